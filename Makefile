@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+# Builds, installs and tests pib. The kernel's own build reads kernel/Kbuild.
+
+VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+KDIR ?= /lib/modules/$(shell uname -r)/build
+O ?= $(CURDIR)/build
+PREFIX ?= /usr
+SYSCONFDIR ?= /etc
+# The kernels that get the module on installation; default: all that have headers.
+KVERS ?= $(notdir $(patsubst %/build,%,$(wildcard /lib/modules/*/build)))
+
+PIBCTL := $(O)/pibctl/pibctl
+PIBSRC := $(DESTDIR)/usr/src/pib-$(VERSION)
+PAGES := $(wildcard tools/*/*.8 docs/man/*.[0-9])
+
+.PHONY: all module provider pibctl clean
+all: module provider pibctl
+
+module:
+	@[ -d '$(KDIR)' ] || { \
+		echo "make: no kernel headers in $(KDIR)." >&2; \
+		echo "make: install the headers of this kernel, or name another one: make KDIR=/lib/modules/VERSION/build" >&2; \
+		echo "make: ('make provider pibctl' needs none, and the lab in selftests/vm brings its own)" >&2; \
+		exit 1; }
+	$(MAKE) -C $(KDIR) M=$(CURDIR)/kernel CONFIG_INFINIBAND_PIB=m modules
+
+provider:
+	$(if $(wildcard provider/CMakeLists.txt),provider/build $(O)/provider)
+
+pibctl:
+	$(if $(wildcard tools/pibctl/Makefile),$(MAKE) -C tools/pibctl O=$(O)/pibctl)
+
+.PHONY: install install-module install-user uninstall
+install: install-module install-user
+
+# DKMS builds from its own copy, now and whenever a kernel is installed.
+install-module:
+	-[ -n '$(DESTDIR)' ] || dkms remove pib/$(VERSION) --all >/dev/null 2>&1
+	rm -rf $(PIBSRC)
+	install -d $(PIBSRC)
+	cd kernel && find . -name '*.[ch]' -o -name Kbuild | cpio -pdm --quiet $(PIBSRC)/kernel
+	install -m 644 dkms.conf Kconfig $(PIBSRC)
+ifeq ($(DESTDIR),)
+	dkms add pib/$(VERSION)
+	@set -e; for k in $(KVERS); do dkms install pib/$(VERSION) -k $$k || { \
+		cat /var/lib/dkms/pib/$(VERSION)/build/make.log; exit 1; }; done
+endif
+
+install-user: provider pibctl
+	packaging/install-user '$(O)' '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)'
+
+uninstall:
+	-[ -n '$(DESTDIR)' ] || dkms remove pib/$(VERSION) --all
+	rm -rf $(PIBSRC)
+	packaging/uninstall-user '$(DESTDIR)' '$(PREFIX)'
+
+.PHONY: run check bench
+run:
+	selftests/vm/demo
+
+check:
+	selftests/check
+
+bench:
+	selftests/bench/run
+
+# The lab's root takes minutes to make and changes seldom: "make distclean" drops it as well.
+.PHONY: distclean
+clean:
+	find kernel \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' \
+		-o -name Module.symvers -o -name modules.order \) -delete
+	rm -rf $(O)/pibctl $(O)/provider $(O)/unit $(O)/lab/layer-* $(O)/lab/runs
+
+distclean: clean
+	rm -rf $(O)

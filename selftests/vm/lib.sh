@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Shared by the lab's scripts; to be sourced.
+
+vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top=$(cd "$vm/../.." && pwd)
+lab=${PIB_LAB:-$top/build/lab}
+kernels=(6.1 6.12 7.2)
+mkdir -p "$lab"
+lab=$(cd "$lab" && pwd)
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "${0##*/}: $*"; exit 1; }
+
+need_root() {
+	[ "$(id -u)" = 0 ] || die "the lab makes chroots and mounts: run it as root"
+}
+
+# step TEXT COMMAND...: one line of progress with the elapsed time; output goes
+# to a log that is shown only when COMMAND fails.
+step() {
+	local text=$1 log start rc=0 pid
+	shift
+	log=$(mktemp "$lab/step.XXXXXX")
+	start=$SECONDS
+	"$@" >"$log" 2>&1 </dev/null &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		[ -t 2 ] && printf '\r%s ... %ds' "$text" $((SECONDS - start)) >&2
+		sleep 0.2
+	done
+	wait $pid || rc=$?
+	[ -t 2 ] && printf '\r\033[K' >&2
+	if [ $rc != 0 ]; then
+		say "$text: failed after $((SECONDS - start)) s:"
+		tail -n 40 "$log" >&2
+		mv "$log" "$lab/failed-step.log"
+		say "(whole log: $lab/failed-step.log)"
+		return $rc
+	fi
+	rm -f "$log"
+	say "$text: $((SECONDS - start)) s"
+}
+
+# digest PATH...: one hash over names and contents of all files below.
+digest() {
+	(cd "$top" && { find "$@" -type f ! -name '*.o' ! -name '*.ko' ! -name '*.cmd' \
+		! -name '*.mod' ! -name '*.mod.c' ! -path '*/__pycache__/*' -print0 2>/dev/null || true; } |
+		LC_ALL=C sort -z | xargs -0r sha256sum | sha256sum | cut -c1-16)
+}
+
+# key of the root: whatever its recipe is made from.
+root_key() { digest selftests/vm/root selftests/vm/root-inside; }
+
+root_dir() { echo "$lab/root-$(root_key)"; }
+
+# kernel_release 6.1 -> 6.1.0-40-amd64
+kernel_release() {
+	local dir
+	for dir in "$(root_dir)"/usr/lib/modules/"$1".*; do
+		[ -d "$dir/kernel" ] && { basename "$dir"; return; }
+	done
+	die "the root has no kernel $1 (known: ${kernels[*]})"
+}
