@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Address handles and the address vectors of connected QPs. */
+#ifndef PIB_AH_H
+#define PIB_AH_H
+
+#include <rdma/ib_verbs.h>
+#include "proto/hdrs.h"
+
+struct pib_hca;
+
+/**
+ * struct pib_av_data - an address vector, checked
+ */
+struct pib_av_data {
+	u16 dlid;
+	u8 sl;
+	u8 path_bits;
+	u8 port;
+	u8 rate;
+	bool grh;
+	u8 hop;
+	u8 tclass;
+	u32 flow;
+	u8 sgid_index;
+	u8 dgid[16];
+};
+
+/**
+ * struct pib_av - what a work request finds under an AH number; freed after a grace period
+ * @pd: owner's protection domain, for the check only
+ */
+struct pib_av {
+	struct pib_av_data d;
+	struct ib_pd *pd;
+	struct rcu_head rcu;
+};
+
+struct pib_ah {
+	struct ib_ah ib;
+	u32 avn;
+	struct pib_av *av;
+};
+
+static inline struct pib_ah *to_ah(struct ib_ah *ib)
+{
+	return container_of(ib, struct pib_ah, ib);
+}
+
+/* Check and take over rdma_ah_attr. 0 or -EINVAL. */
+int pib_av_from_attr(struct pib_hca *hca, const struct rdma_ah_attr *attr, struct pib_av_data *out);
+void pib_av_to_attr(struct pib_hca *hca, const struct pib_av_data *av, struct rdma_ah_attr *attr);
+/* Under rcu_read_lock(). NULL: no such AH. */
+struct pib_av *pib_av_find(struct pib_hca *hca, u32 avn);
+/* LRH and GRH fields of @h from the vector: dlid, slid (port LID + path bits), sl, GRH. */
+void pib_av_fill(struct pib_hca *hca, const struct pib_av_data *av, struct pib_hdrs *h);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Bursts: what travels inside the kernel. A run of consecutive packets of one
+ * message, its headers in host form, and references to the payload, which is
+ * not copied until it lands.
+ */
+#ifndef PIB_BURST_H
+#define PIB_BURST_H
+
+#include <linux/list.h>
+#include <linux/skbuff.h>
+#include "proto/hdrs.h"
+#include "mem.h"
+
+struct pib_qp;
+struct pib_kport;
+
+#define PIB_BURST_SEGS	4
+#define PIB_BURST_SMALL	192
+#define PIB_BURST_MAX	65536	/* most bytes of payload */
+
+enum pib_payload {
+	PIB_PAYLOAD_NONE,
+	PIB_PAYLOAD_SMALL,	/* in @small */
+	PIB_PAYLOAD_LINEAR,	/* @linear, freed with kfree() */
+	PIB_PAYLOAD_SEGS,	/* registered memory: @segs hold references */
+	PIB_PAYLOAD_SKB,	/* @skb from @skb_off on */
+	PIB_PAYLOAD_CLONE,	/* the payload of @parent, of which a reference is held */
+};
+
+/**
+ * struct pib_burst - a burst of packets
+ * @entry: in the queue that owns it
+ * @ref: clones made of it plus one
+ * @h: headers, see hdrs.h; @h.flags FIRST and LAST say whether the message starts and ends here
+ * @npkts: packets, at least 1
+ * @len: bytes of payload
+ * @pmtu: bytes of payload in each packet but the last
+ * @payload: enum pib_payload
+ * @nsegs: entries in @segs
+ * @icrc_ok: the payload cannot have rotted since its ICRC was or would have been computed
+ * @hops: switches passed
+ * @in_port: port by which it came into the present node
+ * @src: QP whose memory it refers to and who wants to hear when it is
+ *	freed (pib_qp_burst_done()); holds a reference; may be NULL
+ * @src_slot: that QP's send queue slot
+ */
+struct pib_burst {
+	struct list_head entry;
+	refcount_t ref;
+	struct pib_hdrs h;
+	u32 npkts;
+	u32 len;
+	u32 pmtu;
+	u8 payload;
+	u8 nsegs;
+	bool icrc_ok;
+	u8 hops;
+	u32 src_slot;
+	struct pib_kport *in_port;
+	struct pib_qp *src;
+	union {
+		u8 small[PIB_BURST_SMALL];
+		void *linear;
+		struct pib_seg segs[PIB_BURST_SEGS];
+		struct {
+			struct sk_buff *skb;
+			u32 skb_off;
+		};
+		struct pib_burst *parent;
+	};
+};
+
+int pib_burst_cache_init(void);
+void pib_burst_cache_exit(void);
+
+/* A burst without payload, or NULL. Any context. */
+struct pib_burst *pib_burst_alloc(void);
+/* Same headers, shared payload: for multicast. NULL if out of memory. */
+struct pib_burst *pib_burst_clone(struct pib_burst *b);
+/* Drop it: releases the payload, tells @src. Any context with softirqs disabled. */
+void pib_burst_free(struct pib_burst *b);
+
+/* Copy @len bytes of payload from @off on to kernel memory. 0 or -EFAULT. */
+int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len);
+/* The contiguous run of payload at @off: its address, and in @len its length (at most what @len said). NULL: fault. */
+const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Completion queues. */
+#ifndef PIB_CQ_H
+#define PIB_CQ_H
+
+#include <rdma/ib_verbs.h>
+#include "ring.h"
+
+/**
+ * struct pib_cq - a completion queue
+ * @ib: ib_core's
+ * @cqn: object number
+ * @lock: guards all below; taken with interrupts off, since kernel consumers poll under their own locks
+ * @ring: entries of struct pib_cqe, mapped by user space if @ring.user
+ * @notify: kernel CQs: enum pib_cq_arm
+ * @overflow: an entry was lost: CQ_ERR was raised, nothing more is added
+ */
+struct pib_cq {
+	struct ib_cq ib;
+	u32 cqn;
+	spinlock_t lock;
+	struct pib_ring ring;
+	u32 notify;
+	bool overflow;
+	struct work_struct err_work;
+};
+
+static inline struct pib_cq *to_cq(struct ib_cq *ib)
+{
+	return container_of(ib, struct pib_cq, ib);
+}
+
+/**
+ * pib_cq_push() - add a completion
+ * @cqe: without timestamp
+ * @solicited: a solicited event or an error
+ *
+ * Raises the completion event if armed for it: the upcall is made after the lock
+ * is dropped. May be called under a QP's lock, softirqs off. On overflow the CQ
+ * goes bad: IB_EVENT_CQ_ERR and IB_EVENT_QP_FATAL for its QPs, from err_work.
+ */
+void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited);
+/* Drop the kernel-consumed entries of @qpn (QP reset or destroyed). */
+void pib_cq_clean(struct pib_cq *cq, u32 qpn);
+
+#endif

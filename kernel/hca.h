@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* HCAs: the ib_device and the tables through which its objects are found. */
+#ifndef PIB_HCA_H
+#define PIB_HCA_H
+
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include "port.h"
+
+struct netlink_ext_ack;
+struct platform_device;
+
+/**
+ * struct pib_hca - an HCA
+ * @ib: the device that ib_core knows
+ * @node: management state; guarded by @node_lock
+ * @node_lock: spinlock, taken with interrupts off (process_mad runs under ib_mad's locks)
+ * @ports: [1 .. num_ports]
+ * @parent: platform device that stands in for the hardware
+ * @net: network namespace in which it was made; not refcounted, the HCA goes with it
+ * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_find()
+ * @mrs: key >> 8 -> struct pib_mr or pib_mw; RCU lookup
+ * @avs: AH number -> struct pib_av; RCU lookup
+ * @cqs, @srqs, @pds: object numbers
+ * @mcast: multicast attachments, see mcast.c
+ * @standalone: ports give themselves LIDs
+ */
+struct pib_hca {
+	struct ib_device ib;
+	struct pib_node node;
+	spinlock_t node_lock;
+	struct pib_kport **ports;
+	struct platform_device *parent;
+	struct net *net;
+	struct xarray qps;
+	struct xarray mrs;
+	struct xarray avs;
+	struct xarray cqs;
+	struct xarray srqs;
+	u32 next_qpn;
+	u32 next_key;
+	u32 next_avn;
+	u32 next_cqn;
+	u32 next_srqn;
+	struct pib_mcast *mcast;
+	bool standalone;
+	struct list_head node_entry;	/* fabric.c's list of HCAs of the namespace */
+	struct work_struct event_work;	/* turns pib_event bits into ib_events */
+};
+
+static inline struct pib_hca *to_hca(struct ib_device *ib)
+{
+	return container_of(ib, struct pib_hca, ib);
+}
+
+/**
+ * pib_hca_create() - make an HCA and register it with ib_core
+ * @name: device name; -EEXIST if taken
+ * @node_guid: host order; port GUIDs are @node_guid + port number
+ *
+ * Ports exist and are Down; fabric.c plugs them in afterwards. Process context,
+ * RTNL not held. Returns ERR_PTR() with the reason in @extack.
+ */
+struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
+			       u64 node_guid, bool standalone,
+			       struct netlink_ext_ack *extack);
+/**
+ * pib_hca_destroy() - unregister and free
+ *
+ * Open user contexts are disassociated. The ports must have been unplugged.
+ * Process context, RTNL not held; sleeps.
+ */
+void pib_hca_destroy(struct pib_hca *hca);
+
+/**
+ * pib_hca_events() - turn the event bits in the node and its ports into ib_events
+ *
+ * Any context; the work is done in event_work. Also puts PIB_EV_PHYS_CHANGE and
+ * PIB_EV_TRAP before fabric.c (pib_kport_phys_changed(), pib_node_kick()).
+ */
+void pib_hca_events(struct pib_hca *hca);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Registered memory as the data path sees it: keys become segments, segments are copied. */
+#ifndef PIB_MEM_H
+#define PIB_MEM_H
+
+#include <linux/types.h>
+
+struct pib_hca;
+struct pib_pd;
+struct pib_mr;
+struct pib_burst;
+struct pib_qp;
+
+/**
+ * struct pib_seg - a piece of registered memory, access checked
+ * @mr: holds a reference
+ * @addr: address in the MR's own numbering (iova)
+ * @len: bytes
+ */
+struct pib_seg {
+	struct pib_mr *mr;
+	u64 addr;
+	u32 len;
+};
+
+/**
+ * pib_mem_get_local() - check an L_Key and take a reference
+ * @access: IB_ACCESS_LOCAL_WRITE if it will be written, else 0
+ *
+ * Softirq or process context, any lock held. 0; -EINVAL: no such key or other PD; -EACCES; -ERANGE.
+ * The local_dma_lkey of kernel QPs is understood (@addr is then a kernel address).
+ */
+int pib_mem_get_local(struct pib_pd *pd, u32 lkey, u64 addr, u32 len, int access,
+		      struct pib_seg *seg);
+/* The same for an R_Key: @access is of enum ib_access_flags; memory windows are resolved (type 2 against @qp). */
+int pib_mem_get_remote(struct pib_qp *qp, u32 rkey, u64 addr, u32 len, int access,
+		       struct pib_seg *seg);
+/* Drop the reference. Any context. */
+void pib_mem_put(struct pib_seg *seg);
+
+/* Address of the byte at @off of @seg; in @len how many follow contiguously (at most what @len said). NULL: fault. */
+void *pib_seg_map(const struct pib_seg *seg, u32 off, u32 *len);
+
+/* Copy @len bytes of the burst's payload from @b_off to @seg from @off on. 0 or -EFAULT. */
+int pib_seg_write(struct pib_seg *seg, u32 off, struct pib_burst *b, u32 b_off, u32 len);
+
+/* Atomics on 8 aligned bytes of @seg: really atomic against the CPU and every QP of this kernel; *orig in host order. 0 or -errno. */
+int pib_seg_cas(struct pib_seg *seg, u64 compare, u64 swap, u64 *orig);
+int pib_seg_faa(struct pib_seg *seg, u64 add, u64 *orig);
+int pib_seg_atomic_write(struct pib_seg *seg, u64 value);
+
+/* LOCAL_INV and SEND with invalidate: 0 or -EINVAL. @remote: asked for by the peer. */
+int pib_mem_invalidate(struct pib_qp *qp, u32 key, bool remote);
+
+#endif

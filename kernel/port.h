@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Ports in the kernel: counters, what is plugged into them, and the way out. */
+#ifndef PIB_PORT_H
+#define PIB_PORT_H
+
+#include <linux/percpu.h>
+#include "proto/node.h"
+
+struct pib_burst;
+struct pib_hca;
+struct pib_switch;
+struct pib_ulink;
+
+/**
+ * struct pib_kport - a port of an HCA or of a switch in this kernel
+ * @p: management state, guarded by the node's lock
+ * @hca: owner, or NULL
+ * @sw: owner, or NULL
+ * @peer: far end of a cable inside this kernel; RCU
+ * @ulink: link over UDP; RCU; at most one of @peer and @ulink is set
+ * @counts: per CPU, see pib_kport_count()
+ */
+struct pib_kport {
+	struct pib_port p;
+	struct pib_hca *hca;
+	struct pib_switch *sw;
+	struct pib_kport __rcu *peer;
+	struct pib_ulink __rcu *ulink;
+	struct pib_counts __percpu *counts;
+};
+
+static inline struct pib_kport *to_kport(const struct pib_port *p)
+{
+	return container_of(p, struct pib_kport, p);
+}
+
+#define pib_kport_count(port, field, n) this_cpu_add((port)->counts->field, (n))
+
+struct pib_kport *pib_kport_alloc(gfp_t gfp);
+/* After an RCU grace period. */
+void pib_kport_free(struct pib_kport *port);
+
+/**
+ * pib_port_xmit() - send a burst out of a port
+ *
+ * Looks at the port's state, partition (part_enforce) and SL2VL (h.vl is set from h.sl), counts, crosses
+ * the cable and goes on hop by hop until the burst is handed to an HCA
+ * (pib_hca_rx()), to a UDP link or dropped. Softirqs disabled, under
+ * rcu_read_lock(); no node lock held. The caller may hold the sending QP's lock.
+ *
+ * Returns 0: the burst is consumed. -EBUSY: the receiving QP of the same kernel
+ * has too much waiting; the burst is still the caller's, who tries again later.
+ */
+int pib_port_xmit(struct pib_kport *port, struct pib_burst *b);
+
+/* The SM has set the physical state or width: tell the link. Process context. */
+void pib_kport_phys_changed(struct pib_kport *port);
+/* A trap or lease deadline may have been set: look at it soon. Any context. */
+void pib_node_kick(struct pib_node *n);
+
+#endif

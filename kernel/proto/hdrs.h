@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The headers of an InfiniBand packet in host form (IBA chapters 7 to 9), and
+ * the burst that they head: a run of consecutive packets of one message.
+ *
+ * A packet is taken apart once, where it enters (pib_hdrs_parse()), travels in
+ * this form through links, switches and queue pairs, and is put together only
+ * where it leaves for a real wire (pib_hdrs_build()).
+ */
+#ifndef PIB_PROTO_HDRS_H
+#define PIB_PROTO_HDRS_H
+
+#include "env.h"
+
+#define PIB_LID_PERMISSIVE	0xFFFF
+#define PIB_LID_MCAST_FIRST	0xC000
+#define PIB_QPN_MCAST		0xFFFFFF
+#define PIB_PSN_MASK		0xFFFFFF
+#define PIB_QPN_MASK		0xFFFFFF
+#define PIB_GRH_LEN		40
+#define PIB_ICRC_LEN		4
+/* LRH 8, GRH 40, BTH 12, the longest extension headers: XRCETH 4 + AtomicETH 28, rounded up */
+#define PIB_HDRS_MAX		112
+#define PIB_MTU_MAX		4096
+
+/* Transport services as BTH.OpCode[7:5] encodes them (9.2.1). */
+enum pib_tp {
+	PIB_TP_RC = 0,
+	PIB_TP_UC = 1,
+	PIB_TP_RD = 2,
+	PIB_TP_UD = 3,
+	PIB_TP_CNP = 4,
+	PIB_TP_XRC = 5,
+};
+
+/* What a packet does, its place in the message left aside. */
+enum pib_op {
+	PIB_OP_SEND,
+	PIB_OP_WRITE,
+	PIB_OP_READ_REQ,
+	PIB_OP_READ_RESP,
+	PIB_OP_ACK,
+	PIB_OP_ATOMIC_ACK,
+	PIB_OP_CAS,
+	PIB_OP_FAA,
+	PIB_OP_FLUSH,
+	PIB_OP_ATOMIC_WRITE,
+	PIB_OP_CNP,
+	PIB_OP_COUNT
+};
+
+enum pib_hflags {
+	PIB_H_GRH = 1 << 0,	/* @sgid, @dgid, @tclass, @flow, @hop are valid */
+	PIB_H_FIRST = 1 << 1,	/* the burst starts a message */
+	PIB_H_LAST = 1 << 2,	/* the burst ends a message */
+	PIB_H_IMM = 1 << 3,	/* last packet: @ex is immediate data, wire order */
+	PIB_H_INV = 1 << 4,	/* last packet: @ex is an R_Key to invalidate, host order */
+	PIB_H_SE = 1 << 5,	/* last packet: solicited event */
+	PIB_H_ACKREQ = 1 << 6,	/* last packet of the burst: BTH.AckReq */
+	PIB_H_MIG = 1 << 7,	/* BTH.MigReq */
+	PIB_H_FECN = 1 << 8,
+	PIB_H_BECN = 1 << 9,
+};
+
+/**
+ * struct pib_hdrs - headers of a packet, or of a burst of packets
+ * @slid: LRH source LID
+ * @dlid: LRH destination LID
+ * @vl: LRH virtual lane
+ * @sl: LRH service level
+ * @tp: enum pib_tp
+ * @op: enum pib_op
+ * @pad: BTH.PadCnt of the last packet; pib_hdrs_build() computes it itself
+ * @flags: enum pib_hflags
+ * @pkey: BTH partition key
+ * @dqpn: BTH destination QP
+ * @psn: BTH packet sequence number of the first packet
+ * @qkey: DETH
+ * @sqpn: DETH source QP
+ * @srqn: XRCETH
+ * @ex: immediate data (wire order, as __be32 stored) or R_Key (host order)
+ * @va: RETH, AtomicETH: virtual address
+ * @rkey: RETH, AtomicETH
+ * @dmalen: RETH
+ * @swap_add: AtomicETH; ATOMIC_WRITE: the 8 bytes, in memory order
+ * @compare: AtomicETH; ATOMIC_ACK: the original value
+ * @syndrome: AETH
+ * @flush: FETH: type in bits 0-3, selectivity level in bits 4-5
+ * @msn: AETH
+ * @tclass: GRH
+ * @hop: GRH hop limit
+ * @flow: GRH flow label
+ * @sgid: GRH
+ * @dgid: GRH
+ */
+struct pib_hdrs {
+	u16 slid;
+	u16 dlid;
+	u8 vl;
+	u8 sl;
+	u8 tp;
+	u8 op;
+	u8 pad;
+	u8 syndrome;
+	u16 flags;
+	u16 pkey;
+	u8 flush;
+	u8 tclass;
+	u32 dqpn;
+	u32 psn;
+	u32 qkey;
+	u32 sqpn;
+	u32 srqn;
+	u32 ex;
+	u32 rkey;
+	u32 dmalen;
+	u32 msn;
+	u64 va;
+	u64 swap_add;
+	u64 compare;
+	u32 flow;
+	u8 hop;
+	u8 sgid[16];
+	u8 dgid[16];
+};
+
+enum pib_parse_error {
+	PIB_PARSE_OK = 0,
+	PIB_PARSE_SHORT,	/* fewer bytes than the headers or LRH.PktLen say */
+	PIB_PARSE_LRH,		/* LVer, LNH or PktLen */
+	PIB_PARSE_GRH,		/* IPVer, NxtHdr or PayLen */
+	PIB_PARSE_BTH,		/* TVer, reserved opcode or pad count */
+	PIB_PARSE_LEN,		/* payload does not suit the opcode */
+};
+
+/**
+ * pib_hdrs_parse() - take one packet apart
+ * @h: result; PIB_H_FIRST and PIB_H_LAST as the opcode says
+ * @buf: the packet from LRH on
+ * @len: bytes in @buf, ICRC included; at least as many as PktLen says
+ * @hdr_len: result: bytes before the payload
+ * @payload_len: result: bytes of payload, pad and ICRC left out
+ *
+ * @buf may hold only the first PIB_HDRS_MAX bytes of the packet (@avail of them); the
+ * rest is not looked at. Returns enum pib_parse_error.
+ */
+int pib_hdrs_parse(struct pib_hdrs *h, const u8 *buf, size_t avail, size_t len,
+		   size_t *hdr_len, size_t *payload_len);
+
+/**
+ * pib_hdrs_build() - write the headers of one packet (not of a burst)
+ * @h: headers; @h->flags say where in its message the packet stands
+ * @payload_len: bytes of payload without pad
+ * @buf: room for PIB_HDRS_MAX bytes
+ *
+ * Returns the bytes written. Pad bytes (pib_hdrs_pad()) and ICRC follow the
+ * payload and are the caller's.
+ */
+size_t pib_hdrs_build(const struct pib_hdrs *h, size_t payload_len, u8 *buf);
+
+/* Bytes of pad after a payload of @len bytes (BTH.PadCnt). */
+static inline u32 pib_hdrs_pad(u32 len)
+{
+	return -len & 3;
+}
+
+/**
+ * pib_hdrs_packet() - headers of packet @i of a burst of @npkts
+ *
+ * The result is fit for pib_hdrs_build().
+ */
+void pib_hdrs_packet(const struct pib_hdrs *burst, u32 npkts, u32 i,
+		     struct pib_hdrs *out);
+
+/* Size on the wire of one packet, LRH to ICRC, as the port counters count it. */
+size_t pib_hdrs_wire_len(const struct pib_hdrs *h, size_t payload_len);
+
+static inline u32 pib_psn_add(u32 psn, u32 n)
+{
+	return (psn + n) & PIB_PSN_MASK;
+}
+
+/* Signed distance a - b in the 24-bit circle. */
+static inline s32 pib_psn_diff(u32 a, u32 b)
+{
+	return (s32)((a - b) << 8) >> 8;
+}
+
+static inline bool pib_lid_is_mcast(u16 lid)
+{
+	return lid >= PIB_LID_MCAST_FIRST && lid != PIB_LID_PERMISSIVE;
+}
+
+#endif

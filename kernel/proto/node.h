@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Nodes and ports as subnet management sees them (IBA 14.2.5): the state that
+ * an SM reads and writes, and the agents that answer it. A node is an HCA or a
+ * switch, in the kernel or in pibnetd.
+ *
+ * Locking: env holds the node's lock around every call that takes a node or
+ * port, except pib_switch_route() and pib_port_admits(), which only read single
+ * words and run without it.
+ */
+#ifndef PIB_PROTO_NODE_H
+#define PIB_PROTO_NODE_H
+
+#include "hdrs.h"
+
+#define PIB_MAD_SIZE		256
+#define PIB_MAX_PORTS		254
+#define PIB_PKEYS		32	/* P_Key table entries, a multiple of 32 */
+#define PIB_GUIDS		16	/* GUID table entries, a multiple of 8 */
+#define PIB_LFT_SIZE		0xC000
+#define PIB_MFT_SIZE		1024	/* multicast forwarding entries per switch */
+#define PIB_VLS			8	/* data VLs */
+#define PIB_LFT_DROP		0xFF
+#define PIB_PORTMASK_WORDS	4	/* 256 bits */
+
+enum pib_node_type {	/* NodeInfo.NodeType */
+	PIB_NODE_CA = 1,
+	PIB_NODE_SWITCH = 2,
+};
+
+enum pib_port_state {	/* PortInfo.PortState */
+	PIB_PORT_NOP = 0,
+	PIB_PORT_DOWN = 1,
+	PIB_PORT_INIT = 2,
+	PIB_PORT_ARMED = 3,
+	PIB_PORT_ACTIVE = 4,
+};
+
+enum pib_phys_state {	/* PortInfo.PortPhysicalState */
+	PIB_PHYS_NOP = 0,
+	PIB_PHYS_SLEEP = 1,
+	PIB_PHYS_POLLING = 2,
+	PIB_PHYS_DISABLED = 3,
+	PIB_PHYS_TRAINING = 4,
+	PIB_PHYS_LINKUP = 5,
+};
+
+/**
+ * struct pib_counts - 64-bit counters of a port since it was made
+ *
+ * Env keeps them (per CPU in the kernel) and gives sums; the PMA subtracts the
+ * base that a Set recorded and saturates as the attribute demands.
+ * Data in bytes on the wire, LRH to ICRC.
+ */
+struct pib_counts {
+	u64 xmit_bytes;
+	u64 rcv_bytes;
+	u64 xmit_pkts;
+	u64 rcv_pkts;
+	u64 ucast_xmit;
+	u64 ucast_rcv;
+	u64 mcast_xmit;
+	u64 mcast_rcv;
+	u64 symbol_err;
+	u64 link_recovery;
+	u64 link_downed;
+	u64 rcv_err;
+	u64 rcv_remphys_err;
+	u64 rcv_switch_relay_err;
+	u64 xmit_discard;
+	u64 xmit_constraint_err;
+	u64 rcv_constraint_err;
+	u64 local_integrity_err;
+	u64 buffer_overrun;
+	u64 vl15_dropped;
+	u64 xmit_wait;
+	u64 qp1_dropped;
+};
+#define PIB_COUNTS (sizeof(struct pib_counts) / sizeof(u64))
+
+/* What the agents want env to do when a call returns; bits of pib_node.events and pib_port.events. */
+enum pib_event {
+	PIB_EV_LID_CHANGE = 1 << 0,
+	PIB_EV_SM_CHANGE = 1 << 1,
+	PIB_EV_PKEY_CHANGE = 1 << 2,
+	PIB_EV_GID_CHANGE = 1 << 3,
+	PIB_EV_CLIENT_REREGISTER = 1 << 4,
+	PIB_EV_PORT_ACTIVE = 1 << 5,
+	PIB_EV_PORT_ERR = 1 << 6,
+	PIB_EV_NODE_DESC = 1 << 7,
+	PIB_EV_PHYS_CHANGE = 1 << 8,	/* SM set the physical state: env tells the link (retrain, disable, enable) */
+	PIB_EV_TRAP = 1 << 9,		/* pib_trap_next() has something to send */
+	PIB_EV_SL2VL = 1 << 10,
+};
+
+struct pib_node;
+
+/**
+ * struct pib_port - a port, as PortInfo and its fellow tables describe it
+ * @node: owner
+ * @num: 0 (switch management port) .. node->num_ports
+ * @state: enum pib_port_state; read without the lock by the data path
+ * @phys: enum pib_phys_state
+ * @link_down_default: PortInfo.LinkDownDefaultState
+ * @far_mtu_cap: MTU code of the other end, told by the link
+ * @events: enum pib_event bits not yet handled by env
+ * @guid: port GUID, host order
+ * @mtu_cap: MTU code 1..5 (256..4096)
+ * @nbr_mtu: NeighborMTU code, what the port sends at most
+ * @pkey: partition keys
+ * @guids: GUIDInfo; entry 0 is @guid
+ * @gid_prefix: subnet prefix, host order
+ * @m_key: management key, host order
+ * @sl2vl: SLtoVLMappingTable [in port][SL] for switches, [0][SL] for HCAs; may be NULL until env gives room
+ * @vlarb: VLArbitrationTable blocks 1-4 (low 1, low 2, high 1, high 2), 32 entries of VL and weight
+ * @base: counter values at the last PMA Set, per counter
+ * @cap_mask: PortInfo.CapabilityMask
+ * @link_up: the link under the port has its other end (told by env)
+ *
+ * The remaining fields are the PortInfo components of the same names, in host order.
+ */
+struct pib_port {
+	struct pib_node *node;
+	u8 num;
+	u8 state;
+	u8 phys;
+	u8 link_down_default;
+	u8 far_mtu_cap;
+	bool link_up;
+	u32 events;
+
+	u64 guid;
+	u64 gid_prefix;
+	u64 m_key;
+	u16 lid;
+	u8 lmc;
+	u16 sm_lid;
+	u8 sm_sl;
+	u32 cap_mask;
+	u16 cap_mask2;
+	u16 diag_code;
+	u16 m_key_lease;
+	u8 m_key_prot;
+	u16 m_key_viol;
+	u16 pkey_viol;
+	u16 qkey_viol;
+	u64 m_key_lease_end;	/* ns, 0: no lease is running */
+	u8 width_en, width_sup, width_act;
+	u8 speed_en, speed_sup, speed_act;
+	u8 ext_speed_en, ext_speed_sup, ext_speed_act;
+	u8 mtu_cap;
+	u8 nbr_mtu;
+	u8 vl_cap;
+	u8 op_vls;
+	u8 vl_high_limit;
+	u8 vl_arb_high_cap, vl_arb_low_cap;
+	u8 init_type, init_type_reply;
+	u8 vl_stall_count, hoq_life;
+	u8 part_enforce;	/* 0x8 inbound, 0x4 outbound; 0x2, 0x1 raw filters */
+	u8 subnet_timeout;
+	u8 resp_time;
+	u8 local_phy_err, overrun_err;
+	u16 max_credit_hint;
+	u32 link_rtt;
+	u8 client_rereg;
+
+	u16 pkey[PIB_PKEYS];
+	u64 guids[PIB_GUIDS];
+	u8 (*sl2vl)[16];
+	u8 vlarb[4][32][2];
+
+	struct pib_counts base;
+	u64 base_ext_done;
+};
+
+/**
+ * struct pib_trap - a Notice waiting to be sent to the SM
+ */
+struct pib_trap {
+	u16 num;		/* 128, 144, ... */
+	u8 port;		/* port it is about */
+	u8 data[54];		/* DataDetails, wire order */
+	u8 repeats;
+	u64 due;		/* ns: when to send (again); 0: slot free */
+	u64 tid;
+};
+#define PIB_TRAPS 8
+
+/**
+ * struct pib_node - an HCA or switch
+ * @type: enum pib_node_type
+ * @num_ports: physical ports
+ * @ports: [0 .. num_ports]; an HCA does not use [0]
+ * @guid: NodeGUID, host order
+ * @sys_guid: SystemImageGUID
+ * @desc: NodeDescription
+ * @lft: switches: LinearForwardingTable, PIB_LFT_SIZE bytes from env
+ * @mft: switches: MulticastForwardingTable, PIB_MFT_SIZE port masks from env
+ * @priv: env's
+ */
+struct pib_node {
+	u8 type;
+	u8 num_ports;
+	struct pib_port **ports;
+	u64 guid;
+	u64 sys_guid;
+	u32 vendor_id;
+	u16 device_id;
+	u32 revision;
+	char desc[64];
+	u32 events;
+
+	/* switches */
+	u16 lft_top;
+	u8 default_port;
+	u8 default_mcast_primary;
+	u8 default_mcast_secondary;
+	u8 life_time;
+	bool port_state_change;
+	u16 mft_top;
+	u8 *lft;
+	u32 (*mft)[PIB_PORTMASK_WORDS * 2];
+
+	struct pib_trap traps[PIB_TRAPS];
+	u64 trap_tid;
+	void *priv;
+};
+
+/* Fill in a node and its ports as they are after power-on (LIDs 0, state Down). env has set type, num_ports, ports[], guid, lft, mft, sl2vl, priv. */
+void pib_node_init(struct pib_node *n);
+void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid);
+
+/* ---- what links tell ports ---- */
+
+/* Both ends are connected: Polling -> LinkUp, Down -> Init, unless disabled. @far_mtu_cap, speed and width as negotiated. */
+void pib_port_link_up(struct pib_port *p, u8 far_mtu_cap);
+/* The other end is gone: -> Polling, Down; raises events, trap 128 on switches (14.2.5.1). */
+void pib_port_link_down(struct pib_port *p);
+
+/* ---- what env asks on the data path (no lock) ---- */
+
+/* May a packet for the given management QP (0, 1) or other QPs (2) pass in the port's state (7.2)? */
+static inline bool pib_port_admits(const struct pib_port *p, u32 dqpn)
+{
+	u8 s = READ_ONCE(p->state);
+
+	return s == PIB_PORT_ACTIVE || (dqpn == 0 && s >= PIB_PORT_INIT);
+}
+
+/* Index of @pkey in the port's table with 10.9.3's membership rule, or -1. */
+int pib_port_pkey_match(const struct pib_port *p, u16 pkey);
+
+static inline u32 pib_mtu_bytes(u8 code)
+{
+	return 128u << code;
+}
+
+enum pib_route_kind {
+	PIB_ROUTE_DROP,		/* counted by env as switch relay error or discard, see @reason */
+	PIB_ROUTE_PORT,		/* out of @port */
+	PIB_ROUTE_SELF,		/* for port 0 */
+	PIB_ROUTE_MCAST,	/* out of the ports in @mask, bit 0: port 0 */
+};
+
+struct pib_route {
+	u8 kind;
+	u8 port;
+	u32 mask[PIB_PORTMASK_WORDS * 2];
+};
+
+/**
+ * pib_switch_route() - where a packet that came in on @in_port goes (18.2.4)
+ *
+ * Looks at DLID, LFT, MFT, port states, partition enforcement of both ports;
+ * for QP0 packets with permissive DLID gives SELF. Bumps no counters.
+ * Never routes back out of @in_port a multicast packet; a unicast one may go back (loopback is a relay error).
+ */
+void pib_switch_route(const struct pib_node *sw, u8 in_port,
+		      const struct pib_hdrs *h, struct pib_route *rt);
+
+/* VL that a packet with service level @sl takes out of @p, having come in by @in_port (0: from the HCA itself). 0xF: discard. */
+u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl);
+
+/* ---- agents ---- */
+
+/* The 64-bit counters of a port right now; env implements it. */
+void pib_env_counts(const struct pib_port *p, struct pib_counts *out);
+
+enum pib_mad_result {
+	PIB_MAD_NONE,		/* nothing to send */
+	PIB_MAD_REPLY,		/* @out is to be sent back to the sender */
+	PIB_MAD_FORWARD,	/* directed route: @out goes out of @out_port (switches) */
+	PIB_MAD_LOCAL,		/* not for this agent: pass it up (HCA: to user space or ib_core) */
+};
+
+/**
+ * pib_sma_process() - the SMA's answer to an SMP that has reached its node
+ * @p: arrival port
+ * @in: 256 bytes
+ * @out: 256 bytes
+ * @ignore_mkey: the request is the node's own
+ *
+ * Directed-route hop fields are not looked at (ib_mad or pib_smi_rx() did).
+ * Sets events in node and ports.
+ */
+enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out,
+				    u64 now, bool ignore_mkey);
+
+/**
+ * pib_smi_rx() - switch: an SMP arrived at port @in_port (0: made here)
+ * @lid_routed_to_us: DLID is port 0's, or permissive
+ * @out_port: result: where @out leaves: for PIB_MAD_FORWARD and a directed-route
+ *	PIB_MAD_REPLY; for a LID-routed reply the packet is routed by LFT
+ */
+enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in,
+			       u8 *out, u8 *out_port, u64 now);
+
+/* Performance management, classes on QP1. @p: port 0 for switches, arrival port for HCAs. PIB_MAD_LOCAL for classes not answered here on HCAs. */
+enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
+
+/* ---- notices ---- */
+
+/* Queue trap @num about @port (0 for the node). */
+void pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[54], u64 now);
+/* Next trap MAD due at @now: fills @mad (LID-routed SMP Trap(Notice)), gives the port to send from; false: none. The SM's LID and SL are that port's sm_lid, sm_sl. */
+bool pib_trap_next(struct pib_node *n, u64 now, u8 *mad, struct pib_port **from);
+/* Earliest time pib_trap_next() or a lease wants to be looked at, ns; 0: none. */
+u64 pib_node_deadline(const struct pib_node *n);
+void pib_node_timer(struct pib_node *n, u64 now);
+
+#endif

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The transport: requester and responder of one queue pair, as state machines
+ * without I/O (IBA 9.7 reliable, 9.8 unreliable services).
+ *
+ * The surroundings ("env": the kernel's qp engine, or the simulator) own the
+ * memory, the completion queues, the clock and the path. They hold the queue
+ * pair's lock around every call here.
+ *
+ *	env posts:      fill the slot pib_req_slot() gives, then pib_req_post()
+ *	env sends:      while (pib_req_next(r, now, &tx)) build a burst from tx
+ *	env receives:   requests:  pib_resp_begin(); while (pib_resp_step()) do
+ *	                what the action says, pib_resp_result()
+ *	                responses: pib_req_response(), copy where it says
+ *	                then: while (pib_resp_next()) send; while (pib_req_next()) send
+ *	env completes:  while ((w = pib_req_done(r))) make a CQE; pib_req_retire()
+ *	env times:      at pib_req_deadline() call pib_req_timer()
+ */
+#ifndef PIB_PROTO_RC_H
+#define PIB_PROTO_RC_H
+
+#include "hdrs.h"
+
+/* Work request opcodes: the numbers of enum ib_uverbs_wr_opcode, and the kernel's own. */
+enum pib_wr {
+	PIB_WR_WRITE = 0,
+	PIB_WR_WRITE_IMM = 1,
+	PIB_WR_SEND = 2,
+	PIB_WR_SEND_IMM = 3,
+	PIB_WR_READ = 4,
+	PIB_WR_CAS = 5,
+	PIB_WR_FAA = 6,
+	PIB_WR_LOCAL_INV = 7,
+	PIB_WR_BIND_MW = 8,
+	PIB_WR_SEND_INV = 9,
+	PIB_WR_FLUSH = 14,
+	PIB_WR_ATOMIC_WRITE = 15,
+	PIB_WR_REG_MR = 16,
+	PIB_WR_COUNT
+};
+
+enum pib_wr_flags {	/* numbers of enum ib_uverbs_send_flags */
+	PIB_WR_FENCE = 1 << 0,
+	PIB_WR_SIGNALED = 1 << 1,
+	PIB_WR_SOLICITED = 1 << 2,
+	PIB_WR_INLINE = 1 << 3,
+};
+
+/* Completion status: the numbers of enum ib_wc_status. */
+enum pib_wc {
+	PIB_WC_SUCCESS = 0,
+	PIB_WC_LOC_LEN_ERR = 1,
+	PIB_WC_LOC_QP_OP_ERR = 2,
+	PIB_WC_LOC_EEC_OP_ERR = 3,
+	PIB_WC_LOC_PROT_ERR = 4,
+	PIB_WC_WR_FLUSH_ERR = 5,
+	PIB_WC_MW_BIND_ERR = 6,
+	PIB_WC_BAD_RESP_ERR = 7,
+	PIB_WC_LOC_ACCESS_ERR = 8,
+	PIB_WC_REM_INV_REQ_ERR = 9,
+	PIB_WC_REM_ACCESS_ERR = 10,
+	PIB_WC_REM_OP_ERR = 11,
+	PIB_WC_RETRY_EXC_ERR = 12,
+	PIB_WC_RNR_RETRY_EXC_ERR = 13,
+	PIB_WC_FATAL_ERR = 19,
+	PIB_WC_GENERAL_ERR = 21,
+};
+
+/**
+ * struct pib_swqe - a validated send work request
+ *
+ * The first part is filled by env before pib_req_post(), the second belongs to
+ * the requester. Env may embed it as the first member of a larger slot.
+ *
+ * @wr_id: for the completion
+ * @opcode: enum pib_wr
+ * @flags: enum pib_wr_flags
+ * @len: bytes of the message
+ * @ex: immediate data (wire order) or R_Key to invalidate
+ * @srqn: XRC
+ * @va: remote address
+ * @rkey: remote key
+ * @compare_add: CAS: compare; FAA: add
+ * @swap: CAS: swap; ATOMIC_WRITE: the value
+ * @dqpn: UD: destination
+ * @qkey: UD
+ * @flush: FLUSH: as struct pib_hdrs.flush
+ * @state: requester's
+ * @status: enum pib_wc once done
+ * @psn: first PSN
+ * @npkts: PSNs it takes: packets of a request, or of the response to a READ
+ * @off: bytes sent (SEND, WRITE) or received (READ)
+ * @ssn: send sequence number, for credits
+ */
+struct pib_swqe {
+	u64 wr_id;
+	u8 opcode;
+	u8 flags;
+	u8 flush;
+	u8 state;
+	u32 len;
+	u32 ex;
+	u32 srqn;
+	u64 va;
+	u64 compare_add;
+	u64 swap;
+	u32 rkey;
+	u32 dqpn;
+	u32 qkey;
+
+	u32 status;
+	u32 psn;
+	u32 npkts;
+	u32 off;
+	u32 ssn;
+};
+
+enum pib_tx_kind {
+	PIB_TX_REQUEST,		/* payload: @len bytes of @wqe's message from @off on */
+	PIB_TX_LOCAL,		/* execute @wqe here (LOCAL_INV, REG_MR, BIND_MW), then pib_req_local_done() */
+	PIB_TX_ACK,		/* ACK, NAK or atomic response: no payload */
+	PIB_TX_READ_RESP,	/* payload: @len bytes at @va through @rkey; if that fails pib_resp_read_failed() */
+};
+
+/**
+ * struct pib_tx - something to send
+ * @kind: enum pib_tx_kind
+ * @h: transport headers; env adds LRH, GRH, P_Key and for UD the AH's fields
+ * @npkts: packets of this burst
+ * @len: bytes of payload
+ * @off: offset of the payload in the message
+ * @va: PIB_TX_READ_RESP: address
+ * @rkey: PIB_TX_READ_RESP: key
+ * @wqe: PIB_TX_REQUEST, PIB_TX_LOCAL: the work request
+ */
+struct pib_tx {
+	u8 kind;
+	struct pib_hdrs h;
+	u32 npkts;
+	u32 len;
+	u32 off;
+	u32 rkey;
+	u64 va;
+	struct pib_swqe *wqe;
+};
+
+/**
+ * struct pib_req_cfg - what modify_qp sets for the sending side
+ * @tp: RC, UC, UD or XRC
+ * @retry_cnt: 0..7
+ * @rnr_retry: 0..7, 7 is without end
+ * @timeout: local ACK timeout exponent, 0 is without end (9.7.6.1.3)
+ * @max_rd_atomic: outstanding READs and atomics
+ * @pmtu: bytes
+ * @dqpn: destination QP
+ * @max_burst: most bytes of payload to put in one burst, at least @pmtu
+ */
+struct pib_req_cfg {
+	u8 tp;
+	u8 retry_cnt;
+	u8 rnr_retry;
+	u8 timeout;
+	u8 max_rd_atomic;
+	u32 pmtu;
+	u32 dqpn;
+	u32 max_burst;
+};
+
+/**
+ * struct pib_req_stats - counted events of a requester
+ */
+struct pib_req_stats {
+	u64 packet_seq_err;	/* NAK sequence error received */
+	u64 rnr_nak_rcvd;
+	u64 timeouts;
+	u64 retransmits;	/* packets sent again */
+	u64 dup_acks;
+	u64 bad_responses;
+	u64 implied_nak;	/* response beyond the one expected */
+};
+
+/**
+ * struct pib_req - requester
+ * (fields: see rc_req.c; env reads @stats, @error and @mig, and sets nothing but through functions)
+ */
+struct pib_req {
+	struct pib_req_cfg cfg;
+	void *ring;		/* slots, each starts with struct pib_swqe */
+	u32 stride;
+	u32 mask;
+	u32 head;		/* next to post */
+	u32 cur;		/* next to send from */
+	u32 tail;		/* oldest not retired */
+	u32 next_psn;		/* of the next packet never sent before */
+	u32 una_psn;		/* oldest not acknowledged */
+	u32 ssn;
+	u32 credit_limit;	/* highest SSN allowed */
+	u32 cwnd;		/* packets */
+	u32 ssthresh;
+	u32 acked_in_round;
+	u32 rd_atomic_out;
+	u8 retries_left;
+	u8 rnr_left;
+	u8 error;		/* a WQE failed: nothing more is sent; env moves the QP to ERR (UD, UC: SQE) */
+	u8 stopped;		/* SQD: start no further WQE */
+	bool no_credits;	/* peer has sent AETH credits 0x1F: do not limit */
+	bool flushing;
+	u64 ack_deadline;	/* ns, 0: none */
+	u64 rnr_deadline;	/* ns, 0: none */
+	struct pib_req_stats stats;
+};
+
+/* @ring: zeroed slots of @stride bytes, @mask + 1 of them (a power of two). */
+void pib_req_init(struct pib_req *r, void *ring, u32 stride, u32 mask);
+/* RTR -> RTS: set the configuration and start at @psn. */
+void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn);
+/* Change the configuration of a running requester (modify_qp RTS -> RTS, SQD -> RTS). */
+void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg);
+/* The slot to fill, NULL if the ring is full. */
+struct pib_swqe *pib_req_slot(struct pib_req *r);
+/* The slot that was filled is now posted. */
+void pib_req_post(struct pib_req *r);
+/* Next thing to send; false: nothing to do now. Never allocates, never fails. */
+bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx *tx);
+/* The burst that pib_req_next() described could not be made: fail @tx->wqe with @status. */
+void pib_req_local_error(struct pib_req *r, struct pib_swqe *w, u32 status);
+/* The local operation was executed with @status. */
+void pib_req_local_done(struct pib_req *r, struct pib_swqe *w, u32 status);
+
+/**
+ * struct pib_place - where response data belongs
+ * @wqe: NULL: nowhere
+ * @wqe_off: offset in the work request's message
+ * @src_off: offset in the burst's payload
+ * @len: bytes
+ * @orig: atomic response: the original value (@len is then 8 and there is no payload)
+ * @is_atomic: see @orig
+ */
+struct pib_place {
+	struct pib_swqe *wqe;
+	u32 wqe_off;
+	u32 src_off;
+	u32 len;
+	u64 orig;
+	bool is_atomic;
+};
+
+/**
+ * pib_req_response() - an ACK, NAK, READ response or atomic response came in
+ * @npkts: packets of the burst
+ * @len: bytes of payload
+ * @pl: result; env copies, and on failure calls pib_req_local_error()
+ *
+ * The place must be filled before pib_req_done() is called again.
+ */
+void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts,
+		      u32 len, u64 now, struct pib_place *pl);
+/* Earliest time at which pib_req_timer() wants to be called, ns; 0: none. */
+u64 pib_req_deadline(const struct pib_req *r);
+void pib_req_timer(struct pib_req *r, u64 now);
+/* Oldest work request if it is finished; its @status is set. UC and UD: finished when sent. */
+struct pib_swqe *pib_req_done(struct pib_req *r);
+/* Forget the work request that pib_req_done() returned. */
+void pib_req_retire(struct pib_req *r);
+/* To ERR: every work request not yet finished is finished with WR_FLUSH_ERR, now and later. */
+void pib_req_flush(struct pib_req *r);
+/* SQD: true when all that was started is finished. */
+bool pib_req_drained(const struct pib_req *r);
+
+/* ---- responder ---- */
+
+/**
+ * struct pib_resp_cfg - what modify_qp sets for the receiving side
+ * @tp: RC, UC or XRC (UD is stateless: pib_ud_check())
+ * @min_rnr_timer: code sent in RNR NAKs
+ * @max_rd_atomic: max_dest_rd_atomic
+ * @credits: false: advertise no end-to-end credits (SRQ)
+ * @pmtu: bytes
+ */
+struct pib_resp_cfg {
+	u8 tp;
+	u8 min_rnr_timer;
+	u8 max_rd_atomic;
+	bool credits;
+	u32 pmtu;
+	u32 dqpn;
+	u32 max_burst;
+};
+
+enum pib_act_kind {
+	PIB_ACT_SEND,		/* copy into the current receive WQE at @off */
+	PIB_ACT_WRITE,		/* copy to @va through @rkey */
+	PIB_ACT_READ,		/* check that @dmalen bytes at @va may be read */
+	PIB_ACT_CAS,		/* 8 bytes at @va: execute, give the original value */
+	PIB_ACT_FAA,
+	PIB_ACT_ATOMIC_WRITE,
+	PIB_ACT_FLUSH,
+	PIB_ACT_ABORT_RECV,	/* UC: the message being received is lost: its receive WQE goes back to be reused */
+};
+
+/**
+ * struct pib_act - what the env is to do for a part of a burst
+ * @kind: enum pib_act_kind
+ * @first: SEND: take a receive WQE first (none: PIB_RES_RNR).
+ *	WRITE: check access to the whole of @dmalen bytes at @va0 first
+ * @take_recv: WRITE with immediate, last packet: take a receive WQE first
+ * @last: the message ends: complete the receive WQE if one was taken,
+ *	with @total as byte count, @h's immediate, invalidation and solicited event
+ * @src_off: offset in the burst's payload
+ * @len: bytes of payload to place
+ * @off: offset in the message
+ * @total: last: length of the message
+ * @va0: start of the RDMA range
+ * @va: where this part belongs
+ * @dmalen: length of the RDMA range
+ * @rkey: its key
+ * @compare_add: atomics
+ * @swap: atomics, ATOMIC_WRITE
+ * @flush: as struct pib_hdrs.flush
+ * @h: headers of the burst
+ */
+struct pib_act {
+	u8 kind;
+	bool first;
+	bool last;
+	bool take_recv;
+	u8 flush;
+	u32 src_off;
+	u32 len;
+	u32 off;
+	u32 total;
+	u32 dmalen;
+	u32 rkey;
+	u64 va0;
+	u64 va;
+	u64 compare_add;
+	u64 swap;
+	const struct pib_hdrs *h;
+};
+
+enum pib_res {
+	PIB_RES_OK,
+	PIB_RES_RNR,		/* no receive WQE */
+	PIB_RES_LEN,		/* message longer than the receive WQE: NAK invalid request, receive completes LOC_LEN_ERR */
+	PIB_RES_INV_REQ,	/* NAK invalid request (misaligned atomic, ...) */
+	PIB_RES_ACCESS,		/* NAK remote access error */
+	PIB_RES_OP,		/* NAK remote operational error (receive WQE's own memory is bad) */
+	PIB_RES_DROP,		/* UC: drop the message silently */
+};
+
+enum pib_resp_drop {		/* why a request was not executed; counted by env */
+	PIB_DROP_NONE,
+	PIB_DROP_DUPLICATE,
+	PIB_DROP_OUT_OF_SEQUENCE,
+	PIB_DROP_BAD_OPCODE,
+	PIB_DROP_BAD_LENGTH,
+	PIB_DROP_RESOURCES,
+	PIB_DROP_ERROR_STATE,
+	PIB_DROP_REASONS
+};
+
+#define PIB_RES_MAX 128		/* most max_dest_rd_atomic, plus replay */
+
+/**
+ * struct pib_rd_res - responder resource: a READ or atomic being or been answered
+ */
+struct pib_rd_res {
+	u64 va;
+	u64 orig;		/* atomics */
+	u32 rkey;
+	u32 len;
+	u32 psn;		/* first PSN of the response */
+	u32 npkts;
+	u32 msn;
+	u8 op;			/* enum pib_op of the request */
+	bool valid;
+};
+
+struct pib_resp_stats {
+	u64 duplicates;
+	u64 out_of_sequence;
+	u64 rnr_nak_sent;
+	u64 naks_sent;
+	u64 acks_sent;
+	u64 drops[PIB_DROP_REASONS];
+};
+
+/**
+ * struct pib_resp - responder
+ * (fields: see rc_resp.c; env reads @stats and @error)
+ */
+struct pib_resp {
+	struct pib_resp_cfg cfg;
+	u32 epsn;
+	u32 msn;
+	u32 credits;		/* receive WQEs posted, told by env */
+	/* message in progress */
+	u8 op;
+	bool in_msg;
+	u32 off;
+	u64 va;
+	u32 rkey;
+	u32 dmalen;
+	/* what must be said */
+	bool ack_due;
+	bool nak_due;
+	bool nak_sent;		/* sequence error NAK is said once (9.7.5.2.8) */
+	u8 syndrome;
+	u32 nak_psn;
+	u8 error;		/* a fatal NAK was sent: env moves the QP to ERR; enum pib_res */
+	/* burst being taken in */
+	const struct pib_hdrs *h;
+	u32 b_npkts;
+	u32 b_len;
+	u32 b_done;
+	u8 b_res;
+	/* READ and atomic responses: ring, oldest kept for replay */
+	struct pib_rd_res *res;
+	u32 res_mask;
+	u32 res_head;		/* next to fill */
+	u32 res_cur;		/* being answered */
+	u32 res_off;		/* packets of it answered */
+	struct pib_resp_stats stats;
+};
+
+/* @res: room for @nres entries, a power of two greater than any max_rd_atomic to come. */
+void pib_resp_init(struct pib_resp *r, struct pib_rd_res *res, u32 nres);
+/* INIT -> RTR */
+void pib_resp_start(struct pib_resp *r, const struct pib_resp_cfg *cfg, u32 psn);
+void pib_resp_reconfig(struct pib_resp *r, const struct pib_resp_cfg *cfg);
+/* Begin with a request burst of @npkts packets and @len bytes; @h stays valid until the last step. */
+void pib_resp_begin(struct pib_resp *r, const struct pib_hdrs *h, u32 npkts, u32 len);
+/* Next thing to do for it; false: the burst is done with. */
+bool pib_resp_step(struct pib_resp *r, struct pib_act *act);
+/* What became of it. @orig: atomics: the value before. */
+void pib_resp_result(struct pib_resp *r, const struct pib_act *act, enum pib_res res, u64 orig);
+/* Next thing to send back; false: nothing. Acknowledgements are coalesced, order is kept. */
+bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx);
+/* The memory of a READ response burst was refused. */
+void pib_resp_read_failed(struct pib_resp *r);
+/* The number of posted receive WQEs, for the credits in AETHs. */
+void pib_resp_set_credits(struct pib_resp *r, u32 posted);
+
+/* True for the opcodes that go to the requester of the receiving QP. */
+static inline bool pib_op_is_response(u8 op)
+{
+	return op == PIB_OP_ACK || op == PIB_OP_READ_RESP || op == PIB_OP_ATOMIC_ACK;
+}
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
+/*
+ * pib: what the kernel driver and the libibverbs provider share.
+ *
+ * Every queue is a ring in memory that the kernel allocates and the process
+ * maps: one struct pib_ring_hdr, then `entries` slots of `stride` bytes, both
+ * powers of two. Indices run freely and are reduced modulo `entries` when a
+ * slot is addressed, so producer - consumer is the fill level.
+ *
+ * The kernel trusts nothing in a ring: it copies an entry once and validates
+ * the copy, and keeps the index it owns in private memory as well.
+ */
+#ifndef PIB_ABI_H
+#define PIB_ABI_H
+
+#include <linux/types.h>
+
+#define PIB_UVERBS_ABI_VERSION	1
+
+/**
+ * struct pib_ring_hdr - head of a mapped ring
+ * @producer: index of the next slot to fill. Written by the process for work
+ *	queues, by the kernel for completion queues.
+ * @arm: completion queues only: enum pib_cq_arm. The process sets it with an
+ *	atomic exchange, a full barrier, then polls once more; the kernel
+ *	fetches and clears it after it has published an entry.
+ * @pad0: keeps the two sides on cache lines of their own
+ * @consumer: index of the next slot to take. Written by the kernel for work
+ *	queues, by the process for completion queues.
+ * @busy: send queues only: non-zero while the kernel is sure to look at
+ *	@producer again by itself. After it has advanced @producer and executed
+ *	a full barrier, the process needs to ring the doorbell only if @busy is
+ *	zero.
+ * @pad1: padding
+ */
+struct pib_ring_hdr {
+	__u32 producer;
+	__u32 arm;
+	__u32 pad0[14];
+	__u32 consumer;
+	__u32 busy;
+	__u32 pad1[14];
+};
+
+enum pib_cq_arm {
+	PIB_CQ_ARM_NONE = 0,
+	PIB_CQ_ARM_SOLICITED = 1,
+	PIB_CQ_ARM_ANY = 2,
+};
+
+/**
+ * struct pib_ring_info - where to map a ring
+ * @offset: for mmap() on the device's command descriptor
+ * @size: bytes to map; 0: there is no such ring
+ * @entries: slots, a power of two
+ * @stride: bytes to a slot, a power of two
+ * @reserved: 0
+ */
+struct pib_ring_info {
+	__aligned_u64 offset;
+	__u32 size;
+	__u32 entries;
+	__u32 stride;
+	__u32 reserved;
+};
+
+struct pib_sge {
+	__aligned_u64 addr;
+	__u32 length;
+	__u32 lkey;
+};
+
+/**
+ * struct pib_send_wqe - a slot of a send queue
+ * @wr_id: returned in the completion
+ * @opcode: enum ib_uverbs_wr_opcode
+ * @send_flags: enum ib_uverbs_send_flags
+ * @num_sge: entries in @sge; with IB_UVERBS_SEND_INLINE it must be 0 and
+ *	@length bytes of data stand in @data instead
+ * @length: bytes of inline data
+ * @ex: immediate data (big endian) or the R_Key to invalidate
+ * @srqn: XRC: the remote shared receive queue
+ * @rdma: RDMA and ATOMIC_WRITE
+ * @atomic: CAS and FETCH_ADD
+ * @ud: datagrams; @ud.ahn is the handle that create_ah returned
+ * @bind: BIND_MW
+ * @flush: FLUSH; @flush.type and @flush.level as the IBA encodes them
+ * @sge: local buffers
+ * @data: inline data
+ */
+struct pib_send_wqe {
+	__aligned_u64 wr_id;
+	__u32 opcode;
+	__u32 send_flags;
+	__u32 num_sge;
+	__u32 length;
+	__u32 ex;
+	__u32 srqn;
+	union {
+		struct {
+			__aligned_u64 remote_addr;
+			__u32 rkey;
+			__u32 reserved;
+		} rdma;
+		struct {
+			__aligned_u64 remote_addr;
+			__aligned_u64 compare_add;
+			__aligned_u64 swap;
+			__u32 rkey;
+			__u32 reserved;
+		} atomic;
+		struct {
+			__u32 ahn;
+			__u32 remote_qpn;
+			__u32 remote_qkey;
+			__u32 reserved;
+		} ud;
+		struct {
+			__aligned_u64 addr;
+			__aligned_u64 length;
+			__u32 mr_lkey;
+			__u32 mw_rkey;
+			__u32 new_rkey;
+			__u32 access;
+		} bind;
+		struct {
+			__aligned_u64 remote_addr;
+			__aligned_u64 length;
+			__u32 rkey;
+			__u32 type;
+			__u32 level;
+			__u32 reserved;
+		} flush;
+		__aligned_u64 raw[4];
+	};
+	union {
+		__DECLARE_FLEX_ARRAY(struct pib_sge, sge);
+		__DECLARE_FLEX_ARRAY(__u8, data);
+	};
+};
+
+/**
+ * struct pib_recv_wqe - a slot of a receive queue or shared receive queue
+ */
+struct pib_recv_wqe {
+	__aligned_u64 wr_id;
+	__u32 num_sge;
+	__u32 reserved;
+	struct pib_sge sge[];
+};
+
+enum pib_cqe_flags {
+	PIB_CQE_GRH = 1 << 0,
+	PIB_CQE_WITH_IMM = 1 << 1,
+	PIB_CQE_WITH_INV = 1 << 2,
+	PIB_CQE_SOLICITED = 1 << 3,
+};
+
+/**
+ * struct pib_cqe - a slot of a completion queue
+ * @wr_id: of the work request
+ * @status: enum ib_uverbs_wc_status... numbering of ibv_wc_status
+ * @opcode: enum ib_uverbs_wc_opcode
+ * @vendor_err: a pib reason code, 0 if there is none to tell
+ * @byte_len: bytes received or read
+ * @ex: immediate data (big endian) or the invalidated R_Key
+ * @qp_num: local QP
+ * @src_qp: datagrams: the sender
+ * @flags: enum pib_cqe_flags
+ * @slid: source LID
+ * @pkey_index: GSI only
+ * @sl: service level
+ * @dlid_path_bits: low bits of the destination LID
+ * @port_num: arrival port (SMI of a multi-port device)
+ * @reserved: 0
+ * @timestamp: CLOCK_MONOTONIC_RAW in ns at which the entry was made
+ * @user_qp: reserved, 0
+ */
+struct pib_cqe {
+	__aligned_u64 wr_id;
+	__u32 status;
+	__u32 opcode;
+	__u32 vendor_err;
+	__u32 byte_len;
+	__u32 ex;
+	__u32 qp_num;
+	__u32 src_qp;
+	__u32 flags;
+	__u16 slid;
+	__u16 pkey_index;
+	__u8 sl;
+	__u8 dlid_path_bits;
+	__u8 port_num;
+	__u8 reserved;
+	__aligned_u64 timestamp;
+	__aligned_u64 user_qp;
+};
+
+/**
+ * struct pib_uctx_resp - alloc_ucontext
+ * @abi_version: PIB_UVERBS_ABI_VERSION
+ * @max_inline: most bytes of inline data a send queue can offer
+ * @features: reserved, 0
+ * @reserved: 0
+ */
+struct pib_uctx_resp {
+	__u32 abi_version;
+	__u32 max_inline;
+	__aligned_u64 features;
+};
+
+struct pib_create_cq_resp {
+	struct pib_ring_info ring;
+};
+
+struct pib_resize_cq_resp {
+	struct pib_ring_info ring;
+};
+
+struct pib_create_qp_resp {
+	struct pib_ring_info sq;
+	struct pib_ring_info rq;
+};
+
+struct pib_create_srq_resp {
+	struct pib_ring_info ring;
+	__u32 srqn;
+	__u32 reserved;
+};
+
+struct pib_modify_srq_cmd {
+	/* address of a struct pib_ring_info to fill when the SRQ is resized, or 0 */
+	__aligned_u64 ring_addr;
+};
+
+struct pib_create_ah_resp {
+	__u32 ahn;
+	__u32 reserved;
+};
+
+#endif
