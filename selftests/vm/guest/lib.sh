@@ -11,20 +11,9 @@ port() {
 	echo /dev/null
 }
 
-# kill_all [SPARE]: whatever a command left running, but for the lab's own.
-kill_all() {
-	local pid words
-	for pid in /proc/[0-9]*; do
-		pid=${pid#/proc/}
-		case " 1 $$ ${watchdog:-} ${1:-} " in *" $pid "*) continue ;; esac
-		# Kernel threads have no command line.
-		{ IFS= read -rd '' words <"/proc/$pid/cmdline"; } 2>/dev/null
-		[ -z "$words" ] || kill -9 "$pid" 2>/dev/null
-	done
-}
-
-# finish STATUS: the last words of this machine.
+# finish STATUS: the last words of this machine, and of those it leads.
 finish() {
+	local k others=()
 	if [ -w /sys/kernel/debug/kmemleak ]; then
 		echo scan >/sys/kernel/debug/kmemleak
 		sleep 6
@@ -32,6 +21,10 @@ finish() {
 		if [ -s /sys/kernel/debug/kmemleak ]; then
 			{ echo "kmemleak: report:"; cat /sys/kernel/debug/kmemleak; } >/dev/kmsg
 		fi
+	fi
+	if [ "$PIB_HOST" = 1 ]; then
+		for ((k = 2; k <= PIB_HOSTS; k++)); do timeout 15 on "$k" /lab/guest/end 2>/dev/null & others+=($!); done
+		wait "${others[@]}"
 	fi
 	printf 'taint %s\nstatus %s\n' "$(</proc/sys/kernel/tainted)" "$1" >"$(port ctl)"
 	busybox poweroff -f
