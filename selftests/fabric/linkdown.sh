@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A host's netdev goes down and comes back: the peer notices, OpenSM re-sweeps, traffic resumes.
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+trap hosts_clean EXIT
+
+ktap_plan 9
+hosts_make 2
+pib_add 1 && pib_add 2 && sm_start 1
+check "subnet up" wait_active 60
+check "traffic before" pair 1 2 60 ibv_rc_pingpong
+
+trunk_is() { h 1 pibctl -j show links | jq -e "[.. | objects | select(has(\"up\")) | .up] | index($1) != null" ; }
+sweeps() { h 1 grep -c "SUBNET UP\|Heavy sweep\|ENTERING HEAVY SWEEP" /tmp/opensm.1/opensm.log; }
+before=$(sweeps)
+h 2 ip link set eth0 down
+check "the peer's trunk port is Down within 5 s" wait_for 5 trunk_is false
+resweep() { [ "$(sweeps)" -gt "$before" ]; }
+check "OpenSM sweeps again" wait_for 20 resweep
+gone() { [ "$(h 1 ibnetdiscover -C "$(dev 1)" | grep -c ^Ca)" = 1 ]; }
+check "the other host is gone from the subnet" wait_for 20 gone
+
+h 2 ip link set eth0 up
+[ -z "$PIB_V6ONLY" ] || h 2 ip -6 addr add "$(addr6 2)/64" dev eth0 nodad
+h 2 ip -6 addr replace "$(addr6 2)/64" dev eth0 nodad
+check "trunk up again" wait_for 10 trunk_is true
+check "both ports ACTIVE again" wait_active 60
+back() { [ "$(h 1 ibnetdiscover -C "$(dev 1)" | grep -c ^Ca)" = 2 ]; }
+check "the other host is back in the subnet" wait_for 20 back
+again() { pair 1 2 20 ibv_rc_pingpong; }
+check "traffic after, nothing restarted" wait_for 40 again
+ktap_end

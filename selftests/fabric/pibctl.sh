@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# pibctl and rdma against the module: what they show, and what is refused and why.
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+trap 'h 1 pibctl del swt 2>/dev/null; hosts_clean' EXIT
+
+ktap_plan 27
+modprobe -r pib
+hosts_make 2
+check "the module loads by itself on pibctl add" pib_add 1
+check "del" h 1 pibctl del pib0
+modprobe -r pib
+check "the module loads by itself on rdma link add" h 1 rdma link add pib0 type pib netdev eth0
+check "rdma link shows the port" sh -c "rdma link show pib0/1 | grep -q 'state'"
+check "rdma dev shows the device" sh -c "rdma dev show pib0 | grep -q 'node_type ca'"
+check "rdma resource answers" rdma resource show qp link pib0/1
+check "rdma statistic answers" rdma statistic show link pib0/1
+check "ibv_devinfo shows InfiniBand" sh -c "ibv_devinfo -d pib0 -v | grep -q 'link_layer:.*InfiniBand'"
+check "ibstat knows it" sh -c "ibstat pib0 | grep -q 'Link layer: InfiniBand'"
+check "show names it" sh -c "ip netns exec h1 pibctl show | grep -q pib0"
+check "show pib0 -j is JSON with its node GUID" sh -c "ip netns exec h1 pibctl -j show pib0 | jq -e '.. | .node_guid? // empty' | grep -q ."
+for what in links peers counters uplinks; do
+	check "show $what -j is JSON" sh -c "ip netns exec h1 pibctl -j show $what | jq -e ."
+done
+check "another namespace does not show it" sh -c "! ip netns exec h2 pibctl show | grep -q pib0"
+refuse "name taken" "exist|taken|in use" h 1 pibctl add pib0 netdev eth0
+refuse "name taken, by another namespace" "exist|taken|in use" h 2 pibctl add pib0 netdev eth0
+refuse "no such netdev" "no such (net)?dev|netdev" h 1 pibctl add pib7 netdev nonesuch
+refuse "no such object" "no .*pib9|not found|no such" h 1 pibctl del pib9
+refuse "bad name" "name" h 1 pibctl add 'pi/b' netdev eth0
+refuse "no permission" "permi|CAP_NET_ADMIN" h 1 setpriv --reuid 65534 --bounding-set=-all --inh-caps=-all --clear-groups pibctl add pib7 netdev eth0
+refuse "loopback netdev refused or explained, bad peer" "address|peer" h 1 pibctl add pib7 netdev eth0 peer not-an-address
+check "switch add" h 1 pibctl switch add swt ports 4
+refuse "switch name taken" "exist|taken|in use" h 1 pibctl switch add swt ports 4
+refuse "too many ports" "254|ports" h 1 pibctl switch add swu ports 4000
+check "switch del" h 1 pibctl switch del swt
+ktap_end

@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The short run for every kernel: module by DKMS, subnet up, RC and UD traffic, IPoIB.
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+trap hosts_clean EXIT
+
+ktap_plan 8
+by_dkms() { dkms status pib | grep "$(uname -r)" | grep -q installed && modinfo -n pib | grep -q "$(uname -r)/updates/dkms"; }
+check "the module was installed by DKMS" by_dkms
+hosts_make 2
+check "pibctl add on two hosts" sh -c "ip netns exec h1 pibctl add pib0 netdev eth0 && ip netns exec h2 pibctl add pib1 netdev eth0"
+sm_start 1
+check "subnet up, both ports ACTIVE" wait_active 60
+check "ibv_rc_pingpong" pair 1 2 60 ibv_rc_pingpong
+check "ibv_ud_pingpong" pair 1 2 60 ibv_ud_pingpong
+check "ib_write_bw" pair 1 2 60 ib_write_bw -F -n 500
+ping_ok() {
+	local k
+	for k in 1 2; do
+		wait_for 10 ip link show "ib$((k - 1))" || return 1
+		ip link set "ib$((k - 1))" netns "h$k" && h "$k" ip addr add "10.78.0.$k/24" dev "ib$((k - 1))" &&
+			h "$k" ip link set "ib$((k - 1))" up || return 1
+	done
+	wait_for 20 h 1 ping -c1 -W1 10.78.0.2
+	h 1 ping -c 10 -i 0.1 10.78.0.2 | grep " 0% packet loss"
+}
+check "ping over IPoIB" ping_ok
+check "del" sh -c "pkill -x opensm; ip netns exec h1 pibctl del pib0 && ip netns exec h2 pibctl del pib1"
+ktap_end

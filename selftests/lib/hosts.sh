@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Hosts to test on, in one of two layouts:
+#
+#	netns (default)		machines (PIB_HOSTS > 1: selftests/vm/run --hosts N)
+#
+#	 h1        h2		 host1     host2
+#	 eth0 ---- eth0		 eth0 ---- eth0		10.77.0.K/24, fd77::K/64
+#	 pib0      pib1		 pib0      pib0
+#
+# Namespaces of more than two hosts hang on a bridge in a namespace of its own.
+# Every function takes the host's number K first.
+
+: "${PIB_HOSTS:=1}"
+if [ "$PIB_HOSTS" -gt 1 ]; then LAYOUT=machines; else LAYOUT=netns; fi
+HOSTS=0
+PIB_V6ONLY=${PIB_V6ONLY:-}
+
+# h K COMMAND...: run it on host K
+h() {
+	local k=$1
+	shift
+	if [ $LAYOUT = netns ]; then
+		ip netns exec "h$k" "$@"
+	elif [ "$k" = 1 ]; then
+		"$@"
+	else
+		on "$k" "$@"
+	fi
+}
+
+# IB device names are global to a kernel, so each namespace's has its own number.
+dev() {
+	if [ $LAYOUT = netns ]; then echo "pib$(($1 - 1))"; else echo pib0; fi
+}
+
+ipoib() {
+	if [ $LAYOUT = netns ]; then echo "ib$(($1 - 1))"; else echo ib0; fi
+}
+
+addr4() { echo "10.77.0.$1"; }
+addr6() { echo "fd77::$1"; }
+
+hosts_make() {
+	HOSTS=$1
+	modprobe -a ib_umad ib_uverbs rdma_ucm ib_ipoib 2>/dev/null || :
+	if [ $LAYOUT = machines ]; then
+		for ((k = 2; k <= HOSTS; k++)); do
+			on "$k" modprobe -a ib_umad ib_uverbs rdma_ucm ib_ipoib || :
+		done
+		return
+	fi
+	local k
+	if [ "$HOSTS" = 2 ]; then
+		ip netns add h1
+		ip netns add h2
+		ip link add eth0 netns h1 type veth peer name eth0 netns h2
+	else
+		ip netns add hub
+		ip -n hub link add br type bridge mcast_snooping 0
+		ip -n hub link set br up
+		for ((k = 1; k <= HOSTS; k++)); do
+			ip netns add "h$k"
+			ip link add eth0 netns "h$k" type veth peer name "p$k" netns hub
+			ip -n hub link set "p$k" master br up
+		done
+	fi
+	for ((k = 1; k <= HOSTS; k++)); do
+		host_net_up "$k"
+	done
+}
+
+host_net_up() {
+	local k=$1
+	ip -n "h$k" link set lo up
+	ip netns exec "h$k" sysctl -qw net.ipv6.conf.all.accept_dad=0 net.ipv6.conf.default.accept_dad=0 \
+		net.ipv6.conf.eth0.accept_dad=0
+	ip -n "h$k" link set eth0 up
+	[ -n "$PIB_V6ONLY" ] || ip -n "h$k" addr add "$(addr4 "$k")/24" dev eth0
+	ip -n "h$k" -6 addr add "$(addr6 "$k")/64" dev eth0 nodad
+}
+
+# pib_add K [ARGUMENT...]
+pib_add() {
+	local k=$1
+	shift
+	h "$k" pibctl add "$(dev "$k")" netdev eth0 "$@"
+}
+
+port_attr() {
+	h "$1" cat "/sys/class/infiniband/$(dev "$1")/ports/1/$2"
+}
+
+port_is() {
+	[[ $(port_attr "$1" state) == *"$2"* ]]
+}
+
+# Start OpenSM on host K; its log is /tmp/opensm.K/opensm.log there.
+sm_start() {
+	local k=$1 guid
+	shift
+	guid=0x$(port_attr "$k" gids/0 | tr -d : | tail -c 17)
+	h "$k" mkdir -p "/tmp/opensm.$k"
+	h "$k" env OSM_TMP_DIR="/tmp/opensm.$k" OSM_CACHE_DIR="/tmp/opensm.$k" \
+		opensm -g "$guid" -f "/tmp/opensm.$k/opensm.log" --pidfile "/tmp/opensm.$k/pid" -B "$@" >/dev/null
+}
+
+sm_stop() {
+	h "$1" pkill -x opensm || :
+}
+
+sm_log_has() {
+	h "$1" grep -q -- "$2" "/tmp/opensm.$1/opensm.log"
+}
+
+# wait_active SECONDS: all hosts' ports
+wait_active() {
+	local k
+	for ((k = 1; k <= HOSTS; k++)); do
+		wait_for "$1" port_is "$k" ACTIVE || return 1
+	done
+}
+
+# pair SERVER CLIENT TIMEOUT PROGRAM ARGS...: run a perftest or pingpong program on both ends.
+# The client is given the server's underlay address for its TCP exchange. Both must succeed.
+# Their output is in /tmp/pair.server and /tmp/pair.client.
+pair() {
+	local s=$1 c=$2 t=$3 rc=0 try
+	shift 3
+	local target
+	if [ -n "$PIB_V6ONLY" ]; then target=$(addr6 "$s"); else target=$(addr4 "$s"); fi
+	h "$s" timeout "$t" "$1" -d "$(dev "$s")" "${@:2}" >/tmp/pair.server 2>&1 &
+	local pid=$!
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.3
+		rc=0
+		h "$c" timeout "$t" "$1" -d "$(dev "$c")" "${@:2}" "$target" >/tmp/pair.client 2>&1 || rc=$?
+		[ $rc = 0 ] && break
+		# Only a refused connection means that the server does not listen yet.
+		grep -Eqi "couldn.t connect|unable to connect|connection refused|failed to connect" /tmp/pair.client || break
+	done
+	[ $rc = 0 ] || { echo "client:"; tail -n 20 /tmp/pair.client; kill $pid 2>/dev/null; }
+	wait $pid || { [ $rc = 0 ] || :; rc=1; echo "server:"; tail -n 20 /tmp/pair.server; }
+	return $rc
+}
+
+hosts_clean() {
+	local k
+	for ((k = 1; k <= HOSTS; k++)); do
+		sm_stop "$k" 2>/dev/null
+		h "$k" pibctl del "$(dev "$k")" 2>/dev/null
+	done
+	[ $LAYOUT = netns ] || return 0
+	for ((k = 1; k <= HOSTS; k++)); do
+		ip netns pids "h$k" 2>/dev/null | xargs -r kill 2>/dev/null
+		ip netns del "h$k" 2>/dev/null
+	done
+	ip netns del hub 2>/dev/null || :
+}
