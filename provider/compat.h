@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * libibverbs' internal calls as the newest release spells them. What there is
+ * to bridge is found out by CMakeLists.txt.
+ */
+#ifndef PIB_COMPAT_H
+#define PIB_COMPAT_H
+
+#include <infiniband/driver.h>
+
+static inline int
+pib_cmd_get_context(struct verbs_context *vctx, struct ibv_get_context *cmd,
+		    size_t cmd_size, struct ib_uverbs_get_context_resp *resp,
+		    size_t resp_size)
+{
+#ifdef PIB_GET_CONTEXT_TAKES_FDS
+	return ibv_cmd_get_context(vctx, cmd, cmd_size, NULL, resp, resp_size);
+#else
+	return ibv_cmd_get_context(vctx, cmd, cmd_size, resp, resp_size);
+#endif
+}
+
+static inline int
+pib_cmd_create_cq_ex(struct ibv_context *context,
+		     struct ibv_cq_init_attr_ex *attr, struct verbs_cq *vcq,
+		     struct ibv_create_cq_ex *cmd, size_t cmd_size,
+		     struct ib_uverbs_ex_create_cq_resp *resp,
+		     size_t resp_size)
+{
+#ifdef PIB_CREATE_CQ_TAKES_PROV_ATTR
+	return ibv_cmd_create_cq_ex(context, attr, NULL, vcq, cmd, cmd_size,
+				    resp, resp_size, 0);
+#else
+	return ibv_cmd_create_cq_ex(context, attr, vcq, cmd, cmd_size, resp,
+				    resp_size, 0);
+#endif
+}
+
+static inline int
+pib_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *vqp,
+		     struct ibv_qp_init_attr_ex *attr,
+		     struct ibv_create_qp_ex *cmd, size_t cmd_size,
+		     struct ib_uverbs_ex_create_qp_resp *resp,
+		     size_t resp_size)
+{
+#ifdef PIB_CREATE_QP_TAKES_DRIVER
+	return ibv_cmd_create_qp_ex2(context, vqp, attr, cmd, cmd_size, resp,
+				     resp_size, NULL);
+#else
+	return ibv_cmd_create_qp_ex2(context, vqp, attr, cmd, cmd_size, resp,
+				     resp_size);
+#endif
+}
+
+#endif
