@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0
+// The command line: options and commands, their dispatch, and exit status.
+#pragma once
+
+#include <iosfwd>
+
+#include "transport.h"
+
+namespace pibctl {
+
+/// Runs one command line. Returns the exit status: 0, 1 refused, 2 wrong usage.
+int run(int argc, const char* const* argv, TransportFactory open, std::ostream& out,
+        std::ostream& err);
+
+}  // namespace pibctl

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+// The module's commands as functions on plain data.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model.h"
+#include "refusal.h"
+#include "session.h"
+
+namespace pibctl {
+
+class Client {
+ public:
+  explicit Client(TransportFactory open) : session_(std::move(open)) {}
+
+  Status add_hca(const HcaRequest& hca);
+  Status add_switch(const SwitchRequest& node);
+  Status add_link(const LinkRequest& link);
+  /// Deletes the HCA, or else the switch, of this name.
+  Status remove(const std::string& name);
+  Status remove_switch(const std::string& name);
+  Status remove_link(const End& end);
+  Status plug_link(const End& end, bool plugged);
+
+  Result<std::vector<Hca>> hcas();
+  Result<std::vector<Switch>> switches();
+  Result<std::vector<Link>> links();
+  Result<std::vector<Uplink>> uplinks();
+  /// Nothing if none has the name.
+  Result<std::optional<Hca>> hca(const std::string& name);
+  Result<std::optional<Switch>> find_switch(const std::string& name);
+
+  /// Of the answers so far.
+  const std::optional<std::string>& module_version() const { return module_version_; }
+
+ private:
+  Status command(std::string_view doing, Request request, std::span<const Reason> reasons);
+  Result<std::vector<Answer>> list(std::string_view what, std::uint8_t command);
+  Result<std::optional<std::vector<Answer>>> ask(std::string_view what, Request request);
+
+  Session session_;
+  std::optional<std::string> module_version_;
+};
+
+}  // namespace pibctl

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "commands.h"
+
+namespace pibctl {
+
+std::span<const Group> command_groups() {
+  static const Group groups[] = {
+      {"show", "show HCAs, switches, links, peers, counters"},
+      {"switch", "add, delete and show switches"},
+      {"link", "add, delete, plug and show the cables between ports"},
+  };
+  return groups;
+}
+
+std::vector<const Command*> all_commands() {
+  std::vector<const Command*> all;
+  for (const auto table : {hca_commands(), show_commands(), switch_commands(), link_commands()})
+    for (const Command& command : table) all.push_back(&command);
+  return all;
+}
+
+}  // namespace pibctl

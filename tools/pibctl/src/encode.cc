@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "encode.h"
+
+#include <linux/netlink.h>
+#include <linux/pib.h>
+
+namespace pibctl {
+namespace {
+
+void put_endpoint(Request& request, std::uint16_t type, const Endpoint& endpoint) {
+  const Request::Nest nest(request, type);
+  const View address(endpoint.address);
+  if (endpoint.v6)
+    request.put_binary(PIB_EP_ADDR6, address);
+  else
+    request.put_binary(PIB_EP_ADDR4, address.first(4));
+  if (endpoint.port) request.put_u16(PIB_EP_PORT, endpoint.port);
+}
+
+void put_end(Request& request, std::uint16_t type, const End& end) {
+  const Request::Nest nest(request, type);
+  request.put_text(PIB_END_NODE, end.node);
+  request.put_u32(PIB_END_PORT, end.port);
+}
+
+void put_udp_link(Request& request, const LinkRequest& link) {
+  const Request::Nest nest(request, PIB_A_UDP_LINK);
+  request.put_text(PIB_UL_NETDEV, link.netdev);
+  if (link.peer) put_endpoint(request, PIB_UL_PEER, *link.peer);
+}
+
+}  // namespace
+
+Request encode_add_hca(const HcaRequest& hca) {
+  Request request(PIB_CMD_HCA_NEW, PIB_GENL_VERSION);
+  request.put_text(PIB_A_HCA_NAME, hca.name);
+  request.put_text(PIB_A_NETDEV, hca.netdev);
+  for (const Endpoint& peer : hca.peers) put_endpoint(request, PIB_A_PEER, peer);
+  if (hca.standalone) request.put_flag(PIB_A_STANDALONE);
+  if (hca.fabric) request.put_u32(PIB_A_FABRIC, *hca.fabric);
+  if (hca.udp_port) request.put_u16(PIB_A_UDP_PORT, *hca.udp_port);
+  if (hca.num_ports) request.put_u32(PIB_A_NUM_PORTS, *hca.num_ports);
+  if (hca.key) request.put_binary(PIB_A_KEY, *hca.key);
+  return request;
+}
+
+Request encode_add_switch(const SwitchRequest& node) {
+  Request request(PIB_CMD_SWITCH_NEW, PIB_GENL_VERSION);
+  request.put_text(PIB_A_SWITCH_NAME, node.name);
+  request.put_u32(PIB_A_NUM_PORTS, node.num_ports);
+  if (node.node_guid) request.put_u64(PIB_A_NODE_GUID, *node.node_guid);
+  return request;
+}
+
+Request encode_add_link(const LinkRequest& link) {
+  Request request(PIB_CMD_LINK_NEW, PIB_GENL_VERSION);
+  put_end(request, PIB_A_LINK_A, link.a);
+  if (link.b)
+    put_end(request, PIB_A_LINK_B, *link.b);
+  else
+    put_udp_link(request, link);
+  return request;
+}
+
+Request encode_named(std::uint8_t command, std::uint16_t name_attribute, std::string_view name) {
+  Request request(command, PIB_GENL_VERSION);
+  request.put_text(name_attribute, name);
+  return request;
+}
+
+Request encode_delete_link(const End& end) {
+  Request request(PIB_CMD_LINK_DEL, PIB_GENL_VERSION);
+  put_end(request, PIB_A_LINK_A, end);
+  return request;
+}
+
+Request encode_plug_link(const End& end, bool plugged) {
+  Request request(PIB_CMD_LINK_SET, PIB_GENL_VERSION);
+  put_end(request, PIB_A_LINK_A, end);
+  request.put_u8(PIB_A_LINK_STATE, plugged ? 1 : 0);
+  return request;
+}
+
+Request encode_dump(std::uint8_t command) {
+  return Request(command, PIB_GENL_VERSION, NLM_F_DUMP);
+}
+
+}  // namespace pibctl

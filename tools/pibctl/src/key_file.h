@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0
+// The pre-shared key of a fabric.
+#pragma once
+
+#include <string>
+
+#include "result.h"
+#include "transport.h"
+
+namespace pibctl {
+
+/// All bytes of the file except one newline at the end.
+Result<Bytes> read_key_file(const std::string& path);
+
+}  // namespace pibctl

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include "cli.h"
+#include "mnl_transport.h"
+
+int main(int argc, char** argv) {
+  try {
+    return pibctl::run(argc, argv, pibctl::open_mnl_transport, std::cout, std::cerr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "pibctl: internal error: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+// What pibctl speaks of, as plain data: objects shown by the module and objects asked of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transport.h"
+
+namespace pibctl {
+
+/// A UDP endpoint. Port 0 stands for the default.
+struct Endpoint {
+  bool v6 = false;
+  /// Network order; IPv4 uses the first four bytes.
+  std::array<std::uint8_t, 16> address{};
+  std::uint16_t port = 0;
+  /// Netdev after '%' of a link-local address; never sent, the uplink's netdev counts.
+  std::string scope;
+
+  bool operator==(const Endpoint&) const = default;
+};
+
+/// An end of a cable: a port of an HCA or a switch.
+struct End {
+  std::string node;
+  std::uint32_t port = 0;
+
+  bool operator==(const End&) const = default;
+};
+
+/// A named 64-bit counter.
+struct Counter {
+  const char* name;
+  std::uint64_t value;
+};
+using Counters = std::vector<Counter>;
+
+struct Port {
+  std::uint32_t number = 0;
+  std::optional<std::uint64_t> guid;
+  std::optional<std::uint8_t> state;
+  std::optional<std::uint8_t> physical_state;
+  std::optional<std::uint16_t> lid;
+  std::optional<std::uint8_t> lmc;
+  std::optional<std::uint16_t> sm_lid;
+  std::optional<std::uint32_t> mtu;
+  std::optional<std::uint8_t> width;
+  std::optional<std::uint16_t> speed;
+  std::optional<std::string> netdev;
+  Counters counters;
+};
+
+struct Hca {
+  std::string name;
+  std::optional<std::string> description;
+  std::optional<std::uint64_t> node_guid;
+  std::optional<std::string> netdev;
+  std::optional<std::uint32_t> ifindex;
+  std::optional<std::uint32_t> ibdev_index;
+  std::optional<std::uint32_t> fabric;
+  std::optional<std::uint16_t> udp_port;
+  std::optional<std::uint32_t> num_ports;
+  bool standalone = false;
+  std::vector<Endpoint> peers;
+  std::vector<Port> ports;
+};
+
+struct Switch {
+  std::string name;
+  std::optional<std::string> description;
+  std::optional<std::uint64_t> node_guid;
+  std::optional<std::uint32_t> num_ports;
+  bool automatic = false;
+  std::vector<Port> ports;
+};
+
+struct UdpLink {
+  std::optional<std::string> netdev;
+  std::optional<Endpoint> peer;
+  std::optional<std::uint32_t> local_id;
+  std::optional<std::uint32_t> remote_id;
+  bool up = false;
+  std::optional<std::uint64_t> peer_node_guid;
+  std::optional<std::uint32_t> peer_port;
+  std::optional<std::string> peer_description;
+  std::optional<std::uint32_t> last_heard_ms;
+  std::optional<std::uint32_t> restarts;
+};
+
+struct Link {
+  End a;
+  /// Exactly one of b and udp is set.
+  std::optional<End> b;
+  std::optional<UdpLink> udp;
+  std::optional<bool> plugged;
+  bool automatic = false;
+};
+
+struct Uplink {
+  std::string netdev;
+  std::optional<std::uint32_t> ifindex;
+  std::optional<std::uint32_t> fabric;
+  std::optional<std::uint16_t> udp_port;
+  std::optional<std::string> switch_name;
+  Counters counters;
+};
+
+/// What "pibctl add" asks for.
+struct HcaRequest {
+  std::string name;
+  std::string netdev;
+  std::vector<Endpoint> peers;
+  bool standalone = false;
+  std::optional<std::uint32_t> fabric;
+  std::optional<std::uint16_t> udp_port;
+  std::optional<std::uint32_t> num_ports;
+  std::optional<Bytes> key;
+};
+
+/// What "pibctl switch add" asks for.
+struct SwitchRequest {
+  std::string name;
+  std::uint32_t num_ports = 0;
+  std::optional<std::uint64_t> node_guid;
+};
+
+/// What "pibctl link add" asks for: b, or netdev and peer.
+struct LinkRequest {
+  End a;
+  std::optional<End> b;
+  std::string netdev;
+  std::optional<Endpoint> peer;
+};
+
+}  // namespace pibctl

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+// A conversation with the module: finds the family, sends requests, gathers answers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "answer.h"
+#include "message.h"
+#include "transport.h"
+
+namespace pibctl {
+
+/// One answer: its attributes, without the generic netlink header.
+struct Answer {
+  std::uint8_t command = 0;
+  Bytes attributes;
+};
+
+/// What a request led to, if the conversation itself went well.
+struct Outcome {
+  std::vector<Answer> answers;
+  Verdict verdict;
+};
+
+class Session {
+ public:
+  explicit Session(TransportFactory open) : open_(std::move(open)) {}
+
+  /// Opens the socket and finds (by which the kernel loads) the module.
+  Status connect();
+  /// Connects if need be, sends, and gathers up to the verdict.
+  Result<Outcome> call(Request& request);
+  bool connected() const { return family_ != 0; }
+
+ private:
+  Result<Outcome> exchange(Request& request, std::uint16_t type);
+  Result<bool> take(View datagram, std::uint16_t type, std::uint32_t sequence, Outcome& outcome);
+  Status find_family();
+
+  TransportFactory open_;
+  std::unique_ptr<Transport> transport_;
+  std::uint16_t family_ = 0;
+  std::uint32_t sequence_ = 0;
+  bool interrupted_ = false;
+};
+
+}  // namespace pibctl

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "show.h"
+
+#include <fmt/format.h>
+
+#include "ib_names.h"
+#include "parse.h"
+
+namespace pibctl {
+namespace {
+
+template <typename Number>
+void show_number(Output& out, std::string_view key, const std::optional<Number>& number) {
+  if (number) out.field(key, std::uint64_t{*number});
+}
+
+void show_text(Output& out, std::string_view key, const std::optional<std::string>& text) {
+  if (text) out.field(key, *text);
+}
+
+void show_guid(Output& out, std::string_view key, const std::optional<std::uint64_t>& guid) {
+  if (guid) out.field(key, format_guid(*guid));
+}
+
+/// A property that text mentions only if it holds.
+void show_flag(Output& out, std::string_view key, bool holds) {
+  if (holds)
+    out.field(key, true);
+  else
+    out.key_field(key, false);
+}
+
+void show_rate(Output& out, const Port& port) {
+  if (!port.width || !port.speed) return;
+  const auto gigabits = rate(*port.width, *port.speed);
+  if (!gigabits) return;
+  const auto width = *width_name(*port.width);
+  const auto speed = *speed_name(*port.speed);
+  out.field("rate", *gigabits, fmt::format("{:g} Gb/sec ({} {})", *gigabits, width, speed));
+  out.key_field("width", width);
+  out.key_field("speed", speed);
+}
+
+void show_port(Output& out, std::string_view node, const Port& port) {
+  out.begin_item(fmt::format("port {}/{}", node, port.number));
+  out.key_field("port", std::uint64_t{port.number});
+  if (port.state) out.field("state", state_name(*port.state));
+  if (port.physical_state) out.field("physical_state", physical_state_name(*port.physical_state));
+  show_number(out, "lid", port.lid);
+  show_number(out, "sm_lid", port.sm_lid);
+  show_number(out, "lmc", port.lmc);
+  out.line_break();
+  show_guid(out, "port_guid", port.guid);
+  show_rate(out, port);
+  show_number(out, "mtu", port.mtu);
+  out.field("link_layer", std::string("InfiniBand"));
+  show_text(out, "netdev", port.netdev);
+  out.end_item();
+}
+
+void show_ports(Output& out, std::string_view node, const std::vector<Port>& ports) {
+  out.begin_list("ports");
+  for (const Port& port : ports) show_port(out, node, port);
+  out.end_list();
+}
+
+void show_hca_peers(Output& out, const Hca& hca) {
+  if (hca.peers.empty()) return;
+  out.begin_list("peers");
+  for (const Endpoint& peer : hca.peers) {
+    out.begin_item(fmt::format("peer {}", format_endpoint(peer)));
+    out.key_field("address", format_endpoint(peer));
+    out.end_item();
+  }
+  out.end_list();
+}
+
+void show_hca(Output& out, const Hca& hca) {
+  out.begin_item(fmt::format("hca {}", hca.name));
+  out.key_field("name", hca.name);
+  show_number(out, "ibdev_index", hca.ibdev_index);
+  show_guid(out, "node_guid", hca.node_guid);
+  show_text(out, "netdev", hca.netdev);
+  if (hca.ifindex) out.key_field("ifindex", std::uint64_t{*hca.ifindex});
+  show_number(out, "fabric", hca.fabric);
+  show_number(out, "udp_port", hca.udp_port);
+  show_number(out, "num_ports", hca.num_ports);
+  show_flag(out, "standalone", hca.standalone);
+  show_text(out, "description", hca.description);
+  show_hca_peers(out, hca);
+  show_ports(out, hca.name, hca.ports);
+  out.end_item();
+}
+
+void show_switch(Output& out, const Switch& node) {
+  out.begin_item(fmt::format("switch {}", node.name));
+  out.key_field("name", node.name);
+  show_guid(out, "node_guid", node.node_guid);
+  show_number(out, "num_ports", node.num_ports);
+  show_flag(out, "auto", node.automatic);
+  show_text(out, "description", node.description);
+  show_ports(out, node.name, node.ports);
+  out.end_item();
+}
+
+void show_end(Output& out, std::string_view key, const End& end) {
+  out.begin_group(key);
+  out.key_field("node", end.node);
+  out.key_field("port", std::uint64_t{end.port});
+  out.end_group();
+}
+
+std::string far_end(const UdpLink& udp) {
+  return fmt::format("udp {} peer {}", udp.netdev.value_or("?"),
+                     udp.peer ? format_endpoint(*udp.peer) : "?");
+}
+
+std::string link_heading(const Link& link) {
+  return fmt::format("link {} {}", format_end(link.a),
+                     link.b ? format_end(*link.b) : far_end(*link.udp));
+}
+
+void show_session(Output& out, const UdpLink& udp) {
+  out.field("session", std::string(udp.up ? "up" : "down"));
+  show_guid(out, "peer_node_guid", udp.peer_node_guid);
+  show_number(out, "peer_port", udp.peer_port);
+  show_text(out, "peer_description", udp.peer_description);
+}
+
+/// What the heading says of a UDP link already.
+void show_endpoint(Output& out, const UdpLink& udp) {
+  if (udp.netdev) out.key_field("netdev", *udp.netdev);
+  if (udp.peer) out.key_field("address", format_endpoint(*udp.peer));
+}
+
+void show_link(Output& out, const Link& link) {
+  out.begin_item(link_heading(link));
+  show_end(out, "a", link.a);
+  if (link.b) show_end(out, "b", *link.b);
+  if (link.plugged) out.field("plugged", *link.plugged);
+  show_flag(out, "auto", link.automatic);
+  if (link.udp) {
+    show_endpoint(out, *link.udp);
+    show_session(out, *link.udp);
+  }
+  out.end_item();
+}
+
+void show_peer(Output& out, const Link& link) {
+  const UdpLink& udp = *link.udp;
+  out.begin_item(fmt::format("peer {} netdev {} link {}",
+                             udp.peer ? format_endpoint(*udp.peer) : "?",
+                             udp.netdev.value_or("?"), format_end(link.a)));
+  show_endpoint(out, udp);
+  show_end(out, "link", link.a);
+  show_session(out, udp);
+  out.line_break();
+  show_number(out, "last_heard_ms", udp.last_heard_ms);
+  show_number(out, "restarts", udp.restarts);
+  show_number(out, "local_id", udp.local_id);
+  show_number(out, "remote_id", udp.remote_id);
+  out.end_item();
+}
+
+void show_counter_group(Output& out, const Counters& counters) {
+  out.begin_group("counters");
+  for (const Counter& counter : counters) out.field(counter.name, counter.value);
+  out.end_group();
+}
+
+void show_uplink(Output& out, const Uplink& uplink) {
+  out.begin_item(fmt::format("uplink {}", uplink.netdev));
+  out.key_field("netdev", uplink.netdev);
+  if (uplink.ifindex) out.key_field("ifindex", std::uint64_t{*uplink.ifindex});
+  show_number(out, "fabric", uplink.fabric);
+  show_number(out, "udp_port", uplink.udp_port);
+  show_text(out, "switch", uplink.switch_name);
+  show_counter_group(out, uplink.counters);
+  out.end_item();
+}
+
+}  // namespace
+
+void show_hcas(Output& out, const std::vector<Hca>& hcas) {
+  out.begin_list("hcas");
+  for (const Hca& hca : hcas) show_hca(out, hca);
+  out.end_list();
+}
+
+void show_switches(Output& out, const std::vector<Switch>& switches) {
+  out.begin_list("switches");
+  for (const Switch& node : switches) show_switch(out, node);
+  out.end_list();
+}
+
+void show_links(Output& out, const std::vector<Link>& links) {
+  out.begin_list("links");
+  for (const Link& link : links) show_link(out, link);
+  out.end_list();
+}
+
+void show_peers(Output& out, const std::vector<Link>& links) {
+  out.begin_list("peers");
+  for (const Link& link : links)
+    if (link.udp) show_peer(out, link);
+  out.end_list();
+}
+
+void show_uplinks(Output& out, const std::vector<Uplink>& uplinks) {
+  out.begin_list("uplinks");
+  for (const Uplink& uplink : uplinks) show_uplink(out, uplink);
+  out.end_list();
+}
+
+void show_counters(Output& out, const std::vector<CountedPort>& ports) {
+  out.begin_list("counters");
+  for (const CountedPort& counted : ports) {
+    out.begin_item(fmt::format("port {}", format_end(counted.end)));
+    out.key_field("node", counted.end.node);
+    out.key_field("port", std::uint64_t{counted.end.port});
+    show_counter_group(out, counted.port->counters);
+    out.end_item();
+  }
+  out.end_list();
+}
+
+}  // namespace pibctl

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+// A netlink socket, as far as a session needs one. Tests put a fake behind it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "result.h"
+
+namespace pibctl {
+
+using Bytes = std::vector<std::uint8_t>;
+using View = std::span<const std::uint8_t>;
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual Status send(View message) = 0;
+  /// One whole datagram from the kernel, whatever its size.
+  virtual Result<Bytes> receive() = 0;
+};
+
+using TransportFactory = std::function<Result<std::unique_ptr<Transport>>()>;
+
+}  // namespace pibctl
