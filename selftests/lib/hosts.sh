@@ -102,7 +102,7 @@ sm_start() {
 	guid=0x$(port_attr "$k" gids/0 | tr -d : | tail -c 17)
 	h "$k" mkdir -p "/tmp/opensm.$k"
 	h "$k" env OSM_TMP_DIR="/tmp/opensm.$k" OSM_CACHE_DIR="/tmp/opensm.$k" \
-		opensm -g "$guid" -f "/tmp/opensm.$k/opensm.log" --pidfile "/tmp/opensm.$k/pid" -B "$@" >/dev/null
+		opensm -g "$guid" -f "/tmp/opensm.$k/opensm.log" --pidfile "/tmp/opensm.$k/pid" -B "$@" >/dev/null 2>&1
 }
 
 sm_stop() {

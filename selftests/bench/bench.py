@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Runs inside the lab: the same transfers over pib, rxe, TCP and memcpy, alternating, in one machine.
+
+same-host: both ends on one device in one namespace (rxe on a netdev of its own, iperf3 over lo).
+veth: the ends in two namespaces joined by a veth pair (iperf3 over the same pair).
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+SECONDS = float(os.environ.get("BENCH_SECONDS", "2"))
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def sh(cmd, check=True):
+    return subprocess.run(cmd, shell=True, check=check, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+
+
+def number_line(text):
+    """The result line of perftest: the last that consists of numbers."""
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    rows = [r for r in rows if r and all(is_number(x) for x in r) and len(r) >= 4]
+    return [float(x) for x in rows[-1]] if rows else None
+
+
+def is_number(s):
+    try:
+        float(s)
+        return True
+    except ValueError:
+        return False
+
+
+class Ends:
+    """Where server and client of a transfer run and which devices they use."""
+
+    def __init__(self, server, client, server_dev, client_dev, address, extra=""):
+        self.server, self.client = server, client
+        self.server_dev, self.client_dev = server_dev, client_dev
+        self.address, self.extra = address, extra
+        self.port = 18600
+
+    def perftest(self, program, args):
+        self.port += 1
+        common = f"{program} -F -p {self.port} {args} {self.extra}"
+        server = subprocess.Popen(f"{self.server} timeout 60 {common} -d {self.server_dev}", shell=True,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        text = ""
+        for _ in range(20):
+            time.sleep(0.2)
+            r = subprocess.run(f"{self.client} timeout 60 {common} -d {self.client_dev} {self.address}", shell=True,
+                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            text = r.stdout
+            if r.returncode == 0 or "connect" not in text.lower():
+                break
+        server.wait()
+        row = number_line(text)
+        if row is None:
+            print(f"bench: {common}: no result\n{text}", file=sys.stderr)
+        return row
+
+    def iperf(self, args):
+        self.port += 1
+        server = subprocess.Popen(f"{self.server} iperf3 -s -1 -p {self.port}", shell=True,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        text = ""
+        for _ in range(20):
+            time.sleep(0.2)
+            r = subprocess.run(f"{self.client} iperf3 -c {self.address} -p {self.port} -t {max(1, round(SECONDS))} -J {args}",
+                               shell=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            text = r.stdout
+            if r.returncode == 0:
+                break
+        server.wait()
+        return json.loads(text)["end"]["sum_received"]["bits_per_second"] / 8 / (1 << 20)
+
+
+def bandwidth(row):
+    return row and row[3]
+
+
+def rate(row):
+    return row and row[4] * 1e6
+
+
+def latency(row):
+    return row and row[4]
+
+
+D = f"-D {max(1, round(SECONDS))}"
+N = "-n 5000"
+# name, program, arguments, unit, better, column, arguments of iperf3, size for memcpy
+CASES = [
+    ("write_bw_64k", "ib_write_bw", f"-s 65536 {D}", "MiB/s", "higher", bandwidth, "-l 64K", 65536),
+    ("send_bw_64k", "ib_send_bw", f"-s 65536 {D}", "MiB/s", "higher", bandwidth, "-l 64K", 65536),
+    ("read_bw_64k", "ib_read_bw", f"-s 65536 {D}", "MiB/s", "higher", bandwidth, "-l 64K", 65536),
+    ("write_lat_8", "ib_write_lat", f"-s 8 {N}", "us", "lower", latency, None, None),
+    ("send_lat_8", "ib_send_lat", f"-s 8 {N}", "us", "lower", latency, None, None),
+    ("write_rate_64", "ib_write_bw", f"-s 64 {D}", "msg/s", "higher", rate, None, None),
+    ("ud_send_rate_1k", "ib_send_bw", f"-c UD -s 1024 {D}", "msg/s", "higher", rate, None, None),
+]
+
+
+def set_up():
+    for ns in ("h1", "h2"):
+        sh(f"ip netns add {ns}")
+    sh("ip link add eth0 netns h1 type veth peer name eth0 netns h2")
+    for k in (1, 2):
+        sh(f"ip -n h{k} link set lo up && ip -n h{k} addr add 10.77.0.{k}/24 dev eth0 && ip -n h{k} link set eth0 up")
+        sh(f"ip netns exec h{k} pibctl add pib{k - 1} netdev eth0 standalone")
+    sh("ip link set lo up; ip link add rxenet type dummy; ip addr add 10.99.0.1/24 dev rxenet; ip link set rxenet up")
+    sh("modprobe rdma_rxe && rdma link add rxe0 type rxe netdev rxenet")
+    sh(f"g++ -O2 -std=c++20 -o /tmp/memcpy {HERE}/memcpy.cc")
+    time.sleep(3)
+
+
+def measure(case, ends, peers):
+    name, program, args, _, _, column, iperf_args, size = case
+    values = {p: [] for p in ("pib", "rxe", "tcp", "memcpy")}
+    for _ in range(ROUNDS):
+        for peer in peers:
+            if peer in ("pib", "rxe"):
+                values[peer].append(column(ends[peer].perftest(program, args)))
+            elif peer == "tcp" and iperf_args:
+                values[peer].append(ends["tcp"].iperf(iperf_args))
+            elif peer == "memcpy" and size:
+                values[peer].append(float(sh(f"/tmp/memcpy {size} {SECONDS}")))
+    return {p: statistics.median([x for x in v if x is not None]) if any(x is not None for x in v) else None
+            for p, v in values.items()}
+
+
+def losses(path):
+    """Packets that the receiver of this path found missing (RC sequence errors), from hw_counters."""
+    total = 0
+    for dev in ("pib0", "pib1"):
+        for counter in ("out_of_sequence", "local_ack_timeout_err"):
+            try:
+                with open(f"/sys/class/infiniband/{dev}/ports/1/hw_counters/{counter}", encoding="ascii") as f:
+                    total += int(f.read())
+            except FileNotFoundError:
+                pass
+    return total
+
+
+def show(v):
+    if v is None:
+        return "-"
+    return f"{v:,.0f}" if v >= 100 else f"{v:.2f}"
+
+
+def main():
+    set_up()
+    h1, h2 = "ip netns exec h1", "ip netns exec h2"
+    paths = {
+        "same-host": ({
+            "pib": Ends(h1, h1, "pib0", "pib0", "10.77.0.1"),
+            "rxe": Ends("", "", "rxe0", "rxe0", "10.99.0.1", "-x 1"),
+            "tcp": Ends("", "", "", "", "127.0.0.1"),
+        }, ("pib", "rxe", "tcp", "memcpy")),
+        "veth": ({
+            "pib": Ends(h1, h2, "pib0", "pib1", "10.77.0.1"),
+            "tcp": Ends(h1, h2, "", "", "10.77.0.1"),
+        }, ("pib", "tcp")),
+    }
+    rows = []
+    head = f"{'path':<10}{'case':<17}{'unit':<7}{'pib':>12}{'rxe':>12}{'tcp':>12}{'memcpy':>12}{'/rxe':>8}{'/tcp':>8}{'/memcpy':>9}"
+    print(head, flush=True)
+    for path, (ends, peers) in paths.items():
+        before = losses(path)
+        for case in CASES:
+            name, _, _, unit, better, _, _, _ = case
+            r = measure(case, ends, peers)
+            rows.append({"case": name, "path": path, "unit": unit, "better": better, **r})
+            ratios = [f"{r['pib'] / r[p]:.2f}" if r["pib"] and r[p] else "-" for p in ("rxe", "tcp", "memcpy")]
+            print(f"{path:<10}{name:<17}{unit:<7}" + "".join(f"{show(r[p]):>12}" for p in ("pib", "rxe", "tcp", "memcpy"))
+                  + f"{ratios[0]:>8}{ratios[1]:>8}{ratios[2]:>9}", flush=True)
+        print(f"{path}: packets lost or timed out while measuring: {losses(path) - before}", flush=True)
+    print("BENCH-JSON " + json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main()
