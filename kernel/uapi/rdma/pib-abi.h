@@ -21,12 +21,19 @@
  * struct pib_ring_hdr - head of a mapped ring
  * @producer: index of the next slot to fill. Written by the process for work
  *	queues, by the kernel for completion queues.
- * @arm: completion queues only: enum pib_cq_arm. The process sets it with an
+ * @arm: completion queues: enum pib_cq_arm. The process sets it with an
  *	atomic exchange, a full barrier, then polls once more; the kernel
  *	fetches and clears it after it has published an entry.
+ *	Receive queues of QPs: non-zero while the kernel would not look at
+ *	@producer by itself and has to (in the error state, to flush what is
+ *	posted). The kernel sets it, executes a full barrier, then takes what
+ *	is there; the process advances @producer, executes a full barrier, and
+ *	if it finds @arm set calls post_recv without work requests.
  * @pad0: keeps the two sides on cache lines of their own
  * @consumer: index of the next slot to take. Written by the kernel for work
- *	queues, by the process for completion queues.
+ *	queues, by the process for completion queues. A slot is given back
+ *	before the completion that tells of it is published; a QP that is
+ *	moved to RESET has all of them back (@consumer equals @producer).
  * @busy: send queues only: non-zero while the kernel is sure to look at
  *	@producer again by itself. After it has advanced @producer and executed
  *	a full barrier, the process needs to ring the doorbell only if @busy is
@@ -86,7 +93,9 @@ struct pib_sge {
  * @bind: BIND_MW
  * @flush: FLUSH; @flush.type and @flush.level as the IBA encodes them
  * @sge: local buffers
- * @data: inline data
+ * @data: inline data. A slot has room for the granted numbers of scatter
+ *	elements and of inline bytes, and for the 8 bytes of ATOMIC_WRITE,
+ *	which may be inline whatever was granted.
  */
 struct pib_send_wqe {
 	__aligned_u64 wr_id;
@@ -213,6 +222,13 @@ struct pib_create_cq_resp {
 	struct pib_ring_info ring;
 };
 
+/**
+ * struct pib_resize_cq_resp - resize_cq
+ * @ring: the new ring. The indices go on in it, with the entries that were not
+ *	consumed yet and what was armed; the process takes nothing from the
+ *	old ring while the call runs, and unmaps it afterwards. The same goes
+ *	for work requests when an SRQ is resized.
+ */
 struct pib_resize_cq_resp {
 	struct pib_ring_info ring;
 };
