@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The differences between the kernels that pib is built for. The code is
+ * written for the newest of them; what an older one lacks is made up for here,
+ * and nowhere else is a kernel version looked at.
+ *
+ * Sections belong to the part of the module that needs them. A name that
+ * bridges a difference is the newest kernel's own where that can be.
+ */
+#ifndef PIB_COMPAT_H
+#define PIB_COMPAT_H
+
+#include <linux/version.h>
+#include <linux/hrtimer.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+
+/* ---- timers ---- */
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+static inline void pib_compat_hrtimer_setup(struct hrtimer *timer,
+					    enum hrtimer_restart (*fn)(struct hrtimer *),
+					    clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = fn;
+}
+#define hrtimer_setup pib_compat_hrtimer_setup
+#endif
+
+#ifndef timer_container_of
+#define timer_container_of(var, callback_timer, timer_fieldname) \
+	container_of(callback_timer, typeof(*var), timer_fieldname)
+#endif
+
+/* ---- work queues ---- */
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define WQ_PERCPU 0
+#endif
+
+/* ---- verbs: constants ---- */
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define IB_WR_FLUSH		((enum ib_wr_opcode)14)
+#define IB_WR_ATOMIC_WRITE	((enum ib_wr_opcode)15)
+#define IB_ACCESS_FLUSH_GLOBAL		(1 << 8)
+#define IB_ACCESS_FLUSH_PERSISTENT	(1 << 9)
+#define IB_SPEED_XDR		256
+/* Never asked for: the user ABI of this kernel has no FLUSH and no ATOMIC_WRITE. */
+#define IB_DEVICE_FLUSH_GLOBAL		0
+#define IB_DEVICE_FLUSH_PERSISTENT	0
+#define IB_DEVICE_ATOMIC_WRITE		0
+#define IB_UVERBS_WC_FLUSH		8
+#define IB_UVERBS_WC_ATOMIC_WRITE	9
+#endif
+
+/* ---- verbs: memory ---- */
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+/* Devices without DMA: a DMA address is a kernel virtual address. */
+static inline void *ib_virt_dma_to_ptr(u64 dma_addr)
+{
+	return (void *)(uintptr_t)dma_addr;
+}
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+#define ib_umem_get_va ib_umem_get
+#endif
+
+/* ---- verbs: device ---- */
+
+/* In the network namespace @net where the kernel lets a driver say so. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+#define ib_alloc_device_with_net(drv_struct, member, net) \
+	((void)(net), ib_alloc_device(drv_struct, member))
+#endif
+
+#endif
