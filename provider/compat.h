@@ -52,4 +52,17 @@ pib_cmd_create_qp_ex(struct ibv_context *context, struct verbs_qp *vqp,
 #endif
 }
 
+static inline int
+pib_cmd_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+		      uint64_t iova, int fd, int access, struct verbs_mr *vmr)
+{
+#ifdef PIB_REG_DMABUF_TAKES_DRIVER
+	return ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr,
+				     NULL);
+#else
+	return ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access,
+				     vmr);
+#endif
+}
+
 #endif

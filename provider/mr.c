@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "compat.h"
 #include "mr.h"
 
 struct ibv_mr *pib_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
@@ -32,8 +33,8 @@ struct ibv_mr *pib_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 
 	if (!vmr)
 		return NULL;
-	if (ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr,
-				  NULL)) {
+	if (pib_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access,
+				  vmr)) {
 		free(vmr);
 		return NULL;
 	}
