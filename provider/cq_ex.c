@@ -91,8 +91,8 @@ static uint32_t read_byte_len(struct ibv_cq_ex *ibcq)
 	return to_pcq_ex(ibcq)->cqe->byte_len;
 }
 
-/* Also the invalidated R_Key, of which ibv_wc_read_invalidated_rkey() makes
- * a number in the host's order by undoing nothing but the type.
+/* Also the invalidated R_Key: ibv_wc_read_invalidated_rkey() takes the same
+ * bits as a number in the host's order.
  */
 static __be32 read_imm_data(struct ibv_cq_ex *ibcq)
 {

@@ -115,6 +115,9 @@ static const struct verbs_context_ops context_ops = {
 	.post_srq_recv = pib_post_srq_recv,
 	.query_device_ex = query_device_ex,
 	.query_port = query_port,
+#ifdef PIB_HAVE_PORT_SPEED
+	.query_port_speed = ibv_cmd_query_port_speed,
+#endif
 	.query_qp = pib_query_qp,
 	.query_rt_values = query_rt_values,
 	.query_srq = pib_query_srq,

@@ -55,7 +55,7 @@ int pib_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	struct pib_qp *qp = to_pqp(ibqp);
 	int err, bell = 0;
 
-	/* C10-97.2.1 */
+	/* an immediate error (IBA 10.3.1) */
 	if (!qp->rq.hdr || ibqp->state == IBV_QPS_RESET) {
 		*bad_wr = wr;
 		return EINVAL;

@@ -146,7 +146,7 @@ static inline int wqe_add_inline(struct pib_send_wqe *wqe, const void *data,
 
 /*
  * May work be posted to the send queue? In the other states it is an
- * immediate error (C10-96 ff.); libibverbs keeps the state that was set last.
+ * immediate error (IBA 10.3.1); libibverbs keeps the state that was set last.
  */
 static inline bool sq_accepts(const struct pib_qp *qp)
 {
