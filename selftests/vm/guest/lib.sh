@@ -24,7 +24,7 @@ finish() {
 	fi
 	if [ "$PIB_HOST" = 1 ]; then
 		for ((k = 2; k <= PIB_HOSTS; k++)); do timeout 15 on "$k" /lab/guest/end 2>/dev/null & others+=($!); done
-		wait "${others[@]}"
+		[ ${#others[@]} = 0 ] || wait "${others[@]}"
 	fi
 	printf 'taint %s\nstatus %s\n' "$(</proc/sys/kernel/tainted)" "$1" >"$(port ctl)"
 	busybox poweroff -f
