@@ -89,8 +89,8 @@ enum pib_wc {
  * @status: enum pib_wc once done
  * @psn: first PSN
  * @npkts: PSNs it takes: packets of a request, or of the response to a READ
- * @off: bytes sent (SEND, WRITE) or received (READ)
- * @ssn: send sequence number, for credits
+ * @off: bytes handed out for sending (SEND, WRITE) or received (READ)
+ * @ssn: send sequence number of its first message, for credits
  */
 struct pib_swqe {
 	u64 wr_id;
@@ -125,7 +125,7 @@ enum pib_tx_kind {
 /**
  * struct pib_tx - something to send
  * @kind: enum pib_tx_kind
- * @h: transport headers; env adds LRH, GRH, P_Key and for UD the AH's fields
+ * @h: transport headers; env adds LRH, GRH, P_Key and for UD the AH's fields and the source QP
  * @npkts: packets of this burst
  * @len: bytes of payload
  * @off: offset of the payload in the message
@@ -153,7 +153,10 @@ struct pib_tx {
  * @max_rd_atomic: outstanding READs and atomics
  * @pmtu: bytes
  * @dqpn: destination QP
- * @max_burst: most bytes of payload to put in one burst, at least @pmtu
+ * @max_burst: most bytes of payload to put in one burst, at least @pmtu. Also what one READ
+ *	request asks for at most: a longer READ goes out as several, each with an SSN of its
+ *	own, so that responses come no faster than requests let them
+ * @max_window: most packets in flight, 0: the default (4 MiB)
  */
 struct pib_req_cfg {
 	u8 tp;
@@ -164,6 +167,7 @@ struct pib_req_cfg {
 	u32 pmtu;
 	u32 dqpn;
 	u32 max_burst;
+	u32 max_window;
 };
 
 /**
@@ -181,32 +185,81 @@ struct pib_req_stats {
 
 /**
  * struct pib_req - requester
- * (fields: see rc_req.c; env reads @stats, @error and @mig, and sets nothing but through functions)
+ * @cfg: configuration
+ * @ring: slots, each starts with struct pib_swqe
+ * @stride: bytes from slot to slot
+ * @mask: slots less one
+ * @head: next slot to post; this and the other indices run on, @mask makes a slot of them
+ * @cur: slot to send from
+ * @una: oldest slot not finished
+ * @tail: oldest slot not retired
+ * @next_psn: of the next packet never sent before
+ * @snd_psn: of the next packet to send; behind @next_psn while sending again
+ * @una_psn: oldest not acknowledged
+ * @mtu_shift: log2 of the path MTU
+ * @burst: most packets in a burst
+ * @ssn: of the next message
+ * @credit_limit: highest SSN that the peer has a receive work request for
+ * @since_ackreq: packets sent since the last that asked for an acknowledgement
+ * @cwnd: packets that may be in flight
+ * @ssthresh: @cwnd up to which it doubles in a round trip
+ * @acked_in_round: packets acknowledged since @cwnd was last raised, above @ssthresh
+ * @recover_psn: the window is not cut again before all up to here are acknowledged
+ * @gap_psn: @una_psn when a gap in responses was last acted upon
+ * @gap_last: PSN of the last response that showed this gap
+ * @nak_psn: PSN of the sequence error NAK last acted upon
+ * @rd_atomic_out: READs, atomics and the like requested and not answered
+ * @retries_left: of cfg.retry_cnt, since the last progress
+ * @rnr_left: of cfg.rnr_retry, since the last progress
+ * @error: enum pib_wc: a WQE failed: nothing more is sent; env moves the QP to ERR (UD, UC: SQE)
+ * @stopped: SQD: start no further WQE
+ * @no_credits: peer has sent AETH credits 0x1F: do not limit
+ * @flushing: in ERR: what is not finished is flushed
+ * @recovering: @recover_psn is valid
+ * @gap_seen: @gap_psn and @gap_last are valid
+ * @nak_seen: @nak_psn is valid
+ * @ack_deadline: ns, 0: none
+ * @rnr_deadline: ns, 0: none
+ * @stats: counters
+ *
+ * Env reads @stats and @error, and sets nothing but through functions.
  */
 struct pib_req {
 	struct pib_req_cfg cfg;
-	void *ring;		/* slots, each starts with struct pib_swqe */
+	void *ring;
 	u32 stride;
 	u32 mask;
-	u32 head;		/* next to post */
-	u32 cur;		/* next to send from */
-	u32 tail;		/* oldest not retired */
-	u32 next_psn;		/* of the next packet never sent before */
-	u32 una_psn;		/* oldest not acknowledged */
+	u32 head;
+	u32 cur;
+	u32 una;
+	u32 tail;
+	u32 next_psn;
+	u32 snd_psn;
+	u32 una_psn;
+	u32 mtu_shift;
+	u32 burst;
 	u32 ssn;
-	u32 credit_limit;	/* highest SSN allowed */
-	u32 cwnd;		/* packets */
+	u32 credit_limit;
+	u32 since_ackreq;
+	u32 cwnd;
 	u32 ssthresh;
 	u32 acked_in_round;
+	u32 recover_psn;
+	u32 gap_psn;
+	u32 gap_last;
+	u32 nak_psn;
 	u32 rd_atomic_out;
 	u8 retries_left;
 	u8 rnr_left;
-	u8 error;		/* a WQE failed: nothing more is sent; env moves the QP to ERR (UD, UC: SQE) */
-	u8 stopped;		/* SQD: start no further WQE */
-	bool no_credits;	/* peer has sent AETH credits 0x1F: do not limit */
+	u8 error;
+	u8 stopped;
+	bool no_credits;
 	bool flushing;
-	u64 ack_deadline;	/* ns, 0: none */
-	u64 rnr_deadline;	/* ns, 0: none */
+	bool recovering;
+	bool gap_seen;
+	bool nak_seen;
+	u64 ack_deadline;
+	u64 rnr_deadline;
 	struct pib_req_stats stats;
 };
 
@@ -214,15 +267,26 @@ struct pib_req {
 void pib_req_init(struct pib_req *r, void *ring, u32 stride, u32 mask);
 /* RTR -> RTS: set the configuration and start at @psn. */
 void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn);
-/* Change the configuration of a running requester (modify_qp RTS -> RTS, SQD -> RTS). */
+/*
+ * Change the configuration of a running requester (modify_qp RTS -> RTS, SQD -> RTS). The MTU
+ * and the burst size change only where nothing is under way.
+ */
 void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg);
+/* To SQD (@stop) and back. */
+void pib_req_stop(struct pib_req *r, bool stop);
+/* SQE -> RTS, once everything is flushed: go on where the PSNs stand. */
+void pib_req_resume(struct pib_req *r);
 /* The slot to fill, NULL if the ring is full. */
 struct pib_swqe *pib_req_slot(struct pib_req *r);
 /* The slot that was filled is now posted. */
 void pib_req_post(struct pib_req *r);
 /* Next thing to send; false: nothing to do now. Never allocates, never fails. */
 bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx *tx);
-/* The burst that pib_req_next() described could not be made: fail @tx->wqe with @status. */
+/*
+ * The burst that pib_req_next() described could not be made, or response data could not be
+ * placed: fail @w with @status. What was posted before it is finished properly first; then
+ * r->error is set.
+ */
 void pib_req_local_error(struct pib_req *r, struct pib_swqe *w, u32 status);
 /* The local operation was executed with @status. */
 void pib_req_local_done(struct pib_req *r, struct pib_swqe *w, u32 status);
@@ -264,7 +328,7 @@ struct pib_swqe *pib_req_done(struct pib_req *r);
 void pib_req_retire(struct pib_req *r);
 /* To ERR: every work request not yet finished is finished with WR_FLUSH_ERR, now and later. */
 void pib_req_flush(struct pib_req *r);
-/* SQD: true when all that was started is finished. */
+/* SQD: true when all that was started is finished (not: retired). */
 bool pib_req_drained(const struct pib_req *r);
 
 /* ---- responder ---- */
@@ -289,7 +353,7 @@ struct pib_resp_cfg {
 
 enum pib_act_kind {
 	PIB_ACT_SEND,		/* copy into the current receive WQE at @off */
-	PIB_ACT_WRITE,		/* copy to @va through @rkey */
+	PIB_ACT_WRITE,		/* copy to @va through @rkey; @dmalen 0: neither checked (C9-88) */
 	PIB_ACT_READ,		/* check that @dmalen bytes at @va may be read */
 	PIB_ACT_CAS,		/* 8 bytes at @va: execute, give the original value */
 	PIB_ACT_FAA,
@@ -306,6 +370,7 @@ enum pib_act_kind {
  * @take_recv: WRITE with immediate, last packet: take a receive WQE first
  * @last: the message ends: complete the receive WQE if one was taken,
  *	with @total as byte count, @h's immediate, invalidation and solicited event
+ *	(an R_Key that cannot be invalidated: PIB_RES_ACCESS, before anything is completed)
  * @src_off: offset in the burst's payload
  * @len: bytes of payload to place
  * @off: offset in the message
@@ -340,12 +405,12 @@ struct pib_act {
 
 enum pib_res {
 	PIB_RES_OK,
-	PIB_RES_RNR,		/* no receive WQE */
+	PIB_RES_RNR,		/* no receive WQE: nothing of the act was done */
 	PIB_RES_LEN,		/* message longer than the receive WQE: NAK invalid request, receive completes LOC_LEN_ERR */
 	PIB_RES_INV_REQ,	/* NAK invalid request (misaligned atomic, ...) */
 	PIB_RES_ACCESS,		/* NAK remote access error */
 	PIB_RES_OP,		/* NAK remote operational error (receive WQE's own memory is bad) */
-	PIB_RES_DROP,		/* UC: drop the message silently */
+	PIB_RES_DROP,		/* UC: drop the message silently; its receive WQE, if taken, env puts back itself */
 };
 
 enum pib_resp_drop {		/* why a request was not executed; counted by env */
@@ -356,24 +421,44 @@ enum pib_resp_drop {		/* why a request was not executed; counted by env */
 	PIB_DROP_BAD_LENGTH,
 	PIB_DROP_RESOURCES,
 	PIB_DROP_ERROR_STATE,
+	PIB_DROP_QKEY,
 	PIB_DROP_REASONS
 };
 
 #define PIB_RES_MAX 128		/* most max_dest_rd_atomic, plus replay */
 
 /**
- * struct pib_rd_res - responder resource: a READ or atomic being or been answered
+ * struct pib_rd_res - responder resource: a READ, an atomic or the like, being or been answered
+ * @va: READ: start of the range
+ * @orig: atomics: the value before
+ * @rkey: READ: key of the range
+ * @len: READ: bytes of the range
+ * @psn: first PSN of the response
+ * @npkts: PSNs of the response
+ * @msn: for the response's AETH
+ * @start: first packet of the answer under way; more than 0 when a duplicate asked for the rest
+ * @off: next packet to send
+ * @end: packet to stop before
+ * @op: enum pib_op of the request
+ * @valid: entry is in use
+ * @pending: there is something to send
+ * @fresh: never yet answered to its end
  */
 struct pib_rd_res {
 	u64 va;
-	u64 orig;		/* atomics */
+	u64 orig;
 	u32 rkey;
 	u32 len;
-	u32 psn;		/* first PSN of the response */
+	u32 psn;
 	u32 npkts;
 	u32 msn;
-	u8 op;			/* enum pib_op of the request */
+	u32 start;
+	u32 off;
+	u32 end;
+	u8 op;
 	bool valid;
+	bool pending;
+	bool fresh;
 };
 
 struct pib_resp_stats {
@@ -387,39 +472,75 @@ struct pib_resp_stats {
 
 /**
  * struct pib_resp - responder
- * (fields: see rc_resp.c; env reads @stats and @error)
+ * @cfg: configuration
+ * @epsn: PSN expected next
+ * @msn: messages completed
+ * @credits: receive WQEs posted, told by env
+ * @mtu_shift: log2 of the path MTU
+ * @op: message in progress: PIB_OP_SEND or PIB_OP_WRITE
+ * @in_msg: a message is in progress
+ * @off: message in progress: bytes taken in
+ * @va: WRITE in progress: start of the range
+ * @rkey: its key
+ * @dmalen: its length
+ * @ack_due: an ACK is to be sent
+ * @ack_psn: up to here
+ * @nak_due: a NAK is to be sent, after all answers
+ * @nak_sent: no sequence error NAK until the expected packet comes (9.7.5.2.8)
+ * @syndrome: of the NAK
+ * @nak_psn: of the NAK
+ * @dead: enum pib_res: a fatal NAK is due or sent: nothing more is taken in
+ * @error: enum pib_res: the fatal NAK was sent: env moves the QP to ERR
+ * @h: burst being taken in: its headers
+ * @b_npkts: its packets
+ * @b_len: its bytes of payload
+ * @b_skip: its packets that were received before
+ * @b_do: its packets, after those skipped, that the present act covers
+ * @phase: where pib_resp_step() stands, see rc_resp.c
+ * @res: ring of READ and atomic responses, kept for replay
+ * @res_mask: its entries less one
+ * @res_head: next to fill
+ * @res_cur: none before this one has anything to send
+ * @res_fresh: entries never yet answered
+ * @res_last: READ response handed out last: entry
+ * @res_last_psn: and PSN
+ * @stats: counters
+ *
+ * Env reads @stats and @error.
  */
 struct pib_resp {
 	struct pib_resp_cfg cfg;
 	u32 epsn;
 	u32 msn;
-	u32 credits;		/* receive WQEs posted, told by env */
-	/* message in progress */
+	u32 credits;
+	u32 mtu_shift;
 	u8 op;
 	bool in_msg;
 	u32 off;
 	u64 va;
 	u32 rkey;
 	u32 dmalen;
-	/* what must be said */
 	bool ack_due;
 	bool nak_due;
-	bool nak_sent;		/* sequence error NAK is said once (9.7.5.2.8) */
+	bool nak_sent;
 	u8 syndrome;
+	u8 dead;
+	u8 error;
+	u32 ack_psn;
 	u32 nak_psn;
-	u8 error;		/* a fatal NAK was sent: env moves the QP to ERR; enum pib_res */
-	/* burst being taken in */
 	const struct pib_hdrs *h;
 	u32 b_npkts;
 	u32 b_len;
-	u32 b_done;
-	u8 b_res;
-	/* READ and atomic responses: ring, oldest kept for replay */
+	u32 b_skip;
+	u32 b_do;
+	u8 phase;
 	struct pib_rd_res *res;
 	u32 res_mask;
-	u32 res_head;		/* next to fill */
-	u32 res_cur;		/* being answered */
-	u32 res_off;		/* packets of it answered */
+	u32 res_head;
+	u32 res_cur;
+	u32 res_fresh;
+	u32 res_last;
+	u32 res_last_psn;
 	struct pib_resp_stats stats;
 };
 
@@ -440,6 +561,18 @@ bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx);
 void pib_resp_read_failed(struct pib_resp *r);
 /* The number of posted receive WQEs, for the credits in AETHs. */
 void pib_resp_set_credits(struct pib_resp *r, u32 posted);
+
+/**
+ * pib_ud_check() - may a datagram be taken in?
+ * @h: its headers; P_Key and addresses are env's to check
+ * @npkts: must be 1
+ * @len: bytes of payload
+ * @qkey: the receiving QP's
+ * @mtu: of the port
+ *
+ * PIB_DROP_NONE, or why it is dropped (9.6.1.4.2, 9.8.3).
+ */
+enum pib_resp_drop pib_ud_check(const struct pib_hdrs *h, u32 npkts, u32 len, u32 qkey, u32 mtu);
 
 /* True for the opcodes that go to the requester of the receiving QP. */
 static inline bool pib_op_is_response(u8 op)

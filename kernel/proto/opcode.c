@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "opcode.h"
+
+#define ONLY	(PIB_H_FIRST | PIB_H_LAST)
+#define IMM	PIB_H_IMM
+#define INV	PIB_H_INV
+#define DATA(op, flags, ext)	{ op, flags, true, true, ext }
+#define HEAD(op, flags, ext)	{ op, flags, false, true, ext }
+
+/* 9.2.1; FLUSH and ATOMIC_WRITE: A19. */
+static const struct pib_opcode_info opcode_table[32] = {
+	[0x00] = DATA(PIB_OP_SEND, PIB_H_FIRST, 0),
+	[0x01] = DATA(PIB_OP_SEND, 0, 0),
+	[0x02] = DATA(PIB_OP_SEND, PIB_H_LAST, 0),
+	[0x03] = DATA(PIB_OP_SEND, PIB_H_LAST | IMM, PIB_EXT_IMM),
+	[0x04] = DATA(PIB_OP_SEND, ONLY, 0),
+	[0x05] = DATA(PIB_OP_SEND, ONLY | IMM, PIB_EXT_IMM),
+	[0x06] = DATA(PIB_OP_WRITE, PIB_H_FIRST, PIB_EXT_RETH),
+	[0x07] = DATA(PIB_OP_WRITE, 0, 0),
+	[0x08] = DATA(PIB_OP_WRITE, PIB_H_LAST, 0),
+	[0x09] = DATA(PIB_OP_WRITE, PIB_H_LAST | IMM, PIB_EXT_IMM),
+	[0x0A] = DATA(PIB_OP_WRITE, ONLY, PIB_EXT_RETH),
+	[0x0B] = DATA(PIB_OP_WRITE, ONLY | IMM, PIB_EXT_RETH | PIB_EXT_IMM),
+	[0x0C] = HEAD(PIB_OP_READ_REQ, ONLY, PIB_EXT_RETH),
+	[0x0D] = DATA(PIB_OP_READ_RESP, PIB_H_FIRST, PIB_EXT_AETH),
+	[0x0E] = DATA(PIB_OP_READ_RESP, 0, 0),
+	[0x0F] = DATA(PIB_OP_READ_RESP, PIB_H_LAST, PIB_EXT_AETH),
+	[0x10] = DATA(PIB_OP_READ_RESP, ONLY, PIB_EXT_AETH),
+	[0x11] = HEAD(PIB_OP_ACK, ONLY, PIB_EXT_AETH),
+	[0x12] = HEAD(PIB_OP_ATOMIC_ACK, ONLY, PIB_EXT_AETH | PIB_EXT_ATOMICACKETH),
+	[0x13] = HEAD(PIB_OP_CAS, ONLY, PIB_EXT_ATOMICETH),
+	[0x14] = HEAD(PIB_OP_FAA, ONLY, PIB_EXT_ATOMICETH),
+	[0x16] = DATA(PIB_OP_SEND, PIB_H_LAST | INV, PIB_EXT_IETH),
+	[0x17] = DATA(PIB_OP_SEND, ONLY | INV, PIB_EXT_IETH),
+	[0x1C] = HEAD(PIB_OP_FLUSH, ONLY, PIB_EXT_FETH | PIB_EXT_RETH),
+	[0x1D] = HEAD(PIB_OP_ATOMIC_WRITE, ONLY, PIB_EXT_RETH | PIB_EXT_AWDATA),
+};
+
+/* The one opcode outside the scheme: a congestion notification, 16 reserved bytes behind it. */
+#define OPCODE_CNP	0x81
+static const struct pib_opcode_info cnp_info = DATA(PIB_OP_CNP, ONLY, 0);
+
+/* Which of the table's rows a transport service has. */
+static const u32 tp_rows[8] = {
+	[PIB_TP_RC] = 0x30DFFFFF,
+	[PIB_TP_UC] = 0x00000FFF,
+	[PIB_TP_UD] = 0x00000030,
+	[PIB_TP_XRC] = 0x30DFFFFF,
+};
+
+/* Rows by operation and place: place is FIRST and LAST as two bits, as in h->flags. */
+#define PLACE(flags)	(((flags) & ONLY) / PIB_H_FIRST)
+enum { P_MIDDLE, P_FIRST, P_LAST, P_ONLY };
+#define NONE	0xFF
+
+static const u8 plain_row[PIB_OP_COUNT][4] = {
+	/*			 middle first last  only */
+	[PIB_OP_SEND]		= { 0x01, 0x00, 0x02, 0x04 },
+	[PIB_OP_WRITE]		= { 0x07, 0x06, 0x08, 0x0A },
+	[PIB_OP_READ_REQ]	= { NONE, NONE, NONE, 0x0C },
+	[PIB_OP_READ_RESP]	= { 0x0E, 0x0D, 0x0F, 0x10 },
+	[PIB_OP_ACK]		= { NONE, NONE, NONE, 0x11 },
+	[PIB_OP_ATOMIC_ACK]	= { NONE, NONE, NONE, 0x12 },
+	[PIB_OP_CAS]		= { NONE, NONE, NONE, 0x13 },
+	[PIB_OP_FAA]		= { NONE, NONE, NONE, 0x14 },
+	[PIB_OP_FLUSH]		= { NONE, NONE, NONE, 0x1C },
+	[PIB_OP_ATOMIC_WRITE]	= { NONE, NONE, NONE, 0x1D },
+	[PIB_OP_CNP]		= { NONE, NONE, NONE, NONE },
+};
+
+static const struct {
+	u16 bit;
+	u8 len;
+} ext_lens[] = {
+	{ PIB_EXT_XRCETH, 4 },	{ PIB_EXT_DETH, 8 },	{ PIB_EXT_FETH, 4 },
+	{ PIB_EXT_RETH, 16 },	{ PIB_EXT_ATOMICETH, 28 }, { PIB_EXT_AETH, 4 },
+	{ PIB_EXT_ATOMICACKETH, 8 }, { PIB_EXT_IMM, 4 }, { PIB_EXT_IETH, 4 },
+	{ PIB_EXT_AWDATA, 8 },
+};
+
+const struct pib_opcode_info *pib_opcode_info(u8 opcode)
+{
+	u32 row = opcode & 0x1F;
+
+	if (opcode == OPCODE_CNP)
+		return &cnp_info;
+	if (!(tp_rows[opcode >> 5] >> row & 1) || !opcode_table[row].valid)
+		return NULL;
+	return &opcode_table[row];
+}
+
+static bool op_is_response(u8 op)
+{
+	return op == PIB_OP_ACK || op == PIB_OP_READ_RESP || op == PIB_OP_ATOMIC_ACK;
+}
+
+u16 pib_opcode_ext(u8 opcode)
+{
+	const struct pib_opcode_info *info = pib_opcode_info(opcode);
+	u8 tp = opcode >> 5;
+
+	if (!info)
+		return 0;
+	if (tp == PIB_TP_UD)
+		return info->ext | PIB_EXT_DETH;
+	/* A14.2.2.1: only what goes to the XRC target carries an XRCETH */
+	if (tp == PIB_TP_XRC && !op_is_response(info->op))
+		return info->ext | PIB_EXT_XRCETH;
+	return info->ext;
+}
+
+static int opcode_row(const struct pib_hdrs *h)
+{
+	u32 row = plain_row[h->op][PLACE(h->flags)];
+
+	if (!(h->flags & PIB_H_LAST) || row == NONE)
+		return row;
+	if (h->flags & PIB_H_IMM && (h->op == PIB_OP_SEND || h->op == PIB_OP_WRITE))
+		return row + 1;
+	if (h->flags & PIB_H_INV && h->op == PIB_OP_SEND)
+		return PLACE(h->flags) == P_ONLY ? 0x17 : 0x16;
+	return row;
+}
+
+int pib_opcode_of(const struct pib_hdrs *h)
+{
+	int row;
+
+	if (h->tp == PIB_TP_CNP)
+		return h->op == PIB_OP_CNP ? OPCODE_CNP : -1;
+	if (h->op >= PIB_OP_COUNT || h->tp > PIB_TP_XRC)
+		return -1;
+	row = opcode_row(h);
+	if (row == NONE || !(tp_rows[h->tp] >> row & 1))
+		return -1;
+	return h->tp << 5 | row;
+}
+
+size_t pib_ext_len(u16 ext)
+{
+	size_t i, len = 0;
+
+	for (i = 0; i < sizeof(ext_lens) / sizeof(ext_lens[0]); i++)
+		if (ext & ext_lens[i].bit)
+			len += ext_lens[i].len;
+	return len;
+}

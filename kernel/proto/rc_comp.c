@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The completer: what responses and the clock do to the requester (9.7.5.1,
+ * 9.7.6).
+ *
+ * A response with PSN p says that all before p was received. Where something
+ * before p is itself to be answered with data (READ, atomic) and was not, that
+ * answer is lost: an implied NAK, and everything from there is asked for again.
+ *
+ * Going back is cheap to provoke and dear to do, and one loss shows in many
+ * responses: each gap and each sequence error NAK is acted upon once. If the
+ * repetition is lost as well, the timer finds out, or responses that begin
+ * again at a lower PSN.
+ */
+#include "rc_int.h"
+
+/* ---- going back ---- */
+
+static void fail_oldest(struct pib_req *r, u32 status)
+{
+	if (r->una != r->head)
+		pib_req_local_error(r, pib_req_wqe(r, r->una), status);
+}
+
+static void retry(struct pib_req *r, bool count, bool timeout)
+{
+	if (count && !r->retries_left) {
+		fail_oldest(r, PIB_WC_RETRY_EXC_ERR);
+		return;
+	}
+	if (count) {
+		r->retries_left--;
+		r->ack_deadline = 0;
+	}
+	pib_cwnd_lost(r, timeout);
+	pib_req_rewind(r);
+}
+
+/* The response with PSN @psn shows that the answer due at una_psn is missing. */
+static void implied_nak(struct pib_req *r, u32 psn)
+{
+	bool again = r->gap_seen && r->gap_psn == r->una_psn;
+	u32 off = pib_psn_off(psn, r->una_psn);
+	bool same_flight = again && off >= pib_psn_off(r->gap_last, r->una_psn);
+
+	r->stats.implied_nak++;
+	if (off >= pib_req_inflight(r))
+		return;		/* from before the last going back */
+	r->gap_seen = true;
+	r->gap_psn = r->una_psn;
+	r->gap_last = psn;
+	if (!same_flight)
+		retry(r, !again, false);
+}
+
+/* ---- progress ---- */
+
+static void progress(struct pib_req *r, u32 n, u32 inflight, u64 now)
+{
+	u64 t = pib_req_timeout_ns(r);
+
+	r->retries_left = r->cfg.retry_cnt;
+	r->rnr_left = r->cfg.rnr_retry;
+	r->rnr_deadline = 0;
+	r->gap_seen = false;
+	r->nak_seen = false;
+	r->ack_deadline = t && pib_req_inflight(r) ? now + t : 0;
+	pib_cwnd_acked(r, n, inflight);
+}
+
+/* What was acknowledged need not be sent again. */
+static void catch_up(struct pib_req *r, u32 inflight, u32 n)
+{
+	pib_req_settle(r);
+	if (n < inflight)
+		return;
+	r->snd_psn = r->una_psn;
+	r->cur = r->una;
+	r->rd_atomic_out = 0;
+}
+
+/*
+ * All before @psn was received. Returns true if una_psn has come to @psn,
+ * false if it stopped at something that needs more than an acknowledgement.
+ */
+static bool acked_before(struct pib_req *r, u32 psn, u64 now)
+{
+	u32 inflight = pib_req_inflight(r);
+	const struct pib_wr_info *wi;
+	struct pib_swqe *w;
+	u32 left, n = 0;
+
+	while (r->una_psn != psn && !r->error && r->una != r->head) {
+		w = pib_req_wqe(r, r->una);
+		wi = pib_wr_info(w->opcode, r->cfg.tp);
+		if (w->state != PIB_WQE_ACTIVE || !wi || wi->kind & PIB_WRK_RESP)
+			break;
+		left = w->npkts - pib_psn_off(r->una_psn, w->psn);
+		left = pib_min(left, pib_psn_off(psn, r->una_psn));
+		r->una_psn = pib_psn_add(r->una_psn, left);
+		n += left;
+		if (r->una_psn == pib_psn_add(w->psn, w->npkts))
+			w->state = PIB_WQE_DONE;
+		pib_req_settle(r);
+	}
+	if (n) {
+		catch_up(r, inflight, n);
+		progress(r, n, inflight, now);
+	}
+	return r->una_psn == psn;
+}
+
+/* 9.7.7.2; a late ACK cannot take back what a later one has granted. */
+static void take_credits(struct pib_req *r, const struct pib_hdrs *h)
+{
+	u8 code = PIB_AETH_VALUE(h->syndrome);
+	u32 limit;
+
+	if (code == PIB_AETH_NO_CREDITS) {
+		r->no_credits = true;
+		return;
+	}
+	limit = (h->msn + pib_aeth_decode_credits(code)) & PIB_PSN_MASK;
+	if (pib_psn_diff(limit, r->credit_limit) > 0)
+		r->credit_limit = limit;
+}
+
+/* The work request that @psn belongs to; it is outstanding. */
+static struct pib_swqe *find_wqe(const struct pib_req *r, u32 psn)
+{
+	struct pib_swqe *w;
+	u32 i;
+
+	for (i = r->una; i != r->head; i++) {
+		w = pib_req_wqe(r, i);
+		if (w->state == PIB_WQE_POSTED)
+			return NULL;
+		if (w->npkts && pib_psn_off(psn, w->psn) < w->npkts)
+			return w;
+	}
+	return NULL;
+}
+
+static bool oldest_is(const struct pib_req *r, const struct pib_swqe *w)
+{
+	return r->una != r->head && pib_req_wqe(r, r->una) == w;
+}
+
+/* ---- acknowledgements ---- */
+
+static void comp_positive(struct pib_req *r, const struct pib_hdrs *h, struct pib_swqe *w,
+			  u64 now)
+{
+	const struct pib_wr_info *wi = pib_wr_info(w->opcode, r->cfg.tp);
+
+	take_credits(r, h);
+	if (!wi || wi->kind & PIB_WRK_RESP) {
+		r->stats.bad_responses++;	/* no answer to this */
+		return;
+	}
+	if (!acked_before(r, pib_psn_add(h->psn, 1), now) && !r->error)
+		implied_nak(r, h->psn);
+}
+
+static void comp_rnr(struct pib_req *r, const struct pib_hdrs *h, u64 now)
+{
+	r->stats.rnr_nak_rcvd++;
+	if (r->rnr_deadline)
+		return;			/* said twice */
+	if (r->cfg.rnr_retry != 7) {
+		if (!r->rnr_left) {
+			fail_oldest(r, PIB_WC_RNR_RETRY_EXC_ERR);
+			return;
+		}
+		r->rnr_left--;
+	}
+	pib_req_rewind(r);
+	r->ack_deadline = 0;
+	r->rnr_deadline = now + pib_aeth_rnr_ns(PIB_AETH_VALUE(h->syndrome));
+}
+
+static void comp_nak_psn(struct pib_req *r, const struct pib_hdrs *h)
+{
+	r->stats.packet_seq_err++;
+	if (r->nak_seen && r->nak_psn == h->psn)
+		return;
+	r->nak_seen = true;
+	r->nak_psn = h->psn;
+	retry(r, true, false);
+}
+
+/* 9.7.5.2, 11.6.2 */
+static const u8 nak_status[32] = {
+	[PIB_NAK_INV_REQ] = PIB_WC_REM_INV_REQ_ERR,
+	[PIB_NAK_ACCESS] = PIB_WC_REM_ACCESS_ERR,
+	[PIB_NAK_OP] = PIB_WC_REM_OP_ERR,
+};
+
+static void comp_fatal(struct pib_req *r, const struct pib_hdrs *h, struct pib_swqe *w)
+{
+	u8 status = nak_status[PIB_AETH_VALUE(h->syndrome)];
+
+	if (!status)
+		r->stats.bad_responses++;
+	else if (oldest_is(r, w))
+		fail_oldest(r, status);
+	else if (!r->cfg.timeout)
+		fail_oldest(r, PIB_WC_RETRY_EXC_ERR);	/* nobody will answer any more */
+	else
+		implied_nak(r, h->psn);
+}
+
+static void comp_negative(struct pib_req *r, const struct pib_hdrs *h, struct pib_swqe *w,
+			  u64 now)
+{
+	bool reached = acked_before(r, h->psn, now);
+	u8 kind = PIB_AETH_KIND(h->syndrome);
+
+	if (r->error)
+		return;
+	if (kind == PIB_AETH_NAK && PIB_AETH_VALUE(h->syndrome) != PIB_NAK_PSN)
+		comp_fatal(r, h, w);
+	else if (!reached)
+		implied_nak(r, h->psn);
+	else if (kind == PIB_AETH_NAK)
+		comp_nak_psn(r, h);
+	else
+		comp_rnr(r, h, now);
+}
+
+static void comp_ack(struct pib_req *r, const struct pib_hdrs *h, u64 now)
+{
+	u8 kind = PIB_AETH_KIND(h->syndrome);
+	struct pib_swqe *w;
+
+	if (kind != PIB_AETH_ACK && kind != PIB_AETH_RNR && kind != PIB_AETH_NAK) {
+		r->stats.bad_responses++;
+		return;
+	}
+	if (pib_psn_off(h->psn, r->una_psn) >= pib_req_outstanding(r)) {
+		r->stats.dup_acks++;
+		/* 9.7.7.2: the last ACK again may bring new credits */
+		if (kind == PIB_AETH_ACK && pib_psn_add(h->psn, 1) == r->una_psn)
+			take_credits(r, h);
+		return;
+	}
+	w = find_wqe(r, h->psn);
+	if (!w)
+		r->stats.bad_responses++;
+	else if (kind == PIB_AETH_ACK)
+		comp_positive(r, h, w, now);
+	else
+		comp_negative(r, h, w, now);
+}
+
+/* ---- responses with data ---- */
+
+/* @n PSNs of the oldest, @w, are answered; with the last of a request, the request is. */
+static void answered(struct pib_req *r, struct pib_swqe *w, u32 n, bool last, u64 now)
+{
+	u32 inflight = pib_req_inflight(r);
+
+	r->una_psn = pib_psn_add(r->una_psn, n);
+	if (last && inflight && r->rd_atomic_out)
+		r->rd_atomic_out--;
+	if (r->una_psn == pib_psn_add(w->psn, w->npkts))
+		w->state = PIB_WQE_DONE;
+	catch_up(r, inflight, n);
+	progress(r, n, inflight, now);
+}
+
+/**
+ * struct resp - a READ response burst, what was received before taken off
+ * @psn: first packet
+ * @n: packets
+ * @src_off: payload taken off
+ * @len: payload left
+ * @last: ends with the last packet of the response
+ */
+struct resp {
+	u32 psn;
+	u32 n;
+	u32 src_off;
+	u32 len;
+	bool last;
+};
+
+/* False: nothing in it is new, or it cannot be. */
+static bool resp_trim(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u32 len,
+		      struct resp *p)
+{
+	u32 skip = pib_psn_off(r->una_psn, h->psn);
+
+	if (!npkts || npkts > r->burst) {
+		r->stats.bad_responses++;
+		return false;
+	}
+	if (skip >= npkts)
+		skip = 0;
+	p->psn = pib_psn_add(h->psn, skip);
+	p->n = npkts - skip;
+	p->src_off = skip << r->mtu_shift;
+	p->len = len - p->src_off;
+	p->last = h->flags & PIB_H_LAST;
+	if (pib_psn_off(p->psn, r->una_psn) + p->n > pib_req_outstanding(r)) {
+		r->stats.dup_acks++;
+		return false;
+	}
+	if (len < p->src_off) {
+		r->stats.bad_responses++;
+		return false;
+	}
+	return true;
+}
+
+/* Is it what @w waits for? Sets @want to the bytes that it must bring. */
+static bool resp_fits(const struct pib_req *r, const struct pib_swqe *w,
+		      const struct pib_wr_info *wi, const struct resp *p, u32 *want)
+{
+	u32 pos = pib_psn_off(r->una_psn, w->psn);
+	u32 end = pib_req_chunk_end(r, w, pos);
+	u32 total = pib_wqe_resp_len(w, wi);
+
+	*want = pib_min(total, (pos + p->n) << r->mtu_shift) - (pos << r->mtu_shift);
+	return pos + p->n <= end && p->last == (pos + p->n == end);
+}
+
+static void comp_place(struct pib_req *r, struct pib_swqe *w, const struct resp *p,
+		       struct pib_place *pl)
+{
+	if (!p->len)
+		return;
+	pl->wqe = w;
+	pl->wqe_off = pib_psn_off(r->una_psn, w->psn) << r->mtu_shift;
+	pl->src_off = p->src_off;
+	pl->len = p->len;
+	w->off = pl->wqe_off + pl->len;
+}
+
+static void comp_data(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u32 len, u64 now,
+		      struct pib_place *pl)
+{
+	bool aeth = h->flags & (PIB_H_FIRST | PIB_H_LAST);
+	const struct pib_wr_info *wi;
+	struct pib_swqe *w;
+	struct resp p;
+	u32 want;
+
+	if (!resp_trim(r, h, npkts, len, &p))
+		return;
+	w = find_wqe(r, p.psn);
+	wi = w ? pib_wr_info(w->opcode, r->cfg.tp) : NULL;
+	if (!wi || !(wi->kind & (PIB_WRK_READ | PIB_WRK_ACKED)) ||
+	    (aeth && PIB_AETH_KIND(h->syndrome) != PIB_AETH_ACK)) {
+		r->stats.bad_responses++;
+		return;
+	}
+	if (!acked_before(r, p.psn, now)) {
+		if (!r->error)
+			implied_nak(r, p.psn);
+		return;
+	}
+	if (w->state != PIB_WQE_ACTIVE || !resp_fits(r, w, wi, &p, &want)) {
+		r->stats.bad_responses++;
+		return;
+	}
+	if (p.len != want) {			/* neither a ghost nor a loss */
+		pib_req_local_error(r, w, PIB_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (aeth)
+		take_credits(r, h);
+	comp_place(r, w, &p, pl);
+	answered(r, w, p.n, p.last, now);
+}
+
+static void comp_atomic(struct pib_req *r, const struct pib_hdrs *h, u64 now,
+			struct pib_place *pl)
+{
+	const struct pib_wr_info *wi;
+	struct pib_swqe *w;
+
+	if (pib_psn_off(h->psn, r->una_psn) >= pib_req_outstanding(r)) {
+		r->stats.dup_acks++;
+		return;
+	}
+	w = find_wqe(r, h->psn);
+	wi = w ? pib_wr_info(w->opcode, r->cfg.tp) : NULL;
+	if (!wi || !(wi->kind & PIB_WRK_ATOMIC) || PIB_AETH_KIND(h->syndrome) != PIB_AETH_ACK) {
+		r->stats.bad_responses++;
+		return;
+	}
+	if (!acked_before(r, h->psn, now)) {
+		if (!r->error)
+			implied_nak(r, h->psn);
+		return;
+	}
+	if (w->state != PIB_WQE_ACTIVE) {
+		r->stats.bad_responses++;
+		return;
+	}
+	take_credits(r, h);
+	pl->wqe = w;
+	pl->len = 8;
+	pl->orig = h->compare;
+	pl->is_atomic = true;
+	answered(r, w, 1, true, now);
+}
+
+void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u32 len, u64 now,
+		      struct pib_place *pl)
+{
+	memset(pl, 0, sizeof(*pl));
+	if (r->error || r->flushing)
+		return;
+	if (h->tp != r->cfg.tp || !pib_tp_reliable(h->tp)) {
+		r->stats.bad_responses++;
+		return;
+	}
+	switch (h->op) {
+	case PIB_OP_ACK:
+		comp_ack(r, h, now);
+		break;
+	case PIB_OP_READ_RESP:
+		comp_data(r, h, npkts, len, now, pl);
+		break;
+	case PIB_OP_ATOMIC_ACK:
+		comp_atomic(r, h, now, pl);
+		break;
+	default:
+		r->stats.bad_responses++;
+	}
+}
+
+/* ---- the clock ---- */
+
+u64 pib_req_deadline(const struct pib_req *r)
+{
+	if (r->ack_deadline && r->rnr_deadline)
+		return r->ack_deadline < r->rnr_deadline ? r->ack_deadline : r->rnr_deadline;
+	return r->ack_deadline ? r->ack_deadline : r->rnr_deadline;
+}
+
+/* 9.7.6.1.3 */
+static void ack_timeout(struct pib_req *r)
+{
+	r->ack_deadline = 0;
+	if (!pib_req_inflight(r))
+		return;
+	r->stats.timeouts++;
+	r->gap_seen = false;
+	r->nak_seen = false;
+	retry(r, true, true);
+}
+
+void pib_req_timer(struct pib_req *r, u64 now)
+{
+	if (r->error || r->flushing)
+		return;
+	if (r->rnr_deadline && now >= r->rnr_deadline)
+		r->rnr_deadline = 0;
+	if (r->ack_deadline && now >= r->ack_deadline)
+		ack_timeout(r);
+}

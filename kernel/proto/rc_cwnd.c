@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The window: how many packets a QP may have in flight. InfiniBand links do
+ * not lose packets and leave it unlimited; what lies below ours may drop, so
+ * the window opens with the acknowledgements that the path lets through and
+ * closes when it loses something. RNR is no loss.
+ */
+#include "rc_int.h"
+
+#define CWND_START		64
+#define CWND_MIN		2
+#define CWND_MAX		(1U << 22)	/* packets: far from half of the PSNs */
+#define CWND_MAX_BYTES		(4U << 20)
+
+static u32 cwnd_max(const struct pib_req *r)
+{
+	u32 max = r->cfg.max_window;
+
+	if (!max)
+		max = pib_max(CWND_MAX_BYTES >> r->mtu_shift, 2 * r->burst);
+	return pib_min(pib_max(max, CWND_MIN), CWND_MAX);
+}
+
+void pib_cwnd_init(struct pib_req *r)
+{
+	r->cwnd = pib_min(pib_max(CWND_START, r->burst), cwnd_max(r));
+	r->ssthresh = cwnd_max(r);
+	r->acked_in_round = 0;
+	r->recovering = false;
+}
+
+void pib_cwnd_acked(struct pib_req *r, u32 n, u32 inflight)
+{
+	if (r->recovering && pib_psn_diff(r->una_psn, r->recover_psn) >= 0)
+		r->recovering = false;
+	if (inflight + r->burst < r->cwnd / 2)
+		return;		/* not the window held the sender back */
+	if (r->cwnd < r->ssthresh) {
+		r->cwnd += n;
+	} else {
+		r->acked_in_round += n;
+		if (r->acked_in_round < r->cwnd)
+			return;
+		r->acked_in_round = 0;
+		r->cwnd += pib_max(1, r->burst / 4);
+	}
+	r->cwnd = pib_min(r->cwnd, cwnd_max(r));
+}
+
+void pib_cwnd_lost(struct pib_req *r, bool timeout)
+{
+	if (r->recovering && !timeout)
+		return;
+	r->recovering = true;
+	r->recover_psn = r->next_psn;
+	r->ssthresh = pib_max(r->cwnd / 2, CWND_MIN);
+	r->cwnd = timeout ? CWND_MIN : r->ssthresh;
+	r->acked_in_round = 0;
+}

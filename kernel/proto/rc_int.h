@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the parts of the transport share among themselves. */
+#ifndef PIB_PROTO_RC_INT_H
+#define PIB_PROTO_RC_INT_H
+
+#include "rc.h"
+
+#define PIB_MSG_MAX		0x80000000U	/* a message is of 2^31 bytes at most (9.7.1) */
+
+/* AETH syndrome (9.7.5.2.1): bits 7-5 the kind, bits 4-0 its value. */
+#define PIB_AETH_ACK		0
+#define PIB_AETH_RNR		1
+#define PIB_AETH_NAK		3
+#define PIB_AETH(kind, value)	((kind) << 5 | (value))
+#define PIB_AETH_KIND(s)	((s) >> 5)
+#define PIB_AETH_VALUE(s)	((s) & 0x1F)
+#define PIB_AETH_NO_CREDITS	0x1F		/* in an ACK: no end-to-end flow control */
+
+enum pib_nak {
+	PIB_NAK_PSN = 0,
+	PIB_NAK_INV_REQ = 1,
+	PIB_NAK_ACCESS = 2,
+	PIB_NAK_OP = 3,
+};
+
+/* Credits as the AETH encodes them, rounded down (9.7.7.2). */
+u8 pib_aeth_encode_credits(u32 credits);
+u32 pib_aeth_decode_credits(u8 code);
+/* RNR NAK timer field to nanoseconds (9.7.5.2.8). */
+u64 pib_aeth_rnr_ns(u8 code);
+
+enum pib_wr_kind {
+	PIB_WRK_DATA = 1 << 0,		/* carries a payload */
+	PIB_WRK_READ = 1 << 1,		/* answered by READ response packets */
+	PIB_WRK_ATOMIC = 1 << 2,	/* answered by an atomic response */
+	PIB_WRK_ACKED = 1 << 3,		/* answered by a READ response without payload */
+	PIB_WRK_RESP = PIB_WRK_READ | PIB_WRK_ATOMIC | PIB_WRK_ACKED,
+	PIB_WRK_CREDIT = 1 << 4,	/* uses up a receive work request */
+	PIB_WRK_LOCAL = 1 << 5,
+};
+
+/**
+ * struct pib_wr_info - a work request opcode
+ * @op: enum pib_op of its packets
+ * @kind: enum pib_wr_kind
+ * @tps: transport services that have it, bits by enum pib_tp; 0: no such opcode
+ * @flags: PIB_H_IMM, PIB_H_INV
+ */
+struct pib_wr_info {
+	u8 op;
+	u8 kind;
+	u8 tps;
+	u8 flags;
+};
+
+/* NULL: not for this transport service. */
+const struct pib_wr_info *pib_wr_info(u8 opcode, u8 tp);
+
+enum pib_wqe_state {
+	PIB_WQE_POSTED = 0,
+	PIB_WQE_ACTIVE,		/* has its PSNs; packets may be under way */
+	PIB_WQE_LOCAL,		/* env executes it */
+	PIB_WQE_FAILED,		/* @status holds; what is before it comes first */
+	PIB_WQE_DONE,
+};
+
+static inline struct pib_swqe *pib_req_wqe(const struct pib_req *r, u32 i)
+{
+	return (struct pib_swqe *)((char *)r->ring + (size_t)(i & r->mask) * r->stride);
+}
+
+/* Circular distance, where what is meant cannot be negative: up to 2^23 and beyond. */
+static inline u32 pib_psn_off(u32 psn, u32 base)
+{
+	return (psn - base) & PIB_PSN_MASK;
+}
+
+static inline u32 pib_req_inflight(const struct pib_req *r)
+{
+	return pib_psn_off(r->snd_psn, r->una_psn);
+}
+
+static inline u32 pib_req_outstanding(const struct pib_req *r)
+{
+	return pib_psn_off(r->next_psn, r->una_psn);
+}
+
+static inline bool pib_tp_reliable(u8 tp)
+{
+	return tp == PIB_TP_RC || tp == PIB_TP_XRC;
+}
+
+static inline u32 pib_mtu_shift(u32 pmtu)
+{
+	u32 shift = 8;
+
+	while (shift < 12 && (1U << shift) < pmtu)
+		shift++;
+	return shift;
+}
+
+static inline u32 pib_min(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+static inline u32 pib_max(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+/* Bytes that the response to (a part of) @w carries in all. */
+static inline u32 pib_wqe_resp_len(const struct pib_swqe *w, const struct pib_wr_info *wi)
+{
+	return wi->kind & PIB_WRK_READ ? w->len : 0;
+}
+
+/* Packets of @w up to the end of the request that packet @pos belongs to (see max_burst). */
+static inline u32 pib_req_chunk_end(const struct pib_req *r, const struct pib_swqe *w, u32 pos)
+{
+	return pib_min(w->npkts, (pos / r->burst + 1) * r->burst);
+}
+
+/* rc_req.c, for rc_comp.c */
+
+/* Skip what is finished; report the failure that has become the oldest. */
+void pib_req_settle(struct pib_req *r);
+/* Send again from @una_psn on. */
+void pib_req_rewind(struct pib_req *r);
+u64 pib_req_timeout_ns(const struct pib_req *r);
+
+/* rc_cwnd.c: the window in packets, per QP */
+
+void pib_cwnd_init(struct pib_req *r);
+/* @n packets acknowledged, of @inflight that were under way. */
+void pib_cwnd_acked(struct pib_req *r, u32 n, u32 inflight);
+/* Packets were lost; @timeout: for want of any answer. */
+void pib_cwnd_lost(struct pib_req *r, bool timeout);
+
+/* rc_answer.c, for rc_resp.c */
+
+/* Note an ACK up to @psn. */
+void pib_resp_ack(struct pib_resp *r, u32 psn);
+void pib_resp_nak_seq(struct pib_resp *r);
+void pib_resp_nak_rnr(struct pib_resp *r);
+void pib_resp_nak_fatal(struct pib_resp *r, u32 psn, enum pib_res res);
+/* The expected packet came: an RNR or sequence error NAK not yet sent is void. */
+void pib_resp_nak_clear(struct pib_resp *r);
+/* May a request that needs a resource be taken in? */
+bool pib_resp_res_room(const struct pib_resp *r);
+/* A resource for the request r->h, to be answered. */
+struct pib_rd_res *pib_resp_res_add(struct pib_resp *r, u32 npkts);
+/* r->h came before. */
+void pib_resp_duplicate(struct pib_resp *r);
+
+#endif

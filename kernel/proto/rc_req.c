@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The requester: from work requests to bursts.
+ *
+ * Slots run through a ring whose indices never wrap back:
+ *
+ *	tail <= una <= cur <= head
+ *
+ * @tail is the oldest not retired, @una the oldest not finished, @cur the one
+ * being sent from. PSNs run beside: una_psn <= snd_psn <= next_psn, snd_psn
+ * being behind next_psn only while packets are sent again. To go back is to
+ * set @cur to @una and snd_psn to una_psn; what was finished out of order
+ * (local operations) is skipped over.
+ *
+ * What comes back is dealt with in rc_comp.c.
+ */
+#include "rc_int.h"
+
+#define RC	(1 << PIB_TP_RC | 1 << PIB_TP_XRC)
+#define UC	(1 << PIB_TP_UC)
+#define UD	(1 << PIB_TP_UD)
+
+static const struct pib_wr_info wr_table[PIB_WR_COUNT] = {
+	[PIB_WR_WRITE] = { PIB_OP_WRITE, PIB_WRK_DATA, RC | UC, 0 },
+	[PIB_WR_WRITE_IMM] = { PIB_OP_WRITE, PIB_WRK_DATA | PIB_WRK_CREDIT, RC | UC, PIB_H_IMM },
+	[PIB_WR_SEND] = { PIB_OP_SEND, PIB_WRK_DATA | PIB_WRK_CREDIT, RC | UC | UD, 0 },
+	[PIB_WR_SEND_IMM] = { PIB_OP_SEND, PIB_WRK_DATA | PIB_WRK_CREDIT, RC | UC | UD,
+			      PIB_H_IMM },
+	[PIB_WR_READ] = { PIB_OP_READ_REQ, PIB_WRK_READ, RC, 0 },
+	[PIB_WR_CAS] = { PIB_OP_CAS, PIB_WRK_ATOMIC, RC, 0 },
+	[PIB_WR_FAA] = { PIB_OP_FAA, PIB_WRK_ATOMIC, RC, 0 },
+	[PIB_WR_LOCAL_INV] = { 0, PIB_WRK_LOCAL, RC | UC | UD, 0 },
+	[PIB_WR_BIND_MW] = { 0, PIB_WRK_LOCAL, RC | UC | UD, 0 },
+	[PIB_WR_SEND_INV] = { PIB_OP_SEND, PIB_WRK_DATA | PIB_WRK_CREDIT, RC, PIB_H_INV },
+	[PIB_WR_FLUSH] = { PIB_OP_FLUSH, PIB_WRK_ACKED, RC, 0 },
+	[PIB_WR_ATOMIC_WRITE] = { PIB_OP_ATOMIC_WRITE, PIB_WRK_ACKED, RC, 0 },
+	[PIB_WR_REG_MR] = { 0, PIB_WRK_LOCAL, RC | UC | UD, 0 },
+};
+
+const struct pib_wr_info *pib_wr_info(u8 opcode, u8 tp)
+{
+	if (opcode >= PIB_WR_COUNT || !(wr_table[opcode].tps >> tp & 1))
+		return NULL;
+	return &wr_table[opcode];
+}
+
+/* ---- configuration ---- */
+
+void pib_req_init(struct pib_req *r, void *ring, u32 stride, u32 mask)
+{
+	memset(r, 0, sizeof(*r));
+	r->ring = ring;
+	r->stride = stride;
+	r->mask = mask;
+	r->burst = 1;
+	r->mtu_shift = pib_mtu_shift(0);
+}
+
+static void req_set_sizes(struct pib_req *r)
+{
+	r->mtu_shift = pib_mtu_shift(r->cfg.pmtu);
+	r->burst = pib_min(pib_max(1, r->cfg.max_burst >> r->mtu_shift), 1U << 16);
+}
+
+void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn)
+{
+	r->cfg = *cfg;
+	req_set_sizes(r);
+	r->next_psn = psn & PIB_PSN_MASK;
+	r->snd_psn = r->next_psn;
+	r->una_psn = r->next_psn;
+	r->cur = r->head;
+	r->una = r->head;
+	r->ssn = 1;
+	r->credit_limit = 0;
+	r->no_credits = false;
+	r->since_ackreq = 0;
+	r->rd_atomic_out = 0;
+	r->retries_left = cfg->retry_cnt;
+	r->rnr_left = cfg->rnr_retry;
+	r->gap_seen = false;
+	r->nak_seen = false;
+	r->stopped = false;
+	r->ack_deadline = 0;
+	r->rnr_deadline = 0;
+	pib_cwnd_init(r);
+	pib_req_resume(r);
+}
+
+void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg)
+{
+	struct pib_req_cfg old = r->cfg;
+
+	r->cfg = *cfg;
+	if (pib_req_drained(r)) {
+		req_set_sizes(r);
+	} else {
+		r->cfg.pmtu = old.pmtu;
+		r->cfg.max_burst = old.max_burst;
+	}
+	r->retries_left = cfg->retry_cnt;
+	r->rnr_left = cfg->rnr_retry;
+}
+
+void pib_req_stop(struct pib_req *r, bool stop)
+{
+	r->stopped = stop;
+}
+
+void pib_req_resume(struct pib_req *r)
+{
+	r->error = 0;
+	r->flushing = false;
+}
+
+u64 pib_req_timeout_ns(const struct pib_req *r)
+{
+	return r->cfg.timeout ? 4096ULL << (r->cfg.timeout & 31) : 0;
+}
+
+/* ---- the ring ---- */
+
+struct pib_swqe *pib_req_slot(struct pib_req *r)
+{
+	return r->head - r->tail > r->mask ? NULL : pib_req_wqe(r, r->head);
+}
+
+void pib_req_post(struct pib_req *r)
+{
+	struct pib_swqe *w = pib_req_wqe(r, r->head);
+
+	w->state = PIB_WQE_POSTED;
+	w->status = PIB_WC_SUCCESS;
+	w->off = 0;
+	w->npkts = 0;
+	r->head++;
+}
+
+void pib_req_settle(struct pib_req *r)
+{
+	struct pib_swqe *w;
+
+	for (; r->una != r->head; r->una++) {
+		w = pib_req_wqe(r, r->una);
+		if (w->state == PIB_WQE_FAILED && !r->error) {
+			r->error = w->status;
+			w->state = PIB_WQE_DONE;
+		}
+		if (w->state != PIB_WQE_DONE)
+			break;
+	}
+	if ((s32)(r->cur - r->una) < 0)
+		r->cur = r->una;
+}
+
+struct pib_swqe *pib_req_done(struct pib_req *r)
+{
+	struct pib_swqe *w = pib_req_wqe(r, r->tail);
+
+	if (r->tail == r->head)
+		return NULL;
+	if (w->state == PIB_WQE_DONE)
+		return w;
+	if (!r->flushing)
+		return NULL;
+	w->state = PIB_WQE_DONE;
+	w->status = PIB_WC_WR_FLUSH_ERR;
+	return w;
+}
+
+void pib_req_retire(struct pib_req *r)
+{
+	r->tail++;
+	if ((s32)(r->una - r->tail) < 0)
+		r->una = r->tail;
+	if ((s32)(r->cur - r->una) < 0)
+		r->cur = r->una;
+}
+
+void pib_req_flush(struct pib_req *r)
+{
+	r->flushing = true;
+	r->ack_deadline = 0;
+	r->rnr_deadline = 0;
+	r->rd_atomic_out = 0;
+	r->una_psn = r->next_psn;
+	r->snd_psn = r->next_psn;
+}
+
+bool pib_req_drained(const struct pib_req *r)
+{
+	if (r->una_psn != r->next_psn)
+		return false;
+	return r->una == r->head || pib_req_wqe(r, r->una)->state == PIB_WQE_POSTED;
+}
+
+void pib_req_local_error(struct pib_req *r, struct pib_swqe *w, u32 status)
+{
+	w->status = status;
+	if (w->state == PIB_WQE_DONE) {
+		if (!r->error)
+			r->error = status;
+		return;
+	}
+	w->state = PIB_WQE_FAILED;
+	pib_req_settle(r);
+}
+
+void pib_req_local_done(struct pib_req *r, struct pib_swqe *w, u32 status)
+{
+	if (status != PIB_WC_SUCCESS) {
+		pib_req_local_error(r, w, status);
+		return;
+	}
+	w->state = PIB_WQE_DONE;
+	pib_req_settle(r);
+}
+
+void pib_req_rewind(struct pib_req *r)
+{
+	r->cur = r->una;
+	r->snd_psn = r->una_psn;
+	r->rd_atomic_out = 0;
+	r->since_ackreq = r->cwnd;	/* the first packet asks how far the peer has come */
+}
+
+/* ---- starting a work request ---- */
+
+/* Messages that @w is for the peer, who counts them in the MSN. */
+static u32 req_messages(const struct pib_req *r, const struct pib_swqe *w,
+			const struct pib_wr_info *wi)
+{
+	return wi->kind & PIB_WRK_READ ? (w->npkts + r->burst - 1) / r->burst : 1;
+}
+
+static bool req_may_start(const struct pib_req *r, const struct pib_swqe *w)
+{
+	if (r->stopped)
+		return false;
+	if (w->flags & PIB_WR_FENCE && r->rd_atomic_out)
+		return false;
+	/* A key may be in use by all that was posted before, and be needed to send it again. */
+	return w->opcode != PIB_WR_LOCAL_INV || r->una == r->cur;
+}
+
+static u32 req_check(const struct pib_req *r, const struct pib_swqe *w,
+		     const struct pib_wr_info *wi)
+{
+	if (!wi)
+		return PIB_WC_LOC_QP_OP_ERR;
+	if (wi->kind & PIB_WRK_LOCAL)
+		return PIB_WC_SUCCESS;
+	if (w->len > PIB_MSG_MAX || (r->cfg.tp == PIB_TP_UD && w->len > 1U << r->mtu_shift))
+		return PIB_WC_LOC_LEN_ERR;
+	if (wi->kind & PIB_WRK_RESP && !r->cfg.max_rd_atomic)
+		return PIB_WC_LOC_QP_OP_ERR;
+	return PIB_WC_SUCCESS;
+}
+
+static void req_start_wqe(struct pib_req *r, struct pib_swqe *w)
+{
+	const struct pib_wr_info *wi = pib_wr_info(w->opcode, r->cfg.tp);
+	u32 status = req_check(r, w, wi);
+	u32 bytes;
+
+	if (status != PIB_WC_SUCCESS) {
+		pib_req_local_error(r, w, status);
+		return;
+	}
+	if (wi->kind & PIB_WRK_LOCAL) {
+		w->state = PIB_WQE_LOCAL;
+		return;
+	}
+	bytes = wi->kind & (PIB_WRK_DATA | PIB_WRK_READ) ? w->len : 0;
+	w->npkts = pib_max(1, (bytes + (1U << r->mtu_shift) - 1) >> r->mtu_shift);
+	w->psn = r->next_psn;
+	w->ssn = r->ssn;
+	r->ssn = (r->ssn + req_messages(r, w, wi)) & PIB_PSN_MASK;
+	w->state = PIB_WQE_ACTIVE;
+}
+
+/* ---- how much may be sent ---- */
+
+/*
+ * End-to-end credits (9.7.7.2): a message that uses up a receive work request
+ * goes if its SSN is within the limit. If it is not, its first packet goes
+ * alone, once nothing else is in flight; with that accepted, so is the rest.
+ */
+static u32 req_credit(const struct pib_req *r, const struct pib_swqe *w,
+		      const struct pib_wr_info *wi, u32 pos, u32 n)
+{
+	if (r->no_credits || !(wi->kind & PIB_WRK_CREDIT) || !pib_tp_reliable(r->cfg.tp))
+		return n;
+	if (pib_psn_diff(r->credit_limit, w->ssn) >= 0 || pib_req_inflight(r) < pos)
+		return n;
+	return pib_req_inflight(r) ? 0 : 1;
+}
+
+/* All or nothing, unless nothing is in flight: else the window would cut bursts to crumbs. */
+static u32 req_window(const struct pib_req *r, u32 n)
+{
+	u32 inflight = pib_req_inflight(r);
+
+	if (!pib_tp_reliable(r->cfg.tp) || inflight + n <= r->cwnd)
+		return n;
+	return inflight ? 0 : pib_min(n, r->cwnd);
+}
+
+/* Packets to send now of @w, from its packet @pos on. */
+static u32 req_quota(const struct pib_req *r, const struct pib_swqe *w,
+		     const struct pib_wr_info *wi, u32 pos)
+{
+	u32 n;
+
+	if (wi->kind & PIB_WRK_RESP) {
+		n = pib_req_chunk_end(r, w, pos) - pos;
+		if (r->rd_atomic_out >= r->cfg.max_rd_atomic)
+			return 0;
+		return req_window(r, n) ? n : 0;
+	}
+	n = req_credit(r, w, wi, pos, pib_min(r->burst, w->npkts - pos));
+	return n ? req_window(r, n) : 0;
+}
+
+/* ---- the burst ---- */
+
+static void fill_data(const struct pib_req *r, const struct pib_swqe *w,
+		      const struct pib_wr_info *wi, u32 pos, u32 n, struct pib_tx *tx)
+{
+	struct pib_hdrs *h = &tx->h;
+
+	tx->npkts = n;
+	tx->off = pos << r->mtu_shift;
+	tx->len = pib_min(w->len - tx->off, n << r->mtu_shift);
+	h->pad = pib_hdrs_pad(tx->len);
+	if (!pos) {
+		h->flags |= PIB_H_FIRST;
+		h->va = w->va;
+		h->rkey = w->rkey;
+		h->dmalen = w->len;
+	}
+	if (pos + n < w->npkts)
+		return;
+	h->flags |= PIB_H_LAST | wi->flags;
+	h->ex = w->ex;
+	if (w->flags & PIB_WR_SOLICITED && wi->kind & PIB_WRK_CREDIT)
+		h->flags |= PIB_H_SE;
+}
+
+static void fill_resp(const struct pib_req *r, const struct pib_swqe *w,
+		      const struct pib_wr_info *wi, u32 pos, u32 n, struct pib_tx *tx)
+{
+	u32 off = pos << r->mtu_shift;
+	struct pib_hdrs *h = &tx->h;
+
+	tx->npkts = 1;
+	h->flags |= PIB_H_FIRST | PIB_H_LAST;
+	h->va = w->va + off;
+	h->rkey = w->rkey;
+	h->flush = w->flush;
+	h->dmalen = w->len;
+	h->swap_add = w->opcode == PIB_WR_FAA ? w->compare_add : w->swap;
+	if (w->opcode == PIB_WR_CAS)
+		h->compare = w->compare_add;
+	if (w->opcode == PIB_WR_ATOMIC_WRITE)
+		h->dmalen = 8;
+	if (wi->kind & PIB_WRK_READ)
+		h->dmalen = pib_min(w->len - off, n << r->mtu_shift);
+}
+
+static void req_fill(const struct pib_req *r, struct pib_swqe *w, const struct pib_wr_info *wi,
+		     u32 pos, u32 n, struct pib_tx *tx)
+{
+	struct pib_hdrs *h = &tx->h;
+
+	memset(tx, 0, sizeof(*tx));
+	tx->kind = PIB_TX_REQUEST;
+	tx->wqe = w;
+	h->tp = r->cfg.tp;
+	h->op = wi->op;
+	h->dqpn = r->cfg.tp == PIB_TP_UD ? w->dqpn : r->cfg.dqpn;
+	h->qkey = w->qkey;
+	h->srqn = w->srqn;
+	h->psn = r->snd_psn;
+	if (wi->kind & PIB_WRK_DATA)
+		fill_data(r, w, wi, pos, n, tx);
+	else
+		fill_resp(r, w, wi, pos, n, tx);
+}
+
+/*
+ * Ask for an acknowledgement at a message's end, four times per window within a
+ * long message, and where nothing more can be sent without one.
+ */
+static void req_ackreq(struct pib_req *r, const struct pib_swqe *w,
+		       const struct pib_wr_info *wi, u32 n, struct pib_tx *tx)
+{
+	bool limited = wi->kind & PIB_WRK_CREDIT && !r->no_credits &&
+		       pib_psn_diff(r->credit_limit, w->ssn) < 0;
+
+	r->since_ackreq += n;
+	if (!(tx->h.flags & PIB_H_LAST) && !limited && r->since_ackreq < r->cwnd / 4 &&
+	    pib_req_inflight(r) + n + r->burst <= r->cwnd)
+		return;
+	tx->h.flags |= PIB_H_ACKREQ;
+	r->since_ackreq = 0;
+}
+
+/* Move on by the @n PSNs of @w that are being sent. */
+static void req_advance_sent(struct pib_req *r, struct pib_swqe *w, const struct pib_wr_info *wi,
+			     u32 pos, u32 n)
+{
+	u32 again = pib_psn_off(r->next_psn, r->snd_psn);
+
+	if (again)
+		r->stats.retransmits += wi->kind & PIB_WRK_DATA ? pib_min(n, again) : 1;
+	r->snd_psn = pib_psn_add(r->snd_psn, n);
+	if (n > again)
+		r->next_psn = r->snd_psn;
+	if (wi->kind & PIB_WRK_DATA)
+		w->off = pib_min(w->len, (pos + n) << r->mtu_shift);
+	if (pos + n == w->npkts)
+		r->cur++;
+}
+
+/* 9.8.2, 9.8.3: sent is finished. */
+static void req_sent_unreliable(struct pib_req *r, struct pib_swqe *w)
+{
+	r->una_psn = r->snd_psn;
+	if (w->npkts != pib_psn_off(r->snd_psn, w->psn))
+		return;
+	w->state = PIB_WQE_DONE;
+	pib_req_settle(r);
+}
+
+static void req_sent_reliable(struct pib_req *r, const struct pib_wr_info *wi, u64 now)
+{
+	u64 t = pib_req_timeout_ns(r);
+
+	if (wi->kind & PIB_WRK_RESP)
+		r->rd_atomic_out++;
+	if (t && !r->ack_deadline)
+		r->ack_deadline = now + t;
+}
+
+static bool req_send(struct pib_req *r, struct pib_swqe *w, u64 now, struct pib_tx *tx)
+{
+	const struct pib_wr_info *wi = pib_wr_info(w->opcode, r->cfg.tp);
+	u32 pos = pib_psn_off(r->snd_psn, w->psn);
+	u32 n;
+
+	if (!wi)
+		return false;
+	n = req_quota(r, w, wi, pos);
+	if (!n)
+		return false;
+	req_fill(r, w, wi, pos, n, tx);
+	if (pib_tp_reliable(r->cfg.tp))
+		req_ackreq(r, w, wi, n, tx);
+	req_advance_sent(r, w, wi, pos, n);
+	if (pib_tp_reliable(r->cfg.tp))
+		req_sent_reliable(r, wi, now);
+	else
+		req_sent_unreliable(r, w);
+	return true;
+}
+
+static bool req_local(struct pib_swqe *w, struct pib_tx *tx)
+{
+	memset(tx, 0, sizeof(*tx));
+	tx->kind = PIB_TX_LOCAL;
+	tx->wqe = w;
+	return true;
+}
+
+static bool req_rnr_wait(struct pib_req *r, u64 now)
+{
+	if (r->rnr_deadline && now < r->rnr_deadline)
+		return true;
+	r->rnr_deadline = 0;
+	return false;
+}
+
+bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx *tx)
+{
+	struct pib_swqe *w;
+
+	if (req_rnr_wait(r, now))
+		return false;
+	while (!r->error && !r->flushing && r->cur != r->head) {
+		w = pib_req_wqe(r, r->cur);
+		switch (w->state) {
+		case PIB_WQE_DONE:
+			r->cur++;
+			break;
+		case PIB_WQE_POSTED:
+			if (!req_may_start(r, w))
+				return false;
+			req_start_wqe(r, w);
+			if (w->state == PIB_WQE_LOCAL)
+				return req_local(w, tx);
+			break;
+		case PIB_WQE_ACTIVE:
+			return req_send(r, w, now, tx);
+		default:
+			return false;
+		}
+	}
+	return false;
+}
