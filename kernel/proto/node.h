@@ -78,7 +78,10 @@ struct pib_counts {
 };
 #define PIB_COUNTS (sizeof(struct pib_counts) / sizeof(u64))
 
-/* What the agents want env to do when a call returns; bits of pib_node.events and pib_port.events. */
+/*
+ * What the agents want env to do when a call returns; bits of pib_node.events
+ * (NODE_DESC, TRAP) and pib_port.events (the others). Env clears what it has done.
+ */
 enum pib_event {
 	PIB_EV_LID_CHANGE = 1 << 0,
 	PIB_EV_SM_CHANGE = 1 << 1,
@@ -88,12 +91,42 @@ enum pib_event {
 	PIB_EV_PORT_ACTIVE = 1 << 5,
 	PIB_EV_PORT_ERR = 1 << 6,
 	PIB_EV_NODE_DESC = 1 << 7,
-	PIB_EV_PHYS_CHANGE = 1 << 8,	/* SM set the physical state: env tells the link (retrain, disable, enable) */
+	PIB_EV_PHYS_CHANGE = 1 << 8,	/* SM set the physical state: retrain, disable, enable */
 	PIB_EV_TRAP = 1 << 9,		/* pib_trap_next() has something to send */
 	PIB_EV_SL2VL = 1 << 10,
 };
 
 struct pib_node;
+
+/* Which attributes of the PMA share a base: a Set of one does not clear the others. */
+enum pib_pma_base {
+	PIB_BASE_COUNTERS,	/* PortCounters */
+	PIB_BASE_EXT,		/* PortCountersExtended */
+	PIB_BASE_DETAILS,	/* the error and discard details */
+	PIB_BASES
+};
+
+#define PIB_SAMPLES 15		/* counters of PortSamplesControl */
+
+/**
+ * struct pib_samples - PortSamplesControl and its result (16.1.3.2)
+ * @tag: of the sample
+ * @select: CounterSelect0 .. 14
+ * @start: SampleStart, ticks
+ * @interval: SampleInterval, ticks
+ * @begun: ns when it was asked for; 0: no sample is running
+ * @from: values when it began
+ * @result: Counter0 .. 14 of the last sample
+ */
+struct pib_samples {
+	u16 tag;
+	u16 select[PIB_SAMPLES];
+	u32 start;
+	u32 interval;
+	u64 begun;
+	u32 from[PIB_SAMPLES];
+	u32 result[PIB_SAMPLES];
+};
 
 /**
  * struct pib_port - a port, as PortInfo and its fellow tables describe it
@@ -103,6 +136,10 @@ struct pib_node;
  * @phys: enum pib_phys_state
  * @link_down_default: PortInfo.LinkDownDefaultState
  * @far_mtu_cap: MTU code of the other end, told by the link
+ * @far_width_en: the other end's LinkWidthEnabled; 0: unknown, takes all. Env may
+ *	set the three far_*_en before pib_port_link_up()
+ * @far_speed_en: the other end's LinkSpeedEnabled
+ * @far_ext_speed_en: the other end's extended speeds
  * @events: enum pib_event bits not yet handled by env
  * @guid: port GUID, host order
  * @mtu_cap: MTU code 1..5 (256..4096)
@@ -111,11 +148,17 @@ struct pib_node;
  * @guids: GUIDInfo; entry 0 is @guid
  * @gid_prefix: subnet prefix, host order
  * @m_key: management key, host order
- * @sl2vl: SLtoVLMappingTable [in port][SL] for switches, [0][SL] for HCAs; may be NULL until env gives room
- * @vlarb: VLArbitrationTable blocks 1-4 (low 1, low 2, high 1, high 2), 32 entries of VL and weight
- * @base: counter values at the last PMA Set, per counter
+ * @sl2vl: SLtoVLMappingTable [in port][SL] for switches, [0][SL] for HCAs; NULL: the
+ *	power-on mapping, which then cannot be changed
+ * @vlarb: VLArbitrationTable blocks 1-4 (low 1, low 2, high 1, high 2), 32 entries of VL
+ *	and weight
+ * @base: counter values at the last PMA Set, per enum pib_pma_base and counter
+ * @samples: PortSamplesControl
  * @cap_mask: PortInfo.CapabilityMask
  * @link_up: the link under the port has its other end (told by env)
+ * @led: LedInfo
+ * @ext_speed_en: bits 0-3: FDR, EDR, HDR, NDR; bit 4: XDR (LinkSpeedExtEnabled2); so with
+ *	ext_speed_sup and ext_speed_act
  *
  * The remaining fields are the PortInfo components of the same names, in host order.
  */
@@ -126,7 +169,11 @@ struct pib_port {
 	u8 phys;
 	u8 link_down_default;
 	u8 far_mtu_cap;
+	u8 far_width_en;
+	u8 far_speed_en;
+	u8 far_ext_speed_en;
 	bool link_up;
+	bool led;
 	u32 events;
 
 	u64 guid;
@@ -169,22 +216,34 @@ struct pib_port {
 	u8 (*sl2vl)[16];
 	u8 vlarb[4][32][2];
 
-	struct pib_counts base;
-	u64 base_ext_done;
+	struct pib_counts base[PIB_BASES];
+	struct pib_samples samples;
 };
+
+#define PIB_NOTICE_DETAILS 54
 
 /**
  * struct pib_trap - a Notice waiting to be sent to the SM
+ * @num: 128, 144, ...
+ * @port: port it is about
+ * @data: DataDetails, wire order
+ * @repeats: times sent
+ * @sent: ns: when it was last sent, kept when the slot is free; 0: never
+ * @due: ns: when to send (again); 0: slot free
+ * @tid: TransactionID, by which TrapRepress names it
  */
 struct pib_trap {
-	u16 num;		/* 128, 144, ... */
-	u8 port;		/* port it is about */
-	u8 data[54];		/* DataDetails, wire order */
+	u16 num;
+	u8 port;
+	u8 data[PIB_NOTICE_DETAILS];
 	u8 repeats;
-	u64 due;		/* ns: when to send (again); 0: slot free */
+	u64 sent;
+	u64 due;
 	u64 tid;
 };
+
 #define PIB_TRAPS 8
+#define PIB_TRAP_REPEATS 10	/* OpenSM ignores the 11th identical one */
 
 /**
  * struct pib_node - an HCA or switch
@@ -193,9 +252,23 @@ struct pib_trap {
  * @ports: [0 .. num_ports]; an HCA does not use [0]
  * @guid: NodeGUID, host order
  * @sys_guid: SystemImageGUID
+ * @vendor_id: NodeInfo.VendorID
+ * @device_id: NodeInfo.DeviceID
+ * @revision: NodeInfo.Revision
  * @desc: NodeDescription
+ * @events: enum pib_event bits not yet handled by env
+ * @lft_top: SwitchInfo.LinearFDBTop
+ * @default_port: SwitchInfo.DefaultPort; stored only, there is no random table
+ * @default_mcast_primary: SwitchInfo.DefaultMulticastPrimaryPort, 0xFF: drop
+ * @default_mcast_secondary: SwitchInfo.DefaultMulticastNotPrimaryPort, 0xFF: drop
+ * @life_time: SwitchInfo.LifeTimeValue
+ * @port_state_change: SwitchInfo.PortStateChange
+ * @mft_top: SwitchInfo.MulticastFDBTop; 0 limits nothing
+ * @enhanced_sp0: SwitchInfo.EnhancedPort0; set by env before the ports' pib_port_init()
  * @lft: switches: LinearForwardingTable, PIB_LFT_SIZE bytes from env
  * @mft: switches: MulticastForwardingTable, PIB_MFT_SIZE port masks from env
+ * @traps: notices on their way to the SM
+ * @trap_tid: TransactionID of the last one
  * @priv: env's
  */
 struct pib_node {
@@ -217,6 +290,7 @@ struct pib_node {
 	u8 default_mcast_secondary;
 	u8 life_time;
 	bool port_state_change;
+	bool enhanced_sp0;
 	u16 mft_top;
 	u8 *lft;
 	u32 (*mft)[PIB_PORTMASK_WORDS * 2];
@@ -226,20 +300,55 @@ struct pib_node {
 	void *priv;
 };
 
-/* Fill in a node and its ports as they are after power-on (LIDs 0, state Down). env has set type, num_ports, ports[], guid, lft, mft, sl2vl, priv. */
+/*
+ * Fill in a node as it is after power-on. Env has set type, num_ports, ports[],
+ * guid, lft, mft, priv, and may have set sys_guid, vendor_id, device_id,
+ * revision and desc, which are given defaults where they are zero.
+ */
 void pib_node_init(struct pib_node *n);
+
+/*
+ * Fill in a port: LID 0, state Down; port 0 of a switch is up from the start.
+ * Env has set sl2vl and the node's type, num_ports and guid.
+ */
 void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid);
+
+/* What the port's transceiver can do, PortInfo's encoding; enables all of it. While Down. */
+void pib_port_set_link_caps(struct pib_port *p, u8 width_sup, u8 speed_sup, u8 ext_speed_sup);
+
+/* PortInfo.CapabilityMask.IsSM goes on or off: trap 144 (13.4.8.2). */
+void pib_port_set_is_sm(struct pib_port *p, bool on, u64 now);
+
+/* NodeDescription changes by other means than the SM: event and trap 144. */
+void pib_node_set_desc(struct pib_node *n, const char *desc, u64 now);
+
+/* The port is to work without an SM: takes @lid and goes from Init to Active. */
+void pib_port_go_alone(struct pib_port *p, u16 lid);
 
 /* ---- what links tell ports ---- */
 
-/* Both ends are connected: Polling -> LinkUp, Down -> Init, unless disabled. @far_mtu_cap, speed and width as negotiated. */
+/*
+ * Both ends are connected: Polling -> LinkUp, Down -> Init, unless disabled.
+ * Width and speed become the best that both ends enable (@far_*_en); the port
+ * stays Down if there is none. @far_mtu_cap 0: unknown. No effect if already up.
+ */
 void pib_port_link_up(struct pib_port *p, u8 far_mtu_cap);
+
 /* The other end is gone: -> Polling, Down; raises events, trap 128 on switches (14.2.5.1). */
 void pib_port_link_down(struct pib_port *p);
 
+/*
+ * May the link be up at all? After PIB_EV_PHYS_CHANGE env bounces the link (both
+ * ends hear pib_port_link_down()), and brings it up again where both ends say true.
+ */
+static inline bool pib_port_wants_link(const struct pib_port *p)
+{
+	return p->phys != PIB_PHYS_DISABLED;
+}
+
 /* ---- what env asks on the data path (no lock) ---- */
 
-/* May a packet for the given management QP (0, 1) or other QPs (2) pass in the port's state (7.2)? */
+/* May a packet for the given QP pass in the port's state (7.2)? Only 0 makes a difference. */
 static inline bool pib_port_admits(const struct pib_port *p, u32 dqpn)
 {
 	u8 s = READ_ONCE(p->state);
@@ -256,15 +365,33 @@ static inline u32 pib_mtu_bytes(u8 code)
 }
 
 enum pib_route_kind {
-	PIB_ROUTE_DROP,		/* counted by env as switch relay error or discard, see @reason */
+	PIB_ROUTE_DROP,		/* counted by env as @reason says */
 	PIB_ROUTE_PORT,		/* out of @port */
 	PIB_ROUTE_SELF,		/* for port 0 */
 	PIB_ROUTE_MCAST,	/* out of the ports in @mask, bit 0: port 0 */
 };
 
+enum pib_route_reason {
+	PIB_DROP_NONE,		/* not dropped, or nobody is left to send it to: no error */
+	PIB_DROP_RELAY,		/* no route: rcv_switch_relay_err of the in port */
+	PIB_DROP_LOOP,		/* would go back where it came from: rcv_switch_relay_err of the in port */
+	PIB_DROP_IN_STATE,	/* in port not Active: no counter of its own */
+	PIB_DROP_OUT_STATE,	/* @port not Active: xmit_discard of @port */
+	PIB_DROP_PKEY_IN,	/* rcv_constraint_err of the in port, trap 259 */
+	PIB_DROP_PKEY_OUT,	/* xmit_constraint_err of @port, trap 259 */
+};
+
+/**
+ * struct pib_route - where a packet goes
+ * @kind: enum pib_route_kind
+ * @port: out port, also if it is the reason to drop
+ * @reason: enum pib_route_reason
+ * @mask: PIB_ROUTE_MCAST: out ports
+ */
 struct pib_route {
 	u8 kind;
 	u8 port;
+	u8 reason;
 	u32 mask[PIB_PORTMASK_WORDS * 2];
 };
 
@@ -273,12 +400,21 @@ struct pib_route {
  *
  * Looks at DLID, LFT, MFT, port states, partition enforcement of both ports;
  * for QP0 packets with permissive DLID gives SELF. Bumps no counters.
- * Never routes back out of @in_port a multicast packet; a unicast one may go back (loopback is a relay error).
+ * Never routes a packet back out of @in_port. @in_port 0: made by the switch itself.
+ * @rt->mask is written for PIB_ROUTE_MCAST only.
  */
 void pib_switch_route(const struct pib_node *sw, u8 in_port,
 		      const struct pib_hdrs *h, struct pib_route *rt);
 
-/* VL that a packet with service level @sl takes out of @p, having come in by @in_port (0: from the HCA itself). 0xF: discard. */
+static inline bool pib_route_has(const struct pib_route *rt, u8 port)
+{
+	return rt->mask[port / 32] >> (port % 32) & 1;
+}
+
+/*
+ * VL that a packet with service level @sl takes out of @p, having come in by
+ * @in_port (0: from the HCA itself). 0xF: discard.
+ */
 u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl);
 
 /* ---- agents ---- */
@@ -297,35 +433,81 @@ enum pib_mad_result {
  * pib_sma_process() - the SMA's answer to an SMP that has reached its node
  * @p: arrival port
  * @in: 256 bytes
- * @out: 256 bytes
+ * @out: 256 bytes, not @in
  * @ignore_mkey: the request is the node's own
  *
  * Directed-route hop fields are not looked at (ib_mad or pib_smi_rx() did).
- * Sets events in node and ports.
+ * Sets events in node and ports. A reply must be held back if the port by which
+ * it would leave is no longer up (the request may have disabled it).
  */
 enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out,
 				    u64 now, bool ignore_mkey);
 
+#define PIB_PORT_BY_LID 0xFF	/* out port: as pib_switch_route() says for the DLID */
+
 /**
- * pib_smi_rx() - switch: an SMP arrived at port @in_port (0: made here)
- * @lid_routed_to_us: DLID is port 0's, or permissive
- * @out_port: result: where @out leaves: for PIB_MAD_FORWARD and a directed-route
- *	PIB_MAD_REPLY; for a LID-routed reply the packet is routed by LFT
+ * pib_smi_rx() - switch: an SMP for the SMI arrived at port @in_port (0: made here)
+ * @out_port: result: where @out leaves. PIB_PORT_BY_LID for a LID-routed reply, whose
+ *	DLID is the request's SLID
+ *
+ * For packets to QP0 that pib_switch_route() gave to SELF. pib_smi_lids() tells
+ * the LIDs of the packet that carries @out. NONE if that port is not up.
  */
 enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in,
 			       u8 *out, u8 *out_port, u64 now);
 
-/* Performance management, classes on QP1. @p: port 0 for switches, arrival port for HCAs. PIB_MAD_LOCAL for classes not answered here on HCAs. */
+/**
+ * pib_smi_lids() - LRH of an SMP that a switch sends after pib_smi_rx() (14.2.2)
+ * @out: the MAD
+ * @result: what pib_smi_rx() returned
+ * @req_slid: SLID of the packet that came in
+ * @slid: result; permissive inside the directed part of the way
+ * @dlid: result
+ */
+void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result result,
+		  u16 req_slid, u16 *slid, u16 *dlid);
+
+/*
+ * Performance management, and a refusal of other classes, on QP1. @p: port 0 for
+ * switches, arrival port for HCAs. PIB_MAD_LOCAL for classes not answered here on HCAs.
+ */
 enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
 
 /* ---- notices ---- */
 
-/* Queue trap @num about @port (0 for the node). */
-void pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[54], u64 now);
-/* Next trap MAD due at @now: fills @mad (LID-routed SMP Trap(Notice)), gives the port to send from; false: none. The SM's LID and SL are that port's sm_lid, sm_sl. */
+/*
+ * Queue trap @num about @port (0 for the node). Dropped if the port that would
+ * send it has no LID or knows no SM yet: a sweep will find out.
+ */
+void pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTICE_DETAILS],
+		    u64 now);
+
+/* @p crossed a threshold: 129 link integrity, 130 buffer overrun, 131 flow control watchdog. */
+void pib_trap_threshold(struct pib_port *p, u16 num, u64 now);
+
+/*
+ * 257 bad P_Key, 258 bad Q_Key in a packet that came in by @p for a QP of its HCA:
+ * counts the violation and raises the trap.
+ */
+void pib_trap_bad_key(struct pib_port *p, u16 num, const struct pib_hdrs *h, u64 now);
+
+/* 259: a switch dropped @h for PIB_DROP_PKEY_IN or _OUT at @p: counts and raises it. */
+void pib_trap_switch_pkey(struct pib_port *p, const struct pib_hdrs *h, u64 now);
+
+/* SystemImageGUID changes: trap 145. */
+void pib_node_set_sys_guid(struct pib_node *n, u64 sys_guid, u64 now);
+
+/*
+ * Next trap MAD due at @now: fills @mad (LID-routed SMP Trap(Notice)), gives the
+ * port to send from; false: none. The SM's LID and SL are that port's sm_lid, sm_sl.
+ * Call until false.
+ */
 bool pib_trap_next(struct pib_node *n, u64 now, u8 *mad, struct pib_port **from);
+
 /* Earliest time pib_trap_next() or a lease wants to be looked at, ns; 0: none. */
 u64 pib_node_deadline(const struct pib_node *n);
+
+/* Time passed: M_Key leases. */
 void pib_node_timer(struct pib_node *n, u64 now);
 
 #endif

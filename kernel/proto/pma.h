@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the files of the performance management agent share; not for env. */
+#ifndef PIB_PROTO_PMA_H
+#define PIB_PROTO_PMA_H
+
+#include "mad.h"
+#include "node.h"
+
+#define PIB_PMA_DATA_LEN	192
+#define PIB_PMA_ALL_PORTS	0xFF
+
+/* The ports that PortSelect names, for an agent at @p; false: none such. */
+bool pib_pma_ports(const struct pib_port *p, u8 select, u8 *first, u8 *last);
+
+/*
+ * PortSamplesControl and PortSamplesResult: @in is the request, @attr its data in
+ * the reply, as it came. Return enum pib_mad_status.
+ */
+u16 pib_pma_samples_control(struct pib_port *p, const u8 *in, u8 *attr, u64 now);
+u16 pib_pma_samples_result(struct pib_port *p, const u8 *in, u8 *attr, u64 now);
+
+#endif

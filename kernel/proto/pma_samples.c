@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * PortSamplesControl and PortSamplesResult (IBA 16.1.3.2, 16.1.3.4): the five
+ * mandatory counters over an interval. The clock ticks once a microsecond. A sample
+ * is taken when it is first asked for after its time, so it may cover more than
+ * its interval.
+ */
+#include "pma.h"
+
+#define TICK_NS		1000ULL
+#define TICK_CODE	0xF9		/* Tick: 1 us in units of 4 ns * (n + 1) */
+#define COUNTER_WIDTH	4		/* 32 bits */
+/* CounterMask0 .. 14, 3 bits each: every one may be any of the mandatory counters. */
+#define COUNTER_MASKS_0_9	01111111111
+#define COUNTER_MASKS_10_14	011111
+
+enum samples_status {
+	SAMPLES_DONE = 0,
+	SAMPLES_WAITING = 1,
+	SAMPLES_RUNNING = 2,
+};
+
+/* CounterSelect values (table 233): PortXmitData, RcvData, XmitPkts, RcvPkts, XmitWait. */
+static u32 sampled(const struct pib_counts *c, u16 select)
+{
+	switch (select) {
+	case 1:
+		return (u32)(c->xmit_bytes / 4);
+	case 2:
+		return (u32)(c->rcv_bytes / 4);
+	case 3:
+		return (u32)c->xmit_pkts;
+	case 4:
+		return (u32)c->rcv_pkts;
+	case 5:
+		return (u32)c->xmit_wait;
+	}
+	return 0;
+}
+
+/* Takes the sample if its time is over. Returns its status. */
+static u8 samples_advance(struct pib_port *p, u64 now)
+{
+	struct pib_samples *s = &p->samples;
+	struct pib_counts c;
+	int i;
+
+	if (!s->begun)
+		return SAMPLES_DONE;
+	if (now < s->begun + s->start * TICK_NS)
+		return SAMPLES_WAITING;
+	if (now < s->begun + ((u64)s->start + s->interval) * TICK_NS)
+		return SAMPLES_RUNNING;
+	pib_env_counts(p, &c);
+	for (i = 0; i < PIB_SAMPLES; i++)
+		s->result[i] = sampled(&c, s->select[i]) - s->from[i];
+	s->begun = 0;
+	return SAMPLES_DONE;
+}
+
+static void samples_begin(struct pib_port *p, const u8 *attr, u64 now)
+{
+	struct pib_samples *s = &p->samples;
+	struct pib_counts c;
+	int i;
+
+	s->start = pib_get32(attr + 28);
+	s->interval = pib_get32(attr + 32);
+	s->tag = pib_get16(attr + 36);
+	pib_env_counts(p, &c);
+	for (i = 0; i < PIB_SAMPLES; i++) {
+		s->select[i] = pib_get16(attr + 38 + 2 * i);
+		s->from[i] = sampled(&c, s->select[i]);
+	}
+	s->begun = now ? now : 1;
+}
+
+static void control_put(const struct pib_samples *s, u8 status, u8 *attr)
+{
+	u8 select = attr[1];
+	int i;
+
+	memset(attr, 0, PIB_PMA_DATA_LEN);
+	attr[1] = select;
+	attr[2] = TICK_CODE;
+	attr[3] = COUNTER_WIDTH;
+	pib_put32(attr + 4, COUNTER_MASKS_0_9);
+	pib_put16(attr + 8, COUNTER_MASKS_10_14);
+	attr[10] = 0;			/* one sampling mechanism */
+	attr[11] = status;
+	pib_put32(attr + 28, s->start);
+	pib_put32(attr + 32, s->interval);
+	pib_put16(attr + 36, s->tag);
+	for (i = 0; i < PIB_SAMPLES; i++)
+		pib_put16(attr + 38 + 2 * i, s->select[i]);
+}
+
+/* One port, not all of them. */
+static struct pib_port *samples_port(struct pib_port *p, u8 select)
+{
+	u8 first, last;
+
+	if (!pib_pma_ports(p, select, &first, &last) || first != last)
+		return NULL;
+	return p->node->ports[first];
+}
+
+u16 pib_pma_samples_control(struct pib_port *p, const u8 *in, u8 *attr, u64 now)
+{
+	struct pib_port *at = samples_port(p, attr[1]);
+	u8 status;
+
+	if (!at)
+		return PIB_STATUS_INVALID;
+	status = samples_advance(at, now);
+	if (in[PIB_MAD_METHOD] == PIB_METHOD_SET) {
+		samples_begin(at, in + PIB_MAD_DATA, now);
+		status = samples_advance(at, now);
+	}
+	control_put(&at->samples, status, attr);
+	return PIB_STATUS_OK;
+}
+
+/* The port is not in the attribute: it is the one that AttributeModifier names, else the agent's. */
+u16 pib_pma_samples_result(struct pib_port *p, const u8 *in, u8 *attr, u64 now)
+{
+	u32 num = pib_get32(in + PIB_MAD_ATTR_MOD);
+	struct pib_port *at = p;
+	u8 status;
+	int i;
+
+	if (in[PIB_MAD_METHOD] != PIB_METHOD_GET)
+		return PIB_STATUS_BAD_ATTR;
+	if (num && num <= p->node->num_ports)
+		at = p->node->ports[num];
+	status = samples_advance(at, now);
+	memset(attr, 0, PIB_PMA_DATA_LEN);
+	pib_put16(attr, at->samples.tag);
+	attr[3] = status;
+	for (i = 0; i < PIB_SAMPLES; i++)
+		pib_put32(attr + 4 + 4 * i, at->samples.result[i]);
+	return PIB_STATUS_OK;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The subnet management agent (IBA 14.2): finds the row of the attribute, guards
+ * it with the M_Key, and makes the answer.
+ */
+#include "sma.h"
+
+/* What the attribute modifier selects. */
+enum sma_am {
+	AM_NONE,	/* nothing; must not matter */
+	AM_OWN,		/* the handler looks at it itself; the port is the arrival port */
+	AM_PORT,	/* bits 0-30 (PortInfo) or 0-7: a port; 0: arrival port of an HCA */
+	AM_PORT_LOW,	/* bits 0-15: a port */
+	AM_PORT_HIGH,	/* bits 16-31: a port of a switch; HCAs: the arrival port */
+};
+
+/**
+ * struct sma_attr - an attribute and who answers it
+ * @id: attribute id
+ * @nodes: bit per enum pib_node_type
+ * @am: enum sma_am
+ * @get: fills in the attribute, zero before
+ * @set: NULL: method not supported
+ */
+struct sma_attr {
+	u16 id;
+	u8 nodes;
+	u8 am;
+	pib_sma_get *get;
+	pib_sma_set *set;
+};
+
+#define CA	(1 << PIB_NODE_CA)
+#define SW	(1 << PIB_NODE_SWITCH)
+
+static u16 get_node_desc(const struct pib_sma_req *r, u8 *d)
+{
+	memcpy(d, r->node->desc, 64);
+	return PIB_STATUS_OK;
+}
+
+static u16 get_node_info(const struct pib_sma_req *r, u8 *d)
+{
+	const struct pib_node *n = r->node;
+
+	d[0] = 1;	/* BaseVersion */
+	d[1] = 1;	/* ClassVersion */
+	d[2] = n->type;
+	d[3] = n->num_ports;
+	pib_put64(d + 4, n->sys_guid);
+	pib_put64(d + 12, n->guid);
+	pib_put64(d + 20, pib_port_mgmt(r->arrival)->guid);
+	pib_put16(d + 28, PIB_PKEYS);
+	pib_put16(d + 30, n->device_id);
+	pib_put32(d + 32, n->revision);
+	pib_put32(d + 36, (u32)r->arrival->num << 24 | (n->vendor_id & 0xFFFFFF));
+	return PIB_STATUS_OK;
+}
+
+/* IBA 14.2.5.4 */
+static u16 get_switch_info(const struct pib_sma_req *r, u8 *d)
+{
+	const struct pib_node *n = r->node;
+
+	pib_put16(d, PIB_LFT_SIZE);
+	pib_put16(d + 4, PIB_MFT_SIZE);
+	pib_put16(d + 6, n->lft_top);
+	d[8] = n->default_port;
+	d[9] = n->default_mcast_primary;
+	d[10] = n->default_mcast_secondary;
+	d[11] = n->life_time << 3 | (n->port_state_change ? 0x4 : 0);
+	pib_put16(d + 14, PIB_PKEYS);	/* PartitionEnforcementCap */
+	d[16] = 0xC0 | (n->enhanced_sp0 ? 0x08 : 0);	/* enforces inbound and outbound */
+	pib_put16(d + 18, n->mft_top);
+	return PIB_STATUS_OK;
+}
+
+static u16 set_switch_info(const struct pib_sma_req *r, const u8 *d)
+{
+	struct pib_node *n = r->node;
+
+	if (pib_get16(d + 6) >= PIB_LFT_SIZE)
+		return PIB_STATUS_INVALID;
+	WRITE_ONCE(n->lft_top, pib_get16(d + 6));
+	n->default_port = d[8];
+	WRITE_ONCE(n->default_mcast_primary, d[9]);
+	WRITE_ONCE(n->default_mcast_secondary, d[10]);
+	n->life_time = d[11] >> 3;
+	if (d[11] & 0x4)
+		n->port_state_change = false;
+	WRITE_ONCE(n->mft_top, pib_get16(d + 18));
+	return PIB_STATUS_OK;
+}
+
+/* The oldest notice not yet repressed; all zero if there is none (14.2.5.1). */
+static u16 get_notice(const struct pib_sma_req *r, u8 *d)
+{
+	const struct pib_trap *t, *oldest = NULL;
+	int i;
+
+	for (i = 0; i < PIB_TRAPS; i++) {
+		t = &r->node->traps[i];
+		if (t->due && (!oldest || t->tid < oldest->tid))
+			oldest = t;
+	}
+	if (oldest)
+		pib_trap_notice(r->node, oldest, d);
+	return PIB_STATUS_OK;
+}
+
+static u16 get_led(const struct pib_sma_req *r, u8 *d)
+{
+	d[0] = r->port->led ? 0x80 : 0;
+	return PIB_STATUS_OK;
+}
+
+static u16 set_led(const struct pib_sma_req *r, const u8 *d)
+{
+	r->port->led = d[0] >> 7;
+	return PIB_STATUS_OK;
+}
+
+/* PortInfoExtended: no FEC mode is offered, so all components are zero. */
+static u16 get_port_info_ext(const struct pib_sma_req *r, u8 *d)
+{
+	return PIB_STATUS_OK;
+}
+
+static u16 set_port_info_ext(const struct pib_sma_req *r, const u8 *d)
+{
+	return PIB_STATUS_OK;
+}
+
+static const struct sma_attr sma_attrs[] = {
+	{ PIB_SM_NOTICE, CA | SW, AM_NONE, get_notice, NULL },
+	{ PIB_SM_NODE_DESC, CA | SW, AM_NONE, get_node_desc, NULL },
+	{ PIB_SM_NODE_INFO, CA | SW, AM_NONE, get_node_info, NULL },
+	{ PIB_SM_SWITCH_INFO, SW, AM_NONE, get_switch_info, set_switch_info },
+	{ PIB_SM_GUID_INFO, CA | SW, AM_OWN, pib_sma_get_guids, pib_sma_set_guids },
+	{ PIB_SM_PORT_INFO, CA | SW, AM_PORT, pib_sma_get_port_info, pib_sma_set_port_info },
+	{ PIB_SM_PKEY_TABLE, CA | SW, AM_PORT_HIGH, pib_sma_get_pkeys, pib_sma_set_pkeys },
+	{ PIB_SM_SL2VL, CA | SW, AM_OWN, pib_sma_get_sl2vl, pib_sma_set_sl2vl },
+	{ PIB_SM_VLARB, CA | SW, AM_PORT_LOW, pib_sma_get_vlarb, pib_sma_set_vlarb },
+	{ PIB_SM_LFT, SW, AM_OWN, pib_sma_get_lft, pib_sma_set_lft },
+	{ PIB_SM_MFT, SW, AM_OWN, pib_sma_get_mft, pib_sma_set_mft },
+	{ PIB_SM_LED_INFO, CA | SW, AM_PORT, get_led, set_led },
+	{ PIB_SM_PORT_INFO_EXT, CA | SW, AM_PORT, get_port_info_ext, set_port_info_ext },
+};
+
+static const struct sma_attr *find_attr(u16 id, u8 node_type)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(sma_attrs) / sizeof(sma_attrs[0]); i++)
+		if (sma_attrs[i].id == id && (sma_attrs[i].nodes >> node_type & 1))
+			return &sma_attrs[i];
+	return NULL;
+}
+
+/* ---- M_Key (14.2.4) ---- */
+
+static bool key_fits(const struct pib_port *m, u64 key)
+{
+	return !m->m_key || m->m_key == key;
+}
+
+static void key_violation(struct pib_port *m, struct pib_port *arrival, const u8 *smp, u64 now)
+{
+	if (m->m_key_viol != 0xFFFF)
+		m->m_key_viol++;
+	if (!m->m_key_lease_end && m->m_key_lease)
+		m->m_key_lease_end = now + m->m_key_lease * PIB_NSEC_PER_SEC;
+	pib_trap_bad_mkey(arrival, smp, now);
+}
+
+/* May the request pass @m's M_Key? A Get may below level 2; a key that fits ends the lease. */
+static bool key_check(struct pib_port *m, struct pib_port *arrival, const u8 *smp, u64 now)
+{
+	if (m->m_key_lease_end && now >= m->m_key_lease_end) {
+		m->m_key_lease_end = 0;
+		m->m_key_prot = 0;
+	}
+	if (key_fits(m, pib_get64(smp + PIB_MAD_M_KEY))) {
+		m->m_key_lease_end = 0;
+		return true;
+	}
+	if (smp[PIB_MAD_METHOD] == PIB_METHOD_GET && m->m_key_prot < 2)
+		return true;
+	key_violation(m, arrival, smp, now);
+	return false;
+}
+
+/* ---- requests ---- */
+
+static bool is_dr(const u8 *smp)
+{
+	return smp[PIB_MAD_CLASS] == PIB_CLASS_SM_DR;
+}
+
+/* The request, turned into its answer; @data NULL: the attribute as it came. */
+static enum pib_mad_result reply(const u8 *in, u8 *out, u16 status, const u8 *data)
+{
+	memcpy(out, in, PIB_MAD_SIZE);
+	out[PIB_MAD_METHOD] = PIB_METHOD_GET_RESP;
+	if (is_dr(in))
+		status |= PIB_SMP_DIRECTION;
+	pib_put16(out + PIB_MAD_STATUS, status);
+	if (data)
+		memcpy(out + PIB_MAD_DATA, data, PIB_SMP_DATA_LEN);
+	return PIB_MAD_REPLY;
+}
+
+/* The port that the modifier names, or NULL. */
+static struct pib_port *select_port(const struct pib_sma_req *r, u8 how)
+{
+	bool ca = r->node->type == PIB_NODE_CA;
+	u32 num;
+
+	switch (how) {
+	case AM_PORT:
+		num = r->am & 0x7FFFFFFF;
+		break;
+	case AM_PORT_LOW:
+		num = r->am & 0xFFFF;
+		break;
+	case AM_PORT_HIGH:
+		num = ca ? 0 : r->am >> 16;
+		break;
+	default:
+		return pib_port_mgmt(r->arrival);
+	}
+	if (ca && !num)
+		return r->arrival;
+	return num <= r->node->num_ports ? r->node->ports[num] : NULL;
+}
+
+static enum pib_mad_result process(struct pib_sma_req *r, const struct sma_attr *a, u8 *out)
+{
+	u8 data[PIB_SMP_DATA_LEN] = { 0 };
+	u16 status = PIB_STATUS_OK;
+
+	if (r->smp[PIB_MAD_METHOD] == PIB_METHOD_SET)
+		status = a->set(r, r->smp + PIB_MAD_DATA);
+	status |= a->get(r, data);
+	return reply(r->smp, out, status, data);
+}
+
+/* An HCA's other port may belong to another subnet: its key must fit as well. */
+static bool other_port_ok(const struct pib_sma_req *r, bool ignore_mkey)
+{
+	struct pib_port *m;
+
+	if (ignore_mkey || r->port == r->arrival || r->node->type != PIB_NODE_CA)
+		return true;
+	m = r->port;
+	return key_check(m, m, r->smp, r->now);
+}
+
+/* What no table knows: an SM is asked in user space, everything else is refused. */
+static enum pib_mad_result unknown_attr(struct pib_port *p, const u8 *in, u8 *out)
+{
+	if (pib_get16(in + PIB_MAD_ATTR) == PIB_SM_SM_INFO && p->node->type == PIB_NODE_CA &&
+	    (p->cap_mask & PIB_CAPM_SM))
+		return PIB_MAD_LOCAL;
+	return reply(in, out, PIB_STATUS_BAD_ATTR, NULL);
+}
+
+static enum pib_mad_result get_or_set(struct pib_port *p, const u8 *in, u8 *out, u64 now,
+				      bool ignore_mkey)
+{
+	const struct sma_attr *a = find_attr(pib_get16(in + PIB_MAD_ATTR), p->node->type);
+	struct pib_port *m = pib_port_mgmt(p);
+	struct pib_sma_req r = {
+		.arrival = p, .node = p->node, .smp = in, .now = now,
+		.am = pib_get32(in + PIB_MAD_ATTR_MOD),
+	};
+
+	if (!ignore_mkey && !key_check(m, p, in, now))
+		return PIB_MAD_NONE;
+	if (!a || (in[PIB_MAD_METHOD] == PIB_METHOD_SET && !a->set))
+		return unknown_attr(p, in, out);
+	r.port = select_port(&r, a->am);
+	if (!r.port)
+		return reply(in, out, PIB_STATUS_INVALID, NULL);
+	if (!other_port_ok(&r, ignore_mkey))
+		return PIB_MAD_NONE;
+	m = pib_port_mgmt(r.port);
+	r.show_mkey = ignore_mkey || !m->m_key_prot || in[PIB_MAD_METHOD] == PIB_METHOD_SET ||
+		      key_fits(m, pib_get64(in + PIB_MAD_M_KEY));
+	return process(&r, a, out);
+}
+
+static enum pib_mad_result trap_repress(struct pib_port *p, const u8 *in, u64 now,
+					bool ignore_mkey)
+{
+	if (pib_get16(in + PIB_MAD_ATTR) != PIB_SM_NOTICE)
+		return PIB_MAD_NONE;
+	if (ignore_mkey || key_check(pib_port_mgmt(p), p, in, now))
+		pib_trap_repress(p->node, pib_get64(in + PIB_MAD_TID));
+	return PIB_MAD_NONE;
+}
+
+enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out, u64 now,
+				    bool ignore_mkey)
+{
+	u8 method = in[PIB_MAD_METHOD];
+
+	/* Answers, and what is sent to SMs, is not for an agent. */
+	if ((method & PIB_METHOD_RESPONSE) || method == PIB_METHOD_TRAP ||
+	    method == PIB_METHOD_SEND || method == PIB_METHOD_REPORT)
+		return p->node->type == PIB_NODE_CA ? PIB_MAD_LOCAL : PIB_MAD_NONE;
+	if (in[PIB_MAD_BASE_VERSION] != 1 || in[PIB_MAD_CLASS_VERSION] != 1)
+		return reply(in, out, PIB_STATUS_BAD_VERSION, NULL);
+	switch (method) {
+	case PIB_METHOD_GET:
+	case PIB_METHOD_SET:
+		return get_or_set(p, in, out, now, ignore_mkey);
+	case PIB_METHOD_TRAP_REPRESS:
+		return trap_repress(p, in, now, ignore_mkey);
+	}
+	return reply(in, out, PIB_STATUS_BAD_METHOD, NULL);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Forwarding (IBA 18.2.4). Runs without the node's lock: reads single words that
+ * the agent writes one by one, as hardware does while an SM programs it.
+ */
+#include "sma.h"
+
+static void drop(struct pib_route *rt, u8 reason)
+{
+	rt->kind = PIB_ROUTE_DROP;
+	rt->reason = reason;
+}
+
+/*
+ * Partition enforcement compares the low 15 bits only: the table holds what the
+ * node behind the port is a member of, and a limited member sends its limited key.
+ */
+static bool pkey_passes(const struct pib_port *p, u16 pkey, u8 direction)
+{
+	int i;
+
+	if (!(READ_ONCE(p->part_enforce) & direction))
+		return true;
+	for (i = 0; i < PIB_PKEYS; i++) {
+		u16 e = READ_ONCE(p->pkey[i]) & 0x7FFF;
+
+		if (e && e == (pkey & 0x7FFF))
+			return true;
+	}
+	return false;
+}
+
+#define INBOUND 0x8
+#define OUTBOUND 0x4
+
+/* QP0 is free of partitions (10.9.2). */
+static bool pkey_in(const struct pib_port *p, const struct pib_hdrs *h)
+{
+	return p->num == 0 || h->dqpn == 0 || pkey_passes(p, h->pkey, INBOUND);
+}
+
+static bool pkey_out(const struct pib_port *p, const struct pib_hdrs *h)
+{
+	return p->num == 0 || h->dqpn == 0 || pkey_passes(p, h->pkey, OUTBOUND);
+}
+
+static bool own_lid(const struct pib_node *sw, u16 lid)
+{
+	const struct pib_port *p0 = sw->ports[0];
+	u16 own = READ_ONCE(p0->lid);
+	u8 lmc = READ_ONCE(p0->lmc);
+
+	return own && lid >> lmc == own >> lmc;
+}
+
+static void route_unicast(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
+			  struct pib_route *rt)
+{
+	u8 out;
+
+	if (h->dlid == 0 || h->dlid > READ_ONCE(sw->lft_top))
+		return drop(rt, PIB_DROP_RELAY);
+	out = READ_ONCE(sw->lft[h->dlid]);
+	rt->port = out;
+	if (out > sw->num_ports)	/* PIB_LFT_DROP among them */
+		return drop(rt, PIB_DROP_RELAY);
+	if (out == 0) {
+		rt->kind = PIB_ROUTE_SELF;
+		return;
+	}
+	if (out == in_port)
+		return drop(rt, PIB_DROP_LOOP);
+	if (!pib_port_admits(sw->ports[out], h->dqpn))
+		return drop(rt, PIB_DROP_OUT_STATE);
+	if (!pkey_out(sw->ports[out], h))
+		return drop(rt, PIB_DROP_PKEY_OUT);
+	rt->kind = PIB_ROUTE_PORT;
+}
+
+/* The ports of @dlid's entry into @rt->mask; false: there is no entry. */
+static bool mft_lookup(const struct pib_node *sw, u16 dlid, struct pib_route *rt)
+{
+	u32 i, index = dlid - PIB_LID_MCAST_FIRST, any = 0;
+	u16 top = READ_ONCE(sw->mft_top);
+
+	if (index >= PIB_MFT_SIZE || (top && dlid > top))
+		return false;
+	for (i = 0; i < PIB_PORTMASK_WORDS * 2; i++) {
+		rt->mask[i] = READ_ONCE(sw->mft[index][i]);
+		any |= rt->mask[i];
+	}
+	return any != 0;
+}
+
+/* 18.2.4.3.3: packets without an entry go to a port that the SM has named. */
+static bool mcast_default(const struct pib_node *sw, u8 in_port, struct pib_route *rt)
+{
+	u8 port = READ_ONCE(sw->default_mcast_primary);
+
+	if (port == in_port)
+		port = READ_ONCE(sw->default_mcast_secondary);
+	if (port > sw->num_ports)
+		return false;
+	memset(rt->mask, 0, sizeof(rt->mask));
+	rt->mask[port / 32] = 1u << (port % 32);
+	return true;
+}
+
+static bool mcast_goes(const struct pib_node *sw, u32 port, u8 in_port, const struct pib_hdrs *h)
+{
+	const struct pib_port *p;
+
+	if (port == in_port || port > sw->num_ports)
+		return false;
+	p = sw->ports[port];
+	return port == 0 || (pib_port_admits(p, h->dqpn) && pkey_out(p, h));
+}
+
+/* Takes out of a word of the mask the ports that do not get the packet. */
+static u32 mcast_filter(const struct pib_node *sw, u32 word, u32 mask, u8 in_port,
+			const struct pib_hdrs *h)
+{
+	u32 bit, rest = mask;
+
+	for (bit = 0; rest; bit++, rest >>= 1)
+		if ((rest & 1) && !mcast_goes(sw, word * 32 + bit, in_port, h))
+			mask &= ~(1u << bit);
+	return mask;
+}
+
+static void route_mcast(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
+			struct pib_route *rt)
+{
+	u32 i, any = 0;
+
+	if (!mft_lookup(sw, h->dlid, rt) && !mcast_default(sw, in_port, rt))
+		return drop(rt, PIB_DROP_RELAY);
+	for (i = 0; i < PIB_PORTMASK_WORDS * 2; i++) {
+		rt->mask[i] = mcast_filter(sw, i, rt->mask[i], in_port, h);
+		any |= rt->mask[i];
+	}
+	if (!any)
+		return drop(rt, PIB_DROP_NONE);
+	rt->kind = PIB_ROUTE_MCAST;
+}
+
+void pib_switch_route(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
+		      struct pib_route *rt)
+{
+	const struct pib_port *in = sw->ports[in_port];
+
+	rt->port = 0;
+	rt->reason = PIB_DROP_NONE;
+	if (in_port && !pib_port_admits(in, h->dqpn))
+		return drop(rt, PIB_DROP_IN_STATE);
+	if (h->dlid == PIB_LID_PERMISSIVE) {
+		if (h->dqpn)
+			return drop(rt, PIB_DROP_RELAY);
+		rt->kind = PIB_ROUTE_SELF;
+		return;
+	}
+	if (!pkey_in(in, h))
+		return drop(rt, PIB_DROP_PKEY_IN);
+	if (own_lid(sw, h->dlid))
+		rt->kind = PIB_ROUTE_SELF;
+	else if (pib_lid_is_mcast(h->dlid))
+		route_mcast(sw, in_port, h, rt);
+	else
+		route_unicast(sw, in_port, h, rt);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Notices (IBA 13.4.8 to 13.4.10, 14.2.5.1): traps wait in the node, are sent to the
+ * SM, and again every SubnetTimeOut until TrapRepress names their TransactionID or
+ * they have been sent PIB_TRAP_REPEATS times.
+ */
+#include "sma.h"
+
+enum notice_type {
+	NOTICE_URGENT = 1,
+	NOTICE_SECURITY = 2,
+	NOTICE_INFO = 4,
+};
+
+static u8 notice_type(u16 num)
+{
+	if (num >= 256)
+		return NOTICE_SECURITY;
+	return num >= 144 ? NOTICE_INFO : NOTICE_URGENT;
+}
+
+/* The port that speaks to the SM about @port. */
+static struct pib_port *sender(const struct pib_node *n, u8 port)
+{
+	if (n->type == PIB_NODE_SWITCH)
+		return n->ports[0];
+	return n->ports[port ? port : 1];
+}
+
+static bool can_send(const struct pib_port *p)
+{
+	return p->lid && p->sm_lid && p->state >= PIB_PORT_INIT;
+}
+
+static bool same_notice(const struct pib_trap *t, u16 num, u8 port, const u8 *data)
+{
+	return t->num == num && t->port == port && !memcmp(t->data, data, PIB_NOTICE_DETAILS);
+}
+
+/* C13-18: at most one in SubnetTimeOut, 4.096 us * 2^n. */
+static u64 interval(const struct pib_port *p)
+{
+	return 4096ULL << p->subnet_timeout;
+}
+
+/* The slot of the same notice, else a free one, else that of the one sent most often. */
+static struct pib_trap *find_slot(struct pib_node *n, u16 num, u8 port,
+				  const u8 data[PIB_NOTICE_DETAILS])
+{
+	struct pib_trap *t, *best = &n->traps[0];
+
+	for (t = n->traps; t < n->traps + PIB_TRAPS; t++) {
+		if (same_notice(t, num, port, data))
+			return t;
+		if (best->due && (!t->due || t->repeats > best->repeats))
+			best = t;
+	}
+	return best;
+}
+
+void pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTICE_DETAILS],
+		    u64 now)
+{
+	const struct pib_port *from = sender(n, port);
+	struct pib_trap *t;
+	u64 first = now ? now : 1;
+
+	if (!can_send(from))
+		return;
+	t = find_slot(n, num, port, data);
+	if (!same_notice(t, num, port, data))
+		t->sent = 0;
+	t->num = num;
+	t->port = port;
+	memcpy(t->data, data, PIB_NOTICE_DETAILS);
+	t->repeats = 0;
+	t->due = t->sent && t->sent + interval(from) > first ? t->sent + interval(from) : first;
+	t->tid = ++n->trap_tid;	/* a late TrapRepress of the one before must not stop this one */
+	n->events |= PIB_EV_TRAP;
+}
+
+void pib_trap_repress(struct pib_node *n, u64 tid)
+{
+	struct pib_trap *t;
+
+	for (t = n->traps; t < n->traps + PIB_TRAPS; t++)
+		if (t->due && t->tid == tid)
+			t->due = 0;
+}
+
+void pib_trap_notice(const struct pib_node *n, const struct pib_trap *t, u8 *data)
+{
+	data[0] = 0x80 | notice_type(t->num);	/* generic */
+	data[1] = 0;
+	pib_put16(data + 2, n->type);		/* producer */
+	pib_put16(data + 4, t->num);
+	pib_put16(data + 6, sender(n, t->port)->lid);
+	pib_put16(data + 8, 0);			/* toggle and count: not a queue that is polled */
+	memcpy(data + 10, t->data, PIB_NOTICE_DETAILS);
+}
+
+static void build(const struct pib_node *n, const struct pib_trap *t, u8 *mad)
+{
+	memset(mad, 0, PIB_MAD_SIZE);
+	mad[PIB_MAD_BASE_VERSION] = 1;
+	mad[PIB_MAD_CLASS] = PIB_CLASS_SM_LID;
+	mad[PIB_MAD_CLASS_VERSION] = 1;
+	mad[PIB_MAD_METHOD] = PIB_METHOD_TRAP;
+	pib_put64(mad + PIB_MAD_TID, t->tid);
+	pib_put16(mad + PIB_MAD_ATTR, PIB_SM_NOTICE);
+	pib_trap_notice(n, t, mad + PIB_MAD_DATA);
+}
+
+bool pib_trap_next(struct pib_node *n, u64 now, u8 *mad, struct pib_port **from)
+{
+	struct pib_trap *t;
+
+	for (t = n->traps; t < n->traps + PIB_TRAPS; t++) {
+		if (!t->due || t->due > now)
+			continue;
+		*from = sender(n, t->port);
+		if (!can_send(*from)) {	/* cut off since: the next sweep tells */
+			t->due = 0;
+			continue;
+		}
+		build(n, t, mad);
+		t->repeats++;
+		t->sent = now;
+		t->due = t->repeats < PIB_TRAP_REPEATS ? now + interval(*from) : 0;
+		return true;
+	}
+	return false;
+}
+
+static u64 earlier(u64 a, u64 b)
+{
+	if (!a || !b)
+		return a | b;
+	return a < b ? a : b;
+}
+
+u64 pib_node_deadline(const struct pib_node *n)
+{
+	bool sw = n->type == PIB_NODE_SWITCH;
+	u64 due = 0;
+	int i;
+
+	for (i = 0; i < PIB_TRAPS; i++)
+		due = earlier(due, n->traps[i].due);
+	for (i = sw ? 0 : 1; i <= (sw ? 0 : n->num_ports); i++)
+		due = earlier(due, n->ports[i]->m_key_lease_end);
+	return due;
+}
+
+/* ---- the notices that have more to tell than a LID ---- */
+
+void pib_trap_threshold(struct pib_port *p, u16 num, u64 now)
+{
+	u8 data[PIB_NOTICE_DETAILS] = { 0 };
+
+	pib_put16(data + 2, sender(p->node, p->num)->lid);
+	data[4] = p->num;
+	pib_trap_raise(p->node, num, p->num, data, now);
+}
+
+/* Trap 256: who asked what, with which key, and as much of its ReturnPath as fits. */
+void pib_trap_bad_mkey(struct pib_port *p, const u8 *smp, u64 now)
+{
+	u8 data[PIB_NOTICE_DETAILS] = { 0 };
+	u8 hops = smp[PIB_MAD_HOP_CNT];
+
+	pib_put16(data + 2, sender(p->node, p->num)->lid);
+	data[6] = smp[PIB_MAD_METHOD];
+	memcpy(data + 8, smp + PIB_MAD_ATTR, 2);
+	memcpy(data + 10, smp + PIB_MAD_ATTR_MOD, 4);
+	memcpy(data + 14, smp + PIB_MAD_M_KEY, 8);
+	if (smp[PIB_MAD_CLASS] == PIB_CLASS_SM_DR) {
+		memcpy(data + 4, smp + PIB_MAD_DR_SLID, 2);
+		data[23] = 0x80;
+		if (hops > 30) {
+			data[23] |= 0x40;	/* truncated */
+			hops = 30;
+		}
+		data[23] |= hops;
+		memcpy(data + 24, smp + PIB_MAD_RETURN_PATH, hops);
+	}
+	pib_trap_raise(p->node, 256, p->num, data, now);
+}
+
+static void saturating_inc(u16 *counter)
+{
+	if (*counter != 0xFFFF)
+		(*counter)++;
+}
+
+/* Both ends as the packet names them: LIDs, the key, SL and QPs, GIDs. */
+void pib_trap_bad_key(struct pib_port *p, u16 num, const struct pib_hdrs *h, u64 now)
+{
+	u8 data[PIB_NOTICE_DETAILS] = { 0 };
+
+	saturating_inc(num == 257 ? &p->pkey_viol : &p->qkey_viol);
+	pib_put16(data + 2, h->slid);
+	pib_put16(data + 4, h->dlid);
+	pib_put32(data + 6, num == 257 ? h->pkey : h->qkey);
+	pib_put32(data + 10, (u32)h->sl << 28 | (h->sqpn & PIB_QPN_MASK));
+	pib_put32(data + 14, h->dqpn & PIB_QPN_MASK);
+	if (h->flags & PIB_H_GRH) {
+		memcpy(data + 18, h->sgid, 16);
+		memcpy(data + 34, h->dgid, 16);
+	}
+	pib_trap_raise(p->node, num, p->num, data, now);
+}
+
+#define DATA_VALID_LIDS		0x0003	/* LIDADDR1, LIDADDR2 */
+#define DATA_VALID_PKEY		0x0004
+#define DATA_VALID_QPS		0x0038	/* SL, QP1, QP2 */
+#define DATA_VALID_GIDS		0x00C0
+
+void pib_trap_switch_pkey(struct pib_port *p, const struct pib_hdrs *h, u64 now)
+{
+	u8 data[PIB_NOTICE_DETAILS] = { 0 };
+	bool grh = h->flags & PIB_H_GRH;
+	struct pib_port *p0 = p->node->ports[0];
+
+	saturating_inc(&p0->pkey_viol);
+	pib_put16(data, DATA_VALID_LIDS | DATA_VALID_PKEY | DATA_VALID_QPS |
+		  (grh ? DATA_VALID_GIDS : 0));
+	pib_put16(data + 2, h->slid);
+	pib_put16(data + 4, h->dlid);
+	pib_put16(data + 6, h->pkey);
+	pib_put32(data + 8, (u32)h->sl << 28 | (h->sqpn & PIB_QPN_MASK));
+	pib_put32(data + 12, h->dqpn & PIB_QPN_MASK);
+	if (grh) {
+		memcpy(data + 16, h->sgid, 16);
+		memcpy(data + 32, h->dgid, 16);
+	}
+	pib_put16(data + 48, p0->lid);
+	data[50] = p->num;
+	pib_trap_raise(p->node, 259, p->num, data, now);
+}
