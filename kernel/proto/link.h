@@ -27,7 +27,7 @@ enum pib_dg_type {
 	PIB_DG_HELLO_ACK = 2,	/* I see you, these are my ids */
 	PIB_DG_KEEPALIVE = 3,
 	PIB_DG_BYE = 4,
-	PIB_DG_SEGMENT = 5,	/* part of a frame of packets, see docs/wire-format.md */
+	PIB_DG_SEGMENT = 5,	/* reserved: part of a frame of packets, see docs/wire-format.md */
 };
 
 enum pib_dg_flags {
@@ -43,7 +43,7 @@ enum pib_hello_caps {
 
 enum pib_hello_role {
 	PIB_ROLE_SWITCH = 1,		/* a host switch's trunk end: meshes */
-	PIB_ROLE_HCA = 2,		/* an HCA port: wants a switch port or another HCA port */
+	PIB_ROLE_HCA = 2,		/* an HCA port: wants a switch port or an HCA port */
 };
 
 #define PIB_HELLO_LIDS 8
@@ -59,7 +59,12 @@ enum pib_hello_role {
  * @port_num: sender's port number, 0 in discovery
  * @role: enum pib_hello_role
  * @caps: enum pib_hello_caps
+ * @seq: number of this datagram among the sender's; pib_link_out() fills it in
+ * @ack: the last @seq that the sender has heard in session @peer_nonce
  * @mtu_cap: MTU code of the sender's port
+ * @width_en: LinkWidthEnabled of the sender's port, 0: not told
+ * @speed_en: LinkSpeedEnabled
+ * @ext_speed_en: as struct pib_port.ext_speed_en
  * @down: 1: the sender's port is disabled or has the cable out: link is kept, port is Down
  * @keepalive_ms: sender will be heard at least this often
  * @desc: NodeDescription, NUL padded
@@ -76,7 +81,12 @@ struct pib_hello {
 	u8 port_num;
 	u8 role;
 	u32 caps;
+	u32 seq;
+	u32 ack;
 	u8 mtu_cap;
+	u8 width_en;
+	u8 speed_en;
+	u8 ext_speed_en;
 	u8 down;
 	u16 keepalive_ms;
 	char desc[64];
@@ -86,60 +96,151 @@ struct pib_hello {
 
 #define PIB_HELLO_WIRE_LEN	176	/* header, fields, 16 bytes of authentication (zero if not keyed) */
 
-/* Write a control datagram of @type. Returns its length. Authentication bytes are left zero: env computes them over the whole (offset PIB_HELLO_MAC_OFF). */
-size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id, u8 out[PIB_HELLO_WIRE_LEN]);
 #define PIB_HELLO_MAC_OFF	(PIB_HELLO_WIRE_LEN - 16)
 
-/* Parse; 0 or -1 (short, version, values out of range). */
+/*
+ * Write a control datagram of @type. Returns its length. Authentication bytes are
+ * left zero: env computes them over the whole (offset PIB_HELLO_MAC_OFF).
+ */
+size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
+		       u8 out[PIB_HELLO_WIRE_LEN]);
+
+/*
+ * Parse; 0 or -1 (length, version, not a control type, values out of range). @h->desc
+ * comes out NUL-terminated and without control characters.
+ */
 int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *buf, size_t len);
 
 enum pib_link_state {
-	PIB_LINK_IDLE,		/* no peer heard yet: hello is sent slowly */
+	PIB_LINK_IDLE,		/* no peer heard: hello is sent slowly */
 	PIB_LINK_GREETING,	/* peer heard, not yet confirmed both ways */
 	PIB_LINK_UP,		/* both ends know the other's current session */
 };
 
-#define PIB_HELLO_INTERVAL_MS	500
-#define PIB_KEEPALIVE_MS	500
-#define PIB_DEAD_MS		2000
+#define PIB_HELLO_INTERVAL_MS	500	/* IDLE */
+#define PIB_GREETING_MS		100	/* GREETING */
+#define PIB_KEEPALIVE_MS	500	/* UP */
+#define PIB_DEAD_MS		2000	/* or four of the peer's keepalives, if that is longer */
+#define PIB_REPLY_MS		10	/* between two answers that change nothing */
 
 /**
  * struct pib_link_fsm - one end of a link over UDP
+ * @state: enum pib_link_state
+ * @plugged: the link is up for ports: env was told UP and not DOWN since
+ * @local_down: this end's port is disabled
+ * @peer_down: the other end's port is
+ * @out_type: what pib_link_out() sends next; PIB_DG_DATA: whatever suits the state
+ * @local_id: link id that the peer puts into its datagrams
+ * @remote_id: link id that the peer wants
+ * @nonce: own session; changes whenever this end takes the link down
+ * @peer_nonce: the peer's session, 0: none; confirmed when UP
+ * @tx_seq: last sequence number sent
+ * @rx_seq: last one heard in @peer_nonce
+ * @fresh_from: GREETING: a datagram that acknowledges less is from before
+ * @newer_from: UP: a session that acknowledges this or more is newer than @peer_nonce
+ * @answer_nonce: the next datagram answers this other session, 0: the peer
+ * @answer_id: its link id
+ * @answer_seq: its sequence number
+ * @out_id: link id that the datagram just made by pib_link_out() goes to
+ * @peer_node_guid: from the peer's last hello, as the following
+ * @peer_port_guid: see struct pib_hello
+ * @peer_port_num: see struct pib_hello
+ * @peer_role: see struct pib_hello
+ * @peer_mtu_cap: see struct pib_hello
+ * @peer_width_en: see struct pib_hello
+ * @peer_speed_en: see struct pib_hello
+ * @peer_ext_speed_en: see struct pib_hello
+ * @peer_keepalive_ms: see struct pib_hello
+ * @peer_caps: see struct pib_hello
+ * @peer_desc: see struct pib_hello
+ * @last_heard: ns; the peer's last datagram that was of the current session
+ * @next_send: ns; 0: at once
+ * @next_reply: ns; see PIB_REPLY_MS
+ * @restarts: sessions lost
  */
 struct pib_link_fsm {
 	u8 state;
+	bool plugged;
+	u8 local_down;
+	u8 peer_down;
+	u8 out_type;
 	u32 local_id;
 	u32 remote_id;
-	u64 nonce;		/* own session */
+	u64 nonce;
 	u64 peer_nonce;
+	u32 tx_seq;
+	u32 rx_seq;
+	u32 fresh_from;
+	u32 newer_from;
+	u64 answer_nonce;
+	u32 answer_id;
+	u32 answer_seq;
+	u32 out_id;
 	u64 peer_node_guid;
 	u64 peer_port_guid;
 	u8 peer_port_num;
 	u8 peer_role;
 	u8 peer_mtu_cap;
-	u8 peer_down;
+	u8 peer_width_en;
+	u8 peer_speed_en;
+	u8 peer_ext_speed_en;
+	u16 peer_keepalive_ms;
 	u32 peer_caps;
 	char peer_desc[64];
-	u64 last_heard;		/* ns */
-	u64 next_send;		/* ns */
-	u32 restarts;		/* sessions lost */
+	u64 last_heard;
+	u64 next_send;
+	u64 next_reply;
+	u32 restarts;
 };
 
-/* What env is to do after a call; bits. */
+/* What env is to do after a call; bits. DOWN comes before UP if both are set. */
 enum pib_link_do {
-	PIB_LINK_DO_SEND = 1 << 0,	/* send the control datagram of type fsm says (see pib_link_out()) */
+	PIB_LINK_DO_SEND = 1 << 0,	/* send one control datagram, see pib_link_out() */
 	PIB_LINK_DO_UP = 1 << 1,	/* the link came up: pib_port_link_up() */
 	PIB_LINK_DO_DOWN = 1 << 2,	/* the link went down: pib_port_link_down() */
 	PIB_LINK_DO_REJECT = 1 << 3,	/* datagram does not fit: count it */
 };
 
+/* @nonce: random, not 0, never used before by this end. */
 void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce);
-/* A control datagram came in from the peer's address. A new nonce of a known peer: DOWN, then UP again (a cable pulled and put back). */
+
+/*
+ * A control datagram came in from the peer's address. A new nonce of a known
+ * peer: DOWN, then UP again (a cable pulled and put back). Discovery hellos
+ * (link id 0) are not for a link: no effect.
+ */
 u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now);
+
 /* Time passed. */
 u32 pib_link_timer(struct pib_link_fsm *f, u64 now);
+/* When pib_link_timer() wants to be called, ns; there is always such a time, 0: at once. */
 u64 pib_link_deadline(const struct pib_link_fsm *f);
-/* The datagram type to send now (after DO_SEND), and the fsm's fields into @h (link_id, nonces). */
+
+/*
+ * The datagram to send now (after DO_SEND): returns its type, puts the fsm's
+ * fields into @h (link_id, nonces, seq, ack, down, keepalive_ms), and the link id
+ * for pib_hello_build() into @f->out_id.
+ */
 u8 pib_link_out(struct pib_link_fsm *f, struct pib_hello *h, u64 now);
+
+/* The same and pib_hello_build() in one; @h holds what env knows. Returns the length. */
+size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
+		      u8 out[PIB_HELLO_WIRE_LEN]);
+
+/*
+ * This end pulls the cable (the SM set the physical state, the user unplugged):
+ * a new session, so that the peer sees it even if datagrams get lost. @down: it
+ * stays out; call again with false to put it back.
+ */
+u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now);
+
+/* This end goes away: the datagram to send is a BYE. */
+u32 pib_link_bye(struct pib_link_fsm *f);
+
+/* The tag of DATA that goes to the session @nonce. */
+static inline u16 pib_link_tag(u64 nonce)
+{
+	return (u16)nonce;
+}
 
 #endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The bytes of control datagrams: docs/wire-format.md, "Control datagrams". */
+#include "link.h"
+#include "mad.h"
+
+enum hello_off {
+	OFF_TYPE = 0,
+	OFF_FLAGS = 1,
+	OFF_LINK = 4,
+	OFF_FABRIC = 8,
+	OFF_LINK_ID = 12,
+	OFF_NONCE = 16,
+	OFF_PEER_NONCE = 24,
+	OFF_NODE_GUID = 32,
+	OFF_PORT_GUID = 40,
+	OFF_PORT_NUM = 48,
+	OFF_ROLE = 49,
+	OFF_MTU_CAP = 50,
+	OFF_DOWN = 51,
+	OFF_CAPS = 52,
+	OFF_KEEPALIVE = 56,
+	OFF_NUM_LIDS = 58,
+	OFF_WIDTH_EN = 59,
+	OFF_SEQ = 60,
+	OFF_ACK = 64,
+	OFF_SPEED_EN = 68,
+	OFF_EXT_SPEED_EN = 69,
+	OFF_LIDS = 72,
+	OFF_DESC = 88,
+};
+
+#define KEEPALIVE_MAX_MS 15000
+#define LID_UNICAST_MAX 0xBFFF
+
+size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
+		       u8 out[PIB_HELLO_WIRE_LEN])
+{
+	int i;
+
+	memset(out, 0, PIB_HELLO_WIRE_LEN);
+	out[OFF_TYPE] = PIB_DG_VERSION << 4 | type;
+	pib_put32(out + OFF_LINK, to_link_id);
+	pib_put32(out + OFF_FABRIC, h->fabric);
+	pib_put32(out + OFF_LINK_ID, h->link_id);
+	pib_put64(out + OFF_NONCE, h->nonce);
+	pib_put64(out + OFF_PEER_NONCE, h->peer_nonce);
+	pib_put64(out + OFF_NODE_GUID, h->node_guid);
+	pib_put64(out + OFF_PORT_GUID, h->port_guid);
+	out[OFF_PORT_NUM] = h->port_num;
+	out[OFF_ROLE] = h->role;
+	out[OFF_MTU_CAP] = h->mtu_cap;
+	out[OFF_DOWN] = h->down;
+	pib_put32(out + OFF_CAPS, h->caps);
+	pib_put16(out + OFF_KEEPALIVE, h->keepalive_ms);
+	out[OFF_NUM_LIDS] = h->num_lids;
+	out[OFF_WIDTH_EN] = h->width_en;
+	pib_put32(out + OFF_SEQ, h->seq);
+	pib_put32(out + OFF_ACK, h->ack);
+	out[OFF_SPEED_EN] = h->speed_en;
+	out[OFF_EXT_SPEED_EN] = h->ext_speed_en;
+	for (i = 0; i < h->num_lids && i < PIB_HELLO_LIDS; i++)
+		pib_put16(out + OFF_LIDS + 2 * i, h->lids[i]);
+	memcpy(out + OFF_DESC, h->desc, sizeof(h->desc));
+	return PIB_HELLO_WIRE_LEN;
+}
+
+static void desc_get(char *to, const u8 *from)
+{
+	int i;
+
+	memset(to, 0, 64);
+	for (i = 0; i < 63 && from[i]; i++)
+		to[i] = from[i] < 0x20 || from[i] == 0x7F ? '?' : (char)from[i];
+}
+
+static bool in_range(const struct pib_hello *h)
+{
+	int i;
+
+	if (!h->nonce || h->role < PIB_ROLE_SWITCH || h->role > PIB_ROLE_HCA ||
+	    h->mtu_cap < 1 || h->mtu_cap > 5 || h->down > 1 || h->num_lids > PIB_HELLO_LIDS ||
+	    h->port_num == 0xFF || h->keepalive_ms > KEEPALIVE_MAX_MS)
+		return false;
+	for (i = 0; i < h->num_lids; i++)
+		if (!h->lids[i] || h->lids[i] > LID_UNICAST_MAX)
+			return false;
+	return true;
+}
+
+static void fields_get(struct pib_hello *h, const u8 *buf)
+{
+	int i;
+
+	h->fabric = pib_get32(buf + OFF_FABRIC);
+	h->link_id = pib_get32(buf + OFF_LINK_ID);
+	h->nonce = pib_get64(buf + OFF_NONCE);
+	h->peer_nonce = pib_get64(buf + OFF_PEER_NONCE);
+	h->node_guid = pib_get64(buf + OFF_NODE_GUID);
+	h->port_guid = pib_get64(buf + OFF_PORT_GUID);
+	h->port_num = buf[OFF_PORT_NUM];
+	h->role = buf[OFF_ROLE];
+	h->mtu_cap = buf[OFF_MTU_CAP];
+	h->down = buf[OFF_DOWN];
+	h->caps = pib_get32(buf + OFF_CAPS);
+	h->keepalive_ms = pib_get16(buf + OFF_KEEPALIVE);
+	h->num_lids = buf[OFF_NUM_LIDS];
+	h->width_en = buf[OFF_WIDTH_EN];
+	h->seq = pib_get32(buf + OFF_SEQ);
+	h->ack = pib_get32(buf + OFF_ACK);
+	h->speed_en = buf[OFF_SPEED_EN];
+	h->ext_speed_en = buf[OFF_EXT_SPEED_EN];
+	for (i = 0; i < PIB_HELLO_LIDS; i++)
+		h->lids[i] = i < h->num_lids ? pib_get16(buf + OFF_LIDS + 2 * i) : 0;
+	desc_get(h->desc, buf + OFF_DESC);
+}
+
+int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *buf, size_t len)
+{
+	if (len != PIB_HELLO_WIRE_LEN || buf[OFF_TYPE] >> 4 != PIB_DG_VERSION)
+		return -1;
+	*type = buf[OFF_TYPE] & 0xF;
+	if (*type < PIB_DG_HELLO || *type > PIB_DG_BYE)
+		return -1;
+	*to_link_id = pib_get32(buf + OFF_LINK);
+	fields_get(h, buf);
+	return in_range(h) ? 0 : -1;
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * One end of a link over UDP. Each end has a session (a nonce), and numbers its
+ * control datagrams; each datagram echoes the peer's session and the last number
+ * heard from it. So a datagram proves when it was made:
+ *
+ * - what echoes our nonce was sent after our session began;
+ * - what acknowledges our datagram n was sent after we sent n.
+ *
+ * A session that is greeted is believed once it acknowledges something that we
+ * sent since the greeting began (@fresh_from); in an established link, another
+ * session displaces the present one once it acknowledges something that we sent
+ * since the link came up (@newer_from). Within a session numbers only rise. So old
+ * datagrams, replayed or late, neither bring a link up nor take it down.
+ *
+ *	IDLE --- anything heard ---> GREETING --- fresh ---> UP
+ *	  ^------- silence, BYE --------'------------ silence, BYE ---'
+ *	                             GREETING <--- peer begins anew ---'
+ */
+#include "link.h"
+
+static u64 ms(u32 n)
+{
+	return n * PIB_NSEC_PER_MSEC;
+}
+
+static bool seq_at_least(u32 a, u32 b)
+{
+	return (s32)(a - b) >= 0;
+}
+
+/* ---- what ports see ---- */
+
+/* The link is up for ports when both ends are there and neither is disabled. */
+static u32 settle(struct pib_link_fsm *f)
+{
+	bool plugged = f->state == PIB_LINK_UP && !f->peer_down && !f->local_down;
+
+	if (plugged == f->plugged)
+		return 0;
+	f->plugged = plugged;
+	return plugged ? PIB_LINK_DO_UP : PIB_LINK_DO_DOWN;
+}
+
+static u32 unplug(struct pib_link_fsm *f)
+{
+	bool was = f->plugged;
+
+	f->plugged = false;
+	return was ? PIB_LINK_DO_DOWN : 0;
+}
+
+/* ---- sessions ---- */
+
+/* The sessions of an end differ in their low 16 bits, too: pib_link_tag(). */
+static void new_session(struct pib_link_fsm *f)
+{
+	f->nonce += 0x10001;
+	if (!f->nonce)
+		f->nonce = 1;
+	f->fresh_from = f->tx_seq + 1;
+}
+
+static u32 go_idle(struct pib_link_fsm *f)
+{
+	if (f->state == PIB_LINK_UP) {
+		f->restarts++;
+		new_session(f);
+	}
+	f->state = PIB_LINK_IDLE;
+	f->peer_nonce = 0;
+	f->remote_id = 0;
+	f->rx_seq = 0;
+	f->next_send = 0;
+	return unplug(f);
+}
+
+/* Take note of the session that @h names, without believing it yet. */
+static void greet(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
+{
+	f->state = PIB_LINK_GREETING;
+	f->peer_nonce = h->nonce;
+	f->remote_id = h->link_id;
+	f->rx_seq = h->seq;
+	f->last_heard = now;
+	if (f->next_send > now + ms(PIB_GREETING_MS))
+		f->next_send = now + ms(PIB_GREETING_MS);
+}
+
+static void learn(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
+{
+	f->remote_id = h->link_id;
+	f->last_heard = now;
+	f->peer_node_guid = h->node_guid;
+	f->peer_port_guid = h->port_guid;
+	f->peer_port_num = h->port_num;
+	f->peer_role = h->role;
+	f->peer_mtu_cap = h->mtu_cap;
+	f->peer_width_en = h->width_en;
+	f->peer_speed_en = h->speed_en;
+	f->peer_ext_speed_en = h->ext_speed_en;
+	f->peer_keepalive_ms = h->keepalive_ms;
+	f->peer_caps = h->caps;
+	f->peer_down = h->down;
+	memcpy(f->peer_desc, h->desc, sizeof(f->peer_desc));
+}
+
+static void establish(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
+{
+	f->state = PIB_LINK_UP;
+	f->peer_nonce = h->nonce;
+	f->rx_seq = h->seq;
+	f->newer_from = f->tx_seq + 1;
+	learn(f, h, now);
+}
+
+/* ---- answers ---- */
+
+static u32 send(struct pib_link_fsm *f, u8 type)
+{
+	f->out_type = type;
+	f->answer_nonce = 0;
+	return PIB_LINK_DO_SEND;
+}
+
+/* An answer that whoever floods us with datagrams must not draw from us at his rate. */
+static u32 reply(struct pib_link_fsm *f, u8 type, u64 now)
+{
+	if (now < f->next_reply)
+		return 0;
+	f->next_reply = now + ms(PIB_REPLY_MS);
+	return send(f, type);
+}
+
+/* The same, to a session that is not (yet) the peer's. */
+static u32 reply_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
+{
+	u32 todo = reply(f, PIB_DG_HELLO_ACK, now);
+
+	if (todo) {
+		f->answer_nonce = h->nonce;
+		f->answer_id = h->link_id;
+		f->answer_seq = h->seq;
+	}
+	return todo;
+}
+
+/* What confirms a session to the peer: its hello is answered, else we show that we live. */
+static u8 confirmation(u8 type)
+{
+	return type == PIB_DG_HELLO ? PIB_DG_HELLO_ACK : PIB_DG_KEEPALIVE;
+}
+
+/* ---- reception, by state ---- */
+
+static u32 rx_idle(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
+{
+	if (type == PIB_DG_BYE)
+		return PIB_LINK_DO_REJECT;
+	greet(f, h, now);
+	if (h->peer_nonce != f->nonce || !seq_at_least(h->ack, f->fresh_from))
+		return reply(f, PIB_DG_HELLO_ACK, now);
+	establish(f, h, now);
+	return send(f, confirmation(type)) | settle(f);
+}
+
+static u32 rx_greeting(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
+{
+	if (h->nonce == f->peer_nonce && seq_at_least(f->rx_seq, h->seq))
+		return PIB_LINK_DO_REJECT;
+	if (type == PIB_DG_BYE)
+		return h->nonce == f->peer_nonce ? go_idle(f) : PIB_LINK_DO_REJECT;
+	return rx_idle(f, h, type, now);
+}
+
+/* The present peer, with a datagram newer than the last. */
+static u32 rx_peer(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
+{
+	u32 todo = 0;
+
+	f->rx_seq = h->seq;
+	if (type == PIB_DG_HELLO)
+		todo = reply(f, PIB_DG_HELLO_ACK, now);
+	if (h->peer_nonce != f->nonce)
+		return todo;	/* not up yet there, or an answer to somebody who replays us */
+	if (type == PIB_DG_BYE)
+		return go_idle(f);
+	learn(f, h, now);
+	return todo | settle(f);
+}
+
+/* Another session: the peer's next one if it proves to be newer. */
+static u32 rx_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
+{
+	u32 todo;
+
+	if (type == PIB_DG_BYE)
+		return PIB_LINK_DO_REJECT;
+	if (h->peer_nonce != f->nonce || !seq_at_least(h->ack, f->newer_from))
+		return reply_stranger(f, h, now);
+	f->restarts++;
+	todo = unplug(f);
+	establish(f, h, now);
+	return todo | send(f, confirmation(type)) | settle(f);
+}
+
+static u32 rx_up(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
+{
+	if (h->nonce != f->peer_nonce)
+		return rx_stranger(f, h, type, now);
+	if (seq_at_least(f->rx_seq, h->seq))
+		return PIB_LINK_DO_REJECT;
+	return rx_peer(f, h, type, now);
+}
+
+u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
+{
+	if (!h->link_id)
+		return 0;
+	if (h->nonce == f->nonce)
+		return PIB_LINK_DO_REJECT;	/* our own, come back */
+	switch (f->state) {
+	case PIB_LINK_IDLE:
+		return rx_idle(f, h, type, now);
+	case PIB_LINK_GREETING:
+		return rx_greeting(f, h, type, now);
+	}
+	return rx_up(f, h, type, now);
+}
+
+/* ---- time ---- */
+
+static u64 dead_at(const struct pib_link_fsm *f)
+{
+	u32 wait = PIB_DEAD_MS;
+
+	if (f->state == PIB_LINK_UP && f->peer_keepalive_ms * 4 > PIB_DEAD_MS)
+		wait = f->peer_keepalive_ms * 4;
+	return f->last_heard + ms(wait);
+}
+
+u32 pib_link_timer(struct pib_link_fsm *f, u64 now)
+{
+	u32 todo = 0;
+
+	if (f->state != PIB_LINK_IDLE && now >= dead_at(f))
+		todo = go_idle(f);
+	if (now >= f->next_send)
+		todo |= send(f, f->state == PIB_LINK_UP ? PIB_DG_KEEPALIVE : PIB_DG_HELLO);
+	return todo;
+}
+
+u64 pib_link_deadline(const struct pib_link_fsm *f)
+{
+	if (f->state != PIB_LINK_IDLE && dead_at(f) < f->next_send)
+		return dead_at(f);
+	return f->next_send;
+}
+
+static u64 send_interval(const struct pib_link_fsm *f)
+{
+	switch (f->state) {
+	case PIB_LINK_IDLE:
+		return ms(PIB_HELLO_INTERVAL_MS);
+	case PIB_LINK_GREETING:
+		return ms(PIB_GREETING_MS);
+	}
+	return ms(PIB_KEEPALIVE_MS);
+}
+
+/* ---- sending ---- */
+
+static u8 type_out(struct pib_link_fsm *f)
+{
+	u8 type = f->out_type;
+
+	f->out_type = PIB_DG_DATA;
+	if (type != PIB_DG_DATA)
+		return type;
+	return f->state == PIB_LINK_UP ? PIB_DG_KEEPALIVE : PIB_DG_HELLO;
+}
+
+u8 pib_link_out(struct pib_link_fsm *f, struct pib_hello *h, u64 now)
+{
+	bool stranger = f->answer_nonce != 0;
+
+	h->link_id = f->local_id;
+	h->nonce = f->nonce;
+	h->peer_nonce = stranger ? f->answer_nonce : f->peer_nonce;
+	h->seq = ++f->tx_seq;
+	h->ack = stranger ? f->answer_seq : f->rx_seq;
+	h->down = f->local_down;
+	h->keepalive_ms = PIB_KEEPALIVE_MS;
+	f->out_id = stranger ? f->answer_id : f->remote_id;
+	f->answer_nonce = 0;
+	if (!stranger)
+		f->next_send = now + send_interval(f);
+	return type_out(f);
+}
+
+size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
+		      u8 out[PIB_HELLO_WIRE_LEN])
+{
+	u8 type = pib_link_out(f, h, now);
+
+	return pib_hello_build(h, type, f->out_id, out);
+}
+
+void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce)
+{
+	memset(f, 0, sizeof(*f));
+	f->local_id = local_id;
+	f->nonce = nonce;
+	f->fresh_from = 1;
+}
+
+u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now)
+{
+	u32 todo = unplug(f);
+
+	f->nonce = nonce;
+	f->local_down = down;
+	f->fresh_from = f->tx_seq + 1;
+	if (f->state == PIB_LINK_UP) {
+		f->state = PIB_LINK_GREETING;
+		f->last_heard = now;
+	}
+	return todo | send(f, PIB_DG_HELLO);
+}
+
+u32 pib_link_bye(struct pib_link_fsm *f)
+{
+	return unplug(f) | send(f, PIB_DG_BYE);
+}
