@@ -73,7 +73,7 @@ static void desc_get(char *to, const u8 *from)
 		to[i] = from[i] < 0x20 || from[i] == 0x7F ? '?' : (char)from[i];
 }
 
-static bool in_range(const struct pib_hello *h)
+static bool values_ok(const struct pib_hello *h)
 {
 	int i;
 
@@ -123,5 +123,5 @@ int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *bu
 		return -1;
 	*to_link_id = pib_get32(buf + OFF_LINK);
 	fields_get(h, buf);
-	return in_range(h) ? 0 : -1;
+	return values_ok(h) ? 0 : -1;
 }

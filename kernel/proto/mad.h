@@ -140,19 +140,19 @@ static inline u64 pib_get64(const u8 *p)
 static inline void pib_put16(u8 *p, u16 v)
 {
 	p[0] = v >> 8;
-	p[1] = (u8)v;
+	p[1] = v & 0xFF;
 }
 
 static inline void pib_put32(u8 *p, u32 v)
 {
 	pib_put16(p, v >> 16);
-	pib_put16(p + 2, (u16)v);
+	pib_put16(p + 2, v & 0xFFFF);
 }
 
 static inline void pib_put64(u8 *p, u64 v)
 {
 	pib_put32(p, v >> 32);
-	pib_put32(p + 4, (u32)v);
+	pib_put32(p + 4, v & 0xFFFFFFFF);
 }
 
 #endif

@@ -5,10 +5,10 @@
  */
 #include "sma.h"
 
-static void drop(struct pib_route *rt, u8 reason)
+static u8 drop(struct pib_route *rt, u8 reason)
 {
-	rt->kind = PIB_ROUTE_DROP;
 	rt->reason = reason;
+	return PIB_ROUTE_DROP;
 }
 
 /*
@@ -53,8 +53,8 @@ static bool own_lid(const struct pib_node *sw, u16 lid)
 	return own && lid >> lmc == own >> lmc;
 }
 
-static void route_unicast(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
-			  struct pib_route *rt)
+static u8 route_unicast(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
+			struct pib_route *rt)
 {
 	u8 out;
 
@@ -64,17 +64,15 @@ static void route_unicast(const struct pib_node *sw, u8 in_port, const struct pi
 	rt->port = out;
 	if (out > sw->num_ports)	/* PIB_LFT_DROP among them */
 		return drop(rt, PIB_DROP_RELAY);
-	if (out == 0) {
-		rt->kind = PIB_ROUTE_SELF;
-		return;
-	}
+	if (out == 0)
+		return PIB_ROUTE_SELF;
 	if (out == in_port)
 		return drop(rt, PIB_DROP_LOOP);
 	if (!pib_port_admits(sw->ports[out], h->dqpn))
 		return drop(rt, PIB_DROP_OUT_STATE);
 	if (!pkey_out(sw->ports[out], h))
 		return drop(rt, PIB_DROP_PKEY_OUT);
-	rt->kind = PIB_ROUTE_PORT;
+	return PIB_ROUTE_PORT;
 }
 
 /* The ports of @dlid's entry into @rt->mask; false: there is no entry. */
@@ -128,8 +126,8 @@ static u32 mcast_filter(const struct pib_node *sw, u32 word, u32 mask, u8 in_por
 	return mask;
 }
 
-static void route_mcast(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
-			struct pib_route *rt)
+static u8 route_mcast(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
+		      struct pib_route *rt)
 {
 	u32 i, any = 0;
 
@@ -139,32 +137,31 @@ static void route_mcast(const struct pib_node *sw, u8 in_port, const struct pib_
 		rt->mask[i] = mcast_filter(sw, i, rt->mask[i], in_port, h);
 		any |= rt->mask[i];
 	}
-	if (!any)
-		return drop(rt, PIB_DROP_NONE);
-	rt->kind = PIB_ROUTE_MCAST;
+	return any ? PIB_ROUTE_MCAST : drop(rt, PIB_DROP_NONE);
+}
+
+static u8 route(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
+		struct pib_route *rt)
+{
+	const struct pib_port *in = sw->ports[in_port];
+
+	if (in_port && !pib_port_admits(in, h->dqpn))
+		return drop(rt, PIB_DROP_IN_STATE);
+	if (h->dlid == PIB_LID_PERMISSIVE)
+		return h->dqpn ? drop(rt, PIB_DROP_RELAY) : PIB_ROUTE_SELF;
+	if (!pkey_in(in, h))
+		return drop(rt, PIB_DROP_PKEY_IN);
+	if (own_lid(sw, h->dlid))
+		return PIB_ROUTE_SELF;
+	if (pib_lid_is_mcast(h->dlid))
+		return route_mcast(sw, in_port, h, rt);
+	return route_unicast(sw, in_port, h, rt);
 }
 
 void pib_switch_route(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
 		      struct pib_route *rt)
 {
-	const struct pib_port *in = sw->ports[in_port];
-
 	rt->port = 0;
 	rt->reason = PIB_DROP_NONE;
-	if (in_port && !pib_port_admits(in, h->dqpn))
-		return drop(rt, PIB_DROP_IN_STATE);
-	if (h->dlid == PIB_LID_PERMISSIVE) {
-		if (h->dqpn)
-			return drop(rt, PIB_DROP_RELAY);
-		rt->kind = PIB_ROUTE_SELF;
-		return;
-	}
-	if (!pkey_in(in, h))
-		return drop(rt, PIB_DROP_PKEY_IN);
-	if (own_lid(sw, h->dlid))
-		rt->kind = PIB_ROUTE_SELF;
-	else if (pib_lid_is_mcast(h->dlid))
-		route_mcast(sw, in_port, h, rt);
-	else
-		route_unicast(sw, in_port, h, rt);
+	rt->kind = route(sw, in_port, h, rt);
 }
