@@ -372,7 +372,7 @@ enum pib_route_kind {
 };
 
 enum pib_route_reason {
-	PIB_DROP_NONE,		/* not dropped, or nobody is left to send it to: no error */
+	PIB_DROP_SILENT,		/* not dropped, or nobody is left to send it to: no error */
 	PIB_DROP_RELAY,		/* no route: rcv_switch_relay_err of the in port */
 	PIB_DROP_LOOP,		/* would go back where it came from: rcv_switch_relay_err of the in port */
 	PIB_DROP_IN_STATE,	/* in port not Active: no counter of its own */

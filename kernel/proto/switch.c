@@ -137,7 +137,7 @@ static u8 route_mcast(const struct pib_node *sw, u8 in_port, const struct pib_hd
 		rt->mask[i] = mcast_filter(sw, i, rt->mask[i], in_port, h);
 		any |= rt->mask[i];
 	}
-	return any ? PIB_ROUTE_MCAST : drop(rt, PIB_DROP_NONE);
+	return any ? PIB_ROUTE_MCAST : drop(rt, PIB_DROP_SILENT);
 }
 
 static u8 route(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
@@ -162,6 +162,6 @@ void pib_switch_route(const struct pib_node *sw, u8 in_port, const struct pib_hd
 		      struct pib_route *rt)
 {
 	rt->port = 0;
-	rt->reason = PIB_DROP_NONE;
+	rt->reason = PIB_DROP_SILENT;
 	rt->kind = route(sw, in_port, h, rt);
 }
