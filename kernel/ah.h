@@ -10,6 +10,17 @@ struct pib_hca;
 
 /**
  * struct pib_av_data - an address vector, checked
+ * @dlid: destination LID
+ * @sl: service level
+ * @path_bits: low bits of the source LID
+ * @port: local port
+ * @rate: enum ib_rate, kept for queries
+ * @grh: what follows is valid
+ * @hop: hop limit
+ * @tclass: traffic class
+ * @flow: flow label
+ * @sgid_index: index in the port's GID table
+ * @dgid: destination GID
  */
 struct pib_av_data {
 	u16 dlid;
@@ -27,7 +38,9 @@ struct pib_av_data {
 
 /**
  * struct pib_av - what a work request finds under an AH number; freed after a grace period
+ * @d: the vector; never changes: modify_ah puts another struct in its place
  * @pd: owner's protection domain, for the check only
+ * @rcu: see above
  */
 struct pib_av {
 	struct pib_av_data d;
@@ -35,6 +48,12 @@ struct pib_av {
 	struct rcu_head rcu;
 };
 
+/**
+ * struct pib_ah - an address handle
+ * @ib: ib_core's
+ * @avn: number by which work requests name it
+ * @av: what is to be found under the number
+ */
 struct pib_ah {
 	struct ib_ah ib;
 	u32 avn;
@@ -53,5 +72,11 @@ void pib_av_to_attr(struct pib_hca *hca, const struct pib_av_data *av, struct rd
 struct pib_av *pib_av_find(struct pib_hca *hca, u32 avn);
 /* LRH and GRH fields of @h from the vector: dlid, slid (port LID + path bits), sl, GRH. */
 void pib_av_fill(struct pib_hca *hca, const struct pib_av_data *av, struct pib_hdrs *h);
+
+/* Any context: ib_core makes address handles under ib_mad's and IPoIB's locks. */
+int pib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);
+int pib_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int pib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
+int pib_destroy_ah(struct ib_ah *ibah, u32 flags);
 
 #endif

@@ -14,6 +14,7 @@
  * @ring: entries of struct pib_cqe, mapped by user space if @ring.user
  * @notify: kernel CQs: enum pib_cq_arm
  * @overflow: an entry was lost: CQ_ERR was raised, nothing more is added
+ * @err_work: tells of @overflow in process context
  */
 struct pib_cq {
 	struct ib_cq ib;
@@ -32,7 +33,8 @@ static inline struct pib_cq *to_cq(struct ib_cq *ib)
 
 /**
  * pib_cq_push() - add a completion
- * @cqe: without timestamp
+ * @cqe: without timestamp; @cqe->user_qp is the address of the struct ib_qp, which
+ *	poll_cq of kernel consumers hands out as wc->qp (processes do not get to see it)
  * @solicited: a solicited event or an error
  *
  * Raises the completion event if armed for it: the upcall is made after the lock
@@ -42,5 +44,13 @@ static inline struct pib_cq *to_cq(struct ib_cq *ib)
 void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited);
 /* Drop the kernel-consumed entries of @qpn (QP reset or destroyed). */
 void pib_cq_clean(struct pib_cq *cq, u32 qpn);
+
+/* @udata: NULL for a CQ of the kernel's own. */
+int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);
+int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata);
+int pib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
+int pib_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc);
+int pib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 
 #endif

@@ -8,6 +8,8 @@
 #include "port.h"
 
 struct netlink_ext_ack;
+struct pib_mcast;
+struct pib_stats;
 struct platform_device;
 
 /**
@@ -20,10 +22,14 @@ struct platform_device;
  * @net: network namespace in which it was made; not refcounted, the HCA goes with it
  * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_find()
  * @mrs: key >> 8 -> struct pib_mr or pib_mw; RCU lookup
- * @avs: AH number -> struct pib_av; RCU lookup
+ * @avs: AH number -> struct pib_av; RCU lookup; lock taken with interrupts off
  * @cqs, @srqs, @pds: object numbers
  * @mcast: multicast attachments, see mcast.c
+ * @stats: protocol counters, per CPU, see counters.h
  * @standalone: ports give themselves LIDs
+ * @id: number of @parent
+ * @on_gone: set by fabric.c: unplug the ports and forget the HCA, which ib_core is about to
+ *	free. Called once, in process context, whoever has asked for the removal.
  */
 struct pib_hca {
 	struct ib_device ib;
@@ -43,7 +49,10 @@ struct pib_hca {
 	u32 next_cqn;
 	u32 next_srqn;
 	struct pib_mcast *mcast;
+	struct pib_stats __percpu *stats;
 	bool standalone;
+	int id;
+	void (*on_gone)(struct pib_hca *hca);
 	struct list_head node_entry;	/* fabric.c's list of HCAs of the namespace */
 	struct work_struct event_work;	/* turns pib_event bits into ib_events */
 };
@@ -67,8 +76,10 @@ struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
 /**
  * pib_hca_destroy() - unregister and free
  *
- * Open user contexts are disassociated. The ports must have been unplugged.
- * Process context, RTNL not held; sleeps.
+ * Open user contexts are disassociated. The caller keeps the HCA from being
+ * freed meanwhile by get_device(&hca->ib.dev), for `rdma link delete` may be
+ * faster, and holds no lock that @on_gone takes. Process context, RTNL not
+ * held; sleeps.
  */
 void pib_hca_destroy(struct pib_hca *hca);
 

@@ -13,7 +13,7 @@ struct pib_qp;
 
 /**
  * struct pib_seg - a piece of registered memory, access checked
- * @mr: holds a reference
+ * @mr: holds a reference; NULL: memory of the kernel's own (local_dma_lkey), or no bytes
  * @addr: address in the MR's own numbering (iova)
  * @len: bytes
  */

@@ -12,10 +12,19 @@
 
 #include <linux/version.h>
 #include <linux/hrtimer.h>
+#include <linux/mm.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
+
+/* ---- headers ---- */
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+#include <asm/unaligned.h>
+#else
+#include <linux/unaligned.h>
+#endif
 
 /* ---- timers ---- */
 
@@ -69,6 +78,16 @@ static inline void *ib_virt_dma_to_ptr(u64 dma_addr)
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
 #define ib_umem_get_va ib_umem_get
+#endif
+
+/* ---- memory mapping ---- */
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void pib_compat_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags |= flags;
+}
+#define vm_flags_set pib_compat_vm_flags_set
 #endif
 
 /* ---- verbs: device ---- */

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/slab.h>
+#include "ah.h"
+#include "hca.h"
+#include "ucontext.h"
+#include "uapi/rdma/pib-abi.h"
+
+#define AVN_MAX	0xFFFFFF
+
+int pib_av_from_attr(struct pib_hca *hca, const struct rdma_ah_attr *attr, struct pib_av_data *out)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+	u32 dlid = rdma_ah_get_dlid(attr);
+	u32 port = rdma_ah_get_port_num(attr);
+	bool has_grh = rdma_ah_get_ah_flags(attr) & IB_AH_GRH;
+
+	if (!port || port > hca->node.num_ports)
+		return -EINVAL;
+	/* 4.1.3: LID 0 is reserved */
+	if (!dlid || dlid > U16_MAX || rdma_ah_get_sl(attr) > 15)
+		return -EINVAL;
+	/* A multicast packet needs a GRH to name its group (9.3) */
+	if (pib_lid_is_mcast(dlid) && !has_grh)
+		return -EINVAL;
+	if (has_grh && grh->sgid_index >= PIB_GUIDS)
+		return -EINVAL;
+
+	*out = (struct pib_av_data) {
+		.dlid = dlid,
+		.sl = rdma_ah_get_sl(attr),
+		.path_bits = rdma_ah_get_path_bits(attr) & 0x7F,
+		.port = port,
+		.rate = rdma_ah_get_static_rate(attr),
+		.grh = has_grh,
+	};
+	if (has_grh) {
+		out->hop = grh->hop_limit;
+		out->tclass = grh->traffic_class;
+		out->flow = grh->flow_label & 0xFFFFF;
+		out->sgid_index = grh->sgid_index;
+		memcpy(out->dgid, grh->dgid.raw, sizeof(out->dgid));
+	}
+	return 0;
+}
+
+void pib_av_to_attr(struct pib_hca *hca, const struct pib_av_data *av, struct rdma_ah_attr *attr)
+{
+	union ib_gid dgid;
+
+	attr->type = RDMA_AH_ATTR_TYPE_IB;
+	rdma_ah_set_dlid(attr, av->dlid);
+	rdma_ah_set_sl(attr, av->sl);
+	rdma_ah_set_path_bits(attr, av->path_bits);
+	rdma_ah_set_static_rate(attr, av->rate);
+	rdma_ah_set_port_num(attr, av->port);
+	rdma_ah_set_ah_flags(attr, 0);
+	if (!av->grh)
+		return;
+	memcpy(dgid.raw, av->dgid, sizeof(dgid.raw));
+	rdma_ah_set_grh(attr, &dgid, av->flow, av->sgid_index, av->hop, av->tclass);
+}
+
+struct pib_av *pib_av_find(struct pib_hca *hca, u32 avn)
+{
+	return xa_load(&hca->avs, avn);
+}
+
+static void fill_grh(const struct pib_port *p, const struct pib_av_data *av, struct pib_hdrs *h)
+{
+	__be64 prefix = cpu_to_be64(READ_ONCE(p->gid_prefix));
+	__be64 guid = cpu_to_be64(READ_ONCE(p->guids[av->sgid_index]));
+
+	h->flags |= PIB_H_GRH;
+	h->tclass = av->tclass;
+	h->flow = av->flow;
+	h->hop = av->hop;
+	memcpy(h->sgid, &prefix, sizeof(prefix));
+	memcpy(h->sgid + sizeof(prefix), &guid, sizeof(guid));
+	memcpy(h->dgid, av->dgid, sizeof(h->dgid));
+}
+
+void pib_av_fill(struct pib_hca *hca, const struct pib_av_data *av, struct pib_hdrs *h)
+{
+	const struct pib_port *p = &hca->ports[av->port]->p;
+	u8 mask = (1 << READ_ONCE(p->lmc)) - 1;
+	u16 lid = READ_ONCE(p->lid);
+
+	h->dlid = av->dlid;
+	/* a port without LID sends with the permissive one (14.2.1) */
+	h->slid = lid ? lid | (av->path_bits & mask) : PIB_LID_PERMISSIVE;
+	h->sl = av->sl;
+	h->flags &= ~PIB_H_GRH;
+	if (av->grh)
+		fill_grh(p, av, h);
+}
+
+static int avn_alloc(struct pib_hca *hca, struct pib_av *av, u32 *avn, gfp_t gfp)
+{
+	unsigned long flags;
+	int err;
+
+	/* with GFP_KERNEL the lock is dropped, and interrupts enabled, to allocate */
+	if (gfpflags_allow_blocking(gfp))
+		return xa_alloc_cyclic_irq(&hca->avs, avn, av, XA_LIMIT(1, AVN_MAX),
+					   &hca->next_avn, gfp);
+	xa_lock_irqsave(&hca->avs, flags);
+	err = __xa_alloc_cyclic(&hca->avs, avn, av, XA_LIMIT(1, AVN_MAX), &hca->next_avn, gfp);
+	xa_unlock_irqrestore(&hca->avs, flags);
+	return err;
+}
+
+static struct pib_av *avn_swap(struct pib_hca *hca, u32 avn, struct pib_av *av)
+{
+	unsigned long flags;
+	struct pib_av *old;
+
+	xa_lock_irqsave(&hca->avs, flags);
+	if (av)
+		/* the slot exists: nothing is allocated */
+		old = __xa_store(&hca->avs, avn, av, GFP_ATOMIC);
+	else
+		old = __xa_erase(&hca->avs, avn);
+	xa_unlock_irqrestore(&hca->avs, flags);
+	return old;
+}
+
+int pib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata)
+{
+	gfp_t gfp = init->flags & RDMA_CREATE_AH_SLEEPABLE ? GFP_KERNEL : GFP_ATOMIC;
+	struct pib_hca *hca = to_hca(ibah->device);
+	struct pib_create_ah_resp resp = {};
+	struct pib_ah *ah = to_ah(ibah);
+	int err;
+
+	ah->av = kzalloc(sizeof(*ah->av), gfp);
+	if (!ah->av)
+		return -ENOMEM;
+	ah->av->pd = ibah->pd;
+	err = pib_av_from_attr(hca, init->ah_attr, &ah->av->d);
+	if (err)
+		goto err_free;
+	err = avn_alloc(hca, ah->av, &ah->avn, gfp);
+	if (err < 0)
+		goto err_free;
+
+	if (udata) {
+		resp.ahn = ah->avn;
+		err = pib_udata_respond(udata, &resp, sizeof(resp));
+		if (err)
+			goto err_erase;
+	}
+	return 0;
+
+err_erase:
+	avn_swap(hca, ah->avn, NULL);
+	kfree_rcu(ah->av, rcu);
+	return err;
+err_free:
+	kfree(ah->av);
+	return err;
+}
+
+int pib_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+{
+	struct pib_hca *hca = to_hca(ibah->device);
+	struct pib_ah *ah = to_ah(ibah);
+	struct pib_av *av, *old;
+	int err;
+
+	av = kzalloc(sizeof(*av), GFP_ATOMIC);
+	if (!av)
+		return -ENOMEM;
+	av->pd = ibah->pd;
+	err = pib_av_from_attr(hca, attr, &av->d);
+	if (err) {
+		kfree(av);
+		return err;
+	}
+	old = avn_swap(hca, ah->avn, av);
+	ah->av = av;
+	kfree_rcu(old, rcu);
+	return 0;
+}
+
+int pib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	pib_av_to_attr(to_hca(ibah->device), &to_ah(ibah)->av->d, attr);
+	return 0;
+}
+
+int pib_destroy_ah(struct ib_ah *ibah, u32 flags)
+{
+	struct pib_ah *ah = to_ah(ibah);
+
+	avn_swap(to_hca(ibah->device), ah->avn, NULL);
+	kfree_rcu(ah->av, rcu);
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Operations of an ib_device whose types differ between kernels. Included by
+ * device.c alone, which puts PIB_COMPAT_OPS into its table.
+ */
+#ifndef PIB_COMPAT_OPS_H
+#define PIB_COMPAT_OPS_H
+
+#include <rdma/uverbs_ioctl.h>
+#include "compat.h"
+#include "../cq.h"
+#include "../mr.h"
+#include "../restrack.h"
+
+/* create_cq: 6.11 replaced udata by the bundle it is part of, 7.1 split off processes' CQs. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
+#define PIB_OPS_CREATE_CQ .create_cq = pib_cq_create
+#else
+static int compat_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+			    struct uverbs_attr_bundle *attrs)
+{
+	return pib_cq_create(ibcq, attr, attrs ? &attrs->driver_udata : NULL);
+}
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
+#define PIB_OPS_CREATE_CQ .create_cq = compat_create_cq
+#else
+#define PIB_OPS_CREATE_CQ .create_cq = compat_create_cq, .create_user_cq = compat_create_cq
+#endif
+#endif
+
+/* resize_cq: for processes alone since 7.1 */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
+static int compat_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+{
+	return cqe > 0 ? pib_resize_cq(ibcq, cqe, udata) : -EINVAL;
+}
+#define PIB_OPS_RESIZE_CQ .resize_cq = compat_resize_cq
+#else
+#define PIB_OPS_RESIZE_CQ .resize_user_cq = pib_resize_cq
+#endif
+
+/* reg_user_mr: DMA handles since 6.17; there are none for a device without DMA */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+#define PIB_OPS_REG_USER_MR .reg_user_mr = pib_reg_user_mr
+#else
+static struct ib_mr *compat_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
+					int access, struct ib_dmah *dmah, struct ib_udata *udata)
+{
+	if (dmah)
+		return ERR_PTR(-EOPNOTSUPP);
+	return pib_reg_user_mr(ibpd, start, length, virt, access, udata);
+}
+#define PIB_OPS_REG_USER_MR .reg_user_mr = compat_reg_user_mr
+#endif
+
+/* Details of SRQs can be shown since 6.5. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
+#define PIB_OPS_RES_SRQ
+#else
+#define PIB_OPS_RES_SRQ , .fill_res_srq_entry = pib_fill_res_srq
+#endif
+
+#define PIB_COMPAT_OPS		\
+	PIB_OPS_CREATE_CQ,	\
+	PIB_OPS_RESIZE_CQ,	\
+	PIB_OPS_REG_USER_MR	\
+	PIB_OPS_RES_SRQ
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Protocol counters of an HCA, as `rdma statistic` and hw_counters/ show them. */
+#ifndef PIB_COUNTERS_H
+#define PIB_COUNTERS_H
+
+#include <linux/percpu.h>
+#include <rdma/ib_verbs.h>
+#include "hca.h"
+
+/* Names that other HCAs have used before are theirs. */
+#define PIB_STAT_LIST(X)						\
+	X(RX_WRITE_REQUESTS, "rx_write_requests")			\
+	X(RX_READ_REQUESTS, "rx_read_requests")				\
+	X(RX_ATOMIC_REQUESTS, "rx_atomic_requests")			\
+	X(OUT_OF_BUFFER, "out_of_buffer")				\
+	X(OUT_OF_SEQUENCE, "out_of_sequence")				\
+	X(DUPLICATE_REQUEST, "duplicate_request")			\
+	X(RNR_NAK_RETRY, "rnr_nak_retry_err")				\
+	X(PACKET_SEQ_ERR, "packet_seq_err")				\
+	X(IMPLIED_NAK_SEQ_ERR, "implied_nak_seq_err")			\
+	X(LOCAL_ACK_TIMEOUT, "local_ack_timeout_err")			\
+	X(RETRANSMITS, "retransmits")					\
+	X(RETRY_EXCEEDED, "retry_exceeded_err")				\
+	X(RETRY_RNR_EXCEEDED, "retry_rnr_exceeded_err")			\
+	X(RESP_LOCAL_LENGTH, "resp_local_length_error")			\
+	X(RESP_REMOTE_ACCESS, "resp_remote_access_errors")		\
+	X(RESP_CQE_ERR, "resp_cqe_error")				\
+	X(RESP_CQE_FLUSH, "resp_cqe_flush_error")			\
+	X(REQ_REMOTE_INVALID, "req_remote_invalid_request")		\
+	X(REQ_REMOTE_ACCESS, "req_remote_access_errors")		\
+	X(REQ_CQE_ERR, "req_cqe_error")					\
+	X(REQ_CQE_FLUSH, "req_cqe_flush_error")				\
+	X(TX_NOMEM, "tx_nomem")						\
+	X(TX_PUSHED_BACK, "tx_pushed_back")				\
+	X(RX_NO_QP, "rx_no_qp")						\
+	X(RX_QP_STATE, "rx_qp_state")					\
+	X(RX_BAD_SERVICE, "rx_bad_service")				\
+	X(RX_BAD_PKEY, "rx_bad_pkey")					\
+	X(RX_BAD_QKEY, "rx_bad_qkey")					\
+	X(RX_BAD_PATH, "rx_bad_path")					\
+	X(RX_BAD_LENGTH, "rx_bad_length")				\
+	X(RX_BAD_OPCODE, "rx_bad_opcode")				\
+	X(RX_FULL, "rx_queue_full")					\
+	X(RX_NOMEM, "rx_nomem")
+
+enum pib_stat {
+#define X(id, name) PIB_STAT_##id,
+	PIB_STAT_LIST(X)
+#undef X
+	PIB_STATS
+};
+
+/**
+ * struct pib_stats - the counters of one CPU
+ * @v: by enum pib_stat
+ */
+struct pib_stats {
+	u64 v[PIB_STATS];
+};
+
+#define pib_hca_stat_add(hca, stat, n) this_cpu_add((hca)->stats->v[stat], (n))
+#define pib_hca_stat(hca, stat) pib_hca_stat_add(hca, stat, 1)
+
+struct rdma_hw_stats *pib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num);
+int pib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port_num,
+		     int index);
+
+#endif

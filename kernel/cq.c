@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues.
+ *
+ * The kernel owns the producer index of every ring (ring.index); the consumer
+ * index is the process' or, under the lock, poll_cq's. A process that lies
+ * about its consumer index makes its own queue overflow, no more.
+ */
+#include <linux/log2.h>
+#include <linux/ktime.h>
+#include "compat/compat.h"
+#include "cq.h"
+#include "hca.h"
+#include "qp.h"
+#include "ucontext.h"
+
+static u32 cq_filled(const struct pib_cq *cq)
+{
+	return cq->ring.index - smp_load_acquire(&cq->ring.hdr->consumer);
+}
+
+/* Is an event due for the entry that was just published? Disarms. */
+static bool cq_take_arm(struct pib_cq *cq, bool solicited)
+{
+	u32 *arm = cq->ring.user ? &cq->ring.hdr->arm : &cq->notify;
+	u32 want = solicited ? PIB_CQ_ARM_SOLICITED : PIB_CQ_ARM_ANY;
+
+	lockdep_assert_held(&cq->lock);
+
+	/* the process arms, then looks at the producer index; here the other way round */
+	smp_mb();
+	if (READ_ONCE(*arm) < want)
+		return false;
+	return xchg(arm, PIB_CQ_ARM_NONE) >= want;
+}
+
+static void cq_overflow(struct pib_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+
+	if (cq->overflow)
+		return;
+	cq->overflow = true;
+	schedule_work(&cq->err_work);
+}
+
+/* Returns whether the consumer is to be called. */
+static bool cq_add(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
+{
+	struct pib_cqe e = *cqe;
+
+	lockdep_assert_held(&cq->lock);
+
+	if (cq->overflow)
+		return false;
+	if (cq_filled(cq) >= cq->ring.entries) {
+		cq_overflow(cq);
+		return false;
+	}
+	e.timestamp = ktime_get_raw_ns();
+	if (cq->ring.user)
+		e.user_qp = 0;
+	*(struct pib_cqe *)pib_ring_slot(&cq->ring, cq->ring.index) = e;
+	cq->ring.index++;
+	smp_store_release(&cq->ring.hdr->producer, cq->ring.index);
+	return cq_take_arm(cq, solicited);
+}
+
+void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
+{
+	unsigned long flags;
+	bool call;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	call = cq_add(cq, cqe, solicited);
+	spin_unlock_irqrestore(&cq->lock, flags);
+
+	if (call && cq->ib.comp_handler)
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+}
+
+/* Tell the QPs that can complete nowhere any more. */
+static void cq_fail_qps(struct pib_cq *cq)
+{
+	struct pib_hca *hca = to_hca(cq->ib.device);
+	struct pib_qp_stub *stub;
+	unsigned long index;
+
+	rcu_read_lock();
+	xa_for_each(&hca->qps, index, stub) {
+		struct pib_qp *qp = stub->qp;
+
+		if (!refcount_inc_not_zero(&stub->ref))
+			continue;
+		rcu_read_unlock();
+		if (qp->scq == cq || qp->rcq == cq)
+			pib_qp_fatal(qp);
+		pib_qp_put(qp);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+}
+
+static void cq_err_work(struct work_struct *work)
+{
+	struct pib_cq *cq = container_of(work, struct pib_cq, err_work);
+	struct ib_event ev = {
+		.device = cq->ib.device,
+		.element.cq = &cq->ib,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	if (cq->ib.event_handler)
+		cq->ib.event_handler(&ev, cq->ib.cq_context);
+	cq_fail_qps(cq);
+}
+
+/*
+ * What stays moves towards the producer, in order, and the consumer index
+ * skips what is left over: consumers that hold no lock see only whole entries.
+ */
+void pib_cq_clean(struct pib_cq *cq, u32 qpn)
+{
+	u32 consumer, from, to;
+	unsigned long flags;
+
+	/* a process cleans its own */
+	if (cq->ring.user)
+		return;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	consumer = cq->ring.hdr->consumer;
+	from = to = cq->ring.index;
+	while (from != consumer) {
+		struct pib_cqe *cqe = pib_ring_slot(&cq->ring, --from);
+
+		if (cqe->qp_num == qpn)
+			continue;
+		if (--to != from)
+			*(struct pib_cqe *)pib_ring_slot(&cq->ring, to) = *cqe;
+	}
+	WRITE_ONCE(cq->ring.hdr->consumer, to);
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+static int cqn_alloc(struct pib_hca *hca, struct pib_cq *cq)
+{
+	int err = xa_alloc_cyclic(&hca->cqs, &cq->cqn, cq, XA_LIMIT(1, 0xFFFFFF), &hca->next_cqn,
+				  GFP_KERNEL);
+
+	return err < 0 ? err : 0;
+}
+
+int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata)
+{
+	struct pib_hca *hca = to_hca(ibcq->device);
+	struct pib_create_cq_resp resp = {};
+	struct pib_cq *cq = to_cq(ibcq);
+	int err;
+
+	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > ibcq->device->attrs.max_cqe)
+		return -EINVAL;
+	if (attr->comp_vector >= ibcq->device->num_comp_vectors)
+		return -EINVAL;
+
+	spin_lock_init(&cq->lock);
+	INIT_WORK(&cq->err_work, cq_err_work);
+	err = pib_ring_alloc(&cq->ring, attr->cqe, sizeof(struct pib_cqe), udata, &resp.ring);
+	if (err)
+		return err;
+	err = cqn_alloc(hca, cq);
+	if (err)
+		goto err_ring;
+	if (udata) {
+		err = pib_udata_respond(udata, &resp, sizeof(resp));
+		if (err)
+			goto err_num;
+	}
+	ibcq->cqe = cq->ring.entries;
+	return 0;
+
+err_num:
+	xa_erase(&hca->cqs, cq->cqn);
+err_ring:
+	pib_ring_free(&cq->ring);
+	return err;
+}
+
+int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct pib_cq *cq = to_cq(ibcq);
+
+	/* ib_core lets no QP keep a CQ that is destroyed: nothing is added any more */
+	cancel_work_sync(&cq->err_work);
+	xa_erase(&to_hca(ibcq->device)->cqs, cq->cqn);
+	pib_ring_free(&cq->ring);
+	return 0;
+}
+
+/* Under the lock: entries, indices and what is armed move to @ring, and @ring becomes the old one. */
+static int cq_exchange(struct pib_cq *cq, struct pib_ring *ring)
+{
+	u32 filled = cq_filled(cq), i;
+
+	lockdep_assert_held(&cq->lock);
+
+	if (filled > cq->ring.entries || filled > ring->entries)
+		return -EINVAL;
+	for (i = cq->ring.index - filled; i != cq->ring.index; i++)
+		*(struct pib_cqe *)pib_ring_slot(ring, i) =
+			*(struct pib_cqe *)pib_ring_slot(&cq->ring, i);
+	ring->index = cq->ring.index;
+	ring->hdr->producer = ring->index;
+	ring->hdr->consumer = ring->index - filled;
+	ring->hdr->arm = READ_ONCE(cq->ring.hdr->arm);
+	swap(cq->ring, *ring);
+	return 0;
+}
+
+int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
+{
+	struct pib_resize_cq_resp resp = {};
+	struct pib_cq *cq = to_cq(ibcq);
+	struct pib_ring ring;
+	int err;
+
+	if (!cqe || cqe > ibcq->device->attrs.max_cqe)
+		return -EINVAL;
+	err = pib_ring_alloc(&ring, cqe, sizeof(struct pib_cqe), udata, &resp.ring);
+	if (err)
+		return err;
+	if (udata) {
+		err = pib_udata_respond(udata, &resp, sizeof(resp));
+		if (err)
+			goto out;
+	}
+	spin_lock_irq(&cq->lock);
+	err = cq_exchange(cq, &ring);
+	if (!err)
+		ibcq->cqe = cq->ring.entries;
+	spin_unlock_irq(&cq->lock);
+out:
+	pib_ring_free(&ring);
+	return err;
+}
+
+/* Events are raised as soon as they are due, whatever delay is allowed. */
+int pib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	return 0;
+}
+
+static void cqe_to_wc(const struct pib_cqe *cqe, struct ib_wc *wc)
+{
+	*wc = (struct ib_wc) {
+		.wr_id = cqe->wr_id,
+		.status = cqe->status,
+		.opcode = cqe->opcode,
+		.vendor_err = cqe->vendor_err,
+		.byte_len = cqe->byte_len,
+		.qp = (struct ib_qp *)(unsigned long)cqe->user_qp,
+		.src_qp = cqe->src_qp,
+		.slid = cqe->slid,
+		.pkey_index = cqe->pkey_index,
+		.sl = cqe->sl,
+		.dlid_path_bits = cqe->dlid_path_bits,
+		.port_num = cqe->port_num,
+	};
+	if (cqe->flags & PIB_CQE_GRH)
+		wc->wc_flags |= IB_WC_GRH;
+	if (cqe->flags & PIB_CQE_WITH_IMM) {
+		wc->wc_flags |= IB_WC_WITH_IMM;
+		wc->ex.imm_data = (__force __be32)cqe->ex;
+	} else if (cqe->flags & PIB_CQE_WITH_INV) {
+		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
+		wc->ex.invalidate_rkey = cqe->ex;
+	}
+}
+
+int pib_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
+{
+	struct pib_cq *cq = to_cq(ibcq);
+	unsigned long flags;
+	u32 consumer;
+	int i;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	consumer = cq->ring.hdr->consumer;
+	for (i = 0; i < n && consumer != cq->ring.index; i++, consumer++)
+		cqe_to_wc(pib_ring_slot(&cq->ring, consumer), &wc[i]);
+	WRITE_ONCE(cq->ring.hdr->consumer, consumer);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return i;
+}
+
+int pib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags how)
+{
+	u32 want = (how & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED ? PIB_CQ_ARM_SOLICITED :
+								     PIB_CQ_ARM_ANY;
+	struct pib_cq *cq = to_cq(ibcq);
+	unsigned long flags;
+	u32 *arm;
+	int missed;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	arm = cq->ring.user ? &cq->ring.hdr->arm : &cq->notify;
+	/* 11.4.2.2: the stronger of two requests counts */
+	if (READ_ONCE(*arm) < want)
+		xchg(arm, want);
+	missed = (how & IB_CQ_REPORT_MISSED_EVENTS) && cq_filled(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return missed;
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The ib_device: its table of operations, its making and its end.
+ *
+ * ib_core may unregister and free the device by itself (`rdma link delete`),
+ * so everything that belongs to an HCA is released in dealloc_driver, which is
+ * called when no operation is running any more and none will be.
+ */
+#include <linux/idr.h>
+#include <linux/netlink.h>
+#include <linux/platform_device.h>
+#include <linux/random.h>
+#include <linux/utsname.h>
+#include <rdma/ib_mad.h>
+#include "ah.h"
+#include "attr.h"
+#include "compat/ops.h"
+#include "counters.h"
+#include "cq.h"
+#include "event.h"
+#include "hca.h"
+#include "mad.h"
+#include "mcast.h"
+#include "mr.h"
+#include "mw.h"
+#include "pd.h"
+#include "qp.h"
+#include "restrack.h"
+#include "srq.h"
+#include "ucontext.h"
+#include "uapi/rdma/pib-abi.h"
+
+static DEFINE_IDA(hca_ids);
+
+static ssize_t hca_type_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "pib\n");
+}
+static DEVICE_ATTR_RO(hca_type);
+
+static ssize_t hw_rev_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct pib_hca *hca = rdma_device_to_drv_device(dev, struct pib_hca, ib);
+
+	return sysfs_emit(buf, "%x\n", hca->node.revision);
+}
+static DEVICE_ATTR_RO(hw_rev);
+
+static ssize_t board_id_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "pib\n");
+}
+static DEVICE_ATTR_RO(board_id);
+
+static struct attribute *pib_attrs[] = {
+	&dev_attr_hca_type.attr,
+	&dev_attr_hw_rev.attr,
+	&dev_attr_board_id.attr,
+	NULL
+};
+
+static const struct attribute_group pib_attr_group = {
+	.attrs = pib_attrs,
+};
+
+static void hca_free_ports(struct pib_hca *hca)
+{
+	int i;
+
+	if (!hca->ports)
+		return;
+	for (i = 1; i <= hca->node.num_ports; i++) {
+		if (!hca->ports[i])
+			continue;
+		kfree(hca->ports[i]->p.sl2vl);
+		pib_kport_free(hca->ports[i]);
+	}
+	kfree(hca->ports);
+	kfree(hca->node.ports);
+}
+
+/* Called also for an HCA that is only half made. */
+static void pib_dealloc_driver(struct ib_device *ibdev)
+{
+	struct pib_hca *hca = to_hca(ibdev);
+
+	if (hca->on_gone)
+		hca->on_gone(hca);
+	cancel_work_sync(&hca->event_work);
+	/* callbacks that the objects have left behind, and readers of the ports */
+	rcu_barrier();
+	hca_free_ports(hca);
+	if (hca->mcast)
+		pib_mcast_exit(hca);
+	free_percpu(hca->stats);
+	xa_destroy(&hca->qps);
+	xa_destroy(&hca->mrs);
+	xa_destroy(&hca->avs);
+	xa_destroy(&hca->cqs);
+	xa_destroy(&hca->srqs);
+	if (!IS_ERR_OR_NULL(hca->parent))
+		platform_device_unregister(hca->parent);
+	if (hca->id >= 0)
+		ida_free(&hca_ids, hca->id);
+}
+
+static const struct ib_device_ops pib_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_UNKNOWN,
+	.uverbs_abi_ver = PIB_UVERBS_ABI_VERSION,
+	.uverbs_no_driver_id_binding = 1,
+	.device_group = &pib_attr_group,
+
+	.alloc_hw_port_stats = pib_alloc_hw_port_stats,
+	.alloc_mr = pib_alloc_mr,
+	.alloc_mw = pib_alloc_mw,
+	.alloc_pd = pib_alloc_pd,
+	.alloc_ucontext = pib_alloc_ucontext,
+	.alloc_xrcd = pib_alloc_xrcd,
+	.attach_mcast = pib_attach_mcast,
+	.create_ah = pib_create_ah,
+	.create_qp = pib_create_qp,
+	.create_srq = pib_create_srq,
+	.create_user_ah = pib_create_ah,
+	.dealloc_driver = pib_dealloc_driver,
+	.dealloc_mw = pib_dealloc_mw,
+	.dealloc_pd = pib_dealloc_pd,
+	.dealloc_ucontext = pib_dealloc_ucontext,
+	.dealloc_xrcd = pib_dealloc_xrcd,
+	.dereg_mr = pib_dereg_mr,
+	.destroy_ah = pib_destroy_ah,
+	.destroy_cq = pib_destroy_cq,
+	.destroy_qp = pib_destroy_qp,
+	.destroy_srq = pib_destroy_srq,
+	.detach_mcast = pib_detach_mcast,
+	.disassociate_ucontext = pib_disassociate_ucontext,
+	.fill_res_cq_entry = pib_fill_res_cq,
+	.fill_res_mr_entry = pib_fill_res_mr,
+	.fill_res_qp_entry = pib_fill_res_qp,
+	.get_dev_fw_str = pib_get_dev_fw_str,
+	.get_dma_mr = pib_get_dma_mr,
+	.get_hw_stats = pib_get_hw_stats,
+	.get_link_layer = pib_get_link_layer,
+	.get_port_immutable = pib_get_port_immutable,
+	.map_mr_sg = pib_map_mr_sg,
+	.mmap = pib_mmap,
+	.mmap_free = pib_mmap_free,
+	.modify_ah = pib_modify_ah,
+	.modify_cq = pib_modify_cq,
+	.modify_device = pib_modify_device,
+	.modify_port = pib_modify_port,
+	.modify_qp = pib_modify_qp,
+	.modify_srq = pib_modify_srq,
+	.poll_cq = pib_poll_cq,
+	.post_recv = pib_post_recv,
+	.post_send = pib_post_send,
+	.post_srq_recv = pib_post_srq_recv,
+	.process_mad = pib_process_mad,
+	.query_ah = pib_query_ah,
+	.query_device = pib_query_device,
+	.query_gid = pib_query_gid,
+	.query_pkey = pib_query_pkey,
+	.query_port = pib_query_port,
+	.query_qp = pib_query_qp,
+	.query_srq = pib_query_srq,
+	.req_notify_cq = pib_req_notify_cq,
+	.rereg_user_mr = pib_rereg_user_mr,
+	PIB_COMPAT_OPS,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, pib_ah, ib),
+	INIT_RDMA_OBJ_SIZE(ib_cq, pib_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_mw, pib_mw, ib),
+	INIT_RDMA_OBJ_SIZE(ib_pd, pib_pd, ib),
+	INIT_RDMA_OBJ_SIZE(ib_qp, pib_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_srq, pib_srq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, pib_ucontext, ib),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, pib_xrcd, ib),
+};
+
+static void hca_init_tables(struct pib_hca *hca)
+{
+	xa_init_flags(&hca->qps, XA_FLAGS_ALLOC);
+	xa_init_flags(&hca->mrs, XA_FLAGS_ALLOC);
+	/* address handles are made and destroyed under the ULPs' locks */
+	xa_init_flags(&hca->avs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&hca->cqs, XA_FLAGS_ALLOC);
+	xa_init_flags(&hca->srqs, XA_FLAGS_ALLOC);
+	/* what a peer has kept from before a restart does not fit (10.6.3.3) */
+	hca->next_key = get_random_u32() >> 8;
+	hca->next_qpn = get_random_u32() >> 8;
+}
+
+static int hca_init_port(struct pib_hca *hca, u8 num)
+{
+	struct pib_kport *port = pib_kport_alloc(GFP_KERNEL);
+
+	if (!port)
+		return -ENOMEM;
+	port->hca = hca;
+	hca->ports[num] = port;
+	hca->node.ports[num] = &port->p;
+	port->p.sl2vl = kzalloc(sizeof(*port->p.sl2vl), GFP_KERNEL);
+	if (!port->p.sl2vl)
+		return -ENOMEM;
+	pib_port_init(&port->p, &hca->node, num, hca->node.guid + num);
+	return 0;
+}
+
+static int hca_init_node(struct pib_hca *hca, const char *name, u8 num_ports, u64 guid)
+{
+	struct pib_node *n = &hca->node;
+	int i, err;
+
+	hca->ports = kcalloc(num_ports + 1, sizeof(*hca->ports), GFP_KERNEL);
+	n->ports = kcalloc(num_ports + 1, sizeof(*n->ports), GFP_KERNEL);
+	if (!hca->ports || !n->ports)
+		return -ENOMEM;
+
+	n->type = PIB_NODE_CA;
+	n->num_ports = num_ports;
+	n->guid = guid;
+	n->priv = hca;
+	snprintf(n->desc, sizeof(n->desc), "%.31s %.31s", utsname()->nodename, name);
+	pib_node_init(n);
+	for (i = 1; i <= num_ports; i++) {
+		err = hca_init_port(hca, i);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* IPoIB's netdevs, and tools that look for them, want a device under the ib_device. */
+static int hca_init_parent(struct pib_hca *hca)
+{
+	hca->id = ida_alloc(&hca_ids, GFP_KERNEL);
+	if (hca->id < 0)
+		return hca->id;
+	hca->parent = platform_device_register_simple("pib", hca->id, NULL, 0);
+	return PTR_ERR_OR_ZERO(hca->parent);
+}
+
+static int hca_init(struct pib_hca *hca, const char *name, u8 num_ports, u64 guid)
+{
+	struct ib_device *ib = &hca->ib;
+	int err;
+
+	hca->stats = alloc_percpu(struct pib_stats);
+	if (!hca->stats)
+		return -ENOMEM;
+	err = pib_mcast_init(hca);
+	if (err)
+		return err;
+	err = hca_init_node(hca, name, num_ports, guid);
+	if (err)
+		return err;
+	err = hca_init_parent(hca);
+	if (err)
+		return err;
+
+	ib->node_type = RDMA_NODE_IB_CA;
+	ib->node_guid = cpu_to_be64(guid);
+	ib->phys_port_cnt = num_ports;
+	ib->num_comp_vectors = num_online_cpus();
+	ib->local_dma_lkey = 0;
+	ib->dev.parent = &hca->parent->dev;
+	memcpy(ib->node_desc, hca->node.desc, sizeof(ib->node_desc));
+	return 0;
+}
+
+/* A name for sysfs, taken as it is: ib_core would number a pattern. */
+static bool name_ok(const char *name)
+{
+	return *name && strlen(name) < IB_DEVICE_NAME_MAX && !strpbrk(name, "%/") &&
+	       strcmp(name, ".") && strcmp(name, "..");
+}
+
+struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
+			       u64 node_guid, bool standalone,
+			       struct netlink_ext_ack *extack)
+{
+	struct pib_hca *hca;
+	int err;
+
+	if (!name_ok(name)) {
+		NL_SET_ERR_MSG(extack, "This is no name for a device");
+		return ERR_PTR(-EINVAL);
+	}
+	if (!num_ports || num_ports > PIB_MAX_PORTS) {
+		NL_SET_ERR_MSG(extack, "An HCA has 1 to 254 ports");
+		return ERR_PTR(-EINVAL);
+	}
+
+	hca = ib_alloc_device_with_net(pib_hca, ib, net);
+	if (!hca)
+		return ERR_PTR(-ENOMEM);
+	hca->net = net;
+	hca->id = -1;
+	hca->standalone = standalone;
+	spin_lock_init(&hca->node_lock);
+	INIT_LIST_HEAD(&hca->node_entry);
+	INIT_WORK(&hca->event_work, pib_hca_event_work);
+	hca_init_tables(hca);
+	ib_set_device_ops(&hca->ib, &pib_ops);
+
+	err = hca_init(hca, name, num_ports, node_guid);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "Not enough memory for the device");
+		goto err_dealloc;
+	}
+	err = ib_register_device(&hca->ib, name, NULL);
+	if (err == -ENFILE) {
+		NL_SET_ERR_MSG(extack, "An RDMA device of this name exists");
+		err = -EEXIST;
+	}
+	if (err)
+		goto err_dealloc;
+	return hca;
+
+err_dealloc:
+	ib_dealloc_device(&hca->ib);
+	return ERR_PTR(err);
+}
+
+void pib_hca_destroy(struct pib_hca *hca)
+{
+	ib_unregister_device(&hca->ib);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What the agents have changed, told to ib_core and to the links. */
+#include "event.h"
+#include "hca.h"
+
+static const struct {
+	u32 bit;
+	enum ib_event_type type;
+} told[] = {
+	{ PIB_EV_PORT_ERR, IB_EVENT_PORT_ERR },
+	{ PIB_EV_LID_CHANGE, IB_EVENT_LID_CHANGE },
+	{ PIB_EV_SM_CHANGE, IB_EVENT_SM_CHANGE },
+	{ PIB_EV_PKEY_CHANGE, IB_EVENT_PKEY_CHANGE },
+	{ PIB_EV_GID_CHANGE, IB_EVENT_GID_CHANGE },
+	{ PIB_EV_PORT_ACTIVE, IB_EVENT_PORT_ACTIVE },
+	{ PIB_EV_CLIENT_REREGISTER, IB_EVENT_CLIENT_REREGISTER },
+};
+
+static u32 take_events(struct pib_hca *hca, u32 *events)
+{
+	unsigned long flags;
+	u32 ev;
+
+	spin_lock_irqsave(&hca->node_lock, flags);
+	ev = *events;
+	*events = 0;
+	spin_unlock_irqrestore(&hca->node_lock, flags);
+	return ev;
+}
+
+/* A port that went down and up again, or the reverse: the last word is what it is now. */
+static u32 settle(const struct pib_port *p, u32 ev)
+{
+	if ((ev & PIB_EV_PORT_ACTIVE) && READ_ONCE(p->state) != PIB_PORT_ACTIVE)
+		ev = (ev & ~PIB_EV_PORT_ACTIVE) | PIB_EV_PORT_ERR;
+	return ev;
+}
+
+static void tell_core(struct pib_hca *hca, const struct pib_port *p, u32 ev)
+{
+	struct ib_event event = {
+		.device = &hca->ib,
+		.element.port_num = p->num,
+	};
+	int i;
+
+	ev = settle(p, ev);
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
+		if (!(ev & told[i].bit))
+			continue;
+		event.event = told[i].type;
+		ib_dispatch_event(&event);
+	}
+}
+
+static u32 port_events(struct pib_hca *hca, struct pib_kport *port)
+{
+	u32 ev = take_events(hca, &port->p.events);
+
+	if (ev & PIB_EV_PHYS_CHANGE)
+		pib_kport_phys_changed(port);
+	/* no events for a device that is not registered yet, or not any more */
+	if (ev && ib_device_try_get(&hca->ib)) {
+		tell_core(hca, &port->p, ev);
+		ib_device_put(&hca->ib);
+	}
+	return ev;
+}
+
+void pib_hca_event_work(struct work_struct *work)
+{
+	struct pib_hca *hca = container_of(work, struct pib_hca, event_work);
+	u32 ev = take_events(hca, &hca->node.events);
+	int i;
+
+	for (i = 1; i <= hca->node.num_ports; i++)
+		ev |= port_events(hca, hca->ports[i]);
+	if (ev & PIB_EV_TRAP)
+		pib_node_kick(&hca->node);
+}
+
+static bool has_events(const struct pib_hca *hca)
+{
+	int i;
+
+	if (READ_ONCE(hca->node.events))
+		return true;
+	for (i = 1; i <= hca->node.num_ports; i++)
+		if (READ_ONCE(hca->ports[i]->p.events))
+			return true;
+	return false;
+}
+
+void pib_hca_events(struct pib_hca *hca)
+{
+	if (has_events(hca))
+		queue_work(system_unbound_wq, &hca->event_work);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Events of ports. */
+#ifndef PIB_EVENT_H
+#define PIB_EVENT_H
+
+#include <linux/workqueue.h>
+
+/* pib_hca.event_work */
+void pib_hca_event_work(struct work_struct *work);
+
+#endif

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory regions.
+ *
+ * The data path finds a region by its key under RCU and holds a reference
+ * while it uses it; deregistration first hides the key, then waits until the
+ * last reference is gone, then unpins. A region is checked only after the
+ * reference was taken, so that one which is being registered anew (and whose
+ * references were gone for a while) is seen either before or after, never in
+ * between.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/sched/mm.h>
+#include "compat/compat.h"
+#include "hca.h"
+#include "mr.h"
+#include "pd.h"
+
+#define KEY_INDEX_MAX	0xFFFFFF
+
+int pib_key_reserve(struct pib_hca *hca, struct pib_key *k)
+{
+	u32 index;
+	int err;
+
+	err = xa_alloc_cyclic(&hca->mrs, &index, NULL, XA_LIMIT(1, KEY_INDEX_MAX),
+			      &hca->next_key, GFP_KERNEL);
+	if (err < 0)
+		return err;
+	k->key = index << 8 | get_random_u8();
+	return 0;
+}
+
+void pib_key_publish(struct pib_hca *hca, struct pib_key *k)
+{
+	/* the slot exists, nothing is allocated */
+	xa_store(&hca->mrs, k->key >> 8, k, GFP_KERNEL);
+}
+
+void pib_key_hide(struct pib_hca *hca, struct pib_key *k)
+{
+	/* in an allocating array NULL keeps the index taken */
+	xa_store(&hca->mrs, k->key >> 8, NULL, GFP_KERNEL);
+}
+
+void pib_key_release(struct pib_hca *hca, struct pib_key *k)
+{
+	xa_erase(&hca->mrs, k->key >> 8);
+}
+
+struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access)
+{
+	struct pib_mr *mr;
+	int err;
+
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->k.kind = PIB_KEY_MR;
+	mr->k.pd = pd;
+	mr->type = type;
+	mr->access = access;
+	refcount_set(&mr->ref, 1);
+	init_completion(&mr->gone);
+
+	err = pib_key_reserve(to_hca(pd->ib.device), &mr->k);
+	if (err) {
+		kfree(mr);
+		return ERR_PTR(err);
+	}
+	mr->ib.device = pd->ib.device;
+	mr->ib.lkey = mr->k.key;
+	mr->ib.rkey = mr->k.key;
+	return mr;
+}
+
+static void mr_free(struct pib_mr *mr)
+{
+	if (mr->release)
+		mr->release(mr);
+	kvfree(mr->map.pages);
+	ib_umem_release(mr->umem);
+	kfree_rcu(mr, rcu);
+}
+
+void pib_mr_discard(struct pib_mr *mr)
+{
+	pib_key_release(to_hca(mr->ib.device), &mr->k);
+	mr_free(mr);
+}
+
+void pib_mr_publish(struct pib_mr *mr)
+{
+	smp_store_release(&mr->valid, mr->type != PIB_MR_FAST);
+	pib_key_publish(to_hca(mr->ib.device), &mr->k);
+}
+
+void pib_mr_put(struct pib_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->ref))
+		complete(&mr->gone);
+}
+
+/* Nobody finds the region any more, and nobody who did is left. */
+static void mr_quiesce(struct pib_mr *mr)
+{
+	pib_key_hide(to_hca(mr->ib.device), &mr->k);
+	pib_mr_put(mr);
+	wait_for_completion(&mr->gone);
+}
+
+/* The opposite: whoever takes a reference from now on sees the region as it is now. */
+static void mr_resume(struct pib_mr *mr)
+{
+	reinit_completion(&mr->gone);
+	smp_wmb();
+	refcount_set(&mr->ref, 1);
+	pib_key_publish(to_hca(mr->ib.device), &mr->k);
+}
+
+struct ib_mr *pib_get_dma_mr(struct ib_pd *ibpd, int access)
+{
+	struct pib_mr *mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_DMA, access);
+
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->map.length = U64_MAX;
+	pib_mr_publish(mr);
+	return &mr->ib;
+}
+
+/*
+ * The kernel addresses of pinned memory, run by run: adjacent entries of the
+ * table that touch are one run.
+ */
+struct run_iter {
+	struct scatterlist *sg;
+	unsigned int left;
+	unsigned long addr;
+	u64 len;
+};
+
+static void run_start(struct run_iter *it, struct ib_umem *umem)
+{
+	it->sg = umem->sgt_append.sgt.sgl;
+	it->left = umem->sgt_append.sgt.orig_nents;
+}
+
+static bool run_next(struct run_iter *it)
+{
+	if (!it->left)
+		return false;
+	it->addr = (unsigned long)sg_virt(it->sg);
+	it->len = 0;
+	do {
+		it->len += it->sg->length;
+		it->sg = sg_next(it->sg);
+		it->left--;
+	} while (it->left && (unsigned long)sg_virt(it->sg) == it->addr + it->len);
+	return true;
+}
+
+/*
+ * The size of page and the place of the first byte in the first page for which
+ * no page spans two runs: all the places where one run ends and the next begins
+ * must be page boundaries.
+ */
+static u64 map_layout(struct pib_mr_map *map, struct ib_umem *umem)
+{
+	u64 pos = 0, first = 0, spread = 0;
+	struct run_iter it;
+	int nruns = 0;
+
+	run_start(&it, umem);
+	while (run_next(&it)) {
+		if (nruns == 1)
+			first = pos;
+		if (nruns)
+			spread |= pos - first;
+		pos += it.len;
+		nruns++;
+	}
+	if (nruns <= 1)
+		return 0;
+
+	map->shift = spread ? __ffs64(spread) : ilog2(roundup_pow_of_two(pos));
+	map->base = -first & (BIT_ULL(map->shift) - 1);
+	map->npages = (pos + map->base + BIT_ULL(map->shift) - 1) >> map->shift;
+	return map->npages;
+}
+
+static void map_fill(struct pib_mr_map *map, struct ib_umem *umem)
+{
+	u64 pos = map->base, size = BIT_ULL(map->shift), i = 0;
+	struct run_iter it;
+
+	run_start(&it, umem);
+	while (run_next(&it)) {
+		u64 end = pos + it.len;
+
+		/* the first run may begin, the last one end within a page */
+		for (; i < map->npages && i << map->shift < end; i++)
+			map->pages[i] = it.addr + (i * size - pos);
+		pos = end;
+	}
+}
+
+static int map_umem(struct pib_mr_map *map, struct ib_umem *umem)
+{
+	struct run_iter it;
+
+	map->length = umem->length;
+	if (!map_layout(map, umem)) {
+		run_start(&it, umem);
+		if (!run_next(&it))
+			return -EINVAL;
+		map->linear = it.addr + ib_umem_offset(umem);
+		return 0;
+	}
+
+	map->pages = kvmalloc_array(map->npages, sizeof(*map->pages), GFP_KERNEL_ACCOUNT);
+	if (!map->pages)
+		return -ENOMEM;
+	map_fill(map, umem);
+	map->base += ib_umem_offset(umem);
+	return 0;
+}
+
+/* Pin memory of the calling process and say where it is. */
+static struct ib_umem *umem_get(struct ib_device *ibdev, struct pib_mr_map *map, u64 start,
+				u64 length, u64 virt, int access)
+{
+	struct ib_umem *umem;
+	int err;
+
+	umem = ib_umem_get_va(ibdev, start, length, access);
+	if (IS_ERR(umem))
+		return umem;
+	map->iova = access & IB_ZERO_BASED ? 0 : virt;
+	err = map_umem(map, umem);
+	if (err) {
+		ib_umem_release(umem);
+		return ERR_PTR(err);
+	}
+	return umem;
+}
+
+struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
+			      int access, struct ib_udata *udata)
+{
+	struct ib_umem *umem;
+	struct pib_mr *mr;
+
+	if (access & IB_ACCESS_ON_DEMAND)
+		return ERR_PTR(-EOPNOTSUPP);
+
+	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_USER, access);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+
+	umem = umem_get(ibpd->device, &mr->map, start, length, virt, access);
+	if (IS_ERR(umem)) {
+		pib_mr_discard(mr);
+		return ERR_CAST(umem);
+	}
+	mr->umem = umem;
+	pib_mr_publish(mr);
+	return &mr->ib;
+}
+
+#define WRITE_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
+			 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
+
+/* Pages that were pinned for reading cannot be written through a changed access. */
+static bool needs_repin(struct pib_mr *mr, int flags, int access)
+{
+	return (flags & IB_MR_REREG_TRANS) ||
+	       ((flags & IB_MR_REREG_ACCESS) && (access & WRITE_ACCESS) && !mr->umem->writable);
+}
+
+/*
+ * The new memory is pinned before the old is let go, so that a refusal leaves
+ * the region as it was. The key stays.
+ */
+struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 virt,
+				int access, struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct pib_mr *mr = to_mr(ibmr);
+	struct pib_mr_map map = {};
+	struct ib_umem *umem = NULL;
+
+	if (mr->type != PIB_MR_USER || !mr->umem)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (atomic_read(&mr->windows))
+		return ERR_PTR(-EBUSY);
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	if (access & IB_ACCESS_ON_DEMAND)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		start = mr->umem->address;
+		length = mr->umem->length;
+		virt = mr->map.iova;
+	}
+	if (needs_repin(mr, flags, access)) {
+		umem = umem_get(ibmr->device, &map, start, length, virt, access);
+		if (IS_ERR(umem))
+			return ERR_CAST(umem);
+	}
+
+	mr_quiesce(mr);
+	if (umem) {
+		swap(mr->umem, umem);
+		swap(mr->map, map);
+	}
+	mr->access = access;
+	if (flags & IB_MR_REREG_PD)
+		mr->k.pd = to_pd(ibpd);
+	mr_resume(mr);
+
+	kvfree(map.pages);
+	ib_umem_release(umem);
+	return NULL;
+}
+
+int pib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct pib_mr *mr = to_mr(ibmr);
+
+	/* 11.2.8.5: not while windows are bound to it */
+	if (atomic_read(&mr->windows))
+		return -EBUSY;
+	mr_quiesce(mr);
+	/* who was about to bind one held a reference: now the number is final */
+	if (atomic_read(&mr->windows)) {
+		mr_resume(mr);
+		return -EBUSY;
+	}
+	pib_key_release(to_hca(ibmr->device), &mr->k);
+	mr_free(mr);
+	return 0;
+}
+
+struct ib_mr *pib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg)
+{
+	struct pib_mr *mr;
+
+	if (type != IB_MR_TYPE_MEM_REG)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!max_num_sg || max_num_sg > ibpd->device->attrs.max_fast_reg_page_list_len)
+		return ERR_PTR(-EINVAL);
+
+	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_FAST, 0);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->max_pages = max_num_sg;
+	mr->map.pages = kvcalloc(max_num_sg, sizeof(*mr->map.pages), GFP_KERNEL);
+	if (!mr->map.pages) {
+		pib_mr_discard(mr);
+		return ERR_PTR(-ENOMEM);
+	}
+	pib_mr_publish(mr);
+	return &mr->ib;
+}
+
+static int set_page(struct ib_mr *ibmr, u64 addr)
+{
+	struct pib_mr *mr = to_mr(ibmr);
+
+	if (mr->set_pages == mr->max_pages)
+		return -ENOMEM;
+	mr->map.pages[mr->set_pages++] = addr;
+	return 0;
+}
+
+int pib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigned int *offset)
+{
+	struct pib_mr *mr = to_mr(ibmr);
+
+	if (mr->type != PIB_MR_FAST)
+		return -EINVAL;
+	mr->set_pages = 0;
+	return ib_sg_to_pages(ibmr, sg, nents, offset, set_page);
+}
+
+int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
+{
+	struct pib_mr *mr = to_mr(ibmr);
+
+	if (mr->type != PIB_MR_FAST || mr->k.pd != pd || (key ^ mr->k.key) >> 8)
+		return -EINVAL;
+	/* 10.6.5: registered from the free state only */
+	if (READ_ONCE(mr->valid) || !is_power_of_2(ibmr->page_size))
+		return -EINVAL;
+
+	mr->k.key = key;
+	mr->access = access;
+	mr->map.iova = ibmr->iova;
+	mr->map.length = ibmr->length;
+	mr->map.shift = ilog2(ibmr->page_size);
+	mr->map.base = ibmr->iova & (ibmr->page_size - 1);
+	mr->map.npages = mr->set_pages;
+	smp_store_release(&mr->valid, true);
+	return 0;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Memory regions: what lies behind a key (10.6). */
+#ifndef PIB_MR_H
+#define PIB_MR_H
+
+#include <linux/completion.h>
+#include <linux/refcount.h>
+#include <rdma/ib_verbs.h>
+
+struct pib_hca;
+struct pib_pd;
+struct ib_umem;
+
+enum pib_key_kind {
+	PIB_KEY_MR,
+	PIB_KEY_MW,
+};
+
+/**
+ * struct pib_key - what pib_hca.mrs holds: the head of a region or window
+ * @kind: enum pib_key_kind
+ * @key: index << 8 | consumer part; the L_Key and the R_Key (10.6.3.3)
+ * @pd: protection domain
+ */
+struct pib_key {
+	u8 kind;
+	u32 key;
+	struct pib_pd *pd;
+};
+
+enum pib_mr_type {
+	PIB_MR_DMA,	/* all of the kernel's memory */
+	PIB_MR_USER,	/* memory of a process */
+	PIB_MR_FAST,	/* FRWR: registered by a work request */
+	PIB_MR_DM,	/* device memory */
+};
+
+/**
+ * struct pib_mr_map - where the bytes of a region are
+ * @iova: number of the first byte
+ * @length: bytes
+ * @base: position of the first byte in the first page
+ * @shift: log2 of the size of a page
+ * @npages: entries in @pages
+ * @pages: addresses of equally sized runs of memory; NULL: @linear is used
+ * @linear: address of the first byte of a region that is one run
+ *
+ * A "page" is a run of any power of two of bytes, as large as the memory's
+ * layout allows, and need not be aligned to its size.
+ */
+struct pib_mr_map {
+	u64 iova;
+	u64 length;
+	u64 base;
+	u8 shift;
+	u64 npages;
+	unsigned long *pages;
+	unsigned long linear;
+};
+
+/**
+ * struct pib_mr - a memory region
+ * @ib: ib_core's
+ * @k: key and protection domain
+ * @rcu: the structure outlives its last reference by a grace period
+ * @ref: one for being registered, one for every segment in use
+ * @gone: completed when @ref reaches zero
+ * @type: enum pib_mr_type; never changes
+ * @valid: may be used (10.6.5: not in the free state). Stored with release
+ *	after everything else.
+ * @access: enum ib_access_flags
+ * @map: the memory
+ * @windows: memory windows bound to it
+ * @umem: PIB_MR_USER: the pinned pages
+ * @max_pages: PIB_MR_FAST: room in @map.pages
+ * @set_pages: PIB_MR_FAST: pages that map_mr_sg has put there
+ * @priv: what else must be released with it, see @release
+ * @release: called when it is freed, may be NULL
+ */
+struct pib_mr {
+	struct ib_mr ib;
+	struct pib_key k;
+	struct rcu_head rcu;
+	refcount_t ref;
+	struct completion gone;
+	u8 type;
+	bool valid;
+	int access;
+	struct pib_mr_map map;
+	atomic_t windows;
+	struct ib_umem *umem;
+	u32 max_pages;
+	u32 set_pages;
+	void *priv;
+	void (*release)(struct pib_mr *mr);
+};
+
+static inline struct pib_mr *to_mr(struct ib_mr *ib)
+{
+	return container_of(ib, struct pib_mr, ib);
+}
+
+/*
+ * Reserve an index for a key; the object is not found by it until
+ * pib_key_publish(). Process context. 0 or -errno.
+ */
+int pib_key_reserve(struct pib_hca *hca, struct pib_key *k);
+void pib_key_publish(struct pib_hca *hca, struct pib_key *k);
+/* Not found any more; the index stays reserved until pib_key_release(). */
+void pib_key_hide(struct pib_hca *hca, struct pib_key *k);
+void pib_key_release(struct pib_hca *hca, struct pib_key *k);
+
+/* A region with a reserved key; ERR_PTR(). */
+struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access);
+/* Make it usable: everything in it has been filled in. */
+void pib_mr_publish(struct pib_mr *mr);
+/* Free one that was never published. */
+void pib_mr_discard(struct pib_mr *mr);
+void pib_mr_put(struct pib_mr *mr);
+
+struct ib_mr *pib_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
+			      int access, struct ib_udata *udata);
+struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length, u64 virt,
+				int access, struct ib_pd *ibpd, struct ib_udata *udata);
+int pib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+struct ib_mr *pib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg);
+int pib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigned int *offset);
+
+/**
+ * pib_mr_reg() - execute REG_MR
+ * @pd: of the QP
+ * @ibmr: from the work request
+ * @key: new key; its index must be the region's
+ * @access: enum ib_access_flags
+ *
+ * Softirqs off. 0, or -EINVAL: the work request completes LOC_QP_OP_ERR or MW_BIND_ERR.
+ */
+int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access);
+
+#endif

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory windows.
+ *
+ * A window that is bound keeps its region registered (deregistration is
+ * refused meanwhile, 11.2.8.5), so that pointing at it needs no reference.
+ */
+#include "hca.h"
+#include "mem.h"
+#include "mw.h"
+#include "pd.h"
+#include "qp.h"
+
+#define WINDOW_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
+			 IB_ACCESS_REMOTE_ATOMIC | IB_ZERO_BASED)
+#define NEEDS_LOCAL_WRITE	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
+
+static bool type2(const struct pib_window *win)
+{
+	return win->type == IB_MW_TYPE_2;
+}
+
+static void window_unbind(struct pib_window *win)
+{
+	lockdep_assert_held(&win->lock);
+
+	if (!win->mr)
+		return;
+	atomic_dec(&win->mr->windows);
+	win->mr = NULL;
+}
+
+/* 10.6.7.2: what a region must be for a window to be bound to it. */
+static bool mr_suits(const struct pib_mr *mr, const struct pib_window *win,
+		     const struct pib_mw_bind_args *a)
+{
+	if (!smp_load_acquire(&mr->valid) || mr->k.key != a->mr_lkey || mr->k.pd != win->k.pd)
+		return false;
+	if (!(mr->access & IB_ACCESS_MW_BIND))
+		return false;
+	if ((a->access & NEEDS_LOCAL_WRITE) && !(mr->access & IB_ACCESS_LOCAL_WRITE))
+		return false;
+	return a->addr >= mr->map.iova && a->length <= mr->map.length &&
+	       a->addr - mr->map.iova <= mr->map.length - a->length;
+}
+
+/* The region with a reference on it, its binding counted; NULL. */
+static struct pib_mr *mr_bind(struct pib_hca *hca, const struct pib_window *win,
+			      const struct pib_mw_bind_args *a)
+{
+	struct pib_key *k = xa_load(&hca->mrs, a->mr_lkey >> 8);
+	struct pib_mr *mr;
+
+	if (!k || k->kind != PIB_KEY_MR)
+		return NULL;
+	mr = container_of(k, struct pib_mr, k);
+	if (!refcount_inc_not_zero(&mr->ref))
+		return NULL;
+	if (!mr_suits(mr, win, a)) {
+		pib_mr_put(mr);
+		return NULL;
+	}
+	/* while the reference is held: deregistration waits for it, then looks */
+	atomic_inc(&mr->windows);
+	return mr;
+}
+
+static int window_bind(struct pib_qp *qp, struct pib_window *win, const struct pib_mw_bind_args *a)
+{
+	struct pib_mr *mr = NULL;
+
+	lockdep_assert_held(&win->lock);
+
+	if (win->dead || win->k.key != a->mw_rkey || (a->new_rkey ^ a->mw_rkey) >> 8)
+		return -EINVAL;
+	if (win->k.pd != qp->pd || (a->access & ~WINDOW_ACCESS))
+		return -EINVAL;
+	/* type 2: from the free state only */
+	if (type2(win) && (win->mr || !a->length))
+		return -EINVAL;
+	if (a->length) {
+		mr = mr_bind(qp->hca, win, a);
+		if (!mr)
+			return -EINVAL;
+	}
+
+	window_unbind(win);
+	win->mr = mr;
+	win->qpn = qp->qpn;
+	win->access = a->access;
+	win->iova = a->addr;
+	win->first = a->access & IB_ZERO_BASED ? 0 : a->addr;
+	win->length = a->length;
+	win->k.key = a->new_rkey;
+	if (mr)
+		pib_mr_put(mr);
+	return 0;
+}
+
+int pib_mw_bind(struct pib_qp *qp, const struct pib_mw_bind_args *a)
+{
+	struct pib_window *win;
+	struct pib_key *k;
+	int err = -EINVAL;
+
+	rcu_read_lock();
+	k = xa_load(&qp->hca->mrs, a->mw_rkey >> 8);
+	if (k && k->kind == PIB_KEY_MW) {
+		win = container_of(k, struct pib_window, k);
+		spin_lock_bh(&win->lock);
+		err = window_bind(qp, win, a);
+		spin_unlock_bh(&win->lock);
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+static bool window_mine(const struct pib_qp *qp, const struct pib_window *win, u32 key)
+{
+	return win->mr && win->k.key == key && win->k.pd == pib_qp_remote_pd(qp) &&
+	       (!type2(win) || win->qpn == qp->qpn);
+}
+
+int pib_window_invalidate(struct pib_qp *qp, struct pib_window *win, u32 key)
+{
+	int err = -EINVAL;
+
+	spin_lock_bh(&win->lock);
+	if (type2(win) && window_mine(qp, win, key)) {
+		window_unbind(win);
+		err = 0;
+	}
+	spin_unlock_bh(&win->lock);
+	return err;
+}
+
+static int window_check(const struct pib_window *win, u64 addr, u32 len, int access)
+{
+	if (access & ~win->access)
+		return -EACCES;
+	if (addr < win->first || len > win->length || addr - win->first > win->length - len)
+		return -ERANGE;
+	return 0;
+}
+
+int pib_window_get(struct pib_qp *qp, struct pib_window *win, u32 key, u64 addr, u32 len,
+		   int access, struct pib_seg *seg)
+{
+	int err = -EINVAL;
+
+	spin_lock_bh(&win->lock);
+	if (window_mine(qp, win, key))
+		err = window_check(win, addr, len, access);
+	if (!err && !refcount_inc_not_zero(&win->mr->ref))
+		err = -EINVAL;
+	if (!err)
+		*seg = (struct pib_seg) {
+			.mr = win->mr,
+			.addr = win->iova + (addr - win->first),
+			.len = len,
+		};
+	spin_unlock_bh(&win->lock);
+	return err;
+}
+
+int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
+{
+	struct pib_hca *hca = to_hca(ibmw->device);
+	struct pib_window *win;
+	int err;
+
+	if (ibmw->type != IB_MW_TYPE_1 && ibmw->type != IB_MW_TYPE_2)
+		return -EINVAL;
+	win = kzalloc(sizeof(*win), GFP_KERNEL_ACCOUNT);
+	if (!win)
+		return -ENOMEM;
+	win->k.kind = PIB_KEY_MW;
+	win->k.pd = to_pd(ibmw->pd);
+	win->type = ibmw->type;
+	spin_lock_init(&win->lock);
+
+	err = pib_key_reserve(hca, &win->k);
+	if (err) {
+		kfree(win);
+		return err;
+	}
+	ibmw->rkey = win->k.key;
+	to_mw(ibmw)->win = win;
+	pib_key_publish(hca, &win->k);
+	return 0;
+}
+
+int pib_dealloc_mw(struct ib_mw *ibmw)
+{
+	struct pib_window *win = to_mw(ibmw)->win;
+
+	pib_key_release(to_hca(ibmw->device), &win->k);
+	spin_lock_bh(&win->lock);
+	win->dead = true;
+	window_unbind(win);
+	spin_unlock_bh(&win->lock);
+	kfree_rcu(win, rcu);
+	return 0;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Memory windows: a part of a region under a key of its own (10.6.7). */
+#ifndef PIB_MW_H
+#define PIB_MW_H
+
+#include <rdma/ib_verbs.h>
+#include "mr.h"
+
+struct pib_qp;
+struct pib_seg;
+
+/**
+ * struct pib_window - what a window's key leads to; freed after a grace period
+ * @k: key and protection domain
+ * @rcu: see above
+ * @type: enum ib_mw_type; never changes
+ * @lock: softirqs off; guards what follows
+ * @dead: deallocated: to be bound no more
+ * @mr: bound to this region and counted in its @windows; NULL: not bound
+ * @qpn: type 2: the QP that bound it
+ * @access: enum ib_access_flags
+ * @first: first address of the window in the window's own numbering
+ * @iova: the same byte in the region's numbering
+ * @length: bytes
+ */
+struct pib_window {
+	struct pib_key k;
+	struct rcu_head rcu;
+	u8 type;
+	spinlock_t lock;
+	bool dead;
+	struct pib_mr *mr;
+	u32 qpn;
+	int access;
+	u64 first;
+	u64 iova;
+	u64 length;
+};
+
+/**
+ * struct pib_mw - a memory window
+ * @ib: ib_core's
+ * @win: what can be found by the key
+ */
+struct pib_mw {
+	struct ib_mw ib;
+	struct pib_window *win;
+};
+
+static inline struct pib_mw *to_mw(struct ib_mw *ib)
+{
+	return container_of(ib, struct pib_mw, ib);
+}
+
+/**
+ * struct pib_mw_bind_args - operands of BIND_MW
+ * @mw_rkey: the window's present key
+ * @new_rkey: its key afterwards
+ * @mr_lkey: region
+ * @access: enum ib_access_flags
+ * @addr: first byte, in the region's numbering
+ * @length: bytes; 0: unbind
+ */
+struct pib_mw_bind_args {
+	u32 mw_rkey;
+	u32 new_rkey;
+	u32 mr_lkey;
+	u32 access;
+	u64 addr;
+	u64 length;
+};
+
+/* Execute BIND_MW. Softirqs off. 0 or -EINVAL: the work request completes MW_BIND_ERR. */
+int pib_mw_bind(struct pib_qp *qp, const struct pib_mw_bind_args *args);
+/* Invalidate a type 2 window: 0 or -EINVAL. Under rcu_read_lock(). */
+int pib_window_invalidate(struct pib_qp *qp, struct pib_window *win, u32 key);
+/*
+ * Check an access through a window and take a reference on its region. Under
+ * rcu_read_lock(). 0; -EINVAL; -EACCES; -ERANGE.
+ */
+int pib_window_get(struct pib_qp *qp, struct pib_window *win, u32 key, u64 addr, u32 len,
+		   int access, struct pib_seg *seg);
+
+int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
+int pib_dealloc_mw(struct ib_mw *ibmw);
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Details of objects. They are read without the objects' locks: single words,
+ * each true at some moment.
+ */
+#include <rdma/restrack.h>
+#include <rdma/rdma_netlink.h>
+#include "cq.h"
+#include "mr.h"
+#include "qp.h"
+#include "restrack.h"
+#include "srq.h"
+
+/**
+ * struct detail - a number to show
+ * @name: as `rdma` shows it
+ * @value: the number
+ * @hex: in base 16
+ */
+struct detail {
+	const char *name;
+	u64 value;
+	bool hex;
+};
+
+static int put_one(struct sk_buff *msg, const struct detail *d)
+{
+	if (d->value > U32_MAX)
+		return d->hex ? rdma_nl_put_driver_u64_hex(msg, d->name, d->value) :
+				rdma_nl_put_driver_u64(msg, d->name, d->value);
+	return d->hex ? rdma_nl_put_driver_u32_hex(msg, d->name, d->value) :
+			rdma_nl_put_driver_u32(msg, d->name, d->value);
+}
+
+static int put_details(struct sk_buff *msg, const struct detail *d, int n)
+{
+	struct nlattr *nest = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	int i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < n; i++)
+		if (put_one(msg, &d[i]))
+			goto err_cancel;
+	nla_nest_end(msg, nest);
+	return 0;
+
+err_cancel:
+	nla_nest_cancel(msg, nest);
+	return -EMSGSIZE;
+}
+
+int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	const struct pib_qp *qp = to_qp(ibqp);
+	const struct detail details[] = {
+		{ "sq_posted", qp->req.head - qp->req.tail },
+		{ "una_psn", qp->req.una_psn, true },
+		{ "next_psn", qp->req.next_psn, true },
+		{ "expected_psn", qp->resp.epsn, true },
+		{ "msn", qp->resp.msn },
+		{ "cwnd", qp->req.cwnd },
+		{ "retries_left", qp->req.retries_left },
+		{ "rnr_left", qp->req.rnr_left },
+		{ "timeouts", qp->req.stats.timeouts },
+		{ "retransmits", qp->req.stats.retransmits },
+		{ "inbox", READ_ONCE(qp->inbox_len) },
+		{ "sched", READ_ONCE(qp->sched), true },
+	};
+
+	return put_details(msg, details, ARRAY_SIZE(details));
+}
+
+int pib_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
+{
+	struct pib_cq *cq = to_cq(ibcq);
+	u32 producer, consumer, entries;
+
+	/* a resize exchanges the ring */
+	spin_lock_irq(&cq->lock);
+	producer = cq->ring.index;
+	consumer = READ_ONCE(cq->ring.hdr->consumer);
+	entries = cq->ring.entries;
+	spin_unlock_irq(&cq->lock);
+
+	return put_details(msg, (const struct detail []) {
+		{ "entries", entries },
+		{ "producer", producer },
+		{ "consumer", consumer },
+		{ "overflow", cq->overflow },
+	}, 4);
+}
+
+int pib_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	const struct pib_mr *mr = to_mr(ibmr);
+	const struct detail details[] = {
+		{ "kind", mr->type },
+		{ "valid", mr->valid },
+		{ "access", mr->access, true },
+		{ "pages", mr->map.npages },
+		{ "page_shift", mr->map.pages ? mr->map.shift : 0 },
+		{ "references", refcount_read(&mr->ref) },
+		{ "windows", atomic_read(&mr->windows) },
+	};
+
+	return put_details(msg, details, ARRAY_SIZE(details));
+}
+
+int pib_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
+{
+	struct pib_srq *srq = to_srq(ibsrq);
+	u32 entries, pending, limit;
+
+	spin_lock_irq(&srq->lock);
+	entries = srq->ring.entries;
+	pending = pib_ring_pending(&srq->ring);
+	limit = srq->limit;
+	spin_unlock_irq(&srq->lock);
+
+	return put_details(msg, (const struct detail []) {
+		{ "entries", entries },
+		{ "posted", pending },
+		{ "limit", limit },
+		{ "max_sge", srq->max_sge },
+	}, 4);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/log2.h>
+#include <linux/vmalloc.h>
+#include <rdma/uverbs_ioctl.h>
+#include "ring.h"
+#include "ucontext.h"
+
+#define RING_SIZE_MAX	SZ_1G
+
+static int ring_offer(struct pib_ring *ring, struct ib_udata *udata, struct pib_ring_info *info)
+{
+	struct pib_ucontext *ctx = rdma_udata_to_drv_context(udata, struct pib_ucontext, ib);
+	struct pib_mmap_entry *entry;
+
+	entry = pib_mmap_entry_create(&ctx->ib, ring->hdr, ring->size);
+	if (IS_ERR(entry))
+		return PTR_ERR(entry);
+
+	ring->entry = entry;
+	*info = (struct pib_ring_info) {
+		.offset = rdma_user_mmap_get_offset(&entry->rdma),
+		.size = ring->size,
+		.entries = ring->entries,
+		.stride = ring->stride,
+	};
+	return 0;
+}
+
+int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
+		   struct ib_udata *udata, struct pib_ring_info *info)
+{
+	u64 size;
+	int err;
+
+	if (entries > RING_SIZE_MAX || stride > RING_SIZE_MAX)
+		return -EINVAL;
+	entries = roundup_pow_of_two(max(entries, 1U));
+	stride = roundup_pow_of_two(max(stride, 1U));
+	size = PAGE_ALIGN(sizeof(struct pib_ring_hdr) + (u64)entries * stride);
+	if (size > RING_SIZE_MAX + PAGE_SIZE)
+		return -EINVAL;
+
+	*ring = (struct pib_ring) {
+		.entries = entries,
+		.stride = stride,
+		.size = size,
+		.user = !!udata,
+	};
+	ring->hdr = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!ring->hdr)
+		return -ENOMEM;
+	ring->slots = ring->hdr + 1;
+
+	if (!udata)
+		return 0;
+	err = ring_offer(ring, udata, info);
+	if (err) {
+		vfree(ring->hdr);
+		ring->hdr = NULL;
+	}
+	return err;
+}
+
+void pib_ring_free(struct pib_ring *ring)
+{
+	if (ring->entry)
+		rdma_user_mmap_entry_remove(&ring->entry->rdma);
+	else
+		vfree(ring->hdr);
+	ring->hdr = NULL;
+	ring->entry = NULL;
+}

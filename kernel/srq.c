@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/overflow.h>
+#include <linux/uaccess.h>
+#include "hca.h"
+#include "qp.h"
+#include "srq.h"
+#include "ucontext.h"
+
+int pib_recv_wqe_copy(const struct pib_recv_wqe *slot, u32 max_sge, struct pib_rq_cur *cur)
+{
+	u32 n = READ_ONCE(slot->num_sge), len = 0, i;
+
+	cur->wr_id = READ_ONCE(slot->wr_id);
+	cur->valid = true;
+	cur->num_sge = 0;
+	cur->len = 0;
+	if (n > max_sge || n > ARRAY_SIZE(cur->sge))
+		return -EINVAL;
+
+	memcpy(cur->sge, slot->sge, n * sizeof(cur->sge[0]));
+	for (i = 0; i < n; i++)
+		if (check_add_overflow(len, cur->sge[i].length, &len))
+			return -EINVAL;
+	cur->num_sge = n;
+	cur->len = len;
+	return 0;
+}
+
+int pib_recv_wqe_fill(struct pib_recv_wqe *slot, u32 max_sge, const struct ib_recv_wr *wr)
+{
+	int i;
+
+	if (wr->num_sge < 0 || wr->num_sge > max_sge)
+		return -EINVAL;
+	slot->wr_id = wr->wr_id;
+	slot->num_sge = wr->num_sge;
+	for (i = 0; i < wr->num_sge; i++) {
+		slot->sge[i].addr = wr->sg_list[i].addr;
+		slot->sge[i].length = wr->sg_list[i].length;
+		slot->sge[i].lkey = wr->sg_list[i].lkey;
+	}
+	return 0;
+}
+
+struct pib_srq *pib_srq_find(struct pib_hca *hca, u32 srqn)
+{
+	return xa_load(&hca->srqs, srqn);
+}
+
+static void srq_limit_work(struct work_struct *work)
+{
+	struct pib_srq *srq = container_of(work, struct pib_srq, limit_work);
+	struct ib_event ev = {
+		.device = srq->ib.device,
+		.element.srq = &srq->ib,
+		.event = IB_EVENT_SRQ_LIMIT_REACHED,
+	};
+
+	if (srq->ib.event_handler)
+		srq->ib.event_handler(&ev, srq->ib.srq_context);
+}
+
+/* The event is raised once, then has to be armed again (10.2.9.1.2). */
+static void srq_check_limit(struct pib_srq *srq, u32 left)
+{
+	lockdep_assert_held(&srq->lock);
+
+	if (likely(left >= srq->limit))
+		return;
+	srq->limit = 0;
+	schedule_work(&srq->limit_work);
+}
+
+int pib_srq_take(struct pib_srq *srq, struct pib_rq_cur *cur)
+{
+	unsigned long flags;
+	int err = -EAGAIN;
+	u32 pending;
+
+	spin_lock_irqsave(&srq->lock, flags);
+	pending = pib_ring_pending(&srq->ring);
+	if (pending) {
+		err = pib_recv_wqe_copy(pib_ring_slot(&srq->ring, srq->ring.index), srq->max_sge,
+					cur);
+		pib_ring_consume(&srq->ring, 1);
+		srq_check_limit(srq, pending - 1);
+	}
+	spin_unlock_irqrestore(&srq->lock, flags);
+	return err;
+}
+
+int pib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad)
+{
+	struct pib_srq *srq = to_srq(ibsrq);
+	struct pib_ring_hdr *hdr;
+	unsigned long flags;
+	int err = 0;
+
+	/* processes post by themselves */
+	if (srq->ring.user) {
+		*bad = wr;
+		return wr ? -EINVAL : 0;
+	}
+
+	spin_lock_irqsave(&srq->lock, flags);
+	hdr = srq->ring.hdr;
+	for (; wr; wr = wr->next) {
+		if (hdr->producer - srq->ring.index >= srq->max_wr)
+			err = -ENOMEM;
+		else
+			err = pib_recv_wqe_fill(pib_ring_slot(&srq->ring, hdr->producer),
+						srq->max_sge, wr);
+		if (err) {
+			*bad = wr;
+			break;
+		}
+		smp_store_release(&hdr->producer, hdr->producer + 1);
+	}
+	spin_unlock_irqrestore(&srq->lock, flags);
+	return err;
+}
+
+static int srqn_alloc(struct pib_hca *hca, struct pib_srq *srq)
+{
+	int err = xa_alloc_cyclic(&hca->srqs, &srq->srqn, srq, XA_LIMIT(1, 0xFFFFFF),
+				  &hca->next_srqn, GFP_KERNEL);
+
+	return err < 0 ? err : 0;
+}
+
+static int srq_check_attr(struct ib_device *ibdev, const struct ib_srq_attr *attr)
+{
+	if (!attr->max_wr || attr->max_wr > ibdev->attrs.max_srq_wr)
+		return -EINVAL;
+	if (attr->max_sge > ibdev->attrs.max_srq_sge || attr->srq_limit > attr->max_wr)
+		return -EINVAL;
+	return 0;
+}
+
+int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata)
+{
+	struct pib_hca *hca = to_hca(ibsrq->device);
+	struct pib_create_srq_resp resp = {};
+	struct pib_srq *srq = to_srq(ibsrq);
+	int err;
+
+	if (init->srq_type != IB_SRQT_BASIC && init->srq_type != IB_SRQT_XRC)
+		return -EOPNOTSUPP;
+	err = srq_check_attr(ibsrq->device, &init->attr);
+	if (err)
+		return err;
+
+	spin_lock_init(&srq->lock);
+	INIT_WORK(&srq->limit_work, srq_limit_work);
+	srq->max_sge = max(init->attr.max_sge, 1U);
+	err = pib_ring_alloc(&srq->ring, init->attr.max_wr, pib_recv_wqe_size(srq->max_sge),
+			     udata, &resp.ring);
+	if (err)
+		return err;
+	srq->max_wr = srq->ring.entries;
+	srq->limit = init->attr.srq_limit;
+	err = srqn_alloc(hca, srq);
+	if (err)
+		goto err_ring;
+	if (udata) {
+		resp.srqn = srq->srqn;
+		err = pib_udata_respond(udata, &resp, sizeof(resp));
+		if (err)
+			goto err_num;
+	}
+	if (init->srq_type == IB_SRQT_XRC)
+		ibsrq->ext.xrc.srq_num = srq->srqn;
+	init->attr.max_wr = srq->max_wr;
+	init->attr.max_sge = srq->max_sge;
+	return 0;
+
+err_num:
+	xa_erase(&hca->srqs, srq->srqn);
+err_ring:
+	pib_ring_free(&srq->ring);
+	return err;
+}
+
+int pib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
+{
+	struct pib_srq *srq = to_srq(ibsrq);
+
+	xa_erase(&to_hca(ibsrq->device)->srqs, srq->srqn);
+	/* XRC receivers find it by number, ib_core frees it on return */
+	if (ibsrq->srq_type == IB_SRQT_XRC)
+		synchronize_rcu();
+	cancel_work_sync(&srq->limit_work);
+	pib_ring_free(&srq->ring);
+	return 0;
+}
+
+int pib_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
+{
+	struct pib_srq *srq = to_srq(ibsrq);
+
+	attr->max_wr = srq->max_wr;
+	attr->max_sge = srq->max_sge;
+	attr->srq_limit = READ_ONCE(srq->limit);
+	return 0;
+}
+
+/* Under the lock: work requests and indices move to @ring, and @ring becomes the old one. */
+static int srq_exchange(struct pib_srq *srq, struct pib_ring *ring)
+{
+	u32 pending = pib_ring_pending(&srq->ring), i;
+
+	lockdep_assert_held(&srq->lock);
+
+	if (pending > ring->entries)
+		return -EINVAL;
+	for (i = srq->ring.index; i != srq->ring.index + pending; i++)
+		memcpy(pib_ring_slot(ring, i), pib_ring_slot(&srq->ring, i), srq->ring.stride);
+	ring->index = srq->ring.index;
+	ring->hdr->producer = srq->ring.index + pending;
+	ring->hdr->consumer = srq->ring.index;
+	swap(srq->ring, *ring);
+	srq->max_wr = srq->ring.entries;
+	return 0;
+}
+
+/* Tell the process where the new ring is; it maps it when the call has returned. */
+static int srq_tell_ring(struct ib_udata *udata, const struct pib_ring_info *info)
+{
+	struct pib_modify_srq_cmd cmd = {};
+	int err;
+
+	if (!udata)
+		return 0;
+	if (udata->inlen < sizeof(cmd))
+		return -EINVAL;
+	err = ib_copy_from_udata(&cmd, udata, sizeof(cmd));
+	if (err)
+		return err;
+	if (!cmd.ring_addr)
+		return -EINVAL;
+	return copy_to_user(u64_to_user_ptr(cmd.ring_addr), info, sizeof(*info)) ? -EFAULT : 0;
+}
+
+static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
+{
+	struct pib_ring_info info = {};
+	struct pib_ring ring;
+	int err;
+
+	if (!max_wr || max_wr > srq->ib.device->attrs.max_srq_wr)
+		return -EINVAL;
+	err = pib_ring_alloc(&ring, max_wr, srq->ring.stride, udata, &info);
+	if (err)
+		return err;
+	err = srq_tell_ring(udata, &info);
+	if (err)
+		goto out;
+	spin_lock_irq(&srq->lock);
+	err = srq_exchange(srq, &ring);
+	spin_unlock_irq(&srq->lock);
+out:
+	pib_ring_free(&ring);
+	return err;
+}
+
+int pib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		   struct ib_udata *udata)
+{
+	struct pib_srq *srq = to_srq(ibsrq);
+	int err;
+
+	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
+		return -EINVAL;
+	if (mask & IB_SRQ_LIMIT &&
+	    attr->srq_limit > (mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr))
+		return -EINVAL;
+	if (mask & IB_SRQ_MAX_WR) {
+		err = srq_resize(srq, attr->max_wr, udata);
+		if (err)
+			return err;
+	}
+	if (mask & IB_SRQ_LIMIT) {
+		spin_lock_irq(&srq->lock);
+		srq->limit = attr->srq_limit;
+		srq_check_limit(srq, pib_ring_pending(&srq->ring));
+		spin_unlock_irq(&srq->lock);
+	}
+	return 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Shared receive queues (10.2.9). */
+#ifndef PIB_SRQ_H
+#define PIB_SRQ_H
+
+#include <rdma/ib_verbs.h>
+#include "ring.h"
+
+struct pib_hca;
+struct pib_rq_cur;
+
+/**
+ * struct pib_srq - a shared receive queue
+ * @ib: ib_core's
+ * @srqn: object number; what XRC senders name it by
+ * @max_wr: as asked for; never more than @ring.entries
+ * @max_sge: granted; never changes
+ * @lock: taken with interrupts off; guards all below
+ * @ring: slots of struct pib_recv_wqe
+ * @limit: raise SRQ_LIMIT_REACHED when fewer work requests are left; 0: not armed
+ * @limit_work: raises it in process context
+ */
+struct pib_srq {
+	struct ib_srq ib;
+	u32 srqn;
+	u32 max_wr;
+	u32 max_sge;
+	spinlock_t lock;
+	struct pib_ring ring;
+	u32 limit;
+	struct work_struct limit_work;
+};
+
+static inline struct pib_srq *to_srq(struct ib_srq *ib)
+{
+	return container_of(ib, struct pib_srq, ib);
+}
+
+/**
+ * pib_srq_take() - take the next receive work request
+ * @cur: result, a checked copy; @cur->valid is set
+ *
+ * Any context. 0; -EAGAIN: none is posted; -EINVAL: one was, and was malformed:
+ * @cur->wr_id is set, it completes LOC_QP_OP_ERR.
+ */
+int pib_srq_take(struct pib_srq *srq, struct pib_rq_cur *cur);
+
+/**
+ * pib_recv_wqe_copy() - copy and check a receive work request
+ * @slot: in memory that a process may be writing to
+ * @max_sge: most scatter elements
+ *
+ * 0 or -EINVAL as pib_srq_take().
+ */
+int pib_recv_wqe_copy(const struct pib_recv_wqe *slot, u32 max_sge, struct pib_rq_cur *cur);
+
+/* Fill a slot of a receive ring of the kernel's own. 0 or -EINVAL. */
+int pib_recv_wqe_fill(struct pib_recv_wqe *slot, u32 max_sge, const struct ib_recv_wr *wr);
+
+/* Bytes to a slot for @max_sge scatter elements. */
+static inline u32 pib_recv_wqe_size(u32 max_sge)
+{
+	return sizeof(struct pib_recv_wqe) + max_sge * sizeof(struct pib_sge);
+}
+
+/* Under rcu_read_lock(), which keeps the SRQ until it is left. NULL: no such SRQ. */
+struct pib_srq *pib_srq_find(struct pib_hca *hca, u32 srqn);
+
+int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata);
+int pib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		   struct ib_udata *udata);
+int pib_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int pib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+int pib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad);
+
+#endif

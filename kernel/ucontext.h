@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* User contexts, and the memory that processes map through them. */
+#ifndef PIB_UCONTEXT_H
+#define PIB_UCONTEXT_H
+
+#include <rdma/ib_verbs.h>
+
+/**
+ * struct pib_ucontext - a process' open device
+ * @ib: ib_core's
+ */
+struct pib_ucontext {
+	struct ib_ucontext ib;
+};
+
+static inline struct pib_ucontext *to_ucontext(struct ib_ucontext *ib)
+{
+	return container_of(ib, struct pib_ucontext, ib);
+}
+
+/**
+ * struct pib_mmap_entry - memory of the kernel that a process may map
+ * @rdma: ib_core's; holds the references
+ * @mem: from vmalloc; freed with the last reference
+ * @size: bytes, whole pages
+ */
+struct pib_mmap_entry {
+	struct rdma_user_mmap_entry rdma;
+	void *mem;
+	size_t size;
+};
+
+/**
+ * pib_mmap_entry_create() - offer memory for mapping
+ * @mem: belongs to the entry if this succeeds
+ *
+ * Taken back by rdma_user_mmap_entry_remove(). Returns ERR_PTR().
+ */
+struct pib_mmap_entry *pib_mmap_entry_create(struct ib_ucontext *ctx, void *mem, size_t size);
+
+int pib_alloc_ucontext(struct ib_ucontext *ctx, struct ib_udata *udata);
+void pib_dealloc_ucontext(struct ib_ucontext *ctx);
+void pib_disassociate_ucontext(struct ib_ucontext *ctx);
+int pib_mmap(struct ib_ucontext *ctx, struct vm_area_struct *vma);
+void pib_mmap_free(struct rdma_user_mmap_entry *entry);
+
+/* Copy as much of the answer as the process has room for. 0 or -EFAULT. */
+static inline int pib_udata_respond(struct ib_udata *udata, void *resp, size_t len)
+{
+	return ib_copy_to_udata(udata, resp, min(len, udata->outlen));
+}
+
+#endif
