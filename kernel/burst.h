@@ -76,6 +76,8 @@ void pib_burst_cache_exit(void);
 
 /* A burst without payload, or NULL. Any context. */
 struct pib_burst *pib_burst_alloc(void);
+/* The same for who overwrites all of @h. */
+struct pib_burst *pib_burst_alloc_headless(void);
 /* Same headers, shared payload: for multicast. NULL if out of memory. */
 struct pib_burst *pib_burst_clone(struct pib_burst *b);
 /* Drop it: releases the payload, tells @src. Any context with softirqs disabled. */

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Bursts: their memory and their payload. */
+#include <linux/slab.h>
+#include "burst.h"
+#include "qp.h"
+
+static struct kmem_cache *pib_burst_cache;
+
+int pib_burst_cache_init(void)
+{
+	pib_burst_cache = KMEM_CACHE(pib_burst, SLAB_HWCACHE_ALIGN);
+	return pib_burst_cache ? 0 : -ENOMEM;
+}
+
+void pib_burst_cache_exit(void)
+{
+	kmem_cache_destroy(pib_burst_cache);
+}
+
+struct pib_burst *pib_burst_alloc_headless(void)
+{
+	struct pib_burst *b = kmem_cache_alloc(pib_burst_cache, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!b)
+		return NULL;
+
+	refcount_set(&b->ref, 1);
+	b->npkts = 1;
+	b->len = 0;
+	b->pmtu = PIB_MTU_MAX;
+	b->payload = PIB_PAYLOAD_NONE;
+	b->nsegs = 0;
+	b->icrc_ok = true;
+	b->hops = 0;
+	b->src_slot = 0;
+	b->in_port = NULL;
+	b->src = NULL;
+	return b;
+}
+
+struct pib_burst *pib_burst_alloc(void)
+{
+	struct pib_burst *b = pib_burst_alloc_headless();
+
+	if (b)
+		memset(&b->h, 0, sizeof(b->h));
+	return b;
+}
+
+struct pib_burst *pib_burst_clone(struct pib_burst *b)
+{
+	struct pib_burst *root = b->payload == PIB_PAYLOAD_CLONE ? b->parent : b;
+	struct pib_burst *c = pib_burst_alloc_headless();
+
+	if (!c)
+		return NULL;
+
+	c->h = b->h;
+	c->npkts = b->npkts;
+	c->len = b->len;
+	c->pmtu = b->pmtu;
+	c->icrc_ok = b->icrc_ok;
+	c->hops = b->hops;
+	c->in_port = b->in_port;
+	switch (root->payload) {
+	case PIB_PAYLOAD_NONE:
+		break;
+	case PIB_PAYLOAD_SMALL:
+		c->payload = PIB_PAYLOAD_SMALL;
+		memcpy(c->small, root->small, c->len);
+		break;
+	default:
+		c->payload = PIB_PAYLOAD_CLONE;
+		refcount_inc(&root->ref);
+		c->parent = root;
+		break;
+	}
+	return c;
+}
+
+static void release_payload(struct pib_burst *b)
+{
+	u32 i;
+
+	switch (b->payload) {
+	case PIB_PAYLOAD_LINEAR:
+		kfree(b->linear);
+		break;
+	case PIB_PAYLOAD_SEGS:
+		for (i = 0; i < b->nsegs; i++)
+			pib_mem_put(&b->segs[i]);
+		break;
+	case PIB_PAYLOAD_SKB:
+		kfree_skb(b->skb);
+		break;
+	}
+}
+
+void pib_burst_free(struct pib_burst *b)
+{
+	struct pib_burst *parent;
+
+	while (b && refcount_dec_and_test(&b->ref)) {
+		parent = b->payload == PIB_PAYLOAD_CLONE ? b->parent : NULL;
+		release_payload(b);
+		if (b->src)
+			pib_qp_burst_done(b->src, b->src_slot);
+		kmem_cache_free(pib_burst_cache, b);
+		b = parent;
+	}
+}
+
+static const void *segs_chunk(struct pib_burst *b, u32 off, u32 *len)
+{
+	u32 i;
+
+	for (i = 0; i < b->nsegs; i++) {
+		if (off < b->segs[i].len) {
+			*len = min(*len, b->segs[i].len - off);
+			return pib_seg_map(&b->segs[i], off, len);
+		}
+		off -= b->segs[i].len;
+	}
+	return NULL;
+}
+
+static const void *frags_chunk(struct sk_buff *skb, u32 off, u32 *len)
+{
+	struct skb_shared_info *si = skb_shinfo(skb);
+	u32 i, n;
+
+	for (i = 0; i < si->nr_frags; i++) {
+		n = skb_frag_size(&si->frags[i]);
+		if (off < n) {
+			*len = min(*len, n - off);
+			return skb_frag_address_safe(&si->frags[i]) ?
+			       skb_frag_address(&si->frags[i]) + off : NULL;
+		}
+		off -= n;
+	}
+	return NULL;
+}
+
+/* Linear part, page fragments, then the list of further skbs that GRO makes. */
+static const void *skb_chunk(struct sk_buff *skb, u32 off, u32 *len)
+{
+	struct sk_buff *more;
+	u32 head = skb_headlen(skb), own;
+
+	if (off < head) {
+		*len = min(*len, head - off);
+		return skb->data + off;
+	}
+	own = skb->len;
+	skb_walk_frags(skb, more)
+		own -= more->len;
+	if (off < own)
+		return frags_chunk(skb, off - head, len);
+
+	off -= own;
+	skb_walk_frags(skb, more) {
+		if (off < more->len)
+			return skb_chunk(more, off, len);
+		off -= more->len;
+	}
+	return NULL;
+}
+
+const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len)
+{
+	if (off >= b->len)
+		return NULL;
+	*len = min(*len, b->len - off);
+
+	if (b->payload == PIB_PAYLOAD_CLONE)
+		b = b->parent;
+	switch (b->payload) {
+	case PIB_PAYLOAD_SMALL:
+		return b->small + off;
+	case PIB_PAYLOAD_LINEAR:
+		return b->linear + off;
+	case PIB_PAYLOAD_SEGS:
+		return segs_chunk(b, off, len);
+	case PIB_PAYLOAD_SKB:
+		return skb_chunk(b->skb, b->skb_off + off, len);
+	default:
+		return NULL;
+	}
+}
+
+int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len)
+{
+	const void *src;
+	u32 n;
+
+	while (len) {
+		n = len;
+		src = pib_burst_chunk(b, off, &n);
+		if (!src)
+			return -EFAULT;
+		memcpy(dst, src, n);
+		dst += n;
+		off += n;
+		len -= n;
+	}
+	return 0;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Arrival at an HCA's port: what the channel adapter checks before a queue
+ * pair sees the packet (9.6.1), and the way into its inbox.
+ */
+#include "compat/compat.h"
+#include "counters.h"
+#include "engine.h"
+#include "hca.h"
+#include "hca_rx.h"
+#include "mcast.h"
+
+#define TRAP_BAD_PKEY	257
+#define TRAP_BAD_QKEY	258
+
+static int drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
+{
+	pib_hca_stat(port->hca, why);
+	pib_burst_free(b);
+	return 0;
+}
+
+/* DataDetails of traps 257 and 258 (table 145). */
+static void raise_trap(struct pib_kport *port, u16 num, u16 *violations, u32 key,
+		       const struct pib_hdrs *h)
+{
+	struct pib_hca *hca = port->hca;
+	unsigned long flags;
+	u8 data[54] = { };
+
+	put_unaligned_be16(h->slid, data + 2);
+	put_unaligned_be16(h->dlid, data + 4);
+	put_unaligned_be32(key, data + 6);
+	put_unaligned_be32(h->sl << 28 | h->sqpn, data + 10);
+	put_unaligned_be32(h->dqpn, data + 14);
+	if (h->flags & PIB_H_GRH) {
+		memcpy(data + 18, h->sgid, 16);
+		memcpy(data + 34, h->dgid, 16);
+	}
+
+	spin_lock_irqsave(&hca->node_lock, flags);
+	if (*violations < U16_MAX)
+		(*violations)++;
+	pib_trap_raise(&hca->node, num, port->p.num, data, ktime_get_ns());
+	spin_unlock_irqrestore(&hca->node_lock, flags);
+	pib_hca_events(hca);
+}
+
+void pib_hca_rx_bad_pkey(struct pib_kport *port, const struct pib_hdrs *h)
+{
+	pib_hca_stat(port->hca, PIB_STAT_RX_BAD_PKEY);
+	raise_trap(port, TRAP_BAD_PKEY, &port->p.pkey_viol, h->pkey, h);
+}
+
+void pib_hca_rx_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h)
+{
+	pib_hca_stat(port->hca, PIB_STAT_RX_BAD_QKEY);
+	raise_trap(port, TRAP_BAD_QKEY, &port->p.qkey_viol, h->qkey, h);
+}
+
+/* Is it for this port (9.6.1.1)? A port without a LID hears the permissive one only. */
+static bool dlid_ok(const struct pib_port *p, const struct pib_hdrs *h)
+{
+	u16 lid = READ_ONCE(p->lid);
+	u16 mask = ~(BIT(READ_ONCE(p->lmc)) - 1);
+
+	if (h->dlid == PIB_LID_PERMISSIVE)
+		return h->dqpn == 0;
+	if (pib_lid_is_mcast(h->dlid))
+		return h->dqpn == PIB_QPN_MCAST;
+	return lid && (h->dlid & mask) == (lid & mask);
+}
+
+/* Is the GRH's destination one of the port's GIDs (9.6.1.2)? */
+static bool dgid_ok(const struct pib_port *p, const struct pib_hdrs *h)
+{
+	u64 prefix = get_unaligned_be64(h->dgid), guid = get_unaligned_be64(h->dgid + 8);
+	u32 i;
+
+	if (!(h->flags & PIB_H_GRH))
+		return true;
+	if (prefix != READ_ONCE(p->gid_prefix) && prefix != 0xFE80ULL << 48)
+		return false;
+	for (i = 0; i < PIB_GUIDS; i++) {
+		if (guid && guid == READ_ONCE(p->guids[i]))
+			return true;
+	}
+	return false;
+}
+
+/* 10.9.3: same partition, and not both limited members. */
+static bool pkeys_match(u16 a, u16 b)
+{
+	return !((a ^ b) & 0x7FFF) && a & 0x7FFF && (a | b) & 0x8000;
+}
+
+static bool pkey_ok(const struct pib_qp *qp, const struct pib_port *p, const struct pib_hdrs *h)
+{
+	switch (qp->type) {
+	case IB_QPT_SMI:
+		return true;
+	case IB_QPT_GSI:
+		return pib_port_pkey_match(p, h->pkey) >= 0;
+	default:
+		return pkeys_match(READ_ONCE(p->pkey[READ_ONCE(qp->attr.pkey_index) % PIB_PKEYS]),
+				   h->pkey);
+	}
+}
+
+/* Transport service and, where there is a connection, its other end (9.6.1.3, 9.6.1.5). */
+static bool service_ok(const struct pib_qp *qp, const struct pib_hdrs *h)
+{
+	if (h->tp != qp->tp)
+		return false;
+	if (pib_qp_is_datagram(qp))
+		return true;
+	if (qp->tp == PIB_TP_XRC &&
+	    pib_op_is_response(h->op) != (qp->type == IB_QPT_XRC_INI))
+		return false;
+	return h->slid == READ_ONCE(qp->av.dlid) || h->slid == READ_ONCE(qp->alt_av.dlid);
+}
+
+static bool from_afar(const struct pib_kport *port, const struct pib_burst *b)
+{
+	return b->payload == PIB_PAYLOAD_SKB || rcu_access_pointer(port->ulink);
+}
+
+/* 0, -EBUSY: full, -ESHUTDOWN: the QP is going. */
+static int enqueue(struct pib_qp *qp, struct pib_burst *b)
+{
+	int err = 0;
+
+	spin_lock(&qp->inbox_lock);
+	if (qp->closed) {
+		err = -ESHUTDOWN;
+	} else if (qp->inbox_len >= PIB_QP_INBOX_MAX) {
+		err = -EBUSY;
+	} else {
+		list_add_tail(&b->entry, &qp->inbox);
+		WRITE_ONCE(qp->inbox_len, qp->inbox_len + 1);
+	}
+	spin_unlock(&qp->inbox_lock);
+
+	if (!err)
+		pib_qp_activate(qp);
+	return err;
+}
+
+/* The QP's reference is the caller's. */
+static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
+{
+	int err;
+
+	if (!service_ok(qp, &b->h))
+		return drop(port, b, PIB_STAT_RX_BAD_SERVICE);
+	if (!pkey_ok(qp, &port->p, &b->h)) {
+		pib_hca_rx_bad_pkey(port, &b->h);
+		pib_burst_free(b);
+		return 0;
+	}
+	err = enqueue(qp, b);
+	if (!err)
+		return 0;
+	if (err == -EBUSY && !from_afar(port, b))
+		return -EBUSY;
+	return drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
+}
+
+static struct pib_qp *find(struct pib_kport *port, u32 qpn)
+{
+	struct pib_qp *qp;
+
+	if (qpn <= 1)
+		return pib_qp_find_special(port->hca, port->p.num, qpn);
+
+	qp = pib_qp_find(port->hca, qpn);
+	if (qp && READ_ONCE(qp->port) != port) {
+		pib_qp_put(qp);
+		return NULL;
+	}
+	return qp;
+}
+
+/**
+ * struct mcast_rx - a multicast datagram being given out
+ * @port: arrival port
+ * @b: the datagram
+ * @except: the QP that has sent it
+ */
+struct mcast_rx {
+	struct pib_kport *port;
+	struct pib_burst *b;
+	const struct pib_qp *except;
+};
+
+static void mcast_copy(struct pib_qp *qp, void *arg)
+{
+	struct mcast_rx *rx = arg;
+	struct pib_burst *c;
+
+	if (qp == rx->except || READ_ONCE(qp->port) != rx->port)
+		return;
+	c = pib_burst_clone(rx->b);
+	if (!c) {
+		pib_hca_stat(rx->port->hca, PIB_STAT_RX_NOMEM);
+		return;
+	}
+	/* A group's slow member must not stop the others: no push-back. */
+	if (hand_over(rx->port, qp, c))
+		drop(rx->port, c, PIB_STAT_RX_FULL);
+}
+
+void pib_hca_rx_mcast(struct pib_kport *port, struct pib_burst *b, const struct pib_qp *except)
+{
+	struct mcast_rx rx = { .port = port, .b = b, .except = except };
+
+	pib_mcast_deliver(port->hca, &b->h, mcast_copy, &rx);
+}
+
+/* A port takes data from Armed on (7.2.7), SMPs from Initialize on. */
+static bool state_ok(const struct pib_port *p, const struct pib_hdrs *h)
+{
+	u8 state = READ_ONCE(p->state);
+
+	return state >= PIB_PORT_ARMED || (!h->dqpn && state >= PIB_PORT_INIT);
+}
+
+int pib_hca_rx(struct pib_kport *port, struct pib_burst *b)
+{
+	struct pib_qp *qp;
+	int err;
+
+	if (!state_ok(&port->p, &b->h))
+		return drop(port, b, PIB_STAT_RX_BAD_PATH);
+	if (!dlid_ok(&port->p, &b->h))
+		return drop(port, b, PIB_STAT_RX_BAD_PATH);
+	if (b->h.dqpn == PIB_QPN_MCAST) {
+		pib_hca_rx_mcast(port, b, NULL);
+		pib_burst_free(b);
+		return 0;
+	}
+	if (!dgid_ok(&port->p, &b->h))
+		return drop(port, b, PIB_STAT_RX_BAD_PATH);
+
+	qp = find(port, b->h.dqpn);
+	if (!qp)
+		return drop(port, b, PIB_STAT_RX_NO_QP);
+	err = hand_over(port, qp, b);
+	pib_qp_put(qp);
+	return err;
+}

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * modify_qp and query_qp (IBA 11.2.5.2, 11.2.5.3). Everything is checked
+ * before anything is changed.
+ */
+#include <linux/delay.h>
+#include "compat/compat.h"
+#include "ah.h"
+#include "cq.h"
+#include "hca.h"
+#include "qp.h"
+#include "rq.h"
+#include "sq.h"
+#include "state.h"
+
+#define ACCESS_FLAGS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
+		      IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL | \
+		      IB_ACCESS_FLUSH_PERSISTENT | IB_ACCESS_RELAXED_ORDERING)
+
+/**
+ * struct change - a checked modify_qp
+ * @attr: as asked for
+ * @mask: enum ib_qp_attr_mask
+ * @cur: state before
+ * @next: state after
+ * @av: address vectors, taken over
+ * @alt_av: the alternate path's
+ */
+struct change {
+	const struct ib_qp_attr *attr;
+	int mask;
+	enum ib_qp_state cur;
+	enum ib_qp_state next;
+	struct pib_av_data av;
+	struct pib_av_data alt_av;
+};
+
+static int check_port(struct pib_qp *qp, u8 port)
+{
+	if (!port || port > qp->hca->node.num_ports)
+		return -EINVAL;
+	/* Special QPs belong to a port for life. */
+	return qp->type <= IB_QPT_GSI && port != qp->port->p.num ? -EINVAL : 0;
+}
+
+static struct pib_kport *port_of(struct pib_qp *qp, const struct change *c)
+{
+	return c->mask & IB_QP_PORT ? qp->hca->ports[c->attr->port_num] : qp->port;
+}
+
+static int check_mtu(struct pib_qp *qp, const struct change *c)
+{
+	struct pib_kport *port = port_of(qp, c);
+	enum ib_mtu mtu = c->attr->path_mtu;
+
+	return !port || mtu < IB_MTU_256 || mtu > IB_MTU_4096 || mtu > port->p.mtu_cap ?
+	       -EINVAL : 0;
+}
+
+static int check_paths(struct pib_qp *qp, struct change *c)
+{
+	const struct ib_qp_attr *a = c->attr;
+	int err;
+
+	if (c->mask & IB_QP_PORT) {
+		err = check_port(qp, a->port_num);
+		if (err)
+			return err;
+	}
+	if (c->mask & IB_QP_PKEY_INDEX && a->pkey_index >= PIB_PKEYS)
+		return -EINVAL;
+	if (c->mask & IB_QP_AV) {
+		err = pib_av_from_attr(qp->hca, &a->ah_attr, &c->av);
+		if (err)
+			return err;
+	}
+	if (c->mask & IB_QP_ALT_PATH) {
+		if (a->alt_pkey_index >= PIB_PKEYS || a->alt_timeout > 31)
+			return -EINVAL;
+		err = check_port(qp, a->alt_port_num);
+		if (!err)
+			err = pib_av_from_attr(qp->hca, &a->alt_ah_attr, &c->alt_av);
+		if (err)
+			return err;
+	}
+	/* Armed is the HCA's to set (17.2.8.1.1). */
+	if (c->mask & IB_QP_PATH_MIG_STATE && a->path_mig_state != IB_MIG_MIGRATED &&
+	    a->path_mig_state != IB_MIG_REARM)
+		return -EINVAL;
+	return 0;
+}
+
+static int check_numbers(struct pib_qp *qp, const struct change *c)
+{
+	const struct ib_qp_attr *a = c->attr;
+
+	if ((c->mask & IB_QP_PATH_MTU && check_mtu(qp, c)) ||
+	    (c->mask & IB_QP_DEST_QPN && a->dest_qp_num > PIB_QPN_MASK) ||
+	    (c->mask & IB_QP_TIMEOUT && a->timeout > 31) ||
+	    (c->mask & IB_QP_RETRY_CNT && a->retry_cnt > 7) ||
+	    (c->mask & IB_QP_RNR_RETRY && a->rnr_retry > 7) ||
+	    (c->mask & IB_QP_MIN_RNR_TIMER && a->min_rnr_timer > 31) ||
+	    (c->mask & IB_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic > PIB_QP_MAX_RD_ATOMIC) ||
+	    (c->mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	     a->max_dest_rd_atomic > PIB_QP_MAX_RD_ATOMIC) ||
+	    (c->mask & IB_QP_ACCESS_FLAGS && a->qp_access_flags & ~ACCESS_FLAGS))
+		return -EINVAL;
+	return 0;
+}
+
+static int check(struct pib_qp *qp, struct change *c)
+{
+	int err;
+
+	if (c->mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	if (c->mask & IB_QP_CUR_STATE && c->attr->cur_qp_state != qp->state)
+		return -EINVAL;
+	if (!ib_modify_qp_is_ok(c->cur, c->next, qp->type, c->mask))
+		return -EINVAL;
+	err = check_paths(qp, c);
+	return err ? err : check_numbers(qp, c);
+}
+
+static void set_paths(struct pib_qp *qp, const struct change *c)
+{
+	const struct ib_qp_attr *a = c->attr;
+	struct ib_qp_attr *to = &qp->attr;
+
+	if (c->mask & IB_QP_PORT) {
+		to->port_num = a->port_num;
+		WRITE_ONCE(qp->port, qp->hca->ports[a->port_num]);
+	}
+	if (c->mask & IB_QP_PKEY_INDEX)
+		WRITE_ONCE(to->pkey_index, a->pkey_index);
+	if (c->mask & IB_QP_AV) {
+		qp->av = c->av;
+		qp->av.port = qp->port->p.num;
+	}
+	if (c->mask & IB_QP_ALT_PATH) {
+		qp->alt_av = c->alt_av;
+		qp->alt_av.port = a->alt_port_num;
+		to->alt_pkey_index = a->alt_pkey_index;
+		to->alt_port_num = a->alt_port_num;
+		to->alt_timeout = a->alt_timeout;
+	}
+	if (c->mask & IB_QP_PATH_MIG_STATE)
+		to->path_mig_state = a->path_mig_state;
+}
+
+static void set_numbers(struct pib_qp *qp, const struct change *c)
+{
+	const struct ib_qp_attr *a = c->attr;
+	struct ib_qp_attr *to = &qp->attr;
+
+	if (c->mask & IB_QP_ACCESS_FLAGS)
+		to->qp_access_flags = a->qp_access_flags;
+	if (c->mask & IB_QP_QKEY)
+		to->qkey = a->qkey;
+	if (c->mask & IB_QP_PATH_MTU)
+		to->path_mtu = a->path_mtu;
+	if (c->mask & IB_QP_TIMEOUT)
+		to->timeout = a->timeout;
+	if (c->mask & IB_QP_RETRY_CNT)
+		to->retry_cnt = a->retry_cnt;
+	if (c->mask & IB_QP_RNR_RETRY)
+		to->rnr_retry = a->rnr_retry;
+	if (c->mask & IB_QP_RQ_PSN)
+		to->rq_psn = a->rq_psn & PIB_PSN_MASK;
+	if (c->mask & IB_QP_MAX_QP_RD_ATOMIC)
+		to->max_rd_atomic = a->max_rd_atomic;
+	if (c->mask & IB_QP_MIN_RNR_TIMER)
+		to->min_rnr_timer = a->min_rnr_timer;
+	if (c->mask & IB_QP_SQ_PSN)
+		to->sq_psn = a->sq_psn & PIB_PSN_MASK;
+	if (c->mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		to->max_dest_rd_atomic = a->max_dest_rd_atomic;
+	if (c->mask & IB_QP_DEST_QPN)
+		to->dest_qp_num = a->dest_qp_num;
+}
+
+static struct pib_req_cfg req_cfg(const struct pib_qp *qp)
+{
+	const struct ib_qp_attr *a = &qp->attr;
+
+	return (struct pib_req_cfg) {
+		.tp = qp->tp,
+		.retry_cnt = a->retry_cnt,
+		.rnr_retry = a->rnr_retry,
+		.timeout = a->timeout,
+		.max_rd_atomic = a->max_rd_atomic,
+		.pmtu = pib_qp_is_datagram(qp) ? PIB_MTU_MAX : ib_mtu_enum_to_int(a->path_mtu),
+		.dqpn = a->dest_qp_num,
+		.max_burst = PIB_BURST_MAX,
+	};
+}
+
+static struct pib_resp_cfg resp_cfg(const struct pib_qp *qp)
+{
+	const struct ib_qp_attr *a = &qp->attr;
+
+	return (struct pib_resp_cfg) {
+		.tp = qp->tp,
+		.min_rnr_timer = a->min_rnr_timer,
+		.max_rd_atomic = a->max_dest_rd_atomic,
+		.credits = qp->rq.hdr && qp->tp == PIB_TP_RC,
+		.pmtu = ib_mtu_enum_to_int(a->path_mtu),
+		.dqpn = a->dest_qp_num,
+		.max_burst = PIB_BURST_MAX,
+	};
+}
+
+static void reconfigure(struct pib_qp *qp)
+{
+	struct pib_req_cfg req = req_cfg(qp);
+	struct pib_resp_cfg resp = resp_cfg(qp);
+
+	if (qp->state >= IB_QPS_RTR && !pib_qp_is_datagram(qp))
+		pib_resp_reconfig(&qp->resp, &resp);
+	if (qp->state >= IB_QPS_RTS)
+		pib_req_reconfig(&qp->req, &req);
+}
+
+static void start_resp(struct pib_qp *qp)
+{
+	struct pib_resp_cfg cfg = resp_cfg(qp);
+
+	if (!pib_qp_is_datagram(qp))
+		pib_resp_start(&qp->resp, &cfg, qp->attr.rq_psn);
+}
+
+static void start_req(struct pib_qp *qp, u32 psn)
+{
+	struct pib_req_cfg cfg = req_cfg(qp);
+
+	pib_req_start(&qp->req, &cfg, psn);
+}
+
+static void enter(struct pib_qp *qp, const struct change *c)
+{
+	switch (c->next) {
+	case IB_QPS_RTR:
+		if (c->cur == IB_QPS_INIT)
+			start_resp(qp);
+		break;
+	case IB_QPS_RTS:
+		if (c->cur == IB_QPS_RTR)
+			start_req(qp, qp->attr.sq_psn);
+		else if (c->cur == IB_QPS_SQE)
+			start_req(qp, qp->req.next_psn);
+		else
+			reconfigure(qp);
+		qp->req.stopped = 0;
+		qp->sqd_event = false;
+		qp->attr.sq_draining = 0;
+		break;
+	case IB_QPS_SQD:
+		if (c->cur != IB_QPS_RTS) {
+			reconfigure(qp);
+			break;
+		}
+		qp->req.stopped = 1;
+		qp->attr.sq_draining = 1;
+		qp->attr.en_sqd_async_notify = c->mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
+					       c->attr->en_sqd_async_notify;
+		qp->sqd_event = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void apply(struct pib_qp *qp, const struct change *c)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (c->next == IB_QPS_ERR) {
+		pib_state_to_err(qp);
+		return;
+	}
+	set_paths(qp, c);
+	set_numbers(qp, c);
+	enter(qp, c);
+	qp->state = c->next;
+	qp->attr.qp_state = c->next;
+	qp->attr.cur_qp_state = c->next;
+}
+
+static bool bursts_out(const struct pib_qp *qp)
+{
+	u32 i;
+
+	for (i = 0; i < qp->num_slots; i++) {
+		const struct pib_ksq_slot *s = qp->slots + (size_t)i * qp->slot_size;
+
+		if (atomic_read(&s->refs))
+			return true;
+	}
+	return false;
+}
+
+/* Nothing is taken in or sent any more; what is on its way must have landed before slots are reused. */
+static void to_reset(struct pib_qp *qp)
+{
+	spin_lock_bh(&qp->lock);
+	qp->state = IB_QPS_RESET;
+	pib_state_drop_bursts(qp);
+	spin_unlock_bh(&qp->lock);
+
+	while (bursts_out(qp))
+		usleep_range(50, 200);
+
+	spin_lock_bh(&qp->lock);
+	pib_state_reset(qp);
+	spin_unlock_bh(&qp->lock);
+
+	if (qp->scq)
+		pib_cq_clean(qp->scq, qp->qpn);
+	if (qp->rcq && qp->rcq != qp->scq)
+		pib_cq_clean(qp->rcq, qp->qpn);
+}
+
+int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
+{
+	struct pib_qp *qp = to_qp(ibqp);
+	struct change c = { .attr = attr, .mask = mask };
+	int err;
+
+	mutex_lock(&qp->modify_mutex);
+	spin_lock_bh(&qp->lock);
+	c.cur = qp->state;
+	c.next = mask & IB_QP_STATE ? attr->qp_state : c.cur;
+	err = check(qp, &c);
+	if (!err && c.next != IB_QPS_RESET)
+		apply(qp, &c);
+	spin_unlock_bh(&qp->lock);
+
+	if (!err && c.next == IB_QPS_RESET)
+		to_reset(qp);
+	mutex_unlock(&qp->modify_mutex);
+
+	if (!err)
+		pib_qp_kick(qp);
+	return err;
+}
+
+int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init)
+{
+	struct pib_qp *qp = to_qp(ibqp);
+
+	spin_lock_bh(&qp->lock);
+	*attr = qp->attr;
+	attr->cap = qp->cap;
+	pib_av_to_attr(qp->hca, &qp->av, &attr->ah_attr);
+	pib_av_to_attr(qp->hca, &qp->alt_av, &attr->alt_ah_attr);
+	spin_unlock_bh(&qp->lock);
+
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
+	init->xrcd = ibqp->xrcd;
+	init->cap = qp->cap;
+	init->sq_sig_type = qp->sq_sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
+	init->qp_type = ibqp->qp_type;
+	init->create_flags = qp->create_flags;
+	init->port_num = qp->attr.port_num;
+	return 0;
+}

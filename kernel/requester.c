@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The requester: what the transport wants sent becomes bursts that refer to
+ * the memory of the work request. Little is copied: inline data, messages so
+ * short that a reference costs more, and pieces scattered over more SGEs than
+ * a burst has room for.
+ */
+#include <linux/slab.h>
+#include "counters.h"
+#include "cq.h"
+#include "hca.h"
+#include "mr.h"
+#include "mw.h"
+#include "pd.h"
+#include "requester.h"
+#include "sq.h"
+
+static struct pib_ksq_slot *to_slot(struct pib_swqe *w)
+{
+	return container_of(w, struct pib_ksq_slot, w);
+}
+
+/* Where @len bytes of payload can be written to in @b; NULL: no memory. */
+static void *own_payload(struct pib_burst *b, u32 len)
+{
+	if (len <= PIB_BURST_SMALL) {
+		b->payload = PIB_PAYLOAD_SMALL;
+		return b->small;
+	}
+	b->linear = kmalloc(len, GFP_ATOMIC | __GFP_NOWARN);
+	if (b->linear)
+		b->payload = PIB_PAYLOAD_LINEAR;
+	return b->linear;
+}
+
+static int copy_inline(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
+{
+	const struct pib_send_wqe *wqe = pib_ring_slot(&qp->sq, s->ring_index);
+	void *dst = own_payload(b, b->len);
+
+	if (!dst)
+		return -ENOMEM;
+	memcpy(dst, wqe->data + off, b->len);
+	return 0;
+}
+
+static int copy_seg(const struct pib_seg *seg, void *dst)
+{
+	u32 off = 0, n;
+	void *src;
+
+	while (off < seg->len) {
+		n = seg->len - off;
+		src = pib_seg_map(seg, off, &n);
+		if (!src)
+			return -EFAULT;
+		memcpy(dst + off, src, n);
+		off += n;
+	}
+	return 0;
+}
+
+/**
+ * struct sge_iter - walks the bytes of a work request's message
+ * @s: the work request
+ * @i: current SGE
+ * @off: offset in it
+ * @left: bytes still to go
+ */
+struct sge_iter {
+	const struct pib_ksq_slot *s;
+	u32 i;
+	u32 off;
+	u32 left;
+};
+
+static void iter_start(struct sge_iter *it, const struct pib_ksq_slot *s, u32 off, u32 len)
+{
+	it->s = s;
+	it->left = len;
+	for (it->i = 0; it->i < s->num_sge && off >= s->sge[it->i].length; it->i++)
+		off -= s->sge[it->i].length;
+	it->off = off;
+}
+
+/* The next contiguous piece, its access checked and referenced. 1, 0 at the end, -errno. */
+static int iter_next(struct sge_iter *it, struct pib_pd *pd, struct pib_seg *seg)
+{
+	const struct pib_sge *sge;
+	u32 n;
+	int err;
+
+	while (it->left && it->i < it->s->num_sge) {
+		sge = &it->s->sge[it->i];
+		n = min(it->left, sge->length - it->off);
+		if (!n) {
+			it->i++;
+			it->off = 0;
+			continue;
+		}
+		err = pib_mem_get_local(pd, sge->lkey, sge->addr + it->off, n, 0, seg);
+		if (err)
+			return err;
+		it->left -= n;
+		it->i++;
+		it->off = 0;
+		return 1;
+	}
+	return it->left ? -EINVAL : 0;
+}
+
+static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
+{
+	void *dst = own_payload(b, b->len);
+	struct sge_iter it;
+	struct pib_seg seg;
+	int more, err;
+
+	if (!dst)
+		return -ENOMEM;
+
+	iter_start(&it, s, off, b->len);
+	while ((more = iter_next(&it, qp->pd, &seg)) > 0) {
+		err = copy_seg(&seg, dst);
+		pib_mem_put(&seg);
+		if (err)
+			return err;
+		dst += seg.len;
+	}
+	return more;
+}
+
+/* By reference; -E2BIG: in too many pieces. */
+static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
+{
+	struct sge_iter it;
+	int more;
+
+	b->payload = PIB_PAYLOAD_SEGS;
+	iter_start(&it, s, off, b->len);
+	while ((more = iter_next(&it, qp->pd, &b->segs[b->nsegs])) > 0) {
+		b->nsegs++;
+		if (b->nsegs == PIB_BURST_SEGS && it.left)
+			return -E2BIG;
+	}
+	return more;
+}
+
+static void unrefer(struct pib_burst *b)
+{
+	while (b->nsegs)
+		pib_mem_put(&b->segs[--b->nsegs]);
+	b->payload = PIB_PAYLOAD_NONE;
+}
+
+static int attach(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
+{
+	int err;
+
+	if (s->is_inline)
+		return copy_inline(qp, s, b, off);
+	if (b->len <= PIB_BURST_SMALL)
+		return copy_sges(qp, s, b, off);
+
+	err = refer_sges(qp, s, b, off);
+	if (err == -E2BIG) {
+		unrefer(b);
+		err = copy_sges(qp, s, b, off);
+	}
+	if (err || b->payload != PIB_PAYLOAD_SEGS || (qp->tp != PIB_TP_UC && qp->tp != PIB_TP_UD))
+		return err;
+
+	/* Unacknowledged services: finished once the payload has landed. */
+	pib_qp_get(qp);
+	b->src = qp;
+	b->src_slot = ((void *)s - qp->slots) / qp->slot_size;
+	atomic_inc(&s->refs);
+	return 0;
+}
+
+/* Q_Keys with the high bit set stand for the QP's own (10.2.5). */
+static u32 effective_qkey(const struct pib_qp *qp, u32 qkey)
+{
+	return qkey & 0x80000000 ? qp->attr.qkey : qkey;
+}
+
+/* The address vector of a datagram; NULL: no such AH or not one of this PD and port. */
+static const struct pib_av_data *datagram_av(struct pib_qp *qp, struct pib_ksq_slot *s)
+{
+	struct pib_av *av = pib_av_find(qp->hca, s->avn);
+
+	if (!av || av->pd != qp->ib.pd || av->d.port != qp->port->p.num)
+		return NULL;
+	return &av->d;
+}
+
+static const struct pib_av_data *address(struct pib_qp *qp, struct pib_ksq_slot *s,
+					 struct pib_burst *b)
+{
+	if (!pib_qp_is_datagram(qp))
+		return &qp->av;
+
+	b->h.sqpn = qp->qpn;
+	b->h.pkey = s->pkey_index;
+	b->h.qkey = qp->type == IB_QPT_SMI ? 0 : effective_qkey(qp, s->w.qkey);
+	return datagram_av(qp, s);
+}
+
+static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+{
+	struct pib_ksq_slot *s = to_slot(tx->wqe);
+	const struct pib_av_data *av;
+	struct pib_burst *b;
+	int err = 0;
+
+	if (s->bad) {
+		pib_req_local_error(&qp->req, &s->w, s->bad);
+		return true;
+	}
+	b = pib_tx_burst(qp, tx);
+	if (!b)
+		return true;	/* as if lost on the way */
+	av = address(qp, s, b);
+	if (!av) {
+		pib_req_local_error(&qp->req, &s->w, PIB_WC_LOC_QP_OP_ERR);
+		goto free;
+	}
+	if (b->len)
+		err = attach(qp, s, b, tx->off);
+	if (err == -ENOMEM) {
+		pib_hca_stat(qp->hca, PIB_STAT_TX_NOMEM);
+		goto free;
+	}
+	if (err) {
+		pib_req_local_error(&qp->req, &s->w, PIB_WC_LOC_PROT_ERR);
+		goto free;
+	}
+	return pib_tx_send(qp, av, b, turn);
+
+free:
+	pib_burst_free(b);
+	return true;
+}
+
+static u32 bind_window(struct pib_qp *qp, struct pib_ksq_slot *s)
+{
+	struct pib_mw_bind_args args = {
+		.mw_rkey = s->bind.mw_rkey,
+		.new_rkey = s->bind.new_rkey,
+		.mr_lkey = s->bind.mr_lkey,
+		.access = s->bind.access,
+		.addr = s->bind.addr,
+		.length = s->bind.length,
+	};
+
+	return pib_mw_bind(qp, &args) ? PIB_WC_MW_BIND_ERR : PIB_WC_SUCCESS;
+}
+
+static void execute_local(struct pib_qp *qp, struct pib_ksq_slot *s)
+{
+	u32 status = PIB_WC_SUCCESS;
+
+	switch (s->w.opcode) {
+	case PIB_WR_LOCAL_INV:
+		if (pib_mem_invalidate(qp, s->w.ex, false))
+			status = PIB_WC_LOC_QP_OP_ERR;
+		break;
+	case PIB_WR_REG_MR:
+		if (pib_mr_reg(qp->pd, s->reg.mr, s->reg.key, s->reg.access))
+			status = PIB_WC_LOC_QP_OP_ERR;
+		break;
+	case PIB_WR_BIND_MW:
+		status = bind_window(qp, s);
+		break;
+	}
+	pib_req_local_done(&qp->req, &s->w, status);
+}
+
+bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
+{
+	struct pib_tx tx;
+	bool more;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->state < IB_QPS_RTS)
+		return true;
+
+	do {
+		more = pib_sq_fetch(qp);
+		while (!pib_turn_over(turn) && pib_req_next(&qp->req, turn->now, &tx)) {
+			if (tx.kind == PIB_TX_LOCAL)
+				execute_local(qp, to_slot(tx.wqe));
+			else if (!send_request(qp, &tx, turn))
+				return false;
+		}
+		if (pib_turn_over(turn))
+			return false;
+	} while (more);
+
+	return true;
+}
+
+static void complete_one(struct pib_qp *qp, struct pib_ksq_slot *s)
+{
+	struct pib_cqe cqe = {
+		.wr_id = s->w.wr_id,
+		.status = s->w.status,
+		.opcode = s->wc_opcode,
+		.qp_num = qp->qpn,
+	};
+	bool report = s->w.status || s->w.flags & PIB_WR_SIGNALED;
+
+	if (s->wc_opcode == IB_WC_RDMA_READ)
+		cqe.byte_len = s->w.len;
+	else if (s->w.opcode == PIB_WR_CAS || s->w.opcode == PIB_WR_FAA)
+		cqe.byte_len = 8;
+
+	/* First the slot, then the completion: who has seen it may post again. */
+	pib_req_retire(&qp->req);
+	pib_sq_retire(qp);
+	if (report)
+		pib_cq_push(qp->scq, &cqe, cqe.status);
+}
+
+void pib_requester_complete(struct pib_qp *qp)
+{
+	struct pib_swqe *w;
+
+	lockdep_assert_held(&qp->lock);
+
+	while ((w = pib_req_done(&qp->req))) {
+		if (atomic_read(&to_slot(w)->refs))
+			break;
+		complete_one(qp, to_slot(w));
+	}
+}
+
+void pib_qp_burst_done(struct pib_qp *qp, u32 slot)
+{
+	struct pib_ksq_slot *s = qp->slots + (size_t)slot * qp->slot_size;
+
+	if (atomic_dec_and_test(&s->refs))
+		pib_qp_kick(qp);
+	pib_qp_put(qp);
+}

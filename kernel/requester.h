@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Send work requests become bursts, and completions (requester.c). */
+#ifndef PIB_REQUESTER_H
+#define PIB_REQUESTER_H
+
+#include "tx.h"
+
+/* Under qp->lock, softirqs off, under rcu_read_lock(). False: the turn is over or the QP is stalled. */
+bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn);
+/* Completions for what is finished. */
+void pib_requester_complete(struct pib_qp *qp);
+
+#endif

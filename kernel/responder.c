@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The responder: does with memory what the transport (proto/rc_resp.c) has
+ * found to be in order, and tells it how that went.
+ */
+#include "compat/compat.h"
+#include "cq.h"
+#include "hca.h"
+#include "pd.h"
+#include "responder.h"
+#include "rq.h"
+#include "srq.h"
+
+static bool allowed(const struct pib_qp *qp, int access)
+{
+	return qp->attr.qp_access_flags & access;
+}
+
+/* The R_Key of a SEND with invalidate. False: not a key that the peer may invalidate (9.4.1.1.3). */
+static bool invalidate(struct pib_qp *qp, const struct pib_act *act)
+{
+	return !(act->h->flags & PIB_H_INV) || !pib_mem_invalidate(qp, act->h->ex, true);
+}
+
+static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
+{
+	enum pib_res res;
+
+	if (act->first) {
+		res = pib_rq_take(qp, act->h->srqn);
+		if (res)
+			return res;
+	}
+	res = pib_rq_scatter(qp, b, act->src_off, act->len, act->off);
+	if (res || !act->last)
+		return res;
+
+	if (!invalidate(qp, act)) {
+		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
+		return PIB_RES_ACCESS;
+	}
+	pib_rq_complete(qp, PIB_WC_SUCCESS, act->total, act->h);
+	return PIB_RES_OK;
+}
+
+static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
+				  const struct pib_act *act)
+{
+	struct pib_seg seg;
+	u64 va = act->first ? act->va0 : act->va;
+	u32 len = act->first ? act->dmalen : act->len;
+	int err;
+
+	/* No R_Key is looked at when nothing is written (C9-88). */
+	if (!len)
+		return PIB_RES_OK;
+	if (pib_mem_get_remote(qp, act->rkey, va, len, IB_ACCESS_REMOTE_WRITE, &seg))
+		return PIB_RES_ACCESS;
+	err = pib_seg_write(&seg, act->va - va, b, act->src_off, act->len);
+	pib_mem_put(&seg);
+	return err ? PIB_RES_OP : PIB_RES_OK;
+}
+
+static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
+{
+	enum pib_res res;
+
+	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
+		return PIB_RES_ACCESS;
+	if (act->take_recv) {
+		res = pib_rq_take(qp, act->h->srqn);
+		if (res)
+			return res;
+	}
+	res = write_payload(qp, b, act);
+	if (act->take_recv && res)
+		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
+	else if (act->take_recv && act->last)
+		pib_rq_complete(qp, PIB_WC_SUCCESS, act->total, act->h);
+	return res;
+}
+
+static enum pib_res check_read(struct pib_qp *qp, const struct pib_act *act)
+{
+	struct pib_seg seg;
+
+	if (!allowed(qp, IB_ACCESS_REMOTE_READ))
+		return PIB_RES_ACCESS;
+	if (!act->dmalen)
+		return PIB_RES_OK;
+	if (pib_mem_get_remote(qp, act->rkey, act->va, act->dmalen, IB_ACCESS_REMOTE_READ, &seg))
+		return PIB_RES_ACCESS;
+	pib_mem_put(&seg);
+	return PIB_RES_OK;
+}
+
+static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 *orig)
+{
+	struct pib_seg seg;
+	int err;
+
+	if (act->va & 7)	/* C9-114 */
+		return PIB_RES_INV_REQ;
+	if (!allowed(qp, IB_ACCESS_REMOTE_ATOMIC))
+		return PIB_RES_ACCESS;
+	if (pib_mem_get_remote(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_ATOMIC, &seg))
+		return PIB_RES_ACCESS;
+
+	if (act->kind == PIB_ACT_CAS)
+		err = pib_seg_cas(&seg, act->compare_add, act->swap, orig);
+	else
+		err = pib_seg_faa(&seg, act->compare_add, orig);
+	pib_mem_put(&seg);
+	return err ? PIB_RES_OP : PIB_RES_OK;
+}
+
+static enum pib_res do_atomic_write(struct pib_qp *qp, const struct pib_act *act)
+{
+	struct pib_seg seg;
+	int err;
+
+	if (act->va & 7)
+		return PIB_RES_INV_REQ;
+	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
+		return PIB_RES_ACCESS;
+	if (pib_mem_get_remote(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_WRITE, &seg))
+		return PIB_RES_ACCESS;
+
+	err = pib_seg_atomic_write(&seg, act->swap);
+	pib_mem_put(&seg);
+	return err ? PIB_RES_OP : PIB_RES_OK;
+}
+
+/* FETH (A19.4.2): placement type in bits 0-3, selectivity level in bits 4-5. */
+#define FLUSH_GLOBAL		BIT(0)
+#define FLUSH_PERSISTENT	BIT(1)
+#define FLUSH_LEVEL(f)		((f) >> 4 & 3)
+#define FLUSH_LEVEL_RANGE	0
+
+/* What was written stands in memory already: there is nothing to do but to check. */
+static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
+{
+	struct pib_seg seg;
+	int access = 0;
+	u32 len = FLUSH_LEVEL(act->flush) == FLUSH_LEVEL_RANGE ? act->dmalen : 0;
+
+	if (act->flush & FLUSH_GLOBAL)
+		access |= IB_ACCESS_FLUSH_GLOBAL;
+	if (act->flush & FLUSH_PERSISTENT)
+		access |= IB_ACCESS_FLUSH_PERSISTENT;
+	if (!access || (qp->attr.qp_access_flags & access) != access)
+		return PIB_RES_ACCESS;
+	if (pib_mem_get_remote(qp, act->rkey, act->va, len, access, &seg))
+		return PIB_RES_ACCESS;
+	pib_mem_put(&seg);
+	smp_mb();
+	return PIB_RES_OK;
+}
+
+static enum pib_res execute(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
+			    u64 *orig)
+{
+	switch (act->kind) {
+	case PIB_ACT_SEND:
+		return do_send(qp, b, act);
+	case PIB_ACT_WRITE:
+		return do_write(qp, b, act);
+	case PIB_ACT_READ:
+		return check_read(qp, act);
+	case PIB_ACT_CAS:
+	case PIB_ACT_FAA:
+		return do_atomic(qp, act, orig);
+	case PIB_ACT_ATOMIC_WRITE:
+		return do_atomic_write(qp, act);
+	case PIB_ACT_FLUSH:
+		return do_flush(qp, act);
+	default:
+		/* ABORT_RECV: the work request stays in hand for the next message. */
+		return PIB_RES_OK;
+	}
+}
+
+/* XRC: the SRQ that the request names brings the protection domain. False: there is none. */
+static bool enter_domain(struct pib_qp *qp, u32 srqn)
+{
+	if (qp->type != IB_QPT_XRC_TGT)
+		return true;
+	qp->rx_pd = pib_rq_xrc_pd(qp, srqn);
+	return qp->rx_pd;
+}
+
+void pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
+{
+	struct pib_act act;
+	enum pib_res res;
+	bool known;
+	u64 orig;
+
+	lockdep_assert_held(&qp->lock);
+
+	known = enter_domain(qp, b->h.srqn);
+	pib_resp_begin(&qp->resp, &b->h, b->npkts, b->len);
+	while (pib_resp_step(&qp->resp, &act)) {
+		orig = 0;
+		res = known ? execute(qp, b, &act, &orig) : PIB_RES_INV_REQ;
+		pib_resp_result(&qp->resp, &act, res, orig);
+	}
+	qp->rx_pd = NULL;
+}
+
+/* False: the memory may not be read. */
+static bool attach(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *b)
+{
+	if (!b->len)
+		return true;
+	if (pib_mem_get_remote(qp, tx->rkey, tx->va, tx->len, IB_ACCESS_REMOTE_READ, &b->segs[0]))
+		return false;
+
+	b->payload = PIB_PAYLOAD_SEGS;
+	b->nsegs = 1;
+	return true;
+}
+
+static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+{
+	struct pib_burst *b = pib_tx_burst(qp, tx);
+
+	if (!b)
+		return true;	/* as if lost on the way */
+	if (tx->kind == PIB_TX_READ_RESP && !attach(qp, tx, b)) {
+		pib_burst_free(b);
+		pib_resp_read_failed(&qp->resp);
+		return true;
+	}
+	return pib_tx_send(qp, &qp->av, b, turn);
+}
+
+bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
+{
+	struct pib_tx tx;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (pib_qp_is_datagram(qp))
+		return true;
+	if (qp->resp.cfg.credits && qp->rq.hdr)
+		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq));
+
+	while (!pib_turn_over(turn) && pib_resp_next(&qp->resp, &tx)) {
+		if (!send(qp, &tx, turn))
+			return false;
+	}
+	return !pib_turn_over(turn);
+}

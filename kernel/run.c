@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * One turn of a QP: what has arrived, then what is to be answered, then what
+ * is to be sent, then what is finished. Nothing here waits; what cannot go on
+ * now leaves a reason to be run again: a timer, an expected burst, or true as
+ * the result.
+ */
+#include <linux/ktime.h>
+#include "completer.h"
+#include "cq.h"
+#include "datagram.h"
+#include "engine.h"
+#include "qp.h"
+#include "requester.h"
+#include "responder.h"
+#include "rq.h"
+#include "run.h"
+#include "sq.h"
+#include "state.h"
+#include "tx.h"
+
+/* What one turn may take in and send. */
+#define TURN_BURSTS	32
+#define TURN_BYTES	(4 * PIB_BURST_MAX)
+
+/* A receiver that is full and run by another CPU: when to try again. */
+#define STALL_RETRIES	2
+#define STALL_NSEC	(20 * PIB_NSEC_PER_USEC)
+
+/* Which packets are taken in in which state (10.3.1). */
+static bool takes(const struct pib_qp *qp, const struct pib_burst *b)
+{
+	switch (qp->state) {
+	case IB_QPS_RTR:
+		return !pib_op_is_response(b->h.op);
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+	case IB_QPS_SQE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
+{
+	if (!takes(qp, b))
+		return;
+
+	if (!qp->comm_est && qp->state == IB_QPS_RTR && !pib_qp_is_datagram(qp)) {
+		qp->comm_est = true;
+		qp->events |= BIT(IB_EVENT_COMM_EST);
+	}
+
+	if (pib_qp_is_datagram(qp))
+		pib_datagram_rx(qp, b);
+	else if (pib_op_is_response(b->h.op))
+		pib_completer_rx(qp, b, now);
+	else
+		pib_responder_rx(qp, b);
+}
+
+static void refill(struct pib_qp *qp)
+{
+	if (!READ_ONCE(qp->inbox_len))
+		return;
+
+	spin_lock(&qp->inbox_lock);
+	list_splice_tail_init(&qp->inbox, &qp->rxq);
+	qp->inbox_len = 0;
+	spin_unlock(&qp->inbox_lock);
+}
+
+/* Returns true if there is more. */
+static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
+{
+	struct pib_burst *b;
+	u32 bursts = 0, bytes = 0;
+
+	if (list_empty(&qp->rxq))
+		refill(qp);
+
+	while (bursts < TURN_BURSTS && bytes < TURN_BYTES) {
+		b = list_first_entry_or_null(&qp->rxq, struct pib_burst, entry);
+		if (!b)
+			break;
+		list_del(&b->entry);
+		bursts++;
+		bytes += b->len;
+		take_in(qp, b, now);
+		pib_burst_free(b);
+	}
+	budget->bytes -= bytes;
+
+	return !list_empty(&qp->rxq) || READ_ONCE(qp->inbox_len);
+}
+
+/* What a failed work request or a refused request does to the QP (10.3.1, 9.9.3). */
+static void judge(struct pib_qp *qp)
+{
+	if (qp->req.error && !qp->req.flushing)
+		pib_state_sq_error(qp);
+	if (qp->resp.error && !qp->resp.nak_due && !qp->stalled && qp->state != IB_QPS_ERR)
+		pib_state_resp_error(qp);
+	if (qp->state == IB_QPS_SQD && qp->sqd_event && pib_req_drained(&qp->req)) {
+		qp->sqd_event = false;
+		qp->attr.sq_draining = 0;
+		qp->events |= BIT(IB_EVENT_SQ_DRAINED);
+	}
+}
+
+static void arm(struct pib_qp *qp, u64 at)
+{
+	if (!at || (qp->timer_at && qp->timer_at <= at))
+		return;
+
+	/*
+	 * A timer that is armed is left alone when its deadline moves on: it
+	 * fires early, finds nothing to do and is armed for what is due then.
+	 */
+	qp->timer_at = at;
+	hrtimer_start(&qp->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Returns true if the QP is to be run again at once. */
+static bool stall_again(struct pib_qp *qp, u64 now)
+{
+	if (qp->stalls < STALL_RETRIES)
+		return true;
+
+	arm(qp, now + STALL_NSEC);
+	return false;
+}
+
+static void expire(struct pib_qp *qp, u64 now)
+{
+	if (!test_and_clear_bit(PIB_QP_TIMER, &qp->sched))
+		return;
+
+	qp->timer_at = 0;
+	qp->stalls = 0;
+	pib_req_timer(&qp->req, now);
+}
+
+/* Sends until nothing is left, the turn is over or the receiver is full. Returns true if there is more. */
+static bool transmit(struct pib_qp *qp, struct pib_budget *budget, u64 now)
+{
+	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
+	bool done;
+
+	done = pib_tx_stalled(qp) && pib_responder_tx(qp, &turn) && pib_requester_tx(qp, &turn);
+	budget->bytes -= TURN_BYTES - turn.bytes;
+
+	return !done && !qp->stalled;
+}
+
+static bool turn(struct pib_qp *qp, struct pib_budget *budget)
+{
+	u64 now = ktime_get_ns();
+	bool more;
+
+	expire(qp, now);
+	more = receive(qp, budget, now);
+	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
+		more |= transmit(qp, budget, now);
+	else if (qp->stalled)
+		pib_tx_stalled(qp);
+	pib_requester_complete(qp);
+	judge(qp);
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
+		more |= pib_state_flush(qp);
+	arm(qp, pib_req_deadline(&qp->req));
+	if (qp->stalled)
+		more |= stall_again(qp, now);
+
+	return more;
+}
+
+bool pib_qp_run(struct pib_qp *qp, struct pib_budget *budget)
+{
+	bool more = false;
+	u32 events;
+
+	spin_lock(&qp->lock);
+	if (qp->state == IB_QPS_RESET) {
+		pib_state_drop_bursts(qp);
+	} else {
+		pib_sq_busy(qp);
+		more = turn(qp, budget);
+		if (!more)
+			more = pib_sq_idle(qp);
+	}
+	events = qp->events;
+	qp->events = 0;
+	spin_unlock(&qp->lock);
+
+	if (unlikely(events))
+		pib_state_dispatch(qp, events);
+	return more;
+}

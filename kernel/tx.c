@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* From what the transport wants sent to bursts that leave by a port. */
+#include "counters.h"
+#include "hca.h"
+#include "hca_rx.h"
+#include "tx.h"
+
+struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx)
+{
+	struct pib_burst *b = pib_burst_alloc_headless();
+
+	if (!b) {
+		pib_hca_stat(qp->hca, PIB_STAT_TX_NOMEM);
+		return NULL;
+	}
+	b->h = tx->h;
+	b->npkts = tx->npkts;
+	b->len = tx->len;
+	b->pmtu = pib_qp_is_datagram(qp) ? PIB_MTU_MAX : qp->req.cfg.pmtu;
+	return b;
+}
+
+/* The HCA's own packets, which no cable sees: to one of the port's LIDs. */
+static bool is_loopback(const struct pib_port *p, u16 dlid)
+{
+	u16 lid = READ_ONCE(p->lid);
+	u16 mask = ~(BIT(READ_ONCE(p->lmc)) - 1);
+
+	return lid && (dlid & mask) == (lid & mask);
+}
+
+static int deliver(struct pib_qp *qp, struct pib_burst *b)
+{
+	if (is_loopback(&qp->port->p, b->h.dlid)) {
+		b->in_port = qp->port;
+		return pib_hca_rx(qp->port, b);
+	}
+	if (pib_lid_is_mcast(b->h.dlid))
+		pib_hca_rx_mcast(qp->port, b, qp);
+	return pib_port_xmit(qp->port, b);
+}
+
+static u16 pkey_of(const struct pib_qp *qp, u16 index)
+{
+	return READ_ONCE(qp->port->p.pkey[index % PIB_PKEYS]);
+}
+
+bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
+		 struct pib_turn *turn)
+{
+	lockdep_assert_held(&qp->lock);
+
+	pib_av_fill(qp->hca, av, &b->h);
+	if (qp->type == IB_QPT_SMI) {
+		b->h.pkey = 0xFFFF;	/* QP0 belongs to no partition (10.9.2) */
+		b->h.vl = 15;
+	} else if (qp->type != IB_QPT_GSI) {
+		b->h.pkey = pkey_of(qp, qp->attr.pkey_index);
+	} else {
+		b->h.pkey = pkey_of(qp, b->h.pkey);
+	}
+	if (qp->attr.path_mig_state == IB_MIG_MIGRATED)
+		b->h.flags |= PIB_H_MIG;
+
+	turn->bursts--;
+	turn->bytes -= b->len;
+	if (!deliver(qp, b))
+		return true;
+
+	qp->stalled = b;
+	qp->stalls = 0;
+	return false;
+}
+
+bool pib_tx_stalled(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (!qp->stalled)
+		return true;
+	if (deliver(qp, qp->stalled)) {
+		qp->stalls++;
+		return false;
+	}
+	qp->stalled = NULL;
+	qp->stalls = 0;
+	return true;
+}
