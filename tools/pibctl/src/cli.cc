@@ -47,6 +47,8 @@ class CommandLine {
   Status parse(int argc, const char* const* argv) {
     try {
       root_.parse(argc, argv);
+    } catch (const CLI::ExtrasError&) {
+      return usage_error(fmt::format("there is no option '{}'", root_.remaining(true).front()));
     } catch (const CLI::ParseError& error) {
       return usage_error(error.what());
     }

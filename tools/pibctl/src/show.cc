@@ -41,7 +41,18 @@ void show_rate(Output& out, const Port& port) {
   out.key_field("speed", speed);
 }
 
-void show_port(Output& out, std::string_view node, const Port& port) {
+/// A switch has so many ports that text gives each one line.
+enum class Detail { kOneLine, kFull };
+
+void show_link_layer(Output& out, Detail detail) {
+  const std::string layer = "InfiniBand";
+  if (detail == Detail::kFull)
+    out.field("link_layer", layer);
+  else
+    out.key_field("link_layer", layer);
+}
+
+void show_port(Output& out, std::string_view node, const Port& port, Detail detail) {
   out.begin_item(fmt::format("port {}/{}", node, port.number));
   out.key_field("port", std::uint64_t{port.number});
   if (port.state) out.field("state", state_name(*port.state));
@@ -49,18 +60,19 @@ void show_port(Output& out, std::string_view node, const Port& port) {
   show_number(out, "lid", port.lid);
   show_number(out, "sm_lid", port.sm_lid);
   show_number(out, "lmc", port.lmc);
-  out.line_break();
+  show_text(out, "netdev", port.netdev);
+  if (detail == Detail::kFull) out.line_break();
   show_guid(out, "port_guid", port.guid);
+  show_link_layer(out, detail);
   show_rate(out, port);
   show_number(out, "mtu", port.mtu);
-  out.field("link_layer", std::string("InfiniBand"));
-  show_text(out, "netdev", port.netdev);
   out.end_item();
 }
 
-void show_ports(Output& out, std::string_view node, const std::vector<Port>& ports) {
+void show_ports(Output& out, std::string_view node, const std::vector<Port>& ports,
+                Detail detail) {
   out.begin_list("ports");
-  for (const Port& port : ports) show_port(out, node, port);
+  for (const Port& port : ports) show_port(out, node, port, detail);
   out.end_list();
 }
 
@@ -78,28 +90,30 @@ void show_hca_peers(Output& out, const Hca& hca) {
 void show_hca(Output& out, const Hca& hca) {
   out.begin_item(fmt::format("hca {}", hca.name));
   out.key_field("name", hca.name);
-  show_number(out, "ibdev_index", hca.ibdev_index);
-  show_guid(out, "node_guid", hca.node_guid);
+  if (hca.ibdev_index) out.key_field("ibdev_index", std::uint64_t{*hca.ibdev_index});
   show_text(out, "netdev", hca.netdev);
   if (hca.ifindex) out.key_field("ifindex", std::uint64_t{*hca.ifindex});
   show_number(out, "fabric", hca.fabric);
   show_number(out, "udp_port", hca.udp_port);
-  show_number(out, "num_ports", hca.num_ports);
   show_flag(out, "standalone", hca.standalone);
   show_text(out, "description", hca.description);
+  out.line_break();
+  show_guid(out, "node_guid", hca.node_guid);
+  show_number(out, "num_ports", hca.num_ports);
   show_hca_peers(out, hca);
-  show_ports(out, hca.name, hca.ports);
+  show_ports(out, hca.name, hca.ports, Detail::kFull);
   out.end_item();
 }
 
 void show_switch(Output& out, const Switch& node) {
   out.begin_item(fmt::format("switch {}", node.name));
   out.key_field("name", node.name);
-  show_guid(out, "node_guid", node.node_guid);
-  show_number(out, "num_ports", node.num_ports);
   show_flag(out, "auto", node.automatic);
   show_text(out, "description", node.description);
-  show_ports(out, node.name, node.ports);
+  out.line_break();
+  show_guid(out, "node_guid", node.node_guid);
+  show_number(out, "num_ports", node.num_ports);
+  show_ports(out, node.name, node.ports, Detail::kOneLine);
   out.end_item();
 }
 
@@ -122,6 +136,7 @@ std::string link_heading(const Link& link) {
 
 void show_session(Output& out, const UdpLink& udp) {
   out.field("session", std::string(udp.up ? "up" : "down"));
+  out.line_break();
   show_guid(out, "peer_node_guid", udp.peer_node_guid);
   show_number(out, "peer_port", udp.peer_port);
   show_text(out, "peer_description", udp.peer_description);
@@ -154,7 +169,6 @@ void show_peer(Output& out, const Link& link) {
   show_endpoint(out, udp);
   show_end(out, "link", link.a);
   show_session(out, udp);
-  out.line_break();
   show_number(out, "last_heard_ms", udp.last_heard_ms);
   show_number(out, "restarts", udp.restarts);
   show_number(out, "local_id", udp.local_id);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0
+// For tests: answers of a module that has one of everything.
+#pragma once
+
+#include "transport.h"
+
+namespace pibctl::fake {
+
+Bytes hca_answer();
+Bytes switch_answer();
+Bytes local_link_answer();
+Bytes udp_link_answer();
+Bytes uplink_answer();
+
+}  // namespace pibctl::fake
