@@ -198,12 +198,12 @@ static int alloc_queues(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udat
 		cap->max_recv_wr = 0;
 		cap->max_recv_sge = 0;
 	}
-	if (qp->type == IB_QPT_RC || qp->type == IB_QPT_XRC_TGT) {
-		qp->rd_res = kcalloc(PIB_QP_RD_RES, sizeof(*qp->rd_res), GFP_KERNEL_ACCOUNT);
-		err = -ENOMEM;
-		if (!qp->rd_res)
-			goto err_rq;
-	}
+	/* Only who answers READs and atomics needs more than one. */
+	qp->num_rd_res = qp->type == IB_QPT_RC || qp->type == IB_QPT_XRC_TGT ? PIB_QP_RD_RES : 1;
+	qp->rd_res = kcalloc(qp->num_rd_res, sizeof(*qp->rd_res), GFP_KERNEL_ACCOUNT);
+	err = -ENOMEM;
+	if (!qp->rd_res)
+		goto err_rq;
 	qp->cap = *cap;
 	return 0;
 

@@ -150,6 +150,9 @@ struct pib_qp_stub {
  * @req: requester
  * @resp: responder
  * @rd_res: its resources for READs and atomics
+ * @num_rd_res: a power of two
+ * @req_seen: requester's counters that the HCA's have been told of
+ * @resp_seen: the same for the responder
  * @port: port that it uses
  * @av: connected QPs: primary path
  * @alt_av: connected QPs: alternate path
@@ -208,6 +211,9 @@ struct pib_qp {
 	struct pib_req req;
 	struct pib_resp resp;
 	struct pib_rd_res *rd_res;
+	u32 num_rd_res;
+	struct pib_req_stats req_seen;
+	struct pib_resp_stats resp_seen;
 	struct pib_kport *port;
 	struct pib_av_data av;
 	struct pib_av_data alt_av;

@@ -229,11 +229,11 @@ static void start_resp(struct pib_qp *qp)
 		pib_resp_start(&qp->resp, &cfg, qp->attr.rq_psn);
 }
 
-static void start_req(struct pib_qp *qp, u32 psn)
+static void start_req(struct pib_qp *qp)
 {
 	struct pib_req_cfg cfg = req_cfg(qp);
 
-	pib_req_start(&qp->req, &cfg, psn);
+	pib_req_start(&qp->req, &cfg, qp->attr.sq_psn);
 }
 
 static void enter(struct pib_qp *qp, const struct change *c)
@@ -245,12 +245,12 @@ static void enter(struct pib_qp *qp, const struct change *c)
 		break;
 	case IB_QPS_RTS:
 		if (c->cur == IB_QPS_RTR)
-			start_req(qp, qp->attr.sq_psn);
+			start_req(qp);
 		else if (c->cur == IB_QPS_SQE)
-			start_req(qp, qp->req.next_psn);
+			pib_req_resume(&qp->req);
 		else
 			reconfigure(qp);
-		qp->req.stopped = 0;
+		pib_req_stop(&qp->req, false);
 		qp->sqd_event = false;
 		qp->attr.sq_draining = 0;
 		break;
@@ -259,7 +259,7 @@ static void enter(struct pib_qp *qp, const struct change *c)
 			reconfigure(qp);
 			break;
 		}
-		qp->req.stopped = 1;
+		pib_req_stop(&qp->req, true);
 		qp->attr.sq_draining = 1;
 		qp->attr.en_sqd_async_notify = c->mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
 					       c->attr->en_sqd_async_notify;
@@ -299,6 +299,20 @@ static bool bursts_out(const struct pib_qp *qp)
 	return false;
 }
 
+/* SQE -> RTS: what was posted before is flushed, not sent. */
+static void leave_sqe(struct pib_qp *qp)
+{
+	bool done = false;
+
+	while (!done) {
+		while (bursts_out(qp))
+			usleep_range(50, 200);
+		spin_lock_bh(&qp->lock);
+		done = qp->state != IB_QPS_SQE || !pib_state_flush(qp);
+		spin_unlock_bh(&qp->lock);
+	}
+}
+
 /* Nothing is taken in or sent any more; what is on its way must have landed before slots are reused. */
 static void to_reset(struct pib_qp *qp)
 {
@@ -327,6 +341,9 @@ int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	int err;
 
 	mutex_lock(&qp->modify_mutex);
+	if (READ_ONCE(qp->state) == IB_QPS_SQE && mask & IB_QP_STATE &&
+	    attr->qp_state == IB_QPS_RTS)
+		leave_sqe(qp);
 	spin_lock_bh(&qp->lock);
 	c.cur = qp->state;
 	c.next = mask & IB_QP_STATE ? attr->qp_state : c.cur;

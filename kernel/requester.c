@@ -14,6 +14,7 @@
 #include "pd.h"
 #include "requester.h"
 #include "sq.h"
+#include "stats.h"
 
 static struct pib_ksq_slot *to_slot(struct pib_swqe *w)
 {
@@ -308,7 +309,6 @@ static void complete_one(struct pib_qp *qp, struct pib_ksq_slot *s)
 		.status = s->w.status,
 		.opcode = s->wc_opcode,
 		.qp_num = qp->qpn,
-		.user_qp = (unsigned long)&qp->ib,
 	};
 	bool report = s->w.status || s->w.flags & PIB_WR_SIGNALED;
 
@@ -316,6 +316,9 @@ static void complete_one(struct pib_qp *qp, struct pib_ksq_slot *s)
 		cqe.byte_len = s->w.len;
 	else if (s->w.opcode == PIB_WR_CAS || s->w.opcode == PIB_WR_FAA)
 		cqe.byte_len = 8;
+
+	if (unlikely(s->w.status))
+		pib_stats_send_error(qp, s->w.status);
 
 	/* First the slot, then the completion: who has seen it may post again. */
 	pib_req_retire(&qp->req);

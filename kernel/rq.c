@@ -5,12 +5,12 @@
  * hand when a message of an unreliable service is lost in its middle, and
  * serves the next one.
  */
-#include "counters.h"
 #include "cq.h"
 #include "hca.h"
 #include "pd.h"
 #include "rq.h"
 #include "srq.h"
+#include "stats.h"
 
 static enum pib_res malformed(struct pib_qp *qp)
 {
@@ -226,13 +226,14 @@ void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct p
 		.opcode = IB_WC_RECV,
 		.byte_len = byte_len,
 		.qp_num = qp->qpn,
-		.user_qp = (unsigned long)&qp->ib,
 	};
 
 	lockdep_assert_held(&qp->lock);
 
 	if (h)
 		describe(qp, &cqe, h);
+	else
+		pib_stats_recv_error(qp, status);
 	qp->cur.valid = false;
 	if (cq)
 		pib_cq_push(cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);

@@ -7,6 +7,7 @@
  */
 #include <linux/ktime.h>
 #include "completer.h"
+#include "counters.h"
 #include "cq.h"
 #include "datagram.h"
 #include "engine.h"
@@ -17,6 +18,7 @@
 #include "run.h"
 #include "sq.h"
 #include "state.h"
+#include "stats.h"
 #include "tx.h"
 
 /* What one turn may take in and send. */
@@ -44,8 +46,10 @@ static bool takes(const struct pib_qp *qp, const struct pib_burst *b)
 
 static void take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
-	if (!takes(qp, b))
+	if (!takes(qp, b)) {
+		pib_hca_stat(qp->hca, PIB_STAT_RX_QP_STATE);
 		return;
+	}
 
 	if (!qp->comm_est && qp->state == IB_QPS_RTR && !pib_qp_is_datagram(qp)) {
 		qp->comm_est = true;
@@ -172,6 +176,7 @@ static bool turn(struct pib_qp *qp, struct pib_budget *budget)
 	arm(qp, pib_req_deadline(&qp->req));
 	if (qp->stalled)
 		more |= stall_again(qp, now);
+	pib_stats_fold(qp);
 
 	return more;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What errors do to a QP: states, flushing, events (IBA 10.3.1, 11.6.3). */
 #include "compat/compat.h"
+#include "counters.h"
 #include "engine.h"
 #include "hca.h"
 #include "qp.h"
@@ -64,6 +65,7 @@ void pib_state_resp_error(struct pib_qp *qp)
 	/* A receive work request that has failed tells by its completion. */
 	switch (qp->resp.error) {
 	case PIB_RES_ACCESS:
+		pib_hca_stat(qp->hca, PIB_STAT_RESP_REMOTE_ACCESS);
 		qp->events |= BIT(IB_EVENT_QP_ACCESS_ERR);
 		break;
 	case PIB_RES_INV_REQ:
@@ -100,7 +102,9 @@ void pib_state_reset(struct pib_qp *qp)
 	if (qp->slots)
 		memset(qp->slots, 0, (size_t)qp->num_slots * qp->slot_size);
 	pib_req_init(&qp->req, qp->slots, qp->slot_size, qp->num_slots ? qp->num_slots - 1 : 0);
-	pib_resp_init(&qp->resp, qp->rd_res, qp->rd_res ? PIB_QP_RD_RES : 1);
+	pib_resp_init(&qp->resp, qp->rd_res, qp->num_rd_res);
+	memset(&qp->req_seen, 0, sizeof(qp->req_seen));
+	memset(&qp->resp_seen, 0, sizeof(qp->resp_seen));
 	pib_sq_reset(qp);
 	pib_rq_reset(qp);
 }

@@ -67,6 +67,7 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	if (!deliver(qp, b))
 		return true;
 
+	pib_hca_stat(qp->hca, PIB_STAT_TX_PUSHED_BACK);
 	qp->stalled = b;
 	qp->stalls = 0;
 	return false;
