@@ -16,8 +16,8 @@ namespace {
 bool is_absence(int code) { return code == ENOENT || code == ENODEV; }
 
 Error absent(const std::string& doing, std::string_view what) {
-  return Error{fmt::format("cannot {}: no {} of that name in this network namespace ('pibctl show' "
-                           "lists what there is)",
+  return Error{fmt::format("cannot {}: no such {} in this network namespace ('pibctl show' lists "
+                           "them)",
                            doing, what),
                ENOENT};
 }
@@ -56,9 +56,8 @@ Status Client::add_hca(const HcaRequest& hca) {
       "no netdev '{}' in this network namespace ('ip link' lists them)", hca.netdev);
   const Reason reasons[] = {
       {ENODEV, no_netdev},
-      {EEXIST, "the name is taken by another RDMA device or switch ('rdma dev' and 'pibctl show' "
-               "list them)"},
-      {ENFILE, "the name is taken by another RDMA device ('rdma dev' lists them)"},
+      {EEXIST, "the name is taken by a switch, or by another RDMA device, maybe of another network "
+               "namespace ('rdma dev' lists them)"},
       {EADDRINUSE, "the UDP port is in use on this host; choose another with 'udp-port', the same "
                    "on all hosts"},
       {ENETDOWN, "the netdev is down ('ip link set dev DEV up' brings it up)"},
@@ -80,7 +79,7 @@ Status Client::remove(const std::string& name) {
   if (done || !is_absence(done.error().code) || !session_.connected()) return done;
   done = command(doing, encode_named(PIB_CMD_SWITCH_DEL, PIB_A_SWITCH_NAME, name), kNoReasons);
   if (done || !is_absence(done.error().code)) return done;
-  return absent(doing, "HCA and no switch");
+  return absent(doing, "HCA or switch");
 }
 
 Status Client::remove_switch(const std::string& name) {

@@ -135,7 +135,7 @@ std::string link_heading(const Link& link) {
 }
 
 void show_session(Output& out, const UdpLink& udp) {
-  out.field("session", std::string(udp.up ? "up" : "down"));
+  out.field("up", udp.up);
   out.line_break();
   show_guid(out, "peer_node_guid", udp.peer_node_guid);
   show_number(out, "peer_port", udp.peer_port);
