@@ -289,7 +289,7 @@ u8 pib_link_out(struct pib_link_fsm *f, struct pib_hello *h, u64 now)
 	h->peer_nonce = stranger ? f->answer_nonce : f->peer_nonce;
 	h->seq = ++f->tx_seq;
 	h->ack = stranger ? f->answer_seq : f->rx_seq;
-	h->down = f->local_down;
+	h->down |= f->local_down;
 	h->keepalive_ms = PIB_KEEPALIVE_MS;
 	f->out_id = stranger ? f->answer_id : f->remote_id;
 	f->answer_nonce = 0;
