@@ -16,8 +16,8 @@ int pib_av_from_attr(struct pib_hca *hca, const struct rdma_ah_attr *attr, struc
 
 	if (!port || port > hca->node.num_ports)
 		return -EINVAL;
-	/* 4.1.3: LID 0 is reserved */
-	if (!dlid || dlid > U16_MAX || rdma_ah_get_sl(attr) > 15)
+	/* LID 0 passes: ib_core makes a handle for an SM that is not known yet */
+	if (dlid > U16_MAX || rdma_ah_get_sl(attr) > 15)
 		return -EINVAL;
 	/* A multicast packet needs a GRH to name its group (9.3) */
 	if (pib_lid_is_mcast(dlid) && !has_grh)

@@ -265,6 +265,11 @@ static int hca_init(struct pib_hca *hca, const char *name, u8 num_ports, u64 gui
 	ib->local_dma_lkey = 0;
 	ib->dev.parent = &hca->parent->dev;
 	memcpy(ib->node_desc, hca->node.desc, sizeof(ib->node_desc));
+	/* the doorbells, which ib_core lets through for software devices only */
+	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
+			       BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |
+			       BIT_ULL(IB_USER_VERBS_CMD_POST_SRQ_RECV) |
+			       BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 	return 0;
 }
 
