@@ -74,6 +74,8 @@ private:
 
 	void explore(size_t i)
 	{
+		if (!found[i].is_switch && i)
+			return;		// no way leads through an HCA, but for the SM's own
 		for (int p = 1; p <= found[i].num_ports; p++) {
 			if (!found[i].is_switch && p != found[i].port)
 				continue;
@@ -153,7 +155,11 @@ private:
 
 	void raise(const Seen &s, uint8_t state)
 	{
-		for (auto [port, far] : s.links) {
+		auto ports = s.links;
+
+		if (!s.is_switch)
+			ports = {{s.port, 0}};
+		for (auto [port, far] : ports) {
 			Data d = port_info(s, port);
 			if ((ask(s, get(PIB_SM_PORT_INFO, port)).attribute()[32] & 0xF) >= state)
 				continue;

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+// Notices: their bytes, when they are sent, repeated, repressed and held back.
+#include <gtest/gtest.h>
+#include "fabric.h"
+
+using namespace fabric;
+
+namespace {
+
+class Trap : public ::testing::Test {
+protected:
+	Trap()
+	{
+		sw.port(0).lid = 0x10;
+		sw.port(0).sm_lid = 1;
+		for (int i = 1; i <= 2; i++) {
+			ca.port(i).lid = 0x20 + i;
+			ca.port(i).sm_lid = 1;
+			pib_port_link_up(&ca.port(i), 5);
+		}
+	}
+	std::optional<Mad> next(Node &n)
+	{
+		Mad m;
+
+		if (!pib_trap_next(&n.n, now, m.data(), &from))
+			return std::nullopt;
+		return m;
+	}
+	void repress(Node &n, const Mad &trap)
+	{
+		Mad m = trap, out;
+
+		m[PIB_MAD_METHOD] = PIB_METHOD_TRAP_REPRESS;
+		EXPECT_EQ(pib_sma_process(&n.port(1), m.data(), out.data(), now, false),
+			  PIB_MAD_NONE);
+	}
+	static uint16_t number(const Mad &m) { return pib_get16(m.attribute() + 4); }
+	static const uint8_t *details(const Mad &m) { return m.attribute() + 10; }
+	static uint64_t interval() { return 4096ULL << 18; }
+
+	uint64_t now = kSecond;
+	pib_port *from = nullptr;
+	Node ca{PIB_NODE_CA, 2, 0x100};
+	Node sw{PIB_NODE_SWITCH, 4, 0x200};
+};
+
+TEST_F(Trap, LinkStateChangeOfASwitch)
+{
+	pib_port_link_up(&sw.port(3), 5);
+	EXPECT_TRUE(sw.n.events & PIB_EV_TRAP);
+	auto m = next(sw);
+	ASSERT_TRUE(m);
+	EXPECT_EQ(from, &sw.port(0));
+	EXPECT_EQ((*m)[PIB_MAD_CLASS], PIB_CLASS_SM_LID);
+	EXPECT_EQ(m->method(), PIB_METHOD_TRAP);
+	EXPECT_EQ(m->attr(), PIB_SM_NOTICE);
+	EXPECT_EQ(m->attribute()[0], 0x81) << "generic, urgent";
+	EXPECT_EQ(pib_get32(m->attribute()) & 0xFFFFFF, unsigned(PIB_NODE_SWITCH));
+	EXPECT_EQ(number(*m), 128);
+	EXPECT_EQ(pib_get16(m->attribute() + 6), 0x10) << "issuer";
+	EXPECT_EQ(pib_get16(details(*m)), 0x10);
+	EXPECT_FALSE(next(sw));
+}
+
+TEST_F(Trap, RepeatedUpToTheLimit)
+{
+	pib_port_link_up(&sw.port(3), 5);
+	auto first = next(sw);
+	ASSERT_TRUE(first);
+	for (int i = 1; i < PIB_TRAP_REPEATS; i++) {
+		EXPECT_EQ(pib_node_deadline(&sw.n), now + interval());
+		now += interval() - 1;
+		EXPECT_FALSE(next(sw));
+		now++;
+		auto again = next(sw);
+		ASSERT_TRUE(again) << i;
+		EXPECT_EQ(again->tid(), first->tid());
+	}
+	EXPECT_EQ(pib_node_deadline(&sw.n), 0u);
+	now += 10 * interval();
+	EXPECT_FALSE(next(sw));
+}
+
+TEST_F(Trap, RepressedByItsTransactionId)
+{
+	pib_port_link_up(&sw.port(3), 5);
+	auto m = next(sw);
+	ASSERT_TRUE(m);
+	Mad other = *m;
+	pib_put64(other.data() + PIB_MAD_TID, m->tid() + 1);
+	repress(sw, other);
+	EXPECT_NE(pib_node_deadline(&sw.n), 0u);
+	repress(sw, *m);
+	EXPECT_EQ(pib_node_deadline(&sw.n), 0u);
+}
+
+TEST_F(Trap, SameNoticeWaitsForTheIntervalAndTakesANewTid)
+{
+	pib_port_link_up(&sw.port(3), 5);
+	auto m = next(sw);
+	repress(sw, *m);
+	for (int i = 0; i < 100; i++) {		// a flapping cable
+		pib_port_link_down(&sw.port(3));
+		pib_port_link_up(&sw.port(3), 5);
+	}
+	EXPECT_FALSE(next(sw));
+	repress(sw, *m);			// late: for the one before
+	EXPECT_EQ(pib_node_deadline(&sw.n), now + interval());
+	now += interval();
+	auto again = next(sw);
+	ASSERT_TRUE(again);
+	EXPECT_NE(again->tid(), m->tid());
+	EXPECT_FALSE(next(sw));
+}
+
+TEST_F(Trap, NoneWithoutAnSm)
+{
+	sw.port(0).sm_lid = 0;
+	pib_port_link_up(&sw.port(3), 5);
+	EXPECT_FALSE(next(sw));
+	EXPECT_EQ(pib_node_deadline(&sw.n), 0u);
+	EXPECT_TRUE(sw.n.port_state_change) << "the sweep sees this";
+}
+
+TEST_F(Trap, CutOffInTheMeantime)
+{
+	pib_port_set_is_sm(&ca.port(1), true, now);
+	pib_port_link_down(&ca.port(1));
+	EXPECT_FALSE(next(ca));
+	EXPECT_EQ(pib_node_deadline(&ca.n), 0u);
+}
+
+TEST_F(Trap, CapabilityMask)
+{
+	pib_port_set_is_sm(&ca.port(2), true, now);
+	auto m = next(ca);
+	ASSERT_TRUE(m);
+	EXPECT_EQ(from, &ca.port(2));
+	EXPECT_EQ(number(*m), 144);
+	EXPECT_EQ(m->attribute()[0], 0x84);
+	EXPECT_EQ(pib_get16(details(*m) + 2), 0x22);
+	EXPECT_EQ(details(*m)[5], 0);
+	EXPECT_EQ(pib_get32(details(*m) + 6), ca.port(2).cap_mask);
+	EXPECT_TRUE(ca.port(2).cap_mask & PIB_CAPM_SM);
+	pib_port_set_is_sm(&ca.port(2), true, now);
+	EXPECT_FALSE(next(ca)) << "no change";
+}
+
+TEST_F(Trap, NodeDescription)
+{
+	pib_node_set_desc(&ca.n, "new", now);
+	for (int i = 1; i <= 2; i++) {
+		auto m = next(ca);
+		ASSERT_TRUE(m);
+		EXPECT_EQ(number(*m), 144);
+		EXPECT_EQ(from, &ca.port(i));
+		EXPECT_EQ(details(*m)[5], 1) << "OtherLocalChanges";
+		EXPECT_EQ(pib_get16(details(*m) + 10), 1);
+	}
+	EXPECT_FALSE(next(ca));
+}
+
+TEST_F(Trap, SystemImageGuid)
+{
+	pib_node_set_sys_guid(&sw.n, 0xABCD, now);
+	auto m = next(sw);
+	ASSERT_TRUE(m);
+	EXPECT_EQ(number(*m), 145);
+	EXPECT_EQ(pib_get16(details(*m) + 2), 0x10);
+	EXPECT_EQ(pib_get64(details(*m) + 6), 0xABCDu);
+}
+
+TEST_F(Trap, Thresholds)
+{
+	pib_trap_threshold(&sw.port(2), 130, now);
+	auto m = next(sw);
+	ASSERT_TRUE(m);
+	EXPECT_EQ(number(*m), 130);
+	EXPECT_EQ(pib_get16(details(*m) + 2), 0x10);
+	EXPECT_EQ(details(*m)[4], 2);
+}
+
+TEST_F(Trap, BadMKey)
+{
+	Mad in = with_key(set(PIB_SM_PORT_INFO, 0x12345678, {}), 0xBAD), out;
+
+	in[PIB_MAD_CLASS] = PIB_CLASS_SM_DR;
+	in[PIB_MAD_HOP_CNT] = 40;
+	for (int i = 0; i < 64; i++)
+		in[PIB_MAD_RETURN_PATH + i] = 100 + i;
+	pib_put16(in.data() + PIB_MAD_DR_SLID, 0x77);
+	sw.port(0).m_key = 1;
+	EXPECT_EQ(pib_sma_process(&sw.port(3), in.data(), out.data(), now, false), PIB_MAD_NONE);
+	auto m = next(sw);
+	ASSERT_TRUE(m);
+	const uint8_t *d = details(*m);
+	EXPECT_EQ(number(*m), 256);
+	EXPECT_EQ(m->attribute()[0], 0x82) << "security";
+	EXPECT_EQ(pib_get16(d + 2), 0x10);
+	EXPECT_EQ(pib_get16(d + 4), 0x77);
+	EXPECT_EQ(d[6], PIB_METHOD_SET);
+	EXPECT_EQ(pib_get16(d + 8), PIB_SM_PORT_INFO);
+	EXPECT_EQ(pib_get32(d + 10), 0x12345678u);
+	EXPECT_EQ(pib_get64(d + 14), 0xBADu);
+	EXPECT_EQ(d[23], 0x80 | 0x40 | 30) << "directed, truncated";
+	EXPECT_EQ(d[24], 100);
+	EXPECT_EQ(d[53], 129);
+}
+
+pib_hdrs offender()
+{
+	pib_hdrs h{};
+
+	h.slid = 0x31;
+	h.dlid = 0x32;
+	h.sl = 5;
+	h.pkey = 0x1234;
+	h.qkey = 0x80010000;
+	h.sqpn = 0x111;
+	h.dqpn = 0x222;
+	h.flags = PIB_H_GRH;
+	h.sgid[15] = 1;
+	h.dgid[15] = 2;
+	return h;
+}
+
+TEST_F(Trap, BadPKeyAndQKey)
+{
+	pib_hdrs h = offender();
+
+	for (uint16_t num : {257, 258}) {
+		pib_trap_bad_key(&ca.port(1), num, &h, now);
+		auto m = next(ca);
+		ASSERT_TRUE(m);
+		const uint8_t *d = details(*m);
+		EXPECT_EQ(number(*m), num);
+		EXPECT_EQ(pib_get16(d + 2), 0x31);
+		EXPECT_EQ(pib_get16(d + 4), 0x32);
+		EXPECT_EQ(pib_get32(d + 6), num == 257 ? 0x1234u : 0x80010000u);
+		EXPECT_EQ(pib_get32(d + 10), 0x50000111u);
+		EXPECT_EQ(pib_get32(d + 14), 0x222u);
+		EXPECT_EQ(d[18 + 15], 1);
+		EXPECT_EQ(d[34 + 15], 2);
+	}
+	EXPECT_EQ(ca.port(1).pkey_viol, 1);
+	EXPECT_EQ(ca.port(1).qkey_viol, 1);
+	ca.port(1).pkey_viol = 0xFFFF;
+	pib_trap_bad_key(&ca.port(1), 257, &h, now);
+	EXPECT_EQ(ca.port(1).pkey_viol, 0xFFFF);
+}
+
+TEST_F(Trap, SwitchPKey)
+{
+	pib_hdrs h = offender();
+
+	pib_trap_switch_pkey(&sw.port(4), &h, now);
+	auto m = next(sw);
+	ASSERT_TRUE(m);
+	const uint8_t *d = details(*m);
+	EXPECT_EQ(number(*m), 259);
+	EXPECT_EQ(pib_get16(d), 0x00FF);
+	EXPECT_EQ(pib_get16(d + 2), 0x31);
+	EXPECT_EQ(pib_get16(d + 6), 0x1234);
+	EXPECT_EQ(pib_get32(d + 8), 0x50000111u);
+	EXPECT_EQ(pib_get16(d + 48), 0x10);
+	EXPECT_EQ(d[50], 4);
+}
+
+TEST_F(Trap, MoreThanFitTakeTheOldestOnesPlace)
+{
+	pib_hdrs h = offender();
+
+	pib_port_link_up(&sw.port(3), 5);
+	ASSERT_TRUE(next(sw));
+	for (int i = 0; i < PIB_TRAPS + 3; i++) {
+		h.slid = 0x100 + i;
+		pib_trap_switch_pkey(&sw.port(4), &h, now);
+	}
+	int sent = 0;
+	while (next(sw))
+		sent++;
+	EXPECT_EQ(sent, PIB_TRAPS);
+}
+
+TEST_F(Trap, NoticeCanBeRead)
+{
+	Mad in = get(PIB_SM_NOTICE), out;
+
+	pib_sma_process(&sw.port(1), in.data(), out.data(), now, false);
+	EXPECT_EQ(out.payload(), Data{});
+	pib_port_link_up(&sw.port(3), 5);
+	pib_sma_process(&sw.port(1), in.data(), out.data(), now, false);
+	EXPECT_EQ(number(out), 128);
+}
+
+}  // namespace
