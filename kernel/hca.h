@@ -8,6 +8,7 @@
 #include "port.h"
 
 struct netlink_ext_ack;
+struct pib_agent;
 struct pib_mcast;
 struct pib_stats;
 struct platform_device;
@@ -53,6 +54,7 @@ struct pib_hca {
 	bool standalone;
 	int id;
 	void (*on_gone)(struct pib_hca *hca);
+	struct pib_agent __rcu *agent;	/* fabric.c's: traps and leases */
 	struct list_head node_entry;	/* fabric.c's list of HCAs of the namespace */
 	struct work_struct event_work;	/* turns pib_event bits into ib_events */
 };

@@ -1,17 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* pib: module entry. */
 #include <linux/module.h>
+#include <net/genetlink.h>
+#include <rdma/rdma_netlink.h>
+#include "burst.h"
+#include "fabric.h"
+#include "netlink.h"
+#include "qp.h"
+#include "rdma_link.h"
 
 static int __init pib_init(void)
 {
+	int err;
+
+	err = pib_burst_cache_init();
+	if (err)
+		return err;
+	err = pib_engine_init();
+	if (err)
+		goto err_burst;
+	err = pib_fabric_init();
+	if (err)
+		goto err_engine;
+	err = pib_netlink_init();
+	if (err)
+		goto err_fabric;
+	pib_rdma_link_init();
 	return 0;
+
+err_fabric:
+	pib_fabric_exit();
+err_engine:
+	pib_engine_exit();
+err_burst:
+	pib_burst_cache_exit();
+	return err;
 }
 
 static void __exit pib_exit(void)
 {
+	pib_rdma_link_exit();
+	pib_netlink_exit();
+	pib_fabric_exit();
+	pib_engine_exit();
+	rcu_barrier();
+	pib_burst_cache_exit();
 }
 
 module_init(pib_init);
 module_exit(pib_exit);
 MODULE_DESCRIPTION("InfiniBand over Ethernet");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(PIB_MODULE_VERSION);
+MODULE_ALIAS_GENL_FAMILY(PIB_GENL_NAME);
+MODULE_ALIAS_RDMA_LINK("pib");

@@ -4,6 +4,8 @@
 #define PIB_PORT_H
 
 #include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/spinlock.h>
 #include "proto/node.h"
 
 struct pib_burst;
@@ -19,6 +21,9 @@ struct pib_ulink;
  * @peer: far end of a cable inside this kernel; RCU
  * @ulink: link over UDP; RCU; at most one of @peer and @ulink is set
  * @counts: per CPU, see pib_kport_count()
+ * @cable_out: the cable to @peer is unplugged for now; guarded by the namespace's link_lock
+ * @is_auto: the cable was made by the system; guarded by the namespace's configuration mutex
+ * @alone_lid: HCA ports: LID without an SM, 0 if there is to be one; under the node's lock
  */
 struct pib_kport {
 	struct pib_port p;
@@ -27,6 +32,9 @@ struct pib_kport {
 	struct pib_kport __rcu *peer;
 	struct pib_ulink __rcu *ulink;
 	struct pib_counts __percpu *counts;
+	bool cable_out;
+	bool is_auto;
+	u16 alone_lid;
 };
 
 static inline struct pib_kport *to_kport(const struct pib_port *p)
@@ -40,18 +48,39 @@ struct pib_kport *pib_kport_alloc(gfp_t gfp);
 /* After an RCU grace period. */
 void pib_kport_free(struct pib_kport *port);
 
+/* The lock of the node to which @port belongs; taken with interrupts off. */
+spinlock_t *pib_kport_lock(const struct pib_kport *port);
+/* Have the event bits of the port and its node acted upon. Any context. */
+void pib_kport_events(struct pib_kport *port);
+
 /**
  * pib_port_xmit() - send a burst out of a port
  *
  * Looks at the port's state, partition (part_enforce) and SL2VL (h.vl is set from h.sl), counts, crosses
  * the cable and goes on hop by hop until the burst is handed to an HCA
- * (pib_hca_rx()), to a UDP link or dropped. Softirqs disabled, under
+ * (pib_hca_rx()), to a UDP link or dropped. A burst for the sending HCA port's
+ * own LID turns round in the HCA. Softirqs disabled, under
  * rcu_read_lock(); no node lock held. The caller may hold the sending QP's lock.
  *
  * Returns 0: the burst is consumed. -EBUSY: the receiving QP of the same kernel
  * has too much waiting; the burst is still the caller's, who tries again later.
  */
 int pib_port_xmit(struct pib_kport *port, struct pib_burst *b);
+
+/**
+ * pib_port_recv() - a burst came in at a port from a UDP link
+ *
+ * Context as pib_port_xmit(). The burst is consumed.
+ */
+void pib_port_recv(struct pib_kport *port, struct pib_burst *b);
+
+/**
+ * pib_switch_send() - a burst made by a switch's own agents leaves it
+ * @out_port: port, or PIB_PORT_BY_LID
+ *
+ * Context as pib_port_xmit(). The burst is consumed.
+ */
+void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b);
 
 /* The SM has set the physical state or width: tell the link. Process context. */
 void pib_kport_phys_changed(struct pib_kport *port);

@@ -39,6 +39,7 @@ enum pib_hello_caps {
 	PIB_CAP_SEGMENTS = 1 << 1,	/* understands PIB_DG_SEGMENT */
 	PIB_CAP_KEYED = 1 << 2,		/* hello is authenticated */
 	PIB_CAP_STANDALONE = 1 << 3,	/* @lids are to be routed without an SM */
+	PIB_CAP_AUTO = 1 << 4,		/* a trunk, made by discovery: one between two nodes */
 };
 
 enum pib_hello_role {

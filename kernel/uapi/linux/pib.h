@@ -113,7 +113,7 @@ enum pib_p_attr {
 	PIB_P_SM_LID,		/* u16 */
 	PIB_P_MTU,		/* u32, active MTU in bytes */
 	PIB_P_WIDTH,		/* u8, active, as PortInfo */
-	PIB_P_SPEED,		/* u8, active, as PortInfo */
+	PIB_P_SPEED,		/* u16, active, enum ib_port_speed */
 	PIB_P_COUNTERS,		/* nest of PIB_C_* */
 	PIB_P_NETDEV,		/* string, of the uplink behind the port if there is one */
 	__PIB_P_MAX

@@ -1,0 +1,1080 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The objects of a network namespace: HCAs, switches, cables, uplinks.
+ *
+ * Order of locks:
+ *
+ *	pn->lock		configuration; mutex
+ *	  pn->link_lock		which links are up; mutex
+ *	    ul->lock		the session of a link over UDP; softirqs off
+ *	      up->lock		newcomers and LIDs of an uplink; softirqs off
+ *	      node lock		interrupts off; never two at once
+ *
+ * pn->lock is taken before RTNL (sockets join groups, HCAs register) and never
+ * under it: what a netdev notifier finds out is left to work items. ib_core
+ * unregisters an HCA without pn->lock, and calls pib_fabric_hca_gone(), which
+ * takes it. Nothing is sent under a node lock or under ul->lock.
+ *
+ * An HCA is found through its seat. Whoever removes it first (pibctl, `rdma
+ * link delete`, the netdev, the namespace, the module) detaches the seat; the
+ * seat itself goes when ib_core has unregistered the HCA, and a namespace or
+ * the module waits for that.
+ */
+#include <linux/ctype.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/utsname.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include "compat/compat.h"
+#include "fabric.h"
+#include "guid.h"
+#include "hca.h"
+#include "ulink.h"
+
+struct workqueue_struct *pib_fabric_wq;
+
+static unsigned int pib_net_id __read_mostly;
+static DEFINE_MUTEX(nets_lock);
+static LIST_HEAD(nets);
+
+struct pib_net *pib_net(struct net *net)
+{
+	return net_generic(net, pib_net_id);
+}
+
+struct pib_net *pib_kport_net(const struct pib_kport *port)
+{
+	return port->hca ? pib_net(port->hca->net) : port->sw->pn;
+}
+
+const char *pib_kport_node_name(const struct pib_kport *port)
+{
+	return port->hca ? dev_name(&port->hca->ib.dev) : port->sw->name;
+}
+
+/* ---- links under ports ---- */
+
+static void kport_far(struct pib_kport *port, struct pib_far *far)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+
+	spin_lock_irq(lock);
+	far->mtu_cap = port->p.mtu_cap;
+	far->width_en = port->p.width_en;
+	far->speed_en = port->p.speed_en;
+	far->ext_speed_en = port->p.ext_speed_en;
+	spin_unlock_irq(lock);
+}
+
+static bool kport_standalone(const struct pib_kport *port)
+{
+	return port->hca ? port->hca->standalone : port->sw->standalone;
+}
+
+void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+
+	lockdep_assert_held(&pib_kport_net(port)->link_lock);
+	spin_lock_irq(lock);
+	port->p.far_width_en = far->width_en;
+	port->p.far_speed_en = far->speed_en;
+	port->p.far_ext_speed_en = far->ext_speed_en;
+	pib_port_link_up(&port->p, far->mtu_cap);
+	if (kport_standalone(port))
+		pib_port_go_alone(&port->p, port->alone_lid);
+	spin_unlock_irq(lock);
+	pib_kport_events(port);
+}
+
+void pib_kport_link_down(struct pib_kport *port)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+	bool was_up;
+
+	lockdep_assert_held(&pib_kport_net(port)->link_lock);
+	spin_lock_irq(lock);
+	was_up = port->p.state > PIB_PORT_DOWN;
+	pib_port_link_down(&port->p);
+	spin_unlock_irq(lock);
+	if (was_up) {
+		preempt_disable();
+		pib_kport_count(port, link_downed, 1);
+		preempt_enable();
+	}
+	pib_kport_events(port);
+}
+
+/* Both ends of a local cable, up if both want it. */
+static void cable_settle(struct pib_kport *a, struct pib_kport *b)
+{
+	struct pib_far far_a, far_b;
+
+	if (a->cable_out || !pib_port_wants_link(&a->p) || !pib_port_wants_link(&b->p))
+		return;
+	kport_far(a, &far_a);
+	kport_far(b, &far_b);
+	pib_kport_link_up(a, &far_b);
+	pib_kport_link_up(b, &far_a);
+}
+
+/* The link of @port trains anew. */
+static void cable_bounce(struct pib_net *pn, struct pib_kport *port)
+{
+	struct pib_kport *peer;
+	struct pib_ulink *ul;
+
+	lockdep_assert_held(&pn->link_lock);
+	peer = rcu_dereference_protected(port->peer, true);
+	ul = rcu_dereference_protected(port->ulink, true);
+	if (peer) {
+		pib_kport_link_down(port);
+		pib_kport_link_down(peer);
+		cable_settle(port, peer);
+	} else if (ul) {
+		pib_ulink_bounce(ul);
+	}
+}
+
+void pib_kport_phys_changed(struct pib_kport *port)
+{
+	struct pib_net *pn = pib_kport_net(port);
+
+	mutex_lock(&pn->link_lock);
+	cable_bounce(pn, port);
+	mutex_unlock(&pn->link_lock);
+}
+
+void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b)
+{
+	lockdep_assert_held(&pn->lock);
+	mutex_lock(&pn->link_lock);
+	a->cable_out = false;
+	b->cable_out = false;
+	rcu_assign_pointer(a->peer, b);
+	rcu_assign_pointer(b->peer, a);
+	cable_settle(a, b);
+	mutex_unlock(&pn->link_lock);
+	pn->changes++;
+}
+
+void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head *dead)
+{
+	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
+	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+
+	lockdep_assert_held(&pn->lock);
+	if (ul) {
+		pib_ulink_unplug(ul, dead);
+		return;
+	}
+	if (!peer)
+		return;
+	mutex_lock(&pn->link_lock);
+	RCU_INIT_POINTER(port->peer, NULL);
+	RCU_INIT_POINTER(peer->peer, NULL);
+	pib_kport_link_down(port);
+	pib_kport_link_down(peer);
+	mutex_unlock(&pn->link_lock);
+	pn->changes++;
+}
+
+/* ---- names ---- */
+
+struct pib_seat *pib_fabric_find_seat(struct pib_net *pn, const char *name)
+{
+	struct pib_seat *seat;
+
+	lockdep_assert_held(&pn->lock);
+	list_for_each_entry(seat, &pn->seats, entry)
+		if (!seat->detached && !strcmp(dev_name(&seat->hca->ib.dev), name))
+			return seat;
+	return NULL;
+}
+
+struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name)
+{
+	struct pib_switch *sw;
+
+	lockdep_assert_held(&pn->lock);
+	list_for_each_entry(sw, &pn->switches, entry)
+		if (!strcmp(sw->name, name))
+			return sw;
+	return NULL;
+}
+
+void pib_fabric_switch_name(struct pib_net *pn, char name[PIB_NAME_MAX])
+{
+	unsigned int i;
+
+	for (i = 0; ; i++) {
+		snprintf(name, PIB_NAME_MAX, "sw%u", i);
+		if (!pib_fabric_find_switch(pn, name) && !pib_fabric_find_seat(pn, name))
+			return;
+	}
+}
+
+static int check_name(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack)
+{
+	const char *c;
+
+	for (c = name; *c; c++)
+		if (!isalnum(*c) && !strchr("_-.:", *c))
+			break;
+	if (!*name || *c || *name == '.' || *name == '-') {
+		NL_SET_ERR_MSG(extack, "bad name: letters, digits and _ - . : make a name");
+		return -EINVAL;
+	}
+	if (pib_fabric_find_switch(pn, name)) {
+		NL_SET_ERR_MSG(extack, "a switch of that name exists");
+		return -EEXIST;
+	}
+	if (pib_fabric_find_seat(pn, name)) {
+		NL_SET_ERR_MSG(extack, "an HCA of that name exists");
+		return -EEXIST;
+	}
+	return 0;
+}
+
+static int check_alive(struct pib_net *pn, struct netlink_ext_ack *extack)
+{
+	if (!pn->dying)
+		return 0;
+	NL_SET_ERR_MSG(extack, "the network namespace is going away");
+	return -ENODEV;
+}
+
+/* ---- LIDs without an SM ---- */
+
+/* The @n-th choice of a port for its LID: 1 .. 0xBFFF. */
+static u16 alone_lid(u64 port_guid, unsigned int n)
+{
+	u64 h = (port_guid + n) * 0x9E3779B97F4A7C15ULL;
+
+	return 1 + (u32)(h >> 32) % (PIB_LID_MCAST_FIRST - 1);
+}
+
+static bool lid_is_known(struct pib_uplink *up, u16 lid)
+{
+	struct pib_ulink *ul;
+	bool known = false;
+	unsigned int i;
+
+	if (pib_uplink_has_lid(up, lid))
+		return true;
+	rcu_read_lock();
+	list_for_each_entry_rcu(ul, &up->ulinks, entry)
+		for (i = 0; i < READ_ONCE(ul->num_lids); i++)
+			known |= READ_ONCE(ul->lids[i]) == lid;
+	rcu_read_unlock();
+	return known;
+}
+
+/* Give a standalone port a LID that nobody is known to have. */
+static int kport_choose_lid(struct pib_uplink *up, struct pib_kport *port)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+	u16 lid, old = port->alone_lid;
+	unsigned int n = 0;
+	int err = 0;
+
+	do
+		lid = alone_lid(port->p.guid, n++);
+	while (lid_is_known(up, lid));
+
+	if (rcu_access_pointer(port->peer) || !rcu_access_pointer(port->ulink))
+		err = pib_uplink_set_lid(up, old, lid);
+	if (err)
+		return err;
+	spin_lock_irq(lock);
+	port->alone_lid = lid;
+	spin_unlock_irq(lock);
+	return 0;
+}
+
+/* Tell the host switch and the port's own state machine of the new LID. */
+static void kport_use_lid(struct pib_kport *port, u16 old)
+{
+	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
+	spinlock_t *lock = pib_kport_lock(port);
+
+	if (peer && peer->sw && peer->sw->standalone) {
+		if (old)
+			pib_switch_set_route(peer->sw, old, PIB_LFT_DROP);
+		pib_switch_set_route(peer->sw, port->alone_lid, peer->p.num);
+	}
+	spin_lock_irq(lock);
+	pib_port_go_alone(&port->p, port->alone_lid);
+	spin_unlock_irq(lock);
+	pib_kport_events(port);
+}
+
+static struct pib_kport *find_alone(struct pib_ulink *ul, u16 lid)
+{
+	struct pib_switch *sw = ul->port->sw;
+	unsigned int i;
+
+	if (!sw)
+		return ul->port->alone_lid == lid ? ul->port : NULL;
+	for (i = 1; i <= sw->node.num_ports; i++) {
+		struct pib_kport *peer = rcu_dereference_protected(sw->ports[i]->peer, true);
+
+		if (peer && peer->hca && peer->alone_lid == lid)
+			return peer;
+	}
+	return NULL;
+}
+
+void pib_fabric_move_lid(struct pib_ulink *ul, u16 lid)
+{
+	struct pib_kport *port = lid ? find_alone(ul, lid) : NULL;
+
+	if (!port || kport_choose_lid(ul->up, port))
+		return;
+	kport_use_lid(port, lid);
+	pib_uplink_announce(ul->up);
+}
+
+/* ---- HCAs ---- */
+
+/* Pull the HCA's cables and give up its uplink. */
+static void seat_detach(struct pib_seat *seat)
+{
+	struct pib_net *pn = seat->pn;
+	struct pib_hca *hca = seat->hca;
+	LIST_HEAD(dead);
+	unsigned int i;
+
+	lockdep_assert_held(&pn->lock);
+	if (seat->detached)
+		return;
+	seat->detached = true;
+	pib_agent_stop(&seat->agent);
+	for (i = 1; i <= hca->node.num_ports; i++) {
+		struct pib_kport *port = hca->ports[i];
+		struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
+
+		if (port->alone_lid && peer && peer->sw && peer->sw->standalone) {
+			pib_switch_set_route(peer->sw, port->alone_lid, PIB_LFT_DROP);
+			pib_uplink_set_lid(seat->up, port->alone_lid, 0);
+		}
+		pib_cable_pull(pn, port, &dead);
+	}
+	synchronize_rcu();
+	pib_ulink_free(&dead);
+	if (seat->host_switch)
+		pib_uplink_put_switch(seat->up);
+	pib_uplink_put(seat->up);
+	seat->up = NULL;
+	pn->changes++;
+}
+
+void pib_fabric_hca_gone(struct pib_hca *hca)
+{
+	struct pib_net *pn = pib_net(hca->net);
+	struct pib_seat *seat;
+
+	mutex_lock(&pn->lock);
+	list_for_each_entry(seat, &pn->seats, entry) {
+		if (seat->hca != hca)
+			continue;
+		seat_detach(seat);
+		list_del(&seat->entry);
+		pib_guid_put(seat->guid);
+		kfree(seat);
+		break;
+	}
+	if (list_empty(&pn->seats))
+		wake_up_all(&pn->empty);
+	mutex_unlock(&pn->lock);
+}
+
+static struct pib_kport *host_switch_port(struct pib_uplink *up)
+{
+	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
+	unsigned int i;
+
+	for (i = 1; i <= sw->node.num_ports; i++) {
+		struct pib_kport *port = sw->ports[i];
+
+		if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
+			return port;
+	}
+	return NULL;
+}
+
+static int seat_plug_switch(struct pib_seat *seat, struct pib_kport *port)
+{
+	struct pib_kport *sw_port = host_switch_port(seat->up);
+	int err;
+
+	if (!sw_port)
+		return -ENOSPC;
+	if (seat->hca->standalone) {
+		err = kport_choose_lid(seat->up, port);
+		if (err)
+			return err;
+		pib_switch_set_route(sw_port->sw, port->alone_lid, sw_port->p.num);
+	}
+	port->is_auto = true;
+	sw_port->is_auto = true;
+	pib_cable_plug(seat->pn, port, sw_port);
+	return 0;
+}
+
+static int seat_plug_peer(struct pib_seat *seat, struct pib_kport *port,
+			  const struct pib_addr *peer)
+{
+	struct pib_ulink *ul;
+
+	if (seat->hca->standalone)
+		port->alone_lid = alone_lid(port->p.guid, 0);
+	port->is_auto = true;
+	ul = pib_ulink_create(seat->up, port, PIB_ULINK_EXPLICIT, peer, NULL);
+	return PTR_ERR_OR_ZERO(ul);
+}
+
+static int seat_plug(struct pib_seat *seat, struct netlink_ext_ack *extack)
+{
+	struct pib_hca *hca = seat->hca;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 1; i <= hca->node.num_ports && !err; i++) {
+		if (seat->host_switch)
+			err = seat_plug_switch(seat, hca->ports[i]);
+		else if (i <= seat->num_peers)
+			err = seat_plug_peer(seat, hca->ports[i], &seat->peers[i - 1]);
+	}
+	if (err == -ENOSPC)
+		NL_SET_ERR_MSG(extack, "too many standalone ports on this netdev");
+	else if (err)
+		NL_SET_ERR_MSG(extack, "out of memory for the links");
+	return err;
+}
+
+static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
+			 struct netlink_ext_ack *extack)
+{
+	int err = check_alive(pn, extack) ?: check_name(pn, cfg->name, extack);
+
+	if (err)
+		return err;
+	if (cfg->num_peers > cfg->num_ports) {
+		NL_SET_ERR_MSG(extack, "more peers than ports");
+		return -EINVAL;
+	}
+	if (cfg->standalone && !cfg->num_peers && cfg->num_ports > PIB_HELLO_LIDS) {
+		NL_SET_ERR_MSG(extack, "too many ports for a standalone HCA");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Uplink, host switch if it is to be, and GUID. */
+static int seat_prepare(struct pib_seat *seat, const struct pib_hca_cfg *cfg,
+			struct netlink_ext_ack *extack)
+{
+	struct pib_uplink *up;
+	int err;
+
+	up = pib_uplink_get(seat->pn, cfg->ifindex, cfg->fabric, cfg->udp_port, extack);
+	if (IS_ERR(up))
+		return PTR_ERR(up);
+	seat->up = up;
+	seat->host_switch = !cfg->num_peers;
+	if (seat->host_switch) {
+		err = pib_uplink_get_switch(up, cfg->standalone, cfg->num_ports, extack);
+		if (err)
+			goto err_uplink;
+	}
+	seat->guid = pib_guid_get(up->us->mac, false);
+	if (!seat->guid) {
+		NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
+		err = -ENOSPC;
+		goto err_switch;
+	}
+	return 0;
+
+err_switch:
+	if (seat->host_switch)
+		pib_uplink_put_switch(up);
+err_uplink:
+	pib_uplink_put(up);
+	return err;
+}
+
+static void seat_unprepare(struct pib_seat *seat)
+{
+	pib_guid_put(seat->guid);
+	if (seat->host_switch)
+		pib_uplink_put_switch(seat->up);
+	pib_uplink_put(seat->up);
+}
+
+static struct pib_seat *seat_make(struct pib_net *pn, const struct pib_hca_cfg *cfg,
+				  struct netlink_ext_ack *extack)
+{
+	struct pib_seat *seat = kzalloc(sizeof(*seat), GFP_KERNEL);
+	int err;
+
+	if (!seat)
+		return ERR_PTR(-ENOMEM);
+	seat->pn = pn;
+	seat->num_peers = cfg->num_peers;
+	memcpy(seat->peers, cfg->peers, sizeof(seat->peers));
+	err = seat_prepare(seat, cfg, extack);
+	if (err)
+		goto err_free;
+	seat->hca = pib_hca_create(pn->net, cfg->name, cfg->num_ports, seat->guid,
+				   cfg->standalone, extack);
+	if (IS_ERR(seat->hca)) {
+		err = PTR_ERR(seat->hca);
+		goto err_unprepare;
+	}
+	seat->id = ++pn->next_id;
+	seat->hca->on_gone = pib_fabric_hca_gone;
+	list_add_tail(&seat->entry, &pn->seats);
+	pib_agent_start(&seat->agent, &seat->hca->node, &seat->hca->node_lock);
+	return seat;
+
+err_unprepare:
+	seat_unprepare(seat);
+err_free:
+	kfree(seat);
+	return ERR_PTR(err);
+}
+
+/*
+ * Take an HCA away. Drops pn->lock, which the caller holds, since unregistering
+ * ends in pib_fabric_hca_gone(). Somebody else may be unregistering it already.
+ */
+static void seat_remove(struct pib_seat *seat)
+{
+	struct pib_net *pn = seat->pn;
+	struct pib_hca *hca = seat->hca;
+
+	seat_detach(seat);
+	get_device(&hca->ib.dev);
+	mutex_unlock(&pn->lock);
+	pib_hca_destroy(hca);
+	put_device(&hca->ib.dev);
+}
+
+int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
+		       struct netlink_ext_ack *extack)
+{
+	struct pib_seat *seat;
+	int err;
+
+	mutex_lock(&pn->lock);
+	err = check_hca_cfg(pn, cfg, extack);
+	if (err)
+		goto out_unlock;
+	seat = seat_make(pn, cfg, extack);
+	if (IS_ERR(seat)) {
+		err = PTR_ERR(seat);
+		goto out_unlock;
+	}
+	err = seat_plug(seat, extack);
+	if (err) {
+		seat_remove(seat);
+		return err;
+	}
+	if (seat->host_switch)
+		pib_uplink_announce(seat->up);
+	pn->changes++;
+
+out_unlock:
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack)
+{
+	struct pib_seat *seat;
+
+	mutex_lock(&pn->lock);
+	seat = pib_fabric_find_seat(pn, name);
+	if (!seat) {
+		mutex_unlock(&pn->lock);
+		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
+		return -ENODEV;
+	}
+	seat_remove(seat);
+	return 0;
+}
+
+/* ---- switches ---- */
+
+/* A switch that was asked for by name has a GUID made of that name, or a random one. */
+static u64 switch_guid(struct pib_net *pn, u64 guid, struct netlink_ext_ack *extack)
+{
+	if (guid) {
+		if (guid & 0xFF)
+			NL_SET_ERR_MSG(extack, "the last byte of a GUID numbers ports: it must be 00");
+		else if (!pib_guid_claim(guid))
+			NL_SET_ERR_MSG(extack, "that GUID is taken");
+		else
+			return guid;
+		return 0;
+	}
+	do
+		guid = pib_guid_get((get_random_u64() >> 16) & ~(0x03ULL << 40), true);
+	while (!guid);
+	return guid;
+}
+
+int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports, u64 guid,
+			  struct netlink_ext_ack *extack)
+{
+	struct pib_switch *sw;
+	int err;
+
+	mutex_lock(&pn->lock);
+	err = check_alive(pn, extack) ?: check_name(pn, name, extack);
+	if (err)
+		goto out_unlock;
+	err = -EEXIST;
+	guid = switch_guid(pn, guid, extack);
+	if (!guid)
+		goto out_unlock;
+	sw = pib_switch_create(pn, name, num_ports, guid, false, extack);
+	err = PTR_ERR_OR_ZERO(sw);
+	if (err) {
+		pib_guid_put(guid);
+		goto out_unlock;
+	}
+	sw->id = ++pn->next_id;
+	list_add_tail(&sw->entry, &pn->switches);
+	pn->changes++;
+
+out_unlock:
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+static void switch_remove(struct pib_switch *sw)
+{
+	struct pib_net *pn = sw->pn;
+	LIST_HEAD(dead);
+	unsigned int i;
+
+	lockdep_assert_held(&pn->lock);
+	list_del(&sw->entry);
+	for (i = 1; i <= sw->node.num_ports; i++)
+		pib_cable_pull(pn, sw->ports[i], &dead);
+	synchronize_rcu();
+	pib_ulink_free(&dead);
+	pib_guid_put(sw->node.guid);
+	pib_switch_destroy(sw);
+	pn->changes++;
+}
+
+int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack)
+{
+	struct pib_switch *sw;
+	int err = 0;
+
+	mutex_lock(&pn->lock);
+	sw = pib_fabric_find_switch(pn, name);
+	if (!sw) {
+		NL_SET_ERR_MSG(extack, "no switch of that name in this network namespace");
+		err = -ENODEV;
+	} else if (sw->uplink) {
+		NL_SET_ERR_MSG(extack, "a host switch goes with the last HCA of its netdev");
+		err = -EBUSY;
+	} else {
+		switch_remove(sw);
+	}
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+/* ---- links that are asked for ---- */
+
+static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,
+				  struct netlink_ext_ack *extack)
+{
+	struct pib_seat *seat = pib_fabric_find_seat(pn, end->node);
+	struct pib_switch *sw = pib_fabric_find_switch(pn, end->node);
+	u32 n;
+
+	if (!seat && !sw) {
+		NL_SET_ERR_MSG(extack, "no HCA or switch of that name in this network namespace");
+		return NULL;
+	}
+	n = seat ? seat->hca->node.num_ports : sw->node.num_ports;
+	if (!end->port || end->port > n) {
+		NL_SET_ERR_MSG(extack, "the node has no port of that number");
+		return NULL;
+	}
+	return seat ? seat->hca->ports[end->port] : sw->ports[end->port];
+}
+
+static bool end_free(const struct pib_kport *port, struct netlink_ext_ack *extack)
+{
+	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
+		return true;
+	NL_SET_ERR_MSG(extack, "there is a cable in that port already");
+	return false;
+}
+
+int pib_fabric_add_cable(struct pib_net *pn, const struct pib_end *a, const struct pib_end *b,
+			 struct netlink_ext_ack *extack)
+{
+	struct pib_kport *pa, *pb;
+	int err = -ENODEV;
+
+	mutex_lock(&pn->lock);
+	pa = find_end(pn, a, extack);
+	pb = pa ? find_end(pn, b, extack) : NULL;
+	if (!pb)
+		goto out_unlock;
+	err = -EINVAL;
+	if (pa == pb) {
+		NL_SET_ERR_MSG(extack, "a cable has two different ends");
+		goto out_unlock;
+	}
+	if (kport_standalone(pa) || kport_standalone(pb)) {
+		NL_SET_ERR_MSG(extack, "a standalone HCA or its host switch takes no further cables");
+		goto out_unlock;
+	}
+	err = -EBUSY;
+	if (!end_free(pa, extack) || !end_free(pb, extack))
+		goto out_unlock;
+	pa->is_auto = false;
+	pb->is_auto = false;
+	pib_cable_plug(pn, pa, pb);
+	err = 0;
+
+out_unlock:
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+int pib_fabric_add_udp(struct pib_net *pn, const struct pib_end *a,
+		       const struct pib_udp_cfg *cfg, struct netlink_ext_ack *extack)
+{
+	struct pib_uplink *up;
+	struct pib_kport *port;
+	struct pib_ulink *ul;
+	int err;
+
+	mutex_lock(&pn->lock);
+	err = check_alive(pn, extack);
+	if (err)
+		goto out_unlock;
+	err = -ENODEV;
+	port = find_end(pn, a, extack);
+	if (!port)
+		goto out_unlock;
+	err = -EBUSY;
+	if (!end_free(port, extack))
+		goto out_unlock;
+	up = pib_uplink_get(pn, cfg->ifindex, cfg->fabric, cfg->udp_port, extack);
+	err = PTR_ERR_OR_ZERO(up);
+	if (err)
+		goto out_unlock;
+	port->is_auto = false;
+	ul = pib_ulink_create(up, port, PIB_ULINK_EXPLICIT, &cfg->peer, NULL);
+	err = PTR_ERR_OR_ZERO(ul);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "out of memory for the link");
+		pib_uplink_put(up);
+		goto out_unlock;
+	}
+	ul->holds_uplink = true;
+
+out_unlock:
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+int pib_fabric_del_link(struct pib_net *pn, const struct pib_end *a,
+			struct netlink_ext_ack *extack)
+{
+	struct pib_kport *port;
+	LIST_HEAD(dead);
+	int err = -ENODEV;
+
+	mutex_lock(&pn->lock);
+	port = find_end(pn, a, extack);
+	if (!port)
+		goto out_unlock;
+	err = -ENOTCONN;
+	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink)) {
+		NL_SET_ERR_MSG(extack, "there is no cable in that port");
+		goto out_unlock;
+	}
+	pib_cable_pull(pn, port, &dead);
+	synchronize_rcu();
+	pib_ulink_free(&dead);
+	err = 0;
+
+out_unlock:
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+static void plug_peer(struct pib_net *pn, struct pib_kport *port, bool plugged)
+{
+	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
+	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+
+	lockdep_assert_held(&pn->link_lock);
+	if (peer ? port->cable_out == !plugged : ul->cable_out == !plugged)
+		return;
+	if (peer) {
+		port->cable_out = !plugged;
+		peer->cable_out = !plugged;
+	} else {
+		ul->cable_out = !plugged;
+	}
+	cable_bounce(pn, port);
+}
+
+int pib_fabric_plug_link(struct pib_net *pn, const struct pib_end *a, bool plugged,
+			 struct netlink_ext_ack *extack)
+{
+	struct pib_kport *port;
+	int err = -ENODEV;
+
+	mutex_lock(&pn->lock);
+	port = find_end(pn, a, extack);
+	if (!port)
+		goto out_unlock;
+	err = -ENOTCONN;
+	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink)) {
+		NL_SET_ERR_MSG(extack, "there is no cable in that port");
+		goto out_unlock;
+	}
+	mutex_lock(&pn->link_lock);
+	plug_peer(pn, port, plugged);
+	mutex_unlock(&pn->link_lock);
+	pn->changes++;
+	err = 0;
+
+out_unlock:
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+/* ---- netdevs that go, come up and go down ---- */
+
+static struct pib_seat *reap_seat(struct pib_net *pn)
+{
+	struct pib_seat *seat;
+
+	list_for_each_entry(seat, &pn->seats, entry)
+		if (!seat->detached && seat->up->us->gone)
+			return seat;
+	return NULL;
+}
+
+static void reap_links(struct pib_net *pn)
+{
+	struct pib_switch *sw;
+	LIST_HEAD(dead);
+	unsigned int i;
+
+	list_for_each_entry(sw, &pn->switches, entry) {
+		for (i = 1; i <= sw->node.num_ports; i++) {
+			struct pib_kport *port = sw->ports[i];
+			struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+
+			if (ul && ul->holds_uplink && ul->up->us->gone)
+				pib_cable_pull(pn, port, &dead);
+		}
+	}
+	synchronize_rcu();
+	pib_ulink_free(&dead);
+}
+
+static void reap_work(struct work_struct *work)
+{
+	struct pib_net *pn = container_of(work, struct pib_net, reap);
+	struct pib_seat *seat;
+
+	mutex_lock(&pn->lock);
+	while ((seat = reap_seat(pn))) {
+		seat_remove(seat);
+		mutex_lock(&pn->lock);
+	}
+	reap_links(pn);
+	mutex_unlock(&pn->lock);
+}
+
+static void usock_event(struct pib_usock *us, const struct net_device *dev, unsigned long event)
+{
+	bool running = netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN;
+	struct pib_uplink *up;
+
+	WRITE_ONCE(us->mtu, dev->mtu);
+	if (event == NETDEV_UNREGISTER) {
+		WRITE_ONCE(us->gone, true);
+		queue_work(pib_fabric_wq, &us->pn->reap);
+		running = false;
+	}
+	if (us->running == running)
+		return;
+	WRITE_ONCE(us->running, running);
+	WRITE_ONCE(us->rejoin, running);
+	list_for_each_entry_rcu(up, &us->uplinks, entry)
+		pib_uplink_carrier(up);
+}
+
+/* RTNL held: nothing here waits for pn->lock. No reference is held on the netdev. */
+static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct pib_net *pn = pib_net(dev_net(dev));
+	struct pib_usock *us;
+
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_GOING_DOWN:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_CHANGEMTU:
+	case NETDEV_UNREGISTER:
+		break;
+	default:
+		return NOTIFY_DONE;
+	}
+	if (!pn)
+		return NOTIFY_DONE;
+	rcu_read_lock();
+	list_for_each_entry_rcu(us, &pn->usocks, entry)
+		if (us->ifindex == dev->ifindex && !us->gone)
+			usock_event(us, dev, event);
+	rcu_read_unlock();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_nb = {
+	.notifier_call = netdev_event,
+};
+
+/* ---- namespaces ---- */
+
+static int __net_init net_init(struct net *net)
+{
+	struct pib_net *pn = pib_net(net);
+
+	pn->net = net;
+	mutex_init(&pn->lock);
+	mutex_init(&pn->link_lock);
+	INIT_LIST_HEAD(&pn->seats);
+	INIT_LIST_HEAD(&pn->switches);
+	INIT_LIST_HEAD(&pn->usocks);
+	xa_init_flags(&pn->links, XA_FLAGS_LOCK_BH);
+	init_waitqueue_head(&pn->empty);
+	INIT_WORK(&pn->reap, reap_work);
+	mutex_lock(&nets_lock);
+	list_add_tail(&pn->entry, &nets);
+	mutex_unlock(&nets_lock);
+	return 0;
+}
+
+static bool no_seats(struct pib_net *pn)
+{
+	bool empty;
+
+	mutex_lock(&pn->lock);
+	empty = list_empty(&pn->seats);
+	mutex_unlock(&pn->lock);
+	return empty;
+}
+
+static struct pib_seat *attached_seat(struct pib_net *pn)
+{
+	struct pib_seat *seat;
+
+	list_for_each_entry(seat, &pn->seats, entry)
+		if (!seat->detached)
+			return seat;
+	return NULL;
+}
+
+/* Take everything apart, and wait for those who were at it before. */
+static void net_flush(struct pib_net *pn)
+{
+	struct pib_switch *sw, *tmp;
+	struct pib_seat *seat;
+
+	mutex_lock(&pn->lock);
+	pn->dying = true;
+	while ((seat = attached_seat(pn))) {
+		seat_remove(seat);
+		mutex_lock(&pn->lock);
+	}
+	list_for_each_entry_safe(sw, tmp, &pn->switches, entry)
+		switch_remove(sw);
+	mutex_unlock(&pn->lock);
+	wait_event(pn->empty, no_seats(pn));
+	cancel_work_sync(&pn->reap);
+}
+
+static void __net_exit net_exit(struct net *net)
+{
+	struct pib_net *pn = pib_net(net);
+
+	mutex_lock(&nets_lock);
+	list_del(&pn->entry);
+	mutex_unlock(&nets_lock);
+	net_flush(pn);
+	WARN_ON(!list_empty(&pn->usocks));
+	xa_destroy(&pn->links);
+}
+
+/* Of devices, not of subsystems: so that it ends before the netdevs and ib_core's part do. */
+static struct pernet_operations net_ops = {
+	.init = net_init,
+	.exit = net_exit,
+	.id = &pib_net_id,
+	.size = sizeof(struct pib_net),
+};
+
+int pib_fabric_init(void)
+{
+	int err;
+
+	pib_fabric_wq = alloc_workqueue("pib", WQ_UNBOUND, 0);
+	if (!pib_fabric_wq)
+		return -ENOMEM;
+	err = register_pernet_device(&net_ops);
+	if (err)
+		goto err_wq;
+	err = register_netdevice_notifier(&netdev_nb);
+	if (err)
+		goto err_pernet;
+	return 0;
+
+err_pernet:
+	unregister_pernet_device(&net_ops);
+err_wq:
+	destroy_workqueue(pib_fabric_wq);
+	return err;
+}
+
+/*
+ * HCAs are taken apart before the namespaces' part is unregistered, since that
+ * holds a lock which ib_core's clients may want when an HCA goes.
+ */
+void pib_fabric_exit(void)
+{
+	struct pib_net *pn;
+
+	mutex_lock(&nets_lock);
+	list_for_each_entry(pn, &nets, entry)
+		net_flush(pn);
+	mutex_unlock(&nets_lock);
+	unregister_netdevice_notifier(&netdev_nb);
+	unregister_pernet_device(&net_ops);
+	rcu_barrier();
+	destroy_workqueue(pib_fabric_wq);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The objects of a network namespace, and what can be done with them. */
+#ifndef PIB_FABRIC_H
+#define PIB_FABRIC_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include "switch.h"
+#include "uplink.h"
+
+struct netlink_ext_ack;
+struct pib_hca;
+struct pib_ulink;
+
+#define PIB_PEERS_MAX 16
+
+/**
+ * struct pib_net - the pib of a network namespace
+ * @net: the namespace; this goes with it
+ * @entry: in the list of all
+ * @lock: configuration: all lists. See fabric.c for the order of locks
+ * @link_lock: which cables are up
+ * @seats: struct pib_seat
+ * @switches: struct pib_switch
+ * @usocks: struct pib_usock; read under RCU
+ * @links: link id -> struct pib_ulink; read under RCU
+ * @next_id: for the places in dumps, which grow
+ * @changes: counts changes, so that a dump can tell that it was overtaken
+ * @dying: nothing is made any more
+ * @empty: woken when the last seat is freed
+ * @reap: takes apart what sat on netdevs that are gone
+ */
+struct pib_net {
+	struct net *net;
+	struct list_head entry;
+	struct mutex lock;
+	struct mutex link_lock;
+	struct list_head seats;
+	struct list_head switches;
+	struct list_head usocks;
+	struct xarray links;
+	u32 next_id;
+	u32 changes;
+	bool dying;
+	wait_queue_head_t empty;
+	struct work_struct reap;
+};
+
+/**
+ * struct pib_seat - an HCA's place in the fabric
+ * @entry: in pn->seats
+ * @id: place in dumps
+ * @pn: namespace
+ * @hca: the HCA; alive as long as this
+ * @up: uplink, NULL once detached
+ * @host_switch: the ports are plugged into the host switch, not into peers
+ * @guid: its node GUID, see guid.h
+ * @detached: on the way out: not shown, not found
+ * @agent: traps and leases of the HCA
+ * @num_peers: entries in @peers
+ * @peers: as asked for
+ */
+struct pib_seat {
+	struct list_head entry;
+	u32 id;
+	struct pib_net *pn;
+	struct pib_hca *hca;
+	struct pib_uplink *up;
+	bool host_switch;
+	u64 guid;
+	bool detached;
+	struct pib_agent agent;
+	u32 num_peers;
+	struct pib_addr peers[PIB_PEERS_MAX];
+};
+
+/**
+ * struct pib_hca_cfg - what is asked for when an HCA is made
+ * @name: device name
+ * @ifindex: netdev
+ * @fabric: fabric id
+ * @udp_port: host order
+ * @num_ports: ports
+ * @standalone: no SM
+ * @num_peers: entries in @peers
+ * @peers: hosts to be cabled to; none: host switch and discovery
+ */
+struct pib_hca_cfg {
+	const char *name;
+	int ifindex;
+	u32 fabric;
+	u16 udp_port;
+	u32 num_ports;
+	bool standalone;
+	u32 num_peers;
+	struct pib_addr peers[PIB_PEERS_MAX];
+};
+
+/**
+ * struct pib_udp_cfg - a link over UDP that is asked for
+ * @ifindex: netdev
+ * @fabric: fabric id
+ * @udp_port: host order
+ * @peer: the other end
+ */
+struct pib_udp_cfg {
+	int ifindex;
+	u32 fabric;
+	u16 udp_port;
+	struct pib_addr peer;
+};
+
+/* An end of a cable. */
+struct pib_end {
+	const char *node;
+	u32 port;
+};
+
+extern struct workqueue_struct *pib_fabric_wq;
+
+struct pib_net *pib_net(struct net *net);
+
+/* All return 0 or -errno with the reason in @extack. Process context, RTNL not held; may sleep long. */
+int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
+		       struct netlink_ext_ack *extack);
+int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
+int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports, u64 guid,
+			  struct netlink_ext_ack *extack);
+int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
+int pib_fabric_add_cable(struct pib_net *pn, const struct pib_end *a, const struct pib_end *b,
+			 struct netlink_ext_ack *extack);
+int pib_fabric_add_udp(struct pib_net *pn, const struct pib_end *a,
+		       const struct pib_udp_cfg *cfg, struct netlink_ext_ack *extack);
+int pib_fabric_del_link(struct pib_net *pn, const struct pib_end *a,
+			struct netlink_ext_ack *extack);
+int pib_fabric_plug_link(struct pib_net *pn, const struct pib_end *a, bool plugged,
+			 struct netlink_ext_ack *extack);
+
+/* Names, pn->lock held. NULL: none. */
+struct pib_seat *pib_fabric_find_seat(struct pib_net *pn, const char *name);
+struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name);
+const char *pib_kport_node_name(const struct pib_kport *port);
+
+/**
+ * pib_fabric_hca_gone() - ib_core has unregistered the HCA, by whatever way
+ *
+ * Called once by the device's dealloc_driver, before the ports are freed:
+ * pulls the cables and gives up what nobody else uses. Process context; sleeps
+ * for a grace period.
+ */
+void pib_fabric_hca_gone(struct pib_hca *hca);
+
+/* A name for a host switch that is not taken in the namespace; pn->lock held. */
+void pib_fabric_switch_name(struct pib_net *pn, char name[PIB_NAME_MAX]);
+/* Plug a cable between two free ports; pn->lock held. */
+void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b);
+/* Pull whatever is plugged in; pn->lock held. UDP links go onto @dead; the ports may be freed after a grace period. */
+void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head *dead);
+/* The other end of a cable as it trains the link; see struct pib_port. */
+struct pib_far {
+	u8 mtu_cap;
+	u8 width_en;
+	u8 speed_en;
+	u8 ext_speed_en;
+};
+
+/* The link under @port is up or down; pn->link_lock held. */
+void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far);
+void pib_kport_link_down(struct pib_kport *port);
+struct pib_net *pib_kport_net(const struct pib_kport *port);
+/* The host beyond @ul keeps @lid: if a standalone port here has given itself the same, it takes another. pn->link_lock held. */
+void pib_fabric_move_lid(struct pib_ulink *ul, u16 lid);
+
+int pib_fabric_init(void);
+/* Takes everything apart: nothing can be made any more. */
+void pib_fabric_exit(void);
+
+#endif

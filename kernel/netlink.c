@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Control by generic netlink: requests. The specification is netlink/pib.yaml;
+ * the answers to gets are made in netlink_get.c.
+ */
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <net/genetlink.h>
+#include "fabric.h"
+#include "netlink.h"
+#include "netlink_get.h"
+
+/* ---- policies ---- */
+
+static const struct nla_policy end_policy[PIB_END_MAX + 1] = {
+	[PIB_END_NODE] = { .type = NLA_NUL_STRING, .len = PIB_NAME_MAX - 1 },
+	[PIB_END_PORT] = NLA_POLICY_RANGE(NLA_U32, 1, PIB_PORTS_MAX),
+};
+
+static const struct nla_policy ep_policy[PIB_EP_MAX + 1] = {
+	[PIB_EP_ADDR4] = NLA_POLICY_EXACT_LEN(4),
+	[PIB_EP_ADDR6] = NLA_POLICY_EXACT_LEN(16),
+	[PIB_EP_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
+};
+
+static const struct nla_policy ul_policy[PIB_UL_MAX + 1] = {
+	[PIB_UL_NETDEV] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
+	[PIB_UL_PEER] = NLA_POLICY_NESTED(ep_policy),
+};
+
+#define NAME_POLICY { .type = NLA_NUL_STRING, .len = PIB_NAME_MAX - 1 }
+
+static const struct nla_policy hca_new_policy[PIB_A_MAX + 1] = {
+	[PIB_A_HCA_NAME] = NAME_POLICY,
+	[PIB_A_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
+	[PIB_A_NETDEV] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
+	[PIB_A_NUM_PORTS] = NLA_POLICY_RANGE(NLA_U32, 1, PIB_PORTS_MAX),
+	[PIB_A_FABRIC] = { .type = NLA_U32 },
+	[PIB_A_UDP_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
+	[PIB_A_STANDALONE] = { .type = NLA_FLAG },
+	[PIB_A_PEER] = NLA_POLICY_NESTED(ep_policy),
+	[PIB_A_KEY] = NLA_POLICY_RANGE(NLA_BINARY, 16, 64),
+};
+
+static const struct nla_policy hca_name_policy[PIB_A_MAX + 1] = {
+	[PIB_A_HCA_NAME] = NAME_POLICY,
+};
+
+static const struct nla_policy switch_new_policy[PIB_A_MAX + 1] = {
+	[PIB_A_SWITCH_NAME] = NAME_POLICY,
+	[PIB_A_NUM_PORTS] = NLA_POLICY_RANGE(NLA_U32, 1, PIB_PORTS_MAX),
+	[PIB_A_NODE_GUID] = { .type = NLA_U64 },
+};
+
+static const struct nla_policy switch_name_policy[PIB_A_MAX + 1] = {
+	[PIB_A_SWITCH_NAME] = NAME_POLICY,
+};
+
+static const struct nla_policy link_new_policy[PIB_A_MAX + 1] = {
+	[PIB_A_LINK_A] = NLA_POLICY_NESTED(end_policy),
+	[PIB_A_LINK_B] = NLA_POLICY_NESTED(end_policy),
+	[PIB_A_UDP_LINK] = NLA_POLICY_NESTED(ul_policy),
+	[PIB_A_FABRIC] = { .type = NLA_U32 },
+	[PIB_A_UDP_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
+};
+
+static const struct nla_policy link_policy[PIB_A_MAX + 1] = {
+	[PIB_A_LINK_A] = NLA_POLICY_NESTED(end_policy),
+	[PIB_A_LINK_STATE] = NLA_POLICY_MAX(NLA_U8, 1),
+};
+
+static const struct nla_policy no_policy[PIB_A_MAX + 1] = {};
+
+/* ---- attributes ---- */
+
+static struct pib_net *info_net(struct genl_info *info)
+{
+	return pib_net(genl_info_net(info));
+}
+
+/* A mandatory name. NULL: the reason is in the extack. */
+static const char *get_name(struct genl_info *info, int attr)
+{
+	if (info->attrs[attr])
+		return nla_data(info->attrs[attr]);
+	if (attr == PIB_A_HCA_NAME)
+		NL_SET_ERR_MSG(info->extack, "the name of the HCA is missing");
+	else
+		NL_SET_ERR_MSG(info->extack, "the name of the switch is missing");
+	return NULL;
+}
+
+static int netdev_index(struct genl_info *info, const char *name)
+{
+	struct net_device *dev = dev_get_by_name(genl_info_net(info), name);
+	int ifindex;
+
+	if (!dev) {
+		NL_SET_ERR_MSG(info->extack, "no such netdev in this network namespace");
+		return -ENODEV;
+	}
+	ifindex = dev->ifindex;
+	dev_put(dev);
+	return ifindex;
+}
+
+static int get_netdev(struct genl_info *info)
+{
+	if (info->attrs[PIB_A_IFINDEX])
+		return min_t(u32, nla_get_u32(info->attrs[PIB_A_IFINDEX]), INT_MAX);
+	if (info->attrs[PIB_A_NETDEV])
+		return netdev_index(info, nla_data(info->attrs[PIB_A_NETDEV]));
+	NL_SET_ERR_MSG(info->extack, "a netdev is missing");
+	return -EINVAL;
+}
+
+static u32 get_u32(struct genl_info *info, int attr, u32 otherwise)
+{
+	return info->attrs[attr] ? nla_get_u32(info->attrs[attr]) : otherwise;
+}
+
+static u16 get_udp_port(struct genl_info *info)
+{
+	return info->attrs[PIB_A_UDP_PORT] ? nla_get_u16(info->attrs[PIB_A_UDP_PORT]) :
+					     PIB_UDP_PORT;
+}
+
+static int get_endpoint(struct genl_info *info, const struct nlattr *nest, u16 port,
+			struct pib_addr *addr)
+{
+	struct nlattr *tb[PIB_EP_MAX + 1];
+	int err;
+
+	err = nla_parse_nested(tb, PIB_EP_MAX, nest, ep_policy, info->extack);
+	if (err)
+		return err;
+	memset(addr, 0, sizeof(*addr));
+	if (!tb[PIB_EP_ADDR4] == !tb[PIB_EP_ADDR6]) {
+		NL_SET_ERR_MSG(info->extack, "a peer has one address, IPv4 or IPv6");
+		return -EINVAL;
+	}
+	addr->port = htons(tb[PIB_EP_PORT] ? nla_get_u16(tb[PIB_EP_PORT]) : port);
+	if (tb[PIB_EP_ADDR4]) {
+		addr->family = AF_INET;
+		addr->v4 = nla_get_in_addr(tb[PIB_EP_ADDR4]);
+	} else {
+		addr->family = AF_INET6;
+		addr->v6 = nla_get_in6_addr(tb[PIB_EP_ADDR6]);
+	}
+	return 0;
+}
+
+static int get_peers(struct genl_info *info, struct pib_hca_cfg *cfg)
+{
+	const struct nlattr *nla;
+	int rem, err;
+
+	nlmsg_for_each_attr(nla, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(nla) != PIB_A_PEER)
+			continue;
+		if (cfg->num_peers == PIB_PEERS_MAX) {
+			NL_SET_ERR_MSG(info->extack, "too many peers: 16 at most");
+			return -E2BIG;
+		}
+		err = get_endpoint(info, nla, cfg->udp_port, &cfg->peers[cfg->num_peers++]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int get_end(struct genl_info *info, int attr, struct pib_end *end)
+{
+	struct nlattr *tb[PIB_END_MAX + 1];
+	int err;
+
+	if (!info->attrs[attr]) {
+		NL_SET_ERR_MSG(info->extack, "an end of the link is missing");
+		return -EINVAL;
+	}
+	err = nla_parse_nested(tb, PIB_END_MAX, info->attrs[attr], end_policy, info->extack);
+	if (err)
+		return err;
+	if (!tb[PIB_END_NODE] || !tb[PIB_END_PORT]) {
+		NL_SET_ERR_MSG(info->extack, "an end of a link is a node and a port");
+		return -EINVAL;
+	}
+	end->node = nla_data(tb[PIB_END_NODE]);
+	end->port = nla_get_u32(tb[PIB_END_PORT]);
+	return 0;
+}
+
+/* ---- requests ---- */
+
+static int hca_new(struct sk_buff *skb, struct genl_info *info)
+{
+	struct pib_hca_cfg *cfg;
+	int err = -EINVAL;
+
+	if (info->attrs[PIB_A_KEY]) {
+		NL_SET_ERR_MSG(info->extack, "keyed fabrics are not supported by this module");
+		return -EOPNOTSUPP;
+	}
+	cfg = kzalloc(sizeof(*cfg), GFP_KERNEL);
+	if (!cfg)
+		return -ENOMEM;
+	cfg->name = get_name(info, PIB_A_HCA_NAME);
+	if (!cfg->name)
+		goto out_free;
+	cfg->ifindex = get_netdev(info);
+	err = cfg->ifindex;
+	if (err < 0)
+		goto out_free;
+	cfg->fabric = get_u32(info, PIB_A_FABRIC, 0);
+	cfg->udp_port = get_udp_port(info);
+	cfg->standalone = nla_get_flag(info->attrs[PIB_A_STANDALONE]);
+	err = get_peers(info, cfg);
+	if (err)
+		goto out_free;
+	cfg->num_ports = get_u32(info, PIB_A_NUM_PORTS, max_t(u32, cfg->num_peers, 1));
+	err = pib_fabric_add_hca(info_net(info), cfg, info->extack);
+
+out_free:
+	kfree(cfg);
+	return err;
+}
+
+static int hca_del(struct sk_buff *skb, struct genl_info *info)
+{
+	const char *name = get_name(info, PIB_A_HCA_NAME);
+
+	return name ? pib_fabric_del_hca(info_net(info), name, info->extack) : -EINVAL;
+}
+
+static int switch_new(struct sk_buff *skb, struct genl_info *info)
+{
+	const char *name = get_name(info, PIB_A_SWITCH_NAME);
+	u64 guid = 0;
+
+	if (!name)
+		return -EINVAL;
+	if (!info->attrs[PIB_A_NUM_PORTS]) {
+		NL_SET_ERR_MSG(info->extack, "the number of ports is missing");
+		return -EINVAL;
+	}
+	if (info->attrs[PIB_A_NODE_GUID])
+		guid = nla_get_u64(info->attrs[PIB_A_NODE_GUID]);
+	return pib_fabric_add_switch(info_net(info), name,
+				     nla_get_u32(info->attrs[PIB_A_NUM_PORTS]), guid,
+				     info->extack);
+}
+
+static int switch_del(struct sk_buff *skb, struct genl_info *info)
+{
+	const char *name = get_name(info, PIB_A_SWITCH_NAME);
+
+	return name ? pib_fabric_del_switch(info_net(info), name, info->extack) : -EINVAL;
+}
+
+static int link_new_udp(struct genl_info *info, const struct pib_end *a)
+{
+	struct nlattr *tb[PIB_UL_MAX + 1];
+	struct pib_udp_cfg cfg = {
+		.fabric = get_u32(info, PIB_A_FABRIC, 0),
+		.udp_port = get_udp_port(info),
+	};
+	int err;
+
+	err = nla_parse_nested(tb, PIB_UL_MAX, info->attrs[PIB_A_UDP_LINK], ul_policy,
+			       info->extack);
+	if (err)
+		return err;
+	if (!tb[PIB_UL_NETDEV] || !tb[PIB_UL_PEER]) {
+		NL_SET_ERR_MSG(info->extack, "a link over UDP needs a netdev and a peer");
+		return -EINVAL;
+	}
+	cfg.ifindex = netdev_index(info, nla_data(tb[PIB_UL_NETDEV]));
+	if (cfg.ifindex < 0)
+		return cfg.ifindex;
+	err = get_endpoint(info, tb[PIB_UL_PEER], cfg.udp_port, &cfg.peer);
+	if (err)
+		return err;
+	return pib_fabric_add_udp(info_net(info), a, &cfg, info->extack);
+}
+
+static int link_new(struct sk_buff *skb, struct genl_info *info)
+{
+	struct pib_end a, b;
+	int err;
+
+	if (!info->attrs[PIB_A_LINK_B] == !info->attrs[PIB_A_UDP_LINK]) {
+		NL_SET_ERR_MSG(info->extack, "a link goes to a second port or to a peer");
+		return -EINVAL;
+	}
+	err = get_end(info, PIB_A_LINK_A, &a);
+	if (err)
+		return err;
+	if (info->attrs[PIB_A_UDP_LINK])
+		return link_new_udp(info, &a);
+	err = get_end(info, PIB_A_LINK_B, &b);
+	if (err)
+		return err;
+	return pib_fabric_add_cable(info_net(info), &a, &b, info->extack);
+}
+
+static int link_del(struct sk_buff *skb, struct genl_info *info)
+{
+	struct pib_end a;
+	int err = get_end(info, PIB_A_LINK_A, &a);
+
+	return err ? err : pib_fabric_del_link(info_net(info), &a, info->extack);
+}
+
+static int link_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct pib_end a;
+	int err = get_end(info, PIB_A_LINK_A, &a);
+
+	if (err)
+		return err;
+	if (!info->attrs[PIB_A_LINK_STATE]) {
+		NL_SET_ERR_MSG(info->extack, "the state of the link is missing");
+		return -EINVAL;
+	}
+	return pib_fabric_plug_link(info_net(info), &a,
+				    nla_get_u8(info->attrs[PIB_A_LINK_STATE]), info->extack);
+}
+
+/* ---- family ---- */
+
+#define CHANGE(command, handler, pol)					\
+	{ .cmd = command, .doit = handler, .flags = GENL_UNS_ADMIN_PERM,	\
+	  .policy = pol, .maxattr = ARRAY_SIZE(pol) - 1 }
+
+static const struct genl_ops pib_genl_ops[] = {
+	CHANGE(PIB_CMD_HCA_NEW, hca_new, hca_new_policy),
+	CHANGE(PIB_CMD_HCA_DEL, hca_del, hca_name_policy),
+	CHANGE(PIB_CMD_SWITCH_NEW, switch_new, switch_new_policy),
+	CHANGE(PIB_CMD_SWITCH_DEL, switch_del, switch_name_policy),
+	CHANGE(PIB_CMD_LINK_NEW, link_new, link_new_policy),
+	CHANGE(PIB_CMD_LINK_DEL, link_del, link_policy),
+	CHANGE(PIB_CMD_LINK_SET, link_set, link_policy),
+	{ .cmd = PIB_CMD_HCA_GET, .doit = pib_nl_hca_get, .dumpit = pib_nl_hca_dump,
+	  .policy = hca_name_policy, .maxattr = PIB_A_MAX },
+	{ .cmd = PIB_CMD_SWITCH_GET, .doit = pib_nl_switch_get, .dumpit = pib_nl_switch_dump,
+	  .policy = switch_name_policy, .maxattr = PIB_A_MAX },
+	{ .cmd = PIB_CMD_LINK_GET, .dumpit = pib_nl_link_dump,
+	  .policy = no_policy, .maxattr = PIB_A_MAX },
+	{ .cmd = PIB_CMD_UPLINK_GET, .dumpit = pib_nl_uplink_dump,
+	  .policy = no_policy, .maxattr = PIB_A_MAX },
+};
+
+struct genl_family pib_genl_family __ro_after_init = {
+	.name = PIB_GENL_NAME,
+	.version = PIB_GENL_VERSION,
+	.module = THIS_MODULE,
+	.netnsok = true,
+	.parallel_ops = true,
+	.ops = pib_genl_ops,
+	.n_ops = ARRAY_SIZE(pib_genl_ops),
+};
+
+int __init pib_netlink_init(void)
+{
+	return genl_register_family(&pib_genl_family);
+}
+
+void pib_netlink_exit(void)
+{
+	genl_unregister_family(&pib_genl_family);
+}

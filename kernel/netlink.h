@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Control by generic netlink (uapi/linux/pib.h). */
+#ifndef PIB_NETLINK_H
+#define PIB_NETLINK_H
+
+#define PIB_MODULE_VERSION "0.1.0"
+
+int pib_netlink_init(void);
+void pib_netlink_exit(void);
+
+#endif

@@ -1,0 +1,664 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The answers to gets. A dump goes by the numbers that objects are given when
+ * they are made, which only grow: so it neither repeats nor skips an object when
+ * others disappear between its parts. A node whose ports do not fit into one
+ * message goes on in the next ones.
+ */
+#include <linux/ktime.h>
+#include <linux/netdevice.h>
+#include <net/genetlink.h>
+#include "fabric.h"
+#include "hca.h"
+#include "netlink.h"
+#include "netlink_get.h"
+#include "ulink.h"
+
+/* ---- attributes ---- */
+
+static int put_u64(struct sk_buff *skb, int attr, u64 value, int pad)
+{
+	return nla_put_u64_64bit(skb, attr, value, pad);
+}
+
+static int put_netdev(struct sk_buff *skb, int attr, struct net *net, int ifindex)
+{
+	struct net_device *dev;
+	int err = 0;
+
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(net, ifindex);
+	if (dev)
+		err = nla_put_string(skb, attr, dev->name);
+	rcu_read_unlock();
+	return err;
+}
+
+static int put_endpoint(struct sk_buff *skb, int attr, const struct pib_addr *a)
+{
+	struct nlattr *nest = nla_nest_start(skb, attr);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (a->family == AF_INET ? nla_put_in_addr(skb, PIB_EP_ADDR4, a->v4) :
+				   nla_put_in6_addr(skb, PIB_EP_ADDR6, &a->v6))
+		return -EMSGSIZE;
+	if (nla_put_u16(skb, PIB_EP_PORT, ntohs(a->port)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_end(struct sk_buff *skb, int attr, const struct pib_kport *port)
+{
+	struct nlattr *nest = nla_nest_start(skb, attr);
+
+	if (!nest || nla_put_string(skb, PIB_END_NODE, pib_kport_node_name(port)) ||
+	    nla_put_u32(skb, PIB_END_PORT, port->p.num))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static const struct {
+	u16 attr;
+	u16 offset;
+} port_counters[] = {
+#define C(attr, field) { attr, offsetof(struct pib_counts, field) }
+	C(PIB_C_XMIT_BYTES, xmit_bytes),
+	C(PIB_C_RCV_BYTES, rcv_bytes),
+	C(PIB_C_XMIT_PKTS, xmit_pkts),
+	C(PIB_C_RCV_PKTS, rcv_pkts),
+	C(PIB_C_UNICAST_XMIT, ucast_xmit),
+	C(PIB_C_UNICAST_RCV, ucast_rcv),
+	C(PIB_C_MCAST_XMIT, mcast_xmit),
+	C(PIB_C_MCAST_RCV, mcast_rcv),
+	C(PIB_C_SYMBOL_ERR, symbol_err),
+	C(PIB_C_LINK_RECOVERY, link_recovery),
+	C(PIB_C_LINK_DOWNED, link_downed),
+	C(PIB_C_RCV_ERR, rcv_err),
+	C(PIB_C_RCV_REMPHYS_ERR, rcv_remphys_err),
+	C(PIB_C_RCV_SWITCH_RELAY_ERR, rcv_switch_relay_err),
+	C(PIB_C_XMIT_DISCARD, xmit_discard),
+	C(PIB_C_XMIT_CONSTRAINT_ERR, xmit_constraint_err),
+	C(PIB_C_RCV_CONSTRAINT_ERR, rcv_constraint_err),
+	C(PIB_C_LOCAL_INTEGRITY_ERR, local_integrity_err),
+	C(PIB_C_VL15_DROPPED, vl15_dropped),
+	C(PIB_C_XMIT_WAIT, xmit_wait),
+	C(PIB_C_QP1_DROPPED, qp1_dropped),
+#undef C
+};
+
+static int put_counters(struct sk_buff *skb, const struct pib_kport *port)
+{
+	struct nlattr *nest = nla_nest_start(skb, PIB_P_COUNTERS);
+	struct pib_counts counts;
+	unsigned int i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	pib_env_counts(&port->p, &counts);
+	for (i = 0; i < ARRAY_SIZE(port_counters); i++)
+		if (put_u64(skb, port_counters[i].attr,
+			    *(u64 *)((u8 *)&counts + port_counters[i].offset), PIB_C_PAD))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* What is shown of a port's state, read at one time. */
+struct port_view {
+	u64 guid;
+	u8 state;
+	u8 phys;
+	u16 lid;
+	u8 lmc;
+	u16 sm_lid;
+	u32 mtu;
+	u8 width;
+	u16 speed;
+};
+
+static void view_port(struct pib_kport *port, struct port_view *v)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+	const struct pib_port *p = &port->p;
+
+	spin_lock_irq(lock);
+	v->guid = p->guid;
+	v->state = p->state;
+	v->phys = p->phys;
+	v->lid = p->lid;
+	v->lmc = p->lmc;
+	v->sm_lid = p->sm_lid;
+	v->mtu = pib_mtu_bytes(p->nbr_mtu);
+	v->width = p->width_act;
+	v->speed = p->ext_speed_act ? p->ext_speed_act << 4 : p->speed_act;
+	spin_unlock_irq(lock);
+}
+
+static int put_port_link(struct sk_buff *skb, struct pib_kport *port)
+{
+	const struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+
+	if (!ul)
+		return 0;
+	return put_netdev(skb, PIB_P_NETDEV, ul->up->us->pn->net, ul->up->us->ifindex);
+}
+
+static int put_port_attrs(struct sk_buff *skb, struct pib_kport *port)
+{
+	struct port_view v;
+
+	view_port(port, &v);
+	if (nla_put_u32(skb, PIB_P_NUM, port->p.num) ||
+	    put_u64(skb, PIB_P_GUID, v.guid, PIB_P_PAD) ||
+	    nla_put_u8(skb, PIB_P_STATE, v.state) ||
+	    nla_put_u8(skb, PIB_P_PHYS_STATE, v.phys) ||
+	    nla_put_u16(skb, PIB_P_LID, v.lid) ||
+	    nla_put_u8(skb, PIB_P_LMC, v.lmc) ||
+	    nla_put_u16(skb, PIB_P_SM_LID, v.sm_lid) ||
+	    nla_put_u32(skb, PIB_P_MTU, v.mtu) ||
+	    nla_put_u8(skb, PIB_P_WIDTH, v.width) ||
+	    nla_put_u16(skb, PIB_P_SPEED, v.speed))
+		return -EMSGSIZE;
+	return put_port_link(skb, port) ?: put_counters(skb, port);
+}
+
+/* Ports [first .. last], as many as fit; returns the first that did not. */
+static unsigned int put_ports(struct sk_buff *skb, struct pib_kport **ports, unsigned int first,
+			      unsigned int last)
+{
+	unsigned int i;
+
+	for (i = first; i <= last; i++) {
+		struct nlattr *nest = nla_nest_start(skb, PIB_A_PORT);
+
+		if (!nest)
+			break;
+		if (put_port_attrs(skb, ports[i])) {
+			nla_nest_cancel(skb, nest);
+			break;
+		}
+		nla_nest_end(skb, nest);
+	}
+	return i;
+}
+
+/* ---- messages ---- */
+
+/**
+ * struct answer - where a message goes
+ * @skb: it
+ * @portid: netlink port of who asked
+ * @seq: of the question
+ * @flags: NLM_F_MULTI in dumps
+ * @cb: dump or NULL
+ * @cmd: enum pib_cmd
+ */
+struct answer {
+	struct sk_buff *skb;
+	u32 portid;
+	u32 seq;
+	int flags;
+	struct netlink_callback *cb;
+	u8 cmd;
+};
+
+static void *answer_begin(struct answer *a)
+{
+	void *hdr = genlmsg_put(a->skb, a->portid, a->seq, &pib_genl_family, a->flags, a->cmd);
+
+	if (!hdr)
+		return NULL;
+	if (a->cb)
+		genl_dump_check_consistent(a->cb, hdr);
+	if (!nla_put_string(a->skb, PIB_A_MODULE_VERSION, PIB_MODULE_VERSION))
+		return hdr;
+	genlmsg_cancel(a->skb, hdr);
+	return NULL;
+}
+
+static int put_desc(struct sk_buff *skb, const struct pib_node *n)
+{
+	char desc[65];
+
+	memcpy(desc, n->desc, 64);
+	desc[64] = 0;
+	return nla_put_string(skb, PIB_A_DESCRIPTION, desc);
+}
+
+static int put_seat(struct sk_buff *skb, struct pib_seat *seat)
+{
+	struct pib_hca *hca = seat->hca;
+	u32 i;
+
+	if (nla_put_string(skb, PIB_A_HCA_NAME, dev_name(&hca->ib.dev)) ||
+	    nla_put_u32(skb, PIB_A_IBDEV_INDEX, hca->ib.index) ||
+	    put_desc(skb, &hca->node) ||
+	    put_u64(skb, PIB_A_NODE_GUID, hca->node.guid, PIB_A_PAD) ||
+	    put_netdev(skb, PIB_A_NETDEV, seat->pn->net, seat->up->us->ifindex) ||
+	    nla_put_u32(skb, PIB_A_IFINDEX, seat->up->us->ifindex) ||
+	    nla_put_u32(skb, PIB_A_NUM_PORTS, hca->node.num_ports) ||
+	    nla_put_u32(skb, PIB_A_FABRIC, seat->up->fabric) ||
+	    nla_put_u16(skb, PIB_A_UDP_PORT, seat->up->us->port))
+		return -EMSGSIZE;
+	if (hca->standalone && nla_put_flag(skb, PIB_A_STANDALONE))
+		return -EMSGSIZE;
+	for (i = 0; i < seat->num_peers; i++)
+		if (put_endpoint(skb, PIB_A_PEER, &seat->peers[i]))
+			return -EMSGSIZE;
+	return 0;
+}
+
+static int put_switch(struct sk_buff *skb, struct pib_switch *sw)
+{
+	if (nla_put_string(skb, PIB_A_SWITCH_NAME, sw->name) ||
+	    put_desc(skb, &sw->node) ||
+	    put_u64(skb, PIB_A_NODE_GUID, sw->node.guid, PIB_A_PAD) ||
+	    nla_put_u32(skb, PIB_A_NUM_PORTS, sw->node.num_ports))
+		return -EMSGSIZE;
+	return sw->uplink ? nla_put_flag(skb, PIB_A_AUTO) : 0;
+}
+
+/*
+ * A message about a node with its ports from *@next on, which is advanced.
+ * -EMSGSIZE: no port fits.
+ */
+static int put_node(struct answer *a, struct pib_seat *seat, struct pib_switch *sw,
+		    unsigned int *next)
+{
+	struct pib_kport **ports = seat ? seat->hca->ports : sw->ports;
+	unsigned int last = seat ? seat->hca->node.num_ports : sw->node.num_ports;
+	unsigned int first = *next;
+	void *hdr = answer_begin(a);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (seat ? put_seat(a->skb, seat) : put_switch(a->skb, sw))
+		goto err_cancel;
+	*next = put_ports(a->skb, ports, first, last);
+	if (*next == first)
+		goto err_cancel;
+	genlmsg_end(a->skb, hdr);
+	return 0;
+
+err_cancel:
+	genlmsg_cancel(a->skb, hdr);
+	return -EMSGSIZE;
+}
+
+/* ---- one object ---- */
+
+/* Room for a node and all of its ports. */
+static struct sk_buff *node_skb(unsigned int num_ports)
+{
+	return genlmsg_new(2048 + (num_ports + 1) * 512, GFP_KERNEL);
+}
+
+static int node_reply(struct genl_info *info, u8 cmd, struct pib_seat *seat, struct pib_switch *sw)
+{
+	struct answer a = { .portid = info->snd_portid, .seq = info->snd_seq, .cmd = cmd };
+	unsigned int n = seat ? seat->hca->node.num_ports : sw->node.num_ports;
+	unsigned int next = seat ? 1 : 0;
+	int err;
+
+	a.skb = node_skb(n);
+	if (!a.skb)
+		return -ENOMEM;
+	err = put_node(&a, seat, sw, &next);
+	if (!err && next <= n)
+		err = -EMSGSIZE;
+	if (!err)
+		return genlmsg_reply(a.skb, info);
+	nlmsg_free(a.skb);
+	return err;
+}
+
+int pib_nl_hca_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct pib_net *pn = pib_net(genl_info_net(info));
+	struct nlattr *name = info->attrs[PIB_A_HCA_NAME];
+	struct pib_seat *seat;
+	int err;
+
+	if (!name) {
+		NL_SET_ERR_MSG(info->extack, "a name for the HCA is missing");
+		return -EINVAL;
+	}
+	mutex_lock(&pn->lock);
+	seat = pib_fabric_find_seat(pn, nla_data(name));
+	if (seat) {
+		err = node_reply(info, PIB_CMD_HCA_GET, seat, NULL);
+	} else {
+		NL_SET_ERR_MSG(info->extack, "no HCA of that name in this network namespace");
+		err = -ENODEV;
+	}
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+int pib_nl_switch_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct pib_net *pn = pib_net(genl_info_net(info));
+	struct nlattr *name = info->attrs[PIB_A_SWITCH_NAME];
+	struct pib_switch *sw;
+	int err;
+
+	if (!name) {
+		NL_SET_ERR_MSG(info->extack, "a name for the switch is missing");
+		return -EINVAL;
+	}
+	mutex_lock(&pn->lock);
+	sw = pib_fabric_find_switch(pn, nla_data(name));
+	if (sw) {
+		err = node_reply(info, PIB_CMD_SWITCH_GET, NULL, sw);
+	} else {
+		NL_SET_ERR_MSG(info->extack, "no switch of that name in this network namespace");
+		err = -ENODEV;
+	}
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+/* ---- dumps ---- */
+
+/**
+ * struct cursor - where a dump stands; lives in netlink_callback.args
+ * @phase: which list
+ * @id: number of the last object that is finished
+ * @port: next port of the one after it
+ */
+struct cursor {
+	long phase;
+	long id;
+	long port;
+};
+
+static struct pib_net *dump_begin(struct sk_buff *skb, struct netlink_callback *cb,
+				  struct answer *a, u8 cmd)
+{
+	struct pib_net *pn = pib_net(sock_net(skb->sk));
+
+	a->skb = skb;
+	a->portid = NETLINK_CB(cb->skb).portid;
+	a->seq = cb->nlh->nlmsg_seq;
+	a->flags = NLM_F_MULTI;
+	a->cb = cb;
+	a->cmd = cmd;
+	mutex_lock(&pn->lock);
+	cb->seq = pn->changes;
+	return pn;
+}
+
+/* A full message is no error as long as it holds something. */
+static int dump_end(struct pib_net *pn, struct sk_buff *skb, int err)
+{
+	mutex_unlock(&pn->lock);
+	return skb->len || !err ? skb->len : err;
+}
+
+/* All messages about a node. */
+static int dump_node(struct answer *a, struct cursor *c, struct pib_seat *seat,
+		     struct pib_switch *sw)
+{
+	unsigned int last = seat ? seat->hca->node.num_ports : sw->node.num_ports;
+	unsigned int next = c->port ? c->port - 1 : (seat ? 1 : 0);
+	int err;
+
+	do {
+		err = put_node(a, seat, sw, &next);
+		c->port = next + 1;
+	} while (!err && next <= last);
+	if (err)
+		return err;
+	c->port = 0;
+	c->id = seat ? seat->id : sw->id;
+	return 0;
+}
+
+int pib_nl_hca_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct cursor *c = (struct cursor *)cb->args;
+	struct pib_seat *seat;
+	struct pib_net *pn;
+	struct answer a;
+	int err = 0;
+
+	pn = dump_begin(skb, cb, &a, PIB_CMD_HCA_GET);
+	list_for_each_entry(seat, &pn->seats, entry) {
+		if (seat->detached || seat->id <= c->id)
+			continue;
+		err = dump_node(&a, c, seat, NULL);
+		if (err)
+			break;
+	}
+	return dump_end(pn, skb, err);
+}
+
+int pib_nl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct cursor *c = (struct cursor *)cb->args;
+	struct pib_switch *sw;
+	struct pib_net *pn;
+	struct answer a;
+	int err = 0;
+
+	pn = dump_begin(skb, cb, &a, PIB_CMD_SWITCH_GET);
+	list_for_each_entry(sw, &pn->switches, entry) {
+		if (sw->id <= c->id)
+			continue;
+		err = dump_node(&a, c, NULL, sw);
+		if (err)
+			break;
+	}
+	return dump_end(pn, skb, err);
+}
+
+/* ---- links ---- */
+
+static int put_udp_link(struct sk_buff *skb, struct pib_ulink *ul)
+{
+	struct nlattr *nest = nla_nest_start(skb, PIB_A_UDP_LINK);
+	struct pib_link_fsm fsm;
+	struct pib_addr peer;
+	char desc[65];
+	u32 heard;
+
+	if (!nest)
+		return -EMSGSIZE;
+	spin_lock_bh(&ul->lock);
+	fsm = ul->fsm;
+	peer = ul->peer[ul->to];
+	spin_unlock_bh(&ul->lock);
+	memcpy(desc, fsm.peer_desc, 64);
+	desc[64] = 0;
+	heard = div_u64(ktime_get_ns() - fsm.last_heard, NSEC_PER_MSEC);
+
+	if (put_netdev(skb, PIB_UL_NETDEV, ul->up->us->pn->net, ul->up->us->ifindex) ||
+	    put_endpoint(skb, PIB_UL_PEER, &peer) ||
+	    nla_put_u32(skb, PIB_UL_LOCAL_ID, fsm.local_id) ||
+	    nla_put_u32(skb, PIB_UL_REMOTE_ID, fsm.remote_id) ||
+	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_LINK_UP) ||
+	    nla_put_u32(skb, PIB_UL_RESTARTS, fsm.restarts))
+		return -EMSGSIZE;
+	if (fsm.peer_node_guid &&
+	    (put_u64(skb, PIB_UL_PEER_NODE_GUID, fsm.peer_node_guid, PIB_UL_PAD) ||
+	     nla_put_u32(skb, PIB_UL_PEER_PORT_NUM, fsm.peer_port_num) ||
+	     nla_put_string(skb, PIB_UL_PEER_DESC, desc) ||
+	     nla_put_u32(skb, PIB_UL_LAST_HEARD_MS, heard)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* Both ends know of a local cable; the HCA tells, or the switch made first. */
+static bool tells_of_cable(const struct pib_kport *port, const struct pib_kport *peer)
+{
+	if (!port->hca != !peer->hca)
+		return port->hca;
+	if (port->hca)
+		return port->hca == peer->hca ? port->p.num < peer->p.num :
+						port->hca->ib.index < peer->hca->ib.index;
+	return port->sw == peer->sw ? port->p.num < peer->p.num : port->sw->id < peer->sw->id;
+}
+
+/* Write a message about the cable in a port, if there is one and it is this port that tells. */
+static int put_link(struct answer *a, struct pib_kport *port)
+{
+	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
+	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+	bool out = ul ? ul->cable_out : port->cable_out;
+	void *hdr;
+
+	if (!ul && (!peer || !tells_of_cable(port, peer)))
+		return 0;
+	hdr = answer_begin(a);
+	if (!hdr)
+		return -EMSGSIZE;
+	if (put_end(a->skb, PIB_A_LINK_A, port) ||
+	    (ul ? put_udp_link(a->skb, ul) : put_end(a->skb, PIB_A_LINK_B, peer)) ||
+	    nla_put_u8(a->skb, PIB_A_LINK_STATE, !out) ||
+	    (port->is_auto && nla_put_flag(a->skb, PIB_A_AUTO))) {
+		genlmsg_cancel(a->skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(a->skb, hdr);
+	return 0;
+}
+
+static int dump_ports_links(struct answer *a, struct cursor *c, u32 id, struct pib_kport **ports,
+			    unsigned int num_ports)
+{
+	unsigned int i;
+	int err;
+
+	for (i = c->port ?: 1; i <= num_ports; i++) {
+		err = put_link(a, ports[i]);
+		if (err) {
+			c->port = i;
+			return err;
+		}
+	}
+	c->port = 0;
+	c->id = id;
+	return 0;
+}
+
+static int dump_hca_links(struct pib_net *pn, struct answer *a, struct cursor *c)
+{
+	struct pib_seat *seat;
+	int err;
+
+	list_for_each_entry(seat, &pn->seats, entry) {
+		if (seat->detached || seat->id <= c->id)
+			continue;
+		err = dump_ports_links(a, c, seat->id, seat->hca->ports,
+				       seat->hca->node.num_ports);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int dump_switch_links(struct pib_net *pn, struct answer *a, struct cursor *c)
+{
+	struct pib_switch *sw;
+	int err;
+
+	list_for_each_entry(sw, &pn->switches, entry) {
+		if (sw->id <= c->id)
+			continue;
+		err = dump_ports_links(a, c, sw->id, sw->ports, sw->node.num_ports);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int pib_nl_link_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct cursor *c = (struct cursor *)cb->args;
+	struct pib_net *pn;
+	struct answer a;
+	int err = 0;
+
+	pn = dump_begin(skb, cb, &a, PIB_CMD_LINK_GET);
+	if (!c->phase) {
+		err = dump_hca_links(pn, &a, c);
+		if (!err)
+			*c = (struct cursor){ .phase = 1 };
+	}
+	if (!err)
+		err = dump_switch_links(pn, &a, c);
+	return dump_end(pn, skb, err);
+}
+
+/* ---- uplinks ---- */
+
+static int put_stats(struct sk_buff *skb, const struct pib_usock *us)
+{
+	struct nlattr *nest = nla_nest_start(skb, PIB_A_STATS);
+	struct pib_ustats stats;
+	unsigned int i;
+
+	BUILD_BUG_ON(PIB_USTATS != PIB_US_MAX - PIB_US_PAD);
+	if (!nest)
+		return -EMSGSIZE;
+	pib_usock_stats(us, &stats);
+	for (i = 0; i < PIB_USTATS; i++)
+		if (put_u64(skb, PIB_US_TX_DATAGRAMS + i, ((u64 *)&stats)[i], PIB_US_PAD))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_uplink(struct answer *a, struct pib_uplink *up)
+{
+	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
+	void *hdr = answer_begin(a);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (put_netdev(a->skb, PIB_A_NETDEV, up->us->pn->net, up->us->ifindex) ||
+	    nla_put_u32(a->skb, PIB_A_IFINDEX, up->us->ifindex) ||
+	    nla_put_u32(a->skb, PIB_A_FABRIC, up->fabric) ||
+	    nla_put_u16(a->skb, PIB_A_UDP_PORT, up->us->port) ||
+	    (sw && nla_put_string(a->skb, PIB_A_SWITCH_NAME, sw->name)) ||
+	    put_stats(a->skb, up->us)) {
+		genlmsg_cancel(a->skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(a->skb, hdr);
+	return 0;
+}
+
+/* The uplink made next after @id: they hang on their sockets, not in a list of their own. */
+static struct pib_uplink *next_uplink(struct pib_net *pn, long id)
+{
+	struct pib_uplink *up, *best = NULL;
+	struct pib_usock *us;
+
+	list_for_each_entry(us, &pn->usocks, entry)
+		list_for_each_entry(up, &us->uplinks, entry)
+			if (up->id > id && (!best || up->id < best->id))
+				best = up;
+	return best;
+}
+
+int pib_nl_uplink_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct cursor *c = (struct cursor *)cb->args;
+	struct pib_uplink *up;
+	struct pib_net *pn;
+	struct answer a;
+	int err = 0;
+
+	pn = dump_begin(skb, cb, &a, PIB_CMD_UPLINK_GET);
+	while (!err && (up = next_uplink(pn, c->id))) {
+		err = put_uplink(&a, up);
+		if (!err)
+			c->id = up->id;
+	}
+	return dump_end(pn, skb, err);
+}

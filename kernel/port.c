@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Ports, and the way of a burst from port to port.
+ *
+ * A walk takes a burst out of a port, across its cable, through the switch at
+ * the other end and so on until it lands. It is a loop, not a recursion:
+ * copies for multicast and answers of switch agents wait in the walk's list
+ * for their turn. The port counters of a burst's way are written when it has
+ * landed, so that one that is refused (-EBUSY) leaves no trace.
+ */
+#include <linux/list.h>
+#include <linux/slab.h>
+#include "burst.h"
+#include "hca.h"
+#include "port.h"
+#include "qp.h"
+#include "switch.h"
+#include "ulink.h"
+#include "wire.h"
+
+#define PIB_MAX_HOPS 64
+#define PIB_VL_MGMT 15
+#define PIB_VL_DISCARD 0xF
+
+struct pib_kport *pib_kport_alloc(gfp_t gfp)
+{
+	struct pib_kport *port = kzalloc(sizeof(*port), gfp);
+
+	if (!port)
+		return NULL;
+	port->counts = alloc_percpu_gfp(struct pib_counts, gfp);
+	if (!port->counts) {
+		kfree(port);
+		return NULL;
+	}
+	return port;
+}
+
+void pib_kport_free(struct pib_kport *port)
+{
+	if (!port)
+		return;
+	free_percpu(port->counts);
+	kfree(port);
+}
+
+spinlock_t *pib_kport_lock(const struct pib_kport *port)
+{
+	return port->hca ? &port->hca->node_lock : &port->sw->node_lock;
+}
+
+void pib_kport_events(struct pib_kport *port)
+{
+	if (port->hca)
+		pib_hca_events(port->hca);
+	else
+		pib_node_kick(&port->sw->node);
+}
+
+void pib_env_counts(const struct pib_port *p, struct pib_counts *out)
+{
+	const struct pib_kport *port = to_kport(p);
+	u64 *sum = (u64 *)out;
+	unsigned int i;
+	int cpu;
+
+	memset(out, 0, sizeof(*out));
+	for_each_possible_cpu(cpu) {
+		const u64 *c = (const u64 *)per_cpu_ptr(port->counts, cpu);
+
+		for (i = 0; i < PIB_COUNTS; i++)
+			sum[i] += READ_ONCE(c[i]);
+	}
+}
+
+/**
+ * struct pib_walk - bursts on their way
+ * @pending: bursts that wait for their turn; each one's @in_port is the port out of which it goes
+ * @bytes: bytes on the wire of the burst being walked
+ * @npkts: its packets
+ * @mcast: it is a multicast
+ * @start: port out of which it left its first node, NULL if a UDP link brought it
+ * @nin: entries in @in
+ * @in: ports by which it came into the nodes on its way
+ */
+struct pib_walk {
+	struct list_head pending;
+	u64 bytes;
+	u32 npkts;
+	bool mcast;
+	struct pib_kport *start;
+	unsigned int nin;
+	struct pib_kport *in[PIB_MAX_HOPS];
+};
+
+/* Bytes of a burst on the wire: the sizes of its first, middle and last packets. */
+static u64 burst_wire_bytes(const struct pib_burst *b)
+{
+	struct pib_hdrs h;
+	u64 bytes;
+	u32 last;
+
+	if (b->npkts == 1)
+		return pib_hdrs_wire_len(&b->h, b->len);
+
+	last = b->len - (b->npkts - 1) * b->pmtu;
+	pib_hdrs_packet(&b->h, b->npkts, 0, &h);
+	bytes = pib_hdrs_wire_len(&h, b->pmtu);
+	pib_hdrs_packet(&b->h, b->npkts, b->npkts - 1, &h);
+	bytes += pib_hdrs_wire_len(&h, last);
+	if (b->npkts > 2) {
+		pib_hdrs_packet(&b->h, b->npkts, 1, &h);
+		bytes += (u64)(b->npkts - 2) * pib_hdrs_wire_len(&h, b->pmtu);
+	}
+	return bytes;
+}
+
+static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
+{
+	w->bytes = burst_wire_bytes(b);
+	w->npkts = b->npkts;
+	w->mcast = pib_lid_is_mcast(b->h.dlid);
+	w->start = NULL;
+	w->nin = 0;
+}
+
+static void count_out(const struct pib_walk *w, struct pib_kport *port)
+{
+	struct pib_counts *c = this_cpu_ptr(port->counts);
+
+	c->xmit_bytes += w->bytes;
+	c->xmit_pkts += w->npkts;
+	if (w->mcast)
+		c->mcast_xmit += w->npkts;
+	else
+		c->ucast_xmit += w->npkts;
+}
+
+static void count_in(const struct pib_walk *w, struct pib_kport *port)
+{
+	struct pib_counts *c = this_cpu_ptr(port->counts);
+
+	c->rcv_bytes += w->bytes;
+	c->rcv_pkts += w->npkts;
+	if (w->mcast)
+		c->mcast_rcv += w->npkts;
+	else
+		c->ucast_rcv += w->npkts;
+}
+
+/* The way that the burst has gone is now a fact. */
+static void walk_commit(struct pib_walk *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->nin; i++) {
+		struct pib_kport *out = i ? rcu_dereference(w->in[i]->peer) : w->start;
+
+		if (out)
+			count_out(w, out);
+		count_in(w, w->in[i]);
+	}
+	w->nin = 0;
+	w->start = NULL;
+}
+
+static void walk_drop(struct pib_walk *w, struct pib_burst *b)
+{
+	walk_commit(w);
+	pib_burst_free(b);
+}
+
+/* May @b leave by @out, and on which VL? */
+static bool port_sends(struct pib_kport *out, const struct pib_kport *in, struct pib_burst *b)
+{
+	u8 in_num = in && in->sw ? in->p.num : 0;
+
+	if (!pib_port_admits(&out->p, b->h.dqpn))
+		return false;
+	if (!b->h.dqpn) {
+		b->h.vl = PIB_VL_MGMT;
+		return true;
+	}
+	if ((b->npkts == 1 ? b->len : b->pmtu) > pib_mtu_bytes(READ_ONCE(out->p.nbr_mtu)))
+		return false;
+	b->h.vl = pib_port_vl(&out->p, in_num, b->h.sl);
+	return b->h.vl != PIB_VL_DISCARD;
+}
+
+/* A port takes data from Armed on (7.2.7), SMPs from Initialize on. */
+static bool port_takes(const struct pib_kport *in, const struct pib_burst *b)
+{
+	u8 state = READ_ONCE(in->p.state);
+
+	return state >= PIB_PORT_ARMED || (!b->h.dqpn && state >= PIB_PORT_INIT);
+}
+
+/*
+ * @b leaves by @out, which sends it. Returns the port at the far end of a local
+ * cable; NULL if the burst is consumed.
+ */
+static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
+				    struct pib_burst *b)
+{
+	struct pib_kport *in;
+	struct pib_ulink *ul;
+
+	in = rcu_dereference(out->peer);
+	if (in) {
+		if (!w->nin)
+			w->start = out;
+		return in;
+	}
+	walk_commit(w);
+	ul = rcu_dereference(out->ulink);
+	if (!ul) {
+		pib_kport_count(out, xmit_discard, b->npkts);
+		pib_burst_free(b);
+		return NULL;
+	}
+	count_out(w, out);
+	pib_wire_xmit(ul, b);
+	return NULL;
+}
+
+/* As walk_leave(), if @out may send what came by @from. */
+static struct pib_kport *walk_cross(struct pib_walk *w, struct pib_kport *out,
+				    const struct pib_kport *from, struct pib_burst *b)
+{
+	if (port_sends(out, from, b))
+		return walk_leave(w, out, b);
+	pib_kport_count(out, xmit_discard, b->npkts);
+	walk_drop(w, b);
+	return NULL;
+}
+
+/* @b, which came by @in, is to leave by @out when its turn comes. */
+static void walk_queue(struct pib_walk *w, struct pib_burst *b, const struct pib_kport *in,
+		       struct pib_kport *out)
+{
+	if (!port_sends(out, in, b)) {
+		pib_kport_count(out, xmit_discard, b->npkts);
+		pib_burst_free(b);
+		return;
+	}
+	b->in_port = out;
+	list_add_tail(&b->entry, &w->pending);
+}
+
+static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
+			     const struct pib_kport *in, struct pib_kport *out)
+{
+	struct pib_burst *c = pib_burst_clone(b);
+
+	if (!c) {
+		pib_kport_count(out, xmit_discard, b->npkts);
+		return;
+	}
+	c->hops = b->hops;
+	walk_queue(w, c, in, out);
+}
+
+static void walk_mcast(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
+		       const struct pib_route *rt, struct pib_burst *b)
+{
+	unsigned int i;
+
+	for (i = 1; i <= sw->node.num_ports; i++)
+		if (pib_route_has(rt, i))
+			walk_queue_clone(w, b, in, sw->ports[i]);
+	walk_drop(w, b);
+}
+
+/*
+ * Without an SM a multicast goes everywhere: from an HCA to all other ports,
+ * from a trunk to HCAs only, since trunks are a full mesh.
+ */
+static void walk_flood(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
+		       struct pib_burst *b)
+{
+	bool from_trunk = !!rcu_access_pointer(in->ulink);
+	unsigned int i;
+
+	for (i = 1; i <= sw->node.num_ports; i++) {
+		struct pib_kport *out = sw->ports[i];
+
+		if (out == in || READ_ONCE(out->p.state) != PIB_PORT_ACTIVE)
+			continue;
+		if (from_trunk && rcu_access_pointer(out->ulink))
+			continue;
+		walk_queue_clone(w, b, in, out);
+	}
+	walk_drop(w, b);
+}
+
+static void count_route_drop(struct pib_switch *sw, struct pib_kport *in,
+			     const struct pib_route *rt, struct pib_burst *b)
+{
+	struct pib_kport *out = sw->ports[rt->port];
+
+	switch (rt->reason) {
+	case PIB_DROP_RELAY:
+	case PIB_DROP_LOOP:
+		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
+		break;
+	case PIB_DROP_OUT_STATE:
+		pib_kport_count(out, xmit_discard, b->npkts);
+		break;
+	case PIB_DROP_PKEY_IN:
+		pib_kport_count(in, rcv_constraint_err, b->npkts);
+		pib_switch_pkey_trap(sw, in, &b->h);
+		break;
+	case PIB_DROP_PKEY_OUT:
+		pib_kport_count(out, xmit_constraint_err, b->npkts);
+		pib_switch_pkey_trap(sw, out, &b->h);
+		break;
+	}
+}
+
+/* Where a packet leaves that the switch itself has made. */
+static struct pib_kport *agent_out(struct pib_switch *sw, u8 out_port, const struct pib_burst *b)
+{
+	struct pib_route rt;
+
+	if (out_port != PIB_PORT_BY_LID)
+		return sw->ports[out_port];
+	pib_switch_route(&sw->node, 0, &b->h, &rt);
+	return rt.kind == PIB_ROUTE_PORT ? sw->ports[rt.port] : NULL;
+}
+
+static void walk_queue_agent(struct pib_walk *w, struct pib_switch *sw, u8 out_port,
+			     struct pib_burst *b)
+{
+	struct pib_kport *out = agent_out(sw, out_port, b);
+
+	if (out)
+		walk_queue(w, b, NULL, out);
+	else
+		pib_burst_free(b);
+}
+
+/* A packet for the switch itself: its agent's answer is sent in its turn. */
+static void walk_agent(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
+		       struct pib_burst *b)
+{
+	struct pib_burst *reply;
+	u8 out_port;
+
+	reply = pib_switch_agent(sw, in->p.num, b, &out_port);
+	walk_drop(w, b);
+	if (reply)
+		walk_queue_agent(w, sw, out_port, reply);
+}
+
+/*
+ * @b is in @sw, having come by @in (port 0: made there). Returns the port by
+ * which it leaves; NULL if it has been dealt with.
+ */
+static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
+				     struct pib_kport *in, struct pib_burst *b)
+{
+	struct pib_route rt;
+
+	if (++b->hops >= PIB_MAX_HOPS) {
+		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
+		walk_drop(w, b);
+		return NULL;
+	}
+	if (sw->standalone && pib_lid_is_mcast(b->h.dlid)) {
+		walk_flood(w, sw, in, b);
+		return NULL;
+	}
+	pib_switch_route(&sw->node, in->p.num, &b->h, &rt);
+	switch (rt.kind) {
+	case PIB_ROUTE_PORT:
+		return sw->ports[rt.port];
+	case PIB_ROUTE_SELF:
+		walk_agent(w, sw, in, b);
+		return NULL;
+	case PIB_ROUTE_MCAST:
+		walk_mcast(w, sw, in, &rt, b);
+		return NULL;
+	default:
+		count_route_drop(sw, in, &rt, b);
+		walk_drop(w, b);
+		return NULL;
+	}
+}
+
+/* @b came into a node by @in: on until it is consumed, or refused (-EBUSY) by an HCA. */
+static int walk_in(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b)
+{
+	while (in) {
+		struct pib_kport *out;
+
+		if (!port_takes(in, b)) {
+			walk_drop(w, b);
+			return 0;
+		}
+		w->in[w->nin++] = in;
+		b->in_port = in;
+		if (in->hca) {
+			int err = pib_hca_rx(in, b);
+
+			if (!err)
+				walk_commit(w);
+			return err;
+		}
+		out = walk_switch(w, in->sw, in, b);
+		if (!out)
+			return 0;
+		in = walk_cross(w, out, in, b);
+	}
+	return 0;
+}
+
+/* A burst that nobody takes back. */
+static void walk_in_or_drop(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b)
+{
+	if (!walk_in(w, in, b))
+		return;
+	walk_commit(w);
+	pib_kport_count(b->in_port, buffer_overrun, b->npkts);
+	pib_burst_free(b);
+}
+
+/* Walk what the first burst left behind. */
+static void walk_rest(struct pib_walk *w)
+{
+	while (!list_empty(&w->pending)) {
+		struct pib_burst *b = list_first_entry(&w->pending, struct pib_burst, entry);
+		struct pib_kport *in;
+
+		list_del(&b->entry);
+		walk_begin(w, b);
+		in = walk_leave(w, b->in_port, b);
+		if (in)
+			walk_in_or_drop(w, in, b);
+	}
+}
+
+/* Does @dlid name the port itself? With LMC, its low bits are path bits. */
+static bool port_owns_lid(const struct pib_port *p, u16 dlid)
+{
+	u16 lid = READ_ONCE(p->lid);
+
+	return lid && !((lid ^ dlid) >> READ_ONCE(p->lmc)) && !pib_lid_is_mcast(dlid);
+}
+
+int pib_port_xmit(struct pib_kport *port, struct pib_burst *b)
+{
+	u8 hops = b->hops;
+	struct pib_walk w;
+	struct pib_kport *in;
+	int err = 0;
+
+	if (port->hca && port_owns_lid(&port->p, b->h.dlid) &&
+	    pib_port_admits(&port->p, b->h.dqpn)) {
+		b->in_port = port;
+		return pib_hca_rx(port, b);
+	}
+
+	INIT_LIST_HEAD(&w.pending);
+	walk_begin(&w, b);
+	in = walk_cross(&w, port, NULL, b);
+	if (in)
+		err = walk_in(&w, in, b);
+	if (err)
+		b->hops = hops;
+	walk_rest(&w);
+	return err;
+}
+
+void pib_port_recv(struct pib_kport *port, struct pib_burst *b)
+{
+	struct pib_walk w;
+
+	INIT_LIST_HEAD(&w.pending);
+	walk_begin(&w, b);
+	walk_in_or_drop(&w, port, b);
+	walk_rest(&w);
+}
+
+void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b)
+{
+	struct pib_walk w;
+
+	INIT_LIST_HEAD(&w.pending);
+	walk_queue_agent(&w, sw, out_port, b);
+	walk_rest(&w);
+}

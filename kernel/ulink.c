@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Links over UDP: the session with the other end (proto/link.c) and what it
+ * means for the port.
+ *
+ * The session is kept under the link's own lock, in softirqs: a busy system
+ * does not make its links look dead. What the session means is carried to the
+ * port by a work item (pib_ulink_settle()), under the namespace's link_lock.
+ * The data path sees neither: it reads one immutable struct pib_upath.
+ */
+#include <linux/ktime.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "fabric.h"
+#include "hca.h"
+#include "port.h"
+#include "ulink.h"
+#include "uplink.h"
+
+/* A discovered link whose peer is silent is given up after this. */
+#define PIB_ULINK_EXPIRY_NS	(60 * PIB_NSEC_PER_SEC)
+
+static struct pib_net *ulink_net(const struct pib_ulink *ul)
+{
+	return ul->up->us->pn;
+}
+
+static unsigned int addr_slot(const struct pib_addr *a)
+{
+	return a->family == AF_INET6;
+}
+
+static u64 new_nonce(void)
+{
+	u64 nonce;
+
+	do
+		nonce = get_random_u64();
+	while (!nonce);
+	return nonce;
+}
+
+/* ---- the data path's view ---- */
+
+bool pib_upath_admits(const struct pib_upath *path, const struct pib_addr *from)
+{
+	return pib_addr_equal(&path->peer[addr_slot(from)], from);
+}
+
+static void upath_free(struct rcu_head *rcu)
+{
+	struct pib_upath *path = container_of(rcu, struct pib_upath, rcu);
+
+	dst_cache_destroy(&path->cache);
+	kfree(path);
+}
+
+static bool peer_wants_noicrc(const struct pib_link_fsm *f)
+{
+	return f->peer_caps & PIB_CAP_NOICRC;
+}
+
+static struct pib_upath *upath_make(const struct pib_ulink *ul)
+{
+	struct pib_upath *path = kzalloc(sizeof(*path), GFP_ATOMIC);
+
+	if (!path)
+		return NULL;
+	if (dst_cache_init(&path->cache, GFP_ATOMIC)) {
+		kfree(path);
+		return NULL;
+	}
+	memcpy(path->peer, ul->peer, sizeof(path->peer));
+	path->to = ul->to;
+	path->remote_id = ul->fsm.remote_id;
+	path->tx_tag = pib_link_tag(ul->fsm.peer_nonce);
+	path->rx_tag = pib_link_tag(ul->fsm.nonce);
+	path->noicrc = peer_wants_noicrc(&ul->fsm);
+	return path;
+}
+
+static bool upath_current(const struct pib_ulink *ul, const struct pib_upath *path)
+{
+	return path->remote_id == ul->fsm.remote_id && path->to == ul->to &&
+	       path->tx_tag == pib_link_tag(ul->fsm.peer_nonce) &&
+	       path->rx_tag == pib_link_tag(ul->fsm.nonce) &&
+	       path->noicrc == peer_wants_noicrc(&ul->fsm) &&
+	       !memcmp(path->peer, ul->peer, sizeof(path->peer));
+}
+
+/* Bring the path in line with the session. */
+static void ulink_update_path(struct pib_ulink *ul)
+{
+	struct pib_upath *old, *path = NULL;
+	bool up = ul->fsm.state == PIB_LINK_UP && !ul->dead;
+
+	lockdep_assert_held(&ul->lock);
+	old = rcu_dereference_protected(ul->path, lockdep_is_held(&ul->lock));
+	if (up && old && upath_current(ul, old))
+		return;
+	if (!up && !old)
+		return;
+	if (up)
+		path = upath_make(ul);
+	rcu_assign_pointer(ul->path, path);
+	if (old)
+		call_rcu(&old->rcu, upath_free);
+}
+
+/* ---- hello ---- */
+
+/**
+ * struct outgoing - a control datagram built under the lock, to be sent outside of it
+ * @len: 0: there is none
+ * @to: where to
+ * @bytes: it
+ */
+struct outgoing {
+	size_t len;
+	struct pib_addr to;
+	u8 bytes[PIB_HELLO_WIRE_LEN];
+};
+
+static void ulink_build(struct pib_ulink *ul, struct outgoing *o)
+{
+	struct pib_hello h = {};
+
+	lockdep_assert_held(&ul->lock);
+	pib_uplink_fill_hello(ul->up, ul->port, &h);
+	if (ul->kind == PIB_ULINK_TRUNK)
+		h.caps |= PIB_CAP_AUTO;
+	o->to = ul->peer[ul->to];
+	o->len = pib_link_build(&ul->fsm, &h, ktime_get_ns(), o->bytes);
+}
+
+static void ulink_send(struct pib_ulink *ul, const struct outgoing *o)
+{
+	if (o->len && o->to.family)
+		pib_usock_send_bytes(ul->up->us, o->bytes, o->len, &o->to);
+}
+
+static void ulink_rearm(struct pib_ulink *ul)
+{
+	u64 now = ktime_get_ns(), deadline = pib_link_deadline(&ul->fsm);
+
+	lockdep_assert_held(&ul->lock);
+	if (ul->dead)
+		return;
+	mod_timer(&ul->timer, jiffies + (deadline > now ? nsecs_to_jiffies(deadline - now) : 0) + 1);
+}
+
+/* Do what the state machine wants done. */
+static void ulink_act(struct pib_ulink *ul, u32 todo, struct outgoing *o)
+{
+	lockdep_assert_held(&ul->lock);
+	if (todo & PIB_LINK_DO_REJECT)
+		pib_usock_count(ul->up->us, rx_bad_hello, 1);
+	if (todo & PIB_LINK_DO_DOWN)
+		ul->bounce = true;
+	if (todo & PIB_LINK_DO_SEND)
+		ulink_build(ul, o);
+	ulink_update_path(ul);
+	ulink_rearm(ul);
+	queue_work(pib_fabric_wq, &ul->work);
+}
+
+static void ulink_tick(struct pib_ulink *ul, struct outgoing *o)
+{
+	u32 todo = pib_link_timer(&ul->fsm, ktime_get_ns());
+
+	lockdep_assert_held(&ul->lock);
+	if (todo & PIB_LINK_DO_DOWN) {
+		/* The peer is lost: it may be reachable by its other address. */
+		if (ul->peer[!ul->to].family)
+			ul->to = !ul->to;
+		ulink_act(ul, todo, o);
+		return;
+	}
+	if (todo & PIB_LINK_DO_SEND)
+		ulink_build(ul, o);
+	ulink_rearm(ul);
+}
+
+static void ulink_timer(struct timer_list *t)
+{
+	struct pib_ulink *ul = container_of(t, struct pib_ulink, timer);
+	struct outgoing o = {};
+
+	spin_lock(&ul->lock);
+	if (!ul->dead)
+		ulink_tick(ul, &o);
+	spin_unlock(&ul->lock);
+	rcu_read_lock();
+	ulink_send(ul, &o);
+	rcu_read_unlock();
+}
+
+void pib_ulink_hurry(struct pib_ulink *ul)
+{
+	struct outgoing o = {};
+
+	spin_lock_bh(&ul->lock);
+	if (!ul->dead)
+		ulink_build(ul, &o);
+	spin_unlock_bh(&ul->lock);
+	ulink_send(ul, &o);
+}
+
+void pib_ulink_restart(struct pib_ulink *ul, bool down)
+{
+	struct outgoing o = {};
+	u32 todo;
+
+	spin_lock_bh(&ul->lock);
+	if (!ul->dead) {
+		todo = pib_link_reset(&ul->fsm, new_nonce(), down, ktime_get_ns());
+		ulink_act(ul, todo, &o);
+	}
+	spin_unlock_bh(&ul->lock);
+	ulink_send(ul, &o);
+}
+
+/* ---- what is heard ---- */
+
+/* Is a hello from @from the peer's? Learns the addresses of peers that were discovered. */
+static bool ulink_knows(struct pib_ulink *ul, const struct pib_addr *from,
+			const struct pib_hello *h)
+{
+	unsigned int slot = addr_slot(from);
+
+	lockdep_assert_held(&ul->lock);
+	if (pib_addr_equal(&ul->peer[slot], from))
+		return true;
+	if (ul->kind == PIB_ULINK_EXPLICIT)
+		return false;
+	if (ul->fsm.state == PIB_LINK_UP && ul->peer[slot].family &&
+	    h->peer_nonce != ul->fsm.nonce)
+		return false;
+	ul->peer[slot] = *from;
+	return true;
+}
+
+static void ulink_take_lids(struct pib_ulink *ul, const struct pib_hello *h)
+{
+	lockdep_assert_held(&ul->lock);
+	ul->num_lids = h->caps & PIB_CAP_STANDALONE ? min_t(u8, h->num_lids, PIB_HELLO_LIDS) : 0;
+	memcpy(ul->lids, h->lids, ul->num_lids * sizeof(ul->lids[0]));
+}
+
+void pib_ulink_control(struct pib_ulink *ul, const struct pib_addr *from,
+		       const struct pib_hello *h, u8 type)
+{
+	struct outgoing o = {};
+
+	spin_lock_bh(&ul->lock);
+	if (ul->dead) {
+		spin_unlock_bh(&ul->lock);
+		return;
+	}
+	if (!ulink_knows(ul, from, h)) {
+		spin_unlock_bh(&ul->lock);
+		pib_usock_count(ul->up->us, rx_wrong_addr, 1);
+		return;
+	}
+	if (ul->fsm.state != PIB_LINK_UP)
+		ul->to = addr_slot(from);
+	ulink_take_lids(ul, h);
+	ulink_act(ul, pib_link_rx(&ul->fsm, h, type, ktime_get_ns()), &o);
+	spin_unlock_bh(&ul->lock);
+	ulink_send(ul, &o);
+}
+
+void pib_ulink_heard(struct pib_ulink *ul, const struct pib_addr *from)
+{
+	unsigned int slot = addr_slot(from);
+	struct outgoing o = {};
+
+	spin_lock_bh(&ul->lock);
+	ul->born = ktime_get_ns();
+	if (!ul->dead && ul->kind == PIB_ULINK_TRUNK && ul->fsm.state != PIB_LINK_UP) {
+		ul->peer[slot] = *from;
+		ul->to = slot;
+		ulink_build(ul, &o);
+	} else if (!ul->dead && ul->kind == PIB_ULINK_TRUNK && !ul->peer[slot].family) {
+		ul->peer[slot] = *from;
+		ulink_update_path(ul);
+	}
+	spin_unlock_bh(&ul->lock);
+	ulink_send(ul, &o);
+}
+
+bool pib_ulink_expired(struct pib_ulink *ul, u64 now)
+{
+	bool expired;
+	u64 heard;
+
+	if (ul->kind == PIB_ULINK_EXPLICIT)
+		return false;
+	spin_lock_bh(&ul->lock);
+	heard = max(ul->born, ul->fsm.last_heard);
+	expired = ul->fsm.state != PIB_LINK_UP && now > heard + PIB_ULINK_EXPIRY_NS;
+	spin_unlock_bh(&ul->lock);
+	return expired;
+}
+
+/* ---- what it means for the port ---- */
+
+/**
+ * struct verdict - the session as the port is to see it
+ * @up: the link is up
+ * @bounce: it was not in between
+ * @far: what the other end can do
+ * @lids: LIDs behind the other end
+ * @num_lids: entries in @lids
+ */
+struct verdict {
+	bool up;
+	bool bounce;
+	struct pib_far far;
+	u8 num_lids;
+	u16 lids[PIB_HELLO_LIDS];
+};
+
+static void ulink_judge(struct pib_ulink *ul, struct verdict *v)
+{
+	spin_lock_bh(&ul->lock);
+	v->up = !ul->dead && ul->fsm.plugged && READ_ONCE(ul->up->us->running);
+	v->bounce = ul->bounce;
+	ul->bounce = false;
+	v->far.mtu_cap = ul->fsm.peer_mtu_cap;
+	v->far.width_en = ul->fsm.peer_width_en;
+	v->far.speed_en = ul->fsm.peer_speed_en;
+	v->far.ext_speed_en = ul->fsm.peer_ext_speed_en;
+	v->num_lids = v->up ? ul->num_lids : 0;
+	memcpy(v->lids, ul->lids, sizeof(v->lids));
+	spin_unlock_bh(&ul->lock);
+}
+
+static bool lid_listed(const u16 *lids, unsigned int n, u16 lid)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (lids[i] == lid)
+			return true;
+	return false;
+}
+
+/* Without an SM the two ends tell each other what to forward. */
+static void ulink_route(struct pib_ulink *ul, const struct verdict *v)
+{
+	struct pib_switch *sw = ul->port->sw;
+	unsigned int i;
+
+	if (!sw || !sw->standalone)
+		return;
+	if (ul->num_routed == v->num_lids &&
+	    !memcmp(ul->routed, v->lids, v->num_lids * sizeof(u16)))
+		return;
+	for (i = 0; i < ul->num_routed; i++)
+		if (!lid_listed(v->lids, v->num_lids, ul->routed[i]))
+			pib_switch_set_route(sw, ul->routed[i], PIB_LFT_DROP);
+	for (i = 0; i < v->num_lids; i++) {
+		u16 lid = v->lids[i];
+
+		if (lid && lid < PIB_LID_MCAST_FIRST && !pib_uplink_has_lid(ul->up, lid))
+			pib_switch_set_route(sw, lid, ul->port->p.num);
+	}
+	memcpy(ul->routed, v->lids, sizeof(ul->routed));
+	ul->num_routed = v->num_lids;
+}
+
+/* Two hosts have given themselves the same LID: the one whose node GUID is higher keeps it. */
+static void ulink_solve_conflicts(struct pib_ulink *ul, const struct verdict *v)
+{
+	struct pib_node *n = ul->port->p.node;
+	unsigned int i;
+
+	if (n->guid > READ_ONCE(ul->fsm.peer_node_guid))
+		return;
+	for (i = 0; i < v->num_lids; i++)
+		pib_fabric_move_lid(ul, v->lids[i]);
+}
+
+void pib_ulink_settle(struct pib_ulink *ul)
+{
+	struct verdict v;
+
+	lockdep_assert_held(&ulink_net(ul)->link_lock);
+	ulink_judge(ul, &v);
+	if (ul->is_up && (!v.up || v.bounce)) {
+		pib_kport_link_down(ul->port);
+		ul->is_up = false;
+	}
+	ulink_solve_conflicts(ul, &v);
+	ulink_route(ul, &v);
+	if (v.up && !ul->is_up) {
+		ul->is_up = true;
+		pib_kport_link_up(ul->port, &v.far);
+	}
+}
+
+static void ulink_work(struct work_struct *work)
+{
+	struct pib_ulink *ul = container_of(work, struct pib_ulink, work);
+	struct pib_net *pn = ulink_net(ul);
+
+	mutex_lock(&pn->link_lock);
+	pib_ulink_settle(ul);
+	mutex_unlock(&pn->link_lock);
+}
+
+void pib_ulink_bounce(struct pib_ulink *ul)
+{
+	lockdep_assert_held(&ulink_net(ul)->link_lock);
+	local_bh_disable();
+	rcu_read_lock();
+	pib_ulink_restart(ul, ul->cable_out || !pib_port_wants_link(&ul->port->p));
+	rcu_read_unlock();
+	local_bh_enable();
+	pib_ulink_settle(ul);
+}
+
+/* ---- creation ---- */
+
+/* Link ids are random: who does not see the traffic cannot name a link. */
+static int ulink_register(struct pib_ulink *ul, u32 *id)
+{
+	int tries, err = -EBUSY;
+
+	for (tries = 0; tries < 16 && err == -EBUSY; tries++) {
+		*id = get_random_u32();
+		if (*id)
+			err = xa_insert_bh(&ulink_net(ul)->links, *id, ul, GFP_KERNEL);
+	}
+	return err;
+}
+
+struct pib_ulink *pib_ulink_create(struct pib_uplink *up, struct pib_kport *port, u8 kind,
+				   const struct pib_addr *peer, const struct pib_hello *h)
+{
+	struct pib_net *pn = up->us->pn;
+	struct pib_ulink *ul;
+	u32 id;
+
+	lockdep_assert_held(&pn->lock);
+	ul = kzalloc(sizeof(*ul), GFP_KERNEL);
+	if (!ul)
+		return ERR_PTR(-ENOMEM);
+	ul->up = up;
+	ul->port = port;
+	ul->kind = kind;
+	ul->id = ++pn->next_id;
+	ul->to = addr_slot(peer);
+	ul->peer[ul->to] = *peer;
+	ul->born = ktime_get_ns();
+	if (h) {
+		ul->peer_guid = h->node_guid;
+		ul->peer_port_num = h->port_num;
+	}
+	spin_lock_init(&ul->lock);
+	timer_setup(&ul->timer, ulink_timer, 0);
+	INIT_WORK(&ul->work, ulink_work);
+	/* The id is known to nobody yet, so the link may be found before it is complete. */
+	spin_lock_bh(&ul->lock);
+	ul->dead = true;
+	spin_unlock_bh(&ul->lock);
+	if (ulink_register(ul, &id)) {
+		kfree(ul);
+		return ERR_PTR(-ENOMEM);
+	}
+	spin_lock_bh(&ul->lock);
+	pib_link_init(&ul->fsm, id, new_nonce());
+	ul->dead = false;
+	mod_timer(&ul->timer, jiffies + 1);
+	spin_unlock_bh(&ul->lock);
+
+	list_add_tail_rcu(&ul->entry, &up->ulinks);
+	rcu_assign_pointer(port->ulink, ul);
+	pn->changes++;
+	return ul;
+}
+
+void pib_ulink_unplug(struct pib_ulink *ul, struct list_head *dead)
+{
+	struct pib_net *pn = ulink_net(ul);
+	struct outgoing o = {};
+
+	lockdep_assert_held(&pn->lock);
+	spin_lock_bh(&ul->lock);
+	if (ul->fsm.state == PIB_LINK_UP) {
+		pib_link_bye(&ul->fsm);
+		ulink_build(ul, &o);
+	}
+	ul->dead = true;
+	ulink_update_path(ul);
+	spin_unlock_bh(&ul->lock);
+	local_bh_disable();
+	rcu_read_lock();
+	ulink_send(ul, &o);
+	rcu_read_unlock();
+	local_bh_enable();
+
+	xa_erase_bh(&pn->links, ul->fsm.local_id);
+	list_del_rcu(&ul->entry);
+	RCU_INIT_POINTER(ul->port->ulink, NULL);
+	mutex_lock(&pn->link_lock);
+	pib_ulink_settle(ul);
+	mutex_unlock(&pn->link_lock);
+	list_add_tail(&ul->dead_entry, dead);
+	pn->changes++;
+}
+
+void pib_ulink_free(struct list_head *dead)
+{
+	struct pib_ulink *ul, *tmp;
+	struct pib_uplink *up;
+
+	if (list_empty(dead))
+		return;
+	synchronize_rcu();
+	list_for_each_entry_safe(ul, tmp, dead, dead_entry) {
+		timer_delete_sync(&ul->timer);
+		cancel_work_sync(&ul->work);
+		up = ul->holds_uplink ? ul->up : NULL;
+		kfree(ul);
+		if (up)
+			pib_uplink_put(up);
+	}
+	INIT_LIST_HEAD(dead);
+}

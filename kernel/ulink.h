@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Links over UDP: one end of a cable whose other end is elsewhere. */
+#ifndef PIB_ULINK_H
+#define PIB_ULINK_H
+
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+#include <net/dst_cache.h>
+#include "proto/link.h"
+#include "usock.h"
+
+struct pib_kport;
+struct pib_uplink;
+
+enum pib_ulink_kind {
+	PIB_ULINK_TRUNK,	/* found by discovery */
+	PIB_ULINK_ACCEPTED,	/* a peer asked for a port of the host switch */
+	PIB_ULINK_EXPLICIT,	/* asked for here, to one address */
+};
+
+/**
+ * struct pib_upath - what the data path must know of a session; replaced as a whole
+ * @peer: addresses by which the peer may send, IPv4 and IPv6
+ * @to: that which is sent to
+ * @remote_id: link id that the peer wants
+ * @tx_tag: low half of the peer's session, in every datagram
+ * @rx_tag: low half of the own session
+ * @noicrc: both ends do without ICRC
+ * @cache: route
+ * @rcu: freed after a grace period
+ */
+struct pib_upath {
+	struct pib_addr peer[2];
+	u8 to;
+	u32 remote_id;
+	u16 tx_tag;
+	u16 rx_tag;
+	bool noicrc;
+	struct dst_cache cache;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct pib_ulink - a link over UDP
+ * @entry: in up->ulinks; written under pn->lock, read under RCU
+ * @dead_entry: in a list of links that are being taken apart
+ * @up: uplink; never changes
+ * @port: port under which the cable is plugged in; never changes
+ * @kind: enum pib_ulink_kind; never changes
+ * @peer_guid: found by discovery or accepted: the peer's node; never changes
+ * @peer_port_num: accepted: the peer's port; never changes
+ * @holds_uplink: asked for by itself, not with an HCA: holds a reference on @up
+ * @id: place in dumps; never changes
+ * @path: RCU; NULL while there is no session
+ * @lock: softirqs off; guards the next fields. Taken before node locks
+ * @fsm: session
+ * @peer: known addresses of the peer, IPv4 and IPv6
+ * @to: that which is sent to
+ * @lids: LIDs that the peer says are behind it (standalone)
+ * @num_lids: entries in @lids
+ * @born: when the peer was last heard or the link was made, ns
+ * @bounce: a session was lost since @work looked
+ * @dead: the link is being taken apart
+ * @timer: the state machine's
+ * @work: takes the session's state to the port
+ * @cable_out: the user has unplugged it; under pn->link_lock
+ * @is_up: the port was told that the link is up; under pn->link_lock
+ * @routed: @lids as they were written into the host switch; under pn->link_lock
+ * @num_routed: entries in @routed
+ */
+struct pib_ulink {
+	struct list_head entry;
+	struct list_head dead_entry;
+	struct pib_uplink *up;
+	struct pib_kport *port;
+	u8 kind;
+	u8 peer_port_num;
+	bool holds_uplink;
+	u64 peer_guid;
+	u32 id;
+	struct pib_upath __rcu *path;
+
+	spinlock_t lock;
+	struct pib_link_fsm fsm;
+	struct pib_addr peer[2];
+	u8 to;
+	u16 lids[PIB_HELLO_LIDS];
+	u8 num_lids;
+	u64 born;
+	bool bounce;
+	bool dead;
+	struct timer_list timer;
+	struct work_struct work;
+
+	bool cable_out;
+	bool is_up;
+	u16 routed[PIB_HELLO_LIDS];
+	u8 num_routed;
+};
+
+/**
+ * pib_ulink_create() - plug a cable to @peer into @port
+ * @h: what the peer has said, or NULL
+ *
+ * pn->lock held, nothing is plugged into @port. ERR_PTR() if out of memory.
+ */
+struct pib_ulink *pib_ulink_create(struct pib_uplink *up, struct pib_kport *port, u8 kind,
+				   const struct pib_addr *peer, const struct pib_hello *h);
+/* Say goodbye, take the port down, and put it on @dead, for pib_ulink_free(). pn->lock held. */
+void pib_ulink_unplug(struct pib_ulink *ul, struct list_head *dead);
+/* Free what was unplugged. pn->lock held if that were links that were asked for; sleeps for a grace period. */
+void pib_ulink_free(struct list_head *dead);
+
+/* A control datagram came in that is for this link. Softirqs off, RCU. */
+void pib_ulink_control(struct pib_ulink *ul, const struct pib_addr *from,
+		       const struct pib_hello *h, u8 type);
+/* May @from send on this link? Counts a refusal. RCU. */
+bool pib_upath_admits(const struct pib_upath *path, const struct pib_addr *from);
+/* Start a new session: the peer sees a cable pulled and, unless @down, put back. Softirqs off. */
+void pib_ulink_restart(struct pib_ulink *ul, bool down);
+/* Something that hello tells has changed, or the peer was heard by other ways: say hello now. Softirqs off. */
+void pib_ulink_hurry(struct pib_ulink *ul);
+/* A discovery hello of the peer came from @from. Softirqs off. */
+void pib_ulink_heard(struct pib_ulink *ul, const struct pib_addr *from);
+/* Is the link as idle as to be given up at @now? */
+bool pib_ulink_expired(struct pib_ulink *ul, u64 now);
+/* The cable was pulled or put back here, or the port wants to train anew. pn->link_lock held. */
+void pib_ulink_bounce(struct pib_ulink *ul);
+/* Bring the port in line with the session. pn->link_lock held. */
+void pib_ulink_settle(struct pib_ulink *ul);
+
+#endif

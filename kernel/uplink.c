@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Uplinks: the host switch of a netdev and the other hosts on its segment.
+ *
+ * Every uplink with a host switch says hello to a multicast group, over IPv4
+ * and IPv6. Who hears of a host switch that it does not know makes a link to
+ * it, a trunk from host switch to host switch; that link then has a session of
+ * its own (ulink.c). One trunk serves a peer however many addresses it has.
+ */
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/utsname.h>
+#include "fabric.h"
+#include "guid.h"
+#include "hca.h"
+#include "ulink.h"
+#include "uplink.h"
+
+/* The first hellos come fast; a host that comes later is answered by links, not by hellos. */
+#define HELLOS_FAST		20
+#define HELLO_SLOW_MS		3000
+
+/* ---- LIDs without an SM ---- */
+
+bool pib_uplink_has_lid(struct pib_uplink *up, u16 lid)
+{
+	bool found = false;
+	unsigned int i;
+
+	spin_lock_bh(&up->lock);
+	for (i = 0; i < up->num_lids && !found; i++)
+		found = up->lids[i] == lid;
+	spin_unlock_bh(&up->lock);
+	return found;
+}
+
+int pib_uplink_set_lid(struct pib_uplink *up, u16 old, u16 lid)
+{
+	unsigned int i;
+	int err = 0;
+
+	spin_lock_bh(&up->lock);
+	for (i = 0; i < up->num_lids; i++)
+		if (old && up->lids[i] == old)
+			break;
+	if (i < up->num_lids && lid)
+		up->lids[i] = lid;
+	else if (i < up->num_lids)
+		up->lids[i] = up->lids[--up->num_lids];
+	else if (lid && i < PIB_HELLO_LIDS)
+		up->lids[up->num_lids++] = lid;
+	else if (lid)
+		err = -ENOSPC;
+	spin_unlock_bh(&up->lock);
+	return err;
+}
+
+/* ---- saying hello ---- */
+
+static void fill_node(struct pib_kport *port, struct pib_hello *h)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+	struct pib_node *n = port->p.node;
+	unsigned long flags;
+
+	spin_lock_irqsave(lock, flags);
+	h->node_guid = n->guid;
+	h->port_guid = port->p.guid;
+	h->mtu_cap = port->p.mtu_cap;
+	h->width_en = port->p.width_en;
+	h->speed_en = port->p.speed_en;
+	h->ext_speed_en = port->p.ext_speed_en;
+	memcpy(h->desc, n->desc, sizeof(h->desc));
+	spin_unlock_irqrestore(lock, flags);
+}
+
+static void fill_lids(struct pib_uplink *up, struct pib_kport *port, struct pib_hello *h)
+{
+	if (port->hca) {
+		h->lids[0] = READ_ONCE(port->alone_lid);
+		h->num_lids = h->lids[0] ? 1 : 0;
+		if (port->hca->standalone)
+			h->caps |= PIB_CAP_STANDALONE;
+		return;
+	}
+	if (!port->sw->standalone)
+		return;
+	h->caps |= PIB_CAP_STANDALONE;
+	spin_lock_bh(&up->lock);
+	h->num_lids = up->num_lids;
+	memcpy(h->lids, up->lids, up->num_lids * sizeof(up->lids[0]));
+	spin_unlock_bh(&up->lock);
+}
+
+void pib_uplink_fill_hello(struct pib_uplink *up, struct pib_kport *port, struct pib_hello *h)
+{
+	h->fabric = up->fabric;
+	h->port_num = port->p.num;
+	h->role = port->hca ? PIB_ROLE_HCA : PIB_ROLE_SWITCH;
+	h->caps |= PIB_CAP_NOICRC;
+	h->keepalive_ms = PIB_KEEPALIVE_MS;
+	fill_node(port, h);
+	fill_lids(up, port, h);
+}
+
+static void uplink_send_hello(struct pib_uplink *up, struct pib_switch *sw)
+{
+	struct pib_hello h = { .nonce = up->nonce };
+	u8 bytes[PIB_HELLO_WIRE_LEN];
+	struct pib_addr group;
+	size_t len;
+
+	pib_uplink_fill_hello(up, sw->ports[0], &h);
+	h.caps |= PIB_CAP_AUTO;
+	len = pib_hello_build(&h, PIB_DG_HELLO, 0, bytes);
+	pib_usock_group(up->us, AF_INET, &group);
+	pib_usock_send_bytes(up->us, bytes, len, &group);
+	pib_usock_group(up->us, AF_INET6, &group);
+	pib_usock_send_bytes(up->us, bytes, len, &group);
+}
+
+static void uplink_hello_work(struct work_struct *work)
+{
+	struct pib_uplink *up = container_of(work, struct pib_uplink, hello.work);
+	struct pib_switch *sw;
+	unsigned int ms;
+
+	if (xchg(&up->us->rejoin, false))
+		pib_usock_rejoin(up->us);
+	local_bh_disable();
+	rcu_read_lock();
+	sw = rcu_dereference(up->sw);
+	if (sw && READ_ONCE(up->us->running))
+		uplink_send_hello(up, sw);
+	rcu_read_unlock();
+	local_bh_enable();
+	if (!sw)
+		return;
+
+	ms = up->hellos++ < HELLOS_FAST ? PIB_HELLO_INTERVAL_MS : HELLO_SLOW_MS;
+	ms += get_random_u32() % (ms / 8);
+	queue_delayed_work(pib_fabric_wq, &up->hello, msecs_to_jiffies(ms));
+	mod_delayed_work(pib_fabric_wq, &up->work, 0);
+}
+
+void pib_uplink_announce(struct pib_uplink *up)
+{
+	WRITE_ONCE(up->hellos, 0);
+	mod_delayed_work(pib_fabric_wq, &up->hello, 0);
+}
+
+/* ---- hearing others ---- */
+
+/* Is the hello that of the peer of an existing link? */
+static bool ulink_matches(struct pib_ulink *ul, const struct pib_addr *from,
+			  const struct pib_hello *h)
+{
+	bool trunk_hello = h->caps & PIB_CAP_AUTO;
+	bool same, bound;
+
+	spin_lock_bh(&ul->lock);
+	switch (ul->kind) {
+	case PIB_ULINK_TRUNK:
+		same = trunk_hello && ul->peer_guid == h->node_guid;
+		break;
+	case PIB_ULINK_ACCEPTED:
+		same = !trunk_hello && ul->peer_guid == h->node_guid &&
+		       ul->peer_port_num == h->port_num;
+		break;
+	default:
+		/* Several links may lead to one address: a session tells them apart. */
+		bound = ul->fsm.state == PIB_LINK_UP &&
+			(ul->fsm.peer_node_guid != h->node_guid ||
+			 ul->fsm.peer_port_num != h->port_num);
+		same = !trunk_hello && !bound && pib_addr_equal(&ul->peer[ul->to], from);
+	}
+	spin_unlock_bh(&ul->lock);
+	return same;
+}
+
+static struct pib_ulink *uplink_match(struct pib_uplink *up, const struct pib_addr *from,
+				      const struct pib_hello *h)
+{
+	struct pib_ulink *ul;
+
+	list_for_each_entry_rcu(ul, &up->ulinks, entry)
+		if (ulink_matches(ul, from, h))
+			return ul;
+	return NULL;
+}
+
+static struct pib_ulink *uplink_trunk(struct pib_uplink *up, u64 node_guid)
+{
+	struct pib_ulink *ul;
+
+	list_for_each_entry_rcu(ul, &up->ulinks, entry)
+		if (ul->kind == PIB_ULINK_TRUNK && ul->peer_guid == node_guid)
+			return ul;
+	return NULL;
+}
+
+static void uplink_newcomer(struct pib_uplink *up, const struct pib_addr *from,
+			    const struct pib_hello *h, u8 type)
+{
+	spin_lock_bh(&up->lock);
+	if (up->num_newcomers < PIB_NEWCOMERS) {
+		struct pib_newcomer *n = &up->newcomers[up->num_newcomers++];
+
+		n->from = *from;
+		n->h = *h;
+		n->type = type;
+	}
+	spin_unlock_bh(&up->lock);
+	mod_delayed_work(pib_fabric_wq, &up->work, 0);
+}
+
+/* A hello to nobody in particular. */
+static void uplink_discover(struct pib_uplink *up, const struct pib_addr *from,
+			    const struct pib_hello *h, u8 type)
+{
+	struct pib_switch *sw = rcu_dereference(up->sw);
+	struct pib_ulink *ul;
+
+	if (sw && h->node_guid == sw->node.guid)
+		return;
+	if (type != PIB_DG_HELLO) {
+		pib_usock_count(up->us, rx_bad_hello, 1);
+		return;
+	}
+	if (!h->link_id) {
+		ul = uplink_trunk(up, h->node_guid);
+		if (ul)
+			pib_ulink_heard(ul, from);
+		else if (sw && h->role == PIB_ROLE_SWITCH)
+			uplink_newcomer(up, from, h, type);
+		return;
+	}
+	ul = uplink_match(up, from, h);
+	if (ul)
+		pib_ulink_control(ul, from, h, type);
+	else if (sw)
+		uplink_newcomer(up, from, h, type);
+	else
+		pib_usock_count(up->us, rx_unknown_link, 1);
+}
+
+static struct pib_uplink *uplink_of_fabric(struct pib_usock *us, u32 fabric)
+{
+	struct pib_uplink *up;
+
+	list_for_each_entry_rcu(up, &us->uplinks, entry)
+		if (up->fabric == fabric)
+			return up;
+	return NULL;
+}
+
+void pib_uplink_control(struct pib_usock *us, const struct pib_addr *from, const u8 *buf,
+			u32 len)
+{
+	struct pib_uplink *up;
+	struct pib_ulink *ul;
+	struct pib_hello h;
+	u32 to_id;
+	u8 type;
+
+	if (pib_hello_parse(&h, &type, &to_id, buf, len)) {
+		pib_usock_count(us, rx_bad_hello, 1);
+		return;
+	}
+	up = uplink_of_fabric(us, h.fabric);
+	if (!up) {
+		pib_usock_count(us, rx_fabric, 1);
+		return;
+	}
+	if (!to_id) {
+		uplink_discover(up, from, &h, type);
+		return;
+	}
+	ul = xa_load(&us->pn->links, to_id);
+	if (!ul || ul->up != up) {
+		pib_usock_count(us, rx_unknown_link, 1);
+		return;
+	}
+	pib_ulink_control(ul, from, &h, type);
+}
+
+/* ---- making links ---- */
+
+static struct pib_kport *switch_free_port(struct pib_switch *sw)
+{
+	unsigned int i;
+
+	for (i = 1; i <= sw->node.num_ports; i++) {
+		struct pib_kport *port = sw->ports[i];
+
+		if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
+			return port;
+	}
+	return NULL;
+}
+
+static void uplink_admit(struct pib_uplink *up, const struct pib_newcomer *n)
+{
+	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
+	bool trunk = n->h.caps & PIB_CAP_AUTO && n->h.role == PIB_ROLE_SWITCH;
+	struct pib_kport *port;
+	struct pib_ulink *ul;
+
+	lockdep_assert_held(&up->us->pn->lock);
+	rcu_read_lock();
+	if (!sw)
+		ul = NULL;
+	else if (n->h.link_id)
+		ul = uplink_match(up, &n->from, &n->h);
+	else
+		ul = uplink_trunk(up, n->h.node_guid);
+	rcu_read_unlock();
+	if (!sw)
+		return;
+	if (!ul) {
+		port = switch_free_port(sw);
+		if (!port) {
+			net_warn_ratelimited("pib: %s has no free port for %.64s\n", sw->name,
+					     n->h.desc);
+			return;
+		}
+		port->is_auto = true;
+		ul = pib_ulink_create(up, port, trunk ? PIB_ULINK_TRUNK : PIB_ULINK_ACCEPTED,
+				      &n->from, &n->h);
+		if (IS_ERR(ul))
+			return;
+	}
+	if (!n->h.link_id)
+		return;
+	local_bh_disable();
+	rcu_read_lock();
+	pib_ulink_control(ul, &n->from, &n->h, n->type);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static void uplink_expire(struct pib_uplink *up, struct list_head *dead)
+{
+	struct pib_ulink *ul, *tmp;
+	u64 now = ktime_get_ns();
+
+	list_for_each_entry_safe(ul, tmp, &up->ulinks, entry)
+		if (pib_ulink_expired(ul, now))
+			pib_ulink_unplug(ul, dead);
+}
+
+static bool uplink_next_newcomer(struct pib_uplink *up, struct pib_newcomer *n)
+{
+	bool any;
+
+	spin_lock_bh(&up->lock);
+	any = up->num_newcomers;
+	if (any)
+		*n = up->newcomers[--up->num_newcomers];
+	spin_unlock_bh(&up->lock);
+	return any;
+}
+
+static void uplink_work(struct work_struct *work)
+{
+	struct pib_uplink *up = container_of(work, struct pib_uplink, work.work);
+	struct pib_net *pn = up->us->pn;
+	struct pib_newcomer n;
+	LIST_HEAD(dead);
+
+	/* Whoever takes the uplink apart holds the mutex and waits for this work. */
+	if (!mutex_trylock(&pn->lock)) {
+		queue_delayed_work(pib_fabric_wq, &up->work, 1);
+		return;
+	}
+	while (uplink_next_newcomer(up, &n))
+		uplink_admit(up, &n);
+	uplink_expire(up, &dead);
+	mutex_unlock(&pn->lock);
+	pib_ulink_free(&dead);
+}
+
+void pib_uplink_carrier(struct pib_uplink *up)
+{
+	struct pib_ulink *ul;
+
+	local_bh_disable();
+	rcu_read_lock();
+	list_for_each_entry_rcu(ul, &up->ulinks, entry)
+		pib_ulink_restart(ul, ul->fsm.local_down);
+	rcu_read_unlock();
+	local_bh_enable();
+	if (rcu_access_pointer(up->sw) && READ_ONCE(up->us->running))
+		pib_uplink_announce(up);
+}
+
+/* ---- the host switch ---- */
+
+static unsigned int switch_free_ports(struct pib_switch *sw)
+{
+	unsigned int i, n = 0;
+
+	for (i = 1; i <= sw->node.num_ports; i++)
+		n += !rcu_access_pointer(sw->ports[i]->peer) &&
+		     !rcu_access_pointer(sw->ports[i]->ulink);
+	return n;
+}
+
+static int uplink_make_switch(struct pib_uplink *up, bool standalone,
+			      struct netlink_ext_ack *extack)
+{
+	struct pib_net *pn = up->us->pn;
+	struct pib_switch *sw;
+	char name[PIB_NAME_MAX];
+	u64 guid;
+
+	guid = pib_guid_get(up->us->mac, true);
+	if (!guid) {
+		NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
+		return -ENOSPC;
+	}
+	pib_fabric_switch_name(pn, name);
+	sw = pib_switch_create(pn, name, PIB_HOST_SWITCH_PORTS, guid, standalone, extack);
+	if (IS_ERR(sw)) {
+		pib_guid_put(guid);
+		return PTR_ERR(sw);
+	}
+	sw->uplink = up;
+	sw->id = ++pn->next_id;
+	list_add_tail(&sw->entry, &pn->switches);
+	rcu_assign_pointer(up->sw, sw);
+	pn->changes++;
+	return 0;
+}
+
+int pib_uplink_get_switch(struct pib_uplink *up, bool standalone, unsigned int ports,
+			  struct netlink_ext_ack *extack)
+{
+	struct pib_switch *sw;
+	int err;
+
+	lockdep_assert_held(&up->us->pn->lock);
+	if (!rcu_access_pointer(up->sw)) {
+		err = uplink_make_switch(up, standalone, extack);
+		if (err)
+			return err;
+	}
+	up->sw_users++;
+	sw = rcu_dereference_protected(up->sw, true);
+	err = -EINVAL;
+	if (sw->standalone && !standalone) {
+		NL_SET_ERR_MSG(extack, "the HCAs on this netdev are standalone: no SM manages them");
+		goto err_put;
+	}
+	if (!sw->standalone && standalone) {
+		NL_SET_ERR_MSG(extack, "the HCAs on this netdev are for an SM to manage, not standalone");
+		goto err_put;
+	}
+	err = -ENOSPC;
+	if (switch_free_ports(sw) < ports) {
+		NL_SET_ERR_MSG(extack, "the host switch has not that many free ports");
+		goto err_put;
+	}
+	return 0;
+
+err_put:
+	pib_uplink_put_switch(up);
+	return err;
+}
+
+void pib_uplink_put_switch(struct pib_uplink *up)
+{
+	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
+	struct pib_net *pn = up->us->pn;
+	LIST_HEAD(dead);
+	unsigned int i;
+
+	lockdep_assert_held(&pn->lock);
+	if (--up->sw_users)
+		return;
+	RCU_INIT_POINTER(up->sw, NULL);
+	cancel_delayed_work_sync(&up->hello);
+	list_del(&sw->entry);
+	for (i = 1; i <= sw->node.num_ports; i++)
+		pib_cable_pull(pn, sw->ports[i], &dead);
+	synchronize_rcu();
+	pib_ulink_free(&dead);
+	pib_guid_put(sw->node.guid);
+	pib_switch_destroy(sw);
+	pn->changes++;
+}
+
+/* ---- creation ---- */
+
+struct pib_uplink *pib_uplink_get(struct pib_net *pn, int ifindex, u32 fabric, u16 port,
+				  struct netlink_ext_ack *extack)
+{
+	struct pib_usock *us = pib_usock_get(pn, ifindex, port, extack);
+	struct pib_uplink *up;
+
+	if (IS_ERR(us))
+		return ERR_CAST(us);
+	list_for_each_entry(up, &us->uplinks, entry) {
+		if (up->fabric != fabric)
+			continue;
+		up->users++;
+		pib_usock_put(us);
+		return up;
+	}
+	up = kzalloc(sizeof(*up), GFP_KERNEL);
+	if (!up) {
+		pib_usock_put(us);
+		return ERR_PTR(-ENOMEM);
+	}
+	up->us = us;
+	up->fabric = fabric;
+	up->users = 1;
+	up->id = ++pn->next_id;
+	up->nonce = get_random_u64() | 1;
+	INIT_LIST_HEAD(&up->ulinks);
+	spin_lock_init(&up->lock);
+	INIT_DELAYED_WORK(&up->hello, uplink_hello_work);
+	INIT_DELAYED_WORK(&up->work, uplink_work);
+	list_add_tail_rcu(&up->entry, &us->uplinks);
+	pn->changes++;
+	return up;
+}
+
+void pib_uplink_put(struct pib_uplink *up)
+{
+	struct pib_usock *us = up->us;
+	struct pib_net *pn = us->pn;
+	struct pib_ulink *ul, *tmp;
+	LIST_HEAD(dead);
+
+	lockdep_assert_held(&pn->lock);
+	if (--up->users)
+		return;
+	list_for_each_entry_safe(ul, tmp, &up->ulinks, entry)
+		pib_ulink_unplug(ul, &dead);
+	list_del_rcu(&up->entry);
+	synchronize_rcu();
+	pib_ulink_free(&dead);
+	cancel_delayed_work_sync(&up->hello);
+	cancel_delayed_work_sync(&up->work);
+	kfree(up);
+	pib_usock_put(us);
+	pn->changes++;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Uplinks: a netdev's place in a fabric, its host switch, and the discovery of other hosts. */
+#ifndef PIB_UPLINK_H
+#define PIB_UPLINK_H
+
+#include <linux/workqueue.h>
+#include "proto/link.h"
+#include "usock.h"
+
+struct netlink_ext_ack;
+struct pib_kport;
+struct pib_net;
+struct pib_switch;
+struct pib_ulink;
+
+#define PIB_HOST_SWITCH_PORTS	64
+#define PIB_NEWCOMERS		16
+
+/**
+ * struct pib_newcomer - a peer heard for the first time
+ * @from: its address
+ * @h: what it said
+ * @type: enum pib_dg_type
+ */
+struct pib_newcomer {
+	struct pib_addr from;
+	struct pib_hello h;
+	u8 type;
+};
+
+/**
+ * struct pib_uplink - a netdev's place in a fabric
+ * @us: sockets; never changes
+ * @fabric: fabric id; never changes
+ * @id: place in dumps; never changes
+ * @entry: in us->uplinks; written under pn->lock, read under RCU
+ * @users: HCAs and explicit links that use it; under pn->lock
+ * @sw_users: HCAs that are plugged into the host switch; under pn->lock
+ * @sw: host switch or NULL; written under pn->lock, read under RCU
+ * @ulinks: links over it; written under pn->lock, read under RCU
+ * @nonce: session of the discovery hello; never changes
+ * @hello: sends the discovery hello
+ * @hellos: how many were sent since something changed: they become rare
+ * @lock: softirqs off; guards the next fields
+ * @newcomers: peers for which @work is to make links
+ * @num_newcomers: entries in @newcomers
+ * @lids: LIDs of standalone HCAs plugged into the host switch
+ * @num_lids: entries in @lids
+ * @work: makes and gives up links
+ */
+struct pib_uplink {
+	struct pib_usock *us;
+	u32 fabric;
+	u32 id;
+	struct list_head entry;
+	unsigned int users;
+	unsigned int sw_users;
+	struct pib_switch __rcu *sw;
+	struct list_head ulinks;
+	u64 nonce;
+	struct delayed_work hello;
+	unsigned int hellos;
+
+	spinlock_t lock;
+	struct pib_newcomer newcomers[PIB_NEWCOMERS];
+	unsigned int num_newcomers;
+	u16 lids[PIB_HELLO_LIDS];
+	u8 num_lids;
+	struct delayed_work work;
+};
+
+/* Find or make. pn->lock held. ERR_PTR() with the reason in @extack. */
+struct pib_uplink *pib_uplink_get(struct pib_net *pn, int ifindex, u32 fabric, u16 port,
+				  struct netlink_ext_ack *extack);
+/* pn->lock held; the last user takes it apart. */
+void pib_uplink_put(struct pib_uplink *up);
+/* Find or make the host switch, with @ports ports free. pn->lock held. 0 or -errno with the reason in @extack. */
+int pib_uplink_get_switch(struct pib_uplink *up, bool standalone, unsigned int ports,
+			  struct netlink_ext_ack *extack);
+/* pn->lock held; the last user takes it apart with its links. */
+void pib_uplink_put_switch(struct pib_uplink *up);
+
+/* A standalone port of the host switch's HCAs has LID @lid, instead of @old (0: none). 0 or -ENOSPC. */
+int pib_uplink_set_lid(struct pib_uplink *up, u16 old, u16 lid);
+bool pib_uplink_has_lid(struct pib_uplink *up, u16 lid);
+/* Say hello to everybody soon, and often for a while. Any context. */
+void pib_uplink_announce(struct pib_uplink *up);
+/* The fields of a hello that the uplink and @port's node know. Softirqs off. */
+void pib_uplink_fill_hello(struct pib_uplink *up, struct pib_kport *port, struct pib_hello *h);
+
+/* A control datagram came in. Softirqs off, RCU. */
+void pib_uplink_control(struct pib_usock *us, const struct pib_addr *from, const u8 *buf,
+			u32 len);
+
+/* The netdev went down or came up. Any context. */
+void pib_uplink_carrier(struct pib_uplink *up);
+
+#endif

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * UDP sockets bound to a netdev.
+ *
+ * Receiving: the sockets have UDP_GRO set and no encap_rcv, since a socket with
+ * encap_rcv is given super-packets only after they have been cut up. Datagrams
+ * are queued by the stack and taken out in sk_data_ready, in the same softirq.
+ * One CPU at a time empties a queue, so that datagrams keep their order; it
+ * only dispatches them to the inboxes of QPs, which then run outside the lock.
+ *
+ * Sending: skbs go straight to the IP layer, with the route cached per link.
+ */
+#include <linux/etherdevice.h>
+#include <linux/inetdevice.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/siphash.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <linux/utsname.h>
+#include <net/dst_cache.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+#include <net/udp.h>
+#include <net/udp_tunnel.h>
+#include "compat/compat.h"
+#include "fabric.h"
+#include "qp.h"
+#include "usock.h"
+#include "wire.h"
+
+#define PIB_USOCK_RCVBUF	(8 << 20)
+#define PIB_USOCK_BUDGET	64	/* super-packets before QPs get their turn */
+#define PIB_USOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
+
+/* 239.192.73.66, in the organization-local scope (RFC 2365), and ff12::7069:62, link-local. */
+#define PIB_GROUP4 0xEFC04942
+static const struct in6_addr pib_group6 = { .s6_addr = {
+	0xff, 0x12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x70, 0x69, 0x00, 0x62 } };
+
+bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b)
+{
+	if (a->family != b->family || a->port != b->port)
+		return false;
+	if (a->family == AF_INET)
+		return a->v4 == b->v4;
+	return a->family == AF_INET6 && ipv6_addr_equal(&a->v6, &b->v6);
+}
+
+void pib_usock_stats(const struct pib_usock *us, struct pib_ustats *out)
+{
+	u64 *sum = (u64 *)out;
+	unsigned int i;
+	int cpu;
+
+	memset(out, 0, sizeof(*out));
+	for_each_possible_cpu(cpu) {
+		const u64 *c = (const u64 *)per_cpu_ptr(us->stats, cpu);
+
+		for (i = 0; i < PIB_USTATS; i++)
+			sum[i] += READ_ONCE(c[i]);
+	}
+}
+
+/* ---- receiving ---- */
+
+static void skb_source(const struct sk_buff *skb, int family, struct pib_addr *from)
+{
+	from->family = family;
+	from->port = udp_hdr(skb)->source;
+	if (family == AF_INET)
+		from->v4 = ip_hdr(skb)->saddr;
+	else
+		from->v6 = ipv6_hdr(skb)->saddr;
+}
+
+static void usock_deliver(struct pib_usock_end *end, struct sk_buff *skb)
+{
+	struct pib_addr from;
+
+	skb_source(skb, end->family, &from);
+	pib_wire_rx(end->us, skb, &from);
+}
+
+/* Returns true if there is more. */
+static bool usock_drain(struct pib_usock_end *end)
+{
+	struct sock *sk = end->sock->sk;
+	struct sk_buff *skb = NULL;
+	int n, err;
+
+	for (n = 0; n < PIB_USOCK_BUDGET; n++) {
+		skb = skb_recv_udp(sk, MSG_DONTWAIT, &err);
+		if (!skb)
+			break;
+		usock_deliver(end, skb);
+	}
+	return skb;
+}
+
+static bool usock_has_more(const struct pib_usock_end *end)
+{
+	return !skb_queue_empty_lockless(&end->sock->sk->sk_receive_queue);
+}
+
+/*
+ * Empty the queue, unless another CPU is at it: that one looks again after it
+ * has let go of the lock. The barriers pair: what was queued before a failed
+ * trylock is seen by the look after the unlock.
+ */
+static void usock_receive(struct pib_usock_end *end)
+{
+	unsigned int rounds;
+	bool more;
+
+	for (rounds = 0; rounds < PIB_USOCK_ROUNDS; rounds++) {
+		smp_mb();
+		if (!spin_trylock(&end->lock))
+			return;
+		more = usock_drain(end);
+		spin_unlock(&end->lock);
+		pib_engine_run();
+		smp_mb();
+		if (!more && !usock_has_more(end))
+			return;
+	}
+	queue_work(system_highpri_wq, &end->work);
+}
+
+static void usock_work(struct work_struct *work)
+{
+	struct pib_usock_end *end = container_of(work, struct pib_usock_end, work);
+
+	local_bh_disable();
+	rcu_read_lock();
+	usock_receive(end);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+static void usock_data_ready(struct sock *sk)
+{
+	struct pib_usock_end *end;
+
+	rcu_read_lock();
+	end = rcu_dereference_sk_user_data(sk);
+	if (end)
+		usock_receive(end);
+	rcu_read_unlock();
+}
+
+/* ---- sending ---- */
+
+static struct rtable *route4(struct pib_usock *us, const struct pib_addr *to,
+			     struct dst_cache *cache, __be32 *saddr)
+{
+	struct sock *sk = us->end[0].sock->sk;
+	struct flowi4 fl = {
+		.flowi4_oif = us->ifindex,
+		.flowi4_proto = IPPROTO_UDP,
+		.daddr = to->v4,
+		.fl4_dport = to->port,
+		.fl4_sport = htons(us->port),
+	};
+	struct rtable *rt = NULL;
+
+	if (cache)
+		rt = dst_cache_get_ip4(cache, saddr);
+	if (rt)
+		return rt;
+	rt = ip_route_output_flow(sock_net(sk), &fl, sk);
+	if (IS_ERR(rt))
+		return rt;
+	*saddr = fl.saddr;
+	if (cache)
+		dst_cache_set_ip4(cache, &rt->dst, fl.saddr);
+	return rt;
+}
+
+static int send4(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
+		 struct dst_cache *cache)
+{
+	struct rtable *rt;
+	__be32 saddr;
+	u8 ttl;
+
+	if (!us->end[0].sock)
+		return -EAFNOSUPPORT;
+	rt = route4(us, to, cache, &saddr);
+	if (IS_ERR(rt))
+		return PTR_ERR(rt);
+	if (!saddr) {
+		ip_rt_put(rt);
+		return -EADDRNOTAVAIL;
+	}
+	ttl = ipv4_is_multicast(to->v4) ? 1 : ip4_dst_hoplimit(&rt->dst);
+	udp_tunnel_xmit_skb(rt, us->end[0].sock->sk, skb, saddr, to->v4, 0, ttl, 0,
+			    htons(us->port), to->port, false, false, 0);
+	return 0;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+static struct dst_entry *route6(struct pib_usock *us, const struct pib_addr *to,
+				struct dst_cache *cache, struct in6_addr *saddr)
+{
+	struct sock *sk = us->end[1].sock->sk;
+	struct flowi6 fl = {
+		.flowi6_oif = us->ifindex,
+		.flowi6_proto = IPPROTO_UDP,
+		.daddr = to->v6,
+		.fl6_dport = to->port,
+		.fl6_sport = htons(us->port),
+	};
+	struct dst_entry *dst = NULL;
+
+	if (cache)
+		dst = dst_cache_get_ip6(cache, saddr);
+	if (dst)
+		return dst;
+	dst = ip6_dst_lookup_flow(sock_net(sk), sk, &fl, NULL);
+	if (IS_ERR(dst))
+		return dst;
+	*saddr = fl.saddr;
+	if (cache)
+		dst_cache_set_ip6(cache, dst, &fl.saddr);
+	return dst;
+}
+
+static int send6(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
+		 struct dst_cache *cache)
+{
+	struct in6_addr saddr, daddr = to->v6;
+	struct dst_entry *dst;
+	u8 ttl;
+
+	if (!us->end[1].sock)
+		return -EAFNOSUPPORT;
+	dst = route6(us, to, cache, &saddr);
+	if (IS_ERR(dst))
+		return PTR_ERR(dst);
+	ttl = ipv6_addr_is_multicast(&daddr) ? 1 : ip6_dst_hoplimit(dst);
+	skb->ignore_df = 1;
+	udp_tunnel6_xmit_skb(dst, us->end[1].sock->sk, skb, NULL, &saddr, &daddr, 0, ttl, 0,
+			     htons(us->port), to->port, false, 0);
+	return 0;
+}
+#else
+static int send6(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
+		 struct dst_cache *cache)
+{
+	return -EAFNOSUPPORT;
+}
+#endif
+
+void pib_usock_send(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
+		    struct dst_cache *cache)
+{
+	u32 n = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+	int err = -ENETDOWN;
+
+	if (READ_ONCE(us->running) && !READ_ONCE(us->gone)) {
+		if (to->family == AF_INET)
+			err = send4(us, skb, to, cache);
+		else
+			err = send6(us, skb, to, cache);
+	}
+	if (!err) {
+		pib_usock_count(us, tx_datagrams, n);
+		return;
+	}
+	pib_usock_count(us, tx_errors, n);
+	kfree_skb(skb);
+}
+
+void pib_usock_send_bytes(struct pib_usock *us, const void *data, u32 len,
+			  const struct pib_addr *to)
+{
+	struct sk_buff *skb = alloc_skb(PIB_USOCK_HEADROOM + len, GFP_ATOMIC);
+
+	if (!skb) {
+		pib_usock_count(us, tx_errors, 1);
+		return;
+	}
+	skb_reserve(skb, PIB_USOCK_HEADROOM);
+	skb_put_data(skb, data, len);
+	pib_usock_send(us, skb, to, NULL);
+}
+
+/* ---- sockets ---- */
+
+static int usock_setsockopt(struct socket *sock, int level, int name, void *val, int len)
+{
+	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(val), len);
+}
+
+static int usock_set_int(struct socket *sock, int level, int name, int val)
+{
+	return usock_setsockopt(sock, level, name, &val, sizeof(val));
+}
+
+void pib_usock_group(const struct pib_usock *us, int family, struct pib_addr *group)
+{
+	group->family = family;
+	group->port = htons(us->port);
+	if (family == AF_INET)
+		group->v4 = htonl(PIB_GROUP4);
+	else
+		group->v6 = pib_group6;
+}
+
+static int usock_membership(struct pib_usock_end *end, bool join)
+{
+	struct ip_mreqn mreq4 = {
+		.imr_multiaddr.s_addr = htonl(PIB_GROUP4),
+		.imr_ifindex = end->us->ifindex,
+	};
+	struct ipv6_mreq mreq6 = {
+		.ipv6mr_multiaddr = pib_group6,
+		.ipv6mr_ifindex = end->us->ifindex,
+	};
+
+	if (end->family == AF_INET)
+		return usock_setsockopt(end->sock, IPPROTO_IP,
+					join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
+					&mreq4, sizeof(mreq4));
+	return usock_setsockopt(end->sock, IPPROTO_IPV6,
+				join ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP,
+				&mreq6, sizeof(mreq6));
+}
+
+/*
+ * The stack forgets a membership when the protocol is taken off the netdev (an
+ * MTU too small for IPv6), while the socket believes that it still has it.
+ */
+void pib_usock_rejoin(struct pib_usock *us)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(us->end); i++) {
+		if (!us->end[i].sock)
+			continue;
+		usock_membership(&us->end[i], false);
+		usock_membership(&us->end[i], true);
+	}
+}
+
+static void usock_tune(struct pib_usock_end *end)
+{
+	struct socket *sock = end->sock;
+	struct sock *sk = sock->sk;
+
+	usock_set_int(sock, SOL_UDP, UDP_GRO, 1);
+	if (end->family == AF_INET)
+		usock_set_int(sock, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
+	else
+		usock_set_int(sock, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 0);
+
+	lock_sock(sk);
+	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
+	WRITE_ONCE(sk->sk_rcvbuf, PIB_USOCK_RCVBUF);
+	sk->sk_allocation = GFP_ATOMIC;
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	WRITE_ONCE(sk->sk_ll_usec, 0);
+#endif
+	rcu_assign_sk_user_data(sk, end);
+	sk->sk_data_ready = usock_data_ready;
+	release_sock(sk);
+}
+
+static int usock_open(struct pib_usock *us, unsigned int i, int family)
+{
+	struct pib_usock_end *end = &us->end[i];
+	struct udp_port_cfg cfg = {
+		.family = family,
+		.local_udp_port = htons(us->port),
+		.bind_ifindex = us->ifindex,
+		.ipv6_v6only = family == AF_INET6,
+		.use_udp_checksums = 1,
+		.use_udp6_tx_checksums = 1,
+		.use_udp6_rx_checksums = 1,
+	};
+	int err;
+
+	end->us = us;
+	end->family = family;
+	spin_lock_init(&end->lock);
+	INIT_WORK(&end->work, usock_work);
+	err = udp_sock_create(us->pn->net, &cfg, &end->sock);
+	if (err) {
+		end->sock = NULL;
+		return err;
+	}
+	usock_tune(end);
+	usock_membership(end, true);
+	return 0;
+}
+
+/* Nobody looks at the socket when this returns. */
+static void usock_close(struct pib_usock_end *end)
+{
+	struct socket *sock = end->sock;
+
+	if (!sock)
+		return;
+	rcu_assign_sk_user_data(sock->sk, NULL);
+	synchronize_rcu();
+	cancel_work_sync(&end->work);
+	end->sock = NULL;
+	kernel_sock_shutdown(sock, SHUT_RDWR);
+	sock_release(sock);
+}
+
+/*
+ * What GUIDs are made of: the MAC address. A netdev without one (a WireGuard
+ * tunnel) gets a number from its name and this machine's, marked as locally made.
+ */
+static u64 netdev_mac(const struct net_device *dev)
+{
+	static const siphash_key_t key = { .key = { 0x7069622d67756964ULL, 0x6d616368696e6521ULL } };
+	char id[IFNAMSIZ + __NEW_UTS_LEN + 1] = {};
+	u64 h;
+
+	if (dev->type == ARPHRD_ETHER && dev->addr_len == ETH_ALEN &&
+	    is_valid_ether_addr(dev->dev_addr))
+		return ether_addr_to_u64(dev->dev_addr) ^ (0x02ULL << 40);
+
+	snprintf(id, sizeof(id), "%s %s", dev->name, init_utsname()->nodename);
+	h = siphash(id, strlen(id), &key);
+	return h & 0xFFFFFFFFFFFFULL & ~(0x03ULL << 40);
+}
+
+static void usock_free(struct pib_usock *us)
+{
+	free_percpu(us->stats);
+	kfree(us);
+}
+
+static int usock_look(struct pib_usock *us, struct netlink_ext_ack *extack)
+{
+	struct net_device *dev = dev_get_by_index(us->pn->net, us->ifindex);
+
+	if (!dev) {
+		NL_SET_ERR_MSG(extack, "no such netdev in this network namespace");
+		return -ENODEV;
+	}
+	us->mac = netdev_mac(dev);
+	us->mtu = dev->mtu;
+	us->running = netif_running(dev) && netif_carrier_ok(dev);
+	dev_put(dev);
+	return 0;
+}
+
+static int usock_open_all(struct pib_usock *us, struct netlink_ext_ack *extack)
+{
+	int err4, err6;
+
+	err4 = usock_open(us, 0, AF_INET);
+	err6 = usock_open(us, 1, AF_INET6);
+	if (!err4 || !err6) {
+		if (err4 != -EADDRINUSE && err6 != -EADDRINUSE)
+			return 0;
+		err4 = -EADDRINUSE;
+	}
+	if (err4 == -EADDRINUSE)
+		NL_SET_ERR_MSG(extack, "the UDP port is in use on this netdev");
+	else
+		NL_SET_ERR_MSG(extack, "cannot open a UDP socket on this netdev");
+	return err4;
+}
+
+static struct pib_usock *usock_create(struct pib_net *pn, int ifindex, u16 port,
+				      struct netlink_ext_ack *extack)
+{
+	struct pib_usock *us = kzalloc(sizeof(*us), GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (!us)
+		return ERR_PTR(-ENOMEM);
+	us->pn = pn;
+	us->ifindex = ifindex;
+	us->port = port;
+	INIT_LIST_HEAD(&us->uplinks);
+	us->stats = alloc_percpu(struct pib_ustats);
+	if (!us->stats)
+		goto err_free;
+	err = usock_look(us, extack);
+	if (err)
+		goto err_free;
+	err = usock_open_all(us, extack);
+	if (err)
+		goto err_close;
+	return us;
+
+err_close:
+	usock_close(&us->end[0]);
+	usock_close(&us->end[1]);
+err_free:
+	usock_free(us);
+	return ERR_PTR(err);
+}
+
+struct pib_usock *pib_usock_get(struct pib_net *pn, int ifindex, u16 port,
+				struct netlink_ext_ack *extack)
+{
+	struct pib_usock *us;
+
+	lockdep_assert_held(&pn->lock);
+	list_for_each_entry(us, &pn->usocks, entry) {
+		if (us->ifindex != ifindex || us->port != port || us->gone)
+			continue;
+		us->users++;
+		return us;
+	}
+	us = usock_create(pn, ifindex, port, extack);
+	if (IS_ERR(us))
+		return us;
+	us->users = 1;
+	list_add_tail_rcu(&us->entry, &pn->usocks);
+	return us;
+}
+
+void pib_usock_put(struct pib_usock *us)
+{
+	lockdep_assert_held(&us->pn->lock);
+	if (--us->users)
+		return;
+	list_del_rcu(&us->entry);
+	usock_close(&us->end[0]);
+	usock_close(&us->end[1]);
+	synchronize_rcu();
+	usock_free(us);
+}

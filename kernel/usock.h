@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The UDP sockets of a netdev: datagrams in and out. */
+#ifndef PIB_USOCK_H
+#define PIB_USOCK_H
+
+#include <linux/if.h>
+#include <linux/in6.h>
+#include <linux/netdevice.h>
+#include <linux/workqueue.h>
+#include <net/dst_cache.h>
+
+struct netlink_ext_ack;
+struct pib_net;
+struct pib_usock;
+struct sk_buff;
+struct socket;
+
+/**
+ * struct pib_addr - an endpoint of UDP
+ * @family: AF_INET, AF_INET6, or 0: none
+ * @port: UDP port
+ * @v4: address
+ * @v6: address
+ */
+struct pib_addr {
+	u16 family;
+	__be16 port;
+	union {
+		__be32 v4;
+		struct in6_addr v6;
+	};
+};
+
+bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b);
+
+/**
+ * struct pib_ustats - counters of a netdev's sockets, as PIB_US_* names them
+ *
+ * The order is that of enum pib_us_attr.
+ */
+struct pib_ustats {
+	u64 tx_datagrams;
+	u64 rx_datagrams;
+	u64 tx_errors;
+	u64 rx_short;
+	u64 rx_version;
+	u64 rx_unknown_link;
+	u64 rx_wrong_addr;
+	u64 rx_bad_hello;
+	u64 rx_bad_auth;
+	u64 rx_malformed;
+	u64 rx_bad_icrc;
+	u64 rx_fabric;
+	u64 rx_reasm;
+};
+#define PIB_USTATS (sizeof(struct pib_ustats) / sizeof(u64))
+
+#define pib_usock_count(us, field, n) this_cpu_add((us)->stats->field, (n))
+
+/**
+ * struct pib_usock_end - the socket of one address family
+ * @sock: NULL if there is none (no IPv6)
+ * @us: owner
+ * @family: AF_INET or AF_INET6
+ * @lock: held by the CPU that empties the receive queue; softirqs off
+ * @work: goes on where a softirq has used up its budget
+ */
+struct pib_usock_end {
+	struct socket *sock;
+	struct pib_usock *us;
+	int family;
+	spinlock_t lock;
+	struct work_struct work;
+};
+
+/**
+ * struct pib_usock - the place of a netdev and UDP port in a namespace
+ * @entry: in pn->usocks; written under pn->lock, read under RCU
+ * @users: uplinks that use it; under pn->lock
+ * @pn: namespace; never changes
+ * @ifindex: the netdev; never changes. No reference is held on it
+ * @port: UDP port, host order; never changes
+ * @mac: the netdev's MAC address, or what stands in for it, in 48 bits; never changes
+ * @mtu: the netdev's, followed by its notifier
+ * @running: the netdev is up and has a carrier
+ * @gone: the netdev has been unregistered
+ * @rejoin: the netdev has come up: see pib_usock_rejoin()
+ * @end: IPv4, IPv6
+ * @uplinks: struct pib_uplink, one for each fabric id; written under pn->lock, read under RCU
+ * @stats: per CPU
+ */
+struct pib_usock {
+	struct list_head entry;
+	unsigned int users;
+	struct pib_net *pn;
+	int ifindex;
+	u16 port;
+	u64 mac;
+	u32 mtu;
+	bool running;
+	bool gone;
+	bool rejoin;
+	struct pib_usock_end end[2];
+	struct list_head uplinks;
+	struct pib_ustats __percpu *stats;
+};
+
+/* Find or make the sockets of a netdev. pn->lock held. ERR_PTR() with the reason in @extack. */
+struct pib_usock *pib_usock_get(struct pib_net *pn, int ifindex, u16 port,
+				struct netlink_ext_ack *extack);
+/* pn->lock held; the last user closes the sockets and waits for a grace period. */
+void pib_usock_put(struct pib_usock *us);
+
+/**
+ * pib_usock_send() - send a datagram, or a super-packet of them
+ * @skb: UDP payload, with PIB_USOCK_HEADROOM in front; consumed
+ * @to: a multicast address is sent to with a hop limit of 1
+ * @cache: route, or NULL
+ *
+ * Softirqs disabled.
+ */
+void pib_usock_send(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
+		    struct dst_cache *cache);
+#define PIB_USOCK_HEADROOM (MAX_HEADER + 48)
+
+/* A small datagram. Softirqs disabled. */
+void pib_usock_send_bytes(struct pib_usock *us, const void *data, u32 len,
+			  const struct pib_addr *to);
+
+/* Discovery group of @family. */
+void pib_usock_group(const struct pib_usock *us, int family, struct pib_addr *group);
+/* The netdev has come up: be in the discovery groups again. Process context. */
+void pib_usock_rejoin(struct pib_usock *us);
+
+void pib_usock_stats(const struct pib_usock *us, struct pib_ustats *out);
+
+#endif

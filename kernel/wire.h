@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Bursts become datagrams and datagrams become bursts. */
+#ifndef PIB_WIRE_H
+#define PIB_WIRE_H
+
+struct pib_addr;
+struct pib_burst;
+struct pib_ulink;
+struct pib_usock;
+struct sk_buff;
+
+/* Send a burst over a link; consumed. Softirqs off, RCU. */
+void pib_wire_xmit(struct pib_ulink *ul, struct pib_burst *b);
+/* Take in a datagram or a super-packet; consumed. Softirqs off, RCU. */
+void pib_wire_rx(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *from);
+
+#endif
