@@ -390,13 +390,13 @@ size_t pib_hdrs_build(const struct pib_hdrs *h, size_t payload_len, u8 *buf)
 
 #define LAST_ONLY	(PIB_H_LAST | PIB_H_IMM | PIB_H_INV | PIB_H_SE | PIB_H_ACKREQ)
 
-void pib_hdrs_packet(const struct pib_hdrs *burst, u32 npkts, u32 i, struct pib_hdrs *out)
+void pib_hdrs_part(const struct pib_hdrs *burst, u32 npkts, u32 i, u32 n, struct pib_hdrs *out)
 {
 	*out = *burst;
 	out->psn = pib_psn_add(burst->psn, i);
 	if (i > 0)
 		out->flags &= ~PIB_H_FIRST;
-	if (i + 1 < npkts) {
+	if (i + n < npkts) {
 		out->flags &= ~LAST_ONLY;
 		out->pad = 0;
 	}

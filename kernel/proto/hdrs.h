@@ -139,7 +139,8 @@ enum pib_parse_error {
  * @buf: the packet from LRH on
  * @len: bytes in @buf, ICRC included; at least as many as PktLen says
  * @hdr_len: result: bytes before the payload
- * @payload_len: result: bytes of payload, pad and ICRC left out
+ * @payload_len: result: bytes of payload, pad and ICRC left out. The 8 bytes of an
+ *	ATOMIC_WRITE count among the headers (@h->swap_add), here and in pib_hdrs_build()
  *
  * @buf may hold only the first PIB_HDRS_MAX bytes of the packet (@avail of them); the
  * rest is not looked at. Returns enum pib_parse_error.
@@ -153,7 +154,7 @@ int pib_hdrs_parse(struct pib_hdrs *h, const u8 *buf, size_t avail, size_t len,
  * @payload_len: bytes of payload without pad
  * @buf: room for PIB_HDRS_MAX bytes
  *
- * Returns the bytes written. Pad bytes (pib_hdrs_pad()) and ICRC follow the
+ * Returns the bytes written; 0: no opcode says what @h says. Pad bytes (pib_hdrs_pad()) and ICRC follow the
  * payload and are the caller's.
  */
 size_t pib_hdrs_build(const struct pib_hdrs *h, size_t payload_len, u8 *buf);
@@ -165,12 +166,20 @@ static inline u32 pib_hdrs_pad(u32 len)
 }
 
 /**
+ * pib_hdrs_part() - headers of @n packets, from packet @i on, of a burst of @npkts
+ */
+void pib_hdrs_part(const struct pib_hdrs *burst, u32 npkts, u32 i, u32 n, struct pib_hdrs *out);
+
+/**
  * pib_hdrs_packet() - headers of packet @i of a burst of @npkts
  *
  * The result is fit for pib_hdrs_build().
  */
-void pib_hdrs_packet(const struct pib_hdrs *burst, u32 npkts, u32 i,
-		     struct pib_hdrs *out);
+static inline void pib_hdrs_packet(const struct pib_hdrs *burst, u32 npkts, u32 i,
+				   struct pib_hdrs *out)
+{
+	pib_hdrs_part(burst, npkts, i, 1, out);
+}
 
 /* Size on the wire of one packet, LRH to ICRC, as the port counters count it. */
 size_t pib_hdrs_wire_len(const struct pib_hdrs *h, size_t payload_len);
