@@ -283,6 +283,7 @@ static u8 type_out(struct pib_link_fsm *f)
 u8 pib_link_out(struct pib_link_fsm *f, struct pib_hello *h, u64 now)
 {
 	bool stranger = f->answer_nonce != 0;
+	u8 type = type_out(f);
 
 	h->link_id = f->local_id;
 	h->nonce = f->nonce;
@@ -293,9 +294,11 @@ u8 pib_link_out(struct pib_link_fsm *f, struct pib_hello *h, u64 now)
 	h->keepalive_ms = PIB_KEEPALIVE_MS;
 	f->out_id = stranger ? f->answer_id : f->remote_id;
 	f->answer_nonce = 0;
+	if (type == PIB_DG_BYE)
+		go_idle(f);
 	if (!stranger)
 		f->next_send = now + send_interval(f);
-	return type_out(f);
+	return type;
 }
 
 size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,

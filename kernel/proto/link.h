@@ -235,7 +235,7 @@ size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
  */
 u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now);
 
-/* This end goes away: the datagram to send is a BYE. */
+/* This end goes away: the datagram to send is a BYE, after which it is IDLE, in a new session. */
 u32 pib_link_bye(struct pib_link_fsm *f);
 
 /* The tag of DATA that goes to the session @nonce. */

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+// Control datagrams: the layout that docs/wire-format.md promises, and what is refused.
+#include <gtest/gtest.h>
+#include <array>
+#include <cstring>
+#include <functional>
+
+extern "C" {
+#include "../../kernel/proto/link.h"
+}
+
+namespace {
+
+using Bytes = std::array<uint8_t, PIB_HELLO_WIRE_LEN>;
+
+pib_hello sample()
+{
+	pib_hello h{};
+
+	h.fabric = 0x01020304;
+	h.link_id = 0x11121314;
+	h.nonce = 0x2122232425262728;
+	h.peer_nonce = 0x3132333435363738;
+	h.node_guid = 0x4142434445464748;
+	h.port_guid = 0x5152535455565758;
+	h.port_num = 7;
+	h.role = PIB_ROLE_HCA;
+	h.mtu_cap = 5;
+	h.down = 1;
+	h.caps = 0x61626364;
+	h.keepalive_ms = 500;
+	h.num_lids = 2;
+	h.lids[0] = 0x0102;
+	h.lids[1] = 0xBFFF;
+	h.width_en = 0x13;
+	h.speed_en = 0x07;
+	h.ext_speed_en = 0x03;
+	h.seq = 0x71727374;
+	h.ack = 0x81828384;
+	strcpy(h.desc, "host7 pib0");
+	return h;
+}
+
+Bytes build(const pib_hello &h, uint8_t type = PIB_DG_HELLO, uint32_t to = 0x91929394)
+{
+	Bytes b;
+
+	b.fill(0xEE);
+	EXPECT_EQ(pib_hello_build(&h, type, to, b.data()), b.size());
+	return b;
+}
+
+int parse(const Bytes &b, pib_hello *h = nullptr, size_t len = PIB_HELLO_WIRE_LEN)
+{
+	pib_hello out;
+	uint8_t type;
+	uint32_t to;
+
+	return pib_hello_parse(h ? h : &out, &type, &to, b.data(), len);
+}
+
+TEST(Hello, Layout)
+{
+	const uint8_t head[] = {
+		0x12, 0, 0, 0, 0x91, 0x92, 0x93, 0x94,
+		1, 2, 3, 4, 0x11, 0x12, 0x13, 0x14,
+		0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28,
+		0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38,
+		0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48,
+		0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58,
+		7, 2, 5, 1, 0x61, 0x62, 0x63, 0x64,
+		0x01, 0xF4, 2, 0x13, 0x71, 0x72, 0x73, 0x74,
+		0x81, 0x82, 0x83, 0x84, 0x07, 0x03, 0, 0,
+		1, 2, 0xBF, 0xFF, 0, 0, 0, 0,
+		0, 0, 0, 0, 0, 0, 0, 0,
+		'h', 'o', 's', 't', '7', ' ', 'p', 'i', 'b', '0', 0,
+	};
+	Bytes b = build(sample(), PIB_DG_HELLO_ACK);
+
+	for (size_t i = 0; i < sizeof(head); i++)
+		EXPECT_EQ(b[i], head[i]) << i;
+	for (size_t i = sizeof(head); i < b.size(); i++)
+		EXPECT_EQ(b[i], 0) << i;
+	EXPECT_EQ(PIB_HELLO_MAC_OFF, 160);
+}
+
+TEST(Hello, RoundTrip)
+{
+	pib_hello in = sample(), out;
+	uint8_t type;
+	uint32_t to;
+	Bytes b = build(in, PIB_DG_BYE);
+
+	ASSERT_EQ(pib_hello_parse(&out, &type, &to, b.data(), b.size()), 0);
+	EXPECT_EQ(type, PIB_DG_BYE);
+	EXPECT_EQ(to, 0x91929394u);
+	EXPECT_EQ(build(out, PIB_DG_BYE), b);
+}
+
+TEST(Hello, Refused)
+{
+	const std::pair<const char *, std::function<void(pib_hello &)>> bad[] = {
+		{"no session", [](pib_hello &h) { h.nonce = 0; }},
+		{"no role", [](pib_hello &h) { h.role = 0; }},
+		{"unknown role", [](pib_hello &h) { h.role = 3; }},
+		{"MTU 0", [](pib_hello &h) { h.mtu_cap = 0; }},
+		{"MTU 6", [](pib_hello &h) { h.mtu_cap = 6; }},
+		{"down", [](pib_hello &h) { h.down = 2; }},
+		{"too many LIDs", [](pib_hello &h) { h.num_lids = PIB_HELLO_LIDS + 1; }},
+		{"LID 0", [](pib_hello &h) { h.lids[1] = 0; }},
+		{"multicast LID", [](pib_hello &h) { h.lids[0] = 0xC000; }},
+		{"keepalive", [](pib_hello &h) { h.keepalive_ms = 60000; }},
+		{"port", [](pib_hello &h) { h.port_num = 255; }},
+	};
+
+	for (auto &[why, spoil] : bad) {
+		pib_hello h = sample();
+
+		spoil(h);
+		EXPECT_EQ(parse(build(h)), -1) << why;
+	}
+}
+
+TEST(Hello, VersionTypeAndLength)
+{
+	Bytes b = build(sample());
+
+	EXPECT_EQ(parse(b), 0);
+	for (size_t len : {size_t(0), size_t(1), size_t(8), b.size() - 1})
+		EXPECT_EQ(parse(b, nullptr, len), -1) << len;
+	for (int first : {0x01, 0x21, 0x10, 0x15, 0x1F}) {
+		b[0] = first;
+		EXPECT_EQ(parse(b), -1) << first;
+	}
+}
+
+TEST(Hello, DescriptionIsTamed)
+{
+	Bytes b = build(sample());
+	pib_hello h;
+
+	memset(&b[88], 'x', 64);
+	b[89] = '\n';
+	b[90] = 0x1B;
+	b[91] = 0xC3;		// UTF-8 stays
+	ASSERT_EQ(parse(b, &h), 0);
+	EXPECT_EQ(strlen(h.desc), 63u);
+	EXPECT_EQ(h.desc[1], '?');
+	EXPECT_EQ(h.desc[2], '?');
+	EXPECT_EQ(uint8_t(h.desc[3]), 0xC3);
+}
+
+TEST(Hello, Tag)
+{
+	EXPECT_EQ(pib_link_tag(0x123456789ABCDEF0), 0xDEF0);
+}
+
+}  // namespace

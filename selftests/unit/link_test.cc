@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0
+// The link state machine: two ends over a network that loses, doubles, delays and
+// reorders datagrams, and an eavesdropper who plays old ones again. Seeded, so it repeats.
+#include <gtest/gtest.h>
+#include <array>
+#include <map>
+#include <optional>
+#include <random>
+#include <vector>
+
+extern "C" {
+#include "../../kernel/proto/link.h"
+}
+
+namespace {
+
+constexpr uint64_t kMs = 1000000;
+constexpr uint64_t kStep = 5 * kMs;
+
+using Bytes = std::array<uint8_t, PIB_HELLO_WIRE_LEN>;
+
+struct Network {
+	double loss = 0, dup = 0;
+	uint64_t delay = 0;		// at most
+	bool cut[2] = {false, false};	// towards end 0, end 1
+};
+
+struct Peer {
+	pib_link_fsm fsm{};
+	bool alive = true;
+	bool up = false;	// as env has been told
+	int ups = 0, downs = 0;
+	int sent = 0;
+	uint64_t epoch = 0;	// counts what env was told
+};
+
+class Pair {
+public:
+	explicit Pair(uint64_t seed = 1) : rng(seed)
+	{
+		for (int i = 0; i < 2; i++)
+			pib_link_init(&end[i].fsm, 10 + i, nonce());
+	}
+
+	void run(uint64_t span)
+	{
+		for (uint64_t until = now + span; now < until; now += kStep) {
+			deliver();
+			for (int i = 0; i < 2; i++)
+				timer(i);
+			check();
+		}
+	}
+	// Runs until both ends are up with each other; false: not within @limit.
+	bool join(uint64_t limit)
+	{
+		for (uint64_t until = now + limit; now < until;) {
+			run(kStep);
+			if (joined())
+				return true;
+		}
+		return false;
+	}
+	bool joined() const
+	{
+		return end[0].up && end[1].up && matched();
+	}
+	bool matched() const
+	{
+		return end[0].fsm.peer_nonce == end[1].fsm.nonce &&
+		       end[1].fsm.peer_nonce == end[0].fsm.nonce;
+	}
+	void restart(int i)
+	{
+		tell(i, end[i].up ? PIB_LINK_DO_DOWN : 0);
+		pib_link_init(&end[i].fsm, 10 + i, nonce());
+		end[i].alive = true;
+	}
+	void reset(int i, bool down)
+	{
+		act(i, pib_link_reset(&end[i].fsm, nonce(), down, now));
+	}
+	void bye(int i)
+	{
+		act(i, pib_link_bye(&end[i].fsm));
+		end[i].alive = false;
+	}
+	// Hands @bytes to end @to now.
+	uint32_t inject(int to, const Bytes &bytes)
+	{
+		pib_hello h;
+		uint8_t type;
+		uint32_t id;
+
+		EXPECT_EQ(pib_hello_parse(&h, &type, &id, bytes.data(), bytes.size()), 0);
+		uint32_t todo = pib_link_rx(&end[to].fsm, &h, type, now);
+		act(to, todo);
+		return todo;
+	}
+	void replay_all(int to)
+	{
+		auto old = sent[!to];
+
+		for (auto &bytes : old)
+			inject(to, bytes);
+	}
+	uint64_t nonce() { return rng() | 1; }
+
+	Network net;
+	Peer end[2];
+	uint64_t now = 1000 * kMs;
+	std::vector<Bytes> sent[2];	// by each end, ever
+	std::mt19937_64 rng;
+
+private:
+	bool chance(double p) { return std::uniform_real_distribution<>(0, 1)(rng) < p; }
+
+	void tell(int i, uint32_t todo)
+	{
+		Peer &e = end[i];
+
+		if (todo & PIB_LINK_DO_DOWN) {
+			EXPECT_TRUE(e.up) << "down twice";
+			e.up = false;
+			e.downs++;
+		}
+		if (todo & PIB_LINK_DO_UP) {
+			EXPECT_FALSE(e.up) << "up twice";
+			e.up = true;
+			e.ups++;
+			e.epoch++;
+		}
+	}
+	void act(int i, uint32_t todo)
+	{
+		tell(i, todo);
+		if (todo & PIB_LINK_DO_SEND)
+			send(i);
+	}
+	void send(int i)
+	{
+		pib_hello h{};
+		Bytes bytes;
+
+		h.role = PIB_ROLE_SWITCH;
+		h.mtu_cap = 5;
+		h.node_guid = 0x100 + i;
+		EXPECT_EQ(pib_link_build(&end[i].fsm, &h, now, bytes.data()), bytes.size());
+		sent[i].push_back(bytes);
+		end[i].sent++;
+		for (int copies = 1 + chance(net.dup); copies; copies--) {
+			uint64_t late = net.delay ? rng() % net.delay : 0;
+			if (!net.cut[!i] && !chance(net.loss))
+				wire.emplace(now + kStep + late, std::pair(!i, bytes));
+		}
+	}
+	void deliver()
+	{
+		while (!wire.empty() && wire.begin()->first <= now) {
+			auto [to, bytes] = wire.begin()->second;
+
+			wire.erase(wire.begin());
+			if (end[to].alive)
+				inject(to, bytes);
+		}
+	}
+	void timer(int i)
+	{
+		if (end[i].alive && pib_link_deadline(&end[i].fsm) <= now)
+			act(i, pib_link_timer(&end[i].fsm, now));
+	}
+	// What happened to one end of the cable has happened to the other: while both are
+	// up with each other, the count of one end's ups belongs to one count of the other's.
+	void check()
+	{
+		if (!joined())
+			return;
+		auto [it, fresh] = partner.try_emplace(end[0].epoch, end[1].epoch);
+		EXPECT_EQ(it->second, end[1].epoch);
+		auto [back, fresh2] = partner_back.try_emplace(end[1].epoch, end[0].epoch);
+		EXPECT_EQ(back->second, end[0].epoch);
+	}
+
+	std::multimap<uint64_t, std::pair<int, Bytes>> wire;
+	std::map<uint64_t, uint64_t> partner, partner_back;
+};
+
+TEST(Link, ComesUp)
+{
+	Pair p;
+
+	EXPECT_TRUE(p.join(100 * kMs));
+	EXPECT_LE(p.end[0].sent + p.end[1].sent, 6);
+	EXPECT_EQ(p.end[0].fsm.peer_node_guid, 0x101u);
+	EXPECT_EQ(p.end[0].fsm.remote_id, 11u);
+	p.run(60000 * kMs);
+	EXPECT_EQ(p.end[0].downs + p.end[1].downs, 0);
+	EXPECT_LE(p.end[0].sent, 125) << "keepalives only";
+}
+
+TEST(Link, NeedsBothDirections)
+{
+	for (int dir : {0, 1}) {
+		Pair p;
+
+		p.net.cut[dir] = true;
+		p.run(20000 * kMs);
+		EXPECT_EQ(p.end[0].ups + p.end[1].ups, 0);
+		p.net.cut[dir] = false;
+		EXPECT_TRUE(p.join(1000 * kMs));
+	}
+}
+
+TEST(Link, OneWayFailureTakesBothEndsDown)
+{
+	for (int dir : {0, 1}) {
+		Pair p;
+
+		ASSERT_TRUE(p.join(1000 * kMs));
+		p.net.cut[dir] = true;
+		p.run(5000 * kMs);
+		EXPECT_FALSE(p.end[0].up);
+		EXPECT_FALSE(p.end[1].up);
+	}
+}
+
+TEST(Link, DeadPeerIsNoticedInTime)
+{
+	Pair p;
+
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.run(3000 * kMs);
+	p.end[1].alive = false;
+	p.run((PIB_DEAD_MS - PIB_KEEPALIVE_MS - 10) * kMs);
+	EXPECT_TRUE(p.end[0].up) << "three keepalives may get lost";
+	p.run((PIB_KEEPALIVE_MS + 100) * kMs);
+	EXPECT_FALSE(p.end[0].up);
+	EXPECT_EQ(p.end[0].fsm.restarts, 1u);
+}
+
+TEST(Link, RestartIsACablePulledAndPutBack)
+{
+	for (int who : {0, 1}) {
+		Pair p;
+
+		ASSERT_TRUE(p.join(1000 * kMs));
+		p.run(2000 * kMs);
+		p.restart(who);
+		EXPECT_TRUE(p.join(200 * kMs));
+		EXPECT_EQ(p.end[!who].downs, 1);
+		EXPECT_EQ(p.end[!who].ups, 2);
+	}
+}
+
+TEST(Link, BothRestart)
+{
+	Pair p;
+
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.restart(0);
+	p.restart(1);
+	EXPECT_TRUE(p.join(200 * kMs));
+}
+
+TEST(Link, Bye)
+{
+	Pair p;
+
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.run(1000 * kMs);
+	p.bye(1);
+	p.run(2 * kStep);
+	EXPECT_FALSE(p.end[0].up);
+	EXPECT_EQ(p.end[0].fsm.state, PIB_LINK_IDLE);
+	p.restart(1);
+	EXPECT_TRUE(p.join(1000 * kMs));
+}
+
+TEST(Link, RetrainBouncesBothEnds)
+{
+	Pair p;
+
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.reset(0, false);
+	EXPECT_FALSE(p.end[0].up);
+	EXPECT_TRUE(p.join(200 * kMs));
+	EXPECT_EQ(p.end[0].downs, 1);
+	EXPECT_EQ(p.end[1].downs, 1);
+}
+
+TEST(Link, DisabledPortKeepsTheSession)
+{
+	Pair p;
+
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.reset(0, true);
+	p.run(10000 * kMs);
+	EXPECT_FALSE(p.end[0].up);
+	EXPECT_FALSE(p.end[1].up);
+	EXPECT_EQ(p.end[1].fsm.state, PIB_LINK_UP);
+	EXPECT_TRUE(p.end[1].fsm.peer_down);
+	p.reset(0, false);
+	EXPECT_TRUE(p.join(200 * kMs));
+}
+
+TEST(Link, BothDisabledThenOneEnabled)
+{
+	Pair p;
+
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.reset(0, true);
+	p.reset(1, true);
+	p.run(3000 * kMs);
+	p.reset(0, false);
+	p.run(3000 * kMs);
+	EXPECT_EQ(p.end[0].ups + p.end[1].ups, 2);
+	p.reset(1, false);
+	EXPECT_TRUE(p.join(200 * kMs));
+}
+
+TEST(Link, BounceIsSeenThroughLoss)
+{
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		Pair p(seed);
+
+		p.net.loss = 0.5;
+		ASSERT_TRUE(p.join(60000 * kMs));
+		int downs = p.end[1].downs;
+		p.reset(0, true);
+		p.reset(0, false);
+		ASSERT_TRUE(p.join(60000 * kMs));
+		EXPECT_GT(p.end[1].downs, downs);
+	}
+}
+
+TEST(Link, ReplayedPeerDoesNotRise)
+{
+	Pair p;
+
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.run(10000 * kMs);
+	p.end[1].alive = false;
+	for (int i = 0; i < 100; i++) {
+		p.run(100 * kMs);
+		p.replay_all(0);
+		EXPECT_TRUE(i < 25 || !p.end[0].up);
+	}
+	EXPECT_EQ(p.end[0].ups, 1);
+	p.restart(1);
+	EXPECT_TRUE(p.join(5000 * kMs));
+}
+
+TEST(Link, ReplayDoesNotDisturb)
+{
+	Pair p;
+
+	for (int i = 0; i < 4; i++) {	// sessions of every kind to replay, BYE among them
+		ASSERT_TRUE(p.join(5000 * kMs));
+		p.run(700 * kMs);
+		p.reset(0, true);
+		p.run(100 * kMs);
+		p.reset(0, false);
+		ASSERT_TRUE(p.join(1000 * kMs));
+		p.bye(1);
+		p.run(100 * kMs);
+		p.restart(1);
+	}
+	ASSERT_TRUE(p.join(5000 * kMs));
+	int downs = p.end[0].downs + p.end[1].downs;
+	for (int i = 0; i < 200; i++) {
+		p.run(50 * kMs);
+		p.replay_all(i & 1);
+		EXPECT_TRUE(p.end[0].up && p.end[1].up);
+	}
+	EXPECT_EQ(p.end[0].downs + p.end[1].downs, downs);
+}
+
+TEST(Link, FloodDrawsFewAnswers)
+{
+	Pair p;
+
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.restart(1);
+	ASSERT_TRUE(p.join(1000 * kMs));
+	Bytes old = p.sent[1][0];
+	int before = p.end[0].sent;
+	for (int i = 0; i < 10000; i++)
+		p.inject(0, old);
+	EXPECT_LE(p.end[0].sent - before, 2);
+	EXPECT_TRUE(p.end[0].up);
+}
+
+TEST(Link, OwnEchoAndDiscoveryAreIgnored)
+{
+	Pair p;
+
+	p.run(10 * kMs);
+	EXPECT_EQ(p.inject(0, p.sent[0][0]), unsigned(PIB_LINK_DO_REJECT));
+	Bytes discovery = p.sent[1][0];
+	memset(&discovery[12], 0, 4);
+	EXPECT_EQ(p.inject(0, discovery), 0u);
+}
+
+TEST(Link, LongKeepaliveOfThePeerIsRespected)
+{
+	pib_link_fsm f;
+	pib_hello h{};
+
+	pib_link_init(&f, 1, 99);
+	pib_link_timer(&f, 0);
+	pib_link_out(&f, &h, 0);
+	h = {};
+	h.link_id = 2, h.nonce = 7, h.peer_nonce = 99, h.ack = 1, h.seq = 1;
+	h.keepalive_ms = 5000;
+	EXPECT_TRUE(pib_link_rx(&f, &h, PIB_DG_HELLO_ACK, 0) & PIB_LINK_DO_UP);
+	pib_link_timer(&f, 19000 * kMs);
+	EXPECT_EQ(f.state, PIB_LINK_UP);
+	EXPECT_TRUE(pib_link_timer(&f, 20000 * kMs) & PIB_LINK_DO_DOWN);
+}
+
+// Everything at once: the network misbehaves, ends restart, retrain, vanish, and
+// somebody replays. After the storm the link is up; during it, the ends agree.
+void storm(uint64_t seed)
+{
+	Pair p(seed);
+
+	p.net = {.loss = (seed % 5) * 0.1, .dup = (seed % 3) * 0.2,
+		 .delay = (seed % 7) * 100 * kMs, .cut = {false, false}};
+	for (int i = 0; i < 60; i++) {
+		p.run((p.rng() % 1500) * kMs);
+		int who = p.rng() & 1;
+		switch (p.rng() % 6) {
+		case 0:
+			p.restart(who);
+			break;
+		case 1:
+			p.reset(who, p.rng() & 1);
+			break;
+		case 2:
+			p.net.cut[who] = !p.net.cut[who];
+			break;
+		case 3:
+			if (p.end[who].alive)
+				p.bye(who);
+			break;
+		case 4:
+			p.end[who].alive = !p.end[who].alive;
+			break;
+		case 5:
+			if (!p.sent[!who].empty() && p.end[who].alive)
+				p.inject(who, p.sent[!who][p.rng() % p.sent[!who].size()]);
+			break;
+		}
+	}
+	p.net = {};
+	for (int i = 0; i < 2; i++) {
+		if (!p.end[i].alive)
+			p.restart(i);
+		if (p.end[i].fsm.local_down)
+			p.reset(i, false);
+	}
+	EXPECT_TRUE(p.join(5000 * kMs)) << "seed " << seed;
+	p.run(10000 * kMs);
+	EXPECT_TRUE(p.joined()) << "seed " << seed;
+}
+
+TEST(Link, Storms)
+{
+	for (uint64_t seed = 1; seed <= 500; seed++) {
+		storm(seed);
+		if (testing::Test::HasFailure())
+			FAIL() << "seed " << seed;
+	}
+}
+
+}  // namespace
