@@ -40,8 +40,8 @@ static bool mr_suits(const struct pib_mr *mr, const struct pib_window *win,
 		return false;
 	if ((a->access & NEEDS_LOCAL_WRITE) && !(mr->access & IB_ACCESS_LOCAL_WRITE))
 		return false;
-	return a->addr >= mr->map.iova && a->length <= mr->map.length &&
-	       a->addr - mr->map.iova <= mr->map.length - a->length;
+	/* as hardware does, the rest of the range is checked when it is accessed */
+	return a->addr >= mr->map.iova && a->addr - mr->map.iova < mr->map.length;
 }
 
 /* The region with a reference on it, its binding counted; NULL. */
@@ -71,9 +71,7 @@ static int window_bind(struct pib_qp *qp, struct pib_window *win, const struct p
 
 	lockdep_assert_held(&win->lock);
 
-	if (win->dead || win->k.key != a->mw_rkey || (a->new_rkey ^ a->mw_rkey) >> 8)
-		return -EINVAL;
-	if (win->k.pd != qp->pd || (a->access & ~WINDOW_ACCESS))
+	if (win->dead || win->k.key != a->mw_rkey || win->k.pd != qp->pd)
 		return -EINVAL;
 	/* type 2: from the free state only */
 	if (type2(win) && (win->mr || !a->length))
@@ -87,11 +85,12 @@ static int window_bind(struct pib_qp *qp, struct pib_window *win, const struct p
 	window_unbind(win);
 	win->mr = mr;
 	win->qpn = qp->qpn;
-	win->access = a->access;
+	win->access = a->access & WINDOW_ACCESS;
 	win->iova = a->addr;
 	win->first = a->access & IB_ZERO_BASED ? 0 : a->addr;
 	win->length = a->length;
-	win->k.key = a->new_rkey;
+	/* the index is not the consumer's to choose (10.6.3.3) */
+	win->k.key = (a->mw_rkey & ~0xFF) | (a->new_rkey & 0xFF);
 	if (mr)
 		pib_mr_put(mr);
 	return 0;
@@ -134,11 +133,20 @@ int pib_window_invalidate(struct pib_qp *qp, struct pib_window *win, u32 key)
 	return err;
 }
 
+static bool in_range(u64 first, u64 length, u64 addr, u32 len)
+{
+	return addr >= first && len <= length && addr - first <= length - len;
+}
+
+/* Both the window and the region must hold the range. */
 static int window_check(const struct pib_window *win, u64 addr, u32 len, int access)
 {
+	const struct pib_mr_map *map = &win->mr->map;
+
 	if (access & ~win->access)
 		return -EACCES;
-	if (addr < win->first || len > win->length || addr - win->first > win->length - len)
+	if (!in_range(win->first, win->length, addr, len) ||
+	    !in_range(map->iova, map->length, win->iova + (addr - win->first), len))
 		return -ERANGE;
 	return 0;
 }
