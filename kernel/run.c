@@ -163,8 +163,9 @@ static bool turn(struct pib_qp *qp, struct pib_budget *budget)
 	u64 now = ktime_get_ns();
 	bool more;
 
-	expire(qp, now);
+	/* What has arrived may be what the timer was for. */
 	more = receive(qp, budget, now);
+	expire(qp, now);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
 		more |= transmit(qp, budget, now);
 	else if (qp->stalled)
