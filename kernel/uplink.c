@@ -356,8 +356,11 @@ static bool uplink_next_newcomer(struct pib_uplink *up, struct pib_newcomer *n)
 
 	spin_lock_bh(&up->lock);
 	any = up->num_newcomers;
-	if (any)
-		*n = up->newcomers[--up->num_newcomers];
+	if (any) {
+		*n = up->newcomers[0];
+		up->num_newcomers--;
+		memmove(up->newcomers, up->newcomers + 1, up->num_newcomers * sizeof(*n));
+	}
 	spin_unlock_bh(&up->lock);
 	return any;
 }
