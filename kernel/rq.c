@@ -34,7 +34,7 @@ static enum pib_res take_shared(struct pib_qp *qp, struct pib_srq *srq)
 {
 	int err = pib_srq_take(srq, &qp->cur);
 
-	if (err == -ENOENT)
+	if (err == -EAGAIN)
 		return PIB_RES_RNR;
 
 	qp->cur_srqn = srq->srqn;
