@@ -133,7 +133,7 @@ int pib_window_invalidate(struct pib_qp *qp, struct pib_window *win, u32 key)
 	return err;
 }
 
-static bool in_range(u64 first, u64 length, u64 addr, u32 len)
+static bool range_holds(u64 first, u64 length, u64 addr, u32 len)
 {
 	return addr >= first && len <= length && addr - first <= length - len;
 }
@@ -145,8 +145,8 @@ static int window_check(const struct pib_window *win, u64 addr, u32 len, int acc
 
 	if (access & ~win->access)
 		return -EACCES;
-	if (!in_range(win->first, win->length, addr, len) ||
-	    !in_range(map->iova, map->length, win->iova + (addr - win->first), len))
+	if (!range_holds(win->first, win->length, addr, len) ||
+	    !range_holds(map->iova, map->length, win->iova + (addr - win->first), len))
 		return -ERANGE;
 	return 0;
 }

@@ -110,8 +110,9 @@ CASES = [
 def set_up():
     for ns in ("h1", "h2"):
         sh(f"ip netns add {ns}")
-    sh("ip link add eth0 netns h1 type veth peer name eth0 netns h2")
+    sh("ip link add veth1 type veth peer name veth2")
     for k in (1, 2):
+        sh(f"ip link set veth{k} netns h{k} && ip -n h{k} link set veth{k} name eth0")
         sh(f"ip -n h{k} link set lo up && ip -n h{k} addr add 10.77.0.{k}/24 dev eth0 && ip -n h{k} link set eth0 up")
         sh(f"ip netns exec h{k} pibctl add pib{k - 1} netdev eth0 standalone")
     sh("ip link set lo up; ip link add rxenet type dummy; ip addr add 10.99.0.1/24 dev rxenet; ip link set rxenet up")

@@ -54,20 +54,30 @@ hosts_make() {
 	if [ "$HOSTS" = 2 ]; then
 		ip netns add h1
 		ip netns add h2
-		ip link add eth0 netns h1 type veth peer name eth0 netns h2
+		# The machine has an eth0 of its own, hence the detour by other names.
+		ip link add veth1 type veth peer name veth2
+		host_take 1 veth1
+		host_take 2 veth2
 	else
 		ip netns add hub
 		ip -n hub link add br type bridge mcast_snooping 0
 		ip -n hub link set br up
 		for ((k = 1; k <= HOSTS; k++)); do
 			ip netns add "h$k"
-			ip link add eth0 netns "h$k" type veth peer name "p$k" netns hub
+			ip link add "veth$k" type veth peer name "p$k"
+			host_take "$k" "veth$k"
+			ip link set "p$k" netns hub
 			ip -n hub link set "p$k" master br up
 		done
 	fi
 	for ((k = 1; k <= HOSTS; k++)); do
 		host_net_up "$k"
 	done
+}
+
+host_take() {
+	ip link set "$2" netns "h$1"
+	ip -n "h$1" link set "$2" name eth0
 }
 
 host_net_up() {
