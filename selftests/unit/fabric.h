@@ -4,6 +4,7 @@
 // with directed-route SMPs at HCA ports.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
