@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Atomics, ATOMIC WRITE and FLUSH. */
+#include "end.h"
+#include "suites.h"
+
+namespace ops {
+
+namespace {
+
+constexpr uint64_t big = 0x0102030405060708;
+
+uint64_t &word(const End &end, size_t offset)
+{
+	return *reinterpret_cast<uint64_t *>(end.mem.at(offset));
+}
+
+struct Atomic {
+	const char *name;
+	ibv_wr_opcode op;
+	uint64_t before, compare_add, swap, after;
+};
+
+constexpr Atomic atomics[] = {
+	{"cas.equal", IBV_WR_ATOMIC_CMP_AND_SWP, big, big, 77, 77},
+	{"cas.unequal", IBV_WR_ATOMIC_CMP_AND_SWP, big, big + 1, 77, big},
+	{"cas.high_half_differs", IBV_WR_ATOMIC_CMP_AND_SWP, big, big ^ (1ULL << 63), 77, big},
+	{"fetch_add.one", IBV_WR_ATOMIC_FETCH_AND_ADD, 41, 1, 0, 42},
+	{"fetch_add.carry", IBV_WR_ATOMIC_FETCH_AND_ADD, 0xffffffff, 1, 0, 0x100000000},
+	{"fetch_add.wrap", IBV_WR_ATOMIC_FETCH_AND_ADD, ~0ULL, 2, 0, 1},
+	{"fetch_add.zero", IBV_WR_ATOMIC_FETCH_AND_ADD, big, 0, 0, big},
+};
+
+void run_atomic(const Env &env, const Atomic &t)
+{
+	Pair p(env);
+	word(p.b, 64) = t.before;
+	word(p.b, 56) = word(p.b, 72) = big;
+	Wr wr = p.rdma_wr(t.op, 0, 8);
+	wr.addr = p.b.mem.addr(64);
+	wr.compare_add = t.compare_add;
+	wr.swap = t.swap;
+	p.a.send(wr);
+	p.a.expect({.opcode = t.op == IBV_WR_ATOMIC_CMP_AND_SWP ? IBV_WC_COMP_SWAP : IBV_WC_FETCH_ADD, .byte_len = 8});
+	CHECK_EQ(word(p.a, 0), t.before);
+	CHECK_EQ(word(p.b, 64), t.after);
+	CHECK_EQ(word(p.b, 56), big);
+	CHECK_EQ(word(p.b, 72), big);
+}
+
+/* Many outstanding, more than max_rd_atomic allows at a time: each is executed once. */
+void many(const Env &env)
+{
+	for (uint8_t depth : {1, 4}) {
+		EndOptions o;
+		o.rd_atomic = depth;
+		Pair p(env, o);
+		word(p.b, 0) = 0;
+		for (unsigned i = 0; i < 64; i++) {
+			Wr wr = p.rdma_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, i * 8, 8);
+			wr.addr = p.b.mem.addr();
+			wr.compare_add = 3;
+			wr.id = i;
+			p.a.send(wr);
+		}
+		for (unsigned i = 0; i < 64; i++)
+			p.a.expect({.id = i});
+		for (unsigned i = 0; i < 64; i++)
+			CHECK_EQ(word(p.a, i * 8), i * 3);
+		CHECK_EQ(word(p.b, 0), 64 * 3);
+	}
+}
+
+/* Two requesters on one counter lose no increment. */
+void contended(const Env &env)
+{
+	Pair p(env), q(env);
+	Memory counter(p.b.pd.get(), 64);
+	*reinterpret_cast<uint64_t *>(counter.at()) = 0;
+	constexpr unsigned n = 200;
+	/* q's PD has a region of its own over the same bytes. */
+	Mr mr(made(ibv_reg_mr(q.b.pd.get(), counter.at(), 64, all_access), "ibv_reg_mr"));
+	for (unsigned i = 0; i < n; i++) {
+		for (Pair *pair : {&p, &q}) {
+			Wr wr = pair->rdma_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8);
+			wr.addr = counter.addr();
+			wr.rkey = pair == &p ? counter.rkey() : mr->rkey;
+			wr.compare_add = 1;
+			pair->a.send(wr);
+		}
+		p.a.expect({});
+		q.a.expect({});
+	}
+	CHECK_EQ(*reinterpret_cast<uint64_t *>(counter.at()), 2 * n);
+}
+
+/* The local side takes 8 bytes in pieces. */
+void result_scattered(const Env &env)
+{
+	Pair p(env);
+	word(p.b, 0) = big;
+	Wr wr = p.rdma_wr(IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8);
+	wr.sg = {p.a.sge(100, 3), p.a.sge(200, 5)};
+	wr.compare_add = 1;
+	p.a.send(wr);
+	p.a.expect({});
+	uint64_t got;
+	memcpy(&got, p.a.mem.at(100), 3);
+	memcpy(reinterpret_cast<uint8_t *>(&got) + 3, p.a.mem.at(200), 5);
+	CHECK_EQ(got, big);
+}
+
+EndOptions extended(unsigned extra_access)
+{
+	EndOptions o;
+	o.ext_ops = true;
+	o.mr_access |= extra_access;
+	o.qp_access |= extra_access;
+	return o;
+}
+
+void need(const Env &env, uint64_t cap, const char *what)
+{
+	if (!env.open_a().has(cap))
+		throw Skip(std::string(what) + " is not offered by this kernel");
+}
+
+void atomic_write(const Env &env)
+{
+	need(env, IB_UVERBS_DEVICE_ATOMIC_WRITE, "ATOMIC_WRITE");
+	Pair p(env, extended(0));
+	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
+	uint64_t value = big;
+
+	memset(p.b.mem.at(), 0, 64);
+	ibv_wr_start(qpx);
+	qpx->wr_id = 12;
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_atomic_write(qpx, p.b.mem.rkey(), p.b.mem.addr(16), &value);
+	CHECK_EQ(ibv_wr_complete(qpx), 0);
+	p.a.expect({.opcode = IBV_WC_ATOMIC_WRITE, .id = 12});
+	CHECK_EQ(word(p.b, 16), big);
+	CHECK_EQ(word(p.b, 8), 0u);
+	CHECK_EQ(word(p.b, 24), 0u);
+}
+
+void atomic_write_unaligned(const Env &env)
+{
+	need(env, IB_UVERBS_DEVICE_ATOMIC_WRITE, "ATOMIC_WRITE");
+	Pair p(env, extended(0));
+	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
+	uint64_t value = big;
+
+	ibv_wr_start(qpx);
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_atomic_write(qpx, p.b.mem.rkey(), p.b.mem.addr(17), &value);
+	CHECK_EQ(ibv_wr_complete(qpx), 0);
+	p.a.expect({.status = IBV_WC_REM_INV_REQ_ERR});
+}
+
+void flush(const Env &env, uint8_t type, uint8_t level, unsigned access, bool granted)
+{
+	need(env, type == IBV_FLUSH_GLOBAL ? IB_UVERBS_DEVICE_FLUSH_GLOBAL : IB_UVERBS_DEVICE_FLUSH_PERSISTENT,
+	     "this FLUSH");
+	Pair p(env, extended(granted ? access : 0));
+	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
+
+	fill(p.a.mem.bytes(0, 8192), 6);
+	Wr write = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 8192);
+	write.flags = 0;
+	p.a.send(write);
+	ibv_wr_start(qpx);
+	qpx->wr_id = 13;
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_flush(qpx, p.b.mem.rkey(), p.b.mem.addr(), 8192, type, level);
+	CHECK_EQ(ibv_wr_complete(qpx), 0);
+	if (!granted) {
+		p.a.expect({.status = IBV_WC_REM_ACCESS_ERR, .id = 13});
+		return;
+	}
+	p.a.expect({.opcode = IBV_WC_FLUSH, .id = 13});
+	check_filled(p.b.mem.bytes(0, 8192), 6);
+}
+
+} // namespace
+
+void add_atomics(Suite &suite)
+{
+	for (const auto &t : atomics)
+		suite.add(std::string("atomic.") + t.name, [=](Env &env) { run_atomic(env, t); });
+	suite.add("atomic.many", many);
+	suite.add("atomic.contended", contended);
+	suite.add("atomic.result_scattered", result_scattered);
+	suite.add("atomic_write", atomic_write);
+	suite.add("atomic_write.unaligned", atomic_write_unaligned);
+	suite.add("flush.global.range", [](Env &env) {
+		flush(env, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE, IBV_ACCESS_FLUSH_GLOBAL, true);
+	});
+	suite.add("flush.global.region", [](Env &env) {
+		flush(env, IBV_FLUSH_GLOBAL, IBV_FLUSH_MR, IBV_ACCESS_FLUSH_GLOBAL, true);
+	});
+	suite.add("flush.persistent.range", [](Env &env) {
+		flush(env, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, IBV_ACCESS_FLUSH_PERSISTENT, true);
+	});
+	suite.add("flush.not_granted", [](Env &env) {
+		flush(env, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE, IBV_ACCESS_FLUSH_GLOBAL, false);
+	});
+}
+
+} // namespace ops
