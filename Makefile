@@ -14,7 +14,7 @@ PIBSRC := $(DESTDIR)/usr/src/pib-$(VERSION)
 PAGES := $(wildcard tools/*/*.8 docs/man/*.[0-9])
 
 .PHONY: all module provider pibctl clean
-all: module provider pibctl
+all: module pibctl provider
 
 module:
 	@[ -d '$(KDIR)' ] || { \
@@ -25,10 +25,10 @@ module:
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/kernel CONFIG_INFINIBAND_PIB=m modules
 
 provider:
-	$(if $(wildcard provider/CMakeLists.txt),provider/build $(O)/provider)
+	provider/build $(O)/provider
 
 pibctl:
-	$(if $(wildcard tools/pibctl/Makefile),$(MAKE) -C tools/pibctl O=$(O)/pibctl)
+	$(MAKE) -C tools/pibctl O=$(O)/pibctl
 
 .PHONY: install install-module install-user uninstall
 install: install-module install-user

@@ -2,6 +2,9 @@
 # shellcheck shell=bash
 # Shared by the lab's scripts; to be sourced.
 
+# Without it a failure inside $(...) goes unseen.
+shopt -s inherit_errexit
+
 vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$vm/../.." && pwd)
 lab=${PIB_LAB:-$top/build/lab}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Commands inside the root, whose writes go to an overlay: the root never changes.
+# To be sourced after lib.sh.
+
+# in_overlay UPPER COMMAND...: COMMAND in the root, in a mount namespace of its own.
+in_overlay() {
+	local upper=$1 rc=0
+	shift
+	mkdir -p "$upper" "$upper.work" "$upper.mnt" "$lab/cache"
+	unshare --mount --pid --fork --kill-child --propagation private \
+		bash -euo pipefail -c '
+		root=$1 upper=$2 top=$3 cache=$4; shift 4
+		m=$upper.mnt
+		mount -t overlay overlay -o "lowerdir=$root,upperdir=$upper,workdir=$upper.work" "$m"
+		mount -t proc proc "$m/proc"
+		mount --rbind /dev "$m/dev"
+		mount -t sysfs -o ro sysfs "$m/sys" || mount --rbind /sys "$m/sys"
+		mount -t tmpfs tmpfs "$m/tmp"
+		mount -t tmpfs tmpfs "$m/mnt"
+		mkdir "$m/mnt/src" "$m/mnt/cache"
+		mount --bind -o ro "$top" "$m/mnt/src"
+		mount --bind "$cache" "$m/mnt/cache"
+		if [ -e /etc/resolv.conf ]; then cat /etc/resolv.conf >"$m/tmp/resolv.conf"; fi
+		exec chroot "$m" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
+			DEBIAN_FRONTEND=noninteractive INITRD=No DEBIAN_KERNEL_USE_CCACHE=1 \
+			CCACHE_DIR=/mnt/cache/ccache CCACHE_NOHASHDIR=1 "$@"
+		' bash "$(root_dir)" "$upper" "$top" "$lab/cache" "$@" || rc=$?
+	rm -rf "$upper.work" "$upper.mnt"
+	return $rc
+}
