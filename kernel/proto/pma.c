@@ -335,6 +335,12 @@ static bool wants_answer(u8 method)
 	       method != PIB_METHOD_TRAP_REPRESS;
 }
 
+/* Those belong to QP0. */
+static bool is_smp(const u8 *in)
+{
+	return in[PIB_MAD_CLASS] == PIB_CLASS_SM_LID || in[PIB_MAD_CLASS] == PIB_CLASS_SM_DR;
+}
+
 enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u64 now)
 {
 	bool perf = in[PIB_MAD_CLASS] == PIB_CLASS_PERF;
@@ -342,7 +348,7 @@ enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u
 
 	if (p->node->type == PIB_NODE_CA && (!perf || !wants_answer(in[PIB_MAD_METHOD])))
 		return PIB_MAD_LOCAL;
-	if (!wants_answer(in[PIB_MAD_METHOD]))
+	if (!wants_answer(in[PIB_MAD_METHOD]) || is_smp(in))
 		return PIB_MAD_NONE;
 	memcpy(out, in, PIB_MAD_SIZE);
 	if (perf)

@@ -255,6 +255,8 @@ TEST_F(Pma, OtherClasses)
 		ask(sw, 0, make_mad(cls, PIB_METHOD_SEND, 1));
 		EXPECT_EQ(result, PIB_MAD_NONE);
 	}
+	ask(sw, 0, make_mad(PIB_CLASS_SM_DR, PIB_METHOD_GET, PIB_SM_NODE_INFO));
+	EXPECT_EQ(result, PIB_MAD_NONE) << "SMPs belong to QP0";
 	ask(ca, 1, make_mad(PIB_CLASS_PERF, PIB_METHOD_GET_RESP, PIB_PERF_COUNTERS));
 	EXPECT_EQ(result, PIB_MAD_LOCAL) << "perfquery's own answer";
 }
