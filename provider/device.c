@@ -192,6 +192,11 @@ static bool match_device(struct verbs_sysfs_dev *sysfs_dev)
 	       !strcmp(type, "pib");
 }
 
+/* libibverbs looks through it for the driver id of any other device. */
+static const struct verbs_match_ent match_table[] = {
+	{ .kind = VERBS_MATCH_SENTINEL },
+};
+
 static struct verbs_device *alloc_device(struct verbs_sysfs_dev *sysfs_dev)
 {
 	struct pib_device *dev = calloc(1, sizeof(*dev));
@@ -208,6 +213,7 @@ static const struct verbs_device_ops device_ops = {
 	.name = "pib",
 	.match_min_abi_version = PIB_UVERBS_ABI_VERSION,
 	.match_max_abi_version = PIB_UVERBS_ABI_VERSION,
+	.match_table = match_table,
 	.match_device = match_device,
 	.alloc_device = alloc_device,
 	.uninit_device = uninit_device,
