@@ -5,6 +5,14 @@
 #include "hca_rx.h"
 #include "tx.h"
 
+/* A QP that only answers may stay in RTR, where the requester has no path MTU yet. */
+static u32 pmtu_of(const struct pib_qp *qp, const struct pib_tx *tx)
+{
+	if (pib_qp_is_datagram(qp))
+		return PIB_MTU_MAX;
+	return tx->kind == PIB_TX_REQUEST ? qp->req.cfg.pmtu : qp->resp.cfg.pmtu;
+}
+
 struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx)
 {
 	struct pib_burst *b = pib_burst_alloc_headless();
@@ -16,7 +24,7 @@ struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx)
 	b->h = tx->h;
 	b->npkts = tx->npkts;
 	b->len = tx->len;
-	b->pmtu = pib_qp_is_datagram(qp) ? PIB_MTU_MAX : qp->req.cfg.pmtu;
+	b->pmtu = pmtu_of(qp, tx);
 	return b;
 }
 

@@ -105,14 +105,14 @@ port_is() {
 	[[ $(port_attr "$1" state) == *"$2"* ]]
 }
 
-# Start OpenSM on host K; its log is /tmp/opensm.K/opensm.log there.
+# Start OpenSM on host K (-d 2: it flushes its log); its log is /tmp/opensm.K/opensm.log there.
 sm_start() {
 	local k=$1 guid
 	shift
 	guid=0x$(port_attr "$k" gids/0 | tr -d : | tail -c 17)
 	h "$k" mkdir -p "/tmp/opensm.$k"
 	h "$k" env OSM_TMP_DIR="/tmp/opensm.$k" OSM_CACHE_DIR="/tmp/opensm.$k" \
-		opensm -g "$guid" -f "/tmp/opensm.$k/opensm.log" --pidfile "/tmp/opensm.$k/pid" -B "$@" >/dev/null 2>&1
+		opensm -g "$guid" -f "/tmp/opensm.$k/opensm.log" --pidfile "/tmp/opensm.$k/pid" -d 2 -B "$@" >/dev/null 2>&1
 }
 
 sm_stop() {
