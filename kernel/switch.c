@@ -13,6 +13,7 @@
 #include "fabric.h"
 #include "hca.h"
 #include "proto/mad.h"
+#include "qp.h"
 #include "switch.h"
 
 /* ---- packets that agents make ---- */
@@ -83,6 +84,7 @@ static void agent_send_trap(struct pib_agent *a, u8 *mad, struct pib_port *from)
 	else if (pib_port_xmit(port, b))
 		pib_burst_free(b);
 	rcu_read_unlock();
+	pib_engine_run();
 	local_bh_enable();
 }
 
