@@ -229,6 +229,31 @@ TEST_F(Pma, Samples)
 		  PIB_STATUS_INVALID);
 }
 
+TEST_F(Pma, SamplesOfEachCounterAtASwitchPort)
+{
+	Mad m = make_mad(PIB_CLASS_PERF, PIB_METHOD_SET, PIB_PERF_SAMPLES_CONTROL);
+
+	m.attribute()[1] = 3;
+	for (int i = 0; i < 6; i++)
+		pib_put16(m.attribute() + 38 + 2 * i, i);
+	pib_put32(m.attribute() + 32, 10);
+	EXPECT_EQ(ask(sw, 0, m).attribute()[11], 2) << "running at once";
+	sw.counts[3] = {.xmit_bytes = 40, .rcv_bytes = 80, .xmit_pkts = 3, .rcv_pkts = 4,
+			.ucast_xmit = 0, .ucast_rcv = 0, .mcast_xmit = 0, .mcast_rcv = 0,
+			.symbol_err = 0, .link_recovery = 0, .link_downed = 0, .rcv_err = 0,
+			.rcv_remphys_err = 0, .rcv_switch_relay_err = 0, .xmit_discard = 0,
+			.xmit_constraint_err = 0, .rcv_constraint_err = 0,
+			.local_integrity_err = 0, .buffer_overrun = 0, .vl15_dropped = 0,
+			.xmit_wait = 5, .qp1_dropped = 0};
+	now += 10000;
+	Mad r = ask(sw, 0, make_mad(PIB_CLASS_PERF, PIB_METHOD_GET, PIB_PERF_SAMPLES_RESULT, 3));
+	const uint32_t expected[] = {0, 10, 20, 3, 4, 5};
+	for (int i = 0; i < 6; i++)
+		EXPECT_EQ(pib_get32(r.attribute() + 4 + 4 * i), expected[i]) << i;
+	m = make_mad(PIB_CLASS_PERF, PIB_METHOD_SET, PIB_PERF_SAMPLES_RESULT, 3);
+	EXPECT_EQ(ask(sw, 0, m).status(), PIB_STATUS_BAD_ATTR);
+}
+
 TEST_F(Pma, Refusals)
 {
 	EXPECT_EQ(perf(ca, 1, PIB_METHOD_GET, 0x1234, 1).status(), PIB_STATUS_BAD_ATTR);

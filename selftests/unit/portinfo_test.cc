@@ -266,6 +266,25 @@ TEST_F(PortInfo, Xdr)
 	EXPECT_EQ(pib_get16(&d[60]), 0x1432);
 }
 
+TEST_F(PortInfo, XdrHasItsOwnEnable)
+{
+	pib_port &p = a.port(2);
+
+	pib_port_set_link_caps(&p, 0x1F, 7, 0x1F);
+	for (auto [value, enabled] : {std::pair(6, 0x0F), {0, 0x0F}, {7, 0x1F}, {0, 0x1F},
+				      {6, 0x0F}, {1, 0x1F}}) {
+		Data d = idle(a.port(1), 2);
+
+		d[56] = value;
+		EXPECT_EQ(ask(a.port(1), set(PIB_SM_PORT_INFO, kExtSpeeds | 2, d)).status(), 0);
+		EXPECT_EQ(p.ext_speed_en, enabled) << value;
+	}
+	Data d = idle(a.port(1), 2);
+	d[56] = 2;
+	EXPECT_EQ(ask(a.port(1), set(PIB_SM_PORT_INFO, kExtSpeeds | 2, d)).status(),
+		  PIB_STATUS_INVALID);
+}
+
 TEST_F(PortInfo, NoCommonSpeedIsNoLink)
 {
 	a.port(2).width_en = 1;

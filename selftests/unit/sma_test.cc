@@ -255,6 +255,7 @@ TEST_F(Sma, LedInfo)
 TEST_F(Sma, PortInfoExtendedIsAnsweredEmpty)
 {
 	EXPECT_EQ(ask(ca.port(1), get(PIB_SM_PORT_INFO_EXT))->payload(), Data{});
+	EXPECT_EQ(ask(ca.port(1), set(PIB_SM_PORT_INFO_EXT, 1, filled(1)))->payload(), Data{});
 }
 
 TEST_F(Sma, SmInfoGoesUpWhereAnSmIs)
