@@ -87,6 +87,8 @@ TEST_F(Cli, WrongUsageIsStatusTwoAndReachesNoKernel) {
       {"link", "add", "sw0/1", "sw0/1"},
       {"link", "add", "sw0/1", "sw1/1", "udp", "eth0"},
       {"link", "add", "sw0/1", "udp", "eth0"},
+      {"link", "add", "sw0/1", "sw1/1", "fabric", "1"},
+      {"link", "add", "sw0/1", "udp", "eth0", "peer", "192.0.2.1", "udp-port", "0"},
       {"link", "set", "sw0/1", "sideways"},
       {"show", "pib0", "links"},
       {"show", "links", "pib0/0"},
@@ -104,7 +106,7 @@ TEST_F(Cli, RefusalsAreStatusOneOnStderr) {
   EXPECT_EQ(pibctl({"add", "pib0", "netdev", "eth9"}), 1);
   EXPECT_EQ(printed, "");
   EXPECT_EQ(complained,
-            "pibctl: cannot add HCA pib0: no netdev of that name (attribute netdev)\n");
+            "pibctl: cannot add HCA pib0 on netdev eth9: no netdev of that name (attribute netdev)\n");
 }
 
 TEST_F(Cli, RefusalsWithoutWordsStillSayWhy) {

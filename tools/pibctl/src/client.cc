@@ -62,7 +62,7 @@ Status Client::add_hca(const HcaRequest& hca) {
                    "on all hosts"},
       {ENETDOWN, "the netdev is down ('ip link set dev DEV up' brings it up)"},
   };
-  return command(fmt::format("add HCA {}", hca.name), encode_add_hca(hca), reasons);
+  return command(fmt::format("add HCA {} on netdev {}", hca.name, hca.netdev), encode_add_hca(hca), reasons);
 }
 
 Status Client::add_switch(const SwitchRequest& node) {

@@ -2,30 +2,17 @@
 #include <fmt/format.h>
 #include <linux/pib.h>
 
-#include <limits>
-
 #include "commands.h"
 #include "key_file.h"
+#include "numbers.h"
 #include "parse.h"
 
 namespace pibctl {
 namespace {
 
-template <typename T>
-Status read_optional(const Arguments& arguments, std::string_view keyword, std::uint64_t least,
-                     std::uint64_t most, std::optional<T>& number) {
-  const auto word = arguments.maybe(keyword);
-  if (!word) return success();
-  const auto value = parse_number(keyword, *word, least, most);
-  if (!value) return value.error();
-  number = static_cast<T>(*value);
-  return success();
-}
-
 Status read_numbers(const Arguments& arguments, HcaRequest& hca) {
-  constexpr auto kAnyFabric = std::numeric_limits<std::uint32_t>::max();
-  if (auto read = read_optional(arguments, "fabric", 0, kAnyFabric, hca.fabric); !read) return read;
-  if (auto read = read_optional(arguments, "udp-port", 1, 65535, hca.udp_port); !read) return read;
+  if (auto read = read_fabric(arguments, hca.fabric); !read) return read;
+  if (auto read = read_udp_port(arguments, hca.udp_port); !read) return read;
   return read_optional(arguments, "ports", 1, PIB_PORTS_MAX, hca.num_ports);
 }
 
@@ -88,7 +75,7 @@ const Command kCommands[] = {
        "port stands in []", false, true},
       {"fabric", "N", "fabric number, 0 by default; different fabrics on a netdev do not meet"},
       {"udp-port", "N", "UDP port, 18514 by default; the same on all hosts"},
-      {"ports", "N", "number of InfiniBand ports, 1 by default"},
+      {"ports", "N", "number of InfiniBand ports; one, or one for each peer, by default"},
       {"key-file", "FILE", "key of the fabric, 16 to 64 bytes, the same on all hosts"}},
      {{"pibctl add pib0 netdev eth0", "the usual form, on each host"},
       {"pibctl add pib0 netdev eth0 standalone", "a first look, without subnet manager"},

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "list_links.h"
+#include "numbers.h"
 #include "parse.h"
 
 namespace pibctl {
@@ -28,6 +29,8 @@ Result<LinkRequest> read_udp(LinkRequest link, const Arguments& arguments) {
         fmt::format("peer '{}' is not on netdev '{}'", arguments.one("peer"), *netdev));
   link.netdev = *netdev;
   link.peer = *peer;
+  if (auto read = read_fabric(arguments, link.fabric); !read) return read.error();
+  if (auto read = read_udp_port(arguments, link.udp_port); !read) return read.error();
   return link;
 }
 
@@ -37,8 +40,9 @@ Result<LinkRequest> read_link(const Arguments& arguments) {
   if (!a) return a.error();
   link.a = *a;
   if (!arguments.has("B/P")) return read_udp(link, arguments);
-  if (arguments.has("udp") || arguments.has("peer"))
-    return usage_error("a link has one second end: B/P, or 'udp DEV peer ADDR', not both");
+  for (const auto keyword : {"udp", "peer", "fabric", "udp-port"})
+    if (arguments.has(keyword))
+      return usage_error("a link has one second end: B/P, or 'udp DEV peer ADDR', not both");
   return read_local(link, arguments.one("B/P"));
 }
 
@@ -70,7 +74,9 @@ const Command kCommands[] = {
      "port of another host over UDP. Ports are written NAME/PORT, as in pib0/1.",
      {{"A/P", "one end"}, {"B/P", "the other end, if it is on this host", false}},
      {{"udp", "DEV", "the other end is across this netdev"},
-      {"peer", "ADDR[:PORT]", "and on this host; an IPv6 address with a port stands in []"}},
+      {"peer", "ADDR[:PORT]", "and on this host; an IPv6 address with a port stands in []"},
+      {"fabric", "N", "fabric number of a link over UDP, 0 by default"},
+      {"udp-port", "N", "UDP port of this host, 18514 by default"}},
      {{"pibctl link add sw0/1 sw1/1", "two switches of this host"},
       {"pibctl link add sw0/2 udp eth0 peer 192.0.2.7", "a trunk to another host"}},
      add},

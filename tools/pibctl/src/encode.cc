@@ -23,10 +23,16 @@ void put_end(Request& request, std::uint16_t type, const End& end) {
   request.put_u32(PIB_END_PORT, end.port);
 }
 
-void put_udp_link(Request& request, const LinkRequest& link) {
+void put_peer(Request& request, const LinkRequest& link) {
   const Request::Nest nest(request, PIB_A_UDP_LINK);
   request.put_text(PIB_UL_NETDEV, link.netdev);
   if (link.peer) put_endpoint(request, PIB_UL_PEER, *link.peer);
+}
+
+void put_udp_link(Request& request, const LinkRequest& link) {
+  put_peer(request, link);
+  if (link.fabric) request.put_u32(PIB_A_FABRIC, *link.fabric);
+  if (link.udp_port) request.put_u16(PIB_A_UDP_PORT, *link.udp_port);
 }
 
 }  // namespace

@@ -81,10 +81,15 @@ TEST(Encode, AddUdpLink) {
   link.peer = *parse_endpoint("192.0.2.1:5");
   const Bytes peer = fake::nest(
       PIB_UL_PEER, {fake::binary(PIB_EP_ADDR4, {192, 0, 2, 1}), fake::u16(PIB_EP_PORT, 5)});
+  const Bytes whole =
+      join({fake::nest(PIB_A_LINK_A,
+                       {fake::text(PIB_END_NODE, "sw0"), fake::u32(PIB_END_PORT, 1)}),
+            fake::nest(PIB_A_UDP_LINK, {fake::text(PIB_UL_NETDEV, "eth0"), peer})});
+  EXPECT_EQ(attributes_of(encode_add_link(link)), whole);
+  link.fabric = 3;
+  link.udp_port = 6;
   EXPECT_EQ(attributes_of(encode_add_link(link)),
-            join({fake::nest(PIB_A_LINK_A,
-                             {fake::text(PIB_END_NODE, "sw0"), fake::u32(PIB_END_PORT, 1)}),
-                  fake::nest(PIB_A_UDP_LINK, {fake::text(PIB_UL_NETDEV, "eth0"), peer})}));
+            join({whole, fake::u32(PIB_A_FABRIC, 3), fake::u16(PIB_A_UDP_PORT, 6)}));
 }
 
 TEST(Encode, DeleteAndSetLink) {

@@ -128,12 +128,14 @@ struct SwitchRequest {
   std::optional<std::uint64_t> node_guid;
 };
 
-/// What "pibctl link add" asks for: b, or netdev and peer.
+/// What "pibctl link add" asks for: b, or netdev and peer and what goes with them.
 struct LinkRequest {
   End a;
   std::optional<End> b;
   std::string netdev;
   std::optional<Endpoint> peer;
+  std::optional<std::uint32_t> fabric;
+  std::optional<std::uint16_t> udp_port;
 };
 
 }  // namespace pibctl

@@ -124,7 +124,7 @@ Result<std::uint64_t> parse_guid(std::string_view word) {
   std::uint64_t value = 0;
   if (digits.size() != 16 || !read_unsigned(digits, 16, value) || value == 0)
     return usage_error(fmt::format("'{}' is no GUID: accepted are 16 hexadecimal digits, not all "
-                                   "zero, as in 0x0250c2fffe000001 or 0250:c2ff:fe00:0001",
+                                   "zero, as in 0x0250c2fffe000100 or 0250:c2ff:fe00:0100",
                                    word));
   return value;
 }
@@ -137,9 +137,9 @@ Result<std::string> parse_name(std::string_view word) {
 
 Result<std::string> parse_new_name(std::string_view word) {
   if (auto name = parse_name(word); !name) return name;
-  const auto allowed = [](char c) { return is_alnum(c) || c == '.' || c == '_' || c == '-'; };
+  const auto allowed = [](char c) { return is_alnum(c) || c == '.' || c == '_' || c == '-' || c == ':'; };
   if (!is_alnum(word.front()) || !std::ranges::all_of(word, allowed))
-    return bad_name(word, "accepted are letters, digits, '.', '_' and '-', a letter or digit first");
+    return bad_name(word, "accepted are letters, digits, '.', '_', '-' and ':', a letter or digit first");
   if (std::ranges::find(kReserved, word) != std::end(kReserved))
     return bad_name(word, fmt::format("'pibctl show {}' means something else", word));
   return std::string(word);
