@@ -109,7 +109,8 @@ static void judge(struct pib_qp *qp)
 	if (qp->state == IB_QPS_SQD && qp->sqd_event && pib_req_drained(&qp->req)) {
 		qp->sqd_event = false;
 		qp->attr.sq_draining = 0;
-		qp->events |= BIT(IB_EVENT_SQ_DRAINED);
+		if (qp->attr.en_sqd_async_notify)
+			qp->events |= BIT(IB_EVENT_SQ_DRAINED);
 	}
 }
 
