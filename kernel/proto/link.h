@@ -27,7 +27,7 @@ enum pib_dg_type {
 	PIB_DG_HELLO_ACK = 2,	/* I see you, these are my ids */
 	PIB_DG_KEEPALIVE = 3,
 	PIB_DG_BYE = 4,
-	PIB_DG_SEGMENT = 5,	/* reserved: part of a frame of packets, see docs/wire-format.md */
+	PIB_DG_SEGMENT = 5,	/* part of a frame of packets, see docs/wire-format.md */
 };
 
 enum pib_dg_flags {
@@ -95,7 +95,7 @@ struct pib_hello {
 	u16 lids[PIB_HELLO_LIDS];
 };
 
-#define PIB_HELLO_WIRE_LEN	176	/* header, fields, 16 bytes of authentication (zero if not keyed) */
+#define PIB_HELLO_WIRE_LEN	176	/* header, fields, 16 bytes of authentication */
 
 #define PIB_HELLO_MAC_OFF	(PIB_HELLO_WIRE_LEN - 16)
 

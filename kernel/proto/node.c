@@ -171,7 +171,7 @@ void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid)
 		port0_init(p);
 }
 
-/* Trap 128 and SwitchInfo.PortStateChange: the link state machine moved a switch port (14.2.5.4). */
+/* Trap 128 and PortStateChange: the link state machine moved a switch port (14.2.5.4). */
 static void switch_changed(struct pib_port *p)
 {
 	struct pib_node *n = p->node;

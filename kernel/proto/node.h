@@ -372,9 +372,9 @@ enum pib_route_kind {
 };
 
 enum pib_route_reason {
-	PIB_DROP_SILENT,		/* not dropped, or nobody is left to send it to: no error */
+	PIB_DROP_SILENT,	/* not dropped, or nobody is left to send it to: no error */
 	PIB_DROP_RELAY,		/* no route: rcv_switch_relay_err of the in port */
-	PIB_DROP_LOOP,		/* would go back where it came from: rcv_switch_relay_err of the in port */
+	PIB_DROP_LOOP,		/* would go back: rcv_switch_relay_err of the in port */
 	PIB_DROP_IN_STATE,	/* in port not Active: no counter of its own */
 	PIB_DROP_OUT_STATE,	/* @port not Active: xmit_discard of @port */
 	PIB_DROP_PKEY_IN,	/* rcv_constraint_err of the in port, trap 259 */

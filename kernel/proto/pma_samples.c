@@ -121,7 +121,7 @@ u16 pib_pma_samples_control(struct pib_port *p, const u8 *in, u8 *attr, u64 now)
 	return PIB_STATUS_OK;
 }
 
-/* The port is not in the attribute: it is the one that AttributeModifier names, else the agent's. */
+/* The attribute names no port: it is the modifier's, else the agent's. */
 u16 pib_pma_samples_result(struct pib_port *p, const u8 *in, u8 *attr, u64 now)
 {
 	u32 num = pib_get32(in + PIB_MAD_ATTR_MOD);

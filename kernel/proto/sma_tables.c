@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The tables that an SM reads and writes in 64-byte blocks (IBA 14.2.5.5, 14.2.5.7 to 14.2.5.12). */
+/* The tables that an SM reads and writes in blocks (IBA 14.2.5.5, 14.2.5.7 to 14.2.5.12). */
 #include "sma.h"
 
 #define PKEYS_PER_BLOCK		32

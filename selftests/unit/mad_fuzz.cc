@@ -122,7 +122,8 @@ private:
 		auto in = request(s), out = std::make_unique<Mad>();
 		uint8_t port = s.port % (sw.n.num_ports + 1), out_port;
 		uint16_t slid, dlid;
-		pib_mad_result res = pib_smi_rx(&sw.n, port, in->data(), out->data(), &out_port, now);
+		pib_mad_result res =
+			pib_smi_rx(&sw.n, port, in->data(), out->data(), &out_port, now);
 
 		if (res == PIB_MAD_REPLY)
 			check_reply(*in, *out);
@@ -240,7 +241,8 @@ private:
 		CHECK(p.lid < PIB_LID_MCAST_FIRST && p.sm_lid < PIB_LID_MCAST_FIRST);
 		CHECK(p.lmc <= 7 && p.m_key_prot <= 3);
 		CHECK(p.guids[0] == p.guid);
-		CHECK(p.link_down_default == PIB_PHYS_SLEEP || p.link_down_default == PIB_PHYS_POLLING);
+		CHECK(p.link_down_default == PIB_PHYS_SLEEP ||
+		      p.link_down_default == PIB_PHYS_POLLING);
 		for (int sl = 0; sl < 16; sl++) {
 			uint8_t vl = pib_port_vl(&p, 0, sl);
 			CHECK(vl < PIB_VLS || vl == 0xF);

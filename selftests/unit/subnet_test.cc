@@ -39,7 +39,8 @@ protected:
 			for (Node *to : hcas) {
 				if (from == to)
 					continue;
-				EXPECT_EQ(send(*from, to->port(1).lid), (std::vector<End>{{to, 1}}));
+				EXPECT_EQ(send(*from, to->port(1).lid),
+					  (std::vector<End>{{to, 1}}));
 			}
 	}
 
@@ -100,8 +101,8 @@ TEST_F(FatTree, PmaOfAllNodesByLid)
 	for (auto &s : sm.found) {
 		if (s.guid == hcas[0]->n.guid)
 			continue;
-		auto r = f.by_lid(*hcas[0], 1, s.lid,
-				  make_mad(PIB_CLASS_PERF, PIB_METHOD_GET, PIB_PERF_CLASS_PORT_INFO));
+		Mad m = make_mad(PIB_CLASS_PERF, PIB_METHOD_GET, PIB_PERF_CLASS_PORT_INFO);
+		auto r = f.by_lid(*hcas[0], 1, s.lid, m);
 		ASSERT_TRUE(r) << s.lid;
 		EXPECT_EQ(r->status(), 0);
 	}
