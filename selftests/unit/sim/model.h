@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+// The reference model: what one side's work requests do to the other's memory and queues.
+//
+// It executes each work request once, in order, when it is posted, and knows so what each must
+// bring. It has no packets. A WRITE is only posted where no READ is under way, since a READ that
+// is answered again brings what the memory holds by then.
+#pragma once
+
+#include "params.h"
+
+namespace sim {
+
+constexpr uint32_t kDataKey = 0x100, kCellKey = 0x200, kReadOnlyKey = 0x300, kNoKey = 0x999;
+constexpr uint32_t kSrqs = 2;
+
+class Model {
+public:
+	Model(const Params &p, int side, Rng &rng);
+
+	// What the receiving side must register.
+	void set_up(Node &peer);
+	// Begin again from what memory holds now.
+	void restart(Node &peer);
+
+	// The next work request, and what it does. @inject: spoil it.
+	Work make(uint64_t id, Inject inject);
+	// A completion of the sending side.
+	void sent(const Wc &wc);
+	// A completion of the receiving side.
+	void received(const Wc &wc);
+	// Nothing is posted and not completed.
+	bool all_sent() const { return expect_.empty(); }
+	// At the end of a run.
+	void check_end(Node &peer);
+
+	bool may_break = false;		// sender or receiver were put into the error state
+	bool peer_dead = false;
+	uint32_t first_error = 0;	// status that broke the sender's queue
+	uint64_t deliveries() const { return got_; }
+
+private:
+	struct Slot {
+		Bytes now;		// what the target must hold once all posted is executed
+		uint32_t reads = 0;	// under way
+		uint32_t writes = 0;	// ever posted
+		bool dirty = false;	// a failed WRITE may have changed it
+	};
+	struct Cell {
+		uint64_t now = 0;
+		bool dirty = false;
+	};
+	struct Want {
+		uint8_t op;
+		Inject inject;
+		int slot = -1, cell = -1;
+		bool consumes = false;	// a receive completion on the other side
+		Bytes data;		// READ, atomics: what must come
+	};
+	struct Message {
+		uint64_t id;
+		Bytes data;
+		uint32_t len;
+		uint32_t ex;
+		uint16_t flags;
+	};
+
+	uint8_t choose_op();
+	void make_send(Work &k, Want &want);
+	bool make_write(Work &k, Want &want);
+	void make_read(Work &k, Want &want);
+	void make_cell(Work &k, Want &want);
+	void make_flush(Work &k);
+	void spoil(Work &k, Inject inject);
+	bool status_allowed(const Wc &wc, const Want &want) const;
+	uint32_t length();
+	static bool same(const Message &m, const Wc &wc);
+	void receive_in_order(const Wc &wc);
+	void receive_any(const Wc &wc);
+	void check_written(Node &peer, int slot);
+	bool lossless(const Node &peer) const;
+
+	const Params &p_;
+	int side_;
+	Rng &g_;
+	uint64_t data_va_, cell_va_;
+	std::vector<Slot> slots_;
+	std::vector<Bytes> before_;	// the slots, as registered
+	std::vector<Cell> cells_;
+	Bytes read_only_;
+	std::map<uint64_t, Want> expect_;
+	std::deque<Message> messages_;	// to be received; unreliable: all ever posted
+	size_t next_message_ = 0;
+	uint64_t got_ = 0;
+	bool broken_ = false;
+};
+
+}  // namespace sim

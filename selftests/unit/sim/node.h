@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+// An env for one queue pair: its memory, its queues, and the loop that the kernel's engine runs.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "proto.h"
+
+namespace sim {
+
+// Registered memory that the peer may touch.
+struct Region {
+	uint64_t va;
+	Bytes bytes;
+	bool readable = true;
+	bool writable = true;
+};
+
+struct Recv {
+	uint64_t id;
+	Bytes buf;
+};
+
+// A completion of either queue. @data: what a receive or a READ or atomic brought.
+struct Wc {
+	uint64_t id = 0;
+	uint32_t status = PIB_WC_SUCCESS;
+	uint8_t op = 0;
+	uint32_t len = 0;
+	uint32_t ex = 0;
+	uint16_t flags = 0;
+	Bytes data;
+};
+
+// A work request with the memory that belongs to it.
+struct Work {
+	pib_swqe w{};
+	Bytes data;			// SEND, WRITE: payload; READ, atomics: where the answer lands
+	uint32_t bad_from = ~0u;	// the payload from here on cannot be fetched (or stored)
+};
+
+struct NodeCfg {
+	pib_req_cfg req{};
+	pib_resp_cfg resp{};
+	uint32_t sq_psn = 0;
+	uint32_t rq_psn = 0;
+	uint32_t ring = 64;
+	uint32_t nres = 16;
+	uint32_t qkey = 0;
+};
+
+class Node {
+public:
+	explicit Node(const NodeCfg &cfg);
+	Node(const Node &) = delete;
+
+	// Reset, and up again with another configuration. Memory stays.
+	void restart(const NodeCfg &cfg);
+
+	bool can_post() { return pib_req_slot(&req) != nullptr; }
+	void post(const Work &work);
+	void post_recv(Recv r, uint32_t srqn = 0) { rq[srqn].push_back(std::move(r)); }
+	// One turn of the engine: takes in what lies in @inbox, sends at most @budget bursts to @out.
+	// True if there was more to send.
+	bool run(uint64_t now, uint32_t budget = ~0u);
+	// To the error state.
+	void error();
+	// modify_qp(SQD) and back.
+	void stop(bool on) { pib_req_stop(&req, on); }
+
+	pib_req req;
+	pib_resp resp;
+	NodeCfg cfg;
+	std::map<uint32_t, Region> mem;			// by R_Key
+	std::map<uint32_t, std::deque<Recv>> rq;	// by SRQ number
+	std::deque<Burst> inbox;
+	std::deque<Burst> out;
+	std::deque<Wc> sent;				// send completions
+	std::deque<Wc> received;			// receive completions
+	std::map<uint64_t, Work> works;			// posted, not completed
+	std::optional<Recv> cur;			// being received into
+	bool in_error = false;
+	bool responder_error = false;			// by a fatal NAK of its own
+	bool read_memory_gone = false;			// READ responses find no memory
+	uint64_t executed_locals = 0;
+	uint64_t no_recv = 0;				// datagrams without a receive work request
+	// Told of each request burst before it goes out, and of each WRITE placed.
+	std::function<void(const pib_tx &, const Work &)> on_request;
+	std::function<void(const pib_act &)> on_write;
+
+private:
+	struct Slot {
+		pib_swqe w;
+		uint64_t pad;
+	};
+
+	Work &work_of(pib_swqe *w) { return works.at(w->wr_id); }
+	void take_in(Burst &b, uint64_t now);
+	void response(Burst &b, uint64_t now);
+	void request(Burst &b);
+	void datagram(Burst &b);
+	pib_res execute(const pib_act &act, const Burst &b, uint64_t &orig);
+	pib_res exec_send(const pib_act &act, const Burst &b);
+	pib_res exec_write(const pib_act &act, const Burst &b);
+	pib_res exec_atomic(const pib_act &act, uint64_t &orig);
+	bool take_recv(const pib_hdrs &h);
+	void finish_recv(const pib_act &act);
+	uint8_t *at(uint32_t rkey, uint64_t va, uint64_t len, bool write);
+	bool send_answer(const pib_tx &tx);
+	void send_request(pib_tx &tx);
+	void local(pib_swqe *w);
+	void reap();
+
+	std::vector<Slot> ring_;
+	std::vector<pib_rd_res> res_;
+};
+
+}  // namespace sim
