@@ -3,6 +3,7 @@
 #include <linux/slab.h>
 #include "burst.h"
 #include "qp.h"
+#include "segment.h"
 
 static struct kmem_cache *pib_burst_cache;
 
@@ -166,6 +167,26 @@ static const void *skb_chunk(struct sk_buff *skb, u32 off, u32 *len)
 	return NULL;
 }
 
+/* Where in the skb the payload byte @off is; @len is cut at the end of its packet or segment. */
+static u32 skb_pos(const struct pib_burst *b, u32 off, u32 *len)
+{
+	const struct pib_skb_map *m = &b->map;
+	u32 i = off / b->pmtu, pos = off % b->pmtu;
+
+	*len = min(*len, b->pmtu - pos);
+	if (!i)
+		pos += m->first;
+	else if (i + 1 == b->npkts)
+		pos += m->last;
+	else
+		pos += m->next + (i - 1) * m->stride;
+	if (!m->seg)
+		return pos;
+
+	*len = min(*len, m->seg - pos % m->seg);
+	return pos + (pos / m->seg + 1) * PIB_SEG_HDR_LEN;
+}
+
 const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len)
 {
 	if (off >= b->len)
@@ -182,7 +203,7 @@ const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len)
 	case PIB_PAYLOAD_SEGS:
 		return segs_chunk(b, off, len);
 	case PIB_PAYLOAD_SKB:
-		return skb_chunk(b->skb, b->skb_off + off, len);
+		return skb_chunk(b->skb, skb_pos(b, off, len), len);
 	default:
 		return NULL;
 	}

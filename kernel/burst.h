@@ -15,6 +15,23 @@
 struct pib_qp;
 struct pib_kport;
 
+/**
+ * struct pib_skb_map - where in an skb the payload of each packet of a burst lies
+ * @first: of the first packet
+ * @next: of the second; those behind it follow at a distance of @stride
+ * @stride: see @next
+ * @last: of the last
+ * @seg: the skb is a frame with a segment header (segment.h) before each @seg
+ *	bytes, which the offsets leave out; 0: it has none
+ */
+struct pib_skb_map {
+	u32 first;
+	u32 next;
+	u32 stride;
+	u32 last;
+	u16 seg;
+};
+
 #define PIB_BURST_SEGS	4
 #define PIB_BURST_SMALL	192
 #define PIB_BURST_MAX	65536	/* most bytes of payload */
@@ -24,7 +41,7 @@ enum pib_payload {
 	PIB_PAYLOAD_SMALL,	/* in @small */
 	PIB_PAYLOAD_LINEAR,	/* @linear, freed with kfree() */
 	PIB_PAYLOAD_SEGS,	/* registered memory: @segs hold references */
-	PIB_PAYLOAD_SKB,	/* @skb from @skb_off on */
+	PIB_PAYLOAD_SKB,	/* in @skb, where @map says */
 	PIB_PAYLOAD_CLONE,	/* the payload of @parent, of which a reference is held */
 };
 
@@ -65,7 +82,7 @@ struct pib_burst {
 		struct pib_seg segs[PIB_BURST_SEGS];
 		struct {
 			struct sk_buff *skb;
-			u32 skb_off;
+			struct pib_skb_map map;
 		};
 		struct pib_burst *parent;
 	};

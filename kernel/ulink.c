@@ -60,6 +60,11 @@ static bool peer_wants_noicrc(const struct pib_link_fsm *f)
 	return f->peer_caps & PIB_CAP_NOICRC;
 }
 
+static bool peer_knows_segments(const struct pib_link_fsm *f)
+{
+	return f->peer_caps & PIB_CAP_SEGMENTS;
+}
+
 static struct pib_upath *upath_make(const struct pib_ulink *ul)
 {
 	struct pib_upath *path = kzalloc(sizeof(*path), GFP_ATOMIC);
@@ -76,6 +81,7 @@ static struct pib_upath *upath_make(const struct pib_ulink *ul)
 	path->tx_tag = pib_link_tag(ul->fsm.peer_nonce);
 	path->rx_tag = pib_link_tag(ul->fsm.nonce);
 	path->noicrc = peer_wants_noicrc(&ul->fsm);
+	path->segments = peer_knows_segments(&ul->fsm);
 	return path;
 }
 
@@ -85,6 +91,7 @@ static bool upath_current(const struct pib_ulink *ul, const struct pib_upath *pa
 	       path->tx_tag == pib_link_tag(ul->fsm.peer_nonce) &&
 	       path->rx_tag == pib_link_tag(ul->fsm.nonce) &&
 	       path->noicrc == peer_wants_noicrc(&ul->fsm) &&
+	       path->segments == peer_knows_segments(&ul->fsm) &&
 	       !memcmp(path->peer, ul->peer, sizeof(path->peer));
 }
 
@@ -459,6 +466,7 @@ struct pib_ulink *pib_ulink_create(struct pib_uplink *up, struct pib_kport *port
 		ul->peer_port_num = h->port_num;
 	}
 	spin_lock_init(&ul->lock);
+	pib_frames_init(&ul->frames);
 	timer_setup(&ul->timer, ulink_timer, 0);
 	INIT_WORK(&ul->work, ulink_work);
 	/* The id is known to nobody yet, so the link may be found before it is complete. */
@@ -523,6 +531,7 @@ void pib_ulink_free(struct list_head *dead)
 		timer_delete_sync(&ul->timer);
 		cancel_work_sync(&ul->work);
 		up = ul->holds_uplink ? ul->up : NULL;
+		pib_frames_free(&ul->frames);
 		kfree(ul);
 		if (up)
 			pib_uplink_put(up);

@@ -7,6 +7,7 @@
 #include <linux/workqueue.h>
 #include <net/dst_cache.h>
 #include "proto/link.h"
+#include "segment.h"
 #include "usock.h"
 
 struct pib_kport;
@@ -26,6 +27,8 @@ enum pib_ulink_kind {
  * @tx_tag: low half of the peer's session, in every datagram
  * @rx_tag: low half of the own session
  * @noicrc: both ends do without ICRC
+ * @segments: the peer knows segments
+ * @frames: number of the last frame sent
  * @cache: route
  * @rcu: freed after a grace period
  */
@@ -36,6 +39,8 @@ struct pib_upath {
 	u16 tx_tag;
 	u16 rx_tag;
 	bool noicrc;
+	bool segments;
+	atomic_t frames;
 	struct dst_cache cache;
 	struct rcu_head rcu;
 };
@@ -52,6 +57,7 @@ struct pib_upath {
  * @holds_uplink: asked for by itself, not with an HCA: holds a reference on @up
  * @id: place in dumps; never changes
  * @path: RCU; NULL while there is no session
+ * @frames: being put together
  * @lock: softirqs off; guards the next fields. Taken before node locks
  * @fsm: session
  * @peer: known addresses of the peer, IPv4 and IPv6
@@ -79,6 +85,7 @@ struct pib_ulink {
 	u64 peer_guid;
 	u32 id;
 	struct pib_upath __rcu *path;
+	struct pib_frames frames;
 
 	spinlock_t lock;
 	struct pib_link_fsm fsm;

@@ -98,7 +98,7 @@ void pib_uplink_fill_hello(struct pib_uplink *up, struct pib_kport *port, struct
 	h->fabric = up->fabric;
 	h->port_num = port->p.num;
 	h->role = port->hca ? PIB_ROLE_HCA : PIB_ROLE_SWITCH;
-	h->caps |= PIB_CAP_NOICRC;
+	h->caps |= PIB_CAP_NOICRC | PIB_CAP_SEGMENTS;
 	h->keepalive_ms = PIB_KEEPALIVE_MS;
 	fill_node(port, h);
 	fill_lids(up, port, h);

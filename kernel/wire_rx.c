@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Datagrams become bursts.
+ *
+ * Each packet of a super-packet is checked by itself; its payload stays in the
+ * skb. A packet that goes on where the one before has ended (same message, next
+ * PSN) lengthens that one's burst, so that a super-packet usually becomes one
+ * burst. A frame (segment.h) whose segments came in one super-packet is read
+ * where it lies; otherwise its segments are put together first.
+ */
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include "burst.h"
+#include "fabric.h"
+#include "port.h"
+#include "proto/icrc.h"
+#include "proto/link.h"
+#include "segment.h"
+#include "ulink.h"
+#include "uplink.h"
+#include "usock.h"
+#include "wire.h"
+
+/**
+ * struct intake - a super-packet or frame being taken in
+ * @us: sockets by which it came
+ * @skb: it
+ * @from: sender
+ * @checked: it carried a UDP checksum, which is right
+ * @seg: frames read in place: bytes of the frame between segment headers; else 0
+ * @ul: link of @b
+ * @path: its session
+ * @b: burst that grows, or NULL
+ * @tail: bytes of payload in its last packet
+ */
+struct intake {
+	struct pib_usock *us;
+	struct sk_buff *skb;
+	const struct pib_addr *from;
+	bool checked;
+	u16 seg;
+	struct pib_ulink *ul;
+	struct pib_upath *path;
+	struct pib_burst *b;
+	u32 tail;
+};
+
+static void intake_flush(struct intake *in)
+{
+	if (in->b)
+		pib_port_recv(in->ul->port, in->b);
+	in->b = NULL;
+}
+
+/* Copy @len bytes at @off, counted without segment headers. */
+static int intake_copy(const struct intake *in, u32 off, void *to, u32 len)
+{
+	u32 n;
+
+	if (!in->seg)
+		return skb_copy_bits(in->skb, off, to, len);
+	while (len) {
+		n = min(len, in->seg - off % in->seg);
+		if (skb_copy_bits(in->skb, off + (off / in->seg + 1) * PIB_SEG_HDR_LEN, to, n))
+			return -EFAULT;
+		off += n;
+		to += n;
+		len -= n;
+	}
+	return 0;
+}
+
+static bool icrc_ok(const struct intake *in, u32 off, const u8 *head, u32 hdr_len,
+		    u32 payload_len)
+{
+	u32 len = payload_len + pib_hdrs_pad(payload_len);
+	u8 icrc[PIB_ICRC_LEN], piece[256];
+	u32 crc = pib_icrc_headers(head, hdr_len);
+
+	off += hdr_len;
+	while (len) {
+		u32 n = min_t(u32, len, sizeof(piece));
+
+		if (intake_copy(in, off, piece, n))
+			return false;
+		crc = pib_icrc_update(crc, piece, n);
+		off += n;
+		len -= n;
+	}
+	return !intake_copy(in, off, icrc, PIB_ICRC_LEN) && pib_icrc_match(crc, icrc);
+}
+
+/* The link that a datagram claims to belong to; false: it is counted and forgotten. */
+static bool intake_link(struct intake *in, u32 id, u16 tag)
+{
+	struct pib_ulink *ul = xa_load(&in->us->pn->links, id);
+	struct pib_upath *path;
+
+	path = ul && ul->up->us == in->us ? rcu_dereference(ul->path) : NULL;
+	if (in->b && ul != in->ul)
+		intake_flush(in);
+	if (!path || path->rx_tag != tag) {
+		pib_usock_count(in->us, rx_unknown_link, 1);
+		return false;
+	}
+	if (!pib_upath_admits(path, in->from)) {
+		pib_usock_count(in->us, rx_wrong_addr, 1);
+		return false;
+	}
+	in->ul = ul;
+	in->path = path;
+	return true;
+}
+
+/* Does @h head the packet after the last one of @b? */
+static bool continues(const struct intake *in, const struct pib_burst *b,
+		      const struct pib_hdrs *h, u32 payload_len)
+{
+	const struct pib_hdrs *f = &b->h;
+
+	return b->payload == PIB_PAYLOAD_SKB && b->skb == in->skb &&
+	       !(h->flags & PIB_H_FIRST) && !(f->flags & (PIB_H_LAST | PIB_H_ACKREQ)) &&
+	       h->op == f->op && h->tp == f->tp && h->dqpn == f->dqpn &&
+	       h->psn == pib_psn_add(f->psn, b->npkts) && in->tail == b->pmtu &&
+	       payload_len && payload_len <= b->pmtu &&
+	       h->slid == f->slid && h->dlid == f->dlid && h->sl == f->sl && h->pkey == f->pkey &&
+	       !((h->flags ^ f->flags) & (PIB_H_GRH | PIB_H_MIG | PIB_H_FECN | PIB_H_BECN)) &&
+	       b->len + payload_len <= PIB_BURST_MAX;
+}
+
+static void lengthen(struct intake *in, const struct pib_hdrs *h, u32 off, u32 len)
+{
+	struct pib_burst *b = in->b;
+
+	b->h.flags |= h->flags & (PIB_H_LAST | PIB_H_ACKREQ | PIB_H_SE | PIB_H_IMM | PIB_H_INV);
+	if (h->flags & PIB_H_LAST) {
+		b->h.ex = h->ex;
+		b->h.pad = h->pad;
+		b->h.syndrome = h->syndrome;
+		b->h.msn = h->msn;
+	}
+	if (b->npkts == 1)
+		b->map.next = off;
+	else if (b->npkts == 3)
+		b->map.stride = b->map.last - b->map.next;
+	b->map.last = off;
+	b->npkts++;
+	b->len += len;
+	in->tail = len;
+}
+
+/*
+ * A burst's packets lie at equal distances but for its first and its last,
+ * whose headers may be longer. A packet for which that is not so starts a new one.
+ */
+static bool in_step(const struct pib_burst *b)
+{
+	return b->npkts < 4 || b->map.last - b->map.next == (b->npkts - 2) * b->map.stride;
+}
+
+static void burst_attach(struct intake *in, struct pib_burst *b, u32 off, u32 len)
+{
+	b->len = len;
+	b->pmtu = max_t(u32, len, 1);
+	if (!len)
+		return;
+	if (len <= PIB_BURST_SMALL && !intake_copy(in, off, b->small, len)) {
+		b->payload = PIB_PAYLOAD_SMALL;
+		return;
+	}
+	b->payload = PIB_PAYLOAD_SKB;
+	b->skb = skb_get(in->skb);
+	b->map = (struct pib_skb_map) { .first = off, .seg = in->seg };
+}
+
+static void start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 len)
+{
+	struct pib_burst *b;
+
+	intake_flush(in);
+	b = pib_burst_alloc_headless();
+	if (!b) {
+		pib_usock_count(in->us, rx_reasm, 1);
+		return;
+	}
+	b->h = *h;
+	burst_attach(in, b, off, len);
+	in->b = b;
+	in->tail = len;
+}
+
+/*
+ * A packet at @off of which at most @len bytes are there. Returns its length, 0
+ * if it is none: that is counted.
+ */
+static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
+{
+	u32 avail = min_t(u32, len, PIB_HDRS_MAX);
+	size_t hdr_len, payload_len;
+	u8 head[PIB_HDRS_MAX];
+	struct pib_hdrs h;
+	int err;
+
+	if (intake_copy(in, off, head, avail))
+		return 0;
+	err = pib_hdrs_parse(&h, head, avail, len, &hdr_len, &payload_len);
+	if (err) {
+		if (err == PIB_PARSE_SHORT)
+			pib_usock_count(in->us, rx_short, 1);
+		else
+			pib_usock_count(in->us, rx_malformed, 1);
+		return 0;
+	}
+	if (noicrc ? !(in->path->noicrc && in->checked) :
+		     !icrc_ok(in, off, head, hdr_len, payload_len)) {
+		pib_usock_count(in->us, rx_bad_icrc, 1);
+		return 0;
+	}
+	if (in->b && continues(in, in->b, &h, payload_len) && in_step(in->b))
+		lengthen(in, &h, off + hdr_len, payload_len);
+	else
+		start(in, &h, off + hdr_len, payload_len);
+	return hdr_len + payload_len + pib_hdrs_pad(payload_len) + PIB_ICRC_LEN;
+}
+
+static void intake_data(struct intake *in, const u8 *head, u32 off, u32 len)
+{
+	if (!intake_link(in, be32_to_cpup((const __be32 *)(head + 4)),
+			 be16_to_cpup((const __be16 *)(head + 2))))
+		return;
+	intake_packet(in, off + PIB_DG_HDR_LEN, len - PIB_DG_HDR_LEN, head[1] & PIB_DG_NOICRC);
+}
+
+static void intake_packets(struct intake *in, u32 off, u32 end, bool noicrc)
+{
+	u32 n;
+
+	while (off < end) {
+		n = intake_packet(in, off, end - off, noicrc);
+		if (!n)
+			return;
+		off += n;
+	}
+}
+
+/* ---- frames ---- */
+
+/*
+ * What has come of a frame: run by run of segments, in each from the first
+ * packet that starts in it. The packet that a gap cuts off counts as short.
+ */
+static void intake_parts(struct intake *in, const struct pib_frame *f)
+{
+	u32 i = 0, begin;
+
+	while (i < f->total) {
+		if (!(f->have & BIT_ULL(i)) || f->first[i] >= f->size) {
+			i++;
+			continue;
+		}
+		begin = i * f->size + f->first[i];
+		while (i < f->total && f->have & BIT_ULL(i))
+			i++;
+		intake_packets(in, begin, min_t(u32, i * f->size, f->len),
+			       f->flags & PIB_DG_NOICRC);
+	}
+}
+
+/* A frame that was put together: its packets are taken in by themselves. */
+static void intake_frame(const struct intake *in, const struct pib_frame *f)
+{
+	struct intake sub = {
+		.us = in->us,
+		.skb = f->skb,
+		.checked = f->checked,
+		.ul = in->ul,
+		.path = in->path,
+	};
+
+	if (f->have != GENMASK_ULL(f->total - 1, 0))
+		pib_usock_count(in->us, rx_reasm, 1);
+	intake_parts(&sub, f);
+	intake_flush(&sub);
+	consume_skb(f->skb);
+}
+
+static bool segment_at(const struct sk_buff *skb, u32 off, u32 len, struct pib_segment *s)
+{
+	u8 buf[PIB_SEG_HDR_LEN];
+	const u8 *head = skb_header_pointer(skb, off, sizeof(buf), buf);
+
+	return head && head[0] == (PIB_DG_VERSION << 4 | PIB_DG_SEGMENT) &&
+	       pib_segment_parse(s, head, len);
+}
+
+/* Is the whole skb one frame, its segments in order? */
+static bool frame_in_place(const struct sk_buff *skb, u32 step, const struct pib_segment *s)
+{
+	struct pib_segment next;
+	u32 i, off = step;
+
+	if (s->index || step != s->size + PIB_SEG_HDR_LEN ||
+	    DIV_ROUND_UP(skb->len, step) != s->total)
+		return false;
+	for (i = 1; i < s->total; i++, off += step) {
+		if (!segment_at(skb, off, min(step, skb->len - off), &next) ||
+		    next.index != i || next.frame != s->frame || next.total != s->total ||
+		    next.size != s->size || next.flags != s->flags ||
+		    next.link_id != s->link_id || next.tag != s->tag)
+			return false;
+	}
+	return true;
+}
+
+/* Segments from @off on; returns the bytes of the skb that are dealt with. */
+static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
+{
+	struct pib_segment s;
+	struct pib_frame done;
+
+	if (!segment_at(in->skb, off, len, &s)) {
+		pib_usock_count(in->us, rx_malformed, 1);
+		return len;
+	}
+	if (!intake_link(in, s.link_id, s.tag))
+		return len;
+	if (!off && frame_in_place(in->skb, step, &s)) {
+		in->seg = s.size;
+		intake_packets(in, 0, in->skb->len - s.total * PIB_SEG_HDR_LEN,
+			       s.flags & PIB_DG_NOICRC);
+		return in->skb->len;
+	}
+	intake_flush(in);
+	if (pib_frames_add(&in->ul->frames, &s, in->skb, off + PIB_SEG_HDR_LEN,
+			   len - PIB_SEG_HDR_LEN, in->checked, &done))
+		intake_frame(in, &done);
+	return len;
+}
+
+/* One datagram at @off; returns the bytes that are dealt with. */
+static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
+{
+	u8 buf[PIB_HELLO_WIRE_LEN];
+	u32 avail = min_t(u32, len, sizeof(buf));
+	const u8 *head = skb_header_pointer(in->skb, off, avail, buf);
+
+	if (!head || len < PIB_DG_HDR_LEN) {
+		pib_usock_count(in->us, rx_short, 1);
+		return len;
+	}
+	if (head[0] >> 4 != PIB_DG_VERSION) {
+		pib_usock_count(in->us, rx_version, 1);
+		return len;
+	}
+	switch (head[0] & 0xF) {
+	case PIB_DG_DATA:
+		intake_data(in, head, off, len);
+		return len;
+	case PIB_DG_SEGMENT:
+		return intake_segment(in, off, len, step);
+	}
+	intake_flush(in);
+	if (avail < len)
+		pib_usock_count(in->us, rx_bad_hello, 1);
+	else
+		pib_uplink_control(in->us, in->from, head, len);
+	return len;
+}
+
+void pib_wire_rx(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *from)
+{
+	struct intake in = { .us = us, .skb = skb, .from = from };
+	u32 step = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : skb->len;
+	u32 off;
+
+	in.checked = udp_hdr(skb)->check && !skb_checksum_complete(skb);
+	if (udp_hdr(skb)->check && !in.checked) {
+		pib_usock_count(us, rx_malformed, 1);
+		goto out_free;
+	}
+	if (skb->len)
+		pib_usock_count(us, rx_datagrams, DIV_ROUND_UP(skb->len, step));
+	for (off = 0; off < skb->len;)
+		off += intake_one(&in, off, min(step, skb->len - off), step);
+	intake_flush(&in);
+
+out_free:
+	consume_skb(skb);
+}
