@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * From bursts to datagrams.
+ * Bursts become datagrams.
  *
- * A burst is cut into its packets, and the payload is copied once, into the skb.
- * Packets of equal size that fit the netdev's MTU leave as one UDP GSO
- * super-packet of DATA datagrams, which veth and loopback carry whole and other
- * netdevs cut up late. Packets that are larger than the MTU are put one after the
- * other into a frame, and the frame is cut into SEGMENT datagrams of equal size,
- * which again are one super-packet. Only to a peer that does not understand
- * segments a large packet is sent as it is, to be fragmented by IP.
+ * A burst is cut into its packets, and those leave as few UDP GSO super-packets,
+ * which veth and loopback carry whole and other netdevs cut up late; the payload
+ * is copied once, into the super-packet. Packets that fit the netdev's MTU are a
+ * datagram each. Larger ones are put end to end into a frame, and the frame is cut
+ * into segments of equal size (docs/wire-format.md); to a peer that does not know
+ * segments such a packet leaves alone and is fragmented by IP.
  */
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include "burst.h"
+#include "fabric.h"
+#include "port.h"
 #include "proto/icrc.h"
 #include "proto/link.h"
+#include "segment.h"
 #include "ulink.h"
 #include "uplink.h"
 #include "usock.h"
@@ -22,48 +24,48 @@
 
 #define WIRE_MAX_SEGS	64
 #define WIRE_MAX_BYTES	65000
-/* A datagram up to this size is put into linear memory. */
+/* A netdev MTU that leaves less than this for a segment is left to IP. */
+#define PIB_SEG_ROOM_MIN	256
+/* A datagram alone is put into linear memory up to this size. */
 #define WIRE_LINEAR	(PIB_DG_HDR_LEN + PIB_HDRS_MAX + PIB_MTU_MAX + 2 * PIB_ICRC_LEN)
 
 /**
  * struct writer - where in an skb the next byte goes
  * @skb: it
- * @path: session, for the headers
- * @noicrc: ICRCs are left out
  * @frag: fragment that @cur points into, -1: linear part
  * @cur: next byte
  * @room: bytes left there
- * @seg: bytes of the frame in each SEGMENT; 0: no segments
- * @seg_room: bytes left in the present one
- * @frame_id: of the frame
- * @frame_len: bytes of the frame
- * @frame_off: bytes of it written
+ * @seg_room: frames: bytes left in the segment
+ * @packet: frames: bytes of the present packet
+ * @left: frames: of these, still to come
+ * @seg: frames: header of the next segment; @seg.size is 0 if this is no frame
  */
 struct writer {
 	struct sk_buff *skb;
-	const struct pib_upath *path;
-	bool noicrc;
 	int frag;
 	u8 *cur;
 	u32 room;
-	u32 seg;
 	u32 seg_room;
-	u32 frame_id;
-	u32 frame_len;
-	u32 frame_off;
+	u32 packet;
+	u32 left;
+	struct pib_segment seg;
 };
 
-static void put_raw(struct writer *w, const void *src, u32 len)
+static void writer_next(struct writer *w)
+{
+	const skb_frag_t *f = &skb_shinfo(w->skb)->frags[++w->frag];
+
+	w->cur = skb_frag_address(f);
+	w->room = skb_frag_size(f);
+}
+
+static void writer_raw(struct writer *w, const void *src, u32 len)
 {
 	while (len) {
 		u32 n;
 
-		if (!w->room) {
-			const skb_frag_t *f = &skb_shinfo(w->skb)->frags[++w->frag];
-
-			w->cur = skb_frag_address(f);
-			w->room = skb_frag_size(f);
-		}
+		if (!w->room)
+			writer_next(w);
 		n = min(len, w->room);
 		memcpy(w->cur, src, n);
 		w->cur += n;
@@ -73,61 +75,52 @@ static void put_raw(struct writer *w, const void *src, u32 len)
 	}
 }
 
-static void put_link_header(struct writer *w, u8 type)
+static void writer_segment(struct writer *w)
 {
-	struct pib_dg_hdr h = {
-		.ver_type = PIB_DG_VERSION << 4 | type,
-		.flags = w->noicrc ? PIB_DG_NOICRC : 0,
-		.tag = cpu_to_be16(w->path->tx_tag),
-		.link_id = cpu_to_be32(w->path->remote_id),
-	};
+	u8 head[PIB_SEG_HDR_LEN];
 
-	put_raw(w, &h, sizeof(h));
+	if (w->left == w->packet)
+		w->seg.first = 0;
+	else
+		w->seg.first = w->left < w->seg.size ? w->left : PIB_SEG_NO_FIRST;
+	pib_segment_build(&w->seg, head);
+	writer_raw(w, head, sizeof(head));
+	w->seg.index++;
+	w->seg_room = w->seg.size;
 }
 
-static void put_segment_header(struct writer *w)
+static void writer_put(struct writer *w, const void *src, u32 len)
 {
-	struct pib_seg_hdr h = {
-		.frame_id = cpu_to_be32(w->frame_id),
-		.offset = cpu_to_be16(w->frame_off / PIB_SEG_UNIT),
-		.frame_len = cpu_to_be16(w->frame_len),
-	};
+	u32 n;
 
-	put_link_header(w, PIB_DG_SEGMENT);
-	put_raw(w, &h, sizeof(h));
-}
-
-/* Bytes of a packet. */
-static void put(struct writer *w, const void *src, u32 len)
-{
-	while (w->seg && len) {
-		u32 n;
-
-		if (!w->seg_room) {
-			put_segment_header(w);
-			w->seg_room = w->seg;
-		}
+	if (!w->seg.size) {
+		writer_raw(w, src, len);
+		return;
+	}
+	while (len) {
+		if (!w->seg_room)
+			writer_segment(w);
 		n = min(len, w->seg_room);
-		put_raw(w, src, n);
+		writer_raw(w, src, n);
 		w->seg_room -= n;
-		w->frame_off += n;
+		w->left -= n;
 		src += n;
 		len -= n;
 	}
-	put_raw(w, src, len);
 }
 
-static bool writer_init(struct writer *w, u32 bytes)
+static struct sk_buff *wire_skb(struct writer *w, u32 bytes)
 {
 	u32 data = bytes > WIRE_LINEAR ? bytes : 0;
 	struct sk_buff *skb;
 	int err;
 
-	skb = alloc_skb_with_frags(PIB_USOCK_HEADROOM + bytes - data, data,
-				   PAGE_ALLOC_COSTLY_ORDER, &err, GFP_ATOMIC | __GFP_NOWARN);
+	skb = alloc_skb_with_frags(PIB_USOCK_HEADROOM + bytes - data, data, PAGE_ALLOC_COSTLY_ORDER,
+				   &err, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
-		return false;
+		return NULL;
 	skb_reserve(skb, PIB_USOCK_HEADROOM);
+	memset(w, 0, sizeof(*w));
 	w->skb = skb;
 	w->frag = -1;
 	w->cur = skb->data;
@@ -135,17 +128,15 @@ static bool writer_init(struct writer *w, u32 bytes)
 	skb_put(skb, bytes - data);
 	skb->data_len = data;
 	skb->len += data;
-	return true;
+	return skb;
 }
-
-/* ---- packets ---- */
 
 /**
  * struct packet - one packet of a burst on its way out
  * @h: headers
  * @off: its payload in the burst's
  * @len: bytes of payload
- * @size: bytes from LRH to ICRC
+ * @size: bytes, LRH to ICRC
  */
 struct packet {
 	struct pib_hdrs h;
@@ -162,7 +153,8 @@ static void packet_get(const struct pib_burst *b, u32 i, struct packet *p)
 	p->size = pib_hdrs_wire_len(&p->h, p->len);
 }
 
-static int put_payload(struct writer *w, struct pib_burst *b, const struct packet *p, u32 *crc)
+static int packet_payload(struct writer *w, struct pib_burst *b, const struct packet *p,
+			  bool noicrc, u32 *crc)
 {
 	u32 off = p->off, end = p->off + p->len;
 
@@ -172,57 +164,54 @@ static int put_payload(struct writer *w, struct pib_burst *b, const struct packe
 
 		if (!src)
 			return -EFAULT;
-		put(w, src, n);
-		if (!w->noicrc)
+		writer_put(w, src, n);
+		if (!noicrc)
 			*crc = pib_icrc_update(*crc, src, n);
 		off += n;
 	}
 	return 0;
 }
 
-static int put_packet(struct writer *w, struct pib_burst *b, const struct packet *p)
+static int packet_write(struct writer *w, struct pib_burst *b, const struct packet *p,
+			bool noicrc)
 {
 	static const u8 zeros[4];
 	u8 head[PIB_HDRS_MAX], icrc[PIB_ICRC_LEN] = {};
 	u32 pad = pib_hdrs_pad(p->len), crc = 0;
-	size_t n = pib_hdrs_build(&p->h, p->len, head);
+	size_t n;
 
-	put(w, head, n);
-	if (!w->noicrc)
+	w->packet = p->size;
+	w->left = p->size;
+	n = pib_hdrs_build(&p->h, p->len, head);
+	writer_put(w, head, n);
+	if (!noicrc)
 		crc = pib_icrc_headers(head, n);
-	if (put_payload(w, b, p, &crc))
+	if (packet_payload(w, b, p, noicrc, &crc))
 		return -EFAULT;
-	put(w, zeros, pad);
-	if (!w->noicrc) {
+	writer_put(w, zeros, pad);
+	if (!noicrc) {
 		crc = pib_icrc_update(crc, zeros, pad);
 		pib_icrc_store(crc, icrc);
 	}
-	put(w, icrc, PIB_ICRC_LEN);
+	writer_put(w, icrc, PIB_ICRC_LEN);
 	return 0;
 }
 
-/* ---- datagrams ---- */
+static void link_header(struct writer *w, const struct pib_upath *path, bool noicrc)
+{
+	u8 head[PIB_DG_HDR_LEN];
 
-/**
- * struct sending - a burst being sent
- * @us: sockets
- * @path: session
- * @b: burst
- * @mtu: bytes of UDP payload that the netdev takes in one piece
- */
-struct sending {
-	struct pib_usock *us;
-	struct pib_upath *path;
-	struct pib_burst *b;
-	u32 mtu;
-};
+	head[0] = PIB_DG_VERSION << 4 | PIB_DG_DATA;
+	head[1] = noicrc ? PIB_DG_NOICRC : 0;
+	*(__be16 *)(head + 2) = cpu_to_be16(path->tx_tag);
+	*(__be32 *)(head + 4) = cpu_to_be32(path->remote_id);
+	writer_put(w, head, sizeof(head));
+}
 
 static void skb_set_gso(struct sk_buff *skb, u32 size, u32 segs)
 {
 	struct skb_shared_info *si = skb_shinfo(skb);
 
-	if (segs < 2)
-		return;
 	si->gso_size = size;
 	si->gso_segs = segs;
 	si->gso_type = SKB_GSO_UDP_L4;
@@ -231,126 +220,146 @@ static void skb_set_gso(struct sk_buff *skb, u32 size, u32 segs)
 	skb->csum_offset = offsetof(struct udphdr, check);
 }
 
-/* Write packets [i, i + n) and send them. @bytes: of the skb; @size: of each datagram. */
-static void send_packets(struct sending *s, struct writer *w, u32 i, u32 n, u32 bytes, u32 size)
-{
-	u32 dgrams = DIV_ROUND_UP(bytes, size), k;
-	struct packet p;
-
-	w->path = s->path;
-	w->noicrc = s->path->noicrc && s->b->icrc_ok;
-	if (!writer_init(w, bytes))
-		goto err_count;
-	for (k = 0; k < n; k++) {
-		packet_get(s->b, i + k, &p);
-		if (!w->seg)
-			put_link_header(w, PIB_DG_DATA);
-		if (put_packet(w, s->b, &p))
-			goto err_free;
-	}
-	skb_set_gso(w->skb, size, dgrams);
-	pib_usock_send(s->us, w->skb, &s->path->peer[s->path->to], &s->path->cache);
-	return;
-
-err_free:
-	kfree_skb(w->skb);
-err_count:
-	pib_usock_count(s->us, tx_errors, dgrams);
-}
-
-/*
- * Packets from @i on as a super-packet of DATA datagrams: all of one size, the
- * last may be smaller. Returns how many they are.
+/**
+ * struct plan - what goes into the next super-packet
+ * @n: packets
+ * @bytes: of the super-packet, link headers included
+ * @size: bytes of each datagram but the last
+ * @datagrams: how many
+ * @seg: bytes of the frame in each segment, 0 if each packet is a datagram
  */
-static u32 send_data(struct sending *s, u32 i)
+struct plan {
+	u32 n;
+	u32 bytes;
+	u32 size;
+	u32 datagrams;
+	u32 seg;
+};
+
+/* Packets of one size, the last may be smaller, a datagram each. */
+static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone, struct plan *pl)
 {
-	struct writer w = {};
 	struct packet p;
-	u32 n, size, bytes;
+	u32 size;
 
-	packet_get(s->b, i, &p);
-	size = PIB_DG_HDR_LEN + p.size;
-	bytes = size;
-	for (n = 1; size <= s->mtu && i + n < s->b->npkts && n < WIRE_MAX_SEGS; n++) {
-		u32 next;
-
-		packet_get(s->b, i + n, &p);
-		next = PIB_DG_HDR_LEN + p.size;
-		if (next > size || bytes + next > WIRE_MAX_BYTES)
+	pl->size = PIB_DG_HDR_LEN + first;
+	pl->bytes = pl->size;
+	pl->seg = 0;
+	for (pl->n = 1; !alone && i + pl->n < b->npkts && pl->n < WIRE_MAX_SEGS; pl->n++) {
+		packet_get(b, i + pl->n, &p);
+		size = PIB_DG_HDR_LEN + p.size;
+		if (size > pl->size || pl->bytes + size > WIRE_MAX_BYTES)
 			break;
-		bytes += next;
-		if (next < size) {
-			n++;
+		pl->bytes += size;
+		if (size < pl->size) {
+			pl->n++;
 			break;
 		}
 	}
-	send_packets(s, &w, i, n, bytes, size);
-	return n;
+	pl->datagrams = pl->n;
 }
 
-/* How many packets from @i on fill a frame of at most @most bytes; @len: their bytes. */
-static u32 frame_packets(const struct pib_burst *b, u32 i, u32 max, u32 most, u32 *len)
+/* As many packets as a frame holds, whatever their size. */
+static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, struct plan *pl)
 {
+	u32 most = min_t(u32, PIB_SEG_MAX, WIRE_MAX_BYTES / (seg + PIB_SEG_HDR_LEN)) * seg;
+	u32 bytes = first;
 	struct packet p;
-	u32 n;
 
-	*len = 0;
-	for (n = 0; i + n < b->npkts && n < max; n++) {
-		packet_get(b, i + n, &p);
-		if (*len + p.size > most)
+	for (pl->n = 1; i + pl->n < b->npkts; pl->n++) {
+		packet_get(b, i + pl->n, &p);
+		if (bytes + p.size > most)
 			break;
-		*len += p.size;
+		bytes += p.size;
 	}
-	return n;
+	pl->seg = seg;
+	pl->size = seg + PIB_SEG_HDR_LEN;
+	pl->datagrams = DIV_ROUND_UP(bytes, seg);
+	pl->bytes = bytes + pl->datagrams * PIB_SEG_HDR_LEN;
 }
 
-/* Packets from @i on as a frame in segments. Returns how many they are. */
-static u32 send_frame(struct sending *s, u32 i)
+static void plan_make(const struct pib_usock *us, const struct pib_upath *path,
+		      const struct pib_burst *b, u32 i, struct plan *pl)
 {
-	u32 seg = round_down(s->mtu - PIB_SEG_HDR_LEN, PIB_SEG_UNIT);
-	u32 segs = min_t(u32, WIRE_MAX_SEGS, WIRE_MAX_BYTES / (seg + PIB_SEG_HDR_LEN));
-	u32 left = s->b->npkts - i, n, len;
-	struct writer w = { .seg = seg };
-
-	n = frame_packets(s->b, i, left, segs * seg, &len);
-	/* Two halves are better than one full frame and a rest. */
-	if (n < left)
-		n = frame_packets(s->b, i, DIV_ROUND_UP(left, DIV_ROUND_UP(left, n)),
-				  segs * seg, &len);
-	w.frame_id = atomic_inc_return(&s->path->frame_id);
-	w.frame_len = len;
-	send_packets(s, &w, i, n, len + DIV_ROUND_UP(len, seg) * PIB_SEG_HDR_LEN,
-		     seg + PIB_SEG_HDR_LEN);
-	return n;
-}
-
-static bool wants_frame(const struct sending *s, u32 i)
-{
+	u32 overhead = sizeof(struct udphdr) + (path->peer[path->to].family == AF_INET ? 20 : 40);
+	u32 room = READ_ONCE(us->mtu) - overhead;
 	struct packet p;
 
-	if (!s->path->segments || s->mtu < PIB_SEG_HDR_LEN + PIB_SEG_MIN)
-		return false;
-	packet_get(s->b, i, &p);
-	return PIB_DG_HDR_LEN + p.size > s->mtu;
+	packet_get(b, i, &p);
+	if (p.size + PIB_DG_HDR_LEN <= room)
+		plan_packets(b, i, p.size, false, pl);
+	else if (path->segments && room >= PIB_SEG_ROOM_MIN)
+		plan_frame(b, i, p.size, ALIGN_DOWN(room - PIB_SEG_HDR_LEN, 8), pl);
+	else
+		plan_packets(b, i, p.size, true, pl);
+}
+
+static void writer_start_frame(struct writer *w, struct pib_upath *path, const struct plan *pl,
+			       bool noicrc)
+{
+	w->seg = (struct pib_segment) {
+		.flags = noicrc ? PIB_DG_NOICRC : 0,
+		.tag = path->tx_tag,
+		.link_id = path->remote_id,
+		.frame = atomic_inc_return(&path->frames),
+		.total = pl->datagrams,
+		.size = pl->seg,
+	};
+}
+
+static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst *b, u32 i,
+		     const struct plan *pl)
+{
+	bool noicrc = path->noicrc && b->icrc_ok;
+	struct packet p;
+	u32 end = i + pl->n;
+
+	if (pl->seg)
+		writer_start_frame(w, path, pl, noicrc);
+	for (; i < end; i++) {
+		packet_get(b, i, &p);
+		if (!pl->seg)
+			link_header(w, path, noicrc);
+		if (packet_write(w, b, &p, noicrc))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/* Send the packets from @i on that go into one super-packet; returns how many they are. */
+static u32 wire_send(struct pib_ulink *ul, struct pib_upath *path, struct pib_burst *b, u32 i)
+{
+	struct pib_usock *us = ul->up->us;
+	struct sk_buff *skb;
+	struct writer w;
+	struct plan pl;
+
+	plan_make(us, path, b, i, &pl);
+	skb = wire_skb(&w, pl.bytes);
+	if (!skb)
+		goto err_count;
+	if (wire_fill(&w, path, b, i, &pl))
+		goto err_free;
+	if (pl.datagrams > 1)
+		skb_set_gso(skb, pl.size, pl.datagrams);
+	pib_usock_send(us, skb, &path->peer[path->to], &path->cache);
+	return pl.n;
+
+err_free:
+	kfree_skb(skb);
+err_count:
+	pib_usock_count(us, tx_errors, pl.datagrams);
+	return pl.n;
 }
 
 void pib_wire_xmit(struct pib_ulink *ul, struct pib_burst *b)
 {
-	struct sending s = {
-		.us = ul->up->us,
-		.path = rcu_dereference(ul->path),
-		.b = b,
-	};
-	u32 overhead, i = 0;
+	struct pib_upath *path = rcu_dereference(ul->path);
+	u32 i = 0;
 
-	if (!s.path) {
-		pib_usock_count(s.us, tx_errors, b->npkts);
-		pib_burst_free(b);
-		return;
-	}
-	overhead = sizeof(struct udphdr) + (s.path->to ? 40 : 20);
-	s.mtu = max(READ_ONCE(s.us->mtu), overhead) - overhead;
-	while (i < b->npkts)
-		i += wants_frame(&s, i) ? send_frame(&s, i) : send_data(&s, i);
+	if (!path)
+		pib_usock_count(ul->up->us, tx_errors, b->npkts);
+	while (path && i < b->npkts)
+		i += wire_send(ul, path, b, i);
 	pib_burst_free(b);
 }
