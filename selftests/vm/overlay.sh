@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # Commands inside the root, whose writes go to an overlay: the root never changes.
 # To be sourced after lib.sh.
 
