@@ -170,7 +170,6 @@ struct pib_qp_stub {
  * @num_slots: a power of two
  * @events: bits of enum ib_event_type to be reported once @lock is dropped
  * @comm_est: COMM_EST was reported
- * @sqd_event: SQ_DRAINED is to be reported
  * @timer_at: when @timer will fire, ns; 0: not armed
  * @timer: for the requester's deadlines and for stalled bursts
  *
@@ -229,7 +228,6 @@ struct pib_qp {
 	u32 num_slots;
 	u32 events;
 	bool comm_est;
-	bool sqd_event;
 	u64 timer_at;
 	struct hrtimer timer;
 	u32 cur_srqn;

@@ -251,7 +251,6 @@ static void enter(struct pib_qp *qp, const struct change *c)
 		else
 			reconfigure(qp);
 		pib_req_stop(&qp->req, false);
-		qp->sqd_event = false;
 		qp->attr.sq_draining = 0;
 		break;
 	case IB_QPS_SQD:
@@ -263,7 +262,6 @@ static void enter(struct pib_qp *qp, const struct change *c)
 		qp->attr.sq_draining = 1;
 		qp->attr.en_sqd_async_notify = c->mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
 					       c->attr->en_sqd_async_notify;
-		qp->sqd_event = true;
 		break;
 	default:
 		break;

@@ -106,8 +106,7 @@ static void judge(struct pib_qp *qp)
 		pib_state_sq_error(qp);
 	if (qp->resp.error && !qp->resp.nak_due && !qp->stalled && qp->state != IB_QPS_ERR)
 		pib_state_resp_error(qp);
-	if (qp->state == IB_QPS_SQD && qp->sqd_event && pib_req_drained(&qp->req)) {
-		qp->sqd_event = false;
+	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && pib_req_drained(&qp->req)) {
 		qp->attr.sq_draining = 0;
 		if (qp->attr.en_sqd_async_notify)
 			qp->events |= BIT(IB_EVENT_SQ_DRAINED);

@@ -25,7 +25,6 @@ void pib_state_to_err(struct pib_qp *qp)
 		return;
 
 	set_state(qp, IB_QPS_ERR);
-	qp->sqd_event = false;
 	pib_req_flush(&qp->req);
 	/* The QP takes nothing from its SRQ any more (11.6.3.2). */
 	if (qp->srq)
@@ -97,7 +96,6 @@ void pib_state_reset(struct pib_qp *qp)
 	memset(&qp->alt_av, 0, sizeof(qp->alt_av));
 	set_state(qp, IB_QPS_RESET);
 	qp->comm_est = false;
-	qp->sqd_event = false;
 
 	if (qp->slots)
 		memset(qp->slots, 0, (size_t)qp->num_slots * qp->slot_size);
