@@ -161,12 +161,33 @@ TEST_F(Cli, ShowsAsText) {
             "hca pib0 netdev eth0 fabric 0 udp_port 18514 description \"host1 pib0\"\n"
             "    node_guid 0x0250c2fffe000001 num_ports 1\n"
             "  port pib0/1 state ACTIVE physical_state LINK_UP lid 3 sm_lid 1 lmc 0 netdev eth0\n"
-            "      port_guid 0x0250c2fffe000002 link_layer InfiniBand rate 10 Gb/sec (4X SDR) mtu "
-            "2048\n"
+            "      port_guid 0x0250c2fffe000002 link_layer InfiniBand mtu 2048 rate 10 Gb/sec (4X "
+            "SDR)\n"
             "switch eth0 auto yes\n"
             "    node_guid 0x0250c2fffe000003 num_ports 2\n"
             "  port eth0/0 lid 2\n"
-            "  port eth0/1 state DOWN physical_state POLLING\n");
+            "  and 1 more in state DOWN, POLLING\n");
+}
+
+TEST_F(Cli, ShowOfOneSwitchLeavesNothingOut) {
+  for (const auto& words : {std::vector<const char*>{"switch", "show", "eth0"}, {"show", "eth0"}}) {
+    if (words.size() == 2) kernel.refuse({ENODEV, ""});
+    kernel.answer({fake::switch_answer()});
+    EXPECT_EQ(pibctl(words), 0);
+    EXPECT_EQ(printed,
+              "switch eth0 auto yes\n"
+              "    node_guid 0x0250c2fffe000003 num_ports 2\n"
+              "  port eth0/0 lid 2\n"
+              "  port eth0/1 state DOWN physical_state POLLING\n");
+  }
+}
+
+TEST_F(Cli, NothingUnsaidLeavesNoEmptyLine) {
+  const Bytes end = fake::nest(PIB_A_LINK_A, {fake::text(PIB_END_NODE, "a"),
+                                              fake::u32(PIB_END_PORT, 1)});
+  kernel.answer({fake::join({end, fake::nest(PIB_A_UDP_LINK, {fake::text(PIB_UL_NETDEV, "e")})})});
+  EXPECT_EQ(pibctl({"show", "links"}), 0);
+  EXPECT_EQ(printed, "link a/1 udp e peer ? up no\n");
 }
 
 TEST_F(Cli, ShowsAsJson) {

@@ -34,7 +34,7 @@ Status show_one(const Context& context, const std::string& word) {
     return Error{fmt::format("no HCA or switch '{}' in this network namespace ('pibctl show' lists "
                              "them)",
                              *name)};
-  show_switches(context.out, {**node});
+  show_whole_switch(context.out, **node);
   return success();
 }
 

@@ -46,7 +46,7 @@ Status show_one(const Context& context, const std::string& word) {
     return Error{fmt::format("no switch '{}' in this network namespace ('pibctl switch show' lists "
                              "them)",
                              *name)};
-  show_switches(context.out, {**found});
+  show_whole_switch(context.out, **found);
   return success();
 }
 
@@ -81,7 +81,7 @@ const Command kCommands[] = {
     {"switch",
      "show",
      "show switches and their ports",
-     "Shows one switch or all, with their ports. Those marked 'auto' are the host switches that\n"
+     "Shows one switch with its ports, or all with those that have a cable. Those marked 'auto' are the host switches that\n"
      "'pibctl add' makes.",
      {{"NAME", "only this switch", false}},
      {},

@@ -21,6 +21,7 @@ class JsonOutput final : public Output {
     open_.back()->push_back(Json::object());
     open_.push_back(&open_.back()->back());
   }
+  void begin_hidden_item() override { begin_item({}); }
   void end_item() override { open_.pop_back(); }
 
   void begin_group(std::string_view key) override { open(key, Json::object()); }
@@ -34,6 +35,7 @@ class JsonOutput final : public Output {
   }
   void key_field(std::string_view key, const Value& value) override { field(key, value); }
   void line_break() override {}
+  void remark(std::string_view) override {}
 
   std::string str() const override {
     // Names that come from other hosts need not be UTF-8.

@@ -42,8 +42,11 @@ class TextOutput final : public Output {
     start_line();
     text_ += printable(heading);
   }
+  void begin_hidden_item() override { hidden_ = true; }
   void end_item() override {
-    if (!at_line_start()) text_ += '\n';
+    if (!hidden_ && !at_line_start()) text_ += '\n';
+    hidden_ = false;
+    breaks_ = false;
   }
 
   void begin_group(std::string_view) override { ++groups_; }
@@ -54,19 +57,23 @@ class TextOutput final : public Output {
   }
 
   void field(std::string_view key, const Value&, std::string_view text) override {
+    if (hidden_) return;
     if (groups_) {
       start_line();
       text_ += fmt::format("    {:<34} {}", key, text);
-    } else {
-      text_ += fmt::format(" {} {}", key, text);
+      return;
     }
+    if (breaks_) continue_line();
+    text_ += fmt::format(" {} {}", key, text);
   }
 
   void key_field(std::string_view, const Value&) override {}
 
-  void line_break() override {
+  void line_break() override { breaks_ = true; }
+
+  void remark(std::string_view text) override {
     start_line();
-    text_ += "   ";
+    text_ += fmt::format("{}\n", text);
   }
 
   std::string str() const override { return text_; }
@@ -79,9 +86,19 @@ class TextOutput final : public Output {
     text_.append(2 * static_cast<std::size_t>(depth_ > 1 ? depth_ - 1 : 0), ' ');
   }
 
+  void continue_line() {
+    start_line();
+    text_ += "   ";
+    breaks_ = false;
+  }
+
   std::string text_;
   int depth_ = 0;
   int groups_ = 0;
+  /// Within an item that is left out; nothing is nested in such.
+  bool hidden_ = false;
+  /// A line break is due before the next field.
+  bool breaks_ = false;
 };
 
 }  // namespace

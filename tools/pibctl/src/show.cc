@@ -22,57 +22,101 @@ void show_guid(Output& out, std::string_view key, const std::optional<std::uint6
   if (guid) out.field(key, format_guid(*guid));
 }
 
-/// A property that text mentions only if it holds.
-void show_flag(Output& out, std::string_view key, bool holds) {
-  if (holds)
-    out.field(key, true);
+/// A field that text may leave out.
+void put(Output& out, bool in_text, std::string_view key, const Value& value) {
+  if (in_text)
+    out.field(key, value);
   else
-    out.key_field(key, false);
+    out.key_field(key, value);
 }
 
-void show_rate(Output& out, const Port& port) {
+/// A property that text mentions only if it holds.
+void show_flag(Output& out, std::string_view key, bool holds) { put(out, holds, key, holds); }
+
+/// What text says of a port; JSON has it all. A switch has so many ports that each gets one line.
+struct PortText {
+  bool lids = true;
+  bool identity = true;
+  bool rate = true;
+};
+
+PortText text_of_switch_port(const Port& port) {
+  constexpr std::uint8_t kDown = 1;
+  // Only port 0 has a LID of its own, and all share the GUID of the switch.
+  return {port.number == 0, false, port.state != kDown};
+}
+
+void show_lids(Output& out, const Port& port, bool in_text) {
+  if (port.lid) put(out, in_text, "lid", std::uint64_t{*port.lid});
+  if (port.sm_lid) put(out, in_text, "sm_lid", std::uint64_t{*port.sm_lid});
+  if (port.lmc) put(out, in_text, "lmc", std::uint64_t{*port.lmc});
+}
+
+void show_identity(Output& out, const Port& port, bool in_text) {
+  if (in_text) out.line_break();
+  if (port.guid) put(out, in_text, "port_guid", format_guid(*port.guid));
+  put(out, in_text, "link_layer", std::string("InfiniBand"));
+}
+
+void show_rate(Output& out, const Port& port, bool in_text) {
+  if (port.mtu) put(out, in_text, "mtu", std::uint64_t{*port.mtu});
   if (!port.width || !port.speed) return;
   const auto gigabits = rate(*port.width, *port.speed);
   if (!gigabits) return;
   const auto width = *width_name(*port.width);
   const auto speed = *speed_name(*port.speed);
-  out.field("rate", *gigabits, fmt::format("{:g} Gb/sec ({} {})", *gigabits, width, speed));
+  if (in_text)
+    out.field("rate", *gigabits, fmt::format("{:g} Gb/sec ({} {})", *gigabits, width, speed));
+  else
+    out.key_field("rate", *gigabits);
   out.key_field("width", width);
   out.key_field("speed", speed);
 }
 
-/// A switch has so many ports that text gives each one line.
-enum class Detail { kOneLine, kFull };
-
-void show_link_layer(Output& out, Detail detail) {
-  const std::string layer = "InfiniBand";
-  if (detail == Detail::kFull)
-    out.field("link_layer", layer);
-  else
-    out.key_field("link_layer", layer);
-}
-
-void show_port(Output& out, std::string_view node, const Port& port, Detail detail) {
-  out.begin_item(fmt::format("port {}/{}", node, port.number));
+void show_port_fields(Output& out, const Port& port, const PortText& text) {
   out.key_field("port", std::uint64_t{port.number});
   if (port.state) out.field("state", state_name(*port.state));
   if (port.physical_state) out.field("physical_state", physical_state_name(*port.physical_state));
-  show_number(out, "lid", port.lid);
-  show_number(out, "sm_lid", port.sm_lid);
-  show_number(out, "lmc", port.lmc);
+  show_lids(out, port, text.lids);
   show_text(out, "netdev", port.netdev);
-  if (detail == Detail::kFull) out.line_break();
-  show_guid(out, "port_guid", port.guid);
-  show_link_layer(out, detail);
-  show_rate(out, port);
-  show_number(out, "mtu", port.mtu);
-  out.end_item();
+  show_identity(out, port, text.identity);
+  show_rate(out, port, text.rate);
 }
 
-void show_ports(Output& out, std::string_view node, const std::vector<Port>& ports,
-                Detail detail) {
+std::string port_heading(std::string_view node, const Port& port) {
+  return fmt::format("port {}/{}", node, port.number);
+}
+
+void show_hca_ports(Output& out, const Hca& hca) {
   out.begin_list("ports");
-  for (const Port& port : ports) show_port(out, node, port, detail);
+  for (const Port& port : hca.ports) {
+    out.begin_item(port_heading(hca.name, port));
+    show_port_fields(out, port, {});
+    out.end_item();
+  }
+  out.end_list();
+}
+
+/// A switch port that most likely has no cable.
+bool is_idle(const Port& port) {
+  constexpr std::uint8_t kPolling = 2;
+  return port.number != 0 && port.physical_state == kPolling && !port.netdev;
+}
+
+void show_switch_ports(Output& out, const Switch& node, bool idle_too) {
+  std::size_t idle = 0;
+  out.begin_list("ports");
+  for (const Port& port : node.ports) {
+    const bool hidden = !idle_too && is_idle(port);
+    idle += hidden;
+    if (hidden)
+      out.begin_hidden_item();
+    else
+      out.begin_item(port_heading(node.name, port));
+    show_port_fields(out, port, text_of_switch_port(port));
+    out.end_item();
+  }
+  if (idle) out.remark(fmt::format("and {} more in state DOWN, POLLING", idle));
   out.end_list();
 }
 
@@ -101,11 +145,11 @@ void show_hca(Output& out, const Hca& hca) {
   show_guid(out, "node_guid", hca.node_guid);
   show_number(out, "num_ports", hca.num_ports);
   show_hca_peers(out, hca);
-  show_ports(out, hca.name, hca.ports, Detail::kFull);
+  show_hca_ports(out, hca);
   out.end_item();
 }
 
-void show_switch(Output& out, const Switch& node) {
+void show_switch(Output& out, const Switch& node, bool idle_too) {
   out.begin_item(fmt::format("switch {}", node.name));
   out.key_field("name", node.name);
   show_flag(out, "auto", node.automatic);
@@ -113,7 +157,7 @@ void show_switch(Output& out, const Switch& node) {
   out.line_break();
   show_guid(out, "node_guid", node.node_guid);
   show_number(out, "num_ports", node.num_ports);
-  show_ports(out, node.name, node.ports, Detail::kOneLine);
+  show_switch_ports(out, node, idle_too);
   out.end_item();
 }
 
@@ -203,7 +247,13 @@ void show_hcas(Output& out, const std::vector<Hca>& hcas) {
 
 void show_switches(Output& out, const std::vector<Switch>& switches) {
   out.begin_list("switches");
-  for (const Switch& node : switches) show_switch(out, node);
+  for (const Switch& node : switches) show_switch(out, node, false);
+  out.end_list();
+}
+
+void show_whole_switch(Output& out, const Switch& node) {
+  out.begin_list("switches");
+  show_switch(out, node, true);
   out.end_list();
 }
 

@@ -10,7 +10,9 @@
 namespace pibctl {
 
 void show_hcas(Output& out, const std::vector<Hca>& hcas);
+/// Text leaves out the many ports that have no cable.
 void show_switches(Output& out, const std::vector<Switch>& switches);
+void show_whole_switch(Output& out, const Switch& node);
 void show_links(Output& out, const std::vector<Link>& links);
 /// The far ends of links over UDP.
 void show_peers(Output& out, const std::vector<Link>& links);
