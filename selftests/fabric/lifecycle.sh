@@ -69,8 +69,13 @@ under_traffic() {
 		"$1" || return 1
 		wait_for 10 gone pib1 || { echo "round $i: pib1 is still there"; return 1; }
 		traffic_stop || return 1
-		h 1 pibctl del pib0 || return 1
-		[ "$1" = del_hca ] || hosts_clean
+		if [ "$1" = del_hca ]; then
+			h 1 pibctl del pib0 || return 1
+		else
+			# A veth takes the other one with it.
+			wait_for 10 gone pib0 || { echo "round $i: pib0 is still there"; return 1; }
+			hosts_clean
+		fi
 	done
 }
 reload() {
