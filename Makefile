@@ -9,9 +9,10 @@ SYSCONFDIR ?= /etc
 # The kernels that get the module on installation; default: all that have headers.
 KVERS ?= $(notdir $(patsubst %/build,%,$(wildcard /lib/modules/*/build)))
 
-PIBCTL := $(O)/pibctl/pibctl
+# What is given to this make (O=, -j) is not meant for the kernel's build.
+DKMS := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u O dkms
+
 PIBSRC := $(DESTDIR)/usr/src/pib-$(VERSION)
-PAGES := $(wildcard tools/*/*.8 docs/man/*.[0-9])
 
 .PHONY: all module provider pibctl clean
 all: module pibctl provider
@@ -22,7 +23,7 @@ module:
 		echo "make: install the headers of this kernel, or name another one: make KDIR=/lib/modules/VERSION/build" >&2; \
 		echo "make: ('make provider pibctl' needs none, and the lab in selftests/vm brings its own)" >&2; \
 		exit 1; }
-	$(MAKE) -C $(KDIR) M=$(CURDIR)/kernel CONFIG_INFINIBAND_PIB=m modules
+	$(MAKE) -C $(KDIR) O= M=$(CURDIR)/kernel CONFIG_INFINIBAND_PIB=m modules
 
 provider:
 	provider/build $(O)/provider
@@ -35,14 +36,14 @@ install: install-module install-user
 
 # DKMS builds from its own copy, now and whenever a kernel is installed.
 install-module:
-	-[ -n '$(DESTDIR)' ] || dkms remove pib/$(VERSION) --all >/dev/null 2>&1
+	-[ -n '$(DESTDIR)' ] || $(DKMS) remove pib/$(VERSION) --all >/dev/null 2>&1
 	rm -rf $(PIBSRC)
 	install -d $(PIBSRC)
-	cd kernel && find . -name '*.[ch]' -o -name Kbuild | cpio -pdm --quiet $(PIBSRC)/kernel
+	cd kernel && find . -name '*.mod.c' -o \( -name '*.[ch]' -o -name Kbuild \) -print | cpio -pdm --quiet $(PIBSRC)/kernel
 	install -m 644 dkms.conf Kconfig $(PIBSRC)
 ifeq ($(DESTDIR),)
-	dkms add pib/$(VERSION)
-	@set -e; for k in $(KVERS); do dkms install pib/$(VERSION) -k $$k || { \
+	$(DKMS) add pib/$(VERSION)
+	@set -e; for k in $(KVERS); do $(DKMS) install pib/$(VERSION) -k $$k || { \
 		cat /var/lib/dkms/pib/$(VERSION)/build/make.log; exit 1; }; done
 endif
 
@@ -50,7 +51,7 @@ install-user: provider pibctl
 	packaging/install-user '$(O)' '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)'
 
 uninstall:
-	-[ -n '$(DESTDIR)' ] || dkms remove pib/$(VERSION) --all
+	-[ -n '$(DESTDIR)' ] || $(DKMS) remove pib/$(VERSION) --all
 	rm -rf $(PIBSRC)
 	packaging/uninstall-user '$(DESTDIR)' '$(PREFIX)'
 
