@@ -33,8 +33,8 @@ Result<Bytes> read_key_file(const std::string& path) {
   if (key.size() < kLeast || key.size() > kMost)
     return Error{fmt::format("key file '{}' holds {} bytes; a key has {} to {} ('head -c 32 "
                              "/dev/urandom > FILE' makes one)",
-                             path, key.size() > kMost ? "more" : std::to_string(key.size()), kLeast,
-                             kMost)};
+                             path, key.size() > kMost ? "too many" : std::to_string(key.size()),
+                             kLeast, kMost)};
   return key;
 }
 
