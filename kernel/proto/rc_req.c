@@ -194,6 +194,16 @@ bool pib_req_drained(const struct pib_req *r)
 	return r->una == r->head || pib_req_wqe(r, r->una)->state == PIB_WQE_POSTED;
 }
 
+/* Nothing after @w is sent any more. */
+static void req_back_to(struct pib_req *r, const struct pib_swqe *w)
+{
+	u32 slot = (u32)((const char *)w - (const char *)r->ring) / r->stride;
+	u32 i = r->una + ((slot - r->una) & r->mask);
+
+	if ((s32)(r->cur - i) > 0)
+		r->cur = i;
+}
+
 void pib_req_local_error(struct pib_req *r, struct pib_swqe *w, u32 status)
 {
 	w->status = status;
@@ -203,6 +213,7 @@ void pib_req_local_error(struct pib_req *r, struct pib_swqe *w, u32 status)
 		return;
 	}
 	w->state = PIB_WQE_FAILED;
+	req_back_to(r, w);
 	pib_req_settle(r);
 }
 

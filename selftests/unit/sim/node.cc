@@ -25,6 +25,7 @@ void Node::restart(const NodeCfg &c)
 	out.clear();
 	cur.reset();
 	in_error = responder_error = false;
+	broken_at = ~0ULL;
 }
 
 void Node::post(const Work &work)
@@ -247,7 +248,9 @@ void Node::send_request(pib_tx &tx)
 
 	if (on_request)
 		on_request(tx, k);
+	expect(tx.wqe->wr_id <= broken_at, "a work request goes out behind one that has failed");
 	if (tx.len && tx.off + tx.len > k.bad_from) {
+		broken_at = tx.wqe->wr_id;
 		pib_req_local_error(&req, tx.wqe, PIB_WC_LOC_PROT_ERR);
 		return;
 	}

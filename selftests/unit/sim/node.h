@@ -87,6 +87,7 @@ public:
 	bool responder_error = false;			// by a fatal NAK of its own
 	bool read_memory_gone = false;			// READ responses find no memory
 	uint64_t executed_locals = 0;
+	uint64_t broken_at = ~0ULL;			// work request that could not be sent
 	uint64_t no_recv = 0;				// datagrams without a receive work request
 	// Told of each request burst before it goes out, and of each WRITE placed.
 	std::function<void(const pib_tx &, const Work &)> on_request;
