@@ -3,6 +3,7 @@
 #include <rdma/ib_mad.h>
 #include "attr.h"
 #include "compat/compat.h"
+#include "dm.h"
 #include "hca.h"
 #include "mcast.h"
 #include "proto/mad.h"
@@ -16,6 +17,7 @@
 #define MAX_MSG		(1U << 31)
 #define DEVICE_CAPS	(IB_DEVICE_BAD_PKEY_CNTR | IB_DEVICE_BAD_QKEY_CNTR |		\
 			 IB_DEVICE_CHANGE_PHY_PORT | IB_DEVICE_PORT_ACTIVE_EVENT |	\
+			 IB_DEVICE_AUTO_PATH_MIG |					\
 			 IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_CURR_QP_STATE_MOD |	\
 			 IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_SRQ_RESIZE |		\
 			 IB_DEVICE_XRC | IB_DEVICE_MEM_MGT_EXTENSIONS |			\
@@ -58,6 +60,7 @@ static void query_limits(struct ib_device_attr *attr)
 	attr->max_total_mcast_qp_attach = PIB_MCAST_GROUPS * PIB_MCAST_QPS;
 	attr->max_fast_reg_page_list_len = 1024;
 	attr->max_pkeys = PIB_PKEYS;
+	attr->max_dm_size = PIB_DM_SIZE;
 }
 
 int pib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr, struct ib_udata *udata)

@@ -17,6 +17,7 @@
 #include "compat/ops.h"
 #include "counters.h"
 #include "cq.h"
+#include "dm.h"
 #include "event.h"
 #include "hca.h"
 #include "mad.h"
@@ -111,6 +112,7 @@ static const struct ib_device_ops pib_ops = {
 	.uverbs_no_driver_id_binding = 1,
 	.device_group = &pib_attr_group,
 
+	.alloc_dm = pib_alloc_dm,
 	.alloc_hw_port_stats = pib_alloc_hw_port_stats,
 	.alloc_mr = pib_alloc_mr,
 	.alloc_mw = pib_alloc_mw,
@@ -122,6 +124,7 @@ static const struct ib_device_ops pib_ops = {
 	.create_qp = pib_create_qp,
 	.create_srq = pib_create_srq,
 	.create_user_ah = pib_create_ah,
+	.dealloc_dm = pib_dealloc_dm,
 	.dealloc_driver = pib_dealloc_driver,
 	.dealloc_mw = pib_dealloc_mw,
 	.dealloc_pd = pib_dealloc_pd,
@@ -163,6 +166,8 @@ static const struct ib_device_ops pib_ops = {
 	.query_port = pib_query_port,
 	.query_qp = pib_query_qp,
 	.query_srq = pib_query_srq,
+	.query_ucontext = pib_query_ucontext,
+	.reg_dm_mr = pib_reg_dm_mr,
 	.req_notify_cq = pib_req_notify_cq,
 	.rereg_user_mr = pib_rereg_user_mr,
 	PIB_COMPAT_OPS,
@@ -263,6 +268,7 @@ static int hca_init(struct pib_hca *hca, const char *name, u8 num_ports, u64 gui
 	ib->phys_port_cnt = num_ports;
 	ib->num_comp_vectors = num_online_cpus();
 	ib->local_dma_lkey = 0;
+	ib->driver_def = pib_dm_defs;
 	ib->dev.parent = &hca->parent->dev;
 	memcpy(ib->node_desc, hca->node.desc, sizeof(ib->node_desc));
 	/* the doorbells, which ib_core lets through for software devices only */

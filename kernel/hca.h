@@ -27,6 +27,7 @@ struct platform_device;
  * @cqs, @srqs, @pds: object numbers
  * @mcast: multicast attachments, see mcast.c
  * @stats: protocol counters, per CPU, see counters.h
+ * @dm_used: bytes of device memory that are allocated
  * @standalone: ports give themselves LIDs
  * @id: number of @parent
  * @on_gone: set by fabric.c: unplug the ports and forget the HCA, which ib_core is about to
@@ -51,6 +52,7 @@ struct pib_hca {
 	u32 next_srqn;
 	struct pib_mcast *mcast;
 	struct pib_stats __percpu *stats;
+	atomic64_t dm_used;
 	bool standalone;
 	int id;
 	void (*on_gone)(struct pib_hca *hca);

@@ -33,6 +33,7 @@ enum pib_mr_type {
 	PIB_MR_USER,	/* memory of a process */
 	PIB_MR_FAST,	/* FRWR: registered by a work request */
 	PIB_MR_DM,	/* device memory */
+	PIB_MR_DMABUF,	/* memory of another device */
 };
 
 /**

@@ -35,6 +35,12 @@ void pib_disassociate_ucontext(struct ib_ucontext *ctx)
 {
 }
 
+/* An imported context needs to be told nothing: its being there is what allows imports. */
+int pib_query_ucontext(struct ib_ucontext *ctx, struct uverbs_attr_bundle *attrs)
+{
+	return 0;
+}
+
 struct pib_mmap_entry *pib_mmap_entry_create(struct ib_ucontext *ctx, void *mem, size_t size)
 {
 	struct pib_mmap_entry *entry;

@@ -5,6 +5,8 @@
 
 #include <rdma/ib_verbs.h>
 
+struct uverbs_attr_bundle;
+
 /**
  * struct pib_ucontext - a process' open device
  * @ib: ib_core's
@@ -41,6 +43,7 @@ struct pib_mmap_entry *pib_mmap_entry_create(struct ib_ucontext *ctx, void *mem,
 int pib_alloc_ucontext(struct ib_ucontext *ctx, struct ib_udata *udata);
 void pib_dealloc_ucontext(struct ib_ucontext *ctx);
 void pib_disassociate_ucontext(struct ib_ucontext *ctx);
+int pib_query_ucontext(struct ib_ucontext *ctx, struct uverbs_attr_bundle *attrs);
 int pib_mmap(struct ib_ucontext *ctx, struct vm_area_struct *vma);
 void pib_mmap_free(struct rdma_user_mmap_entry *entry);
 

@@ -81,6 +81,20 @@ static inline void *ib_virt_dma_to_ptr(u64 dma_addr)
 #define ib_umem_get_va ib_umem_get
 #endif
 
+/* ---- dma-buf ---- */
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+#define dma_buf_vmap_unlocked dma_buf_vmap
+#define dma_buf_vunmap_unlocked dma_buf_vunmap
+#endif
+
+/* The namespace became a string. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#define PIB_IMPORT_NS_DMA_BUF MODULE_IMPORT_NS(DMA_BUF)
+#else
+#define PIB_IMPORT_NS_DMA_BUF MODULE_IMPORT_NS("DMA_BUF")
+#endif
+
 /* ---- memory mapping ---- */
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)

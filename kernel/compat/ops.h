@@ -9,6 +9,7 @@
 #include <rdma/uverbs_ioctl.h>
 #include "compat.h"
 #include "../cq.h"
+#include "../dmabuf.h"
 #include "../mr.h"
 #include "../restrack.h"
 
@@ -53,6 +54,23 @@ static struct ib_mr *compat_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 lengt
 #define PIB_OPS_REG_USER_MR .reg_user_mr = compat_reg_user_mr
 #endif
 
+/* reg_user_mr_dmabuf: like reg_user_mr; the bundle instead of udata since 6.12 */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
+				       int fd, int access, struct ib_udata *udata)
+#elif LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
+static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
+				       int fd, int access, struct uverbs_attr_bundle *attrs)
+#else
+static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
+				       int fd, int access, struct ib_dmah *dmah,
+				       struct uverbs_attr_bundle *attrs)
+#endif
+{
+	return pib_reg_user_mr_dmabuf(ibpd, offset, length, virt, fd, access);
+}
+#define PIB_OPS_REG_DMABUF .reg_user_mr_dmabuf = compat_reg_dmabuf
+
 /* Details of SRQs can be shown since 6.5. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
 #define PIB_OPS_RES_SRQ
@@ -63,7 +81,8 @@ static struct ib_mr *compat_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 lengt
 #define PIB_COMPAT_OPS		\
 	PIB_OPS_CREATE_CQ,	\
 	PIB_OPS_RESIZE_CQ,	\
-	PIB_OPS_REG_USER_MR	\
+	PIB_OPS_REG_USER_MR,	\
+	PIB_OPS_REG_DMABUF	\
 	PIB_OPS_RES_SRQ
 
 #endif

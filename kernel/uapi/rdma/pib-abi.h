@@ -14,6 +14,7 @@
 #define PIB_ABI_H
 
 #include <linux/types.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 
 #define PIB_UVERBS_ABI_VERSION	1
 
@@ -247,6 +248,32 @@ struct pib_create_srq_resp {
 struct pib_modify_srq_cmd {
 	/* address of a struct pib_ring_info to fill when the SRQ is resized, or 0 */
 	__aligned_u64 ring_addr;
+};
+
+/* Additions to ib_core's methods for device memory, see ib_user_ioctl_cmds.h. */
+enum pib_dm_methods {
+	PIB_METHOD_DM_QUERY = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum pib_dm_alloc_attrs {
+	PIB_ATTR_ALLOC_DM_RESP = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum pib_dm_query_attrs {
+	PIB_ATTR_QUERY_DM_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	PIB_ATTR_QUERY_DM_RESP,
+};
+
+/**
+ * struct pib_dm_resp - alloc_dm, and DM_QUERY for one that is imported
+ * @offset: for mmap() on the device's command descriptor
+ * @size: bytes to map
+ * @length: bytes of device memory, from the start of the mapping on
+ */
+struct pib_dm_resp {
+	__aligned_u64 offset;
+	__aligned_u64 size;
+	__aligned_u64 length;
 };
 
 struct pib_create_ah_resp {

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Device memory: memory of the HCA that a process maps and registers. */
+#ifndef PIB_DM_H
+#define PIB_DM_H
+
+#include <rdma/uverbs_ioctl.h>
+#include "mr.h"
+
+/* Bytes of it in an HCA. */
+#define PIB_DM_SIZE	(16 << 20)
+
+/**
+ * struct pib_dm - a piece of device memory
+ * @ib: ib_core's
+ * @hca: owner
+ * @entry: the memory
+ * @size: bytes taken from the HCA's stock
+ */
+struct pib_dm {
+	struct ib_dm ib;
+	struct pib_hca *hca;
+	struct pib_mmap_entry *entry;
+	size_t size;
+};
+
+static inline struct pib_dm *to_dm(struct ib_dm *ib)
+{
+	return container_of(ib, struct pib_dm, ib);
+}
+
+extern const struct uapi_definition pib_dm_defs[];
+
+struct ib_dm *pib_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ctx,
+			   struct ib_dm_alloc_attr *attr, struct uverbs_attr_bundle *attrs);
+int pib_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);
+struct ib_mr *pib_reg_dm_mr(struct ib_pd *ibpd, struct ib_dm *ibdm, struct ib_dm_mr_attr *attr,
+			    struct uverbs_attr_bundle *attrs);
+
+#endif
