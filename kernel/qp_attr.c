@@ -6,6 +6,7 @@
 #include <linux/delay.h>
 #include "compat/compat.h"
 #include "ah.h"
+#include "apm.h"
 #include "cq.h"
 #include "hca.h"
 #include "qp.h"
@@ -145,7 +146,7 @@ static void set_paths(struct pib_qp *qp, const struct change *c)
 		to->alt_timeout = a->alt_timeout;
 	}
 	if (c->mask & IB_QP_PATH_MIG_STATE)
-		to->path_mig_state = a->path_mig_state;
+		pib_apm_set(qp, a->path_mig_state);
 }
 
 static void set_numbers(struct pib_qp *qp, const struct change *c)

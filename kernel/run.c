@@ -6,6 +6,7 @@
  * the result.
  */
 #include <linux/ktime.h>
+#include "apm.h"
 #include "completer.h"
 #include "counters.h"
 #include "cq.h"
@@ -56,9 +57,12 @@ static void take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		qp->events |= BIT(IB_EVENT_COMM_EST);
 	}
 
-	if (pib_qp_is_datagram(qp))
+	if (pib_qp_is_datagram(qp)) {
 		pib_datagram_rx(qp, b);
-	else if (pib_op_is_response(b->h.op))
+		return;
+	}
+	pib_apm_rx(qp, &b->h);
+	if (pib_op_is_response(b->h.op))
 		pib_completer_rx(qp, b, now);
 	else
 		pib_responder_rx(qp, b);
@@ -143,6 +147,7 @@ static void expire(struct pib_qp *qp, u64 now)
 
 	qp->timer_at = 0;
 	qp->stalls = 0;
+	pib_apm_rescue(qp, now);
 	pib_req_timer(&qp->req, now);
 }
 

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Automatic path migration (apm.c). All under qp->lock. */
+#ifndef PIB_APM_H
+#define PIB_APM_H
+
+#include "qp.h"
+
+/* A packet has come from the peer: its MigReq bit may arm or migrate. */
+void pib_apm_rx(struct pib_qp *qp, const struct pib_hdrs *h);
+/* The requester is about to give up: if there is another path it takes that. */
+void pib_apm_rescue(struct pib_qp *qp, u64 now);
+/* modify_qp sets the migration state. */
+void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state);
+
+#endif
