@@ -3,6 +3,7 @@
 #include <rdma/ib_mad.h>
 #include "attr.h"
 #include "compat/compat.h"
+#include "dm.h"
 #include "hca.h"
 #include "mcast.h"
 #include "proto/mad.h"
@@ -59,6 +60,7 @@ static void query_limits(struct ib_device_attr *attr)
 	attr->max_total_mcast_qp_attach = PIB_MCAST_GROUPS * PIB_MCAST_QPS;
 	attr->max_fast_reg_page_list_len = 1024;
 	attr->max_pkeys = PIB_PKEYS;
+	attr->max_dm_size = PIB_DM_SIZE;
 }
 
 int pib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr, struct ib_udata *udata)
