@@ -19,6 +19,7 @@
 #include "cq.h"
 #include "dm.h"
 #include "event.h"
+#include "fabric.h"
 #include "hca.h"
 #include "mad.h"
 #include "mcast.h"
@@ -319,6 +320,8 @@ struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
 		NL_SET_ERR_MSG(extack, "Not enough memory for the device");
 		goto err_dealloc;
 	}
+	/* from here on somebody else may unregister it */
+	hca->on_gone = pib_fabric_hca_gone;
 	err = ib_register_device(&hca->ib, name, NULL);
 	if (err == -ENFILE) {
 		NL_SET_ERR_MSG(extack, "An RDMA device of this name exists");
@@ -329,6 +332,7 @@ struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
 	return hca;
 
 err_dealloc:
+	hca->on_gone = NULL;
 	ib_dealloc_device(&hca->ib);
 	return ERR_PTR(err);
 }

@@ -536,7 +536,6 @@ static struct pib_seat *seat_make(struct pib_net *pn, const struct pib_hca_cfg *
 		goto err_unprepare;
 	}
 	seat->id = ++pn->next_id;
-	seat->hca->on_gone = pib_fabric_hca_gone;
 	list_add_tail(&seat->entry, &pn->seats);
 	pib_agent_start(&seat->agent, &seat->hca->node, &seat->hca->node_lock);
 	return seat;

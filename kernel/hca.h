@@ -30,8 +30,8 @@ struct platform_device;
  * @dm_used: bytes of device memory that are allocated
  * @standalone: ports give themselves LIDs
  * @id: number of @parent
- * @on_gone: set by fabric.c: unplug the ports and forget the HCA, which ib_core is about to
- *	free. Called once, in process context, whoever has asked for the removal.
+ * @on_gone: pib_fabric_hca_gone() once registered: unplugs the ports and forgets the HCA, which
+ *	ib_core is about to free. Called once, in process context, whoever has asked for the removal.
  */
 struct pib_hca {
 	struct ib_device ib;
