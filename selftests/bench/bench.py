@@ -6,6 +6,7 @@ same-host: both ends on one device in one namespace (rxe on a netdev of its own,
 veth: the ends in two namespaces joined by a veth pair (iperf3 over the same pair).
 """
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -82,15 +83,21 @@ class Ends:
 
 
 def bandwidth(row):
-    return row and row[3]
+    return row[3]
 
 
 def rate(row):
-    return row and row[4] * 1e6
+    return row[4] * 1e6
 
 
 def latency(row):
-    return row and row[4]
+    return row[4]
+
+
+def sample(column, row):
+    """A figure, or None where the program gave none (perftest writes inf or 0 if it could not tell the clock's rate)."""
+    value = column(row) if row else None
+    return value if value and math.isfinite(value) else None
 
 
 D = f"-D {max(1, round(SECONDS))}"
@@ -127,7 +134,7 @@ def measure(case, ends, peers):
     for _ in range(ROUNDS):
         for peer in peers:
             if peer in ("pib", "rxe"):
-                values[peer].append(column(ends[peer].perftest(program, args)))
+                values[peer].append(sample(column, ends[peer].perftest(program, args)))
             elif peer == "tcp" and iperf_args:
                 values[peer].append(ends["tcp"].iperf(iperf_args))
             elif peer == "memcpy" and size:
