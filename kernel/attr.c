@@ -73,7 +73,8 @@ int pib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr, struc
 	attr->vendor_part_id = n->device_id;
 	attr->hw_ver = n->revision;
 	attr->device_cap_flags = DEVICE_CAPS;
-	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG;
+	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG |
+				 IBK_BLOCK_MULTICAST_LOOPBACK;
 	attr->atomic_cap = IB_ATOMIC_GLOB;
 	attr->local_ca_ack_delay = 15;
 	/* completions carry CLOCK_MONOTONIC_RAW in ns */
