@@ -76,7 +76,6 @@ static void catch_up(struct pib_req *r, u32 inflight, u32 n)
 		return;
 	r->snd_psn = r->una_psn;
 	r->cur = r->una;
-	r->rd_atomic_out = 0;
 }
 
 /*
@@ -261,7 +260,7 @@ static void answered(struct pib_req *r, struct pib_swqe *w, u32 n, bool last, u6
 	u32 inflight = pib_req_inflight(r);
 
 	r->una_psn = pib_psn_add(r->una_psn, n);
-	if (last && inflight && r->rd_atomic_out)
+	if (last && r->rd_atomic_out)	/* 0: not asked for since the last going back */
 		r->rd_atomic_out--;
 	if (r->una_psn == pib_psn_add(w->psn, w->npkts))
 		w->state = PIB_WQE_DONE;

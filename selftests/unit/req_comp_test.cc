@@ -235,6 +235,17 @@ TEST(ReqComp, RnrInTheMiddleGoesOnThere)
 	EXPECT_EQ(v[0].h.flags, kLast | PIB_H_IMM | kAckReq);
 }
 
+TEST(ReqComp, ProgressEndsAnRnrWait)
+{
+	Qp q;
+
+	q.post(PIB_WR_WRITE, 8);
+	q.post(PIB_WR_WRITE, 8);
+	q.sends();
+	EXPECT_EQ(str(q.gets(ack(kPsn, kRnr | 1))), "");
+	EXPECT_EQ(str(q.gets(ack(kPsn))), "WRITE@1001+1");	// the NAK was an old one
+}
+
 TEST(ReqComp, RnrAlsoAcknowledgesWhatIsBefore)
 {
 	Qp q;
