@@ -3,6 +3,7 @@
 #include <rdma/ib_mad.h>
 #include "attr.h"
 #include "compat/compat.h"
+#include "cq.h"
 #include "dm.h"
 #include "hca.h"
 #include "mcast.h"
@@ -61,6 +62,8 @@ static void query_limits(struct ib_device_attr *attr)
 	attr->max_fast_reg_page_list_len = 1024;
 	attr->max_pkeys = PIB_PKEYS;
 	attr->max_dm_size = PIB_DM_SIZE;
+	attr->cq_caps.max_cq_moderation_count = PIB_CQ_MODERATION_MAX;
+	attr->cq_caps.max_cq_moderation_period = PIB_CQ_MODERATION_MAX;
 }
 
 int pib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr, struct ib_udata *udata)

@@ -19,19 +19,66 @@ static u32 cq_filled(const struct pib_cq *cq)
 	return cq->ring.index - smp_load_acquire(&cq->ring.hdr->consumer);
 }
 
-/* Is an event due for the entry that was just published? Disarms. */
-static bool cq_take_arm(struct pib_cq *cq, bool solicited)
+static u32 *cq_arm(struct pib_cq *cq)
 {
-	u32 *arm = cq->ring.user ? &cq->ring.hdr->arm : &cq->notify;
+	return cq->ring.user ? &cq->ring.hdr->arm : &cq->notify;
+}
+
+/* Is it armed for such an entry? Disarms. */
+static bool cq_disarm(struct pib_cq *cq, bool solicited)
+{
+	u32 want = solicited ? PIB_CQ_ARM_SOLICITED : PIB_CQ_ARM_ANY;
+
+	lockdep_assert_held(&cq->lock);
+
+	cq->mod_seen = 0;
+	cq->mod_solicited = false;
+	return xchg(cq_arm(cq), PIB_CQ_ARM_NONE) >= want;
+}
+
+/* The event may wait for more entries. */
+static bool cq_moderate(struct pib_cq *cq, bool solicited)
+{
+	lockdep_assert_held(&cq->lock);
+
+	if (likely(!cq->mod_period))
+		return false;
+	cq->mod_solicited |= solicited;
+	if (++cq->mod_seen >= cq->mod_count)
+		return false;
+	if (cq->mod_seen == 1)
+		hrtimer_start(&cq->mod_timer, ns_to_ktime((u64)cq->mod_period * NSEC_PER_USEC),
+			      HRTIMER_MODE_REL_SOFT);
+	return true;
+}
+
+static enum hrtimer_restart cq_mod_timer(struct hrtimer *timer)
+{
+	struct pib_cq *cq = container_of(timer, struct pib_cq, mod_timer);
+	unsigned long flags;
+	bool call;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	call = cq->mod_seen && cq_disarm(cq, cq->mod_solicited);
+	spin_unlock_irqrestore(&cq->lock, flags);
+
+	if (call && cq->ib.comp_handler)
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	return HRTIMER_NORESTART;
+}
+
+/* Is an event to be raised for the entry that was just published? */
+static bool cq_event_due(struct pib_cq *cq, bool solicited)
+{
 	u32 want = solicited ? PIB_CQ_ARM_SOLICITED : PIB_CQ_ARM_ANY;
 
 	lockdep_assert_held(&cq->lock);
 
 	/* the process arms, then looks at the producer index; here the other way round */
 	smp_mb();
-	if (READ_ONCE(*arm) < want)
+	if (READ_ONCE(*cq_arm(cq)) < want || cq_moderate(cq, solicited))
 		return false;
-	return xchg(arm, PIB_CQ_ARM_NONE) >= want;
+	return cq_disarm(cq, solicited || cq->mod_solicited);
 }
 
 static void cq_overflow(struct pib_cq *cq)
@@ -63,7 +110,7 @@ static bool cq_add(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
 	*(struct pib_cqe *)pib_ring_slot(&cq->ring, cq->ring.index) = e;
 	cq->ring.index++;
 	smp_store_release(&cq->ring.hdr->producer, cq->ring.index);
-	return cq_take_arm(cq, solicited);
+	return cq_event_due(cq, solicited);
 }
 
 void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
@@ -167,6 +214,7 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 
 	spin_lock_init(&cq->lock);
 	INIT_WORK(&cq->err_work, cq_err_work);
+	hrtimer_setup(&cq->mod_timer, cq_mod_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	err = pib_ring_alloc(&cq->ring, attr->cqe, sizeof(struct pib_cqe), udata, &resp.ring);
 	if (err)
 		return err;
@@ -194,6 +242,7 @@ int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 
 	/* ib_core lets no QP keep a CQ that is destroyed: nothing is added any more */
 	cancel_work_sync(&cq->err_work);
+	hrtimer_cancel(&cq->mod_timer);
 	xa_erase(&to_hca(ibcq->device)->cqs, cq->cqn);
 	pib_ring_free(&cq->ring);
 	return 0;
@@ -246,9 +295,15 @@ out:
 	return err;
 }
 
-/* Events are raised as soon as they are due, whatever delay is allowed. */
+/* An event that waits already waits as it was told to. */
 int pib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {
+	struct pib_cq *cq = to_cq(ibcq);
+
+	spin_lock_irq(&cq->lock);
+	cq->mod_count = count;
+	cq->mod_period = count > 1 ? period : 0;
+	spin_unlock_irq(&cq->lock);
 	return 0;
 }
 
@@ -301,11 +356,11 @@ int pib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags how)
 								     PIB_CQ_ARM_ANY;
 	struct pib_cq *cq = to_cq(ibcq);
 	unsigned long flags;
-	u32 *arm;
 	int missed;
+	u32 *arm;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	arm = cq->ring.user ? &cq->ring.hdr->arm : &cq->notify;
+	arm = cq_arm(cq);
 	/* 11.4.2.2: the stronger of two requests counts */
 	if (READ_ONCE(*arm) < want)
 		xchg(arm, want);

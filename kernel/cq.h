@@ -3,6 +3,7 @@
 #ifndef PIB_CQ_H
 #define PIB_CQ_H
 
+#include <linux/hrtimer.h>
 #include <rdma/ib_verbs.h>
 #include "ring.h"
 
@@ -15,6 +16,11 @@
  * @notify: kernel CQs: enum pib_cq_arm
  * @overflow: an entry was lost: CQ_ERR was raised, nothing more is added
  * @err_work: tells of @overflow in process context
+ * @mod_count: an event that is due waits for this many entries ...
+ * @mod_period: ... or for so many us; 0: it does not wait
+ * @mod_seen: entries since an event has been due
+ * @mod_solicited: one of them was solicited
+ * @mod_timer: ends @mod_period
  */
 struct pib_cq {
 	struct ib_cq ib;
@@ -24,7 +30,15 @@ struct pib_cq {
 	u32 notify;
 	bool overflow;
 	struct work_struct err_work;
+	u16 mod_count;
+	u16 mod_period;
+	u16 mod_seen;
+	bool mod_solicited;
+	struct hrtimer mod_timer;
 };
+
+/* Most that modify_cq accepts, of both entries and us. */
+#define PIB_CQ_MODERATION_MAX	U16_MAX
 
 static inline struct pib_cq *to_cq(struct ib_cq *ib)
 {
