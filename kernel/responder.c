@@ -214,9 +214,15 @@ void pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 /* False: the memory may not be read. */
 static bool attach(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *b)
 {
+	int err;
+
 	if (!b->len)
 		return true;
-	if (pib_mem_get_remote(qp, tx->rkey, tx->va, tx->len, IB_ACCESS_REMOTE_READ, &b->segs[0]))
+	if (!enter_domain(qp, tx->h.srqn))
+		return false;
+	err = pib_mem_get_remote(qp, tx->rkey, tx->va, tx->len, IB_ACCESS_REMOTE_READ, &b->segs[0]);
+	qp->rx_pd = NULL;
+	if (err)
 		return false;
 
 	b->payload = PIB_PAYLOAD_SEGS;

@@ -118,7 +118,7 @@ static int resize(struct pib_srq *srq, struct ibv_srq_attr *attr, int mask)
 	if (err || !info.size)
 		goto out;
 	err = pib_ring_map(&ring, ibsrq->context->cmd_fd, &info,
-			   slot_size(srq->max_sge), attr->max_wr);
+			   slot_size(srq->max_sge), info.entries);
 	if (err) {
 		/* the old ring leads nowhere now: take nothing more */
 		srq->ring.limit = 0;

@@ -117,15 +117,17 @@ struct pib_swqe {
 
 enum pib_tx_kind {
 	PIB_TX_REQUEST,		/* payload: @len bytes of @wqe's message from @off on */
-	PIB_TX_LOCAL,		/* execute @wqe here (LOCAL_INV, REG_MR, BIND_MW), then pib_req_local_done() */
+	PIB_TX_LOCAL,		/* execute @wqe (LOCAL_INV, REG_MR, BIND_MW), then pib_req_local_done() */
 	PIB_TX_ACK,		/* ACK, NAK or atomic response: no payload */
-	PIB_TX_READ_RESP,	/* payload: @len bytes at @va through @rkey; if that fails pib_resp_read_failed() */
+	/* payload: @len bytes at @va through @rkey; if that fails pib_resp_read_failed() */
+	PIB_TX_READ_RESP,
 };
 
 /**
  * struct pib_tx - something to send
  * @kind: enum pib_tx_kind
- * @h: transport headers; env adds LRH, GRH, P_Key and for UD the AH's fields and the source QP
+ * @h: transport headers; env adds LRH, GRH, P_Key and for UD the AH's fields and the source QP.
+ *	PIB_TX_READ_RESP: @h.srqn is the one that the request named
  * @npkts: packets of this burst
  * @len: bytes of payload
  * @off: offset of the payload in the message
@@ -359,7 +361,7 @@ enum pib_act_kind {
 	PIB_ACT_FAA,
 	PIB_ACT_ATOMIC_WRITE,
 	PIB_ACT_FLUSH,
-	PIB_ACT_ABORT_RECV,	/* UC: the message being received is lost: its receive WQE goes back to be reused */
+	PIB_ACT_ABORT_RECV,	/* UC: the message is lost: its receive WQE, if one was taken, is reused */
 };
 
 /**
@@ -406,11 +408,12 @@ struct pib_act {
 enum pib_res {
 	PIB_RES_OK,
 	PIB_RES_RNR,		/* no receive WQE: nothing of the act was done */
-	PIB_RES_LEN,		/* message longer than the receive WQE: NAK invalid request, receive completes LOC_LEN_ERR */
+	/* message longer than the receive WQE: NAK invalid request, receive completes LOC_LEN_ERR */
+	PIB_RES_LEN,
 	PIB_RES_INV_REQ,	/* NAK invalid request (misaligned atomic, ...) */
 	PIB_RES_ACCESS,		/* NAK remote access error */
-	PIB_RES_OP,		/* NAK remote operational error (receive WQE's own memory is bad) */
-	PIB_RES_DROP,		/* UC: drop the message silently; its receive WQE, if taken, env puts back itself */
+	PIB_RES_OP,		/* NAK remote operational error (the receive WQE's memory is bad) */
+	PIB_RES_DROP,		/* UC: drop the message; env puts back its receive WQE, if taken */
 };
 
 enum pib_resp_drop {		/* why a request was not executed; counted by env */
@@ -433,6 +436,7 @@ enum pib_resp_drop {		/* why a request was not executed; counted by env */
  * @orig: atomics: the value before
  * @rkey: READ: key of the range
  * @len: READ: bytes of the range
+ * @srqn: XRC: SRQ that the request named
  * @psn: first PSN of the response
  * @npkts: PSNs of the response
  * @msn: for the response's AETH
@@ -449,6 +453,7 @@ struct pib_rd_res {
 	u64 orig;
 	u32 rkey;
 	u32 len;
+	u32 srqn;
 	u32 psn;
 	u32 npkts;
 	u32 msn;
@@ -549,7 +554,7 @@ void pib_resp_init(struct pib_resp *r, struct pib_rd_res *res, u32 nres);
 /* INIT -> RTR */
 void pib_resp_start(struct pib_resp *r, const struct pib_resp_cfg *cfg, u32 psn);
 void pib_resp_reconfig(struct pib_resp *r, const struct pib_resp_cfg *cfg);
-/* Begin with a request burst of @npkts packets and @len bytes; @h stays valid until the last step. */
+/* Begin with a request burst of @npkts packets, @len bytes; @h stays valid until the last step. */
 void pib_resp_begin(struct pib_resp *r, const struct pib_hdrs *h, u32 npkts, u32 len);
 /* Next thing to do for it; false: the burst is done with. */
 bool pib_resp_step(struct pib_resp *r, struct pib_act *act);

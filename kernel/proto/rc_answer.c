@@ -253,6 +253,7 @@ static void send_read(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx *t
 
 	h->syndrome = ack_syndrome(r);
 	h->msn = e->msn;
+	h->srqn = e->srqn;
 	h->flags = (e->off == e->start ? PIB_H_FIRST : 0) |
 		   (e->off + n == e->end ? PIB_H_LAST : 0);
 	tx->npkts = n;

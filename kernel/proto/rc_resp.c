@@ -406,6 +406,7 @@ static void read_done(struct pib_resp *r)
 	e->va = r->h->va;
 	e->rkey = r->h->rkey;
 	e->len = r->h->dmalen;
+	e->srqn = r->h->srqn;
 	r->epsn = pib_psn_add(r->epsn, e->npkts);
 }
 
