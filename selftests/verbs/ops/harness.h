@@ -66,7 +66,7 @@ template <typename A, typename B>
 void check_equal(const char *file, int line, const char *text, const A &a, const B &b)
 {
 	bool equal;
-	if constexpr (std::is_integral_v<A> && std::is_integral_v<B>)
+	if constexpr (std::is_integral_v<A> && std::is_integral_v<B> && !std::is_same_v<A, bool>)
 		equal = std::cmp_equal(a, b);
 	else
 		equal = a == b;

@@ -1,5 +1,180 @@
 // SPDX-License-Identifier: GPL-2.0
+/* What the device says it can do, it does; beyond it refuses. */
+#include <algorithm>
+#include <arpa/inet.h>
+
+#include "end.h"
 #include "suites.h"
+
 namespace ops {
-void add_limits(Suite &) {}
+
+namespace {
+
+/* All work requests that may be posted at once, on one QP. */
+void work_requests(const Env &env)
+{
+	EndOptions o;
+	Device dev = env.open_a();
+	int most = dev.device_attr.orig_attr.max_qp_wr;
+	o.cap = {unsigned(most), unsigned(most), 1, 1, 0};
+	o.cqe = std::min(2 * most, dev.device_attr.orig_attr.max_cqe);
+	Pair p(env, o);
+	CHECK(p.a.opt.cap.max_send_wr >= unsigned(most));
+	for (int i = 0; i < most; i++)
+		p.b.recv({p.b.sge(0, 8)}, i);
+	for (int i = 0; i < most; i++) {
+		Wr wr = p.send_wr(0, 1);
+		wr.id = i;
+		p.a.send(wr);
+	}
+	for (int i = 0; i < most; i++) {
+		p.a.expect({.id = i});
+		p.b.expect_recv({.id = i});
+	}
 }
+
+void queue_pair_too_big(const Env &env)
+{
+	End e(env.open_a(), {});
+	const ibv_device_attr &d = e.dev.device_attr.orig_attr;
+	const ibv_qp_cap wrong[] = {
+		{unsigned(d.max_qp_wr + 1), 1, 1, 1, 0}, {1, unsigned(d.max_qp_wr + 1), 1, 1, 0},
+		{1, 1, unsigned(d.max_sge + 1), 1, 0}, {1, 1, 1, unsigned(d.max_sge + 1), 0},
+		{1, 1, 1, 1, 1 << 20},
+	};
+	for (const auto &cap : wrong) {
+		ibv_qp_init_attr attr{};
+		attr.send_cq = attr.recv_cq = e.cq.get();
+		attr.cap = cap;
+		attr.qp_type = IBV_QPT_RC;
+		CHECK(!ibv_create_qp(e.pd.get(), &attr));
+	}
+}
+
+void completion_queue(const Env &env)
+{
+	Device dev = env.open_a();
+	Cq cq(made(ibv_create_cq(dev.ctx.get(), dev.device_attr.orig_attr.max_cqe, nullptr, nullptr, 0),
+		   "ibv_create_cq"));
+	CHECK(cq->cqe >= dev.device_attr.orig_attr.max_cqe);
+}
+
+/* A full CQ of a middling size gives every entry back, in order. */
+void completion_queue_full(const Env &env)
+{
+	EndOptions o;
+	o.cap.max_send_wr = 1000;
+	o.cqe = 1000;
+	Pair p(env, o);
+	for (int i = 0; i < 1000; i++) {
+		Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 4);
+		wr.id = i;
+		p.a.send(wr);
+	}
+	p.a.expect({.id = 0});
+	for (int i = 1; i < 1000; i++)
+		p.a.expect({.id = i});
+	CHECK_EQ(p.a.state(), IBV_QPS_RTS);
+}
+
+void shared_queue(const Env &env)
+{
+	Device dev = env.open_a();
+	Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
+	ibv_srq_init_attr attr{};
+	attr.attr.max_wr = dev.device_attr.orig_attr.max_srq_wr;
+	attr.attr.max_sge = 1;
+	Srq srq(made(ibv_create_srq(pd.get(), &attr), "ibv_create_srq"));
+	attr.attr.max_wr = 4;
+	attr.attr.max_sge = dev.device_attr.orig_attr.max_srq_sge;
+	Srq wide(made(ibv_create_srq(pd.get(), &attr), "ibv_create_srq"));
+	CHECK(attr.attr.max_sge >= unsigned(dev.device_attr.orig_attr.max_srq_sge));
+}
+
+/* As many of each as anybody here can wait for. */
+void many_objects(const Env &env)
+{
+	End e(env.open_a(), {});
+	const ibv_device_attr &d = e.dev.device_attr.orig_attr;
+	std::vector<Pd> pds;
+	for (int i = 0, n = std::min(d.max_pd - 1, 500); i < n; i++)
+		pds.emplace_back(made(ibv_alloc_pd(e.dev.ctx.get()), "ibv_alloc_pd"));
+	std::vector<Mr> mrs;
+	for (int i = 0, n = std::min(d.max_mr - 1, 2000); i < n; i++)
+		mrs.emplace_back(made(ibv_reg_mr(pds[i % pds.size()].get(), e.mem.at(), 4096, all_access), "ibv_reg_mr"));
+	std::vector<uint32_t> keys;
+	for (const auto &mr : mrs)
+		keys.push_back(mr->lkey);
+	std::ranges::sort(keys);
+	CHECK(std::ranges::adjacent_find(keys) == keys.end());
+	std::vector<Cq> cqs;
+	for (int i = 0, n = std::min(d.max_cq - 1, 300); i < n; i++)
+		cqs.emplace_back(made(ibv_create_cq(e.dev.ctx.get(), 4, nullptr, nullptr, 0), "ibv_create_cq"));
+	std::vector<Qp> qps;
+	std::vector<uint32_t> numbers;
+	ibv_qp_init_attr attr{};
+	attr.send_cq = attr.recv_cq = e.cq.get();
+	attr.qp_type = IBV_QPT_RC;
+	for (int i = 0, n = std::min(d.max_qp - 2, 1000); i < n; i++) {
+		attr.cap = {2, 2, 1, 1, 0};
+		qps.emplace_back(made(ibv_create_qp(e.pd.get(), &attr), "ibv_create_qp"));
+		numbers.push_back(qps.back()->qp_num);
+	}
+	std::ranges::sort(numbers);
+	CHECK(std::ranges::adjacent_find(numbers) == numbers.end());
+	CHECK(numbers.front() > 1 && numbers.back() < 0xffffff);
+	Pair p(env);
+	p.ping();
+}
+
+void read_depth(const Env &env)
+{
+	EndOptions o;
+	o.rd_atomic = env.open_a().device_attr.orig_attr.max_qp_rd_atom;
+	o.memory = 1 << 18;
+	Pair p(env, o);
+	fill(p.b.mem.bytes(0, 1 << 17), 1);
+	for (unsigned i = 0; i < 64; i++) {
+		Wr wr = p.rdma_wr(IBV_WR_RDMA_READ, i * 2048, 2048);
+		wr.id = i;
+		p.a.send(wr);
+	}
+	for (unsigned i = 0; i < 64; i++)
+		p.a.expect({.id = i});
+	check_filled(p.a.mem.bytes(0, 1 << 17), 1);
+}
+
+/* The tables of a port: every index that is said to be there can be asked for, the next cannot. */
+void tables(const Env &env)
+{
+	Device dev = env.open_a();
+	ibv_gid gid;
+	for (int i = 0; i < dev.port_attr.gid_tbl_len; i++)
+		CHECK_EQ(ibv_query_gid(dev.ctx.get(), dev.port, i, &gid), 0);
+	CHECK(ibv_query_gid(dev.ctx.get(), dev.port, dev.port_attr.gid_tbl_len, &gid) != 0);
+	__be16 pkey;
+	for (int i = 0; i < dev.port_attr.pkey_tbl_len; i++)
+		CHECK_EQ(ibv_query_pkey(dev.ctx.get(), dev.port, i, &pkey), 0);
+	CHECK(ibv_query_pkey(dev.ctx.get(), dev.port, dev.port_attr.pkey_tbl_len, &pkey) != 0);
+	CHECK_EQ(ibv_query_pkey(dev.ctx.get(), dev.port, 0, &pkey), 0);
+	CHECK(ntohs(pkey) & 0x7fff);
+	ibv_port_attr attr;
+	CHECK(ibv_query_port(dev.ctx.get(), 0, &attr) != 0);
+	CHECK(ibv_query_port(dev.ctx.get(), dev.device_attr.orig_attr.phys_port_cnt + 1, &attr) != 0);
+}
+
+} // namespace
+
+void add_limits(Suite &suite)
+{
+	suite.add("limit.max_qp_wr", work_requests);
+	suite.add("limit.queue_pair_too_big", queue_pair_too_big);
+	suite.add("limit.max_cqe", completion_queue);
+	suite.add("limit.cq_full", completion_queue_full);
+	suite.add("limit.max_srq", shared_queue);
+	suite.add("limit.many_objects", many_objects);
+	suite.add("limit.max_qp_rd_atom", read_depth);
+	suite.add("limit.tables", tables);
+}
+
+} // namespace ops

@@ -1,5 +1,89 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Alternate paths and migration (17.2.8). The other path is the same way once more: nothing else is needed. */
+#include "end.h"
 #include "suites.h"
+
 namespace ops {
-void add_migration(Suite &) {}
+
+namespace {
+
+constexpr int arm_mask = IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE;
+
+void rearm(End &e, const End &peer)
+{
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_RTS;
+	attr.alt_ah_attr = e.address_of(peer);
+	attr.alt_port_num = e.dev.port;
+	attr.alt_timeout = 14;
+	attr.path_mig_state = IBV_MIG_REARM;
+	int err = e.try_modify(attr, IBV_QP_STATE | arm_mask);
+	if (err == EOPNOTSUPP || err == ENOSYS)
+		throw Skip("not supported");
+	CHECK_EQ(err, 0);
 }
+
+void need(const Env &env)
+{
+	if (!env.open_a().has(IBV_DEVICE_AUTO_PATH_MIG))
+		throw Skip("the device does not offer path migration");
+}
+
+/* Both sides ask for it, packets go both ways: then both are armed. */
+void arm(Pair &p)
+{
+	rearm(p.a, p.b);
+	rearm(p.b, p.a);
+	for (int i = 0; i < 10; i++) {
+		p.ping();
+		p.a.recv({p.a.sge(2048, 64)}, 1);
+		Wr back;
+		back.sg = {p.b.sge(2048, 8)};
+		p.b.send(back);
+		p.b.expect({});
+		p.a.expect({.opcode = IBV_WC_RECV});
+		if (p.a.query().path_mig_state == IBV_MIG_ARMED && p.b.query().path_mig_state == IBV_MIG_ARMED)
+			return;
+	}
+	FAIL("the alternate paths are not armed");
+}
+
+void armed(const Env &env)
+{
+	need(env);
+	Pair p(env);
+	arm(p);
+	ibv_qp_attr a = p.a.query();
+	CHECK_EQ(a.alt_port_num, p.a.dev.port);
+	CHECK_EQ(a.alt_ah_attr.dlid, p.b.dev.port_attr.lid);
+	CHECK_EQ(a.alt_timeout, 14);
+}
+
+/* One side migrates of its own will; the other follows, and says so. */
+void migrate(const Env &env)
+{
+	need(env);
+	Pair p(env);
+	arm(p);
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_RTS;
+	attr.path_mig_state = IBV_MIG_MIGRATED;
+	p.a.modify(attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE);
+	CHECK_EQ(p.a.query().path_mig_state, IBV_MIG_MIGRATED);
+	p.ping();
+	p.b.expect_event(IBV_EVENT_PATH_MIG);
+	CHECK_EQ(p.b.query().path_mig_state, IBV_MIG_MIGRATED);
+	p.ping();
+	/* And once more. */
+	arm(p);
+}
+
+} // namespace
+
+void add_migration(Suite &suite)
+{
+	suite.add("migration.armed", armed);
+	suite.add("migration.requested", migrate);
+}
+
+} // namespace ops

@@ -252,7 +252,7 @@ struct BadBind {
 
 constexpr BadBind bad_binds[] = {
 	{"region_without_mw_bind", 0, 64, IBV_ACCESS_LOCAL_WRITE, window_access},
-	{"range_past_the_region", 65536 - 32, 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND, window_access},
+	{"range_before_the_region", -size_t(1), 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND, window_access},
 	{"write_to_a_read_only_region", 0, 64, IBV_ACCESS_MW_BIND, IBV_ACCESS_REMOTE_WRITE},
 };
 
@@ -272,6 +272,27 @@ void bad_bind(const Env &env, const BadBind &t)
 		return;
 	p.b.expect({.status = IBV_WC_MW_BIND_ERR});
 	CHECK_EQ(p.b.state(), IBV_QPS_ERR);
+}
+
+/* Hardware lets a window be longer than its region; what the region does not cover is out of reach all the same. */
+void longer_than_region(const Env &env)
+{
+	Pair p(env, base());
+	Mw mw = make_window(p.b, IBV_MW_TYPE_2);
+	size_t start = p.b.mem.size() - 64;
+	Wr wr;
+	wr.op = IBV_WR_BIND_MW;
+	wr.mw = mw.get();
+	wr.rkey = ibv_inc_rkey(mw->rkey);
+	wr.bind = range(p.b, start, 128);
+	if (p.b.try_send(wr) || p.b.completion().status == IBV_WC_MW_BIND_ERR)
+		return;
+	p.a.send(through(p, wr.rkey, IBV_WR_RDMA_WRITE, start, 64));
+	p.a.expect({});
+	Wr past = through(p, wr.rkey, IBV_WR_RDMA_WRITE, 0, 8);
+	past.addr = p.b.mem.addr(p.b.mem.size() - 4);
+	p.a.send(past);
+	p.a.expect({.status = IBV_WC_REM_ACCESS_ERR});
 }
 
 /* A region with a window bound to it stays (10.6.7.2.3). */
@@ -297,6 +318,7 @@ void add_windows(Suite &suite)
 	}
 	for (const auto &b : bad_binds)
 		suite.add(std::string("mw.bind.") + b.name, [=](Env &env) { bad_bind(env, b); });
+	suite.add("mw.bind.longer_than_the_region", longer_than_region);
 	suite.add("mw.type_1.unbind", unbind);
 	suite.add("mw.type_1.region_stays", region_stays);
 	suite.add("mw.type_2.zero_based", zero_based);

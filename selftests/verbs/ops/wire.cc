@@ -19,7 +19,9 @@ namespace ops {
 namespace {
 
 constexpr unsigned udp_port = 18514;
-constexpr uint8_t rc_acknowledge = 0x11, rc_atomic_acknowledge = 0x12;
+/* The operation; the three bits above it say whether RC or XRC. */
+constexpr uint8_t acknowledge = 0x11, atomic_acknowledge = 0x12;
+constexpr uint8_t rc = 0x00, xrc = 0xa0;
 
 using Bytes = std::span<const uint8_t>;
 
@@ -53,7 +55,10 @@ std::optional<Ack> ack_of(Bytes b)
 		return {};
 	bool grh = (b[8 + 1] & 3) == 3;
 	size_t bth = 8 + 8 + (grh ? 40 : 0);
-	if (b.size() < bth + 16 || (b[bth] != rc_acknowledge && b[bth] != rc_atomic_acknowledge))
+	if (b.size() < bth + 16)
+		return {};
+	uint8_t transport = b[bth] & 0xe0, op = b[bth] & 0x1f;
+	if ((transport != rc && transport != xrc) || (op != acknowledge && op != atomic_acknowledge))
 		return {};
 	return Ack{b[bth + 5] * 0x10000u + be16(b, bth + 6), b[bth + 12]};
 }
