@@ -126,7 +126,7 @@ static struct pib_av *avn_swap(struct pib_hca *hca, u32 avn, struct pib_av *av)
 
 int pib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata)
 {
-	gfp_t gfp = init->flags & RDMA_CREATE_AH_SLEEPABLE ? GFP_KERNEL : GFP_ATOMIC;
+	gfp_t gfp = init->flags & RDMA_CREATE_AH_SLEEPABLE ? GFP_KERNEL_ACCOUNT : GFP_ATOMIC;
 	struct pib_hca *hca = to_hca(ibah->device);
 	struct pib_create_ah_resp resp = {};
 	struct pib_ah *ah = to_ah(ibah);

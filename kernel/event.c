@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What the agents have changed, told to ib_core and to the links. */
+#include "compat/compat.h"
 #include "event.h"
 #include "hca.h"
 
@@ -94,5 +95,5 @@ static bool has_events(const struct pib_hca *hca)
 void pib_hca_events(struct pib_hca *hca)
 {
 	if (has_events(hca))
-		queue_work(system_unbound_wq, &hca->event_work);
+		queue_work(system_dfl_wq, &hca->event_work);
 }

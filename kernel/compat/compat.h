@@ -51,6 +51,10 @@ static inline void pib_compat_hrtimer_setup(struct hrtimer *timer,
 #define WQ_PERCPU 0
 #endif
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+#define system_dfl_wq system_unbound_wq
+#endif
+
 /* ---- verbs: constants ---- */
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
