@@ -154,8 +154,8 @@ int pib_hdrs_parse(struct pib_hdrs *h, const u8 *buf, size_t avail, size_t len,
  * @payload_len: bytes of payload without pad
  * @buf: room for PIB_HDRS_MAX bytes
  *
- * Returns the bytes written; 0: no opcode says what @h says. Pad bytes (pib_hdrs_pad()) and ICRC follow the
- * payload and are the caller's.
+ * Returns the bytes written; 0: no opcode says what @h says. Pad bytes
+ * (pib_hdrs_pad()) and ICRC follow the payload and are the caller's.
  */
 size_t pib_hdrs_build(const struct pib_hdrs *h, size_t payload_len, u8 *buf);
 

@@ -13,7 +13,7 @@
 u32 pib_icrc_headers(const u8 *hdrs, size_t len);
 /* Go on over payload or pad. */
 u32 pib_icrc_update(u32 crc, const void *data, size_t len);
-/* The value as it stands in the packet's last four bytes: store it little-endian byte order per 7.8.1. */
+/* The value as it stands in the packet's last four bytes: least significant byte first (7.8.1). */
 void pib_icrc_store(u32 crc, u8 out[4]);
 /* True if the four bytes are the ICRC that @crc ends in. */
 bool pib_icrc_match(u32 crc, const u8 in[4]);

@@ -5,7 +5,7 @@
 
 #include "rc.h"
 
-#define PIB_MSG_MAX		0x80000000U	/* a message is of 2^31 bytes at most (9.7.1) */
+#define PIB_MSG_MAX		0x80000000U	/* bytes of a message at most */
 
 /* AETH syndrome (9.7.5.2.1): bits 7-5 the kind, bits 4-0 its value. */
 #define PIB_AETH_ACK		0

@@ -35,7 +35,8 @@ std::vector<Opcode> all_opcodes()
 		uint8_t low = v[i].value;
 		bool response = low >= 0x0D && low <= 0x12;
 
-		v.push_back({ uint8_t(0xA0 | low), uint8_t(v[i].ext + (response ? 0 : 4)), v[i].payload });
+		v.push_back({ uint8_t(0xA0 | low), uint8_t(v[i].ext + (response ? 0 : 4)),
+			      v[i].payload });
 		if (low <= 0x0B)
 			v.push_back({ uint8_t(0x20 | low), v[i].ext, true });
 	}
@@ -131,7 +132,8 @@ TEST(Hdrs, EveryOpcodeThereAndBack)
 				return q;
 			}());
 			EXPECT_EQ(again.err, PIB_PARSE_OK);
-			EXPECT_EQ(0, memcmp(&again.h, &r.h, sizeof(r.h))) << std::hex << int(o.value);
+			EXPECT_EQ(0, memcmp(&again.h, &r.h, sizeof(r.h)))
+				<< std::hex << int(o.value);
 		}
 	}
 }
@@ -140,13 +142,16 @@ TEST(Hdrs, FieldsLieWhereTheSpecificationPutsThem)
 {
 	// RC RDMA WRITE ONLY with immediate, GRH; fields with bytes that tell their place.
 	const Bytes p = {
-		0x30, 0x53, 0x01, 0x02, 0x00, 0x1A, 0x03, 0x04,		// VL 3 SL 5 DLID SLID
-		0x6A, 0xB1, 0x23, 0x45, 0x00, 0x38, 0x1B, 0x40,		// TClass AB Flow 12345 Hop 64
-		1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,	// SGID
+		// LRH: VL 3, SL 5, DLID, SLID
+		0x30, 0x53, 0x01, 0x02, 0x00, 0x1A, 0x03, 0x04,
+		// GRH: TClass AB, flow 12345, hop 64, SGID, DGID
+		0x6A, 0xB1, 0x23, 0x45, 0x00, 0x38, 0x1B, 0x40,
+		1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
 		21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36,
+		// BTH, RETH, immediate data
 		0x0B, 0xF0, 0x80, 0x01, 0xC0, 0x11, 0x22, 0x33, 0x80, 0x44, 0x55, 0x66,
-		1, 2, 3, 4, 5, 6, 7, 8, 0xA, 0xB, 0xC, 0xD, 0, 0, 0, 5,	// RETH
-		0xDE, 0xAD, 0xBE, 0xEF,					// immediate
+		1, 2, 3, 4, 5, 6, 7, 8, 0xA, 0xB, 0xC, 0xD, 0, 0, 0, 5,
+		0xDE, 0xAD, 0xBE, 0xEF,
 		'h', 'e', 'l', 'l', 'o', 0, 0, 0, 0, 0, 0, 0,
 	};
 	Bytes q = p;
@@ -273,14 +278,15 @@ TEST(Hdrs, EveryTruncationIsRefused)
 		for (size_t n = 0; n < p.size(); n++) {
 			Bytes cut(p.begin(), p.begin() + n);
 
-			EXPECT_NE(parse(cut).err, PIB_PARSE_OK) << std::hex << int(o.value) << " " << n;
+			EXPECT_NE(parse(cut).err, PIB_PARSE_OK) << int(o.value) << " " << n;
 		}
 		// Only the headers at hand, the rest elsewhere.
 		for (size_t n = 0; n < p.size(); n++) {
 			Bytes cut(p.begin(), p.begin() + n);
 			Parsed r{};
 
-			r.err = pib_hdrs_parse(&r.h, cut.data(), n, p.size(), &r.hdr_len, &r.payload);
+			r.err = pib_hdrs_parse(&r.h, cut.data(), n, p.size(), &r.hdr_len,
+					       &r.payload);
 			EXPECT_EQ(r.err == PIB_PARSE_OK, n >= hdr_len) << std::hex << int(o.value);
 		}
 	}

@@ -46,8 +46,10 @@ void post(Node &n, uint64_t id, uint8_t op, uint32_t len)
 
 void prepare(Node &n)
 {
-	static const uint8_t ops[] = { PIB_WR_SEND, PIB_WR_READ, PIB_WR_CAS, PIB_WR_WRITE,
-				       PIB_WR_FLUSH, PIB_WR_READ, PIB_WR_ATOMIC_WRITE, PIB_WR_SEND_IMM };
+	static const uint8_t ops[] = {
+		PIB_WR_SEND, PIB_WR_READ, PIB_WR_CAS, PIB_WR_WRITE,
+		PIB_WR_FLUSH, PIB_WR_READ, PIB_WR_ATOMIC_WRITE, PIB_WR_SEND_IMM,
+	};
 	uint64_t id = 0;
 
 	n.mem[1] = { .va = 0x1000, .bytes = Bytes(4096) };
@@ -66,7 +68,8 @@ void check_roundtrip(const pib_hdrs &h, size_t payload_len)
 	pib_hdrs again;
 
 	expect(n && n <= PIB_HDRS_MAX, "what was parsed cannot be built");
-	expect(!pib_hdrs_parse(&again, buf, n, total, &hdr_len, &len), "what was built cannot be parsed");
+	expect(!pib_hdrs_parse(&again, buf, n, total, &hdr_len, &len),
+	       "what was built cannot be parsed");
 	expect(hdr_len == n && len == payload_len, "lengths change");
 	expect(!std::memcmp(&h, &again, sizeof(h)), "headers change");
 }

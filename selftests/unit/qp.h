@@ -188,8 +188,8 @@ inline Burst with(Burst b, const std::function<void(Burst &)> &change)
 // "op@psn+npkts", a NAK as "NAK<syndrome>@psn"; for whole lists.
 inline std::string str(const std::vector<Burst> &v)
 {
-	static const char *const ops[] = { "SEND", "WRITE", "READ", "RESP", "ACK", "ATOMIC", "CAS", "FAA",
-					   "FLUSH", "AW" };
+	static const char *const ops[] = { "SEND",   "WRITE", "READ", "RESP",  "ACK",
+					   "ATOMIC", "CAS",   "FAA",  "FLUSH", "AW" };
 	std::string s;
 
 	for (const auto &b : v) {
@@ -199,7 +199,8 @@ inline std::string str(const std::vector<Burst> &v)
 		if (nak)
 			std::snprintf(text, sizeof(text), "NAK%02x@%u", b.h.syndrome, b.h.psn);
 		else
-			std::snprintf(text, sizeof(text), "%s@%u+%u", ops[b.h.op], b.h.psn, b.npkts);
+			std::snprintf(text, sizeof(text), "%s@%u+%u", ops[b.h.op], b.h.psn,
+				      b.npkts);
 		s += (s.empty() ? "" : " ") + std::string(text);
 	}
 	return s;

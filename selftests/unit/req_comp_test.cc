@@ -53,7 +53,8 @@ TEST(ReqComp, ResponsesOfTheWrongKindAreCounted)
 	q.gets(with(ack(kPsn), [](Burst &b) { b.h.syndrome = 0x85; }));
 	q.gets(with(ack(kPsn), [](Burst &b) { b.h.tp = PIB_TP_UC; }));
 	q.gets(ack(kPsn, kNak | 9));				// reserved NAK code
-	q.gets(with(read_resp(kPsn + 1, 1, Bytes(8), kOnly), [](Burst &b) { b.h.syndrome = kNak; }));
+	q.gets(with(read_resp(kPsn + 1, 1, Bytes(8), kOnly),
+		    [](Burst &b) { b.h.syndrome = kNak; }));
 	q.gets(with(read_resp(kPsn + 1, 1, Bytes(8), kOnly), [](Burst &b) { b.npkts = 0; }));
 	EXPECT_EQ(q.done(), "");
 	EXPECT_EQ(q.n.req.stats.bad_responses, 11u);
@@ -63,8 +64,13 @@ TEST(ReqComp, ResponsesOfTheWrongKindAreCounted)
 // 9.7.5.2, 11.6.2
 TEST(ReqComp, FatalNaks)
 {
-	static const struct { uint8_t code; uint32_t status; } cases[] = {
-		{ 1, PIB_WC_REM_INV_REQ_ERR }, { 2, PIB_WC_REM_ACCESS_ERR }, { 3, PIB_WC_REM_OP_ERR },
+	static const struct {
+		uint8_t code;
+		uint32_t status;
+	} cases[] = {
+		{ 1, PIB_WC_REM_INV_REQ_ERR },
+		{ 2, PIB_WC_REM_ACCESS_ERR },
+		{ 3, PIB_WC_REM_OP_ERR },
 	};
 
 	for (const auto &t : cases) {
@@ -169,9 +175,10 @@ TEST(ReqComp, TimeoutZeroIsForEver)
 TEST(ReqComp, RnrWaitsAsLongAsTheCodeSays)
 {
 	// 9.7.5.2.8, in units of 10 us
-	static const uint32_t table[32] = { 65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
-					    256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192,
-					    12288, 16384, 24576, 32768, 49152 };
+	static const uint32_t table[32] = { 65536, 1,	 2,    3,     4,     6,	    8,	   12,
+					    16,	   24,	 32,   48,    64,    96,    128,   192,
+					    256,   384,	 512,  768,   1024,  1536,  2048,  3072,
+					    4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152 };
 
 	for (uint8_t code = 0; code < 32; code++) {
 		Qp q;

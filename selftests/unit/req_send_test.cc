@@ -181,7 +181,7 @@ TEST(ReqSend, LocalOperationsInOrder)
 	q.post(PIB_WR_LOCAL_INV, 0);
 	q.post(PIB_WR_WRITE, 8);
 	EXPECT_EQ(str(q.sends()), "WRITE@1000+1");
-	EXPECT_EQ(q.n.executed_locals, 1u);	// REG_MR at once, LOCAL_INV when nothing uses the key
+	EXPECT_EQ(q.n.executed_locals, 1u); // REG_MR at once, LOCAL_INV when nothing uses the key
 	EXPECT_EQ(str(q.gets(ack(kPsn))), "WRITE@1001+1");
 	EXPECT_EQ(q.n.executed_locals, 2u);
 	EXPECT_EQ(q.done(), "1:0 2:0 3:0");
@@ -341,9 +341,10 @@ TEST(ReqSend, OldAcksTakeNoCreditsBack)
 TEST(ReqSend, CreditCodes)
 {
 	// 9.7.7.2: code, count
-	static const uint32_t table[] = { 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256,
-					  384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192,
-					  12288, 16384, 24576, 32768 };
+	static const uint32_t table[] = { 0,	1,    2,    3,	   4,	  6,	 8,    12,
+					  16,	24,   32,   48,	   64,	  96,	 128,  192,
+					  256,	384,  512,  768,   1024,  1536,	 2048, 3072,
+					  4096, 6144, 8192, 12288, 16384, 24576, 32768 };
 
 	for (uint32_t code = 0; code < 31; code++) {
 		EXPECT_EQ(pib_aeth_decode_credits(code), table[code]);

@@ -39,8 +39,9 @@ TEST(Resp, SendOfSeveralPackets)
 	q.recvs(1);
 	EXPECT_EQ(str(q.gets(request(PIB_OP_SEND, kPsn, 1, kMtu, kFirst))), "");
 	EXPECT_EQ(str(q.gets(request(PIB_OP_SEND, kPsn + 1, 2, 2 * kMtu, 0))), "");
-	v = q.gets(with(request(PIB_OP_SEND, kPsn + 3, 1, 5, kLast | PIB_H_IMM | PIB_H_SE | kAckReq),
-			[](Burst &b) { b.h.ex = 0x1234; }));
+	v = q.gets(
+		with(request(PIB_OP_SEND, kPsn + 3, 1, 5, kLast | PIB_H_IMM | PIB_H_SE | kAckReq),
+		     [](Burst &b) { b.h.ex = 0x1234; }));
 	ASSERT_EQ(str(v), "ACK@1003+1");
 	EXPECT_EQ(v[0].h.msn, 1u);
 	EXPECT_EQ(v[0].h.dqpn, 0x22u);
@@ -78,7 +79,8 @@ TEST(Resp, MsnAndPsnWrap)
 	Qp q(c);
 
 	q.n.resp.msn = 0xFFFFFF;
-	std::vector<Burst> v = q.gets(request(PIB_OP_WRITE, 0xFFFFFF, 2, 2 * kMtu, kOnly | kAckReq));
+	std::vector<Burst> v =
+		q.gets(request(PIB_OP_WRITE, 0xFFFFFF, 2, 2 * kMtu, kOnly | kAckReq));
 
 	EXPECT_EQ(str(v), "ACK@0+1");
 	EXPECT_EQ(v[0].h.msn, 0u);
@@ -167,7 +169,8 @@ TEST(Resp, RnrWithoutReceives)
 	Burst b = request(PIB_OP_SEND, kPsn, 3, 3 * kMtu, kOnly | kAckReq);
 
 	EXPECT_EQ(str(q.gets(b)), "NAK2c@1000");
-	EXPECT_EQ(str(q.gets(request(PIB_OP_SEND, kPsn + 3, 1, 8, kOnly))), "");	// no NAK for the gap
+	// No NAK for the gap that follows.
+	EXPECT_EQ(str(q.gets(request(PIB_OP_SEND, kPsn + 3, 1, 8, kOnly))), "");
 	q.recvs(1);
 	EXPECT_EQ(str(q.gets(b)), "ACK@1002+1");
 	EXPECT_EQ(q.received().len, 3 * kMtu);
@@ -363,7 +366,8 @@ std::vector<Bad> bad_requests()
 		return request(PIB_OP_SEND, psn, n, len, f);
 	};
 	auto write = [](uint32_t n, size_t len, uint16_t f, uint32_t dmalen, uint32_t psn = kPsn) {
-		return with(request(PIB_OP_WRITE, psn, n, len, f), [=](Burst &b) { b.h.dmalen = dmalen; });
+		return with(request(PIB_OP_WRITE, psn, n, len, f),
+			    [=](Burst &b) { b.h.dmalen = dmalen; });
 	};
 	auto set = [](Burst b, uint64_t va, uint32_t key, uint32_t len) {
 		b.h.va = va;
@@ -392,23 +396,41 @@ std::vector<Bad> bad_requests()
 		{ "WRITE beyond its length", none(), write(2, 2 * kMtu, kOnly, kMtu), 0x61 },
 		{ "WRITE ends early", wfirst, write(1, 8, kLast, 0, kPsn + 1), 0x61 },
 		{ "WRITE of more than 2^31", none(), write(1, kMtu, kFirst, 0x80000001), 0x61 },
-		{ "WRITE past the end of memory", none(), set(write(1, 8, kOnly, 8), ~0ULL - 3, kKey, 8), 0x62 },
+		{ "WRITE past the end of memory", none(),
+		  set(write(1, 8, kOnly, 8), ~0ULL - 3, kKey, 8), 0x62 },
 		{ "WRITE with a wrong key", none(), set(write(1, 8, kOnly, 8), kVa, 1, 8), 0x62 },
-		{ "WRITE out of the region", none(), set(write(1, kMtu, kFirst, 8), kVa + 8000, kKey, kMtu * 2), 0x62 },
-		{ "WRITE without the right", none(), set(write(1, 8, kOnly, 8), kVa, kReadKey, 8), 0x62 },
+		{ "WRITE out of the region", none(),
+		  set(write(1, kMtu, kFirst, 8), kVa + 8000, kKey, kMtu * 2), 0x62 },
+		{ "WRITE without the right", none(), set(write(1, 8, kOnly, 8), kVa, kReadKey, 8),
+		  0x62 },
 		{ "READ with a wrong key", none(), set(read_req(kPsn, 8), kVa, 1, 8), 0x62 },
-		{ "READ out of the region", none(), set(read_req(kPsn, 8), kVa - 1, kKey, 8), 0x62 },
-		{ "READ of more than 2^31", none(), set(read_req(kPsn, 8), kVa, kKey, 0x80000001), 0x61 },
-		{ "READ past the end of memory", none(), set(read_req(kPsn, 8), ~0ULL, kKey, 2), 0x62 },
-		{ "atomic with a wrong key", none(), set(atomic(PIB_OP_CAS, kPsn, 1), kVa, 1, 8), 0x62 },
-		{ "misaligned CAS", none(), set(atomic(PIB_OP_CAS, kPsn, 1), kVa + 4, kKey, 8), 0x61 },
-		{ "misaligned FAA", none(), set(atomic(PIB_OP_FAA, kPsn, 1), kVa + 1, kKey, 8), 0x61 },
-		{ "misaligned ATOMIC_WRITE", none(), set(atomic(PIB_OP_ATOMIC_WRITE, kPsn, 1), kVa + 4, kKey, 8), 0x61 },
-		{ "ATOMIC_WRITE of 4 bytes", none(), set(atomic(PIB_OP_ATOMIC_WRITE, kPsn, 1), kVa, kKey, 4), 0x61 },
-		{ "FLUSH of no type", none(), with(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), [](Burst &b) { b.h.flush = 0; }), 0x61 },
-		{ "FLUSH of a reserved level", none(), with(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), [](Burst &b) { b.h.flush = 0x21; }), 0x61 },
-		{ "FLUSH with a wrong key", none(), set(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), kVa, 1, 8), 0x62 },
-		{ "READ with a payload", none(), with(read_req(kPsn, 8), [](Burst &b) { b.data.resize(4); }), 0x61 },
+		{ "READ out of the region", none(), set(read_req(kPsn, 8), kVa - 1, kKey, 8),
+		  0x62 },
+		{ "READ of more than 2^31", none(), set(read_req(kPsn, 8), kVa, kKey, 0x80000001),
+		  0x61 },
+		{ "READ past the end of memory", none(), set(read_req(kPsn, 8), ~0ULL, kKey, 2),
+		  0x62 },
+		{ "atomic with a wrong key", none(), set(atomic(PIB_OP_CAS, kPsn, 1), kVa, 1, 8),
+		  0x62 },
+		{ "misaligned CAS", none(), set(atomic(PIB_OP_CAS, kPsn, 1), kVa + 4, kKey, 8),
+		  0x61 },
+		{ "misaligned FAA", none(), set(atomic(PIB_OP_FAA, kPsn, 1), kVa + 1, kKey, 8),
+		  0x61 },
+		{ "misaligned ATOMIC_WRITE", none(),
+		  set(atomic(PIB_OP_ATOMIC_WRITE, kPsn, 1), kVa + 4, kKey, 8), 0x61 },
+		{ "ATOMIC_WRITE of 4 bytes", none(),
+		  set(atomic(PIB_OP_ATOMIC_WRITE, kPsn, 1), kVa, kKey, 4), 0x61 },
+		{ "FLUSH of no type", none(),
+		  with(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), [](Burst &b) { b.h.flush = 0; }),
+		  0x61 },
+		{ "FLUSH of a reserved level", none(),
+		  with(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly),
+		       [](Burst &b) { b.h.flush = 0x21; }),
+		  0x61 },
+		{ "FLUSH with a wrong key", none(),
+		  set(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), kVa, 1, 8), 0x62 },
+		{ "READ with a payload", none(),
+		  with(read_req(kPsn, 8), [](Burst &b) { b.data.resize(4); }), 0x61 },
 	};
 }
 
@@ -434,7 +456,8 @@ TEST(Resp, WriteLongerThanItSaidFailsWhereItExceeds)
 {
 	Qp q;
 
-	q.gets(with(request(PIB_OP_WRITE, kPsn, 1, kMtu, kFirst), [](Burst &b) { b.h.dmalen = kMtu; }));
+	q.gets(with(request(PIB_OP_WRITE, kPsn, 1, kMtu, kFirst),
+		    [](Burst &b) { b.h.dmalen = kMtu; }));
 	EXPECT_EQ(str(q.gets(request(PIB_OP_WRITE, kPsn + 1, 1, kMtu, 0))), "NAK61@1001");
 }
 
@@ -492,9 +515,11 @@ TEST(Resp, ZeroLengthNeedsNoKey)
 	};
 
 	q.recvs(1);
-	EXPECT_EQ(str(q.gets(keyless(request(PIB_OP_WRITE, kPsn, 1, 0, kOnly | kAckReq)))), "ACK@1000+1");
+	EXPECT_EQ(str(q.gets(keyless(request(PIB_OP_WRITE, kPsn, 1, 0, kOnly | kAckReq)))),
+		  "ACK@1000+1");
 	EXPECT_EQ(str(q.gets(keyless(read_req(kPsn + 1, 0)))), "RESP@1001+1");
-	EXPECT_EQ(str(q.gets(keyless(request(PIB_OP_WRITE, kPsn + 2, 1, 0, kOnly | PIB_H_IMM | kAckReq)))),
+	EXPECT_EQ(str(q.gets(keyless(
+			  request(PIB_OP_WRITE, kPsn + 2, 1, 0, kOnly | PIB_H_IMM | kAckReq)))),
 		  "ACK@1002+1");
 	EXPECT_EQ(q.received().len, 0u);
 }
@@ -570,7 +595,9 @@ TEST_F(RespUc, WithoutReceiveTheMessageIsLost)
 TEST_F(RespUc, ErrorsAreSilent)
 {
 	q.recvs(1);
-	EXPECT_EQ(str(gets(with(request(PIB_OP_WRITE, kPsn, 1, 8, kOnly), [](Burst &b) { b.h.rkey = 1; }))), "");
+	EXPECT_EQ(str(gets(with(request(PIB_OP_WRITE, kPsn, 1, 8, kOnly),
+				[](Burst &b) { b.h.rkey = 1; }))),
+		  "");
 	EXPECT_EQ(str(gets(request(PIB_OP_SEND, kPsn + 1, 1, kMtu - 4, kFirst))), "");
 	EXPECT_EQ(str(gets(request(PIB_OP_READ_REQ, kPsn + 2, 1, 8, kOnly))), "");
 	EXPECT_FALSE(q.n.in_error);

@@ -22,17 +22,25 @@ struct Options {
 
 [[noreturn]] void usage(int status)
 {
-	std::fprintf(status ? stderr : stdout,
-		     "usage: sim [--runs N] [--seed S] [--jobs J] [--only rc|uc|ud|xrc] [--trace]\n"
-		     "Simulates N connections, with seeds S, S + 1, ... Each is checked against a model of\n"
-		     "what its work requests must do. A failure prints the command that repeats it.\n");
+	std::fprintf(
+		status ? stderr : stdout,
+		"usage: sim [--runs N] [--seed S] [--jobs J] [--only rc|uc|ud|xrc] [--trace]\n"
+		"Simulates N connections, with seeds S, S + 1, ... Each is checked against a\n"
+		"model of what its work requests must do. A failure prints the command that\n"
+		"repeats it.\n");
 	std::exit(status);
 }
 
 int transport(const char *name)
 {
-	static const struct { const char *name; int tp; } all[] = {
-		{ "rc", PIB_TP_RC }, { "uc", PIB_TP_UC }, { "ud", PIB_TP_UD }, { "xrc", PIB_TP_XRC },
+	static const struct {
+		const char *name;
+		int tp;
+	} all[] = {
+		{ "rc", PIB_TP_RC },
+		{ "uc", PIB_TP_UC },
+		{ "ud", PIB_TP_UD },
+		{ "xrc", PIB_TP_XRC },
 	};
 
 	for (const auto &t : all)
@@ -83,13 +91,14 @@ public:
 			threads.emplace_back([this] { work(); });
 		for (auto &t : threads)
 			t.join();
-		std::printf("sim: %llu runs, %llu failed: %llu packets, %llu lost, %llu sent again, "
-			    "%llu timeouts, %llu RNR, %llu completions, %llu messages, %llu errors\n",
-			    (unsigned long long)done_, (unsigned long long)failed_,
-			    (unsigned long long)sum_.packets, (unsigned long long)sum_.lost,
-			    (unsigned long long)sum_.retransmits, (unsigned long long)sum_.timeouts,
-			    (unsigned long long)sum_.rnr, (unsigned long long)sum_.completions,
-			    (unsigned long long)sum_.messages, (unsigned long long)sum_.errors);
+		std::printf(
+			"sim: %llu runs, %llu failed: %llu packets, %llu lost, %llu sent again, "
+			"%llu timeouts, %llu RNR, %llu completions, %llu messages, %llu errors\n",
+			(unsigned long long)done_, (unsigned long long)failed_,
+			(unsigned long long)sum_.packets, (unsigned long long)sum_.lost,
+			(unsigned long long)sum_.retransmits, (unsigned long long)sum_.timeouts,
+			(unsigned long long)sum_.rnr, (unsigned long long)sum_.completions,
+			(unsigned long long)sum_.messages, (unsigned long long)sum_.errors);
 		return failed_ ? 1 : 0;
 	}
 

@@ -339,10 +339,11 @@ void Model::sent(const Wc &wc)
 	const Want &want = it->second;
 
 	if (!status_allowed(wc, want))
-		fail("work request " + std::to_string(wc.id) + " (opcode " + std::to_string(want.op) +
-		     ") completes with status " + std::to_string(wc.status) + ", expected " +
-		     std::to_string(broken_ ? uint32_t(PIB_WC_WR_FLUSH_ERR) :
-					      expected_status(want.inject)));
+		fail("work request " + std::to_string(wc.id) + " (opcode " +
+		     std::to_string(want.op) + ") completes with status " +
+		     std::to_string(wc.status) + ", expected " +
+		     std::to_string(broken_ ? uint32_t(PIB_WC_WR_FLUSH_ERR)
+					    : expected_status(want.inject)));
 	if (want.op == PIB_WR_READ && want.slot >= 0)
 		slots_[want.slot].reads--;
 	if (wc.status == PIB_WC_SUCCESS) {
@@ -425,7 +426,8 @@ void Model::check_written(Node &peer, int i)
 		return;
 	for (uint32_t b = 0; b < p_.max_len(); b++)
 		if (is[b] != s.now[b] && (whole || is[b] != before_[i][b]))
-			fail("memory differs in slot " + std::to_string(i) + " at " + std::to_string(b));
+			fail("memory differs in slot " + std::to_string(i) + " at " +
+			     std::to_string(b));
 }
 
 void Model::check_end(Node &peer)

@@ -46,7 +46,8 @@ void Node::error()
 		if (cfg.req.tp == PIB_TP_XRC)
 			continue;	// those of an SRQ stay
 		for (auto &r : q)
-			received.push_back({ .id = r.id, .status = PIB_WC_WR_FLUSH_ERR, .data = {} });
+			received.push_back(
+				{ .id = r.id, .status = PIB_WC_WR_FLUSH_ERR, .data = {} });
 		q.clear();
 	}
 	reap();
@@ -264,7 +265,8 @@ void Node::local(pib_swqe *w)
 {
 	reap();
 	if (w->opcode == PIB_WR_LOCAL_INV)
-		expect(w->wr_id == works.begin()->first, "LOCAL_INV overtakes what was posted before");
+		expect(w->wr_id == works.begin()->first,
+		       "LOCAL_INV overtakes what was posted before");
 	executed_locals++;
 	pib_req_local_done(&req, w, w->swap ? PIB_WC_LOC_QP_OP_ERR : PIB_WC_SUCCESS);
 }

@@ -39,7 +39,7 @@ struct Wc {
 // A work request with the memory that belongs to it.
 struct Work {
 	pib_swqe w{};
-	Bytes data;			// SEND, WRITE: payload; READ, atomics: where the answer lands
+	Bytes data; // SEND, WRITE: payload; READ, atomics: where the answer lands
 	uint32_t bad_from = ~0u;	// the payload from here on cannot be fetched (or stored)
 };
 
@@ -64,8 +64,8 @@ public:
 	bool can_post() { return pib_req_slot(&req) != nullptr; }
 	void post(const Work &work);
 	void post_recv(Recv r, uint32_t srqn = 0) { rq[srqn].push_back(std::move(r)); }
-	// One turn of the engine: takes in what lies in @inbox, sends at most @budget bursts to @out.
-	// True if there was more to send.
+	// One turn of the engine: takes in what lies in @inbox, sends at most @budget bursts to
+	// @out. True if there was more to send.
 	bool run(uint64_t now, uint32_t budget = ~0u);
 	// To the error state.
 	void error();

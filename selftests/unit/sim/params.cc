@@ -96,8 +96,9 @@ static void choose_injection(Params &p, Rng &g)
 	p.inject_time = g.below(2000) * us;
 	if (!p.reliable()) {
 		if (g.percent(15))
-			p.inject = Inject(g.pick({ int(Inject::Error), int(Inject::Reset),
-						   int(Inject::BadOpcode), int(Inject::LocalSend) }));
+			p.inject =
+				Inject(g.pick({ int(Inject::Error), int(Inject::Reset),
+						int(Inject::BadOpcode), int(Inject::LocalSend) }));
 		return;
 	}
 	if (g.percent(35))
@@ -110,8 +111,8 @@ Params make_params(uint64_t seed, int only)
 	Params p{};
 
 	p.seed = seed;
-	p.tp = g.pick({ PIB_TP_RC, PIB_TP_RC, PIB_TP_RC, PIB_TP_RC, PIB_TP_RC, PIB_TP_RC, PIB_TP_XRC,
-			PIB_TP_XRC, PIB_TP_UC, PIB_TP_UD });
+	p.tp = g.pick({ PIB_TP_RC, PIB_TP_RC, PIB_TP_RC, PIB_TP_RC, PIB_TP_RC, PIB_TP_RC,
+			PIB_TP_XRC, PIB_TP_XRC, PIB_TP_UC, PIB_TP_UD });
 	if (only >= 0)
 		p.tp = only;
 	p.mtu = g.percent(80) ? 256 : g.pick({ 512, 1024, 2048, 4096 });
@@ -136,25 +137,26 @@ Params make_params(uint64_t seed, int only)
 std::string Params::describe() const
 {
 	static const char *const tps[] = { "RC", "UC", "RD", "UD", "CNP", "XRC" };
-	static const char *const injects[] = { "none", "bad key", "bad range", "misaligned", "too long",
-					       "local send", "local read", "local op", "bad opcode",
-					       "memory gone", "error", "reset" };
+	static const char *const injects[] = { "none",	      "bad key",  "bad range",
+					       "misaligned",  "too long", "local send",
+					       "local read",  "local op", "bad opcode",
+					       "memory gone", "error",	  "reset" };
 	const auto &a = node[0], &b = node[1];
 	char s[512];
 
-	std::snprintf(s, sizeof(s),
-		      "%s mtu %u bursts %u/%u window %u/%u ring %u/%u posts %u/%u of up to %u packets\n"
-		      "loss %u dup %u reorder %u corrupt %u ppm, delay %llu+%llu lag %llu ns, cut %u%s\n"
-		      "timeout %u retry %u rnr %u (timer %u) rd_atomic %u credits %d budget %u%s%s\n"
-		      "inject %s on %u at %u or %llu ns%s",
-		      tps[tp], mtu, a.req.max_burst, b.req.max_burst, a.req.max_window,
-		      b.req.max_window, a.ring, b.ring, posts[0], posts[1], max_packets, loss_ppm,
-		      dup_ppm, reorder_ppm, corrupt_ppm, (unsigned long long)delay,
-		      (unsigned long long)jitter, (unsigned long long)lag, cut, wire ? " wire" : "",
-		      a.req.timeout, a.req.retry_cnt, a.req.rnr_retry, a.resp.min_rnr_timer,
-		      a.req.max_rd_atomic, a.resp.credits, budget, sqd ? " sqd" : "",
-		      recv_late ? " late receives" : "", injects[int(inject)], inject_side, inject_at,
-		      (unsigned long long)inject_time, strict ? ", strict" : "");
+	std::snprintf(
+		s, sizeof(s),
+		"%s mtu %u bursts %u/%u window %u/%u ring %u/%u posts %u/%u of up to %u packets\n"
+		"loss %u dup %u reorder %u corrupt %u ppm, delay %llu+%llu lag %llu ns, cut %u%s\n"
+		"timeout %u retry %u rnr %u (timer %u) rd_atomic %u credits %d budget %u%s%s\n"
+		"inject %s on %u at %u or %llu ns%s",
+		tps[tp], mtu, a.req.max_burst, b.req.max_burst, a.req.max_window, b.req.max_window,
+		a.ring, b.ring, posts[0], posts[1], max_packets, loss_ppm, dup_ppm, reorder_ppm,
+		corrupt_ppm, (unsigned long long)delay, (unsigned long long)jitter,
+		(unsigned long long)lag, cut, wire ? " wire" : "", a.req.timeout, a.req.retry_cnt,
+		a.req.rnr_retry, a.resp.min_rnr_timer, a.req.max_rd_atomic, a.resp.credits, budget,
+		sqd ? " sqd" : "", recv_late ? " late receives" : "", injects[int(inject)],
+		inject_side, inject_at, (unsigned long long)inject_time, strict ? ", strict" : "");
 	return s;
 }
 

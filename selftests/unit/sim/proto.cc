@@ -34,7 +34,8 @@ static Bytes to_wire(const Burst &b)
 	crc = pib_icrc_update(crc, raw.data() + hdr_len, body - hdr_len);
 	raw.resize(body + PIB_ICRC_LEN);
 	pib_icrc_store(crc, raw.data() + body);
-	expect(raw.size() == pib_hdrs_wire_len(&b.h, b.data.size()), "pib_hdrs_wire_len() is wrong");
+	expect(raw.size() == pib_hdrs_wire_len(&b.h, b.data.size()),
+	       "pib_hdrs_wire_len() is wrong");
 	return raw;
 }
 
@@ -73,16 +74,17 @@ bool over_wire(Burst &b, int64_t flip)
 
 std::string describe(const Burst &b)
 {
-	static const char *const ops[] = { "SEND", "WRITE", "READ", "READ_RESP", "ACK", "ATOMIC_ACK",
-					   "CAS", "FAA", "FLUSH", "ATOMIC_WRITE", "CNP" };
+	static const char *const ops[] = { "SEND",  "WRITE",	    "READ", "READ_RESP",
+					   "ACK",   "ATOMIC_ACK",   "CAS",  "FAA",
+					   "FLUSH", "ATOMIC_WRITE", "CNP" };
 	char s[256];
 
-	std::snprintf(s, sizeof(s), "%s psn %06x +%u%s%s%s%s%s len %zu syn %02x msn %u dma %u va %llx",
-		      ops[b.h.op], b.h.psn, b.npkts, b.h.flags & PIB_H_FIRST ? " FIRST" : "",
-		      b.h.flags & PIB_H_LAST ? " LAST" : "", b.h.flags & PIB_H_IMM ? " IMM" : "",
-		      b.h.flags & PIB_H_INV ? " INV" : "", b.h.flags & PIB_H_ACKREQ ? " AckReq" : "",
-		      b.data.size(), b.h.syndrome, b.h.msn, b.h.dmalen,
-		      (unsigned long long)b.h.va);
+	std::snprintf(
+		s, sizeof(s), "%s psn %06x +%u%s%s%s%s%s len %zu syn %02x msn %u dma %u va %llx",
+		ops[b.h.op], b.h.psn, b.npkts, b.h.flags & PIB_H_FIRST ? " FIRST" : "",
+		b.h.flags & PIB_H_LAST ? " LAST" : "", b.h.flags & PIB_H_IMM ? " IMM" : "",
+		b.h.flags & PIB_H_INV ? " INV" : "", b.h.flags & PIB_H_ACKREQ ? " AckReq" : "",
+		b.data.size(), b.h.syndrome, b.h.msn, b.h.dmalen, (unsigned long long)b.h.va);
 	return s;
 }
 

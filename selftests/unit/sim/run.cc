@@ -25,7 +25,8 @@ Run::Run(const Params &p, bool trace) : p_(p), g_(p.seed ^ 0x5DEECE66DULL), trac
 void Run::say(const char *what, int node, const std::string &more)
 {
 	if (trace_)
-		std::printf("%12.3f us  %c %-8s %s\n", now_ / 1000.0, 'A' + node, what, more.c_str());
+		std::printf("%12.3f us  %c %-8s %s\n", now_ / 1000.0, 'A' + node, what,
+			    more.c_str());
 }
 
 void Run::push(uint64_t at, What what, int node, Burst b)
@@ -347,7 +348,7 @@ Outcome Run::go()
 		if (!end && quiet())
 			end = now_ + kLinger;
 		if (now_ > progress_ + kPatience) {
-			// Without a timeout, a requester whose peer is gone waits for ever (9.7.6.1.3).
+			// Without a timeout, it waits for a peer that is gone (9.7.6.1.3).
 			bool gone = node_[0]->in_error || node_[1]->in_error;
 
 			if (gone && !p_.node[0].req.timeout)
