@@ -276,7 +276,7 @@ void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn);
 void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg);
 /* To SQD (@stop) and back. */
 void pib_req_stop(struct pib_req *r, bool stop);
-/* SQE -> RTS, once everything is flushed: go on where the PSNs stand. */
+/* SQE -> RTS: what is posted from now on is sent, with the PSNs going on. */
 void pib_req_resume(struct pib_req *r);
 /* The slot to fill, NULL if the ring is full. */
 struct pib_swqe *pib_req_slot(struct pib_req *r);

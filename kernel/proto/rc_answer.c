@@ -16,11 +16,22 @@ static struct pib_rd_res *res_at(const struct pib_resp *r, u32 i)
 	return &r->res[i & r->res_mask];
 }
 
+/*
+ * Was @a received before @b? Both are less than 2^24 PSNs back, which may be
+ * more than the half of the circle that pib_psn_diff() can tell apart.
+ */
+static bool before(const struct pib_resp *r, u32 a, u32 b)
+{
+	u32 newest = r->epsn - 1;
+
+	return pib_psn_off(newest, a) > pib_psn_off(newest, b);
+}
+
 /* ---- acknowledgements ---- */
 
 void pib_resp_ack(struct pib_resp *r, u32 psn)
 {
-	if (r->ack_due && pib_psn_diff(psn, r->ack_psn) < 0)
+	if (r->ack_due && before(r, psn, r->ack_psn))
 		return;
 	r->ack_due = true;
 	r->ack_psn = psn;
@@ -139,7 +150,7 @@ static void duplicate_data(struct pib_resp *r)
 
 	for (back = 1; back <= r->res_mask + 1; back++) {
 		e = res_at(r, r->res_head - back);
-		if (!e->valid || pib_psn_diff(e->psn, last) <= 0)
+		if (!e->valid || !before(r, last, e->psn))
 			break;
 		psn = pib_psn_add(e->psn, -1);
 	}
@@ -286,7 +297,7 @@ bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx)
 {
 	struct pib_rd_res *e = r->res_cur != r->res_head ? res_at(r, r->res_cur) : NULL;
 
-	if (r->ack_due && (!e || pib_psn_diff(r->ack_psn, e->psn) < 0))
+	if (r->ack_due && (!e || before(r, r->ack_psn, e->psn)))
 		send_ack(r, tx);
 	else if (e && e->op == PIB_OP_READ_REQ)
 		send_read(r, e, tx);

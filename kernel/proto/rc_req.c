@@ -109,6 +109,18 @@ void pib_req_stop(struct pib_req *r, bool stop)
 
 void pib_req_resume(struct pib_req *r)
 {
+	struct pib_swqe *w;
+
+	/* What was to be flushed and is not yet retired must not be sent now. */
+	for (; r->flushing && r->una != r->head; r->una++) {
+		w = pib_req_wqe(r, r->una);
+		if (w->state == PIB_WQE_DONE)
+			continue;
+		w->state = PIB_WQE_DONE;
+		w->status = PIB_WC_WR_FLUSH_ERR;
+	}
+	if (r->flushing)
+		r->cur = r->head;
 	r->error = 0;
 	r->flushing = false;
 }

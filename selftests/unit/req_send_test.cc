@@ -459,8 +459,14 @@ TEST(ReqSend, SqeAndBack)
 	q.post(PIB_WR_SEND, 8);
 	q.sends();
 	EXPECT_EQ(q.done(), "1:1 2:5");
+	// Posted in SQE and not yet retired when the QP comes back.
+	*pib_req_slot(&q.n.req) = work(9, PIB_WR_SEND, 8).w;
+	q.n.works[9] = work(9, PIB_WR_SEND, 8);
+	pib_req_post(&q.n.req);
 	q.n.in_error = false;
 	pib_req_resume(&q.n.req);
+	EXPECT_EQ(str(q.sends()), "");
+	EXPECT_EQ(q.done(), "9:5");
 	q.post(PIB_WR_SEND, 8);
 	EXPECT_EQ(str(q.sends()), "SEND@1000+1");
 	EXPECT_EQ(q.done(), "3:0");

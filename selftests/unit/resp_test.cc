@@ -140,6 +140,27 @@ TEST(Resp, DuplicateAckStopsBeforeARead)
 	EXPECT_EQ(str(q.gets(b)), "ACK@1001+1");	// the READ's answer may be lost
 }
 
+// The READ is by then more than half of all PSNs back.
+TEST(Resp, DuplicateLongAfterARead)
+{
+	Qp q;
+	pib_act act;
+	uint32_t psn = kPsn + 1;
+
+	q.gets(read_req(kPsn, 8));
+	for (int i = 0; i < 0x9000; i++) {
+		Burst b = request(PIB_OP_WRITE, psn, 256, 0, kOnly);
+
+		b.h.dmalen = 256 * kMtu;
+		pib_resp_begin(&q.n.resp, &b.h, 256, 256 * kMtu);
+		ASSERT_TRUE(pib_resp_step(&q.n.resp, &act));
+		pib_resp_result(&q.n.resp, &act, PIB_RES_OK, 0);
+		psn += 256;
+	}
+	EXPECT_EQ(str(q.gets(request(PIB_OP_WRITE, psn - 1, 1, 8, kLast))),
+		  "ACK@" + std::to_string(psn - 1) + "+1");
+}
+
 TEST(Resp, BurstThatPartlyCameBefore)
 {
 	Qp q;
