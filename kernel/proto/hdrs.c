@@ -138,7 +138,7 @@ static u16 bth_flags(const u8 *p)
 
 /* 9.2 */
 static int parse_bth(struct pib_hdrs *h, struct cursor *c, const struct pib_opcode_info **info,
-		     u16 *ext)
+		     u8 *opcode)
 {
 	const u8 *p = take(c, BTH_LEN);
 
@@ -147,7 +147,7 @@ static int parse_bth(struct pib_hdrs *h, struct cursor *c, const struct pib_opco
 	*info = pib_opcode_info(p[0]);
 	if (!*info || p[1] & 0xF)
 		return PIB_PARSE_BTH;
-	*ext = pib_opcode_ext(p[0]);
+	*opcode = p[0];
 	h->tp = p[0] >> 5;
 	h->op = (*info)->op;
 	h->flags |= (*info)->flags | bth_flags(p);
@@ -200,12 +200,14 @@ static const u8 *get_request_ext(struct pib_hdrs *h, u16 ext, const u8 *p)
 	return p;
 }
 
-static int parse_ext(struct pib_hdrs *h, struct cursor *c, u16 ext)
+static int parse_ext(struct pib_hdrs *h, struct cursor *c, u8 opcode)
 {
-	const u8 *p = take(c, pib_ext_len(ext));
+	size_t len = pib_opcode_ext_len(opcode);
+	u16 ext = pib_opcode_ext(opcode);
+	const u8 *p = take(c, len);
 
 	if (!p)
-		return c->packet < pib_ext_len(ext) ? PIB_PARSE_LEN : PIB_PARSE_SHORT;
+		return c->packet < len ? PIB_PARSE_LEN : PIB_PARSE_SHORT;
 	p = get_request_ext(h, ext, p);
 	if (ext & PIB_EXT_AETH) {
 		h->syndrome = p[0];
@@ -248,8 +250,8 @@ int pib_hdrs_parse(struct pib_hdrs *h, const u8 *buf, size_t avail, size_t len, 
 {
 	struct cursor c = { buf, avail, len };
 	const struct pib_opcode_info *info;
+	u8 opcode;
 	int err;
-	u16 ext;
 
 	memset(h, 0, sizeof(*h));
 	err = parse_lrh(h, &c);
@@ -260,10 +262,10 @@ int pib_hdrs_parse(struct pib_hdrs *h, const u8 *buf, size_t avail, size_t len, 
 		if (err)
 			return err;
 	}
-	err = parse_bth(h, &c, &info, &ext);
+	err = parse_bth(h, &c, &info, &opcode);
 	if (err)
 		return err;
-	err = parse_ext(h, &c, ext);
+	err = parse_ext(h, &c, opcode);
 	if (err)
 		return err;
 	*hdr_len = c.p - buf;
@@ -367,7 +369,7 @@ static u8 *put_ext(u8 *p, const struct pib_hdrs *h, u16 ext)
 static size_t wire_len(const struct pib_hdrs *h, u8 opcode, size_t payload_len)
 {
 	return LRH_LEN + (h->flags & PIB_H_GRH ? PIB_GRH_LEN : 0) + BTH_LEN +
-	       pib_ext_len(pib_opcode_ext(opcode)) + payload_len + pib_hdrs_pad(payload_len) +
+	       pib_opcode_ext_len(opcode) + payload_len + pib_hdrs_pad(payload_len) +
 	       PIB_ICRC_LEN;
 }
 

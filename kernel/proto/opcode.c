@@ -4,8 +4,16 @@
 #define ONLY	(PIB_H_FIRST | PIB_H_LAST)
 #define IMM	PIB_H_IMM
 #define INV	PIB_H_INV
-#define DATA(op, flags, ext)	{ op, flags, true, true, ext }
-#define HEAD(op, flags, ext)	{ op, flags, false, true, ext }
+
+#define LEN(ext, bit, len)	((ext) & (bit) ? (len) : 0)
+#define EXT_LEN(ext)							\
+	(LEN(ext, PIB_EXT_FETH, 4) + LEN(ext, PIB_EXT_RETH, 16) +	\
+	 LEN(ext, PIB_EXT_ATOMICETH, 28) + LEN(ext, PIB_EXT_AETH, 4) +	\
+	 LEN(ext, PIB_EXT_ATOMICACKETH, 8) + LEN(ext, PIB_EXT_IMM, 4) +	\
+	 LEN(ext, PIB_EXT_IETH, 4) + LEN(ext, PIB_EXT_AWDATA, 8))
+
+#define DATA(op, flags, ext)	{ op, flags, true, true, EXT_LEN(ext), ext }
+#define HEAD(op, flags, ext)	{ op, flags, false, true, EXT_LEN(ext), ext }
 
 /* 9.2.1; FLUSH and ATOMIC_WRITE: A19. */
 static const struct pib_opcode_info opcode_table[32] = {
@@ -68,16 +76,6 @@ static const u8 plain_row[PIB_OP_COUNT][4] = {
 	[PIB_OP_CNP]		= { NONE, NONE, NONE, NONE },
 };
 
-static const struct {
-	u16 bit;
-	u8 len;
-} ext_lens[] = {
-	{ PIB_EXT_XRCETH, 4 },	{ PIB_EXT_DETH, 8 },	{ PIB_EXT_FETH, 4 },
-	{ PIB_EXT_RETH, 16 },	{ PIB_EXT_ATOMICETH, 28 }, { PIB_EXT_AETH, 4 },
-	{ PIB_EXT_ATOMICACKETH, 8 }, { PIB_EXT_IMM, 4 }, { PIB_EXT_IETH, 4 },
-	{ PIB_EXT_AWDATA, 8 },
-};
-
 const struct pib_opcode_info *pib_opcode_info(u8 opcode)
 {
 	u32 row = opcode & 0x1F;
@@ -136,12 +134,13 @@ int pib_opcode_of(const struct pib_hdrs *h)
 	return h->tp << 5 | row;
 }
 
-size_t pib_ext_len(u16 ext)
+size_t pib_opcode_ext_len(u8 opcode)
 {
-	size_t i, len = 0;
+	const struct pib_opcode_info *info = pib_opcode_info(opcode);
+	u16 added;
 
-	for (i = 0; i < sizeof(ext_lens) / sizeof(ext_lens[0]); i++)
-		if (ext & ext_lens[i].bit)
-			len += ext_lens[i].len;
-	return len;
+	if (!info)
+		return 0;
+	added = pib_opcode_ext(opcode) & ~info->ext;
+	return info->ext_len + (added & PIB_EXT_DETH ? 8 : 0) + (added & PIB_EXT_XRCETH ? 4 : 0);
 }

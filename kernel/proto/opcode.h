@@ -28,6 +28,7 @@ enum pib_ext {
  * @flags: PIB_H_FIRST, PIB_H_LAST, PIB_H_IMM, PIB_H_INV
  * @payload: a payload may follow
  * @valid: not reserved
+ * @ext_len: bytes of @ext
  * @ext: enum pib_ext, those of the transport service left out
  */
 struct pib_opcode_info {
@@ -35,6 +36,7 @@ struct pib_opcode_info {
 	u8 flags;
 	bool payload;
 	bool valid;
+	u8 ext_len;
 	u16 ext;
 };
 
@@ -44,7 +46,7 @@ const struct pib_opcode_info *pib_opcode_info(u8 opcode);
 u16 pib_opcode_ext(u8 opcode);
 /* The opcode of a packet with these headers, negative: there is none. */
 int pib_opcode_of(const struct pib_hdrs *h);
-/* Bytes of these extension headers. */
-size_t pib_ext_len(u16 ext);
+/* Bytes of them. */
+size_t pib_opcode_ext_len(u8 opcode);
 
 #endif
