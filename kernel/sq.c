@@ -125,10 +125,10 @@ static u32 take_sges(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib
 	if (num_sge > qp->max_send_sge)
 		return PIB_WC_LOC_QP_OP_ERR;
 
-	for (i = 0; i < num_sge; i++) {
-		s->sge[i] = slot->sge[i];
-		len += READ_ONCE(s->sge[i].length);
-	}
+	memcpy(s->sge, slot->sge, num_sge * sizeof(s->sge[0]));
+	barrier_data(s->sge);
+	for (i = 0; i < num_sge; i++)
+		len += s->sge[i].length;
 	s->num_sge = num_sge;
 	if (len > MSG_MAX)
 		return PIB_WC_LOC_LEN_ERR;
