@@ -55,6 +55,12 @@ digest() {
 # key of the root: whatever its recipe is made from.
 root_key() { digest selftests/vm/root selftests/vm/root-inside; }
 
+# Without the lock, where the root is there already.
+need_lab() {
+	need_root
+	[ -e "$(root_dir).img" ] || "$vm/root"
+}
+
 root_dir() { echo "$lab/root-$(root_key)"; }
 
 # kernel_release 6.1 -> 6.1.0-40-amd64
