@@ -8,6 +8,8 @@
 #include <mutex>
 #include <thread>
 
+#include <unistd.h>
+
 #include "run.h"
 
 namespace {
@@ -92,9 +94,9 @@ public:
 		for (auto &t : threads)
 			t.join();
 		std::printf(
-			"sim: %llu runs, %llu failed: %llu packets, %llu lost, %llu sent again, "
+			"%ssim: %llu runs, %llu failed: %llu packets, %llu lost, %llu sent again, "
 			"%llu timeouts, %llu RNR, %llu completions, %llu messages, %llu errors\n",
-			(unsigned long long)done_, (unsigned long long)failed_,
+			tty_ ? "\r" : "", (unsigned long long)done_, (unsigned long long)failed_,
 			(unsigned long long)sum_.packets, (unsigned long long)sum_.lost,
 			(unsigned long long)sum_.retransmits, (unsigned long long)sum_.timeouts,
 			(unsigned long long)sum_.rnr, (unsigned long long)sum_.completions,
@@ -127,6 +129,10 @@ private:
 		}
 		std::lock_guard lock(mutex_);
 		done_++;
+		if (tty_ && done_ % 1000 == 0) {
+			std::printf("\r%llu runs", (unsigned long long)done_);
+			std::fflush(stdout);
+		}
 		sum_.packets += r.packets;
 		sum_.lost += r.lost;
 		sum_.retransmits += r.retransmits;
@@ -153,6 +159,7 @@ private:
 	std::atomic<uint64_t> next_{ 0 }, failed_{ 0 };
 	std::mutex mutex_;
 	uint64_t done_ = 0;
+	bool tty_ = isatty(1);
 	sim::Outcome sum_;
 };
 
