@@ -26,6 +26,6 @@ in_overlay() {
 			DEBIAN_FRONTEND=noninteractive INITRD=No DEBIAN_KERNEL_USE_CCACHE=1 \
 			CCACHE_DIR=/mnt/cache/ccache CCACHE_NOHASHDIR=1 "$@"
 		' bash "$(root_dir)" "$upper" "$top" "$lab/cache" "$@" || rc=$?
-	rm -rf "$upper.work" "$upper.mnt"
+	rm -rf --one-file-system "$upper.work" "$upper.mnt"
 	return $rc
 }
