@@ -55,12 +55,15 @@ uninstall:
 	rm -rf $(PIBSRC)
 	packaging/uninstall-user '$(DESTDIR)' '$(PREFIX)'
 
-.PHONY: run check bench
+.PHONY: run check check-verbs bench
 run:
 	selftests/vm/demo
 
 check:
 	selftests/check
+
+check-verbs:
+	VERBS=1 CHECK='lab verbs-*' selftests/check
 
 bench:
 	selftests/bench/run
