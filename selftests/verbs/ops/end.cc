@@ -77,6 +77,10 @@ void End::make_qp()
 		attr.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_WRITE | IBV_QP_EX_WITH_FLUSH | IBV_QP_EX_WITH_RDMA_WRITE |
 			IBV_QP_EX_WITH_SEND;
 	}
+	if (opt.create_flags) {
+		attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+		attr.create_flags = opt.create_flags;
+	}
 	qp.reset(made(ibv_create_qp_ex(dev.ctx.get(), &attr), "ibv_create_qp"));
 	opt.cap = attr.cap;
 }

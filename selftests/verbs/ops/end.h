@@ -34,6 +34,7 @@ struct EndOptions {
 	int srq_wr = 0;			/* > 0: receives from an SRQ of that size */
 	bool sig_all = false;
 	bool ext_ops = false;		/* ibv_wr_*() */
+	uint32_t create_flags = 0;
 	size_t memory = 1 << 16;
 	unsigned mr_access = all_access | IBV_ACCESS_MW_BIND;
 	unsigned qp_access = all_access;

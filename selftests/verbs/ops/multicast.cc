@@ -52,9 +52,9 @@ Ah way_to(const End &e, const ibv_gid &gid, uint16_t lid = mlid)
 	return Ah(made(ibv_create_ah(e.pd.get(), &attr), "ibv_create_ah"));
 }
 
-End ready(const Env &env)
+End ready(const Env &env, const EndOptions &o = options())
 {
-	End e(env.open_a(), options());
+	End e(env.open_a(), o);
 	if (!e.dev.device_attr.orig_attr.max_mcast_grp)
 		throw Skip("no multicast");
 	e.to_init();
@@ -104,10 +104,12 @@ void members(const Env &env)
 	detach(two, gid);
 }
 
-/* A member that sends gets no copy of it; the others do. */
-void sender_is_member(const Env &env)
+/* A member that sends gets its own copy too, unless it was created so as not to. */
+void sender_is_member(const Env &env, bool blocks)
 {
-	End sender(ready(env)), other(ready(env));
+	EndOptions o = options();
+	o.create_flags = blocks ? IBV_QP_CREATE_BLOCK_SELF_MCAST_LB : 0;
+	End sender(ready(env, o)), other(ready(env));
 	ibv_gid gid = group(7);
 	Ah ah = way_to(sender, gid);
 	attach(sender, gid);
@@ -115,7 +117,14 @@ void sender_is_member(const Env &env)
 	sender.recv({sender.sge(4096, 100)}, 40);
 	other.recv({other.sge(0, 100)}, 41);
 	sender.send(to_group(sender, ah));
-	sender.expect({.opcode = IBV_WC_SEND, .id = 1});
+	bool sent = false, received = false;
+	for (int i = 0; i < 2 - blocks; i++) {
+		ibv_wc wc = sender.completion();
+		CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+		(wc.wr_id == 40 ? received : sent) = true;
+	}
+	CHECK(sent);
+	CHECK_EQ(received, !blocks);
 	other.expect({.id = 41});
 	sender.expect_none();
 	detach(sender, gid);
@@ -219,7 +228,8 @@ void destroyed_attached(const Env &env)
 void add_multicast(Suite &suite)
 {
 	suite.add("multicast.members", members);
-	suite.add("multicast.sender_is_member", sender_is_member);
+	suite.add("multicast.sender_is_member", [](Env &env) { sender_is_member(env, false); });
+	suite.add("multicast.sender_blocks_itself", [](Env &env) { sender_is_member(env, true); });
 	suite.add("multicast.slow_member", slow_member);
 	suite.add("multicast.others", others);
 	suite.add("multicast.without_grh", without_grh);
