@@ -58,6 +58,7 @@ hosts_make() {
 		ip link add veth1 type veth peer name veth2
 		host_take 1 veth1
 		host_take 2 veth2
+		[ -z "$PIB_V6ONLY" ] || hosts_side_net
 	else
 		ip netns add hub
 		ip -n hub link add br type bridge mcast_snooping 0
@@ -72,6 +73,18 @@ hosts_make() {
 	fi
 	for ((k = 1; k <= HOSTS; k++)); do
 		host_net_up "$k"
+	done
+}
+
+# Over IPv6 alone: the pingpong programs exchange their addresses over IPv4 and nothing else, so
+# that has a cable of its own, of which pib knows nothing.
+hosts_side_net() {
+	local k
+	ip link add side1 type veth peer name side2
+	for k in 1 2; do
+		ip link set "side$k" netns "h$k"
+		ip -n "h$k" addr add "$(addr4 "$k")/24" dev "side$k"
+		ip -n "h$k" link set "side$k" up
 	done
 }
 
@@ -138,7 +151,7 @@ pair() {
 	local s=$1 c=$2 t=$3 rc=0 try
 	shift 3
 	local target
-	if [ -n "$PIB_V6ONLY" ]; then target=$(addr6 "$s"); else target=$(addr4 "$s"); fi
+	target=$(addr4 "$s")
 	h "$s" timeout "$t" "$1" -d "$(dev "$s")" "${@:2}" >/tmp/pair.server 2>&1 &
 	local pid=$!
 	for try in 1 2 3 4 5 6 7 8 9 10; do
