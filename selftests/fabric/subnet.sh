@@ -86,11 +86,16 @@ check "IPoIB interfaces come up" ipoib_up
 check "ping over IPoIB, no loss" h 1 sh -c "ping -c 20 -i 0.1 10.78.0.2 | grep ' 0% packet loss'"
 check "ping over IPoIB, 2000 bytes" h 1 sh -c "ping -c 5 -i 0.1 -s 2000 10.78.0.2 | grep ' 0% packet loss'"
 
+rping_client() { h 1 timeout 60 rping -c -a 10.78.0.2 -C 100 -v -V >/tmp/rping.c 2>&1; }
 rping_ok() {
-	h 2 timeout 60 rping -s -a 10.78.0.2 -C 100 >/tmp/rping.s 2>&1 & local p=$!
-	sleep 0.5
-	h 1 timeout 60 rping -c -a 10.78.0.2 -C 100 -v -V >/tmp/rping.c 2>&1 || { tail -5 /tmp/rping.[cs]; return 1; }
-	wait $p
+	local p try
+	h 2 timeout 90 rping -s -a 10.78.0.2 -C 100 >/tmp/rping.s 2>&1 & p=$!
+	# A client that comes before the server listens is rejected.
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.5
+		rping_client && break
+	done
+	wait $p || tail -n 5 /tmp/rping.s /tmp/rping.c
 	[ "$(grep -c 'ping data' /tmp/rping.c)" = 100 ]
 }
 check "rping -C 100, data verified" rping_ok
