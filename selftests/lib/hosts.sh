@@ -61,14 +61,14 @@ hosts_make() {
 		[ -z "$PIB_V6ONLY" ] || hosts_side_net
 	else
 		ip netns add hub
-		ip -n hub link add br type bridge mcast_snooping 0
-		ip -n hub link set br up
+		ip -n hub link add name bridge0 type bridge mcast_snooping 0
+		ip -n hub link set bridge0 up
 		for ((k = 1; k <= HOSTS; k++)); do
 			ip netns add "h$k"
 			ip link add "veth$k" type veth peer name "p$k"
 			host_take "$k" "veth$k"
 			ip link set "p$k" netns hub
-			ip -n hub link set "p$k" master br up
+			ip -n hub link set "p$k" master bridge0 up
 		done
 	fi
 	for ((k = 1; k <= HOSTS; k++)); do
