@@ -7,5 +7,5 @@ chosen() {
 	[ $# -gt 0 ] || { cat; return; }
 	local args=() part
 	for part; do args+=(-e "$part"); done
-	grep -F -- "${args[@]}"
+	grep -F "${args[@]}"
 }
