@@ -107,22 +107,31 @@ static void raise_local_change(struct pib_port *p, u16 flags)
 
 #define CHANGED_NODE_DESC	BIT(0)
 
+static void modify_node_desc(struct pib_hca *hca, const char *desc)
+{
+	int i;
+
+	memcpy(hca->node.desc, desc, sizeof(hca->node.desc));
+	memcpy(hca->ib.node_desc, desc, sizeof(hca->ib.node_desc));
+	for (i = 1; i <= hca->node.num_ports; i++)
+		raise_local_change(&hca->ports[i]->p, CHANGED_NODE_DESC);
+}
+
 int pib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr)
 {
 	struct pib_hca *hca = to_hca(ibdev);
 	unsigned long flags;
-	int i;
 
-	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+	if (mask & ~(IB_DEVICE_MODIFY_NODE_DESC | IB_DEVICE_MODIFY_SYS_IMAGE_GUID))
 		return -EOPNOTSUPP;
-	if (!(mask & IB_DEVICE_MODIFY_NODE_DESC))
-		return 0;
 
 	spin_lock_irqsave(&hca->node_lock, flags);
-	memcpy(hca->node.desc, attr->node_desc, sizeof(hca->node.desc));
-	memcpy(ibdev->node_desc, attr->node_desc, sizeof(ibdev->node_desc));
-	for (i = 1; i <= hca->node.num_ports; i++)
-		raise_local_change(&hca->ports[i]->p, CHANGED_NODE_DESC);
+	if (mask & IB_DEVICE_MODIFY_SYS_IMAGE_GUID) {
+		ibdev->attrs.sys_image_guid = cpu_to_be64(attr->sys_image_guid);
+		pib_node_set_sys_guid(&hca->node, attr->sys_image_guid, ktime_get_ns());
+	}
+	if (mask & IB_DEVICE_MODIFY_NODE_DESC)
+		modify_node_desc(hca, attr->node_desc);
 	spin_unlock_irqrestore(&hca->node_lock, flags);
 	pib_hca_events(hca);
 	return 0;

@@ -54,3 +54,5 @@ MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(PIB_MODULE_VERSION);
 MODULE_ALIAS_GENL_FAMILY(PIB_GENL_NAME);
 MODULE_ALIAS_RDMA_LINK("pib");
+/* Who adds an HCA wants its device nodes. */
+MODULE_SOFTDEP("post: ib_uverbs ib_umad");
