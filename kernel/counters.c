@@ -7,31 +7,36 @@ static const struct rdma_stat_desc descs[PIB_STATS] = {
 #undef X
 };
 
-struct rdma_hw_stats *pib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num)
+struct rdma_hw_stats *pib_stats_alloc(void)
 {
 	return rdma_alloc_hw_stats_struct(descs, ARRAY_SIZE(descs),
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
-static u64 stat_sum(const struct pib_hca *hca, int i)
+void pib_stats_sum(const struct pib_stats __percpu *stats, struct rdma_hw_stats *sum)
 {
-	u64 sum = 0;
-	int cpu;
+	int cpu, i;
 
+	memset(sum->value, 0, PIB_STATS * sizeof(*sum->value));
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(hca->stats, cpu)->v[i]);
-	return sum;
+		for (i = 0; i < PIB_STATS; i++)
+			sum->value[i] += READ_ONCE(per_cpu_ptr(stats, cpu)->v[i]);
 }
 
-/* The counters are the HCA's: each port shows the same. */
+struct rdma_hw_stats *pib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num)
+{
+	return pib_stats_alloc();
+}
+
+/*
+ * The counters are the HCA's: each port shows the same. What QPs that are bound to
+ * counters of their own have counted is not among it: ib_core adds it.
+ */
 int pib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port_num,
 		     int index)
 {
-	int i;
-
 	if (!port_num)
 		return -EINVAL;
-	for (i = 0; i < PIB_STATS; i++)
-		stats->value[i] = stat_sum(to_hca(ibdev), i);
+	pib_stats_sum(to_hca(ibdev)->stats, stats);
 	return PIB_STATS;
 }

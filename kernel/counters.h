@@ -58,8 +58,15 @@ struct pib_stats {
 	u64 v[PIB_STATS];
 };
 
-#define pib_hca_stat_add(hca, stat, n) this_cpu_add((hca)->stats->v[stat], (n))
-#define pib_hca_stat(hca, stat) pib_hca_stat_add(hca, stat, 1)
+#define pib_hca_stat(hca, stat) this_cpu_inc((hca)->stats->v[stat])
+
+/* What a QP counts: into the HCA's counters, or into those that it is bound to. qp->lock held. */
+#define pib_qp_stat_add(qp, stat, n) this_cpu_add((qp)->stats->v[stat], (n))
+#define pib_qp_stat(qp, stat) pib_qp_stat_add(qp, stat, 1)
+
+/* For the port's counters and for those of bound QPs: ib_core adds them up index by index. */
+struct rdma_hw_stats *pib_stats_alloc(void);
+void pib_stats_sum(const struct pib_stats __percpu *stats, struct rdma_hw_stats *sum);
 
 struct rdma_hw_stats *pib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num);
 int pib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port_num,

@@ -49,7 +49,7 @@ static int place_grh(struct pib_qp *qp, const struct pib_burst *b)
  */
 static void too_long(struct pib_qp *qp)
 {
-	pib_hca_stat(qp->hca, PIB_STAT_RX_BAD_LENGTH);
+	pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);
 	if (!qp->srq)
 		return;
 	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
@@ -58,7 +58,7 @@ static void too_long(struct pib_qp *qp)
 
 static void no_recv(struct pib_qp *qp)
 {
-	pib_hca_stat(qp->hca, PIB_STAT_OUT_OF_BUFFER);
+	pib_qp_stat(qp, PIB_STAT_OUT_OF_BUFFER);
 	if (qp->type == IB_QPT_SMI)
 		pib_kport_count(qp->port, vl15_dropped, 1);
 	else if (qp->type == IB_QPT_GSI)

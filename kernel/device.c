@@ -27,6 +27,7 @@
 #include "mw.h"
 #include "pd.h"
 #include "qp.h"
+#include "qp_counter.h"
 #include "restrack.h"
 #include "srq.h"
 #include "ucontext.h"
@@ -100,6 +101,7 @@ static void pib_dealloc_driver(struct ib_device *ibdev)
 	xa_destroy(&hca->avs);
 	xa_destroy(&hca->cqs);
 	xa_destroy(&hca->srqs);
+	xa_destroy(&hca->qp_counters);
 	if (!IS_ERR_OR_NULL(hca->parent))
 		platform_device_unregister(hca->parent);
 	if (hca->id >= 0)
@@ -121,6 +123,9 @@ static const struct ib_device_ops pib_ops = {
 	.alloc_ucontext = pib_alloc_ucontext,
 	.alloc_xrcd = pib_alloc_xrcd,
 	.attach_mcast = pib_attach_mcast,
+	.counter_alloc_stats = pib_counter_alloc_stats,
+	.counter_dealloc = pib_counter_dealloc,
+	.counter_update_stats = pib_counter_update_stats,
 	.create_ah = pib_create_ah,
 	.create_qp = pib_create_qp,
 	.create_srq = pib_create_srq,
@@ -191,6 +196,7 @@ static void hca_init_tables(struct pib_hca *hca)
 	xa_init_flags(&hca->avs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&hca->cqs, XA_FLAGS_ALLOC);
 	xa_init_flags(&hca->srqs, XA_FLAGS_ALLOC);
+	xa_init_flags(&hca->qp_counters, XA_FLAGS_ALLOC);
 	/* what a peer has kept from before a restart does not fit (10.6.3.3) */
 	hca->next_key = get_random_u32() >> 8;
 	hca->next_qpn = get_random_u32() >> 8;

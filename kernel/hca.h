@@ -27,6 +27,8 @@ struct platform_device;
  * @cqs, @srqs, @pds: object numbers
  * @mcast: multicast attachments, see mcast.c
  * @stats: protocol counters, per CPU, see counters.h
+ * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see qp_counter.c
+ * @next_counter: see @qp_counters
  * @dm_used: bytes of device memory that are allocated
  * @standalone: ports give themselves LIDs
  * @id: number of @parent
@@ -52,6 +54,8 @@ struct pib_hca {
 	u32 next_srqn;
 	struct pib_mcast *mcast;
 	struct pib_stats __percpu *stats;
+	struct xarray qp_counters;
+	u32 next_counter;
 	atomic64_t dm_used;
 	bool standalone;
 	int id;

@@ -99,6 +99,7 @@ static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool us
 	struct pib_hca *hca = to_hca(qp->ib.device);
 
 	qp->hca = hca;
+	qp->stats = hca->stats;
 	qp->pd = qp->ib.pd ? to_pd(qp->ib.pd) : NULL;
 	qp->srq = init->srq ? to_srq(init->srq) : NULL;
 	qp->scq = init->send_cq ? to_cq(init->send_cq) : NULL;

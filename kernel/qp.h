@@ -20,6 +20,7 @@ struct pib_cq;
 struct pib_hca;
 struct pib_pd;
 struct pib_srq;
+struct pib_stats;
 
 /* Limits; pib_query_device() advertises them. */
 #define PIB_QP_MAX_WR		16384
@@ -151,7 +152,8 @@ struct pib_qp_stub {
  * @resp: responder
  * @rd_res: its resources for READs and atomics
  * @num_rd_res: a power of two
- * @req_seen: requester's counters that the HCA's have been told of
+ * @stats: where it counts: the HCA's counters, or those that it is bound to
+ * @req_seen: requester's counters that @stats has been told of
  * @resp_seen: the same for the responder
  * @port: port that it uses
  * @av: connected QPs: primary path
@@ -211,6 +213,7 @@ struct pib_qp {
 	struct pib_resp resp;
 	struct pib_rd_res *rd_res;
 	u32 num_rd_res;
+	struct pib_stats __percpu *stats;
 	struct pib_req_stats req_seen;
 	struct pib_resp_stats resp_seen;
 	struct pib_kport *port;

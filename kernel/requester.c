@@ -229,7 +229,7 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 	if (b->len)
 		err = attach(qp, s, b, tx->off);
 	if (err == -ENOMEM) {
-		pib_hca_stat(qp->hca, PIB_STAT_TX_NOMEM);
+		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
 		goto free;
 	}
 	if (err) {

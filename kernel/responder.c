@@ -67,7 +67,7 @@ static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struc
 	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
 		return PIB_RES_ACCESS;
 	if (act->first)
-		pib_hca_stat(qp->hca, PIB_STAT_RX_WRITE_REQUESTS);
+		pib_qp_stat(qp, PIB_STAT_RX_WRITE_REQUESTS);
 	if (act->take_recv) {
 		res = pib_rq_take(qp, act->h->srqn);
 		if (res)
@@ -87,7 +87,7 @@ static enum pib_res check_read(struct pib_qp *qp, const struct pib_act *act)
 
 	if (!allowed(qp, IB_ACCESS_REMOTE_READ))
 		return PIB_RES_ACCESS;
-	pib_hca_stat(qp->hca, PIB_STAT_RX_READ_REQUESTS);
+	pib_qp_stat(qp, PIB_STAT_RX_READ_REQUESTS);
 	if (!act->dmalen)
 		return PIB_RES_OK;
 	if (pib_mem_get_remote(qp, act->rkey, act->va, act->dmalen, IB_ACCESS_REMOTE_READ, &seg))
@@ -108,7 +108,7 @@ static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 
 	if (pib_mem_get_remote(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_ATOMIC, &seg))
 		return PIB_RES_ACCESS;
 
-	pib_hca_stat(qp->hca, PIB_STAT_RX_ATOMIC_REQUESTS);
+	pib_qp_stat(qp, PIB_STAT_RX_ATOMIC_REQUESTS);
 	if (act->kind == PIB_ACT_CAS)
 		err = pib_seg_cas(&seg, act->compare_add, act->swap, orig);
 	else

@@ -48,7 +48,7 @@ static bool takes(const struct pib_qp *qp, const struct pib_burst *b)
 static void take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	if (!takes(qp, b)) {
-		pib_hca_stat(qp->hca, PIB_STAT_RX_QP_STATE);
+		pib_qp_stat(qp, PIB_STAT_RX_QP_STATE);
 		return;
 	}
 

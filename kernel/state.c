@@ -64,7 +64,7 @@ void pib_state_resp_error(struct pib_qp *qp)
 	/* A receive work request that has failed tells by its completion. */
 	switch (qp->resp.error) {
 	case PIB_RES_ACCESS:
-		pib_hca_stat(qp->hca, PIB_STAT_RESP_REMOTE_ACCESS);
+		pib_qp_stat(qp, PIB_STAT_RESP_REMOTE_ACCESS);
 		qp->events |= BIT(IB_EVENT_QP_ACCESS_ERR);
 		break;
 	case PIB_RES_INV_REQ:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What QPs add to the HCA's counters. */
+/* What QPs count. */
 #include "counters.h"
 #include "qp.h"
 #include "stats.h"
@@ -8,7 +8,7 @@ static_assert(sizeof(struct pib_req_stats) % sizeof(u64) == 0 &&
 	      sizeof(struct pib_resp_stats) % sizeof(u64) == 0);
 
 #define FOLD(qp, stat, now, seen, field) \
-	pib_hca_stat_add((qp)->hca, PIB_STAT_##stat, (now)->field - (seen)->field)
+	pib_qp_stat_add(qp, PIB_STAT_##stat, (now)->field - (seen)->field)
 
 /* On every turn of every QP, and hardly ever true: worth more than memcmp(). */
 static __always_inline bool differ(const void *a, const void *b, size_t size)
@@ -69,21 +69,21 @@ void pib_stats_send_error(struct pib_qp *qp, u32 status)
 	};
 
 	if (status == PIB_WC_WR_FLUSH_ERR) {
-		pib_hca_stat(qp->hca, PIB_STAT_REQ_CQE_FLUSH);
+		pib_qp_stat(qp, PIB_STAT_REQ_CQE_FLUSH);
 		return;
 	}
-	pib_hca_stat(qp->hca, PIB_STAT_REQ_CQE_ERR);
+	pib_qp_stat(qp, PIB_STAT_REQ_CQE_ERR);
 	if (status < ARRAY_SIZE(stats) && stats[status])
-		pib_hca_stat(qp->hca, stats[status]);
+		pib_qp_stat(qp, stats[status]);
 }
 
 void pib_stats_recv_error(struct pib_qp *qp, u32 status)
 {
 	if (status == PIB_WC_WR_FLUSH_ERR) {
-		pib_hca_stat(qp->hca, PIB_STAT_RESP_CQE_FLUSH);
+		pib_qp_stat(qp, PIB_STAT_RESP_CQE_FLUSH);
 		return;
 	}
-	pib_hca_stat(qp->hca, PIB_STAT_RESP_CQE_ERR);
+	pib_qp_stat(qp, PIB_STAT_RESP_CQE_ERR);
 	if (status == PIB_WC_LOC_LEN_ERR)
-		pib_hca_stat(qp->hca, PIB_STAT_RESP_LOCAL_LENGTH);
+		pib_qp_stat(qp, PIB_STAT_RESP_LOCAL_LENGTH);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What QPs add to the HCA's counters (stats.c). */
+/* What QPs count (stats.c). */
 #ifndef PIB_STATS_H
 #define PIB_STATS_H
 
@@ -9,7 +9,7 @@ struct pib_qp;
 
 /* Under qp->lock. */
 
-/* Bring the HCA's counters up to the transport's. */
+/* Bring the counters up to the transport's. */
 void pib_stats_fold(struct pib_qp *qp);
 /* A work request was completed with this enum pib_wc, which is not SUCCESS. */
 void pib_stats_send_error(struct pib_qp *qp, u32 status);

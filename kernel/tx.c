@@ -18,7 +18,7 @@ struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx)
 	struct pib_burst *b = pib_burst_alloc_headless();
 
 	if (!b) {
-		pib_hca_stat(qp->hca, PIB_STAT_TX_NOMEM);
+		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
 		return NULL;
 	}
 	b->h = tx->h;
@@ -77,7 +77,7 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	if (!deliver(qp, b))
 		return true;
 
-	pib_hca_stat(qp->hca, PIB_STAT_TX_PUSHED_BACK);
+	pib_qp_stat(qp, PIB_STAT_TX_PUSHED_BACK);
 	qp->stalled = b;
 	qp->stalls = 0;
 	return false;

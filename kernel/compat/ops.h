@@ -11,6 +11,7 @@
 #include "../cq.h"
 #include "../dmabuf.h"
 #include "../mr.h"
+#include "../qp_counter.h"
 #include "../restrack.h"
 
 /* create_cq: 6.11 replaced udata by the bundle it is part of, 7.1 split off processes' CQs. */
@@ -78,11 +79,41 @@ static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 #define PIB_OPS_RES_SRQ , .fill_res_srq_entry = pib_fill_res_srq
 #endif
 
+/*
+ * Counters of QPs: since 6.15 with the port, which a QP is not moved from and which says nothing to us,
+ * and allocated in the size that the driver asks for.
+ */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
+#define PIB_OPS_QP_COUNTER				\
+	.counter_bind_qp = pib_counter_bind_qp,		\
+	.counter_unbind_qp = pib_counter_unbind_qp
+#else
+/* Nothing but ib_core's own. */
+struct compat_counter {
+	struct rdma_counter ib;
+};
+
+static int compat_counter_bind(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port)
+{
+	return pib_counter_bind_qp(counter, ibqp);
+}
+
+static int compat_counter_unbind(struct ib_qp *ibqp, u32 port)
+{
+	return pib_counter_unbind_qp(ibqp);
+}
+#define PIB_OPS_QP_COUNTER					\
+	.counter_bind_qp = compat_counter_bind,			\
+	.counter_unbind_qp = compat_counter_unbind,		\
+	INIT_RDMA_OBJ_SIZE(rdma_counter, compat_counter, ib)
+#endif
+
 #define PIB_COMPAT_OPS		\
 	PIB_OPS_CREATE_CQ,	\
 	PIB_OPS_RESIZE_CQ,	\
 	PIB_OPS_REG_USER_MR,	\
-	PIB_OPS_REG_DMABUF	\
+	PIB_OPS_REG_DMABUF,	\
+	PIB_OPS_QP_COUNTER	\
 	PIB_OPS_RES_SRQ
 
 #endif

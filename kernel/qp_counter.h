@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Counters that `rdma statistic qp` binds QPs to, one by one or by rule. */
+#ifndef PIB_QP_COUNTER_H
+#define PIB_QP_COUNTER_H
+
+#include <rdma/ib_verbs.h>
+
+/* ib_device_ops. ib_core holds counter->lock in all but the first and the last; process context. */
+struct rdma_hw_stats *pib_counter_alloc_stats(struct rdma_counter *counter);
+int pib_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp);
+int pib_counter_unbind_qp(struct ib_qp *ibqp);
+int pib_counter_update_stats(struct rdma_counter *counter);
+int pib_counter_dealloc(struct rdma_counter *counter);
+
+#endif
