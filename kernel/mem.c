@@ -106,6 +106,29 @@ int pib_mem_get_remote(struct pib_qp *qp, u32 rkey, u64 addr, u32 len, int acces
 	return err;
 }
 
+/* Where the region or window begins. A window may be bound anew meanwhile: then it is refused, or begins elsewhere. */
+static u64 key_start(const struct pib_key *k)
+{
+	if (k->kind == PIB_KEY_MW)
+		return READ_ONCE(container_of(k, struct pib_window, k)->first);
+	return container_of(k, struct pib_mr, k)->map.iova;
+}
+
+int pib_mem_check_remote(struct pib_qp *qp, u32 rkey, int access)
+{
+	struct pib_seg seg = {};
+	struct pib_key *k;
+	int err = -EINVAL;
+
+	rcu_read_lock();
+	k = key_find(qp->hca, rkey);
+	if (k)
+		err = remote_get(qp, k, rkey, key_start(k), 0, access, &seg);
+	rcu_read_unlock();
+	pib_mem_put(&seg);
+	return err;
+}
+
 void pib_mem_put(struct pib_seg *seg)
 {
 	if (seg->mr)

@@ -35,6 +35,8 @@ int pib_mem_get_local(struct pib_pd *pd, u32 lkey, u64 addr, u32 len, int access
 /* The same for an R_Key: @access is of enum ib_access_flags; memory windows are resolved (type 2 against @qp). */
 int pib_mem_get_remote(struct pib_qp *qp, u32 rkey, u64 addr, u32 len, int access,
 		       struct pib_seg *seg);
+/* Is this an R_Key of @qp's that allows @access? For what names no range. Errors as above. */
+int pib_mem_check_remote(struct pib_qp *qp, u32 rkey, int access);
 /* Drop the reference. Any context. */
 void pib_mem_put(struct pib_seg *seg);
 

@@ -145,7 +145,7 @@ static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
 {
 	struct pib_seg seg;
 	int access = 0;
-	u32 len = FLUSH_LEVEL(act->flush) == FLUSH_LEVEL_RANGE ? act->dmalen : 0;
+	int err;
 
 	if (act->flush & FLUSH_GLOBAL)
 		access |= IB_ACCESS_FLUSH_GLOBAL;
@@ -153,11 +153,15 @@ static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
 		access |= IB_ACCESS_FLUSH_PERSISTENT;
 	if (!access || (qp->attr.qp_access_flags & access) != access)
 		return PIB_RES_ACCESS;
-	if (pib_mem_get_remote(qp, act->rkey, act->va, len, access, &seg))
-		return PIB_RES_ACCESS;
-	pib_mem_put(&seg);
+	if (FLUSH_LEVEL(act->flush) == FLUSH_LEVEL_RANGE) {
+		err = pib_mem_get_remote(qp, act->rkey, act->va, act->dmalen, access, &seg);
+		if (!err)
+			pib_mem_put(&seg);
+	} else {
+		err = pib_mem_check_remote(qp, act->rkey, access);
+	}
 	smp_mb();
-	return PIB_RES_OK;
+	return err ? PIB_RES_ACCESS : PIB_RES_OK;
 }
 
 static enum pib_res execute(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,

@@ -179,6 +179,22 @@ void flush(const Env &env, uint8_t type, uint8_t level, unsigned access, bool gr
 	check_filled(p.b.mem.bytes(0, 8192), 6);
 }
 
+/* A range: past its end. A region: the range says nothing, the key all. */
+void flush_refused(const Env &env, uint8_t level, uint32_t key, int64_t offset, unsigned mr_access)
+{
+	need(env, IB_UVERBS_DEVICE_FLUSH_GLOBAL, "this FLUSH");
+	EndOptions o = extended(IBV_ACCESS_FLUSH_GLOBAL);
+	o.mr_access &= mr_access;
+	Pair p(env, o);
+	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
+	ibv_wr_start(qpx);
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_flush(qpx, p.b.mem.rkey() ^ key, p.b.mem.addr() + offset, 8192, IBV_FLUSH_GLOBAL, level);
+	CHECK_EQ(ibv_wr_complete(qpx), 0);
+	p.a.expect({.status = IBV_WC_REM_ACCESS_ERR});
+	p.b.expect_event(IBV_EVENT_QP_ACCESS_ERR);
+}
+
 } // namespace
 
 void add_atomics(Suite &suite)
@@ -198,6 +214,15 @@ void add_atomics(Suite &suite)
 	});
 	suite.add("flush.persistent.range", [](Env &env) {
 		flush(env, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, IBV_ACCESS_FLUSH_PERSISTENT, true);
+	});
+	suite.add("flush.range.past_the_region", [](Env &env) {
+		flush_refused(env, IBV_FLUSH_RANGE, 0, (1 << 16) - 8191, ~0U);
+	});
+	suite.add("flush.range.unknown_rkey", [](Env &env) { flush_refused(env, IBV_FLUSH_RANGE, 0x5500, 0, ~0U); });
+	suite.add("flush.region.unknown_rkey", [](Env &env) { flush_refused(env, IBV_FLUSH_MR, 0x5500, 0, ~0U); });
+	suite.add("flush.region.stale_rkey", [](Env &env) { flush_refused(env, IBV_FLUSH_MR, 1, 0, ~0U); });
+	suite.add("flush.region.does_not_allow", [](Env &env) {
+		flush_refused(env, IBV_FLUSH_MR, 0, 0, ~unsigned(IBV_ACCESS_FLUSH_GLOBAL));
 	});
 	suite.add("flush.not_granted", [](Env &env) {
 		flush(env, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE, IBV_ACCESS_FLUSH_GLOBAL, false);
