@@ -7,7 +7,9 @@
  * about its consumer index makes its own queue overflow, no more.
  */
 #include <linux/log2.h>
+#include <linux/cpumask.h>
 #include <linux/ktime.h>
+#include <linux/wait_bit.h>
 #include "compat/compat.h"
 #include "cq.h"
 #include "hca.h"
@@ -52,6 +54,42 @@ static bool cq_moderate(struct pib_cq *cq, bool solicited)
 	return true;
 }
 
+static void cq_call(struct pib_cq *cq)
+{
+	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+}
+
+/* An interrupt of the CPU of the vector. */
+static void cq_upcall(void *arg)
+{
+	struct pib_cq *cq = arg;
+	int due, i;
+
+	do {
+		due = atomic_read(&cq->due);
+		for (i = 0; i < due; i++)
+			cq_call(cq);
+	} while (atomic_sub_return(due, &cq->due));
+	/* @cq may be gone by now, its address is not followed */
+	wake_up_var(&cq->due);
+}
+
+/*
+ * The upcall for an event that is due, on the CPU of the vector: a call from
+ * here if this is it, or if there is no such CPU any more. The lock is not held.
+ */
+static void cq_notify(struct pib_cq *cq)
+{
+	if (!cq->ib.comp_handler)
+		return;
+
+	if (get_cpu() == cq->cpu || !cpu_online(cq->cpu))
+		cq_call(cq);
+	else if (atomic_inc_return(&cq->due) == 1)
+		smp_call_function_single_async(cq->cpu, &cq->upcall);
+	put_cpu();
+}
+
 static enum hrtimer_restart cq_mod_timer(struct hrtimer *timer)
 {
 	struct pib_cq *cq = container_of(timer, struct pib_cq, mod_timer);
@@ -62,8 +100,8 @@ static enum hrtimer_restart cq_mod_timer(struct hrtimer *timer)
 	call = cq->mod_seen && cq_disarm(cq, cq->mod_solicited);
 	spin_unlock_irqrestore(&cq->lock, flags);
 
-	if (call && cq->ib.comp_handler)
-		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	if (call)
+		cq_notify(cq);
 	return HRTIMER_NORESTART;
 }
 
@@ -122,8 +160,8 @@ void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
 	call = cq_add(cq, cqe, solicited);
 	spin_unlock_irqrestore(&cq->lock, flags);
 
-	if (call && cq->ib.comp_handler)
-		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	if (call)
+		cq_notify(cq);
 }
 
 /* Tell the QPs that can complete nowhere any more. */
@@ -214,6 +252,8 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 
 	spin_lock_init(&cq->lock);
 	INIT_WORK(&cq->err_work, cq_err_work);
+	INIT_CSD(&cq->upcall, cq_upcall, cq);
+	cq->cpu = cpumask_local_spread(attr->comp_vector, NUMA_NO_NODE);
 	hrtimer_setup(&cq->mod_timer, cq_mod_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	err = pib_ring_alloc(&cq->ring, attr->cqe, sizeof(struct pib_cqe), udata, &resp.ring);
 	if (err)
@@ -243,6 +283,7 @@ int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	/* ib_core lets no QP keep a CQ that is destroyed: nothing is added any more */
 	cancel_work_sync(&cq->err_work);
 	hrtimer_cancel(&cq->mod_timer);
+	wait_var_event(&cq->due, !atomic_read(&cq->due));
 	xa_erase(&to_hca(ibcq->device)->cqs, cq->cqn);
 	pib_ring_free(&cq->ring);
 	return 0;

@@ -4,6 +4,7 @@
 #define PIB_CQ_H
 
 #include <linux/hrtimer.h>
+#include <linux/smp.h>
 #include <rdma/ib_verbs.h>
 #include "ring.h"
 
@@ -21,6 +22,10 @@
  * @mod_seen: entries since an event has been due
  * @mod_solicited: one of them was solicited
  * @mod_timer: ends @mod_period
+ *
+ * @cpu: stands for the completion vector: upcalls are made there; never changes
+ * @due: upcalls that @cpu has been asked for and has not finished
+ * @upcall: asks it
  */
 struct pib_cq {
 	struct ib_cq ib;
@@ -35,6 +40,10 @@ struct pib_cq {
 	u16 mod_seen;
 	bool mod_solicited;
 	struct hrtimer mod_timer;
+
+	int cpu;
+	atomic_t due;
+	call_single_data_t upcall;
 };
 
 /* Most that modify_cq accepts, of both entries and us. */
@@ -52,7 +61,7 @@ static inline struct pib_cq *to_cq(struct ib_cq *ib)
  * @solicited: a solicited event or an error
  *
  * Raises the completion event if armed for it: the upcall is made after the lock
- * is dropped. May be called under a QP's lock, softirqs off. On overflow the CQ
+ * is dropped, or by the CPU of the CQ's completion vector, there in interrupt context. May be called under a QP's lock, softirqs off. On overflow the CQ
  * goes bad: IB_EVENT_CQ_ERR and IB_EVENT_QP_FATAL for its QPs, from err_work.
  */
 void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited);

@@ -88,7 +88,8 @@ int pib_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 		{ "producer", producer },
 		{ "consumer", consumer },
 		{ "overflow", cq->overflow },
-	}, 4);
+		{ "vector_cpu", cq->cpu },
+	}, 5);
 }
 
 int pib_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr)

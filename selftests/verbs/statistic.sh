@@ -16,7 +16,7 @@ bound() { stat qp show link $LINK | jq -r "[.[] | select(.cntn != null) | .$COUN
 total() { stat show link $LINK | jq -r ".[0].$COUNTER"; }
 counters() { stat qp show link $LINK | jq -r '.[].cntn // empty'; }
 mode_is() { h 1 rdma statistic qp mode link $LINK | grep -Eq "$1"; }
-lqpn() { h 1 rdma resource show qp link $LINK | sed -n '/ib_read_bw/s/.* lqpn \([0-9]*\) .*state RTS.*/\1/p' | head -n 1; }
+lqpn() { h 1 rdma resource show qp link $LINK | sed -n '/ib_read_bw/s/.* lqpn \([0-9]*\) .*state RT[RS].*/\1/p' | head -n 1; }
 has_lqpn() { [ -n "$(lqpn)" ]; }
 more_than() { [ "$("$1")" -gt "$2" ]; }
 none_bound() { [ -z "$(counters)" ]; }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Completion queues: events, solicited events, overflow, resizing, vectors, extended polling. */
 #include <arpa/inet.h>
+#include <sched.h>
 
 #include "end.h"
+#include "probe.h"
 #include "suites.h"
 
 namespace ops {
@@ -151,11 +153,16 @@ void resize_too_small(const Env &env)
 	EndOptions o;
 	o.cqe = 64;
 	Pair p(env, o);
-	for (unsigned i = 0; i < 40; i++)
+	for (unsigned i = 0; i < 39; i++)
 		p.a.send(p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 8));
-	/* When the 40th is in memory at the far end is not told; ask by another way. */
-	while (ibv_resize_cq(p.a.cq.get(), 4) == 0)
+	/* They are all in the CQ, unpolled, when what a READ behind them has brought is there. */
+	memset(p.a.mem.at(4096), 0, 8);
+	memset(p.b.mem.at(4096), 7, 8);
+	p.a.send(p.rdma_wr(IBV_WR_RDMA_READ, 4096, 8));
+	while (*static_cast<volatile uint8_t *>(p.a.mem.at(4096 + 7)) != 7)
 		;
+	CHECK_EQ(p.a.state(), IBV_QPS_RTS);
+	CHECK(ibv_resize_cq(p.a.cq.get(), 4) != 0);
 	for (unsigned i = 0; i < 40; i++)
 		p.a.expect({});
 }
@@ -169,29 +176,61 @@ void refused(const Env &env)
 	CHECK(!ibv_create_cq(dev.ctx.get(), 16, nullptr, nullptr, -1));
 }
 
+/* One completion with its event, of a CQ on vector @v. */
+void event_on_vector(const Env &env, int v)
+{
+	Pair p(env);
+	Cq cq(made(ibv_create_cq(p.a.dev.ctx.get(), 16, nullptr, p.a.channel.get(), v), "ibv_create_cq"));
+	p.a.qp.reset();
+	ibv_qp_init_attr attr{};
+	attr.send_cq = attr.recv_cq = cq.get();
+	attr.cap = {8, 8, 1, 1, 0};
+	attr.qp_type = IBV_QPT_RC;
+	std::swap(p.a.cq, cq);
+	p.a.qp.reset(made(ibv_create_qp(p.a.pd.get(), &attr), "ibv_create_qp"));
+	p.b.to(IBV_QPS_RESET);
+	p.connect();
+	arm(p.a, false);
+	p.a.send(p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 8));
+	p.a.expect_cq_event();
+	p.a.expect({});
+	p.a.qp.reset();
+	std::swap(p.a.cq, cq);
+	cq.reset();
+}
+
 /* A CQ on each vector gets its events. */
 void vectors(const Env &env)
 {
-	Device dev = env.open_a();
-	for (int v = 0; v < dev.ctx->num_comp_vectors; v++) {
-		Pair p(env);
-		Cq cq(made(ibv_create_cq(p.a.dev.ctx.get(), 16, nullptr, p.a.channel.get(), v), "ibv_create_cq"));
-		p.a.qp.reset();
-		ibv_qp_init_attr attr{};
-		attr.send_cq = attr.recv_cq = cq.get();
-		attr.cap = {8, 8, 1, 1, 0};
-		attr.qp_type = IBV_QPT_RC;
-		std::swap(p.a.cq, cq);
-		p.a.qp.reset(made(ibv_create_qp(p.a.pd.get(), &attr), "ibv_create_qp"));
-		p.b.to(IBV_QPS_RESET);
-		p.connect();
-		arm(p.a, false);
-		p.a.send(p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 8));
-		p.a.expect_cq_event();
-		p.a.expect({});
-		p.a.qp.reset();
-		std::swap(p.a.cq, cq);
-		cq.reset();
+	int n = env.open_a().ctx->num_comp_vectors;
+	for (int v = 0; v < n; v++)
+		event_on_vector(env, v);
+}
+
+void run_on(int cpu)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+/* Vector n is CPU n, wherever the work request was posted. */
+void vector_is_cpu(const Env &env)
+{
+	int n = env.open_a().ctx->num_comp_vectors;
+	if (n < 2)
+		throw Skip("one vector");
+	Probe upcall("ib_uverbs_comp_handler");
+	for (int cpu = 0; cpu < n; cpu++) {
+		run_on(cpu);
+		for (int v = 0; v < n; v++) {
+			upcall.clear();
+			event_on_vector(env, v);
+			auto cpus = upcall.cpus();
+			CHECK_EQ(cpus.size(), 1u);
+			CHECK_EQ(cpus.at(0), v);
+		}
 	}
 }
 
@@ -305,6 +344,7 @@ void add_completions(Suite &suite)
 	suite.add("cq.resize_too_small", resize_too_small);
 	suite.add("cq.refused", refused);
 	suite.add("cq.vectors", vectors);
+	suite.add("cq.vector_is_cpu", vector_is_cpu);
 	suite.add("cq.poll_many", poll_many);
 	suite.add("cq.extended", extended);
 	suite.add("cq.destroyed_qp", destroyed_qp);
