@@ -220,8 +220,11 @@ struct pib_req_stats {
  * @recovering: @recover_psn is valid
  * @gap_seen: @gap_psn and @gap_last are valid
  * @nak_seen: @nak_psn is valid
+ * @msgs_unasked: messages sent since then that did not ask either
+ * @asked_psn: behind the last packet that asked, or that is itself answered
  * @ack_deadline: ns, 0: none
  * @rnr_deadline: ns, 0: none
+ * @ask_deadline: when to ask for what was sent without asking, ns, 0: nothing was
  * @stats: counters
  *
  * Env reads @stats and @error, and sets nothing but through functions.
@@ -250,6 +253,8 @@ struct pib_req {
 	u32 gap_psn;
 	u32 gap_last;
 	u32 nak_psn;
+	u32 msgs_unasked;
+	u32 asked_psn;
 	u32 rd_atomic_out;
 	u8 retries_left;
 	u8 rnr_left;
@@ -262,6 +267,7 @@ struct pib_req {
 	bool nak_seen;
 	u64 ack_deadline;
 	u64 rnr_deadline;
+	u64 ask_deadline;
 	struct pib_req_stats stats;
 };
 

@@ -64,7 +64,9 @@ static void progress(struct pib_req *r, u32 n, u32 inflight, u64 now)
 	r->rnr_deadline = 0;
 	r->gap_seen = false;
 	r->nak_seen = false;
-	r->ack_deadline = t && pib_req_inflight(r) ? now + t : 0;
+	r->ack_deadline = t && pib_req_inflight(r) && pib_req_asked(r) ? now + t : 0;
+	if (!pib_req_inflight(r))
+		r->ask_deadline = 0;
 	pib_cwnd_acked(r, n, inflight);
 }
 
@@ -433,11 +435,15 @@ void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 
 /* ---- the clock ---- */
 
+/* The earlier; 0: none. */
+static u64 sooner(u64 a, u64 b)
+{
+	return a && (!b || a < b) ? a : b;
+}
+
 u64 pib_req_deadline(const struct pib_req *r)
 {
-	if (r->ack_deadline && r->rnr_deadline)
-		return r->ack_deadline < r->rnr_deadline ? r->ack_deadline : r->rnr_deadline;
-	return r->ack_deadline ? r->ack_deadline : r->rnr_deadline;
+	return sooner(r->ask_deadline, sooner(r->ack_deadline, r->rnr_deadline));
 }
 
 /* 9.7.6.1.3 */
@@ -460,4 +466,6 @@ void pib_req_timer(struct pib_req *r, u64 now)
 		r->rnr_deadline = 0;
 	if (r->ack_deadline && now >= r->ack_deadline)
 		ack_timeout(r);
+	if (r->ask_deadline && now >= r->ask_deadline)
+		pib_req_ask(r);
 }

@@ -85,6 +85,12 @@ static inline u32 pib_req_outstanding(const struct pib_req *r)
 	return pib_psn_off(r->next_psn, r->una_psn);
 }
 
+/* Is an answer due? */
+static inline bool pib_req_asked(const struct pib_req *r)
+{
+	return pib_psn_diff(r->asked_psn, r->una_psn) > 0;
+}
+
 static inline bool pib_tp_reliable(u8 tp)
 {
 	return tp == PIB_TP_RC || tp == PIB_TP_XRC;
@@ -128,6 +134,8 @@ void pib_req_settle(struct pib_req *r);
 /* Send again from @una_psn on. */
 void pib_req_rewind(struct pib_req *r);
 u64 pib_req_timeout_ns(const struct pib_req *r);
+/* Ask for the acknowledgement of what was sent without asking. */
+void pib_req_ask(struct pib_req *r);
 
 /* rc_cwnd.c: the window in packets, per QP */
 

@@ -75,6 +75,8 @@ void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn)
 	r->credit_limit = 0;
 	r->no_credits = false;
 	r->since_ackreq = 0;
+	r->msgs_unasked = 0;
+	r->asked_psn = r->next_psn;
 	r->rd_atomic_out = 0;
 	r->retries_left = cfg->retry_cnt;
 	r->rnr_left = cfg->rnr_retry;
@@ -83,6 +85,7 @@ void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn)
 	r->stopped = false;
 	r->ack_deadline = 0;
 	r->rnr_deadline = 0;
+	r->ask_deadline = 0;
 	pib_cwnd_init(r);
 	pib_req_resume(r);
 }
@@ -102,9 +105,18 @@ void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg)
 	r->rnr_left = cfg->rnr_retry;
 }
 
+/* Somebody waits for what was sent without asking: the timer is due at once. */
+static void req_ask_soon(struct pib_req *r)
+{
+	if (r->ask_deadline)
+		r->ask_deadline = 1;
+}
+
 void pib_req_stop(struct pib_req *r, bool stop)
 {
 	r->stopped = stop;
+	if (stop)
+		req_ask_soon(r);
 }
 
 void pib_req_resume(struct pib_req *r)
@@ -194,6 +206,7 @@ void pib_req_flush(struct pib_req *r)
 	r->flushing = true;
 	r->ack_deadline = 0;
 	r->rnr_deadline = 0;
+	r->ask_deadline = 0;
 	r->rd_atomic_out = 0;
 	r->una_psn = r->next_psn;
 	r->snd_psn = r->next_psn;
@@ -227,6 +240,7 @@ void pib_req_local_error(struct pib_req *r, struct pib_swqe *w, u32 status)
 	w->state = PIB_WQE_FAILED;
 	req_back_to(r, w);
 	pib_req_settle(r);
+	req_ask_soon(r);
 }
 
 void pib_req_local_done(struct pib_req *r, struct pib_swqe *w, u32 status)
@@ -247,6 +261,39 @@ void pib_req_rewind(struct pib_req *r)
 	r->since_ackreq = r->cwnd;	/* the first packet asks how far the peer has come */
 }
 
+/* The WQE whose packet has the PSN before next_psn; all of it may be finished. */
+static bool req_last_sent(const struct pib_req *r, u32 *index)
+{
+	u32 last = pib_psn_add(r->next_psn, PIB_PSN_MASK);
+	const struct pib_swqe *w;
+	u32 i;
+
+	for (i = r->una; i != r->head; i++) {
+		w = pib_req_wqe(r, i);
+		if (w->state == PIB_WQE_ACTIVE && pib_psn_off(last, w->psn) < w->npkts) {
+			*index = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * The last packet goes once more, now asking. To the responder it is a duplicate,
+ * which it acknowledges and does not execute (9.7.5.1.4).
+ */
+void pib_req_ask(struct pib_req *r)
+{
+	u32 i;
+
+	r->ask_deadline = 0;
+	if (r->snd_psn != r->next_psn || !pib_req_inflight(r) || !req_last_sent(r, &i))
+		return;
+	r->cur = i;
+	r->snd_psn = pib_psn_add(r->next_psn, PIB_PSN_MASK);
+	r->since_ackreq = r->cwnd;
+}
+
 /* ---- starting a work request ---- */
 
 /* Messages that @w is for the peer, who counts them in the MSN. */
@@ -256,14 +303,17 @@ static u32 req_messages(const struct pib_req *r, const struct pib_swqe *w,
 	return wi->kind & PIB_WRK_READ ? (w->npkts + r->burst - 1) / r->burst : 1;
 }
 
-static bool req_may_start(const struct pib_req *r, const struct pib_swqe *w)
+static bool req_may_start(struct pib_req *r, const struct pib_swqe *w)
 {
 	if (r->stopped)
 		return false;
 	if (w->flags & PIB_WR_FENCE && r->rd_atomic_out)
 		return false;
 	/* A key may be in use by all that was posted before, and be needed to send it again. */
-	return w->opcode != PIB_WR_LOCAL_INV || r->una == r->cur;
+	if (w->opcode != PIB_WR_LOCAL_INV || r->una == r->cur)
+		return true;
+	req_ask_soon(r);
+	return false;
 }
 
 static u32 req_check(const struct pib_req *r, const struct pib_swqe *w,
@@ -309,14 +359,17 @@ static void req_start_wqe(struct pib_req *r, struct pib_swqe *w)
  * goes if its SSN is within the limit. If it is not, its first packet goes
  * alone, once nothing else is in flight; with that accepted, so is the rest.
  */
-static u32 req_credit(const struct pib_req *r, const struct pib_swqe *w,
+static u32 req_credit(struct pib_req *r, const struct pib_swqe *w,
 		      const struct pib_wr_info *wi, u32 pos, u32 n)
 {
 	if (r->no_credits || !(wi->kind & PIB_WRK_CREDIT) || !pib_tp_reliable(r->cfg.tp))
 		return n;
 	if (pib_psn_diff(r->credit_limit, w->ssn) >= 0 || pib_req_inflight(r) < pos)
 		return n;
-	return pib_req_inflight(r) ? 0 : 1;
+	if (!pib_req_inflight(r))
+		return 1;
+	req_ask_soon(r);
+	return 0;
 }
 
 /* All or nothing, unless nothing is in flight: else the window would cut bursts to crumbs. */
@@ -330,7 +383,7 @@ static u32 req_window(const struct pib_req *r, u32 n)
 }
 
 /* Packets to send now of @w, from its packet @pos on. */
-static u32 req_quota(const struct pib_req *r, const struct pib_swqe *w,
+static u32 req_quota(struct pib_req *r, const struct pib_swqe *w,
 		     const struct pib_wr_info *wi, u32 pos)
 {
 	u32 n;
@@ -412,21 +465,51 @@ static void req_fill(const struct pib_req *r, struct pib_swqe *w, const struct p
 }
 
 /*
- * Ask for an acknowledgement at a message's end, four times per window within a
- * long message, and where nothing more can be sent without one.
+ * How long what was sent may go without asking for an acknowledgement. Losses
+ * do not wait for that: NAKs come without being asked for.
  */
-static void req_ackreq(struct pib_req *r, const struct pib_swqe *w,
-		       const struct pib_wr_info *wi, u32 n, struct pib_tx *tx)
-{
-	bool limited = wi->kind & PIB_WRK_CREDIT && !r->no_credits &&
-		       pib_psn_diff(r->credit_limit, w->ssn) < 0;
+#define ASK_NSEC	1000000
 
+/*
+ * Nobody waits for the acknowledgement of a message without a completion of its
+ * own, as long as there is room in ring and window to go on.
+ */
+static bool req_may_pass(const struct pib_req *r, const struct pib_swqe *w)
+{
+	return !(w->flags & PIB_WR_SIGNALED) && r->msgs_unasked < (r->mask + 1) / 4;
+}
+
+/*
+ * Ask for an acknowledgement at the end of a message that somebody waits for, four
+ * times per window, and where nothing more can be sent without one.
+ */
+static bool req_asks(const struct pib_req *r, const struct pib_swqe *w,
+		     const struct pib_wr_info *wi, u32 n, const struct pib_tx *tx)
+{
+	/* The next one might have to wait for new credits. */
+	if (wi->kind & PIB_WRK_CREDIT && !r->no_credits &&
+	    pib_psn_diff(r->credit_limit, w->ssn) <= 0)
+		return true;
+	if (r->since_ackreq >= r->cwnd / 4 || pib_req_inflight(r) + n + r->burst > r->cwnd)
+		return true;
+	return tx->h.flags & PIB_H_LAST && !req_may_pass(r, w);
+}
+
+static void req_ackreq(struct pib_req *r, const struct pib_swqe *w,
+		       const struct pib_wr_info *wi, u32 n, u64 now, struct pib_tx *tx)
+{
 	r->since_ackreq += n;
-	if (!(tx->h.flags & PIB_H_LAST) && !limited && r->since_ackreq < r->cwnd / 4 &&
-	    pib_req_inflight(r) + n + r->burst <= r->cwnd)
+	if (wi->kind & PIB_WRK_DATA && !req_asks(r, w, wi, n, tx)) {
+		r->msgs_unasked += !!(tx->h.flags & PIB_H_LAST);
+		if (!r->ask_deadline)
+			r->ask_deadline = now + ASK_NSEC;
 		return;
+	}
 	tx->h.flags |= PIB_H_ACKREQ;
+	r->asked_psn = pib_psn_add(r->snd_psn, n);
 	r->since_ackreq = 0;
+	r->msgs_unasked = 0;
+	r->ask_deadline = 0;
 }
 
 /* Move on by the @n PSNs of @w that are being sent. */
@@ -462,7 +545,7 @@ static void req_sent_reliable(struct pib_req *r, const struct pib_wr_info *wi, u
 
 	if (wi->kind & PIB_WRK_RESP)
 		r->rd_atomic_out++;
-	if (t && !r->ack_deadline)
+	if (t && !r->ack_deadline && pib_req_asked(r))
 		r->ack_deadline = now + t;
 }
 
@@ -479,7 +562,7 @@ static bool req_send(struct pib_req *r, struct pib_swqe *w, u64 now, struct pib_
 		return false;
 	req_fill(r, w, wi, pos, n, tx);
 	if (pib_tp_reliable(r->cfg.tp))
-		req_ackreq(r, w, wi, n, tx);
+		req_ackreq(r, w, wi, n, now, tx);
 	req_advance_sent(r, w, wi, pos, n);
 	if (pib_tp_reliable(r->cfg.tp))
 		req_sent_reliable(r, wi, now);

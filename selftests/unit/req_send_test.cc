@@ -11,7 +11,7 @@ TEST(ReqSend, PacketsOfAMessageInBursts)
 	Qp q;
 	std::vector<Burst> v;
 
-	q.post(PIB_WR_WRITE_IMM, 5 * kMtu + 1, PIB_WR_SOLICITED);
+	q.post(PIB_WR_WRITE_IMM, 5 * kMtu + 1, PIB_WR_SOLICITED | PIB_WR_SIGNALED);
 	v = q.sends();
 	ASSERT_EQ(v.size(), 1u);	// no credits yet: the first packet goes alone
 	EXPECT_EQ(v[0].npkts, 1u);
@@ -26,6 +26,105 @@ TEST(ReqSend, PacketsOfAMessageInBursts)
 	EXPECT_EQ(v[1].data.size(), 1u);
 	q.gets(ack(kPsn + 5));
 	EXPECT_EQ(q.done(), "1:0");
+}
+
+// How long a packet may go without asking for an acknowledgement.
+constexpr uint64_t kAskNs = 1000000;
+
+TEST(ReqSend, AMessageWithoutCompletionAsksLater)
+{
+	Qp q;
+	std::vector<Burst> v;
+
+	q.post(PIB_WR_WRITE, 2 * kMtu, 0);
+	q.post(PIB_WR_WRITE, 8, 0);
+	v = q.sends();
+	ASSERT_EQ(str(v), "WRITE@1000+2 WRITE@1002+1");
+	EXPECT_EQ(v[0].h.flags, kOnly);
+	EXPECT_EQ(v[1].h.flags, kOnly);
+	EXPECT_EQ(pib_req_deadline(&q.n.req), q.now + kAskNs);	// not the ACK timer, though that is shorter
+	// Time is up: the last packet again, asking.
+	v = q.after(kAskNs);
+	ASSERT_EQ(str(v), "WRITE@1002+1");
+	EXPECT_EQ(v[0].h.flags, kOnly | kAckReq);
+	EXPECT_EQ(pib_req_deadline(&q.n.req), q.now + kTimeout);
+	q.gets(ack(kPsn + 2));
+	EXPECT_EQ(q.done(), "1:0 2:0");
+	EXPECT_EQ(pib_req_deadline(&q.n.req), 0u);
+	EXPECT_EQ(q.n.req.stats.timeouts, 0u);
+}
+
+TEST(ReqSend, OneThatAsksDoesSoForThoseBefore)
+{
+	Qp q;
+	std::vector<Burst> v;
+
+	q.post(PIB_WR_WRITE, 8, 0);
+	q.post(PIB_WR_WRITE, 8);
+	v = q.sends();
+	EXPECT_EQ(v[0].h.flags, kOnly);
+	EXPECT_EQ(v[1].h.flags, kOnly | kAckReq);
+	EXPECT_EQ(pib_req_deadline(&q.n.req), q.now + kTimeout);
+	q.gets(ack(kPsn + 1));
+	EXPECT_EQ(q.done(), "1:0 2:0");
+}
+
+TEST(ReqSend, AsksBeforeTheRingIsFull)
+{
+	Qp q;
+	uint32_t quarter = (q.n.req.mask + 1) / 4, asked = 0;
+
+	for (uint32_t i = 0; i < 2 * quarter + 2; i++)
+		q.post(PIB_WR_WRITE, 8, 0);
+	for (const auto &b : q.sends())
+		asked += !!(b.h.flags & kAckReq);
+	EXPECT_EQ(asked, 2u);
+}
+
+TEST(ReqSend, AsksAtOnceWhereSomethingWaits)
+{
+	for (bool stop : { false, true }) {
+		Qp q;
+		std::vector<Burst> v;
+
+		q.post(PIB_WR_WRITE, 8, 0);
+		q.sends();
+		if (stop)
+			pib_req_stop(&q.n.req, true);
+		else
+			q.post(PIB_WR_LOCAL_INV, 0);
+		v = q.sends();
+		for (int i = 0; i < 2 && v.empty(); i++)
+			v = q.after(1);
+		ASSERT_EQ(str(v), "WRITE@1000+1") << stop;
+		EXPECT_EQ(v[0].h.flags, kOnly | kAckReq);
+		q.gets(ack(kPsn));
+		EXPECT_EQ(q.done(), stop ? "1:0" : "1:0 2:0");
+		EXPECT_TRUE(pib_req_drained(&q.n.req));
+	}
+}
+
+TEST(ReqSend, ALostMessageWithoutCompletionIsSentAgain)
+{
+	Qp q;
+	std::vector<Burst> v;
+
+	q.post(PIB_WR_WRITE, 8, 0);
+	q.post(PIB_WR_WRITE, 8, 0);
+	q.sends();
+	v = q.after(kAskNs);
+	ASSERT_EQ(str(v), "WRITE@1001+1");
+	v = q.gets(ack(kPsn, kNak));	// of neither anything has arrived
+	EXPECT_EQ(str(v), "WRITE@1000+1 WRITE@1001+1");
+	EXPECT_EQ(v[0].h.flags, kOnly | kAckReq);
+	q.gets(ack(kPsn));
+	for (int i = 0; i < 3 && q.n.req.una_psn != kPsn + 2; i++) {
+		v = q.after(kAskNs);
+		for (const auto &b : v)
+			if (b.h.flags & kAckReq)
+				q.gets(ack(b.h.psn));
+	}
+	EXPECT_EQ(q.done(), "1:0 2:0");
 }
 
 TEST(ReqSend, ZeroLengthTakesOnePsn)

@@ -306,7 +306,7 @@ bool Node::run(uint64_t now, uint32_t budget)
 {
 	pib_tx tx;
 
-	if (req.ack_deadline || req.rnr_deadline)
+	if (pib_req_deadline(&req))
 		pib_req_timer(&req, now);
 	for (; !inbox.empty(); inbox.pop_front()) {
 		take_in(inbox.front(), now);
