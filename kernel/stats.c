@@ -4,23 +4,8 @@
 #include "qp.h"
 #include "stats.h"
 
-static_assert(sizeof(struct pib_req_stats) % sizeof(u64) == 0 &&
-	      sizeof(struct pib_resp_stats) % sizeof(u64) == 0);
-
 #define FOLD(qp, stat, now, seen, field) \
 	pib_qp_stat_add(qp, PIB_STAT_##stat, (now)->field - (seen)->field)
-
-/* On every turn of every QP, and hardly ever true: worth more than memcmp(). */
-static __always_inline bool differ(const void *a, const void *b, size_t size)
-{
-	const u64 *x = a, *y = b;
-	u64 diff = 0;
-	size_t i;
-
-	for (i = 0; i < size / sizeof(u64); i++)
-		diff |= x[i] ^ y[i];
-	return diff;
-}
 
 static void fold_req(struct pib_qp *qp)
 {
@@ -32,6 +17,7 @@ static void fold_req(struct pib_qp *qp)
 	FOLD(qp, RETRANSMITS, now, seen, retransmits);
 	FOLD(qp, IMPLIED_NAK_SEQ_ERR, now, seen, implied_nak);
 	qp->req_seen = *now;
+	qp->req.news = false;
 }
 
 static void fold_resp(struct pib_qp *qp)
@@ -45,17 +31,16 @@ static void fold_resp(struct pib_qp *qp)
 	FOLD(qp, RX_BAD_OPCODE, now, seen, drops[PIB_DROP_BAD_OPCODE]);
 	FOLD(qp, RX_BAD_LENGTH, now, seen, drops[PIB_DROP_BAD_LENGTH]);
 	qp->resp_seen = *now;
+	qp->resp.news = false;
 }
 
 void pib_stats_fold(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (unlikely(differ(&qp->req.stats, &qp->req_seen, sizeof(qp->req_seen))))
+	if (unlikely(qp->req.news))
 		fold_req(qp);
-	/* An ACK sent is no news: it is counted, but not here. */
-	qp->resp_seen.acks_sent = qp->resp.stats.acks_sent;
-	if (unlikely(differ(&qp->resp.stats, &qp->resp_seen, sizeof(qp->resp_seen))))
+	if (unlikely(qp->resp.news))
 		fold_resp(qp);
 }
 

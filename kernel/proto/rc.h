@@ -220,6 +220,7 @@ struct pib_req_stats {
  * @recovering: @recover_psn is valid
  * @gap_seen: @gap_psn and @gap_last are valid
  * @nak_seen: @nak_psn is valid
+ * @news: @stats have changed; env clears it
  * @msgs_unasked: messages sent since then that did not ask either
  * @asked_psn: behind the last packet that asked, or that is itself answered
  * @ack_deadline: ns, 0: none
@@ -265,6 +266,7 @@ struct pib_req {
 	bool recovering;
 	bool gap_seen;
 	bool nak_seen;
+	bool news;
 	u64 ack_deadline;
 	u64 rnr_deadline;
 	u64 ask_deadline;
@@ -515,6 +517,7 @@ struct pib_resp_stats {
  * @res_fresh: entries never yet answered
  * @res_last: READ response handed out last: entry
  * @res_last_psn: and PSN
+ * @news: @stats other than acks_sent have changed; env clears it
  * @stats: counters
  *
  * Env reads @stats and @error.
@@ -534,6 +537,7 @@ struct pib_resp {
 	bool ack_due;
 	bool nak_due;
 	bool nak_sent;
+	bool news;
 	u8 syndrome;
 	u8 dead;
 	u8 error;

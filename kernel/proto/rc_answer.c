@@ -54,7 +54,7 @@ void pib_resp_nak_seq(struct pib_resp *r)
 
 void pib_resp_nak_rnr(struct pib_resp *r)
 {
-	r->stats.rnr_nak_sent++;
+	pib_count(r, rnr_nak_sent);
 	nak(r, PIB_AETH(PIB_AETH_RNR, r->cfg.min_rnr_timer & 0x1F), r->epsn);
 }
 
@@ -243,7 +243,7 @@ static void send_nak(struct pib_resp *r, struct pib_tx *tx)
 	r->nak_due = false;
 	r->error = r->dead;
 	if (PIB_AETH_KIND(r->syndrome) == PIB_AETH_NAK)
-		r->stats.naks_sent++;
+		pib_count(r, naks_sent);
 }
 
 static void res_sent(struct pib_resp *r, struct pib_rd_res *e)

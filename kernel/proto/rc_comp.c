@@ -43,7 +43,7 @@ static void implied_nak(struct pib_req *r, u32 psn)
 	u32 off = pib_psn_off(psn, r->una_psn);
 	bool same_flight = again && off >= pib_psn_off(r->gap_last, r->una_psn);
 
-	r->stats.implied_nak++;
+	pib_count(r, implied_nak);
 	if (off >= pib_req_inflight(r))
 		return;		/* from before the last going back */
 	r->gap_seen = true;
@@ -156,7 +156,7 @@ static void comp_positive(struct pib_req *r, const struct pib_hdrs *h, struct pi
 
 	take_credits(r, h);
 	if (!wi || wi->kind & PIB_WRK_RESP) {
-		r->stats.bad_responses++;	/* no answer to this */
+		pib_count(r, bad_responses);	/* no answer to this */
 		return;
 	}
 	if (!acked_before(r, pib_psn_add(h->psn, 1), now) && !r->error)
@@ -165,7 +165,7 @@ static void comp_positive(struct pib_req *r, const struct pib_hdrs *h, struct pi
 
 static void comp_rnr(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 {
-	r->stats.rnr_nak_rcvd++;
+	pib_count(r, rnr_nak_rcvd);
 	if (r->rnr_deadline)
 		return;			/* said twice */
 	if (r->cfg.rnr_retry != 7) {
@@ -182,7 +182,7 @@ static void comp_rnr(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 
 static void comp_nak_psn(struct pib_req *r, const struct pib_hdrs *h)
 {
-	r->stats.packet_seq_err++;
+	pib_count(r, packet_seq_err);
 	if (r->nak_seen && r->nak_psn == h->psn)
 		return;
 	r->nak_seen = true;
@@ -202,7 +202,7 @@ static void comp_fatal(struct pib_req *r, const struct pib_hdrs *h, struct pib_s
 	u8 status = nak_status[PIB_AETH_VALUE(h->syndrome)];
 
 	if (!status)
-		r->stats.bad_responses++;
+		pib_count(r, bad_responses);
 	else if (oldest_is(r, w))
 		fail_oldest(r, status);
 	else if (!r->cfg.timeout)
@@ -235,11 +235,11 @@ static void comp_ack(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 	struct pib_swqe *w;
 
 	if (kind != PIB_AETH_ACK && kind != PIB_AETH_RNR && kind != PIB_AETH_NAK) {
-		r->stats.bad_responses++;
+		pib_count(r, bad_responses);
 		return;
 	}
 	if (pib_psn_off(h->psn, r->una_psn) >= pib_req_outstanding(r)) {
-		r->stats.dup_acks++;
+		pib_count(r, dup_acks);
 		/* 9.7.7.2: the last ACK again may bring new credits */
 		if (kind == PIB_AETH_ACK && pib_psn_add(h->psn, 1) == r->una_psn)
 			take_credits(r, h);
@@ -247,7 +247,7 @@ static void comp_ack(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 	}
 	w = find_wqe(r, h->psn);
 	if (!w)
-		r->stats.bad_responses++;
+		pib_count(r, bad_responses);
 	else if (kind == PIB_AETH_ACK)
 		comp_positive(r, h, w, now);
 	else
@@ -293,7 +293,7 @@ static bool resp_trim(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	u32 skip = pib_psn_off(r->una_psn, h->psn);
 
 	if (!npkts || npkts > r->burst) {
-		r->stats.bad_responses++;
+		pib_count(r, bad_responses);
 		return false;
 	}
 	if (skip >= npkts)
@@ -304,11 +304,11 @@ static bool resp_trim(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	p->len = len - p->src_off;
 	p->last = h->flags & PIB_H_LAST;
 	if (pib_psn_off(p->psn, r->una_psn) + p->n > pib_req_outstanding(r)) {
-		r->stats.dup_acks++;
+		pib_count(r, dup_acks);
 		return false;
 	}
 	if (len < p->src_off) {
-		r->stats.bad_responses++;
+		pib_count(r, bad_responses);
 		return false;
 	}
 	return true;
@@ -353,7 +353,7 @@ static void comp_data(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	wi = w ? pib_wr_info(w->opcode, r->cfg.tp) : NULL;
 	if (!wi || !(wi->kind & (PIB_WRK_READ | PIB_WRK_ACKED)) ||
 	    (aeth && PIB_AETH_KIND(h->syndrome) != PIB_AETH_ACK)) {
-		r->stats.bad_responses++;
+		pib_count(r, bad_responses);
 		return;
 	}
 	if (!acked_before(r, p.psn, now)) {
@@ -362,7 +362,7 @@ static void comp_data(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 		return;
 	}
 	if (w->state != PIB_WQE_ACTIVE || !resp_fits(r, w, wi, &p, &want)) {
-		r->stats.bad_responses++;
+		pib_count(r, bad_responses);
 		return;
 	}
 	if (p.len != want) {			/* neither a ghost nor a loss */
@@ -382,13 +382,13 @@ static void comp_atomic(struct pib_req *r, const struct pib_hdrs *h, u64 now,
 	struct pib_swqe *w;
 
 	if (pib_psn_off(h->psn, r->una_psn) >= pib_req_outstanding(r)) {
-		r->stats.dup_acks++;
+		pib_count(r, dup_acks);
 		return;
 	}
 	w = find_wqe(r, h->psn);
 	wi = w ? pib_wr_info(w->opcode, r->cfg.tp) : NULL;
 	if (!wi || !(wi->kind & PIB_WRK_ATOMIC) || PIB_AETH_KIND(h->syndrome) != PIB_AETH_ACK) {
-		r->stats.bad_responses++;
+		pib_count(r, bad_responses);
 		return;
 	}
 	if (!acked_before(r, h->psn, now)) {
@@ -397,7 +397,7 @@ static void comp_atomic(struct pib_req *r, const struct pib_hdrs *h, u64 now,
 		return;
 	}
 	if (w->state != PIB_WQE_ACTIVE) {
-		r->stats.bad_responses++;
+		pib_count(r, bad_responses);
 		return;
 	}
 	take_credits(r, h);
@@ -415,7 +415,7 @@ void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	if (r->error || r->flushing)
 		return;
 	if (h->tp != r->cfg.tp || !pib_tp_reliable(h->tp)) {
-		r->stats.bad_responses++;
+		pib_count(r, bad_responses);
 		return;
 	}
 	switch (h->op) {
@@ -429,7 +429,7 @@ void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 		comp_atomic(r, h, now, pl);
 		break;
 	default:
-		r->stats.bad_responses++;
+		pib_count(r, bad_responses);
 	}
 }
 
@@ -452,7 +452,7 @@ static void ack_timeout(struct pib_req *r)
 	r->ack_deadline = 0;
 	if (!pib_req_inflight(r))
 		return;
-	r->stats.timeouts++;
+	pib_count(r, timeouts);
 	r->gap_seen = false;
 	r->nak_seen = false;
 	retry(r, true, true);

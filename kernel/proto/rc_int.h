@@ -23,6 +23,9 @@ enum pib_nak {
 	PIB_NAK_OP = 3,
 };
 
+/* Something out of the ordinary: env is to have a look at the counters. */
+#define pib_count(r, what) ((r)->stats.what++, (r)->news = true)
+
 /* Credits as the AETH encodes them, rounded down (9.7.7.2). */
 u8 pib_aeth_encode_credits(u32 credits);
 u32 pib_aeth_decode_credits(u8 code);

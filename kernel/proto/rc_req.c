@@ -518,8 +518,10 @@ static void req_advance_sent(struct pib_req *r, struct pib_swqe *w, const struct
 {
 	u32 again = pib_psn_off(r->next_psn, r->snd_psn);
 
-	if (again)
+	if (again) {
 		r->stats.retransmits += wi->kind & PIB_WRK_DATA ? pib_min(n, again) : 1;
+		r->news = true;
+	}
 	r->snd_psn = pib_psn_add(r->snd_psn, n);
 	if (n > again)
 		r->next_psn = r->snd_psn;

@@ -61,7 +61,7 @@ void pib_resp_set_credits(struct pib_resp *r, u32 posted)
 
 static void drop(struct pib_resp *r, enum pib_resp_drop why)
 {
-	r->stats.drops[why]++;
+	pib_count(r, drops[why]);
 }
 
 static bool is_data(u8 op)
@@ -200,7 +200,7 @@ static void rc_begin(struct pib_resp *r)
 	s32 ahead = pib_psn_diff(r->h->psn, r->epsn);
 
 	if (ahead > 0) {
-		r->stats.out_of_sequence++;
+		pib_count(r, out_of_sequence);
 		drop(r, PIB_DROP_OUT_OF_SEQUENCE);
 		pib_resp_nak_seq(r);
 		return;
@@ -212,7 +212,7 @@ static void rc_begin(struct pib_resp *r)
 		return;
 	}
 	if (ahead < 0 && (!is_data(r->h->op) || (u32)-ahead >= r->b_npkts)) {
-		r->stats.duplicates++;
+		pib_count(r, duplicates);
 		drop(r, PIB_DROP_DUPLICATE);
 		pib_resp_duplicate(r);
 		return;
@@ -250,7 +250,7 @@ static void uc_begin(struct pib_resp *r)
 		return;
 	}
 	if (gap)
-		r->stats.out_of_sequence++;
+		pib_count(r, out_of_sequence);
 	if (!first && (gap || !r->in_msg)) {
 		drop(r, PIB_DROP_OUT_OF_SEQUENCE);
 		uc_lose(r);
