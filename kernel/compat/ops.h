@@ -102,7 +102,13 @@ static int compat_counter_unbind(struct ib_qp *ibqp, u32 port)
 {
 	return pib_counter_unbind_qp(ibqp);
 }
+
+/* ib_core calls it unasked. */
+static void compat_counter_init(struct rdma_counter *counter)
+{
+}
 #define PIB_OPS_QP_COUNTER					\
+	.counter_init = compat_counter_init,			\
 	.counter_bind_qp = compat_counter_bind,			\
 	.counter_unbind_qp = compat_counter_unbind,		\
 	INIT_RDMA_OBJ_SIZE(rdma_counter, compat_counter, ib)
