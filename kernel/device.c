@@ -202,7 +202,7 @@ static void hca_init_tables(struct pib_hca *hca)
 	hca->next_qpn = get_random_u32() >> 8;
 }
 
-static int hca_init_port(struct pib_hca *hca, u8 num)
+static int hca_init_port(struct pib_hca *hca, const struct pib_hca_ident *id, u8 num)
 {
 	struct pib_kport *port = pib_kport_alloc(GFP_KERNEL);
 
@@ -214,11 +214,12 @@ static int hca_init_port(struct pib_hca *hca, u8 num)
 	port->p.sl2vl = kzalloc(sizeof(*port->p.sl2vl), GFP_KERNEL);
 	if (!port->p.sl2vl)
 		return -ENOMEM;
-	pib_port_init(&port->p, &hca->node, num, hca->node.guid + num);
+	pib_port_init(&port->p, &hca->node, num, pib_hca_port_guid(id, num));
 	return 0;
 }
 
-static int hca_init_node(struct pib_hca *hca, const char *name, u8 num_ports, u64 guid)
+static int hca_init_node(struct pib_hca *hca, const char *name, u8 num_ports,
+			 const struct pib_hca_ident *id)
 {
 	struct pib_node *n = &hca->node;
 	int i, err;
@@ -230,12 +231,15 @@ static int hca_init_node(struct pib_hca *hca, const char *name, u8 num_ports, u6
 
 	n->type = PIB_NODE_CA;
 	n->num_ports = num_ports;
-	n->guid = guid;
+	n->guid = id->node_guid;
 	n->priv = hca;
-	snprintf(n->desc, sizeof(n->desc), "%.31s %.31s", utsname()->nodename, name);
+	if (id->desc)
+		strscpy_pad(n->desc, id->desc, sizeof(n->desc));
+	else
+		snprintf(n->desc, sizeof(n->desc), "%.31s %.31s", utsname()->nodename, name);
 	pib_node_init(n);
 	for (i = 1; i <= num_ports; i++) {
-		err = hca_init_port(hca, i);
+		err = hca_init_port(hca, id, i);
 		if (err)
 			return err;
 	}
@@ -252,7 +256,8 @@ static int hca_init_parent(struct pib_hca *hca)
 	return PTR_ERR_OR_ZERO(hca->parent);
 }
 
-static int hca_init(struct pib_hca *hca, const char *name, u8 num_ports, u64 guid)
+static int hca_init(struct pib_hca *hca, const char *name, u8 num_ports,
+		    const struct pib_hca_ident *id)
 {
 	struct ib_device *ib = &hca->ib;
 	int err;
@@ -263,7 +268,7 @@ static int hca_init(struct pib_hca *hca, const char *name, u8 num_ports, u64 gui
 	err = pib_mcast_init(hca);
 	if (err)
 		return err;
-	err = hca_init_node(hca, name, num_ports, guid);
+	err = hca_init_node(hca, name, num_ports, id);
 	if (err)
 		return err;
 	err = hca_init_parent(hca);
@@ -271,7 +276,7 @@ static int hca_init(struct pib_hca *hca, const char *name, u8 num_ports, u64 gui
 		return err;
 
 	ib->node_type = RDMA_NODE_IB_CA;
-	ib->node_guid = cpu_to_be64(guid);
+	ib->node_guid = cpu_to_be64(id->node_guid);
 	ib->phys_port_cnt = num_ports;
 	ib->num_comp_vectors = num_online_cpus();
 	ib->local_dma_lkey = 0;
@@ -294,7 +299,7 @@ static bool name_ok(const char *name)
 }
 
 struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
-			       u64 node_guid, bool standalone,
+			       const struct pib_hca_ident *id, bool standalone,
 			       struct netlink_ext_ack *extack)
 {
 	struct pib_hca *hca;
@@ -321,7 +326,7 @@ struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
 	hca_init_tables(hca);
 	ib_set_device_ops(&hca->ib, &pib_ops);
 
-	err = hca_init(hca, name, num_ports, node_guid);
+	err = hca_init(hca, name, num_ports, id);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "Not enough memory for the device");
 		goto err_dealloc;

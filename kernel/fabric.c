@@ -23,7 +23,6 @@
 #include <linux/ctype.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
-#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/utsname.h>
 #include <net/net_namespace.h>
@@ -338,7 +337,88 @@ void pib_fabric_move_lid(struct pib_ulink *ul, u16 lid)
 	pib_uplink_announce(ul->up);
 }
 
+/* ---- GUIDs ---- */
+
+static int guid_claim(u64 guid, struct netlink_ext_ack *extack)
+{
+	int err = pib_guid_claim(guid);
+
+	if (err == -EEXIST)
+		NL_SET_ERR_MSG(extack, "that GUID is taken");
+	return err;
+}
+
+/*
+ * Give back the GUIDs of an HCA. As long as the node's is held nobody can be given
+ * those in its block, so that one goes last.
+ */
+static void ident_put(const struct pib_hca_ident *id, unsigned int num_ports)
+{
+	unsigned int i;
+
+	for (i = 1; i <= num_ports; i++)
+		if (pib_hca_port_guid(id, i) != id->node_guid)
+			pib_guid_put(pib_hca_port_guid(id, i));
+	pib_guid_put(id->node_guid);
+}
+
+static void guids_put(const struct pib_hca *hca)
+{
+	unsigned int i;
+
+	for (i = 1; i <= hca->node.num_ports; i++)
+		if (hca->ports[i]->p.guid != hca->node.guid)
+			pib_guid_put(hca->ports[i]->p.guid);
+	pib_guid_put(hca->node.guid);
+}
+
+/* GUIDs that were asked for. A port may have that of its node. */
+static int guids_claim(const struct pib_hca_ident *id, unsigned int num_ports,
+		       struct netlink_ext_ack *extack)
+{
+	int err = guid_claim(id->node_guid, extack);
+	unsigned int i;
+
+	if (err)
+		return err;
+	for (i = 1; i <= num_ports; i++) {
+		if (pib_hca_port_guid(id, i) == id->node_guid)
+			continue;
+		err = guid_claim(pib_hca_port_guid(id, i), extack);
+		if (err)
+			break;
+	}
+	if (err)
+		ident_put(id, i - 1);
+	return err;
+}
+
+static int guids_get(const struct pib_seat *seat, const struct pib_hca_cfg *cfg,
+		     struct pib_hca_ident *id, struct netlink_ext_ack *extack)
+{
+	if (id->node_guid)
+		return guids_claim(id, cfg->num_ports, extack);
+	if (seat->up)
+		id->node_guid = pib_guid_get(seat->up->us->mac, false);
+	else
+		id->node_guid = pib_guid_get_random();
+	if (id->node_guid)
+		return 0;
+	NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
+	return -ENOSPC;
+}
+
 /* ---- HCAs ---- */
+
+static void seat_leave_uplink(struct pib_seat *seat)
+{
+	if (!seat->up)
+		return;
+	if (seat->host_switch)
+		pib_uplink_put_switch(seat->up);
+	pib_uplink_put(seat->up);
+	seat->up = NULL;
+}
 
 /* Pull the HCA's cables and give up its uplink. */
 static void seat_detach(struct pib_seat *seat)
@@ -365,10 +445,7 @@ static void seat_detach(struct pib_seat *seat)
 	}
 	synchronize_rcu();
 	pib_ulink_free(&dead);
-	if (seat->host_switch)
-		pib_uplink_put_switch(seat->up);
-	pib_uplink_put(seat->up);
-	seat->up = NULL;
+	seat_leave_uplink(seat);
 	pn->changes++;
 }
 
@@ -383,7 +460,7 @@ void pib_fabric_hca_gone(struct pib_hca *hca)
 			continue;
 		seat_detach(seat);
 		list_del(&seat->entry);
-		pib_guid_put(seat->guid);
+		guids_put(hca);
 		kfree(seat);
 		break;
 	}
@@ -463,6 +540,10 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 
 	if (err)
 		return err;
+	if (!cfg->ifindex && (cfg->num_peers || cfg->standalone)) {
+		NL_SET_ERR_MSG(extack, "an HCA with peers or without an SM needs a netdev");
+		return -EINVAL;
+	}
 	if (cfg->num_peers > cfg->num_ports) {
 		NL_SET_ERR_MSG(extack, "more peers than ports");
 		return -EINVAL;
@@ -474,13 +555,15 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 	return 0;
 }
 
-/* Uplink, host switch if it is to be, and GUID. */
-static int seat_prepare(struct pib_seat *seat, const struct pib_hca_cfg *cfg,
-			struct netlink_ext_ack *extack)
+/* Uplink, and host switch if it is to be. */
+static int seat_join_uplink(struct pib_seat *seat, const struct pib_hca_cfg *cfg,
+			    struct netlink_ext_ack *extack)
 {
 	struct pib_uplink *up;
 	int err;
 
+	if (!cfg->ifindex)
+		return 0;
 	up = pib_uplink_get(seat->pn, cfg->ifindex, cfg->fabric, cfg->udp_port, extack);
 	if (IS_ERR(up))
 		return PTR_ERR(up);
@@ -488,37 +571,21 @@ static int seat_prepare(struct pib_seat *seat, const struct pib_hca_cfg *cfg,
 	seat->host_switch = !cfg->num_peers;
 	if (seat->host_switch) {
 		err = pib_uplink_get_switch(up, cfg->standalone, cfg->num_ports, extack);
-		if (err)
-			goto err_uplink;
-	}
-	seat->guid = pib_guid_get(up->us->mac, false);
-	if (!seat->guid) {
-		NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
-		err = -ENOSPC;
-		goto err_switch;
+		if (err) {
+			pib_uplink_put(up);
+			seat->up = NULL;
+			seat->host_switch = false;
+			return err;
+		}
 	}
 	return 0;
-
-err_switch:
-	if (seat->host_switch)
-		pib_uplink_put_switch(up);
-err_uplink:
-	pib_uplink_put(up);
-	return err;
-}
-
-static void seat_unprepare(struct pib_seat *seat)
-{
-	pib_guid_put(seat->guid);
-	if (seat->host_switch)
-		pib_uplink_put_switch(seat->up);
-	pib_uplink_put(seat->up);
 }
 
 static struct pib_seat *seat_make(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 				  struct netlink_ext_ack *extack)
 {
 	struct pib_seat *seat = kzalloc(sizeof(*seat), GFP_KERNEL);
+	struct pib_hca_ident id = cfg->id;
 	int err;
 
 	if (!seat)
@@ -526,22 +593,27 @@ static struct pib_seat *seat_make(struct pib_net *pn, const struct pib_hca_cfg *
 	seat->pn = pn;
 	seat->num_peers = cfg->num_peers;
 	memcpy(seat->peers, cfg->peers, sizeof(seat->peers));
-	err = seat_prepare(seat, cfg, extack);
+	err = seat_join_uplink(seat, cfg, extack);
 	if (err)
 		goto err_free;
-	seat->hca = pib_hca_create(pn->net, cfg->name, cfg->num_ports, seat->guid,
-				   cfg->standalone, extack);
+	err = guids_get(seat, cfg, &id, extack);
+	if (err)
+		goto err_uplink;
+	seat->hca = pib_hca_create(pn->net, cfg->name, cfg->num_ports, &id, cfg->standalone,
+				   extack);
 	if (IS_ERR(seat->hca)) {
 		err = PTR_ERR(seat->hca);
-		goto err_unprepare;
+		goto err_guids;
 	}
 	seat->id = ++pn->next_id;
 	list_add_tail(&seat->entry, &pn->seats);
 	pib_agent_start(&seat->agent, &seat->hca->node, &seat->hca->node_lock);
 	return seat;
 
-err_unprepare:
-	seat_unprepare(seat);
+err_guids:
+	ident_put(&id, cfg->num_ports);
+err_uplink:
+	seat_leave_uplink(seat);
 err_free:
 	kfree(seat);
 	return ERR_PTR(err);
@@ -609,26 +681,8 @@ int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_
 
 /* ---- switches ---- */
 
-/* A switch that was asked for by name has a GUID made of that name, or a random one. */
-static u64 switch_guid(struct pib_net *pn, u64 guid, struct netlink_ext_ack *extack)
-{
-	if (guid) {
-		if (guid & 0xFF)
-			NL_SET_ERR_MSG(extack, "the last byte of a GUID numbers ports: it must be 00");
-		else if (!pib_guid_claim(guid))
-			NL_SET_ERR_MSG(extack, "that GUID is taken");
-		else
-			return guid;
-		return 0;
-	}
-	do
-		guid = pib_guid_get((get_random_u64() >> 16) & ~(0x03ULL << 40), true);
-	while (!guid);
-	return guid;
-}
-
 int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports, u64 guid,
-			  struct netlink_ext_ack *extack)
+			  const char *desc, struct netlink_ext_ack *extack)
 {
 	struct pib_switch *sw;
 	int err;
@@ -637,11 +691,15 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports, u
 	err = check_alive(pn, extack) ?: check_name(pn, name, extack);
 	if (err)
 		goto out_unlock;
-	err = -EEXIST;
-	guid = switch_guid(pn, guid, extack);
-	if (!guid)
+	if (guid) {
+		err = guid_claim(guid, extack);
+	} else {
+		guid = pib_guid_get_random();
+		err = guid ? 0 : -ENOMEM;
+	}
+	if (err)
 		goto out_unlock;
-	sw = pib_switch_create(pn, name, num_ports, guid, false, extack);
+	sw = pib_switch_create(pn, name, num_ports, guid, desc, false, extack);
 	err = PTR_ERR_OR_ZERO(sw);
 	if (err) {
 		pib_guid_put(guid);
@@ -869,7 +927,7 @@ static struct pib_seat *reap_seat(struct pib_net *pn)
 	struct pib_seat *seat;
 
 	list_for_each_entry(seat, &pn->seats, entry)
-		if (!seat->detached && seat->up->us->gone)
+		if (!seat->detached && seat->up && seat->up->us->gone)
 			return seat;
 	return NULL;
 }

@@ -8,11 +8,11 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+#include "hca.h"
 #include "switch.h"
 #include "uplink.h"
 
 struct netlink_ext_ack;
-struct pib_hca;
 struct pib_ulink;
 
 #define PIB_PEERS_MAX 16
@@ -55,9 +55,8 @@ struct pib_net {
  * @id: place in dumps
  * @pn: namespace
  * @hca: the HCA; alive as long as this
- * @up: uplink, NULL once detached
+ * @up: uplink; NULL once detached, and for an HCA that has cables in this kernel only
  * @host_switch: the ports are plugged into the host switch, not into peers
- * @guid: its node GUID, see guid.h
  * @detached: on the way out: not shown, not found
  * @agent: traps and leases of the HCA
  * @num_peers: entries in @peers
@@ -70,7 +69,6 @@ struct pib_seat {
 	struct pib_hca *hca;
 	struct pib_uplink *up;
 	bool host_switch;
-	u64 guid;
 	bool detached;
 	struct pib_agent agent;
 	u32 num_peers;
@@ -80,7 +78,8 @@ struct pib_seat {
 /**
  * struct pib_hca_cfg - what is asked for when an HCA is made
  * @name: device name
- * @ifindex: netdev
+ * @id: GUIDs, 0 if they are to be chosen, and description
+ * @ifindex: netdev; 0: none, the HCA has no cables until some are plugged in
  * @fabric: fabric id
  * @udp_port: host order
  * @num_ports: ports
@@ -90,6 +89,7 @@ struct pib_seat {
  */
 struct pib_hca_cfg {
 	const char *name;
+	struct pib_hca_ident id;
 	int ifindex;
 	u32 fabric;
 	u16 udp_port;
@@ -128,7 +128,7 @@ int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 		       struct netlink_ext_ack *extack);
 int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
 int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports, u64 guid,
-			  struct netlink_ext_ack *extack);
+			  const char *desc, struct netlink_ext_ack *extack);
 int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
 int pib_fabric_add_cable(struct pib_net *pn, const struct pib_end *a, const struct pib_end *b,
 			 struct netlink_ext_ack *extack);

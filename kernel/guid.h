@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Node GUIDs: 48 bits of a MAC address in their modified EUI-64 form, 8 bits
- * that tell the nodes on one netdev apart, and 8 bits of zero which a port
- * GUID fills with the port number. So they are the same after a reboot if the
- * nodes are made in the same order.
+ * Node and port GUIDs. One that is chosen here is made of 48 bits of a MAC
+ * address in their modified EUI-64 form, 8 bits that tell the nodes on one netdev
+ * apart, and 8 bits of zero which a port GUID fills with the port number. So they
+ * are the same after a reboot if the nodes are made in the same order. One that is
+ * asked for may be any number that no other node or port in this kernel has.
  */
 #ifndef PIB_GUID_H
 #define PIB_GUID_H
 
 #include <linux/types.h>
 
-/* A GUID that no other node in this kernel has, or 0 if there are no more. Process context. */
+/* A GUID that no other node in this kernel has, and the 255 after it, or 0 if there are no more. Process context. */
 u64 pib_guid_get(u64 mac, bool is_switch);
-/* Take this very GUID. False: it is taken. */
-bool pib_guid_claim(u64 guid);
+/* The same for a node that sits on no netdev. */
+u64 pib_guid_get_random(void);
+/* Take this very GUID. -EEXIST: it is taken; -ENOMEM. */
+int pib_guid_claim(u64 guid);
+/* Give back what was got or claimed by this number; nothing if none was. */
 void pib_guid_put(u64 guid);
 
 #endif

@@ -28,7 +28,14 @@ static const struct nla_policy ul_policy[PIB_UL_MAX + 1] = {
 	[PIB_UL_PEER] = NLA_POLICY_NESTED(ep_policy),
 };
 
+static const struct nla_policy port_policy[PIB_P_MAX + 1] = {
+	[PIB_P_NUM] = NLA_POLICY_RANGE(NLA_U32, 1, PIB_PORTS_MAX),
+	[PIB_P_GUID] = { .type = NLA_U64 },
+};
+
 #define NAME_POLICY { .type = NLA_NUL_STRING, .len = PIB_NAME_MAX - 1 }
+/* as much as NodeDescription holds (14.2.5.2) */
+#define DESC_POLICY { .type = NLA_NUL_STRING, .len = 63 }
 
 static const struct nla_policy hca_new_policy[PIB_A_MAX + 1] = {
 	[PIB_A_HCA_NAME] = NAME_POLICY,
@@ -40,6 +47,9 @@ static const struct nla_policy hca_new_policy[PIB_A_MAX + 1] = {
 	[PIB_A_STANDALONE] = { .type = NLA_FLAG },
 	[PIB_A_PEER] = NLA_POLICY_NESTED(ep_policy),
 	[PIB_A_KEY] = NLA_POLICY_RANGE(NLA_BINARY, 16, 64),
+	[PIB_A_NODE_GUID] = { .type = NLA_U64 },
+	[PIB_A_DESCRIPTION] = DESC_POLICY,
+	[PIB_A_PORT] = NLA_POLICY_NESTED(port_policy),
 };
 
 static const struct nla_policy hca_name_policy[PIB_A_MAX + 1] = {
@@ -50,6 +60,7 @@ static const struct nla_policy switch_new_policy[PIB_A_MAX + 1] = {
 	[PIB_A_SWITCH_NAME] = NAME_POLICY,
 	[PIB_A_NUM_PORTS] = NLA_POLICY_RANGE(NLA_U32, 1, PIB_PORTS_MAX),
 	[PIB_A_NODE_GUID] = { .type = NLA_U64 },
+	[PIB_A_DESCRIPTION] = DESC_POLICY,
 };
 
 static const struct nla_policy switch_name_policy[PIB_A_MAX + 1] = {
@@ -104,14 +115,14 @@ static int netdev_index(struct genl_info *info, const char *name)
 	return ifindex;
 }
 
+/* Index of the netdev; 0 if none is named. */
 static int get_netdev(struct genl_info *info)
 {
 	if (info->attrs[PIB_A_IFINDEX])
 		return min_t(u32, nla_get_u32(info->attrs[PIB_A_IFINDEX]), INT_MAX);
 	if (info->attrs[PIB_A_NETDEV])
 		return netdev_index(info, nla_data(info->attrs[PIB_A_NETDEV]));
-	NL_SET_ERR_MSG(info->extack, "a netdev is missing");
-	return -EINVAL;
+	return 0;
 }
 
 static u32 get_u32(struct genl_info *info, int attr, u32 otherwise)
@@ -169,6 +180,63 @@ static int get_peers(struct genl_info *info, struct pib_hca_cfg *cfg)
 	return 0;
 }
 
+static u64 get_u64(struct genl_info *info, int attr)
+{
+	return info->attrs[attr] ? nla_get_u64(info->attrs[attr]) : 0;
+}
+
+static const char *get_desc(struct genl_info *info)
+{
+	return info->attrs[PIB_A_DESCRIPTION] ? nla_data(info->attrs[PIB_A_DESCRIPTION]) : NULL;
+}
+
+static int get_port_guid(struct genl_info *info, const struct nlattr *nest, u32 num_ports,
+			 u64 *guids)
+{
+	struct nlattr *tb[PIB_P_MAX + 1];
+	u32 num;
+	int err;
+
+	err = nla_parse_nested(tb, PIB_P_MAX, nest, port_policy, info->extack);
+	if (err)
+		return err;
+	num = tb[PIB_P_NUM] ? nla_get_u32(tb[PIB_P_NUM]) : 0;
+	if (!num || num > num_ports || !tb[PIB_P_GUID]) {
+		NL_SET_ERR_MSG(info->extack, "a GUID of a port needs the number of a port");
+		return -EINVAL;
+	}
+	guids[num] = nla_get_u64(tb[PIB_P_GUID]);
+	return 0;
+}
+
+/* GUIDs of ports by number, or NULL if none is given; the caller frees them. */
+static u64 *get_port_guids(struct genl_info *info, u32 num_ports)
+{
+	const struct nlattr *nla;
+	u64 *guids;
+	int rem, err;
+
+	if (!info->attrs[PIB_A_PORT])
+		return NULL;
+	if (!info->attrs[PIB_A_NODE_GUID]) {
+		NL_SET_ERR_MSG(info->extack, "GUIDs of ports without that of the node");
+		return ERR_PTR(-EINVAL);
+	}
+	guids = kcalloc(num_ports + 1, sizeof(*guids), GFP_KERNEL);
+	if (!guids)
+		return ERR_PTR(-ENOMEM);
+	nlmsg_for_each_attr(nla, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(nla) != PIB_A_PORT)
+			continue;
+		err = get_port_guid(info, nla, num_ports, guids);
+		if (err) {
+			kfree(guids);
+			return ERR_PTR(err);
+		}
+	}
+	return guids;
+}
+
 static int get_end(struct genl_info *info, int attr, struct pib_end *end)
 {
 	struct nlattr *tb[PIB_END_MAX + 1];
@@ -196,6 +264,7 @@ static int hca_new(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_hca_cfg *cfg;
 	int err = -EINVAL;
+	u64 *port_guids;
 
 	if (info->attrs[PIB_A_KEY]) {
 		NL_SET_ERR_MSG(info->extack, "keyed fabrics are not supported by this module");
@@ -218,7 +287,15 @@ static int hca_new(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		goto out_free;
 	cfg->num_ports = get_u32(info, PIB_A_NUM_PORTS, max_t(u32, cfg->num_peers, 1));
+	cfg->id.node_guid = get_u64(info, PIB_A_NODE_GUID);
+	cfg->id.desc = get_desc(info);
+	port_guids = get_port_guids(info, cfg->num_ports);
+	err = PTR_ERR_OR_ZERO(port_guids);
+	if (err)
+		goto out_free;
+	cfg->id.port_guids = port_guids;
 	err = pib_fabric_add_hca(info_net(info), cfg, info->extack);
+	kfree(port_guids);
 
 out_free:
 	kfree(cfg);
@@ -235,7 +312,7 @@ static int hca_del(struct sk_buff *skb, struct genl_info *info)
 static int switch_new(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *name = get_name(info, PIB_A_SWITCH_NAME);
-	u64 guid = 0;
+	u64 guid = get_u64(info, PIB_A_NODE_GUID);
 
 	if (!name)
 		return -EINVAL;
@@ -243,11 +320,9 @@ static int switch_new(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "the number of ports is missing");
 		return -EINVAL;
 	}
-	if (info->attrs[PIB_A_NODE_GUID])
-		guid = nla_get_u64(info->attrs[PIB_A_NODE_GUID]);
 	return pib_fabric_add_switch(info_net(info), name,
 				     nla_get_u32(info->attrs[PIB_A_NUM_PORTS]), guid,
-				     info->extack);
+				     get_desc(info), info->extack);
 }
 
 static int switch_del(struct sk_buff *skb, struct genl_info *info)

@@ -228,6 +228,20 @@ static int put_desc(struct sk_buff *skb, const struct pib_node *n)
 	return nla_put_string(skb, PIB_A_DESCRIPTION, desc);
 }
 
+static int put_seat_uplink(struct sk_buff *skb, const struct pib_seat *seat)
+{
+	const struct pib_uplink *up = seat->up;
+
+	if (!up)
+		return 0;
+	if (put_netdev(skb, PIB_A_NETDEV, seat->pn->net, up->us->ifindex) ||
+	    nla_put_u32(skb, PIB_A_IFINDEX, up->us->ifindex) ||
+	    nla_put_u32(skb, PIB_A_FABRIC, up->fabric) ||
+	    nla_put_u16(skb, PIB_A_UDP_PORT, up->us->port))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int put_seat(struct sk_buff *skb, struct pib_seat *seat)
 {
 	struct pib_hca *hca = seat->hca;
@@ -237,11 +251,8 @@ static int put_seat(struct sk_buff *skb, struct pib_seat *seat)
 	    nla_put_u32(skb, PIB_A_IBDEV_INDEX, hca->ib.index) ||
 	    put_desc(skb, &hca->node) ||
 	    put_u64(skb, PIB_A_NODE_GUID, hca->node.guid, PIB_A_PAD) ||
-	    put_netdev(skb, PIB_A_NETDEV, seat->pn->net, seat->up->us->ifindex) ||
-	    nla_put_u32(skb, PIB_A_IFINDEX, seat->up->us->ifindex) ||
 	    nla_put_u32(skb, PIB_A_NUM_PORTS, hca->node.num_ports) ||
-	    nla_put_u32(skb, PIB_A_FABRIC, seat->up->fabric) ||
-	    nla_put_u16(skb, PIB_A_UDP_PORT, seat->up->us->port))
+	    put_seat_uplink(skb, seat))
 		return -EMSGSIZE;
 	if (hca->standalone && nla_put_flag(skb, PIB_A_STANDALONE))
 		return -EMSGSIZE;

@@ -332,21 +332,25 @@ static int switch_alloc_tables(struct pib_switch *sw)
 	return sw->node.lft && sw->node.mft ? 0 : -ENOMEM;
 }
 
-static void switch_init_node(struct pib_switch *sw, u64 guid)
+static void switch_init_node(struct pib_switch *sw, u64 guid, const char *desc)
 {
 	unsigned int i;
 
 	sw->node.guid = guid;
 	sw->node.sys_guid = guid;
-	snprintf(sw->node.desc, sizeof(sw->node.desc), "%.31s %.31s", sw->name,
-		 init_utsname()->nodename);
+	if (desc)
+		strscpy_pad(sw->node.desc, desc, sizeof(sw->node.desc));
+	else
+		snprintf(sw->node.desc, sizeof(sw->node.desc), "%.31s %.31s", sw->name,
+			 init_utsname()->nodename);
 	pib_node_init(&sw->node);
 	for (i = 0; i <= sw->node.num_ports; i++)
 		pib_port_init(&sw->ports[i]->p, &sw->node, i, guid);
 }
 
 struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 num_ports,
-				     u64 guid, bool standalone, struct netlink_ext_ack *extack)
+				     u64 guid, const char *desc, bool standalone,
+				     struct netlink_ext_ack *extack)
 {
 	struct pib_switch *sw = kzalloc(sizeof(*sw), GFP_KERNEL);
 
@@ -365,7 +369,7 @@ struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 nu
 		switch_free(sw);
 		return ERR_PTR(-ENOMEM);
 	}
-	switch_init_node(sw, guid);
+	switch_init_node(sw, guid, desc);
 	pib_agent_start(&sw->agent, &sw->node, &sw->node_lock);
 	return sw;
 }

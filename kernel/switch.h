@@ -56,9 +56,13 @@ struct pib_switch {
 	struct list_head entry;
 };
 
-/* A switch without cables. Process context. ERR_PTR() with the reason in @extack. */
+/*
+ * A switch without cables. @desc: NodeDescription, NULL: the names of switch and host. Process context.
+ * ERR_PTR() with the reason in @extack.
+ */
 struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 num_ports,
-				     u64 guid, bool standalone, struct netlink_ext_ack *extack);
+				     u64 guid, const char *desc, bool standalone,
+				     struct netlink_ext_ack *extack);
 /* Its cables are out, and a grace period has passed since. */
 void pib_switch_destroy(struct pib_switch *sw);
 

@@ -424,7 +424,8 @@ static int uplink_make_switch(struct pib_uplink *up, bool standalone,
 		return -ENOSPC;
 	}
 	pib_fabric_switch_name(pn, name);
-	sw = pib_switch_create(pn, name, PIB_HOST_SWITCH_PORTS, guid, standalone, extack);
+	sw = pib_switch_create(pn, name, PIB_HOST_SWITCH_PORTS, guid, NULL, standalone,
+			       extack);
 	if (IS_ERR(sw)) {
 		pib_guid_put(guid);
 		return PTR_ERR(sw);
