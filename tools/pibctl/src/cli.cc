@@ -179,7 +179,7 @@ int run(int argc, const char* const* argv, TransportFactory open, std::ostream& 
   }
   Client client(std::move(open));
   const auto output = line.options.json ? make_json_output(line.options.pretty) : make_text_output();
-  if (auto done = run_command(choice, {client, *output}); !done)
+  if (auto done = run_command(choice, {client, *output, out}); !done)
     return report(done.error(), choice, err);
   if (prints(choice)) out << output->str();
   out.flush();

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <linux/pib.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "decode.h"
@@ -36,13 +37,68 @@ constexpr Reason kSwitchReasons[] = {
     {EEXIST, "the name is taken by another HCA or switch ('pibctl show' lists them)"},
 };
 
+constexpr Reason kHcaReasons[] = {
+    {EEXIST, "the name is taken by a switch, or by another RDMA device, maybe of another network "
+             "namespace ('rdma dev' lists them)"},
+};
+
 std::string describe_add_link(const LinkRequest& link) {
   if (link.b) return fmt::format("link {} to {}", format_end(link.a), format_end(*link.b));
   return fmt::format("link {} to {} through {}", format_end(link.a),
                      link.peer ? format_endpoint(*link.peer) : "a peer", link.netdev);
 }
 
+/// What to call a change when it is refused.
+struct ChangeText {
+  std::string operator()(const HcaRequest& hca) const { return fmt::format("add HCA {}", hca.name); }
+  std::string operator()(const SwitchRequest& node) const {
+    return fmt::format("add switch {}", node.name);
+  }
+  std::string operator()(const LinkRequest& link) const { return describe_add_link(link); }
+  std::string operator()(const Removal& removal) const {
+    return fmt::format("delete {}", removal.name);
+  }
+};
+
+std::span<const Reason> reasons_of(const Change& change) {
+  if (std::holds_alternative<HcaRequest>(change)) return kHcaReasons;
+  if (std::holds_alternative<SwitchRequest>(change)) return kSwitchReasons;
+  if (std::holds_alternative<LinkRequest>(change)) return kLinkReasons;
+  return kNoReasons;
+}
+
+/// Requests in one message: their acknowledgements must fit into the socket's buffer.
+constexpr std::size_t kBatch = 64;
+
 }  // namespace
+
+Client::Applied Client::apply(const std::vector<Change>& changes) {
+  Applied applied;
+  const std::span<const Change> all(changes);
+  for (std::size_t at = 0; at < all.size() && applied.status; at += kBatch) {
+    const auto some = all.subspan(at, std::min(kBatch, all.size() - at));
+    applied.status = apply_some(some, applied.made);
+  }
+  applied.made.resize(changes.size());
+  return applied;
+}
+
+/// The error is that of the first change which is refused.
+Status Client::apply_some(std::span<const Change> changes, std::vector<bool>& made) {
+  std::vector<Request> requests;
+  for (const Change& change : changes) requests.push_back(encode_change(change));
+  const auto verdicts = session_.call_all(requests);
+  if (!verdicts) return verdicts.error();
+  Status status = success();
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const Verdict& verdict = (*verdicts)[i];
+    made.push_back(verdict.code == 0);
+    if (verdict.code && status)
+      status = describe_refusal(std::visit(ChangeText{}, changes[i]), verdict, requests[i],
+                                reasons_of(changes[i]));
+  }
+  return status;
+}
 
 Status Client::command(std::string_view doing, Request request, std::span<const Reason> reasons) {
   const auto outcome = session_.call(request);

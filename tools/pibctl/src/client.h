@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,13 @@ class Client {
   Status remove_switch(const std::string& name);
   Status remove_link(const End& end);
   Status plug_link(const End& end, bool plugged);
+  /// Makes many changes, some at a time. made[i] tells whether change i was carried out: when
+  /// one is refused, those sent along with it still are, and later ones are not sent.
+  struct Applied {
+    std::vector<bool> made;
+    Status status = success();
+  };
+  Applied apply(const std::vector<Change>& changes);
 
   Result<std::vector<Hca>> hcas();
   Result<std::vector<Switch>> switches();
@@ -38,6 +46,7 @@ class Client {
   const std::optional<std::string>& module_version() const { return module_version_; }
 
  private:
+  Status apply_some(std::span<const Change> changes, std::vector<bool>& made);
   Status command(std::string_view doing, Request request, std::span<const Reason> reasons);
   Result<std::vector<Answer>> list(std::string_view what, std::uint8_t command);
   Result<std::optional<std::vector<Answer>>> ask(std::string_view what, Request request);

@@ -2,6 +2,7 @@
 // The table of commands: what each is called, takes, teaches and does.
 #pragma once
 
+#include <iosfwd>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@ namespace pibctl {
 struct Context {
   Client& client;
   Output& out;
+  /// For a command that prints a document of its own.
+  std::ostream& text;
 };
 
 struct Example {
@@ -50,5 +53,6 @@ std::span<const Command> hca_commands();
 std::span<const Command> show_commands();
 std::span<const Command> switch_commands();
 std::span<const Command> link_commands();
+std::span<const Command> fabric_commands();
 
 }  // namespace pibctl

@@ -23,6 +23,12 @@ void put_end(Request& request, std::uint16_t type, const End& end) {
   request.put_u32(PIB_END_PORT, end.port);
 }
 
+void put_port_guid(Request& request, std::uint32_t number, std::uint64_t guid) {
+  const Request::Nest nest(request, PIB_A_PORT);
+  request.put_u32(PIB_P_NUM, number);
+  request.put_u64(PIB_P_GUID, guid);
+}
+
 void put_peer(Request& request, const LinkRequest& link) {
   const Request::Nest nest(request, PIB_A_UDP_LINK);
   request.put_text(PIB_UL_NETDEV, link.netdev);
@@ -35,18 +41,32 @@ void put_udp_link(Request& request, const LinkRequest& link) {
   if (link.udp_port) request.put_u16(PIB_A_UDP_PORT, *link.udp_port);
 }
 
+struct ChangeEncoder {
+  Request operator()(const HcaRequest& hca) const { return encode_add_hca(hca); }
+  Request operator()(const SwitchRequest& node) const { return encode_add_switch(node); }
+  Request operator()(const LinkRequest& link) const { return encode_add_link(link); }
+  Request operator()(const Removal& removal) const {
+    if (removal.kind == Removal::Kind::kHca)
+      return encode_named(PIB_CMD_HCA_DEL, PIB_A_HCA_NAME, removal.name);
+    return encode_named(PIB_CMD_SWITCH_DEL, PIB_A_SWITCH_NAME, removal.name);
+  }
+};
+
 }  // namespace
 
 Request encode_add_hca(const HcaRequest& hca) {
   Request request(PIB_CMD_HCA_NEW, PIB_GENL_VERSION);
   request.put_text(PIB_A_HCA_NAME, hca.name);
-  request.put_text(PIB_A_NETDEV, hca.netdev);
+  if (!hca.netdev.empty()) request.put_text(PIB_A_NETDEV, hca.netdev);
   for (const Endpoint& peer : hca.peers) put_endpoint(request, PIB_A_PEER, peer);
   if (hca.standalone) request.put_flag(PIB_A_STANDALONE);
   if (hca.fabric) request.put_u32(PIB_A_FABRIC, *hca.fabric);
   if (hca.udp_port) request.put_u16(PIB_A_UDP_PORT, *hca.udp_port);
   if (hca.num_ports) request.put_u32(PIB_A_NUM_PORTS, *hca.num_ports);
   if (hca.key) request.put_binary(PIB_A_KEY, *hca.key);
+  if (hca.node_guid) request.put_u64(PIB_A_NODE_GUID, *hca.node_guid);
+  for (const auto& [number, guid] : hca.port_guids) put_port_guid(request, number, guid);
+  if (hca.description) request.put_text(PIB_A_DESCRIPTION, *hca.description);
   return request;
 }
 
@@ -55,6 +75,7 @@ Request encode_add_switch(const SwitchRequest& node) {
   request.put_text(PIB_A_SWITCH_NAME, node.name);
   request.put_u32(PIB_A_NUM_PORTS, node.num_ports);
   if (node.node_guid) request.put_u64(PIB_A_NODE_GUID, *node.node_guid);
+  if (node.description) request.put_text(PIB_A_DESCRIPTION, *node.description);
   return request;
 }
 
@@ -86,6 +107,8 @@ Request encode_plug_link(const End& end, bool plugged) {
   request.put_u8(PIB_A_LINK_STATE, plugged ? 1 : 0);
   return request;
 }
+
+Request encode_change(const Change& change) { return std::visit(ChangeEncoder{}, change); }
 
 Request encode_dump(std::uint8_t command) {
   return Request(command, PIB_GENL_VERSION, NLM_F_DUMP);

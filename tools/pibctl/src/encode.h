@@ -18,5 +18,6 @@ Request encode_named(std::uint8_t command, std::uint16_t name_attribute, std::st
 Request encode_delete_link(const End& end);
 Request encode_plug_link(const End& end, bool plugged);
 Request encode_dump(std::uint8_t command);
+Request encode_change(const Change& change);
 
 }  // namespace pibctl

@@ -4,6 +4,7 @@
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -113,7 +114,17 @@ TransportFactory Kernel::factory() {
   };
 }
 
-std::vector<Bytes> Kernel::react(View request) {
+std::vector<Bytes> Kernel::react(View datagram) {
+  std::vector<Bytes> answers;
+  while (datagram.size() >= NLMSG_HDRLEN) {
+    const std::size_t size = header_of(datagram).nlmsg_len;
+    for (Bytes& answer : react_to(datagram.first(size))) answers.push_back(std::move(answer));
+    datagram = datagram.subspan(std::min<std::size_t>(NLMSG_ALIGN(size), datagram.size()));
+  }
+  return answers;
+}
+
+std::vector<Bytes> Kernel::react_to(View request) {
   const nlmsghdr header = header_of(request);
   if (header.nlmsg_type == GENL_ID_CTRL) return family(request);
   const View attributes = request.subspan(NLMSG_HDRLEN + GENL_HDRLEN);

@@ -65,7 +65,8 @@ class Kernel {
     Refusal refusal;
     Bytes raw;
   };
-  std::vector<Bytes> react(View request);
+  std::vector<Bytes> react(View datagram);
+  std::vector<Bytes> react_to(View request);
   std::vector<Bytes> play(const Script& script, View request);
   Bytes verdict(const Refusal& refusal, View request) const;
   std::vector<Bytes> family(View request) const;

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "transport.h"
@@ -112,7 +114,12 @@ struct Uplink {
 /// What "pibctl add" asks for.
 struct HcaRequest {
   std::string name;
+  /// Empty: none, the HCA has the cables that are plugged into it.
   std::string netdev;
+  // Chosen by the module if they are absent; port GUIDs by port number.
+  std::optional<std::uint64_t> node_guid;
+  std::map<std::uint32_t, std::uint64_t> port_guids;
+  std::optional<std::string> description;
   std::vector<Endpoint> peers;
   bool standalone = false;
   std::optional<std::uint32_t> fabric;
@@ -126,6 +133,7 @@ struct SwitchRequest {
   std::string name;
   std::uint32_t num_ports = 0;
   std::optional<std::uint64_t> node_guid;
+  std::optional<std::string> description;
 };
 
 /// What "pibctl link add" asks for: b, or netdev and peer and what goes with them.
@@ -137,5 +145,14 @@ struct LinkRequest {
   std::optional<std::uint32_t> fabric;
   std::optional<std::uint16_t> udp_port;
 };
+
+struct Removal {
+  enum class Kind { kHca, kSwitch };
+  Kind kind;
+  std::string name;
+};
+
+/// Something to be made or deleted.
+using Change = std::variant<HcaRequest, SwitchRequest, LinkRequest, Removal>;
 
 }  // namespace pibctl

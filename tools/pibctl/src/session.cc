@@ -94,6 +94,45 @@ Result<Outcome> Session::exchange(Request& request, std::uint16_t type) {
   }
 }
 
+Result<std::vector<Verdict>> Session::call_all(std::vector<Request>& requests) {
+  if (auto connected = connect(); !connected) return connected.error();
+  Bytes whole;
+  const std::uint32_t first = sequence_ + 1;
+  for (Request& request : requests) {
+    if (request.overflowed()) return kTooLong;
+    request.address(family_, ++sequence_);
+    const View bytes = request.bytes();
+    whole.insert(whole.end(), bytes.begin(), bytes.end());
+    whole.resize(NLMSG_ALIGN(whole.size()));
+  }
+  if (auto sent = transport_->send(whole); !sent) return sent.error();
+
+  std::vector<Verdict> verdicts(requests.size());
+  for (std::size_t missing = requests.size(); missing > 0;) {
+    const auto datagram = transport_->receive();
+    if (!datagram) return datagram.error();
+    if (auto taken = take_verdicts(*datagram, first, verdicts, missing); !taken)
+      return taken.error();
+  }
+  return verdicts;
+}
+
+/// The kernel answers in the order of the requests.
+Status Session::take_verdicts(View datagram, std::uint32_t first, std::vector<Verdict>& verdicts,
+                              std::size_t& missing) {
+  const auto messages = split_datagram(datagram);
+  if (!messages) return messages.error();
+  for (const RawMessage& message : *messages) {
+    const std::uint32_t index = message.sequence - first;
+    if (message.type != NLMSG_ERROR || index != verdicts.size() - missing || missing == 0) continue;
+    auto verdict = read_verdict(message);
+    if (!verdict) return verdict.error();
+    verdicts[index] = std::move(*verdict);
+    --missing;
+  }
+  return success();
+}
+
 /// True once the verdict is in. Messages of earlier requests are passed over.
 Result<bool> Session::take(View datagram, std::uint16_t type, std::uint32_t sequence,
                            Outcome& outcome) {

@@ -32,11 +32,16 @@ class Session {
   Status connect();
   /// Connects if need be, sends, and gathers up to the verdict.
   Result<Outcome> call(Request& request);
+  /// Sends several requests, none of them a dump, as one message, and gathers their verdicts.
+  /// The kernel carries out each of them, also after one that it refuses.
+  Result<std::vector<Verdict>> call_all(std::vector<Request>& requests);
   bool connected() const { return family_ != 0; }
 
  private:
   Result<Outcome> exchange(Request& request, std::uint16_t type);
   Result<bool> take(View datagram, std::uint16_t type, std::uint32_t sequence, Outcome& outcome);
+  Status take_verdicts(View datagram, std::uint32_t first, std::vector<Verdict>& verdicts,
+                       std::size_t& missing);
   Status find_family();
 
   TransportFactory open_;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+// The text of a topology file.
+#pragma once
+
+#include <string>
+
+#include "topology.h"
+
+namespace pibctl {
+
+/// As ibnetdiscover prints it; parse_topology() and ibsim read it.
+std::string format_topology(const Topology& topology);
+
+}  // namespace pibctl
