@@ -10,7 +10,9 @@ here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
 
-say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
+bold='' plain=''
+[ ! -t 1 ] || bold=$'\033[1m' plain=$'\033[0m'
+say() { printf '\n%s== %s%s\n' "$bold" "$*" "$plain"; }
 # show COMMAND...: as typed, then its output
 show() {
 	printf '\n$ %s\n' "$*"
