@@ -101,6 +101,7 @@ def sample(column, row):
 
 
 D = f"-D {max(1, round(SECONDS))}"
+SHORT = "-D 1"
 N = "-n 5000"
 # name, program, arguments, unit, better, column, arguments of iperf3, size for memcpy
 CASES = [
@@ -111,6 +112,33 @@ CASES = [
     ("send_lat_8", "ib_send_lat", f"-s 8 {N}", "us", "lower", latency, None, None),
     ("write_rate_64", "ib_write_bw", f"-s 64 {D}", "msg/s", "higher", rate, None, None),
     ("ud_send_rate_1k", "ib_send_bw", f"-c UD -s 1024 {D}", "msg/s", "higher", rate, None, None),
+]
+
+
+# Bandwidth against size, for the chart: measured once, briefly.
+SIZES = [8 << k for k in range(0, 18)]
+SWEEP = [(f"write_bw_{size}", "ib_write_bw", f"-s {size} {SHORT}", "MiB/s", "higher", bandwidth, f"-l {size}", size)
+         for size in SIZES]
+
+# What else there is: many QPs, other services, atomics.
+WIDE = [(f"write_bw_64k_{q}qp", "ib_write_bw", f"-s 65536 -q {q} {SHORT}", "MiB/s", "higher", bandwidth, None, None)
+        for q in (4, 16, 64)]
+WIDE += [(f"write_rate_64_{q}qp", "ib_write_bw", f"-s 64 -q {q} {SHORT}", "msg/s", "higher", rate, None, None)
+         for q in (4, 16, 64)]
+WIDE += [
+    ("write_bw_64k_uc", "ib_write_bw", f"-c UC -s 65536 {SHORT}", "MiB/s", "higher", bandwidth, None, None),
+    ("send_bw_64k_uc", "ib_send_bw", f"-c UC -s 65536 {SHORT}", "MiB/s", "higher", bandwidth, None, None),
+    ("send_bw_64k_xrc", "ib_send_bw", f"-c XRC -s 65536 {SHORT}", "MiB/s", "higher", bandwidth, None, None),
+    ("fetch_add_rate", "ib_atomic_bw", f"-A FETCH_AND_ADD {SHORT}", "msg/s", "higher", rate, None, None),
+    ("cmp_swap_rate", "ib_atomic_bw", f"-A CMP_AND_SWAP {SHORT}", "msg/s", "higher", rate, None, None),
+]
+
+# With --icount a nanosecond is an instruction. One-sided transfers only: there the other process sleeps.
+COUNTED = [
+    ("write_insn_64", "ib_write_bw", "-s 64 -n 20000", "insn/msg", "lower", lambda row: 1e3 / row[4], None, None),
+    ("read_insn_64", "ib_read_bw", "-s 64 -n 10000", "insn/msg", "lower", lambda row: 1e3 / row[4], None, None),
+    ("fetch_add_insn", "ib_atomic_bw", "-A FETCH_AND_ADD -n 10000", "insn/msg", "lower", lambda row: 1e3 / row[4], None, None),
+    ("write_insn_64k", "ib_write_bw", "-s 65536 -n 1000", "insn/msg", "lower", lambda row: 1e3 / row[4], None, None),
 ]
 
 
@@ -128,10 +156,10 @@ def set_up():
     time.sleep(3)
 
 
-def measure(case, ends, peers):
-    name, program, args, _, _, column, iperf_args, size = case
+def measure(case, ends, peers, rounds):
+    _, program, args, _, _, column, iperf_args, size = case
     values = {p: [] for p in ("pib", "rxe", "tcp", "memcpy")}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for peer in peers:
             if peer in ("pib", "rxe"):
                 values[peer].append(sample(column, ends[peer].perftest(program, args)))
@@ -143,8 +171,8 @@ def measure(case, ends, peers):
             for p, v in values.items()}
 
 
-def losses(path):
-    """Packets that the receiver of this path found missing (RC sequence errors), from hw_counters."""
+def losses():
+    """Packets that receivers found missing (RC sequence errors) and senders waited for in vain, from hw_counters."""
     total = 0
     for dev in ("pib0", "pib1"):
         for counter in ("out_of_sequence", "local_ack_timeout_err"):
@@ -162,6 +190,18 @@ def show(v):
     return f"{v:,.0f}" if v >= 100 else f"{v:.2f}"
 
 
+def table(path, cases, ends, peers, rounds, rows):
+    before = losses()
+    for case in cases:
+        name, _, _, unit, better, _, _, _ = case
+        r = measure(case, ends, peers, rounds)
+        rows.append({"case": name, "path": path, "unit": unit, "better": better, **r})
+        ratios = [f"{r['pib'] / r[p]:.2f}" if r["pib"] and r[p] else "-" for p in ("rxe", "tcp", "memcpy")]
+        print(f"{path:<10}{name:<20}{unit:<10}" + "".join(f"{show(r[p]):>12}" for p in ("pib", "rxe", "tcp", "memcpy"))
+              + f"{ratios[0]:>8}{ratios[1]:>8}{ratios[2]:>9}", flush=True)
+    print(f"{path}: packets lost or timed out while measuring: {losses() - before}", flush=True)
+
+
 def main():
     set_up()
     h1, h2 = "ip netns exec h1", "ip netns exec h2"
@@ -176,19 +216,17 @@ def main():
             "tcp": Ends(h1, h2, "", "", "10.77.0.1"),
         }, ("pib", "tcp")),
     }
+    same_host, veth = paths["same-host"], paths["veth"]
     rows = []
-    head = f"{'path':<10}{'case':<17}{'unit':<7}{'pib':>12}{'rxe':>12}{'tcp':>12}{'memcpy':>12}{'/rxe':>8}{'/tcp':>8}{'/memcpy':>9}"
-    print(head, flush=True)
-    for path, (ends, peers) in paths.items():
-        before = losses(path)
-        for case in CASES:
-            name, _, _, unit, better, _, _, _ = case
-            r = measure(case, ends, peers)
-            rows.append({"case": name, "path": path, "unit": unit, "better": better, **r})
-            ratios = [f"{r['pib'] / r[p]:.2f}" if r["pib"] and r[p] else "-" for p in ("rxe", "tcp", "memcpy")]
-            print(f"{path:<10}{name:<17}{unit:<7}" + "".join(f"{show(r[p]):>12}" for p in ("pib", "rxe", "tcp", "memcpy"))
-                  + f"{ratios[0]:>8}{ratios[1]:>8}{ratios[2]:>9}", flush=True)
-        print(f"{path}: packets lost or timed out while measuring: {losses(path) - before}", flush=True)
+    print(f"{'path':<10}{'case':<20}{'unit':<10}{'pib':>12}{'rxe':>12}{'tcp':>12}{'memcpy':>12}"
+          f"{'/rxe':>8}{'/tcp':>8}{'/memcpy':>9}", flush=True)
+    if "--icount" in sys.argv:
+        table("same-host", COUNTED, same_host[0], ("pib", "rxe"), 1, rows)
+    else:
+        table("same-host", CASES, *same_host, ROUNDS, rows)
+        table("veth", CASES, *veth, ROUNDS, rows)
+        table("same-host", WIDE, same_host[0], ("pib", "rxe"), 1, rows)
+        table("same-host", SWEEP, *same_host, 1, rows)
     print("BENCH-JSON " + json.dumps(rows))
 
 
