@@ -5,6 +5,7 @@
 
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
+#include "hot.h"
 #include "port.h"
 
 struct netlink_ext_ack;
@@ -23,6 +24,8 @@ struct platform_device;
  * @net: network namespace in which it was made; not refcounted, the HCA goes with it
  * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_find()
  * @mrs: key >> 8 -> struct pib_mr or pib_mw; RCU lookup
+ * @hot_qps: some of @qps
+ * @hot_mrs: some of @mrs
  * @avs: AH number -> struct pib_av; RCU lookup; lock taken with interrupts off
  * @cqs, @srqs, @pds: object numbers
  * @mcast: multicast attachments, see mcast.c
@@ -44,6 +47,8 @@ struct pib_hca {
 	struct net *net;
 	struct xarray qps;
 	struct xarray mrs;
+	struct pib_hot hot_qps;
+	struct pib_hot hot_mrs;
 	struct xarray avs;
 	struct xarray cqs;
 	struct xarray srqs;

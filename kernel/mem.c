@@ -19,7 +19,11 @@
 /* Under rcu_read_lock(). */
 static struct pib_key *key_find(struct pib_hca *hca, u32 key)
 {
-	return xa_load(&hca->mrs, key >> 8);
+	struct pib_key *k = pib_hot_guess(&hca->hot_mrs, key >> 8);
+
+	if (k && !((k->key ^ key) >> 8))
+		return k;
+	return pib_hot_load(&hca->hot_mrs, &hca->mrs, key >> 8);
 }
 
 static int mr_check(const struct pib_mr *mr, const struct pib_pd *pd, u32 key, u64 addr, u32 len,

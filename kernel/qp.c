@@ -33,7 +33,11 @@ struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)
 
 struct pib_qp *pib_qp_find(struct pib_hca *hca, u32 qpn)
 {
-	return pib_qp_stub_get(xa_load(&hca->qps, qpn));
+	struct pib_qp_stub *stub = pib_hot_guess(&hca->hot_qps, qpn);
+
+	if (!stub || stub->qpn != qpn)
+		stub = pib_hot_load(&hca->hot_qps, &hca->qps, qpn);
+	return pib_qp_stub_get(stub);
 }
 
 struct pib_qp *pib_qp_find_special(struct pib_hca *hca, u8 port, u32 qpn)
@@ -242,6 +246,7 @@ static int publish(struct pib_qp *qp)
 		/* Reserved first: who finds it must find its number in it. */
 		err = xa_alloc_cyclic(&hca->qps, &qp->qpn, NULL, XA_LIMIT(QPN_FIRST, QPN_LAST),
 				      &hca->next_qpn, GFP_KERNEL);
+		stub->qpn = qp->qpn;
 		if (err >= 0)
 			err = xa_err(xa_store(&hca->qps, qp->qpn, stub, GFP_KERNEL));
 	}
@@ -255,10 +260,12 @@ static int publish(struct pib_qp *qp)
 
 static void unpublish(struct pib_qp *qp)
 {
-	if (qp->type <= IB_QPT_GSI)
+	if (qp->type <= IB_QPT_GSI) {
 		xa_erase(&qp->hca->qps, SPECIAL(qp->port->p.num, qp->qpn));
-	else
-		xa_erase(&qp->hca->qps, qp->qpn);
+		return;
+	}
+	xa_erase(&qp->hca->qps, qp->qpn);
+	pib_hot_drop(&qp->hca->hot_qps, qp->qpn, qp->stub);
 }
 
 static int respond(struct ib_udata *udata, struct pib_create_qp_resp *resp)

@@ -103,11 +103,13 @@ struct pib_rq_cur {
 /**
  * struct pib_qp_stub - what the table of QPs points to
  * @ref: references to the QP: 1 for being published, the rest are takers of pib_qp_find()
+ * @qpn: its number
  * @qp: the queue pair; valid to whoever has taken a reference
  * @rcu: the stub outlives the QP, whose memory is ib_core's, by a grace period
  */
 struct pib_qp_stub {
 	refcount_t ref;
+	u32 qpn;
 	struct pib_qp *qp;
 	struct rcu_head rcu;
 };

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A few entries of an xarray by heart. Numbers of QPs and keys are spread over 24
+ * bits, so that a lookup goes through four levels, for every packet; the first
+ * objects in use get a slot each, which is looked at first.
+ */
+#ifndef PIB_HOT_H
+#define PIB_HOT_H
+
+#include <linux/rcupdate.h>
+#include <linux/xarray.h>
+
+#define PIB_HOT_SLOTS	256
+
+/**
+ * struct pib_hot - slots by the low bits of the index
+ * @slot: an object of the xarray, which may be one of another index; NULL: free
+ */
+struct pib_hot {
+	void __rcu *slot[PIB_HOT_SLOTS];
+};
+
+/* What may be the object with the index @id: the caller looks whether it is. Under rcu_read_lock(). */
+static inline void *pib_hot_guess(const struct pib_hot *hot, u32 id)
+{
+	return rcu_dereference(hot->slot[id % PIB_HOT_SLOTS]);
+}
+
+/* xa_load(), remembered where the slot is free. Under rcu_read_lock(). */
+void *pib_hot_load(struct pib_hot *hot, struct xarray *xa, u32 id);
+/*
+ * @obj was just taken out of the xarray. A grace period must pass before it is
+ * freed. Any context.
+ */
+void pib_hot_drop(struct pib_hot *hot, u32 id, void *obj);
+
+#endif
