@@ -61,8 +61,9 @@ static inline struct pib_cq *to_cq(struct ib_cq *ib)
  * @solicited: a solicited event or an error
  *
  * Raises the completion event if armed for it: the upcall is made after the lock
- * is dropped, or by the CPU of the CQ's completion vector, there in interrupt context. May be called under a QP's lock, softirqs off. On overflow the CQ
- * goes bad: IB_EVENT_CQ_ERR and IB_EVENT_QP_FATAL for its QPs, from err_work.
+ * is dropped, on the CPU of the CQ's completion vector (there in interrupt context,
+ * unless it is this one). May be called under a QP's lock, softirqs off. On overflow
+ * the CQ goes bad: IB_EVENT_CQ_ERR and IB_EVENT_QP_FATAL for its QPs, from err_work.
  */
 void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited);
 /* Drop the kernel-consumed entries of @qpn (QP reset or destroyed). */
