@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* pib: module entry. */
+#include <linux/kmod.h>
 #include <linux/module.h>
 #include <net/genetlink.h>
 #include <rdma/rdma_netlink.h>
@@ -8,6 +9,16 @@
 #include "netlink.h"
 #include "qp.h"
 #include "rdma_link.h"
+
+/*
+ * Who adds an HCA wants its device nodes. No soft dependency: "modprobe -r pib" would
+ * want to remove them as well, and fail where another HCA is in use.
+ */
+static void __init load_node_drivers(void)
+{
+	request_module("ib_uverbs");
+	request_module("ib_umad");
+}
 
 static int __init pib_init(void)
 {
@@ -26,6 +37,7 @@ static int __init pib_init(void)
 	if (err)
 		goto err_fabric;
 	pib_rdma_link_init();
+	load_node_drivers();
 	return 0;
 
 err_fabric:
@@ -54,5 +66,3 @@ MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(PIB_MODULE_VERSION);
 MODULE_ALIAS_GENL_FAMILY(PIB_GENL_NAME);
 MODULE_ALIAS_RDMA_LINK("pib");
-/* Who adds an HCA wants its device nodes. */
-MODULE_SOFTDEP("post: ib_uverbs ib_umad");
