@@ -540,7 +540,7 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 
 	if (err)
 		return err;
-	if (!cfg->ifindex && (cfg->num_peers || cfg->standalone)) {
+	if (!cfg->up.ifindex && (cfg->num_peers || cfg->standalone || cfg->up.key_len)) {
 		NL_SET_ERR_MSG(extack, "an HCA with peers or without an SM needs a netdev");
 		return -EINVAL;
 	}
@@ -562,9 +562,9 @@ static int seat_join_uplink(struct pib_seat *seat, const struct pib_hca_cfg *cfg
 	struct pib_uplink *up;
 	int err;
 
-	if (!cfg->ifindex)
+	if (!cfg->up.ifindex)
 		return 0;
-	up = pib_uplink_get(seat->pn, cfg->ifindex, cfg->fabric, cfg->udp_port, extack);
+	up = pib_uplink_get(seat->pn, &cfg->up, false, extack);
 	if (IS_ERR(up))
 		return PTR_ERR(up);
 	seat->up = up;
@@ -814,7 +814,8 @@ out_unlock:
 }
 
 int pib_fabric_add_udp(struct pib_net *pn, const struct pib_end *a,
-		       const struct pib_udp_cfg *cfg, struct netlink_ext_ack *extack)
+		       const struct pib_uplink_cfg *cfg, const struct pib_addr *peer,
+		       struct netlink_ext_ack *extack)
 {
 	struct pib_uplink *up;
 	struct pib_kport *port;
@@ -832,12 +833,12 @@ int pib_fabric_add_udp(struct pib_net *pn, const struct pib_end *a,
 	err = -EBUSY;
 	if (!end_free(port, extack))
 		goto out_unlock;
-	up = pib_uplink_get(pn, cfg->ifindex, cfg->fabric, cfg->udp_port, extack);
+	up = pib_uplink_get(pn, cfg, true, extack);
 	err = PTR_ERR_OR_ZERO(up);
 	if (err)
 		goto out_unlock;
 	port->is_auto = false;
-	ul = pib_ulink_create(up, port, PIB_ULINK_EXPLICIT, &cfg->peer, NULL);
+	ul = pib_ulink_create(up, port, PIB_ULINK_EXPLICIT, peer, NULL);
 	err = PTR_ERR_OR_ZERO(ul);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "out of memory for the link");
@@ -867,8 +868,12 @@ int pib_fabric_del_link(struct pib_net *pn, const struct pib_end *a,
 		NL_SET_ERR_MSG(extack, "there is no cable in that port");
 		goto out_unlock;
 	}
+	err = -EBUSY;
+	if (kport_standalone(port)) {
+		NL_SET_ERR_MSG(extack, "a standalone HCA keeps its cable");
+		goto out_unlock;
+	}
 	pib_cable_pull(pn, port, &dead);
-	synchronize_rcu();
 	pib_ulink_free(&dead);
 	err = 0;
 
@@ -932,22 +937,21 @@ static struct pib_seat *reap_seat(struct pib_net *pn)
 	return NULL;
 }
 
+/* Links that were asked for by themselves. */
 static void reap_links(struct pib_net *pn)
 {
-	struct pib_switch *sw;
+	struct pib_uplink *up;
+	struct pib_usock *us;
+	struct pib_ulink *ul, *tmp;
 	LIST_HEAD(dead);
-	unsigned int i;
 
-	list_for_each_entry(sw, &pn->switches, entry) {
-		for (i = 1; i <= sw->node.num_ports; i++) {
-			struct pib_kport *port = sw->ports[i];
-			struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
-
-			if (ul && ul->holds_uplink && ul->up->us->gone)
-				pib_cable_pull(pn, port, &dead);
-		}
+	list_for_each_entry(us, &pn->usocks, entry) {
+		if (!us->gone)
+			continue;
+		list_for_each_entry(up, &us->uplinks, entry)
+			list_for_each_entry_safe(ul, tmp, &up->ulinks, entry)
+				pib_ulink_unplug(ul, &dead);
 	}
-	synchronize_rcu();
 	pib_ulink_free(&dead);
 }
 
@@ -1023,6 +1027,7 @@ static int __net_init net_init(struct net *net)
 	struct pib_net *pn = pib_net(net);
 
 	pn->net = net;
+	pn->changes = 1;
 	mutex_init(&pn->lock);
 	mutex_init(&pn->link_lock);
 	INIT_LIST_HEAD(&pn->seats);

@@ -79,9 +79,7 @@ struct pib_seat {
  * struct pib_hca_cfg - what is asked for when an HCA is made
  * @name: device name
  * @id: GUIDs, 0 if they are to be chosen, and description
- * @ifindex: netdev; 0: none, the HCA has no cables until some are plugged in
- * @fabric: fabric id
- * @udp_port: host order
+ * @up: uplink; its netdev may be 0: none, the HCA has no cables until some are plugged in
  * @num_ports: ports
  * @standalone: no SM
  * @num_peers: entries in @peers
@@ -90,27 +88,11 @@ struct pib_seat {
 struct pib_hca_cfg {
 	const char *name;
 	struct pib_hca_ident id;
-	int ifindex;
-	u32 fabric;
-	u16 udp_port;
+	struct pib_uplink_cfg up;
 	u32 num_ports;
 	bool standalone;
 	u32 num_peers;
 	struct pib_addr peers[PIB_PEERS_MAX];
-};
-
-/**
- * struct pib_udp_cfg - a link over UDP that is asked for
- * @ifindex: netdev
- * @fabric: fabric id
- * @udp_port: host order
- * @peer: the other end
- */
-struct pib_udp_cfg {
-	int ifindex;
-	u32 fabric;
-	u16 udp_port;
-	struct pib_addr peer;
 };
 
 /* An end of a cable. */
@@ -132,8 +114,10 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports, u
 int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
 int pib_fabric_add_cable(struct pib_net *pn, const struct pib_end *a, const struct pib_end *b,
 			 struct netlink_ext_ack *extack);
+/* Over the uplink @cfg, which is made without a key if it is not there, to @peer. */
 int pib_fabric_add_udp(struct pib_net *pn, const struct pib_end *a,
-		       const struct pib_udp_cfg *cfg, struct netlink_ext_ack *extack);
+		       const struct pib_uplink_cfg *cfg, const struct pib_addr *peer,
+		       struct netlink_ext_ack *extack);
 int pib_fabric_del_link(struct pib_net *pn, const struct pib_end *a,
 			struct netlink_ext_ack *extack);
 int pib_fabric_plug_link(struct pib_net *pn, const struct pib_end *a, bool plugged,

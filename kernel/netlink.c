@@ -46,7 +46,7 @@ static const struct nla_policy hca_new_policy[PIB_A_MAX + 1] = {
 	[PIB_A_UDP_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
 	[PIB_A_STANDALONE] = { .type = NLA_FLAG },
 	[PIB_A_PEER] = NLA_POLICY_NESTED(ep_policy),
-	[PIB_A_KEY] = NLA_POLICY_RANGE(NLA_BINARY, 16, 64),
+	[PIB_A_KEY] = NLA_POLICY_RANGE(NLA_BINARY, PIB_KEY_MIN, PIB_KEY_MAX),
 	[PIB_A_NODE_GUID] = { .type = NLA_U64 },
 	[PIB_A_DESCRIPTION] = DESC_POLICY,
 	[PIB_A_PORT] = NLA_POLICY_NESTED(port_policy),
@@ -136,6 +136,16 @@ static u16 get_udp_port(struct genl_info *info)
 					     PIB_UDP_PORT;
 }
 
+static void get_key(struct genl_info *info, struct pib_uplink_cfg *cfg)
+{
+	const struct nlattr *key = info->attrs[PIB_A_KEY];
+
+	if (!key)
+		return;
+	cfg->key_len = nla_len(key);
+	memcpy(cfg->key, nla_data(key), cfg->key_len);
+}
+
 static int get_endpoint(struct genl_info *info, const struct nlattr *nest, u16 port,
 			struct pib_addr *addr)
 {
@@ -173,7 +183,7 @@ static int get_peers(struct genl_info *info, struct pib_hca_cfg *cfg)
 			NL_SET_ERR_MSG(info->extack, "too many peers: 16 at most");
 			return -E2BIG;
 		}
-		err = get_endpoint(info, nla, cfg->udp_port, &cfg->peers[cfg->num_peers++]);
+		err = get_endpoint(info, nla, cfg->up.udp_port, &cfg->peers[cfg->num_peers++]);
 		if (err)
 			return err;
 	}
@@ -266,22 +276,19 @@ static int hca_new(struct sk_buff *skb, struct genl_info *info)
 	int err = -EINVAL;
 	u64 *port_guids;
 
-	if (info->attrs[PIB_A_KEY]) {
-		NL_SET_ERR_MSG(info->extack, "keyed fabrics are not supported by this module");
-		return -EOPNOTSUPP;
-	}
 	cfg = kzalloc(sizeof(*cfg), GFP_KERNEL);
 	if (!cfg)
 		return -ENOMEM;
 	cfg->name = get_name(info, PIB_A_HCA_NAME);
 	if (!cfg->name)
 		goto out_free;
-	cfg->ifindex = get_netdev(info);
-	err = cfg->ifindex;
+	cfg->up.ifindex = get_netdev(info);
+	err = cfg->up.ifindex;
 	if (err < 0)
 		goto out_free;
-	cfg->fabric = get_u32(info, PIB_A_FABRIC, 0);
-	cfg->udp_port = get_udp_port(info);
+	cfg->up.fabric = get_u32(info, PIB_A_FABRIC, 0);
+	cfg->up.udp_port = get_udp_port(info);
+	get_key(info, &cfg->up);
 	cfg->standalone = nla_get_flag(info->attrs[PIB_A_STANDALONE]);
 	err = get_peers(info, cfg);
 	if (err)
@@ -298,7 +305,7 @@ static int hca_new(struct sk_buff *skb, struct genl_info *info)
 	kfree(port_guids);
 
 out_free:
-	kfree(cfg);
+	kfree_sensitive(cfg);
 	return err;
 }
 
@@ -335,10 +342,11 @@ static int switch_del(struct sk_buff *skb, struct genl_info *info)
 static int link_new_udp(struct genl_info *info, const struct pib_end *a)
 {
 	struct nlattr *tb[PIB_UL_MAX + 1];
-	struct pib_udp_cfg cfg = {
+	struct pib_uplink_cfg cfg = {
 		.fabric = get_u32(info, PIB_A_FABRIC, 0),
 		.udp_port = get_udp_port(info),
 	};
+	struct pib_addr peer;
 	int err;
 
 	err = nla_parse_nested(tb, PIB_UL_MAX, info->attrs[PIB_A_UDP_LINK], ul_policy,
@@ -352,10 +360,10 @@ static int link_new_udp(struct genl_info *info, const struct pib_end *a)
 	cfg.ifindex = netdev_index(info, nla_data(tb[PIB_UL_NETDEV]));
 	if (cfg.ifindex < 0)
 		return cfg.ifindex;
-	err = get_endpoint(info, tb[PIB_UL_PEER], cfg.udp_port, &cfg.peer);
+	err = get_endpoint(info, tb[PIB_UL_PEER], cfg.udp_port, &peer);
 	if (err)
 		return err;
-	return pib_fabric_add_udp(info_net(info), a, &cfg, info->extack);
+	return pib_fabric_add_udp(info_net(info), a, &cfg, &peer, info->extack);
 }
 
 static int link_new(struct sk_buff *skb, struct genl_info *info)

@@ -378,11 +378,13 @@ int pib_nl_switch_get(struct sk_buff *skb, struct genl_info *info)
  * struct cursor - where a dump stands; lives in netlink_callback.args
  * @phase: which list
  * @id: number of the last object that is finished
- * @port: next port of the one after it
+ * @begun: number of the one that is not, 0: none
+ * @port: its next port
  */
 struct cursor {
 	long phase;
 	long id;
+	long begun;
 	long port;
 };
 
@@ -414,17 +416,19 @@ static int dump_node(struct answer *a, struct cursor *c, struct pib_seat *seat,
 		     struct pib_switch *sw)
 {
 	unsigned int last = seat ? seat->hca->node.num_ports : sw->node.num_ports;
-	unsigned int next = c->port ? c->port - 1 : (seat ? 1 : 0);
+	u32 id = seat ? seat->id : sw->id;
+	unsigned int next = c->begun == id ? c->port : (seat ? 1 : 0);
 	int err;
 
 	do {
 		err = put_node(a, seat, sw, &next);
-		c->port = next + 1;
 	} while (!err && next <= last);
-	if (err)
+	if (err) {
+		c->begun = id;
+		c->port = next;
 		return err;
-	c->port = 0;
-	c->id = seat ? seat->id : sw->id;
+	}
+	c->id = id;
 	return 0;
 }
 
@@ -544,14 +548,14 @@ static int dump_ports_links(struct answer *a, struct cursor *c, u32 id, struct p
 	unsigned int i;
 	int err;
 
-	for (i = c->port ?: 1; i <= num_ports; i++) {
+	for (i = c->begun == id ? c->port : 1; i <= num_ports; i++) {
 		err = put_link(a, ports[i]);
 		if (err) {
+			c->begun = id;
 			c->port = i;
 			return err;
 		}
 	}
-	c->port = 0;
 	c->id = id;
 	return 0;
 }

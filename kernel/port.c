@@ -296,23 +296,21 @@ static void walk_flood(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 static void count_route_drop(struct pib_switch *sw, struct pib_kport *in,
 			     const struct pib_route *rt, struct pib_burst *b)
 {
-	struct pib_kport *out = sw->ports[rt->port];
-
 	switch (rt->reason) {
 	case PIB_DROP_RELAY:
 	case PIB_DROP_LOOP:
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
 		break;
 	case PIB_DROP_OUT_STATE:
-		pib_kport_count(out, xmit_discard, b->npkts);
+		pib_kport_count(sw->ports[rt->port], xmit_discard, b->npkts);
 		break;
 	case PIB_DROP_PKEY_IN:
 		pib_kport_count(in, rcv_constraint_err, b->npkts);
 		pib_switch_pkey_trap(sw, in, &b->h);
 		break;
 	case PIB_DROP_PKEY_OUT:
-		pib_kport_count(out, xmit_constraint_err, b->npkts);
-		pib_switch_pkey_trap(sw, out, &b->h);
+		pib_kport_count(sw->ports[rt->port], xmit_constraint_err, b->npkts);
+		pib_switch_pkey_trap(sw, sw->ports[rt->port], &b->h);
 		break;
 	}
 }

@@ -13,8 +13,8 @@ static int pib_newlink(const char *name, struct net_device *dev)
 {
 	struct pib_hca_cfg cfg = {
 		.name = name,
-		.ifindex = dev->ifindex,
-		.udp_port = PIB_UDP_PORT,
+		.up.ifindex = dev->ifindex,
+		.up.udp_port = PIB_UDP_PORT,
 		.num_ports = 1,
 	};
 

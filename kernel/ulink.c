@@ -11,6 +11,7 @@
 #include <linux/ktime.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include "auth.h"
 #include "fabric.h"
 #include "hca.h"
 #include "port.h"
@@ -65,6 +66,13 @@ static bool peer_knows_segments(const struct pib_link_fsm *f)
 	return f->peer_caps & PIB_CAP_SEGMENTS;
 }
 
+static u16 data_tag(const struct pib_ulink *ul, u64 to, u64 from)
+{
+	const struct pib_auth *auth = ul->up->auth;
+
+	return auth ? pib_auth_tag(auth, to, from) : pib_link_tag(to);
+}
+
 static struct pib_upath *upath_make(const struct pib_ulink *ul)
 {
 	struct pib_upath *path = kzalloc(sizeof(*path), GFP_ATOMIC);
@@ -78,8 +86,10 @@ static struct pib_upath *upath_make(const struct pib_ulink *ul)
 	memcpy(path->peer, ul->peer, sizeof(path->peer));
 	path->to = ul->to;
 	path->remote_id = ul->fsm.remote_id;
-	path->tx_tag = pib_link_tag(ul->fsm.peer_nonce);
-	path->rx_tag = pib_link_tag(ul->fsm.nonce);
+	path->nonce = ul->fsm.nonce;
+	path->peer_nonce = ul->fsm.peer_nonce;
+	path->tx_tag = data_tag(ul, path->peer_nonce, path->nonce);
+	path->rx_tag = data_tag(ul, path->nonce, path->peer_nonce);
 	path->noicrc = peer_wants_noicrc(&ul->fsm);
 	path->segments = peer_knows_segments(&ul->fsm);
 	return path;
@@ -88,8 +98,7 @@ static struct pib_upath *upath_make(const struct pib_ulink *ul)
 static bool upath_current(const struct pib_ulink *ul, const struct pib_upath *path)
 {
 	return path->remote_id == ul->fsm.remote_id && path->to == ul->to &&
-	       path->tx_tag == pib_link_tag(ul->fsm.peer_nonce) &&
-	       path->rx_tag == pib_link_tag(ul->fsm.nonce) &&
+	       path->nonce == ul->fsm.nonce && path->peer_nonce == ul->fsm.peer_nonce &&
 	       path->noicrc == peer_wants_noicrc(&ul->fsm) &&
 	       path->segments == peer_knows_segments(&ul->fsm) &&
 	       !memcmp(path->peer, ul->peer, sizeof(path->peer));
@@ -138,11 +147,13 @@ static void ulink_build(struct pib_ulink *ul, struct outgoing *o)
 		h.caps |= PIB_CAP_AUTO;
 	o->to = ul->peer[ul->to];
 	o->len = pib_link_build(&ul->fsm, &h, ktime_get_ns(), o->bytes);
+	if (ul->up->auth && pib_auth_seal(ul->up->auth, o->bytes))
+		o->len = 0;
 }
 
 static void ulink_send(struct pib_ulink *ul, const struct outgoing *o)
 {
-	if (o->len && o->to.family)
+	if (o->len && o->to.family && READ_ONCE(ul->up->us->running))
 		pib_usock_send_bytes(ul->up->us, o->bytes, o->len, &o->to);
 }
 
@@ -200,17 +211,6 @@ static void ulink_timer(struct timer_list *t)
 	rcu_read_lock();
 	ulink_send(ul, &o);
 	rcu_read_unlock();
-}
-
-void pib_ulink_hurry(struct pib_ulink *ul)
-{
-	struct outgoing o = {};
-
-	spin_lock_bh(&ul->lock);
-	if (!ul->dead)
-		ulink_build(ul, &o);
-	spin_unlock_bh(&ul->lock);
-	ulink_send(ul, &o);
 }
 
 void pib_ulink_restart(struct pib_ulink *ul, bool down)

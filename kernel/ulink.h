@@ -24,8 +24,10 @@ enum pib_ulink_kind {
  * @peer: addresses by which the peer may send, IPv4 and IPv6
  * @to: that which is sent to
  * @remote_id: link id that the peer wants
- * @tx_tag: low half of the peer's session, in every datagram
- * @rx_tag: low half of the own session
+ * @nonce: own session
+ * @peer_nonce: the peer's
+ * @tx_tag: in every datagram that is sent
+ * @rx_tag: in every datagram that is taken
  * @noicrc: both ends do without ICRC
  * @segments: the peer knows segments
  * @frames: number of the last frame sent
@@ -36,6 +38,8 @@ struct pib_upath {
 	struct pib_addr peer[2];
 	u8 to;
 	u32 remote_id;
+	u64 nonce;
+	u64 peer_nonce;
 	u16 tx_tag;
 	u16 rx_tag;
 	bool noicrc;
@@ -125,8 +129,6 @@ void pib_ulink_control(struct pib_ulink *ul, const struct pib_addr *from,
 bool pib_upath_admits(const struct pib_upath *path, const struct pib_addr *from);
 /* Start a new session: the peer sees a cable pulled and, unless @down, put back. Softirqs off. */
 void pib_ulink_restart(struct pib_ulink *ul, bool down);
-/* Something that hello tells has changed, or the peer was heard by other ways: say hello now. Softirqs off. */
-void pib_ulink_hurry(struct pib_ulink *ul);
 /* A discovery hello of the peer came from @from. Softirqs off. */
 void pib_ulink_heard(struct pib_ulink *ul, const struct pib_addr *from);
 /* Is the link as idle as to be given up at @now? */

@@ -99,6 +99,8 @@ void pib_uplink_fill_hello(struct pib_uplink *up, struct pib_kport *port, struct
 	h->port_num = port->p.num;
 	h->role = port->hca ? PIB_ROLE_HCA : PIB_ROLE_SWITCH;
 	h->caps |= PIB_CAP_NOICRC | PIB_CAP_SEGMENTS;
+	if (up->auth)
+		h->caps |= PIB_CAP_KEYED;
 	h->keepalive_ms = PIB_KEEPALIVE_MS;
 	fill_node(port, h);
 	fill_lids(up, port, h);
@@ -114,6 +116,8 @@ static void uplink_send_hello(struct pib_uplink *up, struct pib_switch *sw)
 	pib_uplink_fill_hello(up, sw->ports[0], &h);
 	h.caps |= PIB_CAP_AUTO;
 	len = pib_hello_build(&h, PIB_DG_HELLO, 0, bytes);
+	if (up->auth && pib_auth_seal(up->auth, bytes))
+		return;
 	pib_usock_group(up->us, AF_INET, &group);
 	pib_usock_send_bytes(up->us, bytes, len, &group);
 	pib_usock_group(up->us, AF_INET6, &group);
@@ -245,6 +249,15 @@ static void uplink_discover(struct pib_uplink *up, const struct pib_addr *from,
 		pib_usock_count(up->us, rx_unknown_link, 1);
 }
 
+/* Both or neither have a key, and it is the same. */
+static bool hello_is_authentic(const struct pib_uplink *up, const struct pib_hello *h,
+			       const u8 *buf)
+{
+	if (!up->auth)
+		return !(h->caps & PIB_CAP_KEYED);
+	return h->caps & PIB_CAP_KEYED && pib_auth_check(up->auth, buf);
+}
+
 static struct pib_uplink *uplink_of_fabric(struct pib_usock *us, u32 fabric)
 {
 	struct pib_uplink *up;
@@ -271,6 +284,10 @@ void pib_uplink_control(struct pib_usock *us, const struct pib_addr *from, const
 	up = uplink_of_fabric(us, h.fabric);
 	if (!up) {
 		pib_usock_count(us, rx_fabric, 1);
+		return;
+	}
+	if (!hello_is_authentic(up, &h, buf)) {
+		pib_usock_count(us, rx_bad_auth, 1);
 		return;
 	}
 	if (!to_id) {
@@ -497,37 +514,70 @@ void pib_uplink_put_switch(struct pib_uplink *up)
 
 /* ---- creation ---- */
 
-struct pib_uplink *pib_uplink_get(struct pib_net *pn, int ifindex, u32 fabric, u16 port,
-				  struct netlink_ext_ack *extack)
+static int check_key(const struct pib_uplink *up, const struct pib_uplink_cfg *cfg,
+		     struct netlink_ext_ack *extack)
 {
-	struct pib_usock *us = pib_usock_get(pn, ifindex, port, extack);
-	struct pib_uplink *up;
+	if (!up->auth && cfg->key_len)
+		NL_SET_ERR_MSG(extack, "the fabric on this netdev has no key");
+	else if (up->auth && !cfg->key_len)
+		NL_SET_ERR_MSG(extack, "the fabric on this netdev has a key: give the same one");
+	else if (up->auth && !pib_auth_same(up->auth, cfg->key, cfg->key_len))
+		NL_SET_ERR_MSG(extack, "the fabric on this netdev has another key");
+	else
+		return 0;
+	return -EINVAL;
+}
 
-	if (IS_ERR(us))
-		return ERR_CAST(us);
-	list_for_each_entry(up, &us->uplinks, entry) {
-		if (up->fabric != fabric)
-			continue;
-		up->users++;
-		pib_usock_put(us);
-		return up;
-	}
-	up = kzalloc(sizeof(*up), GFP_KERNEL);
-	if (!up) {
-		pib_usock_put(us);
+static struct pib_uplink *uplink_create(struct pib_usock *us, const struct pib_uplink_cfg *cfg,
+					struct netlink_ext_ack *extack)
+{
+	struct pib_uplink *up = kzalloc(sizeof(*up), GFP_KERNEL);
+
+	if (!up)
 		return ERR_PTR(-ENOMEM);
+	if (cfg->key_len) {
+		up->auth = pib_auth_alloc(cfg->key, cfg->key_len);
+		if (!up->auth) {
+			NL_SET_ERR_MSG(extack, "this kernel has no HMAC-SHA-256 for the key");
+			kfree(up);
+			return ERR_PTR(-EOPNOTSUPP);
+		}
 	}
 	up->us = us;
-	up->fabric = fabric;
+	up->fabric = cfg->fabric;
 	up->users = 1;
-	up->id = ++pn->next_id;
+	up->id = ++us->pn->next_id;
 	up->nonce = get_random_u64() | 1;
 	INIT_LIST_HEAD(&up->ulinks);
 	spin_lock_init(&up->lock);
 	INIT_DELAYED_WORK(&up->hello, uplink_hello_work);
 	INIT_DELAYED_WORK(&up->work, uplink_work);
 	list_add_tail_rcu(&up->entry, &us->uplinks);
-	pn->changes++;
+	us->pn->changes++;
+	return up;
+}
+
+struct pib_uplink *pib_uplink_get(struct pib_net *pn, const struct pib_uplink_cfg *cfg,
+				  bool is_link, struct netlink_ext_ack *extack)
+{
+	struct pib_usock *us = pib_usock_get(pn, cfg->ifindex, cfg->udp_port, extack);
+	struct pib_uplink *up;
+	int err;
+
+	if (IS_ERR(us))
+		return ERR_CAST(us);
+	list_for_each_entry(up, &us->uplinks, entry) {
+		if (up->fabric != cfg->fabric)
+			continue;
+		err = is_link ? 0 : check_key(up, cfg, extack);
+		if (!err)
+			up->users++;
+		pib_usock_put(us);
+		return err ? ERR_PTR(err) : up;
+	}
+	up = uplink_create(us, cfg, extack);
+	if (IS_ERR(up))
+		pib_usock_put(us);
 	return up;
 }
 
@@ -548,6 +598,7 @@ void pib_uplink_put(struct pib_uplink *up)
 	pib_ulink_free(&dead);
 	cancel_delayed_work_sync(&up->hello);
 	cancel_delayed_work_sync(&up->work);
+	pib_auth_free(up->auth);
 	kfree(up);
 	pib_usock_put(us);
 	pn->changes++;

@@ -4,6 +4,7 @@
 #define PIB_UPLINK_H
 
 #include <linux/workqueue.h>
+#include "auth.h"
 #include "proto/link.h"
 #include "usock.h"
 
@@ -33,6 +34,7 @@ struct pib_newcomer {
  * @us: sockets; never changes
  * @fabric: fabric id; never changes
  * @id: place in dumps; never changes
+ * @auth: key of the fabric, or NULL; never changes
  * @entry: in us->uplinks; written under pn->lock, read under RCU
  * @users: HCAs and explicit links that use it; under pn->lock
  * @sw_users: HCAs that are plugged into the host switch; under pn->lock
@@ -52,6 +54,7 @@ struct pib_uplink {
 	struct pib_usock *us;
 	u32 fabric;
 	u32 id;
+	struct pib_auth *auth;
 	struct list_head entry;
 	unsigned int users;
 	unsigned int sw_users;
@@ -69,9 +72,25 @@ struct pib_uplink {
 	struct delayed_work work;
 };
 
+/**
+ * struct pib_uplink_cfg - which uplink
+ * @ifindex: netdev
+ * @fabric: fabric id
+ * @udp_port: host order
+ * @key: pre-shared key of the fabric
+ * @key_len: its bytes; 0: none is given
+ */
+struct pib_uplink_cfg {
+	int ifindex;
+	u32 fabric;
+	u16 udp_port;
+	u8 key[PIB_KEY_MAX];
+	u32 key_len;
+};
+
 /* Find or make. pn->lock held. ERR_PTR() with the reason in @extack. */
-struct pib_uplink *pib_uplink_get(struct pib_net *pn, int ifindex, u32 fabric, u16 port,
-				  struct netlink_ext_ack *extack);
+struct pib_uplink *pib_uplink_get(struct pib_net *pn, const struct pib_uplink_cfg *cfg,
+				  bool is_link, struct netlink_ext_ack *extack);
 /* pn->lock held; the last user takes it apart. */
 void pib_uplink_put(struct pib_uplink *up);
 /* Find or make the host switch, with @ports ports free. pn->lock held. 0 or -errno with the reason in @extack. */

@@ -254,6 +254,11 @@ static int send6(struct pib_usock *us, struct sk_buff *skb, const struct pib_add
 }
 #endif
 
+static bool addr_is_group(const struct pib_addr *a)
+{
+	return a->family == AF_INET ? ipv4_is_multicast(a->v4) : ipv6_addr_is_multicast(&a->v6);
+}
+
 void pib_usock_send(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
 		    struct dst_cache *cache)
 {
@@ -270,7 +275,9 @@ void pib_usock_send(struct pib_usock *us, struct sk_buff *skb, const struct pib_
 		pib_usock_count(us, tx_datagrams, n);
 		return;
 	}
-	pib_usock_count(us, tx_errors, n);
+	/* Discovery tries both protocols: that there is no address of one is no error. */
+	if (!addr_is_group(to))
+		pib_usock_count(us, tx_errors, n);
 	kfree_skb(skb);
 }
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Keyed fabrics. A control datagram ends in the first 16 bytes of HMAC-SHA-256
+ * over all of it with these bytes zero. That it is not an old one is what the
+ * state machine of the link sees to (proto/link.c). DATA carries 16 bits of an
+ * HMAC over both sessions: who cannot see the traffic cannot make a packet up.
+ * Against who can see it, a fabric wants a netdev that encrypts.
+ */
+#include <crypto/algapi.h>
+#include <crypto/hash.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "auth.h"
+#include "proto/link.h"
+
+#define MAC_LEN (PIB_HELLO_WIRE_LEN - PIB_HELLO_MAC_OFF)
+
+/**
+ * struct pib_auth - a key in use
+ * @tfm: HMAC-SHA-256 with the key set; its operation changes nothing in it
+ * @len: bytes of @key
+ * @key: for comparison
+ */
+struct pib_auth {
+	struct crypto_shash *tfm;
+	u32 len;
+	u8 key[PIB_KEY_MAX];
+};
+
+struct pib_auth *pib_auth_alloc(const u8 *key, u32 len)
+{
+	struct pib_auth *a = kzalloc(sizeof(*a), GFP_KERNEL);
+
+	if (!a)
+		return NULL;
+	a->len = len;
+	memcpy(a->key, key, len);
+	a->tfm = crypto_alloc_shash("hmac(sha256)", 0, 0);
+	if (IS_ERR(a->tfm))
+		goto err_free;
+	if (crypto_shash_setkey(a->tfm, key, len))
+		goto err_tfm;
+	return a;
+
+err_tfm:
+	crypto_free_shash(a->tfm);
+err_free:
+	kfree_sensitive(a);
+	return NULL;
+}
+
+void pib_auth_free(struct pib_auth *a)
+{
+	if (!a)
+		return;
+	crypto_free_shash(a->tfm);
+	kfree_sensitive(a);
+}
+
+bool pib_auth_same(const struct pib_auth *a, const u8 *key, u32 len)
+{
+	return a->len == len && !crypto_memneq(a->key, key, len);
+}
+
+static int hmac(const struct pib_auth *a, const void *data, u32 len, u8 out[32])
+{
+	return crypto_shash_tfm_digest(a->tfm, data, len, out);
+}
+
+int pib_auth_seal(const struct pib_auth *a, u8 *hello)
+{
+	u8 mac[32];
+	int err;
+
+	memset(hello + PIB_HELLO_MAC_OFF, 0, MAC_LEN);
+	err = hmac(a, hello, PIB_HELLO_WIRE_LEN, mac);
+	if (!err)
+		memcpy(hello + PIB_HELLO_MAC_OFF, mac, MAC_LEN);
+	return err;
+}
+
+bool pib_auth_check(const struct pib_auth *a, const u8 *hello)
+{
+	u8 copy[PIB_HELLO_WIRE_LEN];
+
+	memcpy(copy, hello, sizeof(copy));
+	return !pib_auth_seal(a, copy) &&
+	       !crypto_memneq(copy + PIB_HELLO_MAC_OFF, hello + PIB_HELLO_MAC_OFF, MAC_LEN);
+}
+
+u16 pib_auth_tag(const struct pib_auth *a, u64 to, u64 from)
+{
+	__be64 sessions[2] = { cpu_to_be64(to), cpu_to_be64(from) };
+	u8 mac[32];
+
+	/* A failure gives a tag that the peer does not expect, not one that all know. */
+	if (hmac(a, sessions, sizeof(sessions), mac))
+		return ~pib_link_tag(to);
+	return mac[0] << 8 | mac[1];
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Keyed fabrics: control datagrams are authenticated, data carries a session's token. */
+#ifndef PIB_AUTH_H
+#define PIB_AUTH_H
+
+#include <linux/types.h>
+
+#define PIB_KEY_MIN	16
+#define PIB_KEY_MAX	64
+
+struct pib_auth;
+
+/* Process context. NULL if out of memory or without HMAC-SHA-256. */
+struct pib_auth *pib_auth_alloc(const u8 *key, u32 len);
+void pib_auth_free(struct pib_auth *a);
+bool pib_auth_same(const struct pib_auth *a, const u8 *key, u32 len);
+
+/* Write the authentication bytes of a control datagram. Any context. 0 or -errno. */
+int pib_auth_seal(const struct pib_auth *a, u8 *hello);
+/* Are they right? */
+bool pib_auth_check(const struct pib_auth *a, const u8 *hello);
+/* The tag of DATA from session @from to session @to. */
+u16 pib_auth_tag(const struct pib_auth *a, u64 to, u64 from);
+
+#endif
