@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What an outsider on the segment can do to a fabric.
+
+capture NETDEV SOURCE FILE	wait for control datagrams that SOURCE sends to one host, as they are
+flood NETDEV FILE SECONDS	send those and what can be made of them at full rate; print how many
+"""
+import collections
+import json
+import random
+import socket
+import struct
+import sys
+import time
+
+PORT = 18514
+ETH_IP, ETH_IPV6, UDP = 0x0800, 0x86DD, 17
+KEEP = 4
+MAC_OFF, NONCE_OFF, CAPS_OFF, CONTROL_LEN = 160, 16, 52, 176
+
+
+class Datagram:
+    """A UDP datagram in an Ethernet frame, or ValueError."""
+
+    def __init__(self, frame):
+        self.eth, kind = frame[:14], struct.unpack("!H", frame[12:14])[0]
+        if kind == ETH_IP and frame[23] == UDP:
+            self.ip = frame[14 : 14 + (frame[14] & 15) * 4]
+            self.source, self.to = self.ip[12:16], self.ip[16:20]
+        elif kind == ETH_IPV6 and frame[20] == UDP:
+            self.ip = frame[14:54]
+            self.source, self.to = self.ip[8:24], self.ip[24:40]
+        else:
+            raise ValueError("not UDP")
+        at = 14 + len(self.ip)
+        if struct.unpack("!HH", frame[at : at + 4]) != (PORT, PORT):
+            raise ValueError("not ours")
+        self.payload = frame[at + 8 : at + struct.unpack("!H", frame[at + 4 : at + 6])[0]]
+        self.family = kind
+
+    def is_control_to_one_host(self):
+        return (
+            not self.eth[0] & 1
+            and len(self.payload) == CONTROL_LEN
+            and self.payload[0] >> 4 == 1
+            and self.payload[0] & 15 in (1, 2, 3)
+            and self.payload[4:8] != bytes(4)
+        )
+
+
+def checksum(data):
+    data += bytes(len(data) % 2)
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def frame(template, own_mac, source, payload):
+    """Ethernet, IP and UDP around @payload, to where @template went, as if from @source."""
+    length = 8 + len(payload)
+    pseudo = source + template.to + struct.pack("!II", length, UDP)
+    udp = struct.pack("!HHHH", PORT, PORT, length, 0)
+    udp = struct.pack("!HHHH", PORT, PORT, length, checksum(pseudo + udp + payload) or 0xFFFF)
+    if template.family == ETH_IP:
+        ip = struct.pack("!BBHIBBH", 0x45, 0, 20 + length, 0x4000, 64, UDP, 0) + source + template.to
+        ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
+    else:
+        ip = struct.pack("!IHBB", 6 << 28, length, UDP, 64) + source + template.to
+    return template.eth[:6] + own_mac + template.eth[12:14] + ip + udp + payload
+
+
+def capture(netdev, source, path):
+    sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    sniffer.bind((netdev, 0))
+    sniffer.settimeout(60)
+    sources = {socket.inet_pton(socket.AF_INET6 if ":" in s else socket.AF_INET, s) for s in source.split(",")}
+    kept = []
+    while len(kept) < KEEP:
+        raw = sniffer.recv(65535)
+        try:
+            datagram = Datagram(raw)
+        except (ValueError, IndexError, struct.error):
+            continue
+        if datagram.source in sources and datagram.is_control_to_one_host():
+            kept.append(raw.hex())
+    with open(path, "w", encoding="ascii") as out:
+        json.dump(kept, out)
+
+
+def own_address(template, netdev):
+    """An address of the same family that is this host's."""
+    family = socket.AF_INET if template.family == ETH_IP else socket.AF_INET6
+    probe = socket.socket(family, socket.SOCK_DGRAM)
+    to = socket.inet_ntop(family, template.to)
+    if family == socket.AF_INET6:
+        probe.connect((to, PORT, 0, socket.if_nametoindex(netdev)))
+    else:
+        probe.connect((to, PORT))
+    return socket.inet_pton(family, probe.getsockname()[0].split("%")[0])
+
+
+def altered(payload, offset, data):
+    return payload[:offset] + data + payload[offset + len(data) :]
+
+
+def unkeyed(payload):
+    caps = struct.unpack("!I", payload[CAPS_OFF : CAPS_OFF + 4])[0] & ~4
+    return altered(altered(payload, CAPS_OFF, struct.pack("!I", caps)), MAC_OFF, bytes(16))
+
+
+class Attacker:
+    def __init__(self, netdev, path):
+        self.random = random.Random(1)
+        with open(path, encoding="ascii") as file:
+            self.seen = [Datagram(bytes.fromhex(f)) for f in json.load(file)]
+        with open(f"/sys/class/net/{netdev}/address", encoding="ascii") as file:
+            self.mac = bytes.fromhex(file.read().strip().replace(":", ""))
+        self.own = own_address(self.seen[0], netdev)
+
+    def noise(self, d):
+        length = self.random.choice((0, 1, 7, 8, 12, 60, 176, 177, 500, 1400))
+        return self.own, self.random.randbytes(length)
+
+    def noise_of_our_version(self, d):
+        kind = self.random.choice((0, 1, 2, 3, 4, 5, 9))
+        length = self.random.choice((7, 11, 15, 59, 175, 499, 1399))
+        return self.own, bytes([0x10 | kind]) + self.random.randbytes(length)
+
+    def without_key(self, d):
+        return self.own, unkeyed(d.payload)
+
+    def with_other_key(self, d):
+        return d.source, altered(d.payload, MAC_OFF, self.random.randbytes(16))
+
+    def other_session(self, d):
+        return d.source, altered(d.payload, NONCE_OFF, self.random.randbytes(8))
+
+    def goodbye(self, d):
+        return d.source, bytes([0x14]) + d.payload[1:]
+
+    def replay(self, d):
+        return d.source, d.payload
+
+    def replay_from_elsewhere(self, d):
+        return self.own, d.payload
+
+    def data(self, d):
+        head = bytes([0x10, 1]) + self.random.randbytes(2) + d.payload[4:8]
+        return self.own, head + self.random.randbytes(60)
+
+    def segment(self, d):
+        head = bytes([0x15, 1]) + self.random.randbytes(2) + d.payload[4:8]
+        return self.own, head + self.random.randbytes(300)
+
+    def frames(self):
+        """As many of each kind as make repetitions rare: made once, so that sending is fast."""
+        kinds = (
+            (self.noise, 400), (self.noise_of_our_version, 400), (self.without_key, 20),
+            (self.with_other_key, 100), (self.other_session, 100), (self.goodbye, 20),
+            (self.replay, 20), (self.replay_from_elsewhere, 20), (self.data, 100), (self.segment, 100),
+        )
+        made = []
+        for make, count in kinds:
+            for i in range(count):
+                d = self.seen[i % len(self.seen)]
+                source, payload = make(d)
+                made.append((make.__name__, frame(d, self.mac, source, payload)))
+        self.random.shuffle(made)
+        return made
+
+
+def flood(netdev, path, seconds):
+    frames = Attacker(netdev, path).frames()
+    sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    sender.bind((netdev, 0))
+    sent = collections.Counter()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for kind, raw in frames:
+            try:
+                sender.send(raw)
+            except OSError:  # the queue of the netdev is full
+                continue
+            sent[kind] += 1
+    print(json.dumps(sent))
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "capture":
+        capture(*sys.argv[2:5])
+    else:
+        flood(sys.argv[2], sys.argv[3], float(sys.argv[4]))
