@@ -240,8 +240,8 @@ static bool ulink_knows(struct pib_ulink *ul, const struct pib_addr *from,
 		return true;
 	if (ul->kind == PIB_ULINK_EXPLICIT)
 		return false;
-	if (ul->fsm.state == PIB_LINK_UP && ul->peer[slot].family &&
-	    h->peer_nonce != ul->fsm.nonce)
+	/* Who records the peer's datagrams must not move the link by sending them again. */
+	if (ul->fsm.state == PIB_LINK_UP && !pib_link_is_next(&ul->fsm, h))
 		return false;
 	ul->peer[slot] = *from;
 	return true;

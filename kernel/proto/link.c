@@ -213,6 +213,12 @@ static u32 rx_up(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64
 	return rx_peer(f, h, type, now);
 }
 
+bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h)
+{
+	return h->nonce == f->peer_nonce && h->peer_nonce == f->nonce &&
+	       !seq_at_least(f->rx_seq, h->seq);
+}
+
 u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
 {
 	if (!h->link_id)

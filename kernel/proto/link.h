@@ -212,6 +212,9 @@ void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce);
  */
 u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now);
 
+/* UP: is it made by the peer in the present sessions, and later than all that were heard? */
+bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h);
+
 /* Time passed. */
 u32 pib_link_timer(struct pib_link_fsm *f, u64 now);
 /* When pib_link_timer() wants to be called, ns; there is always such a time, 0: at once. */

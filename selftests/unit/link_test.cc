@@ -375,6 +375,29 @@ TEST(Link, ReplayDoesNotDisturb)
 	EXPECT_EQ(p.end[0].downs + p.end[1].downs, downs);
 }
 
+// What may move a link to another address of the peer.
+TEST(Link, NothingOldIsNext)
+{
+	Pair p;
+	pib_hello h;
+	uint32_t to;
+	uint8_t type;
+	Bytes fresh;
+
+	ASSERT_TRUE(p.join(5000 * kMs));
+	p.restart(1);
+	ASSERT_TRUE(p.join(5000 * kMs));
+	p.run(2000 * kMs);
+	ASSERT_GT(p.sent[1].size(), 4u);
+	for (auto &bytes : p.sent[1]) {
+		ASSERT_EQ(pib_hello_parse(&h, &type, &to, bytes.data(), bytes.size()), 0);
+		EXPECT_FALSE(pib_link_is_next(&p.end[0].fsm, &h));
+	}
+	pib_link_build(&p.end[1].fsm, &h, p.now, fresh.data());
+	ASSERT_EQ(pib_hello_parse(&h, &type, &to, fresh.data(), fresh.size()), 0);
+	EXPECT_TRUE(pib_link_is_next(&p.end[0].fsm, &h));
+}
+
 TEST(Link, FloodDrawsFewAnswers)
 {
 	Pair p;
