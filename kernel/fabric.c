@@ -28,9 +28,11 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include "compat/compat.h"
+#include "cable.h"
 #include "fabric.h"
 #include "guid.h"
 #include "hca.h"
+#include "lid.h"
 #include "ulink.h"
 
 struct workqueue_struct *pib_fabric_wq;
@@ -52,133 +54,6 @@ struct pib_net *pib_kport_net(const struct pib_kport *port)
 const char *pib_kport_node_name(const struct pib_kport *port)
 {
 	return port->hca ? dev_name(&port->hca->ib.dev) : port->sw->name;
-}
-
-/* ---- links under ports ---- */
-
-static void kport_far(struct pib_kport *port, struct pib_far *far)
-{
-	spinlock_t *lock = pib_kport_lock(port);
-
-	spin_lock_irq(lock);
-	far->mtu_cap = port->p.mtu_cap;
-	far->width_en = port->p.width_en;
-	far->speed_en = port->p.speed_en;
-	far->ext_speed_en = port->p.ext_speed_en;
-	spin_unlock_irq(lock);
-}
-
-static bool kport_standalone(const struct pib_kport *port)
-{
-	return port->hca ? port->hca->standalone : port->sw->standalone;
-}
-
-void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far)
-{
-	spinlock_t *lock = pib_kport_lock(port);
-
-	lockdep_assert_held(&pib_kport_net(port)->link_lock);
-	spin_lock_irq(lock);
-	port->p.far_width_en = far->width_en;
-	port->p.far_speed_en = far->speed_en;
-	port->p.far_ext_speed_en = far->ext_speed_en;
-	pib_port_link_up(&port->p, far->mtu_cap);
-	if (kport_standalone(port))
-		pib_port_go_alone(&port->p, port->alone_lid);
-	spin_unlock_irq(lock);
-	pib_kport_events(port);
-}
-
-void pib_kport_link_down(struct pib_kport *port)
-{
-	spinlock_t *lock = pib_kport_lock(port);
-	bool was_up;
-
-	lockdep_assert_held(&pib_kport_net(port)->link_lock);
-	spin_lock_irq(lock);
-	was_up = port->p.state > PIB_PORT_DOWN;
-	pib_port_link_down(&port->p);
-	spin_unlock_irq(lock);
-	if (was_up) {
-		preempt_disable();
-		pib_kport_count(port, link_downed, 1);
-		preempt_enable();
-	}
-	pib_kport_events(port);
-}
-
-/* Both ends of a local cable, up if both want it. */
-static void cable_settle(struct pib_kport *a, struct pib_kport *b)
-{
-	struct pib_far far_a, far_b;
-
-	if (a->cable_out || !pib_port_wants_link(&a->p) || !pib_port_wants_link(&b->p))
-		return;
-	kport_far(a, &far_a);
-	kport_far(b, &far_b);
-	pib_kport_link_up(a, &far_b);
-	pib_kport_link_up(b, &far_a);
-}
-
-/* The link of @port trains anew. */
-static void cable_bounce(struct pib_net *pn, struct pib_kport *port)
-{
-	struct pib_kport *peer;
-	struct pib_ulink *ul;
-
-	lockdep_assert_held(&pn->link_lock);
-	peer = rcu_dereference_protected(port->peer, true);
-	ul = rcu_dereference_protected(port->ulink, true);
-	if (peer) {
-		pib_kport_link_down(port);
-		pib_kport_link_down(peer);
-		cable_settle(port, peer);
-	} else if (ul) {
-		pib_ulink_bounce(ul);
-	}
-}
-
-void pib_kport_phys_changed(struct pib_kport *port)
-{
-	struct pib_net *pn = pib_kport_net(port);
-
-	mutex_lock(&pn->link_lock);
-	cable_bounce(pn, port);
-	mutex_unlock(&pn->link_lock);
-}
-
-void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b)
-{
-	lockdep_assert_held(&pn->lock);
-	mutex_lock(&pn->link_lock);
-	a->cable_out = false;
-	b->cable_out = false;
-	rcu_assign_pointer(a->peer, b);
-	rcu_assign_pointer(b->peer, a);
-	cable_settle(a, b);
-	mutex_unlock(&pn->link_lock);
-	pn->changes++;
-}
-
-void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head *dead)
-{
-	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
-
-	lockdep_assert_held(&pn->lock);
-	if (ul) {
-		pib_ulink_unplug(ul, dead);
-		return;
-	}
-	if (!peer)
-		return;
-	mutex_lock(&pn->link_lock);
-	RCU_INIT_POINTER(port->peer, NULL);
-	RCU_INIT_POINTER(peer->peer, NULL);
-	pib_kport_link_down(port);
-	pib_kport_link_down(peer);
-	mutex_unlock(&pn->link_lock);
-	pn->changes++;
 }
 
 /* ---- names ---- */
@@ -238,103 +113,12 @@ static int check_name(struct pib_net *pn, const char *name, struct netlink_ext_a
 	return 0;
 }
 
-static int check_alive(struct pib_net *pn, struct netlink_ext_ack *extack)
+int pib_fabric_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack)
 {
 	if (!pn->dying)
 		return 0;
 	NL_SET_ERR_MSG(extack, "the network namespace is going away");
 	return -ENODEV;
-}
-
-/* ---- LIDs without an SM ---- */
-
-/* The @n-th choice of a port for its LID: 1 .. 0xBFFF. */
-static u16 alone_lid(u64 port_guid, unsigned int n)
-{
-	u64 h = (port_guid + n) * 0x9E3779B97F4A7C15ULL;
-
-	return 1 + (u32)(h >> 32) % (PIB_LID_MCAST_FIRST - 1);
-}
-
-static bool lid_is_known(struct pib_uplink *up, u16 lid)
-{
-	struct pib_ulink *ul;
-	bool known = false;
-	unsigned int i;
-
-	if (pib_uplink_has_lid(up, lid))
-		return true;
-	rcu_read_lock();
-	list_for_each_entry_rcu(ul, &up->ulinks, entry)
-		for (i = 0; i < READ_ONCE(ul->num_lids); i++)
-			known |= READ_ONCE(ul->lids[i]) == lid;
-	rcu_read_unlock();
-	return known;
-}
-
-/* Give a standalone port a LID that nobody is known to have. */
-static int kport_choose_lid(struct pib_uplink *up, struct pib_kport *port)
-{
-	spinlock_t *lock = pib_kport_lock(port);
-	u16 lid, old = port->alone_lid;
-	unsigned int n = 0;
-	int err = 0;
-
-	do
-		lid = alone_lid(port->p.guid, n++);
-	while (lid_is_known(up, lid));
-
-	if (rcu_access_pointer(port->peer) || !rcu_access_pointer(port->ulink))
-		err = pib_uplink_set_lid(up, old, lid);
-	if (err)
-		return err;
-	spin_lock_irq(lock);
-	port->alone_lid = lid;
-	spin_unlock_irq(lock);
-	return 0;
-}
-
-/* Tell the host switch and the port's own state machine of the new LID. */
-static void kport_use_lid(struct pib_kport *port, u16 old)
-{
-	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	spinlock_t *lock = pib_kport_lock(port);
-
-	if (peer && peer->sw && peer->sw->standalone) {
-		if (old)
-			pib_switch_set_route(peer->sw, old, PIB_LFT_DROP);
-		pib_switch_set_route(peer->sw, port->alone_lid, peer->p.num);
-	}
-	spin_lock_irq(lock);
-	pib_port_go_alone(&port->p, port->alone_lid);
-	spin_unlock_irq(lock);
-	pib_kport_events(port);
-}
-
-static struct pib_kport *find_alone(struct pib_ulink *ul, u16 lid)
-{
-	struct pib_switch *sw = ul->port->sw;
-	unsigned int i;
-
-	if (!sw)
-		return ul->port->alone_lid == lid ? ul->port : NULL;
-	for (i = 1; i <= sw->node.num_ports; i++) {
-		struct pib_kport *peer = rcu_dereference_protected(sw->ports[i]->peer, true);
-
-		if (peer && peer->hca && peer->alone_lid == lid)
-			return peer;
-	}
-	return NULL;
-}
-
-void pib_fabric_move_lid(struct pib_ulink *ul, u16 lid)
-{
-	struct pib_kport *port = lid ? find_alone(ul, lid) : NULL;
-
-	if (!port || kport_choose_lid(ul->up, port))
-		return;
-	kport_use_lid(port, lid);
-	pib_uplink_announce(ul->up);
 }
 
 /* ---- GUIDs ---- */
@@ -491,7 +275,7 @@ static int seat_plug_switch(struct pib_seat *seat, struct pib_kport *port)
 	if (!sw_port)
 		return -ENOSPC;
 	if (seat->hca->standalone) {
-		err = kport_choose_lid(seat->up, port);
+		err = pib_lid_choose(seat->up, port);
 		if (err)
 			return err;
 		pib_switch_set_route(sw_port->sw, port->alone_lid, sw_port->p.num);
@@ -508,7 +292,7 @@ static int seat_plug_peer(struct pib_seat *seat, struct pib_kport *port,
 	struct pib_ulink *ul;
 
 	if (seat->hca->standalone)
-		port->alone_lid = alone_lid(port->p.guid, 0);
+		port->alone_lid = pib_lid_choice(port->p.guid, 0);
 	port->is_auto = true;
 	ul = pib_ulink_create(seat->up, port, PIB_ULINK_EXPLICIT, peer, NULL);
 	return PTR_ERR_OR_ZERO(ul);
@@ -536,7 +320,7 @@ static int seat_plug(struct pib_seat *seat, struct netlink_ext_ack *extack)
 static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 			 struct netlink_ext_ack *extack)
 {
-	int err = check_alive(pn, extack) ?: check_name(pn, cfg->name, extack);
+	int err = pib_fabric_check_alive(pn, extack) ?: check_name(pn, cfg->name, extack);
 
 	if (err)
 		return err;
@@ -688,7 +472,7 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports, u
 	int err;
 
 	mutex_lock(&pn->lock);
-	err = check_alive(pn, extack) ?: check_name(pn, name, extack);
+	err = pib_fabric_check_alive(pn, extack) ?: check_name(pn, name, extack);
 	if (err)
 		goto out_unlock;
 	if (guid) {
@@ -747,180 +531,6 @@ int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_e
 	} else {
 		switch_remove(sw);
 	}
-	mutex_unlock(&pn->lock);
-	return err;
-}
-
-/* ---- links that are asked for ---- */
-
-static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,
-				  struct netlink_ext_ack *extack)
-{
-	struct pib_seat *seat = pib_fabric_find_seat(pn, end->node);
-	struct pib_switch *sw = pib_fabric_find_switch(pn, end->node);
-	u32 n;
-
-	if (!seat && !sw) {
-		NL_SET_ERR_MSG(extack, "no HCA or switch of that name in this network namespace");
-		return NULL;
-	}
-	n = seat ? seat->hca->node.num_ports : sw->node.num_ports;
-	if (!end->port || end->port > n) {
-		NL_SET_ERR_MSG(extack, "the node has no port of that number");
-		return NULL;
-	}
-	return seat ? seat->hca->ports[end->port] : sw->ports[end->port];
-}
-
-static bool end_free(const struct pib_kport *port, struct netlink_ext_ack *extack)
-{
-	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
-		return true;
-	NL_SET_ERR_MSG(extack, "there is a cable in that port already");
-	return false;
-}
-
-int pib_fabric_add_cable(struct pib_net *pn, const struct pib_end *a, const struct pib_end *b,
-			 struct netlink_ext_ack *extack)
-{
-	struct pib_kport *pa, *pb;
-	int err = -ENODEV;
-
-	mutex_lock(&pn->lock);
-	pa = find_end(pn, a, extack);
-	pb = pa ? find_end(pn, b, extack) : NULL;
-	if (!pb)
-		goto out_unlock;
-	err = -EINVAL;
-	if (pa == pb) {
-		NL_SET_ERR_MSG(extack, "a cable has two different ends");
-		goto out_unlock;
-	}
-	if (kport_standalone(pa) || kport_standalone(pb)) {
-		NL_SET_ERR_MSG(extack, "a standalone HCA or its host switch takes no further cables");
-		goto out_unlock;
-	}
-	err = -EBUSY;
-	if (!end_free(pa, extack) || !end_free(pb, extack))
-		goto out_unlock;
-	pa->is_auto = false;
-	pb->is_auto = false;
-	pib_cable_plug(pn, pa, pb);
-	err = 0;
-
-out_unlock:
-	mutex_unlock(&pn->lock);
-	return err;
-}
-
-int pib_fabric_add_udp(struct pib_net *pn, const struct pib_end *a,
-		       const struct pib_uplink_cfg *cfg, const struct pib_addr *peer,
-		       struct netlink_ext_ack *extack)
-{
-	struct pib_uplink *up;
-	struct pib_kport *port;
-	struct pib_ulink *ul;
-	int err;
-
-	mutex_lock(&pn->lock);
-	err = check_alive(pn, extack);
-	if (err)
-		goto out_unlock;
-	err = -ENODEV;
-	port = find_end(pn, a, extack);
-	if (!port)
-		goto out_unlock;
-	err = -EBUSY;
-	if (!end_free(port, extack))
-		goto out_unlock;
-	up = pib_uplink_get(pn, cfg, true, extack);
-	err = PTR_ERR_OR_ZERO(up);
-	if (err)
-		goto out_unlock;
-	port->is_auto = false;
-	ul = pib_ulink_create(up, port, PIB_ULINK_EXPLICIT, peer, NULL);
-	err = PTR_ERR_OR_ZERO(ul);
-	if (err) {
-		NL_SET_ERR_MSG(extack, "out of memory for the link");
-		pib_uplink_put(up);
-		goto out_unlock;
-	}
-	ul->holds_uplink = true;
-
-out_unlock:
-	mutex_unlock(&pn->lock);
-	return err;
-}
-
-int pib_fabric_del_link(struct pib_net *pn, const struct pib_end *a,
-			struct netlink_ext_ack *extack)
-{
-	struct pib_kport *port;
-	LIST_HEAD(dead);
-	int err = -ENODEV;
-
-	mutex_lock(&pn->lock);
-	port = find_end(pn, a, extack);
-	if (!port)
-		goto out_unlock;
-	err = -ENOTCONN;
-	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink)) {
-		NL_SET_ERR_MSG(extack, "there is no cable in that port");
-		goto out_unlock;
-	}
-	err = -EBUSY;
-	if (kport_standalone(port)) {
-		NL_SET_ERR_MSG(extack, "a standalone HCA keeps its cable");
-		goto out_unlock;
-	}
-	pib_cable_pull(pn, port, &dead);
-	pib_ulink_free(&dead);
-	err = 0;
-
-out_unlock:
-	mutex_unlock(&pn->lock);
-	return err;
-}
-
-static void plug_peer(struct pib_net *pn, struct pib_kport *port, bool plugged)
-{
-	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
-
-	lockdep_assert_held(&pn->link_lock);
-	if (peer ? port->cable_out == !plugged : ul->cable_out == !plugged)
-		return;
-	if (peer) {
-		port->cable_out = !plugged;
-		peer->cable_out = !plugged;
-	} else {
-		ul->cable_out = !plugged;
-	}
-	cable_bounce(pn, port);
-}
-
-int pib_fabric_plug_link(struct pib_net *pn, const struct pib_end *a, bool plugged,
-			 struct netlink_ext_ack *extack)
-{
-	struct pib_kport *port;
-	int err = -ENODEV;
-
-	mutex_lock(&pn->lock);
-	port = find_end(pn, a, extack);
-	if (!port)
-		goto out_unlock;
-	err = -ENOTCONN;
-	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink)) {
-		NL_SET_ERR_MSG(extack, "there is no cable in that port");
-		goto out_unlock;
-	}
-	mutex_lock(&pn->link_lock);
-	plug_peer(pn, port, plugged);
-	mutex_unlock(&pn->link_lock);
-	pn->changes++;
-	err = 0;
-
-out_unlock:
 	mutex_unlock(&pn->lock);
 	return err;
 }

@@ -95,12 +95,6 @@ struct pib_hca_cfg {
 	struct pib_addr peers[PIB_PEERS_MAX];
 };
 
-/* An end of a cable. */
-struct pib_end {
-	const char *node;
-	u32 port;
-};
-
 extern struct workqueue_struct *pib_fabric_wq;
 
 struct pib_net *pib_net(struct net *net);
@@ -112,16 +106,6 @@ int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_
 int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports, u64 guid,
 			  const char *desc, struct netlink_ext_ack *extack);
 int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
-int pib_fabric_add_cable(struct pib_net *pn, const struct pib_end *a, const struct pib_end *b,
-			 struct netlink_ext_ack *extack);
-/* Over the uplink @cfg, which is made without a key if it is not there, to @peer. */
-int pib_fabric_add_udp(struct pib_net *pn, const struct pib_end *a,
-		       const struct pib_uplink_cfg *cfg, const struct pib_addr *peer,
-		       struct netlink_ext_ack *extack);
-int pib_fabric_del_link(struct pib_net *pn, const struct pib_end *a,
-			struct netlink_ext_ack *extack);
-int pib_fabric_plug_link(struct pib_net *pn, const struct pib_end *a, bool plugged,
-			 struct netlink_ext_ack *extack);
 
 /* Names, pn->lock held. NULL: none. */
 struct pib_seat *pib_fabric_find_seat(struct pib_net *pn, const char *name);
@@ -137,26 +121,11 @@ const char *pib_kport_node_name(const struct pib_kport *port);
  */
 void pib_fabric_hca_gone(struct pib_hca *hca);
 
+/* 0, or -ENODEV: the namespace is going, nothing is made in it any more. pn->lock held. */
+int pib_fabric_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack);
 /* A name for a host switch that is not taken in the namespace; pn->lock held. */
 void pib_fabric_switch_name(struct pib_net *pn, char name[PIB_NAME_MAX]);
-/* Plug a cable between two free ports; pn->lock held. */
-void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b);
-/* Pull whatever is plugged in; pn->lock held. UDP links go onto @dead; the ports may be freed after a grace period. */
-void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head *dead);
-/* The other end of a cable as it trains the link; see struct pib_port. */
-struct pib_far {
-	u8 mtu_cap;
-	u8 width_en;
-	u8 speed_en;
-	u8 ext_speed_en;
-};
-
-/* The link under @port is up or down; pn->link_lock held. */
-void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far);
-void pib_kport_link_down(struct pib_kport *port);
 struct pib_net *pib_kport_net(const struct pib_kport *port);
-/* The host beyond @ul keeps @lid: if a standalone port here has given itself the same, it takes another. pn->link_lock held. */
-void pib_fabric_move_lid(struct pib_ulink *ul, u16 lid);
 
 int pib_fabric_init(void);
 /* Takes everything apart: nothing can be made any more. */

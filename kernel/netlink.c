@@ -7,6 +7,7 @@
 #include <linux/netdevice.h>
 #include <net/genetlink.h>
 #include "fabric.h"
+#include "links.h"
 #include "netlink.h"
 #include "netlink_get.h"
 
@@ -363,7 +364,7 @@ static int link_new_udp(struct genl_info *info, const struct pib_end *a)
 	err = get_endpoint(info, tb[PIB_UL_PEER], cfg.udp_port, &peer);
 	if (err)
 		return err;
-	return pib_fabric_add_udp(info_net(info), a, &cfg, &peer, info->extack);
+	return pib_links_add_udp(info_net(info), a, &cfg, &peer, info->extack);
 }
 
 static int link_new(struct sk_buff *skb, struct genl_info *info)
@@ -383,7 +384,7 @@ static int link_new(struct sk_buff *skb, struct genl_info *info)
 	err = get_end(info, PIB_A_LINK_B, &b);
 	if (err)
 		return err;
-	return pib_fabric_add_cable(info_net(info), &a, &b, info->extack);
+	return pib_links_add_cable(info_net(info), &a, &b, info->extack);
 }
 
 static int link_del(struct sk_buff *skb, struct genl_info *info)
@@ -391,7 +392,7 @@ static int link_del(struct sk_buff *skb, struct genl_info *info)
 	struct pib_end a;
 	int err = get_end(info, PIB_A_LINK_A, &a);
 
-	return err ? err : pib_fabric_del_link(info_net(info), &a, info->extack);
+	return err ? err : pib_links_del(info_net(info), &a, info->extack);
 }
 
 static int link_set(struct sk_buff *skb, struct genl_info *info)
@@ -405,8 +406,8 @@ static int link_set(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "the state of the link is missing");
 		return -EINVAL;
 	}
-	return pib_fabric_plug_link(info_net(info), &a,
-				    nla_get_u8(info->attrs[PIB_A_LINK_STATE]), info->extack);
+	return pib_links_plug(info_net(info), &a,
+			      nla_get_u8(info->attrs[PIB_A_LINK_STATE]), info->extack);
 }
 
 /* ---- family ---- */

@@ -12,8 +12,10 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "auth.h"
+#include "cable.h"
 #include "fabric.h"
 #include "hca.h"
+#include "lid.h"
 #include "port.h"
 #include "ulink.h"
 #include "uplink.h"
@@ -386,7 +388,7 @@ static void ulink_solve_conflicts(struct pib_ulink *ul, const struct verdict *v)
 	if (n->guid > READ_ONCE(ul->fsm.peer_node_guid))
 		return;
 	for (i = 0; i < v->num_lids; i++)
-		pib_fabric_move_lid(ul, v->lids[i]);
+		pib_lid_move(ul, v->lids[i]);
 }
 
 void pib_ulink_settle(struct pib_ulink *ul)

@@ -11,6 +11,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/utsname.h>
+#include "cable.h"
 #include "fabric.h"
 #include "guid.h"
 #include "hca.h"

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Cables: which ports hear each other. A cable inside this kernel is a pair of
+ * pointers; one over UDP is a session (ulink.c). What becomes of a port when its
+ * cable is plugged in, pulled or trained anew is said here, under link_lock.
+ */
+#include "cable.h"
+#include "fabric.h"
+#include "hca.h"
+#include "port.h"
+#include "ulink.h"
+
+static void kport_far(struct pib_kport *port, struct pib_far *far)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+
+	spin_lock_irq(lock);
+	far->mtu_cap = port->p.mtu_cap;
+	far->width_en = port->p.width_en;
+	far->speed_en = port->p.speed_en;
+	far->ext_speed_en = port->p.ext_speed_en;
+	spin_unlock_irq(lock);
+}
+
+bool pib_kport_standalone(const struct pib_kport *port)
+{
+	return port->hca ? port->hca->standalone : port->sw->standalone;
+}
+
+void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+
+	lockdep_assert_held(&pib_kport_net(port)->link_lock);
+	spin_lock_irq(lock);
+	port->p.far_width_en = far->width_en;
+	port->p.far_speed_en = far->speed_en;
+	port->p.far_ext_speed_en = far->ext_speed_en;
+	pib_port_link_up(&port->p, far->mtu_cap);
+	if (pib_kport_standalone(port))
+		pib_port_go_alone(&port->p, port->alone_lid);
+	spin_unlock_irq(lock);
+	pib_kport_events(port);
+}
+
+void pib_kport_link_down(struct pib_kport *port)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+	bool was_up;
+
+	lockdep_assert_held(&pib_kport_net(port)->link_lock);
+	spin_lock_irq(lock);
+	was_up = port->p.state > PIB_PORT_DOWN;
+	pib_port_link_down(&port->p);
+	spin_unlock_irq(lock);
+	if (was_up) {
+		preempt_disable();
+		pib_kport_count(port, link_downed, 1);
+		preempt_enable();
+	}
+	pib_kport_events(port);
+}
+
+/* Both ends of a local cable, up if both want it. */
+static void cable_settle(struct pib_kport *a, struct pib_kport *b)
+{
+	struct pib_far far_a, far_b;
+
+	if (a->cable_out || !pib_port_wants_link(&a->p) || !pib_port_wants_link(&b->p))
+		return;
+	kport_far(a, &far_a);
+	kport_far(b, &far_b);
+	pib_kport_link_up(a, &far_b);
+	pib_kport_link_up(b, &far_a);
+}
+
+/* The link of @port trains anew. */
+static void cable_bounce(struct pib_net *pn, struct pib_kport *port)
+{
+	struct pib_kport *peer;
+	struct pib_ulink *ul;
+
+	lockdep_assert_held(&pn->link_lock);
+	peer = rcu_dereference_protected(port->peer, true);
+	ul = rcu_dereference_protected(port->ulink, true);
+	if (peer) {
+		pib_kport_link_down(port);
+		pib_kport_link_down(peer);
+		cable_settle(port, peer);
+	} else if (ul) {
+		pib_ulink_bounce(ul);
+	}
+}
+
+void pib_kport_phys_changed(struct pib_kport *port)
+{
+	struct pib_net *pn = pib_kport_net(port);
+
+	mutex_lock(&pn->link_lock);
+	cable_bounce(pn, port);
+	mutex_unlock(&pn->link_lock);
+}
+
+void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b)
+{
+	lockdep_assert_held(&pn->lock);
+	mutex_lock(&pn->link_lock);
+	a->cable_out = false;
+	b->cable_out = false;
+	rcu_assign_pointer(a->peer, b);
+	rcu_assign_pointer(b->peer, a);
+	cable_settle(a, b);
+	mutex_unlock(&pn->link_lock);
+	pn->changes++;
+}
+
+void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head *dead)
+{
+	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
+	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+
+	lockdep_assert_held(&pn->lock);
+	if (ul) {
+		pib_ulink_unplug(ul, dead);
+		return;
+	}
+	if (!peer)
+		return;
+	mutex_lock(&pn->link_lock);
+	RCU_INIT_POINTER(port->peer, NULL);
+	RCU_INIT_POINTER(peer->peer, NULL);
+	pib_kport_link_down(port);
+	pib_kport_link_down(peer);
+	mutex_unlock(&pn->link_lock);
+	pn->changes++;
+}
+
+void pib_cable_set_plugged(struct pib_net *pn, struct pib_kport *port, bool plugged)
+{
+	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
+	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+
+	lockdep_assert_held(&pn->link_lock);
+	if (peer ? port->cable_out == !plugged : ul->cable_out == !plugged)
+		return;
+	if (peer) {
+		port->cable_out = !plugged;
+		peer->cable_out = !plugged;
+	} else {
+		ul->cable_out = !plugged;
+	}
+	cable_bounce(pn, port);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * LIDs without an SM: a standalone port makes one of its GUID, and takes another
+ * if it turns out that somebody else has it.
+ */
+#include "fabric.h"
+#include "hca.h"
+#include "lid.h"
+#include "port.h"
+#include "ulink.h"
+#include "uplink.h"
+
+u16 pib_lid_choice(u64 port_guid, unsigned int n)
+{
+	u64 h = (port_guid + n) * 0x9E3779B97F4A7C15ULL;
+
+	return 1 + (u32)(h >> 32) % (PIB_LID_MCAST_FIRST - 1);
+}
+
+static bool lid_is_known(struct pib_uplink *up, u16 lid)
+{
+	struct pib_ulink *ul;
+	bool known = false;
+	unsigned int i;
+
+	if (pib_uplink_has_lid(up, lid))
+		return true;
+	rcu_read_lock();
+	list_for_each_entry_rcu(ul, &up->ulinks, entry)
+		for (i = 0; i < READ_ONCE(ul->num_lids); i++)
+			known |= READ_ONCE(ul->lids[i]) == lid;
+	rcu_read_unlock();
+	return known;
+}
+
+int pib_lid_choose(struct pib_uplink *up, struct pib_kport *port)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+	u16 lid, old = port->alone_lid;
+	unsigned int n = 0;
+	int err = 0;
+
+	do
+		lid = pib_lid_choice(port->p.guid, n++);
+	while (lid_is_known(up, lid));
+
+	if (rcu_access_pointer(port->peer) || !rcu_access_pointer(port->ulink))
+		err = pib_uplink_set_lid(up, old, lid);
+	if (err)
+		return err;
+	spin_lock_irq(lock);
+	port->alone_lid = lid;
+	spin_unlock_irq(lock);
+	return 0;
+}
+
+/* Tell the host switch and the port's own state machine of the new LID. */
+static void kport_use_lid(struct pib_kport *port, u16 old)
+{
+	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
+	spinlock_t *lock = pib_kport_lock(port);
+
+	if (peer && peer->sw && peer->sw->standalone) {
+		if (old)
+			pib_switch_set_route(peer->sw, old, PIB_LFT_DROP);
+		pib_switch_set_route(peer->sw, port->alone_lid, peer->p.num);
+	}
+	spin_lock_irq(lock);
+	pib_port_go_alone(&port->p, port->alone_lid);
+	spin_unlock_irq(lock);
+	pib_kport_events(port);
+}
+
+static struct pib_kport *find_alone(struct pib_ulink *ul, u16 lid)
+{
+	struct pib_switch *sw = ul->port->sw;
+	unsigned int i;
+
+	if (!sw)
+		return ul->port->alone_lid == lid ? ul->port : NULL;
+	for (i = 1; i <= sw->node.num_ports; i++) {
+		struct pib_kport *peer = rcu_dereference_protected(sw->ports[i]->peer, true);
+
+		if (peer && peer->hca && peer->alone_lid == lid)
+			return peer;
+	}
+	return NULL;
+}
+
+void pib_lid_move(struct pib_ulink *ul, u16 lid)
+{
+	struct pib_kport *port = lid ? find_alone(ul, lid) : NULL;
+
+	if (!port || pib_lid_choose(ul->up, port))
+		return;
+	kport_use_lid(port, lid);
+	pib_uplink_announce(ul->up);
+}

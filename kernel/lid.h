@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* LIDs without an SM. */
+#ifndef PIB_LID_H
+#define PIB_LID_H
+
+#include <linux/types.h>
+
+struct pib_kport;
+struct pib_ulink;
+struct pib_uplink;
+
+/* The @n-th choice of a port for its LID: 1 .. 0xBFFF. */
+u16 pib_lid_choice(u64 port_guid, unsigned int n);
+/* Give a standalone port a LID that nobody is known to have. 0 or -ENOSPC. */
+int pib_lid_choose(struct pib_uplink *up, struct pib_kport *port);
+/* The host beyond @ul keeps @lid: if a standalone port here has given itself the same, it takes another. pn->link_lock held. */
+void pib_lid_move(struct pib_ulink *ul, u16 lid);
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Links as they are asked for: by the names of their ends. */
+#include <linux/netlink.h>
+#include "cable.h"
+#include "fabric.h"
+#include "hca.h"
+#include "links.h"
+#include "ulink.h"
+
+static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,
+				  struct netlink_ext_ack *extack)
+{
+	struct pib_seat *seat = pib_fabric_find_seat(pn, end->node);
+	struct pib_switch *sw = pib_fabric_find_switch(pn, end->node);
+	u32 n;
+
+	if (!seat && !sw) {
+		NL_SET_ERR_MSG(extack, "no HCA or switch of that name in this network namespace");
+		return NULL;
+	}
+	n = seat ? seat->hca->node.num_ports : sw->node.num_ports;
+	if (!end->port || end->port > n) {
+		NL_SET_ERR_MSG(extack, "the node has no port of that number");
+		return NULL;
+	}
+	return seat ? seat->hca->ports[end->port] : sw->ports[end->port];
+}
+
+static bool end_free(const struct pib_kport *port, struct netlink_ext_ack *extack)
+{
+	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
+		return true;
+	NL_SET_ERR_MSG(extack, "there is a cable in that port already");
+	return false;
+}
+
+int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struct pib_end *b,
+			struct netlink_ext_ack *extack)
+{
+	struct pib_kport *pa, *pb;
+	int err = -ENODEV;
+
+	mutex_lock(&pn->lock);
+	pa = find_end(pn, a, extack);
+	pb = pa ? find_end(pn, b, extack) : NULL;
+	if (!pb)
+		goto out_unlock;
+	err = -EINVAL;
+	if (pa == pb) {
+		NL_SET_ERR_MSG(extack, "a cable has two different ends");
+		goto out_unlock;
+	}
+	if (pib_kport_standalone(pa) || pib_kport_standalone(pb)) {
+		NL_SET_ERR_MSG(extack, "a standalone HCA or its host switch takes no further cables");
+		goto out_unlock;
+	}
+	err = -EBUSY;
+	if (!end_free(pa, extack) || !end_free(pb, extack))
+		goto out_unlock;
+	pa->is_auto = false;
+	pb->is_auto = false;
+	pib_cable_plug(pn, pa, pb);
+	err = 0;
+
+out_unlock:
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
+		      const struct pib_uplink_cfg *cfg, const struct pib_addr *peer,
+		      struct netlink_ext_ack *extack)
+{
+	struct pib_uplink *up;
+	struct pib_kport *port;
+	struct pib_ulink *ul;
+	int err;
+
+	mutex_lock(&pn->lock);
+	err = pib_fabric_check_alive(pn, extack);
+	if (err)
+		goto out_unlock;
+	err = -ENODEV;
+	port = find_end(pn, a, extack);
+	if (!port)
+		goto out_unlock;
+	err = -EBUSY;
+	if (!end_free(port, extack))
+		goto out_unlock;
+	up = pib_uplink_get(pn, cfg, true, extack);
+	err = PTR_ERR_OR_ZERO(up);
+	if (err)
+		goto out_unlock;
+	port->is_auto = false;
+	ul = pib_ulink_create(up, port, PIB_ULINK_EXPLICIT, peer, NULL);
+	err = PTR_ERR_OR_ZERO(ul);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "out of memory for the link");
+		pib_uplink_put(up);
+		goto out_unlock;
+	}
+	ul->holds_uplink = true;
+
+out_unlock:
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+int pib_links_del(struct pib_net *pn, const struct pib_end *a,
+		  struct netlink_ext_ack *extack)
+{
+	struct pib_kport *port;
+	LIST_HEAD(dead);
+	int err = -ENODEV;
+
+	mutex_lock(&pn->lock);
+	port = find_end(pn, a, extack);
+	if (!port)
+		goto out_unlock;
+	err = -ENOTCONN;
+	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink)) {
+		NL_SET_ERR_MSG(extack, "there is no cable in that port");
+		goto out_unlock;
+	}
+	err = -EBUSY;
+	if (pib_kport_standalone(port)) {
+		NL_SET_ERR_MSG(extack, "a standalone HCA keeps its cable");
+		goto out_unlock;
+	}
+	pib_cable_pull(pn, port, &dead);
+	pib_ulink_free(&dead);
+	err = 0;
+
+out_unlock:
+	mutex_unlock(&pn->lock);
+	return err;
+}
+
+int pib_links_plug(struct pib_net *pn, const struct pib_end *a, bool plugged,
+		   struct netlink_ext_ack *extack)
+{
+	struct pib_kport *port;
+	int err = -ENODEV;
+
+	mutex_lock(&pn->lock);
+	port = find_end(pn, a, extack);
+	if (!port)
+		goto out_unlock;
+	err = -ENOTCONN;
+	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink)) {
+		NL_SET_ERR_MSG(extack, "there is no cable in that port");
+		goto out_unlock;
+	}
+	mutex_lock(&pn->link_lock);
+	pib_cable_set_plugged(pn, port, plugged);
+	mutex_unlock(&pn->link_lock);
+	pn->changes++;
+	err = 0;
+
+out_unlock:
+	mutex_unlock(&pn->lock);
+	return err;
+}
