@@ -48,35 +48,52 @@ struct pib_burst *pib_burst_alloc(void)
 	return b;
 }
 
-struct pib_burst *pib_burst_clone(struct pib_burst *b)
+/* @c has the payload of @b from @off on. */
+static void share_payload(struct pib_burst *c, struct pib_burst *b, u32 off)
 {
-	struct pib_burst *root = b->payload == PIB_PAYLOAD_CLONE ? b->parent : b;
-	struct pib_burst *c = pib_burst_alloc_headless();
+	struct pib_burst *root = b;
 
-	if (!c)
-		return NULL;
-
-	c->h = b->h;
-	c->npkts = b->npkts;
-	c->len = b->len;
-	c->pmtu = b->pmtu;
-	c->icrc_ok = b->icrc_ok;
-	c->hops = b->hops;
-	c->in_port = b->in_port;
+	if (b->payload == PIB_PAYLOAD_CLONE) {
+		root = b->parent;
+		off += b->parent_off;
+	}
 	switch (root->payload) {
 	case PIB_PAYLOAD_NONE:
 		break;
 	case PIB_PAYLOAD_SMALL:
 		c->payload = PIB_PAYLOAD_SMALL;
-		memcpy(c->small, root->small, c->len);
+		memcpy(c->small, root->small + off, c->len);
 		break;
 	default:
 		c->payload = PIB_PAYLOAD_CLONE;
 		refcount_inc(&root->ref);
 		c->parent = root;
+		c->parent_off = off;
 		break;
 	}
+}
+
+struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n)
+{
+	struct pib_burst *c = pib_burst_alloc_headless();
+	u32 off = i * b->pmtu;
+
+	if (!c)
+		return NULL;
+	pib_hdrs_part(&b->h, b->npkts, i, n, &c->h);
+	c->npkts = n;
+	c->len = i + n < b->npkts ? n * b->pmtu : b->len - off;
+	c->pmtu = b->pmtu;
+	c->icrc_ok = b->icrc_ok;
+	c->hops = b->hops;
+	c->in_port = b->in_port;
+	share_payload(c, b, off);
 	return c;
+}
+
+struct pib_burst *pib_burst_clone(struct pib_burst *b)
+{
+	return pib_burst_slice(b, 0, b->npkts);
 }
 
 static void release_payload(struct pib_burst *b)
@@ -193,8 +210,10 @@ const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len)
 		return NULL;
 	*len = min(*len, b->len - off);
 
-	if (b->payload == PIB_PAYLOAD_CLONE)
+	if (b->payload == PIB_PAYLOAD_CLONE) {
+		off += b->parent_off;
 		b = b->parent;
+	}
 	switch (b->payload) {
 	case PIB_PAYLOAD_SMALL:
 		return b->small + off;
@@ -225,4 +244,26 @@ int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len)
 		len -= n;
 	}
 	return 0;
+}
+
+/* The sizes of its first, middle and last packets. */
+u64 pib_burst_wire_bytes(const struct pib_burst *b)
+{
+	struct pib_hdrs h;
+	u64 bytes;
+	u32 last;
+
+	if (b->npkts == 1)
+		return pib_hdrs_wire_len(&b->h, b->len);
+
+	last = b->len - (b->npkts - 1) * b->pmtu;
+	pib_hdrs_packet(&b->h, b->npkts, 0, &h);
+	bytes = pib_hdrs_wire_len(&h, b->pmtu);
+	pib_hdrs_packet(&b->h, b->npkts, b->npkts - 1, &h);
+	bytes += pib_hdrs_wire_len(&h, last);
+	if (b->npkts > 2) {
+		pib_hdrs_packet(&b->h, b->npkts, 1, &h);
+		bytes += (u64)(b->npkts - 2) * pib_hdrs_wire_len(&h, b->pmtu);
+	}
+	return bytes;
 }

@@ -42,7 +42,7 @@ enum pib_payload {
 	PIB_PAYLOAD_LINEAR,	/* @linear, freed with kfree() */
 	PIB_PAYLOAD_SEGS,	/* registered memory: @segs hold references */
 	PIB_PAYLOAD_SKB,	/* in @skb, where @map says */
-	PIB_PAYLOAD_CLONE,	/* the payload of @parent, of which a reference is held */
+	PIB_PAYLOAD_CLONE,	/* that of @parent from @parent_off on; a reference is held */
 };
 
 /**
@@ -58,6 +58,7 @@ enum pib_payload {
  * @icrc_ok: the payload cannot have rotted since its ICRC was or would have been computed
  * @hops: switches passed
  * @in_port: port by which it came into the present node
+ * @due: on a cable with faults: when it arrives, ns
  * @src: QP whose memory it refers to and who wants to hear when it is
  *	freed (pib_qp_burst_done()); holds a reference; may be NULL
  * @src_slot: that QP's send queue slot
@@ -75,6 +76,7 @@ struct pib_burst {
 	u8 hops;
 	u32 src_slot;
 	struct pib_kport *in_port;
+	u64 due;
 	struct pib_qp *src;
 	union {
 		u8 small[PIB_BURST_SMALL];
@@ -84,7 +86,10 @@ struct pib_burst {
 			struct sk_buff *skb;
 			struct pib_skb_map map;
 		};
-		struct pib_burst *parent;
+		struct {
+			struct pib_burst *parent;
+			u32 parent_off;
+		};
 	};
 };
 
@@ -97,6 +102,10 @@ struct pib_burst *pib_burst_alloc(void);
 struct pib_burst *pib_burst_alloc_headless(void);
 /* Same headers, shared payload: for multicast. NULL if out of memory. */
 struct pib_burst *pib_burst_clone(struct pib_burst *b);
+/* The same of @n packets from packet @i on. */
+struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n);
+/* Its bytes on the wire, LRH to ICRC of all packets. */
+u64 pib_burst_wire_bytes(const struct pib_burst *b);
 /* Drop it: releases the payload, tells @src. Any context with softirqs disabled. */
 void pib_burst_free(struct pib_burst *b);
 

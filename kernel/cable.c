@@ -6,6 +6,7 @@
  */
 #include "cable.h"
 #include "fabric.h"
+#include "fault.h"
 #include "hca.h"
 #include "port.h"
 #include "ulink.h"
@@ -101,6 +102,12 @@ void pib_kport_phys_changed(struct pib_kport *port)
 	mutex_unlock(&pn->link_lock);
 }
 
+void pib_cable_ends(struct pib_kport *port, struct pib_kport *end[2])
+{
+	end[0] = port;
+	end[1] = rcu_dereference_protected(port->peer, true);
+}
+
 void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b)
 {
 	lockdep_assert_held(&pn->lock);
@@ -120,6 +127,7 @@ void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head
 	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
 
 	lockdep_assert_held(&pn->lock);
+	pib_faults_drop(port);
 	if (ul) {
 		pib_ulink_unplug(ul, dead);
 		return;
@@ -150,4 +158,31 @@ void pib_cable_set_plugged(struct pib_net *pn, struct pib_kport *port, bool plug
 		ul->cable_out = !plugged;
 	}
 	cable_bounce(pn, port);
+}
+
+static void kport_set_caps(struct pib_kport *port, u8 width_sup, u8 speed_sup, u8 ext_speed_sup)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+
+	spin_lock_irq(lock);
+	pib_port_set_link_caps(&port->p, width_sup, speed_sup, ext_speed_sup);
+	spin_unlock_irq(lock);
+}
+
+void pib_cable_set_caps(struct pib_net *pn, struct pib_kport *port, u8 width_sup, u8 speed_sup,
+			u8 ext_speed_sup)
+{
+	struct pib_kport *end[2];
+
+	lockdep_assert_held(&pn->lock);
+	pib_cable_ends(port, end);
+	mutex_lock(&pn->link_lock);
+	if (end[1]) {
+		pib_kport_link_down(port);
+		pib_kport_link_down(end[1]);
+		kport_set_caps(end[1], width_sup, speed_sup, ext_speed_sup);
+	}
+	kport_set_caps(port, width_sup, speed_sup, ext_speed_sup);
+	cable_bounce(pn, port);
+	mutex_unlock(&pn->link_lock);
 }

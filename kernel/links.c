@@ -136,8 +136,120 @@ out_unlock:
 	return err;
 }
 
-int pib_links_plug(struct pib_net *pn, const struct pib_end *a, bool plugged,
-		   struct netlink_ext_ack *extack)
+/* ---- links that change ---- */
+
+/* Widths of PortInfo, and the same with all that are narrower. */
+static const struct {
+	u8 width;
+	u8 sup;
+} widths[] = {
+	{ 0x01, 0x01 },		/* 1X */
+	{ 0x10, 0x11 },		/* 2X */
+	{ 0x02, 0x13 },		/* 4X */
+	{ 0x04, 0x17 },		/* 8X */
+	{ 0x08, 0x1F },		/* 12X */
+};
+
+static const struct {
+	u16 speed;
+	u8 sup;
+	u8 ext_sup;
+} speeds[] = {
+	{ 1, 0x1, 0x00 },	/* SDR */
+	{ 2, 0x3, 0x00 },	/* DDR */
+	{ 4, 0x7, 0x00 },	/* QDR */
+	{ 16, 0x7, 0x01 },	/* FDR */
+	{ 32, 0x7, 0x03 },	/* EDR */
+	{ 64, 0x7, 0x07 },	/* HDR */
+	{ 128, 0x7, 0x0F },	/* NDR */
+	{ 256, 0x7, 0x1F },	/* XDR */
+};
+
+/**
+ * struct caps - what transceivers can do, as in PortInfo
+ * @width: LinkWidthSupported
+ * @speed: LinkSpeedSupported
+ * @ext_speed: as struct pib_port.ext_speed_sup
+ */
+struct caps {
+	u8 width;
+	u8 speed;
+	u8 ext_speed;
+};
+
+static int caps_width(struct caps *c, u8 width, struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	for (i = 0; width && i < ARRAY_SIZE(widths); i++)
+		if (widths[i].width == width)
+			break;
+	if (i == ARRAY_SIZE(widths)) {
+		NL_SET_ERR_MSG(extack, "no such link width");
+		return -EINVAL;
+	}
+	if (width)
+		c->width = widths[i].sup;
+	return 0;
+}
+
+static int caps_speed(struct caps *c, u16 speed, struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	for (i = 0; speed && i < ARRAY_SIZE(speeds); i++)
+		if (speeds[i].speed == speed)
+			break;
+	if (i == ARRAY_SIZE(speeds)) {
+		NL_SET_ERR_MSG(extack, "no such link speed");
+		return -EINVAL;
+	}
+	if (speed) {
+		c->speed = speeds[i].sup;
+		c->ext_speed = speeds[i].ext_sup;
+	}
+	return 0;
+}
+
+static int set_caps(struct pib_net *pn, struct pib_kport *port, const struct pib_link_req *req,
+		    struct netlink_ext_ack *extack)
+{
+	struct caps c = { port->p.width_sup, port->p.speed_sup, port->p.ext_speed_sup };
+	int err;
+
+	if (!req->width && !req->speed)
+		return 0;
+	err = caps_width(&c, req->width, extack) ?: caps_speed(&c, req->speed, extack);
+	if (!err)
+		pib_cable_set_caps(pn, port, c.width, c.speed, c.ext_speed);
+	return err;
+}
+
+static int link_change(struct pib_net *pn, struct pib_kport *port, const struct pib_link_req *req,
+		       struct netlink_ext_ack *extack)
+{
+	int err = set_caps(pn, port, req, extack);
+
+	if (err)
+		return err;
+	if (req->faults.given || req->faults.anew) {
+		err = pib_faults_set(pn, port, &req->faults);
+		if (err) {
+			NL_SET_ERR_MSG(extack, "out of memory for the faults");
+			return err;
+		}
+	}
+	if (!req->plug)
+		return 0;
+	pib_faults_stop_flap(port);
+	mutex_lock(&pn->link_lock);
+	pib_cable_set_plugged(pn, port, req->plugged);
+	mutex_unlock(&pn->link_lock);
+	return 0;
+}
+
+int pib_links_set(struct pib_net *pn, const struct pib_end *a, const struct pib_link_req *req,
+		  struct netlink_ext_ack *extack)
 {
 	struct pib_kport *port;
 	int err = -ENODEV;
@@ -151,11 +263,8 @@ int pib_links_plug(struct pib_net *pn, const struct pib_end *a, bool plugged,
 		NL_SET_ERR_MSG(extack, "there is no cable in that port");
 		goto out_unlock;
 	}
-	mutex_lock(&pn->link_lock);
-	pib_cable_set_plugged(pn, port, plugged);
-	mutex_unlock(&pn->link_lock);
+	err = link_change(pn, port, req, extack);
 	pn->changes++;
-	err = 0;
 
 out_unlock:
 	mutex_unlock(&pn->lock);

@@ -4,6 +4,7 @@
 #define PIB_LINKS_H
 
 #include <linux/types.h>
+#include "fault.h"
 
 struct netlink_ext_ack;
 struct pib_addr;
@@ -16,6 +17,22 @@ struct pib_end {
 	u32 port;
 };
 
+/**
+ * struct pib_link_req - what is to change of a link
+ * @plug: plug it in or out, as @plugged says
+ * @plugged: see @plug
+ * @width: greatest width, as in PortInfo; 0: stays as it is
+ * @speed: greatest speed, enum ib_port_speed; 0: stays as it is
+ * @faults: faults of the cable
+ */
+struct pib_link_req {
+	bool plug;
+	bool plugged;
+	u8 width;
+	u16 speed;
+	struct pib_fault_req faults;
+};
+
 /* All return 0 or -errno with the reason in @extack. Process context, RTNL not held; may sleep long. */
 int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struct pib_end *b,
 			struct netlink_ext_ack *extack);
@@ -25,7 +42,7 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 		      struct netlink_ext_ack *extack);
 int pib_links_del(struct pib_net *pn, const struct pib_end *a,
 		  struct netlink_ext_ack *extack);
-int pib_links_plug(struct pib_net *pn, const struct pib_end *a, bool plugged,
-		   struct netlink_ext_ack *extack);
+int pib_links_set(struct pib_net *pn, const struct pib_end *a, const struct pib_link_req *req,
+		  struct netlink_ext_ack *extack);
 
 #endif

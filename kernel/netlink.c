@@ -34,6 +34,24 @@ static const struct nla_policy port_policy[PIB_P_MAX + 1] = {
 	[PIB_P_GUID] = { .type = NLA_U64 },
 };
 
+static struct netlink_range_validation per_billion = { .max = PIB_FAULT_ALWAYS };
+static struct netlink_range_validation bit_errors = { .max = PIB_FAULT_BER_MAX };
+static struct netlink_range_validation latency = { .max = 10 * NSEC_PER_SEC };
+static struct netlink_range_validation flap_ms = { .max = 3600 * MSEC_PER_SEC };
+
+static const struct nla_policy fault_policy[PIB_F_MAX + 1] = {
+	[PIB_F_NONE] = { .type = NLA_FLAG },
+	[PIB_F_SEED] = { .type = NLA_U64 },
+	[PIB_F_LOSS] = NLA_POLICY_FULL_RANGE(NLA_U32, &per_billion),
+	[PIB_F_DUPLICATE] = NLA_POLICY_FULL_RANGE(NLA_U32, &per_billion),
+	[PIB_F_REORDER] = NLA_POLICY_FULL_RANGE(NLA_U32, &per_billion),
+	[PIB_F_BIT_ERRORS] = NLA_POLICY_FULL_RANGE(NLA_U64, &bit_errors),
+	[PIB_F_LATENCY] = NLA_POLICY_FULL_RANGE(NLA_U64, &latency),
+	[PIB_F_RATE] = { .type = NLA_U64 },
+	[PIB_F_FLAP_UP] = NLA_POLICY_FULL_RANGE(NLA_U32, &flap_ms),
+	[PIB_F_FLAP_DOWN] = NLA_POLICY_FULL_RANGE(NLA_U32, &flap_ms),
+};
+
 #define NAME_POLICY { .type = NLA_NUL_STRING, .len = PIB_NAME_MAX - 1 }
 /* as much as NodeDescription holds (14.2.5.2) */
 #define DESC_POLICY { .type = NLA_NUL_STRING, .len = 63 }
@@ -79,6 +97,9 @@ static const struct nla_policy link_new_policy[PIB_A_MAX + 1] = {
 static const struct nla_policy link_policy[PIB_A_MAX + 1] = {
 	[PIB_A_LINK_A] = NLA_POLICY_NESTED(end_policy),
 	[PIB_A_LINK_STATE] = NLA_POLICY_MAX(NLA_U8, 1),
+	[PIB_A_LINK_WIDTH] = NLA_POLICY_MIN(NLA_U8, 1),
+	[PIB_A_LINK_SPEED] = NLA_POLICY_MIN(NLA_U16, 1),
+	[PIB_A_LINK_FAULT] = NLA_POLICY_NESTED(fault_policy),
 };
 
 static const struct nla_policy no_policy[PIB_A_MAX + 1] = {};
@@ -395,19 +416,84 @@ static int link_del(struct sk_buff *skb, struct genl_info *info)
 	return err ? err : pib_links_del(info_net(info), &a, info->extack);
 }
 
+static u64 fault_number(const struct nlattr *a)
+{
+	return nla_len(a) == sizeof(u64) ? nla_get_u64(a) : nla_get_u32(a);
+}
+
+static void get_fault(struct nlattr **tb, int attr, struct pib_fault_req *req, u32 bit, u64 *value)
+{
+	if (!tb[attr])
+		return;
+	*value = fault_number(tb[attr]);
+	req->given |= bit;
+}
+
+static int get_flap(struct genl_info *info, struct nlattr **tb, struct pib_fault_req *req)
+{
+	u64 up_ms = 0, down_ms = 0;
+
+	get_fault(tb, PIB_F_FLAP_UP, req, PIB_FAULT_FLAP, &up_ms);
+	get_fault(tb, PIB_F_FLAP_DOWN, req, PIB_FAULT_FLAP, &down_ms);
+	if (!up_ms != !down_ms) {
+		NL_SET_ERR_MSG(info->extack, "a cable that flaps is in for a while and out for a while");
+		return -EINVAL;
+	}
+	req->flap.up_ms = up_ms;
+	req->flap.down_ms = down_ms;
+	return 0;
+}
+
+static int get_faults(struct genl_info *info, struct pib_fault_req *req)
+{
+	struct nlattr *tb[PIB_F_MAX + 1];
+	u64 loss = 0, duplicate = 0, reorder = 0;
+	int err;
+
+	if (!info->attrs[PIB_A_LINK_FAULT])
+		return 0;
+	err = nla_parse_nested(tb, PIB_F_MAX, info->attrs[PIB_A_LINK_FAULT], fault_policy,
+			       info->extack);
+	if (err)
+		return err;
+	req->anew = nla_get_flag(tb[PIB_F_NONE]);
+	get_fault(tb, PIB_F_SEED, req, PIB_FAULT_SEED, &req->cfg.seed);
+	get_fault(tb, PIB_F_LOSS, req, PIB_FAULT_LOSS, &loss);
+	get_fault(tb, PIB_F_DUPLICATE, req, PIB_FAULT_DUPLICATE, &duplicate);
+	get_fault(tb, PIB_F_REORDER, req, PIB_FAULT_REORDER, &reorder);
+	get_fault(tb, PIB_F_BIT_ERRORS, req, PIB_FAULT_BIT_ERRORS, &req->cfg.bit_errors);
+	get_fault(tb, PIB_F_LATENCY, req, PIB_FAULT_LATENCY, &req->cfg.latency);
+	get_fault(tb, PIB_F_RATE, req, PIB_FAULT_RATE, &req->cfg.rate);
+	req->cfg.loss = loss;
+	req->cfg.duplicate = duplicate;
+	req->cfg.reorder = reorder;
+	return get_flap(info, tb, req);
+}
+
 static int link_set(struct sk_buff *skb, struct genl_info *info)
 {
+	struct pib_link_req req = {};
 	struct pib_end a;
 	int err = get_end(info, PIB_A_LINK_A, &a);
 
 	if (err)
 		return err;
-	if (!info->attrs[PIB_A_LINK_STATE]) {
-		NL_SET_ERR_MSG(info->extack, "the state of the link is missing");
+	if (info->attrs[PIB_A_LINK_STATE]) {
+		req.plug = true;
+		req.plugged = nla_get_u8(info->attrs[PIB_A_LINK_STATE]);
+	}
+	if (info->attrs[PIB_A_LINK_WIDTH])
+		req.width = nla_get_u8(info->attrs[PIB_A_LINK_WIDTH]);
+	if (info->attrs[PIB_A_LINK_SPEED])
+		req.speed = nla_get_u16(info->attrs[PIB_A_LINK_SPEED]);
+	err = get_faults(info, &req.faults);
+	if (err)
+		return err;
+	if (!req.plug && !req.width && !req.speed && !req.faults.given && !req.faults.anew) {
+		NL_SET_ERR_MSG(info->extack, "nothing of the link is to change");
 		return -EINVAL;
 	}
-	return pib_links_plug(info_net(info), &a,
-			      nla_get_u8(info->attrs[PIB_A_LINK_STATE]), info->extack);
+	return pib_links_set(info_net(info), &a, &req, info->extack);
 }
 
 /* ---- family ---- */

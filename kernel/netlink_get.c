@@ -9,6 +9,7 @@
 #include <linux/netdevice.h>
 #include <net/genetlink.h>
 #include "fabric.h"
+#include "fault.h"
 #include "hca.h"
 #include "netlink.h"
 #include "netlink_get.h"
@@ -507,6 +508,50 @@ static int put_udp_link(struct sk_buff *skb, struct pib_ulink *ul)
 	return 0;
 }
 
+static int put_fault_counts(struct sk_buff *skb, struct pib_lane *lane)
+{
+	struct nlattr *nest = nla_nest_start(skb, PIB_F_COUNTS);
+	struct pib_fault_counts c;
+
+	if (!nest)
+		return -EMSGSIZE;
+	pib_lane_counts(lane, &c);
+	if (put_end(skb, PIB_FC_TO, lane->port) ||
+	    put_u64(skb, PIB_FC_PACKETS, c.packets, PIB_FC_PAD) ||
+	    put_u64(skb, PIB_FC_LOST, c.lost, PIB_FC_PAD) ||
+	    put_u64(skb, PIB_FC_DAMAGED, c.damaged, PIB_FC_PAD) ||
+	    put_u64(skb, PIB_FC_DUPLICATED, c.duplicated, PIB_FC_PAD) ||
+	    put_u64(skb, PIB_FC_REORDERED, c.reordered, PIB_FC_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_faults(struct sk_buff *skb, struct pib_faults *fs)
+{
+	struct nlattr *nest;
+	int i, err = 0;
+
+	if (!fs)
+		return 0;
+	nest = nla_nest_start(skb, PIB_A_LINK_FAULT);
+	if (!nest || put_u64(skb, PIB_F_SEED, fs->cfg.seed, PIB_F_PAD) ||
+	    nla_put_u32(skb, PIB_F_LOSS, fs->cfg.loss) ||
+	    nla_put_u32(skb, PIB_F_DUPLICATE, fs->cfg.duplicate) ||
+	    nla_put_u32(skb, PIB_F_REORDER, fs->cfg.reorder) ||
+	    put_u64(skb, PIB_F_BIT_ERRORS, fs->cfg.bit_errors, PIB_F_PAD) ||
+	    put_u64(skb, PIB_F_LATENCY, fs->cfg.latency, PIB_F_PAD) ||
+	    put_u64(skb, PIB_F_RATE, fs->cfg.rate, PIB_F_PAD) ||
+	    nla_put_u32(skb, PIB_F_FLAP_UP, fs->flap.up_ms) ||
+	    nla_put_u32(skb, PIB_F_FLAP_DOWN, fs->flap.down_ms))
+		return -EMSGSIZE;
+	for (i = 0; !err && i < ARRAY_SIZE(fs->end) && fs->end[i]; i++)
+		err = put_fault_counts(skb, &fs->lane[i]);
+	if (!err)
+		nla_nest_end(skb, nest);
+	return err;
+}
+
 /* Both ends know of a local cable; the HCA tells, or the switch made first. */
 static bool tells_of_cable(const struct pib_kport *port, const struct pib_kport *peer)
 {
@@ -534,7 +579,8 @@ static int put_link(struct answer *a, struct pib_kport *port)
 	if (put_end(a->skb, PIB_A_LINK_A, port) ||
 	    (ul ? put_udp_link(a->skb, ul) : put_end(a->skb, PIB_A_LINK_B, peer)) ||
 	    nla_put_u8(a->skb, PIB_A_LINK_STATE, !out) ||
-	    (port->is_auto && nla_put_flag(a->skb, PIB_A_AUTO))) {
+	    (port->is_auto && nla_put_flag(a->skb, PIB_A_AUTO)) ||
+	    put_faults(a->skb, port->faults)) {
 		genlmsg_cancel(a->skb, hdr);
 		return -EMSGSIZE;
 	}

@@ -11,6 +11,7 @@
 #include <linux/list.h>
 #include <linux/slab.h>
 #include "burst.h"
+#include "fault.h"
 #include "hca.h"
 #include "port.h"
 #include "qp.h"
@@ -79,6 +80,7 @@ void pib_env_counts(const struct pib_port *p, struct pib_counts *out)
  * @bytes: bytes on the wire of the burst being walked
  * @npkts: its packets
  * @mcast: it is a multicast
+ * @push_back: who sends it takes it back
  * @start: port out of which it left its first node, NULL if a UDP link brought it
  * @nin: entries in @in
  * @in: ports by which it came into the nodes on its way
@@ -88,38 +90,18 @@ struct pib_walk {
 	u64 bytes;
 	u32 npkts;
 	bool mcast;
+	bool push_back;
 	struct pib_kport *start;
 	unsigned int nin;
 	struct pib_kport *in[PIB_MAX_HOPS];
 };
 
-/* Bytes of a burst on the wire: the sizes of its first, middle and last packets. */
-static u64 burst_wire_bytes(const struct pib_burst *b)
-{
-	struct pib_hdrs h;
-	u64 bytes;
-	u32 last;
-
-	if (b->npkts == 1)
-		return pib_hdrs_wire_len(&b->h, b->len);
-
-	last = b->len - (b->npkts - 1) * b->pmtu;
-	pib_hdrs_packet(&b->h, b->npkts, 0, &h);
-	bytes = pib_hdrs_wire_len(&h, b->pmtu);
-	pib_hdrs_packet(&b->h, b->npkts, b->npkts - 1, &h);
-	bytes += pib_hdrs_wire_len(&h, last);
-	if (b->npkts > 2) {
-		pib_hdrs_packet(&b->h, b->npkts, 1, &h);
-		bytes += (u64)(b->npkts - 2) * pib_hdrs_wire_len(&h, b->pmtu);
-	}
-	return bytes;
-}
-
 static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
 {
-	w->bytes = burst_wire_bytes(b);
+	w->bytes = pib_burst_wire_bytes(b);
 	w->npkts = b->npkts;
 	w->mcast = pib_lid_is_mcast(b->h.dlid);
+	w->push_back = false;
 	w->start = NULL;
 	w->nin = 0;
 }
@@ -385,31 +367,73 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 	}
 }
 
-/* @b came into a node by @in: on until it is consumed, or refused (-EBUSY) by an HCA. */
+/*
+ * The cable to @in has faults: @b is the lane's from here on. Its sender has sent
+ * it, which counts; whether and when it comes in will be seen.
+ */
+static int walk_lane(struct pib_walk *w, struct pib_kport *in, struct pib_lane *lane,
+		     struct pib_burst *b)
+{
+	struct pib_kport *out = w->nin ? rcu_dereference(in->peer) : w->start;
+	int err;
+
+	b->in_port = in;
+	err = pib_lane_enter(lane, b);
+	if (err && w->push_back)
+		return err;
+	if (err) {
+		if (out)
+			pib_kport_count(out, xmit_discard, w->npkts);
+		else
+			pib_kport_count(in, buffer_overrun, w->npkts);
+		walk_drop(w, b);
+		return 0;
+	}
+	walk_commit(w);
+	if (out)
+		count_out(w, out);
+	return 0;
+}
+
+/* @b is at @in. Returns 0 and in @next where it comes in next, NULL if it is consumed; -EBUSY from an HCA. */
+static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b,
+		     struct pib_kport **next)
+{
+	struct pib_kport *out;
+	int err;
+
+	*next = NULL;
+	if (!port_takes(in, b)) {
+		walk_drop(w, b);
+		return 0;
+	}
+	w->in[w->nin++] = in;
+	b->in_port = in;
+	if (in->hca) {
+		err = pib_hca_rx(in, b);
+		if (!err)
+			walk_commit(w);
+		return err;
+	}
+	out = walk_switch(w, in->sw, in, b);
+	if (out)
+		*next = walk_cross(w, out, in, b);
+	return 0;
+}
+
+/* @b came through a cable to @in: on until it is consumed, or refused (-EBUSY) by an HCA or a full cable. */
 static int walk_in(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b)
 {
-	while (in) {
-		struct pib_kport *out;
+	int err = 0;
 
-		if (!port_takes(in, b)) {
-			walk_drop(w, b);
-			return 0;
-		}
-		w->in[w->nin++] = in;
-		b->in_port = in;
-		if (in->hca) {
-			int err = pib_hca_rx(in, b);
+	while (in && !err) {
+		struct pib_lane *lane = rcu_dereference(in->lane);
 
-			if (!err)
-				walk_commit(w);
-			return err;
-		}
-		out = walk_switch(w, in->sw, in, b);
-		if (!out)
-			return 0;
-		in = walk_cross(w, out, in, b);
+		if (unlikely(lane))
+			return walk_lane(w, in, lane, b);
+		err = walk_node(w, in, b, &in);
 	}
-	return 0;
+	return err;
 }
 
 /* A burst that nobody takes back. */
@@ -460,6 +484,7 @@ int pib_port_xmit(struct pib_kport *port, struct pib_burst *b)
 
 	INIT_LIST_HEAD(&w.pending);
 	walk_begin(&w, b);
+	w.push_back = true;
 	in = walk_cross(&w, port, NULL, b);
 	if (in)
 		err = walk_in(&w, in, b);
@@ -477,6 +502,25 @@ void pib_port_recv(struct pib_kport *port, struct pib_burst *b)
 	walk_begin(&w, b);
 	walk_in_or_drop(&w, port, b);
 	walk_rest(&w);
+}
+
+int pib_port_arrive(struct pib_kport *port, struct pib_burst *b)
+{
+	struct pib_kport *in;
+	u8 hops = b->hops;
+	struct pib_walk w;
+	int err;
+
+	INIT_LIST_HEAD(&w.pending);
+	walk_begin(&w, b);
+	w.push_back = true;
+	err = walk_node(&w, port, b, &in);
+	if (!err && in)
+		err = walk_in(&w, in, b);
+	if (err)
+		b->hops = hops;
+	walk_rest(&w);
+	return err;
 }
 
 void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b)

@@ -9,7 +9,9 @@
 #include "proto/node.h"
 
 struct pib_burst;
+struct pib_faults;
 struct pib_hca;
+struct pib_lane;
 struct pib_switch;
 struct pib_ulink;
 
@@ -20,6 +22,8 @@ struct pib_ulink;
  * @sw: owner, or NULL
  * @peer: far end of a cable inside this kernel; RCU
  * @ulink: link over UDP; RCU; at most one of @peer and @ulink is set
+ * @lane: way in of a cable with faults, NULL: it has none; RCU; see fault.h
+ * @faults: of the cable, or NULL; guarded by the namespace's configuration mutex
  * @counts: per CPU, see pib_kport_count()
  * @cable_out: the cable to @peer is unplugged for now; guarded by the namespace's link_lock
  * @is_auto: the cable was made by the system; guarded by the namespace's configuration mutex
@@ -31,6 +35,8 @@ struct pib_kport {
 	struct pib_switch *sw;
 	struct pib_kport __rcu *peer;
 	struct pib_ulink __rcu *ulink;
+	struct pib_lane __rcu *lane;
+	struct pib_faults *faults;
 	struct pib_counts __percpu *counts;
 	bool cable_out;
 	bool is_auto;
@@ -73,6 +79,14 @@ int pib_port_xmit(struct pib_kport *port, struct pib_burst *b);
  * Context as pib_port_xmit(). The burst is consumed.
  */
 void pib_port_recv(struct pib_kport *port, struct pib_burst *b);
+
+/**
+ * pib_port_arrive() - a burst comes out of a cable with faults at @port
+ *
+ * Context as pib_port_xmit(). 0: consumed. -EBUSY: still the caller's, who tries
+ * again later.
+ */
+int pib_port_arrive(struct pib_kport *port, struct pib_burst *b);
 
 /**
  * pib_switch_send() - a burst made by a switch's own agents leaves it

@@ -14,6 +14,7 @@
 #include "auth.h"
 #include "cable.h"
 #include "fabric.h"
+#include "fault.h"
 #include "hca.h"
 #include "lid.h"
 #include "port.h"
@@ -497,6 +498,7 @@ void pib_ulink_unplug(struct pib_ulink *ul, struct list_head *dead)
 	struct outgoing o = {};
 
 	lockdep_assert_held(&pn->lock);
+	pib_faults_drop(ul->port);
 	spin_lock_bh(&ul->lock);
 	if (ul->fsm.state == PIB_LINK_UP) {
 		pib_link_bye(&ul->fsm);

@@ -109,3 +109,19 @@ bool pib_icrc_match(u32 crc, const u8 in[4])
 	pib_icrc_store(crc, want);
 	return !memcmp(want, in, 4);
 }
+
+/* x^16 + x^12 + x^3 + x + 1, reflected. Bit by bit: only damaged packets come here. */
+#define VCRC_POLY	0xD008u
+
+u16 pib_vcrc(const u8 *packet, size_t len)
+{
+	u32 crc = 0xFFFF;
+	int bit;
+
+	for (; len; len--, packet++) {
+		crc ^= *packet;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? VCRC_POLY : 0);
+	}
+	return crc ^ 0xFFFF;
+}

@@ -18,4 +18,10 @@ void pib_icrc_store(u32 crc, u8 out[4]);
 /* True if the four bytes are the ICRC that @crc ends in. */
 bool pib_icrc_match(u32 crc, const u8 in[4]);
 
+/*
+ * Variant CRC (7.8.2) over a packet from LRH to ICRC. It protects a packet on one
+ * cable only; nothing computes it where a cable cannot damage bits.
+ */
+u16 pib_vcrc(const u8 *packet, size_t len);
+
 #endif

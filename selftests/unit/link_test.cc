@@ -389,6 +389,7 @@ TEST(Link, NothingOldIsNext)
 	ASSERT_TRUE(p.join(5000 * kMs));
 	p.run(2000 * kMs);
 	ASSERT_GT(p.sent[1].size(), 4u);
+	p.sent[1].pop_back();	// may be on its way still
 	for (auto &bytes : p.sent[1]) {
 		ASSERT_EQ(pib_hello_parse(&h, &type, &to, bytes.data(), bytes.size()), 0);
 		EXPECT_FALSE(pib_link_is_next(&p.end[0].fsm, &h));

@@ -32,8 +32,8 @@ enum pib_cmd {
 	PIB_CMD_SWITCH_GET,	/* [SWITCH_NAME] -> SWITCH_NAME, NODE_GUID, NUM_PORTS, PORT nests */
 	PIB_CMD_LINK_NEW,	/* LINK_A (END), LINK_B (END) | UDP_LINK nest */
 	PIB_CMD_LINK_DEL,	/* LINK_A: one end names the cable */
-	PIB_CMD_LINK_SET,	/* LINK_A, LINK_STATE (0 unplugged, 1 plugged) */
-	PIB_CMD_LINK_GET,	/* dump -> LINK_A, LINK_B | UDP_LINK */
+	PIB_CMD_LINK_SET,	/* LINK_A; LINK_STATE (0 unplugged, 1 plugged), LINK_WIDTH, LINK_SPEED, LINK_FAULT: one or more */
+	PIB_CMD_LINK_GET,	/* dump -> LINK_A, LINK_B | UDP_LINK, LINK_STATE, LINK_FAULT if it has any */
 	PIB_CMD_UPLINK_GET,	/* dump -> NETDEV, IFINDEX, FABRIC, UDP_PORT, SWITCH_NAME, STATS nest */
 	__PIB_CMD_MAX
 };
@@ -63,6 +63,9 @@ enum pib_attr {
 	PIB_A_KEY,		/* binary, pre-shared key of the fabric, 16..64 bytes */
 	PIB_A_MODULE_VERSION,	/* string, in every GET answer */
 	PIB_A_AUTO,		/* flag: made by the system (host switch, trunk), not by request */
+	PIB_A_LINK_WIDTH,	/* u8, greatest width that the link may have, as PortInfo */
+	PIB_A_LINK_SPEED,	/* u16, greatest speed, enum ib_port_speed */
+	PIB_A_LINK_FAULT,	/* nest of PIB_F_* */
 	__PIB_A_MAX
 };
 #define PIB_A_MAX (__PIB_A_MAX - 1)
@@ -75,6 +78,42 @@ enum pib_end_attr {
 	__PIB_END_MAX
 };
 #define PIB_END_MAX (__PIB_END_MAX - 1)
+
+/*
+ * Faults of a cable. A set changes those that are given; all sequences of choices then
+ * begin anew. Of a link over UDP they meet what arrives at this end.
+ */
+enum pib_f_attr {
+	PIB_F_UNSPEC,
+	PIB_F_PAD,
+	PIB_F_NONE,		/* flag, set: what is not given becomes as in a good cable */
+	PIB_F_SEED,		/* u64, of all random choices; random unless given */
+	PIB_F_LOSS,		/* u32, packets lost, in 10^9 */
+	PIB_F_DUPLICATE,	/* u32, packets that come twice, in 10^9 */
+	PIB_F_REORDER,		/* u32, packets that up to three others overtake, in 10^9 */
+	PIB_F_BIT_ERRORS,	/* u64, bits damaged, in 10^15; at most 10^13 */
+	PIB_F_LATENCY,		/* u64, ns; at most 10^10 */
+	PIB_F_RATE,		/* u64, bits per second; 0: no limit */
+	PIB_F_FLAP_UP,		/* u32, ms that a flapping cable holds; 0: it does not flap */
+	PIB_F_FLAP_DOWN,	/* u32, ms that it is out */
+	PIB_F_COUNTS,		/* get: nest of PIB_FC_*; one for each end at which packets arrive */
+	__PIB_F_MAX
+};
+#define PIB_F_MAX (__PIB_F_MAX - 1)
+
+/* What has become of the packets to one end since the faults were set. */
+enum pib_fc_attr {
+	PIB_FC_UNSPEC,
+	PIB_FC_PAD,
+	PIB_FC_TO,		/* nest of PIB_END_* */
+	PIB_FC_PACKETS,		/* u64, sent into the cable */
+	PIB_FC_LOST,		/* u64 */
+	PIB_FC_DAMAGED,		/* u64 */
+	PIB_FC_DUPLICATED,	/* u64 */
+	PIB_FC_REORDERED,	/* u64 */
+	__PIB_FC_MAX
+};
+#define PIB_FC_MAX (__PIB_FC_MAX - 1)
 
 /* An endpoint of UDP. */
 enum pib_ep_attr {

@@ -56,6 +56,7 @@ TEST_F(Cli, EveryChangeIsOneRequest) {
       {{"link", "add", "sw0/1", "udp", "eth0", "peer", "[fe80::1%eth0]:5"}, PIB_CMD_LINK_NEW},
       {{"link", "del", "sw0/1"}, PIB_CMD_LINK_DEL},
       {{"link", "set", "sw0/1", "down"}, PIB_CMD_LINK_SET},
+      {{"link", "set", "sw0/1", "loss", "1%", "seed", "7"}, PIB_CMD_LINK_SET},
   };
   for (const auto& [words, command] : cases) {
     kernel.requests.clear();
@@ -90,6 +91,9 @@ TEST_F(Cli, WrongUsageIsStatusTwoAndReachesNoKernel) {
       {"link", "add", "sw0/1", "sw1/1", "fabric", "1"},
       {"link", "add", "sw0/1", "udp", "eth0", "peer", "192.0.2.1", "udp-port", "0"},
       {"link", "set", "sw0/1", "sideways"},
+      {"link", "set", "sw0/1"},
+      {"link", "set", "sw0/1", "loss", "101%"},
+      {"link", "set", "sw0/1", "flap", "1s"},
       {"show", "pib0", "links"},
       {"show", "links", "pib0/0"},
   };
@@ -245,6 +249,24 @@ TEST_F(Cli, ShowsLinksAndSelectsThem) {
   EXPECT_EQ(show({"show", "links", "pib0"}).size(), 1U);
   EXPECT_EQ(show({"show", "links", "eth0/1"}).size(), 1U);
   EXPECT_EQ(show({"link", "show", "eth0/9"}).size(), 0U);
+}
+
+TEST_F(Cli, ShowsFaults) {
+  const auto link = [] {
+    return fake::join({fake::local_link_answer(), fake::fault_answer()});
+  };
+  kernel.answer({link()});
+  EXPECT_EQ(pibctl({"show", "links"}), 0);
+  EXPECT_EQ(printed,
+            "link pib0/1 eth0/1 plugged yes auto yes\n"
+            "    seed 7 loss 0.01 bit_errors 1e-12 latency_ns 10000\n"
+            "  to pib0/1 packets 100 lost 1 damaged 2 duplicated 3 reordered 4\n");
+  kernel.answer({link()});
+  EXPECT_EQ(pibctl({"-j", "show", "links"}), 0);
+  const Json shown = Json::parse(printed).at("links").at(0);
+  EXPECT_EQ(shown.at("faults").at("latency_ns"), 10000);
+  EXPECT_EQ(shown.at("faults").at("flap_up_ms"), 0);
+  EXPECT_EQ(shown.at("arrivals").at(0).at("lost"), 1);
 }
 
 TEST_F(Cli, LinksAsText) {

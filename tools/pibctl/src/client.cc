@@ -150,9 +150,9 @@ Status Client::remove_link(const End& end) {
                  kLinkReasons);
 }
 
-Status Client::plug_link(const End& end, bool plugged) {
-  return command(fmt::format("set the link of {} {}", format_end(end), plugged ? "up" : "down"),
-                 encode_plug_link(end, plugged), kLinkReasons);
+Status Client::change_link(const LinkChange& change) {
+  return command(fmt::format("set the link of {}", format_end(change.end)),
+                 encode_change_link(change), kLinkReasons);
 }
 
 /// The answers to a question after one object; nothing if it does not exist.

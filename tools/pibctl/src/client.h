@@ -25,7 +25,7 @@ class Client {
   Status remove(const std::string& name);
   Status remove_switch(const std::string& name);
   Status remove_link(const End& end);
-  Status plug_link(const End& end, bool plugged);
+  Status change_link(const LinkChange& change);
   /// Makes many changes, some at a time. made[i] tells whether change i was carried out: when
   /// one is refused, those sent along with it still are, and later ones are not sent.
   struct Applied {

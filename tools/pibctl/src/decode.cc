@@ -154,8 +154,45 @@ std::optional<UdpLink> decode_udp_link(const std::optional<Attributes>& attribut
   return link;
 }
 
+std::optional<FaultCounts> decode_fault_counts(const Attributes& attributes) {
+  const auto to = decode_end(attributes.nest(PIB_FC_TO));
+  if (!to) return std::nullopt;
+  const auto count = [&](std::uint16_t type) {
+    return attributes.number<std::uint64_t>(type).value_or(0);
+  };
+  return FaultCounts{*to,
+                     count(PIB_FC_PACKETS),
+                     count(PIB_FC_LOST),
+                     count(PIB_FC_DAMAGED),
+                     count(PIB_FC_DUPLICATED),
+                     count(PIB_FC_REORDERED)};
+}
+
+std::optional<Faults> decode_faults(const std::optional<Attributes>& attributes) {
+  if (!attributes) return std::nullopt;
+  const auto wide = [&](std::uint16_t type) {
+    return attributes->number<std::uint64_t>(type).value_or(0);
+  };
+  const auto narrow = [&](std::uint16_t type) {
+    return attributes->number<std::uint32_t>(type).value_or(0);
+  };
+  Faults faults;
+  faults.seed = wide(PIB_F_SEED);
+  faults.loss = narrow(PIB_F_LOSS);
+  faults.duplicate = narrow(PIB_F_DUPLICATE);
+  faults.reorder = narrow(PIB_F_REORDER);
+  faults.bit_errors = wide(PIB_F_BIT_ERRORS);
+  faults.latency = wide(PIB_F_LATENCY);
+  faults.rate = wide(PIB_F_RATE);
+  faults.flap_up = narrow(PIB_F_FLAP_UP);
+  faults.flap_down = narrow(PIB_F_FLAP_DOWN);
+  for (const Attributes& nest : attributes->nests(PIB_F_COUNTS))
+    if (const auto counts = decode_fault_counts(nest)) faults.counts.push_back(*counts);
+  return faults;
+}
+
 Result<Link> decode_link(const Attributes& attributes) {
-  if (!intact(attributes, {PIB_A_LINK_A, PIB_A_LINK_B, PIB_A_UDP_LINK}))
+  if (!intact(attributes, {PIB_A_LINK_A, PIB_A_LINK_B, PIB_A_UDP_LINK, PIB_A_LINK_FAULT}))
     return malformed("an attribute is cut short");
   const auto a = decode_end(attributes.nest(PIB_A_LINK_A));
   Link link;
@@ -165,6 +202,7 @@ Result<Link> decode_link(const Attributes& attributes) {
   link.a = *a;
   if (const auto state = attributes.number<std::uint8_t>(PIB_A_LINK_STATE))
     link.plugged = *state != 0;
+  link.faults = decode_faults(attributes.nest(PIB_A_LINK_FAULT));
   link.automatic = attributes.has(PIB_A_AUTO);
   return link;
 }

@@ -41,6 +41,26 @@ void put_udp_link(Request& request, const LinkRequest& link) {
   if (link.udp_port) request.put_u16(PIB_A_UDP_PORT, *link.udp_port);
 }
 
+bool changes_faults(const LinkChange& change) {
+  return change.healthy || change.seed || change.loss || change.duplicate || change.reorder ||
+         change.bit_errors || change.latency || change.rate || change.flap;
+}
+
+void put_faults(Request& request, const LinkChange& change) {
+  const Request::Nest nest(request, PIB_A_LINK_FAULT);
+  if (change.healthy) request.put_flag(PIB_F_NONE);
+  if (change.seed) request.put_u64(PIB_F_SEED, *change.seed);
+  if (change.loss) request.put_u32(PIB_F_LOSS, *change.loss);
+  if (change.duplicate) request.put_u32(PIB_F_DUPLICATE, *change.duplicate);
+  if (change.reorder) request.put_u32(PIB_F_REORDER, *change.reorder);
+  if (change.bit_errors) request.put_u64(PIB_F_BIT_ERRORS, *change.bit_errors);
+  if (change.latency) request.put_u64(PIB_F_LATENCY, *change.latency);
+  if (change.rate) request.put_u64(PIB_F_RATE, *change.rate);
+  if (!change.flap) return;
+  request.put_u32(PIB_F_FLAP_UP, change.flap->first);
+  request.put_u32(PIB_F_FLAP_DOWN, change.flap->second);
+}
+
 struct ChangeEncoder {
   Request operator()(const HcaRequest& hca) const { return encode_add_hca(hca); }
   Request operator()(const SwitchRequest& node) const { return encode_add_switch(node); }
@@ -101,10 +121,13 @@ Request encode_delete_link(const End& end) {
   return request;
 }
 
-Request encode_plug_link(const End& end, bool plugged) {
+Request encode_change_link(const LinkChange& change) {
   Request request(PIB_CMD_LINK_SET, PIB_GENL_VERSION);
-  put_end(request, PIB_A_LINK_A, end);
-  request.put_u8(PIB_A_LINK_STATE, plugged ? 1 : 0);
+  put_end(request, PIB_A_LINK_A, change.end);
+  if (change.plugged) request.put_u8(PIB_A_LINK_STATE, *change.plugged ? 1 : 0);
+  if (change.width) request.put_u8(PIB_A_LINK_WIDTH, *change.width);
+  if (change.speed) request.put_u16(PIB_A_LINK_SPEED, *change.speed);
+  if (changes_faults(change)) put_faults(request, change);
   return request;
 }
 

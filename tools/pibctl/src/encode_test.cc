@@ -98,11 +98,36 @@ TEST(Encode, DeleteAndSetLink) {
   const Request removal = encode_delete_link({"sw0", 1});
   EXPECT_EQ(command_of(removal), PIB_CMD_LINK_DEL);
   EXPECT_EQ(attributes_of(removal), end);
-  const Request unplug = encode_plug_link({"sw0", 1}, false);
+  LinkChange change;
+  change.end = {"sw0", 1};
+  change.plugged = false;
+  const Request unplug = encode_change_link(change);
   EXPECT_EQ(command_of(unplug), PIB_CMD_LINK_SET);
   EXPECT_EQ(attributes_of(unplug), join({end, fake::u8(PIB_A_LINK_STATE, 0)}));
-  EXPECT_EQ(attributes_of(encode_plug_link({"sw0", 1}, true)),
-            join({end, fake::u8(PIB_A_LINK_STATE, 1)}));
+  change.plugged = true;
+  EXPECT_EQ(attributes_of(encode_change_link(change)), join({end, fake::u8(PIB_A_LINK_STATE, 1)}));
+}
+
+TEST(Encode, ChangeLink) {
+  const Bytes end = fake::nest(PIB_A_LINK_A,
+                               {fake::text(PIB_END_NODE, "sw0"), fake::u32(PIB_END_PORT, 1)});
+  LinkChange change;
+  change.end = {"sw0", 1};
+  change.width = 8;
+  change.speed = 256;
+  EXPECT_EQ(attributes_of(encode_change_link(change)),
+            join({end, fake::u8(PIB_A_LINK_WIDTH, 8), fake::u16(PIB_A_LINK_SPEED, 256)}));
+  change.width = {};
+  change.speed = {};
+  change.healthy = true;
+  change.seed = 7;
+  change.loss = 10;
+  change.flap = {3000, 1000};
+  EXPECT_EQ(attributes_of(encode_change_link(change)),
+            join({end, fake::nest(PIB_A_LINK_FAULT,
+                                  {fake::flag(PIB_F_NONE), fake::u64(PIB_F_SEED, 7),
+                                   fake::u32(PIB_F_LOSS, 10), fake::u32(PIB_F_FLAP_UP, 3000),
+                                   fake::u32(PIB_F_FLAP_DOWN, 1000)})}));
 }
 
 TEST(Encode, NamedAndDump) {

@@ -44,6 +44,15 @@ Bytes local_link_answer() {
                u8(PIB_A_LINK_STATE, 1), flag(PIB_A_AUTO)});
 }
 
+Bytes fault_answer() {
+  const Bytes counts =
+      nest(PIB_F_COUNTS, {end(PIB_FC_TO, "pib0", 1), u64(PIB_FC_PACKETS, 100), u64(PIB_FC_LOST, 1),
+                          u64(PIB_FC_DAMAGED, 2), u64(PIB_FC_DUPLICATED, 3),
+                          u64(PIB_FC_REORDERED, 4)});
+  return nest(PIB_A_LINK_FAULT, {u64(PIB_F_SEED, 7), u32(PIB_F_LOSS, 10'000'000),
+                                 u64(PIB_F_BIT_ERRORS, 1000), u64(PIB_F_LATENCY, 10'000), counts});
+}
+
 Bytes udp_link_answer() {
   const Bytes peer =
       nest(PIB_UL_PEER, {binary(PIB_EP_ADDR4, {192, 0, 2, 7}), u16(PIB_EP_PORT, 18514)});

@@ -9,6 +9,8 @@ namespace pibctl::fake {
 Bytes hca_answer();
 Bytes switch_answer();
 Bytes local_link_answer();
+/// The faults of that link, to be added to it.
+Bytes fault_answer();
 Bytes udp_link_answer();
 Bytes uplink_answer();
 

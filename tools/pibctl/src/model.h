@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -93,12 +94,37 @@ struct UdpLink {
   std::optional<std::uint32_t> restarts;
 };
 
+/// What has become of the packets to one end of a bad cable.
+struct FaultCounts {
+  End to;
+  std::uint64_t packets = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t damaged = 0;
+  std::uint64_t duplicated = 0;
+  std::uint64_t reordered = 0;
+};
+
+/// A bad cable. Packets in 10^9, bits in 10^15, latency in ns, rate in bits per second.
+struct Faults {
+  std::uint64_t seed = 0;
+  std::uint32_t loss = 0;
+  std::uint32_t duplicate = 0;
+  std::uint32_t reorder = 0;
+  std::uint64_t bit_errors = 0;
+  std::uint64_t latency = 0;
+  std::uint64_t rate = 0;
+  std::uint32_t flap_up = 0;
+  std::uint32_t flap_down = 0;
+  std::vector<FaultCounts> counts;
+};
+
 struct Link {
   End a;
   /// Exactly one of b and udp is set.
   std::optional<End> b;
   std::optional<UdpLink> udp;
   std::optional<bool> plugged;
+  std::optional<Faults> faults;
   bool automatic = false;
 };
 
@@ -154,5 +180,24 @@ struct Removal {
 
 /// Something to be made or deleted.
 using Change = std::variant<HcaRequest, SwitchRequest, LinkRequest, Removal>;
+
+/// What "pibctl link set" asks for; what is not there stays as it is.
+struct LinkChange {
+  End end;
+  std::optional<bool> plugged;
+  std::optional<std::uint8_t> width;
+  std::optional<std::uint16_t> speed;
+  /// All faults that are not given go.
+  bool healthy = false;
+  std::optional<std::uint64_t> seed;
+  std::optional<std::uint32_t> loss;
+  std::optional<std::uint32_t> duplicate;
+  std::optional<std::uint32_t> reorder;
+  std::optional<std::uint64_t> bit_errors;
+  std::optional<std::uint64_t> latency;
+  std::optional<std::uint64_t> rate;
+  /// Milliseconds in and out.
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> flap;
+};
 
 }  // namespace pibctl

@@ -28,6 +28,13 @@ const Name kEnd[] = {{PIB_END_NODE, "node"}, {PIB_END_PORT, "port"}};
 const Name kEndpoint[] = {
     {PIB_EP_ADDR4, "addr4"}, {PIB_EP_ADDR6, "addr6"}, {PIB_EP_PORT, "port"}};
 const Name kUdpLink[] = {{PIB_UL_NETDEV, "netdev"}, {PIB_UL_PEER, "peer", kEndpoint}};
+const Name kFault[] = {
+    {PIB_F_NONE, "none"},           {PIB_F_SEED, "seed"},
+    {PIB_F_LOSS, "loss"},           {PIB_F_DUPLICATE, "duplicate"},
+    {PIB_F_REORDER, "reorder"},     {PIB_F_BIT_ERRORS, "bit-errors"},
+    {PIB_F_LATENCY, "latency"},     {PIB_F_RATE, "rate"},
+    {PIB_F_FLAP_UP, "flap-up"},     {PIB_F_FLAP_DOWN, "flap-down"},
+};
 const Name kTop[] = {
     {PIB_A_HCA_NAME, "hca-name"},
     {PIB_A_SWITCH_NAME, "switch-name"},
@@ -45,6 +52,9 @@ const Name kTop[] = {
     {PIB_A_LINK_STATE, "link-state"},
     {PIB_A_DESCRIPTION, "description"},
     {PIB_A_KEY, "key"},
+    {PIB_A_LINK_WIDTH, "link-width"},
+    {PIB_A_LINK_SPEED, "link-speed"},
+    {PIB_A_LINK_FAULT, "link-fault", kFault},
 };
 
 constexpr std::size_t kHeaders = NLMSG_HDRLEN + GENL_HDRLEN;

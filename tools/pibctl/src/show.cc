@@ -5,6 +5,7 @@
 
 #include "ib_names.h"
 #include "parse.h"
+#include "show_faults.h"
 
 namespace pibctl {
 namespace {
@@ -202,6 +203,7 @@ void show_link(Output& out, const Link& link) {
     show_endpoint(out, *link.udp);
     show_session(out, *link.udp);
   }
+  if (link.faults) show_faults(out, *link.faults);
   out.end_item();
 }
 

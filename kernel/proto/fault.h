@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What a bad cable does to the packets that go through it in one direction.
+ * Every choice comes from a seed: the n-th packet of two runs with the same seed
+ * and the same faults has the same fate. Management packets (QP0, QP1) draw from a
+ * sequence of their own, so that sweeps do not change the fate of data.
+ */
+#ifndef PIB_PROTO_FAULT_H
+#define PIB_PROTO_FAULT_H
+
+#include "env.h"
+
+#define PIB_FAULT_ALWAYS	1000000000u	/* of loss, duplicate, reorder: every packet */
+#define PIB_FAULT_BER_MAX	10000000000000ULL	/* one bit in a hundred */
+#define PIB_FAULT_BEHIND_MAX	3
+
+/**
+ * struct pib_fault_cfg - faults of a cable
+ * @seed: of the sequence of choices
+ * @loss: packets lost, in 10^9
+ * @duplicate: packets that come twice, in 10^9
+ * @reorder: packets that others overtake, in 10^9
+ * @bit_errors: bits damaged, in 10^15
+ * @latency: ns from one end to the other
+ * @rate: bits per second, 0: without limit
+ */
+struct pib_fault_cfg {
+	u64 seed;
+	u32 loss;
+	u32 duplicate;
+	u32 reorder;
+	u64 bit_errors;
+	u64 latency;
+	u64 rate;
+};
+
+/* What became of the packets; @packets counts all that were sent into the cable. */
+struct pib_fault_counts {
+	u64 packets;
+	u64 lost;
+	u64 damaged;
+	u64 duplicated;
+	u64 reordered;
+};
+
+enum pib_fault_lot {		/* whose sequence a packet draws from */
+	PIB_FAULT_DATA,
+	PIB_FAULT_MGMT,
+	PIB_FAULT_LOTS
+};
+
+/**
+ * struct pib_fault - one direction of a cable
+ * @cfg: its faults
+ * @state: of the sequences, per enum pib_fault_lot
+ * @keep: 2^64 times the probability that a bit is left as it is; 0: all are
+ * @free_at: ns when the cable has taken in what was sent before (@cfg.rate)
+ * @counts: since it was made
+ */
+struct pib_fault {
+	struct pib_fault_cfg cfg;
+	u64 state[PIB_FAULT_LOTS];
+	u64 keep;
+	u64 free_at;
+	struct pib_fault_counts counts;
+};
+
+/**
+ * struct pib_fate - what happens to a packet
+ * @lost: it does not come out
+ * @twice: it comes out twice
+ * @bits: of its bits, so many are to be damaged: pib_fault_damage()
+ * @behind: so many packets overtake it
+ */
+struct pib_fate {
+	bool lost;
+	bool twice;
+	u8 bits;
+	u8 behind;
+};
+
+/* @direction: 0 or 1, the two have different sequences. */
+void pib_fault_init(struct pib_fault *f, const struct pib_fault_cfg *cfg, unsigned int direction);
+
+/* Does it treat packets one by one, or only delay them? */
+bool pib_fault_picks(const struct pib_fault_cfg *cfg);
+
+/* The fate of the next packet, of @bytes; counts it. */
+void pib_fault_packet(struct pib_fault *f, enum pib_fault_lot lot, u32 bytes,
+		      struct pib_fate *fate);
+
+/* Damage @bits different bits of @packet. */
+void pib_fault_damage(struct pib_fault *f, enum pib_fault_lot lot, u32 bits, u8 *packet,
+		      u32 bytes);
+
+/* Bytes that have been sent and are not yet in the cable, because of its rate. */
+u64 pib_fault_backlog(const struct pib_fault *f, u64 now);
+
+/* When @bytes that are sent at @now are out at the other end, ns. */
+u64 pib_fault_arrival(struct pib_fault *f, u64 bytes, u64 now);
+
+#endif

@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Bad cables: what gets through is right, what does not is counted where hardware counts it, and the same seed
+# does the same again.
+#
+#	pib0 --- sa/4 === sb/4 --- pib1, all in h1; then h1 ===UDP=== h2
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
+
+ktap_plan 45
+LAYOUT=netns
+hosts_make 2
+
+cable() { h 1 pibctl link set sa/4 "$@"; }
+# A fault count, or a property of the faults, of the cable; a counter of a port.
+arrived() { h 1 pibctl -j show links sa/4 | jq ".links[0].arrivals[] | select(.node == \"$1\") | .$2"; }
+fault() { h 1 pibctl -j show links sa/4 | jq ".links[0].faults.$1"; }
+counter() { h 1 pibctl -j show counters "$1" | jq "[.. | objects | .$2? // empty][0]"; }
+both_active() { grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state && grep -q ACTIVE /sys/class/infiniband/pib1/ports/1/state; }
+
+# run PROGRAM ARGS...: from pib1 to pib0; PORT is its TCP port.
+PORT=18515
+run() {
+	h 1 timeout 100 "$1" -d pib0 "${@:2}" >/tmp/pair.server 2>&1 &
+	local server=$!
+	wait_for 20 sh -c "ip netns exec h1 ss -Hltn | grep -q :$PORT" &&
+		h 1 timeout 100 "$1" -d pib1 "${@:2}" 127.0.0.1 >/tmp/pair.client 2>&1 && wait $server && return 0
+	kill $server 2>/dev/null
+	wait $server
+	tail -n 5 /tmp/pair.client /tmp/pair.server
+	return 1
+}
+verified() { run ibv_rc_pingpong -c -n "${1:-200}" -s 8192; }
+usec() { sed -n 's/.*= *\([0-9]*\)[.0-9]* usec\/iter.*/\1/p' /tmp/pair.client; }
+at_least() { echo "$1"; [ "${1:-0}" -ge "$2" ]; }
+same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
+
+chain() {
+	h 1 pibctl add pib0 netdev eth0 && h 1 pibctl add pib1 netdev eth0 &&
+		h 1 pibctl switch add sa ports 4 && h 1 pibctl switch add sb ports 4 &&
+		h 1 pibctl link del pib0/1 && h 1 pibctl link del pib1/1 &&
+		h 1 pibctl link add pib0/1 sa/1 && h 1 pibctl link add sa/4 sb/4 && h 1 pibctl link add sb/1 pib1/1
+}
+check "a chain of two switches" chain
+sm_start 1
+check "ACTIVE" wait_for 60 both_active
+
+refuse "nothing to set" "missing" cable
+refuse "more than all packets" "share" cable loss 101%
+refuse "too many bit errors" "share" cable bit-errors 2%
+refuse "no such time" "time" cable latency 5
+refuse "a port without a cable" "no cable" h 1 pibctl link set sa/3 loss 1%
+refuse "a flap that never ends" "1ms" cable flap 0/1s
+
+# Loss.
+err_a=$(counter sa/4 port_rcv_errors) err_b=$(counter sb/4 port_rcv_errors)
+check "1 % loss" cable loss 1% seed 7
+check "the seed is shown" same "$(fault seed)" 7
+check "loss: data is right" verified
+check "loss: some were lost" at_least "$(arrived sa lost)" 1
+check "loss: receive errors at one end" same "$(arrived sa lost)" $(($(counter sa/4 port_rcv_errors) - err_a))
+check "loss: receive errors at the other" same "$(arrived sb lost)" $(($(counter sb/4 port_rcv_errors) - err_b))
+check "loss: symbol errors" same "$(counter sb/4 symbol_error)" "$(counter sb/4 port_rcv_errors)"
+check "loss: the senders discarded nothing" same "$(counter sa/4 port_xmit_discards) $(counter sb/4 port_xmit_discards)" "0 0"
+pma() { h 1 perfquery -C pib0 "$(h 1 pibctl -j show sb | jq '.switches[0].ports[0].lid')" 4 | sed -n "s/^$1:\.*//p"; }
+check "loss: the PMA says so" same "$(pma PortRcvErrors)" "$(counter sb/4 port_rcv_errors)"
+ib_errors() { h 1 ibqueryerrors -C pib0 -s PortXmitWait 2>&1 | grep -q "PortRcvErrors == "; }
+check "loss: ibqueryerrors reports it" ib_errors
+
+# The same seed, the same losses: UC sends all there is to send and hears nothing back.
+uc_lost() {
+	cable healthy loss 2% seed "$1" && run ib_write_bw -c UC -n 500 -s 8192 -F -p $PORT >/dev/null && arrived sa lost
+}
+first=$(uc_lost 7)
+check "a seed: packets were lost" at_least "$first" 10
+check "the same seed: the same losses" same "$(uc_lost 7)" "$first"
+other=$(uc_lost 8)
+check "another seed: others" [ "$other" != "$first" ]
+
+# Bit errors.
+err_a=$(counter sa/4 port_rcv_errors) sym_a=$(counter sa/4 symbol_error)
+check "bit errors" cable healthy bit-errors 1e-6 seed 1
+check "bit errors: data is right" verified
+check "bit errors: some packets were damaged" at_least "$(arrived sa damaged)" 1
+check "bit errors: none came through" same "$(arrived sa damaged)" $(($(counter sa/4 port_rcv_errors) - err_a))
+check "bit errors: symbol errors" at_least $(($(counter sa/4 symbol_error) - sym_a)) "$(arrived sa damaged)"
+
+# Order.
+check "duplicates and disorder" cable healthy duplicate 5% reorder 5% seed 1
+check "disorder: data is right" verified 100
+check "disorder: there were duplicates" at_least "$(arrived sa duplicated)" 1
+check "disorder: some were overtaken" at_least "$(arrived sa reordered)" 1
+
+# Time.
+check "latency" cable healthy latency 5ms
+run ibv_rc_pingpong -n 20 -s 64 >/dev/null
+check "latency: there and back" at_least "$(usec)" 10000
+check "rate" cable healthy rate 20M
+run ibv_rc_pingpong -n 10 -s 65536 >/dev/null
+check "rate: there and back" at_least "$(usec)" 52428
+check "rate: nothing is lost" same "$(counter sa/4 port_xmit_discards) $(counter sb/4 port_xmit_discards)" "0 0"
+
+# Another cable.
+check "a better cable" cable healthy width 12x speed xdr
+better() { h 1 pibctl -j show sa | jq -e '.switches[0].ports[] | select(.port == 4) | .width == "12X" and .speed == "XDR" and .state == "ACTIVE"'; }
+check "12X XDR, and ACTIVE again" wait_for 60 better
+
+# Flapping.
+downs=$(counter sa/4 link_downed)
+traps=$(h 1 grep -c "num:128" /tmp/opensm.1/opensm.log)
+check "flap" cable flap 3s/1s
+flapped() { [ "$(counter sa/4 link_downed)" -ge $((downs + 2)) ]; }
+check "flap: down twice" wait_for 60 flapped
+trapped() { [ "$(h 1 grep -c "num:128" /tmp/opensm.1/opensm.log)" -gt "$traps" ]; }
+check "flap: trap 128" wait_for 60 trapped
+check "a good cable" cable healthy
+recovered() { both_active && verified 20; }
+check "traffic again" wait_for 90 recovered
+sm_stop 1
+for n in pib0 pib1 sa sb; do h 1 pibctl del $n; done
+
+# Over UDP.
+pib_add 1 standalone
+pib_add 2 standalone
+check "UDP: ACTIVE" wait_active 60
+trunk=$(h 1 pibctl -j show links | jq -r '.links[] | select(.up == true) | "\(.a.node)/\(.a.port)"')
+h 1 pibctl link set "$trunk" loss 2% bit-errors 1e-7 seed 3
+check "UDP: data is right" pair 1 2 100 ibv_rc_pingpong -c -n 200
+check "UDP: receive errors" at_least "$(counter "$trunk" port_rcv_errors)" 1
+ktap_end
