@@ -326,6 +326,7 @@ static void lane_stop(struct pib_lane *lane)
 
 	hrtimer_cancel(&lane->timer);
 	local_bh_disable();
+	rcu_read_lock();
 	spin_lock(&lane->lock);
 	release_held(lane, 0);
 	while ((b = lane_take(lane, U64_MAX))) {
@@ -337,6 +338,7 @@ static void lane_stop(struct pib_lane *lane)
 		pib_burst_free(b);
 	}
 	spin_unlock(&lane->lock);
+	rcu_read_unlock();
 	pib_engine_run();
 	local_bh_enable();
 }
