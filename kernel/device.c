@@ -76,6 +76,7 @@ static void hca_free_ports(struct pib_hca *hca)
 		if (!hca->ports[i])
 			continue;
 		kfree(hca->ports[i]->p.sl2vl);
+		kfree(hca->ports[i]->p.cc_ca);
 		pib_kport_free(hca->ports[i]);
 	}
 	kfree(hca->ports);
@@ -212,7 +213,8 @@ static int hca_init_port(struct pib_hca *hca, const struct pib_hca_ident *id, u8
 	hca->ports[num] = port;
 	hca->node.ports[num] = &port->p;
 	port->p.sl2vl = kzalloc(sizeof(*port->p.sl2vl), GFP_KERNEL);
-	if (!port->p.sl2vl)
+	port->p.cc_ca = kzalloc(sizeof(*port->p.cc_ca), GFP_KERNEL);
+	if (!port->p.sl2vl || !port->p.cc_ca)
 		return -ENOMEM;
 	pib_port_init(&port->p, &hca->node, num, pib_hca_port_guid(id, num));
 	return 0;

@@ -11,6 +11,7 @@
 #include <linux/list.h>
 #include <linux/slab.h>
 #include "burst.h"
+#include "congestion.h"
 #include "fault.h"
 #include "hca.h"
 #include "port.h"
@@ -79,39 +80,47 @@ void pib_env_counts(const struct pib_port *p, struct pib_counts *out)
  * @pending: bursts that wait for their turn; each one's @in_port is the port out of which it goes
  * @bytes: bytes on the wire of the burst being walked
  * @npkts: its packets
+ * @sl: its service level
  * @mcast: it is a multicast
  * @push_back: who sends it takes it back
  * @start: port out of which it left its first node, NULL if a UDP link brought it
  * @nin: entries in @in
  * @in: ports by which it came into the nodes on its way
+ * @vl: on which VL
  */
 struct pib_walk {
 	struct list_head pending;
 	u64 bytes;
 	u32 npkts;
+	u8 sl;
 	bool mcast;
 	bool push_back;
 	struct pib_kport *start;
 	unsigned int nin;
 	struct pib_kport *in[PIB_MAX_HOPS];
+	u8 vl[PIB_MAX_HOPS];
 };
 
 static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
 {
 	w->bytes = pib_burst_wire_bytes(b);
 	w->npkts = b->npkts;
+	w->sl = b->h.sl & 0xF;
 	w->mcast = pib_lid_is_mcast(b->h.dlid);
 	w->push_back = false;
 	w->start = NULL;
 	w->nin = 0;
 }
 
-static void count_out(const struct pib_walk *w, struct pib_kport *port)
+static void count_out(const struct pib_walk *w, struct pib_kport *port, u8 vl)
 {
 	struct pib_counts *c = this_cpu_ptr(port->counts);
 
 	c->xmit_bytes += w->bytes;
 	c->xmit_pkts += w->npkts;
+	c->sl_xmit_bytes[w->sl] += w->bytes;
+	c->vl_xmit_pkts[vl] += w->npkts;
+	c->vl_xmit_bytes[vl] += w->bytes;
 	if (w->mcast)
 		c->mcast_xmit += w->npkts;
 	else
@@ -124,6 +133,7 @@ static void count_in(const struct pib_walk *w, struct pib_kport *port)
 
 	c->rcv_bytes += w->bytes;
 	c->rcv_pkts += w->npkts;
+	c->sl_rcv_bytes[w->sl] += w->bytes;
 	if (w->mcast)
 		c->mcast_rcv += w->npkts;
 	else
@@ -139,7 +149,7 @@ static void walk_commit(struct pib_walk *w)
 		struct pib_kport *out = i ? rcu_dereference(w->in[i]->peer) : w->start;
 
 		if (out)
-			count_out(w, out);
+			count_out(w, out, w->vl[i]);
 		count_in(w, w->in[i]);
 	}
 	w->nin = 0;
@@ -200,7 +210,7 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 		pib_burst_free(b);
 		return NULL;
 	}
-	count_out(w, out);
+	count_out(w, out, b->h.vl & 0xF);
 	pib_wire_xmit(ul, b);
 	return NULL;
 }
@@ -375,9 +385,12 @@ static int walk_lane(struct pib_walk *w, struct pib_kport *in, struct pib_lane *
 		     struct pib_burst *b)
 {
 	struct pib_kport *out = w->nin ? rcu_dereference(in->peer) : w->start;
+	u8 vl = b->h.vl & 0xF;
 	int err;
 
 	b->in_port = in;
+	if (out && out->sw)
+		pib_cc_mark(out, b, pib_lane_fill(lane));
 	err = pib_lane_enter(lane, b);
 	if (err && w->push_back)
 		return err;
@@ -391,8 +404,17 @@ static int walk_lane(struct pib_walk *w, struct pib_kport *in, struct pib_lane *
 	}
 	walk_commit(w);
 	if (out)
-		count_out(w, out);
+		count_out(w, out, vl);
 	return 0;
+}
+
+/* The HCA at @in is full: the switch port before it, if there is one, is where traffic jams. */
+static void walk_jam(struct pib_kport *in, struct pib_burst *b)
+{
+	struct pib_kport *out = rcu_dereference(in->peer);
+
+	if (out && out->sw)
+		pib_cc_mark(out, b, PIB_CC_FULL);
 }
 
 /* @b is at @in. Returns 0 and in @next where it comes in next, NULL if it is consumed; -EBUSY from an HCA. */
@@ -407,12 +429,15 @@ static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst 
 		walk_drop(w, b);
 		return 0;
 	}
+	w->vl[w->nin] = b->h.vl & 0xF;
 	w->in[w->nin++] = in;
 	b->in_port = in;
 	if (in->hca) {
 		err = pib_hca_rx(in, b);
 		if (!err)
 			walk_commit(w);
+		else
+			walk_jam(in, b);
 		return err;
 	}
 	out = walk_switch(w, in->sw, in, b);
@@ -469,6 +494,13 @@ static bool port_owns_lid(const struct pib_port *p, u16 dlid)
 	return lid && !((lid ^ dlid) >> READ_ONCE(p->lmc)) && !pib_lid_is_mcast(dlid);
 }
 
+/* What @port is to send has to wait: one tick of PortXmitWait is the time until it is tried again. */
+static void count_wait(struct pib_kport *port, const struct pib_burst *b)
+{
+	pib_kport_count(port, xmit_wait, 1);
+	pib_kport_count(port, vl_xmit_wait[b->h.vl & 0xF], 1);
+}
+
 int pib_port_xmit(struct pib_kport *port, struct pib_burst *b)
 {
 	u8 hops = b->hops;
@@ -488,8 +520,10 @@ int pib_port_xmit(struct pib_kport *port, struct pib_burst *b)
 	in = walk_cross(&w, port, NULL, b);
 	if (in)
 		err = walk_in(&w, in, b);
-	if (err)
+	if (err) {
 		b->hops = hops;
+		count_wait(port, b);
+	}
 	walk_rest(&w);
 	return err;
 }
@@ -506,7 +540,7 @@ void pib_port_recv(struct pib_kport *port, struct pib_burst *b)
 
 int pib_port_arrive(struct pib_kport *port, struct pib_burst *b)
 {
-	struct pib_kport *in;
+	struct pib_kport *in, *out;
 	u8 hops = b->hops;
 	struct pib_walk w;
 	int err;
@@ -517,8 +551,12 @@ int pib_port_arrive(struct pib_kport *port, struct pib_burst *b)
 	err = walk_node(&w, port, b, &in);
 	if (!err && in)
 		err = walk_in(&w, in, b);
-	if (err)
+	if (err) {
 		b->hops = hops;
+		out = rcu_dereference(port->peer);
+		if (out)
+			count_wait(out, b);
+	}
 	walk_rest(&w);
 	return err;
 }

@@ -13,6 +13,7 @@
 #include <rdma/ib_verbs.h>
 #include "ah.h"
 #include "burst.h"
+#include "proto/cc.h"
 #include "proto/rc.h"
 #include "ring.h"
 
@@ -174,6 +175,8 @@ struct pib_qp_stub {
  * @num_slots: a power of two
  * @events: bits of enum ib_event_type to be reported once @lock is dropped
  * @comm_est: COMM_EST was reported
+ * @becn_due: a congested packet has come: the next answer says so
+ * @cc: how slow congestion has made it
  * @timer_at: when @timer will fire, ns; 0: not armed
  * @timer: for the requester's deadlines and for stalled bursts
  *
@@ -233,6 +236,8 @@ struct pib_qp {
 	u32 num_slots;
 	u32 events;
 	bool comm_est;
+	bool becn_due;
+	struct pib_cc_flow cc;
 	u64 timer_at;
 	struct hrtimer timer;
 	u32 cur_srqn;

@@ -8,6 +8,7 @@
 #include <linux/ktime.h>
 #include "apm.h"
 #include "completer.h"
+#include "congestion.h"
 #include "counters.h"
 #include "cq.h"
 #include "datagram.h"
@@ -52,6 +53,8 @@ static void take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		return;
 	}
 
+	if (unlikely(b->h.flags & (PIB_H_FECN | PIB_H_BECN)))
+		pib_cc_rx(qp, b, now);
 	if (!qp->comm_est && qp->state == IB_QPS_RTR && !pib_qp_is_datagram(qp)) {
 		qp->comm_est = true;
 		qp->events |= BIT(IB_EVENT_COMM_EST);
@@ -151,13 +154,23 @@ static void expire(struct pib_qp *qp, u64 now)
 	pib_req_timer(&qp->req, now);
 }
 
+/* Has congestion control the QP wait before its next request? */
+static bool held_back(struct pib_qp *qp, u64 now)
+{
+	if (likely(qp->cc.next <= now))
+		return false;
+	arm(qp, qp->cc.next);
+	return true;
+}
+
 /* Sends until nothing is left, the turn is over or the receiver is full. Returns true if there is more. */
 static bool transmit(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
 	bool done;
 
-	done = pib_tx_stalled(qp) && pib_responder_tx(qp, &turn) && pib_requester_tx(qp, &turn);
+	done = pib_tx_stalled(qp) && pib_responder_tx(qp, &turn) &&
+	       (held_back(qp, now) || pib_requester_tx(qp, &turn));
 	budget->bytes -= TURN_BYTES - turn.bytes;
 
 	return !done && !qp->stalled;

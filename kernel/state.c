@@ -96,6 +96,8 @@ void pib_state_reset(struct pib_qp *qp)
 	memset(&qp->alt_av, 0, sizeof(qp->alt_av));
 	set_state(qp, IB_QPS_RESET);
 	qp->comm_est = false;
+	qp->becn_due = false;
+	memset(&qp->cc, 0, sizeof(qp->cc));
 
 	if (qp->slots)
 		memset(qp->slots, 0, (size_t)qp->num_slots * qp->slot_size);

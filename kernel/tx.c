@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* From what the transport wants sent to bursts that leave by a port. */
+#include "congestion.h"
 #include "counters.h"
 #include "hca.h"
 #include "hca_rx.h"
@@ -55,6 +56,19 @@ static u16 pkey_of(const struct pib_qp *qp, u16 index)
 	return READ_ONCE(qp->port->p.pkey[index % PIB_PKEYS]);
 }
 
+/* Answers carry marks back; after a request a QP that is slowed down sends no more in this turn. */
+static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
+{
+	if (pib_op_is_response(b->h.op)) {
+		if (qp->becn_due)
+			b->h.flags |= PIB_H_BECN;
+		qp->becn_due = false;
+	} else if (qp->cc.index) {
+		pib_cc_tx(qp, b, turn->now);
+		turn->bursts = 0;
+	}
+}
+
 bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
 		 struct pib_turn *turn)
 {
@@ -72,6 +86,8 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	if (qp->attr.path_mig_state == IB_MIG_MIGRATED)
 		b->h.flags |= PIB_H_MIG;
 
+	if (unlikely(qp->becn_due | qp->cc.index))
+		heed_congestion(qp, b, turn);
 	turn->bursts--;
 	turn->bytes -= b->len;
 	if (!deliver(qp, b))

@@ -34,6 +34,7 @@ enum pib_mad_class {
 	PIB_CLASS_SM_LID = 0x01,
 	PIB_CLASS_SM_DR = 0x81,
 	PIB_CLASS_PERF = 0x04,
+	PIB_CLASS_CC = 0x21,
 };
 
 enum pib_mad_method {

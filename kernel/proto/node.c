@@ -51,6 +51,7 @@ void pib_node_init(struct pib_node *n)
 	n->events = 0;
 	n->trap_tid = 0;
 	memset(n->traps, 0, sizeof(n->traps));
+	memset(&n->cc, 0, sizeof(n->cc));
 	if (sw)
 		switch_init(n);
 }
@@ -143,10 +144,12 @@ void pib_port_set_link_caps(struct pib_port *p, u8 width_sup, u8 speed_sup, u8 e
 
 void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid)
 {
+	struct pib_cc_ca *cc_ca = p->cc_ca;
 	u8 (*sl2vl)[16] = p->sl2vl;
 
 	memset(p, 0, sizeof(*p));
 	p->sl2vl = sl2vl;
+	p->cc_ca = cc_ca;
 	p->node = n;
 	p->num = num;
 	p->guid = guid;

@@ -11,6 +11,7 @@
 #ifndef PIB_PROTO_NODE_H
 #define PIB_PROTO_NODE_H
 
+#include "cc.h"
 #include "hdrs.h"
 
 #define PIB_MAD_SIZE		256
@@ -75,6 +76,15 @@ struct pib_counts {
 	u64 vl15_dropped;
 	u64 xmit_wait;
 	u64 qp1_dropped;
+	u64 rcv_fecn;
+	u64 rcv_becn;
+	u64 sl_rcv_fecn[16];
+	u64 sl_rcv_becn[16];
+	u64 sl_xmit_bytes[16];
+	u64 sl_rcv_bytes[16];
+	u64 vl_xmit_pkts[16];
+	u64 vl_xmit_bytes[16];
+	u64 vl_xmit_wait[16];
 };
 #define PIB_COUNTS (sizeof(struct pib_counts) / sizeof(u64))
 
@@ -154,6 +164,8 @@ struct pib_samples {
  *	and weight
  * @base: counter values at the last PMA Set, per enum pib_pma_base and counter
  * @samples: PortSamplesControl
+ * @cc_sw: switches: congestion setting of the port
+ * @cc_ca: HCAs: congestion control of the port; env's memory, zero; NULL: there is none
  * @cap_mask: PortInfo.CapabilityMask
  * @link_up: the link under the port has its other end (told by env)
  * @led: LedInfo
@@ -218,6 +230,8 @@ struct pib_port {
 
 	struct pib_counts base[PIB_BASES];
 	struct pib_samples samples;
+	struct pib_cc_sw_port cc_sw;
+	struct pib_cc_ca *cc_ca;
 };
 
 #define PIB_NOTICE_DETAILS 54
@@ -267,6 +281,7 @@ struct pib_trap {
  * @enhanced_sp0: SwitchInfo.EnhancedPort0; set by env before the ports' pib_port_init()
  * @lft: switches: LinearForwardingTable, PIB_LFT_SIZE bytes from env
  * @mft: switches: MulticastForwardingTable, PIB_MFT_SIZE port masks from env
+ * @cc: congestion control
  * @traps: notices on their way to the SM
  * @trap_tid: TransactionID of the last one
  * @priv: env's
@@ -295,6 +310,8 @@ struct pib_node {
 	u8 *lft;
 	u32 (*mft)[PIB_PORTMASK_WORDS * 2];
 
+	struct pib_cc_node cc;
+
 	struct pib_trap traps[PIB_TRAPS];
 	u64 trap_tid;
 	void *priv;
@@ -309,7 +326,7 @@ void pib_node_init(struct pib_node *n);
 
 /*
  * Fill in a port: LID 0, state Down; port 0 of a switch is up from the start.
- * Env has set sl2vl and the node's type, num_ports and guid.
+ * Env has set sl2vl, cc_ca and the node's type, num_ports and guid.
  */
 void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid);
 
@@ -468,7 +485,7 @@ void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result 
 		  u16 req_slid, u16 *slid, u16 *dlid);
 
 /*
- * Performance management, and a refusal of other classes, on QP1. @p: port 0 for
+ * Performance management, congestion control, and a refusal of other classes, on QP1. @p: port 0 for
  * switches, arrival port for HCAs. PIB_MAD_LOCAL for classes not answered here on HCAs.
  */
 enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);

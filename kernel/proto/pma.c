@@ -85,6 +85,28 @@ static const struct pma_field xmit_discard_details[] = {
 	{ 4, 16, COUNTER(xmit_discard), 0 },
 };
 
+static const struct pma_field rcv_con_ctrl[] = {
+	{ 4, 32, COUNTER(rcv_fecn), 0 },
+	{ 8, 32, COUNTER(rcv_becn), 1 },
+};
+
+/* One counter for each of 16 VLs or SLs, of which the n-th is selected by bit n. */
+#define EACH(n, bits, name) { 4 + (n) * (bits) / 8, bits, COUNTER(name) + (n), n }
+#define EACH_4(n, bits, name)						\
+	EACH(n, bits, name), EACH((n) + 1, bits, name),			\
+	EACH((n) + 2, bits, name), EACH((n) + 3, bits, name)
+#define EACH_16(bits, name)						\
+	EACH_4(0, bits, name), EACH_4(4, bits, name),			\
+	EACH_4(8, bits, name), EACH_4(12, bits, name)
+
+static const struct pma_field vl_op_packets[] = { EACH_16(16, vl_xmit_pkts) };
+static const struct pma_field vl_op_data[] = { EACH_16(32, vl_xmit_bytes) };
+static const struct pma_field vl_xmit_wait[] = { EACH_16(16, vl_xmit_wait) };
+static const struct pma_field sl_rcv_fecn[] = { EACH_16(32, sl_rcv_fecn) };
+static const struct pma_field sl_rcv_becn[] = { EACH_16(32, sl_rcv_becn) };
+static const struct pma_field xmit_data_sl[] = { EACH_16(32, sl_xmit_bytes) };
+static const struct pma_field rcv_data_sl[] = { EACH_16(32, sl_rcv_bytes) };
+
 /**
  * struct pma_attr - an attribute made of counters
  * @id: attribute id
@@ -107,22 +129,22 @@ static const struct pma_attr pma_attrs[] = {
 	{ .id = PIB_PERF_RCV_ERR_DETAILS, .base = PIB_BASE_DETAILS, FIELDS(rcv_err_details) },
 	{ .id = PIB_PERF_XMIT_DISCARD_DETAILS, .base = PIB_BASE_DETAILS,
 	  FIELDS(xmit_discard_details) },
-	/* Nothing here counts by VL, by SL or by congestion: valid, and zero. */
+	{ .id = PIB_PERF_RCV_CON_CTRL, .base = PIB_BASE_DETAILS, FIELDS(rcv_con_ctrl) },
+	{ .id = PIB_PERF_VL_OP_PACKETS, .base = PIB_BASE_DETAILS, FIELDS(vl_op_packets) },
+	{ .id = PIB_PERF_VL_OP_DATA, .base = PIB_BASE_DETAILS, FIELDS(vl_op_data) },
+	{ .id = PIB_PERF_VL_XMIT_WAIT, .base = PIB_BASE_DETAILS, FIELDS(vl_xmit_wait) },
+	{ .id = PIB_PERF_SL_RCV_FECN, .base = PIB_BASE_DETAILS, FIELDS(sl_rcv_fecn) },
+	{ .id = PIB_PERF_SL_RCV_BECN, .base = PIB_BASE_DETAILS, FIELDS(sl_rcv_becn) },
+	{ .id = PIB_PERF_XMIT_DATA_SL, .base = PIB_BASE_DETAILS, FIELDS(xmit_data_sl) },
+	{ .id = PIB_PERF_RCV_DATA_SL, .base = PIB_BASE_DETAILS, FIELDS(rcv_data_sl) },
+	/* Nothing here counts these: valid, and zero. */
 	{ .id = PIB_PERF_OP_RCV },
 	{ .id = PIB_PERF_FLOW_CTL },
-	{ .id = PIB_PERF_VL_OP_PACKETS },
-	{ .id = PIB_PERF_VL_OP_DATA },
 	{ .id = PIB_PERF_VL_FLOW_CTL_ERRORS },
-	{ .id = PIB_PERF_VL_XMIT_WAIT },
 	{ .id = PIB_PERF_EXT_SPEEDS },
 	{ .id = PIB_PERF_SW_VL_CONGESTION },
-	{ .id = PIB_PERF_RCV_CON_CTRL },
-	{ .id = PIB_PERF_SL_RCV_FECN },
-	{ .id = PIB_PERF_SL_RCV_BECN },
 	{ .id = PIB_PERF_XMIT_CON_CTRL },
 	{ .id = PIB_PERF_VL_XMIT_TIME_CONG },
-	{ .id = PIB_PERF_XMIT_DATA_SL },
-	{ .id = PIB_PERF_RCV_DATA_SL },
 };
 
 static const struct pma_attr *find_attr(u16 id)
@@ -142,9 +164,17 @@ static u64 *counter(struct pib_counts *c, u8 index)
 	return (u64 *)c + index;
 }
 
+/* Is it one of the 16 that begin with @first? */
+static bool is_among(u8 index, u8 first)
+{
+	return index >= first && index < first + 16;
+}
+
 static bool is_data(u8 index)
 {
-	return index == COUNTER(xmit_bytes) || index == COUNTER(rcv_bytes);
+	return index == COUNTER(xmit_bytes) || index == COUNTER(rcv_bytes) ||
+	       is_among(index, COUNTER(sl_xmit_bytes)) || is_among(index, COUNTER(sl_rcv_bytes)) ||
+	       is_among(index, COUNTER(vl_xmit_bytes));
 }
 
 /* Data is counted in words of 4 bytes (16.1.3.5). */
@@ -341,21 +371,32 @@ static bool is_smp(const u8 *in)
 	return in[PIB_MAD_CLASS] == PIB_CLASS_SM_LID || in[PIB_MAD_CLASS] == PIB_CLASS_SM_DR;
 }
 
+static bool is_ours(const u8 *in)
+{
+	return in[PIB_MAD_CLASS] == PIB_CLASS_PERF || in[PIB_MAD_CLASS] == PIB_CLASS_CC;
+}
+
+/* Make the answer of @out, which is a copy of @in; false: none is due. */
+static bool gsa_answer(struct pib_port *p, const u8 *in, u8 *out, u64 now)
+{
+	if (in[PIB_MAD_CLASS] == PIB_CLASS_CC)
+		return pib_cc_process(p, in, out, now);
+	pib_put16(out + PIB_MAD_STATUS, in[PIB_MAD_CLASS] == PIB_CLASS_PERF ?
+		  perf_process(p, in, out, now) : PIB_STATUS_BAD_ATTR);
+	return true;
+}
+
 enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u64 now)
 {
-	bool perf = in[PIB_MAD_CLASS] == PIB_CLASS_PERF;
-	u16 status = PIB_STATUS_BAD_ATTR;
-
-	if (p->node->type == PIB_NODE_CA && (!perf || !wants_answer(in[PIB_MAD_METHOD])))
+	if (p->node->type == PIB_NODE_CA && (!is_ours(in) || !wants_answer(in[PIB_MAD_METHOD])))
 		return PIB_MAD_LOCAL;
 	if (!wants_answer(in[PIB_MAD_METHOD]) || is_smp(in))
 		return PIB_MAD_NONE;
 	memcpy(out, in, PIB_MAD_SIZE);
-	if (perf)
-		status = perf_process(p, in, out, now);
+	if (!gsa_answer(p, in, out, now))
+		return PIB_MAD_NONE;
 	out[PIB_MAD_METHOD] |= PIB_METHOD_RESPONSE;
 	if (in[PIB_MAD_METHOD] == PIB_METHOD_SET)
 		out[PIB_MAD_METHOD] = PIB_METHOD_GET_RESP;
-	pib_put16(out + PIB_MAD_STATUS, status);
 	return PIB_MAD_REPLY;
 }

@@ -98,6 +98,7 @@ struct Node {
 		ports.resize(num_ports + 1);
 		sl2vl.resize(num_ports + 1);
 		counts.resize(num_ports + 1);
+		congestion.resize(num_ports + 1);
 		for (auto &p : ports)
 			pointers.push_back(&p);
 		n.ports = pointers.data();
@@ -117,12 +118,14 @@ struct Node {
 	std::vector<std::array<uint32_t, 8>> mft;
 	std::vector<std::vector<std::array<uint8_t, 16>>> sl2vl;
 	std::vector<pib_counts> counts;
+	std::vector<pib_cc_ca> congestion;
 
 private:
 	void init_port(int i)
 	{
 		sl2vl[i].resize(is_switch() ? n.num_ports + 1 : 1);
 		ports[i].sl2vl = reinterpret_cast<uint8_t(*)[16]>(sl2vl[i].data());
+		ports[i].cc_ca = is_switch() ? nullptr : &congestion[i];
 		pib_port_init(&ports[i], &n, i, is_switch() ? n.guid : n.guid + i);
 	}
 };

@@ -62,7 +62,9 @@ TEST_F(Pma, CountersEachInItsPlace)
 		.symbol_err = 11, .link_recovery = 12, .link_downed = 13, .rcv_err = 14,
 		.rcv_remphys_err = 15, .rcv_switch_relay_err = 16, .xmit_discard = 17,
 		.xmit_constraint_err = 18, .rcv_constraint_err = 19, .local_integrity_err = 5,
-		.buffer_overrun = 6, .vl15_dropped = 20, .xmit_wait = 21, .qp1_dropped = 22,
+		.buffer_overrun = 6, .vl15_dropped = 20, .xmit_wait = 21, .qp1_dropped = 22, .rcv_fecn = 0, .rcv_becn = 0,
+		.sl_rcv_fecn = {}, .sl_rcv_becn = {}, .sl_xmit_bytes = {}, .sl_rcv_bytes = {},
+		.vl_xmit_pkts = {}, .vl_xmit_bytes = {}, .vl_xmit_wait = {},
 	};
 	Mad r = counters(ca, 1, 1);
 	const uint8_t *d = r.attribute();
@@ -100,6 +102,44 @@ TEST_F(Pma, CountersEachInItsPlace)
 	EXPECT_EQ(pib_get16(r.attribute() + 10), 16);
 	r = perf(ca, 1, PIB_METHOD_GET, PIB_PERF_XMIT_DISCARD_DETAILS, 1);
 	EXPECT_EQ(pib_get16(r.attribute() + 4), 17);
+}
+
+TEST_F(Pma, ByVlAndSl)
+{
+	struct {
+		uint16_t attr;
+		int bits;
+		bool data;
+		uint64_t (pib_counts::*first)[16];
+	} const rows[] = {
+		{PIB_PERF_VL_OP_PACKETS, 16, false, &pib_counts::vl_xmit_pkts},
+		{PIB_PERF_VL_OP_DATA, 32, true, &pib_counts::vl_xmit_bytes},
+		{PIB_PERF_VL_XMIT_WAIT, 16, false, &pib_counts::vl_xmit_wait},
+		{PIB_PERF_SL_RCV_FECN, 32, false, &pib_counts::sl_rcv_fecn},
+		{PIB_PERF_SL_RCV_BECN, 32, false, &pib_counts::sl_rcv_becn},
+		{PIB_PERF_XMIT_DATA_SL, 32, true, &pib_counts::sl_xmit_bytes},
+		{PIB_PERF_RCV_DATA_SL, 32, true, &pib_counts::sl_rcv_bytes},
+	};
+	const auto value = [](const Mad &r, int bits, int i) {
+		const uint8_t *d = r.attribute() + 4 + i * bits / 8;
+		return bits == 16 ? pib_get16(d) : pib_get32(d);
+	};
+
+	for (const auto &row : rows) {
+		for (int i = 0; i < 16; i++)
+			(ca.counts[1].*row.first)[i] = 400 + 4 * i;
+		Mad r = perf(ca, 1, PIB_METHOD_GET, row.attr, 1);
+		for (int i = 0; i < 16; i++)
+			EXPECT_EQ(value(r, row.bits, i), row.data ? 100u + i : 400u + 4 * i) << row.attr;
+		r = perf(ca, 1, PIB_METHOD_SET, row.attr, 1, 1 << 5);
+		EXPECT_EQ(value(r, row.bits, 5), 0u) << row.attr << ": selected";
+		EXPECT_NE(value(r, row.bits, 6), 0u) << row.attr << ": not selected";
+	}
+	ca.counts[1].rcv_fecn = 7;
+	ca.counts[1].rcv_becn = 8;
+	Mad r = perf(ca, 1, PIB_METHOD_GET, PIB_PERF_RCV_CON_CTRL, 1);
+	EXPECT_EQ(pib_get32(r.attribute() + 4), 7u);
+	EXPECT_EQ(pib_get32(r.attribute() + 8), 8u);
 }
 
 TEST_F(Pma, SaturationAndWrap)
@@ -244,7 +284,9 @@ TEST_F(Pma, SamplesOfEachCounterAtASwitchPort)
 			.rcv_remphys_err = 0, .rcv_switch_relay_err = 0, .xmit_discard = 0,
 			.xmit_constraint_err = 0, .rcv_constraint_err = 0,
 			.local_integrity_err = 0, .buffer_overrun = 0, .vl15_dropped = 0,
-			.xmit_wait = 5, .qp1_dropped = 0};
+			.xmit_wait = 5, .qp1_dropped = 0, .rcv_fecn = 0, .rcv_becn = 0,
+			.sl_rcv_fecn = {}, .sl_rcv_becn = {}, .sl_xmit_bytes = {}, .sl_rcv_bytes = {},
+			.vl_xmit_pkts = {}, .vl_xmit_bytes = {}, .vl_xmit_wait = {}};
 	now += 10000;
 	Mad r = ask(sw, 0, make_mad(PIB_CLASS_PERF, PIB_METHOD_GET, PIB_PERF_SAMPLES_RESULT, 3));
 	const uint32_t expected[] = {0, 10, 20, 3, 4, 5};
@@ -268,7 +310,7 @@ TEST_F(Pma, Refusals)
 
 TEST_F(Pma, OtherClasses)
 {
-	for (uint8_t cls : {0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0F, 0x21, 0x32, 0x03}) {
+	for (uint8_t cls : {0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0F, 0x32, 0x03}) {
 		Mad r = ask(sw, 0, make_mad(cls, PIB_METHOD_GET, 1));
 		EXPECT_EQ(result, PIB_MAD_REPLY) << int(cls);
 		EXPECT_EQ(r.method(), PIB_METHOD_GET_RESP);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Congestion control (IBA Annex A10): the agent of class 0x21, and what its tables
+ * make of packets. A switch port whose queue is longer than its threshold marks
+ * packets (FECN); the receiver tells the sender (BECN); the sender's index into its
+ * congestion control table grows, by which it waits between packets, and shrinks again
+ * with time.
+ */
+#ifndef PIB_PROTO_CC_H
+#define PIB_PROTO_CC_H
+
+#include "env.h"
+
+struct pib_hdrs;
+struct pib_node;
+struct pib_port;
+
+#define PIB_CC_BLOCKS		2	/* of the congestion control table */
+#define PIB_CC_BLOCK_ENTRIES	64
+#define PIB_CC_ENTRIES		(PIB_CC_BLOCKS * PIB_CC_BLOCK_ENTRIES)
+#define PIB_CC_SW_EVENTS	15	/* in a CongestionLog */
+#define PIB_CC_CA_EVENTS	13
+
+/**
+ * struct pib_cc_sw_event - a packet that a switch has marked
+ * @slid: its source
+ * @dlid: and destination
+ * @sl: service level
+ * @at: when, units of 1.024 us
+ */
+struct pib_cc_sw_event {
+	u16 slid;
+	u16 dlid;
+	u8 sl;
+	u32 at;
+};
+
+/**
+ * struct pib_cc_ca_event - a flow whose index has passed the trigger threshold
+ * @qpn: own QP
+ * @remote_qpn: the other end's
+ * @remote_lid: and its LID
+ * @sl: service level
+ * @at: when, units of 1.024 us
+ */
+struct pib_cc_ca_event {
+	u32 qpn;
+	u32 remote_qpn;
+	u16 remote_lid;
+	u8 sl;
+	u32 at;
+};
+
+/**
+ * struct pib_cc_node - congestion control of a node; guarded by the node's lock
+ * @key: CC_Key
+ * @protect: CC_KeyProtectBit: the key is not shown to who does not have it
+ * @lease: CC_KeyLeasePeriod, s
+ * @lease_end: ns, 0: no lease is running
+ * @violations: CC_KeyViolations
+ * @control_map: SwitchCongestionSetting.Control_Map: which of the next are used
+ * @victim_mask: ports that mark even if others hold them up; stored
+ * @credit_mask: ports that do credit starvation marking; stored
+ * @threshold: 0: no marking, 1 .. 15: the higher the sooner
+ * @packet_size: in 64 bytes; smaller packets are not marked
+ * @cs_threshold: stored
+ * @cs_return_delay: stored
+ * @marking_rate: packets left alone between two that are marked
+ * @events: marked packets, since the log was read
+ * @event_ports: ports that have marked
+ * @sw_log: switches: the last events, at @events modulo its size
+ */
+struct pib_cc_node {
+	u64 key;
+	bool protect;
+	u16 lease;
+	u64 lease_end;
+	u16 violations;
+
+	u32 control_map;
+	u8 victim_mask[32];
+	u8 credit_mask[32];
+	u8 threshold;
+	u8 packet_size;
+	u8 cs_threshold;
+	u16 cs_return_delay;
+	u16 marking_rate;
+	u16 events;
+	u8 event_ports[32];
+	struct pib_cc_sw_event sw_log[PIB_CC_SW_EVENTS];
+};
+
+/* An element of SwitchPortCongestionSetting; as struct pib_cc_node, for one port if @valid. */
+struct pib_cc_sw_port {
+	bool valid;
+	u8 control_type;
+	u8 threshold;
+	u8 packet_size;
+	u16 marking_rate;
+	u16 unmarked;	/* eligible packets since the last that was marked */
+};
+
+/**
+ * struct pib_cc_entry - CACongestionSetting of a service level
+ * @timer: units of 1.024 us in which the index goes down by one
+ * @increase: by how much it goes up with a BECN
+ * @threshold: at which index an event is logged
+ * @min: what it never goes below
+ */
+struct pib_cc_entry {
+	u16 timer;
+	u8 increase;
+	u8 threshold;
+	u8 min;
+};
+
+/**
+ * struct pib_cc_ca - congestion control of an HCA's port; guarded by the node's lock. The
+ *	data path reads single words of it
+ * @port_control: Port_Control
+ * @control_map: service levels to which it applies
+ * @entry: per service level
+ * @limit: CCTI_Limit
+ * @table: congestion control table: shift in the upper two bits, multiplier in the others
+ * @events: threshold events since the log was read
+ * @event_sls: service levels that had some
+ * @log: the last events, at @events modulo its size
+ */
+struct pib_cc_ca {
+	u16 port_control;
+	u16 control_map;
+	struct pib_cc_entry entry[16];
+	u16 limit;
+	u16 table[PIB_CC_ENTRIES];
+	u16 events;
+	u16 event_sls;
+	struct pib_cc_ca_event log[PIB_CC_CA_EVENTS];
+};
+
+/**
+ * struct pib_cc_flow - congestion control of a QP at its sender
+ * @index: CCTI
+ * @since: ns: up to when @index is as it should be
+ * @next: ns: when the next packet may be sent
+ */
+struct pib_cc_flow {
+	u16 index;
+	u64 since;
+	u64 next;
+};
+
+/* Request @in to an agent of class 0x21 that has come by @p; @out holds a copy. False: no answer is due. */
+bool pib_cc_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
+
+/**
+ * pib_cc_marks() - is a packet that leaves by the switch port @p to be marked?
+ * @queued: how full the queue before it is, in 1/256
+ * @bytes: of the packet
+ *
+ * Without the node's lock; pib_cc_marked() then logs it.
+ */
+bool pib_cc_marks(struct pib_port *p, u32 queued, u32 bytes);
+/* A packet was marked at @p. Under the node's lock. */
+void pib_cc_marked(struct pib_port *p, const struct pib_hdrs *h, u64 now);
+
+/*
+ * A BECN came for a flow of service level @sl through the HCA's port @p. True: its index
+ * has passed the trigger threshold, pib_cc_triggered() logs it.
+ */
+bool pib_cc_becn(const struct pib_port *p, struct pib_cc_flow *f, u8 sl, u64 now);
+void pib_cc_triggered(struct pib_port *p, u8 sl, u32 qpn, u32 remote_qpn, u16 remote_lid, u64 now);
+
+/* @bytes (at most 64 KiB) of a flow are being sent: sets when the next may be. @mbps: of the link. */
+void pib_cc_sent(const struct pib_port *p, struct pib_cc_flow *f, u8 sl, u32 bytes, u32 mbps,
+		 u64 now);
+
+#endif

@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The agents on QP1: performance management by VL and SL and for all ports, congestion control, and what other
+# classes are told.
+#
+#	pib0 --- sa/4 --- sb/4 --- pib1, all in h1
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
+
+ktap_plan 50
+LAYOUT=netns
+hosts_make 2
+
+both_active() { grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state && grep -q ACTIVE /sys/class/infiniband/pib1/ports/1/state; }
+chain() {
+	h 1 pibctl add pib0 netdev eth0 && h 1 pibctl add pib1 netdev eth0 &&
+		h 1 pibctl switch add sa ports 4 && h 1 pibctl switch add sb ports 4 &&
+		h 1 pibctl link del pib0/1 && h 1 pibctl link del pib1/1 &&
+		h 1 pibctl link add pib0/1 sa/1 && h 1 pibctl link add sa/4 sb/4 && h 1 pibctl link add sb/1 pib1/1
+}
+# run PROGRAM ARGS...: from pib1 to pib0
+run() {
+	h 1 timeout 100 "$1" -d pib0 "${@:2}" >/tmp/pair.server 2>&1 &
+	local server=$!
+	wait_for 20 sh -c "ip netns exec h1 ss -Hltn | grep -q :18515" &&
+		h 1 timeout 100 "$1" -d pib1 "${@:2}" 127.0.0.1 >/tmp/pair.client 2>&1 && wait $server && return 0
+	kill $server 2>/dev/null
+	wait $server
+	tail -n 5 /tmp/pair.client /tmp/pair.server
+	return 1
+}
+write_bw() { run ib_write_bw -s 65536 -n "$1" -F -p 18515; }
+bandwidth() { awk '$1 == 65536 { print int($4 * 1000) }' /tmp/pair.client; }
+more() { echo "$1 $2"; [ "${1:-0}" -gt "${2:-0}" ]; }
+# It fails, and not for want of an answer.
+fast() {
+	local start=$SECONDS
+	h 1 timeout 60 "$@" && return 1
+	[ $((SECONDS - start)) -lt 20 ]
+}
+same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
+
+check "a chain of two switches" chain
+sm_start 1
+check "ACTIVE" wait_for 60 both_active
+lid() { h 1 pibctl -j show "$1" | jq "[.. | objects | .lid? // empty][0]"; }
+SA=$(lid sa) SB=$(lid sb) P0=$(lid pib0) P1=$(lid pib1)
+pma() { h 1 timeout 20 perfquery -C pib0 "${@:2}" | sed -n "s/^$1:\.*//p"; }
+
+# By VL and SL. Management has SL 0, so the counts of SL 5 stand still while they are asked for.
+check "traffic on SL 5" run ibv_rc_pingpong -n 50 -l 5
+for option in --xmtsl --rcvsl --xmtdisc --rcverr --extended_speeds --oprcvcounters --flowctlcounters --vloppackets \
+	--vlopdata --vlxmitflowctlerrors --vlxmitcounters --swportvlcong --rcvcc --slrcvfecn --slrcvbecn --xmitcc \
+	--vlxmittimecc --smplctl; do
+	check "perfquery $option: a switch" h 1 timeout 20 perfquery -C pib0 $option "$SB" 4
+done
+DATA=$(pma XmtDataSL5 --xmtsl "$SB" 4)
+check "data by SL" more "$DATA" 50000
+check "data by VL: the same" same "$(pma PortVLOpData5 --vlopdata "$SB" 4)" "$DATA"
+check "what one end sends the other receives" same "$(pma RcvDataSL5 --rcvsl "$SA" 4)" "$DATA"
+check "packets by VL" more "$(pma PortVLOpPackets5 --vloppackets "$SB" 4)" 100
+check "an HCA's data" same "$(pma XmtDataSL5 --xmtsl "$P1" 1)" "$DATA"
+check "no other SL" same "$(pma XmtDataSL6 --xmtsl "$SB" 4)" 0
+check "cleared" h 1 timeout 20 perfquery -C pib0 --xmtsl -R "$SB" 4
+check "it is" same "$(pma XmtDataSL5 --xmtsl "$SB" 4)" 0
+
+# All ports of a switch at once; the questions themselves are counted as well.
+sum() { echo $(($(pma PortXmitPkts "$SB" 1) + $(pma PortXmitPkts "$SB" 4))); }
+between() { echo "$@"; [ "$1" -gt 100 ] && [ "$1" -le "$2" ] && [ "$2" -le "$3" ]; }
+check "port 255 is the sum" between "$(sum)" "$(pma PortXmitPkts "$SB" 255)" "$(sum)"
+check "a port that is not there" fast perfquery -C pib0 "$SB" 77
+
+# Congestion control: settings.
+cc() { h 1 timeout 20 ibccquery -C pib0 "$@"; }
+cc_field() { cc "${@:2}" | sed -n "s/^$1:\.*//p" | head -n 1; }
+conf() { h 1 timeout 20 ibccconfig -C pib0 "$@"; }
+check "an HCA's table has two blocks" same "$(cc_field ControlTableCap CI "$P1")" 2
+check "set: table" conf CT "$P1" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
+check "get: table" same "$(cc_field CCTI_Limit CT "$P1") $(cc CT "$P1" | grep -c CCT_Multiplier:.*16383)" "63 64"
+check "set: CA" conf CS "$P1" 0 0xffff 0 1 1 0
+check "get: CA" same "$(cc_field CCTI_Increase CS "$P1")" 1
+check "a switch has no CA setting" fast ibccquery -C pib0 CS "$SB"
+check "set: a switch port" conf SP "$SB" 4 1 0 15 0 0
+check "get: a switch port" same "$(cc_field Threshold SP "$SB" 4)" 0x0f
+check "set: the key" conf CK "$SB" 0x77 1 0 0
+check "without the key: no" sh -c "! ip netns exec h1 timeout 20 ibccconfig -C pib0 SP $SB 4 0 0 0 0 0"
+check "violations" more "$(cc_field CC_KeyViolations CK "$SB")" 0
+check "with the key: yes" conf -c 0x77 CK "$SB" 0 0 0 0
+
+# Congestion control: what it does. The cable between the switches is the bottleneck.
+conf CT "$P1" 0 0 0:0
+h 1 pibctl link set sa/4 rate 400M
+write_bw 200 >/dev/null
+before=$(bandwidth)
+wait_pma() { pma PortXmitWait "$P1" 1; }
+check "marked where the queue is" more "$(cc_field LogEventsCounter CL "$SB")" 0
+check "FECN at the receiver" more "$(pma PortPktRcvFECN --rcvcc "$P0" 1)" 0
+check "BECN at the sender" more "$(pma PortPktRcvBECN --rcvcc "$P1" 1)" 0
+check "the sender had to wait for the cable" more "$(wait_pma)" 0
+conf CT "$P1" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
+write_bw 40 >/dev/null
+check "with a table: it sends less" more $((before / 2)) "$(bandwidth)"
+check "with a table: it logs why" more "$(cc_field ThresholdEventCounter CL "$P1")" 0
+
+# Other classes.
+check "vendor class: refused, not silent" fast vendstat -C pib0 -N "$SB"
+ktap_end
