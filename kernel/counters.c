@@ -16,11 +16,15 @@ struct rdma_hw_stats *pib_stats_alloc(void)
 void pib_stats_sum(const struct pib_stats __percpu *stats, struct rdma_hw_stats *sum)
 {
 	int cpu, i;
+	u64 n;
 
-	memset(sum->value, 0, PIB_STATS * sizeof(*sum->value));
-	for_each_possible_cpu(cpu)
-		for (i = 0; i < PIB_STATS; i++)
-			sum->value[i] += READ_ONCE(per_cpu_ptr(stats, cpu)->v[i]);
+	/* ib_core reads values while they are brought up to date: they never go back */
+	for (i = 0; i < PIB_STATS; i++) {
+		n = 0;
+		for_each_possible_cpu(cpu)
+			n += READ_ONCE(per_cpu_ptr(stats, cpu)->v[i]);
+		sum->value[i] = n;
+	}
 }
 
 struct rdma_hw_stats *pib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num)

@@ -85,8 +85,9 @@ static void cq_notify(struct pib_cq *cq)
 
 	if (get_cpu() == cq->cpu || !cpu_online(cq->cpu))
 		cq_call(cq);
-	else if (atomic_inc_return(&cq->due) == 1)
-		smp_call_function_single_async(cq->cpu, &cq->upcall);
+	else if (atomic_inc_return(&cq->due) == 1 &&
+		 smp_call_function_single_async(cq->cpu, &cq->upcall))
+		cq_upcall(cq);
 	put_cpu();
 }
 
