@@ -51,6 +51,7 @@ two() {
 }
 
 program || bail "pib-ops cannot be built"
+echo 24 >/proc/sys/vm/nr_hugepages
 ktap_plan "$(wc -w <<<"$LAYOUTS")"
 hosts_make 2
 for layout in $LAYOUTS; do "$layout" "$@"; done

@@ -6,7 +6,7 @@
 #	perftest.sh [PART OF A CASE'S NAME]...
 #
 # By default each program runs with each connection type and, over RC, with each option. FULL=1: every option with
-# every type, and all sizes (-a).
+# every type, and all sizes (-a). QUICK=1: each program with each type, and each option with one program.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
@@ -14,6 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cases.sh"
 trap hosts_clean EXIT
 FULL=${FULL:-}
+QUICK=${QUICK:-}
 N=${N:-100}
 
 types() {
@@ -48,7 +49,7 @@ options() {
 		echo "-n $N $size -b"
 		[ "$2" = UD ] || echo "-n $N $size -q 64"
 		echo "-n $N $size -Q 10 -t 50"
-		echo "-n $N $size -l 8"
+		echo "-n $N $size -l 10"
 		;;
 	esac
 	case $1 in
@@ -62,7 +63,21 @@ options() {
 	echo "-n $N $size --use_old_post_send"
 }
 
+# The first program that takes it stands for every option.
+quick() {
+	awk '{
+		option = $0
+		sub(/^[^ ]* -c [^ ]* /, "", option)
+		gsub(/-[ns] [0-9]+| /, "", option)
+		if (option == "" || !seen[option]++) print
+	}'
+}
+
 cases() {
+	if [ -n "$QUICK" ]; then all_cases | quick; else all_cases; fi
+}
+
+all_cases() {
 	local program type
 	for program in ib_{send,write,read,atomic}_{bw,lat}; do
 		for type in $(types "$program"); do
