@@ -14,14 +14,14 @@ DKMS := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u O dkms
 
 PIBSRC := $(DESTDIR)/usr/src/pib-$(VERSION)
 
-.PHONY: all module provider pibctl clean
+.PHONY: all module provider pibctl pibnetd clean
 all: module pibctl provider
 
 module:
 	@[ -d '$(KDIR)' ] || { \
 		echo "make: no kernel headers in $(KDIR)." >&2; \
 		echo "make: install the headers of this kernel, or name another one: make KDIR=/lib/modules/VERSION/build" >&2; \
-		echo "make: ('make provider pibctl' needs none, and the lab in selftests/vm brings its own)" >&2; \
+		echo "make: ('make provider pibctl pibnetd' needs none, and the lab in selftests/vm brings its own)" >&2; \
 		exit 1; }
 	$(MAKE) -C $(KDIR) O= M=$(CURDIR)/kernel CONFIG_INFINIBAND_PIB=m modules
 
@@ -30,6 +30,10 @@ provider:
 
 pibctl:
 	$(MAKE) -C tools/pibctl O=$(O)/pibctl
+
+# With pibping. Neither is built or installed by the other targets yet.
+pibnetd:
+	$(MAKE) -C tools/pibnetd O=$(O)/pibnetd
 
 .PHONY: install install-module install-user uninstall
 install: install-module install-user
@@ -73,7 +77,7 @@ bench:
 clean:
 	find kernel \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' \
 		-o -name Module.symvers -o -name modules.order \) -delete
-	rm -rf $(O)/pibctl $(O)/provider $(O)/unit $(O)/lab/layer-* $(O)/lab/runs
+	rm -rf $(O)/pibctl $(O)/pibnetd $(O)/provider $(O)/unit $(O)/lab/layer-* $(O)/lab/runs
 
 distclean: clean
 	rm -rf $(O)

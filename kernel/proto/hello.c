@@ -25,6 +25,7 @@ enum hello_off {
 	OFF_ACK = 64,
 	OFF_SPEED_EN = 68,
 	OFF_EXT_SPEED_EN = 69,
+	OFF_REFUSAL = 70,
 	OFF_LIDS = 72,
 	OFF_DESC = 88,
 };
@@ -58,6 +59,7 @@ size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
 	pib_put32(out + OFF_ACK, h->ack);
 	out[OFF_SPEED_EN] = h->speed_en;
 	out[OFF_EXT_SPEED_EN] = h->ext_speed_en;
+	out[OFF_REFUSAL] = h->refusal;
 	for (i = 0; i < h->num_lids && i < PIB_HELLO_LIDS; i++)
 		pib_put16(out + OFF_LIDS + 2 * i, h->lids[i]);
 	memcpy(out + OFF_DESC, h->desc, sizeof(h->desc));
@@ -109,6 +111,7 @@ static void fields_get(struct pib_hello *h, const u8 *buf)
 	h->ack = pib_get32(buf + OFF_ACK);
 	h->speed_en = buf[OFF_SPEED_EN];
 	h->ext_speed_en = buf[OFF_EXT_SPEED_EN];
+	h->refusal = buf[OFF_REFUSAL];
 	for (i = 0; i < PIB_HELLO_LIDS; i++)
 		h->lids[i] = i < h->num_lids ? pib_get16(buf + OFF_LIDS + 2 * i) : 0;
 	desc_get(h->desc, buf + OFF_DESC);
@@ -124,4 +127,17 @@ int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *bu
 	*to_link_id = pib_get32(buf + OFF_LINK);
 	fields_get(h, buf);
 	return values_ok(h) ? 0 : -1;
+}
+
+const char *pib_hello_refusal_text(u8 refusal)
+{
+	static const char *const texts[] = {
+		[PIB_REFUSED_NOT] = "no reason given",
+		[PIB_REFUSED_FULL] = "every port is taken",
+		[PIB_REFUSED_FABRIC] = "no switch of this fabric there",
+		[PIB_REFUSED_KEY] = "the fabric's key is another one",
+		[PIB_REFUSED_CLOSED] = "strangers get no port",
+	};
+
+	return texts[refusal < sizeof(texts) / sizeof(texts[0]) ? refusal : PIB_REFUSED_NOT];
 }

@@ -40,6 +40,16 @@ enum pib_hello_caps {
 	PIB_CAP_KEYED = 1 << 2,		/* hello is authenticated */
 	PIB_CAP_STANDALONE = 1 << 3,	/* @lids are to be routed without an SM */
 	PIB_CAP_AUTO = 1 << 4,		/* a trunk, made by discovery: one between two nodes */
+	PIB_CAP_PROBE = 1 << 5,		/* HELLO with link id 0: only wants to know who is there */
+};
+
+/* Why a hello gets no link; in the BYE that answers it. */
+enum pib_hello_refusal {
+	PIB_REFUSED_NOT = 0,		/* an ordinary BYE */
+	PIB_REFUSED_FULL = 1,		/* every port is taken */
+	PIB_REFUSED_FABRIC = 2,		/* no switch of this fabric here */
+	PIB_REFUSED_KEY = 3,		/* the fabric's key is another one */
+	PIB_REFUSED_CLOSED = 4,		/* strangers get no port */
 };
 
 enum pib_hello_role {
@@ -68,6 +78,7 @@ enum pib_hello_role {
  * @ext_speed_en: as struct pib_port.ext_speed_en
  * @down: 1: the sender's port is disabled or has the cable out: link is kept, port is Down
  * @keepalive_ms: sender will be heard at least this often
+ * @refusal: BYE: enum pib_hello_refusal
  * @desc: NodeDescription, NUL padded
  * @num_lids: entries in @lids
  * @lids: standalone LIDs behind the sender
@@ -90,6 +101,7 @@ struct pib_hello {
 	u8 ext_speed_en;
 	u8 down;
 	u16 keepalive_ms;
+	u8 refusal;
 	char desc[64];
 	u8 num_lids;
 	u16 lids[PIB_HELLO_LIDS];
@@ -111,6 +123,9 @@ size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
  * comes out NUL-terminated and without control characters.
  */
 int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *buf, size_t len);
+
+/* What enum pib_hello_refusal means, for users. */
+const char *pib_hello_refusal_text(u8 refusal);
 
 enum pib_link_state {
 	PIB_LINK_IDLE,		/* no peer heard: hello is sent slowly */

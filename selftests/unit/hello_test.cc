@@ -150,6 +150,19 @@ TEST(Hello, DescriptionIsTamed)
 	EXPECT_EQ(uint8_t(h.desc[3]), 0xC3);
 }
 
+TEST(Hello, RefusalTravelsAndHasAText)
+{
+	pib_hello h = sample(), out;
+
+	h.refusal = PIB_REFUSED_KEY;
+	Bytes b = build(h, PIB_DG_BYE);
+	EXPECT_EQ(b[70], PIB_REFUSED_KEY);
+	ASSERT_EQ(parse(b, &out), 0);
+	EXPECT_EQ(out.refusal, PIB_REFUSED_KEY);
+	EXPECT_STREQ(pib_hello_refusal_text(PIB_REFUSED_KEY), "the fabric's key is another one");
+	EXPECT_STREQ(pib_hello_refusal_text(255), pib_hello_refusal_text(PIB_REFUSED_NOT));
+}
+
 TEST(Hello, Tag)
 {
 	EXPECT_EQ(pib_link_tag(0x123456789ABCDEF0), 0xDEF0);

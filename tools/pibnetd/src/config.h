@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+// The configuration: switches, who may listen where, and cables.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "address.h"
+#include "pibctl/src/model.h"
+#include "switch.h"
+
+namespace pibnetd {
+
+/// A cable that the configuration asks for: exactly one of b and peer is set.
+struct CableConfig {
+  pibctl::End a;
+  std::optional<pibctl::End> b;
+  std::optional<Address> peer;
+
+  bool operator==(const CableConfig&) const = default;
+};
+
+struct Config {
+  std::vector<Address> listen;
+  std::string control;
+  std::string state;
+  std::vector<SwitchConfig> switches;
+  std::vector<CableConfig> cables;
+};
+
+/// Reads JSON. A refusal names the place: "switches[1].ports must be ...".
+Result<Config> parse_config(std::string_view text);
+Result<Config> read_config(const std::string& path);
+/// Gives switches without a GUID one that stays the same on this machine, and what else is missing.
+void complete_config(Config& config);
+
+}  // namespace pibnetd

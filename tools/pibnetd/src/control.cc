@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "control.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "pibctl/src/counter_names.h"
+#include "pibctl/src/parse.h"
+#include "pibctl/src/show.h"
+
+namespace pibnetd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Request {
+  Core& core;
+  const ControlHooks& hooks;
+  const Json& body;
+  std::uint64_t now;
+};
+
+/// LinkSpeedActive and LinkSpeedExtActive as one number, enum ib_port_speed.
+std::uint16_t speed_of(const pib_port& p) {
+  if (!p.ext_speed_act) return p.speed_act ? p.speed_act : 1;
+  return static_cast<std::uint16_t>(p.ext_speed_act << 4);
+}
+
+pibctl::Counters counters_of(const pib_counts& c) {
+  const std::pair<pib_c_attr, std::uint64_t> values[] = {
+      {PIB_C_XMIT_BYTES, c.xmit_bytes},
+      {PIB_C_RCV_BYTES, c.rcv_bytes},
+      {PIB_C_XMIT_PKTS, c.xmit_pkts},
+      {PIB_C_RCV_PKTS, c.rcv_pkts},
+      {PIB_C_UNICAST_XMIT, c.ucast_xmit},
+      {PIB_C_UNICAST_RCV, c.ucast_rcv},
+      {PIB_C_MCAST_XMIT, c.mcast_xmit},
+      {PIB_C_MCAST_RCV, c.mcast_rcv},
+      {PIB_C_SYMBOL_ERR, c.symbol_err},
+      {PIB_C_LINK_RECOVERY, c.link_recovery},
+      {PIB_C_LINK_DOWNED, c.link_downed},
+      {PIB_C_RCV_ERR, c.rcv_err},
+      {PIB_C_RCV_REMPHYS_ERR, c.rcv_remphys_err},
+      {PIB_C_RCV_SWITCH_RELAY_ERR, c.rcv_switch_relay_err},
+      {PIB_C_XMIT_DISCARD, c.xmit_discard},
+      {PIB_C_XMIT_CONSTRAINT_ERR, c.xmit_constraint_err},
+      {PIB_C_RCV_CONSTRAINT_ERR, c.rcv_constraint_err},
+      {PIB_C_LOCAL_INTEGRITY_ERR, c.local_integrity_err},
+      {PIB_C_VL15_DROPPED, c.vl15_dropped},
+      {PIB_C_XMIT_WAIT, c.xmit_wait},
+      {PIB_C_QP1_DROPPED, c.qp1_dropped},
+  };
+  pibctl::Counters counters;
+  for (const auto& name : pibctl::port_counter_names())
+    for (const auto& [attribute, value] : values)
+      if (attribute == name.attribute) counters.push_back({name.name, value});
+  return counters;
+}
+
+pibctl::Port port_model(const Port& port) {
+  pibctl::Port model;
+  const pib_port& p = port.p;
+  model.number = p.num;
+  model.guid = p.guid;
+  model.state = p.state;
+  model.physical_state = p.phys;
+  model.lid = p.lid;
+  model.lmc = p.lmc;
+  model.sm_lid = p.sm_lid;
+  model.mtu = pib_mtu_bytes(p.nbr_mtu);
+  model.width = p.width_act;
+  model.speed = speed_of(p);
+  model.counters = counters_of(port.counts);
+  return model;
+}
+
+std::vector<pibctl::Switch> switch_models(const Core& core) {
+  std::vector<pibctl::Switch> models;
+  for (const auto& node : core.switches()) {
+    pibctl::Switch& model = models.emplace_back();
+    model.name = node->config.name;
+    model.description = std::string(node->node.desc);
+    model.node_guid = node->node.guid;
+    model.num_ports = node->node.num_ports;
+    for (const auto& port : node->ports) model.ports.push_back(port_model(*port));
+  }
+  return models;
+}
+
+pibctl::Endpoint endpoint(const Address& address) {
+  pibctl::Endpoint model;
+  model.v6 = address.family == AF_INET6;
+  model.address = address.bytes;
+  model.port = address.port;
+  return model;
+}
+
+pibctl::UdpLink udp_model(const Link& link, std::uint64_t now) {
+  pibctl::UdpLink model;
+  const pib_link_fsm& f = link.fsm;
+  model.netdev = "udp";
+  model.peer = endpoint(link.path.remote);
+  model.local_id = f.local_id;
+  model.remote_id = f.remote_id;
+  model.up = f.plugged;
+  model.restarts = f.restarts;
+  if (f.last_heard)
+    model.last_heard_ms = static_cast<std::uint32_t>((now - f.last_heard) / PIB_NSEC_PER_MSEC);
+  if (!link.established()) return model;
+  model.peer_node_guid = f.peer_node_guid;
+  model.peer_port = f.peer_port_num;
+  model.peer_description = std::string(f.peer_desc);
+  return model;
+}
+
+pibctl::End end_of(const Port& port) { return {port.owner->config.name, port.p.num}; }
+
+std::vector<pibctl::Link> link_models(const Core& core, std::uint64_t now) {
+  std::vector<pibctl::Link> models;
+  std::set<const Port*> told;
+  for (const auto& node : core.switches())
+    for (const auto& port : node->ports) {
+      // A cable inside is told once, by the end that comes first.
+      const bool cable = port->cable && !told.contains(port->cable);
+      if (!port->link && !cable) continue;
+      told.insert(port.get());
+      pibctl::Link& model = models.emplace_back();
+      model.a = end_of(*port);
+      model.plugged = !port->unplugged;
+      if (cable) {
+        model.b = end_of(*port->cable);
+        model.plugged = !port->unplugged && !port->cable->unplugged;
+      } else {
+        model.udp = udp_model(*port->link, now);
+        model.automatic = port->link->kind == LinkKind::accepted;
+      }
+    }
+  return models;
+}
+
+/// What pibctl would print.
+Json printed(const std::function<void(pibctl::Output&)>& show) {
+  const auto out = pibctl::make_json_output(false);
+  show(*out);
+  return Json::parse(out->str());
+}
+
+Result<Json> show(const Request& request) {
+  return printed([&](auto& out) { pibctl::show_switches(out, switch_models(request.core)); });
+}
+
+Result<Json> links(const Request& request) {
+  return printed([&](auto& out) {
+    const auto models = link_models(request.core, request.now);
+    pibctl::show_links(out, models);
+    pibctl::show_peers(out, models);
+  });
+}
+
+Result<Json> counters(const Request& request) {
+  return printed([&](auto& out) {
+    const auto models = switch_models(request.core);
+    std::vector<pibctl::CountedPort> ports;
+    for (const auto& node : models)
+      for (const auto& port : node.ports) ports.push_back({{node.name, port.number}, &port});
+    pibctl::show_counters(out, ports);
+  });
+}
+
+/// All sockets count together; an uplink for each place where the daemon listens would count twice.
+Result<Json> uplinks(const Request& request) {
+  return printed([&](auto& out) {
+    pibctl::Uplink model;
+    const auto listen = request.hooks.listen();
+    for (const Address& address : listen)
+      model.netdev += (model.netdev.empty() ? "" : ",") + format_address(address);
+    if (!listen.empty()) model.udp_port = listen.front().port;
+    for (const auto& name : pibctl::uplink_counter_names())
+      if (name.attribute < request.core.stats().counts.size())
+        model.counters.push_back({name.name, request.core.stats().counts[name.attribute]});
+    pibctl::show_uplinks(out, {model});
+  });
+}
+
+// ---- what changes something ----
+
+Result<Port*> named_port(const Request& request) {
+  if (!request.body.contains("port") || !request.body["port"].is_string())
+    return Error{"'port' must name a port: \"SWITCH/PORT\""};
+  const auto end = pibctl::parse_end(request.body["port"].get<std::string>());
+  if (!end) return end.error();
+  return request.core.find_port(*end);
+}
+
+Result<Json> plug(const Request& request) {
+  const auto port = named_port(request);
+  if (!port) return port.error();
+  if (!request.body.contains("plugged") || !request.body["plugged"].is_boolean())
+    return Error{"'plugged' must be true or false"};
+  if (!(*port)->link && !(*port)->cable)
+    return Error{fmt::format("no cable is plugged into {}", pibctl::format_end(end_of(**port)))};
+  request.core.plug(**port, request.body["plugged"].get<bool>(), request.now);
+  return Json::object();
+}
+
+Status read_chance(const Json& body, const char* key, double& out) {
+  if (!body.contains(key)) return success();
+  const bool fits = body[key].is_number() && body[key].get<double>() >= 0 &&
+                    body[key].get<double>() <= 1;
+  if (!fits) return Error{fmt::format("'{}' must be a number from 0 to 1", key)};
+  out = body[key].get<double>();
+  return success();
+}
+
+Json faults_of(const Port& port) {
+  const FaultSettings& s = port.faults.settings();
+  const FaultCounts& c = port.faults.counts;
+  return {{"node", port.owner->config.name},
+          {"port", port.p.num},
+          {"loss", s.loss},
+          {"corrupt", s.corrupt},
+          {"duplicate", s.duplicate},
+          {"seed", s.seed},
+          {"lost", c.lost},
+          {"corrupted", c.corrupted},
+          {"duplicated", c.duplicated}};
+}
+
+Result<Json> list_faults(const Request& request) {
+  Json list = Json::array();
+  for (const auto& node : request.core.switches())
+    for (const auto& port : node->ports)
+      if (port->faults.any()) list.push_back(faults_of(*port));
+  return Json{{"faults", list}};
+}
+
+Result<Json> faults(const Request& request) {
+  if (!request.body.contains("port")) return list_faults(request);
+  const auto port = named_port(request);
+  if (!port) return port.error();
+  FaultSettings settings;
+  for (const auto& [key, chance] : {std::pair{"loss", &settings.loss},
+                                    std::pair{"corrupt", &settings.corrupt},
+                                    std::pair{"duplicate", &settings.duplicate}})
+    if (auto read = read_chance(request.body, key, *chance); !read) return read.error();
+  if (request.body.contains("seed")) {
+    if (!request.body["seed"].is_number_unsigned()) return Error{"'seed' must be a number"};
+    settings.seed = request.body["seed"].get<std::uint64_t>();
+  }
+  (*port)->faults.set(settings);
+  return Json{{"faults", Json::array({faults_of(**port)})}};
+}
+
+Result<Json> reload(const Request& request) {
+  if (auto done = request.hooks.reload(); !done) return done.error();
+  return Json::object();
+}
+
+struct Command {
+  std::string_view name;
+  std::initializer_list<std::string_view> keys;
+  Result<Json> (*run)(const Request&);
+};
+
+const Command kCommands[] = {
+    {"show", {}, show},
+    {"links", {}, links},
+    {"counters", {}, counters},
+    {"uplinks", {}, uplinks},
+    {"plug", {"port", "plugged"}, plug},
+    {"faults", {"port", "loss", "corrupt", "duplicate", "seed"}, faults},
+    {"reload", {}, reload},
+};
+
+Result<Json> run(Core& core, const ControlHooks& hooks, const Json& body, std::uint64_t now) {
+  if (!body.is_object() || !body.contains("command") || !body["command"].is_string())
+    return Error{"a request is an object with a \"command\""};
+  const auto name = body["command"].get<std::string>();
+  for (const Command& command : kCommands) {
+    if (command.name != name) continue;
+    for (const auto& [key, value] : body.items())
+      if (key != "command" &&
+          std::find(command.keys.begin(), command.keys.end(), key) == command.keys.end())
+        return Error{fmt::format("'{}' takes no '{}'", name, key)};
+    return command.run({core, hooks, body, now});
+  }
+  return Error{fmt::format("there is no command '{}'", name)};
+}
+
+}  // namespace
+
+std::string control_answer(Core& core, const ControlHooks& hooks, std::string_view request,
+                           std::uint64_t now) {
+  const Json body = Json::parse(request, nullptr, false);
+  const auto result = body.is_discarded() ? Result<Json>(Error{"a request is a line of JSON"})
+                                          : run(core, hooks, body, now);
+  Json answer;
+  answer["ok"] = static_cast<bool>(result);
+  answer["version"] = PIBNETD_VERSION;
+  if (result)
+    answer.update(*result);
+  else
+    answer["error"] = result.error().text;
+  return answer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace pibnetd

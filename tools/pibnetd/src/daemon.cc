@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "daemon.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "clock.h"
+#include "notify.h"
+#include "pibctl/src/key_file.h"
+#include "state.h"
+
+namespace pibnetd {
+namespace {
+
+/// Batches that one socket may fill before the others, and time, get their turn.
+constexpr int kRounds = 4;
+
+std::uint64_t random64() {
+  std::uint64_t drawn = 0;
+  while (::getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn)) {
+  }
+  return drawn;
+}
+
+Error system_error(std::string_view doing) {
+  return Error{fmt::format("cannot {}: {}", doing, std::strerror(errno)), errno};
+}
+
+void watch(int epoll, int fd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  ::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+std::string state_directory() {
+  const char* directory = std::getenv("STATE_DIRECTORY");
+  return directory ? std::string(directory) + "/ports" : std::string();
+}
+
+}  // namespace
+
+Result<Config> load_config(const Options& options) {
+  Config config;
+  if (!options.config.empty()) {
+    auto read = read_config(options.config);
+    if (!read) return read.error();
+    config = std::move(*read);
+  }
+  const bool single = options.ports || options.fabric || !options.key_file.empty();
+  if (single && !config.switches.empty())
+    return Error{"--ports, --fabric and --key-file are for the switch that there is without a "
+                 "configuration file; the file says it for each of its switches"};
+  if (!options.listen.empty()) config.listen = options.listen;
+  if (!options.control.empty()) config.control = options.control;
+  if (!options.state.empty()) config.state = options.state;
+  if (config.state.empty()) config.state = state_directory();
+  complete_config(config);
+  if (!single) return config;
+  SwitchConfig& node = config.switches.front();
+  if (options.ports) node.ports = *options.ports;
+  if (options.fabric) node.fabric = *options.fabric;
+  if (options.key_file.empty()) return config;
+  const auto key = pibctl::read_key_file(options.key_file);
+  if (!key) return key.error();
+  node.key = *key;
+  return config;
+}
+
+Daemon::Daemon(const Options& options, Log& log)
+    : options_(options),
+      log_(log),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      udp_(core_.stats()),
+      core_(udp_, log, random64),
+      server_(epoll_.get()) {
+  hooks_.reload = [this] { return reload(); };
+  hooks_.listen = [this] { return config_.listen; };
+}
+
+Status Daemon::start() {
+  if (!epoll_) return system_error("make an epoll instance");
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&set, signal);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  signals_ = Fd(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
+  if (!signals_) return system_error("receive signals");
+  watch(epoll_.get(), signals_.get());
+
+  auto config = load_config(options_);
+  if (!config) return config.error();
+  if (!config->state.empty()) {
+    auto had = read_state(config->state);
+    if (had)
+      core_.set_reservations(saved_ = *had);
+    else
+      log_.warning("state not read", {{"error", had.error().text}});
+  }
+  if (auto applied = apply(std::move(*config)); !applied) return applied;
+  watchdog_ = watchdog_interval();
+  notify_manager("READY=1");
+  log_.info("ready", {{"version", std::string(PIBNETD_VERSION)}});
+  return success();
+}
+
+Status Daemon::listen_anew(const std::vector<Address>& addresses) {
+  std::vector<Listening> opened;
+  for (const Address& address : addresses) {
+    const bool have = std::any_of(listening_.begin(), listening_.end(),
+                                  [&](const Listening& l) { return l.address == address; });
+    if (have) continue;
+    const auto socket = udp_.open(address);
+    if (!socket) {
+      // A host without IPv6 is no reason not to serve IPv4.
+      const bool optional = socket.error().code == EAFNOSUPPORT && addresses.size() > 1;
+      if (optional) continue;
+      for (const Listening& l : opened) udp_.close(l.socket);
+      return socket.error();
+    }
+    opened.push_back({address, *socket});
+  }
+  std::erase_if(listening_, [&](const Listening& l) {
+    const bool gone = std::find(addresses.begin(), addresses.end(), l.address) == addresses.end();
+    if (gone) udp_.close(l.socket);
+    return gone;
+  });
+  for (const Listening& l : opened) {
+    watch(epoll_.get(), udp_.descriptor(l.socket));
+    log_.info("listening", {{"address", format_address(l.address)}});
+  }
+  listening_.insert(listening_.end(), opened.begin(), opened.end());
+  return success();
+}
+
+/// What cannot be had leaves everything as it was.
+Status Daemon::apply(Config config) {
+  if (config.control != server_.path()) {
+    const std::string before = server_.path();
+    server_.close();
+    if (!config.control.empty()) {
+      if (auto opened = server_.open(config.control); !opened) {
+        if (!before.empty()) (void)server_.open(before);
+        return opened;
+      }
+      log_.info("control socket", {{"path", config.control}});
+    }
+  }
+  if (auto opened = listen_anew(config.listen); !opened) return opened;
+  if (auto done = core_.configure(config, clock_ns()); !done) return done;
+  config_ = std::move(config);
+  return success();
+}
+
+Status Daemon::reload() {
+  auto config = load_config(options_);
+  if (!config) return config.error();
+  return apply(std::move(*config));
+}
+
+void Daemon::reload_and_tell() {
+  notify_manager(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", clock_ns() / 1000));
+  if (const auto done = reload(); done)
+    log_.info("configuration reloaded");
+  else
+    log_.error("configuration not reloaded", {{"error", done.error().text}});
+  notify_manager("READY=1");
+}
+
+void Daemon::signals() {
+  signalfd_siginfo info;
+  while (::read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
+    if (info.ssi_signo == SIGHUP)
+      reload_and_tell();
+    else
+      running_ = false;
+  }
+}
+
+void Daemon::datagrams(unsigned socket) {
+  for (int round = 0; round < kRounds; round++) {
+    const std::uint64_t now = clock_ns();
+    const std::size_t n =
+        udp_.receive(socket, [&](const Arrival& arrival) { core_.receive(arrival, now); });
+    core_.flush(now);
+    if (!n) return;
+  }
+}
+
+void Daemon::event(int fd, std::uint32_t events) {
+  if (fd == signals_.get()) {
+    signals();
+    return;
+  }
+  for (const Listening& l : listening_) {
+    if (udp_.descriptor(l.socket) != fd) continue;
+    datagrams(l.socket);
+    return;
+  }
+  server_.handle(fd, events, [this](std::string_view line) {
+    return control_answer(core_, hooks_, line, clock_ns());
+  });
+}
+
+void Daemon::save_state() {
+  if (config_.state.empty() || core_.reservations() == saved_) return;
+  saved_ = core_.reservations();
+  if (const auto written = write_state(config_.state, saved_); !written)
+    log_.warning("state not saved", {{"error", written.error().text}});
+}
+
+int Daemon::wait_ms(std::uint64_t now) const {
+  std::uint64_t due = core_.deadline();
+  if (watchdog_) due = std::min(due, watchdog_due_);
+  if (due <= now) return 0;
+  return static_cast<int>(std::min<std::uint64_t>((due - now) / 1'000'000 + 1, 60'000));
+}
+
+Status Daemon::run() {
+  std::array<epoll_event, 32> events;
+  while (running_) {
+    const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                               wait_ms(clock_ns()));
+    if (n < 0 && errno != EINTR) return system_error("wait for events");
+    for (int i = 0; i < n; i++)
+      event(events[static_cast<std::size_t>(i)].data.fd, events[static_cast<std::size_t>(i)].events);
+    const std::uint64_t now = clock_ns();
+    if (now >= core_.deadline()) core_.timers(now);
+    if (watchdog_ && now >= watchdog_due_) {
+      notify_manager("WATCHDOG=1");
+      watchdog_due_ = now + watchdog_;
+    }
+    save_state();
+  }
+  notify_manager("STOPPING=1");
+  core_.close(clock_ns());
+  log_.info("stopped");
+  return success();
+}
+
+}  // namespace pibnetd

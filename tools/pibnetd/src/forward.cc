@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "forward.h"
+
+#include <algorithm>
+
+namespace pibnetd {
+namespace {
+
+constexpr unsigned kHopsMax = 64;
+constexpr std::uint8_t kVlManagement = 15;
+constexpr std::uint8_t kVlDiscard = 0xF;
+
+/// A port takes data from Armed on (7.2.7), SMPs from Initialize on.
+bool takes(const Port& in, const pib_hdrs& h) {
+  return in.p.state >= PIB_PORT_ARMED || (!h.dqpn && in.p.state >= PIB_PORT_INIT);
+}
+
+/// The VL on which the packet may leave; nothing if it may not.
+std::optional<std::uint8_t> vl_out(const Port& out, std::uint8_t in, const Packet& packet) {
+  if (!pib_port_admits(&out.p, packet.h.dqpn)) return {};
+  if (!packet.h.dqpn) return kVlManagement;
+  if (packet.payload_length > pib_mtu_bytes(out.p.nbr_mtu)) return {};
+  const std::uint8_t vl = pib_port_vl(&out.p, in, packet.h.sl);
+  if (vl == kVlDiscard) return {};
+  return vl;
+}
+
+void count_in(Port& port, const Packet& packet) {
+  port.counts.rcv_bytes += packet.length;
+  port.counts.rcv_pkts++;
+  (pib_lid_is_mcast(packet.h.dlid) ? port.counts.mcast_rcv : port.counts.ucast_rcv)++;
+}
+
+void count_out(Port& port, const Packet& packet) {
+  port.counts.xmit_bytes += packet.length;
+  port.counts.xmit_pkts++;
+  (pib_lid_is_mcast(packet.h.dlid) ? port.counts.mcast_xmit : port.counts.ucast_xmit)++;
+}
+
+}  // namespace
+
+int parse_packet(std::span<const std::uint8_t> bytes, Packet& out) {
+  const int error =
+      pib_hdrs_parse(&out.h, bytes.data(), std::min<std::size_t>(bytes.size(), PIB_HDRS_MAX),
+                     bytes.size(), &out.header_length, &out.payload_length);
+  if (error) return error;
+  out.bytes = bytes.data();
+  out.length = out.header_length + out.payload_length +
+               pib_hdrs_pad(static_cast<std::uint32_t>(out.payload_length)) + PIB_ICRC_LEN;
+  return PIB_PARSE_OK;
+}
+
+bool icrc_is_right(const Packet& packet) {
+  const std::size_t end = packet.length - PIB_ICRC_LEN;
+  std::uint32_t crc = pib_icrc_headers(packet.bytes, packet.header_length);
+  crc = pib_icrc_update(crc, packet.bytes + packet.header_length, end - packet.header_length);
+  return pib_icrc_match(crc, packet.bytes + end);
+}
+
+const std::vector<std::uint8_t>& Forwarder::keep(std::vector<std::uint8_t> bytes) {
+  kept_.push_back(std::move(bytes));
+  return kept_.back();
+}
+
+void Forwarder::receive(Port& in, const Packet& packet, std::uint64_t now) {
+  if (in.faults.any())
+    receive_badly(in, packet, now);
+  else
+    enter({&in, packet, 0}, now);
+  run_waiting(now);
+}
+
+void Forwarder::receive_badly(Port& in, const Packet& packet, std::uint64_t now) {
+  const bool lost = in.faults.loses();
+  const bool twice = in.faults.duplicates();
+  const Packet came = in.faults.corrupts() ? damaged(packet, in.faults) : packet;
+  if (lost || !came.bytes) {
+    in.counts.rcv_err++;
+    in.counts.symbol_err++;
+    return;
+  }
+  enter({&in, came, 0}, now);
+  if (twice) enter({&in, came, 0}, now);
+}
+
+void Forwarder::run_waiting(std::uint64_t now) {
+  while (!waiting_.empty()) {
+    const Waiting next = waiting_.front();
+    waiting_.pop_front();
+    enter({next.in, next.packet, next.hops}, now);
+  }
+}
+
+void Forwarder::enter(const Step& step, std::uint64_t now) {
+  if (!takes(*step.in, step.packet.h)) return;
+  count_in(*step.in, step.packet);
+  if (step.hops + 1 < kHopsMax)
+    arrive({step.in, step.packet, step.hops + 1}, now);
+  else
+    step.in->counts.rcv_switch_relay_err++;
+}
+
+void Forwarder::arrive(const Step& step, std::uint64_t now) {
+  Switch& at = *step.in->owner;
+  pib_route route;
+  pib_switch_route(&at.node, step.in->p.num, &step.packet.h, &route);
+  switch (route.kind) {
+    case PIB_ROUTE_PORT:
+      leave(at.port(route.port), step.in->p.num, step.packet, step.hops);
+      break;
+    case PIB_ROUTE_SELF:
+      agent(step, now);
+      break;
+    case PIB_ROUTE_MCAST:
+      multicast(step, route);
+      break;
+    default:
+      count_drop(step, route, now);
+  }
+}
+
+void Forwarder::multicast(const Step& step, const pib_route& route) {
+  Switch& at = *step.in->owner;
+  for (unsigned i = 1; i <= at.node.num_ports; i++)
+    if (pib_route_has(&route, static_cast<std::uint8_t>(i)))
+      leave(at.port(i), step.in->p.num, step.packet, step.hops);
+}
+
+void Forwarder::count_drop(const Step& step, const pib_route& route, std::uint64_t now) {
+  Port& in = *step.in;
+  Port& out = in.owner->port(route.port <= in.owner->node.num_ports ? route.port : 0);
+  switch (route.reason) {
+    case PIB_DROP_RELAY:
+    case PIB_DROP_LOOP:
+      in.counts.rcv_switch_relay_err++;
+      break;
+    case PIB_DROP_OUT_STATE:
+      out.counts.xmit_discard++;
+      break;
+    case PIB_DROP_PKEY_IN:
+      in.counts.rcv_constraint_err++;
+      agents_ran_ = true;
+      pib_trap_switch_pkey(&in.p, &step.packet.h, now);
+      break;
+    case PIB_DROP_PKEY_OUT:
+      out.counts.xmit_constraint_err++;
+      agents_ran_ = true;
+      pib_trap_switch_pkey(&out.p, &step.packet.h, now);
+      break;
+  }
+}
+
+void Forwarder::leave(Port& out, std::uint8_t in, const Packet& packet, unsigned hops) {
+  const auto vl = vl_out(out, in, packet);
+  if (!vl) {
+    out.counts.xmit_discard++;
+    return;
+  }
+  if (!out.cable && !(out.link && out.link->established())) {
+    out.counts.xmit_discard++;
+    return;
+  }
+  count_out(out, packet);
+  if (!out.faults.any()) {
+    transmit(out, packet, *vl, hops);
+    return;
+  }
+  if (out.faults.loses()) return;
+  const bool twice = out.faults.duplicates();
+  const Packet sent = out.faults.corrupts() ? damaged(packet, out.faults) : packet;
+  if (!sent.bytes) return;
+  transmit(out, sent, *vl, hops);
+  if (twice) transmit(out, sent, *vl, hops);
+}
+
+void Forwarder::transmit(Port& out, const Packet& packet, std::uint8_t vl, unsigned hops) {
+  if (out.link) {
+    queue(*out.link, packet, vl);
+    return;
+  }
+  waiting_.push_back({out.cable, packet, hops});
+  waiting_.back().packet.h.vl = vl;
+}
+
+void Forwarder::queue(Link& link, const Packet& packet, std::uint8_t vl) {
+  if (link.queue.empty()) dirty_.push_back(&link);
+  OutPacket& out = link.queue.emplace_back();
+  std::copy_n(packet.bytes, kLrh, out.head.begin() + PIB_DG_HDR_LEN);
+  auto& first = out.head[PIB_DG_HDR_LEN];
+  first = static_cast<std::uint8_t>(vl << 4 | (first & 0x0F));
+  out.rest = packet.bytes + kLrh;
+  out.rest_length = packet.length - kLrh;
+}
+
+void Forwarder::flush() {
+  for (Link* link : dirty_) egress_.send_queue(*link);
+  wire_.flush();
+  for (Link* link : dirty_) link->queue.clear();
+  dirty_.clear();
+  egress_.done();
+  kept_.clear();
+}
+
+void Forwarder::forget(Link& link) {
+  std::erase(dirty_, &link);
+  link.queue.clear();
+}
+
+/// One bit is wrong; a packet whose headers make no sense any more does not go on.
+Packet Forwarder::damaged(const Packet& packet, Faults& faults) {
+  std::vector<std::uint8_t> bytes(packet.bytes, packet.bytes + packet.length);
+  const std::size_t bit = faults.pick(bytes.size() * 8);
+  bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1 << bit % 8);
+  Packet out;
+  if (parse_packet(keep(std::move(bytes)), out) || out.length != packet.length) return {};
+  return out;
+}
+
+}  // namespace pibnetd

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+// The way of packets through switches (IBA 18.2.4): in by a port, by LFT and MFT out of others,
+// across cables to further switches, and to the switches' own agents.
+#pragma once
+
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "egress.h"
+
+namespace pibnetd {
+
+/// A packet, LRH to ICRC, without what may follow it in a datagram.
+struct Packet {
+  const std::uint8_t* bytes = nullptr;
+  std::size_t length = 0;
+  std::size_t header_length = 0;
+  std::size_t payload_length = 0;
+  pib_hdrs h{};
+};
+
+/// enum pib_parse_error
+int parse_packet(std::span<const std::uint8_t> bytes, Packet& out);
+bool icrc_is_right(const Packet& packet);
+
+class Forwarder {
+ public:
+  Forwarder(Wire& wire, Stats& stats) : wire_(wire), stats_(stats), egress_(wire, stats) {}
+
+  /// A packet came in by the port's link. Its bytes must stay as they are until flush().
+  void receive(Port& in, const Packet& packet, std::uint64_t now);
+  /// An agent has answered or raised a trap since this was last asked.
+  bool agents_ran() { return std::exchange(agents_ran_, false); }
+  /// The traps that are due at the switch.
+  void send_traps(Switch& from, std::uint64_t now);
+  /// Sends what the links have queued.
+  void flush();
+  /// Keeps bytes until flush().
+  const std::vector<std::uint8_t>& keep(std::vector<std::uint8_t> bytes);
+  /// The link goes away: what waits there is dropped.
+  void forget(Link& link);
+
+ private:
+  /// A packet that has come in by a port of a switch.
+  struct Step {
+    Port* in;
+    const Packet& packet;
+    unsigned hops;
+  };
+  /// One that has crossed a cable and waits for its turn: there is no recursion.
+  struct Waiting {
+    Port* in;
+    Packet packet;
+    unsigned hops;
+  };
+
+  void run_waiting(std::uint64_t now);
+  void receive_badly(Port& in, const Packet& packet, std::uint64_t now);
+  void enter(const Step& step, std::uint64_t now);
+  void arrive(const Step& step, std::uint64_t now);
+  void multicast(const Step& step, const pib_route& route);
+  void count_drop(const Step& step, const pib_route& route, std::uint64_t now);
+  void agent(const Step& step, std::uint64_t now);
+  void answer(const Step& step, pib_mad_result result, const std::uint8_t* mad,
+              std::uint8_t out_port);
+  void originate(Switch& from, std::uint8_t out_port, pib_hdrs h, const std::uint8_t* mad,
+                 unsigned hops);
+  /// in: 0 for what the switch itself has made.
+  void leave(Port& out, std::uint8_t in, const Packet& packet, unsigned hops);
+  void transmit(Port& out, const Packet& packet, std::uint8_t vl, unsigned hops);
+  void queue(Link& link, const Packet& packet, std::uint8_t vl);
+  Packet damaged(const Packet& packet, Faults& faults);
+
+  Wire& wire_;
+  Stats& stats_;
+  Egress egress_;
+  std::deque<Waiting> waiting_;
+  std::vector<Link*> dirty_;
+  std::deque<std::vector<std::uint8_t>> kept_;
+  bool agents_ran_ = false;
+};
+
+}  // namespace pibnetd

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+// One end of a link over UDP: its session and what waits to be sent on it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "segment.h"
+#include "stats.h"
+#include "switch.h"
+#include "wire.h"
+
+namespace pibnetd {
+
+enum class LinkKind {
+  /// A peer has said hello.
+  accepted,
+  /// The configuration names the peer.
+  configured,
+};
+
+constexpr std::size_t kLrh = 8;
+
+/// A packet on its way out: headers that are this link's own, then bytes that lie elsewhere.
+struct OutPacket {
+  /// Link header, and the LRH with the VL that the packet leaves on.
+  std::array<std::uint8_t, PIB_DG_HDR_LEN + kLrh> head;
+  const std::uint8_t* rest;
+  std::size_t rest_length;
+
+  std::size_t size() const { return kLrh + rest_length; }
+};
+
+struct Link {
+  LinkKind kind = LinkKind::accepted;
+  Port* port = nullptr;
+  Path path;
+  pib_link_fsm fsm{};
+  /// Accepted links: who they were accepted from.
+  std::uint64_t peer_guid = 0;
+  std::uint8_t peer_port = 0;
+  /// When the link was made, ns.
+  std::uint64_t born = 0;
+  /// What the port was told.
+  bool is_up = false;
+  /// The session was lost since the port was told.
+  bool bounce = false;
+
+  std::uint16_t tx_tag = 0;
+  std::uint16_t rx_tag = 0;
+  std::uint16_t frame = 0;
+  Frames frames;
+  std::vector<OutPacket> queue;
+  /// The peer has told why it takes no link, see enum pib_hello_refusal.
+  std::uint8_t refused = 0;
+
+  std::uint32_t id() const { return fsm.local_id; }
+  bool established() const { return fsm.state == PIB_LINK_UP; }
+};
+
+}  // namespace pibnetd
