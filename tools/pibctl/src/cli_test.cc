@@ -259,8 +259,12 @@ TEST_F(Cli, ShowsFaults) {
   EXPECT_EQ(pibctl({"show", "links"}), 0);
   EXPECT_EQ(printed,
             "link pib0/1 eth0/1 plugged yes auto yes\n"
-            "    seed 7 loss 0.01 bit_errors 1e-12 latency_ns 10000\n"
-            "  to pib0/1 packets 100 lost 1 damaged 2 duplicated 3 reordered 4\n");
+            "    seed                               7\n"
+            "    loss                               0.01\n"
+            "    bit_errors                         1e-12\n"
+            "    latency_ns                         10000\n"
+            "  to pib0/1\n"
+            "      packets 100 lost 1 damaged 2 duplicated 3 reordered 4\n");
   kernel.answer({link()});
   EXPECT_EQ(pibctl({"-j", "show", "links"}), 0);
   const Json shown = Json::parse(printed).at("links").at(0);
