@@ -66,6 +66,20 @@ static void query_limits(struct ib_device_attr *attr)
 	attr->cq_caps.max_cq_moderation_period = PIB_CQ_MODERATION_MAX;
 }
 
+#define ODP_SENDS	(IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV | IB_ODP_SUPPORT_SRQ_RECV)
+#define ODP_ALL		(ODP_SENDS | IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |		\
+			 IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_FLUSH |			\
+			 IB_ODP_SUPPORT_ATOMIC_WRITE)
+
+static void query_odp(struct ib_odp_caps *caps)
+{
+	caps->general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
+	caps->per_transport_caps.rc_odp_caps = ODP_ALL;
+	caps->per_transport_caps.xrc_odp_caps = ODP_ALL;
+	caps->per_transport_caps.uc_odp_caps = ODP_SENDS | IB_ODP_SUPPORT_WRITE;
+	caps->per_transport_caps.ud_odp_caps = ODP_SENDS;
+}
+
 int pib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr, struct ib_udata *udata)
 {
 	const struct pib_node *n = &to_hca(ibdev)->node;
@@ -77,13 +91,14 @@ int pib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr, struc
 	attr->hw_ver = n->revision;
 	attr->device_cap_flags = DEVICE_CAPS;
 	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG |
-				 IBK_BLOCK_MULTICAST_LOOPBACK;
+				 IBK_BLOCK_MULTICAST_LOOPBACK | IBK_ON_DEMAND_PAGING;
 	attr->atomic_cap = IB_ATOMIC_GLOB;
 	attr->local_ca_ack_delay = 15;
 	/* completions carry CLOCK_MONOTONIC_RAW in ns */
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = 1000000;
 	query_limits(attr);
+	query_odp(&attr->odp_caps);
 	return 0;
 }
 

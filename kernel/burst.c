@@ -96,6 +96,18 @@ struct pib_burst *pib_burst_clone(struct pib_burst *b)
 	return pib_burst_slice(b, 0, b->npkts);
 }
 
+void *pib_burst_own(struct pib_burst *b, u32 len)
+{
+	if (len <= PIB_BURST_SMALL) {
+		b->payload = PIB_PAYLOAD_SMALL;
+		return b->small;
+	}
+	b->linear = kmalloc(len, GFP_ATOMIC | __GFP_NOWARN);
+	if (b->linear)
+		b->payload = PIB_PAYLOAD_LINEAR;
+	return b->linear;
+}
+
 static void release_payload(struct pib_burst *b)
 {
 	u32 i;

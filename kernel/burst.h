@@ -109,6 +109,9 @@ u64 pib_burst_wire_bytes(const struct pib_burst *b);
 /* Drop it: releases the payload, tells @src. Any context with softirqs disabled. */
 void pib_burst_free(struct pib_burst *b);
 
+/* Where @len bytes of payload of the burst's own can be written to; NULL: no memory. */
+void *pib_burst_own(struct pib_burst *b, u32 len);
+
 /* Copy @len bytes of payload from @off on to kernel memory. 0 or -EFAULT. */
 int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len);
 /* The contiguous run of payload at @off: its address, and in @len its length (at most what @len said). NULL: fault. */

@@ -4,26 +4,37 @@
 #include "pd.h"
 #include "rq.h"
 
-void pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
+static int place(struct pib_qp *qp, struct pib_burst *b, const struct pib_place *pl)
 {
-	struct pib_place pl = { };
-	struct pib_ksq_slot *s;
+	const struct pib_ksq_slot *s = container_of(pl->wqe, struct pib_ksq_slot, w);
+
+	if (pl->is_atomic)
+		return pib_sges_put(qp, qp->pd, s->sge, s->num_sge, 0, &pl->orig, sizeof(pl->orig));
+	if (!pl->len)
+		return 0;
+	return pib_sges_write(qp, qp->pd, s->sge, s->num_sge, pl->wqe_off, b, pl->src_off, pl->len);
+}
+
+bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
+{
+	struct pib_place *pl = &qp->place;
 	int err;
 
 	lockdep_assert_held(&qp->lock);
 
-	pib_req_response(&qp->req, &b->h, b->npkts, b->len, now, &pl);
-	if (!pl.wqe)
-		return;
+	/* else it is the burst that could not be placed before */
+	if (!pl->wqe) {
+		memset(pl, 0, sizeof(*pl));
+		pib_req_response(&qp->req, &b->h, b->npkts, b->len, now, pl);
+	}
+	if (!pl->wqe)
+		return true;
 
-	s = container_of(pl.wqe, struct pib_ksq_slot, w);
-	if (pl.is_atomic)
-		err = pib_sges_put(qp->pd, s->sge, s->num_sge, 0, &pl.orig, sizeof(pl.orig));
-	else if (pl.len)
-		err = pib_sges_write(qp->pd, s->sge, s->num_sge, pl.wqe_off, b, pl.src_off,
-				     pl.len);
-	else
-		err = 0;
+	err = place(qp, b, pl);
+	if (err == -EAGAIN)
+		return false;
 	if (err)
-		pib_req_local_error(&qp->req, pl.wqe, PIB_WC_LOC_PROT_ERR);
+		pib_req_local_error(&qp->req, pl->wqe, PIB_WC_LOC_PROT_ERR);
+	pl->wqe = NULL;
+	return true;
 }

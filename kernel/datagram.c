@@ -39,7 +39,7 @@ static int place_grh(struct pib_qp *qp, const struct pib_burst *b)
 		return 0;
 
 	build_grh(b, grh);
-	return pib_sges_put(pib_rq_pd(qp), qp->cur.sge, qp->cur.num_sge, 0, grh, sizeof(grh));
+	return pib_sges_put(qp, pib_rq_pd(qp), qp->cur.sge, qp->cur.num_sge, 0, grh, sizeof(grh));
 }
 
 /*
@@ -65,7 +65,23 @@ static void no_recv(struct pib_qp *qp)
 		pib_kport_count(qp->port, qp1_dropped, 1);
 }
 
-void pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
+static enum pib_res place(struct pib_qp *qp, struct pib_burst *b)
+{
+	enum pib_res res = pib_rq_scatter(qp, b, 0, b->len, PIB_GRH_LEN);
+	int err;
+
+	if (res)
+		return res;
+	err = place_grh(qp, b);
+	if (err == -EAGAIN)
+		return PIB_RES_WAIT;
+	if (!err)
+		return PIB_RES_OK;
+	pib_rq_complete(qp, PIB_WC_LOC_PROT_ERR, 0, NULL);
+	return PIB_RES_OP;
+}
+
+bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
 {
 	enum pib_res res;
 
@@ -73,25 +89,24 @@ void pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
 
 	if (!qkey_ok(qp, &b->h)) {
 		pib_hca_rx_bad_qkey(qp->port, &b->h);
-		return;
+		return true;
 	}
 	res = pib_rq_take(qp, 0);
 	if (res == PIB_RES_RNR) {
 		no_recv(qp);
-		return;
+		return true;
 	}
 	if (!res && PIB_GRH_LEN + b->len > qp->cur.len) {
 		too_long(qp);
-		return;
+		return true;
 	}
 	if (!res)
-		res = pib_rq_scatter(qp, b, 0, b->len, PIB_GRH_LEN);
-	if (!res && place_grh(qp, b)) {
-		pib_rq_complete(qp, PIB_WC_LOC_PROT_ERR, 0, NULL);
-		res = PIB_RES_OP;
-	}
+		res = place(qp, b);
+	if (res == PIB_RES_WAIT)
+		return false;
 	if (res)
 		pib_state_to_err(qp);
 	else
 		pib_rq_complete(qp, PIB_WC_SUCCESS, PIB_GRH_LEN + b->len, &b->h);
+	return true;
 }

@@ -5,7 +5,7 @@
 
 #include "qp.h"
 
-/* Under qp->lock, softirqs off, under rcu_read_lock(). */
-void pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b);
+/* Under qp->lock, softirqs off, under rcu_read_lock(). False: it waits for pages and is to be given anew. */
+bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b);
 
 #endif

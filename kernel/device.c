@@ -12,6 +12,7 @@
 #include <linux/random.h>
 #include <linux/utsname.h>
 #include <rdma/ib_mad.h>
+#include "advise.h"
 #include "ah.h"
 #include "attr.h"
 #include "compat/ops.h"
@@ -116,6 +117,7 @@ static const struct ib_device_ops pib_ops = {
 	.uverbs_no_driver_id_binding = 1,
 	.device_group = &pib_attr_group,
 
+	.advise_mr = pib_advise_mr,
 	.alloc_dm = pib_alloc_dm,
 	.alloc_hw_port_stats = pib_alloc_hw_port_stats,
 	.alloc_mr = pib_alloc_mr,

@@ -13,6 +13,7 @@
 #include "mem.h"
 #include "mr.h"
 #include "mw.h"
+#include "odp.h"
 #include "pd.h"
 #include "qp.h"
 
@@ -26,15 +27,21 @@ static struct pib_key *key_find(struct pib_hca *hca, u32 key)
 	return pib_hot_load(&hca->hot_mrs, &hca->mrs, key >> 8);
 }
 
+static int mr_check_key(const struct pib_mr *mr, const struct pib_pd *pd, u32 key, int access)
+{
+	if (!smp_load_acquire(&mr->valid) || mr->k.key != key || mr->k.pd != pd)
+		return -EINVAL;
+	return access & ~mr->access ? -EACCES : 0;
+}
+
 static int mr_check(const struct pib_mr *mr, const struct pib_pd *pd, u32 key, u64 addr, u32 len,
 		    int access)
 {
 	const struct pib_mr_map *map = &mr->map;
+	int err = mr_check_key(mr, pd, key, access);
 
-	if (!smp_load_acquire(&mr->valid) || mr->k.key != key || mr->k.pd != pd)
-		return -EINVAL;
-	if (access & ~mr->access)
-		return -EACCES;
+	if (err)
+		return err;
 	/* no sum of untrusted values that could wrap */
 	if (addr < map->iova || len > map->length || addr - map->iova > map->length - len)
 		return -ERANGE;
@@ -49,14 +56,14 @@ static int mr_get(struct pib_mr *mr, const struct pib_pd *pd, u32 key, u64 addr,
 
 	if (!refcount_inc_not_zero(&mr->ref))
 		return -EINVAL;
+	/* against mr_invalidate() */
+	smp_mb__after_atomic();
 	err = mr_check(mr, pd, key, addr, len, access);
 	if (err) {
 		pib_mr_put(mr);
 		return err;
 	}
-	seg->mr = mr;
-	seg->addr = addr;
-	seg->len = len;
+	*seg = (struct pib_seg) { .mr = mr, .addr = addr, .len = len };
 	return 0;
 }
 
@@ -110,33 +117,40 @@ int pib_mem_get_remote(struct pib_qp *qp, u32 rkey, u64 addr, u32 len, int acces
 	return err;
 }
 
-/* Where the region or window begins. A window may be bound anew meanwhile: then it is refused, or begins elsewhere. */
-static u64 key_start(const struct pib_key *k)
+static int check_key(struct pib_qp *qp, struct pib_key *k, u32 rkey, int access)
 {
+	struct pib_mr *mr;
+	int err;
+
+	if (!k)
+		return -EINVAL;
 	if (k->kind == PIB_KEY_MW)
-		return READ_ONCE(container_of(k, struct pib_window, k)->first);
-	return container_of(k, struct pib_mr, k)->map.iova;
+		return pib_window_check_key(qp, container_of(k, struct pib_window, k), rkey, access);
+	mr = container_of(k, struct pib_mr, k);
+	if (!refcount_inc_not_zero(&mr->ref))
+		return -EINVAL;
+	err = mr_check_key(mr, pib_qp_remote_pd(qp), rkey, access);
+	pib_mr_put(mr);
+	return err;
 }
 
 int pib_mem_check_remote(struct pib_qp *qp, u32 rkey, int access)
 {
-	struct pib_seg seg = {};
-	struct pib_key *k;
-	int err = -EINVAL;
+	int err;
 
 	rcu_read_lock();
-	k = key_find(qp->hca, rkey);
-	if (k)
-		err = remote_get(qp, k, rkey, key_start(k), 0, access, &seg);
+	err = check_key(qp, key_find(qp->hca, rkey), rkey, access);
 	rcu_read_unlock();
-	pib_mem_put(&seg);
 	return err;
 }
 
 void pib_mem_put(struct pib_seg *seg)
 {
+	if (seg->win)
+		pib_window_put(seg->win);
 	if (seg->mr)
 		pib_mr_put(seg->mr);
+	seg->win = NULL;
 	seg->mr = NULL;
 }
 
@@ -173,20 +187,51 @@ void *pib_seg_map(const struct pib_seg *seg, u32 off, u32 *len)
 	return map_addr(&seg->mr->map, seg->addr + off, len);
 }
 
+bool pib_seg_pageable(const struct pib_seg *seg)
+{
+	return seg->mr && seg->mr->odp;
+}
+
+/* As pib_seg_map(), of any memory; to be left before anything else is done. -EAGAIN: the page is missing. */
+static void *seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
+		       struct pib_odp_chunk **held)
+{
+	void *p;
+
+	*held = NULL;
+	if (!pib_seg_pageable(seg))
+		return pib_seg_map(seg, off, len) ?: ERR_PTR(-EFAULT);
+	if (off >= seg->len)
+		return ERR_PTR(-EFAULT);
+	*len = min(*len, seg->len - off);
+	p = pib_odp_enter(seg->mr->odp, pib_mr_va(seg->mr, seg->addr + off), len, write, held);
+	return p ?: ERR_PTR(-EAGAIN);
+}
+
+static void seg_leave(struct pib_odp_chunk *held)
+{
+	if (held)
+		pib_odp_leave(held);
+}
+
 int pib_seg_write(struct pib_seg *seg, u32 off, struct pib_burst *b, u32 b_off, u32 len)
 {
+	struct pib_odp_chunk *held;
+
 	while (len) {
 		u32 n = len;
 		const void *src;
 		void *dst;
 
-		dst = pib_seg_map(seg, off, &n);
-		if (!dst)
-			return -EFAULT;
+		dst = seg_enter(seg, off, &n, true, &held);
+		if (IS_ERR(dst))
+			return PTR_ERR(dst);
 		src = pib_burst_chunk(b, b_off, &n);
+		if (src && n)
+			memcpy(dst, src, n);
+		seg_leave(held);
 		if (!src || !n)
 			return -EFAULT;
-		memcpy(dst, src, n);
 		off += n;
 		b_off += n;
 		len -= n;
@@ -194,44 +239,87 @@ int pib_seg_write(struct pib_seg *seg, u32 off, struct pib_burst *b, u32 b_off, 
 	return 0;
 }
 
+int pib_seg_get(const struct pib_seg *seg, void *dst)
+{
+	struct pib_odp_chunk *held;
+	u32 off, n;
+	void *src;
+
+	for (off = 0; off < seg->len; off += n) {
+		n = seg->len - off;
+		src = seg_enter(seg, off, &n, false, &held);
+		if (IS_ERR(src))
+			return PTR_ERR(src);
+		memcpy(dst + off, src, n);
+		seg_leave(held);
+	}
+	return 0;
+}
+
+int pib_seg_put(const struct pib_seg *seg, const void *src)
+{
+	struct pib_odp_chunk *held;
+	u32 off, n;
+	void *dst;
+
+	for (off = 0; off < seg->len; off += n) {
+		n = seg->len - off;
+		dst = seg_enter(seg, off, &n, true, &held);
+		if (IS_ERR(dst))
+			return PTR_ERR(dst);
+		memcpy(dst, src + off, n);
+		seg_leave(held);
+	}
+	return 0;
+}
+
 /* 8 bytes that can be operated on at once (9.4.5: aligned). */
-static void *atomic_addr(struct pib_seg *seg)
+static void *atomic_enter(struct pib_seg *seg, struct pib_odp_chunk **held)
 {
 	u32 len = sizeof(u64);
-	void *p = pib_seg_map(seg, 0, &len);
+	void *p = seg_enter(seg, 0, &len, true, held);
 
-	if (!p || len != sizeof(u64) || !IS_ALIGNED((unsigned long)p, sizeof(u64)))
-		return NULL;
-	return p;
+	if (IS_ERR(p))
+		return p;
+	if (len == sizeof(u64) && IS_ALIGNED((unsigned long)p, sizeof(u64)))
+		return p;
+	seg_leave(*held);
+	return ERR_PTR(-EINVAL);
 }
 
 int pib_seg_cas(struct pib_seg *seg, u64 compare, u64 swap, u64 *orig)
 {
-	u64 *p = atomic_addr(seg);
+	struct pib_odp_chunk *held;
+	u64 *p = atomic_enter(seg, &held);
 
-	if (!p)
-		return -EINVAL;
+	if (IS_ERR(p))
+		return PTR_ERR(p);
 	*orig = cmpxchg64(p, compare, swap);
+	seg_leave(held);
 	return 0;
 }
 
 int pib_seg_faa(struct pib_seg *seg, u64 add, u64 *orig)
 {
-	atomic64_t *p = atomic_addr(seg);
+	struct pib_odp_chunk *held;
+	atomic64_t *p = atomic_enter(seg, &held);
 
-	if (!p)
-		return -EINVAL;
+	if (IS_ERR(p))
+		return PTR_ERR(p);
 	*orig = atomic64_fetch_add(add, p);
+	seg_leave(held);
 	return 0;
 }
 
 int pib_seg_atomic_write(struct pib_seg *seg, u64 value)
 {
-	atomic64_t *p = atomic_addr(seg);
+	struct pib_odp_chunk *held;
+	atomic64_t *p = atomic_enter(seg, &held);
 
-	if (!p)
-		return -EINVAL;
+	if (IS_ERR(p))
+		return PTR_ERR(p);
 	atomic64_xchg(p, value);
+	seg_leave(held);
 	return 0;
 }
 
@@ -243,7 +331,12 @@ static int mr_invalidate(struct pib_qp *qp, struct pib_mr *mr, u32 key)
 	if (atomic_read(&mr->windows))
 		return -EINVAL;
 	WRITE_ONCE(mr->valid, false);
-	return 0;
+	/*
+	 * Against mr_get(): it takes its reference, then looks at @valid. So who is not seen
+	 * here sees that. Whoever has a reference may be copying, on another CPU.
+	 */
+	smp_mb();
+	return refcount_read(&mr->ref) > 1 ? -EAGAIN : 0;
 }
 
 int pib_mem_invalidate(struct pib_qp *qp, u32 key, bool remote)

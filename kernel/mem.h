@@ -10,15 +10,18 @@ struct pib_pd;
 struct pib_mr;
 struct pib_burst;
 struct pib_qp;
+struct pib_window;
 
 /**
  * struct pib_seg - a piece of registered memory, access checked
  * @mr: holds a reference; NULL: memory of the kernel's own (local_dma_lkey), or no bytes
+ * @win: window by which it was reached: holds a use of it; NULL: none
  * @addr: address in the MR's own numbering (iova)
  * @len: bytes
  */
 struct pib_seg {
 	struct pib_mr *mr;
+	struct pib_window *win;
 	u64 addr;
 	u32 len;
 };
@@ -40,18 +43,34 @@ int pib_mem_check_remote(struct pib_qp *qp, u32 rkey, int access);
 /* Drop the reference. Any context. */
 void pib_mem_put(struct pib_seg *seg);
 
-/* Address of the byte at @off of @seg; in @len how many follow contiguously (at most what @len said). NULL: fault. */
+/* Its pages come and go: no address of it is good for longer than one of the operations below takes. */
+bool pib_seg_pageable(const struct pib_seg *seg);
+/*
+ * Address of the byte at @off of @seg, which is not pageable; in @len how many follow contiguously
+ * (at most what @len said). NULL: fault.
+ */
 void *pib_seg_map(const struct pib_seg *seg, u32 off, u32 *len);
 
-/* Copy @len bytes of the burst's payload from @b_off to @seg from @off on. 0 or -EFAULT. */
-int pib_seg_write(struct pib_seg *seg, u32 off, struct pib_burst *b, u32 b_off, u32 len);
+/*
+ * What follows touches memory, with softirqs off. 0 or -errno; -EAGAIN: a page is missing and is to be
+ * brought in (pib_pagein_start()). Copies may then have been made in part.
+ */
 
-/* Atomics on 8 aligned bytes of @seg: really atomic against the CPU and every QP of this kernel; *orig in host order. 0 or -errno. */
+/* Copy @len bytes of the burst's payload from @b_off to @seg from @off on. */
+int pib_seg_write(struct pib_seg *seg, u32 off, struct pib_burst *b, u32 b_off, u32 len);
+/* Copy all of @seg to kernel memory, and the other way. */
+int pib_seg_get(const struct pib_seg *seg, void *dst);
+int pib_seg_put(const struct pib_seg *seg, const void *src);
+
+/* Atomics on 8 aligned bytes: really atomic against the CPU and every QP of this kernel; *orig in host order. */
 int pib_seg_cas(struct pib_seg *seg, u64 compare, u64 swap, u64 *orig);
 int pib_seg_faa(struct pib_seg *seg, u64 add, u64 *orig);
 int pib_seg_atomic_write(struct pib_seg *seg, u64 value);
 
-/* LOCAL_INV and SEND with invalidate: 0 or -EINVAL. @remote: asked for by the peer. */
+/*
+ * LOCAL_INV and SEND with invalidate. @remote: asked for by the peer. 0; -EINVAL; -EAGAIN: nobody can use the
+ * key any more, but somebody still does: to be called again, and only then is it done.
+ */
 int pib_mem_invalidate(struct pib_qp *qp, u32 key, bool remote);
 
 #endif

@@ -16,6 +16,7 @@
 #include "compat/compat.h"
 #include "hca.h"
 #include "mr.h"
+#include "odp.h"
 #include "pd.h"
 
 #define KEY_INDEX_MAX	0xFFFFFF
@@ -84,6 +85,7 @@ static void mr_free(struct pib_mr *mr)
 		mr->release(mr);
 	kvfree(mr->map.pages);
 	ib_umem_release(mr->umem);
+	pib_odp_destroy(mr->odp);
 	kfree_rcu(mr, rcu);
 }
 
@@ -103,6 +105,11 @@ void pib_mr_put(struct pib_mr *mr)
 {
 	if (refcount_dec_and_test(&mr->ref))
 		complete(&mr->gone);
+}
+
+u64 pib_mr_va(const struct pib_mr *mr, u64 addr)
+{
+	return pib_odp_start(mr->odp) + (addr - mr->map.iova);
 }
 
 /* Nobody finds the region any more, and nobody who did is left. */
@@ -230,44 +237,86 @@ static int map_umem(struct pib_mr_map *map, struct ib_umem *umem)
 	return 0;
 }
 
-/* Pin memory of the calling process and say where it is. */
-static struct ib_umem *umem_get(struct ib_device *ibdev, struct pib_mr_map *map, u64 start,
-				u64 length, u64 virt, int access)
-{
+/**
+ * struct memory - memory of a process, as a region has it
+ * @map: see struct pib_mr
+ * @umem: see there
+ * @odp: see there
+ */
+struct memory {
+	struct pib_mr_map map;
 	struct ib_umem *umem;
+	struct pib_odp *odp;
+};
+
+static int memory_pin(struct memory *m, struct ib_device *ibdev, u64 start, u64 length, int access)
+{
+	struct ib_umem *umem = ib_umem_get_va(ibdev, start, length, access);
 	int err;
 
-	umem = ib_umem_get_va(ibdev, start, length, access);
 	if (IS_ERR(umem))
-		return umem;
-	map->iova = access & IB_ZERO_BASED ? 0 : virt;
-	err = map_umem(map, umem);
+		return PTR_ERR(umem);
+	err = map_umem(&m->map, umem);
 	if (err) {
 		ib_umem_release(umem);
-		return ERR_PTR(err);
+		return err;
 	}
-	return umem;
+	m->umem = umem;
+	return 0;
+}
+
+static int memory_odp(struct memory *m, struct ib_device *ibdev, u64 start, u64 length, int access)
+{
+	struct pib_odp *odp = pib_odp_create(ibdev, start, length, access);
+
+	if (IS_ERR(odp))
+		return PTR_ERR(odp);
+	m->map.length = length;
+	m->odp = odp;
+	return 0;
+}
+
+/* Of the calling process. */
+static int memory_get(struct memory *m, struct ib_device *ibdev, u64 start, u64 length, u64 virt,
+		      int access)
+{
+	*m = (struct memory) { .map.iova = access & IB_ZERO_BASED ? 0 : virt };
+	if (access & IB_ACCESS_ON_DEMAND)
+		return memory_odp(m, ibdev, start, length, access);
+	return memory_pin(m, ibdev, start, length, access);
+}
+
+static void memory_swap(struct memory *m, struct pib_mr *mr)
+{
+	swap(mr->map, m->map);
+	swap(mr->umem, m->umem);
+	swap(mr->odp, m->odp);
+}
+
+static void memory_put(struct memory *m)
+{
+	kvfree(m->map.pages);
+	ib_umem_release(m->umem);
+	pib_odp_destroy(m->odp);
 }
 
 struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
 			      int access, struct ib_udata *udata)
 {
-	struct ib_umem *umem;
+	struct memory m;
 	struct pib_mr *mr;
-
-	if (access & IB_ACCESS_ON_DEMAND)
-		return ERR_PTR(-EOPNOTSUPP);
+	int err;
 
 	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_USER, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 
-	umem = umem_get(ibpd->device, &mr->map, start, length, virt, access);
-	if (IS_ERR(umem)) {
+	err = memory_get(&m, ibpd->device, start, length, virt, access);
+	if (err) {
 		pib_mr_discard(mr);
-		return ERR_CAST(umem);
+		return ERR_PTR(err);
 	}
-	mr->umem = umem;
+	memory_swap(&m, mr);
 	pib_mr_publish(mr);
 	return &mr->ib;
 }
@@ -275,11 +324,13 @@ struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 vir
 #define WRITE_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
 
-/* Pages that were pinned for reading cannot be written through a changed access. */
-static bool needs_repin(struct pib_mr *mr, int flags, int access)
+/* Pages that were taken for reading cannot be written through a changed access. */
+static bool needs_memory(struct pib_mr *mr, int flags, int access)
 {
-	return (flags & IB_MR_REREG_TRANS) ||
-	       ((flags & IB_MR_REREG_ACCESS) && (access & WRITE_ACCESS) && !mr->umem->writable);
+	bool writable = mr->odp ? pib_odp_writable(mr->odp) : mr->umem->writable;
+
+	return (flags & IB_MR_REREG_TRANS) || !mr->odp != !(access & IB_ACCESS_ON_DEMAND) ||
+	       ((flags & IB_MR_REREG_ACCESS) && (access & WRITE_ACCESS) && !writable);
 }
 
 /*
@@ -290,40 +341,37 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 				int access, struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct pib_mr *mr = to_mr(ibmr);
-	struct pib_mr_map map = {};
-	struct ib_umem *umem = NULL;
+	struct memory m = {};
+	bool anew;
+	int err;
 
-	if (mr->type != PIB_MR_USER || !mr->umem)
+	if (mr->type != PIB_MR_USER)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (atomic_read(&mr->windows))
 		return ERR_PTR(-EBUSY);
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
-	if (access & IB_ACCESS_ON_DEMAND)
-		return ERR_PTR(-EOPNOTSUPP);
 	if (!(flags & IB_MR_REREG_TRANS)) {
-		start = mr->umem->address;
-		length = mr->umem->length;
+		start = mr->odp ? pib_odp_start(mr->odp) : mr->umem->address;
+		length = mr->map.length;
 		virt = mr->map.iova;
 	}
-	if (needs_repin(mr, flags, access)) {
-		umem = umem_get(ibmr->device, &map, start, length, virt, access);
-		if (IS_ERR(umem))
-			return ERR_CAST(umem);
+	anew = needs_memory(mr, flags, access);
+	if (anew) {
+		err = memory_get(&m, ibmr->device, start, length, virt, access);
+		if (err)
+			return ERR_PTR(err);
 	}
 
 	mr_quiesce(mr);
-	if (umem) {
-		swap(mr->umem, umem);
-		swap(mr->map, map);
-	}
+	if (anew)
+		memory_swap(&m, mr);
 	mr->access = access;
 	if (flags & IB_MR_REREG_PD)
 		mr->k.pd = to_pd(ibpd);
 	mr_resume(mr);
 
-	kvfree(map.pages);
-	ib_umem_release(umem);
+	memory_put(&m);
 	return NULL;
 }
 
@@ -396,6 +444,9 @@ int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
 	/* 10.6.5: registered from the free state only */
 	if (READ_ONCE(mr->valid) || !is_power_of_2(ibmr->page_size))
 		return -EINVAL;
+	/* an invalidation that was given up has left users behind */
+	if (refcount_read(&mr->ref) > 1)
+		return -EAGAIN;
 
 	mr->k.key = key;
 	mr->access = access;

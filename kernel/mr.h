@@ -8,6 +8,7 @@
 #include <rdma/ib_verbs.h>
 
 struct pib_hca;
+struct pib_odp;
 struct pib_pd;
 struct ib_umem;
 
@@ -72,7 +73,8 @@ struct pib_mr_map {
  * @access: enum ib_access_flags
  * @map: the memory
  * @windows: memory windows bound to it
- * @umem: PIB_MR_USER: the pinned pages
+ * @umem: PIB_MR_USER: the pinned pages, or
+ * @odp: pages that come and go; @map then has no pages, only numbers
  * @max_pages: PIB_MR_FAST: room in @map.pages
  * @set_pages: PIB_MR_FAST: pages that map_mr_sg has put there
  * @priv: what else must be released with it, see @release
@@ -90,6 +92,7 @@ struct pib_mr {
 	struct pib_mr_map map;
 	atomic_t windows;
 	struct ib_umem *umem;
+	struct pib_odp *odp;
 	u32 max_pages;
 	u32 set_pages;
 	void *priv;
@@ -118,6 +121,8 @@ void pib_mr_publish(struct pib_mr *mr);
 /* Free one that was never published. */
 void pib_mr_discard(struct pib_mr *mr);
 void pib_mr_put(struct pib_mr *mr);
+/* Where the byte @addr of a region with @odp is in its process. */
+u64 pib_mr_va(const struct pib_mr *mr, u64 addr);
 
 struct ib_mr *pib_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
@@ -135,7 +140,7 @@ int pib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigne
  * @key: new key; its index must be the region's
  * @access: enum ib_access_flags
  *
- * Softirqs off. 0, or -EINVAL: the work request completes LOC_QP_OP_ERR or MW_BIND_ERR.
+ * Softirqs off. 0; -EINVAL: the work request completes LOC_QP_OP_ERR; -EAGAIN: to be called again.
  */
 int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access);
 

@@ -5,6 +5,7 @@
  * A window that is bound keeps its region registered (deregistration is
  * refused meanwhile, 11.2.8.5), so that pointing at it needs no reference.
  */
+#include <linux/wait_bit.h>
 #include "hca.h"
 #include "mem.h"
 #include "mw.h"
@@ -28,6 +29,16 @@ static void window_unbind(struct pib_window *win)
 		return;
 	atomic_dec(&win->mr->windows);
 	win->mr = NULL;
+	win->closing = false;
+}
+
+/* From now on there are no new users; true: none is left. */
+static bool window_close(struct pib_window *win)
+{
+	lockdep_assert_held(&win->lock);
+
+	win->closing = true;
+	return !atomic_read(&win->users);
 }
 
 /* 10.6.7.2: what a region must be for a window to be bound to it. */
@@ -76,10 +87,14 @@ static int window_bind(struct pib_qp *qp, struct pib_window *win, const struct p
 	/* type 2: from the free state only */
 	if (type2(win) && (win->mr || !a->length))
 		return -EINVAL;
+	if (win->mr && !window_close(win))
+		return -EAGAIN;
 	if (a->length) {
 		mr = mr_bind(qp->hca, win, a);
-		if (!mr)
+		if (!mr) {
+			win->closing = false;
 			return -EINVAL;
+		}
 	}
 
 	window_unbind(win);
@@ -114,6 +129,22 @@ int pib_mw_bind(struct pib_qp *qp, const struct pib_mw_bind_args *a)
 	return err;
 }
 
+void pib_mw_bind_cancel(struct pib_qp *qp, const struct pib_mw_bind_args *a)
+{
+	struct pib_window *win;
+	struct pib_key *k;
+
+	rcu_read_lock();
+	k = xa_load(&qp->hca->mrs, a->mw_rkey >> 8);
+	if (k && k->kind == PIB_KEY_MW) {
+		win = container_of(k, struct pib_window, k);
+		spin_lock_bh(&win->lock);
+		win->closing = win->dead;
+		spin_unlock_bh(&win->lock);
+	}
+	rcu_read_unlock();
+}
+
 static bool window_mine(const struct pib_qp *qp, const struct pib_window *win, u32 key)
 {
 	return win->mr && win->k.key == key && win->k.pd == pib_qp_remote_pd(qp) &&
@@ -125,10 +156,10 @@ int pib_window_invalidate(struct pib_qp *qp, struct pib_window *win, u32 key)
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (type2(win) && window_mine(qp, win, key)) {
+	if (type2(win) && window_mine(qp, win, key))
+		err = window_close(win) ? 0 : -EAGAIN;
+	if (!err)
 		window_unbind(win);
-		err = 0;
-	}
 	spin_unlock_bh(&win->lock);
 	return err;
 }
@@ -157,18 +188,41 @@ int pib_window_get(struct pib_qp *qp, struct pib_window *win, u32 key, u64 addr,
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (window_mine(qp, win, key))
+	if (window_mine(qp, win, key) && !win->closing)
 		err = window_check(win, addr, len, access);
 	if (!err && !refcount_inc_not_zero(&win->mr->ref))
 		err = -EINVAL;
-	if (!err)
+	if (!err) {
+		atomic_inc(&win->users);
 		*seg = (struct pib_seg) {
 			.mr = win->mr,
+			.win = win,
 			.addr = win->iova + (addr - win->first),
 			.len = len,
 		};
+	}
 	spin_unlock_bh(&win->lock);
 	return err;
+}
+
+int pib_window_check_key(struct pib_qp *qp, struct pib_window *win, u32 key, int access)
+{
+	int err = -EINVAL;
+
+	spin_lock_bh(&win->lock);
+	if (window_mine(qp, win, key) && !win->closing)
+		err = access & ~win->access ? -EACCES : 0;
+	spin_unlock_bh(&win->lock);
+	return err;
+}
+
+void pib_window_put(struct pib_window *win)
+{
+	/* the window may go when its last user does */
+	rcu_read_lock();
+	if (atomic_dec_and_test(&win->users) && READ_ONCE(win->dead))
+		wake_up_var(&win->users);
+	rcu_read_unlock();
 }
 
 int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
@@ -204,7 +258,12 @@ int pib_dealloc_mw(struct ib_mw *ibmw)
 
 	pib_key_release(to_hca(ibmw->device), &win->k);
 	spin_lock_bh(&win->lock);
-	win->dead = true;
+	WRITE_ONCE(win->dead, true);
+	win->closing = true;
+	spin_unlock_bh(&win->lock);
+
+	wait_var_event(&win->users, !atomic_read(&win->users));
+	spin_lock_bh(&win->lock);
 	window_unbind(win);
 	spin_unlock_bh(&win->lock);
 	kfree_rcu(win, rcu);

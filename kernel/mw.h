@@ -15,6 +15,8 @@ struct pib_seg;
  * @rcu: see above
  * @type: enum ib_mw_type; never changes
  * @lock: softirqs off; guards what follows
+ * @users: segments reached by it; more only under @lock
+ * @closing: about to be unbound: no new users
  * @dead: deallocated: to be bound no more
  * @mr: bound to this region and counted in its @windows; NULL: not bound
  * @qpn: type 2: the QP that bound it
@@ -28,6 +30,8 @@ struct pib_window {
 	struct rcu_head rcu;
 	u8 type;
 	spinlock_t lock;
+	atomic_t users;
+	bool closing;
 	bool dead;
 	struct pib_mr *mr;
 	u32 qpn;
@@ -70,16 +74,23 @@ struct pib_mw_bind_args {
 	u64 length;
 };
 
-/* Execute BIND_MW. Softirqs off. 0 or -EINVAL: the work request completes MW_BIND_ERR. */
+/*
+ * Execute BIND_MW. Softirqs off. 0; -EINVAL: the work request completes MW_BIND_ERR; -EAGAIN: the old
+ * binding is still in use: to be called again, or else pib_mw_bind_cancel() is.
+ */
 int pib_mw_bind(struct pib_qp *qp, const struct pib_mw_bind_args *args);
-/* Invalidate a type 2 window: 0 or -EINVAL. Under rcu_read_lock(). */
+void pib_mw_bind_cancel(struct pib_qp *qp, const struct pib_mw_bind_args *args);
+/* Invalidate a type 2 window: as pib_mem_invalidate(). Under rcu_read_lock(). */
 int pib_window_invalidate(struct pib_qp *qp, struct pib_window *win, u32 key);
 /*
- * Check an access through a window and take a reference on its region. Under
+ * Check an access through a window; take a reference on its region and a use of it. Under
  * rcu_read_lock(). 0; -EINVAL; -EACCES; -ERANGE.
  */
 int pib_window_get(struct pib_qp *qp, struct pib_window *win, u32 key, u64 addr, u32 len,
 		   int access, struct pib_seg *seg);
+int pib_window_check_key(struct pib_qp *qp, struct pib_window *win, u32 key, int access);
+/* A use of it ends. Any context. */
+void pib_window_put(struct pib_window *win);
 
 int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
 int pib_dealloc_mw(struct ib_mw *ibmw);

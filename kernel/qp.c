@@ -123,6 +123,9 @@ static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool us
 	init_completion(&qp->gone);
 	INIT_LIST_HEAD(&qp->inbox);
 	INIT_LIST_HEAD(&qp->rxq);
+	pib_pagein_init(&qp->rx_pages, qp);
+	pib_pagein_init(&qp->req_off.pages, qp);
+	pib_pagein_init(&qp->resp_off.pages, qp);
 	pib_state_timer_init(qp);
 }
 

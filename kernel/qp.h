@@ -13,6 +13,7 @@
 #include <rdma/ib_verbs.h>
 #include "ah.h"
 #include "burst.h"
+#include "pagein.h"
 #include "proto/cc.h"
 #include "proto/rc.h"
 #include "ring.h"
@@ -102,6 +103,18 @@ struct pib_rq_cur {
 };
 
 /**
+ * struct pib_put_off - something to send that has to wait for its payload, or a local operation for its turn
+ * @pages: what it waits for
+ * @set: there is one; nothing else is sent in its direction
+ * @tx: it
+ */
+struct pib_put_off {
+	struct pib_pagein pages;
+	bool set;
+	struct pib_tx tx;
+};
+
+/**
  * struct pib_qp_stub - what the table of QPs points to
  * @ref: references to the QP: 1 for being published, the rest are takers of pib_qp_find()
  * @qpn: its number
@@ -165,6 +178,13 @@ struct pib_qp_stub {
  * @rxq: bursts taken from the inbox and not yet looked at
  * @stalled: refused with -EBUSY, to be sent first
  * @stalls: how often in a row it was refused
+ * @rx_pages: what the first burst of @rxq waits for
+ * @place: @place.wqe is not NULL: that burst is a response, already told to @req, whose payload
+ *	is still to be placed
+ * @req_off: of the requester; a reference of the slot is held
+ * @resp_off: of the responder
+ * @waits: the requester's deadlines are suspended: what it waits for may be waiting here
+ * @draining: an invalidation waits for others to let go of the memory
  * @cur: receive work request being filled
  * @cur_srqn: SRQ that @cur came from, for XRC
  * @sq: send ring; @sq.index is the next to fetch
@@ -228,6 +248,12 @@ struct pib_qp {
 	struct list_head rxq;
 	struct pib_burst *stalled;
 	u32 stalls;
+	struct pib_pagein rx_pages;
+	struct pib_place place;
+	struct pib_put_off req_off;
+	struct pib_put_off resp_off;
+	bool waits;
+	bool draining;
 	struct pib_ring sq;
 	u32 sq_done;
 	struct pib_ring rq;

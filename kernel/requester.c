@@ -21,43 +21,14 @@ static struct pib_ksq_slot *to_slot(struct pib_swqe *w)
 	return container_of(w, struct pib_ksq_slot, w);
 }
 
-/* Where @len bytes of payload can be written to in @b; NULL: no memory. */
-static void *own_payload(struct pib_burst *b, u32 len)
-{
-	if (len <= PIB_BURST_SMALL) {
-		b->payload = PIB_PAYLOAD_SMALL;
-		return b->small;
-	}
-	b->linear = kmalloc(len, GFP_ATOMIC | __GFP_NOWARN);
-	if (b->linear)
-		b->payload = PIB_PAYLOAD_LINEAR;
-	return b->linear;
-}
-
 static int copy_inline(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	const struct pib_send_wqe *wqe = pib_ring_slot(&qp->sq, s->ring_index);
-	void *dst = own_payload(b, b->len);
+	void *dst = pib_burst_own(b, b->len);
 
 	if (!dst)
 		return -ENOMEM;
 	memcpy(dst, wqe->data + off, b->len);
-	return 0;
-}
-
-static int copy_seg(const struct pib_seg *seg, void *dst)
-{
-	u32 off = 0, n;
-	void *src;
-
-	while (off < seg->len) {
-		n = seg->len - off;
-		src = pib_seg_map(seg, off, &n);
-		if (!src)
-			return -EFAULT;
-		memcpy(dst + off, src, n);
-		off += n;
-	}
 	return 0;
 }
 
@@ -112,7 +83,7 @@ static int iter_next(struct sge_iter *it, struct pib_pd *pd, struct pib_seg *seg
 
 static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
-	void *dst = own_payload(b, b->len);
+	void *dst = pib_burst_own(b, b->len);
 	struct sge_iter it;
 	struct pib_seg seg;
 	int more, err;
@@ -122,7 +93,9 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 
 	iter_start(&it, s, off, b->len);
 	while ((more = iter_next(&it, qp->pd, &seg)) > 0) {
-		err = copy_seg(&seg, dst);
+		err = pib_seg_get(&seg, dst);
+		if (err == -EAGAIN)
+			err = pib_pagein_start(&qp->req_off.pages, &seg, 0, seg.len, false);
 		pib_mem_put(&seg);
 		if (err)
 			return err;
@@ -131,7 +104,7 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 	return more;
 }
 
-/* By reference; -E2BIG: in too many pieces. */
+/* By reference; -E2BIG: in too many pieces, or in pages that may go before the burst does. */
 static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	struct sge_iter it;
@@ -141,7 +114,7 @@ static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burs
 	iter_start(&it, s, off, b->len);
 	while ((more = iter_next(&it, qp->pd, &b->segs[b->nsegs])) > 0) {
 		b->nsegs++;
-		if (b->nsegs == PIB_BURST_SEGS && it.left)
+		if (pib_seg_pageable(&b->segs[b->nsegs - 1]) || (b->nsegs == PIB_BURST_SEGS && it.left))
 			return -E2BIG;
 	}
 	return more;
@@ -207,6 +180,15 @@ static const struct pib_av_data *address(struct pib_qp *qp, struct pib_ksq_slot 
 	return datagram_av(qp, s);
 }
 
+/* The slot is kept: the request may be finished by what else happens before it is sent. */
+static bool put_off(struct pib_qp *qp, const struct pib_tx *tx)
+{
+	qp->req_off.tx = *tx;
+	qp->req_off.set = true;
+	atomic_inc(&to_slot(tx->wqe)->refs);
+	return false;
+}
+
 static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	struct pib_ksq_slot *s = to_slot(tx->wqe);
@@ -228,6 +210,10 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 	}
 	if (b->len)
 		err = attach(qp, s, b, tx->off);
+	if (err == -EAGAIN) {
+		pib_burst_free(b);
+		return put_off(qp, tx);
+	}
 	if (err == -ENOMEM) {
 		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
 		goto free;
@@ -243,9 +229,9 @@ free:
 	return true;
 }
 
-static u32 bind_window(struct pib_qp *qp, struct pib_ksq_slot *s)
+static struct pib_mw_bind_args bind_args(const struct pib_ksq_slot *s)
 {
-	struct pib_mw_bind_args args = {
+	return (struct pib_mw_bind_args) {
 		.mw_rkey = s->bind.mw_rkey,
 		.new_rkey = s->bind.new_rkey,
 		.mr_lkey = s->bind.mr_lkey,
@@ -253,28 +239,91 @@ static u32 bind_window(struct pib_qp *qp, struct pib_ksq_slot *s)
 		.addr = s->bind.addr,
 		.length = s->bind.length,
 	};
-
-	return pib_mw_bind(qp, &args) ? PIB_WC_MW_BIND_ERR : PIB_WC_SUCCESS;
 }
 
-static void execute_local(struct pib_qp *qp, struct pib_ksq_slot *s)
+/* 0, -errno; -EAGAIN: not yet. @failed: status if it fails. */
+static int execute(struct pib_qp *qp, struct pib_ksq_slot *s, u32 *failed)
 {
-	u32 status = PIB_WC_SUCCESS;
+	struct pib_mw_bind_args args;
 
+	*failed = PIB_WC_LOC_QP_OP_ERR;
 	switch (s->w.opcode) {
 	case PIB_WR_LOCAL_INV:
-		if (pib_mem_invalidate(qp, s->w.ex, false))
-			status = PIB_WC_LOC_QP_OP_ERR;
-		break;
+		return pib_mem_invalidate(qp, s->w.ex, false);
 	case PIB_WR_REG_MR:
-		if (pib_mr_reg(qp->pd, s->reg.mr, s->reg.key, s->reg.access))
-			status = PIB_WC_LOC_QP_OP_ERR;
-		break;
-	case PIB_WR_BIND_MW:
-		status = bind_window(qp, s);
-		break;
+		return pib_mr_reg(qp->pd, s->reg.mr, s->reg.key, s->reg.access);
+	default:
+		*failed = PIB_WC_MW_BIND_ERR;
+		args = bind_args(s);
+		return pib_mw_bind(qp, &args);
 	}
-	pib_req_local_done(&qp->req, &s->w, status);
+}
+
+static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
+{
+	struct pib_ksq_slot *s = to_slot(tx->wqe);
+	u32 failed;
+	int err = execute(qp, s, &failed);
+
+	if (err == -EAGAIN) {
+		qp->draining = true;
+		return put_off(qp, tx);
+	}
+	pib_req_local_done(&qp->req, &s->w, err ? failed : PIB_WC_SUCCESS);
+	return true;
+}
+
+/* False: it is put off, or the receiver is full. */
+static bool perform(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+{
+	return tx->kind == PIB_TX_LOCAL ? execute_local(qp, tx) : send_request(qp, tx, turn);
+}
+
+static void resume(struct pib_qp *qp)
+{
+	qp->req_off.set = false;
+	atomic_dec(&to_slot(qp->req_off.tx.wqe)->refs);
+}
+
+void pib_requester_forget(struct pib_qp *qp)
+{
+	struct pib_mw_bind_args args;
+	struct pib_ksq_slot *s;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (!qp->req_off.set)
+		return;
+	s = to_slot(qp->req_off.tx.wqe);
+	if (s->w.opcode == PIB_WR_BIND_MW) {
+		args = bind_args(s);
+		pib_mw_bind_cancel(qp, &args);
+	}
+	resume(qp);
+}
+
+/* What was put off goes first. False: it cannot go on yet. */
+static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
+{
+	struct pib_tx tx;
+
+	if (!qp->req_off.set)
+		return true;
+	if (!pib_req_wanted(&qp->req, &qp->req_off.tx)) {
+		pib_requester_forget(qp);
+		return true;
+	}
+	if (pib_pagein_busy(&qp->req_off.pages))
+		return false;
+	tx = qp->req_off.tx;
+	resume(qp);
+	return perform(qp, &tx, turn);
+}
+
+bool pib_requester_waits(const struct pib_qp *qp)
+{
+	/* Without anything put off it is a work request that cannot be fetched (pib_sq_fetch()). */
+	return qp->req_off.set || pib_pagein_busy(&qp->req_off.pages);
 }
 
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
@@ -286,14 +335,14 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 
 	if (qp->state < IB_QPS_RTS)
 		return true;
+	if (!perform_put_off(qp, turn))
+		return pib_requester_waits(qp);
 
 	do {
 		more = pib_sq_fetch(qp);
 		while (!pib_turn_over(turn) && pib_req_next(&qp->req, turn->now, &tx)) {
-			if (tx.kind == PIB_TX_LOCAL)
-				execute_local(qp, to_slot(tx.wqe));
-			else if (!send_request(qp, &tx, turn))
-				return false;
+			if (!perform(qp, &tx, turn))
+				return pib_requester_waits(qp);
 		}
 		if (pib_turn_over(turn))
 			return false;
@@ -333,6 +382,9 @@ void pib_requester_complete(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
+	/* The oldest may be the one whose data is still to be placed. */
+	if (qp->place.wqe)
+		return;
 	while ((w = pib_req_done(&qp->req))) {
 		if (atomic_read(&to_slot(w)->refs))
 			break;

@@ -15,15 +15,26 @@ static bool allowed(const struct pib_qp *qp, int access)
 	return qp->attr.qp_access_flags & access;
 }
 
-/* The R_Key of a SEND with invalidate. False: not a key that the peer may invalidate (9.4.1.1.3). */
-static bool invalidate(struct pib_qp *qp, const struct pib_act *act)
+/* The R_Key of a SEND with invalidate. -EINVAL: not a key that the peer may invalidate (9.4.1.1.3). */
+static int invalidate(struct pib_qp *qp, const struct pib_act *act)
 {
-	return !(act->h->flags & PIB_H_INV) || !pib_mem_invalidate(qp, act->h->ex, true);
+	return act->h->flags & PIB_H_INV ? pib_mem_invalidate(qp, act->h->ex, true) : 0;
+}
+
+/* What a copy's failure, or that of an atomic, is for the transport. */
+static enum pib_res outcome(struct pib_qp *qp, const struct pib_seg *seg, u32 off, u32 len, int err)
+{
+	if (err == -EAGAIN)
+		err = pib_pagein_start(&qp->rx_pages, seg, off, len, true);
+	if (err == -EAGAIN)
+		return PIB_RES_WAIT;
+	return err ? PIB_RES_OP : PIB_RES_OK;
 }
 
 static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
 {
 	enum pib_res res;
+	int err;
 
 	if (act->first) {
 		res = pib_rq_take(qp, act->h->srqn);
@@ -34,7 +45,12 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 	if (res || !act->last)
 		return res;
 
-	if (!invalidate(qp, act)) {
+	err = invalidate(qp, act);
+	if (err == -EAGAIN) {
+		qp->draining = true;
+		return PIB_RES_WAIT;
+	}
+	if (err) {
 		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
 		return PIB_RES_ACCESS;
 	}
@@ -48,6 +64,7 @@ static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
 	struct pib_seg seg;
 	u64 va = act->first ? act->va0 : act->va;
 	u32 len = act->first ? act->dmalen : act->len;
+	enum pib_res res;
 	int err;
 
 	/* No R_Key is looked at when nothing is written (C9-88). */
@@ -56,8 +73,9 @@ static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
 	if (pib_mem_get_remote(qp, act->rkey, va, len, IB_ACCESS_REMOTE_WRITE, &seg))
 		return PIB_RES_ACCESS;
 	err = pib_seg_write(&seg, act->va - va, b, act->src_off, act->len);
+	res = outcome(qp, &seg, act->va - va, act->len, err);
 	pib_mem_put(&seg);
-	return err ? PIB_RES_OP : PIB_RES_OK;
+	return res;
 }
 
 static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
@@ -66,14 +84,16 @@ static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struc
 
 	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
 		return PIB_RES_ACCESS;
-	if (act->first)
-		pib_qp_stat(qp, PIB_STAT_RX_WRITE_REQUESTS);
 	if (act->take_recv) {
 		res = pib_rq_take(qp, act->h->srqn);
 		if (res)
 			return res;
 	}
 	res = write_payload(qp, b, act);
+	if (res == PIB_RES_WAIT)
+		return res;
+	if (act->first)
+		pib_qp_stat(qp, PIB_STAT_RX_WRITE_REQUESTS);
 	if (act->take_recv && res)
 		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
 	else if (act->take_recv && act->last)
@@ -99,6 +119,7 @@ static enum pib_res check_read(struct pib_qp *qp, const struct pib_act *act)
 static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 *orig)
 {
 	struct pib_seg seg;
+	enum pib_res res;
 	int err;
 
 	if (act->va & 7)	/* C9-114 */
@@ -108,18 +129,21 @@ static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 
 	if (pib_mem_get_remote(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_ATOMIC, &seg))
 		return PIB_RES_ACCESS;
 
-	pib_qp_stat(qp, PIB_STAT_RX_ATOMIC_REQUESTS);
 	if (act->kind == PIB_ACT_CAS)
 		err = pib_seg_cas(&seg, act->compare_add, act->swap, orig);
 	else
 		err = pib_seg_faa(&seg, act->compare_add, orig);
+	res = outcome(qp, &seg, 0, 8, err);
 	pib_mem_put(&seg);
-	return err ? PIB_RES_OP : PIB_RES_OK;
+	if (res != PIB_RES_WAIT)
+		pib_qp_stat(qp, PIB_STAT_RX_ATOMIC_REQUESTS);
+	return res;
 }
 
 static enum pib_res do_atomic_write(struct pib_qp *qp, const struct pib_act *act)
 {
 	struct pib_seg seg;
+	enum pib_res res;
 	int err;
 
 	if (act->va & 7)
@@ -130,8 +154,9 @@ static enum pib_res do_atomic_write(struct pib_qp *qp, const struct pib_act *act
 		return PIB_RES_ACCESS;
 
 	err = pib_seg_atomic_write(&seg, act->swap);
+	res = outcome(qp, &seg, 0, 8, err);
 	pib_mem_put(&seg);
-	return err ? PIB_RES_OP : PIB_RES_OK;
+	return res;
 }
 
 /* FETH (A19.4.2): placement type in bits 0-3, selectivity level in bits 4-5. */
@@ -140,28 +165,42 @@ static enum pib_res do_atomic_write(struct pib_qp *qp, const struct pib_act *act
 #define FLUSH_LEVEL(f)		((f) >> 4 & 3)
 #define FLUSH_LEVEL_RANGE	0
 
+static int flush_access(u8 flush)
+{
+	int access = 0;
+
+	if (flush & FLUSH_GLOBAL)
+		access |= IB_ACCESS_FLUSH_GLOBAL;
+	if (flush & FLUSH_PERSISTENT)
+		access |= IB_ACCESS_FLUSH_PERSISTENT;
+	return access;
+}
+
+/* A range must lie in the region; a whole region, or an empty range, is its key's alone to allow. */
+static int flush_check(struct pib_qp *qp, const struct pib_act *act, int access)
+{
+	struct pib_seg seg;
+	int err;
+
+	if (FLUSH_LEVEL(act->flush) != FLUSH_LEVEL_RANGE || !act->dmalen)
+		return pib_mem_check_remote(qp, act->rkey, access);
+	err = pib_mem_get_remote(qp, act->rkey, act->va, act->dmalen, access, &seg);
+	if (!err)
+		pib_mem_put(&seg);
+	return err;
+}
+
 /* What was written stands in memory already: there is nothing to do but to check. */
 static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
 {
-	struct pib_seg seg;
-	int access = 0;
-	int err;
+	int access = flush_access(act->flush);
 
-	if (act->flush & FLUSH_GLOBAL)
-		access |= IB_ACCESS_FLUSH_GLOBAL;
-	if (act->flush & FLUSH_PERSISTENT)
-		access |= IB_ACCESS_FLUSH_PERSISTENT;
 	if (!access || (qp->attr.qp_access_flags & access) != access)
 		return PIB_RES_ACCESS;
-	if (FLUSH_LEVEL(act->flush) == FLUSH_LEVEL_RANGE) {
-		err = pib_mem_get_remote(qp, act->rkey, act->va, act->dmalen, access, &seg);
-		if (!err)
-			pib_mem_put(&seg);
-	} else {
-		err = pib_mem_check_remote(qp, act->rkey, access);
-	}
+	if (flush_check(qp, act, access))
+		return PIB_RES_ACCESS;
 	smp_mb();
-	return err ? PIB_RES_ACCESS : PIB_RES_OK;
+	return PIB_RES_OK;
 }
 
 static enum pib_res execute(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
@@ -196,10 +235,10 @@ static bool enter_domain(struct pib_qp *qp, u32 srqn)
 	return qp->rx_pd;
 }
 
-void pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
+bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 {
+	enum pib_res res = PIB_RES_OK;
 	struct pib_act act;
-	enum pib_res res;
 	bool known;
 	u64 orig;
 
@@ -210,42 +249,93 @@ void pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 	while (pib_resp_step(&qp->resp, &act)) {
 		orig = 0;
 		res = known ? execute(qp, b, &act, &orig) : PIB_RES_INV_REQ;
+		if (res == PIB_RES_WAIT)
+			break;
 		pib_resp_result(&qp->resp, &act, res, orig);
 	}
 	qp->rx_pd = NULL;
+	return res != PIB_RES_WAIT;
 }
 
-/* False: the memory may not be read. */
-static bool attach(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *b)
+/* The pages of @seg may go before the burst does: it gets a copy. */
+static int copy(struct pib_qp *qp, struct pib_seg *seg, struct pib_burst *b)
 {
+	void *dst = pib_burst_own(b, b->len);
+	int err;
+
+	if (!dst)
+		return -ENOMEM;
+	err = pib_seg_get(seg, dst);
+	return err == -EAGAIN ? pib_pagein_start(&qp->resp_off.pages, seg, 0, b->len, false) : err;
+}
+
+/* 0; -ENOMEM; -EAGAIN: a page is missing; others: the memory may not be read. */
+static int attach(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *b)
+{
+	struct pib_seg seg;
 	int err;
 
 	if (!b->len)
-		return true;
+		return 0;
 	if (!enter_domain(qp, tx->h.srqn))
-		return false;
-	err = pib_mem_get_remote(qp, tx->rkey, tx->va, tx->len, IB_ACCESS_REMOTE_READ, &b->segs[0]);
+		return -EINVAL;
+	err = pib_mem_get_remote(qp, tx->rkey, tx->va, tx->len, IB_ACCESS_REMOTE_READ, &seg);
 	qp->rx_pd = NULL;
 	if (err)
-		return false;
+		return err;
 
+	if (pib_seg_pageable(&seg)) {
+		err = copy(qp, &seg, b);
+		pib_mem_put(&seg);
+		return err;
+	}
 	b->payload = PIB_PAYLOAD_SEGS;
+	b->segs[0] = seg;
 	b->nsegs = 1;
-	return true;
+	return 0;
 }
 
+static bool put_off(struct pib_qp *qp, const struct pib_tx *tx)
+{
+	qp->resp_off.tx = *tx;
+	qp->resp_off.set = true;
+	return false;
+}
+
+/* False: the receiver is full, or it is put off. */
 static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	struct pib_burst *b = pib_tx_burst(qp, tx);
+	int err;
 
 	if (!b)
 		return true;	/* as if lost on the way */
-	if (tx->kind == PIB_TX_READ_RESP && !attach(qp, tx, b)) {
-		pib_burst_free(b);
+	err = tx->kind == PIB_TX_READ_RESP ? attach(qp, tx, b) : 0;
+	if (!err)
+		return pib_tx_send(qp, &qp->av, b, turn);
+
+	pib_burst_free(b);
+	if (err == -EAGAIN)
+		return put_off(qp, tx);
+	if (err == -ENOMEM)
+		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
+	else
 		pib_resp_read_failed(&qp->resp);
+	return true;
+}
+
+/* What was put off goes first. False: it cannot go yet. */
+static bool send_put_off(struct pib_qp *qp, struct pib_turn *turn)
+{
+	struct pib_tx tx;
+
+	if (!qp->resp_off.set)
 		return true;
-	}
-	return pib_tx_send(qp, &qp->av, b, turn);
+	if (pib_pagein_busy(&qp->resp_off.pages))
+		return false;
+	tx = qp->resp_off.tx;
+	qp->resp_off.set = false;
+	return send(qp, &tx, turn);
 }
 
 bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
@@ -258,10 +348,13 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 		return true;
 	if (qp->resp.cfg.credits && qp->rq.hdr)
 		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq));
+	if (!send_put_off(qp, turn))
+		return qp->resp_off.set;
 
 	while (!pib_turn_over(turn) && pib_resp_next(&qp->resp, &tx)) {
+		/* put off: the requester goes on meanwhile */
 		if (!send(qp, &tx, turn))
-			return false;
+			return qp->resp_off.set;
 	}
 	return !pib_turn_over(turn);
 }

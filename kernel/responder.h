@@ -5,8 +5,8 @@
 
 #include "tx.h"
 
-/* Execute the requests of a burst. */
-void pib_responder_rx(struct pib_qp *qp, struct pib_burst *b);
+/* Execute the requests of a burst. False: it waits, for pages or for an invalidation, and is to be given anew. */
+bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b);
 /* Send acknowledgements and responses. False: the turn is over or the QP is stalled. */
 bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn);
 

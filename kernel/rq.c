@@ -74,7 +74,7 @@ struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
 	return srq ? to_pd(srq->ib.pd) : NULL;
 }
 
-static int sge_write(struct pib_pd *pd, const struct pib_sge *sge, u32 off,
+static int sge_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 off,
 		     struct pib_burst *b, u32 src_off, u32 len)
 {
 	struct pib_seg seg;
@@ -84,12 +84,14 @@ static int sge_write(struct pib_pd *pd, const struct pib_sge *sge, u32 off,
 	if (err)
 		return err;
 	err = pib_seg_write(&seg, 0, b, src_off, len);
+	if (err == -EAGAIN)
+		err = pib_pagein_start(&qp->rx_pages, &seg, 0, len, true);
 	pib_mem_put(&seg);
 	return err;
 }
 
-int pib_sges_write(struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge, u32 off,
-		   struct pib_burst *b, u32 src_off, u32 len)
+int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
+		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
 {
 	u32 i, n;
 	int err;
@@ -100,7 +102,7 @@ int pib_sges_write(struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge, u3
 			continue;
 		}
 		n = min(len, sge[i].length - off);
-		err = sge_write(pd, &sge[i], off, b, src_off, n);
+		err = sge_write(qp, pd, &sge[i], off, b, src_off, n);
 		if (err)
 			return err;
 		off = 0;
@@ -110,24 +112,8 @@ int pib_sges_write(struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge, u3
 	return len ? -EINVAL : 0;
 }
 
-static int seg_put(const struct pib_seg *seg, const void *src)
-{
-	u32 off = 0, n;
-	void *dst;
-
-	while (off < seg->len) {
-		n = seg->len - off;
-		dst = pib_seg_map(seg, off, &n);
-		if (!dst)
-			return -EFAULT;
-		memcpy(dst, src + off, n);
-		off += n;
-	}
-	return 0;
-}
-
-int pib_sges_put(struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge, u32 off,
-		 const void *src, u32 len)
+int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge,
+		 u32 off, const void *src, u32 len)
 {
 	struct pib_seg seg;
 	u32 i, n;
@@ -143,7 +129,9 @@ int pib_sges_put(struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge, u32 
 					IB_ACCESS_LOCAL_WRITE, &seg);
 		if (err)
 			return err;
-		err = seg_put(&seg, src);
+		err = pib_seg_put(&seg, src);
+		if (err == -EAGAIN)
+			err = pib_pagein_start(&qp->rx_pages, &seg, 0, n, true);
 		pib_mem_put(&seg);
 		if (err)
 			return err;
@@ -162,16 +150,19 @@ struct pib_pd *pib_rq_pd(const struct pib_qp *qp)
 	return qp->srq ? to_pd(qp->srq->ib.pd) : qp->pd;
 }
 
-static bool scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off)
+static int scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off)
 {
 	struct pib_pd *pd = pib_rq_pd(qp);
 
-	return pd && !pib_sges_write(pd, qp->cur.sge, qp->cur.num_sge, off, b, src_off, len);
+	if (!pd)
+		return -EINVAL;
+	return pib_sges_write(qp, pd, qp->cur.sge, qp->cur.num_sge, off, b, src_off, len);
 }
 
 enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off)
 {
 	struct pib_rq_cur *cur = &qp->cur;
+	int err;
 
 	lockdep_assert_held(&qp->lock);
 
@@ -179,7 +170,10 @@ enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off,
 		pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
 		return PIB_RES_LEN;
 	}
-	if (len && !scatter(qp, b, src_off, len, off)) {
+	err = len ? scatter(qp, b, src_off, len, off) : 0;
+	if (err == -EAGAIN)
+		return PIB_RES_WAIT;
+	if (err) {
 		pib_rq_complete(qp, PIB_WC_LOC_PROT_ERR, 0, NULL);
 		return PIB_RES_OP;
 	}

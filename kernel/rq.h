@@ -10,7 +10,10 @@
  * PIB_RES_OK, PIB_RES_RNR, or PIB_RES_OP after one that was malformed has been completed.
  */
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
-/* Copy payload into it. PIB_RES_OK, or PIB_RES_LEN, PIB_RES_OP after having completed it in error. */
+/*
+ * Copy payload into it. PIB_RES_OK; PIB_RES_LEN, PIB_RES_OP after having completed it in error; PIB_RES_WAIT:
+ * a page is missing and is being brought in.
+ */
 enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off);
 /* Complete it; @h: the message's last packet, NULL with errors. */
 void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h);
@@ -19,12 +22,15 @@ void pib_rq_flush(struct pib_qp *qp);
 /* RESET: forget everything. */
 void pib_rq_reset(struct pib_qp *qp);
 
-/* Check SGEs from the memory of @pd and copy payload into them, from @off on. 0, -errno. */
-int pib_sges_write(struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge, u32 off,
-		   struct pib_burst *b, u32 src_off, u32 len);
+/*
+ * Check SGEs from the memory of @pd and copy payload into them, from @off on. 0, -errno; -EAGAIN: a page is
+ * missing and is being brought in (qp->rx_pages).
+ */
+int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
+		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len);
 /* The same for a few bytes of the kernel's own. */
-int pib_sges_put(struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge, u32 off,
-		 const void *src, u32 len);
+int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge,
+		 u32 off, const void *src, u32 len);
 
 /* The protection domain of what is in hand; NULL: its SRQ is gone. */
 struct pib_pd *pib_rq_pd(const struct pib_qp *qp);

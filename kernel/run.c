@@ -46,11 +46,13 @@ static bool takes(const struct pib_qp *qp, const struct pib_burst *b)
 	}
 }
 
-static void take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
+/* False: it has to wait, for pages or for an invalidation, and is then taken in anew. */
+static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	if (!takes(qp, b)) {
 		pib_qp_stat(qp, PIB_STAT_RX_QP_STATE);
-		return;
+		qp->place.wqe = NULL;
+		return true;
 	}
 
 	if (unlikely(b->h.flags & (PIB_H_FECN | PIB_H_BECN)))
@@ -60,15 +62,12 @@ static void take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		qp->events |= BIT(IB_EVENT_COMM_EST);
 	}
 
-	if (pib_qp_is_datagram(qp)) {
-		pib_datagram_rx(qp, b);
-		return;
-	}
+	if (pib_qp_is_datagram(qp))
+		return pib_datagram_rx(qp, b);
 	pib_apm_rx(qp, &b->h);
 	if (pib_op_is_response(b->h.op))
-		pib_completer_rx(qp, b, now);
-	else
-		pib_responder_rx(qp, b);
+		return pib_completer_rx(qp, b, now);
+	return pib_responder_rx(qp, b);
 }
 
 static void refill(struct pib_qp *qp)
@@ -87,7 +86,10 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_burst *b;
 	u32 bursts = 0, bytes = 0;
+	bool held = false;
 
+	if (pib_pagein_busy(&qp->rx_pages))
+		return false;
 	if (list_empty(&qp->rxq))
 		refill(qp);
 
@@ -95,13 +97,18 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 		b = list_first_entry_or_null(&qp->rxq, struct pib_burst, entry);
 		if (!b)
 			break;
-		list_del(&b->entry);
 		bursts++;
 		bytes += b->len;
-		take_in(qp, b, now);
+		if (!take_in(qp, b, now)) {
+			held = true;
+			break;
+		}
+		list_del(&b->entry);
 		pib_burst_free(b);
 	}
 	budget->bytes -= bytes;
+	if (held)
+		return false;
 
 	return !list_empty(&qp->rxq) || READ_ONCE(qp->inbox_len);
 }
@@ -150,6 +157,8 @@ static void expire(struct pib_qp *qp, u64 now)
 
 	qp->timer_at = 0;
 	qp->stalls = 0;
+	if (qp->waits)
+		return;
 	pib_apm_rescue(qp, now);
 	pib_req_timer(&qp->req, now);
 }
@@ -176,13 +185,28 @@ static bool transmit(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	return !done && !qp->stalled;
 }
 
+/*
+ * While something waits for pages here, no answer that is missing is the
+ * peer's fault: it may stand in the inbox, or the request was never sent.
+ */
+static void suspend(struct pib_qp *qp, u64 now)
+{
+	bool waits = pib_pagein_busy(&qp->rx_pages) || pib_pagein_busy(&qp->req_off.pages);
+
+	if (qp->waits && !waits)
+		pib_req_excuse(&qp->req, now);
+	qp->waits = waits;
+}
+
 static bool turn(struct pib_qp *qp, struct pib_budget *budget)
 {
 	u64 now = ktime_get_ns();
 	bool more;
 
 	/* What has arrived may be what the timer was for. */
+	qp->draining = false;
 	more = receive(qp, budget, now);
+	suspend(qp, now);
 	expire(qp, now);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
 		more |= transmit(qp, budget, now);
@@ -192,7 +216,11 @@ static bool turn(struct pib_qp *qp, struct pib_budget *budget)
 	judge(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		more |= pib_state_flush(qp);
-	arm(qp, pib_req_deadline(&qp->req));
+	suspend(qp, now);
+	if (!qp->waits)
+		arm(qp, pib_req_deadline(&qp->req));
+	if (qp->draining)
+		arm(qp, now + STALL_NSEC);
 	if (qp->stalled)
 		more |= stall_again(qp, now);
 	pib_stats_fold(qp);

@@ -7,11 +7,15 @@
 #include "compat/compat.h"
 #include "hca.h"
 #include "pd.h"
+#include "requester.h"
 #include "sq.h"
 
 #define MSG_MAX		0x80000000U	/* C9-6 */
 #define SEND_FLAGS	(PIB_WR_FENCE | PIB_WR_SIGNALED | PIB_WR_SOLICITED | PIB_WR_INLINE)
 #define FETCH_MAX	64
+
+/* Beside enum pib_wc: the work request cannot be judged before a page has come. */
+#define WC_WAIT		U32_MAX
 
 #define TP_RC		BIT(PIB_TP_RC)
 #define TP_UC		BIT(PIB_TP_UC)
@@ -150,10 +154,10 @@ static u32 take_inline(struct pib_qp *qp, struct pib_ksq_slot *s, const struct p
 static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *slot)
 {
 	struct pib_seg seg;
-	u32 len = 8;
-	void *p;
 	int err;
 
+	if (qp->req.flushing)
+		return PIB_WC_SUCCESS;
 	if (s->is_inline) {
 		memcpy(&s->w.swap, slot->data, 8);
 		return PIB_WC_SUCCESS;
@@ -163,11 +167,13 @@ static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pi
 	err = pib_mem_get_local(qp->pd, s->sge[0].lkey, s->sge[0].addr, 8, 0, &seg);
 	if (err)
 		return PIB_WC_LOC_PROT_ERR;
-	p = pib_seg_map(&seg, 0, &len);
-	if (p && len == 8)
-		memcpy(&s->w.swap, p, 8);
+	err = pib_seg_get(&seg, &s->w.swap);
+	if (err == -EAGAIN)
+		err = pib_pagein_start(&qp->req_off.pages, &seg, 0, 8, false);
 	pib_mem_put(&seg);
-	return p && len == 8 ? PIB_WC_SUCCESS : PIB_WC_LOC_PROT_ERR;
+	if (err == -EAGAIN)
+		return WC_WAIT;
+	return err ? PIB_WC_LOC_PROT_ERR : PIB_WC_SUCCESS;
 }
 
 /* Where the length of a datagram ends (11.2.4.1, C10-95). */
@@ -216,7 +222,8 @@ static void spoil(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
 	s->is_inline = false;
 }
 
-static void fill(struct pib_qp *qp, struct pib_ksq_slot *s)
+/* False: to be tried again when the QP runs next. */
+static bool fill(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
 	const struct pib_send_wqe *slot = pib_ring_slot(&qp->sq, qp->sq.index);
 	struct pib_send_wqe wqe;
@@ -236,8 +243,11 @@ static void fill(struct pib_qp *qp, struct pib_ksq_slot *s)
 	s->wc_opcode = IB_WC_SEND;
 
 	status = take(qp, s, &wqe, slot);
+	if (status == WC_WAIT)
+		return false;
 	if (status)
 		spoil(qp, s, status);
+	return true;
 }
 
 bool pib_sq_fetch(struct pib_qp *qp)
@@ -252,9 +262,8 @@ bool pib_sq_fetch(struct pib_qp *qp)
 	pending = pib_ring_pending(&qp->sq);
 	while (n < pending && n < FETCH_MAX) {
 		w = pib_req_slot(&qp->req);
-		if (!w)
+		if (!w || !fill(qp, container_of(w, struct pib_ksq_slot, w)))
 			return false;
-		fill(qp, container_of(w, struct pib_ksq_slot, w));
 		qp->sq.index++;
 		pib_req_post(&qp->req);
 		n++;
@@ -278,6 +287,9 @@ bool pib_sq_idle(struct pib_qp *qp)
 	WRITE_ONCE(qp->sq.hdr->busy, 0);
 	/* Against the poster's: it advances the producer index, then looks at busy. */
 	smp_mb();
+	/* Who has waited is kicked. */
+	if (pib_requester_waits(qp))
+		return false;
 	return qp->state >= IB_QPS_RTS && pib_ring_pending(&qp->sq) && pib_req_slot(&qp->req);
 }
 

@@ -78,6 +78,7 @@ bool pib_state_flush(struct pib_qp *qp)
 {
 	bool more;
 
+	pib_requester_forget(qp);
 	more = pib_sq_fetch(qp);
 	pib_requester_complete(qp);
 	if (qp->state == IB_QPS_ERR)
@@ -147,6 +148,9 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	if (qp->stalled)
 		pib_burst_free(qp->stalled);
 	qp->stalled = NULL;
+	pib_requester_forget(qp);
+	qp->resp_off.set = false;
+	qp->place.wqe = NULL;
 	free_list(&bursts);
 }
 

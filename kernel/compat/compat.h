@@ -11,12 +11,14 @@
 #define PIB_COMPAT_H
 
 #include <linux/version.h>
+#include <linux/hmm.h>
 #include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <net/udp_tunnel.h>
 #include <rdma/ib_umem.h>
+#include <rdma/ib_umem_odp.h>
 #include <rdma/ib_verbs.h>
 
 /* ---- headers ---- */
@@ -83,6 +85,32 @@ static inline void *ib_virt_dma_to_ptr(u64 dma_addr)
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
 #define ib_umem_get_va ib_umem_get
+#endif
+
+/* ---- on-demand paging ---- */
+
+/* The pages of a umem, and how to ask for them: hmm's own way since 6.16. */
+static inline const unsigned long *pib_umem_odp_pfns(const struct ib_umem_odp *umem)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+	return umem->pfn_list;
+#else
+	return umem->map.pfn_list;
+#endif
+}
+
+static inline u64 pib_umem_odp_access(bool write)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+	return ODP_READ_ALLOWED_BIT | (write ? ODP_WRITE_ALLOWED_BIT : 0);
+#else
+	return write ? HMM_PFN_WRITE : 0;
+#endif
+}
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
+#define IB_ODP_SUPPORT_FLUSH		0
+#define IB_ODP_SUPPORT_ATOMIC_WRITE	0
 #endif
 
 /* ---- dma-buf ---- */

@@ -290,6 +290,13 @@ void pib_req_resume(struct pib_req *r);
 struct pib_swqe *pib_req_slot(struct pib_req *r);
 /* The slot that was filled is now posted. */
 void pib_req_post(struct pib_req *r);
+/*
+ * Env could not send at once what pib_req_next() gave it: is @tx still to be sent? False: it was
+ * acknowledged meanwhile, or will be given out again.
+ */
+bool pib_req_wanted(const struct pib_req *r, const struct pib_tx *tx);
+/* Env was not able to send or to take anything in: the time up to @now does not count as the peer's. */
+void pib_req_excuse(struct pib_req *r, u64 now);
 /* Next thing to send; false: nothing to do now. Never allocates, never fails. */
 bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx *tx);
 /*
@@ -421,6 +428,8 @@ enum pib_res {
 	PIB_RES_INV_REQ,	/* NAK invalid request (misaligned atomic, ...) */
 	PIB_RES_ACCESS,		/* NAK remote access error */
 	PIB_RES_OP,		/* NAK remote operational error (the receive WQE's memory is bad) */
+	/* env's own, never told: it cannot be done now. The burst is begun with again, from its first step. */
+	PIB_RES_WAIT,
 	PIB_RES_DROP,		/* UC: drop the message; env puts back its receive WQE, if taken */
 };
 

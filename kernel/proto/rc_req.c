@@ -589,6 +589,21 @@ static bool req_rnr_wait(struct pib_req *r, u64 now)
 	return false;
 }
 
+bool pib_req_wanted(const struct pib_req *r, const struct pib_tx *tx)
+{
+	if (r->error || r->flushing)
+		return false;
+	if (tx->kind == PIB_TX_LOCAL || !pib_tp_reliable(r->cfg.tp))
+		return true;
+	return pib_psn_diff(tx->h.psn, r->una_psn) >= 0 && pib_psn_diff(tx->h.psn, r->snd_psn) < 0;
+}
+
+void pib_req_excuse(struct pib_req *r, u64 now)
+{
+	if (r->ack_deadline)
+		r->ack_deadline = now + pib_req_timeout_ns(r);
+}
+
 bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx *tx)
 {
 	struct pib_swqe *w;

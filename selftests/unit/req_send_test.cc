@@ -303,6 +303,57 @@ TEST(ReqSend, LocalErrorWaitsForWhatIsBeforeIt)
 	EXPECT_EQ(q.done(), "1:0 2:4 3:5");	// LOC_PROT_ERR, flushed
 }
 
+// What env could not send at once: is it still to be sent?
+TEST(ReqSend, PutOff)
+{
+	Qp q;
+	pib_tx tx{};
+
+	q.post(PIB_WR_WRITE, 8);
+	ASSERT_TRUE(pib_req_next(&q.n.req, q.now, &tx));
+	EXPECT_TRUE(pib_req_wanted(&q.n.req, &tx));
+	q.after(2 * kTimeout);	// its time is up: it is given out again
+	EXPECT_EQ(q.n.req.stats.timeouts, 1u);
+	ASSERT_TRUE(pib_req_wanted(&q.n.req, &tx));
+	q.gets(ack(kPsn));
+	EXPECT_FALSE(pib_req_wanted(&q.n.req, &tx));
+	EXPECT_EQ(q.done(), "1:0");
+}
+
+TEST(ReqSend, PutOffAndGoneBack)
+{
+	Qp q;
+	pib_tx first{}, second{};
+
+	q.post(PIB_WR_WRITE, 8);
+	q.post(PIB_WR_WRITE, 8);
+	ASSERT_TRUE(pib_req_next(&q.n.req, q.now, &first));
+	ASSERT_TRUE(pib_req_next(&q.n.req, q.now, &second));
+	pib_req_timer(&q.n.req, q.now + 2 * kTimeout);
+	EXPECT_FALSE(pib_req_wanted(&q.n.req, &first));
+	EXPECT_FALSE(pib_req_wanted(&q.n.req, &second));
+	EXPECT_EQ(str(q.sends()), "WRITE@1000+1 WRITE@1001+1");
+}
+
+// The time that env needed is not the peer's.
+TEST(ReqSend, Excused)
+{
+	Qp q;
+
+	q.post(PIB_WR_WRITE, 8);
+	q.sends();
+	q.now += 2 * kTimeout;
+	pib_req_excuse(&q.n.req, q.now);
+	EXPECT_EQ(str(q.sends()), "");
+	EXPECT_EQ(str(q.after(kTimeout / 2)), "");
+	EXPECT_EQ(q.n.req.stats.timeouts, 0u);
+	EXPECT_EQ(str(q.after(kTimeout)), "WRITE@1000+1");
+	EXPECT_EQ(q.n.req.stats.timeouts, 1u);
+	q.gets(ack(kPsn));
+	pib_req_excuse(&q.n.req, q.now);
+	EXPECT_EQ(pib_req_deadline(&q.n.req), 0u);
+}
+
 TEST(ReqSend, WrongOpcodesAndLengths)
 {
 	static const struct { uint8_t tp, opcode; uint32_t len, status; } cases[] = {

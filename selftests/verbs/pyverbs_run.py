@@ -16,6 +16,7 @@ import select
 import signal
 import subprocess
 import sys
+import weakref
 
 VENDORS = ("test_mlx5_", "test_efa", "test_cuda", "test_mana", "test_hns")
 
@@ -32,6 +33,39 @@ class Reporter:
         os.write(self.fd, (json.dumps(row) + "\n").encode())
 
 
+def mend_dmabuf():
+    """
+    pyverbs 56 cannot make a DmaBufMR of a DmaBuf: it calls DmaBuf.add_ref(), which is a method of C alone, as one of
+    Python ("'DmaBuf' object has no attribute 'add_ref'"). Give it one: it keeps the buffer's regions, which must go
+    before it does.
+    """
+    import pyverbs.dmabuf
+    import pyverbs.mr
+    if hasattr(pyverbs.dmabuf.DmaBuf, "add_ref"):
+        return
+
+    class DmaBuf(pyverbs.dmabuf.DmaBuf):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.regions = weakref.WeakSet()
+
+        def add_ref(self, region):
+            self.regions.add(region)
+
+        def close(self):
+            for region in list(self.regions):
+                region.close()
+            super().close()
+
+    class DmaBufMR(pyverbs.mr.DmaBufMR):
+        def __init__(self, pd, length, access, dmabuf=None, offset=0, gpu=0, gtt=0):
+            if dmabuf is None:
+                dmabuf = DmaBuf(length + offset, gpu, gtt)
+            super().__init__(pd, length, access, dmabuf, offset, gpu, gtt)
+
+    pyverbs.dmabuf.DmaBuf, pyverbs.mr.DmaBufMR = DmaBuf, DmaBufMR
+
+
 def load(tests, name):
     """The cases of one module, without the package's own __init__, which would load all of them."""
     import importlib
@@ -42,6 +76,7 @@ def load(tests, name):
         package = types.ModuleType("tests")
         package.__path__ = [tests]
         sys.modules["tests"] = package
+    mend_dmabuf()
     from args_parser import parser
     if parser.args is None:
         parser.parse_args()

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * On-demand paging.
+ *
+ * ib_core's umem follows the process's page tables and sleeps for it. The data
+ * path does not: it reads a table of kernel addresses of its own, page by page,
+ * under a lock that invalidation takes for writing. So once invalidation has
+ * returned no copy touches the page, and a copy holds up invalidation for no
+ * longer than a page takes.
+ *
+ * An implicit region is made of chunks, which appear where something is mapped
+ * and is accessed, and stay until the region goes.
+ */
+#include <linux/hmm.h>
+#include <linux/mm.h>
+#include <linux/mmu_notifier.h>
+#include <linux/sched/mm.h>
+#include <linux/xarray.h>
+#include <rdma/ib_umem_odp.h>
+#include "compat/compat.h"
+#include "odp.h"
+
+#define CHUNK_SHIFT	21
+#define CHUNK_SIZE	(1UL << CHUNK_SHIFT)
+
+/* Bits of a page's entry beside its address. */
+#define ENTRY_PRESENT	1UL
+#define ENTRY_WRITE	2UL	/* may be written to; without ENTRY_PRESENT: was, and is to be marked dirty */
+
+/**
+ * struct pib_odp_chunk - a range of pages
+ * @umem: ib_core's part; its umem_mutex serialises those who change @pages
+ * @lock: held for reading while a page is touched, for writing while pages are taken away
+ * @first: address of the first page in the process
+ * @npages: entries in @pages
+ * @pages: kernel address of each and bits; read without umem_mutex
+ */
+struct pib_odp_chunk {
+	struct ib_umem_odp *umem;
+	rwlock_t lock;
+	unsigned long first;
+	unsigned long npages;
+	unsigned long pages[];
+};
+
+/**
+ * struct pib_odp - memory of a region
+ * @umem: implicit: stands for the process; else NULL
+ * @whole: explicit: all of it
+ * @chunks: implicit: by address >> CHUNK_SHIFT; looked up without a lock, since nothing is taken
+ *	away while the region can be used
+ * @grow: who adds to @chunks
+ * @start: address of the region's first byte
+ * @writable: pages may be paged in for writing
+ */
+struct pib_odp {
+	struct ib_umem_odp *umem;
+	struct pib_odp_chunk *whole;
+	struct xarray chunks;
+	struct mutex grow;
+	u64 start;
+	bool writable;
+};
+
+bool pib_odp_writable(const struct pib_odp *odp)
+{
+	return odp->writable;
+}
+
+u64 pib_odp_start(const struct pib_odp *odp)
+{
+	return odp->start;
+}
+
+/* ---- taking pages away ---- */
+
+/* Entries [from, to) are not used any more when this returns. */
+static void chunk_clear(struct pib_odp_chunk *c, unsigned long from, unsigned long to)
+{
+	unsigned long i, entry;
+
+	lockdep_assert_held(&c->umem->umem_mutex);
+
+	write_lock_bh(&c->lock);
+	for (i = from; i < to; i++)
+		if (c->pages[i])
+			WRITE_ONCE(c->pages[i], c->pages[i] & ~ENTRY_PRESENT);
+	write_unlock_bh(&c->lock);
+
+	for (i = from; i < to; i++) {
+		entry = c->pages[i];
+		WRITE_ONCE(c->pages[i], 0);
+		if (entry & ENTRY_WRITE)
+			folio_mark_dirty(page_folio(virt_to_page((void *)(entry & PAGE_MASK))));
+	}
+}
+
+static bool invalidate(struct mmu_interval_notifier *mni, const struct mmu_notifier_range *range,
+		       unsigned long seq)
+{
+	struct ib_umem_odp *umem = container_of(mni, struct ib_umem_odp, notifier);
+	unsigned long start = max(ib_umem_start(umem), range->start);
+	unsigned long end = min(ib_umem_end(umem), range->end);
+	struct pib_odp_chunk *c;
+
+	if (!mmu_notifier_range_blockable(range))
+		return false;
+
+	mutex_lock(&umem->umem_mutex);
+	mmu_interval_set_seq(mni, seq);
+	/* none yet: nothing was ever mapped */
+	c = umem->private;
+	if (c)
+		chunk_clear(c, (start - c->first) >> PAGE_SHIFT,
+			    (end - c->first + PAGE_SIZE - 1) >> PAGE_SHIFT);
+	if (umem->npages)
+		ib_umem_odp_unmap_dma_pages(umem, start, end);
+	mutex_unlock(&umem->umem_mutex);
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops odp_ops = {
+	.invalidate = invalidate,
+};
+
+/* ---- chunks ---- */
+
+/* Takes @umem over. */
+static struct pib_odp_chunk *chunk_create(struct ib_umem_odp *umem)
+{
+	unsigned long npages = (ib_umem_end(umem) - ib_umem_start(umem)) >> PAGE_SHIFT;
+	struct pib_odp_chunk *c;
+
+	c = kvzalloc(struct_size(c, pages, npages), GFP_KERNEL_ACCOUNT);
+	if (!c) {
+		ib_umem_odp_release(umem);
+		return ERR_PTR(-ENOMEM);
+	}
+	c->umem = umem;
+	c->first = ib_umem_start(umem);
+	c->npages = npages;
+	rwlock_init(&c->lock);
+
+	mutex_lock(&umem->umem_mutex);
+	umem->private = c;
+	mutex_unlock(&umem->umem_mutex);
+	return c;
+}
+
+static void chunk_destroy(struct pib_odp_chunk *c)
+{
+	mutex_lock(&c->umem->umem_mutex);
+	chunk_clear(c, 0, c->npages);
+	c->umem->private = NULL;
+	mutex_unlock(&c->umem->umem_mutex);
+	ib_umem_odp_release(c->umem);
+	kvfree(c);
+}
+
+static struct pib_odp_chunk *chunk_find(struct pib_odp *odp, u64 va)
+{
+	return odp->whole ?: xa_load(&odp->chunks, va >> CHUNK_SHIFT);
+}
+
+/* Chunks cost memory: a peer may not have them made where the process has nothing. */
+static bool any_mapped(struct pib_odp *odp, u64 va, u64 len)
+{
+	struct mm_struct *mm = odp->umem->umem.owning_mm;
+	bool found;
+
+	if (va >= TASK_SIZE_MAX || !mmget_not_zero(mm))
+		return false;
+	mmap_read_lock(mm);
+	found = find_vma_intersection(mm, va, va + len);
+	mmap_read_unlock(mm);
+	mmput_async(mm);
+	return found;
+}
+
+static struct pib_odp_chunk *chunk_add(struct pib_odp *odp, u64 va)
+{
+	struct pib_odp_chunk *c;
+	struct ib_umem_odp *umem;
+	int err;
+
+	lockdep_assert_held(&odp->grow);
+
+	umem = ib_umem_odp_alloc_child(odp->umem, va & ~(CHUNK_SIZE - 1), CHUNK_SIZE, &odp_ops);
+	if (IS_ERR(umem))
+		return ERR_CAST(umem);
+	c = chunk_create(umem);
+	if (IS_ERR(c))
+		return c;
+	err = xa_err(xa_store(&odp->chunks, va >> CHUNK_SHIFT, c, GFP_KERNEL));
+	if (err) {
+		chunk_destroy(c);
+		return ERR_PTR(err);
+	}
+	return c;
+}
+
+static struct pib_odp_chunk *chunk_get(struct pib_odp *odp, u64 va, u64 len)
+{
+	struct pib_odp_chunk *c = chunk_find(odp, va);
+
+	if (c)
+		return c;
+	if (!any_mapped(odp, va, len))
+		return ERR_PTR(-EFAULT);
+
+	mutex_lock(&odp->grow);
+	c = chunk_find(odp, va);
+	if (!c)
+		c = chunk_add(odp, va);
+	mutex_unlock(&odp->grow);
+	return c;
+}
+
+/* ---- bringing pages in ---- */
+
+static void chunk_fill(struct pib_odp_chunk *c, u64 va, u64 len, bool write)
+{
+	unsigned long i = (va - c->first) >> PAGE_SHIFT;
+	unsigned long last = (va + len - 1 - c->first) >> PAGE_SHIFT;
+	unsigned long pfn, entry;
+
+	lockdep_assert_held(&c->umem->umem_mutex);
+
+	for (; i <= last; i++) {
+		pfn = pib_umem_odp_pfns(c->umem)[i];
+		if (!(pfn & HMM_PFN_VALID))
+			continue;
+		entry = (unsigned long)page_address(hmm_pfn_to_page(pfn)) | ENTRY_PRESENT;
+		/* what was brought in for writing stays so until it is invalidated */
+		if (write && pfn & HMM_PFN_WRITE)
+			entry |= ENTRY_WRITE;
+		else if ((c->pages[i] & PAGE_MASK) == (entry & PAGE_MASK))
+			entry |= c->pages[i] & ENTRY_WRITE;
+		WRITE_ONCE(c->pages[i], entry);
+	}
+}
+
+static int chunk_fault(struct pib_odp_chunk *c, u64 va, u64 len, u32 flags)
+{
+	bool write = flags & PIB_ODP_WRITE;
+	int n;
+
+	n = ib_umem_odp_map_dma_and_lock(c->umem, va, len, pib_umem_odp_access(write),
+					 !(flags & PIB_ODP_PRESENT));
+	if (n < 0)
+		return n;
+	chunk_fill(c, va, len, write);
+	mutex_unlock(&c->umem->umem_mutex);
+	return 0;
+}
+
+int pib_odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags)
+{
+	struct pib_odp_chunk *c;
+	u64 n;
+	int err;
+
+	if (flags & PIB_ODP_WRITE && !odp->writable)
+		return -EPERM;
+
+	for (; len; va += n, len -= n) {
+		n = odp->whole ? len : min_t(u64, len, CHUNK_SIZE - va % CHUNK_SIZE);
+		c = chunk_get(odp, va, n);
+		err = IS_ERR(c) ? PTR_ERR(c) : chunk_fault(c, va, n, flags);
+		if (err)
+			return err;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* ---- touching pages ---- */
+
+void *pib_odp_enter(struct pib_odp *odp, u64 va, u32 *len, bool write, struct pib_odp_chunk **held)
+{
+	struct pib_odp_chunk *c = chunk_find(odp, va);
+	unsigned long need = ENTRY_PRESENT | (write ? ENTRY_WRITE : 0), entry;
+
+	if (!c)
+		return NULL;
+	read_lock(&c->lock);
+	entry = READ_ONCE(c->pages[(va - c->first) >> PAGE_SHIFT]);
+	if ((entry & need) != need) {
+		read_unlock(&c->lock);
+		return NULL;
+	}
+	*held = c;
+	*len = min_t(u32, *len, PAGE_SIZE - offset_in_page(va));
+	return (void *)(entry & PAGE_MASK) + offset_in_page(va);
+}
+
+void pib_odp_leave(struct pib_odp_chunk *held)
+{
+	read_unlock(&held->lock);
+}
+
+/* ---- life ---- */
+
+static int create_whole(struct pib_odp *odp, struct ib_device *ibdev, u64 start, u64 length,
+			int access)
+{
+	struct ib_umem_odp *umem;
+
+	if (!length)
+		return -EINVAL;
+	/* the table is one of small pages, whatever the process has */
+	umem = ib_umem_odp_get(ibdev, start, length, access & ~IB_ACCESS_HUGETLB, &odp_ops);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	odp->writable = umem->umem.writable;
+	odp->whole = chunk_create(umem);
+	return PTR_ERR_OR_ZERO(odp->whole);
+}
+
+static int create_implicit(struct pib_odp *odp, struct ib_device *ibdev, int access)
+{
+	odp->umem = ib_umem_odp_alloc_implicit(ibdev, access);
+	if (IS_ERR(odp->umem))
+		return PTR_ERR(odp->umem);
+	odp->writable = odp->umem->umem.writable;
+	return 0;
+}
+
+struct pib_odp *pib_odp_create(struct ib_device *ibdev, u64 start, u64 length, int access)
+{
+	struct pib_odp *odp = kzalloc(sizeof(*odp), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!odp)
+		return ERR_PTR(-ENOMEM);
+	xa_init(&odp->chunks);
+	mutex_init(&odp->grow);
+	odp->start = start;
+	if (!start && length == U64_MAX)
+		err = create_implicit(odp, ibdev, access);
+	else
+		err = create_whole(odp, ibdev, start, length, access);
+	if (err) {
+		kfree(odp);
+		return ERR_PTR(err);
+	}
+	return odp;
+}
+
+void pib_odp_destroy(struct pib_odp *odp)
+{
+	struct pib_odp_chunk *c;
+	unsigned long i;
+
+	if (!odp)
+		return;
+	if (odp->whole)
+		chunk_destroy(odp->whole);
+	xa_for_each(&odp->chunks, i, c)
+		chunk_destroy(c);
+	xa_destroy(&odp->chunks);
+	if (odp->umem)
+		ib_umem_odp_release(odp->umem);
+	kfree(odp);
+}

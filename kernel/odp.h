@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Memory that is paged in on demand: what lies behind a region with IB_ACCESS_ON_DEMAND. */
+#ifndef PIB_ODP_H
+#define PIB_ODP_H
+
+#include <linux/types.h>
+
+struct ib_device;
+struct pib_odp;
+struct pib_odp_chunk;
+
+/**
+ * pib_odp_create() - memory of the calling process
+ * @start: first byte; with @length U64_MAX and 0 all of the process's memory, now and later (implicit region)
+ * @length: bytes
+ * @access: enum ib_access_flags
+ *
+ * Nothing is mapped or pinned. Process context. ERR_PTR().
+ */
+struct pib_odp *pib_odp_create(struct ib_device *ibdev, u64 start, u64 length, int access);
+/* Nobody uses it any more. May be NULL. Process context. */
+void pib_odp_destroy(struct pib_odp *odp);
+bool pib_odp_writable(const struct pib_odp *odp);
+u64 pib_odp_start(const struct pib_odp *odp);
+
+/* What pib_odp_fault() is to do, see there. */
+enum pib_odp_fault {
+	PIB_ODP_WRITE = 1,	/* pages will be written to */
+	PIB_ODP_PRESENT = 2,	/* only what is in memory, nothing is brought in */
+};
+
+/**
+ * pib_odp_fault() - bring pages in
+ * @va: address in the process
+ * @len: bytes
+ * @flags: enum pib_odp_fault
+ *
+ * They may be gone again when it returns. Process context, sleeps. 0; -EFAULT, -EPERM: not mapped, or
+ * not for that access; -EINVAL: the process has gone; -EBUSY, -ENOMEM.
+ */
+int pib_odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags);
+
+/**
+ * pib_odp_enter() - touch bytes
+ * @va: address in the process
+ * @len: bytes wanted; result: bytes that may be touched, all in one page
+ * @held: for pib_odp_leave()
+ *
+ * Softirqs off. NULL: the page is not there (or not for writing). Otherwise the page stays where it is
+ * until pib_odp_leave(), which must come soon: invalidation waits for it.
+ */
+void *pib_odp_enter(struct pib_odp *odp, u64 va, u32 *len, bool write, struct pib_odp_chunk **held);
+void pib_odp_leave(struct pib_odp_chunk *held);
+
+#endif

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * On-demand paging: the pages of a region come, go and move while it is used.
+ *
+ * Most buffers are memfds that are mapped twice: by one mapping they are
+ * registered and taken away (MADV_DONTNEED leaves the bytes in the file), by
+ * the other the bytes are written and checked.
+ */
+#include <atomic>
+#include <chrono>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "end.h"
+#include "suites.h"
+
+namespace ops {
+
+namespace {
+
+constexpr int odp_access = all_access | IBV_ACCESS_ON_DEMAND;
+
+void *mapped(size_t length, int prot, int flags, int fd, void *at = nullptr)
+{
+	void *p = mmap(at, length, prot, flags, fd, 0);
+	if (p == MAP_FAILED)
+		throw Skip("no such memory here");
+	return p;
+}
+
+/* Memory of a file, seen through two mappings. */
+class Shared {
+public:
+	explicit Shared(size_t length) : length_(length), fd_(memfd_create("pib-odp", 0))
+	{
+		CHECK(fd_ >= 0 && !ftruncate(fd_, length));
+		here_ = static_cast<uint8_t *>(mapped(length, PROT_READ | PROT_WRITE, MAP_SHARED, fd_));
+		there_ = static_cast<uint8_t *>(mapped(length, PROT_READ | PROT_WRITE, MAP_SHARED, fd_));
+	}
+	~Shared()
+	{
+		munmap(here_, length_);
+		munmap(there_, length_);
+		close(fd_);
+	}
+	Shared(const Shared &) = delete;
+	Shared &operator=(const Shared &) = delete;
+
+	/** What is registered. */
+	uint8_t *at(size_t offset = 0) const { return here_ + offset; }
+	uint64_t addr(size_t offset = 0) const { return reinterpret_cast<uintptr_t>(at(offset)); }
+	/** The same bytes by the other mapping. */
+	std::span<uint8_t> bytes(size_t offset, size_t length) const { return {there_ + offset, length}; }
+	size_t size() const { return length_; }
+	void drop() const { CHECK(!madvise(here_, length_, MADV_DONTNEED)); }
+
+private:
+	size_t length_;
+	int fd_;
+	uint8_t *here_, *there_;
+};
+
+void need(const Device &dev, uint32_t ibv_odp_caps_wanted = 0, ibv_qp_type type = IBV_QPT_RC)
+{
+	const ibv_odp_caps &caps = dev.device_attr.odp_caps;
+	uint32_t have = type == IBV_QPT_UD ? caps.per_transport_caps.ud_odp_caps :
+		type == IBV_QPT_UC ? caps.per_transport_caps.uc_odp_caps : caps.per_transport_caps.rc_odp_caps;
+	if (!(caps.general_caps & IBV_ODP_SUPPORT))
+		throw Skip("no on-demand paging");
+	if ((have & ibv_odp_caps_wanted) != ibv_odp_caps_wanted)
+		throw Skip(std::string("no on-demand paging of these for ") + type_name(type));
+}
+
+Mr reg(ibv_pd *pd, void *addr, size_t length, int access = odp_access)
+{
+	return Mr(made(ibv_reg_mr(pd, addr, length, access), "ibv_reg_mr"));
+}
+
+ibv_sge sge(const Mr &mr, const void *at, size_t length)
+{
+	return {reinterpret_cast<uintptr_t>(at), static_cast<uint32_t>(length), mr->lkey};
+}
+
+/* Neither the source nor the receive buffer has a page when the message is sent. */
+void messages(const Env &env, ibv_qp_type type)
+{
+	EndOptions o;
+	o.type = type;
+	Pair p(env, o);
+	need(p.a.dev, IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV, type);
+	size_t grh = grh_len(p.b), most = type == IBV_QPT_UD ? p.a.dev.mtu() : 200000;
+	Shared from(1 << 18), to(1 << 18);
+	Mr src = reg(p.a.pd.get(), from.at(), from.size()), dst = reg(p.b.pd.get(), to.at(), to.size());
+	unsigned seed = 0;
+	for (size_t length : {1, 100, 191, 193, 2000, 4000, 10000, 200000}) {
+		if (length > most)
+			break;
+		size_t off = ++seed * 1001;
+		fill(from.bytes(off, length), seed);
+		memset(to.bytes(0, to.size()).data(), 0, to.size());
+		from.drop();
+		to.drop();
+		p.b.recv({sge(dst, to.at(off), length + grh)});
+		Wr wr = p.send_wr(0, 0);
+		wr.sg = {sge(src, from.at(off), length)};
+		p.a.send(wr);
+		p.a.expect({.opcode = IBV_WC_SEND});
+		p.b.expect_recv({.byte_len = length + grh});
+		check_filled(to.bytes(off + grh, length), seed);
+	}
+}
+
+/* Several pieces on each side, each of which lacks its page. */
+void scattered(const Env &env)
+{
+	Pair p(env);
+	need(p.a.dev, IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV);
+	Shared from(1 << 16), to(1 << 16);
+	Mr src = reg(p.a.pd.get(), from.at(), from.size()), dst = reg(p.b.pd.get(), to.at(), to.size());
+	for (size_t i = 0; i < 4; i++)
+		fill(from.bytes(i * 16384 + 4000, 3000), 10 + i);
+	from.drop();
+	to.drop();
+	std::vector<ibv_sge> sg, rg;
+	for (size_t i = 0; i < 4; i++) {
+		sg.push_back(sge(src, from.at(i * 16384 + 4000), 3000));
+		rg.push_back(sge(dst, to.at(i * 16384 + 1), 3000));
+	}
+	p.b.recv(rg);
+	Wr wr = p.send_wr(0, 0);
+	wr.sg = sg;
+	p.a.send(wr);
+	p.a.expect({});
+	p.b.expect_recv({.byte_len = 12000u});
+	for (size_t i = 0; i < 4; i++)
+		check_filled(to.bytes(i * 16384 + 1, 3000), 10 + i);
+}
+
+/* WRITE and READ, with every page of both sides missing each time. */
+void rdma(const Env &env)
+{
+	Pair p(env);
+	need(p.a.dev, IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ);
+	Shared near(1 << 20), far(1 << 20);
+	Mr src = reg(p.a.pd.get(), near.at(), near.size()), dst = reg(p.b.pd.get(), far.at(), far.size());
+	unsigned seed = 0;
+	for (size_t length : {1, 64, 4096, 5000, 65536, 300000, 900000}) {
+		size_t off = ++seed * 517;
+		Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 0);
+		wr.sg = {sge(src, near.at(off), length)};
+		wr.addr = far.addr(off * 2);
+		wr.rkey = dst->rkey;
+		fill(near.bytes(off, length), seed);
+		near.drop();
+		far.drop();
+		p.a.send(wr);
+		p.a.expect({.opcode = IBV_WC_RDMA_WRITE});
+		check_filled(far.bytes(off * 2, length), seed);
+
+		memset(near.bytes(0, near.size()).data(), 0, near.size());
+		near.drop();
+		far.drop();
+		wr.op = IBV_WR_RDMA_READ;
+		p.a.send(wr);
+		p.a.expect({.opcode = IBV_WC_RDMA_READ});
+		check_filled(near.bytes(off, length), seed);
+	}
+}
+
+void atomics(const Env &env)
+{
+	Pair p(env);
+	need(p.a.dev, IBV_ODP_SUPPORT_ATOMIC);
+	Shared near(8192), far(8192);
+	Mr src = reg(p.a.pd.get(), near.at(), near.size()), dst = reg(p.b.pd.get(), far.at(), far.size());
+	auto *word = reinterpret_cast<uint64_t *>(far.bytes(4096, 8).data());
+	auto *was = reinterpret_cast<uint64_t *>(near.bytes(8, 8).data());
+	for (uint64_t i = 0; i < 20; i++) {
+		Wr wr = p.rdma_wr(i & 1 ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 0);
+		wr.sg = {sge(src, near.at(8), 8)};
+		wr.addr = far.addr(4096);
+		wr.rkey = dst->rkey;
+		wr.compare_add = i & 1 ? 1000 + i : 7;
+		wr.swap = 5;
+		*word = 1000 + i;
+		near.drop();
+		far.drop();
+		p.a.send(wr);
+		p.a.expect({});
+		CHECK_EQ(*was, 1000 + i);
+		CHECK_EQ(*word, i & 1 ? 5 : 1007 + i);
+	}
+}
+
+/* At the same address there is other memory now: that is what is meant. */
+void mapped_anew(const Env &env)
+{
+	Pair p(env);
+	need(p.b.dev);
+	constexpr size_t length = 1 << 17;
+	constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	void *at = mapped(length, PROT_READ | PROT_WRITE, flags, -1);
+	auto *bytes = static_cast<uint8_t *>(at);
+	Mr mr = reg(p.b.pd.get(), at, length);
+	for (unsigned i = 1; i < 20; i++) {
+		Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 50000);
+		wr.addr = reinterpret_cast<uintptr_t>(at) + i * 100;
+		wr.rkey = mr->rkey;
+		fill(p.a.mem.bytes(0, 50000), i);
+		p.a.send(wr);
+		p.a.expect({});
+		check_filled({bytes + i * 100, 50000}, i);
+		if (i & 1)
+			munmap(at, length);
+		mapped(length, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, at);
+		check_all({bytes, length}, 0);
+	}
+	mr.reset();
+	munmap(at, length);
+}
+
+/* The pages move (the kernel copies them elsewhere), the bytes do not. */
+void moved(const Env &env)
+{
+	Pair p(env);
+	need(p.b.dev);
+	constexpr size_t length = 1 << 16;
+	constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+	auto *bytes = static_cast<uint8_t *>(mapped(length, PROT_READ | PROT_WRITE, flags, -1));
+	Mr mr = reg(p.b.pd.get(), bytes, length);
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, length);
+	wr.addr = reinterpret_cast<uintptr_t>(bytes);
+	wr.rkey = mr->rkey;
+	fill(p.a.mem.bytes(0, length), 1);
+	p.a.send(wr);
+	p.a.expect({});
+	/* moved away: the region's addresses are empty */
+	void *elsewhere = mremap(bytes, length, length, MREMAP_MAYMOVE | MREMAP_DONTUNMAP);
+	if (elsewhere == MAP_FAILED)
+		throw Skip("no mremap() that leaves the mapping");
+	fill(p.a.mem.bytes(0, length), 2);
+	p.a.send(wr);
+	p.a.expect({});
+	check_filled({static_cast<uint8_t *>(elsewhere), length}, 1);
+	check_filled({bytes, length}, 2);
+	munmap(elsewhere, length);
+	mr.reset();
+	munmap(bytes, length);
+}
+
+/*
+ * After fork() parent and child share pages until one of them writes: what comes from afar is a
+ * write by the parent, and the child does not see it.
+ */
+void forked(const Env &env)
+{
+	Pair p(env);
+	need(p.b.dev);
+	constexpr size_t length = 40000;
+	auto *bytes = static_cast<uint8_t *>(mapped(length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+	Mr mr = reg(p.b.pd.get(), bytes, length);
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, length);
+	wr.addr = reinterpret_cast<uintptr_t>(bytes);
+	wr.rkey = mr->rkey;
+	fill(p.a.mem.bytes(0, length), 1);
+	p.a.send(wr);
+	p.a.expect({});
+
+	int go[2];
+	CHECK(!pipe(go));
+	pid_t pid = fork();
+	if (pid == 0) {
+		char c;
+		close(go[1]);
+		if (read(go[0], &c, 1))
+			_exit(2);
+		try {
+			check_filled({bytes, length}, 1);
+		} catch (const Failure &) {
+			_exit(1);
+		}
+		_exit(0);
+	}
+	fill(p.a.mem.bytes(0, length), 2);
+	p.a.send(wr);
+	p.a.expect({});
+	check_filled({bytes, length}, 2);
+	close(go[1]);
+	int status;
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	close(go[0]);
+	mr.reset();
+	munmap(bytes, length);
+}
+
+/* What the process may only read can be read from afar, and not written to. */
+void read_only(const Env &env)
+{
+	Pair p(env);
+	need(p.b.dev);
+	Shared far(1 << 16);
+	fill(far.bytes(0, far.size()), 3);
+	CHECK(!mprotect(far.at(), far.size(), PROT_READ));
+	Mr mr = reg(p.b.pd.get(), far.at(), far.size());
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_READ, 0, 50000);
+	wr.addr = far.addr();
+	wr.rkey = mr->rkey;
+	p.a.send(wr);
+	p.a.expect({});
+	check_filled(p.a.mem.bytes(0, 50000), 3);
+	wr.op = IBV_WR_RDMA_WRITE;
+	memset(p.a.mem.at(), 0, 50000);
+	p.a.send(wr);
+	ibv_wc wc = p.a.completion();
+	CHECK(wc.status == IBV_WC_REM_ACCESS_ERR || wc.status == IBV_WC_REM_OP_ERR);
+	check_filled(far.bytes(0, far.size()), 3);
+}
+
+/* Local memory that is not there is an error of this side. */
+void unmapped_source(const Env &env)
+{
+	Pair p(env);
+	need(p.a.dev);
+	void *at = mapped(8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	Mr mr = reg(p.a.pd.get(), at, 8192);
+	munmap(at, 8192);
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 0);
+	wr.sg = {sge(mr, at, 5000)};
+	p.a.send(wr);
+	p.a.expect({.status = IBV_WC_LOC_PROT_ERR});
+}
+
+void unmapped_sink(const Env &env)
+{
+	Pair p(env);
+	need(p.a.dev);
+	void *at = mapped(8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	Mr mr = reg(p.a.pd.get(), at, 8192);
+	munmap(at, 8192);
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_READ, 0, 5000);
+	wr.sg = {sge(mr, at, 5000)};
+	p.a.send(wr);
+	p.a.expect({.status = IBV_WC_LOC_PROT_ERR});
+}
+
+void unmapped_receive(const Env &env)
+{
+	Pair p(env);
+	need(p.b.dev);
+	void *at = mapped(8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	Mr mr = reg(p.b.pd.get(), at, 8192);
+	munmap(at, 8192);
+	p.b.recv({sge(mr, at, 5000)});
+	p.a.send(p.send_wr(0, 5000));
+	p.a.expect({.status = IBV_WC_REM_OP_ERR});
+	p.b.expect_recv({.status = IBV_WC_LOC_PROT_ERR});
+}
+
+/*
+ * A thread takes the pages away, again and again; not a byte is wrong. It leaves a while in between: a
+ * copy needs all its pages at once.
+ */
+void churn(const Env &env)
+{
+	Pair p(env);
+	need(p.a.dev, IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ);
+	constexpr size_t length = 30000;
+	Shared near(1 << 16), far(1 << 16);
+	Mr src = reg(p.a.pd.get(), near.at(), near.size()), dst = reg(p.b.pd.get(), far.at(), far.size());
+	std::atomic<bool> stop = false;
+	std::thread thief([&] {
+		while (!stop) {
+			madvise(near.at(), near.size(), MADV_DONTNEED);
+			madvise(far.at(), far.size(), MADV_DONTNEED);
+			std::this_thread::sleep_for(std::chrono::milliseconds(2));
+		}
+	});
+	try {
+		for (unsigned i = 1; i <= 100; i++) {
+			Wr wr = p.rdma_wr(i & 1 ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, 0, 0);
+			wr.sg = {sge(src, near.at(i), length)};
+			wr.addr = far.addr(i * 7);
+			wr.rkey = dst->rkey;
+			auto from = i & 1 ? near.bytes(i, length) : far.bytes(i * 7, length);
+			auto to = i & 1 ? far.bytes(i * 7, length) : near.bytes(i, length);
+			fill(from, i);
+			p.a.send(wr);
+			p.a.expect({});
+			check_filled(to, i);
+		}
+	} catch (...) {
+		stop = true;
+		thief.join();
+		throw;
+	}
+	stop = true;
+	thief.join();
+}
+
+void need_implicit(const Device &dev)
+{
+	need(dev);
+	if (!(dev.device_attr.odp_caps.general_caps & IBV_ODP_SUPPORT_IMPLICIT))
+		throw Skip("no implicit regions");
+}
+
+/* All of the process is one region, also what it maps later. */
+void implicit(const Env &env)
+{
+	Pair p(env);
+	need_implicit(p.b.dev);
+	Mr src = reg(p.a.pd.get(), nullptr, SIZE_MAX), dst = reg(p.b.pd.get(), nullptr, SIZE_MAX);
+	for (unsigned i = 1; i < 6; i++) {
+		Shared near(5 << 20), far(5 << 20);
+		constexpr size_t length = 3 << 20;
+		fill(near.bytes(i, length), i);
+		near.drop();
+		Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 0);
+		wr.sg = {sge(src, near.at(i), length)};
+		wr.addr = far.addr(i * 3);
+		wr.rkey = dst->rkey;
+		p.a.send(wr);
+		p.a.expect({});
+		check_filled(far.bytes(i * 3, length), i);
+	}
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 100);
+	wr.addr = 64;
+	wr.rkey = dst->rkey;
+	p.a.send(wr);
+	ibv_wc wc = p.a.completion();
+	CHECK(wc.status == IBV_WC_REM_ACCESS_ERR || wc.status == IBV_WC_REM_OP_ERR);
+}
+
+/* Far above what a process can have. */
+void implicit_beyond(const Env &env)
+{
+	Pair p(env);
+	need_implicit(p.b.dev);
+	Mr dst = reg(p.b.pd.get(), nullptr, SIZE_MAX);
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_READ, 0, 100);
+	wr.addr = 0xffff888000001000;
+	wr.rkey = dst->rkey;
+	p.a.send(wr);
+	ibv_wc wc = p.a.completion();
+	CHECK(wc.status == IBV_WC_REM_ACCESS_ERR || wc.status == IBV_WC_REM_OP_ERR);
+}
+
+void reregistered(const Env &env)
+{
+	Pair p(env);
+	need(p.b.dev);
+	Shared one(1 << 16), two(1 << 16);
+	Mr mr = reg(p.b.pd.get(), one.at(), one.size(), all_access);
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 30000);
+	wr.rkey = mr->rkey;
+	unsigned seed = 0;
+	for (Shared *now : {&two, &one, &two}) {
+		int flags = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_ACCESS;
+		int access = seed == 1 ? all_access : odp_access;
+		if (int err = ibv_rereg_mr(mr.get(), flags, nullptr, now->at(), now->size(), access))
+			FAIL("ibv_rereg_mr: " + std::to_string(err));
+		fill(p.a.mem.bytes(0, 30000), ++seed);
+		wr.addr = now->addr(seed);
+		p.a.send(wr);
+		p.a.expect({});
+		check_filled(now->bytes(seed, 30000), seed);
+	}
+}
+
+int advise(const Mr &mr, ibv_advise_mr_advice advice, uint32_t flags, uint64_t addr, size_t length,
+	   ibv_pd *pd = nullptr)
+{
+	ibv_sge sg = {addr, static_cast<uint32_t>(length), mr ? mr->lkey : 0xdead00};
+	return ibv_advise_mr(pd ? pd : mr->pd, advice, flags, &sg, 1);
+}
+
+void prefetched(const Env &env)
+{
+	Pair p(env);
+	need(p.b.dev);
+	Shared far(4 << 20);
+	Mr mr = reg(p.b.pd.get(), far.at(), far.size());
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 60000);
+	wr.addr = far.addr(5);
+	wr.rkey = mr->rkey;
+	unsigned seed = 0;
+	for (auto advice : {IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+			    IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT})
+		for (uint32_t flags : {0u, uint32_t(IBV_ADVISE_MR_FLAG_FLUSH)}) {
+			far.drop();
+			CHECK_EQ(advise(mr, advice, flags, far.addr(), far.size()), 0);
+			fill(p.a.mem.bytes(0, 60000), ++seed);
+			p.a.send(wr);
+			p.a.expect({});
+			check_filled(far.bytes(5, 60000), seed);
+		}
+}
+
+void prefetch_refused(const Env &env)
+{
+	Pair p(env);
+	need(p.b.dev);
+	constexpr auto read = IBV_ADVISE_MR_ADVICE_PREFETCH, write = IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+	constexpr uint32_t flush = IBV_ADVISE_MR_FLAG_FLUSH;
+	Shared far(1 << 16);
+	ibv_pd *pd = p.b.pd.get();
+	Mr mr = reg(pd, far.at(), 8192), pinned = reg(pd, far.at(), 8192, all_access);
+	Mr reads = reg(pd, far.at(), 8192, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND);
+	Pd other(made(ibv_alloc_pd(p.b.dev.ctx.get()), "ibv_alloc_pd"));
+	CHECK_EQ(advise(nullptr, read, flush, far.addr(), 4096, pd), ENOENT);
+	CHECK_EQ(advise(mr, read, flush, far.addr(), 4096, other.get()), ENOENT);
+	CHECK_EQ(advise(mr, read, flush, far.addr(4096), 4097), EFAULT);
+	CHECK_EQ(advise(mr, read, 0, far.addr(8192), 1), EFAULT);
+	CHECK_EQ(advise(pinned, read, flush, far.addr(), 4096), EINVAL);
+	CHECK_EQ(advise(reads, write, flush, far.addr(), 4096), EPERM);
+	CHECK_EQ(advise(reads, read, flush, far.addr(), 4096), 0);
+	munmap(far.at(4096), 4096);
+	CHECK_EQ(advise(mr, read, flush, far.addr(), 8192), EFAULT);
+	/* nobody waits for this one */
+	CHECK_EQ(advise(mr, read, 0, far.addr(), 8192), 0);
+}
+
+/* The region goes while pages are being brought in for it. */
+void deregistered(const Env &env)
+{
+	for (int round = 0; round < 10; round++) {
+		Pair p(env);
+		need(p.b.dev);
+		Shared far(1 << 20);
+		Mr mr = reg(p.b.pd.get(), far.at(), far.size());
+		for (unsigned i = 0; i < 16; i++) {
+			Wr wr = p.rdma_wr(i & 1 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 0, 60000);
+			wr.addr = far.addr(i * 60000);
+			wr.rkey = mr->rkey;
+			p.a.send(wr);
+		}
+		mr.reset();
+		bool failed = false;
+		for (unsigned i = 0; i < 16; i++) {
+			ibv_wc_status status = p.a.completion().status;
+			if (failed)
+				CHECK_EQ(status, IBV_WC_WR_FLUSH_ERR);
+			else if (status != IBV_WC_SUCCESS)
+				CHECK_EQ(status, IBV_WC_REM_ACCESS_ERR), failed = true;
+		}
+	}
+}
+
+} // namespace
+
+void add_paging(Suite &suite)
+{
+	for (ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD})
+		suite.add(std::string("odp.messages.") + type_name(type), [type](Env &env) { messages(env, type); });
+	suite.add("odp.scattered", scattered);
+	suite.add("odp.rdma", rdma);
+	suite.add("odp.atomics", atomics);
+	suite.add("odp.mapped_anew", mapped_anew);
+	suite.add("odp.moved", moved);
+	suite.add("odp.forked", forked);
+	suite.add("odp.read_only", read_only);
+	suite.add("odp.unmapped_source", unmapped_source);
+	suite.add("odp.unmapped_sink", unmapped_sink);
+	suite.add("odp.unmapped_receive", unmapped_receive);
+	suite.add("odp.churn", churn);
+	suite.add("odp.implicit", implicit);
+	suite.add("odp.implicit_beyond", implicit_beyond);
+	suite.add("odp.rereg", reregistered);
+	suite.add("odp.prefetched", prefetched);
+	suite.add("odp.prefetch_refused", prefetch_refused);
+	suite.add("odp.deregistered_in_use", deregistered);
+}
+
+} // namespace ops
