@@ -101,8 +101,11 @@ void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg)
 		r->cfg.pmtu = old.pmtu;
 		r->cfg.max_burst = old.max_burst;
 	}
-	r->retries_left = cfg->retry_cnt;
-	r->rnr_left = cfg->rnr_retry;
+	/* What is used up of the same count stays used up. */
+	if (cfg->retry_cnt != old.retry_cnt)
+		r->retries_left = cfg->retry_cnt;
+	if (cfg->rnr_retry != old.rnr_retry)
+		r->rnr_left = cfg->rnr_retry;
 }
 
 /* Somebody waits for what was sent without asking: the timer is due at once. */
@@ -240,6 +243,9 @@ void pib_req_local_error(struct pib_req *r, struct pib_swqe *w, u32 status)
 	w->state = PIB_WQE_FAILED;
 	req_back_to(r, w);
 	pib_req_settle(r);
+	/* The packet that failed may have been the one to ask for those before it. */
+	if (w->npkts && r->una_psn != w->psn && pib_tp_reliable(r->cfg.tp))
+		r->ask_deadline = 1;
 	req_ask_soon(r);
 }
 
@@ -261,19 +267,32 @@ void pib_req_rewind(struct pib_req *r)
 	r->since_ackreq = r->cwnd;	/* the first packet asks how far the peer has come */
 }
 
-/* The WQE whose packet has the PSN before next_psn; all of it may be finished. */
-static bool req_last_sent(const struct pib_req *r, u32 *index)
+/* Behind the last packet that was sent: what env could not make was not. */
+static u32 req_sent_end(const struct pib_req *r)
 {
-	u32 last = pib_psn_add(r->next_psn, PIB_PSN_MASK);
 	const struct pib_swqe *w;
 	u32 i;
 
 	for (i = r->una; i != r->head; i++) {
 		w = pib_req_wqe(r, i);
-		if (w->state == PIB_WQE_ACTIVE && pib_psn_off(last, w->psn) < w->npkts) {
-			*index = i;
-			return true;
-		}
+		if (w->state == PIB_WQE_FAILED && w->npkts)
+			return w->psn;
+	}
+	return r->next_psn;
+}
+
+/* The WQE with the packet @psn, one that is not answered by itself. */
+static bool req_find_sent(const struct pib_req *r, u32 psn, u32 *index)
+{
+	const struct pib_swqe *w;
+	u32 i;
+
+	for (i = r->una; i != r->head; i++) {
+		w = pib_req_wqe(r, i);
+		if (w->state != PIB_WQE_ACTIVE || pib_psn_off(psn, w->psn) >= w->npkts)
+			continue;
+		*index = i;
+		return pib_wr_info(w->opcode, r->cfg.tp)->kind & PIB_WRK_DATA;
 	}
 	return false;
 }
@@ -284,13 +303,15 @@ static bool req_last_sent(const struct pib_req *r, u32 *index)
  */
 void pib_req_ask(struct pib_req *r)
 {
+	u32 end = req_sent_end(r);
 	u32 i;
 
 	r->ask_deadline = 0;
-	if (r->snd_psn != r->next_psn || !pib_req_inflight(r) || !req_last_sent(r, &i))
+	if (pib_psn_diff(r->snd_psn, end) < 0 || pib_psn_diff(end, r->una_psn) <= 0 ||
+	    !req_find_sent(r, pib_psn_add(end, PIB_PSN_MASK), &i))
 		return;
 	r->cur = i;
-	r->snd_psn = pib_psn_add(r->next_psn, PIB_PSN_MASK);
+	r->snd_psn = pib_psn_add(end, PIB_PSN_MASK);
 	r->since_ackreq = r->cwnd;
 }
 

@@ -143,6 +143,33 @@ TEST(ReqComp, TimeoutAndRetryCount)
 	EXPECT_EQ(q.n.req.stats.timeouts, 4u);
 }
 
+// Who modifies the QP again and again does not keep it alive by that.
+TEST(ReqComp, ModifyingDoesNotRenewTheRetryCount)
+{
+	NodeCfg c = config();
+
+	c.req.retry_cnt = 1;
+	c.req.rnr_retry = 1;
+	Qp q(c);
+
+	q.post(PIB_WR_WRITE, 8);
+	q.sends();
+	EXPECT_EQ(str(q.after(kTimeout)), "WRITE@1000+1");
+	c.req.timeout++;
+	pib_req_reconfig(&q.n.req, &c.req);
+	EXPECT_EQ(str(q.after(kTimeout)), "");
+	EXPECT_EQ(q.done(), "1:12");
+
+	Qp again(c);
+
+	again.post(PIB_WR_WRITE, 8);
+	again.sends();
+	again.after(2 * kTimeout);
+	c.req.retry_cnt = 2;
+	pib_req_reconfig(&again.n.req, &c.req);
+	EXPECT_EQ(str(again.after(2 * kTimeout)), "WRITE@1000+1");
+}
+
 TEST(ReqComp, ProgressRenewsTheRetryCount)
 {
 	NodeCfg c = config();

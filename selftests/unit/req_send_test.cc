@@ -104,6 +104,30 @@ TEST(ReqSend, AsksAtOnceWhereSomethingWaits)
 	}
 }
 
+// The last packet was never sent, since its payload could not be fetched: what went before
+// it without asking goes again, so that the failure can be reported.
+TEST(ReqSend, AsksForWhatIsBeforeAFailure)
+{
+	for (uint8_t flags : { 0, int(PIB_WR_SIGNALED) }) {
+		NodeCfg c = config();
+
+		c.req.retry_cnt = 0;
+		Work bad = work(2, PIB_WR_SEND, 8, flags);
+		Qp q(c);
+		std::vector<Burst> v;
+
+		q.post(PIB_WR_WRITE, 8, 0);
+		bad.bad_from = 0;
+		q.n.post(bad);
+		EXPECT_EQ(str(q.sends()), "WRITE@1000+1");
+		v = q.after(1);
+		ASSERT_EQ(str(v), "WRITE@1000+1");
+		EXPECT_EQ(v[0].h.flags, kOnly | kAckReq);
+		q.gets(ack(kPsn));
+		EXPECT_EQ(q.done(), "1:0 2:4");
+	}
+}
+
 TEST(ReqSend, ALostMessageWithoutCompletionIsSentAgain)
 {
 	Qp q;
@@ -608,13 +632,13 @@ TEST(ReqSend, SqeAndBack)
 	q.post(PIB_WR_SEND, kMtu + 1);
 	q.post(PIB_WR_SEND, 8);
 	q.sends();
+	q.sends();
 	EXPECT_EQ(q.done(), "1:1 2:5");
 	// Posted in SQE and not yet retired when the QP comes back.
 	*pib_req_slot(&q.n.req) = work(9, PIB_WR_SEND, 8).w;
 	q.n.works[9] = work(9, PIB_WR_SEND, 8);
 	pib_req_post(&q.n.req);
-	q.n.in_error = false;
-	pib_req_resume(&q.n.req);
+	q.n.resume();
 	EXPECT_EQ(str(q.sends()), "");
 	EXPECT_EQ(q.done(), "9:5");
 	q.post(PIB_WR_SEND, 8);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 // The two-QP simulator: seeded runs of the transport against a reference model.
-#include <atomic>
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <thread>
 
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -81,86 +80,149 @@ Options parse(int argc, char **argv)
 	return o;
 }
 
+// What one process has done, where all can see it.
+struct Share {
+	uint64_t done, failed;
+	uint64_t seed;			// being run
+	sim::Outcome sum;
+};
+
+void add(sim::Outcome &sum, const sim::Outcome &r)
+{
+	sum.packets += r.packets;
+	sum.lost += r.lost;
+	sum.retransmits += r.retransmits;
+	sum.timeouts += r.timeouts;
+	sum.rnr += r.rnr;
+	sum.completions += r.completions;
+	sum.messages += r.messages;
+	sum.errors += r.errors;
+}
+
+// The runs, dealt out to processes: one that crashes is told from the others.
 class Campaign {
 public:
-	explicit Campaign(const Options &o) : o_(o) {}
+	explicit Campaign(const Options &o) : o_(o), jobs_(std::max(1u, o.jobs))
+	{
+		size_t size = jobs_ * sizeof(Share);
+		void *p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			       -1, 0);
+
+		if (p == MAP_FAILED)
+			std::abort();
+		shares_ = static_cast<Share *>(p);
+	}
 
 	int go()
 	{
-		std::vector<std::thread> threads;
-
-		for (unsigned i = 0; i < o_.jobs; i++)
-			threads.emplace_back([this] { work(); });
-		for (auto &t : threads)
-			t.join();
-		std::printf(
-			"%ssim: %llu runs, %llu failed: %llu packets, %llu lost, %llu sent again, "
-			"%llu timeouts, %llu RNR, %llu completions, %llu messages, %llu errors\n",
-			tty_ ? "\r" : "", (unsigned long long)done_, (unsigned long long)failed_,
-			(unsigned long long)sum_.packets, (unsigned long long)sum_.lost,
-			(unsigned long long)sum_.retransmits, (unsigned long long)sum_.timeouts,
-			(unsigned long long)sum_.rnr, (unsigned long long)sum_.completions,
-			(unsigned long long)sum_.messages, (unsigned long long)sum_.errors);
-		return failed_ ? 1 : 0;
+		if (o_.runs == 1)
+			work(0);	// in this process, for a debugger
+		else
+			spread();
+		return sum_up();
 	}
 
 private:
-	void work()
+	void spread()
 	{
-		for (uint64_t i; (i = next_++) < o_.runs && failed_ < 10;)
-			one(o_.seed + i);
+		std::vector<pid_t> pids;
+
+		for (unsigned i = 0; i < jobs_; i++) {
+			pid_t pid = fork();
+
+			if (pid < 0)
+				std::abort();
+			if (!pid) {
+				work(i);
+				std::fflush(stdout);
+				_exit(0);
+			}
+			pids.push_back(pid);
+		}
+		for (unsigned i = 0; i < jobs_; i++)
+			await(pids[i], shares_[i]);
 	}
 
-	void one(uint64_t seed)
+	void await(pid_t pid, Share &share)
+	{
+		int status = 0;
+
+		waitpid(pid, &status, 0);
+		if (WIFEXITED(status) && !WEXITSTATUS(status))
+			return;
+		share.done++;
+		share.failed++;
+		complain(share.seed, sim::make_params(share.seed, o_.only),
+			 "the process has died");
+	}
+
+	void work(unsigned job)
+	{
+		Share &share = shares_[job];
+
+		for (uint64_t i = job; i < o_.runs && share.failed < 5; i += jobs_) {
+			share.seed = o_.seed + i;
+			share.failed += !one(share.seed, share.sum);
+			share.done++;
+			if (isatty(1) && !job && share.done % 1000 == 0) {
+				std::printf("\r%llu runs", (unsigned long long)share.done * jobs_);
+				std::fflush(stdout);
+			}
+		}
+	}
+
+	bool one(uint64_t seed, sim::Outcome &sum)
 	{
 		sim::Params p = sim::make_params(seed, o_.only);
-		sim::Outcome r;
 
 		if (o_.trace)
 			std::printf("%s\n", p.describe().c_str());
 		try {
-			r = sim::Run(p, o_.trace).go();
+			add(sum, sim::Run(p, o_.trace).go());
 		} catch (const sim::Failure &e) {
 			complain(seed, p, e.what());
-			return;
+			return false;
 		} catch (const std::out_of_range &e) {
 			complain(seed, p, e.what());
-			return;
+			return false;
 		}
-		std::lock_guard lock(mutex_);
-		done_++;
-		if (tty_ && done_ % 1000 == 0) {
-			std::printf("\r%llu runs", (unsigned long long)done_);
-			std::fflush(stdout);
-		}
-		sum_.packets += r.packets;
-		sum_.lost += r.lost;
-		sum_.retransmits += r.retransmits;
-		sum_.timeouts += r.timeouts;
-		sum_.rnr += r.rnr;
-		sum_.completions += r.completions;
-		sum_.messages += r.messages;
-		sum_.errors += r.errors;
+		return true;
 	}
 
 	void complain(uint64_t seed, const sim::Params &p, const char *what)
 	{
 		static const char *const names[] = { "rc", "uc", "", "ud", "", "xrc" };
 		std::string only = o_.only < 0 ? "" : std::string(" --only ") + names[o_.only];
-		std::lock_guard lock(mutex_);
 
-		done_++;
-		failed_++;
 		std::printf("FAILED: %s\n%s\nrepeat: %s --runs 1 --seed %llu%s --trace\n", what,
 			    p.describe().c_str(), o_.self, (unsigned long long)seed, only.c_str());
+		std::fflush(stdout);
+	}
+
+	int sum_up()
+	{
+		Share all{};
+
+		for (unsigned i = 0; i < jobs_; i++) {
+			all.done += shares_[i].done;
+			all.failed += shares_[i].failed;
+			add(all.sum, shares_[i].sum);
+		}
+		std::printf(
+			"%ssim: %llu runs, %llu failed: %llu packets, %llu lost, %llu sent again, "
+			"%llu timeouts, %llu RNR, %llu completions, %llu messages, %llu errors\n",
+			isatty(1) ? "\r" : "", (unsigned long long)all.done,
+			(unsigned long long)all.failed, (unsigned long long)all.sum.packets,
+			(unsigned long long)all.sum.lost, (unsigned long long)all.sum.retransmits,
+			(unsigned long long)all.sum.timeouts, (unsigned long long)all.sum.rnr,
+			(unsigned long long)all.sum.completions,
+			(unsigned long long)all.sum.messages, (unsigned long long)all.sum.errors);
+		return all.failed || all.done != o_.runs ? 1 : 0;
 	}
 
 	const Options &o_;
-	std::atomic<uint64_t> next_{ 0 }, failed_{ 0 };
-	std::mutex mutex_;
-	uint64_t done_ = 0;
-	bool tty_ = isatty(1);
-	sim::Outcome sum_;
+	unsigned jobs_;
+	Share *shares_;
 };
 
 }  // namespace

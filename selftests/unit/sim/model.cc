@@ -19,11 +19,16 @@ Model::Model(const Params &p, int side, Rng &g) : p_(p), side_(side), g_(g)
 	for (uint32_t i = 0; i < kCells; i++)
 		cells_.push_back({ .now = g.next() });
 	read_only_ = g.bytes(64);
+	behind_va_ = g.next() & 0x7FFFFFFFFFFFFFFFULL;
+	behind_.now = g.bytes(p.max_len());
 }
 
 void Model::set_up(Node &peer)
 {
-	Region data{ .va = data_va_, .bytes = {} }, cells{ .va = cell_va_, .bytes = {} };
+	Region data{ .va = data_va_, .bytes = {}, .domain = kDataSrq };
+	Region cells{ .va = cell_va_, .bytes = {}, .domain = kCellSrq };
+
+	peer_ = &peer;
 
 	for (const auto &s : slots_)
 		data.bytes.insert(data.bytes.end(), s.now.begin(), s.now.end());
@@ -33,6 +38,11 @@ void Model::set_up(Node &peer)
 	peer.mem[kDataKey] = data;
 	peer.mem[kCellKey] = cells;
 	peer.mem[kReadOnlyKey] = { .va = 0, .bytes = read_only_, .writable = false };
+	peer.mem[kBehindKey] = { .va = 0, .bytes = behind_.now, .readable = false,
+				 .writable = false };
+	peer.on_invalidate = [this](uint32_t key) {
+		return key == window_key_ && peer_->mem.erase(key);
+	};
 }
 
 void Model::restart(Node &peer)
@@ -49,10 +59,16 @@ void Model::restart(Node &peer)
 		cells_[i] = {};
 		std::memcpy(&cells_[i].now, &cells[i * 8], 8);
 	}
+	behind_ = {};
+	behind_.now = peer.mem[kBehindKey].bytes;
+	peer.mem.erase(window_key_);	// a window goes with its QP
+	window_ = Window::Unbound;
+	last_write_ = -1;
 	expect_.clear();
 	messages_.clear();
 	next_message_ = 0;
 	broken_ = may_break = peer_dead = false;
+	sound_from_ = ~0ULL;
 	first_error = 0;
 }
 
@@ -101,6 +117,76 @@ void Model::make_send(Work &k, Want &want)
 	k.w.len = length();
 	k.w.ex = g_.next();
 	k.data = g_.bytes(k.w.len);
+	if (k.w.opcode == PIB_WR_SEND_INV && want.inject != Inject::BadInv)
+		make_closing_send(k);
+}
+
+// A SEND that takes the window's key away. A READ through it that has to be asked for again
+// would not find it: hence the fence.
+void Model::make_closing_send(Work &k)
+{
+	k.w.ex = window_key_;
+	k.w.flags |= PIB_WR_FENCE;
+	window_ = Window::Closing;
+}
+
+bool Model::make_window_access(Work &k, Want &want)
+{
+	bool read = k.w.opcode == PIB_WR_READ;
+	uint32_t off;
+
+	if (window_ != Window::Bound || (!read && behind_.reads))
+		return false;
+	k.w.len = g_.range(1, p_.max_len());
+	off = g_.below(p_.max_len() - k.w.len + 1);
+	k.w.va = behind_va_ + off;
+	k.w.rkey = window_key_;
+	k.w.srqn = g_.below(kSrqs);
+	want.window = true;
+	if (read) {
+		k.data.assign(k.w.len, 0xEE);
+		want.data.assign(behind_.now.begin() + off, behind_.now.begin() + off + k.w.len);
+		behind_.reads++;
+		return true;
+	}
+	k.data = g_.bytes(k.w.len);
+	std::copy(k.data.begin(), k.data.end(), behind_.now.begin() + off);
+	behind_.writing++;
+	return true;
+}
+
+std::optional<Work> Model::make_window_work(uint64_t id, Model &poster)
+{
+	bool open = window_ == Window::Unbound;
+	uint32_t key = window_key_;
+	Want want{ .op = 0, .inject = Inject::None, .data = {} };
+	Work k;
+
+	if (!open && (window_ != Window::Bound || behind_.reads || behind_.writing))
+		return {};
+	k.w.opcode = open ? g_.pick({ PIB_WR_BIND_MW, PIB_WR_REG_MR }) :
+			    uint32_t(PIB_WR_LOCAL_INV);
+	k.w.wr_id = id;
+	k.w.flags = PIB_WR_SIGNALED;
+	window_ = open ? Window::Opening : Window::Closing;
+	if (open) {
+		key = ++window_key_;
+		k.execute = [key, va = behind_va_](Node &n) {
+			n.mem[key] = { .va = va, .bytes = {}, .of = kBehindKey };
+			return uint32_t(PIB_WC_SUCCESS);
+		};
+	} else {
+		k.execute = [key](Node &n) {
+			return uint32_t(n.mem.erase(key) ? PIB_WC_SUCCESS : PIB_WC_LOC_QP_OP_ERR);
+		};
+	}
+	want.op = k.w.opcode;
+	want.done = [this, open](bool ok) {
+		if (ok)
+			window_ = open ? Window::Bound : Window::Unbound;
+	};
+	poster.expect_[id] = std::move(want);
+	return k;
 }
 
 bool Model::make_write(Work &k, Want &want)
@@ -108,6 +194,9 @@ bool Model::make_write(Work &k, Want &want)
 	int i = g_.below(kSlots);
 	Slot &s = slots_[i];
 	uint32_t off;
+
+	if (k.w.opcode == PIB_WR_WRITE && g_.percent(30) && make_window_access(k, want))
+		return true;
 
 	// Over an unreliable service a WRITE may come in part: each slot is written once.
 	if (s.reads || (!p_.reliable() && s.writes))
@@ -118,8 +207,10 @@ bool Model::make_write(Work &k, Want &want)
 	k.w.ex = g_.next();
 	k.w.va = data_va_ + uint64_t(i) * p_.max_len() + off;
 	k.w.rkey = k.w.len ? kDataKey : kNoKey;
+	k.w.srqn = kDataSrq;
 	std::copy(k.data.begin(), k.data.end(), s.now.begin() + off);
 	s.writes++;
+	last_write_ = i;
 	want.slot = i;
 	want.consumes = k.w.opcode == PIB_WR_WRITE_IMM;
 	return true;
@@ -130,10 +221,14 @@ void Model::make_read(Work &k, Want &want)
 	int i = g_.below(kSlots);
 	uint32_t off;
 
+	if (want.inject == Inject::None && g_.percent(30) && make_window_access(k, want))
+		return;
+
 	k.w.len = length();
 	off = g_.below(p_.max_len() - k.w.len + 1);
 	k.w.va = data_va_ + uint64_t(i) * p_.max_len() + off;
 	k.w.rkey = k.w.len ? kDataKey : kNoKey;
+	k.w.srqn = kDataSrq;
 	k.data.assign(k.w.len, 0xEE);
 	want.data.assign(slots_[i].now.begin() + off, slots_[i].now.begin() + off + k.w.len);
 	want.slot = i;
@@ -149,6 +244,7 @@ void Model::make_cell(Work &k, Want &want)
 	k.w.len = 8;
 	k.w.va = cell_va_ + i * 8;
 	k.w.rkey = kCellKey;
+	k.w.srqn = kCellSrq;
 	k.w.swap = g_.next();
 	k.w.compare_add = k.w.opcode == PIB_WR_CAS && g_.percent(60) ? orig : g_.next();
 	if (k.w.opcode == PIB_WR_FAA)
@@ -168,7 +264,12 @@ void Model::make_flush(Work &k)
 	k.w.va = data_va_;
 	k.w.rkey = kDataKey;
 	k.w.len = p_.max_len();
+	k.w.srqn = kDataSrq;
 	k.w.flush = g_.range(1, 3);
+	if (g_.percent(20)) {		// the whole region
+		k.w.va = k.w.len = 0;
+		k.w.flush |= 1 << 4;
+	}
 }
 
 static bool is_write(uint8_t op)
@@ -192,8 +293,12 @@ void Model::spoil(Work &k, Inject inject)
 	case Inject::BadKey:
 		k.w.rkey = kNoKey;
 		break;
+	case Inject::BadInv:
+		k.w.ex = kNoKey;
+		break;
 	case Inject::BadRange:
 		k.w.va = data_va_ + uint64_t(kSlots) * p_.max_len() - k.w.len + g_.range(1, 8) * 8;
+		k.w.flush &= 3;
 		k.w.rkey = kDataKey;
 		break;
 	case Inject::Misaligned:
@@ -227,6 +332,8 @@ static uint8_t op_for(Inject inject, Rng &g)
 				PIB_WR_ATOMIC_WRITE, PIB_WR_FLUSH });
 	case Inject::BadRange:
 		return g.pick({ PIB_WR_WRITE, PIB_WR_READ, PIB_WR_FLUSH });
+	case Inject::BadInv:
+		return PIB_WR_SEND_INV;
 	case Inject::Misaligned:
 		return g.pick({ PIB_WR_CAS, PIB_WR_FAA, PIB_WR_ATOMIC_WRITE });
 	case Inject::LocalRead:
@@ -256,13 +363,15 @@ Work Model::make(uint64_t id, Inject inject)
 	Work k;
 	Want want{ .op = 0, .inject = inject, .data = {} };
 
+	k.w.flags = (g_.percent(p_.unsignalled) ? 0 : PIB_WR_SIGNALED) |
+		    (g_.percent(10) ? PIB_WR_FENCE : 0) |
+		    (g_.percent(20) ? PIB_WR_SOLICITED : 0);
+	k.w.srqn = g_.below(kSrqs);
 	do
 		k.w.opcode = spoilt ? op_for(inject, g_) : choose_op();
-	while (is_write(k.w.opcode) && !make_write(k, want));
+	while ((is_write(k.w.opcode) && !make_write(k, want)) ||
+	       (k.w.opcode == PIB_WR_SEND_INV && !spoilt && window_ != Window::Bound));
 	k.w.wr_id = id;
-	k.w.flags = PIB_WR_SIGNALED | (g_.percent(10) ? PIB_WR_FENCE : 0) |
-		    (g_.percent(20) ? PIB_WR_SOLICITED : 0);
-	k.w.srqn = p_.tp == PIB_TP_XRC ? g_.below(kSrqs) : 0;
 	k.w.dqpn = p_.node[side_].req.dqpn;
 	k.w.qkey = p_.node[1 - side_].qkey;
 	if (k.w.opcode == PIB_WR_READ)
@@ -281,7 +390,9 @@ Work Model::make(uint64_t id, Inject inject)
 	want.op = k.w.opcode;
 	if (want.consumes)
 		messages_.push_back({ .id = id, .data = is_write(k.w.opcode) ? Bytes{} : k.data,
-				      .len = k.w.len, .ex = k.w.ex, .flags = end_flags(k.w) });
+				      .len = k.w.len, .ex = k.w.ex, .flags = end_flags(k.w),
+				      .slot = last_write_,
+				      .writes = last_write_ < 0 ? 0 : slots_[last_write_].writes });
 	expect_[id] = std::move(want);
 	return k;
 }
@@ -292,6 +403,7 @@ static uint32_t expected_status(Inject inject)
 {
 	switch (inject) {
 	case Inject::BadKey:
+	case Inject::BadInv:
 	case Inject::BadRange:
 		return PIB_WC_REM_ACCESS_ERR;
 	case Inject::Misaligned:
@@ -336,6 +448,10 @@ void Model::sent(const Wc &wc)
 
 	expect(it != expect_.end(), "a completion of nothing");
 	expect(it->first == wc.id, "completions out of order");
+	if (wc.id >= sound_from_) {
+		broken_ = false;
+		sound_from_ = ~0ULL;
+	}
 	const Want &want = it->second;
 
 	if (!status_allowed(wc, want))
@@ -344,8 +460,6 @@ void Model::sent(const Wc &wc)
 		     std::to_string(wc.status) + ", expected " +
 		     std::to_string(broken_ ? uint32_t(PIB_WC_WR_FLUSH_ERR)
 					    : expected_status(want.inject)));
-	if (want.op == PIB_WR_READ && want.slot >= 0)
-		slots_[want.slot].reads--;
 	if (wc.status == PIB_WC_SUCCESS) {
 		if (want.data.size() && wc.data != want.data)
 			fail("work request " + std::to_string(wc.id) + " brought wrong data");
@@ -358,7 +472,29 @@ void Model::sent(const Wc &wc)
 		if (want.cell >= 0)
 			cells_[want.cell].dirty = true;
 	}
+	finish_access(want, wc.status == PIB_WC_SUCCESS);
+	if (want.done)
+		want.done(wc.status == PIB_WC_SUCCESS);
 	expect_.erase(it);
+}
+
+void Model::finish_access(const Want &want, bool ok)
+{
+	if (want.op == PIB_WR_READ && (want.slot >= 0 || want.window))
+		(want.window ? behind_ : slots_[want.slot]).reads--;
+	if (!want.window || want.op == PIB_WR_READ)
+		return;
+	behind_.writing--;
+	behind_.dirty |= !ok;
+	if (ok && !behind_.writing)
+		check_behind();
+}
+
+void Model::check_behind()
+{
+	if (!behind_.dirty && !behind_.writing)
+		expect(peer_->mem[kBehindKey].bytes == behind_.now,
+		       "memory behind a window differs");
 }
 
 bool Model::same(const Message &m, const Wc &wc)
@@ -376,6 +512,16 @@ void Model::receive_in_order(const Wc &wc)
 
 	if (!same(m, wc))
 		fail("message " + std::to_string(m.id) + " received wrong");
+	if (m.flags & PIB_H_INV)
+		window_ = Window::Unbound;
+	check_before(m);
+}
+
+// Order: what was written before the message is there, unless written over since.
+void Model::check_before(const Message &m)
+{
+	if (m.slot >= 0 && slots_[m.slot].writes == m.writes)
+		check_written(*peer_, m.slot);
 }
 
 void Model::receive_any(const Wc &wc)
@@ -397,6 +543,10 @@ void Model::received(const Wc &wc)
 		return;
 	if (wc.status == PIB_WC_LOC_LEN_ERR) {
 		expect(p_.inject == Inject::TooLong, "a receive buffer too small");
+		return;
+	}
+	if (wc.status == PIB_WC_LOC_ACCESS_ERR) {
+		expect(p_.inject == Inject::BadInv, "an invalidation fails");
 		return;
 	}
 	expect(wc.status == PIB_WC_SUCCESS, "a receive fails");
@@ -442,6 +592,7 @@ void Model::check_end(Node &peer)
 	}
 	for (uint32_t i = 0; i < kSlots; i++)
 		check_written(peer, i);
+	check_behind();
 	for (uint32_t i = 0; i < kCells; i++)
 		expect(cells_[i].dirty ||
 		       !std::memcmp(&peer.mem[kCellKey].bytes[i * 8], &cells_[i].now, 8),

@@ -24,7 +24,7 @@ void Node::restart(const NodeCfg &c)
 	inbox.clear();
 	out.clear();
 	cur.reset();
-	in_error = responder_error = false;
+	in_error = responder_error = sqe = down = false;
 	broken_at = ~0ULL;
 }
 
@@ -38,19 +38,48 @@ void Node::post(const Work &work)
 	pib_req_post(&req);
 }
 
+void Node::post_recv(Recv r, uint32_t srqn)
+{
+	recvs.insert(r.id);
+	rq[srqn].push_back(std::move(r));
+}
+
+void Node::steal_recv()
+{
+	if (rq[0].empty())
+		return;
+	recvs.erase(rq[0].front().id);
+	rq[0].pop_front();
+}
+
+void Node::complete_recv(Wc wc)
+{
+	expect(recvs.erase(wc.id), "a receive work request completes twice");
+	cur.reset();
+	received.push_back(std::move(wc));
+}
+
 void Node::error()
 {
 	in_error = true;
 	pib_req_flush(&req);
+	if (cur)
+		complete_recv({ .id = cur->id, .status = PIB_WC_WR_FLUSH_ERR, .data = {} });
 	for (auto &[srqn, q] : rq) {
-		if (cfg.req.tp == PIB_TP_XRC)
+		if (cfg.req.tp == PIB_TP_XRC || cfg.srq)
 			continue;	// those of an SRQ stay
 		for (auto &r : q)
-			received.push_back(
-				{ .id = r.id, .status = PIB_WC_WR_FLUSH_ERR, .data = {} });
+			complete_recv({ .id = r.id, .status = PIB_WC_WR_FLUSH_ERR, .data = {} });
 		q.clear();
 	}
 	reap();
+}
+
+void Node::resume()
+{
+	pib_req_resume(&req);
+	sqe = false;
+	broken_at = ~0ULL;
 }
 
 void Node::reap()
@@ -68,18 +97,22 @@ void Node::reap()
 
 // ---- responder ----
 
-uint8_t *Node::at(uint32_t rkey, uint64_t va, uint64_t len, bool write)
+uint8_t *Node::at(uint32_t rkey, uint64_t va, uint64_t len, bool write, uint32_t domain)
 {
 	auto it = mem.find(rkey);
 
 	if (it == mem.end())
 		return nullptr;
-	Region &m = it->second;
-	if (va < m.va || va - m.va > m.bytes.size() || len > m.bytes.size() - (va - m.va))
+	Region &m = it->second, &base = m.of ? mem.at(m.of) : m;
+	uint64_t size = base.bytes.size();
+
+	if (va < m.va || va - m.va > size || len > size - (va - m.va))
 		return nullptr;
 	if (write ? !m.writable : !m.readable)
 		return nullptr;
-	return m.bytes.data() + (va - m.va);
+	if (cfg.resp.tp == PIB_TP_XRC && m.domain != kAnyDomain && m.domain != domain)
+		return nullptr;
+	return base.bytes.data() + (va - m.va);
 }
 
 bool Node::take_recv(const pib_hdrs &h)
@@ -102,8 +135,7 @@ void Node::finish_recv(const pib_act &act)
 	wc.flags = act.h->flags & (PIB_H_IMM | PIB_H_INV | PIB_H_SE);
 	if (act.kind == PIB_ACT_SEND)
 		wc.data.assign(cur->buf.begin(), cur->buf.begin() + act.total);
-	received.push_back(std::move(wc));
-	cur.reset();
+	complete_recv(std::move(wc));
 }
 
 pib_res Node::exec_send(const pib_act &act, const Burst &b)
@@ -112,14 +144,18 @@ pib_res Node::exec_send(const pib_act &act, const Burst &b)
 		return PIB_RES_RNR;
 	expect(cur.has_value(), "SEND goes on without a receive work request");
 	if (act.off + act.len > cur->buf.size()) {
-		received.push_back({ .id = cur->id, .status = PIB_WC_LOC_LEN_ERR, .data = {} });
-		cur.reset();
+		complete_recv({ .id = cur->id, .status = PIB_WC_LOC_LEN_ERR, .data = {} });
 		return PIB_RES_LEN;
 	}
 	if (act.len)
 		std::memcpy(cur->buf.data() + act.off, b.data.data() + act.src_off, act.len);
-	if (act.last)
-		finish_recv(act);
+	if (!act.last)
+		return PIB_RES_OK;
+	if (act.h->flags & PIB_H_INV && on_invalidate && !on_invalidate(act.h->ex)) {
+		complete_recv({ .id = cur->id, .status = PIB_WC_LOC_ACCESS_ERR, .data = {} });
+		return PIB_RES_ACCESS;
+	}
+	finish_recv(act);
 	return PIB_RES_OK;
 }
 
@@ -127,12 +163,12 @@ pib_res Node::exec_write(const pib_act &act, const Burst &b)
 {
 	uint8_t *to;
 
-	if (act.first && act.dmalen && !at(act.rkey, act.va0, act.dmalen, true))
+	if (act.first && act.dmalen && !at(act.rkey, act.va0, act.dmalen, true, act.h->srqn))
 		return PIB_RES_ACCESS;
 	if (act.take_recv && !take_recv(b.h))
 		return PIB_RES_RNR;
 	if (act.len) {
-		to = at(act.rkey, act.va, act.len, true);
+		to = at(act.rkey, act.va, act.len, true, act.h->srqn);
 		if (!to)
 			return PIB_RES_ACCESS;
 		std::memcpy(to, b.data.data() + act.src_off, act.len);
@@ -146,7 +182,7 @@ pib_res Node::exec_write(const pib_act &act, const Burst &b)
 
 pib_res Node::exec_atomic(const pib_act &act, uint64_t &orig)
 {
-	uint8_t *p = at(act.rkey, act.va, 8, true);
+	uint8_t *p = at(act.rkey, act.va, 8, true, act.h->srqn);
 	uint64_t v;
 
 	if (!p)
@@ -175,14 +211,15 @@ pib_res Node::execute(const pib_act &act, const Burst &b, uint64_t &orig)
 		       "a WRITE beyond its range");
 		return exec_write(act, b);
 	case PIB_ACT_READ:
-		return at(act.rkey, act.va, act.dmalen, false) ? PIB_RES_OK : PIB_RES_ACCESS;
-	case PIB_ACT_FLUSH:
-		return at(act.rkey, act.va, act.dmalen, false) ? PIB_RES_OK : PIB_RES_ACCESS;
+	case PIB_ACT_FLUSH: {
+		bool whole = act.kind == PIB_ACT_FLUSH && act.flush >> 4;
+		bool ok = whole ? mem.count(act.rkey) :
+				  !!at(act.rkey, act.va, act.dmalen, false, act.h->srqn);
+
+		return ok ? PIB_RES_OK : PIB_RES_ACCESS;
+	}
 	case PIB_ACT_ABORT_RECV:
-		if (cur)
-			rq[0].push_front(std::move(*cur));
-		cur.reset();
-		return PIB_RES_OK;
+		return PIB_RES_OK;	// it stays in hand for the next message
 	default:
 		return exec_atomic(act, orig);
 	}
@@ -205,7 +242,7 @@ void Node::datagram(Burst &b)
 {
 	if (pib_ud_check(&b.h, b.npkts, b.data.size(), cfg.qkey, cfg.resp.pmtu))
 		return;
-	if (rq[0].empty()) {
+	if (rq[0].empty() && !cur) {
 		no_recv++;
 		return;
 	}
@@ -268,7 +305,10 @@ void Node::local(pib_swqe *w)
 		expect(w->wr_id == works.begin()->first,
 		       "LOCAL_INV overtakes what was posted before");
 	executed_locals++;
-	pib_req_local_done(&req, w, w->swap ? PIB_WC_LOC_QP_OP_ERR : PIB_WC_SUCCESS);
+	if (work_of(w).execute)
+		pib_req_local_done(&req, w, work_of(w).execute(*this));
+	else
+		pib_req_local_done(&req, w, w->swap ? PIB_WC_LOC_QP_OP_ERR : PIB_WC_SUCCESS);
 }
 
 bool Node::send_answer(const pib_tx &tx)
@@ -276,7 +316,7 @@ bool Node::send_answer(const pib_tx &tx)
 	Burst b{ .h = tx.h, .npkts = tx.npkts, .data = {} };
 
 	if (tx.kind == PIB_TX_READ_RESP) {
-		uint8_t *p = read_memory_gone ? nullptr : at(tx.rkey, tx.va, tx.len, false);
+		uint8_t *p = read_memory_gone ? nullptr : at(tx.rkey, tx.va, tx.len, false, tx.h.srqn);
 
 		if (!p) {
 			pib_resp_read_failed(&resp);
@@ -292,7 +332,7 @@ bool Node::send_answer(const pib_tx &tx)
 
 void Node::take_in(Burst &b, uint64_t now)
 {
-	if (in_error)
+	if (in_error || down)
 		return;
 	if (cfg.resp.tp == PIB_TP_UD)
 		datagram(b);
@@ -306,13 +346,13 @@ bool Node::run(uint64_t now, uint32_t budget)
 {
 	pib_tx tx;
 
-	if (pib_req_deadline(&req))
+	if (!down && pib_req_deadline(&req))
 		pib_req_timer(&req, now);
 	for (; !inbox.empty(); inbox.pop_front()) {
 		take_in(inbox.front(), now);
 		reap();
 	}
-	if (!in_error) {
+	if (!in_error && !down) {
 		pib_resp_set_credits(&resp, rq[0].size());
 		while (budget && pib_resp_next(&resp, &tx)) {
 			send_answer(tx);
@@ -327,7 +367,11 @@ bool Node::run(uint64_t now, uint32_t budget)
 		}
 	}
 	reap();
-	if (!in_error && (req.error || resp.error)) {
+	if (!in_error && req.error && !resp.error && !pib_tp_reliable(cfg.req.tp)) {
+		if (!req.flushing)
+			pib_req_flush(&req);	// what it flushes is reaped later
+		sqe = true;
+	} else if (!in_error && (req.error || resp.error)) {
 		responder_error = resp.error;
 		error();
 	}

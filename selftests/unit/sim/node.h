@@ -7,17 +7,22 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "proto.h"
 
 namespace sim {
 
-// Registered memory that the peer may touch.
+constexpr uint32_t kAnyDomain = ~0u;
+
+// Registered memory that the peer may touch, or a window onto it.
 struct Region {
 	uint64_t va;
 	Bytes bytes;
 	bool readable = true;
 	bool writable = true;
+	uint32_t of = 0;			// a window onto the region with this key
+	uint32_t domain = kAnyDomain;		// XRC: only requests that name this SRQ may use it
 };
 
 struct Recv {
@@ -41,6 +46,8 @@ struct Work {
 	pib_swqe w{};
 	Bytes data; // SEND, WRITE: payload; READ, atomics: where the answer lands
 	uint32_t bad_from = ~0u;	// the payload from here on cannot be fetched (or stored)
+	// Local operations: what it does; the completion status.
+	std::function<uint32_t(class Node &)> execute = nullptr;
 };
 
 struct NodeCfg {
@@ -51,6 +58,7 @@ struct NodeCfg {
 	uint32_t ring = 64;
 	uint32_t nres = 16;
 	uint32_t qkey = 0;
+	bool srq = false;		// receives from a queue that others share
 };
 
 class Node {
@@ -63,12 +71,16 @@ public:
 
 	bool can_post() { return pib_req_slot(&req) != nullptr; }
 	void post(const Work &work);
-	void post_recv(Recv r, uint32_t srqn = 0) { rq[srqn].push_back(std::move(r)); }
+	void post_recv(Recv r, uint32_t srqn = 0);
+	// SRQ: another QP takes the oldest one.
+	void steal_recv();
 	// One turn of the engine: takes in what lies in @inbox, sends at most @budget bursts to
 	// @out. True if there was more to send.
 	bool run(uint64_t now, uint32_t budget = ~0u);
 	// To the error state.
 	void error();
+	// modify_qp(SQE -> RTS)
+	void resume();
 	// modify_qp(SQD) and back.
 	void stop(bool on) { pib_req_stop(&req, on); }
 
@@ -83,7 +95,10 @@ public:
 	std::deque<Wc> received;			// receive completions
 	std::map<uint64_t, Work> works;			// posted, not completed
 	std::optional<Recv> cur;			// being received into
+	std::set<uint64_t> recvs;			// ids of receives posted, not completed
 	bool in_error = false;
+	bool sqe = false;				// UC, UD: in the send queue error state
+	bool down = false;				// in RESET: takes nothing in, sends nothing
 	bool responder_error = false;			// by a fatal NAK of its own
 	bool read_memory_gone = false;			// READ responses find no memory
 	uint64_t executed_locals = 0;
@@ -92,6 +107,8 @@ public:
 	// Told of each request burst before it goes out, and of each WRITE placed.
 	std::function<void(const pib_tx &, const Work &)> on_request;
 	std::function<void(const pib_act &)> on_write;
+	// SEND with invalidate: may the peer invalidate this key? Unset: any.
+	std::function<bool(uint32_t)> on_invalidate;
 
 private:
 	struct Slot {
@@ -110,7 +127,8 @@ private:
 	pib_res exec_atomic(const pib_act &act, uint64_t &orig);
 	bool take_recv(const pib_hdrs &h);
 	void finish_recv(const pib_act &act);
-	uint8_t *at(uint32_t rkey, uint64_t va, uint64_t len, bool write);
+	uint8_t *at(uint32_t rkey, uint64_t va, uint64_t len, bool write, uint32_t domain);
+	void complete_recv(Wc wc);
 	bool send_answer(const pib_tx &tx);
 	void send_request(pib_tx &tx);
 	void local(pib_swqe *w);

@@ -28,6 +28,10 @@ static void choose_path(Params &p, Rng &g)
 	p.dup_ppm = g.pick({ 0, 10000, 100000 });
 	p.reorder_ppm = g.pick({ 0, 10000, 100000 });
 	p.corrupt_ppm = p.wire ? g.pick({ 0, 20000 }) : 0;
+	if (g.percent(20)) {
+		p.outage_at = g.below(1000) * us;
+		p.outage = g.below(g.pick({ 200, 2000, 20000 })) * us;
+	}
 }
 
 static void choose_engine(Params &p, Rng &g)
@@ -36,6 +40,7 @@ static void choose_engine(Params &p, Rng &g)
 	p.lag = g.percent(50) ? 0 : g.below(20 * us);
 	p.think = g.percent(30) ? 0 : g.below(100 * us);
 	p.sqd = p.reliable() && g.percent(10);
+	p.reconfig = p.reliable() && g.percent(10);
 }
 
 static void choose_qp(Params &p, Rng &g)
@@ -43,7 +48,7 @@ static void choose_qp(Params &p, Rng &g)
 	uint32_t rd = g.range(1, 8), timer = g.pick({ 1, 2, 8, 14 });
 	uint8_t rnr = g.percent(80) ? 7 : g.below(7), retry = g.percent(80) ? 7 : g.below(7);
 	uint32_t psn[2] = { uint32_t(g.next() & PIB_PSN_MASK), uint32_t(g.next() & PIB_PSN_MASK) };
-	bool wrap = g.percent(40), credits = p.tp == PIB_TP_RC && g.percent(50);
+	bool wrap = g.percent(40), credits = p.tp == PIB_TP_RC && g.percent(50) && !p.srq;
 	uint8_t timeout = g.range(5, 9);
 
 	if (p.strict && p.loss_ppm) {
@@ -56,7 +61,7 @@ static void choose_qp(Params &p, Rng &g)
 		if (wrap)
 			psn[i] = (0x1000000 - g.below(60)) & PIB_PSN_MASK;
 		n.ring = 1u << g.range(0, 6);
-		n.nres = 16;
+		n.nres = rd < 4 ? g.pick({ 4, 8, 16 }) : rd < 8 ? g.pick({ 8, 16 }) : 16;
 		n.req = { .tp = p.tp, .retry_cnt = retry, .rnr_retry = rnr, .timeout = timeout,
 			  .max_rd_atomic = uint8_t(rd), .pmtu = p.mtu, .dqpn = 0x11u + i,
 			  .max_burst = p.mtu * g.pick({ 1, 2, 3, 8, 16 }) + g.pick({ 0, 0, 100 }),
@@ -65,6 +70,7 @@ static void choose_qp(Params &p, Rng &g)
 			   .max_rd_atomic = uint8_t(rd), .credits = credits, .pmtu = p.mtu,
 			   .dqpn = 0x11u + i, .max_burst = p.mtu * g.pick({ 1, 2, 8, 16 }) };
 		n.qkey = 0x1234;
+		n.srq = p.srq;
 		n.sq_psn = psn[i];
 	}
 	p.node[0].rq_psn = p.node[1].sq_psn;
@@ -98,7 +104,8 @@ static void choose_injection(Params &p, Rng &g)
 		if (g.percent(15))
 			p.inject =
 				Inject(g.pick({ int(Inject::Error), int(Inject::Reset),
-						int(Inject::BadOpcode), int(Inject::LocalSend) }));
+						int(Inject::ResetApart), int(Inject::BadOpcode),
+						int(Inject::LocalSend) }));
 		return;
 	}
 	if (g.percent(35))
@@ -126,6 +133,9 @@ Params make_params(uint64_t seed, int only)
 	p.recv_cap = g.range(1, 30);
 	p.recv_late = g.percent(30);
 	p.locals = p.tp != PIB_TP_UD && g.percent(20);
+	p.windows = p.reliable() && g.percent(30);
+	p.unsignalled = g.percent(50) ? 0 : g.pick({ 20, 70, 95, 100 });
+	p.srq = p.tp != PIB_TP_XRC && g.percent(20);
 	choose_path(p, g);
 	choose_engine(p, g);
 	choose_qp(p, g);
@@ -139,8 +149,9 @@ std::string Params::describe() const
 	static const char *const tps[] = { "RC", "UC", "RD", "UD", "CNP", "XRC" };
 	static const char *const injects[] = { "none",	      "bad key",  "bad range",
 					       "misaligned",  "too long", "local send",
-					       "local read",  "local op", "bad opcode",
-					       "memory gone", "error",	  "reset" };
+					       "local read",  "bad invalidation", "local op",
+					       "bad opcode",  "memory gone", "error",
+					       "reset",	      "reset apart" };
 	const auto &a = node[0], &b = node[1];
 	char s[512];
 
@@ -149,13 +160,15 @@ std::string Params::describe() const
 		"%s mtu %u bursts %u/%u window %u/%u ring %u/%u posts %u/%u of up to %u packets\n"
 		"loss %u dup %u reorder %u corrupt %u ppm, delay %llu+%llu lag %llu ns, cut %u%s\n"
 		"timeout %u retry %u rnr %u (timer %u) rd_atomic %u credits %d budget %u%s%s\n"
-		"inject %s on %u at %u or %llu ns%s",
+		"unsignalled %u %%, %s%soutage %llu+%llu ns, inject %s on %u at %u or %llu ns%s",
 		tps[tp], mtu, a.req.max_burst, b.req.max_burst, a.req.max_window, b.req.max_window,
 		a.ring, b.ring, posts[0], posts[1], max_packets, loss_ppm, dup_ppm, reorder_ppm,
 		corrupt_ppm, (unsigned long long)delay, (unsigned long long)jitter,
 		(unsigned long long)lag, cut, wire ? " wire" : "", a.req.timeout, a.req.retry_cnt,
 		a.req.rnr_retry, a.resp.min_rnr_timer, a.req.max_rd_atomic, a.resp.credits, budget,
-		sqd ? " sqd" : "", recv_late ? " late receives" : "", injects[int(inject)],
+		sqd ? " sqd" : "", recv_late ? " late receives" : "", unsignalled, windows ? "windows, " : "",
+		srq ? "srq, " : "", (unsigned long long)outage_at, (unsigned long long)outage,
+		injects[int(inject)],
 		inject_side, inject_at, (unsigned long long)inject_time, strict ? ", strict" : "");
 	return s;
 }

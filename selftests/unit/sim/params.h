@@ -18,11 +18,13 @@ enum class Inject {
 	TooLong,	// SEND longer than the receive buffer
 	LocalSend,	// payload cannot be fetched, from some offset on
 	LocalRead,	// READ data cannot be stored
+	BadInv,		// SEND with invalidate of a key that there is not
 	LocalOp,	// REG_MR, BIND_MW, LOCAL_INV fails
 	BadOpcode,
 	MemoryGone,	// the responder loses the memory of a READ it has accepted
 	Error,		// modify_qp(ERR) at some time
 	Reset,		// both go to RESET and up again, with packets under way
+	ResetApart,	// one goes to RESET, some time after it the other
 	Count
 };
 
@@ -35,11 +37,15 @@ struct Params {
 	uint32_t max_packets;		// of a message
 	uint32_t recv_cap;		// receives kept posted at most
 	bool recv_late;			// ... and posted in small lots
+	uint32_t unsignalled;		// percent of work requests
 	bool locals;			// local operations among the work requests
+	bool windows;			// memory windows come and go
+	bool srq;			// receives come from a queue that others share
 	// Path
 	uint32_t loss_ppm, dup_ppm, reorder_ppm, corrupt_ppm;
 	uint32_t loss_budget;		// packets that may be lost in all
 	uint64_t delay, jitter;		// ns
+	uint64_t outage_at, outage;	// ns: when, how long nothing comes through
 	uint32_t cut;			// 0 never, 1 anywhere, 2 into single packets
 	bool wire;			// single packets through build and parse, ICRC checked
 	// Engine
@@ -48,6 +54,7 @@ struct Params {
 	// Application
 	uint64_t think;			// ns between posts, at most
 	bool sqd;			// goes to SQD and back at times
+	bool reconfig;			// modify_qp(RTS -> RTS) at times
 	Inject inject;
 	uint32_t inject_side;
 	uint32_t inject_at;		// work request
@@ -55,7 +62,10 @@ struct Params {
 	// What follows from it
 	bool strict;			// RETRY_EXC_ERR must not happen
 
-	bool faulty() const { return loss_ppm || dup_ppm || reorder_ppm || corrupt_ppm; }
+	bool faulty() const
+	{
+		return loss_ppm || dup_ppm || reorder_ppm || corrupt_ppm || outage;
+	}
 	bool reliable() const { return tp == PIB_TP_RC || tp == PIB_TP_XRC; }
 	uint32_t max_len() const { return max_packets * mtu; }
 	std::string describe() const;

@@ -48,6 +48,8 @@ void Run::wake(int i, uint64_t after)
 
 bool Run::lose()
 {
+	if (now_ - p_.outage_at < p_.outage)
+		return true;
 	if (!g_.chance(p_.loss_ppm) || lost_ >= p_.loss_budget)
 		return false;
 	lost_++;
@@ -127,12 +129,13 @@ void Run::check_request(int i, const pib_tx &tx, const Work &k)
 
 bool Run::finished(int i) const
 {
-	return node_[i]->in_error || (posted_[i] >= p_.posts[i] && model_[i]->all_sent());
+	return node_[i]->in_error || node_[i]->down || (posted_[i] >= p_.posts[i] && model_[i]->all_sent());
 }
 
 bool Run::quiet() const
 {
-	return finished(0) && finished(1) && model_[0]->all_sent() && model_[1]->all_sent();
+	return finished(0) && finished(1) && model_[0]->all_sent() && model_[1]->all_sent() &&
+	       !node_[0]->down && !node_[1]->down;
 }
 
 void Run::post(int i)
@@ -140,6 +143,19 @@ void Run::post(int i)
 	Node &n = *node_[i];
 	uint32_t lot = g_.range(1, 8);
 
+	if (n.down)
+		return;
+	if (p_.windows && g_.percent(20) && posted_[1 - i] < p_.posts[1 - i] && n.can_post() &&
+	    !n.in_error) {
+		auto k = model_[1 - i]->make_window_work(next_id_[i], *model_[i]);
+
+		if (k) {
+			say("posts", i, "wr " + std::to_string(next_id_[i]) + " opcode " +
+			    std::to_string(k->w.opcode) + " on the window");
+			next_id_[i]++;
+			n.post(*k);
+		}
+	}
 	for (; lot && posted_[i] < p_.posts[i] && n.can_post() && !n.in_error; lot--) {
 		bool spoil = p_.inject_side == uint32_t(i) && p_.inject_at == posted_[i];
 		Inject inject = spoil && p_.inject < Inject::MemoryGone ? p_.inject : Inject::None;
@@ -156,7 +172,7 @@ void Run::post_recvs(int i)
 {
 	uint32_t queues = p_.tp == PIB_TP_XRC ? kSrqs : 1;
 
-	if (node_[i]->in_error)
+	if (node_[i]->in_error || node_[i]->down)
 		return;
 	for (uint32_t q = 0; q < queues; q++) {
 		uint32_t have = node_[i]->rq[q].size();
@@ -165,6 +181,8 @@ void Run::post_recvs(int i)
 		for (n = p_.recv_late ? g_.below(std::min(n, 2u) + 1) : n; n; n--)
 			node_[i]->post_recv({ g_.next(), Bytes(p_.max_len()) }, q);
 	}
+	while (p_.srq && g_.percent(20))
+		node_[i]->steal_recv();
 }
 
 void Run::app(int i)
@@ -178,6 +196,13 @@ void Run::app(int i)
 	} else if (stopped_[i] && (pib_req_drained(&n.req) || n.in_error)) {
 		n.stop(stopped_[i] = false);
 	}
+	if (n.sqe && g_.percent(30)) {
+		say("resumed", i, "");
+		n.resume();
+		model_[i]->resumed(next_id_[i]);
+	}
+	if (p_.reconfig && g_.percent(10) && !n.in_error && !n.down)
+		reconfigure(i);
 	wake(i, 0);
 	if (!quiet())
 		push(now_ + p_.think + 1000 + g_.below(20000), What::App, i);
@@ -214,6 +239,8 @@ void Run::turn(int i)
 	uint64_t at = pib_req_deadline(&n.req);
 
 	send_out(i);
+	if (n.down)
+		return;
 	if (n.in_error && !was_in_error) {
 		say("error", i, std::to_string(n.req.error) + "/" + std::to_string(n.resp.error));
 		model_[1 - i]->peer_dead = true;
@@ -233,6 +260,30 @@ void Run::turn(int i)
 
 // ---- what is done to them ----
 
+// modify_qp(RTS -> RTS): what may change while work is under way.
+void Run::reconfigure(int i)
+{
+	NodeCfg &c = node_[i]->cfg;
+
+	c.resp.min_rnr_timer = g_.pick({ 1, 2, 8 });
+	if (c.req.timeout)
+		c.req.timeout = p_.node[i].req.timeout + g_.below(2);
+	pib_resp_reconfig(&node_[i]->resp, &c.resp);
+	pib_req_reconfig(&node_[i]->req, &c.req);
+	say("modified", i, "");
+}
+
+// The first of the two that are reset: the other goes on, and may find its peer gone.
+void Run::one_down()
+{
+	int i = p_.inject_side;
+
+	node_[i]->down = true;
+	model_[1 - i]->peer_dead = true;
+	say("down", i, "");
+	push(now_ + g_.below(3000000), What::Reset, 0);
+}
+
 void Run::reset()
 {
 	uint32_t psn[2];
@@ -246,7 +297,10 @@ void Run::reset()
 
 		p_.node[i].sq_psn = psn[i];
 		p_.node[i].rq_psn = psn[1 - i];
-		n.rq.clear();
+		if (!n.cfg.srq && p_.tp != PIB_TP_XRC) {
+			n.rq.clear();
+			n.recvs.clear();
+		}
 		n.restart(p_.node[i]);
 		model_[i]->restart(*node_[1 - i]);
 		unanswered_[i].clear();
@@ -275,6 +329,8 @@ void Run::injected()
 		collect(i);
 	} else if (p_.inject == Inject::Reset) {
 		reset();
+	} else if (p_.inject == Inject::ResetApart) {
+		one_down();
 	}
 }
 
@@ -303,6 +359,9 @@ void Run::handle(Event &e)
 	case What::Event:
 		injected();
 		break;
+	case What::Reset:
+		reset();
+		break;
 	}
 }
 
@@ -323,6 +382,8 @@ void Run::check_end()
 		Node &n = *node_[i];
 
 		model_[i]->check_end(*node_[1 - i]);
+		expect(!n.in_error || p_.tp == PIB_TP_XRC || n.cfg.srq || n.recvs.empty(),
+		       "receive work requests that never complete");
 		expect(n.works.empty() || n.in_error || node_[1 - i]->in_error,
 		       "work requests that never complete");
 		if (!n.in_error && !node_[1 - i]->in_error)

@@ -28,7 +28,7 @@ public:
 	Outcome go();
 
 private:
-	enum class What { Wake, Arrive, App, Event };
+	enum class What { Wake, Arrive, App, Event, Reset };
 	struct Event {
 		uint64_t at;
 		uint64_t order;
@@ -57,7 +57,9 @@ private:
 	void one_part(int from, Burst b);
 	bool lose();
 	void injected();
+	void one_down();
 	void reset();
+	void reconfigure(int i);
 	void check_request(int i, const pib_tx &tx, const Work &k);
 	bool finished(int i) const;
 	bool quiet() const;
