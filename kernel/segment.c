@@ -11,39 +11,6 @@
 /* A frame of which nothing came for so long is not waited for, and not delivered late either. */
 #define FRAME_STALE	msecs_to_jiffies(100)
 
-void pib_segment_build(const struct pib_segment *s, u8 out[PIB_SEG_HDR_LEN])
-{
-	out[0] = PIB_DG_VERSION << 4 | PIB_DG_SEGMENT;
-	out[1] = s->flags;
-	*(__be16 *)(out + 2) = cpu_to_be16(s->tag);
-	*(__be32 *)(out + 4) = cpu_to_be32(s->link_id);
-	*(__be16 *)(out + 8) = cpu_to_be16(s->frame);
-	out[10] = s->index;
-	out[11] = s->total;
-	*(__be16 *)(out + 12) = cpu_to_be16(s->size);
-	*(__be16 *)(out + 14) = cpu_to_be16(s->first);
-}
-
-bool pib_segment_parse(struct pib_segment *s, const u8 *buf, u32 len)
-{
-	if (len <= PIB_SEG_HDR_LEN)
-		return false;
-	len -= PIB_SEG_HDR_LEN;
-	s->flags = buf[1];
-	s->tag = be16_to_cpup((const __be16 *)(buf + 2));
-	s->link_id = be32_to_cpup((const __be32 *)(buf + 4));
-	s->frame = be16_to_cpup((const __be16 *)(buf + 8));
-	s->index = buf[10];
-	s->total = buf[11];
-	s->size = be16_to_cpup((const __be16 *)(buf + 12));
-	s->first = be16_to_cpup((const __be16 *)(buf + 14));
-
-	if (!s->total || s->total > PIB_SEG_MAX || s->index >= s->total ||
-	    s->size * s->total > U16_MAX)
-		return false;
-	return s->index + 1 < s->total ? len == s->size : len <= s->size;
-}
-
 void pib_frames_init(struct pib_frames *fs)
 {
 	spin_lock_init(&fs->lock);

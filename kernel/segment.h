@@ -1,48 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Segments: how packets that are larger than the netdev's MTU travel
- * (docs/wire-format.md). Packets are put end to end into a frame; the frame is
- * cut into segments of equal size, each a datagram with a header of its own.
- */
+/* Frames of which the segments (proto/segment.h) have come one by one. */
 #ifndef PIB_SEGMENT_H
 #define PIB_SEGMENT_H
 
 #include <linux/spinlock.h>
 #include <linux/types.h>
-#include "proto/link.h"
+#include "proto/segment.h"
 
 struct sk_buff;
 
-#define PIB_SEG_HDR_LEN		16	/* link header and 8 bytes of its own */
-#define PIB_SEG_MAX		64	/* segments to a frame */
-#define PIB_SEG_NO_FIRST	0xFFFF
 #define PIB_FRAMES		8	/* frames of a link being put together at a time */
-
-/**
- * struct pib_segment - header of a segment
- * @flags: enum pib_dg_flags
- * @tag: as in the link header
- * @link_id: as in the link header
- * @frame: number of the frame
- * @index: which segment of it
- * @total: how many there are
- * @size: bytes of the frame in each segment but the last
- * @first: offset in this segment's data at which a packet starts, PIB_SEG_NO_FIRST if none does
- */
-struct pib_segment {
-	u8 flags;
-	u16 tag;
-	u32 link_id;
-	u16 frame;
-	u8 index;
-	u8 total;
-	u16 size;
-	u16 first;
-};
-
-void pib_segment_build(const struct pib_segment *s, u8 out[PIB_SEG_HDR_LEN]);
-/* @len: bytes of the datagram. False: it cannot be. */
-bool pib_segment_parse(struct pib_segment *s, const u8 *buf, u32 len);
 
 /**
  * struct pib_frame - a frame being put together

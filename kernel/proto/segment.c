@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The bytes of a segment's header: docs/wire-format.md, "SEGMENT". */
+#include "mad.h"
+#include "segment.h"
+
+enum segment_off {
+	OFF_TYPE = 0,
+	OFF_FLAGS = 1,
+	OFF_TAG = 2,
+	OFF_LINK = 4,
+	OFF_FRAME = 8,
+	OFF_INDEX = 10,
+	OFF_TOTAL = 11,
+	OFF_SIZE = 12,
+	OFF_FIRST = 14,
+};
+
+void pib_segment_build(const struct pib_segment *s, u8 out[PIB_SEG_HDR_LEN])
+{
+	out[OFF_TYPE] = PIB_DG_VERSION << 4 | PIB_DG_SEGMENT;
+	out[OFF_FLAGS] = s->flags;
+	pib_put16(out + OFF_TAG, s->tag);
+	pib_put32(out + OFF_LINK, s->link_id);
+	pib_put16(out + OFF_FRAME, s->frame);
+	out[OFF_INDEX] = s->index;
+	out[OFF_TOTAL] = s->total;
+	pib_put16(out + OFF_SIZE, s->size);
+	pib_put16(out + OFF_FIRST, s->first);
+}
+
+bool pib_segment_parse(struct pib_segment *s, const u8 *buf, u32 len)
+{
+	if (len <= PIB_SEG_HDR_LEN)
+		return false;
+	len -= PIB_SEG_HDR_LEN;
+	s->flags = buf[OFF_FLAGS];
+	s->tag = pib_get16(buf + OFF_TAG);
+	s->link_id = pib_get32(buf + OFF_LINK);
+	s->frame = pib_get16(buf + OFF_FRAME);
+	s->index = buf[OFF_INDEX];
+	s->total = buf[OFF_TOTAL];
+	s->size = pib_get16(buf + OFF_SIZE);
+	s->first = pib_get16(buf + OFF_FIRST);
+
+	if (!s->total || s->total > PIB_SEG_MAX || s->index >= s->total ||
+	    (u32)s->size * s->total > 0xFFFF)
+		return false;
+	return s->index + 1 < s->total ? len == s->size : len <= s->size;
+}
