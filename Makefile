@@ -72,6 +72,15 @@ check-verbs:
 bench:
 	selftests/bench/run
 
+# Longer than "make check": RUNS of the simulator, RUNS executions of each fuzz target, MINUTES
+# of traffic over bad cables in the lab.
+.PHONY: sim fuzz soak
+sim fuzz:
+	$(MAKE) -C selftests/unit $@ $(if $(RUNS),RUNS=$(RUNS)) $(if $(SEED),SEED=$(SEED)) $(if $(NAME),NAME=$(NAME))
+
+soak:
+	selftests/soak/run -- $(or $(MINUTES),1) $(LOSS)
+
 # The lab's root takes minutes to make and changes seldom: "make distclean" drops it as well.
 .PHONY: distclean
 clean:
