@@ -37,7 +37,8 @@ def mend_dmabuf():
     """
     pyverbs 56 cannot make a DmaBufMR of a DmaBuf: it calls DmaBuf.add_ref(), which is a method of C alone, as one of
     Python ("'DmaBuf' object has no attribute 'add_ref'"). Give it one: it keeps the buffer's regions, which must go
-    before it does.
+    before it does. Only the suite's modules get it: those of pyverbs look each other's classes up by name, and want
+    the ones that they were compiled with.
     """
     import pyverbs.dmabuf
     import pyverbs.mr
@@ -53,7 +54,8 @@ def mend_dmabuf():
             self.regions.add(region)
 
         def close(self):
-            for region in list(self.regions):
+            # What is of Python is gone already when the object is freed.
+            for region in list(getattr(self, "regions", ())):
                 region.close()
             super().close()
 
@@ -63,7 +65,11 @@ def mend_dmabuf():
                 dmabuf = DmaBuf(length + offset, gpu, gtt)
             super().__init__(pd, length, access, dmabuf, offset, gpu, gtt)
 
-    pyverbs.dmabuf.DmaBuf, pyverbs.mr.DmaBufMR = DmaBuf, DmaBufMR
+    for name, module in list(sys.modules.items()):
+        if name.startswith("tests."):
+            for mended in (DmaBuf, DmaBufMR):
+                if hasattr(module, mended.__name__):
+                    setattr(module, mended.__name__, mended)
 
 
 def load(tests, name):
@@ -76,11 +82,11 @@ def load(tests, name):
         package = types.ModuleType("tests")
         package.__path__ = [tests]
         sys.modules["tests"] = package
-    mend_dmabuf()
     from args_parser import parser
     if parser.args is None:
         parser.parse_args()
     module = importlib.import_module("tests." + name)
+    mend_dmabuf()
     return list(flatten(unittest.defaultTestLoader.loadTestsFromModule(module)))
 
 
