@@ -290,12 +290,14 @@ void *pib_odp_enter(struct pib_odp *odp, u64 va, u32 *len, bool write, struct pi
 		return NULL;
 	}
 	*held = c;
+	__release(&c->lock);	/* for sparse, which knows no lock that is held or not */
 	*len = min_t(u32, *len, PAGE_SIZE - offset_in_page(va));
 	return (void *)(entry & PAGE_MASK) + offset_in_page(va);
 }
 
 void pib_odp_leave(struct pib_odp_chunk *held)
 {
+	__acquire(&held->lock);	/* see pib_odp_enter() */
 	read_unlock(&held->lock);
 }
 
