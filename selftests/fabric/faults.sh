@@ -33,7 +33,14 @@ run() {
 	tail -n 5 /tmp/pair.client /tmp/pair.server
 	return 1
 }
-verified() { run ibv_rc_pingpong -c -n "${1:-200}" -s 8192; }
+# Who has finished takes its QP along: if the last acknowledgement was lost on the way, the other end has nobody to
+# ask again. That is the program's fault, which ends without a word: then it has a second try.
+last_ack_lost() {
+	[ "$(grep -l "iters in" /tmp/pair.client /tmp/pair.server | wc -l)" = 1 ] &&
+		grep -q "retry counter exceeded" /tmp/pair.client /tmp/pair.server
+}
+lossy() { "$@" || { last_ack_lost && "$@"; }; }
+verified() { lossy run ibv_rc_pingpong -c -n "${1:-200}" -s 8192; }
 usec() { sed -n 's/.*= *\([0-9]*\)[.0-9]* usec\/iter.*/\1/p' /tmp/pair.client; }
 at_least() { echo "$1"; [ "${1:-0}" -ge "$2" ]; }
 same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
@@ -128,6 +135,6 @@ pib_add 2 standalone
 check "UDP: ACTIVE" wait_active 60
 trunk=$(h 1 pibctl -j show links | jq -r '.links[] | select(.up == true) | "\(.a.node)/\(.a.port)"')
 h 1 pibctl link set "$trunk" loss 2% bit-errors 1e-7 seed 3
-check "UDP: data is right" pair 1 2 100 ibv_rc_pingpong -c -n 200
+check "UDP: data is right" lossy pair 1 2 100 ibv_rc_pingpong -c -n 200
 check "UDP: receive errors" at_least "$(counter "$trunk" port_rcv_errors)" 1
 ktap_end
