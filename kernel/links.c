@@ -106,22 +106,35 @@ out_unlock:
 	return err;
 }
 
+/* As find_end(), with a cable in it; NULL: @err says why. */
+static struct pib_kport *find_cabled(struct pib_net *pn, const struct pib_end *a,
+				     struct netlink_ext_ack *extack, int *err)
+{
+	struct pib_kport *port = find_end(pn, a, extack);
+
+	if (!port) {
+		*err = -ENODEV;
+		return NULL;
+	}
+	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink)) {
+		NL_SET_ERR_MSG(extack, "there is no cable in that port");
+		*err = -ENOTCONN;
+		return NULL;
+	}
+	return port;
+}
+
 int pib_links_del(struct pib_net *pn, const struct pib_end *a,
 		  struct netlink_ext_ack *extack)
 {
 	struct pib_kport *port;
 	LIST_HEAD(dead);
-	int err = -ENODEV;
+	int err;
 
 	mutex_lock(&pn->lock);
-	port = find_end(pn, a, extack);
+	port = find_cabled(pn, a, extack, &err);
 	if (!port)
 		goto out_unlock;
-	err = -ENOTCONN;
-	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink)) {
-		NL_SET_ERR_MSG(extack, "there is no cable in that port");
-		goto out_unlock;
-	}
 	err = -EBUSY;
 	if (pib_kport_standalone(port)) {
 		NL_SET_ERR_MSG(extack, "a standalone HCA keeps its cable");
@@ -252,17 +265,12 @@ int pib_links_set(struct pib_net *pn, const struct pib_end *a, const struct pib_
 		  struct netlink_ext_ack *extack)
 {
 	struct pib_kport *port;
-	int err = -ENODEV;
+	int err;
 
 	mutex_lock(&pn->lock);
-	port = find_end(pn, a, extack);
+	port = find_cabled(pn, a, extack, &err);
 	if (!port)
 		goto out_unlock;
-	err = -ENOTCONN;
-	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink)) {
-		NL_SET_ERR_MSG(extack, "there is no cable in that port");
-		goto out_unlock;
-	}
 	err = link_change(pn, port, req, extack);
 	pn->changes++;
 

@@ -8,6 +8,7 @@ set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
+. "$here/../lib/chain.sh"
 trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
 
 ktap_plan 45
@@ -19,20 +20,7 @@ cable() { h 1 pibctl link set sa/4 "$@"; }
 arrived() { h 1 pibctl -j show links sa/4 | jq ".links[0].arrivals[] | select(.node == \"$1\") | .$2"; }
 fault() { h 1 pibctl -j show links sa/4 | jq ".links[0].faults.$1"; }
 counter() { h 1 pibctl -j show counters "$1" | jq "[.. | objects | .$2? // empty][0]"; }
-both_active() { grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state && grep -q ACTIVE /sys/class/infiniband/pib1/ports/1/state; }
 
-# run PROGRAM ARGS...: from pib1 to pib0; PORT is its TCP port.
-PORT=18515
-run() {
-	h 1 timeout 100 "$1" -d pib0 "${@:2}" >/tmp/pair.server 2>&1 &
-	local server=$!
-	wait_for 20 sh -c "ip netns exec h1 ss -Hltn | grep -q :$PORT" &&
-		h 1 timeout 100 "$1" -d pib1 "${@:2}" 127.0.0.1 >/tmp/pair.client 2>&1 && wait $server && return 0
-	kill $server 2>/dev/null
-	wait $server
-	tail -n 5 /tmp/pair.client /tmp/pair.server
-	return 1
-}
 # Who has finished takes its QP along: if the last acknowledgement was lost on the way, the other end has nobody to
 # ask again. That is the program's fault, which ends without a word: then it has a second try.
 last_ack_lost() {
@@ -45,12 +33,6 @@ usec() { sed -n 's/.*= *\([0-9]*\)[.0-9]* usec\/iter.*/\1/p' /tmp/pair.client; }
 at_least() { echo "$1"; [ "${1:-0}" -ge "$2" ]; }
 same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
 
-chain() {
-	h 1 pibctl add pib0 netdev eth0 && h 1 pibctl add pib1 netdev eth0 &&
-		h 1 pibctl switch add sa ports 4 && h 1 pibctl switch add sb ports 4 &&
-		h 1 pibctl link del pib0/1 && h 1 pibctl link del pib1/1 &&
-		h 1 pibctl link add pib0/1 sa/1 && h 1 pibctl link add sa/4 sb/4 && h 1 pibctl link add sb/1 pib1/1
-}
 check "a chain of two switches" chain
 sm_start 1
 check "ACTIVE" wait_for 60 both_active

@@ -8,30 +8,13 @@ set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
+. "$here/../lib/chain.sh"
 trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
 
 ktap_plan 50
 LAYOUT=netns
 hosts_make 2
 
-both_active() { grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state && grep -q ACTIVE /sys/class/infiniband/pib1/ports/1/state; }
-chain() {
-	h 1 pibctl add pib0 netdev eth0 && h 1 pibctl add pib1 netdev eth0 &&
-		h 1 pibctl switch add sa ports 4 && h 1 pibctl switch add sb ports 4 &&
-		h 1 pibctl link del pib0/1 && h 1 pibctl link del pib1/1 &&
-		h 1 pibctl link add pib0/1 sa/1 && h 1 pibctl link add sa/4 sb/4 && h 1 pibctl link add sb/1 pib1/1
-}
-# run PROGRAM ARGS...: from pib1 to pib0
-run() {
-	h 1 timeout 100 "$1" -d pib0 "${@:2}" >/tmp/pair.server 2>&1 &
-	local server=$!
-	wait_for 20 sh -c "ip netns exec h1 ss -Hltn | grep -q :18515" &&
-		h 1 timeout 100 "$1" -d pib1 "${@:2}" 127.0.0.1 >/tmp/pair.client 2>&1 && wait $server && return 0
-	kill $server 2>/dev/null
-	wait $server
-	tail -n 5 /tmp/pair.client /tmp/pair.server
-	return 1
-}
 write_bw() { run ib_write_bw -s 65536 -n "$1" -F -p 18515; }
 bandwidth() { awk '$1 == 65536 { print int($4 * 1000) }' /tmp/pair.client; }
 more() { echo "$1 $2"; [ "${1:-0}" -gt "${2:-0}" ]; }
