@@ -86,10 +86,24 @@ prepare() {
 prepare tree xgft 2,2,2 1,2,2
 for engine in "${tree_engines[@]}"; do try "$engine" 8; done
 
-osmtest_quiet() { timeout 200 osmtest -g "$(port_guid pib1)" -i /tmp/osmtest.dat -l /tmp/osmtest.log "$@" 2>&1 | tail -n 20; return "${PIPESTATUS[0]}"; }
+sa_test() { timeout 200 osmtest -g "$(port_guid pib1)" -i /tmp/osmtest.dat -l /tmp/osmtest.log "$@" >/tmp/osmtest.out 2>&1; }
+# The test gives a service a lease of ten seconds and expects it gone after as many, but OpenSM looks at
+# leases on whole seconds of the clock: where a second ends between the two, the service is there for one
+# more (error 4A1E). Only that is tried again, with an SM that knows of no services.
+sa_validations() {
+	local tries
+	for tries in 1 2 3; do
+		sa_test -f a && return
+		grep ERR /tmp/osmtest.log
+		grep -q "ERR 4A1E" /tmp/osmtest.log || break
+		fabric_sm_stop && fabric_sm && subnet_up && wait_for 30 all_active || break
+	done
+	tail -n 20 /tmp/osmtest.out
+	return 1
+}
 fabric_sm && subnet_up && wait_for 30 all_active
-check "osmtest: inventory" osmtest_quiet -f c
-check "osmtest: all validations" osmtest_quiet -f a
+check "osmtest: inventory" sa_test -f c
+check "osmtest: all validations" sa_validations
 fabric_sm_stop
 pibctl fabric clear
 
