@@ -58,46 +58,49 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 	return PIB_RES_OK;
 }
 
-static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
-				  const struct pib_act *act)
+/* The whole range with the first packet, with others their part; nothing if no bytes are written (C9-88). */
+static int write_range(struct pib_qp *qp, const struct pib_act *act, struct pib_seg *seg)
 {
-	struct pib_seg seg;
-	u64 va = act->first ? act->va0 : act->va;
 	u32 len = act->first ? act->dmalen : act->len;
-	enum pib_res res;
-	int err;
 
-	/* No R_Key is looked at when nothing is written (C9-88). */
-	if (!len)
-		return PIB_RES_OK;
-	if (pib_mem_get_remote(qp, act->rkey, va, len, IB_ACCESS_REMOTE_WRITE, &seg))
-		return PIB_RES_ACCESS;
-	err = pib_seg_write(&seg, act->va - va, b, act->src_off, act->len);
-	res = outcome(qp, &seg, act->va - va, act->len, err);
-	pib_mem_put(&seg);
-	return res;
+	*seg = (struct pib_seg) {};
+	return len ? pib_mem_get_remote(qp, act->rkey, act->va, len, IB_ACCESS_REMOTE_WRITE, seg) : 0;
 }
 
-static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
+/* With immediate data a receive work request is taken, and completed with it. */
+static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
+				  const struct pib_act *act, struct pib_seg *seg)
 {
 	enum pib_res res;
 
-	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
-		return PIB_RES_ACCESS;
 	if (act->take_recv) {
 		res = pib_rq_take(qp, act->h->srqn);
 		if (res)
 			return res;
 	}
-	res = write_payload(qp, b, act);
-	if (res == PIB_RES_WAIT)
+	res = act->len ? outcome(qp, seg, 0, act->len,
+				 pib_seg_write(seg, 0, b, act->src_off, act->len)) : PIB_RES_OK;
+	if (!act->take_recv || res == PIB_RES_WAIT)
 		return res;
-	if (act->first)
-		pib_qp_stat(qp, PIB_STAT_RX_WRITE_REQUESTS);
-	if (act->take_recv && res)
+	if (res)
 		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
-	else if (act->take_recv && act->last)
+	else
 		pib_rq_complete(qp, PIB_WC_SUCCESS, act->total, act->h);
+	return res;
+}
+
+/* The R_Key comes first: a WRITE that is refused uses up no receive work request. */
+static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
+{
+	struct pib_seg seg;
+	enum pib_res res;
+
+	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE) || write_range(qp, act, &seg))
+		return PIB_RES_ACCESS;
+	res = write_payload(qp, b, act, &seg);
+	pib_mem_put(&seg);
+	if (act->first && res != PIB_RES_RNR && res != PIB_RES_WAIT)
+		pib_qp_stat(qp, PIB_STAT_RX_WRITE_REQUESTS);
 	return res;
 }
 
@@ -306,6 +309,7 @@ static bool put_off(struct pib_qp *qp, const struct pib_tx *tx)
 static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	struct pib_burst *b = pib_tx_burst(qp, tx);
+	struct pib_tx nak;
 	int err;
 
 	if (!b)
@@ -319,8 +323,8 @@ static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *tu
 		return put_off(qp, tx);
 	if (err == -ENOMEM)
 		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
-	else
-		pib_resp_read_failed(&qp->resp);
+	else if (pib_resp_read_failed(&qp->resp, &nak))
+		return send(qp, &nak, turn);
 	return true;
 }
 

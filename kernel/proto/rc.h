@@ -526,6 +526,7 @@ struct pib_resp_stats {
  * @res_fresh: entries never yet answered
  * @res_last: READ response handed out last: entry
  * @res_last_psn: and PSN
+ * @res_last_again: and that it had been answered to its end before
  * @news: @stats other than acks_sent have changed; env clears it
  * @stats: counters
  *
@@ -565,6 +566,7 @@ struct pib_resp {
 	u32 res_fresh;
 	u32 res_last;
 	u32 res_last_psn;
+	bool res_last_again;
 	struct pib_resp_stats stats;
 };
 
@@ -581,8 +583,8 @@ bool pib_resp_step(struct pib_resp *r, struct pib_act *act);
 void pib_resp_result(struct pib_resp *r, const struct pib_act *act, enum pib_res res, u64 orig);
 /* Next thing to send back; false: nothing. Acknowledgements are coalesced, order is kept. */
 bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx);
-/* The memory of a READ response burst was refused. */
-void pib_resp_read_failed(struct pib_resp *r);
+/* The memory of a READ response burst was refused. True: @tx is to be sent in its place. */
+bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx);
 /* The number of posted receive WQEs, for the credits in AETHs. */
 void pib_resp_set_credits(struct pib_resp *r, u32 posted);
 

@@ -277,6 +277,7 @@ static void send_read(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx *t
 	h->pad = pib_hdrs_pad(tx->len);
 	r->res_last = r->res_cur;
 	r->res_last_psn = h->psn;
+	r->res_last_again = !e->fresh;
 	e->off += n;
 	if (e->off == e->end)
 		res_sent(r, e);
@@ -310,10 +311,24 @@ bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx)
 	return true;
 }
 
-/* Its memory was there when the request came, and is gone: nothing more is answered. */
-void pib_resp_read_failed(struct pib_resp *r)
+/*
+ * Its memory was there when the request came, and is gone: nothing more is answered. Not so
+ * with a request that was answered before. A requester that has its answer may let the region be
+ * invalidated while a repetition is still under way: the NAK means nothing to it then, and
+ * what it has posted since goes on.
+ */
+bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 {
+	if (r->res_last_again) {
+		res_at(r, r->res_last)->pending = false;
+		res_seek(r);
+		answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome =
+			PIB_AETH(PIB_AETH_NAK, PIB_NAK_ACCESS);
+		pib_count(r, naks_sent);
+		return true;
+	}
 	r->res_cur = r->res_head;
 	r->res_fresh = 0;
 	pib_resp_nak_fatal(r, r->res_last_psn, PIB_RES_ACCESS);
+	return false;
 }

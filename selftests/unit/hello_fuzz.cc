@@ -4,22 +4,14 @@
 //	step: milliseconds that pass, n, then n bytes of datagram
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
+
+#include "fuzz.h"
 
 extern "C" {
 #include "../../kernel/proto/link.h"
 }
-
-#define CHECK(cond) \
-	do { \
-		if (!(cond)) { \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort(); \
-		} \
-	} while (0)
 
 namespace {
 

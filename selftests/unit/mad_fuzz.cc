@@ -4,22 +4,13 @@
 // and at the end what must hold of all.
 //
 //	step: op, port, n, then n bytes (MADs: of the datagram from its class on)
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include "fabric.h"
+#include "fuzz.h"
 
 using namespace fabric;
 
 namespace {
-
-#define CHECK(cond) \
-	do { \
-		if (!(cond)) { \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort(); \
-		} \
-	} while (0)
 
 class Input {
 public:

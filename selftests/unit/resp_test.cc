@@ -294,6 +294,30 @@ TEST(Resp, MemoryOfAReadIsGone)
 	EXPECT_EQ(q.n.resp.error, PIB_RES_ACCESS);
 }
 
+TEST(Resp, MemoryOfARepeatedReadIsGone)
+{
+	Qp q;
+
+	q.gets(read_req(kPsn, 8 * kMtu));
+	q.n.read_memory_gone = true;
+	EXPECT_EQ(str(q.gets(read_req(kPsn + 2, 6 * kMtu, 2 * kMtu))), "NAK62@1002");
+	EXPECT_EQ(q.n.resp.error, PIB_RES_OK);
+	EXPECT_EQ(str(q.gets(request(PIB_OP_WRITE, kPsn + 8, 1, 8, kOnly | kAckReq))), "ACK@1008+1");
+}
+
+TEST(Resp, MemoryOfARepetitionOfAnUnfinishedReadIsGone)
+{
+	Qp q;
+
+	q.n.inbox.push_back(read_req(kPsn, 8 * kMtu));
+	q.n.run(q.now, 1);
+	q.n.inbox.push_back(read_req(kPsn, 8 * kMtu));
+	q.n.run(q.now, 0);
+	q.n.read_memory_gone = true;
+	EXPECT_EQ(str(q.sends()), "RESP@1000+4 NAK62@1000");
+	EXPECT_EQ(q.n.resp.error, PIB_RES_ACCESS);
+}
+
 // ---- atomics and their likes ----
 
 TEST(Resp, AtomicsAreExecutedOnce)

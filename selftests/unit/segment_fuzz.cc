@@ -5,25 +5,17 @@
 //
 // Those that fit the first one's frame are put together as the kernel does it, and what has
 // come is read run by run, packet by packet.
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "fuzz.h"
+
 extern "C" {
 #include "../../kernel/proto/hdrs.h"
 #include "../../kernel/proto/segment.h"
 }
-
-#define CHECK(cond) \
-	do { \
-		if (!(cond)) { \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort(); \
-		} \
-	} while (0)
 
 namespace {
 

@@ -318,10 +318,10 @@ bool Node::send_answer(const pib_tx &tx)
 	if (tx.kind == PIB_TX_READ_RESP) {
 		uint8_t *p = read_memory_gone ? nullptr : at(tx.rkey, tx.va, tx.len, false, tx.h.srqn);
 
-		if (!p) {
-			pib_resp_read_failed(&resp);
-			return false;
-		}
+		pib_tx nak;
+
+		if (!p)
+			return pib_resp_read_failed(&resp, &nak) && send_answer(nak);
 		b.data.assign(p, p + tx.len);
 	}
 	out.push_back(std::move(b));

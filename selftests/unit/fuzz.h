@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0
+// What the fuzz targets share.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+// What does not hold is a finding.
+#define CHECK(cond) \
+	do { \
+		if (!(cond)) { \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
+			abort(); \
+		} \
+	} while (0)
