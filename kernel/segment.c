@@ -8,7 +8,7 @@
 #include <linux/skbuff.h>
 #include "segment.h"
 
-/* A frame of which nothing came for so long is not waited for, and not delivered late either. */
+/* What began so long ago is not waited for, and not delivered late either. */
 #define FRAME_STALE	msecs_to_jiffies(100)
 
 void pib_frames_init(struct pib_frames *fs)
@@ -24,10 +24,16 @@ void pib_frames_free(struct pib_frames *fs)
 		kfree_skb(fs->frame[i].skb);
 }
 
+/* Neither stale nor from before a restart of the session, which numbers its frames anew. */
+static bool frame_counts(const struct pib_frame *f, const struct pib_segment *s)
+{
+	return f->tag == s->tag && time_before(jiffies, f->since + FRAME_STALE);
+}
+
 static bool frame_is(const struct pib_frame *f, const struct pib_segment *s)
 {
 	return f->skb && f->number == s->frame && f->total == s->total && f->size == s->size &&
-	       f->flags == s->flags && time_before(jiffies, f->since + FRAME_STALE);
+	       f->flags == s->flags && frame_counts(f, s);
 }
 
 /* The frame's place, or one for it: free, stale, or the oldest, which is then given out as it is. */
@@ -49,7 +55,7 @@ static struct pib_frame *frame_find(struct pib_frames *fs, const struct pib_segm
 		return empty;
 
 	f = &fs->frame[fs->next++ % PIB_FRAMES];
-	if (time_before(jiffies, f->since + FRAME_STALE))
+	if (frame_counts(f, s))
 		*evicted = *f;
 	else
 		kfree_skb(f->skb);
@@ -71,6 +77,7 @@ static bool frame_start(struct pib_frame *f, const struct pib_segment *s)
 	f->since = jiffies;
 	f->have = 0;
 	f->number = s->frame;
+	f->tag = s->tag;
 	f->total = s->total;
 	f->size = s->size;
 	f->flags = s->flags;

@@ -17,6 +17,7 @@ struct sk_buff;
  * @since: jiffies of its first segment
  * @have: segments that have come, by index
  * @number: of the frame
+ * @tag: of the session that it belongs to
  * @total: segments
  * @size: of each but the last
  * @len: bytes of the frame as far as they are known
@@ -29,6 +30,7 @@ struct pib_frame {
 	unsigned long since;
 	u64 have;
 	u16 number;
+	u16 tag;
 	u8 total;
 	u8 flags;
 	u16 size;
