@@ -174,16 +174,24 @@ void Lane::begin_break(const char *why)
 		FAIL(why);
 }
 
-/* The other end as well. */
-void Lane::break_further()
+/*
+ * The other end as well; false: both were broken already. What a QP has in hand of a shared receive
+ * queue is flushed some time after it went to the error state, and would be lost if it were reset before.
+ */
+bool Lane::break_further()
 {
+	bool any = false;
+
 	for (auto &end : ends_) {
-		if (!end->broken() || !end->in_error())
+		if (!end->broken() || !end->in_error()) {
 			end->error();
+			any = true;
+		}
 		/* What was not signalled and has succeeded says nothing by itself. */
 		if (end->last_unsignalled())
 			end->post_probe();
 	}
+	return any;
 }
 
 void Lane::watch_breaks()
@@ -275,8 +283,9 @@ bool Lane::turn()
 	if (!breaking_) {
 		watch_breaks();
 	} else if (Clock::now() > break_end_) {
-		break_further();
-		if (drained() && ends_[0]->host.active() && ends_[1]->host.active()) {
+		if (break_further()) {
+			break_end_ = Clock::now() + straggling;
+		} else if (drained() && ends_[0]->host.active() && ends_[1]->host.active()) {
 			reconnect();
 			any = true;
 		}

@@ -53,7 +53,7 @@ private:
 	void post();
 	void watch_breaks();
 	void begin_break(const char *why);
-	void break_further();
+	bool break_further();
 	bool drained() const;
 	void reconnect();
 	void end();
