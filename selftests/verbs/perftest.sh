@@ -34,7 +34,7 @@ options() {
 	[ -z "$FULL" ] || case $1-$2 in ib_atomic_*) ;; *) echo "-n 20 -a" ;; esac
 	[ "$2" = RC ] || [ -n "$FULL" ] || return
 	echo "-D 1 $size"
-	echo "-n $N $size -R"
+	case $2 in RC | UD) echo "-n $N $size -R" ;; esac	# perftest refuses it with others
 	case $1 in
 	ib_atomic_*)
 		echo "-n $N -A CMP_AND_SWAP"
