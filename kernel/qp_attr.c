@@ -14,9 +14,11 @@
 #include "sq.h"
 #include "state.h"
 
+/* The last line means something to regions only, but programs give the flags of their regions to QPs as well. */
 #define ACCESS_FLAGS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 		      IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL | \
-		      IB_ACCESS_FLUSH_PERSISTENT | IB_ACCESS_RELAXED_ORDERING)
+		      IB_ACCESS_FLUSH_PERSISTENT | IB_ACCESS_RELAXED_ORDERING | \
+		      IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB | IB_ZERO_BASED)
 
 /**
  * struct change - a checked modify_qp

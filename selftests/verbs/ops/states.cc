@@ -387,7 +387,8 @@ void change_in_rts(const Env &env)
 	Pair p(env, o);
 	ibv_qp_attr attr{};
 	attr.qp_state = IBV_QPS_RTS;
-	attr.qp_access_flags = all_access;
+	/* those of a region, too, which mean nothing to a QP */
+	attr.qp_access_flags = all_access | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | IBV_ACCESS_ZERO_BASED;
 	attr.min_rnr_timer = 7;
 	p.b.modify(attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER);
 	CHECK_EQ(p.b.query().min_rnr_timer, 7);
