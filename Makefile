@@ -15,7 +15,7 @@ DKMS := env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u O dkms
 PIBSRC := $(DESTDIR)/usr/src/pib-$(VERSION)
 
 .PHONY: all module provider pibctl pibnetd clean
-all: module pibctl provider
+all: module pibctl pibnetd provider
 
 module:
 	@[ -d '$(KDIR)' ] || { \
@@ -31,7 +31,7 @@ provider:
 pibctl:
 	$(MAKE) -C tools/pibctl O=$(O)/pibctl
 
-# With pibping. Neither is built or installed by the other targets yet.
+# With pibping.
 pibnetd:
 	$(MAKE) -C tools/pibnetd O=$(O)/pibnetd
 
@@ -51,7 +51,7 @@ ifeq ($(DESTDIR),)
 		cat /var/lib/dkms/pib/$(VERSION)/build/make.log; exit 1; }; done
 endif
 
-install-user: provider pibctl
+install-user: provider pibctl pibnetd
 	packaging/install-user '$(O)' '$(DESTDIR)' '$(PREFIX)' '$(SYSCONFDIR)'
 
 uninstall:

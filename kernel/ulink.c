@@ -9,6 +9,7 @@
  * The data path sees neither: it reads one immutable struct pib_upath.
  */
 #include <linux/ktime.h>
+#include <linux/net.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "auth.h"
@@ -257,6 +258,23 @@ static void ulink_take_lids(struct pib_ulink *ul, const struct pib_hello *h)
 	memcpy(ul->lids, h->lids, ul->num_lids * sizeof(ul->lids[0]));
 }
 
+/* The peer has no port for this link: its user must know why. It is asked again and again. */
+static bool ulink_is_refused(struct pib_ulink *ul, const struct pib_hello *h, u8 type)
+{
+	lockdep_assert_held(&ul->lock);
+	if (ul->fsm.state == PIB_LINK_UP)
+		ul->refused = PIB_REFUSED_NOT;
+	if (type != PIB_DG_BYE || !h->refusal || ul->fsm.state == PIB_LINK_UP ||
+	    h->peer_nonce != ul->fsm.nonce)
+		return false;
+	if (ul->refused != h->refusal)
+		net_warn_ratelimited("pib: %.64s, port %u: the peer refuses the link: %s\n",
+				     ul->port->p.node->desc, ul->port->p.num,
+				     pib_hello_refusal_text(h->refusal));
+	ul->refused = h->refusal;
+	return true;
+}
+
 void pib_ulink_control(struct pib_ulink *ul, const struct pib_addr *from,
 		       const struct pib_hello *h, u8 type)
 {
@@ -274,8 +292,10 @@ void pib_ulink_control(struct pib_ulink *ul, const struct pib_addr *from,
 	}
 	if (ul->fsm.state != PIB_LINK_UP)
 		ul->to = addr_slot(from);
-	ulink_take_lids(ul, h);
-	ulink_act(ul, pib_link_rx(&ul->fsm, h, type, ktime_get_ns()), &o);
+	if (!ulink_is_refused(ul, h, type)) {
+		ulink_take_lids(ul, h);
+		ulink_act(ul, pib_link_rx(&ul->fsm, h, type, ktime_get_ns()), &o);
+	}
 	spin_unlock_bh(&ul->lock);
 	ulink_send(ul, &o);
 }

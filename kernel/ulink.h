@@ -70,6 +70,7 @@ struct pib_upath {
  * @num_lids: entries in @lids
  * @born: when the peer was last heard or the link was made, ns
  * @bounce: a session was lost since @work looked
+ * @refused: enum pib_hello_refusal, as the peer has told since the link was last up
  * @dead: the link is being taken apart
  * @timer: the state machine's
  * @work: takes the session's state to the port
@@ -99,6 +100,7 @@ struct pib_ulink {
 	u8 num_lids;
 	u64 born;
 	bool bounce;
+	u8 refused;
 	bool dead;
 	struct timer_list timer;
 	struct work_struct work;

@@ -21,6 +21,8 @@
 /* The first hellos come fast; a host that comes later is answered by links, not by hellos. */
 #define HELLOS_FAST		20
 #define HELLO_SLOW_MS		3000
+/* Between two answers to those with whom there is no link. */
+#define PIB_ANSWER_MS		10
 
 /* ---- LIDs without an SM ---- */
 
@@ -107,6 +109,15 @@ void pib_uplink_fill_hello(struct pib_uplink *up, struct pib_kport *port, struct
 	fill_lids(up, port, h);
 }
 
+/* To bytes, with the fabric's key. 0: it cannot be sealed. */
+static size_t uplink_build(const struct pib_uplink *up, const struct pib_hello *h, u8 type,
+			   u32 link_id, u8 *bytes)
+{
+	size_t len = pib_hello_build(h, type, link_id, bytes);
+
+	return up->auth && pib_auth_seal(up->auth, bytes) ? 0 : len;
+}
+
 static void uplink_send_hello(struct pib_uplink *up, struct pib_switch *sw)
 {
 	struct pib_hello h = { .nonce = up->nonce };
@@ -116,13 +127,63 @@ static void uplink_send_hello(struct pib_uplink *up, struct pib_switch *sw)
 
 	pib_uplink_fill_hello(up, sw->ports[0], &h);
 	h.caps |= PIB_CAP_AUTO;
-	len = pib_hello_build(&h, PIB_DG_HELLO, 0, bytes);
-	if (up->auth && pib_auth_seal(up->auth, bytes))
+	len = uplink_build(up, &h, PIB_DG_HELLO, 0, bytes);
+	if (!len)
 		return;
 	pib_usock_group(up->us, AF_INET, &group);
 	pib_usock_send_bytes(up->us, bytes, len, &group);
 	pib_usock_group(up->us, AF_INET6, &group);
 	pib_usock_send_bytes(up->us, bytes, len, &group);
+}
+
+/* The port whose node speaks for the uplink: of the host switch, or of a link. */
+static struct pib_kport *uplink_speaker(struct pib_uplink *up)
+{
+	struct pib_switch *sw = rcu_dereference(up->sw);
+	struct pib_ulink *ul;
+
+	if (sw)
+		return sw->ports[0];
+	ul = list_first_or_null_rcu(&up->ulinks, struct pib_ulink, entry);
+	return ul ? ul->port : NULL;
+}
+
+static bool uplink_may_answer(struct pib_uplink *up)
+{
+	bool may;
+
+	spin_lock_bh(&up->lock);
+	may = time_after_eq(jiffies, up->next_answer);
+	if (may)
+		up->next_answer = jiffies + msecs_to_jiffies(PIB_ANSWER_MS);
+	spin_unlock_bh(&up->lock);
+	return may;
+}
+
+/* Answer the hello @to of somebody who has no link and gets none. RCU, softirqs off. */
+static void uplink_answer(struct pib_uplink *up, const struct pib_addr *from,
+			  const struct pib_hello *to, u8 type, u8 refusal)
+{
+	struct pib_hello h = {
+		.nonce = up->nonce,
+		.peer_nonce = to->nonce,
+		.seq = 1,
+		.ack = to->seq,
+		.refusal = refusal,
+		.caps = type == PIB_DG_BYE ? 0 : PIB_CAP_PROBE,
+	};
+	struct pib_kport *port = uplink_speaker(up);
+	u8 bytes[PIB_HELLO_WIRE_LEN];
+	size_t len;
+
+	if (!port || !uplink_may_answer(up))
+		return;
+	pib_uplink_fill_hello(up, port, &h);
+	if (refusal)
+		strscpy_pad(h.desc, pib_hello_refusal_text(refusal), sizeof(h.desc));
+	len = uplink_build(up, &h, type, to->link_id, bytes);
+	if (len)
+		pib_usock_send_bytes(up->us, bytes, len, from);
 }
 
 static void uplink_hello_work(struct work_struct *work)
@@ -233,6 +294,10 @@ static void uplink_discover(struct pib_uplink *up, const struct pib_addr *from,
 		pib_usock_count(up->us, rx_bad_hello, 1);
 		return;
 	}
+	if (h->caps & PIB_CAP_PROBE) {
+		uplink_answer(up, from, h, PIB_DG_HELLO_ACK, PIB_REFUSED_NOT);
+		return;
+	}
 	if (!h->link_id) {
 		ul = uplink_trunk(up, h->node_guid);
 		if (ul)
@@ -318,6 +383,15 @@ static struct pib_kport *switch_free_port(struct pib_switch *sw)
 	return NULL;
 }
 
+static void uplink_refuse(struct pib_uplink *up, const struct pib_newcomer *n)
+{
+	local_bh_disable();
+	rcu_read_lock();
+	uplink_answer(up, &n->from, &n->h, PIB_DG_BYE, PIB_REFUSED_FULL);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
 static void uplink_admit(struct pib_uplink *up, const struct pib_newcomer *n)
 {
 	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
@@ -341,6 +415,8 @@ static void uplink_admit(struct pib_uplink *up, const struct pib_newcomer *n)
 		if (!port) {
 			net_warn_ratelimited("pib: %s has no free port for %.64s\n", sw->name,
 					     n->h.desc);
+			if (n->h.link_id)
+				uplink_refuse(up, n);
 			return;
 		}
 		port->is_auto = true;
@@ -549,6 +625,7 @@ static struct pib_uplink *uplink_create(struct pib_usock *us, const struct pib_u
 	up->users = 1;
 	up->id = ++us->pn->next_id;
 	up->nonce = get_random_u64() | 1;
+	up->next_answer = jiffies;
 	INIT_LIST_HEAD(&up->ulinks);
 	spin_lock_init(&up->lock);
 	INIT_DELAYED_WORK(&up->hello, uplink_hello_work);

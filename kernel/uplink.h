@@ -44,6 +44,7 @@ struct pib_newcomer {
  * @hello: sends the discovery hello
  * @hellos: how many were sent since something changed: they become rare
  * @lock: softirqs off; guards the next fields
+ * @next_answer: jiffies when one may be answered with whom there is no link
  * @newcomers: peers for which @work is to make links
  * @num_newcomers: entries in @newcomers
  * @lids: LIDs of standalone HCAs plugged into the host switch
@@ -65,6 +66,7 @@ struct pib_uplink {
 	unsigned int hellos;
 
 	spinlock_t lock;
+	unsigned long next_answer;
 	struct pib_newcomer newcomers[PIB_NEWCOMERS];
 	unsigned int num_newcomers;
 	u16 lids[PIB_HELLO_LIDS];

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "commands.h"
+#include "daemon_client.h"
 #include "help.h"
 #include "version.h"
 
@@ -21,6 +22,7 @@ struct Options {
   bool pretty = false;
   bool help = false;
   bool version = false;
+  std::string daemon;
 };
 
 /// What the command line chose: a command with its words, or a word nobody knows.
@@ -40,6 +42,7 @@ class CommandLine {
     root_.add_flag("-p,--pretty", options.pretty);
     root_.add_flag("-h,--help", options.help);
     root_.add_flag("-V,--version", options.version);
+    root_.add_option("--daemon", options.daemon);
     for (const Group& group : command_groups()) groups_[add(root_, group.name)] = &group;
     for (const Command* command : all_commands()) add_command(*command);
   }
@@ -161,6 +164,11 @@ int report(const Error& error, const Choice& choice, std::ostream& err) {
   return 2;
 }
 
+std::unique_ptr<Client> make_client(const Options& options, TransportFactory open) {
+  if (options.daemon.empty()) return std::make_unique<Client>(std::move(open));
+  return std::make_unique<DaemonClient>(exchange_lines_at(options.daemon));
+}
+
 }  // namespace
 
 int run(int argc, const char* const* argv, TransportFactory open, std::ostream& out,
@@ -177,9 +185,9 @@ int run(int argc, const char* const* argv, TransportFactory open, std::ostream& 
     out << help_of(choice);
     return 0;
   }
-  Client client(std::move(open));
+  const auto client = make_client(line.options, std::move(open));
   const auto output = line.options.json ? make_json_output(line.options.pretty) : make_text_output();
-  if (auto done = run_command(choice, {client, *output, out}); !done)
+  if (auto done = run_command(choice, {*client, *output, out}); !done)
     return report(done.error(), choice, err);
   if (prints(choice)) out << output->str();
   out.flush();

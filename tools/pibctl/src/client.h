@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The module's commands as functions on plain data.
+// The module's commands as functions on plain data. A daemon may stand in for the module.
 #pragma once
 
 #include <optional>
@@ -17,15 +17,16 @@ namespace pibctl {
 class Client {
  public:
   explicit Client(TransportFactory open) : session_(std::move(open)) {}
+  virtual ~Client() = default;
 
-  Status add_hca(const HcaRequest& hca);
-  Status add_switch(const SwitchRequest& node);
-  Status add_link(const LinkRequest& link);
+  virtual Status add_hca(const HcaRequest& hca);
+  virtual Status add_switch(const SwitchRequest& node);
+  virtual Status add_link(const LinkRequest& link);
   /// Deletes the HCA, or else the switch, of this name.
-  Status remove(const std::string& name);
-  Status remove_switch(const std::string& name);
-  Status remove_link(const End& end);
-  Status change_link(const LinkChange& change);
+  virtual Status remove(const std::string& name);
+  virtual Status remove_switch(const std::string& name);
+  virtual Status remove_link(const End& end);
+  virtual Status change_link(const LinkChange& change);
   /// Makes many changes, some at a time. made[i] tells whether change i was carried out: when
   /// one is refused, those sent along with it still are, and later ones are not sent.
   struct Applied {
@@ -34,13 +35,13 @@ class Client {
   };
   Applied apply(const std::vector<Change>& changes);
 
-  Result<std::vector<Hca>> hcas();
-  Result<std::vector<Switch>> switches();
-  Result<std::vector<Link>> links();
-  Result<std::vector<Uplink>> uplinks();
+  virtual Result<std::vector<Hca>> hcas();
+  virtual Result<std::vector<Switch>> switches();
+  virtual Result<std::vector<Link>> links();
+  virtual Result<std::vector<Uplink>> uplinks();
   /// Nothing if none has the name.
-  Result<std::optional<Hca>> hca(const std::string& name);
-  Result<std::optional<Switch>> find_switch(const std::string& name);
+  virtual Result<std::optional<Hca>> hca(const std::string& name);
+  virtual Result<std::optional<Switch>> find_switch(const std::string& name);
 
   /// Of the answers so far.
   const std::optional<std::string>& module_version() const { return module_version_; }

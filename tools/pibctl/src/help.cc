@@ -10,6 +10,7 @@ constexpr std::string_view kOptions =
     "Options:\n"
     "  -j, --json            print JSON\n"
     "  -p, --pretty          indent the JSON\n"
+    "      --daemon SOCKET   speak to the pibnetd that has this control socket\n"
     "  -h, --help            print this help; every command has its own\n"
     "  -V, --version         print the versions of pibctl and of the loaded module\n";
 

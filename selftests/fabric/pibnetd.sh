@@ -1,0 +1,170 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A subnet through pibnetd: two hosts join it, traffic, the daemon's end and return, what it refuses.
+#
+#	 h1 ------- bridge0 ------- h2
+#	 pib0         |             pib1		each joins by "peer 10.77.0.9"
+#	            eth0 10.77.0.9
+#	          sw: pibnetd, as nobody
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+
+dir=/tmp/pibnetd
+daemon_pid=
+
+daemon_start() {
+	ip netns exec sw setpriv --reuid 65534 --regid 65534 --clear-groups \
+		pibnetd --config $dir/config.json --control $dir/control --state $dir/state 2>>$dir/log &
+	daemon_pid=$!
+	wait_for 10 ctl show
+}
+daemon_stop() { kill "$daemon_pid" && wait "$daemon_pid"; }
+daemon_kill() { kill -9 "$daemon_pid"; wait "$daemon_pid" 2>/dev/null; }
+ctl() { pibctl --daemon $dir/control "$@"; }
+cleanup() {
+	[ -z "$daemon_pid" ] || kill "$daemon_pid" 2>/dev/null
+	hosts_clean
+	ip netns del sw 2>/dev/null
+}
+trap cleanup EXIT
+
+net_make() {
+	# Three hosts' worth of bridge; the third is the daemon's.
+	ip netns add hub
+	ip -n hub link add name bridge0 type bridge mcast_snooping 0
+	ip -n hub link set bridge0 up
+	modprobe -a ib_umad ib_uverbs rdma_ucm ib_ipoib 2>/dev/null
+	local k name
+	for k in 1 2 9; do
+		if [ $k = 9 ]; then name=sw; else name=h$k; fi
+		ip netns add $name
+		ip link add "veth$k" type veth peer name "p$k"
+		ip link set "veth$k" netns $name
+		ip -n $name link set "veth$k" name eth0
+		ip link set "p$k" netns hub
+		ip -n hub link set "p$k" master bridge0 up
+		ip -n $name link set lo up
+		ip -n $name link set eth0 up
+		ip -n $name addr add "10.77.0.$k/24" dev eth0
+	done
+	HOSTS=2
+}
+
+config() {
+	cat >$dir/config.json <<-END
+	{ "listen": ["0.0.0.0"], "switches": [ { "name": "net0", "ports": ${1:-4} }${2:-} ], "cables": [ ${3:-} ] }
+	END
+}
+
+ktap_plan 35
+rm -rf $dir
+mkdir -p $dir
+chmod 777 $dir
+config 4
+net_make
+check "the daemon starts without privileges" daemon_start
+
+ping_json() { h 1 pibping -j 10.77.0.9 | jq -e "$1"; }
+check "pibping, before any module is loaded: reachable, MTU, nothing lost" \
+	ping_json '.reachable and .mtu == 1500 and .answered == .sent and .fragments and .fabric_served and .key == "none"'
+check "pibping names the switch" sh -c "ip netns exec h1 pibping 10.77.0.9 | grep -q 'hello: .*net0'"
+refuse "pibping tells of a fabric that is not served" "NOT SERVED" h 1 pibping -f 9 10.77.0.9
+refuse "pibping tells that nobody listens" "nobody listens" h 1 pibping -c 2 10.77.0.2
+
+check "host 1 joins" pib_add 1 peer 10.77.0.9
+check "host 2 joins" pib_add 2 peer 10.77.0.9
+both_init() { port_is 1 INIT && port_is 2 INIT; }
+check "the ports leave Down" wait_for 10 both_init
+kernel_answers() { ip netns exec sw pibping -j -c 2 10.77.0.1 | jq -e '.reachable and .node_guid and .key == "none"'; }
+check "pib in the kernel answers pibping, too" kernel_answers
+sm_start 1
+check "SUBNET UP" wait_for 60 sm_log_has 1 "SUBNET UP"
+check "both ports ACTIVE" wait_active 30
+discover() {
+	h 1 ibnetdiscover -C "$(dev 1)" >/tmp/discover 2>&1
+	cat /tmp/discover
+	[ "$(grep -c ^Ca /tmp/discover)" = 2 ] && [ "$(grep -c ^Switch /tmp/discover)" = 1 ]
+}
+check "ibnetdiscover: two HCAs at one switch" discover
+check "ibv_rc_pingpong" pair 1 2 60 ibv_rc_pingpong
+check "ibv_ud_pingpong" pair 1 2 60 ibv_ud_pingpong
+check "ib_write_bw, 64 KiB" pair 1 2 100 ib_write_bw -F -n 200
+counted() { ctl -j show counters | jq -e '[.counters[] | select(.counters.port_xmit_bytes > 200 * 65536)] | length >= 1'; }
+check "the daemon's ports have counted it" counted
+perf() {
+	local lid
+	lid=$(ctl -j show | jq '.switches[0].ports[0].lid')
+	h 2 perfquery -C "$(dev 2)" -x -a "$lid" | grep PortXmitData
+}
+check "perfquery of all the switch's ports" perf
+
+ipoib_up() {
+	local k dev
+	for k in 1 2; do
+		dev=$(ipoib "$k")
+		wait_for 10 ip link show "$dev" || return 1
+		ip link set "$dev" netns "h$k" || return 1
+		h "$k" ip addr add "10.78.0.$k/24" dev "$dev" && h "$k" ip link set "$dev" up || return 1
+	done
+	wait_for 20 h 1 ping -c1 -W1 10.78.0.2
+}
+check "IPoIB comes up" ipoib_up
+check "ping over IPoIB, 2000 bytes, no loss" h 1 sh -c "ping -c 10 -i 0.1 -s 2000 10.78.0.2 | grep ' 0% packet loss'"
+mcast() { h 1 ping -c 3 -W 2 -I "$(ipoib 1)" 224.0.0.1 | grep -q "from 10.78.0.2"; }
+h 2 sysctl -qw net.ipv4.icmp_echo_ignore_broadcasts=0
+check "IPoIB multicast" mcast
+
+# The daemon dies while traffic waits: a cable pulled and replugged.
+h 1 ping -i 0.2 10.78.0.2 >/tmp/ping.long 2>&1 &
+ping_pid=$!
+ports_before=$(ctl -j show links | jq -c '[.links[].peer_node_guid, .links[].a.port]')
+daemon_kill
+down() { port_is 1 DOWN && port_is 2 DOWN; }
+check "the daemon is killed: the ports go Down" wait_for 10 down
+check "the daemon starts again" daemon_start
+check "both ports ACTIVE again" wait_active 60
+check "the waiting traffic goes on" wait_for 60 h 1 ping -c1 -W1 10.78.0.2
+check "RC after it" pair 1 2 60 ibv_rc_pingpong
+same_ports() { [ "$(ctl -j show links | jq -c '[.links[].peer_node_guid, .links[].a.port]')" = "$ports_before" ]; }
+check "the hosts have the ports that they had" same_ports
+kill $ping_pid
+
+# Garbage, counted by its reason; nothing changes.
+garbage() {
+	h 2 python3 -c "
+import os, socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for i in range(200):
+    s.sendto(os.urandom(1 + i * 7), ('10.77.0.9', 18514))
+    s.sendto(bytes([0x10 + i % 16]) + os.urandom(175), ('10.77.0.9', 18514))
+" || return 1
+	ctl -j show uplinks | jq -e '.uplinks[0].counters | .rx_version > 0 and .rx_unknown_link > 0 and .rx_bad_hello > 0'
+}
+check "garbage is counted by its reason" garbage
+check "and changes no port" wait_active 1
+
+# More switches, by SIGHUP; the hosts stay.
+config 4 ', { "name": "net1", "ports": 2 }' '["net0/4", "net1/1"]'
+kill -HUP "$daemon_pid"
+cabled() { ctl -j show | jq -e '.switches[] | select(.name == "net1") | .ports[1].state == "ACTIVE"'; }
+check "a second switch is cabled by a reload, and OpenSM takes it in" wait_for 60 cabled
+check "the hosts' ports have not moved" wait_active 1
+
+refuse "an unplugged port: a bad name is refused" "there is no switch" ctl link set net7/1 down
+port=$(ctl -j show links | jq -r '[.links[] | select(.up)][0].a | "\(.node)/\(.port)"')
+ctl link set "$port" down
+unplugged() { port_is 1 DOWN || port_is 2 DOWN; }
+check "a cable is pulled by pibctl" wait_for 10 unplugged
+ctl link set "$port" up
+check "and put back" wait_active 60
+
+# No room.
+daemon_stop
+rm -f $dir/state
+config 1
+daemon_start
+refused() { dmesg | grep -q "pib.*every port is taken"; }
+check "one too many is told why" wait_for 20 refused
+ktap_end
