@@ -10,61 +10,25 @@ set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
-
-dir=/tmp/pibnetd
-daemon_pid=
-
-daemon_start() {
-	ip netns exec sw setpriv --reuid 65534 --regid 65534 --clear-groups \
-		pibnetd --config $dir/config.json --control $dir/control --state $dir/state 2>>$dir/log &
-	daemon_pid=$!
-	wait_for 10 ctl show
-}
-daemon_stop() { kill "$daemon_pid" && wait "$daemon_pid"; }
-daemon_kill() { kill -9 "$daemon_pid"; wait "$daemon_pid" 2>/dev/null; }
-ctl() { pibctl --daemon $dir/control "$@"; }
-cleanup() {
-	[ -z "$daemon_pid" ] || kill "$daemon_pid" 2>/dev/null
-	hosts_clean
-	ip netns del sw 2>/dev/null
-}
-trap cleanup EXIT
-
-net_make() {
-	# Three hosts' worth of bridge; the third is the daemon's.
-	ip netns add hub
-	ip -n hub link add name bridge0 type bridge mcast_snooping 0
-	ip -n hub link set bridge0 up
-	modprobe -a ib_umad ib_uverbs rdma_ucm ib_ipoib 2>/dev/null
-	local k name
-	for k in 1 2 9; do
-		if [ $k = 9 ]; then name=sw; else name=h$k; fi
-		ip netns add $name
-		ip link add "veth$k" type veth peer name "p$k"
-		ip link set "veth$k" netns $name
-		ip -n $name link set "veth$k" name eth0
-		ip link set "p$k" netns hub
-		ip -n hub link set "p$k" master bridge0 up
-		ip -n $name link set lo up
-		ip -n $name link set eth0 up
-		ip -n $name addr add "10.77.0.$k/24" dev eth0
-	done
-	HOSTS=2
-}
+. "$here/../lib/netd.sh"
+trap netd_clean EXIT
 
 config() {
-	cat >$dir/config.json <<-END
+	cat >$netd/config.json <<-END
 	{ "listen": ["0.0.0.0"], "switches": [ { "name": "net0", "ports": ${1:-4} }${2:-} ], "cables": [ ${3:-} ] }
 	END
 }
 
-ktap_plan 35
-rm -rf $dir
-mkdir -p $dir
-chmod 777 $dir
+ktap_plan 34
+netd_init
+bridge bridge0
+cable h1 eth0 bridge0 10.77.0.1/24
+cable h2 eth0 bridge0 10.77.0.2/24
+cable sw eth0 bridge0 10.77.0.9/24
+HOSTS=2
 config 4
-net_make
-check "the daemon starts without privileges" daemon_start
+netd_start
+check "the daemon starts without privileges" netd_answers
 
 ping_json() { h 1 pibping -j 10.77.0.9 | jq -e "$1"; }
 check "pibping, before any module is loaded: reachable, MTU, nothing lost" \
@@ -120,10 +84,11 @@ check "IPoIB multicast" mcast
 h 1 ping -i 0.2 10.78.0.2 >/tmp/ping.long 2>&1 &
 ping_pid=$!
 ports_before=$(ctl -j show links | jq -c '[.links[].peer_node_guid, .links[].a.port]')
-daemon_kill
+netd_kill
 down() { port_is 1 DOWN && port_is 2 DOWN; }
 check "the daemon is killed: the ports go Down" wait_for 10 down
-check "the daemon starts again" daemon_start
+netd_start
+check "the daemon starts again" netd_answers
 check "both ports ACTIVE again" wait_active 60
 check "the waiting traffic goes on" wait_for 60 h 1 ping -c1 -W1 10.78.0.2
 check "RC after it" pair 1 2 60 ibv_rc_pingpong
@@ -147,7 +112,7 @@ check "and changes no port" wait_active 1
 
 # More switches, by SIGHUP; the hosts stay.
 config 4 ', { "name": "net1", "ports": 2 }' '["net0/4", "net1/1"]'
-kill -HUP "$daemon_pid"
+kill -HUP "$netd_pid"
 cabled() { ctl -j show | jq -e '.switches[] | select(.name == "net1") | .ports[1].state == "ACTIVE"'; }
 check "a second switch is cabled by a reload, and OpenSM takes it in" wait_for 60 cabled
 check "the hosts' ports have not moved" wait_active 1
@@ -161,10 +126,11 @@ ctl link set "$port" up
 check "and put back" wait_active 60
 
 # No room.
-daemon_stop
-rm -f $dir/state
+netd_stop
+rm -f $netd/state
 config 1
-daemon_start
+netd_start
+netd_answers
 refused() { dmesg | grep -q "pib.*every port is taken"; }
 check "one too many is told why" wait_for 20 refused
 ktap_end

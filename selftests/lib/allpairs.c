@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * allpairs [-n MESSAGES] [-s BYTES] [DEVICE...]: RC traffic between every pair of ports 1 of the
+ * allpairs [-n MESSAGES] [-s BYTES] [-f] [DEVICE...]: RC traffic between every pair of ports 1 of the
  * devices (by default all whose port 1 is ACTIVE), in both directions: sends and RDMA writes, with the data
- * looked at. Prints "N devices, P pairs, M messages" and ends with 0 if all arrived whole.
+ * looked at. Prints "N devices, P pairs, M messages" and ends with 0 if all arrived whole. With -f it goes on,
+ * now and then, until SIGTERM, and prints "running" when every pair has had its first message.
  */
 #include <infiniband/verbs.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #define TIMEOUT_S 120
+#define PAUSE_US 50000
 
 struct dev {
 	const char *name;
@@ -28,6 +31,7 @@ struct dev {
 };
 
 static unsigned int num, messages = 4, size = 1024;
+static volatile sig_atomic_t ended;
 
 static void die(const char *what, const char *name)
 {
@@ -209,6 +213,28 @@ static void run_round(struct dev *devs, unsigned int round)
 		check_round(devs, i, round);
 }
 
+static void end(int sig)
+{
+	(void)sig;
+	ended = 1;
+}
+
+static unsigned int run_on(struct dev *devs)
+{
+	unsigned int round = 0;
+
+	signal(SIGTERM, end);
+	while (!ended) {
+		run_round(devs, round);
+		if (!round++) {
+			puts("running");
+			fflush(stdout);
+		}
+		usleep(PAUSE_US);
+	}
+	return round;
+}
+
 static int wanted(const char *name, char **names, int n)
 {
 	int i;
@@ -224,13 +250,15 @@ int main(int argc, char **argv)
 	struct ibv_device **list;
 	unsigned int i, j;
 	struct dev *devs;
-	int opt, n;
+	int opt, n, follow = 0;
 
-	while ((opt = getopt(argc, argv, "n:s:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:s:f")) != -1) {
 		if (opt == 'n')
 			messages = atoi(optarg);
 		else if (opt == 's')
 			size = atoi(optarg);
+		else if (opt == 'f')
+			follow = 1;
 		else
 			return 2;
 	}
@@ -251,8 +279,10 @@ int main(int argc, char **argv)
 		for (j = 0; j < num; j++)
 			if (i != j)
 				connect_to(&devs[i], i, &devs[j], j);
-	for (i = 0; i < messages; i++)
+	for (i = 0; i < messages && !follow; i++)
 		run_round(devs, i);
+	if (follow)
+		messages = run_on(devs);
 	printf("%u devices, %u pairs, %u messages\n", num, num * (num - 1) / 2,
 	       messages * num * (num - 1) * 2);
 	return 0;

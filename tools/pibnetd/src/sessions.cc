@@ -214,14 +214,15 @@ Link* Core::match(const pib_hello& h, const Address& from) {
   return nullptr;
 }
 
-/// May the peer send from there? A peer that was accepted may move.
+/// May the peer send from there? A peer that was accepted may move, but whoever records its
+/// datagrams must not move the link by sending them again.
 bool Core::knows(Link& link, const Path& path, const pib_hello& h) {
   if (link.path.remote == path.remote) {
     link.path = path;
     return true;
   }
   if (link.kind == LinkKind::configured) return false;
-  if (link.established() && h.peer_nonce != link.fsm.nonce) return false;
+  if (link.established() && !pib_link_is_next(&link.fsm, &h)) return false;
   link.path = path;
   return true;
 }

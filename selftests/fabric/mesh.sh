@@ -1,0 +1,155 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Thirteen hosts, one subnet: a mesh, a pibnetd, a router. What dies takes nothing else along, and comes back.
+#
+#	h1 .. h8 ---- bridge0 ---- sw ---- bridge1 ---- h9 .. h12
+#	              |   10.77.0/24       10.78.0/24
+#	              r ---- bridge2 ---- h13
+#	                     10.79.0/24
+#
+# h1 to h8 find each other by multicast; h9 to h12 are plugged into the pibnetd in sw, which has a
+# trunk to h1 and one to h2; h13 has a trunk to h3, across the router.
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+. "$here/../lib/netd.sh"
+. "$here/../lib/topology.sh"
+clean() {
+	[ -z "$traffic_pid" ] || kill -9 "$traffic_pid"
+	netd_clean
+	ip netns del r
+} 2>/dev/null
+trap clean EXIT
+
+HOSTS=13
+LAYOUT=netns
+MASTER=6 STANDBY=7 VICTIM=5
+traffic_pid='' traffic_status=0
+
+net_make() {
+	local k
+	netd_init
+	for k in 0 1 2; do bridge bridge$k; done
+	for ((k = 1; k <= 8; k++)); do cable "h$k" eth0 bridge0 "10.77.0.$k/24"; done
+	for ((k = 9; k <= 12; k++)); do cable "h$k" eth0 bridge1 "10.78.0.$k/24"; done
+	cable h13 eth0 bridge2 10.79.0.13/24
+	cable sw eth0 bridge0 10.77.0.100/24
+	cable sw eth1 bridge1 10.78.0.100/24
+	cable r eth0 bridge0 10.77.0.101/24
+	cable r eth1 bridge2 10.79.0.101/24
+	ip netns exec r sysctl -qw net.ipv4.ip_forward=1
+	ip -n h13 route add default via 10.79.0.101
+	ip -n h3 route add 10.79.0.0/24 via 10.77.0.101
+	cat >$netd/config.json <<-END
+	{ "listen": ["0.0.0.0"], "switches": [ { "name": "net0", "ports": 8 } ],
+	  "cables": [ ["net0/1", "udp:10.77.0.1"], ["net0/2", "udp:10.77.0.2"] ] }
+	END
+}
+
+mesh_add() { for ((k = 1; k <= 8; k++)); do pib_add $k || return; done; }
+hub_add() { for ((k = 9; k <= 12; k++)); do pib_add $k peer 10.78.0.100 || return; done; }
+far_add() { pib_add 13 && h 13 pibctl link add sw0/64 udp eth0 peer 10.77.0.3; }
+
+# links_up K N: host K has N links over UDP that are up
+links_up() { h "$1" pibctl -j show links | jq -e "[.links[] | select(.up == true)] | length == $2"; }
+# mesh_links VICTIM: what each host of the mesh has when this one, or 0, is not there
+mesh_links() {
+	local k n
+	for ((k = 1; k <= 8; k++)); do
+		[ $k != "$1" ] || continue
+		n=7
+		[ "$1" = 0 ] || n=6
+		[ $k -gt 3 ] || n=$((n + 1))
+		links_up $k $n || return
+	done
+}
+hub_links() { ctl -j show links | jq -e '[.links[] | select(.up == true)] | length == 6'; }
+hub_is() { for ((k = 9; k <= 12; k++)); do port_is $k "$1" || return; done; }
+
+start_sm() {
+	printf 'sminfo_polling_timeout 1000\npolling_retry_number 3\n' >/tmp/opensm.conf
+	sm_start "$1" -F /tmp/opensm.conf -p "$2"
+}
+sm_kill() { kill -9 "$(cat "/tmp/opensm.$1/pid")"; }
+# sm_is K STATE: as host 1 sees it
+sm_is() {
+	h 1 sminfo -C pib0 $(($(port_attr "$1" lid))) | grep "sm guid $(port_guid "$(dev "$1")")," | grep "$2"
+}
+master_is() { h 1 sminfo -C pib0 | grep "sm guid $(port_guid "$(dev "$1")"),.* SMINFO_MASTER"; }
+
+discover() {
+	h 1 ibnetdiscover -C pib0 >/tmp/discover 2>&1
+	cat /tmp/discover
+	[ "$(grep -c ^Ca /tmp/discover)" = 13 ] && [ "$(grep -c ^Switch /tmp/discover)" = 10 ]
+}
+
+# Traffic between all pairs of these hosts, until it is asked for what has become of it.
+traffic_start() {
+	local k devices=()
+	for k; do devices+=("$(dev "$k")"); done
+	/tmp/allpairs -f "${devices[@]}" >/tmp/traffic 2>&1 &
+	traffic_pid=$!
+}
+traffic_runs() { wait_for 60 grep -q running /tmp/traffic || { cat /tmp/traffic; return 1; }; }
+traffic_end() {
+	kill "$traffic_pid"
+	wait "$traffic_pid"
+	traffic_status=$?
+	traffic_pid=
+}
+traffic_whole() { cat /tmp/traffic; return $traffic_status; }
+
+ktap_plan 30
+check "traffic generator compiles" allpairs_build
+net_make
+netd_start
+check "pibnetd starts" netd_answers
+check "eight hosts on one segment" mesh_add
+check "four hosts join the pibnetd" hub_add
+check "one host calls another across a router" far_add
+check "the mesh is complete, with two trunks to the pibnetd and one across the router" wait_for 60 mesh_links 0
+check "the pibnetd has its peers" wait_for 20 hub_links
+check "an SM" start_sm $MASTER 13
+check "SUBNET UP" wait_for 60 sm_log_has $MASTER "SUBNET UP"
+check "another, of lower priority" start_sm $STANDBY 3
+check "13 ports ACTIVE" wait_active 60
+check "it is on standby" wait_for 60 sm_is $STANDBY STANDBY
+check "13 HCAs and 10 switches in one subnet" discover
+check "RC traffic between all pairs" /tmp/allpairs
+
+# The switch in the middle of four.
+traffic_start 1 2 3 4 5 6 7 8 13
+check "traffic around the pibnetd" traffic_runs
+netd_kill
+check "it is killed: its hosts' ports go Down" wait_for 20 hub_is DOWN
+traffic_end
+check "the others' traffic went on" traffic_whole
+netd_start
+check "it is started again: 13 ports ACTIVE" wait_active 60
+check "RC traffic between all pairs" /tmp/allpairs
+
+# The one that manages.
+traffic_start {1..13}
+check "traffic between all" traffic_runs
+sm_kill $MASTER
+check "the master SM is killed: the other takes over" wait_for 60 master_is $STANDBY
+traffic_end
+check "traffic went on" traffic_whole
+
+# One host, without a farewell.
+traffic_start 1 2 3 4 6 7 8 9 10 11 12 13
+check "traffic around host $VICTIM" traffic_runs
+ip -n hub link set h$VICTIM.eth0 down
+h $VICTIM pibctl del "$(dev $VICTIM)"
+check "a host is cut off: the others notice" wait_for 20 mesh_links $VICTIM
+traffic_end
+check "the others' traffic went on" traffic_whole
+ip -n hub link set h$VICTIM.eth0 up
+check "it is started anew" pib_add $VICTIM
+check "13 ports ACTIVE" wait_active 60
+check "RC traffic between all pairs" /tmp/allpairs
+
+check "the first SM comes back" start_sm $MASTER 13
+check "and is master again" wait_for 90 master_is $MASTER
+ktap_end
