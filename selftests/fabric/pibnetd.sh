@@ -19,7 +19,7 @@ config() {
 	END
 }
 
-ktap_plan 34
+ktap_plan 44
 netd_init
 bridge bridge0
 cable h1 eth0 bridge0 10.77.0.1/24
@@ -29,6 +29,34 @@ HOSTS=2
 config 4
 netd_start
 check "the daemon starts without privileges" netd_answers
+
+# What systemd hears, of a daemon of its own.
+notified() {
+	python3 - <<-'END'
+	import os, signal, socket, subprocess
+	path = "/tmp/pibnetd/notify"
+	manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+	manager.bind(path)
+	manager.settimeout(30)
+	daemon = subprocess.Popen(["pibnetd", "--listen", "127.0.0.1:20000"],
+	                          env=os.environ | {"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000"})
+	def heard(word):
+	    while True:
+	        said = manager.recv(1000).decode()
+	        print(said)
+	        if word in said:
+	            return
+	heard("READY=1")
+	heard("WATCHDOG=1")
+	daemon.send_signal(signal.SIGHUP)
+	heard("RELOADING=1")
+	heard("READY=1")
+	daemon.terminate()
+	heard("STOPPING=1")
+	raise SystemExit(daemon.wait())
+	END
+}
+check "a service manager is told what the daemon does" notified
 
 ping_json() { h 1 pibping -j 10.77.0.9 | jq -e "$1"; }
 check "pibping, before any module is loaded: reachable, MTU, nothing lost" \
@@ -83,7 +111,8 @@ check "IPoIB multicast" mcast
 # The daemon dies while traffic waits: a cable pulled and replugged.
 h 1 ping -i 0.2 10.78.0.2 >/tmp/ping.long 2>&1 &
 ping_pid=$!
-ports_before=$(ctl -j show links | jq -c '[.links[].peer_node_guid, .links[].a.port]')
+hosts_ports() { ctl -j show links | jq -c '[.links[] | select(.up) | [.peer_node_guid, .a.port]] | sort'; }
+ports_before=$(hosts_ports)
 netd_kill
 down() { port_is 1 DOWN && port_is 2 DOWN; }
 check "the daemon is killed: the ports go Down" wait_for 10 down
@@ -92,7 +121,7 @@ check "the daemon starts again" netd_answers
 check "both ports ACTIVE again" wait_active 60
 check "the waiting traffic goes on" wait_for 60 h 1 ping -c1 -W1 10.78.0.2
 check "RC after it" pair 1 2 60 ibv_rc_pingpong
-same_ports() { [ "$(ctl -j show links | jq -c '[.links[].peer_node_guid, .links[].a.port]')" = "$ports_before" ]; }
+same_ports() { [ "$(hosts_ports)" = "$ports_before" ]; }
 check "the hosts have the ports that they had" same_ports
 kill $ping_pid
 
@@ -124,6 +153,32 @@ unplugged() { port_is 1 DOWN || port_is 2 DOWN; }
 check "a cable is pulled by pibctl" wait_for 10 unplugged
 ctl link set "$port" up
 check "and put back" wait_active 60
+
+# A bad cable, both ways.
+pings() { h 1 ping -c 3 -i 0.2 -W 1 10.78.0.2; }
+check "traffic over a cable that is good" pings
+ctl link set "$port" loss 100% seed 7
+refuse "and over one that loses everything" "100% packet loss" pings
+lost() { ctl -j show links "$port" | jq -e '.links[0].faults.seed == 7 and ([.links[0].arrivals[].lost] | add) > 0'; }
+check "what was lost is counted" lost
+ctl link set "$port" healthy latency 50ms
+slow() { pings >/tmp/pings; cat /tmp/pings; grep -q 'time=[1-9][0-9][0-9]' /tmp/pings && ! grep -q 'time=[0-9]\{1,2\}[. ]' /tmp/pings; }
+check "50 ms each way" slow
+ctl link set "$port" healthy
+check "good again" wait_for 60 pings
+
+# The fabric as ibnetdiscover has printed it.
+guid=$(ctl -j show | jq -r '.switches[0].node_guid')
+h 1 ibnetdiscover -C "$(dev 1)" >$netd/fabric.topo
+netd_stop
+rm -f $netd/state
+echo '{ "listen": ["0.0.0.0"], "topology": { "file": "'$netd/fabric.topo'" } }' >$netd/config.json
+netd_start
+check "what ibnetdiscover has printed is a configuration" netd_answers
+same_switch() { ctl -j show | jq -e ".switches | length == 2 and any(.node_guid == \"$guid\")"; }
+check "of the same switches" same_switch
+check "both ports ACTIVE" wait_active 60
+check "the hosts are where they were" same_ports
 
 # No room.
 netd_stop

@@ -86,6 +86,28 @@ Result<Json> ask_daemon(const LineExchange& exchange, const Json& request) {
                                                             : "the daemon refuses"};
 }
 
+/// Shares of packets and bits are fractions of one there.
+Json faults_request(const LinkChange& change) {
+  Json request = Json::object();
+  const auto share = [&](const char* key, const auto& value, double scale) {
+    if (value) request[key] = static_cast<double>(*value) / scale;
+  };
+  const auto count = [&](const char* key, const std::optional<std::uint64_t>& value) {
+    if (value) request[key] = *value;
+  };
+  if (change.healthy) request["healthy"] = true;
+  share("loss", change.loss, 1e9);
+  share("duplicate", change.duplicate, 1e9);
+  share("reorder", change.reorder, 1e9);
+  share("bit_errors", change.bit_errors, 1e15);
+  count("seed", change.seed);
+  count("latency_ns", change.latency);
+  count("rate_bps", change.rate);
+  if (change.flap)
+    request.update({{"flap_up_ms", change.flap->first}, {"flap_down_ms", change.flap->second}});
+  return request;
+}
+
 Error not_here(std::string_view what) {
   return Error{fmt::format("pibnetd {} by its configuration file: change it and reload ('kill -HUP' "
                            "or 'systemctl reload pibnetd')",
@@ -126,15 +148,19 @@ Status DaemonClient::remove_switch(const std::string&) { return not_here("remove
 Status DaemonClient::remove_link(const End&) { return not_here("removes cables"); }
 
 Status DaemonClient::change_link(const LinkChange& change) {
-  const bool more = change.width || change.speed || change.healthy || change.seed || change.loss ||
-                    change.duplicate || change.reorder || change.bit_errors || change.latency ||
-                    change.rate || change.flap;
-  if (more || !change.plugged)
-    return Error{"of a daemon's link only 'plug' and 'unplug' can be set from here", EOPNOTSUPP};
-  const auto answer = ask_daemon(
-      exchange_,
-      {{"command", "plug"}, {"port", format_end(change.end)}, {"plugged", *change.plugged}});
-  if (!answer) return answer.error();
+  const std::string port = format_end(change.end);
+  if (change.width || change.speed)
+    return Error{"width and speed of a daemon's link are for a subnet manager to set, see ibportstate(8)",
+                 EOPNOTSUPP};
+  if (change.plugged) {
+    const auto answer = ask_daemon(
+        exchange_, {{"command", "plug"}, {"port", port}, {"plugged", *change.plugged}});
+    if (!answer) return answer.error();
+  }
+  Json faults = faults_request(change);
+  if (faults.empty()) return success();
+  faults.update({{"command", "faults"}, {"port", port}});
+  if (const auto answer = ask_daemon(exchange_, faults); !answer) return answer.error();
   return success();
 }
 

@@ -101,6 +101,8 @@ TEST(DaemonClient, ReadsLinksAndPeers) {
   cable.a = {"sw0", 2};
   cable.b = End{"sw1", 1};
   cable.plugged = false;
+  cable.faults = Faults{.seed = 7, .loss = 10'000'000, .bit_errors = 3, .latency = 10'000, .flap_up = 4,
+                        .flap_down = 5, .counts = {{.to = {"sw0", 2}, .packets = 9, .lost = 1}}};
   const std::vector<Link> links = {udp, cable};
   const auto shown = printed([&](Output& out) {
     show_links(out, links);
@@ -144,6 +146,24 @@ TEST(DaemonClient, WhatTheFileSaysIsRefusedWithTheWayToDoIt) {
   EXPECT_NE(client.add_hca({}).error().text.find("peer"), std::string::npos);
   EXPECT_TRUE(daemon.requests.empty());
   EXPECT_EQ(client.uplinks().error().text, "no such thing");
+}
+
+TEST(DaemonClient, FaultsAreAskedForAsFractions) {
+  Daemon daemon;
+  daemon.answers["faults"] = daemon.answers["plug"] = R"({"ok":true})";
+  DaemonClient client(daemon.exchange());
+  LinkChange change;
+  change.end = {"sw0", 3};
+  change.plugged = true;
+  change.loss = 10'000'000;
+  change.latency = 500;
+  EXPECT_TRUE(client.change_link(change));
+  ASSERT_EQ(daemon.requests.size(), 2U);
+  EXPECT_EQ(daemon.requests[0]["plugged"], true);
+  EXPECT_EQ(daemon.requests[1],
+            Json::parse(R"({"command":"faults","port":"sw0/3","loss":0.01,"latency_ns":500})"));
+  change.width = 1;
+  EXPECT_NE(client.change_link(change).error().text.find("subnet manager"), std::string::npos);
 }
 
 TEST(DaemonClient, NobodyListens) {

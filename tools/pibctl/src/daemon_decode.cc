@@ -2,6 +2,7 @@
 #include "daemon_decode.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -98,6 +99,40 @@ void add_session(const Json& answer, Link& link) {
   }
 }
 
+template <typename Count>
+Count share(const Json& object, const char* key, double scale) {
+  const Json& found = child(object, key);
+  return found.is_number() ? static_cast<Count>(std::llround(found.get<double>() * scale)) : Count{0};
+}
+
+FaultCounts arrivals(const Json& object) {
+  FaultCounts counts;
+  counts.to = end(object);
+  for (const auto& [key, value] : {std::pair{"packets", &counts.packets},
+                                   std::pair{"lost", &counts.lost},
+                                   std::pair{"damaged", &counts.damaged},
+                                   std::pair{"duplicated", &counts.duplicated},
+                                   std::pair{"reordered", &counts.reordered}})
+    *value = number<std::uint64_t>(object, key).value_or(0);
+  return counts;
+}
+
+Faults faults(const Json& link) {
+  const Json& object = child(link, "faults");
+  Faults faults;
+  faults.seed = number<std::uint64_t>(object, "seed").value_or(0);
+  faults.loss = share<std::uint32_t>(object, "loss", 1e9);
+  faults.duplicate = share<std::uint32_t>(object, "duplicate", 1e9);
+  faults.reorder = share<std::uint32_t>(object, "reorder", 1e9);
+  faults.bit_errors = share<std::uint64_t>(object, "bit_errors", 1e15);
+  faults.latency = number<std::uint64_t>(object, "latency_ns").value_or(0);
+  faults.rate = number<std::uint64_t>(object, "rate_bps").value_or(0);
+  faults.flap_up = number<std::uint32_t>(object, "flap_up_ms").value_or(0);
+  faults.flap_down = number<std::uint32_t>(object, "flap_down_ms").value_or(0);
+  for (const Json& each : list(link, "arrivals")) faults.counts.push_back(arrivals(each));
+  return faults;
+}
+
 UdpLink udp_link(const Json& object) {
   UdpLink udp;
   udp.netdev = text(object, "netdev");
@@ -143,6 +178,7 @@ std::vector<Link> decode_json_links(const Json& answer) {
     link.a = end(child(object, "a"));
     if (child(object, "plugged").is_boolean()) link.plugged = flag(object, "plugged");
     link.automatic = flag(object, "auto");
+    if (child(object, "faults").is_object()) link.faults = faults(object);
     if (child(object, "b").is_object()) {
       link.b = end(child(object, "b"));
       continue;

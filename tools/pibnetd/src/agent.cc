@@ -52,7 +52,7 @@ std::vector<std::uint8_t> packet_bytes(const pib_hdrs& h, const std::uint8_t* ma
 }  // namespace
 
 void Forwarder::originate(Switch& from, std::uint8_t out_port, pib_hdrs h,
-                          const std::uint8_t* mad, unsigned hops) {
+                          const std::uint8_t* mad, unsigned hops, std::uint64_t now) {
   if (out_port == PIB_PORT_BY_LID) {
     pib_route route;
     pib_switch_route(&from.node, 0, &h, &route);
@@ -61,11 +61,11 @@ void Forwarder::originate(Switch& from, std::uint8_t out_port, pib_hdrs h,
   }
   Packet packet;
   if (parse_packet(keep(packet_bytes(h, mad)), packet)) return;
-  leave(from.port(out_port), 0, packet, hops);
+  leave(from.port(out_port), 0, packet, hops, now);
 }
 
 void Forwarder::answer(const Step& step, pib_mad_result result, const std::uint8_t* mad,
-                       std::uint8_t out_port) {
+                       std::uint8_t out_port, std::uint64_t now) {
   if (result != PIB_MAD_REPLY && result != PIB_MAD_FORWARD) return;
   Switch& at = *step.in->owner;
   const pib_hdrs& asked = step.packet.h;
@@ -77,7 +77,7 @@ void Forwarder::answer(const Step& step, pib_mad_result result, const std::uint8
   } else {
     pib_smi_lids(&at.node, mad, result, asked.slid, &h.slid, &h.dlid);
   }
-  originate(at, out_port, h, mad, result == PIB_MAD_FORWARD ? step.hops : 0);
+  originate(at, out_port, h, mad, result == PIB_MAD_FORWARD ? step.hops : 0, now);
 }
 
 void Forwarder::agent(const Step& step, std::uint64_t now) {
@@ -99,7 +99,7 @@ void Forwarder::agent(const Step& step, std::uint64_t now) {
   else if (packet.h.qkey == kQp1Key)
     result = pib_gsa_process(at.node.ports[0], in.data(), out.data(), now);
   if (packet.h.dqpn && result != PIB_MAD_REPLY) return;
-  answer(step, result, out.data(), out_port);
+  answer(step, result, out.data(), out_port, now);
 }
 
 void Forwarder::send_traps(Switch& from, std::uint64_t now) {
@@ -110,7 +110,7 @@ void Forwarder::send_traps(Switch& from, std::uint64_t now) {
     h.slid = sender->lid;
     h.dlid = sender->sm_lid;
     h.sl = sender->sm_sl;
-    originate(from, PIB_PORT_BY_LID, h, mad.data(), 0);
+    originate(from, PIB_PORT_BY_LID, h, mad.data(), 0, now);
     mad.fill(0);
   }
   run_waiting(now);

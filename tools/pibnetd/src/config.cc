@@ -14,7 +14,9 @@
 
 #include "pibctl/src/key_file.h"
 #include "pibctl/src/parse.h"
+#include "pibctl/src/topology_parse.h"
 #include "sha256.h"
+#include "topology_config.h"
 
 namespace pibnetd {
 namespace {
@@ -33,6 +35,14 @@ Status check_keys(const Json& object, std::string_view place,
     if (std::find(known.begin(), known.end(), key) == known.end())
       return at(place, fmt::format("there is no setting '{}'", key));
   return success();
+}
+
+Result<std::string> read_text(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Error{fmt::format("cannot read '{}': {}", path, std::strerror(errno)), errno};
+  return text.str();
 }
 
 Status get_text(const Json& object, std::string_view place, const char* key, std::string& out) {
@@ -144,6 +154,24 @@ Result<Address> parse_listen(const Json& word, const std::string& place) {
   return *address;
 }
 
+/// A topology file makes switches, cables between them, and places for hosts.
+Status get_topology(const Json& root, Config& config) {
+  if (!root.contains("topology")) return success();
+  const Json& object = root["topology"];
+  SwitchConfig common;
+  std::string path;
+  if (auto ok = check_keys(object, "topology", {"file", "fabric", "key_file"}); !ok) return ok;
+  if (auto ok = get_text(object, "topology", "file", path); !ok) return ok;
+  if (path.empty()) return at("topology", "'file' is missing");
+  if (auto ok = get_number(object, "topology", "fabric", 0, 0xFFFFFFFF, common.fabric); !ok)
+    return ok;
+  if (auto ok = get_key(object, "topology", common.key); !ok) return ok;
+  const auto topology = pibctl::parse_topology(path, read_text);
+  if (!topology) return at("topology", topology.error().text);
+  if (auto ok = add_topology(*topology, common, config); !ok) return at("topology", ok.error().text);
+  return success();
+}
+
 Status check_end(const Config& config, const pibctl::End& end, const std::string& place,
                  std::set<std::pair<std::string, std::uint32_t>>& taken) {
   const auto node = std::find_if(config.switches.begin(), config.switches.end(),
@@ -204,7 +232,7 @@ Result<Config> parse_config(std::string_view text) {
   const Json root = Json::parse(text, nullptr, false, true);
   if (root.is_discarded()) return Error{"is not JSON"};
   if (auto ok = check_keys(root, "configuration",
-                           {"listen", "control", "state", "switches", "cables"}); !ok)
+                           {"listen", "control", "state", "switches", "cables", "topology"}); !ok)
     return ok.error();
   Config config;
   if (auto ok = parse_list(root, "listen", parse_listen, config.listen); !ok) return ok.error();
@@ -214,16 +242,15 @@ Result<Config> parse_config(std::string_view text) {
   if (auto ok = parse_list(root, "switches", parse_switch, config.switches); !ok)
     return ok.error();
   if (auto ok = parse_list(root, "cables", parse_cable, config.cables); !ok) return ok.error();
+  if (auto ok = get_topology(root, config); !ok) return ok.error();
   if (auto ok = check_whole(config); !ok) return ok.error();
   return config;
 }
 
 Result<Config> read_config(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return Error{fmt::format("cannot read '{}': {}", path, std::strerror(errno)), errno};
-  auto config = parse_config(text.str());
+  const auto text = read_text(path);
+  if (!text) return text.error();
+  auto config = parse_config(*text);
   if (!config) return Error{fmt::format("{}: {}", path, config.error().text)};
   return config;
 }

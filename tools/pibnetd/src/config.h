@@ -22,12 +22,22 @@ struct CableConfig {
   bool operator==(const CableConfig&) const = default;
 };
 
+/// A port for a peer.
+struct Place {
+  pibctl::End at;
+  /// Node GUID and port of the peer.
+  std::uint64_t guid = 0;
+  std::uint8_t peer_port = 0;
+};
+
 struct Config {
   std::vector<Address> listen;
   std::string control;
   std::string state;
   std::vector<SwitchConfig> switches;
   std::vector<CableConfig> cables;
+  /// Where a topology file has HCAs.
+  std::vector<Place> places;
 };
 
 /// Reads JSON. A refusal names the place: "switches[1].ports must be ...".

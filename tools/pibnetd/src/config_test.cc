@@ -52,6 +52,40 @@ TEST(Config, TheSameMachineGivesTheSameGuids) {
   EXPECT_NE(one.switches[0].guid, one.switches[1].guid);
 }
 
+std::string write_file(const std::string& name, const std::string& text) {
+  const std::string path = ::testing::TempDir() + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(Config, ATopologyFileMakesSwitchesCablesAndPlaces) {
+  const std::string file = write_file("pibnetd_test.net",
+                                      "Switch 8 \"leaf\"\n"
+                                      "[1] \"Hca1\"[2]\n"
+                                      "[8] \"spine-1\"[4]\n"
+                                      "Switch 4 \"spine-1\"\n"
+                                      "[4] \"leaf\"[8]\n"
+                                      "Hca 2 \"Hca1\"\n"
+                                      "[2] \"leaf\"[1]\n");
+  const auto config = parse_config(R"({"switches": [{"name": "own"}], "topology": {"file": ")" + file +
+                                   R"(", "fabric": 7}})");
+  ASSERT_TRUE(config) << config.error().text;
+  ASSERT_EQ(config->switches.size(), 3u);
+  EXPECT_EQ(config->switches[1].name, "leaf");
+  EXPECT_EQ(config->switches[1].ports, 8);
+  EXPECT_EQ(config->switches[1].fabric, 7u);
+  EXPECT_TRUE(config->switches[1].places_only);
+  EXPECT_NE(config->switches[1].guid, 0u);
+  EXPECT_FALSE(config->switches[0].places_only);
+  ASSERT_EQ(config->cables.size(), 1u);
+  EXPECT_EQ(config->cables[0].a.node, "leaf");
+  EXPECT_EQ(config->cables[0].b->node, "spine-1");
+  ASSERT_EQ(config->places.size(), 1u);
+  EXPECT_EQ(config->places[0].at.port, 1u);
+  EXPECT_EQ(config->places[0].peer_port, 2);
+  EXPECT_NE(config->places[0].guid, 0u);
+}
+
 TEST(Config, RefusalsNameThePlace) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "is not JSON"},
@@ -77,6 +111,9 @@ TEST(Config, RefusalsNameThePlace) {
       {R"({"switches": [{"name": "a"}], "cables": [["a/37", "a/1"]]})", "has ports 1 to 36"},
       {R"({"switches": [{"name": "a"}], "cables": [["a/1", "a/1"]]})", "has a cable already"},
       {R"({"switches": [{"name": "a"}], "cables": [["a/1", "udp:x"]]})", "cables[0]"},
+      {R"({"topology": "x"})", "topology: must be an object"},
+      {R"({"topology": {}})", "'file' is missing"},
+      {R"({"topology": {"file": "/nonexistent"}})", "/nonexistent"},
   };
   for (const auto& [text, expected] : cases) {
     const auto config = parse_config(text);

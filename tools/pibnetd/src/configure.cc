@@ -50,6 +50,7 @@ Status Core::configure(const Config& config, std::uint64_t now) {
                               {"ports", std::uint64_t{wanted.ports}},
                               {"guid", fmt::format("0x{:016x}", wanted.guid)}});
   }
+  places_ = config.places;
   for (const CableConfig& cable : config.cables) {
     if (std::find(cables_.begin(), cables_.end(), cable) != cables_.end()) continue;
     make_cable(cable, now);
@@ -73,6 +74,7 @@ void Core::remove_switch(Switch& node, std::uint64_t now) {
   }
   // What is said to peers refers to nothing in the switch, but what waits does.
   forwarder_.flush();
+  forwarder_.forget(node);
   log_.info("switch removed", {{"switch", node.config.name}});
   std::erase_if(switches_, [&](const auto& each) { return each.get() == &node; });
 }
@@ -85,6 +87,8 @@ void Core::update_switch(Switch& node, const SwitchConfig& config, std::uint64_t
 
 void Core::unplug_cable(Port& port) {
   Port& other = *port.cable;
+  set_faults(port, {});
+  port.loose = other.loose = false;
   port.cable = nullptr;
   other.cable = nullptr;
   port_link_down(port);
@@ -93,7 +97,7 @@ void Core::unplug_cable(Port& port) {
 
 /// Up, if both ends want it to be.
 void Core::settle_cable(Port& a, Port& b) {
-  if (a.unplugged || b.unplugged || !pib_port_wants_link(&a.p) || !pib_port_wants_link(&b.p))
+  if (a.cable_out() || b.cable_out() || !pib_port_wants_link(&a.p) || !pib_port_wants_link(&b.p))
     return;
   const auto far = [](const Port& port) {
     return FarEnd{port.p.mtu_cap, port.p.width_en, port.p.speed_en, port.p.ext_speed_en};

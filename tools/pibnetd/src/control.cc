@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "pibctl/src/counter_names.h"
 #include "pibctl/src/parse.h"
@@ -15,6 +17,11 @@ namespace pibnetd {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// As the module takes them.
+constexpr std::uint64_t kLatencyMaxNs = 10 * PIB_NSEC_PER_SEC;
+constexpr std::uint64_t kRateMax = 100'000'000'000'000;
+constexpr std::uint64_t kFlapMaxMs = 3'600'000;
 
 struct Request {
   Core& core;
@@ -118,6 +125,34 @@ pibctl::UdpLink udp_model(const Link& link, std::uint64_t now) {
 
 pibctl::End end_of(const Port& port) { return {port.owner->config.name, port.p.num}; }
 
+void add_arrivals(pibctl::Faults& model, pibctl::End to, const std::optional<Lane>& lane) {
+  if (!lane) return;
+  const pib_fault_counts& c = lane->counts();
+  model.counts.push_back({std::move(to), c.packets, c.lost, c.damaged, c.duplicated, c.reordered});
+}
+
+pibctl::Faults faults_model(const Port& port) {
+  const Faults& f = port.faults;
+  pibctl::Faults model;
+  model.seed = f.config.seed;
+  model.loss = f.config.loss;
+  model.duplicate = f.config.duplicate;
+  model.reorder = f.config.reorder;
+  model.bit_errors = f.config.bit_errors;
+  model.latency = f.config.latency;
+  model.rate = f.config.rate;
+  model.flap_up = f.flap_up;
+  model.flap_down = f.flap_down;
+  add_arrivals(model, end_of(port), f.arrival);
+  if (port.cable) {
+    add_arrivals(model, end_of(*port.cable), port.cable->faults.arrival);
+  } else if (port.link) {
+    const pib_link_fsm& peer = port.link->fsm;
+    add_arrivals(model, {std::string(peer.peer_desc), peer.peer_port_num}, f.departure);
+  }
+  return model;
+}
+
 std::vector<pibctl::Link> link_models(const Core& core, std::uint64_t now) {
   std::vector<pibctl::Link> models;
   std::set<const Port*> told;
@@ -129,10 +164,11 @@ std::vector<pibctl::Link> link_models(const Core& core, std::uint64_t now) {
       told.insert(port.get());
       pibctl::Link& model = models.emplace_back();
       model.a = end_of(*port);
-      model.plugged = !port->unplugged;
+      model.plugged = !port->cable_out();
+      if (port->faults.any()) model.faults = faults_model(*port);
       if (cable) {
         model.b = end_of(*port->cable);
-        model.plugged = !port->unplugged && !port->cable->unplugged;
+        model.plugged = !port->cable_out() && !port->cable->cable_out();
       } else {
         model.udp = udp_model(*port->link, now);
         model.automatic = port->link->kind == LinkKind::accepted;
@@ -195,63 +231,81 @@ Result<Port*> named_port(const Request& request) {
   return request.core.find_port(*end);
 }
 
-Result<Json> plug(const Request& request) {
+Result<Port*> cabled_port(const Request& request) {
   const auto port = named_port(request);
+  if (!port || (*port)->link || (*port)->cable) return port;
+  return Error{fmt::format("no cable is plugged into {}", pibctl::format_end(end_of(**port)))};
+}
+
+Result<Json> plug(const Request& request) {
+  const auto port = cabled_port(request);
   if (!port) return port.error();
   if (!request.body.contains("plugged") || !request.body["plugged"].is_boolean())
     return Error{"'plugged' must be true or false"};
-  if (!(*port)->link && !(*port)->cable)
-    return Error{fmt::format("no cable is plugged into {}", pibctl::format_end(end_of(**port)))};
   request.core.plug(**port, request.body["plugged"].get<bool>(), request.now);
   return Json::object();
 }
 
-Status read_chance(const Json& body, const char* key, double& out) {
+/// A share of packets or bits as a count in 1 / scale.
+template <typename Count>
+Status read_share(const Json& body, const char* key, double scale, double most,
+                  std::optional<Count>& out) {
   if (!body.contains(key)) return success();
-  const bool fits = body[key].is_number() && body[key].get<double>() >= 0 &&
-                    body[key].get<double>() <= 1;
-  if (!fits) return Error{fmt::format("'{}' must be a number from 0 to 1", key)};
-  out = body[key].get<double>();
+  const Json& value = body[key];
+  const bool fits = value.is_number() && value.get<double>() >= 0 && value.get<double>() <= most;
+  if (!fits) return Error{fmt::format("'{}' must be a number from 0 to {:g}", key, most)};
+  out = static_cast<Count>(std::llround(value.get<double>() * scale));
   return success();
 }
 
-Json faults_of(const Port& port) {
-  const FaultSettings& s = port.faults.settings();
-  const FaultCounts& c = port.faults.counts;
-  return {{"node", port.owner->config.name},
-          {"port", port.p.num},
-          {"loss", s.loss},
-          {"corrupt", s.corrupt},
-          {"duplicate", s.duplicate},
-          {"seed", s.seed},
-          {"lost", c.lost},
-          {"corrupted", c.corrupted},
-          {"duplicated", c.duplicated}};
+template <typename Count>
+Status read_count(const Json& body, const char* key, std::uint64_t most,
+                  std::optional<Count>& out) {
+  if (!body.contains(key)) return success();
+  const Json& value = body[key];
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most)
+    return Error{fmt::format("'{}' must be a number from 0 to {}", key, most)};
+  out = static_cast<Count>(value.get<std::uint64_t>());
+  return success();
 }
 
-Result<Json> list_faults(const Request& request) {
-  Json list = Json::array();
-  for (const auto& node : request.core.switches())
-    for (const auto& port : node->ports)
-      if (port->faults.any()) list.push_back(faults_of(*port));
-  return Json{{"faults", list}};
+Status read_flap(const Json& body, pibctl::LinkChange& change) {
+  std::optional<std::uint32_t> up, down;
+  for (const auto& [key, out] : {std::pair{"flap_up_ms", &up}, std::pair{"flap_down_ms", &down}})
+    if (auto read = read_count(body, key, kFlapMaxMs, *out); !read) return read;
+  if (!up && !down) return success();
+  if (!up || !down || !*up != !*down)
+    return Error{"'flap_up_ms' and 'flap_down_ms' go together: both 0 or neither"};
+  change.flap = {*up, *down};
+  return success();
+}
+
+Status read_faults(const Json& body, pibctl::LinkChange& change) {
+  for (const auto& [key, out] : {std::pair{"loss", &change.loss},
+                                 std::pair{"duplicate", &change.duplicate},
+                                 std::pair{"reorder", &change.reorder}})
+    if (auto read = read_share(body, key, 1e9, 1, *out); !read) return read;
+  if (auto read = read_share(body, "bit_errors", 1e15, 0.01, change.bit_errors); !read)
+    return read;
+  for (const auto& [key, most, out] :
+       {std::tuple{"seed", ~std::uint64_t{0}, &change.seed},
+        std::tuple{"latency_ns", kLatencyMaxNs, &change.latency},
+        std::tuple{"rate_bps", kRateMax, &change.rate}})
+    if (auto read = read_count(body, key, most, *out); !read) return read;
+  if (body.contains("healthy")) {
+    if (!body["healthy"].is_boolean()) return Error{"'healthy' must be true or false"};
+    change.healthy = body["healthy"].get<bool>();
+  }
+  return read_flap(body, change);
 }
 
 Result<Json> faults(const Request& request) {
-  if (!request.body.contains("port")) return list_faults(request);
-  const auto port = named_port(request);
+  const auto port = cabled_port(request);
   if (!port) return port.error();
-  FaultSettings settings;
-  for (const auto& [key, chance] : {std::pair{"loss", &settings.loss},
-                                    std::pair{"corrupt", &settings.corrupt},
-                                    std::pair{"duplicate", &settings.duplicate}})
-    if (auto read = read_chance(request.body, key, *chance); !read) return read.error();
-  if (request.body.contains("seed")) {
-    if (!request.body["seed"].is_number_unsigned()) return Error{"'seed' must be a number"};
-    settings.seed = request.body["seed"].get<std::uint64_t>();
-  }
-  (*port)->faults.set(settings);
-  return Json{{"faults", Json::array({faults_of(**port)})}};
+  pibctl::LinkChange change;
+  if (auto read = read_faults(request.body, change); !read) return read.error();
+  request.core.change_faults(**port, change, request.now);
+  return Json::object();
 }
 
 Result<Json> reload(const Request& request) {
@@ -271,7 +325,10 @@ const Command kCommands[] = {
     {"counters", {}, counters},
     {"uplinks", {}, uplinks},
     {"plug", {"port", "plugged"}, plug},
-    {"faults", {"port", "loss", "corrupt", "duplicate", "seed"}, faults},
+    {"faults",
+     {"port", "healthy", "seed", "loss", "duplicate", "reorder", "bit_errors", "latency_ns",
+      "rate_bps", "flap_up_ms", "flap_down_ms"},
+     faults},
     {"reload", {}, reload},
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "ping.h"
 
@@ -148,6 +149,11 @@ void Core::flush(std::uint64_t now) {
 // ---- time ----
 
 void Core::timers(std::uint64_t now) {
+  forwarder_.lanes(now);
+  if (now < deadline_) {
+    flush(now);
+    return;
+  }
   std::vector<Link*> dead;
   for (auto& [id, link] : links_) {
     if (pib_link_deadline(&link->fsm) <= now) {
@@ -170,6 +176,7 @@ void Core::node_work(Switch& node, std::uint64_t now) {
     const std::uint32_t events = port.p.events;
     port.p.events = 0;
     if (events & PIB_EV_PHYS_CHANGE) bounce(port, now);
+    if (port.faults.flap_at && port.faults.flap_at <= now) flap(port, now);
   }
   forwarder_.send_traps(node, now);
 }
@@ -187,8 +194,26 @@ void Core::find_deadline() {
   for (const auto& node : switches_) {
     const std::uint64_t due = pib_node_deadline(&node->node);
     if (due) deadline_ = std::min(deadline_, due);
+    for (const auto& port : node->ports)
+      if (port->faults.flap_at) deadline_ = std::min(deadline_, port->faults.flap_at);
   }
 }
+
+namespace {
+
+/// Has the cable come loose, by either of its ends?
+bool is_loose(const Port& port) { return port.loose || (port.cable && port.cable->loose); }
+
+void stop_flapping(Port& port) {
+  for (Port* end : {&port, port.cable}) {
+    if (!end) continue;
+    end->loose = false;
+    end->faults.flap_up = end->faults.flap_down = 0;
+    end->faults.flap_at = 0;
+  }
+}
+
+}  // namespace
 
 // ---- what the user sees and changes ----
 
@@ -207,11 +232,64 @@ Result<Port*> Core::find_port(const pibctl::End& end) {
 }
 
 void Core::plug(Port& port, bool plugged, std::uint64_t now) {
-  if (port.unplugged == !plugged) return;
+  const bool changes = port.unplugged == plugged || is_loose(port);
   port.unplugged = !plugged;
+  stop_flapping(port);
+  if (!changes) return;
   bounce(port, now);
   after(now);
   forwarder_.flush();
+}
+
+// ---- bad cables ----
+
+/// Both ends of a cable inside have the same faults; the user's end makes it flap.
+void Core::set_faults(Port& port, const Faults& faults) {
+  const auto give = [&](Port& to, unsigned direction) {
+    to.faults.config = faults.config;
+    to.faults.flap_up = faults.flap_up;
+    to.faults.flap_down = faults.flap_down;
+    to.faults.flap_at = 0;
+    forwarder_.set_lanes(to, direction);
+  };
+  give(port, 0);
+  if (port.cable) give(*port.cable, 1);
+  port.faults.flap_at = faults.flap_at;
+}
+
+void Core::change_faults(Port& port, const pibctl::LinkChange& change, std::uint64_t now) {
+  Faults faults;
+  if (!change.healthy) {
+    faults.config = port.faults.config;
+    faults.flap_up = port.faults.flap_up;
+    faults.flap_down = port.faults.flap_down;
+  }
+  const auto take = [](auto& to, const auto& from) {
+    if (from) to = *from;
+  };
+  take(faults.config.loss, change.loss);
+  take(faults.config.duplicate, change.duplicate);
+  take(faults.config.reorder, change.reorder);
+  take(faults.config.bit_errors, change.bit_errors);
+  take(faults.config.latency, change.latency);
+  take(faults.config.rate, change.rate);
+  if (change.flap) std::tie(faults.flap_up, faults.flap_down) = *change.flap;
+  faults.config.seed = port.faults.any() ? port.faults.config.seed : random_();
+  take(faults.config.seed, change.seed);
+  if (faults.flap_up) faults.flap_at = now + faults.flap_up * PIB_NSEC_PER_MSEC;
+  const bool was_loose = is_loose(port);
+  stop_flapping(port);
+  set_faults(port, faults);
+  if (was_loose) bounce(port, now);
+  after(now);
+  forwarder_.flush();
+}
+
+void Core::flap(Port& port, std::uint64_t now) {
+  port.loose = !port.loose;
+  port.faults.flap_at =
+      now + (port.loose ? port.faults.flap_down : port.faults.flap_up) * PIB_NSEC_PER_MSEC;
+  bounce(port, now);
 }
 
 }  // namespace pibnetd

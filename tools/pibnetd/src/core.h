@@ -42,7 +42,7 @@ class Core {
   void flush(std::uint64_t now);
   void timers(std::uint64_t now);
   /// When timers() wants to be called, ns.
-  std::uint64_t deadline() const { return deadline_; }
+  std::uint64_t deadline() const { return std::min(deadline_, forwarder_.lanes_due()); }
 
   // What the control socket shows and changes.
   const std::vector<std::unique_ptr<Switch>>& switches() const { return switches_; }
@@ -52,6 +52,8 @@ class Core {
   Result<Port*> find_port(const pibctl::End& end);
   /// The user pulls the cable out of the port, or puts it back.
   void plug(Port& port, bool plugged, std::uint64_t now);
+  /// Changes the faults of the cable under the port. They last as long as the cable.
+  void change_faults(Port& port, const pibctl::LinkChange& change, std::uint64_t now);
 
   const std::vector<Reservation>& reservations() const { return reservations_; }
   void set_reservations(std::vector<Reservation> all) { reservations_ = std::move(all); }
@@ -79,6 +81,8 @@ class Core {
   bool may_answer(std::uint64_t now);
   Switch* acceptor(std::uint32_t fabric);
   Link* match(const pib_hello& h, const Address& from);
+  Port* place_for(const pib_hello& h);
+  bool is_place(const Port& port) const;
   Port* port_for(const pib_hello& h);
   Link* admit(const Path& path, const pib_hello& h, std::uint64_t now);
   Link& make_link(Port& port, LinkKind kind, const Path& path, std::uint64_t now);
@@ -105,6 +109,8 @@ class Core {
   void remove_cable(const CableConfig& cable, std::uint64_t now);
 
   // core.cc
+  void set_faults(Port& port, const Faults& faults);
+  void flap(Port& port, std::uint64_t now);
   void after(std::uint64_t now);
   void node_work(Switch& node, std::uint64_t now);
   void find_deadline();
@@ -116,6 +122,7 @@ class Core {
   Forwarder forwarder_;
   std::vector<std::unique_ptr<Switch>> switches_;
   std::vector<CableConfig> cables_;
+  std::vector<Place> places_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Link>> links_;
   std::vector<Reservation> reservations_;
   std::uint64_t deadline_ = 0;

@@ -2,6 +2,8 @@
 // Sessions and forwarding: the core among peers, in memory.
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "fake_net.h"
 #include "ping.h"
 
@@ -494,35 +496,22 @@ TEST_F(Fabric, ConfiguredLinksCallTheirPeer) {
   EXPECT_EQ(w.port_of(a)->p.num, 3);
 }
 
-TEST_F(Fabric, TheSameSeedLosesTheSamePackets) {
-  const auto losses = [&](std::uint64_t seed) {
-    w.port_of(b)->faults.set({.loss = 0.3, .corrupt = 0, .duplicate = 0, .seed = seed});
-    b.packets.clear();
-    for (std::uint8_t i = 0; i < 100; i++) send({.slid = 2, .dlid = 3, .fill = i});
-    return b.packets;
-  };
-  start();
-  join();
-  const auto first = losses(7);
-  EXPECT_GT(first.size(), 40u);
-  EXPECT_LT(first.size(), 95u);
-  EXPECT_EQ(losses(7), first);
-  EXPECT_NE(losses(8), first);
-}
-
-TEST_F(Fabric, ADamagedBitIsFoundByTheIcrc) {
-  start();
-  join();
-  w.port_of(b)->faults.set({.loss = 0, .corrupt = 1, .duplicate = 0, .seed = 3});
-  for (int i = 0; i < 50; i++) send({.slid = 2, .dlid = 3, .length = 1024});
-  ASSERT_FALSE(b.packets.empty());
-  std::size_t wrong = 0;
-  for (const Bytes& bytes : b.packets) {
-    Packet packet;
-    wrong += parse_packet(bytes, packet) || !icrc_is_right(packet);
+TEST_F(Fabric, ATopologyFileSaysWhereHostsAre) {
+  const std::string file = ::testing::TempDir() + "pibnetd_places.net";
+  std::ofstream(file) << "switchguid=0x10\nSwitch 4 \"S\"\n[2] \"A\"[1]\n[3] \"B\"[1]\n"
+                         "caguid=0xb0\nHca 1 \"A\"\n[1] \"S\"[2]\ncaguid=0x77\nHca 1 \"B\"\n[1] \"S\"[3]\n";
+  start(R"({"topology": {"file": ")" + file + R"("}})");
+  Peer c{3, 0xC0};
+  for (Peer* peer : {&b, &a, &c}) {
+    w.add(*peer);
+    w.run(500);
   }
-  // All but those where a field was hit that switches may change.
-  EXPECT_GE(wrong + 3, b.packets.size());
+  ASSERT_TRUE(w.port_of(b));
+  EXPECT_EQ(w.port_of(b)->p.num, 2);
+  ASSERT_TRUE(w.port_of(a));
+  EXPECT_EQ(w.port_of(a)->p.num, 3);
+  EXPECT_FALSE(w.port_of(c));
+  EXPECT_EQ(c.refusal, PIB_REFUSED_FULL);
 }
 
 TEST_F(Fabric, PingsComeBackAndHellosAreAnsweredWithoutALink) {

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -22,6 +23,8 @@ namespace {
 
 /// Batches that one socket may fill before the others, and time, get their turn.
 constexpr int kRounds = 4;
+/// What is due sooner is worth a timer of its own.
+constexpr std::uint64_t kAlarmNs = 2 * PIB_NSEC_PER_MSEC;
 
 std::uint64_t random64() {
   std::uint64_t drawn = 0;
@@ -95,6 +98,9 @@ Status Daemon::start() {
   signals_ = Fd(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
   if (!signals_) return system_error("receive signals");
   watch(epoll_.get(), signals_.get());
+  alarm_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+  if (!alarm_) return system_error("make a timer");
+  watch(epoll_.get(), alarm_.get());
 
   auto config = load_config(options_);
   if (!config) return config.error();
@@ -200,6 +206,11 @@ void Daemon::event(int fd, std::uint32_t events) {
     signals();
     return;
   }
+  if (fd == alarm_.get()) {
+    std::uint64_t times = 0;
+    (void)!::read(fd, &times, sizeof(times));
+    return;
+  }
   for (const Listening& l : listening_) {
     if (udp_.descriptor(l.socket) != fd) continue;
     datagrams(l.socket);
@@ -217,10 +228,17 @@ void Daemon::save_state() {
     log_.warning("state not saved", {{"error", written.error().text}});
 }
 
-int Daemon::wait_ms(std::uint64_t now) const {
+/// How long to wait for events. Bad cables' latencies are finer than milliseconds.
+int Daemon::wait_ms(std::uint64_t now) {
   std::uint64_t due = core_.deadline();
   if (watchdog_) due = std::min(due, watchdog_due_);
   if (due <= now) return 0;
+  if (due - now < kAlarmNs) {
+    itimerspec at{};
+    at.it_value.tv_sec = static_cast<time_t>(due / PIB_NSEC_PER_SEC);
+    at.it_value.tv_nsec = static_cast<long>(due % PIB_NSEC_PER_SEC);
+    ::timerfd_settime(alarm_.get(), TFD_TIMER_ABSTIME, &at, nullptr);
+  }
   return static_cast<int>(std::min<std::uint64_t>((due - now) / 1'000'000 + 1, 60'000));
 }
 

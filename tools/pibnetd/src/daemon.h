@@ -41,12 +41,14 @@ class Daemon {
   void datagrams(unsigned socket);
   void event(int fd, std::uint32_t events);
   void save_state();
-  int wait_ms(std::uint64_t now) const;
+  int wait_ms(std::uint64_t now);
 
   Options options_;
   Log& log_;
   Fd epoll_;
   Fd signals_;
+  /// Goes off when something is due before a wait in milliseconds would end.
+  Fd alarm_;
   Udp udp_;
   Core core_;
   Server server_;

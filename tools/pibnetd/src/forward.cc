@@ -28,16 +28,20 @@ std::optional<std::uint8_t> vl_out(const Port& out, std::uint8_t in, const Packe
 void count_in(Port& port, const Packet& packet) {
   port.counts.rcv_bytes += packet.length;
   port.counts.rcv_pkts++;
+  port.counts.sl_rcv_bytes[packet.h.sl & 0xF] += packet.length;
   (pib_lid_is_mcast(packet.h.dlid) ? port.counts.mcast_rcv : port.counts.ucast_rcv)++;
 }
 
-void count_out(Port& port, const Packet& packet) {
+}  // namespace
+
+void count_out(Port& port, const Packet& packet, std::uint8_t vl) {
   port.counts.xmit_bytes += packet.length;
   port.counts.xmit_pkts++;
+  port.counts.sl_xmit_bytes[packet.h.sl & 0xF] += packet.length;
+  port.counts.vl_xmit_bytes[vl] += packet.length;
+  port.counts.vl_xmit_pkts[vl]++;
   (pib_lid_is_mcast(packet.h.dlid) ? port.counts.mcast_xmit : port.counts.ucast_xmit)++;
 }
-
-}  // namespace
 
 int parse_packet(std::span<const std::uint8_t> bytes, Packet& out) {
   const int error =
@@ -63,32 +67,21 @@ const std::vector<std::uint8_t>& Forwarder::keep(std::vector<std::uint8_t> bytes
 }
 
 void Forwarder::receive(Port& in, const Packet& packet, std::uint64_t now) {
-  if (in.faults.any())
-    receive_badly(in, packet, now);
+  if (in.faults.arrival)
+    arrive_badly(in, packet, now);
   else
     enter({&in, packet, 0}, now);
   run_waiting(now);
 }
 
-void Forwarder::receive_badly(Port& in, const Packet& packet, std::uint64_t now) {
-  const bool lost = in.faults.loses();
-  const bool twice = in.faults.duplicates();
-  const Packet came = in.faults.corrupts() ? damaged(packet, in.faults) : packet;
-  if (lost || !came.bytes) {
-    in.counts.rcv_err++;
-    in.counts.symbol_err++;
-    return;
-  }
-  enter({&in, came, 0}, now);
-  if (twice) enter({&in, came, 0}, now);
-}
-
 void Forwarder::run_waiting(std::uint64_t now) {
-  while (!waiting_.empty()) {
-    const Waiting next = waiting_.front();
-    waiting_.pop_front();
-    enter({next.in, next.packet, next.hops}, now);
-  }
+  do {
+    while (!waiting_.empty()) {
+      const Waiting next = waiting_.front();
+      waiting_.pop_front();
+      enter({next.in, next.packet, next.hops}, now);
+    }
+  } while (!bad_.empty() && run_lanes(now));
 }
 
 void Forwarder::enter(const Step& step, std::uint64_t now) {
@@ -106,24 +99,24 @@ void Forwarder::arrive(const Step& step, std::uint64_t now) {
   pib_switch_route(&at.node, step.in->p.num, &step.packet.h, &route);
   switch (route.kind) {
     case PIB_ROUTE_PORT:
-      leave(at.port(route.port), step.in->p.num, step.packet, step.hops);
+      leave(at.port(route.port), step.in->p.num, step.packet, step.hops, now);
       break;
     case PIB_ROUTE_SELF:
       agent(step, now);
       break;
     case PIB_ROUTE_MCAST:
-      multicast(step, route);
+      multicast(step, route, now);
       break;
     default:
       count_drop(step, route, now);
   }
 }
 
-void Forwarder::multicast(const Step& step, const pib_route& route) {
+void Forwarder::multicast(const Step& step, const pib_route& route, std::uint64_t now) {
   Switch& at = *step.in->owner;
   for (unsigned i = 1; i <= at.node.num_ports; i++)
     if (pib_route_has(&route, static_cast<std::uint8_t>(i)))
-      leave(at.port(i), step.in->p.num, step.packet, step.hops);
+      leave(at.port(i), step.in->p.num, step.packet, step.hops, now);
 }
 
 void Forwarder::count_drop(const Step& step, const pib_route& route, std::uint64_t now) {
@@ -150,7 +143,8 @@ void Forwarder::count_drop(const Step& step, const pib_route& route, std::uint64
   }
 }
 
-void Forwarder::leave(Port& out, std::uint8_t in, const Packet& packet, unsigned hops) {
+void Forwarder::leave(Port& out, std::uint8_t in, const Packet& packet, unsigned hops,
+                      std::uint64_t now) {
   const auto vl = vl_out(out, in, packet);
   if (!vl) {
     out.counts.xmit_discard++;
@@ -160,20 +154,17 @@ void Forwarder::leave(Port& out, std::uint8_t in, const Packet& packet, unsigned
     out.counts.xmit_discard++;
     return;
   }
-  count_out(out, packet);
-  if (!out.faults.any()) {
-    transmit(out, packet, *vl, hops);
-    return;
-  }
-  if (out.faults.loses()) return;
-  const bool twice = out.faults.duplicates();
-  const Packet sent = out.faults.corrupts() ? damaged(packet, out.faults) : packet;
-  if (!sent.bytes) return;
-  transmit(out, sent, *vl, hops);
-  if (twice) transmit(out, sent, *vl, hops);
+  transmit(out, packet, *vl, hops, now);
 }
 
-void Forwarder::transmit(Port& out, const Packet& packet, std::uint8_t vl, unsigned hops) {
+void Forwarder::transmit(Port& out, const Packet& packet, std::uint8_t vl, unsigned hops,
+                         std::uint64_t now) {
+  auto& lane = out.cable ? out.cable->faults.arrival : out.faults.departure;
+  if (lane) {
+    depart_badly(out, *lane, packet, vl, hops, now);
+    return;
+  }
+  count_out(out, packet, vl);
   if (out.link) {
     queue(*out.link, packet, vl);
     return;
@@ -204,16 +195,6 @@ void Forwarder::flush() {
 void Forwarder::forget(Link& link) {
   std::erase(dirty_, &link);
   link.queue.clear();
-}
-
-/// One bit is wrong; a packet whose headers make no sense any more does not go on.
-Packet Forwarder::damaged(const Packet& packet, Faults& faults) {
-  std::vector<std::uint8_t> bytes(packet.bytes, packet.bytes + packet.length);
-  const std::size_t bit = faults.pick(bytes.size() * 8);
-  bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1 << bit % 8);
-  Packet out;
-  if (parse_packet(keep(std::move(bytes)), out) || out.length != packet.length) return {};
-  return out;
 }
 
 }  // namespace pibnetd

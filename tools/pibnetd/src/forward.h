@@ -23,6 +23,8 @@ struct Packet {
 /// enum pib_parse_error
 int parse_packet(std::span<const std::uint8_t> bytes, Packet& out);
 bool icrc_is_right(const Packet& packet);
+/// The packet leaves by the port.
+void count_out(Port& port, const Packet& packet, std::uint8_t vl);
 
 class Forwarder {
  public:
@@ -40,6 +42,15 @@ class Forwarder {
   const std::vector<std::uint8_t>& keep(std::vector<std::uint8_t> bytes);
   /// The link goes away: what waits there is dropped.
   void forget(Link& link);
+  /// The port's cable has other faults than before: what is in its lanes is lost. direction: 0
+  /// or 1, the other one at the other end of a cable.
+  void set_lanes(Port& port, unsigned direction);
+  /// The switch goes away.
+  void forget(Switch& node);
+  /// Lets on what the lanes of bad cables let out by now.
+  void lanes(std::uint64_t now);
+  /// When lanes() has something to do, ns; ~0: never.
+  std::uint64_t lanes_due() const;
 
  private:
   /// A packet that has come in by a port of a switch.
@@ -56,21 +67,28 @@ class Forwarder {
   };
 
   void run_waiting(std::uint64_t now);
-  void receive_badly(Port& in, const Packet& packet, std::uint64_t now);
   void enter(const Step& step, std::uint64_t now);
   void arrive(const Step& step, std::uint64_t now);
-  void multicast(const Step& step, const pib_route& route);
+  void multicast(const Step& step, const pib_route& route, std::uint64_t now);
   void count_drop(const Step& step, const pib_route& route, std::uint64_t now);
   void agent(const Step& step, std::uint64_t now);
   void answer(const Step& step, pib_mad_result result, const std::uint8_t* mad,
-              std::uint8_t out_port);
+              std::uint8_t out_port, std::uint64_t now);
   void originate(Switch& from, std::uint8_t out_port, pib_hdrs h, const std::uint8_t* mad,
-                 unsigned hops);
+                 unsigned hops, std::uint64_t now);
   /// in: 0 for what the switch itself has made.
-  void leave(Port& out, std::uint8_t in, const Packet& packet, unsigned hops);
-  void transmit(Port& out, const Packet& packet, std::uint8_t vl, unsigned hops);
+  void leave(Port& out, std::uint8_t in, const Packet& packet, unsigned hops, std::uint64_t now);
+  void transmit(Port& out, const Packet& packet, std::uint8_t vl, unsigned hops,
+                std::uint64_t now);
   void queue(Link& link, const Packet& packet, std::uint8_t vl);
-  Packet damaged(const Packet& packet, Faults& faults);
+
+  // bad_cable.cc
+  void arrive_badly(Port& in, const Packet& packet, std::uint64_t now);
+  void depart_badly(Port& out, Lane& lane, const Packet& packet, std::uint8_t vl, unsigned hops,
+                    std::uint64_t now);
+  bool run_lanes(std::uint64_t now);
+  void let_in(Port& in, LanePacket packet, std::uint64_t now);
+  void let_out(Port& out, LanePacket packet);
 
   Wire& wire_;
   Stats& stats_;
@@ -78,6 +96,8 @@ class Forwarder {
   std::deque<Waiting> waiting_;
   std::vector<Link*> dirty_;
   std::deque<std::vector<std::uint8_t>> kept_;
+  /// Those whose cables have lanes.
+  std::vector<Port*> bad_;
   bool agents_ran_ = false;
 };
 

@@ -167,10 +167,13 @@ TEST_F(ControlTest, ChangesCables) {
   w.run(200);
   EXPECT_TRUE(peer.fsm.plugged);
   EXPECT_TRUE(ask(R"({"command":"faults","port":"sw0/1","loss":0.5,"seed":9})").at("ok"));
-  const Json faults = ask(R"({"command":"faults"})");
-  EXPECT_EQ(faults.at("faults").size(), 1u);
-  EXPECT_EQ(faults["faults"][0]["loss"], 0.5);
-  EXPECT_EQ(faults["faults"][0]["seed"], 9);
+  EXPECT_TRUE(ask(R"({"command":"faults","port":"sw0/1","latency_ns":70})").at("ok"));
+  const Json faults = ask(R"({"command":"links"})")["links"][0]["faults"];
+  EXPECT_EQ(faults["loss"], 0.5);
+  EXPECT_EQ(faults["seed"], 9);
+  EXPECT_EQ(faults["latency_ns"], 70);
+  EXPECT_TRUE(ask(R"({"command":"faults","port":"sw0/1","healthy":true})").at("ok"));
+  EXPECT_FALSE(ask(R"({"command":"links"})")["links"][0].contains("faults"));
 }
 
 TEST_F(ControlTest, RefusesWithAReason) {
@@ -184,6 +187,9 @@ TEST_F(ControlTest, RefusesWithAReason) {
            {R"({"command":"plug","port":"sw0/2","plugged":true})", "no cable"},
            {R"({"command":"plug","port":"sw0/1"})", "plugged"},
            {R"({"command":"faults","port":"sw0/1","loss":2})", "from 0 to 1"},
+           {R"({"command":"faults","port":"sw0/1","bit_errors":0.1})", "from 0 to 0.01"},
+           {R"({"command":"faults","port":"sw0/1","flap_up_ms":5})", "go together"},
+           {R"({"command":"faults","port":"sw0/2","loss":1})", "no cable"},
            {R"({"command":"reload"})", "no file"},
        }) {
     const Json answer = ask(line);

@@ -8,6 +8,8 @@
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 extern "C" {
+#include "kernel/proto/cc.h"
+#include "kernel/proto/fault.h"
 #include "kernel/proto/hdrs.h"
 #include "kernel/proto/icrc.h"
 #include "kernel/proto/link.h"

@@ -109,7 +109,7 @@ TEST(Robust, DamagedRequestsAreAnswered) {
   Mutator mutate(3);
   for (const std::string good :
        {R"({"command":"plug","port":"sw0/1","plugged":true})",
-        R"({"command":"faults","port":"sw0/1","loss":0.5,"corrupt":0.1,"seed":4})"})
+        R"({"command":"faults","port":"sw0/1","loss":0.5,"bit_errors":0.001,"flap_up_ms":7,"flap_down_ms":2,"seed":4})"})
     for (unsigned round = 0; round < 5000; round++) {
       const std::string answer = control_answer(w.core, hooks, mutate.damage(good), w.now);
       ASSERT_TRUE(answer.starts_with("{\"ok\":")) << answer;

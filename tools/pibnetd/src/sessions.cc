@@ -21,6 +21,8 @@ void set_description(pib_hello& h, std::string_view text) {
   std::copy_n(text.begin(), std::min(text.size(), sizeof(h.desc) - 1), h.desc);
 }
 
+bool free(const Port& port) { return !port.link && !port.cable; }
+
 std::string port_name(const Port& port) {
   return fmt::format("{}/{}", port.owner->config.name, port.p.num);
 }
@@ -289,7 +291,7 @@ void Core::bounce(Port& port, std::uint64_t now) {
     port_link_down(other);
     settle_cable(port, other);
   } else if (port.link) {
-    const bool down = port.unplugged || !pib_port_wants_link(&port.p);
+    const bool down = port.cable_out() || !pib_port_wants_link(&port.p);
     act(*port.link, pib_link_reset(&port.link->fsm, nonce(), down, now), now);
   }
 }
@@ -302,7 +304,7 @@ Link& Core::make_link(Port& port, LinkKind kind, const Path& path, std::uint64_t
   // Link ids are random: who does not see the traffic cannot name a link.
   while (!id || links_.contains(id)) id = static_cast<std::uint32_t>(random_());
   pib_link_init(&link->fsm, id, nonce());
-  link->fsm.local_down = port.unplugged || !pib_port_wants_link(&port.p);
+  link->fsm.local_down = port.cable_out() || !pib_port_wants_link(&port.p);
   link->kind = kind;
   link->port = &port;
   link->path = path;
@@ -317,6 +319,8 @@ void Core::drop_link(Link& link, std::uint64_t now) {
     pib_link_bye(&link.fsm);
     say(link, now);
   }
+  set_faults(*link.port, {});
+  link.port->loose = false;
   link.port->link = nullptr;
   if (link.is_up) {
     port_link_down(*link.port);
@@ -331,11 +335,28 @@ bool Core::expired(const Link& link, std::uint64_t now) const {
          now > std::max(link.born, link.fsm.last_heard) + kExpiry;
 }
 
-/// The port that the peer had, or else one that nobody has had, or else any free one.
+/// The port at which a topology file has the peer, if it is free.
+Port* Core::place_for(const pib_hello& h) {
+  for (const Place& place : places_) {
+    if (place.guid != h.node_guid || place.peer_port != h.port_num) continue;
+    const auto port = find_port(place.at);
+    if (port && free(**port) && (*port)->owner->config.fabric == h.fabric) return *port;
+  }
+  return nullptr;
+}
+
+bool Core::is_place(const Port& port) const {
+  return std::any_of(places_.begin(), places_.end(), [&](const Place& place) {
+    return place.at.node == port.owner->config.name && place.at.port == port.p.num;
+  });
+}
+
+/// The port that is the peer's by a topology file or that it had, or else one that nobody has
+/// had, or else any free one.
 Port* Core::port_for(const pib_hello& h) {
   Port* reserved = nullptr;
   Port* fresh = nullptr;
-  const auto free = [](const Port& port) { return !port.link && !port.cable; };
+  if (Port* place = place_for(h)) return place;
   for (auto& node : switches_) {
     if (node->config.fabric != h.fabric || !node->config.accept) continue;
     std::vector<bool> had(std::size_t{node->node.num_ports} + 1);
@@ -348,6 +369,7 @@ Port* Core::port_for(const pib_hello& h) {
     for (unsigned i = 1; i <= node->node.num_ports; i++) {
       Port& port = node->port(i);
       if (!free(port) || port.unplugged) continue;
+      if (node->config.places_only && !is_place(port)) continue;
       Port*& slot = had[i] ? reserved : fresh;
       if (!slot) slot = &port;
     }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "auth.h"
-#include "faults.h"
+#include "lane.h"
 #include "proto.h"
 
 namespace pibnetd {
@@ -25,7 +25,11 @@ struct Port {
   Port* cable = nullptr;
   /// The user has pulled the cable out.
   bool unplugged = false;
+  /// It has come loose by itself, for a while.
+  bool loose = false;
   Faults faults;
+
+  bool cable_out() const { return unplugged || loose; }
 };
 
 struct SwitchConfig {
@@ -37,6 +41,8 @@ struct SwitchConfig {
   Key key;
   /// Whoever says hello gets a port.
   bool accept = true;
+  /// But only one where the topology file has an HCA.
+  bool places_only = false;
 
   bool operator==(const SwitchConfig&) const = default;
 };

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+// Topology files as configuration: switches and cables as in the file, and places for hosts
+// where it has HCAs.
+#pragma once
+
+#include "config.h"
+#include "pibctl/src/topology.h"
+
+namespace pibnetd {
+
+/// common: what all switches have alike. Refused: a switch with more ports than there may be.
+Status add_topology(const pibctl::Topology& topology, const SwitchConfig& common, Config& config);
+
+}  // namespace pibnetd
