@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# What the benchmarks of fabrics measure; to be sourced.
+
+seconds=${BENCH_SECONDS:-2}
+
+# name, unit, column of perftest's result (4: MiB/s, 5: million messages/s), its factor, program and arguments
+# shellcheck disable=SC2034
+points=(
+	"write_bw_64k MiB/s 4 1 ib_write_bw -s 65536"
+	"write_rate_64 msg/s 5 1000000 ib_write_bw -s 64"
+	"ud_send_rate_1k msg/s 5 1000000 ib_send_bw -c UD -s 1024"
+)
+
+die() { echo "bench: $*" >&2; exit 1; }
+
+# measure POINT COMMAND...: prints the number that COMMAND with the point's program and arguments leaves in
+# /tmp/pair.client
+measure() {
+	local column factor program
+	read -r _ _ column factor program <<<"$1"
+	shift
+	# shellcheck disable=SC2086
+	"$@" $program -F -D "$seconds" >&2 || die "$program failed"
+	awk -v c="$column" -v f="$factor" '/^[0-9. \t]+$/ && NF >= 4 { v = $c } END { if (!v) exit 1; print v * f }' \
+		/tmp/pair.client || { cat /tmp/pair.client >&2; die "$program: no result"; }
+}
