@@ -3,8 +3,8 @@
 # A subnet through pibnetd: two hosts join it, traffic, the daemon's end and return, what it refuses.
 #
 #	 h1 ------- bridge0 ------- h2
-#	 pib0         |             pib1		each joins by "peer 10.77.0.9"
-#	            eth0 10.77.0.9
+#	 pib0         |             pib1		h1 joins by "peer 10.77.0.9", h2 by "peer fd77::9"
+#	            eth0 10.77.0.9, fd77::9
 #	          sw: pibnetd, as nobody
 set -u
 here=$(dirname "$0")
@@ -15,16 +15,18 @@ trap netd_clean EXIT
 
 config() {
 	cat >$netd/config.json <<-END
-	{ "listen": ["0.0.0.0"], "switches": [ { "name": "net0", "ports": ${1:-4} }${2:-} ], "cables": [ ${3:-} ] }
+	{ "listen": ["0.0.0.0", "::"], "switches": [ { "name": "net0", "ports": ${1:-4} }${2:-} ], "cables": [ ${3:-} ] }
 	END
 }
 
-ktap_plan 44
+ktap_plan 45
 netd_init
 bridge bridge0
 cable h1 eth0 bridge0 10.77.0.1/24
 cable h2 eth0 bridge0 10.77.0.2/24
 cable sw eth0 bridge0 10.77.0.9/24
+ip -n h2 addr add fd77::2/64 dev eth0 nodad
+ip -n sw addr add fd77::9/64 dev eth0 nodad
 HOSTS=2
 config 4
 netd_start
@@ -63,10 +65,11 @@ check "pibping, before any module is loaded: reachable, MTU, nothing lost" \
 	ping_json '.reachable and .mtu == 1500 and .answered == .sent and .fragments and .fabric_served and .key == "none"'
 check "pibping names the switch" sh -c "ip netns exec h1 pibping 10.77.0.9 | grep -q 'hello: .*net0'"
 refuse "pibping tells of a fabric that is not served" "NOT SERVED" h 1 pibping -f 9 10.77.0.9
+check "pibping over IPv6" sh -c "ip netns exec h2 pibping -j fd77::9 | jq -e '.reachable and .answered == .sent'"
 refuse "pibping tells that nobody listens" "nobody listens" h 1 pibping -c 2 10.77.0.2
 
 check "host 1 joins" pib_add 1 peer 10.77.0.9
-check "host 2 joins" pib_add 2 peer 10.77.0.9
+check "host 2 joins, over IPv6" pib_add 2 peer fd77::9
 both_init() { port_is 1 INIT && port_is 2 INIT; }
 check "the ports leave Down" wait_for 10 both_init
 kernel_answers() { ip netns exec sw pibping -j -c 2 10.77.0.1 | jq -e '.reachable and .node_guid and .key == "none"'; }
@@ -172,7 +175,7 @@ guid=$(ctl -j show | jq -r '.switches[0].node_guid')
 h 1 ibnetdiscover -C "$(dev 1)" >$netd/fabric.topo
 netd_stop
 rm -f $netd/state
-echo '{ "listen": ["0.0.0.0"], "topology": { "file": "'$netd/fabric.topo'" } }' >$netd/config.json
+echo '{ "listen": ["0.0.0.0", "::"], "topology": { "file": "'$netd/fabric.topo'" } }' >$netd/config.json
 netd_start
 check "what ibnetdiscover has printed is a configuration" netd_answers
 same_switch() { ctl -j show | jq -e ".switches | length == 2 and any(.node_guid == \"$guid\")"; }
