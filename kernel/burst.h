@@ -56,6 +56,7 @@ enum pib_payload {
  * @payload: enum pib_payload
  * @nsegs: entries in @segs
  * @icrc_ok: the payload cannot have rotted since its ICRC was or would have been computed
+ * @afar: it came over UDP: nobody can take it back
  * @hops: switches passed
  * @in_port: port by which it came into the present node
  * @due: on a cable with faults: when it arrives, ns
@@ -73,6 +74,7 @@ struct pib_burst {
 	u8 payload;
 	u8 nsegs;
 	bool icrc_ok;
+	bool afar;
 	u8 hops;
 	u32 src_slot;
 	struct pib_kport *in_port;

@@ -5,7 +5,8 @@
  *
  * A QP has one owner at a time. Who sets PIB_QP_SCHED puts it on a list; who
  * finds it set leaves PIB_QP_MISSED behind, and the owner runs it once more.
- * Standing on a list holds a reference.
+ * Standing on a list holds a reference. While a QP has a home, it is put on the list
+ * of that CPU, wherever the news is.
  *
  * The list is worked off where the news came in (a doorbell, a datagram, a
  * timer), as far as the budget goes; the rest is left to a work item, so that
@@ -68,13 +69,34 @@ static bool release(struct pib_qp *qp, bool more)
 	return true;
 }
 
+static struct pib_engine *engine_of(const struct pib_qp *qp)
+{
+	int cpu = READ_ONCE(qp->home);
+
+	if (likely(cpu == PIB_ANY_CPU) || !cpu_online(cpu))
+		return this_cpu_ptr(&pib_engines);
+	return per_cpu_ptr(&pib_engines, cpu);
+}
+
+/* Who works the list off looks at it again after it has cleared the bit. */
+static void wake(struct pib_engine *e)
+{
+	if (!test_bit(0, &e->running))
+		queue_work_on(e->cpu, pib_engine_wq, &e->work);
+}
+
 void pib_qp_activate(struct pib_qp *qp)
 {
+	struct pib_engine *e;
+
 	if (!claim(qp))
 		return;
 
 	pib_qp_get(qp);
-	llist_add(&qp->run_node, &this_cpu_ptr(&pib_engines)->list);
+	e = engine_of(qp);
+	llist_add(&qp->run_node, &e->list);
+	if (unlikely(e != this_cpu_ptr(&pib_engines)))
+		wake(e);
 }
 
 void pib_qp_kick(struct pib_qp *qp)
@@ -85,12 +107,11 @@ void pib_qp_kick(struct pib_qp *qp)
 		return;
 
 	pib_qp_get(qp);
-	e = get_cpu_ptr(&pib_engines);
+	preempt_disable();
+	e = engine_of(qp);
 	llist_add(&qp->run_node, &e->list);
-	/* Who works the list off looks at it again after it has cleared the bit. */
-	if (!test_bit(0, &e->running))
-		queue_work_on(e->cpu, pib_engine_wq, &e->work);
-	put_cpu_ptr(&pib_engines);
+	wake(e);
+	preempt_enable();
 }
 
 static void run_one(struct pib_engine *e, struct pib_qp *qp, struct pib_budget *budget)

@@ -17,7 +17,7 @@ struct pib_budget {
 	s32 bytes;
 };
 
-/* Put on this CPU's run list; the caller will call pib_engine_run() itself. Softirqs off. */
+/* Put on this CPU's run list, or its own's; the caller will call pib_engine_run() itself. Softirqs off. */
 void pib_qp_activate(struct pib_qp *qp);
 
 #endif

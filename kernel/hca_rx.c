@@ -120,20 +120,16 @@ static bool service_ok(const struct pib_qp *qp, const struct pib_hdrs *h)
 	return h->slid == READ_ONCE(qp->av.dlid) || h->slid == READ_ONCE(qp->alt_av.dlid);
 }
 
-static bool from_afar(const struct pib_kport *port, const struct pib_burst *b)
-{
-	return b->payload == PIB_PAYLOAD_SKB || rcu_access_pointer(port->ulink);
-}
-
 /* 0, -EBUSY: full, -ESHUTDOWN: the QP is going. */
 static int enqueue(struct pib_qp *qp, struct pib_burst *b)
 {
+	u32 max = b->afar ? PIB_QP_INBOX_AFAR : PIB_QP_INBOX_MAX;
 	int err = 0;
 
 	spin_lock(&qp->inbox_lock);
 	if (qp->closed) {
 		err = -ESHUTDOWN;
-	} else if (qp->inbox_len >= PIB_QP_INBOX_MAX) {
+	} else if (qp->inbox_len >= max) {
 		err = -EBUSY;
 	} else {
 		list_add_tail(&b->entry, &qp->inbox);
@@ -161,7 +157,7 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	err = enqueue(qp, b);
 	if (!err)
 		return 0;
-	if (err == -EBUSY && !from_afar(port, b))
+	if (err == -EBUSY && !b->afar)
 		return -EBUSY;
 	return drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
 }

@@ -83,6 +83,7 @@ void pib_env_counts(const struct pib_port *p, struct pib_counts *out)
  * @sl: its service level
  * @mcast: it is a multicast
  * @push_back: who sends it takes it back
+ * @full: the UDP link that it was to leave by had no room for it
  * @start: port out of which it left its first node, NULL if a UDP link brought it
  * @nin: entries in @in
  * @in: ports by which it came into the nodes on its way
@@ -95,6 +96,7 @@ struct pib_walk {
 	u8 sl;
 	bool mcast;
 	bool push_back;
+	bool full;
 	struct pib_kport *start;
 	unsigned int nin;
 	struct pib_kport *in[PIB_MAX_HOPS];
@@ -108,6 +110,7 @@ static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
 	w->sl = b->h.sl & 0xF;
 	w->mcast = pib_lid_is_mcast(b->h.dlid);
 	w->push_back = false;
+	w->full = false;
 	w->start = NULL;
 	w->nin = 0;
 }
@@ -189,7 +192,7 @@ static bool port_takes(const struct pib_kport *in, const struct pib_burst *b)
 
 /*
  * @b leaves by @out, which sends it. Returns the port at the far end of a local
- * cable; NULL if the burst is consumed.
+ * cable; NULL if the burst is consumed, or not but @w->full is set.
  */
 static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 				    struct pib_burst *b)
@@ -203,8 +206,12 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 			w->start = out;
 		return in;
 	}
-	walk_commit(w);
 	ul = rcu_dereference(out->ulink);
+	if (ul && w->push_back && pib_wire_full(ul, b)) {
+		w->full = true;
+		return NULL;
+	}
+	walk_commit(w);
 	if (!ul) {
 		pib_kport_count(out, xmit_discard, b->npkts);
 		pib_burst_free(b);
@@ -417,7 +424,10 @@ static void walk_jam(struct pib_kport *in, struct pib_burst *b)
 		pib_cc_mark(out, b, PIB_CC_FULL);
 }
 
-/* @b is at @in. Returns 0 and in @next where it comes in next, NULL if it is consumed; -EBUSY from an HCA. */
+/*
+ * @b is at @in. Returns 0 and in @next where it comes in next, NULL if it is consumed;
+ * -EBUSY from an HCA and from a UDP link.
+ */
 static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b,
 		     struct pib_kport **next)
 {
@@ -443,7 +453,7 @@ static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst 
 	out = walk_switch(w, in->sw, in, b);
 	if (out)
 		*next = walk_cross(w, out, in, b);
-	return 0;
+	return w->full ? -EBUSY : 0;
 }
 
 /* @b came through a cable to @in: on until it is consumed, or refused (-EBUSY) by an HCA or a full cable. */
@@ -520,6 +530,8 @@ int pib_port_xmit(struct pib_kport *port, struct pib_burst *b)
 	in = walk_cross(&w, port, NULL, b);
 	if (in)
 		err = walk_in(&w, in, b);
+	else if (w.full)
+		err = -EBUSY;
 	if (err) {
 		b->hops = hops;
 		count_wait(port, b);

@@ -113,6 +113,7 @@ static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool us
 	qp->is_user = user;
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->create_flags = init->create_flags;
+	qp->home = PIB_ANY_CPU;
 	if (qp->type <= IB_QPT_GSI)
 		qp->port = hca->ports[init->port_num];
 

@@ -32,8 +32,14 @@ struct pib_stats;
 #define PIB_QP_RD_RES		32	/* responder resources, a power of two above the former */
 #define PIB_QP_MAX		(1 << 16)
 
-/* Bursts that an inbox holds before senders of the same kernel are pushed back. */
+/*
+ * Bursts that an inbox holds: from senders of the same kernel, who are then pushed
+ * back, and from afar, where a window of single packets must fit (rc_cwnd.c).
+ */
 #define PIB_QP_INBOX_MAX	256
+#define PIB_QP_INBOX_AFAR	8192
+
+#define PIB_ANY_CPU	(-1)
 
 /* Bits of pib_qp.sched */
 enum pib_qp_sched {
@@ -155,6 +161,7 @@ struct pib_qp_stub {
  * Scheduling, lock-free:
  * @sched: bits of enum pib_qp_sched
  * @run_node: on a CPU's run list; owned by who has set PIB_QP_SCHED
+ * @home: CPU on which alone it is run, PIB_ANY_CPU: on any; written by who runs it
  *
  * Under @inbox_lock (softirqs off):
  * @inbox: bursts that have arrived
@@ -176,6 +183,7 @@ struct pib_qp_stub {
  * @alt_av: connected QPs: alternate path
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rxq: bursts taken from the inbox and not yet looked at
+ * @afar: the peer is at the far end of a UDP link
  * @stalled: refused with -EBUSY, to be sent first
  * @stalls: how often in a row it was refused
  * @rx_pages: what the first burst of @rxq waits for
@@ -226,6 +234,7 @@ struct pib_qp {
 
 	unsigned long sched ____cacheline_aligned_in_smp;
 	struct llist_node run_node;
+	int home;
 
 	spinlock_t inbox_lock;
 	struct list_head inbox;
@@ -246,6 +255,7 @@ struct pib_qp {
 	struct pib_av_data alt_av;
 	struct pib_pd *rx_pd;
 	struct list_head rxq;
+	bool afar;
 	struct pib_burst *stalled;
 	u32 stalls;
 	struct pib_pagein rx_pages;
@@ -315,7 +325,7 @@ static inline void pib_qp_get(struct pib_qp *qp)
 }
 void pib_qp_put(struct pib_qp *qp);
 
-/* Something to do: have the QP run, soon, on this CPU. Any context. */
+/* Something to do: have the QP run, soon, on this CPU or its own. Any context. */
 void pib_qp_kick(struct pib_qp *qp);
 /*
  * Run what is on this CPU's run list, within the budget; called with softirqs

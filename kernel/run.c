@@ -99,6 +99,7 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 			break;
 		bursts++;
 		bytes += b->len;
+		qp->afar = b->afar;
 		if (!take_in(qp, b, now)) {
 			held = true;
 			break;
@@ -228,6 +229,16 @@ static bool turn(struct pib_qp *qp, struct pib_budget *budget)
 	return more;
 }
 
+/*
+ * What is sent to the stack from one CPU keeps its order; what is sent from two
+ * does not where each has a queue of its own below (veth, loopback, many NICs). So
+ * a requester stays where it is until all that it has sent was acknowledged.
+ */
+static int home_of(const struct pib_qp *qp)
+{
+	return qp->afar && !pib_req_drained(&qp->req) ? smp_processor_id() : PIB_ANY_CPU;
+}
+
 bool pib_qp_run(struct pib_qp *qp, struct pib_budget *budget)
 {
 	bool more = false;
@@ -242,6 +253,7 @@ bool pib_qp_run(struct pib_qp *qp, struct pib_budget *budget)
 		if (!more)
 			more = pib_sq_idle(qp);
 	}
+	WRITE_ONCE(qp->home, home_of(qp));
 	events = qp->events;
 	qp->events = 0;
 	spin_unlock(&qp->lock);

@@ -8,7 +8,9 @@
  * One CPU at a time empties a queue, so that datagrams keep their order; it
  * only dispatches them to the inboxes of QPs, which then run outside the lock.
  *
- * Sending: skbs go straight to the IP layer, with the route cached per link.
+ * Sending: skbs go straight to the IP layer, with the route cached per link. They
+ * are charged to the socket, so that no more are under way than a queue below (a
+ * qdisc, a CPU's backlog) has room for; QPs are pushed back before that.
  */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
@@ -32,6 +34,13 @@
 #include "wire.h"
 
 #define PIB_USOCK_RCVBUF	(8 << 20)
+/*
+ * Queues below usually hold 1000 skbs, however large. So those that are small may take
+ * up less memory.
+ */
+#define PIB_USOCK_BULK		8192	/* bytes of payload */
+#define PIB_USOCK_SNDBUF_BULK	(4 << 20)
+#define PIB_USOCK_SNDBUF	(512 << 10)
 #define PIB_USOCK_BUDGET	64	/* super-packets before QPs get their turn */
 #define PIB_USOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
 
@@ -196,6 +205,7 @@ static int send4(struct pib_usock *us, struct sk_buff *skb, const struct pib_add
 		return -EADDRNOTAVAIL;
 	}
 	ttl = ipv4_is_multicast(to->v4) ? 1 : ip4_dst_hoplimit(&rt->dst);
+	skb_set_owner_w(skb, us->end[0].sock->sk);
 	udp_tunnel_xmit_skb(rt, us->end[0].sock->sk, skb, saddr, to->v4, 0, ttl, 0,
 			    htons(us->port), to->port, false, false, 0);
 	return 0;
@@ -242,6 +252,7 @@ static int send6(struct pib_usock *us, struct sk_buff *skb, const struct pib_add
 		return PTR_ERR(dst);
 	ttl = ipv6_addr_is_multicast(&daddr) ? 1 : ip6_dst_hoplimit(dst);
 	skb->ignore_df = 1;
+	skb_set_owner_w(skb, us->end[1].sock->sk);
 	udp_tunnel6_xmit_skb(dst, us->end[1].sock->sk, skb, NULL, &saddr, &daddr, 0, ttl, 0,
 			     htons(us->port), to->port, false, 0);
 	return 0;
@@ -253,6 +264,14 @@ static int send6(struct pib_usock *us, struct sk_buff *skb, const struct pib_add
 	return -EAFNOSUPPORT;
 }
 #endif
+
+bool pib_usock_full(const struct pib_usock *us, const struct pib_addr *to, u32 bytes)
+{
+	const struct socket *sock = us->end[to->family == AF_INET6].sock;
+	u32 max = bytes >= PIB_USOCK_BULK ? PIB_USOCK_SNDBUF_BULK : PIB_USOCK_SNDBUF;
+
+	return sock && refcount_read(&sock->sk->sk_wmem_alloc) > max;
+}
 
 static bool addr_is_group(const struct pib_addr *a)
 {

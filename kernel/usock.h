@@ -123,6 +123,13 @@ void pib_usock_send(struct pib_usock *us, struct sk_buff *skb, const struct pib_
 		    struct dst_cache *cache);
 #define PIB_USOCK_HEADROOM (MAX_HEADER + 48)
 
+/*
+ * Has the stack as much of what was sent by the protocol of @to as it should hold, seen
+ * by who wants to send @bytes more? It holds a datagram until the netdev has sent it, or
+ * a receiver in this kernel (veth, loopback) has taken it. Any context.
+ */
+bool pib_usock_full(const struct pib_usock *us, const struct pib_addr *to, u32 bytes);
+
 /* A small datagram. Softirqs disabled. */
 void pib_usock_send_bytes(struct pib_usock *us, const void *data, u32 len,
 			  const struct pib_addr *to);

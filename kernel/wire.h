@@ -9,6 +9,8 @@ struct pib_ulink;
 struct pib_usock;
 struct sk_buff;
 
+/* Is @b to wait, since the stack has enough that it has not sent yet? Softirqs off, RCU. */
+bool pib_wire_full(const struct pib_ulink *ul, const struct pib_burst *b);
 /* Send a burst over a link; consumed. Softirqs off, RCU. */
 void pib_wire_xmit(struct pib_ulink *ul, struct pib_burst *b);
 /* Take in a datagram or a super-packet; consumed. Softirqs off, RCU. */

@@ -184,6 +184,7 @@ static void start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 len)
 		return;
 	}
 	b->h = *h;
+	b->afar = true;
 	burst_attach(in, b, off, len);
 	in->b = b;
 	in->tail = len;

@@ -352,6 +352,13 @@ err_count:
 	return pl.n;
 }
 
+bool pib_wire_full(const struct pib_ulink *ul, const struct pib_burst *b)
+{
+	const struct pib_upath *path = rcu_dereference(ul->path);
+
+	return path && pib_usock_full(ul->up->us, &path->peer[path->to], b->len);
+}
+
 void pib_wire_xmit(struct pib_ulink *ul, struct pib_burst *b)
 {
 	struct pib_upath *path = rcu_dereference(ul->path);

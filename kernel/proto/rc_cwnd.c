@@ -11,13 +11,14 @@
 #define CWND_MIN		2
 #define CWND_MAX		(1U << 22)	/* packets: far from half of the PSNs */
 #define CWND_MAX_BYTES		(4U << 20)
+#define CWND_MAX_PKTS		4096	/* unless a burst is half of that: each may take a place of its own */
 
 static u32 cwnd_max(const struct pib_req *r)
 {
 	u32 max = r->cfg.max_window;
 
 	if (!max)
-		max = pib_max(CWND_MAX_BYTES >> r->mtu_shift, 2 * r->burst);
+		max = pib_max(pib_min(CWND_MAX_BYTES >> r->mtu_shift, CWND_MAX_PKTS), 2 * r->burst);
 	return pib_min(pib_max(max, CWND_MIN), CWND_MAX);
 }
 

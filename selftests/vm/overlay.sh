@@ -22,9 +22,12 @@ in_overlay() {
 		mount --bind -o ro "$top" "$m/mnt/src"
 		mount --bind "$cache" "$m/mnt/cache"
 		if [ -e /etc/resolv.conf ]; then cat /etc/resolv.conf >"$m/tmp/resolv.conf"; fi
-		exec chroot "$m" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
+		# Not as the first process of the namespace, which no signal would end.
+		rc=0
+		chroot "$m" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
 			DEBIAN_FRONTEND=noninteractive INITRD=No DEBIAN_KERNEL_USE_CCACHE=1 \
-			CCACHE_DIR=/mnt/cache/ccache CCACHE_NOHASHDIR=1 "$@"
+			CCACHE_DIR=/mnt/cache/ccache CCACHE_NOHASHDIR=1 "$@" || rc=$?
+		exit $rc
 		' bash "$(root_dir)" "$upper" "$top" "$lab/cache" "$@" || rc=$?
 	rm -rf --one-file-system "$upper.work" "$upper.mnt"
 	return $rc
