@@ -389,6 +389,24 @@ TEST_F(Fabric, GarbageIsCountedByItsReason) {
   EXPECT_EQ(w.port_of(a)->p.state, PIB_PORT_ACTIVE);
 }
 
+TEST_F(Fabric, APeerMayMoveButItsRecordedDatagramsMoveNothing) {
+  start();
+  join();
+  const auto next = [&] {
+    for (;; w.now += 10 * kMs)
+      if (const auto said = a.tick(w.now)) return *said;
+  };
+  const Address home = a.at, elsewhere = address(9);
+  const Bytes recorded = next();
+  w.deliver(home, recorded);
+  w.deliver(elsewhere, recorded);
+  EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 1u);
+  EXPECT_EQ(w.port_of(a)->link->path.remote, home);
+  w.deliver(elsewhere, next());
+  EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 1u);
+  EXPECT_EQ(w.port_of(a)->link->path.remote, elsewhere);
+}
+
 TEST_F(Fabric, PacketsOfAnEarlierSessionAreDropped) {
   start();
   join();
