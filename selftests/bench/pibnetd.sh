@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # What pibnetd forwards, and what it costs: two hosts with one between them, beside the same hosts with a cable from
 # one to the other. "ns/packet" is the processor time of the daemon by the packets that left its ports; segments of
-# large packets and GRO make it depend on their size.
+# large packets and GRO make it depend on their size. What the receiving host does with a packet happens in softirqs
+# of the daemon's system calls, and is part of it.
 # Part of `make bench`; alone:
 #
 #	selftests/vm/run --copy selftests/lib --copy selftests/bench -- bench/pibnetd.sh
