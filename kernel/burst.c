@@ -1,20 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Bursts: their memory and their payload. */
+#include <linux/mempool.h>
 #include <linux/slab.h>
 #include "burst.h"
 #include "qp.h"
 #include "segment.h"
 
+/*
+ * Copies of whole bursts kept ready. Memory in pieces that large is soon not to be had without
+ * sleeping, and stays so for long: what could not be copied would be lost again each time it is sent.
+ */
+#define RESERVE	16
+
 static struct kmem_cache *pib_burst_cache;
+static mempool_t *pib_burst_reserve;
 
 int pib_burst_cache_init(void)
 {
 	pib_burst_cache = KMEM_CACHE(pib_burst, SLAB_HWCACHE_ALIGN);
-	return pib_burst_cache ? 0 : -ENOMEM;
+	if (!pib_burst_cache)
+		return -ENOMEM;
+
+	pib_burst_reserve = mempool_create_kmalloc_pool(RESERVE, PIB_BURST_MAX);
+	if (!pib_burst_reserve) {
+		kmem_cache_destroy(pib_burst_cache);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void pib_burst_cache_exit(void)
 {
+	mempool_destroy(pib_burst_reserve);
 	kmem_cache_destroy(pib_burst_cache);
 }
 
@@ -105,8 +122,13 @@ void *pib_burst_own(struct pib_burst *b, u32 len)
 		return b->small;
 	}
 	b->linear = kmalloc(len, GFP_ATOMIC | __GFP_NOWARN);
-	if (b->linear)
+	if (b->linear) {
 		b->payload = PIB_PAYLOAD_LINEAR;
+		return b->linear;
+	}
+	b->linear = len <= PIB_BURST_MAX ? mempool_alloc(pib_burst_reserve, GFP_ATOMIC) : NULL;
+	if (b->linear)
+		b->payload = PIB_PAYLOAD_RESERVE;
 	return b->linear;
 }
 
@@ -117,6 +139,9 @@ static void release_payload(struct pib_burst *b)
 	switch (b->payload) {
 	case PIB_PAYLOAD_LINEAR:
 		kfree(b->linear);
+		break;
+	case PIB_PAYLOAD_RESERVE:
+		mempool_free(b->linear, pib_burst_reserve);
 		break;
 	case PIB_PAYLOAD_SEGS:
 		for (i = 0; i < b->nsegs; i++)
@@ -232,6 +257,7 @@ const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len)
 	case PIB_PAYLOAD_SMALL:
 		return b->small + off;
 	case PIB_PAYLOAD_LINEAR:
+	case PIB_PAYLOAD_RESERVE:
 		return b->linear + off;
 	case PIB_PAYLOAD_SEGS:
 		return segs_chunk(b, off, len);

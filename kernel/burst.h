@@ -40,6 +40,7 @@ enum pib_payload {
 	PIB_PAYLOAD_NONE,
 	PIB_PAYLOAD_SMALL,	/* in @small */
 	PIB_PAYLOAD_LINEAR,	/* @linear, freed with kfree() */
+	PIB_PAYLOAD_RESERVE,	/* @linear, of those kept ready */
 	PIB_PAYLOAD_SEGS,	/* registered memory: @segs hold references */
 	PIB_PAYLOAD_SKB,	/* in @skb, where @map says */
 	PIB_PAYLOAD_CLONE,	/* that of @parent from @parent_off on; a reference is held */
