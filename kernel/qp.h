@@ -185,7 +185,8 @@ struct pib_qp_stub {
  * @rxq: bursts taken from the inbox and not yet looked at
  * @afar: the peer is at the far end of a UDP link
  * @stalled: refused with -EBUSY, to be sent first
- * @stalls: how often in a row it was refused
+ * @stalls: how often in a row it was refused since the timer has fired
+ * @stall_ns: for how long it was left alone the last time; 0: not yet
  * @rx_pages: what the first burst of @rxq waits for
  * @place: @place.wqe is not NULL: that burst is a response, already told to @req, whose payload
  *	is still to be placed
@@ -258,6 +259,7 @@ struct pib_qp {
 	bool afar;
 	struct pib_burst *stalled;
 	u32 stalls;
+	u32 stall_ns;
 	struct pib_pagein rx_pages;
 	struct pib_place place;
 	struct pib_put_off req_off;

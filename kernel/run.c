@@ -27,9 +27,10 @@
 #define TURN_BURSTS	32
 #define TURN_BYTES	(4 * PIB_BURST_MAX)
 
-/* A receiver that is full and run by another CPU: when to try again. */
+/* A receiver that is full and run by another CPU, or a cable without credits: when to try again. */
 #define STALL_RETRIES	2
 #define STALL_NSEC	(20 * PIB_NSEC_PER_USEC)
+#define STALL_MAX_NSEC	(320 * PIB_NSEC_PER_USEC)
 
 /* Which packets are taken in in which state (10.3.1). */
 static bool takes(const struct pib_qp *qp, const struct pib_burst *b)
@@ -147,7 +148,8 @@ static bool stall_again(struct pib_qp *qp, u64 now)
 	if (qp->stalls < STALL_RETRIES)
 		return true;
 
-	arm(qp, now + STALL_NSEC);
+	qp->stall_ns = qp->stall_ns ? min_t(u32, 2 * qp->stall_ns, STALL_MAX_NSEC) : STALL_NSEC;
+	arm(qp, now + qp->stall_ns);
 	return false;
 }
 

@@ -287,8 +287,10 @@ bool pib_sq_idle(struct pib_qp *qp)
 	WRITE_ONCE(qp->sq.hdr->busy, 0);
 	/* Against the poster's: it advances the producer index, then looks at busy. */
 	smp_mb();
-	/* Who has waited is kicked. */
-	if (pib_requester_waits(qp))
+	/* Who has waited is kicked; who was pushed back, or slowed down, has a timer. */
+	if (pib_requester_waits(qp) || qp->stalled)
+		return false;
+	if (unlikely(qp->cc.next) && qp->cc.next > ktime_get_ns())
 		return false;
 	return qp->state >= IB_QPS_RTS && pib_ring_pending(&qp->sq) && pib_req_slot(&qp->req);
 }

@@ -96,6 +96,7 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	pib_qp_stat(qp, PIB_STAT_TX_PUSHED_BACK);
 	qp->stalled = b;
 	qp->stalls = 0;
+	qp->stall_ns = 0;
 	return false;
 }
 
@@ -111,5 +112,6 @@ bool pib_tx_stalled(struct pib_qp *qp)
 	}
 	qp->stalled = NULL;
 	qp->stalls = 0;
+	qp->stall_ns = 0;
 	return true;
 }
