@@ -3,8 +3,8 @@
  * A queue that may be long stands before a slow cable (fault.c) and before an HCA that
  * does not keep up. The switch port there marks; a QP that receives a mark sends it back
  * with its next acknowledgement; one that gets it back waits after each burst, as the
- * port's congestion control table says. Datagrams and UC have nothing to send it back
- * with.
+ * port's congestion control table says. Datagrams and UC have no acknowledgements: their
+ * receiver sends a packet that says nothing else (A10.3).
  */
 #include <linux/ktime.h>
 #include "burst.h"
@@ -28,13 +28,58 @@ void pib_cc_mark(struct pib_kport *out, struct pib_burst *b, u32 fill)
 	spin_unlock_irqrestore(&sw->node_lock, flags);
 }
 
-static void log_trigger(struct pib_qp *qp, u64 now)
+/* Is there a packet that goes back anyway? */
+static bool has_answers(const struct pib_qp *qp)
+{
+	return qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC;
+}
+
+/* To whom a notification about @b goes, by the way that it came. */
+static void notify_headers(struct pib_qp *qp, const struct pib_hdrs *h, struct pib_hdrs *n)
+{
+	n->tp = PIB_TP_CNP;
+	n->op = PIB_OP_CNP;
+	n->flags = PIB_H_FIRST | PIB_H_LAST | PIB_H_MIG | PIB_H_BECN;
+	n->slid = h->dlid;
+	n->dlid = h->slid;
+	n->sl = h->sl;
+	n->dqpn = pib_qp_is_datagram(qp) ? h->sqpn : qp->attr.dest_qp_num;
+	n->pkey = READ_ONCE(qp->port->p.pkey[qp->attr.pkey_index % PIB_PKEYS]);
+	if (!(h->flags & PIB_H_GRH))
+		return;
+	n->flags |= PIB_H_GRH;
+	n->tclass = h->tclass;
+	n->flow = h->flow;
+	n->hop = 0xFF;
+	memcpy(n->sgid, h->dgid, sizeof(n->sgid));
+	memcpy(n->dgid, h->sgid, sizeof(n->dgid));
+}
+
+/* If there is no memory, or no way, the next mark will say it again. */
+static void notify(struct pib_qp *qp, const struct pib_burst *b)
+{
+	struct pib_burst *n;
+
+	if (pib_lid_is_mcast(b->h.dlid))
+		return;
+	n = pib_burst_alloc();
+	if (!n)
+		return;
+	notify_headers(qp, &b->h, &n->h);
+	memset(pib_burst_own(n, PIB_CNP_PAYLOAD), 0, PIB_CNP_PAYLOAD);
+	n->len = PIB_CNP_PAYLOAD;
+	n->pmtu = PIB_CNP_PAYLOAD;
+	if (pib_port_xmit(qp->port, n))
+		pib_burst_free(n);
+}
+
+static void log_trigger(struct pib_qp *qp, const struct pib_hdrs *h, u64 now)
 {
 	struct pib_hca *hca = qp->hca;
 	unsigned long flags;
 
 	spin_lock_irqsave(&hca->node_lock, flags);
-	pib_cc_triggered(&qp->port->p, qp->av.sl, qp->qpn, qp->attr.dest_qp_num, qp->av.dlid, now);
+	pib_cc_triggered(&qp->port->p, h->sl, qp->qpn, qp->attr.dest_qp_num, h->slid, now);
 	spin_unlock_irqrestore(&hca->node_lock, flags);
 }
 
@@ -46,14 +91,17 @@ void pib_cc_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 	if (b->h.flags & PIB_H_FECN) {
 		pib_kport_count(qp->port, rcv_fecn, b->npkts);
 		pib_kport_count(qp->port, sl_rcv_fecn[sl], b->npkts);
-		qp->becn_due = !pib_qp_is_datagram(qp);
+		if (has_answers(qp))
+			qp->becn_due = true;
+		else
+			notify(qp, b);
 	}
 	if (!(b->h.flags & PIB_H_BECN))
 		return;
 	pib_kport_count(qp->port, rcv_becn, b->npkts);
 	pib_kport_count(qp->port, sl_rcv_becn[sl], b->npkts);
-	if (!pib_qp_is_datagram(qp) && pib_cc_becn(&qp->port->p, &qp->cc, qp->av.sl, now))
-		log_trigger(qp, now);
+	if (pib_cc_becn(&qp->port->p, &qp->cc, sl, now))
+		log_trigger(qp, &b->h, now);
 }
 
 /* Megabits per second of a port, as PortInfo has them: lanes times rate of a lane. */
@@ -71,5 +119,5 @@ static u32 port_mbps(const struct pib_port *p)
 void pib_cc_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 {
 	lockdep_assert_held(&qp->lock);
-	pib_cc_sent(&qp->port->p, &qp->cc, qp->av.sl, b->len, port_mbps(&qp->port->p), now);
+	pib_cc_sent(&qp->port->p, &qp->cc, b->h.sl, b->len, port_mbps(&qp->port->p), now);
 }

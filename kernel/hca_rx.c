@@ -110,6 +110,8 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_port *p, const str
 /* Transport service and, where there is a connection, its other end (9.6.1.3, 9.6.1.5). */
 static bool service_ok(const struct pib_qp *qp, const struct pib_hdrs *h)
 {
+	if (h->tp == PIB_TP_CNP)
+		return qp->qpn > 1;
 	if (h->tp != qp->tp)
 		return false;
 	if (pib_qp_is_datagram(qp))

@@ -7,7 +7,6 @@
 #define LNH_GLOBAL	3	/* GRH, then IBA transport */
 #define GRH_IPVER	6
 #define GRH_NXTHDR_IBA	0x1B
-#define CNP_PAYLOAD	16
 
 /* ---- bytes ---- */
 
@@ -240,7 +239,7 @@ static int check_payload(const struct pib_hdrs *h, const struct pib_opcode_info 
 		return PIB_PARSE_LEN;
 	if (!(h->flags & PIB_H_LAST) && (!*payload_len || h->pad))
 		return PIB_PARSE_LEN;
-	if (h->op == PIB_OP_CNP && (*payload_len > CNP_PAYLOAD || h->pad))
+	if (h->op == PIB_OP_CNP && (*payload_len > PIB_CNP_PAYLOAD || h->pad))
 		return PIB_PARSE_LEN;
 	return PIB_PARSE_OK;
 }

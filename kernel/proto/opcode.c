@@ -44,8 +44,8 @@ static const struct pib_opcode_info opcode_table[32] = {
 	[0x1D] = HEAD(PIB_OP_ATOMIC_WRITE, ONLY, PIB_EXT_RETH | PIB_EXT_AWDATA),
 };
 
-/* The one opcode outside the scheme: a congestion notification, 16 reserved bytes behind it. */
-#define OPCODE_CNP	0x81
+/* The one opcode outside the scheme: a congestion notification (A10), 16 reserved bytes behind it. */
+#define OPCODE_CNP	0x80
 static const struct pib_opcode_info cnp_info = DATA(PIB_OP_CNP, ONLY, 0);
 
 /* Which of the table's rows a transport service has. */

@@ -42,7 +42,7 @@ std::vector<Opcode> all_opcodes()
 	}
 	v.push_back({ 0x64, 8, true });
 	v.push_back({ 0x65, 12, true });
-	v.push_back({ 0x81, 0, true });
+	v.push_back({ 0x80, 0, true });
 	return v;
 }
 
@@ -50,7 +50,7 @@ bool is_middle(uint8_t opcode)
 {
 	static const std::set<uint8_t> open = { 0x00, 0x01, 0x06, 0x07, 0x0D, 0x0E };
 
-	return opcode != 0x81 && open.count(opcode & 0x1F);
+	return opcode != 0x80 && open.count(opcode & 0x1F);
 }
 
 // A packet of random fields, by hand.
@@ -114,7 +114,7 @@ TEST(Hdrs, EveryOpcodeThereAndBack)
 
 	for (const auto &o : all_opcodes()) {
 		for (bool grh : { false, true }) {
-			size_t len = !o.payload ? 0 : o.value == 0x81 ? 16 :
+			size_t len = !o.payload ? 0 : o.value == 0x80 ? 16 :
 				     is_middle(o.value) ? 256 : g.below(257);
 			Bytes p = random_packet(o, grh, len, g), built(PIB_HDRS_MAX);
 			Parsed r = parse(p);
