@@ -53,6 +53,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->hops = 0;
 	b->src_slot = 0;
 	b->in_port = NULL;
+	b->due = 0;
 	b->src = NULL;
 	return b;
 }
@@ -106,6 +107,7 @@ struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n)
 	c->afar = b->afar;
 	c->hops = b->hops;
 	c->in_port = b->in_port;
+	c->due = b->due;
 	share_payload(c, b, off);
 	return c;
 }

@@ -60,7 +60,7 @@ enum pib_payload {
  * @afar: it came over UDP: nobody can take it back
  * @hops: switches passed
  * @in_port: port by which it came into the present node
- * @due: on a cable with faults: when it arrives, ns
+ * @due: ns: when it arrives from the lane that it is in, or came to the present node from one; 0: none yet
  * @src: QP whose memory it refers to and who wants to hear when it is
  *	freed (pib_qp_burst_done()); holds a reference; may be NULL
  * @src_slot: that QP's send queue slot

@@ -1,48 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Cables with faults. A port into which a bad cable leads has a lane: what
- * arrives goes through it instead of straight in. A good cable has none, which is
- * all that the data path looks at.
- */
+/* What is the matter with a cable: set, changed and taken away under the configuration mutex. */
 #ifndef PIB_FAULT_H
 #define PIB_FAULT_H
 
-#include <linux/hrtimer.h>
-#include <linux/list.h>
-#include <linux/spinlock.h>
 #include <linux/workqueue.h>
-#include "proto/fault.h"
+#include "lane.h"
 
-struct netlink_ext_ack;
-struct pib_burst;
 struct pib_kport;
 struct pib_net;
-
-/**
- * struct pib_lane - a cable with faults, in one direction
- * @port: where it leads to; never changes
- * @lock: softirqs off; guards what follows. May be taken under qp->lock
- * @fault: choices and counts
- * @queue: bursts on their way, the next one first; those of @held are not among them
- * @queued: entries in @queue
- * @held: a burst that others are to overtake, or NULL
- * @overtakers: how many still
- * @held_until: ns; they may never come
- * @busy: somebody is taking bursts out
- * @timer: fires when the next burst is due; in softirqs
- */
-struct pib_lane {
-	struct pib_kport *port;
-	spinlock_t lock;
-	struct pib_fault fault;
-	struct list_head queue;
-	u32 queued;
-	struct pib_burst *held;
-	u8 overtakers;
-	u64 held_until;
-	bool busy;
-	struct hrtimer timer;
-};
 
 /**
  * struct pib_flap - a cable that comes loose again and again
@@ -84,6 +49,7 @@ enum pib_fault_given {
 	PIB_FAULT_LATENCY = 1 << 5,
 	PIB_FAULT_RATE = 1 << 6,
 	PIB_FAULT_FLAP = 1 << 7,
+	PIB_FAULT_BUFFER = 1 << 8,
 };
 
 /**
@@ -109,17 +75,5 @@ int pib_faults_set(struct pib_net *pn, struct pib_kport *port, const struct pib_
 void pib_faults_drop(struct pib_kport *port);
 /* It is asked to be plugged in or out by hand: no flapping any more. pn->lock held. */
 void pib_faults_stop_flap(struct pib_kport *port);
-/* Counts of the lane into @end. */
-void pib_lane_counts(struct pib_lane *lane, struct pib_fault_counts *counts);
-
-/* How full the buffer before the cable is, in 1/256. */
-u32 pib_lane_fill(struct pib_lane *lane);
-
-/**
- * pib_lane_enter() - send a burst through a cable with faults
- *
- * 0: consumed. -EBUSY: the cable is full, @b is still the caller's. Softirqs off, RCU.
- */
-int pib_lane_enter(struct pib_lane *lane, struct pib_burst *b);
 
 #endif

@@ -241,8 +241,13 @@ static int set_caps(struct pib_net *pn, struct pib_kport *port, const struct pib
 static int link_change(struct pib_net *pn, struct pib_kport *port, const struct pib_link_req *req,
 		       struct netlink_ext_ack *extack)
 {
-	int err = set_caps(pn, port, req, extack);
+	int err;
 
+	if (req->faults.cfg.buffer && !rcu_access_pointer(port->peer)) {
+		NL_SET_ERR_MSG(extack, "only a cable inside this kernel has buffers and credits");
+		return -EOPNOTSUPP;
+	}
+	err = set_caps(pn, port, req, extack);
 	if (err)
 		return err;
 	if (req->faults.given || req->faults.anew) {

@@ -37,6 +37,7 @@ static const struct nla_policy port_policy[PIB_P_MAX + 1] = {
 static struct netlink_range_validation per_billion = { .max = PIB_FAULT_ALWAYS };
 static struct netlink_range_validation bit_errors = { .max = PIB_FAULT_BER_MAX };
 static struct netlink_range_validation latency = { .max = 10 * NSEC_PER_SEC };
+static struct netlink_range_validation buffer = { .max = PIB_FAULT_BUFFER_MAX };
 static struct netlink_range_validation flap_ms = { .max = 3600 * MSEC_PER_SEC };
 
 static const struct nla_policy fault_policy[PIB_F_MAX + 1] = {
@@ -50,6 +51,7 @@ static const struct nla_policy fault_policy[PIB_F_MAX + 1] = {
 	[PIB_F_RATE] = { .type = NLA_U64 },
 	[PIB_F_FLAP_UP] = NLA_POLICY_FULL_RANGE(NLA_U32, &flap_ms),
 	[PIB_F_FLAP_DOWN] = NLA_POLICY_FULL_RANGE(NLA_U32, &flap_ms),
+	[PIB_F_BUFFER] = NLA_POLICY_FULL_RANGE(NLA_U32, &buffer),
 };
 
 #define NAME_POLICY { .type = NLA_NUL_STRING, .len = PIB_NAME_MAX - 1 }
@@ -444,6 +446,19 @@ static int get_flap(struct genl_info *info, struct nlattr **tb, struct pib_fault
 	return 0;
 }
 
+static int get_buffer(struct genl_info *info, struct nlattr **tb, struct pib_fault_req *req)
+{
+	u64 bytes = 0;
+
+	get_fault(tb, PIB_F_BUFFER, req, PIB_FAULT_BUFFER, &bytes);
+	if (bytes && bytes < PIB_FAULT_BUFFER_MIN) {
+		NL_SET_ERR_MSG(info->extack, "a buffer has room for one packet at least, 4352 bytes");
+		return -EINVAL;
+	}
+	req->cfg.buffer = bytes;
+	return 0;
+}
+
 static int get_faults(struct genl_info *info, struct pib_fault_req *req)
 {
 	struct nlattr *tb[PIB_F_MAX + 1];
@@ -467,7 +482,7 @@ static int get_faults(struct genl_info *info, struct pib_fault_req *req)
 	req->cfg.loss = loss;
 	req->cfg.duplicate = duplicate;
 	req->cfg.reorder = reorder;
-	return get_flap(info, tb, req);
+	return get_buffer(info, tb, req) ?: get_flap(info, tb, req);
 }
 
 static int link_set(struct sk_buff *skb, struct genl_info *info)

@@ -543,7 +543,8 @@ static int put_faults(struct sk_buff *skb, struct pib_faults *fs)
 	    put_u64(skb, PIB_F_LATENCY, fs->cfg.latency, PIB_F_PAD) ||
 	    put_u64(skb, PIB_F_RATE, fs->cfg.rate, PIB_F_PAD) ||
 	    nla_put_u32(skb, PIB_F_FLAP_UP, fs->flap.up_ms) ||
-	    nla_put_u32(skb, PIB_F_FLAP_DOWN, fs->flap.down_ms))
+	    nla_put_u32(skb, PIB_F_FLAP_DOWN, fs->flap.down_ms) ||
+	    nla_put_u32(skb, PIB_F_BUFFER, fs->cfg.buffer))
 		return -EMSGSIZE;
 	for (i = 0; !err && i < ARRAY_SIZE(fs->end) && fs->end[i]; i++)
 		err = put_fault_counts(skb, &fs->lane[i]);

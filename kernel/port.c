@@ -12,8 +12,8 @@
 #include <linux/slab.h>
 #include "burst.h"
 #include "congestion.h"
-#include "fault.h"
 #include "hca.h"
+#include "lane.h"
 #include "port.h"
 #include "qp.h"
 #include "switch.h"
@@ -21,7 +21,6 @@
 #include "wire.h"
 
 #define PIB_MAX_HOPS 64
-#define PIB_VL_MGMT 15
 #define PIB_VL_DISCARD 0xF
 
 struct pib_kport *pib_kport_alloc(gfp_t gfp)
@@ -159,10 +158,34 @@ static void walk_commit(struct pib_walk *w)
 	w->start = NULL;
 }
 
+void pib_kport_count_xmit(struct pib_kport *port, const struct pib_burst *b)
+{
+	struct pib_walk w;
+
+	walk_begin(&w, b);
+	count_out(&w, port, b->h.vl & 0xF);
+}
+
 static void walk_drop(struct pib_walk *w, struct pib_burst *b)
 {
 	walk_commit(w);
 	pib_burst_free(b);
+}
+
+static bool port_fits(const struct pib_kport *out, const struct pib_burst *b)
+{
+	return (b->npkts == 1 ? b->len : b->pmtu) <= pib_mtu_bytes(READ_ONCE(out->p.nbr_mtu));
+}
+
+/* @b cannot leave by @out. */
+static void count_discard(struct pib_kport *out, const struct pib_burst *b)
+{
+	pib_kport_count(out, xmit_discard, b->npkts);
+	if (!pib_port_admits(&out->p, b->h.dqpn) || (!rcu_access_pointer(out->peer) &&
+						     !rcu_access_pointer(out->ulink)))
+		pib_kport_count(out, discard_inactive, b->npkts);
+	else if (b->h.dqpn && !port_fits(out, b))
+		pib_kport_count(out, discard_mtu, b->npkts);
 }
 
 /* May @b leave by @out, and on which VL? */
@@ -176,7 +199,7 @@ static bool port_sends(struct pib_kport *out, const struct pib_kport *in, struct
 		b->h.vl = PIB_VL_MGMT;
 		return true;
 	}
-	if ((b->npkts == 1 ? b->len : b->pmtu) > pib_mtu_bytes(READ_ONCE(out->p.nbr_mtu)))
+	if (!port_fits(out, b))
 		return false;
 	b->h.vl = pib_port_vl(&out->p, in_num, b->h.sl);
 	return b->h.vl != PIB_VL_DISCARD;
@@ -213,7 +236,7 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 	}
 	walk_commit(w);
 	if (!ul) {
-		pib_kport_count(out, xmit_discard, b->npkts);
+		count_discard(out, b);
 		pib_burst_free(b);
 		return NULL;
 	}
@@ -228,7 +251,7 @@ static struct pib_kport *walk_cross(struct pib_walk *w, struct pib_kport *out,
 {
 	if (port_sends(out, from, b))
 		return walk_leave(w, out, b);
-	pib_kport_count(out, xmit_discard, b->npkts);
+	count_discard(out, b);
 	walk_drop(w, b);
 	return NULL;
 }
@@ -238,7 +261,7 @@ static void walk_queue(struct pib_walk *w, struct pib_burst *b, const struct pib
 		       struct pib_kport *out)
 {
 	if (!port_sends(out, in, b)) {
-		pib_kport_count(out, xmit_discard, b->npkts);
+		count_discard(out, b);
 		pib_burst_free(b);
 		return;
 	}
@@ -301,7 +324,7 @@ static void count_route_drop(struct pib_switch *sw, struct pib_kport *in,
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
 		break;
 	case PIB_DROP_OUT_STATE:
-		pib_kport_count(sw->ports[rt->port], xmit_discard, b->npkts);
+		count_discard(sw->ports[rt->port], b);
 		break;
 	case PIB_DROP_PKEY_IN:
 		pib_kport_count(in, rcv_constraint_err, b->npkts);
@@ -385,19 +408,18 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 }
 
 /*
- * The cable to @in has faults: @b is the lane's from here on. Its sender has sent
- * it, which counts; whether and when it comes in will be seen.
+ * The cable to @in has a lane: @b is the lane's from here on, which counts it as sent when
+ * it is; whether and when it comes in will be seen.
  */
 static int walk_lane(struct pib_walk *w, struct pib_kport *in, struct pib_lane *lane,
 		     struct pib_burst *b)
 {
-	struct pib_kport *out = w->nin ? rcu_dereference(in->peer) : w->start;
-	u8 vl = b->h.vl & 0xF;
+	struct pib_kport *out = lane->from;
 	int err;
 
 	b->in_port = in;
 	if (out && out->sw)
-		pib_cc_mark(out, b, pib_lane_fill(lane));
+		pib_cc_mark(out, b, pib_lane_fill(lane, b->h.vl));
 	err = pib_lane_enter(lane, b);
 	if (err && w->push_back)
 		return err;
@@ -410,8 +432,6 @@ static int walk_lane(struct pib_walk *w, struct pib_kport *in, struct pib_lane *
 		return 0;
 	}
 	walk_commit(w);
-	if (out)
-		count_out(w, out, vl);
 	return 0;
 }
 
@@ -552,7 +572,7 @@ void pib_port_recv(struct pib_kport *port, struct pib_burst *b)
 
 int pib_port_arrive(struct pib_kport *port, struct pib_burst *b)
 {
-	struct pib_kport *in, *out;
+	struct pib_kport *in;
 	u8 hops = b->hops;
 	struct pib_walk w;
 	int err;
@@ -563,12 +583,8 @@ int pib_port_arrive(struct pib_kport *port, struct pib_burst *b)
 	err = walk_node(&w, port, b, &in);
 	if (!err && in)
 		err = walk_in(&w, in, b);
-	if (err) {
+	if (err)
 		b->hops = hops;
-		out = rcu_dereference(port->peer);
-		if (out)
-			count_wait(out, b);
-	}
 	walk_rest(&w);
 	return err;
 }

@@ -22,7 +22,7 @@ struct pib_ulink;
  * @sw: owner, or NULL
  * @peer: far end of a cable inside this kernel; RCU
  * @ulink: link over UDP; RCU; at most one of @peer and @ulink is set
- * @lane: way in of a cable with faults, NULL: it has none; RCU; see fault.h
+ * @lane: way in of a cable that is not a good one, NULL: it has none; RCU; see lane.h
  * @faults: of the cable, or NULL; guarded by the namespace's configuration mutex
  * @counts: per CPU, see pib_kport_count()
  * @cable_out: the cable to @peer is unplugged for now; guarded by the namespace's link_lock
@@ -49,6 +49,9 @@ static inline struct pib_kport *to_kport(const struct pib_port *p)
 }
 
 #define pib_kport_count(port, field, n) this_cpu_add((port)->counts->field, (n))
+
+/* @b is sent by @port on h.vl. */
+void pib_kport_count_xmit(struct pib_kport *port, const struct pib_burst *b);
 
 struct pib_kport *pib_kport_alloc(gfp_t gfp);
 /* After an RCU grace period. */
@@ -81,7 +84,7 @@ int pib_port_xmit(struct pib_kport *port, struct pib_burst *b);
 void pib_port_recv(struct pib_kport *port, struct pib_burst *b);
 
 /**
- * pib_port_arrive() - a burst comes out of a cable with faults at @port
+ * pib_port_arrive() - a burst comes out of a lane at @port
  *
  * Context as pib_port_xmit(). 0: consumed. -EBUSY: still the caller's, who tries
  * again later.

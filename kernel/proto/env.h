@@ -28,6 +28,11 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 typedef int32_t s32;
 
+static inline u64 div64_u64(u64 a, u64 b)
+{
+	return a / b;
+}
+
 #define cpu_to_be16(x) htobe16(x)
 #define cpu_to_be32(x) htobe32(x)
 #define cpu_to_be64(x) htobe64(x)

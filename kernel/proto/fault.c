@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "fault.h"
 
-#ifndef __KERNEL__
-static u64 div64_u64(u64 a, u64 b)
-{
-	return a / b;
-}
-#endif
-
 /* SplitMix64 (Steele, Lea, Flood 2014): any seed will do, and a step is a few instructions. */
 static u64 mix(u64 z)
 {

@@ -13,6 +13,8 @@
 #define PIB_FAULT_ALWAYS	1000000000u	/* of loss, duplicate, reorder: every packet */
 #define PIB_FAULT_BER_MAX	10000000000000ULL	/* one bit in a hundred */
 #define PIB_FAULT_BEHIND_MAX	3
+#define PIB_FAULT_BUFFER_MIN	4352	/* a packet of the largest MTU, in whole credits */
+#define PIB_FAULT_BUFFER_MAX	131072	/* what flow control packets can tell of (7.9.4.1) */
 
 /**
  * struct pib_fault_cfg - faults of a cable
@@ -23,6 +25,8 @@
  * @bit_errors: bits damaged, in 10^15
  * @latency: ns from one end to the other
  * @rate: bits per second, 0: without limit
+ * @buffer: bytes that the far end has room for, per data VL: the credits that it gives; 0:
+ *	as many as one likes
  */
 struct pib_fault_cfg {
 	u64 seed;
@@ -32,6 +36,7 @@ struct pib_fault_cfg {
 	u64 bit_errors;
 	u64 latency;
 	u64 rate;
+	u32 buffer;
 };
 
 /* What became of the packets; @packets counts all that were sent into the cable. */

@@ -76,6 +76,12 @@ struct pib_counts {
 	u64 vl15_dropped;
 	u64 xmit_wait;
 	u64 qp1_dropped;
+	u64 discard_inactive;	/* of @xmit_discard: the port is not Active */
+	u64 discard_mtu;	/* of @xmit_discard: NeighborMTU */
+	u64 discard_life;	/* of @xmit_discard: SwitchInfo.LifeTimeValue */
+	u64 discard_hoq;	/* of @xmit_discard: HOQLife, and stalled VLs */
+	u64 xmit_flow_pkts;
+	u64 rcv_flow_pkts;
 	u64 rcv_fecn;
 	u64 rcv_becn;
 	u64 sl_rcv_fecn[16];

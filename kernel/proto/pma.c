@@ -80,9 +80,17 @@ static const struct pma_field rcv_err_details[] = {
 	{ 10, 16, COUNTER(rcv_switch_relay_err), 3 },
 };
 
-/* PortInactiveDiscards */
+/* PortInactive, PortNeighborMTU, PortSwLifetimeLimit, PortSwHOQLifetimeLimitDiscards */
 static const struct pma_field xmit_discard_details[] = {
-	{ 4, 16, COUNTER(xmit_discard), 0 },
+	{ 4, 16, COUNTER(discard_inactive), 0 },
+	{ 6, 16, COUNTER(discard_mtu), 1 },
+	{ 8, 16, COUNTER(discard_life), 2 },
+	{ 10, 16, COUNTER(discard_hoq), 3 },
+};
+
+static const struct pma_field flow_ctl[] = {
+	{ 4, 32, COUNTER(xmit_flow_pkts), 0 },
+	{ 8, 32, COUNTER(rcv_flow_pkts), 1 },
 };
 
 static const struct pma_field rcv_con_ctrl[] = {
@@ -129,6 +137,7 @@ static const struct pma_attr pma_attrs[] = {
 	{ .id = PIB_PERF_RCV_ERR_DETAILS, .base = PIB_BASE_DETAILS, FIELDS(rcv_err_details) },
 	{ .id = PIB_PERF_XMIT_DISCARD_DETAILS, .base = PIB_BASE_DETAILS,
 	  FIELDS(xmit_discard_details) },
+	{ .id = PIB_PERF_FLOW_CTL, .base = PIB_BASE_DETAILS, FIELDS(flow_ctl) },
 	{ .id = PIB_PERF_RCV_CON_CTRL, .base = PIB_BASE_DETAILS, FIELDS(rcv_con_ctrl) },
 	{ .id = PIB_PERF_VL_OP_PACKETS, .base = PIB_BASE_DETAILS, FIELDS(vl_op_packets) },
 	{ .id = PIB_PERF_VL_OP_DATA, .base = PIB_BASE_DETAILS, FIELDS(vl_op_data) },
@@ -137,9 +146,11 @@ static const struct pma_attr pma_attrs[] = {
 	{ .id = PIB_PERF_SL_RCV_BECN, .base = PIB_BASE_DETAILS, FIELDS(sl_rcv_becn) },
 	{ .id = PIB_PERF_XMIT_DATA_SL, .base = PIB_BASE_DETAILS, FIELDS(xmit_data_sl) },
 	{ .id = PIB_PERF_RCV_DATA_SL, .base = PIB_BASE_DETAILS, FIELDS(rcv_data_sl) },
-	/* Nothing here counts these: valid, and zero. */
+	/*
+	 * Nothing here counts these: valid, and zero. Among them are the errors of flow control
+	 * by VL (0x1B), since what tells the credits is never lost.
+	 */
 	{ .id = PIB_PERF_OP_RCV },
-	{ .id = PIB_PERF_FLOW_CTL },
 	{ .id = PIB_PERF_VL_FLOW_CTL_ERRORS },
 	{ .id = PIB_PERF_EXT_SPEEDS },
 	{ .id = PIB_PERF_SW_VL_CONGESTION },

@@ -27,7 +27,8 @@ struct Cfg {
 };
 
 pib_fault make(const Cfg& c, unsigned direction = 0) {
-  const pib_fault_cfg cfg{c.seed, c.loss, c.duplicate, c.reorder, c.bit_errors, c.latency, c.rate};
+  const pib_fault_cfg cfg{c.seed, c.loss, c.duplicate, c.reorder, c.bit_errors, c.latency, c.rate,
+                          0};
   pib_fault f;
   pib_fault_init(&f, &cfg, direction);
   return f;

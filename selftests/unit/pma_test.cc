@@ -62,7 +62,9 @@ TEST_F(Pma, CountersEachInItsPlace)
 		.symbol_err = 11, .link_recovery = 12, .link_downed = 13, .rcv_err = 14,
 		.rcv_remphys_err = 15, .rcv_switch_relay_err = 16, .xmit_discard = 17,
 		.xmit_constraint_err = 18, .rcv_constraint_err = 19, .local_integrity_err = 5,
-		.buffer_overrun = 6, .vl15_dropped = 20, .xmit_wait = 21, .qp1_dropped = 22, .rcv_fecn = 0, .rcv_becn = 0,
+		.buffer_overrun = 6, .vl15_dropped = 20, .xmit_wait = 21, .qp1_dropped = 22,
+		.discard_inactive = 1, .discard_mtu = 2, .discard_life = 3, .discard_hoq = 4,
+		.xmit_flow_pkts = 100000, .rcv_flow_pkts = 70000, .rcv_fecn = 0, .rcv_becn = 0,
 		.sl_rcv_fecn = {}, .sl_rcv_becn = {}, .sl_xmit_bytes = {}, .sl_rcv_bytes = {},
 		.vl_xmit_pkts = {}, .vl_xmit_bytes = {}, .vl_xmit_wait = {},
 	};
@@ -101,7 +103,11 @@ TEST_F(Pma, CountersEachInItsPlace)
 	EXPECT_EQ(pib_get16(r.attribute() + 8), 6);
 	EXPECT_EQ(pib_get16(r.attribute() + 10), 16);
 	r = perf(ca, 1, PIB_METHOD_GET, PIB_PERF_XMIT_DISCARD_DETAILS, 1);
-	EXPECT_EQ(pib_get16(r.attribute() + 4), 17);
+	for (int i = 0; i < 4; i++)
+		EXPECT_EQ(pib_get16(r.attribute() + 4 + 2 * i), i + 1) << i;
+	r = perf(ca, 1, PIB_METHOD_GET, PIB_PERF_FLOW_CTL, 1);
+	EXPECT_EQ(pib_get32(r.attribute() + 4), 100000U);
+	EXPECT_EQ(pib_get32(r.attribute() + 8), 70000U);
 }
 
 TEST_F(Pma, ByVlAndSl)
@@ -284,7 +290,9 @@ TEST_F(Pma, SamplesOfEachCounterAtASwitchPort)
 			.rcv_remphys_err = 0, .rcv_switch_relay_err = 0, .xmit_discard = 0,
 			.xmit_constraint_err = 0, .rcv_constraint_err = 0,
 			.local_integrity_err = 0, .buffer_overrun = 0, .vl15_dropped = 0,
-			.xmit_wait = 5, .qp1_dropped = 0, .rcv_fecn = 0, .rcv_becn = 0,
+			.xmit_wait = 5, .qp1_dropped = 0, .discard_inactive = 0, .discard_mtu = 0,
+			.discard_life = 0, .discard_hoq = 0, .xmit_flow_pkts = 0, .rcv_flow_pkts = 0,
+			.rcv_fecn = 0, .rcv_becn = 0,
 			.sl_rcv_fecn = {}, .sl_rcv_becn = {}, .sl_xmit_bytes = {}, .sl_rcv_bytes = {},
 			.vl_xmit_pkts = {}, .vl_xmit_bytes = {}, .vl_xmit_wait = {}};
 	now += 10000;

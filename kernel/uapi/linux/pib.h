@@ -97,6 +97,7 @@ enum pib_f_attr {
 	PIB_F_FLAP_UP,		/* u32, ms that a flapping cable holds; 0: it does not flap */
 	PIB_F_FLAP_DOWN,	/* u32, ms that it is out */
 	PIB_F_COUNTS,		/* get: nest of PIB_FC_*; one for each end at which packets arrive */
+	PIB_F_BUFFER,		/* u32, bytes of room for each VL at the far end: its credits; 0: no limit */
 	__PIB_F_MAX
 };
 #define PIB_F_MAX (__PIB_F_MAX - 1)

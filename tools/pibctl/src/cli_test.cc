@@ -263,6 +263,7 @@ TEST_F(Cli, ShowsFaults) {
             "    loss                               0.01\n"
             "    bit_errors                         1e-12\n"
             "    latency_ns                         10000\n"
+            "    buffer                             16384\n"
             "  to pib0/1\n"
             "      packets 100 lost 1 damaged 2 duplicated 3 reordered 4\n");
   kernel.answer({link()});

@@ -95,6 +95,7 @@ Status read_faults(const Arguments& arguments, LinkChange& change) {
       take(arguments, "bit-errors", change.bit_errors, share("bit-errors", 1e15, 0.01)),
       take(arguments, "latency", change.latency, read_latency),
       take(arguments, "rate", change.rate, parse_rate),
+      take(arguments, "buffer", change.buffer, parse_buffer),
       take(arguments, "width", change.width, parse_width),
       take(arguments, "speed", change.speed, parse_speed),
   };
@@ -111,7 +112,7 @@ Status read_faults(const Arguments& arguments, LinkChange& change) {
 bool is_empty(const LinkChange& change) {
   return !change.plugged && !change.width && !change.speed && !change.healthy && !change.seed &&
          !change.loss && !change.duplicate && !change.reorder && !change.bit_errors &&
-         !change.latency && !change.rate && !change.flap;
+         !change.latency && !change.rate && !change.buffer && !change.flap;
 }
 
 Status set(const Context& context, const Arguments& arguments) {
@@ -165,6 +166,7 @@ const Command kCommands[] = {
       {"reorder", "P", "packets that up to three others overtake"},
       {"latency", "TIME", "as in 500ns, 10us, 2ms, up to 10s"},
       {"rate", "R", "bits per second, as in 2.5G, or 'none'"},
+      {"buffer", "SIZE", "room for packets of each VL at the far end, as in 16k, or 'none'"},
       {"flap", "IN/OUT", "the cable comes loose again and again, as in 10s/500ms, or 'none'"},
       {"seed", "N", "of all random choices"},
       {"healthy", "", "a good cable, but for what else is named"}},

@@ -152,6 +152,8 @@ Status DaemonClient::change_link(const LinkChange& change) {
   if (change.width || change.speed)
     return Error{"width and speed of a daemon's link are for a subnet manager to set, see ibportstate(8)",
                  EOPNOTSUPP};
+  if (change.buffer)
+    return Error{"the cables of a daemon have no buffers and credits, those in a kernel have", EOPNOTSUPP};
   if (change.plugged) {
     const auto answer = ask_daemon(
         exchange_, {{"command", "plug"}, {"port", port}, {"plugged", *change.plugged}});

@@ -184,6 +184,7 @@ std::optional<Faults> decode_faults(const std::optional<Attributes>& attributes)
   faults.bit_errors = wide(PIB_F_BIT_ERRORS);
   faults.latency = wide(PIB_F_LATENCY);
   faults.rate = wide(PIB_F_RATE);
+  faults.buffer = narrow(PIB_F_BUFFER);
   faults.flap_up = narrow(PIB_F_FLAP_UP);
   faults.flap_down = narrow(PIB_F_FLAP_DOWN);
   for (const Attributes& nest : attributes->nests(PIB_F_COUNTS))

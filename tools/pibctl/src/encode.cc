@@ -43,7 +43,7 @@ void put_udp_link(Request& request, const LinkRequest& link) {
 
 bool changes_faults(const LinkChange& change) {
   return change.healthy || change.seed || change.loss || change.duplicate || change.reorder ||
-         change.bit_errors || change.latency || change.rate || change.flap;
+         change.bit_errors || change.latency || change.rate || change.buffer || change.flap;
 }
 
 void put_faults(Request& request, const LinkChange& change) {
@@ -56,6 +56,7 @@ void put_faults(Request& request, const LinkChange& change) {
   if (change.bit_errors) request.put_u64(PIB_F_BIT_ERRORS, *change.bit_errors);
   if (change.latency) request.put_u64(PIB_F_LATENCY, *change.latency);
   if (change.rate) request.put_u64(PIB_F_RATE, *change.rate);
+  if (change.buffer) request.put_u32(PIB_F_BUFFER, *change.buffer);
   if (!change.flap) return;
   request.put_u32(PIB_F_FLAP_UP, change.flap->first);
   request.put_u32(PIB_F_FLAP_DOWN, change.flap->second);

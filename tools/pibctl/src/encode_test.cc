@@ -122,11 +122,13 @@ TEST(Encode, ChangeLink) {
   change.healthy = true;
   change.seed = 7;
   change.loss = 10;
+  change.buffer = 16384;
   change.flap = {3000, 1000};
   EXPECT_EQ(attributes_of(encode_change_link(change)),
             join({end, fake::nest(PIB_A_LINK_FAULT,
                                   {fake::flag(PIB_F_NONE), fake::u64(PIB_F_SEED, 7),
-                                   fake::u32(PIB_F_LOSS, 10), fake::u32(PIB_F_FLAP_UP, 3000),
+                                   fake::u32(PIB_F_LOSS, 10), fake::u32(PIB_F_BUFFER, 16384),
+                                   fake::u32(PIB_F_FLAP_UP, 3000),
                                    fake::u32(PIB_F_FLAP_DOWN, 1000)})}));
 }
 

@@ -50,7 +50,8 @@ Bytes fault_answer() {
                           u64(PIB_FC_DAMAGED, 2), u64(PIB_FC_DUPLICATED, 3),
                           u64(PIB_FC_REORDERED, 4)});
   return nest(PIB_A_LINK_FAULT, {u64(PIB_F_SEED, 7), u32(PIB_F_LOSS, 10'000'000),
-                                 u64(PIB_F_BIT_ERRORS, 1000), u64(PIB_F_LATENCY, 10'000), counts});
+                                 u64(PIB_F_BIT_ERRORS, 1000), u64(PIB_F_LATENCY, 10'000), u32(PIB_F_BUFFER, 16384),
+                                 counts});
 }
 
 Bytes udp_link_answer() {

@@ -20,6 +20,7 @@ struct Unit {
 };
 // Those that end in another's name come first.
 constexpr Unit kTimes[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+constexpr Unit kSizes[] = {{"k", 1024}, {"", 1}};
 constexpr Unit kRates[] = {{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}, {"", 1}};
 
 struct Code {
@@ -100,6 +101,15 @@ Result<std::uint64_t> parse_rate(std::string_view word) {
     return usage_error(fmt::format(
         "a rate is in bits per second, at least 1k, as in 2.5G or 100M, or 'none', not '{}'", word));
   return static_cast<std::uint64_t>(std::llround(*value));
+}
+
+Result<std::uint64_t> parse_buffer(std::string_view word) {
+  if (word == "none") return std::uint64_t{0};
+  const auto value = read_with_unit(word, kSizes);
+  if (!value || *value < 4352 || *value > 131072)
+    return usage_error(fmt::format(
+        "a buffer has from 4352 bytes to 128k, as in 16k, or is 'none', not '{}'", word));
+  return static_cast<std::uint64_t>(*value);
 }
 
 Result<std::pair<std::uint32_t, std::uint32_t>> parse_flap(std::string_view word) {

@@ -18,6 +18,8 @@ Result<std::uint64_t> parse_duration(std::string_view what, std::string_view wor
                                      std::uint64_t most);
 /// "2.5G", "100M", "64k" or plain bits per second; "none" is 0.
 Result<std::uint64_t> parse_rate(std::string_view word);
+/// "16k" or plain bytes, what the buffer of a VL can be; "none" is 0.
+Result<std::uint64_t> parse_buffer(std::string_view word);
 /// "UP/DOWN", both durations, in ms; "none" is 0 and 0.
 Result<std::pair<std::uint32_t, std::uint32_t>> parse_flap(std::string_view word);
 /// "1x" to "12x", as PortInfo encodes it.

@@ -39,6 +39,14 @@ TEST(FaultWords, Rate) {
   for (const auto word : {"", "0", "fast", "1g", "-1G", "2P"}) EXPECT_FALSE(parse_rate(word)) << word;
 }
 
+TEST(FaultWords, Buffer) {
+  EXPECT_EQ(*parse_buffer("16k"), 16384U);
+  EXPECT_EQ(*parse_buffer("4352"), 4352U);
+  EXPECT_EQ(*parse_buffer("none"), 0U);
+  for (const auto word : {"", "0", "4k", "129k", "-8k", "1M", "big"})
+    EXPECT_FALSE(parse_buffer(word)) << word;
+}
+
 TEST(FaultWords, Flap) {
   EXPECT_EQ(*parse_flap("10s/500ms"), std::pair(10'000U, 500U));
   EXPECT_EQ(*parse_flap("none"), std::pair(0U, 0U));

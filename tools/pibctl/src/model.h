@@ -104,7 +104,8 @@ struct FaultCounts {
   std::uint64_t reordered = 0;
 };
 
-/// A bad cable. Packets in 10^9, bits in 10^15, latency in ns, rate in bits per second.
+/// A bad cable. Packets in 10^9, bits in 10^15, latency in ns, rate in bits per second, buffer in
+/// bytes.
 struct Faults {
   std::uint64_t seed = 0;
   std::uint32_t loss = 0;
@@ -113,6 +114,7 @@ struct Faults {
   std::uint64_t bit_errors = 0;
   std::uint64_t latency = 0;
   std::uint64_t rate = 0;
+  std::uint32_t buffer = 0;
   std::uint32_t flap_up = 0;
   std::uint32_t flap_down = 0;
   std::vector<FaultCounts> counts;
@@ -196,6 +198,7 @@ struct LinkChange {
   std::optional<std::uint64_t> bit_errors;
   std::optional<std::uint64_t> latency;
   std::optional<std::uint64_t> rate;
+  std::optional<std::uint32_t> buffer;
   /// Milliseconds in and out.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> flap;
 };

@@ -34,6 +34,7 @@ const Name kFault[] = {
     {PIB_F_REORDER, "reorder"},     {PIB_F_BIT_ERRORS, "bit-errors"},
     {PIB_F_LATENCY, "latency"},     {PIB_F_RATE, "rate"},
     {PIB_F_FLAP_UP, "flap-up"},     {PIB_F_FLAP_DOWN, "flap-down"},
+    {PIB_F_BUFFER, "buffer"},
 };
 const Name kTop[] = {
     {PIB_A_HCA_NAME, "hca-name"},

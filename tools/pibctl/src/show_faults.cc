@@ -50,6 +50,7 @@ void show_faults(Output& out, const Faults& faults) {
   show_share(out, "bit_errors", faults.bit_errors, 1e15);
   show(out, "latency_ns", faults.latency, fmt::format("{}", faults.latency));
   show(out, "rate_bps", faults.rate, fmt::format("{}", faults.rate));
+  show(out, "buffer", std::uint64_t{faults.buffer}, fmt::format("{}", faults.buffer));
   show(out, "flap_up_ms", std::uint64_t{faults.flap_up}, fmt::format("{}", faults.flap_up));
   show(out, "flap_down_ms", std::uint64_t{faults.flap_down}, fmt::format("{}", faults.flap_down));
   out.end_group();

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Virtual lanes of a port that sends: which of them is next (VL arbitration, IBA 7.6.9),
+ * whether the other end has room (credits, 7.9), and how long a packet may stand at the
+ * head of its queue (18.2.5.4).
+ */
+#ifndef PIB_PROTO_VL_H
+#define PIB_PROTO_VL_H
+
+#include "env.h"
+
+struct pib_port;
+
+#define PIB_VL_BLOCK		64	/* bytes of a credit, and of a unit of weight */
+#define PIB_VL_ARB_ENTRIES	64
+#define PIB_VL_MGMT		15	/* has neither credits nor arbitration */
+
+enum pib_vl_table {
+	PIB_VL_LOW,
+	PIB_VL_HIGH,
+	PIB_VL_TABLES
+};
+
+/**
+ * struct pib_vl_arb - the arbiter of a port; all zero before its first packet
+ * @left: bytes that an entry may still send in this round; negative: it has sent ahead of its
+ *	weight and pays for that in the rounds to come
+ * @at: the entry whose turn it is
+ * @table: table that has sent last
+ * @high: bytes that the high table has sent since the low one has had its turn
+ */
+struct pib_vl_arb {
+	s32 left[PIB_VL_TABLES][PIB_VL_ARB_ENTRIES];
+	u8 at[PIB_VL_TABLES];
+	u8 table;
+	u32 high;
+};
+
+/**
+ * pib_vl_arb_next() - the data VL that sends next
+ * @p: whose tables and limit apply
+ * @ready: bit per VL that has a packet and credits for it
+ *
+ * Returns -1 if none of them is in the tables. pib_vl_arb_sent() must tell what was sent.
+ */
+int pib_vl_arb_next(struct pib_vl_arb *a, const struct pib_port *p, u32 ready);
+
+/* The VL that pib_vl_arb_next() has named sends @bytes. */
+void pib_vl_arb_sent(struct pib_vl_arb *a, u32 bytes);
+
+/**
+ * struct pib_vl_tx - one VL at the port that sends
+ * @credits: free blocks of the buffer at the other end. Below zero: a packet came twice
+ * @head: ns: since when the packet at the head of the queue stands there; 0: there is none
+ * @starved: ns: since when it has been waiting for credits; 0: it has not
+ * @stalled_until: ns: until then all packets are discarded
+ * @dropped: packets discarded one after the other
+ */
+struct pib_vl_tx {
+	s32 credits;
+	u64 head;
+	u64 starved;
+	u64 stalled_until;
+	u8 dropped;
+};
+
+static inline u32 pib_vl_blocks(u64 bytes)
+{
+	return (u32)((bytes + PIB_VL_BLOCK - 1) / PIB_VL_BLOCK);
+}
+
+/* Nanoseconds of a code of HOQLife or LifeTimeValue, 4.096 us * 2^code; 0: for ever. */
+u64 pib_vl_life(u8 code);
+
+/*
+ * Ticks of PortXmitWait (1 us, as PortSamplesControl says) to be counted now, @since being
+ * where to remember; @waits: something is ready to be sent and is not.
+ */
+u32 pib_vl_wait(u64 *since, bool waits, u64 now);
+
+/*
+ * Has the packet at the head been there for longer than the switch port's HOQLife? If so it is
+ * to be discarded, which is taken note of: VLStallCount of them in a row stall the VL for 8 HOQLife.
+ */
+bool pib_vl_expired(struct pib_vl_tx *tx, const struct pib_port *p, u64 now);
+
+/* Are packets for this VL to be discarded? */
+static inline bool pib_vl_stalled(const struct pib_vl_tx *tx, u64 now)
+{
+	return now < tx->stalled_until;
+}
+
+#endif

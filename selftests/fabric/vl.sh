@@ -1,0 +1,176 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Virtual lanes: a slow cable is shared as the arbiter's tables say; cables with small buffers send on credit only, and
+# a ring of them stands still unless the routing avoids it, or HOQLife ends it.
+#
+#	pib0, pib1 --- s-0 === s-1 --- pib2, pib3	then a ring of five switches, each with an HCA
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/topology.sh"
+trap 'pkill -x flows; topology_clean' EXIT
+
+ktap_plan 32
+topology_init
+check "flows compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/flows "$here/../lib/flows.c" -libverbs
+
+same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
+more() { echo "$1 $2"; [ "${1:-0}" -gt "${2:-0}" ]; }
+switch_lid() { pibctl -j show "$1" | jq '.switches[0].ports[0].lid'; }
+# pma FIELD OPTION LID PORT
+pma() { timeout 20 perfquery -C pib0 "${@:2}" | sed -n "s/^$1:\.*//p"; }
+# Cables between switches: "a/port b/port" of each.
+trunks() { pibctl -j show links | jq -r '.links[] | select([.a.node, .b.node] | all(startswith("s-"))) | "\(.a.node)/\(.a.port) \(.b.node)/\(.b.port)"'; }
+# A counter, summed up over both ends of all trunks.
+total() {
+	pibctl -j show counters >/tmp/counters
+	jq --arg ends "$(trunks | tr '\n' ' ')" --arg name "$1" \
+		'($ends | split(" ")) as $e | [.counters[] | select("\(.node)/\(.port)" | IN($e[])) | [.. | objects | .[$name]? // empty][0]] | add' /tmp/counters
+}
+# As many discards as there were; if not, why.
+discards() {
+	local end
+	same "$(total port_xmit_discards)" "$1" && return
+	for end in $(trunks); do
+		timeout 20 perfquery -C pib0 --xmtdisc "$(switch_lid "${end%/*}")" "${end#*/}" | tr -s '.\n' '. '
+	done
+	return 1
+}
+# Their exit status goes into a file: it is looked at in subshells.
+flows() {
+	rm -f /tmp/flows.status
+	{ /tmp/flows "$@" >/tmp/flows.out 2>&1; echo $? >/tmp/flows.status; } 2>/dev/null &
+}
+flows_over() { [ -s /tmp/flows.status ]; }
+# They end by themselves, and well.
+flows_end() {
+	wait_for "$1" flows_over
+	cat /tmp/ring.flows /tmp/flows.out /tmp/flows.status
+	[ "$(cat /tmp/flows.status)" = 0 ]
+}
+flows_stop() {
+	pkill -x flows
+	wait_for 20 flows_over
+}
+
+refuse "a buffer without room for a packet" "4352" pibctl link set s-0/1 buffer 4k
+
+# Two switches, and a cable that is shared by two lanes. Packets may wait for ever: so slow a machine can be.
+cat >/tmp/qos.conf <<-END
+	head_of_queue_lifetime 0x14
+	leaf_head_of_queue_lifetime 0x14
+	packet_life_time 0x14
+	qos TRUE
+	qos_max_vls 8
+	qos_high_limit 0
+	qos_vlarb_high 0:0
+	qos_vlarb_low 0:16,1:48,2:16,3:16,4:16,5:16,6:16,7:16
+	qos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7
+END
+check "two switches: load" pibctl fabric load "$(net mesh 2 2)"
+fabric_sm -Q -F /tmp/qos.conf
+check "SUBNET UP" subnet_up
+check "ACTIVE" wait_for 30 all_active
+read -r TRUNK FAR <<<"$(trunks)"
+SWITCH=$(switch_lid "${TRUNK%/*}") PORT=${TRUNK#*/}
+check "a slow cable" pibctl link set "$TRUNK" rate 80M
+check "VLArb is programmed" sh -c "smpquery -C pib0 vlarb $SWITCH $PORT | grep -q '|0x10|0x30|'"
+bytes() { pma "PortVLOpData$1" --vlopdata "$SWITCH" "$PORT"; }
+# pib0 and pib1 send to pib2 and pib3: as far as this cable goes, the same way.
+flows -n 100000 pib0:pib2:0 pib1:pib3:1
+both() { more "$(bytes 0)" "$1" && more "$(bytes 1)" "$1"; }
+check "both lanes have begun" wait_for 60 both 20000
+A0=$(bytes 0) A1=$(bytes 1)
+check "both go on" wait_for 60 both $((A0 + 1000000))
+B0=$(bytes 0) B1=$(bytes 1)
+share() {
+	echo "VL1 to VL0: $((B1 - A1)) to $((B0 - A0))"
+	[ $((B1 - A1)) -gt $((2 * (B0 - A0))) ] && [ $((B1 - A1)) -lt $((4 * (B0 - A0))) ]
+}
+check "weights of 1 to 3: so is the cable shared" share
+check "nothing was discarded" discards 0
+flows_stop
+pibctl link set "$TRUNK" rate none buffer 8k
+show_buffer() { pibctl -j show links "$TRUNK" | jq '.links[0].faults.buffer'; }
+check "a small buffer is shown" same "$(show_buffer)" 8192
+flows -n 50 -s 262144 pib0:pib2:0 pib1:pib3:1
+check "credits: all arrives" flows_end 100
+check "credits: flow control packets are counted" more "$(pma PortRcvFlowPkts --flowctlcounters "$SWITCH" "$PORT")" 1000
+check "credits: the sender had to wait" more "$(pma PortXmitWait "$SWITCH" "$PORT")" 0
+check "credits: nothing was discarded" discards 0
+fabric_sm_stop
+pibctl fabric clear
+
+# A ring. 0x14 is for ever.
+lifetimes() {
+	cat >/tmp/ring.conf <<-END
+		head_of_queue_lifetime $1
+		leaf_head_of_queue_lifetime $1
+		packet_life_time $1
+	END
+}
+ring_up() {
+	fabric_sm -R "$1,no_fallback" -F /tmp/ring.conf || { cat "$SM_DIR/out"; return 1; }
+	subnet_up && wait_for 30 all_active
+}
+sl_of() {
+	timeout 20 saquery -C pib0 PR --slid "$(lid_of "$1")" --dlid "$(lid_of "$2")" | sed -n 's/^[[:space:]]*sl\.\+//p' | head -n 1
+}
+# Each HCA sends to the next but one: every cable is used, and each flow takes two of them.
+ring_flows() {
+	local i sl words=()
+	for i in 0 1 2 3 4; do
+		sl=$(sl_of pib$i pib$(((i + 2) % 5)))
+		words+=("pib$i:pib$(((i + 2) % 5)):$((${sl:-0}))")
+	done
+	echo "${words[*]}" >/tmp/ring.flows
+	flows "$@" "${words[@]}"
+}
+lanes() {
+	cat /tmp/ring.flows
+	[ "$(tr ' ' '\n' </tmp/ring.flows | cut -d: -f3 | sort -u | wc -l)" -gt 1 ]
+}
+still() {
+	local before
+	flows_over && return 1
+	before=$(total port_xmit_bytes)
+	sleep 2
+	[ "$(total port_xmit_bytes)" = "$before" ] && [ "$before" -gt 0 ]
+}
+
+lifetimes 0x14
+check "a ring: load" pibctl fabric load "$(net torus 5)"
+for ends in $(trunks | cut -d' ' -f1); do pibctl link set "$ends" buffer 8k; done
+check "minhop: SUBNET UP" ring_up minhop
+ring_flows -n 100 -s 65536
+check "minhop: it comes to a stand" wait_for 90 still
+WAIT=$(total port_xmit_wait)
+sleep 0.2
+check "minhop: ports wait" more "$(total port_xmit_wait)" "$WAIT"
+check "minhop: nothing was discarded" discards 0
+fabric_sm_stop
+lifetimes 0x0e
+check "HOQLife of 67 ms: SUBNET UP" ring_up minhop
+check "HOQLife: it goes on to the end" flows_end 180
+DISCARDS=$(total port_xmit_discards)
+check "HOQLife: for the price of discards" more "$DISCARDS" 0
+read -r TRUNK FAR <<<"$(trunks)"
+details() { pma "PortSwHOQ.*Discards" --xmtdisc "$(switch_lid "${1%/*}")" "${1#*/}"; }
+hoq() {
+	local sum=0 end
+	for end in $(trunks); do sum=$((sum + $(details "$end"))); done
+	more $sum 0
+}
+check "HOQLife: it is said why" hoq
+fabric_sm_stop
+
+lifetimes 0x14
+for engine in lash dfsssp; do
+	check "$engine: SUBNET UP" ring_up $engine
+	ring_flows -n 100 -s 65536
+	check "$engine: more than one service level" lanes
+	check "$engine: nothing stands still" flows_end 180
+	fabric_sm_stop
+done
+check "without discards" discards "$DISCARDS"
+ktap_end
