@@ -46,7 +46,17 @@ engine_up() {
 	return 1
 }
 
+# IPoIB and the SM have no more to say: while multicast trees are made, what is sent to them may go round for a while.
+sent_by_all() { pibctl -j show counters | jq '[.counters[].counters.port_xmit_bytes] | add'; }
+quiet() {
+	local before
+	before=$(sent_by_all)
+	sleep 1
+	[ $(($(sent_by_all) - before)) -lt 20000 ]
+}
+
 traffic() {
+	wait_for 60 quiet
 	ibnetdiscover -C pib0 >/tmp/discovered && dump_fts -C pib0 >/tmp/tables 2>/dev/null || return 1
 	pibctl -j show counters >/tmp/before
 	/tmp/allpairs -n $messages || return 1
