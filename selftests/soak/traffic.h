@@ -123,6 +123,7 @@ private:
 	};
 	struct Slot {
 		Clock::time_point used{};
+		uint32_t again = 0;	/* when one with this immediate data has arrived */
 	};
 
 	void message(const ibv_wc &wc, const uint8_t *data) override;
@@ -133,7 +134,7 @@ private:
 	std::vector<Slot> slots_;
 	std::deque<Message> recent_;
 	ops::Ah ah_;
-	uint32_t next_imm_ = 1;
+	uint32_t next_imm_ = 1, arrived_ = 0;
 };
 
 } // namespace soak

@@ -2,6 +2,7 @@
 /*
  * UC and UD. What arrives must be, as a whole, one of the messages sent lately. A WRITE's
  * target is used again only long after: nothing that is under way can change it meanwhile.
+ * Long is a matter of time and of what has arrived since, for a machine may stand still.
  */
 #include "traffic.h"
 
@@ -10,7 +11,7 @@
 
 namespace soak {
 
-static constexpr unsigned slot_count = 64, kept = 4096;
+static constexpr unsigned slot_count = 64, kept = 4096, messages_between = 256;
 static constexpr auto rest = std::chrono::milliseconds(500);
 
 Unreliable::Unreliable(End &a_, End &b_, std::vector<Target> targets, uint32_t max_length, Rng &rng) :
@@ -32,9 +33,9 @@ bool Unreliable::choose_slot(size_t &offset)
 	unsigned i = rng_.below(slot_count);
 	auto now = Clock::now();
 
-	if (now - slots_[i].used < rest)
+	if (now - slots_[i].used < rest || arrived_ < slots_[i].again)
 		return false;
-	slots_[i].used = now;
+	slots_[i] = {now, next_imm_ + messages_between};
 	offset = i * size_t(max_length_);
 	return true;
 }
@@ -87,6 +88,7 @@ void Unreliable::message(const ibv_wc &wc, const uint8_t *data)
 			continue;
 		counts.duplicates += m->seen;
 		m->seen = true;
+		arrived_ = std::max(arrived_, m->imm);
 		return;
 	}
 	FAIL("what was received is no message that was sent: length " + std::to_string(wc.byte_len) +
