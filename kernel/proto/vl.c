@@ -16,14 +16,15 @@ static const u8 *entry(const struct pib_port *p, enum pib_vl_table t, u32 i)
 	return p->vlarb[2 * t + i / 32][i % 32];
 }
 
-static u32 quantum(const struct pib_port *p, enum pib_vl_table t, u32 i)
+/*
+ * What the entry may send in a round, bytes; 0: nothing, or nothing is ready. The SM may
+ * change the tables at any time: what is relied upon is read once.
+ */
+static s32 quantum(const struct pib_port *p, enum pib_vl_table t, u32 i, u32 ready)
 {
+	if (!(ready >> (READ_ONCE(entry(p, t, i)[0]) & 0xF) & 1))
+		return 0;
 	return READ_ONCE(entry(p, t, i)[1]) * PIB_VL_BLOCK;
-}
-
-static bool is_ready(const struct pib_port *p, enum pib_vl_table t, u32 i, u32 ready)
-{
-	return quantum(p, t, i) && ready >> (READ_ONCE(entry(p, t, i)[0]) & 0xF) & 1;
 }
 
 /*
@@ -32,18 +33,19 @@ static bool is_ready(const struct pib_port *p, enum pib_vl_table t, u32 i, u32 r
  */
 static s32 rounds_to_go(struct pib_vl_arb *a, const struct pib_port *p, enum pib_vl_table t, u32 ready)
 {
-	s32 least = -1, rounds;
+	s32 least = -1, rounds, share;
 	u32 i;
 
 	for (i = 0; i < PIB_VL_ARB_ENTRIES; i++) {
 		s32 *left = &a->left[t][i];
 
-		if (!is_ready(p, t, i, ready)) {
+		share = quantum(p, t, i, ready);
+		if (!share) {
 			if (*left > 0)
 				*left = 0;
 			continue;
 		}
-		rounds = *left > 0 ? 0 : -*left / (s32)quantum(p, t, i) + 1;
+		rounds = *left > 0 ? 0 : -*left / share + 1;
 		if (least < 0 || rounds < least)
 			least = rounds;
 	}
@@ -59,11 +61,10 @@ static bool table_next(struct pib_vl_arb *a, const struct pib_port *p, enum pib_
 	if (rounds < 0)
 		return false;
 	for (i = 0; rounds && i < PIB_VL_ARB_ENTRIES; i++)
-		if (is_ready(p, t, i, ready))
-			a->left[t][i] += rounds * (s32)quantum(p, t, i);
+		a->left[t][i] += rounds * quantum(p, t, i, ready);
 	for (n = 0; n < PIB_VL_ARB_ENTRIES; n++) {
 		i = (a->at[t] + n) % PIB_VL_ARB_ENTRIES;
-		if (is_ready(p, t, i, ready) && a->left[t][i] > 0)
+		if (quantum(p, t, i, ready) && a->left[t][i] > 0)
 			break;
 	}
 	a->at[t] = i;
@@ -80,12 +81,14 @@ static bool high_may(const struct pib_vl_arb *a, u8 limit)
 int pib_vl_arb_next(struct pib_vl_arb *a, const struct pib_port *p, u32 ready)
 {
 	bool high = high_may(a, READ_ONCE(p->vl_high_limit));
+	int vl;
 
 	if (!(high && table_next(a, p, PIB_VL_HIGH, ready)) &&
 	    !table_next(a, p, PIB_VL_LOW, ready) &&
 	    !(!high && table_next(a, p, PIB_VL_HIGH, ready)))
 		return -1;
-	return READ_ONCE(entry(p, a->table, a->at[a->table])[0]) & 0xF;
+	vl = READ_ONCE(entry(p, a->table, a->at[a->table])[0]) & 0xF;
+	return ready >> vl & 1 ? vl : -1;
 }
 
 void pib_vl_arb_sent(struct pib_vl_arb *a, u32 bytes)
