@@ -29,6 +29,7 @@ static void switch_init(struct pib_node *n)
 	n->default_mcast_secondary = 0xFF;
 	n->life_time = PIB_LIFE_TIME_DEFAULT;
 	n->port_state_change = false;
+	n->change_untold = false;
 	n->mft_top = 0;
 	memset(n->lft, PIB_LFT_DROP, PIB_LFT_SIZE);
 	memset(n->mft, 0, sizeof(*n->mft) * PIB_MFT_SIZE);
@@ -174,17 +175,32 @@ void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid)
 		port0_init(p);
 }
 
-/* Trap 128 and PortStateChange: the link state machine moved a switch port (14.2.5.4). */
+static void tell_change(struct pib_node *n)
+{
+	u8 data[PIB_NOTICE_DETAILS] = { 0 };
+
+	pib_put16(data, n->ports[0]->lid);
+	n->change_untold = !pib_trap_raise(n, 128, 0, data, 1);
+}
+
+/*
+ * Trap 128 and PortStateChange: the link state machine moved a switch port (14.2.5.4). The
+ * bit alone would not do: an SM that has read it, and the port before it moved, clears it.
+ */
 static void switch_changed(struct pib_port *p)
 {
 	struct pib_node *n = p->node;
-	u8 data[PIB_NOTICE_DETAILS] = { 0 };
 
 	if (n->type != PIB_NODE_SWITCH)
 		return;
 	n->port_state_change = true;
-	pib_put16(data, n->ports[0]->lid);
-	pib_trap_raise(n, 128, 0, data, 1);
+	tell_change(n);
+}
+
+void pib_switch_sm_known(struct pib_node *n)
+{
+	if (n->change_untold)
+		tell_change(n);
 }
 
 /* Width and speed as both ends enable them; false: nothing in common. */

@@ -283,6 +283,7 @@ struct pib_trap {
  * @default_mcast_secondary: SwitchInfo.DefaultMulticastNotPrimaryPort, 0xFF: drop
  * @life_time: SwitchInfo.LifeTimeValue
  * @port_state_change: SwitchInfo.PortStateChange
+ * @change_untold: since an SM last read that, a port has changed for which no trap could be sent
  * @mft_top: SwitchInfo.MulticastFDBTop; 0 limits nothing
  * @enhanced_sp0: SwitchInfo.EnhancedPort0; set by env before the ports' pib_port_init()
  * @lft: switches: LinearForwardingTable, PIB_LFT_SIZE bytes from env
@@ -311,6 +312,7 @@ struct pib_node {
 	u8 default_mcast_secondary;
 	u8 life_time;
 	bool port_state_change;
+	bool change_untold;
 	bool enhanced_sp0;
 	u16 mft_top;
 	u8 *lft;
@@ -499,11 +501,17 @@ enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u
 /* ---- notices ---- */
 
 /*
- * Queue trap @num about @port (0 for the node). Dropped if the port that would
- * send it has no LID or knows no SM yet: a sweep will find out.
+ * Queue trap @num about @port (0 for the node). Dropped, and false, if the port that
+ * would send it has no LID or knows no SM yet: a sweep will find out.
  */
-void pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTICE_DETAILS],
+bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTICE_DETAILS],
 		    u64 now);
+
+/*
+ * The SM has told the switch @n where it is. If it read of the ports' states before they
+ * changed, and the change could not be told to it, it is told now.
+ */
+void pib_switch_sm_known(struct pib_node *n);
 
 /* @p crossed a threshold: 129 link integrity, 130 buffer overrun, 131 flow control watchdog. */
 void pib_trap_threshold(struct pib_port *p, u16 num, u64 now);

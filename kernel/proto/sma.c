@@ -60,8 +60,11 @@ static u16 get_node_info(const struct pib_sma_req *r, u8 *d)
 /* IBA 14.2.5.4 */
 static u16 get_switch_info(const struct pib_sma_req *r, u8 *d)
 {
-	const struct pib_node *n = r->node;
+	struct pib_node *n = r->node;
 
+	/* Who asks reads the ports' states next. */
+	if (r->smp[PIB_MAD_METHOD] == PIB_METHOD_GET)
+		n->change_untold = false;
 	pib_put16(d, PIB_LFT_SIZE);
 	pib_put16(d + 4, PIB_MFT_SIZE);
 	pib_put16(d + 6, n->lft_top);

@@ -58,7 +58,7 @@ static struct pib_trap *find_slot(struct pib_node *n, u16 num, u8 port,
 	return best;
 }
 
-void pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTICE_DETAILS],
+bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTICE_DETAILS],
 		    u64 now)
 {
 	const struct pib_port *from = sender(n, port);
@@ -66,7 +66,7 @@ void pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTI
 	u64 first = now ? now : 1;
 
 	if (!can_send(from))
-		return;
+		return false;
 	t = find_slot(n, num, port, data);
 	if (!same_notice(t, num, port, data))
 		t->sent = 0;
@@ -77,6 +77,7 @@ void pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTI
 	t->due = t->sent && t->sent + interval(from) > first ? t->sent + interval(from) : first;
 	t->tid = ++n->trap_tid;	/* a late TrapRepress of the one before must not stop this one */
 	n->events |= PIB_EV_TRAP;
+	return true;
 }
 
 void pib_trap_repress(struct pib_node *n, u64 tid)

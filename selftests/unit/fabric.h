@@ -91,9 +91,9 @@ struct Node {
 		n.priv = this;
 		if (type == PIB_NODE_SWITCH) {
 			lft.resize(PIB_LFT_SIZE);
-			mft.resize(PIB_MFT_SIZE);
+			masks.resize(PIB_MFT_SIZE * 8);
 			n.lft = lft.data();
-			n.mft = reinterpret_cast<uint32_t(*)[8]>(mft.data());
+			n.mft = mft = reinterpret_cast<uint32_t(*)[8]>(masks.data());
 		}
 		ports.resize(num_ports + 1);
 		sl2vl.resize(num_ports + 1);
@@ -115,7 +115,8 @@ struct Node {
 	std::vector<pib_port> ports;
 	std::vector<pib_port *> pointers;
 	std::vector<uint8_t> lft;
-	std::vector<std::array<uint32_t, 8>> mft;
+	std::vector<uint32_t> masks;
+	uint32_t (*mft)[8] = nullptr;
 	std::vector<std::vector<std::array<uint8_t, 16>>> sl2vl;
 	std::vector<pib_counts> counts;
 	std::vector<pib_cc_ca> congestion;

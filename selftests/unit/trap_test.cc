@@ -123,6 +123,40 @@ TEST_F(Trap, NoneWithoutAnSm)
 	EXPECT_TRUE(sw.n.port_state_change) << "the sweep sees this";
 }
 
+// The SM reads SwitchInfo, then the ports; one changes behind its back, and the bit that says so is cleared by the
+// SM, which has seen it for another change.
+TEST_F(Trap, ChangeDuringTheFirstSweepIsToldWhenItCanBe)
+{
+	auto ask = [&](const Mad &m) {
+		Mad out;
+
+		EXPECT_EQ(pib_sma_process(&sw.port(0), m.data(), out.data(), now, false), PIB_MAD_REPLY);
+		return out.payload();
+	};
+	auto sweep = [&](bool late) {
+		sw.port(0).lid = sw.port(0).sm_lid = 0;
+		pib_port_link_down(&sw.port(3));
+		pib_port_link_up(&sw.port(3), 5);
+		Data info = ask(get(PIB_SM_SWITCH_INFO));
+		EXPECT_TRUE(info[11] & 4);
+		if (late)
+			pib_port_link_up(&sw.port(4), 5);
+		Data port = ask(get(PIB_SM_PORT_INFO));
+		pib_put16(&port[16], 0x10);
+		pib_put16(&port[18], 1);
+		ask(set(PIB_SM_PORT_INFO, 0, port));
+		EXPECT_FALSE(ask(set(PIB_SM_SWITCH_INFO, 0, info))[11] & 4);
+	};
+
+	sweep(false);
+	EXPECT_FALSE(next(sw)) << "it has seen all there is";
+	sweep(true);
+	auto m = next(sw);
+	ASSERT_TRUE(m);
+	EXPECT_EQ(number(*m), 128);
+	EXPECT_EQ(pib_get16(details(*m)), 0x10);
+}
+
 TEST_F(Trap, CutOffInTheMeantime)
 {
 	pib_port_set_is_sm(&ca.port(1), true, now);
