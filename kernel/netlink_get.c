@@ -478,6 +478,7 @@ static int put_udp_link(struct sk_buff *skb, struct pib_ulink *ul)
 	struct nlattr *nest = nla_nest_start(skb, PIB_A_UDP_LINK);
 	struct pib_link_fsm fsm;
 	struct pib_addr peer;
+	const char *refusal;
 	char desc[65];
 	u32 heard;
 
@@ -486,6 +487,7 @@ static int put_udp_link(struct sk_buff *skb, struct pib_ulink *ul)
 	spin_lock_bh(&ul->lock);
 	fsm = ul->fsm;
 	peer = ul->peer[ul->to];
+	refusal = pib_ulink_refusal(ul);
 	spin_unlock_bh(&ul->lock);
 	memcpy(desc, fsm.peer_desc, 64);
 	desc[64] = 0;
@@ -496,7 +498,8 @@ static int put_udp_link(struct sk_buff *skb, struct pib_ulink *ul)
 	    nla_put_u32(skb, PIB_UL_LOCAL_ID, fsm.local_id) ||
 	    nla_put_u32(skb, PIB_UL_REMOTE_ID, fsm.remote_id) ||
 	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_LINK_UP) ||
-	    nla_put_u32(skb, PIB_UL_RESTARTS, fsm.restarts))
+	    nla_put_u32(skb, PIB_UL_RESTARTS, fsm.restarts) ||
+	    (refusal && nla_put_string(skb, PIB_UL_REFUSAL, refusal)))
 		return -EMSGSIZE;
 	if (fsm.peer_node_guid &&
 	    (put_u64(skb, PIB_UL_PEER_NODE_GUID, fsm.peer_node_guid, PIB_UL_PAD) ||

@@ -24,6 +24,8 @@
 
 /* A discovered link whose peer is silent is given up after this. */
 #define PIB_ULINK_EXPIRY_NS	(60 * PIB_NSEC_PER_SEC)
+/* Hellos are refused one by one: a refusal that is older than this is no longer the peer's word. */
+#define PIB_ULINK_REFUSED_NS	(10 * PIB_NSEC_PER_SEC)
 
 static struct pib_net *ulink_net(const struct pib_ulink *ul)
 {
@@ -166,7 +168,7 @@ static void ulink_rearm(struct pib_ulink *ul)
 	u64 now = ktime_get_ns(), deadline = pib_link_deadline(&ul->fsm);
 
 	lockdep_assert_held(&ul->lock);
-	if (ul->dead)
+	if (ul->dead || deadline == PIB_LINK_NEVER)
 		return;
 	mod_timer(&ul->timer, jiffies + (deadline > now ? nsecs_to_jiffies(deadline - now) : 0) + 1);
 }
@@ -186,11 +188,23 @@ static void ulink_act(struct pib_ulink *ul, u32 todo, struct outgoing *o)
 	queue_work(pib_fabric_wq, &ul->work);
 }
 
+/* Were datagrams dropped at our sockets since the last look? The peer's may be among them. */
+static void ulink_own_losses(struct pib_ulink *ul)
+{
+	u32 overruns = pib_usock_overruns(ul->up->us);
+
+	if (overruns != ul->overruns)
+		pib_link_deaf(&ul->fsm, ktime_get_ns());
+	ul->overruns = overruns;
+}
+
 static void ulink_tick(struct pib_ulink *ul, struct outgoing *o)
 {
-	u32 todo = pib_link_timer(&ul->fsm, ktime_get_ns());
+	u32 todo;
 
 	lockdep_assert_held(&ul->lock);
+	ulink_own_losses(ul);
+	todo = pib_link_timer(&ul->fsm, ktime_get_ns());
 	if (todo & PIB_LINK_DO_DOWN) {
 		/* The peer is lost: it may be reachable by its other address. */
 		if (ul->peer[!ul->to].family)
@@ -233,6 +247,17 @@ void pib_ulink_restart(struct pib_ulink *ul, bool down)
 
 /* ---- what is heard ---- */
 
+bool pib_ulink_is_peer(const struct pib_ulink *ul, const struct pib_hello *h)
+{
+	switch (ul->kind) {
+	case PIB_ULINK_TRUNK:
+		return ul->peer_guid == h->node_guid;
+	case PIB_ULINK_ACCEPTED:
+		return ul->peer_guid == h->node_guid && ul->peer_port_num == h->port_num;
+	}
+	return true;
+}
+
 /* Is a hello from @from the peer's? Learns the addresses of peers that were discovered. */
 static bool ulink_knows(struct pib_ulink *ul, const struct pib_addr *from,
 			const struct pib_hello *h)
@@ -240,6 +265,8 @@ static bool ulink_knows(struct pib_ulink *ul, const struct pib_addr *from,
 	unsigned int slot = addr_slot(from);
 
 	lockdep_assert_held(&ul->lock);
+	if (!pib_ulink_is_peer(ul, h))
+		return false;
 	if (pib_addr_equal(&ul->peer[slot], from))
 		return true;
 	if (ul->kind == PIB_ULINK_EXPLICIT)
@@ -272,7 +299,27 @@ static bool ulink_is_refused(struct pib_ulink *ul, const struct pib_hello *h, u8
 				     ul->port->p.node->desc, ul->port->p.num,
 				     pib_hello_refusal_text(h->refusal));
 	ul->refused = h->refusal;
+	ul->refused_at = ktime_get_ns();
 	return true;
+}
+
+const char *pib_ulink_refusal(const struct pib_ulink *ul)
+{
+	lockdep_assert_held(&ul->lock);
+	if (!ul->refused || ul->fsm.state == PIB_LINK_UP ||
+	    ktime_get_ns() > ul->refused_at + PIB_ULINK_REFUSED_NS)
+		return NULL;
+	return pib_hello_refusal_text(ul->refused);
+}
+
+void pib_ulink_other_key(struct pib_ulink *ul, const struct pib_addr *from,
+			 const struct pib_hello *h, u8 type)
+{
+	spin_lock_bh(&ul->lock);
+	if (!ul->dead && h->refusal == PIB_REFUSED_KEY &&
+	    pib_addr_equal(&ul->peer[addr_slot(from)], from))
+		ulink_is_refused(ul, h, type);
+	spin_unlock_bh(&ul->lock);
 }
 
 void pib_ulink_control(struct pib_ulink *ul, const struct pib_addr *from,
@@ -502,6 +549,7 @@ struct pib_ulink *pib_ulink_create(struct pib_uplink *up, struct pib_kport *port
 	}
 	spin_lock_bh(&ul->lock);
 	pib_link_init(&ul->fsm, id, new_nonce());
+	ul->fsm.passive = kind == PIB_ULINK_ACCEPTED;
 	ul->dead = false;
 	mod_timer(&ul->timer, jiffies + 1);
 	spin_unlock_bh(&ul->lock);

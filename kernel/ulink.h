@@ -69,8 +69,10 @@ struct pib_upath {
  * @lids: LIDs that the peer says are behind it (standalone)
  * @num_lids: entries in @lids
  * @born: when the peer was last heard or the link was made, ns
+ * @overruns: what the sockets had dropped when @timer last looked
  * @bounce: a session was lost since @work looked
  * @refused: enum pib_hello_refusal, as the peer has told since the link was last up
+ * @refused_at: when it last told so, ns
  * @dead: the link is being taken apart
  * @timer: the state machine's
  * @work: takes the session's state to the port
@@ -99,6 +101,8 @@ struct pib_ulink {
 	u16 lids[PIB_HELLO_LIDS];
 	u8 num_lids;
 	u64 born;
+	u64 refused_at;
+	u32 overruns;
 	bool bounce;
 	u8 refused;
 	bool dead;
@@ -127,6 +131,16 @@ void pib_ulink_free(struct list_head *dead);
 /* A control datagram came in that is for this link. Softirqs off, RCU. */
 void pib_ulink_control(struct pib_ulink *ul, const struct pib_addr *from,
 		       const struct pib_hello *h, u8 type);
+/*
+ * One that is not authentic: if it answers this link's hello by saying that the keys differ,
+ * the user is to know. Nothing else follows from it. Softirqs off, RCU.
+ */
+void pib_ulink_other_key(struct pib_ulink *ul, const struct pib_addr *from,
+			 const struct pib_hello *h, u8 type);
+/* Is @h from the port that was discovered or accepted? True, if the user named an address. Any context. */
+bool pib_ulink_is_peer(const struct pib_ulink *ul, const struct pib_hello *h);
+/* Why the peer has no port for this link, NULL if it does not say so (any more). ul->lock held. */
+const char *pib_ulink_refusal(const struct pib_ulink *ul);
 /* May @from send on this link? Counts a refusal. RCU. */
 bool pib_upath_admits(const struct pib_upath *path, const struct pib_addr *from);
 /* Start a new session: the peer sees a cable pulled and, unless @down, put back. Softirqs off. */

@@ -228,11 +228,10 @@ static bool ulink_matches(struct pib_ulink *ul, const struct pib_addr *from,
 	spin_lock_bh(&ul->lock);
 	switch (ul->kind) {
 	case PIB_ULINK_TRUNK:
-		same = trunk_hello && ul->peer_guid == h->node_guid;
+		same = trunk_hello && pib_ulink_is_peer(ul, h);
 		break;
 	case PIB_ULINK_ACCEPTED:
-		same = !trunk_hello && ul->peer_guid == h->node_guid &&
-		       ul->peer_port_num == h->port_num;
+		same = !trunk_hello && pib_ulink_is_peer(ul, h);
 		break;
 	default:
 		/* Several links may lead to one address: a session tells them apart. */
@@ -352,15 +351,17 @@ void pib_uplink_control(struct pib_usock *us, const struct pib_addr *from, const
 		pib_usock_count(us, rx_fabric, 1);
 		return;
 	}
+	ul = to_id ? xa_load(&us->pn->links, to_id) : NULL;
 	if (!hello_is_authentic(up, &h, buf)) {
 		pib_usock_count(us, rx_bad_auth, 1);
+		if (ul && ul->up == up)
+			pib_ulink_other_key(ul, from, &h, type);
 		return;
 	}
 	if (!to_id) {
 		uplink_discover(up, from, &h, type);
 		return;
 	}
-	ul = xa_load(&us->pn->links, to_id);
 	if (!ul || ul->up != up) {
 		pib_usock_count(us, rx_unknown_link, 1);
 		return;

@@ -36,10 +36,10 @@
 #define PIB_USOCK_RCVBUF	(8 << 20)
 /*
  * Queues below usually hold 1000 skbs, however large. So those that are small may take
- * up less memory.
+ * up less memory; those that are large, as much as a CPU goes round in (wire_mem.c).
  */
 #define PIB_USOCK_BULK		8192	/* bytes of payload */
-#define PIB_USOCK_SNDBUF_BULK	(4 << 20)
+#define PIB_USOCK_SNDBUF_BULK	(1 << 20)
 #define PIB_USOCK_SNDBUF	(512 << 10)
 #define PIB_USOCK_BUDGET	64	/* super-packets before QPs get their turn */
 #define PIB_USOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
@@ -58,6 +58,17 @@ bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b)
 	return a->family == AF_INET6 && ipv6_addr_equal(&a->v6, &b->v6);
 }
 
+u32 pib_usock_overruns(const struct pib_usock *us)
+{
+	u32 n = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(us->end); i++)
+		if (us->end[i].sock)
+			n += sk_drops_read(us->end[i].sock->sk);
+	return n;
+}
+
 void pib_usock_stats(const struct pib_usock *us, struct pib_ustats *out)
 {
 	u64 *sum = (u64 *)out;
@@ -71,6 +82,7 @@ void pib_usock_stats(const struct pib_usock *us, struct pib_ustats *out)
 		for (i = 0; i < PIB_USTATS; i++)
 			sum[i] += READ_ONCE(c[i]);
 	}
+	out->rx_overruns = pib_usock_overruns(us);
 }
 
 /* ---- receiving ---- */
@@ -271,6 +283,33 @@ bool pib_usock_full(const struct pib_usock *us, const struct pib_addr *to, u32 b
 	u32 max = bytes >= PIB_USOCK_BULK ? PIB_USOCK_SNDBUF_BULK : PIB_USOCK_SNDBUF;
 
 	return sock && refcount_read(&sock->sk->sk_wmem_alloc) > max;
+}
+
+/* Under rcu_read_lock(). A socket without anything in flight counts one byte. */
+static bool usock_in_flight(const struct pib_usock *us)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(us->end); i++) {
+		const struct socket *sock = READ_ONCE(us->end[i].sock);
+
+		if (sock && refcount_read(&sock->sk->sk_wmem_alloc) > 1)
+			return true;
+	}
+	return false;
+}
+
+bool pib_usocks_in_flight(struct net *net)
+{
+	const struct pib_net *pn = pib_net(net);
+	const struct pib_usock *us;
+	bool any = false;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(us, &pn->usocks, entry)
+		any |= usock_in_flight(us);
+	rcu_read_unlock();
+	return any;
 }
 
 static bool addr_is_group(const struct pib_addr *a)

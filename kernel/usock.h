@@ -52,6 +52,7 @@ struct pib_ustats {
 	u64 rx_bad_icrc;
 	u64 rx_fabric;
 	u64 rx_reasm;
+	u64 rx_overruns;
 };
 #define PIB_USTATS (sizeof(struct pib_ustats) / sizeof(u64))
 
@@ -129,6 +130,8 @@ void pib_usock_send(struct pib_usock *us, struct sk_buff *skb, const struct pib_
  * a receiver in this kernel (veth, loopback) has taken it. Any context.
  */
 bool pib_usock_full(const struct pib_usock *us, const struct pib_addr *to, u32 bytes);
+/* Does the stack hold anything at all of what was sent from this namespace? Any context. */
+bool pib_usocks_in_flight(struct net *net);
 
 /* A small datagram. Softirqs disabled. */
 void pib_usock_send_bytes(struct pib_usock *us, const void *data, u32 len,
@@ -139,6 +142,8 @@ void pib_usock_group(const struct pib_usock *us, int family, struct pib_addr *gr
 /* The netdev has come up: be in the discovery groups again. Process context. */
 void pib_usock_rejoin(struct pib_usock *us);
 
+/* How much the sockets have dropped unseen, so far. Any context. */
+u32 pib_usock_overruns(const struct pib_usock *us);
 void pib_usock_stats(const struct pib_usock *us, struct pib_ustats *out);
 
 #endif

@@ -13,6 +13,15 @@
  * since the link came up (@newer_from). Within a session numbers only rise. So old
  * datagrams, replayed or late, neither bring a link up nor take it down.
  *
+ * Silence takes a link down, but only silence that was listened to: neither the
+ * time in which this end did not run nor that in which datagrams to it were
+ * dropped at its own door says anything about the peer. Before an end gives its
+ * peer up it asks it, many times, since each question and answer may get lost.
+ *
+ * An end that was made because the other one called waits to be called again when
+ * it has lost it: if it called back, a peer that has hung up would take that for
+ * somebody new.
+ *
  *	IDLE --- anything heard ---> GREETING --- fresh ---> UP
  *	  ^------- silence, BYE --------'------------ silence, BYE ---'
  *	                             GREETING <--- peer begins anew ---'
@@ -22,6 +31,17 @@
 static u64 ms(u32 n)
 {
 	return n * PIB_NSEC_PER_MSEC;
+}
+
+/* Does it speak without having been spoken to? */
+static bool calls(const struct pib_link_fsm *f)
+{
+	return f->state != PIB_LINK_IDLE || !f->passive;
+}
+
+static u64 earlier(u64 a, u64 b)
+{
+	return a < b ? a : b;
 }
 
 static bool seq_at_least(u32 a, u32 b)
@@ -236,42 +256,74 @@ u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 
 
 /* ---- time ---- */
 
+static u64 patience(const struct pib_link_fsm *f)
+{
+	if (f->state == PIB_LINK_UP && f->peer_keepalive_ms * 4 > PIB_DEAD_MS)
+		return ms(f->peer_keepalive_ms * 4);
+	return ms(PIB_DEAD_MS);
+}
+
 static u64 dead_at(const struct pib_link_fsm *f)
 {
-	u32 wait = PIB_DEAD_MS;
+	u64 since = f->last_heard;
 
-	if (f->state == PIB_LINK_UP && f->peer_keepalive_ms * 4 > PIB_DEAD_MS)
-		wait = f->peer_keepalive_ms * 4;
-	return f->last_heard + ms(wait);
+	if (f->deaf_at > since)
+		since = earlier(f->deaf_at, since + ms(PIB_DEAF_MS));
+	return since + patience(f);
+}
+
+/* UP: when to ask whether the peer is still there. */
+static u64 missed_at(const struct pib_link_fsm *f)
+{
+	return f->last_heard + patience(f) / 2;
+}
+
+/* The timer comes late: what was sent to us meanwhile still waits to be looked at, or was lost. */
+static void forgive(struct pib_link_fsm *f, u64 now)
+{
+	u64 due = pib_link_deadline(f);
+
+	if (due && due != PIB_LINK_NEVER && now > due + ms(PIB_LATE_MS))
+		f->last_heard = earlier(f->last_heard + (now - due), now);
 }
 
 u32 pib_link_timer(struct pib_link_fsm *f, u64 now)
 {
 	u32 todo = 0;
 
+	forgive(f, now);
 	if (f->state != PIB_LINK_IDLE && now >= dead_at(f))
 		todo = go_idle(f);
-	if (now >= f->next_send)
-		todo |= send(f, f->state == PIB_LINK_UP ? PIB_DG_KEEPALIVE : PIB_DG_HELLO);
+	if (calls(f) && now >= f->next_send)
+		todo |= send(f, f->state == PIB_LINK_UP && now < missed_at(f) ? PIB_DG_KEEPALIVE :
+										PIB_DG_HELLO);
 	return todo;
+}
+
+void pib_link_deaf(struct pib_link_fsm *f, u64 now)
+{
+	f->deaf_at = now;
 }
 
 u64 pib_link_deadline(const struct pib_link_fsm *f)
 {
 	if (f->state != PIB_LINK_IDLE && dead_at(f) < f->next_send)
 		return dead_at(f);
-	return f->next_send;
+	return calls(f) ? f->next_send : PIB_LINK_NEVER;
 }
 
-static u64 send_interval(const struct pib_link_fsm *f)
+/* When to send next, if nothing happens before. */
+static u64 send_at(const struct pib_link_fsm *f, u64 now)
 {
 	switch (f->state) {
 	case PIB_LINK_IDLE:
-		return ms(PIB_HELLO_INTERVAL_MS);
+		return now + ms(PIB_HELLO_INTERVAL_MS);
 	case PIB_LINK_GREETING:
-		return ms(PIB_GREETING_MS);
+		return now + ms(PIB_GREETING_MS);
 	}
-	return ms(PIB_KEEPALIVE_MS);
+	if (now >= missed_at(f))
+		return now + ms(PIB_ASK_MS);
+	return earlier(now + ms(PIB_KEEPALIVE_MS), missed_at(f));
 }
 
 /* ---- sending ---- */
@@ -303,7 +355,7 @@ u8 pib_link_out(struct pib_link_fsm *f, struct pib_hello *h, u64 now)
 	if (type == PIB_DG_BYE)
 		go_idle(f);
 	if (!stranger)
-		f->next_send = now + send_interval(f);
+		f->next_send = send_at(f, now);
 	return type;
 }
 
@@ -334,7 +386,7 @@ u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now)
 		f->state = PIB_LINK_GREETING;
 		f->last_heard = now;
 	}
-	return todo | send(f, PIB_DG_HELLO);
+	return calls(f) ? todo | send(f, PIB_DG_HELLO) : todo;
 }
 
 u32 pib_link_bye(struct pib_link_fsm *f)

@@ -128,7 +128,7 @@ int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *bu
 const char *pib_hello_refusal_text(u8 refusal);
 
 enum pib_link_state {
-	PIB_LINK_IDLE,		/* no peer heard: hello is sent slowly */
+	PIB_LINK_IDLE,		/* no peer heard: hello is sent slowly, or not at all (@passive) */
 	PIB_LINK_GREETING,	/* peer heard, not yet confirmed both ways */
 	PIB_LINK_UP,		/* both ends know the other's current session */
 };
@@ -137,12 +137,16 @@ enum pib_link_state {
 #define PIB_GREETING_MS		100	/* GREETING */
 #define PIB_KEEPALIVE_MS	500	/* UP */
 #define PIB_DEAD_MS		2000	/* or four of the peer's keepalives, if that is longer */
+#define PIB_ASK_MS		50	/* UP, and half of that time has passed in silence */
+#define PIB_DEAF_MS		20000	/* for so long own losses are what silence comes from */
+#define PIB_LATE_MS		200	/* a timer that comes later than this has slept */
 #define PIB_REPLY_MS		10	/* between two answers that change nothing */
 
 /**
  * struct pib_link_fsm - one end of a link over UDP
  * @state: enum pib_link_state
  * @plugged: the link is up for ports: env was told UP and not DOWN since
+ * @passive: does not call its peer: it was made when that one called
  * @local_down: this end's port is disabled
  * @peer_down: the other end's port is
  * @out_type: what pib_link_out() sends next; PIB_DG_DATA: whatever suits the state
@@ -170,6 +174,7 @@ enum pib_link_state {
  * @peer_caps: see struct pib_hello
  * @peer_desc: see struct pib_hello
  * @last_heard: ns; the peer's last datagram that was of the current session
+ * @deaf_at: ns; see pib_link_deaf()
  * @next_send: ns; 0: at once
  * @next_reply: ns; see PIB_REPLY_MS
  * @restarts: sessions lost
@@ -177,6 +182,7 @@ enum pib_link_state {
 struct pib_link_fsm {
 	u8 state;
 	bool plugged;
+	bool passive;
 	u8 local_down;
 	u8 peer_down;
 	u8 out_type;
@@ -204,6 +210,7 @@ struct pib_link_fsm {
 	u32 peer_caps;
 	char peer_desc[64];
 	u64 last_heard;
+	u64 deaf_at;
 	u64 next_send;
 	u64 next_reply;
 	u32 restarts;
@@ -217,7 +224,7 @@ enum pib_link_do {
 	PIB_LINK_DO_REJECT = 1 << 3,	/* datagram does not fit: count it */
 };
 
-/* @nonce: random, not 0, never used before by this end. */
+/* @nonce: random, not 0, never used before by this end. Not passive. */
 void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce);
 
 /*
@@ -230,9 +237,16 @@ u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 
 /* UP: is it made by the peer in the present sessions, and later than all that were heard? */
 bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h);
 
+/*
+ * Until @now datagrams to this end were dropped before it has seen them, because it
+ * takes them in too slowly: the peer's may be among them.
+ */
+void pib_link_deaf(struct pib_link_fsm *f, u64 now);
+
 /* Time passed. */
 u32 pib_link_timer(struct pib_link_fsm *f, u64 now);
-/* When pib_link_timer() wants to be called, ns; there is always such a time, 0: at once. */
+/* When pib_link_timer() wants to be called, ns; 0: at once. */
+#define PIB_LINK_NEVER	(~0ULL)
 u64 pib_link_deadline(const struct pib_link_fsm *f);
 
 /*

@@ -28,6 +28,8 @@ struct Network {
 struct Peer {
 	pib_link_fsm fsm{};
 	bool alive = true;
+	bool asleep = false;	// does not run: its timers are late, what comes is lost
+	bool deaf = false;	// its socket drops what comes, and it knows
 	bool up = false;	// as env has been told
 	int ups = 0, downs = 0;
 	int sent = 0;
@@ -72,8 +74,11 @@ public:
 	}
 	void restart(int i)
 	{
+		bool passive = end[i].fsm.passive;
+
 		tell(i, end[i].up ? PIB_LINK_DO_DOWN : 0);
 		pib_link_init(&end[i].fsm, 10 + i, nonce());
+		end[i].fsm.passive = passive;
 		end[i].alive = true;
 	}
 	void reset(int i, bool down)
@@ -160,12 +165,16 @@ private:
 			auto [to, bytes] = wire.begin()->second;
 
 			wire.erase(wire.begin());
-			if (end[to].alive)
+			if (end[to].alive && !end[to].asleep && !end[to].deaf)
 				inject(to, bytes);
 		}
 	}
 	void timer(int i)
 	{
+		if (end[i].asleep)
+			return;
+		if (end[i].deaf)
+			pib_link_deaf(&end[i].fsm, now);
 		if (end[i].alive && pib_link_deadline(&end[i].fsm) <= now)
 			act(i, pib_link_timer(&end[i].fsm, now));
 	}
@@ -236,6 +245,71 @@ TEST(Link, DeadPeerIsNoticedInTime)
 	p.run((PIB_KEEPALIVE_MS + 100) * kMs);
 	EXPECT_FALSE(p.end[0].up);
 	EXPECT_EQ(p.end[0].fsm.restarts, 1u);
+}
+
+TEST(Link, LossesDoNotTakeItDown)
+{
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		Pair p(seed);
+
+		ASSERT_TRUE(p.join(1000 * kMs));
+		p.net.loss = 0.4;
+		p.run(600000 * kMs);
+		EXPECT_EQ(p.end[0].downs + p.end[1].downs, 0);
+		EXPECT_LE(p.end[0].sent + p.end[1].sent, 4000) << "questions only when in doubt";
+	}
+}
+
+// The peer's keepalives of that time may be lost; it has not been silent for all that.
+TEST(Link, TimeAsleepIsNoSilence)
+{
+	Pair p;
+
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.run(1000 * kMs);
+	p.end[0].asleep = true;
+	p.run(1900 * kMs);	// not longer, or the other end is right to give up
+	p.end[0].asleep = false;
+	p.run(10000 * kMs);
+	EXPECT_EQ(p.end[0].downs + p.end[1].downs, 0);
+
+	for (auto &end : p.end)
+		end.asleep = true;
+	p.run(30000 * kMs);
+	for (auto &end : p.end)
+		end.asleep = false;
+	p.run(10000 * kMs);
+	EXPECT_EQ(p.end[0].downs + p.end[1].downs, 0);
+}
+
+TEST(Link, SleepersNoticeDeathToo)
+{
+	Pair p;
+
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.end[1].alive = false;
+	p.end[0].asleep = true;
+	p.run(30000 * kMs);
+	p.end[0].asleep = false;
+	p.run(PIB_DEAD_MS * kMs + 100 * kMs);
+	EXPECT_FALSE(p.end[0].up);
+}
+
+TEST(Link, WhatIsDroppedHereIsNoSilence)
+{
+	Pair p;
+
+	ASSERT_TRUE(p.join(1000 * kMs));
+	for (int i = 0; i < 10; i++) {
+		p.end[0].deaf = true;
+		p.run((PIB_DEAF_MS - 2000) * kMs);
+		p.end[0].deaf = false;
+		p.run(1000 * kMs);
+	}
+	EXPECT_EQ(p.end[0].downs + p.end[1].downs, 0);
+	p.end[0].deaf = true;
+	p.run((PIB_DEAF_MS + PIB_DEAD_MS + 100) * kMs);
+	EXPECT_FALSE(p.end[0].up) << "but not for ever";
 }
 
 TEST(Link, RestartIsACablePulledAndPutBack)
@@ -425,6 +499,24 @@ TEST(Link, OwnEchoAndDiscoveryAreIgnored)
 	EXPECT_EQ(p.inject(0, discovery), 0u);
 }
 
+TEST(Link, WhoWasCalledDoesNotCall)
+{
+	Pair p;
+
+	p.end[1].fsm.passive = true;
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.bye(0);
+	p.run(1000 * kMs);
+	EXPECT_FALSE(p.end[1].up);
+	int before = p.end[1].sent;
+	p.run(5000 * kMs);
+	p.reset(1, false);
+	EXPECT_EQ(pib_link_deadline(&p.end[1].fsm), PIB_LINK_NEVER);
+	EXPECT_EQ(p.end[1].sent, before);
+	p.restart(0);
+	EXPECT_TRUE(p.join(1000 * kMs));
+}
+
 TEST(Link, LongKeepaliveOfThePeerIsRespected)
 {
 	pib_link_fsm f;
@@ -437,8 +529,11 @@ TEST(Link, LongKeepaliveOfThePeerIsRespected)
 	h.link_id = 2, h.nonce = 7, h.peer_nonce = 99, h.ack = 1, h.seq = 1;
 	h.keepalive_ms = 5000;
 	EXPECT_TRUE(pib_link_rx(&f, &h, PIB_DG_HELLO_ACK, 0) & PIB_LINK_DO_UP);
-	pib_link_timer(&f, 19000 * kMs);
-	EXPECT_EQ(f.state, PIB_LINK_UP);
+	for (uint64_t now = 0; now < 20000 * kMs; now += 100 * kMs) {
+		if (pib_link_timer(&f, now) & PIB_LINK_DO_SEND)
+			pib_link_out(&f, &h, now);
+		EXPECT_EQ(f.state, PIB_LINK_UP);
+	}
 	EXPECT_TRUE(pib_link_timer(&f, 20000 * kMs) & PIB_LINK_DO_DOWN);
 }
 
@@ -448,6 +543,7 @@ void storm(uint64_t seed)
 {
 	Pair p(seed);
 
+	p.end[1].fsm.passive = seed & 1;
 	p.net = {.loss = (seed % 5) * 0.1, .dup = (seed % 3) * 0.2,
 		 .delay = (seed % 7) * 100 * kMs, .cut = {false, false}};
 	for (int i = 0; i < 60; i++) {

@@ -91,10 +91,14 @@ public:
 
 	void check_all()
 	{
-		for (int i = 0; i <= sw.n.num_ports; i++)
+		for (int i = 0; i <= sw.n.num_ports; i++) {
 			check_port(sw.port(i));
-		for (int i = 1; i <= ca.n.num_ports; i++)
+			check_lanes(sw.port(i));
+		}
+		for (int i = 1; i <= ca.n.num_ports; i++) {
 			check_port(ca.port(i));
+			check_lanes(ca.port(i));
+		}
 	}
 
 private:
@@ -248,6 +252,10 @@ private:
 		CHECK(p.guids[0] == p.guid);
 		CHECK(p.link_down_default == PIB_PHYS_SLEEP ||
 		      p.link_down_default == PIB_PHYS_POLLING);
+	}
+
+	static void check_lanes(const pib_port &p)
+	{
 		for (int sl = 0; sl < 16; sl++) {
 			uint8_t vl = pib_port_vl(&p, 0, sl);
 			CHECK(vl < PIB_VLS || vl == 0xF);

@@ -136,9 +136,14 @@ TEST(ReqComp, TimeoutAndRetryCount)
 	EXPECT_EQ(pib_req_deadline(&q.n.req), q.now + kTimeout);
 	EXPECT_EQ(str(q.after(kTimeout - 1)), "");
 	EXPECT_EQ(str(q.after(1)), "WRITE@1000+1");
-	EXPECT_EQ(str(q.after(kTimeout)), "WRITE@1000+1");
-	EXPECT_EQ(str(q.after(kTimeout)), "WRITE@1000+1");
-	EXPECT_EQ(str(q.after(kTimeout)), "");
+	// In vain: twice as long, up to the four times that 9.7.6.1.3 allows.
+	EXPECT_EQ(str(q.after(2 * kTimeout - 1)), "");
+	EXPECT_EQ(str(q.after(1)), "WRITE@1000+1");
+	EXPECT_EQ(str(q.after(4 * kTimeout - 1)), "");
+	EXPECT_EQ(str(q.after(1)), "WRITE@1000+1");
+	EXPECT_EQ(str(q.after(4 * kTimeout - 1)), "");
+	EXPECT_EQ(q.done(), "");
+	EXPECT_EQ(str(q.after(1)), "");
 	EXPECT_EQ(q.done(), "1:12");
 	EXPECT_EQ(q.n.req.stats.timeouts, 4u);
 }
@@ -157,7 +162,7 @@ TEST(ReqComp, ModifyingDoesNotRenewTheRetryCount)
 	EXPECT_EQ(str(q.after(kTimeout)), "WRITE@1000+1");
 	c.req.timeout++;
 	pib_req_reconfig(&q.n.req, &c.req);
-	EXPECT_EQ(str(q.after(kTimeout)), "");
+	EXPECT_EQ(str(q.after(2 * kTimeout)), "");
 	EXPECT_EQ(q.done(), "1:12");
 
 	Qp again(c);
@@ -167,7 +172,7 @@ TEST(ReqComp, ModifyingDoesNotRenewTheRetryCount)
 	again.after(2 * kTimeout);
 	c.req.retry_cnt = 2;
 	pib_req_reconfig(&again.n.req, &c.req);
-	EXPECT_EQ(str(again.after(2 * kTimeout)), "WRITE@1000+1");
+	EXPECT_EQ(str(again.after(4 * kTimeout)), "WRITE@1000+1");
 }
 
 TEST(ReqComp, ProgressRenewsTheRetryCount)
@@ -421,7 +426,7 @@ TEST(ReqComp, NakAfterALostReadResponse)
 	// The responder has gone to ERR: the READ will not be answered, but another try is due.
 	EXPECT_EQ(str(q.gets(ack(kPsn + 1, kNak | 2))), "READ@1000+1 WRITE@1001+1");
 	for (int i = 0; i < 8; i++)
-		q.after(kTimeout);
+		q.after(4 * kTimeout);
 	EXPECT_EQ(q.done(), "1:12 2:5");
 }
 
@@ -456,7 +461,7 @@ TEST(ReqComp, WindowOpensAndCloses)
 	EXPECT_EQ(q.n.req.cwnd, 64u);		// a loss halves it
 	q.gets(ack(psn + 1, kNak));
 	EXPECT_EQ(q.n.req.cwnd, 64u);		// once for what was in flight
-	q.after(kTimeout);
+	q.after(4 * kTimeout);
 	EXPECT_EQ(q.n.req.cwnd, 2u);
 }
 

@@ -140,6 +140,7 @@ enum pib_ul_attr {
 	PIB_UL_PEER_DESC,	/* string */
 	PIB_UL_LAST_HEARD_MS,	/* u32 */
 	PIB_UL_RESTARTS,	/* u32, sessions lost since the link was made */
+	PIB_UL_REFUSAL,		/* string, why the peer has no port for this link, as it keeps saying */
 	__PIB_UL_MAX
 };
 #define PIB_UL_MAX (__PIB_UL_MAX - 1)
@@ -210,6 +211,7 @@ enum pib_us_attr {
 	PIB_US_RX_BAD_ICRC,
 	PIB_US_RX_FABRIC,
 	PIB_US_RX_REASM,
+	PIB_US_RX_OVERRUNS,
 	__PIB_US_MAX
 };
 #define PIB_US_MAX (__PIB_US_MAX - 1)

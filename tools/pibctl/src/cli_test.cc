@@ -194,6 +194,19 @@ TEST_F(Cli, NothingUnsaidLeavesNoEmptyLine) {
   EXPECT_EQ(printed, "link a/1 udp e peer ? up no\n");
 }
 
+TEST_F(Cli, TellsWhyAPeerRefusesALink) {
+  const Bytes end = fake::nest(PIB_A_LINK_A, {fake::text(PIB_END_NODE, "a"),
+                                              fake::u32(PIB_END_PORT, 1)});
+  const Bytes link = fake::join({end, fake::nest(PIB_A_UDP_LINK, {fake::text(PIB_UL_NETDEV, "e"),
+                                                                  fake::text(PIB_UL_REFUSAL, "no room")})});
+  kernel.answer({link});
+  EXPECT_EQ(pibctl({"show", "peers"}), 0);
+  EXPECT_EQ(printed, "peer ? netdev e link a/1 up no refusal \"no room\"\n");
+  kernel.answer({link});
+  EXPECT_EQ(pibctl({"-j", "show", "peers"}), 0);
+  EXPECT_EQ(Json::parse(printed).at("peers").at(0).at("refusal"), "no room");
+}
+
 TEST_F(Cli, ShowsAsJson) {
   kernel.answer({fake::hca_answer()});
   kernel.answer({fake::switch_answer()});

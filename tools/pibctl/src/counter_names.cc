@@ -44,6 +44,7 @@ constexpr CounterName kUplink[] = {
     {PIB_US_RX_BAD_ICRC, "rx_bad_icrc"},
     {PIB_US_RX_FABRIC, "rx_other_fabric"},
     {PIB_US_RX_REASM, "rx_reassembly"},
+    {PIB_US_RX_OVERRUNS, "rx_overruns"},
 };
 
 }  // namespace

@@ -95,6 +95,7 @@ TEST(DaemonClient, ReadsLinksAndPeers) {
   udp.udp->peer_description = "host1 pib0";
   udp.udp->last_heard_ms = 12;
   udp.udp->restarts = 2;
+  udp.udp->refusal = "every port is taken";
   udp.udp->local_id = 5;
   udp.udp->remote_id = 6;
   Link cable;

@@ -151,6 +151,7 @@ std::optional<UdpLink> decode_udp_link(const std::optional<Attributes>& attribut
   link.peer_description = attributes->text(PIB_UL_PEER_DESC);
   link.last_heard_ms = attributes->number<std::uint32_t>(PIB_UL_LAST_HEARD_MS);
   link.restarts = attributes->number<std::uint32_t>(PIB_UL_RESTARTS);
+  link.refusal = attributes->text(PIB_UL_REFUSAL);
   return link;
 }
 

@@ -54,7 +54,7 @@ TEST(Encode, AddHcaWithEverything) {
 }
 
 TEST(Encode, AddSwitch) {
-  const Request request = encode_add_switch({"sw0", 36, 0x0250c2fffe000001});
+  const Request request = encode_add_switch({"sw0", 36, 0x0250c2fffe000001, {}});
   EXPECT_EQ(command_of(request), PIB_CMD_SWITCH_NEW);
   EXPECT_EQ(attributes_of(request),
             join({fake::text(PIB_A_SWITCH_NAME, "sw0"), fake::u32(PIB_A_NUM_PORTS, 36),

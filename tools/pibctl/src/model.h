@@ -92,6 +92,8 @@ struct UdpLink {
   std::optional<std::string> peer_description;
   std::optional<std::uint32_t> last_heard_ms;
   std::optional<std::uint32_t> restarts;
+  /// Why the peer has no port for this link.
+  std::optional<std::string> refusal;
 };
 
 /// What has become of the packets to one end of a bad cable.

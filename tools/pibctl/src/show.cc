@@ -181,6 +181,7 @@ std::string link_heading(const Link& link) {
 
 void show_session(Output& out, const UdpLink& udp) {
   out.field("up", udp.up);
+  show_text(out, "refusal", udp.refusal);
   out.line_break();
   show_guid(out, "peer_node_guid", udp.peer_node_guid);
   show_number(out, "peer_port", udp.peer_port);

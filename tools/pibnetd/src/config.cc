@@ -219,9 +219,7 @@ std::string machine_id() {
 std::uint64_t make_guid(const Config& config, const SwitchConfig& node) {
   std::string text = "pibnetd " + machine_id() + " " + node.name;
   for (const Address& listen : config.listen) text += " " + format_address(listen);
-  Sha256 hash;
-  hash.update({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-  const Digest digest = hash.finish();
+  const Digest digest = sha256({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   return (pib_get64(digest.data()) & 0x00FFFFFFFFFFFFFF) | 0x0200000000000000;
 }
 

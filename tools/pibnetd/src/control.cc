@@ -116,6 +116,7 @@ pibctl::UdpLink udp_model(const Link& link, std::uint64_t now) {
   model.restarts = f.restarts;
   if (f.last_heard)
     model.last_heard_ms = static_cast<std::uint32_t>((now - f.last_heard) / PIB_NSEC_PER_MSEC);
+  if (const char* refusal = link.refusal(now)) model.refusal = refusal;
   if (!link.established()) return model;
   model.peer_node_guid = f.peer_node_guid;
   model.peer_port = f.peer_port_num;

@@ -10,8 +10,8 @@
 
 namespace pibnetd {
 
-Core::Core(Wire& wire, Log& log, std::function<std::uint64_t()> random)
-    : log_(log), random_(std::move(random)), wire_(wire), forwarder_(wire, stats_) {}
+Core::Core(Wire& wire, Stats& stats, Log& log, std::function<std::uint64_t()> random)
+    : log_(log), random_(std::move(random)), wire_(wire), stats_(stats), forwarder_(wire, stats_) {}
 
 // ---- what datagrams hold ----
 
@@ -157,6 +157,7 @@ void Core::timers(std::uint64_t now) {
   std::vector<Link*> dead;
   for (auto& [id, link] : links_) {
     if (pib_link_deadline(&link->fsm) <= now) {
+      if (deaf_at_) pib_link_deaf(&link->fsm, deaf_at_);
       const std::uint32_t todo = pib_link_timer(&link->fsm, now);
       if (todo) act(*link, todo, now);
     }

@@ -28,8 +28,8 @@ struct Reservation {
 
 class Core {
  public:
-  /// random gives 64 bits that nobody can guess.
-  Core(Wire& wire, Log& log, std::function<std::uint64_t()> random);
+  /// random gives 64 bits that nobody can guess. What is counted goes to stats, as it does from wire.
+  Core(Wire& wire, Stats& stats, Log& log, std::function<std::uint64_t()> random);
 
   /// Makes switches and cables as the configuration says; what is unchanged stays as it is.
   /// A refusal changes nothing.
@@ -41,13 +41,15 @@ class Core {
   void receive(const Arrival& arrival, std::uint64_t now);
   void flush(std::uint64_t now);
   void timers(std::uint64_t now);
+  /// Datagrams were dropped unseen, or still wait, because the daemon is slower than they come:
+  /// what peers seem not to have said may be among them.
+  void deaf(std::uint64_t now) { deaf_at_ = now; }
   /// When timers() wants to be called, ns.
   std::uint64_t deadline() const { return std::min(deadline_, forwarder_.lanes_due()); }
 
   // What the control socket shows and changes.
   const std::vector<std::unique_ptr<Switch>>& switches() const { return switches_; }
   const Stats& stats() const { return stats_; }
-  Stats& stats() { return stats_; }
   Switch* find_switch(std::string_view name);
   Result<Port*> find_port(const pibctl::End& end);
   /// The user pulls the cable out of the port, or puts it back.
@@ -90,6 +92,10 @@ class Core {
   bool knows(Link& link, const Path& path, const pib_hello& h);
   void link_control(Link& link, const Path& path, const pib_hello& h, std::uint8_t type,
                     std::uint64_t now);
+  void unauthentic(Link& link, const Path& path, const pib_hello& h, std::uint8_t type,
+                   std::uint64_t now);
+  bool refused(Link& link, const Path& path, const pib_hello& h, std::uint8_t type,
+               std::uint64_t now);
   void act(Link& link, std::uint32_t todo, std::uint64_t now);
   void say(Link& link, std::uint64_t now);
   void send_bytes(const Path& path, std::span<const std::uint8_t> bytes);
@@ -117,8 +123,8 @@ class Core {
 
   Log& log_;
   std::function<std::uint64_t()> random_;
-  Stats stats_;
   Wire& wire_;
+  Stats& stats_;
   Forwarder forwarder_;
   std::vector<std::unique_ptr<Switch>> switches_;
   std::vector<CableConfig> cables_;
@@ -126,6 +132,7 @@ class Core {
   std::unordered_map<std::uint32_t, std::unique_ptr<Link>> links_;
   std::vector<Reservation> reservations_;
   std::uint64_t deadline_ = 0;
+  std::uint64_t deaf_at_ = 0;
   /// Answers to strangers that may still be sent in this second.
   std::uint64_t answers_from_ = 0;
   unsigned answers_ = 0;

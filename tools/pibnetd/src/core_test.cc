@@ -271,6 +271,19 @@ TEST_F(Fabric, ALostPeerRaisesTrap128) {
   EXPECT_EQ(pib_get16(mad + PIB_MAD_DATA + 4), 128);
 }
 
+TEST_F(Fabric, WhoHasGoneIsNotCalled) {
+  start();
+  join();
+  w.peers = {};
+  w.run(3000);
+  const auto said = w.count(PIB_US_TX_DATAGRAMS);
+  w.run(3000);
+  EXPECT_EQ(w.count(PIB_US_TX_DATAGRAMS), said);
+  w.peers = {&a, &b};
+  w.run(1000);
+  EXPECT_TRUE(w.port_of(a) && w.port_of(b));
+}
+
 TEST_F(Fabric, ARestartedPeerGetsItsPortBackAfterADown) {
   start();
   join();
@@ -512,6 +525,66 @@ TEST_F(Fabric, ConfiguredLinksCallTheirPeer) {
   w.run(1000);
   ASSERT_TRUE(w.port_of(a));
   EXPECT_EQ(w.port_of(a)->p.num, 3);
+}
+
+/// What a peer without a port for it answers to the last hello that the daemon has sent.
+Bytes refusal_of(const Net& net, std::uint8_t why) {
+  pib_hello h;
+  std::uint32_t to = 0;
+  std::uint8_t type = 0;
+  const Bytes& hello = net.sent.back().bytes;
+  EXPECT_EQ(pib_hello_parse(&h, &type, &to, hello.data(), hello.size()), 0);
+  pib_hello answer{};
+  answer.fabric = h.fabric;
+  answer.role = PIB_ROLE_SWITCH;
+  answer.mtu_cap = 5;
+  answer.nonce = 7;
+  answer.peer_nonce = h.nonce;
+  answer.refusal = why;
+  Bytes bytes(PIB_HELLO_WIRE_LEN);
+  pib_hello_build(&answer, PIB_DG_BYE, h.link_id, bytes.data());
+  return bytes;
+}
+
+TEST_F(Fabric, WhyThePeerHasNoPortIsKnownWhileItSaysSo) {
+  start(R"({"switches": [{"name": "sw0", "ports": 4}], "cables": [["sw0/3", "udp:10.0.0.1"]]})");
+  w.core.timers(w.now);
+  const Link& link = *w.node().port(3).link;
+  EXPECT_EQ(link.refusal(w.now), nullptr);
+  const Bytes refusal = refusal_of(w.net, PIB_REFUSED_FULL);
+  w.deliver(b.at, refusal);
+  EXPECT_EQ(link.refusal(w.now), nullptr) << "not from there";
+  w.deliver(a.at, refusal);
+  EXPECT_STREQ(link.refusal(w.now), "every port is taken");
+  w.run(11000);
+  EXPECT_EQ(link.refusal(w.now), nullptr);
+}
+
+TEST_F(Fabric, ThatTheKeysDifferIsKnownThoughItCannotBeProved) {
+  const std::string file = ::testing::TempDir() + "pibnetd_refused_key";
+  std::ofstream(file) << std::string(32, 'k');
+  start(R"({"switches": [{"name": "sw0", "ports": 4, "key_file": ")" + file +
+        R"("}], "cables": [["sw0/3", "udp:10.0.0.1"]]})");
+  w.core.timers(w.now);
+  const Link& link = *w.node().port(3).link;
+  w.deliver(a.at, refusal_of(w.net, PIB_REFUSED_FULL));
+  EXPECT_EQ(link.refusal(w.now), nullptr);
+  w.deliver(a.at, refusal_of(w.net, PIB_REFUSED_KEY));
+  EXPECT_STREQ(link.refusal(w.now), "the fabric's key is another one");
+  EXPECT_EQ(w.count(PIB_US_RX_BAD_AUTH), 2u);
+}
+
+TEST_F(Fabric, WhoHearsBadlyDoesNotCallPeersDead) {
+  start();
+  join();
+  w.peers.clear();
+  for (int i = 0; i < 1000; i++) {
+    w.core.deaf(w.now);
+    w.run(10);
+  }
+  EXPECT_TRUE(w.port_of(a) && w.port_of(b));
+  w.run(PIB_DEAD_MS + 500);
+  EXPECT_FALSE(w.port_of(a) || w.port_of(b));
 }
 
 TEST_F(Fabric, ATopologyFileSaysWhereHostsAre) {

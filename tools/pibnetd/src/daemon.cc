@@ -16,13 +16,18 @@
 #include "clock.h"
 #include "notify.h"
 #include "pibctl/src/key_file.h"
+#include "privileges.h"
 #include "state.h"
 
 namespace pibnetd {
 namespace {
 
-/// Batches that one socket may fill before the others, and time, get their turn.
+/// Batches that datagrams may fill before everything else gets its turn.
 constexpr int kRounds = 4;
+/// How often the sockets are asked what they have dropped.
+constexpr std::uint64_t kLossesNs = 20 * PIB_NSEC_PER_MSEC;
+/// Who did not empty the sockets for so long cannot tell silence from his own slowness.
+constexpr std::uint64_t kBehindNs = 250 * PIB_NSEC_PER_MSEC;
 /// What is due sooner is worth a timer of its own.
 constexpr std::uint64_t kAlarmNs = 2 * PIB_NSEC_PER_MSEC;
 
@@ -82,8 +87,8 @@ Daemon::Daemon(const Options& options, Log& log)
     : options_(options),
       log_(log),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      udp_(core_.stats()),
-      core_(udp_, log, random64),
+      udp_(stats_),
+      core_(udp_, stats_, log, random64),
       server_(epoll_.get()) {
   hooks_.reload = [this] { return reload(); };
   hooks_.listen = [this] { return config_.listen; };
@@ -112,6 +117,8 @@ Status Daemon::start() {
       log_.warning("state not read", {{"error", had.error().text}});
   }
   if (auto applied = apply(std::move(*config)); !applied) return applied;
+  // The sockets have their buffers.
+  drop_capabilities();
   watchdog_ = watchdog_interval();
   notify_manager("READY=1");
   log_.info("ready", {{"version", std::string(PIBNETD_VERSION)}});
@@ -141,7 +148,8 @@ Status Daemon::listen_anew(const std::vector<Address>& addresses) {
   });
   for (const Listening& l : opened) {
     watch(epoll_.get(), udp_.descriptor(l.socket));
-    log_.info("listening", {{"address", format_address(l.address)}});
+    log_.info("listening", {{"address", format_address(l.address)},
+                            {"receive_buffer", udp_.receive_buffer(l.socket)}});
   }
   listening_.insert(listening_.end(), opened.begin(), opened.end());
   return success();
@@ -191,14 +199,24 @@ void Daemon::signals() {
   }
 }
 
-void Daemon::datagrams(unsigned socket) {
+void Daemon::datagrams() {
   for (int round = 0; round < kRounds; round++) {
     const std::uint64_t now = clock_ns();
     const std::size_t n =
-        udp_.receive(socket, [&](const Arrival& arrival) { core_.receive(arrival, now); });
+        udp_.receive([&](const Arrival& arrival) { core_.receive(arrival, now); });
     core_.flush(now);
-    if (!n) return;
+    if (n) continue;
+    caught_up_ = now;
+    return;
   }
+}
+
+/// What was dropped, or waits for long already, may be what peers seem not to say.
+void Daemon::own_losses(std::uint64_t now) {
+  if (now > caught_up_ + kBehindNs) core_.deaf(now);
+  if (now < losses_due_) return;
+  losses_due_ = now + kLossesNs;
+  if (udp_.overruns()) core_.deaf(now);
 }
 
 void Daemon::event(int fd, std::uint32_t events) {
@@ -213,7 +231,7 @@ void Daemon::event(int fd, std::uint32_t events) {
   }
   for (const Listening& l : listening_) {
     if (udp_.descriptor(l.socket) != fd) continue;
-    datagrams(l.socket);
+    udp_.readable(l.socket);
     return;
   }
   server_.handle(fd, events, [this](std::string_view line) {
@@ -232,7 +250,7 @@ void Daemon::save_state() {
 int Daemon::wait_ms(std::uint64_t now) {
   std::uint64_t due = core_.deadline();
   if (watchdog_) due = std::min(due, watchdog_due_);
-  if (due <= now) return 0;
+  if (due <= now || udp_.waiting()) return 0;
   if (due - now < kAlarmNs) {
     itimerspec at{};
     at.it_value.tv_sec = static_cast<time_t>(due / PIB_NSEC_PER_SEC);
@@ -250,7 +268,9 @@ Status Daemon::run() {
     if (n < 0 && errno != EINTR) return system_error("wait for events");
     for (int i = 0; i < n; i++)
       event(events[static_cast<std::size_t>(i)].data.fd, events[static_cast<std::size_t>(i)].events);
+    datagrams();
     const std::uint64_t now = clock_ns();
+    own_losses(now);
     if (now >= core_.deadline()) core_.timers(now);
     if (watchdog_ && now >= watchdog_due_) {
       notify_manager("WATCHDOG=1");

@@ -38,7 +38,8 @@ class Daemon {
   Status reload();
   void reload_and_tell();
   void signals();
-  void datagrams(unsigned socket);
+  void datagrams();
+  void own_losses(std::uint64_t now);
   void event(int fd, std::uint32_t events);
   void save_state();
   int wait_ms(std::uint64_t now);
@@ -49,6 +50,7 @@ class Daemon {
   Fd signals_;
   /// Goes off when something is due before a wait in milliseconds would end.
   Fd alarm_;
+  Stats stats_;
   Udp udp_;
   Core core_;
   Server server_;
@@ -60,6 +62,10 @@ class Daemon {
   };
   std::vector<Listening> listening_;
   std::vector<Reservation> saved_;
+  /// When the sockets' losses are to be looked at.
+  std::uint64_t losses_due_ = 0;
+  /// When no socket had more than was taken out of it.
+  std::uint64_t caught_up_ = 0;
   std::uint64_t watchdog_ = 0;
   std::uint64_t watchdog_due_ = 0;
   bool running_ = true;

@@ -182,7 +182,7 @@ Bytes Peer::data(const Bytes& packet) const {
 
 // ---- the world ----
 
-World::World() : core(net, log, [this] { return seed = seed * 6364136223846793005 + 1442695040888963407; }) {}
+World::World() : core(net, stats, log, [this] { return seed = seed * 6364136223846793005 + 1442695040888963407; }) {}
 
 Status World::configure(const std::string& json) {
   auto config = parse_config(json);

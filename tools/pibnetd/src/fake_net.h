@@ -120,6 +120,7 @@ struct World {
   Log log{logged, LogFormat::text, LogLevel::debug};
   std::uint64_t seed = 1;
   std::uint64_t now = PIB_NSEC_PER_SEC;
+  Stats stats;
   Core core;
   std::vector<Peer*> peers;
 };

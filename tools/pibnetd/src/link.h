@@ -21,6 +21,8 @@ enum class LinkKind {
 };
 
 constexpr std::size_t kLrh = 8;
+/// Hellos are refused one by one: a refusal that is older is no longer the peer's word.
+constexpr std::uint64_t kRefusedNs = 10 * PIB_NSEC_PER_SEC;
 
 /// A packet on its way out: headers that are this link's own, then bytes that lie elsewhere.
 struct OutPacket {
@@ -52,11 +54,20 @@ struct Link {
   std::uint16_t frame = 0;
   Frames frames;
   std::vector<OutPacket> queue;
-  /// The peer has told why it takes no link, see enum pib_hello_refusal.
+  /// The peer has told why it takes no link, see enum pib_hello_refusal, and when it last did.
   std::uint8_t refused = 0;
+  std::uint64_t refused_at = 0;
 
   std::uint32_t id() const { return fsm.local_id; }
   bool established() const { return fsm.state == PIB_LINK_UP; }
+  /// Accepted links: is the hello from whom it was accepted from?
+  bool is_peer(const pib_hello& h) const {
+    return peer_guid == h.node_guid && peer_port == h.port_num;
+  }
+  /// Why the peer has no port for this link; nullptr: it does not say so (any more).
+  const char* refusal(std::uint64_t now) const {
+    return refused && now <= refused_at + kRefusedNs ? pib_hello_refusal_text(refused) : nullptr;
+  }
 };
 
 }  // namespace pibnetd

@@ -34,11 +34,7 @@ std::string hex(const Digest& digest) {
 }
 
 TEST(Sha256, VectorsOfFips180) {
-  const auto hash = [](const Bytes& data) {
-    Sha256 sum;
-    sum.update(data);
-    return hex(sum.finish());
-  };
+  const auto hash = [](const Bytes& data) { return hex(sha256(data)); };
   EXPECT_EQ(hash({}), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(hash(bytes_of("abc")),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -234,7 +230,8 @@ class UdpTest : public ::testing::Test {
     for (int i = 0; i < 100 && came.size() < expected; i++) {
       pollfd wait = {udp.descriptor(socket), POLLIN, 0};
       ::poll(&wait, 1, 100);
-      supers += udp.receive(socket, [&](const Arrival& arrival) {
+      if (wait.revents) udp.readable(socket);
+      supers += udp.receive([&](const Arrival& arrival) {
         from = arrival.path.remote;
         to = arrival.path.local;
         for (auto rest = arrival.bytes; !rest.empty();) {
@@ -272,6 +269,32 @@ TEST_F(UdpTest, SuperPacketsComeWhole) {
   EXPECT_EQ(from, udp.local(a));
   EXPECT_EQ(to.bytes, loopback().bytes);
   EXPECT_EQ(stats.counts[PIB_US_TX_ERRORS], 0u);
+}
+
+/// As many as the kernel keeps in a receive buffer of the usual size would not be left.
+TEST_F(UdpTest, SocketsAreEmptiedWhileOthersAreSentTo) {
+  const Bytes large(60000);
+  const iovec part = {const_cast<std::uint8_t*>(large.data()), large.size()};
+  udp.readable(b);
+  for (int i = 0; i < 100; i++) udp.send(path_to(b), {&part, 1}, 1000);
+  udp.flush();
+  EXPECT_TRUE(udp.waiting());
+  gather(b, 6000);
+  EXPECT_EQ(came.size(), 6000u);
+  EXPECT_EQ(udp.overruns(), 0u);
+  EXPECT_FALSE(udp.waiting());
+}
+
+/// More than the places for them, in a socket that is not looked into meanwhile.
+TEST_F(UdpTest, WhatASocketDropsIsCounted) {
+  const Bytes large(60000);
+  const iovec part = {const_cast<std::uint8_t*>(large.data()), large.size()};
+  for (int i = 0; i < 1000; i++) udp.send(path_to(b), {&part, 1}, 1000);
+  udp.flush();
+  const std::uint64_t lost = udp.overruns();
+  EXPECT_GT(lost, 0u);
+  EXPECT_EQ(stats.counts[PIB_US_RX_OVERRUNS], lost);
+  EXPECT_EQ(udp.overruns(), 0u);
 }
 
 TEST_F(UdpTest, TheRoomIsThatOfTheRoute) {

@@ -132,8 +132,11 @@ int respond(const CommandLine& line) {
       }
     };
     for (unsigned i = 0; i < waits.size(); i++)
-      if (waits[i].revents) udp.receive(i, take);
-    udp.flush();
+      if (waits[i].revents) udp.readable(i);
+    while (udp.receive(take)) {
+      udp.flush();
+      answers.clear();
+    }
   }
 }
 

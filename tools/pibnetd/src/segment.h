@@ -58,7 +58,6 @@ class Frames {
   Frame& find(const Segment& segment, std::uint64_t now, std::optional<Frame>& evicted);
 
   std::array<Frame, 8> frames_;
-  std::size_t next_ = 0;
 };
 
 }  // namespace pibnetd

@@ -151,10 +151,33 @@ void Core::control(const Arrival& arrival, std::span<const std::uint8_t> bytes,
   const SwitchConfig& config = link.port->owner->config;
   if (config.fabric != h.fabric)
     stats_.add(PIB_US_RX_FABRIC);
-  else if (!auth_check(config.key, h, bytes))
-    stats_.add(PIB_US_RX_BAD_AUTH);
-  else
+  else if (auth_check(config.key, h, bytes))
     link_control(link, arrival.path, h, type, now);
+  else
+    unauthentic(link, arrival.path, h, type, now);
+}
+
+/// One that answers our hello by saying that the keys differ is for the user to know. Nothing else
+/// follows from it.
+void Core::unauthentic(Link& link, const Path& path, const pib_hello& h, std::uint8_t type,
+                       std::uint64_t now) {
+  stats_.add(PIB_US_RX_BAD_AUTH);
+  if (h.refusal == PIB_REFUSED_KEY && link.path.remote == path.remote)
+    refused(link, path, h, type, now);
+}
+
+bool Core::refused(Link& link, const Path& path, const pib_hello& h, std::uint8_t type,
+                   std::uint64_t now) {
+  if (type != PIB_DG_BYE || !h.refusal || h.peer_nonce != link.fsm.nonce || link.established())
+    return false;
+  if (link.refused != h.refusal)
+    log_.warning("peer refuses the link",
+                 {{"port", port_name(*link.port)},
+                  {"address", format_address(path.remote)},
+                  {"reason", std::string(pib_hello_refusal_text(h.refusal))}});
+  link.refused = h.refusal;
+  link.refused_at = now;
+  return true;
 }
 
 /// A switch of the fabric that takes strangers, or else one that does not.
@@ -205,7 +228,7 @@ Link* Core::match(const pib_hello& h, const Address& from) {
   for (auto& [id, link] : links_) {
     if (link->port->owner->config.fabric != h.fabric) continue;
     if (link->kind == LinkKind::accepted) {
-      if (link->peer_guid == h.node_guid && link->peer_port == h.port_num) return link.get();
+      if (link->is_peer(h)) return link.get();
       continue;
     }
     // Several links may lead to one address: a session tells them apart.
@@ -219,6 +242,7 @@ Link* Core::match(const pib_hello& h, const Address& from) {
 /// May the peer send from there? A peer that was accepted may move, but whoever records its
 /// datagrams must not move the link by sending them again.
 bool Core::knows(Link& link, const Path& path, const pib_hello& h) {
+  if (link.kind == LinkKind::accepted && !link.is_peer(h)) return false;
   if (link.path.remote == path.remote) {
     link.path = path;
     return true;
@@ -235,14 +259,7 @@ void Core::link_control(Link& link, const Path& path, const pib_hello& h, std::u
     stats_.add(PIB_US_RX_WRONG_ADDR);
     return;
   }
-  if (type == PIB_DG_BYE && h.refusal && h.peer_nonce == link.fsm.nonce && !link.established()) {
-    if (link.refused != h.refusal)
-      log_.warning("peer refuses the link", {{"port", port_name(*link.port)},
-                                             {"address", format_address(path.remote)},
-                                             {"reason", std::string(pib_hello_refusal_text(h.refusal))}});
-    link.refused = h.refusal;
-    return;
-  }
+  if (refused(link, path, h, type, now)) return;
   act(link, pib_link_rx(&link.fsm, &h, type, now), now);
   deadline_ = std::min(deadline_, pib_link_deadline(&link.fsm));
 }
@@ -304,6 +321,7 @@ Link& Core::make_link(Port& port, LinkKind kind, const Path& path, std::uint64_t
   // Link ids are random: who does not see the traffic cannot name a link.
   while (!id || links_.contains(id)) id = static_cast<std::uint32_t>(random_());
   pib_link_init(&link->fsm, id, nonce());
+  link->fsm.passive = kind == LinkKind::accepted;
   link->fsm.local_down = port.cable_out() || !pib_port_wants_link(&port.p);
   link->kind = kind;
   link->port = &port;

@@ -2,6 +2,7 @@
 #include "udp.h"
 
 #include <fmt/format.h>
+#include <linux/sock_diag.h>
 #include <netinet/udp.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -16,7 +17,8 @@ namespace pibnetd {
 namespace {
 
 constexpr std::size_t kBatch = 32;
-constexpr std::size_t kBufferSize = 65536;
+/// After so many bytes sent the sockets are looked into again: what was sent may have been answered.
+constexpr std::size_t kRunBytes = 128 << 10;
 constexpr int kSocketBuffer = 8 << 20;
 /// A full socket is waited for so long, then what waits is dropped.
 constexpr int kSendWaitMs = 20;
@@ -74,33 +76,7 @@ struct Udp::Outgoing {
   msghdr header;
 };
 
-struct Udp::Buffers {
-  Buffers() : bytes(kBatch * kBufferSize) {
-    for (std::size_t i = 0; i < kBatch; i++) parts[i] = {&bytes[i * kBufferSize], kBufferSize};
-  }
-
-  void reset() {
-    for (std::size_t i = 0; i < kBatch; i++) {
-      msghdr& header = headers[i].msg_hdr;
-      header = {};
-      header.msg_name = &names[i];
-      header.msg_namelen = sizeof(names[i]);
-      header.msg_iov = &parts[i];
-      header.msg_iovlen = 1;
-      header.msg_control = &controls[i];
-      header.msg_controllen = sizeof(controls[i]);
-    }
-  }
-
-  std::vector<std::uint8_t> bytes;
-  std::array<iovec, kBatch> parts;
-  std::array<mmsghdr, kBatch> headers;
-  std::array<sockaddr_storage, kBatch> names;
-  std::array<ControlBuffer, kBatch> controls;
-  std::array<Outgoing, kBatch> outgoing;
-};
-
-Udp::Udp(Stats& stats) : stats_(stats), buffers_(std::make_unique<Buffers>()) {}
+Udp::Udp(Stats& stats) : stats_(stats), outgoing_(std::make_unique<Outgoing[]>(kBatch)) {}
 Udp::~Udp() = default;
 
 // ---- sockets ----
@@ -136,6 +112,13 @@ Address Udp::local(unsigned socket) const {
   return from_sockaddr(name);
 }
 
+std::uint64_t Udp::receive_buffer(unsigned socket) const {
+  int size = 0;
+  socklen_t length = sizeof(size);
+  ::getsockopt(descriptor(socket), SOL_SOCKET, SO_RCVBUF, &size, &length);
+  return static_cast<std::uint64_t>(size);
+}
+
 const Udp::Socket* Udp::socket_for(const Path& path) const {
   if (path.socket < sockets_.size() && sockets_[path.socket].family == path.remote.family)
     return &sockets_[path.socket];
@@ -146,53 +129,46 @@ const Udp::Socket* Udp::socket_for(const Path& path) const {
 
 // ---- receiving ----
 
-Arrival Udp::arrival(unsigned socket, const msghdr& header, std::size_t length) const {
-  Arrival arrival;
-  arrival.path.socket = socket;
-  arrival.path.remote = from_sockaddr(*static_cast<sockaddr_storage*>(header.msg_name));
-  arrival.bytes = {static_cast<std::uint8_t*>(header.msg_iov->iov_base), length};
-  arrival.step = length;
-  msghdr& walked = const_cast<msghdr&>(header);
-  for (cmsghdr* at = CMSG_FIRSTHDR(&walked); at; at = CMSG_NXTHDR(&walked, at)) {
-    Address& local = arrival.path.local;
-    if (at->cmsg_level == SOL_UDP && at->cmsg_type == UDP_GRO) {
-      int step = 0;
-      std::memcpy(&step, CMSG_DATA(at), sizeof(step));
-      if (step > 0) arrival.step = static_cast<std::size_t>(step);
-    } else if (at->cmsg_level == IPPROTO_IP && at->cmsg_type == IP_PKTINFO) {
-      in_pktinfo info;
-      std::memcpy(&info, CMSG_DATA(at), sizeof(info));
-      local.family = AF_INET;
-      std::memcpy(local.bytes.data(), &info.ipi_spec_dst, sizeof(info.ipi_spec_dst));
-    } else if (at->cmsg_level == IPPROTO_IPV6 && at->cmsg_type == IPV6_PKTINFO) {
-      in6_pktinfo info;
-      std::memcpy(&info, CMSG_DATA(at), sizeof(info));
-      local.family = AF_INET6;
-      std::memcpy(local.bytes.data(), &info.ipi6_addr, sizeof(info.ipi6_addr));
-      if (IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr))
-        local.scope = static_cast<std::uint32_t>(info.ipi6_ifindex);
-      if (IN6_IS_ADDR_MULTICAST(&info.ipi6_addr)) local = {};
-    }
+/// Each socket comes first in its turn, so that one that is flooded leaves places to the others.
+void Udp::fill() {
+  const std::size_t n = sockets_.size();
+  for (std::size_t i = 0; i < n; i++) {
+    const auto number = static_cast<unsigned>((first_ + i) % n);
+    if (sockets_[number].readable) intake_.fill(descriptor(number), number);
   }
-  return arrival;
+  first_++;
 }
 
-std::size_t Udp::receive(unsigned socket, const std::function<void(const Arrival&)>& take) {
-  buffers_->reset();
-  const int n = ::recvmmsg(descriptor(socket), buffers_->headers.data(), kBatch, MSG_DONTWAIT,
-                           nullptr);
-  // An error is one that the network has reported about something sent: sessions see to it.
-  for (int i = 0; i < n; i++) {
-    const mmsghdr& message = buffers_->headers[static_cast<std::size_t>(i)];
-    take(arrival(socket, message.msg_hdr, message.msg_len));
+std::size_t Udp::receive(const std::function<void(const Arrival&)>& take) {
+  fill();
+  const auto arrivals = intake_.next();
+  for (const Arrival& arrival : arrivals) take(arrival);
+  if (arrivals.empty())
+    for (Socket& socket : sockets_) socket.readable = false;
+  return arrivals.size();
+}
+
+std::uint64_t Udp::overruns() {
+  std::uint64_t sum = 0;
+  for (Socket& socket : sockets_) {
+    std::array<std::uint32_t, SK_MEMINFO_VARS> info{};
+    socklen_t size = sizeof(info);
+    if (!socket.fd ||
+        ::getsockopt(socket.fd.get(), SOL_SOCKET, SO_MEMINFO, info.data(), &size) < 0)
+      continue;
+    sum += info[SK_MEMINFO_DROPS] - socket.dropped;
+    socket.dropped = info[SK_MEMINFO_DROPS];
   }
-  return n > 0 ? static_cast<std::size_t>(n) : 0;
+  stats_.add(PIB_US_RX_OVERRUNS, sum);
+  return sum;
 }
 
 // ---- sending ----
 
 void Udp::send(const Path& path, std::span<const iovec> parts, std::size_t segment) {
-  messages_.push_back({path, parts_.size(), parts.size(), segment});
+  std::size_t bytes = 0;
+  for (const iovec& part : parts) bytes += part.iov_len;
+  messages_.push_back({path, parts_.size(), parts.size(), segment, bytes});
   parts_.insert(parts_.end(), parts.begin(), parts.end());
 }
 
@@ -237,7 +213,7 @@ void Udp::send_apart(const Socket& socket, const Message& message) {
   for (std::size_t at = 0; at < all.size(); at += step) {
     Outgoing out;
     iovec part = {&all[at], std::min(step, all.size() - at)};
-    prepare({message.path, message.first, message.count, 0}, out);
+    prepare({message.path, message.first, message.count, 0, 0}, out);
     out.header.msg_iov = &part;
     out.header.msg_iovlen = 1;
     if (::sendmsg(socket.fd.get(), &out.header, MSG_DONTWAIT) < 0) stats_.add(PIB_US_TX_ERRORS);
@@ -247,8 +223,8 @@ void Udp::send_apart(const Socket& socket, const Message& message) {
 void Udp::send_run(const Socket& socket, std::span<const Message> run) {
   std::array<mmsghdr, kBatch> headers;
   for (std::size_t i = 0; i < run.size(); i++) {
-    prepare(run[i], buffers_->outgoing[i]);
-    headers[i] = {buffers_->outgoing[i].header, 0};
+    prepare(run[i], outgoing_[i]);
+    headers[i] = {outgoing_[i].header, 0};
   }
   std::size_t done = 0;
   while (done < run.size()) {
@@ -275,13 +251,16 @@ void Udp::flush() {
   while (at < messages_.size()) {
     const Socket* socket = socket_for(messages_[at].path);
     std::size_t n = 1;
-    while (at + n < messages_.size() && n < kBatch && socket_for(messages_[at + n].path) == socket)
-      n++;
+    std::size_t bytes = messages_[at].bytes;
+    while (at + n < messages_.size() && n < kBatch && bytes < kRunBytes &&
+           socket_for(messages_[at + n].path) == socket)
+      bytes += messages_[at + n++].bytes;
     if (socket)
       send_run(*socket, std::span(messages_).subspan(at, n));
     else
       stats_.add(PIB_US_TX_ERRORS, n);
     at += n;
+    if (bytes >= kRunBytes) fill();
   }
   messages_.clear();
   parts_.clear();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fd.h"
+#include "intake.h"
 #include "stats.h"
 #include "wire.h"
 
@@ -26,10 +27,19 @@ class Udp final : public Wire {
   void close(unsigned socket) { sockets_[socket] = {}; }
   int descriptor(unsigned socket) const { return sockets_[socket].fd.get(); }
   Address local(unsigned socket) const;
+  /// Bytes that the system lets wait in the socket.
+  std::uint64_t receive_buffer(unsigned socket) const;
 
-  /// Takes in what a socket has, up to a batch; returns how many super-packets that were. The
-  /// bytes stay as they are until the next call.
-  std::size_t receive(unsigned socket, const std::function<void(const Arrival&)>& take);
+  /// There is something in the socket; it is looked into until receive() finds nothing.
+  void readable(unsigned socket) { sockets_[socket].readable = true; }
+  /// Takes in what those sockets have had, up to a batch; returns how many super-packets that were.
+  /// The bytes stay as they are until the next call.
+  std::size_t receive(const std::function<void(const Arrival&)>& take);
+  /// Was more taken out of the sockets than receive() has given?
+  bool waiting() const { return !intake_.empty(); }
+
+  /// How much the sockets have dropped since the last call, because they were full.
+  std::uint64_t overruns();
 
   void send(const Path& path, std::span<const iovec> parts, std::size_t segment) override;
   void flush() override;
@@ -39,21 +49,23 @@ class Udp final : public Wire {
   struct Socket {
     Fd fd;
     int family = 0;
+    bool readable = false;
+    std::uint32_t dropped = 0;
   };
   struct Message {
     Path path;
     std::size_t first;
     std::size_t count;
     std::size_t segment;
+    std::size_t bytes;
   };
-  struct Buffers;
   struct Room {
     std::size_t bytes;
     std::uint64_t until;
   };
   struct Outgoing;
 
-  Arrival arrival(unsigned socket, const msghdr& header, std::size_t length) const;
+  void fill();
   const Socket* socket_for(const Path& path) const;
   void prepare(const Message& message, Outgoing& out);
   void send_run(const Socket& socket, std::span<const Message> run);
@@ -63,7 +75,9 @@ class Udp final : public Wire {
 
   Stats& stats_;
   std::vector<Socket> sockets_;
-  std::unique_ptr<Buffers> buffers_;
+  Intake intake_;
+  std::size_t first_ = 0;
+  std::unique_ptr<Outgoing[]> outgoing_;
   std::vector<iovec> parts_;
   std::vector<Message> messages_;
   std::map<std::pair<int, std::array<std::uint8_t, 16>>, Room> rooms_;
