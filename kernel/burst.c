@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Bursts: their memory and their payload. */
 #include <linux/mempool.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 #include "burst.h"
 #include "qp.h"
@@ -12,8 +13,61 @@
  */
 #define RESERVE	16
 
+#define POOL_MAX 64
+
+/**
+ * struct burst_pool - bursts that a CPU has freed and will use again
+ * @n: entries in @b
+ * @b: the last one freed is the first to be taken
+ */
+struct burst_pool {
+	u32 n;
+	struct pib_burst *b[POOL_MAX];
+};
+
+static DEFINE_PER_CPU(struct burst_pool, pib_burst_pools);
 static struct kmem_cache *pib_burst_cache;
 static mempool_t *pib_burst_reserve;
+
+/* With softirqs off, nobody else on this CPU is at its pool. NULL: they are not. KASAN is to see each one freed. */
+static struct burst_pool *pool_enter(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || IS_ENABLED(CONFIG_KASAN) || !in_softirq() || in_hardirq())
+		return NULL;
+	return this_cpu_ptr(&pib_burst_pools);
+}
+
+static struct pib_burst *burst_new(void)
+{
+	struct burst_pool *pool = pool_enter();
+
+	if (pool && pool->n)
+		return pool->b[--pool->n];
+	return kmem_cache_alloc(pib_burst_cache, GFP_ATOMIC | __GFP_NOWARN);
+}
+
+static void burst_delete(struct pib_burst *b)
+{
+	struct burst_pool *pool = pool_enter();
+
+	if (pool && pool->n < POOL_MAX)
+		pool->b[pool->n++] = b;
+	else
+		kmem_cache_free(pib_burst_cache, b);
+}
+
+/* Nobody is left who has a burst, or makes one. */
+static void drain_pools(void)
+{
+	struct burst_pool *pool;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		pool = per_cpu_ptr(&pib_burst_pools, cpu);
+		while (pool->n)
+			kmem_cache_free(pib_burst_cache, pool->b[--pool->n]);
+	}
+}
 
 int pib_burst_cache_init(void)
 {
@@ -31,13 +85,14 @@ int pib_burst_cache_init(void)
 
 void pib_burst_cache_exit(void)
 {
+	drain_pools();
 	mempool_destroy(pib_burst_reserve);
 	kmem_cache_destroy(pib_burst_cache);
 }
 
 struct pib_burst *pib_burst_alloc_headless(void)
 {
-	struct pib_burst *b = kmem_cache_alloc(pib_burst_cache, GFP_ATOMIC | __GFP_NOWARN);
+	struct pib_burst *b = burst_new();
 
 	if (!b)
 		return NULL;
@@ -164,7 +219,7 @@ void pib_burst_free(struct pib_burst *b)
 		release_payload(b);
 		if (b->src)
 			pib_qp_burst_done(b->src, b->src_slot);
-		kmem_cache_free(pib_burst_cache, b);
+		burst_delete(b);
 		b = parent;
 	}
 }

@@ -69,7 +69,7 @@ static void notify(struct pib_qp *qp, const struct pib_burst *b)
 	memset(pib_burst_own(n, PIB_CNP_PAYLOAD), 0, PIB_CNP_PAYLOAD);
 	n->len = PIB_CNP_PAYLOAD;
 	n->pmtu = PIB_CNP_PAYLOAD;
-	if (pib_port_xmit(qp->port, n))
+	if (pib_port_xmit(qp->port, n) < 0)
 		pib_burst_free(n);
 }
 

@@ -143,7 +143,7 @@ static bool cq_add(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
 		cq_overflow(cq);
 		return false;
 	}
-	e.timestamp = ktime_get_raw_ns();
+	e.timestamp = cq->stamped ? ktime_get_raw_ns() : 0;
 	if (cq->ring.user)
 		e.user_qp = 0;
 	*(struct pib_cqe *)pib_ring_slot(&cq->ring, cq->ring.index) = e;
@@ -254,6 +254,7 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 	spin_lock_init(&cq->lock);
 	INIT_WORK(&cq->err_work, cq_err_work);
 	INIT_CSD(&cq->upcall, cq_upcall, cq);
+	cq->stamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->cpu = cpumask_local_spread(attr->comp_vector, NUMA_NO_NODE);
 	hrtimer_setup(&cq->mod_timer, cq_mod_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	err = pib_ring_alloc(&cq->ring, attr->cqe, sizeof(struct pib_cqe), udata, &resp.ring);

@@ -23,6 +23,7 @@
  * @mod_solicited: one of them was solicited
  * @mod_timer: ends @mod_period
  *
+ * @stamped: its entries say when they were made; never changes
  * @cpu: stands for the completion vector: upcalls are made there; never changes
  * @due: upcalls that @cpu has been asked for and has not finished
  * @upcall: asks it
@@ -41,6 +42,7 @@ struct pib_cq {
 	bool mod_solicited;
 	struct hrtimer mod_timer;
 
+	bool stamped;
 	int cpu;
 	atomic_t due;
 	call_single_data_t upcall;

@@ -5,24 +5,38 @@
  *
  * A QP has one owner at a time. Who sets PIB_QP_SCHED puts it on a list; who
  * finds it set leaves PIB_QP_MISSED behind, and the owner runs it once more.
- * Standing on a list holds a reference. While a QP has a home, it is put on the list
- * of that CPU, wherever the news is.
+ * Standing on a list holds a reference. While something that a QP has sent over UDP may be
+ * on its way, it is put on the list of the CPU that has sent it, wherever the news is.
  *
  * The list is worked off where the news came in (a doorbell, a datagram, a
  * timer), as far as the budget goes; the rest is left to a work item, so that
  * neither a system call nor a softirq lasts for long. One work item is enough
  * for a CPU, since it goes through the list round by round.
+ *
+ * What a process posts in a stream is handed to the companion of its CPU, a work item
+ * that the scheduler puts where there is room. It runs the QPs as a doorbell would, many
+ * work requests at a time, and lingers: while it looks at the ring, no doorbell is needed.
  */
+#include <linux/ktime.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/clock.h>
 #include <linux/workqueue.h>
 #include "compat/compat.h"
 #include "engine.h"
+#include "hca.h"
 #include "qp.h"
 #include "run.h"
+#include "sq.h"
+#include "usock.h"
 
 #define PIB_ENGINE_RUNS		64
 #define PIB_ENGINE_BYTES	(1 << 20)
+#define PIB_ENGINE_CLOCK	(100 * PIB_NSEC_PER_USEC)
+/* For so long a CPU from which a request has left over UDP is expected to send the next. */
+#define PIB_ENGINE_ASKS_MSEC	10
+/* How often a poster looks whether the QP's owner has done. */
+#define PIB_ENGINE_SPINS	64
 
 /**
  * struct pib_engine - run list of a CPU
@@ -30,16 +44,27 @@
  * @running: bit 0: someone is working the list off and will see what is added
  * @work: takes over when the budget is used up or nobody else will come
  * @cpu: whose
+ * @now: ns, when the clock was read last
+ * @local: what the CPU's own clock said then
+ * @asks_until: jiffies: see pib_engine_asks()
+ * @streams: QPs handed to @companion
+ * @companion: runs elsewhere what is posted here in a stream
  */
 struct pib_engine {
 	struct llist_head list;
 	unsigned long running;
 	struct work_struct work;
 	int cpu;
+	u64 now;
+	u64 local;
+	unsigned long asks_until;
+	struct llist_head streams;
+	struct work_struct companion;
 };
 
 static DEFINE_PER_CPU(struct pib_engine, pib_engines);
 static struct workqueue_struct *pib_engine_wq;
+static struct workqueue_struct *pib_companion_wq;
 
 /* Become the owner of an idle QP; otherwise its owner will run it again. */
 static bool claim(struct pib_qp *qp)
@@ -69,13 +94,58 @@ static bool release(struct pib_qp *qp, bool more)
 	return true;
 }
 
-static struct pib_engine *engine_of(const struct pib_qp *qp)
+/* Claimed. Is nothing on its way any more that could be overtaken by what is sent from another CPU? */
+static bool may_move(const struct pib_qp *qp)
+{
+	return time_after(jiffies, qp->home_until) || !pib_usocks_in_flight(qp->hca->net);
+}
+
+/* Claimed: may it run on its home CPU only? */
+static bool is_bound(const struct pib_qp *qp)
 {
 	int cpu = READ_ONCE(qp->home);
 
-	if (likely(cpu == PIB_ANY_CPU) || !cpu_online(cpu))
+	return unlikely(cpu != PIB_ANY_CPU) && cpu_online(cpu) && !may_move(qp);
+}
+
+/* Claimed: the CPU that is to run it. */
+static struct pib_engine *engine_of(struct pib_qp *qp)
+{
+	int cpu = READ_ONCE(qp->home);
+
+	if (cpu == smp_processor_id())
 		return this_cpu_ptr(&pib_engines);
-	return per_cpu_ptr(&pib_engines, cpu);
+	if (is_bound(qp))
+		return per_cpu_ptr(&pib_engines, cpu);
+	qp->is_away = false;
+	return this_cpu_ptr(&pib_engines);
+}
+
+void pib_engine_asks(void)
+{
+	this_cpu_ptr(&pib_engines)->asks_until = jiffies + msecs_to_jiffies(PIB_ENGINE_ASKS_MSEC);
+}
+
+static struct pib_engine *next_engine(const struct pib_engine *e)
+{
+	unsigned int cpu = cpumask_next(e->cpu, cpu_online_mask);
+
+	return per_cpu_ptr(&pib_engines, cpu < nr_cpu_ids ? cpu : cpumask_first(cpu_online_mask));
+}
+
+/*
+ * Claimed, and a lot has come for it. What is sent within a machine, over veth, is received by the CPU that
+ * sends it, in softirqs of the stack: one CPU would do all the work. So a CPU that asks leaves the answering
+ * to the next one.
+ */
+static struct pib_engine *engine_for_bulk(struct pib_qp *qp)
+{
+	struct pib_engine *e = engine_of(qp);
+
+	if (e != this_cpu_ptr(&pib_engines) || !time_before(jiffies, e->asks_until) || is_bound(qp))
+		return e;
+	qp->is_away = true;
+	return next_engine(e);
 }
 
 /* Who works the list off looks at it again after it has cleared the bit. */
@@ -85,18 +155,42 @@ static void wake(struct pib_engine *e)
 		queue_work_on(e->cpu, pib_engine_wq, &e->work);
 }
 
-void pib_qp_activate(struct pib_qp *qp)
+/* Claimed. */
+static void enlist(struct pib_qp *qp, struct pib_engine *e)
 {
-	struct pib_engine *e;
-
-	if (!claim(qp))
-		return;
-
 	pib_qp_get(qp);
-	e = engine_of(qp);
 	llist_add(&qp->run_node, &e->list);
 	if (unlikely(e != this_cpu_ptr(&pib_engines)))
 		wake(e);
+}
+
+void pib_qp_activate(struct pib_qp *qp)
+{
+	if (claim(qp))
+		enlist(qp, engine_of(qp));
+}
+
+void pib_qp_activate_bulk(struct pib_qp *qp)
+{
+	if (claim(qp))
+		enlist(qp, engine_for_bulk(qp));
+}
+
+/*
+ * What is posted in answer to what has just come finds the CPU that delivered it still busy with the
+ * QP: it acknowledges. Left to that CPU, the answer would be sent while the one who posted does nothing,
+ * and what comes back would find its receiver in the middle of that. So the two would take turns, where
+ * they could work side by side.
+ */
+void pib_qp_activate_here(struct pib_qp *qp)
+{
+	int i;
+
+	/* A QP on this CPU's own list is run next. */
+	if (llist_empty(&this_cpu_ptr(&pib_engines)->list))
+		for (i = 0; i < PIB_ENGINE_SPINS && READ_ONCE(qp->sched) & BIT(PIB_QP_SCHED); i++)
+			cpu_relax();
+	pib_qp_activate(qp);
 }
 
 void pib_qp_kick(struct pib_qp *qp)
@@ -112,6 +206,23 @@ void pib_qp_kick(struct pib_qp *qp)
 	llist_add(&qp->run_node, &e->list);
 	wake(e);
 	preempt_enable();
+}
+
+void pib_qp_hand_off(struct pib_qp *qp)
+{
+	struct pib_engine *e = this_cpu_ptr(&pib_engines);
+
+	if (!claim(qp))
+		return;
+	if (is_bound(qp)) {
+		enlist(qp, engine_of(qp));
+		return;
+	}
+
+	pib_qp_get(qp);
+	pib_sq_busy(qp);
+	llist_add(&qp->run_node, &e->streams);
+	queue_work(pib_companion_wq, &e->companion);
 }
 
 static void run_one(struct pib_engine *e, struct pib_qp *qp, struct pib_budget *budget)
@@ -150,10 +261,31 @@ static void work_off(struct pib_engine *e, struct pib_budget *budget)
 	}
 }
 
-/* Returns false if something is left to do. */
-static bool engine_run(struct pib_engine *e)
+/*
+ * ktime_get_ns(), but for what the clocks of the CPU and of the kernel drift apart in so short
+ * a time: where the clocksource is a device, as the HPET is in many guests, reading it takes as
+ * long as a good part of a message.
+ */
+static u64 engine_clock(struct pib_engine *e)
 {
-	struct pib_budget budget = { .runs = PIB_ENGINE_RUNS, .bytes = PIB_ENGINE_BYTES };
+	u64 local = local_clock();
+
+	if (local - e->local >= PIB_ENGINE_CLOCK) {
+		e->now = ktime_get_ns();
+		e->local = local;
+	}
+	return e->now + (local - e->local);
+}
+
+/* Returns false if something is left to do. */
+static bool engine_run(struct pib_engine *e, bool lingers)
+{
+	struct pib_budget budget = {
+		.runs = PIB_ENGINE_RUNS,
+		.bytes = PIB_ENGINE_BYTES,
+		.now = engine_clock(e),
+		.lingers = lingers,
+	};
 
 	do {
 		/* Only after a CPU has gone can another one be at it. */
@@ -175,7 +307,7 @@ void pib_engine_run(void)
 {
 	struct pib_engine *e = this_cpu_ptr(&pib_engines);
 
-	if (!llist_empty(&e->list) && !engine_run(e))
+	if (!llist_empty(&e->list) && !engine_run(e, false))
 		queue_work_on(e->cpu, pib_engine_wq, &e->work);
 }
 
@@ -185,12 +317,51 @@ static void engine_work(struct work_struct *work)
 	bool done;
 
 	local_bh_disable();
-	done = engine_run(e);
+	done = engine_run(e, false);
 	local_bh_enable();
 
 	/* Queued anew instead of looped: the CPU's other work has its turn. */
 	if (!done)
 		queue_work_on(e->cpu, pib_engine_wq, work);
+}
+
+static void take_streams(struct pib_engine *from, struct pib_engine *to)
+{
+	struct llist_node *node = llist_del_all(&from->streams), *next;
+
+	for (; node; node = next) {
+		next = node->next;
+		llist_add(node, &to->list);
+	}
+}
+
+/* Returns false if something is left to do on the CPU of @here. */
+static bool accompany(struct pib_engine *e, struct pib_engine **here)
+{
+	bool done;
+
+	local_bh_disable();
+	*here = this_cpu_ptr(&pib_engines);
+	take_streams(e, *here);
+	done = engine_run(*here, true);
+	local_bh_enable();
+	return done;
+}
+
+static void companion(struct work_struct *work)
+{
+	struct pib_engine *e = container_of(work, struct pib_engine, companion);
+	struct pib_engine *here = NULL, *before;
+	bool done;
+
+	do {
+		before = here;
+		done = accompany(e, &here);
+		/* Moved to another CPU: what it has left there is that CPU's to finish. */
+		if (before && before != here)
+			wake(before);
+		cond_resched();
+	} while (!done);
 }
 
 int pib_engine_init(void)
@@ -201,11 +372,18 @@ int pib_engine_init(void)
 	pib_engine_wq = alloc_workqueue("pib", WQ_HIGHPRI | WQ_PERCPU | WQ_MEM_RECLAIM, 0);
 	if (!pib_engine_wq)
 		return -ENOMEM;
+	pib_companion_wq = alloc_workqueue("pib_companion", WQ_UNBOUND, 0);
+	if (!pib_companion_wq) {
+		destroy_workqueue(pib_engine_wq);
+		return -ENOMEM;
+	}
 
 	for_each_possible_cpu(cpu) {
 		e = per_cpu_ptr(&pib_engines, cpu);
 		init_llist_head(&e->list);
+		init_llist_head(&e->streams);
 		INIT_WORK(&e->work, engine_work);
+		INIT_WORK(&e->companion, companion);
 		e->cpu = cpu;
 	}
 	return 0;
@@ -213,5 +391,6 @@ int pib_engine_init(void)
 
 void pib_engine_exit(void)
 {
+	destroy_workqueue(pib_companion_wq);
 	destroy_workqueue(pib_engine_wq);
 }

@@ -13,6 +13,9 @@
 #define TRAP_BAD_PKEY	257
 #define TRAP_BAD_QKEY	258
 
+/* Bytes of which a copy takes longer than to have another CPU make it. */
+#define BULK		(16 << 10)
+
 static int drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 {
 	pib_hca_stat(port->hca, why);
@@ -122,10 +125,17 @@ static bool service_ok(const struct pib_qp *qp, const struct pib_hdrs *h)
 	return h->slid == READ_ONCE(qp->av.dlid) || h->slid == READ_ONCE(qp->alt_av.dlid);
 }
 
+/* Does it take its receiver long, even if that has to send what it asks for? */
+static bool is_bulk(const struct pib_burst *b)
+{
+	return b->afar && (b->len >= BULK || (b->h.op == PIB_OP_READ_REQ && b->h.dmalen >= BULK));
+}
+
 /* 0, -EBUSY: full, -ESHUTDOWN: the QP is going. */
 static int enqueue(struct pib_qp *qp, struct pib_burst *b)
 {
 	u32 max = b->afar ? PIB_QP_INBOX_AFAR : PIB_QP_INBOX_MAX;
+	bool bulk = is_bulk(b);
 	int err = 0;
 
 	spin_lock(&qp->inbox_lock);
@@ -139,9 +149,13 @@ static int enqueue(struct pib_qp *qp, struct pib_burst *b)
 	}
 	spin_unlock(&qp->inbox_lock);
 
-	if (!err)
+	if (err)
+		return err;
+	if (unlikely(bulk))
+		pib_qp_activate_bulk(qp);
+	else
 		pib_qp_activate(qp);
-	return err;
+	return 0;
 }
 
 /* The QP's reference is the caller's. */

@@ -10,6 +10,7 @@
 #include "pagein.h"
 #include "qp.h"
 #include "rdma_link.h"
+#include "wire.h"
 
 /*
  * Who adds an HCA wants its device nodes. No soft dependency: "modprobe -r pib" would
@@ -63,6 +64,7 @@ static void __exit pib_exit(void)
 	pib_engine_exit();
 	pib_pagein_exit_all();
 	rcu_barrier();
+	pib_wire_mem_exit();
 	pib_burst_cache_exit();
 }
 

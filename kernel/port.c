@@ -83,6 +83,7 @@ void pib_env_counts(const struct pib_port *p, struct pib_counts *out)
  * @mcast: it is a multicast
  * @push_back: who sends it takes it back
  * @full: the UDP link that it was to leave by had no room for it
+ * @afar: it has left by a UDP link
  * @start: port out of which it left its first node, NULL if a UDP link brought it
  * @nin: entries in @in
  * @in: ports by which it came into the nodes on its way
@@ -96,6 +97,7 @@ struct pib_walk {
 	bool mcast;
 	bool push_back;
 	bool full;
+	bool afar;
 	struct pib_kport *start;
 	unsigned int nin;
 	struct pib_kport *in[PIB_MAX_HOPS];
@@ -110,6 +112,7 @@ static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
 	w->mcast = pib_lid_is_mcast(b->h.dlid);
 	w->push_back = false;
 	w->full = false;
+	w->afar = false;
 	w->start = NULL;
 	w->nin = 0;
 }
@@ -241,6 +244,7 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 		return NULL;
 	}
 	count_out(w, out, b->h.vl & 0xF);
+	w->afar = true;
 	pib_wire_xmit(ul, b);
 	return NULL;
 }
@@ -555,6 +559,8 @@ int pib_port_xmit(struct pib_kport *port, struct pib_burst *b)
 	if (err) {
 		b->hops = hops;
 		count_wait(port, b);
+	} else if (w.afar) {
+		err = PIB_XMIT_AFAR;
 	}
 	walk_rest(&w);
 	return err;

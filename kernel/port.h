@@ -71,9 +71,11 @@ void pib_kport_events(struct pib_kport *port);
  * own LID turns round in the HCA. Softirqs disabled, under
  * rcu_read_lock(); no node lock held. The caller may hold the sending QP's lock.
  *
- * Returns 0: the burst is consumed. -EBUSY: the receiving QP of the same kernel
- * has too much waiting; the burst is still the caller's, who tries again later.
+ * Returns 0: the burst is consumed. PIB_XMIT_AFAR: so it is, and has left over UDP. -EBUSY: the
+ * receiving QP of the same kernel has too much waiting, or the UDP link has; the burst is still the
+ * caller's, who tries again later.
  */
+#define PIB_XMIT_AFAR	1
 int pib_port_xmit(struct pib_kport *port, struct pib_burst *b);
 
 /**

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Posting. Processes fill their rings themselves and call without work
- * requests, which is the doorbell: the QP is run there and then. Kernel users
+ * requests, which is the doorbell: the QP is run there and then, unless the calls come
+ * in a stream (stream.c). Kernel users
  * get their work requests written into rings of the same format; they may hold
  * locks and have interrupts off, so the QP is run a moment later.
  */
@@ -14,13 +15,13 @@
 
 #define KERNEL_SEND_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
 
-static int doorbell(struct pib_qp *qp)
+static int doorbell(struct pib_qp *qp, void (*activate)(struct pib_qp *qp))
 {
 	if (READ_ONCE(qp->state) == IB_QPS_RESET)
 		return -EINVAL;
 
 	local_bh_disable();
-	pib_qp_activate(qp);
+	activate(qp);
 	pib_engine_run();
 	local_bh_enable();
 	return 0;
@@ -153,8 +154,12 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 	*bad = wr;
 	if (!qp->sq.hdr)
 		return -EINVAL;
-	if (qp->is_user)
-		return wr ? -EINVAL : doorbell(qp);
+	if (qp->is_user) {
+		if (wr)
+			return -EINVAL;
+		pib_sq_ring(qp);
+		return doorbell(qp, pib_stream_next(qp) ? pib_qp_hand_off : pib_qp_activate_here);
+	}
 	if (READ_ONCE(qp->state) < IB_QPS_RTS)	/* C10-96 */
 		return -EINVAL;
 
@@ -200,7 +205,7 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 	if (!qp->rq.hdr || READ_ONCE(qp->state) == IB_QPS_RESET)	/* C10-97 */
 		return -EINVAL;
 	if (qp->is_user)
-		return wr ? -EINVAL : doorbell(qp);
+		return wr ? -EINVAL : doorbell(qp, pib_qp_activate);
 
 	spin_lock_irqsave(&qp->post_lock, flags);
 	err = post_recvs(qp, wr, bad);

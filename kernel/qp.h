@@ -17,6 +17,7 @@
 #include "proto/cc.h"
 #include "proto/rc.h"
 #include "ring.h"
+#include "stream.h"
 
 struct pib_cq;
 struct pib_hca;
@@ -40,6 +41,8 @@ struct pib_stats;
 #define PIB_QP_INBOX_AFAR	8192
 
 #define PIB_ANY_CPU	(-1)
+/* How long a datagram may wait in this machine until it is sent, or received. */
+#define PIB_QP_HOME_MSEC	100
 
 /* Bits of pib_qp.sched */
 enum pib_qp_sched {
@@ -47,6 +50,7 @@ enum pib_qp_sched {
 	PIB_QP_MISSED = 1,	/* kicked while owned: run once more */
 	PIB_QP_TIMER = 2,	/* the timer fired */
 	PIB_QP_DEAD = 3,	/* being destroyed: not to be run again */
+	PIB_QP_RUNG = 4,	/* the send ring is to be looked at */
 };
 
 /**
@@ -161,7 +165,11 @@ struct pib_qp_stub {
  * Scheduling, lock-free:
  * @sched: bits of enum pib_qp_sched
  * @run_node: on a CPU's run list; owned by who has set PIB_QP_SCHED
- * @home: CPU on which alone it is run, PIB_ANY_CPU: on any; written by who runs it
+ * @home: CPU on which it is run while what it has sent may be overtaken, PIB_ANY_CPU: on any; written by who runs it
+ * @home_until: jiffies: by then nothing can be; the same
+ * @is_away: it was given to another CPU than the one that has what comes for it (engine.c): that is its home; the same
+ *
+ * @stream: what the poster's pace says, and how long its ring is looked at without news
  *
  * Under @inbox_lock (softirqs off):
  * @inbox: bursts that have arrived
@@ -183,7 +191,7 @@ struct pib_qp_stub {
  * @alt_av: connected QPs: alternate path
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rxq: bursts taken from the inbox and not yet looked at
- * @afar: the peer is at the far end of a UDP link
+ * @afar: what it has sent last has left by a UDP link
  * @stalled: refused with -EBUSY, to be sent first
  * @stalls: how often in a row it was refused since the timer has fired
  * @stall_ns: for how long it was left alone the last time; 0: not yet
@@ -197,6 +205,7 @@ struct pib_qp_stub {
  * @cur: receive work request being filled
  * @cur_srqn: SRQ that @cur came from, for XRC
  * @sq: send ring; @sq.index is the next to fetch
+ * @sq_busy: posters have been told that they need not ring; of the owner, as the run list is (engine.c)
  * @sq_done: index of the oldest work request not retired, published as the ring's consumer index
  * @rq: receive ring
  * @slots: struct pib_ksq_slot ring of the requester
@@ -236,6 +245,9 @@ struct pib_qp {
 	unsigned long sched ____cacheline_aligned_in_smp;
 	struct llist_node run_node;
 	int home;
+	unsigned long home_until;
+	bool is_away;
+	struct pib_stream stream;
 
 	spinlock_t inbox_lock;
 	struct list_head inbox;
@@ -267,6 +279,7 @@ struct pib_qp {
 	bool waits;
 	bool draining;
 	struct pib_ring sq;
+	bool sq_busy;
 	u32 sq_done;
 	struct pib_ring rq;
 	void *slots;
@@ -288,6 +301,12 @@ struct pib_qp {
 static inline struct pib_qp *to_qp(struct ib_qp *ib)
 {
 	return container_of(ib, struct pib_qp, ib);
+}
+
+/* Are its requests acknowledged? */
+static inline bool pib_qp_is_reliable(const struct pib_qp *qp)
+{
+	return qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC;
 }
 
 static inline bool pib_qp_is_datagram(const struct pib_qp *qp)

@@ -141,7 +141,7 @@ static int attach(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b
 		unrefer(b);
 		err = copy_sges(qp, s, b, off);
 	}
-	if (err || b->payload != PIB_PAYLOAD_SEGS || (qp->tp != PIB_TP_UC && qp->tp != PIB_TP_UD))
+	if (err || b->payload != PIB_PAYLOAD_SEGS || pib_qp_is_reliable(qp))
 		return err;
 
 	/* Unacknowledged services: finished once the payload has landed. */

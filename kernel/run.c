@@ -65,6 +65,8 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		qp->events |= BIT(IB_EVENT_COMM_EST);
 	}
 
+	if (!pib_op_is_response(b->h.op))
+		pib_stream_break(&qp->stream);
 	if (pib_qp_is_datagram(qp))
 		return pib_datagram_rx(qp, b);
 	pib_apm_rx(qp, &b->h);
@@ -102,7 +104,6 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 			break;
 		bursts++;
 		bytes += b->len;
-		qp->afar = b->afar;
 		if (!take_in(qp, b, now)) {
 			held = true;
 			break;
@@ -203,9 +204,17 @@ static void suspend(struct pib_qp *qp, u64 now)
 	qp->waits = waits;
 }
 
+/* The engine's clock may have been read before the deadline that has the QP run. */
+static u64 time_of(const struct pib_qp *qp, struct pib_budget *budget)
+{
+	if (unlikely(test_bit(PIB_QP_TIMER, &qp->sched)))
+		budget->now = ktime_get_ns();
+	return budget->now;
+}
+
 static bool turn(struct pib_qp *qp, struct pib_budget *budget)
 {
-	u64 now = ktime_get_ns();
+	u64 now = time_of(qp, budget);
 	bool more;
 
 	/* What has arrived may be what the timer was for. */
@@ -236,11 +245,14 @@ static bool turn(struct pib_qp *qp, struct pib_budget *budget)
 /*
  * What is sent to the stack from one CPU keeps its order; what is sent from two
  * does not where each has a queue of its own below (veth, loopback, many NICs). So
- * a requester stays where it is until all that it has sent was acknowledged.
+ * who has sent over UDP stays where it is, until all was acknowledged or nothing
+ * can be on its way any more (engine.c).
  */
 static int home_of(const struct pib_qp *qp)
 {
-	return qp->afar && !pib_req_drained(&qp->req) ? smp_processor_id() : PIB_ANY_CPU;
+	if (!qp->afar || (pib_qp_is_reliable(qp) && !qp->is_away && pib_req_drained(&qp->req)))
+		return PIB_ANY_CPU;
+	return smp_processor_id();
 }
 
 bool pib_qp_run(struct pib_qp *qp, struct pib_budget *budget)
@@ -252,10 +264,12 @@ bool pib_qp_run(struct pib_qp *qp, struct pib_budget *budget)
 	if (qp->state == IB_QPS_RESET) {
 		pib_state_drop_bursts(qp);
 	} else {
-		pib_sq_busy(qp);
+		/* In one kernel it is not for long: a process may as well ring, and run it on a CPU of its own. */
+		if (budget->lingers || !qp->is_user || qp->afar)
+			pib_sq_busy(qp);
 		more = turn(qp, budget);
-		if (!more)
-			more = pib_sq_idle(qp);
+		if (!more && qp->sq_busy)
+			more = pib_stream_lingers(qp, budget) || pib_sq_idle(qp);
 	}
 	WRITE_ONCE(qp->home, home_of(qp));
 	events = qp->events;

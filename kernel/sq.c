@@ -250,31 +250,55 @@ static bool fill(struct pib_qp *qp, struct pib_ksq_slot *s)
 	return true;
 }
 
+/* False: not now, for want of a slot or of pages. */
+static bool fetch_one(struct pib_qp *qp)
+{
+	struct pib_swqe *w = pib_req_slot(&qp->req);
+
+	if (!w || !fill(qp, container_of(w, struct pib_ksq_slot, w)))
+		return false;
+	qp->sq.index++;
+	pib_req_post(&qp->req);
+	return true;
+}
+
+void pib_sq_ring(struct pib_qp *qp)
+{
+	set_bit(PIB_QP_RUNG, &qp->sched);
+}
+
+/*
+ * A process that answers what has just come is about to ring. What it has posted is left
+ * for it to send: it has a CPU for that, and this one is needed where the answer goes.
+ */
+static bool is_asked(struct pib_qp *qp)
+{
+	return test_and_clear_bit(PIB_QP_RUNG, &qp->sched) || qp->sq_busy;
+}
+
 bool pib_sq_fetch(struct pib_qp *qp)
 {
-	struct pib_swqe *w;
 	u32 n = 0, pending;
 
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->sq.hdr)
+	if (!qp->sq.hdr || !is_asked(qp))
 		return false;
 	pending = pib_ring_pending(&qp->sq);
-	while (n < pending && n < FETCH_MAX) {
-		w = pib_req_slot(&qp->req);
-		if (!w || !fill(qp, container_of(w, struct pib_ksq_slot, w)))
-			return false;
-		qp->sq.index++;
-		pib_req_post(&qp->req);
+	while (n < pending && n < FETCH_MAX && fetch_one(qp))
 		n++;
-	}
-	return n < pending;
+	if (n == pending)
+		return false;
+	pib_sq_ring(qp);
+	return n == FETCH_MAX;
 }
 
 void pib_sq_busy(struct pib_qp *qp)
 {
-	if (qp->sq.hdr)
-		WRITE_ONCE(qp->sq.hdr->busy, 1);
+	if (!qp->sq.hdr)
+		return;
+	qp->sq_busy = true;
+	WRITE_ONCE(qp->sq.hdr->busy, 1);
 }
 
 bool pib_sq_idle(struct pib_qp *qp)
@@ -284,15 +308,21 @@ bool pib_sq_idle(struct pib_qp *qp)
 	if (!qp->sq.hdr)
 		return false;
 
+	qp->sq_busy = false;
 	WRITE_ONCE(qp->sq.hdr->busy, 0);
 	/* Against the poster's: it advances the producer index, then looks at busy. */
 	smp_mb();
+	if (!pib_ring_pending(&qp->sq))
+		return false;
+
+	/* Posted without a doorbell: whoever runs the QP next is to take it. */
+	pib_sq_ring(qp);
 	/* Who has waited is kicked; who was pushed back, or slowed down, has a timer. */
 	if (pib_requester_waits(qp) || qp->stalled)
 		return false;
 	if (unlikely(qp->cc.next) && qp->cc.next > ktime_get_ns())
 		return false;
-	return qp->state >= IB_QPS_RTS && pib_ring_pending(&qp->sq) && pib_req_slot(&qp->req);
+	return qp->state >= IB_QPS_RTS && pib_req_slot(&qp->req);
 }
 
 void pib_sq_retire(struct pib_qp *qp)

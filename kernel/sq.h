@@ -5,9 +5,11 @@
 
 #include "qp.h"
 
-/* Take over what has been posted, as far as there is room. True: more is posted and there is room for it. */
+/* A process rings: it has posted. Before the QP is activated; any context. */
+void pib_sq_ring(struct pib_qp *qp);
+/* Take over what has been posted and rung for, as far as there is room. True: more is posted and there is room for it. */
 bool pib_sq_fetch(struct pib_qp *qp);
-/* The ring will be looked at: no doorbells needed. */
+/* The ring will be looked at: no doorbells needed. For who runs the QP, or is about to have it run. */
 void pib_sq_busy(struct pib_qp *qp);
 /* No longer. Returns true if something was posted meanwhile that can be taken. */
 bool pib_sq_idle(struct pib_qp *qp);

@@ -2,6 +2,7 @@
 /* From what the transport wants sent to bursts that leave by a port. */
 #include "congestion.h"
 #include "counters.h"
+#include "engine.h"
 #include "hca.h"
 #include "hca_rx.h"
 #include "tx.h"
@@ -38,7 +39,8 @@ static bool is_loopback(const struct pib_port *p, u16 dlid)
 	return lid && (dlid & mask) == (lid & mask);
 }
 
-static int deliver(struct pib_qp *qp, struct pib_burst *b)
+/* As pib_port_xmit(). */
+static int leave(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (is_loopback(&qp->port->p, b->h.dlid)) {
 		b->in_port = qp->port;
@@ -49,6 +51,23 @@ static int deliver(struct pib_qp *qp, struct pib_burst *b)
 		pib_hca_rx_mcast(qp->port, b,
 				 qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL);
 	return pib_port_xmit(qp->port, b);
+}
+
+/* 0: the burst is consumed, -EBUSY. What goes over UDP has the QP stay on this CPU for a while: engine.c. */
+static int deliver(struct pib_qp *qp, struct pib_burst *b)
+{
+	bool asks = !pib_op_is_response(b->h.op);
+	int err = leave(qp, b);
+
+	if (err < 0)
+		return err;
+	qp->afar = err == PIB_XMIT_AFAR;
+	if (!qp->afar)
+		return 0;
+	qp->home_until = jiffies + msecs_to_jiffies(PIB_QP_HOME_MSEC);
+	if (asks)
+		pib_engine_asks();
+	return 0;
 }
 
 static u16 pkey_of(const struct pib_qp *qp, u16 index)

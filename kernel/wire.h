@@ -3,6 +3,8 @@
 #ifndef PIB_WIRE_H
 #define PIB_WIRE_H
 
+#include <linux/types.h>
+
 struct pib_addr;
 struct pib_burst;
 struct pib_ulink;
@@ -13,6 +15,10 @@ struct sk_buff;
 bool pib_wire_full(const struct pib_ulink *ul, const struct pib_burst *b);
 /* Send a burst over a link; consumed. Softirqs off, RCU. */
 void pib_wire_xmit(struct pib_ulink *ul, struct pib_burst *b);
+/* An skb with room for @head bytes and pages for @data; as alloc_skb_with_frags(), NULL: no memory. Softirqs off. */
+struct sk_buff *pib_wire_alloc(u32 head, u32 data);
+/* When nothing is sent any more. */
+void pib_wire_mem_exit(void);
 /* Take in a datagram or a super-packet; consumed. Softirqs off, RCU. */
 void pib_wire_rx(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *from);
 

@@ -112,11 +112,8 @@ static void writer_put(struct writer *w, const void *src, u32 len)
 static struct sk_buff *wire_skb(struct writer *w, u32 bytes)
 {
 	u32 data = bytes > WIRE_LINEAR ? bytes : 0;
-	struct sk_buff *skb;
-	int err;
+	struct sk_buff *skb = pib_wire_alloc(PIB_USOCK_HEADROOM + bytes - data, data);
 
-	skb = alloc_skb_with_frags(PIB_USOCK_HEADROOM + bytes - data, data, PAGE_ALLOC_COSTLY_ORDER,
-				   &err, GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, PIB_USOCK_HEADROOM);

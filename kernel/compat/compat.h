@@ -57,6 +57,16 @@ static inline void pib_compat_hrtimer_setup(struct hrtimer *timer,
 #define system_dfl_wq system_unbound_wq
 #endif
 
+/* ---- sockets ---- */
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 18, 0)
+static inline int pib_compat_sk_drops_read(const struct sock *sk)
+{
+	return atomic_read(&sk->sk_drops);
+}
+#define sk_drops_read pib_compat_sk_drops_read
+#endif
+
 /* ---- verbs: constants ---- */
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)

@@ -57,13 +57,14 @@ static void implied_nak(struct pib_req *r, u32 psn)
 
 static void progress(struct pib_req *r, u32 n, u32 inflight, u64 now)
 {
-	u64 t = pib_req_timeout_ns(r);
+	u64 t;
 
 	r->retries_left = r->cfg.retry_cnt;
 	r->rnr_left = r->cfg.rnr_retry;
 	r->rnr_deadline = 0;
 	r->gap_seen = false;
 	r->nak_seen = false;
+	t = pib_req_timeout_ns(r);
 	r->ack_deadline = t && pib_req_inflight(r) && pib_req_asked(r) ? now + t : 0;
 	if (!pib_req_inflight(r))
 		r->ask_deadline = 0;

@@ -140,9 +140,12 @@ void pib_req_resume(struct pib_req *r)
 	r->flushing = false;
 }
 
+/* At least T, at most 4 T (9.7.6.1.3): the longer, the more often in vain. */
 u64 pib_req_timeout_ns(const struct pib_req *r)
 {
-	return r->cfg.timeout ? 4096ULL << (r->cfg.timeout & 31) : 0;
+	u32 vain = r->cfg.retry_cnt > r->retries_left ? r->cfg.retry_cnt - r->retries_left : 0;
+
+	return r->cfg.timeout ? 4096ULL << (r->cfg.timeout & 31) << (vain < 2 ? vain : 2) : 0;
 }
 
 /* ---- the ring ---- */

@@ -183,7 +183,7 @@ enum pib_cqe_flags {
  * @dlid_path_bits: low bits of the destination LID
  * @port_num: arrival port (SMI of a multi-port device)
  * @reserved: 0
- * @timestamp: CLOCK_MONOTONIC_RAW in ns at which the entry was made
+ * @timestamp: CLOCK_MONOTONIC_RAW in ns at which the entry was made; 0: not asked for
  * @user_qp: reserved, 0
  */
 struct pib_cqe {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory for super-packets. Pages fresh from the allocator are cleared first, on most
+ * kernels, which costs as much as filling them. To a receiver on the same machine the
+ * last super-packet is history when the next one is made, so each CPU goes round through a
+ * few large pages of its own and takes a new one only where the old is still in use.
+ */
+#include <linux/mm.h>
+#include <linux/percpu.h>
+#include <linux/skbuff.h>
+#include <net/sock.h>
+#include "wire.h"
+
+#define WIRE_PAGES	48
+#define WIRE_PIECE	(PAGE_SIZE << PAGE_ALLOC_COSTLY_ORDER)
+#define WIRE_GFP	(GFP_ATOMIC | __GFP_NOWARN)
+
+/**
+ * struct wire_mem - a CPU's pages
+ * @page: each with how far it has been given out
+ * @next: whose turn it is
+ */
+struct wire_mem {
+	struct page_frag page[WIRE_PAGES];
+	u32 next;
+};
+
+static DEFINE_PER_CPU(struct wire_mem, pib_wire_mem);
+
+/* Returns how many of @bytes have been added, 0: no memory. */
+static u32 add_piece(struct sk_buff *skb, struct wire_mem *mem, u32 bytes)
+{
+	struct page_frag *pf = &mem->page[mem->next++ % WIRE_PAGES];
+	u32 n = min_t(u32, bytes, WIRE_PIECE);
+
+	/* May give a smaller page than it was asked for. */
+	if (!skb_page_frag_refill(n, pf, WIRE_GFP))
+		return 0;
+	n = min_t(u32, n, pf->size - pf->offset);
+	get_page(pf->page);
+	skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, pf->page, pf->offset, n);
+	pf->offset += n;
+	skb->truesize += n;
+	return n;
+}
+
+static struct sk_buff *from_mem(struct wire_mem *mem, u32 head, u32 data)
+{
+	struct sk_buff *skb = alloc_skb(head, WIRE_GFP);
+	u32 n;
+
+	while (skb && data) {
+		n = skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS ? add_piece(skb, mem, data) : 0;
+		if (!n) {
+			kfree_skb(skb);
+			return NULL;
+		}
+		data -= n;
+	}
+	return skb;
+}
+
+struct sk_buff *pib_wire_alloc(u32 head, u32 data)
+{
+	int err;
+
+	/* With softirqs off, nobody else on this CPU is at its pages. KASAN is to see each one freed. */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || IS_ENABLED(CONFIG_KASAN))
+		return alloc_skb_with_frags(head, data, PAGE_ALLOC_COSTLY_ORDER, &err, WIRE_GFP);
+	return from_mem(this_cpu_ptr(&pib_wire_mem), head, data);
+}
+
+void pib_wire_mem_exit(void)
+{
+	struct wire_mem *mem;
+	int cpu, i;
+
+	for_each_possible_cpu(cpu) {
+		mem = per_cpu_ptr(&pib_wire_mem, cpu);
+		for (i = 0; i < WIRE_PAGES; i++) {
+			if (mem->page[i].page)
+				put_page(mem->page[i].page);
+		}
+	}
+}
