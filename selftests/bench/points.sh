@@ -3,6 +3,7 @@
 # What the benchmarks of fabrics measure; to be sourced.
 
 seconds=${BENCH_SECONDS:-2}
+pair_out=${pair_out:-/tmp/pair}
 
 # name, unit, column of perftest's result (4: MiB/s, 5: million messages/s), its factor, program and arguments
 # shellcheck disable=SC2034
@@ -15,7 +16,7 @@ points=(
 die() { echo "bench: $*" >&2; exit 1; }
 
 # measure POINT COMMAND...: prints the number that COMMAND with the point's program and arguments leaves in
-# /tmp/pair.client
+# $pair_out.client
 measure() {
 	local column factor program
 	read -r _ _ column factor program <<<"$1"
@@ -23,5 +24,5 @@ measure() {
 	# shellcheck disable=SC2086
 	"$@" $program -F -D "$seconds" >&2 || die "$program failed"
 	awk -v c="$column" -v f="$factor" '/^[0-9. \t]+$/ && NF >= 4 { v = $c } END { if (!v) exit 1; print v * f }' \
-		/tmp/pair.client || { cat /tmp/pair.client >&2; die "$program: no result"; }
+		"$pair_out.client" || { cat "$pair_out.client" >&2; die "$program: no result"; }
 }

@@ -83,7 +83,8 @@ check "marked where the queue is" more "$(cc_field LogEventsCounter CL "$SB")" 0
 check "FECN at the receiver" more "$(pma PortPktRcvFECN --rcvcc "$P0" 1)" 0
 check "BECN at the sender" more "$(pma PortPktRcvBECN --rcvcc "$P1" 1)" 0
 check "the sender had to wait for the cable" more "$(wait_pma)" 0
-# UC and UD have no acknowledgements to carry it.
+# UC and UD have no acknowledgements to carry it. Slower, so that small datagrams are sure to queue.
+h 1 pibctl link set sa/4 rate 50M
 becn() { pma PortPktRcvBECN --rcvcc "$P1" 1; }
 count=$(becn)
 run ib_write_bw -c UC -s 65536 -n 200 -F -p 18515 >/dev/null
@@ -91,6 +92,7 @@ check "UC: BECN at the sender" more "$(becn)" "$count"
 count=$(becn)
 run ib_send_bw -c UD -s 2048 -n 500 -F -p 18515 >/dev/null
 check "UD: BECN at the sender" more "$(becn)" "$count"
+h 1 pibctl link set sa/4 rate 400M
 conf CT "$P1" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
 write_bw 40 >/dev/null
 check "with a table: it sends less" more $((before / 2)) "$(bandwidth)"

@@ -51,7 +51,9 @@ ctl -j show uplinks >/tmp/hostile.after
 state >/tmp/hostile.state.after
 
 check "no port, no session changed its state" diff /tmp/hostile.state.before /tmp/hostile.state.after
-flood_checks $((400 + 40 * PIB_FLOOD))
+# Those of the two hosts: in a flood, which drowns some of them, each end asks 20 times a second whether the other is
+# there (PIB_ASK_MS), and answers as often; then keepalives and MADs.
+flood_checks $((400 + 100 * PIB_FLOOD))
 check "traffic as before" pair 1 2 60 ibv_rc_pingpong
 check "and the daemon has seen no error" eval "! grep -E '^(error|warning)' $netd/log"
 ktap_end

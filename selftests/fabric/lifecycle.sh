@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Making and unmaking, ROUNDS times in a row each (10; `run ... -- env ROUNDS=100 fabric/lifecycle.sh` for long), under traffic where it says so. Nothing may be left behind.
+# Making and unmaking, ROUNDS times in a row each (5; `run ... -- env ROUNDS=100 fabric/lifecycle.sh` for long), under traffic where it says so. Nothing may be left behind.
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
 trap 'kill $(jobs -p) 2>/dev/null; hosts_clean' EXIT
-ROUNDS=${ROUNDS:-10}
+ROUNDS=${ROUNDS:-5}
 
 ktap_plan 9
 modprobe -a ib_umad ib_uverbs ib_ipoib

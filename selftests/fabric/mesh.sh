@@ -16,7 +16,7 @@ here=$(dirname "$0")
 . "$here/../lib/netd.sh"
 . "$here/../lib/topology.sh"
 clean() {
-	[ -z "$traffic_pid" ] || kill -9 "$traffic_pid"
+	traffic_clean
 	netd_clean
 	ip netns del r
 } 2>/dev/null
@@ -25,7 +25,6 @@ trap clean EXIT
 HOSTS=13
 LAYOUT=netns
 MASTER=6 STANDBY=7 VICTIM=5
-traffic_pid='' traffic_status=0
 
 net_make() {
 	local k
@@ -85,20 +84,11 @@ discover() {
 }
 
 # Traffic between all pairs of these hosts, until it is asked for what has become of it.
-traffic_start() {
+traffic_among() {
 	local k devices=()
 	for k; do devices+=("$(dev "$k")"); done
-	/tmp/allpairs -f "${devices[@]}" >/tmp/traffic 2>&1 &
-	traffic_pid=$!
+	traffic_start "${devices[@]}"
 }
-traffic_runs() { wait_for 60 grep -q running /tmp/traffic || { cat /tmp/traffic; return 1; }; }
-traffic_end() {
-	kill "$traffic_pid"
-	wait "$traffic_pid"
-	traffic_status=$?
-	traffic_pid=
-}
-traffic_whole() { cat /tmp/traffic; return $traffic_status; }
 
 ktap_plan 30
 check "traffic generator compiles" allpairs_build
@@ -119,7 +109,7 @@ check "13 HCAs and 10 switches in one subnet" discover
 check "RC traffic between all pairs" /tmp/allpairs
 
 # The switch in the middle of four.
-traffic_start 1 2 3 4 5 6 7 8 13
+traffic_among 1 2 3 4 5 6 7 8 13
 check "traffic around the pibnetd" traffic_runs
 netd_kill
 check "it is killed: its hosts' ports go Down" wait_for 20 hub_is DOWN
@@ -130,7 +120,7 @@ check "it is started again: 13 ports ACTIVE" wait_active 60
 check "RC traffic between all pairs" /tmp/allpairs
 
 # The one that manages.
-traffic_start {1..13}
+traffic_among {1..13}
 check "traffic between all" traffic_runs
 sm_kill $MASTER
 check "the master SM is killed: the other takes over" wait_for 60 master_is $STANDBY
@@ -138,7 +128,7 @@ traffic_end
 check "traffic went on" traffic_whole
 
 # One host, without a farewell.
-traffic_start 1 2 3 4 6 7 8 9 10 11 12 13
+traffic_among 1 2 3 4 6 7 8 9 10 11 12 13
 check "traffic around host $VICTIM" traffic_runs
 ip -n hub link set h$VICTIM.eth0 down
 h $VICTIM pibctl del "$(dev $VICTIM)"

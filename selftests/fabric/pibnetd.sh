@@ -19,7 +19,7 @@ config() {
 	END
 }
 
-ktap_plan 45
+ktap_plan 50
 netd_init
 bridge bridge0
 cable h1 eth0 bridge0 10.77.0.1/24
@@ -59,6 +59,21 @@ notified() {
 	END
 }
 check "a service manager is told what the daemon does" notified
+
+# With the capability that the unit gives it.
+privileged() {
+	local pid log=$netd/privileged
+	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +net_admin --ambient-caps +net_admin \
+		pibnetd --listen 127.0.0.1:20001 2>$log &
+	pid=$!
+	wait_for 10 grep -q ready $log
+	cat $log
+	grep -E 'receive_buffer=[0-9]{8}' $log && grep -E 'Cap(Prm|Eff|Amb)' /proc/$pid/status | awk '$2 !~ /^0+$/ { exit 1 }'
+	set -- $?
+	kill $pid
+	return "$1"
+}
+check "with CAP_NET_ADMIN its buffer is as large as it wants, and then it has no capability" privileged
 
 ping_json() { h 1 pibping -j 10.77.0.9 | jq -e "$1"; }
 check "pibping, before any module is loaded: reachable, MTU, nothing lost" \
@@ -103,13 +118,13 @@ ipoib_up() {
 		ip link set "$dev" netns "h$k" || return 1
 		h "$k" ip addr add "10.78.0.$k/24" dev "$dev" && h "$k" ip link set "$dev" up || return 1
 	done
-	wait_for 20 h 1 ping -c1 -W1 10.78.0.2
+	wait_for 60 h 1 ping -c1 -W1 10.78.0.2
 }
 check "IPoIB comes up" ipoib_up
 check "ping over IPoIB, 2000 bytes, no loss" h 1 sh -c "ping -c 10 -i 0.1 -s 2000 10.78.0.2 | grep ' 0% packet loss'"
 mcast() { h 1 ping -c 3 -W 2 -I "$(ipoib 1)" 224.0.0.1 | grep -q "from 10.78.0.2"; }
 h 2 sysctl -qw net.ipv4.icmp_echo_ignore_broadcasts=0
-check "IPoIB multicast" mcast
+check "IPoIB multicast" wait_for 30 mcast
 
 # The daemon dies while traffic waits: a cable pulled and replugged.
 h 1 ping -i 0.2 10.78.0.2 >/tmp/ping.long 2>&1 &
@@ -159,14 +174,14 @@ check "and put back" wait_active 60
 
 # A bad cable, both ways.
 pings() { h 1 ping -c 3 -i 0.2 -W 1 10.78.0.2; }
-check "traffic over a cable that is good" pings
+check "traffic over a cable that is good" wait_for 60 pings
 ctl link set "$port" loss 100% seed 7
 refuse "and over one that loses everything" "100% packet loss" pings
 lost() { ctl -j show links "$port" | jq -e '.links[0].faults.seed == 7 and ([.links[0].arrivals[].lost] | add) > 0'; }
 check "what was lost is counted" lost
 ctl link set "$port" healthy latency 50ms
 slow() { pings >/tmp/pings; cat /tmp/pings; grep -q 'time=[1-9][0-9][0-9]' /tmp/pings && ! grep -q 'time=[0-9]\{1,2\}[. ]' /tmp/pings; }
-check "50 ms each way" slow
+check "50 ms each way" wait_for 30 slow
 ctl link set "$port" healthy
 check "good again" wait_for 60 pings
 
@@ -191,4 +206,23 @@ netd_start
 netd_answers
 refused() { dmesg | grep -q "pib.*every port is taken"; }
 check "one too many is told why" wait_for 20 refused
+# What the hosts' users see.
+reasons() { for k in 1 2; do h $k pibctl -j show peers; done | jq -sc '[.[].peers[].refusal // empty]'; }
+reasons_are() { [ "$(reasons)" = "$1" ]; }
+check "its user sees it" wait_for 20 reasons_are '["every port is taken"]'
+config 4
+kill -HUP "$netd_pid"
+check "with more ports it is no longer so" wait_for 20 reasons_are '[]'
+netd_stop
+head -c 32 /dev/urandom >$netd/key
+head -c 32 /dev/urandom >$netd/key.other
+chmod 600 $netd/key $netd/key.other
+chown 65534 $netd/key
+echo '{ "listen": ["0.0.0.0", "::"], "switches": [ { "name": "net0", "ports": 4, "key_file": "'$netd/key'" } ] }' >$netd/config.json
+netd_start
+key_reason="the fabric's key is another one"
+check "who has no key sees that it lacks" wait_for 20 reasons_are "[\"$key_reason\",\"$key_reason\"]"
+for k in 1 2; do h $k pibctl del "$(dev $k)"; done
+pib_add 1 peer 10.77.0.9 key-file $netd/key.other
+check "who has another key, too" wait_for 20 reasons_are "[\"$key_reason\"]"
 ktap_end

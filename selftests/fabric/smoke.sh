@@ -24,7 +24,7 @@ ping_ok() {
 		ip link set "ib$((k - 1))" netns "h$k" && h "$k" ip addr add "10.78.0.$k/24" dev "ib$((k - 1))" &&
 			h "$k" ip link set "ib$((k - 1))" up || return 1
 	done
-	wait_for 20 h 1 ping -c1 -W1 10.78.0.2
+	wait_for 60 h 1 ping -c1 -W1 10.78.0.2
 	h 1 ping -c 10 -i 0.1 10.78.0.2 | grep " 0% packet loss"
 }
 check "ping over IPoIB" ping_ok

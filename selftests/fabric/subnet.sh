@@ -86,7 +86,7 @@ ipoib_up() {
 		[ $LAYOUT = machines ] || ip link set "$dev" netns "h$k" || return 1
 		h "$k" ip addr add "10.78.0.$k/24" dev "$dev" && h "$k" ip link set "$dev" up || return 1
 	done
-	wait_for 20 h 1 ping -c1 -W1 10.78.0.2
+	wait_for 60 h 1 ping -c1 -W1 10.78.0.2
 }
 check "IPoIB interfaces come up" ipoib_up
 check "ping over IPoIB, no loss" h 1 sh -c "ping -c 20 -i 0.1 10.78.0.2 | grep ' 0% packet loss'"

@@ -146,24 +146,25 @@ wait_active() {
 
 # pair SERVER CLIENT TIMEOUT PROGRAM ARGS...: run a perftest or pingpong program on both ends.
 # The client is given the server's underlay address for its TCP exchange. Both must succeed.
-# Their output is in /tmp/pair.server and /tmp/pair.client.
+# Their output is in $pair_out.server and $pair_out.client; two pairs at a time have two of these.
+pair_out=/tmp/pair
 pair() {
 	local s=$1 c=$2 t=$3 rc=0 try
 	shift 3
 	local target
 	target=$(addr4 "$s")
-	h "$s" timeout "$t" "$1" -d "$(dev "$s")" "${@:2}" >/tmp/pair.server 2>&1 &
+	h "$s" timeout "$t" "$1" -d "$(dev "$s")" "${@:2}" >"$pair_out.server" 2>&1 &
 	local pid=$!
 	for try in 1 2 3 4 5 6 7 8 9 10; do
 		sleep 0.3
 		rc=0
-		h "$c" timeout "$t" "$1" -d "$(dev "$c")" "${@:2}" "$target" >/tmp/pair.client 2>&1 || rc=$?
+		h "$c" timeout "$t" "$1" -d "$(dev "$c")" "${@:2}" "$target" >"$pair_out.client" 2>&1 || rc=$?
 		[ $rc = 0 ] && break
 		# Only a refused connection means that the server does not listen yet.
-		grep -Eqi "couldn.t connect|unable to connect|connection refused|failed to connect" /tmp/pair.client || break
+		grep -Eqi "couldn.t connect|unable to connect|connection refused|failed to connect" "$pair_out.client" || break
 	done
-	[ $rc = 0 ] || { echo "client:"; tail -n 20 /tmp/pair.client; kill $pid 2>/dev/null; }
-	wait $pid || { [ $rc = 0 ] || :; rc=1; echo "server:"; tail -n 20 /tmp/pair.server; }
+	[ $rc = 0 ] || { echo "client:"; tail -n 20 "$pair_out.client"; kill $pid 2>/dev/null; }
+	wait $pid || { [ $rc = 0 ] || :; rc=1; echo "server:"; tail -n 20 "$pair_out.server"; }
 	return $rc
 }
 

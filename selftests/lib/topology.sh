@@ -55,6 +55,23 @@ allpairs_build() {
 	gcc -O2 -Wall -Wextra -Werror -o /tmp/allpairs "$(dirname "${BASH_SOURCE[0]}")/allpairs.c" -libverbs
 }
 
+# traffic_start [OPTION]... DEVICE...: allpairs between these devices, until it is asked for what has become of it. Not to
+# be called by check, whose subshell would keep the pid.
+traffic_pid='' traffic_status=0
+traffic_start() {
+	/tmp/allpairs -f "$@" >/tmp/traffic 2>&1 &
+	traffic_pid=$!
+}
+traffic_runs() { wait_for 60 grep -q running /tmp/traffic || { cat /tmp/traffic; return 1; }; }
+traffic_end() {
+	kill "$traffic_pid"
+	wait "$traffic_pid"
+	traffic_status=$?
+	traffic_pid=
+}
+traffic_clean() { [ -z "$traffic_pid" ] || kill -9 "$traffic_pid"; }
+traffic_whole() { cat /tmp/traffic; return $traffic_status; }
+
 topology_clean() {
 	pkill -x opensm
 	pibctl fabric clear

@@ -59,7 +59,8 @@ options() {
 		;;
 	ib_send_*) [ "$2" = XRC ] || echo "-n $N $size --use-srq" ;;
 	esac
-	case $1-$2 in ib_send_*-UD) echo "-n $N $size -g" ;; esac
+	# ib_send_lat (25.01) no longer knows its device's name when it leaves the group, and fails after a good run.
+	case $1-$2 in ib_send_bw-UD) echo "-n $N $size -g" ;; esac
 	echo "-n $N $size --use_old_post_send"
 }
 

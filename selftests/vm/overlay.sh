@@ -25,7 +25,7 @@ in_overlay() {
 		# Not as the first process of the namespace, which no signal would end.
 		rc=0
 		chroot "$m" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
-			DEBIAN_FRONTEND=noninteractive INITRD=No DEBIAN_KERNEL_USE_CCACHE=1 \
+			DEBIAN_FRONTEND=noninteractive INITRD=No DEBIAN_KERNEL_USE_CCACHE=1 KBUILD_EXTRA_WARN=1 \
 			CCACHE_DIR=/mnt/cache/ccache CCACHE_NOHASHDIR=1 "$@" || rc=$?
 		exit $rc
 		' bash "$(root_dir)" "$upper" "$top" "$lab/cache" "$@" || rc=$?

@@ -400,6 +400,31 @@ void churn(const Env &env)
 	thief.join();
 }
 
+/*
+ * One after the other without waiting, so that the ring is looked at without doorbells; the pages of some are
+ * missing, and who has waited for one takes what was posted meanwhile.
+ */
+void stream(const Env &env)
+{
+	Pair p(env);
+	need(p.a.dev, IBV_ODP_SUPPORT_WRITE);
+	constexpr size_t page = 4096, batch = 60;
+	Shared from(batch * page);
+	Mr src = reg(p.a.pd.get(), from.at(), from.size());
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 0);
+	for (unsigned round = 1; round <= 100; round++) {
+		fill(from.bytes(0, from.size()), round);
+		from.drop();
+		for (size_t i = 0; i < batch; i++) {
+			wr.sg = {sge(src, from.at(i % 8 == round % 8 ? i * page : 0), 64)};
+			wr.addr = p.b.mem.addr(i * 64);
+			p.a.send(wr);
+		}
+		for (size_t i = 0; i < batch; i++)
+			p.a.expect({});
+	}
+}
+
 void need_implicit(const Device &dev)
 {
 	need(dev);
@@ -566,6 +591,7 @@ void add_paging(Suite &suite)
 	suite.add("odp.unmapped_sink", unmapped_sink);
 	suite.add("odp.unmapped_receive", unmapped_receive);
 	suite.add("odp.churn", churn);
+	suite.add("odp.stream", stream);
 	suite.add("odp.implicit", implicit);
 	suite.add("odp.implicit_beyond", implicit_beyond);
 	suite.add("odp.rereg", reregistered);

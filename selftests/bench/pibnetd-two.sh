@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Would a second thread in pibnetd pay? Two pairs of hosts talk at a time: behind one daemon, then each behind a
+# daemon of its own, which is the best that two threads could come to. Not part of `make bench`:
+#
+#	selftests/vm/run --smp 4 --mem 4096 --copy selftests/lib --copy selftests/bench -- bench/pibnetd-two.sh
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+. "$here/../lib/netd.sh"
+. "$here/points.sh"
+LAYOUT=netns
+HOSTS=4
+rounds=${BENCH_ROUNDS:-3}
+daemons=()
+clean() {
+	[ ${#daemons[@]} = 0 ] || kill "${daemons[@]}" 2>/dev/null
+	netd_clean
+}
+trap clean EXIT
+
+# daemon NAME ADDRESS
+daemon() {
+	echo "{ \"listen\": [\"$2\"] }" >"$netd/$1.json"
+	ip netns exec sw pibnetd --config "$netd/$1.json" --control "$netd/$1.control" --state "$netd/$1.state" \
+		>>"$netd/log" 2>&1 &
+	daemons+=($!)
+}
+
+# join A B: host 1 and 2 at address A, 3 and 4 at B; each daemon has a subnet manager
+join() {
+	local k
+	for k in 1 2 3 4; do
+		h $k pibctl del "$(dev $k)" 2>/dev/null
+		if [ $k -le 2 ]; then pib_add $k peer "$1"; else pib_add $k peer "$2"; fi || die "host $k: no HCA"
+	done
+	sm_start 1
+	[ "$1" = "$2" ] || sm_start 3
+	wait_active 60 || die "the ports are not ACTIVE"
+}
+leave() { pkill -9 -x opensm; }
+
+# both POINT: sum of both pairs' rates
+both() {
+	local first
+	(pair_out=/tmp/pair.1 && measure "$1" pair 1 2 100) >/tmp/rate.1 &
+	first=$!
+	(pair_out=/tmp/pair.3 && measure "$1" pair 3 4 100) >/tmp/rate.3 &
+	if ! wait $! || ! wait $first; then die "a pair has no result"; fi
+	awk '{ v += $1 } END { print v }' /tmp/rate.1 /tmp/rate.3
+}
+
+netd_init
+bridge bridge0
+for k in 1 2 3 4; do cable h$k eth0 bridge0 10.77.0.$k/24; done
+cable sw eth0 bridge0 10.77.0.9/24
+ip -n sw addr add 10.77.0.10/24 dev eth0
+daemon a 10.77.0.9
+daemon b 10.77.0.10
+sleep 1
+points=("${points[@]:0:2}")	# without acknowledgements, two daemons would only lose more
+
+printf '%-20s%-10s%14s%14s%8s   (%s CPUs)\n' case unit "one daemon" "two daemons" ratio "$(nproc)"
+for ((i = 0; i < rounds; i++)); do
+	for layout in one two; do
+		if [ $layout = one ]; then join 10.77.0.9 10.77.0.9; else join 10.77.0.9 10.77.0.10; fi
+		for point in "${points[@]}"; do both "$point" >"/tmp/${point%% *}.$layout"; done
+		leave
+	done
+	for point in "${points[@]}"; do
+		read -r name unit _ <<<"$point"
+		paste "/tmp/$name.one" "/tmp/$name.two" | awk -v n="$name" -v u="$unit" \
+			'{ printf "%-20s%-10s%14.0f%14.0f%8.2f\n", n, u, $1, $2, $1 ? $2 / $1 : 0 }'
+	done
+done
