@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What an outsider on the segment can do to a fabric.
 
-capture NETDEV SOURCE FILE	wait for control datagrams that SOURCE sends to one host, as they are
+capture NETDEV SOURCE FILE	wait for control datagrams that SOURCE sends to one host, as they are; at most a minute
 flood NETDEV FILE SECONDS	send those and what can be made of them at full rate; print how many
 """
 import collections
@@ -73,16 +73,22 @@ def frame(template, own_mac, source, payload):
 def capture(netdev, source, path):
     sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
     sniffer.bind((netdev, 0))
-    sniffer.settimeout(60)
-    sources = {socket.inet_pton(socket.AF_INET6 if ":" in s else socket.AF_INET, s) for s in source.split(",")}
+    sniffer.settimeout(1)
+    source = socket.inet_pton(socket.AF_INET6 if ":" in source else socket.AF_INET, source)
     kept = []
+    end = time.monotonic() + 60
     while len(kept) < KEEP:
-        raw = sniffer.recv(65535)
+        if time.monotonic() > end:
+            sys.exit(f"hostile.py: only {len(kept)} of {KEEP} datagrams in a minute")
+        try:
+            raw = sniffer.recv(65535)
+        except TimeoutError:
+            continue
         try:
             datagram = Datagram(raw)
         except (ValueError, IndexError, struct.error):
             continue
-        if datagram.source in sources and datagram.is_control_to_one_host():
+        if datagram.source == source and datagram.is_control_to_one_host():
             kept.append(raw.hex())
     with open(path, "w", encoding="ascii") as out:
         json.dump(kept, out)

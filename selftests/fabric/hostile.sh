@@ -20,6 +20,8 @@ hosts_make 3
 head -c 32 /dev/urandom >/tmp/key.a
 chmod 600 /tmp/key.a
 
+# Where the trunk's peer was heard first: by IPv4, or at its link-local address.
+peer_address() { h 1 pibctl -j show peers | jq -r '.peers[0].address' | sed -E 's/:[0-9]+$//; s/%.*]/]/' | tr -d '[]'; }
 trunk_up() { h 1 pibctl -j show links | jq -e '[.. | objects | select(.up? == true)] | length == 1'; }
 # What must not change: sessions, states, how often a link went down.
 state() {
@@ -34,7 +36,7 @@ check "host 1: add" pib_add 1 standalone key-file /tmp/key.a
 check "host 2: add" pib_add 2 standalone key-file /tmp/key.a
 check "they meet" wait_for 60 trunk_up
 check "both ACTIVE" wait_for 60 sh -c 'grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state && grep -q ACTIVE /sys/class/infiniband/pib1/ports/1/state'
-check "the outsider has seen how they greet" ip netns exec hub "$here/hostile.py" capture p1 10.77.0.2,fd77::2 /tmp/hostile.seen
+check "the outsider has seen how they greet" ip netns exec hub "$here/hostile.py" capture p1 "$(peer_address)" /tmp/hostile.seen
 
 state >/tmp/hostile.state.before
 h 1 pibctl -j show uplinks >/tmp/hostile.before
