@@ -24,7 +24,7 @@ head -c 32 /dev/urandom >/tmp/key.a
 chmod 600 /tmp/key.a
 cp /tmp/key.a $netd/key
 chown 65534 $netd/key
-echo '{ "listen": ["0.0.0.0"], "switches": [ { "name": "net0", "ports": 4, "key_file": "'$netd/key'" } ] }' >$netd/config.json
+echo '{ "listen": ["0.0.0.0"], "threads": 2, "switches": [ { "name": "net0", "ports": 4, "key_file": "'$netd/key'" } ] }' >$netd/config.json
 
 # What must not change: sessions, states, how often a link went down.
 state() {

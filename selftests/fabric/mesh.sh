@@ -41,7 +41,7 @@ net_make() {
 	ip -n h13 route add default via 10.79.0.101
 	ip -n h3 route add 10.79.0.0/24 via 10.77.0.101
 	cat >$netd/config.json <<-END
-	{ "listen": ["0.0.0.0"], "switches": [ { "name": "net0", "ports": 8 } ],
+	{ "listen": ["0.0.0.0"], "threads": 2, "switches": [ { "name": "net0", "ports": 8 } ],
 	  "cables": [ ["net0/1", "udp:10.77.0.1"], ["net0/2", "udp:10.77.0.2"] ] }
 	END
 }

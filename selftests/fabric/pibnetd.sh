@@ -15,7 +15,7 @@ trap netd_clean EXIT
 
 config() {
 	cat >$netd/config.json <<-END
-	{ "listen": ["0.0.0.0", "::"], "switches": [ { "name": "net0", "ports": ${1:-4} }${2:-} ], "cables": [ ${3:-} ] }
+	{ "listen": ["0.0.0.0", "::"], "threads": 3, "switches": [ { "name": "net0", "ports": ${1:-4} }${2:-} ], "cables": [ ${3:-} ] }
 	END
 }
 

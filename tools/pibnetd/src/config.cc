@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "pibctl/src/key_file.h"
 #include "pibctl/src/parse.h"
@@ -22,6 +23,9 @@ namespace pibnetd {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr unsigned kThreadsMax = 64;
+constexpr unsigned kThreadsDefault = 8;
 
 Error at(std::string_view place, std::string_view what) {
   return Error{fmt::format("{}: {}", place, what)};
@@ -230,13 +234,16 @@ Result<Config> parse_config(std::string_view text) {
   const Json root = Json::parse(text, nullptr, false, true);
   if (root.is_discarded()) return Error{"is not JSON"};
   if (auto ok = check_keys(root, "configuration",
-                           {"listen", "control", "state", "switches", "cables", "topology"}); !ok)
+                           {"listen", "control", "state", "threads", "switches", "cables",
+                            "topology"}); !ok)
     return ok.error();
   Config config;
   if (auto ok = parse_list(root, "listen", parse_listen, config.listen); !ok) return ok.error();
   if (auto ok = get_text(root, "configuration", "control", config.control); !ok)
     return ok.error();
   if (auto ok = get_text(root, "configuration", "state", config.state); !ok) return ok.error();
+  if (auto ok = get_number(root, "configuration", "threads", 1, kThreadsMax, config.threads); !ok)
+    return ok.error();
   if (auto ok = parse_list(root, "switches", parse_switch, config.switches); !ok)
     return ok.error();
   if (auto ok = parse_list(root, "cables", parse_cable, config.cables); !ok) return ok.error();
@@ -254,6 +261,9 @@ Result<Config> read_config(const std::string& path) {
 }
 
 void complete_config(Config& config) {
+  // The other half is for what the kernel does with the datagrams.
+  if (!config.threads)
+    config.threads = std::clamp(std::thread::hardware_concurrency() / 2, 1u, kThreadsDefault);
   if (config.listen.empty()) {
     Address any;
     any.port = kUdpPort;

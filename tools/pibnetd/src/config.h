@@ -34,6 +34,8 @@ struct Config {
   std::vector<Address> listen;
   std::string control;
   std::string state;
+  /// Threads; 0: as many as are likely to pay.
+  unsigned threads = 0;
   std::vector<SwitchConfig> switches;
   std::vector<CableConfig> cables;
   /// Where a topology file has HCAs.

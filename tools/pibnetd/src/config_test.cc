@@ -21,18 +21,20 @@ TEST(Config, EmptyMeansOneSwitchForEverybody) {
   ASSERT_EQ(config->listen.size(), 2u);
   EXPECT_EQ(format_address(config->listen[0]), "0.0.0.0:18514");
   EXPECT_EQ(format_address(config->listen[1]), "[::]:18514");
+  EXPECT_GE(config->threads, 1u);
 }
 
 TEST(Config, Everything) {
   const auto config = parse_config(R"({
     // a comment
-    "listen": ["192.0.2.1:5", "[::]:7"], "control": "/run/x", "state": "/var/y",
+    "listen": ["192.0.2.1:5", "[::]:7"], "control": "/run/x", "state": "/var/y", "threads": 3,
     "switches": [
       {"name": "a", "ports": 254, "fabric": 4294967295, "guid": "0x00000000000000a1",
        "description": "the first", "accept": false},
       {"name": "b", "ports": 1}],
     "cables": [["a/254", "b/1"], ["a/1", "udp:[2001:db8::1]:9"]]})");
   ASSERT_TRUE(config) << config.error().text;
+  EXPECT_EQ(config->threads, 3u);
   EXPECT_EQ(config->listen[0].port, 5);
   EXPECT_EQ(config->listen[1].family, AF_INET6);
   EXPECT_EQ(config->switches[0].ports, 254);
@@ -95,6 +97,7 @@ TEST(Config, RefusalsNameThePlace) {
       {R"({"listen": ["nonsense"]})", "nonsense"},
       {R"({"listen": ["0.0.0.0:99999"]})", "port"},
       {R"({"listen": [1]})", "listen[0]"},
+      {R"({"threads": 0})", "configuration.threads: must be a number from 1 to 64"},
       {R"({"switches": [{}]})", "switches[0].name"},
       {R"({"switches": [{"name": "a b"}]})", "switches[0].name"},
       {R"({"switches": [{"name": "a", "ports": 255}]})", "switches[0].ports: must be a number from 1 to 254"},

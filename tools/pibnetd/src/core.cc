@@ -138,7 +138,16 @@ void Core::reflect(const Arrival& arrival, std::span<const std::uint8_t> bytes,
     send_bytes(arrival.path, answer);
 }
 
+std::optional<Batch> Core::gather(std::uint64_t now) {
+  const bool agents = forwarder_.agents_ran() || agents_touched_;
+  if (!agents && !spoke_ && !forwarder_.has_lanes()) return forwarder_.gather();
+  agents_touched_ = agents;
+  flush(now);
+  return {};
+}
+
 void Core::flush(std::uint64_t now) {
+  spoke_ = false;
   // The answer to a MAD that resets a port leaves before the port is reset.
   forwarder_.flush();
   if (!forwarder_.agents_ran() && !agents_touched_) return;

@@ -40,6 +40,9 @@ class Core {
   /// Takes in what arrived. What it leads to is sent by flush(), until when the bytes must stay.
   void receive(const Arrival& arrival, std::uint64_t now);
   void flush(std::uint64_t now);
+  /// As flush(), but leaves it to the caller to flush the wire, for which no lock is needed, and
+  /// then to drop the batch. Nothing: it was flushed, since what was sent has an order.
+  std::optional<Batch> gather(std::uint64_t now);
   void timers(std::uint64_t now);
   /// Datagrams were dropped unseen, or still wait, because the daemon is slower than they come:
   /// what peers seem not to have said may be among them.
@@ -138,6 +141,8 @@ class Core {
   unsigned answers_ = 0;
   /// A port or a table changed by other ways than a MAD: traps may wait.
   bool agents_touched_ = false;
+  /// Datagrams of sessions wait to be sent; they are numbered.
+  bool spoke_ = false;
 };
 
 /// "0xGUID/PORT" of a peer, for logs.

@@ -22,12 +22,8 @@
 namespace pibnetd {
 namespace {
 
-/// Batches that datagrams may fill before everything else gets its turn.
-constexpr int kRounds = 4;
 /// How often the sockets are asked what they have dropped.
 constexpr std::uint64_t kLossesNs = 20 * PIB_NSEC_PER_MSEC;
-/// Who did not empty the sockets for so long cannot tell silence from his own slowness.
-constexpr std::uint64_t kBehindNs = 250 * PIB_NSEC_PER_MSEC;
 /// What is due sooner is worth a timer of its own.
 constexpr std::uint64_t kAlarmNs = 2 * PIB_NSEC_PER_MSEC;
 
@@ -87,8 +83,8 @@ Daemon::Daemon(const Options& options, Log& log)
     : options_(options),
       log_(log),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      udp_(stats_),
-      core_(udp_, stats_, log, random64),
+      shared_(log, random64),
+      core_(shared_.core),
       server_(epoll_.get()) {
   hooks_.reload = [this] { return reload(); };
   hooks_.listen = [this] { return config_.listen; };
@@ -117,11 +113,12 @@ Status Daemon::start() {
       log_.warning("state not read", {{"error", had.error().text}});
   }
   if (auto applied = apply(std::move(*config)); !applied) return applied;
-  // The sockets have their buffers.
+  // The sockets have their buffers. Threads have capabilities of their own, so they come later.
   drop_capabilities();
+  start_workers();
   watchdog_ = watchdog_interval();
   notify_manager("READY=1");
-  log_.info("ready", {{"version", std::string(PIBNETD_VERSION)}});
+  log_.info("ready", {{"version", std::string(PIBNETD_VERSION)}, {"threads", workers_.size() + 1}});
   return success();
 }
 
@@ -131,31 +128,60 @@ Status Daemon::listen_anew(const std::vector<Address>& addresses) {
     const bool have = std::any_of(listening_.begin(), listening_.end(),
                                   [&](const Listening& l) { return l.address == address; });
     if (have) continue;
-    const auto socket = udp_.open(address);
+    const auto socket = io_.udp.open(address);
     if (!socket) {
       // A host without IPv6 is no reason not to serve IPv4.
       const bool optional = socket.error().code == EAFNOSUPPORT && addresses.size() > 1;
       if (optional) continue;
-      for (const Listening& l : opened) udp_.close(l.socket);
+      for (const Listening& l : opened) io_.udp.close(l.socket);
       return socket.error();
     }
     opened.push_back({address, *socket});
   }
   std::erase_if(listening_, [&](const Listening& l) {
     const bool gone = std::find(addresses.begin(), addresses.end(), l.address) == addresses.end();
-    if (gone) udp_.close(l.socket);
-    return gone;
+    if (!gone) return false;
+    io_.udp.close(l.socket);
+    for (auto& worker : workers_) worker->close(l.socket);
+    return true;
   });
   for (const Listening& l : opened) {
-    watch(epoll_.get(), udp_.descriptor(l.socket));
+    watch(epoll_.get(), io_.udp.descriptor(l.socket));
+    for (auto& worker : workers_) join(*worker, l.socket, l.address);
     log_.info("listening", {{"address", format_address(l.address)},
-                            {"receive_buffer", udp_.receive_buffer(l.socket)}});
+                            {"receive_buffer", io_.udp.receive_buffer(l.socket)}});
   }
   listening_.insert(listening_.end(), opened.begin(), opened.end());
   return success();
 }
 
-/// What cannot be had leaves everything as it was.
+void Daemon::join(Worker& worker, unsigned socket, const Address& address) {
+  if (const auto joined = worker.join(socket, address, io_.udp); !joined)
+    log_.warning("a thread has no socket", {{"error", joined.error().text}});
+}
+
+void Daemon::set_workers(unsigned number) {
+  if (workers_.size() > number) workers_.resize(number);
+  while (workers_.size() < number) {
+    workers_.push_back(std::make_unique<Worker>(shared_, [this] { alarm(1); }));
+    for (const Listening& l : listening_) join(*workers_.back(), l.socket, l.address);
+  }
+}
+
+/// One that does not start goes: nobody would look into its sockets.
+void Daemon::start_workers() {
+  std::erase_if(workers_, [this](const auto& worker) {
+    const auto started = worker->start();
+    if (!started) log_.warning("a thread does not start", {{"error", started.error().text}});
+    return !started;
+  });
+}
+
+void Daemon::stop_workers() {
+  for (auto& worker : workers_) worker->stop();
+}
+
+/// What cannot be had leaves everything as it was. No worker runs.
 Status Daemon::apply(Config config) {
   if (config.control != server_.path()) {
     const std::string before = server_.path();
@@ -169,6 +195,8 @@ Status Daemon::apply(Config config) {
     }
   }
   if (auto opened = listen_anew(config.listen); !opened) return opened;
+  set_workers(config.threads - 1);
+  const auto held = shared_.hold(io_);
   if (auto done = core_.configure(config, clock_ns()); !done) return done;
   config_ = std::move(config);
   return success();
@@ -177,7 +205,13 @@ Status Daemon::apply(Config config) {
 Status Daemon::reload() {
   auto config = load_config(options_);
   if (!config) return config.error();
-  return apply(std::move(*config));
+  const bool held = held_.owns_lock();
+  if (held) held_.unlock();
+  stop_workers();
+  auto applied = apply(std::move(*config));
+  start_workers();
+  if (held) held_ = shared_.hold(io_);
+  return applied;
 }
 
 void Daemon::reload_and_tell() {
@@ -199,24 +233,13 @@ void Daemon::signals() {
   }
 }
 
-void Daemon::datagrams() {
-  for (int round = 0; round < kRounds; round++) {
-    const std::uint64_t now = clock_ns();
-    const std::size_t n =
-        udp_.receive([&](const Arrival& arrival) { core_.receive(arrival, now); });
-    core_.flush(now);
-    if (n) continue;
-    caught_up_ = now;
-    return;
-  }
-}
-
-/// What was dropped, or waits for long already, may be what peers seem not to say.
+/// What was dropped may be what peers seem not to say.
 void Daemon::own_losses(std::uint64_t now) {
-  if (now > caught_up_ + kBehindNs) core_.deaf(now);
   if (now < losses_due_) return;
   losses_due_ = now + kLossesNs;
-  if (udp_.overruns()) core_.deaf(now);
+  std::uint64_t lost = io_.udp.overruns();
+  for (auto& worker : workers_) lost += worker->overruns();
+  if (lost) core_.deaf(now);
 }
 
 void Daemon::event(int fd, std::uint32_t events) {
@@ -230,12 +253,15 @@ void Daemon::event(int fd, std::uint32_t events) {
     return;
   }
   for (const Listening& l : listening_) {
-    if (udp_.descriptor(l.socket) != fd) continue;
-    udp_.readable(l.socket);
+    if (io_.udp.descriptor(l.socket) != fd) continue;
+    io_.udp.readable(l.socket);
     return;
   }
   server_.handle(fd, events, [this](std::string_view line) {
-    return control_answer(core_, hooks_, line, clock_ns());
+    held_ = shared_.hold(io_);
+    auto answer = control_answer(core_, hooks_, line, clock_ns());
+    held_.unlock();
+    return answer;
   });
 }
 
@@ -246,39 +272,53 @@ void Daemon::save_state() {
     log_.warning("state not saved", {{"error", written.error().text}});
 }
 
+/// At a time for which waiting in milliseconds is too coarse. Any thread.
+void Daemon::alarm(std::uint64_t at) {
+  itimerspec timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(at / PIB_NSEC_PER_SEC);
+  timer.it_value.tv_nsec = static_cast<long>(at % PIB_NSEC_PER_SEC);
+  ::timerfd_settime(alarm_.get(), TFD_TIMER_ABSTIME, &timer, nullptr);
+}
+
 /// How long to wait for events. Bad cables' latencies are finer than milliseconds.
 int Daemon::wait_ms(std::uint64_t now) {
   std::uint64_t due = core_.deadline();
   if (watchdog_) due = std::min(due, watchdog_due_);
-  if (due <= now || udp_.waiting()) return 0;
-  if (due - now < kAlarmNs) {
-    itimerspec at{};
-    at.it_value.tv_sec = static_cast<time_t>(due / PIB_NSEC_PER_SEC);
-    at.it_value.tv_nsec = static_cast<long>(due % PIB_NSEC_PER_SEC);
-    ::timerfd_settime(alarm_.get(), TFD_TIMER_ABSTIME, &at, nullptr);
-  }
+  shared_.looks_at = due;
+  if (due <= now || io_.udp.waiting()) return 0;
+  if (due - now < kAlarmNs) alarm(due);
   return static_cast<int>(std::min<std::uint64_t>((due - now) / 1'000'000 + 1, 60'000));
+}
+
+/// What there is to do beside events. Returns how long to wait for them then.
+int Daemon::look() {
+  const auto held = shared_.hold(io_);
+  const std::uint64_t now = clock_ns();
+  own_losses(now);
+  if (now >= core_.deadline()) core_.timers(now);
+  if (watchdog_ && now >= watchdog_due_) {
+    notify_manager("WATCHDOG=1");
+    watchdog_due_ = now + watchdog_;
+  }
+  save_state();
+  return wait_ms(now);
 }
 
 Status Daemon::run() {
   std::array<epoll_event, 32> events;
+  int wait = look();
   while (running_) {
-    const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
-                               wait_ms(clock_ns()));
+    const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait);
     if (n < 0 && errno != EINTR) return system_error("wait for events");
+    if (wait) io_.caught_up = clock_ns();
     for (int i = 0; i < n; i++)
       event(events[static_cast<std::size_t>(i)].data.fd, events[static_cast<std::size_t>(i)].events);
-    datagrams();
-    const std::uint64_t now = clock_ns();
-    own_losses(now);
-    if (now >= core_.deadline()) core_.timers(now);
-    if (watchdog_ && now >= watchdog_due_) {
-      notify_manager("WATCHDOG=1");
-      watchdog_due_ = now + watchdog_;
-    }
-    save_state();
+    shared_.turns(io_);
+    wait = look();
   }
+  stop_workers();
   notify_manager("STOPPING=1");
+  const auto held = shared_.hold(io_);
   core_.close(clock_ns());
   log_.info("stopped");
   return success();

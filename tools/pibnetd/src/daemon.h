@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-// The daemon: one loop that waits for datagrams, signals, the control socket and time.
+// The daemon: a loop that waits for datagrams, signals, the control socket and time. Other threads
+// help with the datagrams.
 #pragma once
 
 #include <optional>
 
 #include "control.h"
 #include "server.h"
-#include "udp.h"
+#include "worker.h"
 
 namespace pibnetd {
 
@@ -35,10 +36,15 @@ class Daemon {
  private:
   Status apply(Config config);
   Status listen_anew(const std::vector<Address>& addresses);
+  void set_workers(unsigned number);
+  void join(Worker& worker, unsigned socket, const Address& address);
+  void start_workers();
+  void stop_workers();
   Status reload();
   void reload_and_tell();
   void signals();
-  void datagrams();
+  int look();
+  void alarm(std::uint64_t at);
   void own_losses(std::uint64_t now);
   void event(int fd, std::uint32_t events);
   void save_state();
@@ -50,9 +56,11 @@ class Daemon {
   Fd signals_;
   /// Goes off when something is due before a wait in milliseconds would end.
   Fd alarm_;
-  Stats stats_;
-  Udp udp_;
-  Core core_;
+  Io io_;
+  Shared shared_;
+  Core& core_;
+  /// Owns the lock of shared_ while this thread uses core_.
+  std::unique_lock<std::mutex> held_;
   Server server_;
   ControlHooks hooks_;
   Config config_;
@@ -61,11 +69,10 @@ class Daemon {
     unsigned socket;
   };
   std::vector<Listening> listening_;
+  std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Reservation> saved_;
   /// When the sockets' losses are to be looked at.
   std::uint64_t losses_due_ = 0;
-  /// When no socket had more than was taken out of it.
-  std::uint64_t caught_up_ = 0;
   std::uint64_t watchdog_ = 0;
   std::uint64_t watchdog_due_ = 0;
   bool running_ = true;

@@ -123,6 +123,4 @@ void Egress::send_queue(Link& link) {
   }
 }
 
-void Egress::done() { headers_.clear(); }
-
 }  // namespace pibnetd

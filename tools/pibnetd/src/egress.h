@@ -10,15 +10,22 @@
 
 namespace pibnetd {
 
+/// What datagrams that are to be sent refer to; it must stay until they are.
+struct Batch {
+  std::vector<std::vector<OutPacket>> queues;
+  std::deque<std::array<std::uint8_t, kSegmentHeader>> headers;
+  /// Bytes of packets that have no other place.
+  std::deque<std::vector<std::uint8_t>> kept;
+};
+
 class Egress {
  public:
   Egress(Wire& wire, Stats& stats) : wire_(wire), stats_(stats) {}
 
-  /// Sends what waits on the link, in as few super-packets as may be. The queue must stay as it
-  /// is until the wire is flushed.
+  /// Gives the wire what waits on the link, in as few super-packets as may be. The queue and
+  /// headers() must stay as they are until the wire is flushed.
   void send_queue(Link& link);
-  /// The wire has been flushed.
-  void done();
+  std::deque<std::array<std::uint8_t, kSegmentHeader>>& headers() { return headers_; }
 
  private:
   void datagrams(Link& link, std::span<OutPacket> packets);

@@ -183,13 +183,21 @@ void Forwarder::queue(Link& link, const Packet& packet, std::uint8_t vl) {
   out.rest_length = packet.length - kLrh;
 }
 
-void Forwarder::flush() {
-  for (Link* link : dirty_) egress_.send_queue(*link);
-  wire_.flush();
-  for (Link* link : dirty_) link->queue.clear();
+Batch Forwarder::gather() {
+  Batch batch;
+  for (Link* link : dirty_) {
+    egress_.send_queue(*link);
+    batch.queues.push_back(std::exchange(link->queue, {}));
+  }
   dirty_.clear();
-  egress_.done();
-  kept_.clear();
+  batch.headers = std::exchange(egress_.headers(), {});
+  batch.kept = std::exchange(kept_, {});
+  return batch;
+}
+
+void Forwarder::flush() {
+  const Batch batch = gather();
+  wire_.flush();
 }
 
 void Forwarder::forget(Link& link) {

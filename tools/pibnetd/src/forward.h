@@ -38,6 +38,10 @@ class Forwarder {
   void send_traps(Switch& from, std::uint64_t now);
   /// Sends what the links have queued.
   void flush();
+  /// Gives it to the wire, which the caller flushes before the batch goes.
+  Batch gather();
+  /// There are slow or bad cables: what leaves them must be sent in the order in which it does.
+  bool has_lanes() const { return !bad_.empty(); }
   /// Keeps bytes until flush().
   const std::vector<std::uint8_t>& keep(std::vector<std::uint8_t> bytes);
   /// The link goes away: what waits there is dropped.

@@ -55,6 +55,7 @@ void Log::write(LogLevel level, std::string_view event, std::initializer_list<Lo
           [name = key](const auto& held) { return fmt::format(" {}={}", name, text_of(held)); },
           value);
   }
+  const std::lock_guard guard(mutex_);
   out_ << line << '\n';
   out_.flush();
 }

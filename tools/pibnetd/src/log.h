@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <mutex>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ class Log {
   Log(std::ostream& out, LogFormat format, LogLevel most)
       : out_(out), format_(format), most_(most) {}
 
+  /// Any thread.
   void write(LogLevel level, std::string_view event, std::initializer_list<LogField> fields);
   void error(std::string_view event, std::initializer_list<LogField> fields = {}) {
     write(LogLevel::error, event, fields);
@@ -44,6 +46,7 @@ class Log {
   }
 
  private:
+  std::mutex mutex_;
   std::ostream& out_;
   LogFormat format_;
   LogLevel most_;

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
@@ -283,6 +284,37 @@ TEST_F(UdpTest, SocketsAreEmptiedWhileOthersAreSentTo) {
   EXPECT_EQ(came.size(), 6000u);
   EXPECT_EQ(udp.overruns(), 0u);
   EXPECT_FALSE(udp.waiting());
+}
+
+/// What one peer sends comes to one of them, and nobody else gets a share.
+TEST_F(UdpTest, TwoShareAnAddress) {
+  const Address at = udp.local(b);
+  Stats more;
+  Udp other(more), stranger(more);
+  const auto joined = other.join(b, at, udp);
+  ASSERT_TRUE(joined) << joined.error().text;
+  EXPECT_EQ(other.local(b), at);
+  EXPECT_FALSE(stranger.open(at));
+  const std::uint8_t byte = 1;
+  const iovec part = {const_cast<std::uint8_t*>(&byte), 1};
+  for (int i = 0; i < 40; i++) {
+    const unsigned from_socket = *udp.open(loopback());
+    for (int twice = 0; twice < 2; twice++) udp.send({from_socket, at, {}}, {&part, 1}, 0);
+  }
+  udp.flush();
+  const auto count = [this](Udp& one) {
+    std::map<std::uint16_t, int> seen;
+    one.readable(b);
+    while (one.receive([&](const Arrival& in) { seen[in.path.remote.port] += static_cast<int>(in.bytes.size()); })) {
+    }
+    return seen;
+  };
+  const auto here = count(udp), there = count(other);
+  EXPECT_EQ(here.size() + there.size(), 40u);
+  EXPECT_FALSE(here.empty());
+  EXPECT_FALSE(there.empty());
+  for (const auto& all : {here, there})
+    for (const auto& [port, bytes] : all) EXPECT_EQ(bytes, 2) << port;
 }
 
 /// More than the places for them, in a socket that is not looked into meanwhile.

@@ -44,6 +44,7 @@ std::uint64_t Core::nonce() {
 void Core::send_bytes(const Path& path, std::span<const std::uint8_t> bytes) {
   const auto& kept = forwarder_.keep({bytes.begin(), bytes.end()});
   const iovec part = {const_cast<std::uint8_t*>(kept.data()), kept.size()};
+  spoke_ = true;
   wire_.send(path, {&part, 1}, 0);
   stats_.add(PIB_US_TX_DATAGRAMS);
 }

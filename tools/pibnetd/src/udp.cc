@@ -81,11 +81,12 @@ Udp::~Udp() = default;
 
 // ---- sockets ----
 
-Result<unsigned> Udp::open(const Address& listen) {
+Result<Udp::Socket> Udp::make(const Address& listen, bool shared) const {
   Socket socket{Fd(::socket(listen.family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)),
                 listen.family};
   if (!socket.fd) return errno_error("cannot open a UDP socket");
   if (listen.family == AF_INET6) set_int(socket.fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  if (shared) set_int(socket.fd.get(), SOL_SOCKET, SO_REUSEPORT, 1);
   sockaddr_storage name;
   const socklen_t length = to_sockaddr(listen, name);
   if (::bind(socket.fd.get(), reinterpret_cast<sockaddr*>(&name), length)) {
@@ -95,14 +96,30 @@ Result<unsigned> Udp::open(const Address& listen) {
     return error;
   }
   tune(socket.fd.get(), listen.family);
+  return socket;
+}
+
+Result<unsigned> Udp::open(const Address& listen) {
+  auto socket = make(listen, false);
+  if (!socket) return socket.error();
   const auto free = std::find_if(sockets_.begin(), sockets_.end(),
                                  [](const Socket& each) { return !each.fd; });
   const auto number = static_cast<unsigned>(free - sockets_.begin());
   if (free == sockets_.end())
-    sockets_.push_back(std::move(socket));
+    sockets_.push_back(std::move(*socket));
   else
-    *free = std::move(socket);
+    *free = std::move(*socket);
   return number;
+}
+
+/// The first one shares only after it was bound: another process's is still found out.
+Status Udp::join(unsigned socket, const Address& listen, const Udp& with) {
+  set_int(with.descriptor(socket), SOL_SOCKET, SO_REUSEPORT, 1);
+  auto made = make(listen, true);
+  if (!made) return made.error();
+  if (socket >= sockets_.size()) sockets_.resize(socket + 1);
+  sockets_[socket] = std::move(*made);
+  return success();
 }
 
 Address Udp::local(unsigned socket) const {
@@ -139,12 +156,17 @@ void Udp::fill() {
   first_++;
 }
 
-std::size_t Udp::receive(const std::function<void(const Arrival&)>& take) {
+std::span<const Arrival> Udp::next() {
   fill();
   const auto arrivals = intake_.next();
-  for (const Arrival& arrival : arrivals) take(arrival);
   if (arrivals.empty())
     for (Socket& socket : sockets_) socket.readable = false;
+  return arrivals;
+}
+
+std::size_t Udp::receive(const std::function<void(const Arrival&)>& take) {
+  const auto arrivals = next();
+  for (const Arrival& arrival : arrivals) take(arrival);
   return arrivals.size();
 }
 

@@ -24,6 +24,9 @@ class Udp final : public Wire {
 
   /// Opens a socket; its number is that of Path::socket.
   Result<unsigned> open(const Address& listen);
+  /// Opens one with the number and at the address of another Udp's. They share what comes: what one
+  /// peer sends comes to one of them.
+  Status join(unsigned socket, const Address& listen, const Udp& with);
   void close(unsigned socket) { sockets_[socket] = {}; }
   int descriptor(unsigned socket) const { return sockets_[socket].fd.get(); }
   Address local(unsigned socket) const;
@@ -32,8 +35,9 @@ class Udp final : public Wire {
 
   /// There is something in the socket; it is looked into until receive() finds nothing.
   void readable(unsigned socket) { sockets_[socket].readable = true; }
-  /// Takes in what those sockets have had, up to a batch; returns how many super-packets that were.
-  /// The bytes stay as they are until the next call.
+  /// What those sockets have had, up to a batch. The bytes stay as they are until the next call.
+  std::span<const Arrival> next();
+  /// Takes that in; returns how many super-packets that were.
   std::size_t receive(const std::function<void(const Arrival&)>& take);
   /// Was more taken out of the sockets than receive() has given?
   bool waiting() const { return !intake_.empty(); }
@@ -65,6 +69,7 @@ class Udp final : public Wire {
   };
   struct Outgoing;
 
+  Result<Socket> make(const Address& listen, bool shared) const;
   void fill();
   const Socket* socket_for(const Path& path) const;
   void prepare(const Message& message, Outgoing& out);
