@@ -33,8 +33,6 @@ sent() {
 	for k in 2 4; do h $k pibctl -j show counters; done | jq -s "[.[] | $counters] | add"
 }
 
-cpu_ms() { awk -v tick="$(getconf CLK_TCK)" '{ print ($14 + $15) * 1000 / tick }' "/proc/$netd_pid/stat"; }
-
 # both POINT: the rate at which both pairs together send while both run, and the daemon's processors. By the ports'
 # counters, since perftest cannot always tell the clock's rate on a machine that is this busy.
 both() {
@@ -46,9 +44,9 @@ both() {
 		runs+=($!)
 	done
 	sleep 3
-	before=$(sent "$column") began=$EPOCHREALTIME used=$(cpu_ms)
+	before=$(sent "$column") began=$EPOCHREALTIME used=$(netd_cpu_ms)
 	sleep "$seconds"
-	after=$(sent "$column") ended=$EPOCHREALTIME used=$(($(cpu_ms) - used))
+	after=$(sent "$column") ended=$EPOCHREALTIME used=$(($(netd_cpu_ms) - used))
 	for k in "${runs[@]}"; do wait "$k" || die "$program failed"; done
 	awk -v n=$((after - before)) -v from="$began" -v to="$ended" -v c="$column" -v used="$used" \
 		'BEGIN { v = n / (to - from); if (c == 4) v /= 1048576; if (v <= 0) exit 1; print v, used / 1000 / (to - from) }' ||

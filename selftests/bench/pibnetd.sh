@@ -29,7 +29,6 @@ join() {
 leave() { kill -9 "$(cat /tmp/opensm.1/pid)"; }
 
 packets() { ctl -j show counters | jq '[.counters[] | select(.port != 0) | .counters.port_xmit_packets] | add'; }
-cpu_ms() { awk -v tick="$(getconf CLK_TCK)" '{ print ($14 + $15) * 1000 / tick }' "/proc/$netd_pid/stat"; }
 
 netd_init
 bridge bridge0
@@ -44,9 +43,9 @@ declare -A through cost direct
 join 10.77.0.9 10.77.0.9
 for point in "${points[@]}"; do
 	name=${point%% *}
-	before=$(packets) used=$(cpu_ms)
+	before=$(packets) used=$(netd_cpu_ms)
 	through[$name]=$(measure "$point" pair 1 2 100) || exit 1
-	cost[$name]=$(echo "$(cpu_ms) $used $(packets) $before" | awk '{ printf "%.0f", ($1 - $2) * 1e6 / ($3 - $4) }')
+	cost[$name]=$(echo "$(netd_cpu_ms) $used $(packets) $before" | awk '{ printf "%.0f", ($1 - $2) * 1e6 / ($3 - $4) }')
 done
 leave
 join 10.77.0.2 10.77.0.1

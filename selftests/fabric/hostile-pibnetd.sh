@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/hosts.sh"
 . "$here/../lib/netd.sh"
 . "$here/../lib/flood.sh"
-trap 'rm -f /tmp/key.a /tmp/hostile.*; netd_clean; ip netns del h3' EXIT
+trap 'rm -f /tmp/key.a /tmp/hostile.*; netd_clean h3' EXIT
 : "${PIB_FLOOD:=4}"
 
 ktap_plan 18

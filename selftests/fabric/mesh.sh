@@ -15,12 +15,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 . "$here/../lib/netd.sh"
 . "$here/../lib/topology.sh"
-clean() {
-	traffic_clean
-	netd_clean
-	ip netns del r
-} 2>/dev/null
-trap clean EXIT
+trap 'traffic_clean; netd_clean r' EXIT
 
 HOSTS=13
 LAYOUT=netns

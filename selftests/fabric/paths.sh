@@ -12,13 +12,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 . "$here/../lib/netd.sh"
 . "$here/../lib/topology.sh"
-clean() {
-	traffic_clean
-	netd_clean
-	ip netns del ra
-	ip netns del rb
-} 2>/dev/null
-trap clean EXIT
+trap 'traffic_clean; netd_clean ra rb' EXIT
 
 HOSTS=2
 LAYOUT=netns

@@ -50,8 +50,13 @@ netd_kill() { kill -9 "$netd_pid"; wait "$netd_pid" 2>/dev/null; }
 # ctl ARGUMENTS...: pibctl, at the daemon
 ctl() { pibctl --daemon $netd/control "$@"; }
 
+# Processor time that it has had
+netd_cpu_ms() { awk -v tick="$(getconf CLK_TCK)" '{ print ($14 + $15) * 1000 / tick }' "/proc/$netd_pid/stat"; }
+
+# netd_clean [NAMESPACE]...: these go, too
 netd_clean() {
-	[ -z "$netd_pid" ] || kill "$netd_pid" 2>/dev/null
+	local ns
+	[ -z "$netd_pid" ] || kill "$netd_pid"
 	hosts_clean
-	ip netns del sw 2>/dev/null
-}
+	for ns in sw "$@"; do ip netns del "$ns"; done
+} 2>/dev/null

@@ -69,7 +69,7 @@ traffic_end() {
 	traffic_status=$?
 	traffic_pid=
 }
-traffic_clean() { [ -z "$traffic_pid" ] || kill -9 "$traffic_pid"; }
+traffic_clean() { [ -z "$traffic_pid" ] || kill -9 "$traffic_pid" 2>/dev/null; }
 traffic_whole() { cat /tmp/traffic; return $traffic_status; }
 
 topology_clean() {

@@ -9,6 +9,8 @@
 #include <array>
 #include <cstring>
 
+#include "control_buffer.h"
+
 namespace pibnetd {
 namespace {
 
@@ -49,10 +51,6 @@ struct Intake::Place {
 };
 
 struct Intake::Headers {
-  struct Control {
-    alignas(cmsghdr) char bytes[CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(int)) + 32];
-  };
-
   void prepare(std::size_t i, std::uint8_t* bytes) {
     parts[i] = {bytes, kPlaceSize};
     msghdr& header = messages[i].msg_hdr;
@@ -80,7 +78,7 @@ struct Intake::Headers {
   std::array<mmsghdr, kBatch> messages;
   std::array<iovec, kBatch> parts;
   std::array<sockaddr_storage, kBatch> names;
-  std::array<Control, kBatch> controls;
+  std::array<ControlBuffer, kBatch> controls;
 };
 
 Intake::Intake() : headers_(std::make_unique<Headers>()) {

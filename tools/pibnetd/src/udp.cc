@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "clock.h"
+#include "control_buffer.h"
 
 namespace pibnetd {
 namespace {
@@ -24,10 +25,6 @@ constexpr int kSocketBuffer = 8 << 20;
 constexpr int kSendWaitMs = 20;
 constexpr std::uint64_t kRoomNs = 5'000'000'000;
 constexpr std::size_t kRoomDefault = 1200;
-
-struct ControlBuffer {
-  alignas(cmsghdr) char bytes[CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(int)) + 32];
-};
 
 Error errno_error(std::string doing) {
   const int code = errno;
