@@ -358,6 +358,7 @@ static void complete_one(struct pib_qp *qp, struct pib_ksq_slot *s)
 		.status = s->w.status,
 		.opcode = s->wc_opcode,
 		.qp_num = qp->qpn,
+		.user_qp = (unsigned long)&qp->ib,
 	};
 	bool report = s->w.status || s->w.flags & PIB_WR_SIGNALED;
 

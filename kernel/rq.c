@@ -220,6 +220,7 @@ void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct p
 		.opcode = IB_WC_RECV,
 		.byte_len = byte_len,
 		.qp_num = qp->qpn,
+		.user_qp = (unsigned long)&qp->ib,
 	};
 
 	lockdep_assert_held(&qp->lock);
