@@ -59,6 +59,19 @@ static void cq_call(struct pib_cq *cq)
 	cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
 }
 
+/*
+ * The handlers take spinlocks, which must not be taken in an interrupt on
+ * PREEMPT_RT. There are no such upcalls there: lockdep is told so.
+ */
+static void cq_call_irq(struct pib_cq *cq)
+{
+	static DEFINE_WAIT_OVERRIDE_MAP(cq_irq_map, LD_WAIT_CONFIG);
+
+	lock_map_acquire_try(&cq_irq_map);
+	cq_call(cq);
+	lock_map_release(&cq_irq_map);
+}
+
 /* An interrupt of the CPU of the vector. */
 static void cq_upcall(void *arg)
 {
@@ -68,7 +81,7 @@ static void cq_upcall(void *arg)
 	do {
 		due = atomic_read(&cq->due);
 		for (i = 0; i < due; i++)
-			cq_call(cq);
+			cq_call_irq(cq);
 	} while (atomic_sub_return(due, &cq->due));
 	/* @cq may be gone by now, its address is not followed */
 	wake_up_var(&cq->due);
@@ -76,12 +89,17 @@ static void cq_upcall(void *arg)
 
 /*
  * The upcall for an event that is due, on the CPU of the vector: a call from
- * here if this is it, or if there is no such CPU any more. The lock is not held.
+ * here if this is it, or if there is no such CPU any more. On PREEMPT_RT it is made
+ * here always: neither interrupts nor get_cpu() leave a handler its locks. The lock is not held.
  */
 static void cq_notify(struct pib_cq *cq)
 {
 	if (!cq->ib.comp_handler)
 		return;
+	if (IS_ENABLED(CONFIG_PREEMPT_RT)) {
+		cq_call(cq);
+		return;
+	}
 
 	if (get_cpu() == cq->cpu || !cpu_online(cq->cpu))
 		cq_call(cq);
