@@ -53,6 +53,7 @@ two() {
 program || bail "pib-ops cannot be built"
 echo 24 >/proc/sys/vm/nr_hugepages
 modprobe vgem 2>/dev/null	# for the dma-buf cases
+modprobe fuse 2>/dev/null	# for pages that do not come
 ktap_plan "$(wc -w <<<"$LAYOUTS")"
 hosts_make 2
 for layout in $LAYOUTS; do "$layout" "$@"; done
