@@ -172,7 +172,7 @@ void pib_agent_stop(struct pib_agent *a)
 /* ---- agents ---- */
 
 static enum pib_mad_result smi_agent(struct pib_switch *sw, u8 in_port, const struct pib_burst *b,
-				     const u8 *in, u8 *out, u8 *out_port, u16 *slid, u16 *dlid)
+				     const u8 *in, u8 *out, u8 *out_port, struct pib_hdrs *h)
 {
 	enum pib_mad_result res;
 	unsigned long flags;
@@ -180,34 +180,31 @@ static enum pib_mad_result smi_agent(struct pib_switch *sw, u8 in_port, const st
 	spin_lock_irqsave(&sw->node_lock, flags);
 	res = pib_smi_rx(&sw->node, in_port, in, out, out_port, ktime_get_ns());
 	if (res == PIB_MAD_REPLY || res == PIB_MAD_FORWARD)
-		pib_smi_lids(&sw->node, out, res, b->h.slid, slid, dlid);
+		pib_smi_lids(&sw->node, out, res, b->h.slid, &h->slid, &h->dlid);
+	h->pkey = IB_DEFAULT_PKEY_FULL;
 	spin_unlock_irqrestore(&sw->node_lock, flags);
 	return res;
 }
 
 static enum pib_mad_result gsi_agent(struct pib_switch *sw, const struct pib_burst *b,
-				     const u8 *in, u8 *out, u8 *out_port, u16 *slid, u16 *dlid)
+				     const u8 *in, u8 *out, u8 *out_port, struct pib_hdrs *h)
 {
-	struct pib_port *p0 = sw->node.ports[0];
 	enum pib_mad_result res;
 	unsigned long flags;
 
-	if (b->h.qkey != IB_QP1_QKEY)
-		return PIB_MAD_NONE;
 	spin_lock_irqsave(&sw->node_lock, flags);
-	res = pib_gsa_process(p0, in, out, ktime_get_ns());
+	res = pib_switch_gsi_rx(&sw->node, &b->h, in, out, &h->pkey, ktime_get_ns());
+	h->slid = sw->node.ports[0]->lid;
 	spin_unlock_irqrestore(&sw->node_lock, flags);
 	*out_port = PIB_PORT_BY_LID;
-	*slid = READ_ONCE(p0->lid);
-	*dlid = b->h.slid;
+	h->dlid = b->h.slid;
 	return res == PIB_MAD_REPLY ? res : PIB_MAD_NONE;
 }
 
-/* The headers of an answer follow those of the question (13.5.4). */
+/* The headers of an answer follow those of the question (13.5.4), but for the P_Key. */
 static void answer_headers(struct pib_burst *r, const struct pib_burst *b)
 {
 	r->h.sl = b->h.sl;
-	r->h.pkey = b->h.pkey;
 	r->h.dqpn = b->h.sqpn;
 	if (!(b->h.flags & PIB_H_GRH))
 		return;
@@ -229,7 +226,7 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 				   u8 *out_port)
 {
 	enum pib_mad_result res = PIB_MAD_NONE;
-	u16 slid = 0, dlid = 0;
+	struct pib_hdrs h = { };
 	u8 in[PIB_MAD_SIZE];
 	struct pib_burst *r;
 	u8 *out;
@@ -242,10 +239,10 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 		return NULL;
 
 	if (b->h.dqpn)
-		res = gsi_agent(sw, b, in, out, out_port, &slid, &dlid);
+		res = gsi_agent(sw, b, in, out, out_port, &h);
 	else
-		res = smi_agent(sw, in_port, b, in, out, out_port, &slid, &dlid);
-	if (!b->h.dqpn && mad_changes(in))
+		res = smi_agent(sw, in_port, b, in, out, out_port, &h);
+	if (res == PIB_MAD_NONE || (!b->h.dqpn && mad_changes(in)))
 		pib_node_kick(&sw->node);
 	if (res != PIB_MAD_REPLY && res != PIB_MAD_FORWARD) {
 		kfree(out);
@@ -256,8 +253,9 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 		return NULL;
 	if (res == PIB_MAD_REPLY)
 		answer_headers(r, b);
-	r->h.slid = slid;
-	r->h.dlid = dlid;
+	r->h.slid = h.slid;
+	r->h.dlid = h.dlid;
+	r->h.pkey = h.pkey;
 	r->hops = res == PIB_MAD_FORWARD ? b->hops : 0;
 	return r;
 }

@@ -492,6 +492,16 @@ enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in,
 void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result result,
 		  u16 req_slid, u16 *slid, u16 *dlid);
 
+/**
+ * pib_switch_gsi_rx() - switch: a MAD for QP1 of port 0
+ * @h: headers of the packet
+ * @pkey: result, for an answer: port 0's own entry of the asker's partition (13.5.4)
+ *
+ * Checks P_Key and Q_Key as an HCA's port does for its QP1 (10.9.4), counts and traps violations.
+ */
+enum pib_mad_result pib_switch_gsi_rx(struct pib_node *sw, const struct pib_hdrs *h,
+				      const u8 *in, u8 *out, u16 *pkey, u64 now);
+
 /*
  * Performance management, congestion control, and a refusal of other classes, on QP1. @p: port 0 for
  * switches, arrival port for HCAs. PIB_MAD_LOCAL for classes not answered here on HCAs.

@@ -397,6 +397,26 @@ static bool gsa_answer(struct pib_port *p, const u8 *in, u8 *out, u64 now)
 	return true;
 }
 
+#define QP1_QKEY 0x80010000u
+
+enum pib_mad_result pib_switch_gsi_rx(struct pib_node *sw, const struct pib_hdrs *h,
+				      const u8 *in, u8 *out, u16 *pkey, u64 now)
+{
+	struct pib_port *p0 = sw->ports[0];
+	int i = pib_port_pkey_match(p0, h->pkey);
+
+	if (i < 0) {
+		pib_trap_bad_key(p0, 257, h, now);
+		return PIB_MAD_NONE;
+	}
+	if (h->qkey != QP1_QKEY) {
+		pib_trap_bad_key(p0, 258, h, now);
+		return PIB_MAD_NONE;
+	}
+	*pkey = p0->pkey[i];
+	return pib_gsa_process(p0, in, out, now);
+}
+
 enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u64 now)
 {
 	if (p->node->type == PIB_NODE_CA && (!is_ours(in) || !wants_answer(in[PIB_MAD_METHOD])))

@@ -285,6 +285,7 @@ private:
 		if (mad[PIB_MAD_CLASS] == PIB_CLASS_PERF ||
 		    (mad[PIB_MAD_CLASS] & 0x7F) != PIB_CLASS_SM_LID) {
 			p.h.dqpn = 1;
+			p.h.qkey = 0x80010000;
 			p.h.pkey = 0xFFFF;
 		}
 		answer.reset();
@@ -362,11 +363,11 @@ private:
 			res = pib_smi_rx(&at.node->n, at.port, p.mad.data(), out.mad.data(),
 					 &out_port, now);
 		else
-			res = pib_gsa_process(&at.node->port(0), p.mad.data(), out.mad.data(), now);
+			res = pib_switch_gsi_rx(&at.node->n, &p.h, p.mad.data(), out.mad.data(),
+						&out.h.pkey, now);
 		if (res != PIB_MAD_REPLY && res != PIB_MAD_FORWARD)
 			return;
 		out.h.dqpn = p.h.dqpn;
-		out.h.pkey = p.h.pkey;
 		out.h.slid = at.node->port(0).lid;
 		out.h.dlid = p.h.slid;
 		if (p.h.dqpn == 0)

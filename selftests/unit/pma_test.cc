@@ -316,6 +316,69 @@ TEST_F(Pma, Refusals)
 	EXPECT_EQ(ask(sw, 0, m).status(), PIB_STATUS_BAD_VERSION);
 }
 
+// QP1 of a switch's port 0, as seen by somebody with the P_Key @pkey and the Q_Key @qkey.
+class SwitchGsi : public Pma {
+protected:
+	SwitchGsi()
+	{
+		sw.port(0).lid = 0x10;
+		sw.port(0).sm_lid = 1;
+	}
+	pib_mad_result ask_with(uint16_t pkey, uint32_t qkey = 0x80010000)
+	{
+		const Mad in = make_mad(PIB_CLASS_PERF, PIB_METHOD_GET, PIB_PERF_CLASS_PORT_INFO);
+		pib_hdrs h{};
+		Mad out;
+
+		h.slid = 7;
+		h.pkey = pkey;
+		h.qkey = qkey;
+		answered_with = 0;
+		return pib_switch_gsi_rx(&sw.n, &h, in.data(), out.data(), &answered_with, now);
+	}
+	std::optional<uint16_t> trap()
+	{
+		pib_port *from = nullptr;
+		Mad m;
+
+		if (!pib_trap_next(&sw.n, now, m.data(), &from))
+			return std::nullopt;
+		EXPECT_EQ(from, &sw.port(0));
+		return pib_get16(m.attribute() + 4);
+	}
+
+	uint16_t answered_with = 0;
+};
+
+TEST_F(SwitchGsi, AnswersALimitedMemberWithItsOwnKey)
+{
+	EXPECT_EQ(ask_with(0xFFFF), PIB_MAD_REPLY);
+	EXPECT_EQ(answered_with, 0xFFFF);
+	EXPECT_EQ(ask_with(0x7FFF), PIB_MAD_REPLY);
+	EXPECT_EQ(answered_with, 0xFFFF) << "two limited keys would not match";
+	sw.port(0).pkey[1] = 0x0123;
+	EXPECT_EQ(ask_with(0x8123), PIB_MAD_REPLY);
+	EXPECT_EQ(answered_with, 0x0123);
+	EXPECT_FALSE(trap());
+	EXPECT_EQ(sw.port(0).pkey_viol, 0);
+}
+
+TEST_F(SwitchGsi, IsClosedToOtherPartitions)
+{
+	sw.port(0).pkey[1] = 0x0123;
+	for (uint16_t pkey : {0x8001, 0x0000, 0x0123})
+		EXPECT_EQ(ask_with(pkey), PIB_MAD_NONE) << std::hex << pkey;
+	EXPECT_EQ(sw.port(0).pkey_viol, 3);
+	EXPECT_EQ(trap(), 257);
+}
+
+TEST_F(SwitchGsi, WantsTheQKeyOfQp1)
+{
+	EXPECT_EQ(ask_with(0xFFFF, 0x11111111), PIB_MAD_NONE);
+	EXPECT_EQ(sw.port(0).qkey_viol, 1);
+	EXPECT_EQ(trap(), 258);
+}
+
 TEST_F(Pma, OtherClasses)
 {
 	for (uint8_t cls : {0x05, 0x06, 0x07, 0x08, 0x09, 0x0A, 0x0F, 0x32, 0x03}) {

@@ -24,10 +24,9 @@ pib_hdrs management_headers(std::uint32_t qpn) {
   return h;
 }
 
-/// The headers of an answer follow those of the question (13.5.4).
+/// The headers of an answer follow those of the question (13.5.4), but for the P_Key.
 void answer_headers(pib_hdrs& to, const pib_hdrs& from) {
   to.sl = from.sl;
-  to.pkey = from.pkey;
   to.dqpn = from.sqpn;
   if (!(from.flags & PIB_H_GRH)) return;
   to.flags |= PIB_H_GRH;
@@ -65,13 +64,14 @@ void Forwarder::originate(Switch& from, std::uint8_t out_port, pib_hdrs h,
 }
 
 void Forwarder::answer(const Step& step, pib_mad_result result, const std::uint8_t* mad,
-                       std::uint8_t out_port, std::uint64_t now) {
+                       std::uint8_t out_port, std::uint16_t pkey, std::uint64_t now) {
   if (result != PIB_MAD_REPLY && result != PIB_MAD_FORWARD) return;
   Switch& at = *step.in->owner;
   const pib_hdrs& asked = step.packet.h;
   pib_hdrs h = management_headers(asked.dqpn);
   if (result == PIB_MAD_REPLY) answer_headers(h, asked);
   if (asked.dqpn) {
+    h.pkey = pkey;
     h.slid = at.node.ports[0]->lid;
     h.dlid = asked.slid;
   } else {
@@ -93,13 +93,14 @@ void Forwarder::agent(const Step& step, std::uint64_t now) {
   std::memcpy(in.data(), packet.bytes + packet.header_length, in.size());
   agents_ran_ = true;
   std::uint8_t out_port = PIB_PORT_BY_LID;
+  std::uint16_t pkey = kDefaultPkey;
   pib_mad_result result = PIB_MAD_NONE;
   if (!packet.h.dqpn)
     result = pib_smi_rx(&at.node, step.in->p.num, in.data(), out.data(), &out_port, now);
-  else if (packet.h.qkey == kQp1Key)
-    result = pib_gsa_process(at.node.ports[0], in.data(), out.data(), now);
+  else
+    result = pib_switch_gsi_rx(&at.node, &packet.h, in.data(), out.data(), &pkey, now);
   if (packet.h.dqpn && result != PIB_MAD_REPLY) return;
-  answer(step, result, out.data(), out_port, now);
+  answer(step, result, out.data(), out_port, pkey, now);
 }
 
 void Forwarder::send_traps(Switch& from, std::uint64_t now) {

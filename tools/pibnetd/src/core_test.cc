@@ -238,6 +238,16 @@ TEST_F(Fabric, TheSwitchAnswersDirectedAndRoutedMads) {
   EXPECT_EQ(answer.h.slid, 7);
   EXPECT_EQ(answer.h.dlid, 2);
   EXPECT_EQ(answer.bytes[answer.header_length + PIB_MAD_METHOD], PIB_METHOD_GET_RESP);
+
+  w.deliver(a.at, a.data(make_mad_packet(2, 7, 1, perf, 0x7FFF)));
+  w.carry();
+  ASSERT_EQ(a.packets.size(), 3u);
+  ASSERT_EQ(parse_packet(a.packets[2], answer), PIB_PARSE_OK);
+  EXPECT_EQ(answer.h.pkey, 0xFFFF) << "a limited member takes no answer from another one";
+  w.deliver(a.at, a.data(make_mad_packet(2, 7, 1, perf, 0x8001)));
+  w.carry();
+  EXPECT_EQ(a.packets.size(), 3u) << "not of this partition";
+  EXPECT_EQ(w.node().port(0).p.pkey_viol, 1u);
 }
 
 TEST_F(Fabric, ADamagedMadIsNotAnswered) {

@@ -62,7 +62,7 @@ Bytes make_packet(const PacketSpec& spec) {
 }
 
 Bytes make_mad_packet(std::uint16_t slid, std::uint16_t dlid, std::uint32_t qpn,
-                      const Bytes& mad) {
+                      const Bytes& mad, std::uint16_t pkey) {
   pib_hdrs h{};
   h.slid = slid;
   h.dlid = dlid;
@@ -70,7 +70,7 @@ Bytes make_mad_packet(std::uint16_t slid, std::uint16_t dlid, std::uint32_t qpn,
   h.tp = PIB_TP_UD;
   h.op = PIB_OP_SEND;
   h.flags = PIB_H_FIRST | PIB_H_LAST;
-  h.pkey = 0xFFFF;
+  h.pkey = pkey;
   h.dqpn = qpn;
   h.sqpn = qpn;
   h.qkey = qpn ? 0x80010000 : 0;

@@ -77,7 +77,7 @@ class Forwarder {
   void count_drop(const Step& step, const pib_route& route, std::uint64_t now);
   void agent(const Step& step, std::uint64_t now);
   void answer(const Step& step, pib_mad_result result, const std::uint8_t* mad,
-              std::uint8_t out_port, std::uint64_t now);
+              std::uint8_t out_port, std::uint16_t pkey, std::uint64_t now);
   void originate(Switch& from, std::uint8_t out_port, pib_hdrs h, const std::uint8_t* mad,
                  unsigned hops, std::uint64_t now);
   /// in: 0 for what the switch itself has made.
