@@ -229,20 +229,12 @@ void pib_hca_rx_mcast(struct pib_kport *port, struct pib_burst *b, const struct 
 	pib_mcast_deliver(port->hca, &b->h, mcast_copy, &rx);
 }
 
-/* A port takes data from Armed on (7.2.7), SMPs from Initialize on. */
-static bool state_ok(const struct pib_port *p, const struct pib_hdrs *h)
-{
-	u8 state = READ_ONCE(p->state);
-
-	return state >= PIB_PORT_ARMED || (!h->dqpn && state >= PIB_PORT_INIT);
-}
-
 int pib_hca_rx(struct pib_kport *port, struct pib_burst *b)
 {
 	struct pib_qp *qp;
 	int err;
 
-	if (!state_ok(&port->p, &b->h))
+	if (!pib_port_takes(&port->p, b->h.dqpn))
 		return drop(port, b, PIB_STAT_RX_BAD_PATH);
 	if (!dlid_ok(&port->p, &b->h))
 		return drop(port, b, PIB_STAT_RX_BAD_PATH);

@@ -208,12 +208,26 @@ static bool port_sends(struct pib_kport *out, const struct pib_kport *in, struct
 	return b->h.vl != PIB_VL_DISCARD;
 }
 
-/* A port takes data from Armed on (7.2.7), SMPs from Initialize on. */
-static bool port_takes(const struct pib_kport *in, const struct pib_burst *b)
+static void port_armed_data(struct pib_kport *in)
+{
+	spinlock_t *lock = pib_kport_lock(in);
+	unsigned long flags;
+
+	spin_lock_irqsave(lock, flags);
+	pib_port_armed_data(&in->p);
+	spin_unlock_irqrestore(lock, flags);
+	pib_kport_events(in);
+}
+
+static bool port_takes(struct pib_kport *in, const struct pib_burst *b)
 {
 	u8 state = READ_ONCE(in->p.state);
 
-	return state >= PIB_PORT_ARMED || (!b->h.dqpn && state >= PIB_PORT_INIT);
+	if (likely(state == PIB_PORT_ACTIVE))
+		return true;
+	if (state == PIB_PORT_ARMED && b->h.dqpn)
+		port_armed_data(in);
+	return pib_port_takes(&in->p, b->h.dqpn);
 }
 
 /*

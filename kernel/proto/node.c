@@ -253,6 +253,15 @@ void pib_port_link_down(struct pib_port *p)
 		switch_changed(p);
 }
 
+/* 7.2.7, ActiveTrigger: not by an SM's command, and yet nothing that an SM must hear of (14.2.5.4). */
+void pib_port_armed_data(struct pib_port *p)
+{
+	if (p->state != PIB_PORT_ARMED)
+		return;
+	WRITE_ONCE(p->state, PIB_PORT_ACTIVE);
+	p->events |= PIB_EV_PORT_ACTIVE;
+}
+
 void pib_port_go_alone(struct pib_port *p, u16 lid)
 {
 	p->lid = lid;

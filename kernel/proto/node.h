@@ -5,8 +5,8 @@
  * switch, in the kernel or in pibnetd.
  *
  * Locking: env holds the node's lock around every call that takes a node or
- * port, except pib_switch_route() and pib_port_admits(), which only read single
- * words and run without it.
+ * port, except pib_switch_route(), pib_port_admits() and pib_port_takes(), which only
+ * read single words and run without it.
  */
 #ifndef PIB_PROTO_NODE_H
 #define PIB_PROTO_NODE_H
@@ -373,13 +373,24 @@ static inline bool pib_port_wants_link(const struct pib_port *p)
 
 /* ---- what env asks on the data path (no lock) ---- */
 
-/* May a packet for the given QP pass in the port's state (7.2)? Only 0 makes a difference. */
+/* May a port in this state send a packet for the given QP (7.2)? Only 0 makes a difference. */
 static inline bool pib_port_admits(const struct pib_port *p, u32 dqpn)
 {
 	u8 s = READ_ONCE(p->state);
 
 	return s == PIB_PORT_ACTIVE || (dqpn == 0 && s >= PIB_PORT_INIT);
 }
+
+/* May it take one? Data from Armed on (7.2.7). */
+static inline bool pib_port_takes(const struct pib_port *p, u32 dqpn)
+{
+	u8 s = READ_ONCE(p->state);
+
+	return s >= PIB_PORT_ARMED || (dqpn == 0 && s >= PIB_PORT_INIT);
+}
+
+/* Data has come by a port that is Armed (under the lock): the other end is Active, and so is this one now. */
+void pib_port_armed_data(struct pib_port *p);
 
 /* Index of @pkey in the port's table with 10.9.3's membership rule, or -1. */
 int pib_port_pkey_match(const struct pib_port *p, u16 pkey);
@@ -400,7 +411,7 @@ enum pib_route_reason {
 	PIB_DROP_SILENT,	/* not dropped, or nobody is left to send it to: no error */
 	PIB_DROP_RELAY,		/* no route: rcv_switch_relay_err of the in port */
 	PIB_DROP_LOOP,		/* would go back: rcv_switch_relay_err of the in port */
-	PIB_DROP_IN_STATE,	/* in port not Active: no counter of its own */
+	PIB_DROP_IN_STATE,	/* in port not yet Armed: no counter of its own */
 	PIB_DROP_OUT_STATE,	/* @port not Active: xmit_discard of @port */
 	PIB_DROP_PKEY_IN,	/* rcv_constraint_err of the in port, trap 259 */
 	PIB_DROP_PKEY_OUT,	/* xmit_constraint_err of @port, trap 259 */

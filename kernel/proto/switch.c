@@ -145,7 +145,7 @@ static u8 route(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
 {
 	const struct pib_port *in = sw->ports[in_port];
 
-	if (in_port && !pib_port_admits(in, h->dqpn))
+	if (in_port && !pib_port_takes(in, h->dqpn))
 		return drop(rt, PIB_DROP_IN_STATE);
 	if (h->dlid == PIB_LID_PERMISSIVE)
 		return h->dqpn ? drop(rt, PIB_DROP_RELAY) : PIB_ROUTE_SELF;

@@ -111,7 +111,7 @@ TEST_F(Route, NotBackWhereItCameFrom)
 	expect_drop(PIB_DROP_LOOP);
 }
 
-TEST_F(Route, PortsInInitAndArmedPassQp0Only)
+TEST_F(Route, PortsInInitAndArmedSendForQp0Only)
 {
 	for (uint8_t state : {PIB_PORT_INIT, PIB_PORT_ARMED}) {
 		sw.port(2).state = state;
@@ -119,13 +119,39 @@ TEST_F(Route, PortsInInitAndArmedPassQp0Only)
 		route(0x20, 1);
 		expect_drop(PIB_DROP_OUT_STATE);
 		EXPECT_EQ(rt.port, 2);
-		sw.port(2).state = PIB_PORT_ACTIVE;
+	}
+}
+
+TEST_F(Route, PortsTakeDataFromArmedOn)
+{
+	for (uint8_t state : {PIB_PORT_INIT, PIB_PORT_ARMED}) {
 		sw.port(1).state = state;
 		EXPECT_EQ(route(0x20, 0), PIB_ROUTE_PORT);
-		route(0x20, 2);
-		expect_drop(PIB_DROP_IN_STATE);
-		sw.port(1).state = PIB_PORT_ACTIVE;
 	}
+	EXPECT_EQ(route(0x20, 2), PIB_ROUTE_PORT);
+	sw.port(1).state = PIB_PORT_INIT;
+	route(0x20, 2);
+	expect_drop(PIB_DROP_IN_STATE);
+}
+
+TEST_F(Route, DataMakesAnArmedPortActive)
+{
+	for (uint8_t state : {PIB_PORT_DOWN, PIB_PORT_INIT, PIB_PORT_ACTIVE}) {
+		sw.port(1).state = state;
+		pib_port_armed_data(&sw.port(1));
+		EXPECT_EQ(sw.port(1).state, state);
+		EXPECT_FALSE(sw.port(1).events & PIB_EV_PORT_ACTIVE);
+	}
+	sw.port(1).state = PIB_PORT_ARMED;
+	sw.n.port_state_change = false;
+	pib_port_armed_data(&sw.port(1));
+	EXPECT_EQ(sw.port(1).state, PIB_PORT_ACTIVE);
+	EXPECT_TRUE(sw.port(1).events & PIB_EV_PORT_ACTIVE);
+	EXPECT_FALSE(sw.n.port_state_change);
+}
+
+TEST_F(Route, NothingLeavesByAPortThatIsDown)
+{
 	sw.port(2).state = PIB_PORT_DOWN;
 	route(0x20, 0);
 	expect_drop(PIB_DROP_OUT_STATE);

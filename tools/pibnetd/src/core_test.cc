@@ -99,6 +99,15 @@ TEST_F(Fabric, DropsAreCountedWhereHardwareCountsThem) {
   EXPECT_TRUE(b.packets.empty());
 }
 
+TEST_F(Fabric, DataActivatesAnArmedPort) {
+  start();
+  join();
+  w.port_of(a)->p.state = PIB_PORT_ARMED;
+  send({.slid = 2, .dlid = 3});
+  EXPECT_EQ(b.packets.size(), 1u);
+  EXPECT_EQ(w.port_of(a)->p.state, PIB_PORT_ACTIVE);
+}
+
 TEST_F(Fabric, MulticastGoesToTheGroupButNotBack) {
   start();
   Peer c{3, 0xC0};

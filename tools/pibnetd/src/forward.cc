@@ -10,11 +10,6 @@ constexpr unsigned kHopsMax = 64;
 constexpr std::uint8_t kVlManagement = 15;
 constexpr std::uint8_t kVlDiscard = 0xF;
 
-/// A port takes data from Armed on (7.2.7), SMPs from Initialize on.
-bool takes(const Port& in, const pib_hdrs& h) {
-  return in.p.state >= PIB_PORT_ARMED || (!h.dqpn && in.p.state >= PIB_PORT_INIT);
-}
-
 /// The VL on which the packet may leave; nothing if it may not.
 std::optional<std::uint8_t> vl_out(const Port& out, std::uint8_t in, const Packet& packet) {
   if (!pib_port_admits(&out.p, packet.h.dqpn)) return {};
@@ -85,7 +80,8 @@ void Forwarder::run_waiting(std::uint64_t now) {
 }
 
 void Forwarder::enter(const Step& step, std::uint64_t now) {
-  if (!takes(*step.in, step.packet.h)) return;
+  if (!pib_port_takes(&step.in->p, step.packet.h.dqpn)) return;
+  if (step.packet.h.dqpn) pib_port_armed_data(&step.in->p);
   count_in(*step.in, step.packet);
   if (step.hops + 1 < kHopsMax)
     arrive({step.in, step.packet, step.hops + 1}, now);
