@@ -204,7 +204,9 @@ static bool is_dr(const u8 *smp)
 static enum pib_mad_result reply(const u8 *in, u8 *out, u16 status, const u8 *data)
 {
 	memcpy(out, in, PIB_MAD_SIZE);
-	out[PIB_MAD_METHOD] = PIB_METHOD_GET_RESP;
+	out[PIB_MAD_METHOD] |= PIB_METHOD_RESPONSE;
+	if (in[PIB_MAD_METHOD] == PIB_METHOD_SET)
+		out[PIB_MAD_METHOD] = PIB_METHOD_GET_RESP;
 	if (is_dr(in))
 		status |= PIB_SMP_DIRECTION;
 	pib_put16(out + PIB_MAD_STATUS, status);

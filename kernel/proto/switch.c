@@ -62,10 +62,9 @@ static u8 route_unicast(const struct pib_node *sw, u8 in_port, const struct pib_
 		return drop(rt, PIB_DROP_RELAY);
 	out = READ_ONCE(sw->lft[h->dlid]);
 	rt->port = out;
-	if (out > sw->num_ports)	/* PIB_LFT_DROP among them */
+	/* Port 0 takes what is for its own LID, which needs no table; for others it is no way (9.6.1.1). */
+	if (out == 0 || out > sw->num_ports)	/* PIB_LFT_DROP among them */
 		return drop(rt, PIB_DROP_RELAY);
-	if (out == 0)
-		return PIB_ROUTE_SELF;
 	if (out == in_port)
 		return drop(rt, PIB_DROP_LOOP);
 	if (!pib_port_admits(sw->ports[out], h->dqpn))

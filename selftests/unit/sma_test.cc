@@ -16,7 +16,8 @@ protected:
 		result = pib_sma_process(&p, in.data(), out.data(), now, false);
 		if (result != PIB_MAD_REPLY)
 			return std::nullopt;
-		EXPECT_EQ(out.method(), PIB_METHOD_GET_RESP);
+		EXPECT_EQ(out.method(), in.method() == PIB_METHOD_SET ? PIB_METHOD_GET_RESP :
+									in.method() | 0x80);
 		EXPECT_EQ(out.tid(), in.tid());
 		EXPECT_EQ(out.attr(), in.attr());
 		return out;
