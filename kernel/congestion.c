@@ -18,13 +18,17 @@ void pib_cc_mark(struct pib_kport *out, struct pib_burst *b, u32 fill)
 {
 	struct pib_switch *sw = out->sw;
 	unsigned long flags;
+	u32 n;
 
-	if (b->h.dqpn <= 1 || b->h.flags & PIB_H_FECN ||
-	    !pib_cc_marks(&out->p, fill, min(b->len, b->pmtu)))
+	if (b->h.dqpn <= 1 || b->h.flags & PIB_H_FECN)
+		return;
+	n = pib_cc_marks(&out->p, fill, min(b->len, b->pmtu), b->npkts);
+	if (!n)
 		return;
 	b->h.flags |= PIB_H_FECN;
 	spin_lock_irqsave(&sw->node_lock, flags);
-	pib_cc_marked(&out->p, &b->h, ktime_get_ns());
+	while (n--)
+		pib_cc_marked(&out->p, &b->h, ktime_get_ns());
 	spin_unlock_irqrestore(&sw->node_lock, flags);
 }
 
@@ -83,6 +87,22 @@ static void log_trigger(struct pib_qp *qp, const struct pib_hdrs *h, u64 now)
 	spin_unlock_irqrestore(&hca->node_lock, flags);
 }
 
+/* The index of the QP, or that of all QPs of its service level, goes up. */
+static bool becn(struct pib_qp *qp, u8 sl, u64 now)
+{
+	struct pib_port *p = &qp->port->p;
+	struct pib_cc_flow *f = pib_cc_sl_flow(p, sl);
+	unsigned long flags;
+	bool passed;
+
+	if (!f)
+		return pib_cc_becn(p, &qp->cc, sl, now);
+	spin_lock_irqsave(&qp->hca->node_lock, flags);
+	passed = pib_cc_becn(p, f, sl, now);
+	spin_unlock_irqrestore(&qp->hca->node_lock, flags);
+	return passed;
+}
+
 void pib_cc_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 {
 	u8 sl = b->h.sl & 0xF;
@@ -100,7 +120,7 @@ void pib_cc_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 		return;
 	pib_kport_count(qp->port, rcv_becn, b->npkts);
 	pib_kport_count(qp->port, sl_rcv_becn[sl], b->npkts);
-	if (pib_cc_becn(&qp->port->p, &qp->cc, sl, now))
+	if (becn(qp, sl, now))
 		log_trigger(qp, &b->h, now);
 }
 
@@ -118,6 +138,18 @@ static u32 port_mbps(const struct pib_port *p)
 
 void pib_cc_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 {
+	struct pib_port *p = &qp->port->p;
+	struct pib_cc_flow *f = pib_cc_sl_flow(p, b->h.sl);
+	unsigned long flags;
+
 	lockdep_assert_held(&qp->lock);
-	pib_cc_sent(&qp->port->p, &qp->cc, b->h.sl, b->len, port_mbps(&qp->port->p), now);
+	if (!f) {
+		pib_cc_sent(p, &qp->cc, b->h.sl, b->len, port_mbps(p), now);
+		return;
+	}
+	spin_lock_irqsave(&qp->hca->node_lock, flags);
+	pib_cc_sent(p, f, b->h.sl, b->len, port_mbps(p), now);
+	qp->cc.next = f->next;
+	spin_unlock_irqrestore(&qp->hca->node_lock, flags);
+	qp->cc.index = 0;
 }

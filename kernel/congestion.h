@@ -13,12 +13,12 @@ struct pib_qp;
 
 /*
  * @b is about to leave by the switch port @out, before which the queue is @fill / 256
- * full: mark it if the port is set to. Softirqs off, no node lock held.
+ * full: mark it if the port is set to mark one of its packets. Softirqs off, no node lock held.
  */
 void pib_cc_mark(struct pib_kport *out, struct pib_burst *b, u32 fill);
 /* A marked burst has come to @qp. Under qp->lock. */
 void pib_cc_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
-/* @qp, whose flow is slowed down, has sent a request. Under qp->lock. */
+/* @qp, whose flow or service level is slowed down, has sent a request. Under qp->lock. */
 void pib_cc_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
 
 #endif

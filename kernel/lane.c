@@ -23,6 +23,7 @@
 #include <linux/ktime.h>
 #include "burst.h"
 #include "compat/compat.h"
+#include "congestion.h"
 #include "damage.h"
 #include "engine.h"
 #include "lane.h"
@@ -60,7 +61,8 @@ static bool cuts(const struct pib_lane *lane, const struct pib_burst *b)
 	if (lane->fault.cfg.buffer)
 		return b->npkts > 1 || b->payload == PIB_PAYLOAD_SEGS ||
 		       b->payload == PIB_PAYLOAD_CLONE;
-	return b->npkts > 1 && pib_fault_picks(&lane->fault.cfg);
+	return b->npkts > 1 && (pib_fault_picks(&lane->fault.cfg) ||
+				(lane->from && lane->from->sw && pib_cc_picks(&lane->from->p)));
 }
 
 static void count_error(struct pib_lane *lane, u32 symbols)
@@ -469,6 +471,22 @@ static struct pib_burst *packet_of(struct pib_lane *lane, struct pib_burst *b, u
 	return p;
 }
 
+/* How full the queue of a VL before the cable is, in 1/256. */
+static u32 out_fill(const struct pib_lane *lane, const struct pib_lane_vl *v)
+{
+	u32 most = lane->fault.cfg.buffer ?: PIB_LANE_QUEUE;
+
+	return min_t(u64, v->out_bytes * 256ULL / most, 256);
+}
+
+/* @b is queued at a switch port, which may tell of the jam that it sees. */
+static void out_mark(struct pib_lane *lane, struct pib_burst *b, u64 now)
+{
+	if (lane->from && lane->from->sw)
+		pib_cc_mark(lane->from, b, out_fill(lane, burst_vl(lane, b)));
+	out_add(lane, b, now);
+}
+
 /* Queue the packets of @b one by one. */
 static void enter_cut(struct pib_lane *lane, struct pib_burst *b, u64 now, struct list_head *gone)
 {
@@ -478,7 +496,7 @@ static void enter_cut(struct pib_lane *lane, struct pib_burst *b, u64 now, struc
 	for (i = 0; i < b->npkts; i++) {
 		p = packet_of(lane, b, i);
 		if (p)
-			out_add(lane, p, now);
+			out_mark(lane, p, now);
 		else
 			pib_kport_count(lane->port, buffer_overrun, 1);
 	}
@@ -505,7 +523,7 @@ int pib_lane_enter(struct pib_lane *lane, struct pib_burst *b)
 		if (cuts(lane, b))
 			enter_cut(lane, b, now, &gone);
 		else
-			out_add(lane, b, now);
+			out_mark(lane, b, now);
 		lane_send(lane, now, &gone);
 		lane_arm(lane, now);
 	}
@@ -606,11 +624,4 @@ void pib_lane_counts(struct pib_lane *lane, struct pib_fault_counts *counts)
 	spin_lock_bh(&lane->lock);
 	*counts = lane->fault.counts;
 	spin_unlock_bh(&lane->lock);
-}
-
-u32 pib_lane_fill(struct pib_lane *lane, u8 vl)
-{
-	u32 most = lane->fault.cfg.buffer ?: PIB_LANE_QUEUE;
-
-	return min_t(u64, READ_ONCE(lane->vl[vl % PIB_LANE_VLS].out_bytes) * 256ULL / most, 256);
 }

@@ -83,9 +83,6 @@ void pib_lane_stop(struct pib_lane *lane);
 
 void pib_lane_counts(struct pib_lane *lane, struct pib_fault_counts *counts);
 
-/* How full the queue of a VL before the cable is, in 1/256. */
-u32 pib_lane_fill(struct pib_lane *lane, u8 vl);
-
 /**
  * pib_lane_enter() - the sending port queues a burst on h.vl
  *

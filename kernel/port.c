@@ -436,8 +436,6 @@ static int walk_lane(struct pib_walk *w, struct pib_kport *in, struct pib_lane *
 	int err;
 
 	b->in_port = in;
-	if (out && out->sw)
-		pib_cc_mark(out, b, pib_lane_fill(lane, b->h.vl));
 	err = pib_lane_enter(lane, b);
 	if (err && w->push_back)
 		return err;

@@ -82,7 +82,7 @@ static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_t
 		if (qp->becn_due)
 			b->h.flags |= PIB_H_BECN;
 		qp->becn_due = false;
-	} else if (qp->cc.index) {
+	} else if (qp->cc.index || READ_ONCE(qp->port->p.cc_slow) >> (b->h.sl & 0xF) & 1) {
 		pib_cc_tx(qp, b, turn->now);
 		turn->bursts = 0;
 	}
@@ -105,7 +105,7 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	if (qp->attr.path_mig_state == IB_MIG_MIGRATED)
 		b->h.flags |= PIB_H_MIG;
 
-	if (unlikely(qp->becn_due | qp->cc.index))
+	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow)))
 		heed_congestion(qp, b, turn);
 	turn->bursts--;
 	turn->bytes -= b->len;

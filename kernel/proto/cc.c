@@ -161,7 +161,7 @@ static u16 set_switch_port(const struct cc_req *r, const u8 *d)
 		return PIB_STATUS_INVALID;
 	for (i = 0; i < CC_PORTS_IN_BLOCK && (e = element(r, i)); i++, d += 4) {
 		WRITE_ONCE(e->valid, d[0] >> 7);
-		e->control_type = d[0] >> 6 & 1;
+		WRITE_ONCE(e->control_type, d[0] >> 6 & 1);
 		WRITE_ONCE(e->threshold, d[0] & 0xF);
 		WRITE_ONCE(e->packet_size, d[1]);
 		WRITE_ONCE(e->marking_rate, pib_get16(d + 2));
@@ -215,7 +215,7 @@ static u16 set_ca(const struct cc_req *r, const u8 *d)
 	struct pib_cc_ca *c = r->p->cc_ca;
 	u32 sl;
 
-	c->port_control = pib_get16(d);
+	WRITE_ONCE(c->port_control, pib_get16(d));
 	for (sl = 0; sl < 16; sl++) {
 		const u8 *q = d + 4 + sl * 8;
 
@@ -344,14 +344,13 @@ static const struct cc_row *find_row(const struct pib_port *p, u16 id)
 
 /*
  * A10.4.1: who does not have the key may read, but not write, and is not answered when
- * he does. A lease that runs out takes the protection away, as an M_Key's.
+ * he does. A lease that runs out takes the protection bit away, not the key, as with M_Keys.
  */
 static bool key_check(struct pib_cc_node *c, bool knows, u8 method, u64 now)
 {
 	if (c->lease_end && now >= c->lease_end) {
 		c->lease_end = 0;
 		c->protect = false;
-		c->key = 0;
 	}
 	if (knows || !c->key) {
 		c->lease_end = 0;
@@ -400,10 +399,11 @@ bool pib_cc_process(struct pib_port *p, const u8 *in, u8 *out, u64 now)
 
 /* ---- switches: marking ---- */
 
-/* Bits of SwitchCongestionSetting.Control_Map (A10.4.3.5). */
-#define MAP_THRESHOLD	0x04
-#define MAP_PACKET_SIZE	0x08
-#define MAP_RATE	0x40
+/* Bits of SwitchCongestionSetting.Control_Map (A10.4.3.6): which components are used. */
+#define MAP_THRESHOLD	0x04	/* and Packet_Size */
+#define MAP_RATE	0x10
+
+#define TYPE_CREDIT_STARVATION 1	/* Control_Type of a port: not done */
 
 /**
  * struct marking - how a port marks
@@ -423,30 +423,37 @@ static void port_marking(const struct pib_port *p, struct marking *m)
 	u32 map = READ_ONCE(c->control_map);
 
 	if (READ_ONCE(p->cc_sw.valid)) {
-		m->threshold = READ_ONCE(p->cc_sw.threshold);
+		m->threshold = READ_ONCE(p->cc_sw.control_type) == TYPE_CREDIT_STARVATION ? 0 :
+			       READ_ONCE(p->cc_sw.threshold);
 		m->packet_size = READ_ONCE(p->cc_sw.packet_size);
 		m->rate = READ_ONCE(p->cc_sw.marking_rate);
 		return;
 	}
 	m->threshold = map & MAP_THRESHOLD ? READ_ONCE(c->threshold) : 0;
-	m->packet_size = map & MAP_PACKET_SIZE ? READ_ONCE(c->packet_size) : 0;
+	m->packet_size = map & MAP_THRESHOLD ? READ_ONCE(c->packet_size) : 0;
 	m->rate = map & MAP_RATE ? READ_ONCE(c->marking_rate) : 0;
 }
 
-bool pib_cc_marks(struct pib_port *p, u32 queued, u32 bytes)
+bool pib_cc_picks(const struct pib_port *p)
 {
 	struct marking m;
 
 	port_marking(p, &m);
+	return m.threshold && m.rate;
+}
+
+u32 pib_cc_marks(struct pib_port *p, u32 queued, u32 bytes, u32 npkts)
+{
+	struct marking m;
+	u32 eligible;
+
+	port_marking(p, &m);
 	/* Uniformly from a queue that is nearly full (1) to one that is nearly empty (15). */
 	if (!m.threshold || queued < (16u - m.threshold) * 16 || bytes < m.packet_size * 64u)
-		return false;
-	if (p->cc_sw.unmarked < m.rate) {
-		p->cc_sw.unmarked++;
-		return false;
-	}
-	p->cc_sw.unmarked = 0;
-	return true;
+		return 0;
+	eligible = p->cc_sw.unmarked + npkts;
+	p->cc_sw.unmarked = eligible % (m.rate + 1u);
+	return eligible / (m.rate + 1u);
 }
 
 void pib_cc_marked(struct pib_port *p, const struct pib_hdrs *h, u64 now)
@@ -470,6 +477,25 @@ static bool applies(const struct pib_cc_ca *c, u8 sl)
 	return c && READ_ONCE(c->control_map) >> (sl & 0xF) & 1;
 }
 
+/* A10.4.3.8, Port_Control: bit 0 */
+#define CONTROL_BY_SL 0x01
+
+struct pib_cc_flow *pib_cc_sl_flow(const struct pib_port *p, u8 sl)
+{
+	struct pib_cc_ca *c = p->cc_ca;
+
+	return c && READ_ONCE(c->port_control) & CONTROL_BY_SL ? &c->flow[sl & 0xF] : NULL;
+}
+
+/* Have other senders of the service level look at @f, if it is theirs too. */
+static void note_slow(struct pib_port *p, const struct pib_cc_flow *f, u8 sl)
+{
+	u16 bit = 1 << (sl & 0xF);
+
+	if (f == &p->cc_ca->flow[sl & 0xF])
+		WRITE_ONCE(p->cc_slow, f->index ? p->cc_slow | bit : p->cc_slow & ~bit);
+}
+
 /* The index goes down with time. */
 static void age(const struct pib_cc_ca *c, struct pib_cc_flow *f, u8 sl, u64 now)
 {
@@ -487,7 +513,7 @@ static void age(const struct pib_cc_ca *c, struct pib_cc_flow *f, u8 sl, u64 now
 		f->since = now;
 }
 
-bool pib_cc_becn(const struct pib_port *p, struct pib_cc_flow *f, u8 sl, u64 now)
+bool pib_cc_becn(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u64 now)
 {
 	const struct pib_cc_ca *c = p->cc_ca;
 	u32 limit, index, threshold;
@@ -501,6 +527,7 @@ bool pib_cc_becn(const struct pib_port *p, struct pib_cc_flow *f, u8 sl, u64 now
 	below = f->index < threshold;
 	index = f->index + READ_ONCE(c->entry[sl & 0xF].increase);
 	f->index = index < limit ? index : limit;
+	note_slow(p, f, sl);
 	return threshold && below && f->index >= threshold;
 }
 
@@ -520,7 +547,7 @@ void pib_cc_triggered(struct pib_port *p, u8 sl, u32 qpn, u32 remote_qpn, u16 re
 }
 
 /* A10.2.1: between packets the sender waits their own time, times multiplier, over 2^shift. */
-void pib_cc_sent(const struct pib_port *p, struct pib_cc_flow *f, u8 sl, u32 bytes, u32 mbps,
+void pib_cc_sent(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u32 bytes, u32 mbps,
 		 u64 now)
 {
 	const struct pib_cc_ca *c = p->cc_ca;
@@ -530,6 +557,7 @@ void pib_cc_sent(const struct pib_port *p, struct pib_cc_flow *f, u8 sl, u32 byt
 	if (!applies(c, sl) || !mbps)
 		return;
 	age(c, f, sl, now);
+	note_slow(p, f, sl);
 	entry = READ_ONCE(c->table[f->index % PIB_CC_ENTRIES]);
 	if (!(entry & 0x3FFF))
 		return;

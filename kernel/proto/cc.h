@@ -63,7 +63,7 @@ struct pib_cc_ca_event {
  * @credit_mask: ports that do credit starvation marking; stored
  * @threshold: 0: no marking, 1 .. 15: the higher the sooner
  * @packet_size: in 64 bytes; smaller packets are not marked
- * @cs_threshold: stored
+ * @cs_threshold: stored, as nothing marks for want of credits
  * @cs_return_delay: stored
  * @marking_rate: packets left alone between two that are marked
  * @events: marked packets, since the log was read
@@ -115,30 +115,7 @@ struct pib_cc_entry {
 };
 
 /**
- * struct pib_cc_ca - congestion control of an HCA's port; guarded by the node's lock. The
- *	data path reads single words of it
- * @port_control: Port_Control
- * @control_map: service levels to which it applies
- * @entry: per service level
- * @limit: CCTI_Limit
- * @table: congestion control table: shift in the upper two bits, multiplier in the others
- * @events: threshold events since the log was read
- * @event_sls: service levels that had some
- * @log: the last events, at @events modulo its size
- */
-struct pib_cc_ca {
-	u16 port_control;
-	u16 control_map;
-	struct pib_cc_entry entry[16];
-	u16 limit;
-	u16 table[PIB_CC_ENTRIES];
-	u16 events;
-	u16 event_sls;
-	struct pib_cc_ca_event log[PIB_CC_CA_EVENTS];
-};
-
-/**
- * struct pib_cc_flow - congestion control of a QP at its sender
+ * struct pib_cc_flow - congestion control of a QP at its sender, or of a service level
  * @index: CCTI
  * @since: ns: up to when @index is as it should be
  * @next: ns: when the next packet may be sent
@@ -149,17 +126,44 @@ struct pib_cc_flow {
 	u64 next;
 };
 
+/**
+ * struct pib_cc_ca - congestion control of an HCA's port; guarded by the node's lock. The
+ *	data path reads single words of it
+ * @port_control: Port_Control
+ * @control_map: service levels to which it applies
+ * @entry: per service level
+ * @limit: CCTI_Limit
+ * @table: congestion control table: shift in the upper two bits, multiplier in the others
+ * @events: threshold events since the log was read
+ * @event_sls: service levels that had some
+ * @log: the last events, at @events modulo its size
+ * @flow: per service level, if @port_control says that QPs have none of their own
+ */
+struct pib_cc_ca {
+	u16 port_control;
+	u16 control_map;
+	struct pib_cc_entry entry[16];
+	u16 limit;
+	u16 table[PIB_CC_ENTRIES];
+	u16 events;
+	u16 event_sls;
+	struct pib_cc_ca_event log[PIB_CC_CA_EVENTS];
+	struct pib_cc_flow flow[16];
+};
+
 /* Request @in to an agent of class 0x21 that has come by @p; @out holds a copy. False: no answer is due. */
 bool pib_cc_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
 
 /**
- * pib_cc_marks() - is a packet that leaves by the switch port @p to be marked?
+ * pib_cc_marks() - how many of @npkts packets that leave by the switch port @p are to be marked?
  * @queued: how full the queue before it is, in 1/256
- * @bytes: of the packet
+ * @bytes: of each packet
  *
- * Without the node's lock; pib_cc_marked() then logs it.
+ * Without the node's lock; pib_cc_marked() then logs each of them.
  */
-bool pib_cc_marks(struct pib_port *p, u32 queued, u32 bytes);
+u32 pib_cc_marks(struct pib_port *p, u32 queued, u32 bytes, u32 npkts);
+/* Does the port mark one packet, and the next one not (Marking_Rate)? */
+bool pib_cc_picks(const struct pib_port *p);
 /* A packet was marked at @p. Under the node's lock. */
 void pib_cc_marked(struct pib_port *p, const struct pib_hdrs *h, u64 now);
 
@@ -167,11 +171,17 @@ void pib_cc_marked(struct pib_port *p, const struct pib_hdrs *h, u64 now);
  * A BECN came for a flow of service level @sl through the HCA's port @p. True: its index
  * has passed the trigger threshold, pib_cc_triggered() logs it.
  */
-bool pib_cc_becn(const struct pib_port *p, struct pib_cc_flow *f, u8 sl, u64 now);
+bool pib_cc_becn(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u64 now);
 void pib_cc_triggered(struct pib_port *p, u8 sl, u32 qpn, u32 remote_qpn, u16 remote_lid, u64 now);
 
+/*
+ * The flow of all senders of @sl, if the SM wants one for each service level and not for each QP;
+ * under the node's lock. While its index is not 0 there is a bit in the port's cc_slow.
+ */
+struct pib_cc_flow *pib_cc_sl_flow(const struct pib_port *p, u8 sl);
+
 /* @bytes (at most 64 KiB) of a flow are being sent: sets when the next may be. @mbps: of the link. */
-void pib_cc_sent(const struct pib_port *p, struct pib_cc_flow *f, u8 sl, u32 bytes, u32 mbps,
+void pib_cc_sent(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u32 bytes, u32 mbps,
 		 u64 now);
 
 #endif

@@ -156,6 +156,7 @@ struct pib_samples {
  *	set the three far_*_en before pib_port_link_up()
  * @far_speed_en: the other end's LinkSpeedEnabled
  * @far_ext_speed_en: the other end's extended speeds
+ * @cc_slow: bit per service level at which all senders are slowed down, see pib_cc_sl_flow()
  * @events: enum pib_event bits not yet handled by env
  * @guid: port GUID, host order
  * @mtu_cap: MTU code 1..5 (256..4096)
@@ -192,6 +193,7 @@ struct pib_port {
 	u8 far_ext_speed_en;
 	bool link_up;
 	bool led;
+	u16 cc_slow;
 	u32 events;
 
 	u64 guid;

@@ -156,8 +156,12 @@ TEST_F(Cc, LeaseRunsOut)
 	now += 9 * kSecond;
 	ask(ca, PIB_METHOD_SET, kCa, 0, std::vector<uint8_t>(192), 0x9999);
 	EXPECT_EQ(result, PIB_MAD_NONE);
+	EXPECT_EQ(pib_get64(get(ca, kKeyInfo, 0, 0x9999).attribute()), 0u);
 	now += 2 * kSecond;
+	EXPECT_EQ(pib_get64(get(ca, kKeyInfo, 0, 0x9999).attribute()), 0x1234u) << "not protected any more";
 	ask(ca, PIB_METHOD_SET, kCa, 0, std::vector<uint8_t>(192), 0x9999);
+	EXPECT_EQ(result, PIB_MAD_NONE) << "but it is still the key";
+	ask(ca, PIB_METHOD_SET, kCa, 0, std::vector<uint8_t>(192), 0x1234);
 	EXPECT_EQ(result, PIB_MAD_REPLY);
 }
 
@@ -165,28 +169,45 @@ TEST_F(Cc, MarksByThresholdSizeAndRate)
 {
 	pib_port *p = &sw.port(3);
 
-	EXPECT_FALSE(pib_cc_marks(p, 256, 4096)) << "nothing is set";
+	EXPECT_FALSE(pib_cc_marks(p, 256, 4096, 1)) << "nothing is set";
 	p->cc_sw = {.valid = true, .control_type = 0, .threshold = 8, .packet_size = 4, .marking_rate = 0, .unmarked = 0};
-	EXPECT_FALSE(pib_cc_marks(p, 127, 4096));
-	EXPECT_TRUE(pib_cc_marks(p, 128, 4096));
-	EXPECT_FALSE(pib_cc_marks(p, 128, 255)) << "too small";
+	EXPECT_FALSE(pib_cc_marks(p, 127, 4096, 1));
+	EXPECT_TRUE(pib_cc_marks(p, 128, 4096, 1));
+	EXPECT_FALSE(pib_cc_marks(p, 128, 255, 1)) << "too small";
 	p->cc_sw.threshold = 15;
-	EXPECT_TRUE(pib_cc_marks(p, 16, 4096));
+	EXPECT_TRUE(pib_cc_marks(p, 16, 4096, 1));
 	p->cc_sw.marking_rate = 2;
 	int marked = 0;
 	for (int i = 0; i < 30; i++)
-		marked += pib_cc_marks(p, 256, 4096);
+		marked += pib_cc_marks(p, 256, 4096, 1);
 	EXPECT_EQ(marked, 10);
+	EXPECT_EQ(pib_cc_marks(p, 256, 4096, 2), 0u) << "packets are counted";
+	EXPECT_EQ(pib_cc_marks(p, 256, 4096, 16), 6u);
+	EXPECT_TRUE(pib_cc_picks(p));
+	p->cc_sw.marking_rate = 0;
+	EXPECT_EQ(pib_cc_marks(p, 256, 4096, 16), 16u);
+	EXPECT_FALSE(pib_cc_picks(p)) << "it marks all of them";
+	p->cc_sw.control_type = 1;
+	EXPECT_FALSE(pib_cc_marks(p, 256, 4096, 1)) << "the threshold is one of credit starvation";
+	p->cc_sw.control_type = 0;
 	p->cc_sw.threshold = 0;
-	EXPECT_FALSE(pib_cc_marks(p, 256, 4096));
+	EXPECT_FALSE(pib_cc_marks(p, 256, 4096, 1));
 }
 
 TEST_F(Cc, SwitchWideSettingGoesByTheControlMap)
 {
 	sw.n.cc.threshold = 15;
-	EXPECT_FALSE(pib_cc_marks(&sw.port(3), 256, 4096));
+	EXPECT_FALSE(pib_cc_marks(&sw.port(3), 256, 4096, 1));
 	sw.n.cc.control_map = 0x4;
-	EXPECT_TRUE(pib_cc_marks(&sw.port(3), 256, 4096));
+	EXPECT_TRUE(pib_cc_marks(&sw.port(3), 256, 4096, 1));
+
+	sw.n.cc.packet_size = 8;
+	sw.n.cc.marking_rate = 10;
+	EXPECT_FALSE(pib_cc_marks(&sw.port(3), 256, 64, 1)) << "the threshold's bit is Packet_Size's as well";
+	EXPECT_EQ(pib_cc_marks(&sw.port(3), 256, 4096, 22), 22u);
+	sw.n.cc.control_map = 0x14;
+	EXPECT_EQ(pib_cc_marks(&sw.port(3), 256, 64, 22), 0u);
+	EXPECT_EQ(pib_cc_marks(&sw.port(3), 256, 4096, 22), 2u);
 }
 
 TEST_F(Cc, SwitchLogTellsOnce)
@@ -227,6 +248,26 @@ TEST_F(Cc, IndexRisesToTheLimitAndFalls)
 	EXPECT_EQ(f.index, 6) << "three steps of its timer";
 	pib_cc_sent(&ca.port(1), &f, 3, 1000, 8000, now + kSecond);
 	EXPECT_EQ(f.index, 1) << "CCTI_Min";
+}
+
+TEST_F(Cc, OneIndexForTheServiceLevel)
+{
+	std::vector<uint8_t> d(192);
+
+	slow_down(10, 4, 6, 0, 9);
+	EXPECT_EQ(pib_cc_sl_flow(&ca.port(1), 3), nullptr);
+	std::copy_n(get(ca, kCa).attribute(), d.size(), d.begin());
+	d[1] = 1;	// Port_Control
+	EXPECT_EQ(ask(ca, PIB_METHOD_SET, kCa, 0, d).status(), 0);
+	pib_cc_flow *f = pib_cc_sl_flow(&ca.port(1), 3);
+	ASSERT_NE(f, nullptr);
+	EXPECT_NE(f, pib_cc_sl_flow(&ca.port(1), 4));
+	EXPECT_EQ(ca.port(1).cc_slow, 0);
+	pib_cc_becn(&ca.port(1), f, 3, now);
+	EXPECT_EQ(ca.port(1).cc_slow, 1 << 3) << "whoever sends at it must look";
+	pib_cc_sent(&ca.port(1), f, 3, 1000, 8000, now + kSecond);
+	EXPECT_EQ(f->index, 0);
+	EXPECT_EQ(ca.port(1).cc_slow, 0);
 }
 
 TEST_F(Cc, WaitsAsTheTableSays)

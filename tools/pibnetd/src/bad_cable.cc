@@ -29,7 +29,7 @@ void count_fate(Port& at, const pib_fate& fate) {
 /// cover the bit.
 void mark(Port& out, const Packet& packet, LanePacket& copy, std::uint32_t fill, std::uint64_t now) {
   if (is_management(packet) || packet.h.flags & PIB_H_FECN ||
-      !pib_cc_marks(&out.p, fill, static_cast<std::uint32_t>(packet.payload_length)))
+      !pib_cc_marks(&out.p, fill, static_cast<std::uint32_t>(packet.payload_length), 1))
     return;
   const std::size_t bth = kLrh + (packet.h.flags & PIB_H_GRH ? PIB_GRH_LEN : 0);
   copy.bytes[bth + kFecnInBth] |= kFecn;
