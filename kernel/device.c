@@ -329,6 +329,7 @@ struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
 	hca->id = -1;
 	hca->standalone = standalone;
 	spin_lock_init(&hca->node_lock);
+	spin_lock_init(&hca->pma_lock);
 	INIT_LIST_HEAD(&hca->node_entry);
 	INIT_WORK(&hca->event_work, pib_hca_event_work);
 	hca_init_tables(hca);

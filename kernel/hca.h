@@ -19,6 +19,7 @@ struct platform_device;
  * @ib: the device that ib_core knows
  * @node: management state; guarded by @node_lock
  * @node_lock: spinlock, taken with interrupts off (process_mad runs under ib_mad's locks)
+ * @pma_lock: guards what only performance management has to do with; softirqs off
  * @ports: [1 .. num_ports]
  * @parent: platform device that stands in for the hardware
  * @net: network namespace in which it was made; not refcounted, the HCA goes with it
@@ -42,6 +43,7 @@ struct pib_hca {
 	struct ib_device ib;
 	struct pib_node node;
 	spinlock_t node_lock;
+	spinlock_t pma_lock;
 	struct pib_kport **ports;
 	struct platform_device *parent;
 	struct net *net;

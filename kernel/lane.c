@@ -65,10 +65,34 @@ static bool cuts(const struct pib_lane *lane, const struct pib_burst *b)
 				(lane->from && lane->from->sw && pib_cc_picks(&lane->from->p)));
 }
 
+static void integrity_trap(struct pib_kport *port)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+	unsigned long flags;
+
+	spin_lock_irqsave(lock, flags);
+	pib_trap_threshold(&port->p, 129, ktime_get_ns());
+	spin_unlock_irqrestore(lock, flags);
+	pib_kport_events(port);
+}
+
+/* A packet has come to the end of the cable. One whose errors are too many has the link recover, at once. */
+static void note_packet(struct pib_lane *lane, bool bad)
+{
+	lockdep_assert_held(&lane->lock);
+	if (!pib_port_integrity(&lane->port->p, bad))
+		return;
+	pib_kport_count(lane->port, local_integrity_err, 1);
+	pib_kport_count(lane->port, link_recovery, 1);
+	integrity_trap(lane->port);
+}
+
 static void count_error(struct pib_lane *lane, u32 symbols)
 {
 	pib_kport_count(lane->port, symbol_err, symbols);
 	pib_kport_count(lane->port, rcv_err, 1);
+	pib_kport_count(lane->port, rcv_physical, 1);
+	note_packet(lane, true);
 }
 
 /* ---- times and numbers of the sending port ---- */
@@ -226,6 +250,7 @@ static void wire_packet(struct pib_lane *lane, struct pib_burst *b, u32 bytes, u
 		list_add_tail(&b->entry, gone);
 		return;
 	}
+	note_packet(lane, false);
 	more = fate.twice ? pib_burst_clone(b) : NULL;
 	wire_put(lane, b, fate.behind, due);
 	if (more)
@@ -498,7 +523,7 @@ static void enter_cut(struct pib_lane *lane, struct pib_burst *b, u64 now, struc
 		if (p)
 			out_mark(lane, p, now);
 		else
-			pib_kport_count(lane->port, buffer_overrun, 1);
+			pib_kport_overrun(lane->port, 1);
 	}
 	list_add_tail(&b->entry, gone);
 }

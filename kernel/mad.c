@@ -6,6 +6,7 @@
 #include <linux/ktime.h>
 #include "hca.h"
 #include "mad.h"
+#include "switch.h"
 
 static bool is_smp(const struct ib_mad *mad)
 {
@@ -35,7 +36,6 @@ int pib_process_mad(struct ib_device *ibdev, int mad_flags, u32 port_num, const 
 {
 	struct pib_hca *hca = to_hca(ibdev);
 	enum pib_mad_result result;
-	u64 now = ktime_get_ns();
 	unsigned long flags;
 	struct pib_port *p;
 
@@ -43,13 +43,14 @@ int pib_process_mad(struct ib_device *ibdev, int mad_flags, u32 port_num, const 
 		return IB_MAD_RESULT_FAILURE;
 	p = &hca->ports[port_num]->p;
 
-	spin_lock_irqsave(&hca->node_lock, flags);
-	if (is_smp(in))
-		result = pib_sma_process(p, (const u8 *)in, (u8 *)out, now,
+	if (is_smp(in)) {
+		spin_lock_irqsave(&hca->node_lock, flags);
+		result = pib_sma_process(p, (const u8 *)in, (u8 *)out, ktime_get_ns(),
 					 mad_flags & IB_MAD_IGNORE_MKEY);
-	else
-		result = pib_gsa_process(p, (const u8 *)in, (u8 *)out, now);
-	spin_unlock_irqrestore(&hca->node_lock, flags);
+		spin_unlock_irqrestore(&hca->node_lock, flags);
+	} else {
+		result = pib_gsa(p, &hca->node_lock, &hca->pma_lock, (const u8 *)in, (u8 *)out);
+	}
 
 	*out_size = sizeof(*out);
 	pib_hca_events(hca);

@@ -93,15 +93,13 @@ static const struct {
 static int put_counters(struct sk_buff *skb, const struct pib_kport *port)
 {
 	struct nlattr *nest = nla_nest_start(skb, PIB_P_COUNTERS);
-	struct pib_counts counts;
 	unsigned int i;
 
 	if (!nest)
 		return -EMSGSIZE;
-	pib_env_counts(&port->p, &counts);
 	for (i = 0; i < ARRAY_SIZE(port_counters); i++)
 		if (put_u64(skb, port_counters[i].attr,
-			    *(u64 *)((u8 *)&counts + port_counters[i].offset), PIB_C_PAD))
+			    pib_env_count(&port->p, port_counters[i].offset / sizeof(u64)), PIB_C_PAD))
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

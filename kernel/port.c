@@ -58,20 +58,15 @@ void pib_kport_events(struct pib_kport *port)
 		pib_node_kick(&port->sw->node);
 }
 
-void pib_env_counts(const struct pib_port *p, struct pib_counts *out)
+u64 pib_env_count(const struct pib_port *p, u32 counter)
 {
-	const struct pib_kport *port = to_kport(p);
-	u64 *sum = (u64 *)out;
-	unsigned int i;
+	const u64 __percpu *c = (const u64 __percpu *)to_kport(p)->counts + counter;
+	u64 sum = 0;
 	int cpu;
 
-	memset(out, 0, sizeof(*out));
-	for_each_possible_cpu(cpu) {
-		const u64 *c = (const u64 *)per_cpu_ptr(port->counts, cpu);
-
-		for (i = 0; i < PIB_COUNTS; i++)
-			sum[i] += READ_ONCE(c[i]);
-	}
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(*per_cpu_ptr(c, cpu));
+	return sum;
 }
 
 /**
@@ -180,15 +175,61 @@ static bool port_fits(const struct pib_kport *out, const struct pib_burst *b)
 	return (b->npkts == 1 ? b->len : b->pmtu) <= pib_mtu_bytes(READ_ONCE(out->p.nbr_mtu));
 }
 
-/* @b cannot leave by @out. */
-static void count_discard(struct pib_kport *out, const struct pib_burst *b)
+static bool port_inactive(const struct pib_kport *out, const struct pib_burst *b)
 {
+	return !pib_port_admits(&out->p, b->h.dqpn) || (!rcu_access_pointer(out->peer) &&
+							!rcu_access_pointer(out->ulink));
+}
+
+/* A switch port through which @b came has no VL for it at the port that it was to leave by (16.1.3.5). */
+static void count_no_vl(struct pib_kport *in, const struct pib_burst *b)
+{
+	pib_kport_count(in, rcv_switch_relay_err, b->npkts);
+	pib_kport_count(in, relay_vl, b->npkts);
+}
+
+/* @b, which came by @in (NULL: was made here), cannot leave by @out. */
+static void count_discard(struct pib_kport *out, struct pib_kport *in, const struct pib_burst *b)
+{
+	bool inactive = port_inactive(out, b);
+	bool too_long = !inactive && b->h.dqpn && !port_fits(out, b);
+
+	if (!inactive && !too_long && in && in->sw) {
+		count_no_vl(in, b);
+		return;
+	}
 	pib_kport_count(out, xmit_discard, b->npkts);
-	if (!pib_port_admits(&out->p, b->h.dqpn) || (!rcu_access_pointer(out->peer) &&
-						     !rcu_access_pointer(out->ulink)))
+	if (inactive)
 		pib_kport_count(out, discard_inactive, b->npkts);
-	else if (b->h.dqpn && !port_fits(out, b))
+	else if (too_long)
 		pib_kport_count(out, discard_mtu, b->npkts);
+}
+
+static void overrun_trap(struct pib_kport *port, u64 now)
+{
+	spinlock_t *lock = pib_kport_lock(port);
+	unsigned long flags;
+	bool excessive;
+
+	spin_lock_irqsave(lock, flags);
+	excessive = pib_port_overrun(&port->p, now);
+	if (excessive)
+		pib_trap_threshold(&port->p, 130, now);
+	spin_unlock_irqrestore(lock, flags);
+	if (!excessive)
+		return;
+	pib_kport_count(port, buffer_overrun, 1);
+	pib_kport_events(port);
+}
+
+void pib_kport_overrun(struct pib_kport *port, u32 npkts)
+{
+	u64 now = ktime_get_ns();
+
+	pib_kport_count(port, rcv_err, npkts);
+	pib_kport_count(port, rcv_overrun, npkts);
+	if (!pib_port_overrun_noted(&port->p, now))
+		overrun_trap(port, now);
 }
 
 /* May @b leave by @out, and on which VL? */
@@ -253,7 +294,7 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 	}
 	walk_commit(w);
 	if (!ul) {
-		count_discard(out, b);
+		count_discard(out, NULL, b);
 		pib_burst_free(b);
 		return NULL;
 	}
@@ -265,21 +306,21 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 
 /* As walk_leave(), if @out may send what came by @from. */
 static struct pib_kport *walk_cross(struct pib_walk *w, struct pib_kport *out,
-				    const struct pib_kport *from, struct pib_burst *b)
+				    struct pib_kport *from, struct pib_burst *b)
 {
 	if (port_sends(out, from, b))
 		return walk_leave(w, out, b);
-	count_discard(out, b);
+	count_discard(out, from, b);
 	walk_drop(w, b);
 	return NULL;
 }
 
 /* @b, which came by @in, is to leave by @out when its turn comes. */
-static void walk_queue(struct pib_walk *w, struct pib_burst *b, const struct pib_kport *in,
+static void walk_queue(struct pib_walk *w, struct pib_burst *b, struct pib_kport *in,
 		       struct pib_kport *out)
 {
 	if (!port_sends(out, in, b)) {
-		count_discard(out, b);
+		count_discard(out, in, b);
 		pib_burst_free(b);
 		return;
 	}
@@ -288,7 +329,7 @@ static void walk_queue(struct pib_walk *w, struct pib_burst *b, const struct pib
 }
 
 static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
-			     const struct pib_kport *in, struct pib_kport *out)
+			     struct pib_kport *in, struct pib_kport *out)
 {
 	struct pib_burst *c = pib_burst_clone(b);
 
@@ -338,11 +379,15 @@ static void count_route_drop(struct pib_switch *sw, struct pib_kport *in,
 {
 	switch (rt->reason) {
 	case PIB_DROP_RELAY:
+		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
+		pib_kport_count(in, relay_dlid, b->npkts);
+		break;
 	case PIB_DROP_LOOP:
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
+		pib_kport_count(in, relay_loop, b->npkts);
 		break;
 	case PIB_DROP_OUT_STATE:
-		count_discard(sw->ports[rt->port], b);
+		count_discard(sw->ports[rt->port], in, b);
 		break;
 	case PIB_DROP_PKEY_IN:
 		pib_kport_count(in, rcv_constraint_err, b->npkts);
@@ -443,7 +488,7 @@ static int walk_lane(struct pib_walk *w, struct pib_kport *in, struct pib_lane *
 		if (out)
 			pib_kport_count(out, xmit_discard, w->npkts);
 		else
-			pib_kport_count(in, buffer_overrun, w->npkts);
+			pib_kport_overrun(in, w->npkts);
 		walk_drop(w, b);
 		return 0;
 	}
@@ -513,7 +558,7 @@ static void walk_in_or_drop(struct pib_walk *w, struct pib_kport *in, struct pib
 	if (!walk_in(w, in, b))
 		return;
 	walk_commit(w);
-	pib_kport_count(b->in_port, buffer_overrun, b->npkts);
+	pib_kport_overrun(b->in_port, b->npkts);
 	pib_burst_free(b);
 }
 

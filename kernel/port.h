@@ -50,6 +50,9 @@ static inline struct pib_kport *to_kport(const struct pib_port *p)
 
 #define pib_kport_count(port, field, n) this_cpu_add((port)->counts->field, (n))
 
+/* @npkts packets that came to @port found no room. Any context. */
+void pib_kport_overrun(struct pib_kport *port, u32 npkts);
+
 /* @b is sent by @port on h.vl. */
 void pib_kport_count_xmit(struct pib_kport *port, const struct pib_burst *b);
 

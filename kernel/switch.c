@@ -171,6 +171,24 @@ void pib_agent_stop(struct pib_agent *a)
 
 /* ---- agents ---- */
 
+enum pib_mad_result pib_gsa(struct pib_port *p, spinlock_t *node_lock, spinlock_t *pma_lock,
+			    const u8 *in, u8 *out)
+{
+	enum pib_mad_result res;
+	unsigned long flags;
+
+	if (in[PIB_MAD_CLASS] == PIB_CLASS_PERF) {
+		spin_lock_bh(pma_lock);
+		res = pib_gsa_process(p, in, out, ktime_get_ns());
+		spin_unlock_bh(pma_lock);
+		return res;
+	}
+	spin_lock_irqsave(node_lock, flags);
+	res = pib_gsa_process(p, in, out, ktime_get_ns());
+	spin_unlock_irqrestore(node_lock, flags);
+	return res;
+}
+
 static enum pib_mad_result smi_agent(struct pib_switch *sw, u8 in_port, const struct pib_burst *b,
 				     const u8 *in, u8 *out, u8 *out_port, struct pib_hdrs *h)
 {
@@ -189,15 +207,20 @@ static enum pib_mad_result smi_agent(struct pib_switch *sw, u8 in_port, const st
 static enum pib_mad_result gsi_agent(struct pib_switch *sw, const struct pib_burst *b,
 				     const u8 *in, u8 *out, u8 *out_port, struct pib_hdrs *h)
 {
+	struct pib_port *p0 = sw->node.ports[0];
 	enum pib_mad_result res;
 	unsigned long flags;
+	bool ok;
 
 	spin_lock_irqsave(&sw->node_lock, flags);
-	res = pib_switch_gsi_rx(&sw->node, &b->h, in, out, &h->pkey, ktime_get_ns());
-	h->slid = sw->node.ports[0]->lid;
+	ok = pib_switch_gsi_ok(&sw->node, &b->h, &h->pkey, ktime_get_ns());
+	h->slid = p0->lid;
 	spin_unlock_irqrestore(&sw->node_lock, flags);
+	if (!ok)
+		return PIB_MAD_NONE;
 	*out_port = PIB_PORT_BY_LID;
 	h->dlid = b->h.slid;
+	res = pib_gsa(p0, &sw->node_lock, &sw->pma_lock, in, out);
 	return res == PIB_MAD_REPLY ? res : PIB_MAD_NONE;
 }
 
@@ -355,6 +378,7 @@ struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 nu
 	if (!sw)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&sw->node_lock);
+	spin_lock_init(&sw->pma_lock);
 	INIT_LIST_HEAD(&sw->entry);
 	sw->pn = pn;
 	sw->standalone = standalone;

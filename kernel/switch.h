@@ -32,6 +32,7 @@ void pib_agent_stop(struct pib_agent *a);
  * struct pib_switch - a switch
  * @node: management state, guarded by @node_lock; the forwarding tables are read without it
  * @node_lock: spinlock, taken with interrupts off
+ * @pma_lock: guards what only performance management has to do with; softirqs off
  * @agent: see struct pib_agent
  * @live_agent: @agent while it runs, for pib_node_kick(); RCU
  * @ports: [0 .. node.num_ports]; never changes
@@ -45,6 +46,7 @@ void pib_agent_stop(struct pib_agent *a);
 struct pib_switch {
 	struct pib_node node;
 	spinlock_t node_lock;
+	spinlock_t pma_lock;
 	struct pib_agent agent;
 	struct pib_agent __rcu *live_agent;
 	struct pib_kport **ports;
@@ -75,6 +77,12 @@ void pib_switch_destroy(struct pib_switch *sw);
  */
 struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib_burst *b,
 				   u8 *out_port);
+/*
+ * pib_gsa_process() under the lock that it needs: to sum up the counters of many ports takes long, during
+ * which neither interrupts nor the node's lock must wait.
+ */
+enum pib_mad_result pib_gsa(struct pib_port *p, spinlock_t *node_lock, spinlock_t *pma_lock,
+			    const u8 *in, u8 *out);
 /* A packet was dropped for its P_Key: trap 259. */
 void pib_switch_pkey_trap(struct pib_switch *sw, struct pib_kport *port, const struct pib_hdrs *h);
 /* Without an SM: forward @lid to @port; 0xFF: to nobody. */

@@ -5,7 +5,8 @@
  * switch, in the kernel or in pibnetd.
  *
  * Locking: env holds the node's lock around every call that takes a node or
- * port, except pib_switch_route(), pib_port_admits() and pib_port_takes(), which only
+ * port. For performance management it may be another one, since that shares
+ * nothing with the rest and may take long where counters are many. Exceptions are pib_switch_route(), pib_port_admits() and pib_port_takes(), which only
  * read single words and run without it.
  */
 #ifndef PIB_PROTO_NODE_H
@@ -72,7 +73,7 @@ struct pib_counts {
 	u64 xmit_constraint_err;
 	u64 rcv_constraint_err;
 	u64 local_integrity_err;
-	u64 buffer_overrun;
+	u64 buffer_overrun;	/* excessive ones: see pib_port_overrun() */
 	u64 vl15_dropped;
 	u64 xmit_wait;
 	u64 qp1_dropped;
@@ -80,6 +81,11 @@ struct pib_counts {
 	u64 discard_mtu;	/* of @xmit_discard: NeighborMTU */
 	u64 discard_life;	/* of @xmit_discard: SwitchInfo.LifeTimeValue */
 	u64 discard_hoq;	/* of @xmit_discard: HOQLife, and stalled VLs */
+	u64 rcv_physical;	/* of @rcv_err: damaged or lost on the cable */
+	u64 rcv_overrun;	/* of @rcv_err: no room */
+	u64 relay_dlid;		/* of @rcv_switch_relay_err: no route */
+	u64 relay_vl;		/* of @rcv_switch_relay_err: no VL for it at the out port */
+	u64 relay_loop;		/* of @rcv_switch_relay_err: would go back */
 	u64 xmit_flow_pkts;
 	u64 rcv_flow_pkts;
 	u64 rcv_fecn;
@@ -140,8 +146,8 @@ struct pib_samples {
 	u32 start;
 	u32 interval;
 	u64 begun;
-	u32 from[PIB_SAMPLES];
-	u32 result[PIB_SAMPLES];
+	u64 from[PIB_SAMPLES];
+	u64 result[PIB_SAMPLES];
 };
 
 /**
@@ -176,6 +182,9 @@ struct pib_samples {
  * @cap_mask: PortInfo.CapabilityMask
  * @link_up: the link under the port has its other end (told by env)
  * @led: LedInfo
+ * @integrity: packets with physical errors, less those without: see pib_port_integrity()
+ * @overruns: update periods on end in which something found no room
+ * @overrun_period: the last of them; read without the lock
  * @ext_speed_en: bits 0-3: FDR, EDR, HDR, NDR; bit 4: XDR (LinkSpeedExtEnabled2); so with
  *	ext_speed_sup and ext_speed_act
  *
@@ -227,6 +236,9 @@ struct pib_port {
 	u8 subnet_timeout;
 	u8 resp_time;
 	u8 local_phy_err, overrun_err;
+	u8 integrity;
+	u8 overruns;
+	u32 overrun_period;
 	u16 max_credit_hint;
 	u32 link_rtt;
 	u8 client_rereg;
@@ -411,8 +423,8 @@ enum pib_route_kind {
 
 enum pib_route_reason {
 	PIB_DROP_SILENT,	/* not dropped, or nobody is left to send it to: no error */
-	PIB_DROP_RELAY,		/* no route: rcv_switch_relay_err of the in port */
-	PIB_DROP_LOOP,		/* would go back: rcv_switch_relay_err of the in port */
+	PIB_DROP_RELAY,		/* no route: rcv_switch_relay_err, relay_dlid of the in port */
+	PIB_DROP_LOOP,		/* would go back: rcv_switch_relay_err, relay_loop of the in port */
 	PIB_DROP_IN_STATE,	/* in port not yet Armed: no counter of its own */
 	PIB_DROP_OUT_STATE,	/* @port not Active: xmit_discard of @port */
 	PIB_DROP_PKEY_IN,	/* rcv_constraint_err of the in port, trap 259 */
@@ -457,8 +469,8 @@ u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl);
 
 /* ---- agents ---- */
 
-/* The 64-bit counters of a port right now; env implements it. */
-void pib_env_counts(const struct pib_port *p, struct pib_counts *out);
+/* A counter of a port right now, by its place in struct pib_counts; env implements it. */
+u64 pib_env_count(const struct pib_port *p, u32 counter);
 
 enum pib_mad_result {
 	PIB_MAD_NONE,		/* nothing to send */
@@ -506,14 +518,14 @@ void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result 
 		  u16 req_slid, u16 *slid, u16 *dlid);
 
 /**
- * pib_switch_gsi_rx() - switch: a MAD for QP1 of port 0
- * @h: headers of the packet
- * @pkey: result, for an answer: port 0's own entry of the asker's partition (13.5.4)
+ * pib_switch_gsi_ok() - switch: may a packet come in to QP1 of port 0?
+ * @h: its headers
+ * @pkey: result, if so, for the answer: port 0's own entry of the partition (13.5.4)
  *
  * Checks P_Key and Q_Key as an HCA's port does for its QP1 (10.9.4), counts and traps violations.
+ * What passes is pib_gsa_process()'s.
  */
-enum pib_mad_result pib_switch_gsi_rx(struct pib_node *sw, const struct pib_hdrs *h,
-				      const u8 *in, u8 *out, u16 *pkey, u64 now);
+bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now);
 
 /*
  * Performance management, congestion control, and a refusal of other classes, on QP1. @p: port 0 for
@@ -535,6 +547,21 @@ bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTI
  * changed, and the change could not be told to it, it is told now.
  */
 void pib_switch_sm_known(struct pib_node *n);
+
+/*
+ * A packet has come by @p's cable; @bad: lost, or with physical errors. True: more of them than
+ * PortInfo.LocalPhyErrors have come than good ones, a local link integrity error (7.12.2): env
+ * counts it and calls pib_trap_threshold(). One caller at a time, who need not be the node's lock's.
+ */
+bool pib_port_integrity(struct pib_port *p, bool bad);
+
+/*
+ * A packet found no room at @p. True: so it was in PortInfo.OverrunErrors flow control update
+ * periods on end, an excessive buffer overrun (7.12.2): as above.
+ */
+bool pib_port_overrun(struct pib_port *p, u64 now);
+/* Without the lock: has the period at @now been noted? Then pib_port_overrun() need not be called. */
+bool pib_port_overrun_noted(const struct pib_port *p, u64 now);
 
 /* @p crossed a threshold: 129 link integrity, 130 buffer overrun, 131 flow control watchdog. */
 void pib_trap_threshold(struct pib_port *p, u16 num, u64 now);

@@ -73,11 +73,16 @@ static const struct pma_field counters_ext[] = {
 	{ 176, 64, COUNTER(qp1_dropped), 29 },
 };
 
-/* PortLocalPhysicalErrors, BufferOverrun, DLIDMapping; env does not tell the others apart. */
+/*
+ * PortLocalPhysicalErrors, PortBufferOverrunErrors, PortDLIDMappingErrors, PortVLMappingErrors, PortLoopingErrors;
+ * no port sees malformed packets.
+ */
 static const struct pma_field rcv_err_details[] = {
-	{ 4, 16, COUNTER(rcv_err), 0 },
-	{ 8, 16, COUNTER(buffer_overrun), 2 },
-	{ 10, 16, COUNTER(rcv_switch_relay_err), 3 },
+	{ 4, 16, COUNTER(rcv_physical), 0 },
+	{ 8, 16, COUNTER(rcv_overrun), 2 },
+	{ 10, 16, COUNTER(relay_dlid), 3 },
+	{ 12, 16, COUNTER(relay_vl), 4 },
+	{ 14, 16, COUNTER(relay_loop), 5 },
 };
 
 /* PortInactive, PortNeighborMTU, PortSwLifetimeLimit, PortSwHOQLifetimeLimitDiscards */
@@ -258,32 +263,22 @@ static u32 selection(u16 id, const u8 *attr)
 	return low;
 }
 
-static void port_set(struct pib_port *p, const struct pma_attr *a, const u8 *attr)
+/* Add what @p has counted since its base, which a Set (@attr, else NULL) moves first. */
+static void port_add(struct pib_port *p, const struct pma_attr *a, const u8 *attr,
+		     struct pib_counts *sum)
 {
-	u32 sel = selection(a->id, attr);
-	struct pib_counts now;
+	u32 sel = attr ? selection(a->id, attr) : 0;
 	u8 i;
 
-	pib_env_counts(p, &now);
 	for (i = 0; i < a->num; i++) {
 		const struct pma_field *f = &a->fields[i];
+		u64 now = pib_env_count(p, f->counter);
+		u64 *base = counter(&p->base[a->base], f->counter);
 
 		if (sel >> f->select & 1)
-			*counter(&p->base[a->base], f->counter) =
-				*counter(&now, f->counter) -
-				from_units(f->counter, field_get(attr, f));
+			*base = now - from_units(f->counter, field_get(attr, f));
+		*counter(sum, f->counter) += now - *base;
 	}
-}
-
-/* Add what @p has counted since its base. */
-static void port_add(struct pib_port *p, const struct pma_attr *a, struct pib_counts *sum)
-{
-	struct pib_counts now;
-	u32 i;
-
-	pib_env_counts(p, &now);
-	for (i = 0; i < PIB_COUNTS; i++)
-		*counter(sum, i) += *counter(&now, i) - *counter(&p->base[a->base], i);
 }
 
 /* ---- ports ---- */
@@ -304,17 +299,15 @@ bool pib_pma_ports(const struct pib_port *p, u8 select, u8 *first, u8 *last)
 
 static u16 get_set_counters(struct pib_port *p, const struct pma_attr *a, const u8 *in, u8 *attr)
 {
+	const u8 *set = in[PIB_MAD_METHOD] == PIB_METHOD_SET ? in + PIB_MAD_DATA : NULL;
 	struct pib_counts sum = { 0 };
 	u8 i, first, last;
 	u16 port;
 
 	if (!pib_pma_ports(p, attr[1], &first, &last))
 		return PIB_STATUS_INVALID;
-	for (port = first; port <= last; port++) {
-		if (in[PIB_MAD_METHOD] == PIB_METHOD_SET)
-			port_set(p->node->ports[port], a, in + PIB_MAD_DATA);
-		port_add(p->node->ports[port], a, &sum);
-	}
+	for (port = first; port <= last; port++)
+		port_add(p->node->ports[port], a, set, &sum);
 	memset(attr + 4, 0, PIB_PMA_DATA_LEN - 4);
 	for (i = 0; i < a->num; i++)
 		field_put(attr, &a->fields[i],
@@ -355,7 +348,9 @@ static u16 perf_attr(struct pib_port *p, const u8 *in, u8 *attr, u64 now)
 	if (id == PIB_PERF_SAMPLES_CONTROL)
 		return pib_pma_samples_control(p, in, attr, now);
 	if (id == PIB_PERF_SAMPLES_RESULT)
-		return pib_pma_samples_result(p, in, attr, now);
+		return pib_pma_samples_result(p, in, attr, false, now);
+	if (id == PIB_PERF_SAMPLES_RESULT_EXT)
+		return pib_pma_samples_result(p, in, attr, true, now);
 	return PIB_STATUS_BAD_ATTR;
 }
 
@@ -399,22 +394,21 @@ static bool gsa_answer(struct pib_port *p, const u8 *in, u8 *out, u64 now)
 
 #define QP1_QKEY 0x80010000u
 
-enum pib_mad_result pib_switch_gsi_rx(struct pib_node *sw, const struct pib_hdrs *h,
-				      const u8 *in, u8 *out, u16 *pkey, u64 now)
+bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now)
 {
 	struct pib_port *p0 = sw->ports[0];
 	int i = pib_port_pkey_match(p0, h->pkey);
 
 	if (i < 0) {
 		pib_trap_bad_key(p0, 257, h, now);
-		return PIB_MAD_NONE;
+		return false;
 	}
 	if (h->qkey != QP1_QKEY) {
 		pib_trap_bad_key(p0, 258, h, now);
-		return PIB_MAD_NONE;
+		return false;
 	}
 	*pkey = p0->pkey[i];
-	return pib_gsa_process(p0, in, out, now);
+	return true;
 }
 
 enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u64 now)

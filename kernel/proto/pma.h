@@ -13,10 +13,10 @@
 bool pib_pma_ports(const struct pib_port *p, u8 select, u8 *first, u8 *last);
 
 /*
- * PortSamplesControl and PortSamplesResult: @in is the request, @attr its data in
+ * PortSamplesControl, PortSamplesResult and, @wide, PortSamplesResultExtended: @in is the request, @attr its data in
  * the reply, as it came. Return enum pib_mad_status.
  */
 u16 pib_pma_samples_control(struct pib_port *p, const u8 *in, u8 *attr, u64 now);
-u16 pib_pma_samples_result(struct pib_port *p, const u8 *in, u8 *attr, u64 now);
+u16 pib_pma_samples_result(struct pib_port *p, const u8 *in, u8 *attr, bool wide, u64 now);
 
 #endif

@@ -14,26 +14,30 @@
 #define COUNTER_MASKS_0_9	01111111111
 #define COUNTER_MASKS_10_14	011111
 
+#define WIDTH_64		2	/* ExtendedWidth of PortSamplesResultExtended */
+
 enum samples_status {
 	SAMPLES_DONE = 0,
 	SAMPLES_WAITING = 1,
 	SAMPLES_RUNNING = 2,
 };
 
+#define COUNT(name) pib_env_count(p, offsetof(struct pib_counts, name) / sizeof(u64))
+
 /* CounterSelect values (table 233): PortXmitData, RcvData, XmitPkts, RcvPkts, XmitWait. */
-static u32 sampled(const struct pib_counts *c, u16 select)
+static u64 sampled(const struct pib_port *p, u16 select)
 {
 	switch (select) {
 	case 1:
-		return (u32)(c->xmit_bytes / 4);
+		return COUNT(xmit_bytes) / 4;
 	case 2:
-		return (u32)(c->rcv_bytes / 4);
+		return COUNT(rcv_bytes) / 4;
 	case 3:
-		return (u32)c->xmit_pkts;
+		return COUNT(xmit_pkts);
 	case 4:
-		return (u32)c->rcv_pkts;
+		return COUNT(rcv_pkts);
 	case 5:
-		return (u32)c->xmit_wait;
+		return COUNT(xmit_wait);
 	}
 	return 0;
 }
@@ -42,7 +46,6 @@ static u32 sampled(const struct pib_counts *c, u16 select)
 static u8 samples_advance(struct pib_port *p, u64 now)
 {
 	struct pib_samples *s = &p->samples;
-	struct pib_counts c;
 	int i;
 
 	if (!s->begun)
@@ -51,9 +54,8 @@ static u8 samples_advance(struct pib_port *p, u64 now)
 		return SAMPLES_WAITING;
 	if (now < s->begun + ((u64)s->start + s->interval) * TICK_NS)
 		return SAMPLES_RUNNING;
-	pib_env_counts(p, &c);
 	for (i = 0; i < PIB_SAMPLES; i++)
-		s->result[i] = sampled(&c, s->select[i]) - s->from[i];
+		s->result[i] = sampled(p, s->select[i]) - s->from[i];
 	s->begun = 0;
 	return SAMPLES_DONE;
 }
@@ -61,16 +63,14 @@ static u8 samples_advance(struct pib_port *p, u64 now)
 static void samples_begin(struct pib_port *p, const u8 *attr, u64 now)
 {
 	struct pib_samples *s = &p->samples;
-	struct pib_counts c;
 	int i;
 
 	s->start = pib_get32(attr + 28);
 	s->interval = pib_get32(attr + 32);
 	s->tag = pib_get16(attr + 36);
-	pib_env_counts(p, &c);
 	for (i = 0; i < PIB_SAMPLES; i++) {
 		s->select[i] = pib_get16(attr + 38 + 2 * i);
-		s->from[i] = sampled(&c, s->select[i]);
+		s->from[i] = sampled(p, s->select[i]);
 	}
 	s->begun = now ? now : 1;
 }
@@ -113,7 +113,8 @@ u16 pib_pma_samples_control(struct pib_port *p, const u8 *in, u8 *attr, u64 now)
 	if (!at)
 		return PIB_STATUS_INVALID;
 	status = samples_advance(at, now);
-	if (in[PIB_MAD_METHOD] == PIB_METHOD_SET) {
+	/* 16.1.3.2: one that waits or runs is not disturbed. */
+	if (in[PIB_MAD_METHOD] == PIB_METHOD_SET && status == SAMPLES_DONE) {
 		samples_begin(at, in + PIB_MAD_DATA, now);
 		status = samples_advance(at, now);
 	}
@@ -121,8 +122,8 @@ u16 pib_pma_samples_control(struct pib_port *p, const u8 *in, u8 *attr, u64 now)
 	return PIB_STATUS_OK;
 }
 
-/* The attribute names no port: it is the modifier's, else the agent's. */
-u16 pib_pma_samples_result(struct pib_port *p, const u8 *in, u8 *attr, u64 now)
+/* The attribute names no port: it is the modifier's, else the agent's. @wide: the one with 64-bit counters. */
+u16 pib_pma_samples_result(struct pib_port *p, const u8 *in, u8 *attr, bool wide, u64 now)
 {
 	u32 num = pib_get32(in + PIB_MAD_ATTR_MOD);
 	struct pib_port *at = p;
@@ -137,7 +138,13 @@ u16 pib_pma_samples_result(struct pib_port *p, const u8 *in, u8 *attr, u64 now)
 	memset(attr, 0, PIB_PMA_DATA_LEN);
 	pib_put16(attr, at->samples.tag);
 	attr[3] = status;
-	for (i = 0; i < PIB_SAMPLES; i++)
-		pib_put32(attr + 4 + 4 * i, at->samples.result[i]);
+	if (wide)
+		attr[4] = WIDTH_64 << 6;
+	for (i = 0; i < PIB_SAMPLES; i++) {
+		if (wide)
+			pib_put64(attr + 8 + 8 * i, at->samples.result[i]);
+		else
+			pib_put32(attr + 4 + 4 * i, (u32)at->samples.result[i]);
+	}
 	return PIB_STATUS_OK;
 }

@@ -153,6 +153,50 @@ u64 pib_node_deadline(const struct pib_node *n)
 	return due;
 }
 
+/* ---- thresholds (7.12.2) ---- */
+
+/* About 65536 symbol times of SDR, by which a flow control update is due (7.9.4). */
+#define UPDATE_PERIOD_SHIFT 18
+
+bool pib_port_integrity(struct pib_port *p, bool bad)
+{
+	if (!bad) {
+		if (p->integrity)
+			p->integrity--;
+		return false;
+	}
+	if (p->integrity < p->local_phy_err) {
+		p->integrity++;
+		return false;
+	}
+	p->integrity = 0;
+	return true;
+}
+
+static u32 update_period(u64 now)
+{
+	return (u32)(now >> UPDATE_PERIOD_SHIFT);
+}
+
+bool pib_port_overrun_noted(const struct pib_port *p, u64 now)
+{
+	return READ_ONCE(p->overrun_period) == update_period(now);
+}
+
+bool pib_port_overrun(struct pib_port *p, u64 now)
+{
+	u32 period = update_period(now);
+
+	if (p->overrun_period == period)
+		return false;
+	p->overruns = p->overrun_period + 1 == period ? p->overruns + 1 : 1;
+	WRITE_ONCE(p->overrun_period, period);
+	if (p->overruns < p->overrun_err)
+		return false;
+	p->overruns = 0;
+	return true;
+}
+
 /* ---- the notices that have more to tell than a LID ---- */
 
 void pib_trap_threshold(struct pib_port *p, u16 num, u64 now)

@@ -363,8 +363,9 @@ private:
 			res = pib_smi_rx(&at.node->n, at.port, p.mad.data(), out.mad.data(),
 					 &out_port, now);
 		else
-			res = pib_switch_gsi_rx(&at.node->n, &p.h, p.mad.data(), out.mad.data(),
-						&out.h.pkey, now);
+			res = pib_switch_gsi_ok(&at.node->n, &p.h, &out.h.pkey, now) ?
+			      pib_gsa_process(&at.node->port(0), p.mad.data(), out.mad.data(), now) :
+			      PIB_MAD_NONE;
 		if (res != PIB_MAD_REPLY && res != PIB_MAD_FORWARD)
 			return;
 		out.h.dqpn = p.h.dqpn;
@@ -493,7 +494,9 @@ public:
 }  // namespace fabric
 
 // Counters that the PMA reads: Node::counts. Weak, so that every test may bring it along.
-extern "C" __attribute__((weak, used)) void pib_env_counts(const pib_port *p, pib_counts *out)
+extern "C" __attribute__((weak, used)) uint64_t pib_env_count(const pib_port *p, uint32_t counter)
 {
-	*out = static_cast<fabric::Node *>(p->node->priv)->counts[p->num];
+	const pib_counts &counts = static_cast<fabric::Node *>(p->node->priv)->counts[p->num];
+
+	return reinterpret_cast<const uint64_t *>(&counts)[counter];
 }

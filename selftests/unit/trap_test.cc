@@ -45,6 +45,47 @@ protected:
 	Node sw{PIB_NODE_SWITCH, 4, 0x200};
 };
 
+TEST_F(Trap, LinkIntegrityIsLostToMoreErrorsThanGoodPackets)
+{
+	pib_port *p = &sw.port(2);
+
+	p->local_phy_err = 3;
+	for (int i = 0; i < 100; i++) {
+		EXPECT_FALSE(pib_port_integrity(p, true));
+		EXPECT_FALSE(pib_port_integrity(p, false));
+	}
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 3; i++)
+			EXPECT_FALSE(pib_port_integrity(p, true));
+		EXPECT_TRUE(pib_port_integrity(p, true)) << "beyond LocalPhyErrors";
+	}
+	pib_trap_threshold(p, 129, now);
+	auto m = next(sw);
+	ASSERT_TRUE(m);
+	EXPECT_EQ(number(*m), 129);
+	EXPECT_EQ(pib_get16(details(*m) + 2), 0x10);
+	EXPECT_EQ(details(*m)[4], 2);
+}
+
+TEST_F(Trap, OverrunsOfManyUpdatePeriodsOnEndAreExcessive)
+{
+	constexpr uint64_t period = 1 << 18;
+	pib_port *p = &sw.port(2);
+
+	p->overrun_err = 3;
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 3; i++) {
+			EXPECT_FALSE(pib_port_overrun_noted(p, now));
+			EXPECT_EQ(pib_port_overrun(p, now), i == 2) << i;
+			EXPECT_TRUE(pib_port_overrun_noted(p, now));
+			EXPECT_FALSE(pib_port_overrun(p, now)) << "counted once in a period";
+			now += period;
+		}
+	}
+	for (int i = 0; i < 10; i++, now += 2 * period)
+		EXPECT_FALSE(pib_port_overrun(p, now)) << "with pauses";
+}
+
 TEST_F(Trap, LinkStateChangeOfASwitch)
 {
 	pib_port_link_up(&sw.port(3), 5);

@@ -97,8 +97,8 @@ void Forwarder::agent(const Step& step, std::uint64_t now) {
   pib_mad_result result = PIB_MAD_NONE;
   if (!packet.h.dqpn)
     result = pib_smi_rx(&at.node, step.in->p.num, in.data(), out.data(), &out_port, now);
-  else
-    result = pib_switch_gsi_rx(&at.node, &packet.h, in.data(), out.data(), &pkey, now);
+  else if (pib_switch_gsi_ok(&at.node, &packet.h, &pkey, now))
+    result = pib_gsa_process(at.node.ports[0], in.data(), out.data(), now);
   if (packet.h.dqpn && result != PIB_MAD_REPLY) return;
   answer(step, result, out.data(), out_port, pkey, now);
 }

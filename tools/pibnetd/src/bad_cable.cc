@@ -19,10 +19,29 @@ LanePacket copy_of(const Packet& packet, std::uint8_t vl, unsigned hops) {
   return copy;
 }
 
-void count_fate(Port& at, const pib_fate& fate) {
-  if (!fate.lost && !fate.bits) return;
-  at.counts.symbol_err += fate.lost ? 1 : fate.bits;
+/// Errors beyond PortInfo.LocalPhyErrors have the link recover, at once: true, there is a trap to be sent.
+bool count_fate(Port& at, const pib_fate& fate, std::uint64_t now) {
+  const bool bad = fate.lost || fate.bits;
+  if (bad) {
+    at.counts.symbol_err += fate.lost ? 1 : fate.bits;
+    at.counts.rcv_err++;
+    at.counts.rcv_physical++;
+  }
+  if (!pib_port_integrity(&at.p, bad)) return false;
+  at.counts.local_integrity_err++;
+  at.counts.link_recovery++;
+  pib_trap_threshold(&at.p, 129, now);
+  return true;
+}
+
+/// As count_fate().
+bool count_overrun(Port& at, std::uint64_t now) {
   at.counts.rcv_err++;
+  at.counts.rcv_overrun++;
+  if (!pib_port_overrun(&at.p, now)) return false;
+  at.counts.buffer_overrun++;
+  pib_trap_threshold(&at.p, 130, now);
+  return true;
 }
 
 /// The queue before a slow cable is long: the receiver is told (Annex A10). The ICRC does not
@@ -57,10 +76,11 @@ void Forwarder::forget(Switch& node) {
 void Forwarder::arrive_badly(Port& in, const Packet& packet, std::uint64_t now) {
   Lane& lane = *in.faults.arrival;
   if (!is_management(packet) && lane.full(now)) {
-    in.counts.buffer_overrun++;
+    agents_ran_ |= count_overrun(in, now);
     return;
   }
-  count_fate(in, lane.enter(copy_of(packet, packet.h.vl, 0), is_management(packet), now));
+  const pib_fate fate = lane.enter(copy_of(packet, packet.h.vl, 0), is_management(packet), now);
+  agents_ran_ |= count_fate(in, fate, now);
 }
 
 void Forwarder::depart_badly(Port& out, Lane& lane, const Packet& packet, std::uint8_t vl,
@@ -73,7 +93,7 @@ void Forwarder::depart_badly(Port& out, Lane& lane, const Packet& packet, std::u
   LanePacket copy = copy_of(packet, vl, hops);
   mark(out, packet, copy, lane.fill(now), now);
   const pib_fate fate = lane.enter(std::move(copy), is_management(packet), now);
-  if (out.cable) count_fate(*out.cable, fate);
+  if (out.cable) agents_ran_ |= count_fate(*out.cable, fate, now);
 }
 
 void Forwarder::let_in(Port& in, LanePacket packet, std::uint64_t now) {
@@ -87,6 +107,7 @@ void Forwarder::let_out(Port& out, LanePacket packet) {
   const std::size_t length = packet.bytes.size();
   if (!out.link || !out.link->established()) {
     out.counts.xmit_discard++;
+    out.counts.discard_inactive++;
     return;
   }
   if (parse_packet(keep(std::move(packet.bytes)), parsed) || parsed.length != length) return;

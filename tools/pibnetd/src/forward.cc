@@ -10,14 +10,33 @@ constexpr unsigned kHopsMax = 64;
 constexpr std::uint8_t kVlManagement = 15;
 constexpr std::uint8_t kVlDiscard = 0xF;
 
-/// The VL on which the packet may leave; nothing if it may not.
-std::optional<std::uint8_t> vl_out(const Port& out, std::uint8_t in, const Packet& packet) {
-  if (!pib_port_admits(&out.p, packet.h.dqpn)) return {};
+bool leads_somewhere(const Port& out) {
+  return out.cable || (out.link && out.link->established());
+}
+
+/// The VL on which the packet may leave; if it may not it is counted why (16.1.3.5).
+std::optional<std::uint8_t> vl_out(Port& out, std::uint8_t in, const Packet& packet) {
+  if (!pib_port_admits(&out.p, packet.h.dqpn) || !leads_somewhere(out)) {
+    out.counts.xmit_discard++;
+    out.counts.discard_inactive++;
+    return {};
+  }
   if (!packet.h.dqpn) return kVlManagement;
-  if (packet.payload_length > pib_mtu_bytes(out.p.nbr_mtu)) return {};
+  if (packet.payload_length > pib_mtu_bytes(out.p.nbr_mtu)) {
+    out.counts.xmit_discard++;
+    out.counts.discard_mtu++;
+    return {};
+  }
   const std::uint8_t vl = pib_port_vl(&out.p, in, packet.h.sl);
-  if (vl == kVlDiscard) return {};
-  return vl;
+  if (vl != kVlDiscard) return vl;
+  if (in) {
+    pib_counts& counts = out.owner->port(in).counts;
+    counts.rcv_switch_relay_err++;
+    counts.relay_vl++;
+  } else {
+    out.counts.xmit_discard++;
+  }
+  return {};
 }
 
 void count_in(Port& port, const Packet& packet) {
@@ -120,11 +139,16 @@ void Forwarder::count_drop(const Step& step, const pib_route& route, std::uint64
   Port& out = in.owner->port(route.port <= in.owner->node.num_ports ? route.port : 0);
   switch (route.reason) {
     case PIB_DROP_RELAY:
+      in.counts.rcv_switch_relay_err++;
+      in.counts.relay_dlid++;
+      break;
     case PIB_DROP_LOOP:
       in.counts.rcv_switch_relay_err++;
+      in.counts.relay_loop++;
       break;
     case PIB_DROP_OUT_STATE:
       out.counts.xmit_discard++;
+      out.counts.discard_inactive++;
       break;
     case PIB_DROP_PKEY_IN:
       in.counts.rcv_constraint_err++;
@@ -142,14 +166,7 @@ void Forwarder::count_drop(const Step& step, const pib_route& route, std::uint64
 void Forwarder::leave(Port& out, std::uint8_t in, const Packet& packet, unsigned hops,
                       std::uint64_t now) {
   const auto vl = vl_out(out, in, packet);
-  if (!vl) {
-    out.counts.xmit_discard++;
-    return;
-  }
-  if (!out.cable && !(out.link && out.link->established())) {
-    out.counts.xmit_discard++;
-    return;
-  }
+  if (!vl) return;
   transmit(out, packet, *vl, hops, now);
 }
 

@@ -46,6 +46,7 @@ void port_link_down(Port& port) {
 
 }  // namespace pibnetd
 
-extern "C" void pib_env_counts(const struct pib_port* p, struct pib_counts* out) {
-  *out = static_cast<pibnetd::Switch*>(p->node->priv)->port(p->num).counts;
+extern "C" u64 pib_env_count(const struct pib_port* p, u32 counter) {
+  const pib_counts& counts = static_cast<pibnetd::Switch*>(p->node->priv)->port(p->num).counts;
+  return reinterpret_cast<const u64*>(&counts)[counter];
 }
