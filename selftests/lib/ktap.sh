@@ -55,9 +55,9 @@ refuse() {
 	fi
 }
 
-# wait_for SECONDS COMMAND...: poll until the command succeeds.
+# wait_for SECONDS COMMAND...: poll until the command succeeds. PIB_SLOW times as long on a kernel that is as slow (see vm/run).
 wait_for() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${PIB_SLOW:-1}))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		((SECONDS < end)) || return 1

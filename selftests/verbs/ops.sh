@@ -15,6 +15,7 @@ LAYOUTS=${LAYOUTS:-one two}
 [ "$DEV" = pib0 ] || LAYOUTS=one
 trap 'hosts_clean; [ $DEV != rxe0 ] || rdma link delete rxe0' EXIT
 LAYOUT=netns
+options=(--timeout $((60 * ${PIB_SLOW:-1})))
 
 program() {
 	ops=$(readlink -e "$here/../verbs-built/pib-ops") || {
@@ -37,17 +38,17 @@ nested() {
 one() {
 	if [ "$DEV" = rxe0 ]; then
 		modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0 && modprobe ib_uverbs || bail "no rxe0"
-		nested "one device" "$ops" --dev "$DEV" "$@"
+		nested "one device" "$ops" "${options[@]}" --dev "$DEV" "$@"
 		return
 	fi
 	pib_add 1 standalone && wait_for 5 port_is 1 ACTIVE || bail "no port"
-	nested "one device" h 1 "$ops" --dev "$DEV" "$@"
+	nested "one device" h 1 "$ops" "${options[@]}" --dev "$DEV" "$@"
 	h 1 pibctl del pib0
 }
 
 two() {
 	pib_add 1 standalone && pib_add 2 standalone && wait_active 5 || bail "no ports"
-	nested "two devices, over veth" "$ops" --dev pib0 --peer pib1 --capture h1:eth0 "$@"
+	nested "two devices, over veth" "$ops" "${options[@]}" --dev pib0 --peer pib1 --capture h1:eth0 "$@"
 }
 
 program || bail "pib-ops cannot be built"

@@ -69,4 +69,4 @@ gpu
 skips=()
 [ "$DEV" = rxe0 ] || skips=(--skips "$here/pyverbs.skips")
 python3 "$here/pyverbs_run.py" --tests "$work" --dev "$DEV" --seed "${PYVERBS_SEED:-1}" \
-	--timeout "${PYVERBS_TIMEOUT:-90}" "${skips[@]}" "$@"
+	--timeout "${PYVERBS_TIMEOUT:-$((90 * ${PIB_SLOW:-1}))}" "${skips[@]}" "$@"

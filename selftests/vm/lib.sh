@@ -28,8 +28,8 @@ step() {
 	start=$SECONDS
 	"$@" >"$log" 2>&1 </dev/null &
 	pid=$!
-	while kill -0 $pid 2>/dev/null; do
-		[ -t 2 ] && printf '\r%s ... %ds' "$text" $((SECONDS - start)) >&2
+	while [ -t 2 ] && kill -0 $pid 2>/dev/null; do
+		printf '\r%s ... %ds' "$text" $((SECONDS - start)) >&2
 		sleep 0.2
 	done
 	wait $pid || rc=$?
@@ -61,11 +61,24 @@ need_lab() {
 	[ -e "$(root_dir).img" ] || "$vm/root"
 }
 
+# debug_dir KIND: where the debug kernel of that kind is or will be (see kernel).
+debug_dir() {
+	local recipe=selftests/vm/kernels
+	echo "$lab/kernel-$1-$({ digest $recipe/{build-inside,machine.config,"$1.config"}; root_key; } | sha256sum | cut -c1-16)"
+}
+
 root_dir() { echo "$lab/root-$(root_key)"; }
+
+# is_debug KERNEL: one that ./kernel makes
+is_debug() { [ -e "$vm/kernels/$1.config" ] && [ "$1" != machine ]; }
 
 # kernel_release 6.1 -> 6.1.0-40-amd64
 kernel_release() {
 	local dir
+	if is_debug "$1"; then
+		cat "$(debug_dir "$1")/release"
+		return
+	fi
 	for dir in "$(root_dir)"/usr/lib/modules/"$1".*; do
 		[ -d "$dir/kernel" ] && { basename "$dir"; return; }
 	done

@@ -11,19 +11,27 @@ port() {
 	echo /dev/null
 }
 
+# leaks: what kmemleak has found goes to the kernel log, line by line: /dev/kmsg takes no more at a time.
+leaks() {
+	local known=/sys/kernel/debug/kmemleak line first=1
+	[ -w $known ] || return 0
+	# An object is reported once it is 5 s old and has not changed between two scans.
+	echo scan >$known
+	sleep 6
+	echo scan >$known
+	while IFS= read -r line; do
+		[ $first = 0 ] || echo "kmemleak: report:" >/dev/kmsg
+		first=0
+		echo "kmemleak> $line" >/dev/kmsg
+	done <$known
+}
+
 # finish STATUS: the last words of this machine, and of those it leads.
 finish() {
 	local k others=()
-	if [ -w /sys/kernel/debug/kmemleak ]; then
-		echo scan >/sys/kernel/debug/kmemleak
-		sleep 6
-		echo scan >/sys/kernel/debug/kmemleak
-		if [ -s /sys/kernel/debug/kmemleak ]; then
-			{ echo "kmemleak: report:"; cat /sys/kernel/debug/kmemleak; } >/dev/kmsg
-		fi
-	fi
+	leaks
 	if [ "$PIB_HOST" = 1 ]; then
-		for ((k = 2; k <= PIB_HOSTS; k++)); do timeout 15 on "$k" /lab/guest/end 2>/dev/null & others+=($!); done
+		for ((k = 2; k <= PIB_HOSTS; k++)); do timeout $((30 * PIB_SLOW)) on "$k" /lab/guest/end 2>/dev/null & others+=($!); done
 		[ ${#others[@]} = 0 ] || wait "${others[@]}"
 	fi
 	printf 'taint %s\nstatus %s\n' "$(</proc/sys/kernel/tainted)" "$1" >"$(port ctl)"
