@@ -59,7 +59,7 @@ uninstall:
 	rm -rf $(PIBSRC)
 	packaging/uninstall-user '$(DESTDIR)' '$(PREFIX)'
 
-.PHONY: run check check-verbs bench
+.PHONY: run check check-verbs check-debug bench
 run:
 	selftests/vm/demo
 
@@ -68,6 +68,10 @@ check:
 
 check-verbs:
 	VERBS=1 CHECK='lab verbs-*' selftests/check
+
+# Every suite on a kernel with KASAN, lockdep and more; KERNEL=race: on one with KCSAN.
+check-debug:
+	DEBUG=$(or $(KERNEL),debug) CHECK='$(or $(CHECK),lab fabric-* machines-* verbs-* consumers-* stress-* soak-*)' selftests/check
 
 bench:
 	selftests/bench/run

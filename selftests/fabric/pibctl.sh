@@ -7,7 +7,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap 'h 1 pibctl del swt 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 27
+ktap_plan 28
 modprobe -r pib
 hosts_make 2
 check "the module loads by itself on pibctl add" pib_add 1
@@ -32,7 +32,9 @@ refuse "no such netdev" "no such (net)?dev|netdev" h 1 pibctl add pib7 netdev no
 refuse "no such object" "no .*pib9|not found|no such" h 1 pibctl del pib9
 refuse "bad name" "name" h 1 pibctl add 'pi/b' netdev eth0
 refuse "no permission" "permi|CAP_NET_ADMIN" h 1 setpriv --reuid 65534 --bounding-set=-all --inh-caps=-all --clear-groups pibctl add pib7 netdev eth0
-refuse "loopback netdev refused or explained, bad peer" "address|peer" h 1 pibctl add pib7 netdev eth0 peer not-an-address
+refuse "bad peer address" "address|peer" h 1 pibctl add pib7 netdev eth0 peer not-an-address
+on_loopback() { h 1 pibctl add pib7 netdev lo standalone && h 1 pibctl del pib7; }
+check "an HCA on the loopback netdev" on_loopback
 check "switch add" h 1 pibctl switch add swt ports 4
 refuse "switch name taken" "exist|taken|in use" h 1 pibctl switch add swt ports 4
 refuse "too many ports" "254|ports" h 1 pibctl switch add swu ports 4000
