@@ -86,8 +86,8 @@ void pib_av_fill(struct pib_hca *hca, const struct pib_av_data *av, struct pib_h
 	u16 lid = READ_ONCE(p->lid);
 
 	h->dlid = av->dlid;
-	/* a port without LID sends with the permissive one (14.2.1) */
-	h->slid = lid ? lid | (av->path_bits & mask) : PIB_LID_PERMISSIVE;
+	/* a port without LID sends with the permissive one, and so does an SMP along a directed route (14.2.2) */
+	h->slid = lid && av->dlid != PIB_LID_PERMISSIVE ? lid | (av->path_bits & mask) : PIB_LID_PERMISSIVE;
 	h->sl = av->sl;
 	h->flags &= ~PIB_H_GRH;
 	if (av->grh)

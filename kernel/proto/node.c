@@ -162,8 +162,10 @@ void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid)
 	p->link_down_default = PIB_PHYS_POLLING;
 	p->mtu_cap = 5;
 	p->nbr_mtu = 5;
-	p->hoq_life = 16;
-	p->vl_stall_count = 7;
+	if (n->type == PIB_NODE_SWITCH) {	/* reserved at HCAs */
+		p->hoq_life = 16;
+		p->vl_stall_count = 7;
+	}
 	p->subnet_timeout = 18;
 	p->resp_time = 16;
 	p->local_phy_err = 8;
@@ -331,11 +333,11 @@ void pib_node_set_sys_guid(struct pib_node *n, u64 sys_guid, u64 now)
 
 int pib_port_pkey_match(const struct pib_port *p, u16 pkey)
 {
-	int i;
+	u32 i;
 
 	if (!(pkey & 0x7FFF))
 		return -1;
-	for (i = 0; i < PIB_PKEYS; i++) {
+	for (i = 0; i < pib_port_pkeys(p); i++) {
 		u16 e = READ_ONCE(p->pkey[i]);
 
 		if (((e ^ pkey) & 0x7FFF) == 0 && ((e | pkey) & 0x8000))

@@ -17,7 +17,8 @@
 
 #define PIB_MAD_SIZE		256
 #define PIB_MAX_PORTS		254
-#define PIB_PKEYS		32	/* P_Key table entries, a multiple of 32 */
+#define PIB_PKEYS		128	/* P_Key table entries of an HCA's port, a multiple of 32 */
+#define PIB_SWITCH_PKEYS	32	/* of a switch's port: each packet is looked up in it */
 #define PIB_GUIDS		16	/* GUID table entries, a multiple of 8 */
 #define PIB_LFT_SIZE		0xC000
 #define PIB_MFT_SIZE		1024	/* multicast forwarding entries per switch */
@@ -405,6 +406,18 @@ static inline bool pib_port_takes(const struct pib_port *p, u32 dqpn)
 
 /* Data has come by a port that is Armed (under the lock): the other end is Active, and so is this one now. */
 void pib_port_armed_data(struct pib_port *p);
+
+/* P_Key table entries of the port: NodeInfo.PartitionCap, SwitchInfo.PartitionEnforcementCap. */
+static inline u32 pib_port_pkeys(const struct pib_port *p)
+{
+	return p->node->type == PIB_NODE_CA ? PIB_PKEYS : PIB_SWITCH_PKEYS;
+}
+
+/* GUIDInfo entries: port 0 of a switch has but its own. */
+static inline u32 pib_port_guids(const struct pib_port *p)
+{
+	return p->node->type == PIB_NODE_CA ? PIB_GUIDS : 1;
+}
 
 /* Index of @pkey in the port's table with 10.9.3's membership rule, or -1. */
 int pib_port_pkey_match(const struct pib_port *p, u16 pkey);

@@ -50,7 +50,7 @@ static u16 get_node_info(const struct pib_sma_req *r, u8 *d)
 	pib_put64(d + 4, n->sys_guid);
 	pib_put64(d + 12, n->guid);
 	pib_put64(d + 20, pib_port_mgmt(r->arrival)->guid);
-	pib_put16(d + 28, PIB_PKEYS);
+	pib_put16(d + 28, pib_port_pkeys(r->arrival));
 	pib_put16(d + 30, n->device_id);
 	pib_put32(d + 32, n->revision);
 	pib_put32(d + 36, (u32)r->arrival->num << 24 | (n->vendor_id & 0xFFFFFF));
@@ -72,7 +72,7 @@ static u16 get_switch_info(const struct pib_sma_req *r, u8 *d)
 	d[9] = n->default_mcast_primary;
 	d[10] = n->default_mcast_secondary;
 	d[11] = n->life_time << 3 | (n->port_state_change ? 0x4 : 0);
-	pib_put16(d + 14, PIB_PKEYS);	/* PartitionEnforcementCap */
+	pib_put16(d + 14, PIB_SWITCH_PKEYS);	/* PartitionEnforcementCap */
 	d[16] = 0xC0 | (n->enhanced_sp0 ? 0x08 : 0);	/* enforces inbound and outbound */
 	pib_put16(d + 18, n->mft_top);
 	return PIB_STATUS_OK;

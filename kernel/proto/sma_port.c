@@ -74,7 +74,7 @@ static void get_mgmt(const struct pib_sma_req *r, u8 *d)
 	pib_put16(d + PI_M_KEY_VIOL, p->m_key_viol);
 	pib_put16(d + PI_PKEY_VIOL, p->pkey_viol);
 	pib_put16(d + PI_QKEY_VIOL, p->qkey_viol);
-	d[PI_GUID_CAP] = PIB_GUIDS;
+	d[PI_GUID_CAP] = pib_port_guids(p);
 	d[PI_REREG_TIMEOUT] = p->subnet_timeout;
 	if (r->smp[PIB_MAD_METHOD] == PIB_METHOD_SET)	/* the answer to a Set echoes it */
 		d[PI_REREG_TIMEOUT] |= r->smp[PIB_MAD_DATA + PI_REREG_TIMEOUT] & 0x80;
@@ -222,8 +222,10 @@ static void set_link_params(const struct pib_sma_req *r, const u8 *d)
 	}
 	p->init_type = d[PI_VL_CAP_INIT] & 0xF;
 	p->vl_high_limit = d[PI_VL_HIGH_LIMIT];
-	p->vl_stall_count = d[PI_STALL_HOQ] >> 5;
-	p->hoq_life = d[PI_STALL_HOQ] & 0x1F;
+	if (p->node->type == PIB_NODE_SWITCH) {
+		p->vl_stall_count = d[PI_STALL_HOQ] >> 5;
+		p->hoq_life = d[PI_STALL_HOQ] & 0x1F;
+	}
 	p->local_phy_err = d[PI_ERR_THRESHOLDS] >> 4;
 	p->overrun_err = d[PI_ERR_THRESHOLDS] & 0xF;
 	if (!pib_port_is_mgmt(p))

@@ -14,7 +14,7 @@ static u16 pkey_block(const struct pib_sma_req *r, u16 **first)
 {
 	u32 block = r->am & 0xFFFF;
 
-	if (block >= PIB_PKEYS / PKEYS_PER_BLOCK)
+	if (block >= pib_port_pkeys(r->port) / PKEYS_PER_BLOCK)
 		return PIB_STATUS_INVALID;
 	*first = r->port->pkey + block * PKEYS_PER_BLOCK;
 	return PIB_STATUS_OK;
@@ -50,7 +50,7 @@ u16 pib_sma_set_pkeys(const struct pib_sma_req *r, const u8 *data)
 
 static u16 guid_block(const struct pib_sma_req *r, u32 *first)
 {
-	if (r->am >= PIB_GUIDS / GUIDS_PER_BLOCK)
+	if (r->am > (pib_port_guids(r->port) - 1) / GUIDS_PER_BLOCK)
 		return PIB_STATUS_INVALID;
 	*first = r->am * GUIDS_PER_BLOCK;
 	return PIB_STATUS_OK;
@@ -74,7 +74,8 @@ u16 pib_sma_set_guids(const struct pib_sma_req *r, const u8 *data)
 	for (i = 0; !status && i < GUIDS_PER_BLOCK; i++) {
 		u64 v = pib_get64(data + 8 * i);
 
-		if (first + i == 0 || r->port->guids[first + i] == v)
+		if (first + i == 0 || first + i >= pib_port_guids(r->port) ||
+		    r->port->guids[first + i] == v)
 			continue;
 		r->port->guids[first + i] = v;
 		r->port->events |= PIB_EV_GID_CHANGE;

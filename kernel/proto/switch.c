@@ -21,7 +21,7 @@ static bool pkey_passes(const struct pib_port *p, u16 pkey, u8 direction)
 
 	if (!(READ_ONCE(p->part_enforce) & direction))
 		return true;
-	for (i = 0; i < PIB_PKEYS; i++) {
+	for (i = 0; i < PIB_SWITCH_PKEYS; i++) {
 		u16 e = READ_ONCE(p->pkey[i]) & 0x7FFF;
 
 		if (e && e == (pkey & 0x7FFF))

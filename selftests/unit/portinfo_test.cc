@@ -82,6 +82,7 @@ TEST_F(PortInfo, SwitchPort0)
 	EXPECT_EQ(d[32] & 0xF, PIB_PORT_ACTIVE);
 	EXPECT_EQ(d[33] >> 4, PIB_PHYS_LINKUP);
 	EXPECT_TRUE(pib_get32(&d[20]) >> 30 & 1) << "MulticastFDBTop";
+	EXPECT_EQ(d[50], 1) << "GUIDCap";
 	d = info(sw.port(1), 2);
 	EXPECT_EQ(pib_get32(&d[20]), 0u) << "the tools read port 0's";
 	EXPECT_EQ(d[50], 0);
@@ -345,6 +346,15 @@ TEST_F(PortInfo, LinkParameters)
 	EXPECT_EQ(ask(sw.port(1), set(PIB_SM_PORT_INFO, 1, d)).attribute()[43] >> 4, 2);
 	d[36] = 6 << 4;
 	EXPECT_EQ(ask(sw.port(1), set(PIB_SM_PORT_INFO, 1, d)).status(), PIB_STATUS_INVALID);
+}
+
+TEST_F(PortInfo, StallCountAndHoqLifeAreReservedAtHcas)
+{
+	Data d = idle(a.port(1), 1);
+
+	EXPECT_EQ(d[42], 0);
+	d[42] = 3 << 5 | 9;
+	EXPECT_EQ(ask(a.port(1), set(PIB_SM_PORT_INFO, 1, d)).attribute()[42], 0);
 }
 
 TEST_F(PortInfo, WritingZeroClearsViolationCounters)

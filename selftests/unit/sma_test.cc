@@ -95,7 +95,7 @@ TEST_F(Sma, SwitchInfo)
 	EXPECT_EQ(pib_get16(&d[2]), 0) << "no random table";
 	EXPECT_EQ(pib_get16(&d[4]), PIB_MFT_SIZE);
 	EXPECT_EQ(d[11] & 0x7, 0);
-	EXPECT_EQ(pib_get16(&d[14]), PIB_PKEYS);
+	EXPECT_EQ(pib_get16(&d[14]), PIB_SWITCH_PKEYS);
 	EXPECT_EQ(d[16], 0xC0);
 
 	pib_put16(&d[6], 0x123);
@@ -144,7 +144,10 @@ TEST_F(Sma, PKeyTable)
 	ca.port(1).events = 0;
 	ask(ca.port(1), set(PIB_SM_PKEY_TABLE, 0, d));
 	EXPECT_FALSE(ca.port(1).events) << "nothing changed";
-	EXPECT_EQ(status(ca.port(1), get(PIB_SM_PKEY_TABLE, 1)), PIB_STATUS_INVALID);
+	EXPECT_EQ(ask(ca.port(1), set(PIB_SM_PKEY_TABLE, 3, d))->payload(), d);
+	EXPECT_EQ(ca.port(1).pkey[127], pib_get16(&d[62]));
+	EXPECT_EQ(pib_port_pkey_match(&ca.port(1), 0x8000 | pib_get16(&d[62])), 31);
+	EXPECT_EQ(status(ca.port(1), get(PIB_SM_PKEY_TABLE, 4)), PIB_STATUS_INVALID);
 }
 
 TEST_F(Sma, PKeyTableOfSwitchPorts)
@@ -156,6 +159,8 @@ TEST_F(Sma, PKeyTableOfSwitchPorts)
 	EXPECT_EQ(sw.port(1).pkey[0], 0xFFFF);
 	EXPECT_EQ(ask(sw.port(5), get(PIB_SM_PKEY_TABLE, 20u << 16))->payload(), d);
 	EXPECT_EQ(status(sw.port(1), get(PIB_SM_PKEY_TABLE, 37u << 16)), PIB_STATUS_INVALID);
+	EXPECT_EQ(status(sw.port(1), get(PIB_SM_PKEY_TABLE, 20u << 16 | 1)), PIB_STATUS_INVALID);
+	EXPECT_EQ(pib_get16(ask(sw.port(1), get(PIB_SM_NODE_INFO))->attribute() + 28), PIB_SWITCH_PKEYS);
 }
 
 TEST_F(Sma, GuidInfo)
@@ -169,7 +174,11 @@ TEST_F(Sma, GuidInfo)
 	ask(ca.port(2), set(PIB_SM_GUID_INFO, 1, d));
 	EXPECT_EQ(ca.port(2).guids[8], pib_get64(&d[0]));
 	EXPECT_EQ(status(ca.port(2), get(PIB_SM_GUID_INFO, 2)), PIB_STATUS_INVALID);
+	EXPECT_EQ(status(ca.port(2), get(PIB_SM_GUID_INFO, 0x20000000)), PIB_STATUS_INVALID);
 	EXPECT_EQ(pib_get64(ask(sw.port(9), get(PIB_SM_GUID_INFO))->attribute()), sw.n.guid);
+	r = ask(sw.port(9), set(PIB_SM_GUID_INFO, 0, d))->payload();
+	EXPECT_EQ(pib_get64(&r[8]), 0u) << "a switch has no aliases";
+	EXPECT_EQ(status(sw.port(9), get(PIB_SM_GUID_INFO, 1)), PIB_STATUS_INVALID);
 }
 
 TEST_F(Sma, Sl2Vl)
