@@ -45,6 +45,7 @@ struct pib_odp_chunk {
 
 /**
  * struct pib_odp - memory of a region
+ * @mm: of the process whose memory it is; its struct is kept, not what it maps
  * @umem: implicit: stands for the process; else NULL
  * @whole: explicit: all of it
  * @chunks: implicit: by address >> CHUNK_SHIFT; looked up without a lock, since nothing is taken
@@ -54,6 +55,7 @@ struct pib_odp_chunk {
  * @writable: pages may be paged in for writing
  */
 struct pib_odp {
+	struct mm_struct *mm;
 	struct ib_umem_odp *umem;
 	struct pib_odp_chunk *whole;
 	struct xarray chunks;
@@ -165,7 +167,7 @@ static struct pib_odp_chunk *chunk_find(struct pib_odp *odp, u64 va)
 /* Chunks cost memory: a peer may not have them made where the process has nothing. */
 static bool any_mapped(struct pib_odp *odp, u64 va, u64 len)
 {
-	struct mm_struct *mm = odp->umem->umem.owning_mm;
+	struct mm_struct *mm = odp->mm;
 	bool found;
 
 	if (va >= TASK_SIZE_MAX || !mmget_not_zero(mm))
@@ -346,6 +348,9 @@ struct pib_odp *pib_odp_create(struct ib_device *ibdev, u64 start, u64 length, i
 		kfree(odp);
 		return ERR_PTR(err);
 	}
+	/* ib_core has it of an implicit region without keeping it; the region may outlive the process */
+	odp->mm = current->mm;
+	mmgrab(odp->mm);
 	return odp;
 }
 
@@ -363,5 +368,6 @@ void pib_odp_destroy(struct pib_odp *odp)
 	xa_destroy(&odp->chunks);
 	if (odp->umem)
 		ib_umem_odp_release(odp->umem);
+	mmdrop(odp->mm);
 	kfree(odp);
 }
