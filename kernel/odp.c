@@ -11,9 +11,12 @@
  * An implicit region is made of chunks, which appear where something is mapped
  * and is accessed, and stay until the region goes.
  */
+#include <linux/fs.h>
 #include <linux/hmm.h>
+#include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
+#include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 #include <linux/xarray.h>
 #include <rdma/ib_umem_odp.h>
@@ -220,11 +223,25 @@ static struct pib_odp_chunk *chunk_get(struct pib_odp *odp, u64 va, u64 len)
 
 /* ---- bringing pages in ---- */
 
-static void chunk_fill(struct pib_odp_chunk *c, u64 va, u64 len, bool write)
+/*
+ * Pages of memfd_secret(2) have no address in the kernel, though they have a struct page. Process
+ * and kernel can have nothing of them in common. @page is mapped by the process, and stays so until
+ * umem_mutex is dropped, so its mapping stays, too. The symbols to ask by are not for modules.
+ */
+static bool page_is_secret(struct page *page)
+{
+	struct address_space *mapping = folio_mapping(page_folio(page));
+
+	return mapping && mapping->host && mapping->host->i_sb->s_magic == SECRETMEM_MAGIC;
+}
+
+/* 0; -EFAULT: the kernel cannot touch one of them. */
+static int chunk_fill(struct pib_odp_chunk *c, u64 va, u64 len, bool write)
 {
 	unsigned long i = (va - c->first) >> PAGE_SHIFT;
 	unsigned long last = (va + len - 1 - c->first) >> PAGE_SHIFT;
 	unsigned long pfn, entry;
+	int err = 0;
 
 	lockdep_assert_held(&c->umem->umem_mutex);
 
@@ -232,6 +249,10 @@ static void chunk_fill(struct pib_odp_chunk *c, u64 va, u64 len, bool write)
 		pfn = pib_umem_odp_pfns(c->umem)[i];
 		if (!(pfn & HMM_PFN_VALID))
 			continue;
+		if (page_is_secret(hmm_pfn_to_page(pfn))) {
+			err = -EFAULT;
+			continue;
+		}
 		entry = (unsigned long)page_address(hmm_pfn_to_page(pfn)) | ENTRY_PRESENT;
 		/* what was brought in for writing stays so until it is invalidated */
 		if (write && pfn & HMM_PFN_WRITE)
@@ -240,6 +261,7 @@ static void chunk_fill(struct pib_odp_chunk *c, u64 va, u64 len, bool write)
 			entry |= c->pages[i] & ENTRY_WRITE;
 		WRITE_ONCE(c->pages[i], entry);
 	}
+	return err;
 }
 
 static int chunk_fault(struct pib_odp_chunk *c, u64 va, u64 len, u32 flags)
@@ -251,9 +273,9 @@ static int chunk_fault(struct pib_odp_chunk *c, u64 va, u64 len, u32 flags)
 					 !(flags & PIB_ODP_PRESENT));
 	if (n < 0)
 		return n;
-	chunk_fill(c, va, len, write);
+	n = chunk_fill(c, va, len, write);
 	mutex_unlock(&c->umem->umem_mutex);
-	return 0;
+	return n;
 }
 
 int pib_odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags)

@@ -129,6 +129,102 @@ void slow_source(const Env &env)
 	check_all(p.b.mem.bytes(0, 4096), SlowFile::content);
 }
 
+/* Memory that is not even the kernel's to touch: no byte of it goes anywhere, and the request fails. */
+class Secret {
+public:
+	explicit Secret(size_t length) : length_(length), fd_(syscall(SYS_memfd_secret, 0))
+	{
+		if (fd_ < 0)
+			throw Skip("no memfd_secret()");
+		CHECK(!ftruncate(fd_, length));
+		at_ = static_cast<uint8_t *>(mapped(length, PROT_READ | PROT_WRITE, MAP_SHARED, fd_));
+		fill({at_, length}, 7);
+	}
+	~Secret()
+	{
+		munmap(at_, length_);
+		close(fd_);
+	}
+	Secret(const Secret &) = delete;
+	Secret &operator=(const Secret &) = delete;
+	uint8_t *at(size_t offset = 0) const { return at_ + offset; }
+	uint64_t addr(size_t offset = 0) const { return reinterpret_cast<uintptr_t>(at(offset)); }
+	void check_same() const { check_filled({at_, length_}, 7); }
+
+private:
+	size_t length_;
+	int fd_;
+	uint8_t *at_;
+};
+
+constexpr size_t secret_size = 16384;
+
+void secret_target(const Env &env, ibv_wr_opcode op)
+{
+	Pair p(env);
+	need(p.b.dev);
+	Secret far(secret_size);
+	Mr mr = reg(p.b.pd.get(), far.at(), secret_size);
+	size_t length = op == IBV_WR_RDMA_WRITE || op == IBV_WR_RDMA_READ ? 5000 : 8;
+	memset(p.a.mem.at(), 0, length);
+	Wr wr = p.rdma_wr(op, 0, length);
+	wr.addr = far.addr(4096);
+	wr.rkey = mr->rkey;
+	wr.compare_add = 1;
+	p.a.send(wr);
+	CHECK(refused(p.a.completion().status));
+	check_all(p.a.mem.bytes(0, length), 0);
+	far.check_same();
+}
+
+void secret_source(const Env &env)
+{
+	Pair p(env);
+	need(p.a.dev);
+	Secret near(secret_size);
+	Mr mr = reg(p.a.pd.get(), near.at(), secret_size);
+	memset(p.b.mem.at(), 0, 5000);
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 0);
+	wr.sg = {sge(mr, near.at(), 5000)};
+	p.a.send(wr);
+	p.a.expect({.status = IBV_WC_LOC_PROT_ERR});
+	check_all(p.b.mem.bytes(0, 5000), 0);
+}
+
+void secret_receive(const Env &env)
+{
+	Pair p(env);
+	need(p.b.dev);
+	Secret far(secret_size);
+	Mr mr = reg(p.b.pd.get(), far.at(), secret_size);
+	p.b.recv({sge(mr, far.at(), 5000)});
+	p.a.send(p.send_wr(0, 5000));
+	p.a.expect({.status = IBV_WC_REM_OP_ERR});
+	p.b.expect_recv({.status = IBV_WC_LOC_PROT_ERR});
+	far.check_same();
+}
+
+/* Prefetch says so; ordinary memory that comes to the same place is as good as any. */
+void secret_prefetch(const Env &env)
+{
+	Pair p(env);
+	need(p.b.dev);
+	constexpr uint32_t flush = IBV_ADVISE_MR_FLAG_FLUSH;
+	Secret far(secret_size);
+	Mr mr = reg(p.b.pd.get(), far.at(), secret_size);
+	CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, flush, far.addr(), secret_size), EFAULT);
+	CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, flush, far.addr(), secret_size), EFAULT);
+	mapped(secret_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, far.at());
+	CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, flush, far.addr(), secret_size), 0);
+	fill(p.a.mem.bytes(0, 5000), 2);
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 5000);
+	wr.addr = far.addr(100);
+	wr.rkey = mr->rkey;
+	p.a.send(wr);
+	p.a.expect({});
+	check_filled({far.at(100), 5000}, 2);
+}
+
 } // namespace
 
 void add_paging_faults(Suite &suite)
@@ -136,6 +232,12 @@ void add_paging_faults(Suite &suite)
 	suite.add("odp.owner_gone", [](Env &env) { owner_gone(env, false); });
 	suite.add("odp.owner_gone_touched", [](Env &env) { owner_gone(env, true); });
 	suite.add("odp.slow_source", slow_source);
+	suite.add("odp.secret_write", [](Env &env) { secret_target(env, IBV_WR_RDMA_WRITE); });
+	suite.add("odp.secret_read", [](Env &env) { secret_target(env, IBV_WR_RDMA_READ); });
+	suite.add("odp.secret_atomic", [](Env &env) { secret_target(env, IBV_WR_ATOMIC_FETCH_AND_ADD); });
+	suite.add("odp.secret_source", secret_source);
+	suite.add("odp.secret_receive", secret_receive);
+	suite.add("odp.secret_prefetch", secret_prefetch);
 }
 
 } // namespace ops
