@@ -26,6 +26,9 @@
 #define CHUNK_SHIFT	21
 #define CHUNK_SIZE	(1UL << CHUNK_SHIFT)
 
+/* Entries that are taken away at once: whoever touches pages waits so long, with softirqs off. */
+#define CLEAR_BATCH	512
+
 /* Bits of a page's entry beside its address. */
 #define ENTRY_PRESENT	1UL
 #define ENTRY_WRITE	2UL	/* may be written to; without ENTRY_PRESENT: was, and is to be marked dirty */
@@ -79,12 +82,17 @@ u64 pib_odp_start(const struct pib_odp *odp)
 
 /* ---- taking pages away ---- */
 
-/* Entries [from, to) are not used any more when this returns. */
-static void chunk_clear(struct pib_odp_chunk *c, unsigned long from, unsigned long to)
+static void clear_batch(struct pib_odp_chunk *c, unsigned long from, unsigned long to)
 {
 	unsigned long i, entry;
 
 	lockdep_assert_held(&c->umem->umem_mutex);
+
+	/* nobody adds to them meanwhile */
+	while (from < to && !c->pages[from])
+		from++;
+	if (from == to)
+		return;
 
 	write_lock_bh(&c->lock);
 	for (i = from; i < to; i++)
@@ -97,6 +105,18 @@ static void chunk_clear(struct pib_odp_chunk *c, unsigned long from, unsigned lo
 		WRITE_ONCE(c->pages[i], 0);
 		if (entry & ENTRY_WRITE)
 			folio_mark_dirty(page_folio(virt_to_page((void *)(entry & PAGE_MASK))));
+	}
+}
+
+/* Entries [from, to) are not used any more when this returns. */
+static void chunk_clear(struct pib_odp_chunk *c, unsigned long from, unsigned long to)
+{
+	unsigned long end;
+
+	for (; from < to; from = end) {
+		end = min(from + CLEAR_BATCH, to);
+		clear_batch(c, from, end);
+		cond_resched();
 	}
 }
 
