@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Slots are written under the lock of the xarray. So an object is put into its slot
+ * while it is in the xarray, and pib_hot_drop(), which comes after its removal, finds it
+ * there; whoever reads the slot later gets nothing. A reader that has the object read
+ * the slot before, within a section that the object's grace period waits for.
+ */
 #include "hot.h"
 
-static void *cas(struct pib_hot *hot, u32 id, void *old, void *new)
-{
-	return cmpxchg((void __force **)&hot->slot[id % PIB_HOT_SLOTS], old, new);
-}
-
-/*
- * Against pib_hot_drop(): either it finds the object in its slot, or the second look
- * at the xarray no longer finds it there.
- */
 void *pib_hot_load(struct pib_hot *hot, struct xarray *xa, u32 id)
 {
+	void __rcu **slot = &hot->slot[id % PIB_HOT_SLOTS];
 	void *obj = xa_load(xa, id);
 
-	if (obj && !cas(hot, id, NULL, obj) && xa_load(xa, id) != obj)
-		cas(hot, id, obj, NULL);
+	if (!obj || rcu_access_pointer(*slot))
+		return obj;
+	/* in softirqs the lock may be that of whom they interrupted: then another time */
+	if (!xa_trylock(xa))
+		return obj;
+	if (!rcu_access_pointer(*slot) && xa_load(xa, id) == obj)
+		rcu_assign_pointer(*slot, obj);
+	xa_unlock(xa);
 	return obj;
 }
 
-void pib_hot_drop(struct pib_hot *hot, u32 id, void *obj)
+void pib_hot_drop(struct pib_hot *hot, struct xarray *xa, u32 id, void *obj)
 {
-	cas(hot, id, obj, NULL);
+	void __rcu **slot = &hot->slot[id % PIB_HOT_SLOTS];
+
+	xa_lock(xa);
+	if (rcu_access_pointer(*slot) == obj)
+		RCU_INIT_POINTER(*slot, NULL);
+	xa_unlock(xa);
 }

@@ -14,7 +14,8 @@
 
 /**
  * struct pib_hot - slots by the low bits of the index
- * @slot: an object of the xarray, which may be one of another index; NULL: free
+ * @slot: an object of the xarray, which may be one of another index; NULL: free. Written under
+ *	the lock of the xarray
  */
 struct pib_hot {
 	void __rcu *slot[PIB_HOT_SLOTS];
@@ -26,12 +27,12 @@ static inline void *pib_hot_guess(const struct pib_hot *hot, u32 id)
 	return rcu_dereference(hot->slot[id % PIB_HOT_SLOTS]);
 }
 
-/* xa_load(), remembered where the slot is free. Under rcu_read_lock(). */
+/* xa_load(), remembered where the slot is free. Under rcu_read_lock(), not in hard interrupts. */
 void *pib_hot_load(struct pib_hot *hot, struct xarray *xa, u32 id);
 /*
  * @obj was just taken out of the xarray. A grace period must pass before it is
- * freed. Any context.
+ * freed. Process context.
  */
-void pib_hot_drop(struct pib_hot *hot, u32 id, void *obj);
+void pib_hot_drop(struct pib_hot *hot, struct xarray *xa, u32 id, void *obj);
 
 #endif

@@ -44,13 +44,13 @@ void pib_key_hide(struct pib_hca *hca, struct pib_key *k)
 {
 	/* in an allocating array NULL keeps the index taken */
 	xa_store(&hca->mrs, k->key >> 8, NULL, GFP_KERNEL);
-	pib_hot_drop(&hca->hot_mrs, k->key >> 8, k);
+	pib_hot_drop(&hca->hot_mrs, &hca->mrs, k->key >> 8, k);
 }
 
 void pib_key_release(struct pib_hca *hca, struct pib_key *k)
 {
 	xa_erase(&hca->mrs, k->key >> 8);
-	pib_hot_drop(&hca->hot_mrs, k->key >> 8, k);
+	pib_hot_drop(&hca->hot_mrs, &hca->mrs, k->key >> 8, k);
 }
 
 struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access)

@@ -269,7 +269,7 @@ static void unpublish(struct pib_qp *qp)
 		return;
 	}
 	xa_erase(&qp->hca->qps, qp->qpn);
-	pib_hot_drop(&qp->hca->hot_qps, qp->qpn, qp->stub);
+	pib_hot_drop(&qp->hca->hot_qps, &qp->hca->qps, qp->qpn, qp->stub);
 }
 
 static int respond(struct ib_udata *udata, struct pib_create_qp_resp *resp)
