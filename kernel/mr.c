@@ -364,15 +364,18 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 	}
 
 	mr_quiesce(mr);
-	if (anew)
+	/* as in pib_dereg_mr(): windows may have come while memory was pinned */
+	err = atomic_read(&mr->windows) ? -EBUSY : 0;
+	if (!err && anew)
 		memory_swap(&m, mr);
-	mr->access = access;
-	if (flags & IB_MR_REREG_PD)
+	if (!err)
+		mr->access = access;
+	if (!err && flags & IB_MR_REREG_PD)
 		mr->k.pd = to_pd(ibpd);
 	mr_resume(mr);
 
 	memory_put(&m);
-	return NULL;
+	return ERR_PTR(err);
 }
 
 int pib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)

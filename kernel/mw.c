@@ -169,13 +169,25 @@ static bool range_holds(u64 first, u64 length, u64 addr, u32 len)
 	return addr >= first && len <= length && addr - first <= length - len;
 }
 
+/* What its region must allow for a window to be used so. */
+static int window_check_access(const struct pib_window *win, int access)
+{
+	if (access & ~win->access)
+		return -EACCES;
+	/* a second line of defence: nothing of that changes while a window is bound */
+	if (win->mr->k.pd != win->k.pd)
+		return -EINVAL;
+	return access & NEEDS_LOCAL_WRITE && !(win->mr->access & IB_ACCESS_LOCAL_WRITE) ? -EACCES : 0;
+}
+
 /* Both the window and the region must hold the range. */
 static int window_check(const struct pib_window *win, u64 addr, u32 len, int access)
 {
 	const struct pib_mr_map *map = &win->mr->map;
+	int err = window_check_access(win, access);
 
-	if (access & ~win->access)
-		return -EACCES;
+	if (err)
+		return err;
 	if (!range_holds(win->first, win->length, addr, len) ||
 	    !range_holds(map->iova, map->length, win->iova + (addr - win->first), len))
 		return -ERANGE;
@@ -211,7 +223,7 @@ int pib_window_check_key(struct pib_qp *qp, struct pib_window *win, u32 key, int
 
 	spin_lock_bh(&win->lock);
 	if (window_mine(qp, win, key) && !win->closing)
-		err = access & ~win->access ? -EACCES : 0;
+		err = window_check_access(win, access);
 	spin_unlock_bh(&win->lock);
 	return err;
 }

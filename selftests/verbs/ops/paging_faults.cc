@@ -2,8 +2,8 @@
 /* On-demand paging of memory that is not as it should be: whose owner has gone, whose pages do not come. */
 #include <sys/wait.h>
 
-#include "../../lib/slow_file.h"
 #include "paging.h"
+#include "slow.h"
 #include "suites.h"
 
 namespace ops {
@@ -95,21 +95,6 @@ void owner_gone(const Env &env, bool touched)
 	p.a.send(wr);
 	CHECK(refused(p.a.completion().status));
 	check_all(far.bytes(0, far.size()), 0);
-}
-
-std::unique_ptr<SlowFile> slow_file(size_t pages = 1)
-{
-	try {
-		return std::make_unique<SlowFile>(pages);
-	} catch (const std::system_error &e) {
-		throw Skip(std::string("no FUSE: ") + e.what());
-	}
-}
-
-void until_waiting(const SlowFile &slow, unsigned pages = 1)
-{
-	while (slow.waiting() < pages)
-		usleep(1000);
 }
 
 /* What is sent waits for its page, for as long as that takes, and then is sent. */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory windows of both types, and invalidation from both ends. */
+#include <thread>
+
 #include "end.h"
+#include "slow.h"
 #include "suites.h"
 
 namespace ops {
@@ -94,6 +97,35 @@ void use(const Env &env, ibv_mw_type type)
 		p.a.send(through(p, old, IBV_WR_RDMA_WRITE, 4096, 8));
 		p.a.expect({.status = IBV_WC_REM_ACCESS_ERR});
 	}
+}
+
+/*
+ * A window is bound while the region's new memory is being pinned, which takes long: either the region stays as it
+ * was, or there is no window. The new memory must not be written to, the region says.
+ */
+void rereg_meanwhile(const Env &env, ibv_mw_type type)
+{
+	Pair p(env, base());
+	Mw mw = make_window(p.b, type);
+	auto slow = slow_file();
+	Pd other(made(ibv_alloc_pd(p.b.dev.ctx.get()), "ibv_alloc_pd"));
+	int result = -1;
+	std::thread rereg([&] {
+		int flags = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_PD;
+		result = ibv_rereg_mr(p.b.mem.mr(), flags, other.get(), slow->at(), slow->size(), 0);
+	});
+	until_waiting(*slow);
+	post_bind(p.b, mw.get(), range(p.b, 0, 4096));
+	ibv_wc wc = p.b.completion();
+	slow->release();
+	rereg.join();
+	CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+	CHECK(result != 0);
+	fill(p.a.mem.bytes(0, 4096), 3);
+	p.a.send(through(p, mw->rkey, IBV_WR_RDMA_WRITE, 0, 4096));
+	p.a.expect({});
+	check_filled(p.b.mem.bytes(0, 4096), 3);
+	check_all({slow->at(), slow->size()}, SlowFile::content);
 }
 
 struct Beyond {
@@ -313,6 +345,7 @@ void add_windows(Suite &suite)
 	for (auto type : {IBV_MW_TYPE_1, IBV_MW_TYPE_2}) {
 		std::string t = type == IBV_MW_TYPE_1 ? "mw.type_1" : "mw.type_2";
 		suite.add(t + ".use", [=](Env &env) { use(env, type); });
+		suite.add(t + ".rereg_meanwhile", [=](Env &env) { rereg_meanwhile(env, type); });
 		for (const auto &b : beyond)
 			suite.add(t + "." + b.name, [=](Env &env) { outside(env, type, b); });
 	}
