@@ -10,7 +10,6 @@
 #include "mem.h"
 #include "mr.h"
 #include "odp.h"
-#include "pagein.h"
 #include "pd.h"
 
 /**
@@ -76,6 +75,17 @@ static int take(struct advice *a, struct pib_pd *pd, const struct ib_sge *sge, b
 	return seg->mr && !seg->mr->odp ? -EINVAL : 0;
 }
 
+/* NULL: there is nothing to do. */
+static struct pib_odp *first_odp(const struct advice *a)
+{
+	u32 i;
+
+	for (i = 0; i < a->num; i++)
+		if (a->segs[i].len)
+			return a->segs[i].mr->odp;
+	return NULL;
+}
+
 static int advice_flags(enum ib_uverbs_advise_mr_advice advice)
 {
 	switch (advice) {
@@ -94,6 +104,7 @@ int pib_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice, u3
 		  struct ib_sge *sg_list, u32 num_sge, struct uverbs_attr_bundle *attrs)
 {
 	int how = advice_flags(advice), err = 0;
+	struct pib_odp *odp;
 	struct advice *a;
 	u32 i;
 
@@ -106,9 +117,10 @@ int pib_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice, u3
 	for (i = 0; !err && i < num_sge; i++)
 		err = take(a, to_pd(ibpd), &sg_list[i], how & PIB_ODP_WRITE);
 
-	if (!err && !(flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)) {
+	odp = err || flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH ? NULL : first_odp(a);
+	if (odp) {
 		INIT_WORK(&a->work, advice_work);
-		pib_pagein_queue(&a->work);
+		pib_odp_queue(odp, &a->work);
 		return 0;
 	}
 	if (!err)

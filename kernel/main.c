@@ -7,7 +7,6 @@
 #include "burst.h"
 #include "fabric.h"
 #include "netlink.h"
-#include "pagein.h"
 #include "qp.h"
 #include "rdma_link.h"
 #include "wire.h"
@@ -29,12 +28,9 @@ static int __init pib_init(void)
 	err = pib_burst_cache_init();
 	if (err)
 		return err;
-	err = pib_pagein_init_all();
-	if (err)
-		goto err_burst;
 	err = pib_engine_init();
 	if (err)
-		goto err_pagein;
+		goto err_burst;
 	err = pib_fabric_init();
 	if (err)
 		goto err_engine;
@@ -49,8 +45,6 @@ err_fabric:
 	pib_fabric_exit();
 err_engine:
 	pib_engine_exit();
-err_pagein:
-	pib_pagein_exit_all();
 err_burst:
 	pib_burst_cache_exit();
 	return err;
@@ -62,7 +56,6 @@ static void __exit pib_exit(void)
 	pib_netlink_exit();
 	pib_fabric_exit();
 	pib_engine_exit();
-	pib_pagein_exit_all();
 	rcu_barrier();
 	pib_wire_mem_exit();
 	pib_burst_cache_exit();

@@ -22,6 +22,7 @@
 #include <rdma/ib_umem_odp.h>
 #include "compat/compat.h"
 #include "odp.h"
+#include "pager.h"
 
 #define CHUNK_SHIFT	21
 #define CHUNK_SIZE	(1UL << CHUNK_SHIFT)
@@ -52,6 +53,7 @@ struct pib_odp_chunk {
 /**
  * struct pib_odp - memory of a region
  * @mm: of the process whose memory it is; its struct is kept, not what it maps
+ * @pager: where work for it is done
  * @umem: implicit: stands for the process; else NULL
  * @whole: explicit: all of it
  * @chunks: implicit: by address >> CHUNK_SHIFT; looked up without a lock, since nothing is taken
@@ -62,6 +64,7 @@ struct pib_odp_chunk {
  */
 struct pib_odp {
 	struct mm_struct *mm;
+	struct pib_pager *pager;
 	struct ib_umem_odp *umem;
 	struct pib_odp_chunk *whole;
 	struct xarray chunks;
@@ -382,18 +385,27 @@ struct pib_odp *pib_odp_create(struct ib_device *ibdev, u64 start, u64 length, i
 	xa_init(&odp->chunks);
 	mutex_init(&odp->grow);
 	odp->start = start;
+	odp->pager = pib_pager_get(current->mm);
+	if (IS_ERR(odp->pager)) {
+		err = PTR_ERR(odp->pager);
+		goto err_free;
+	}
 	if (!start && length == U64_MAX)
 		err = create_implicit(odp, ibdev, access);
 	else
 		err = create_whole(odp, ibdev, start, length, access);
-	if (err) {
-		kfree(odp);
-		return ERR_PTR(err);
-	}
+	if (err)
+		goto err_pager;
 	/* ib_core has it of an implicit region without keeping it; the region may outlive the process */
 	odp->mm = current->mm;
 	mmgrab(odp->mm);
 	return odp;
+
+err_pager:
+	pib_pager_put(odp->pager);
+err_free:
+	kfree(odp);
+	return ERR_PTR(err);
 }
 
 void pib_odp_destroy(struct pib_odp *odp)
@@ -410,6 +422,12 @@ void pib_odp_destroy(struct pib_odp *odp)
 	xa_destroy(&odp->chunks);
 	if (odp->umem)
 		ib_umem_odp_release(odp->umem);
+	pib_pager_put(odp->pager);
 	mmdrop(odp->mm);
 	kfree(odp);
+}
+
+void pib_odp_queue(struct pib_odp *odp, struct work_struct *work)
+{
+	pib_pager_queue(odp->pager, work);
 }

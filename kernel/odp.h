@@ -8,6 +8,7 @@
 struct ib_device;
 struct pib_odp;
 struct pib_odp_chunk;
+struct work_struct;
 
 /**
  * pib_odp_create() - memory of the calling process
@@ -39,6 +40,9 @@ enum pib_odp_fault {
  * not for that access; -EINVAL: the process has gone; -EBUSY, -ENOMEM.
  */
 int pib_odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags);
+
+/* For work that does that: in its process's queue, where it waits for nobody else's pages. */
+void pib_odp_queue(struct pib_odp *odp, struct work_struct *work);
 
 /**
  * pib_odp_enter() - touch bytes

@@ -9,25 +9,6 @@
 #include "pagein.h"
 #include "qp.h"
 
-static struct workqueue_struct *pagein_wq;
-
-int pib_pagein_init_all(void)
-{
-	/* unbound: a page may take long, and no CPU's other work is to wait for it */
-	pagein_wq = alloc_workqueue("pib_pagein", WQ_UNBOUND, 0);
-	return pagein_wq ? 0 : -ENOMEM;
-}
-
-void pib_pagein_exit_all(void)
-{
-	destroy_workqueue(pagein_wq);
-}
-
-void pib_pagein_queue(struct work_struct *work)
-{
-	queue_work(pagein_wq, work);
-}
-
 static void pagein_work(struct work_struct *work)
 {
 	struct pib_pagein *p = container_of(work, struct pib_pagein, work);
@@ -72,6 +53,6 @@ int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u
 	p->write = write;
 	p->busy = true;
 	pib_qp_get(p->qp);
-	queue_work(pagein_wq, &p->work);
+	pib_odp_queue(seg->mr->odp, &p->work);
 	return -EAGAIN;
 }

@@ -35,12 +35,6 @@ struct pib_pagein {
 	int err;
 };
 
-int pib_pagein_init_all(void);
-void pib_pagein_exit_all(void);
-
-/* For work that brings pages in and nobody waits for; it is done when the module goes. */
-void pib_pagein_queue(struct work_struct *work);
-
 void pib_pagein_init(struct pib_pagein *p, struct pib_qp *qp);
 /* Still waiting? When it is over the QP is kicked. */
 static inline bool pib_pagein_busy(const struct pib_pagein *p)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* On-demand paging of memory that is not as it should be: whose owner has gone, whose pages do not come. */
+#include <atomic>
 #include <sys/wait.h>
 
 #include "paging.h"
@@ -35,6 +36,11 @@ public:
 	Child(const Child &) = delete;
 	Child &operator=(const Child &) = delete;
 
+	bool ended()
+	{
+		siginfo_t info{};
+		return !waitid(P_PID, pid_, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
+	}
 	void expect_end()
 	{
 		int status;
@@ -112,6 +118,49 @@ void slow_source(const Env &env)
 	slow->release();
 	p.a.expect({});
 	check_all(p.b.mem.bytes(0, 4096), SlowFile::content);
+}
+
+/* More than the kernel brings in at once for anybody. */
+constexpr size_t many = 1200;
+
+/* A process asks for many pages that do not come; others' come as ever. */
+void slow_process(const Env &env)
+{
+	Common<std::atomic<int>> stage;
+	Child other([&] {
+		Device dev = env.open_b();
+		need(dev);
+		Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
+		auto slow = slow_file(many);
+		Mr mr = reg(pd.get(), slow->at(), slow->size());
+		for (size_t i = 0; i < many; i++)
+			CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, 0,
+					reinterpret_cast<uintptr_t>(slow->at(i * SlowFile::page)), 1), 0);
+		until_waiting(*slow);
+		*stage = 1;
+		while (*stage == 1)
+			usleep(1000);
+		slow->release();
+	});
+	while (!*stage)
+		if (usleep(1000); other.ended())
+			throw Skip("no slow pages");
+
+	Pair p(env);
+	Shared near(1 << 16), far(1 << 16);
+	Mr src = reg(p.a.pd.get(), near.at(), near.size()), dst = reg(p.b.pd.get(), far.at(), far.size());
+	fill(near.bytes(0, 30000), 4);
+	near.drop();
+	far.drop();
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 0);
+	wr.sg = {sge(src, near.at(), 30000)};
+	wr.addr = far.addr(7);
+	wr.rkey = dst->rkey;
+	p.a.send(wr);
+	p.a.expect({});
+	check_filled(far.bytes(7, 30000), 4);
+	*stage = 2;
+	other.expect_end();
 }
 
 /* Memory that is not even the kernel's to touch: no byte of it goes anywhere, and the request fails. */
@@ -217,6 +266,7 @@ void add_paging_faults(Suite &suite)
 	suite.add("odp.owner_gone", [](Env &env) { owner_gone(env, false); });
 	suite.add("odp.owner_gone_touched", [](Env &env) { owner_gone(env, true); });
 	suite.add("odp.slow_source", slow_source);
+	suite.add("odp.slow_process", slow_process);
 	suite.add("odp.secret_write", [](Env &env) { secret_target(env, IBV_WR_RDMA_WRITE); });
 	suite.add("odp.secret_read", [](Env &env) { secret_target(env, IBV_WR_RDMA_READ); });
 	suite.add("odp.secret_atomic", [](Env &env) { secret_target(env, IBV_WR_ATOMIC_FETCH_AND_ADD); });
