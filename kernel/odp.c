@@ -9,11 +9,16 @@
  * longer than a page takes.
  *
  * An implicit region is made of chunks, which appear where something is mapped
- * and is accessed, and stay until the region goes.
+ * and is accessed. Those without pages go when there are twice as many as were
+ * left the last time: so their number is that of those in use.
+ *
+ * What is allocated here is charged to the process whose memory it is, also where
+ * a work item does it.
  */
 #include <linux/fs.h>
 #include <linux/hmm.h>
 #include <linux/magic.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/pagemap.h>
@@ -26,6 +31,8 @@
 
 #define CHUNK_SHIFT	21
 #define CHUNK_SIZE	(1UL << CHUNK_SHIFT)
+/* Chunks of a region among which none is looked for that could go. */
+#define CHUNKS_FEW	64
 
 /* Entries that are taken away at once: whoever touches pages waits so long, with softirqs off. */
 #define CLEAR_BATCH	512
@@ -40,6 +47,8 @@
  * @lock: held for reading while a page is touched, for writing while pages are taken away
  * @first: address of the first page in the process
  * @npages: entries in @pages
+ * @users: implicit: who brings pages in; guarded by the region's @grow
+ * @next: implicit: in a list of those that go
  * @pages: kernel address of each and bits; read without umem_mutex
  */
 struct pib_odp_chunk {
@@ -47,6 +56,8 @@ struct pib_odp_chunk {
 	rwlock_t lock;
 	unsigned long first;
 	unsigned long npages;
+	unsigned int users;
+	struct pib_odp_chunk *next;
 	unsigned long pages[];
 };
 
@@ -56,9 +67,10 @@ struct pib_odp_chunk {
  * @pager: where work for it is done
  * @umem: implicit: stands for the process; else NULL
  * @whole: explicit: all of it
- * @chunks: implicit: by address >> CHUNK_SHIFT; looked up without a lock, since nothing is taken
- *	away while the region can be used
- * @grow: who adds to @chunks
+ * @chunks: implicit: by address >> CHUNK_SHIFT; to touch pages they are looked up under RCU
+ * @grow: guards @chunks, and what follows
+ * @num_chunks: in @chunks
+ * @reap_at: that many, and those without pages go
  * @start: address of the region's first byte
  * @writable: pages may be paged in for writing
  */
@@ -69,6 +81,8 @@ struct pib_odp {
 	struct pib_odp_chunk *whole;
 	struct xarray chunks;
 	struct mutex grow;
+	unsigned long num_chunks;
+	unsigned long reap_at;
 	u64 start;
 	bool writable;
 };
@@ -190,19 +204,57 @@ static struct pib_odp_chunk *chunk_find(struct pib_odp *odp, u64 va)
 	return odp->whole ?: xa_load(&odp->chunks, va >> CHUNK_SHIFT);
 }
 
-/* Chunks cost memory: a peer may not have them made where the process has nothing. */
-static bool any_mapped(struct pib_odp *odp, u64 va, u64 len)
+/* Chunks cost memory: a peer may not have them made where there is nothing to bring in. */
+static bool any_mapped(struct mm_struct *mm, u64 va, u64 len, u32 flags)
 {
-	struct mm_struct *mm = odp->mm;
-	bool found;
+	unsigned long need = VM_READ | (flags & PIB_ODP_WRITE ? VM_WRITE : 0);
+	struct vm_area_struct *vma;
 
-	if (va >= TASK_SIZE_MAX || !mmget_not_zero(mm))
-		return false;
 	mmap_read_lock(mm);
-	found = find_vma_intersection(mm, va, va + len);
+	vma = find_vma_intersection(mm, va, va + len);
+	while (vma && (vma->vm_flags & (need | VM_IO | VM_PFNMAP)) != need)
+		vma = find_vma_intersection(mm, vma->vm_end, va + len);
 	mmap_read_unlock(mm);
-	mmput_async(mm);
-	return found;
+	return vma;
+}
+
+static bool chunk_empty(struct pib_odp_chunk *c)
+{
+	bool empty;
+
+	mutex_lock(&c->umem->umem_mutex);
+	empty = !memchr_inv(c->pages, 0, c->npages * sizeof(*c->pages));
+	mutex_unlock(&c->umem->umem_mutex);
+	return empty;
+}
+
+static void chunks_reap(struct pib_odp *odp)
+{
+	struct pib_odp_chunk *c, *gone = NULL;
+	unsigned long i;
+
+	lockdep_assert_held(&odp->grow);
+
+	if (odp->num_chunks < odp->reap_at)
+		return;
+	xa_for_each(&odp->chunks, i, c) {
+		cond_resched();
+		if (c->users || !chunk_empty(c))
+			continue;
+		xa_erase(&odp->chunks, i);
+		odp->num_chunks--;
+		c->next = gone;
+		gone = c;
+	}
+	odp->reap_at = max(2 * odp->num_chunks, 1UL * CHUNKS_FEW);
+
+	/* pib_odp_enter() may have found them */
+	if (gone)
+		synchronize_rcu();
+	while ((c = gone)) {
+		gone = c->next;
+		chunk_destroy(c);
+	}
 }
 
 static struct pib_odp_chunk *chunk_add(struct pib_odp *odp, u64 va)
@@ -224,24 +276,52 @@ static struct pib_odp_chunk *chunk_add(struct pib_odp *odp, u64 va)
 		chunk_destroy(c);
 		return ERR_PTR(err);
 	}
+	odp->num_chunks++;
 	return c;
 }
 
-static struct pib_odp_chunk *chunk_get(struct pib_odp *odp, u64 va, u64 len)
+/* The first notifier of a process is registered here: it must not lose its memory meanwhile. */
+static struct pib_odp_chunk *chunk_make(struct pib_odp *odp, u64 va, u64 len, u32 flags)
 {
-	struct pib_odp_chunk *c = chunk_find(odp, va);
+	struct pib_odp_chunk *c = ERR_PTR(-EFAULT);
 
-	if (c)
+	lockdep_assert_held(&odp->grow);
+
+	if (va >= TASK_SIZE_MAX || !mmget_not_zero(odp->mm))
 		return c;
-	if (!any_mapped(odp, va, len))
-		return ERR_PTR(-EFAULT);
+	if (any_mapped(odp->mm, va, len, flags)) {
+		chunks_reap(odp);
+		c = chunk_add(odp, va);
+	}
+	mmput_async(odp->mm);
+	return c;
+}
+
+/* To bring pages in; to be put. */
+static struct pib_odp_chunk *chunk_get(struct pib_odp *odp, u64 va, u64 len, u32 flags)
+{
+	struct pib_odp_chunk *c;
+
+	if (odp->whole)
+		return odp->whole;
 
 	mutex_lock(&odp->grow);
 	c = chunk_find(odp, va);
 	if (!c)
-		c = chunk_add(odp, va);
+		c = chunk_make(odp, va, len, flags);
+	if (!IS_ERR(c))
+		c->users++;
 	mutex_unlock(&odp->grow);
 	return c;
+}
+
+static void chunk_put(struct pib_odp *odp, struct pib_odp_chunk *c)
+{
+	if (odp->whole)
+		return;
+	mutex_lock(&odp->grow);
+	c->users--;
+	mutex_unlock(&odp->grow);
 }
 
 /* ---- bringing pages in ---- */
@@ -301,7 +381,7 @@ static int chunk_fault(struct pib_odp_chunk *c, u64 va, u64 len, u32 flags)
 	return n;
 }
 
-int pib_odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags)
+static int odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags)
 {
 	struct pib_odp_chunk *c;
 	u64 n;
@@ -312,13 +392,27 @@ int pib_odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags)
 
 	for (; len; va += n, len -= n) {
 		n = odp->whole ? len : min_t(u64, len, CHUNK_SIZE - va % CHUNK_SIZE);
-		c = chunk_get(odp, va, n);
-		err = IS_ERR(c) ? PTR_ERR(c) : chunk_fault(c, va, n, flags);
+		c = chunk_get(odp, va, n, flags);
+		if (IS_ERR(c))
+			return PTR_ERR(c);
+		err = chunk_fault(c, va, n, flags);
+		chunk_put(odp, c);
 		if (err)
 			return err;
 		cond_resched();
 	}
 	return 0;
+}
+
+int pib_odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags)
+{
+	struct mem_cgroup *memcg = get_mem_cgroup_from_mm(odp->mm);
+	struct mem_cgroup *old = set_active_memcg(memcg);
+	int err = odp_fault(odp, va, len, flags);
+
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	return err;
 }
 
 /* ---- touching pages ---- */
@@ -382,7 +476,8 @@ struct pib_odp *pib_odp_create(struct ib_device *ibdev, u64 start, u64 length, i
 
 	if (!odp)
 		return ERR_PTR(-ENOMEM);
-	xa_init(&odp->chunks);
+	xa_init_flags(&odp->chunks, XA_FLAGS_ACCOUNT);
+	odp->reap_at = CHUNKS_FEW;
 	mutex_init(&odp->grow);
 	odp->start = start;
 	odp->pager = pib_pager_get(current->mm);

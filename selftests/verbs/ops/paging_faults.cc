@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* On-demand paging of memory that is not as it should be: whose owner has gone, whose pages do not come. */
 #include <atomic>
+#include <fstream>
 #include <sys/wait.h>
 
 #include "paging.h"
@@ -259,6 +260,88 @@ void secret_prefetch(const Env &env)
 	check_filled({far.at(100), 5000}, 2);
 }
 
+/* MiB that the kernel has allocated in small pieces and cannot give back. */
+long kernel_memory()
+{
+	std::ifstream in("/proc/meminfo");
+	for (std::string name, unit; in >> name;) {
+		long kib;
+		in >> kib;
+		std::getline(in, unit);
+		if (name == "SUnreclaim:")
+			return kib >> 10;
+	}
+	throw Skip("no /proc/meminfo");
+}
+
+constexpr size_t part = 2 << 20, parts = 4000;
+
+/** Much room in which nothing is. */
+class Room {
+public:
+	Room() : at_(static_cast<uint8_t *>(mapped((parts + 1) * part, PROT_NONE, flags, -1))) {}
+	~Room() { munmap(at_, (parts + 1) * part); }
+	Room(const Room &) = delete;
+	Room &operator=(const Room &) = delete;
+
+	uint8_t *at(size_t i) const
+	{
+		return reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(at_) / part + 1 + i) * part);
+	}
+	void fill(size_t i) const { mapped(4096, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, at(i)); }
+	void clear(size_t i) const { mapped(4096, PROT_NONE, flags | MAP_FIXED, -1, at(i)); }
+
+private:
+	static constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	uint8_t *at_;
+};
+
+int prefetch(const Mr &mr, const uint8_t *at)
+{
+	return advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH, reinterpret_cast<uintptr_t>(at), 1);
+}
+
+/* What a process has mapped without any rights costs the kernel nothing, whoever asks for it. */
+void implicit_of_nothing(const Env &env)
+{
+	Pair p(env);
+	need_implicit(p.b.dev);
+	Room room;
+	Mr mr = reg(p.b.pd.get(), nullptr, SIZE_MAX);
+	long before = kernel_memory();
+	for (size_t i = 0; i < parts; i++)
+		CHECK_EQ(prefetch(mr, room.at(i)), EFAULT);
+	CHECK(kernel_memory() - before < 16);
+}
+
+/* Memory that comes and goes, at ever new addresses, leaves nothing; nor is what stays lost. */
+void implicit_given_back(const Env &env)
+{
+	Pair p(env);
+	need_implicit(p.b.dev);
+	Room room;
+	Mr mr = reg(p.b.pd.get(), nullptr, SIZE_MAX);
+	room.fill(0);
+	CHECK_EQ(prefetch(mr, room.at(0)), 0);
+	long before = kernel_memory();
+	for (size_t i = 1; i < parts; i++) {
+		room.fill(i);
+		CHECK_EQ(prefetch(mr, room.at(i)), 0);
+		room.clear(i);
+	}
+	CHECK(kernel_memory() - before < 16);
+	for (size_t i : {size_t(0), size_t(1), parts / 2, parts - 1}) {
+		room.fill(i);
+		fill(p.a.mem.bytes(0, 4096), i);
+		Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 4096);
+		wr.addr = reinterpret_cast<uintptr_t>(room.at(i));
+		wr.rkey = mr->rkey;
+		p.a.send(wr);
+		p.a.expect({});
+		check_filled({room.at(i), 4096}, i);
+	}
+}
+
 } // namespace
 
 void add_paging_faults(Suite &suite)
@@ -267,6 +350,8 @@ void add_paging_faults(Suite &suite)
 	suite.add("odp.owner_gone_touched", [](Env &env) { owner_gone(env, true); });
 	suite.add("odp.slow_source", slow_source);
 	suite.add("odp.slow_process", slow_process);
+	suite.add("odp.implicit_of_nothing", implicit_of_nothing);
+	suite.add("odp.implicit_given_back", implicit_given_back);
 	suite.add("odp.secret_write", [](Env &env) { secret_target(env, IBV_WR_RDMA_WRITE); });
 	suite.add("odp.secret_read", [](Env &env) { secret_target(env, IBV_WR_RDMA_READ); });
 	suite.add("odp.secret_atomic", [](Env &env) { secret_target(env, IBV_WR_ATOMIC_FETCH_AND_ADD); });
