@@ -25,11 +25,17 @@ static int dm_respond(const struct pib_dm *dm, struct uverbs_attr_bundle *attrs,
 	return uverbs_copy_to(attrs, attr, &resp, sizeof(resp));
 }
 
+static void dm_give(struct pib_hca *hca, u64 size)
+{
+	atomic64_sub(PAGE_ALIGN(size), &hca->dm_used);
+}
+
+/* In pages, which is what a piece costs, however small it is. */
 static bool dm_take(struct pib_hca *hca, u64 size)
 {
-	if (atomic64_add_return(size, &hca->dm_used) <= PIB_DM_SIZE)
+	if (atomic64_add_return(PAGE_ALIGN(size), &hca->dm_used) <= PIB_DM_SIZE)
 		return true;
-	atomic64_sub(size, &hca->dm_used);
+	dm_give(hca, size);
 	return false;
 }
 
@@ -37,7 +43,7 @@ static void dm_free(struct pib_dm *dm)
 {
 	if (!IS_ERR_OR_NULL(dm->entry))
 		rdma_user_mmap_entry_remove(&dm->entry->rdma);
-	atomic64_sub(dm->size, &dm->hca->dm_used);
+	dm_give(dm->hca, dm->size);
 	kfree(dm);
 }
 
@@ -71,7 +77,7 @@ struct ib_dm *pib_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ctx,
 
 	dm = kzalloc(sizeof(*dm), GFP_KERNEL_ACCOUNT);
 	if (!dm) {
-		atomic64_sub(attr->length, &hca->dm_used);
+		dm_give(hca, attr->length);
 		return ERR_PTR(-ENOMEM);
 	}
 	dm->hca = hca;

@@ -14,7 +14,7 @@
  * @ib: ib_core's
  * @hca: owner
  * @entry: the memory
- * @size: bytes taken from the HCA's stock
+ * @size: bytes asked for; whole pages are taken from the HCA's stock
  */
 struct pib_dm {
 	struct ib_dm ib;

@@ -409,7 +409,7 @@ struct ib_mr *pib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	mr->max_pages = max_num_sg;
-	mr->map.pages = kvcalloc(max_num_sg, sizeof(*mr->map.pages), GFP_KERNEL);
+	mr->map.pages = kvcalloc(max_num_sg, sizeof(*mr->map.pages), GFP_KERNEL_ACCOUNT);
 	if (!mr->map.pages) {
 		pib_mr_discard(mr);
 		return ERR_PTR(-ENOMEM);

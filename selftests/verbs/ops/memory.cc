@@ -377,6 +377,29 @@ void implicit(const Env &env)
 	check_filled({two.at(5), 60000}, 2);
 }
 
+/* Pieces of one byte do not make more memory than there is. */
+void device_memory_small(const Env &env)
+{
+	Device dev = env.open_b();
+	uint64_t most = dev.device_attr.max_dm_size / sysconf(_SC_PAGESIZE);
+	if (!most)
+		throw Skip("no device memory");
+	ibv_alloc_dm_attr attr{};
+	attr.length = 1;
+	std::vector<Dm> pieces;
+	for (;;) {
+		Dm dm(ibv_alloc_dm(dev.ctx.get(), &attr));
+		if (!dm)
+			break;
+		pieces.push_back(std::move(dm));
+		CHECK(pieces.size() <= most);
+	}
+	CHECK_EQ(errno, ENOMEM);
+	CHECK_EQ(pieces.size(), most);
+	pieces.pop_back();
+	CHECK(Dm(ibv_alloc_dm(dev.ctx.get(), &attr)));
+}
+
 } // namespace
 
 void add_memory(Suite &suite)
@@ -396,6 +419,7 @@ void add_memory(Suite &suite)
 	suite.add("mr.rereg", reregister);
 	suite.add("mr.rereg_pd", reregister_pd);
 	suite.add("mr.device_memory", device_memory);
+	suite.add("mr.device_memory_small", device_memory_small);
 	suite.add("mr.on_demand", on_demand);
 	suite.add("mr.on_demand_unmapped", on_demand_unmapped);
 	suite.add("mr.implicit", implicit);
