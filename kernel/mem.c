@@ -323,10 +323,15 @@ int pib_seg_atomic_write(struct pib_seg *seg, u64 value)
 	return 0;
 }
 
-static int mr_invalidate(struct pib_qp *qp, struct pib_mr *mr, u32 key)
+#define REMOTE_ACCESS (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
+
+static int mr_invalidate(struct pib_qp *qp, struct pib_mr *mr, u32 key, bool remote)
 {
 	/* 10.6.5: only what was registered by a work request */
 	if (mr->type != PIB_MR_FAST || mr->k.key != key || mr->k.pd != pib_qp_remote_pd(qp))
+		return -EINVAL;
+	/* without remote access the key is an L_Key alone, and a peer that knows it has guessed it */
+	if (remote && !(mr->access & REMOTE_ACCESS))
 		return -EINVAL;
 	if (atomic_read(&mr->windows))
 		return -EINVAL;
@@ -349,7 +354,7 @@ int pib_mem_invalidate(struct pib_qp *qp, u32 key, bool remote)
 	if (k && k->kind == PIB_KEY_MW)
 		err = pib_window_invalidate(qp, container_of(k, struct pib_window, k), key);
 	else if (k)
-		err = mr_invalidate(qp, container_of(k, struct pib_mr, k), key);
+		err = mr_invalidate(qp, container_of(k, struct pib_mr, k), key, remote);
 	rcu_read_unlock();
 	return err;
 }
