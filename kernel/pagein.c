@@ -31,6 +31,13 @@ void pib_pagein_init(struct pib_pagein *p, struct pib_qp *qp)
 	p->qp = qp;
 }
 
+void pib_pagein_forget(struct pib_pagein *p)
+{
+	lockdep_assert_held(&p->qp->lock);
+
+	p->stale = true;
+}
+
 int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u32 len, bool write)
 {
 	u64 addr = seg->addr + off;
@@ -40,8 +47,9 @@ int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u
 
 	if (pib_pagein_busy(p))
 		return -EAGAIN;
-	err = p->err;
+	err = p->stale ? 0 : p->err;
 	p->err = 0;
+	p->stale = false;
 	if (err && p->key == seg->mr->k.key && p->addr == addr && p->len == len)
 		return -EFAULT;
 

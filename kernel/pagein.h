@@ -22,6 +22,7 @@ struct pib_seg;
  * @len: bytes
  * @write: they will be written to
  * @err: how it ended, for pib_pagein_start() to find
+ * @stale: what @err says is nobody's business any more; guarded by qp->lock, also while @busy
  */
 struct pib_pagein {
 	struct work_struct work;
@@ -33,6 +34,7 @@ struct pib_pagein {
 	u32 len;
 	bool write;
 	int err;
+	bool stale;
 };
 
 void pib_pagein_init(struct pib_pagein *p, struct pib_qp *qp);
@@ -41,6 +43,9 @@ static inline bool pib_pagein_busy(const struct pib_pagein *p)
 {
 	return smp_load_acquire(&p->busy);
 }
+
+/* Who waited does so no more: how it ends matters to nobody. qp->lock held. */
+void pib_pagein_forget(struct pib_pagein *p);
 
 /**
  * pib_pagein_start() - have missing pages brought in

@@ -121,6 +121,32 @@ void slow_source(const Env &env)
 	check_all(p.b.mem.bytes(0, 4096), SlowFile::content);
 }
 
+/*
+ * The QP is reset while it waits for a page, which then cannot be had. When the same is sent again the page can: what
+ * has been before is not this QP's any more.
+ */
+void slow_source_reset(const Env &env)
+{
+	Pair p(env);
+	need(p.a.dev, IBV_ODP_SUPPORT_SEND);
+	auto slow = slow_file();
+	Mr src = reg(p.a.pd.get(), slow->at(), slow->size());
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 0);
+	wr.sg = {sge(src, slow->at(), 4096)};
+	p.a.send(wr);
+	until_waiting(*slow);
+	p.a.to(IBV_QPS_RESET);
+	p.b.to(IBV_QPS_RESET);
+	slow->fail();
+	while (slow->waiting())
+		usleep(1000);
+	slow->release();
+	p.connect();
+	p.a.send(wr);
+	p.a.expect({});
+	check_all(p.b.mem.bytes(0, 4096), SlowFile::content);
+}
+
 /* More than the kernel brings in at once for anybody. */
 constexpr size_t many = 1200;
 
@@ -349,6 +375,7 @@ void add_paging_faults(Suite &suite)
 	suite.add("odp.owner_gone", [](Env &env) { owner_gone(env, false); });
 	suite.add("odp.owner_gone_touched", [](Env &env) { owner_gone(env, true); });
 	suite.add("odp.slow_source", slow_source);
+	suite.add("odp.slow_source_reset", slow_source_reset);
 	suite.add("odp.slow_process", slow_process);
 	suite.add("odp.implicit_of_nothing", implicit_of_nothing);
 	suite.add("odp.implicit_given_back", implicit_given_back);
