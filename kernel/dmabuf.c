@@ -2,7 +2,8 @@
 /*
  * dma-buf regions. There is no DMA here: the CPU copies, so the exporter is
  * asked for a mapping in the kernel's address space, which also pins the
- * buffer. Memory that only a device can reach is refused.
+ * buffer. Memory that only a device can reach is refused. Copies may come at any
+ * time, so for its exporter the CPU's access lasts as long as the region.
  */
 #include <linux/dma-buf.h>
 #include <linux/iosys-map.h>
@@ -19,6 +20,7 @@ static void dmabuf_release(struct pib_mr *mr)
 	struct dma_buf *buf = mr->priv;
 	struct iosys_map map = IOSYS_MAP_INIT_VADDR((void *)(mr->map.linear - mr->map.base));
 
+	dma_buf_end_cpu_access(buf, DMA_BIDIRECTIONAL);
 	dma_buf_vunmap_unlocked(buf, &map);
 	dma_buf_put(buf);
 }
@@ -31,9 +33,10 @@ static int dmabuf_map(struct pib_mr *mr, struct dma_buf *buf, u64 offset)
 	err = dma_buf_vmap_unlocked(buf, &map);
 	if (err)
 		return err == -EINVAL ? -EOPNOTSUPP : err;
-	if (map.is_iomem) {
+	err = map.is_iomem ? -EOPNOTSUPP : dma_buf_begin_cpu_access(buf, DMA_BIDIRECTIONAL);
+	if (err) {
 		dma_buf_vunmap_unlocked(buf, &map);
-		return -EOPNOTSUPP;
+		return err;
 	}
 	mr->map.linear = (unsigned long)map.vaddr + offset;
 	/* not used by linear maps: kept to find the start again */
@@ -55,6 +58,11 @@ struct ib_mr *pib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
 		return ERR_CAST(buf);
 	if (!length || length > buf->size || offset > buf->size - length) {
 		err = -EINVAL;
+		goto err_put;
+	}
+	/* as a mapping of it by the process would be refused */
+	if (ib_access_writable(access) && !(buf->file->f_mode & FMODE_WRITE)) {
+		err = -EACCES;
 		goto err_put;
 	}
 

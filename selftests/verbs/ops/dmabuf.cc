@@ -51,12 +51,12 @@ int open_vgem()
 /* A buffer of the device, mapped by the process too. */
 class Buffer {
 public:
-	explicit Buffer(size_t size) : drm_(open_vgem())
+	explicit Buffer(size_t size, uint32_t mode = O_RDWR) : drm_(open_vgem())
 	{
 		dumb_create create{.height = uint32_t(size / 4096), .width = 1024, .bpp = 32};
 		CHECK(!ioctl(drm_, create_dumb, &create));
 		size_ = create.size;
-		prime p{.handle = create.handle, .flags = O_RDWR | O_CLOEXEC};
+		prime p{.handle = create.handle, .flags = mode | O_CLOEXEC};
 		CHECK(!ioctl(drm_, handle_to_fd, &p));
 		fd = p.fd;
 		dumb_map m{.handle = create.handle};
@@ -157,6 +157,25 @@ void refused(const Env &env)
 	CHECK(!ibv_reg_dmabuf_mr(pd, 0, 4096, 0, buffer.fd, IBV_ACCESS_REMOTE_WRITE));
 }
 
+/* A descriptor that is for reading only is not a way to write. */
+void read_only(const Env &env)
+{
+	Pair p(env);
+	Buffer buffer(1 << 16, O_RDONLY);
+	ibv_pd *pd = p.b.pd.get();
+	CHECK(!ibv_reg_dmabuf_mr(pd, 0, 4096, 0, buffer.fd, all_access));
+	CHECK_EQ(errno, EACCES);
+	CHECK(!ibv_reg_dmabuf_mr(pd, 0, 4096, 0, buffer.fd, IBV_ACCESS_LOCAL_WRITE));
+	Mr mr = reg(pd, buffer, 0, 1 << 16, 0, IBV_ACCESS_REMOTE_READ);
+	fill(buffer.bytes(0, 1 << 16), 6);
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_READ, 0, 1 << 16);
+	wr.addr = 0;
+	wr.rkey = mr->rkey;
+	p.a.send(wr);
+	p.a.expect({});
+	check_filled(p.a.mem.bytes(0, 1 << 16), 6);
+}
+
 } // namespace
 
 void add_dmabuf(Suite &suite)
@@ -164,6 +183,7 @@ void add_dmabuf(Suite &suite)
 	suite.add("dmabuf.used", used);
 	suite.add("dmabuf.outlived", outlived);
 	suite.add("dmabuf.refused", refused);
+	suite.add("dmabuf.read_only", read_only);
 }
 
 } // namespace ops
