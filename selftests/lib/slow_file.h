@@ -13,8 +13,10 @@
  * release() the process that has the mapping should make no threads, and neither
  * map nor unmap. slow.at(n * 4096) of one process can be mapped by others, too: fd().
  *
- * The file system's server is a process of its own. It ends, and all waits with it,
- * as soon as the process that made it begins to exit: nothing is left that waits for ever.
+ * Deregistration waits for those who wait for a page: release() comes before it.
+ *
+ * The file system's server is a process of its own. It ends, and all waits with it, as soon as the
+ * process that made it exits or is killed: nothing is left that waits for ever.
  */
 #pragma once
 
@@ -22,12 +24,13 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <linux/fuse.h>
 #include <poll.h>
+#include <sstream>
 #include <string>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -137,27 +140,30 @@ private:
 		}
 	}
 
-	/* Has begun to exit: it may hang there for want of a page. */
-	static bool exiting(pid_t pid)
+	/* Exits, or is killed: it may hang there for want of a page. */
+	static bool ending(pid_t pid)
 	{
-		constexpr unsigned pf_exiting = 4;
-		char text[512] = "";
-		unsigned flags = 0;
-		FILE *f = fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "r");
-		if (!f)
+		constexpr unsigned long pf_exiting = 4, killed = 1 << (SIGKILL - 1);
+		std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+		std::string line, skipped;
+		if (!std::getline(in, line) || line.rfind(')') == std::string::npos)
 			return true;
-		bool got = fgets(text, sizeof(text), f);
-		fclose(f);
-		const char *after = strrchr(text, ')');
-		if (!got || !after || sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
-			return true;
-		return flags & pf_exiting;
+		/* what follows the name are fields 3 and up, see proc_pid_stat(5) */
+		std::istringstream fields(line.substr(line.rfind(')') + 1));
+		unsigned long flags = 0, pending = 0;
+		for (int i = 3; i < 9; i++)
+			fields >> skipped;
+		fields >> flags;
+		for (int i = 10; i < 31; i++)
+			fields >> skipped;
+		fields >> pending;
+		return flags & pf_exiting || pending & killed;
 	}
 
 	void serve(pid_t parent)
 	{
 		std::vector<char> buffer(FUSE_MIN_READ_BUFFER + 65536);
-		while (control_->mode != Mode::End && !exiting(parent)) {
+		while (control_->mode != Mode::End && !ending(parent)) {
 			pollfd p{3, POLLIN, 0};
 			if (poll(&p, 1, 20) > 0) {
 				ssize_t n = read(3, buffer.data(), buffer.size());
