@@ -71,7 +71,7 @@ check-verbs:
 
 # Every suite on a kernel with KASAN, lockdep and more; KERNEL=race: on one with KCSAN.
 check-debug:
-	DEBUG=$(or $(KERNEL),debug) CHECK='$(or $(CHECK),lab fabric-* machines-* verbs-* consumers-* stress-* soak-*)' selftests/check
+	DEBUG=$(or $(KERNEL),debug) CHECK='$(or $(CHECK),lab fabric-* machines-* verbs-* consumers-* stress-* hostile-* soak-*)' selftests/check
 
 bench:
 	selftests/bench/run

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A process that means ill: random verbs by several threads, each command sent again with something
+ * changed in it, mapped rings written to, memory that comes and goes. It runs as nobody, in some lives
+ * with a context that it was handed or that it had opened as another user, and ends in the middle.
+ * Only the kernel is tested: the process may crash, and is begun anew.
+ */
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <map>
+#include <memory>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "mutate.h"
+#include "rings.h"
+#include "world.h"
+
+namespace hostile {
+
+namespace {
+
+enum Mood { Plain, Mutating, Scribbling, Both };
+
+struct Life {
+	const Options &o;
+	Tally &tally;
+	uint64_t seed;
+	Mood mood;
+	Clock::time_point end;
+	bool before_setuid;	/* the device was opened as root */
+};
+
+void live(const Life &life, World &world)
+{
+	std::vector<std::thread> threads;
+	auto run = [&](unsigned n, auto &&step) {
+		threads.emplace_back([&, n, step] {
+			Rng rng(life.seed + n);
+			Mutator mutator(life.seed + n, life.tally);
+			if (life.mood & Mutating)
+				call_hook = &mutator;
+			while (Clock::now() < life.end)
+				step(rng);
+		});
+	};
+
+	run(1, [&](Rng &rng) { world.step(rng); });
+	run(2, [&](Rng &rng) { world.step(rng); });
+	run(3, [&](Rng &rng) { world.ring_bells(rng); });
+	if (life.mood & Mutating)
+		run(6, [&](Rng &rng) { World::come_and_go(rng, world.ctx()); });
+	run(4, [&](Rng &rng) {
+		world.stir_memory(rng);
+		if (rng.one_in(200) && !fork())
+			_exit(0);
+		usleep(rng.below(1000));
+	});
+	if (life.mood & Scribbling)
+		run(5, [&](Rng &rng) { scribble(rng, life.tally, life.end); });
+	for (auto &t : threads)
+		t.join();
+}
+
+/* A second context on the same file, as a process has that was handed the descriptor. */
+void import(Tally &tally, ibv_context *ctx)
+{
+	int fd = dup(ctx->cmd_fd);
+	ibv_context *other = ibv_import_device(fd);
+
+	tally.note("verb import_device", other);
+	if (!other)
+		return;
+	ibv_pd *pd = ibv_alloc_pd(other);
+	tally.note("verb alloc_pd, imported", pd);
+	ibv_cq *cq = ibv_create_cq(other, 16, nullptr, nullptr, 0);
+	if (pd && cq) {
+		ibv_qp_init_attr a{.send_cq = cq, .recv_cq = cq, .cap = {4, 4, 1, 1, 0}, .qp_type = IBV_QPT_RC};
+		tally.note("verb create_qp, imported", ibv_create_qp(pd, &a));
+	}
+	/* Neither is given back: the end of the process has to. */
+}
+
+[[noreturn]] void begin_life(const Life &life)
+{
+	rlimit none{};
+	setrlimit(RLIMIT_CORE, &none);
+	signal(SIGCHLD, SIG_IGN);
+	alarm(life.o.seconds + 60);
+	try {
+		ibv_context *ctx = nullptr;
+		if (life.before_setuid)
+			ctx = open_device(life.o.dev);
+		become_nobody();
+		if (!ctx)
+			ctx = open_device(life.o.dev);
+		if (!ctx)
+			_exit(2);
+		World world(ctx, life.o, life.tally, life.seed);
+		import(life.tally, ctx);
+		live(life, world);
+		if (life.seed & 1)
+			ibv_close_device(ctx);
+	} catch (const std::exception &failure) {
+		fprintf(stderr, "%s\n", failure.what());
+		_exit(2);
+	}
+	_exit(0);
+}
+
+pid_t fork_life(const Life &life)
+{
+	pid_t pid = fork();
+	if (pid == 0)
+		begin_life(life);
+	return pid;
+}
+
+struct Ends {
+	unsigned lives = 0, killed = 0, stillborn = 0;
+	unsigned crashed[4] = {};	/* by mood */
+	/* of those in a row */
+	unsigned stillborn_now = 0;
+};
+
+/* Waits for a child, or kills one, at times in the middle of what it does. */
+void reap(std::map<pid_t, Mood> &children, Rng &rng, Ends &ends)
+{
+	int status = 0;
+	pid_t pid = waitpid(-1, &status, WNOHANG);
+
+	if (pid <= 0) {
+		if (rng.one_in(500) && !children.empty())
+			ends.killed += !kill(std::next(children.begin(), rng.below(children.size()))->first, SIGKILL);
+		usleep(10000);
+		return;
+	}
+	ends.crashed[children[pid]] += WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
+	children.erase(pid);
+	bool stillborn = WIFEXITED(status) && WEXITSTATUS(status) == 2;
+	ends.stillborn += stillborn;
+	ends.stillborn_now = stillborn ? ends.stillborn_now + 1 : 0;
+	if (stillborn)
+		usleep(100000);
+}
+
+/* A hostile process that never gets anywhere shows nothing. */
+void judge(const Tally &tally, const Ends &ends)
+{
+	printf("lives %u, killed %u, crashed by themselves %u (with changed commands %u, rings %u, both %u), without a device %u\n",
+	       ends.lives, ends.killed, ends.crashed[Plain], ends.crashed[Mutating], ends.crashed[Scribbling],
+	       ends.crashed[Both], ends.stillborn);
+	tally.print();
+	if (std::string names = tally.never("verb", 200) + tally.never("post", 200) + tally.never("doorbell", 200); !names.empty())
+		ops::note_failure("never succeeded:" + names);
+	if (tally.succeeded("changed") * 50 < tally.tried("changed") || !tally.succeeded("changed"))
+		ops::note_failure("changed commands hardly ever succeed");
+	if (!tally.succeeded("work completed") || tally.succeeded("work completed") * 8 < tally.tried("work completed"))
+		ops::note_failure("hardly any work request succeeds");
+}
+
+} // namespace
+
+int run_process(const Options &o)
+{
+	Tally tally;
+	Rng rng(o.seed);
+	Ends ends;
+	std::map<pid_t, Mood> children;
+	auto end = o.end();
+
+	while (Clock::now() < end || !children.empty()) {
+		while (children.size() < o.processes && Clock::now() < end) {
+			auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+			auto span = std::min(left, std::chrono::milliseconds(2000 + rng.below(12000)));
+			Life life{o, tally, rng.next(), Mood(rng.below(4)), Clock::now() + span, rng.one_in(4)};
+			children[fork_life(life)] = life.mood;
+			ends.lives++;
+		}
+		reap(children, rng, ends);
+		if (ends.stillborn_now > 100) {
+			ops::note_failure("the device cannot be opened");
+			break;
+		}
+	}
+	judge(tally, ends);
+	return failed();
+}
+
+} // namespace hostile
