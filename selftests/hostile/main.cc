@@ -21,6 +21,9 @@ constexpr Part parts[] = {
 	{"process", "random commands, written rings, strange memory", run_process},
 	{"victim", "traffic whose every byte is looked at", run_victim},
 	{"attack", "--what: one of those that \"attack --what list\" tells", run_attack},
+	{"allocations", "allocation failures on every control call; --what: one call", run_allocations},
+	{"objects", "objects of every kind and traffic, until the device goes", run_objects},
+	{"threads", "control calls against traffic; --what: one contest", run_threads},
 };
 
 [[noreturn]] void usage(int status)
