@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# One allocation after the other fails in every control call: verbs, and netlink by pibctl and rdma. Nothing is
+# left behind, and the call works afterwards. Needs a kernel with fault injection (--kernel debug).
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+trap 'kill $(jobs -p) 2>/dev/null; hosts_clean' EXIT
+preload=$(readlink -e "$here/../hostile-built/fail-nth.so")
+
+if [ ! -e /proc/self/fail-nth ]; then
+	ktap_plan 1
+	skip "allocation failures" "this kernel lets no allocation fail"
+	ktap_end
+	exit
+fi
+
+# Those that may wait for memory as well, and of every size; without a word in the log.
+for f in failslab fail_page_alloc fail_usercopy; do
+	d=/sys/kernel/debug/$f
+	for setting in ignore-gfp-wait=N ignore-gfp-highmem=N min-order=0 verbose=0; do
+		[ ! -e "$d/${setting%=*}" ] || echo "${setting#*=}" >"$d/${setting%=*}"
+	done
+done
+
+n() { ip netns exec "$@" >/dev/null 2>&1; }
+with_failure() { n h1 env LD_PRELOAD="$preload" FAIL_NTH="$1" FAIL_REPORT=/tmp/report "${@:2}"; }
+
+# each SETUP UNDO COMMAND...: the allocations of COMMAND's requests fail in turn, as many as there is time for,
+# spread over all of them.
+each() {
+	local setup=$1 undo=$2 k nth total hits=0 end
+	shift 2
+	end=$((SECONDS + seconds / 16 + 4))
+	eval "$setup"
+	: >/tmp/report
+	with_failure 1000000 "$@"
+	eval "$undo"
+	total=$(awk '/left/ { used = 1000000 - $2; if (used > most) most = used } END { print most + 0 }' /tmp/report)
+	[ "$total" -gt 0 ] || { echo "no request was made"; return 1; }
+	for ((k = 0; k < total && SECONDS < end; k++)); do
+		nth=$((1 + k * 101 % total))
+		eval "$setup"
+		: >/tmp/report
+		with_failure $nth "$@"
+		eval "$undo"
+		hits=$((hits + $(grep -c failed /tmp/report)))
+	done
+	echo "# $*: $total allocations and copies, $k tries, $hits failures" >&3
+	eval "$setup"
+	n h1 "$@" || { echo "$* does not work any more"; return 1; }
+	eval "$undo"
+	[ "$hits" -gt 0 ]
+}
+
+pib0="n h1 pibctl add pib0 netdev eth0 standalone"
+no_pib0="n h1 pibctl del pib0"
+switches="n h1 pibctl switch add swA ports 4; n h1 pibctl switch add swB ports 4"
+no_switches="n h1 pibctl switch del swA; n h1 pibctl switch del swB"
+nothing_left() {
+	[ ! -e /sys/class/infiniband/pib0 ] && [ -z "$(h 1 pibctl show)" ]
+}
+
+exec 3>&1
+ktap_plan $((9 + AFTER))
+hosts_make 2
+check "pibctl add" each "" "$no_pib0" pibctl add pib0 netdev eth0 standalone
+check "rdma link add" each "" "rdma link delete pib0" rdma link add pib0 type pib netdev eth0
+check "pibctl del" each "$pib0" "$no_pib0" pibctl del pib0
+check "pibctl switch add" each "" "$no_switches" pibctl switch add swA ports 4
+check "pibctl link add" each "$switches" "$no_switches" pibctl link add swA/1 swB/1
+check "pibctl link set" each "$switches; n h1 pibctl link add swA/1 swB/1" "$no_switches" \
+	pibctl link set swA/1 rate 1G buffer 8k latency 1ms
+check "pibctl show" each "$pib0" "$no_pib0" pibctl -j show
+check "nothing is left" nothing_left
+two_ports
+before
+check "verbs" hostile 1 allocations --seconds "$seconds"
+after
+ktap_end
