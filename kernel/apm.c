@@ -25,6 +25,10 @@ static void migrate(struct pib_qp *qp)
 	struct ib_qp_attr *a = &qp->attr;
 	struct pib_req_cfg cfg = with_timeout(&qp->req, a->alt_timeout);
 
+	/* REARM, which comes before ARMED, is refused without a path. */
+	if (WARN_ON_ONCE(!pib_apm_has_path(qp)))
+		return;
+
 	swap(qp->av, qp->alt_av);
 	swap(a->pkey_index, a->alt_pkey_index);
 	swap(a->port_num, a->alt_port_num);

@@ -5,6 +5,12 @@
 
 #include "qp.h"
 
+/* Is there another path? Loaded since RESET; after a migration it is the one that was left. */
+static inline bool pib_apm_has_path(const struct pib_qp *qp)
+{
+	return qp->alt_av.port;
+}
+
 /* A packet has come from the peer: its MigReq bit may arm or migrate. */
 void pib_apm_rx(struct pib_qp *qp, const struct pib_hdrs *h);
 /* The requester is about to give up: if there is another path it takes that. */

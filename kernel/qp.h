@@ -188,7 +188,7 @@ struct pib_qp_stub {
  * @resp_seen: the same for the responder
  * @port: port that it uses
  * @av: connected QPs: primary path
- * @alt_av: connected QPs: alternate path
+ * @alt_av: connected QPs: alternate path; port 0: none was loaded
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rxq: bursts taken from the inbox and not yet looked at
  * @afar: what it has sent last has left by a UDP link

@@ -60,6 +60,16 @@ static int check_mtu(struct pib_qp *qp, const struct change *c)
 	       -EINVAL : 0;
 }
 
+/* Armed is the HCA's to set (17.2.8.1.1), and takes a path that could be taken. */
+static int check_migration(const struct pib_qp *qp, const struct change *c)
+{
+	if (!(c->mask & IB_QP_PATH_MIG_STATE) || c->attr->path_mig_state == IB_MIG_MIGRATED)
+		return 0;
+	if (c->attr->path_mig_state != IB_MIG_REARM)
+		return -EINVAL;
+	return c->mask & IB_QP_ALT_PATH || pib_apm_has_path(qp) ? 0 : -EINVAL;
+}
+
 static int check_paths(struct pib_qp *qp, struct change *c)
 {
 	const struct ib_qp_attr *a = c->attr;
@@ -86,11 +96,7 @@ static int check_paths(struct pib_qp *qp, struct change *c)
 		if (err)
 			return err;
 	}
-	/* Armed is the HCA's to set (17.2.8.1.1). */
-	if (c->mask & IB_QP_PATH_MIG_STATE && a->path_mig_state != IB_MIG_MIGRATED &&
-	    a->path_mig_state != IB_MIG_REARM)
-		return -EINVAL;
-	return 0;
+	return check_migration(qp, c);
 }
 
 static int check_numbers(struct pib_qp *qp, const struct change *c)

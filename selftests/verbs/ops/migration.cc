@@ -78,12 +78,79 @@ void migrate(const Env &env)
 	arm(p);
 }
 
+int ask(End &e, ibv_mig_state state)
+{
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_RTS;
+	attr.path_mig_state = state;
+	return e.try_modify(attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE);
+}
+
+/* Nobody arms, and nobody goes, where no other path was ever named: not at the start, and not after RESET. */
+void no_path(Pair &p)
+{
+	int refused_a = ask(p.a, IBV_MIG_REARM), refused_b = ask(p.b, IBV_MIG_REARM);
+	p.ping();
+	p.a.recv({p.a.sge(2048, 64)}, 1);
+	Wr back;
+	back.sg = {p.b.sge(2048, 8)};
+	p.b.send(back);
+	p.b.expect({});
+	p.a.expect({.opcode = IBV_WC_RECV});
+	/* What is true already is no error, and no event. */
+	CHECK_EQ(ask(p.a, IBV_MIG_MIGRATED), 0);
+	p.ping();
+	CHECK_EQ(refused_a, EINVAL);
+	CHECK_EQ(refused_b, EINVAL);
+	CHECK_EQ(ask(p.a, IBV_MIG_ARMED), EINVAL);
+	for (End *e : {&p.a, &p.b}) {
+		CHECK_EQ(e->query().path_mig_state, IBV_MIG_MIGRATED);
+		CHECK(!e->event_pending());
+	}
+}
+
+void without_a_path(const Env &env, ibv_qp_type type)
+{
+	need(env);
+	EndOptions o;
+	o.type = type;
+	Pair p(env, o);
+	no_path(p);
+	if (type != IBV_QPT_RC)
+		return;
+	arm(p);
+	for (End *e : {&p.a, &p.b})
+		e->to(IBV_QPS_RESET);
+	p.connect();
+	no_path(p);
+}
+
+/* The same in the transition that starts the requester. */
+void rearmed_too_early(const Env &env)
+{
+	need(env);
+	EndOptions o;
+	Pair p(env, o, o, false);
+	p.a.to_init();
+	p.a.to_rtr(p.b);
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_RTS;
+	attr.path_mig_state = IBV_MIG_REARM;
+	CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_PATH_MIG_STATE), EINVAL);
+	CHECK_EQ(p.a.state(), IBV_QPS_RTR);
+	p.a.to_rts();
+}
+
 } // namespace
 
 void add_migration(Suite &suite)
 {
 	suite.add("migration.armed", armed);
 	suite.add("migration.requested", migrate);
+	suite.add("migration.rearmed_too_early", rearmed_too_early);
+	suite.add("migration.without_a_path.rc", [](Env &env) { without_a_path(env, IBV_QPT_RC); });
+	suite.add("migration.without_a_path.uc", [](Env &env) { without_a_path(env, IBV_QPT_UC); });
 }
 
 } // namespace ops
