@@ -118,7 +118,7 @@ static bool service_ok(const struct pib_qp *qp, const struct pib_hdrs *h)
 	if (h->tp != qp->tp)
 		return false;
 	if (pib_qp_is_datagram(qp))
-		return true;
+		return qp->type != IB_QPT_SMI || pib_hdrs_from_qp0(h);
 	if (qp->tp == PIB_TP_XRC &&
 	    pib_op_is_response(h->op) != (qp->type == IB_QPT_XRC_INI))
 		return false;

@@ -241,7 +241,7 @@ static bool port_sends(struct pib_kport *out, const struct pib_kport *in, struct
 		return false;
 	if (!b->h.dqpn) {
 		b->h.vl = PIB_VL_MGMT;
-		return true;
+		return pib_hdrs_from_qp0(&b->h);
 	}
 	if (!port_fits(out, b))
 		return false;

@@ -182,6 +182,12 @@ static u32 datagram_max(const struct pib_qp *qp)
 	return pib_mtu_bytes(READ_ONCE(qp->port->p.nbr_mtu));
 }
 
+/* QP0 is reached from QP0 only: data QPs have no VL15 (3.5.7, 13.5.1). */
+static bool dest_ok(const struct pib_qp *qp, const struct pib_ksq_slot *s)
+{
+	return !pib_qp_is_datagram(qp) || s->w.dqpn || qp->type == IB_QPT_SMI;
+}
+
 /* Returns enum pib_wc. @wqe is the private copy of the fixed part, @slot the ring's. */
 static u32 take(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *wqe,
 		const struct pib_send_wqe *slot)
@@ -198,6 +204,8 @@ static u32 take(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send
 	s->w.srqn = wqe->srqn;
 	s->w.len = 0;
 	take_operands(qp, s, wqe);
+	if (!dest_ok(qp, s))
+		return PIB_WC_LOC_QP_OP_ERR;
 
 	if (wqe->send_flags & PIB_WR_INLINE && rule->data)
 		status = take_inline(qp, s, wqe);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "opcode.h"
+#include "vl.h"
 
 #define LRH_LEN		8
 #define BTH_LEN		12
@@ -244,6 +245,17 @@ static int check_payload(const struct pib_hdrs *h, const struct pib_opcode_info 
 	return PIB_PARSE_OK;
 }
 
+/*
+ * VL15 is QP0's and carries nothing else (3.5.7, 9.6.1). It knows neither credits nor partitions, so
+ * nobody else may have it.
+ */
+static int check_qp0(const struct pib_hdrs *h)
+{
+	if ((h->vl == PIB_VL_MGMT) != !h->dqpn)
+		return PIB_PARSE_QP0;
+	return h->dqpn || pib_hdrs_from_qp0(h) ? PIB_PARSE_OK : PIB_PARSE_QP0;
+}
+
 int pib_hdrs_parse(struct pib_hdrs *h, const u8 *buf, size_t avail, size_t len, size_t *hdr_len,
 		   size_t *payload_len)
 {
@@ -265,6 +277,9 @@ int pib_hdrs_parse(struct pib_hdrs *h, const u8 *buf, size_t avail, size_t len, 
 	if (err)
 		return err;
 	err = parse_ext(h, &c, opcode);
+	if (err)
+		return err;
+	err = check_qp0(h);
 	if (err)
 		return err;
 	*hdr_len = c.p - buf;

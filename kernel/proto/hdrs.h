@@ -132,6 +132,7 @@ enum pib_parse_error {
 	PIB_PARSE_GRH,		/* IPVer, NxtHdr or PayLen */
 	PIB_PARSE_BTH,		/* TVer, reserved opcode or pad count */
 	PIB_PARSE_LEN,		/* payload does not suit the opcode */
+	PIB_PARSE_QP0,		/* VL15 and QP0 without each other, or not from QP0 */
 };
 
 /**
@@ -194,6 +195,12 @@ static inline u32 pib_psn_add(u32 psn, u32 n)
 static inline s32 pib_psn_diff(u32 a, u32 b)
 {
 	return (s32)((a - b) << 8) >> 8;
+}
+
+/* Of a packet to QP0: does it come from where alone such packets come from, another QP0 (13.5.1)? */
+static inline bool pib_hdrs_from_qp0(const struct pib_hdrs *h)
+{
+	return h->tp == PIB_TP_UD && !h->sqpn;
 }
 
 static inline bool pib_lid_is_mcast(u16 lid)

@@ -72,6 +72,9 @@ Bytes random_packet(const Opcode &o, bool grh, size_t payload, sim::Rng &g)
 	}
 	p[bth] = o.value;
 	p[bth + 1] = (p[bth + 1] & 0xC0) | pad << 4;
+	p[bth + 7] |= 1;	// not QP0, and so not VL15
+	if (p[0] >> 4 == 15)
+		p[0] = 0;
 	return p;
 }
 
@@ -251,6 +254,27 @@ TEST(Hdrs, DamagedHeadersAreRefused)
 
 		p[d.at] = (p[d.at] & ~d.mask) | d.value;
 		EXPECT_EQ(parse(p).err, d.err) << d.what;
+	}
+}
+
+// VL15, QP0 as the destination and QP0 as the source: all or, but for the source, none of them.
+TEST(Hdrs, OnlyQp0ReachesQp0)
+{
+	for (const auto &o : all_opcodes()) {
+		for (int i = 0; i < 8; i++) {
+			bool vl15 = i & 1, to_qp0 = i & 2, from_qp0 = i & 4, ud = o.value >> 5 == PIB_TP_UD;
+			Bytes p = some_packet(o.value, o.ext, is_middle(o.value) ? 256 : o.payload ? 16 : 0);
+			int want = vl15 == to_qp0 && (!to_qp0 || (ud && from_qp0)) ? PIB_PARSE_OK : PIB_PARSE_QP0;
+
+			p[0] = vl15 ? 0xF0 : 0x30;
+			p[13] = p[14] = 0;
+			p[15] = to_qp0 ? 0 : 3;
+			if (ud) {
+				p[25] = p[26] = 0;
+				p[27] = from_qp0 ? 0 : 9;
+			}
+			EXPECT_EQ(parse(p).err, want) << std::hex << int(o.value) << " " << i;
+		}
 	}
 }
 

@@ -239,6 +239,53 @@ void handle_of_other_pd(const Env &env)
 	p.b.expect_none();
 }
 
+/* A subnet management packet (13.4.2, 14.2.1): class, method, attribute; nothing else in it matters here. */
+void fill_smp(uint8_t *mad, uint8_t mgmt_class, uint8_t method, uint16_t attribute)
+{
+	memset(mad, 0, 256);
+	mad[0] = 1;
+	mad[1] = mgmt_class;
+	mad[2] = 1;
+	mad[3] = method;
+	mad[15] = 42;	/* transaction */
+	mad[16] = attribute >> 8;
+	mad[17] = attribute;
+	if (mgmt_class == 0x81)
+		memset(mad + 32, 0xff, 4);	/* DrSLID and DrDLID: all of the route is directed */
+}
+
+/*
+ * QP0 belongs to the subnet's management, and to VL15 (9.6.1, 14.2.1). Whoever sends to it from
+ * another QP asks for what there is not: neither is he answered, nor is anything done.
+ */
+void to_qp0(const Env &env, uint8_t mgmt_class, uint8_t method)
+{
+	EndOptions o = options();
+	o.qkey = 0;
+	Pair p(env, o);
+	if (p.a.dev.needs_grh())
+		throw Skip("RoCE has no subnet manager");
+	ibv_ah_attr attr = p.a.address_of(p.b);
+	if (mgmt_class == 0x81)
+		attr.dlid = 0xffff;
+	Ah agent(made(ibv_create_ah(p.a.pd.get(), &attr), "ibv_create_ah"));
+	fill_smp(p.a.mem.at(), mgmt_class, method, method == 1 ? 0x11 : 0x31);
+	p.a.recv({p.a.sge(4096, 512)}, 9);
+	Wr wr = p.send_wr(0, 256);
+	wr.ah = agent.get();
+	wr.qpn = 0;
+	p.a.send(wr);
+	p.a.expect({.status = IBV_WC_LOC_QP_OP_ERR, .id = 1});
+	CHECK_EQ(p.a.state(), IBV_QPS_SQE);
+	p.a.expect_none();
+	/* The QP itself is well, once it has been told to go on. */
+	ibv_qp_attr rts{};
+	rts.qp_state = IBV_QPS_RTS;
+	p.a.modify(rts, IBV_QP_STATE);
+	p.ping();
+	p.a.expect_none();
+}
+
 } // namespace
 
 void add_datagrams(Suite &suite)
@@ -257,6 +304,10 @@ void add_datagrams(Suite &suite)
 	suite.add("ud.bad_handles", bad_handles);
 	suite.add("ud.handle_destroyed", handle_destroyed);
 	suite.add("ud.handle_of_other_pd", handle_of_other_pd);
+	suite.add("ud.qp0.get", [](Env &env) { to_qp0(env, 0x01, 1); });
+	suite.add("ud.qp0.set", [](Env &env) { to_qp0(env, 0x01, 2); });
+	suite.add("ud.qp0.directed_get", [](Env &env) { to_qp0(env, 0x81, 1); });
+	suite.add("ud.qp0.directed_set", [](Env &env) { to_qp0(env, 0x81, 2); });
 }
 
 } // namespace ops

@@ -14,6 +14,7 @@ constexpr std::uint16_t kDefaultPkey = 0xFFFF;
 /// Headers of a datagram between management QPs.
 pib_hdrs management_headers(std::uint32_t qpn) {
   pib_hdrs h{};
+  h.vl = qpn ? 0 : PIB_VL_MGMT;
   h.tp = PIB_TP_UD;
   h.op = PIB_OP_SEND;
   h.flags = PIB_H_FIRST | PIB_H_LAST | PIB_H_MIG;

@@ -269,6 +269,19 @@ TEST_F(Fabric, TheSwitchAnswersDirectedAndRoutedMads) {
   EXPECT_EQ(w.node().port(0).p.pkey_viol, 1u);
 }
 
+TEST_F(Fabric, WhoIsNotQp0IsNotAnsweredByIt) {
+  start();
+  w.add(a);
+  w.run(500);
+  const Bytes mad = directed(make_smp(PIB_METHOD_GET, PIB_SM_NODE_INFO, 0));
+  const std::pair<std::uint32_t, std::uint8_t> strays[] = {{77, 15}, {0, 0}, {77, 0}};
+  for (const auto& [sqpn, vl] : strays)
+    w.deliver(a.at, a.data(make_stray_smp(sqpn, vl, mad)));
+  w.carry();
+  EXPECT_TRUE(a.packets.empty());
+  EXPECT_EQ(w.count(PIB_US_RX_MALFORMED), 3u);
+}
+
 TEST_F(Fabric, ADamagedMadIsNotAnswered) {
   start();
   w.add(a);

@@ -77,6 +77,19 @@ Bytes make_mad_packet(std::uint16_t slid, std::uint16_t dlid, std::uint32_t qpn,
   return finish(h, mad);
 }
 
+Bytes make_stray_smp(std::uint32_t sqpn, std::uint8_t vl, const Bytes& mad) {
+  pib_hdrs h{};
+  h.slid = PIB_LID_PERMISSIVE;
+  h.dlid = PIB_LID_PERMISSIVE;
+  h.vl = vl;
+  h.tp = PIB_TP_UD;
+  h.op = PIB_OP_SEND;
+  h.flags = PIB_H_FIRST | PIB_H_LAST;
+  h.pkey = 0xFFFF;
+  h.sqpn = sqpn;
+  return finish(h, mad);
+}
+
 Bytes make_smp(std::uint8_t method, std::uint16_t attribute, std::uint32_t modifier,
                const Bytes& data) {
   Bytes mad(PIB_MAD_SIZE);

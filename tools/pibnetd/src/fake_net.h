@@ -61,6 +61,8 @@ Bytes make_packet(const PacketSpec& spec);
 /// A MAD to QP0 or QP1.
 Bytes make_mad_packet(std::uint16_t slid, std::uint16_t dlid, std::uint32_t qpn, const Bytes& mad,
                       std::uint16_t pkey = 0xFFFF);
+/// A MAD to QP0, with a permissive LID, from any QP and on any VL.
+Bytes make_stray_smp(std::uint32_t sqpn, std::uint8_t vl, const Bytes& mad);
 Bytes make_smp(std::uint8_t method, std::uint16_t attribute, std::uint32_t modifier,
                const Bytes& data = {});
 /// Directed route, one hop: to the switch that the sender's port is plugged into.

@@ -15,5 +15,6 @@ extern "C" {
 #include "kernel/proto/link.h"
 #include "kernel/proto/mad.h"
 #include "kernel/proto/node.h"
+#include "kernel/proto/vl.h"
 }
 #pragma GCC diagnostic pop
