@@ -10,6 +10,7 @@
 #include "responder.h"
 #include "rq.h"
 
+/* What the QP does not do for anybody is an invalid request, whatever the key says (9.7.4.1.5). */
 static bool allowed(const struct pib_qp *qp, int access)
 {
 	return qp->attr.qp_access_flags & access;
@@ -95,7 +96,9 @@ static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struc
 	struct pib_seg seg;
 	enum pib_res res;
 
-	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE) || write_range(qp, act, &seg))
+	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
+		return PIB_RES_INV_REQ;
+	if (write_range(qp, act, &seg))
 		return PIB_RES_ACCESS;
 	res = write_payload(qp, b, act, &seg);
 	pib_mem_put(&seg);
@@ -109,7 +112,7 @@ static enum pib_res check_read(struct pib_qp *qp, const struct pib_act *act)
 	struct pib_seg seg;
 
 	if (!allowed(qp, IB_ACCESS_REMOTE_READ))
-		return PIB_RES_ACCESS;
+		return PIB_RES_INV_REQ;
 	pib_qp_stat(qp, PIB_STAT_RX_READ_REQUESTS);
 	if (!act->dmalen)
 		return PIB_RES_OK;
@@ -128,7 +131,7 @@ static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 
 	if (act->va & 7)	/* C9-114 */
 		return PIB_RES_INV_REQ;
 	if (!allowed(qp, IB_ACCESS_REMOTE_ATOMIC))
-		return PIB_RES_ACCESS;
+		return PIB_RES_INV_REQ;
 	if (pib_mem_get_remote(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_ATOMIC, &seg))
 		return PIB_RES_ACCESS;
 
@@ -152,7 +155,7 @@ static enum pib_res do_atomic_write(struct pib_qp *qp, const struct pib_act *act
 	if (act->va & 7)
 		return PIB_RES_INV_REQ;
 	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
-		return PIB_RES_ACCESS;
+		return PIB_RES_INV_REQ;
 	if (pib_mem_get_remote(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_WRITE, &seg))
 		return PIB_RES_ACCESS;
 
@@ -199,7 +202,7 @@ static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
 	int access = flush_access(act->flush);
 
 	if (!access || (qp->attr.qp_access_flags & access) != access)
-		return PIB_RES_ACCESS;
+		return PIB_RES_INV_REQ;
 	if (flush_check(qp, act, access))
 		return PIB_RES_ACCESS;
 	smp_mb();

@@ -155,6 +155,24 @@ void atomic_write_unaligned(const Env &env)
 	p.a.expect({.status = IBV_WC_REM_INV_REQ_ERR});
 }
 
+/* A QP that does not do it for anybody says so, whatever the key allows (9.7.4.1.5). */
+void atomic_write_not_granted(const Env &env)
+{
+	need(env, IB_UVERBS_DEVICE_ATOMIC_WRITE, "ATOMIC_WRITE");
+	EndOptions o = extended(0);
+	o.qp_access &= ~unsigned(IBV_ACCESS_REMOTE_WRITE);
+	Pair p(env, o);
+	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
+	uint64_t value = big;
+
+	ibv_wr_start(qpx);
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_atomic_write(qpx, p.b.mem.rkey(), p.b.mem.addr(16), &value);
+	CHECK_EQ(ibv_wr_complete(qpx), 0);
+	p.a.expect({.status = IBV_WC_REM_INV_REQ_ERR});
+	p.b.expect_event(IBV_EVENT_QP_REQ_ERR);
+}
+
 void flush(const Env &env, uint8_t type, uint8_t level, unsigned access, bool granted)
 {
 	need(env, type == IBV_FLUSH_GLOBAL ? IB_UVERBS_DEVICE_FLUSH_GLOBAL : IB_UVERBS_DEVICE_FLUSH_PERSISTENT,
@@ -172,7 +190,8 @@ void flush(const Env &env, uint8_t type, uint8_t level, unsigned access, bool gr
 	ibv_wr_flush(qpx, p.b.mem.rkey(), p.b.mem.addr(), 8192, type, level);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
 	if (!granted) {
-		p.a.expect({.status = IBV_WC_REM_ACCESS_ERR, .id = 13});
+		p.a.expect({.status = IBV_WC_REM_INV_REQ_ERR, .id = 13});
+		p.b.expect_event(IBV_EVENT_QP_REQ_ERR);
 		return;
 	}
 	p.a.expect({.opcode = IBV_WC_FLUSH, .id = 13});
@@ -206,6 +225,7 @@ void add_atomics(Suite &suite)
 	suite.add("atomic.result_scattered", result_scattered);
 	suite.add("atomic_write", atomic_write);
 	suite.add("atomic_write.unaligned", atomic_write_unaligned);
+	suite.add("atomic_write.not_granted", atomic_write_not_granted);
 	suite.add("flush.global.range", [](Env &env) {
 		flush(env, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE, IBV_ACCESS_FLUSH_GLOBAL, true);
 	});
