@@ -103,7 +103,9 @@ enum pib_perf_attr {
 /* PortInfo.CapabilityMask (14.2.5.6). */
 enum pib_port_cap {
 	PIB_CAPM_SM = 1u << 1,
+	PIB_CAPM_NOTICE = 1u << 2,
 	PIB_CAPM_TRAP = 1u << 3,
+	PIB_CAPM_AUTO_MIGRATION = 1u << 5,
 	PIB_CAPM_SL_MAP = 1u << 6,
 	PIB_CAPM_LED_INFO = 1u << 9,
 	PIB_CAPM_SYS_GUID = 1u << 11,

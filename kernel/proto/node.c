@@ -59,12 +59,14 @@ void pib_node_init(struct pib_node *n)
 
 static u32 power_on_caps(const struct pib_port *p)
 {
-	u32 caps = PIB_CAPM_TRAP | PIB_CAPM_SL_MAP | PIB_CAPM_LED_INFO | PIB_CAPM_SYS_GUID |
-		   PIB_CAPM_EXT_SPEEDS | PIB_CAPM_CAP_MASK2 | PIB_CAPM_CAP_NOTICE |
+	u32 caps = PIB_CAPM_NOTICE | PIB_CAPM_TRAP | PIB_CAPM_SL_MAP | PIB_CAPM_LED_INFO |
+		   PIB_CAPM_SYS_GUID | PIB_CAPM_EXT_SPEEDS | PIB_CAPM_CAP_MASK2 | PIB_CAPM_CAP_NOTICE |
 		   PIB_CAPM_CLIENT_REREG | PIB_CAPM_LOCAL_CHANGES;
 
 	if (p->node->type == PIB_NODE_SWITCH)
 		caps |= PIB_CAPM_MFT_TOP | PIB_CAPM_PKEY_SW_TRAP;
+	else
+		caps |= PIB_CAPM_AUTO_MIGRATION;
 	return caps;
 }
 

@@ -95,19 +95,35 @@ static u16 set_switch_info(const struct pib_sma_req *r, const u8 *d)
 	return PIB_STATUS_OK;
 }
 
-/* The oldest notice not yet repressed; all zero if there is none (14.2.5.1). */
-static u16 get_notice(const struct pib_sma_req *r, u8 *d)
+/* The oldest notice not yet repressed. */
+static struct pib_trap *oldest_notice(struct pib_node *n)
 {
-	const struct pib_trap *t, *oldest = NULL;
-	int i;
+	struct pib_trap *t, *oldest = NULL;
 
-	for (i = 0; i < PIB_TRAPS; i++) {
-		t = &r->node->traps[i];
+	for (t = n->traps; t < n->traps + PIB_TRAPS; t++) {
 		if (t->due && (!oldest || t->tid < oldest->tid))
 			oldest = t;
 	}
-	if (oldest)
-		pib_trap_notice(r->node, oldest, d);
+	return oldest;
+}
+
+/* All zero if there is none (14.2.5.1). */
+static u16 get_notice(const struct pib_sma_req *r, u8 *d)
+{
+	const struct pib_trap *t = oldest_notice(r->node);
+
+	if (t)
+		pib_trap_notice(r->node, t, d);
+	return PIB_STATUS_OK;
+}
+
+/* Who polls has read it: it leaves the queue (13.4.9). */
+static u16 set_notice(const struct pib_sma_req *r, const u8 *d)
+{
+	struct pib_trap *t = oldest_notice(r->node);
+
+	if (t)
+		t->due = 0;
 	return PIB_STATUS_OK;
 }
 
@@ -135,7 +151,7 @@ static u16 set_port_info_ext(const struct pib_sma_req *r, const u8 *d)
 }
 
 static const struct sma_attr sma_attrs[] = {
-	{ PIB_SM_NOTICE, CA | SW, AM_NONE, get_notice, NULL },
+	{ PIB_SM_NOTICE, CA | SW, AM_NONE, get_notice, set_notice },
 	{ PIB_SM_NODE_DESC, CA | SW, AM_NONE, get_node_desc, NULL },
 	{ PIB_SM_NODE_INFO, CA | SW, AM_NONE, get_node_info, NULL },
 	{ PIB_SM_SWITCH_INFO, SW, AM_NONE, get_switch_info, set_switch_info },

@@ -369,4 +369,19 @@ TEST_F(Trap, NoticeCanBeRead)
 	EXPECT_EQ(number(out), 128);
 }
 
+// 13.4.9: who has read the oldest takes it out of the queue by Set.
+TEST_F(Trap, NoticeCanBeTakenOut)
+{
+	Mad in = get(PIB_SM_NOTICE), take = set(PIB_SM_NOTICE, 0, {}), out;
+
+	pib_port_link_up(&sw.port(3), 5);
+	pib_sma_process(&sw.port(1), take.data(), out.data(), now, false);
+	pib_sma_process(&sw.port(1), in.data(), out.data(), now, false);
+	EXPECT_EQ(out.payload(), Data{});
+	EXPECT_FALSE(next(sw));
+	EXPECT_TRUE(sw.port(1).cap_mask & PIB_CAPM_NOTICE);
+	EXPECT_FALSE(sw.port(1).cap_mask & PIB_CAPM_AUTO_MIGRATION);
+	EXPECT_TRUE(ca.port(1).cap_mask & PIB_CAPM_AUTO_MIGRATION);
+}
+
 }  // namespace
