@@ -209,7 +209,8 @@ int pib_modify_port(struct ib_device *ibdev, u32 port_num, int mask, struct ib_p
 
 	if (!p)
 		return -EINVAL;
-	if (mask & ~(IB_PORT_SHUTDOWN | IB_PORT_INIT_TYPE | IB_PORT_RESET_QKEY_CNTR))
+	/* IB_PORT_SHUTDOWN is not among them: links go down by their cables, or by the SM. */
+	if (mask & ~(IB_PORT_INIT_TYPE | IB_PORT_RESET_QKEY_CNTR))
 		return -EOPNOTSUPP;
 
 	spin_lock_irqsave(&hca->node_lock, flags);

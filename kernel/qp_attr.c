@@ -139,6 +139,8 @@ static void set_paths(struct pib_qp *qp, const struct change *c)
 	if (c->mask & IB_QP_PORT) {
 		to->port_num = a->port_num;
 		WRITE_ONCE(qp->port, qp->hca->ports[a->port_num]);
+		/* The vector stays and leads from there on by this port (SQD). */
+		WRITE_ONCE(qp->av.port, a->port_num);
 	}
 	if (c->mask & IB_QP_PKEY_INDEX)
 		WRITE_ONCE(to->pkey_index, a->pkey_index);
@@ -368,6 +370,15 @@ int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	return err;
 }
 
+/* The PSNs are those of the next packets (11.2.5.3), not those that were set. */
+static void query_psns(const struct pib_qp *qp, struct ib_qp_attr *attr)
+{
+	if (qp->state >= IB_QPS_RTS && qp->slots)
+		attr->sq_psn = qp->req.next_psn;
+	if (qp->state >= IB_QPS_RTR && !pib_qp_is_datagram(qp))
+		attr->rq_psn = qp->resp.epsn;
+}
+
 int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init)
 {
@@ -376,6 +387,7 @@ int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	spin_lock_bh(&qp->lock);
 	*attr = qp->attr;
 	attr->cap = qp->cap;
+	query_psns(qp, attr);
 	pib_av_to_attr(qp->hca, &qp->av, &attr->ah_attr);
 	pib_av_to_attr(qp->hca, &qp->alt_av, &attr->alt_ah_attr);
 	spin_unlock_bh(&qp->lock);

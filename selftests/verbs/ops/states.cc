@@ -56,6 +56,20 @@ void query(const Env &env, ibv_qp_type type)
 	CHECK_EQ(a.max_dest_rd_atomic, o.rd_atomic);
 }
 
+/* The PSNs that are told are those of the next packets, whatever was set once. */
+void query_psn(const Env &env, ibv_qp_type type)
+{
+	EndOptions o = options(type);
+	o.psn = 0xfffffe;
+	Pair p(env, o);
+	for (unsigned i = 0; i < 3; i++)
+		p.ping();
+	CHECK_EQ(p.a.query().sq_psn, 1);
+	CHECK_EQ(p.b.query().sq_psn, p.b.opt.psn);
+	if (type != IBV_QPT_UD)
+		CHECK_EQ(p.b.query().rq_psn, 1);
+}
+
 /* Transitions that there are not, and attributes that are missing or wrong. */
 struct BadChange {
 	const char *name;
@@ -427,6 +441,7 @@ void add_states(Suite &suite)
 	for (auto type : types) {
 		std::string t = type_name(type);
 		suite.add("state.query." + t, [=](Env &env) { query(env, type); });
+		suite.add("state.query_psn." + t, [=](Env &env) { query_psn(env, type); });
 		suite.add("state.receive_in_rtr." + t, [=](Env &env) { receive_in_rtr(env, type); });
 		suite.add("state.flush." + t, [=](Env &env) { flush(env, type); });
 		suite.add("state.reset." + t, [=](Env &env) { reset(env, type); });
