@@ -239,6 +239,9 @@ int pib_hca_rx(struct pib_kport *port, struct pib_burst *b)
 	if (!dlid_ok(&port->p, &b->h))
 		return drop(port, b, PIB_STAT_RX_BAD_PATH);
 	if (b->h.dqpn == PIB_QPN_MCAST) {
+		/* Which group is meant, the MLID alone does not say: several may share it (9.6.1.2, 10.5). */
+		if (!(b->h.flags & PIB_H_GRH))
+			return drop(port, b, PIB_STAT_RX_BAD_PATH);
 		pib_hca_rx_mcast(port, b, NULL);
 		pib_burst_free(b);
 		return 0;

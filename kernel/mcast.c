@@ -80,7 +80,7 @@ void pib_mcast_deliver(struct pib_hca *hca, const struct pib_hdrs *h,
 	hlist_for_each_entry_rcu(g, bucket(hca->mcast, h->dlid), entry) {
 		if (g->mlid != h->dlid)
 			continue;
-		if ((h->flags & PIB_H_GRH) && memcmp(g->mgid, h->dgid, sizeof(g->mgid)))
+		if (memcmp(g->mgid, h->dgid, sizeof(g->mgid)))
 			continue;
 		hlist_for_each_entry_rcu(m, &g->members, entry)
 			fn(m->qp, arg);
