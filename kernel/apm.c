@@ -3,67 +3,67 @@
  * Automatic path migration (17.2.8). Both ends load an alternate path and ask
  * for REARM; each is ARMED once it has seen that the other is on its way, by
  * packets without MigReq. An armed end migrates when it is told to, when its
- * requester would give up, or when the peer's packets carry MigReq.
+ * requester would give up, or when the peer's packets carry MigReq and have
+ * come by the alternate path. A MigReq that comes by the primary one was sent
+ * before the peer asked for REARM, and is late.
  */
 #include "apm.h"
 #include "hca.h"
-
-static struct pib_req_cfg with_timeout(const struct pib_req *req, u8 timeout)
-{
-	struct pib_req_cfg cfg = req->cfg;
-
-	cfg.timeout = timeout;
-	return cfg;
-}
+#include "hca_rx.h"
+#include "tx.h"
 
 /*
  * The alternate path becomes the primary one. What is on its way over the old
  * path is still taken in: that one is kept as the other path.
  */
-static void migrate(struct pib_qp *qp)
+static void migrate(struct pib_qp *qp, bool heard)
 {
 	struct ib_qp_attr *a = &qp->attr;
-	struct pib_req_cfg cfg = with_timeout(&qp->req, a->alt_timeout);
 
 	/* REARM, which comes before ARMED, is refused without a path. */
 	if (WARN_ON_ONCE(!pib_apm_has_path(qp)))
 		return;
-
 	swap(qp->av, qp->alt_av);
 	swap(a->pkey_index, a->alt_pkey_index);
 	swap(a->port_num, a->alt_port_num);
 	swap(a->timeout, a->alt_timeout);
 	WRITE_ONCE(qp->port, qp->hca->ports[a->port_num]);
 	a->path_mig_state = IB_MIG_MIGRATED;
-	pib_req_reconfig(&qp->req, &cfg);
+	pib_req_new_path(&qp->req, a->timeout, heard);
+	pib_tx_redirect(qp);
+	qp->events |= BIT(IB_EVENT_PATH_MIG);
 }
 
-void pib_apm_rx(struct pib_qp *qp, const struct pib_hdrs *h)
+void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
 {
 	lockdep_assert_held(&qp->lock);
 
 	if (likely(qp->attr.path_mig_state == IB_MIG_MIGRATED))
 		return;
 	if (qp->attr.path_mig_state == IB_MIG_REARM) {
-		if (!(h->flags & PIB_H_MIG))
-			qp->attr.path_mig_state = IB_MIG_ARMED;
-	} else if (h->flags & PIB_H_MIG) {
-		migrate(qp);
-		qp->events |= BIT(IB_EVENT_PATH_MIG);
+		if (b->h.flags & PIB_H_MIG)
+			return;
+		qp->attr.path_mig_state = IB_MIG_ARMED;
+		pib_req_set_spare(&qp->req, true);
+	} else if (b->h.flags & PIB_H_MIG && pib_hca_rx_by_alternate(qp, b->in_port, &b->h)) {
+		migrate(qp, true);
 	}
 }
 
-void pib_apm_rescue(struct pib_qp *qp, u64 now)
+void pib_apm_rescue(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (likely(qp->attr.path_mig_state != IB_MIG_ARMED) || qp->req.retries_left ||
-	    !qp->req.ack_deadline || now < qp->req.ack_deadline)
-		return;
+	migrate(qp, false);
+}
 
-	/* 17.2.8.1.3: with all its retries anew */
-	migrate(qp);
-	qp->events |= BIT(IB_EVENT_PATH_MIG);
+/* 11.6.3.3: what was to be the way out of a dead path is none. */
+void pib_apm_verdict(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->req.error == PIB_WC_RETRY_EXC_ERR && qp->req.unproven)
+		qp->events |= BIT(IB_EVENT_PATH_MIG_ERR);
 }
 
 void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state)
@@ -71,6 +71,7 @@ void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state)
 	lockdep_assert_held(&qp->lock);
 
 	if (state == IB_MIG_MIGRATED && qp->attr.path_mig_state == IB_MIG_ARMED)
-		migrate(qp);
+		migrate(qp, false);
 	qp->attr.path_mig_state = state;
+	pib_req_set_spare(&qp->req, false);
 }

@@ -12,9 +12,11 @@ static inline bool pib_apm_has_path(const struct pib_qp *qp)
 }
 
 /* A packet has come from the peer: its MigReq bit may arm or migrate. */
-void pib_apm_rx(struct pib_qp *qp, const struct pib_hdrs *h);
-/* The requester is about to give up: if there is another path it takes that. */
-void pib_apm_rescue(struct pib_qp *qp, u64 now);
+void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b);
+/* The requester has used up its retries, and there is another path: it takes that. */
+void pib_apm_rescue(struct pib_qp *qp);
+/* The requester has failed: was it for want of a path? */
+void pib_apm_verdict(struct pib_qp *qp);
 /* modify_qp sets the migration state. */
 void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state);
 

@@ -97,21 +97,50 @@ static bool pkeys_match(u16 a, u16 b)
 	return !((a ^ b) & 0x7FFF) && a & 0x7FFF && (a | b) & 0x8000;
 }
 
-static bool pkey_ok(const struct pib_qp *qp, const struct pib_port *p, const struct pib_hdrs *h)
+/*
+ * Has it come by the path of this address vector: port, source, and a GRH that says the same or none
+ * (9.6.1.2 to 9.6.1.5)? The QP is not locked: while its paths change places a packet may be lost.
+ */
+static bool by_path(const struct pib_av_data *av, const struct pib_kport *port,
+		    const struct pib_hdrs *h)
+{
+	bool grh = h->flags & PIB_H_GRH;
+
+	if (READ_ONCE(av->dlid) != h->slid || READ_ONCE(av->port) != port->p.num ||
+	    READ_ONCE(av->grh) != grh)
+		return false;
+	return !grh || !memcmp(av->dgid, h->sgid, sizeof(av->dgid));
+}
+
+static u16 pkey_at(const struct pib_port *p, u16 index)
+{
+	return READ_ONCE(p->pkey[index % PIB_PKEYS]);
+}
+
+bool pib_hca_rx_by_alternate(const struct pib_qp *qp, const struct pib_kport *port,
+			     const struct pib_hdrs *h)
+{
+	return by_path(&qp->alt_av, port, h) &&
+	       pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey);
+}
+
+static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
+		    const struct pib_hdrs *h)
 {
 	switch (qp->type) {
 	case IB_QPT_SMI:
 		return true;
 	case IB_QPT_GSI:
-		return pib_port_pkey_match(p, h->pkey) >= 0;
+		return pib_port_pkey_match(&port->p, h->pkey) >= 0;
 	default:
-		return pkeys_match(READ_ONCE(p->pkey[READ_ONCE(qp->attr.pkey_index) % PIB_PKEYS]),
-				   h->pkey);
+		return pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)), h->pkey) ||
+		       pib_hca_rx_by_alternate(qp, port, h);
 	}
 }
 
-/* Transport service and, where there is a connection, its other end (9.6.1.3, 9.6.1.5). */
-static bool service_ok(const struct pib_qp *qp, const struct pib_hdrs *h)
+/* Transport service and, of a connection, its other end by either path (9.6.1.3, 9.6.1.5). */
+static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
+		       const struct pib_hdrs *h)
 {
 	if (h->tp == PIB_TP_CNP)
 		return qp->qpn > 1;
@@ -122,7 +151,7 @@ static bool service_ok(const struct pib_qp *qp, const struct pib_hdrs *h)
 	if (qp->tp == PIB_TP_XRC &&
 	    pib_op_is_response(h->op) != (qp->type == IB_QPT_XRC_INI))
 		return false;
-	return h->slid == READ_ONCE(qp->av.dlid) || h->slid == READ_ONCE(qp->alt_av.dlid);
+	return by_path(&qp->av, port, h) || by_path(&qp->alt_av, port, h);
 }
 
 /* Does it take its receiver long, even if that has to send what it asks for? */
@@ -163,9 +192,9 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 {
 	int err;
 
-	if (!service_ok(qp, &b->h))
+	if (!service_ok(qp, port, &b->h))
 		return drop(port, b, PIB_STAT_RX_BAD_SERVICE);
-	if (!pkey_ok(qp, &port->p, &b->h)) {
+	if (!pkey_ok(qp, port, &b->h)) {
 		pib_hca_rx_bad_pkey(port, &b->h);
 		pib_burst_free(b);
 		return 0;
@@ -186,7 +215,8 @@ static struct pib_qp *find(struct pib_kport *port, u32 qpn)
 		return pib_qp_find_special(port->hca, port->p.num, qpn);
 
 	qp = pib_qp_find(port->hca, qpn);
-	if (qp && READ_ONCE(qp->port) != port) {
+	/* An alternate path may lead by another port. */
+	if (qp && READ_ONCE(qp->port) != port && READ_ONCE(qp->alt_av.port) != port->p.num) {
 		pib_qp_put(qp);
 		return NULL;
 	}
@@ -239,7 +269,7 @@ int pib_hca_rx(struct pib_kport *port, struct pib_burst *b)
 	if (!dlid_ok(&port->p, &b->h))
 		return drop(port, b, PIB_STAT_RX_BAD_PATH);
 	if (b->h.dqpn == PIB_QPN_MCAST) {
-		/* Which group is meant, the MLID alone does not say: several may share it (9.6.1.2, 10.5). */
+		/* The MLID alone does not say which group: several may share it (9.6.1.2). */
 		if (!(b->h.flags & PIB_H_GRH))
 			return drop(port, b, PIB_STAT_RX_BAD_PATH);
 		pib_hca_rx_mcast(port, b, NULL);

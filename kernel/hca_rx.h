@@ -12,6 +12,10 @@
  */
 void pib_hca_rx_mcast(struct pib_kport *port, struct pib_burst *b, const struct pib_qp *except);
 
+/* Has @h come to @port by the QP's alternate path, with that path's P_Key (17.2.8)? */
+bool pib_hca_rx_by_alternate(const struct pib_qp *qp, const struct pib_kport *port,
+			     const struct pib_hdrs *h);
+
 /* A P_Key or Q_Key was wrong: counted by the port, told to the SM by traps 257, 258. */
 void pib_hca_rx_bad_pkey(struct pib_kport *port, const struct pib_hdrs *h);
 void pib_hca_rx_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h);

@@ -69,7 +69,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		pib_stream_break(&qp->stream);
 	if (pib_qp_is_datagram(qp))
 		return pib_datagram_rx(qp, b);
-	pib_apm_rx(qp, &b->h);
+	pib_apm_rx(qp, b);
 	if (pib_op_is_response(b->h.op))
 		return pib_completer_rx(qp, b, now);
 	return pib_responder_rx(qp, b);
@@ -121,8 +121,10 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 /* What a failed work request or a refused request does to the QP (10.3.1, 9.9.3). */
 static void judge(struct pib_qp *qp)
 {
-	if (qp->req.error && !qp->req.flushing)
+	if (qp->req.error && !qp->req.flushing) {
+		pib_apm_verdict(qp);
 		pib_state_sq_error(qp);
+	}
 	if (qp->resp.error && !qp->resp.nak_due && !qp->stalled && qp->state != IB_QPS_ERR)
 		pib_state_resp_error(qp);
 	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && pib_req_drained(&qp->req)) {
@@ -165,7 +167,6 @@ static void expire(struct pib_qp *qp, u64 now)
 	qp->stalls = 0;
 	if (qp->waits)
 		return;
-	pib_apm_rescue(qp, now);
 	pib_req_timer(&qp->req, now);
 }
 
@@ -222,6 +223,8 @@ static bool turn(struct pib_qp *qp, struct pib_budget *budget)
 	more = receive(qp, budget, now);
 	suspend(qp, now);
 	expire(qp, now);
+	if (unlikely(qp->req.leave))
+		pib_apm_rescue(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
 		more |= transmit(qp, budget, now);
 	else if (qp->stalled)

@@ -88,11 +88,9 @@ static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_t
 	}
 }
 
-bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
-		 struct pib_turn *turn)
+/* What the path says, and the QP's own part of the BTH. */
+static void address(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b)
 {
-	lockdep_assert_held(&qp->lock);
-
 	pib_av_fill(qp->hca, av, &b->h);
 	if (qp->type == IB_QPT_SMI) {
 		b->h.pkey = 0xFFFF;	/* QP0 belongs to no partition (10.9.2) */
@@ -104,7 +102,14 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	}
 	if (qp->attr.path_mig_state == IB_MIG_MIGRATED)
 		b->h.flags |= PIB_H_MIG;
+}
 
+bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
+		 struct pib_turn *turn)
+{
+	lockdep_assert_held(&qp->lock);
+
+	address(qp, av, b);
 	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow)))
 		heed_congestion(qp, b, turn);
 	turn->bursts--;
@@ -117,6 +122,14 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	qp->stalls = 0;
 	qp->stall_ns = 0;
 	return false;
+}
+
+void pib_tx_redirect(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->stalled)
+		address(qp, &qp->av, qp->stalled);
 }
 
 bool pib_tx_stalled(struct pib_qp *qp)

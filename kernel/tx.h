@@ -30,6 +30,8 @@ struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx);
 /* Send by the QP's path, or by @av. False: the receiver is full, the QP is stalled. */
 bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
 		 struct pib_turn *turn);
+/* The QP's path has changed: the stalled burst, too, goes by the new one. */
+void pib_tx_redirect(struct pib_qp *qp);
 /* Try the stalled burst again. False: still stalled. */
 bool pib_tx_stalled(struct pib_qp *qp);
 

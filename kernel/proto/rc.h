@@ -221,6 +221,9 @@ struct pib_req_stats {
  * @gap_seen: @gap_psn and @gap_last are valid
  * @nak_seen: @nak_psn is valid
  * @news: @stats have changed; env clears it
+ * @spare: there is another path to be tried when retries are used up
+ * @leave: they are: env is to call pib_req_new_path()
+ * @unproven: the peer was not heard since the path was changed
  * @msgs_unasked: messages sent since then that did not ask either
  * @asked_psn: behind the last packet that asked, or that is itself answered
  * @ack_deadline: ns, 0: none
@@ -228,7 +231,7 @@ struct pib_req_stats {
  * @ask_deadline: when to ask for what was sent without asking, ns, 0: nothing was
  * @stats: counters
  *
- * Env reads @stats and @error, and sets nothing but through functions.
+ * Env reads @stats, @error, @leave and @unproven, and sets nothing but through functions.
  */
 struct pib_req {
 	struct pib_req_cfg cfg;
@@ -267,6 +270,9 @@ struct pib_req {
 	bool gap_seen;
 	bool nak_seen;
 	bool news;
+	bool spare;
+	bool leave;
+	bool unproven;
 	u64 ack_deadline;
 	u64 rnr_deadline;
 	u64 ask_deadline;
@@ -282,6 +288,13 @@ void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn);
  * and the burst size change only where nothing is under way.
  */
 void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg);
+/* Is there another path, which is to be asked for (@leave) before the QP is given up? */
+void pib_req_set_spare(struct pib_req *r, bool spare);
+/*
+ * Env has changed the path (17.2.8): all retries are there again, and what was not acknowledged
+ * goes once more, for it may have been lost with the old path. @heard: the peer has come by it.
+ */
+void pib_req_new_path(struct pib_req *r, u8 timeout, bool heard);
 /* To SQD (@stop) and back. */
 void pib_req_stop(struct pib_req *r, bool stop);
 /* SQE -> RTS: what is posted from now on is sent, with the PSNs going on. */

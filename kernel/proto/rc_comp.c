@@ -25,7 +25,10 @@ static void fail_oldest(struct pib_req *r, u32 status)
 static void retry(struct pib_req *r, bool count, bool timeout)
 {
 	if (count && !r->retries_left) {
-		fail_oldest(r, PIB_WC_RETRY_EXC_ERR);
+		if (r->spare)
+			r->leave = true;
+		else
+			fail_oldest(r, PIB_WC_RETRY_EXC_ERR);
 		return;
 	}
 	if (count) {
@@ -64,6 +67,8 @@ static void progress(struct pib_req *r, u32 n, u32 inflight, u64 now)
 	r->rnr_deadline = 0;
 	r->gap_seen = false;
 	r->nak_seen = false;
+	r->leave = false;
+	r->unproven = false;
 	t = pib_req_timeout_ns(r);
 	r->ack_deadline = t && pib_req_inflight(r) && pib_req_asked(r) ? now + t : 0;
 	if (!pib_req_inflight(r))

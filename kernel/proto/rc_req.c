@@ -83,6 +83,9 @@ void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn)
 	r->gap_seen = false;
 	r->nak_seen = false;
 	r->stopped = false;
+	r->spare = false;
+	r->leave = false;
+	r->unproven = false;
 	r->ack_deadline = 0;
 	r->rnr_deadline = 0;
 	r->ask_deadline = 0;
@@ -106,6 +109,28 @@ void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg)
 		r->retries_left = cfg->retry_cnt;
 	if (cfg->rnr_retry != old.rnr_retry)
 		r->rnr_left = cfg->rnr_retry;
+}
+
+void pib_req_set_spare(struct pib_req *r, bool spare)
+{
+	r->spare = spare;
+	r->leave = false;
+}
+
+void pib_req_new_path(struct pib_req *r, u8 timeout, bool heard)
+{
+	pib_req_set_spare(r, false);
+	r->cfg.timeout = timeout;
+	r->retries_left = r->cfg.retry_cnt;
+	r->rnr_left = r->cfg.rnr_retry;
+	r->gap_seen = false;
+	r->nak_seen = false;
+	r->unproven = !heard;
+	if (r->error || r->flushing || !pib_tp_reliable(r->cfg.tp) || !pib_req_outstanding(r))
+		return;
+	r->ack_deadline = 0;
+	pib_cwnd_init(r);
+	pib_req_rewind(r);
 }
 
 /* Somebody waits for what was sent without asking: the timer is due at once. */

@@ -84,6 +84,77 @@ TEST(ReqComp, FatalNaks)
 	}
 }
 
+// 17.2.8: before it gives up it asks for another path, and has all its retries there.
+TEST(ReqComp, AnotherPathBeforeGivingUp)
+{
+	for (bool answered : { true, false }) {
+		NodeCfg c = config();
+		c.req.retry_cnt = 2;
+		Qp q(c);
+
+		q.post(PIB_WR_WRITE, 8);
+		EXPECT_EQ(str(q.sends()), "WRITE@1000+1");
+		pib_req_set_spare(&q.n.req, true);
+		for (int i = 0; i < 2; i++)
+			EXPECT_EQ(str(q.after(4 * kTimeout)), "WRITE@1000+1");
+		EXPECT_FALSE(q.n.req.leave);
+		EXPECT_EQ(str(q.after(4 * kTimeout)), "");
+		EXPECT_TRUE(q.n.req.leave);
+		EXPECT_FALSE(q.n.req.error);
+
+		pib_req_new_path(&q.n.req, 8, false);
+		EXPECT_FALSE(q.n.req.leave);
+		EXPECT_TRUE(q.n.req.unproven);
+		EXPECT_EQ(str(q.sends()), "WRITE@1000+1");
+		for (int i = 0; i < 2; i++)
+			EXPECT_EQ(str(q.after(4 * kTimeout)), "WRITE@1000+1");
+		if (answered) {
+			q.gets(ack(kPsn));
+			EXPECT_EQ(q.done(), "1:0");
+			EXPECT_FALSE(q.n.req.unproven);
+			continue;
+		}
+		q.after(4 * kTimeout);
+		EXPECT_EQ(q.n.req.error, PIB_WC_RETRY_EXC_ERR);
+		EXPECT_TRUE(q.n.req.unproven);
+		EXPECT_FALSE(q.n.req.leave);
+	}
+}
+
+// Sequence errors use up retries as well, and an answer in time makes all of it unsaid.
+TEST(ReqComp, AnotherPathAfterSequenceErrors)
+{
+	NodeCfg c = config();
+	c.req.retry_cnt = 0;
+	Qp q(c);
+
+	pib_req_set_spare(&q.n.req, true);
+	q.post(PIB_WR_WRITE, 3 * kMtu);
+	q.sends();
+	EXPECT_EQ(str(q.gets(ack(kPsn + 1, kNak))), "");
+	EXPECT_TRUE(q.n.req.leave);
+	q.gets(ack(kPsn + 2));
+	EXPECT_EQ(q.done(), "1:0");
+	EXPECT_FALSE(q.n.req.leave);
+}
+
+// The peer has changed the path: what is under way goes again at once, and the clock starts anew.
+TEST(ReqComp, AFollowerSendsAgain)
+{
+	Qp q;
+
+	q.post(PIB_WR_WRITE, 2 * kMtu);
+	q.post(PIB_WR_READ, kMtu);
+	q.sends();
+	pib_req_new_path(&q.n.req, 8, true);
+	EXPECT_FALSE(q.n.req.unproven);
+	EXPECT_EQ(str(q.sends()), "WRITE@1000+2 READ@1002+1");
+	EXPECT_GT(pib_req_deadline(&q.n.req), q.now);
+	q.gets(ack(kPsn + 1));
+	q.gets(read_resp(kPsn + 2, 1, Bytes(kMtu), kOnly));
+	EXPECT_EQ(q.done(), "1:0 2:0");
+}
+
 TEST(ReqComp, SequenceErrorGoesBack)
 {
 	Qp q;

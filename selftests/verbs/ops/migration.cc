@@ -70,6 +70,7 @@ void migrate(const Env &env)
 	attr.path_mig_state = IBV_MIG_MIGRATED;
 	p.a.modify(attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE);
 	CHECK_EQ(p.a.query().path_mig_state, IBV_MIG_MIGRATED);
+	p.a.expect_event(IBV_EVENT_PATH_MIG);
 	p.ping();
 	p.b.expect_event(IBV_EVENT_PATH_MIG);
 	CHECK_EQ(p.b.query().path_mig_state, IBV_MIG_MIGRATED);
