@@ -25,5 +25,6 @@ void add_paging_faults(Suite &suite);
 void add_dmabuf(Suite &suite);
 void add_limits(Suite &suite);
 void add_migration(Suite &suite);
+void add_modify(Suite &suite);
 
 } // namespace ops
