@@ -10,30 +10,40 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 . "$here/../lib/ipoib.sh"
 trap hosts_clean EXIT
-disk=/dev/nvme0n1
 MiB=8
 
 ktap_plan 18
 subnet_with_ipoib
 modprobe nvme-rdma
 connect() { echo "transport=rdma,traddr=$(ib_addr 2),trsvcid=4420,nqn=pib" >/dev/nvme-fabrics; }
-disconnect() { echo 1 >/sys/class/nvme/nvme0/delete_controller; }
+# Its number may be another one each time.
+disk() { echo /dev/nvme[0-9]*n1; }
+disk_there() { [ -b "$(disk)" ]; }
+disk_gone() { [ ! -b "$(disk)" ]; }
+disconnect() {
+	local controller
+	for controller in /sys/class/nvme/nvme[0-9]*; do
+		[ ! -e "$controller" ] || echo 1 >"$controller/delete_controller"
+	done
+	wait_for 20 disk_gone
+}
 check "host 2 exports a disk" h 2 "$here/nvmet" start "$(ib_addr 2)"
 check "host 1 connects" connect
-check "the disk is there" wait_for 20 test -b $disk
+check "the disk is there" wait_for 20 disk_there
 
 on_target() { h 2 dd if=/dev/ram0 bs=1M count=$MiB iflag=direct status=none | sha256sum; }
 # write_and_read BLOCK: what is written is on the target's disk, and what is read is the same
 write_and_read() {
-	local want count=$((MiB * 1024 * 1024 / $1))
+	local want disk count=$((MiB * 1024 * 1024 / $1))
+	disk=$(disk)
 	head -c ${MiB}M /dev/urandom >/tmp/sent
 	want=$(sha256sum </tmp/sent)
 	# Of the smallest blocks the first ones: each is an operation of its own.
 	[ $count -le 2048 ] || count=2048
-	dd if=/tmp/sent of=$disk bs=1M oflag=direct status=none || return 1
-	dd if=/tmp/sent of=$disk bs="$1" count=$count oflag=direct status=none || return 1
+	dd if=/tmp/sent of="$disk" bs=1M oflag=direct status=none || return 1
+	dd if=/tmp/sent of="$disk" bs="$1" count=$count oflag=direct status=none || return 1
 	[ "$(on_target)" = "$want" ] || { echo "other bytes on the target's disk"; return 1; }
-	dd if=$disk of=/tmp/got bs="$1" count=$count iflag=direct status=none || return 1
+	dd if="$disk" of=/tmp/got bs="$1" count=$count iflag=direct status=none || return 1
 	cmp -n $((count * $1)) /tmp/sent /tmp/got
 }
 for block in 512 4096 65536 1048576; do
@@ -42,32 +52,35 @@ done
 
 # Several at a time, each a part of the disk of its own.
 crowd() {
-	local i pids=() rc=0
+	local i disk pids=() rc=0
+	disk=$(disk)
 	for i in 0 1 2 3; do
-		dd if=/tmp/sent of=$disk bs=65536 seek=$((i * MiB * 16)) oflag=direct status=none & pids+=($!)
+		dd if=/tmp/sent of="$disk" bs=65536 seek=$((i * MiB * 16)) oflag=direct status=none & pids+=($!)
 	done
 	for i in "${pids[@]}"; do wait "$i" || rc=1; done
 	for i in 0 1 2 3; do
-		dd if=$disk bs=65536 skip=$((i * MiB * 16)) count=$((MiB * 16)) iflag=direct status=none | cmp - /tmp/sent || rc=1
+		dd if="$disk" bs=65536 skip=$((i * MiB * 16)) count=$((MiB * 16)) iflag=direct status=none | cmp - /tmp/sent || rc=1
 	done
 	return $rc
 }
 check "four writers at a time: the same bytes" crowd
 check "disconnect" disconnect
 check "connects again" connect
-check "the disk is there again" wait_for 20 test -b $disk
+check "the disk is there again" wait_for 20 disk_there
 
 # The HCA goes while the disk is written to: the writer gets an error, and nothing hangs.
 under_writer() {
-	local writer
-	dd if=/dev/zero of=$disk bs=64k oflag=direct status=none 2>/dev/null & writer=$!
-	wait_for 10 busy || return 1
+	local writer disk
+	disk=$(disk)
+	sent=$(port_attr 1 counters/port_xmit_packets)
+	while dd if=/dev/zero of="$disk" bs=64k count=1024 oflag=direct conv=nocreat status=none 2>/dev/null; do :; done & writer=$!
+	wait_for 10 has_sent || return 1
 	timeout 60 pibctl del "$(dev 1)" || return 1
-	[ ! -e /sys/class/nvme/nvme0 ] || disconnect
+	disconnect || return 1
 	wait $writer
-	wait_for 20 test ! -b $disk
+	disk_gone
 }
-busy() { awk '{ exit !($1 + $2) }' /sys/block/nvme0n1/inflight; }
+has_sent() { [ "$(port_attr 1 counters/port_xmit_packets)" -gt $((sent + 100)) ]; }
 check "HCA deleted under a writer" under_writer
 check "host 2 takes the disk back" h 2 "$here/nvmet" stop
 check "host 2: nvmet-rdma can be unloaded" modules_gone 2 nvmet-rdma
