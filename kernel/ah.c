@@ -132,6 +132,9 @@ int pib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_
 	struct pib_ah *ah = to_ah(ibah);
 	int err;
 
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return err;
 	ah->av = kzalloc(sizeof(*ah->av), gfp);
 	if (!ah->av)
 		return -ENOMEM;

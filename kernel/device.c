@@ -27,6 +27,7 @@
 #include "mr.h"
 #include "mw.h"
 #include "pd.h"
+#include "post.h"
 #include "qp.h"
 #include "qp_counter.h"
 #include "restrack.h"
@@ -191,6 +192,13 @@ static const struct ib_device_ops pib_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_xrcd, pib_xrcd, ib),
 };
 
+static const struct uapi_definition pib_defs[] = {
+	UAPI_DEF_CHAIN(pib_ucontext_defs),
+	UAPI_DEF_CHAIN(pib_post_defs),
+	UAPI_DEF_CHAIN(pib_dm_defs),
+	{}
+};
+
 static void hca_init_tables(struct pib_hca *hca)
 {
 	static struct lock_class_key avs_key;
@@ -288,10 +296,10 @@ static int hca_init(struct pib_hca *hca, const char *name, u8 num_ports,
 	ib->phys_port_cnt = num_ports;
 	ib->num_comp_vectors = num_online_cpus();
 	ib->local_dma_lkey = 0;
-	ib->driver_def = pib_dm_defs;
+	ib->driver_def = pib_defs;
 	ib->dev.parent = &hca->parent->dev;
 	memcpy(ib->node_desc, hca->node.desc, sizeof(ib->node_desc));
-	/* the doorbells, which ib_core lets through for software devices only */
+	/* the doorbells of older providers, which ib_core lets through for software devices only */
 	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
 			       BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |
 			       BIT_ULL(IB_USER_VERBS_CMD_POST_SRQ_RECV) |

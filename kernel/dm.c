@@ -22,7 +22,7 @@ static int dm_respond(const struct pib_dm *dm, struct uverbs_attr_bundle *attrs,
 		.length = dm->size,
 	};
 
-	return uverbs_copy_to(attrs, attr, &resp, sizeof(resp));
+	return uverbs_copy_to_struct_or_zero(attrs, attr, &resp, sizeof(resp));
 }
 
 static void dm_give(struct pib_hca *hca, u64 size)
@@ -128,14 +128,14 @@ DECLARE_UVERBS_NAMED_METHOD(
 	PIB_METHOD_DM_QUERY,
 	UVERBS_ATTR_IDR(PIB_ATTR_QUERY_DM_HANDLE, UVERBS_OBJECT_DM, UVERBS_ACCESS_READ,
 			UA_MANDATORY),
-	UVERBS_ATTR_PTR_OUT(PIB_ATTR_QUERY_DM_RESP, UVERBS_ATTR_TYPE(struct pib_dm_resp),
+	UVERBS_ATTR_PTR_OUT(PIB_ATTR_QUERY_DM_RESP, UVERBS_ATTR_STRUCT(struct pib_dm_resp, length),
 			    UA_MANDATORY));
 
 DECLARE_UVERBS_GLOBAL_METHODS(UVERBS_OBJECT_DM, &UVERBS_METHOD(PIB_METHOD_DM_QUERY));
 
 ADD_UVERBS_ATTRIBUTES_SIMPLE(
 	pib_dm_alloc, UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC,
-	UVERBS_ATTR_PTR_OUT(PIB_ATTR_ALLOC_DM_RESP, UVERBS_ATTR_TYPE(struct pib_dm_resp),
+	UVERBS_ATTR_PTR_OUT(PIB_ATTR_ALLOC_DM_RESP, UVERBS_ATTR_STRUCT(struct pib_dm_resp, length),
 			    UA_MANDATORY));
 
 const struct uapi_definition pib_dm_defs[] = {

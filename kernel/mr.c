@@ -18,6 +18,7 @@
 #include "mr.h"
 #include "odp.h"
 #include "pd.h"
+#include "ucontext.h"
 
 #define KEY_INDEX_MAX	0xFFFFFF
 
@@ -307,6 +308,9 @@ struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 vir
 	struct pib_mr *mr;
 	int err;
 
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return ERR_PTR(err);
 	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_USER, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
@@ -347,6 +351,9 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 
 	if (mr->type != PIB_MR_USER)
 		return ERR_PTR(-EOPNOTSUPP);
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return ERR_PTR(err);
 	if (atomic_read(&mr->windows))
 		return ERR_PTR(-EBUSY);
 	if (!(flags & IB_MR_REREG_ACCESS))

@@ -11,6 +11,7 @@
 #include "mw.h"
 #include "pd.h"
 #include "qp.h"
+#include "ucontext.h"
 
 #define WINDOW_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_ATOMIC | IB_ZERO_BASED)
@@ -245,6 +246,9 @@ int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 
 	if (ibmw->type != IB_MW_TYPE_1 && ibmw->type != IB_MW_TYPE_2)
 		return -EINVAL;
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return err;
 	win = kzalloc(sizeof(*win), GFP_KERNEL_ACCOUNT);
 	if (!win)
 		return -ENOMEM;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Posting. Processes fill their rings themselves and call without work
- * requests, which is the doorbell: the QP is run there and then, unless the calls come
+ * Posting. Processes fill their rings themselves and ring, by a method of their own or by
+ * posting without work requests: the QP is run there and then, unless the calls come
  * in a stream (stream.c). Kernel users
  * get their work requests written into rings of the same format; they may hold
  * locks and have interrupts off, so the QP is run a moment later.
@@ -9,9 +9,14 @@
 #include "ah.h"
 #include "engine.h"
 #include "hca.h"
+#include "post.h"
 #include "qp.h"
 #include "sq.h"
 #include "srq.h"
+#include "uapi/rdma/pib-abi.h"
+
+#define UVERBS_MODULE_NAME pib
+#include <rdma/uverbs_named_ioctl.h>
 
 #define KERNEL_SEND_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
 
@@ -216,3 +221,42 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 		pib_qp_kick(qp);
 	return err;
 }
+
+/*
+ * Unlike a post command this is not refused to whoever has changed his credentials, has
+ * inherited the device or was handed it. The uobject may stand for an XRC target QP that
+ * somebody else has opened.
+ */
+static int UVERBS_HANDLER(PIB_METHOD_QP_RING_SEND)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_qp *ibqp = uverbs_attr_get_obj(attrs, PIB_ATTR_QP_RING_HANDLE);
+	const struct ib_send_wr *bad;
+
+	return pib_post_send(ibqp->real_qp, NULL, &bad);
+}
+
+static int UVERBS_HANDLER(PIB_METHOD_QP_RING_RECV)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_qp *ibqp = uverbs_attr_get_obj(attrs, PIB_ATTR_QP_RING_HANDLE);
+	const struct ib_recv_wr *bad;
+
+	return pib_post_recv(ibqp->real_qp, NULL, &bad);
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	PIB_METHOD_QP_RING_SEND,
+	UVERBS_ATTR_IDR(PIB_ATTR_QP_RING_HANDLE, UVERBS_OBJECT_QP, UVERBS_ACCESS_READ,
+			UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_METHOD(
+	PIB_METHOD_QP_RING_RECV,
+	UVERBS_ATTR_IDR(PIB_ATTR_QP_RING_HANDLE, UVERBS_OBJECT_QP, UVERBS_ACCESS_READ,
+			UA_MANDATORY));
+
+DECLARE_UVERBS_GLOBAL_METHODS(UVERBS_OBJECT_QP, &UVERBS_METHOD(PIB_METHOD_QP_RING_SEND),
+			      &UVERBS_METHOD(PIB_METHOD_QP_RING_RECV));
+
+const struct uapi_definition pib_post_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(UVERBS_OBJECT_QP),
+	{}
+};

@@ -150,7 +150,10 @@ static int alloc_sq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *u
 		pib_ring_free(&qp->sq);
 		return -ENOMEM;
 	}
-	qp->max_inline = cap->max_inline_data;
+	/* what a slot has room for: there are programs that send inline without having asked */
+	qp->max_inline = max_t(u32, cap->max_inline_data,
+			       qp->max_send_sge * sizeof(struct pib_sge));
+	cap->max_inline_data = qp->max_inline;
 	cap->max_send_wr = qp->sq.entries;
 	cap->max_send_sge = qp->max_send_sge;
 	return 0;
@@ -287,6 +290,9 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	if (err < 0)
 		return err;
 	err = check_init(to_hca(ibqp->device), init, udata);
+	if (err)
+		return err;
+	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;
 

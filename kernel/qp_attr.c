@@ -13,6 +13,7 @@
 #include "rq.h"
 #include "sq.h"
 #include "state.h"
+#include "ucontext.h"
 
 /* The last line means something to regions only, but programs give the flags of their regions to QPs as well. */
 #define ACCESS_FLAGS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
@@ -349,6 +350,9 @@ int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	struct change c = { .attr = attr, .mask = mask };
 	int err;
 
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return err;
 	mutex_lock(&qp->modify_mutex);
 	if (READ_ONCE(qp->state) == IB_QPS_SQE && mask & IB_QP_STATE &&
 	    attr->qp_state == IB_QPS_RTS)

@@ -46,7 +46,7 @@ int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
 		.size = size,
 		.user = !!udata,
 	};
-	ring->hdr = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	ring->hdr = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!ring->hdr)
 		return -ENOMEM;
 	ring->slots = ring->hdr + 1;
@@ -63,10 +63,13 @@ int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
 
 void pib_ring_free(struct pib_ring *ring)
 {
-	if (ring->entry)
+	if (ring->entry) {
+		WRITE_ONCE(ring->hdr->busy, 0);
+		WRITE_ONCE(ring->hdr->arm, 1);
 		rdma_user_mmap_entry_remove(&ring->entry->rdma);
-	else
+	} else {
 		vfree(ring->hdr);
+	}
 	ring->hdr = NULL;
 	ring->entry = NULL;
 }

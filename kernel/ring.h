@@ -37,7 +37,10 @@ struct pib_ring {
  */
 int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
 		   struct ib_udata *udata, struct pib_ring_info *info);
-/* Process context. The memory stays with the processes that have it mapped. */
+/*
+ * Process context. The memory stays with the processes that have it mapped; who
+ * posts into it finds that he has to ring, and rings in vain.
+ */
 void pib_ring_free(struct pib_ring *ring);
 
 static inline void *pib_ring_slot(const struct pib_ring *ring, u32 index)

@@ -150,6 +150,9 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 	err = srq_check_attr(ibsrq->device, &init->attr);
 	if (err)
 		return err;
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return err;
 
 	spin_lock_init(&srq->lock);
 	INIT_WORK(&srq->limit_work, srq_limit_work);
@@ -228,18 +231,20 @@ static int srq_exchange(struct pib_srq *srq, struct pib_ring *ring)
 static int srq_tell_ring(struct ib_udata *udata, const struct pib_ring_info *info)
 {
 	struct pib_modify_srq_cmd cmd = {};
+	size_t size;
 	int err;
 
 	if (!udata)
 		return 0;
-	if (udata->inlen < sizeof(cmd))
+	if (udata->inlen < offsetofend(struct pib_modify_srq_cmd, ring_addr))
 		return -EINVAL;
-	err = ib_copy_from_udata(&cmd, udata, sizeof(cmd));
+	err = ib_copy_from_udata(&cmd, udata, min(sizeof(cmd), udata->inlen));
 	if (err)
 		return err;
-	if (!cmd.ring_addr)
+	if (!cmd.ring_addr || cmd.reserved)
 		return -EINVAL;
-	return copy_to_user(u64_to_user_ptr(cmd.ring_addr), info, sizeof(*info)) ? -EFAULT : 0;
+	size = cmd.ring_size ? min_t(size_t, cmd.ring_size, sizeof(*info)) : sizeof(*info);
+	return copy_to_user(u64_to_user_ptr(cmd.ring_addr), info, size) ? -EFAULT : 0;
 }
 
 static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
@@ -272,6 +277,9 @@ int pib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_a
 
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
 		return -EINVAL;
+	err = pib_udata_check(udata, sizeof(struct pib_modify_srq_cmd));
+	if (err)
+		return err;
 	if (mask & IB_SRQ_LIMIT &&
 	    attr->srq_limit > (mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr))
 		return -EINVAL;

@@ -4,8 +4,7 @@
 #define PIB_UCONTEXT_H
 
 #include <rdma/ib_verbs.h>
-
-struct uverbs_attr_bundle;
+#include <rdma/uverbs_ioctl.h>
 
 /**
  * struct pib_ucontext - a process' open device
@@ -14,6 +13,8 @@ struct uverbs_attr_bundle;
 struct pib_ucontext {
 	struct ib_ucontext ib;
 };
+
+extern const struct uapi_definition pib_ucontext_defs[];
 
 static inline struct pib_ucontext *to_ucontext(struct ib_ucontext *ib)
 {
@@ -46,6 +47,17 @@ void pib_disassociate_ucontext(struct ib_ucontext *ctx);
 int pib_query_ucontext(struct ib_ucontext *ctx, struct uverbs_attr_bundle *attrs);
 int pib_mmap(struct ib_ucontext *ctx, struct vm_area_struct *vma);
 void pib_mmap_free(struct rdma_user_mmap_entry *entry);
+
+/*
+ * Of a request, @known bytes are understood. What goes beyond must be 0, or a newer provider
+ * would take it for granted. 0 or -EOPNOTSUPP.
+ */
+static inline int pib_udata_check(struct ib_udata *udata, size_t known)
+{
+	if (!udata || udata->inlen <= known)
+		return 0;
+	return ib_is_udata_cleared(udata, known, udata->inlen - known) ? 0 : -EOPNOTSUPP;
+}
 
 /* Copy as much of the answer as the process has room for. 0 or -EFAULT. */
 static inline int pib_udata_respond(struct ib_udata *udata, void *resp, size_t len)

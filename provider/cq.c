@@ -12,8 +12,7 @@
 #include "pd.h"
 #include "pib-cmd.h"
 
-#define CQ_FLAGS (IBV_CREATE_CQ_ATTR_SINGLE_THREADED | \
-		  IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)
+#define CQ_FLAGS IBV_CREATE_CQ_ATTR_SINGLE_THREADED
 
 static int check_attr(const struct ibv_cq_init_attr_ex *attr)
 {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <infiniband/cmd_ioctl.h>
+
 #include "ah.h"
 #include "compat.h"
 #include "cq.h"
@@ -136,6 +138,9 @@ static const struct verbs_context_ops context_ops = {
 	.unimport_pd = pib_unimport_pd,
 };
 
+/* What this provider knows of. */
+#define PIB_FEATURES	PIB_UCTX_DOORBELL
+
 static struct pib_context *new_context(struct ibv_device *ibdev, int cmd_fd)
 {
 	struct pib_context *ctx;
@@ -151,7 +156,9 @@ static struct verbs_context *alloc_context(struct ibv_device *ibdev,
 					   int cmd_fd, void *private_data)
 {
 	struct upib_get_context_resp resp = {};
-	struct upib_get_context cmd = {};
+	struct upib_get_context cmd = {
+		.drv_payload.features = PIB_FEATURES,
+	};
 	struct pib_context *ctx;
 
 	ctx = new_context(ibdev, cmd_fd);
@@ -164,6 +171,8 @@ static struct verbs_context *alloc_context(struct ibv_device *ibdev,
 		errno = EPROTO;
 		goto err_free;
 	}
+	/* a kernel that does not know the request has none */
+	ctx->features = resp.drv_payload.features & PIB_FEATURES;
 	return &ctx->vctx;
 
 err_free:
@@ -174,14 +183,21 @@ err_free:
 static struct verbs_context *import_context(struct ibv_device *ibdev,
 					    int cmd_fd)
 {
+	DECLARE_COMMAND_BUFFER(link, UVERBS_OBJECT_DEVICE,
+			       UVERBS_METHOD_QUERY_CONTEXT, 1);
 	struct pib_context *ctx = new_context(ibdev, cmd_fd);
+	struct pib_uctx_resp resp = {};
 
 	if (!ctx)
 		return NULL;
-	if (ibv_cmd_query_context(&ctx->vctx.context, NULL)) {
+	/* an older kernel answers nothing */
+	attr_optional(fill_attr_out_ptr(link, PIB_ATTR_QUERY_CONTEXT_RESP,
+					&resp));
+	if (ibv_cmd_query_context(&ctx->vctx.context, link)) {
 		free_context(&ctx->vctx.context);
 		return NULL;
 	}
+	ctx->features = resp.features & PIB_FEATURES;
 	return &ctx->vctx;
 }
 

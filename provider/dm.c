@@ -12,9 +12,6 @@
 #include "dm.h"
 #include "pib-abi.h"
 
-/* what other HCAs ask of offsets and lengths */
-#define DM_ALIGN	4
-
 /**
  * struct pib_dm - a piece of device memory
  * @vdm: what the application sees
@@ -37,8 +34,7 @@ static struct pib_dm *to_pdm(struct ibv_dm *ibdm)
 static bool dm_range_ok(const struct pib_dm *dm, uint64_t offset,
 			size_t length)
 {
-	return !(offset % DM_ALIGN) && !(length % DM_ALIGN) &&
-	       length <= dm->length && offset <= dm->length - length;
+	return length <= dm->length && offset <= dm->length - length;
 }
 
 static int memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset, const void *src,

@@ -1,17 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A doorbell is a post command without work requests: it makes the kernel
- * look at the ring. Written directly, since libibverbs' own call allocates
- * and marshals for a list.
+ * A doorbell makes the kernel look at a ring. It is a method of pib's own where the
+ * kernel has it. Elsewhere it is a post command without work requests, which is
+ * refused to processes with other credentials than the one that has opened the
+ * device. Both are written directly, since libibverbs' own calls marshal.
  */
 #include <errno.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <infiniband/kern-abi.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 
 #include "doorbell.h"
+#include "pib.h"
 
-static int ring_bell(const struct ibv_qp *qp, const void *cmd, size_t size)
+static bool has_method(const struct ibv_qp *qp)
+{
+	const struct pib_context *ctx = container_of(qp->context,
+						     struct pib_context,
+						     vctx.context);
+
+	return ctx->features & PIB_UCTX_DOORBELL;
+}
+
+static int ring_method(const struct ibv_qp *qp, uint16_t method)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr handle;
+	} cmd = {
+		.hdr = {
+			.length = sizeof(cmd),
+			.object_id = UVERBS_OBJECT_QP,
+			.method_id = method,
+			.num_attrs = 1,
+			.driver_id = RDMA_DRIVER_UNKNOWN,
+		},
+		.handle = {
+			.attr_id = PIB_ATTR_QP_RING_HANDLE,
+			.flags = UVERBS_ATTR_F_MANDATORY,
+			.data = qp->handle,
+		},
+	};
+
+	return ioctl(qp->context->cmd_fd, RDMA_VERBS_IOCTL, &cmd) ? errno : 0;
+}
+
+static int ring_write(const struct ibv_qp *qp, const void *cmd, size_t size)
 {
 	ssize_t done = write(qp->context->cmd_fd, cmd, size);
 
@@ -20,7 +57,7 @@ static int ring_bell(const struct ibv_qp *qp, const void *cmd, size_t size)
 	return done < 0 ? errno : EIO;
 }
 
-int pib_doorbell_send(struct ibv_qp *qp)
+static int write_send(const struct ibv_qp *qp)
 {
 	struct ib_uverbs_post_send_resp resp;
 	struct ibv_post_send cmd = {
@@ -34,10 +71,10 @@ int pib_doorbell_send(struct ibv_qp *qp)
 		.wqe_size = sizeof(struct ib_uverbs_send_wr),
 	};
 
-	return ring_bell(qp, &cmd, sizeof(cmd));
+	return ring_write(qp, &cmd, sizeof(cmd));
 }
 
-int pib_doorbell_recv(struct ibv_qp *qp)
+static int write_recv(const struct ibv_qp *qp)
 {
 	struct ib_uverbs_post_recv_resp resp;
 	struct ibv_post_recv cmd = {
@@ -51,5 +88,17 @@ int pib_doorbell_recv(struct ibv_qp *qp)
 		.wqe_size = sizeof(struct ib_uverbs_recv_wr),
 	};
 
-	return ring_bell(qp, &cmd, sizeof(cmd));
+	return ring_write(qp, &cmd, sizeof(cmd));
+}
+
+int pib_doorbell_send(struct ibv_qp *qp)
+{
+	return has_method(qp) ? ring_method(qp, PIB_METHOD_QP_RING_SEND) :
+				write_send(qp);
+}
+
+int pib_doorbell_recv(struct ibv_qp *qp)
+{
+	return has_method(qp) ? ring_method(qp, PIB_METHOD_QP_RING_RECV) :
+				write_recv(qp);
 }

@@ -15,6 +15,7 @@
  * rdma-core generates those for its own headers only; the named one
  * (drv_payload) is all that is used here.
  */
+#define _STRUCT_pib_uctx_req		struct {}
 #define _STRUCT_pib_uctx_resp		struct {}
 #define _STRUCT_pib_create_cq_resp	struct {}
 #define _STRUCT_pib_resize_cq_resp	struct {}
@@ -24,7 +25,7 @@
 #define _STRUCT_pib_create_ah_resp	struct {}
 
 DECLARE_DRV_CMD(upib_get_context, IB_USER_VERBS_CMD_GET_CONTEXT,
-		empty, pib_uctx_resp);
+		pib_uctx_req, pib_uctx_resp);
 DECLARE_DRV_CMD(upib_create_cq, IB_USER_VERBS_EX_CMD_CREATE_CQ,
 		empty, pib_create_cq_resp);
 DECLARE_DRV_CMD(upib_resize_cq, IB_USER_VERBS_CMD_RESIZE_CQ,

@@ -17,8 +17,14 @@ struct pib_device {
 	struct verbs_device vdev;
 };
 
+/**
+ * struct pib_context - an open device
+ * @vctx: what the application sees
+ * @features: enum pib_uctx_features that the kernel has; never changes
+ */
 struct pib_context {
 	struct verbs_context vctx;
+	uint64_t features;
 };
 
 /**

@@ -81,7 +81,12 @@ int pib_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	int err;
 
 	pib_lock(&srq->lock);
-	err = post(&srq->ring, srq->max_sge, wr, bad_wr);
+	if (pib_ring_gone(&srq->ring)) {
+		*bad_wr = wr;
+		err = EIO;
+	} else {
+		err = post(&srq->ring, srq->max_sge, wr, bad_wr);
+	}
 	pib_unlock(&srq->lock);
 	return err;
 }

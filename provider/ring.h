@@ -91,6 +91,12 @@ static inline bool pib_ring_armed(const struct pib_ring *ring)
 	return __atomic_load_n(&ring->hdr->arm, __ATOMIC_RELAXED);
 }
 
+/* Shared receive queues: has the kernel given up the ring? */
+static inline bool pib_ring_gone(const struct pib_ring *ring)
+{
+	return __atomic_load_n(&ring->hdr->arm, __ATOMIC_RELAXED);
+}
+
 /* Completion queues: the process is the only one to write this index. */
 static inline uint32_t pib_ring_consumer(const struct pib_ring *ring)
 {

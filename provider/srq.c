@@ -109,6 +109,7 @@ static int resize(struct pib_srq *srq, struct ibv_srq_attr *attr, int mask)
 	struct pib_ring_info info = {};
 	struct upib_modify_srq cmd = {
 		.drv_payload.ring_addr = (uintptr_t)&info,
+		.drv_payload.ring_size = sizeof(info),
 	};
 	struct pib_ring ring;
 	int err;

@@ -9,6 +9,12 @@
  *
  * The kernel trusts nothing in a ring: it copies an entry once and validates
  * the copy, and keeps the index it owns in private memory as well.
+ *
+ * Structs grow at their ends only. Of an answer the process gets what it has
+ * room for, the rest being 0. Of a request the kernel refuses (EOPNOTSUPP) what
+ * it does not know unless it is 0. Whatever is not a struct of its own, the rings
+ * above all, changes only for processes that say so in @features of struct
+ * pib_uctx_req.
  */
 #ifndef PIB_ABI_H
 #define PIB_ABI_H
@@ -29,7 +35,10 @@
  *	@producer by itself and has to (in the error state, to flush what is
  *	posted). The kernel sets it, executes a full barrier, then takes what
  *	is there; the process advances @producer, executes a full barrier, and
- *	if it finds @arm set calls post_recv without work requests.
+ *	if it finds @arm set it rings.
+ *	All: set when the queue has gone with its device, so that posting
+ *	leads to an error. There is no bell for shared receive queues: nothing
+ *	can be posted to one that has @arm set.
  * @pad0: keeps the two sides on cache lines of their own
  * @consumer: index of the next slot to take. Written by the kernel for work
  *	queues, by the process for completion queues. A slot is given back
@@ -38,7 +47,7 @@
  * @busy: send queues only: non-zero while the kernel is sure to look at
  *	@producer again by itself. After it has advanced @producer and executed
  *	a full barrier, the process needs to ring the doorbell only if @busy is
- *	zero.
+ *	zero. Zero when the queue has gone.
  * @pad1: padding
  */
 struct pib_ring_hdr {
@@ -171,7 +180,7 @@ enum pib_cqe_flags {
  * @wr_id: of the work request
  * @status: enum ib_uverbs_wc_status... numbering of ibv_wc_status
  * @opcode: enum ib_uverbs_wc_opcode
- * @vendor_err: a pib reason code, 0 if there is none to tell
+ * @vendor_err: reserved, 0
  * @byte_len: bytes received or read
  * @ex: immediate data (big endian) or the invalidated R_Key
  * @qp_num: local QP
@@ -207,11 +216,29 @@ struct pib_cqe {
 };
 
 /**
- * struct pib_uctx_resp - alloc_ucontext
+ * enum pib_uctx_features - what both sides may know of
+ * @PIB_UCTX_DOORBELL: the methods of enum pib_qp_methods ring. Elsewhere a post
+ *	command without work requests does, which ib_core refuses to whoever has
+ *	other credentials than the one who has opened the device.
+ */
+enum pib_uctx_features {
+	PIB_UCTX_DOORBELL = 1 << 0,
+};
+
+/**
+ * struct pib_uctx_req - alloc_ucontext; may be left out
+ * @features: enum pib_uctx_features that the process knows
+ */
+struct pib_uctx_req {
+	__aligned_u64 features;
+};
+
+/**
+ * struct pib_uctx_resp - alloc_ucontext, and PIB_ATTR_QUERY_CONTEXT_RESP for who imports it
  * @abi_version: PIB_UVERBS_ABI_VERSION
  * @max_inline: most bytes of inline data a send queue can offer
- * @features: reserved, 0
- * @reserved: 0
+ * @features: enum pib_uctx_features that the kernel has, too; of an imported context
+ *	all that it has
  */
 struct pib_uctx_resp {
 	__u32 abi_version;
@@ -245,9 +272,35 @@ struct pib_create_srq_resp {
 	__u32 reserved;
 };
 
+/**
+ * struct pib_modify_srq_cmd - modify_srq, whose command has no room for an answer
+ * @ring_addr: address of a struct pib_ring_info to fill when the SRQ is resized, or 0
+ * @ring_size: bytes of room there; 0, or left out: those that the struct had first (24)
+ * @reserved: 0
+ */
 struct pib_modify_srq_cmd {
-	/* address of a struct pib_ring_info to fill when the SRQ is resized, or 0 */
 	__aligned_u64 ring_addr;
+	__u32 ring_size;
+	__u32 reserved;
+};
+
+/* Additions to ib_core's methods for contexts, see ib_user_ioctl_cmds.h. */
+enum pib_query_context_attrs {
+	/* struct pib_uctx_resp */
+	PIB_ATTR_QUERY_CONTEXT_RESP = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+/* Additions to ib_core's methods for queue pairs: doorbells. */
+enum pib_qp_methods {
+	/* look at the send queue */
+	PIB_METHOD_QP_RING_SEND = (1U << UVERBS_ID_NS_SHIFT),
+	/* look at the receive queue */
+	PIB_METHOD_QP_RING_RECV,
+};
+
+/* of either method */
+enum pib_qp_ring_attrs {
+	PIB_ATTR_QP_RING_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
 };
 
 /* Additions to ib_core's methods for device memory, see ib_user_ioctl_cmds.h. */

@@ -138,6 +138,25 @@ void inline_sizes(const Env &env, ibv_qp_type type, uint32_t most)
 	CHECK(p.a.try_send(wr) != 0);
 }
 
+/* Nothing inline was asked for: what the scatter list would take is granted all the same. */
+void inline_unasked(const Env &env, ibv_qp_type type)
+{
+	EndOptions o = options(type);
+	o.cap.max_send_sge = 4;
+	o.cap.max_inline_data = 0;
+	Pair p(env, o);
+	CHECK(p.a.opt.cap.max_inline_data >= 64);
+	size_t grh = grh_len(p.b);
+	fill(p.a.mem.bytes(0, 64), 5);
+	p.b.recv({p.b.sge(0, 64 + grh)});
+	Wr wr = p.send_wr(0, 64);
+	wr.flags |= IBV_SEND_INLINE;
+	p.a.send(wr);
+	p.a.expect({});
+	p.b.expect_recv({.byte_len = 64 + grh});
+	check_filled(p.b.mem.bytes(grh, 64), 5);
+}
+
 void each_mtu(const Env &env, ibv_qp_type type, ibv_mtu mtu)
 {
 	EndOptions o = options(type, 1 << 17);
@@ -349,6 +368,7 @@ void add_messages(Suite &suite)
 					throw Skip("the device offers less");
 				inline_sizes(env, type, most);
 			});
+		suite.add(t + ".inline_unasked", [=](Env &env) { inline_unasked(env, type); });
 		suite.add(t + ".unsignalled", [=](Env &env) { unsignalled(env, type); });
 		suite.add(t + ".receive_queue_full", [=](Env &env) { full_queues(env, type); });
 		if (type == IBV_QPT_UD)

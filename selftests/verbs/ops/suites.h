@@ -26,5 +26,6 @@ void add_dmabuf(Suite &suite);
 void add_limits(Suite &suite);
 void add_migration(Suite &suite);
 void add_modify(Suite &suite);
+void add_interface(Suite &suite);
 
 } // namespace ops
