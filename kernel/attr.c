@@ -45,7 +45,7 @@ static void query_limits(struct ib_device_attr *attr)
 	attr->max_recv_sge = PIB_QP_MAX_SGE;
 	attr->max_sge_rd = PIB_QP_MAX_SGE;
 	attr->max_cq = 1 << 17;
-	attr->max_cqe = 1 << 22;
+	attr->max_cqe = PIB_CQ_MAX_CQE;
 	attr->max_mr = MAX_KEYS;
 	attr->max_mw = MAX_KEYS;
 	attr->max_pd = 1 << 20;

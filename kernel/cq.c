@@ -9,12 +9,16 @@
 #include <linux/log2.h>
 #include <linux/cpumask.h>
 #include <linux/ktime.h>
+#include <linux/sched/isolation.h>
 #include <linux/wait_bit.h>
 #include "compat/compat.h"
 #include "cq.h"
 #include "hca.h"
 #include "qp.h"
 #include "ucontext.h"
+
+/* Entries that are copied at once with interrupts off. */
+#define CQ_COPY_MAX	256U
 
 static u32 cq_filled(const struct pib_cq *cq)
 {
@@ -247,6 +251,32 @@ void pib_cq_clean(struct pib_cq *cq, u32 qpn)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
+/* CPUs that were isolated (isolcpus=, nohz_full=) are not to be interrupted for others. */
+static bool vector_allowed(int cpu)
+{
+	return housekeeping_cpu(cpu, HK_TYPE_DOMAIN) && housekeeping_cpu(cpu, HK_TYPE_WQ);
+}
+
+int pib_cq_vectors(void)
+{
+	int cpu, n = 0;
+
+	for_each_online_cpu(cpu)
+		n += vector_allowed(cpu);
+	return max(n, 1);
+}
+
+/* Not the online ones: vectors that are in use keep their meaning while CPUs come and go. */
+static int vector_cpu(int vector)
+{
+	int cpu;
+
+	for_each_present_cpu(cpu)
+		if (vector_allowed(cpu) && !vector--)
+			return cpu;
+	return cpumask_first(cpu_online_mask);
+}
+
 static int cqn_alloc(struct pib_hca *hca, struct pib_cq *cq)
 {
 	int err = xa_alloc_cyclic(&hca->cqs, &cq->cqn, cq, XA_LIMIT(1, 0xFFFFFF), &hca->next_cqn,
@@ -268,12 +298,16 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 		return -EINVAL;
 	if (attr->comp_vector >= ibcq->device->num_comp_vectors)
 		return -EINVAL;
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return err;
 
 	spin_lock_init(&cq->lock);
 	INIT_WORK(&cq->err_work, cq_err_work);
 	INIT_CSD(&cq->upcall, cq_upcall, cq);
 	cq->stamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
-	cq->cpu = cpumask_local_spread(attr->comp_vector, NUMA_NO_NODE);
+	cq->cpu = vector_cpu(attr->comp_vector);
+	mutex_init(&cq->resize_mutex);
 	hrtimer_setup(&cq->mod_timer, cq_mod_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	err = pib_ring_alloc(&cq->ring, attr->cqe, sizeof(struct pib_cqe), udata, &resp.ring);
 	if (err)
@@ -309,24 +343,77 @@ int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
-/* Under the lock: entries, indices and what is armed move to @ring, and @ring becomes the old one. */
-static int cq_exchange(struct pib_cq *cq, struct pib_ring *ring)
+static void cq_copy(struct pib_cq *cq, struct pib_ring *to, u32 from, u32 end)
 {
-	u32 filled = cq_filled(cq), i;
+	for (; from != end; from++)
+		*(struct pib_cqe *)pib_ring_slot(to, from) =
+			*(struct pib_cqe *)pib_ring_slot(&cq->ring, from);
+}
+
+/*
+ * Under the lock: entries from @done on, indices and what is armed move to @ring, and @ring
+ * becomes the old one. -EAGAIN: too many have come since @done.
+ */
+static int cq_exchange(struct pib_cq *cq, struct pib_ring *ring, u32 done)
+{
+	u32 filled = cq_filled(cq), left = min(filled, cq->ring.index - done);
 
 	lockdep_assert_held(&cq->lock);
 
 	if (filled > cq->ring.entries || filled > ring->entries)
 		return -EINVAL;
-	for (i = cq->ring.index - filled; i != cq->ring.index; i++)
-		*(struct pib_cqe *)pib_ring_slot(ring, i) =
-			*(struct pib_cqe *)pib_ring_slot(&cq->ring, i);
+	if (left > CQ_COPY_MAX && cq->ring.user)
+		return -EAGAIN;
+	cq_copy(cq, ring, cq->ring.index - left, cq->ring.index);
 	ring->index = cq->ring.index;
 	ring->hdr->producer = ring->index;
 	ring->hdr->consumer = ring->index - filled;
 	ring->hdr->arm = READ_ONCE(cq->ring.hdr->arm);
 	swap(cq->ring, *ring);
+	cq->ib.cqe = cq->ring.entries;
 	return 0;
+}
+
+/* Returns the producer index. */
+static u32 cq_index(struct pib_cq *cq)
+{
+	u32 index;
+
+	spin_lock_irq(&cq->lock);
+	index = cq->ring.index;
+	spin_unlock_irq(&cq->lock);
+	return index;
+}
+
+/*
+ * What a process has not polled is copied without the lock as far as possible, for there may
+ * be a million entries. New ones go behind them. So only a process that polls while it
+ * resizes, or lies about what it has polled, finds others than were there: in its own queue.
+ * The kernel's own are moved about by pib_cq_clean() and stay under the lock.
+ */
+static int cq_move(struct pib_cq *cq, struct pib_ring *ring)
+{
+	u32 done = READ_ONCE(cq->ring.hdr->consumer), end, tries;
+	int err = -EAGAIN;
+
+	lockdep_assert_held(&cq->resize_mutex);
+
+	for (tries = 0; err == -EAGAIN && tries < 16; tries++) {
+		end = cq_index(cq);
+		if (end - done > min(cq->ring.entries, ring->entries))
+			return -EINVAL;
+		while (cq->ring.user && done != end) {
+			u32 n = min(end - done, CQ_COPY_MAX);
+
+			cq_copy(cq, ring, done, done + n);
+			done += n;
+			cond_resched();
+		}
+		spin_lock_irq(&cq->lock);
+		err = cq_exchange(cq, ring, done);
+		spin_unlock_irq(&cq->lock);
+	}
+	return err;
 }
 
 int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
@@ -338,6 +425,9 @@ int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 
 	if (!cqe || cqe > ibcq->device->attrs.max_cqe)
 		return -EINVAL;
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return err;
 	err = pib_ring_alloc(&ring, cqe, sizeof(struct pib_cqe), udata, &resp.ring);
 	if (err)
 		return err;
@@ -346,11 +436,9 @@ int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 		if (err)
 			goto out;
 	}
-	spin_lock_irq(&cq->lock);
-	err = cq_exchange(cq, &ring);
-	if (!err)
-		ibcq->cqe = cq->ring.entries;
-	spin_unlock_irq(&cq->lock);
+	mutex_lock(&cq->resize_mutex);
+	err = cq_move(cq, &ring);
+	mutex_unlock(&cq->resize_mutex);
 out:
 	pib_ring_free(&ring);
 	return err;

@@ -4,6 +4,7 @@
 #define PIB_CQ_H
 
 #include <linux/hrtimer.h>
+#include <linux/mutex.h>
 #include <linux/smp.h>
 #include <rdma/ib_verbs.h>
 #include "ring.h"
@@ -22,6 +23,8 @@
  * @mod_seen: entries since an event has been due
  * @mod_solicited: one of them was solicited
  * @mod_timer: ends @mod_period
+ *
+ * @resize_mutex: serialises resize_cq
  *
  * @stamped: its entries say when they were made; never changes
  * @cpu: stands for the completion vector: upcalls are made there; never changes
@@ -42,12 +45,16 @@ struct pib_cq {
 	bool mod_solicited;
 	struct hrtimer mod_timer;
 
+	struct mutex resize_mutex;
+
 	bool stamped;
 	int cpu;
 	atomic_t due;
 	call_single_data_t upcall;
 };
 
+/* Most entries of a CQ. */
+#define PIB_CQ_MAX_CQE		(1 << 20)
 /* Most that modify_cq accepts, of both entries and us. */
 #define PIB_CQ_MODERATION_MAX	U16_MAX
 
@@ -70,6 +77,9 @@ static inline struct pib_cq *to_cq(struct ib_cq *ib)
 void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited);
 /* Drop the kernel-consumed entries of @qpn (QP reset or destroyed). */
 void pib_cq_clean(struct pib_cq *cq, u32 qpn);
+
+/* How many completion vectors there are: one for each CPU that is nobody's own. */
+int pib_cq_vectors(void);
 
 /* @udata: NULL for a CQ of the kernel's own. */
 int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);

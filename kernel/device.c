@@ -294,7 +294,7 @@ static int hca_init(struct pib_hca *hca, const char *name, u8 num_ports,
 	ib->node_type = RDMA_NODE_IB_CA;
 	ib->node_guid = cpu_to_be64(id->node_guid);
 	ib->phys_port_cnt = num_ports;
-	ib->num_comp_vectors = num_online_cpus();
+	ib->num_comp_vectors = pib_cq_vectors();
 	ib->local_dma_lkey = 0;
 	ib->driver_def = pib_defs;
 	ib->dev.parent = &hca->parent->dev;

@@ -167,6 +167,80 @@ void resize_too_small(const Env &env)
 		p.a.expect({});
 }
 
+/* Thousands of unpolled entries move in order, also while more of them come. */
+void resize_many(const Env &env)
+{
+	constexpr unsigned many = 3000;
+	EndOptions o;
+	o.cap.max_send_wr = 2 * many;
+	o.cqe = 3 * many;
+	Pair p(env, o);
+	for (unsigned i = 0; i < many; i++) {
+		Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 8);
+		wr.id = i;
+		p.a.send(wr);
+	}
+	p.a.expect({.id = 0});
+	for (int entries : {5 * many, 2 * many, 4 * many})
+		CHECK_EQ(ibv_resize_cq(p.a.cq.get(), entries), 0);
+	for (unsigned i = 1; i < many; i++)
+		p.a.expect({.id = i});
+	p.a.expect_none();
+}
+
+/* The event waits for a number of entries, or for a time. */
+void moderation(const Env &env)
+{
+	Pair p(env);
+	ibv_modify_cq_attr attr{};
+	attr.attr_mask = IBV_CQ_ATTR_MODERATE;
+	attr.moderate = {4, 65535};
+	int err = ibv_modify_cq(p.a.cq.get(), &attr);
+	if (err == EOPNOTSUPP || err == ENOSYS)
+		throw Skip("not supported");
+	CHECK_EQ(err, 0);
+	/* One entry: held back at least once, however slow this machine is, and always told of in the end. */
+	bool held = false;
+	for (int i = 0; i < 200 && !held; i++) {
+		arm(p.a, false);
+		p.a.send(p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 8));
+		p.a.expect({});
+		held = !p.a.cq_event_pending();
+		p.a.expect_cq_event();
+	}
+	CHECK(held);
+	/* Four: at once, and one event for all of them. */
+	arm(p.a, false);
+	for (int i = 0; i < 4; i++)
+		p.a.send(p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 8));
+	p.a.expect_cq_event();
+	for (int i = 0; i < 4; i++)
+		p.a.expect({});
+	CHECK(!p.a.cq_event_pending());
+	/* None of this without a period, or for a single entry. */
+	for (ibv_moderate_cq off : {ibv_moderate_cq{4, 0}, ibv_moderate_cq{1, 65535}}) {
+		attr.moderate = off;
+		CHECK_EQ(ibv_modify_cq(p.a.cq.get(), &attr), 0);
+		arm(p.a, false);
+		p.a.send(p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 8));
+		p.a.expect({});
+		p.a.expect_cq_event();
+	}
+}
+
+/* To ignore overruns means to overwrite what was not polled: pib does not. */
+void ignore_overrun(const Env &env)
+{
+	Device dev = env.open_a();
+	ibv_cq_init_attr_ex attr{};
+	attr.cqe = 16;
+	attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
+	attr.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+	errno = 0;
+	CHECK(!ibv_create_cq_ex(dev.ctx.get(), &attr));
+	CHECK_EQ(errno, EOPNOTSUPP);
+}
+
 void refused(const Env &env)
 {
 	Device dev = env.open_a();
@@ -342,6 +416,9 @@ void add_completions(Suite &suite)
 	suite.add("cq.overflow", overflow);
 	suite.add("cq.resize", resize);
 	suite.add("cq.resize_too_small", resize_too_small);
+	suite.add("cq.resize_many", resize_many);
+	suite.add("cq.moderation", moderation);
+	suite.add("cq.ignore_overrun", ignore_overrun);
 	suite.add("cq.refused", refused);
 	suite.add("cq.vectors", vectors);
 	suite.add("cq.vector_is_cpu", vector_is_cpu);
