@@ -2,6 +2,7 @@
 #include <linux/slab.h>
 #include "ah.h"
 #include "hca.h"
+#include "pd.h"
 #include "ucontext.h"
 #include "uapi/rdma/pib-abi.h"
 
@@ -135,9 +136,13 @@ int pib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;
+	err = pib_quota_take(&hca->quota, to_pd(ibah->pd)->owner, PIB_OBJ_AH);
+	if (err)
+		return err;
 	ah->av = kzalloc(sizeof(*ah->av), gfp);
+	err = -ENOMEM;
 	if (!ah->av)
-		return -ENOMEM;
+		goto err_give;
 	ah->av->pd = ibah->pd;
 	err = pib_av_from_attr(hca, init->ah_attr, &ah->av->d);
 	if (err)
@@ -157,9 +162,11 @@ int pib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_
 err_erase:
 	avn_swap(hca, ah->avn, NULL);
 	kfree_rcu(ah->av, rcu);
-	return err;
+	goto err_give;
 err_free:
 	kfree(ah->av);
+err_give:
+	pib_quota_give(&hca->quota, to_pd(ibah->pd)->owner, PIB_OBJ_AH);
 	return err;
 }
 
@@ -194,9 +201,11 @@ int pib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 
 int pib_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
+	struct pib_hca *hca = to_hca(ibah->device);
 	struct pib_ah *ah = to_ah(ibah);
 
-	avn_swap(to_hca(ibah->device), ah->avn, NULL);
+	avn_swap(hca, ah->avn, NULL);
 	kfree_rcu(ah->av, rcu);
+	pib_quota_give(&hca->quota, to_pd(ibah->pd)->owner, PIB_OBJ_AH);
 	return 0;
 }

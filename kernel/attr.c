@@ -14,7 +14,6 @@
 #define FW_MINOR	1
 #define FW_SUB		0
 
-#define MAX_KEYS	(1 << 20)
 #define MAX_MSG		(1U << 31)
 #define DEVICE_CAPS	(IB_DEVICE_BAD_PKEY_CNTR | IB_DEVICE_BAD_QKEY_CNTR |		\
 			 IB_DEVICE_CHANGE_PHY_PORT | IB_DEVICE_PORT_ACTIVE_EVENT |	\
@@ -39,18 +38,18 @@ static void query_limits(struct ib_device_attr *attr)
 {
 	attr->max_mr_size = U64_MAX;
 	attr->page_size_cap = U32_MAX & PAGE_MASK;
-	attr->max_qp = PIB_QP_MAX;
+	attr->max_qp = pib_quota_max(PIB_OBJ_QP);
 	attr->max_qp_wr = PIB_QP_MAX_WR;
 	attr->max_send_sge = PIB_QP_MAX_SGE;
 	attr->max_recv_sge = PIB_QP_MAX_SGE;
 	attr->max_sge_rd = PIB_QP_MAX_SGE;
-	attr->max_cq = 1 << 17;
+	attr->max_cq = pib_quota_max(PIB_OBJ_CQ);
 	attr->max_cqe = PIB_CQ_MAX_CQE;
-	attr->max_mr = MAX_KEYS;
-	attr->max_mw = MAX_KEYS;
-	attr->max_pd = 1 << 20;
-	attr->max_ah = 1 << 20;
-	attr->max_srq = 1 << 16;
+	attr->max_mr = pib_quota_max(PIB_OBJ_MR);
+	attr->max_mw = pib_quota_max(PIB_OBJ_MW);
+	attr->max_pd = pib_quota_max(PIB_OBJ_PD);
+	attr->max_ah = pib_quota_max(PIB_OBJ_AH);
+	attr->max_srq = pib_quota_max(PIB_OBJ_SRQ);
 	attr->max_srq_wr = PIB_QP_MAX_WR;
 	attr->max_srq_sge = PIB_QP_MAX_SGE;
 	attr->max_qp_rd_atom = PIB_QP_MAX_RD_ATOMIC;

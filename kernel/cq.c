@@ -312,9 +312,13 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 	err = pib_ring_alloc(&cq->ring, attr->cqe, sizeof(struct pib_cqe), udata, &resp.ring);
 	if (err)
 		return err;
-	err = cqn_alloc(hca, cq);
+	cq->owner = pib_quota_owner(udata);
+	err = pib_quota_take(&hca->quota, cq->owner, PIB_OBJ_CQ);
 	if (err)
 		goto err_ring;
+	err = cqn_alloc(hca, cq);
+	if (err)
+		goto err_give;
 	if (udata) {
 		err = pib_udata_respond(udata, &resp, sizeof(resp));
 		if (err)
@@ -325,6 +329,8 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 
 err_num:
 	xa_erase(&hca->cqs, cq->cqn);
+err_give:
+	pib_quota_give(&hca->quota, cq->owner, PIB_OBJ_CQ);
 err_ring:
 	pib_ring_free(&cq->ring);
 	return err;
@@ -332,14 +338,16 @@ err_ring:
 
 int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
+	struct pib_hca *hca = to_hca(ibcq->device);
 	struct pib_cq *cq = to_cq(ibcq);
 
 	/* ib_core lets no QP keep a CQ that is destroyed: nothing is added any more */
 	cancel_work_sync(&cq->err_work);
 	hrtimer_cancel(&cq->mod_timer);
 	wait_var_event(&cq->due, !atomic_read(&cq->due));
-	xa_erase(&to_hca(ibcq->device)->cqs, cq->cqn);
+	xa_erase(&hca->cqs, cq->cqn);
 	pib_ring_free(&cq->ring);
+	pib_quota_give(&hca->quota, cq->owner, PIB_OBJ_CQ);
 	return 0;
 }
 

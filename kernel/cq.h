@@ -24,6 +24,7 @@
  * @mod_solicited: one of them was solicited
  * @mod_timer: ends @mod_period
  *
+ * @owner: see pib_quota_take(); never changes
  * @resize_mutex: serialises resize_cq
  *
  * @stamped: its entries say when they were made; never changes
@@ -45,6 +46,7 @@ struct pib_cq {
 	bool mod_solicited;
 	struct hrtimer mod_timer;
 
+	struct pib_user *owner;
 	struct mutex resize_mutex;
 
 	bool stamped;

@@ -105,6 +105,7 @@ static void pib_dealloc_driver(struct ib_device *ibdev)
 	xa_destroy(&hca->cqs);
 	xa_destroy(&hca->srqs);
 	xa_destroy(&hca->qp_counters);
+	pib_quota_exit(&hca->quota);
 	if (!IS_ERR_OR_NULL(hca->parent))
 		platform_device_unregister(hca->parent);
 	if (hca->id >= 0)
@@ -203,15 +204,16 @@ static void hca_init_tables(struct pib_hca *hca)
 {
 	static struct lock_class_key avs_key;
 
-	xa_init_flags(&hca->qps, XA_FLAGS_ALLOC);
-	xa_init_flags(&hca->mrs, XA_FLAGS_ALLOC);
+	xa_init_flags(&hca->qps, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&hca->mrs, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	/* address handles are made and destroyed under the ULPs' locks */
-	xa_init_flags(&hca->avs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&hca->avs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
 	/* to lockdep, what xa_init_flags() makes in one file is one class */
 	lockdep_set_class(&hca->avs.xa_lock, &avs_key);
-	xa_init_flags(&hca->cqs, XA_FLAGS_ALLOC);
-	xa_init_flags(&hca->srqs, XA_FLAGS_ALLOC);
+	xa_init_flags(&hca->cqs, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&hca->srqs, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&hca->qp_counters, XA_FLAGS_ALLOC);
+	pib_quota_init(&hca->quota);
 	/* what a peer has kept from before a restart does not fit (10.6.3.3) */
 	hca->next_key = get_random_u32() >> 8;
 	hca->next_qpn = get_random_u32() >> 8;

@@ -52,7 +52,7 @@ static int dm_alloc_mem(struct pib_dm *dm, struct ib_ucontext *ctx)
 	size_t size = PAGE_ALIGN(dm->size);
 	void *mem;
 
-	mem = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	mem = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!mem)
 		return -ENOMEM;
 	dm->entry = pib_mmap_entry_create(ctx, mem, size);

@@ -7,6 +7,7 @@
 #include <rdma/ib_verbs.h>
 #include "hot.h"
 #include "port.h"
+#include "quota.h"
 
 struct netlink_ext_ack;
 struct pib_agent;
@@ -29,6 +30,7 @@ struct platform_device;
  * @hot_mrs: some of @mrs
  * @avs: AH number -> struct pib_av; RCU lookup; lock taken with interrupts off
  * @cqs, @srqs, @pds: object numbers
+ * @quota: how many objects there are, and whose
  * @mcast: multicast attachments, see mcast.c
  * @stats: protocol counters, per CPU, see counters.h
  * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see qp_counter.c
@@ -59,6 +61,7 @@ struct pib_hca {
 	u32 next_avn;
 	u32 next_cqn;
 	u32 next_srqn;
+	struct pib_quota quota;
 	struct pib_mcast *mcast;
 	struct pib_stats __percpu *stats;
 	struct xarray qp_counters;

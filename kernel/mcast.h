@@ -18,7 +18,7 @@ void pib_mcast_exit(struct pib_hca *hca);
 /**
  * pib_mcast_deliver() - call @fn for every QP attached to the group a packet is for
  *
- * The group is that of the packet's DLID and, if it has a GRH, its DGID. The QP
+ * The group is that of the packet's DLID and DGID: it has a GRH. The QP
  * stays valid while the caller's rcu_read_lock() lasts. Softirqs off.
  */
 void pib_mcast_deliver(struct pib_hca *hca, const struct pib_hdrs *h,

@@ -56,12 +56,17 @@ void pib_key_release(struct pib_hca *hca, struct pib_key *k)
 
 struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access)
 {
+	struct pib_hca *hca = to_hca(pd->ib.device);
 	struct pib_mr *mr;
 	int err;
 
+	err = pib_quota_take(&hca->quota, pd->owner, PIB_OBJ_MR);
+	if (err)
+		return ERR_PTR(err);
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	err = -ENOMEM;
 	if (!mr)
-		return ERR_PTR(-ENOMEM);
+		goto err_give;
 	mr->k.kind = PIB_KEY_MR;
 	mr->k.pd = pd;
 	mr->type = type;
@@ -69,15 +74,19 @@ struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access
 	refcount_set(&mr->ref, 1);
 	init_completion(&mr->gone);
 
-	err = pib_key_reserve(to_hca(pd->ib.device), &mr->k);
-	if (err) {
-		kfree(mr);
-		return ERR_PTR(err);
-	}
+	err = pib_key_reserve(hca, &mr->k);
+	if (err)
+		goto err_free;
 	mr->ib.device = pd->ib.device;
 	mr->ib.lkey = mr->k.key;
 	mr->ib.rkey = mr->k.key;
 	return mr;
+
+err_free:
+	kfree(mr);
+err_give:
+	pib_quota_give(&hca->quota, pd->owner, PIB_OBJ_MR);
+	return ERR_PTR(err);
 }
 
 static void mr_free(struct pib_mr *mr)
@@ -87,6 +96,7 @@ static void mr_free(struct pib_mr *mr)
 	kvfree(mr->map.pages);
 	ib_umem_release(mr->umem);
 	pib_odp_destroy(mr->odp);
+	pib_quota_give(&to_hca(mr->ib.device)->quota, mr->k.pd->owner, PIB_OBJ_MR);
 	kfree_rcu(mr, rcu);
 }
 

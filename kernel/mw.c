@@ -249,23 +249,31 @@ int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;
+	err = pib_quota_take(&hca->quota, to_pd(ibmw->pd)->owner, PIB_OBJ_MW);
+	if (err)
+		return err;
 	win = kzalloc(sizeof(*win), GFP_KERNEL_ACCOUNT);
+	err = -ENOMEM;
 	if (!win)
-		return -ENOMEM;
+		goto err_give;
 	win->k.kind = PIB_KEY_MW;
 	win->k.pd = to_pd(ibmw->pd);
 	win->type = ibmw->type;
 	spin_lock_init(&win->lock);
 
 	err = pib_key_reserve(hca, &win->k);
-	if (err) {
-		kfree(win);
-		return err;
-	}
+	if (err)
+		goto err_free;
 	ibmw->rkey = win->k.key;
 	to_mw(ibmw)->win = win;
 	pib_key_publish(hca, &win->k);
 	return 0;
+
+err_free:
+	kfree(win);
+err_give:
+	pib_quota_give(&hca->quota, to_pd(ibmw->pd)->owner, PIB_OBJ_MW);
+	return err;
 }
 
 int pib_dealloc_mw(struct ib_mw *ibmw)
@@ -283,5 +291,6 @@ int pib_dealloc_mw(struct ib_mw *ibmw)
 	window_unbind(win);
 	spin_unlock_bh(&win->lock);
 	kfree_rcu(win, rcu);
+	pib_quota_give(&to_hca(ibmw->device)->quota, to_pd(ibmw->pd)->owner, PIB_OBJ_MW);
 	return 0;
 }

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "hca.h"
 #include "pd.h"
 #include "ucontext.h"
 
 int pib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	to_pd(ibpd)->user = !!udata;
-	return pib_udata_check(udata, 0);
+	struct pib_pd *pd = to_pd(ibpd);
+	int err;
+
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return err;
+	pd->user = !!udata;
+	pd->owner = pib_quota_owner(udata);
+	return pib_quota_take(&to_hca(ibpd->device)->quota, pd->owner, PIB_OBJ_PD);
 }
 
 int pib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
+	pib_quota_give(&to_hca(ibpd->device)->quota, to_pd(ibpd)->owner, PIB_OBJ_PD);
 	return 0;
 }
 

@@ -5,14 +5,18 @@
 
 #include <rdma/ib_verbs.h>
 
+struct pib_user;
+
 /**
  * struct pib_pd - a protection domain
  * @ib: ib_core's
  * @user: belongs to a process: the reserved L_Key means nothing in it
+ * @owner: whose it is, and all that is made in it: see pib_quota_take(); never changes
  */
 struct pib_pd {
 	struct ib_pd ib;
 	bool user;
+	struct pib_user *owner;
 };
 
 static inline struct pib_pd *to_pd(struct ib_pd *ib)

@@ -145,7 +145,7 @@ static int alloc_sq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *u
 
 	qp->num_slots = qp->sq.entries;
 	qp->slot_size = ALIGN(struct_size_t(struct pib_ksq_slot, sge, qp->max_send_sge), 64);
-	qp->slots = kvcalloc(qp->num_slots, qp->slot_size, GFP_KERNEL_ACCOUNT);
+	qp->slots = kvcalloc(qp->num_slots, qp->slot_size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!qp->slots) {
 		pib_ring_free(&qp->sq);
 		return -ENOMEM;
@@ -237,7 +237,7 @@ static void free_queues(struct pib_qp *qp)
 static int publish(struct pib_qp *qp)
 {
 	struct pib_hca *hca = qp->hca;
-	struct pib_qp_stub *stub = kmalloc(sizeof(*stub), GFP_KERNEL);
+	struct pib_qp_stub *stub = kmalloc(sizeof(*stub), GFP_KERNEL_ACCOUNT);
 	int err;
 
 	if (!stub)
@@ -282,6 +282,7 @@ static int respond(struct ib_udata *udata, struct pib_create_qp_resp *resp)
 
 int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
+	struct pib_hca *hca = to_hca(ibqp->device);
 	struct pib_create_qp_resp resp = { };
 	struct pib_qp *qp = to_qp(ibqp);
 	int err;
@@ -289,17 +290,21 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	err = type_to_tp(init->qp_type);
 	if (err < 0)
 		return err;
-	err = check_init(to_hca(ibqp->device), init, udata);
+	err = check_init(hca, init, udata);
 	if (err)
 		return err;
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;
 
+	qp->owner = pib_quota_owner(udata);
+	err = pib_quota_take(&hca->quota, qp->owner, PIB_OBJ_QP);
+	if (err)
+		return err;
 	setup(qp, init, udata);
 	err = alloc_queues(qp, &init->cap, udata, &resp);
 	if (err)
-		return err;
+		goto err_give;
 	pib_state_reset(qp);
 	err = respond(udata, &resp);
 	if (err)
@@ -311,6 +316,8 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 
 err_queues:
 	free_queues(qp);
+err_give:
+	pib_quota_give(&hca->quota, qp->owner, PIB_OBJ_QP);
 	return err;
 }
 
@@ -345,5 +352,6 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		pib_cq_clean(qp->rcq, qp->qpn);
 	kfree_rcu(qp->stub, rcu);
 	free_queues(qp);
+	pib_quota_give(&qp->hca->quota, qp->owner, PIB_OBJ_QP);
 	return 0;
 }

@@ -147,6 +147,7 @@ struct pib_qp_stub {
  * @stub: what the table of QPs points to
  * @pd: protection domain; NULL for XRC target QPs
  * @srq: shared receive queue, or NULL
+ * @owner: see pib_quota_take()
  * @scq: send completions; NULL for XRC target QPs
  * @rcq: receive completions; NULL for XRC QPs
  * @qpn: number; 0 and 1 for the special QPs
@@ -160,6 +161,7 @@ struct pib_qp_stub {
  * @cap: as granted
  * @create_flags: of the init attributes
  * @gone: the last reference was dropped
+ * @mcast: its attachments to multicast groups; under the lock of mcast.c
  * @modify_mutex: serialises modify_qp, which may have to wait in its middle
  *
  * Scheduling, lock-free:
@@ -241,6 +243,8 @@ struct pib_qp {
 	u32 create_flags;
 	struct completion gone;
 	struct mutex modify_mutex;
+	struct pib_user *owner;
+	struct hlist_head mcast;
 
 	unsigned long sched ____cacheline_aligned_in_smp;
 	struct llist_node run_node;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/capability.h>
 #include <linux/log2.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 #include "ring.h"
@@ -26,6 +29,30 @@ static int ring_offer(struct pib_ring *ring, struct ib_udata *udata, struct pib_
 	return 0;
 }
 
+/* As ib_umem does it for what a process pins. */
+static int ring_charge(struct pib_ring *ring)
+{
+	unsigned long pages = ring->size >> PAGE_SHIFT, limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	struct mm_struct *mm = current->mm;
+
+	if (atomic64_add_return(pages, &mm->pinned_vm) > limit && !capable(CAP_IPC_LOCK)) {
+		atomic64_sub(pages, &mm->pinned_vm);
+		return -ENOMEM;
+	}
+	mmgrab(mm);
+	ring->mm = mm;
+	return 0;
+}
+
+static void ring_uncharge(struct pib_ring *ring)
+{
+	if (!ring->mm)
+		return;
+	atomic64_sub(ring->size >> PAGE_SHIFT, &ring->mm->pinned_vm);
+	mmdrop(ring->mm);
+	ring->mm = NULL;
+}
+
 int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
 		   struct ib_udata *udata, struct pib_ring_info *info)
 {
@@ -46,9 +73,16 @@ int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
 		.size = size,
 		.user = !!udata,
 	};
+	if (udata) {
+		err = ring_charge(ring);
+		if (err)
+			return err;
+	}
 	ring->hdr = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
-	if (!ring->hdr)
+	if (!ring->hdr) {
+		ring_uncharge(ring);
 		return -ENOMEM;
+	}
 	ring->slots = ring->hdr + 1;
 
 	if (!udata)
@@ -57,6 +91,7 @@ int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
 	if (err) {
 		vfree(ring->hdr);
 		ring->hdr = NULL;
+		ring_uncharge(ring);
 	}
 	return err;
 }
@@ -70,6 +105,7 @@ void pib_ring_free(struct pib_ring *ring)
 	} else {
 		vfree(ring->hdr);
 	}
+	ring_uncharge(ring);
 	ring->hdr = NULL;
 	ring->entry = NULL;
 }

@@ -16,6 +16,7 @@
  * @index: the kernel's own copy of the index that it owns, the only one it relies on
  * @user: mapped by a process: the other index is not to be trusted
  * @entry: mmap entry, or NULL
+ * @mm: whose RLIMIT_MEMLOCK it counts against; NULL for the kernel's own
  */
 struct pib_ring {
 	struct pib_ring_hdr *hdr;
@@ -26,6 +27,7 @@ struct pib_ring {
 	u32 index;
 	bool user;
 	struct pib_mmap_entry *entry;
+	struct mm_struct *mm;
 };
 
 /**

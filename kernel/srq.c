@@ -2,6 +2,7 @@
 #include <linux/overflow.h>
 #include <linux/uaccess.h>
 #include "hca.h"
+#include "pd.h"
 #include "qp.h"
 #include "srq.h"
 #include "ucontext.h"
@@ -163,9 +164,12 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 		return err;
 	srq->max_wr = srq->ring.entries;
 	srq->limit = init->attr.srq_limit;
-	err = srqn_alloc(hca, srq);
+	err = pib_quota_take(&hca->quota, to_pd(ibsrq->pd)->owner, PIB_OBJ_SRQ);
 	if (err)
 		goto err_ring;
+	err = srqn_alloc(hca, srq);
+	if (err)
+		goto err_give;
 	if (udata) {
 		resp.srqn = srq->srqn;
 		err = pib_udata_respond(udata, &resp, sizeof(resp));
@@ -180,6 +184,8 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 
 err_num:
 	xa_erase(&hca->srqs, srq->srqn);
+err_give:
+	pib_quota_give(&hca->quota, to_pd(ibsrq->pd)->owner, PIB_OBJ_SRQ);
 err_ring:
 	pib_ring_free(&srq->ring);
 	return err;
@@ -195,6 +201,7 @@ int pib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 		synchronize_rcu();
 	cancel_work_sync(&srq->limit_work);
 	pib_ring_free(&srq->ring);
+	pib_quota_give(&to_hca(ibsrq->device)->quota, to_pd(ibsrq->pd)->owner, PIB_OBJ_SRQ);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 #include "compat/compat.h"
+#include "hca.h"
 #include "qp.h"
 #include "ucontext.h"
 #include "uapi/rdma/pib-abi.h"
@@ -30,8 +31,10 @@ static struct pib_uctx_resp uctx_answer(u64 features)
 	};
 }
 
-int pib_alloc_ucontext(struct ib_ucontext *ctx, struct ib_udata *udata)
+int pib_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 {
+	struct pib_quota *quota = &to_hca(ibctx->device)->quota;
+	struct pib_ucontext *ctx = to_ucontext(ibctx);
 	struct pib_uctx_req req = {};
 	struct pib_uctx_resp resp;
 	int err;
@@ -41,12 +44,19 @@ int pib_alloc_ucontext(struct ib_ucontext *ctx, struct ib_udata *udata)
 		return err;
 	if (ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen)))
 		return -EFAULT;
+	ctx->user = pib_quota_user(quota);
+	if (IS_ERR(ctx->user))
+		return PTR_ERR(ctx->user);
 	resp = uctx_answer(req.features);
-	return pib_udata_respond(udata, &resp, sizeof(resp));
+	err = pib_udata_respond(udata, &resp, sizeof(resp));
+	if (err)
+		pib_quota_put(quota, ctx->user);
+	return err;
 }
 
 void pib_dealloc_ucontext(struct ib_ucontext *ctx)
 {
+	pib_quota_put(&to_hca(ctx->device)->quota, to_ucontext(ctx)->user);
 }
 
 /* Its being there is what allows the device to go while processes have it open. */

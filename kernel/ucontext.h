@@ -6,12 +6,16 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
+struct pib_user;
+
 /**
  * struct pib_ucontext - a process' open device
  * @ib: ib_core's
+ * @user: whose it is, NULL: of somebody without limits; never changes
  */
 struct pib_ucontext {
 	struct ib_ucontext ib;
+	struct pib_user *user;
 };
 
 extern const struct uapi_definition pib_ucontext_defs[];

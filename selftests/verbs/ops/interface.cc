@@ -77,14 +77,23 @@ void in_child(const std::function<void()> &what)
 		FAIL("in the child: " + text);
 }
 
+/* The child's data is inline: registered memory is the parent's. */
 void inherited(const Env &env)
 {
-	Pair p(env), broken(env);
+	EndOptions o;
+	o.cap.max_inline_data = 64;
+	Pair p(env, o), broken(env);
 	broken.b.to(IBV_QPS_ERR);
+	memset(p.b.mem.at(), 0, 64);
 	in_child([&] {
-		write_and_read(p);
+		fill(p.a.mem.bytes(0, 64), 7);
+		Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 64);
+		wr.flags |= IBV_SEND_INLINE;
+		p.a.send(wr);
+		p.a.expect({});
 		flush(broken);
 	});
+	check_filled(p.b.mem.bytes(0, 64), 7);
 	write_and_read(p);
 }
 
@@ -196,12 +205,6 @@ uint64_t answer_room[64];
 uint64_t answer_addr()
 {
 	return reinterpret_cast<uintptr_t>(answer_room);
-}
-
-/* The handle, which every creation answers first. */
-uint32_t handle()
-{
-	return static_cast<uint32_t>(answer_room[0]);
 }
 
 template <typename Request>

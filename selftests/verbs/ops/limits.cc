@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the device says it can do, it does; beyond it refuses. */
 #include <algorithm>
+#include <functional>
 #include <arpa/inet.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "end.h"
 #include "suites.h"
@@ -144,6 +149,183 @@ void read_depth(const Env &env)
 	check_filled(p.a.mem.bytes(0, 1 << 17), 1);
 }
 
+/* From here on a user like any other, who may open the device. */
+void become_nobody(const std::string &device)
+{
+	std::string path = "/dev/infiniband/" + device;
+	if (chmod(path.c_str(), 0666) || setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+		throw Skip("not run by root");
+}
+
+/* Rings are memory that does not go away: a user has as much of it as he may lock. */
+void memory_locked(const Env &env)
+{
+	become_nobody(env.open_a().ctx->device->dev_name);
+	rlimit most{256 << 10, 256 << 10};
+	CHECK_EQ(setrlimit(RLIMIT_MEMLOCK, &most), 0);
+	Device dev = env.open_a();
+	errno = 0;
+	CHECK(!ibv_create_cq(dev.ctx.get(), 1 << 15, nullptr, nullptr, 0));
+	CHECK_EQ(errno, ENOMEM);
+	Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
+	Cq kept(made(ibv_create_cq(dev.ctx.get(), 16, nullptr, nullptr, 0), "ibv_create_cq"));
+	ibv_qp_init_attr attr{};
+	attr.send_cq = attr.recv_cq = kept.get();
+	attr.qp_type = IBV_QPT_RC;
+	attr.cap = {1, 4096, 1, 32, 0};
+	CHECK(!ibv_create_qp(pd.get(), &attr));
+	/* What is given back can be had again. */
+	for (int i = 0; i < 20; i++) {
+		Cq cq(made(ibv_create_cq(dev.ctx.get(), 1024, nullptr, nullptr, 0), "ibv_create_cq"));
+		CHECK_EQ(ibv_resize_cq(cq.get(), 512), 0);
+		CHECK(ibv_resize_cq(cq.get(), 1 << 15) != 0);
+		attr.cap = {64, 64, 4, 4, 0};
+		Qp qp(made(ibv_create_qp(pd.get(), &attr), "ibv_create_qp"));
+	}
+}
+
+/* Another process, that of a user like any other, which has taken what it could and holds it. */
+class Nobody {
+public:
+	Nobody(const Env &env, const std::function<void(Device &, const std::function<void(unsigned)> &)> &take)
+	{
+		std::string name = env.open_a().ctx->device->dev_name;
+		CHECK(!pipe(to_) && !pipe(from_));
+		pid_ = fork();
+		CHECK(pid_ >= 0);
+		if (pid_)
+			return;
+		try {
+			close(to_[1]);
+			become_nobody(name);
+			Device dev = env.open_a();
+			take(dev, [&](unsigned taken) {
+				char c;
+				if (write(from_[1], &taken, sizeof(taken)) == sizeof(taken) && read(to_[0], &c, 1) < 0)
+					_exit(1);
+			});
+		} catch (const std::exception &) {
+			_exit(1);
+		}
+		_exit(0);
+	}
+	~Nobody() { release(); }
+	Nobody(const Nobody &) = delete;
+
+	unsigned taken()
+	{
+		unsigned n = 0;
+		close(from_[1]);
+		if (read(from_[0], &n, sizeof(n)) != sizeof(n))
+			FAIL("the other process has failed");
+		return n;
+	}
+
+	/* It gives everything back and ends. */
+	void release()
+	{
+		int status = 0;
+		if (!pid_)
+			return;
+		close(to_[1]);
+		if (waitpid(pid_, &status, 0) != pid_ || status)
+			note_failure("the other process has failed");
+		pid_ = 0;
+	}
+
+private:
+	int to_[2], from_[2];
+	pid_t pid_;
+};
+
+ibv_gid group_gid(unsigned n)
+{
+	ibv_gid gid{};
+	gid.raw[0] = 0xff;
+	gid.raw[1] = 0x12;
+	gid.raw[12] = 0x5a;
+	gid.raw[14] = n >> 8;
+	gid.raw[15] = n;
+	return gid;
+}
+
+constexpr uint16_t group_lid = 0xc123;
+
+struct DatagramQp {
+	explicit DatagramQp(ibv_context *ctx) :
+		pd(made(ibv_alloc_pd(ctx), "ibv_alloc_pd")), cq(made(ibv_create_cq(ctx, 4, nullptr, nullptr, 0), "ibv_create_cq"))
+	{
+		ibv_qp_init_attr attr{};
+		attr.send_cq = attr.recv_cq = cq.get();
+		attr.cap = {1, 1, 1, 1, 0};
+		attr.qp_type = IBV_QPT_UD;
+		qp.reset(made(ibv_create_qp(pd.get(), &attr), "ibv_create_qp"));
+	}
+	DatagramQp(DatagramQp &&) = default;
+	/* libibverbs' QPs are busy while they are attached. */
+	~DatagramQp()
+	{
+		for (unsigned group : groups) {
+			ibv_gid gid = group_gid(group);
+			if (ibv_detach_mcast(qp.get(), &gid, group_lid))
+				note_failure("a QP cannot be detached");
+		}
+	}
+	int attach(unsigned group)
+	{
+		ibv_gid gid = group_gid(group);
+		if (int err = ibv_attach_mcast(qp.get(), &gid, group_lid))
+			return err;
+		groups.push_back(group);
+		return 0;
+	}
+
+	Pd pd;
+	Cq cq;
+	Qp qp;
+	std::vector<unsigned> groups;
+};
+
+/* Nobody takes all groups. What he had is free when his QP is gone. */
+void multicast_share(const Env &env)
+{
+	Nobody greedy(env, [](Device &dev, const auto &hold) {
+		unsigned most = dev.device_attr.orig_attr.max_mcast_grp, n = 0;
+		{
+			DatagramQp qp(dev.ctx.get());
+			while (n < most && !qp.attach(n))
+				n++;
+			hold(n);
+		}
+		DatagramQp again(dev.ctx.get());
+		if (again.attach(0))
+			_exit(1);
+	});
+	Device dev = env.open_a();
+	CHECK_EQ(greedy.taken(), unsigned(dev.device_attr.orig_attr.max_mcast_grp) / 2);
+	DatagramQp other(dev.ctx.get());
+	CHECK_EQ(other.attach(9999), 0);
+}
+
+/* Nor all places in a group: IPoIB, which is privileged as root is, comes into the broadcast group. */
+void multicast_places(const Env &env)
+{
+	Nobody greedy(env, [](Device &dev, const auto &hold) {
+		std::vector<DatagramQp> qps;
+		unsigned most = dev.device_attr.orig_attr.max_mcast_qp_attach, n = 0;
+		for (; n < most; n++) {
+			qps.emplace_back(dev.ctx.get());
+			if (qps.back().attach(7))
+				break;
+		}
+		hold(n);
+	});
+	Device dev = env.open_a();
+	CHECK(greedy.taken() < unsigned(dev.device_attr.orig_attr.max_mcast_qp_attach));
+	DatagramQp other(dev.ctx.get());
+	CHECK_EQ(other.attach(7), 0);
+}
+
 /* The tables of a port: every index that is said to be there can be asked for, the next cannot. */
 void tables(const Env &env)
 {
@@ -175,6 +357,9 @@ void add_limits(Suite &suite)
 	suite.add("limit.many_objects", many_objects);
 	suite.add("limit.max_qp_rd_atom", read_depth);
 	suite.add("limit.tables", tables);
+	suite.add("limit.memory_locked", memory_locked);
+	suite.add("limit.multicast_share", multicast_share);
+	suite.add("limit.multicast_places", multicast_places);
 }
 
 } // namespace ops

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+#include "mcast.h"
+#include "qp.h"
+#include "quota.h"
+#include "ucontext.h"
+
+/**
+ * struct obj_limit - how many there are
+ * @max: of an HCA
+ * @share: of a user; 0: half of @max
+ */
+struct obj_limit {
+	u32 max;
+	u32 share;
+};
+
+static const struct obj_limit obj_limits[PIB_OBJ_COUNT] = {
+	[PIB_OBJ_PD] = { 1 << 20 },
+	[PIB_OBJ_MR] = { 1 << 20 },
+	[PIB_OBJ_MW] = { 1 << 20 },
+	[PIB_OBJ_AH] = { 1 << 20 },
+	[PIB_OBJ_CQ] = { 1 << 17 },
+	[PIB_OBJ_SRQ] = { 1 << 16 },
+	[PIB_OBJ_QP] = { PIB_QP_MAX },
+	/* nobody has more than half of the groups */
+	[PIB_OBJ_ATTACH] = { PIB_MCAST_GROUPS * PIB_MCAST_QPS, PIB_MCAST_GROUPS / 2 },
+};
+
+u32 pib_quota_max(enum pib_obj obj)
+{
+	return obj_limits[obj].max;
+}
+
+void pib_quota_init(struct pib_quota *q)
+{
+	xa_init_flags(&q->users, XA_FLAGS_LOCK_IRQ);
+}
+
+void pib_quota_exit(struct pib_quota *q)
+{
+	xa_destroy(&q->users);
+}
+
+/* Somebody who is there already, or @fresh. */
+static struct pib_user *user_enter(struct pib_quota *q, struct pib_user *fresh)
+{
+	struct pib_user *user;
+	unsigned long flags;
+	int err;
+
+	xa_lock_irqsave(&q->users, flags);
+	user = xa_load(&q->users, fresh->uid);
+	if (user) {
+		refcount_inc(&user->ref);
+	} else {
+		err = xa_err(__xa_store(&q->users, fresh->uid, fresh, GFP_ATOMIC));
+		user = err ? ERR_PTR(err) : fresh;
+	}
+	xa_unlock_irqrestore(&q->users, flags);
+	return user;
+}
+
+struct pib_user *pib_quota_user(struct pib_quota *q)
+{
+	struct pib_user *fresh, *user;
+
+	if (capable(CAP_SYS_RESOURCE))
+		return NULL;
+
+	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL_ACCOUNT);
+	if (!fresh)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&fresh->ref, 1);
+	fresh->uid = from_kuid(&init_user_ns, current_euid());
+	user = user_enter(q, fresh);
+	if (user != fresh)
+		kfree(fresh);
+	return user;
+}
+
+void pib_quota_put(struct pib_quota *q, struct pib_user *user)
+{
+	unsigned long flags;
+
+	if (!user || !refcount_dec_and_lock_irqsave(&user->ref, &q->users.xa_lock, &flags))
+		return;
+	__xa_erase(&q->users, user->uid);
+	xa_unlock_irqrestore(&q->users, flags);
+	kfree(user);
+}
+
+static bool take_one(atomic_t *used, u32 max)
+{
+	if (likely((u32)atomic_inc_return(used) <= max))
+		return true;
+	atomic_dec(used);
+	return false;
+}
+
+int pib_quota_take(struct pib_quota *q, struct pib_user *user, enum pib_obj obj)
+{
+	u32 max = obj_limits[obj].max, share = obj_limits[obj].share ?: max / 2;
+
+	if (!take_one(&q->used[obj], user ? max - pib_quota_reserve(max) : max))
+		return -ENOMEM;
+	if (!user)
+		return 0;
+	if (!take_one(&user->used[obj], share)) {
+		atomic_dec(&q->used[obj]);
+		return -ENOMEM;
+	}
+	refcount_inc(&user->ref);
+	return 0;
+}
+
+void pib_quota_give(struct pib_quota *q, struct pib_user *user, enum pib_obj obj)
+{
+	atomic_dec(&q->used[obj]);
+	if (!user)
+		return;
+	atomic_dec(&user->used[obj]);
+	pib_quota_put(q, user);
+}
+
+struct pib_user *pib_quota_owner(struct ib_udata *udata)
+{
+	return udata ? rdma_udata_to_drv_context(udata, struct pib_ucontext, ib)->user : NULL;
+}

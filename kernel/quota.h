@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * How many objects an HCA has, and who holds them. One user has half of each at
+ * most, and all users together leave a sixteenth to the kernel and to those with
+ * CAP_SYS_RESOURCE. Memory is another matter: it is charged to the cgroup of who asks
+ * for it, rings to his RLIMIT_MEMLOCK as well.
+ */
+#ifndef PIB_QUOTA_H
+#define PIB_QUOTA_H
+
+#include <linux/atomic.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+#include <linux/xarray.h>
+
+struct ib_udata;
+
+enum pib_obj {
+	PIB_OBJ_PD,
+	PIB_OBJ_MR,
+	PIB_OBJ_MW,
+	PIB_OBJ_AH,
+	PIB_OBJ_CQ,
+	PIB_OBJ_SRQ,
+	PIB_OBJ_QP,
+	PIB_OBJ_ATTACH,		/* QPs in multicast groups */
+	PIB_OBJ_COUNT
+};
+
+/**
+ * struct pib_user - a user of an HCA
+ * @ref: contexts, and objects, which may survive them
+ * @uid: who it is, as the first user namespace has it; never changes
+ * @used: his objects
+ */
+struct pib_user {
+	refcount_t ref;
+	u32 uid;
+	atomic_t used[PIB_OBJ_COUNT];
+};
+
+/**
+ * struct pib_quota - the objects of an HCA
+ * @used: everybody's objects
+ * @users: uid -> struct pib_user; lock taken with interrupts off
+ */
+struct pib_quota {
+	atomic_t used[PIB_OBJ_COUNT];
+	struct xarray users;
+};
+
+/* What users leave of @max. */
+static inline u32 pib_quota_reserve(u32 max)
+{
+	return max / 16;
+}
+
+void pib_quota_init(struct pib_quota *q);
+void pib_quota_exit(struct pib_quota *q);
+
+/* What the device has of an object; pib_query_device() advertises it. */
+u32 pib_quota_max(enum pib_obj obj);
+
+/**
+ * pib_quota_user() - the caller as a user
+ *
+ * Returns NULL for who needs no limits: CAP_SYS_RESOURCE. The caller of the function owns a
+ * reference until pib_quota_put(). Process context. May return ERR_PTR().
+ */
+struct pib_user *pib_quota_user(struct pib_quota *q);
+/* NULL is none. */
+void pib_quota_put(struct pib_quota *q, struct pib_user *user);
+
+/**
+ * pib_quota_take() - an object is made
+ * @user: whose it is, NULL: the kernel's; stays there until it is given back
+ *
+ * Any context. 0, or -ENOMEM: no more of them, or not for him.
+ */
+int pib_quota_take(struct pib_quota *q, struct pib_user *user, enum pib_obj obj);
+void pib_quota_give(struct pib_quota *q, struct pib_user *user, enum pib_obj obj);
+
+/* The owner of what a command makes; NULL for the kernel. */
+struct pib_user *pib_quota_owner(struct ib_udata *udata);
+
+#endif
