@@ -12,6 +12,9 @@
 #include "srq.h"
 #include "stats.h"
 
+/* Receive work requests that are flushed in a turn. */
+#define FLUSH_MAX	64
+
 static enum pib_res malformed(struct pib_qp *qp)
 {
 	pib_rq_complete(qp, PIB_WC_LOC_QP_OP_ERR, 0, NULL);
@@ -234,24 +237,30 @@ void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct p
 		pib_cq_push(cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);
 }
 
-void pib_rq_flush(struct pib_qp *qp)
+/* Only so many at a time: a process may post as fast as they are flushed. */
+bool pib_rq_flush(struct pib_qp *qp)
 {
 	enum pib_res res;
+	u32 n;
 
 	lockdep_assert_held(&qp->lock);
 
 	if (qp->cur.valid)
 		pib_rq_complete(qp, PIB_WC_WR_FLUSH_ERR, 0, NULL);
 	if (!qp->rq.hdr)
-		return;
+		return false;
 
 	/* From now on who posts has to ring: no message comes that would look here. */
 	WRITE_ONCE(qp->rq.hdr->arm, 1);
 	smp_mb();
-	while ((res = take_own(qp)) != PIB_RES_RNR) {
+	for (n = 0; n < FLUSH_MAX; n++) {
+		res = take_own(qp);
+		if (res == PIB_RES_RNR)
+			return false;
 		if (!res)
 			pib_rq_complete(qp, PIB_WC_WR_FLUSH_ERR, 0, NULL);
 	}
+	return true;
 }
 
 void pib_rq_reset(struct pib_qp *qp)

@@ -17,8 +17,8 @@ enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
 enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off);
 /* Complete it; @h: the message's last packet, NULL with errors. */
 void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h);
-/* ERR: complete everything that is posted to the QP's own queue with WR_FLUSH_ERR. */
-void pib_rq_flush(struct pib_qp *qp);
+/* ERR: complete what is posted to the QP's own queue with WR_FLUSH_ERR. True: there may be more. */
+bool pib_rq_flush(struct pib_qp *qp);
 /* RESET: forget everything. */
 void pib_rq_reset(struct pib_qp *qp);
 

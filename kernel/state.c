@@ -82,7 +82,7 @@ bool pib_state_flush(struct pib_qp *qp)
 	more = pib_sq_fetch(qp);
 	pib_requester_complete(qp);
 	if (qp->state == IB_QPS_ERR)
-		pib_rq_flush(qp);
+		more |= pib_rq_flush(qp);
 	return more;
 }
 
