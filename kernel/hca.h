@@ -29,13 +29,15 @@ struct platform_device;
  * @hot_qps: some of @qps
  * @hot_mrs: some of @mrs
  * @avs: AH number -> struct pib_av; RCU lookup; lock taken with interrupts off
- * @cqs, @srqs, @pds: object numbers
+ * @cqs: object numbers
+ * @srqs: SRQ number -> struct pib_srq, or NULL for one that is not for XRC; RCU lookup
  * @quota: how many objects there are, and whose
  * @mcast: multicast attachments, see mcast.c
  * @stats: protocol counters, per CPU, see counters.h
  * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see qp_counter.c
  * @next_counter: see @qp_counters
  * @dm_used: bytes of device memory that are allocated
+ * @held: bytes of bursts that QPs keep while they wait for pages, see hold.c
  * @standalone: ports give themselves LIDs
  * @id: number of @parent
  * @on_gone: pib_fabric_hca_gone() once registered: unplugs the ports and forgets the HCA, which

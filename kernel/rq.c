@@ -49,7 +49,7 @@ static struct pib_srq *xrc_srq(const struct pib_qp *qp, u32 srqn)
 {
 	struct pib_srq *srq = pib_srq_find(qp->hca, srqn);
 
-	if (!srq || srq->ib.srq_type != IB_SRQT_XRC || srq->ib.ext.xrc.xrcd != qp->ib.xrcd)
+	if (!srq || srq->ib.ext.xrc.xrcd != qp->ib.xrcd)
 		return NULL;
 	return srq;
 }

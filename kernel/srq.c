@@ -122,12 +122,21 @@ int pib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 	return err;
 }
 
-static int srqn_alloc(struct pib_hca *hca, struct pib_srq *srq)
+/* Only the number is taken: nobody finds the SRQ by it. */
+static int srqn_reserve(struct pib_hca *hca, struct pib_srq *srq)
 {
-	int err = xa_alloc_cyclic(&hca->srqs, &srq->srqn, srq, XA_LIMIT(1, 0xFFFFFF),
+	int err = xa_alloc_cyclic(&hca->srqs, &srq->srqn, NULL, XA_LIMIT(1, 0xFFFFFF),
 				  &hca->next_srqn, GFP_KERNEL);
 
 	return err < 0 ? err : 0;
+}
+
+/* XRC senders name an SRQ by its number; a basic one is its QPs' alone. */
+static int srqn_publish(struct pib_hca *hca, struct pib_srq *srq)
+{
+	if (srq->ib.srq_type != IB_SRQT_XRC)
+		return 0;
+	return xa_err(xa_store(&hca->srqs, srq->srqn, srq, GFP_KERNEL));
 }
 
 static int srq_check_attr(struct ib_device *ibdev, const struct ib_srq_attr *attr)
@@ -167,7 +176,7 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 	err = pib_quota_take(&hca->quota, to_pd(ibsrq->pd)->owner, PIB_OBJ_SRQ);
 	if (err)
 		goto err_ring;
-	err = srqn_alloc(hca, srq);
+	err = srqn_reserve(hca, srq);
 	if (err)
 		goto err_give;
 	if (udata) {
@@ -176,6 +185,9 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 		if (err)
 			goto err_num;
 	}
+	err = srqn_publish(hca, srq);
+	if (err)
+		goto err_num;
 	if (init->srq_type == IB_SRQT_XRC)
 		ibsrq->ext.xrc.srq_num = srq->srqn;
 	init->attr.max_wr = srq->max_wr;

@@ -63,7 +63,7 @@ static inline u32 pib_recv_wqe_size(u32 max_sge)
 	return sizeof(struct pib_recv_wqe) + max_sge * sizeof(struct pib_sge);
 }
 
-/* Under rcu_read_lock(), which keeps the SRQ until it is left. NULL: no such SRQ. */
+/* An XRC SRQ. Under rcu_read_lock(), which keeps it until that is left. NULL: no such SRQ. */
 struct pib_srq *pib_srq_find(struct pib_hca *hca, u32 srqn);
 
 int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata);

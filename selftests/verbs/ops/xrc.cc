@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* XRC: initiator and target QPs, domains, SRQs named by the sender (annex A14). */
+#include <atomic>
 #include <fcntl.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 #include "end.h"
@@ -204,6 +206,36 @@ void wrong_queue(const Env &env, bool other_domain)
 	wire.expect_nak(x.a.qpn(), nak_invalid_request);
 }
 
+/* Numbers of SRQs that are not for XRC, which come and go meanwhile: nobody is to find them. */
+void basic_queues(const Env &env)
+{
+	Device dev = env.open_b();
+	Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
+	std::atomic<bool> stop = false;
+	std::thread churn([&] {
+		while (!stop) {
+			ibv_srq_init_attr sa{nullptr, {8, 1, 0}};
+			ibv_srq *srq = ibv_create_srq(pd.get(), &sa);
+			if (srq)
+				ibv_destroy_srq(srq);
+		}
+	});
+	try {
+		for (unsigned i = 0; i < 20; i++) {
+			Xrc x(env);
+			uint32_t srqn = Target::number(x.target.srq) + 1 + i % 4;
+			x.a.send(x.wr(IBV_WR_SEND, srqn, 8));
+			x.a.expect({.status = IBV_WC_REM_INV_REQ_ERR});
+		}
+	} catch (...) {
+		stop = true;
+		churn.join();
+		throw;
+	}
+	stop = true;
+	churn.join();
+}
+
 void wrong_key(const Env &env)
 {
 	Xrc x(env);
@@ -284,6 +316,7 @@ void add_xrc(Suite &suite)
 	suite.add("xrc.two_queues", two_queues);
 	suite.add("xrc.no_such_queue", [](Env &env) { wrong_queue(env, false); });
 	suite.add("xrc.queue_of_other_domain", [](Env &env) { wrong_queue(env, true); });
+	suite.add("xrc.queue_of_no_domain", basic_queues);
 	suite.add("xrc.wrong_rkey", wrong_key);
 	suite.add("xrc.empty_queue", empty);
 	suite.add("xrc.shared_domain", shared_domain);
