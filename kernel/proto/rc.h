@@ -349,6 +349,12 @@ struct pib_place {
  */
 void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts,
 		      u32 len, u64 now, struct pib_place *pl);
+/*
+ * Env cannot fill that place for long: the response is as good as lost, and is asked for again
+ * with the next pib_req_next(). Between the two no other response may be taken in, nor anything completed.
+ * Where nothing is sent any more it ends as flushed.
+ */
+void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl);
 /* Earliest time at which pib_req_timer() wants to be called, ns; 0: none. */
 u64 pib_req_deadline(const struct pib_req *r);
 void pib_req_timer(struct pib_req *r, u64 now);
@@ -443,6 +449,8 @@ enum pib_res {
 	PIB_RES_OP,		/* NAK remote operational error (the receive WQE's memory is bad) */
 	/* env's own, never told: it cannot be done now. The burst is begun with again, from its first step. */
 	PIB_RES_WAIT,
+	/* reliable: it cannot be done for long: RNR NAK, as if nothing of it had been done; it comes again */
+	PIB_RES_LATER,
 	PIB_RES_DROP,		/* UC: drop the message; env puts back its receive WQE, if taken */
 };
 
@@ -500,6 +508,7 @@ struct pib_resp_stats {
 	u64 duplicates;
 	u64 out_of_sequence;
 	u64 rnr_nak_sent;
+	u64 put_off;	/* RNR NAKs for PIB_RES_LATER and pib_resp_answer_later() */
 	u64 naks_sent;
 	u64 acks_sent;
 	u64 drops[PIB_DROP_REASONS];
@@ -598,6 +607,11 @@ void pib_resp_result(struct pib_resp *r, const struct pib_act *act, enum pib_res
 bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx);
 /* The memory of a READ response burst was refused. True: @tx is to be sent in its place. */
 bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx);
+/*
+ * The memory of a READ response burst, the one for PSN @psn, is not to be had for long: it is dropped, and the
+ * requester is told to ask again. False: the requester has been refused, and will not.
+ */
+bool pib_resp_answer_later(struct pib_resp *r, u32 psn);
 /* The number of posted receive WQEs, for the credits in AETHs. */
 void pib_resp_set_credits(struct pib_resp *r, u32 posted);
 

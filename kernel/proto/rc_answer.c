@@ -52,10 +52,21 @@ void pib_resp_nak_seq(struct pib_resp *r)
 		nak(r, PIB_AETH(PIB_AETH_NAK, PIB_NAK_PSN), r->epsn);
 }
 
+static void nak_rnr(struct pib_resp *r, u32 psn)
+{
+	nak(r, PIB_AETH(PIB_AETH_RNR, r->cfg.min_rnr_timer & 0x1F), psn);
+}
+
 void pib_resp_nak_rnr(struct pib_resp *r)
 {
 	pib_count(r, rnr_nak_sent);
-	nak(r, PIB_AETH(PIB_AETH_RNR, r->cfg.min_rnr_timer & 0x1F), r->epsn);
+	nak_rnr(r, r->epsn);
+}
+
+void pib_resp_nak_later(struct pib_resp *r, u32 psn)
+{
+	pib_count(r, put_off);
+	nak_rnr(r, psn);
 }
 
 /* 9.7.5.2 */
@@ -331,4 +342,18 @@ bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 	r->res_fresh = 0;
 	pib_resp_nak_fatal(r, r->res_last_psn, PIB_RES_ACCESS);
 	return false;
+}
+
+/*
+ * The requester goes back to @psn and sends all from there on again (9.7.5.2.8). Requests that were executed
+ * are duplicates then: what they are answered with is still in the ring.
+ */
+bool pib_resp_answer_later(struct pib_resp *r, u32 psn)
+{
+	if (r->dead)
+		return false;
+	for (; r->res_cur != r->res_head; r->res_cur++)
+		res_at(r, r->res_cur)->pending = false;
+	pib_resp_nak_later(r, psn);
+	return true;
 }

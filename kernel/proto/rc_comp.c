@@ -439,6 +439,31 @@ void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	}
 }
 
+/* It was the last that was taken in: nothing behind it has been acknowledged. */
+void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl)
+{
+	struct pib_swqe *w = pl->wqe;
+	u32 slot = (u32)((const char *)w - (const char *)r->ring) / r->stride;
+	u32 back = (r->una - slot) & r->mask;
+
+	if (r->error || r->flushing) {
+		if (w->state == PIB_WQE_DONE)
+			w->status = PIB_WC_WR_FLUSH_ERR;
+		return;
+	}
+	if (!back && w->state == PIB_WQE_DONE)
+		back = r->mask + 1;
+	r->una -= back;
+	r->una_psn = pib_psn_add(w->psn, pl->wqe_off >> r->mtu_shift);
+	w->state = PIB_WQE_ACTIVE;
+	/* Responses that come behind it show nothing new: it is asked for again. */
+	r->gap_seen = true;
+	r->gap_psn = r->una_psn;
+	r->gap_last = r->una_psn;
+	r->ack_deadline = 0;
+	pib_req_rewind(r);
+}
+
 /* ---- the clock ---- */
 
 /* The earlier; 0: none. */

@@ -439,7 +439,10 @@ static void result_rc(struct pib_resp *r, const struct pib_act *act, enum pib_re
 		return;
 	}
 	r->phase = PHASE_IDLE;
-	pib_resp_nak_fatal(r, r->epsn, res);
+	if (res == PIB_RES_LATER)
+		pib_resp_nak_later(r, r->epsn);
+	else
+		pib_resp_nak_fatal(r, r->epsn, res);
 }
 
 /* 9.9.3: an unreliable responder says nothing. A receive buffer too small is its own fault. */

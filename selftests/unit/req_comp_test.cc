@@ -367,7 +367,58 @@ TEST(ReqComp, RnrAlsoAcknowledgesWhatIsBefore)
 	EXPECT_EQ(q.done(), "1:0");
 }
 
+// A READ or an atomic, too, may be put off by its responder.
+TEST(ReqComp, RnrForAReadHasItAskedForAgain)
+{
+	Qp q;
+
+	q.post(PIB_WR_READ, 2 * kMtu);
+	q.post(PIB_WR_WRITE, 8);
+	EXPECT_EQ(str(q.sends()), "READ@1000+1 WRITE@1002+1");
+	EXPECT_EQ(str(q.gets(ack(kPsn, kRnr | 1))), "");
+	EXPECT_EQ(str(q.after(10000)), "READ@1000+1 WRITE@1002+1");
+}
+
 // ---- READ responses ----
+
+// What cannot be stored for long is as good as lost, and costs no retry.
+TEST(ReqComp, ResponseWithoutAPlaceIsAskedForAgain)
+{
+	NodeCfg c = config();
+
+	c.req.retry_cnt = 0;
+	for (uint32_t posts : { 1u, 2u, 4u }) {
+		c.ring = 4;
+		Qp q(c);
+		int missing = 3;
+
+		q.n.page_missing = [&] { return missing-- > 0; };
+		q.post(PIB_WR_READ, 2 * kMtu);
+		for (uint32_t i = 1; i < posts; i++)
+			q.post(PIB_WR_BIND_MW, 0);
+		q.sends();
+		for (int i = 0; i < 3; i++)
+			EXPECT_EQ(str(q.gets(read_resp(kPsn, 2, pattern(2 * kMtu), kOnly))), "READ@1000+1");
+		EXPECT_EQ(q.done(), "");
+		EXPECT_EQ(str(q.gets(read_resp(kPsn, 2, pattern(2 * kMtu), kOnly))), "");
+		EXPECT_EQ(q.done().substr(0, 3), "1:0");
+	}
+}
+
+TEST(ReqComp, PartOfAResponseWithoutAPlaceIsAskedForAgain)
+{
+	Qp q;
+	int missing = 0;
+
+	q.n.page_missing = [&] { return missing-- > 0; };
+	q.post(PIB_WR_READ, 4 * kMtu);
+	q.sends();
+	q.gets(read_resp(kPsn, 1, pattern(kMtu), kFirst));
+	missing = 1;
+	EXPECT_EQ(str(q.gets(read_resp(kPsn + 1, 3, pattern(3 * kMtu), kLast))), "READ@1001+1");
+	q.gets(read_resp(kPsn + 1, 3, pattern(3 * kMtu), kOnly));
+	EXPECT_EQ(q.done(), "1:0");
+}
 
 TEST(ReqComp, ReadResponsesLandInParts)
 {

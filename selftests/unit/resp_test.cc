@@ -318,6 +318,83 @@ TEST(Resp, MemoryOfARepetitionOfAnUnfinishedReadIsGone)
 	EXPECT_EQ(q.n.resp.error, PIB_RES_ACCESS);
 }
 
+// ---- pages that take long ----
+
+// The next @n times.
+static void missing(Qp &q, int n)
+{
+	q.n.page_missing = [n]() mutable { return n-- > 0; };
+}
+
+TEST(Resp, PageOfAReceiveIsMissing)
+{
+	Qp q;
+	Burst b = request(PIB_OP_SEND, kPsn, 3, 3 * kMtu, kOnly | kAckReq);
+
+	q.recvs(1);
+	missing(q, 2);
+	EXPECT_EQ(str(q.gets(b)), "NAK2c@1000");
+	EXPECT_EQ(str(q.gets(request(PIB_OP_SEND, kPsn + 3, 1, 8, kOnly))), "");
+	EXPECT_EQ(str(q.gets(b)), "NAK2c@1000");
+	EXPECT_EQ(str(q.gets(b)), "ACK@1002+1");
+	EXPECT_EQ(q.received().data, b.data);
+}
+
+// Not as if only a receive work request were missing, which the last packet takes.
+TEST(Resp, PageOfAWriteIsMissing)
+{
+	Qp q;
+	Burst b = request(PIB_OP_WRITE, kPsn, 3, 3 * kMtu, kOnly | kAckReq | PIB_H_IMM);
+
+	q.recvs(1);
+	missing(q, 1);
+	EXPECT_EQ(str(q.gets(b)), "NAK2c@1000");
+	EXPECT_EQ(str(q.gets(b)), "ACK@1002+1");
+	EXPECT_EQ(q.received().status, PIB_WC_SUCCESS);
+}
+
+TEST(Resp, PageOfAnAtomicIsMissing)
+{
+	Qp q;
+	uint64_t before = cell(q);
+	Burst b = atomic(PIB_OP_FAA, kPsn, 5);
+
+	missing(q, 1);
+	EXPECT_EQ(str(q.gets(b)), "NAK2c@1000");
+	EXPECT_EQ(cell(q), before);
+	EXPECT_EQ(str(q.gets(b)), "ATOMIC@1000+1");
+	EXPECT_EQ(cell(q), before + 5);
+}
+
+TEST(Resp, PageOfAReadIsMissing)
+{
+	Qp q;
+
+	q.n.inbox.push_back(read_req(kPsn, 2 * kMtu));
+	q.n.inbox.push_back(read_req(kPsn + 2, kMtu));
+	q.n.inbox.push_back(request(PIB_OP_WRITE, kPsn + 3, 1, 8, kOnly | kAckReq));
+	q.n.run(q.now, 0);
+	missing(q, 1);
+	EXPECT_EQ(str(q.sends()), "NAK2c@1000");
+	// all again: what was executed is not executed anew, what was to be answered is answered
+	q.n.inbox.push_back(read_req(kPsn, 2 * kMtu));
+	q.n.inbox.push_back(read_req(kPsn + 2, kMtu));
+	EXPECT_EQ(str(q.gets(request(PIB_OP_WRITE, kPsn + 3, 1, 8, kOnly | kAckReq))),
+		  "RESP@1000+2 RESP@1002+1 ACK@1003+1");
+	EXPECT_EQ(q.n.resp.stats.duplicates, 3u);
+}
+
+// Who has been refused for good does not ask again.
+TEST(Resp, PageOfAReadIsMissingBeforeARefusal)
+{
+	Qp q;
+
+	missing(q, 1);
+	q.n.inbox.push_back(read_req(kPsn, kMtu));
+	EXPECT_EQ(str(q.gets(with(read_req(kPsn + 1, kMtu), [](Burst &b) { b.h.rkey = 1; }))),
+		  "RESP@1000+1 NAK62@1001");
+}
+
 // ---- atomics and their likes ----
 
 TEST(Resp, AtomicsAreExecutedOnce)

@@ -138,11 +138,19 @@ void Node::finish_recv(const pib_act &act)
 	complete_recv(std::move(wc));
 }
 
+// Unreliable services have nobody to tell.
+bool Node::late()
+{
+	return page_missing && pib_tp_reliable(cfg.resp.tp) && page_missing();
+}
+
 pib_res Node::exec_send(const pib_act &act, const Burst &b)
 {
 	if (act.first && !take_recv(b.h))
 		return PIB_RES_RNR;
 	expect(cur.has_value(), "SEND goes on without a receive work request");
+	if (late())
+		return PIB_RES_LATER;
 	if (act.off + act.len > cur->buf.size()) {
 		complete_recv({ .id = cur->id, .status = PIB_WC_LOC_LEN_ERR, .data = {} });
 		return PIB_RES_LEN;
@@ -167,6 +175,8 @@ pib_res Node::exec_write(const pib_act &act, const Burst &b)
 		return PIB_RES_ACCESS;
 	if (act.take_recv && !take_recv(b.h))
 		return PIB_RES_RNR;
+	if (late())
+		return PIB_RES_LATER;
 	if (act.len) {
 		to = at(act.rkey, act.va, act.len, true, act.h->srqn);
 		if (!to)
@@ -187,6 +197,8 @@ pib_res Node::exec_atomic(const pib_act &act, uint64_t &orig)
 
 	if (!p)
 		return PIB_RES_ACCESS;
+	if (late())
+		return PIB_RES_LATER;
 	std::memcpy(&orig, p, 8);
 	if (act.kind == PIB_ACT_FAA)
 		v = orig + act.compare_add;
@@ -264,6 +276,10 @@ void Node::response(Burst &b, uint64_t now)
 	pib_req_response(&req, &b.h, b.npkts, b.data.size(), now, &pl);
 	if (!pl.wqe)
 		return;
+	if (!req.error && late()) {	// else it would end as flushed
+		pib_req_forget_response(&req, &pl);
+		return;
+	}
 	Work &k = work_of(pl.wqe);
 
 	if (pl.is_atomic) {
@@ -320,6 +336,8 @@ bool Node::send_answer(const pib_tx &tx)
 
 		pib_tx nak;
 
+		if (late() && pib_resp_answer_later(&resp, tx.h.psn))
+			return false;
 		if (!p)
 			return pib_resp_read_failed(&resp, &nak) && send_answer(nak);
 		b.data.assign(p, p + tx.len);

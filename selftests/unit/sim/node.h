@@ -101,6 +101,7 @@ public:
 	bool down = false;				// in RESET: takes nothing in, sends nothing
 	bool responder_error = false;			// by a fatal NAK of its own
 	bool read_memory_gone = false;			// READ responses find no memory
+	std::function<bool()> page_missing;		// memory that is touched next is not there for long
 	uint64_t executed_locals = 0;
 	uint64_t broken_at = ~0ULL;			// work request that could not be sent
 	uint64_t no_recv = 0;				// datagrams without a receive work request
@@ -122,6 +123,7 @@ private:
 	void request(Burst &b);
 	void datagram(Burst &b);
 	pib_res execute(const pib_act &act, const Burst &b, uint64_t &orig);
+	bool late();
 	pib_res exec_send(const pib_act &act, const Burst &b);
 	pib_res exec_write(const pib_act &act, const Burst &b);
 	pib_res exec_atomic(const pib_act &act, uint64_t &orig);

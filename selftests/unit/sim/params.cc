@@ -90,8 +90,11 @@ static void choose_timer(Params &p, Rng &g)
 		t = 0;
 	if (!p.faulty() && !race)
 		p.strict = true;
-	for (auto &n : p.node)
+	for (auto &n : p.node) {
 		n.req.timeout = t;
+		if (p.paged)
+			n.req.rnr_retry = 7;
+	}
 }
 
 static void choose_injection(Params &p, Rng &g)
@@ -140,6 +143,7 @@ Params make_params(uint64_t seed, int only)
 	choose_engine(p, g);
 	choose_qp(p, g);
 	choose_injection(p, g);
+	p.paged = p.reliable() && g.percent(25);
 	choose_timer(p, g);
 	return p;
 }
@@ -160,14 +164,14 @@ std::string Params::describe() const
 		"%s mtu %u bursts %u/%u window %u/%u ring %u/%u posts %u/%u of up to %u packets\n"
 		"loss %u dup %u reorder %u corrupt %u ppm, delay %llu+%llu lag %llu ns, cut %u%s\n"
 		"timeout %u retry %u rnr %u (timer %u) rd_atomic %u credits %d budget %u%s%s\n"
-		"unsignalled %u %%, %s%soutage %llu+%llu ns, inject %s on %u at %u or %llu ns%s",
+		"unsignalled %u %%, %s%s%soutage %llu+%llu ns, inject %s on %u at %u or %llu ns%s",
 		tps[tp], mtu, a.req.max_burst, b.req.max_burst, a.req.max_window, b.req.max_window,
 		a.ring, b.ring, posts[0], posts[1], max_packets, loss_ppm, dup_ppm, reorder_ppm,
 		corrupt_ppm, (unsigned long long)delay, (unsigned long long)jitter,
 		(unsigned long long)lag, cut, wire ? " wire" : "", a.req.timeout, a.req.retry_cnt,
 		a.req.rnr_retry, a.resp.min_rnr_timer, a.req.max_rd_atomic, a.resp.credits, budget,
 		sqd ? " sqd" : "", recv_late ? " late receives" : "", unsignalled, windows ? "windows, " : "",
-		srq ? "srq, " : "", (unsigned long long)outage_at, (unsigned long long)outage,
+		srq ? "srq, " : "", paged ? "paged, " : "", (unsigned long long)outage_at, (unsigned long long)outage,
 		injects[int(inject)],
 		inject_side, inject_at, (unsigned long long)inject_time, strict ? ", strict" : "");
 	return s;

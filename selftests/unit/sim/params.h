@@ -41,6 +41,7 @@ struct Params {
 	bool locals;			// local operations among the work requests
 	bool windows;			// memory windows come and go
 	bool srq;			// receives come from a queue that others share
+	bool paged;			// memory comes and goes: what needs it is put off at times
 	// Path
 	uint32_t loss_ppm, dup_ppm, reorder_ppm, corrupt_ppm;
 	uint32_t loss_budget;		// packets that may be lost in all

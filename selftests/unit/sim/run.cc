@@ -17,6 +17,8 @@ Run::Run(const Params &p, bool trace) : p_(p), g_(p.seed ^ 0x5DEECE66DULL), trac
 		node_[i]->on_request = [this, i](const pib_tx &tx, const Work &k) {
 			check_request(i, tx, k);
 		};
+		if (p.paged)
+			node_[i]->page_missing = [this] { return g_.percent(10); };
 	}
 	for (int i = 0; i < 2; i++)
 		model_[i]->set_up(*node_[1 - i]);
