@@ -106,6 +106,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->icrc_ok = true;
 	b->afar = false;
 	b->hops = 0;
+	b->tries = 0;
 	b->src_slot = 0;
 	b->in_port = NULL;
 	b->due = 0;
@@ -210,18 +211,54 @@ static void release_payload(struct pib_burst *b)
 	}
 }
 
+/* Lets go of all but the burst itself. Returns what it was a clone of, whose reference is the caller's. */
+static struct pib_burst *let_go(struct pib_burst *b)
+{
+	struct pib_burst *parent = b->payload == PIB_PAYLOAD_CLONE ? b->parent : NULL;
+
+	release_payload(b);
+	if (b->src)
+		pib_qp_burst_done(b->src, b->src_slot);
+	return parent;
+}
+
 void pib_burst_free(struct pib_burst *b)
 {
 	struct pib_burst *parent;
 
 	while (b && refcount_dec_and_test(&b->ref)) {
-		parent = b->payload == PIB_PAYLOAD_CLONE ? b->parent : NULL;
-		release_payload(b);
-		if (b->src)
-			pib_qp_burst_done(b->src, b->src_slot);
+		parent = let_go(b);
 		burst_delete(b);
 		b = parent;
 	}
+}
+
+static bool is_own(const struct pib_burst *b)
+{
+	return b->payload == PIB_PAYLOAD_NONE || b->payload == PIB_PAYLOAD_SMALL ||
+	       b->payload == PIB_PAYLOAD_LINEAR;
+}
+
+bool pib_burst_detach(struct pib_burst *b)
+{
+	void *copy;
+
+	if (is_own(b))
+		return true;
+	if (refcount_read(&b->ref) > 1)
+		return false;
+	copy = kmalloc(b->len, GFP_ATOMIC | __GFP_NOWARN);
+	if (!copy || pib_burst_read(b, 0, copy, b->len)) {
+		kfree(copy);
+		return false;
+	}
+
+	pib_burst_free(let_go(b));
+	b->payload = PIB_PAYLOAD_LINEAR;
+	b->linear = copy;
+	b->nsegs = 0;
+	b->src = NULL;
+	return true;
 }
 
 static const void *segs_chunk(struct pib_burst *b, u32 off, u32 *len)

@@ -59,6 +59,7 @@ enum pib_payload {
  * @icrc_ok: the payload cannot have rotted since its ICRC was or would have been computed
  * @afar: it came over UDP: nobody can take it back
  * @hops: switches passed
+ * @tries: how often a full QP has refused it
  * @in_port: port by which it came into the present node
  * @due: ns: when it arrives from the lane that it is in, or came to the present node from one; 0: none yet
  * @src: QP whose memory it refers to and who wants to hear when it is
@@ -77,6 +78,7 @@ struct pib_burst {
 	bool icrc_ok;
 	bool afar;
 	u8 hops;
+	u8 tries;
 	u32 src_slot;
 	struct pib_kport *in_port;
 	u64 due;
@@ -114,6 +116,12 @@ void pib_burst_free(struct pib_burst *b);
 
 /* Where @len bytes of payload of the burst's own can be written to; NULL: no memory. */
 void *pib_burst_own(struct pib_burst *b, u32 len);
+
+/*
+ * Its payload is copied, unless it is its own: what stays for long is not to hold memory that others want back, nor
+ * those of the reserve. False: no memory, or clones of it are about; it is unchanged.
+ */
+bool pib_burst_detach(struct pib_burst *b);
 
 /* Copy @len bytes of payload from @off on to kernel memory. 0 or -EFAULT. */
 int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len);

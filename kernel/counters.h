@@ -41,7 +41,9 @@
 	X(RX_BAD_LENGTH, "rx_bad_length")				\
 	X(RX_BAD_OPCODE, "rx_bad_opcode")				\
 	X(RX_FULL, "rx_queue_full")					\
-	X(RX_NOMEM, "rx_nomem")
+	X(RX_NOMEM, "rx_nomem")						\
+	X(RX_NO_PAGE, "rx_no_page")					\
+	X(RNR_NO_PAGE, "rnr_no_page")
 
 enum pib_stat {
 #define X(id, name) PIB_STAT_##id,

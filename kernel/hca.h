@@ -69,6 +69,7 @@ struct pib_hca {
 	struct xarray qp_counters;
 	u32 next_counter;
 	atomic64_t dm_used;
+	atomic_t held;
 	bool standalone;
 	int id;
 	void (*on_gone)(struct pib_hca *hca);

@@ -16,6 +16,9 @@
 /* Bytes of which a copy takes longer than to have another CPU make it. */
 #define BULK		(16 << 10)
 
+/* So often a datagram is offered to a QP that is full: for about 10 ms. */
+#define DATAGRAM_TRIES	40
+
 static int drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 {
 	pib_hca_stat(port->hca, why);
@@ -187,6 +190,14 @@ static int enqueue(struct pib_qp *qp, struct pib_burst *b)
 	return 0;
 }
 
+/* Is its sender to be pushed back? It has others to send datagrams to. */
+static bool may_wait(struct pib_burst *b)
+{
+	if (b->afar)
+		return false;
+	return b->h.tp != PIB_TP_UD || ++b->tries < DATAGRAM_TRIES;
+}
+
 /* The QP's reference is the caller's. */
 static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
 {
@@ -202,7 +213,7 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	err = enqueue(qp, b);
 	if (!err)
 		return 0;
-	if (err == -EBUSY && !b->afar)
+	if (err == -EBUSY && may_wait(b))
 		return -EBUSY;
 	return drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
 }

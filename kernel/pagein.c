@@ -3,6 +3,7 @@
  * Nothing that a QP does may sleep; pages come in by sleeping. So what lacks a
  * page is put off, a work item brings the page in, and the QP begins it anew.
  */
+#include <linux/ktime.h>
 #include "mem.h"
 #include "mr.h"
 #include "odp.h"
@@ -59,6 +60,7 @@ int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u
 	p->addr = addr;
 	p->len = len;
 	p->write = write;
+	p->since = ktime_get_ns();
 	p->busy = true;
 	pib_qp_get(p->qp);
 	pib_odp_queue(seg->mr->odp, &p->work);

@@ -21,6 +21,7 @@ struct pib_seg;
  * @addr: first byte in the region's numbering
  * @len: bytes
  * @write: they will be written to
+ * @since: ns: when it began
  * @err: how it ended, for pib_pagein_start() to find
  * @stale: what @err says is nobody's business any more; guarded by qp->lock, also while @busy
  */
@@ -33,6 +34,7 @@ struct pib_pagein {
 	u64 addr;
 	u32 len;
 	bool write;
+	u64 since;
 	int err;
 	bool stale;
 };

@@ -13,6 +13,7 @@
 #include <rdma/ib_verbs.h>
 #include "ah.h"
 #include "burst.h"
+#include "hold.h"
 #include "pagein.h"
 #include "proto/cc.h"
 #include "proto/rc.h"
@@ -198,6 +199,7 @@ struct pib_qp_stub {
  * @stalls: how often in a row it was refused since the timer has fired
  * @stall_ns: for how long it was left alone the last time; 0: not yet
  * @rx_pages: what the first burst of @rxq waits for
+ * @hold: what happens meanwhile to what else comes
  * @place: @place.wqe is not NULL: that burst is a response, already told to @req, whose payload
  *	is still to be placed
  * @req_off: of the requester; a reference of the slot is held
@@ -277,6 +279,7 @@ struct pib_qp {
 	u32 stalls;
 	u32 stall_ns;
 	struct pib_pagein rx_pages;
+	struct pib_hold hold;
 	struct pib_place place;
 	struct pib_put_off req_off;
 	struct pib_put_off resp_off;

@@ -47,10 +47,13 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 		return res;
 
 	err = invalidate(qp, act);
+	if (err == -EAGAIN && pib_hold_drains_long(qp))
+		return PIB_RES_LATER;
 	if (err == -EAGAIN) {
 		qp->draining = true;
 		return PIB_RES_WAIT;
 	}
+	qp->hold.drains_since = 0;
 	if (err) {
 		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
 		return PIB_RES_ACCESS;
@@ -241,6 +244,17 @@ static bool enter_domain(struct pib_qp *qp, u32 srqn)
 	return qp->rx_pd;
 }
 
+/* While a page is missing that takes long, requests are not begun with: what they may lack is not known. */
+static enum pib_res perform(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
+			    bool known, u64 *orig)
+{
+	if (!known)
+		return PIB_RES_INV_REQ;
+	if (unlikely(qp->hold.refuses))
+		return PIB_RES_LATER;
+	return execute(qp, b, act, orig);
+}
+
 bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 {
 	enum pib_res res = PIB_RES_OK;
@@ -254,7 +268,7 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 	pib_resp_begin(&qp->resp, &b->h, b->npkts, b->len);
 	while (pib_resp_step(&qp->resp, &act)) {
 		orig = 0;
-		res = known ? execute(qp, b, &act, &orig) : PIB_RES_INV_REQ;
+		res = perform(qp, b, &act, known, &orig);
 		if (res == PIB_RES_WAIT)
 			break;
 		pib_resp_result(&qp->resp, &act, res, orig);
@@ -301,11 +315,21 @@ static int attach(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *
 	return 0;
 }
 
-static bool put_off(struct pib_qp *qp, const struct pib_tx *tx)
+/* Its page takes long: the requester is told to ask again, instead of taking the silence for a loss. False: not yet. */
+static bool drop_put_off(struct pib_qp *qp, u64 now)
+{
+	if (!pib_hold_is_long(&qp->resp_off.pages, now) ||
+	    !pib_resp_answer_later(&qp->resp, qp->resp_off.tx.h.psn))
+		return false;
+	qp->resp_off.set = false;
+	return true;
+}
+
+static bool put_off(struct pib_qp *qp, const struct pib_tx *tx, u64 now)
 {
 	qp->resp_off.tx = *tx;
 	qp->resp_off.set = true;
-	return false;
+	return drop_put_off(qp, now);
 }
 
 /* False: the receiver is full, or it is put off. */
@@ -323,7 +347,7 @@ static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *tu
 
 	pib_burst_free(b);
 	if (err == -EAGAIN)
-		return put_off(qp, tx);
+		return put_off(qp, tx, turn->now);
 	if (err == -ENOMEM)
 		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
 	else if (pib_resp_read_failed(&qp->resp, &nak))
@@ -339,7 +363,7 @@ static bool send_put_off(struct pib_qp *qp, struct pib_turn *turn)
 	if (!qp->resp_off.set)
 		return true;
 	if (pib_pagein_busy(&qp->resp_off.pages))
-		return false;
+		return drop_put_off(qp, turn->now);
 	tx = qp->resp_off.tx;
 	qp->resp_off.set = false;
 	return send(qp, &tx, turn);

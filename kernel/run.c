@@ -52,6 +52,8 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	if (!takes(qp, b)) {
 		pib_qp_stat(qp, PIB_STAT_RX_QP_STATE);
+		if (qp->place.wqe)
+			pib_req_forget_response(&qp->req, &qp->place);
 		qp->place.wqe = NULL;
 		return true;
 	}
@@ -93,7 +95,7 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	u32 bursts = 0, bytes = 0;
 	bool held = false;
 
-	if (pib_pagein_busy(&qp->rx_pages))
+	if (unlikely(pib_pagein_busy(&qp->rx_pages) || qp->hold.on) && !pib_hold_ready(qp, now))
 		return false;
 	if (list_empty(&qp->rxq))
 		refill(qp);
@@ -112,8 +114,11 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 		pib_burst_free(b);
 	}
 	budget->bytes -= bytes;
-	if (held)
-		return false;
+	/* What it waits for is a page, or its turn. */
+	if (held) {
+		pib_hold_ready(qp, now);
+		return qp->hold.refuses;
+	}
 
 	return !list_empty(&qp->rxq) || READ_ONCE(qp->inbox_len);
 }
@@ -121,7 +126,8 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 /* What a failed work request or a refused request does to the QP (10.3.1, 9.9.3). */
 static void judge(struct pib_qp *qp)
 {
-	if (qp->req.error && !qp->req.flushing) {
+	/* What was answered before it failed may yet have to be placed. */
+	if (qp->req.error && !qp->req.flushing && !qp->place.wqe) {
 		pib_apm_verdict(qp);
 		pib_state_sq_error(qp);
 	}
@@ -186,7 +192,7 @@ static bool transmit(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	bool done;
 
 	done = pib_tx_stalled(qp) && pib_responder_tx(qp, &turn) &&
-	       (held_back(qp, now) || pib_requester_tx(qp, &turn));
+	       (qp->hold.unplaced || held_back(qp, now) || pib_requester_tx(qp, &turn));
 	budget->bytes -= TURN_BYTES - turn.bytes;
 
 	return !done && !qp->stalled;
@@ -198,7 +204,8 @@ static bool transmit(struct pib_qp *qp, struct pib_budget *budget, u64 now)
  */
 static void suspend(struct pib_qp *qp, u64 now)
 {
-	bool waits = pib_pagein_busy(&qp->rx_pages) || pib_pagein_busy(&qp->req_off.pages);
+	bool waits = (qp->hold.on && (!qp->hold.refuses || qp->hold.unplaced)) ||
+		     pib_pagein_busy(&qp->req_off.pages);
 
 	if (qp->waits && !waits)
 		pib_req_excuse(&qp->req, now);
@@ -236,6 +243,8 @@ static bool turn(struct pib_qp *qp, struct pib_budget *budget)
 	suspend(qp, now);
 	if (!qp->waits)
 		arm(qp, pib_req_deadline(&qp->req));
+	if (unlikely(qp->hold.on || qp->resp_off.set))
+		arm(qp, pib_hold_deadline(qp, now));
 	if (qp->draining)
 		arm(qp, now + STALL_NSEC);
 	if (qp->stalled)

@@ -154,6 +154,7 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	pib_pagein_forget(&qp->rx_pages);
 	pib_pagein_forget(&qp->req_off.pages);
 	pib_pagein_forget(&qp->resp_off.pages);
+	pib_hold_end(qp);
 	free_list(&bursts);
 }
 

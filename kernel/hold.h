@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What a QP that waits for a page does with what comes meanwhile (hold.c). All under qp->lock. */
+#ifndef PIB_HOLD_H
+#define PIB_HOLD_H
+
+#include <linux/types.h>
+
+struct pib_pagein;
+struct pib_qp;
+
+/**
+ * struct pib_hold - a QP's way to wait for a page
+ * @on: it waits, and has looked at what it had
+ * @refuses: it has waited for too long: requests are put off by RNR NAKs, and not kept
+ * @unplaced: a response was let go of for which there was no place: it is asked for again when the
+ *	page has come
+ * @drains_since: ns: when the present request began to wait for others to let go of the memory
+ *	that it invalidates; 0: it does not
+ * @bursts: kept (unreliable services)
+ * @bytes: their payload, charged to the HCA
+ */
+struct pib_hold {
+	bool on;
+	bool refuses;
+	bool unplaced;
+	u32 bursts;
+	u32 bytes;
+	u64 drains_since;
+};
+
+/* Is what has come to be looked at? False: it stays for now, or the QP has kept what it may. */
+bool pib_hold_ready(struct pib_qp *qp, u64 now);
+/* Has the wait for these pages, which are not there yet, lasted so long that nobody else is to wait with it? */
+bool pib_hold_is_long(const struct pib_pagein *p, u64 now);
+/* A request waits for memory to be let go of. True: it has for so long that nobody else is to wait with it. */
+bool pib_hold_drains_long(struct pib_qp *qp);
+/* When the QP is to be run because something will have waited for long then, ns; 0: nothing will. */
+u64 pib_hold_deadline(const struct pib_qp *qp, u64 now);
+/* It waits no more, or what it has kept is being dropped. */
+void pib_hold_end(struct pib_qp *qp);
+
+#endif
