@@ -4,6 +4,7 @@
  * before anything is changed.
  */
 #include <linux/delay.h>
+#include <linux/sched/signal.h>
 #include "compat/compat.h"
 #include "ah.h"
 #include "apm.h"
@@ -309,46 +310,75 @@ static bool bursts_out(const struct pib_qp *qp)
 	return false;
 }
 
-/* SQE -> RTS: what was posted before is flushed, not sent. */
-static void leave_sqe(struct pib_qp *qp)
+/*
+ * What is on its way does not stay there for long (hold.c). All the same a task that is being killed does
+ * not wait for it here, but in destroy_qp. -EINTR: so it is.
+ */
+static int wait_for_bursts(const struct pib_qp *qp)
 {
+	while (bursts_out(qp)) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		usleep_range(50, 200);
+	}
+	return 0;
+}
+
+/* One that the process may go on posting to: only what is there now is flushed. */
+static int leave_sqe(struct pib_qp *qp)
+{
+	u32 end = qp->sq.hdr ? qp->sq.index + pib_ring_pending(&qp->sq) : 0;
 	bool done = false;
+	int err;
 
 	while (!done) {
-		while (bursts_out(qp))
-			usleep_range(50, 200);
+		err = wait_for_bursts(qp);
+		if (err)
+			return err;
 		spin_lock_bh(&qp->lock);
-		done = qp->state != IB_QPS_SQE || !pib_state_flush(qp);
+		done = qp->state != IB_QPS_SQE || !pib_state_flush(qp) ||
+		       (s32)(qp->sq_done - end) >= 0;
 		spin_unlock_bh(&qp->lock);
+		cond_resched();
 	}
+	return 0;
 }
 
 /* Nothing is taken in or sent any more; what is on its way must have landed before slots are reused. */
-static void to_reset(struct pib_qp *qp)
+static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
 {
+	int err;
+
 	spin_lock_bh(&qp->lock);
 	qp->state = IB_QPS_RESET;
 	pib_state_drop_bursts(qp);
 	spin_unlock_bh(&qp->lock);
 
-	while (bursts_out(qp))
-		usleep_range(50, 200);
-
+	err = wait_for_bursts(qp);
 	spin_lock_bh(&qp->lock);
-	pib_state_reset(qp);
+	if (err) {
+		/* it cannot be started again before it has been reset */
+		qp->state = cur;
+		pib_state_to_err(qp);
+	} else {
+		pib_state_reset(qp);
+	}
 	spin_unlock_bh(&qp->lock);
+	if (err)
+		return err;
 
 	if (qp->scq)
 		pib_cq_clean(qp->scq, qp->qpn);
 	if (qp->rcq && qp->rcq != qp->scq)
 		pib_cq_clean(qp->rcq, qp->qpn);
+	return 0;
 }
 
 int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
 	struct pib_qp *qp = to_qp(ibqp);
 	struct change c = { .attr = attr, .mask = mask };
-	int err;
+	int err = 0;
 
 	err = pib_udata_check(udata, 0);
 	if (err)
@@ -356,7 +386,9 @@ int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	mutex_lock(&qp->modify_mutex);
 	if (READ_ONCE(qp->state) == IB_QPS_SQE && mask & IB_QP_STATE &&
 	    attr->qp_state == IB_QPS_RTS)
-		leave_sqe(qp);
+		err = leave_sqe(qp);
+	if (err)
+		goto out;
 	spin_lock_bh(&qp->lock);
 	c.cur = qp->state;
 	c.next = mask & IB_QP_STATE ? attr->qp_state : c.cur;
@@ -366,7 +398,8 @@ int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	spin_unlock_bh(&qp->lock);
 
 	if (!err && c.next == IB_QPS_RESET)
-		to_reset(qp);
+		err = to_reset(qp, c.cur);
+out:
 	mutex_unlock(&qp->modify_mutex);
 
 	if (!err)

@@ -276,7 +276,10 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 /* False: it is put off, or the receiver is full. */
 static bool perform(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
-	return tx->kind == PIB_TX_LOCAL ? execute_local(qp, tx) : send_request(qp, tx, turn);
+	if (tx->kind != PIB_TX_LOCAL)
+		return send_request(qp, tx, turn);
+	turn->bursts--;
+	return execute_local(qp, tx);
 }
 
 static void resume(struct pib_qp *qp)
