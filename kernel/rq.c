@@ -5,6 +5,7 @@
  * hand when a message of an unreliable service is lost in its middle, and
  * serves the next one.
  */
+#include "counters.h"
 #include "cq.h"
 #include "hca.h"
 #include "pd.h"
@@ -162,6 +163,20 @@ static int scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len,
 	return pib_sges_write(qp, pd, qp->cur.sge, qp->cur.num_sge, off, b, src_off, len);
 }
 
+/*
+ * UC drops the message, and the work request waits for the next one (9.9.3, class D). One from an SRQ would wait for this
+ * QP alone (class E). RC says so to the requester.
+ */
+static enum pib_res too_long(struct pib_qp *qp)
+{
+	if (qp->tp == PIB_TP_UC && !qp->srq) {
+		pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);
+		return PIB_RES_DROP;
+	}
+	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
+	return PIB_RES_LEN;
+}
+
 enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off)
 {
 	struct pib_rq_cur *cur = &qp->cur;
@@ -169,10 +184,8 @@ enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off,
 
 	lockdep_assert_held(&qp->lock);
 
-	if (len > cur->len || off > cur->len - len) {
-		pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
-		return PIB_RES_LEN;
-	}
+	if (len > cur->len || off > cur->len - len)
+		return too_long(qp);
 	err = len ? scatter(qp, b, src_off, len, off) : 0;
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;

@@ -11,8 +11,8 @@
  */
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
 /*
- * Copy payload into it. PIB_RES_OK; PIB_RES_LEN, PIB_RES_OP after having completed it in error; PIB_RES_WAIT:
- * a page is missing and is being brought in.
+ * Copy payload into it. PIB_RES_OK; PIB_RES_DROP: the message does not fit and is lost; PIB_RES_LEN,
+ * PIB_RES_OP after having completed it in error; PIB_RES_WAIT: a page is missing and is being brought in.
  */
 enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off);
 /* Complete it; @h: the message's last packet, NULL with errors. */

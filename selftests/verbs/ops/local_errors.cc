@@ -144,6 +144,21 @@ void receive_too_small(const Env &env, size_t length)
 	wire.expect_nak(p.a.qpn(), nak_invalid_request);
 }
 
+/* UC: it is lost, and the receive request serves the next one (9.9.3, class D). */
+void receive_too_small_uc(const Env &env, size_t length)
+{
+	Pair p(env, options(IBV_QPT_UC));
+	p.b.recv({p.b.sge(0, 100)}, 5);
+	p.a.send(p.send_wr(0, length));
+	p.a.expect({});
+	fill(p.a.mem.bytes(0, 32), 3);
+	p.a.send(p.send_wr(0, 32));
+	p.a.expect({});
+	p.b.expect_recv({.id = 5, .byte_len = 32});
+	check_filled(p.b.mem.bytes(0, 32), 3);
+	CHECK_EQ(p.b.state(), IBV_QPS_RTS);
+}
+
 /* Refused when posted. */
 void refused(const Env &env)
 {
@@ -242,6 +257,9 @@ void add_local_errors(Suite &suite)
 	for (const auto &t : bad_sges)
 		suite.add(std::string("receive_error.rc.") + t.name, [=](Env &env) { bad_receive(env, t); });
 	suite.add("receive_error.rc.read_only", receive_read_only);
+	for (size_t length : {101, 30000})
+		suite.add("receive_error.uc.too_small_" + std::to_string(length),
+			  [=](Env &env) { receive_too_small_uc(env, length); });
 	for (size_t length : {1, 2, 4096, 4097, 65536})
 		suite.add("receive_error.rc.too_small_" + std::to_string(length),
 			  [=](Env &env) { receive_too_small(env, length); });
