@@ -248,11 +248,17 @@ static bool enter_domain(struct pib_qp *qp, u32 srqn)
 static enum pib_res perform(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
 			    bool known, u64 *orig)
 {
+	enum pib_res res;
+
 	if (!known)
 		return PIB_RES_INV_REQ;
 	if (unlikely(qp->hold.refuses))
 		return PIB_RES_LATER;
-	return execute(qp, b, act, orig);
+	res = execute(qp, b, act, orig);
+	/* Without a receive work request nothing else would say that this side has failed (11.6.3.2). */
+	if (res == PIB_RES_OP && act->kind != PIB_ACT_SEND && !act->take_recv)
+		qp->events |= BIT(IB_EVENT_QP_FATAL);
+	return res;
 }
 
 bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)

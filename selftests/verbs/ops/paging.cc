@@ -253,6 +253,9 @@ void read_only(const Env &env)
 	p.a.send(wr);
 	ibv_wc wc = p.a.completion();
 	CHECK(wc.status == IBV_WC_REM_ACCESS_ERR || wc.status == IBV_WC_REM_OP_ERR);
+	/* The responder has failed, and no receive request tells its owner so. */
+	if (wc.status == IBV_WC_REM_OP_ERR)
+		p.b.expect_event(IBV_EVENT_QP_FATAL);
 	check_filled(far.bytes(0, far.size()), 3);
 }
 

@@ -239,10 +239,19 @@ void basic_queues(const Env &env)
 void wrong_key(const Env &env)
 {
 	Xrc x(env);
+	auto event = [&] {
+		ibv_async_event e{};
+		CHECK(!ibv_get_async_event(x.target.dev.ctx.get(), &e));
+		ibv_ack_async_event(&e);
+		return e.event_type;
+	};
 	Wr wr = x.wr(IBV_WR_RDMA_WRITE, Target::number(x.target.srq), 8);
 	wr.rkey ^= 0x4400;
 	x.a.send(wr);
 	x.a.expect({.status = IBV_WC_REM_ACCESS_ERR});
+	/* The target takes nothing from SRQs any more, and says so. */
+	CHECK_EQ(event(), IBV_EVENT_QP_ACCESS_ERR);
+	CHECK_EQ(event(), IBV_EVENT_QP_LAST_WQE_REACHED);
 }
 
 /* An empty SRQ is waited for. */
