@@ -16,6 +16,9 @@
 /* Bytes of which a copy takes longer than to have another CPU make it. */
 #define BULK		(16 << 10)
 
+/* Traps for packets that came within a tick of the clock. */
+#define TRAPS_PER_TICK	4
+
 /* So often a datagram is offered to a QP that is full: for about 10 ms. */
 #define DATAGRAM_TRIES	40
 
@@ -26,6 +29,17 @@ static int drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 	return 0;
 }
 
+/* Each violation is counted. Each trap is work for others, too, and whoever sends can have as many as he likes. */
+static bool trap_is_due(struct pib_hca *hca)
+{
+	lockdep_assert_held(&hca->node_lock);
+
+	if (hca->traps_at != jiffies)
+		hca->traps = 0;
+	hca->traps_at = jiffies;
+	return hca->traps++ < TRAPS_PER_TICK;
+}
+
 /* DataDetails of traps 257 and 258 (table 145). */
 static void raise_trap(struct pib_kport *port, u16 num, u16 *violations, u32 key,
 		       const struct pib_hdrs *h)
@@ -33,6 +47,7 @@ static void raise_trap(struct pib_kport *port, u16 num, u16 *violations, u32 key
 	struct pib_hca *hca = port->hca;
 	unsigned long flags;
 	u8 data[54] = { };
+	bool due;
 
 	put_unaligned_be16(h->slid, data + 2);
 	put_unaligned_be16(h->dlid, data + 4);
@@ -47,9 +62,12 @@ static void raise_trap(struct pib_kport *port, u16 num, u16 *violations, u32 key
 	spin_lock_irqsave(&hca->node_lock, flags);
 	if (*violations < U16_MAX)
 		(*violations)++;
-	pib_trap_raise(&hca->node, num, port->p.num, data, ktime_get_ns());
+	due = trap_is_due(hca);
+	if (due)
+		pib_trap_raise(&hca->node, num, port->p.num, data, ktime_get_ns());
 	spin_unlock_irqrestore(&hca->node_lock, flags);
-	pib_hca_events(hca);
+	if (due)
+		pib_hca_events(hca);
 }
 
 void pib_hca_rx_bad_pkey(struct pib_kport *port, const struct pib_hdrs *h)

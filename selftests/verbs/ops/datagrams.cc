@@ -40,6 +40,29 @@ void wrong_qkey(const Env &env)
 	marker(p, 1);
 }
 
+/* Each is counted, however many there are; on one device none is lost on the way. */
+void many_wrong_qkeys(const Env &env)
+{
+	if (env.two_devices())
+		throw Skip("datagrams may be lost");
+	Pair p(env, options());
+	auto violations = [&] {
+		ibv_port_attr attr{};
+		CHECK(!ibv_query_port(p.b.dev.ctx.get(), p.b.dev.port, &attr));
+		return attr.qkey_viol_cntr;
+	};
+	uint32_t before = violations();
+	Wr wr = p.send_wr(0, 8);
+	wr.qkey ^= 1;
+	for (int i = 0; i < 500; i++) {
+		p.a.send(wr);
+		p.a.expect({});
+	}
+	p.b.recv({p.b.sge(0, 200)}, 1);
+	marker(p, 1);
+	CHECK_EQ(violations(), before + 500);
+}
+
 /* With the high bit set, the sender's own Q_Key is put into the packet (10.2.5). */
 void privileged_qkey(const Env &env)
 {
@@ -291,6 +314,7 @@ void to_qp0(const Env &env, uint8_t mgmt_class, uint8_t method)
 void add_datagrams(Suite &suite)
 {
 	suite.add("ud.wrong_qkey", wrong_qkey);
+	suite.add("ud.wrong_qkey.many", many_wrong_qkeys);
 	suite.add("ud.privileged_qkey", privileged_qkey);
 	suite.add("ud.changed_qkey", changed_qkey);
 	suite.add("ud.buffer_too_small", buffer_too_small);
