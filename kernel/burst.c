@@ -107,6 +107,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->afar = false;
 	b->hops = 0;
 	b->tries = 0;
+	b->charge = 0;
 	b->src_slot = 0;
 	b->in_port = NULL;
 	b->due = 0;
@@ -259,6 +260,12 @@ bool pib_burst_detach(struct pib_burst *b)
 	b->nsegs = 0;
 	b->src = NULL;
 	return true;
+}
+
+void pib_burst_shrink(struct pib_burst *b)
+{
+	if (b->payload == PIB_PAYLOAD_SKB && b->len < b->skb->truesize / 2)
+		pib_burst_detach(b);
 }
 
 static const void *segs_chunk(struct pib_burst *b, u32 off, u32 *len)

@@ -60,6 +60,8 @@ enum pib_payload {
  * @afar: it came over UDP: nobody can take it back
  * @hops: switches passed
  * @tries: how often a full QP has refused it
+ * @shared: @charge is charged to the HCA as well
+ * @charge: bytes of memory charged to the QP in whose inbox it stands
  * @in_port: port by which it came into the present node
  * @due: ns: when it arrives from the lane that it is in, or came to the present node from one; 0: none yet
  * @src: QP whose memory it refers to and who wants to hear when it is
@@ -79,6 +81,8 @@ struct pib_burst {
 	bool afar;
 	u8 hops;
 	u8 tries;
+	bool shared;
+	u32 charge;
 	u32 src_slot;
 	struct pib_kport *in_port;
 	u64 due;
@@ -122,6 +126,8 @@ void *pib_burst_own(struct pib_burst *b, u32 len);
  * those of the reserve. False: no memory, or clones of it are about; it is unchanged.
  */
 bool pib_burst_detach(struct pib_burst *b);
+/* If it is only a small part of the datagrams by which it came, which it keeps alive, it gets a copy. */
+void pib_burst_shrink(struct pib_burst *b);
 
 /* Copy @len bytes of payload from @off on to kernel memory. 0 or -EFAULT. */
 int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len);

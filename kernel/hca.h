@@ -40,6 +40,7 @@ struct platform_device;
  * @next_counter: see @qp_counters
  * @dm_used: bytes of device memory that are allocated
  * @held: bytes of bursts that QPs keep while they wait for pages, see hold.c
+ * @inbox_bytes: what QPs are charged with beyond what is free for each, see inbox.c
  * @standalone: ports give themselves LIDs
  * @id: number of @parent
  * @on_gone: pib_fabric_hca_gone() once registered: unplugs the ports and forgets the HCA, which
@@ -74,6 +75,7 @@ struct pib_hca {
 	u32 next_counter;
 	atomic64_t dm_used;
 	atomic_t held;
+	atomic_t inbox_bytes;
 	bool standalone;
 	int id;
 	void (*on_gone)(struct pib_hca *hca);

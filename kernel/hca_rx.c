@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "hca.h"
 #include "hca_rx.h"
+#include "inbox.h"
 #include "mcast.h"
 
 #define TRAP_BAD_PKEY	257
@@ -184,20 +185,8 @@ static bool is_bulk(const struct pib_burst *b)
 /* 0, -EBUSY: full, -ESHUTDOWN: the QP is going. */
 static int enqueue(struct pib_qp *qp, struct pib_burst *b)
 {
-	u32 max = b->afar ? PIB_QP_INBOX_AFAR : PIB_QP_INBOX_MAX;
 	bool bulk = is_bulk(b);
-	int err = 0;
-
-	spin_lock(&qp->inbox_lock);
-	if (qp->closed) {
-		err = -ESHUTDOWN;
-	} else if (qp->inbox_len >= max) {
-		err = -EBUSY;
-	} else {
-		list_add_tail(&b->entry, &qp->inbox);
-		WRITE_ONCE(qp->inbox_len, qp->inbox_len + 1);
-	}
-	spin_unlock(&qp->inbox_lock);
+	int err = pib_inbox_add(qp, b);
 
 	if (err)
 		return err;

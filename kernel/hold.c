@@ -22,6 +22,7 @@
 #include "counters.h"
 #include "hca.h"
 #include "hold.h"
+#include "inbox.h"
 #include "qp.h"
 
 /* For so long nobody is told that a page is missing. */
@@ -60,7 +61,7 @@ static void keep_all(struct pib_qp *qp, struct list_head *list)
 		if (keep(qp, b))
 			continue;
 		list_del(&b->entry);
-		pib_burst_free(b);
+		pib_inbox_free(qp, b);
 		pib_qp_stat(qp, PIB_STAT_RX_NO_PAGE);
 	}
 }
@@ -72,10 +73,7 @@ static void keep_copies(struct pib_qp *qp)
 
 	if (!qp->hold.on)
 		keep_all(qp, &qp->rxq);
-	spin_lock(&qp->inbox_lock);
-	list_splice_init(&qp->inbox, &news);
-	qp->inbox_len = 0;
-	spin_unlock(&qp->inbox_lock);
+	pib_inbox_take(qp, &news);
 	keep_all(qp, &news);
 	list_splice_tail(&news, &qp->rxq);
 }

@@ -40,6 +40,13 @@ struct pib_stats;
  */
 #define PIB_QP_INBOX_MAX	256
 #define PIB_QP_INBOX_AFAR	8192
+/*
+ * Bytes of bursts from afar: twice what an RC requester has on its way at most (rc_cwnd.c). What exceeds the second figure
+ * comes out of what the QPs of an HCA share.
+ */
+#define PIB_QP_INBOX_BYTES	(8 << 20)
+#define PIB_QP_INBOX_FREE	(1 << 20)
+#define PIB_HCA_INBOX_BYTES	(128 << 20)
 
 #define PIB_ANY_CPU	(-1)
 /* How long a datagram may wait in this machine until it is sent, or received. */
@@ -177,6 +184,7 @@ struct pib_qp_stub {
  * Under @inbox_lock (softirqs off):
  * @inbox: bursts that have arrived
  * @inbox_len: how many; also read without the lock
+ * @inbox_bytes: what they are charged with
  * @closed: accepts no more
  *
  * Under @lock (softirqs off):
@@ -194,6 +202,7 @@ struct pib_qp_stub {
  * @alt_av: connected QPs: alternate path; port 0: none was loaded
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rxq: bursts taken from the inbox and not yet looked at
+ * @rxq_bytes: what they are charged with; also read without the lock
  * @afar: what it has sent last has left by a UDP link
  * @stalled: refused with -EBUSY, to be sent first
  * @stalls: how often in a row it was refused since the timer has fired
@@ -258,6 +267,7 @@ struct pib_qp {
 	spinlock_t inbox_lock;
 	struct list_head inbox;
 	u32 inbox_len;
+	u32 inbox_bytes;
 	bool closed;
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
@@ -274,6 +284,7 @@ struct pib_qp {
 	struct pib_av_data alt_av;
 	struct pib_pd *rx_pd;
 	struct list_head rxq;
+	u32 rxq_bytes;
 	bool afar;
 	struct pib_burst *stalled;
 	u32 stalls;

@@ -13,6 +13,7 @@
 #include "cq.h"
 #include "datagram.h"
 #include "engine.h"
+#include "inbox.h"
 #include "qp.h"
 #include "requester.h"
 #include "responder.h"
@@ -79,13 +80,8 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 
 static void refill(struct pib_qp *qp)
 {
-	if (!READ_ONCE(qp->inbox_len))
-		return;
-
-	spin_lock(&qp->inbox_lock);
-	list_splice_tail_init(&qp->inbox, &qp->rxq);
-	qp->inbox_len = 0;
-	spin_unlock(&qp->inbox_lock);
+	if (READ_ONCE(qp->inbox_len))
+		pib_inbox_take(qp, &qp->rxq);
 }
 
 /* Returns true if there is more. */
@@ -111,7 +107,7 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 			break;
 		}
 		list_del(&b->entry);
-		pib_burst_free(b);
+		pib_inbox_free(qp, b);
 	}
 	budget->bytes -= bytes;
 	/* What it waits for is a page, or its turn. */

@@ -4,6 +4,7 @@
 #include "counters.h"
 #include "engine.h"
 #include "hca.h"
+#include "inbox.h"
 #include "qp.h"
 #include "requester.h"
 #include "rq.h"
@@ -125,12 +126,12 @@ void pib_state_timer_init(struct pib_qp *qp)
 	hrtimer_setup(&qp->timer, fire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 }
 
-static void free_list(struct list_head *list)
+static void free_list(struct pib_qp *qp, struct list_head *list)
 {
 	struct pib_burst *b, *next;
 
 	list_for_each_entry_safe(b, next, list, entry)
-		pib_burst_free(b);
+		pib_inbox_free(qp, b);
 }
 
 void pib_state_drop_bursts(struct pib_qp *qp)
@@ -140,10 +141,7 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	lockdep_assert_held(&qp->lock);
 
 	list_splice_init(&qp->rxq, &bursts);
-	spin_lock(&qp->inbox_lock);
-	list_splice_tail_init(&qp->inbox, &bursts);
-	qp->inbox_len = 0;
-	spin_unlock(&qp->inbox_lock);
+	pib_inbox_take(qp, &bursts);
 
 	if (qp->stalled)
 		pib_burst_free(qp->stalled);
@@ -155,7 +153,7 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	pib_pagein_forget(&qp->req_off.pages);
 	pib_pagein_forget(&qp->resp_off.pages);
 	pib_hold_end(qp);
-	free_list(&bursts);
+	free_list(qp, &bursts);
 }
 
 void pib_state_dispatch(struct pib_qp *qp, u32 events)
