@@ -6,8 +6,9 @@
  *
  * Locking: env holds the node's lock around every call that takes a node or
  * port. For performance management it may be another one, since that shares
- * nothing with the rest and may take long where counters are many. Exceptions are pib_switch_route(), pib_port_admits() and pib_port_takes(), which only
- * read single words and run without it.
+ * nothing with the rest and may take long where counters are many. Exceptions are
+ * pib_switch_route(), pib_port_admits() and pib_port_takes(), which only read single words
+ * and run without it, and pib_port_integrity().
  */
 #ifndef PIB_PROTO_NODE_H
 #define PIB_PROTO_NODE_H
