@@ -31,8 +31,9 @@ struct Listener {
 		for (unsigned i = 0; i < 32; i++)
 			pair.b.recv({{(uintptr_t)slow.at(4096 * i), 4096, mr->lkey}});
 		joined = !ibv_attach_mcast(pair.b.qp.get(), &group, 0xc000);
-		pair.a.send(pair.send_wr(0, 1000));
 	}
+
+	void begin() { pair.a.send(pair.send_wr(0, 1000)); }
 
 	static ops::EndOptions datagrams()
 	{
@@ -51,14 +52,16 @@ struct Listener {
 struct Waiter {
 	Waiter(const ops::Env &env, const SlowFile &slow, unsigned n) : pair(env, {}), mr(on_slow_pages(slow, pair.b.pd.get()))
 	{
-		ops::Wr wr = pair.rdma_wr(IBV_WR_RDMA_WRITE, 0, 4096);
+		wr = pair.rdma_wr(IBV_WR_RDMA_WRITE, 0, 4096);
 		wr.addr = (uintptr_t)slow.at(4096 * (64 + n));
 		wr.rkey = mr->rkey;
-		pair.a.send(wr);
 	}
+
+	void begin() { pair.a.send(wr); }
 
 	ops::Pair pair;
 	ops::Mr mr;
+	ops::Wr wr;
 };
 
 struct Address {
@@ -153,9 +156,11 @@ void attack_pages(const Options &o, Tally &tally)
 	/* All of it is there before the first page is waited for: that holds the lock on the process's map. */
 	Listener listener(env, slow);
 	tally.note("listener", listener.joined);
-	for (unsigned i = 0; i < waiters && Clock::now() < end && !slow.waiting(); i++)
+	for (unsigned i = 0; i < waiters; i++)
 		all.push_back(std::make_unique<Waiter>(env, slow, i));
-	tally.note("queue pairs that wait", !all.empty());
+	listener.begin();
+	for (auto &waiter : all)
+		waiter->begin();
 	while (Clock::now() < end)
 		usleep(10000);
 	tally.note("pages that are waited for", slow.waiting() > 0);

@@ -189,10 +189,14 @@ void addresses_against_datagrams(const Options &o, Tally &tally)
 			drain(p.a.cq.get(), tally, "datagram sent");
 			drain(p.b.cq.get(), tally, "datagram received");
 		});
-	crew.add([&](Rng &) {
+	crew.add([&](Rng &rng) {
 		std::lock_guard guard(lock);
 		p.ah.reset();
-		p.ah = p.a.ah_to(p.b);
+		/* what is still posted may fail for want of it */
+		if (rng.one_in(4))
+			reconnect(p);
+		else
+			p.ah = p.a.ah_to(p.b);
 		tally.note("address anew", true);
 	});
 	crew.add([&](Rng &) {

@@ -4,8 +4,6 @@
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
 LAYOUT=netns
-# What stops the kernel as yet: migration without an alternate path.
-: "${WITHOUT=migration}"
 seconds=$((${MINUTES:-1} * 60))
 seed=${SEED:-$((RANDOM << 30 | RANDOM << 15 | RANDOM))}
 echo "# SEED=$seed MINUTES=$((seconds / 60))"

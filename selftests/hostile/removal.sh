@@ -111,7 +111,10 @@ build || bail "no hosts"
 kill "${users[@]}"
 users_end
 hosts_clean
+hosts_make 2
+two_ports
 before
+hosts_clean
 for removal in "${removals[@]}"; do
 	left=$((left - 1))
 	if [ "$removal" = cpus ] && [ "$(nproc --all)" -lt 2 ]; then
