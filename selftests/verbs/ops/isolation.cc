@@ -281,11 +281,11 @@ struct Victim {
 	Ah ah;
 };
 
-/* Of the stuck process's HCA. */
+/* Of the stuck process's HCA. Only the first network namespace's sysfs has counters: that which process 1 sees. */
 class Counter {
 public:
 	Counter(const Env &env, const char *name) :
-		path_("/sys/class/infiniband/" + env.dev_b + "/ports/" + std::to_string(env.port) + "/hw_counters/" + name),
+		path_("/proc/1/root/sys/class/infiniband/" + env.dev_b + "/ports/" + std::to_string(env.port) + "/hw_counters/" + name),
 		before_(value()) {}
 
 	void until_more() const
