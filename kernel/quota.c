@@ -86,12 +86,19 @@ struct pib_user *pib_quota_user(struct pib_quota *q)
 void pib_quota_put(struct pib_quota *q, struct pib_user *user)
 {
 	unsigned long flags;
+	bool last;
 
-	if (!user || !refcount_dec_and_lock_irqsave(&user->ref, &q->users.xa_lock, &flags))
+	if (!user || refcount_dec_not_one(&user->ref))
 		return;
-	__xa_erase(&q->users, user->uid);
+
+	/* perhaps the last one: under the lock nobody finds him anew */
+	xa_lock_irqsave(&q->users, flags);
+	last = refcount_dec_and_test(&user->ref);
+	if (last)
+		__xa_erase(&q->users, user->uid);
 	xa_unlock_irqrestore(&q->users, flags);
-	kfree(user);
+	if (last)
+		kfree(user);
 }
 
 static bool take_one(atomic_t *used, u32 max)

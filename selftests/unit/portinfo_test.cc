@@ -59,9 +59,9 @@ TEST_F(PortInfo, PowerOn)
 	EXPECT_EQ(pib_get64(&d[8]), 0xFE80000000000000u);
 	EXPECT_EQ(pib_get32(&d[16]), 0u) << "LID and master SM LID";
 	uint32_t caps = pib_get32(&d[20]);
-	for (int bit : {3, 6, 11, 14, 15, 22, 25, 26})
+	for (int bit : {2, 3, 5, 6, 11, 14, 15, 22, 25, 26})
 		EXPECT_TRUE(caps >> bit & 1) << bit;
-	for (int bit : {1, 2, 10, 16, 19, 20, 23, 30})
+	for (int bit : {1, 10, 16, 19, 20, 23, 30})
 		EXPECT_FALSE(caps >> bit & 1) << bit;
 	EXPECT_EQ(d[28], 1);
 	EXPECT_EQ(d[29], d[30]);
