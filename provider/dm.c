@@ -12,6 +12,9 @@
 #include "dm.h"
 #include "pib-abi.h"
 
+/* Offsets and lengths, as other HCAs have them; rdma-core's test_dm_write_bad_flow demands the refusal. */
+#define DM_ALIGN	4
+
 /**
  * struct pib_dm - a piece of device memory
  * @vdm: what the application sees
@@ -34,7 +37,8 @@ static struct pib_dm *to_pdm(struct ibv_dm *ibdm)
 static bool dm_range_ok(const struct pib_dm *dm, uint64_t offset,
 			size_t length)
 {
-	return length <= dm->length && offset <= dm->length - length;
+	return !(offset % DM_ALIGN) && !(length % DM_ALIGN) &&
+	       length <= dm->length && offset <= dm->length - length;
 }
 
 static int memcpy_to_dm(struct ibv_dm *ibdm, uint64_t offset, const void *src,

@@ -533,15 +533,18 @@ void device_memory_bytes(const Env &env)
 	Dm dm(made(ibv_alloc_dm(dev.ctx.get(), &attr), "ibv_alloc_dm"));
 	uint8_t out[256], in[256];
 	fill(out, 3);
-	for (size_t offset : {0, 1, 3, 4096 - 101})
-		for (size_t length : {1, 2, 5, 101}) {
+	for (size_t offset : {0, 4, 4096 - 104})
+		for (size_t length : {4, 12, 104}) {
 			CHECK_EQ(ibv_memcpy_to_dm(dm.get(), offset, out, length), 0);
 			memset(in, 0, sizeof(in));
 			CHECK_EQ(ibv_memcpy_from_dm(in, dm.get(), offset, length), 0);
 			CHECK(!memcmp(in, out, length));
 		}
-	CHECK(ibv_memcpy_to_dm(dm.get(), 4096 - 100, out, 101) != 0);
-	CHECK(ibv_memcpy_from_dm(in, dm.get(), 4097, 0) != 0);
+	/* words only, as pib(7) says */
+	CHECK_EQ(ibv_memcpy_to_dm(dm.get(), 1, out, 4), EINVAL);
+	CHECK_EQ(ibv_memcpy_from_dm(in, dm.get(), 0, 3), EINVAL);
+	CHECK_EQ(ibv_memcpy_to_dm(dm.get(), 4096 - 100, out, 104), EINVAL);
+	CHECK_EQ(ibv_memcpy_from_dm(in, dm.get(), 4100, 0), EINVAL);
 }
 
 /* A process that lies about what it has polled: only its own completions are strange. */
