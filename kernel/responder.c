@@ -321,21 +321,24 @@ static int attach(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *
 	return 0;
 }
 
+static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn);
+
 /* Its page takes long: the requester is told to ask again, instead of taking the silence for a loss. False: not yet. */
-static bool drop_put_off(struct pib_qp *qp, u64 now)
+static bool drop_put_off(struct pib_qp *qp, struct pib_turn *turn)
 {
-	if (!pib_hold_is_long(&qp->resp_off.pages, now) ||
-	    !pib_resp_answer_later(&qp->resp, qp->resp_off.tx.h.psn))
+	struct pib_tx nak;
+
+	if (!pib_hold_is_long(&qp->resp_off.pages, turn->now) || !pib_resp_answer_later(&qp->resp, &nak))
 		return false;
 	qp->resp_off.set = false;
-	return true;
+	return send(qp, &nak, turn);
 }
 
-static bool put_off(struct pib_qp *qp, const struct pib_tx *tx, u64 now)
+static bool put_off(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	qp->resp_off.tx = *tx;
 	qp->resp_off.set = true;
-	return drop_put_off(qp, now);
+	return drop_put_off(qp, turn);
 }
 
 /* False: the receiver is full, or it is put off. */
@@ -353,7 +356,7 @@ static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *tu
 
 	pib_burst_free(b);
 	if (err == -EAGAIN)
-		return put_off(qp, tx, turn->now);
+		return put_off(qp, tx, turn);
 	if (err == -ENOMEM)
 		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
 	else if (pib_resp_read_failed(&qp->resp, &nak))
@@ -369,7 +372,7 @@ static bool send_put_off(struct pib_qp *qp, struct pib_turn *turn)
 	if (!qp->resp_off.set)
 		return true;
 	if (pib_pagein_busy(&qp->resp_off.pages))
-		return drop_put_off(qp, turn->now);
+		return drop_put_off(qp, turn);
 	tx = qp->resp_off.tx;
 	qp->resp_off.set = false;
 	return send(qp, &tx, turn);

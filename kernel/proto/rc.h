@@ -210,6 +210,7 @@ struct pib_req_stats {
  * @gap_psn: @una_psn when a gap in responses was last acted upon
  * @gap_last: PSN of the last response that showed this gap
  * @nak_psn: PSN of the sequence error NAK last acted upon
+ * @strays_psn: until all up to here is acknowledged, a gap in responses costs no retry
  * @rd_atomic_out: READs, atomics and the like requested and not answered
  * @retries_left: of cfg.retry_cnt, since the last progress
  * @rnr_left: of cfg.rnr_retry, since the last progress
@@ -220,6 +221,7 @@ struct pib_req_stats {
  * @recovering: @recover_psn is valid
  * @gap_seen: @gap_psn and @gap_last are valid
  * @nak_seen: @nak_psn is valid
+ * @strays: @strays_psn is valid
  * @news: @stats have changed; env clears it
  * @spare: there is another path to be tried when retries are used up
  * @leave: they are: env is to call pib_req_new_path()
@@ -257,6 +259,7 @@ struct pib_req {
 	u32 gap_psn;
 	u32 gap_last;
 	u32 nak_psn;
+	u32 strays_psn;
 	u32 msgs_unasked;
 	u32 asked_psn;
 	u32 rd_atomic_out;
@@ -269,6 +272,7 @@ struct pib_req {
 	bool recovering;
 	bool gap_seen;
 	bool nak_seen;
+	bool strays;
 	bool news;
 	bool spare;
 	bool leave;
@@ -608,10 +612,10 @@ bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx);
 /* The memory of a READ response burst was refused. True: @tx is to be sent in its place. */
 bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx);
 /*
- * The memory of a READ response burst, the one for PSN @psn, is not to be had for long: it is dropped, and the
- * requester is told to ask again. False: the requester has been refused, and will not.
+ * The memory of the last READ response burst is not to be had for long: it is dropped, and @tx, which tells the
+ * requester to ask again, is to be sent in its place. False: the requester has been refused, and will not ask.
  */
-bool pib_resp_answer_later(struct pib_resp *r, u32 psn);
+bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx);
 /* The number of posted receive WQEs, for the credits in AETHs. */
 void pib_resp_set_credits(struct pib_resp *r, u32 posted);
 

@@ -52,21 +52,21 @@ void pib_resp_nak_seq(struct pib_resp *r)
 		nak(r, PIB_AETH(PIB_AETH_NAK, PIB_NAK_PSN), r->epsn);
 }
 
-static void nak_rnr(struct pib_resp *r, u32 psn)
+static u8 rnr_syndrome(const struct pib_resp *r)
 {
-	nak(r, PIB_AETH(PIB_AETH_RNR, r->cfg.min_rnr_timer & 0x1F), psn);
+	return PIB_AETH(PIB_AETH_RNR, r->cfg.min_rnr_timer & 0x1F);
 }
 
 void pib_resp_nak_rnr(struct pib_resp *r)
 {
 	pib_count(r, rnr_nak_sent);
-	nak_rnr(r, r->epsn);
+	nak(r, rnr_syndrome(r), r->epsn);
 }
 
-void pib_resp_nak_later(struct pib_resp *r, u32 psn)
+void pib_resp_nak_later(struct pib_resp *r)
 {
 	pib_count(r, put_off);
-	nak_rnr(r, psn);
+	nak(r, rnr_syndrome(r), r->epsn);
 }
 
 /* 9.7.5.2 */
@@ -344,16 +344,30 @@ bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 	return false;
 }
 
+/* What was answered before goes on behind it: the requester may have all it needs. */
+static void put_off_again(struct pib_resp *r)
+{
+	struct pib_rd_res *e = res_at(r, r->res_last);
+
+	if (pib_psn_off(r->res_last_psn, e->psn) < e->npkts)
+		e->pending = false;
+	res_seek(r);
+}
+
 /*
- * The requester goes back to @psn and sends all from there on again (9.7.5.2.8). Requests that were executed
+ * The requester goes back to that PSN and sends all from there on again (9.7.5.2.8). Requests that were executed
  * are duplicates then: what they are answered with is still in the ring.
  */
-bool pib_resp_answer_later(struct pib_resp *r, u32 psn)
+bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx)
 {
 	if (r->dead)
 		return false;
-	for (; r->res_cur != r->res_head; r->res_cur++)
-		res_at(r, r->res_cur)->pending = false;
-	pib_resp_nak_later(r, psn);
+	if (r->res_last_again)
+		put_off_again(r);
+	else
+		for (; r->res_cur != r->res_head; r->res_cur++)
+			res_at(r, r->res_cur)->pending = false;
+	answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome = rnr_syndrome(r);
+	pib_count(r, put_off);
 	return true;
 }

@@ -53,7 +53,21 @@ static void implied_nak(struct pib_req *r, u32 psn)
 	r->gap_psn = r->una_psn;
 	r->gap_last = psn;
 	if (!same_flight)
-		retry(r, !again, false);
+		retry(r, !again && !r->strays, false);
+}
+
+/*
+ * All that is in flight is sent again because of a page that is missing here or there (an RNR NAK may stand for
+ * the answer to a READ, too). It is answered meanwhile as well, which seems to leave a gap: no retry is spent on that.
+ */
+static void expect_strays(struct pib_req *r)
+{
+	u32 last = pib_psn_add(r->snd_psn, -1);
+
+	if (r->snd_psn == r->una_psn || (r->strays && pib_psn_diff(last, r->strays_psn) < 0))
+		return;
+	r->strays = true;
+	r->strays_psn = last;
 }
 
 /* ---- progress ---- */
@@ -69,6 +83,8 @@ static void progress(struct pib_req *r, u32 n, u32 inflight, u64 now)
 	r->nak_seen = false;
 	r->leave = false;
 	r->unproven = false;
+	if (r->strays && pib_psn_diff(r->strays_psn, r->una_psn) < 0)
+		r->strays = false;
 	t = pib_req_timeout_ns(r);
 	r->ack_deadline = t && pib_req_inflight(r) && pib_req_asked(r) ? now + t : 0;
 	if (!pib_req_inflight(r))
@@ -181,6 +197,7 @@ static void comp_rnr(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 		}
 		r->rnr_left--;
 	}
+	expect_strays(r);
 	pib_req_rewind(r);
 	r->ack_deadline = 0;
 	r->rnr_deadline = now + pib_aeth_rnr_ns(PIB_AETH_VALUE(h->syndrome));
@@ -461,6 +478,7 @@ void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl)
 	r->gap_psn = r->una_psn;
 	r->gap_last = r->una_psn;
 	r->ack_deadline = 0;
+	expect_strays(r);
 	pib_req_rewind(r);
 }
 

@@ -154,7 +154,7 @@ void pib_cwnd_lost(struct pib_req *r, bool timeout);
 void pib_resp_ack(struct pib_resp *r, u32 psn);
 void pib_resp_nak_seq(struct pib_resp *r);
 void pib_resp_nak_rnr(struct pib_resp *r);
-void pib_resp_nak_later(struct pib_resp *r, u32 psn);
+void pib_resp_nak_later(struct pib_resp *r);
 void pib_resp_nak_fatal(struct pib_resp *r, u32 psn, enum pib_res res);
 /* The expected packet came: an RNR or sequence error NAK not yet sent is void. */
 void pib_resp_nak_clear(struct pib_resp *r);

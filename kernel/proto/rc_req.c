@@ -82,6 +82,7 @@ void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn)
 	r->rnr_left = cfg->rnr_retry;
 	r->gap_seen = false;
 	r->nak_seen = false;
+	r->strays = false;
 	r->stopped = false;
 	r->spare = false;
 	r->leave = false;

@@ -440,7 +440,7 @@ static void result_rc(struct pib_resp *r, const struct pib_act *act, enum pib_re
 	}
 	r->phase = PHASE_IDLE;
 	if (res == PIB_RES_LATER)
-		pib_resp_nak_later(r, r->epsn);
+		pib_resp_nak_later(r);
 	else
 		pib_resp_nak_fatal(r, r->epsn, res);
 }

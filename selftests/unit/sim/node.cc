@@ -336,8 +336,8 @@ bool Node::send_answer(const pib_tx &tx)
 
 		pib_tx nak;
 
-		if (late() && pib_resp_answer_later(&resp, tx.h.psn))
-			return false;
+		if (late() && pib_resp_answer_later(&resp, &nak))
+			return send_answer(nak);
 		if (!p)
 			return pib_resp_read_failed(&resp, &nak) && send_answer(nak);
 		b.data.assign(p, p + tx.len);

@@ -144,8 +144,6 @@ Params make_params(uint64_t seed, int only)
 	choose_qp(p, g);
 	choose_injection(p, g);
 	p.paged = p.reliable() && g.percent(25);
-	/* Not yet with retry_cnt 0: a response that is let go of may cost a retry (docs/status.md). */
-	p.paged = p.paged && p.node[0].req.retry_cnt && p.node[1].req.retry_cnt;
 	choose_timer(p, g);
 	return p;
 }
