@@ -15,10 +15,10 @@
  * unregisters an HCA without pn->lock, and calls pib_fabric_hca_gone(), which
  * takes it. Nothing is sent under a node lock or under ul->lock.
  *
- * An HCA is found through its seat. Whoever removes it first (pibctl, `rdma
- * link delete`, the netdev, the namespace, the module) detaches the seat; the
- * seat itself goes when ib_core has unregistered the HCA, and a namespace or
- * the module waits for that.
+ * An HCA is found through its seat. Where it is removed by choice (pibctl, `rdma
+ * link delete`) its cables are pulled when ib_core has unregistered it: NVMe, say, tells the target. Where
+ * the netdev, the namespace or the module goes they are pulled first. The seat goes when ib_core has
+ * unregistered the HCA, and a namespace or the module waits for that.
  */
 #include <linux/ctype.h>
 #include <linux/module.h>
@@ -404,19 +404,25 @@ err_free:
 }
 
 /*
- * Take an HCA away. Drops pn->lock, which the caller holds, since unregistering
- * ends in pib_fabric_hca_gone(). Somebody else may be unregistering it already.
+ * Unregister an HCA, whose consumers say goodbye to their peers by it. Drops pn->lock, which the caller holds,
+ * since that ends in pib_fabric_hca_gone(). Somebody else may be unregistering it already.
  */
-static void seat_remove(struct pib_seat *seat)
+static void seat_unregister(struct pib_seat *seat)
 {
 	struct pib_net *pn = seat->pn;
 	struct pib_hca *hca = seat->hca;
 
-	seat_detach(seat);
 	get_device(&hca->ib.dev);
 	mutex_unlock(&pn->lock);
 	pib_hca_destroy(hca);
 	put_device(&hca->ib.dev);
+}
+
+/* The same without a goodbye: what carries it is gone. */
+static void seat_remove(struct pib_seat *seat)
+{
+	seat_detach(seat);
+	seat_unregister(seat);
 }
 
 int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
@@ -459,7 +465,7 @@ int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_
 		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
 		return -ENODEV;
 	}
-	seat_remove(seat);
+	seat_unregister(seat);
 	return 0;
 }
 
