@@ -252,6 +252,22 @@ static void comp_negative(struct pib_req *r, const struct pib_hdrs *h, struct pi
 		comp_rnr(r, h, now);
 }
 
+/*
+ * Is @psn one of the present READ that was answered? If the answer was repeated and put off there, the rest of
+ * the READ will not come unless it is asked for.
+ */
+static bool was_answered(const struct pib_req *r, u32 psn)
+{
+	const struct pib_swqe *w = r->una != r->head ? pib_req_wqe(r, r->una) : NULL;
+	const struct pib_wr_info *wi;
+
+	if (!w || w->state != PIB_WQE_ACTIVE)
+		return false;
+	wi = pib_wr_info(w->opcode, r->cfg.tp);
+	return wi && wi->kind & PIB_WRK_READ &&
+	       pib_psn_off(psn, w->psn) < pib_psn_off(r->una_psn, w->psn);
+}
+
 static void comp_ack(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 {
 	u8 kind = PIB_AETH_KIND(h->syndrome);
@@ -266,6 +282,8 @@ static void comp_ack(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 		/* 9.7.7.2: the last ACK again may bring new credits */
 		if (kind == PIB_AETH_ACK && pib_psn_add(h->psn, 1) == r->una_psn)
 			take_credits(r, h);
+		else if (kind == PIB_AETH_RNR && was_answered(r, h->psn))
+			comp_rnr(r, h, now);
 		return;
 	}
 	w = find_wqe(r, h->psn);
@@ -473,10 +491,7 @@ void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl)
 	r->una -= back;
 	r->una_psn = pib_psn_add(w->psn, pl->wqe_off >> r->mtu_shift);
 	w->state = PIB_WQE_ACTIVE;
-	/* Responses that come behind it show nothing new: it is asked for again. */
-	r->gap_seen = true;
-	r->gap_psn = r->una_psn;
-	r->gap_last = r->una_psn;
+	r->gap_seen = false;
 	r->ack_deadline = 0;
 	expect_strays(r);
 	pib_req_rewind(r);
