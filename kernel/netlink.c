@@ -513,8 +513,13 @@ static int link_set(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- family ---- */
 
+/*
+ * What is made here is the machine's: RDMA devices have names and GUIDs that the whole kernel
+ * knows, and other namespaces may see them. So root of a user namespace does not do, as it does
+ * not for `rdma link add`.
+ */
 #define CHANGE(command, handler, pol)					\
-	{ .cmd = command, .doit = handler, .flags = GENL_UNS_ADMIN_PERM,	\
+	{ .cmd = command, .doit = handler, .flags = GENL_ADMIN_PERM,		\
 	  .policy = pol, .maxattr = ARRAY_SIZE(pol) - 1 }
 
 static const struct genl_ops pib_genl_ops[] = {

@@ -7,7 +7,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap 'h 1 pibctl del swt 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 28
+ktap_plan 31
 modprobe -r pib
 hosts_make 2
 check "the module loads by itself on pibctl add" pib_add 1
@@ -32,6 +32,14 @@ refuse "no such netdev" "no such (net)?dev|netdev" h 1 pibctl add pib7 netdev no
 refuse "no such object" "no .*pib9|not found|no such" h 1 pibctl del pib9
 refuse "bad name" "name" h 1 pibctl add 'pi/b' netdev eth0
 refuse "no permission" "permi|CAP_NET_ADMIN" h 1 setpriv --reuid 65534 --bounding-set=-all --inh-caps=-all --clear-groups pibctl add pib7 netdev eth0
+# As nobody, who is root of a user and a network namespace that he has made, with a netdev of his own.
+own_namespace() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all \
+		unshare -Urn sh -ec "ip link add d type dummy; ip link set d up; $1"
+}
+check "nobody may have a namespace with a netdev" own_namespace "ip link show d"
+refuse "no permission in it: add" "initial user namespace" own_namespace "pibctl add evil0 netdev d"
+refuse "no permission in it: switch add" "initial user namespace" own_namespace "pibctl switch add evil1 ports 4"
 refuse "bad peer address" "address|peer" h 1 pibctl add pib7 netdev eth0 peer not-an-address
 on_loopback() { h 1 pibctl add pib7 netdev lo standalone && h 1 pibctl del pib7; }
 check "an HCA on the loopback netdev" on_loopback

@@ -15,7 +15,7 @@
 
 /*
  * Commands. NEW, DEL and SET are requests with an acknowledgement and need
- * CAP_NET_ADMIN in the network namespace's user namespace; GET answers one
+ * CAP_NET_ADMIN in the initial user namespace; GET answers one
  * object, or with NLM_F_DUMP all of the caller's network namespace.
  */
 enum pib_cmd {

@@ -21,8 +21,8 @@ constexpr Reason kCommon[] = {
 };
 
 constexpr std::string_view kCapability =
-    "; it takes CAP_NET_ADMIN in the user namespace that owns this network namespace (run it as "
-    "root, as with sudo)";
+    "; it takes CAP_NET_ADMIN in the initial user namespace (run it as the machine's root, as with "
+    "sudo)";
 
 std::string_view look_up(std::span<const Reason> reasons, int code) {
   const auto found = std::ranges::find(reasons, code, &Reason::code);

@@ -56,8 +56,8 @@ TEST(Refusal, NamesTheCapability) {
   Verdict verdict;
   verdict.code = EPERM;
   EXPECT_EQ(said(verdict),
-            "cannot add HCA pib0: no permission; it takes CAP_NET_ADMIN in the user namespace that "
-            "owns this network namespace (run it as root, as with sudo)");
+            "cannot add HCA pib0: no permission; it takes CAP_NET_ADMIN in the initial user "
+            "namespace (run it as the machine's root, as with sudo)");
 }
 
 TEST(Refusal, NamesTheAttributeAndItsRange) {
