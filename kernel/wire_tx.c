@@ -12,6 +12,7 @@
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include "burst.h"
+#include "compat/compat.h"
 #include "fabric.h"
 #include "port.h"
 #include "proto/icrc.h"
@@ -38,6 +39,7 @@
  * @seg_room: frames: bytes left in the segment
  * @packet: frames: bytes of the present packet
  * @left: frames: of these, still to come
+ * @crc: where the ICRC of what is put is summed up, NULL: nowhere
  * @seg: frames: header of the next segment; @seg.size is 0 if this is no frame
  */
 struct writer {
@@ -48,6 +50,7 @@ struct writer {
 	u32 seg_room;
 	u32 packet;
 	u32 left;
+	u32 *crc;
 	struct pib_segment seg;
 };
 
@@ -59,7 +62,11 @@ static void writer_next(struct writer *w)
 	w->room = skb_frag_size(f);
 }
 
-static void writer_raw(struct writer *w, const void *src, u32 len)
+/*
+ * The ICRC is that of the copy: @src may be registered memory that its owner is just writing,
+ * and a second look at it would find other bytes than those that are sent.
+ */
+static void writer_raw(struct writer *w, const void *src, u32 len, u32 *crc)
 {
 	while (len) {
 		u32 n;
@@ -68,6 +75,8 @@ static void writer_raw(struct writer *w, const void *src, u32 len)
 			writer_next(w);
 		n = min(len, w->room);
 		memcpy(w->cur, src, n);
+		if (crc)
+			*crc = pib_icrc_update(*crc, w->cur, n);
 		w->cur += n;
 		w->room -= n;
 		src += n;
@@ -84,7 +93,7 @@ static void writer_segment(struct writer *w)
 	else
 		w->seg.first = w->left < w->seg.size ? w->left : PIB_SEG_NO_FIRST;
 	pib_segment_build(&w->seg, head);
-	writer_raw(w, head, sizeof(head));
+	writer_raw(w, head, sizeof(head), NULL);
 	w->seg.index++;
 	w->seg_room = w->seg.size;
 }
@@ -94,14 +103,14 @@ static void writer_put(struct writer *w, const void *src, u32 len)
 	u32 n;
 
 	if (!w->seg.size) {
-		writer_raw(w, src, len);
+		writer_raw(w, src, len, w->crc);
 		return;
 	}
 	while (len) {
 		if (!w->seg_room)
 			writer_segment(w);
 		n = min(len, w->seg_room);
-		writer_raw(w, src, n);
+		writer_raw(w, src, n, w->crc);
 		w->seg_room -= n;
 		w->left -= n;
 		src += n;
@@ -150,8 +159,7 @@ static void packet_get(const struct pib_burst *b, u32 i, struct packet *p)
 	p->size = pib_hdrs_wire_len(&p->h, p->len);
 }
 
-static int packet_payload(struct writer *w, struct pib_burst *b, const struct packet *p,
-			  bool noicrc, u32 *crc)
+static int packet_payload(struct writer *w, struct pib_burst *b, const struct packet *p)
 {
 	u32 off = p->off, end = p->off + p->len;
 
@@ -162,8 +170,6 @@ static int packet_payload(struct writer *w, struct pib_burst *b, const struct pa
 		if (!src)
 			return -EFAULT;
 		writer_put(w, src, n);
-		if (!noicrc)
-			*crc = pib_icrc_update(*crc, src, n);
 		off += n;
 	}
 	return 0;
@@ -174,22 +180,26 @@ static int packet_write(struct writer *w, struct pib_burst *b, const struct pack
 {
 	static const u8 zeros[4];
 	u8 head[PIB_HDRS_MAX], icrc[PIB_ICRC_LEN] = {};
-	u32 pad = pib_hdrs_pad(p->len), crc = 0;
+	u32 pad = pib_hdrs_pad(p->len), crc;
 	size_t n;
+	int err;
 
 	w->packet = p->size;
 	w->left = p->size;
 	n = pib_hdrs_build(&p->h, p->len, head);
-	writer_put(w, head, n);
-	if (!noicrc)
-		crc = pib_icrc_headers(head, n);
-	if (packet_payload(w, b, p, noicrc, &crc))
+	if (!n)
 		return -EFAULT;
-	writer_put(w, zeros, pad);
-	if (!noicrc) {
-		crc = pib_icrc_update(crc, zeros, pad);
+	writer_put(w, head, n);
+	crc = pib_icrc_headers(head, n);
+	w->crc = noicrc ? NULL : &crc;
+	err = packet_payload(w, b, p);
+	if (!err)
+		writer_put(w, zeros, pad);
+	w->crc = NULL;
+	if (err)
+		return err;
+	if (!noicrc)
 		pib_icrc_store(crc, icrc);
-	}
 	writer_put(w, icrc, PIB_ICRC_LEN);
 	return 0;
 }
@@ -200,8 +210,8 @@ static void link_header(struct writer *w, const struct pib_upath *path, bool noi
 
 	head[0] = PIB_DG_VERSION << 4 | PIB_DG_DATA;
 	head[1] = noicrc ? PIB_DG_NOICRC : 0;
-	*(__be16 *)(head + 2) = cpu_to_be16(path->tx_tag);
-	*(__be32 *)(head + 4) = cpu_to_be32(path->remote_id);
+	put_unaligned_be16(path->tx_tag, head + 2);
+	put_unaligned_be32(path->remote_id, head + 4);
 	writer_put(w, head, sizeof(head));
 }
 
