@@ -350,11 +350,26 @@ static struct pib_burst *in_take(struct pib_lane *lane, unsigned int vl)
 	return b;
 }
 
+/*
+ * The port of the receiving switch by which a burst that was refused could not leave. The burst tells the last port
+ * that it came to, which may be gone when it is looked at again: a port of the own switch stays as long as the lane.
+ */
+static struct pib_kport *refused_by(const struct pib_lane *lane, const struct pib_burst *b)
+{
+	struct pib_kport *out = NULL;
+
+	if (b->in_port && b->in_port != lane->port)
+		out = rcu_dereference(b->in_port->peer);
+	return out && out->sw == lane->port->sw ? out : NULL;
+}
+
 /* The receiving port could not pass @b on: it is the next one still, but not at once. */
 static void in_refused(struct pib_lane *lane, unsigned int vl, struct pib_burst *b, u64 now)
 {
 	struct pib_lane_vl *v = &lane->vl[vl];
 
+	v->waits_for = refused_by(lane, b);
+	b->in_port = lane->port;
 	list_add(&b->entry, &v->in);
 	lane->arrived |= BIT(vl);
 	v->retry_ns = v->retry_ns ? min_t(u32, 2 * v->retry_ns, PIB_LANE_RETRY_MAX_NS) :
@@ -382,14 +397,10 @@ static void in_passed(struct pib_lane *lane, unsigned int vl, u32 blocks)
 }
 
 /* A burst that was refused before and has been in its switch for too long; the port that it waits for discards it. */
-static bool in_expire(struct pib_lane *lane, struct pib_burst *b, u64 now)
+static bool in_expire(struct pib_lane *lane, struct pib_kport *out, struct pib_burst *b, u64 now)
 {
-	struct pib_kport *out = NULL;
-
 	if (!outlived(lane, lane->port->sw, b, now))
 		return false;
-	if (b->in_port && b->in_port != lane->port)
-		out = rcu_dereference(b->in_port->peer);
 	count_discard(out ?: lane->port, b, false);
 	pib_burst_free(b);
 	return true;
@@ -400,12 +411,13 @@ static bool pass_one(struct pib_lane *lane, unsigned int vl, u64 now)
 	__must_hold(&lane->lock)
 {
 	bool refused = lane->vl[vl].retry_ns;
+	struct pib_kport *out = lane->vl[vl].waits_for;
 	struct pib_burst *b = in_take(lane, vl);
 	u32 blocks = pib_vl_blocks(pib_burst_wire_bytes(b));
 	int err = 0;
 
 	spin_unlock(&lane->lock);
-	if (!refused || !in_expire(lane, b, now))
+	if (!refused || !in_expire(lane, out, b, now))
 		err = pib_port_arrive(lane->port, b);
 	spin_lock(&lane->lock);
 	if (err)

@@ -27,6 +27,7 @@ struct pib_kport;
  * @tx: credits and times of the sending port
  * @retry_at: ns: when the receiving port is asked again to pass on the head of @in
  * @retry_ns: how long it was left alone the last time
+ * @waits_for: while @retry_ns is set: port of the same switch by which it could not leave, NULL if not known
  */
 struct pib_lane_vl {
 	struct list_head out;
@@ -36,6 +37,7 @@ struct pib_lane_vl {
 	struct pib_vl_tx tx;
 	u64 retry_at;
 	u32 retry_ns;
+	struct pib_kport *waits_for;
 };
 
 /**

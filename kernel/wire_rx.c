@@ -11,6 +11,7 @@
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include "burst.h"
+#include "compat/compat.h"
 #include "fabric.h"
 #include "port.h"
 #include "proto/icrc.h"
@@ -226,8 +227,7 @@ static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 
 static void intake_data(struct intake *in, const u8 *head, u32 off, u32 len)
 {
-	if (!intake_link(in, be32_to_cpup((const __be32 *)(head + 4)),
-			 be16_to_cpup((const __be16 *)(head + 2))))
+	if (!intake_link(in, get_unaligned_be32(head + 4), get_unaligned_be16(head + 2)))
 		return;
 	intake_packet(in, off + PIB_DG_HDR_LEN, len - PIB_DG_HDR_LEN, head[1] & PIB_DG_NOICRC);
 }
@@ -368,10 +368,18 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	return len;
 }
 
+/* Bytes of each datagram in @skb but the last. Other kinds of GSO are one datagram, not yet fragmented. */
+static u32 datagram_step(const struct sk_buff *skb)
+{
+	const struct skb_shared_info *si = skb_shinfo(skb);
+
+	return skb_is_gso(skb) && si->gso_type & SKB_GSO_UDP_L4 ? si->gso_size : skb->len;
+}
+
 void pib_wire_rx(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *from)
 {
 	struct intake in = { .us = us, .skb = skb, .from = from };
-	u32 step = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : skb->len;
+	u32 step = datagram_step(skb);
 	u32 off;
 
 	in.checked = udp_hdr(skb)->check && !skb_checksum_complete(skb);
