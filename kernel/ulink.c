@@ -423,28 +423,77 @@ static bool lid_listed(const u16 *lids, unsigned int n, u16 lid)
 	return false;
 }
 
+/* The link by which @lid is forwarded, NULL: none. @lid is not our own. link_lock held. */
+static struct pib_ulink *route_holder(const struct pib_switch *sw, u16 lid)
+{
+	u8 port = READ_ONCE(sw->node.lft[lid]);
+
+	return port && port <= sw->node.num_ports ? rcu_dereference(sw->ports[port]->ulink) : NULL;
+}
+
+/*
+ * Forward @lid to the peer, who says that it is there. If another peer says so, too, both
+ * have given it to themselves, and the one whose node GUID is higher will keep it.
+ */
+static bool route_take(struct pib_ulink *ul, u16 lid)
+{
+	const struct pib_ulink *holder;
+	bool mine;
+
+	if (!lid || lid >= PIB_LID_MCAST_FIRST || pib_uplink_has_lid(ul->up, lid))
+		return false;
+	rcu_read_lock();
+	holder = route_holder(ul->port->sw, lid);
+	mine = !holder || holder == ul ||
+	       READ_ONCE(ul->fsm.peer_node_guid) > READ_ONCE(holder->fsm.peer_node_guid);
+	rcu_read_unlock();
+	if (mine && holder != ul)
+		pib_switch_set_route(ul->port->sw, lid, ul->port->p.num);
+	return mine;
+}
+
+/* The peer does not say any more that it has @lid. Whom it is forwarded to meanwhile keeps it. */
+static bool route_leave(struct pib_ulink *ul, u16 lid)
+{
+	struct pib_switch *sw = ul->port->sw;
+
+	if (READ_ONCE(sw->node.lft[lid]) != ul->port->p.num)
+		return false;
+	pib_switch_set_route(sw, lid, PIB_LFT_DROP);
+	return true;
+}
+
+/* LIDs have become free, which other peers may have. */
+static void ulink_offer_routes(const struct pib_ulink *ul)
+{
+	struct pib_ulink *other;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(other, &ul->up->ulinks, entry)
+		if (other != ul)
+			queue_work(pib_fabric_wq, &other->work);
+	rcu_read_unlock();
+}
+
 /* Without an SM the two ends tell each other what to forward. */
 static void ulink_route(struct pib_ulink *ul, const struct verdict *v)
 {
 	struct pib_switch *sw = ul->port->sw;
+	bool left = false;
 	unsigned int i;
 
+	lockdep_assert_held(&ulink_net(ul)->link_lock);
 	if (!sw || !sw->standalone)
-		return;
-	if (ul->num_routed == v->num_lids &&
-	    !memcmp(ul->routed, v->lids, v->num_lids * sizeof(u16)))
 		return;
 	for (i = 0; i < ul->num_routed; i++)
 		if (!lid_listed(v->lids, v->num_lids, ul->routed[i]))
-			pib_switch_set_route(sw, ul->routed[i], PIB_LFT_DROP);
-	for (i = 0; i < v->num_lids; i++) {
-		u16 lid = v->lids[i];
-
-		if (lid && lid < PIB_LID_MCAST_FIRST && !pib_uplink_has_lid(ul->up, lid))
-			pib_switch_set_route(sw, lid, ul->port->p.num);
-	}
-	memcpy(ul->routed, v->lids, sizeof(ul->routed));
-	ul->num_routed = v->num_lids;
+			left |= route_leave(ul, ul->routed[i]);
+	ul->num_routed = 0;
+	for (i = 0; i < v->num_lids; i++)
+		if (route_take(ul, v->lids[i]))
+			ul->routed[ul->num_routed++] = v->lids[i];
+	if (left)
+		ulink_offer_routes(ul);
 }
 
 /* Two hosts have given themselves the same LID: the one whose node GUID is higher keeps it. */

@@ -78,7 +78,7 @@ struct pib_upath {
  * @work: takes the session's state to the port
  * @cable_out: the user has unplugged it; under pn->link_lock
  * @is_up: the port was told that the link is up; under pn->link_lock
- * @routed: @lids as they were written into the host switch; under pn->link_lock
+ * @routed: of @lids, those that the host switch forwards by this link; under pn->link_lock
  * @num_routed: entries in @routed
  */
 struct pib_ulink {
