@@ -16,6 +16,7 @@
 #include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/rtnetlink.h>
 #include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
@@ -496,25 +497,27 @@ static u64 netdev_mac(const struct net_device *dev)
 	return h & 0xFFFFFFFFFFFFULL & ~(0x03ULL << 40);
 }
 
-static void usock_free(struct pib_usock *us)
-{
-	free_percpu(us->stats);
-	kfree(us);
-}
-
+/*
+ * The state of the netdev, which its notifier follows from now on: it runs under RTNL, too, and
+ * finds what is listed. A look before that would miss what happens in between.
+ */
 static int usock_look(struct pib_usock *us, struct netlink_ext_ack *extack)
 {
-	struct net_device *dev = dev_get_by_index(us->pn->net, us->ifindex);
+	struct net_device *dev;
+	int err = 0;
 
-	if (!dev) {
+	rtnl_lock();
+	dev = __dev_get_by_index(us->pn->net, us->ifindex);
+	if (dev) {
+		us->mac = netdev_mac(dev);
+		WRITE_ONCE(us->mtu, dev->mtu);
+		WRITE_ONCE(us->running, netif_running(dev) && netif_carrier_ok(dev));
+	} else {
 		NL_SET_ERR_MSG(extack, "no such netdev in this network namespace");
-		return -ENODEV;
+		err = -ENODEV;
 	}
-	us->mac = netdev_mac(dev);
-	us->mtu = dev->mtu;
-	us->running = netif_running(dev) && netif_carrier_ok(dev);
-	dev_put(dev);
-	return 0;
+	rtnl_unlock();
+	return err;
 }
 
 static int usock_open_all(struct pib_usock *us, struct netlink_ext_ack *extack)
@@ -535,35 +538,41 @@ static int usock_open_all(struct pib_usock *us, struct netlink_ext_ack *extack)
 	return err4;
 }
 
+static void usock_destroy(struct pib_usock *us)
+{
+	list_del_rcu(&us->entry);
+	usock_close(&us->end[0]);
+	usock_close(&us->end[1]);
+	synchronize_rcu();
+	free_percpu(us->stats);
+	kfree(us);
+}
+
 static struct pib_usock *usock_create(struct pib_net *pn, int ifindex, u16 port,
 				      struct netlink_ext_ack *extack)
 {
 	struct pib_usock *us = kzalloc(sizeof(*us), GFP_KERNEL);
-	int err = -ENOMEM;
+	int err;
 
 	if (!us)
 		return ERR_PTR(-ENOMEM);
 	us->pn = pn;
 	us->ifindex = ifindex;
 	us->port = port;
+	us->users = 1;
 	INIT_LIST_HEAD(&us->uplinks);
 	us->stats = alloc_percpu(struct pib_ustats);
-	if (!us->stats)
-		goto err_free;
-	err = usock_look(us, extack);
-	if (err)
-		goto err_free;
-	err = usock_open_all(us, extack);
-	if (err)
-		goto err_close;
+	if (!us->stats) {
+		kfree(us);
+		return ERR_PTR(-ENOMEM);
+	}
+	list_add_tail_rcu(&us->entry, &pn->usocks);
+	err = usock_look(us, extack) ?: usock_open_all(us, extack);
+	if (err) {
+		usock_destroy(us);
+		return ERR_PTR(err);
+	}
 	return us;
-
-err_close:
-	usock_close(&us->end[0]);
-	usock_close(&us->end[1]);
-err_free:
-	usock_free(us);
-	return ERR_PTR(err);
 }
 
 struct pib_usock *pib_usock_get(struct pib_net *pn, int ifindex, u16 port,
@@ -578,22 +587,12 @@ struct pib_usock *pib_usock_get(struct pib_net *pn, int ifindex, u16 port,
 		us->users++;
 		return us;
 	}
-	us = usock_create(pn, ifindex, port, extack);
-	if (IS_ERR(us))
-		return us;
-	us->users = 1;
-	list_add_tail_rcu(&us->entry, &pn->usocks);
-	return us;
+	return usock_create(pn, ifindex, port, extack);
 }
 
 void pib_usock_put(struct pib_usock *us)
 {
 	lockdep_assert_held(&us->pn->lock);
-	if (--us->users)
-		return;
-	list_del_rcu(&us->entry);
-	usock_close(&us->end[0]);
-	usock_close(&us->end[1]);
-	synchronize_rcu();
-	usock_free(us);
+	if (!--us->users)
+		usock_destroy(us);
 }
