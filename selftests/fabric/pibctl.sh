@@ -35,10 +35,10 @@ refuse "no permission" "permi|CAP_NET_ADMIN" h 1 setpriv --reuid 65534 --boundin
 # As nobody, who is root of a user and a network namespace that he has made, with a netdev of his own.
 own_namespace() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all \
-		unshare -Urn sh -ec "ip link add d type dummy; ip link set d up; $1"
+		unshare -Urn sh -ec "ip link add mine0 type dummy; ip link set mine0 up; $1"
 }
-check "nobody may have a namespace with a netdev" own_namespace "ip link show d"
-refuse "no permission in it: add" "initial user namespace" own_namespace "pibctl add evil0 netdev d"
+check "nobody may have a namespace with a netdev" own_namespace "ip link show mine0"
+refuse "no permission in it: add" "initial user namespace" own_namespace "pibctl add evil0 netdev mine0"
 refuse "no permission in it: switch add" "initial user namespace" own_namespace "pibctl switch add evil1 ports 4"
 refuse "bad peer address" "address|peer" h 1 pibctl add pib7 netdev eth0 peer not-an-address
 on_loopback() { h 1 pibctl add pib7 netdev lo standalone && h 1 pibctl del pib7; }
