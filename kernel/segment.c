@@ -3,26 +3,82 @@
  * Segments and the frames they make up. A frame whose segments come in one
  * super-packet is read where it lies (wire_rx.c) and is not seen here; only what
  * a wire has taken apart is copied together.
+ *
+ * A frame has memory for the pages of it of which something has come, so that a segment
+ * does not cost more than a page or two, whatever it says of its frame. What is
+ * incomplete is limited for the link, and for all links of an uplink together.
  */
+#include <linux/gfp.h>
 #include <linux/jiffies.h>
+#include <linux/mm.h>
 #include <linux/skbuff.h>
+#include "compat/compat.h"
 #include "segment.h"
+#include "uplink.h"
 
 /* What began so long ago is not waited for, and not delivered late either. */
 #define FRAME_STALE	msecs_to_jiffies(100)
+/* What the incomplete frames of a link may hold, in pages. */
+#define FRAMES_OF_LINK	((256 << 10) / PAGE_SIZE)
+/* Those of an uplink, but for one frame of each link. */
+#define FRAMES_OF_ALL	((4 << 20) / PAGE_SIZE)
 
-void pib_frames_init(struct pib_frames *fs)
+/* ---- memory ---- */
+
+/* The pages are somebody else's now, or gone. */
+static void frame_uncharge(struct pib_frames *fs, struct pib_frame *f)
 {
-	spin_lock_init(&fs->lock);
+	lockdep_assert_held(&fs->lock);
+	fs->pages -= f->pages;
+	atomic_sub(f->pages, &fs->up->frame_pages);
+	f->pages = 0;
+	f->used = false;
 }
 
-void pib_frames_free(struct pib_frames *fs)
+static void frame_drop(struct pib_frames *fs, struct pib_frame *f)
 {
 	unsigned int i;
 
-	for (i = 0; i < PIB_FRAMES; i++)
-		kfree_skb(fs->frame[i].skb);
+	for (i = 0; i < PIB_FRAME_PAGES; i++)
+		if (f->page[i])
+			__free_page(f->page[i]);
+	frame_uncharge(fs, f);
 }
+
+/* May @n pages more be held? A link may always have one frame. */
+static bool frames_charge(struct pib_frames *fs, struct pib_frame *f, unsigned int n)
+{
+	lockdep_assert_held(&fs->lock);
+	if (fs->pages + n > FRAMES_OF_LINK)
+		return false;
+	if (atomic_add_return(n, &fs->up->frame_pages) > FRAMES_OF_ALL &&
+	    fs->pages + n > PIB_FRAME_PAGES) {
+		atomic_sub(n, &fs->up->frame_pages);
+		return false;
+	}
+	fs->pages += n;
+	f->pages += n;
+	return true;
+}
+
+/* Pages for @len bytes of the frame at @to. What was got of them stays with the frame. */
+static bool frame_room(struct pib_frames *fs, struct pib_frame *f, u32 to, u32 len)
+{
+	unsigned int i, end = DIV_ROUND_UP(to + len, PAGE_SIZE);
+
+	for (i = to / PAGE_SIZE; i < end; i++) {
+		if (f->page[i])
+			continue;
+		if (!frames_charge(fs, f, 1))
+			return false;
+		f->page[i] = alloc_page(GFP_ATOMIC | __GFP_NOWARN);
+		if (!f->page[i])
+			return false;	/* it stays charged until the frame goes */
+	}
+	return true;
+}
+
+/* ---- frames ---- */
 
 /* Neither stale nor from before a restart of the session, which numbers its frames anew. */
 static bool frame_counts(const struct pib_frame *f, const struct pib_segment *s)
@@ -32,88 +88,128 @@ static bool frame_counts(const struct pib_frame *f, const struct pib_segment *s)
 
 static bool frame_is(const struct pib_frame *f, const struct pib_segment *s)
 {
-	return f->skb && f->number == s->frame && f->total == s->total && f->size == s->size &&
+	return f->used && f->number == s->frame && f->total == s->total && f->size == s->size &&
 	       f->flags == s->flags && frame_counts(f, s);
 }
 
-/* The frame's place, or one for it: free, stale, or the oldest, which is then given out as it is. */
-static struct pib_frame *frame_find(struct pib_frames *fs, const struct pib_segment *s,
-				    struct pib_frame *evicted)
+/* The page that stands in where nothing has come. Nobody reads it. */
+static struct page *frame_gap(void)
 {
-	struct pib_frame *f, *empty = NULL;
-	unsigned int i;
+	struct page *page = ZERO_PAGE(0);
 
-	lockdep_assert_held(&fs->lock);
-	for (i = 0; i < PIB_FRAMES; i++) {
-		f = &fs->frame[i];
-		if (frame_is(f, s))
-			return f;
-		if (!f->skb)
-			empty = f;
-	}
-	if (empty)
-		return empty;
-
-	f = &fs->frame[fs->next++ % PIB_FRAMES];
-	if (frame_counts(f, s))
-		*evicted = *f;
-	else
-		kfree_skb(f->skb);
-	f->skb = NULL;
-	return f;
+	get_page(page);
+	return page;
 }
 
-static bool frame_start(struct pib_frame *f, const struct pib_segment *s)
+/* @f has all it will ever have: it becomes the skb of @done, or is lost for want of memory. */
+static void frame_finish(struct pib_frames *fs, struct pib_frame *f, struct pib_frame *done)
 {
-	u32 bytes = s->size * s->total;
-	int err;
+	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC | __GFP_NOWARN);
+	u32 i, n, at;
 
-	f->skb = alloc_skb_with_frags(0, bytes, PAGE_ALLOC_COSTLY_ORDER, &err,
-				      GFP_ATOMIC | __GFP_NOWARN);
-	if (!f->skb)
+	if (!skb) {
+		pib_usock_count(fs->up->us, rx_reasm, 1);
+		frame_drop(fs, f);
+		return;
+	}
+	for (i = 0, at = 0; at < f->len; i++, at += n) {
+		n = min_t(u32, f->len - at, PAGE_SIZE);
+		skb_add_rx_frag(skb, i, f->page[i] ?: frame_gap(), 0, n, PAGE_SIZE);
+		f->page[i] = NULL;
+	}
+	*done = *f;
+	done->skb = skb;
+	frame_drop(fs, f);
+}
+
+static struct pib_frame *frame_oldest(struct pib_frames *fs, const struct pib_frame *but)
+{
+	struct pib_frame *f, *oldest = NULL;
+
+	for (f = fs->frame; f < fs->frame + PIB_FRAMES; f++)
+		if (f->used && f != but && (!oldest || time_before(f->since, oldest->since)))
+			oldest = f;
+	return oldest;
+}
+
+/*
+ * The oldest frame but @but makes room: it is given out as it is, unless it is stale. False: there
+ * is none, or @done is taken.
+ */
+static bool frames_evict(struct pib_frames *fs, const struct pib_segment *s,
+			 const struct pib_frame *but, struct pib_frame *done)
+{
+	struct pib_frame *f = done->skb ? NULL : frame_oldest(fs, but);
+
+	lockdep_assert_held(&fs->lock);
+	if (!f)
 		return false;
-	f->skb->data_len = bytes;
-	f->skb->len = bytes;
+	if (frame_counts(f, s))
+		frame_finish(fs, f, done);
+	else
+		frame_drop(fs, f);
+	return true;
+}
+
+/* The frame's place, or a free one for it; NULL: there is none. */
+static struct pib_frame *frame_place(struct pib_frames *fs, const struct pib_segment *s)
+{
+	struct pib_frame *f, *empty = NULL;
+
+	lockdep_assert_held(&fs->lock);
+	for (f = fs->frame; f < fs->frame + PIB_FRAMES; f++) {
+		if (frame_is(f, s))
+			return f;
+		if (!f->used)
+			empty = f;
+	}
+	return empty;
+}
+
+static void frame_start(struct pib_frames *fs, struct pib_frame *f, const struct pib_segment *s)
+{
+	memset(f, 0, sizeof(*f));
+	f->used = true;
 	f->since = jiffies;
-	f->have = 0;
 	f->number = s->frame;
 	f->tag = s->tag;
 	f->total = s->total;
 	f->size = s->size;
 	f->flags = s->flags;
-	f->len = bytes;
+	f->len = s->size * s->total;
 	f->checked = true;
-	return true;
+	if (!timer_pending(&fs->timer))
+		mod_timer(&fs->timer, f->since + FRAME_STALE);
 }
 
 static void frame_fill(struct pib_frame *f, const struct pib_segment *s, struct sk_buff *skb,
 		       u32 off, u32 len, bool checked)
 {
 	u32 to = s->index * s->size;
-	u8 piece[256];
 
-	f->have |= BIT_ULL(s->index);
-	f->first[s->index] = s->first;
-	f->checked &= checked;
 	if (s->index + 1 == s->total)
 		f->len = to + len;
 	while (len) {
-		u32 n = min_t(u32, len, sizeof(piece));
+		u32 in_page = to % PAGE_SIZE;
+		u32 n = min_t(u32, len, PAGE_SIZE - in_page);
 
-		if (skb_copy_bits(skb, off, piece, n) || skb_store_bits(f->skb, to, piece, n)) {
-			f->have &= ~BIT_ULL(s->index);
+		if (skb_copy_bits(skb, off, page_address(f->page[to / PAGE_SIZE]) + in_page, n))
 			return;
-		}
 		off += n;
 		to += n;
 		len -= n;
 	}
+	f->have |= BIT_ULL(s->index);
+	f->first[s->index] = s->first;
+	f->checked &= checked;
 }
 
 static bool frame_whole(const struct pib_frame *f)
 {
 	return f->have == GENMASK_ULL(f->total - 1, 0);
 }
+
+/* ---- links ---- */
 
 bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct sk_buff *skb,
 		    u32 off, u32 len, bool checked, struct pib_frame *done)
@@ -122,18 +218,67 @@ bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct s
 
 	done->skb = NULL;
 	spin_lock(&fs->lock);
-	f = frame_find(fs, s, done);
-	if (!f->skb && !frame_start(f, s))
+	f = frame_place(fs, s);
+	if (!f && frames_evict(fs, s, NULL, done))
+		f = frame_place(fs, s);
+	if (!f)
 		goto out_unlock;
+	if (!f->used)
+		frame_start(fs, f, s);
 	if (f->have & BIT_ULL(s->index))
 		goto out_unlock;
+	while (!frame_room(fs, f, s->index * s->size, len))
+		if (!frames_evict(fs, s, f, done))
+			goto out_lost;
 	frame_fill(f, s, skb, off, len, checked);
 	/* A frame that was pushed out goes first; this one's turn comes with its next segment. */
-	if (!done->skb && frame_whole(f)) {
-		*done = *f;
-		f->skb = NULL;
-	}
+	if (!done->skb && frame_whole(f))
+		frame_finish(fs, f, done);
+	goto out_unlock;
+
+out_lost:
+	pib_usock_count(fs->up->us, rx_reasm, 1);
+	if (!f->have)
+		frame_drop(fs, f);
 out_unlock:
 	spin_unlock(&fs->lock);
 	return done->skb;
+}
+
+/* Frames of which the rest has not come are forgotten, also if nothing comes any more. */
+static void frames_timer(struct timer_list *t)
+{
+	struct pib_frames *fs = timer_container_of(fs, t, timer);
+	struct pib_frame *f;
+
+	spin_lock(&fs->lock);
+	for (f = fs->frame; f < fs->frame + PIB_FRAMES; f++) {
+		if (!f->used || time_before(jiffies, f->since + FRAME_STALE))
+			continue;
+		pib_usock_count(fs->up->us, rx_reasm, 1);
+		frame_drop(fs, f);
+	}
+	f = frame_oldest(fs, NULL);
+	if (f)
+		mod_timer(&fs->timer, f->since + FRAME_STALE);
+	spin_unlock(&fs->lock);
+}
+
+void pib_frames_init(struct pib_frames *fs, struct pib_uplink *up)
+{
+	spin_lock_init(&fs->lock);
+	fs->up = up;
+	timer_setup(&fs->timer, frames_timer, 0);
+}
+
+void pib_frames_free(struct pib_frames *fs)
+{
+	struct pib_frame *f;
+
+	timer_delete_sync(&fs->timer);
+	spin_lock_bh(&fs->lock);
+	for (f = fs->frame; f < fs->frame + PIB_FRAMES; f++)
+		if (f->used)
+			frame_drop(fs, f);
+	spin_unlock_bh(&fs->lock);
 }

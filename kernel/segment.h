@@ -3,17 +3,24 @@
 #ifndef PIB_SEGMENT_H
 #define PIB_SEGMENT_H
 
+#include <linux/mm.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <linux/types.h>
 #include "proto/segment.h"
 
+struct pib_uplink;
 struct sk_buff;
 
 #define PIB_FRAMES		8	/* frames of a link being put together at a time */
+#define PIB_FRAME_PAGES		DIV_ROUND_UP(1 << 16, PAGE_SIZE)	/* of one */
 
 /**
  * struct pib_frame - a frame being put together
- * @skb: its bytes; NULL: free
+ * @used: it is one, not a free place
+ * @skb: given out: its bytes
+ * @page: being put together: its bytes, NULL where nothing has come
+ * @pages: charged for them
  * @since: jiffies of its first segment
  * @have: segments that have come, by index
  * @number: of the frame
@@ -26,7 +33,10 @@ struct sk_buff;
  * @first: of each segment
  */
 struct pib_frame {
+	bool used;
 	struct sk_buff *skb;
+	struct page *page[PIB_FRAME_PAGES];
+	unsigned int pages;
 	unsigned long since;
 	u64 have;
 	u16 number;
@@ -41,18 +51,22 @@ struct pib_frame {
 
 /**
  * struct pib_frames - frames of a link being put together
- * @lock: guards the rest; softirqs off
- * @next: the one that must go when all are taken
+ * @lock: guards @pages and @frame; softirqs off
+ * @up: uplink, which counts what those of all links hold; never changes
+ * @timer: pending while there is a frame: forgets the stale ones
+ * @pages: that @frame holds
  * @frame: they
  */
 struct pib_frames {
 	spinlock_t lock;
-	u32 next;
+	struct pib_uplink *up;
+	struct timer_list timer;
+	unsigned int pages;
 	struct pib_frame frame[PIB_FRAMES];
 };
 
-void pib_frames_init(struct pib_frames *fs);
-/* Nobody adds any more. */
+void pib_frames_init(struct pib_frames *fs, struct pib_uplink *up);
+/* Nobody adds any more. Sleeps. */
 void pib_frames_free(struct pib_frames *fs);
 
 /**

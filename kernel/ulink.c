@@ -585,7 +585,7 @@ struct pib_ulink *pib_ulink_create(struct pib_uplink *up, struct pib_kport *port
 		ul->peer_port_num = h->port_num;
 	}
 	spin_lock_init(&ul->lock);
-	pib_frames_init(&ul->frames);
+	pib_frames_init(&ul->frames, up);
 	timer_setup(&ul->timer, ulink_timer, 0);
 	INIT_WORK(&ul->work, ulink_work);
 	/* The id is known to nobody yet, so the link may be found before it is complete. */

@@ -43,6 +43,7 @@ struct pib_newcomer {
  * @nonce: session of the discovery hello; never changes
  * @hello: sends the discovery hello
  * @hellos: how many were sent since something changed: they become rare
+ * @frame_pages: held by frames of @ulinks that are being put together (segment.c)
  * @lock: softirqs off; guards the next fields
  * @next_answer: jiffies when one may be answered with whom there is no link
  * @newcomers: peers for which @work is to make links
@@ -64,6 +65,7 @@ struct pib_uplink {
 	u64 nonce;
 	struct delayed_work hello;
 	unsigned int hellos;
+	atomic_t frame_pages;
 
 	spinlock_t lock;
 	unsigned long next_answer;

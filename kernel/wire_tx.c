@@ -26,7 +26,7 @@
 #define WIRE_MAX_SEGS	64
 #define WIRE_MAX_BYTES	65000
 /* A netdev MTU that leaves less than this for a segment is left to IP. */
-#define PIB_SEG_ROOM_MIN	256
+#define PIB_SEG_ROOM_MIN	(PIB_SEG_HDR_LEN + PIB_SEG_MIN)
 /* A datagram alone is put into linear memory up to this size. */
 #define WIRE_LINEAR	(PIB_DG_HDR_LEN + PIB_HDRS_MAX + PIB_MTU_MAX + 2 * PIB_ICRC_LEN)
 

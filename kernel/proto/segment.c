@@ -45,5 +45,7 @@ bool pib_segment_parse(struct pib_segment *s, const u8 *buf, u32 len)
 	if (!s->total || s->total > PIB_SEG_MAX || s->index >= s->total ||
 	    (u32)s->size * s->total > 0xFFFF)
 		return false;
+	if (s->total > 1 && s->size < PIB_SEG_MIN)
+		return false;
 	return s->index + 1 < s->total ? len == s->size : len <= s->size;
 }

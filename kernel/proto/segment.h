@@ -11,6 +11,7 @@
 
 #define PIB_SEG_HDR_LEN		16	/* link header and 8 bytes of its own */
 #define PIB_SEG_MAX		64	/* segments to a frame */
+#define PIB_SEG_MIN		256	/* bytes of a frame in each segment but the last, at least */
 #define PIB_SEG_NO_FIRST	0xFFFF
 
 /**

@@ -63,10 +63,25 @@ TEST(Segment, Counts)
 	t.s.index = t.s.total = 0;
 	EXPECT_FALSE(t.parses(1400));
 	t.s.total = 65;
-	t.s.size = 16;
-	EXPECT_FALSE(t.parses(16));
+	t.s.size = 256;
+	EXPECT_FALSE(t.parses(256));
 	t.s.total = 64;
-	EXPECT_TRUE(t.parses(16));
+	EXPECT_TRUE(t.parses(256));
+}
+
+// Nobody cuts a frame into crumbs, each of which costs more than it brings.
+TEST(Segment, SmallSize)
+{
+	Segment t;
+
+	t.s.size = 255;
+	EXPECT_FALSE(t.parses(255));
+	t.s.index = 2;
+	EXPECT_FALSE(t.parses(255));
+	t.s.index = 0;
+	t.s.total = 1;
+	EXPECT_TRUE(t.parses(255));
+	EXPECT_TRUE(t.parses(1));
 }
 
 // A frame is shorter than 64 KiB.

@@ -103,19 +103,14 @@ void Core::segment(const Arrival& arrival, std::span<const std::uint8_t> bytes,
 /// in it. The packet that a gap cuts off counts as short.
 void Core::frame(Link& link, Frame frame, std::uint64_t now) {
   if (!frame.whole()) stats_.add(PIB_US_RX_REASM);
-  const std::span<const std::uint8_t> bytes = forwarder_.keep(std::move(frame.bytes));
-  const auto here = [&](unsigned i) { return frame.have >> i & 1; };
-  for (unsigned i = 0; i < frame.total;) {
-    if (!here(i) || frame.first[i] >= frame.size) {
-      i++;
-      continue;
-    }
-    std::size_t at = std::size_t{i} * frame.size + frame.first[i];
-    while (i < frame.total && here(i)) i++;
-    const std::size_t end = std::min(std::size_t{i} * frame.size, bytes.size());
-    while (at < end) {
-      const std::size_t n =
-          packet(link, bytes.subspan(at, end - at), frame.flags & PIB_DG_NOICRC, now);
+  for (Run& run : frame.runs) {
+    unsigned i = run.begin;
+    while (i < run.end && frame.first[i] >= frame.size) i++;
+    if (i == run.end) continue;
+    std::size_t at = std::size_t{i - run.begin} * frame.size + frame.first[i];
+    const std::span<const std::uint8_t> bytes = forwarder_.keep(std::move(run.bytes));
+    while (at < bytes.size()) {
+      const std::size_t n = packet(link, bytes.subspan(at), frame.flags & PIB_DG_NOICRC, now);
       if (!n) break;
       at += n;
     }
@@ -170,6 +165,7 @@ void Core::timers(std::uint64_t now) {
       const std::uint32_t todo = pib_link_timer(&link->fsm, now);
       if (todo) act(*link, todo, now);
     }
+    stats_.add(PIB_US_RX_REASM, link->frames.expire(now));
     if (expired(*link, now)) dead.push_back(link.get());
   }
   for (Link* link : dead) drop_link(*link, now);

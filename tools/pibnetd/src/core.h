@@ -132,6 +132,8 @@ class Core {
   std::vector<std::unique_ptr<Switch>> switches_;
   std::vector<CableConfig> cables_;
   std::vector<Place> places_;
+  /// Outlives the links.
+  FrameMemory frame_memory_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Link>> links_;
   std::vector<Reservation> reservations_;
   std::uint64_t deadline_ = 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kBytesMax = 65000;
 /// A path that leaves less than this for a segment is left to IP's fragments.
-constexpr std::size_t kSegmentRoom = 256;
+constexpr std::size_t kSegmentRoom = kSegmentHeader + kSegmentMin;
 
 using Packets = std::span<OutPacket>;
 

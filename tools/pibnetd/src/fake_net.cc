@@ -124,7 +124,7 @@ Peer::Peer(unsigned host, std::uint64_t with_guid, std::uint8_t with_port)
 void Peer::restart() {
   const std::uint64_t nonce = fsm.nonce * 7 + 12345;
   pib_link_init(&fsm, fsm.local_id + 1, nonce);
-  frames = {};
+  frames.clear();
 }
 
 pib_hello Peer::say() const {
@@ -167,7 +167,7 @@ void Peer::hear(const Bytes& bytes, std::uint64_t now, std::vector<Bytes>& answe
     segments.push_back(*segment);
     auto done = frames.add(*segment, std::span(bytes).subspan(kSegmentHeader), now);
     if (!done) return;
-    std::span<const std::uint8_t> rest = done->bytes;
+    std::span<const std::uint8_t> rest = done->runs[0].bytes;
     for (Packet packet; !rest.empty(); rest = rest.subspan(packet.length)) {
       if (parse_packet(rest, packet)) return;
       packets.emplace_back(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(packet.length));

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "control.h"
 #include "fake_net.h"
 #include "ping.h"
+#include "segment.h"
 #include "sha256.h"
 #include "state.h"
 #include "udp.h"
@@ -54,28 +56,106 @@ TEST(Sha256, HmacVectorsOfRfc4231) {
 }
 
 TEST(Segments, WhatCannotBeIsRefused) {
-  Segment s{.flags = 0, .tag = 1, .link_id = 2, .frame = 3, .index = 0, .total = 2, .size = 100,
+  Segment s{.flags = 0, .tag = 1, .link_id = 2, .frame = 3, .index = 0, .total = 2, .size = 300,
             .first = 0};
   const auto parses = [](const Segment& segment, std::size_t length) {
     Bytes bytes(kSegmentHeader + length);
     build_segment(segment, std::span<std::uint8_t, kSegmentHeader>(bytes.data(), kSegmentHeader));
     return parse_segment(bytes).has_value();
   };
-  EXPECT_TRUE(parses(s, 100));
-  EXPECT_FALSE(parses(s, 99));
+  EXPECT_TRUE(parses(s, 300));
+  EXPECT_FALSE(parses(s, 299));
   EXPECT_FALSE(parses(s, 0));
   s.index = 1;
-  EXPECT_TRUE(parses(s, 99));
-  EXPECT_FALSE(parses(s, 101));
+  EXPECT_TRUE(parses(s, 299));
+  EXPECT_FALSE(parses(s, 301));
   s.index = 2;
-  EXPECT_FALSE(parses(s, 100));
-  s = {.flags = 0, .tag = 1, .link_id = 2, .frame = 3, .index = 0, .total = 65, .size = 100, .first = 0};
-  EXPECT_FALSE(parses(s, 100));
+  EXPECT_FALSE(parses(s, 300));
+  s = {.flags = 0, .tag = 1, .link_id = 2, .frame = 3, .index = 0, .total = 65, .size = 300, .first = 0};
+  EXPECT_FALSE(parses(s, 300));
   s.total = 64;
   s.size = 1024;
   EXPECT_FALSE(parses(s, 1024));
   s.size = 1023;
   EXPECT_TRUE(parses(s, 1023));
+  s.size = 255;
+  EXPECT_FALSE(parses(s, 255));
+  s.total = 1;
+  EXPECT_TRUE(parses(s, 255));
+}
+
+/// One segment of a frame of this many, each of 1023 bytes.
+std::optional<Frame> add(Frames& frames, std::uint16_t number, unsigned index, unsigned total,
+                         std::size_t length, std::uint64_t now) {
+  const Segment s{.flags = 0, .tag = 1, .link_id = 2, .frame = number,
+                  .index = static_cast<std::uint8_t>(index),
+                  .total = static_cast<std::uint8_t>(total), .size = 1023, .first = 0};
+  return frames.add(s, Bytes(length, static_cast<std::uint8_t>(index)), now);
+}
+
+TEST(Frames, AreWholeInWhateverOrderTheyCome) {
+  const std::vector<std::vector<unsigned>> orders = {{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1},
+                                                     {1, 3, 0, 2}, {0, 3, 1, 2}};
+  for (const auto& order : orders) {
+    Frames frames;
+    std::optional<Frame> done;
+    for (const unsigned i : order) {
+      EXPECT_FALSE(done);
+      done = add(frames, 1, i, 4, i == 3 ? 10 : 1023, 5);
+    }
+    ASSERT_TRUE(done && done->whole());
+    ASSERT_EQ(done->runs.size(), 1u);
+    const Bytes& bytes = done->runs[0].bytes;
+    ASSERT_EQ(bytes.size(), 3 * 1023u + 10);
+    for (std::size_t at = 0; at < bytes.size(); at++) ASSERT_EQ(bytes[at], at / 1023);
+    EXPECT_EQ(frames.held(), 0u);
+  }
+}
+
+TEST(Frames, CostWhatHasComeOfThem) {
+  Frames frames;
+  std::vector<Frame> out;
+  for (std::uint16_t n = 0; n < 1000; n++)
+    if (auto done = add(frames, n, 63, 64, 1, n)) out.push_back(std::move(*done));
+  EXPECT_EQ(out.size(), 992u);
+  EXPECT_EQ(frames.held(), 8u);
+  std::size_t capacity = 0;
+  for (const Frame& frame : out)
+    for (const auto& run : frame.runs) capacity += run.bytes.capacity();
+  EXPECT_LE(capacity, 4 * out.size());
+}
+
+TEST(Frames, OfALinkAreLimited) {
+  Frames frames;
+  std::size_t out = 0;
+  for (std::uint16_t n = 0; n < 8; n++)
+    for (unsigned i = 0; i < 63; i++) {
+      if (const auto done = add(frames, n, i, 64, 1023, 7)) {
+        EXPECT_EQ(done->number, out++);
+        EXPECT_FALSE(done->whole());
+      }
+      EXPECT_LE(frames.held(), Frames::kOfLink);
+    }
+  EXPECT_EQ(out, 4u);
+}
+
+TEST(Frames, OfAllLinksAreLimitedButForOneOfEach) {
+  FrameMemory all;
+  std::vector<std::unique_ptr<Frames>> links;
+  for (unsigned link = 0; link < 100; link++) {
+    links.push_back(std::make_unique<Frames>());
+    links.back()->share(all);
+    for (std::uint16_t n = 0; n < 3; n++)
+      for (unsigned i = 0; i < 63; i++) add(*links.back(), n, i, 64, 1023, 7);
+    EXPECT_GE(links.back()->held(), 63 * 1023u);
+  }
+  EXPECT_LE(all.held, Frames::kOfAll + 100 * 0xFFFF);
+  for (auto& link : links) EXPECT_LE(link->expire(7 + 100 * PIB_NSEC_PER_MSEC), 3u);
+  EXPECT_EQ(all.held, 0u);
+  add(*links[0], 9, 0, 64, 1023, 7);
+  EXPECT_EQ(all.held, 1023u);
+  links.clear();
+  EXPECT_EQ(all.held, 0u);
 }
 
 TEST(Ping, KeysAndLengths) {

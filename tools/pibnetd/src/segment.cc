@@ -2,6 +2,7 @@
 #include "segment.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace pibnetd {
 namespace {
@@ -20,14 +21,44 @@ bool begun_before(const Frame& a, const Frame& b) {
 }
 
 void start(Frame& frame, const Segment& s, std::uint64_t now) {
-  frame.bytes.resize(std::size_t{s.size} * s.total);
-  frame.have = 0;
+  frame = {};
   frame.since = now;
   frame.number = s.frame;
   frame.size = s.size;
   frame.total = s.total;
   frame.flags = s.flags;
   frame.used = true;
+}
+
+/// At the end of a run. Room is made for four times what has come, and for no more than can come.
+void append(Run& run, const Frame& frame, std::span<const std::uint8_t> data) {
+  const std::size_t length = run.bytes.size() + data.size();
+  if (run.bytes.capacity() < length)
+    run.bytes.reserve(
+        std::min(std::size_t{frame.size} * (frame.total - run.begin), 4 * length));
+  run.bytes.insert(run.bytes.end(), data.begin(), data.end());
+}
+
+/// To where it belongs: at the end of a run, which may then reach the next one, or into one of its own.
+void insert(Frame& frame, unsigned index, std::span<const std::uint8_t> data) {
+  auto& runs = frame.runs;
+  auto next = std::find_if(runs.begin(), runs.end(), [&](const Run& r) { return r.begin > index; });
+  const bool reaches = next != runs.end() && next->begin == index + 1;
+  if (next != runs.begin() && std::prev(next)->end == index) {
+    const auto run = std::prev(next);
+    append(*run, frame, data);
+    run->end = index + 1;
+    if (!reaches) return;
+    append(*run, frame, next->bytes);
+    run->end = next->end;
+    runs.erase(next);
+  } else if (reaches) {
+    next->bytes.insert(next->bytes.begin(), data.begin(), data.end());
+    next->begin = index;
+  } else {
+    const auto run = runs.insert(next, Run{.begin = index, .end = index + 1, .bytes = {}});
+    append(*run, frame, data);
+  }
 }
 
 }  // namespace
@@ -56,41 +87,88 @@ std::optional<Segment> parse_segment(std::span<const std::uint8_t> d) {
                   .first = pib_get16(&d[14])};
   const std::size_t length = d.size() - kSegmentHeader;
   if (!s.total || s.total > kSegmentsMax || s.index >= s.total ||
-      std::size_t{s.size} * s.total > 0xFFFF)
+      std::size_t{s.size} * s.total > 0xFFFF || (s.total > 1 && s.size < kSegmentMin))
     return {};
   const bool last = s.index + 1 == s.total;
   if (last ? length > s.size : length != s.size) return {};
   return s;
 }
 
-Frame& Frames::find(const Segment& segment, std::uint64_t now, std::optional<Frame>& evicted) {
+/// The frame's place, or a free one; nullptr: there is none.
+Frame* Frames::find(const Segment& segment, std::uint64_t now) {
   for (Frame& frame : frames_)
-    if (is(frame, segment, now)) return frame;
+    if (is(frame, segment, now)) return &frame;
   for (Frame& frame : frames_)
-    if (!frame.used) return frame;
-  Frame& oldest = *std::min_element(frames_.begin(), frames_.end(), begun_before);
-  if (now < oldest.since + kStale) evicted = std::move(oldest);
-  oldest.used = false;
-  return oldest;
+    if (!frame.used) return &frame;
+  return nullptr;
+}
+
+Frame* Frames::oldest(const Frame* but) {
+  Frame* found = nullptr;
+  for (Frame& frame : frames_)
+    if (frame.used && &frame != but && (!found || begun_before(frame, *found))) found = &frame;
+  return found;
+}
+
+/// A link may always have one frame.
+bool Frames::has_room(std::size_t bytes) const {
+  if (held_ + bytes > kOfLink) return false;
+  return all_->held + bytes <= kOfAll || held_ + bytes <= 0xFFFF;
+}
+
+Frame Frames::take(Frame& frame) {
+  held_ -= frame.held;
+  all_->held -= frame.held;
+  return std::exchange(frame, {});
+}
+
+/// The oldest frame makes room: it is given out as it is, unless it is stale. False: there is none
+/// but that one, or one was given out already.
+bool Frames::evict(const Frame* but, std::uint64_t now, std::optional<Frame>& done) {
+  Frame* frame = done ? nullptr : oldest(but);
+  if (!frame) return false;
+  Frame out = take(*frame);
+  if (now < out.since + kStale) done = std::move(out);
+  return true;
 }
 
 std::optional<Frame> Frames::add(const Segment& s, std::span<const std::uint8_t> data,
                                  std::uint64_t now) {
   std::optional<Frame> done;
-  Frame& frame = find(s, now, done);
-  if (!frame.used) start(frame, s, now);
+  Frame* frame = find(s, now);
+  if (!frame && evict(nullptr, now, done)) frame = find(s, now);
+  if (!frame) return done;
+  if (!frame->used) start(*frame, s, now);
   const std::uint64_t bit = std::uint64_t{1} << s.index;
-  if (frame.have & bit) return done;
-  frame.have |= bit;
-  frame.first[s.index] = s.first;
-  const std::size_t at = std::size_t{s.index} * s.size;
-  std::copy(data.begin(), data.end(), frame.bytes.begin() + static_cast<std::ptrdiff_t>(at));
-  if (s.index + 1 == s.total) frame.bytes.resize(at + data.size());
+  if (frame->have & bit) return done;
+  while (!has_room(data.size()))
+    if (!evict(frame, now, done)) {
+      if (!frame->have) take(*frame);
+      return done;
+    }
+  frame->have |= bit;
+  frame->first[s.index] = s.first;
+  frame->held += data.size();
+  held_ += data.size();
+  all_->held += data.size();
+  insert(*frame, s.index, data);
   // A frame that was pushed out goes first; this one's turn comes with its next segment.
-  if (done || !frame.whole()) return done;
-  done = std::move(frame);
-  frame.used = false;
-  return done;
+  if (done || !frame->whole()) return done;
+  return take(*frame);
+}
+
+std::size_t Frames::expire(std::uint64_t now) {
+  std::size_t n = 0;
+  for (Frame& frame : frames_)
+    if (frame.used && now >= frame.since + kStale) {
+      take(frame);
+      n++;
+    }
+  return n;
+}
+
+void Frames::clear() {
+  for (Frame& frame : frames_) take(frame);
 }
 
 }  // namespace pibnetd

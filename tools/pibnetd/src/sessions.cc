@@ -328,6 +328,7 @@ Link& Core::make_link(Port& port, LinkKind kind, const Path& path, std::uint64_t
   link->port = &port;
   link->path = path;
   link->born = now;
+  link->frames.share(frame_memory_);
   port.link = link.get();
   deadline_ = std::min(deadline_, now);
   return *links_.emplace(id, std::move(link)).first->second;
