@@ -471,8 +471,21 @@ int pib_nl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- links ---- */
 
-static int put_udp_link(struct sk_buff *skb, struct pib_ulink *ul)
+/*
+ * Link ids are what somebody who does not see the traffic would have to guess, so not everybody is
+ * told them.
+ */
+static int put_link_ids(const struct answer *a, const struct pib_link_fsm *fsm)
 {
+	if (!netlink_capable(a->cb->skb, CAP_NET_ADMIN))
+		return 0;
+	return nla_put_u32(a->skb, PIB_UL_LOCAL_ID, fsm->local_id) ?:
+	       nla_put_u32(a->skb, PIB_UL_REMOTE_ID, fsm->remote_id);
+}
+
+static int put_udp_link(struct answer *a, struct pib_ulink *ul)
+{
+	struct sk_buff *skb = a->skb;
 	struct nlattr *nest = nla_nest_start(skb, PIB_A_UDP_LINK);
 	struct pib_link_fsm fsm;
 	struct pib_addr peer;
@@ -493,8 +506,7 @@ static int put_udp_link(struct sk_buff *skb, struct pib_ulink *ul)
 
 	if (put_netdev(skb, PIB_UL_NETDEV, ul->up->us->pn->net, ul->up->us->ifindex) ||
 	    put_endpoint(skb, PIB_UL_PEER, &peer) ||
-	    nla_put_u32(skb, PIB_UL_LOCAL_ID, fsm.local_id) ||
-	    nla_put_u32(skb, PIB_UL_REMOTE_ID, fsm.remote_id) ||
+	    put_link_ids(a, &fsm) ||
 	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_LINK_UP) ||
 	    nla_put_u32(skb, PIB_UL_RESTARTS, fsm.restarts) ||
 	    (refusal && nla_put_string(skb, PIB_UL_REFUSAL, refusal)))
@@ -579,7 +591,7 @@ static int put_link(struct answer *a, struct pib_kport *port)
 	if (!hdr)
 		return -EMSGSIZE;
 	if (put_end(a->skb, PIB_A_LINK_A, port) ||
-	    (ul ? put_udp_link(a->skb, ul) : put_end(a->skb, PIB_A_LINK_B, peer)) ||
+	    (ul ? put_udp_link(a, ul) : put_end(a->skb, PIB_A_LINK_B, peer)) ||
 	    nla_put_u8(a->skb, PIB_A_LINK_STATE, !out) ||
 	    (port->is_auto && nla_put_flag(a->skb, PIB_A_AUTO)) ||
 	    put_faults(a->skb, port->faults)) {

@@ -7,7 +7,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap 'h 1 pibctl del swt 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 31
+ktap_plan 34
 modprobe -r pib
 hosts_make 2
 check "the module loads by itself on pibctl add" pib_add 1
@@ -46,5 +46,11 @@ check "an HCA on the loopback netdev" on_loopback
 check "switch add" h 1 pibctl switch add swt ports 4
 refuse "switch name taken" "exist|taken|in use" h 1 pibctl switch add swt ports 4
 refuse "too many ports" "254|ports" h 1 pibctl switch add swu ports 4000
+# Who knows the ids of a link needs not see its traffic to make packets up.
+ids_are_told() { "$@" pibctl -j show peers | jq -e '[.peers[]] | length > 0 and all(has("local_id") and has("remote_id"))'; }
+ids_are_kept() { "$@" pibctl -j show peers | jq -e '[.peers[]] | length > 0 and all((has("local_id") or has("remote_id")) | not)'; }
+check "a link over UDP" h 1 pibctl link add swt/1 udp eth0 peer 10.77.0.2
+check "its ids are told to root" ids_are_told h 1
+check "and to nobody else" ids_are_kept h 1 setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all
 check "switch del" h 1 pibctl switch del swt
 ktap_end

@@ -132,8 +132,8 @@ enum pib_ul_attr {
 	PIB_UL_PAD,
 	PIB_UL_NETDEV,		/* string */
 	PIB_UL_PEER,		/* nest of PIB_EP_* */
-	PIB_UL_LOCAL_ID,	/* u32, link id that the peer must use */
-	PIB_UL_REMOTE_ID,	/* u32 */
+	PIB_UL_LOCAL_ID,	/* u32, link id that the peer must use; told to whom changes are allowed */
+	PIB_UL_REMOTE_ID,	/* u32; likewise */
 	PIB_UL_UP,		/* u8, session established */
 	PIB_UL_PEER_NODE_GUID,	/* u64 */
 	PIB_UL_PEER_PORT_NUM,	/* u32 */
