@@ -23,6 +23,8 @@
 #define HELLO_SLOW_MS		3000
 /* Between two answers to those with whom there is no link. */
 #define PIB_ANSWER_MS		10
+/* Between two words in the log on a host that has our node GUID. */
+#define CLONE_QUIET_MS		60000
 
 /* ---- LIDs without an SM ---- */
 
@@ -280,6 +282,35 @@ static void uplink_newcomer(struct pib_uplink *up, const struct pib_addr *from,
 	mod_delayed_work(pib_fabric_wq, &up->work, 0);
 }
 
+static bool uplink_may_tell_of_clone(struct pib_uplink *up)
+{
+	bool may;
+
+	spin_lock_bh(&up->lock);
+	may = time_after_eq(jiffies, up->next_clone);
+	if (may)
+		up->next_clone = jiffies + msecs_to_jiffies(CLONE_QUIET_MS);
+	spin_unlock_bh(&up->lock);
+	return may;
+}
+
+/*
+ * A hello says that it is of @node, which is here. If it is not our own that the network has sent
+ * back, another host has the same GUID, and a fabric cannot have both.
+ */
+static void uplink_meet_clone(struct pib_uplink *up, const struct pib_node *node,
+			      const struct pib_addr *from, const struct pib_hello *h)
+{
+	if (h->nonce == up->nonce || !uplink_may_tell_of_clone(up))
+		return;
+	if (from->family == AF_INET)
+		pr_warn("pib: %.64s: %pI4 has the same node GUID, %016llx\n", node->desc,
+			&from->v4, h->node_guid);
+	else
+		pr_warn("pib: %.64s: %pI6c has the same node GUID, %016llx\n", node->desc,
+			&from->v6, h->node_guid);
+}
+
 /* A hello to nobody in particular. */
 static void uplink_discover(struct pib_uplink *up, const struct pib_addr *from,
 			    const struct pib_hello *h, u8 type)
@@ -287,8 +318,10 @@ static void uplink_discover(struct pib_uplink *up, const struct pib_addr *from,
 	struct pib_switch *sw = rcu_dereference(up->sw);
 	struct pib_ulink *ul;
 
-	if (sw && h->node_guid == sw->node.guid)
+	if (sw && h->node_guid == sw->node.guid) {
+		uplink_meet_clone(up, &sw->node, from, h);
 		return;
+	}
 	if (type != PIB_DG_HELLO) {
 		pib_usock_count(up->us, rx_bad_hello, 1);
 		return;
@@ -366,6 +399,9 @@ void pib_uplink_control(struct pib_usock *us, const struct pib_addr *from, const
 		pib_usock_count(us, rx_unknown_link, 1);
 		return;
 	}
+	/* A cable may lead from one port of an HCA to another, but not to where it comes from. */
+	if (h.node_guid == ul->port->p.node->guid && h.port_num == ul->port->p.num)
+		uplink_meet_clone(up, ul->port->p.node, from, &h);
 	pib_ulink_control(ul, from, &h, type);
 }
 
@@ -627,6 +663,7 @@ static struct pib_uplink *uplink_create(struct pib_usock *us, const struct pib_u
 	up->id = ++us->pn->next_id;
 	up->nonce = get_random_u64() | 1;
 	up->next_answer = jiffies;
+	up->next_clone = jiffies;
 	INIT_LIST_HEAD(&up->ulinks);
 	spin_lock_init(&up->lock);
 	INIT_DELAYED_WORK(&up->hello, uplink_hello_work);

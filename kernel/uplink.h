@@ -46,6 +46,7 @@ struct pib_newcomer {
  * @frame_pages: held by frames of @ulinks that are being put together (segment.c)
  * @lock: softirqs off; guards the next fields
  * @next_answer: jiffies when one may be answered with whom there is no link
+ * @next_clone: jiffies when the log may speak of another host with our node GUID again
  * @newcomers: peers for which @work is to make links
  * @num_newcomers: entries in @newcomers
  * @lids: LIDs of standalone HCAs plugged into the host switch
@@ -69,6 +70,7 @@ struct pib_uplink {
 
 	spinlock_t lock;
 	unsigned long next_answer;
+	unsigned long next_clone;
 	struct pib_newcomer newcomers[PIB_NEWCOMERS];
 	unsigned int num_newcomers;
 	u16 lids[PIB_HELLO_LIDS];

@@ -16,11 +16,10 @@
 #include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/random.h>
 #include <linux/rtnetlink.h>
-#include <linux/siphash.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
-#include <linux/utsname.h>
 #include <net/dst_cache.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
@@ -479,22 +478,17 @@ static void usock_close(struct pib_usock_end *end)
 }
 
 /*
- * What GUIDs are made of: the MAC address. A netdev without one (a WireGuard
- * tunnel) gets a number from its name and this machine's, marked as locally made.
+ * What GUIDs are made of: the MAC address. A netdev without one (a WireGuard tunnel) gets a random
+ * number, marked as locally made, for as long as the sockets live: what a machine could make one of,
+ * such as its name, its clones have as well.
  */
 static u64 netdev_mac(const struct net_device *dev)
 {
-	static const siphash_key_t key = { .key = { 0x7069622d67756964ULL, 0x6d616368696e6521ULL } };
-	char id[IFNAMSIZ + __NEW_UTS_LEN + 1] = {};
-	u64 h;
-
 	if (dev->type == ARPHRD_ETHER && dev->addr_len == ETH_ALEN &&
 	    is_valid_ether_addr(dev->dev_addr))
 		return ether_addr_to_u64(dev->dev_addr) ^ (0x02ULL << 40);
 
-	snprintf(id, sizeof(id), "%s %s", dev->name, init_utsname()->nodename);
-	h = siphash(id, strlen(id), &key);
-	return h & 0xFFFFFFFFFFFFULL & ~(0x03ULL << 40);
+	return get_random_u64() & 0xFFFFFFFFFFFFULL & ~(0x03ULL << 40);
 }
 
 /*
