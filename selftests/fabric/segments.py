@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""segments.py NETDEV SOURCE SECONDS: waits for a segment that SOURCE sends and then sends, as SOURCE, one byte of the last
+segment of ever new frames; prints how many."""
+import socket
+import struct
+import sys
+import time
+
+import hostile
+
+netdev, source, seconds = sys.argv[1], socket.inet_aton(sys.argv[2]), float(sys.argv[3])
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+s.bind((netdev, 0))
+while True:
+    try:
+        seen = hostile.Datagram(s.recv(65535))
+    except (ValueError, IndexError, struct.error):
+        continue
+    if seen.source == source and seen.payload[:1] == b"\x15":
+        break
+own_mac = seen.eth[6:12]
+sent = 0
+end = time.monotonic() + seconds
+while time.monotonic() < end:
+    head = seen.payload[:8] + struct.pack("!HBBHH", sent & 0xFFFF, 63, 64, 1023, 0xFFFF)
+    try:
+        s.send(hostile.frame(seen, own_mac, source, head + b"x"))
+    except OSError:  # the queue of the netdev is full
+        continue
+    sent += 1
+print(sent)

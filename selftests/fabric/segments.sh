@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Segments that come one by one, as over a wire: in order, in disorder, with losses; and such as a peer can only mean ill by.
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+trap hosts_clean EXIT
+
+one_by_one() {
+	local k
+	for k in 1 2; do h $k ethtool -K eth0 gso off tx-udp-segmentation off gro off || return 1; done
+}
+bad_wire() {
+	local k
+	for k in 1 2; do h $k tc qdisc replace dev eth0 root netem limit 20000 delay 500us 100us reorder 90% 50% "$@" || return 1; done
+}
+# What arrives is compared.
+pingpong() { pair 1 2 60 ibv_rc_pingpong -c -s 65536 -n "$1"; }
+counter() { h 1 pibctl -j show uplinks | jq "[.. | objects | .$1? // empty] | add // 0"; }
+grown() { [ "$(counter "$1")" -gt "$2" ]; }
+
+ktap_plan 11
+hosts_make 2
+check "no super-packets" one_by_one
+check "host 1: add" pib_add 1 standalone
+check "host 2: add" pib_add 2 standalone
+linked() { pair 1 2 10 ibv_rc_pingpong -n 1; }
+check "linked" wait_for 20 linked
+check "segments in order" pingpong 50
+LOST=$(counter rx_reassembly)
+check "nothing was lost" test "$LOST" = 0
+check "a wire that reorders" bad_wire
+check "segments in disorder" pingpong 20
+check "a wire that loses, too" bad_wire loss 1%
+check "segments in disorder, with losses" pingpong 20
+for k in 1 2; do h $k tc qdisc del dev eth0 root; done
+LOST=$(counter rx_reassembly)
+
+# The last segment of many frames, one byte each, with the tag of the session.
+ill() {
+	h 2 timeout 60 python3 "$here/segments.py" eth0 10.77.0.2 3 >/tmp/sent &
+	local pid=$!
+	pingpong 20 && wait $pid && cat /tmp/sent && grown rx_reassembly "$((LOST + 100))" && pingpong 20
+}
+check "frames that never become whole" ill
+ktap_end
