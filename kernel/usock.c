@@ -479,7 +479,7 @@ static void usock_close(struct pib_usock_end *end)
 
 /*
  * What GUIDs are made of: the MAC address. A netdev without one (a WireGuard tunnel) gets a random
- * number, marked as locally made, for as long as the sockets live: what a machine could make one of,
+ * number, marked as locally made, for as long as the sockets live: what a machine could make it of,
  * such as its name, its clones have as well.
  */
 static u64 netdev_mac(const struct net_device *dev)

@@ -41,7 +41,8 @@ LOST=$(counter rx_reassembly)
 ill() {
 	h 2 timeout 60 python3 "$here/segments.py" eth0 10.77.0.2 3 >/tmp/sent &
 	local pid=$!
-	pingpong 20 && wait $pid && cat /tmp/sent && grown rx_reassembly "$((LOST + 100))" && pingpong 20
+	while kill -0 $pid; do pingpong 20 || return 1; done 2>/dev/null
+	wait $pid && cat /tmp/sent && grown rx_reassembly "$((LOST + 100))" && pingpong 20
 }
 check "frames that never become whole" ill
 ktap_end

@@ -2,6 +2,7 @@
 #include "key_file.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -18,12 +19,19 @@ struct Closer {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
+void warn_if_open(std::FILE* file, const std::string& path) {
+  struct stat status;
+  if (!fstat(fileno(file), &status) && S_ISREG(status.st_mode) && status.st_mode & S_IROTH)
+    fmt::print(stderr, "warning: everybody can read the key file '{}'\n", path);
+}
+
 }  // namespace
 
 Result<Bytes> read_key_file(const std::string& path) {
   const std::unique_ptr<std::FILE, Closer> file(std::fopen(path.c_str(), "rbe"));
   if (!file)
     return Error{fmt::format("cannot read key file '{}': {}", path, std::strerror(errno)), errno};
+  warn_if_open(file.get(), path);
   // Room for the newline and for one byte that shows the file to be too long.
   Bytes key(kMost + 2);
   key.resize(std::fread(key.data(), 1, key.size(), file.get()));

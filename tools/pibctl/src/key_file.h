@@ -10,6 +10,7 @@
 namespace pibctl {
 
 /// All bytes of the file except one newline at the end.
+/// Warns on standard error if everybody can read the file.
 Result<Bytes> read_key_file(const std::string& path);
 
 }  // namespace pibctl

@@ -2,6 +2,7 @@
 #include "key_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,6 +44,16 @@ TEST_F(KeyFile, RefusalsSayWhy) {
   EXPECT_EQ(missing.error().code, ENOENT);
   EXPECT_NE(missing.error().text.find("No such file"), std::string::npos);
   EXPECT_FALSE(read_key_file("/"));
+}
+
+TEST_F(KeyFile, EverybodyShouldNotReadIt) {
+  for (const mode_t mode : {0644, 0600, 0640}) {
+    ASSERT_TRUE(read(std::string(16, 'k')));
+    chmod(path_.c_str(), mode);
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(read_key_file(path_));
+    EXPECT_EQ(testing::internal::GetCapturedStderr().empty(), mode != 0644);
+  }
 }
 
 }  // namespace

@@ -415,6 +415,25 @@ TEST_F(UdpTest, TheRoomIsThatOfTheRoute) {
   EXPECT_LE(room, 65507u);
 }
 
+TEST_F(UdpTest, RoomsAreNotRememberedWithoutEnd) {
+  Path path = path_to(b);
+  const std::size_t room = udp.room(path);
+  for (std::size_t i = 0; i < Udp::kRoomsMost + 100; i++) {
+    path.remote.bytes[2] = static_cast<std::uint8_t>(i >> 8);
+    path.remote.bytes[3] = static_cast<std::uint8_t>(i);
+    udp.room(path);
+    ASSERT_LE(udp.rooms(), Udp::kRoomsMost);
+  }
+  EXPECT_EQ(udp.room(path_to(b)), room);
+}
+
+TEST(UdpSockets, OneThatWasNeverOpenedIsClosed) {
+  Stats stats;
+  Udp udp(stats);
+  udp.close(0);
+  udp.close(100);
+}
+
 TEST_F(UdpTest, WhatCannotBeSentIsCounted) {
   const Bytes bytes(10);
   const iovec part = {const_cast<std::uint8_t*>(bytes.data()), bytes.size()};

@@ -302,8 +302,15 @@ std::size_t Udp::ask_room(const Path& path) const {
   return static_cast<std::size_t>(std::clamp(mtu - headers, 0, 65535 - headers));
 }
 
+/// Peers move from address to address. What has to be asked for anew goes, or else everything.
+void Udp::forget_rooms(std::uint64_t now) {
+  std::erase_if(rooms_, [now](const auto& room) { return room.second.until <= now; });
+  if (rooms_.size() >= kRoomsMost) rooms_.clear();
+}
+
 std::size_t Udp::room(const Path& path) {
   const std::uint64_t now = clock_ns();
+  if (rooms_.size() >= kRoomsMost) forget_rooms(now);
   Room& room = rooms_[{path.remote.family, path.remote.bytes}];
   if (now < room.until) return room.bytes;
   room = {ask_room(path), now + kRoomNs};

@@ -27,7 +27,10 @@ class Udp final : public Wire {
   /// Opens one with the number and at the address of another Udp's. They share what comes: what one
   /// peer sends comes to one of them.
   Status join(unsigned socket, const Address& listen, const Udp& with);
-  void close(unsigned socket) { sockets_[socket] = {}; }
+  /// Nothing, if the socket was never opened here: a thread may have had none to spare.
+  void close(unsigned socket) {
+    if (socket < sockets_.size()) sockets_[socket] = {};
+  }
   int descriptor(unsigned socket) const { return sockets_[socket].fd.get(); }
   Address local(unsigned socket) const;
   /// Bytes that the system lets wait in the socket.
@@ -48,6 +51,9 @@ class Udp final : public Wire {
   void send(const Path& path, std::span<const iovec> parts, std::size_t segment) override;
   void flush() override;
   std::size_t room(const Path& path) override;
+  /// Addresses of which the room is remembered: not more, however many peers have come by.
+  static constexpr std::size_t kRoomsMost = 4096;
+  std::size_t rooms() const { return rooms_.size(); }
 
  private:
   struct Socket {
@@ -77,6 +83,7 @@ class Udp final : public Wire {
   bool wait_writable(const Socket& socket) const;
   void send_apart(const Socket& socket, const Message& message);
   std::size_t ask_room(const Path& path) const;
+  void forget_rooms(std::uint64_t now);
 
   Stats& stats_;
   std::vector<Socket> sockets_;
