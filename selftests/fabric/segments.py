@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""segments.py NETDEV SOURCE SECONDS: waits for a segment that SOURCE sends and then sends, as SOURCE, one byte of the last
-segment of ever new frames; prints how many."""
+"""segments.py NETDEV SECONDS: waits for a segment that this host sends and then sends, after it, one byte of the last segment of
+ever new frames; prints how many."""
 import socket
 import struct
 import sys
@@ -9,7 +9,9 @@ import time
 
 import hostile
 
-netdev, source, seconds = sys.argv[1], socket.inet_aton(sys.argv[2]), float(sys.argv[3])
+netdev, seconds = sys.argv[1], float(sys.argv[2])
+with open(f"/sys/class/net/{netdev}/address", encoding="ascii") as file:
+    own_mac = bytes.fromhex(file.read().strip().replace(":", ""))
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
 s.bind((netdev, 0))
 while True:
@@ -17,15 +19,14 @@ while True:
         seen = hostile.Datagram(s.recv(65535))
     except (ValueError, IndexError, struct.error):
         continue
-    if seen.source == source and seen.payload[:1] == b"\x15":
+    if seen.eth[6:12] == own_mac and seen.payload[:1] == b"\x15":
         break
-own_mac = seen.eth[6:12]
 sent = 0
 end = time.monotonic() + seconds
 while time.monotonic() < end:
     head = seen.payload[:8] + struct.pack("!HBBHH", sent & 0xFFFF, 63, 64, 1023, 0xFFFF)
     try:
-        s.send(hostile.frame(seen, own_mac, source, head + b"x"))
+        s.send(hostile.frame(seen, own_mac, seen.source, head + b"x"))
     except OSError:  # the queue of the netdev is full
         continue
     sent += 1

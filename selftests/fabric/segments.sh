@@ -39,7 +39,7 @@ LOST=$(counter rx_reassembly)
 
 # The last segment of many frames, one byte each, with the tag of the session.
 ill() {
-	h 2 timeout 60 python3 "$here/segments.py" eth0 10.77.0.2 3 >/tmp/sent &
+	h 2 timeout 60 python3 "$here/segments.py" eth0 3 >/tmp/sent &
 	local pid=$!
 	while kill -0 $pid; do pingpong 20 || return 1; done 2>/dev/null
 	wait $pid && cat /tmp/sent && grown rx_reassembly "$((LOST + 100))" && pingpong 20

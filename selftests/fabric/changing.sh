@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Memory that is read by RDMA READ while its owner writes it: what bytes arrive is anybody's guess, but they arrive, with an ICRC
+# that is theirs. Through a pibnetd, since two kernels do without the ICRC.
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+. "$here/../lib/netd.sh"
+trap 'kill "$writer"; netd_clean' EXIT
+writer=''
+file=/dev/shm/changing
+
+writer_build() {
+	gcc -O2 -Wall -Wextra -Werror -xc -o /tmp/changing - <<-'END'
+	#include <fcntl.h>
+	#include <stddef.h>
+	#include <sys/mman.h>
+
+	int main(int argc, char **argv)
+	{
+		size_t size = 1 << 20, i;
+		volatile unsigned long *p;
+		int fd = argc == 2 ? open(argv[1], O_RDWR) : -1;
+
+		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (p == MAP_FAILED)
+			return 1;
+		for (;;)
+			for (i = 0; i < size / sizeof(*p); i += 64)
+				p[i]++;
+	}
+	END
+}
+file_make() { head -c $((1 << 20)) /dev/zero >$file; }
+counter() { h "$1" pibctl -j show uplinks | jq "[.. | objects | .$2? // empty] | add // 0"; }
+# Both ends have the file for a buffer; the server's is what is read.
+reads() { pair 1 2 120 ib_read_bw -F -s 65536 -n 500 --mmap=$file; }
+writer_runs() { kill -0 "$writer"; }
+intact() { counter "$1" rx_bad_icrc; [ "$(counter "$1" rx_bad_icrc)" = 0 ]; }
+
+ktap_plan 9
+netd_init
+bridge bridge0
+cable h1 eth0 bridge0 10.77.0.1/24
+cable h2 eth0 bridge0 10.77.0.2/24
+cable sw eth0 bridge0 10.77.0.9/24
+HOSTS=2
+echo '{ "listen": ["0.0.0.0"], "switches": [ { "name": "net0", "ports": 4 } ] }' >$netd/config.json
+netd_start
+check "the daemon starts" netd_answers
+check "host 1 joins" pib_add 1 peer 10.77.0.9
+check "host 2 joins" pib_add 2 peer 10.77.0.9
+sm_start 1
+check "subnet up" wait_active 60
+check "what writes compiles" writer_build
+check "a file to write to" file_make
+/tmp/changing $file &
+writer=$!
+check "it is read while it is written" reads
+check "by somebody who still writes" writer_runs
+check "every packet's ICRC is right" intact 2
+ktap_end
