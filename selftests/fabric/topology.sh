@@ -9,7 +9,7 @@ trap topology_clean EXIT
 
 examples=(/usr/share/doc/ibsim-utils/net-examples/net*)
 [ -e "${examples[0]}" ] || examples=()
-ktap_plan $((27 + 2 * ${#examples[@]}))
+ktap_plan $((33 + 2 * ${#examples[@]}))
 topology_init
 check "traffic generator compiles" allpairs_build
 
@@ -74,6 +74,23 @@ head -n 20 "$tree" >/tmp/bad.net
 echo "[9] nowhere" >>/tmp/bad.net
 refuse "an error names its line" "bad.net:21: " pibctl fabric load /tmp/bad.net
 check "nothing was made" nothing
+
+# On a terminal it shows how far it is, and ^C takes back what was made; SIGTERM where nobody looks does, too.
+big=$(net xgft 8,16 1,8)
+interrupted() {
+	local before=$1
+	"$here/../lib/interrupt" "$before" pibctl fabric load "$big" >/tmp/interrupted 2>&1
+	cat -v /tmp/interrupted
+	grep -q "^status 1" /tmp/interrupted && grep -q "interrupted by SIG$2" /tmp/interrupted && grep -q "^had made" /tmp/interrupted
+}
+check "^C on a terminal" interrupted terminal INT
+shows_progress() { grep -Eq "fabric load: [1-9][0-9]* of 408" /tmp/interrupted; }
+check "it had shown how far it was" shows_progress
+check "it took back what was made" nothing
+check "SIGTERM" interrupted pipe TERM
+quiet() { [ "$(grep -vc "^status\|^had made" /tmp/interrupted)" = 1 ]; }
+check "nothing is shown where there is no terminal" quiet
+check "it took back what was made, too" nothing
 
 # ---- a host for each HCA ----
 

@@ -172,7 +172,7 @@ std::unique_ptr<Client> make_client(const Options& options, TransportFactory ope
 }  // namespace
 
 int run(int argc, const char* const* argv, TransportFactory open, std::ostream& out,
-        std::ostream& err) {
+        std::ostream& err, bool err_is_terminal) {
   CommandLine line;
   const auto parsed = line.parse(argc, argv);
   const Choice choice = line.choice();
@@ -187,7 +187,8 @@ int run(int argc, const char* const* argv, TransportFactory open, std::ostream& 
   }
   const auto client = make_client(line.options, std::move(open));
   const auto output = line.options.json ? make_json_output(line.options.pretty) : make_text_output();
-  if (auto done = run_command(choice, {*client, *output, out}); !done)
+  if (auto done = run_command(choice, {*client, *output, out, err, err_is_terminal ? &err : nullptr});
+      !done)
     return report(done.error(), choice, err);
   if (prints(choice)) out << output->str();
   out.flush();

@@ -67,15 +67,18 @@ std::span<const Reason> reasons_of(const Change& change) {
   return kNoReasons;
 }
 
-/// Requests in one message: their acknowledgements must fit into the socket's buffer.
-constexpr std::size_t kBatch = 64;
+/// Requests in one message: their acknowledgements must fit into the socket's buffer, and nobody who has interrupted the
+/// whole is to wait for them for long.
+constexpr std::size_t kBatch = 16;
 
 }  // namespace
 
-Client::Applied Client::apply(const std::vector<Change>& changes) {
+Client::Applied Client::apply(const std::vector<Change>& changes, const Step& step) {
   Applied applied;
   const std::span<const Change> all(changes);
   for (std::size_t at = 0; at < all.size() && applied.status; at += kBatch) {
+    if (step) applied.status = step(at, all.size());
+    if (!applied.status) break;
     const auto some = all.subspan(at, std::min(kBatch, all.size() - at));
     applied.status = apply_some(some, applied.made);
   }
@@ -118,7 +121,8 @@ Status Client::add_hca(const HcaRequest& hca) {
                    "on all hosts"},
       {ENETDOWN, "the netdev is down ('ip link set dev DEV up' brings it up)"},
   };
-  return command(fmt::format("add HCA {} on netdev {}", hca.name, hca.netdev), encode_add_hca(hca), reasons);
+  const auto where = hca.netdev.empty() ? "" : fmt::format(" on netdev {}", hca.netdev);
+  return command(fmt::format("add HCA {}{}", hca.name, where), encode_add_hca(hca), reasons);
 }
 
 Status Client::add_switch(const SwitchRequest& node) {

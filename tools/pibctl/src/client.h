@@ -2,6 +2,7 @@
 // The module's commands as functions on plain data. A daemon may stand in for the module.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,7 +34,9 @@ class Client {
     std::vector<bool> made;
     Status status = success();
   };
-  Applied apply(const std::vector<Change>& changes);
+  /// Called before each part: how many are done, of how many. What it refuses ends the whole, as the kernel's refusals do.
+  using Step = std::function<Status(std::size_t done, std::size_t all)>;
+  Applied apply(const std::vector<Change>& changes, const Step& step = {});
 
   virtual Result<std::vector<Hca>> hcas();
   virtual Result<std::vector<Switch>> switches();

@@ -18,6 +18,10 @@ struct Context {
   Output& out;
   /// For a command that prints a document of its own.
   std::ostream& text;
+  /// For what a user should know of a command that succeeds.
+  std::ostream& notes;
+  /// For progress; null if nobody looks.
+  std::ostream* terminal;
 };
 
 struct Example {

@@ -12,9 +12,11 @@
 
 #include "commands.h"
 #include "fabric_load.h"
+#include "interruption.h"
 #include "namespaces.h"
 #include "numbers.h"
 #include "picture.h"
+#include "progress.h"
 #include "topology_parse.h"
 #include "topology_write.h"
 
@@ -65,17 +67,50 @@ Result<std::unordered_set<std::string>> taken_names(Client& client) {
   return names;
 }
 
+/// A step that cannot be interrupted.
+Client::Step showing(Progress& progress) {
+  return [&progress](std::size_t done, std::size_t all) {
+    progress.show(done, all);
+    return success();
+  };
+}
+
+constexpr const char* kTakingBack = "fabric load: taking back";
+
+/// Nodes and cables, or none.
+Status make(const Context& context, const LoadPlan& plan, const Interruption& interruption) {
+  Progress making(context.terminal, "fabric load");
+  Progress back(context.terminal, kTakingBack);
+  const auto step = [&](std::size_t done, std::size_t all) {
+    making.show(done, all);
+    return interruption.check();
+  };
+  return execute_load(context.client, plan, step, showing(back));
+}
+
+/// A whole load, when it is refused or interrupted in the end.
+Status take_back(const Context& context, const LoadPlan& plan, Error why) {
+  Progress back(context.terminal, kTakingBack);
+  const auto undone = context.client.apply(undo_load(plan), showing(back));
+  const auto deleted = delete_namespaces(plan.hcas);
+  for (const Status& status : {undone.status, deleted})
+    if (!status) why.text += fmt::format("; and what was made before is left: {}", status.error().text);
+  return why;
+}
+
 Status load(const Context& context, const Arguments& arguments) {
   const auto topology = parse_topology(arguments.one("FILE"), read_file);
   if (!topology) return topology.error();
   const auto taken = taken_names(context.client);
   if (!taken) return taken.error();
   const LoadPlan plan = plan_load(*topology, *taken);
-  if (auto loaded = execute_load(context.client, plan); !loaded) return loaded;
+  const Interruption interruption;
+  if (auto made = make(context, plan, interruption); !made) return made;
+  if (auto go_on = interruption.check(); !go_on) return take_back(context, plan, go_on.error());
   if (!arguments.has("netns")) return success();
   auto made = make_namespaces(plan.hcas);
-  if (!made) (void)context.client.apply(undo_load(plan));
-  return made;
+  if (made) made = interruption.check();
+  return made ? success() : take_back(context, plan, made.error());
 }
 
 Status save(const Context& context, const Arguments& arguments) {
@@ -123,9 +158,9 @@ const Command kCommands[] = {
      "load",
      "build a whole fabric from a topology file",
      "Builds every switch, HCA and cable of a topology file in this kernel, or nothing if it cannot\n"
-     "build all. The file is one of ibsim (.net) or what ibnetdiscover printed. HCAs are called\n"
-     "pib0, pib1 and so on in the order of the file, switches as in the file; GUIDs and\n"
-     "descriptions are those of the file.",
+     "build all or is interrupted. The file is one of ibsim (.net) or what ibnetdiscover printed.\n"
+     "HCAs are called pib0, pib1 and so on in the order of the file, switches as in the file; GUIDs\n"
+     "and descriptions are those of the file.",
      {{"FILE", "the topology file"}},
      {{"netns", "", "a network namespace for each HCA, called as the HCA is, with its IPoIB netdevs"}},
      {{"pibctl fabric load fat-tree.net", "a fabric in this network namespace"},

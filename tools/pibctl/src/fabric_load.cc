@@ -116,10 +116,10 @@ std::vector<Change> undo_load(const LoadPlan& plan) {
   return undo_of(plan.changes, std::vector<bool>(plan.changes.size(), true));
 }
 
-Status execute_load(Client& client, const LoadPlan& plan) {
-  const auto applied = client.apply(plan.changes);
+Status execute_load(Client& client, const LoadPlan& plan, const Client::Step& step, const Client::Step& back) {
+  const auto applied = client.apply(plan.changes, step);
   if (applied.status) return applied.status;
-  const auto undone = client.apply(undo_of(plan.changes, applied.made));
+  const auto undone = client.apply(undo_of(plan.changes, applied.made), back);
   if (undone.status) return applied.status;
   Error error = applied.status.error();
   error.text += fmt::format("; and what was made before is left: {}", undone.status.error().text);

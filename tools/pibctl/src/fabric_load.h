@@ -24,8 +24,9 @@ struct LoadPlan {
 /// taken: names that cannot be given.
 LoadPlan plan_load(const Topology& topology, const std::unordered_set<std::string>& taken);
 
-/// Makes everything, or nothing: what was made is deleted again when something is refused.
-Status execute_load(Client& client, const LoadPlan& plan);
+/// Makes everything, or nothing: what was made is deleted again when something is refused, by the kernel or by the step.
+/// back: called while that goes on.
+Status execute_load(Client& client, const LoadPlan& plan, const Client::Step& step = {}, const Client::Step& back = {});
 
 /// What takes a whole load back.
 std::vector<Change> undo_load(const LoadPlan& plan);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <linux/pib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -86,6 +87,34 @@ TEST(FabricLoad, WhatWasMadeIsDeletedAfterARefusal) {
   const auto sent = commands(kernel);
   EXPECT_EQ(std::vector<int>(sent.begin() + 8, sent.end()),
             (std::vector<int>{PIB_CMD_HCA_DEL, PIB_CMD_SWITCH_DEL, PIB_CMD_SWITCH_DEL}));
+}
+
+TEST(FabricLoad, WhatWasMadeIsDeletedWhenItIsInterrupted) {
+  fake::Kernel kernel;
+  Client client(kernel.factory());
+  LoadPlan plan;
+  for (int i = 0; i < 100; ++i) plan.changes.emplace_back(SwitchRequest{"s", 1, {}, {}});
+  std::size_t made = 0;
+  std::size_t left = 0;
+  const auto loaded = execute_load(
+      client, plan,
+      [&](std::size_t done, std::size_t all) -> Status {
+        EXPECT_EQ(all, 100U);
+        made = done;
+        if (done > 20) return Error{"interrupted"};
+        return success();
+      },
+      [&](std::size_t, std::size_t all) {
+        left = all;
+        return success();
+      });
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().text, "interrupted");
+  EXPECT_LT(made, 100U);
+  EXPECT_EQ(left, made);
+  const auto sent = commands(kernel);
+  EXPECT_EQ(std::ranges::count(sent, PIB_CMD_SWITCH_NEW), made);
+  EXPECT_EQ(std::ranges::count(sent, PIB_CMD_SWITCH_DEL), made);
 }
 
 TEST(FabricLoad, NothingMoreIsSentAfterARefusal) {

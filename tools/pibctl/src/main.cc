@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -8,7 +10,8 @@
 
 int main(int argc, char** argv) {
   try {
-    return pibctl::run(argc, argv, pibctl::open_mnl_transport, std::cout, std::cerr);
+    return pibctl::run(argc, argv, pibctl::open_mnl_transport, std::cout, std::cerr,
+                       isatty(STDERR_FILENO) == 1);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "pibctl: internal error: %s\n", error.what());
     return 1;
