@@ -7,7 +7,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap 'h 1 pibctl del swt 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 34
+ktap_plan 41
 modprobe -r pib
 hosts_make 2
 check "the module loads by itself on pibctl add" pib_add 1
@@ -43,6 +43,29 @@ refuse "no permission in it: switch add" "initial user namespace" own_namespace 
 refuse "bad peer address" "address|peer" h 1 pibctl add pib7 netdev eth0 peer not-an-address
 on_loopback() { h 1 pibctl add pib7 netdev lo standalone && h 1 pibctl del pib7; }
 check "an HCA on the loopback netdev" on_loopback
+# A netdev that carries nothing: the HCA is made, and whoever made it is told why nobody is met.
+silent() { local out; out=$("$@" 2>&1) && [ -z "$out" ] || { echo "$out"; return 1; }; }
+# noted PATTERN COMMAND...: it succeeds, prints nothing and says this
+noted() {
+	local pattern=$1
+	shift
+	"$@" >/tmp/noted.out 2>/tmp/noted.err && [ ! -s /tmp/noted.out ] && grep -q -- "$pattern" /tmp/noted.err || { cat /tmp/noted.*; return 1; }
+}
+check "a netdev that is up: no word" silent h 1 pibctl add pib7 netdev eth0
+h 1 pibctl del pib7
+h 2 ip link set eth0 down
+check "no carrier: added, and said" noted "HCA pib7 is added, but netdev eth0 has no carrier" h 1 pibctl add pib7 netdev eth0
+h 1 pibctl del pib7
+h 1 ip link set eth0 down
+check "down: added, and said" noted "HCA pib7 is added, but netdev eth0 is down" h 1 pibctl add pib7 netdev eth0
+h 1 pibctl del pib7
+h 1 ip link set eth0 up
+h 2 ip link set eth0 up
+check "an HCA without a netdev" silent h 1 pibctl add pib7 ports 2
+cabled() { h 1 pibctl switch add swt ports 4 && h 1 pibctl link add pib7/2 swt/1 && h 1 pibctl switch del swt; }
+check "it takes a cable" cabled
+refuse "without a netdev: not standalone" "'standalone' needs 'netdev DEV'" h 1 pibctl add pib8 standalone
+check "del of it" h 1 pibctl del pib7
 check "switch add" h 1 pibctl switch add swt ports 4
 refuse "switch name taken" "exist|taken|in use" h 1 pibctl switch add swt ports 4
 refuse "too many ports" "254|ports" h 1 pibctl switch add swu ports 4000

@@ -5,9 +5,7 @@
 #	pib0/1 -- sa/1 [sa] sa/4 -- sb/4 [sb] sb/1 -- pib1/1
 
 chain() {
-	h 1 pibctl add pib0 netdev eth0 && h 1 pibctl add pib1 netdev eth0 &&
-		h 1 pibctl switch add sa ports 4 && h 1 pibctl switch add sb ports 4 &&
-		h 1 pibctl link del pib0/1 && h 1 pibctl link del pib1/1 &&
+	h 1 pibctl add pib0 && h 1 pibctl add pib1 && h 1 pibctl switch add sa ports 4 && h 1 pibctl switch add sb ports 4 &&
 		h 1 pibctl link add pib0/1 sa/1 && h 1 pibctl link add sa/4 sb/4 && h 1 pibctl link add sb/1 pib1/1
 }
 both_active() { grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state && grep -q ACTIVE /sys/class/infiniband/pib1/ports/1/state; }

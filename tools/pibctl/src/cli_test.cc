@@ -40,7 +40,7 @@ class Cli : public testing::Test {
 };
 
 TEST_F(Cli, AddIsSilentWhenItWorks) {
-  EXPECT_EQ(pibctl({"add", "pib0", "netdev", "eth0", "standalone"}), 0);
+  EXPECT_EQ(pibctl({"add", "pib0", "netdev", "nonesuch", "standalone"}), 0);
   EXPECT_EQ(printed + complained, "");
   ASSERT_EQ(kernel.requests.size(), 1U);
   EXPECT_EQ(kernel.requests[0].command, PIB_CMD_HCA_NEW);
@@ -49,6 +49,8 @@ TEST_F(Cli, AddIsSilentWhenItWorks) {
 TEST_F(Cli, EveryChangeIsOneRequest) {
   const std::vector<std::pair<std::vector<const char*>, int>> cases = {
       {{"add", "show", "netdev", "add", "peer", "192.0.2.1"}, PIB_CMD_HCA_NEW},
+      {{"add", "pib0"}, PIB_CMD_HCA_NEW},
+      {{"add", "pib0", "ports", "2"}, PIB_CMD_HCA_NEW},
       {{"del", "pib0"}, PIB_CMD_HCA_DEL},
       {{"switch", "add", "add", "ports", "4"}, PIB_CMD_SWITCH_NEW},
       {{"switch", "del", "sw0"}, PIB_CMD_SWITCH_DEL},
@@ -73,7 +75,11 @@ TEST_F(Cli, WrongUsageIsStatusTwoAndReachesNoKernel) {
       {"--bogus"},
       {"add", "pib0", "--bogus"},
       {"add"},
-      {"add", "pib0"},
+      {"add", "pib0", "standalone"},
+      {"add", "pib0", "peer", "192.0.2.1"},
+      {"add", "pib0", "fabric", "7"},
+      {"add", "pib0", "udp-port", "7"},
+      {"add", "pib0", "key-file", "/dev/null"},
       {"add", "pib0", "netdev", "eth0", "ports", "0"},
       {"add", "pib0", "netdev", "eth0", "udp-port", "65536"},
       {"add", "pib0", "netdev", "eth0", "fabric", "4294967296"},

@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 #include <linux/pib.h>
 
+#include <ostream>
+
 #include "commands.h"
 #include "key_file.h"
+#include "netdev_state.h"
 #include "numbers.h"
 #include "parse.h"
 
@@ -27,13 +30,23 @@ Status read_peers(const Arguments& arguments, HcaRequest& hca) {
   return success();
 }
 
-Status read_names(const Arguments& arguments, HcaRequest& hca) {
+Status read_name(const Arguments& arguments, HcaRequest& hca) {
   const auto name = parse_new_name(arguments.one("NAME"));
   if (!name) return name.error();
-  const auto netdev = parse_netdev(arguments.one("netdev"));
-  if (!netdev) return netdev.error();
   hca.name = *name;
-  hca.netdev = *netdev;
+  return success();
+}
+
+/// What says how packets travel makes no sense where none do.
+Status read_netdev(const Arguments& arguments, HcaRequest& hca) {
+  if (arguments.has("netdev")) {
+    const auto netdev = parse_netdev(arguments.one("netdev"));
+    if (!netdev) return netdev.error();
+    hca.netdev = *netdev;
+    return success();
+  }
+  for (const char* word : {"standalone", "peer", "fabric", "udp-port", "key-file"})
+    if (arguments.has(word)) return usage_error(fmt::format("'{}' needs 'netdev DEV'", word));
   return success();
 }
 
@@ -46,12 +59,23 @@ Status read_key(const Arguments& arguments, HcaRequest& hca) {
   return success();
 }
 
+/// The HCA is there and waits, as one whose cable leads nowhere. Nobody would see why.
+void note_trouble(const Context& context, const HcaRequest& hca) {
+  if (hca.netdev.empty()) return;
+  const auto flags = netdev_flags(hca.netdev);
+  if (!flags) return;
+  if (const auto trouble = netdev_trouble(hca.netdev, *flags); !trouble.empty())
+    context.notes << fmt::format("pibctl: HCA {} is added, but {}\n", hca.name, trouble);
+}
+
 Status add(const Context& context, const Arguments& arguments) {
   HcaRequest hca;
-  for (const auto read : {read_names, read_peers, read_numbers, read_key})
+  for (const auto read : {read_name, read_netdev, read_peers, read_numbers, read_key})
     if (auto done = read(arguments, hca); !done) return done;
   hca.standalone = arguments.has("standalone");
-  return context.client.add_hca(hca);
+  if (auto added = context.client.add_hca(hca); !added) return added;
+  note_trouble(context, hca);
+  return success();
 }
 
 Status remove(const Context& context, const Arguments& arguments) {
@@ -63,13 +87,13 @@ Status remove(const Context& context, const Arguments& arguments) {
 const Command kCommands[] = {
     {"",
      "add",
-     "add an HCA on a netdev",
+     "add an HCA, as a rule on a netdev",
      "Makes an InfiniBand HCA whose packets travel in UDP over a netdev. The first HCA on a netdev\n"
      "also makes a host switch, into which it is plugged; the switches of other hosts on that\n"
      "netdev are found by themselves and cabled to it. Then start a subnet manager, as opensm, on\n"
-     "any one host: the ports become ACTIVE.",
+     "any one host: the ports become ACTIVE. Without a netdev the HCA has ports for 'link add'.",
      {{"NAME", "name of the HCA, as in 'rdma dev'"}},
-     {{"netdev", "DEV", "the netdev that carries its packets", true},
+     {{"netdev", "DEV", "the netdev that carries its packets"},
       {"standalone", "", "no subnet manager: the port gives itself a LID and is ACTIVE at once"},
       {"peer", "ADDR[:PORT]", "cable straight to this host, no discovery; an IPv6 address with a "
        "port stands in []", false, true},
@@ -81,7 +105,8 @@ const Command kCommands[] = {
       {"pibctl add pib0 netdev eth0 standalone", "a first look, without subnet manager"},
       {"pibctl add pib0 netdev eth0 peer 192.0.2.7", "a cable to one host or to a pibnetd"},
       {"pibctl add pib0 netdev eth0 peer [2001:db8::7]:18514", "the same over IPv6"},
-      {"pibctl add pib1 netdev eth0 fabric 7 ports 2", "two ports in another fabric"}},
+      {"pibctl add pib1 netdev eth0 fabric 7 ports 2", "two ports in another fabric"},
+      {"pibctl add pib2 ports 2", "two ports without cables"}},
      add},
     {"",
      "del",
