@@ -69,7 +69,7 @@ std::string software_text(const Ping& pong) {
 std::string silence_text(const ProbeReport& r) {
   if (r.error == ECONNREFUSED) return "no answer: the host is there, but nobody listens on the port";
   if (r.error) return fmt::format("no answer: {}", std::strerror(r.error));
-  return "no answer: nobody there, pib in the kernel, or a firewall drops UDP to this port. Run "
+  return "no answer: nobody there, or a firewall drops UDP to this port. Run "
          "'pibping --serve' or pibnetd there";
 }
 
