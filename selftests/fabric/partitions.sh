@@ -1,0 +1,243 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What OpenSM sets to keep ports apart, and to keep others from setting it: P_Keys in HCAs and switches, the M_Key, alias
+# GUIDs, and the traps by which ports complain.
+#
+#	full, SM	pib0 --- 1      1 --- pib2	limited
+#				 sa3 -- 3sb
+#	limited		pib1 --- 2      2 --- pib3	not a member
+#
+# All are limited members of the default partition, but for the SM's port: they see the SM, and not one another.
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/topology.sh"
+clean() {
+	local k
+	for k in 0 1 2 3; do ip netns del "m$k" 2>/dev/null; done
+	topology_clean
+}
+trap clean EXIT
+
+ktap_plan 94
+topology_init ib_ipoib
+lib=$here/../lib
+check "talk compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/talk "$lib/talk.c" -libverbs
+check "sa_guids compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/sa_guids "$lib/sa_guids.c" -libumad
+
+cat >/tmp/partitions.net <<-END
+	Switch	3 "sa"	# "sa"
+	[1]	"h-0"[1]
+	[2]	"h-1"[1]
+	[3]	"sb"[3]
+
+	Switch	3 "sb"	# "sb"
+	[1]	"h-2"[1]
+	[2]	"h-3"[1]
+	[3]	"sa"[3]
+
+	Hca	1 "h-0"	# "h-0"
+	[1]	"sa"[1]
+
+	Hca	1 "h-1"	# "h-1"
+	[1]	"sa"[2]
+
+	Hca	1 "h-2"	# "h-2"
+	[1]	"sb"[1]
+
+	Hca	1 "h-3"	# "h-3"
+	[1]	"sb"[2]
+END
+check "load" pibctl fabric load /tmp/partitions.net
+
+GUID=() LID=()
+for k in 0 1 2 3; do GUID[k]=$(port_guid "pib$k"); done
+CLUB=0x8001
+# club MEMBER=LEVEL...: what partitions.conf says from now on
+club() { echo "Default=0x7fff, ipoib : ALL=limited, SELF=full; club=$CLUB, ipoib : $(paste -sd, <<<"$(printf '%s\n' "$@")");" >/tmp/partitions.conf; }
+# sm NAME OPTION...: OpenSM anew, and what it has made known
+sm() {
+	local k name=$1
+	shift
+	sm_gone || fabric_sm_stop
+	check "$name" fabric_sm -P /tmp/partitions.conf "$@"
+	check "$name: SUBNET UP" subnet_up
+	check "$name: ACTIVE" wait_for 60 all_active
+	for k in 0 1 2 3; do LID[k]=$(lid_of "pib$k"); done
+	SA=$(switch_lid sa) SB=$(switch_lid sb)
+}
+switch_lid() { pibctl -j show "$1" | jq '.switches[0].ports[0].lid'; }
+sm_logs() { wait_for "$1" grep -Eq -- "$2" "$SM_DIR/opensm.log" || { tail -n 20 "$SM_DIR/opensm.log"; return 1; }; }
+# trap_from NUMBER LID: OpenSM has had that trap, from there
+trap_from() { sm_logs 20 "num:$1 .*from LID:$2 "; }
+
+club "${GUID[0]}=full" "${GUID[1]}=limited" "${GUID[2]}=limited"
+sm "a partition of three"
+
+# ---- tables ----
+
+is() { echo "is '$1', not '$2'"; [ "$1" = "$2" ]; }
+# keys LID [PORT]: what is in the table, in order, without what is empty
+keys() { smpquery -C pib0 pkeytable "$@" | sed -n 's/^ *[0-9]*: *//p' | tr ' ' '\n' | grep 0x | grep -v 0x0000 | paste -sd' '; }
+# field NAME LID [PORT]: of PortInfo
+field() { smpquery -C pib0 portinfo "${@:2}" | sed -n "s/^$1:\.*//p"; }
+# counter NAME LID PORT: of PortCounters
+counter() { perfquery -C pib0 "${@:2}" | sed -n "s/^$1:\.*//p"; }
+pkey_of() { cat "/sys/class/infiniband/$1/ports/1/pkeys/$2"; }
+check "full member: table" is "$(keys "${LID[0]}")" "0xffff 0x8001"
+check "limited member: table" is "$(keys "${LID[1]}")" "0x7fff 0x0001"
+check "limited member: what its host sees" is "$(pkey_of pib1 0) $(pkey_of pib1 1)" "0x7fff 0x0001"
+check "not a member: table" is "$(keys "${LID[3]}")" 0x7fff
+check "switch port of a limited member: as the member's" is "$(keys "$SA" 2)" "0x7fff 0x0001"
+check "switch port of who is not" is "$(keys "$SB" 2)" 0x7fff
+check "switch port to an HCA: enforces" is "$(field PartEnforceInb "$SB" 2) $(field PartEnforceOutb "$SB" 2)" "1 1"
+check "switch port to a switch: does not" is "$(field PartEnforceInb "$SB" 3) $(field PartEnforceOutb "$SB" 3)" "0 0"
+check "saquery: PKeyTableRecord" sh -c "saquery -C pib0 --smkey 1 PKTR ${LID[1]}/1/0 | grep -q '0x7fff *0x0001'"
+
+# ---- who may talk to whom, by which the tables of OpenSM 1 switches ----
+
+# may RC|UD FROM TO [P_KEY P_KEY]
+may() { /tmp/talk "$1" "pib$2" "${4:-$CLUB}" "pib$3" "${5:-$CLUB}"; }
+# Not for want of something else: the tool says that it was lost.
+may_not() {
+	local out status=0
+	out=$(may "$@" 2>&1) || status=$?
+	echo "$out"
+	[ "$status $out" = "1 lost" ]
+}
+# grows COMMAND BEFORE BY: a count is so much larger than it was
+grows() { local now; now=$($1); echo "$1: $2, then $now"; [ "$now" = $(($2 + $3)) ]; }
+for service in rc ud; do
+	check "$service: full to limited" may $service 0 1
+	check "$service: limited to full" may $service 2 0
+	check "$service: limited to limited: lost" may_not $service 1 2
+	check "$service: to who is not a member: lost" may_not $service 0 3 $CLUB 0
+	check "$service: from who is not a member: lost" may_not $service 3 0 0 $CLUB
+	check "$service: default partition: to the SM" may $service 3 0 0x7fff 0x7fff
+	check "$service: default partition: not to each other" may_not $service 3 1 0x7fff 0x7fff
+done
+no_key() { local out; out=$(may rc 0 3 2>&1); echo "$out"; [[ $out == *"no P_Key of partition 0x1" ]]; }
+check "who is not a member has no such P_Key" no_key
+
+# What the switch lets pass, for it compares partitions and not memberships, the HCA refuses; each datagram counts once.
+at_hca() { field PkeyViolations "${LID[2]}"; }
+before=$(at_hca)
+may_not ud 1 2 >/dev/null
+check "limited to limited: PkeyViolations of the HCA" grows at_hca "$before" 1
+check "trap 257 from the HCA" trap_from 257 "${LID[2]}"
+out_of_switch() { counter PortXmitConstraintErrors "$SB" 2; }
+before=$(out_of_switch)
+may_not ud 0 3 $CLUB 0 >/dev/null
+check "to who is not a member: PortXmitConstraintErrors of the switch" grows out_of_switch "$before" 1
+into_switch() { counter PortRcvConstraintErrors "$SB" 2; }
+before=$(into_switch)
+may_not ud 3 0 0 $CLUB >/dev/null
+check "from who is not a member: PortRcvConstraintErrors of the switch" grows into_switch "$before" 1
+check "trap 259 from the switch" trap_from 259 "$SB"
+
+# ---- IPoIB: a child interface of the partition on each HCA, each in a host of its own ----
+
+children() {
+	local k
+	for k in 0 1 2 3; do
+		ip netns add "m$k" && ip link add link "ib$k" name "c$k" type ipoib pkey $CLUB && ip link set "c$k" netns "m$k" &&
+			ip -n "m$k" addr add "10.79.0.$((k + 1))/24" dev "c$k" && ip -n "m$k" link set "c$k" up || return 1
+	done
+}
+pings() { ip netns exec "m$1" ping -c 1 -W 1 "10.79.0.$(($2 + 1))"; }
+carrier() { ip -n "m$1" link show "c$1" | grep -q LOWER_UP; }
+silent() { local out; ! out=$(ip netns exec "m$1" ping -c 3 -i 0.3 -W 1 "10.79.0.$(($2 + 1))") && grep "100% packet loss" <<<"$out"; }
+check "IPoIB: child interfaces" children
+check "IPoIB: full and limited" wait_for 30 pings 0 1
+check "IPoIB: full and the other limited" wait_for 30 pings 0 2
+check "IPoIB: limited and limited: nothing" silent 1 2
+no_carrier() { ! carrier 3; }
+check "IPoIB: no carrier for who is not a member" no_carrier
+
+# ---- members come and go ----
+
+club "${GUID[0]}=full" "${GUID[2]}=limited" "${GUID[3]}=full"
+check "the partition changes" pkill -HUP -x opensm
+keys_are() { [ "$(keys "$1")" = "$2" ]; }
+check "the new member's table" wait_for 30 keys_are "${LID[3]}" "0x7fff 0x8001"
+check "the former member's table" wait_for 30 keys_are "${LID[1]}" 0x7fff
+check "IPoIB: the new member has a carrier, by itself" wait_for 30 carrier 3
+check "IPoIB: the new member and the limited one" wait_for 30 pings 3 2
+check "IPoIB: not the former member" silent 0 1
+check "rc: the new member" may rc 3 2
+
+# ---- without enforcement by switches: the HCAs themselves refuse ----
+
+# Nobody else is to send in the partition while violations are counted.
+hosts_gone() { local k; for k in 0 1 2 3; do ip netns del "m$k" || return; done; }
+check "IPoIB: the hosts go" hosts_gone
+sm "switches that do not enforce" -Z off
+check "it is off" is "$(field PartEnforceInb "$SB" 2) $(field PartEnforceOutb "$SB" 2)" "0 0"
+at_hca() { field PkeyViolations "${LID[1]}"; }
+before=$(at_hca)
+check "to who is not a member: lost" may_not ud 0 1 $CLUB 0
+check "PkeyViolations of the HCA" grows at_hca "$before" 1
+check "trap 257 from it" trap_from 257 "${LID[1]}"
+check "from who is not a member: lost" may_not rc 1 0 0 $CLUB
+check "members talk" may ud 0 3
+
+# ---- alias GUIDs ----
+
+ALIAS=0x0002c903deadbeef
+alias_is() { [ "$(sed 's/.*:\(....\):\(....\):\(....\):\(....\)$/0x\1\2\3\4/' "/sys/class/infiniband/$1/ports/1/gids/$2")" = "$3" ]; }
+guid_is() { smpquery -C pib0 guidinfo "$1" | grep -q "^ *0: .*$2"; }
+check "SubnAdmSet(GUIDInfoRecord): an alias of one's own choice" is "$(/tmp/sa_guids set pib3 "${LID[3]}" 1 $ALIAS)" $ALIAS
+check "its host has it" wait_for 20 alias_is pib3 1 $ALIAS
+check "smpquery guidinfo" wait_for 20 guid_is "${LID[3]}" $ALIAS
+check "saquery: GUIDInfoRecord" sh -c "saquery -C pib0 GIR ${LID[3]} | grep 'GUID 1\.*$ALIAS'"
+gid() { cat "/sys/class/infiniband/$1/ports/1/gids/$2"; }
+leads_to() { saquery -C pib0 --sgid-to-dgid "$(gid pib0 0)-$(gid pib3 1)" | grep "dlid\.*${LID[3]}\$"; }
+check "saquery: a path to the alias" leads_to
+for service in rc ud; do check "$service by the alias" /tmp/talk -g 1 $service pib0 $CLUB pib3 $CLUB; done
+check "an alias that another port has: not given" is "$(/tmp/sa_guids set pib2 "${LID[2]}" 1 $ALIAS)" 0x0000000000000000
+check "nor at its host" alias_is pib2 1 0x0000000000000000
+chosen() { CHOSEN=$(/tmp/sa_guids set pib3 "${LID[3]}" 2) && [ "$CHOSEN" != 0x0000000000000000 ] && wait_for 20 alias_is pib3 2 "$CHOSEN"; }
+check "an alias that the SM chooses" chosen
+check "SubnAdmDelete(GUIDInfoRecord)" /tmp/sa_guids delete pib3 "${LID[3]}" 1
+check "its host has lost it" wait_for 20 alias_is pib3 1 0x0000000000000000
+
+# ---- M_Key ----
+
+KEY=0x1234567812345678
+# guard LEVEL LEASE
+guard() {
+	printf 'm_key %s\nm_key_protection_level %s\nm_key_lease_period %s\nsweep_interval 1\n' $KEY "$1" "$2" >/tmp/m_key.conf
+	sm "M_Key, level $1" -F /tmp/m_key.conf -Z off
+}
+query() { smpquery -C pib0 -t 300 "$@"; }
+shown() { query -K "$@" | sed -n 's/^Mkey:\.*//p'; }
+guard 1 0
+check "the HCA's level" is "$(field ProtectBits "${LID[1]}")" 1
+check "Get without the key: the key is not shown" is "$(shown portinfo "${LID[1]}")" 0x0000000000000000
+check "Get with it: it is" is "$(shown -y $KEY portinfo "${LID[1]}")" $KEY
+violations() { query -y $KEY portinfo "$1" | sed -n 's/^MkeyViolations:\.*//p'; }
+before=$(violations "$SB")
+refuse "Set without the key: no answer" "failed" ibportstate -C pib0 -t 300 "$SB" 2 disable
+check "and nothing is set" is "$(field LinkState "$SB" 2) $(field PhysLinkState "$SB" 2)" "Active LinkUp"
+more() { echo "$1 $2"; [ "$1" -gt "$2" ]; }
+check "MkeyViolations of the switch" more "$(violations "$SB")" "$before"
+check "trap 256 from the switch" trap_from 256 "$SB"
+refuse "Set with another key" "failed" ibportstate -C pib0 -t 300 -y 0x77 "$SB" 2 disable
+check "Set with the key" ibportstate -C pib0 -y $KEY "$SB" 2 speed 7
+
+guard 2 3
+check "Get with the key" is "$(shown -y $KEY portinfo "${LID[1]}")" $KEY
+before=$(violations "${LID[1]}")
+refuse "Get without the key: no answer" "timed out" query portinfo "${LID[1]}"
+refuse "nor by directed route" "timed out" query -D nodeinfo 0,1,2
+check "MkeyViolations of the HCA" more "$(violations "${LID[1]}")" "$before"
+check "trap 256 from the HCA" trap_from 256 "${LID[1]}"
+check "traffic goes on" may rc 0 3
+
+# The lease: nobody with the key is heard of for 3 s after a request without it, and the protection ends.
+check "the SM goes" fabric_sm_stop
+asked() { query portinfo "${LID[1]}" >/tmp/asked 2>&1; }
+refuse "still no answer" "timed out" query portinfo "${LID[1]}"
+check "the lease runs out: an answer" wait_for 20 asked
+check "its protection is gone, not the key" is "$(sed -n 's/^ProtectBits:\.*//p' /tmp/asked) $(shown -y $KEY portinfo "${LID[1]}")" "0 $KEY"
+ktap_end
