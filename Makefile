@@ -36,10 +36,14 @@ pibnetd:
 	$(MAKE) -C tools/pibnetd O=$(O)/pibnetd
 
 .PHONY: install install-module install-user uninstall
-install: install-module install-user
+# What is missing is said before anything is built or changed.
+install:
+	@packaging/check-needs '$(DESTDIR)' '$(KVERS)' module user
+	$(MAKE) install-module install-user
 
 # DKMS builds from its own copy, now and whenever a kernel is installed.
 install-module:
+	@packaging/check-needs '$(DESTDIR)' '$(KVERS)' module
 	-[ -n '$(DESTDIR)' ] || $(DKMS) remove pib/$(VERSION) --all >/dev/null 2>&1
 	rm -rf $(PIBSRC)
 	install -d $(PIBSRC)
