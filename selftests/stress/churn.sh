@@ -15,7 +15,6 @@ here=$(dirname "$0")
 LAYOUT=netns
 seconds=${1:-60}
 seed=${2:-$RANDOM}
-end=$((SECONDS + seconds))
 workers=(hosts_1 hosts_2 hosts_3 switches readers spaces ipoib unloads)
 counts=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; hosts_clean; clean_spaces; rm -rf "$counts"' EXIT
@@ -162,11 +161,11 @@ unloads() {
 	quietly modprobe pib
 }
 
-# worker NAME: again and again, until time is over; how often it was
+# worker NAME: again and again, until time is over, but once at least; how often it was
 worker() {
 	local n=0
 	RANDOM=$((seed + ${#1} * 97 + $(cksum <<<"$1" | cut -c1-4)))
-	while [ $SECONDS -lt $end ]; do
+	while [ $n = 0 ] || [ $SECONDS -lt $end ]; do
 		"$1"
 		n=$((n + 1))
 		echo $n >"$counts/$1"
@@ -189,6 +188,7 @@ modprobe -a pib ib_umad ib_uverbs ib_ipoib rdma_ucm
 ktap_plan 4
 hosts_make 3
 echo "# seed $seed"
+end=$((SECONDS + seconds))
 for name in "${workers[@]}"; do worker "$name" 2>/dev/null & done
 wait
 all_worked | sed 's/^/# /'
