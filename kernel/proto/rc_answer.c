@@ -344,7 +344,7 @@ bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 	return false;
 }
 
-/* What was answered before goes on behind it: the requester may have all it needs. */
+/* What was answered before: the requester may have had that, and waits for what is behind it. */
 static void put_off_again(struct pib_resp *r)
 {
 	struct pib_rd_res *e = res_at(r, r->res_last);
@@ -352,6 +352,13 @@ static void put_off_again(struct pib_resp *r)
 	if (pib_psn_off(r->res_last_psn, e->psn) < e->npkts)
 		e->pending = false;
 	res_seek(r);
+}
+
+static void put_off_all(struct pib_resp *r)
+{
+	for (; r->res_cur != r->res_head; r->res_cur++)
+		res_at(r, r->res_cur)->pending = false;
+	r->ack_due = false;
 }
 
 /*
@@ -365,8 +372,7 @@ bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx)
 	if (r->res_last_again)
 		put_off_again(r);
 	else
-		for (; r->res_cur != r->res_head; r->res_cur++)
-			res_at(r, r->res_cur)->pending = false;
+		put_off_all(r);
 	answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome = rnr_syndrome(r);
 	pib_count(r, put_off);
 	return true;
