@@ -66,7 +66,7 @@ const Command kCommands[] = {
      "('pibctl link add'); a subnet manager finds it like any switch.",
      {{"NAME", "name of the switch"}},
      {{"ports", "N", "number of external ports, 1 to 254", true},
-      {"guid", "GUID", "its node GUID, which ends in 00; one is chosen by default"}},
+      {"guid", "GUID", "its node GUID, which no other node or port has; one is chosen by default"}},
      {{"pibctl switch add sw0 ports 36", "a switch of 36 ports"},
       {"pibctl link add sw0/1 pib0/1", "a cable from its port 1 to the HCA pib0"}},
      add},

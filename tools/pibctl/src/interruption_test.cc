@@ -22,7 +22,7 @@ TEST(Interruption, IsRememberedUntilAsked) {
 TEST(Interruption, BeginsAnew) {
   {
     const Interruption first;
-    std::raise(SIGINT);
+    std::raise(SIGTERM);
     EXPECT_FALSE(first.check());
   }
   const Interruption second;
