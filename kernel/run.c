@@ -119,6 +119,15 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	return !list_empty(&qp->rxq) || READ_ONCE(qp->inbox_len);
 }
 
+/*
+ * An answer waits for a page of the place that it goes to, or will come again. What is fenced behind it
+ * (10.8.3.3) is not sent, though the transport has its answer.
+ */
+static bool placing(const struct pib_qp *qp)
+{
+	return unlikely(qp->place.wqe || qp->hold.unplaced);
+}
+
 /* What a failed work request or a refused request does to the QP (10.3.1, 9.9.3). */
 static void judge(struct pib_qp *qp)
 {
@@ -129,7 +138,8 @@ static void judge(struct pib_qp *qp)
 	}
 	if (qp->resp.error && !qp->resp.nak_due && !qp->stalled && qp->state != IB_QPS_ERR)
 		pib_state_resp_error(qp);
-	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && pib_req_drained(&qp->req)) {
+	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && !placing(qp) &&
+	    pib_req_drained(&qp->req)) {
 		qp->attr.sq_draining = 0;
 		if (qp->attr.en_sqd_async_notify)
 			qp->events |= BIT(IB_EVENT_SQ_DRAINED);
@@ -188,7 +198,7 @@ static bool transmit(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	bool done;
 
 	done = pib_tx_stalled(qp) && pib_responder_tx(qp, &turn) &&
-	       (qp->hold.unplaced || held_back(qp, now) || pib_requester_tx(qp, &turn));
+	       (placing(qp) || held_back(qp, now) || pib_requester_tx(qp, &turn));
 	budget->bytes -= TURN_BYTES - turn.bytes;
 
 	return !done && !qp->stalled;

@@ -500,6 +500,7 @@ static void uplink_work(struct work_struct *work)
 {
 	struct pib_uplink *up = container_of(work, struct pib_uplink, work.work);
 	struct pib_net *pn = up->us->pn;
+	unsigned int left = PIB_NEWCOMERS;
 	struct pib_newcomer n;
 	LIST_HEAD(dead);
 
@@ -508,8 +509,13 @@ static void uplink_work(struct work_struct *work)
 		queue_delayed_work(pib_fabric_wq, &up->work, 1);
 		return;
 	}
-	while (uplink_next_newcomer(up, &n))
+	/* Strangers that greet without end do not keep the mutex: who comes meanwhile has his turn later. */
+	while (left && uplink_next_newcomer(up, &n)) {
 		uplink_admit(up, &n);
+		left--;
+	}
+	if (!left)
+		queue_delayed_work(pib_fabric_wq, &up->work, 1);
 	uplink_expire(up, &dead);
 	mutex_unlock(&pn->lock);
 	pib_ulink_free(&dead);

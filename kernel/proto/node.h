@@ -279,6 +279,8 @@ struct pib_trap {
 };
 
 #define PIB_TRAPS 8
+/* Security notices that a node begins with in SubnetTimeOut. */
+#define PIB_TRAPS_SECURITY 4
 #define PIB_TRAP_REPEATS 10	/* OpenSM ignores the 11th identical one */
 
 /**
@@ -307,6 +309,8 @@ struct pib_trap {
  * @cc: congestion control
  * @traps: notices on their way to the SM
  * @trap_tid: TransactionID of the last one
+ * @security_since: ns: since when security notices are counted
+ * @security_traps: how many there were since then
  * @priv: env's
  */
 struct pib_node {
@@ -338,6 +342,8 @@ struct pib_node {
 
 	struct pib_trap traps[PIB_TRAPS];
 	u64 trap_tid;
+	u64 security_since;
+	u32 security_traps;
 	void *priv;
 };
 

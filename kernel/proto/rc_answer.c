@@ -322,6 +322,16 @@ bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx)
 	return true;
 }
 
+/* The last answer had been given before: the requester may have that, and wait for what is behind it. */
+static void drop_repeated(struct pib_resp *r)
+{
+	struct pib_rd_res *e = res_at(r, r->res_last);
+
+	if (pib_psn_off(r->res_last_psn, e->psn) < e->npkts)
+		e->pending = false;
+	res_seek(r);
+}
+
 /*
  * Its memory was there when the request came, and is gone: nothing more is answered. Not so
  * with a request that was answered before. A requester that has its answer may let the region be
@@ -331,8 +341,7 @@ bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx)
 bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 {
 	if (r->res_last_again) {
-		res_at(r, r->res_last)->pending = false;
-		res_seek(r);
+		drop_repeated(r);
 		answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome =
 			PIB_AETH(PIB_AETH_NAK, PIB_NAK_ACCESS);
 		pib_count(r, naks_sent);
@@ -342,16 +351,6 @@ bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 	r->res_fresh = 0;
 	pib_resp_nak_fatal(r, r->res_last_psn, PIB_RES_ACCESS);
 	return false;
-}
-
-/* What was answered before: the requester may have had that, and waits for what is behind it. */
-static void put_off_again(struct pib_resp *r)
-{
-	struct pib_rd_res *e = res_at(r, r->res_last);
-
-	if (pib_psn_off(r->res_last_psn, e->psn) < e->npkts)
-		e->pending = false;
-	res_seek(r);
 }
 
 static void put_off_all(struct pib_resp *r)
@@ -370,7 +369,7 @@ bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx)
 	if (r->dead)
 		return false;
 	if (r->res_last_again)
-		put_off_again(r);
+		drop_repeated(r);
 	else
 		put_off_all(r);
 	answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome = rnr_syndrome(r);

@@ -254,7 +254,7 @@ static void comp_negative(struct pib_req *r, const struct pib_hdrs *h, struct pi
 
 /*
  * Is @psn one of the present READ that was answered? If the answer was repeated and put off there, the rest of
- * the READ will not come unless it is asked for.
+ * the READ will not come unless it is asked for. If the NAK is a ghost (9.7.5.1) it costs a pause.
  */
 static bool was_answered(const struct pib_req *r, u32 psn)
 {

@@ -43,19 +43,37 @@ static u64 interval(const struct pib_port *p)
 	return 4096ULL << p->subnet_timeout;
 }
 
-/* The slot of the same notice, else a free one, else that of the one sent most often. */
+/*
+ * The slot of the same notice, else a free one, else that of the one sent most often. A security notice, of which
+ * whoever sends packets can provoke as many as he likes, takes no other's place.
+ */
 static struct pib_trap *find_slot(struct pib_node *n, u16 num, u8 port,
 				  const u8 data[PIB_NOTICE_DETAILS])
 {
-	struct pib_trap *t, *best = &n->traps[0];
+	bool security = notice_type(num) == NOTICE_SECURITY;
+	struct pib_trap *t, *best = NULL;
 
 	for (t = n->traps; t < n->traps + PIB_TRAPS; t++) {
 		if (same_notice(t, num, port, data))
 			return t;
-		if (best->due && (!t->due || t->repeats > best->repeats))
+		if (security && t->due && notice_type(t->num) != NOTICE_SECURITY)
+			continue;
+		if (!best || (best->due && (!t->due || t->repeats > best->repeats)))
 			best = t;
 	}
 	return best;
+}
+
+/* C13-18 is about a notice; as many different ones as there are keys to guess would be no limit. */
+static bool may_begin(struct pib_node *n, u16 num, const struct pib_port *from, u64 now)
+{
+	if (notice_type(num) != NOTICE_SECURITY)
+		return true;
+	if (now - n->security_since >= interval(from)) {
+		n->security_since = now;
+		n->security_traps = 0;
+	}
+	return n->security_traps++ < PIB_TRAPS_SECURITY;
 }
 
 bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTICE_DETAILS],
@@ -68,8 +86,13 @@ bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTI
 	if (!can_send(from))
 		return false;
 	t = find_slot(n, num, port, data);
-	if (!same_notice(t, num, port, data))
+	if (!t)
+		return false;
+	if (!same_notice(t, num, port, data)) {
+		if (!may_begin(n, num, from, first))
+			return false;
 		t->sent = 0;
+	}
 	t->num = num;
 	t->port = port;
 	memcpy(t->data, data, PIB_NOTICE_DETAILS);

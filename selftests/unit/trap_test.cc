@@ -344,18 +344,39 @@ TEST_F(Trap, SwitchPKey)
 
 TEST_F(Trap, MoreThanFitTakeTheOldestOnesPlace)
 {
-	pib_hdrs h = offender();
-
-	pib_port_link_up(&sw.port(3), 5);
-	ASSERT_TRUE(next(sw));
-	for (int i = 0; i < PIB_TRAPS + 3; i++) {
-		h.slid = 0x100 + i;
-		pib_trap_switch_pkey(&sw.port(4), &h, now);
-	}
+	for (int i = 0; i < PIB_TRAPS + 3; i++)
+		pib_trap_threshold(&sw.port(1 + i % 4), i < 4 ? 129 : i < 8 ? 130 : 131, now);
 	int sent = 0;
 	while (next(sw))
 		sent++;
 	EXPECT_EQ(sent, PIB_TRAPS);
+}
+
+// Who guesses keys makes a few notices, and none that is about something else goes for them.
+TEST_F(Trap, AsManyKeysAsThereAreMakeAFewNotices)
+{
+	pib_hdrs h = offender();
+
+	pib_trap_threshold(&sw.port(1), 129, now);
+	pib_trap_threshold(&sw.port(2), 129, now);
+	for (int round = 0; round < 3; round++) {
+		int others = 0, keys = 0;
+
+		for (int i = 0; i < 1000; i++) {
+			h.qkey++;
+			pib_trap_bad_key(&sw.port(0), 258, &h, now);
+		}
+		while (auto m = next(sw)) {
+			if (number(*m) != 258)
+				others++;
+			else if (pib_get32(details(*m) + 6) > h.qkey - 1000)
+				keys++;
+		}
+		EXPECT_EQ(others, 2) << round;
+		EXPECT_EQ(keys, PIB_TRAPS_SECURITY) << round;
+		now += interval();
+	}
+	EXPECT_EQ(sw.port(0).qkey_viol, 3000);
 }
 
 TEST_F(Trap, NoticeCanBeRead)
