@@ -19,7 +19,7 @@
 /* What began so long ago is not waited for, and not delivered late either. */
 #define FRAME_STALE	msecs_to_jiffies(100)
 /* What the incomplete frames of a link may hold, in pages. */
-#define FRAMES_OF_LINK	((256 << 10) / PAGE_SIZE)
+#define FRAMES_OF_LINK	(PIB_FRAMES * PIB_FRAME_PAGES)
 /* Those of an uplink, but for one frame of each link. */
 #define FRAMES_OF_ALL	((4 << 20) / PAGE_SIZE)
 
@@ -132,22 +132,28 @@ static struct pib_frame *frame_oldest(struct pib_frames *fs, const struct pib_fr
 	return oldest;
 }
 
+static void frame_lose(struct pib_frames *fs, struct pib_frame *f)
+{
+	pib_usock_count(fs->up->us, rx_reasm, 1);
+	frame_drop(fs, f);
+}
+
 /*
- * The oldest frame but @but makes room: it is given out as it is, unless it is stale. False: there
- * is none, or @done is taken.
+ * The oldest frame but @but makes room: it is given out as it is, or lost if it is stale or @done is
+ * NULL or taken. False: there is none.
  */
 static bool frames_evict(struct pib_frames *fs, const struct pib_segment *s,
 			 const struct pib_frame *but, struct pib_frame *done)
 {
-	struct pib_frame *f = done->skb ? NULL : frame_oldest(fs, but);
+	struct pib_frame *f = frame_oldest(fs, but);
 
 	lockdep_assert_held(&fs->lock);
 	if (!f)
 		return false;
-	if (frame_counts(f, s))
+	if (done && !done->skb && frame_counts(f, s))
 		frame_finish(fs, f, done);
 	else
-		frame_drop(fs, f);
+		frame_lose(fs, f);
 	return true;
 }
 
@@ -204,9 +210,9 @@ static void frame_fill(struct pib_frame *f, const struct pib_segment *s, struct 
 	f->checked &= checked;
 }
 
-static bool frame_whole(const struct pib_frame *f)
+static u64 frame_all(const struct pib_frame *f)
 {
-	return f->have == GENMASK_ULL(f->total - 1, 0);
+	return GENMASK_ULL(f->total - 1, 0);
 }
 
 /* ---- links ---- */
@@ -219,7 +225,8 @@ bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct s
 	done->skb = NULL;
 	spin_lock(&fs->lock);
 	f = frame_place(fs, s);
-	if (!f && frames_evict(fs, s, NULL, done))
+	/* A frame that is whole is given out at once: @done is kept for it. */
+	if (!f && frames_evict(fs, s, NULL, s->total > 1 ? done : NULL))
 		f = frame_place(fs, s);
 	if (!f)
 		goto out_unlock;
@@ -228,11 +235,10 @@ bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct s
 	if (f->have & BIT_ULL(s->index))
 		goto out_unlock;
 	while (!frame_room(fs, f, s->index * s->size, len))
-		if (!frames_evict(fs, s, f, done))
+		if (!frames_evict(fs, s, f, (f->have | BIT_ULL(s->index)) == frame_all(f) ? NULL : done))
 			goto out_lost;
 	frame_fill(f, s, skb, off, len, checked);
-	/* A frame that was pushed out goes first; this one's turn comes with its next segment. */
-	if (!done->skb && frame_whole(f))
+	if (f->have == frame_all(f))
 		frame_finish(fs, f, done);
 	goto out_unlock;
 
@@ -255,8 +261,7 @@ static void frames_timer(struct timer_list *t)
 	for (f = fs->frame; f < fs->frame + PIB_FRAMES; f++) {
 		if (!f->used || time_before(jiffies, f->since + FRAME_STALE))
 			continue;
-		pib_usock_count(fs->up->us, rx_reasm, 1);
-		frame_drop(fs, f);
+		frame_lose(fs, f);
 	}
 	f = frame_oldest(fs, NULL);
 	if (f)

@@ -46,8 +46,8 @@ static int leave(struct pib_qp *qp, struct pib_burst *b)
 		b->in_port = qp->port;
 		return pib_hca_rx(qp->port, b);
 	}
-	/* The port's own members, the sender among them unless it does not want that. */
-	if (pib_lid_is_mcast(b->h.dlid))
+	/* The port's own members, the sender among them unless it does not want that; once, if the cable is full. */
+	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stalled)
 		pib_hca_rx_mcast(qp->port, b,
 				 qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL);
 	return pib_port_xmit(qp->port, b);

@@ -128,7 +128,7 @@ TEST(Frames, CostWhatHasComeOfThem) {
 TEST(Frames, OfALinkAreLimited) {
   Frames frames;
   std::size_t out = 0;
-  for (std::uint16_t n = 0; n < 8; n++)
+  for (std::uint16_t n = 0; n < Frames::kPlaces + 4; n++)
     for (unsigned i = 0; i < 63; i++) {
       if (const auto done = add(frames, n, i, 64, 1023, 7)) {
         EXPECT_EQ(done->number, out++);
@@ -137,6 +137,20 @@ TEST(Frames, OfALinkAreLimited) {
       EXPECT_LE(frames.held(), Frames::kOfLink);
     }
   EXPECT_EQ(out, 4u);
+}
+
+TEST(Frames, AWholeOneIsGivenOutAtOnceAlsoWhenRoomIsMadeForIt) {
+  FrameMemory all{.held = Frames::kOfAll};
+  Frames frames;
+  frames.share(all);
+  for (unsigned i = 0; i < 32; i++) EXPECT_FALSE(add(frames, 1, i, 64, 1023, 7));
+  for (unsigned i = 0; i < 32; i++) EXPECT_FALSE(add(frames, 2, i, 33, 1023, 7));
+  const auto done = add(frames, 2, 32, 33, 1023, 7);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->number, 2);
+  EXPECT_TRUE(done->whole());
+  EXPECT_EQ(frames.held(), 0u);
+  all.held = 0;
 }
 
 TEST(Frames, OfAllLinksAreLimitedButForOneOfEach) {

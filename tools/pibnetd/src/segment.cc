@@ -2,6 +2,7 @@
 #include "segment.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace pibnetd {
@@ -122,13 +123,13 @@ Frame Frames::take(Frame& frame) {
   return std::exchange(frame, {});
 }
 
-/// The oldest frame makes room: it is given out as it is, unless it is stale. False: there is none
-/// but that one, or one was given out already.
-bool Frames::evict(const Frame* but, std::uint64_t now, std::optional<Frame>& done) {
-  Frame* frame = done ? nullptr : oldest(but);
+/// The oldest frame makes room: it is given out as it is, or lost if it is stale, one was given out
+/// already or none may be. False: there is none but that one.
+bool Frames::evict(const Frame* but, std::uint64_t now, std::optional<Frame>* done) {
+  Frame* frame = oldest(but);
   if (!frame) return false;
   Frame out = take(*frame);
-  if (now < out.since + kStale) done = std::move(out);
+  if (done && !*done && now < out.since + kStale) *done = std::move(out);
   return true;
 }
 
@@ -136,13 +137,15 @@ std::optional<Frame> Frames::add(const Segment& s, std::span<const std::uint8_t>
                                  std::uint64_t now) {
   std::optional<Frame> done;
   Frame* frame = find(s, now);
-  if (!frame && evict(nullptr, now, done)) frame = find(s, now);
+  // A frame that is whole is given out at once: nothing else is then.
+  if (!frame && evict(nullptr, now, s.total > 1 ? &done : nullptr)) frame = find(s, now);
   if (!frame) return done;
   if (!frame->used) start(*frame, s, now);
   const std::uint64_t bit = std::uint64_t{1} << s.index;
   if (frame->have & bit) return done;
+  const bool ends = std::popcount(frame->have) + 1 == frame->total;
   while (!has_room(data.size()))
-    if (!evict(frame, now, done)) {
+    if (!evict(frame, now, ends ? nullptr : &done)) {
       if (!frame->have) take(*frame);
       return done;
     }
@@ -152,9 +155,8 @@ std::optional<Frame> Frames::add(const Segment& s, std::span<const std::uint8_t>
   held_ += data.size();
   all_->held += data.size();
   insert(*frame, s.index, data);
-  // A frame that was pushed out goes first; this one's turn comes with its next segment.
-  if (done || !frame->whole()) return done;
-  return take(*frame);
+  if (frame->whole()) return take(*frame);
+  return done;
 }
 
 std::size_t Frames::expire(std::uint64_t now) {

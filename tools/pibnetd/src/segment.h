@@ -68,8 +68,9 @@ struct FrameMemory {
 /// The frames of one link that are being put together.
 class Frames {
  public:
-  /// In bytes: of one link, and of all links beyond one frame of each.
-  static constexpr std::size_t kOfLink = 256 << 10;
+  /// Of one link: frames, and bytes of them; bytes of all links beyond one frame of each.
+  static constexpr std::size_t kPlaces = 8;
+  static constexpr std::size_t kOfLink = kPlaces * 0xFFFF;
   static constexpr std::size_t kOfAll = 4 << 20;
 
   Frames() = default;
@@ -91,10 +92,10 @@ class Frames {
   Frame* find(const Segment& segment, std::uint64_t now);
   Frame* oldest(const Frame* but);
   bool has_room(std::size_t bytes) const;
-  bool evict(const Frame* but, std::uint64_t now, std::optional<Frame>& done);
+  bool evict(const Frame* but, std::uint64_t now, std::optional<Frame>* done);
   Frame take(Frame& frame);
 
-  std::array<Frame, 8> frames_;
+  std::array<Frame, kPlaces> frames_;
   std::size_t held_ = 0;
   FrameMemory own_;
   FrameMemory* all_ = &own_;
