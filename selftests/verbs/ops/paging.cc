@@ -106,6 +106,42 @@ void rdma(const Env &env)
 	}
 }
 
+/*
+ * The answer to a READ waits for its page, which is there, but not for writing. What is fenced behind the READ
+ * sends what the READ has brought (10.8.3.3).
+ */
+void fence(const Env &env)
+{
+	Pair p(env);
+	need(p.a.dev, IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_SEND);
+	constexpr size_t length = 100;
+	for (unsigned round = 1; round <= 30; round++) {
+		auto *page = static_cast<uint8_t *>(mapped(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+		Mr mr = reg(p.a.pd.get(), page, 4096);
+		auto send = [&](unsigned flags) {
+			p.b.recv({p.b.sge(32768, length)});
+			Wr wr = p.send_wr(0, 0);
+			wr.sg = {sge(mr, page, length)};
+			wr.flags |= flags;
+			p.a.send(wr);
+		};
+		send(0);	/* it has no page yet: now it has that of all zeros */
+		p.a.expect({.opcode = IBV_WC_SEND});
+		p.b.expect_recv({.byte_len = length});
+		fill(p.b.mem.bytes(0, length), round);
+		Wr read = p.rdma_wr(IBV_WR_RDMA_READ, 0, 0);
+		read.sg = {sge(mr, page, length)};
+		p.a.send(read);
+		send(IBV_SEND_FENCE);
+		p.a.expect({.opcode = IBV_WC_RDMA_READ});
+		p.a.expect({.opcode = IBV_WC_SEND});
+		p.b.expect_recv({.byte_len = length});
+		check_filled(p.b.mem.bytes(32768, length), round);
+		mr.reset();
+		munmap(page, 4096);
+	}
+}
+
 void atomics(const Env &env)
 {
 	Pair p(env);
@@ -508,6 +544,7 @@ void add_paging(Suite &suite)
 		suite.add(std::string("odp.messages.") + type_name(type), [type](Env &env) { messages(env, type); });
 	suite.add("odp.scattered", scattered);
 	suite.add("odp.rdma", rdma);
+	suite.add("odp.fence", fence);
 	suite.add("odp.atomics", atomics);
 	suite.add("odp.mapped_anew", mapped_anew);
 	suite.add("odp.moved", moved);
