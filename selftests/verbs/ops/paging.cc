@@ -118,22 +118,26 @@ void fence(const Env &env)
 	for (unsigned round = 1; round <= 30; round++) {
 		auto *page = static_cast<uint8_t *>(mapped(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
 		Mr mr = reg(p.a.pd.get(), page, 4096);
-		auto send = [&](unsigned flags) {
-			p.b.recv({p.b.sge(32768, length)});
-			Wr wr = p.send_wr(0, 0);
-			wr.sg = {sge(mr, page, length)};
-			wr.flags |= flags;
-			p.a.send(wr);
-		};
-		send(0);	/* it has no page yet: now it has that of all zeros */
+		ibv_sge sg = sge(mr, page, length);
+		ibv_send_wr send{}, read{}, *bad;
+		send.opcode = IBV_WR_SEND;
+		send.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+		send.sg_list = &sg;
+		send.num_sge = 1;
+		read = send;
+		read.opcode = IBV_WR_RDMA_READ;
+		read.send_flags = 0;
+		read.wr.rdma = {p.b.mem.addr(), p.b.mem.rkey()};
+		read.next = &send;
+
+		p.b.recv({p.b.sge(32768, length)});
+		p.b.recv({p.b.sge(32768, length)});
+		/* it has no page yet: now it has that of all zeros */
+		CHECK_EQ(ibv_post_send(p.a.qp.get(), &send, &bad), 0);
 		p.a.expect({.opcode = IBV_WC_SEND});
 		p.b.expect_recv({.byte_len = length});
 		fill(p.b.mem.bytes(0, length), round);
-		Wr read = p.rdma_wr(IBV_WR_RDMA_READ, 0, 0);
-		read.sg = {sge(mr, page, length)};
-		p.a.send(read);
-		send(IBV_SEND_FENCE);
-		p.a.expect({.opcode = IBV_WC_RDMA_READ});
+		CHECK_EQ(ibv_post_send(p.a.qp.get(), &read, &bad), 0);
 		p.a.expect({.opcode = IBV_WC_SEND});
 		p.b.expect_recv({.byte_len = length});
 		check_filled(p.b.mem.bytes(32768, length), round);
