@@ -45,6 +45,12 @@ static void frame_drop(struct pib_frames *fs, struct pib_frame *f)
 	frame_uncharge(fs, f);
 }
 
+static void frame_lose(struct pib_frames *fs, struct pib_frame *f)
+{
+	pib_usock_count(fs->up->us, rx_reasm, 1);
+	frame_drop(fs, f);
+}
+
 /* May @n pages more be held? A link may always have one frame. */
 static bool frames_charge(struct pib_frames *fs, struct pib_frame *f, unsigned int n)
 {
@@ -108,8 +114,7 @@ static void frame_finish(struct pib_frames *fs, struct pib_frame *f, struct pib_
 	u32 i, n, at;
 
 	if (!skb) {
-		pib_usock_count(fs->up->us, rx_reasm, 1);
-		frame_drop(fs, f);
+		frame_lose(fs, f);
 		return;
 	}
 	for (i = 0, at = 0; at < f->len; i++, at += n) {
@@ -130,12 +135,6 @@ static struct pib_frame *frame_oldest(struct pib_frames *fs, const struct pib_fr
 		if (f->used && f != but && (!oldest || time_before(f->since, oldest->since)))
 			oldest = f;
 	return oldest;
-}
-
-static void frame_lose(struct pib_frames *fs, struct pib_frame *f)
-{
-	pib_usock_count(fs->up->us, rx_reasm, 1);
-	frame_drop(fs, f);
 }
 
 /*

@@ -150,16 +150,17 @@ static struct pib_kport *uplink_speaker(struct pib_uplink *up)
 	return ul ? ul->port : NULL;
 }
 
-static bool uplink_may_answer(struct pib_uplink *up)
+/* Is what may be done every @ms due? @next, which up->lock guards: when it is. */
+static bool uplink_is_due(struct pib_uplink *up, unsigned long *next, unsigned int ms)
 {
-	bool may;
+	bool due;
 
 	spin_lock_bh(&up->lock);
-	may = time_after_eq(jiffies, up->next_answer);
-	if (may)
-		up->next_answer = jiffies + msecs_to_jiffies(PIB_ANSWER_MS);
+	due = time_after_eq(jiffies, *next);
+	if (due)
+		*next = jiffies + msecs_to_jiffies(ms);
 	spin_unlock_bh(&up->lock);
-	return may;
+	return due;
 }
 
 /* Answer the hello @to of somebody who has no link and gets none. RCU, softirqs off. */
@@ -178,7 +179,7 @@ static void uplink_answer(struct pib_uplink *up, const struct pib_addr *from,
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 	size_t len;
 
-	if (!port || !uplink_may_answer(up))
+	if (!port || !uplink_is_due(up, &up->next_answer, PIB_ANSWER_MS))
 		return;
 	pib_uplink_fill_hello(up, port, &h);
 	if (refusal)
@@ -282,18 +283,6 @@ static void uplink_newcomer(struct pib_uplink *up, const struct pib_addr *from,
 	mod_delayed_work(pib_fabric_wq, &up->work, 0);
 }
 
-static bool uplink_may_tell_of_clone(struct pib_uplink *up)
-{
-	bool may;
-
-	spin_lock_bh(&up->lock);
-	may = time_after_eq(jiffies, up->next_clone);
-	if (may)
-		up->next_clone = jiffies + msecs_to_jiffies(CLONE_QUIET_MS);
-	spin_unlock_bh(&up->lock);
-	return may;
-}
-
 /*
  * A hello says that it is of @node, which is here. If it is not our own that the network has sent
  * back, another host has the same GUID, and a fabric cannot have both.
@@ -301,7 +290,7 @@ static bool uplink_may_tell_of_clone(struct pib_uplink *up)
 static void uplink_meet_clone(struct pib_uplink *up, const struct pib_node *node,
 			      const struct pib_addr *from, const struct pib_hello *h)
 {
-	if (h->nonce == up->nonce || !uplink_may_tell_of_clone(up))
+	if (h->nonce == up->nonce || !uplink_is_due(up, &up->next_clone, CLONE_QUIET_MS))
 		return;
 	if (from->family == AF_INET)
 		pr_warn("pib: %.64s: %pI4 has the same node GUID, %016llx\n", node->desc,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "device.h"
 
 #define DEPTH 16
 
@@ -37,21 +38,6 @@ static void die(const char *what, const char *name)
 	exit(1);
 }
 
-static struct ibv_context *open_device(const char *name)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *ctx = NULL;
-	int i;
-
-	for (i = 0; list && list[i] && !ctx; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), name))
-			ctx = ibv_open_device(list[i]);
-	ibv_free_device_list(list);
-	if (!ctx)
-		die("cannot open", name);
-	return ctx;
-}
-
 static void open_end(struct end *e, const char *name)
 {
 	struct ibv_qp_init_attr attr = {
@@ -60,6 +46,8 @@ static void open_end(struct end *e, const char *name)
 	};
 
 	e->ctx = open_device(name);
+	if (!e->ctx)
+		die("cannot open", name);
 	if (ibv_query_port(e->ctx, 1, &e->port))
 		die("cannot query the port", name);
 	e->pd = ibv_alloc_pd(e->ctx);

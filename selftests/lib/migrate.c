@@ -23,6 +23,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "device.h"
 
 #define DEPTH 32
 #define SIZE 4096
@@ -62,20 +63,6 @@ static void wrong(const char *what, unsigned int who)
 	exit(1);
 }
 
-static struct ibv_context *open_device(const char *name)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *ctx = NULL;
-	int i;
-
-	for (i = 0; list && list[i] && !ctx; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), name))
-			ctx = ibv_open_device(list[i]);
-	if (!ctx)
-		die(name);
-	return ctx;
-}
-
 static uint16_t lid_of(const struct end *e, unsigned int port, unsigned int bits)
 {
 	struct ibv_port_attr attr;
@@ -93,6 +80,8 @@ static void open_end(struct end *e, const char *name)
 	};
 
 	e->ctx = open_device(name);
+	if (!e->ctx)
+		die(name);
 	if (fcntl(e->ctx->async_fd, F_SETFL, O_NONBLOCK))
 		die("fcntl");
 	e->memory = calloc(2 * DEPTH, SIZE);

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include "device.h"
 
 #define GRH_BYTES 40
 #define BYTES 64
@@ -45,20 +46,6 @@ static void die(const char *what, const char *name)
 	exit(2);
 }
 
-static struct ibv_context *open_device(const char *name)
-{
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	struct ibv_context *ctx = NULL;
-	int i;
-
-	for (i = 0; list && list[i] && !ctx; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), name))
-			ctx = ibv_open_device(list[i]);
-	if (!ctx)
-		die("cannot open", name);
-	return ctx;
-}
-
 static void find_pkey(struct end *e, const char *name, unsigned int want)
 {
 	__be16 key;
@@ -84,6 +71,8 @@ static void open_end(struct end *e, const char *name, const char *key)
 	};
 
 	e->ctx = open_device(name);
+	if (!e->ctx)
+		die("cannot open", name);
 	if (ibv_query_port(e->ctx, 1, &e->port) || ibv_query_gid(e->ctx, 1, e->gid_index, &e->gid))
 		die("cannot query the port", name);
 	find_pkey(e, name, strtoul(key, NULL, 0));
