@@ -21,8 +21,6 @@ struct platform_device;
  * @node: management state; guarded by @node_lock
  * @node_lock: spinlock, taken with interrupts off (process_mad runs under ib_mad's locks)
  * @pma_lock: guards what only performance management has to do with; softirqs off
- * @traps_at: jiffies when a packet last was a reason for a trap; guarded by @node_lock
- * @traps: how many were since; the same
  * @ports: [1 .. num_ports]
  * @parent: platform device that stands in for the hardware
  * @net: network namespace in which it was made; not refcounted, the HCA goes with it
@@ -51,8 +49,6 @@ struct pib_hca {
 	struct pib_node node;
 	spinlock_t node_lock;
 	spinlock_t pma_lock;
-	unsigned long traps_at;
-	u32 traps;
 	struct pib_kport **ports;
 	struct platform_device *parent;
 	struct net *net;

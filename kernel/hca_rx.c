@@ -17,9 +17,6 @@
 /* Bytes of which a copy takes longer than to have another CPU make it. */
 #define BULK		(16 << 10)
 
-/* Traps for packets that came within a tick of the clock. */
-#define TRAPS_PER_TICK	4
-
 /* So often a datagram is offered to a QP that is full: for about 10 ms. */
 #define DATAGRAM_TRIES	40
 
@@ -30,57 +27,28 @@ static int drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 	return 0;
 }
 
-/* Each violation is counted. Each trap is work for others, too, and whoever sends can have as many as he likes. */
-static bool trap_is_due(struct pib_hca *hca)
-{
-	lockdep_assert_held(&hca->node_lock);
-
-	if (hca->traps_at != jiffies)
-		hca->traps = 0;
-	hca->traps_at = jiffies;
-	return hca->traps++ < TRAPS_PER_TICK;
-}
-
-/* DataDetails of traps 257 and 258 (table 145). */
-static void raise_trap(struct pib_kport *port, u16 num, u16 *violations, u32 key,
-		       const struct pib_hdrs *h)
+/* The violation is counted, and told the SM as often as proto/ allows (trap.c). */
+static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_hdrs *h)
 {
 	struct pib_hca *hca = port->hca;
 	unsigned long flags;
-	u8 data[54] = { };
-	bool due;
-
-	put_unaligned_be16(h->slid, data + 2);
-	put_unaligned_be16(h->dlid, data + 4);
-	put_unaligned_be32(key, data + 6);
-	put_unaligned_be32(h->sl << 28 | h->sqpn, data + 10);
-	put_unaligned_be32(h->dqpn, data + 14);
-	if (h->flags & PIB_H_GRH) {
-		memcpy(data + 18, h->sgid, 16);
-		memcpy(data + 34, h->dgid, 16);
-	}
 
 	spin_lock_irqsave(&hca->node_lock, flags);
-	if (*violations < U16_MAX)
-		(*violations)++;
-	due = trap_is_due(hca);
-	if (due)
-		pib_trap_raise(&hca->node, num, port->p.num, data, ktime_get_ns());
+	pib_trap_bad_key(&port->p, trap, h, ktime_get_ns());
 	spin_unlock_irqrestore(&hca->node_lock, flags);
-	if (due)
-		pib_hca_events(hca);
+	pib_hca_events(hca);
 }
 
 void pib_hca_rx_bad_pkey(struct pib_kport *port, const struct pib_hdrs *h)
 {
 	pib_hca_stat(port->hca, PIB_STAT_RX_BAD_PKEY);
-	raise_trap(port, TRAP_BAD_PKEY, &port->p.pkey_viol, h->pkey, h);
+	tell_of_key(port, TRAP_BAD_PKEY, h);
 }
 
 void pib_hca_rx_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h)
 {
 	pib_hca_stat(port->hca, PIB_STAT_RX_BAD_QKEY);
-	raise_trap(port, TRAP_BAD_QKEY, &port->p.qkey_viol, h->qkey, h);
+	tell_of_key(port, TRAP_BAD_QKEY, h);
 }
 
 /* Is it for this port (9.6.1.1)? A port without a LID hears the permissive one only. */

@@ -325,6 +325,22 @@ TEST_F(Trap, BadPKeyAndQKey)
 	EXPECT_EQ(ca.port(1).pkey_viol, 0xFFFF);
 }
 
+// A notice that waits needs nobody to be woken once more, however often its reason comes.
+TEST_F(Trap, OneEventForANoticeThatWaits)
+{
+	pib_hdrs h = offender();
+
+	pib_trap_bad_key(&ca.port(1), 258, &h, now);
+	EXPECT_TRUE(ca.n.events & PIB_EV_TRAP);
+	ASSERT_TRUE(next(ca));
+	ca.n.events = 0;
+	for (int i = 0; i < 1000; i++)
+		pib_trap_bad_key(&ca.port(1), 258, &h, ++now);
+	EXPECT_FALSE(ca.n.events & PIB_EV_TRAP);
+	now = pib_node_deadline(&ca.n);
+	EXPECT_TRUE(next(ca));
+}
+
 TEST_F(Trap, SwitchPKey)
 {
 	pib_hdrs h = offender();
