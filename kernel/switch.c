@@ -198,7 +198,7 @@ static enum pib_mad_result smi_agent(struct pib_switch *sw, u8 in_port, const st
 	spin_lock_irqsave(&sw->node_lock, flags);
 	res = pib_smi_rx(&sw->node, in_port, in, out, out_port, ktime_get_ns());
 	if (res == PIB_MAD_REPLY || res == PIB_MAD_FORWARD)
-		pib_smi_lids(&sw->node, out, res, b->h.slid, &h->slid, &h->dlid);
+		pib_smi_lids(&sw->node, out, res, &b->h, &h->slid, &h->dlid);
 	h->pkey = IB_DEFAULT_PKEY_FULL;
 	spin_unlock_irqrestore(&sw->node_lock, flags);
 	return res;
@@ -214,7 +214,7 @@ static enum pib_mad_result gsi_agent(struct pib_switch *sw, const struct pib_bur
 
 	spin_lock_irqsave(&sw->node_lock, flags);
 	ok = pib_switch_gsi_ok(&sw->node, &b->h, &h->pkey, ktime_get_ns());
-	h->slid = p0->lid;
+	h->slid = pib_switch_slid(&sw->node, &b->h);
 	spin_unlock_irqrestore(&sw->node_lock, flags);
 	if (!ok)
 		return PIB_MAD_NONE;
