@@ -353,24 +353,25 @@ static int switch_alloc_tables(struct pib_switch *sw)
 	return sw->node.lft && sw->node.mft ? 0 : -ENOMEM;
 }
 
-static void switch_init_node(struct pib_switch *sw, u64 guid, const char *desc)
+static void switch_init_node(struct pib_switch *sw, const struct pib_switch_ident *id)
 {
 	unsigned int i;
 
-	sw->node.guid = guid;
-	sw->node.sys_guid = guid;
-	if (desc)
-		strscpy_pad(sw->node.desc, desc, sizeof(sw->node.desc));
+	sw->node.guid = id->guid;
+	sw->node.enhanced_sp0 = id->enhanced;
+	pib_node_set_product(&sw->node, &id->product);
+	if (id->desc)
+		strscpy_pad(sw->node.desc, id->desc, sizeof(sw->node.desc));
 	else
 		snprintf(sw->node.desc, sizeof(sw->node.desc), "%.31s %.31s", sw->name,
 			 init_utsname()->nodename);
 	pib_node_init(&sw->node);
 	for (i = 0; i <= sw->node.num_ports; i++)
-		pib_port_init(&sw->ports[i]->p, &sw->node, i, guid);
+		pib_port_init(&sw->ports[i]->p, &sw->node, i, id->guid);
 }
 
 struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 num_ports,
-				     u64 guid, const char *desc, bool standalone,
+				     const struct pib_switch_ident *id, bool standalone,
 				     struct netlink_ext_ack *extack)
 {
 	struct pib_switch *sw = kzalloc(sizeof(*sw), GFP_KERNEL);
@@ -391,7 +392,7 @@ struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 nu
 		switch_free(sw);
 		return ERR_PTR(-ENOMEM);
 	}
-	switch_init_node(sw, guid, desc);
+	switch_init_node(sw, id);
 	pib_agent_start(&sw->agent, &sw->node, &sw->node_lock);
 	return sw;
 }

@@ -4,6 +4,7 @@
 #define PIB_SWITCH_H
 
 #include <linux/workqueue.h>
+#include "ident.h"
 #include "port.h"
 #include "uapi/linux/pib.h"
 
@@ -59,11 +60,11 @@ struct pib_switch {
 };
 
 /*
- * A switch without cables. @desc: NodeDescription, NULL: the names of switch and host. Process context.
- * ERR_PTR() with the reason in @extack.
+ * A switch without cables. @id is read before this returns. Process context. ERR_PTR() with the reason
+ * in @extack.
  */
 struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 num_ports,
-				     u64 guid, const char *desc, bool standalone,
+				     const struct pib_switch_ident *id, bool standalone,
 				     struct netlink_ext_ack *extack);
 /* Its cables are out, and a grace period has passed since. */
 void pib_switch_destroy(struct pib_switch *sw);
