@@ -204,11 +204,47 @@ static enum pib_mad_result smi_agent(struct pib_switch *sw, u8 in_port, const st
 	return res;
 }
 
+/*
+ * One packet may ask for the counters of all ports, which are sums over all CPUs, and is answered where it
+ * arrives, in softirqs. Nothing else that a MAD can ask for takes much longer than to forward it.
+ */
+static bool pma_may(struct pib_switch *sw, u64 now)
+{
+	bool may;
+
+	spin_lock_bh(&sw->pma_lock);
+	may = pib_share_left(&sw->pma_share, now);
+	spin_unlock_bh(&sw->pma_lock);
+	if (!may)
+		pib_kport_count(sw->ports[0], qp1_dropped, 1);
+	return may;
+}
+
+static void pma_spend(struct pib_switch *sw, u64 begun)
+{
+	spin_lock_bh(&sw->pma_lock);
+	pib_share_spend(&sw->pma_share, begun, ktime_get_ns());
+	spin_unlock_bh(&sw->pma_lock);
+}
+
+/* What passed pib_switch_gsi_ok(). */
+static enum pib_mad_result gsi_answer(struct pib_switch *sw, const u8 *in, u8 *out)
+{
+	bool perf = in[PIB_MAD_CLASS] == PIB_CLASS_PERF;
+	u64 begun = ktime_get_ns();
+	enum pib_mad_result res;
+
+	if (perf && !pma_may(sw, begun))
+		return PIB_MAD_NONE;
+	res = pib_gsa(sw->node.ports[0], &sw->node_lock, &sw->pma_lock, in, out);
+	if (perf)
+		pma_spend(sw, begun);
+	return res == PIB_MAD_REPLY ? res : PIB_MAD_NONE;
+}
+
 static enum pib_mad_result gsi_agent(struct pib_switch *sw, const struct pib_burst *b,
 				     const u8 *in, u8 *out, u8 *out_port, struct pib_hdrs *h)
 {
-	struct pib_port *p0 = sw->node.ports[0];
-	enum pib_mad_result res;
 	unsigned long flags;
 	bool ok;
 
@@ -220,8 +256,7 @@ static enum pib_mad_result gsi_agent(struct pib_switch *sw, const struct pib_bur
 		return PIB_MAD_NONE;
 	*out_port = PIB_PORT_BY_LID;
 	h->dlid = b->h.slid;
-	res = pib_gsa(p0, &sw->node_lock, &sw->pma_lock, in, out);
-	return res == PIB_MAD_REPLY ? res : PIB_MAD_NONE;
+	return gsi_answer(sw, in, out);
 }
 
 /* The headers of an answer follow those of the question (13.5.4), but for the P_Key. */

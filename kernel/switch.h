@@ -6,6 +6,7 @@
 #include <linux/workqueue.h>
 #include "ident.h"
 #include "port.h"
+#include "proto/share.h"
 #include "uapi/linux/pib.h"
 
 struct netlink_ext_ack;
@@ -34,6 +35,7 @@ void pib_agent_stop(struct pib_agent *a);
  * @node: management state, guarded by @node_lock; the forwarding tables are read without it
  * @node_lock: spinlock, taken with interrupts off
  * @pma_lock: guards what only performance management has to do with; softirqs off
+ * @pma_share: of a CPU, for sums of counters; guarded by @pma_lock
  * @agent: see struct pib_agent
  * @live_agent: @agent while it runs, for pib_node_kick(); RCU
  * @ports: [0 .. node.num_ports]; never changes
@@ -48,6 +50,7 @@ struct pib_switch {
 	struct pib_node node;
 	spinlock_t node_lock;
 	spinlock_t pma_lock;
+	struct pib_share pma_share;
 	struct pib_agent agent;
 	struct pib_agent __rcu *live_agent;
 	struct pib_kport **ports;
