@@ -29,6 +29,7 @@ static void migrate(struct pib_qp *qp, bool heard)
 	swap(a->timeout, a->alt_timeout);
 	WRITE_ONCE(qp->port, qp->hca->ports[a->port_num]);
 	a->path_mig_state = IB_MIG_MIGRATED;
+	WRITE_ONCE(qp->alt_open, true);
 	pib_req_new_path(&qp->req, a->timeout, heard);
 	pib_tx_redirect(qp);
 	qp->events |= BIT(IB_EVENT_PATH_MIG);
@@ -72,6 +73,8 @@ void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state)
 
 	if (state == IB_MIG_MIGRATED && qp->attr.path_mig_state == IB_MIG_ARMED)
 		migrate(qp, false);
+	else if (state != qp->attr.path_mig_state)
+		WRITE_ONCE(qp->alt_open, state != IB_MIG_MIGRATED);
 	qp->attr.path_mig_state = state;
 	pib_req_set_spare(&qp->req, false);
 }

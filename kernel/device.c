@@ -250,6 +250,7 @@ static int hca_init_node(struct pib_hca *hca, const char *name, u8 num_ports,
 	n->type = PIB_NODE_CA;
 	n->num_ports = num_ports;
 	n->guid = id->node_guid;
+	pib_node_set_product(n, &id->product);
 	n->priv = hca;
 	if (id->desc)
 		strscpy_pad(n->desc, id->desc, sizeof(n->desc));

@@ -471,28 +471,30 @@ int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_
 
 /* ---- switches ---- */
 
-int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports, u64 guid,
-			  const char *desc, struct netlink_ext_ack *extack)
+static int switch_guid(struct pib_switch_ident *id, struct netlink_ext_ack *extack)
 {
+	if (id->guid)
+		return guid_claim(id->guid, extack);
+	id->guid = pib_guid_get_random();
+	return id->guid ? 0 : -ENOMEM;
+}
+
+int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
+			  const struct pib_switch_ident *ident, struct netlink_ext_ack *extack)
+{
+	struct pib_switch_ident id = *ident;
 	struct pib_switch *sw;
 	int err;
 
 	mutex_lock(&pn->lock);
-	err = pib_fabric_check_alive(pn, extack) ?: check_name(pn, name, extack);
+	err = pib_fabric_check_alive(pn, extack) ?: check_name(pn, name, extack) ?:
+	      switch_guid(&id, extack);
 	if (err)
 		goto out_unlock;
-	if (guid) {
-		err = guid_claim(guid, extack);
-	} else {
-		guid = pib_guid_get_random();
-		err = guid ? 0 : -ENOMEM;
-	}
-	if (err)
-		goto out_unlock;
-	sw = pib_switch_create(pn, name, num_ports, guid, desc, false, extack);
+	sw = pib_switch_create(pn, name, num_ports, &id, false, extack);
 	err = PTR_ERR_OR_ZERO(sw);
 	if (err) {
-		pib_guid_put(guid);
+		pib_guid_put(id.guid);
 		goto out_unlock;
 	}
 	sw->id = ++pn->next_id;

@@ -78,7 +78,7 @@ struct pib_seat {
 /**
  * struct pib_hca_cfg - what is asked for when an HCA is made
  * @name: device name
- * @id: GUIDs, 0 if they are to be chosen, and description
+ * @id: who it is; GUIDs are 0 if they are to be chosen
  * @up: uplink; its netdev may be 0: none, the HCA has no cables until some are plugged in
  * @num_ports: ports
  * @standalone: no SM
@@ -103,8 +103,8 @@ struct pib_net *pib_net(struct net *net);
 int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 		       struct netlink_ext_ack *extack);
 int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
-int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports, u64 guid,
-			  const char *desc, struct netlink_ext_ack *extack);
+int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
+			  const struct pib_switch_ident *ident, struct netlink_ext_ack *extack);
 int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
 
 /* Names, pn->lock held. NULL: none. */

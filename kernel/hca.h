@@ -6,6 +6,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include "hot.h"
+#include "ident.h"
 #include "port.h"
 #include "quota.h"
 
@@ -86,28 +87,9 @@ static inline struct pib_hca *to_hca(struct ib_device *ib)
 }
 
 /**
- * struct pib_hca_ident - who an HCA is
- * @node_guid: host order
- * @port_guids: by port number from 1; 0 stands for @node_guid + port number. NULL: all of them
- * @desc: NodeDescription, or NULL for one made of the names of host and device
- */
-struct pib_hca_ident {
-	u64 node_guid;
-	const u64 *port_guids;
-	const char *desc;
-};
-
-/* GUID of a port, host order. */
-static inline u64 pib_hca_port_guid(const struct pib_hca_ident *id, unsigned int port)
-{
-	return id->port_guids && id->port_guids[port] ? id->port_guids[port] :
-							id->node_guid + port;
-}
-
-/**
  * pib_hca_create() - make an HCA and register it with ib_core
  * @name: device name; -EEXIST if taken
- * @id: GUIDs and description; read before this returns
+ * @id: who it is; read before this returns
  *
  * Ports exist and are Down; fabric.c plugs them in afterwards. Process context,
  * RTNL not held. Returns ERR_PTR() with the reason in @extack.

@@ -72,7 +72,7 @@ static bool dgid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 
 	if (!(h->flags & PIB_H_GRH))
 		return true;
-	if (prefix != READ_ONCE(p->gid_prefix) && prefix != 0xFE80ULL << 48)
+	if (prefix != READ_ONCE(p->gid_prefix) && prefix != PIB_GID_PREFIX_LOCAL)
 		return false;
 	for (i = 0; i < PIB_GUIDS; i++) {
 		if (guid && guid == READ_ONCE(p->guids[i]))
@@ -88,18 +88,18 @@ static bool pkeys_match(u16 a, u16 b)
 }
 
 /*
- * Has it come by the path of this address vector: port, source, and a GRH that says the same or none
- * (9.6.1.2 to 9.6.1.5)? The QP is not locked: while its paths change places a packet may be lost.
+ * Has it come by the path of this address vector: port, source, and a GRH with the GIDs of both ends or
+ * none (9.6.1.2 to 9.6.1.5)? The QP is not locked: while its paths change places a packet may be lost.
  */
 static bool by_path(const struct pib_av_data *av, const struct pib_kport *port,
 		    const struct pib_hdrs *h)
 {
-	bool grh = h->flags & PIB_H_GRH;
+	bool grh = READ_ONCE(av->grh);
 
-	if (READ_ONCE(av->dlid) != h->slid || READ_ONCE(av->port) != port->p.num ||
-	    READ_ONCE(av->grh) != grh)
+	if (READ_ONCE(av->dlid) != h->slid || READ_ONCE(av->port) != port->p.num)
 		return false;
-	return !grh || !memcmp(av->dgid, h->sgid, sizeof(av->dgid));
+	return pib_grh_fits(h, grh, av->dgid,
+			    grh ? READ_ONCE(port->p.guids[READ_ONCE(av->sgid_index) % PIB_GUIDS]) : 0);
 }
 
 static u16 pkey_at(const struct pib_port *p, u16 index)
@@ -141,7 +141,8 @@ static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
 	if (qp->tp == PIB_TP_XRC &&
 	    pib_op_is_response(h->op) != (qp->type == IB_QPT_XRC_INI))
 		return false;
-	return by_path(&qp->av, port, h) || by_path(&qp->alt_av, port, h);
+	return by_path(&qp->av, port, h) ||
+	       (READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h));
 }
 
 /* Does it take its receiver long, even if that has to send what it asks for? */

@@ -58,6 +58,11 @@ static const struct nla_policy fault_policy[PIB_F_MAX + 1] = {
 /* as much as NodeDescription holds (14.2.5.2) */
 #define DESC_POLICY { .type = NLA_NUL_STRING, .len = 63 }
 
+#define PRODUCT_POLICY						\
+	[PIB_A_SYS_IMAGE_GUID] = { .type = NLA_U64 },			\
+	[PIB_A_VENDOR_ID] = { .type = NLA_U32 },			\
+	[PIB_A_DEVICE_ID] = { .type = NLA_U32 }
+
 static const struct nla_policy hca_new_policy[PIB_A_MAX + 1] = {
 	[PIB_A_HCA_NAME] = NAME_POLICY,
 	[PIB_A_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
@@ -71,6 +76,7 @@ static const struct nla_policy hca_new_policy[PIB_A_MAX + 1] = {
 	[PIB_A_NODE_GUID] = { .type = NLA_U64 },
 	[PIB_A_DESCRIPTION] = DESC_POLICY,
 	[PIB_A_PORT] = NLA_POLICY_NESTED(port_policy),
+	PRODUCT_POLICY,
 };
 
 static const struct nla_policy hca_name_policy[PIB_A_MAX + 1] = {
@@ -82,6 +88,8 @@ static const struct nla_policy switch_new_policy[PIB_A_MAX + 1] = {
 	[PIB_A_NUM_PORTS] = NLA_POLICY_RANGE(NLA_U32, 1, PIB_PORTS_MAX),
 	[PIB_A_NODE_GUID] = { .type = NLA_U64 },
 	[PIB_A_DESCRIPTION] = DESC_POLICY,
+	PRODUCT_POLICY,
+	[PIB_A_ENHANCED_PORT0] = { .type = NLA_FLAG },
 };
 
 static const struct nla_policy switch_name_policy[PIB_A_MAX + 1] = {
@@ -224,6 +232,30 @@ static const char *get_desc(struct genl_info *info)
 	return info->attrs[PIB_A_DESCRIPTION] ? nla_data(info->attrs[PIB_A_DESCRIPTION]) : NULL;
 }
 
+/* Numbers of NodeInfo, none of which is 0 where it is given. */
+static int get_product(struct genl_info *info, struct pib_product *product)
+{
+	u32 vendor = get_u32(info, PIB_A_VENDOR_ID, 1);
+	u32 device = get_u32(info, PIB_A_DEVICE_ID, 1);
+
+	if (!vendor || vendor > 0xFFFFFF) {
+		NL_SET_ERR_MSG(info->extack, "a vendor id is a number of 24 bits, and not 0");
+		return -ERANGE;
+	}
+	if (!device || device > U16_MAX) {
+		NL_SET_ERR_MSG(info->extack, "a device id is a number of 16 bits, and not 0");
+		return -ERANGE;
+	}
+	if (info->attrs[PIB_A_SYS_IMAGE_GUID] && !get_u64(info, PIB_A_SYS_IMAGE_GUID)) {
+		NL_SET_ERR_MSG(info->extack, "a system image GUID is not 0");
+		return -ERANGE;
+	}
+	product->vendor_id = get_u32(info, PIB_A_VENDOR_ID, 0);
+	product->device_id = get_u32(info, PIB_A_DEVICE_ID, 0);
+	product->sys_guid = get_u64(info, PIB_A_SYS_IMAGE_GUID);
+	return 0;
+}
+
 static int get_port_guid(struct genl_info *info, const struct nlattr *nest, u32 num_ports,
 			 u64 *guids)
 {
@@ -314,7 +346,7 @@ static int hca_new(struct sk_buff *skb, struct genl_info *info)
 	cfg->up.udp_port = get_udp_port(info);
 	get_key(info, &cfg->up);
 	cfg->standalone = nla_get_flag(info->attrs[PIB_A_STANDALONE]);
-	err = get_peers(info, cfg);
+	err = get_peers(info, cfg) ?: get_product(info, &cfg->id.product);
 	if (err)
 		goto out_free;
 	cfg->num_ports = get_u32(info, PIB_A_NUM_PORTS, max_t(u32, cfg->num_peers, 1));
@@ -343,7 +375,12 @@ static int hca_del(struct sk_buff *skb, struct genl_info *info)
 static int switch_new(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *name = get_name(info, PIB_A_SWITCH_NAME);
-	u64 guid = get_u64(info, PIB_A_NODE_GUID);
+	struct pib_switch_ident id = {
+		.guid = get_u64(info, PIB_A_NODE_GUID),
+		.desc = get_desc(info),
+		.enhanced = nla_get_flag(info->attrs[PIB_A_ENHANCED_PORT0]),
+	};
+	int err;
 
 	if (!name)
 		return -EINVAL;
@@ -351,9 +388,11 @@ static int switch_new(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "the number of ports is missing");
 		return -EINVAL;
 	}
-	return pib_fabric_add_switch(info_net(info), name,
-				     nla_get_u32(info->attrs[PIB_A_NUM_PORTS]), guid,
-				     get_desc(info), info->extack);
+	err = get_product(info, &id.product);
+	if (err)
+		return err;
+	return pib_fabric_add_switch(info_net(info), name, nla_get_u32(info->attrs[PIB_A_NUM_PORTS]),
+				     &id, info->extack);
 }
 
 static int switch_del(struct sk_buff *skb, struct genl_info *info)

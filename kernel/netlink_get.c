@@ -227,6 +227,15 @@ static int put_desc(struct sk_buff *skb, const struct pib_node *n)
 	return nla_put_string(skb, PIB_A_DESCRIPTION, desc);
 }
 
+static int put_product(struct sk_buff *skb, const struct pib_node *n)
+{
+	if (put_u64(skb, PIB_A_SYS_IMAGE_GUID, READ_ONCE(n->sys_guid), PIB_A_PAD) ||
+	    nla_put_u32(skb, PIB_A_VENDOR_ID, n->vendor_id) ||
+	    nla_put_u32(skb, PIB_A_DEVICE_ID, n->device_id))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int put_seat_uplink(struct sk_buff *skb, const struct pib_seat *seat)
 {
 	const struct pib_uplink *up = seat->up;
@@ -251,6 +260,7 @@ static int put_seat(struct sk_buff *skb, struct pib_seat *seat)
 	    put_desc(skb, &hca->node) ||
 	    put_u64(skb, PIB_A_NODE_GUID, hca->node.guid, PIB_A_PAD) ||
 	    nla_put_u32(skb, PIB_A_NUM_PORTS, hca->node.num_ports) ||
+	    put_product(skb, &hca->node) ||
 	    put_seat_uplink(skb, seat))
 		return -EMSGSIZE;
 	if (hca->standalone && nla_put_flag(skb, PIB_A_STANDALONE))
@@ -266,7 +276,10 @@ static int put_switch(struct sk_buff *skb, struct pib_switch *sw)
 	if (nla_put_string(skb, PIB_A_SWITCH_NAME, sw->name) ||
 	    put_desc(skb, &sw->node) ||
 	    put_u64(skb, PIB_A_NODE_GUID, sw->node.guid, PIB_A_PAD) ||
-	    nla_put_u32(skb, PIB_A_NUM_PORTS, sw->node.num_ports))
+	    nla_put_u32(skb, PIB_A_NUM_PORTS, sw->node.num_ports) ||
+	    put_product(skb, &sw->node))
+		return -EMSGSIZE;
+	if (sw->node.enhanced_sp0 && nla_put_flag(skb, PIB_A_ENHANCED_PORT0))
 		return -EMSGSIZE;
 	return sw->uplink ? nla_put_flag(skb, PIB_A_AUTO) : 0;
 }

@@ -200,6 +200,8 @@ struct pib_qp_stub {
  * @port: port that it uses
  * @av: connected QPs: primary path
  * @alt_av: connected QPs: alternate path; port 0: none was loaded
+ * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left there;
+ *	read without the lock
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rxq: bursts taken from the inbox and not yet looked at
  * @rxq_bytes: what they are charged with; also read without the lock
@@ -282,6 +284,7 @@ struct pib_qp {
 	struct pib_kport *port;
 	struct pib_av_data av;
 	struct pib_av_data alt_av;
+	bool alt_open;
 	struct pib_pd *rx_pd;
 	struct list_head rxq;
 	u32 rxq_bytes;

@@ -153,6 +153,7 @@ static void set_paths(struct pib_qp *qp, const struct change *c)
 	if (c->mask & IB_QP_ALT_PATH) {
 		qp->alt_av = c->alt_av;
 		qp->alt_av.port = a->alt_port_num;
+		WRITE_ONCE(qp->alt_open, to->path_mig_state != IB_MIG_MIGRATED);
 		to->alt_pkey_index = a->alt_pkey_index;
 		to->alt_port_num = a->alt_port_num;
 		to->alt_timeout = a->alt_timeout;

@@ -96,6 +96,7 @@ void pib_state_reset(struct pib_qp *qp)
 	qp->attr.port_num = port;
 	memset(&qp->av, 0, sizeof(qp->av));
 	memset(&qp->alt_av, 0, sizeof(qp->alt_av));
+	WRITE_ONCE(qp->alt_open, false);
 	set_state(qp, IB_QPS_RESET);
 	qp->comm_est = false;
 	qp->becn_due = false;

@@ -198,30 +198,65 @@ static enum pib_mad_result smi_agent(struct pib_switch *sw, u8 in_port, const st
 	spin_lock_irqsave(&sw->node_lock, flags);
 	res = pib_smi_rx(&sw->node, in_port, in, out, out_port, ktime_get_ns());
 	if (res == PIB_MAD_REPLY || res == PIB_MAD_FORWARD)
-		pib_smi_lids(&sw->node, out, res, b->h.slid, &h->slid, &h->dlid);
+		pib_smi_lids(&sw->node, out, res, &b->h, &h->slid, &h->dlid);
 	h->pkey = IB_DEFAULT_PKEY_FULL;
 	spin_unlock_irqrestore(&sw->node_lock, flags);
 	return res;
 }
 
+/*
+ * One packet may ask for the counters of all ports, which are sums over all CPUs, and is answered where it
+ * arrives, in softirqs. Nothing else that a MAD can ask for takes much longer than to forward it.
+ */
+static bool pma_may(struct pib_switch *sw, u64 now)
+{
+	bool may;
+
+	spin_lock_bh(&sw->pma_lock);
+	may = pib_share_left(&sw->pma_share, now);
+	spin_unlock_bh(&sw->pma_lock);
+	if (!may)
+		pib_kport_count(sw->ports[0], qp1_dropped, 1);
+	return may;
+}
+
+static void pma_spend(struct pib_switch *sw, u64 begun)
+{
+	spin_lock_bh(&sw->pma_lock);
+	pib_share_spend(&sw->pma_share, begun, ktime_get_ns());
+	spin_unlock_bh(&sw->pma_lock);
+}
+
+/* What passed pib_switch_gsi_ok(). */
+static enum pib_mad_result gsi_answer(struct pib_switch *sw, const u8 *in, u8 *out)
+{
+	bool perf = in[PIB_MAD_CLASS] == PIB_CLASS_PERF;
+	u64 begun = ktime_get_ns();
+	enum pib_mad_result res;
+
+	if (perf && !pma_may(sw, begun))
+		return PIB_MAD_NONE;
+	res = pib_gsa(sw->node.ports[0], &sw->node_lock, &sw->pma_lock, in, out);
+	if (perf)
+		pma_spend(sw, begun);
+	return res == PIB_MAD_REPLY ? res : PIB_MAD_NONE;
+}
+
 static enum pib_mad_result gsi_agent(struct pib_switch *sw, const struct pib_burst *b,
 				     const u8 *in, u8 *out, u8 *out_port, struct pib_hdrs *h)
 {
-	struct pib_port *p0 = sw->node.ports[0];
-	enum pib_mad_result res;
 	unsigned long flags;
 	bool ok;
 
 	spin_lock_irqsave(&sw->node_lock, flags);
 	ok = pib_switch_gsi_ok(&sw->node, &b->h, &h->pkey, ktime_get_ns());
-	h->slid = p0->lid;
+	h->slid = pib_switch_slid(&sw->node, &b->h);
 	spin_unlock_irqrestore(&sw->node_lock, flags);
 	if (!ok)
 		return PIB_MAD_NONE;
 	*out_port = PIB_PORT_BY_LID;
 	h->dlid = b->h.slid;
-	res = pib_gsa(p0, &sw->node_lock, &sw->pma_lock, in, out);
-	return res == PIB_MAD_REPLY ? res : PIB_MAD_NONE;
+	return gsi_answer(sw, in, out);
 }
 
 /* The headers of an answer follow those of the question (13.5.4), but for the P_Key. */
@@ -353,24 +388,25 @@ static int switch_alloc_tables(struct pib_switch *sw)
 	return sw->node.lft && sw->node.mft ? 0 : -ENOMEM;
 }
 
-static void switch_init_node(struct pib_switch *sw, u64 guid, const char *desc)
+static void switch_init_node(struct pib_switch *sw, const struct pib_switch_ident *id)
 {
 	unsigned int i;
 
-	sw->node.guid = guid;
-	sw->node.sys_guid = guid;
-	if (desc)
-		strscpy_pad(sw->node.desc, desc, sizeof(sw->node.desc));
+	sw->node.guid = id->guid;
+	sw->node.enhanced_sp0 = id->enhanced;
+	pib_node_set_product(&sw->node, &id->product);
+	if (id->desc)
+		strscpy_pad(sw->node.desc, id->desc, sizeof(sw->node.desc));
 	else
 		snprintf(sw->node.desc, sizeof(sw->node.desc), "%.31s %.31s", sw->name,
 			 init_utsname()->nodename);
 	pib_node_init(&sw->node);
 	for (i = 0; i <= sw->node.num_ports; i++)
-		pib_port_init(&sw->ports[i]->p, &sw->node, i, guid);
+		pib_port_init(&sw->ports[i]->p, &sw->node, i, id->guid);
 }
 
 struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 num_ports,
-				     u64 guid, const char *desc, bool standalone,
+				     const struct pib_switch_ident *id, bool standalone,
 				     struct netlink_ext_ack *extack)
 {
 	struct pib_switch *sw = kzalloc(sizeof(*sw), GFP_KERNEL);
@@ -391,7 +427,7 @@ struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 nu
 		switch_free(sw);
 		return ERR_PTR(-ENOMEM);
 	}
-	switch_init_node(sw, guid, desc);
+	switch_init_node(sw, id);
 	pib_agent_start(&sw->agent, &sw->node, &sw->node_lock);
 	return sw;
 }

@@ -4,7 +4,9 @@
 #define PIB_SWITCH_H
 
 #include <linux/workqueue.h>
+#include "ident.h"
 #include "port.h"
+#include "proto/share.h"
 #include "uapi/linux/pib.h"
 
 struct netlink_ext_ack;
@@ -33,6 +35,7 @@ void pib_agent_stop(struct pib_agent *a);
  * @node: management state, guarded by @node_lock; the forwarding tables are read without it
  * @node_lock: spinlock, taken with interrupts off
  * @pma_lock: guards what only performance management has to do with; softirqs off
+ * @pma_share: of a CPU, for sums of counters; guarded by @pma_lock
  * @agent: see struct pib_agent
  * @live_agent: @agent while it runs, for pib_node_kick(); RCU
  * @ports: [0 .. node.num_ports]; never changes
@@ -47,6 +50,7 @@ struct pib_switch {
 	struct pib_node node;
 	spinlock_t node_lock;
 	spinlock_t pma_lock;
+	struct pib_share pma_share;
 	struct pib_agent agent;
 	struct pib_agent __rcu *live_agent;
 	struct pib_kport **ports;
@@ -59,11 +63,11 @@ struct pib_switch {
 };
 
 /*
- * A switch without cables. @desc: NodeDescription, NULL: the names of switch and host. Process context.
- * ERR_PTR() with the reason in @extack.
+ * A switch without cables. @id is read before this returns. Process context. ERR_PTR() with the reason
+ * in @extack.
  */
 struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 num_ports,
-				     u64 guid, const char *desc, bool standalone,
+				     const struct pib_switch_ident *id, bool standalone,
 				     struct netlink_ext_ack *extack);
 /* Its cables are out, and a grace period has passed since. */
 void pib_switch_destroy(struct pib_switch *sw);

@@ -539,21 +539,19 @@ static unsigned int switch_free_ports(struct pib_switch *sw)
 static int uplink_make_switch(struct pib_uplink *up, bool standalone,
 			      struct netlink_ext_ack *extack)
 {
+	struct pib_switch_ident id = { .guid = pib_guid_get(up->us->mac, true) };
 	struct pib_net *pn = up->us->pn;
 	struct pib_switch *sw;
 	char name[PIB_NAME_MAX];
-	u64 guid;
 
-	guid = pib_guid_get(up->us->mac, true);
-	if (!guid) {
+	if (!id.guid) {
 		NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
 		return -ENOSPC;
 	}
 	pib_fabric_switch_name(pn, name);
-	sw = pib_switch_create(pn, name, PIB_HOST_SWITCH_PORTS, guid, NULL, standalone,
-			       extack);
+	sw = pib_switch_create(pn, name, PIB_HOST_SWITCH_PORTS, &id, standalone, extack);
 	if (IS_ERR(sw)) {
-		pib_guid_put(guid);
+		pib_guid_put(id.guid);
 		return PTR_ERR(sw);
 	}
 	sw->uplink = up;

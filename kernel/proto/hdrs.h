@@ -13,6 +13,7 @@
 #include "env.h"
 
 #define PIB_LID_PERMISSIVE	0xFFFF
+#define PIB_GID_PREFIX_LOCAL	0xFE80000000000000ULL	/* of every port, besides its own (4.1.1) */
 #define PIB_LID_MCAST_FIRST	0xC000
 #define PIB_QPN_MCAST		0xFFFFFF
 #define PIB_PSN_MASK		0xFFFFFF
@@ -202,6 +203,13 @@ static inline bool pib_hdrs_from_qp0(const struct pib_hdrs *h)
 {
 	return h->tp == PIB_TP_UD && !h->sqpn;
 }
+
+/*
+ * Does the GRH of a packet for a connection, or that it has none, fit the address vector (9.6.1.2, 9.6.1.3)?
+ * @grh: the vector has one; @far: then the peer's GID in it; @own_guid: GUID of the own one, host order,
+ * whose prefix the port has compared. The peer may give its GID the link-local prefix. Any context.
+ */
+bool pib_grh_fits(const struct pib_hdrs *h, bool grh, const u8 far[16], u64 own_guid);
 
 static inline bool pib_lid_is_mcast(u16 lid)
 {

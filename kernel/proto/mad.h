@@ -72,6 +72,7 @@ enum pib_sm_attr {
 	PIB_SM_SM_INFO = 0x0020,
 	PIB_SM_LED_INFO = 0x0031,
 	PIB_SM_PORT_INFO_EXT = 0x0033,
+	PIB_SM_MLNX_EXT_PORT_INFO = 0xFF90,	/* a vendor's */
 };
 
 enum pib_perf_attr {

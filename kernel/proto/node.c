@@ -157,7 +157,7 @@ void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid)
 	p->num = num;
 	p->guid = guid;
 	p->guids[0] = guid;
-	p->gid_prefix = 0xFE80000000000000ULL;
+	p->gid_prefix = PIB_GID_PREFIX_LOCAL;
 	p->pkey[0] = 0xFFFF;
 	p->state = PIB_PORT_DOWN;
 	p->phys = PIB_PHYS_POLLING;

@@ -530,19 +530,23 @@ enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in,
  * pib_smi_lids() - LRH of an SMP that a switch sends after pib_smi_rx() (14.2.2)
  * @out: the MAD
  * @result: what pib_smi_rx() returned
- * @req_slid: SLID of the packet that came in
+ * @req: headers of the packet that came in
  * @slid: result; permissive inside the directed part of the way
  * @dlid: result
  */
 void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result result,
-		  u16 req_slid, u16 *slid, u16 *dlid);
+		  const struct pib_hdrs *req, u16 *slid, u16 *dlid);
+
+/* SLID of the answer to @req: the LID that was asked, if it is one of port 0's, which may have several. */
+u16 pib_switch_slid(const struct pib_node *sw, const struct pib_hdrs *req);
 
 /**
  * pib_switch_gsi_ok() - switch: may a packet come in to QP1 of port 0?
  * @h: its headers
  * @pkey: result, if so, for the answer: port 0's own entry of the partition (13.5.4)
  *
- * Checks P_Key and Q_Key as an HCA's port does for its QP1 (10.9.4), counts and traps violations.
+ * Not before an enhanced port 0 is Armed (7.2.7). Checks P_Key and Q_Key as an HCA's port does
+ * for its QP1 (10.9.4), counts and traps violations.
  * What passes is pib_gsa_process()'s.
  */
 bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now);

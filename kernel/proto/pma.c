@@ -399,6 +399,8 @@ bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey,
 	struct pib_port *p0 = sw->ports[0];
 	int i = pib_port_pkey_match(p0, h->pkey);
 
+	if (!pib_port_takes(p0, h->dqpn))
+		return false;
 	if (i < 0) {
 		pib_trap_bad_key(p0, 257, h, now);
 		return false;

@@ -139,7 +139,10 @@ static u16 set_led(const struct pib_sma_req *r, const u8 *d)
 	return PIB_STATUS_OK;
 }
 
-/* PortInfoExtended: no FEC mode is offered, so all components are zero. */
+/*
+ * PortInfoExtended: its CapMask offers no FEC mode, so all components are zero. The same for a vendor's
+ * MlnxExtPortInfo: there is no FDR10 to be supported, enabled or active.
+ */
 static u16 get_port_info_ext(const struct pib_sma_req *r, u8 *d)
 {
 	return PIB_STATUS_OK;
@@ -164,14 +167,35 @@ static const struct sma_attr sma_attrs[] = {
 	{ PIB_SM_MFT, SW, AM_OWN, pib_sma_get_mft, pib_sma_set_mft },
 	{ PIB_SM_LED_INFO, CA | SW, AM_PORT, get_led, set_led },
 	{ PIB_SM_PORT_INFO_EXT, CA | SW, AM_PORT, get_port_info_ext, set_port_info_ext },
+	{ PIB_SM_MLNX_EXT_PORT_INFO, CA | SW, AM_PORT, get_port_info_ext, set_port_info_ext },
 };
 
-static const struct sma_attr *find_attr(u16 id, u8 node_type)
+/*
+ * Devices that OpenSM and libibnetdisc ask for MlnxExtPortInfo: by DeviceID alone, and complain
+ * if they do not get it. A node has such an id only if it was made so.
+ */
+static bool has_mlnx_ext_port_info(const struct pib_node *n)
+{
+	static const u16 ids[][2] = {
+		{ 0xC738, 0xC73B }, { 0xC839, 0xC839 }, { 0xCB20, 0xCB20 }, { 0xCF08, 0xCF09 },
+		{ 0xD2F0, 0xD2F0 }, { 0x1003, 0x101B }, { 0xA2D2, 0xA2D2 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+		if (n->device_id >= ids[i][0] && n->device_id <= ids[i][1])
+			return true;
+	return false;
+}
+
+static const struct sma_attr *find_attr(u16 id, const struct pib_node *n)
 {
 	size_t i;
 
+	if (id == PIB_SM_MLNX_EXT_PORT_INFO && !has_mlnx_ext_port_info(n))
+		return NULL;
 	for (i = 0; i < sizeof(sma_attrs) / sizeof(sma_attrs[0]); i++)
-		if (sma_attrs[i].id == id && (sma_attrs[i].nodes >> node_type & 1))
+		if (sma_attrs[i].id == id && (sma_attrs[i].nodes >> n->type & 1))
 			return &sma_attrs[i];
 	return NULL;
 }
@@ -289,7 +313,7 @@ static enum pib_mad_result unknown_attr(struct pib_port *p, const u8 *in, u8 *ou
 static enum pib_mad_result get_or_set(struct pib_port *p, const u8 *in, u8 *out, u64 now,
 				      bool ignore_mkey)
 {
-	const struct sma_attr *a = find_attr(pib_get16(in + PIB_MAD_ATTR), p->node->type);
+	const struct sma_attr *a = find_attr(pib_get16(in + PIB_MAD_ATTR), p->node);
 	struct pib_port *m = pib_port_mgmt(p);
 	struct pib_sma_req r = {
 		.arrival = p, .node = p->node, .smp = in, .now = now,

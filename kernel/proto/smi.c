@@ -188,8 +188,13 @@ static void forward_lids(const struct pib_node *sw, const u8 *smp, u16 *slid, u1
 	*slid = sw->ports[0]->lid;
 }
 
+u16 pib_switch_slid(const struct pib_node *sw, const struct pib_hdrs *req)
+{
+	return own_lid(sw, req->dlid) ? req->dlid : sw->ports[0]->lid;
+}
+
 void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result result,
-		  u16 req_slid, u16 *slid, u16 *dlid)
+		  const struct pib_hdrs *req, u16 *slid, u16 *dlid)
 {
 	u8 cnt = out[PIB_MAD_HOP_CNT];
 
@@ -201,6 +206,6 @@ void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result 
 	*dlid = PIB_LID_PERMISSIVE;
 	if (out[PIB_MAD_CLASS] == PIB_CLASS_SM_DR && cnt && out[PIB_MAD_HOP_PTR] == cnt)
 		return;
-	*slid = sw->ports[0]->lid;
-	*dlid = req_slid;
+	*slid = pib_switch_slid(sw, req);
+	*dlid = req->slid;
 }

@@ -9,7 +9,7 @@ trap topology_clean EXIT
 
 examples=(/usr/share/doc/ibsim-utils/net-examples/net*)
 [ -e "${examples[0]}" ] || examples=()
-ktap_plan $((33 + 2 * ${#examples[@]}))
+ktap_plan $((65 + 2 * ${#examples[@]}))
 topology_init
 check "traffic generator compiles" allpairs_build
 
@@ -106,6 +106,102 @@ no_netns() { [ -z "$(ip netns list)" ]; }
 check "the namespaces are gone" no_netns
 check "nothing is left but them" nothing
 modprobe -r ib_ipoib
+
+# port0 SWITCH KEY VALUE: of port 0, by what pibctl shows
+port0() { [ "$(pibctl -j show "$1" | jq -c ".switches[0].ports[] | select(.port == 0) | $2")" = "$3" ]; }
+made_sm() {
+	local conf=/tmp/made.conf
+	printf 'lmc 1\nlmc_esp0 TRUE\n' >$conf
+	fabric_sm -F $conf
+}
+# made FILE: description, vendor and device of each node, and the system image of those of which the files say it
+made() {
+	awk -F '[="]' '/^(vendid|devid|sysimgguid)/ { said[$1] = $2 } /^(Switch|Ca)/ {
+		print $4, said["vendid"], said["devid"], said["sysimgguid"] ~ /^0x900a.*3$/ ? said["sysimgguid"] : ""; delete said }' "$1" |
+		sed 's/ 0x25049 0x1 / /' | tr -s ' ' | sort
+}
+enhanced() { grep -q '"MF0;made:MQM8700/U1" enhanced port 0' "$1" && grep -q '"plain" base port 0' "$1"; }
+
+# ---- who made the nodes, and enhanced ports 0 ----
+
+cat >/tmp/made.net <<-END
+	vendid=0x2c9
+	devid=0xd2f0
+	sysimgguid=0x900a840000ab0003
+	switchguid=0x900a840000ab0000
+	Switch	4 "S"	# "MF0;made:MQM8700/U1" enhanced port 0 lid 1 lmc 0
+	[1]	"H"[1]
+	[2]	"T"[1]
+
+	vendid=0x8f1
+	devid=0x5a5a
+	Switch	4 "T"	# "plain" base port 0 lid 2 lmc 0
+	[1]	"S"[2]
+	[2]	"I"[1]
+
+	vendid=0x2c9
+	devid=0x1017
+	sysimgguid=0x900a840000cd0003
+	caguid=0x900a840000cd0000
+	Ca	1 "H"	# "host one"
+	[1]	"S"[1]
+
+	Ca	1 "I"	# "host two"
+	[1]	"T"[2]
+END
+check "load: vendors and devices" pibctl fabric load /tmp/made.net
+shown() { [ "$(pibctl -j show | jq -c "$1")" = "$2" ] || { pibctl -j show | jq -c "$1"; return 1; }; }
+check "show: switches" shown '[.switches[] | [.name, .vendor_id, .device_id, .enhanced_port0]]' \
+	'[["S","0x2c9","0xd2f0",true],["T","0x8f1","0x5a5a",false]]'
+check "show: HCAs" shown '[.hcas[] | [.vendor_id, .device_id, .sys_image_guid == .node_guid]]' \
+	'[["0x2c9","0x1017",false],["0x25049","0x1",true]]'
+verbs_say() {
+	[ "$(cat /sys/class/infiniband/pib0/sys_image_guid)" = 900a:8400:00cd:0003 ] &&
+		ibv_devinfo -d pib0 | grep -q "vendor_id:.*0x02c9" && ibv_devinfo -d pib0 | grep -q "vendor_part_id:.*4119"
+}
+check "verbs say so, too" verbs_say
+refuse "pibctl: a vendor id of 25 bits" "up to 0xffffff" pibctl fabric load <(echo vendid=0x1000000)
+check "opensm, with two LIDs for each port" made_sm
+check "SUBNET UP" subnet_up
+check "all ports ACTIVE" wait_for 30 all_active
+check "the enhanced port 0, too" wait_for 30 port0 S .state '"ACTIVE"'
+check "it has two LIDs" port0 S .lmc 1
+check "the base one has one" port0 T .lmc 0
+discover() { ibnetdiscover -C pib0 >/tmp/made.found 2>/tmp/made.errors; }
+check "ibnetdiscover" discover
+said() { made /tmp/made.net >/tmp/made.a; made /tmp/made.found >/tmp/made.b; diff /tmp/made.a /tmp/made.b; }
+check "it finds the file's vendors, devices and system images" said
+check "and which port 0 is enhanced" enhanced /tmp/made.found
+first=$(pibctl -j show S | jq '.switches[0].ports[0].lid')
+asks() { smpquery -C pib0 nodedesc "$1" | grep -q MQM8700 && perfquery -C pib0 "$1" 0 >/dev/null && perfquery -C pib1 "$1" 1 >/dev/null; }
+check "its first LID is answered" asks "$first"
+check "its second LID is answered" asks $((first + 1))
+check "save" pibctl fabric save /tmp/made.saved
+saved() { made /tmp/made.saved | diff /tmp/made.b - && enhanced /tmp/made.saved; }
+check "saved: the same" saved
+
+# At QDR such devices are asked for their maker's MlnxExtPortInfo: are these links FDR10?
+slow() { pibctl link set S/2 speed QDR && wait_for 30 all_active; }
+check "a link at QDR" slow
+# silent COMMAND...: succeeds, and complains of nothing
+silent() {
+	"$1" -C pib0 "${@:2}" >/tmp/silent.out 2>/tmp/silent.err && [ ! -s /tmp/silent.err ] && ! grep -i "bad status\|fail\|error:" /tmp/silent.out && return
+	cat /tmp/silent.err /tmp/silent.out
+	return 1
+}
+for tool in "ibnetdiscover" "iblinkinfo" "iblinkinfo -l" "ibqueryerrors -s PortRcvSwitchRelayErrors,LinkDownedCounter" "ibqueryerrors -s PortRcvSwitchRelayErrors,LinkDownedCounter --details" "ibportstate $first 2 query" \
+	"smpquery mlnxextportinfo $first 2" "smpquery portinfoextended $first 2" "smpquery portinfo $first 0"; do
+	# shellcheck disable=SC2086
+	check "$tool complains of nothing" silent $tool
+done
+refuse "a node of ours has no MlnxExtPortInfo" "failed|not supported" smpquery -C pib0 mlnxextportinfo "$(lid_of pib1)" 1
+answered() { ! grep -i "error status" "$SM_DIR/opensm.log"; }
+check "opensm was refused nothing" answered
+fabric_sm_stop
+pibctl fabric clear
+check "switch add enhanced" pibctl switch add sw0 ports 2 enhanced
+check "port 0 awaits a subnet manager" port0 sw0 .state '"INIT"'
+pibctl switch del sw0
 
 # ---- ibsim's own examples ----
 

@@ -369,10 +369,10 @@ private:
 		if (res != PIB_MAD_REPLY && res != PIB_MAD_FORWARD)
 			return;
 		out.h.dqpn = p.h.dqpn;
-		out.h.slid = at.node->port(0).lid;
+		out.h.slid = pib_switch_slid(&at.node->n, &p.h);
 		out.h.dlid = p.h.slid;
 		if (p.h.dqpn == 0)
-			pib_smi_lids(&at.node->n, out.mad.data(), res, p.h.slid, &out.h.slid,
+			pib_smi_lids(&at.node->n, out.mad.data(), res, &p.h, &out.h.slid,
 				     &out.h.dlid);
 		if (out_port != PIB_PORT_BY_LID)
 			transmit({at.node, out_port}, out);

@@ -7,6 +7,10 @@
 #include "sim/proto.h"
 #include "sim/rng.h"
 
+extern "C" {
+#include "../../kernel/proto/mad.h"
+}
+
 using sim::Bytes;
 
 namespace {
@@ -255,6 +259,35 @@ TEST(Hdrs, DamagedHeadersAreRefused)
 		p[d.at] = (p[d.at] & ~d.mask) | d.value;
 		EXPECT_EQ(parse(p).err, d.err) << d.what;
 	}
+}
+
+// 9.6.1.2, 9.6.1.3: a GRH where the address vector has one and only there, with the GIDs of both ends.
+TEST(Hdrs, GrhFitsTheAddressVector)
+{
+	const uint64_t prefix = 0xFEC0000000000007ULL, near = 0x250C2FFFE000001ULL, far = 0x250C2FFFE000002ULL;
+	const auto gid = [](uint8_t *to, uint64_t subnet, uint64_t guid) {
+		pib_put64(to, subnet);
+		pib_put64(to + 8, guid);
+	};
+	const auto fits = [&](bool with, bool av, uint64_t subnet, uint64_t sguid, uint64_t dguid) {
+		pib_hdrs h{};
+		uint8_t peer[16];
+
+		h.flags = with ? PIB_H_GRH : 0;
+		gid(h.sgid, subnet, sguid);
+		gid(h.dgid, prefix, dguid);
+		gid(peer, prefix, far);
+		return pib_grh_fits(&h, av, peer, near);
+	};
+
+	EXPECT_TRUE(fits(false, false, prefix, 0, 0));
+	EXPECT_TRUE(fits(true, true, prefix, far, near));
+	EXPECT_TRUE(fits(true, true, PIB_GID_PREFIX_LOCAL, far, near));
+	EXPECT_FALSE(fits(true, false, prefix, far, near)) << "a GRH to a QP without one";
+	EXPECT_FALSE(fits(false, true, prefix, far, near)) << "the reverse";
+	EXPECT_FALSE(fits(true, true, prefix, far + 1, near)) << "another sender";
+	EXPECT_FALSE(fits(true, true, prefix + 1, far, near)) << "another subnet";
+	EXPECT_FALSE(fits(true, true, prefix, far, near + 1)) << "another GID of the port";
 }
 
 // VL15, QP0 as the destination and QP0 as the source: all or, but for the source, none of them.

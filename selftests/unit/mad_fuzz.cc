@@ -137,7 +137,10 @@ private:
 		if (res == PIB_MAD_REPLY)
 			check_reply(*in, *out);
 		if (res == PIB_MAD_REPLY || res == PIB_MAD_FORWARD) {
-			pib_smi_lids(&sw.n, out->data(), res, 7, &slid, &dlid);
+			pib_hdrs asked{};
+
+			asked.slid = 7;
+			pib_smi_lids(&sw.n, out->data(), res, &asked, &slid, &dlid);
 			CHECK(out_port != PIB_PORT_BY_LID || dlid == 7);
 		}
 		if (res == PIB_MAD_FORWARD)

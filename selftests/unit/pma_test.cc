@@ -356,6 +356,7 @@ protected:
 		pib_hdrs h{};
 
 		h.slid = 7;
+		h.dqpn = 1;
 		h.pkey = pkey;
 		h.qkey = qkey;
 		answered_with = 0;
@@ -374,6 +375,15 @@ protected:
 
 	uint16_t answered_with = 0;
 };
+
+TEST_F(SwitchGsi, EnhancedPort0AnswersFromArmedOn)
+{
+	sw.port(0).state = PIB_PORT_INIT;
+	EXPECT_FALSE(ask_with(0xFFFF));
+	sw.port(0).state = PIB_PORT_ARMED;
+	EXPECT_TRUE(ask_with(0xFFFF));
+	EXPECT_EQ(trap(), std::nullopt);
+}
 
 TEST_F(SwitchGsi, AnswersALimitedMemberWithItsOwnKey)
 {

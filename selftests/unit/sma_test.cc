@@ -112,6 +112,46 @@ TEST_F(Sma, SwitchInfo)
 	EXPECT_EQ(status(ca.port(1), get(PIB_SM_SWITCH_INFO)), PIB_STATUS_BAD_ATTR);
 }
 
+TEST_F(Sma, NodeInfoSaysWhoMadeIt)
+{
+	Data d = ask(sw.port(1), get(PIB_SM_NODE_INFO))->payload();
+
+	EXPECT_EQ(pib_get64(&d[4]), sw.n.guid);
+	EXPECT_EQ(pib_get16(&d[30]), 2);
+	EXPECT_EQ(pib_get32(&d[36]), 0x01025049u);
+	sw.n.sys_guid = 0x77;
+	sw.n.vendor_id = 0x2c9;
+	sw.n.device_id = 0xd2f0;
+	d = ask(sw.port(1), get(PIB_SM_NODE_INFO))->payload();
+	EXPECT_EQ(pib_get64(&d[4]), 0x77u);
+	EXPECT_EQ(pib_get16(&d[30]), 0xd2f0);
+	EXPECT_EQ(pib_get32(&d[36]), 0x010002c9u);
+}
+
+/* A vendor's attribute: pib's own nodes do not have it, those of devices that do have no FDR10. */
+TEST_F(Sma, MlnxExtPortInfo)
+{
+	EXPECT_EQ(status(sw.port(1), get(PIB_SM_MLNX_EXT_PORT_INFO, 1)), PIB_STATUS_BAD_ATTR);
+	EXPECT_EQ(status(ca.port(1), get(PIB_SM_MLNX_EXT_PORT_INFO, 1)), PIB_STATUS_BAD_ATTR);
+	for (uint16_t device : { 0xc738, 0xd2f0, 0x1003, 0x101b, 0xa2d2 }) {
+		sw.n.device_id = device;
+		EXPECT_EQ(status(sw.port(1), get(PIB_SM_MLNX_EXT_PORT_INFO, 2)), PIB_STATUS_OK);
+		EXPECT_EQ(ask(sw.port(1), set(PIB_SM_MLNX_EXT_PORT_INFO, 2, Data{}))->payload(), Data{});
+	}
+	for (uint16_t device : { 0xc737, 0xc73c, 0x1002, 0x101c, 0xb924 }) {
+		sw.n.device_id = device;
+		EXPECT_EQ(status(sw.port(1), get(PIB_SM_MLNX_EXT_PORT_INFO, 2)), PIB_STATUS_BAD_ATTR);
+	}
+}
+
+/* PortInfoExtended.CapMask says that there is no FEC, in which case nothing else in it means anything. */
+TEST_F(Sma, PortInfoExtendedHasNoFec)
+{
+	EXPECT_TRUE(ca.port(1).cap_mask2 & PIB_CAPM2_PORT_INFO_EXT);
+	EXPECT_EQ(ask(ca.port(1), get(PIB_SM_PORT_INFO_EXT, 1))->payload(), Data{});
+	EXPECT_EQ(status(ca.port(1), set(PIB_SM_PORT_INFO_EXT, 1, Data{})), PIB_STATUS_OK);
+}
+
 TEST_F(Sma, EnhancedPort0IsAnnounced)
 {
 	Node e(PIB_NODE_SWITCH, 4, 1, true);

@@ -173,15 +173,38 @@ TEST_F(Smi, ForwardingStep)
 {
 	Mad m = hop(1, 2);
 	uint16_t slid, dlid;
+	pib_hdrs asked{};
 
 	m[PIB_MAD_INITIAL_PATH + 2] = 3;
 	EXPECT_EQ(step(m), PIB_MAD_FORWARD);
 	EXPECT_EQ(out_port, 3);
 	EXPECT_EQ(out[PIB_MAD_HOP_PTR], 2);
 	EXPECT_EQ(out[PIB_MAD_RETURN_PATH + 1], 1);
-	pib_smi_lids(&s1.n, out.data(), PIB_MAD_FORWARD, 5, &slid, &dlid);
+	asked.slid = 5;
+	pib_smi_lids(&s1.n, out.data(), PIB_MAD_FORWARD, &asked, &slid, &dlid);
 	EXPECT_EQ(slid, PIB_LID_PERMISSIVE);
 	EXPECT_EQ(dlid, PIB_LID_PERMISSIVE);
+}
+
+TEST_F(Smi, AnswersFromTheLidThatWasAsked)
+{
+	Node e(PIB_NODE_SWITCH, 2, 0x5, true);
+	Mad reply = get(PIB_SM_NODE_INFO);
+	uint16_t slid, dlid;
+	pib_hdrs asked{};
+
+	e.port(0).lid = 8;
+	e.port(0).lmc = 1;
+	asked.slid = 5;
+	for (uint16_t lid : { 8, 9 }) {
+		asked.dlid = lid;
+		pib_smi_lids(&e.n, reply.data(), PIB_MAD_REPLY, &asked, &slid, &dlid);
+		EXPECT_EQ(slid, lid);
+		EXPECT_EQ(dlid, 5);
+		EXPECT_EQ(pib_switch_slid(&e.n, &asked), lid);
+	}
+	asked.dlid = PIB_LID_PERMISSIVE;
+	EXPECT_EQ(pib_switch_slid(&e.n, &asked), 8);
 }
 
 TEST_F(Smi, PathMayStartAtTheSwitchItself)

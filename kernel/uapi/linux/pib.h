@@ -22,12 +22,14 @@ enum pib_cmd {
 	PIB_CMD_UNSPEC,
 	/*
 	 * HCA_NAME; NETDEV | IFINDEX and with it PEER.., STANDALONE, FABRIC, UDP_PORT, KEY; without, the HCA
-	 * has no cables but those of LINK_NEW. NUM_PORTS, DESCRIPTION, NODE_GUID and with it PORT.. (NUM, GUID) optional
+	 * has no cables but those of LINK_NEW. NUM_PORTS, DESCRIPTION, NODE_GUID and with it PORT.. (NUM, GUID),
+	 * SYS_IMAGE_GUID, VENDOR_ID, DEVICE_ID optional
 	 */
 	PIB_CMD_HCA_NEW,
 	PIB_CMD_HCA_DEL,	/* HCA_NAME */
 	PIB_CMD_HCA_GET,	/* [HCA_NAME] -> HCA_*, NODE_GUID, NETDEV and FABRIC if it has one, NUM_PORTS, STANDALONE, PORT nests */
-	PIB_CMD_SWITCH_NEW,	/* SWITCH_NAME, NUM_PORTS; NODE_GUID, DESCRIPTION optional */
+	/* SWITCH_NAME, NUM_PORTS; NODE_GUID, DESCRIPTION, SYS_IMAGE_GUID, VENDOR_ID, DEVICE_ID, ENHANCED_PORT0 optional */
+	PIB_CMD_SWITCH_NEW,
 	PIB_CMD_SWITCH_DEL,	/* SWITCH_NAME */
 	PIB_CMD_SWITCH_GET,	/* [SWITCH_NAME] -> SWITCH_NAME, NODE_GUID, NUM_PORTS, PORT nests */
 	PIB_CMD_LINK_NEW,	/* LINK_A (END), LINK_B (END) | UDP_LINK nest */
@@ -66,6 +68,10 @@ enum pib_attr {
 	PIB_A_LINK_WIDTH,	/* u8, greatest width that the link may have, as PortInfo */
 	PIB_A_LINK_SPEED,	/* u16, greatest speed, enum ib_port_speed */
 	PIB_A_LINK_FAULT,	/* nest of PIB_F_* */
+	PIB_A_SYS_IMAGE_GUID,	/* u64, host order, SystemImageGUID; NODE_GUID by default */
+	PIB_A_VENDOR_ID,	/* u32, NodeInfo.VendorID, 24 bits */
+	PIB_A_DEVICE_ID,	/* u32, NodeInfo.DeviceID, 16 bits */
+	PIB_A_ENHANCED_PORT0,	/* flag, SwitchInfo.EnhancedPort0 */
 	__PIB_A_MAX
 };
 #define PIB_A_MAX (__PIB_A_MAX - 1)

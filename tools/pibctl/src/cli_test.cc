@@ -174,7 +174,8 @@ TEST_F(Cli, ShowsAsText) {
             "      port_guid 0x0250c2fffe000002 link_layer InfiniBand mtu 2048 rate 10 Gb/sec (4X "
             "SDR)\n"
             "switch eth0 auto yes\n"
-            "    node_guid 0x0250c2fffe000003 num_ports 2\n"
+            "    node_guid 0x0250c2fffe000003 num_ports 2 enhanced_port0 yes sys_image_guid 0x0250c2fffe000009 "
+            "vendor_id 0x2c9 device_id 0xd2f0\n"
             "  port eth0/0 lid 2\n"
             "  and 1 more in state DOWN, POLLING\n");
 }
@@ -186,7 +187,8 @@ TEST_F(Cli, ShowOfOneSwitchLeavesNothingOut) {
     EXPECT_EQ(pibctl(words), 0);
     EXPECT_EQ(printed,
               "switch eth0 auto yes\n"
-              "    node_guid 0x0250c2fffe000003 num_ports 2\n"
+              "    node_guid 0x0250c2fffe000003 num_ports 2 enhanced_port0 yes sys_image_guid 0x0250c2fffe000009 "
+            "vendor_id 0x2c9 device_id 0xd2f0\n"
               "  port eth0/0 lid 2\n"
               "  port eth0/1 state DOWN physical_state POLLING\n");
   }
@@ -227,7 +229,12 @@ TEST_F(Cli, ShowsAsJson) {
   EXPECT_EQ(port, Json::parse(R"({"port": 1, "state": "ACTIVE", "physical_state": "LINK_UP",
       "lid": 3, "sm_lid": 1, "lmc": 0, "port_guid": "0x0250c2fffe000002", "rate": 10.0,
       "width": "4X", "speed": "SDR", "mtu": 2048, "link_layer": "InfiniBand", "netdev": "eth0"})"));
+  EXPECT_FALSE(hca.contains("vendor_id"));
   EXPECT_EQ(all.at("switches").at(0).at("auto"), true);
+  EXPECT_EQ(all.at("switches").at(0).at("vendor_id"), "0x2c9");
+  EXPECT_EQ(all.at("switches").at(0).at("device_id"), "0xd2f0");
+  EXPECT_EQ(all.at("switches").at(0).at("sys_image_guid"), "0x0250c2fffe000009");
+  EXPECT_EQ(all.at("switches").at(0).at("enhanced_port0"), true);
   EXPECT_EQ(all.at("switches").at(0).at("ports").size(), 2U);
 }
 

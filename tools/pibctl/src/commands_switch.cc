@@ -22,6 +22,7 @@ Result<SwitchRequest> read_switch(const Arguments& arguments) {
     if (!guid) return guid.error();
     node.node_guid = *guid;
   }
+  node.enhanced_port0 = arguments.has("enhanced");
   return node;
 }
 
@@ -66,7 +67,8 @@ const Command kCommands[] = {
      "('pibctl link add'); a subnet manager finds it like any switch.",
      {{"NAME", "name of the switch"}},
      {{"ports", "N", "number of external ports, 1 to 254", true},
-      {"guid", "GUID", "its node GUID, which no other node or port has; one is chosen by default"}},
+      {"guid", "GUID", "its node GUID, which no other node or port has; one is chosen by default"},
+      {"enhanced", "", "port 0 is an enhanced one, as in switches with a processor of their own"}},
      {{"pibctl switch add sw0 ports 36", "a switch of 36 ports"},
       {"pibctl link add sw0/1 pib0/1", "a cable from its port 1 to the HCA pib0"}},
      add},

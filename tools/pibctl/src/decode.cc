@@ -85,6 +85,11 @@ Result<std::vector<Port>> decode_ports(const Attributes& attributes) {
   return ports;
 }
 
+Product decode_product(const Attributes& attributes) {
+  return {attributes.number<std::uint64_t>(PIB_A_SYS_IMAGE_GUID), attributes.number<std::uint32_t>(PIB_A_VENDOR_ID),
+          attributes.number<std::uint16_t>(PIB_A_DEVICE_ID)};
+}
+
 Result<Hca> decode_one(const Attributes& attributes, const Hca*) {
   Hca hca;
   const auto name = attributes.text(PIB_A_HCA_NAME);
@@ -98,6 +103,7 @@ Result<Hca> decode_one(const Attributes& attributes, const Hca*) {
   hca.fabric = attributes.number<std::uint32_t>(PIB_A_FABRIC);
   hca.udp_port = attributes.number<std::uint16_t>(PIB_A_UDP_PORT);
   hca.num_ports = attributes.number<std::uint32_t>(PIB_A_NUM_PORTS);
+  hca.product = decode_product(attributes);
   hca.standalone = attributes.has(PIB_A_STANDALONE);
   for (const Attributes& nest : attributes.nests(PIB_A_PEER))
     if (const auto peer = decode_endpoint(nest)) hca.peers.push_back(*peer);
@@ -112,6 +118,8 @@ Result<Switch> decode_one(const Attributes& attributes, const Switch*) {
   node.description = attributes.text(PIB_A_DESCRIPTION);
   node.node_guid = attributes.number<std::uint64_t>(PIB_A_NODE_GUID);
   node.num_ports = attributes.number<std::uint32_t>(PIB_A_NUM_PORTS);
+  node.product = decode_product(attributes);
+  node.enhanced_port0 = attributes.has(PIB_A_ENHANCED_PORT0);
   node.automatic = attributes.has(PIB_A_AUTO);
   return node;
 }

@@ -29,6 +29,12 @@ void put_port_guid(Request& request, std::uint32_t number, std::uint64_t guid) {
   request.put_u64(PIB_P_GUID, guid);
 }
 
+void put_product(Request& request, const Product& product) {
+  if (product.sys_image_guid) request.put_u64(PIB_A_SYS_IMAGE_GUID, *product.sys_image_guid);
+  if (product.vendor_id) request.put_u32(PIB_A_VENDOR_ID, *product.vendor_id);
+  if (product.device_id) request.put_u32(PIB_A_DEVICE_ID, *product.device_id);
+}
+
 void put_peer(Request& request, const LinkRequest& link) {
   const Request::Nest nest(request, PIB_A_UDP_LINK);
   request.put_text(PIB_UL_NETDEV, link.netdev);
@@ -88,6 +94,7 @@ Request encode_add_hca(const HcaRequest& hca) {
   if (hca.node_guid) request.put_u64(PIB_A_NODE_GUID, *hca.node_guid);
   for (const auto& [number, guid] : hca.port_guids) put_port_guid(request, number, guid);
   if (hca.description) request.put_text(PIB_A_DESCRIPTION, *hca.description);
+  put_product(request, hca.product);
   return request;
 }
 
@@ -97,6 +104,8 @@ Request encode_add_switch(const SwitchRequest& node) {
   request.put_u32(PIB_A_NUM_PORTS, node.num_ports);
   if (node.node_guid) request.put_u64(PIB_A_NODE_GUID, *node.node_guid);
   if (node.description) request.put_text(PIB_A_DESCRIPTION, *node.description);
+  put_product(request, node.product);
+  if (node.enhanced_port0) request.put_flag(PIB_A_ENHANCED_PORT0);
   return request;
 }
 

@@ -61,6 +61,24 @@ TEST(Encode, AddSwitch) {
                   fake::u64(PIB_A_NODE_GUID, 0x0250c2fffe000001)}));
 }
 
+TEST(Encode, WhoMadeANode) {
+  const Product product = {0x77U, 0x2c9U, std::uint16_t{0xd2f0}};
+  const Bytes said = join({fake::u64(PIB_A_SYS_IMAGE_GUID, 0x77), fake::u32(PIB_A_VENDOR_ID, 0x2c9),
+                           fake::u32(PIB_A_DEVICE_ID, 0xd2f0)});
+  SwitchRequest node;
+  node.name = "sw0";
+  node.num_ports = 36;
+  node.product = product;
+  node.enhanced_port0 = true;
+  EXPECT_EQ(attributes_of(encode_add_switch(node)),
+            join({fake::text(PIB_A_SWITCH_NAME, "sw0"), fake::u32(PIB_A_NUM_PORTS, 36), said,
+                  fake::flag(PIB_A_ENHANCED_PORT0)}));
+  HcaRequest hca;
+  hca.name = "pib0";
+  hca.product = product;
+  EXPECT_EQ(attributes_of(encode_add_hca(hca)), join({fake::text(PIB_A_HCA_NAME, "pib0"), said}));
+}
+
 TEST(Encode, AddLocalLink) {
   LinkRequest link;
   link.a = {"sw0", 1};

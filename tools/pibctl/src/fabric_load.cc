@@ -65,7 +65,8 @@ class Planner {
   void add(const TopologyNode& node) {
     const std::string& name = plan_.names.at(node.id);
     if (node.kind == Kind::kSwitch) {
-      plan_.changes.emplace_back(SwitchRequest{name, node.num_ports, node.guid, node.description});
+      plan_.changes.emplace_back(SwitchRequest{name, node.num_ports, node.guid, node.description, node.product,
+                                               node.enhanced_port0});
       return;
     }
     HcaRequest hca;
@@ -73,6 +74,7 @@ class Planner {
     hca.num_ports = node.num_ports;
     hca.node_guid = node.guid;
     hca.description = node.description;
+    hca.product = node.product;
     for (const auto& [number, port] : node.ports)
       if (port.guid) hca.port_guids.emplace(number, port.guid);
     plan_.changes.emplace_back(std::move(hca));

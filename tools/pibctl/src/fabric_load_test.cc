@@ -63,6 +63,19 @@ TEST(FabricLoad, SwitchesThenHcasThenCables) {
   EXPECT_EQ(link.b, (End{"leaf", 8}));
 }
 
+TEST(FabricLoad, CarriesWhoMadeTheNodes) {
+  const auto net = parse_topology("net", [](const std::string&) -> Result<std::string> {
+    return std::string("vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x77\nSwitch 8 \"s\" # \"x\" enhanced port 0\n\n"
+                       "vendid=0x2c9\ndevid=0x1017\nsysimgguid=0x78\nCa 1 \"h\"\n");
+  });
+  ASSERT_TRUE(net);
+  const LoadPlan plan = plan_load(*net, {});
+  const auto& node = std::get<SwitchRequest>(plan.changes[0]);
+  EXPECT_EQ(node.product, (Product{0x77U, 0x2c9U, std::uint16_t{0xd2f0}}));
+  EXPECT_TRUE(node.enhanced_port0);
+  EXPECT_EQ(std::get<HcaRequest>(plan.changes[1]).product, (Product{0x78U, 0x2c9U, std::uint16_t{0x1017}}));
+}
+
 TEST(FabricLoad, OneMessageForAll) {
   fake::Kernel kernel;
   Client client(kernel.factory());
@@ -165,6 +178,8 @@ TEST_F(FabricCommands, SavesWhatLoadReads) {
   EXPECT_EQ(again->nodes[1].guid, 0x0250c2fffe000001U);
   EXPECT_EQ(port_guid(again->nodes[1], 1), 0x0250c2fffe000002U);
   EXPECT_EQ(again->cables.size(), 1U);
+  EXPECT_EQ(again->nodes[0].product, (Product{0x0250c2fffe000009U, 0x2c9U, std::uint16_t{0xd2f0}}));
+  EXPECT_TRUE(again->nodes[0].enhanced_port0);
 }
 
 TEST_F(FabricCommands, DrawsStatesLidsAndLoad) {

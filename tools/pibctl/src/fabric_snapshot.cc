@@ -33,6 +33,7 @@ TopologyNode node_of(const Node& node, TopologyNode::Kind kind) {
   made.description = node.description.value_or(node.name);
   made.num_ports = node.num_ports.value_or(0);
   made.guid = node.node_guid.value_or(0);
+  made.product = node.product;
   for (const Port& port : node.ports) made.ports.emplace(port.number, port_text(port));
   return made;
 }
@@ -52,8 +53,10 @@ Result<FabricSnapshot> take_snapshot(Client& client) {
 Topology topology_of(const FabricSnapshot& snapshot) {
   Topology topology;
   std::unordered_set<std::string> known;
-  for (const Switch& node : snapshot.switches)
+  for (const Switch& node : snapshot.switches) {
     topology.nodes.push_back(node_of(node, TopologyNode::Kind::kSwitch));
+    topology.nodes.back().enhanced_port0 = node.enhanced_port0;
+  }
   for (const Hca& node : snapshot.hcas)
     topology.nodes.push_back(node_of(node, TopologyNode::Kind::kHca));
   for (const TopologyNode& node : topology.nodes) known.insert(node.id);

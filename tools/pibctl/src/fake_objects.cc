@@ -33,7 +33,8 @@ Bytes hca_answer() {
 
 Bytes switch_answer() {
   return join({text(PIB_A_SWITCH_NAME, "eth0"), u64(PIB_A_NODE_GUID, 0x0250c2fffe000003),
-               u32(PIB_A_NUM_PORTS, 2), flag(PIB_A_AUTO),
+               u32(PIB_A_NUM_PORTS, 2), flag(PIB_A_AUTO), u64(PIB_A_SYS_IMAGE_GUID, 0x0250c2fffe000009),
+               u32(PIB_A_VENDOR_ID, 0x2c9), u32(PIB_A_DEVICE_ID, 0xd2f0), flag(PIB_A_ENHANCED_PORT0),
                nest(PIB_A_PORT, {u32(PIB_P_NUM, 0), u16(PIB_P_LID, 2)}),
                nest(PIB_A_PORT, {u32(PIB_P_NUM, 1), u8(PIB_P_STATE, 1), u8(PIB_P_PHYS_STATE, 2)}),
                text(PIB_A_MODULE_VERSION, "0.1.0")});

@@ -42,6 +42,16 @@ struct Counter {
 };
 using Counters = std::vector<Counter>;
 
+/// What NodeInfo says of who made a node. Of a request: the module's own if absent.
+struct Product {
+  std::optional<std::uint64_t> sys_image_guid;
+  /// 24 bits.
+  std::optional<std::uint32_t> vendor_id;
+  std::optional<std::uint16_t> device_id;
+
+  bool operator==(const Product&) const = default;
+};
+
 struct Port {
   std::uint32_t number = 0;
   std::optional<std::uint64_t> guid;
@@ -67,6 +77,7 @@ struct Hca {
   std::optional<std::uint32_t> fabric;
   std::optional<std::uint16_t> udp_port;
   std::optional<std::uint32_t> num_ports;
+  Product product{};
   bool standalone = false;
   std::vector<Endpoint> peers;
   std::vector<Port> ports;
@@ -77,6 +88,8 @@ struct Switch {
   std::optional<std::string> description;
   std::optional<std::uint64_t> node_guid;
   std::optional<std::uint32_t> num_ports;
+  Product product{};
+  bool enhanced_port0 = false;
   bool automatic = false;
   std::vector<Port> ports;
 };
@@ -150,6 +163,7 @@ struct HcaRequest {
   std::optional<std::uint64_t> node_guid;
   std::map<std::uint32_t, std::uint64_t> port_guids;
   std::optional<std::string> description;
+  Product product{};
   std::vector<Endpoint> peers;
   bool standalone = false;
   std::optional<std::uint32_t> fabric;
@@ -164,6 +178,8 @@ struct SwitchRequest {
   std::uint32_t num_ports = 0;
   std::optional<std::uint64_t> node_guid;
   std::optional<std::string> description;
+  Product product{};
+  bool enhanced_port0 = false;
 };
 
 /// What "pibctl link add" asks for: b, or netdev and peer and what goes with them.

@@ -56,6 +56,10 @@ const Name kTop[] = {
     {PIB_A_LINK_WIDTH, "link-width"},
     {PIB_A_LINK_SPEED, "link-speed"},
     {PIB_A_LINK_FAULT, "link-fault", kFault},
+    {PIB_A_SYS_IMAGE_GUID, "sys-image-guid"},
+    {PIB_A_VENDOR_ID, "vendor-id"},
+    {PIB_A_DEVICE_ID, "device-id"},
+    {PIB_A_ENHANCED_PORT0, "enhanced-port0"},
 };
 
 constexpr std::size_t kHeaders = NLMSG_HDRLEN + GENL_HDRLEN;

@@ -132,6 +132,16 @@ void show_hca_peers(Output& out, const Hca& hca) {
   out.end_list();
 }
 
+/// Text mentions what pib's own nodes would not say.
+void show_product(Output& out, const Product& product, const std::optional<std::uint64_t>& node_guid) {
+  constexpr std::uint32_t kOwnVendor = 0x25049;
+  const bool foreign = product.vendor_id.value_or(kOwnVendor) != kOwnVendor;
+  if (product.sys_image_guid)
+    put(out, product.sys_image_guid != node_guid, "sys_image_guid", format_guid(*product.sys_image_guid));
+  if (product.vendor_id) put(out, foreign, "vendor_id", fmt::format("{:#x}", *product.vendor_id));
+  if (product.device_id) put(out, foreign, "device_id", fmt::format("{:#x}", *product.device_id));
+}
+
 void show_hca(Output& out, const Hca& hca) {
   out.begin_item(fmt::format("hca {}", hca.name));
   out.key_field("name", hca.name);
@@ -145,6 +155,7 @@ void show_hca(Output& out, const Hca& hca) {
   out.line_break();
   show_guid(out, "node_guid", hca.node_guid);
   show_number(out, "num_ports", hca.num_ports);
+  show_product(out, hca.product, hca.node_guid);
   show_hca_peers(out, hca);
   show_hca_ports(out, hca);
   out.end_item();
@@ -158,6 +169,8 @@ void show_switch(Output& out, const Switch& node, bool idle_too) {
   out.line_break();
   show_guid(out, "node_guid", node.node_guid);
   show_number(out, "num_ports", node.num_ports);
+  show_flag(out, "enhanced_port0", node.enhanced_port0);
+  show_product(out, node.product, node.node_guid);
   show_switch_ports(out, node, idle_too);
   out.end_item();
 }

@@ -29,6 +29,9 @@ struct TopologyNode {
   std::string description;
   std::uint32_t num_ports = 0;
   std::uint64_t guid = 0;
+  Product product{};
+  /// A switch's; its port 0 is a base one otherwise.
+  bool enhanced_port0 = false;
   /// By number; only those of which something is said.
   std::map<std::uint32_t, TopologyPort> ports;
 };

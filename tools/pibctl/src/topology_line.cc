@@ -52,6 +52,13 @@ std::string_view description_in(std::string_view comment) {
   return trim(comment);
 }
 
+/// What follows the description says so.
+bool says_enhanced_port0(std::string_view comment) {
+  comment = trim(comment);
+  if (comment.starts_with('"')) comment.remove_prefix(comment.rfind('"'));
+  return comment.find(" enhanced port 0") != comment.npos;
+}
+
 struct Option {
   char letter;
   std::uint64_t least;
@@ -130,6 +137,14 @@ std::optional<std::uint64_t> LineReader::hex() {
   return value;
 }
 
+Result<std::uint64_t> parse_value(LineReader line, std::uint64_t most) {
+  const auto value = line.take('=') ? line.number() : std::nullopt;
+  line.skip_blanks();
+  if (!value || *value > most || !(line.done() || line.take('#')))
+    return Error{fmt::format("this is given as =NUMBER, up to {:#x}", most)};
+  return *value;
+}
+
 Result<NodeLine> parse_node_line(LineReader line) {
   NodeLine node;
   const auto ports = line.number();
@@ -143,10 +158,12 @@ Result<NodeLine> parse_node_line(LineReader line) {
   node.num_ports = static_cast<std::uint32_t>(*ports);
   node.id = *id;
   line.skip_blanks();
-  if (line.take('#'))
+  if (line.take('#')) {
     node.description = description_in(line.rest()).substr(0, kDescriptionMax);
-  else if (!line.done())
+    node.enhanced_port0 = says_enhanced_port0(line.rest());
+  } else if (!line.done()) {
     return Error{fmt::format("'{}' is unexpected behind the node's id", line.rest())};
+  }
   return node;
 }
 

@@ -34,11 +34,15 @@ class LineReader {
   std::string_view rest_;
 };
 
+/// What a line such as `vendid=0x2c9` gives its name, that being read.
+Result<std::uint64_t> parse_value(LineReader line, std::uint64_t most);
+
 /// `Switch 36 "S-0002c902" # "description" base port 0 lid 3 lmc 0`, the first word being read.
 struct NodeLine {
   std::uint32_t num_ports = 0;
   std::string id;
   std::string description;
+  bool enhanced_port0 = false;
 };
 Result<NodeLine> parse_node_line(LineReader line);
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "parse.h"
 #include "topology_line.h"
@@ -128,6 +129,25 @@ class Parser {
     return success();
   }
 
+  /// What is said of the next node; 0 says nothing.
+  template <typename Number>
+  Status product(std::optional<Number>& number, std::uint64_t most, LineReader reader, const Location& where) {
+    const auto value = parse_value(reader, most);
+    if (!value) return at(where, value.error().text);
+    number.reset();
+    if (*value) number = static_cast<Number>(*value);
+    return success();
+  }
+  Status vendor_id(LineReader reader, const Location& where) {
+    return product(product_.vendor_id, 0xFFFFFF, reader, where);
+  }
+  Status device_id(LineReader reader, const Location& where) {
+    return product(product_.device_id, 0xFFFF, reader, where);
+  }
+  Status sys_image_guid(LineReader reader, const Location& where) {
+    return product(product_.sys_image_guid, UINT64_MAX, reader, where);
+  }
+
   Status module(LineReader reader, const Location& where) {
     const auto name = reader.take('=') ? reader.quoted() : std::nullopt;
     if (!name) return at(where, "a module is written module=\"NAME\"");
@@ -157,6 +177,8 @@ class Parser {
     node.kind = kind;
     node.id = full_id(said->id);
     node.num_ports = said->num_ports;
+    node.product = std::exchange(product_, {});
+    node.enhanced_port0 = kind == Kind::kSwitch && said->enhanced_port0;
     node.description = said->description.empty() ? node.id.substr(0, 63) : said->description;
     GuidCounter& counter = guids_[kind];
     node.guid = counter.next;
@@ -274,6 +296,8 @@ class Parser {
   const ReadFile& read_;
   int depth_ = 0;
   std::string prefix_;
+  /// Of the node that is to come.
+  Product product_;
   Topology topology_;
   /// The node to which lines of ports belong.
   std::optional<std::size_t> current_;
@@ -301,9 +325,9 @@ Parser::Handler Parser::handler_for(std::string_view word) {
       {"module", &Parser::module},
       {"include", &Parser::include},
       {"rtguid", &Parser::pass_over},
-      {"vendid", &Parser::pass_over},
-      {"devid", &Parser::pass_over},
-      {"sysimgguid", &Parser::pass_over},
+      {"vendid", &Parser::vendor_id},
+      {"devid", &Parser::device_id},
+      {"sysimgguid", &Parser::sys_image_guid},
       {"width", &Parser::pass_over},
       {"speed", &Parser::pass_over},
       {"extspeed", &Parser::pass_over},

@@ -101,8 +101,37 @@ TEST_F(TopologyParse, ReadsWhatIbnetdiscoverPrints) {
   EXPECT_EQ(net.cables.size(), 2U);
 }
 
+TEST_F(TopologyParse, ReadsWhoMadeANode) {
+  const Topology net = good(kDiscovered);
+  EXPECT_EQ(net.nodes[0].product, (Product{0x8f10400410015U, 0x2c9U, std::uint16_t{0xb924}}));
+  EXPECT_EQ(net.nodes[1].product, (Product{0x2c90200420d5bU, 0x2c9U, std::uint16_t{0x5a44}}));
+  const Topology some = good("vendid=0x8f1 # a comment\nSwitch 1 \"a\"\n\nvendid=0x0\ndevid=7\nsysimgguid=0\nSwitch 1 \"b\"\n\n"
+                             "Hca 1 \"c\"\n");
+  EXPECT_EQ(some.nodes[0].product, (Product{{}, 0x8f1U, {}}));
+  EXPECT_EQ(some.nodes[1].product, (Product{{}, {}, std::uint16_t{7}}));
+  EXPECT_EQ(some.nodes[2].product, Product{});
+}
+
+TEST_F(TopologyParse, KnowsEnhancedPort0) {
+  const Topology net = good(
+      "Switch 1 \"a\" # \"MF0;sw:MQM8700/U1\" enhanced port 0 lid 3 lmc 0\n\n"
+      "Switch 1 \"b\" # \"an enhanced port 0\" base port 0 lid 4 lmc 0\n\n"
+      "Switch 1 \"c\" # bare words enhanced port 0 lid 5 lmc 1\n\nSwitch 1 \"d\"\n\n"
+      "Ca 1 \"e\" # \"x\" enhanced port 0\n");
+  ASSERT_EQ(net.nodes.size(), 5U);
+  EXPECT_TRUE(net.nodes[0].enhanced_port0);
+  EXPECT_FALSE(net.nodes[1].enhanced_port0);
+  EXPECT_TRUE(net.nodes[2].enhanced_port0);
+  EXPECT_EQ(net.nodes[2].description, "bare words");
+  EXPECT_FALSE(net.nodes[3].enhanced_port0);
+  EXPECT_FALSE(net.nodes[4].enhanced_port0);
+}
+
+constexpr const char* kEnhanced =
+    "vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x7\nSwitch 2 \"S\" # \"s\" enhanced port 0 lid 1 lmc 0\n";
+
 TEST_F(TopologyParse, WhatIsWrittenIsReadAgain) {
-  for (const char* text : {kSimple, kDiscovered}) {
+  for (const char* text : {kSimple, kDiscovered, kEnhanced}) {
     const Topology net = good(text);
     const std::string written = format_topology(net);
     const Topology again = good(written);
@@ -113,6 +142,11 @@ TEST_F(TopologyParse, WhatIsWrittenIsReadAgain) {
       EXPECT_EQ(again.nodes[i].id, net.nodes[i].id);
       EXPECT_EQ(again.nodes[i].guid, net.nodes[i].guid);
       EXPECT_EQ(again.nodes[i].num_ports, net.nodes[i].num_ports);
+      EXPECT_EQ(again.nodes[i].enhanced_port0, net.nodes[i].enhanced_port0);
+      EXPECT_EQ(again.nodes[i].product.vendor_id, net.nodes[i].product.vendor_id);
+      EXPECT_EQ(again.nodes[i].product.device_id, net.nodes[i].product.device_id);
+      // The default is written out.
+      EXPECT_EQ(again.nodes[i].product.sys_image_guid, net.nodes[i].product.sys_image_guid.value_or(net.nodes[i].guid));
     }
   }
 }
@@ -170,6 +204,10 @@ TEST_F(TopologyParse, ErrorsNameFileAndLine) {
       {"Switch 8 \"S\"\n\nSwitch 8 \"S\"\n", "net:3: there are two nodes \"S\""},
       {"Switch 1 \"S\"\n\nswitchguid=0x200000\nSwitch 1 \"T\"\n", "net:4: GUID 0x0000000000200000"},
       {"switchguid=zero\n", "net:1: a GUID is given as =NUMBER"},
+      {"vendid=0x1000000\n", "net:1: this is given as =NUMBER, up to 0xffffff"},
+      {"devid=65536\n", "net:1: this is given as =NUMBER, up to 0xffff"},
+      {"sysimgguid 7\n", "net:1: this is given as =NUMBER, up to 0xffffffffffffffff"},
+      {"vendid=2c9\n", "net:1: this is given as =NUMBER"},
       {"switchguid=0\nSwitch 1 \"S\"\n", "net:2: a GUID is not 0"},
       {"include \"gone\"\n", "net:1: cannot read gone"},
       {"include gone\n", "net:1: include is followed by"},

@@ -53,12 +53,18 @@ class Writer {
     return port_of(node, node.kind == Kind::kSwitch ? 0 : number).lid;
   }
 
+  /// What is not known is written as 0, which says nothing.
+  static std::string product_text(const TopologyNode& node) {
+    return fmt::format("\nvendid=0x{:x}\ndevid=0x{:x}\nsysimgguid=0x{:x}\n", node.product.vendor_id.value_or(0),
+                       node.product.device_id.value_or(0), node.product.sys_image_guid.value_or(node.guid));
+  }
+
   std::string switch_text(const TopologyNode& node) {
     const TopologyPort& port0 = port_of(node, 0);
-    std::string text = fmt::format(
-        "\nvendid=0x0\ndevid=0x0\nsysimgguid=0x{0:x}\nswitchguid=0x{0:x}({0:x})\n"
-        "Switch\t{1} \"{2}\"\t\t# \"{3}\" base port 0 lid {4} lmc {5}\n",
-        node.guid, node.num_ports, node.id, clean(node.description), port0.lid, port0.lmc);
+    std::string text = product_text(node);
+    text += fmt::format("switchguid=0x{0:x}({0:x})\nSwitch\t{1} \"{2}\"\t\t# \"{3}\" {4} port 0 lid {5} lmc {6}\n",
+                        node.guid, node.num_ports, node.id, clean(node.description),
+                        node.enhanced_port0 ? "enhanced" : "base", port0.lid, port0.lmc);
     for (const auto& [number, end] : far_[node.id]) {
       const TopologyNode& remote = *nodes_.at(end.node);
       text += fmt::format("[{}]\t{}\t\t# \"{}\" lid {} {}\n", number, end_text(end),
@@ -68,9 +74,9 @@ class Writer {
   }
 
   std::string hca_text(const TopologyNode& node) {
-    std::string text = fmt::format(
-        "\nvendid=0x0\ndevid=0x0\nsysimgguid=0x{0:x}\ncaguid=0x{0:x}\nCa\t{1} \"{2}\"\t\t# \"{3}\"\n",
-        node.guid, node.num_ports, node.id, clean(node.description));
+    std::string text = product_text(node);
+    text += fmt::format("caguid=0x{:x}\nCa\t{} \"{}\"\t\t# \"{}\"\n", node.guid, node.num_ports, node.id,
+                        clean(node.description));
     for (const auto& [number, end] : far_[node.id]) {
       const TopologyNode& remote = *nodes_.at(end.node);
       const TopologyPort& port = port_of(node, number);

@@ -73,10 +73,10 @@ void Forwarder::answer(const Step& step, pib_mad_result result, const std::uint8
   if (result == PIB_MAD_REPLY) answer_headers(h, asked);
   if (asked.dqpn) {
     h.pkey = pkey;
-    h.slid = at.node.ports[0]->lid;
+    h.slid = pib_switch_slid(&at.node, &asked);
     h.dlid = asked.slid;
   } else {
-    pib_smi_lids(&at.node, mad, result, asked.slid, &h.slid, &h.dlid);
+    pib_smi_lids(&at.node, mad, result, &asked, &h.slid, &h.dlid);
   }
   originate(at, out_port, h, mad, result == PIB_MAD_FORWARD ? step.hops : 0, now);
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A share of a CPU: what others may have done for them, in the long run a quarter of the time and
+ * a quarter of a second of it at once.
+ */
+#ifndef PIB_PROTO_SHARE_H
+#define PIB_PROTO_SHARE_H
+
+#include "env.h"
+
+#define PIB_SHARE_OF	4			/* 1 / this of the time */
+#define PIB_SHARE_BURST	PIB_NSEC_PER_SEC	/* what may be had at once, times PIB_SHARE_OF */
+#define PIB_SHARE_ONE	(PIB_NSEC_PER_SEC / 50)	/* what takes longer was held up by others */
+
+/**
+ * struct pib_share - how much of it is used up
+ * @until: ns: when all that was done will have been paid for
+ */
+struct pib_share {
+	u64 until;
+};
+
+/* May something be done at @now? Under the lock of what holds @s. */
+static inline bool pib_share_left(const struct pib_share *s, u64 now)
+{
+	return s->until <= now + PIB_SHARE_BURST;
+}
+
+/* It was done, from @begun to @ended, in ns. The same lock. */
+static inline void pib_share_spend(struct pib_share *s, u64 begun, u64 ended)
+{
+	u64 took = ended - begun;
+
+	if (s->until < begun)
+		s->until = begun;
+	s->until += (took < PIB_SHARE_ONE ? took : PIB_SHARE_ONE) * PIB_SHARE_OF;
+}
+
+#endif
