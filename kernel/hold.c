@@ -105,7 +105,7 @@ bool pib_hold_ready(struct pib_qp *qp, u64 now)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (likely(!pib_pagein_busy(&qp->rx_pages))) {
+	if (likely(!pib_pagein_busy(qp->rx_pages))) {
 		if (unlikely(h->on))
 			pib_hold_end(qp);
 		return true;
@@ -113,19 +113,19 @@ bool pib_hold_ready(struct pib_qp *qp, u64 now)
 	if (!pib_qp_is_reliable(qp))
 		keep_copies(qp);
 	else
-		h->refuses = pib_hold_is_long(&qp->rx_pages, now);
+		h->refuses = pib_hold_is_long(qp->rx_pages, now);
 	h->on = true;
 	return h->refuses;
 }
 
 u64 pib_hold_deadline(const struct pib_qp *qp, u64 now)
 {
-	const struct pib_pagein *p = &qp->rx_pages;
+	const struct pib_pagein *p = qp->rx_pages;
 
 	if (!pib_qp_is_reliable(qp))
 		return 0;
 	if (!qp->hold.on || qp->hold.refuses)
-		p = qp->resp_off.set ? &qp->resp_off.pages : NULL;
+		p = qp->resp_off.set ? qp->resp_off.pages : NULL;
 	if (!p || !pib_pagein_busy(p) || pib_hold_is_long(p, now))
 		return 0;
 	return p->since + HOLD_NSEC;

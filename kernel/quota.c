@@ -29,6 +29,8 @@ static const struct obj_limit obj_limits[PIB_OBJ_COUNT] = {
 	[PIB_OBJ_QP] = { PIB_QP_MAX },
 	/* nobody has more than half of the groups */
 	[PIB_OBJ_ATTACH] = { PIB_MCAST_GROUPS * PIB_MCAST_QPS, PIB_MCAST_GROUPS / 2 },
+	/* each has kernel threads, which may wait for its pages for long after its end */
+	[PIB_OBJ_PAGER] = { 1 << 10 },
 };
 
 u32 pib_quota_max(enum pib_obj obj)

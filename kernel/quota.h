@@ -24,6 +24,7 @@ enum pib_obj {
 	PIB_OBJ_SRQ,
 	PIB_OBJ_QP,
 	PIB_OBJ_ATTACH,		/* QPs in multicast groups */
+	PIB_OBJ_PAGER,		/* processes with memory that is paged in on demand */
 	PIB_OBJ_COUNT
 };
 
