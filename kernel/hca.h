@@ -41,8 +41,6 @@ struct platform_device;
  * @pagers_lock: guards them and their users; sleeps
  * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see qp_counter.c
  * @next_counter: see @qp_counters
- * @dm_used: bytes of device memory that are allocated
- * @held: bytes of bursts that QPs keep while they wait for pages, see hold.c
  * @inbox_bytes: what QPs are charged with beyond what is free for each, see inbox.c
  * @standalone: ports give themselves LIDs
  * @id: number of @parent
@@ -78,8 +76,6 @@ struct pib_hca {
 	struct mutex pagers_lock;
 	struct xarray qp_counters;
 	u32 next_counter;
-	atomic64_t dm_used;
-	atomic_t held;
 	atomic_t inbox_bytes;
 	bool standalone;
 	int id;

@@ -28,10 +28,9 @@
 /* For so long nobody is told that a page is missing. */
 #define HOLD_NSEC	(2 * PIB_NSEC_PER_MSEC)
 
-/* What is kept: by a QP, and by all QPs of an HCA. */
+/* What a QP keeps; of what all QPs of an HCA keep, a user has a share (PIB_OBJ_HELD). */
 #define HOLD_BURSTS	PIB_QP_INBOX_MAX
 #define HOLD_BYTES	(1 << 20)
-#define HOLD_HCA_BYTES	(64 << 20)
 
 bool pib_hold_is_long(const struct pib_pagein *p, u64 now)
 {
@@ -44,8 +43,10 @@ static bool keep(struct pib_qp *qp, struct pib_burst *b)
 
 	if (h->bursts >= HOLD_BURSTS || h->bytes + b->len > HOLD_BYTES)
 		return false;
-	if (atomic_add_return(b->len, &qp->hca->held) > HOLD_HCA_BYTES || !pib_burst_detach(b)) {
-		atomic_sub(b->len, &qp->hca->held);
+	if (pib_quota_charge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, b->len))
+		return false;
+	if (!pib_burst_detach(b)) {
+		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, b->len);
 		return false;
 	}
 	h->bursts++;
@@ -95,7 +96,7 @@ void pib_hold_end(struct pib_qp *qp)
 	lockdep_assert_held(&qp->lock);
 
 	if (qp->hold.bytes)
-		atomic_sub(qp->hold.bytes, &qp->hca->held);
+		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, qp->hold.bytes);
 	qp->hold = (struct pib_hold) {};
 }
 

@@ -26,6 +26,7 @@ void add_paging(Suite &suite);
 void add_paging_faults(Suite &suite);
 void add_dmabuf(Suite &suite);
 void add_limits(Suite &suite);
+void add_shares(Suite &suite);
 void add_migration(Suite &suite);
 void add_modify(Suite &suite);
 void add_interface(Suite &suite);
