@@ -84,9 +84,11 @@ public:
 	int fd() const { return fd_; }
 	/** Pages that somebody waits for. */
 	unsigned waiting() const { return control_->waiting; }
-	/** The server ends without an answer to those who wait. */
+	/** The server ends without an answer to those who wait. The mapping keeps the file, for to close it takes a server. */
 	void leave_alone()
 	{
+		close(fd_);
+		fd_ = -1;
 		control_->mode = Mode::End;
 		waitpid(server_, nullptr, 0);
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A process is killed while a page of its memory is awaited: it ends, and does not wait for the page. */
+/* A page of a process is awaited that does not come: what it has can go all the same, and so can the process itself. */
 #include <csignal>
-#include <fcntl.h>
+#include <fstream>
+#include <functional>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -33,63 +34,136 @@ void want(Pair &p, const Mr &mr, uint8_t *at, For what)
 		wr.sg = {sge(mr, at, 4096)};
 		p.b.recv({p.b.sge(0, 4096)});
 		return p.a.send(wr);
-	case For::Prefetch:
-		CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, wr.addr, 4096), 0);
-		return;
-	case For::Advice:
-		advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, IBV_ADVISE_MR_FLAG_FLUSH, wr.addr, 4096);
-		return;
 	default:
 		return p.a.send(wr);
 	}
 }
 
-/* What is left of the process when it waits: nothing that would let go of anything by itself. */
-[[noreturn]] void live(const Env &env, const SlowFile &slow, For what, const std::function<void()> &then = [] {})
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	try {
-		Pair p(env);
-		bool all = what == For::Implicit;
-		ibv_pd *pd = what == For::Send ? p.a.pd.get() : p.b.pd.get();
-		Mr mr = reg(pd, all ? nullptr : slow.at(), all ? SIZE_MAX : slow.size());
-		want(p, mr, slow.at(), what);
-		until_waiting(slow);
-		then();
-		for (;;)
-			pause();
-	} catch (const std::exception &) {
-		_exit(1);
+/* A process of its own, to be killed. What it says, one character at a time, the other one hears. */
+class Victim {
+public:
+	using Say = std::function<void(char)>;
+
+	explicit Victim(const std::function<void(const Say &)> &life)
+	{
+		CHECK(!pipe(pipe_));
+		pid_ = fork();
+		CHECK(pid_ >= 0);
+		if (!pid_)
+			live(life);
+		close(pipe_[1]);
 	}
-}
+	~Victim()
+	{
+		close(pipe_[0]);
+		if (pid_)
+			::kill(pid_, SIGKILL);
+	}
+	Victim(const Victim &) = delete;
 
-void kill_and_reap(pid_t pid)
+	/** 0: it has ended instead. */
+	char heard() const
+	{
+		char c;
+		return read(pipe_[0], &c, 1) == 1 ? c : 0;
+	}
+	/** It waits for something, and not for us. */
+	void until_it_hangs() const
+	{
+		std::string name, text;
+		do {
+			usleep(1000);
+			std::ifstream stat("/proc/" + std::to_string(pid_) + "/stat");
+			std::getline(stat, text);
+			CHECK(text.rfind(')') != std::string::npos);
+		} while (text.substr(text.rfind(')') + 2, 1) != "D");
+	}
+	/** Returns when it has ended. */
+	void kill()
+	{
+		int status = 0;
+		CHECK_EQ(::kill(pid_, SIGKILL), 0);
+		CHECK_EQ(waitpid(pid_, &status, 0), pid_);
+		pid_ = 0;
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	}
+
+private:
+	[[noreturn]] void live(const std::function<void(const Say &)> &life)
+	{
+		close(pipe_[0]);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		try {
+			life([&](char c) {
+				if (write(pipe_[1], &c, 1) != 1)
+					_exit(1);
+			});
+			for (;;)
+				pause();
+		} catch (const std::exception &) {
+			_exit(1);
+		}
+	}
+
+	int pipe_[2];
+	pid_t pid_;
+};
+
+/* The server still keeps the page, and others are served as ever. */
+void check_others(const Env &env, const SlowFile &slow)
 {
-	int status = 0;
-
-	CHECK_EQ(kill(pid, SIGKILL), 0);
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	CHECK_EQ(slow.waiting(), 1u);
+	Pair other(env);
+	other.ping();
+	CHECK_EQ(slow.waiting(), 1u);
 }
 
-/* The server keeps the page until its owner has gone, and others are served as ever. */
-void killed(const Env &env, For what)
+/*
+ * The region and the queue pair that wait for the page are destroyed, not when it comes, but at once. (After that the
+ * process hangs, for it wants to unmap the rings, but not for good.)
+ */
+void let_go(const Env &env, For what)
 {
 	Device dev = env.open_b();
 	need(dev);
 	if (what == For::Implicit)
 		need_implicit(dev);
 	auto slow = slow_file();
-	pid_t pid = fork();
-	CHECK(pid >= 0);
-	if (!pid)
-		live(env, *slow, what);
+	Victim victim([&](const auto &say) {
+		Pair p(env);
+		bool all = what == For::Implicit;
+		End &end = what == For::Send ? p.a : p.b;
+		Mr mr = reg(end.pd.get(), all ? nullptr : slow->at(), all ? SIZE_MAX : slow->size());
+		want(p, mr, slow->at(), what);
+		until_waiting(*slow);
+		mr.reset();
+		say('m');
+		end.qp.reset();
+	});
+	CHECK(victim.heard() == 'm');
+	victim.until_it_hangs();
+	victim.kill();
+	check_others(env, *slow);
+}
+
+/* It has nothing mapped that would keep the device open until its memory goes: its end is that of the region. */
+void killed(const Env &env, For what)
+{
+	need(env.open_b());
+	auto slow = slow_file();
+	Victim victim([&](const auto &say) {
+		Device dev = env.open_b();
+		Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
+		Mr mr = reg(pd.get(), slow->at(), slow->size());
+		uint64_t addr = reinterpret_cast<uintptr_t>(slow->at());
+		say('r');
+		CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, what == For::Advice ? IBV_ADVISE_MR_FLAG_FLUSH : 0, addr, 1), 0);
+		pause();
+	});
+	CHECK(victim.heard() == 'r');
 	until_waiting(*slow);
-	kill_and_reap(pid);
-	CHECK_EQ(slow->waiting(), 1u);
-	Pair other(env);
-	other.ping();
-	CHECK_EQ(slow->waiting(), 1u);
+	victim.kill();
+	check_others(env, *slow);
 }
 
 /*
@@ -98,32 +172,21 @@ void killed(const Env &env, For what)
  */
 void killed_server(const Env &env, int fd)
 {
-	int ready[2];
-	char c;
-
 	need(env.open_b());
-	CHECK(!pipe(ready));
-	pid_t pid = fork();
-	CHECK(pid >= 0);
-	if (!pid) {
-		close(ready[0]);
-		std::unique_ptr<SlowFile> slow;
-		try {
-			slow = slow_file(1, fd);
-		} catch (const Skip &) {
-			_exit(0);
-		}
-		live(env, *slow, For::Write, [&] {
-			slow->leave_alone();
-			CHECK_EQ(write(ready[1], "r", 1), 1);
-		});
-	}
-	close(ready[1]);
-	if (read(ready[0], &c, 1) != 1) {
-		waitpid(pid, nullptr, 0);
+	Victim victim([&](const auto &say) {
+		auto slow = slow_file(1, fd);
+		Device dev = env.open_b();
+		Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
+		Mr mr = reg(pd.get(), slow->at(), slow->size());
+		CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, reinterpret_cast<uintptr_t>(slow->at()), 1), 0);
+		until_waiting(*slow);
+		slow->leave_alone();
+		say('w');
+		pause();
+	});
+	if (victim.heard() != 'w')
 		throw Skip("no FUSE");
-	}
-	kill_and_reap(pid);
+	victim.kill();
 	Pair other(env);
 	other.ping();
 }
@@ -133,9 +196,10 @@ void killed_server(const Env &env, int fd)
 void add_killed(Suite &suite)
 {
 	for (auto [name, what] : {std::pair{"receive", For::Receive}, {"write", For::Write}, {"read", For::Read},
-				  {"send", For::Send}, {"implicit", For::Implicit}, {"prefetch", For::Prefetch},
-				  {"advice", For::Advice}})
-		suite.add(std::string("isolation.killed.") + name, [=](Env &env) { killed(env, what); });
+				  {"send", For::Send}, {"implicit", For::Implicit}})
+		suite.add(std::string("isolation.let_go.") + name, [=](Env &env) { let_go(env, what); });
+	suite.add("isolation.killed.prefetch", [](Env &env) { killed(env, For::Prefetch); });
+	suite.add("isolation.killed.advice", [](Env &env) { killed(env, For::Advice); });
 	suite.add("isolation.killed.server_first", [](Env &env) { killed_server(env, 1); });
 	suite.add("isolation.killed.server_last", [](Env &env) { killed_server(env, 500); });
 }
