@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How many objects an HCA has, or bytes and pages of what is not told apart, and who holds them. One user has half of each at
- * most, and all users together leave a sixteenth to the kernel and to those with
+ * How many objects an HCA has, or pages and bytes of what is no object, and who holds them. One
+ * user has half of each at most, and all users together leave a sixteenth to the kernel and to those with
  * CAP_SYS_RESOURCE. Memory is another matter: it is charged to the cgroup of who asks
  * for it, rings to his RLIMIT_MEMLOCK as well.
  */

@@ -84,7 +84,10 @@ public:
 	int fd() const { return fd_; }
 	/** Pages that somebody waits for. */
 	unsigned waiting() const { return control_->waiting; }
-	/** The server ends without an answer to those who wait. The mapping keeps the file, for to close it takes a server. */
+	/**
+	 * The server ends without an answer to those who wait. Only the mapping keeps the file: who closes one
+	 * asks its server.
+	 */
 	void leave_alone()
 	{
 		close(fd_);
