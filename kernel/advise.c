@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Advice on regions. The keys are checked at once; what follows is done in the
- * caller's time if it asks for that (FLUSH), else in a work item that holds the
- * regions until it is done.
+ * Advice on regions. The keys are checked at once; what follows is done in a work item that holds
+ * the regions' memory. Who asks for it (FLUSH) waits until that is done, or he is killed.
  */
+#include <linux/completion.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include "advise.h"
@@ -13,40 +13,50 @@
 #include "pd.h"
 
 /**
+ * struct advice_range - what an advice is about
+ * @odp: memory; a reference is held
+ * @va: first byte in its process
+ * @len: bytes
+ */
+struct advice_range {
+	struct pib_odp *odp;
+	u64 va;
+	u32 len;
+};
+
+/**
  * struct advice - an advice being followed
- * @work: if it is not followed at once
+ * @work: follows it, then lets go of @ranges
+ * @ref: who has asked, and @work
+ * @done: it was followed
+ * @err: how that ended
  * @flags: enum pib_odp_fault
- * @num: entries in @segs
- * @segs: with references
+ * @num: entries in @ranges
+ * @ranges: none is empty
  */
 struct advice {
 	struct work_struct work;
+	refcount_t ref;
+	struct completion done;
+	int err;
 	u32 flags;
 	u32 num;
-	struct pib_seg segs[];
+	struct advice_range ranges[];
 };
 
-static void advice_free(struct advice *a)
+static void advice_put(struct advice *a)
 {
-	while (a->num)
-		pib_mem_put(&a->segs[--a->num]);
-	kvfree(a);
+	if (refcount_dec_and_test(&a->ref))
+		kvfree(a);
 }
 
 static int follow(const struct advice *a)
 {
-	const struct pib_seg *seg;
-	u32 i;
-	int err;
+	const struct advice_range *r;
 
-	for (i = 0; i < a->num; i++) {
-		seg = &a->segs[i];
-		if (!seg->len)
-			continue;
-		err = pib_odp_fault(seg->mr->odp, pib_mr_va(seg->mr, seg->addr), seg->len, a->flags);
-		if (err)
+	for (r = a->ranges; r < a->ranges + a->num; r++)
+		if (pib_odp_fault(r->odp, r->va, r->len, a->flags))
 			return -EFAULT;
-	}
 	return 0;
 }
 
@@ -54,36 +64,59 @@ static void advice_work(struct work_struct *work)
 {
 	struct advice *a = container_of(work, struct advice, work);
 
-	/* who does not wait does not hear of it either */
-	follow(a);
-	advice_free(a);
+	a->err = follow(a);
+	while (a->num)
+		pib_odp_put_work(a->ranges[--a->num].odp);
+	complete(&a->done);
+	advice_put(a);
+}
+
+static struct advice *advice_create(u32 num, u32 flags)
+{
+	struct advice *a = kvzalloc(struct_size(a, ranges, num), GFP_KERNEL_ACCOUNT);
+
+	if (!a)
+		return NULL;
+	INIT_WORK(&a->work, advice_work);
+	refcount_set(&a->ref, 1);
+	init_completion(&a->done);
+	a->flags = flags;
+	return a;
 }
 
 /* -ENOENT: no such key; -EPERM: not for writing; -EINVAL: not paged on demand; -EFAULT: outside. */
-static int take(struct advice *a, struct pib_pd *pd, const struct ib_sge *sge, bool write)
+static int take(struct advice *a, struct pib_pd *pd, const struct ib_sge *sge)
 {
-	struct pib_seg *seg = &a->segs[a->num];
+	bool write = a->flags & PIB_ODP_WRITE;
+	struct advice_range *r;
+	struct pib_seg seg;
 	int err;
 
-	err = pib_mem_get_local(pd, sge->lkey, sge->addr, sge->length,
-				write ? IB_ACCESS_LOCAL_WRITE : 0, seg);
+	err = pib_mem_get_local(pd, sge->lkey, sge->addr, sge->length, write ? IB_ACCESS_LOCAL_WRITE : 0, &seg);
 	if (err == -EINVAL)
 		return -ENOENT;
 	if (err)
 		return err == -EACCES ? -EPERM : -EFAULT;
-	a->num++;
-	return seg->mr && !seg->mr->odp ? -EINVAL : 0;
+	if (seg.mr && !seg.mr->odp) {
+		err = -EINVAL;
+	} else if (seg.len) {
+		r = &a->ranges[a->num++];
+		*r = (struct advice_range) { seg.mr->odp, pib_mr_va(seg.mr, seg.addr), seg.len };
+		pib_odp_get(r->odp);
+	}
+	pib_mem_put(&seg);
+	return err;
 }
 
-/* NULL: there is nothing to do. */
-static struct pib_odp *first_odp(const struct advice *a)
+/* -EINTR: who has asked is being killed, and does not wait for pages that may never come. */
+static int advice_start(struct advice *a, bool wait)
 {
-	u32 i;
-
-	for (i = 0; i < a->num; i++)
-		if (a->segs[i].len)
-			return a->segs[i].mr->odp;
-	return NULL;
+	refcount_inc(&a->ref);
+	/* ranges of others' memory wait with that of the first, too */
+	pib_odp_queue(a->ranges[0].odp, &a->work);
+	if (!wait)
+		return 0;
+	return wait_for_completion_killable(&a->done) ? -EINTR : a->err;
 }
 
 static int advice_flags(enum ib_uverbs_advise_mr_advice advice)
@@ -104,27 +137,22 @@ int pib_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice, u3
 		  struct ib_sge *sg_list, u32 num_sge, struct uverbs_attr_bundle *attrs)
 {
 	int how = advice_flags(advice), err = 0;
-	struct pib_odp *odp;
 	struct advice *a;
 	u32 i;
 
 	if (how < 0)
 		return how;
-	a = kvzalloc(struct_size(a, segs, num_sge), GFP_KERNEL_ACCOUNT);
+	a = advice_create(num_sge, how);
 	if (!a)
 		return -ENOMEM;
-	a->flags = how;
 	for (i = 0; !err && i < num_sge; i++)
-		err = take(a, to_pd(ibpd), &sg_list[i], how & PIB_ODP_WRITE);
+		err = take(a, to_pd(ibpd), &sg_list[i]);
 
-	odp = err || flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH ? NULL : first_odp(a);
-	if (odp) {
-		INIT_WORK(&a->work, advice_work);
-		pib_odp_queue(odp, &a->work);
-		return 0;
-	}
-	if (!err)
-		err = follow(a);
-	advice_free(a);
+	if (err)
+		while (a->num)
+			pib_odp_put(a->ranges[--a->num].odp);
+	else if (a->num)
+		err = advice_start(a, flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH);
+	advice_put(a);
 	return err;
 }

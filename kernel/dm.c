@@ -25,25 +25,17 @@ static int dm_respond(const struct pib_dm *dm, struct uverbs_attr_bundle *attrs,
 	return uverbs_copy_to_struct_or_zero(attrs, attr, &resp, sizeof(resp));
 }
 
-static void dm_give(struct pib_hca *hca, u64 size)
+/* What a piece costs, however small it is. */
+static u32 dm_pages(u64 size)
 {
-	atomic64_sub(PAGE_ALIGN(size), &hca->dm_used);
-}
-
-/* In pages, which is what a piece costs, however small it is. */
-static bool dm_take(struct pib_hca *hca, u64 size)
-{
-	if (atomic64_add_return(PAGE_ALIGN(size), &hca->dm_used) <= PIB_DM_SIZE)
-		return true;
-	dm_give(hca, size);
-	return false;
+	return PAGE_ALIGN(size) >> PAGE_SHIFT;
 }
 
 static void dm_free(struct pib_dm *dm)
 {
 	if (!IS_ERR_OR_NULL(dm->entry))
 		rdma_user_mmap_entry_remove(&dm->entry->rdma);
-	dm_give(dm->hca, dm->size);
+	pib_quota_uncharge(&dm->hca->quota, dm->owner, PIB_OBJ_DM, dm_pages(dm->size));
 	kfree(dm);
 }
 
@@ -67,20 +59,23 @@ struct ib_dm *pib_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ctx,
 			   struct ib_dm_alloc_attr *attr, struct uverbs_attr_bundle *attrs)
 {
 	struct pib_hca *hca = to_hca(ibdev);
+	struct pib_user *owner = to_ucontext(ctx)->user;
 	struct pib_dm *dm;
 	int err;
 
 	if (!attr->length || attr->length > PIB_DM_SIZE || attr->alignment > PAGE_SHIFT)
 		return ERR_PTR(-EINVAL);
-	if (!dm_take(hca, attr->length))
-		return ERR_PTR(-ENOMEM);
+	err = pib_quota_charge(&hca->quota, owner, PIB_OBJ_DM, dm_pages(attr->length));
+	if (err)
+		return ERR_PTR(err);
 
 	dm = kzalloc(sizeof(*dm), GFP_KERNEL_ACCOUNT);
 	if (!dm) {
-		dm_give(hca, attr->length);
+		pib_quota_uncharge(&hca->quota, owner, PIB_OBJ_DM, dm_pages(attr->length));
 		return ERR_PTR(-ENOMEM);
 	}
 	dm->hca = hca;
+	dm->owner = owner;
 	dm->size = attr->length;
 	err = dm_alloc_mem(dm, ctx);
 	if (err)

@@ -3,6 +3,7 @@
 #ifndef PIB_HCA_H
 #define PIB_HCA_H
 
+#include <linux/mutex.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include "hot.h"
@@ -35,10 +36,10 @@ struct platform_device;
  * @quota: how many objects there are, and whose
  * @mcast: multicast attachments, see mcast.c
  * @stats: protocol counters, per CPU, see counters.h
+ * @pagers: address of an mm -> struct pib_pager, see pager.c
+ * @pagers_lock: guards them and their users; sleeps
  * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see qp_counter.c
  * @next_counter: see @qp_counters
- * @dm_used: bytes of device memory that are allocated
- * @held: bytes of bursts that QPs keep while they wait for pages, see hold.c
  * @inbox_bytes: what QPs are charged with beyond what is free for each, see inbox.c
  * @standalone: ports give themselves LIDs
  * @id: number of @parent
@@ -68,10 +69,10 @@ struct pib_hca {
 	struct pib_quota quota;
 	struct pib_mcast *mcast;
 	struct pib_stats __percpu *stats;
+	struct xarray pagers;
+	struct mutex pagers_lock;
 	struct xarray qp_counters;
 	u32 next_counter;
-	atomic64_t dm_used;
-	atomic_t held;
 	atomic_t inbox_bytes;
 	bool standalone;
 	int id;

@@ -28,10 +28,9 @@
 /* For so long nobody is told that a page is missing. */
 #define HOLD_NSEC	(2 * PIB_NSEC_PER_MSEC)
 
-/* What is kept: by a QP, and by all QPs of an HCA. */
+/* What a QP keeps; of what all QPs of an HCA keep, a user has a share (PIB_OBJ_HELD). */
 #define HOLD_BURSTS	PIB_QP_INBOX_MAX
 #define HOLD_BYTES	(1 << 20)
-#define HOLD_HCA_BYTES	(64 << 20)
 
 bool pib_hold_is_long(const struct pib_pagein *p, u64 now)
 {
@@ -44,8 +43,10 @@ static bool keep(struct pib_qp *qp, struct pib_burst *b)
 
 	if (h->bursts >= HOLD_BURSTS || h->bytes + b->len > HOLD_BYTES)
 		return false;
-	if (atomic_add_return(b->len, &qp->hca->held) > HOLD_HCA_BYTES || !pib_burst_detach(b)) {
-		atomic_sub(b->len, &qp->hca->held);
+	if (pib_quota_charge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, b->len))
+		return false;
+	if (!pib_burst_detach(b)) {
+		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, b->len);
 		return false;
 	}
 	h->bursts++;
@@ -95,7 +96,7 @@ void pib_hold_end(struct pib_qp *qp)
 	lockdep_assert_held(&qp->lock);
 
 	if (qp->hold.bytes)
-		atomic_sub(qp->hold.bytes, &qp->hca->held);
+		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, qp->hold.bytes);
 	qp->hold = (struct pib_hold) {};
 }
 
@@ -105,7 +106,7 @@ bool pib_hold_ready(struct pib_qp *qp, u64 now)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (likely(!pib_pagein_busy(&qp->rx_pages))) {
+	if (likely(!pib_pagein_busy(qp->rx_pages))) {
 		if (unlikely(h->on))
 			pib_hold_end(qp);
 		return true;
@@ -113,19 +114,19 @@ bool pib_hold_ready(struct pib_qp *qp, u64 now)
 	if (!pib_qp_is_reliable(qp))
 		keep_copies(qp);
 	else
-		h->refuses = pib_hold_is_long(&qp->rx_pages, now);
+		h->refuses = pib_hold_is_long(qp->rx_pages, now);
 	h->on = true;
 	return h->refuses;
 }
 
 u64 pib_hold_deadline(const struct pib_qp *qp, u64 now)
 {
-	const struct pib_pagein *p = &qp->rx_pages;
+	const struct pib_pagein *p = qp->rx_pages;
 
 	if (!pib_qp_is_reliable(qp))
 		return 0;
 	if (!qp->hold.on || qp->hold.refuses)
-		p = qp->resp_off.set ? &qp->resp_off.pages : NULL;
+		p = qp->resp_off.set ? qp->resp_off.pages : NULL;
 	if (!p || !pib_pagein_busy(p) || pib_hold_is_long(p, now))
 		return 0;
 	return p->since + HOLD_NSEC;

@@ -17,7 +17,7 @@ struct pib_qp;
  * @drains_since: ns: when the present request began to wait for others to let go of the memory
  *	that it invalidates; 0: it does not
  * @bursts: kept (unreliable services)
- * @bytes: their payload, charged to the HCA
+ * @bytes: their payload, charged to the owner of the QP (PIB_OBJ_HELD)
  */
 struct pib_hold {
 	bool on;

@@ -7,6 +7,7 @@
 #include "burst.h"
 #include "fabric.h"
 #include "netlink.h"
+#include "odp.h"
 #include "qp.h"
 #include "rdma_link.h"
 #include "wire.h"
@@ -31,9 +32,12 @@ static int __init pib_init(void)
 	err = pib_engine_init();
 	if (err)
 		goto err_burst;
-	err = pib_fabric_init();
+	err = pib_odp_init();
 	if (err)
 		goto err_engine;
+	err = pib_fabric_init();
+	if (err)
+		goto err_odp;
 	err = pib_netlink_init();
 	if (err)
 		goto err_fabric;
@@ -43,6 +47,8 @@ static int __init pib_init(void)
 
 err_fabric:
 	pib_fabric_exit();
+err_odp:
+	pib_odp_exit();
 err_engine:
 	pib_engine_exit();
 err_burst:
@@ -55,6 +61,7 @@ static void __exit pib_exit(void)
 	pib_rdma_link_exit();
 	pib_netlink_exit();
 	pib_fabric_exit();
+	pib_odp_exit();
 	pib_engine_exit();
 	rcu_barrier();
 	pib_wire_mem_exit();

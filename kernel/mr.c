@@ -95,7 +95,7 @@ static void mr_free(struct pib_mr *mr)
 		mr->release(mr);
 	kvfree(mr->map.pages);
 	ib_umem_release(mr->umem);
-	pib_odp_destroy(mr->odp);
+	pib_odp_put(mr->odp);
 	pib_quota_give(&to_hca(mr->ib.device)->quota, mr->k.pd->owner, PIB_OBJ_MR);
 	kfree_rcu(mr, rcu);
 }
@@ -276,9 +276,9 @@ static int memory_pin(struct memory *m, struct ib_device *ibdev, u64 start, u64 
 	return 0;
 }
 
-static int memory_odp(struct memory *m, struct ib_device *ibdev, u64 start, u64 length, int access)
+static int memory_odp(struct memory *m, struct pib_pd *pd, u64 start, u64 length, int access)
 {
-	struct pib_odp *odp = pib_odp_create(ibdev, start, length, access);
+	struct pib_odp *odp = pib_odp_create(pd, start, length, access);
 
 	if (IS_ERR(odp))
 		return PTR_ERR(odp);
@@ -288,13 +288,12 @@ static int memory_odp(struct memory *m, struct ib_device *ibdev, u64 start, u64 
 }
 
 /* Of the calling process. */
-static int memory_get(struct memory *m, struct ib_device *ibdev, u64 start, u64 length, u64 virt,
-		      int access)
+static int memory_get(struct memory *m, struct pib_pd *pd, u64 start, u64 length, u64 virt, int access)
 {
 	*m = (struct memory) { .map.iova = access & IB_ZERO_BASED ? 0 : virt };
 	if (access & IB_ACCESS_ON_DEMAND)
-		return memory_odp(m, ibdev, start, length, access);
-	return memory_pin(m, ibdev, start, length, access);
+		return memory_odp(m, pd, start, length, access);
+	return memory_pin(m, pd->ib.device, start, length, access);
 }
 
 static void memory_swap(struct memory *m, struct pib_mr *mr)
@@ -308,7 +307,7 @@ static void memory_put(struct memory *m)
 {
 	kvfree(m->map.pages);
 	ib_umem_release(m->umem);
-	pib_odp_destroy(m->odp);
+	pib_odp_put(m->odp);
 }
 
 struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
@@ -325,7 +324,7 @@ struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 vir
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 
-	err = memory_get(&m, ibpd->device, start, length, virt, access);
+	err = memory_get(&m, mr->k.pd, start, length, virt, access);
 	if (err) {
 		pib_mr_discard(mr);
 		return ERR_PTR(err);
@@ -375,7 +374,7 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 	}
 	anew = needs_memory(mr, flags, access);
 	if (anew) {
-		err = memory_get(&m, ibmr->device, start, length, virt, access);
+		err = memory_get(&m, mr->k.pd, start, length, virt, access);
 		if (err)
 			return ERR_PTR(err);
 	}

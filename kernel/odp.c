@@ -12,6 +12,10 @@
  * and is accessed. Those without pages go when there are twice as many as were
  * left the last time: so their number is that of those in use.
  *
+ * Whoever brings a page in holds a reference on the memory, not on its region: for the page may never come,
+ * and a region has to be deregistered all the same, above all when its process ends. The memory
+ * then goes with the wait.
+ *
  * What is allocated here is charged to the process whose memory it is, also where
  * a work item does it.
  */
@@ -26,8 +30,10 @@
 #include <linux/xarray.h>
 #include <rdma/ib_umem_odp.h>
 #include "compat/compat.h"
+#include "hca.h"
 #include "odp.h"
 #include "pager.h"
+#include "pd.h"
 
 #define CHUNK_SHIFT	21
 #define CHUNK_SIZE	(1UL << CHUNK_SHIFT)
@@ -63,6 +69,8 @@ struct pib_odp_chunk {
 
 /**
  * struct pib_odp - memory of a region
+ * @ref: the region, and who brings pages in
+ * @reap: releases it where the last reference is put by work
  * @mm: of the process whose memory it is; its struct is kept, not what it maps
  * @pager: where work for it is done
  * @umem: implicit: stands for the process; else NULL
@@ -75,6 +83,8 @@ struct pib_odp_chunk {
  * @writable: pages may be paged in for writing
  */
 struct pib_odp {
+	refcount_t ref;
+	struct work_struct reap;
 	struct mm_struct *mm;
 	struct pib_pager *pager;
 	struct ib_umem_odp *umem;
@@ -86,6 +96,9 @@ struct pib_odp {
 	u64 start;
 	bool writable;
 };
+
+/* Releases what is released by work. */
+static struct workqueue_struct *reaper;
 
 bool pib_odp_writable(const struct pib_odp *odp)
 {
@@ -469,18 +482,44 @@ static int create_implicit(struct pib_odp *odp, struct ib_device *ibdev, int acc
 	return 0;
 }
 
-struct pib_odp *pib_odp_create(struct ib_device *ibdev, u64 start, u64 length, int access)
+static void odp_free(struct pib_odp *odp)
 {
+	struct pib_odp_chunk *c;
+	unsigned long i;
+
+	if (odp->whole)
+		chunk_destroy(odp->whole);
+	xa_for_each(&odp->chunks, i, c)
+		chunk_destroy(c);
+	xa_destroy(&odp->chunks);
+	if (odp->umem)
+		ib_umem_odp_release(odp->umem);
+	/* known by the address of the mm; from here on the device may go */
+	pib_pager_put(odp->pager);
+	mmdrop(odp->mm);
+	kfree(odp);
+}
+
+static void odp_reap(struct work_struct *work)
+{
+	odp_free(container_of(work, struct pib_odp, reap));
+}
+
+struct pib_odp *pib_odp_create(struct pib_pd *pd, u64 start, u64 length, int access)
+{
+	struct ib_device *ibdev = pd->ib.device;
 	struct pib_odp *odp = kzalloc(sizeof(*odp), GFP_KERNEL_ACCOUNT);
 	int err;
 
 	if (!odp)
 		return ERR_PTR(-ENOMEM);
+	refcount_set(&odp->ref, 1);
+	INIT_WORK(&odp->reap, odp_reap);
 	xa_init_flags(&odp->chunks, XA_FLAGS_ACCOUNT);
 	odp->reap_at = CHUNKS_FEW;
 	mutex_init(&odp->grow);
 	odp->start = start;
-	odp->pager = pib_pager_get(current->mm);
+	odp->pager = pib_pager_get(to_hca(ibdev), pd->owner, current->mm);
 	if (IS_ERR(odp->pager)) {
 		err = PTR_ERR(odp->pager);
 		goto err_free;
@@ -503,26 +542,35 @@ err_free:
 	return ERR_PTR(err);
 }
 
-void pib_odp_destroy(struct pib_odp *odp)
+void pib_odp_get(struct pib_odp *odp)
 {
-	struct pib_odp_chunk *c;
-	unsigned long i;
+	refcount_inc(&odp->ref);
+}
 
-	if (!odp)
-		return;
-	if (odp->whole)
-		chunk_destroy(odp->whole);
-	xa_for_each(&odp->chunks, i, c)
-		chunk_destroy(c);
-	xa_destroy(&odp->chunks);
-	if (odp->umem)
-		ib_umem_odp_release(odp->umem);
-	pib_pager_put(odp->pager);
-	mmdrop(odp->mm);
-	kfree(odp);
+void pib_odp_put(struct pib_odp *odp)
+{
+	if (odp && refcount_dec_and_test(&odp->ref))
+		odp_free(odp);
+}
+
+void pib_odp_put_work(struct pib_odp *odp)
+{
+	if (refcount_dec_and_test(&odp->ref))
+		queue_work(reaper, &odp->reap);
 }
 
 void pib_odp_queue(struct pib_odp *odp, struct work_struct *work)
 {
 	pib_pager_queue(odp->pager, work);
+}
+
+int pib_odp_init(void)
+{
+	reaper = alloc_workqueue("pib_reap", WQ_UNBOUND, 0);
+	return reaper ? 0 : -ENOMEM;
+}
+
+void pib_odp_exit(void)
+{
+	destroy_workqueue(reaper);
 }

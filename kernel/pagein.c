@@ -2,46 +2,86 @@
 /*
  * Nothing that a QP does may sleep; pages come in by sleeping. So what lacks a
  * page is put off, a work item brings the page in, and the QP begins it anew.
+ *
+ * A page may never come, so the work holds neither QP nor region: both can be destroyed
+ * meanwhile, and what comes then comes for nobody.
  */
 #include <linux/ktime.h>
+#include <linux/slab.h>
 #include "mem.h"
 #include "mr.h"
 #include "odp.h"
 #include "pagein.h"
 #include "qp.h"
 
+/* The QP with a reference; NULL: it is being destroyed. Not busy any more. */
+static struct pib_qp *pagein_end(struct pib_pagein *p)
+{
+	struct pib_qp *qp;
+
+	spin_lock(&p->lock);
+	qp = p->qp;
+	if (qp)
+		pib_qp_get(qp);
+	smp_store_release(&p->busy, false);
+	spin_unlock(&p->lock);
+	return qp;
+}
+
 static void pagein_work(struct work_struct *work)
 {
 	struct pib_pagein *p = container_of(work, struct pib_pagein, work);
-	struct pib_qp *qp = p->qp;
-	struct pib_mr *mr = p->mr;
+	struct pib_qp *qp;
 	int err;
 
-	err = pib_odp_fault(mr->odp, pib_mr_va(mr, p->addr), p->len, p->write ? PIB_ODP_WRITE : 0);
+	err = pib_odp_fault(p->odp, p->va, p->len, p->write ? PIB_ODP_WRITE : 0);
 	/* in the way of others, not in vain */
 	p->err = err == -EAGAIN || err == -EBUSY ? 0 : err;
-	smp_store_release(&p->busy, false);
-	pib_mr_put(mr);
-	pib_qp_kick(qp);
-	pib_qp_put(qp);
+	pib_odp_put_work(p->odp);
+
+	qp = pagein_end(p);
+	if (qp) {
+		pib_qp_kick(qp);
+		pib_qp_put(qp);
+	}
+	pib_pagein_put(p);
 }
 
-void pib_pagein_init(struct pib_pagein *p, struct pib_qp *qp)
+struct pib_pagein *pib_pagein_create(struct pib_qp *qp)
 {
+	struct pib_pagein *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+
+	if (!p)
+		return NULL;
 	INIT_WORK(&p->work, pagein_work);
+	refcount_set(&p->ref, 1);
+	spin_lock_init(&p->lock);
 	p->qp = qp;
+	return p;
 }
 
+void pib_pagein_put(struct pib_pagein *p)
+{
+	if (p && refcount_dec_and_test(&p->ref))
+		kfree(p);
+}
+
+void pib_pagein_leave(struct pib_pagein *p)
+{
+	spin_lock(&p->lock);
+	p->qp = NULL;
+	spin_unlock(&p->lock);
+}
+
+/* Also once it was left: the QP may run once more, which does nothing. */
 void pib_pagein_forget(struct pib_pagein *p)
 {
-	lockdep_assert_held(&p->qp->lock);
-
 	p->stale = true;
 }
 
 int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u32 len, bool write)
 {
-	u64 addr = seg->addr + off;
+	u64 va = pib_mr_va(seg->mr, seg->addr + off);
 	int err;
 
 	lockdep_assert_held(&p->qp->lock);
@@ -51,18 +91,18 @@ int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u
 	err = p->stale ? 0 : p->err;
 	p->err = 0;
 	p->stale = false;
-	if (err && p->key == seg->mr->k.key && p->addr == addr && p->len == len)
+	if (err && p->key == seg->mr->k.key && p->va == va && p->len == len)
 		return -EFAULT;
 
-	refcount_inc(&seg->mr->ref);
-	p->mr = seg->mr;
+	p->odp = seg->mr->odp;
+	pib_odp_get(p->odp);
 	p->key = seg->mr->k.key;
-	p->addr = addr;
+	p->va = va;
 	p->len = len;
 	p->write = write;
 	p->since = ktime_get_ns();
 	p->busy = true;
-	pib_qp_get(p->qp);
-	pib_odp_queue(seg->mr->odp, &p->work);
+	refcount_inc(&p->ref);
+	pib_odp_queue(p->odp, &p->work);
 	return -EAGAIN;
 }

@@ -3,22 +3,26 @@
 #ifndef PIB_PAGEIN_H
 #define PIB_PAGEIN_H
 
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-struct pib_mr;
+struct pib_odp;
 struct pib_qp;
 struct pib_seg;
 
 /**
  * struct pib_pagein - one thing that a QP waits for
  * @work: brings the pages in, then kicks the QP
- * @qp: whose; a reference is held while @busy
+ * @ref: the QP, and @work while @busy
+ * @lock: guards @qp against its destruction; nothing is taken under it
+ * @qp: whose; NULL once that is being destroyed, without waiting for @work
  * @busy: @work is under way and owns what follows; released with store-release, otherwise qp->lock
  *	guards it
- * @mr: region, a reference is held while @busy
- * @key: its key
- * @addr: first byte in the region's numbering
+ * @odp: memory, a reference is held while @busy
+ * @va: first byte in its process
+ * @key: of the region through which it was reached, which may be gone
  * @len: bytes
  * @write: they will be written to
  * @since: ns: when it began
@@ -27,11 +31,13 @@ struct pib_seg;
  */
 struct pib_pagein {
 	struct work_struct work;
+	refcount_t ref;
+	spinlock_t lock;
 	struct pib_qp *qp;
 	bool busy;
-	struct pib_mr *mr;
+	struct pib_odp *odp;
+	u64 va;
 	u32 key;
-	u64 addr;
 	u32 len;
 	bool write;
 	u64 since;
@@ -39,7 +45,16 @@ struct pib_pagein {
 	bool stale;
 };
 
-void pib_pagein_init(struct pib_pagein *p, struct pib_qp *qp);
+/* The caller owns a reference. Process context. NULL: no memory. */
+struct pib_pagein *pib_pagein_create(struct pib_qp *qp);
+/* @p may be NULL. Process context. */
+void pib_pagein_put(struct pib_pagein *p);
+/*
+ * The QP is being destroyed: nothing runs it any more, and pages that come find it no more. It keeps its reference
+ * on @p, and has that of its own being published yet. Process context, no locks.
+ */
+void pib_pagein_leave(struct pib_pagein *p);
+
 /* Still waiting? When it is over the QP is kicked. */
 static inline bool pib_pagein_busy(const struct pib_pagein *p)
 {

@@ -3,83 +3,102 @@
  * A page may take as long as its owner likes: a file of FUSE has a process
  * behind it, which need not answer. So each process whose memory is paged in has
  * a queue of its own, of which so much runs at once: others' pages do not wait for his.
+ *
+ * The queue may outlive its process, and keeps the device.
  */
-#include <linux/mutex.h>
 #include <linux/slab.h>
-#include <linux/xarray.h>
+#include "hca.h"
 #include "pager.h"
 
 #define AT_ONCE	8
 
 /**
  * struct pib_pager - one process's
+ * @hca: where its regions are; a reference is held; never changes
+ * @owner: see pib_quota_take(); never changes
  * @mm: the process; never changes
  * @wq: runs what is queued; never changes
- * @users: regions
+ * @users: regions; guarded by the HCA's @pagers_lock
  */
 struct pib_pager {
+	struct pib_hca *hca;
+	struct pib_user *owner;
 	struct mm_struct *mm;
 	struct workqueue_struct *wq;
 	unsigned int users;
 };
 
-/* By the address of the mm. */
-static DEFINE_XARRAY(pagers);
-/* Guards the table and the users of each. */
-static DEFINE_MUTEX(pagers_lock);
-
-static struct pib_pager *pager_create(struct mm_struct *mm)
+static void pager_destroy(struct pib_pager *pager)
 {
-	struct pib_pager *pager = kzalloc(sizeof(*pager), GFP_KERNEL_ACCOUNT);
-	int err = -ENOMEM;
+	struct pib_hca *hca = pager->hca;
 
+	if (pager->wq)
+		destroy_workqueue(pager->wq);
+	pib_quota_give(&hca->quota, pager->owner, PIB_OBJ_PAGER);
+	kfree(pager);
+	ib_device_put(&hca->ib);
+}
+
+static struct pib_pager *pager_create(struct pib_hca *hca, struct pib_user *owner, struct mm_struct *mm)
+{
+	struct pib_pager *pager;
+	int err;
+
+	lockdep_assert_held(&hca->pagers_lock);
+
+	if (!ib_device_try_get(&hca->ib))
+		return ERR_PTR(-ENODEV);
+	err = pib_quota_take(&hca->quota, owner, PIB_OBJ_PAGER);
+	if (err)
+		goto err_device;
+	pager = kzalloc(sizeof(*pager), GFP_KERNEL_ACCOUNT);
+	err = -ENOMEM;
 	if (!pager)
-		return ERR_PTR(-ENOMEM);
-	pager->mm = mm;
+		goto err_give;
+	*pager = (struct pib_pager) { .hca = hca, .owner = owner, .mm = mm };
 	/* unbound: no CPU's other work is to wait for a page */
 	pager->wq = alloc_workqueue("pib_pagein", WQ_UNBOUND, AT_ONCE);
-	if (!pager->wq)
-		goto err_free;
-	err = xa_err(xa_store(&pagers, (unsigned long)mm, pager, GFP_KERNEL));
-	if (err)
-		goto err_wq;
-	return pager;
+	if (pager->wq)
+		err = xa_err(xa_store(&hca->pagers, (unsigned long)mm, pager, GFP_KERNEL));
+	if (!err)
+		return pager;
+	pager_destroy(pager);
+	return ERR_PTR(err);
 
-err_wq:
-	destroy_workqueue(pager->wq);
-err_free:
-	kfree(pager);
+err_give:
+	pib_quota_give(&hca->quota, owner, PIB_OBJ_PAGER);
+err_device:
+	ib_device_put(&hca->ib);
 	return ERR_PTR(err);
 }
 
-struct pib_pager *pib_pager_get(struct mm_struct *mm)
+struct pib_pager *pib_pager_get(struct pib_hca *hca, struct pib_user *owner, struct mm_struct *mm)
 {
 	struct pib_pager *pager;
 
-	mutex_lock(&pagers_lock);
-	pager = xa_load(&pagers, (unsigned long)mm);
+	mutex_lock(&hca->pagers_lock);
+	pager = xa_load(&hca->pagers, (unsigned long)mm);
 	if (!pager)
-		pager = pager_create(mm);
+		pager = pager_create(hca, owner, mm);
 	if (!IS_ERR(pager))
 		pager->users++;
-	mutex_unlock(&pagers_lock);
+	mutex_unlock(&hca->pagers_lock);
 	return pager;
 }
 
 void pib_pager_put(struct pib_pager *pager)
 {
+	struct pib_hca *hca = pager->hca;
 	bool last;
 
-	mutex_lock(&pagers_lock);
+	mutex_lock(&hca->pagers_lock);
 	last = !--pager->users;
 	if (last)
-		xa_erase(&pagers, (unsigned long)pager->mm);
-	mutex_unlock(&pagers_lock);
-	if (!last)
-		return;
-	/* work has let its regions go, but may not have ended */
-	destroy_workqueue(pager->wq);
-	kfree(pager);
+		xa_erase(&hca->pagers, (unsigned long)pager->mm);
+	mutex_unlock(&hca->pagers_lock);
+	/* work has let its memory go, but may not have ended */
+	if (last)
+		pager_destroy(pager);
 }
 
 void pib_pager_queue(struct pib_pager *pager, struct work_struct *work)

@@ -6,12 +6,21 @@
 #include <linux/workqueue.h>
 
 struct mm_struct;
+struct pib_hca;
 struct pib_pager;
+struct pib_user;
 
-/* The one of @mm; the caller keeps the struct. Process context. ERR_PTR(). */
-struct pib_pager *pib_pager_get(struct mm_struct *mm);
-/* What was queued is done, or others still have it. Process context. */
+/**
+ * pib_pager_get() - the queue of a process
+ * @owner: see pib_quota_take()
+ * @mm: of the process; the caller keeps the struct
+ *
+ * @hca is not freed before it is put. Process context. ERR_PTR().
+ */
+struct pib_pager *pib_pager_get(struct pib_hca *hca, struct pib_user *owner, struct mm_struct *mm);
+/* What was queued is done but for its last steps, or others still have it. Process context, not that of such work. */
 void pib_pager_put(struct pib_pager *pager);
+/* Any context. */
 void pib_pager_queue(struct pib_pager *pager, struct work_struct *work);
 
 #endif

@@ -124,10 +124,25 @@ static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool us
 	init_completion(&qp->gone);
 	INIT_LIST_HEAD(&qp->inbox);
 	INIT_LIST_HEAD(&qp->rxq);
-	pib_pagein_init(&qp->rx_pages, qp);
-	pib_pagein_init(&qp->req_off.pages, qp);
-	pib_pagein_init(&qp->resp_off.pages, qp);
 	pib_state_timer_init(qp);
+}
+
+static void free_pageins(struct pib_qp *qp)
+{
+	pib_pagein_put(qp->rx_pages);
+	pib_pagein_put(qp->req_off.pages);
+	pib_pagein_put(qp->resp_off.pages);
+}
+
+static int alloc_pageins(struct pib_qp *qp)
+{
+	qp->rx_pages = pib_pagein_create(qp);
+	qp->req_off.pages = pib_pagein_create(qp);
+	qp->resp_off.pages = pib_pagein_create(qp);
+	if (qp->rx_pages && qp->req_off.pages && qp->resp_off.pages)
+		return 0;
+	free_pageins(qp);
+	return -ENOMEM;
 }
 
 static int alloc_sq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *udata,
@@ -302,9 +317,12 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	if (err)
 		return err;
 	setup(qp, init, udata);
-	err = alloc_queues(qp, &init->cap, udata, &resp);
+	err = alloc_pageins(qp);
 	if (err)
 		goto err_give;
+	err = alloc_queues(qp, &init->cap, udata, &resp);
+	if (err)
+		goto err_pageins;
 	pib_state_reset(qp);
 	err = respond(udata, &resp);
 	if (err)
@@ -316,6 +334,8 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 
 err_queues:
 	free_queues(qp);
+err_pageins:
+	free_pageins(qp);
 err_give:
 	pib_quota_give(&hca->quota, qp->owner, PIB_OBJ_QP);
 	return err;
@@ -333,6 +353,10 @@ static void stop(struct pib_qp *qp)
 	spin_unlock_bh(&qp->lock);
 	/* Armed by a turn only, and none begins any more. */
 	hrtimer_cancel(&qp->timer);
+	/* Pages that it waits for may never come. */
+	pib_pagein_leave(qp->rx_pages);
+	pib_pagein_leave(qp->req_off.pages);
+	pib_pagein_leave(qp->resp_off.pages);
 }
 
 int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
@@ -352,6 +376,7 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		pib_cq_clean(qp->rcq, qp->qpn);
 	kfree_rcu(qp->stub, rcu);
 	free_queues(qp);
+	free_pageins(qp);
 	pib_quota_give(&qp->hca->quota, qp->owner, PIB_OBJ_QP);
 	return 0;
 }

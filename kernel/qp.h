@@ -127,7 +127,7 @@ struct pib_rq_cur {
  * @tx: it
  */
 struct pib_put_off {
-	struct pib_pagein pages;
+	struct pib_pagein *pages;
 	bool set;
 	struct pib_tx tx;
 };
@@ -292,7 +292,7 @@ struct pib_qp {
 	struct pib_burst *stalled;
 	u32 stalls;
 	u32 stall_ns;
-	struct pib_pagein rx_pages;
+	struct pib_pagein *rx_pages;
 	struct pib_hold hold;
 	struct pib_place place;
 	struct pib_put_off req_off;

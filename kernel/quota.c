@@ -4,6 +4,7 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
+#include "dm.h"
 #include "mcast.h"
 #include "qp.h"
 #include "quota.h"
@@ -29,6 +30,10 @@ static const struct obj_limit obj_limits[PIB_OBJ_COUNT] = {
 	[PIB_OBJ_QP] = { PIB_QP_MAX },
 	/* nobody has more than half of the groups */
 	[PIB_OBJ_ATTACH] = { PIB_MCAST_GROUPS * PIB_MCAST_QPS, PIB_MCAST_GROUPS / 2 },
+	/* each has kernel threads, which may wait for its pages for long after its end */
+	[PIB_OBJ_PAGER] = { 1 << 10 },
+	[PIB_OBJ_DM] = { PIB_DM_SIZE >> PAGE_SHIFT },
+	[PIB_OBJ_HELD] = { 64 << 20 },
 };
 
 u32 pib_quota_max(enum pib_obj obj)
@@ -101,36 +106,45 @@ void pib_quota_put(struct pib_quota *q, struct pib_user *user)
 		kfree(user);
 }
 
-static bool take_one(atomic_t *used, u32 max)
+static bool add_below(atomic_t *used, u32 n, u32 max)
 {
-	if (likely((u32)atomic_inc_return(used) <= max))
+	if (likely((u32)atomic_add_return(n, used) <= max))
 		return true;
-	atomic_dec(used);
+	atomic_sub(n, used);
 	return false;
+}
+
+int pib_quota_charge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n)
+{
+	u32 max = obj_limits[obj].max, share = obj_limits[obj].share ?: max / 2;
+
+	if (!add_below(&q->used[obj], n, user ? max - pib_quota_reserve(max) : max))
+		return -ENOMEM;
+	if (!user || add_below(&user->used[obj], n, share))
+		return 0;
+	atomic_sub(n, &q->used[obj]);
+	return -ENOMEM;
+}
+
+void pib_quota_uncharge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n)
+{
+	atomic_sub(n, &q->used[obj]);
+	if (user)
+		atomic_sub(n, &user->used[obj]);
 }
 
 int pib_quota_take(struct pib_quota *q, struct pib_user *user, enum pib_obj obj)
 {
-	u32 max = obj_limits[obj].max, share = obj_limits[obj].share ?: max / 2;
+	int err = pib_quota_charge(q, user, obj, 1);
 
-	if (!take_one(&q->used[obj], user ? max - pib_quota_reserve(max) : max))
-		return -ENOMEM;
-	if (!user)
-		return 0;
-	if (!take_one(&user->used[obj], share)) {
-		atomic_dec(&q->used[obj]);
-		return -ENOMEM;
-	}
-	refcount_inc(&user->ref);
-	return 0;
+	if (!err && user)
+		refcount_inc(&user->ref);
+	return err;
 }
 
 void pib_quota_give(struct pib_quota *q, struct pib_user *user, enum pib_obj obj)
 {
-	atomic_dec(&q->used[obj]);
-	if (!user)
-		return;
-	atomic_dec(&user->used[obj]);
+	pib_quota_uncharge(q, user, obj, 1);
 	pib_quota_put(q, user);
 }
 

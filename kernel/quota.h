@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How many objects an HCA has, and who holds them. One user has half of each at
- * most, and all users together leave a sixteenth to the kernel and to those with
+ * How many objects an HCA has, or pages and bytes of what is no object, and who holds them. One
+ * user has half of each at most, and all users together leave a sixteenth to the kernel and to those with
  * CAP_SYS_RESOURCE. Memory is another matter: it is charged to the cgroup of who asks
  * for it, rings to his RLIMIT_MEMLOCK as well.
  */
@@ -24,6 +24,9 @@ enum pib_obj {
 	PIB_OBJ_SRQ,
 	PIB_OBJ_QP,
 	PIB_OBJ_ATTACH,		/* QPs in multicast groups */
+	PIB_OBJ_PAGER,		/* processes with memory that is paged in on demand */
+	PIB_OBJ_DM,		/* device memory, pages */
+	PIB_OBJ_HELD,		/* datagrams that wait for a receiver's page, bytes (hold.c) */
 	PIB_OBJ_COUNT
 };
 
@@ -79,6 +82,16 @@ void pib_quota_put(struct pib_quota *q, struct pib_user *user);
  */
 int pib_quota_take(struct pib_quota *q, struct pib_user *user, enum pib_obj obj);
 void pib_quota_give(struct pib_quota *q, struct pib_user *user, enum pib_obj obj);
+
+/**
+ * pib_quota_charge() - so much of something is taken
+ * @user: as above, but the caller keeps him until it is given back, by an object that he has
+ * @n: units of @obj, not more than there are of it
+ *
+ * Any context. 0 or -ENOMEM.
+ */
+int pib_quota_charge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n);
+void pib_quota_uncharge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n);
 
 /* The owner of what a command makes; NULL for the kernel. */
 struct pib_user *pib_quota_owner(struct ib_udata *udata);

@@ -95,7 +95,7 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 	while ((more = iter_next(&it, qp->pd, &seg)) > 0) {
 		err = pib_seg_get(&seg, dst);
 		if (err == -EAGAIN)
-			err = pib_pagein_start(&qp->req_off.pages, &seg, 0, seg.len, false);
+			err = pib_pagein_start(qp->req_off.pages, &seg, 0, seg.len, false);
 		pib_mem_put(&seg);
 		if (err)
 			return err;
@@ -316,7 +316,7 @@ static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
 		pib_requester_forget(qp);
 		return true;
 	}
-	if (pib_pagein_busy(&qp->req_off.pages))
+	if (pib_pagein_busy(qp->req_off.pages))
 		return false;
 	tx = qp->req_off.tx;
 	resume(qp);
@@ -326,7 +326,7 @@ static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
 bool pib_requester_waits(const struct pib_qp *qp)
 {
 	/* Without anything put off it is a work request that cannot be fetched (pib_sq_fetch()). */
-	return qp->req_off.set || pib_pagein_busy(&qp->req_off.pages) || qp->place.wqe || qp->hold.unplaced;
+	return qp->req_off.set || pib_pagein_busy(qp->req_off.pages) || qp->place.wqe || qp->hold.unplaced;
 }
 
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)

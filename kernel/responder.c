@@ -26,7 +26,7 @@ static int invalidate(struct pib_qp *qp, const struct pib_act *act)
 static enum pib_res outcome(struct pib_qp *qp, const struct pib_seg *seg, u32 off, u32 len, int err)
 {
 	if (err == -EAGAIN)
-		err = pib_pagein_start(&qp->rx_pages, seg, off, len, true);
+		err = pib_pagein_start(qp->rx_pages, seg, off, len, true);
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;
 	return err ? PIB_RES_OP : PIB_RES_OK;
@@ -292,7 +292,7 @@ static int copy(struct pib_qp *qp, struct pib_seg *seg, struct pib_burst *b)
 	if (!dst)
 		return -ENOMEM;
 	err = pib_seg_get(seg, dst);
-	return err == -EAGAIN ? pib_pagein_start(&qp->resp_off.pages, seg, 0, b->len, false) : err;
+	return err == -EAGAIN ? pib_pagein_start(qp->resp_off.pages, seg, 0, b->len, false) : err;
 }
 
 /* 0; -ENOMEM; -EAGAIN: a page is missing; others: the memory may not be read. */
@@ -328,7 +328,7 @@ static bool drop_put_off(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx nak;
 
-	if (!pib_hold_is_long(&qp->resp_off.pages, turn->now) || !pib_resp_answer_later(&qp->resp, &nak))
+	if (!pib_hold_is_long(qp->resp_off.pages, turn->now) || !pib_resp_answer_later(&qp->resp, &nak))
 		return false;
 	qp->resp_off.set = false;
 	return send(qp, &nak, turn);
@@ -371,7 +371,7 @@ static bool send_put_off(struct pib_qp *qp, struct pib_turn *turn)
 
 	if (!qp->resp_off.set)
 		return true;
-	if (pib_pagein_busy(&qp->resp_off.pages))
+	if (pib_pagein_busy(qp->resp_off.pages))
 		return drop_put_off(qp, turn);
 	tx = qp->resp_off.tx;
 	qp->resp_off.set = false;

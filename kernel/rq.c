@@ -89,7 +89,7 @@ static int sge_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge 
 		return err;
 	err = pib_seg_write(&seg, 0, b, src_off, len);
 	if (err == -EAGAIN)
-		err = pib_pagein_start(&qp->rx_pages, &seg, 0, len, true);
+		err = pib_pagein_start(qp->rx_pages, &seg, 0, len, true);
 	pib_mem_put(&seg);
 	return err;
 }
@@ -135,7 +135,7 @@ int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge
 			return err;
 		err = pib_seg_put(&seg, src);
 		if (err == -EAGAIN)
-			err = pib_pagein_start(&qp->rx_pages, &seg, 0, n, true);
+			err = pib_pagein_start(qp->rx_pages, &seg, 0, n, true);
 		pib_mem_put(&seg);
 		if (err)
 			return err;

@@ -91,7 +91,7 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	u32 bursts = 0, bytes = 0;
 	bool held = false;
 
-	if (unlikely(pib_pagein_busy(&qp->rx_pages) || qp->hold.on) && !pib_hold_ready(qp, now))
+	if (unlikely(pib_pagein_busy(qp->rx_pages) || qp->hold.on) && !pib_hold_ready(qp, now))
 		return false;
 	if (list_empty(&qp->rxq))
 		refill(qp);
@@ -211,7 +211,7 @@ static bool transmit(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 static void suspend(struct pib_qp *qp, u64 now)
 {
 	bool waits = (qp->hold.on && (!qp->hold.refuses || qp->hold.unplaced)) ||
-		     pib_pagein_busy(&qp->req_off.pages);
+		     pib_pagein_busy(qp->req_off.pages);
 
 	if (qp->waits && !waits)
 		pib_req_excuse(&qp->req, now);

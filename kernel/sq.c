@@ -169,7 +169,7 @@ static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pi
 		return PIB_WC_LOC_PROT_ERR;
 	err = pib_seg_get(&seg, &s->w.swap);
 	if (err == -EAGAIN)
-		err = pib_pagein_start(&qp->req_off.pages, &seg, 0, 8, false);
+		err = pib_pagein_start(qp->req_off.pages, &seg, 0, 8, false);
 	pib_mem_put(&seg);
 	if (err == -EAGAIN)
 		return WC_WAIT;

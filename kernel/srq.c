@@ -7,6 +7,9 @@
 #include "srq.h"
 #include "ucontext.h"
 
+/* Work requests that are copied at once with interrupts off. */
+#define SRQ_COPY_MAX	64U
+
 int pib_recv_wqe_copy(const struct pib_recv_wqe *slot, u32 max_sge, struct pib_rq_cur *cur)
 {
 	u32 n = READ_ONCE(slot->num_sge), len = 0, i;
@@ -165,6 +168,7 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 		return err;
 
 	spin_lock_init(&srq->lock);
+	mutex_init(&srq->resize_mutex);
 	INIT_WORK(&srq->limit_work, srq_limit_work);
 	srq->max_sge = max(init->attr.max_sge, 1U);
 	err = pib_ring_alloc(&srq->ring, init->attr.max_wr, pib_recv_wqe_size(srq->max_sge),
@@ -227,23 +231,75 @@ int pib_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 	return 0;
 }
 
-/* Under the lock: work requests and indices move to @ring, and @ring becomes the old one. */
-static int srq_exchange(struct pib_srq *srq, struct pib_ring *ring)
+static void srq_copy(struct pib_srq *srq, struct pib_ring *to, u32 from, u32 end)
 {
-	u32 pending = pib_ring_pending(&srq->ring), i;
+	for (; from != end; from++)
+		memcpy(pib_ring_slot(to, from), pib_ring_slot(&srq->ring, from), srq->ring.stride);
+}
 
+/* Under the lock: what is posted is [@from, @from + result). */
+static u32 srq_posted(struct pib_srq *srq, u32 *from)
+{
 	lockdep_assert_held(&srq->lock);
 
+	*from = srq->ring.index;
+	return pib_ring_pending(&srq->ring);
+}
+
+/*
+ * Under the lock: work requests from @done on and indices move to @ring, and @ring becomes the old one.
+ * -EAGAIN: too many have come since @done.
+ */
+static int srq_exchange(struct pib_srq *srq, struct pib_ring *ring, u32 done)
+{
+	u32 index, pending = srq_posted(srq, &index), left;
+
+	/* what was copied may have been taken since */
+	left = min(pending, index + pending - done);
 	if (pending > ring->entries)
 		return -EINVAL;
-	for (i = srq->ring.index; i != srq->ring.index + pending; i++)
-		memcpy(pib_ring_slot(ring, i), pib_ring_slot(&srq->ring, i), srq->ring.stride);
-	ring->index = srq->ring.index;
-	ring->hdr->producer = srq->ring.index + pending;
-	ring->hdr->consumer = srq->ring.index;
+	if (left > SRQ_COPY_MAX)
+		return -EAGAIN;
+	srq_copy(srq, ring, index + pending - left, index + pending);
+	ring->index = index;
+	ring->hdr->producer = index + pending;
+	ring->hdr->consumer = index;
 	swap(srq->ring, *ring);
 	srq->max_wr = srq->ring.entries;
 	return 0;
+}
+
+/*
+ * What is posted is copied without the lock as far as possible: up to 16 MiB. It stays where it is until it is taken, which
+ * does no harm; who posts meanwhile posts behind it. Only a process that rewrites what it has posted, or goes back
+ * with its index, may find something else: in its own queue. -EAGAIN: it posts faster than that.
+ */
+static int srq_move(struct pib_srq *srq, struct pib_ring *ring)
+{
+	u32 done = 0, index, pending, n, tries;
+	int err = -EAGAIN;
+
+	lockdep_assert_held(&srq->resize_mutex);
+
+	for (tries = 0; err == -EAGAIN && tries < 16; tries++) {
+		spin_lock_irq(&srq->lock);
+		pending = srq_posted(srq, &index);
+		spin_unlock_irq(&srq->lock);
+		if (pending > ring->entries)
+			return -EINVAL;
+		/* the first time, or all of that was taken */
+		if (!tries || index + pending - done > pending)
+			done = index;
+		for (; done != index + pending; done += n) {
+			n = min(index + pending - done, SRQ_COPY_MAX);
+			srq_copy(srq, ring, done, done + n);
+			cond_resched();
+		}
+		spin_lock_irq(&srq->lock);
+		err = srq_exchange(srq, ring, done);
+		spin_unlock_irq(&srq->lock);
+	}
+	return err;
 }
 
 /* Tell the process where the new ring is; it maps it when the call has returned. */
@@ -280,9 +336,9 @@ static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	err = srq_tell_ring(udata, &info);
 	if (err)
 		goto out;
-	spin_lock_irq(&srq->lock);
-	err = srq_exchange(srq, &ring);
-	spin_unlock_irq(&srq->lock);
+	mutex_lock(&srq->resize_mutex);
+	err = srq_move(srq, &ring);
+	mutex_unlock(&srq->resize_mutex);
 out:
 	pib_ring_free(&ring);
 	return err;

@@ -3,6 +3,7 @@
 #ifndef PIB_SRQ_H
 #define PIB_SRQ_H
 
+#include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include "ring.h"
 
@@ -15,6 +16,7 @@ struct pib_rq_cur;
  * @srqn: object number; what XRC senders name it by
  * @max_wr: as asked for; never more than @ring.entries
  * @max_sge: granted; never changes
+ * @resize_mutex: serialises who puts another @ring in its place
  * @lock: taken with interrupts off; guards all below
  * @ring: slots of struct pib_recv_wqe
  * @limit: raise SRQ_LIMIT_REACHED when fewer work requests are left; 0: not armed
@@ -25,6 +27,7 @@ struct pib_srq {
 	u32 srqn;
 	u32 max_wr;
 	u32 max_sge;
+	struct mutex resize_mutex;
 	spinlock_t lock;
 	struct pib_ring ring;
 	u32 limit;

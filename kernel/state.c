@@ -150,9 +150,9 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	pib_requester_forget(qp);
 	qp->resp_off.set = false;
 	qp->place.wqe = NULL;
-	pib_pagein_forget(&qp->rx_pages);
-	pib_pagein_forget(&qp->req_off.pages);
-	pib_pagein_forget(&qp->resp_off.pages);
+	pib_pagein_forget(qp->rx_pages);
+	pib_pagein_forget(qp->req_off.pages);
+	pib_pagein_forget(qp->resp_off.pages);
 	pib_hold_end(qp);
 	free_list(qp, &bursts);
 }

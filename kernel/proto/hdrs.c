@@ -150,6 +150,8 @@ static int parse_bth(struct pib_hdrs *h, struct cursor *c, const struct pib_opco
 	*opcode = p[0];
 	h->tp = p[0] >> 5;
 	h->op = (*info)->op;
+	if (h->op == PIB_OP_RESERVED)
+		h->ex = p[0] & 0x1F;
 	h->flags |= (*info)->flags | bth_flags(p);
 	h->pad = p[1] >> 4 & 3;
 	h->pkey = get16(p + 2);

@@ -47,6 +47,7 @@ enum pib_op {
 	PIB_OP_FAA,
 	PIB_OP_FLUSH,
 	PIB_OP_ATOMIC_WRITE,
+	PIB_OP_RESERVED,	/* a request of RC or XRC that is none: to be answered by a NAK (9.7.4.1.5) */
 	PIB_OP_CNP,
 	PIB_OP_COUNT
 };
@@ -80,7 +81,7 @@ enum pib_hflags {
  * @qkey: DETH
  * @sqpn: DETH source QP
  * @srqn: XRCETH
- * @ex: immediate data (wire order, as __be32 stored) or R_Key (host order)
+ * @ex: immediate data (wire order, as __be32 stored) or R_Key (host order); PIB_OP_RESERVED: BTH.OpCode[4:0]
  * @va: RETH, AtomicETH: virtual address
  * @rkey: RETH, AtomicETH
  * @dmalen: RETH
@@ -131,7 +132,7 @@ enum pib_parse_error {
 	PIB_PARSE_SHORT,	/* fewer bytes than the headers or LRH.PktLen say */
 	PIB_PARSE_LRH,		/* LVer, LNH or PktLen */
 	PIB_PARSE_GRH,		/* IPVer, NxtHdr or PayLen */
-	PIB_PARSE_BTH,		/* TVer, reserved opcode or pad count */
+	PIB_PARSE_BTH,		/* TVer, pad count, or an opcode that is reserved (but for RC and XRC) */
 	PIB_PARSE_LEN,		/* payload does not suit the opcode */
 	PIB_PARSE_QP0,		/* VL15 and QP0 without each other, or not from QP0 */
 };

@@ -15,6 +15,8 @@
 #define DATA(op, flags, ext)	{ op, flags, true, true, EXT_LEN(ext), ext }
 #define HEAD(op, flags, ext)	{ op, flags, false, true, EXT_LEN(ext), ext }
 
+#define RESERVED	DATA(PIB_OP_RESERVED, ONLY, 0)
+
 /* 9.2.1; FLUSH and ATOMIC_WRITE: A19. */
 static const struct pib_opcode_info opcode_table[32] = {
 	[0x00] = DATA(PIB_OP_SEND, PIB_H_FIRST, 0),
@@ -38,10 +40,13 @@ static const struct pib_opcode_info opcode_table[32] = {
 	[0x12] = HEAD(PIB_OP_ATOMIC_ACK, ONLY, PIB_EXT_AETH | PIB_EXT_ATOMICACKETH),
 	[0x13] = HEAD(PIB_OP_CAS, ONLY, PIB_EXT_ATOMICETH),
 	[0x14] = HEAD(PIB_OP_FAA, ONLY, PIB_EXT_ATOMICETH),
+	[0x15] = RESERVED,
 	[0x16] = DATA(PIB_OP_SEND, PIB_H_LAST | INV, PIB_EXT_IETH),
 	[0x17] = DATA(PIB_OP_SEND, ONLY | INV, PIB_EXT_IETH),
+	[0x18 ... 0x1B] = RESERVED,
 	[0x1C] = HEAD(PIB_OP_FLUSH, ONLY, PIB_EXT_FETH | PIB_EXT_RETH),
 	[0x1D] = HEAD(PIB_OP_ATOMIC_WRITE, ONLY, PIB_EXT_RETH | PIB_EXT_AWDATA),
+	[0x1E ... 0x1F] = RESERVED,
 };
 
 /* The one opcode outside the scheme: a congestion notification (A10), 16 reserved bytes behind it. */
@@ -50,10 +55,10 @@ static const struct pib_opcode_info cnp_info = DATA(PIB_OP_CNP, ONLY, 0);
 
 /* Which of the table's rows a transport service has. */
 static const u32 tp_rows[8] = {
-	[PIB_TP_RC] = 0x30DFFFFF,
+	[PIB_TP_RC] = 0xFFFFFFFF,
 	[PIB_TP_UC] = 0x00000FFF,
 	[PIB_TP_UD] = 0x00000030,
-	[PIB_TP_XRC] = 0x30DFFFFF,
+	[PIB_TP_XRC] = 0xFFFFFFFF,
 };
 
 /* Rows by operation and place: place is FIRST and LAST as two bits, as in h->flags. */
@@ -73,6 +78,7 @@ static const u8 plain_row[PIB_OP_COUNT][4] = {
 	[PIB_OP_FAA]		= { NONE, NONE, NONE, 0x14 },
 	[PIB_OP_FLUSH]		= { NONE, NONE, NONE, 0x1C },
 	[PIB_OP_ATOMIC_WRITE]	= { NONE, NONE, NONE, 0x1D },
+	[PIB_OP_RESERVED]	= { NONE, NONE, NONE, NONE },	/* see opcode_row() */
 	[PIB_OP_CNP]		= { NONE, NONE, NONE, NONE },
 };
 
@@ -102,7 +108,7 @@ u16 pib_opcode_ext(u8 opcode)
 	if (tp == PIB_TP_UD)
 		return info->ext | PIB_EXT_DETH;
 	/* A14.2.2.1: only what goes to the XRC target carries an XRCETH */
-	if (tp == PIB_TP_XRC && !op_is_response(info->op))
+	if (tp == PIB_TP_XRC && !op_is_response(info->op) && info->op != PIB_OP_RESERVED)
 		return info->ext | PIB_EXT_XRCETH;
 	return info->ext;
 }
@@ -111,6 +117,8 @@ static int opcode_row(const struct pib_hdrs *h)
 {
 	u32 row = plain_row[h->op][PLACE(h->flags)];
 
+	if (h->op == PIB_OP_RESERVED)
+		return h->ex < 32 && opcode_table[h->ex].op == PIB_OP_RESERVED ? (int)h->ex : NONE;
 	if (!(h->flags & PIB_H_LAST) || row == NONE)
 		return row;
 	if (h->flags & PIB_H_IMM && (h->op == PIB_OP_SEND || h->op == PIB_OP_WRITE))

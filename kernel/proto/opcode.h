@@ -27,7 +27,7 @@ enum pib_ext {
  * @op: enum pib_op
  * @flags: PIB_H_FIRST, PIB_H_LAST, PIB_H_IMM, PIB_H_INV
  * @payload: a payload may follow
- * @valid: not reserved
+ * @valid: there is such a row
  * @ext_len: bytes of @ext
  * @ext: enum pib_ext, those of the transport service left out
  */
@@ -40,7 +40,10 @@ struct pib_opcode_info {
 	u16 ext;
 };
 
-/* NULL: reserved. */
+/*
+ * NULL: reserved. Those of the acknowledged services, who have an answer to that, are PIB_OP_RESERVED: all that
+ * follows BTH is payload.
+ */
 const struct pib_opcode_info *pib_opcode_info(u8 opcode);
 /* All extension headers of a packet with this opcode, which must not be a reserved one. */
 u16 pib_opcode_ext(u8 opcode);

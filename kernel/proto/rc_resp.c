@@ -173,10 +173,16 @@ static enum pib_res check_atomic(const struct pib_resp *r)
 
 /* ---- reliable services ---- */
 
+/* 9.7.4.1.5, 9.7.4.1.6 */
 static void rc_accept(struct pib_resp *r)
 {
 	enum pib_res res;
 
+	if (r->h->op == PIB_OP_RESERVED) {
+		drop(r, PIB_DROP_BAD_OPCODE);
+		pib_resp_nak_fatal(r, r->epsn, PIB_RES_INV_REQ);
+		return;
+	}
 	if (is_data(r->h->op)) {
 		res = check_data(r);
 		r->phase = PHASE_DATA;

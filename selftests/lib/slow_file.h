@@ -13,10 +13,11 @@
  * release() the process that has the mapping should make no threads, and neither
  * map nor unmap. slow.at(n * 4096) of one process can be mapped by others, too: fd().
  *
- * Deregistration waits for those who wait for a page: release() comes before it.
- *
  * The file system's server is a process of its own. It ends, and all waits with it, as soon as the
  * process that made it exits or is killed: nothing is left that waits for ever.
+ *
+ * Or the process serves itself, which is to say that it does not: with @keep, and leave_alone()
+ * once a page is waited for. Then nobody is left but the process itself, whose end is that of the file system.
  */
 #pragma once
 
@@ -47,8 +48,12 @@ public:
 	/** What the bytes of each page are when it has come. */
 	static constexpr uint8_t content = 0x5A;
 
-	/** Throws std::system_error where there is no such thing: no FUSE, or not root. */
-	explicit SlowFile(size_t pages = 1) : length_(pages * page)
+	/**
+	 * @keep: not 0: this process, too, keeps the device open that the server reads from, by a descriptor
+	 * from that number on.
+	 * Throws std::system_error where there is no such thing: no FUSE, or not root.
+	 */
+	explicit SlowFile(size_t pages = 1, int keep = 0) : keep_(keep), length_(pages * page)
 	{
 		void *p = mmap(nullptr, sizeof(Control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		if (p == MAP_FAILED)
@@ -79,6 +84,17 @@ public:
 	int fd() const { return fd_; }
 	/** Pages that somebody waits for. */
 	unsigned waiting() const { return control_->waiting; }
+	/**
+	 * The server ends without an answer to those who wait. Only the mapping keeps the file: who closes one
+	 * asks its server.
+	 */
+	void leave_alone()
+	{
+		close(fd_);
+		fd_ = -1;
+		control_->mode = Mode::End;
+		waitpid(server_, nullptr, 0);
+	}
 	/** Pages come. */
 	void release() { control_->mode = Mode::Serve; }
 	/** Pages fail: SIGBUS, or EFAULT. */
@@ -114,6 +130,8 @@ private:
 			err = fd_ < 0 || fstat(fd_, &st) ? errno : 0;
 			umount2(path, MNT_DETACH);
 		}
+		if (keep_ && fcntl(dev, F_DUPFD_CLOEXEC, keep_) < 0)
+			err = errno;
 		close(dev);
 		unlink(path);
 		if (err) {
@@ -245,6 +263,7 @@ private:
 		uint32_t size;
 	};
 
+	int keep_;
 	size_t length_;
 	Control *control_ = nullptr;
 	uint8_t *at_ = nullptr;

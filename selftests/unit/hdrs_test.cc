@@ -15,7 +15,7 @@ using sim::Bytes;
 
 namespace {
 
-// 9.2.1, A14, A19: all opcodes that are not reserved, and the bytes of the headers after BTH.
+// 9.2.1, A14, A19: all opcodes that are not reserved for good, and the bytes of the headers after BTH.
 struct Opcode {
 	uint8_t value;
 	uint8_t ext;
@@ -35,6 +35,11 @@ std::vector<Opcode> all_opcodes()
 	};
 	size_t rc = v.size();
 
+	// Reserved: parsed all the same, for there is an answer to them.
+	for (uint8_t low : { 0x15, 0x18, 0x19, 0x1A, 0x1B, 0x1E, 0x1F }) {
+		v.push_back({ low, 0, true });
+		v.push_back({ uint8_t(0xA0 | low), 0, true });
+	}
 	for (size_t i = 0; i < rc; i++) {
 		uint8_t low = v[i].value;
 		bool response = low >= 0x0D && low <= 0x12;
@@ -110,9 +115,24 @@ TEST(Hdrs, ExactlyTheDefinedOpcodesAreAccepted)
 
 	for (const auto &o : all_opcodes())
 		valid.insert(o.value);
-	EXPECT_EQ(valid.size(), 25u + 25 + 12 + 2 + 1);
+	EXPECT_EQ(valid.size(), 25u + 25 + 12 + 2 + 1 + 2 * 7);
 	for (int op = 0; op < 256; op++)
 		EXPECT_EQ(pib_opcode_info(op) != nullptr, valid.count(op) == 1) << std::hex << op;
+}
+
+TEST(Hdrs, ReservedOpcodesOfAcknowledgedServices)
+{
+	for (uint8_t service : { 0x00, 0xA0 }) {
+		for (uint8_t low : { 0x15, 0x18, 0x19, 0x1A, 0x1B, 0x1E, 0x1F }) {
+			Parsed r = parse(some_packet(service | low, 0));
+
+			EXPECT_EQ(r.err, PIB_PARSE_OK);
+			EXPECT_EQ(r.h.op, PIB_OP_RESERVED);
+			EXPECT_EQ(r.h.ex, low);
+			r.h.ex = 0x04;
+			EXPECT_LT(pib_opcode_of(&r.h), 0);	// one that is not reserved
+		}
+	}
 }
 
 TEST(Hdrs, EveryOpcodeThereAndBack)
@@ -237,7 +257,8 @@ TEST(Hdrs, DamagedHeadersAreRefused)
 		{ "PktLen without BTH", 5, 0xFF, 0x05, PIB_PARSE_LRH },
 		{ "PktLen more than there is", 5, 0xFF, 0xF0, PIB_PARSE_SHORT },
 		{ "TVer", 9, 0x0F, 0x01, PIB_PARSE_BTH },
-		{ "reserved opcode", 8, 0xFF, 0x15, PIB_PARSE_BTH },
+		{ "reserved opcode of UC", 8, 0xFF, 0x35, PIB_PARSE_BTH },
+		{ "reserved opcode of UD", 8, 0xFF, 0x75, PIB_PARSE_BTH },
 		{ "reliable datagram", 8, 0xFF, 0x44, PIB_PARSE_BTH },
 		{ "pad in a MIDDLE", 9, 0x30, 0x10, PIB_PARSE_LEN },
 	};

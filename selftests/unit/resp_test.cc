@@ -646,6 +646,26 @@ TEST(Resp, ZeroLengthNeedsNoKey)
 	EXPECT_EQ(q.received().len, 0u);
 }
 
+// 9.7.4.1.5: an invalid request, wherever a request could begin or a message go on.
+TEST(Resp, ReservedOpcodesAreInvalidRequests)
+{
+	auto reserved = [](uint32_t psn) {
+		return with(request(PIB_OP_RESERVED, psn, 1, 20, kOnly), [](Burst &b) { b.h.ex = 0x15; });
+	};
+	Qp q, within;
+
+	q.recvs(1);
+	EXPECT_EQ(str(q.gets(request(PIB_OP_SEND, kPsn, 1, 8, kOnly | kAckReq))), "ACK@1000+1");
+	EXPECT_EQ(str(q.gets(reserved(kPsn))), "");		// a duplicate of nothing
+	EXPECT_EQ(str(q.gets(reserved(kPsn + 2))), "NAK60@1001");
+	EXPECT_EQ(str(q.gets(reserved(kPsn + 1))), "NAK61@1001");
+	EXPECT_EQ(q.n.resp.error, PIB_RES_INV_REQ);
+	EXPECT_EQ(q.n.resp.stats.drops[PIB_DROP_BAD_OPCODE], 1u);
+
+	within.gets(with(request(PIB_OP_WRITE, kPsn, 1, kMtu, kFirst), [](Burst &b) { b.h.dmalen = 2 * kMtu; }));
+	EXPECT_EQ(str(within.gets(reserved(kPsn + 1))), "NAK61@1001");
+}
+
 TEST(Resp, OtherServicesAreDropped)
 {
 	Qp q;

@@ -4,11 +4,9 @@
 #include <functional>
 #include <arpa/inet.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "end.h"
+#include "nobody.h"
 #include "suites.h"
 
 namespace ops {
@@ -149,14 +147,6 @@ void read_depth(const Env &env)
 	check_filled(p.a.mem.bytes(0, 1 << 17), 1);
 }
 
-/* From here on a user like any other, who may open the device. */
-void become_nobody(const std::string &device)
-{
-	std::string path = "/dev/infiniband/" + device;
-	if (chmod(path.c_str(), 0666) || setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
-		throw Skip("not run by root");
-}
-
 /* Rings are memory that does not go away: a user has as much of it as he may lock. */
 void memory_locked(const Env &env)
 {
@@ -183,60 +173,6 @@ void memory_locked(const Env &env)
 		Qp qp(made(ibv_create_qp(pd.get(), &attr), "ibv_create_qp"));
 	}
 }
-
-/* Another process, that of a user like any other, which has taken what it could and holds it. */
-class Nobody {
-public:
-	Nobody(const Env &env, const std::function<void(Device &, const std::function<void(unsigned)> &)> &take)
-	{
-		std::string name = env.open_a().ctx->device->dev_name;
-		CHECK(!pipe(to_) && !pipe(from_));
-		pid_ = fork();
-		CHECK(pid_ >= 0);
-		if (pid_)
-			return;
-		try {
-			close(to_[1]);
-			become_nobody(name);
-			Device dev = env.open_a();
-			take(dev, [&](unsigned taken) {
-				char c;
-				if (write(from_[1], &taken, sizeof(taken)) == sizeof(taken) && read(to_[0], &c, 1) < 0)
-					_exit(1);
-			});
-		} catch (const std::exception &) {
-			_exit(1);
-		}
-		_exit(0);
-	}
-	~Nobody() { release(); }
-	Nobody(const Nobody &) = delete;
-
-	unsigned taken()
-	{
-		unsigned n = 0;
-		close(from_[1]);
-		if (read(from_[0], &n, sizeof(n)) != sizeof(n))
-			FAIL("the other process has failed");
-		return n;
-	}
-
-	/* It gives everything back and ends. */
-	void release()
-	{
-		int status = 0;
-		if (!pid_)
-			return;
-		close(to_[1]);
-		if (waitpid(pid_, &status, 0) != pid_ || status)
-			note_failure("the other process has failed");
-		pid_ = 0;
-	}
-
-private:
-	int to_[2], from_[2];
-	pid_t pid_;
-};
 
 ibv_gid group_gid(unsigned n)
 {

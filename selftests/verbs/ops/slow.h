@@ -9,10 +9,10 @@
 
 namespace ops {
 
-inline std::unique_ptr<SlowFile> slow_file(size_t pages = 1)
+inline std::unique_ptr<SlowFile> slow_file(size_t pages = 1, int keep = 0)
 {
 	try {
-		return std::make_unique<SlowFile>(pages);
+		return std::make_unique<SlowFile>(pages, keep);
 	} catch (const std::system_error &e) {
 		throw Skip(std::string("no FUSE: ") + e.what());
 	}
