@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Shared receive queues (10.2.9). */
+#include <atomic>
+#include <thread>
+
 #include "end.h"
 #include "suites.h"
 
@@ -179,6 +182,49 @@ void resize(const Env &env)
 	}
 }
 
+/*
+ * The queue is resized while another thread posts to it and a third one's messages empty it: nothing is
+ * lost or given twice, and what is posted keeps its order.
+ */
+void resize_in_use(const Env &env)
+{
+	if (!env.open_b().has(IBV_DEVICE_SRQ_RESIZE))
+		throw Skip("not supported");
+	constexpr unsigned total = 4000;
+	EndOptions o = options(16);
+	o.cqe = 1024;
+	Pair p(env, o);
+	std::atomic<bool> stop = false;
+	std::thread post([&] {
+		unsigned posted = 0;
+		while (posted < total && !stop)
+			posted += !p.b.try_recv({p.b.sge(0, 64)}, posted);
+	});
+	std::string what;
+	std::thread receive([&] {
+		try {
+			for (unsigned i = 0; i < total; i++) {
+				p.a.send(p.send_wr(0, 8));
+				p.a.expect({});
+				p.b.expect({.id = i});
+			}
+		} catch (const std::exception &x) {
+			what = x.what();
+		}
+		stop = true;
+	});
+	/* sizes that the ring has in turn: full most of the time, so the smaller ones are refused now and then */
+	for (unsigned n = 0; !stop; n++) {
+		ibv_srq_attr attr{};
+		attr.max_wr = 16u << n % 11;
+		ibv_modify_srq(p.b.srq.get(), &attr, IBV_SRQ_MAX_WR);
+	}
+	post.join();
+	receive.join();
+	if (!what.empty())
+		FAIL(what);
+}
+
 /* A bad receive request ends the QP that got it, not the SRQ. */
 void bad_receive(const Env &env)
 {
@@ -245,6 +291,7 @@ void add_shared_queues(Suite &suite)
 	suite.add("srq.limit", limit);
 	suite.add("srq.limit_at_once", limit_at_once);
 	suite.add("srq.resize", resize);
+	suite.add("srq.resize_in_use", resize_in_use);
 	suite.add("srq.bad_receive", bad_receive);
 	suite.add("srq.post_to_qp", post_to_qp);
 	suite.add("srq.busy", busy);
