@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Shared receive queues (10.2.9). */
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "end.h"
@@ -218,6 +219,8 @@ void resize_in_use(const Env &env)
 		ibv_srq_attr attr{};
 		attr.max_wr = 16u << n % 11;
 		ibv_modify_srq(p.b.srq.get(), &attr, IBV_SRQ_MAX_WR);
+		/* the provider's lock is a spinlock, and not a fair one */
+		std::this_thread::sleep_for(std::chrono::milliseconds(1));
 	}
 	post.join();
 	receive.join();
