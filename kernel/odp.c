@@ -27,6 +27,7 @@
 #include <linux/mmu_notifier.h>
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
+#include <linux/wait_bit.h>
 #include <linux/xarray.h>
 #include <rdma/ib_umem_odp.h>
 #include "compat/compat.h"
@@ -69,6 +70,8 @@ struct pib_odp_chunk {
 
 /**
  * struct pib_odp - memory of a region
+ * @hca: whose region it is; its memory is kept, not its registration
+ * @owner: see pib_quota_take()
  * @ref: the region, and who brings pages in
  * @reap: releases it where the last reference is put by work
  * @mm: of the process whose memory it is; its struct is kept, not what it maps
@@ -83,6 +86,8 @@ struct pib_odp_chunk {
  * @writable: pages may be paged in for writing
  */
 struct pib_odp {
+	struct pib_hca *hca;
+	struct pib_user *owner;
 	refcount_t ref;
 	struct work_struct reap;
 	struct mm_struct *mm;
@@ -99,6 +104,40 @@ struct pib_odp {
 
 /* Releases what is released by work. */
 static struct workqueue_struct *reaper;
+
+/* Memory for whose pages work may wait; the module waits for that. */
+static atomic_t alive = ATOMIC_INIT(0);
+
+/*
+ * What memory has of the HCA: not the registration, which a page that does not come would keep, and all who
+ * wait for its end with it.
+ */
+static int odp_hold_hca(struct pib_odp *odp, struct pib_pd *pd)
+{
+	struct pib_hca *hca = to_hca(pd->ib.device);
+	int err = pib_quota_take(&hca->quota, pd->owner, PIB_OBJ_ODP);
+
+	if (err)
+		return err;
+	odp->hca = hca;
+	odp->owner = pd->owner;
+	get_device(hca->ib.dev.parent);
+	get_device(&hca->ib.dev);
+	atomic_inc(&alive);
+	return 0;
+}
+
+static void odp_release_hca(struct pib_odp *odp)
+{
+	struct pib_hca *hca = odp->hca;
+	struct device *parent = hca->ib.dev.parent;
+
+	pib_quota_give(&hca->quota, odp->owner, PIB_OBJ_ODP);
+	put_device(&hca->ib.dev);
+	put_device(parent);
+	if (atomic_dec_and_test(&alive))
+		wake_up_var(&alive);
+}
 
 bool pib_odp_writable(const struct pib_odp *odp)
 {
@@ -494,9 +533,10 @@ static void odp_free(struct pib_odp *odp)
 	xa_destroy(&odp->chunks);
 	if (odp->umem)
 		ib_umem_odp_release(odp->umem);
-	/* known by the address of the mm; from here on the device may go */
+	/* known by the address of the mm */
 	pib_pager_put(odp->pager);
 	mmdrop(odp->mm);
+	odp_release_hca(odp);
 	kfree(odp);
 }
 
@@ -519,10 +559,13 @@ struct pib_odp *pib_odp_create(struct pib_pd *pd, u64 start, u64 length, int acc
 	odp->reap_at = CHUNKS_FEW;
 	mutex_init(&odp->grow);
 	odp->start = start;
-	odp->pager = pib_pager_get(to_hca(ibdev), pd->owner, current->mm);
+	err = odp_hold_hca(odp, pd);
+	if (err)
+		goto err_free;
+	odp->pager = pib_pager_get(odp->hca, pd->owner, current->mm);
 	if (IS_ERR(odp->pager)) {
 		err = PTR_ERR(odp->pager);
-		goto err_free;
+		goto err_hca;
 	}
 	if (!start && length == U64_MAX)
 		err = create_implicit(odp, ibdev, access);
@@ -537,6 +580,8 @@ struct pib_odp *pib_odp_create(struct pib_pd *pd, u64 start, u64 length, int acc
 
 err_pager:
 	pib_pager_put(odp->pager);
+err_hca:
+	odp_release_hca(odp);
 err_free:
 	kfree(odp);
 	return ERR_PTR(err);
@@ -572,5 +617,7 @@ int pib_odp_init(void)
 
 void pib_odp_exit(void)
 {
+	/* no lock is held: nobody else waits with the module */
+	wait_var_event(&alive, !atomic_read(&alive));
 	destroy_workqueue(reaper);
 }

@@ -71,6 +71,11 @@ void pib_pagein_leave(struct pib_pagein *p)
 	spin_lock(&p->lock);
 	p->qp = NULL;
 	spin_unlock(&p->lock);
+	/* not begun yet: nobody needs the page any more */
+	if (cancel_work(&p->work)) {
+		pib_odp_put(p->odp);
+		pib_pagein_put(p);
+	}
 }
 
 /* Also once it was left: the QP may run once more, which does nothing. */

@@ -17,7 +17,7 @@ struct pib_seg;
  * @work: brings the pages in, then kicks the QP
  * @ref: the QP, and @work while @busy
  * @lock: guards @qp against its destruction; nothing is taken under it
- * @qp: whose; NULL once that is being destroyed, without waiting for @work
+ * @qp: whose; NULL once that has left it, to be destroyed or reset, without waiting for @work
  * @busy: @work is under way and owns what follows; released with store-release, otherwise qp->lock
  *	guards it
  * @odp: memory, a reference is held while @busy

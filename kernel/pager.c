@@ -4,7 +4,8 @@
  * behind it, which need not answer. So each process whose memory is paged in has
  * a queue of its own, of which so much runs at once: others' pages do not wait for his.
  *
- * The queue may outlive its process, and keeps the device.
+ * The queue may outlive its process, and the registration of the HCA: whose memory uses it
+ * keeps the HCA's (odp.c).
  */
 #include <linux/slab.h>
 #include "hca.h"
@@ -14,7 +15,7 @@
 
 /**
  * struct pib_pager - one process's
- * @hca: where its regions are; a reference is held; never changes
+ * @hca: where its regions are; never changes
  * @owner: see pib_quota_take(); never changes
  * @mm: the process; never changes
  * @wq: runs what is queued; never changes
@@ -36,7 +37,6 @@ static void pager_destroy(struct pib_pager *pager)
 		destroy_workqueue(pager->wq);
 	pib_quota_give(&hca->quota, pager->owner, PIB_OBJ_PAGER);
 	kfree(pager);
-	ib_device_put(&hca->ib);
 }
 
 static struct pib_pager *pager_create(struct pib_hca *hca, struct pib_user *owner, struct mm_struct *mm)
@@ -46,15 +46,15 @@ static struct pib_pager *pager_create(struct pib_hca *hca, struct pib_user *owne
 
 	lockdep_assert_held(&hca->pagers_lock);
 
-	if (!ib_device_try_get(&hca->ib))
-		return ERR_PTR(-ENODEV);
 	err = pib_quota_take(&hca->quota, owner, PIB_OBJ_PAGER);
 	if (err)
-		goto err_device;
+		return ERR_PTR(err);
 	pager = kzalloc(sizeof(*pager), GFP_KERNEL_ACCOUNT);
+	if (!pager) {
+		pib_quota_give(&hca->quota, owner, PIB_OBJ_PAGER);
+		return ERR_PTR(-ENOMEM);
+	}
 	err = -ENOMEM;
-	if (!pager)
-		goto err_give;
 	*pager = (struct pib_pager) { .hca = hca, .owner = owner, .mm = mm };
 	/* unbound: no CPU's other work is to wait for a page */
 	pager->wq = alloc_workqueue("pib_pagein", WQ_UNBOUND, AT_ONCE);
@@ -63,12 +63,6 @@ static struct pib_pager *pager_create(struct pib_hca *hca, struct pib_user *owne
 	if (!err)
 		return pager;
 	pager_destroy(pager);
-	return ERR_PTR(err);
-
-err_give:
-	pib_quota_give(&hca->quota, owner, PIB_OBJ_PAGER);
-err_device:
-	ib_device_put(&hca->ib);
 	return ERR_PTR(err);
 }
 

@@ -345,6 +345,30 @@ static int leave_sqe(struct pib_qp *qp)
 	return 0;
 }
 
+/* What waits for a page does not keep a QP that begins anew from its work. Without memory for that the old wait stays. */
+static void leave_page(struct pib_qp *qp, struct pib_pagein **pages)
+{
+	struct pib_pagein *p;
+
+	if (!pib_pagein_busy(*pages))
+		return;
+	p = pib_pagein_create(qp);
+	if (!p)
+		return;
+	spin_lock_bh(&qp->lock);
+	swap(*pages, p);
+	spin_unlock_bh(&qp->lock);
+	pib_pagein_leave(p);
+	pib_pagein_put(p);
+}
+
+static void leave_pages(struct pib_qp *qp)
+{
+	leave_page(qp, &qp->rx_pages);
+	leave_page(qp, &qp->req_off.pages);
+	leave_page(qp, &qp->resp_off.pages);
+}
+
 /* Nothing is taken in or sent any more; what is on its way must have landed before slots are reused. */
 static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
 {
@@ -356,6 +380,8 @@ static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
 	spin_unlock_bh(&qp->lock);
 
 	err = wait_for_bursts(qp);
+	if (!err)
+		leave_pages(qp);
 	spin_lock_bh(&qp->lock);
 	if (err) {
 		/* it cannot be started again before it has been reset */

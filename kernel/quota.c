@@ -32,6 +32,7 @@ static const struct obj_limit obj_limits[PIB_OBJ_COUNT] = {
 	[PIB_OBJ_ATTACH] = { PIB_MCAST_GROUPS * PIB_MCAST_QPS, PIB_MCAST_GROUPS / 2 },
 	/* each has kernel threads, which may wait for its pages for long after its end */
 	[PIB_OBJ_PAGER] = { 1 << 10 },
+	[PIB_OBJ_ODP] = { 1 << 20 },
 	[PIB_OBJ_DM] = { PIB_DM_SIZE >> PAGE_SHIFT },
 	[PIB_OBJ_HELD] = { 64 << 20 },
 };
@@ -118,11 +119,13 @@ int pib_quota_charge(struct pib_quota *q, struct pib_user *user, enum pib_obj ob
 {
 	u32 max = obj_limits[obj].max, share = obj_limits[obj].share ?: max / 2;
 
-	if (!add_below(&q->used[obj], n, user ? max - pib_quota_reserve(max) : max))
+	/* his share first: what he may not have is nobody else's lack, not for a moment either */
+	if (user && !add_below(&user->used[obj], n, share))
 		return -ENOMEM;
-	if (!user || add_below(&user->used[obj], n, share))
+	if (add_below(&q->used[obj], n, user ? max - pib_quota_reserve(max) : max))
 		return 0;
-	atomic_sub(n, &q->used[obj]);
+	if (user)
+		atomic_sub(n, &user->used[obj]);
 	return -ENOMEM;
 }
 

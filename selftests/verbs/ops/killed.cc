@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A page of a process is awaited that does not come: what it has can go all the same, and so can the process itself. */
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <sys/mman.h>
@@ -191,6 +192,53 @@ void killed_server(const Env &env, int fd)
 	other.ping();
 }
 
+/* Who begins anew waits for no page of the old beginning. */
+void reset(const Env &env, For what)
+{
+	Pair p(env);
+	need(p.b.dev);
+	auto slow = slow_file();
+	Mr mr = reg(p.b.pd.get(), slow->at(), slow->size());
+	want(p, mr, slow->at(), what);
+	until_waiting(*slow);
+	p.a.to(IBV_QPS_RESET);
+	p.b.to(IBV_QPS_RESET);
+	p.connect();
+	p.ping();
+	CHECK_EQ(slow->waiting(), 1u);
+	slow->release();
+}
+
+void run(const char *command)
+{
+	if (system(command))
+		FAIL(command);
+}
+
+/* Whose process has let go of all goes, too: nobody who removes an HCA waits for a stranger's page. */
+void device_goes(const Env &env)
+{
+	need(env.open_b());
+	auto slow = slow_file();
+	run("ip link add gone0 type dummy && ip link set gone0 up && pibctl add pibgone netdev gone0 standalone");
+	Victim victim([&](const auto &say) {
+		{
+			Device dev("pibgone");
+			Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
+			Mr mr = reg(pd.get(), slow->at(), slow->size());
+			advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, reinterpret_cast<uintptr_t>(slow->at()), 1);
+			until_waiting(*slow);
+		}
+		say('c');
+	});
+	CHECK(victim.heard() == 'c');
+	run("timeout 60 pibctl del pibgone && ip link del gone0");
+	CHECK_EQ(slow->waiting(), 1u);
+	slow->release();
+	while (slow->waiting())
+		usleep(1000);
+}
+
 } // namespace
 
 void add_killed(Suite &suite)
@@ -200,6 +248,9 @@ void add_killed(Suite &suite)
 		suite.add(std::string("isolation.let_go.") + name, [=](Env &env) { let_go(env, what); });
 	suite.add("isolation.killed.prefetch", [](Env &env) { killed(env, For::Prefetch); });
 	suite.add("isolation.killed.advice", [](Env &env) { killed(env, For::Advice); });
+	suite.add("isolation.reset.receive", [](Env &env) { reset(env, For::Receive); });
+	suite.add("isolation.reset.write", [](Env &env) { reset(env, For::Write); });
+	suite.add("isolation.device_goes", device_goes);
 	suite.add("isolation.killed.server_first", [](Env &env) { killed_server(env, 1); });
 	suite.add("isolation.killed.server_last", [](Env &env) { killed_server(env, 500); });
 }
