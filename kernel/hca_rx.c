@@ -110,7 +110,7 @@ static u16 pkey_at(const struct pib_port *p, u16 index)
 bool pib_hca_rx_by_alternate(const struct pib_qp *qp, const struct pib_kport *port,
 			     const struct pib_hdrs *h)
 {
-	return by_path(&qp->alt_av, port, h) &&
+	return READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h) &&
 	       pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey);
 }
 

@@ -212,9 +212,9 @@ static bool pma_may(struct pib_switch *sw, u64 now)
 {
 	bool may;
 
-	spin_lock_bh(&sw->pma_lock);
+	spin_lock_bh(&sw->share_lock);
 	may = pib_share_left(&sw->pma_share, now);
-	spin_unlock_bh(&sw->pma_lock);
+	spin_unlock_bh(&sw->share_lock);
 	if (!may)
 		pib_kport_count(sw->ports[0], qp1_dropped, 1);
 	return may;
@@ -222,9 +222,9 @@ static bool pma_may(struct pib_switch *sw, u64 now)
 
 static void pma_spend(struct pib_switch *sw, u64 begun)
 {
-	spin_lock_bh(&sw->pma_lock);
+	spin_lock_bh(&sw->share_lock);
 	pib_share_spend(&sw->pma_share, begun, ktime_get_ns());
-	spin_unlock_bh(&sw->pma_lock);
+	spin_unlock_bh(&sw->share_lock);
 }
 
 /* What passed pib_switch_gsi_ok(). */
@@ -300,7 +300,8 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 		res = gsi_agent(sw, b, in, out, out_port, &h);
 	else
 		res = smi_agent(sw, in_port, b, in, out, out_port, &h);
-	if (res == PIB_MAD_NONE || (!b->h.dqpn && mad_changes(in)))
+	/* on QP1 there may be a trap about a key, and most often is none */
+	if (b->h.dqpn ? READ_ONCE(sw->node.events) : res == PIB_MAD_NONE || mad_changes(in))
 		pib_node_kick(&sw->node);
 	if (res != PIB_MAD_REPLY && res != PIB_MAD_FORWARD) {
 		kfree(out);
@@ -325,7 +326,8 @@ void pib_switch_pkey_trap(struct pib_switch *sw, struct pib_kport *port, const s
 	spin_lock_irqsave(&sw->node_lock, flags);
 	pib_trap_switch_pkey(&port->p, h, ktime_get_ns());
 	spin_unlock_irqrestore(&sw->node_lock, flags);
-	pib_node_kick(&sw->node);
+	if (READ_ONCE(sw->node.events))
+		pib_node_kick(&sw->node);
 }
 
 void pib_switch_set_route(struct pib_switch *sw, u16 lid, u8 port)
@@ -415,6 +417,7 @@ struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 nu
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&sw->node_lock);
 	spin_lock_init(&sw->pma_lock);
+	spin_lock_init(&sw->share_lock);
 	INIT_LIST_HEAD(&sw->entry);
 	sw->pn = pn;
 	sw->standalone = standalone;

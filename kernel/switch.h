@@ -35,7 +35,8 @@ void pib_agent_stop(struct pib_agent *a);
  * @node: management state, guarded by @node_lock; the forwarding tables are read without it
  * @node_lock: spinlock, taken with interrupts off
  * @pma_lock: guards what only performance management has to do with; softirqs off
- * @pma_share: of a CPU, for sums of counters; guarded by @pma_lock
+ * @share_lock: guards @pma_share: who is refused does not wait for who sums up; softirqs off
+ * @pma_share: of a CPU, for sums of counters
  * @agent: see struct pib_agent
  * @live_agent: @agent while it runs, for pib_node_kick(); RCU
  * @ports: [0 .. node.num_ports]; never changes
@@ -50,6 +51,7 @@ struct pib_switch {
 	struct pib_node node;
 	spinlock_t node_lock;
 	spinlock_t pma_lock;
+	spinlock_t share_lock;
 	struct pib_share pma_share;
 	struct pib_agent agent;
 	struct pib_agent __rcu *live_agent;

@@ -171,7 +171,7 @@ static const struct sma_attr sma_attrs[] = {
 };
 
 /*
- * Devices that OpenSM and libibnetdisc ask for MlnxExtPortInfo: by DeviceID alone, and complain
+ * Devices of Mellanox that OpenSM and libibnetdisc ask for MlnxExtPortInfo, by DeviceID, and complain
  * if they do not get it. A node has such an id only if it was made so.
  */
 static bool has_mlnx_ext_port_info(const struct pib_node *n)

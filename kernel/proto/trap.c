@@ -82,7 +82,7 @@ bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTI
 	const struct pib_port *from = sender(n, port);
 	struct pib_trap *t;
 	u64 first = now ? now : 1;
-	bool pending;	/* this notice waits to be sent */
+	u64 was;	/* when this notice was to be sent, if it waits */
 
 	if (!can_send(from))
 		return false;
@@ -95,14 +95,14 @@ bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTI
 		t->sent = 0;
 		t->due = 0;
 	}
-	pending = t->due;
+	was = t->due;
 	t->num = num;
 	t->port = port;
 	memcpy(t->data, data, PIB_NOTICE_DETAILS);
 	t->repeats = 0;
 	t->due = t->sent && t->sent + interval(from) > first ? t->sent + interval(from) : first;
 	t->tid = ++n->trap_tid;	/* a late TrapRepress of the one before must not stop this one */
-	if (!pending)	/* else pib_node_deadline() has been told already */
+	if (!was || t->due < was)	/* else pib_node_deadline() has told already */
 		n->events |= PIB_EV_TRAP;
 	return true;
 }

@@ -76,7 +76,7 @@ std::string describe(const Burst &b)
 {
 	static const char *const ops[] = { "SEND",  "WRITE",	    "READ", "READ_RESP",
 					   "ACK",   "ATOMIC_ACK",   "CAS",  "FAA",
-					   "FLUSH", "ATOMIC_WRITE", "CNP" };
+					   "FLUSH", "ATOMIC_WRITE", "RESERVED", "CNP" };
 	char s[256];
 
 	std::snprintf(

@@ -133,9 +133,11 @@ void show_hca_peers(Output& out, const Hca& hca) {
 }
 
 /// Text mentions what pib's own nodes would not say.
-void show_product(Output& out, const Product& product, const std::optional<std::uint64_t>& node_guid) {
+void show_product(Output& out, const Product& product, const std::optional<std::uint64_t>& node_guid,
+                  std::uint32_t own_device) {
   constexpr std::uint32_t kOwnVendor = 0x25049;
-  const bool foreign = product.vendor_id.value_or(kOwnVendor) != kOwnVendor;
+  const bool foreign = product.vendor_id.value_or(kOwnVendor) != kOwnVendor ||
+                       product.device_id.value_or(own_device) != own_device;
   if (product.sys_image_guid)
     put(out, product.sys_image_guid != node_guid, "sys_image_guid", format_guid(*product.sys_image_guid));
   if (product.vendor_id) put(out, foreign, "vendor_id", fmt::format("{:#x}", *product.vendor_id));
@@ -155,7 +157,7 @@ void show_hca(Output& out, const Hca& hca) {
   out.line_break();
   show_guid(out, "node_guid", hca.node_guid);
   show_number(out, "num_ports", hca.num_ports);
-  show_product(out, hca.product, hca.node_guid);
+  show_product(out, hca.product, hca.node_guid, 1);
   show_hca_peers(out, hca);
   show_hca_ports(out, hca);
   out.end_item();
@@ -170,7 +172,7 @@ void show_switch(Output& out, const Switch& node, bool idle_too) {
   show_guid(out, "node_guid", node.node_guid);
   show_number(out, "num_ports", node.num_ports);
   show_flag(out, "enhanced_port0", node.enhanced_port0);
-  show_product(out, node.product, node.node_guid);
+  show_product(out, node.product, node.node_guid, 2);
   show_switch_ports(out, node, idle_too);
   out.end_item();
 }
