@@ -553,6 +553,7 @@ struct pib_resp_stats {
  * @res_last: READ response handed out last: entry
  * @res_last_psn: and PSN
  * @res_last_again: and that it had been answered to its end before
+ * @repeat: READ that the requester was told to send again: nothing new is taken in before that
  * @news: @stats other than acks_sent have changed; env clears it
  * @stats: counters
  *
@@ -593,6 +594,7 @@ struct pib_resp {
 	u32 res_last;
 	u32 res_last_psn;
 	bool res_last_again;
+	const struct pib_rd_res *repeat;
 	struct pib_resp_stats stats;
 };
 

@@ -198,6 +198,8 @@ static void duplicate_resp(struct pib_resp *r)
 		return;
 	if (e->op == PIB_OP_READ_REQ && !read_part(r, e, &start, &end))
 		return;
+	if (e == r->repeat)
+		r->repeat = NULL;
 	if (e->pending && start >= e->off && end <= e->end)
 		return;
 	if (!e->pending || start < e->off) {
@@ -358,11 +360,13 @@ static void put_off_all(struct pib_resp *r)
 	for (; r->res_cur != r->res_head; r->res_cur++)
 		res_at(r, r->res_cur)->pending = false;
 	r->ack_due = false;
+	r->repeat = res_at(r, r->res_last);
 }
 
 /*
  * The requester goes back to that PSN and sends all from there on again (9.7.5.2.8). Requests that were executed
- * are duplicates then: what they are answered with is still in the ring.
+ * are duplicates then: what they are answered with is still in the ring. Until the READ comes again nothing new is
+ * taken in: a request that is refused would end the QP before the READ has its answer.
  */
 bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx)
 {

@@ -205,6 +205,11 @@ static void rc_begin(struct pib_resp *r)
 {
 	s32 ahead = pib_psn_diff(r->h->psn, r->epsn);
 
+	if (r->repeat && ahead + (s32)r->b_npkts > 0) {
+		pib_count(r, out_of_sequence);
+		drop(r, PIB_DROP_OUT_OF_SEQUENCE);
+		return;
+	}
 	if (ahead > 0) {
 		pib_count(r, out_of_sequence);
 		drop(r, PIB_DROP_OUT_OF_SEQUENCE);

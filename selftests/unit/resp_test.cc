@@ -395,6 +395,39 @@ TEST(Resp, PageOfAReadIsMissingBeforeARefusal)
 		  "RESP@1000+1 NAK62@1001");
 }
 
+// What follows comes again: a request that is refused must not keep the READ from its answer.
+TEST(Resp, NothingIsTakenInBehindAReadThatIsToBeRepeated)
+{
+	Qp q;
+	auto strange = with(read_req(kPsn + 2, kMtu), [](Burst &b) { b.h.rkey = 1; });
+
+	missing(q, 1);
+	EXPECT_EQ(str(q.gets(read_req(kPsn, 2 * kMtu))), "NAK2c@1000");
+	EXPECT_EQ(str(q.gets(strange)), "");
+	EXPECT_EQ(str(q.gets(request(PIB_OP_WRITE, kPsn + 3, 1, 8, kOnly | kAckReq))), "");
+	q.n.inbox.push_back(read_req(kPsn, 2 * kMtu));
+	EXPECT_EQ(str(q.gets(strange)), "RESP@1000+2 NAK62@1002");
+	EXPECT_EQ(q.n.resp.error, PIB_RES_ACCESS);
+}
+
+// The requester may have had its beginning; what came before the READ is no repetition of it.
+TEST(Resp, RestOfAReadIsRepeated)
+{
+	Qp q;
+	Burst next = request(PIB_OP_WRITE, kPsn + 9, 1, 8, kOnly | kAckReq);
+
+	q.gets(request(PIB_OP_WRITE, kPsn, 1, 8, kOnly));
+	q.n.inbox.push_back(read_req(kPsn + 1, 8 * kMtu));
+	q.n.run(q.now, 1);
+	missing(q, 1);
+	EXPECT_EQ(str(q.sends()), "RESP@1001+4 NAK2c@1005");
+	EXPECT_EQ(str(q.gets(next)), "");
+	q.gets(request(PIB_OP_WRITE, kPsn, 1, 8, kOnly));
+	EXPECT_EQ(str(q.gets(next)), "");
+	EXPECT_EQ(str(q.gets(read_req(kPsn + 5, 4 * kMtu, 4 * kMtu))), "RESP@1005+4");
+	EXPECT_EQ(str(q.gets(next)), "ACK@1009+1");
+}
+
 // ---- atomics and their likes ----
 
 TEST(Resp, AtomicsAreExecutedOnce)
