@@ -3,7 +3,7 @@
 #include "ah.h"
 #include "hca.h"
 #include "pd.h"
-#include "ucontext.h"
+#include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
 
 #define AVN_MAX	0xFFFFFF

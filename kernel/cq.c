@@ -15,7 +15,7 @@
 #include "cq.h"
 #include "hca.h"
 #include "qp.h"
-#include "ucontext.h"
+#include "core/mmap.h"
 
 /* Entries that are copied at once with interrupts off. */
 #define CQ_COPY_MAX	256U

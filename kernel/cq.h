@@ -7,7 +7,7 @@
 #include <linux/mutex.h>
 #include <linux/smp.h>
 #include <rdma/ib_verbs.h>
-#include "ring.h"
+#include "core/ring.h"
 
 /**
  * struct pib_cq - a completion queue

@@ -32,7 +32,7 @@
 #include "qp_counter.h"
 #include "restrack.h"
 #include "srq.h"
-#include "ucontext.h"
+#include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
 
 static DEFINE_IDA(hca_ids);

@@ -8,7 +8,7 @@
 #include "dm.h"
 #include "hca.h"
 #include "pd.h"
-#include "ucontext.h"
+#include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
 
 #define UVERBS_MODULE_NAME pib

@@ -30,7 +30,7 @@
 #include "compat/compat.h"
 #include "cable.h"
 #include "fabric.h"
-#include "guid.h"
+#include "core/guid.h"
 #include "hca.h"
 #include "lid.h"
 #include "ulink.h"

@@ -6,10 +6,10 @@
 #include <linux/mutex.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
-#include "hot.h"
-#include "ident.h"
+#include "core/idcache.h"
+#include "core/ident.h"
 #include "port.h"
-#include "quota.h"
+#include "core/quota.h"
 
 struct netlink_ext_ack;
 struct pib_agent;

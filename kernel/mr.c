@@ -18,7 +18,7 @@
 #include "mr.h"
 #include "odp.h"
 #include "pd.h"
-#include "ucontext.h"
+#include "core/mmap.h"
 
 #define KEY_INDEX_MAX	0xFFFFFF
 

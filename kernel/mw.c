@@ -11,7 +11,7 @@
 #include "mw.h"
 #include "pd.h"
 #include "qp.h"
-#include "ucontext.h"
+#include "core/mmap.h"
 
 #define WINDOW_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_ATOMIC | IB_ZERO_BASED)

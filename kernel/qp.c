@@ -15,7 +15,7 @@
 #include "qp.h"
 #include "srq.h"
 #include "state.h"
-#include "ucontext.h"
+#include "core/mmap.h"
 
 #define QPN_FIRST	2
 #define QPN_LAST	(PIB_QPN_MCAST - 1)

@@ -17,7 +17,7 @@
 #include "pagein.h"
 #include "proto/cc.h"
 #include "proto/rc.h"
-#include "ring.h"
+#include "core/ring.h"
 #include "stream.h"
 
 struct pib_cq;

@@ -14,7 +14,7 @@
 #include "rq.h"
 #include "sq.h"
 #include "state.h"
-#include "ucontext.h"
+#include "core/mmap.h"
 
 /* The last line means something to regions only, but programs give the flags of their regions to QPs as well. */
 #define ACCESS_FLAGS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \

@@ -5,7 +5,7 @@
 #include "pd.h"
 #include "qp.h"
 #include "srq.h"
-#include "ucontext.h"
+#include "core/mmap.h"
 
 /* Work requests that are copied at once with interrupts off. */
 #define SRQ_COPY_MAX	64U

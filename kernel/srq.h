@@ -5,7 +5,7 @@
 
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
-#include "ring.h"
+#include "core/ring.h"
 
 struct pib_hca;
 struct pib_rq_cur;

@@ -4,7 +4,7 @@
 #define PIB_SWITCH_H
 
 #include <linux/workqueue.h>
-#include "ident.h"
+#include "core/ident.h"
 #include "port.h"
 #include "proto/share.h"
 #include "uapi/linux/pib.h"

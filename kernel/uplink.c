@@ -13,7 +13,7 @@
 #include <linux/utsname.h>
 #include "cable.h"
 #include "fabric.h"
-#include "guid.h"
+#include "core/guid.h"
 #include "hca.h"
 #include "ulink.h"
 #include "uplink.h"

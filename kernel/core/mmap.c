@@ -9,7 +9,7 @@
 #include "compat/compat.h"
 #include "hca.h"
 #include "qp.h"
-#include "ucontext.h"
+#include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
 
 #define UVERBS_MODULE_NAME pib

@@ -5,7 +5,7 @@
  * there; whoever reads the slot later gets nothing. A reader that has the object read
  * the slot before, within a section that the object's grace period waits for.
  */
-#include "hot.h"
+#include "core/idcache.h"
 
 void *pib_hot_load(struct pib_hot *hot, struct xarray *xa, u32 id)
 {

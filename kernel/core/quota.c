@@ -7,8 +7,8 @@
 #include "dm.h"
 #include "mcast.h"
 #include "qp.h"
-#include "quota.h"
-#include "ucontext.h"
+#include "core/quota.h"
+#include "core/mmap.h"
 
 /**
  * struct obj_limit - how many there are

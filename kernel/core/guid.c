@@ -4,7 +4,7 @@
 #include <linux/random.h>
 #include <linux/rbtree.h>
 #include <linux/slab.h>
-#include "guid.h"
+#include "core/guid.h"
 
 /* GUIDs of a node that has not been told its own: its number, and one for each port. */
 #define GUID_BLOCK 256

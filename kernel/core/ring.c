@@ -5,8 +5,8 @@
 #include <linux/sched/signal.h>
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
-#include "ring.h"
-#include "ucontext.h"
+#include "core/ring.h"
+#include "core/mmap.h"
 
 #define RING_SIZE_MAX	SZ_1G
 
