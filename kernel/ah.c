@@ -2,7 +2,7 @@
 #include <linux/slab.h>
 #include "ah.h"
 #include "hca.h"
-#include "pd.h"
+#include "memory/pd.h"
 #include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
 

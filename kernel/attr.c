@@ -4,7 +4,7 @@
 #include "attr.h"
 #include "compat/compat.h"
 #include "cq.h"
-#include "dm.h"
+#include "memory/dm.h"
 #include "hca.h"
 #include "mcast.h"
 #include "proto/mad.h"

@@ -10,7 +10,7 @@
 #include <linux/list.h>
 #include <linux/skbuff.h>
 #include "proto/hdrs.h"
-#include "mem.h"
+#include "memory/access.h"
 
 struct pib_qp;
 struct pib_kport;

@@ -2,7 +2,7 @@
 /* The completer: what acknowledgements carry goes to the memory of the work request. */
 #include "completer.h"
 #include "counters.h"
-#include "pd.h"
+#include "memory/pd.h"
 #include "rq.h"
 
 static int place(struct pib_qp *qp, struct pib_burst *b, const struct pib_place *pl)

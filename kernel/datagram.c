@@ -5,7 +5,7 @@
 #include "datagram.h"
 #include "hca.h"
 #include "hca_rx.h"
-#include "pd.h"
+#include "memory/pd.h"
 #include "rq.h"
 #include "state.h"
 

@@ -7,7 +7,7 @@
 #include "burst.h"
 #include "fabric.h"
 #include "netlink.h"
-#include "odp.h"
+#include "memory/odp.h"
 #include "qp.h"
 #include "rdma_link.h"
 #include "wire.h"

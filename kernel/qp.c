@@ -11,7 +11,7 @@
 #include "cq.h"
 #include "hca.h"
 #include "mcast.h"
-#include "pd.h"
+#include "memory/pd.h"
 #include "qp.h"
 #include "srq.h"
 #include "state.h"

@@ -14,7 +14,7 @@
 #include "ah.h"
 #include "burst.h"
 #include "hold.h"
-#include "pagein.h"
+#include "memory/page_fault.h"
 #include "proto/cc.h"
 #include "proto/rc.h"
 #include "core/ring.h"

@@ -6,7 +6,7 @@
 #include "compat/compat.h"
 #include "counters.h"
 #include "hca.h"
-#include "pd.h"
+#include "memory/pd.h"
 #include "responder.h"
 #include "rq.h"
 

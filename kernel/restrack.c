@@ -6,7 +6,7 @@
 #include <rdma/restrack.h>
 #include <rdma/rdma_netlink.h>
 #include "cq.h"
-#include "mr.h"
+#include "memory/mr.h"
 #include "qp.h"
 #include "restrack.h"
 #include "srq.h"

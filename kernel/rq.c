@@ -8,7 +8,7 @@
 #include "counters.h"
 #include "cq.h"
 #include "hca.h"
-#include "pd.h"
+#include "memory/pd.h"
 #include "rq.h"
 #include "srq.h"
 #include "stats.h"

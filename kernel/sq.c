@@ -6,7 +6,7 @@
  */
 #include "compat/compat.h"
 #include "hca.h"
-#include "pd.h"
+#include "memory/pd.h"
 #include "requester.h"
 #include "sq.h"
 

@@ -2,7 +2,7 @@
 #include <linux/overflow.h>
 #include <linux/uaccess.h>
 #include "hca.h"
-#include "pd.h"
+#include "memory/pd.h"
 #include "qp.h"
 #include "srq.h"
 #include "core/mmap.h"

@@ -9,8 +9,8 @@
 #include <rdma/uverbs_ioctl.h>
 #include "compat.h"
 #include "../cq.h"
-#include "../dmabuf.h"
-#include "../mr.h"
+#include "memory/dmabuf.h"
+#include "memory/mr.h"
 #include "../qp_counter.h"
 #include "../restrack.h"
 

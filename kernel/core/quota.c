@@ -4,7 +4,7 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
-#include "dm.h"
+#include "memory/dm.h"
 #include "mcast.h"
 #include "qp.h"
 #include "core/quota.h"

@@ -5,9 +5,9 @@
  */
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
-#include "dm.h"
+#include "memory/dm.h"
 #include "hca.h"
-#include "pd.h"
+#include "memory/pd.h"
 #include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
 

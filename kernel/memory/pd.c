@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "hca.h"
-#include "pd.h"
+#include "memory/pd.h"
 #include "core/mmap.h"
 
 int pib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)

@@ -4,7 +4,7 @@
 #define PIB_MW_H
 
 #include <rdma/ib_verbs.h>
-#include "mr.h"
+#include "memory/mr.h"
 
 struct pib_qp;
 struct pib_seg;

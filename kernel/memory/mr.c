@@ -15,9 +15,9 @@
 #include <linux/sched/mm.h>
 #include "compat/compat.h"
 #include "hca.h"
-#include "mr.h"
-#include "odp.h"
-#include "pd.h"
+#include "memory/mr.h"
+#include "memory/odp.h"
+#include "memory/pd.h"
 #include "core/mmap.h"
 
 #define KEY_INDEX_MAX	0xFFFFFF

@@ -9,7 +9,7 @@
  */
 #include <linux/slab.h>
 #include "hca.h"
-#include "pager.h"
+#include "memory/pager.h"
 
 #define AT_ONCE	8
 

@@ -10,11 +10,11 @@
 #include <linux/atomic.h>
 #include "burst.h"
 #include "hca.h"
-#include "mem.h"
-#include "mr.h"
-#include "mw.h"
-#include "odp.h"
-#include "pd.h"
+#include "memory/access.h"
+#include "memory/mr.h"
+#include "memory/mw.h"
+#include "memory/odp.h"
+#include "memory/pd.h"
 #include "qp.h"
 
 /* Under rcu_read_lock(). */

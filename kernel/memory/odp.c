@@ -32,9 +32,9 @@
 #include <rdma/ib_umem_odp.h>
 #include "compat/compat.h"
 #include "hca.h"
-#include "odp.h"
-#include "pager.h"
-#include "pd.h"
+#include "memory/odp.h"
+#include "memory/pager.h"
+#include "memory/pd.h"
 
 #define CHUNK_SHIFT	21
 #define CHUNK_SIZE	(1UL << CHUNK_SHIFT)

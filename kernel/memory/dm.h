@@ -4,7 +4,7 @@
 #define PIB_DM_H
 
 #include <rdma/uverbs_ioctl.h>
-#include "mr.h"
+#include "memory/mr.h"
 
 /* Bytes of it in an HCA; a user has half of them at most (quota.h). */
 #define PIB_DM_SIZE	(16 << 20)

@@ -8,10 +8,10 @@
  */
 #include <linux/ktime.h>
 #include <linux/slab.h>
-#include "mem.h"
-#include "mr.h"
-#include "odp.h"
-#include "pagein.h"
+#include "memory/access.h"
+#include "memory/mr.h"
+#include "memory/odp.h"
+#include "memory/page_fault.h"
 #include "qp.h"
 
 /* The QP with a reference; NULL: it is being destroyed. Not busy any more. */

@@ -7,9 +7,9 @@
  */
 #include <linux/wait_bit.h>
 #include "hca.h"
-#include "mem.h"
-#include "mw.h"
-#include "pd.h"
+#include "memory/access.h"
+#include "memory/mw.h"
+#include "memory/pd.h"
 #include "qp.h"
 #include "core/mmap.h"
 

@@ -8,10 +8,10 @@
 #include <linux/dma-buf.h>
 #include <linux/iosys-map.h>
 #include "compat/compat.h"
-#include "dmabuf.h"
+#include "memory/dmabuf.h"
 #include "hca.h"
-#include "mr.h"
-#include "pd.h"
+#include "memory/mr.h"
+#include "memory/pd.h"
 
 PIB_IMPORT_NS_DMA_BUF;
 

@@ -6,11 +6,11 @@
 #include <linux/completion.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
-#include "advise.h"
-#include "mem.h"
-#include "mr.h"
-#include "odp.h"
-#include "pd.h"
+#include "memory/prefetch.h"
+#include "memory/access.h"
+#include "memory/mr.h"
+#include "memory/odp.h"
+#include "memory/pd.h"
 
 /**
  * struct advice_range - what an advice is about
