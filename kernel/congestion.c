@@ -7,7 +7,7 @@
  * receiver sends a packet that says nothing else (A10.3).
  */
 #include <linux/ktime.h>
-#include "burst.h"
+#include "packet/burst.h"
 #include "congestion.h"
 #include "hca.h"
 #include "port.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Packets whose bits a cable damages: built as on the wire, damaged, and read again. */
 #include <linux/slab.h>
-#include "burst.h"
+#include "packet/burst.h"
 #include "damage.h"
 #include "proto/icrc.h"
 

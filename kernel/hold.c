@@ -18,7 +18,7 @@
  */
 #include <linux/ktime.h>
 #include "compat/compat.h"
-#include "burst.h"
+#include "packet/burst.h"
 #include "counters.h"
 #include "hca.h"
 #include "hold.h"

@@ -21,7 +21,7 @@
  * goes on as it is.
  */
 #include <linux/ktime.h>
-#include "burst.h"
+#include "packet/burst.h"
 #include "compat/compat.h"
 #include "congestion.h"
 #include "damage.h"

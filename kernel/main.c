@@ -4,7 +4,7 @@
 #include <linux/module.h>
 #include <net/genetlink.h>
 #include <rdma/rdma_netlink.h>
-#include "burst.h"
+#include "packet/burst.h"
 #include "fabric.h"
 #include "netlink.h"
 #include "memory/odp.h"

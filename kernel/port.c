@@ -10,7 +10,7 @@
  */
 #include <linux/list.h>
 #include <linux/slab.h>
-#include "burst.h"
+#include "packet/burst.h"
 #include "congestion.h"
 #include "hca.h"
 #include "lane.h"

@@ -12,7 +12,7 @@
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include "ah.h"
-#include "burst.h"
+#include "packet/burst.h"
 #include "hold.h"
 #include "memory/page_fault.h"
 #include "proto/cc.h"

@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 #include <linux/utsname.h>
 #include <rdma/ib_mad.h>
-#include "burst.h"
+#include "packet/burst.h"
 #include "fabric.h"
 #include "hca.h"
 #include "proto/mad.h"

@@ -3,7 +3,7 @@
 #ifndef PIB_TX_H
 #define PIB_TX_H
 
-#include "burst.h"
+#include "packet/burst.h"
 #include "qp.h"
 
 /**

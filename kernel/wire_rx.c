@@ -10,7 +10,7 @@
  */
 #include <linux/skbuff.h>
 #include <linux/udp.h>
-#include "burst.h"
+#include "packet/burst.h"
 #include "compat/compat.h"
 #include "fabric.h"
 #include "port.h"

@@ -8,7 +8,7 @@
  * L_Key), or empty.
  */
 #include <linux/atomic.h>
-#include "burst.h"
+#include "packet/burst.h"
 #include "hca.h"
 #include "memory/access.h"
 #include "memory/mr.h"

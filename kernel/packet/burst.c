@@ -3,7 +3,7 @@
 #include <linux/mempool.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
-#include "burst.h"
+#include "packet/burst.h"
 #include "qp.h"
 #include "segment.h"
 
