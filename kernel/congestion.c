@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A queue that may be long stands before a slow cable (fault.c) and before an HCA that
+ * A queue that may be long stands before a slow cable (fabric/impair.c) and before an HCA that
  * does not keep up. The switch port there marks; a QP that receives a mark sends it back
  * with its next acknowledgement; one that gets it back waits after each burst, as the
  * port's congestion control table says. Datagrams and UC have no acknowledgements: their
@@ -10,9 +10,9 @@
 #include "packet/burst.h"
 #include "congestion.h"
 #include "hca.h"
-#include "port.h"
+#include "fabric/port.h"
 #include "qp.h"
-#include "switch.h"
+#include "fabric/switch.h"
 
 void pib_cc_mark(struct pib_kport *out, struct pib_burst *b, u32 fill)
 {

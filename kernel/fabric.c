@@ -28,7 +28,7 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include "compat/compat.h"
-#include "cable.h"
+#include "fabric/cable.h"
 #include "fabric.h"
 #include "core/guid.h"
 #include "hca.h"

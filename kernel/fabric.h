@@ -9,7 +9,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include "hca.h"
-#include "switch.h"
+#include "fabric/switch.h"
 #include "uplink.h"
 
 struct netlink_ext_ack;

@@ -8,7 +8,7 @@
 #include <rdma/ib_verbs.h>
 #include "core/idcache.h"
 #include "core/ident.h"
-#include "port.h"
+#include "fabric/port.h"
 #include "core/quota.h"
 
 struct netlink_ext_ack;

@@ -6,7 +6,7 @@
 #include "fabric.h"
 #include "hca.h"
 #include "lid.h"
-#include "port.h"
+#include "fabric/port.h"
 #include "ulink.h"
 #include "uplink.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Links as they are asked for: by the names of their ends. */
 #include <linux/netlink.h>
-#include "cable.h"
+#include "fabric/cable.h"
 #include "fabric.h"
 #include "hca.h"
 #include "links.h"

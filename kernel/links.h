@@ -4,7 +4,7 @@
 #define PIB_LINKS_H
 
 #include <linux/types.h>
-#include "fault.h"
+#include "fabric/impair.h"
 
 struct netlink_ext_ack;
 struct pib_addr;

@@ -6,7 +6,7 @@
 #include <linux/ktime.h>
 #include "hca.h"
 #include "mad.h"
-#include "switch.h"
+#include "fabric/switch.h"
 
 static bool is_smp(const struct ib_mad *mad)
 {

@@ -9,7 +9,7 @@
 #include <linux/netdevice.h>
 #include <net/genetlink.h>
 #include "fabric.h"
-#include "fault.h"
+#include "fabric/impair.h"
 #include "hca.h"
 #include "netlink.h"
 #include "netlink_get.h"

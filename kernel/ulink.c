@@ -13,12 +13,12 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "auth.h"
-#include "cable.h"
+#include "fabric/cable.h"
 #include "fabric.h"
-#include "fault.h"
+#include "fabric/impair.h"
 #include "hca.h"
 #include "lid.h"
-#include "port.h"
+#include "fabric/port.h"
 #include "ulink.h"
 #include "uplink.h"
 

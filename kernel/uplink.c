@@ -11,7 +11,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/utsname.h>
-#include "cable.h"
+#include "fabric/cable.h"
 #include "fabric.h"
 #include "core/guid.h"
 #include "hca.h"

@@ -13,7 +13,7 @@
 #include "packet/burst.h"
 #include "compat/compat.h"
 #include "fabric.h"
-#include "port.h"
+#include "fabric/port.h"
 #include "proto/icrc.h"
 #include "proto/link.h"
 #include "segment.h"

@@ -4,7 +4,7 @@
 #define PIB_FAULT_H
 
 #include <linux/workqueue.h>
-#include "lane.h"
+#include "fabric/pipe.h"
 
 struct pib_kport;
 struct pib_net;

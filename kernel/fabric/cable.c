@@ -4,11 +4,11 @@
  * pointers; one over UDP is a session (ulink.c). What becomes of a port when its
  * cable is plugged in, pulled or trained anew is said here, under link_lock.
  */
-#include "cable.h"
+#include "fabric/cable.h"
 #include "fabric.h"
-#include "fault.h"
+#include "fabric/impair.h"
 #include "hca.h"
-#include "port.h"
+#include "fabric/port.h"
 #include "ulink.h"
 
 static void kport_far(struct pib_kport *port, struct pib_far *far)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The faults of a link: what is asked for, the lanes that do it to packets (lane.c), and
+ * The faults of a link: what is asked for, the lanes that do it to packets (fabric/pipe.c), and
  * cables that come loose again and again.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
-#include "cable.h"
+#include "fabric/cable.h"
 #include "fabric.h"
-#include "fault.h"
-#include "port.h"
+#include "fabric/impair.h"
+#include "fabric/port.h"
 
 /* ---- flapping ---- */
 

@@ -14,7 +14,7 @@
 #include "hca.h"
 #include "proto/mad.h"
 #include "qp.h"
-#include "switch.h"
+#include "fabric/switch.h"
 
 /* ---- packets that agents make ---- */
 

@@ -24,12 +24,12 @@
 #include "packet/burst.h"
 #include "compat/compat.h"
 #include "congestion.h"
-#include "damage.h"
+#include "fabric/corrupt.h"
 #include "engine.h"
-#include "lane.h"
-#include "port.h"
+#include "fabric/pipe.h"
+#include "fabric/port.h"
 #include "qp.h"
-#include "switch.h"
+#include "fabric/switch.h"
 
 #define PIB_LANE_MAX		4096	/* bursts of a VL */
 #define PIB_LANE_QUEUE		(1 << 20)	/* bytes that wait at the sending port, per VL */

@@ -2,7 +2,7 @@
 /* Packets whose bits a cable damages: built as on the wire, damaged, and read again. */
 #include <linux/slab.h>
 #include "packet/burst.h"
-#include "damage.h"
+#include "fabric/corrupt.h"
 #include "proto/icrc.h"
 
 /* The bytes of a burst of one packet, LRH to ICRC; kfree(). NULL: no memory or no payload. */

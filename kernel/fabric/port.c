@@ -13,10 +13,10 @@
 #include "packet/burst.h"
 #include "congestion.h"
 #include "hca.h"
-#include "lane.h"
-#include "port.h"
+#include "fabric/pipe.h"
+#include "fabric/port.h"
 #include "qp.h"
-#include "switch.h"
+#include "fabric/switch.h"
 #include "ulink.h"
 #include "wire.h"
 

@@ -22,7 +22,7 @@ struct pib_ulink;
  * @sw: owner, or NULL
  * @peer: far end of a cable inside this kernel; RCU
  * @ulink: link over UDP; RCU; at most one of @peer and @ulink is set
- * @lane: way in of a cable that is not a good one, NULL: it has none; RCU; see lane.h
+ * @lane: way in of a cable that is not a good one, NULL: it has none; RCU; see fabric/pipe.h
  * @faults: of the cable, or NULL; guarded by the namespace's configuration mutex
  * @counts: per CPU, see pib_kport_count()
  * @cable_out: the cable to @peer is unplugged for now; guarded by the namespace's link_lock

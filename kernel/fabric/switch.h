@@ -5,7 +5,7 @@
 
 #include <linux/workqueue.h>
 #include "core/ident.h"
-#include "port.h"
+#include "fabric/port.h"
 #include "proto/share.h"
 #include "uapi/linux/pib.h"
 
