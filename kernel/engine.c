@@ -28,7 +28,7 @@
 #include "qp.h"
 #include "run.h"
 #include "sq.h"
-#include "usock.h"
+#include "udp/socket.h"
 
 #define PIB_ENGINE_RUNS		64
 #define PIB_ENGINE_BYTES	(1 << 20)

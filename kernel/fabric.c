@@ -32,8 +32,8 @@
 #include "fabric.h"
 #include "core/guid.h"
 #include "hca.h"
-#include "lid.h"
-#include "ulink.h"
+#include "udp/standalone_lid.h"
+#include "udp/link.h"
 
 struct workqueue_struct *pib_fabric_wq;
 

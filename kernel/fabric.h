@@ -10,7 +10,7 @@
 #include <linux/xarray.h>
 #include "hca.h"
 #include "fabric/switch.h"
-#include "uplink.h"
+#include "udp/bearer.h"
 
 struct netlink_ext_ack;
 struct pib_ulink;

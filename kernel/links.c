@@ -5,7 +5,7 @@
 #include "fabric.h"
 #include "hca.h"
 #include "links.h"
-#include "ulink.h"
+#include "udp/link.h"
 
 static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,
 				  struct netlink_ext_ack *extack)

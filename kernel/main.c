@@ -10,7 +10,7 @@
 #include "memory/odp.h"
 #include "qp.h"
 #include "rdma_link.h"
-#include "wire.h"
+#include "udp/wire.h"
 
 /*
  * Who adds an HCA wants its device nodes. No soft dependency: "modprobe -r pib" would

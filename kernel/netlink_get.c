@@ -13,7 +13,7 @@
 #include "hca.h"
 #include "netlink.h"
 #include "netlink_get.h"
-#include "ulink.h"
+#include "udp/link.h"
 
 /* ---- attributes ---- */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Cables: which ports hear each other. A cable inside this kernel is a pair of
- * pointers; one over UDP is a session (ulink.c). What becomes of a port when its
+ * pointers; one over UDP is a session (udp/link.c). What becomes of a port when its
  * cable is plugged in, pulled or trained anew is said here, under link_lock.
  */
 #include "fabric/cable.h"
@@ -9,7 +9,7 @@
 #include "fabric/impair.h"
 #include "hca.h"
 #include "fabric/port.h"
-#include "ulink.h"
+#include "udp/link.h"
 
 static void kport_far(struct pib_kport *port, struct pib_far *far)
 {

@@ -17,8 +17,8 @@
 #include "fabric/port.h"
 #include "qp.h"
 #include "fabric/switch.h"
-#include "ulink.h"
-#include "wire.h"
+#include "udp/link.h"
+#include "udp/wire.h"
 
 #define PIB_MAX_HOPS 64
 #define PIB_VL_DISCARD 0xF

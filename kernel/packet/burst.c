@@ -5,7 +5,7 @@
 #include <linux/slab.h>
 #include "packet/burst.h"
 #include "qp.h"
-#include "segment.h"
+#include "udp/reassembly.h"
 
 /*
  * Copies of whole bursts kept ready. Memory in pieces that large is soon not to be had without

@@ -21,7 +21,7 @@ struct pib_kport;
  * @next: of the second; those behind it follow at a distance of @stride
  * @stride: see @next
  * @last: of the last
- * @seg: the skb is a frame with a segment header (segment.h) before each @seg
+ * @seg: the skb is a frame with a segment header (udp/reassembly.h) before each @seg
  *	bytes, which the offsets leave out; 0: it has none
  */
 struct pib_skb_map {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Sessions with peers, as kernel/ulink.c and kernel/uplink.c keep them: the state machine is
+// Sessions with peers, as kernel/udp/link.c and kernel/udp/bearer.c keep them: the state machine is
 // that of kernel/proto/link.c.
 #include <fmt/format.h>
 

@@ -17,11 +17,11 @@
 #include "fabric/port.h"
 #include "proto/icrc.h"
 #include "proto/link.h"
-#include "segment.h"
-#include "ulink.h"
-#include "uplink.h"
-#include "usock.h"
-#include "wire.h"
+#include "udp/reassembly.h"
+#include "udp/link.h"
+#include "udp/bearer.h"
+#include "udp/socket.h"
+#include "udp/wire.h"
 
 #define WIRE_MAX_SEGS	64
 #define WIRE_MAX_BYTES	65000

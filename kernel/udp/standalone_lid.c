@@ -5,10 +5,10 @@
  */
 #include "fabric.h"
 #include "hca.h"
-#include "lid.h"
+#include "udp/standalone_lid.h"
 #include "fabric/port.h"
-#include "ulink.h"
-#include "uplink.h"
+#include "udp/link.h"
+#include "udp/bearer.h"
 
 u16 pib_lid_choice(u64 port_guid, unsigned int n)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Segments and the frames they make up. A frame whose segments come in one
- * super-packet is read where it lies (wire_rx.c) and is not seen here; only what
+ * super-packet is read where it lies (udp/rx.c) and is not seen here; only what
  * a wire has taken apart is copied together.
  *
  * A frame has memory for the pages of it of which something has come, so that a segment
@@ -13,8 +13,8 @@
 #include <linux/mm.h>
 #include <linux/skbuff.h>
 #include "compat/compat.h"
-#include "segment.h"
-#include "uplink.h"
+#include "udp/reassembly.h"
+#include "udp/bearer.h"
 
 /* What began so long ago is not waited for, and not delivered late either. */
 #define FRAME_STALE	msecs_to_jiffies(100)

@@ -12,15 +12,15 @@
 #include <linux/net.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include "auth.h"
+#include "udp/auth.h"
 #include "fabric/cable.h"
 #include "fabric.h"
 #include "fabric/impair.h"
 #include "hca.h"
-#include "lid.h"
+#include "udp/standalone_lid.h"
 #include "fabric/port.h"
-#include "ulink.h"
-#include "uplink.h"
+#include "udp/link.h"
+#include "udp/bearer.h"
 
 /* A discovered link whose peer is silent is given up after this. */
 #define PIB_ULINK_EXPIRY_NS	(60 * PIB_NSEC_PER_SEC)

@@ -7,8 +7,8 @@
 #include <linux/workqueue.h>
 #include <net/dst_cache.h>
 #include "proto/link.h"
-#include "segment.h"
-#include "usock.h"
+#include "udp/reassembly.h"
+#include "udp/socket.h"
 
 struct pib_kport;
 struct pib_uplink;

@@ -30,13 +30,13 @@
 #include "compat/compat.h"
 #include "fabric.h"
 #include "qp.h"
-#include "usock.h"
-#include "wire.h"
+#include "udp/socket.h"
+#include "udp/wire.h"
 
 #define PIB_USOCK_RCVBUF	(8 << 20)
 /*
  * Queues below usually hold 1000 skbs, however large. So those that are small may take
- * up less memory; those that are large, as much as a CPU goes round in (wire_mem.c).
+ * up less memory; those that are large, as much as a CPU goes round in (udp/skb_pool.c).
  */
 #define PIB_USOCK_BULK		8192	/* bytes of payload */
 #define PIB_USOCK_SNDBUF_BULK	(1 << 20)

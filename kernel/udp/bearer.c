@@ -5,7 +5,7 @@
  * Every uplink with a host switch says hello to a multicast group, over IPv4
  * and IPv6. Who hears of a host switch that it does not know makes a link to
  * it, a trunk from host switch to host switch; that link then has a session of
- * its own (ulink.c). One trunk serves a peer however many addresses it has.
+ * its own (udp/link.c). One trunk serves a peer however many addresses it has.
  */
 #include <linux/jiffies.h>
 #include <linux/random.h>
@@ -15,8 +15,8 @@
 #include "fabric.h"
 #include "core/guid.h"
 #include "hca.h"
-#include "ulink.h"
-#include "uplink.h"
+#include "udp/link.h"
+#include "udp/bearer.h"
 
 /* The first hellos come fast; a host that comes later is answered by links, not by hellos. */
 #define HELLOS_FAST		20

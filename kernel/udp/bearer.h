@@ -4,9 +4,9 @@
 #define PIB_UPLINK_H
 
 #include <linux/workqueue.h>
-#include "auth.h"
+#include "udp/auth.h"
 #include "proto/link.h"
-#include "usock.h"
+#include "udp/socket.h"
 
 struct netlink_ext_ack;
 struct pib_kport;
@@ -43,7 +43,7 @@ struct pib_newcomer {
  * @nonce: session of the discovery hello; never changes
  * @hello: sends the discovery hello
  * @hellos: how many were sent since something changed: they become rare
- * @frame_pages: held by frames of @ulinks that are being put together (segment.c)
+ * @frame_pages: held by frames of @ulinks that are being put together (udp/reassembly.c)
  * @lock: softirqs off; guards the next fields
  * @next_answer: jiffies when one may be answered with whom there is no link
  * @next_clone: jiffies when the log may speak of another host with our node GUID again

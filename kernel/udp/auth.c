@@ -10,7 +10,7 @@
 #include <crypto/hash.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include "auth.h"
+#include "udp/auth.h"
 #include "proto/link.h"
 
 #define MAC_LEN (PIB_HELLO_WIRE_LEN - PIB_HELLO_MAC_OFF)

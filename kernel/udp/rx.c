@@ -5,7 +5,7 @@
  * Each packet of a super-packet is checked by itself; its payload stays in the
  * skb. A packet that goes on where the one before has ended (same message, next
  * PSN) lengthens that one's burst, so that a super-packet usually becomes one
- * burst. A frame (segment.h) whose segments came in one super-packet is read
+ * burst. A frame (udp/reassembly.h) whose segments came in one super-packet is read
  * where it lies; otherwise its segments are put together first.
  */
 #include <linux/skbuff.h>
@@ -16,11 +16,11 @@
 #include "fabric/port.h"
 #include "proto/icrc.h"
 #include "proto/link.h"
-#include "segment.h"
-#include "ulink.h"
-#include "uplink.h"
-#include "usock.h"
-#include "wire.h"
+#include "udp/reassembly.h"
+#include "udp/link.h"
+#include "udp/bearer.h"
+#include "udp/socket.h"
+#include "udp/wire.h"
 
 /**
  * struct intake - a super-packet or frame being taken in
