@@ -8,7 +8,7 @@
  * before the peer asked for REARM, and is late.
  */
 #include "apm.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "hca_rx.h"
 #include "tx.h"
 

@@ -3,9 +3,9 @@
 #include <rdma/ib_mad.h>
 #include "attr.h"
 #include "compat/compat.h"
-#include "cq.h"
+#include "hca/cq.h"
 #include "memory/dm.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "mcast.h"
 #include "proto/mad.h"
 #include "qp.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The completer: what acknowledgements carry goes to the memory of the work request. */
 #include "completer.h"
-#include "counters.h"
+#include "hca/hw_counters.h"
 #include "memory/pd.h"
 #include "rq.h"
 

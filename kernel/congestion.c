@@ -9,7 +9,7 @@
 #include <linux/ktime.h>
 #include "packet/burst.h"
 #include "congestion.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "fabric/port.h"
 #include "qp.h"
 #include "fabric/switch.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Datagrams that have arrived at a UD, SMI or GSI QP (9.8.3). */
 #include "compat/compat.h"
-#include "counters.h"
+#include "hca/hw_counters.h"
 #include "datagram.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "hca_rx.h"
 #include "memory/pd.h"
 #include "rq.h"

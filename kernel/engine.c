@@ -24,7 +24,7 @@
 #include <linux/workqueue.h>
 #include "compat/compat.h"
 #include "engine.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "qp.h"
 #include "run.h"
 #include "sq.h"

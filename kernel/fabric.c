@@ -31,7 +31,7 @@
 #include "fabric/cable.h"
 #include "fabric.h"
 #include "core/guid.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "udp/standalone_lid.h"
 #include "udp/link.h"
 

@@ -8,7 +8,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
-#include "hca.h"
+#include "hca/hca.h"
 #include "fabric/switch.h"
 #include "udp/bearer.h"
 

@@ -4,9 +4,9 @@
  * pair sees the packet (9.6.1), and the way into its inbox.
  */
 #include "compat/compat.h"
-#include "counters.h"
+#include "hca/hw_counters.h"
 #include "engine.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "hca_rx.h"
 #include "inbox.h"
 #include "mcast.h"

@@ -19,8 +19,8 @@
 #include <linux/ktime.h>
 #include "compat/compat.h"
 #include "packet/burst.h"
-#include "counters.h"
-#include "hca.h"
+#include "hca/hw_counters.h"
+#include "hca/hca.h"
 #include "hold.h"
 #include "inbox.h"
 #include "qp.h"

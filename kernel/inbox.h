@@ -6,7 +6,7 @@
 #ifndef PIB_INBOX_H
 #define PIB_INBOX_H
 
-#include "hca.h"
+#include "hca/hca.h"
 #include "qp.h"
 
 /* Add @b. 0, -EBUSY: full, -ESHUTDOWN: the QP is going. Softirqs off. */

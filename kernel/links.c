@@ -3,7 +3,7 @@
 #include <linux/netlink.h>
 #include "fabric/cable.h"
 #include "fabric.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "links.h"
 #include "udp/link.h"
 

@@ -4,7 +4,7 @@
  * fields; wc and grh are NULL when the kernel itself asks (counters in sysfs).
  */
 #include <linux/ktime.h>
-#include "hca.h"
+#include "hca/hca.h"
 #include "mad.h"
 #include "fabric/switch.h"
 

@@ -4,7 +4,7 @@
 #include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
-#include "hca.h"
+#include "hca/hca.h"
 #include "mcast.h"
 #include "qp.h"
 

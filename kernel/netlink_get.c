@@ -10,7 +10,7 @@
 #include <net/genetlink.h>
 #include "fabric.h"
 #include "fabric/impair.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "netlink.h"
 #include "netlink_get.h"
 #include "udp/link.h"

@@ -6,13 +6,13 @@
  * get their work requests written into rings of the same format; they may hold
  * locks and have interrupts off, so the QP is run a moment later.
  */
-#include "ah.h"
+#include "hca/ah.h"
 #include "engine.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "post.h"
 #include "qp.h"
 #include "sq.h"
-#include "srq.h"
+#include "hca/srq.h"
 #include "uapi/rdma/pib-abi.h"
 
 #define UVERBS_MODULE_NAME pib

@@ -8,12 +8,12 @@
  */
 #include <linux/slab.h>
 #include "compat/compat.h"
-#include "cq.h"
-#include "hca.h"
+#include "hca/cq.h"
+#include "hca/hca.h"
 #include "mcast.h"
 #include "memory/pd.h"
 #include "qp.h"
-#include "srq.h"
+#include "hca/srq.h"
 #include "state.h"
 #include "core/mmap.h"
 

@@ -11,7 +11,7 @@
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
-#include "ah.h"
+#include "hca/ah.h"
 #include "packet/burst.h"
 #include "hold.h"
 #include "memory/page_fault.h"

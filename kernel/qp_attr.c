@@ -6,10 +6,10 @@
 #include <linux/delay.h>
 #include <linux/sched/signal.h>
 #include "compat/compat.h"
-#include "ah.h"
+#include "hca/ah.h"
 #include "apm.h"
-#include "cq.h"
-#include "hca.h"
+#include "hca/cq.h"
+#include "hca/hca.h"
 #include "qp.h"
 #include "rq.h"
 #include "sq.h"

@@ -9,8 +9,8 @@
  */
 #include <linux/percpu.h>
 #include <linux/slab.h>
-#include "counters.h"
-#include "hca.h"
+#include "hca/hw_counters.h"
+#include "hca/hca.h"
 #include "qp.h"
 #include "qp_counter.h"
 

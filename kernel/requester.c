@@ -6,9 +6,9 @@
  * a burst has room for.
  */
 #include <linux/slab.h>
-#include "counters.h"
-#include "cq.h"
-#include "hca.h"
+#include "hca/hw_counters.h"
+#include "hca/cq.h"
+#include "hca/hca.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
 #include "memory/pd.h"

@@ -4,8 +4,8 @@
  * found to be in order, and tells it how that went.
  */
 #include "compat/compat.h"
-#include "counters.h"
-#include "hca.h"
+#include "hca/hw_counters.h"
+#include "hca/hca.h"
 #include "memory/pd.h"
 #include "responder.h"
 #include "rq.h"

@@ -5,11 +5,11 @@
  */
 #include <rdma/restrack.h>
 #include <rdma/rdma_netlink.h>
-#include "cq.h"
+#include "hca/cq.h"
 #include "memory/mr.h"
 #include "qp.h"
 #include "restrack.h"
-#include "srq.h"
+#include "hca/srq.h"
 
 /**
  * struct detail - a number to show

@@ -5,12 +5,12 @@
  * hand when a message of an unreliable service is lost in its middle, and
  * serves the next one.
  */
-#include "counters.h"
-#include "cq.h"
-#include "hca.h"
+#include "hca/hw_counters.h"
+#include "hca/cq.h"
+#include "hca/hca.h"
 #include "memory/pd.h"
 #include "rq.h"
-#include "srq.h"
+#include "hca/srq.h"
 #include "stats.h"
 
 /* Receive work requests that are flushed in a turn. */

@@ -5,7 +5,7 @@
  * queue, marked, and completes in error when its turn comes.
  */
 #include "compat/compat.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "memory/pd.h"
 #include "requester.h"
 #include "sq.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What errors do to a QP: states, flushing, events (IBA 10.3.1, 11.6.3). */
 #include "compat/compat.h"
-#include "counters.h"
+#include "hca/hw_counters.h"
 #include "engine.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "inbox.h"
 #include "qp.h"
 #include "requester.h"

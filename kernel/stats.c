@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What QPs count. */
-#include "counters.h"
+#include "hca/hw_counters.h"
 #include "qp.h"
 #include "stats.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* From what the transport wants sent to bursts that leave by a port. */
 #include "congestion.h"
-#include "counters.h"
+#include "hca/hw_counters.h"
 #include "engine.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "hca_rx.h"
 #include "tx.h"
 

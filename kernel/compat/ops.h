@@ -8,7 +8,7 @@
 
 #include <rdma/uverbs_ioctl.h>
 #include "compat.h"
-#include "../cq.h"
+#include "hca/cq.h"
 #include "memory/dmabuf.h"
 #include "memory/mr.h"
 #include "../qp_counter.h"

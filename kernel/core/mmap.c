@@ -7,7 +7,7 @@
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 #include "compat/compat.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "qp.h"
 #include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"

@@ -7,7 +7,7 @@
 #include "fabric/cable.h"
 #include "fabric.h"
 #include "fabric/impair.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "fabric/port.h"
 #include "udp/link.h"
 

@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 #include "packet/burst.h"
 #include "congestion.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "fabric/pipe.h"
 #include "fabric/port.h"
 #include "qp.h"

@@ -11,7 +11,7 @@
 #include <rdma/ib_mad.h>
 #include "packet/burst.h"
 #include "fabric.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "proto/mad.h"
 #include "qp.h"
 #include "fabric/switch.h"

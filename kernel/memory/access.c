@@ -9,7 +9,7 @@
  */
 #include <linux/atomic.h>
 #include "packet/burst.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "memory/access.h"
 #include "memory/mr.h"
 #include "memory/mw.h"

@@ -6,7 +6,7 @@
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 #include "memory/dm.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "memory/pd.h"
 #include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"

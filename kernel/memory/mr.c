@@ -14,7 +14,7 @@
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include "compat/compat.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "memory/mr.h"
 #include "memory/odp.h"
 #include "memory/pd.h"

@@ -6,7 +6,7 @@
  * refused meanwhile, 11.2.8.5), so that pointing at it needs no reference.
  */
 #include <linux/wait_bit.h>
-#include "hca.h"
+#include "hca/hca.h"
 #include "memory/access.h"
 #include "memory/mw.h"
 #include "memory/pd.h"

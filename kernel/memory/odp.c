@@ -31,7 +31,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_umem_odp.h>
 #include "compat/compat.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "memory/odp.h"
 #include "memory/pager.h"
 #include "memory/pd.h"

@@ -8,7 +8,7 @@
  * keeps the HCA's (odp.c).
  */
 #include <linux/slab.h>
-#include "hca.h"
+#include "hca/hca.h"
 #include "memory/pager.h"
 
 #define AT_ONCE	8

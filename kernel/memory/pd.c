@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "hca.h"
+#include "hca/hca.h"
 #include "memory/pd.h"
 #include "core/mmap.h"
 

@@ -14,7 +14,7 @@
 #include "fabric/cable.h"
 #include "fabric.h"
 #include "core/guid.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "udp/link.h"
 #include "udp/bearer.h"
 

@@ -16,7 +16,7 @@
 #include "fabric/cable.h"
 #include "fabric.h"
 #include "fabric/impair.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "udp/standalone_lid.h"
 #include "fabric/port.h"
 #include "udp/link.h"

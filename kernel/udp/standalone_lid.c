@@ -4,7 +4,7 @@
  * if it turns out that somebody else has it.
  */
 #include "fabric.h"
-#include "hca.h"
+#include "hca/hca.h"
 #include "udp/standalone_lid.h"
 #include "fabric/port.h"
 #include "udp/link.h"

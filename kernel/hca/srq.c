@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/overflow.h>
 #include <linux/uaccess.h>
-#include "hca.h"
+#include "hca/hca.h"
 #include "memory/pd.h"
 #include "qp.h"
-#include "srq.h"
+#include "hca/srq.h"
 #include "core/mmap.h"
 
 /* Work requests that are copied at once with interrupts off. */

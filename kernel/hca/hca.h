@@ -35,7 +35,7 @@ struct platform_device;
  * @srqs: SRQ number -> struct pib_srq, or NULL for one that is not for XRC; RCU lookup
  * @quota: how many objects there are, and whose
  * @mcast: multicast attachments, see mcast.c
- * @stats: protocol counters, per CPU, see counters.h
+ * @stats: protocol counters, per CPU, see hca/hw_counters.h
  * @pagers: address of an mm -> struct pib_pager, see pager.c
  * @pagers_lock: guards them and their users; sleeps
  * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see qp_counter.c

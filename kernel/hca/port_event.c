@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What the agents have changed, told to ib_core and to the links. */
 #include "compat/compat.h"
-#include "event.h"
-#include "hca.h"
+#include "hca/port_event.h"
+#include "hca/hca.h"
 
 static const struct {
 	u32 bit;

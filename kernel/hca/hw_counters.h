@@ -5,7 +5,7 @@
 
 #include <linux/percpu.h>
 #include <rdma/ib_verbs.h>
-#include "hca.h"
+#include "hca/hca.h"
 
 /* Names that other HCAs have used before are theirs. */
 #define PIB_STAT_LIST(X)						\

@@ -12,8 +12,8 @@
 #include <linux/sched/isolation.h>
 #include <linux/wait_bit.h>
 #include "compat/compat.h"
-#include "cq.h"
-#include "hca.h"
+#include "hca/cq.h"
+#include "hca/hca.h"
 #include "qp.h"
 #include "core/mmap.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "counters.h"
+#include "hca/hw_counters.h"
 
 static const struct rdma_stat_desc descs[PIB_STATS] = {
 #define X(id, text) [PIB_STAT_##id].name = text,

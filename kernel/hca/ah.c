@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/slab.h>
-#include "ah.h"
-#include "hca.h"
+#include "hca/ah.h"
+#include "hca/hca.h"
 #include "memory/pd.h"
 #include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
