@@ -6,9 +6,9 @@
 #include "hca/cq.h"
 #include "memory/dm.h"
 #include "hca/hca.h"
-#include "mcast.h"
+#include "transport/mcast.h"
 #include "proto/mad.h"
-#include "qp.h"
+#include "transport/qp.h"
 
 #define FW_MAJOR	0
 #define FW_MINOR	1

@@ -8,7 +8,7 @@
 #include "fabric.h"
 #include "netlink.h"
 #include "memory/odp.h"
-#include "qp.h"
+#include "transport/qp.h"
 #include "rdma_link.h"
 #include "udp/wire.h"
 

@@ -7,7 +7,7 @@
 #include <rdma/rdma_netlink.h>
 #include "hca/cq.h"
 #include "memory/mr.h"
-#include "qp.h"
+#include "transport/qp.h"
 #include "restrack.h"
 #include "hca/srq.h"
 

@@ -11,7 +11,7 @@
 #include "hca/cq.h"
 #include "memory/dmabuf.h"
 #include "memory/mr.h"
-#include "../qp_counter.h"
+#include "transport/qp_counter.h"
 #include "../restrack.h"
 
 /* create_cq: 6.11 replaced udata by the bundle it is part of, 7.1 split off processes' CQs. */

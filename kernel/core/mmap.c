@@ -8,7 +8,7 @@
 #include <linux/vmalloc.h>
 #include "compat/compat.h"
 #include "hca/hca.h"
-#include "qp.h"
+#include "transport/qp.h"
 #include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
 

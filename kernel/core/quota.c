@@ -5,8 +5,8 @@
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 #include "memory/dm.h"
-#include "mcast.h"
-#include "qp.h"
+#include "transport/mcast.h"
+#include "transport/qp.h"
 #include "core/quota.h"
 #include "core/mmap.h"
 

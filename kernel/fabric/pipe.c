@@ -23,12 +23,12 @@
 #include <linux/ktime.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
-#include "congestion.h"
+#include "transport/congestion.h"
 #include "fabric/corrupt.h"
-#include "engine.h"
+#include "transport/task.h"
 #include "fabric/pipe.h"
 #include "fabric/port.h"
-#include "qp.h"
+#include "transport/qp.h"
 #include "fabric/switch.h"
 
 #define PIB_LANE_MAX		4096	/* bursts of a VL */

@@ -11,11 +11,11 @@
 #include <linux/list.h>
 #include <linux/slab.h>
 #include "packet/burst.h"
-#include "congestion.h"
+#include "transport/congestion.h"
 #include "hca/hca.h"
 #include "fabric/pipe.h"
 #include "fabric/port.h"
-#include "qp.h"
+#include "transport/qp.h"
 #include "fabric/switch.h"
 #include "udp/link.h"
 #include "udp/wire.h"

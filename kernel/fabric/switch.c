@@ -13,7 +13,7 @@
 #include "fabric.h"
 #include "hca/hca.h"
 #include "proto/mad.h"
-#include "qp.h"
+#include "transport/qp.h"
 #include "fabric/switch.h"
 
 /* ---- packets that agents make ---- */

@@ -14,7 +14,7 @@
 #include "compat/compat.h"
 #include "hca/cq.h"
 #include "hca/hca.h"
-#include "qp.h"
+#include "transport/qp.h"
 #include "core/mmap.h"
 
 /* Entries that are copied at once with interrupts off. */

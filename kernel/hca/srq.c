@@ -3,7 +3,7 @@
 #include <linux/uaccess.h>
 #include "hca/hca.h"
 #include "memory/pd.h"
-#include "qp.h"
+#include "transport/qp.h"
 #include "hca/srq.h"
 #include "core/mmap.h"
 

@@ -15,7 +15,7 @@
 #include "memory/mw.h"
 #include "memory/odp.h"
 #include "memory/pd.h"
-#include "qp.h"
+#include "transport/qp.h"
 
 /* Under rcu_read_lock(). */
 static struct pib_key *key_find(struct pib_hca *hca, u32 key)

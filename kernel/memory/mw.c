@@ -10,7 +10,7 @@
 #include "memory/access.h"
 #include "memory/mw.h"
 #include "memory/pd.h"
-#include "qp.h"
+#include "transport/qp.h"
 #include "core/mmap.h"
 
 #define WINDOW_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \

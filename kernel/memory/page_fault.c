@@ -12,7 +12,7 @@
 #include "memory/mr.h"
 #include "memory/odp.h"
 #include "memory/page_fault.h"
-#include "qp.h"
+#include "transport/qp.h"
 
 /* The QP with a reference; NULL: it is being destroyed. Not busy any more. */
 static struct pib_qp *pagein_end(struct pib_pagein *p)

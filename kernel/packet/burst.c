@@ -4,7 +4,7 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include "packet/burst.h"
-#include "qp.h"
+#include "transport/qp.h"
 #include "udp/reassembly.h"
 
 /*

@@ -29,7 +29,7 @@
 #include <net/udp_tunnel.h>
 #include "compat/compat.h"
 #include "fabric.h"
-#include "qp.h"
+#include "transport/qp.h"
 #include "udp/socket.h"
 #include "udp/wire.h"
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Automatic path migration (17.2.8). Both ends load an alternate path and ask
+ * for REARM; each is ARMED once it has seen that the other is on its way, by
+ * packets without MigReq. An armed end migrates when it is told to, when its
+ * requester would give up, or when the peer's packets carry MigReq and have
+ * come by the alternate path. A MigReq that comes by the primary one was sent
+ * before the peer asked for REARM, and is late.
+ */
+#include "transport/apm.h"
+#include "hca/hca.h"
+#include "transport/input.h"
+#include "transport/output.h"
+
+/*
+ * The alternate path becomes the primary one. What is on its way over the old
+ * path is still taken in: that one is kept as the other path.
+ */
+static void migrate(struct pib_qp *qp, bool heard)
+{
+	struct ib_qp_attr *a = &qp->attr;
+
+	/* REARM, which comes before ARMED, is refused without a path. */
+	if (WARN_ON_ONCE(!pib_apm_has_path(qp)))
+		return;
+	swap(qp->av, qp->alt_av);
+	swap(a->pkey_index, a->alt_pkey_index);
+	swap(a->port_num, a->alt_port_num);
+	swap(a->timeout, a->alt_timeout);
+	WRITE_ONCE(qp->port, qp->hca->ports[a->port_num]);
+	a->path_mig_state = IB_MIG_MIGRATED;
+	WRITE_ONCE(qp->alt_open, true);
+	pib_req_new_path(&qp->req, a->timeout, heard);
+	pib_tx_redirect(qp);
+	qp->events |= BIT(IB_EVENT_PATH_MIG);
+}
+
+void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (likely(qp->attr.path_mig_state == IB_MIG_MIGRATED))
+		return;
+	if (qp->attr.path_mig_state == IB_MIG_REARM) {
+		if (b->h.flags & PIB_H_MIG)
+			return;
+		qp->attr.path_mig_state = IB_MIG_ARMED;
+		pib_req_set_spare(&qp->req, true);
+	} else if (b->h.flags & PIB_H_MIG && pib_hca_rx_by_alternate(qp, b->in_port, &b->h)) {
+		migrate(qp, true);
+	}
+}
+
+void pib_apm_rescue(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	migrate(qp, false);
+}
+
+/* 11.6.3.3: what was to be the way out of a dead path is none. */
+void pib_apm_verdict(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->req.error == PIB_WC_RETRY_EXC_ERR && qp->req.unproven)
+		qp->events |= BIT(IB_EVENT_PATH_MIG_ERR);
+}
+
+void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (state == IB_MIG_MIGRATED && qp->attr.path_mig_state == IB_MIG_ARMED)
+		migrate(qp, false);
+	else if (state != qp->attr.path_mig_state)
+		WRITE_ONCE(qp->alt_open, state != IB_MIG_MIGRATED);
+	qp->attr.path_mig_state = state;
+	pib_req_set_spare(&qp->req, false);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Automatic path migration (apm.c). All under qp->lock. */
+#ifndef PIB_APM_H
+#define PIB_APM_H
+
+#include "transport/qp.h"
+
+/* Is there another path? Loaded since RESET; after a migration it is the one that was left. */
+static inline bool pib_apm_has_path(const struct pib_qp *qp)
+{
+	return qp->alt_av.port;
+}
+
+/* A packet has come from the peer: its MigReq bit may arm or migrate. */
+void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b);
+/* The requester has used up its retries, and there is another path: it takes that. */
+void pib_apm_rescue(struct pib_qp *qp);
+/* The requester has failed: was it for want of a path? */
+void pib_apm_verdict(struct pib_qp *qp);
+/* modify_qp sets the migration state. */
+void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state);
+
+#endif

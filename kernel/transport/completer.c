@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The completer: what acknowledgements carry goes to the memory of the work request. */
+#include "transport/completer.h"
+#include "hca/hw_counters.h"
+#include "memory/pd.h"
+#include "transport/recv_queue.h"
+
+static int place(struct pib_qp *qp, struct pib_burst *b, const struct pib_place *pl)
+{
+	const struct pib_ksq_slot *s = container_of(pl->wqe, struct pib_ksq_slot, w);
+
+	if (pl->is_atomic)
+		return pib_sges_put(qp, qp->pd, s->sge, s->num_sge, 0, &pl->orig, sizeof(pl->orig));
+	if (!pl->len)
+		return 0;
+	return pib_sges_write(qp, qp->pd, s->sge, s->num_sge, pl->wqe_off, b, pl->src_off, pl->len);
+}
+
+/* The responder's memory is not kept for the sake of a page that does not come. */
+static void forget(struct pib_qp *qp)
+{
+	pib_req_forget_response(&qp->req, &qp->place);
+	qp->place.wqe = NULL;
+	qp->hold.unplaced = true;
+	pib_qp_stat(qp, PIB_STAT_RX_NO_PAGE);
+}
+
+bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
+{
+	struct pib_place *pl = &qp->place;
+	int err;
+
+	lockdep_assert_held(&qp->lock);
+
+	/* What comes behind a response that was let go of will come again, too. */
+	if (unlikely(qp->hold.unplaced))
+		return true;
+	/* else it is the burst that could not be placed before */
+	if (!pl->wqe) {
+		memset(pl, 0, sizeof(*pl));
+		pib_req_response(&qp->req, &b->h, b->npkts, b->len, now, pl);
+	}
+	if (!pl->wqe)
+		return true;
+
+	err = place(qp, b, pl);
+	if (err == -EAGAIN && !qp->hold.refuses)
+		return false;
+	if (err == -EAGAIN) {
+		forget(qp);
+		return true;
+	}
+	if (err)
+		pib_req_local_error(&qp->req, pl->wqe, PIB_WC_LOC_PROT_ERR);
+	pl->wqe = NULL;
+	return true;
+}

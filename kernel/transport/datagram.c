@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Datagrams that have arrived at a UD, SMI or GSI QP (9.8.3). */
+#include "compat/compat.h"
+#include "hca/hw_counters.h"
+#include "transport/datagram.h"
+#include "hca/hca.h"
+#include "transport/input.h"
+#include "memory/pd.h"
+#include "transport/recv_queue.h"
+#include "transport/error.h"
+
+#define GRH_NEXT_IBA	0x1B
+
+static bool qkey_ok(const struct pib_qp *qp, const struct pib_hdrs *h)
+{
+	/* QP0 has none (10.2.5); QP1's is well known, ib_mad has set it. */
+	return qp->type == IB_QPT_SMI || h->qkey == qp->attr.qkey;
+}
+
+/* The GRH as it stood, or would have stood, in the packet (8.3). */
+static void build_grh(const struct pib_burst *b, u8 *out)
+{
+	const struct pib_hdrs *h = &b->h;
+	u32 paylen = pib_hdrs_wire_len(h, b->len) - 8 - PIB_GRH_LEN;
+
+	put_unaligned_be32(6 << 28 | h->tclass << 20 | (h->flow & 0xFFFFF), out);
+	put_unaligned_be16(paylen, out + 4);
+	out[6] = GRH_NEXT_IBA;
+	out[7] = h->hop;
+	memcpy(out + 8, h->sgid, 16);
+	memcpy(out + 24, h->dgid, 16);
+}
+
+static int place_grh(struct pib_qp *qp, const struct pib_burst *b)
+{
+	u8 grh[PIB_GRH_LEN];
+
+	if (!(b->h.flags & PIB_H_GRH))
+		return 0;
+
+	build_grh(b, grh);
+	return pib_sges_put(qp, pib_rq_pd(qp), qp->cur.sge, qp->cur.num_sge, 0, grh, sizeof(grh));
+}
+
+/*
+ * A datagram longer than the buffer is dropped, and the work request waits for
+ * the next one. One from an SRQ would wait for this QP alone: it completes in
+ * error, which ends the QP (9.9.3, classes D and E).
+ */
+static void too_long(struct pib_qp *qp)
+{
+	pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);
+	if (!qp->srq)
+		return;
+	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
+	pib_state_to_err(qp);
+}
+
+static void no_recv(struct pib_qp *qp)
+{
+	pib_qp_stat(qp, PIB_STAT_OUT_OF_BUFFER);
+	if (qp->type == IB_QPT_SMI)
+		pib_kport_count(qp->port, vl15_dropped, 1);
+	else if (qp->type == IB_QPT_GSI)
+		pib_kport_count(qp->port, qp1_dropped, 1);
+}
+
+static enum pib_res place(struct pib_qp *qp, struct pib_burst *b)
+{
+	enum pib_res res = pib_rq_scatter(qp, b, 0, b->len, PIB_GRH_LEN);
+	int err;
+
+	if (res)
+		return res;
+	err = place_grh(qp, b);
+	if (err == -EAGAIN)
+		return PIB_RES_WAIT;
+	if (!err)
+		return PIB_RES_OK;
+	pib_rq_complete(qp, PIB_WC_LOC_PROT_ERR, 0, NULL);
+	return PIB_RES_OP;
+}
+
+bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
+{
+	enum pib_res res;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (!qkey_ok(qp, &b->h)) {
+		pib_hca_rx_bad_qkey(qp->port, &b->h);
+		return true;
+	}
+	res = pib_rq_take(qp, 0);
+	if (res == PIB_RES_RNR) {
+		no_recv(qp);
+		return true;
+	}
+	if (!res && PIB_GRH_LEN + b->len > qp->cur.len) {
+		too_long(qp);
+		return true;
+	}
+	if (!res)
+		res = place(qp, b);
+	if (res == PIB_RES_WAIT)
+		return false;
+	if (res)
+		pib_state_to_err(qp);
+	else
+		pib_rq_complete(qp, PIB_WC_SUCCESS, PIB_GRH_LEN + b->len, &b->h);
+	return true;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Datagrams that have arrived at a UD, SMI or GSI QP (datagram.c). */
+#ifndef PIB_DATAGRAM_H
+#define PIB_DATAGRAM_H
+
+#include "transport/qp.h"
+
+/* Under qp->lock, softirqs off, under rcu_read_lock(). False: it waits for pages and is to be given anew. */
+bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b);
+
+#endif

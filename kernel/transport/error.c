@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What errors do to a QP: states, flushing, events (IBA 10.3.1, 11.6.3). */
+#include "compat/compat.h"
+#include "hca/hw_counters.h"
+#include "transport/task.h"
+#include "hca/hca.h"
+#include "transport/inbox.h"
+#include "transport/qp.h"
+#include "transport/requester.h"
+#include "transport/recv_queue.h"
+#include "transport/send_queue.h"
+#include "transport/error.h"
+
+static void set_state(struct pib_qp *qp, enum ib_qp_state state)
+{
+	qp->state = state;
+	qp->attr.qp_state = state;
+	qp->attr.cur_qp_state = state;
+}
+
+void pib_state_to_err(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_RESET)
+		return;
+
+	set_state(qp, IB_QPS_ERR);
+	pib_req_flush(&qp->req);
+	/* The QP takes nothing from its SRQ any more (11.6.3.2), or from those of its domain (A14). */
+	if (qp->srq || qp->type == IB_QPT_XRC_TGT)
+		qp->events |= BIT(IB_EVENT_QP_LAST_WQE_REACHED);
+}
+
+void pib_qp_error(struct pib_qp *qp, int event)
+{
+	lockdep_assert_held(&qp->lock);
+
+	pib_state_to_err(qp);
+	if (event >= 0)
+		qp->events |= BIT(event);
+	pib_qp_kick(qp);
+}
+
+void pib_qp_fatal(struct pib_qp *qp)
+{
+	spin_lock_bh(&qp->lock);
+	if (qp->state != IB_QPS_RESET)
+		pib_qp_error(qp, IB_EVENT_QP_FATAL);
+	spin_unlock_bh(&qp->lock);
+}
+
+void pib_state_sq_error(struct pib_qp *qp)
+{
+	if (qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC || qp->state != IB_QPS_RTS) {
+		pib_state_to_err(qp);
+		return;
+	}
+	set_state(qp, IB_QPS_SQE);
+	pib_req_flush(&qp->req);
+}
+
+void pib_state_resp_error(struct pib_qp *qp)
+{
+	/* A receive work request that has failed tells by its completion. */
+	switch (qp->resp.error) {
+	case PIB_RES_ACCESS:
+		pib_qp_stat(qp, PIB_STAT_RESP_REMOTE_ACCESS);
+		qp->events |= BIT(IB_EVENT_QP_ACCESS_ERR);
+		break;
+	case PIB_RES_INV_REQ:
+		qp->events |= BIT(IB_EVENT_QP_REQ_ERR);
+		break;
+	}
+	pib_state_to_err(qp);
+}
+
+bool pib_state_flush(struct pib_qp *qp)
+{
+	bool more;
+
+	pib_requester_forget(qp);
+	more = pib_sq_fetch(qp);
+	pib_requester_complete(qp);
+	if (qp->state == IB_QPS_ERR)
+		more |= pib_rq_flush(qp);
+	return more;
+}
+
+void pib_state_reset(struct pib_qp *qp)
+{
+	u8 port = qp->port ? qp->port->p.num : 0;
+
+	memset(&qp->attr, 0, sizeof(qp->attr));
+	qp->attr.path_mig_state = IB_MIG_MIGRATED;
+	qp->attr.port_num = port;
+	memset(&qp->av, 0, sizeof(qp->av));
+	memset(&qp->alt_av, 0, sizeof(qp->alt_av));
+	WRITE_ONCE(qp->alt_open, false);
+	set_state(qp, IB_QPS_RESET);
+	qp->comm_est = false;
+	qp->becn_due = false;
+	memset(&qp->cc, 0, sizeof(qp->cc));
+
+	if (qp->slots)
+		memset(qp->slots, 0, (size_t)qp->num_slots * qp->slot_size);
+	pib_req_init(&qp->req, qp->slots, qp->slot_size, qp->num_slots ? qp->num_slots - 1 : 0);
+	pib_resp_init(&qp->resp, qp->rd_res, qp->num_rd_res);
+	memset(&qp->req_seen, 0, sizeof(qp->req_seen));
+	memset(&qp->resp_seen, 0, sizeof(qp->resp_seen));
+	pib_sq_reset(qp);
+	pib_rq_reset(qp);
+}
+
+static enum hrtimer_restart fire(struct hrtimer *timer)
+{
+	struct pib_qp *qp = container_of(timer, struct pib_qp, timer);
+
+	set_bit(PIB_QP_TIMER, &qp->sched);
+	pib_qp_activate(qp);
+	pib_engine_run();
+	return HRTIMER_NORESTART;
+}
+
+void pib_state_timer_init(struct pib_qp *qp)
+{
+	hrtimer_setup(&qp->timer, fire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+}
+
+static void free_list(struct pib_qp *qp, struct list_head *list)
+{
+	struct pib_burst *b, *next;
+
+	list_for_each_entry_safe(b, next, list, entry)
+		pib_inbox_free(qp, b);
+}
+
+void pib_state_drop_bursts(struct pib_qp *qp)
+{
+	LIST_HEAD(bursts);
+
+	lockdep_assert_held(&qp->lock);
+
+	list_splice_init(&qp->rxq, &bursts);
+	pib_inbox_take(qp, &bursts);
+
+	if (qp->stalled)
+		pib_burst_free(qp->stalled);
+	qp->stalled = NULL;
+	pib_requester_forget(qp);
+	qp->resp_off.set = false;
+	qp->place.wqe = NULL;
+	pib_pagein_forget(qp->rx_pages);
+	pib_pagein_forget(qp->req_off.pages);
+	pib_pagein_forget(qp->resp_off.pages);
+	pib_hold_end(qp);
+	free_list(qp, &bursts);
+}
+
+void pib_state_dispatch(struct pib_qp *qp, u32 events)
+{
+	struct ib_event event = {
+		.device = qp->ib.device,
+		.element.qp = &qp->ib,
+	};
+
+	if (!qp->ib.event_handler)
+		return;
+	while (events) {
+		event.event = __ffs(events);
+		events &= events - 1;
+		qp->ib.event_handler(&event, qp->ib.qp_context);
+	}
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What errors do to a QP: states, flushing, events (transport/error.c). */
+#ifndef PIB_STATE_H
+#define PIB_STATE_H
+
+#include <linux/types.h>
+
+struct pib_qp;
+
+/* Under qp->lock, except where noted. */
+
+/* To ERR: everything posted and to be posted is flushed. */
+void pib_state_to_err(struct pib_qp *qp);
+/* A send work request has failed: reliable services to ERR, the others to SQE. */
+void pib_state_sq_error(struct pib_qp *qp);
+/* A request was refused with a fatal NAK. */
+void pib_state_resp_error(struct pib_qp *qp);
+/* ERR and SQE: complete what is posted with WR_FLUSH_ERR. Returns true if there is more. */
+bool pib_state_flush(struct pib_qp *qp);
+/* Free the bursts that wait to be taken in. */
+void pib_state_drop_bursts(struct pib_qp *qp);
+/* As it is after creation. No bursts may refer to the QP's memory. At creation without the lock. */
+void pib_state_reset(struct pib_qp *qp);
+/* At creation. */
+void pib_state_timer_init(struct pib_qp *qp);
+/* Report bits of enum ib_event_type. No locks. */
+void pib_state_dispatch(struct pib_qp *qp, u32 events);
+
+#endif

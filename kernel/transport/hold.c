@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Nobody waits for another's page. How long a page takes is its owner's affair: it may be a file's whose
+ * server does not answer. Bursts refer to memory of their senders, who want it back: deregistration, destruction
+ * and the RESET state wait for bursts, without a signal being able to end that. So no burst stays
+ * in a QP for longer than the kernel itself decides.
+ *
+ * Reliable services: for a moment, in which most pages come, the QP keeps what it has. After that each
+ * request is answered by an RNR NAK and freed; the requester has it still, and comes again. A response for
+ * which there is no place is as good as lost, and asked for again. Answers, too, are put off by an
+ * RNR NAK if their page takes long (responder.c).
+ *
+ * Unreliable services: nobody sends again. What comes is kept as a copy, up to a limit, and the rest is lost.
+ *
+ * With this the waits for bursts end: each stands in a QP's inbox or list, which a page
+ * can keep from being emptied for HOLD_NSEC a burst; is refused by a full inbox, which is therefore
+ * emptied; or is in a lane, which takes the time that it was configured to take.
+ */
+#include <linux/ktime.h>
+#include "compat/compat.h"
+#include "packet/burst.h"
+#include "hca/hw_counters.h"
+#include "hca/hca.h"
+#include "transport/hold.h"
+#include "transport/inbox.h"
+#include "transport/qp.h"
+
+/* For so long nobody is told that a page is missing. */
+#define HOLD_NSEC	(2 * PIB_NSEC_PER_MSEC)
+
+/* What a QP keeps; of what all QPs of an HCA keep, a user has a share (PIB_OBJ_HELD). */
+#define HOLD_BURSTS	PIB_QP_INBOX_MAX
+#define HOLD_BYTES	(1 << 20)
+
+bool pib_hold_is_long(const struct pib_pagein *p, u64 now)
+{
+	return (s64)(now - p->since) >= HOLD_NSEC;
+}
+
+static bool keep(struct pib_qp *qp, struct pib_burst *b)
+{
+	struct pib_hold *h = &qp->hold;
+
+	if (h->bursts >= HOLD_BURSTS || h->bytes + b->len > HOLD_BYTES)
+		return false;
+	if (pib_quota_charge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, b->len))
+		return false;
+	if (!pib_burst_detach(b)) {
+		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, b->len);
+		return false;
+	}
+	h->bursts++;
+	h->bytes += b->len;
+	return true;
+}
+
+static void keep_all(struct pib_qp *qp, struct list_head *list)
+{
+	struct pib_burst *b, *next;
+
+	list_for_each_entry_safe(b, next, list, entry) {
+		if (keep(qp, b))
+			continue;
+		list_del(&b->entry);
+		pib_inbox_free(qp, b);
+		pib_qp_stat(qp, PIB_STAT_RX_NO_PAGE);
+	}
+}
+
+/* What it had when the wait began, and each time what has come since. */
+static void keep_copies(struct pib_qp *qp)
+{
+	LIST_HEAD(news);
+
+	if (!qp->hold.on)
+		keep_all(qp, &qp->rxq);
+	pib_inbox_take(qp, &news);
+	keep_all(qp, &news);
+	list_splice_tail(&news, &qp->rxq);
+}
+
+/* Who holds the memory may in turn be behind such a request in the inbox of another: both would wait without end. */
+bool pib_hold_drains_long(struct pib_qp *qp)
+{
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&qp->lock);
+
+	if (!qp->hold.drains_since)
+		qp->hold.drains_since = now;
+	return now - qp->hold.drains_since >= HOLD_NSEC;
+}
+
+void pib_hold_end(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->hold.bytes)
+		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, qp->hold.bytes);
+	qp->hold = (struct pib_hold) {};
+}
+
+bool pib_hold_ready(struct pib_qp *qp, u64 now)
+{
+	struct pib_hold *h = &qp->hold;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (likely(!pib_pagein_busy(qp->rx_pages))) {
+		if (unlikely(h->on))
+			pib_hold_end(qp);
+		return true;
+	}
+	if (!pib_qp_is_reliable(qp))
+		keep_copies(qp);
+	else
+		h->refuses = pib_hold_is_long(qp->rx_pages, now);
+	h->on = true;
+	return h->refuses;
+}
+
+u64 pib_hold_deadline(const struct pib_qp *qp, u64 now)
+{
+	const struct pib_pagein *p = qp->rx_pages;
+
+	if (!pib_qp_is_reliable(qp))
+		return 0;
+	if (!qp->hold.on || qp->hold.refuses)
+		p = qp->resp_off.set ? qp->resp_off.pages : NULL;
+	if (!p || !pib_pagein_busy(p) || pib_hold_is_long(p, now))
+		return 0;
+	return p->since + HOLD_NSEC;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A QP's inbox, and the list to which its owner takes what is in it. What comes from afar is nobody's memory
+ * any more once it has left the socket: it is charged to the QP, for as long as it waits.
+ */
+#ifndef PIB_INBOX_H
+#define PIB_INBOX_H
+
+#include "hca/hca.h"
+#include "transport/qp.h"
+
+/* Add @b. 0, -EBUSY: full, -ESHUTDOWN: the QP is going. Softirqs off. */
+int pib_inbox_add(struct pib_qp *qp, struct pib_burst *b);
+/* What stands in the inbox goes to the end of @to, which is qp->rxq or ends there. qp->lock held. */
+void pib_inbox_take(struct pib_qp *qp, struct list_head *to);
+
+/* @b, which was taken from the inbox, is freed. qp->lock held. */
+static inline void pib_inbox_free(struct pib_qp *qp, struct pib_burst *b)
+{
+	if (b->charge) {
+		WRITE_ONCE(qp->rxq_bytes, qp->rxq_bytes - b->charge);
+		if (unlikely(b->shared))
+			atomic_sub(b->charge, &qp->hca->inbox_bytes);
+	}
+	pib_burst_free(b);
+}
+
+#endif

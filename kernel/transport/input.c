@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Arrival at an HCA's port: what the channel adapter checks before a queue
+ * pair sees the packet (9.6.1), and the way into its inbox.
+ */
+#include "compat/compat.h"
+#include "hca/hw_counters.h"
+#include "transport/task.h"
+#include "hca/hca.h"
+#include "transport/input.h"
+#include "transport/inbox.h"
+#include "transport/mcast.h"
+
+#define TRAP_BAD_PKEY	257
+#define TRAP_BAD_QKEY	258
+
+/* Bytes of which a copy takes longer than to have another CPU make it. */
+#define BULK		(16 << 10)
+
+/* So often a datagram is offered to a QP that is full: for about 10 ms. */
+#define DATAGRAM_TRIES	40
+
+static int drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
+{
+	pib_hca_stat(port->hca, why);
+	pib_burst_free(b);
+	return 0;
+}
+
+/* The violation is counted, and told the SM as often as proto/ allows (trap.c). */
+static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_hdrs *h)
+{
+	struct pib_hca *hca = port->hca;
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->node_lock, flags);
+	pib_trap_bad_key(&port->p, trap, h, ktime_get_ns());
+	spin_unlock_irqrestore(&hca->node_lock, flags);
+	pib_hca_events(hca);
+}
+
+void pib_hca_rx_bad_pkey(struct pib_kport *port, const struct pib_hdrs *h)
+{
+	pib_hca_stat(port->hca, PIB_STAT_RX_BAD_PKEY);
+	tell_of_key(port, TRAP_BAD_PKEY, h);
+}
+
+void pib_hca_rx_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h)
+{
+	pib_hca_stat(port->hca, PIB_STAT_RX_BAD_QKEY);
+	tell_of_key(port, TRAP_BAD_QKEY, h);
+}
+
+/* Is it for this port (9.6.1.1)? A port without a LID hears the permissive one only. */
+static bool dlid_ok(const struct pib_port *p, const struct pib_hdrs *h)
+{
+	u16 lid = READ_ONCE(p->lid);
+	u16 mask = ~(BIT(READ_ONCE(p->lmc)) - 1);
+
+	if (h->dlid == PIB_LID_PERMISSIVE)
+		return h->dqpn == 0;
+	if (pib_lid_is_mcast(h->dlid))
+		return h->dqpn == PIB_QPN_MCAST;
+	return lid && (h->dlid & mask) == (lid & mask);
+}
+
+/* Is the GRH's destination one of the port's GIDs (9.6.1.2)? */
+static bool dgid_ok(const struct pib_port *p, const struct pib_hdrs *h)
+{
+	u64 prefix = get_unaligned_be64(h->dgid), guid = get_unaligned_be64(h->dgid + 8);
+	u32 i;
+
+	if (!(h->flags & PIB_H_GRH))
+		return true;
+	if (prefix != READ_ONCE(p->gid_prefix) && prefix != PIB_GID_PREFIX_LOCAL)
+		return false;
+	for (i = 0; i < PIB_GUIDS; i++) {
+		if (guid && guid == READ_ONCE(p->guids[i]))
+			return true;
+	}
+	return false;
+}
+
+/* 10.9.3: same partition, and not both limited members. */
+static bool pkeys_match(u16 a, u16 b)
+{
+	return !((a ^ b) & 0x7FFF) && a & 0x7FFF && (a | b) & 0x8000;
+}
+
+/*
+ * Has it come by the path of this address vector: port, source, and a GRH with the GIDs of both ends or
+ * none (9.6.1.2 to 9.6.1.5)? The QP is not locked: while its paths change places a packet may be lost.
+ */
+static bool by_path(const struct pib_av_data *av, const struct pib_kport *port,
+		    const struct pib_hdrs *h)
+{
+	bool grh = READ_ONCE(av->grh);
+
+	if (READ_ONCE(av->dlid) != h->slid || READ_ONCE(av->port) != port->p.num)
+		return false;
+	return pib_grh_fits(h, grh, av->dgid,
+			    grh ? READ_ONCE(port->p.guids[READ_ONCE(av->sgid_index) % PIB_GUIDS]) : 0);
+}
+
+static u16 pkey_at(const struct pib_port *p, u16 index)
+{
+	return READ_ONCE(p->pkey[index % PIB_PKEYS]);
+}
+
+bool pib_hca_rx_by_alternate(const struct pib_qp *qp, const struct pib_kport *port,
+			     const struct pib_hdrs *h)
+{
+	return READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h) &&
+	       pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey);
+}
+
+static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
+		    const struct pib_hdrs *h)
+{
+	switch (qp->type) {
+	case IB_QPT_SMI:
+		return true;
+	case IB_QPT_GSI:
+		return pib_port_pkey_match(&port->p, h->pkey) >= 0;
+	default:
+		return pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)), h->pkey) ||
+		       pib_hca_rx_by_alternate(qp, port, h);
+	}
+}
+
+/* Transport service and, of a connection, its other end by either path (9.6.1.3, 9.6.1.5). */
+static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
+		       const struct pib_hdrs *h)
+{
+	if (h->tp == PIB_TP_CNP)
+		return qp->qpn > 1;
+	if (h->tp != qp->tp)
+		return false;
+	if (pib_qp_is_datagram(qp))
+		return qp->type != IB_QPT_SMI || pib_hdrs_from_qp0(h);
+	if (qp->tp == PIB_TP_XRC &&
+	    pib_op_is_response(h->op) != (qp->type == IB_QPT_XRC_INI))
+		return false;
+	return by_path(&qp->av, port, h) ||
+	       (READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h));
+}
+
+/* Does it take its receiver long, even if that has to send what it asks for? */
+static bool is_bulk(const struct pib_burst *b)
+{
+	return b->afar && (b->len >= BULK || (b->h.op == PIB_OP_READ_REQ && b->h.dmalen >= BULK));
+}
+
+/* 0, -EBUSY: full, -ESHUTDOWN: the QP is going. */
+static int enqueue(struct pib_qp *qp, struct pib_burst *b)
+{
+	bool bulk = is_bulk(b);
+	int err = pib_inbox_add(qp, b);
+
+	if (err)
+		return err;
+	if (unlikely(bulk))
+		pib_qp_activate_bulk(qp);
+	else
+		pib_qp_activate(qp);
+	return 0;
+}
+
+/* Is its sender to be pushed back? It has others to send datagrams to. */
+static bool may_wait(struct pib_burst *b)
+{
+	if (b->afar)
+		return false;
+	return b->h.tp != PIB_TP_UD || ++b->tries < DATAGRAM_TRIES;
+}
+
+/* The QP's reference is the caller's. */
+static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
+{
+	int err;
+
+	if (!service_ok(qp, port, &b->h))
+		return drop(port, b, PIB_STAT_RX_BAD_SERVICE);
+	if (!pkey_ok(qp, port, &b->h)) {
+		pib_hca_rx_bad_pkey(port, &b->h);
+		pib_burst_free(b);
+		return 0;
+	}
+	err = enqueue(qp, b);
+	if (!err)
+		return 0;
+	if (err == -EBUSY && may_wait(b))
+		return -EBUSY;
+	return drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
+}
+
+static struct pib_qp *find(struct pib_kport *port, u32 qpn)
+{
+	struct pib_qp *qp;
+
+	if (qpn <= 1)
+		return pib_qp_find_special(port->hca, port->p.num, qpn);
+
+	qp = pib_qp_find(port->hca, qpn);
+	/* An alternate path may lead by another port. */
+	if (qp && READ_ONCE(qp->port) != port && READ_ONCE(qp->alt_av.port) != port->p.num) {
+		pib_qp_put(qp);
+		return NULL;
+	}
+	return qp;
+}
+
+/**
+ * struct mcast_rx - a multicast datagram being given out
+ * @port: arrival port
+ * @b: the datagram
+ * @except: the QP that has sent it
+ */
+struct mcast_rx {
+	struct pib_kport *port;
+	struct pib_burst *b;
+	const struct pib_qp *except;
+};
+
+static void mcast_copy(struct pib_qp *qp, void *arg)
+{
+	struct mcast_rx *rx = arg;
+	struct pib_burst *c;
+
+	if (qp == rx->except || READ_ONCE(qp->port) != rx->port)
+		return;
+	c = pib_burst_clone(rx->b);
+	if (!c) {
+		pib_hca_stat(rx->port->hca, PIB_STAT_RX_NOMEM);
+		return;
+	}
+	/* A group's slow member must not stop the others: no push-back. */
+	if (hand_over(rx->port, qp, c))
+		drop(rx->port, c, PIB_STAT_RX_FULL);
+}
+
+void pib_hca_rx_mcast(struct pib_kport *port, struct pib_burst *b, const struct pib_qp *except)
+{
+	struct mcast_rx rx = { .port = port, .b = b, .except = except };
+
+	pib_mcast_deliver(port->hca, &b->h, mcast_copy, &rx);
+}
+
+int pib_hca_rx(struct pib_kport *port, struct pib_burst *b)
+{
+	struct pib_qp *qp;
+	int err;
+
+	if (!pib_port_takes(&port->p, b->h.dqpn))
+		return drop(port, b, PIB_STAT_RX_BAD_PATH);
+	if (!dlid_ok(&port->p, &b->h))
+		return drop(port, b, PIB_STAT_RX_BAD_PATH);
+	if (b->h.dqpn == PIB_QPN_MCAST) {
+		/* The MLID alone does not say which group: several may share it (9.6.1.2). */
+		if (!(b->h.flags & PIB_H_GRH))
+			return drop(port, b, PIB_STAT_RX_BAD_PATH);
+		pib_hca_rx_mcast(port, b, NULL);
+		pib_burst_free(b);
+		return 0;
+	}
+	if (!dgid_ok(&port->p, &b->h))
+		return drop(port, b, PIB_STAT_RX_BAD_PATH);
+
+	qp = find(port, b->h.dqpn);
+	if (!qp)
+		return drop(port, b, PIB_STAT_RX_NO_QP);
+	err = hand_over(port, qp, b);
+	pib_qp_put(qp);
+	return err;
+}

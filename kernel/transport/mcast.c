@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/jhash.h>
+#include <linux/mutex.h>
+#include <linux/random.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include "hca/hca.h"
+#include "transport/mcast.h"
+#include "transport/qp.h"
+
+#define MCAST_HASH_BITS	10
+
+/**
+ * struct mcast_member - a QP attached to a group; freed after a grace period
+ * @entry: in mcast_group.members
+ * @of_qp: in pib_qp.mcast
+ * @rcu: see above
+ * @group: its group
+ * @qp: attached; referenced until @rcu's grace period is over
+ */
+struct mcast_member {
+	struct hlist_node entry;
+	struct hlist_node of_qp;
+	struct rcu_head rcu;
+	struct mcast_group *group;
+	struct pib_qp *qp;
+};
+
+/**
+ * struct mcast_group - a group with members; freed after a grace period
+ * @entry: in pib_mcast.groups
+ * @rcu: see above
+ * @mgid: the group's GID
+ * @mlid: the group's LID
+ * @count: members
+ * @members: list of struct mcast_member
+ */
+struct mcast_group {
+	struct hlist_node entry;
+	struct rcu_head rcu;
+	u8 mgid[16];
+	u16 mlid;
+	u32 count;
+	struct hlist_head members;
+};
+
+/**
+ * struct pib_mcast - the groups of an HCA
+ * @lock: guards changes; readers use RCU
+ * @count: groups
+ * @seed: of the hash, so that nobody can make all groups meet in one bucket; never changes
+ * @groups: by GID and LID
+ */
+struct pib_mcast {
+	struct mutex lock;
+	u32 count;
+	u32 seed;
+	struct hlist_head groups[1 << MCAST_HASH_BITS];
+};
+
+int pib_mcast_init(struct pib_hca *hca)
+{
+	hca->mcast = kzalloc(sizeof(*hca->mcast), GFP_KERNEL);
+	if (!hca->mcast)
+		return -ENOMEM;
+	mutex_init(&hca->mcast->lock);
+	hca->mcast->seed = get_random_u32();
+	return 0;
+}
+
+void pib_mcast_exit(struct pib_hca *hca)
+{
+	kfree(hca->mcast);
+	hca->mcast = NULL;
+}
+
+static struct hlist_head *bucket(struct pib_mcast *mc, const u8 *mgid, u16 mlid)
+{
+	u32 hash = jhash(mgid, 16, mc->seed ^ mlid);
+
+	return &mc->groups[hash & (ARRAY_SIZE(mc->groups) - 1)];
+}
+
+void pib_mcast_deliver(struct pib_hca *hca, const struct pib_hdrs *h,
+		       void (*fn)(struct pib_qp *qp, void *arg), void *arg)
+{
+	struct mcast_member *m;
+	struct mcast_group *g;
+
+	hlist_for_each_entry_rcu(g, bucket(hca->mcast, h->dgid, h->dlid), entry) {
+		if (g->mlid != h->dlid || memcmp(g->mgid, h->dgid, sizeof(g->mgid)))
+			continue;
+		hlist_for_each_entry_rcu(m, &g->members, entry)
+			fn(m->qp, arg);
+	}
+}
+
+static struct mcast_group *group_find(struct pib_mcast *mc, const u8 *mgid, u16 mlid)
+{
+	struct mcast_group *g;
+
+	lockdep_assert_held(&mc->lock);
+
+	hlist_for_each_entry(g, bucket(mc, mgid, mlid), entry)
+		if (g->mlid == mlid && !memcmp(g->mgid, mgid, sizeof(g->mgid)))
+			return g;
+	return NULL;
+}
+
+/* Users leave some for the kernel: IPoIB is to find its place. */
+static u32 user_max(const struct pib_qp *qp, u32 max)
+{
+	return qp->owner ? max - pib_quota_reserve(max) : max;
+}
+
+static struct mcast_group *group_get(struct pib_mcast *mc, const struct pib_qp *qp,
+				     const u8 *mgid, u16 mlid)
+{
+	struct mcast_group *g = group_find(mc, mgid, mlid);
+
+	if (g)
+		return g;
+	if (mc->count >= user_max(qp, PIB_MCAST_GROUPS))
+		return ERR_PTR(-ENOSPC);
+	g = kzalloc(sizeof(*g), GFP_KERNEL_ACCOUNT);
+	if (!g)
+		return ERR_PTR(-ENOMEM);
+	memcpy(g->mgid, mgid, sizeof(g->mgid));
+	g->mlid = mlid;
+	hlist_add_head_rcu(&g->entry, bucket(mc, mgid, mlid));
+	mc->count++;
+	return g;
+}
+
+static void group_put(struct pib_mcast *mc, struct mcast_group *g)
+{
+	lockdep_assert_held(&mc->lock);
+
+	if (g->count)
+		return;
+	hlist_del_rcu(&g->entry);
+	mc->count--;
+	kfree_rcu(g, rcu);
+}
+
+static struct mcast_member *member_find(struct mcast_group *g, const struct pib_qp *qp)
+{
+	struct mcast_member *m;
+
+	hlist_for_each_entry(m, &g->members, entry)
+		if (m->qp == qp)
+			return m;
+	return NULL;
+}
+
+static int member_add(struct mcast_group *g, struct pib_qp *qp)
+{
+	struct pib_quota *quota = &qp->hca->quota;
+	struct mcast_member *m;
+	int err;
+
+	/* 11.3.1: attaching again changes nothing */
+	if (member_find(g, qp))
+		return 0;
+	if (g->count >= user_max(qp, PIB_MCAST_QPS))
+		return -ENOSPC;
+	err = pib_quota_take(quota, qp->owner, PIB_OBJ_ATTACH);
+	if (err)
+		return err;
+	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	if (!m) {
+		pib_quota_give(quota, qp->owner, PIB_OBJ_ATTACH);
+		return -ENOMEM;
+	}
+	pib_qp_get(qp);
+	m->qp = qp;
+	m->group = g;
+	hlist_add_head(&m->of_qp, &qp->mcast);
+	hlist_add_head_rcu(&m->entry, &g->members);
+	g->count++;
+	return 0;
+}
+
+static void member_free(struct rcu_head *rcu)
+{
+	struct mcast_member *m = container_of(rcu, struct mcast_member, rcu);
+
+	pib_qp_put(m->qp);
+	kfree(m);
+}
+
+static void member_del(struct pib_mcast *mc, struct mcast_member *m)
+{
+	struct mcast_group *g = m->group;
+	struct pib_qp *qp = m->qp;
+
+	hlist_del_rcu(&m->entry);
+	hlist_del(&m->of_qp);
+	pib_quota_give(&qp->hca->quota, qp->owner, PIB_OBJ_ATTACH);
+	call_rcu(&m->rcu, member_free);
+	g->count--;
+	group_put(mc, g);
+}
+
+int pib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	struct pib_mcast *mc = to_hca(ibqp->device)->mcast;
+	struct mcast_group *g;
+	int err;
+
+	mutex_lock(&mc->lock);
+	g = group_get(mc, to_qp(ibqp), gid->raw, lid);
+	err = PTR_ERR_OR_ZERO(g);
+	if (!err) {
+		err = member_add(g, to_qp(ibqp));
+		group_put(mc, g);
+	}
+	mutex_unlock(&mc->lock);
+	return err;
+}
+
+int pib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	struct pib_mcast *mc = to_hca(ibqp->device)->mcast;
+	struct mcast_member *m = NULL;
+	struct mcast_group *g;
+
+	mutex_lock(&mc->lock);
+	g = group_find(mc, gid->raw, lid);
+	if (g)
+		m = member_find(g, to_qp(ibqp));
+	if (m)
+		member_del(mc, m);
+	mutex_unlock(&mc->lock);
+	return m ? 0 : -EINVAL;
+}
+
+void pib_mcast_detach_all(struct pib_hca *hca, struct pib_qp *qp)
+{
+	struct pib_mcast *mc = hca->mcast;
+	struct mcast_member *m;
+	struct hlist_node *n;
+
+	/* ib_core attaches nothing to a QP that is being destroyed */
+	if (hlist_empty(&qp->mcast))
+		return;
+	mutex_lock(&mc->lock);
+	hlist_for_each_entry_safe(m, n, &qp->mcast, of_qp)
+		member_del(mc, m);
+	mutex_unlock(&mc->lock);
+}

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * modify_qp and query_qp (IBA 11.2.5.2, 11.2.5.3). Everything is checked
+ * before anything is changed.
+ */
+#include <linux/delay.h>
+#include <linux/sched/signal.h>
+#include "compat/compat.h"
+#include "hca/ah.h"
+#include "transport/apm.h"
+#include "hca/cq.h"
+#include "hca/hca.h"
+#include "transport/qp.h"
+#include "transport/recv_queue.h"
+#include "transport/send_queue.h"
+#include "transport/error.h"
+#include "core/mmap.h"
+
+/* The last line means something to regions only, but programs give the flags of their regions to QPs as well. */
+#define ACCESS_FLAGS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
+		      IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL | \
+		      IB_ACCESS_FLUSH_PERSISTENT | IB_ACCESS_RELAXED_ORDERING | \
+		      IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB | IB_ZERO_BASED)
+
+/**
+ * struct change - a checked modify_qp
+ * @attr: as asked for
+ * @mask: enum ib_qp_attr_mask
+ * @cur: state before
+ * @next: state after
+ * @av: address vectors, taken over
+ * @alt_av: the alternate path's
+ */
+struct change {
+	const struct ib_qp_attr *attr;
+	int mask;
+	enum ib_qp_state cur;
+	enum ib_qp_state next;
+	struct pib_av_data av;
+	struct pib_av_data alt_av;
+};
+
+static int check_port(struct pib_qp *qp, u8 port)
+{
+	if (!port || port > qp->hca->node.num_ports)
+		return -EINVAL;
+	/* Special QPs belong to a port for life. */
+	return qp->type <= IB_QPT_GSI && port != qp->port->p.num ? -EINVAL : 0;
+}
+
+static struct pib_kport *port_of(struct pib_qp *qp, const struct change *c)
+{
+	return c->mask & IB_QP_PORT ? qp->hca->ports[c->attr->port_num] : qp->port;
+}
+
+static int check_mtu(struct pib_qp *qp, const struct change *c)
+{
+	struct pib_kport *port = port_of(qp, c);
+	enum ib_mtu mtu = c->attr->path_mtu;
+
+	return !port || mtu < IB_MTU_256 || mtu > IB_MTU_4096 || mtu > port->p.mtu_cap ?
+	       -EINVAL : 0;
+}
+
+/* Armed is the HCA's to set (17.2.8.1.1), and takes a path that could be taken. */
+static int check_migration(const struct pib_qp *qp, const struct change *c)
+{
+	if (!(c->mask & IB_QP_PATH_MIG_STATE) || c->attr->path_mig_state == IB_MIG_MIGRATED)
+		return 0;
+	if (c->attr->path_mig_state != IB_MIG_REARM)
+		return -EINVAL;
+	return c->mask & IB_QP_ALT_PATH || pib_apm_has_path(qp) ? 0 : -EINVAL;
+}
+
+static int check_paths(struct pib_qp *qp, struct change *c)
+{
+	const struct ib_qp_attr *a = c->attr;
+	int err;
+
+	if (c->mask & IB_QP_PORT) {
+		err = check_port(qp, a->port_num);
+		if (err)
+			return err;
+	}
+	if (c->mask & IB_QP_PKEY_INDEX && a->pkey_index >= PIB_PKEYS)
+		return -EINVAL;
+	if (c->mask & IB_QP_AV) {
+		err = pib_av_from_attr(qp->hca, &a->ah_attr, &c->av);
+		if (err)
+			return err;
+	}
+	if (c->mask & IB_QP_ALT_PATH) {
+		if (a->alt_pkey_index >= PIB_PKEYS || a->alt_timeout > 31)
+			return -EINVAL;
+		err = check_port(qp, a->alt_port_num);
+		if (!err)
+			err = pib_av_from_attr(qp->hca, &a->alt_ah_attr, &c->alt_av);
+		if (err)
+			return err;
+	}
+	return check_migration(qp, c);
+}
+
+static int check_numbers(struct pib_qp *qp, const struct change *c)
+{
+	const struct ib_qp_attr *a = c->attr;
+
+	if ((c->mask & IB_QP_PATH_MTU && check_mtu(qp, c)) ||
+	    (c->mask & IB_QP_DEST_QPN && a->dest_qp_num > PIB_QPN_MASK) ||
+	    (c->mask & IB_QP_TIMEOUT && a->timeout > 31) ||
+	    (c->mask & IB_QP_RETRY_CNT && a->retry_cnt > 7) ||
+	    (c->mask & IB_QP_RNR_RETRY && a->rnr_retry > 7) ||
+	    (c->mask & IB_QP_MIN_RNR_TIMER && a->min_rnr_timer > 31) ||
+	    (c->mask & IB_QP_MAX_QP_RD_ATOMIC && a->max_rd_atomic > PIB_QP_MAX_RD_ATOMIC) ||
+	    (c->mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	     a->max_dest_rd_atomic > PIB_QP_MAX_RD_ATOMIC) ||
+	    (c->mask & IB_QP_ACCESS_FLAGS && a->qp_access_flags & ~ACCESS_FLAGS))
+		return -EINVAL;
+	return 0;
+}
+
+static int check(struct pib_qp *qp, struct change *c)
+{
+	int err;
+
+	if (c->mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	if (c->mask & IB_QP_CUR_STATE && c->attr->cur_qp_state != qp->state)
+		return -EINVAL;
+	if (!ib_modify_qp_is_ok(c->cur, c->next, qp->type, c->mask))
+		return -EINVAL;
+	err = check_paths(qp, c);
+	return err ? err : check_numbers(qp, c);
+}
+
+static void set_paths(struct pib_qp *qp, const struct change *c)
+{
+	const struct ib_qp_attr *a = c->attr;
+	struct ib_qp_attr *to = &qp->attr;
+
+	if (c->mask & IB_QP_PORT) {
+		to->port_num = a->port_num;
+		WRITE_ONCE(qp->port, qp->hca->ports[a->port_num]);
+		/* The vector stays and leads from there on by this port (SQD). */
+		WRITE_ONCE(qp->av.port, a->port_num);
+	}
+	if (c->mask & IB_QP_PKEY_INDEX)
+		WRITE_ONCE(to->pkey_index, a->pkey_index);
+	if (c->mask & IB_QP_AV) {
+		qp->av = c->av;
+		qp->av.port = qp->port->p.num;
+	}
+	if (c->mask & IB_QP_ALT_PATH) {
+		qp->alt_av = c->alt_av;
+		qp->alt_av.port = a->alt_port_num;
+		WRITE_ONCE(qp->alt_open, to->path_mig_state != IB_MIG_MIGRATED);
+		to->alt_pkey_index = a->alt_pkey_index;
+		to->alt_port_num = a->alt_port_num;
+		to->alt_timeout = a->alt_timeout;
+	}
+	if (c->mask & IB_QP_PATH_MIG_STATE)
+		pib_apm_set(qp, a->path_mig_state);
+}
+
+static void set_numbers(struct pib_qp *qp, const struct change *c)
+{
+	const struct ib_qp_attr *a = c->attr;
+	struct ib_qp_attr *to = &qp->attr;
+
+	if (c->mask & IB_QP_ACCESS_FLAGS)
+		to->qp_access_flags = a->qp_access_flags;
+	if (c->mask & IB_QP_QKEY)
+		to->qkey = a->qkey;
+	if (c->mask & IB_QP_PATH_MTU)
+		to->path_mtu = a->path_mtu;
+	if (c->mask & IB_QP_TIMEOUT)
+		to->timeout = a->timeout;
+	if (c->mask & IB_QP_RETRY_CNT)
+		to->retry_cnt = a->retry_cnt;
+	if (c->mask & IB_QP_RNR_RETRY)
+		to->rnr_retry = a->rnr_retry;
+	if (c->mask & IB_QP_RQ_PSN)
+		to->rq_psn = a->rq_psn & PIB_PSN_MASK;
+	if (c->mask & IB_QP_MAX_QP_RD_ATOMIC)
+		to->max_rd_atomic = a->max_rd_atomic;
+	if (c->mask & IB_QP_MIN_RNR_TIMER)
+		to->min_rnr_timer = a->min_rnr_timer;
+	if (c->mask & IB_QP_SQ_PSN)
+		to->sq_psn = a->sq_psn & PIB_PSN_MASK;
+	if (c->mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		to->max_dest_rd_atomic = a->max_dest_rd_atomic;
+	if (c->mask & IB_QP_DEST_QPN)
+		to->dest_qp_num = a->dest_qp_num;
+}
+
+static struct pib_req_cfg req_cfg(const struct pib_qp *qp)
+{
+	const struct ib_qp_attr *a = &qp->attr;
+
+	return (struct pib_req_cfg) {
+		.tp = qp->tp,
+		.retry_cnt = a->retry_cnt,
+		.rnr_retry = a->rnr_retry,
+		.timeout = a->timeout,
+		.max_rd_atomic = a->max_rd_atomic,
+		.pmtu = pib_qp_is_datagram(qp) ? PIB_MTU_MAX : ib_mtu_enum_to_int(a->path_mtu),
+		.dqpn = a->dest_qp_num,
+		.max_burst = PIB_BURST_MAX,
+	};
+}
+
+static struct pib_resp_cfg resp_cfg(const struct pib_qp *qp)
+{
+	const struct ib_qp_attr *a = &qp->attr;
+
+	return (struct pib_resp_cfg) {
+		.tp = qp->tp,
+		.min_rnr_timer = a->min_rnr_timer,
+		.max_rd_atomic = a->max_dest_rd_atomic,
+		.credits = qp->rq.hdr && qp->tp == PIB_TP_RC,
+		.pmtu = ib_mtu_enum_to_int(a->path_mtu),
+		.dqpn = a->dest_qp_num,
+		.max_burst = PIB_BURST_MAX,
+	};
+}
+
+static void reconfigure(struct pib_qp *qp)
+{
+	struct pib_req_cfg req = req_cfg(qp);
+	struct pib_resp_cfg resp = resp_cfg(qp);
+
+	if (qp->state >= IB_QPS_RTR && !pib_qp_is_datagram(qp))
+		pib_resp_reconfig(&qp->resp, &resp);
+	if (qp->state >= IB_QPS_RTS)
+		pib_req_reconfig(&qp->req, &req);
+}
+
+static void start_resp(struct pib_qp *qp)
+{
+	struct pib_resp_cfg cfg = resp_cfg(qp);
+
+	if (!pib_qp_is_datagram(qp))
+		pib_resp_start(&qp->resp, &cfg, qp->attr.rq_psn);
+}
+
+static void start_req(struct pib_qp *qp)
+{
+	struct pib_req_cfg cfg = req_cfg(qp);
+
+	pib_req_start(&qp->req, &cfg, qp->attr.sq_psn);
+}
+
+static void enter(struct pib_qp *qp, const struct change *c)
+{
+	switch (c->next) {
+	case IB_QPS_RTR:
+		if (c->cur == IB_QPS_INIT)
+			start_resp(qp);
+		break;
+	case IB_QPS_RTS:
+		if (c->cur == IB_QPS_RTR)
+			start_req(qp);
+		else if (c->cur == IB_QPS_SQE)
+			pib_req_resume(&qp->req);
+		else
+			reconfigure(qp);
+		pib_req_stop(&qp->req, false);
+		qp->attr.sq_draining = 0;
+		break;
+	case IB_QPS_SQD:
+		if (c->cur != IB_QPS_RTS) {
+			reconfigure(qp);
+			break;
+		}
+		pib_req_stop(&qp->req, true);
+		qp->attr.sq_draining = 1;
+		qp->attr.en_sqd_async_notify = c->mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
+					       c->attr->en_sqd_async_notify;
+		break;
+	default:
+		break;
+	}
+}
+
+static void apply(struct pib_qp *qp, const struct change *c)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (c->next == IB_QPS_ERR) {
+		pib_state_to_err(qp);
+		return;
+	}
+	set_paths(qp, c);
+	set_numbers(qp, c);
+	enter(qp, c);
+	qp->state = c->next;
+	qp->attr.qp_state = c->next;
+	qp->attr.cur_qp_state = c->next;
+}
+
+static bool bursts_out(const struct pib_qp *qp)
+{
+	u32 i;
+
+	for (i = 0; i < qp->num_slots; i++) {
+		const struct pib_ksq_slot *s = qp->slots + (size_t)i * qp->slot_size;
+
+		if (atomic_read(&s->refs))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What is on its way does not stay there for long (hold.c). All the same a task that is being killed does
+ * not wait for it here, but in destroy_qp. -EINTR: so it is.
+ */
+static int wait_for_bursts(const struct pib_qp *qp)
+{
+	while (bursts_out(qp)) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		usleep_range(50, 200);
+	}
+	return 0;
+}
+
+/* One that the process may go on posting to: only what is there now is flushed. */
+static int leave_sqe(struct pib_qp *qp)
+{
+	u32 end = qp->sq.hdr ? qp->sq.index + pib_ring_pending(&qp->sq) : 0;
+	bool done = false;
+	int err;
+
+	while (!done) {
+		err = wait_for_bursts(qp);
+		if (err)
+			return err;
+		spin_lock_bh(&qp->lock);
+		done = qp->state != IB_QPS_SQE || !pib_state_flush(qp) ||
+		       (s32)(qp->sq_done - end) >= 0;
+		spin_unlock_bh(&qp->lock);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* What waits for a page does not keep a QP that begins anew from its work. Without memory for that the old wait stays. */
+static void leave_page(struct pib_qp *qp, struct pib_pagein **pages)
+{
+	struct pib_pagein *p;
+
+	if (!pib_pagein_busy(*pages))
+		return;
+	p = pib_pagein_create(qp);
+	if (!p)
+		return;
+	spin_lock_bh(&qp->lock);
+	swap(*pages, p);
+	spin_unlock_bh(&qp->lock);
+	pib_pagein_leave(p);
+	pib_pagein_put(p);
+}
+
+static void leave_pages(struct pib_qp *qp)
+{
+	leave_page(qp, &qp->rx_pages);
+	leave_page(qp, &qp->req_off.pages);
+	leave_page(qp, &qp->resp_off.pages);
+}
+
+/* Nothing is taken in or sent any more; what is on its way must have landed before slots are reused. */
+static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
+{
+	int err;
+
+	spin_lock_bh(&qp->lock);
+	qp->state = IB_QPS_RESET;
+	pib_state_drop_bursts(qp);
+	spin_unlock_bh(&qp->lock);
+
+	err = wait_for_bursts(qp);
+	if (!err)
+		leave_pages(qp);
+	spin_lock_bh(&qp->lock);
+	if (err) {
+		/* it cannot be started again before it has been reset */
+		qp->state = cur;
+		pib_state_to_err(qp);
+	} else {
+		pib_state_reset(qp);
+	}
+	spin_unlock_bh(&qp->lock);
+	if (err)
+		return err;
+
+	if (qp->scq)
+		pib_cq_clean(qp->scq, qp->qpn);
+	if (qp->rcq && qp->rcq != qp->scq)
+		pib_cq_clean(qp->rcq, qp->qpn);
+	return 0;
+}
+
+int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
+{
+	struct pib_qp *qp = to_qp(ibqp);
+	struct change c = { .attr = attr, .mask = mask };
+	int err = 0;
+
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return err;
+	mutex_lock(&qp->modify_mutex);
+	if (READ_ONCE(qp->state) == IB_QPS_SQE && mask & IB_QP_STATE &&
+	    attr->qp_state == IB_QPS_RTS)
+		err = leave_sqe(qp);
+	if (err)
+		goto out;
+	spin_lock_bh(&qp->lock);
+	c.cur = qp->state;
+	c.next = mask & IB_QP_STATE ? attr->qp_state : c.cur;
+	err = check(qp, &c);
+	if (!err && c.next != IB_QPS_RESET)
+		apply(qp, &c);
+	spin_unlock_bh(&qp->lock);
+
+	if (!err && c.next == IB_QPS_RESET)
+		err = to_reset(qp, c.cur);
+out:
+	mutex_unlock(&qp->modify_mutex);
+
+	if (!err)
+		pib_qp_kick(qp);
+	return err;
+}
+
+/* The PSNs are those of the next packets (11.2.5.3), not those that were set. */
+static void query_psns(const struct pib_qp *qp, struct ib_qp_attr *attr)
+{
+	if (qp->state >= IB_QPS_RTS && qp->slots)
+		attr->sq_psn = qp->req.next_psn;
+	if (qp->state >= IB_QPS_RTR && !pib_qp_is_datagram(qp))
+		attr->rq_psn = qp->resp.epsn;
+}
+
+int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init)
+{
+	struct pib_qp *qp = to_qp(ibqp);
+
+	spin_lock_bh(&qp->lock);
+	*attr = qp->attr;
+	attr->cap = qp->cap;
+	query_psns(qp, attr);
+	pib_av_to_attr(qp->hca, &qp->av, &attr->ah_attr);
+	pib_av_to_attr(qp->hca, &qp->alt_av, &attr->alt_ah_attr);
+	spin_unlock_bh(&qp->lock);
+
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
+	init->xrcd = ibqp->xrcd;
+	init->cap = qp->cap;
+	init->sq_sig_type = qp->sq_sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
+	init->qp_type = ibqp->qp_type;
+	init->create_flags = qp->create_flags;
+	init->port_num = qp->attr.port_num;
+	return 0;
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Posting. Processes fill their rings themselves and ring, by a method of their own or by
+ * posting without work requests: the QP is run there and then, unless the calls come
+ * in a stream (transport/sqpoll.c). Kernel users
+ * get their work requests written into rings of the same format; they may hold
+ * locks and have interrupts off, so the QP is run a moment later.
+ */
+#include "hca/ah.h"
+#include "transport/task.h"
+#include "hca/hca.h"
+#include "transport/post.h"
+#include "transport/qp.h"
+#include "transport/send_queue.h"
+#include "hca/srq.h"
+#include "uapi/rdma/pib-abi.h"
+
+#define UVERBS_MODULE_NAME pib
+#include <rdma/uverbs_named_ioctl.h>
+
+#define KERNEL_SEND_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
+
+static int doorbell(struct pib_qp *qp, void (*activate)(struct pib_qp *qp))
+{
+	if (READ_ONCE(qp->state) == IB_QPS_RESET)
+		return -EINVAL;
+
+	local_bh_disable();
+	activate(qp);
+	pib_engine_run();
+	local_bh_enable();
+	return 0;
+}
+
+static int fill_inline(const struct pib_qp *qp, struct pib_send_wqe *wqe,
+		       const struct ib_send_wr *wr)
+{
+	int i;
+
+	wqe->num_sge = 0;
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sg_list[i];
+
+		if (sge->length > pib_sq_max_inline(qp, wqe->opcode) - wqe->length)
+			return -EINVAL;
+		memcpy(wqe->data + wqe->length, (void *)(uintptr_t)sge->addr, sge->length);
+		wqe->length += sge->length;
+	}
+	return 0;
+}
+
+static int fill_data(const struct pib_qp *qp, struct pib_send_wqe *wqe,
+		     const struct ib_send_wr *wr)
+{
+	int i;
+
+	if (wr->send_flags & IB_SEND_INLINE)
+		return fill_inline(qp, wqe, wr);
+	if (wr->num_sge < 0 || wr->num_sge > qp->max_send_sge)
+		return -EINVAL;
+
+	wqe->num_sge = wr->num_sge;
+	for (i = 0; i < wr->num_sge; i++) {
+		wqe->sge[i].addr = wr->sg_list[i].addr;
+		wqe->sge[i].length = wr->sg_list[i].length;
+		wqe->sge[i].lkey = wr->sg_list[i].lkey;
+	}
+	return 0;
+}
+
+static void fill_datagram(struct pib_send_wqe *wqe, const struct ib_ud_wr *wr)
+{
+	wqe->ud.ahn = to_ah(wr->ah)->avn;
+	wqe->ud.remote_qpn = wr->remote_qpn;
+	wqe->ud.remote_qkey = wr->remote_qkey;
+	wqe->ud.reserved = wr->pkey_index;	/* looked at for GSI only */
+}
+
+static void fill_reg(struct pib_send_wqe *wqe, const struct ib_reg_wr *wr)
+{
+	wqe->opcode = PIB_WR_REG_MR;
+	wqe->raw[0] = (uintptr_t)wr->mr;
+	wqe->raw[1] = wr->key;
+	wqe->raw[2] = wr->access;
+}
+
+static int fill(const struct pib_qp *qp, struct pib_send_wqe *wqe, const struct ib_send_wr *wr)
+{
+	if (wr->send_flags & ~KERNEL_SEND_FLAGS)
+		return -EINVAL;
+
+	wqe->wr_id = wr->wr_id;
+	wqe->opcode = wr->opcode;
+	wqe->send_flags = wr->send_flags;
+	wqe->num_sge = 0;
+	wqe->length = 0;
+	wqe->ex = (__force u32)wr->ex.imm_data;
+	wqe->srqn = 0;
+
+	switch (wr->opcode) {
+	case IB_WR_REG_MR:
+		fill_reg(wqe, reg_wr(wr));
+		return 0;
+	case IB_WR_LOCAL_INV:
+		return 0;
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_SEND_WITH_INV:
+		if (pib_qp_is_datagram(qp))
+			fill_datagram(wqe, ud_wr(wr));
+		break;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_RDMA_READ:
+		wqe->rdma.remote_addr = rdma_wr(wr)->remote_addr;
+		wqe->rdma.rkey = rdma_wr(wr)->rkey;
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		wqe->atomic.remote_addr = atomic_wr(wr)->remote_addr;
+		wqe->atomic.compare_add = atomic_wr(wr)->compare_add;
+		wqe->atomic.swap = atomic_wr(wr)->swap;
+		wqe->atomic.rkey = atomic_wr(wr)->rkey;
+		break;
+	default:
+		return -EINVAL;
+	}
+	return fill_data(qp, wqe, wr);
+}
+
+/* Under post_lock. */
+static int post_sends(struct pib_qp *qp, const struct ib_send_wr *wr,
+		      const struct ib_send_wr **bad)
+{
+	struct pib_ring_hdr *hdr = qp->sq.hdr;
+	u32 producer = hdr->producer;
+	int err = 0;
+
+	for (; wr; wr = wr->next) {
+		err = -ENOMEM;
+		if (producer - smp_load_acquire(&hdr->consumer) < qp->sq.entries)
+			err = fill(qp, pib_ring_slot(&qp->sq, producer), wr);
+		if (err) {
+			*bad = wr;
+			break;
+		}
+		producer++;
+	}
+	smp_store_release(&hdr->producer, producer);
+	return err;
+}
+
+int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct ib_send_wr **bad)
+{
+	struct pib_qp *qp = to_qp(ibqp);
+	unsigned long flags;
+	int err;
+
+	*bad = wr;
+	if (!qp->sq.hdr)
+		return -EINVAL;
+	if (qp->is_user) {
+		if (wr)
+			return -EINVAL;
+		pib_sq_ring(qp);
+		return doorbell(qp, pib_stream_next(qp) ? pib_qp_hand_off : pib_qp_activate_here);
+	}
+	if (READ_ONCE(qp->state) < IB_QPS_RTS)	/* C10-96 */
+		return -EINVAL;
+
+	spin_lock_irqsave(&qp->post_lock, flags);
+	err = post_sends(qp, wr, bad);
+	spin_unlock_irqrestore(&qp->post_lock, flags);
+
+	smp_mb();	/* see struct pib_ring_hdr, @busy */
+	if (!READ_ONCE(qp->sq.hdr->busy))
+		pib_qp_kick(qp);
+	return err;
+}
+
+static int post_recvs(struct pib_qp *qp, const struct ib_recv_wr *wr,
+		      const struct ib_recv_wr **bad)
+{
+	struct pib_ring_hdr *hdr = qp->rq.hdr;
+	u32 producer = hdr->producer;
+	int err = 0;
+
+	for (; wr; wr = wr->next) {
+		err = -ENOMEM;
+		if (producer - smp_load_acquire(&hdr->consumer) < qp->rq.entries)
+			err = pib_recv_wqe_fill(pib_ring_slot(&qp->rq, producer),
+						qp->max_recv_sge, wr);
+		if (err) {
+			*bad = wr;
+			break;
+		}
+		producer++;
+	}
+	smp_store_release(&hdr->producer, producer);
+	return err;
+}
+
+int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad)
+{
+	struct pib_qp *qp = to_qp(ibqp);
+	unsigned long flags;
+	int err;
+
+	*bad = wr;
+	if (!qp->rq.hdr || READ_ONCE(qp->state) == IB_QPS_RESET)	/* C10-97 */
+		return -EINVAL;
+	if (qp->is_user)
+		return wr ? -EINVAL : doorbell(qp, pib_qp_activate);
+
+	spin_lock_irqsave(&qp->post_lock, flags);
+	err = post_recvs(qp, wr, bad);
+	spin_unlock_irqrestore(&qp->post_lock, flags);
+
+	smp_mb();	/* see struct pib_ring_hdr, @arm */
+	if (READ_ONCE(qp->rq.hdr->arm))
+		pib_qp_kick(qp);
+	return err;
+}
+
+/*
+ * Unlike a post command this is not refused to whoever has changed his credentials, has
+ * inherited the device or was handed it. The uobject may stand for an XRC target QP that
+ * somebody else has opened.
+ */
+static int UVERBS_HANDLER(PIB_METHOD_QP_RING_SEND)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_qp *ibqp = uverbs_attr_get_obj(attrs, PIB_ATTR_QP_RING_HANDLE);
+	const struct ib_send_wr *bad;
+
+	return pib_post_send(ibqp->real_qp, NULL, &bad);
+}
+
+static int UVERBS_HANDLER(PIB_METHOD_QP_RING_RECV)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_qp *ibqp = uverbs_attr_get_obj(attrs, PIB_ATTR_QP_RING_HANDLE);
+	const struct ib_recv_wr *bad;
+
+	return pib_post_recv(ibqp->real_qp, NULL, &bad);
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	PIB_METHOD_QP_RING_SEND,
+	UVERBS_ATTR_IDR(PIB_ATTR_QP_RING_HANDLE, UVERBS_OBJECT_QP, UVERBS_ACCESS_READ,
+			UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_METHOD(
+	PIB_METHOD_QP_RING_RECV,
+	UVERBS_ATTR_IDR(PIB_ATTR_QP_RING_HANDLE, UVERBS_OBJECT_QP, UVERBS_ACCESS_READ,
+			UA_MANDATORY));
+
+DECLARE_UVERBS_GLOBAL_METHODS(UVERBS_OBJECT_QP, &UVERBS_METHOD(PIB_METHOD_QP_RING_SEND),
+			      &UVERBS_METHOD(PIB_METHOD_QP_RING_RECV));
+
+const struct uapi_definition pib_post_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(UVERBS_OBJECT_QP),
+	{}
+};

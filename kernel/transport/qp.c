@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Queue pairs: creation, destruction, and the table through which they are found.
+ *
+ * A QP's memory is ib_core's, which frees it as soon as destroy_qp returns. So
+ * the table holds stubs, which live until a grace period later and count the
+ * references; destroy_qp takes the stub out and waits for the last one.
+ */
+#include <linux/slab.h>
+#include "compat/compat.h"
+#include "hca/cq.h"
+#include "hca/hca.h"
+#include "transport/mcast.h"
+#include "memory/pd.h"
+#include "transport/qp.h"
+#include "hca/srq.h"
+#include "transport/error.h"
+#include "core/mmap.h"
+
+#define QPN_FIRST	2
+#define QPN_LAST	(PIB_QPN_MCAST - 1)
+/* Where the table holds a port's special QPs: beyond every QPN */
+#define SPECIAL(port, qpn) ((unsigned long)(PIB_QPN_MASK + 1) | (port) << 1 | (qpn))
+
+#define CREATE_FLAGS IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK
+
+struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)
+{
+	if (!stub || !refcount_inc_not_zero(&stub->ref))
+		return NULL;
+	return stub->qp;
+}
+
+struct pib_qp *pib_qp_find(struct pib_hca *hca, u32 qpn)
+{
+	struct pib_qp_stub *stub = pib_hot_guess(&hca->hot_qps, qpn);
+
+	if (!stub || stub->qpn != qpn)
+		stub = pib_hot_load(&hca->hot_qps, &hca->qps, qpn);
+	return pib_qp_stub_get(stub);
+}
+
+struct pib_qp *pib_qp_find_special(struct pib_hca *hca, u8 port, u32 qpn)
+{
+	return pib_qp_stub_get(xa_load(&hca->qps, SPECIAL(port, qpn)));
+}
+
+void pib_qp_put(struct pib_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->stub->ref))
+		complete(&qp->gone);
+}
+
+static bool has_sq(const struct pib_qp *qp)
+{
+	return qp->type != IB_QPT_XRC_TGT;
+}
+
+static bool has_rq(const struct pib_qp *qp)
+{
+	return !qp->srq && qp->type != IB_QPT_XRC_TGT && qp->type != IB_QPT_XRC_INI;
+}
+
+static int type_to_tp(enum ib_qp_type type)
+{
+	switch (type) {
+	case IB_QPT_SMI:
+	case IB_QPT_GSI:
+	case IB_QPT_UD:
+		return PIB_TP_UD;
+	case IB_QPT_RC:
+		return PIB_TP_RC;
+	case IB_QPT_UC:
+		return PIB_TP_UC;
+	case IB_QPT_XRC_INI:
+	case IB_QPT_XRC_TGT:
+		return PIB_TP_XRC;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static int check_init(struct pib_hca *hca, const struct ib_qp_init_attr *init, bool user)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	if (init->create_flags & ~CREATE_FLAGS)
+		return -EOPNOTSUPP;
+	if (init->qp_type <= IB_QPT_GSI &&
+	    (user || !init->port_num || init->port_num > hca->node.num_ports))
+		return -EINVAL;
+	if (init->qp_type != IB_QPT_XRC_TGT && !init->send_cq)
+		return -EINVAL;
+	if (cap->max_send_wr > PIB_QP_MAX_WR || cap->max_recv_wr > PIB_QP_MAX_WR ||
+	    cap->max_send_sge > PIB_QP_MAX_SGE || cap->max_recv_sge > PIB_QP_MAX_SGE ||
+	    cap->max_inline_data > PIB_QP_MAX_INLINE)
+		return -EINVAL;
+	return 0;
+}
+
+static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool user)
+{
+	struct pib_hca *hca = to_hca(qp->ib.device);
+
+	qp->hca = hca;
+	qp->stats = hca->stats;
+	qp->pd = qp->ib.pd ? to_pd(qp->ib.pd) : NULL;
+	qp->srq = init->srq ? to_srq(init->srq) : NULL;
+	qp->scq = init->send_cq ? to_cq(init->send_cq) : NULL;
+	qp->rcq = init->recv_cq ? to_cq(init->recv_cq) : NULL;
+	qp->type = init->qp_type;
+	qp->tp = type_to_tp(init->qp_type);
+	qp->is_user = user;
+	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->create_flags = init->create_flags;
+	qp->home = PIB_ANY_CPU;
+	if (qp->type <= IB_QPT_GSI)
+		qp->port = hca->ports[init->port_num];
+
+	spin_lock_init(&qp->lock);
+	spin_lock_init(&qp->inbox_lock);
+	spin_lock_init(&qp->post_lock);
+	mutex_init(&qp->modify_mutex);
+	init_completion(&qp->gone);
+	INIT_LIST_HEAD(&qp->inbox);
+	INIT_LIST_HEAD(&qp->rxq);
+	pib_state_timer_init(qp);
+}
+
+static void free_pageins(struct pib_qp *qp)
+{
+	pib_pagein_put(qp->rx_pages);
+	pib_pagein_put(qp->req_off.pages);
+	pib_pagein_put(qp->resp_off.pages);
+}
+
+static int alloc_pageins(struct pib_qp *qp)
+{
+	qp->rx_pages = pib_pagein_create(qp);
+	qp->req_off.pages = pib_pagein_create(qp);
+	qp->resp_off.pages = pib_pagein_create(qp);
+	if (qp->rx_pages && qp->req_off.pages && qp->resp_off.pages)
+		return 0;
+	free_pageins(qp);
+	return -ENOMEM;
+}
+
+static int alloc_sq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *udata,
+		    struct pib_ring_info *info)
+{
+	u32 data;
+	int err;
+
+	qp->max_send_sge = max(cap->max_send_sge, 1U);
+	data = max3(qp->max_send_sge * (u32)sizeof(struct pib_sge), cap->max_inline_data, 8U);
+	err = pib_ring_alloc(&qp->sq, max(cap->max_send_wr, 1U),
+			     sizeof(struct pib_send_wqe) + data, udata, info);
+	if (err)
+		return err;
+
+	qp->num_slots = qp->sq.entries;
+	qp->slot_size = ALIGN(struct_size_t(struct pib_ksq_slot, sge, qp->max_send_sge), 64);
+	qp->slots = kvcalloc(qp->num_slots, qp->slot_size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!qp->slots) {
+		pib_ring_free(&qp->sq);
+		return -ENOMEM;
+	}
+	/* what a slot has room for: there are programs that send inline without having asked */
+	qp->max_inline = max_t(u32, cap->max_inline_data,
+			       qp->max_send_sge * sizeof(struct pib_sge));
+	cap->max_inline_data = qp->max_inline;
+	cap->max_send_wr = qp->sq.entries;
+	cap->max_send_sge = qp->max_send_sge;
+	return 0;
+}
+
+static void free_sq(struct pib_qp *qp)
+{
+	if (!has_sq(qp))
+		return;
+	kvfree(qp->slots);
+	pib_ring_free(&qp->sq);
+}
+
+static int alloc_rq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *udata,
+		    struct pib_ring_info *info)
+{
+	int err;
+
+	qp->max_recv_sge = max(cap->max_recv_sge, 1U);
+	err = pib_ring_alloc(&qp->rq, max(cap->max_recv_wr, 1U),
+			     pib_recv_wqe_size(qp->max_recv_sge), udata, info);
+	if (err)
+		return err;
+	cap->max_recv_wr = qp->rq.entries;
+	cap->max_recv_sge = qp->max_recv_sge;
+	return 0;
+}
+
+static void free_rq(struct pib_qp *qp)
+{
+	if (has_rq(qp))
+		pib_ring_free(&qp->rq);
+}
+
+static int alloc_queues(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *udata,
+			struct pib_create_qp_resp *resp)
+{
+	int err;
+
+	if (has_sq(qp)) {
+		err = alloc_sq(qp, cap, udata, &resp->sq);
+		if (err)
+			return err;
+	} else {
+		cap->max_send_wr = 0;
+		cap->max_send_sge = 0;
+		cap->max_inline_data = 0;
+	}
+	if (has_rq(qp)) {
+		err = alloc_rq(qp, cap, udata, &resp->rq);
+		if (err)
+			goto err_sq;
+	} else {
+		cap->max_recv_wr = 0;
+		cap->max_recv_sge = 0;
+	}
+	/* Only who answers READs and atomics needs more than one. */
+	qp->num_rd_res = qp->type == IB_QPT_RC || qp->type == IB_QPT_XRC_TGT ? PIB_QP_RD_RES : 1;
+	qp->rd_res = kcalloc(qp->num_rd_res, sizeof(*qp->rd_res), GFP_KERNEL_ACCOUNT);
+	err = -ENOMEM;
+	if (!qp->rd_res)
+		goto err_rq;
+	qp->cap = *cap;
+	return 0;
+
+err_rq:
+	free_rq(qp);
+err_sq:
+	free_sq(qp);
+	return err;
+}
+
+static void free_queues(struct pib_qp *qp)
+{
+	kfree(qp->rd_res);
+	free_rq(qp);
+	free_sq(qp);
+}
+
+/* From here on it can be found. */
+static int publish(struct pib_qp *qp)
+{
+	struct pib_hca *hca = qp->hca;
+	struct pib_qp_stub *stub = kmalloc(sizeof(*stub), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!stub)
+		return -ENOMEM;
+	refcount_set(&stub->ref, 1);
+	stub->qp = qp;
+	qp->stub = stub;
+
+	if (qp->type <= IB_QPT_GSI) {
+		qp->qpn = qp->type == IB_QPT_GSI;
+		err = xa_insert(&hca->qps, SPECIAL(qp->port->p.num, qp->qpn), stub, GFP_KERNEL);
+	} else {
+		/* Reserved first: who finds it must find its number in it. */
+		err = xa_alloc_cyclic(&hca->qps, &qp->qpn, NULL, XA_LIMIT(QPN_FIRST, QPN_LAST),
+				      &hca->next_qpn, GFP_KERNEL);
+		stub->qpn = qp->qpn;
+		if (err >= 0)
+			err = xa_err(xa_store(&hca->qps, qp->qpn, stub, GFP_KERNEL));
+	}
+	if (err < 0) {
+		kfree(stub);
+		return err;
+	}
+	qp->ib.qp_num = qp->qpn;
+	return 0;
+}
+
+static void unpublish(struct pib_qp *qp)
+{
+	if (qp->type <= IB_QPT_GSI) {
+		xa_erase(&qp->hca->qps, SPECIAL(qp->port->p.num, qp->qpn));
+		return;
+	}
+	xa_erase(&qp->hca->qps, qp->qpn);
+	pib_hot_drop(&qp->hca->hot_qps, &qp->hca->qps, qp->qpn, qp->stub);
+}
+
+static int respond(struct ib_udata *udata, struct pib_create_qp_resp *resp)
+{
+	return udata ? pib_udata_respond(udata, resp, sizeof(*resp)) : 0;
+}
+
+int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)
+{
+	struct pib_hca *hca = to_hca(ibqp->device);
+	struct pib_create_qp_resp resp = { };
+	struct pib_qp *qp = to_qp(ibqp);
+	int err;
+
+	err = type_to_tp(init->qp_type);
+	if (err < 0)
+		return err;
+	err = check_init(hca, init, udata);
+	if (err)
+		return err;
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return err;
+
+	qp->owner = pib_quota_owner(udata);
+	err = pib_quota_take(&hca->quota, qp->owner, PIB_OBJ_QP);
+	if (err)
+		return err;
+	setup(qp, init, udata);
+	err = alloc_pageins(qp);
+	if (err)
+		goto err_give;
+	err = alloc_queues(qp, &init->cap, udata, &resp);
+	if (err)
+		goto err_pageins;
+	pib_state_reset(qp);
+	err = respond(udata, &resp);
+	if (err)
+		goto err_queues;
+	err = publish(qp);
+	if (err)
+		goto err_queues;
+	return 0;
+
+err_queues:
+	free_queues(qp);
+err_pageins:
+	free_pageins(qp);
+err_give:
+	pib_quota_give(&hca->quota, qp->owner, PIB_OBJ_QP);
+	return err;
+}
+
+static void stop(struct pib_qp *qp)
+{
+	set_bit(PIB_QP_DEAD, &qp->sched);
+	spin_lock_bh(&qp->lock);
+	qp->state = IB_QPS_RESET;
+	spin_lock(&qp->inbox_lock);
+	qp->closed = true;
+	spin_unlock(&qp->inbox_lock);
+	pib_state_drop_bursts(qp);
+	spin_unlock_bh(&qp->lock);
+	/* Armed by a turn only, and none begins any more. */
+	hrtimer_cancel(&qp->timer);
+	/* Pages that it waits for may never come. */
+	pib_pagein_leave(qp->rx_pages);
+	pib_pagein_leave(qp->req_off.pages);
+	pib_pagein_leave(qp->resp_off.pages);
+}
+
+int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct pib_qp *qp = to_qp(ibqp);
+
+	unpublish(qp);
+	pib_mcast_detach_all(qp->hca, qp);
+	stop(qp);
+	pib_qp_put(qp);
+	/* Run lists, bursts that refer to its memory, packets just arriving. */
+	wait_for_completion(&qp->gone);
+
+	if (qp->scq)
+		pib_cq_clean(qp->scq, qp->qpn);
+	if (qp->rcq && qp->rcq != qp->scq)
+		pib_cq_clean(qp->rcq, qp->qpn);
+	kfree_rcu(qp->stub, rcu);
+	free_queues(qp);
+	free_pageins(qp);
+	pib_quota_give(&qp->hca->quota, qp->owner, PIB_OBJ_QP);
+	return 0;
+}

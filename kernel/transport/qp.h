@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Queue pairs. A QP is an actor: bursts arrive in its inbox, work requests in
+ * its send ring, and one CPU at a time runs it (transport/task.c, transport/qp_task.c).
+ */
+#ifndef PIB_QP_H
+#define PIB_QP_H
+
+#include <linux/completion.h>
+#include <linux/hrtimer.h>
+#include <linux/llist.h>
+#include <linux/mutex.h>
+#include <rdma/ib_verbs.h>
+#include "hca/ah.h"
+#include "packet/burst.h"
+#include "transport/hold.h"
+#include "memory/page_fault.h"
+#include "proto/cc.h"
+#include "proto/rc.h"
+#include "core/ring.h"
+#include "transport/sqpoll.h"
+
+struct pib_cq;
+struct pib_hca;
+struct pib_pd;
+struct pib_srq;
+struct pib_stats;
+
+/* Limits; pib_query_device() advertises them. */
+#define PIB_QP_MAX_WR		16384
+#define PIB_QP_MAX_SGE		32
+#define PIB_QP_MAX_INLINE	4096
+#define PIB_QP_MAX_RD_ATOMIC	16
+#define PIB_QP_RD_RES		32	/* responder resources, a power of two above the former */
+#define PIB_QP_MAX		(1 << 16)
+
+/*
+ * Bursts that an inbox holds: from senders of the same kernel, who are then pushed
+ * back, and from afar, where a window of single packets must fit (rc_cwnd.c).
+ */
+#define PIB_QP_INBOX_MAX	256
+#define PIB_QP_INBOX_AFAR	8192
+/*
+ * Bytes of bursts from afar: twice what an RC requester has on its way at most (rc_cwnd.c). What exceeds the second figure
+ * comes out of what the QPs of an HCA share.
+ */
+#define PIB_QP_INBOX_BYTES	(8 << 20)
+#define PIB_QP_INBOX_FREE	(1 << 20)
+#define PIB_HCA_INBOX_BYTES	(128 << 20)
+
+#define PIB_ANY_CPU	(-1)
+/* How long a datagram may wait in this machine until it is sent, or received. */
+#define PIB_QP_HOME_MSEC	100
+
+/* Bits of pib_qp.sched */
+enum pib_qp_sched {
+	PIB_QP_SCHED = 0,	/* on a run list, or running: one CPU owns it */
+	PIB_QP_MISSED = 1,	/* kicked while owned: run once more */
+	PIB_QP_TIMER = 2,	/* the timer fired */
+	PIB_QP_DEAD = 3,	/* being destroyed: not to be run again */
+	PIB_QP_RUNG = 4,	/* the send ring is to be looked at */
+};
+
+/**
+ * struct pib_ksq_slot - a send work request as the kernel keeps it
+ * @w: what the requester sees; must stay first
+ * @refs: bursts alive that refer to its memory
+ * @num_sge: entries in @sge
+ * @is_inline: the payload stands in the ring slot @ring_index
+ * @wc_opcode: enum ib_wc_opcode for the completion
+ * @bad: not 0: enum pib_wc that validation has ended in; nothing is sent
+ * @ring_index: index in the posting ring
+ * @avn: datagrams: AH number
+ * @pkey_index: GSI: P_Key to send with
+ * @reg: REG_MR
+ * @bind: BIND_MW
+ * @sge: private copy
+ */
+struct pib_ksq_slot {
+	struct pib_swqe w;
+	atomic_t refs;
+	u16 num_sge;
+	bool is_inline;
+	u8 bad;
+	u32 wc_opcode;
+	u32 ring_index;
+	u32 avn;
+	u16 pkey_index;
+	union {
+		struct {
+			struct ib_mr *mr;
+			u32 key;
+			u32 access;
+		} reg;
+		struct {
+			u64 addr;
+			u64 length;
+			u32 mr_lkey;
+			u32 mw_rkey;
+			u32 new_rkey;
+			u32 access;
+		} bind;
+	};
+	struct pib_sge sge[];
+};
+
+/**
+ * struct pib_rq_cur - the receive work request being filled
+ * @valid: there is one
+ * @wr_id: of the work request
+ * @num_sge: entries in @sge
+ * @len: bytes of room in all of @sge
+ * @sge: private copy
+ */
+struct pib_rq_cur {
+	bool valid;
+	u64 wr_id;
+	u32 num_sge;
+	u32 len;
+	struct pib_sge sge[PIB_QP_MAX_SGE];
+};
+
+/**
+ * struct pib_put_off - something to send that has to wait for its payload, or a local operation for its turn
+ * @pages: what it waits for
+ * @set: there is one; nothing else is sent in its direction
+ * @tx: it
+ */
+struct pib_put_off {
+	struct pib_pagein *pages;
+	bool set;
+	struct pib_tx tx;
+};
+
+/**
+ * struct pib_qp_stub - what the table of QPs points to
+ * @ref: references to the QP: 1 for being published, the rest are takers of pib_qp_find()
+ * @qpn: its number
+ * @qp: the queue pair; valid to whoever has taken a reference
+ * @rcu: the stub outlives the QP, whose memory is ib_core's, by a grace period
+ */
+struct pib_qp_stub {
+	refcount_t ref;
+	u32 qpn;
+	struct pib_qp *qp;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct pib_qp - a queue pair
+ * @ib: ib_core's
+ *
+ * Never changes after creation:
+ * @hca: owner
+ * @stub: what the table of QPs points to
+ * @pd: protection domain; NULL for XRC target QPs
+ * @srq: shared receive queue, or NULL
+ * @owner: see pib_quota_take()
+ * @scq: send completions; NULL for XRC target QPs
+ * @rcq: receive completions; NULL for XRC QPs
+ * @qpn: number; 0 and 1 for the special QPs
+ * @type: enum ib_qp_type
+ * @tp: enum pib_tp
+ * @is_user: rings are mapped by a process
+ * @sq_sig_all: every send work request makes a completion
+ * @max_inline: bytes of inline data that a work request may carry
+ * @max_send_sge: most entries in a send work request
+ * @max_recv_sge: most entries in a receive work request
+ * @cap: as granted
+ * @create_flags: of the init attributes
+ * @gone: the last reference was dropped
+ * @mcast: its attachments to multicast groups; under the lock of mcast.c
+ * @modify_mutex: serialises modify_qp, which may have to wait in its middle
+ *
+ * Scheduling, lock-free:
+ * @sched: bits of enum pib_qp_sched
+ * @run_node: on a CPU's run list; owned by who has set PIB_QP_SCHED
+ * @home: CPU on which it is run while what it has sent may be overtaken, PIB_ANY_CPU: on any; written by who runs it
+ * @home_until: jiffies: by then nothing can be; the same
+ * @is_away: it was given to another CPU than the one that has what comes for it (transport/task.c): that is its home; the same
+ *
+ * @stream: what the poster's pace says, and how long its ring is looked at without news
+ *
+ * Under @inbox_lock (softirqs off):
+ * @inbox: bursts that have arrived
+ * @inbox_len: how many; also read without the lock
+ * @inbox_bytes: what they are charged with
+ * @closed: accepts no more
+ *
+ * Under @lock (softirqs off):
+ * @state: enum ib_qp_state
+ * @attr: what modify_qp has set
+ * @req: requester
+ * @resp: responder
+ * @rd_res: its resources for READs and atomics
+ * @num_rd_res: a power of two
+ * @stats: where it counts: the HCA's counters, or those that it is bound to
+ * @req_seen: requester's counters that @stats has been told of
+ * @resp_seen: the same for the responder
+ * @port: port that it uses
+ * @av: connected QPs: primary path
+ * @alt_av: connected QPs: alternate path; port 0: none was loaded
+ * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left there;
+ *	read without the lock
+ * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
+ * @rxq: bursts taken from the inbox and not yet looked at
+ * @rxq_bytes: what they are charged with; also read without the lock
+ * @afar: what it has sent last has left by a UDP link
+ * @stalled: refused with -EBUSY, to be sent first
+ * @stalls: how often in a row it was refused since the timer has fired
+ * @stall_ns: for how long it was left alone the last time; 0: not yet
+ * @rx_pages: what the first burst of @rxq waits for
+ * @hold: what happens meanwhile to what else comes
+ * @place: @place.wqe is not NULL: that burst is a response, already told to @req, whose payload
+ *	is still to be placed
+ * @req_off: of the requester; a reference of the slot is held
+ * @resp_off: of the responder
+ * @waits: the requester's deadlines are suspended: what it waits for may be waiting here
+ * @draining: an invalidation waits for others to let go of the memory
+ * @cur: receive work request being filled
+ * @cur_srqn: SRQ that @cur came from, for XRC
+ * @sq: send ring; @sq.index is the next to fetch
+ * @sq_busy: posters have been told that they need not ring; of the owner, as the run list is (transport/task.c)
+ * @sq_done: index of the oldest work request not retired, published as the ring's consumer index
+ * @rq: receive ring
+ * @slots: struct pib_ksq_slot ring of the requester
+ * @slot_size: bytes to a slot
+ * @num_slots: a power of two
+ * @events: bits of enum ib_event_type to be reported once @lock is dropped
+ * @comm_est: COMM_EST was reported
+ * @becn_due: a congested packet has come: the next answer says so
+ * @cc: how slow congestion has made it
+ * @timer_at: when @timer will fire, ns; 0: not armed
+ * @timer: for the requester's deadlines and for stalled bursts
+ *
+ * @post_lock: kernel QPs: the producer side of @sq and @rq; interrupts off
+ */
+struct pib_qp {
+	struct ib_qp ib;
+
+	struct pib_hca *hca;
+	struct pib_qp_stub *stub;
+	struct pib_pd *pd;
+	struct pib_srq *srq;
+	struct pib_cq *scq;
+	struct pib_cq *rcq;
+	u32 qpn;
+	u8 type;
+	u8 tp;
+	bool is_user;
+	bool sq_sig_all;
+	u32 max_inline;
+	u32 max_send_sge;
+	u32 max_recv_sge;
+	struct ib_qp_cap cap;
+	u32 create_flags;
+	struct completion gone;
+	struct mutex modify_mutex;
+	struct pib_user *owner;
+	struct hlist_head mcast;
+
+	unsigned long sched ____cacheline_aligned_in_smp;
+	struct llist_node run_node;
+	int home;
+	unsigned long home_until;
+	bool is_away;
+	struct pib_stream stream;
+
+	spinlock_t inbox_lock;
+	struct list_head inbox;
+	u32 inbox_len;
+	u32 inbox_bytes;
+	bool closed;
+
+	spinlock_t lock ____cacheline_aligned_in_smp;
+	enum ib_qp_state state;
+	struct pib_req req;
+	struct pib_resp resp;
+	struct pib_rd_res *rd_res;
+	u32 num_rd_res;
+	struct pib_stats __percpu *stats;
+	struct pib_req_stats req_seen;
+	struct pib_resp_stats resp_seen;
+	struct pib_kport *port;
+	struct pib_av_data av;
+	struct pib_av_data alt_av;
+	bool alt_open;
+	struct pib_pd *rx_pd;
+	struct list_head rxq;
+	u32 rxq_bytes;
+	bool afar;
+	struct pib_burst *stalled;
+	u32 stalls;
+	u32 stall_ns;
+	struct pib_pagein *rx_pages;
+	struct pib_hold hold;
+	struct pib_place place;
+	struct pib_put_off req_off;
+	struct pib_put_off resp_off;
+	bool waits;
+	bool draining;
+	struct pib_ring sq;
+	bool sq_busy;
+	u32 sq_done;
+	struct pib_ring rq;
+	void *slots;
+	u32 slot_size;
+	u32 num_slots;
+	u32 events;
+	bool comm_est;
+	bool becn_due;
+	struct pib_cc_flow cc;
+	u64 timer_at;
+	struct hrtimer timer;
+	u32 cur_srqn;
+	struct pib_rq_cur cur;
+	struct ib_qp_attr attr;
+
+	spinlock_t post_lock;
+};
+
+static inline struct pib_qp *to_qp(struct ib_qp *ib)
+{
+	return container_of(ib, struct pib_qp, ib);
+}
+
+/* Are its requests acknowledged? */
+static inline bool pib_qp_is_reliable(const struct pib_qp *qp)
+{
+	return qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC;
+}
+
+static inline bool pib_qp_is_datagram(const struct pib_qp *qp)
+{
+	return qp->tp == PIB_TP_UD;
+}
+
+/* The protection domain that a peer's request is checked against. qp->lock held. */
+static inline struct pib_pd *pib_qp_remote_pd(const struct pib_qp *qp)
+{
+	return qp->pd ? qp->pd : qp->rx_pd;
+}
+
+/* ib_device_ops */
+int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
+int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+/* transport/modify.c */
+int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
+int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init);
+/* post.c */
+int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct ib_send_wr **bad);
+int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad);
+
+/*
+ * Under rcu_read_lock(); takes a reference unless the QP is being destroyed.
+ * QPNs 0 and 1 are found by pib_qp_find_special() only.
+ */
+struct pib_qp *pib_qp_find(struct pib_hca *hca, u32 qpn);
+struct pib_qp *pib_qp_find_special(struct pib_hca *hca, u8 port, u32 qpn);
+/* What a table that is read under RCU keeps of a QP; NULL: it is being destroyed. */
+struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub);
+/* For who has a reference, or knows that destroy_qp cannot have begun. */
+static inline void pib_qp_get(struct pib_qp *qp)
+{
+	refcount_inc(&qp->stub->ref);
+}
+void pib_qp_put(struct pib_qp *qp);
+
+/* Something to do: have the QP run, soon, on this CPU or its own. Any context. */
+void pib_qp_kick(struct pib_qp *qp);
+/*
+ * Run what is on this CPU's run list, within the budget; called with softirqs
+ * off by post_send, and by whoever has called pib_port_xmit() or pib_hca_rx(),
+ * when it is done and holds no lock that a completion handler may want.
+ */
+void pib_engine_run(void);
+int pib_engine_init(void);
+void pib_engine_exit(void);
+
+/* A burst that referred to slot @slot's memory was freed: drops its reference. Any context, softirqs off. */
+void pib_qp_burst_done(struct pib_qp *qp, u32 slot);
+
+/* Misuse and failure: qp -> ERR, async event if @event >= 0. qp->lock held. */
+void pib_qp_error(struct pib_qp *qp, int event);
+/* From a CQ that has overflowed: process context, no locks. */
+void pib_qp_fatal(struct pib_qp *qp);
+
+/**
+ * pib_hca_rx() - a burst has arrived at an HCA's port (from a cable or a UDP link)
+ *
+ * Checks DLID, port state, finds the QP (or the multicast group's QPs), checks
+ * P_Key and transport service, and puts the burst into the inbox; the QP is
+ * put on this CPU's run list, not run: the caller calls pib_engine_run() when
+ * its batch is done. Softirqs off, under rcu_read_lock().
+ * Returns as pib_port_xmit().
+ */
+int pib_hca_rx(struct pib_kport *port, struct pib_burst *b);
+
+#endif

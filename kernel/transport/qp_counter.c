@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Counters that QPs are bound to. A bound QP counts there and no longer into the
+ * HCA's counters: ib_core adds what its counters hold to what the port shows,
+ * also after they are gone.
+ *
+ * A counter is found by its number, which ib_core keeps for us. Numbers go round:
+ * ib_core forgets a counter only some time after it has told us to.
+ */
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include "hca/hw_counters.h"
+#include "hca/hca.h"
+#include "transport/qp.h"
+#include "transport/qp_counter.h"
+
+struct rdma_hw_stats *pib_counter_alloc_stats(struct rdma_counter *counter)
+{
+	return pib_stats_alloc();
+}
+
+/**
+ * struct pib_counter - what bound QPs have counted
+ * @stats: per CPU
+ */
+struct pib_counter {
+	struct pib_stats __percpu *stats;
+};
+
+static void counter_free(struct pib_counter *c)
+{
+	if (!c)
+		return;
+	free_percpu(c->stats);
+	kfree(c);
+}
+
+static int counter_make(struct pib_hca *hca, struct rdma_counter *counter)
+{
+	struct pib_counter *c = kzalloc(sizeof(*c), GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (!c)
+		return err;
+	c->stats = alloc_percpu(struct pib_stats);
+	if (!c->stats)
+		goto err_free;
+	err = xa_alloc_cyclic(&hca->qp_counters, &counter->id, c, XA_LIMIT(1, U16_MAX),
+			      &hca->next_counter, GFP_KERNEL);
+	if (err < 0)
+		goto err_free;
+	return 0;
+
+err_free:
+	counter_free(c);
+	return err;
+}
+
+/* From here on it counts into @stats. */
+static void count_into(struct pib_qp *qp, struct pib_stats __percpu *stats)
+{
+	spin_lock_bh(&qp->lock);
+	qp->stats = stats;
+	spin_unlock_bh(&qp->lock);
+}
+
+int pib_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
+{
+	struct pib_hca *hca = to_hca(ibqp->device);
+	struct pib_counter *c;
+	int err;
+
+	if (!counter->id) {
+		err = counter_make(hca, counter);
+		if (err)
+			return err;
+	}
+	c = xa_load(&hca->qp_counters, counter->id);
+	count_into(to_qp(ibqp), c->stats);
+	ibqp->counter = counter;
+	return 0;
+}
+
+int pib_counter_unbind_qp(struct ib_qp *ibqp)
+{
+	count_into(to_qp(ibqp), to_hca(ibqp->device)->stats);
+	ibqp->counter = NULL;
+	return 0;
+}
+
+/* May come while the counter goes: the table's lock keeps it until it is read. */
+int pib_counter_update_stats(struct rdma_counter *counter)
+{
+	struct pib_hca *hca = to_hca(counter->device);
+	struct pib_counter *c;
+
+	xa_lock(&hca->qp_counters);
+	c = xa_load(&hca->qp_counters, counter->id);
+	if (c)
+		pib_stats_sum(c->stats, counter->stats);
+	xa_unlock(&hca->qp_counters);
+	return c ? 0 : -EINVAL;
+}
+
+/* No QP is bound to it any more. */
+int pib_counter_dealloc(struct rdma_counter *counter)
+{
+	if (counter->id)
+		counter_free(xa_erase(&to_hca(counter->device)->qp_counters, counter->id));
+	return 0;
+}

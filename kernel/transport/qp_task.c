@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * One turn of a QP: what has arrived, then what is to be answered, then what
+ * is to be sent, then what is finished. Nothing here waits; what cannot go on
+ * now leaves a reason to be run again: a timer, an expected burst, or true as
+ * the result.
+ */
+#include <linux/ktime.h>
+#include "transport/apm.h"
+#include "transport/completer.h"
+#include "transport/congestion.h"
+#include "hca/hw_counters.h"
+#include "hca/cq.h"
+#include "transport/datagram.h"
+#include "transport/task.h"
+#include "transport/inbox.h"
+#include "transport/qp.h"
+#include "transport/requester.h"
+#include "transport/responder.h"
+#include "transport/recv_queue.h"
+#include "transport/qp_task.h"
+#include "transport/send_queue.h"
+#include "transport/error.h"
+#include "transport/stats.h"
+#include "transport/output.h"
+
+/* What one turn may take in and send. */
+#define TURN_BURSTS	32
+#define TURN_BYTES	(4 * PIB_BURST_MAX)
+
+/* A receiver that is full and run by another CPU, or a cable without credits: when to try again. */
+#define STALL_RETRIES	2
+#define STALL_NSEC	(20 * PIB_NSEC_PER_USEC)
+#define STALL_MAX_NSEC	(320 * PIB_NSEC_PER_USEC)
+
+/* Which packets are taken in in which state (10.3.1). */
+static bool takes(const struct pib_qp *qp, const struct pib_burst *b)
+{
+	switch (qp->state) {
+	case IB_QPS_RTR:
+		return !pib_op_is_response(b->h.op);
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+	case IB_QPS_SQE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* False: it has to wait, for pages or for an invalidation, and is then taken in anew. */
+static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
+{
+	if (!takes(qp, b)) {
+		pib_qp_stat(qp, PIB_STAT_RX_QP_STATE);
+		if (qp->place.wqe)
+			pib_req_forget_response(&qp->req, &qp->place);
+		qp->place.wqe = NULL;
+		return true;
+	}
+
+	if (unlikely(b->h.flags & (PIB_H_FECN | PIB_H_BECN)))
+		pib_cc_rx(qp, b, now);
+	if (unlikely(b->h.tp == PIB_TP_CNP))
+		return true;
+	if (!qp->comm_est && qp->state == IB_QPS_RTR && !pib_qp_is_datagram(qp)) {
+		qp->comm_est = true;
+		qp->events |= BIT(IB_EVENT_COMM_EST);
+	}
+
+	if (!pib_op_is_response(b->h.op))
+		pib_stream_break(&qp->stream);
+	if (pib_qp_is_datagram(qp))
+		return pib_datagram_rx(qp, b);
+	pib_apm_rx(qp, b);
+	if (pib_op_is_response(b->h.op))
+		return pib_completer_rx(qp, b, now);
+	return pib_responder_rx(qp, b);
+}
+
+static void refill(struct pib_qp *qp)
+{
+	if (READ_ONCE(qp->inbox_len))
+		pib_inbox_take(qp, &qp->rxq);
+}
+
+/* Returns true if there is more. */
+static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
+{
+	struct pib_burst *b;
+	u32 bursts = 0, bytes = 0;
+	bool held = false;
+
+	if (unlikely(pib_pagein_busy(qp->rx_pages) || qp->hold.on) && !pib_hold_ready(qp, now))
+		return false;
+	if (list_empty(&qp->rxq))
+		refill(qp);
+
+	while (bursts < TURN_BURSTS && bytes < TURN_BYTES) {
+		b = list_first_entry_or_null(&qp->rxq, struct pib_burst, entry);
+		if (!b)
+			break;
+		bursts++;
+		bytes += b->len;
+		if (!take_in(qp, b, now)) {
+			held = true;
+			break;
+		}
+		list_del(&b->entry);
+		pib_inbox_free(qp, b);
+	}
+	budget->bytes -= bytes;
+	/* What it waits for is a page, or its turn. */
+	if (held) {
+		pib_hold_ready(qp, now);
+		return qp->hold.refuses;
+	}
+
+	return !list_empty(&qp->rxq) || READ_ONCE(qp->inbox_len);
+}
+
+/*
+ * An answer waits for a page of the place that it goes to, or will come again. What is fenced behind it
+ * (10.8.3.3) is not sent, though the transport has its answer.
+ */
+static bool placing(const struct pib_qp *qp)
+{
+	return unlikely(qp->place.wqe || qp->hold.unplaced);
+}
+
+/* What a failed work request or a refused request does to the QP (10.3.1, 9.9.3). */
+static void judge(struct pib_qp *qp)
+{
+	/* What was answered before it failed may yet have to be placed. */
+	if (qp->req.error && !qp->req.flushing && !qp->place.wqe) {
+		pib_apm_verdict(qp);
+		pib_state_sq_error(qp);
+	}
+	if (qp->resp.error && !qp->resp.nak_due && !qp->stalled && qp->state != IB_QPS_ERR)
+		pib_state_resp_error(qp);
+	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && !placing(qp) &&
+	    pib_req_drained(&qp->req)) {
+		qp->attr.sq_draining = 0;
+		if (qp->attr.en_sqd_async_notify)
+			qp->events |= BIT(IB_EVENT_SQ_DRAINED);
+	}
+}
+
+static void arm(struct pib_qp *qp, u64 at)
+{
+	if (!at || (qp->timer_at && qp->timer_at <= at))
+		return;
+
+	/*
+	 * A timer that is armed is left alone when its deadline moves on: it
+	 * fires early, finds nothing to do and is armed for what is due then.
+	 */
+	qp->timer_at = at;
+	hrtimer_start(&qp->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Returns true if the QP is to be run again at once. */
+static bool stall_again(struct pib_qp *qp, u64 now)
+{
+	if (qp->stalls < STALL_RETRIES)
+		return true;
+
+	qp->stall_ns = qp->stall_ns ? min_t(u32, 2 * qp->stall_ns, STALL_MAX_NSEC) : STALL_NSEC;
+	arm(qp, now + qp->stall_ns);
+	return false;
+}
+
+static void expire(struct pib_qp *qp, u64 now)
+{
+	if (!test_and_clear_bit(PIB_QP_TIMER, &qp->sched))
+		return;
+
+	qp->timer_at = 0;
+	qp->stalls = 0;
+	if (qp->waits)
+		return;
+	pib_req_timer(&qp->req, now);
+}
+
+/* Has congestion control the QP wait before its next request? */
+static bool held_back(struct pib_qp *qp, u64 now)
+{
+	if (likely(qp->cc.next <= now))
+		return false;
+	arm(qp, qp->cc.next);
+	return true;
+}
+
+/* Sends until nothing is left, the turn is over or the receiver is full. Returns true if there is more. */
+static bool transmit(struct pib_qp *qp, struct pib_budget *budget, u64 now)
+{
+	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
+	bool done;
+
+	done = pib_tx_stalled(qp) && pib_responder_tx(qp, &turn) &&
+	       (placing(qp) || held_back(qp, now) || pib_requester_tx(qp, &turn));
+	budget->bytes -= TURN_BYTES - turn.bytes;
+
+	return !done && !qp->stalled;
+}
+
+/*
+ * While something waits for pages here, no answer that is missing is the
+ * peer's fault: it may stand in the inbox, or the request was never sent.
+ */
+static void suspend(struct pib_qp *qp, u64 now)
+{
+	bool waits = (qp->hold.on && (!qp->hold.refuses || qp->hold.unplaced)) ||
+		     pib_pagein_busy(qp->req_off.pages);
+
+	if (qp->waits && !waits)
+		pib_req_excuse(&qp->req, now);
+	qp->waits = waits;
+}
+
+/* The engine's clock may have been read before the deadline that has the QP run. */
+static u64 time_of(const struct pib_qp *qp, struct pib_budget *budget)
+{
+	if (unlikely(test_bit(PIB_QP_TIMER, &qp->sched)))
+		budget->now = ktime_get_ns();
+	return budget->now;
+}
+
+static bool turn(struct pib_qp *qp, struct pib_budget *budget)
+{
+	u64 now = time_of(qp, budget);
+	bool more;
+
+	/* What has arrived may be what the timer was for. */
+	qp->draining = false;
+	more = receive(qp, budget, now);
+	suspend(qp, now);
+	expire(qp, now);
+	if (unlikely(qp->req.leave))
+		pib_apm_rescue(qp);
+	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
+		more |= transmit(qp, budget, now);
+	else if (qp->stalled)
+		pib_tx_stalled(qp);
+	pib_requester_complete(qp);
+	judge(qp);
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
+		more |= pib_state_flush(qp);
+	suspend(qp, now);
+	if (!qp->waits)
+		arm(qp, pib_req_deadline(&qp->req));
+	if (unlikely(qp->hold.on || qp->resp_off.set))
+		arm(qp, pib_hold_deadline(qp, now));
+	if (qp->draining)
+		arm(qp, now + STALL_NSEC);
+	if (qp->stalled)
+		more |= stall_again(qp, now);
+	pib_stats_fold(qp);
+
+	return more;
+}
+
+/*
+ * What is sent to the stack from one CPU keeps its order; what is sent from two
+ * does not where each has a queue of its own below (veth, loopback, many NICs). So
+ * who has sent over UDP stays where it is, until all was acknowledged or nothing
+ * can be on its way any more (transport/task.c).
+ */
+static int home_of(const struct pib_qp *qp)
+{
+	if (!qp->afar || (pib_qp_is_reliable(qp) && !qp->is_away && pib_req_drained(&qp->req)))
+		return PIB_ANY_CPU;
+	return smp_processor_id();
+}
+
+bool pib_qp_run(struct pib_qp *qp, struct pib_budget *budget)
+{
+	bool more = false;
+	u32 events;
+
+	spin_lock(&qp->lock);
+	if (qp->state == IB_QPS_RESET) {
+		pib_state_drop_bursts(qp);
+	} else {
+		/* In one kernel it is not for long: a process may as well ring, and run it on a CPU of its own. */
+		if (budget->lingers || !qp->is_user || qp->afar)
+			pib_sq_busy(qp);
+		more = turn(qp, budget);
+		if (!more && qp->sq_busy)
+			more = pib_stream_lingers(qp, budget) || pib_sq_idle(qp);
+	}
+	WRITE_ONCE(qp->home, home_of(qp));
+	events = qp->events;
+	qp->events = 0;
+	spin_unlock(&qp->lock);
+
+	if (unlikely(events))
+		pib_state_dispatch(qp, events);
+	return more;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Receive work requests. A QP has at most one in hand, qp->cur: a private copy
+ * of what stood in its own ring or in the shared receive queue. It stays in
+ * hand when a message of an unreliable service is lost in its middle, and
+ * serves the next one.
+ */
+#include "hca/hw_counters.h"
+#include "hca/cq.h"
+#include "hca/hca.h"
+#include "memory/pd.h"
+#include "transport/recv_queue.h"
+#include "hca/srq.h"
+#include "transport/stats.h"
+
+/* Receive work requests that are flushed in a turn. */
+#define FLUSH_MAX	64
+
+static enum pib_res malformed(struct pib_qp *qp)
+{
+	pib_rq_complete(qp, PIB_WC_LOC_QP_OP_ERR, 0, NULL);
+	return PIB_RES_OP;
+}
+
+static enum pib_res take_own(struct pib_qp *qp)
+{
+	int err;
+
+	if (!qp->rq.hdr || !pib_ring_pending(&qp->rq))
+		return PIB_RES_RNR;
+
+	err = pib_recv_wqe_copy(pib_ring_slot(&qp->rq, qp->rq.index), qp->max_recv_sge, &qp->cur);
+	pib_ring_consume(&qp->rq, 1);
+	return err ? malformed(qp) : PIB_RES_OK;
+}
+
+static enum pib_res take_shared(struct pib_qp *qp, struct pib_srq *srq)
+{
+	int err = pib_srq_take(srq, &qp->cur);
+
+	if (err == -EAGAIN)
+		return PIB_RES_RNR;
+
+	qp->cur_srqn = srq->srqn;
+	return err ? malformed(qp) : PIB_RES_OK;
+}
+
+/* SRQs of XRC come and go under the QP: they are looked up each time. */
+static struct pib_srq *xrc_srq(const struct pib_qp *qp, u32 srqn)
+{
+	struct pib_srq *srq = pib_srq_find(qp->hca, srqn);
+
+	if (!srq || srq->ib.ext.xrc.xrcd != qp->ib.xrcd)
+		return NULL;
+	return srq;
+}
+
+enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn)
+{
+	struct pib_srq *srq = qp->srq;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->cur.valid)
+		return PIB_RES_OK;
+	if (qp->type == IB_QPT_XRC_TGT) {
+		srq = xrc_srq(qp, srqn);
+		if (!srq)
+			return PIB_RES_INV_REQ;
+	}
+	return srq ? take_shared(qp, srq) : take_own(qp);
+}
+
+struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
+{
+	struct pib_srq *srq = xrc_srq(qp, srqn);
+
+	return srq ? to_pd(srq->ib.pd) : NULL;
+}
+
+static int sge_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 off,
+		     struct pib_burst *b, u32 src_off, u32 len)
+{
+	struct pib_seg seg;
+	int err;
+
+	err = pib_mem_get_local(pd, sge->lkey, sge->addr + off, len, IB_ACCESS_LOCAL_WRITE, &seg);
+	if (err)
+		return err;
+	err = pib_seg_write(&seg, 0, b, src_off, len);
+	if (err == -EAGAIN)
+		err = pib_pagein_start(qp->rx_pages, &seg, 0, len, true);
+	pib_mem_put(&seg);
+	return err;
+}
+
+int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
+		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
+{
+	u32 i, n;
+	int err;
+
+	for (i = 0; len && i < num_sge; i++) {
+		if (off >= sge[i].length) {
+			off -= sge[i].length;
+			continue;
+		}
+		n = min(len, sge[i].length - off);
+		err = sge_write(qp, pd, &sge[i], off, b, src_off, n);
+		if (err)
+			return err;
+		off = 0;
+		src_off += n;
+		len -= n;
+	}
+	return len ? -EINVAL : 0;
+}
+
+int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge,
+		 u32 off, const void *src, u32 len)
+{
+	struct pib_seg seg;
+	u32 i, n;
+	int err;
+
+	for (i = 0; len && i < num_sge; i++) {
+		if (off >= sge[i].length) {
+			off -= sge[i].length;
+			continue;
+		}
+		n = min(len, sge[i].length - off);
+		err = pib_mem_get_local(pd, sge[i].lkey, sge[i].addr + off, n,
+					IB_ACCESS_LOCAL_WRITE, &seg);
+		if (err)
+			return err;
+		err = pib_seg_put(&seg, src);
+		if (err == -EAGAIN)
+			err = pib_pagein_start(qp->rx_pages, &seg, 0, n, true);
+		pib_mem_put(&seg);
+		if (err)
+			return err;
+		off = 0;
+		src += n;
+		len -= n;
+	}
+	return len ? -EINVAL : 0;
+}
+
+struct pib_pd *pib_rq_pd(const struct pib_qp *qp)
+{
+	/* The L_Keys of an SRQ's work requests are of the SRQ's PD (10.2.9.1). */
+	if (qp->type == IB_QPT_XRC_TGT)
+		return pib_rq_xrc_pd(qp, qp->cur_srqn);
+	return qp->srq ? to_pd(qp->srq->ib.pd) : qp->pd;
+}
+
+static int scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off)
+{
+	struct pib_pd *pd = pib_rq_pd(qp);
+
+	if (!pd)
+		return -EINVAL;
+	return pib_sges_write(qp, pd, qp->cur.sge, qp->cur.num_sge, off, b, src_off, len);
+}
+
+/*
+ * UC drops the message, and the work request waits for the next one (9.9.3, class D). One from an SRQ would wait for this
+ * QP alone (class E). RC says so to the requester.
+ */
+static enum pib_res too_long(struct pib_qp *qp)
+{
+	if (qp->tp == PIB_TP_UC && !qp->srq) {
+		pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);
+		return PIB_RES_DROP;
+	}
+	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
+	return PIB_RES_LEN;
+}
+
+enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off)
+{
+	struct pib_rq_cur *cur = &qp->cur;
+	int err;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (len > cur->len || off > cur->len - len)
+		return too_long(qp);
+	err = len ? scatter(qp, b, src_off, len, off) : 0;
+	if (err == -EAGAIN)
+		return PIB_RES_WAIT;
+	if (err) {
+		pib_rq_complete(qp, PIB_WC_LOC_PROT_ERR, 0, NULL);
+		return PIB_RES_OP;
+	}
+	return PIB_RES_OK;
+}
+
+static void describe(const struct pib_qp *qp, struct pib_cqe *cqe, const struct pib_hdrs *h)
+{
+	cqe->opcode = h->op == PIB_OP_WRITE ? IB_WC_RECV_RDMA_WITH_IMM : IB_WC_RECV;
+	if (h->flags & PIB_H_IMM)
+		cqe->flags |= PIB_CQE_WITH_IMM;
+	if (h->flags & PIB_H_INV)
+		cqe->flags |= PIB_CQE_WITH_INV;
+	if (h->flags & PIB_H_SE)
+		cqe->flags |= PIB_CQE_SOLICITED;
+	if (h->flags & PIB_H_GRH)
+		cqe->flags |= PIB_CQE_GRH;
+	cqe->ex = h->ex;
+	cqe->src_qp = pib_qp_is_datagram(qp) ? h->sqpn : qp->attr.dest_qp_num;
+	cqe->slid = h->slid;
+	cqe->sl = h->sl;
+	cqe->port_num = qp->port->p.num;
+	cqe->dlid_path_bits = h->dlid & (BIT(qp->port->p.lmc) - 1);
+	if (qp->type == IB_QPT_GSI)
+		cqe->pkey_index = max(pib_port_pkey_match(&qp->port->p, h->pkey), 0);
+}
+
+static struct pib_cq *recv_cq(const struct pib_qp *qp)
+{
+	struct pib_srq *srq;
+
+	if (qp->type != IB_QPT_XRC_TGT)
+		return qp->rcq;
+	srq = xrc_srq(qp, qp->cur_srqn);
+	return srq ? to_cq(srq->ib.ext.cq) : NULL;
+}
+
+void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h)
+{
+	struct pib_cq *cq = recv_cq(qp);
+	struct pib_cqe cqe = {
+		.wr_id = qp->cur.wr_id,
+		.status = status,
+		.opcode = IB_WC_RECV,
+		.byte_len = byte_len,
+		.qp_num = qp->qpn,
+		.user_qp = (unsigned long)&qp->ib,
+	};
+
+	lockdep_assert_held(&qp->lock);
+
+	if (h)
+		describe(qp, &cqe, h);
+	else
+		pib_stats_recv_error(qp, status);
+	qp->cur.valid = false;
+	if (cq)
+		pib_cq_push(cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);
+}
+
+/* Only so many at a time: a process may post as fast as they are flushed. */
+bool pib_rq_flush(struct pib_qp *qp)
+{
+	enum pib_res res;
+	u32 n;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->cur.valid)
+		pib_rq_complete(qp, PIB_WC_WR_FLUSH_ERR, 0, NULL);
+	if (!qp->rq.hdr)
+		return false;
+
+	/* From now on who posts has to ring: no message comes that would look here. */
+	WRITE_ONCE(qp->rq.hdr->arm, 1);
+	smp_mb();
+	for (n = 0; n < FLUSH_MAX; n++) {
+		res = take_own(qp);
+		if (res == PIB_RES_RNR)
+			return false;
+		if (!res)
+			pib_rq_complete(qp, PIB_WC_WR_FLUSH_ERR, 0, NULL);
+	}
+	return true;
+}
+
+void pib_rq_reset(struct pib_qp *qp)
+{
+	qp->cur.valid = false;
+	if (!qp->rq.hdr)
+		return;
+
+	WRITE_ONCE(qp->rq.hdr->arm, 0);
+	pib_ring_consume(&qp->rq, pib_ring_pending(&qp->rq));
+}

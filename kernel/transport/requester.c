@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The requester: what the transport wants sent becomes bursts that refer to
+ * the memory of the work request. Little is copied: inline data, messages so
+ * short that a reference costs more, and pieces scattered over more SGEs than
+ * a burst has room for.
+ */
+#include <linux/slab.h>
+#include "hca/hw_counters.h"
+#include "hca/cq.h"
+#include "hca/hca.h"
+#include "memory/mr.h"
+#include "memory/mw.h"
+#include "memory/pd.h"
+#include "transport/requester.h"
+#include "transport/send_queue.h"
+#include "transport/stats.h"
+
+static struct pib_ksq_slot *to_slot(struct pib_swqe *w)
+{
+	return container_of(w, struct pib_ksq_slot, w);
+}
+
+static int copy_inline(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
+{
+	const struct pib_send_wqe *wqe = pib_ring_slot(&qp->sq, s->ring_index);
+	void *dst = pib_burst_own(b, b->len);
+
+	if (!dst)
+		return -ENOMEM;
+	memcpy(dst, wqe->data + off, b->len);
+	return 0;
+}
+
+/**
+ * struct sge_iter - walks the bytes of a work request's message
+ * @s: the work request
+ * @i: current SGE
+ * @off: offset in it
+ * @left: bytes still to go
+ */
+struct sge_iter {
+	const struct pib_ksq_slot *s;
+	u32 i;
+	u32 off;
+	u32 left;
+};
+
+static void iter_start(struct sge_iter *it, const struct pib_ksq_slot *s, u32 off, u32 len)
+{
+	it->s = s;
+	it->left = len;
+	for (it->i = 0; it->i < s->num_sge && off >= s->sge[it->i].length; it->i++)
+		off -= s->sge[it->i].length;
+	it->off = off;
+}
+
+/* The next contiguous piece, its access checked and referenced. 1, 0 at the end, -errno. */
+static int iter_next(struct sge_iter *it, struct pib_pd *pd, struct pib_seg *seg)
+{
+	const struct pib_sge *sge;
+	u32 n;
+	int err;
+
+	while (it->left && it->i < it->s->num_sge) {
+		sge = &it->s->sge[it->i];
+		n = min(it->left, sge->length - it->off);
+		if (!n) {
+			it->i++;
+			it->off = 0;
+			continue;
+		}
+		err = pib_mem_get_local(pd, sge->lkey, sge->addr + it->off, n, 0, seg);
+		if (err)
+			return err;
+		it->left -= n;
+		it->i++;
+		it->off = 0;
+		return 1;
+	}
+	return it->left ? -EINVAL : 0;
+}
+
+static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
+{
+	void *dst = pib_burst_own(b, b->len);
+	struct sge_iter it;
+	struct pib_seg seg;
+	int more, err;
+
+	if (!dst)
+		return -ENOMEM;
+
+	iter_start(&it, s, off, b->len);
+	while ((more = iter_next(&it, qp->pd, &seg)) > 0) {
+		err = pib_seg_get(&seg, dst);
+		if (err == -EAGAIN)
+			err = pib_pagein_start(qp->req_off.pages, &seg, 0, seg.len, false);
+		pib_mem_put(&seg);
+		if (err)
+			return err;
+		dst += seg.len;
+	}
+	return more;
+}
+
+/* By reference; -E2BIG: in too many pieces, or in pages that may go before the burst does. */
+static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
+{
+	struct sge_iter it;
+	int more;
+
+	b->payload = PIB_PAYLOAD_SEGS;
+	iter_start(&it, s, off, b->len);
+	while ((more = iter_next(&it, qp->pd, &b->segs[b->nsegs])) > 0) {
+		b->nsegs++;
+		if (pib_seg_pageable(&b->segs[b->nsegs - 1]) || (b->nsegs == PIB_BURST_SEGS && it.left))
+			return -E2BIG;
+	}
+	return more;
+}
+
+static void unrefer(struct pib_burst *b)
+{
+	while (b->nsegs)
+		pib_mem_put(&b->segs[--b->nsegs]);
+	b->payload = PIB_PAYLOAD_NONE;
+}
+
+static int attach(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
+{
+	int err;
+
+	if (s->is_inline)
+		return copy_inline(qp, s, b, off);
+	if (b->len <= PIB_BURST_SMALL)
+		return copy_sges(qp, s, b, off);
+
+	err = refer_sges(qp, s, b, off);
+	if (err == -E2BIG) {
+		unrefer(b);
+		err = copy_sges(qp, s, b, off);
+	}
+	if (err || b->payload != PIB_PAYLOAD_SEGS || pib_qp_is_reliable(qp))
+		return err;
+
+	/* Unacknowledged services: finished once the payload has landed. */
+	pib_qp_get(qp);
+	b->src = qp;
+	b->src_slot = ((void *)s - qp->slots) / qp->slot_size;
+	atomic_inc(&s->refs);
+	return 0;
+}
+
+/* Q_Keys with the high bit set stand for the QP's own (10.2.5). */
+static u32 effective_qkey(const struct pib_qp *qp, u32 qkey)
+{
+	return qkey & 0x80000000 ? qp->attr.qkey : qkey;
+}
+
+/* The address vector of a datagram; NULL: no such AH or not one of this PD and port. */
+static const struct pib_av_data *datagram_av(struct pib_qp *qp, struct pib_ksq_slot *s)
+{
+	struct pib_av *av = pib_av_find(qp->hca, s->avn);
+
+	if (!av || av->pd != qp->ib.pd || av->d.port != qp->port->p.num)
+		return NULL;
+	return &av->d;
+}
+
+static const struct pib_av_data *address(struct pib_qp *qp, struct pib_ksq_slot *s,
+					 struct pib_burst *b)
+{
+	if (!pib_qp_is_datagram(qp))
+		return &qp->av;
+
+	b->h.sqpn = qp->qpn;
+	b->h.pkey = s->pkey_index;
+	b->h.qkey = qp->type == IB_QPT_SMI ? 0 : effective_qkey(qp, s->w.qkey);
+	return datagram_av(qp, s);
+}
+
+/* The slot is kept: the request may be finished by what else happens before it is sent. */
+static bool put_off(struct pib_qp *qp, const struct pib_tx *tx)
+{
+	qp->req_off.tx = *tx;
+	qp->req_off.set = true;
+	atomic_inc(&to_slot(tx->wqe)->refs);
+	return false;
+}
+
+static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+{
+	struct pib_ksq_slot *s = to_slot(tx->wqe);
+	const struct pib_av_data *av;
+	struct pib_burst *b;
+	int err = 0;
+
+	if (s->bad) {
+		pib_req_local_error(&qp->req, &s->w, s->bad);
+		return true;
+	}
+	b = pib_tx_burst(qp, tx);
+	if (!b)
+		return true;	/* as if lost on the way */
+	av = address(qp, s, b);
+	if (!av) {
+		pib_req_local_error(&qp->req, &s->w, PIB_WC_LOC_QP_OP_ERR);
+		goto free;
+	}
+	if (b->len)
+		err = attach(qp, s, b, tx->off);
+	if (err == -EAGAIN) {
+		pib_burst_free(b);
+		return put_off(qp, tx);
+	}
+	if (err == -ENOMEM) {
+		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
+		goto free;
+	}
+	if (err) {
+		pib_req_local_error(&qp->req, &s->w, PIB_WC_LOC_PROT_ERR);
+		goto free;
+	}
+	return pib_tx_send(qp, av, b, turn);
+
+free:
+	pib_burst_free(b);
+	return true;
+}
+
+static struct pib_mw_bind_args bind_args(const struct pib_ksq_slot *s)
+{
+	return (struct pib_mw_bind_args) {
+		.mw_rkey = s->bind.mw_rkey,
+		.new_rkey = s->bind.new_rkey,
+		.mr_lkey = s->bind.mr_lkey,
+		.access = s->bind.access,
+		.addr = s->bind.addr,
+		.length = s->bind.length,
+	};
+}
+
+/* 0, -errno; -EAGAIN: not yet. @failed: status if it fails. */
+static int execute(struct pib_qp *qp, struct pib_ksq_slot *s, u32 *failed)
+{
+	struct pib_mw_bind_args args;
+
+	*failed = PIB_WC_LOC_QP_OP_ERR;
+	switch (s->w.opcode) {
+	case PIB_WR_LOCAL_INV:
+		return pib_mem_invalidate(qp, s->w.ex, false);
+	case PIB_WR_REG_MR:
+		return pib_mr_reg(qp->pd, s->reg.mr, s->reg.key, s->reg.access);
+	default:
+		*failed = PIB_WC_MW_BIND_ERR;
+		args = bind_args(s);
+		return pib_mw_bind(qp, &args);
+	}
+}
+
+static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
+{
+	struct pib_ksq_slot *s = to_slot(tx->wqe);
+	u32 failed;
+	int err = execute(qp, s, &failed);
+
+	if (err == -EAGAIN) {
+		qp->draining = true;
+		return put_off(qp, tx);
+	}
+	pib_req_local_done(&qp->req, &s->w, err ? failed : PIB_WC_SUCCESS);
+	return true;
+}
+
+/* False: it is put off, or the receiver is full. */
+static bool perform(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+{
+	if (tx->kind != PIB_TX_LOCAL)
+		return send_request(qp, tx, turn);
+	turn->bursts--;
+	return execute_local(qp, tx);
+}
+
+static void resume(struct pib_qp *qp)
+{
+	qp->req_off.set = false;
+	atomic_dec(&to_slot(qp->req_off.tx.wqe)->refs);
+}
+
+void pib_requester_forget(struct pib_qp *qp)
+{
+	struct pib_mw_bind_args args;
+	struct pib_ksq_slot *s;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (!qp->req_off.set)
+		return;
+	s = to_slot(qp->req_off.tx.wqe);
+	if (s->w.opcode == PIB_WR_BIND_MW) {
+		args = bind_args(s);
+		pib_mw_bind_cancel(qp, &args);
+	}
+	resume(qp);
+}
+
+/* What was put off goes first. False: it cannot go on yet. */
+static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
+{
+	struct pib_tx tx;
+
+	if (!qp->req_off.set)
+		return true;
+	if (!pib_req_wanted(&qp->req, &qp->req_off.tx)) {
+		pib_requester_forget(qp);
+		return true;
+	}
+	if (pib_pagein_busy(qp->req_off.pages))
+		return false;
+	tx = qp->req_off.tx;
+	resume(qp);
+	return perform(qp, &tx, turn);
+}
+
+bool pib_requester_waits(const struct pib_qp *qp)
+{
+	/* Without anything put off it is a work request that cannot be fetched (pib_sq_fetch()). */
+	return qp->req_off.set || pib_pagein_busy(qp->req_off.pages) || qp->place.wqe || qp->hold.unplaced;
+}
+
+bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
+{
+	struct pib_tx tx;
+	bool more;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->state < IB_QPS_RTS)
+		return true;
+	if (!perform_put_off(qp, turn))
+		return pib_requester_waits(qp);
+
+	do {
+		more = pib_sq_fetch(qp);
+		while (!pib_turn_over(turn) && pib_req_next(&qp->req, turn->now, &tx)) {
+			if (!perform(qp, &tx, turn))
+				return pib_requester_waits(qp);
+		}
+		if (pib_turn_over(turn))
+			return false;
+	} while (more);
+
+	return true;
+}
+
+static void complete_one(struct pib_qp *qp, struct pib_ksq_slot *s)
+{
+	struct pib_cqe cqe = {
+		.wr_id = s->w.wr_id,
+		.status = s->w.status,
+		.opcode = s->wc_opcode,
+		.qp_num = qp->qpn,
+		.user_qp = (unsigned long)&qp->ib,
+	};
+	bool report = s->w.status || s->w.flags & PIB_WR_SIGNALED;
+
+	if (s->wc_opcode == IB_WC_RDMA_READ)
+		cqe.byte_len = s->w.len;
+	else if (s->w.opcode == PIB_WR_CAS || s->w.opcode == PIB_WR_FAA)
+		cqe.byte_len = 8;
+
+	if (unlikely(s->w.status))
+		pib_stats_send_error(qp, s->w.status);
+
+	/* First the slot, then the completion: who has seen it may post again. */
+	pib_req_retire(&qp->req);
+	pib_sq_retire(qp);
+	if (report)
+		pib_cq_push(qp->scq, &cqe, cqe.status);
+}
+
+void pib_requester_complete(struct pib_qp *qp)
+{
+	struct pib_swqe *w;
+
+	lockdep_assert_held(&qp->lock);
+
+	/* The oldest may be the one whose data is still to be placed. */
+	if (qp->place.wqe)
+		return;
+	while ((w = pib_req_done(&qp->req))) {
+		if (atomic_read(&to_slot(w)->refs))
+			break;
+		complete_one(qp, to_slot(w));
+	}
+}
+
+void pib_qp_burst_done(struct pib_qp *qp, u32 slot)
+{
+	struct pib_ksq_slot *s = qp->slots + (size_t)slot * qp->slot_size;
+
+	if (atomic_dec_and_test(&s->refs))
+		pib_qp_kick(qp);
+	pib_qp_put(qp);
+}

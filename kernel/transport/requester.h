@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Send work requests become bursts, and completions (requester.c). */
+#ifndef PIB_REQUESTER_H
+#define PIB_REQUESTER_H
+
+#include "transport/output.h"
+
+/*
+ * Under qp->lock, softirqs off, under rcu_read_lock(). False: the turn is over or the QP is stalled. True: there
+ * is nothing that can be sent now.
+ */
+bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn);
+/* Completions for what is finished. */
+void pib_requester_complete(struct pib_qp *qp);
+
+/* Give up what was put off. */
+void pib_requester_forget(struct pib_qp *qp);
+/* It waits for pages or for others to let go of memory: nothing can be sent now. */
+bool pib_requester_waits(const struct pib_qp *qp);
+
+#endif

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The responder: does with memory what the transport (proto/rc_resp.c) has
+ * found to be in order, and tells it how that went.
+ */
+#include "compat/compat.h"
+#include "hca/hw_counters.h"
+#include "hca/hca.h"
+#include "memory/pd.h"
+#include "transport/responder.h"
+#include "transport/recv_queue.h"
+
+/* What the QP does not do for anybody is an invalid request, whatever the key says (9.7.4.1.5). */
+static bool allowed(const struct pib_qp *qp, int access)
+{
+	return qp->attr.qp_access_flags & access;
+}
+
+/* The R_Key of a SEND with invalidate. -EINVAL: not a key that the peer may invalidate (9.4.1.1.3). */
+static int invalidate(struct pib_qp *qp, const struct pib_act *act)
+{
+	return act->h->flags & PIB_H_INV ? pib_mem_invalidate(qp, act->h->ex, true) : 0;
+}
+
+/* What a copy's failure, or that of an atomic, is for the transport. */
+static enum pib_res outcome(struct pib_qp *qp, const struct pib_seg *seg, u32 off, u32 len, int err)
+{
+	if (err == -EAGAIN)
+		err = pib_pagein_start(qp->rx_pages, seg, off, len, true);
+	if (err == -EAGAIN)
+		return PIB_RES_WAIT;
+	return err ? PIB_RES_OP : PIB_RES_OK;
+}
+
+static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
+{
+	enum pib_res res;
+	int err;
+
+	if (act->first) {
+		res = pib_rq_take(qp, act->h->srqn);
+		if (res)
+			return res;
+	}
+	res = pib_rq_scatter(qp, b, act->src_off, act->len, act->off);
+	if (res || !act->last)
+		return res;
+
+	err = invalidate(qp, act);
+	if (err == -EAGAIN && pib_hold_drains_long(qp))
+		return PIB_RES_LATER;
+	if (err == -EAGAIN) {
+		qp->draining = true;
+		return PIB_RES_WAIT;
+	}
+	qp->hold.drains_since = 0;
+	if (err) {
+		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
+		return PIB_RES_ACCESS;
+	}
+	pib_rq_complete(qp, PIB_WC_SUCCESS, act->total, act->h);
+	return PIB_RES_OK;
+}
+
+/* The whole range with the first packet, with others their part; nothing if no bytes are written (C9-88). */
+static int write_range(struct pib_qp *qp, const struct pib_act *act, struct pib_seg *seg)
+{
+	u32 len = act->first ? act->dmalen : act->len;
+
+	*seg = (struct pib_seg) {};
+	return len ? pib_mem_get_remote(qp, act->rkey, act->va, len, IB_ACCESS_REMOTE_WRITE, seg) : 0;
+}
+
+/* With immediate data a receive work request is taken, and completed with it. */
+static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
+				  const struct pib_act *act, struct pib_seg *seg)
+{
+	enum pib_res res;
+
+	if (act->take_recv) {
+		res = pib_rq_take(qp, act->h->srqn);
+		if (res)
+			return res;
+	}
+	res = act->len ? outcome(qp, seg, 0, act->len,
+				 pib_seg_write(seg, 0, b, act->src_off, act->len)) : PIB_RES_OK;
+	if (!act->take_recv || res == PIB_RES_WAIT)
+		return res;
+	if (res)
+		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
+	else
+		pib_rq_complete(qp, PIB_WC_SUCCESS, act->total, act->h);
+	return res;
+}
+
+/* The R_Key comes first: a WRITE that is refused uses up no receive work request. */
+static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
+{
+	struct pib_seg seg;
+	enum pib_res res;
+
+	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
+		return PIB_RES_INV_REQ;
+	if (write_range(qp, act, &seg))
+		return PIB_RES_ACCESS;
+	res = write_payload(qp, b, act, &seg);
+	pib_mem_put(&seg);
+	if (act->first && res != PIB_RES_RNR && res != PIB_RES_WAIT)
+		pib_qp_stat(qp, PIB_STAT_RX_WRITE_REQUESTS);
+	return res;
+}
+
+static enum pib_res check_read(struct pib_qp *qp, const struct pib_act *act)
+{
+	struct pib_seg seg;
+
+	if (!allowed(qp, IB_ACCESS_REMOTE_READ))
+		return PIB_RES_INV_REQ;
+	pib_qp_stat(qp, PIB_STAT_RX_READ_REQUESTS);
+	if (!act->dmalen)
+		return PIB_RES_OK;
+	if (pib_mem_get_remote(qp, act->rkey, act->va, act->dmalen, IB_ACCESS_REMOTE_READ, &seg))
+		return PIB_RES_ACCESS;
+	pib_mem_put(&seg);
+	return PIB_RES_OK;
+}
+
+static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 *orig)
+{
+	struct pib_seg seg;
+	enum pib_res res;
+	int err;
+
+	if (act->va & 7)	/* C9-114 */
+		return PIB_RES_INV_REQ;
+	if (!allowed(qp, IB_ACCESS_REMOTE_ATOMIC))
+		return PIB_RES_INV_REQ;
+	if (pib_mem_get_remote(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_ATOMIC, &seg))
+		return PIB_RES_ACCESS;
+
+	if (act->kind == PIB_ACT_CAS)
+		err = pib_seg_cas(&seg, act->compare_add, act->swap, orig);
+	else
+		err = pib_seg_faa(&seg, act->compare_add, orig);
+	res = outcome(qp, &seg, 0, 8, err);
+	pib_mem_put(&seg);
+	if (res != PIB_RES_WAIT)
+		pib_qp_stat(qp, PIB_STAT_RX_ATOMIC_REQUESTS);
+	return res;
+}
+
+static enum pib_res do_atomic_write(struct pib_qp *qp, const struct pib_act *act)
+{
+	struct pib_seg seg;
+	enum pib_res res;
+	int err;
+
+	if (act->va & 7)
+		return PIB_RES_INV_REQ;
+	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
+		return PIB_RES_INV_REQ;
+	if (pib_mem_get_remote(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_WRITE, &seg))
+		return PIB_RES_ACCESS;
+
+	err = pib_seg_atomic_write(&seg, act->swap);
+	res = outcome(qp, &seg, 0, 8, err);
+	pib_mem_put(&seg);
+	return res;
+}
+
+/* FETH (A19.4.2): placement type in bits 0-3, selectivity level in bits 4-5. */
+#define FLUSH_GLOBAL		BIT(0)
+#define FLUSH_PERSISTENT	BIT(1)
+#define FLUSH_LEVEL(f)		((f) >> 4 & 3)
+#define FLUSH_LEVEL_RANGE	0
+
+static int flush_access(u8 flush)
+{
+	int access = 0;
+
+	if (flush & FLUSH_GLOBAL)
+		access |= IB_ACCESS_FLUSH_GLOBAL;
+	if (flush & FLUSH_PERSISTENT)
+		access |= IB_ACCESS_FLUSH_PERSISTENT;
+	return access;
+}
+
+/* A range must lie in the region; a whole region, or an empty range, is its key's alone to allow. */
+static int flush_check(struct pib_qp *qp, const struct pib_act *act, int access)
+{
+	struct pib_seg seg;
+	int err;
+
+	if (FLUSH_LEVEL(act->flush) != FLUSH_LEVEL_RANGE || !act->dmalen)
+		return pib_mem_check_remote(qp, act->rkey, access);
+	err = pib_mem_get_remote(qp, act->rkey, act->va, act->dmalen, access, &seg);
+	if (!err)
+		pib_mem_put(&seg);
+	return err;
+}
+
+/* What was written stands in memory already: there is nothing to do but to check. */
+static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
+{
+	int access = flush_access(act->flush);
+
+	if (!access || (qp->attr.qp_access_flags & access) != access)
+		return PIB_RES_INV_REQ;
+	if (flush_check(qp, act, access))
+		return PIB_RES_ACCESS;
+	smp_mb();
+	return PIB_RES_OK;
+}
+
+static enum pib_res execute(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
+			    u64 *orig)
+{
+	switch (act->kind) {
+	case PIB_ACT_SEND:
+		return do_send(qp, b, act);
+	case PIB_ACT_WRITE:
+		return do_write(qp, b, act);
+	case PIB_ACT_READ:
+		return check_read(qp, act);
+	case PIB_ACT_CAS:
+	case PIB_ACT_FAA:
+		return do_atomic(qp, act, orig);
+	case PIB_ACT_ATOMIC_WRITE:
+		return do_atomic_write(qp, act);
+	case PIB_ACT_FLUSH:
+		return do_flush(qp, act);
+	default:
+		/* ABORT_RECV: the work request stays in hand for the next message. */
+		return PIB_RES_OK;
+	}
+}
+
+/* XRC: the SRQ that the request names brings the protection domain. False: there is none. */
+static bool enter_domain(struct pib_qp *qp, u32 srqn)
+{
+	if (qp->type != IB_QPT_XRC_TGT)
+		return true;
+	qp->rx_pd = pib_rq_xrc_pd(qp, srqn);
+	return qp->rx_pd;
+}
+
+/* While a page is missing that takes long, requests are not begun with: what they may lack is not known. */
+static enum pib_res perform(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
+			    bool known, u64 *orig)
+{
+	enum pib_res res;
+
+	if (!known)
+		return PIB_RES_INV_REQ;
+	if (unlikely(qp->hold.refuses))
+		return PIB_RES_LATER;
+	res = execute(qp, b, act, orig);
+	/* Without a receive work request nothing else would say that this side has failed (11.6.3.2). */
+	if (res == PIB_RES_OP && act->kind != PIB_ACT_SEND && !act->take_recv)
+		qp->events |= BIT(IB_EVENT_QP_FATAL);
+	return res;
+}
+
+bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
+{
+	enum pib_res res = PIB_RES_OK;
+	struct pib_act act;
+	bool known;
+	u64 orig;
+
+	lockdep_assert_held(&qp->lock);
+
+	known = enter_domain(qp, b->h.srqn);
+	pib_resp_begin(&qp->resp, &b->h, b->npkts, b->len);
+	while (pib_resp_step(&qp->resp, &act)) {
+		orig = 0;
+		res = perform(qp, b, &act, known, &orig);
+		if (res == PIB_RES_WAIT)
+			break;
+		pib_resp_result(&qp->resp, &act, res, orig);
+	}
+	qp->rx_pd = NULL;
+	return res != PIB_RES_WAIT;
+}
+
+/* The pages of @seg may go before the burst does: it gets a copy. */
+static int copy(struct pib_qp *qp, struct pib_seg *seg, struct pib_burst *b)
+{
+	void *dst = pib_burst_own(b, b->len);
+	int err;
+
+	if (!dst)
+		return -ENOMEM;
+	err = pib_seg_get(seg, dst);
+	return err == -EAGAIN ? pib_pagein_start(qp->resp_off.pages, seg, 0, b->len, false) : err;
+}
+
+/* 0; -ENOMEM; -EAGAIN: a page is missing; others: the memory may not be read. */
+static int attach(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *b)
+{
+	struct pib_seg seg;
+	int err;
+
+	if (!b->len)
+		return 0;
+	if (!enter_domain(qp, tx->h.srqn))
+		return -EINVAL;
+	err = pib_mem_get_remote(qp, tx->rkey, tx->va, tx->len, IB_ACCESS_REMOTE_READ, &seg);
+	qp->rx_pd = NULL;
+	if (err)
+		return err;
+
+	if (pib_seg_pageable(&seg)) {
+		err = copy(qp, &seg, b);
+		pib_mem_put(&seg);
+		return err;
+	}
+	b->payload = PIB_PAYLOAD_SEGS;
+	b->segs[0] = seg;
+	b->nsegs = 1;
+	return 0;
+}
+
+static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn);
+
+/* Its page takes long: the requester is told to ask again, instead of taking the silence for a loss. False: not yet. */
+static bool drop_put_off(struct pib_qp *qp, struct pib_turn *turn)
+{
+	struct pib_tx nak;
+
+	if (!pib_hold_is_long(qp->resp_off.pages, turn->now) || !pib_resp_answer_later(&qp->resp, &nak))
+		return false;
+	qp->resp_off.set = false;
+	return send(qp, &nak, turn);
+}
+
+static bool put_off(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+{
+	qp->resp_off.tx = *tx;
+	qp->resp_off.set = true;
+	return drop_put_off(qp, turn);
+}
+
+/* False: the receiver is full, or it is put off. */
+static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+{
+	struct pib_burst *b = pib_tx_burst(qp, tx);
+	struct pib_tx nak;
+	int err;
+
+	if (!b)
+		return true;	/* as if lost on the way */
+	err = tx->kind == PIB_TX_READ_RESP ? attach(qp, tx, b) : 0;
+	if (!err)
+		return pib_tx_send(qp, &qp->av, b, turn);
+
+	pib_burst_free(b);
+	if (err == -EAGAIN)
+		return put_off(qp, tx, turn);
+	if (err == -ENOMEM)
+		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
+	else if (pib_resp_read_failed(&qp->resp, &nak))
+		return send(qp, &nak, turn);
+	return true;
+}
+
+/* What was put off goes first. False: it cannot go yet. */
+static bool send_put_off(struct pib_qp *qp, struct pib_turn *turn)
+{
+	struct pib_tx tx;
+
+	if (!qp->resp_off.set)
+		return true;
+	if (pib_pagein_busy(qp->resp_off.pages))
+		return drop_put_off(qp, turn);
+	tx = qp->resp_off.tx;
+	qp->resp_off.set = false;
+	return send(qp, &tx, turn);
+}
+
+bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
+{
+	struct pib_tx tx;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (pib_qp_is_datagram(qp))
+		return true;
+	if (qp->resp.cfg.credits && qp->rq.hdr)
+		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq));
+	if (!send_put_off(qp, turn))
+		return qp->resp_off.set;
+
+	while (!pib_turn_over(turn) && pib_resp_next(&qp->resp, &tx)) {
+		/* put off: the requester goes on meanwhile */
+		if (!send(qp, &tx, turn))
+			return qp->resp_off.set;
+	}
+	return !pib_turn_over(turn);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Requests of the connected services (responder.c). Under qp->lock, softirqs off, under rcu_read_lock(). */
+#ifndef PIB_RESPONDER_H
+#define PIB_RESPONDER_H
+
+#include "transport/output.h"
+
+/* Execute the requests of a burst. False: it waits, for pages or for an invalidation, and is to be given anew. */
+bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b);
+/* Send acknowledgements and responses. False: the turn is over or the QP is stalled. */
+bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn);
+
+#endif

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * From the send ring to the requester's slots. A work request is copied once
+ * and the copy is judged (10.10.2). One that fails takes its place in the
+ * queue, marked, and completes in error when its turn comes.
+ */
+#include "compat/compat.h"
+#include "hca/hca.h"
+#include "memory/pd.h"
+#include "transport/requester.h"
+#include "transport/send_queue.h"
+
+#define MSG_MAX		0x80000000U	/* C9-6 */
+#define SEND_FLAGS	(PIB_WR_FENCE | PIB_WR_SIGNALED | PIB_WR_SOLICITED | PIB_WR_INLINE)
+#define FETCH_MAX	64
+
+/* Beside enum pib_wc: the work request cannot be judged before a page has come. */
+#define WC_WAIT		U32_MAX
+
+#define TP_RC		BIT(PIB_TP_RC)
+#define TP_UC		BIT(PIB_TP_UC)
+#define TP_UD		BIT(PIB_TP_UD)
+#define TP_XRC		BIT(PIB_TP_XRC)
+#define TP_REL		(TP_RC | TP_XRC)
+
+/**
+ * struct wr_rule - what is legal for an opcode
+ * @tps: transport services that have it (table 42 and A14, A19)
+ * @data: carries local data, which may be inline
+ * @eight: local data is exactly 8 bytes
+ * @kernel: not for processes
+ * @wc: enum ib_wc_opcode
+ */
+struct wr_rule {
+	u8 tps;
+	bool data;
+	bool eight;
+	bool kernel;
+	u8 wc;
+};
+
+static const struct wr_rule wr_rules[PIB_WR_COUNT] = {
+	[PIB_WR_WRITE] = { TP_REL | TP_UC, .data = true, .wc = IB_WC_RDMA_WRITE },
+	[PIB_WR_WRITE_IMM] = { TP_REL | TP_UC, .data = true, .wc = IB_WC_RDMA_WRITE },
+	[PIB_WR_SEND] = { TP_REL | TP_UC | TP_UD, .data = true, .wc = IB_WC_SEND },
+	[PIB_WR_SEND_IMM] = { TP_REL | TP_UC | TP_UD, .data = true, .wc = IB_WC_SEND },
+	[PIB_WR_READ] = { TP_REL, .wc = IB_WC_RDMA_READ },
+	[PIB_WR_CAS] = { TP_REL, .eight = true, .wc = IB_WC_COMP_SWAP },
+	[PIB_WR_FAA] = { TP_REL, .eight = true, .wc = IB_WC_FETCH_ADD },
+	[PIB_WR_LOCAL_INV] = { TP_REL | TP_UC, .wc = IB_WC_LOCAL_INV },
+	[PIB_WR_BIND_MW] = { TP_REL | TP_UC, .wc = IB_UVERBS_WC_BIND_MW },
+	[PIB_WR_SEND_INV] = { TP_REL, .data = true, .wc = IB_WC_SEND },
+	[PIB_WR_FLUSH] = { TP_REL, .wc = IB_UVERBS_WC_FLUSH },
+	[PIB_WR_ATOMIC_WRITE] = { TP_REL, .data = true, .eight = true,
+				  .wc = IB_UVERBS_WC_ATOMIC_WRITE },
+	[PIB_WR_REG_MR] = { TP_REL | TP_UC, .kernel = true, .wc = IB_WC_REG_MR },
+};
+
+static const struct wr_rule *rule_of(const struct pib_qp *qp, u32 opcode)
+{
+	const struct wr_rule *rule;
+
+	if (opcode >= PIB_WR_COUNT)
+		return NULL;
+	rule = &wr_rules[opcode];
+	if (!(rule->tps & BIT(qp->tp)) || (rule->kernel && qp->is_user))
+		return NULL;
+	return rule;
+}
+
+u32 pib_sq_max_inline(const struct pib_qp *qp, u32 opcode)
+{
+	return opcode == PIB_WR_ATOMIC_WRITE ? 8 : qp->max_inline;
+}
+
+static void take_operands(const struct pib_qp *qp, struct pib_ksq_slot *s,
+			  const struct pib_send_wqe *wqe)
+{
+	struct pib_swqe *w = &s->w;
+
+	switch (w->opcode) {
+	case PIB_WR_CAS:
+	case PIB_WR_FAA:
+		w->va = wqe->atomic.remote_addr;
+		w->rkey = wqe->atomic.rkey;
+		w->compare_add = wqe->atomic.compare_add;
+		w->swap = wqe->atomic.swap;
+		break;
+	case PIB_WR_BIND_MW:
+		s->bind.addr = wqe->bind.addr;
+		s->bind.length = wqe->bind.length;
+		s->bind.mr_lkey = wqe->bind.mr_lkey;
+		s->bind.mw_rkey = wqe->bind.mw_rkey;
+		s->bind.new_rkey = wqe->bind.new_rkey;
+		s->bind.access = wqe->bind.access;
+		break;
+	case PIB_WR_REG_MR:
+		/* Written by pib_post_send() for kernel users only. */
+		s->reg.mr = (struct ib_mr *)(uintptr_t)wqe->raw[0];
+		s->reg.key = wqe->raw[1];
+		s->reg.access = wqe->raw[2];
+		break;
+	case PIB_WR_FLUSH:
+		w->va = wqe->flush.remote_addr;
+		w->rkey = wqe->flush.rkey;
+		w->len = min_t(u64, wqe->flush.length, U32_MAX);
+		w->flush = (wqe->flush.type & 0xF) | (wqe->flush.level & 3) << 4;
+		break;
+	default:
+		if (pib_qp_is_datagram(qp)) {
+			s->avn = wqe->ud.ahn;
+			s->pkey_index = qp->type == IB_QPT_GSI ? wqe->ud.reserved : 0;
+			w->dqpn = wqe->ud.remote_qpn & PIB_QPN_MASK;
+			w->qkey = wqe->ud.remote_qkey;
+		} else {
+			w->va = wqe->rdma.remote_addr;
+			w->rkey = wqe->rdma.rkey;
+		}
+	}
+}
+
+/* IBA 11.4.1.1, 10.10.2: returns enum pib_wc. */
+static u32 take_sges(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *slot,
+		     u32 num_sge)
+{
+	u64 len = 0;
+	u32 i;
+
+	if (num_sge > qp->max_send_sge)
+		return PIB_WC_LOC_QP_OP_ERR;
+
+	memcpy(s->sge, slot->sge, num_sge * sizeof(s->sge[0]));
+	barrier_data(s->sge);
+	for (i = 0; i < num_sge; i++)
+		len += s->sge[i].length;
+	s->num_sge = num_sge;
+	if (len > MSG_MAX)
+		return PIB_WC_LOC_LEN_ERR;
+	s->w.len = len;
+	return PIB_WC_SUCCESS;
+}
+
+static u32 take_inline(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *wqe)
+{
+	if (wqe->num_sge || wqe->length > pib_sq_max_inline(qp, wqe->opcode))
+		return PIB_WC_LOC_QP_OP_ERR;
+
+	s->is_inline = true;
+	s->w.len = wqe->length;
+	return PIB_WC_SUCCESS;
+}
+
+/* ATOMIC_WRITE: the eight bytes go into the header (A19.4.3). */
+static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *slot)
+{
+	struct pib_seg seg;
+	int err;
+
+	if (qp->req.flushing)
+		return PIB_WC_SUCCESS;
+	if (s->is_inline) {
+		memcpy(&s->w.swap, slot->data, 8);
+		return PIB_WC_SUCCESS;
+	}
+	if (s->num_sge != 1)
+		return PIB_WC_LOC_LEN_ERR;
+	err = pib_mem_get_local(qp->pd, s->sge[0].lkey, s->sge[0].addr, 8, 0, &seg);
+	if (err)
+		return PIB_WC_LOC_PROT_ERR;
+	err = pib_seg_get(&seg, &s->w.swap);
+	if (err == -EAGAIN)
+		err = pib_pagein_start(qp->req_off.pages, &seg, 0, 8, false);
+	pib_mem_put(&seg);
+	if (err == -EAGAIN)
+		return WC_WAIT;
+	return err ? PIB_WC_LOC_PROT_ERR : PIB_WC_SUCCESS;
+}
+
+/* Where the length of a datagram ends (11.2.4.1, C10-95). */
+static u32 datagram_max(const struct pib_qp *qp)
+{
+	return pib_mtu_bytes(READ_ONCE(qp->port->p.nbr_mtu));
+}
+
+/* QP0 is reached from QP0 only: data QPs have no VL15 (3.5.7, 13.5.1). */
+static bool dest_ok(const struct pib_qp *qp, const struct pib_ksq_slot *s)
+{
+	return !pib_qp_is_datagram(qp) || s->w.dqpn || qp->type == IB_QPT_SMI;
+}
+
+/* Returns enum pib_wc. @wqe is the private copy of the fixed part, @slot the ring's. */
+static u32 take(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *wqe,
+		const struct pib_send_wqe *slot)
+{
+	const struct wr_rule *rule = rule_of(qp, wqe->opcode);
+	u32 status = PIB_WC_SUCCESS;
+
+	if (!rule || wqe->send_flags & ~SEND_FLAGS)
+		return PIB_WC_LOC_QP_OP_ERR;
+
+	s->w.opcode = wqe->opcode;
+	s->wc_opcode = rule->wc;
+	s->w.ex = wqe->ex;
+	s->w.srqn = wqe->srqn;
+	s->w.len = 0;
+	take_operands(qp, s, wqe);
+	if (!dest_ok(qp, s))
+		return PIB_WC_LOC_QP_OP_ERR;
+
+	if (wqe->send_flags & PIB_WR_INLINE && rule->data)
+		status = take_inline(qp, s, wqe);
+	else if (rule->data || rule->eight || wqe->opcode == PIB_WR_READ)
+		status = take_sges(qp, s, slot, wqe->num_sge);
+	if (status)
+		return status;
+	if (rule->eight && s->w.len != 8)
+		return PIB_WC_LOC_LEN_ERR;
+	if (pib_qp_is_datagram(qp) && s->w.len > datagram_max(qp))
+		return PIB_WC_LOC_LEN_ERR;
+	return wqe->opcode == PIB_WR_ATOMIC_WRITE ? take_value(qp, s, slot) : PIB_WC_SUCCESS;
+}
+
+/* One that failed goes through the requester as an empty message that is never sent. */
+static void spoil(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
+{
+	s->bad = status;
+	s->w.opcode = pib_qp_is_datagram(qp) ? PIB_WR_SEND : PIB_WR_WRITE;
+	s->w.len = 0;
+	s->num_sge = 0;
+	s->is_inline = false;
+}
+
+/* False: to be tried again when the QP runs next. */
+static bool fill(struct pib_qp *qp, struct pib_ksq_slot *s)
+{
+	const struct pib_send_wqe *slot = pib_ring_slot(&qp->sq, qp->sq.index);
+	struct pib_send_wqe wqe;
+	u32 status;
+
+	memcpy(&wqe, slot, sizeof(wqe));
+	barrier_data(&wqe);
+
+	s->w.wr_id = wqe.wr_id;
+	s->w.flags = wqe.send_flags & SEND_FLAGS;
+	if (qp->sq_sig_all)
+		s->w.flags |= PIB_WR_SIGNALED;
+	s->ring_index = qp->sq.index;
+	s->num_sge = 0;
+	s->is_inline = false;
+	s->bad = 0;
+	s->wc_opcode = IB_WC_SEND;
+
+	status = take(qp, s, &wqe, slot);
+	if (status == WC_WAIT)
+		return false;
+	if (status)
+		spoil(qp, s, status);
+	return true;
+}
+
+/* False: not now, for want of a slot or of pages. */
+static bool fetch_one(struct pib_qp *qp)
+{
+	struct pib_swqe *w = pib_req_slot(&qp->req);
+
+	if (!w || !fill(qp, container_of(w, struct pib_ksq_slot, w)))
+		return false;
+	qp->sq.index++;
+	pib_req_post(&qp->req);
+	return true;
+}
+
+void pib_sq_ring(struct pib_qp *qp)
+{
+	set_bit(PIB_QP_RUNG, &qp->sched);
+}
+
+/*
+ * A process that answers what has just come is about to ring. What it has posted is left
+ * for it to send: it has a CPU for that, and this one is needed where the answer goes.
+ */
+static bool is_asked(struct pib_qp *qp)
+{
+	return test_and_clear_bit(PIB_QP_RUNG, &qp->sched) || qp->sq_busy;
+}
+
+bool pib_sq_fetch(struct pib_qp *qp)
+{
+	u32 n = 0, pending;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (!qp->sq.hdr || !is_asked(qp))
+		return false;
+	pending = pib_ring_pending(&qp->sq);
+	while (n < pending && n < FETCH_MAX && fetch_one(qp))
+		n++;
+	if (n == pending)
+		return false;
+	pib_sq_ring(qp);
+	return n == FETCH_MAX;
+}
+
+void pib_sq_busy(struct pib_qp *qp)
+{
+	if (!qp->sq.hdr)
+		return;
+	qp->sq_busy = true;
+	WRITE_ONCE(qp->sq.hdr->busy, 1);
+}
+
+bool pib_sq_idle(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (!qp->sq.hdr)
+		return false;
+
+	qp->sq_busy = false;
+	WRITE_ONCE(qp->sq.hdr->busy, 0);
+	/* Against the poster's: it advances the producer index, then looks at busy. */
+	smp_mb();
+	if (!pib_ring_pending(&qp->sq))
+		return false;
+
+	/* Posted without a doorbell: whoever runs the QP next is to take it. */
+	pib_sq_ring(qp);
+	/* Who has waited is kicked; who was pushed back, or slowed down, has a timer. */
+	if (pib_requester_waits(qp) || qp->stalled)
+		return false;
+	if (unlikely(qp->cc.next) && qp->cc.next > ktime_get_ns())
+		return false;
+	return qp->state >= IB_QPS_RTS && pib_req_slot(&qp->req);
+}
+
+void pib_sq_retire(struct pib_qp *qp)
+{
+	qp->sq_done++;
+	smp_store_release(&qp->sq.hdr->consumer, qp->sq_done);
+}
+
+void pib_sq_reset(struct pib_qp *qp)
+{
+	if (!qp->sq.hdr)
+		return;
+
+	pib_ring_consume(&qp->sq, pib_ring_pending(&qp->sq));
+	qp->sq_done = qp->sq.index;
+}

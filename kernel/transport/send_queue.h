@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* From the send ring to the requester's slots (transport/send_queue.c). All under qp->lock. */
+#ifndef PIB_SQ_H
+#define PIB_SQ_H
+
+#include "transport/qp.h"
+
+/* A process rings: it has posted. Before the QP is activated; any context. */
+void pib_sq_ring(struct pib_qp *qp);
+/* Take over what has been posted and rung for, as far as there is room. True: more is posted and there is room for it. */
+bool pib_sq_fetch(struct pib_qp *qp);
+/* The ring will be looked at: no doorbells needed. For who runs the QP, or is about to have it run. */
+void pib_sq_busy(struct pib_qp *qp);
+/* No longer. Returns true if something was posted meanwhile that can be taken. */
+bool pib_sq_idle(struct pib_qp *qp);
+/* The oldest work request is done with: its slot in the ring may be filled again. */
+void pib_sq_retire(struct pib_qp *qp);
+/* RESET: forget everything. */
+void pib_sq_reset(struct pib_qp *qp);
+
+/* Bytes of inline data that a slot of the ring may hold with this opcode. */
+u32 pib_sq_max_inline(const struct pib_qp *qp, u32 opcode);
+
+#endif

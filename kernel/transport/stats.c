@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What QPs count. */
+#include "hca/hw_counters.h"
+#include "transport/qp.h"
+#include "transport/stats.h"
+
+#define FOLD(qp, stat, now, seen, field) \
+	pib_qp_stat_add(qp, PIB_STAT_##stat, (now)->field - (seen)->field)
+
+static void fold_req(struct pib_qp *qp)
+{
+	const struct pib_req_stats *now = &qp->req.stats, *seen = &qp->req_seen;
+
+	FOLD(qp, PACKET_SEQ_ERR, now, seen, packet_seq_err);
+	FOLD(qp, RNR_NAK_RETRY, now, seen, rnr_nak_rcvd);
+	FOLD(qp, LOCAL_ACK_TIMEOUT, now, seen, timeouts);
+	FOLD(qp, RETRANSMITS, now, seen, retransmits);
+	FOLD(qp, IMPLIED_NAK_SEQ_ERR, now, seen, implied_nak);
+	qp->req_seen = *now;
+	qp->req.news = false;
+}
+
+static void fold_resp(struct pib_qp *qp)
+{
+	const struct pib_resp_stats *now = &qp->resp.stats, *seen = &qp->resp_seen;
+
+	FOLD(qp, DUPLICATE_REQUEST, now, seen, duplicates);
+	FOLD(qp, OUT_OF_SEQUENCE, now, seen, out_of_sequence);
+	FOLD(qp, OUT_OF_BUFFER, now, seen, rnr_nak_sent);
+	FOLD(qp, OUT_OF_BUFFER, now, seen, drops[PIB_DROP_RESOURCES]);
+	FOLD(qp, RNR_NO_PAGE, now, seen, put_off);
+	FOLD(qp, RX_BAD_OPCODE, now, seen, drops[PIB_DROP_BAD_OPCODE]);
+	FOLD(qp, RX_BAD_LENGTH, now, seen, drops[PIB_DROP_BAD_LENGTH]);
+	qp->resp_seen = *now;
+	qp->resp.news = false;
+}
+
+void pib_stats_fold(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (unlikely(qp->req.news))
+		fold_req(qp);
+	if (unlikely(qp->resp.news))
+		fold_resp(qp);
+}
+
+void pib_stats_send_error(struct pib_qp *qp, u32 status)
+{
+	static const u8 stats[] = {
+		[PIB_WC_REM_INV_REQ_ERR] = PIB_STAT_REQ_REMOTE_INVALID,
+		[PIB_WC_REM_ACCESS_ERR] = PIB_STAT_REQ_REMOTE_ACCESS,
+		[PIB_WC_RETRY_EXC_ERR] = PIB_STAT_RETRY_EXCEEDED,
+		[PIB_WC_RNR_RETRY_EXC_ERR] = PIB_STAT_RETRY_RNR_EXCEEDED,
+	};
+
+	if (status == PIB_WC_WR_FLUSH_ERR) {
+		pib_qp_stat(qp, PIB_STAT_REQ_CQE_FLUSH);
+		return;
+	}
+	pib_qp_stat(qp, PIB_STAT_REQ_CQE_ERR);
+	if (status < ARRAY_SIZE(stats) && stats[status])
+		pib_qp_stat(qp, stats[status]);
+}
+
+void pib_stats_recv_error(struct pib_qp *qp, u32 status)
+{
+	if (status == PIB_WC_WR_FLUSH_ERR) {
+		pib_qp_stat(qp, PIB_STAT_RESP_CQE_FLUSH);
+		return;
+	}
+	pib_qp_stat(qp, PIB_STAT_RESP_CQE_ERR);
+	if (status == PIB_WC_LOC_LEN_ERR)
+		pib_qp_stat(qp, PIB_STAT_RESP_LOCAL_LENGTH);
+}
