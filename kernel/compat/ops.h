@@ -12,7 +12,7 @@
 #include "memory/dmabuf.h"
 #include "memory/mr.h"
 #include "transport/qp_counter.h"
-#include "../restrack.h"
+#include "verbs/restrack.h"
 
 /* create_cq: 6.11 replaced udata by the bundle it is part of, 7.1 split off processes' CQs. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/ktime.h>
 #include <rdma/ib_mad.h>
-#include "attr.h"
+#include "verbs/query.h"
 #include "compat/compat.h"
 #include "hca/cq.h"
 #include "memory/dm.h"

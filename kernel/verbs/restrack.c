@@ -8,7 +8,7 @@
 #include "hca/cq.h"
 #include "memory/mr.h"
 #include "transport/qp.h"
-#include "restrack.h"
+#include "verbs/restrack.h"
 #include "hca/srq.h"
 
 /**

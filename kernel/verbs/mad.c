@@ -5,7 +5,7 @@
  */
 #include <linux/ktime.h>
 #include "hca/hca.h"
-#include "mad.h"
+#include "verbs/mad.h"
 #include "fabric/switch.h"
 
 static bool is_smp(const struct ib_mad *mad)
