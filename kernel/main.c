@@ -5,11 +5,11 @@
 #include <net/genetlink.h>
 #include <rdma/rdma_netlink.h>
 #include "packet/burst.h"
-#include "fabric.h"
-#include "netlink.h"
+#include "control/registry.h"
+#include "control/netlink.h"
 #include "memory/odp.h"
 #include "transport/qp.h"
-#include "rdma_link.h"
+#include "control/rdma_link.h"
 #include "udp/wire.h"
 
 /*

@@ -5,7 +5,7 @@
  * cable is plugged in, pulled or trained anew is said here, under link_lock.
  */
 #include "fabric/cable.h"
-#include "fabric.h"
+#include "control/registry.h"
 #include "fabric/impair.h"
 #include "hca/hca.h"
 #include "fabric/port.h"

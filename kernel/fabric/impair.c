@@ -6,7 +6,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "fabric/cable.h"
-#include "fabric.h"
+#include "control/registry.h"
 #include "fabric/impair.h"
 #include "fabric/port.h"
 

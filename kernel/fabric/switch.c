@@ -10,7 +10,7 @@
 #include <linux/utsname.h>
 #include <rdma/ib_mad.h>
 #include "packet/burst.h"
-#include "fabric.h"
+#include "control/registry.h"
 #include "hca/hca.h"
 #include "proto/mad.h"
 #include "transport/qp.h"

@@ -77,8 +77,8 @@ struct pib_hca {
 	bool standalone;
 	int id;
 	void (*on_gone)(struct pib_hca *hca);
-	struct pib_agent __rcu *agent;	/* fabric.c's: traps and leases */
-	struct list_head node_entry;	/* fabric.c's list of HCAs of the namespace */
+	struct pib_agent __rcu *agent;	/* control/registry.c's: traps and leases */
+	struct list_head node_entry;	/* control/registry.c's list of HCAs of the namespace */
 	struct work_struct event_work;	/* turns pib_event bits into ib_events */
 };
 
@@ -92,7 +92,7 @@ static inline struct pib_hca *to_hca(struct ib_device *ib)
  * @name: device name; -EEXIST if taken
  * @id: who it is; read before this returns
  *
- * Ports exist and are Down; fabric.c plugs them in afterwards. Process context,
+ * Ports exist and are Down; control/registry.c plugs them in afterwards. Process context,
  * RTNL not held. Returns ERR_PTR() with the reason in @extack.
  */
 struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
@@ -112,7 +112,7 @@ void pib_hca_destroy(struct pib_hca *hca);
  * pib_hca_events() - turn the event bits in the node and its ports into ib_events
  *
  * Any context; the work is done in event_work. Also puts PIB_EV_PHYS_CHANGE and
- * PIB_EV_TRAP before fabric.c (pib_kport_phys_changed(), pib_node_kick()).
+ * PIB_EV_TRAP before control/registry.c (pib_kport_phys_changed(), pib_node_kick()).
  */
 void pib_hca_events(struct pib_hca *hca);
 

@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 #include <linux/utsname.h>
 #include "fabric/cable.h"
-#include "fabric.h"
+#include "control/registry.h"
 #include "core/guid.h"
 #include "hca/hca.h"
 #include "udp/link.h"

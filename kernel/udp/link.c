@@ -14,7 +14,7 @@
 #include <linux/slab.h>
 #include "udp/auth.h"
 #include "fabric/cable.h"
-#include "fabric.h"
+#include "control/registry.h"
 #include "fabric/impair.h"
 #include "hca/hca.h"
 #include "udp/standalone_lid.h"

@@ -20,7 +20,7 @@
 #include "hca/cq.h"
 #include "memory/dm.h"
 #include "hca/port_event.h"
-#include "fabric.h"
+#include "control/registry.h"
 #include "hca/hca.h"
 #include "verbs/mad.h"
 #include "transport/mcast.h"

@@ -29,7 +29,7 @@
 #include <net/netns/generic.h>
 #include "compat/compat.h"
 #include "fabric/cable.h"
-#include "fabric.h"
+#include "control/registry.h"
 #include "core/guid.h"
 #include "hca/hca.h"
 #include "udp/standalone_lid.h"

@@ -6,8 +6,8 @@
  */
 #include <linux/netdevice.h>
 #include <rdma/rdma_netlink.h>
-#include "fabric.h"
-#include "rdma_link.h"
+#include "control/registry.h"
+#include "control/rdma_link.h"
 
 static int pib_newlink(const char *name, struct net_device *dev)
 {

@@ -6,10 +6,10 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <net/genetlink.h>
-#include "fabric.h"
-#include "links.h"
-#include "netlink.h"
-#include "netlink_get.h"
+#include "control/registry.h"
+#include "control/links.h"
+#include "control/netlink.h"
+#include "control/netlink_get.h"
 
 /* ---- policies ---- */
 

@@ -2,9 +2,9 @@
 /* Links as they are asked for: by the names of their ends. */
 #include <linux/netlink.h>
 #include "fabric/cable.h"
-#include "fabric.h"
+#include "control/registry.h"
 #include "hca/hca.h"
-#include "links.h"
+#include "control/links.h"
 #include "udp/link.h"
 
 static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,

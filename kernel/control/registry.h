@@ -21,7 +21,7 @@ struct pib_ulink;
  * struct pib_net - the pib of a network namespace
  * @net: the namespace; this goes with it
  * @entry: in the list of all
- * @lock: configuration: all lists. See fabric.c for the order of locks
+ * @lock: configuration: all lists. See control/registry.c for the order of locks
  * @link_lock: which cables are up
  * @seats: struct pib_seat
  * @switches: struct pib_switch

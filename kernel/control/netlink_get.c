@@ -8,11 +8,11 @@
 #include <linux/ktime.h>
 #include <linux/netdevice.h>
 #include <net/genetlink.h>
-#include "fabric.h"
+#include "control/registry.h"
 #include "fabric/impair.h"
 #include "hca/hca.h"
-#include "netlink.h"
-#include "netlink_get.h"
+#include "control/netlink.h"
+#include "control/netlink_get.h"
 #include "udp/link.h"
 
 /* ---- attributes ---- */
