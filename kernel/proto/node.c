@@ -17,7 +17,7 @@ static void desc_set(char *to, const char *from)
 	size_t i;
 
 	memset(to, 0, 64);
-	for (i = 0; i < 63 && from[i]; i++)
+	for (i = 0; i < 64 && from[i]; i++)
 		to[i] = from[i];
 }
 
@@ -289,13 +289,11 @@ static void local_change(struct pib_port *p, u16 flags, u64 now)
 	pib_trap_raise(p->node, 144, p->num, data, now);
 }
 
-void pib_port_set_is_sm(struct pib_port *p, bool on, u64 now)
+void pib_port_set_caps(struct pib_port *p, u32 caps, u64 now)
 {
-	u32 mask = on ? p->cap_mask | PIB_CAPM_SM : p->cap_mask & ~(u32)PIB_CAPM_SM;
-
-	if (mask == p->cap_mask)
+	if (caps == p->cap_mask)
 		return;
-	p->cap_mask = mask;
+	p->cap_mask = caps;
 	local_change(p, 0, now);
 }
 

@@ -363,10 +363,10 @@ void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid);
 /* What the port's transceiver can do, PortInfo's encoding; enables all of it. While Down. */
 void pib_port_set_link_caps(struct pib_port *p, u8 width_sup, u8 speed_sup, u8 ext_speed_sup);
 
-/* PortInfo.CapabilityMask.IsSM goes on or off: trap 144 (13.4.8.2). */
-void pib_port_set_is_sm(struct pib_port *p, bool on, u64 now);
+/* PortInfo.CapabilityMask becomes @caps. A change of it, as of IsSM, raises trap 144 (13.4.8.2). */
+void pib_port_set_caps(struct pib_port *p, u32 caps, u64 now);
 
-/* NodeDescription changes by other means than the SM: event and trap 144. */
+/* NodeDescription, 64 bytes or up to a NUL, changes by other means than the SM: event and trap 144. */
 void pib_node_set_desc(struct pib_node *n, const char *desc, u64 now);
 
 /* The port is to work without an SM: takes @lid and goes from Init to Active. */

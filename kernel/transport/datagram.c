@@ -11,10 +11,30 @@
 
 #define GRH_NEXT_IBA	0x1B
 
-static bool qkey_ok(const struct pib_qp *qp, const struct pib_hdrs *h)
+/* QP0 has none (10.2.5): any will do. QP1's is well known, ib_mad has set it. */
+static u32 qkey_of(const struct pib_qp *qp, const struct pib_hdrs *h)
 {
-	/* QP0 has none (10.2.5); QP1's is well known, ib_mad has set it. */
-	return qp->type == IB_QPT_SMI || h->qkey == qp->attr.qkey;
+	return qp->type == IB_QPT_SMI ? h->qkey : qp->attr.qkey;
+}
+
+/* May the QP take the datagram in? If not, it is counted. */
+static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
+{
+	u32 mtu = pib_mtu_bytes(READ_ONCE(qp->port->p.mtu_cap));
+
+	switch (pib_ud_check(&b->h, b->npkts, b->len, qkey_of(qp, &b->h), mtu)) {
+	case PIB_DROP_NONE:
+		return true;
+	case PIB_DROP_QKEY:
+		pib_hca_rx_bad_qkey(qp->port, &b->h);
+		return false;
+	case PIB_DROP_BAD_LENGTH:
+		pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);
+		return false;
+	default:
+		pib_qp_stat(qp, PIB_STAT_RX_BAD_OPCODE);
+		return false;
+	}
 }
 
 /* The GRH as it stood, or would have stood, in the packet (8.3). */
@@ -87,10 +107,8 @@ bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (!qkey_ok(qp, &b->h)) {
-		pib_hca_rx_bad_qkey(qp->port, &b->h);
+	if (!datagram_ok(qp, b))
 		return true;
-	}
 	res = pib_rq_take(qp, 0);
 	if (res == PIB_RES_RNR) {
 		no_recv(qp);

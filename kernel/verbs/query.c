@@ -106,31 +106,6 @@ void pib_get_dev_fw_str(struct ib_device *ibdev, char *str)
 	snprintf(str, IB_FW_VERSION_NAME_MAX, "%d.%d.%d", FW_MAJOR, FW_MINOR, FW_SUB);
 }
 
-/* DataDetails of trap 144 (13.4.8.2): what has changed at a port without the SM's doing. */
-static void raise_local_change(struct pib_port *p, u16 flags)
-{
-	u8 data[54] = {};
-
-	pib_put16(data + 2, p->lid);
-	data[5] = !!flags;
-	pib_put32(data + 6, p->cap_mask);
-	pib_put16(data + 10, flags);
-	pib_put16(data + 12, p->cap_mask2);
-	pib_trap_raise(p->node, 144, p->num, data, ktime_get_ns());
-}
-
-#define CHANGED_NODE_DESC	BIT(0)
-
-static void modify_node_desc(struct pib_hca *hca, const char *desc)
-{
-	int i;
-
-	memcpy(hca->node.desc, desc, sizeof(hca->node.desc));
-	memcpy(hca->ib.node_desc, desc, sizeof(hca->ib.node_desc));
-	for (i = 1; i <= hca->node.num_ports; i++)
-		raise_local_change(&hca->ports[i]->p, CHANGED_NODE_DESC);
-}
-
 int pib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr)
 {
 	struct pib_hca *hca = to_hca(ibdev);
@@ -144,8 +119,10 @@ int pib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify
 		ibdev->attrs.sys_image_guid = cpu_to_be64(attr->sys_image_guid);
 		pib_node_set_sys_guid(&hca->node, attr->sys_image_guid, ktime_get_ns());
 	}
-	if (mask & IB_DEVICE_MODIFY_NODE_DESC)
-		modify_node_desc(hca, attr->node_desc);
+	if (mask & IB_DEVICE_MODIFY_NODE_DESC) {
+		pib_node_set_desc(&hca->node, attr->node_desc, ktime_get_ns());
+		memcpy(ibdev->node_desc, hca->node.desc, sizeof(ibdev->node_desc));
+	}
 	spin_unlock_irqrestore(&hca->node_lock, flags);
 	pib_hca_events(hca);
 	return 0;
@@ -218,10 +195,7 @@ int pib_modify_port(struct ib_device *ibdev, u32 port_num, int mask, struct ib_p
 		p->qkey_viol = 0;
 	if (mask & IB_PORT_INIT_TYPE)
 		p->init_type = attr->init_type;
-	if (caps != p->cap_mask) {
-		p->cap_mask = caps;
-		raise_local_change(p, 0);
-	}
+	pib_port_set_caps(p, caps, ktime_get_ns());
 	spin_unlock_irqrestore(&hca->node_lock, flags);
 	pib_hca_events(hca);
 	return 0;

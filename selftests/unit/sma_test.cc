@@ -311,7 +311,7 @@ TEST_F(Sma, PortInfoExtendedIsAnsweredEmpty)
 TEST_F(Sma, SmInfoGoesUpWhereAnSmIs)
 {
 	EXPECT_EQ(status(ca.port(1), get(PIB_SM_SM_INFO)), PIB_STATUS_BAD_ATTR);
-	pib_port_set_is_sm(&ca.port(1), true, kSecond);
+	pib_port_set_caps(&ca.port(1), ca.port(1).cap_mask | PIB_CAPM_SM, kSecond);
 	EXPECT_FALSE(ask(ca.port(1), get(PIB_SM_SM_INFO)));
 	EXPECT_EQ(result, PIB_MAD_LOCAL);
 	EXPECT_FALSE(ask(ca.port(1), set(PIB_SM_SM_INFO, 1, {})));

@@ -200,7 +200,7 @@ TEST_F(Trap, ChangeDuringTheFirstSweepIsToldWhenItCanBe)
 
 TEST_F(Trap, CutOffInTheMeantime)
 {
-	pib_port_set_is_sm(&ca.port(1), true, now);
+	pib_port_set_caps(&ca.port(1), ca.port(1).cap_mask | PIB_CAPM_SM, now);
 	pib_port_link_down(&ca.port(1));
 	EXPECT_FALSE(next(ca));
 	EXPECT_EQ(pib_node_deadline(&ca.n), 0u);
@@ -208,7 +208,7 @@ TEST_F(Trap, CutOffInTheMeantime)
 
 TEST_F(Trap, CapabilityMask)
 {
-	pib_port_set_is_sm(&ca.port(2), true, now);
+	pib_port_set_caps(&ca.port(2), ca.port(2).cap_mask | PIB_CAPM_SM, now);
 	auto m = next(ca);
 	ASSERT_TRUE(m);
 	EXPECT_EQ(from, &ca.port(2));
@@ -218,7 +218,7 @@ TEST_F(Trap, CapabilityMask)
 	EXPECT_EQ(details(*m)[5], 0);
 	EXPECT_EQ(pib_get32(details(*m) + 6), ca.port(2).cap_mask);
 	EXPECT_TRUE(ca.port(2).cap_mask & PIB_CAPM_SM);
-	pib_port_set_is_sm(&ca.port(2), true, now);
+	pib_port_set_caps(&ca.port(2), ca.port(2).cap_mask | PIB_CAPM_SM, now);
 	EXPECT_FALSE(next(ca)) << "no change";
 }
 
