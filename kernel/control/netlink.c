@@ -9,110 +9,8 @@
 #include "control/registry.h"
 #include "control/links.h"
 #include "control/netlink.h"
+#include "control/netlink_gen.h"
 #include "control/netlink_get.h"
-
-/* ---- policies ---- */
-
-static const struct nla_policy end_policy[PIB_END_MAX + 1] = {
-	[PIB_END_NODE] = { .type = NLA_NUL_STRING, .len = PIB_NAME_MAX - 1 },
-	[PIB_END_PORT] = NLA_POLICY_RANGE(NLA_U32, 1, PIB_PORTS_MAX),
-};
-
-static const struct nla_policy ep_policy[PIB_EP_MAX + 1] = {
-	[PIB_EP_ADDR4] = NLA_POLICY_EXACT_LEN(4),
-	[PIB_EP_ADDR6] = NLA_POLICY_EXACT_LEN(16),
-	[PIB_EP_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
-};
-
-static const struct nla_policy ul_policy[PIB_UL_MAX + 1] = {
-	[PIB_UL_NETDEV] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
-	[PIB_UL_PEER] = NLA_POLICY_NESTED(ep_policy),
-};
-
-static const struct nla_policy port_policy[PIB_P_MAX + 1] = {
-	[PIB_P_NUM] = NLA_POLICY_RANGE(NLA_U32, 1, PIB_PORTS_MAX),
-	[PIB_P_GUID] = { .type = NLA_U64 },
-};
-
-static struct netlink_range_validation per_billion = { .max = PIB_FAULT_ALWAYS };
-static struct netlink_range_validation bit_errors = { .max = PIB_FAULT_BER_MAX };
-static struct netlink_range_validation latency = { .max = 10 * NSEC_PER_SEC };
-static struct netlink_range_validation buffer = { .max = PIB_FAULT_BUFFER_MAX };
-static struct netlink_range_validation flap_ms = { .max = 3600 * MSEC_PER_SEC };
-
-static const struct nla_policy fault_policy[PIB_F_MAX + 1] = {
-	[PIB_F_NONE] = { .type = NLA_FLAG },
-	[PIB_F_SEED] = { .type = NLA_U64 },
-	[PIB_F_LOSS] = NLA_POLICY_FULL_RANGE(NLA_U32, &per_billion),
-	[PIB_F_DUPLICATE] = NLA_POLICY_FULL_RANGE(NLA_U32, &per_billion),
-	[PIB_F_REORDER] = NLA_POLICY_FULL_RANGE(NLA_U32, &per_billion),
-	[PIB_F_BIT_ERRORS] = NLA_POLICY_FULL_RANGE(NLA_U64, &bit_errors),
-	[PIB_F_LATENCY] = NLA_POLICY_FULL_RANGE(NLA_U64, &latency),
-	[PIB_F_RATE] = { .type = NLA_U64 },
-	[PIB_F_FLAP_UP] = NLA_POLICY_FULL_RANGE(NLA_U32, &flap_ms),
-	[PIB_F_FLAP_DOWN] = NLA_POLICY_FULL_RANGE(NLA_U32, &flap_ms),
-	[PIB_F_BUFFER] = NLA_POLICY_FULL_RANGE(NLA_U32, &buffer),
-};
-
-#define NAME_POLICY { .type = NLA_NUL_STRING, .len = PIB_NAME_MAX - 1 }
-/* as much as NodeDescription holds (14.2.5.2) */
-#define DESC_POLICY { .type = NLA_NUL_STRING, .len = 63 }
-
-#define PRODUCT_POLICY						\
-	[PIB_A_SYS_IMAGE_GUID] = { .type = NLA_U64 },			\
-	[PIB_A_VENDOR_ID] = { .type = NLA_U32 },			\
-	[PIB_A_DEVICE_ID] = { .type = NLA_U32 }
-
-static const struct nla_policy hca_new_policy[PIB_A_MAX + 1] = {
-	[PIB_A_HCA_NAME] = NAME_POLICY,
-	[PIB_A_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
-	[PIB_A_NETDEV] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
-	[PIB_A_NUM_PORTS] = NLA_POLICY_RANGE(NLA_U32, 1, PIB_PORTS_MAX),
-	[PIB_A_FABRIC] = { .type = NLA_U32 },
-	[PIB_A_UDP_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
-	[PIB_A_STANDALONE] = { .type = NLA_FLAG },
-	[PIB_A_PEER] = NLA_POLICY_NESTED(ep_policy),
-	[PIB_A_KEY] = NLA_POLICY_RANGE(NLA_BINARY, PIB_KEY_MIN, PIB_KEY_MAX),
-	[PIB_A_NODE_GUID] = { .type = NLA_U64 },
-	[PIB_A_DESCRIPTION] = DESC_POLICY,
-	[PIB_A_PORT] = NLA_POLICY_NESTED(port_policy),
-	PRODUCT_POLICY,
-};
-
-static const struct nla_policy hca_name_policy[PIB_A_MAX + 1] = {
-	[PIB_A_HCA_NAME] = NAME_POLICY,
-};
-
-static const struct nla_policy switch_new_policy[PIB_A_MAX + 1] = {
-	[PIB_A_SWITCH_NAME] = NAME_POLICY,
-	[PIB_A_NUM_PORTS] = NLA_POLICY_RANGE(NLA_U32, 1, PIB_PORTS_MAX),
-	[PIB_A_NODE_GUID] = { .type = NLA_U64 },
-	[PIB_A_DESCRIPTION] = DESC_POLICY,
-	PRODUCT_POLICY,
-	[PIB_A_ENHANCED_PORT0] = { .type = NLA_FLAG },
-};
-
-static const struct nla_policy switch_name_policy[PIB_A_MAX + 1] = {
-	[PIB_A_SWITCH_NAME] = NAME_POLICY,
-};
-
-static const struct nla_policy link_new_policy[PIB_A_MAX + 1] = {
-	[PIB_A_LINK_A] = NLA_POLICY_NESTED(end_policy),
-	[PIB_A_LINK_B] = NLA_POLICY_NESTED(end_policy),
-	[PIB_A_UDP_LINK] = NLA_POLICY_NESTED(ul_policy),
-	[PIB_A_FABRIC] = { .type = NLA_U32 },
-	[PIB_A_UDP_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
-};
-
-static const struct nla_policy link_policy[PIB_A_MAX + 1] = {
-	[PIB_A_LINK_A] = NLA_POLICY_NESTED(end_policy),
-	[PIB_A_LINK_STATE] = NLA_POLICY_MAX(NLA_U8, 1),
-	[PIB_A_LINK_WIDTH] = NLA_POLICY_MIN(NLA_U8, 1),
-	[PIB_A_LINK_SPEED] = NLA_POLICY_MIN(NLA_U16, 1),
-	[PIB_A_LINK_FAULT] = NLA_POLICY_NESTED(fault_policy),
-};
-
-static const struct nla_policy no_policy[PIB_A_MAX + 1] = {};
 
 /* ---- attributes ---- */
 
@@ -168,14 +66,19 @@ static u16 get_udp_port(struct genl_info *info)
 					     PIB_UDP_PORT;
 }
 
-static void get_key(struct genl_info *info, struct pib_uplink_cfg *cfg)
+static int get_key(struct genl_info *info, struct pib_uplink_cfg *cfg)
 {
 	const struct nlattr *key = info->attrs[PIB_A_KEY];
 
 	if (!key)
-		return;
+		return 0;
+	if (nla_len(key) < PIB_KEY_MIN || nla_len(key) > PIB_KEY_MAX) {
+		NL_SET_ERR_MSG_ATTR(info->extack, key, "a key has 16 to 64 bytes");
+		return -ERANGE;
+	}
 	cfg->key_len = nla_len(key);
 	memcpy(cfg->key, nla_data(key), cfg->key_len);
+	return 0;
 }
 
 static int get_endpoint(struct genl_info *info, const struct nlattr *nest, u16 port,
@@ -184,7 +87,7 @@ static int get_endpoint(struct genl_info *info, const struct nlattr *nest, u16 p
 	struct nlattr *tb[PIB_EP_MAX + 1];
 	int err;
 
-	err = nla_parse_nested(tb, PIB_EP_MAX, nest, ep_policy, info->extack);
+	err = nla_parse_nested(tb, PIB_EP_MAX, nest, pib_endpoint_nl_policy, info->extack);
 	if (err)
 		return err;
 	memset(addr, 0, sizeof(*addr));
@@ -259,11 +162,12 @@ static int get_product(struct genl_info *info, struct pib_product *product)
 static int get_port_guid(struct genl_info *info, const struct nlattr *nest, u32 num_ports,
 			 u64 *guids)
 {
-	struct nlattr *tb[PIB_P_MAX + 1];
+	struct nlattr *tb[PIB_P_GUID + 1];
 	u32 num;
 	int err;
 
-	err = nla_parse_nested(tb, PIB_P_MAX, nest, port_policy, info->extack);
+	/* What stands behind the GUID is told, not asked for. */
+	err = nla_parse_nested(tb, PIB_P_GUID, nest, pib_port_nl_policy, info->extack);
 	if (err)
 		return err;
 	num = tb[PIB_P_NUM] ? nla_get_u32(tb[PIB_P_NUM]) : 0;
@@ -312,7 +216,8 @@ static int get_end(struct genl_info *info, int attr, struct pib_end *end)
 		NL_SET_ERR_MSG(info->extack, "an end of the link is missing");
 		return -EINVAL;
 	}
-	err = nla_parse_nested(tb, PIB_END_MAX, info->attrs[attr], end_policy, info->extack);
+	err = nla_parse_nested(tb, PIB_END_MAX, info->attrs[attr], pib_end_nl_policy,
+			       info->extack);
 	if (err)
 		return err;
 	if (!tb[PIB_END_NODE] || !tb[PIB_END_PORT]) {
@@ -326,7 +231,7 @@ static int get_end(struct genl_info *info, int attr, struct pib_end *end)
 
 /* ---- requests ---- */
 
-static int hca_new(struct sk_buff *skb, struct genl_info *info)
+int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_hca_cfg *cfg;
 	int err = -EINVAL;
@@ -344,9 +249,8 @@ static int hca_new(struct sk_buff *skb, struct genl_info *info)
 		goto out_free;
 	cfg->up.fabric = get_u32(info, PIB_A_FABRIC, 0);
 	cfg->up.udp_port = get_udp_port(info);
-	get_key(info, &cfg->up);
 	cfg->standalone = nla_get_flag(info->attrs[PIB_A_STANDALONE]);
-	err = get_peers(info, cfg) ?: get_product(info, &cfg->id.product);
+	err = get_key(info, &cfg->up) ?: get_peers(info, cfg) ?: get_product(info, &cfg->id.product);
 	if (err)
 		goto out_free;
 	cfg->num_ports = get_u32(info, PIB_A_NUM_PORTS, max_t(u32, cfg->num_peers, 1));
@@ -365,14 +269,14 @@ out_free:
 	return err;
 }
 
-static int hca_del(struct sk_buff *skb, struct genl_info *info)
+int pib_nl_hca_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *name = get_name(info, PIB_A_HCA_NAME);
 
 	return name ? pib_fabric_del_hca(info_net(info), name, info->extack) : -EINVAL;
 }
 
-static int switch_new(struct sk_buff *skb, struct genl_info *info)
+int pib_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *name = get_name(info, PIB_A_SWITCH_NAME);
 	struct pib_switch_ident id = {
@@ -395,7 +299,7 @@ static int switch_new(struct sk_buff *skb, struct genl_info *info)
 				     &id, info->extack);
 }
 
-static int switch_del(struct sk_buff *skb, struct genl_info *info)
+int pib_nl_switch_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *name = get_name(info, PIB_A_SWITCH_NAME);
 
@@ -404,7 +308,7 @@ static int switch_del(struct sk_buff *skb, struct genl_info *info)
 
 static int link_new_udp(struct genl_info *info, const struct pib_end *a)
 {
-	struct nlattr *tb[PIB_UL_MAX + 1];
+	struct nlattr *tb[PIB_UL_PEER + 1];
 	struct pib_uplink_cfg cfg = {
 		.fabric = get_u32(info, PIB_A_FABRIC, 0),
 		.udp_port = get_udp_port(info),
@@ -412,7 +316,7 @@ static int link_new_udp(struct genl_info *info, const struct pib_end *a)
 	struct pib_addr peer;
 	int err;
 
-	err = nla_parse_nested(tb, PIB_UL_MAX, info->attrs[PIB_A_UDP_LINK], ul_policy,
+	err = nla_parse_nested(tb, PIB_UL_PEER, info->attrs[PIB_A_UDP_LINK], pib_udp_link_nl_policy,
 			       info->extack);
 	if (err)
 		return err;
@@ -429,7 +333,7 @@ static int link_new_udp(struct genl_info *info, const struct pib_end *a)
 	return pib_links_add_udp(info_net(info), a, &cfg, &peer, info->extack);
 }
 
-static int link_new(struct sk_buff *skb, struct genl_info *info)
+int pib_nl_link_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_end a, b;
 	int err;
@@ -449,7 +353,7 @@ static int link_new(struct sk_buff *skb, struct genl_info *info)
 	return pib_links_add_cable(info_net(info), &a, &b, info->extack);
 }
 
-static int link_del(struct sk_buff *skb, struct genl_info *info)
+int pib_nl_link_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_end a;
 	int err = get_end(info, PIB_A_LINK_A, &a);
@@ -506,10 +410,14 @@ static int get_faults(struct genl_info *info, struct pib_fault_req *req)
 
 	if (!info->attrs[PIB_A_LINK_FAULT])
 		return 0;
-	err = nla_parse_nested(tb, PIB_F_MAX, info->attrs[PIB_A_LINK_FAULT], fault_policy,
+	err = nla_parse_nested(tb, PIB_F_MAX, info->attrs[PIB_A_LINK_FAULT], pib_fault_nl_policy,
 			       info->extack);
 	if (err)
 		return err;
+	if (tb[PIB_F_COUNTS]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PIB_F_COUNTS], "counts are told, not set");
+		return -EINVAL;
+	}
 	req->anew = nla_get_flag(tb[PIB_F_NONE]);
 	get_fault(tb, PIB_F_SEED, req, PIB_FAULT_SEED, &req->cfg.seed);
 	get_fault(tb, PIB_F_LOSS, req, PIB_FAULT_LOSS, &loss);
@@ -524,7 +432,7 @@ static int get_faults(struct genl_info *info, struct pib_fault_req *req)
 	return get_buffer(info, tb, req) ?: get_flap(info, tb, req);
 }
 
-static int link_set(struct sk_buff *skb, struct genl_info *info)
+int pib_nl_link_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_link_req req = {};
 	struct pib_end a;
@@ -555,43 +463,19 @@ static int link_set(struct sk_buff *skb, struct genl_info *info)
 /*
  * What is made here is the machine's: RDMA devices have names and GUIDs that the whole kernel
  * knows, and other namespaces may see them. So root of a user namespace does not do, as it does
- * not for `rdma link add`.
+ * not for `rdma link add`: all that changes something has GENL_ADMIN_PERM in the specification.
  */
-#define CHANGE(command, handler, pol)					\
-	{ .cmd = command, .doit = handler, .flags = GENL_ADMIN_PERM,		\
-	  .policy = pol, .maxattr = ARRAY_SIZE(pol) - 1 }
-
-static const struct genl_ops pib_genl_ops[] = {
-	CHANGE(PIB_CMD_HCA_NEW, hca_new, hca_new_policy),
-	CHANGE(PIB_CMD_HCA_DEL, hca_del, hca_name_policy),
-	CHANGE(PIB_CMD_SWITCH_NEW, switch_new, switch_new_policy),
-	CHANGE(PIB_CMD_SWITCH_DEL, switch_del, switch_name_policy),
-	CHANGE(PIB_CMD_LINK_NEW, link_new, link_new_policy),
-	CHANGE(PIB_CMD_LINK_DEL, link_del, link_policy),
-	CHANGE(PIB_CMD_LINK_SET, link_set, link_policy),
-	{ .cmd = PIB_CMD_HCA_GET, .doit = pib_nl_hca_get, .dumpit = pib_nl_hca_dump,
-	  .policy = hca_name_policy, .maxattr = PIB_A_MAX },
-	{ .cmd = PIB_CMD_SWITCH_GET, .doit = pib_nl_switch_get, .dumpit = pib_nl_switch_dump,
-	  .policy = switch_name_policy, .maxattr = PIB_A_MAX },
-	{ .cmd = PIB_CMD_LINK_GET, .dumpit = pib_nl_link_dump,
-	  .policy = no_policy, .maxattr = PIB_A_MAX },
-	{ .cmd = PIB_CMD_UPLINK_GET, .dumpit = pib_nl_uplink_dump,
-	  .policy = no_policy, .maxattr = PIB_A_MAX },
-};
-
 struct genl_family pib_genl_family __ro_after_init = {
-	.name = PIB_GENL_NAME,
-	.version = PIB_GENL_VERSION,
+	.name = PIB_FAMILY_NAME,
+	.version = PIB_FAMILY_VERSION,
 	.module = THIS_MODULE,
 	.netnsok = true,
 	.parallel_ops = true,
-	.ops = pib_genl_ops,
-	.n_ops = ARRAY_SIZE(pib_genl_ops),
 };
 
 int __init pib_netlink_init(void)
 {
-	return genl_register_family(&pib_genl_family);
+	return compat_genl_register(&pib_genl_family, pib_nl_ops, PIB_NL_OPS);
 }
 
 void pib_netlink_exit(void)

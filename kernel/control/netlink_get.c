@@ -12,6 +12,7 @@
 #include "fabric/impair.h"
 #include "hca/hca.h"
 #include "control/netlink.h"
+#include "control/netlink_gen.h"
 #include "control/netlink_get.h"
 #include "udp/link.h"
 
@@ -338,7 +339,7 @@ static int node_reply(struct genl_info *info, u8 cmd, struct pib_seat *seat, str
 	return err;
 }
 
-int pib_nl_hca_get(struct sk_buff *skb, struct genl_info *info)
+int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_net *pn = pib_net(genl_info_net(info));
 	struct nlattr *name = info->attrs[PIB_A_HCA_NAME];
@@ -361,7 +362,7 @@ int pib_nl_hca_get(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-int pib_nl_switch_get(struct sk_buff *skb, struct genl_info *info)
+int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_net *pn = pib_net(genl_info_net(info));
 	struct nlattr *name = info->attrs[PIB_A_SWITCH_NAME];
@@ -444,7 +445,7 @@ static int dump_node(struct answer *a, struct cursor *c, struct pib_seat *seat,
 	return 0;
 }
 
-int pib_nl_hca_dump(struct sk_buff *skb, struct netlink_callback *cb)
+int pib_nl_hca_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct cursor *c = (struct cursor *)cb->args;
 	struct pib_seat *seat;
@@ -463,7 +464,7 @@ int pib_nl_hca_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return dump_end(pn, skb, err);
 }
 
-int pib_nl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
+int pib_nl_switch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct cursor *c = (struct cursor *)cb->args;
 	struct pib_switch *sw;
@@ -664,7 +665,7 @@ static int dump_switch_links(struct pib_net *pn, struct answer *a, struct cursor
 	return 0;
 }
 
-int pib_nl_link_dump(struct sk_buff *skb, struct netlink_callback *cb)
+int pib_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct cursor *c = (struct cursor *)cb->args;
 	struct pib_net *pn;
@@ -734,7 +735,7 @@ static struct pib_uplink *next_uplink(struct pib_net *pn, long id)
 	return best;
 }
 
-int pib_nl_uplink_dump(struct sk_buff *skb, struct netlink_callback *cb)
+int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct cursor *c = (struct cursor *)cb->args;
 	struct pib_uplink *up;

@@ -82,7 +82,7 @@ struct ChangeEncoder {
 }  // namespace
 
 Request encode_add_hca(const HcaRequest& hca) {
-  Request request(PIB_CMD_HCA_NEW, PIB_GENL_VERSION);
+  Request request(PIB_CMD_HCA_NEW, PIB_FAMILY_VERSION);
   request.put_text(PIB_A_HCA_NAME, hca.name);
   if (!hca.netdev.empty()) request.put_text(PIB_A_NETDEV, hca.netdev);
   for (const Endpoint& peer : hca.peers) put_endpoint(request, PIB_A_PEER, peer);
@@ -99,7 +99,7 @@ Request encode_add_hca(const HcaRequest& hca) {
 }
 
 Request encode_add_switch(const SwitchRequest& node) {
-  Request request(PIB_CMD_SWITCH_NEW, PIB_GENL_VERSION);
+  Request request(PIB_CMD_SWITCH_NEW, PIB_FAMILY_VERSION);
   request.put_text(PIB_A_SWITCH_NAME, node.name);
   request.put_u32(PIB_A_NUM_PORTS, node.num_ports);
   if (node.node_guid) request.put_u64(PIB_A_NODE_GUID, *node.node_guid);
@@ -110,7 +110,7 @@ Request encode_add_switch(const SwitchRequest& node) {
 }
 
 Request encode_add_link(const LinkRequest& link) {
-  Request request(PIB_CMD_LINK_NEW, PIB_GENL_VERSION);
+  Request request(PIB_CMD_LINK_NEW, PIB_FAMILY_VERSION);
   put_end(request, PIB_A_LINK_A, link.a);
   if (link.b)
     put_end(request, PIB_A_LINK_B, *link.b);
@@ -120,19 +120,19 @@ Request encode_add_link(const LinkRequest& link) {
 }
 
 Request encode_named(std::uint8_t command, std::uint16_t name_attribute, std::string_view name) {
-  Request request(command, PIB_GENL_VERSION);
+  Request request(command, PIB_FAMILY_VERSION);
   request.put_text(name_attribute, name);
   return request;
 }
 
 Request encode_delete_link(const End& end) {
-  Request request(PIB_CMD_LINK_DEL, PIB_GENL_VERSION);
+  Request request(PIB_CMD_LINK_DEL, PIB_FAMILY_VERSION);
   put_end(request, PIB_A_LINK_A, end);
   return request;
 }
 
 Request encode_change_link(const LinkChange& change) {
-  Request request(PIB_CMD_LINK_SET, PIB_GENL_VERSION);
+  Request request(PIB_CMD_LINK_SET, PIB_FAMILY_VERSION);
   put_end(request, PIB_A_LINK_A, change.end);
   if (change.plugged) request.put_u8(PIB_A_LINK_STATE, *change.plugged ? 1 : 0);
   if (change.width) request.put_u8(PIB_A_LINK_WIDTH, *change.width);
@@ -144,7 +144,7 @@ Request encode_change_link(const LinkChange& change) {
 Request encode_change(const Change& change) { return std::visit(ChangeEncoder{}, change); }
 
 Request encode_dump(std::uint8_t command) {
-  return Request(command, PIB_GENL_VERSION, NLM_F_DUMP);
+  return Request(command, PIB_FAMILY_VERSION, NLM_F_DUMP);
 }
 
 }  // namespace pibctl

@@ -21,7 +21,7 @@ Error not_loaded(const Verdict& verdict) {
   return Error{fmt::format("module pib is not loaded and could not be loaded: {}. Try "
                            "'modprobe pib'; if that finds no module, install pib for this kernel",
                            verdict.code == ENOENT
-                               ? "the kernel has no generic netlink family \"" PIB_GENL_NAME "\""
+                               ? "the kernel has no generic netlink family \"" PIB_FAMILY_NAME "\""
                                : std::strerror(verdict.code)),
                verdict.code};
 }
@@ -29,7 +29,7 @@ Error not_loaded(const Verdict& verdict) {
 Error wrong_version(std::uint32_t version) {
   return Error{fmt::format("netlink version mismatch: module pib speaks version {}, this pibctl "
                            "speaks version {}; install module and pibctl of one release",
-                           version, PIB_GENL_VERSION),
+                           version, PIB_FAMILY_VERSION),
                EPROTO};
 }
 
@@ -54,7 +54,7 @@ Status Session::connect() {
 
 Status Session::find_family() {
   Request request(CTRL_CMD_GETFAMILY, kControllerVersion);
-  request.put_text(CTRL_ATTR_FAMILY_NAME, PIB_GENL_NAME);
+  request.put_text(CTRL_ATTR_FAMILY_NAME, PIB_FAMILY_NAME);
   const auto outcome = exchange(request, GENL_ID_CTRL);
   if (!outcome) return outcome.error();
   if (outcome->verdict.code) return not_loaded(outcome->verdict);
@@ -64,7 +64,7 @@ Status Session::find_family() {
   const auto version = family.number<std::uint32_t>(CTRL_ATTR_VERSION).value_or(0);
   const auto id = family.number<std::uint16_t>(CTRL_ATTR_FAMILY_ID).value_or(0);
   if (id < NLMSG_MIN_TYPE) return kNoFamily;
-  if (version != PIB_GENL_VERSION) return wrong_version(version);
+  if (version != PIB_FAMILY_VERSION) return wrong_version(version);
   family_ = id;
   return success();
 }

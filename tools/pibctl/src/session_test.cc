@@ -12,7 +12,7 @@
 namespace pibctl {
 namespace {
 
-Request dump() { return Request(PIB_CMD_HCA_GET, PIB_GENL_VERSION, NLM_F_DUMP); }
+Request dump() { return Request(PIB_CMD_HCA_GET, PIB_FAMILY_VERSION, NLM_F_DUMP); }
 
 TEST(Session, SaysThatTheModuleIsMissing) {
   fake::Kernel kernel;
@@ -71,7 +71,7 @@ TEST(Session, GathersAllAnswersOfADump) {
 TEST(Session, RequestsThatAreNoDumpsAreAcknowledged) {
   fake::Kernel kernel;
   Session session(kernel.factory());
-  Request request(PIB_CMD_HCA_DEL, PIB_GENL_VERSION);
+  Request request(PIB_CMD_HCA_DEL, PIB_FAMILY_VERSION);
   EXPECT_TRUE(session.call(request));
   EXPECT_EQ(kernel.requests.front().flags, NLM_F_REQUEST | NLM_F_ACK);
 }

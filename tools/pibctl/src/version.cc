@@ -24,7 +24,7 @@ std::string module_version() {
 
 std::string version_text() {
   return fmt::format("pibctl {} (netlink version {})\nmodule pib {}\n", PIBCTL_VERSION,
-                     PIB_GENL_VERSION, module_version());
+                     PIB_FAMILY_VERSION, module_version());
 }
 
 }  // namespace pibctl
