@@ -453,7 +453,7 @@ int pib_nl_hca_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_HCA_GET);
-	list_for_each_entry(seat, &pn->seats, entry) {
+	list_for_each_entry(seat, &to_registry(pn)->seats, entry) {
 		if (seat->detached || seat->id <= c->id)
 			continue;
 		err = dump_node(&a, c, seat, NULL);
@@ -472,7 +472,7 @@ int pib_nl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_SWITCH_GET);
-	list_for_each_entry(sw, &pn->switches, entry) {
+	list_for_each_entry(sw, &to_registry(pn)->switches, entry) {
 		if (sw->id <= c->id)
 			continue;
 		err = dump_node(&a, c, NULL, sw);
@@ -638,7 +638,7 @@ static int dump_hca_links(struct pib_net *pn, struct answer *a, struct cursor *c
 	struct pib_seat *seat;
 	int err;
 
-	list_for_each_entry(seat, &pn->seats, entry) {
+	list_for_each_entry(seat, &to_registry(pn)->seats, entry) {
 		if (seat->detached || seat->id <= c->id)
 			continue;
 		err = dump_ports_links(a, c, seat->id, seat->hca->ports,
@@ -654,7 +654,7 @@ static int dump_switch_links(struct pib_net *pn, struct answer *a, struct cursor
 	struct pib_switch *sw;
 	int err;
 
-	list_for_each_entry(sw, &pn->switches, entry) {
+	list_for_each_entry(sw, &to_registry(pn)->switches, entry) {
 		if (sw->id <= c->id)
 			continue;
 		err = dump_ports_links(a, c, sw->id, sw->ports, sw->node.num_ports);

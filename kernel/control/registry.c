@@ -26,7 +26,6 @@
 #include <linux/slab.h>
 #include <linux/utsname.h>
 #include <net/net_namespace.h>
-#include <net/netns/generic.h>
 #include "compat/compat.h"
 #include "fabric/cable.h"
 #include "control/registry.h"
@@ -35,21 +34,8 @@
 #include "udp/standalone_lid.h"
 #include "udp/link.h"
 
-struct workqueue_struct *pib_fabric_wq;
-
-static unsigned int pib_net_id __read_mostly;
 static DEFINE_MUTEX(nets_lock);
 static LIST_HEAD(nets);
-
-struct pib_net *pib_net(struct net *net)
-{
-	return net_generic(net, pib_net_id);
-}
-
-struct pib_net *pib_kport_net(const struct pib_kport *port)
-{
-	return port->hca ? pib_net(port->hca->net) : port->sw->pn;
-}
 
 const char *pib_kport_node_name(const struct pib_kport *port)
 {
@@ -63,7 +49,7 @@ struct pib_seat *pib_fabric_find_seat(struct pib_net *pn, const char *name)
 	struct pib_seat *seat;
 
 	lockdep_assert_held(&pn->lock);
-	list_for_each_entry(seat, &pn->seats, entry)
+	list_for_each_entry(seat, &to_registry(pn)->seats, entry)
 		if (!seat->detached && !strcmp(dev_name(&seat->hca->ib.dev), name))
 			return seat;
 	return NULL;
@@ -74,7 +60,7 @@ struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name)
 	struct pib_switch *sw;
 
 	lockdep_assert_held(&pn->lock);
-	list_for_each_entry(sw, &pn->switches, entry)
+	list_for_each_entry(sw, &to_registry(pn)->switches, entry)
 		if (!strcmp(sw->name, name))
 			return sw;
 	return NULL;
@@ -115,7 +101,7 @@ static int check_name(struct pib_net *pn, const char *name, struct netlink_ext_a
 
 int pib_fabric_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack)
 {
-	if (!pn->dying)
+	if (!to_registry(pn)->dying)
 		return 0;
 	NL_SET_ERR_MSG(extack, "the network namespace is going away");
 	return -ENODEV;
@@ -236,10 +222,11 @@ static void seat_detach(struct pib_seat *seat)
 void pib_fabric_hca_gone(struct pib_hca *hca)
 {
 	struct pib_net *pn = pib_net(hca->net);
+	struct pib_registry *reg = to_registry(pn);
 	struct pib_seat *seat;
 
 	mutex_lock(&pn->lock);
-	list_for_each_entry(seat, &pn->seats, entry) {
+	list_for_each_entry(seat, &reg->seats, entry) {
 		if (seat->hca != hca)
 			continue;
 		seat_detach(seat);
@@ -248,8 +235,8 @@ void pib_fabric_hca_gone(struct pib_hca *hca)
 		kfree(seat);
 		break;
 	}
-	if (list_empty(&pn->seats))
-		wake_up_all(&pn->empty);
+	if (list_empty(&reg->seats))
+		wake_up_all(&reg->empty);
 	mutex_unlock(&pn->lock);
 }
 
@@ -390,7 +377,7 @@ static struct pib_seat *seat_make(struct pib_net *pn, const struct pib_hca_cfg *
 		goto err_guids;
 	}
 	seat->id = ++pn->next_id;
-	list_add_tail(&seat->entry, &pn->seats);
+	list_add_tail(&seat->entry, &to_registry(pn)->seats);
 	pib_agent_start(&seat->agent, &seat->hca->node, &seat->hca->node_lock);
 	return seat;
 
@@ -498,7 +485,7 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 		goto out_unlock;
 	}
 	sw->id = ++pn->next_id;
-	list_add_tail(&sw->entry, &pn->switches);
+	list_add_tail(&sw->entry, &to_registry(pn)->switches);
 	pn->changes++;
 
 out_unlock:
@@ -545,11 +532,11 @@ int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_e
 
 /* ---- netdevs that go, come up and go down ---- */
 
-static struct pib_seat *reap_seat(struct pib_net *pn)
+static struct pib_seat *reap_seat(struct pib_registry *reg)
 {
 	struct pib_seat *seat;
 
-	list_for_each_entry(seat, &pn->seats, entry)
+	list_for_each_entry(seat, &reg->seats, entry)
 		if (!seat->detached && seat->up && seat->up->us->gone)
 			return seat;
 	return NULL;
@@ -575,11 +562,12 @@ static void reap_links(struct pib_net *pn)
 
 static void reap_work(struct work_struct *work)
 {
-	struct pib_net *pn = container_of(work, struct pib_net, reap);
+	struct pib_registry *reg = container_of(work, struct pib_registry, reap);
+	struct pib_net *pn = &reg->pn;
 	struct pib_seat *seat;
 
 	mutex_lock(&pn->lock);
-	while ((seat = reap_seat(pn))) {
+	while ((seat = reap_seat(reg))) {
 		seat_remove(seat);
 		mutex_lock(&pn->lock);
 	}
@@ -595,7 +583,7 @@ static void usock_event(struct pib_usock *us, const struct net_device *dev, unsi
 	WRITE_ONCE(us->mtu, dev->mtu);
 	if (event == NETDEV_UNREGISTER) {
 		WRITE_ONCE(us->gone, true);
-		queue_work(pib_fabric_wq, &us->pn->reap);
+		queue_work(pib_wq, &to_registry(us->pn)->reap);
 		running = false;
 	}
 	if (us->running == running)
@@ -642,73 +630,68 @@ static struct notifier_block netdev_nb = {
 
 static int __net_init net_init(struct net *net)
 {
-	struct pib_net *pn = pib_net(net);
+	struct pib_registry *reg = to_registry(pib_net(net));
 
-	pn->net = net;
-	pn->changes = 1;
-	mutex_init(&pn->lock);
-	mutex_init(&pn->link_lock);
-	INIT_LIST_HEAD(&pn->seats);
-	INIT_LIST_HEAD(&pn->switches);
-	INIT_LIST_HEAD(&pn->usocks);
-	xa_init_flags(&pn->links, XA_FLAGS_LOCK_BH);
-	init_waitqueue_head(&pn->empty);
-	INIT_WORK(&pn->reap, reap_work);
+	pib_net_init(&reg->pn, net);
+	INIT_LIST_HEAD(&reg->seats);
+	INIT_LIST_HEAD(&reg->switches);
+	init_waitqueue_head(&reg->empty);
+	INIT_WORK(&reg->reap, reap_work);
 	mutex_lock(&nets_lock);
-	list_add_tail(&pn->entry, &nets);
+	list_add_tail(&reg->entry, &nets);
 	mutex_unlock(&nets_lock);
 	return 0;
 }
 
-static bool no_seats(struct pib_net *pn)
+static bool no_seats(struct pib_registry *reg)
 {
 	bool empty;
 
-	mutex_lock(&pn->lock);
-	empty = list_empty(&pn->seats);
-	mutex_unlock(&pn->lock);
+	mutex_lock(&reg->pn.lock);
+	empty = list_empty(&reg->seats);
+	mutex_unlock(&reg->pn.lock);
 	return empty;
 }
 
-static struct pib_seat *attached_seat(struct pib_net *pn)
+static struct pib_seat *attached_seat(struct pib_registry *reg)
 {
 	struct pib_seat *seat;
 
-	list_for_each_entry(seat, &pn->seats, entry)
+	list_for_each_entry(seat, &reg->seats, entry)
 		if (!seat->detached)
 			return seat;
 	return NULL;
 }
 
 /* Take everything apart, and wait for those who were at it before. */
-static void net_flush(struct pib_net *pn)
+static void net_flush(struct pib_registry *reg)
 {
+	struct pib_net *pn = &reg->pn;
 	struct pib_switch *sw, *tmp;
 	struct pib_seat *seat;
 
 	mutex_lock(&pn->lock);
-	pn->dying = true;
-	while ((seat = attached_seat(pn))) {
+	reg->dying = true;
+	while ((seat = attached_seat(reg))) {
 		seat_remove(seat);
 		mutex_lock(&pn->lock);
 	}
-	list_for_each_entry_safe(sw, tmp, &pn->switches, entry)
+	list_for_each_entry_safe(sw, tmp, &reg->switches, entry)
 		switch_remove(sw);
 	mutex_unlock(&pn->lock);
-	wait_event(pn->empty, no_seats(pn));
-	cancel_work_sync(&pn->reap);
+	wait_event(reg->empty, no_seats(reg));
+	cancel_work_sync(&reg->reap);
 }
 
 static void __net_exit net_exit(struct net *net)
 {
-	struct pib_net *pn = pib_net(net);
+	struct pib_registry *reg = to_registry(pib_net(net));
 
 	mutex_lock(&nets_lock);
-	list_del(&pn->entry);
+	list_del(&reg->entry);
 	mutex_unlock(&nets_lock);
-	net_flush(pn);
-	WARN_ON(!list_empty(&pn->usocks));
-	xa_destroy(&pn->links);
+	net_flush(reg);
+	pib_net_exit(&reg->pn);
 }
 
 /* Of devices, not of subsystems: so that it ends before the netdevs and ib_core's part do. */
@@ -716,16 +699,16 @@ static struct pernet_operations net_ops = {
 	.init = net_init,
 	.exit = net_exit,
 	.id = &pib_net_id,
-	.size = sizeof(struct pib_net),
+	.size = sizeof(struct pib_registry),
 };
 
 int pib_fabric_init(void)
 {
 	int err;
 
-	pib_fabric_wq = alloc_workqueue("pib", WQ_UNBOUND, 0);
-	if (!pib_fabric_wq)
-		return -ENOMEM;
+	err = pib_wq_init();
+	if (err)
+		return err;
 	err = register_pernet_device(&net_ops);
 	if (err)
 		goto err_wq;
@@ -737,7 +720,7 @@ int pib_fabric_init(void)
 err_pernet:
 	unregister_pernet_device(&net_ops);
 err_wq:
-	destroy_workqueue(pib_fabric_wq);
+	pib_wq_exit();
 	return err;
 }
 
@@ -747,14 +730,14 @@ err_wq:
  */
 void pib_fabric_exit(void)
 {
-	struct pib_net *pn;
+	struct pib_registry *reg;
 
 	mutex_lock(&nets_lock);
-	list_for_each_entry(pn, &nets, entry)
-		net_flush(pn);
+	list_for_each_entry(reg, &nets, entry)
+		net_flush(reg);
 	mutex_unlock(&nets_lock);
 	unregister_netdevice_notifier(&netdev_nb);
 	unregister_pernet_device(&net_ops);
 	rcu_barrier();
-	destroy_workqueue(pib_fabric_wq);
+	pib_wq_exit();
 }

@@ -4,10 +4,9 @@
 #define PIB_FABRIC_H
 
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
-#include <linux/xarray.h>
+#include "core/net.h"
 #include "hca/hca.h"
 #include "fabric/switch.h"
 #include "udp/bearer.h"
@@ -18,40 +17,33 @@ struct pib_ulink;
 #define PIB_PEERS_MAX 16
 
 /**
- * struct pib_net - the pib of a network namespace
- * @net: the namespace; this goes with it
+ * struct pib_registry - what there is in a network namespace
+ * @pn: what its objects see of the namespace; the first member, see pib_net_id
  * @entry: in the list of all
- * @lock: configuration: all lists. See control/registry.c for the order of locks
- * @link_lock: which cables are up
- * @seats: struct pib_seat
- * @switches: struct pib_switch
- * @usocks: struct pib_usock; read under RCU
- * @links: link id -> struct pib_ulink; read under RCU
- * @next_id: for the places in dumps, which grow
- * @changes: counts changes, so that a dump can tell that it was overtaken
- * @dying: nothing is made any more
+ * @seats: struct pib_seat; under pn.lock
+ * @switches: struct pib_switch; under pn.lock
+ * @dying: nothing is made any more; under pn.lock
  * @empty: woken when the last seat is freed
  * @reap: takes apart what sat on netdevs that are gone
  */
-struct pib_net {
-	struct net *net;
+struct pib_registry {
+	struct pib_net pn;
 	struct list_head entry;
-	struct mutex lock;
-	struct mutex link_lock;
 	struct list_head seats;
 	struct list_head switches;
-	struct list_head usocks;
-	struct xarray links;
-	u32 next_id;
-	u32 changes;
 	bool dying;
 	wait_queue_head_t empty;
 	struct work_struct reap;
 };
 
+static inline struct pib_registry *to_registry(struct pib_net *pn)
+{
+	return container_of(pn, struct pib_registry, pn);
+}
+
 /**
  * struct pib_seat - an HCA's place in the fabric
- * @entry: in pn->seats
+ * @entry: in the registry's list
  * @id: place in dumps
  * @pn: namespace
  * @hca: the HCA; alive as long as this
@@ -95,10 +87,6 @@ struct pib_hca_cfg {
 	struct pib_addr peers[PIB_PEERS_MAX];
 };
 
-extern struct workqueue_struct *pib_fabric_wq;
-
-struct pib_net *pib_net(struct net *net);
-
 /* All return 0 or -errno with the reason in @extack. Process context, RTNL not held; may sleep long. */
 int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 		       struct netlink_ext_ack *extack);
@@ -125,7 +113,6 @@ void pib_fabric_hca_gone(struct pib_hca *hca);
 int pib_fabric_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack);
 /* A name for a host switch that is not taken in the namespace; pn->lock held. */
 void pib_fabric_switch_name(struct pib_net *pn, char name[PIB_NAME_MAX]);
-struct pib_net *pib_kport_net(const struct pib_kport *port);
 
 int pib_fabric_init(void);
 /* Takes everything apart: nothing can be made any more. */

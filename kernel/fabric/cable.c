@@ -5,7 +5,7 @@
  * cable is plugged in, pulled or trained anew is said here, under link_lock.
  */
 #include "fabric/cable.h"
-#include "control/registry.h"
+#include "core/net.h"
 #include "fabric/impair.h"
 #include "hca/hca.h"
 #include "fabric/port.h"
@@ -32,7 +32,7 @@ void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far)
 {
 	spinlock_t *lock = pib_kport_lock(port);
 
-	lockdep_assert_held(&pib_kport_net(port)->link_lock);
+	lockdep_assert_held(&port->pn->link_lock);
 	spin_lock_irq(lock);
 	port->p.far_width_en = far->width_en;
 	port->p.far_speed_en = far->speed_en;
@@ -49,7 +49,7 @@ void pib_kport_link_down(struct pib_kport *port)
 	spinlock_t *lock = pib_kport_lock(port);
 	bool was_up;
 
-	lockdep_assert_held(&pib_kport_net(port)->link_lock);
+	lockdep_assert_held(&port->pn->link_lock);
 	spin_lock_irq(lock);
 	was_up = port->p.state > PIB_PORT_DOWN;
 	pib_port_link_down(&port->p);
@@ -95,7 +95,7 @@ static void cable_bounce(struct pib_net *pn, struct pib_kport *port)
 
 void pib_kport_phys_changed(struct pib_kport *port)
 {
-	struct pib_net *pn = pib_kport_net(port);
+	struct pib_net *pn = port->pn;
 
 	mutex_lock(&pn->link_lock);
 	cable_bounce(pn, port);

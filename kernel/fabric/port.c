@@ -23,7 +23,7 @@
 #define PIB_MAX_HOPS 64
 #define PIB_VL_DISCARD 0xF
 
-struct pib_kport *pib_kport_alloc(gfp_t gfp)
+struct pib_kport *pib_kport_alloc(struct pib_net *pn, gfp_t gfp)
 {
 	struct pib_kport *port = kzalloc(sizeof(*port), gfp);
 
@@ -34,6 +34,7 @@ struct pib_kport *pib_kport_alloc(gfp_t gfp)
 		kfree(port);
 		return NULL;
 	}
+	port->pn = pn;
 	return port;
 }
 

@@ -12,12 +12,14 @@ struct pib_burst;
 struct pib_faults;
 struct pib_hca;
 struct pib_lane;
+struct pib_net;
 struct pib_switch;
 struct pib_ulink;
 
 /**
  * struct pib_kport - a port of an HCA or of a switch in this kernel
  * @p: management state, guarded by the node's lock
+ * @pn: namespace; never changes
  * @hca: owner, or NULL
  * @sw: owner, or NULL
  * @peer: far end of a cable inside this kernel; RCU
@@ -31,6 +33,7 @@ struct pib_ulink;
  */
 struct pib_kport {
 	struct pib_port p;
+	struct pib_net *pn;
 	struct pib_hca *hca;
 	struct pib_switch *sw;
 	struct pib_kport __rcu *peer;
@@ -56,7 +59,8 @@ void pib_kport_overrun(struct pib_kport *port, u32 npkts);
 /* @b is sent by @port on h.vl. */
 void pib_kport_count_xmit(struct pib_kport *port, const struct pib_burst *b);
 
-struct pib_kport *pib_kport_alloc(gfp_t gfp);
+/* A port of a node in @pn. NULL: no memory. Process context. */
+struct pib_kport *pib_kport_alloc(struct pib_net *pn, gfp_t gfp);
 /* After an RCU grace period. */
 void pib_kport_free(struct pib_kport *port);
 

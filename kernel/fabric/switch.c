@@ -10,7 +10,7 @@
 #include <linux/utsname.h>
 #include <rdma/ib_mad.h>
 #include "packet/burst.h"
-#include "control/registry.h"
+#include "core/net.h"
 #include "hca/hca.h"
 #include "proto/mad.h"
 #include "transport/qp.h"
@@ -62,7 +62,7 @@ void pib_node_kick(struct pib_node *n)
 	rcu_read_lock();
 	a = rcu_dereference(*agent_slot(n));
 	if (a)
-		mod_delayed_work(pib_fabric_wq, &a->work, 0);
+		mod_delayed_work(pib_wq, &a->work, 0);
 	rcu_read_unlock();
 }
 
@@ -149,7 +149,7 @@ static void agent_work(struct work_struct *work)
 	if (!deadline)
 		return;
 	now = ktime_get_ns();
-	queue_delayed_work(pib_fabric_wq, &a->work,
+	queue_delayed_work(pib_wq, &a->work,
 			   deadline > now ? nsecs_to_jiffies(deadline - now) + 1 : 1);
 }
 
@@ -369,7 +369,7 @@ static int switch_alloc_ports(struct pib_switch *sw)
 	if (!sw->ports || !sw->node.ports)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		struct pib_kport *port = pib_kport_alloc(GFP_KERNEL);
+		struct pib_kport *port = pib_kport_alloc(sw->pn, GFP_KERNEL);
 
 		if (!port)
 			return -ENOMEM;

@@ -45,7 +45,7 @@ void pib_agent_stop(struct pib_agent *a);
  * @standalone: forwards without an SM; never changes
  * @name: never changes
  * @id: place in dumps; never changes
- * @entry: in pn->switches
+ * @entry: in the list of those of the namespace
  */
 struct pib_switch {
 	struct pib_node node;

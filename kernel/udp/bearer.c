@@ -209,14 +209,14 @@ static void uplink_hello_work(struct work_struct *work)
 
 	ms = up->hellos++ < HELLOS_FAST ? PIB_HELLO_INTERVAL_MS : HELLO_SLOW_MS;
 	ms += get_random_u32() % (ms / 8);
-	queue_delayed_work(pib_fabric_wq, &up->hello, msecs_to_jiffies(ms));
-	mod_delayed_work(pib_fabric_wq, &up->work, 0);
+	queue_delayed_work(pib_wq, &up->hello, msecs_to_jiffies(ms));
+	mod_delayed_work(pib_wq, &up->work, 0);
 }
 
 void pib_uplink_announce(struct pib_uplink *up)
 {
 	WRITE_ONCE(up->hellos, 0);
-	mod_delayed_work(pib_fabric_wq, &up->hello, 0);
+	mod_delayed_work(pib_wq, &up->hello, 0);
 }
 
 /* ---- hearing others ---- */
@@ -280,7 +280,7 @@ static void uplink_newcomer(struct pib_uplink *up, const struct pib_addr *from,
 		n->type = type;
 	}
 	spin_unlock_bh(&up->lock);
-	mod_delayed_work(pib_fabric_wq, &up->work, 0);
+	mod_delayed_work(pib_wq, &up->work, 0);
 }
 
 /*
@@ -495,7 +495,7 @@ static void uplink_work(struct work_struct *work)
 
 	/* Whoever takes the uplink apart holds the mutex and waits for this work. */
 	if (!mutex_trylock(&pn->lock)) {
-		queue_delayed_work(pib_fabric_wq, &up->work, 1);
+		queue_delayed_work(pib_wq, &up->work, 1);
 		return;
 	}
 	/* Strangers that greet without end do not keep the mutex: who comes meanwhile has his turn later. */
@@ -504,7 +504,7 @@ static void uplink_work(struct work_struct *work)
 		left--;
 	}
 	if (!left)
-		queue_delayed_work(pib_fabric_wq, &up->work, 1);
+		queue_delayed_work(pib_wq, &up->work, 1);
 	uplink_expire(up, &dead);
 	mutex_unlock(&pn->lock);
 	pib_ulink_free(&dead);
@@ -556,7 +556,7 @@ static int uplink_make_switch(struct pib_uplink *up, bool standalone,
 	}
 	sw->uplink = up;
 	sw->id = ++pn->next_id;
-	list_add_tail(&sw->entry, &pn->switches);
+	list_add_tail(&sw->entry, &to_registry(pn)->switches);
 	rcu_assign_pointer(up->sw, sw);
 	pn->changes++;
 	return 0;

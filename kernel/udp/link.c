@@ -14,11 +14,12 @@
 #include <linux/slab.h>
 #include "udp/auth.h"
 #include "fabric/cable.h"
-#include "control/registry.h"
+#include "core/net.h"
 #include "fabric/impair.h"
 #include "hca/hca.h"
 #include "udp/standalone_lid.h"
 #include "fabric/port.h"
+#include "fabric/switch.h"
 #include "udp/link.h"
 #include "udp/bearer.h"
 
@@ -185,7 +186,7 @@ static void ulink_act(struct pib_ulink *ul, u32 todo, struct outgoing *o)
 		ulink_build(ul, o);
 	ulink_update_path(ul);
 	ulink_rearm(ul);
-	queue_work(pib_fabric_wq, &ul->work);
+	queue_work(pib_wq, &ul->work);
 }
 
 /* Were datagrams dropped at our sockets since the last look? The peer's may be among them. */
@@ -471,7 +472,7 @@ static void ulink_offer_routes(const struct pib_ulink *ul)
 	rcu_read_lock();
 	list_for_each_entry_rcu(other, &ul->up->ulinks, entry)
 		if (other != ul)
-			queue_work(pib_fabric_wq, &other->work);
+			queue_work(pib_wq, &other->work);
 	rcu_read_unlock();
 }
 

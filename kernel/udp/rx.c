@@ -12,7 +12,7 @@
 #include <linux/udp.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
-#include "control/registry.h"
+#include "core/net.h"
 #include "fabric/port.h"
 #include "proto/icrc.h"
 #include "proto/link.h"

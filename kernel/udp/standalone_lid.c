@@ -3,10 +3,10 @@
  * LIDs without an SM: a standalone port makes one of its GUID, and takes another
  * if it turns out that somebody else has it.
  */
-#include "control/registry.h"
 #include "hca/hca.h"
 #include "udp/standalone_lid.h"
 #include "fabric/port.h"
+#include "fabric/switch.h"
 #include "udp/link.h"
 #include "udp/bearer.h"
 

@@ -13,7 +13,6 @@
 #include <linux/udp.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
-#include "control/registry.h"
 #include "fabric/port.h"
 #include "proto/icrc.h"
 #include "proto/link.h"

@@ -16,6 +16,7 @@
 #include "hca/ah.h"
 #include "verbs/query.h"
 #include "compat/ops.h"
+#include "core/net.h"
 #include "hca/hw_counters.h"
 #include "hca/cq.h"
 #include "memory/dm.h"
@@ -224,7 +225,7 @@ static void hca_init_tables(struct pib_hca *hca)
 
 static int hca_init_port(struct pib_hca *hca, const struct pib_hca_ident *id, u8 num)
 {
-	struct pib_kport *port = pib_kport_alloc(GFP_KERNEL);
+	struct pib_kport *port = pib_kport_alloc(pib_net(hca->net), GFP_KERNEL);
 
 	if (!port)
 		return -ENOMEM;
