@@ -23,8 +23,8 @@
 #include <linux/ktime.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
-#include "transport/congestion.h"
 #include "fabric/corrupt.h"
+#include "fabric/ecn.h"
 #include "transport/task.h"
 #include "fabric/pipe.h"
 #include "fabric/port.h"
@@ -520,7 +520,7 @@ static u32 out_fill(const struct pib_lane *lane, const struct pib_lane_vl *v)
 static void out_mark(struct pib_lane *lane, struct pib_burst *b, u64 now)
 {
 	if (lane->from && lane->from->sw)
-		pib_cc_mark(lane->from, b, out_fill(lane, burst_vl(lane, b)));
+		pib_ecn_mark(lane->from, b, out_fill(lane, burst_vl(lane, b)));
 	out_add(lane, b, now);
 }
 

@@ -11,8 +11,8 @@
 #include <linux/list.h>
 #include <linux/slab.h>
 #include "packet/burst.h"
-#include "transport/congestion.h"
 #include "hca/hca.h"
+#include "fabric/ecn.h"
 #include "fabric/pipe.h"
 #include "fabric/port.h"
 #include "transport/qp.h"
@@ -503,7 +503,7 @@ static void walk_jam(struct pib_kport *in, struct pib_burst *b)
 	struct pib_kport *out = rcu_dereference(in->peer);
 
 	if (out && out->sw)
-		pib_cc_mark(out, b, PIB_CC_FULL);
+		pib_ecn_mark(out, b, PIB_ECN_FULL);
 }
 
 /*

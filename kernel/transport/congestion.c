@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A queue that may be long stands before a slow cable (fabric/impair.c) and before an HCA that
- * does not keep up. The switch port there marks; a QP that receives a mark sends it back
- * with its next acknowledgement; one that gets it back waits after each burst, as the
- * port's congestion control table says. Datagrams and UC have no acknowledgements: their
- * receiver sends a packet that says nothing else (A10.3).
+ * A QP that receives what a switch port has marked (fabric/ecn.c) sends the mark back with its
+ * next acknowledgement; one that gets it back waits after each burst, as the port's congestion
+ * control table says. Datagrams and UC have no acknowledgements: their receiver sends a packet
+ * that says nothing else (A10.3).
  */
 #include <linux/ktime.h>
 #include "packet/burst.h"
@@ -12,25 +11,6 @@
 #include "hca/hca.h"
 #include "fabric/port.h"
 #include "transport/qp.h"
-#include "fabric/switch.h"
-
-void pib_cc_mark(struct pib_kport *out, struct pib_burst *b, u32 fill)
-{
-	struct pib_switch *sw = out->sw;
-	unsigned long flags;
-	u32 n;
-
-	if (b->h.dqpn <= 1 || b->h.flags & PIB_H_FECN)
-		return;
-	n = pib_cc_marks(&out->p, fill, min(b->len, b->pmtu), b->npkts);
-	if (!n)
-		return;
-	b->h.flags |= PIB_H_FECN;
-	spin_lock_irqsave(&sw->node_lock, flags);
-	while (n--)
-		pib_cc_marked(&out->p, &b->h, ktime_get_ns());
-	spin_unlock_irqrestore(&sw->node_lock, flags);
-}
 
 /* Is there a packet that goes back anyway? */
 static bool has_answers(const struct pib_qp *qp)
