@@ -39,7 +39,7 @@ static LIST_HEAD(nets);
 
 const char *pib_kport_node_name(const struct pib_kport *port)
 {
-	return port->hca ? dev_name(&port->hca->ib.dev) : port->sw->name;
+	return port->sw ? port->sw->name : dev_name(&pib_kport_hca(port)->ib.dev);
 }
 
 /* ---- names ---- */
@@ -136,10 +136,10 @@ static void guids_put(const struct pib_hca *hca)
 {
 	unsigned int i;
 
-	for (i = 1; i <= hca->node.num_ports; i++)
-		if (hca->ports[i]->p.guid != hca->node.guid)
-			pib_guid_put(hca->ports[i]->p.guid);
-	pib_guid_put(hca->node.guid);
+	for (i = 1; i <= hca->nd.node.num_ports; i++)
+		if (hca->nd.ports[i]->p.guid != hca->nd.node.guid)
+			pib_guid_put(hca->nd.ports[i]->p.guid);
+	pib_guid_put(hca->nd.node.guid);
 }
 
 /* GUIDs that were asked for. A port may have that of its node. */
@@ -202,12 +202,12 @@ static void seat_detach(struct pib_seat *seat)
 	if (seat->detached)
 		return;
 	seat->detached = true;
-	pib_agent_stop(&seat->agent);
-	for (i = 1; i <= hca->node.num_ports; i++) {
-		struct pib_kport *port = hca->ports[i];
+	pib_node_dev_stop(&hca->nd);
+	for (i = 1; i <= hca->nd.node.num_ports; i++) {
+		struct pib_kport *port = hca->nd.ports[i];
 		struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
 
-		if (port->alone_lid && peer && peer->sw && peer->sw->standalone) {
+		if (port->alone_lid && peer && peer->sw && peer->sw->nd.standalone) {
 			pib_switch_set_route(peer->sw, port->alone_lid, PIB_LFT_DROP);
 			pib_uplink_set_lid(seat->up, port->alone_lid, 0);
 		}
@@ -245,8 +245,8 @@ static struct pib_kport *host_switch_port(struct pib_uplink *up)
 	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
 	unsigned int i;
 
-	for (i = 1; i <= sw->node.num_ports; i++) {
-		struct pib_kport *port = sw->ports[i];
+	for (i = 1; i <= sw->nd.node.num_ports; i++) {
+		struct pib_kport *port = sw->nd.ports[i];
 
 		if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
 			return port;
@@ -261,7 +261,7 @@ static int seat_plug_switch(struct pib_seat *seat, struct pib_kport *port)
 
 	if (!sw_port)
 		return -ENOSPC;
-	if (seat->hca->standalone) {
+	if (seat->hca->nd.standalone) {
 		err = pib_lid_choose(seat->up, port);
 		if (err)
 			return err;
@@ -278,7 +278,7 @@ static int seat_plug_peer(struct pib_seat *seat, struct pib_kport *port,
 {
 	struct pib_ulink *ul;
 
-	if (seat->hca->standalone)
+	if (seat->hca->nd.standalone)
 		port->alone_lid = pib_lid_choice(port->p.guid, 0);
 	port->is_auto = true;
 	ul = pib_ulink_create(seat->up, port, PIB_ULINK_EXPLICIT, peer, NULL);
@@ -291,11 +291,11 @@ static int seat_plug(struct pib_seat *seat, struct netlink_ext_ack *extack)
 	unsigned int i;
 	int err = 0;
 
-	for (i = 1; i <= hca->node.num_ports && !err; i++) {
+	for (i = 1; i <= hca->nd.node.num_ports && !err; i++) {
 		if (seat->host_switch)
-			err = seat_plug_switch(seat, hca->ports[i]);
+			err = seat_plug_switch(seat, hca->nd.ports[i]);
 		else if (i <= seat->num_peers)
-			err = seat_plug_peer(seat, hca->ports[i], &seat->peers[i - 1]);
+			err = seat_plug_peer(seat, hca->nd.ports[i], &seat->peers[i - 1]);
 	}
 	if (err == -ENOSPC)
 		NL_SET_ERR_MSG(extack, "too many standalone ports on this netdev");
@@ -378,7 +378,7 @@ static struct pib_seat *seat_make(struct pib_net *pn, const struct pib_hca_cfg *
 	}
 	seat->id = ++pn->next_id;
 	list_add_tail(&seat->entry, &to_registry(pn)->seats);
-	pib_agent_start(&seat->agent, &seat->hca->node, &seat->hca->node_lock);
+	pib_node_dev_start(&seat->hca->nd);
 	return seat;
 
 err_guids:
@@ -495,17 +495,17 @@ out_unlock:
 
 static void switch_remove(struct pib_switch *sw)
 {
-	struct pib_net *pn = sw->pn;
+	struct pib_net *pn = sw->nd.pn;
 	LIST_HEAD(dead);
 	unsigned int i;
 
 	lockdep_assert_held(&pn->lock);
 	list_del(&sw->entry);
-	for (i = 1; i <= sw->node.num_ports; i++)
-		pib_cable_pull(pn, sw->ports[i], &dead);
+	for (i = 1; i <= sw->nd.node.num_ports; i++)
+		pib_cable_pull(pn, sw->nd.ports[i], &dead);
 	synchronize_rcu();
 	pib_ulink_free(&dead);
-	pib_guid_put(sw->node.guid);
+	pib_guid_put(sw->nd.node.guid);
 	pib_switch_destroy(sw);
 	pn->changes++;
 }

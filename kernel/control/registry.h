@@ -50,7 +50,6 @@ static inline struct pib_registry *to_registry(struct pib_net *pn)
  * @up: uplink; NULL once detached, and for an HCA that has cables in this kernel only
  * @host_switch: the ports are plugged into the host switch, not into peers
  * @detached: on the way out: not shown, not found
- * @agent: traps and leases of the HCA
  * @num_peers: entries in @peers
  * @peers: as asked for
  */
@@ -62,7 +61,6 @@ struct pib_seat {
 	struct pib_uplink *up;
 	bool host_switch;
 	bool detached;
-	struct pib_agent agent;
 	u32 num_peers;
 	struct pib_addr peers[PIB_PEERS_MAX];
 };

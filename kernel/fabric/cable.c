@@ -7,7 +7,6 @@
 #include "fabric/cable.h"
 #include "core/net.h"
 #include "fabric/impair.h"
-#include "hca/hca.h"
 #include "fabric/port.h"
 #include "udp/link.h"
 
@@ -23,22 +22,17 @@ static void kport_far(struct pib_kport *port, struct pib_far *far)
 	spin_unlock_irq(lock);
 }
 
-bool pib_kport_standalone(const struct pib_kport *port)
-{
-	return port->hca ? port->hca->standalone : port->sw->standalone;
-}
-
 void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far)
 {
 	spinlock_t *lock = pib_kport_lock(port);
 
-	lockdep_assert_held(&port->pn->link_lock);
+	lockdep_assert_held(&port->nd->pn->link_lock);
 	spin_lock_irq(lock);
 	port->p.far_width_en = far->width_en;
 	port->p.far_speed_en = far->speed_en;
 	port->p.far_ext_speed_en = far->ext_speed_en;
 	pib_port_link_up(&port->p, far->mtu_cap);
-	if (pib_kport_standalone(port))
+	if (port->nd->standalone)
 		pib_port_go_alone(&port->p, port->alone_lid);
 	spin_unlock_irq(lock);
 	pib_kport_events(port);
@@ -49,7 +43,7 @@ void pib_kport_link_down(struct pib_kport *port)
 	spinlock_t *lock = pib_kport_lock(port);
 	bool was_up;
 
-	lockdep_assert_held(&port->pn->link_lock);
+	lockdep_assert_held(&port->nd->pn->link_lock);
 	spin_lock_irq(lock);
 	was_up = port->p.state > PIB_PORT_DOWN;
 	pib_port_link_down(&port->p);
@@ -95,7 +89,7 @@ static void cable_bounce(struct pib_net *pn, struct pib_kport *port)
 
 void pib_kport_phys_changed(struct pib_kport *port)
 {
-	struct pib_net *pn = port->pn;
+	struct pib_net *pn = port->nd->pn;
 
 	mutex_lock(&pn->link_lock);
 	cable_bounce(pn, port);

@@ -20,8 +20,8 @@ struct pib_far {
 /* The link under @port is up or down; pn->link_lock held. */
 void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far);
 void pib_kport_link_down(struct pib_kport *port);
-/* Does the port do without an SM? */
-bool pib_kport_standalone(const struct pib_kport *port);
+/* The SM has set the physical state or width: tell the link. Process context. */
+void pib_kport_phys_changed(struct pib_kport *port);
 
 /* The ports at the ends of the cable in @port; of a link over UDP only end[0]. pn->lock held. */
 void pib_cable_ends(struct pib_kport *port, struct pib_kport *end[2]);

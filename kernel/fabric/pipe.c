@@ -116,7 +116,7 @@ static void count_discard(struct pib_kport *port, const struct pib_burst *b, boo
 static bool outlived(const struct pib_lane *lane, const struct pib_switch *sw,
 		     const struct pib_burst *b, u64 now)
 {
-	u64 life = sw && lane->fault.cfg.buffer ? pib_vl_life(READ_ONCE(sw->node.life_time)) : 0;
+	u64 life = sw && lane->fault.cfg.buffer ? pib_vl_life(READ_ONCE(sw->nd.node.life_time)) : 0;
 
 	return life && now >= b->due + life;
 }

@@ -11,11 +11,9 @@
 #include <linux/list.h>
 #include <linux/slab.h>
 #include "packet/burst.h"
-#include "hca/hca.h"
 #include "fabric/ecn.h"
 #include "fabric/pipe.h"
 #include "fabric/port.h"
-#include "transport/qp.h"
 #include "fabric/switch.h"
 #include "udp/link.h"
 #include "udp/wire.h"
@@ -23,7 +21,7 @@
 #define PIB_MAX_HOPS 64
 #define PIB_VL_DISCARD 0xF
 
-struct pib_kport *pib_kport_alloc(struct pib_net *pn, gfp_t gfp)
+struct pib_kport *pib_kport_alloc(struct pib_node_dev *nd, gfp_t gfp)
 {
 	struct pib_kport *port = kzalloc(sizeof(*port), gfp);
 
@@ -34,7 +32,7 @@ struct pib_kport *pib_kport_alloc(struct pib_net *pn, gfp_t gfp)
 		kfree(port);
 		return NULL;
 	}
-	port->pn = pn;
+	port->nd = nd;
 	return port;
 }
 
@@ -46,17 +44,9 @@ void pib_kport_free(struct pib_kport *port)
 	kfree(port);
 }
 
-spinlock_t *pib_kport_lock(const struct pib_kport *port)
-{
-	return port->hca ? &port->hca->node_lock : &port->sw->node_lock;
-}
-
 void pib_kport_events(struct pib_kport *port)
 {
-	if (port->hca)
-		pib_hca_events(port->hca);
-	else
-		pib_node_kick(&port->sw->node);
+	port->nd->ops->events(port->nd);
 }
 
 u64 pib_env_count(const struct pib_port *p, u32 counter)
@@ -347,9 +337,9 @@ static void walk_mcast(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 {
 	unsigned int i;
 
-	for (i = 1; i <= sw->node.num_ports; i++)
+	for (i = 1; i <= sw->nd.node.num_ports; i++)
 		if (pib_route_has(rt, i))
-			walk_queue_clone(w, b, in, sw->ports[i]);
+			walk_queue_clone(w, b, in, sw->nd.ports[i]);
 	walk_drop(w, b);
 }
 
@@ -363,8 +353,8 @@ static void walk_flood(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 	bool from_trunk = !!rcu_access_pointer(in->ulink);
 	unsigned int i;
 
-	for (i = 1; i <= sw->node.num_ports; i++) {
-		struct pib_kport *out = sw->ports[i];
+	for (i = 1; i <= sw->nd.node.num_ports; i++) {
+		struct pib_kport *out = sw->nd.ports[i];
 
 		if (out == in || READ_ONCE(out->p.state) != PIB_PORT_ACTIVE)
 			continue;
@@ -388,15 +378,15 @@ static void count_route_drop(struct pib_switch *sw, struct pib_kport *in,
 		pib_kport_count(in, relay_loop, b->npkts);
 		break;
 	case PIB_DROP_OUT_STATE:
-		count_discard(sw->ports[rt->port], in, b);
+		count_discard(sw->nd.ports[rt->port], in, b);
 		break;
 	case PIB_DROP_PKEY_IN:
 		pib_kport_count(in, rcv_constraint_err, b->npkts);
 		pib_switch_pkey_trap(sw, in, &b->h);
 		break;
 	case PIB_DROP_PKEY_OUT:
-		pib_kport_count(sw->ports[rt->port], xmit_constraint_err, b->npkts);
-		pib_switch_pkey_trap(sw, sw->ports[rt->port], &b->h);
+		pib_kport_count(sw->nd.ports[rt->port], xmit_constraint_err, b->npkts);
+		pib_switch_pkey_trap(sw, sw->nd.ports[rt->port], &b->h);
 		break;
 	}
 }
@@ -407,9 +397,9 @@ static struct pib_kport *agent_out(struct pib_switch *sw, u8 out_port, const str
 	struct pib_route rt;
 
 	if (out_port != PIB_PORT_BY_LID)
-		return sw->ports[out_port];
-	pib_switch_route(&sw->node, 0, &b->h, &rt);
-	return rt.kind == PIB_ROUTE_PORT ? sw->ports[rt.port] : NULL;
+		return sw->nd.ports[out_port];
+	pib_switch_route(&sw->nd.node, 0, &b->h, &rt);
+	return rt.kind == PIB_ROUTE_PORT ? sw->nd.ports[rt.port] : NULL;
 }
 
 static void walk_queue_agent(struct pib_walk *w, struct pib_switch *sw, u8 out_port,
@@ -450,14 +440,14 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 		walk_drop(w, b);
 		return NULL;
 	}
-	if (sw->standalone && pib_lid_is_mcast(b->h.dlid)) {
+	if (sw->nd.standalone && pib_lid_is_mcast(b->h.dlid)) {
 		walk_flood(w, sw, in, b);
 		return NULL;
 	}
-	pib_switch_route(&sw->node, in->p.num, &b->h, &rt);
+	pib_switch_route(&sw->nd.node, in->p.num, &b->h, &rt);
 	switch (rt.kind) {
 	case PIB_ROUTE_PORT:
-		return sw->ports[rt.port];
+		return sw->nd.ports[rt.port];
 	case PIB_ROUTE_SELF:
 		walk_agent(w, sw, in, b);
 		return NULL;
@@ -524,8 +514,8 @@ static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst 
 	w->vl[w->nin] = b->h.vl & 0xF;
 	w->in[w->nin++] = in;
 	b->in_port = in;
-	if (in->hca) {
-		err = pib_hca_rx(in, b);
+	if (!in->sw) {
+		err = in->nd->ops->rx(in, b);
 		if (!err)
 			walk_commit(w);
 		else
@@ -600,10 +590,10 @@ int pib_port_xmit(struct pib_kport *port, struct pib_burst *b)
 	struct pib_kport *in;
 	int err = 0;
 
-	if (port->hca && port_owns_lid(&port->p, b->h.dlid) &&
+	if (!port->sw && port_owns_lid(&port->p, b->h.dlid) &&
 	    pib_port_admits(&port->p, b->h.dqpn)) {
 		b->in_port = port;
-		return pib_hca_rx(port, b);
+		return port->nd->ops->rx(port, b);
 	}
 
 	INIT_LIST_HEAD(&w.pending);

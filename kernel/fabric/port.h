@@ -6,22 +6,19 @@
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
-#include "proto/node.h"
+#include "fabric/node.h"
 
 struct pib_burst;
 struct pib_faults;
-struct pib_hca;
 struct pib_lane;
-struct pib_net;
 struct pib_switch;
 struct pib_ulink;
 
 /**
  * struct pib_kport - a port of an HCA or of a switch in this kernel
  * @p: management state, guarded by the node's lock
- * @pn: namespace; never changes
- * @hca: owner, or NULL
- * @sw: owner, or NULL
+ * @nd: owner; never changes
+ * @sw: owner, if that is a switch, or NULL; never changes
  * @peer: far end of a cable inside this kernel; RCU
  * @ulink: link over UDP; RCU; at most one of @peer and @ulink is set
  * @lane: way in of a cable that is not a good one, NULL: it has none; RCU; see fabric/pipe.h
@@ -33,8 +30,7 @@ struct pib_ulink;
  */
 struct pib_kport {
 	struct pib_port p;
-	struct pib_net *pn;
-	struct pib_hca *hca;
+	struct pib_node_dev *nd;
 	struct pib_switch *sw;
 	struct pib_kport __rcu *peer;
 	struct pib_ulink __rcu *ulink;
@@ -59,13 +55,17 @@ void pib_kport_overrun(struct pib_kport *port, u32 npkts);
 /* @b is sent by @port on h.vl. */
 void pib_kport_count_xmit(struct pib_kport *port, const struct pib_burst *b);
 
-/* A port of a node in @pn. NULL: no memory. Process context. */
-struct pib_kport *pib_kport_alloc(struct pib_net *pn, gfp_t gfp);
+/* A port of @nd. NULL: no memory. Process context. */
+struct pib_kport *pib_kport_alloc(struct pib_node_dev *nd, gfp_t gfp);
 /* After an RCU grace period. */
 void pib_kport_free(struct pib_kport *port);
 
 /* The lock of the node to which @port belongs; taken with interrupts off. */
-spinlock_t *pib_kport_lock(const struct pib_kport *port);
+static inline spinlock_t *pib_kport_lock(const struct pib_kport *port)
+{
+	return &port->nd->lock;
+}
+
 /* Have the event bits of the port and its node acted upon. Any context. */
 void pib_kport_events(struct pib_kport *port);
 
@@ -107,10 +107,5 @@ int pib_port_arrive(struct pib_kport *port, struct pib_burst *b);
  * Context as pib_port_xmit(). The burst is consumed.
  */
 void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b);
-
-/* The SM has set the physical state or width: tell the link. Process context. */
-void pib_kport_phys_changed(struct pib_kport *port);
-/* A trap or lease deadline may have been set: look at it soon. Any context. */
-void pib_node_kick(struct pib_node *n);
 
 #endif

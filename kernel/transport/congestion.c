@@ -62,9 +62,9 @@ static void log_trigger(struct pib_qp *qp, const struct pib_hdrs *h, u64 now)
 	struct pib_hca *hca = qp->hca;
 	unsigned long flags;
 
-	spin_lock_irqsave(&hca->node_lock, flags);
+	spin_lock_irqsave(&hca->nd.lock, flags);
 	pib_cc_triggered(&qp->port->p, h->sl, qp->qpn, qp->attr.dest_qp_num, h->slid, now);
-	spin_unlock_irqrestore(&hca->node_lock, flags);
+	spin_unlock_irqrestore(&hca->nd.lock, flags);
 }
 
 /* The index of the QP, or that of all QPs of its service level, goes up. */
@@ -77,9 +77,9 @@ static bool becn(struct pib_qp *qp, u8 sl, u64 now)
 
 	if (!f)
 		return pib_cc_becn(p, &qp->cc, sl, now);
-	spin_lock_irqsave(&qp->hca->node_lock, flags);
+	spin_lock_irqsave(&qp->hca->nd.lock, flags);
 	passed = pib_cc_becn(p, f, sl, now);
-	spin_unlock_irqrestore(&qp->hca->node_lock, flags);
+	spin_unlock_irqrestore(&qp->hca->nd.lock, flags);
 	return passed;
 }
 
@@ -127,9 +127,9 @@ void pib_cc_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 		pib_cc_sent(p, &qp->cc, b->h.sl, b->len, port_mbps(p), now);
 		return;
 	}
-	spin_lock_irqsave(&qp->hca->node_lock, flags);
+	spin_lock_irqsave(&qp->hca->nd.lock, flags);
 	pib_cc_sent(p, f, b->h.sl, b->len, port_mbps(p), now);
 	qp->cc.next = f->next;
-	spin_unlock_irqrestore(&qp->hca->node_lock, flags);
+	spin_unlock_irqrestore(&qp->hca->nd.lock, flags);
 	qp->cc.index = 0;
 }

@@ -82,14 +82,14 @@ static void fill_node(struct pib_kport *port, struct pib_hello *h)
 
 static void fill_lids(struct pib_uplink *up, struct pib_kport *port, struct pib_hello *h)
 {
-	if (port->hca) {
+	if (!port->sw) {
 		h->lids[0] = READ_ONCE(port->alone_lid);
 		h->num_lids = h->lids[0] ? 1 : 0;
-		if (port->hca->standalone)
+		if (port->nd->standalone)
 			h->caps |= PIB_CAP_STANDALONE;
 		return;
 	}
-	if (!port->sw->standalone)
+	if (!port->sw->nd.standalone)
 		return;
 	h->caps |= PIB_CAP_STANDALONE;
 	spin_lock_bh(&up->lock);
@@ -102,7 +102,7 @@ void pib_uplink_fill_hello(struct pib_uplink *up, struct pib_kport *port, struct
 {
 	h->fabric = up->fabric;
 	h->port_num = port->p.num;
-	h->role = port->hca ? PIB_ROLE_HCA : PIB_ROLE_SWITCH;
+	h->role = port->sw ? PIB_ROLE_SWITCH : PIB_ROLE_HCA;
 	h->caps |= PIB_CAP_NOICRC | PIB_CAP_SEGMENTS;
 	if (up->auth)
 		h->caps |= PIB_CAP_KEYED;
@@ -127,7 +127,7 @@ static void uplink_send_hello(struct pib_uplink *up, struct pib_switch *sw)
 	struct pib_addr group;
 	size_t len;
 
-	pib_uplink_fill_hello(up, sw->ports[0], &h);
+	pib_uplink_fill_hello(up, sw->nd.ports[0], &h);
 	h.caps |= PIB_CAP_AUTO;
 	len = uplink_build(up, &h, PIB_DG_HELLO, 0, bytes);
 	if (!len)
@@ -145,7 +145,7 @@ static struct pib_kport *uplink_speaker(struct pib_uplink *up)
 	struct pib_ulink *ul;
 
 	if (sw)
-		return sw->ports[0];
+		return sw->nd.ports[0];
 	ul = list_first_or_null_rcu(&up->ulinks, struct pib_ulink, entry);
 	return ul ? ul->port : NULL;
 }
@@ -307,8 +307,8 @@ static void uplink_discover(struct pib_uplink *up, const struct pib_addr *from,
 	struct pib_switch *sw = rcu_dereference(up->sw);
 	struct pib_ulink *ul;
 
-	if (sw && h->node_guid == sw->node.guid) {
-		uplink_meet_clone(up, &sw->node, from, h);
+	if (sw && h->node_guid == sw->nd.node.guid) {
+		uplink_meet_clone(up, &sw->nd.node, from, h);
 		return;
 	}
 	if (type != PIB_DG_HELLO) {
@@ -400,8 +400,8 @@ static struct pib_kport *switch_free_port(struct pib_switch *sw)
 {
 	unsigned int i;
 
-	for (i = 1; i <= sw->node.num_ports; i++) {
-		struct pib_kport *port = sw->ports[i];
+	for (i = 1; i <= sw->nd.node.num_ports; i++) {
+		struct pib_kport *port = sw->nd.ports[i];
 
 		if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
 			return port;
@@ -530,9 +530,9 @@ static unsigned int switch_free_ports(struct pib_switch *sw)
 {
 	unsigned int i, n = 0;
 
-	for (i = 1; i <= sw->node.num_ports; i++)
-		n += !rcu_access_pointer(sw->ports[i]->peer) &&
-		     !rcu_access_pointer(sw->ports[i]->ulink);
+	for (i = 1; i <= sw->nd.node.num_ports; i++)
+		n += !rcu_access_pointer(sw->nd.ports[i]->peer) &&
+		     !rcu_access_pointer(sw->nd.ports[i]->ulink);
 	return n;
 }
 
@@ -577,11 +577,11 @@ int pib_uplink_get_switch(struct pib_uplink *up, bool standalone, unsigned int p
 	up->sw_users++;
 	sw = rcu_dereference_protected(up->sw, true);
 	err = -EINVAL;
-	if (sw->standalone && !standalone) {
+	if (sw->nd.standalone && !standalone) {
 		NL_SET_ERR_MSG(extack, "the HCAs on this netdev are standalone: no SM manages them");
 		goto err_put;
 	}
-	if (!sw->standalone && standalone) {
+	if (!sw->nd.standalone && standalone) {
 		NL_SET_ERR_MSG(extack, "the HCAs on this netdev are for an SM to manage, not standalone");
 		goto err_put;
 	}
@@ -610,11 +610,11 @@ void pib_uplink_put_switch(struct pib_uplink *up)
 	RCU_INIT_POINTER(up->sw, NULL);
 	cancel_delayed_work_sync(&up->hello);
 	list_del(&sw->entry);
-	for (i = 1; i <= sw->node.num_ports; i++)
-		pib_cable_pull(pn, sw->ports[i], &dead);
+	for (i = 1; i <= sw->nd.node.num_ports; i++)
+		pib_cable_pull(pn, sw->nd.ports[i], &dead);
 	synchronize_rcu();
 	pib_ulink_free(&dead);
-	pib_guid_put(sw->node.guid);
+	pib_guid_put(sw->nd.node.guid);
 	pib_switch_destroy(sw);
 	pn->changes++;
 }

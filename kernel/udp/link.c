@@ -16,7 +16,6 @@
 #include "fabric/cable.h"
 #include "core/net.h"
 #include "fabric/impair.h"
-#include "hca/hca.h"
 #include "udp/standalone_lid.h"
 #include "fabric/port.h"
 #include "fabric/switch.h"
@@ -427,9 +426,11 @@ static bool lid_listed(const u16 *lids, unsigned int n, u16 lid)
 /* The link by which @lid is forwarded, NULL: none. @lid is not our own. link_lock held. */
 static struct pib_ulink *route_holder(const struct pib_switch *sw, u16 lid)
 {
-	u8 port = READ_ONCE(sw->node.lft[lid]);
+	u8 port = READ_ONCE(sw->nd.node.lft[lid]);
 
-	return port && port <= sw->node.num_ports ? rcu_dereference(sw->ports[port]->ulink) : NULL;
+	if (!port || port > sw->nd.node.num_ports)
+		return NULL;
+	return rcu_dereference(sw->nd.ports[port]->ulink);
 }
 
 /*
@@ -458,7 +459,7 @@ static bool route_leave(struct pib_ulink *ul, u16 lid)
 {
 	struct pib_switch *sw = ul->port->sw;
 
-	if (READ_ONCE(sw->node.lft[lid]) != ul->port->p.num)
+	if (READ_ONCE(sw->nd.node.lft[lid]) != ul->port->p.num)
 		return false;
 	pib_switch_set_route(sw, lid, PIB_LFT_DROP);
 	return true;
@@ -484,7 +485,7 @@ static void ulink_route(struct pib_ulink *ul, const struct verdict *v)
 	unsigned int i;
 
 	lockdep_assert_held(&ulink_net(ul)->link_lock);
-	if (!sw || !sw->standalone)
+	if (!sw || !sw->nd.standalone)
 		return;
 	for (i = 0; i < ul->num_routed; i++)
 		if (!lid_listed(v->lids, v->num_lids, ul->routed[i]))
