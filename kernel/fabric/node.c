@@ -8,6 +8,7 @@
 #include "proto/mad.h"
 #include "transport/qp.h"
 #include "fabric/cable.h"
+#include "fabric/forward.h"
 #include "fabric/node.h"
 #include "fabric/port.h"
 #include "fabric/switch.h"

@@ -26,6 +26,7 @@
 #include "fabric/corrupt.h"
 #include "fabric/ecn.h"
 #include "transport/task.h"
+#include "fabric/forward.h"
 #include "fabric/pipe.h"
 #include "fabric/port.h"
 #include "transport/qp.h"

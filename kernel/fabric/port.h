@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Ports in the kernel: counters, what is plugged into them, and the way out. */
+/* Ports in the kernel: counters, and what is plugged into them. */
 #ifndef PIB_PORT_H
 #define PIB_PORT_H
 
@@ -8,7 +8,6 @@
 #include <linux/spinlock.h>
 #include "fabric/node.h"
 
-struct pib_burst;
 struct pib_faults;
 struct pib_lane;
 struct pib_switch;
@@ -52,9 +51,6 @@ static inline struct pib_kport *to_kport(const struct pib_port *p)
 /* @npkts packets that came to @port found no room. Any context. */
 void pib_kport_overrun(struct pib_kport *port, u32 npkts);
 
-/* @b is sent by @port on h.vl. */
-void pib_kport_count_xmit(struct pib_kport *port, const struct pib_burst *b);
-
 /* A port of @nd. NULL: no memory. Process context. */
 struct pib_kport *pib_kport_alloc(struct pib_node_dev *nd, gfp_t gfp);
 /* After an RCU grace period. */
@@ -68,44 +64,5 @@ static inline spinlock_t *pib_kport_lock(const struct pib_kport *port)
 
 /* Have the event bits of the port and its node acted upon. Any context. */
 void pib_kport_events(struct pib_kport *port);
-
-/**
- * pib_port_xmit() - send a burst out of a port
- *
- * Looks at the port's state, partition (part_enforce) and SL2VL (h.vl is set from h.sl), counts, crosses
- * the cable and goes on hop by hop until the burst is handed to an HCA
- * (pib_hca_rx()), to a UDP link or dropped. A burst for the sending HCA port's
- * own LID turns round in the HCA. Softirqs disabled, under
- * rcu_read_lock(); no node lock held. The caller may hold the sending QP's lock.
- *
- * Returns 0: the burst is consumed. PIB_XMIT_AFAR: so it is, and has left over UDP. -EBUSY: the
- * receiving QP of the same kernel has too much waiting, or the UDP link has; the burst is still the
- * caller's, who tries again later.
- */
-#define PIB_XMIT_AFAR	1
-int pib_port_xmit(struct pib_kport *port, struct pib_burst *b);
-
-/**
- * pib_port_recv() - a burst came in at a port from a UDP link
- *
- * Context as pib_port_xmit(). The burst is consumed.
- */
-void pib_port_recv(struct pib_kport *port, struct pib_burst *b);
-
-/**
- * pib_port_arrive() - a burst comes out of a lane at @port
- *
- * Context as pib_port_xmit(). 0: consumed. -EBUSY: still the caller's, who tries
- * again later.
- */
-int pib_port_arrive(struct pib_kport *port, struct pib_burst *b);
-
-/**
- * pib_switch_send() - a burst made by a switch's own agents leaves it
- * @out_port: port, or PIB_PORT_BY_LID
- *
- * Context as pib_port_xmit(). The burst is consumed.
- */
-void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b);
 
 #endif

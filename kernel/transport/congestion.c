@@ -9,6 +9,7 @@
 #include "packet/burst.h"
 #include "transport/congestion.h"
 #include "hca/hca.h"
+#include "fabric/forward.h"
 #include "fabric/port.h"
 #include "transport/qp.h"
 

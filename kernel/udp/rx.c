@@ -13,6 +13,7 @@
 #include "packet/burst.h"
 #include "compat/compat.h"
 #include "core/net.h"
+#include "fabric/forward.h"
 #include "fabric/port.h"
 #include "proto/icrc.h"
 #include "proto/link.h"
