@@ -28,7 +28,7 @@ static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,
 
 static bool end_free(const struct pib_kport *port, struct netlink_ext_ack *extack)
 {
-	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
+	if (!pib_kport_has_cable(port))
 		return true;
 	NL_SET_ERR_MSG(extack, "there is a cable in that port already");
 	return false;
@@ -116,7 +116,7 @@ static struct pib_kport *find_cabled(struct pib_net *pn, const struct pib_end *a
 		*err = -ENODEV;
 		return NULL;
 	}
-	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink)) {
+	if (!pib_kport_has_cable(port)) {
 		NL_SET_ERR_MSG(extack, "there is no cable in that port");
 		*err = -ENOTCONN;
 		return NULL;

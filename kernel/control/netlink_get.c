@@ -138,7 +138,7 @@ static void view_port(struct pib_kport *port, struct port_view *v)
 
 static int put_port_link(struct sk_buff *skb, struct pib_kport *port)
 {
-	const struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+	const struct pib_ulink *ul = pib_kport_ulink(port);
 
 	if (!ul)
 		return 0;
@@ -599,8 +599,8 @@ static bool tells_of_cable(const struct pib_kport *port, const struct pib_kport 
 static int put_link(struct answer *a, struct pib_kport *port)
 {
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
-	bool out = ul ? ul->cable_out : port->cable_out;
+	struct pib_ulink *ul = pib_kport_ulink(port);
+	bool out = ul ? ul->link.cable_out : port->cable_out;
 	void *hdr;
 
 	if (!ul && (!peer || !tells_of_cable(port, peer)))

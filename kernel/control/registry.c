@@ -248,7 +248,7 @@ static struct pib_kport *host_switch_port(struct pib_uplink *up)
 	for (i = 1; i <= sw->nd.node.num_ports; i++) {
 		struct pib_kport *port = sw->nd.ports[i];
 
-		if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
+		if (!pib_kport_has_cable(port))
 			return port;
 	}
 	return NULL;

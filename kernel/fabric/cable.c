@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Cables: which ports hear each other. A cable inside this kernel is a pair of
- * pointers; one over UDP is a session (udp/link.c). What becomes of a port when its
- * cable is plugged in, pulled or trained anew is said here, under link_lock.
+ * pointers; one that leads elsewhere is its carrier's (fabric/link.h). What becomes of a
+ * port when its cable is plugged in, pulled or trained anew is said here, under link_lock.
  */
 #include "fabric/cable.h"
 #include "core/net.h"
 #include "fabric/impair.h"
+#include "fabric/link.h"
 #include "fabric/port.h"
-#include "udp/link.h"
 
 static void kport_far(struct pib_kport *port, struct pib_far *far)
 {
@@ -73,17 +73,17 @@ static void cable_settle(struct pib_kport *a, struct pib_kport *b)
 static void cable_bounce(struct pib_net *pn, struct pib_kport *port)
 {
 	struct pib_kport *peer;
-	struct pib_ulink *ul;
+	struct pib_link *link;
 
 	lockdep_assert_held(&pn->link_lock);
 	peer = rcu_dereference_protected(port->peer, true);
-	ul = rcu_dereference_protected(port->ulink, true);
+	link = rcu_dereference_protected(port->link, true);
 	if (peer) {
 		pib_kport_link_down(port);
 		pib_kport_link_down(peer);
 		cable_settle(port, peer);
-	} else if (ul) {
-		pib_ulink_bounce(ul);
+	} else if (link) {
+		link->ops->bounce(link);
 	}
 }
 
@@ -118,12 +118,12 @@ void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b
 void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head *dead)
 {
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+	struct pib_link *link = rcu_dereference_protected(port->link, true);
 
 	lockdep_assert_held(&pn->lock);
 	pib_faults_drop(port);
-	if (ul) {
-		pib_ulink_unplug(ul, dead);
+	if (link) {
+		link->ops->unplug(link, dead);
 		return;
 	}
 	if (!peer)
@@ -140,16 +140,16 @@ void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head
 void pib_cable_set_plugged(struct pib_net *pn, struct pib_kport *port, bool plugged)
 {
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+	struct pib_link *link = rcu_dereference_protected(port->link, true);
 
 	lockdep_assert_held(&pn->link_lock);
-	if (peer ? port->cable_out == !plugged : ul->cable_out == !plugged)
+	if (peer ? port->cable_out == !plugged : link->cable_out == !plugged)
 		return;
 	if (peer) {
 		port->cable_out = !plugged;
 		peer->cable_out = !plugged;
 	} else {
-		ul->cable_out = !plugged;
+		link->cable_out = !plugged;
 	}
 	cable_bounce(pn, port);
 }

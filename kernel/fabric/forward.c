@@ -12,11 +12,10 @@
 #include "packet/burst.h"
 #include "fabric/ecn.h"
 #include "fabric/forward.h"
+#include "fabric/link.h"
 #include "fabric/pipe.h"
 #include "fabric/port.h"
 #include "fabric/switch.h"
-#include "udp/link.h"
-#include "udp/wire.h"
 
 #define PIB_MAX_HOPS 64
 #define PIB_VL_DISCARD 0xF
@@ -29,9 +28,9 @@
  * @sl: its service level
  * @mcast: it is a multicast
  * @push_back: who sends it takes it back
- * @full: the UDP link that it was to leave by had no room for it
- * @afar: it has left by a UDP link
- * @start: port out of which it left its first node, NULL if a UDP link brought it
+ * @full: the link that it was to leave this kernel by had no room for it
+ * @afar: it has left this kernel
+ * @start: port out of which it left its first node, NULL if it comes from elsewhere
  * @nin: entries in @in
  * @in: ports by which it came into the nodes on its way
  * @vl: on which VL
@@ -129,8 +128,7 @@ static bool port_fits(const struct pib_kport *out, const struct pib_burst *b)
 
 static bool port_inactive(const struct pib_kport *out, const struct pib_burst *b)
 {
-	return !pib_port_admits(&out->p, b->h.dqpn) || (!rcu_access_pointer(out->peer) &&
-							!rcu_access_pointer(out->ulink));
+	return !pib_port_admits(&out->p, b->h.dqpn) || !pib_kport_has_cable(out);
 }
 
 /* @b came by a switch port that has no VL for it at the port by which it was to leave (16.1.3.5). */
@@ -204,7 +202,7 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 				    struct pib_burst *b)
 {
 	struct pib_kport *in;
-	struct pib_ulink *ul;
+	struct pib_link *link;
 
 	in = rcu_dereference(out->peer);
 	if (in) {
@@ -212,20 +210,20 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 			w->start = out;
 		return in;
 	}
-	ul = rcu_dereference(out->ulink);
-	if (ul && w->push_back && pib_wire_full(ul, b)) {
+	link = rcu_dereference(out->link);
+	if (link && w->push_back && link->ops->full(link, b)) {
 		w->full = true;
 		return NULL;
 	}
 	walk_commit(w);
-	if (!ul) {
+	if (!link) {
 		count_discard(out, NULL, b);
 		pib_burst_free(b);
 		return NULL;
 	}
 	count_out(w, out, b->h.vl & 0xF);
 	w->afar = true;
-	pib_wire_xmit(ul, b);
+	link->ops->xmit(link, b);
 	return NULL;
 }
 
@@ -284,7 +282,7 @@ static void walk_mcast(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 static void walk_flood(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
 		       struct pib_burst *b)
 {
-	bool from_trunk = !!rcu_access_pointer(in->ulink);
+	bool from_trunk = !!rcu_access_pointer(in->link);
 	unsigned int i;
 
 	for (i = 1; i <= sw->nd.node.num_ports; i++) {
@@ -292,7 +290,7 @@ static void walk_flood(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 
 		if (out == in || READ_ONCE(out->p.state) != PIB_PORT_ACTIVE)
 			continue;
-		if (from_trunk && rcu_access_pointer(out->ulink))
+		if (from_trunk && rcu_access_pointer(out->link))
 			continue;
 		walk_queue_clone(w, b, in, out);
 	}
@@ -432,7 +430,7 @@ static void walk_jam(struct pib_kport *in, struct pib_burst *b)
 
 /*
  * @b is at @in. Returns 0 and in @next where it comes in next, NULL if it is consumed;
- * -EBUSY from an HCA and from a UDP link.
+ * -EBUSY from an HCA and from a link.
  */
 static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b,
 		     struct pib_kport **next)

@@ -6,12 +6,12 @@
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
+#include "fabric/link.h"
 #include "fabric/node.h"
 
 struct pib_faults;
 struct pib_lane;
 struct pib_switch;
-struct pib_ulink;
 
 /**
  * struct pib_kport - a port of an HCA or of a switch in this kernel
@@ -19,7 +19,7 @@ struct pib_ulink;
  * @nd: owner; never changes
  * @sw: owner, if that is a switch, or NULL; never changes
  * @peer: far end of a cable inside this kernel; RCU
- * @ulink: link over UDP; RCU; at most one of @peer and @ulink is set
+ * @link: cable that leads elsewhere; RCU; at most one of @peer and @link is set
  * @lane: way in of a cable that is not a good one, NULL: it has none; RCU; see fabric/pipe.h
  * @faults: of the cable, or NULL; guarded by the namespace's configuration mutex
  * @counts: per CPU, see pib_kport_count()
@@ -32,7 +32,7 @@ struct pib_kport {
 	struct pib_node_dev *nd;
 	struct pib_switch *sw;
 	struct pib_kport __rcu *peer;
-	struct pib_ulink __rcu *ulink;
+	struct pib_link __rcu *link;
 	struct pib_lane __rcu *lane;
 	struct pib_faults *faults;
 	struct pib_counts __percpu *counts;
@@ -44,6 +44,12 @@ struct pib_kport {
 static inline struct pib_kport *to_kport(const struct pib_port *p)
 {
 	return container_of(p, struct pib_kport, p);
+}
+
+/* Is there a cable in @port? Under RCU, or the lock of the namespace. */
+static inline bool pib_kport_has_cable(const struct pib_kport *port)
+{
+	return rcu_access_pointer(port->peer) || rcu_access_pointer(port->link);
 }
 
 #define pib_kport_count(port, field, n) this_cpu_add((port)->counts->field, (n))

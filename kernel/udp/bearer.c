@@ -403,7 +403,7 @@ static struct pib_kport *switch_free_port(struct pib_switch *sw)
 	for (i = 1; i <= sw->nd.node.num_ports; i++) {
 		struct pib_kport *port = sw->nd.ports[i];
 
-		if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
+		if (!pib_kport_has_cable(port))
 			return port;
 	}
 	return NULL;
@@ -531,8 +531,7 @@ static unsigned int switch_free_ports(struct pib_switch *sw)
 	unsigned int i, n = 0;
 
 	for (i = 1; i <= sw->nd.node.num_ports; i++)
-		n += !rcu_access_pointer(sw->nd.ports[i]->peer) &&
-		     !rcu_access_pointer(sw->nd.ports[i]->ulink);
+		n += !pib_kport_has_cable(sw->nd.ports[i]);
 	return n;
 }
 

@@ -43,7 +43,7 @@ int pib_lid_choose(struct pib_uplink *up, struct pib_kport *port)
 		lid = pib_lid_choice(port->p.guid, n++);
 	while (lid_is_known(up, lid));
 
-	if (rcu_access_pointer(port->peer) || !rcu_access_pointer(port->ulink))
+	if (rcu_access_pointer(port->peer) || !rcu_access_pointer(port->link))
 		err = pib_uplink_set_lid(up, old, lid);
 	if (err)
 		return err;
