@@ -99,7 +99,8 @@ static int put_counters(struct sk_buff *skb, const struct pib_kport *port)
 		return -EMSGSIZE;
 	for (i = 0; i < ARRAY_SIZE(port_counters); i++)
 		if (put_u64(skb, port_counters[i].attr,
-			    pib_env_count(&port->p, port_counters[i].offset / sizeof(u64)), PIB_C_PAD))
+			    pib_kport_read_count(&port->p, port_counters[i].offset / sizeof(u64)),
+			    PIB_C_PAD))
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -155,6 +155,7 @@ void pib_node_dev_init(struct pib_node_dev *nd, struct pib_net *pn,
 	nd->ops = ops;
 	nd->pn = pn;
 	nd->standalone = standalone;
+	nd->node.count = pib_kport_read_count;
 	spin_lock_init(&nd->lock);
 	spin_lock_init(&nd->pma_lock);
 	INIT_DELAYED_WORK(&nd->work, node_work);

@@ -32,7 +32,7 @@ void pib_kport_events(struct pib_kport *port)
 	port->nd->ops->events(port->nd);
 }
 
-u64 pib_env_count(const struct pib_port *p, u32 counter)
+u64 pib_kport_read_count(const struct pib_port *p, u32 counter)
 {
 	const u64 __percpu *c = (const u64 __percpu *)to_kport(p)->counts + counter;
 	u64 sum = 0;

@@ -54,6 +54,12 @@ static inline bool pib_kport_has_cable(const struct pib_kport *port)
 
 #define pib_kport_count(port, field, n) this_cpu_add((port)->counts->field, (n))
 
+/*
+ * A counter of a port in this kernel, by its place in struct pib_counts: the sum over all CPUs.
+ * Any context.
+ */
+u64 pib_kport_read_count(const struct pib_port *p, u32 counter);
+
 /* @npkts packets that came to @port found no room. Any context. */
 void pib_kport_overrun(struct pib_kport *port, u32 npkts);
 
