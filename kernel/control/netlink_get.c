@@ -282,7 +282,7 @@ static int put_switch(struct sk_buff *skb, struct pib_switch *sw)
 		return -EMSGSIZE;
 	if (sw->nd.node.enhanced_sp0 && nla_put_flag(skb, PIB_A_ENHANCED_PORT0))
 		return -EMSGSIZE;
-	return sw->uplink ? nla_put_flag(skb, PIB_A_AUTO) : 0;
+	return sw->is_host ? nla_put_flag(skb, PIB_A_AUTO) : 0;
 }
 
 static struct pib_node_dev *node_of(struct pib_seat *seat, struct pib_switch *sw)

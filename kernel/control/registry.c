@@ -12,8 +12,8 @@
  *
  * pn->lock is taken before RTNL (sockets join groups, HCAs register) and never
  * under it: what a netdev notifier finds out is left to work items. ib_core
- * unregisters an HCA without pn->lock, and calls pib_fabric_hca_gone(), which
- * takes it. Nothing is sent under a node lock or under ul->lock.
+ * unregisters an HCA without pn->lock, and hca_gone(), which is called then, takes it.
+ * Nothing is sent under a node lock or under ul->lock.
  *
  * An HCA is found through its seat. Where it is removed by choice (pibctl, `rdma
  * link delete`) its cables are pulled when ib_core has unregistered it: NVMe, say, tells the target. Where
@@ -24,15 +24,16 @@
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
-#include <linux/utsname.h>
 #include <net/net_namespace.h>
 #include "compat/compat.h"
+#include "control/host_switch.h"
 #include "fabric/cable.h"
 #include "control/registry.h"
 #include "core/guid.h"
 #include "hca/hca.h"
 #include "udp/standalone_lid.h"
 #include "udp/link.h"
+#include "verbs/device.h"
 
 static DEFINE_MUTEX(nets_lock);
 static LIST_HEAD(nets);
@@ -64,17 +65,6 @@ struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name)
 		if (!strcmp(sw->name, name))
 			return sw;
 	return NULL;
-}
-
-void pib_fabric_switch_name(struct pib_net *pn, char name[PIB_NAME_MAX])
-{
-	unsigned int i;
-
-	for (i = 0; ; i++) {
-		snprintf(name, PIB_NAME_MAX, "sw%u", i);
-		if (!pib_fabric_find_switch(pn, name) && !pib_fabric_find_seat(pn, name))
-			return;
-	}
 }
 
 static int check_name(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack)
@@ -185,7 +175,7 @@ static void seat_leave_uplink(struct pib_seat *seat)
 	if (!seat->up)
 		return;
 	if (seat->host_switch)
-		pib_uplink_put_switch(seat->up);
+		pib_host_switch_put(seat->up);
 	pib_uplink_put(seat->up);
 	seat->up = NULL;
 }
@@ -219,7 +209,11 @@ static void seat_detach(struct pib_seat *seat)
 	pn->changes++;
 }
 
-void pib_fabric_hca_gone(struct pib_hca *hca)
+/*
+ * ib_core has unregistered the HCA, by whatever way: struct pib_hca.on_gone. Pulls the cables and
+ * gives up what nobody else uses.
+ */
+static void hca_gone(struct pib_hca *hca)
 {
 	struct pib_net *pn = pib_net(hca->net);
 	struct pib_registry *reg = to_registry(pn);
@@ -240,23 +234,10 @@ void pib_fabric_hca_gone(struct pib_hca *hca)
 	mutex_unlock(&pn->lock);
 }
 
-static struct pib_kport *host_switch_port(struct pib_uplink *up)
-{
-	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
-	unsigned int i;
-
-	for (i = 1; i <= sw->nd.node.num_ports; i++) {
-		struct pib_kport *port = sw->nd.ports[i];
-
-		if (!pib_kport_has_cable(port))
-			return port;
-	}
-	return NULL;
-}
-
 static int seat_plug_switch(struct pib_seat *seat, struct pib_kport *port)
 {
-	struct pib_kport *sw_port = host_switch_port(seat->up);
+	struct pib_switch *sw = rcu_dereference_protected(seat->up->sw, true);
+	struct pib_kport *sw_port = pib_switch_free_port(sw);
 	int err;
 
 	if (!sw_port)
@@ -265,7 +246,7 @@ static int seat_plug_switch(struct pib_seat *seat, struct pib_kport *port)
 		err = pib_lid_choose(seat->up, port);
 		if (err)
 			return err;
-		pib_switch_set_route(sw_port->sw, port->alone_lid, sw_port->p.num);
+		pib_switch_set_route(sw, port->alone_lid, sw_port->p.num);
 	}
 	port->is_auto = true;
 	sw_port->is_auto = true;
@@ -341,7 +322,7 @@ static int seat_join_uplink(struct pib_seat *seat, const struct pib_hca_cfg *cfg
 	seat->up = up;
 	seat->host_switch = !cfg->num_peers;
 	if (seat->host_switch) {
-		err = pib_uplink_get_switch(up, cfg->standalone, cfg->num_ports, extack);
+		err = pib_host_switch_get(up, cfg->standalone, cfg->num_ports, extack);
 		if (err) {
 			pib_uplink_put(up);
 			seat->up = NULL;
@@ -370,7 +351,7 @@ static struct pib_seat *seat_make(struct pib_net *pn, const struct pib_hca_cfg *
 	err = guids_get(seat, cfg, &id, extack);
 	if (err)
 		goto err_uplink;
-	seat->hca = pib_hca_create(pn->net, cfg->name, cfg->num_ports, &id, cfg->standalone,
+	seat->hca = pib_hca_create(pn, cfg->name, cfg->num_ports, &id, cfg->standalone, hca_gone,
 				   extack);
 	if (IS_ERR(seat->hca)) {
 		err = PTR_ERR(seat->hca);
@@ -392,7 +373,7 @@ err_free:
 
 /*
  * Unregister an HCA, whose consumers say goodbye to their peers by it. Drops pn->lock, which the caller holds,
- * since that ends in pib_fabric_hca_gone(). Somebody else may be unregistering it already.
+ * since that ends in hca_gone(). Somebody else may be unregistering it already.
  */
 static void seat_unregister(struct pib_seat *seat)
 {
@@ -466,6 +447,16 @@ static int switch_guid(struct pib_switch_ident *id, struct netlink_ext_ack *exta
 	return id->guid ? 0 : -ENOMEM;
 }
 
+void pib_fabric_list_switch(struct pib_switch *sw)
+{
+	struct pib_net *pn = sw->nd.pn;
+
+	lockdep_assert_held(&pn->lock);
+	sw->id = ++pn->next_id;
+	list_add_tail(&sw->entry, &to_registry(pn)->switches);
+	pn->changes++;
+}
+
 int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 			  const struct pib_switch_ident *ident, struct netlink_ext_ack *extack)
 {
@@ -484,16 +475,14 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 		pib_guid_put(id.guid);
 		goto out_unlock;
 	}
-	sw->id = ++pn->next_id;
-	list_add_tail(&sw->entry, &to_registry(pn)->switches);
-	pn->changes++;
+	pib_fabric_list_switch(sw);
 
 out_unlock:
 	mutex_unlock(&pn->lock);
 	return err;
 }
 
-static void switch_remove(struct pib_switch *sw)
+void pib_fabric_remove_switch(struct pib_switch *sw)
 {
 	struct pib_net *pn = sw->nd.pn;
 	LIST_HEAD(dead);
@@ -520,11 +509,11 @@ int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_e
 	if (!sw) {
 		NL_SET_ERR_MSG(extack, "no switch of that name in this network namespace");
 		err = -ENODEV;
-	} else if (sw->uplink) {
+	} else if (sw->is_host) {
 		NL_SET_ERR_MSG(extack, "a host switch goes with the last HCA of its netdev");
 		err = -EBUSY;
 	} else {
-		switch_remove(sw);
+		pib_fabric_remove_switch(sw);
 	}
 	mutex_unlock(&pn->lock);
 	return err;
@@ -677,7 +666,7 @@ static void net_flush(struct pib_registry *reg)
 		mutex_lock(&pn->lock);
 	}
 	list_for_each_entry_safe(sw, tmp, &reg->switches, entry)
-		switch_remove(sw);
+		pib_fabric_remove_switch(sw);
 	mutex_unlock(&pn->lock);
 	wait_event(reg->empty, no_seats(reg));
 	cancel_work_sync(&reg->reap);

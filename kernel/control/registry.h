@@ -98,19 +98,13 @@ struct pib_seat *pib_fabric_find_seat(struct pib_net *pn, const char *name);
 struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name);
 const char *pib_kport_node_name(const struct pib_kport *port);
 
-/**
- * pib_fabric_hca_gone() - ib_core has unregistered the HCA, by whatever way
- *
- * Called once by the device's dealloc_driver, before the ports are freed:
- * pulls the cables and gives up what nobody else uses. Process context; sleeps
- * for a grace period.
- */
-void pib_fabric_hca_gone(struct pib_hca *hca);
+/* Number a switch and list it; pn->lock held. */
+void pib_fabric_list_switch(struct pib_switch *sw);
+/* Pull its cables, take it off the list, free it and its GUID. pn->lock held; sleeps. */
+void pib_fabric_remove_switch(struct pib_switch *sw);
 
 /* 0, or -ENODEV: the namespace is going, nothing is made in it any more. pn->lock held. */
 int pib_fabric_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack);
-/* A name for a host switch that is not taken in the namespace; pn->lock held. */
-void pib_fabric_switch_name(struct pib_net *pn, char name[PIB_NAME_MAX]);
 
 int pib_fabric_init(void);
 /* Takes everything apart: nothing can be made any more. */

@@ -153,6 +153,16 @@ void pib_switch_pkey_trap(struct pib_switch *sw, struct pib_kport *port, const s
 		pib_node_dev_kick(&sw->nd);
 }
 
+struct pib_kport *pib_switch_free_port(struct pib_switch *sw)
+{
+	unsigned int i;
+
+	for (i = 1; i <= sw->nd.node.num_ports; i++)
+		if (!pib_kport_has_cable(sw->nd.ports[i]))
+			return sw->nd.ports[i];
+	return NULL;
+}
+
 void pib_switch_set_route(struct pib_switch *sw, u16 lid, u8 port)
 {
 	unsigned long flags;

@@ -11,14 +11,13 @@
 
 struct netlink_ext_ack;
 struct pib_net;
-struct pib_uplink;
 
 /**
  * struct pib_switch - a switch
  * @nd: what every node has; standalone: forwards without an SM
  * @share_lock: guards @pma_share: who is refused does not wait for who sums up; softirqs off
  * @pma_share: of a CPU, for sums of counters
- * @uplink: whose host switch it is, or NULL; never changes
+ * @is_host: the host switch of a netdev, made and taken apart by the system; never changes
  * @name: never changes
  * @id: place in dumps; never changes
  * @entry: in the list of those of the namespace
@@ -27,7 +26,7 @@ struct pib_switch {
 	struct pib_node_dev nd;
 	spinlock_t share_lock;
 	struct pib_share pma_share;
-	struct pib_uplink *uplink;
+	bool is_host;
 	char name[PIB_NAME_MAX];
 	u32 id;
 	struct list_head entry;
@@ -54,6 +53,8 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 				   u8 *out_port);
 /* A packet was dropped for its P_Key: trap 259. */
 void pib_switch_pkey_trap(struct pib_switch *sw, struct pib_kport *port, const struct pib_hdrs *h);
+/* A port without a cable, NULL: none. The lock of the namespace held. */
+struct pib_kport *pib_switch_free_port(struct pib_switch *sw);
 /* Without an SM: forward @lid to @port; 0xFF: to nobody. */
 void pib_switch_set_route(struct pib_switch *sw, u16 lid, u8 port);
 

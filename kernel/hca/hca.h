@@ -11,7 +11,6 @@
 #include "fabric/port.h"
 #include "core/quota.h"
 
-struct netlink_ext_ack;
 struct pib_mcast;
 struct pib_stats;
 struct platform_device;
@@ -38,7 +37,7 @@ struct platform_device;
  * @next_counter: see @qp_counters
  * @inbox_bytes: what QPs are charged with beyond what is free for each, see inbox.c
  * @id: number of @parent
- * @on_gone: pib_fabric_hca_gone() once registered: unplugs the ports and forgets the HCA, which
+ * @on_gone: from pib_hca_create(), once registered: unplugs the ports and forgets the HCA, which
  *	ib_core is about to free. Called once, in process context, whoever has asked for the removal.
  */
 struct pib_hca {
@@ -86,27 +85,6 @@ static inline struct pib_hca *pib_kport_hca(const struct pib_kport *port)
 {
 	return node_dev_to_hca(port->nd);
 }
-
-/**
- * pib_hca_create() - make an HCA and register it with ib_core
- * @name: device name; -EEXIST if taken
- * @id: who it is; read before this returns
- *
- * Ports exist and are Down; control/registry.c plugs them in afterwards. Process context,
- * RTNL not held. Returns ERR_PTR() with the reason in @extack.
- */
-struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
-			       const struct pib_hca_ident *id, bool standalone,
-			       struct netlink_ext_ack *extack);
-/**
- * pib_hca_destroy() - unregister and free
- *
- * Open user contexts are disassociated. The caller keeps the HCA from being
- * freed meanwhile by get_device(&hca->ib.dev), for `rdma link delete` may be
- * faster, and holds no lock that @on_gone takes. Process context, RTNL not
- * held; sleeps.
- */
-void pib_hca_destroy(struct pib_hca *hca);
 
 /**
  * pib_hca_events() - turn the event bits in the node and its ports into ib_events

@@ -21,8 +21,8 @@
 #include "hca/cq.h"
 #include "memory/dm.h"
 #include "hca/port_event.h"
-#include "control/registry.h"
 #include "hca/hca.h"
+#include "verbs/device.h"
 #include "verbs/mad.h"
 #include "transport/mcast.h"
 #include "memory/mr.h"
@@ -330,8 +330,9 @@ static bool name_ok(const char *name)
 	       strcmp(name, ".") && strcmp(name, "..");
 }
 
-struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
+struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_ports,
 			       const struct pib_hca_ident *id, bool standalone,
+			       void (*on_gone)(struct pib_hca *hca),
 			       struct netlink_ext_ack *extack)
 {
 	struct pib_hca *hca;
@@ -346,12 +347,12 @@ struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
 		return ERR_PTR(-EINVAL);
 	}
 
-	hca = ib_alloc_device_with_net(pib_hca, ib, net);
+	hca = ib_alloc_device_with_net(pib_hca, ib, pn->net);
 	if (!hca)
 		return ERR_PTR(-ENOMEM);
-	hca->net = net;
+	hca->net = pn->net;
 	hca->id = -1;
-	pib_node_dev_init(&hca->nd, pib_net(net), &hca_node_ops, standalone);
+	pib_node_dev_init(&hca->nd, pn, &hca_node_ops, standalone);
 	INIT_WORK(&hca->event_work, pib_hca_event_work);
 	hca_init_tables(hca);
 	ib_set_device_ops(&hca->ib, &pib_ops);
@@ -362,7 +363,7 @@ struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
 		goto err_dealloc;
 	}
 	/* from here on somebody else may unregister it */
-	hca->on_gone = pib_fabric_hca_gone;
+	hca->on_gone = on_gone;
 	err = ib_register_device(&hca->ib, name, NULL);
 	if (err == -ENFILE) {
 		NL_SET_ERR_MSG(extack, "An RDMA device of this name exists");
