@@ -15,7 +15,7 @@
 #include "memory/prefetch.h"
 #include "hca/ah.h"
 #include "verbs/query.h"
-#include "compat/ops.h"
+#include "verbs/compat_ops.h"
 #include "core/net.h"
 #include "hca/hw_counters.h"
 #include "hca/cq.h"
