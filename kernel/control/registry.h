@@ -98,6 +98,11 @@ struct pib_seat *pib_fabric_find_seat(struct pib_net *pn, const char *name);
 struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name);
 const char *pib_kport_node_name(const struct pib_kport *port);
 
+/*
+ * Pull the cables of all HCAs and unregister them; with @stranded, only of those whose netdev is
+ * gone. pn->lock held; it is dropped meanwhile. Process context, RTNL not held.
+ */
+void pib_fabric_remove_hcas(struct pib_net *pn, bool stranded);
 /* Number a switch and list it; pn->lock held. */
 void pib_fabric_list_switch(struct pib_switch *sw);
 /* Pull its cables, take it off the list, free it and its GUID. pn->lock held; sleeps. */
@@ -105,9 +110,5 @@ void pib_fabric_remove_switch(struct pib_switch *sw);
 
 /* 0, or -ENODEV: the namespace is going, nothing is made in it any more. pn->lock held. */
 int pib_fabric_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack);
-
-int pib_fabric_init(void);
-/* Takes everything apart: nothing can be made any more. */
-void pib_fabric_exit(void);
 
 #endif
