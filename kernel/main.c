@@ -5,11 +5,12 @@
 #include <net/genetlink.h>
 #include <rdma/rdma_netlink.h>
 #include "packet/burst.h"
-#include "control/registry.h"
 #include "control/netlink.h"
+#include "control/netns.h"
 #include "memory/odp.h"
 #include "transport/qp.h"
 #include "control/rdma_link.h"
+#include "uapi/linux/pib.h"
 #include "udp/wire.h"
 
 /*
@@ -35,18 +36,18 @@ static int __init pib_init(void)
 	err = pib_odp_init();
 	if (err)
 		goto err_engine;
-	err = pib_fabric_init();
+	err = pib_netns_init();
 	if (err)
 		goto err_odp;
 	err = pib_netlink_init();
 	if (err)
-		goto err_fabric;
+		goto err_netns;
 	pib_rdma_link_init();
 	load_node_drivers();
 	return 0;
 
-err_fabric:
-	pib_fabric_exit();
+err_netns:
+	pib_netns_exit();
 err_odp:
 	pib_odp_exit();
 err_engine:
@@ -60,7 +61,7 @@ static void __exit pib_exit(void)
 {
 	pib_rdma_link_exit();
 	pib_netlink_exit();
-	pib_fabric_exit();
+	pib_netns_exit();
 	pib_odp_exit();
 	pib_engine_exit();
 	rcu_barrier();

@@ -12,23 +12,23 @@ static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,
 {
 	struct pib_seat *seat = pib_fabric_find_seat(pn, end->node);
 	struct pib_switch *sw = pib_fabric_find_switch(pn, end->node);
-	u32 n;
+	struct pib_node_dev *nd;
 
 	if (!seat && !sw) {
 		NL_SET_ERR_MSG(extack, "no HCA or switch of that name in this network namespace");
 		return NULL;
 	}
-	n = seat ? seat->hca->node.num_ports : sw->node.num_ports;
-	if (!end->port || end->port > n) {
+	nd = seat ? &seat->hca->nd : &sw->nd;
+	if (!end->port || end->port > nd->node.num_ports) {
 		NL_SET_ERR_MSG(extack, "the node has no port of that number");
 		return NULL;
 	}
-	return seat ? seat->hca->ports[end->port] : sw->ports[end->port];
+	return nd->ports[end->port];
 }
 
 static bool end_free(const struct pib_kport *port, struct netlink_ext_ack *extack)
 {
-	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
+	if (!pib_kport_has_cable(port))
 		return true;
 	NL_SET_ERR_MSG(extack, "there is a cable in that port already");
 	return false;
@@ -50,7 +50,7 @@ int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struc
 		NL_SET_ERR_MSG(extack, "a cable has two different ends");
 		goto out_unlock;
 	}
-	if (pib_kport_standalone(pa) || pib_kport_standalone(pb)) {
+	if (pa->nd->standalone || pb->nd->standalone) {
 		NL_SET_ERR_MSG(extack, "a standalone HCA or its host switch takes no further cables");
 		goto out_unlock;
 	}
@@ -116,7 +116,7 @@ static struct pib_kport *find_cabled(struct pib_net *pn, const struct pib_end *a
 		*err = -ENODEV;
 		return NULL;
 	}
-	if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink)) {
+	if (!pib_kport_has_cable(port)) {
 		NL_SET_ERR_MSG(extack, "there is no cable in that port");
 		*err = -ENOTCONN;
 		return NULL;
@@ -136,7 +136,7 @@ int pib_links_del(struct pib_net *pn, const struct pib_end *a,
 	if (!port)
 		goto out_unlock;
 	err = -EBUSY;
-	if (pib_kport_standalone(port)) {
+	if (port->nd->standalone) {
 		NL_SET_ERR_MSG(extack, "a standalone HCA keeps its cable");
 		goto out_unlock;
 	}

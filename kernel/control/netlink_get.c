@@ -100,7 +100,8 @@ static int put_counters(struct sk_buff *skb, const struct pib_kport *port)
 		return -EMSGSIZE;
 	for (i = 0; i < ARRAY_SIZE(port_counters); i++)
 		if (put_u64(skb, port_counters[i].attr,
-			    pib_env_count(&port->p, port_counters[i].offset / sizeof(u64)), PIB_C_PAD))
+			    pib_kport_read_count(&port->p, port_counters[i].offset / sizeof(u64)),
+			    PIB_C_PAD))
 			return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -139,7 +140,7 @@ static void view_port(struct pib_kport *port, struct port_view *v)
 
 static int put_port_link(struct sk_buff *skb, struct pib_kport *port)
 {
-	const struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+	const struct pib_ulink *ul = pib_kport_ulink(port);
 
 	if (!ul)
 		return 0;
@@ -258,13 +259,13 @@ static int put_seat(struct sk_buff *skb, struct pib_seat *seat)
 
 	if (nla_put_string(skb, PIB_A_HCA_NAME, dev_name(&hca->ib.dev)) ||
 	    nla_put_u32(skb, PIB_A_IBDEV_INDEX, hca->ib.index) ||
-	    put_desc(skb, &hca->node) ||
-	    put_u64(skb, PIB_A_NODE_GUID, hca->node.guid, PIB_A_PAD) ||
-	    nla_put_u32(skb, PIB_A_NUM_PORTS, hca->node.num_ports) ||
-	    put_product(skb, &hca->node) ||
+	    put_desc(skb, &hca->nd.node) ||
+	    put_u64(skb, PIB_A_NODE_GUID, hca->nd.node.guid, PIB_A_PAD) ||
+	    nla_put_u32(skb, PIB_A_NUM_PORTS, hca->nd.node.num_ports) ||
+	    put_product(skb, &hca->nd.node) ||
 	    put_seat_uplink(skb, seat))
 		return -EMSGSIZE;
-	if (hca->standalone && nla_put_flag(skb, PIB_A_STANDALONE))
+	if (hca->nd.standalone && nla_put_flag(skb, PIB_A_STANDALONE))
 		return -EMSGSIZE;
 	for (i = 0; i < seat->num_peers; i++)
 		if (put_endpoint(skb, PIB_A_PEER, &seat->peers[i]))
@@ -275,14 +276,19 @@ static int put_seat(struct sk_buff *skb, struct pib_seat *seat)
 static int put_switch(struct sk_buff *skb, struct pib_switch *sw)
 {
 	if (nla_put_string(skb, PIB_A_SWITCH_NAME, sw->name) ||
-	    put_desc(skb, &sw->node) ||
-	    put_u64(skb, PIB_A_NODE_GUID, sw->node.guid, PIB_A_PAD) ||
-	    nla_put_u32(skb, PIB_A_NUM_PORTS, sw->node.num_ports) ||
-	    put_product(skb, &sw->node))
+	    put_desc(skb, &sw->nd.node) ||
+	    put_u64(skb, PIB_A_NODE_GUID, sw->nd.node.guid, PIB_A_PAD) ||
+	    nla_put_u32(skb, PIB_A_NUM_PORTS, sw->nd.node.num_ports) ||
+	    put_product(skb, &sw->nd.node))
 		return -EMSGSIZE;
-	if (sw->node.enhanced_sp0 && nla_put_flag(skb, PIB_A_ENHANCED_PORT0))
+	if (sw->nd.node.enhanced_sp0 && nla_put_flag(skb, PIB_A_ENHANCED_PORT0))
 		return -EMSGSIZE;
-	return sw->uplink ? nla_put_flag(skb, PIB_A_AUTO) : 0;
+	return sw->is_host ? nla_put_flag(skb, PIB_A_AUTO) : 0;
+}
+
+static struct pib_node_dev *node_of(struct pib_seat *seat, struct pib_switch *sw)
+{
+	return seat ? &seat->hca->nd : &sw->nd;
 }
 
 /*
@@ -292,8 +298,7 @@ static int put_switch(struct sk_buff *skb, struct pib_switch *sw)
 static int put_node(struct answer *a, struct pib_seat *seat, struct pib_switch *sw,
 		    unsigned int *next)
 {
-	struct pib_kport **ports = seat ? seat->hca->ports : sw->ports;
-	unsigned int last = seat ? seat->hca->node.num_ports : sw->node.num_ports;
+	struct pib_node_dev *nd = node_of(seat, sw);
 	unsigned int first = *next;
 	void *hdr = answer_begin(a);
 
@@ -301,7 +306,7 @@ static int put_node(struct answer *a, struct pib_seat *seat, struct pib_switch *
 		return -EMSGSIZE;
 	if (seat ? put_seat(a->skb, seat) : put_switch(a->skb, sw))
 		goto err_cancel;
-	*next = put_ports(a->skb, ports, first, last);
+	*next = put_ports(a->skb, nd->ports, first, nd->node.num_ports);
 	if (*next == first)
 		goto err_cancel;
 	genlmsg_end(a->skb, hdr);
@@ -323,7 +328,7 @@ static struct sk_buff *node_skb(unsigned int num_ports)
 static int node_reply(struct genl_info *info, u8 cmd, struct pib_seat *seat, struct pib_switch *sw)
 {
 	struct answer a = { .portid = info->snd_portid, .seq = info->snd_seq, .cmd = cmd };
-	unsigned int n = seat ? seat->hca->node.num_ports : sw->node.num_ports;
+	unsigned int n = node_of(seat, sw)->node.num_ports;
 	unsigned int next = seat ? 1 : 0;
 	int err;
 
@@ -428,7 +433,7 @@ static int dump_end(struct pib_net *pn, struct sk_buff *skb, int err)
 static int dump_node(struct answer *a, struct cursor *c, struct pib_seat *seat,
 		     struct pib_switch *sw)
 {
-	unsigned int last = seat ? seat->hca->node.num_ports : sw->node.num_ports;
+	unsigned int last = node_of(seat, sw)->node.num_ports;
 	u32 id = seat ? seat->id : sw->id;
 	unsigned int next = c->begun == id ? c->port : (seat ? 1 : 0);
 	int err;
@@ -454,7 +459,7 @@ int pib_nl_hca_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_HCA_GET);
-	list_for_each_entry(seat, &pn->seats, entry) {
+	list_for_each_entry(seat, &to_registry(pn)->seats, entry) {
 		if (seat->detached || seat->id <= c->id)
 			continue;
 		err = dump_node(&a, c, seat, NULL);
@@ -473,7 +478,7 @@ int pib_nl_switch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_SWITCH_GET);
-	list_for_each_entry(sw, &pn->switches, entry) {
+	list_for_each_entry(sw, &to_registry(pn)->switches, entry) {
 		if (sw->id <= c->id)
 			continue;
 		err = dump_node(&a, c, NULL, sw);
@@ -583,20 +588,21 @@ static int put_faults(struct sk_buff *skb, struct pib_faults *fs)
 /* Both ends know of a local cable; the HCA tells, or the switch made first. */
 static bool tells_of_cable(const struct pib_kport *port, const struct pib_kport *peer)
 {
-	if (!port->hca != !peer->hca)
-		return port->hca;
-	if (port->hca)
-		return port->hca == peer->hca ? port->p.num < peer->p.num :
-						port->hca->ib.index < peer->hca->ib.index;
-	return port->sw == peer->sw ? port->p.num < peer->p.num : port->sw->id < peer->sw->id;
+	if (!port->sw != !peer->sw)
+		return !port->sw;
+	if (port->nd == peer->nd)
+		return port->p.num < peer->p.num;
+	if (port->sw)
+		return port->sw->id < peer->sw->id;
+	return pib_kport_hca(port)->ib.index < pib_kport_hca(peer)->ib.index;
 }
 
 /* Write a message about the cable in a port, if there is one and it is this port that tells. */
 static int put_link(struct answer *a, struct pib_kport *port)
 {
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
-	bool out = ul ? ul->cable_out : port->cable_out;
+	struct pib_ulink *ul = pib_kport_ulink(port);
+	bool out = ul ? ul->link.cable_out : port->cable_out;
 	void *hdr;
 
 	if (!ul && (!peer || !tells_of_cable(port, peer)))
@@ -616,14 +622,13 @@ static int put_link(struct answer *a, struct pib_kport *port)
 	return 0;
 }
 
-static int dump_ports_links(struct answer *a, struct cursor *c, u32 id, struct pib_kport **ports,
-			    unsigned int num_ports)
+static int dump_ports_links(struct answer *a, struct cursor *c, u32 id, struct pib_node_dev *nd)
 {
 	unsigned int i;
 	int err;
 
-	for (i = c->begun == id ? c->port : 1; i <= num_ports; i++) {
-		err = put_link(a, ports[i]);
+	for (i = c->begun == id ? c->port : 1; i <= nd->node.num_ports; i++) {
+		err = put_link(a, nd->ports[i]);
 		if (err) {
 			c->begun = id;
 			c->port = i;
@@ -639,11 +644,10 @@ static int dump_hca_links(struct pib_net *pn, struct answer *a, struct cursor *c
 	struct pib_seat *seat;
 	int err;
 
-	list_for_each_entry(seat, &pn->seats, entry) {
+	list_for_each_entry(seat, &to_registry(pn)->seats, entry) {
 		if (seat->detached || seat->id <= c->id)
 			continue;
-		err = dump_ports_links(a, c, seat->id, seat->hca->ports,
-				       seat->hca->node.num_ports);
+		err = dump_ports_links(a, c, seat->id, &seat->hca->nd);
 		if (err)
 			return err;
 	}
@@ -655,10 +659,10 @@ static int dump_switch_links(struct pib_net *pn, struct answer *a, struct cursor
 	struct pib_switch *sw;
 	int err;
 
-	list_for_each_entry(sw, &pn->switches, entry) {
+	list_for_each_entry(sw, &to_registry(pn)->switches, entry) {
 		if (sw->id <= c->id)
 			continue;
-		err = dump_ports_links(a, c, sw->id, sw->ports, sw->node.num_ports);
+		err = dump_ports_links(a, c, sw->id, &sw->nd);
 		if (err)
 			return err;
 	}

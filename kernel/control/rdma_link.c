@@ -2,7 +2,7 @@
 /*
  * `rdma link add NAME type pib netdev DEV` does what `pibctl add NAME netdev DEV`
  * does. `rdma link delete` needs nothing here: ib_core unregisters the device,
- * and the rest follows from that (pib_fabric_hca_gone()).
+ * and the rest follows from that (struct pib_hca.on_gone).
  */
 #include <linux/netdevice.h>
 #include <rdma/rdma_netlink.h>

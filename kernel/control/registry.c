@@ -12,8 +12,8 @@
  *
  * pn->lock is taken before RTNL (sockets join groups, HCAs register) and never
  * under it: what a netdev notifier finds out is left to work items. ib_core
- * unregisters an HCA without pn->lock, and calls pib_fabric_hca_gone(), which
- * takes it. Nothing is sent under a node lock or under ul->lock.
+ * unregisters an HCA without pn->lock, and hca_gone(), which is called then, takes it.
+ * Nothing is sent under a node lock or under ul->lock.
  *
  * An HCA is found through its seat. Where it is removed by choice (pibctl, `rdma
  * link delete`) its cables are pulled when ib_core has unregistered it: NVMe, say, tells the target. Where
@@ -21,39 +21,21 @@
  * unregistered the HCA, and a namespace or the module waits for that.
  */
 #include <linux/ctype.h>
-#include <linux/module.h>
-#include <linux/netdevice.h>
+#include <linux/netlink.h>
 #include <linux/slab.h>
-#include <linux/utsname.h>
-#include <net/net_namespace.h>
-#include <net/netns/generic.h>
 #include "compat/compat.h"
+#include "control/host_switch.h"
 #include "fabric/cable.h"
 #include "control/registry.h"
 #include "core/guid.h"
 #include "hca/hca.h"
 #include "udp/standalone_lid.h"
 #include "udp/link.h"
-
-struct workqueue_struct *pib_fabric_wq;
-
-static unsigned int pib_net_id __read_mostly;
-static DEFINE_MUTEX(nets_lock);
-static LIST_HEAD(nets);
-
-struct pib_net *pib_net(struct net *net)
-{
-	return net_generic(net, pib_net_id);
-}
-
-struct pib_net *pib_kport_net(const struct pib_kport *port)
-{
-	return port->hca ? pib_net(port->hca->net) : port->sw->pn;
-}
+#include "verbs/device.h"
 
 const char *pib_kport_node_name(const struct pib_kport *port)
 {
-	return port->hca ? dev_name(&port->hca->ib.dev) : port->sw->name;
+	return port->sw ? port->sw->name : dev_name(&pib_kport_hca(port)->ib.dev);
 }
 
 /* ---- names ---- */
@@ -63,7 +45,7 @@ struct pib_seat *pib_fabric_find_seat(struct pib_net *pn, const char *name)
 	struct pib_seat *seat;
 
 	lockdep_assert_held(&pn->lock);
-	list_for_each_entry(seat, &pn->seats, entry)
+	list_for_each_entry(seat, &to_registry(pn)->seats, entry)
 		if (!seat->detached && !strcmp(dev_name(&seat->hca->ib.dev), name))
 			return seat;
 	return NULL;
@@ -74,21 +56,10 @@ struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name)
 	struct pib_switch *sw;
 
 	lockdep_assert_held(&pn->lock);
-	list_for_each_entry(sw, &pn->switches, entry)
+	list_for_each_entry(sw, &to_registry(pn)->switches, entry)
 		if (!strcmp(sw->name, name))
 			return sw;
 	return NULL;
-}
-
-void pib_fabric_switch_name(struct pib_net *pn, char name[PIB_NAME_MAX])
-{
-	unsigned int i;
-
-	for (i = 0; ; i++) {
-		snprintf(name, PIB_NAME_MAX, "sw%u", i);
-		if (!pib_fabric_find_switch(pn, name) && !pib_fabric_find_seat(pn, name))
-			return;
-	}
 }
 
 static int check_name(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack)
@@ -115,7 +86,7 @@ static int check_name(struct pib_net *pn, const char *name, struct netlink_ext_a
 
 int pib_fabric_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack)
 {
-	if (!pn->dying)
+	if (!to_registry(pn)->dying)
 		return 0;
 	NL_SET_ERR_MSG(extack, "the network namespace is going away");
 	return -ENODEV;
@@ -150,10 +121,10 @@ static void guids_put(const struct pib_hca *hca)
 {
 	unsigned int i;
 
-	for (i = 1; i <= hca->node.num_ports; i++)
-		if (hca->ports[i]->p.guid != hca->node.guid)
-			pib_guid_put(hca->ports[i]->p.guid);
-	pib_guid_put(hca->node.guid);
+	for (i = 1; i <= hca->nd.node.num_ports; i++)
+		if (hca->nd.ports[i]->p.guid != hca->nd.node.guid)
+			pib_guid_put(hca->nd.ports[i]->p.guid);
+	pib_guid_put(hca->nd.node.guid);
 }
 
 /* GUIDs that were asked for. A port may have that of its node. */
@@ -199,7 +170,7 @@ static void seat_leave_uplink(struct pib_seat *seat)
 	if (!seat->up)
 		return;
 	if (seat->host_switch)
-		pib_uplink_put_switch(seat->up);
+		pib_host_switch_put(seat->up);
 	pib_uplink_put(seat->up);
 	seat->up = NULL;
 }
@@ -216,12 +187,12 @@ static void seat_detach(struct pib_seat *seat)
 	if (seat->detached)
 		return;
 	seat->detached = true;
-	pib_agent_stop(&seat->agent);
-	for (i = 1; i <= hca->node.num_ports; i++) {
-		struct pib_kport *port = hca->ports[i];
+	pib_node_dev_stop(&hca->nd);
+	for (i = 1; i <= hca->nd.node.num_ports; i++) {
+		struct pib_kport *port = hca->nd.ports[i];
 		struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
 
-		if (port->alone_lid && peer && peer->sw && peer->sw->standalone) {
+		if (port->alone_lid && peer && peer->sw && peer->sw->nd.standalone) {
 			pib_switch_set_route(peer->sw, port->alone_lid, PIB_LFT_DROP);
 			pib_uplink_set_lid(seat->up, port->alone_lid, 0);
 		}
@@ -233,13 +204,18 @@ static void seat_detach(struct pib_seat *seat)
 	pn->changes++;
 }
 
-void pib_fabric_hca_gone(struct pib_hca *hca)
+/*
+ * ib_core has unregistered the HCA, by whatever way: struct pib_hca.on_gone. Pulls the cables and
+ * gives up what nobody else uses.
+ */
+static void hca_gone(struct pib_hca *hca)
 {
 	struct pib_net *pn = pib_net(hca->net);
+	struct pib_registry *reg = to_registry(pn);
 	struct pib_seat *seat;
 
 	mutex_lock(&pn->lock);
-	list_for_each_entry(seat, &pn->seats, entry) {
+	list_for_each_entry(seat, &reg->seats, entry) {
 		if (seat->hca != hca)
 			continue;
 		seat_detach(seat);
@@ -248,37 +224,24 @@ void pib_fabric_hca_gone(struct pib_hca *hca)
 		kfree(seat);
 		break;
 	}
-	if (list_empty(&pn->seats))
-		wake_up_all(&pn->empty);
+	if (list_empty(&reg->seats))
+		wake_up_all(&reg->empty);
 	mutex_unlock(&pn->lock);
-}
-
-static struct pib_kport *host_switch_port(struct pib_uplink *up)
-{
-	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
-	unsigned int i;
-
-	for (i = 1; i <= sw->node.num_ports; i++) {
-		struct pib_kport *port = sw->ports[i];
-
-		if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
-			return port;
-	}
-	return NULL;
 }
 
 static int seat_plug_switch(struct pib_seat *seat, struct pib_kport *port)
 {
-	struct pib_kport *sw_port = host_switch_port(seat->up);
+	struct pib_switch *sw = rcu_dereference_protected(seat->up->sw, true);
+	struct pib_kport *sw_port = pib_switch_free_port(sw);
 	int err;
 
 	if (!sw_port)
 		return -ENOSPC;
-	if (seat->hca->standalone) {
+	if (seat->hca->nd.standalone) {
 		err = pib_lid_choose(seat->up, port);
 		if (err)
 			return err;
-		pib_switch_set_route(sw_port->sw, port->alone_lid, sw_port->p.num);
+		pib_switch_set_route(sw, port->alone_lid, sw_port->p.num);
 	}
 	port->is_auto = true;
 	sw_port->is_auto = true;
@@ -291,7 +254,7 @@ static int seat_plug_peer(struct pib_seat *seat, struct pib_kport *port,
 {
 	struct pib_ulink *ul;
 
-	if (seat->hca->standalone)
+	if (seat->hca->nd.standalone)
 		port->alone_lid = pib_lid_choice(port->p.guid, 0);
 	port->is_auto = true;
 	ul = pib_ulink_create(seat->up, port, PIB_ULINK_EXPLICIT, peer, NULL);
@@ -304,11 +267,11 @@ static int seat_plug(struct pib_seat *seat, struct netlink_ext_ack *extack)
 	unsigned int i;
 	int err = 0;
 
-	for (i = 1; i <= hca->node.num_ports && !err; i++) {
+	for (i = 1; i <= hca->nd.node.num_ports && !err; i++) {
 		if (seat->host_switch)
-			err = seat_plug_switch(seat, hca->ports[i]);
+			err = seat_plug_switch(seat, hca->nd.ports[i]);
 		else if (i <= seat->num_peers)
-			err = seat_plug_peer(seat, hca->ports[i], &seat->peers[i - 1]);
+			err = seat_plug_peer(seat, hca->nd.ports[i], &seat->peers[i - 1]);
 	}
 	if (err == -ENOSPC)
 		NL_SET_ERR_MSG(extack, "too many standalone ports on this netdev");
@@ -354,7 +317,7 @@ static int seat_join_uplink(struct pib_seat *seat, const struct pib_hca_cfg *cfg
 	seat->up = up;
 	seat->host_switch = !cfg->num_peers;
 	if (seat->host_switch) {
-		err = pib_uplink_get_switch(up, cfg->standalone, cfg->num_ports, extack);
+		err = pib_host_switch_get(up, cfg->standalone, cfg->num_ports, extack);
 		if (err) {
 			pib_uplink_put(up);
 			seat->up = NULL;
@@ -383,15 +346,15 @@ static struct pib_seat *seat_make(struct pib_net *pn, const struct pib_hca_cfg *
 	err = guids_get(seat, cfg, &id, extack);
 	if (err)
 		goto err_uplink;
-	seat->hca = pib_hca_create(pn->net, cfg->name, cfg->num_ports, &id, cfg->standalone,
+	seat->hca = pib_hca_create(pn, cfg->name, cfg->num_ports, &id, cfg->standalone, hca_gone,
 				   extack);
 	if (IS_ERR(seat->hca)) {
 		err = PTR_ERR(seat->hca);
 		goto err_guids;
 	}
 	seat->id = ++pn->next_id;
-	list_add_tail(&seat->entry, &pn->seats);
-	pib_agent_start(&seat->agent, &seat->hca->node, &seat->hca->node_lock);
+	list_add_tail(&seat->entry, &to_registry(pn)->seats);
+	pib_node_dev_start(&seat->hca->nd);
 	return seat;
 
 err_guids:
@@ -405,7 +368,7 @@ err_free:
 
 /*
  * Unregister an HCA, whose consumers say goodbye to their peers by it. Drops pn->lock, which the caller holds,
- * since that ends in pib_fabric_hca_gone(). Somebody else may be unregistering it already.
+ * since that ends in hca_gone(). Somebody else may be unregistering it already.
  */
 static void seat_unregister(struct pib_seat *seat)
 {
@@ -469,6 +432,28 @@ int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_
 	return 0;
 }
 
+/* @stranded: one whose netdev is gone. */
+static struct pib_seat *attached_seat(struct pib_registry *reg, bool stranded)
+{
+	struct pib_seat *seat;
+
+	list_for_each_entry(seat, &reg->seats, entry)
+		if (!seat->detached && (!stranded || (seat->up && seat->up->us->gone)))
+			return seat;
+	return NULL;
+}
+
+void pib_fabric_remove_hcas(struct pib_net *pn, bool stranded)
+{
+	struct pib_seat *seat;
+
+	lockdep_assert_held(&pn->lock);
+	while ((seat = attached_seat(to_registry(pn), stranded))) {
+		seat_remove(seat);
+		mutex_lock(&pn->lock);
+	}
+}
+
 /* ---- switches ---- */
 
 static int switch_guid(struct pib_switch_ident *id, struct netlink_ext_ack *extack)
@@ -477,6 +462,16 @@ static int switch_guid(struct pib_switch_ident *id, struct netlink_ext_ack *exta
 		return guid_claim(id->guid, extack);
 	id->guid = pib_guid_get_random();
 	return id->guid ? 0 : -ENOMEM;
+}
+
+void pib_fabric_list_switch(struct pib_switch *sw)
+{
+	struct pib_net *pn = sw->nd.pn;
+
+	lockdep_assert_held(&pn->lock);
+	sw->id = ++pn->next_id;
+	list_add_tail(&sw->entry, &to_registry(pn)->switches);
+	pn->changes++;
 }
 
 int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
@@ -497,28 +492,26 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 		pib_guid_put(id.guid);
 		goto out_unlock;
 	}
-	sw->id = ++pn->next_id;
-	list_add_tail(&sw->entry, &pn->switches);
-	pn->changes++;
+	pib_fabric_list_switch(sw);
 
 out_unlock:
 	mutex_unlock(&pn->lock);
 	return err;
 }
 
-static void switch_remove(struct pib_switch *sw)
+void pib_fabric_remove_switch(struct pib_switch *sw)
 {
-	struct pib_net *pn = sw->pn;
+	struct pib_net *pn = sw->nd.pn;
 	LIST_HEAD(dead);
 	unsigned int i;
 
 	lockdep_assert_held(&pn->lock);
 	list_del(&sw->entry);
-	for (i = 1; i <= sw->node.num_ports; i++)
-		pib_cable_pull(pn, sw->ports[i], &dead);
+	for (i = 1; i <= sw->nd.node.num_ports; i++)
+		pib_cable_pull(pn, sw->nd.ports[i], &dead);
 	synchronize_rcu();
 	pib_ulink_free(&dead);
-	pib_guid_put(sw->node.guid);
+	pib_guid_put(sw->nd.node.guid);
 	pib_switch_destroy(sw);
 	pn->changes++;
 }
@@ -533,228 +526,12 @@ int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_e
 	if (!sw) {
 		NL_SET_ERR_MSG(extack, "no switch of that name in this network namespace");
 		err = -ENODEV;
-	} else if (sw->uplink) {
+	} else if (sw->is_host) {
 		NL_SET_ERR_MSG(extack, "a host switch goes with the last HCA of its netdev");
 		err = -EBUSY;
 	} else {
-		switch_remove(sw);
+		pib_fabric_remove_switch(sw);
 	}
 	mutex_unlock(&pn->lock);
 	return err;
-}
-
-/* ---- netdevs that go, come up and go down ---- */
-
-static struct pib_seat *reap_seat(struct pib_net *pn)
-{
-	struct pib_seat *seat;
-
-	list_for_each_entry(seat, &pn->seats, entry)
-		if (!seat->detached && seat->up && seat->up->us->gone)
-			return seat;
-	return NULL;
-}
-
-/* Links that were asked for by themselves. */
-static void reap_links(struct pib_net *pn)
-{
-	struct pib_uplink *up;
-	struct pib_usock *us;
-	struct pib_ulink *ul, *tmp;
-	LIST_HEAD(dead);
-
-	list_for_each_entry(us, &pn->usocks, entry) {
-		if (!us->gone)
-			continue;
-		list_for_each_entry(up, &us->uplinks, entry)
-			list_for_each_entry_safe(ul, tmp, &up->ulinks, entry)
-				pib_ulink_unplug(ul, &dead);
-	}
-	pib_ulink_free(&dead);
-}
-
-static void reap_work(struct work_struct *work)
-{
-	struct pib_net *pn = container_of(work, struct pib_net, reap);
-	struct pib_seat *seat;
-
-	mutex_lock(&pn->lock);
-	while ((seat = reap_seat(pn))) {
-		seat_remove(seat);
-		mutex_lock(&pn->lock);
-	}
-	reap_links(pn);
-	mutex_unlock(&pn->lock);
-}
-
-static void usock_event(struct pib_usock *us, const struct net_device *dev, unsigned long event)
-{
-	bool running = netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN;
-	struct pib_uplink *up;
-
-	WRITE_ONCE(us->mtu, dev->mtu);
-	if (event == NETDEV_UNREGISTER) {
-		WRITE_ONCE(us->gone, true);
-		queue_work(pib_fabric_wq, &us->pn->reap);
-		running = false;
-	}
-	if (us->running == running)
-		return;
-	WRITE_ONCE(us->running, running);
-	WRITE_ONCE(us->rejoin, running);
-	list_for_each_entry_rcu(up, &us->uplinks, entry)
-		pib_uplink_carrier(up);
-}
-
-/* RTNL held: nothing here waits for pn->lock. No reference is held on the netdev. */
-static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
-{
-	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
-	struct pib_net *pn = pib_net(dev_net(dev));
-	struct pib_usock *us;
-
-	switch (event) {
-	case NETDEV_UP:
-	case NETDEV_GOING_DOWN:
-	case NETDEV_DOWN:
-	case NETDEV_CHANGE:
-	case NETDEV_CHANGEMTU:
-	case NETDEV_UNREGISTER:
-		break;
-	default:
-		return NOTIFY_DONE;
-	}
-	if (!pn)
-		return NOTIFY_DONE;
-	rcu_read_lock();
-	list_for_each_entry_rcu(us, &pn->usocks, entry)
-		if (us->ifindex == dev->ifindex && !us->gone)
-			usock_event(us, dev, event);
-	rcu_read_unlock();
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block netdev_nb = {
-	.notifier_call = netdev_event,
-};
-
-/* ---- namespaces ---- */
-
-static int __net_init net_init(struct net *net)
-{
-	struct pib_net *pn = pib_net(net);
-
-	pn->net = net;
-	pn->changes = 1;
-	mutex_init(&pn->lock);
-	mutex_init(&pn->link_lock);
-	INIT_LIST_HEAD(&pn->seats);
-	INIT_LIST_HEAD(&pn->switches);
-	INIT_LIST_HEAD(&pn->usocks);
-	xa_init_flags(&pn->links, XA_FLAGS_LOCK_BH);
-	init_waitqueue_head(&pn->empty);
-	INIT_WORK(&pn->reap, reap_work);
-	mutex_lock(&nets_lock);
-	list_add_tail(&pn->entry, &nets);
-	mutex_unlock(&nets_lock);
-	return 0;
-}
-
-static bool no_seats(struct pib_net *pn)
-{
-	bool empty;
-
-	mutex_lock(&pn->lock);
-	empty = list_empty(&pn->seats);
-	mutex_unlock(&pn->lock);
-	return empty;
-}
-
-static struct pib_seat *attached_seat(struct pib_net *pn)
-{
-	struct pib_seat *seat;
-
-	list_for_each_entry(seat, &pn->seats, entry)
-		if (!seat->detached)
-			return seat;
-	return NULL;
-}
-
-/* Take everything apart, and wait for those who were at it before. */
-static void net_flush(struct pib_net *pn)
-{
-	struct pib_switch *sw, *tmp;
-	struct pib_seat *seat;
-
-	mutex_lock(&pn->lock);
-	pn->dying = true;
-	while ((seat = attached_seat(pn))) {
-		seat_remove(seat);
-		mutex_lock(&pn->lock);
-	}
-	list_for_each_entry_safe(sw, tmp, &pn->switches, entry)
-		switch_remove(sw);
-	mutex_unlock(&pn->lock);
-	wait_event(pn->empty, no_seats(pn));
-	cancel_work_sync(&pn->reap);
-}
-
-static void __net_exit net_exit(struct net *net)
-{
-	struct pib_net *pn = pib_net(net);
-
-	mutex_lock(&nets_lock);
-	list_del(&pn->entry);
-	mutex_unlock(&nets_lock);
-	net_flush(pn);
-	WARN_ON(!list_empty(&pn->usocks));
-	xa_destroy(&pn->links);
-}
-
-/* Of devices, not of subsystems: so that it ends before the netdevs and ib_core's part do. */
-static struct pernet_operations net_ops = {
-	.init = net_init,
-	.exit = net_exit,
-	.id = &pib_net_id,
-	.size = sizeof(struct pib_net),
-};
-
-int pib_fabric_init(void)
-{
-	int err;
-
-	pib_fabric_wq = alloc_workqueue("pib", WQ_UNBOUND, 0);
-	if (!pib_fabric_wq)
-		return -ENOMEM;
-	err = register_pernet_device(&net_ops);
-	if (err)
-		goto err_wq;
-	err = register_netdevice_notifier(&netdev_nb);
-	if (err)
-		goto err_pernet;
-	return 0;
-
-err_pernet:
-	unregister_pernet_device(&net_ops);
-err_wq:
-	destroy_workqueue(pib_fabric_wq);
-	return err;
-}
-
-/*
- * HCAs are taken apart before the namespaces' part is unregistered, since that
- * holds a lock which ib_core's clients may want when an HCA goes.
- */
-void pib_fabric_exit(void)
-{
-	struct pib_net *pn;
-
-	mutex_lock(&nets_lock);
-	list_for_each_entry(pn, &nets, entry)
-		net_flush(pn);
-	mutex_unlock(&nets_lock);
-	unregister_netdevice_notifier(&netdev_nb);
-	unregister_pernet_device(&net_ops);
-	rcu_barrier();
-	destroy_workqueue(pib_fabric_wq);
 }

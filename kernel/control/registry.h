@@ -4,10 +4,9 @@
 #define PIB_FABRIC_H
 
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
-#include <linux/xarray.h>
+#include "core/net.h"
 #include "hca/hca.h"
 #include "fabric/switch.h"
 #include "udp/bearer.h"
@@ -18,47 +17,39 @@ struct pib_ulink;
 #define PIB_PEERS_MAX 16
 
 /**
- * struct pib_net - the pib of a network namespace
- * @net: the namespace; this goes with it
+ * struct pib_registry - what there is in a network namespace
+ * @pn: what its objects see of the namespace; the first member, see pib_net_id
  * @entry: in the list of all
- * @lock: configuration: all lists. See control/registry.c for the order of locks
- * @link_lock: which cables are up
- * @seats: struct pib_seat
- * @switches: struct pib_switch
- * @usocks: struct pib_usock; read under RCU
- * @links: link id -> struct pib_ulink; read under RCU
- * @next_id: for the places in dumps, which grow
- * @changes: counts changes, so that a dump can tell that it was overtaken
- * @dying: nothing is made any more
+ * @seats: struct pib_seat; under pn.lock
+ * @switches: struct pib_switch; under pn.lock
+ * @dying: nothing is made any more; under pn.lock
  * @empty: woken when the last seat is freed
  * @reap: takes apart what sat on netdevs that are gone
  */
-struct pib_net {
-	struct net *net;
+struct pib_registry {
+	struct pib_net pn;
 	struct list_head entry;
-	struct mutex lock;
-	struct mutex link_lock;
 	struct list_head seats;
 	struct list_head switches;
-	struct list_head usocks;
-	struct xarray links;
-	u32 next_id;
-	u32 changes;
 	bool dying;
 	wait_queue_head_t empty;
 	struct work_struct reap;
 };
 
+static inline struct pib_registry *to_registry(struct pib_net *pn)
+{
+	return container_of(pn, struct pib_registry, pn);
+}
+
 /**
  * struct pib_seat - an HCA's place in the fabric
- * @entry: in pn->seats
+ * @entry: in the registry's list
  * @id: place in dumps
  * @pn: namespace
  * @hca: the HCA; alive as long as this
  * @up: uplink; NULL once detached, and for an HCA that has cables in this kernel only
  * @host_switch: the ports are plugged into the host switch, not into peers
  * @detached: on the way out: not shown, not found
- * @agent: traps and leases of the HCA
  * @num_peers: entries in @peers
  * @peers: as asked for
  */
@@ -70,7 +61,6 @@ struct pib_seat {
 	struct pib_uplink *up;
 	bool host_switch;
 	bool detached;
-	struct pib_agent agent;
 	u32 num_peers;
 	struct pib_addr peers[PIB_PEERS_MAX];
 };
@@ -95,10 +85,6 @@ struct pib_hca_cfg {
 	struct pib_addr peers[PIB_PEERS_MAX];
 };
 
-extern struct workqueue_struct *pib_fabric_wq;
-
-struct pib_net *pib_net(struct net *net);
-
 /* All return 0 or -errno with the reason in @extack. Process context, RTNL not held; may sleep long. */
 int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 		       struct netlink_ext_ack *extack);
@@ -112,23 +98,17 @@ struct pib_seat *pib_fabric_find_seat(struct pib_net *pn, const char *name);
 struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name);
 const char *pib_kport_node_name(const struct pib_kport *port);
 
-/**
- * pib_fabric_hca_gone() - ib_core has unregistered the HCA, by whatever way
- *
- * Called once by the device's dealloc_driver, before the ports are freed:
- * pulls the cables and gives up what nobody else uses. Process context; sleeps
- * for a grace period.
+/*
+ * Pull the cables of all HCAs and unregister them; with @stranded, only of those whose netdev is
+ * gone. pn->lock held; it is dropped meanwhile. Process context, RTNL not held.
  */
-void pib_fabric_hca_gone(struct pib_hca *hca);
+void pib_fabric_remove_hcas(struct pib_net *pn, bool stranded);
+/* Number a switch and list it; pn->lock held. */
+void pib_fabric_list_switch(struct pib_switch *sw);
+/* Pull its cables, take it off the list, free it and its GUID. pn->lock held; sleeps. */
+void pib_fabric_remove_switch(struct pib_switch *sw);
 
 /* 0, or -ENODEV: the namespace is going, nothing is made in it any more. pn->lock held. */
 int pib_fabric_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack);
-/* A name for a host switch that is not taken in the namespace; pn->lock held. */
-void pib_fabric_switch_name(struct pib_net *pn, char name[PIB_NAME_MAX]);
-struct pib_net *pib_kport_net(const struct pib_kport *port);
-
-int pib_fabric_init(void);
-/* Takes everything apart: nothing can be made any more. */
-void pib_fabric_exit(void);
 
 #endif

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Cables: which ports hear each other. A cable inside this kernel is a pair of
- * pointers; one over UDP is a session (udp/link.c). What becomes of a port when its
- * cable is plugged in, pulled or trained anew is said here, under link_lock.
+ * pointers; one that leads elsewhere is its carrier's (fabric/link.h). What becomes of a
+ * port when its cable is plugged in, pulled or trained anew is said here, under link_lock.
  */
 #include "fabric/cable.h"
-#include "control/registry.h"
+#include "core/net.h"
 #include "fabric/impair.h"
-#include "hca/hca.h"
+#include "fabric/link.h"
 #include "fabric/port.h"
-#include "udp/link.h"
 
 static void kport_far(struct pib_kport *port, struct pib_far *far)
 {
@@ -23,22 +22,17 @@ static void kport_far(struct pib_kport *port, struct pib_far *far)
 	spin_unlock_irq(lock);
 }
 
-bool pib_kport_standalone(const struct pib_kport *port)
-{
-	return port->hca ? port->hca->standalone : port->sw->standalone;
-}
-
 void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far)
 {
 	spinlock_t *lock = pib_kport_lock(port);
 
-	lockdep_assert_held(&pib_kport_net(port)->link_lock);
+	lockdep_assert_held(&port->nd->pn->link_lock);
 	spin_lock_irq(lock);
 	port->p.far_width_en = far->width_en;
 	port->p.far_speed_en = far->speed_en;
 	port->p.far_ext_speed_en = far->ext_speed_en;
 	pib_port_link_up(&port->p, far->mtu_cap);
-	if (pib_kport_standalone(port))
+	if (port->nd->standalone)
 		pib_port_go_alone(&port->p, port->alone_lid);
 	spin_unlock_irq(lock);
 	pib_kport_events(port);
@@ -49,7 +43,7 @@ void pib_kport_link_down(struct pib_kport *port)
 	spinlock_t *lock = pib_kport_lock(port);
 	bool was_up;
 
-	lockdep_assert_held(&pib_kport_net(port)->link_lock);
+	lockdep_assert_held(&port->nd->pn->link_lock);
 	spin_lock_irq(lock);
 	was_up = port->p.state > PIB_PORT_DOWN;
 	pib_port_link_down(&port->p);
@@ -79,23 +73,23 @@ static void cable_settle(struct pib_kport *a, struct pib_kport *b)
 static void cable_bounce(struct pib_net *pn, struct pib_kport *port)
 {
 	struct pib_kport *peer;
-	struct pib_ulink *ul;
+	struct pib_link *link;
 
 	lockdep_assert_held(&pn->link_lock);
 	peer = rcu_dereference_protected(port->peer, true);
-	ul = rcu_dereference_protected(port->ulink, true);
+	link = rcu_dereference_protected(port->link, true);
 	if (peer) {
 		pib_kport_link_down(port);
 		pib_kport_link_down(peer);
 		cable_settle(port, peer);
-	} else if (ul) {
-		pib_ulink_bounce(ul);
+	} else if (link) {
+		link->ops->bounce(link);
 	}
 }
 
 void pib_kport_phys_changed(struct pib_kport *port)
 {
-	struct pib_net *pn = pib_kport_net(port);
+	struct pib_net *pn = port->nd->pn;
 
 	mutex_lock(&pn->link_lock);
 	cable_bounce(pn, port);
@@ -124,12 +118,12 @@ void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b
 void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head *dead)
 {
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+	struct pib_link *link = rcu_dereference_protected(port->link, true);
 
 	lockdep_assert_held(&pn->lock);
 	pib_faults_drop(port);
-	if (ul) {
-		pib_ulink_unplug(ul, dead);
+	if (link) {
+		link->ops->unplug(link, dead);
 		return;
 	}
 	if (!peer)
@@ -146,16 +140,16 @@ void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head
 void pib_cable_set_plugged(struct pib_net *pn, struct pib_kport *port, bool plugged)
 {
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_ulink *ul = rcu_dereference_protected(port->ulink, true);
+	struct pib_link *link = rcu_dereference_protected(port->link, true);
 
 	lockdep_assert_held(&pn->link_lock);
-	if (peer ? port->cable_out == !plugged : ul->cable_out == !plugged)
+	if (peer ? port->cable_out == !plugged : link->cable_out == !plugged)
 		return;
 	if (peer) {
 		port->cable_out = !plugged;
 		peer->cable_out = !plugged;
 	} else {
-		ul->cable_out = !plugged;
+		link->cable_out = !plugged;
 	}
 	cable_bounce(pn, port);
 }

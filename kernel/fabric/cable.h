@@ -20,14 +20,17 @@ struct pib_far {
 /* The link under @port is up or down; pn->link_lock held. */
 void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far);
 void pib_kport_link_down(struct pib_kport *port);
-/* Does the port do without an SM? */
-bool pib_kport_standalone(const struct pib_kport *port);
+/* The SM has set the physical state or width: tell the link. Process context. */
+void pib_kport_phys_changed(struct pib_kport *port);
 
-/* The ports at the ends of the cable in @port; of a link over UDP only end[0]. pn->lock held. */
+/* The ports at the ends of the cable in @port; if it leads elsewhere only end[0]. pn->lock held. */
 void pib_cable_ends(struct pib_kport *port, struct pib_kport *end[2]);
 /* Plug a cable between two free ports; pn->lock held. */
 void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b);
-/* Pull whatever is plugged in; pn->lock held. UDP links go onto @dead; the ports may be freed after a grace period. */
+/*
+ * Pull whatever is plugged in; pn->lock held. Links that lead elsewhere go onto @dead; the ports
+ * may be freed after a grace period.
+ */
 void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head *dead);
 /* Unplug the cable in @port at both ends and leave it in its place, or plug it in again. pn->link_lock held. */
 void pib_cable_set_plugged(struct pib_net *pn, struct pib_kport *port, bool plugged);

@@ -6,7 +6,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "fabric/cable.h"
-#include "control/registry.h"
+#include "core/net.h"
 #include "fabric/impair.h"
 #include "fabric/port.h"
 
@@ -22,7 +22,7 @@ static void flap_work(struct work_struct *work)
 	pib_cable_set_plugged(fs->pn, fs->end[0], !fs->out);
 	ms = fs->out ? fs->flap.down_ms : fs->flap.up_ms;
 	mutex_unlock(&fs->pn->link_lock);
-	queue_delayed_work(pib_fabric_wq, &fs->work, msecs_to_jiffies(ms));
+	queue_delayed_work(pib_wq, &fs->work, msecs_to_jiffies(ms));
 }
 
 /* The cable stays as it is just now. */
@@ -91,7 +91,7 @@ static void faults_publish(struct pib_faults *fs)
 		rcu_assign_pointer(fs->end[i]->lane, lanes ? &fs->lane[i] : NULL);
 	}
 	if (fs->flap.up_ms)
-		queue_delayed_work(pib_fabric_wq, &fs->work, msecs_to_jiffies(fs->flap.up_ms));
+		queue_delayed_work(pib_wq, &fs->work, msecs_to_jiffies(fs->flap.up_ms));
 }
 
 /* Nobody sees @fs any more. */

@@ -24,7 +24,8 @@ struct pib_flap {
  * @cfg: of packets
  * @flap: of the cable
  * @pn: namespace
- * @end: ports at its ends; of a link over UDP only [0], and only what arrives there meets @cfg
+ * @end: ports at its ends; of a link that leads elsewhere only [0], and only what arrives there
+ *	meets @cfg
  * @lane: into @end
  * @work: pulls the cable and plugs it in
  * @out: the work has pulled it; under pn->link_lock

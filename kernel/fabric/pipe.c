@@ -23,9 +23,10 @@
 #include <linux/ktime.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
-#include "transport/congestion.h"
 #include "fabric/corrupt.h"
+#include "fabric/ecn.h"
 #include "transport/task.h"
+#include "fabric/forward.h"
 #include "fabric/pipe.h"
 #include "fabric/port.h"
 #include "transport/qp.h"
@@ -116,7 +117,7 @@ static void count_discard(struct pib_kport *port, const struct pib_burst *b, boo
 static bool outlived(const struct pib_lane *lane, const struct pib_switch *sw,
 		     const struct pib_burst *b, u64 now)
 {
-	u64 life = sw && lane->fault.cfg.buffer ? pib_vl_life(READ_ONCE(sw->node.life_time)) : 0;
+	u64 life = sw && lane->fault.cfg.buffer ? pib_vl_life(READ_ONCE(sw->nd.node.life_time)) : 0;
 
 	return life && now >= b->due + life;
 }
@@ -520,7 +521,7 @@ static u32 out_fill(const struct pib_lane *lane, const struct pib_lane_vl *v)
 static void out_mark(struct pib_lane *lane, struct pib_burst *b, u64 now)
 {
 	if (lane->from && lane->from->sw)
-		pib_cc_mark(lane->from, b, out_fill(lane, burst_vl(lane, b)));
+		pib_ecn_mark(lane->from, b, out_fill(lane, burst_vl(lane, b)));
 	out_add(lane, b, now);
 }
 

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Ports in the kernel: counters, what is plugged into them, and the way out. */
+/* Ports in the kernel: counters, and what is plugged into them. */
 #ifndef PIB_PORT_H
 #define PIB_PORT_H
 
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
-#include "proto/node.h"
+#include "fabric/link.h"
+#include "fabric/node.h"
 
-struct pib_burst;
 struct pib_faults;
-struct pib_hca;
 struct pib_lane;
 struct pib_switch;
-struct pib_ulink;
 
 /**
  * struct pib_kport - a port of an HCA or of a switch in this kernel
  * @p: management state, guarded by the node's lock
- * @hca: owner, or NULL
- * @sw: owner, or NULL
+ * @nd: owner; never changes
+ * @sw: owner, if that is a switch, or NULL; never changes
  * @peer: far end of a cable inside this kernel; RCU
- * @ulink: link over UDP; RCU; at most one of @peer and @ulink is set
+ * @link: cable that leads elsewhere; RCU; at most one of @peer and @link is set
  * @lane: way in of a cable that is not a good one, NULL: it has none; RCU; see fabric/pipe.h
  * @faults: of the cable, or NULL; guarded by the namespace's configuration mutex
  * @counts: per CPU, see pib_kport_count()
@@ -31,10 +29,10 @@ struct pib_ulink;
  */
 struct pib_kport {
 	struct pib_port p;
-	struct pib_hca *hca;
+	struct pib_node_dev *nd;
 	struct pib_switch *sw;
 	struct pib_kport __rcu *peer;
-	struct pib_ulink __rcu *ulink;
+	struct pib_link __rcu *link;
 	struct pib_lane __rcu *lane;
 	struct pib_faults *faults;
 	struct pib_counts __percpu *counts;
@@ -48,65 +46,35 @@ static inline struct pib_kport *to_kport(const struct pib_port *p)
 	return container_of(p, struct pib_kport, p);
 }
 
+/* Is there a cable in @port? Under RCU, or the lock of the namespace. */
+static inline bool pib_kport_has_cable(const struct pib_kport *port)
+{
+	return rcu_access_pointer(port->peer) || rcu_access_pointer(port->link);
+}
+
 #define pib_kport_count(port, field, n) this_cpu_add((port)->counts->field, (n))
+
+/*
+ * A counter of a port in this kernel, by its place in struct pib_counts: the sum over all CPUs.
+ * Any context.
+ */
+u64 pib_kport_read_count(const struct pib_port *p, u32 counter);
 
 /* @npkts packets that came to @port found no room. Any context. */
 void pib_kport_overrun(struct pib_kport *port, u32 npkts);
 
-/* @b is sent by @port on h.vl. */
-void pib_kport_count_xmit(struct pib_kport *port, const struct pib_burst *b);
-
-struct pib_kport *pib_kport_alloc(gfp_t gfp);
+/* A port of @nd. NULL: no memory. Process context. */
+struct pib_kport *pib_kport_alloc(struct pib_node_dev *nd, gfp_t gfp);
 /* After an RCU grace period. */
 void pib_kport_free(struct pib_kport *port);
 
 /* The lock of the node to which @port belongs; taken with interrupts off. */
-spinlock_t *pib_kport_lock(const struct pib_kport *port);
+static inline spinlock_t *pib_kport_lock(const struct pib_kport *port)
+{
+	return &port->nd->lock;
+}
+
 /* Have the event bits of the port and its node acted upon. Any context. */
 void pib_kport_events(struct pib_kport *port);
-
-/**
- * pib_port_xmit() - send a burst out of a port
- *
- * Looks at the port's state, partition (part_enforce) and SL2VL (h.vl is set from h.sl), counts, crosses
- * the cable and goes on hop by hop until the burst is handed to an HCA
- * (pib_hca_rx()), to a UDP link or dropped. A burst for the sending HCA port's
- * own LID turns round in the HCA. Softirqs disabled, under
- * rcu_read_lock(); no node lock held. The caller may hold the sending QP's lock.
- *
- * Returns 0: the burst is consumed. PIB_XMIT_AFAR: so it is, and has left over UDP. -EBUSY: the
- * receiving QP of the same kernel has too much waiting, or the UDP link has; the burst is still the
- * caller's, who tries again later.
- */
-#define PIB_XMIT_AFAR	1
-int pib_port_xmit(struct pib_kport *port, struct pib_burst *b);
-
-/**
- * pib_port_recv() - a burst came in at a port from a UDP link
- *
- * Context as pib_port_xmit(). The burst is consumed.
- */
-void pib_port_recv(struct pib_kport *port, struct pib_burst *b);
-
-/**
- * pib_port_arrive() - a burst comes out of a lane at @port
- *
- * Context as pib_port_xmit(). 0: consumed. -EBUSY: still the caller's, who tries
- * again later.
- */
-int pib_port_arrive(struct pib_kport *port, struct pib_burst *b);
-
-/**
- * pib_switch_send() - a burst made by a switch's own agents leaves it
- * @out_port: port, or PIB_PORT_BY_LID
- *
- * Context as pib_port_xmit(). The burst is consumed.
- */
-void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b);
-
-/* The SM has set the physical state or width: tell the link. Process context. */
-void pib_kport_phys_changed(struct pib_kport *port);
-/* A trap or lease deadline may have been set: look at it soon. Any context. */
-void pib_node_kick(struct pib_node *n);
 
 #endif

@@ -1,64 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Switches in the kernel, and the management traffic that nodes make themselves. */
+/* Switches in the kernel. */
 #ifndef PIB_SWITCH_H
 #define PIB_SWITCH_H
 
-#include <linux/workqueue.h>
 #include "core/ident.h"
+#include "fabric/node.h"
 #include "fabric/port.h"
 #include "proto/share.h"
 #include "uapi/linux/pib.h"
 
 struct netlink_ext_ack;
 struct pib_net;
-struct pib_uplink;
-
-/**
- * struct pib_agent - what a node does on its own account: traps, leases, and what its events ask for
- * @work: looks at the node
- * @node: the node
- * @lock: the node's lock
- */
-struct pib_agent {
-	struct delayed_work work;
-	struct pib_node *node;
-	spinlock_t *lock;
-};
-
-/* From now on pib_node_kick() works. Process context. */
-void pib_agent_start(struct pib_agent *a, struct pib_node *n, spinlock_t *lock);
-/* Nothing runs any more when it returns. Process context; sleeps for a grace period. */
-void pib_agent_stop(struct pib_agent *a);
 
 /**
  * struct pib_switch - a switch
- * @node: management state, guarded by @node_lock; the forwarding tables are read without it
- * @node_lock: spinlock, taken with interrupts off
- * @pma_lock: guards what only performance management has to do with; softirqs off
+ * @nd: what every node has; standalone: forwards without an SM
  * @share_lock: guards @pma_share: who is refused does not wait for who sums up; softirqs off
  * @pma_share: of a CPU, for sums of counters
- * @agent: see struct pib_agent
- * @live_agent: @agent while it runs, for pib_node_kick(); RCU
- * @ports: [0 .. node.num_ports]; never changes
- * @pn: namespace; never changes
- * @uplink: whose host switch it is, or NULL; never changes
- * @standalone: forwards without an SM; never changes
+ * @is_host: the host switch of a netdev, made and taken apart by the system; never changes
  * @name: never changes
  * @id: place in dumps; never changes
- * @entry: in pn->switches
+ * @entry: in the list of those of the namespace
  */
 struct pib_switch {
-	struct pib_node node;
-	spinlock_t node_lock;
-	spinlock_t pma_lock;
+	struct pib_node_dev nd;
 	spinlock_t share_lock;
 	struct pib_share pma_share;
-	struct pib_agent agent;
-	struct pib_agent __rcu *live_agent;
-	struct pib_kport **ports;
-	struct pib_net *pn;
-	struct pib_uplink *uplink;
-	bool standalone;
+	bool is_host;
 	char name[PIB_NAME_MAX];
 	u32 id;
 	struct list_head entry;
@@ -83,14 +51,10 @@ void pib_switch_destroy(struct pib_switch *sw);
  */
 struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib_burst *b,
 				   u8 *out_port);
-/*
- * pib_gsa_process() under the lock that it needs: to sum up the counters of many ports takes long, during
- * which neither interrupts nor the node's lock must wait.
- */
-enum pib_mad_result pib_gsa(struct pib_port *p, spinlock_t *node_lock, spinlock_t *pma_lock,
-			    const u8 *in, u8 *out);
 /* A packet was dropped for its P_Key: trap 259. */
 void pib_switch_pkey_trap(struct pib_switch *sw, struct pib_kport *port, const struct pib_hdrs *h);
+/* A port without a cable, NULL: none. The lock of the namespace held. */
+struct pib_kport *pib_switch_free_port(struct pib_switch *sw);
 /* Without an SM: forward @lid to @port; 0xFF: to nobody. */
 void pib_switch_set_route(struct pib_switch *sw, u16 lid, u8 port);
 

@@ -15,7 +15,7 @@ int pib_av_from_attr(struct pib_hca *hca, const struct rdma_ah_attr *attr, struc
 	u32 port = rdma_ah_get_port_num(attr);
 	bool has_grh = rdma_ah_get_ah_flags(attr) & IB_AH_GRH;
 
-	if (!port || port > hca->node.num_ports)
+	if (!port || port > hca->nd.node.num_ports)
 		return -EINVAL;
 	/* LID 0 passes: ib_core makes a handle for an SM that is not known yet */
 	if (dlid > U16_MAX || rdma_ah_get_sl(attr) > 15)
@@ -82,7 +82,7 @@ static void fill_grh(const struct pib_port *p, const struct pib_av_data *av, str
 
 void pib_av_fill(struct pib_hca *hca, const struct pib_av_data *av, struct pib_hdrs *h)
 {
-	const struct pib_port *p = &hca->ports[av->port]->p;
+	const struct pib_port *p = &hca->nd.ports[av->port]->p;
 	u8 mask = (1 << READ_ONCE(p->lmc)) - 1;
 	u16 lid = READ_ONCE(p->lid);
 

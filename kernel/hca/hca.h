@@ -11,8 +11,6 @@
 #include "fabric/port.h"
 #include "core/quota.h"
 
-struct netlink_ext_ack;
-struct pib_agent;
 struct pib_mcast;
 struct pib_stats;
 struct platform_device;
@@ -20,10 +18,7 @@ struct platform_device;
 /**
  * struct pib_hca - an HCA
  * @ib: the device that ib_core knows
- * @node: management state; guarded by @node_lock
- * @node_lock: spinlock, taken with interrupts off (process_mad runs under ib_mad's locks)
- * @pma_lock: guards what only performance management has to do with; softirqs off
- * @ports: [1 .. num_ports]
+ * @nd: what every node has; standalone: ports give themselves LIDs
  * @parent: platform device that stands in for the hardware
  * @net: network namespace in which it was made; not refcounted, the HCA goes with it
  * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_find()
@@ -41,17 +36,13 @@ struct platform_device;
  * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see qp_counter.c
  * @next_counter: see @qp_counters
  * @inbox_bytes: what QPs are charged with beyond what is free for each, see inbox.c
- * @standalone: ports give themselves LIDs
  * @id: number of @parent
- * @on_gone: pib_fabric_hca_gone() once registered: unplugs the ports and forgets the HCA, which
+ * @on_gone: from pib_hca_create(), once registered: unplugs the ports and forgets the HCA, which
  *	ib_core is about to free. Called once, in process context, whoever has asked for the removal.
  */
 struct pib_hca {
 	struct ib_device ib;
-	struct pib_node node;
-	spinlock_t node_lock;
-	spinlock_t pma_lock;
-	struct pib_kport **ports;
+	struct pib_node_dev nd;
 	struct platform_device *parent;
 	struct net *net;
 	struct xarray qps;
@@ -74,11 +65,8 @@ struct pib_hca {
 	struct xarray qp_counters;
 	u32 next_counter;
 	atomic_t inbox_bytes;
-	bool standalone;
 	int id;
 	void (*on_gone)(struct pib_hca *hca);
-	struct pib_agent __rcu *agent;	/* control/registry.c's: traps and leases */
-	struct list_head node_entry;	/* control/registry.c's list of HCAs of the namespace */
 	struct work_struct event_work;	/* turns pib_event bits into ib_events */
 };
 
@@ -87,32 +75,22 @@ static inline struct pib_hca *to_hca(struct ib_device *ib)
 	return container_of(ib, struct pib_hca, ib);
 }
 
-/**
- * pib_hca_create() - make an HCA and register it with ib_core
- * @name: device name; -EEXIST if taken
- * @id: who it is; read before this returns
- *
- * Ports exist and are Down; control/registry.c plugs them in afterwards. Process context,
- * RTNL not held. Returns ERR_PTR() with the reason in @extack.
- */
-struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
-			       const struct pib_hca_ident *id, bool standalone,
-			       struct netlink_ext_ack *extack);
-/**
- * pib_hca_destroy() - unregister and free
- *
- * Open user contexts are disassociated. The caller keeps the HCA from being
- * freed meanwhile by get_device(&hca->ib.dev), for `rdma link delete` may be
- * faster, and holds no lock that @on_gone takes. Process context, RTNL not
- * held; sleeps.
- */
-void pib_hca_destroy(struct pib_hca *hca);
+static inline struct pib_hca *node_dev_to_hca(struct pib_node_dev *nd)
+{
+	return container_of(nd, struct pib_hca, nd);
+}
+
+/* The HCA whose port @port is: it is no switch's. */
+static inline struct pib_hca *pib_kport_hca(const struct pib_kport *port)
+{
+	return node_dev_to_hca(port->nd);
+}
 
 /**
  * pib_hca_events() - turn the event bits in the node and its ports into ib_events
  *
  * Any context; the work is done in event_work. Also puts PIB_EV_PHYS_CHANGE and
- * PIB_EV_TRAP before control/registry.c (pib_kport_phys_changed(), pib_node_kick()).
+ * PIB_EV_TRAP before fabric/ (pib_kport_phys_changed(), pib_node_dev_kick()).
  */
 void pib_hca_events(struct pib_hca *hca);
 

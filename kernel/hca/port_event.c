@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What the agents have changed, told to ib_core and to the links. */
 #include "compat/compat.h"
+#include "fabric/cable.h"
 #include "hca/port_event.h"
 #include "hca/hca.h"
 
@@ -22,10 +23,10 @@ static u32 take_events(struct pib_hca *hca, u32 *events)
 	unsigned long flags;
 	u32 ev;
 
-	spin_lock_irqsave(&hca->node_lock, flags);
+	spin_lock_irqsave(&hca->nd.lock, flags);
 	ev = *events;
 	*events = 0;
-	spin_unlock_irqrestore(&hca->node_lock, flags);
+	spin_unlock_irqrestore(&hca->nd.lock, flags);
 	return ev;
 }
 
@@ -71,23 +72,23 @@ static u32 port_events(struct pib_hca *hca, struct pib_kport *port)
 void pib_hca_event_work(struct work_struct *work)
 {
 	struct pib_hca *hca = container_of(work, struct pib_hca, event_work);
-	u32 ev = take_events(hca, &hca->node.events);
+	u32 ev = take_events(hca, &hca->nd.node.events);
 	int i;
 
-	for (i = 1; i <= hca->node.num_ports; i++)
-		ev |= port_events(hca, hca->ports[i]);
+	for (i = 1; i <= hca->nd.node.num_ports; i++)
+		ev |= port_events(hca, hca->nd.ports[i]);
 	if (ev & PIB_EV_TRAP)
-		pib_node_kick(&hca->node);
+		pib_node_dev_kick(&hca->nd);
 }
 
 static bool has_events(const struct pib_hca *hca)
 {
 	int i;
 
-	if (READ_ONCE(hca->node.events))
+	if (READ_ONCE(hca->nd.node.events))
 		return true;
-	for (i = 1; i <= hca->node.num_ports; i++)
-		if (READ_ONCE(hca->ports[i]->p.events))
+	for (i = 1; i <= hca->nd.node.num_ports; i++)
+		if (READ_ONCE(hca->nd.ports[i]->p.events))
 			return true;
 	return false;
 }

@@ -311,6 +311,7 @@ struct pib_trap {
  * @trap_tid: TransactionID of the last one
  * @security_since: ns: since when security notices are counted
  * @security_traps: how many there were since then
+ * @count: from env: a counter of a port right now, by its place in struct pib_counts
  * @priv: env's
  */
 struct pib_node {
@@ -344,12 +345,13 @@ struct pib_node {
 	u64 trap_tid;
 	u64 security_since;
 	u32 security_traps;
+	u64 (*count)(const struct pib_port *p, u32 counter);
 	void *priv;
 };
 
 /*
  * Fill in a node as it is after power-on. Env has set type, num_ports, ports[],
- * guid, lft, mft, priv, and may have set sys_guid, vendor_id, device_id,
+ * guid, lft, mft, count, priv, and may have set sys_guid, vendor_id, device_id,
  * revision and desc, which are given defaults where they are zero.
  */
 void pib_node_init(struct pib_node *n);
@@ -488,9 +490,6 @@ static inline bool pib_route_has(const struct pib_route *rt, u8 port)
 u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl);
 
 /* ---- agents ---- */
-
-/* A counter of a port right now, by its place in struct pib_counts; env implements it. */
-u64 pib_env_count(const struct pib_port *p, u32 counter);
 
 enum pib_mad_result {
 	PIB_MAD_NONE,		/* nothing to send */

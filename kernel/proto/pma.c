@@ -272,7 +272,7 @@ static void port_add(struct pib_port *p, const struct pma_attr *a, const u8 *att
 
 	for (i = 0; i < a->num; i++) {
 		const struct pma_field *f = &a->fields[i];
-		u64 now = pib_env_count(p, f->counter);
+		u64 now = p->node->count(p, f->counter);
 		u64 *base = counter(&p->base[a->base], f->counter);
 
 		if (sel >> f->select & 1)

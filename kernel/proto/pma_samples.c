@@ -22,7 +22,7 @@ enum samples_status {
 	SAMPLES_RUNNING = 2,
 };
 
-#define COUNT(name) pib_env_count(p, offsetof(struct pib_counts, name) / sizeof(u64))
+#define COUNT(name) p->node->count(p, offsetof(struct pib_counts, name) / sizeof(u64))
 
 /* CounterSelect values (table 233): PortXmitData, RcvData, XmitPkts, RcvPkts, XmitWait. */
 static u64 sampled(const struct pib_port *p, u16 select)

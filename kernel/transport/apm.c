@@ -27,7 +27,7 @@ static void migrate(struct pib_qp *qp, bool heard)
 	swap(a->pkey_index, a->alt_pkey_index);
 	swap(a->port_num, a->alt_port_num);
 	swap(a->timeout, a->alt_timeout);
-	WRITE_ONCE(qp->port, qp->hca->ports[a->port_num]);
+	WRITE_ONCE(qp->port, qp->hca->nd.ports[a->port_num]);
 	a->path_mig_state = IB_MIG_MIGRATED;
 	WRITE_ONCE(qp->alt_open, true);
 	pib_req_new_path(&qp->req, a->timeout, heard);

@@ -1,36 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A queue that may be long stands before a slow cable (fabric/impair.c) and before an HCA that
- * does not keep up. The switch port there marks; a QP that receives a mark sends it back
- * with its next acknowledgement; one that gets it back waits after each burst, as the
- * port's congestion control table says. Datagrams and UC have no acknowledgements: their
- * receiver sends a packet that says nothing else (A10.3).
+ * A QP that receives what a switch port has marked (fabric/ecn.c) sends the mark back with its
+ * next acknowledgement; one that gets it back waits after each burst, as the port's congestion
+ * control table says. Datagrams and UC have no acknowledgements: their receiver sends a packet
+ * that says nothing else (A10.3).
  */
 #include <linux/ktime.h>
 #include "packet/burst.h"
 #include "transport/congestion.h"
 #include "hca/hca.h"
+#include "fabric/forward.h"
 #include "fabric/port.h"
 #include "transport/qp.h"
-#include "fabric/switch.h"
-
-void pib_cc_mark(struct pib_kport *out, struct pib_burst *b, u32 fill)
-{
-	struct pib_switch *sw = out->sw;
-	unsigned long flags;
-	u32 n;
-
-	if (b->h.dqpn <= 1 || b->h.flags & PIB_H_FECN)
-		return;
-	n = pib_cc_marks(&out->p, fill, min(b->len, b->pmtu), b->npkts);
-	if (!n)
-		return;
-	b->h.flags |= PIB_H_FECN;
-	spin_lock_irqsave(&sw->node_lock, flags);
-	while (n--)
-		pib_cc_marked(&out->p, &b->h, ktime_get_ns());
-	spin_unlock_irqrestore(&sw->node_lock, flags);
-}
 
 /* Is there a packet that goes back anyway? */
 static bool has_answers(const struct pib_qp *qp)
@@ -82,9 +63,9 @@ static void log_trigger(struct pib_qp *qp, const struct pib_hdrs *h, u64 now)
 	struct pib_hca *hca = qp->hca;
 	unsigned long flags;
 
-	spin_lock_irqsave(&hca->node_lock, flags);
+	spin_lock_irqsave(&hca->nd.lock, flags);
 	pib_cc_triggered(&qp->port->p, h->sl, qp->qpn, qp->attr.dest_qp_num, h->slid, now);
-	spin_unlock_irqrestore(&hca->node_lock, flags);
+	spin_unlock_irqrestore(&hca->nd.lock, flags);
 }
 
 /* The index of the QP, or that of all QPs of its service level, goes up. */
@@ -97,9 +78,9 @@ static bool becn(struct pib_qp *qp, u8 sl, u64 now)
 
 	if (!f)
 		return pib_cc_becn(p, &qp->cc, sl, now);
-	spin_lock_irqsave(&qp->hca->node_lock, flags);
+	spin_lock_irqsave(&qp->hca->nd.lock, flags);
 	passed = pib_cc_becn(p, f, sl, now);
-	spin_unlock_irqrestore(&qp->hca->node_lock, flags);
+	spin_unlock_irqrestore(&qp->hca->nd.lock, flags);
 	return passed;
 }
 
@@ -147,9 +128,9 @@ void pib_cc_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 		pib_cc_sent(p, &qp->cc, b->h.sl, b->len, port_mbps(p), now);
 		return;
 	}
-	spin_lock_irqsave(&qp->hca->node_lock, flags);
+	spin_lock_irqsave(&qp->hca->nd.lock, flags);
 	pib_cc_sent(p, f, b->h.sl, b->len, port_mbps(p), now);
 	qp->cc.next = f->next;
-	spin_unlock_irqrestore(&qp->hca->node_lock, flags);
+	spin_unlock_irqrestore(&qp->hca->nd.lock, flags);
 	qp->cc.index = 0;
 }

@@ -22,7 +22,7 @@
 
 static int drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 {
-	pib_hca_stat(port->hca, why);
+	pib_hca_stat(pib_kport_hca(port), why);
 	pib_burst_free(b);
 	return 0;
 }
@@ -30,24 +30,24 @@ static int drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 /* The violation is counted, and told the SM as often as proto/ allows (trap.c). */
 static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_hdrs *h)
 {
-	struct pib_hca *hca = port->hca;
+	struct pib_hca *hca = pib_kport_hca(port);
 	unsigned long flags;
 
-	spin_lock_irqsave(&hca->node_lock, flags);
+	spin_lock_irqsave(&hca->nd.lock, flags);
 	pib_trap_bad_key(&port->p, trap, h, ktime_get_ns());
-	spin_unlock_irqrestore(&hca->node_lock, flags);
+	spin_unlock_irqrestore(&hca->nd.lock, flags);
 	pib_hca_events(hca);
 }
 
 void pib_hca_rx_bad_pkey(struct pib_kport *port, const struct pib_hdrs *h)
 {
-	pib_hca_stat(port->hca, PIB_STAT_RX_BAD_PKEY);
+	pib_hca_stat(pib_kport_hca(port), PIB_STAT_RX_BAD_PKEY);
 	tell_of_key(port, TRAP_BAD_PKEY, h);
 }
 
 void pib_hca_rx_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h)
 {
-	pib_hca_stat(port->hca, PIB_STAT_RX_BAD_QKEY);
+	pib_hca_stat(pib_kport_hca(port), PIB_STAT_RX_BAD_QKEY);
 	tell_of_key(port, TRAP_BAD_QKEY, h);
 }
 
@@ -199,9 +199,9 @@ static struct pib_qp *find(struct pib_kport *port, u32 qpn)
 	struct pib_qp *qp;
 
 	if (qpn <= 1)
-		return pib_qp_find_special(port->hca, port->p.num, qpn);
+		return pib_qp_find_special(pib_kport_hca(port), port->p.num, qpn);
 
-	qp = pib_qp_find(port->hca, qpn);
+	qp = pib_qp_find(pib_kport_hca(port), qpn);
 	/* An alternate path may lead by another port. */
 	if (qp && READ_ONCE(qp->port) != port && READ_ONCE(qp->alt_av.port) != port->p.num) {
 		pib_qp_put(qp);
@@ -231,7 +231,7 @@ static void mcast_copy(struct pib_qp *qp, void *arg)
 		return;
 	c = pib_burst_clone(rx->b);
 	if (!c) {
-		pib_hca_stat(rx->port->hca, PIB_STAT_RX_NOMEM);
+		pib_hca_stat(pib_kport_hca(rx->port), PIB_STAT_RX_NOMEM);
 		return;
 	}
 	/* A group's slow member must not stop the others: no push-back. */
@@ -243,7 +243,7 @@ void pib_hca_rx_mcast(struct pib_kport *port, struct pib_burst *b, const struct 
 {
 	struct mcast_rx rx = { .port = port, .b = b, .except = except };
 
-	pib_mcast_deliver(port->hca, &b->h, mcast_copy, &rx);
+	pib_mcast_deliver(pib_kport_hca(port), &b->h, mcast_copy, &rx);
 }
 
 int pib_hca_rx(struct pib_kport *port, struct pib_burst *b)

@@ -42,7 +42,7 @@ struct change {
 
 static int check_port(struct pib_qp *qp, u8 port)
 {
-	if (!port || port > qp->hca->node.num_ports)
+	if (!port || port > qp->hca->nd.node.num_ports)
 		return -EINVAL;
 	/* Special QPs belong to a port for life. */
 	return qp->type <= IB_QPT_GSI && port != qp->port->p.num ? -EINVAL : 0;
@@ -50,7 +50,7 @@ static int check_port(struct pib_qp *qp, u8 port)
 
 static struct pib_kport *port_of(struct pib_qp *qp, const struct change *c)
 {
-	return c->mask & IB_QP_PORT ? qp->hca->ports[c->attr->port_num] : qp->port;
+	return c->mask & IB_QP_PORT ? qp->hca->nd.ports[c->attr->port_num] : qp->port;
 }
 
 static int check_mtu(struct pib_qp *qp, const struct change *c)
@@ -140,7 +140,7 @@ static void set_paths(struct pib_qp *qp, const struct change *c)
 
 	if (c->mask & IB_QP_PORT) {
 		to->port_num = a->port_num;
-		WRITE_ONCE(qp->port, qp->hca->ports[a->port_num]);
+		WRITE_ONCE(qp->port, qp->hca->nd.ports[a->port_num]);
 		/* The vector stays and leads from there on by this port (SQD). */
 		WRITE_ONCE(qp->av.port, a->port_num);
 	}

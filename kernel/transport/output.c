@@ -3,6 +3,7 @@
 #include "transport/congestion.h"
 #include "hca/hw_counters.h"
 #include "transport/task.h"
+#include "fabric/forward.h"
 #include "hca/hca.h"
 #include "transport/input.h"
 #include "transport/output.h"

@@ -87,7 +87,7 @@ static int check_init(struct pib_hca *hca, const struct ib_qp_init_attr *init, b
 	if (init->create_flags & ~CREATE_FLAGS)
 		return -EOPNOTSUPP;
 	if (init->qp_type <= IB_QPT_GSI &&
-	    (user || !init->port_num || init->port_num > hca->node.num_ports))
+	    (user || !init->port_num || init->port_num > hca->nd.node.num_ports))
 		return -EINVAL;
 	if (init->qp_type != IB_QPT_XRC_TGT && !init->send_cq)
 		return -EINVAL;
@@ -115,7 +115,7 @@ static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool us
 	qp->create_flags = init->create_flags;
 	qp->home = PIB_ANY_CPU;
 	if (qp->type <= IB_QPT_GSI)
-		qp->port = hca->ports[init->port_num];
+		qp->port = hca->nd.ports[init->port_num];
 
 	spin_lock_init(&qp->lock);
 	spin_lock_init(&qp->inbox_lock);

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Uplinks: the host switch of a netdev and the other hosts on its segment.
+ * Uplinks: a netdev and the other hosts on its segment.
  *
- * Every uplink with a host switch says hello to a multicast group, over IPv4
- * and IPv6. Who hears of a host switch that it does not know makes a link to
- * it, a trunk from host switch to host switch; that link then has a session of
- * its own (udp/link.c). One trunk serves a peer however many addresses it has.
+ * Every uplink with a host switch (control/host_switch.c) says hello to a multicast
+ * group, over IPv4 and IPv6. Who hears of a host switch that it does not know makes
+ * a link to it, a trunk from host switch to host switch; that link then has a session
+ * of its own (udp/link.c). One trunk serves a peer however many addresses it has.
  */
 #include <linux/jiffies.h>
+#include <linux/netlink.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include <linux/utsname.h>
-#include "fabric/cable.h"
-#include "control/registry.h"
-#include "core/guid.h"
-#include "hca/hca.h"
+#include "core/net.h"
+#include "fabric/switch.h"
 #include "udp/link.h"
 #include "udp/bearer.h"
 
@@ -82,14 +80,14 @@ static void fill_node(struct pib_kport *port, struct pib_hello *h)
 
 static void fill_lids(struct pib_uplink *up, struct pib_kport *port, struct pib_hello *h)
 {
-	if (port->hca) {
+	if (!port->sw) {
 		h->lids[0] = READ_ONCE(port->alone_lid);
 		h->num_lids = h->lids[0] ? 1 : 0;
-		if (port->hca->standalone)
+		if (port->nd->standalone)
 			h->caps |= PIB_CAP_STANDALONE;
 		return;
 	}
-	if (!port->sw->standalone)
+	if (!port->sw->nd.standalone)
 		return;
 	h->caps |= PIB_CAP_STANDALONE;
 	spin_lock_bh(&up->lock);
@@ -102,7 +100,7 @@ void pib_uplink_fill_hello(struct pib_uplink *up, struct pib_kport *port, struct
 {
 	h->fabric = up->fabric;
 	h->port_num = port->p.num;
-	h->role = port->hca ? PIB_ROLE_HCA : PIB_ROLE_SWITCH;
+	h->role = port->sw ? PIB_ROLE_SWITCH : PIB_ROLE_HCA;
 	h->caps |= PIB_CAP_NOICRC | PIB_CAP_SEGMENTS;
 	if (up->auth)
 		h->caps |= PIB_CAP_KEYED;
@@ -127,7 +125,7 @@ static void uplink_send_hello(struct pib_uplink *up, struct pib_switch *sw)
 	struct pib_addr group;
 	size_t len;
 
-	pib_uplink_fill_hello(up, sw->ports[0], &h);
+	pib_uplink_fill_hello(up, sw->nd.ports[0], &h);
 	h.caps |= PIB_CAP_AUTO;
 	len = uplink_build(up, &h, PIB_DG_HELLO, 0, bytes);
 	if (!len)
@@ -145,7 +143,7 @@ static struct pib_kport *uplink_speaker(struct pib_uplink *up)
 	struct pib_ulink *ul;
 
 	if (sw)
-		return sw->ports[0];
+		return sw->nd.ports[0];
 	ul = list_first_or_null_rcu(&up->ulinks, struct pib_ulink, entry);
 	return ul ? ul->port : NULL;
 }
@@ -209,14 +207,14 @@ static void uplink_hello_work(struct work_struct *work)
 
 	ms = up->hellos++ < HELLOS_FAST ? PIB_HELLO_INTERVAL_MS : HELLO_SLOW_MS;
 	ms += get_random_u32() % (ms / 8);
-	queue_delayed_work(pib_fabric_wq, &up->hello, msecs_to_jiffies(ms));
-	mod_delayed_work(pib_fabric_wq, &up->work, 0);
+	queue_delayed_work(pib_wq, &up->hello, msecs_to_jiffies(ms));
+	mod_delayed_work(pib_wq, &up->work, 0);
 }
 
 void pib_uplink_announce(struct pib_uplink *up)
 {
 	WRITE_ONCE(up->hellos, 0);
-	mod_delayed_work(pib_fabric_wq, &up->hello, 0);
+	mod_delayed_work(pib_wq, &up->hello, 0);
 }
 
 /* ---- hearing others ---- */
@@ -280,7 +278,7 @@ static void uplink_newcomer(struct pib_uplink *up, const struct pib_addr *from,
 		n->type = type;
 	}
 	spin_unlock_bh(&up->lock);
-	mod_delayed_work(pib_fabric_wq, &up->work, 0);
+	mod_delayed_work(pib_wq, &up->work, 0);
 }
 
 /*
@@ -307,8 +305,8 @@ static void uplink_discover(struct pib_uplink *up, const struct pib_addr *from,
 	struct pib_switch *sw = rcu_dereference(up->sw);
 	struct pib_ulink *ul;
 
-	if (sw && h->node_guid == sw->node.guid) {
-		uplink_meet_clone(up, &sw->node, from, h);
+	if (sw && h->node_guid == sw->nd.node.guid) {
+		uplink_meet_clone(up, &sw->nd.node, from, h);
 		return;
 	}
 	if (type != PIB_DG_HELLO) {
@@ -396,19 +394,6 @@ void pib_uplink_control(struct pib_usock *us, const struct pib_addr *from, const
 
 /* ---- making links ---- */
 
-static struct pib_kport *switch_free_port(struct pib_switch *sw)
-{
-	unsigned int i;
-
-	for (i = 1; i <= sw->node.num_ports; i++) {
-		struct pib_kport *port = sw->ports[i];
-
-		if (!rcu_access_pointer(port->peer) && !rcu_access_pointer(port->ulink))
-			return port;
-	}
-	return NULL;
-}
-
 static void uplink_refuse(struct pib_uplink *up, const struct pib_newcomer *n)
 {
 	local_bh_disable();
@@ -437,7 +422,7 @@ static void uplink_admit(struct pib_uplink *up, const struct pib_newcomer *n)
 	if (!sw)
 		return;
 	if (!ul) {
-		port = switch_free_port(sw);
+		port = pib_switch_free_port(sw);
 		if (!port) {
 			net_warn_ratelimited("pib: %s has no free port for %.64s\n", sw->name,
 					     n->h.desc);
@@ -495,7 +480,7 @@ static void uplink_work(struct work_struct *work)
 
 	/* Whoever takes the uplink apart holds the mutex and waits for this work. */
 	if (!mutex_trylock(&pn->lock)) {
-		queue_delayed_work(pib_fabric_wq, &up->work, 1);
+		queue_delayed_work(pib_wq, &up->work, 1);
 		return;
 	}
 	/* Strangers that greet without end do not keep the mutex: who comes meanwhile has his turn later. */
@@ -504,7 +489,7 @@ static void uplink_work(struct work_struct *work)
 		left--;
 	}
 	if (!left)
-		queue_delayed_work(pib_fabric_wq, &up->work, 1);
+		queue_delayed_work(pib_wq, &up->work, 1);
 	uplink_expire(up, &dead);
 	mutex_unlock(&pn->lock);
 	pib_ulink_free(&dead);
@@ -526,97 +511,12 @@ void pib_uplink_carrier(struct pib_uplink *up)
 
 /* ---- the host switch ---- */
 
-static unsigned int switch_free_ports(struct pib_switch *sw)
+void pib_uplink_set_switch(struct pib_uplink *up, struct pib_switch *sw)
 {
-	unsigned int i, n = 0;
-
-	for (i = 1; i <= sw->node.num_ports; i++)
-		n += !rcu_access_pointer(sw->ports[i]->peer) &&
-		     !rcu_access_pointer(sw->ports[i]->ulink);
-	return n;
-}
-
-static int uplink_make_switch(struct pib_uplink *up, bool standalone,
-			      struct netlink_ext_ack *extack)
-{
-	struct pib_switch_ident id = { .guid = pib_guid_get(up->us->mac, true) };
-	struct pib_net *pn = up->us->pn;
-	struct pib_switch *sw;
-	char name[PIB_NAME_MAX];
-
-	if (!id.guid) {
-		NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
-		return -ENOSPC;
-	}
-	pib_fabric_switch_name(pn, name);
-	sw = pib_switch_create(pn, name, PIB_HOST_SWITCH_PORTS, &id, standalone, extack);
-	if (IS_ERR(sw)) {
-		pib_guid_put(id.guid);
-		return PTR_ERR(sw);
-	}
-	sw->uplink = up;
-	sw->id = ++pn->next_id;
-	list_add_tail(&sw->entry, &pn->switches);
-	rcu_assign_pointer(up->sw, sw);
-	pn->changes++;
-	return 0;
-}
-
-int pib_uplink_get_switch(struct pib_uplink *up, bool standalone, unsigned int ports,
-			  struct netlink_ext_ack *extack)
-{
-	struct pib_switch *sw;
-	int err;
-
 	lockdep_assert_held(&up->us->pn->lock);
-	if (!rcu_access_pointer(up->sw)) {
-		err = uplink_make_switch(up, standalone, extack);
-		if (err)
-			return err;
-	}
-	up->sw_users++;
-	sw = rcu_dereference_protected(up->sw, true);
-	err = -EINVAL;
-	if (sw->standalone && !standalone) {
-		NL_SET_ERR_MSG(extack, "the HCAs on this netdev are standalone: no SM manages them");
-		goto err_put;
-	}
-	if (!sw->standalone && standalone) {
-		NL_SET_ERR_MSG(extack, "the HCAs on this netdev are for an SM to manage, not standalone");
-		goto err_put;
-	}
-	err = -ENOSPC;
-	if (switch_free_ports(sw) < ports) {
-		NL_SET_ERR_MSG(extack, "the host switch has not that many free ports");
-		goto err_put;
-	}
-	return 0;
-
-err_put:
-	pib_uplink_put_switch(up);
-	return err;
-}
-
-void pib_uplink_put_switch(struct pib_uplink *up)
-{
-	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
-	struct pib_net *pn = up->us->pn;
-	LIST_HEAD(dead);
-	unsigned int i;
-
-	lockdep_assert_held(&pn->lock);
-	if (--up->sw_users)
-		return;
-	RCU_INIT_POINTER(up->sw, NULL);
-	cancel_delayed_work_sync(&up->hello);
-	list_del(&sw->entry);
-	for (i = 1; i <= sw->node.num_ports; i++)
-		pib_cable_pull(pn, sw->ports[i], &dead);
-	synchronize_rcu();
-	pib_ulink_free(&dead);
-	pib_guid_put(sw->node.guid);
-	pib_switch_destroy(sw);
-	pn->changes++;
+	rcu_assign_pointer(up->sw, sw);
+	if (!sw)
+		cancel_delayed_work_sync(&up->hello);
 }
 
 /* ---- creation ---- */

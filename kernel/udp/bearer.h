@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Uplinks: a netdev's place in a fabric, its host switch, and the discovery of other hosts. */
+/* Uplinks: a netdev's place in a fabric, and the discovery of other hosts. */
 #ifndef PIB_UPLINK_H
 #define PIB_UPLINK_H
 
@@ -14,8 +14,7 @@ struct pib_net;
 struct pib_switch;
 struct pib_ulink;
 
-#define PIB_HOST_SWITCH_PORTS	64
-#define PIB_NEWCOMERS		16
+#define PIB_NEWCOMERS	16
 
 /**
  * struct pib_newcomer - a peer heard for the first time
@@ -37,8 +36,8 @@ struct pib_newcomer {
  * @auth: key of the fabric, or NULL; never changes
  * @entry: in us->uplinks; written under pn->lock, read under RCU
  * @users: HCAs and explicit links that use it; under pn->lock
- * @sw_users: HCAs that are plugged into the host switch; under pn->lock
- * @sw: host switch or NULL; written under pn->lock, read under RCU
+ * @sw_users: HCAs that are plugged into the host switch (control/host_switch.c); under pn->lock
+ * @sw: host switch or NULL; see pib_uplink_set_switch(); written under pn->lock, read under RCU
  * @ulinks: links over it; written under pn->lock, read under RCU
  * @nonce: session of the discovery hello; never changes
  * @hello: sends the discovery hello
@@ -99,11 +98,11 @@ struct pib_uplink *pib_uplink_get(struct pib_net *pn, const struct pib_uplink_cf
 				  bool is_link, struct netlink_ext_ack *extack);
 /* pn->lock held; the last user takes it apart. */
 void pib_uplink_put(struct pib_uplink *up);
-/* Find or make the host switch, with @ports ports free. pn->lock held. 0 or -errno with the reason in @extack. */
-int pib_uplink_get_switch(struct pib_uplink *up, bool standalone, unsigned int ports,
-			  struct netlink_ext_ack *extack);
-/* pn->lock held; the last user takes it apart with its links. */
-void pib_uplink_put_switch(struct pib_uplink *up);
+/*
+ * From now on @sw is the host switch: it is announced, and other hosts get links to it. NULL: there
+ * is none any more, and readers may see the old one for a grace period. pn->lock held; NULL sleeps.
+ */
+void pib_uplink_set_switch(struct pib_uplink *up, struct pib_switch *sw);
 
 /* A standalone port of the host switch's HCAs has LID @lid, instead of @old (0: none). 0 or -ENOSPC. */
 int pib_uplink_set_lid(struct pib_uplink *up, u16 old, u16 lid);

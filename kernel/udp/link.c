@@ -14,13 +14,14 @@
 #include <linux/slab.h>
 #include "udp/auth.h"
 #include "fabric/cable.h"
-#include "control/registry.h"
+#include "core/net.h"
 #include "fabric/impair.h"
-#include "hca/hca.h"
 #include "udp/standalone_lid.h"
 #include "fabric/port.h"
+#include "fabric/switch.h"
 #include "udp/link.h"
 #include "udp/bearer.h"
+#include "udp/wire.h"
 
 /* A discovered link whose peer is silent is given up after this. */
 #define PIB_ULINK_EXPIRY_NS	(60 * PIB_NSEC_PER_SEC)
@@ -185,7 +186,7 @@ static void ulink_act(struct pib_ulink *ul, u32 todo, struct outgoing *o)
 		ulink_build(ul, o);
 	ulink_update_path(ul);
 	ulink_rearm(ul);
-	queue_work(pib_fabric_wq, &ul->work);
+	queue_work(pib_wq, &ul->work);
 }
 
 /* Were datagrams dropped at our sockets since the last look? The peer's may be among them. */
@@ -426,9 +427,13 @@ static bool lid_listed(const u16 *lids, unsigned int n, u16 lid)
 /* The link by which @lid is forwarded, NULL: none. @lid is not our own. link_lock held. */
 static struct pib_ulink *route_holder(const struct pib_switch *sw, u16 lid)
 {
-	u8 port = READ_ONCE(sw->node.lft[lid]);
+	u8 port = READ_ONCE(sw->nd.node.lft[lid]);
+	const struct pib_link *link;
 
-	return port && port <= sw->node.num_ports ? rcu_dereference(sw->ports[port]->ulink) : NULL;
+	if (!port || port > sw->nd.node.num_ports)
+		return NULL;
+	link = rcu_dereference(sw->nd.ports[port]->link);
+	return link ? to_ulink(link) : NULL;
 }
 
 /*
@@ -457,7 +462,7 @@ static bool route_leave(struct pib_ulink *ul, u16 lid)
 {
 	struct pib_switch *sw = ul->port->sw;
 
-	if (READ_ONCE(sw->node.lft[lid]) != ul->port->p.num)
+	if (READ_ONCE(sw->nd.node.lft[lid]) != ul->port->p.num)
 		return false;
 	pib_switch_set_route(sw, lid, PIB_LFT_DROP);
 	return true;
@@ -471,7 +476,7 @@ static void ulink_offer_routes(const struct pib_ulink *ul)
 	rcu_read_lock();
 	list_for_each_entry_rcu(other, &ul->up->ulinks, entry)
 		if (other != ul)
-			queue_work(pib_fabric_wq, &other->work);
+			queue_work(pib_wq, &other->work);
 	rcu_read_unlock();
 }
 
@@ -483,7 +488,7 @@ static void ulink_route(struct pib_ulink *ul, const struct verdict *v)
 	unsigned int i;
 
 	lockdep_assert_held(&ulink_net(ul)->link_lock);
-	if (!sw || !sw->standalone)
+	if (!sw || !sw->nd.standalone)
 		return;
 	for (i = 0; i < ul->num_routed; i++)
 		if (!lid_listed(v->lids, v->num_lids, ul->routed[i]))
@@ -536,16 +541,32 @@ static void ulink_work(struct work_struct *work)
 	mutex_unlock(&pn->link_lock);
 }
 
-void pib_ulink_bounce(struct pib_ulink *ul)
+static void ulink_bounce(struct pib_link *link)
 {
+	struct pib_ulink *ul = to_ulink(link);
+
 	lockdep_assert_held(&ulink_net(ul)->link_lock);
 	local_bh_disable();
 	rcu_read_lock();
-	pib_ulink_restart(ul, ul->cable_out || !pib_port_wants_link(&ul->port->p));
+	pib_ulink_restart(ul, link->cable_out || !pib_port_wants_link(&ul->port->p));
 	rcu_read_unlock();
 	local_bh_enable();
 	pib_ulink_settle(ul);
 }
+
+/* ---- what the port sees ---- */
+
+static void ulink_unplug(struct pib_link *link, struct list_head *dead)
+{
+	pib_ulink_unplug(to_ulink(link), dead);
+}
+
+static const struct pib_link_ops ulink_ops = {
+	.full = pib_wire_full,
+	.xmit = pib_wire_xmit,
+	.bounce = ulink_bounce,
+	.unplug = ulink_unplug,
+};
 
 /* ---- creation ---- */
 
@@ -573,6 +594,7 @@ struct pib_ulink *pib_ulink_create(struct pib_uplink *up, struct pib_kport *port
 	ul = kzalloc(sizeof(*ul), GFP_KERNEL);
 	if (!ul)
 		return ERR_PTR(-ENOMEM);
+	ul->link.ops = &ulink_ops;
 	ul->up = up;
 	ul->port = port;
 	ul->kind = kind;
@@ -604,7 +626,7 @@ struct pib_ulink *pib_ulink_create(struct pib_uplink *up, struct pib_kport *port
 	spin_unlock_bh(&ul->lock);
 
 	list_add_tail_rcu(&ul->entry, &up->ulinks);
-	rcu_assign_pointer(port->ulink, ul);
+	rcu_assign_pointer(port->link, &ul->link);
 	pn->changes++;
 	return ul;
 }
@@ -632,7 +654,7 @@ void pib_ulink_unplug(struct pib_ulink *ul, struct list_head *dead)
 
 	xa_erase_bh(&pn->links, ul->fsm.local_id);
 	list_del_rcu(&ul->entry);
-	RCU_INIT_POINTER(ul->port->ulink, NULL);
+	RCU_INIT_POINTER(ul->port->link, NULL);
 	mutex_lock(&pn->link_lock);
 	pib_ulink_settle(ul);
 	mutex_unlock(&pn->link_lock);

@@ -6,11 +6,12 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <net/dst_cache.h>
+#include "fabric/link.h"
+#include "fabric/port.h"
 #include "proto/link.h"
 #include "udp/reassembly.h"
 #include "udp/socket.h"
 
-struct pib_kport;
 struct pib_uplink;
 
 enum pib_ulink_kind {
@@ -51,6 +52,7 @@ struct pib_upath {
 
 /**
  * struct pib_ulink - a link over UDP
+ * @link: what the port sees of it
  * @entry: in up->ulinks; written under pn->lock, read under RCU
  * @dead_entry: in a list of links that are being taken apart
  * @up: uplink; never changes
@@ -76,12 +78,12 @@ struct pib_upath {
  * @dead: the link is being taken apart
  * @timer: the state machine's
  * @work: takes the session's state to the port
- * @cable_out: the user has unplugged it; under pn->link_lock
  * @is_up: the port was told that the link is up; under pn->link_lock
  * @routed: of @lids, those that the host switch forwards by this link; under pn->link_lock
  * @num_routed: entries in @routed
  */
 struct pib_ulink {
+	struct pib_link link;
 	struct list_head entry;
 	struct list_head dead_entry;
 	struct pib_uplink *up;
@@ -109,11 +111,23 @@ struct pib_ulink {
 	struct timer_list timer;
 	struct work_struct work;
 
-	bool cable_out;
 	bool is_up;
 	u16 routed[PIB_HELLO_LIDS];
 	u8 num_routed;
 };
+
+static inline struct pib_ulink *to_ulink(const struct pib_link *link)
+{
+	return container_of(link, struct pib_ulink, link);
+}
+
+/* The link that is plugged into @port; NULL: none, or a cable inside this kernel. pn->lock held. */
+static inline struct pib_ulink *pib_kport_ulink(const struct pib_kport *port)
+{
+	struct pib_link *link = rcu_dereference_protected(port->link, true);
+
+	return link ? to_ulink(link) : NULL;
+}
 
 /**
  * pib_ulink_create() - plug a cable to @peer into @port
@@ -149,8 +163,6 @@ void pib_ulink_restart(struct pib_ulink *ul, bool down);
 void pib_ulink_heard(struct pib_ulink *ul, const struct pib_addr *from);
 /* Is the link as idle as to be given up at @now? */
 bool pib_ulink_expired(struct pib_ulink *ul, u64 now);
-/* The cable was pulled or put back here, or the port wants to train anew. pn->link_lock held. */
-void pib_ulink_bounce(struct pib_ulink *ul);
 /* Bring the port in line with the session. pn->link_lock held. */
 void pib_ulink_settle(struct pib_ulink *ul);
 

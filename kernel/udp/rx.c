@@ -12,7 +12,8 @@
 #include <linux/udp.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
-#include "control/registry.h"
+#include "core/net.h"
+#include "fabric/forward.h"
 #include "fabric/port.h"
 #include "proto/icrc.h"
 #include "proto/link.h"

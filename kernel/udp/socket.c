@@ -28,7 +28,7 @@
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 #include "compat/compat.h"
-#include "control/registry.h"
+#include "core/net.h"
 #include "transport/qp.h"
 #include "udp/socket.h"
 #include "udp/wire.h"

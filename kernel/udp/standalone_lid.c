@@ -3,10 +3,9 @@
  * LIDs without an SM: a standalone port makes one of its GUID, and takes another
  * if it turns out that somebody else has it.
  */
-#include "control/registry.h"
-#include "hca/hca.h"
 #include "udp/standalone_lid.h"
 #include "fabric/port.h"
+#include "fabric/switch.h"
 #include "udp/link.h"
 #include "udp/bearer.h"
 
@@ -44,7 +43,7 @@ int pib_lid_choose(struct pib_uplink *up, struct pib_kport *port)
 		lid = pib_lid_choice(port->p.guid, n++);
 	while (lid_is_known(up, lid));
 
-	if (rcu_access_pointer(port->peer) || !rcu_access_pointer(port->ulink))
+	if (rcu_access_pointer(port->peer) || !rcu_access_pointer(port->link))
 		err = pib_uplink_set_lid(up, old, lid);
 	if (err)
 		return err;
@@ -60,7 +59,7 @@ static void kport_use_lid(struct pib_kport *port, u16 old)
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
 	spinlock_t *lock = pib_kport_lock(port);
 
-	if (peer && peer->sw && peer->sw->standalone) {
+	if (peer && peer->sw && peer->sw->nd.standalone) {
 		if (old)
 			pib_switch_set_route(peer->sw, old, PIB_LFT_DROP);
 		pib_switch_set_route(peer->sw, port->alone_lid, peer->p.num);
@@ -78,10 +77,10 @@ static struct pib_kport *find_alone(struct pib_ulink *ul, u16 lid)
 
 	if (!sw)
 		return ul->port->alone_lid == lid ? ul->port : NULL;
-	for (i = 1; i <= sw->node.num_ports; i++) {
-		struct pib_kport *peer = rcu_dereference_protected(sw->ports[i]->peer, true);
+	for (i = 1; i <= sw->nd.node.num_ports; i++) {
+		struct pib_kport *peer = rcu_dereference_protected(sw->nd.ports[i]->peer, true);
 
-		if (peer && peer->hca && peer->alone_lid == lid)
+		if (peer && !peer->sw && peer->alone_lid == lid)
 			return peer;
 	}
 	return NULL;

@@ -13,7 +13,6 @@
 #include <linux/udp.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
-#include "control/registry.h"
 #include "fabric/port.h"
 #include "proto/icrc.h"
 #include "proto/link.h"
@@ -359,15 +358,17 @@ err_count:
 	return pl.n;
 }
 
-bool pib_wire_full(const struct pib_ulink *ul, const struct pib_burst *b)
+bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b)
 {
+	const struct pib_ulink *ul = to_ulink(link);
 	const struct pib_upath *path = rcu_dereference(ul->path);
 
 	return path && pib_usock_full(ul->up->us, &path->peer[path->to], b->len);
 }
 
-void pib_wire_xmit(struct pib_ulink *ul, struct pib_burst *b)
+void pib_wire_xmit(struct pib_link *link, struct pib_burst *b)
 {
+	struct pib_ulink *ul = to_ulink(link);
 	struct pib_upath *path = rcu_dereference(ul->path);
 	u32 i = 0;
 

@@ -7,14 +7,14 @@
 
 struct pib_addr;
 struct pib_burst;
-struct pib_ulink;
+struct pib_link;
 struct pib_usock;
 struct sk_buff;
 
-/* Is @b to wait, since the stack has enough that it has not sent yet? Softirqs off, RCU. */
-bool pib_wire_full(const struct pib_ulink *ul, const struct pib_burst *b);
-/* Send a burst over a link; consumed. Softirqs off, RCU. */
-void pib_wire_xmit(struct pib_ulink *ul, struct pib_burst *b);
+/* struct pib_link_ops.full: is @b to wait, since the stack has enough that it has not sent yet? */
+bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b);
+/* struct pib_link_ops.xmit. */
+void pib_wire_xmit(struct pib_link *link, struct pib_burst *b);
 /* An skb with room for @head bytes and pages for @data; as alloc_skb_with_frags(), NULL: no memory. Softirqs off. */
 struct sk_buff *pib_wire_alloc(u32 head, u32 data);
 /* When nothing is sent any more. */

@@ -15,13 +15,14 @@
 #include "memory/prefetch.h"
 #include "hca/ah.h"
 #include "verbs/query.h"
-#include "compat/ops.h"
+#include "verbs/compat_ops.h"
+#include "core/net.h"
 #include "hca/hw_counters.h"
 #include "hca/cq.h"
 #include "memory/dm.h"
 #include "hca/port_event.h"
-#include "control/registry.h"
 #include "hca/hca.h"
+#include "verbs/device.h"
 #include "verbs/mad.h"
 #include "transport/mcast.h"
 #include "memory/mr.h"
@@ -47,7 +48,7 @@ static ssize_t hw_rev_show(struct device *dev, struct device_attribute *attr, ch
 {
 	struct pib_hca *hca = rdma_device_to_drv_device(dev, struct pib_hca, ib);
 
-	return sysfs_emit(buf, "%x\n", hca->node.revision);
+	return sysfs_emit(buf, "%x\n", hca->nd.node.revision);
 }
 static DEVICE_ATTR_RO(hw_rev);
 
@@ -72,17 +73,17 @@ static void hca_free_ports(struct pib_hca *hca)
 {
 	int i;
 
-	if (!hca->ports)
+	if (!hca->nd.ports)
 		return;
-	for (i = 1; i <= hca->node.num_ports; i++) {
-		if (!hca->ports[i])
+	for (i = 1; i <= hca->nd.node.num_ports; i++) {
+		if (!hca->nd.ports[i])
 			continue;
-		kfree(hca->ports[i]->p.sl2vl);
-		kfree(hca->ports[i]->p.cc_ca);
-		pib_kport_free(hca->ports[i]);
+		kfree(hca->nd.ports[i]->p.sl2vl);
+		kfree(hca->nd.ports[i]->p.cc_ca);
+		pib_kport_free(hca->nd.ports[i]);
 	}
-	kfree(hca->ports);
-	kfree(hca->node.ports);
+	kfree(hca->nd.ports);
+	kfree(hca->nd.node.ports);
 }
 
 /* Called also for an HCA that is only half made. */
@@ -224,30 +225,29 @@ static void hca_init_tables(struct pib_hca *hca)
 
 static int hca_init_port(struct pib_hca *hca, const struct pib_hca_ident *id, u8 num)
 {
-	struct pib_kport *port = pib_kport_alloc(GFP_KERNEL);
+	struct pib_kport *port = pib_kport_alloc(&hca->nd, GFP_KERNEL);
 
 	if (!port)
 		return -ENOMEM;
-	port->hca = hca;
-	hca->ports[num] = port;
-	hca->node.ports[num] = &port->p;
+	hca->nd.ports[num] = port;
+	hca->nd.node.ports[num] = &port->p;
 	port->p.sl2vl = kzalloc(sizeof(*port->p.sl2vl), GFP_KERNEL);
 	port->p.cc_ca = kzalloc(sizeof(*port->p.cc_ca), GFP_KERNEL);
 	if (!port->p.sl2vl || !port->p.cc_ca)
 		return -ENOMEM;
-	pib_port_init(&port->p, &hca->node, num, pib_hca_port_guid(id, num));
+	pib_port_init(&port->p, &hca->nd.node, num, pib_hca_port_guid(id, num));
 	return 0;
 }
 
 static int hca_init_node(struct pib_hca *hca, const char *name, u8 num_ports,
 			 const struct pib_hca_ident *id)
 {
-	struct pib_node *n = &hca->node;
+	struct pib_node *n = &hca->nd.node;
 	int i, err;
 
-	hca->ports = kcalloc(num_ports + 1, sizeof(*hca->ports), GFP_KERNEL);
+	hca->nd.ports = kcalloc(num_ports + 1, sizeof(*hca->nd.ports), GFP_KERNEL);
 	n->ports = kcalloc(num_ports + 1, sizeof(*n->ports), GFP_KERNEL);
-	if (!hca->ports || !n->ports)
+	if (!hca->nd.ports || !n->ports)
 		return -ENOMEM;
 
 	n->type = PIB_NODE_CA;
@@ -304,7 +304,7 @@ static int hca_init(struct pib_hca *hca, const char *name, u8 num_ports,
 	ib->local_dma_lkey = 0;
 	ib->driver_def = pib_defs;
 	ib->dev.parent = &hca->parent->dev;
-	memcpy(ib->node_desc, hca->node.desc, sizeof(ib->node_desc));
+	memcpy(ib->node_desc, hca->nd.node.desc, sizeof(ib->node_desc));
 	/* the doorbells of older providers, which ib_core lets through for software devices only */
 	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
 			       BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |
@@ -313,6 +313,16 @@ static int hca_init(struct pib_hca *hca, const char *name, u8 num_ports,
 	return 0;
 }
 
+static void hca_node_events(struct pib_node_dev *nd)
+{
+	pib_hca_events(node_dev_to_hca(nd));
+}
+
+static const struct pib_node_ops hca_node_ops = {
+	.rx = pib_hca_rx,
+	.events = hca_node_events,
+};
+
 /* A name for sysfs, taken as it is: ib_core would number a pattern. */
 static bool name_ok(const char *name)
 {
@@ -320,8 +330,9 @@ static bool name_ok(const char *name)
 	       strcmp(name, ".") && strcmp(name, "..");
 }
 
-struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
+struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_ports,
 			       const struct pib_hca_ident *id, bool standalone,
+			       void (*on_gone)(struct pib_hca *hca),
 			       struct netlink_ext_ack *extack)
 {
 	struct pib_hca *hca;
@@ -336,15 +347,12 @@ struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
 		return ERR_PTR(-EINVAL);
 	}
 
-	hca = ib_alloc_device_with_net(pib_hca, ib, net);
+	hca = ib_alloc_device_with_net(pib_hca, ib, pn->net);
 	if (!hca)
 		return ERR_PTR(-ENOMEM);
-	hca->net = net;
+	hca->net = pn->net;
 	hca->id = -1;
-	hca->standalone = standalone;
-	spin_lock_init(&hca->node_lock);
-	spin_lock_init(&hca->pma_lock);
-	INIT_LIST_HEAD(&hca->node_entry);
+	pib_node_dev_init(&hca->nd, pn, &hca_node_ops, standalone);
 	INIT_WORK(&hca->event_work, pib_hca_event_work);
 	hca_init_tables(hca);
 	ib_set_device_ops(&hca->ib, &pib_ops);
@@ -355,7 +363,7 @@ struct pib_hca *pib_hca_create(struct net *net, const char *name, u8 num_ports,
 		goto err_dealloc;
 	}
 	/* from here on somebody else may unregister it */
-	hca->on_gone = pib_fabric_hca_gone;
+	hca->on_gone = on_gone;
 	err = ib_register_device(&hca->ib, name, NULL);
 	if (err == -ENFILE) {
 		NL_SET_ERR_MSG(extack, "An RDMA device of this name exists");

@@ -6,7 +6,6 @@
 #include <linux/ktime.h>
 #include "hca/hca.h"
 #include "verbs/mad.h"
-#include "fabric/switch.h"
 
 static bool is_smp(const struct ib_mad *mad)
 {
@@ -39,17 +38,17 @@ int pib_process_mad(struct ib_device *ibdev, int mad_flags, u32 port_num, const 
 	unsigned long flags;
 	struct pib_port *p;
 
-	if (!port_num || port_num > hca->node.num_ports)
+	if (!port_num || port_num > hca->nd.node.num_ports)
 		return IB_MAD_RESULT_FAILURE;
-	p = &hca->ports[port_num]->p;
+	p = &hca->nd.ports[port_num]->p;
 
 	if (is_smp(in)) {
-		spin_lock_irqsave(&hca->node_lock, flags);
+		spin_lock_irqsave(&hca->nd.lock, flags);
 		result = pib_sma_process(p, (const u8 *)in, (u8 *)out, ktime_get_ns(),
 					 mad_flags & IB_MAD_IGNORE_MKEY);
-		spin_unlock_irqrestore(&hca->node_lock, flags);
+		spin_unlock_irqrestore(&hca->nd.lock, flags);
 	} else {
-		result = pib_gsa(p, &hca->node_lock, &hca->pma_lock, (const u8 *)in, (u8 *)out);
+		result = pib_node_dev_gsa(p, (const u8 *)in, (u8 *)out);
 	}
 
 	*out_size = sizeof(*out);

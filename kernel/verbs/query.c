@@ -29,9 +29,9 @@ static struct pib_port *hca_port(struct ib_device *ibdev, u32 port_num)
 {
 	struct pib_hca *hca = to_hca(ibdev);
 
-	if (!port_num || port_num > hca->node.num_ports)
+	if (!port_num || port_num > hca->nd.node.num_ports)
 		return NULL;
-	return &hca->ports[port_num]->p;
+	return &hca->nd.ports[port_num]->p;
 }
 
 static void query_limits(struct ib_device_attr *attr)
@@ -81,7 +81,7 @@ static void query_odp(struct ib_odp_caps *caps)
 
 int pib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr, struct ib_udata *udata)
 {
-	const struct pib_node *n = &to_hca(ibdev)->node;
+	const struct pib_node *n = &to_hca(ibdev)->nd.node;
 
 	attr->fw_ver = (u64)FW_MAJOR << 32 | FW_MINOR << 16 | FW_SUB;
 	attr->sys_image_guid = cpu_to_be64(n->sys_guid);
@@ -114,16 +114,16 @@ int pib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify
 	if (mask & ~(IB_DEVICE_MODIFY_NODE_DESC | IB_DEVICE_MODIFY_SYS_IMAGE_GUID))
 		return -EOPNOTSUPP;
 
-	spin_lock_irqsave(&hca->node_lock, flags);
+	spin_lock_irqsave(&hca->nd.lock, flags);
 	if (mask & IB_DEVICE_MODIFY_SYS_IMAGE_GUID) {
 		ibdev->attrs.sys_image_guid = cpu_to_be64(attr->sys_image_guid);
-		pib_node_set_sys_guid(&hca->node, attr->sys_image_guid, ktime_get_ns());
+		pib_node_set_sys_guid(&hca->nd.node, attr->sys_image_guid, ktime_get_ns());
 	}
 	if (mask & IB_DEVICE_MODIFY_NODE_DESC) {
-		pib_node_set_desc(&hca->node, attr->node_desc, ktime_get_ns());
-		memcpy(ibdev->node_desc, hca->node.desc, sizeof(ibdev->node_desc));
+		pib_node_set_desc(&hca->nd.node, attr->node_desc, ktime_get_ns());
+		memcpy(ibdev->node_desc, hca->nd.node.desc, sizeof(ibdev->node_desc));
 	}
-	spin_unlock_irqrestore(&hca->node_lock, flags);
+	spin_unlock_irqrestore(&hca->nd.lock, flags);
 	pib_hca_events(hca);
 	return 0;
 }
@@ -170,9 +170,9 @@ int pib_query_port(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *a
 
 	if (!p)
 		return -EINVAL;
-	spin_lock_irqsave(&hca->node_lock, flags);
+	spin_lock_irqsave(&hca->nd.lock, flags);
 	fill_port_attr(p, attr);
-	spin_unlock_irqrestore(&hca->node_lock, flags);
+	spin_unlock_irqrestore(&hca->nd.lock, flags);
 	return 0;
 }
 
@@ -189,14 +189,14 @@ int pib_modify_port(struct ib_device *ibdev, u32 port_num, int mask, struct ib_p
 	if (mask & ~(IB_PORT_INIT_TYPE | IB_PORT_RESET_QKEY_CNTR))
 		return -EOPNOTSUPP;
 
-	spin_lock_irqsave(&hca->node_lock, flags);
+	spin_lock_irqsave(&hca->nd.lock, flags);
 	caps = (p->cap_mask | attr->set_port_cap_mask) & ~attr->clr_port_cap_mask;
 	if (mask & IB_PORT_RESET_QKEY_CNTR)
 		p->qkey_viol = 0;
 	if (mask & IB_PORT_INIT_TYPE)
 		p->init_type = attr->init_type;
 	pib_port_set_caps(p, caps, ktime_get_ns());
-	spin_unlock_irqrestore(&hca->node_lock, flags);
+	spin_unlock_irqrestore(&hca->nd.lock, flags);
 	pib_hca_events(hca);
 	return 0;
 }

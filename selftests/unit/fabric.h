@@ -88,6 +88,7 @@ struct Node {
 		n.num_ports = num_ports;
 		n.guid = guid;
 		n.enhanced_sp0 = enhanced;
+		n.count = read_count;
 		n.priv = this;
 		if (type == PIB_NODE_SWITCH) {
 			lft.resize(PIB_LFT_SIZE);
@@ -122,6 +123,14 @@ struct Node {
 	std::vector<pib_cc_ca> congestion;
 
 private:
+	// Counters that the PMA reads.
+	static uint64_t read_count(const pib_port *p, uint32_t counter)
+	{
+		const pib_counts &c = static_cast<Node *>(p->node->priv)->counts[p->num];
+
+		return reinterpret_cast<const uint64_t *>(&c)[counter];
+	}
+
 	void init_port(int i)
 	{
 		sl2vl[i].resize(is_switch() ? n.num_ports + 1 : 1);
@@ -492,11 +501,3 @@ public:
 };
 
 }  // namespace fabric
-
-// Counters that the PMA reads: Node::counts. Weak, so that every test may bring it along.
-extern "C" __attribute__((weak, used)) uint64_t pib_env_count(const pib_port *p, uint32_t counter)
-{
-	const pib_counts &counts = static_cast<fabric::Node *>(p->node->priv)->counts[p->num];
-
-	return reinterpret_cast<const uint64_t *>(&counts)[counter];
-}

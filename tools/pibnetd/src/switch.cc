@@ -5,6 +5,16 @@
 
 namespace pibnetd {
 
+namespace {
+
+// Counters that the PMA reads.
+u64 read_count(const pib_port* p, u32 counter) {
+  const pib_counts& counts = static_cast<Switch*>(p->node->priv)->port(p->num).counts;
+  return reinterpret_cast<const u64*>(&counts)[counter];
+}
+
+}  // namespace
+
 Switch::Switch(const SwitchConfig& with) : config(with) {
   const std::size_t count = std::size_t{config.ports} + 1;
   lft_.resize(PIB_LFT_SIZE);
@@ -23,6 +33,7 @@ Switch::Switch(const SwitchConfig& with) : config(with) {
   node.guid = config.guid;
   node.lft = lft_.data();
   node.mft = reinterpret_cast<std::uint32_t(*)[PIB_PORTMASK_WORDS * 2]>(mft_.data());
+  node.count = read_count;
   node.priv = this;
   std::copy_n(config.description.begin(),
               std::min(config.description.size(), sizeof(node.desc) - 1), node.desc);
@@ -45,8 +56,3 @@ void port_link_down(Port& port) {
 }
 
 }  // namespace pibnetd
-
-extern "C" u64 pib_env_count(const struct pib_port* p, u32 counter) {
-  const pib_counts& counts = static_cast<pibnetd::Switch*>(p->node->priv)->port(p->num).counts;
-  return reinterpret_cast<const u64*>(&counts)[counter];
-}

@@ -7,7 +7,7 @@
 #define PIB_COMPAT_OPS_H
 
 #include <rdma/uverbs_ioctl.h>
-#include "compat.h"
+#include "compat/compat.h"
 #include "hca/cq.h"
 #include "memory/dmabuf.h"
 #include "memory/mr.h"

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/netlink.h>
+#include "control/host_switch.h"
+#include "control/registry.h"
+#include "core/guid.h"
+#include "fabric/switch.h"
+#include "udp/bearer.h"
+
+#define HOST_SWITCH_PORTS	64
+
+/* A name that is not taken in the namespace. */
+static void choose_name(struct pib_net *pn, char name[PIB_NAME_MAX])
+{
+	unsigned int i;
+
+	lockdep_assert_held(&pn->lock);
+	for (i = 0; ; i++) {
+		snprintf(name, PIB_NAME_MAX, "sw%u", i);
+		if (!pib_fabric_find_switch(pn, name) && !pib_fabric_find_seat(pn, name))
+			return;
+	}
+}
+
+static unsigned int count_free_ports(const struct pib_switch *sw)
+{
+	unsigned int i, n = 0;
+
+	for (i = 1; i <= sw->nd.node.num_ports; i++)
+		n += !pib_kport_has_cable(sw->nd.ports[i]);
+	return n;
+}
+
+static int host_switch_make(struct pib_uplink *up, bool standalone,
+			    struct netlink_ext_ack *extack)
+{
+	struct pib_switch_ident id = { .guid = pib_guid_get(up->us->mac, true) };
+	struct pib_net *pn = up->us->pn;
+	struct pib_switch *sw;
+	char name[PIB_NAME_MAX];
+
+	if (!id.guid) {
+		NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
+		return -ENOSPC;
+	}
+	choose_name(pn, name);
+	sw = pib_switch_create(pn, name, HOST_SWITCH_PORTS, &id, standalone, extack);
+	if (IS_ERR(sw)) {
+		pib_guid_put(id.guid);
+		return PTR_ERR(sw);
+	}
+	sw->is_host = true;
+	pib_fabric_list_switch(sw);
+	pib_uplink_set_switch(up, sw);
+	return 0;
+}
+
+int pib_host_switch_get(struct pib_uplink *up, bool standalone, unsigned int ports,
+			struct netlink_ext_ack *extack)
+{
+	struct pib_switch *sw;
+	int err;
+
+	lockdep_assert_held(&up->us->pn->lock);
+	if (!rcu_access_pointer(up->sw)) {
+		err = host_switch_make(up, standalone, extack);
+		if (err)
+			return err;
+	}
+	up->sw_users++;
+	sw = rcu_dereference_protected(up->sw, true);
+	err = -EINVAL;
+	if (sw->nd.standalone && !standalone) {
+		NL_SET_ERR_MSG(extack, "the HCAs on this netdev are standalone: no SM manages them");
+		goto err_put;
+	}
+	if (!sw->nd.standalone && standalone) {
+		NL_SET_ERR_MSG(extack,
+			       "the HCAs on this netdev are for an SM to manage, not standalone");
+		goto err_put;
+	}
+	err = -ENOSPC;
+	if (count_free_ports(sw) < ports) {
+		NL_SET_ERR_MSG(extack, "the host switch has not that many free ports");
+		goto err_put;
+	}
+	return 0;
+
+err_put:
+	pib_host_switch_put(up);
+	return err;
+}
+
+void pib_host_switch_put(struct pib_uplink *up)
+{
+	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
+
+	lockdep_assert_held(&up->us->pn->lock);
+	if (--up->sw_users)
+		return;
+	pib_uplink_set_switch(up, NULL);
+	pib_fabric_remove_switch(sw);
+}

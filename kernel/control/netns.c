@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The life of a namespace's registry: made with the namespace, taken apart with it or with the
+ * module; and what becomes of objects whose netdev goes, comes up or goes down.
+ */
+#include <linux/netdevice.h>
+#include <net/net_namespace.h>
+#include "control/netns.h"
+#include "control/registry.h"
+#include "udp/bearer.h"
+#include "udp/link.h"
+#include "udp/socket.h"
+
+static DEFINE_MUTEX(nets_lock);
+static LIST_HEAD(nets);
+
+/* ---- netdevs that go, come up and go down ---- */
+
+/* Links that were asked for by themselves. */
+static void reap_links(struct pib_net *pn)
+{
+	struct pib_uplink *up;
+	struct pib_usock *us;
+	struct pib_ulink *ul, *tmp;
+	LIST_HEAD(dead);
+
+	list_for_each_entry(us, &pn->usocks, entry) {
+		if (!us->gone)
+			continue;
+		list_for_each_entry(up, &us->uplinks, entry)
+			list_for_each_entry_safe(ul, tmp, &up->ulinks, entry)
+				pib_ulink_unplug(ul, &dead);
+	}
+	pib_ulink_free(&dead);
+}
+
+static void reap_work(struct work_struct *work)
+{
+	struct pib_registry *reg = container_of(work, struct pib_registry, reap);
+	struct pib_net *pn = &reg->pn;
+
+	mutex_lock(&pn->lock);
+	pib_fabric_remove_hcas(pn, true);
+	reap_links(pn);
+	mutex_unlock(&pn->lock);
+}
+
+static void usock_event(struct pib_usock *us, const struct net_device *dev, unsigned long event)
+{
+	bool running = netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN;
+	struct pib_uplink *up;
+
+	WRITE_ONCE(us->mtu, dev->mtu);
+	if (event == NETDEV_UNREGISTER) {
+		WRITE_ONCE(us->gone, true);
+		queue_work(pib_wq, &to_registry(us->pn)->reap);
+		running = false;
+	}
+	if (us->running == running)
+		return;
+	WRITE_ONCE(us->running, running);
+	WRITE_ONCE(us->rejoin, running);
+	list_for_each_entry_rcu(up, &us->uplinks, entry)
+		pib_uplink_carrier(up);
+}
+
+/* RTNL held: nothing here waits for pn->lock. No reference is held on the netdev. */
+static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct pib_net *pn = pib_net(dev_net(dev));
+	struct pib_usock *us;
+
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_GOING_DOWN:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_CHANGEMTU:
+	case NETDEV_UNREGISTER:
+		break;
+	default:
+		return NOTIFY_DONE;
+	}
+	if (!pn)
+		return NOTIFY_DONE;
+	rcu_read_lock();
+	list_for_each_entry_rcu(us, &pn->usocks, entry)
+		if (us->ifindex == dev->ifindex && !us->gone)
+			usock_event(us, dev, event);
+	rcu_read_unlock();
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_nb = {
+	.notifier_call = netdev_event,
+};
+
+/* ---- namespaces ---- */
+
+static int __net_init net_init(struct net *net)
+{
+	struct pib_registry *reg = to_registry(pib_net(net));
+
+	pib_net_init(&reg->pn, net);
+	INIT_LIST_HEAD(&reg->seats);
+	INIT_LIST_HEAD(&reg->switches);
+	init_waitqueue_head(&reg->empty);
+	INIT_WORK(&reg->reap, reap_work);
+	mutex_lock(&nets_lock);
+	list_add_tail(&reg->entry, &nets);
+	mutex_unlock(&nets_lock);
+	return 0;
+}
+
+static bool no_seats(struct pib_registry *reg)
+{
+	bool empty;
+
+	mutex_lock(&reg->pn.lock);
+	empty = list_empty(&reg->seats);
+	mutex_unlock(&reg->pn.lock);
+	return empty;
+}
+
+/* Take everything apart, and wait for those who were at it before. */
+static void net_flush(struct pib_registry *reg)
+{
+	struct pib_net *pn = &reg->pn;
+	struct pib_switch *sw, *tmp;
+
+	mutex_lock(&pn->lock);
+	reg->dying = true;
+	pib_fabric_remove_hcas(pn, false);
+	list_for_each_entry_safe(sw, tmp, &reg->switches, entry)
+		pib_fabric_remove_switch(sw);
+	mutex_unlock(&pn->lock);
+	wait_event(reg->empty, no_seats(reg));
+	cancel_work_sync(&reg->reap);
+}
+
+static void __net_exit net_exit(struct net *net)
+{
+	struct pib_registry *reg = to_registry(pib_net(net));
+
+	mutex_lock(&nets_lock);
+	list_del(&reg->entry);
+	mutex_unlock(&nets_lock);
+	net_flush(reg);
+	pib_net_exit(&reg->pn);
+}
+
+/* Of devices, not of subsystems: so that it ends before the netdevs and ib_core's part do. */
+static struct pernet_operations net_ops = {
+	.init = net_init,
+	.exit = net_exit,
+	.id = &pib_net_id,
+	.size = sizeof(struct pib_registry),
+};
+
+int pib_netns_init(void)
+{
+	int err;
+
+	err = pib_wq_init();
+	if (err)
+		return err;
+	err = register_pernet_device(&net_ops);
+	if (err)
+		goto err_wq;
+	err = register_netdevice_notifier(&netdev_nb);
+	if (err)
+		goto err_pernet;
+	return 0;
+
+err_pernet:
+	unregister_pernet_device(&net_ops);
+err_wq:
+	pib_wq_exit();
+	return err;
+}
+
+/*
+ * HCAs are taken apart before the namespaces' part is unregistered, since that
+ * holds a lock which ib_core's clients may want when an HCA goes.
+ */
+void pib_netns_exit(void)
+{
+	struct pib_registry *reg;
+
+	mutex_lock(&nets_lock);
+	list_for_each_entry(reg, &nets, entry)
+		net_flush(reg);
+	mutex_unlock(&nets_lock);
+	unregister_netdevice_notifier(&netdev_nb);
+	unregister_pernet_device(&net_ops);
+	rcu_barrier();
+	pib_wq_exit();
+}

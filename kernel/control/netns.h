@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What there is in each network namespace, as long as the namespace and the module live. */
+#ifndef PIB_NETNS_H
+#define PIB_NETNS_H
+
+/* A registry for each namespace. 0 or -errno. Process context. */
+int pib_netns_init(void);
+/* Takes everything apart: nothing can be made any more. Process context; sleeps. */
+void pib_netns_exit(void);
+
+#endif

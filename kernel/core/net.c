@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include "core/net.h"
+
+struct workqueue_struct *pib_wq;
+unsigned int pib_net_id __read_mostly;
+
+struct pib_net *pib_net(struct net *net)
+{
+	return net_generic(net, pib_net_id);
+}
+
+void pib_net_init(struct pib_net *pn, struct net *net)
+{
+	pn->net = net;
+	pn->changes = 1;
+	mutex_init(&pn->lock);
+	mutex_init(&pn->link_lock);
+	INIT_LIST_HEAD(&pn->usocks);
+	xa_init_flags(&pn->links, XA_FLAGS_LOCK_BH);
+}
+
+void pib_net_exit(struct pib_net *pn)
+{
+	WARN_ON(!list_empty(&pn->usocks));
+	xa_destroy(&pn->links);
+}
+
+int pib_wq_init(void)
+{
+	pib_wq = alloc_workqueue("pib", WQ_UNBOUND, 0);
+	return pib_wq ? 0 : -ENOMEM;
+}
+
+void pib_wq_exit(void)
+{
+	destroy_workqueue(pib_wq);
+}

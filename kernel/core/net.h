@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* A network namespace as everything of pib in it sees it: its locks and its numbers. */
+#ifndef PIB_NET_H
+#define PIB_NET_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+struct net;
+
+/**
+ * struct pib_net - the pib of a network namespace
+ * @net: the namespace; this goes with it
+ * @lock: configuration: all lists. See control/registry.c for the order of locks
+ * @link_lock: which cables are up; taken under @lock
+ * @usocks: sockets of netdevs (udp/socket.h); written under @lock, read under RCU
+ * @links: link id -> link over UDP (udp/link.h); written under @lock, read under RCU
+ * @next_id: for the places in dumps, which grow; under @lock
+ * @changes: counts changes, so that a dump can tell that it was overtaken; under @lock
+ *
+ * control/registry.h has it within its struct pib_registry.
+ */
+struct pib_net {
+	struct net *net;
+	struct mutex lock;
+	struct mutex link_lock;
+	struct list_head usocks;
+	struct xarray links;
+	u32 next_id;
+	u32 changes;
+};
+
+/* Work of nodes, cables and links: nothing that waits for long. */
+extern struct workqueue_struct *pib_wq;
+/* Generic id of what a namespace has of pib, which begins with its struct pib_net. */
+extern unsigned int pib_net_id;
+
+/* The pib of @net. Any context. NULL before the namespace's part is made, and after it is gone. */
+struct pib_net *pib_net(struct net *net);
+
+/* Before anything is made in the namespace, and when nothing is left in it. Process context. */
+void pib_net_init(struct pib_net *pn, struct net *net);
+void pib_net_exit(struct pib_net *pn);
+
+/* Make pib_wq: 0 or -ENOMEM; and destroy it, when nobody queues work any more. Process context. */
+int pib_wq_init(void);
+void pib_wq_exit(void);
+
+#endif

@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The way of a burst from port to port.
+ *
+ * A walk takes a burst out of a port, across its cable, through the switch at
+ * the other end and so on until it lands. It is a loop, not a recursion:
+ * copies for multicast and answers of switch agents wait in the walk's list
+ * for their turn. The port counters of a burst's way are written when it has
+ * landed, so that one that is refused (-EBUSY) leaves no trace.
+ */
+#include <linux/list.h>
+#include "packet/burst.h"
+#include "fabric/ecn.h"
+#include "fabric/forward.h"
+#include "fabric/link.h"
+#include "fabric/pipe.h"
+#include "fabric/port.h"
+#include "fabric/switch.h"
+
+#define PIB_MAX_HOPS 64
+#define PIB_VL_DISCARD 0xF
+
+/**
+ * struct pib_walk - bursts on their way
+ * @pending: bursts that wait for their turn; each one's @in_port is the port out of which it goes
+ * @bytes: bytes on the wire of the burst being walked
+ * @npkts: its packets
+ * @sl: its service level
+ * @mcast: it is a multicast
+ * @push_back: who sends it takes it back
+ * @full: the link that it was to leave this kernel by had no room for it
+ * @afar: it has left this kernel
+ * @start: port out of which it left its first node, NULL if it comes from elsewhere
+ * @nin: entries in @in
+ * @in: ports by which it came into the nodes on its way
+ * @vl: on which VL
+ */
+struct pib_walk {
+	struct list_head pending;
+	u64 bytes;
+	u32 npkts;
+	u8 sl;
+	bool mcast;
+	bool push_back;
+	bool full;
+	bool afar;
+	struct pib_kport *start;
+	unsigned int nin;
+	struct pib_kport *in[PIB_MAX_HOPS];
+	u8 vl[PIB_MAX_HOPS];
+};
+
+static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
+{
+	w->bytes = pib_burst_wire_bytes(b);
+	w->npkts = b->npkts;
+	w->sl = b->h.sl & 0xF;
+	w->mcast = pib_lid_is_mcast(b->h.dlid);
+	w->push_back = false;
+	w->full = false;
+	w->afar = false;
+	w->start = NULL;
+	w->nin = 0;
+}
+
+static void count_out(const struct pib_walk *w, struct pib_kport *port, u8 vl)
+{
+	struct pib_counts *c = this_cpu_ptr(port->counts);
+
+	c->xmit_bytes += w->bytes;
+	c->xmit_pkts += w->npkts;
+	c->sl_xmit_bytes[w->sl] += w->bytes;
+	c->vl_xmit_pkts[vl] += w->npkts;
+	c->vl_xmit_bytes[vl] += w->bytes;
+	if (w->mcast)
+		c->mcast_xmit += w->npkts;
+	else
+		c->ucast_xmit += w->npkts;
+}
+
+static void count_in(const struct pib_walk *w, struct pib_kport *port)
+{
+	struct pib_counts *c = this_cpu_ptr(port->counts);
+
+	c->rcv_bytes += w->bytes;
+	c->rcv_pkts += w->npkts;
+	c->sl_rcv_bytes[w->sl] += w->bytes;
+	if (w->mcast)
+		c->mcast_rcv += w->npkts;
+	else
+		c->ucast_rcv += w->npkts;
+}
+
+/* The way that the burst has gone is now a fact. */
+static void walk_commit(struct pib_walk *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->nin; i++) {
+		struct pib_kport *out = i ? rcu_dereference(w->in[i]->peer) : w->start;
+
+		if (out)
+			count_out(w, out, w->vl[i]);
+		count_in(w, w->in[i]);
+	}
+	w->nin = 0;
+	w->start = NULL;
+}
+
+void pib_kport_count_xmit(struct pib_kport *port, const struct pib_burst *b)
+{
+	struct pib_walk w;
+
+	walk_begin(&w, b);
+	count_out(&w, port, b->h.vl & 0xF);
+}
+
+static void walk_drop(struct pib_walk *w, struct pib_burst *b)
+{
+	walk_commit(w);
+	pib_burst_free(b);
+}
+
+static bool port_fits(const struct pib_kport *out, const struct pib_burst *b)
+{
+	return (b->npkts == 1 ? b->len : b->pmtu) <= pib_mtu_bytes(READ_ONCE(out->p.nbr_mtu));
+}
+
+static bool port_inactive(const struct pib_kport *out, const struct pib_burst *b)
+{
+	return !pib_port_admits(&out->p, b->h.dqpn) || !pib_kport_has_cable(out);
+}
+
+/* @b came by a switch port that has no VL for it at the port by which it was to leave (16.1.3.5). */
+static void count_no_vl(struct pib_kport *in, const struct pib_burst *b)
+{
+	pib_kport_count(in, rcv_switch_relay_err, b->npkts);
+	pib_kport_count(in, relay_vl, b->npkts);
+}
+
+/* @b, which came by @in (NULL: was made here), cannot leave by @out. */
+static void count_discard(struct pib_kport *out, struct pib_kport *in, const struct pib_burst *b)
+{
+	bool inactive = port_inactive(out, b);
+	bool too_long = !inactive && b->h.dqpn && !port_fits(out, b);
+
+	if (!inactive && !too_long && in && in->sw) {
+		count_no_vl(in, b);
+		return;
+	}
+	pib_kport_count(out, xmit_discard, b->npkts);
+	if (inactive)
+		pib_kport_count(out, discard_inactive, b->npkts);
+	else if (too_long)
+		pib_kport_count(out, discard_mtu, b->npkts);
+}
+
+/* May @b leave by @out, and on which VL? */
+static bool port_sends(struct pib_kport *out, const struct pib_kport *in, struct pib_burst *b)
+{
+	u8 in_num = in && in->sw ? in->p.num : 0;
+
+	if (!pib_port_admits(&out->p, b->h.dqpn))
+		return false;
+	if (!b->h.dqpn) {
+		b->h.vl = PIB_VL_MGMT;
+		return pib_hdrs_from_qp0(&b->h);
+	}
+	if (!port_fits(out, b))
+		return false;
+	b->h.vl = pib_port_vl(&out->p, in_num, b->h.sl);
+	return b->h.vl != PIB_VL_DISCARD;
+}
+
+static void port_armed_data(struct pib_kport *in)
+{
+	spinlock_t *lock = pib_kport_lock(in);
+	unsigned long flags;
+
+	spin_lock_irqsave(lock, flags);
+	pib_port_armed_data(&in->p);
+	spin_unlock_irqrestore(lock, flags);
+	pib_kport_events(in);
+}
+
+static bool port_takes(struct pib_kport *in, const struct pib_burst *b)
+{
+	u8 state = READ_ONCE(in->p.state);
+
+	if (likely(state == PIB_PORT_ACTIVE))
+		return true;
+	if (state == PIB_PORT_ARMED && b->h.dqpn)
+		port_armed_data(in);
+	return pib_port_takes(&in->p, b->h.dqpn);
+}
+
+/*
+ * @b leaves by @out, which sends it. Returns the port at the far end of a local
+ * cable; NULL if the burst is consumed, or not but @w->full is set.
+ */
+static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
+				    struct pib_burst *b)
+{
+	struct pib_kport *in;
+	struct pib_link *link;
+
+	in = rcu_dereference(out->peer);
+	if (in) {
+		if (!w->nin)
+			w->start = out;
+		return in;
+	}
+	link = rcu_dereference(out->link);
+	if (link && w->push_back && link->ops->full(link, b)) {
+		w->full = true;
+		return NULL;
+	}
+	walk_commit(w);
+	if (!link) {
+		count_discard(out, NULL, b);
+		pib_burst_free(b);
+		return NULL;
+	}
+	count_out(w, out, b->h.vl & 0xF);
+	w->afar = true;
+	link->ops->xmit(link, b);
+	return NULL;
+}
+
+/* As walk_leave(), if @out may send what came by @from. */
+static struct pib_kport *walk_cross(struct pib_walk *w, struct pib_kport *out,
+				    struct pib_kport *from, struct pib_burst *b)
+{
+	if (port_sends(out, from, b))
+		return walk_leave(w, out, b);
+	count_discard(out, from, b);
+	walk_drop(w, b);
+	return NULL;
+}
+
+/* @b, which came by @in, is to leave by @out when its turn comes. */
+static void walk_queue(struct pib_walk *w, struct pib_burst *b, struct pib_kport *in,
+		       struct pib_kport *out)
+{
+	if (!port_sends(out, in, b)) {
+		count_discard(out, in, b);
+		pib_burst_free(b);
+		return;
+	}
+	b->in_port = out;
+	list_add_tail(&b->entry, &w->pending);
+}
+
+static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
+			     struct pib_kport *in, struct pib_kport *out)
+{
+	struct pib_burst *c = pib_burst_clone(b);
+
+	if (!c) {
+		pib_kport_count(out, xmit_discard, b->npkts);
+		return;
+	}
+	c->hops = b->hops;
+	walk_queue(w, c, in, out);
+}
+
+static void walk_mcast(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
+		       const struct pib_route *rt, struct pib_burst *b)
+{
+	unsigned int i;
+
+	for (i = 1; i <= sw->nd.node.num_ports; i++)
+		if (pib_route_has(rt, i))
+			walk_queue_clone(w, b, in, sw->nd.ports[i]);
+	walk_drop(w, b);
+}
+
+/*
+ * Without an SM a multicast goes everywhere: from an HCA to all other ports,
+ * from a trunk to HCAs only, since trunks are a full mesh.
+ */
+static void walk_flood(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
+		       struct pib_burst *b)
+{
+	bool from_trunk = !!rcu_access_pointer(in->link);
+	unsigned int i;
+
+	for (i = 1; i <= sw->nd.node.num_ports; i++) {
+		struct pib_kport *out = sw->nd.ports[i];
+
+		if (out == in || READ_ONCE(out->p.state) != PIB_PORT_ACTIVE)
+			continue;
+		if (from_trunk && rcu_access_pointer(out->link))
+			continue;
+		walk_queue_clone(w, b, in, out);
+	}
+	walk_drop(w, b);
+}
+
+static void count_route_drop(struct pib_switch *sw, struct pib_kport *in,
+			     const struct pib_route *rt, struct pib_burst *b)
+{
+	switch (rt->reason) {
+	case PIB_DROP_RELAY:
+		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
+		pib_kport_count(in, relay_dlid, b->npkts);
+		break;
+	case PIB_DROP_LOOP:
+		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
+		pib_kport_count(in, relay_loop, b->npkts);
+		break;
+	case PIB_DROP_OUT_STATE:
+		count_discard(sw->nd.ports[rt->port], in, b);
+		break;
+	case PIB_DROP_PKEY_IN:
+		pib_kport_count(in, rcv_constraint_err, b->npkts);
+		pib_switch_pkey_trap(sw, in, &b->h);
+		break;
+	case PIB_DROP_PKEY_OUT:
+		pib_kport_count(sw->nd.ports[rt->port], xmit_constraint_err, b->npkts);
+		pib_switch_pkey_trap(sw, sw->nd.ports[rt->port], &b->h);
+		break;
+	}
+}
+
+/* Where a packet leaves that the switch itself has made. */
+static struct pib_kport *agent_out(struct pib_switch *sw, u8 out_port, const struct pib_burst *b)
+{
+	struct pib_route rt;
+
+	if (out_port != PIB_PORT_BY_LID)
+		return sw->nd.ports[out_port];
+	pib_switch_route(&sw->nd.node, 0, &b->h, &rt);
+	return rt.kind == PIB_ROUTE_PORT ? sw->nd.ports[rt.port] : NULL;
+}
+
+static void walk_queue_agent(struct pib_walk *w, struct pib_switch *sw, u8 out_port,
+			     struct pib_burst *b)
+{
+	struct pib_kport *out = agent_out(sw, out_port, b);
+
+	if (out)
+		walk_queue(w, b, NULL, out);
+	else
+		pib_burst_free(b);
+}
+
+/* A packet for the switch itself: its agent's answer is sent in its turn. */
+static void walk_agent(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
+		       struct pib_burst *b)
+{
+	struct pib_burst *reply;
+	u8 out_port;
+
+	reply = pib_switch_agent(sw, in->p.num, b, &out_port);
+	walk_drop(w, b);
+	if (reply)
+		walk_queue_agent(w, sw, out_port, reply);
+}
+
+/*
+ * @b is in @sw, having come by @in (port 0: made there). Returns the port by
+ * which it leaves; NULL if it has been dealt with.
+ */
+static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
+				     struct pib_kport *in, struct pib_burst *b)
+{
+	struct pib_route rt;
+
+	if (++b->hops >= PIB_MAX_HOPS) {
+		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
+		walk_drop(w, b);
+		return NULL;
+	}
+	if (sw->nd.standalone && pib_lid_is_mcast(b->h.dlid)) {
+		walk_flood(w, sw, in, b);
+		return NULL;
+	}
+	pib_switch_route(&sw->nd.node, in->p.num, &b->h, &rt);
+	switch (rt.kind) {
+	case PIB_ROUTE_PORT:
+		return sw->nd.ports[rt.port];
+	case PIB_ROUTE_SELF:
+		walk_agent(w, sw, in, b);
+		return NULL;
+	case PIB_ROUTE_MCAST:
+		walk_mcast(w, sw, in, &rt, b);
+		return NULL;
+	default:
+		count_route_drop(sw, in, &rt, b);
+		walk_drop(w, b);
+		return NULL;
+	}
+}
+
+/*
+ * The cable to @in has a lane: @b is the lane's from here on, which counts it as sent when
+ * it is; whether and when it comes in will be seen.
+ */
+static int walk_lane(struct pib_walk *w, struct pib_kport *in, struct pib_lane *lane,
+		     struct pib_burst *b)
+{
+	struct pib_kport *out = lane->from;
+	int err;
+
+	b->in_port = in;
+	err = pib_lane_enter(lane, b);
+	if (err && w->push_back)
+		return err;
+	if (err) {
+		if (out)
+			pib_kport_count(out, xmit_discard, w->npkts);
+		else
+			pib_kport_overrun(in, w->npkts);
+		walk_drop(w, b);
+		return 0;
+	}
+	walk_commit(w);
+	return 0;
+}
+
+/* The HCA at @in is full: the switch port before it, if there is one, is where traffic jams. */
+static void walk_jam(struct pib_kport *in, struct pib_burst *b)
+{
+	struct pib_kport *out = rcu_dereference(in->peer);
+
+	if (out && out->sw)
+		pib_ecn_mark(out, b, PIB_ECN_FULL);
+}
+
+/*
+ * @b is at @in. Returns 0 and in @next where it comes in next, NULL if it is consumed;
+ * -EBUSY from an HCA and from a link.
+ */
+static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b,
+		     struct pib_kport **next)
+{
+	struct pib_kport *out;
+	int err;
+
+	*next = NULL;
+	if (!port_takes(in, b)) {
+		walk_drop(w, b);
+		return 0;
+	}
+	w->vl[w->nin] = b->h.vl & 0xF;
+	w->in[w->nin++] = in;
+	b->in_port = in;
+	if (!in->sw) {
+		err = in->nd->ops->rx(in, b);
+		if (!err)
+			walk_commit(w);
+		else
+			walk_jam(in, b);
+		return err;
+	}
+	out = walk_switch(w, in->sw, in, b);
+	if (out)
+		*next = walk_cross(w, out, in, b);
+	return w->full ? -EBUSY : 0;
+}
+
+/* @b came through a cable to @in: on until it is consumed, or refused (-EBUSY): somebody is full. */
+static int walk_in(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b)
+{
+	int err = 0;
+
+	while (in && !err) {
+		struct pib_lane *lane = rcu_dereference(in->lane);
+
+		if (unlikely(lane))
+			return walk_lane(w, in, lane, b);
+		err = walk_node(w, in, b, &in);
+	}
+	return err;
+}
+
+/* A burst that nobody takes back. */
+static void walk_in_or_drop(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b)
+{
+	if (!walk_in(w, in, b))
+		return;
+	walk_commit(w);
+	pib_kport_overrun(b->in_port, b->npkts);
+	pib_burst_free(b);
+}
+
+/* Walk what the first burst left behind. */
+static void walk_rest(struct pib_walk *w)
+{
+	while (!list_empty(&w->pending)) {
+		struct pib_burst *b = list_first_entry(&w->pending, struct pib_burst, entry);
+		struct pib_kport *in;
+
+		list_del(&b->entry);
+		walk_begin(w, b);
+		in = walk_leave(w, b->in_port, b);
+		if (in)
+			walk_in_or_drop(w, in, b);
+	}
+}
+
+/* Does @dlid name the port itself? With LMC, its low bits are path bits. */
+static bool port_owns_lid(const struct pib_port *p, u16 dlid)
+{
+	u16 lid = READ_ONCE(p->lid);
+
+	return lid && !((lid ^ dlid) >> READ_ONCE(p->lmc)) && !pib_lid_is_mcast(dlid);
+}
+
+/* What @port is to send has to wait: a tick of PortXmitWait is the time until it is tried again. */
+static void count_wait(struct pib_kport *port, const struct pib_burst *b)
+{
+	pib_kport_count(port, xmit_wait, 1);
+	pib_kport_count(port, vl_xmit_wait[b->h.vl & 0xF], 1);
+}
+
+int pib_port_xmit(struct pib_kport *port, struct pib_burst *b)
+{
+	u8 hops = b->hops;
+	struct pib_walk w;
+	struct pib_kport *in;
+	int err = 0;
+
+	if (!port->sw && port_owns_lid(&port->p, b->h.dlid) &&
+	    pib_port_admits(&port->p, b->h.dqpn)) {
+		b->in_port = port;
+		return port->nd->ops->rx(port, b);
+	}
+
+	INIT_LIST_HEAD(&w.pending);
+	walk_begin(&w, b);
+	w.push_back = true;
+	in = walk_cross(&w, port, NULL, b);
+	if (in)
+		err = walk_in(&w, in, b);
+	else if (w.full)
+		err = -EBUSY;
+	if (err) {
+		b->hops = hops;
+		count_wait(port, b);
+	} else if (w.afar) {
+		err = PIB_XMIT_AFAR;
+	}
+	walk_rest(&w);
+	return err;
+}
+
+void pib_port_recv(struct pib_kport *port, struct pib_burst *b)
+{
+	struct pib_walk w;
+
+	INIT_LIST_HEAD(&w.pending);
+	walk_begin(&w, b);
+	walk_in_or_drop(&w, port, b);
+	walk_rest(&w);
+}
+
+int pib_port_arrive(struct pib_kport *port, struct pib_burst *b)
+{
+	struct pib_kport *in;
+	u8 hops = b->hops;
+	struct pib_walk w;
+	int err;
+
+	INIT_LIST_HEAD(&w.pending);
+	walk_begin(&w, b);
+	w.push_back = true;
+	err = walk_node(&w, port, b, &in);
+	if (!err && in)
+		err = walk_in(&w, in, b);
+	if (err)
+		b->hops = hops;
+	walk_rest(&w);
+	return err;
+}
+
+void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b)
+{
+	struct pib_walk w;
+
+	INIT_LIST_HEAD(&w.pending);
+	walk_queue_agent(&w, sw, out_port, b);
+	walk_rest(&w);
+}

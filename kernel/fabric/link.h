@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* A cable whose other end is not in this kernel, as its port sees it. */
+#ifndef PIB_LINK_H
+#define PIB_LINK_H
+
+#include <linux/types.h>
+
+struct list_head;
+struct pib_burst;
+struct pib_link;
+
+/**
+ * struct pib_link_ops - what a port does with a cable that leads elsewhere
+ * @full: is @b to wait, since enough is on its way already? Softirqs off, RCU
+ * @xmit: send a burst; consumed. Softirqs off, RCU
+ * @bounce: the cable was pulled or put back here, or the port wants to train anew. Process
+ *	context; link_lock of the namespace held
+ * @unplug: take the port down and the cable out of it, and put what is left on @dead, which
+ *	who made the link frees after a grace period. Process context; lock of the namespace held
+ */
+struct pib_link_ops {
+	bool (*full)(const struct pib_link *link, const struct pib_burst *b);
+	void (*xmit)(struct pib_link *link, struct pib_burst *b);
+	void (*bounce)(struct pib_link *link);
+	void (*unplug)(struct pib_link *link, struct list_head *dead);
+};
+
+/**
+ * struct pib_link - a cable that leads out of this kernel; part of what carries it
+ * @ops: never changes
+ * @cable_out: the user has unplugged it; under the namespace's link_lock
+ */
+struct pib_link {
+	const struct pib_link_ops *ops;
+	bool cable_out;
+};
+
+#endif
