@@ -6,9 +6,6 @@
 #include <rdma/uverbs_ioctl.h>
 #include "memory/mr.h"
 
-/* Bytes of it in an HCA; a user has half of them at most (quota.h). */
-#define PIB_DM_SIZE	(16 << 20)
-
 /**
  * struct pib_dm - a piece of device memory
  * @ib: ib_core's

@@ -32,7 +32,6 @@ struct pib_stats;
 #define PIB_QP_MAX_INLINE	4096
 #define PIB_QP_MAX_RD_ATOMIC	16
 #define PIB_QP_RD_RES		32	/* responder resources, a power of two above the former */
-#define PIB_QP_MAX		(1 << 16)
 
 /*
  * Bursts that an inbox holds: from senders of the same kernel, who are then pushed
