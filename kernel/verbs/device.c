@@ -31,6 +31,7 @@
 #include "transport/qp.h"
 #include "transport/qp_counter.h"
 #include "verbs/restrack.h"
+#include "verbs/ucontext.h"
 #include "hca/srq.h"
 #include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
