@@ -26,7 +26,7 @@
 #include "transport/mcast.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
-#include "memory/pd.h"
+#include "hca/pd.h"
 #include "transport/post.h"
 #include "transport/qp.h"
 #include "transport/qp_counter.h"
