@@ -10,6 +10,7 @@
 #include "core/ident.h"
 #include "fabric/port.h"
 #include "core/quota.h"
+#include "memory/key.h"
 
 struct netlink_ext_ack;
 struct pib_agent;
@@ -27,9 +28,8 @@ struct platform_device;
  * @parent: platform device that stands in for the hardware
  * @net: network namespace in which it was made; not refcounted, the HCA goes with it
  * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_find()
- * @mrs: key >> 8 -> struct pib_mr or pib_mw; RCU lookup
  * @hot_qps: some of @qps
- * @hot_mrs: some of @mrs
+ * @keys: of its regions and windows
  * @avs: AH number -> struct pib_av; RCU lookup; lock taken with interrupts off
  * @cqs: object numbers
  * @srqs: SRQ number -> struct pib_srq, or NULL for one that is not for XRC; RCU lookup
@@ -55,14 +55,12 @@ struct pib_hca {
 	struct platform_device *parent;
 	struct net *net;
 	struct xarray qps;
-	struct xarray mrs;
 	struct pib_hot hot_qps;
-	struct pib_hot hot_mrs;
+	struct pib_key_table keys;
 	struct xarray avs;
 	struct xarray cqs;
 	struct xarray srqs;
 	u32 next_qpn;
-	u32 next_key;
 	u32 next_avn;
 	u32 next_cqn;
 	u32 next_srqn;

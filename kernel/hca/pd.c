@@ -15,6 +15,7 @@ int pib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	pd->user = !!udata;
 	pd->owner = pib_quota_owner(udata);
 	pd->quota = &hca->quota;
+	pd->keys = &hca->keys;
 	return pib_quota_take(pd->quota, pd->owner, PIB_OBJ_PD);
 }
 

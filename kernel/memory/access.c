@@ -17,16 +17,6 @@
 #include "memory/pd.h"
 #include "transport/qp.h"
 
-/* Under rcu_read_lock(). */
-static struct pib_key *key_find(struct pib_hca *hca, u32 key)
-{
-	struct pib_key *k = pib_hot_guess(&hca->hot_mrs, key >> 8);
-
-	if (k && !((k->key ^ key) >> 8))
-		return k;
-	return pib_hot_load(&hca->hot_mrs, &hca->mrs, key >> 8);
-}
-
 static int mr_check_key(const struct pib_mr *mr, const struct pib_pd *pd, u32 key, int access)
 {
 	if (!smp_load_acquire(&mr->valid) || mr->k.key != key || mr->k.pd != pd)
@@ -70,18 +60,17 @@ static int mr_get(struct pib_mr *mr, const struct pib_pd *pd, u32 key, u64 addr,
 int pib_mem_get_local(struct pib_pd *pd, u32 lkey, u64 addr, u32 len, int access,
 		      struct pib_seg *seg)
 {
-	struct pib_hca *hca = to_hca(pd->ib.device);
 	struct pib_key *k;
 	int err = -EINVAL;
 
 	/* 10.6.3.2: nothing is accessed, nothing is checked */
-	if (!len || (lkey == hca->ib.local_dma_lkey && !pd->user)) {
+	if (!len || (!pd->user && lkey == pd->ib.device->local_dma_lkey)) {
 		*seg = (struct pib_seg) { .addr = addr, .len = len };
 		return 0;
 	}
 
 	rcu_read_lock();
-	k = key_find(hca, lkey);
+	k = pib_key_find(pd->keys, lkey);
 	if (k && k->kind == PIB_KEY_MR)
 		err = mr_get(container_of(k, struct pib_mr, k), pd, lkey, addr, len, access, seg);
 	rcu_read_unlock();
@@ -112,7 +101,7 @@ int pib_mem_get_remote(struct pib_qp *qp, u32 rkey, u64 addr, u32 len, int acces
 	}
 
 	rcu_read_lock();
-	err = remote_get(qp, key_find(qp->hca, rkey), rkey, addr, len, access, seg);
+	err = remote_get(qp, pib_key_find(&qp->hca->keys, rkey), rkey, addr, len, access, seg);
 	rcu_read_unlock();
 	return err;
 }
@@ -139,7 +128,7 @@ int pib_mem_check_remote(struct pib_qp *qp, u32 rkey, int access)
 	int err;
 
 	rcu_read_lock();
-	err = check_key(qp, key_find(qp->hca, rkey), rkey, access);
+	err = check_key(qp, pib_key_find(&qp->hca->keys, rkey), rkey, access);
 	rcu_read_unlock();
 	return err;
 }
@@ -350,7 +339,7 @@ int pib_mem_invalidate(struct pib_qp *qp, u32 key, bool remote)
 	int err = -EINVAL;
 
 	rcu_read_lock();
-	k = key_find(qp->hca, key);
+	k = pib_key_find(&qp->hca->keys, key);
 	if (k && k->kind == PIB_KEY_MW)
 		err = pib_window_invalidate(qp, container_of(k, struct pib_window, k), key);
 	else if (k)

@@ -5,6 +5,7 @@
 
 #include <rdma/ib_verbs.h>
 
+struct pib_key_table;
 struct pib_quota;
 struct pib_user;
 
@@ -16,12 +17,14 @@ struct pib_user;
  * @user: belongs to a process: the reserved L_Key means nothing in it
  * @owner: whose it is, and all that is made in it: see pib_quota_take()
  * @quota: of the HCA
+ * @keys: of the HCA
  */
 struct pib_pd {
 	struct ib_pd ib;
 	bool user;
 	struct pib_user *owner;
 	struct pib_quota *quota;
+	struct pib_key_table *keys;
 };
 
 static inline struct pib_pd *to_pd(struct ib_pd *ib)

@@ -101,7 +101,7 @@ static void pib_dealloc_driver(struct ib_device *ibdev)
 		pib_mcast_exit(hca);
 	free_percpu(hca->stats);
 	xa_destroy(&hca->qps);
-	xa_destroy(&hca->mrs);
+	pib_key_table_exit(&hca->keys);
 	xa_destroy(&hca->avs);
 	xa_destroy(&hca->cqs);
 	xa_destroy(&hca->srqs);
@@ -207,7 +207,7 @@ static void hca_init_tables(struct pib_hca *hca)
 	static struct lock_class_key avs_key;
 
 	xa_init_flags(&hca->qps, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
-	xa_init_flags(&hca->mrs, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	pib_key_table_init(&hca->keys);
 	/* address handles are made and destroyed under the ULPs' locks */
 	xa_init_flags(&hca->avs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
 	/* to lockdep, what xa_init_flags() makes in one file is one class */
@@ -219,7 +219,6 @@ static void hca_init_tables(struct pib_hca *hca)
 	xa_init_flags(&hca->qp_counters, XA_FLAGS_ALLOC);
 	pib_quota_init(&hca->quota);
 	/* what a peer has kept from before a restart does not fit (10.6.3.3) */
-	hca->next_key = get_random_u32() >> 8;
 	hca->next_qpn = get_random_u32() >> 8;
 }
 
