@@ -3,7 +3,6 @@
 #ifndef PIB_HCA_H
 #define PIB_HCA_H
 
-#include <linux/mutex.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include "core/idcache.h"
@@ -11,6 +10,7 @@
 #include "fabric/port.h"
 #include "core/quota.h"
 #include "memory/key.h"
+#include "memory/pager.h"
 
 struct netlink_ext_ack;
 struct pib_agent;
@@ -36,8 +36,7 @@ struct platform_device;
  * @quota: how many objects there are, and whose
  * @mcast: multicast attachments, see mcast.c
  * @stats: protocol counters, per CPU, see hca/hw_counters.h
- * @pagers: address of an mm -> struct pib_pager, see pager.c
- * @pagers_lock: guards them and their users; sleeps
+ * @pagers: what brings pages of processes in
  * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see qp_counter.c
  * @next_counter: see @qp_counters
  * @inbox_bytes: what QPs are charged with beyond what is free for each, see inbox.c
@@ -67,8 +66,7 @@ struct pib_hca {
 	struct pib_quota quota;
 	struct pib_mcast *mcast;
 	struct pib_stats __percpu *stats;
-	struct xarray pagers;
-	struct mutex pagers_lock;
+	struct pib_pagers pagers;
 	struct xarray qp_counters;
 	u32 next_counter;
 	atomic_t inbox_bytes;

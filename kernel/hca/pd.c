@@ -16,6 +16,7 @@ int pib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	pd->owner = pib_quota_owner(udata);
 	pd->quota = &hca->quota;
 	pd->keys = &hca->keys;
+	pd->pagers = &hca->pagers;
 	return pib_quota_take(pd->quota, pd->owner, PIB_OBJ_PD);
 }
 

@@ -6,6 +6,7 @@
 #include <rdma/ib_verbs.h>
 
 struct pib_key_table;
+struct pib_pagers;
 struct pib_quota;
 struct pib_user;
 
@@ -18,6 +19,7 @@ struct pib_user;
  * @owner: whose it is, and all that is made in it: see pib_quota_take()
  * @quota: of the HCA
  * @keys: of the HCA
+ * @pagers: of the HCA
  */
 struct pib_pd {
 	struct ib_pd ib;
@@ -25,6 +27,7 @@ struct pib_pd {
 	struct pib_user *owner;
 	struct pib_quota *quota;
 	struct pib_key_table *keys;
+	struct pib_pagers *pagers;
 };
 
 static inline struct pib_pd *to_pd(struct ib_pd *ib)

@@ -105,7 +105,7 @@ static void pib_dealloc_driver(struct ib_device *ibdev)
 	xa_destroy(&hca->avs);
 	xa_destroy(&hca->cqs);
 	xa_destroy(&hca->srqs);
-	xa_destroy(&hca->pagers);
+	pib_pagers_exit(&hca->pagers);
 	xa_destroy(&hca->qp_counters);
 	pib_quota_exit(&hca->quota);
 	if (!IS_ERR_OR_NULL(hca->parent))
@@ -214,8 +214,7 @@ static void hca_init_tables(struct pib_hca *hca)
 	lockdep_set_class(&hca->avs.xa_lock, &avs_key);
 	xa_init_flags(&hca->cqs, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&hca->srqs, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
-	xa_init(&hca->pagers);
-	mutex_init(&hca->pagers_lock);
+	pib_pagers_init(&hca->pagers);
 	xa_init_flags(&hca->qp_counters, XA_FLAGS_ALLOC);
 	pib_quota_init(&hca->quota);
 	/* what a peer has kept from before a restart does not fit (10.6.3.3) */
