@@ -9,13 +9,11 @@
  */
 #include <linux/atomic.h>
 #include "packet/burst.h"
-#include "hca/hca.h"
 #include "memory/access.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
 #include "memory/odp.h"
 #include "memory/pd.h"
-#include "transport/qp.h"
 
 static int mr_check_key(const struct pib_mr *mr, const struct pib_pd *pd, u32 key, int access)
 {
@@ -77,19 +75,18 @@ int pib_mem_get_local(struct pib_pd *pd, u32 lkey, u64 addr, u32 len, int access
 	return err;
 }
 
-static int remote_get(struct pib_qp *qp, struct pib_key *k, u32 rkey, u64 addr, u32 len,
+static int remote_get(struct pib_mem_ctx ctx, struct pib_key *k, u32 rkey, u64 addr, u32 len,
 		      int access, struct pib_seg *seg)
 {
 	if (!k)
 		return -EINVAL;
 	if (k->kind == PIB_KEY_MW)
-		return pib_window_get(qp, container_of(k, struct pib_window, k), rkey, addr, len,
+		return pib_window_get(ctx, container_of(k, struct pib_window, k), rkey, addr, len,
 				      access, seg);
-	return mr_get(container_of(k, struct pib_mr, k), pib_qp_remote_pd(qp), rkey, addr, len,
-		      access, seg);
+	return mr_get(container_of(k, struct pib_mr, k), ctx.pd, rkey, addr, len, access, seg);
 }
 
-int pib_mem_get_remote(struct pib_qp *qp, u32 rkey, u64 addr, u32 len, int access,
+int pib_mem_get_remote(struct pib_mem_ctx ctx, u32 rkey, u64 addr, u32 len, int access,
 		       struct pib_seg *seg)
 {
 	int err;
@@ -101,12 +98,12 @@ int pib_mem_get_remote(struct pib_qp *qp, u32 rkey, u64 addr, u32 len, int acces
 	}
 
 	rcu_read_lock();
-	err = remote_get(qp, pib_key_find(&qp->hca->keys, rkey), rkey, addr, len, access, seg);
+	err = remote_get(ctx, pib_key_find(ctx.pd->keys, rkey), rkey, addr, len, access, seg);
 	rcu_read_unlock();
 	return err;
 }
 
-static int check_key(struct pib_qp *qp, struct pib_key *k, u32 rkey, int access)
+static int check_key(struct pib_mem_ctx ctx, struct pib_key *k, u32 rkey, int access)
 {
 	struct pib_mr *mr;
 	int err;
@@ -114,21 +111,22 @@ static int check_key(struct pib_qp *qp, struct pib_key *k, u32 rkey, int access)
 	if (!k)
 		return -EINVAL;
 	if (k->kind == PIB_KEY_MW)
-		return pib_window_check_key(qp, container_of(k, struct pib_window, k), rkey, access);
+		return pib_window_check_key(ctx, container_of(k, struct pib_window, k), rkey,
+					    access);
 	mr = container_of(k, struct pib_mr, k);
 	if (!refcount_inc_not_zero(&mr->ref))
 		return -EINVAL;
-	err = mr_check_key(mr, pib_qp_remote_pd(qp), rkey, access);
+	err = mr_check_key(mr, ctx.pd, rkey, access);
 	pib_mr_put(mr);
 	return err;
 }
 
-int pib_mem_check_remote(struct pib_qp *qp, u32 rkey, int access)
+int pib_mem_check_remote(struct pib_mem_ctx ctx, u32 rkey, int access)
 {
 	int err;
 
 	rcu_read_lock();
-	err = check_key(qp, pib_key_find(&qp->hca->keys, rkey), rkey, access);
+	err = check_key(ctx, pib_key_find(ctx.pd->keys, rkey), rkey, access);
 	rcu_read_unlock();
 	return err;
 }
@@ -314,10 +312,10 @@ int pib_seg_atomic_write(struct pib_seg *seg, u64 value)
 
 #define REMOTE_ACCESS (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
 
-static int mr_invalidate(struct pib_qp *qp, struct pib_mr *mr, u32 key, bool remote)
+static int mr_invalidate(struct pib_mem_ctx ctx, struct pib_mr *mr, u32 key, bool remote)
 {
 	/* 10.6.5: only what was registered by a work request */
-	if (mr->type != PIB_MR_FAST || mr->k.key != key || mr->k.pd != pib_qp_remote_pd(qp))
+	if (mr->type != PIB_MR_FAST || mr->k.key != key || mr->k.pd != ctx.pd)
 		return -EINVAL;
 	/* without remote access the key is an L_Key alone, and a peer that knows it has guessed it */
 	if (remote && !(mr->access & REMOTE_ACCESS))
@@ -333,17 +331,17 @@ static int mr_invalidate(struct pib_qp *qp, struct pib_mr *mr, u32 key, bool rem
 	return refcount_read(&mr->ref) > 1 ? -EAGAIN : 0;
 }
 
-int pib_mem_invalidate(struct pib_qp *qp, u32 key, bool remote)
+int pib_mem_invalidate(struct pib_mem_ctx ctx, u32 key, bool remote)
 {
 	struct pib_key *k;
 	int err = -EINVAL;
 
 	rcu_read_lock();
-	k = pib_key_find(&qp->hca->keys, key);
+	k = pib_key_find(ctx.pd->keys, key);
 	if (k && k->kind == PIB_KEY_MW)
-		err = pib_window_invalidate(qp, container_of(k, struct pib_window, k), key);
+		err = pib_window_invalidate(ctx, container_of(k, struct pib_window, k), key);
 	else if (k)
-		err = mr_invalidate(qp, container_of(k, struct pib_mr, k), key, remote);
+		err = mr_invalidate(ctx, container_of(k, struct pib_mr, k), key, remote);
 	rcu_read_unlock();
 	return err;
 }

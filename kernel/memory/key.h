@@ -54,7 +54,7 @@ void pib_key_hide(struct pib_key_table *t, struct pib_key *k);
 void pib_key_release(struct pib_key_table *t, struct pib_key *k);
 
 /*
- * What has the index of @key; whether it has the rest of the key is the caller's to check. NULL: nothing.
+ * What has the index of @key; the caller checks the rest of the key. NULL: nothing has it.
  * Under rcu_read_lock(), not in hard interrupts.
  */
 static inline struct pib_key *pib_key_find(struct pib_key_table *t, u32 key)

@@ -10,7 +10,6 @@
 #include "memory/access.h"
 #include "memory/mw.h"
 #include "memory/pd.h"
-#include "transport/qp.h"
 #include "core/mmap.h"
 #include "core/quota.h"
 
@@ -77,13 +76,14 @@ static struct pib_mr *mr_bind(const struct pib_window *win, const struct pib_mw_
 	return mr;
 }
 
-static int window_bind(struct pib_qp *qp, struct pib_window *win, const struct pib_mw_bind_args *a)
+static int window_bind(struct pib_mem_ctx ctx, struct pib_window *win,
+		       const struct pib_mw_bind_args *a)
 {
 	struct pib_mr *mr = NULL;
 
 	lockdep_assert_held(&win->lock);
 
-	if (win->dead || win->k.key != a->mw_rkey || win->k.pd != qp->pd)
+	if (win->dead || win->k.key != a->mw_rkey || win->k.pd != ctx.pd)
 		return -EINVAL;
 	/* type 2: from the free state only */
 	if (type2(win) && (win->mr || !a->length))
@@ -100,7 +100,7 @@ static int window_bind(struct pib_qp *qp, struct pib_window *win, const struct p
 
 	window_unbind(win);
 	win->mr = mr;
-	win->qpn = qp->qpn;
+	win->qpn = ctx.qpn;
 	win->access = a->access & WINDOW_ACCESS;
 	win->iova = a->addr;
 	win->first = a->access & IB_ZERO_BASED ? 0 : a->addr;
@@ -112,31 +112,31 @@ static int window_bind(struct pib_qp *qp, struct pib_window *win, const struct p
 	return 0;
 }
 
-int pib_mw_bind(struct pib_qp *qp, const struct pib_mw_bind_args *a)
+int pib_mw_bind(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *a)
 {
 	struct pib_window *win;
 	struct pib_key *k;
 	int err = -EINVAL;
 
 	rcu_read_lock();
-	k = pib_key_find(qp->pd->keys, a->mw_rkey);
+	k = pib_key_find(ctx.pd->keys, a->mw_rkey);
 	if (k && k->kind == PIB_KEY_MW) {
 		win = container_of(k, struct pib_window, k);
 		spin_lock_bh(&win->lock);
-		err = window_bind(qp, win, a);
+		err = window_bind(ctx, win, a);
 		spin_unlock_bh(&win->lock);
 	}
 	rcu_read_unlock();
 	return err;
 }
 
-void pib_mw_bind_cancel(struct pib_qp *qp, const struct pib_mw_bind_args *a)
+void pib_mw_bind_cancel(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *a)
 {
 	struct pib_window *win;
 	struct pib_key *k;
 
 	rcu_read_lock();
-	k = pib_key_find(qp->pd->keys, a->mw_rkey);
+	k = pib_key_find(ctx.pd->keys, a->mw_rkey);
 	if (k && k->kind == PIB_KEY_MW) {
 		win = container_of(k, struct pib_window, k);
 		spin_lock_bh(&win->lock);
@@ -146,18 +146,18 @@ void pib_mw_bind_cancel(struct pib_qp *qp, const struct pib_mw_bind_args *a)
 	rcu_read_unlock();
 }
 
-static bool window_mine(const struct pib_qp *qp, const struct pib_window *win, u32 key)
+static bool window_mine(struct pib_mem_ctx ctx, const struct pib_window *win, u32 key)
 {
-	return win->mr && win->k.key == key && win->k.pd == pib_qp_remote_pd(qp) &&
-	       (!type2(win) || win->qpn == qp->qpn);
+	return win->mr && win->k.key == key && win->k.pd == ctx.pd &&
+	       (!type2(win) || win->qpn == ctx.qpn);
 }
 
-int pib_window_invalidate(struct pib_qp *qp, struct pib_window *win, u32 key)
+int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 key)
 {
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (type2(win) && window_mine(qp, win, key))
+	if (type2(win) && window_mine(ctx, win, key))
 		err = window_close(win) ? 0 : -EAGAIN;
 	if (!err)
 		window_unbind(win);
@@ -195,13 +195,13 @@ static int window_check(const struct pib_window *win, u64 addr, u32 len, int acc
 	return 0;
 }
 
-int pib_window_get(struct pib_qp *qp, struct pib_window *win, u32 key, u64 addr, u32 len,
+int pib_window_get(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, u64 addr, u32 len,
 		   int access, struct pib_seg *seg)
 {
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (window_mine(qp, win, key) && !win->closing)
+	if (window_mine(ctx, win, key) && !win->closing)
 		err = window_check(win, addr, len, access);
 	if (!err && !refcount_inc_not_zero(&win->mr->ref))
 		err = -EINVAL;
@@ -218,12 +218,12 @@ int pib_window_get(struct pib_qp *qp, struct pib_window *win, u32 key, u64 addr,
 	return err;
 }
 
-int pib_window_check_key(struct pib_qp *qp, struct pib_window *win, u32 key, int access)
+int pib_window_check_key(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, int access)
 {
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (window_mine(qp, win, key) && !win->closing)
+	if (window_mine(ctx, win, key) && !win->closing)
 		err = window_check_access(win, access);
 	spin_unlock_bh(&win->lock);
 	return err;

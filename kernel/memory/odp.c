@@ -113,8 +113,8 @@ static struct workqueue_struct *reaper;
 static atomic_t alive = ATOMIC_INIT(0);
 
 /*
- * What memory has of the device: not the registration, which a page that does not come would keep, and all who
- * wait for its end with it.
+ * What memory has of the device: not the registration, which a page that does not come would keep,
+ * and all who wait for its end with it.
  */
 static int odp_hold_device(struct pib_odp *odp, struct pib_pd *pd)
 {

@@ -21,7 +21,10 @@ struct pib_pagers {
 	struct xarray pagers;
 };
 
-/* Process context. At the end there may be pagers, of memory that outlives the registration of the HCA. */
+/*
+ * Process context. At the end there may be pagers, for memory can outlive the registration of its
+ * device.
+ */
 void pib_pagers_init(struct pib_pagers *all);
 void pib_pagers_exit(struct pib_pagers *all);
 

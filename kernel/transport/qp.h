@@ -334,10 +334,13 @@ static inline bool pib_qp_is_datagram(const struct pib_qp *qp)
 	return qp->tp == PIB_TP_UD;
 }
 
-/* The protection domain that a peer's request is checked against. qp->lock held. */
-static inline struct pib_pd *pib_qp_remote_pd(const struct pib_qp *qp)
+/*
+ * What the keys of its requests, and of a peer's, are checked against. An XRC target QP must have
+ * entered the domain of the request (@rx_pd). qp->lock held.
+ */
+static inline struct pib_mem_ctx pib_qp_mem_ctx(const struct pib_qp *qp)
 {
-	return qp->pd ? qp->pd : qp->rx_pd;
+	return (struct pib_mem_ctx) { .pd = qp->pd ? qp->pd : qp->rx_pd, .qpn = qp->qpn };
 }
 
 /* ib_device_ops */
