@@ -8,7 +8,6 @@
  * L_Key), or empty.
  */
 #include <linux/atomic.h>
-#include "packet/burst.h"
 #include "memory/access.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
@@ -179,9 +178,8 @@ bool pib_seg_pageable(const struct pib_seg *seg)
 	return seg->mr && seg->mr->odp;
 }
 
-/* As pib_seg_map(), of any memory; to be left before anything else is done. -EAGAIN: the page is missing. */
-static void *seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
-		       struct pib_odp_chunk **held)
+void *pib_seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
+		    struct pib_odp_chunk **held)
 {
 	void *p;
 
@@ -195,37 +193,6 @@ static void *seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
 	return p ?: ERR_PTR(-EAGAIN);
 }
 
-static void seg_leave(struct pib_odp_chunk *held)
-{
-	if (held)
-		pib_odp_leave(held);
-}
-
-int pib_seg_write(struct pib_seg *seg, u32 off, struct pib_burst *b, u32 b_off, u32 len)
-{
-	struct pib_odp_chunk *held;
-
-	while (len) {
-		u32 n = len;
-		const void *src;
-		void *dst;
-
-		dst = seg_enter(seg, off, &n, true, &held);
-		if (IS_ERR(dst))
-			return PTR_ERR(dst);
-		src = pib_burst_chunk(b, b_off, &n);
-		if (src && n)
-			memcpy(dst, src, n);
-		seg_leave(held);
-		if (!src || !n)
-			return -EFAULT;
-		off += n;
-		b_off += n;
-		len -= n;
-	}
-	return 0;
-}
-
 int pib_seg_get(const struct pib_seg *seg, void *dst)
 {
 	struct pib_odp_chunk *held;
@@ -234,11 +201,11 @@ int pib_seg_get(const struct pib_seg *seg, void *dst)
 
 	for (off = 0; off < seg->len; off += n) {
 		n = seg->len - off;
-		src = seg_enter(seg, off, &n, false, &held);
+		src = pib_seg_enter(seg, off, &n, false, &held);
 		if (IS_ERR(src))
 			return PTR_ERR(src);
 		memcpy(dst + off, src, n);
-		seg_leave(held);
+		pib_seg_leave(held);
 	}
 	return 0;
 }
@@ -251,11 +218,11 @@ int pib_seg_put(const struct pib_seg *seg, const void *src)
 
 	for (off = 0; off < seg->len; off += n) {
 		n = seg->len - off;
-		dst = seg_enter(seg, off, &n, true, &held);
+		dst = pib_seg_enter(seg, off, &n, true, &held);
 		if (IS_ERR(dst))
 			return PTR_ERR(dst);
 		memcpy(dst, src + off, n);
-		seg_leave(held);
+		pib_seg_leave(held);
 	}
 	return 0;
 }
@@ -264,13 +231,13 @@ int pib_seg_put(const struct pib_seg *seg, const void *src)
 static void *atomic_enter(struct pib_seg *seg, struct pib_odp_chunk **held)
 {
 	u32 len = sizeof(u64);
-	void *p = seg_enter(seg, 0, &len, true, held);
+	void *p = pib_seg_enter(seg, 0, &len, true, held);
 
 	if (IS_ERR(p))
 		return p;
 	if (len == sizeof(u64) && IS_ALIGNED((unsigned long)p, sizeof(u64)))
 		return p;
-	seg_leave(*held);
+	pib_seg_leave(*held);
 	return ERR_PTR(-EINVAL);
 }
 
@@ -282,7 +249,7 @@ int pib_seg_cas(struct pib_seg *seg, u64 compare, u64 swap, u64 *orig)
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	*orig = cmpxchg64(p, compare, swap);
-	seg_leave(held);
+	pib_seg_leave(held);
 	return 0;
 }
 
@@ -294,7 +261,7 @@ int pib_seg_faa(struct pib_seg *seg, u64 add, u64 *orig)
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	*orig = atomic64_fetch_add(add, p);
-	seg_leave(held);
+	pib_seg_leave(held);
 	return 0;
 }
 
@@ -306,7 +273,7 @@ int pib_seg_atomic_write(struct pib_seg *seg, u64 value)
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	atomic64_xchg(p, value);
-	seg_leave(held);
+	pib_seg_leave(held);
 	return 0;
 }
 

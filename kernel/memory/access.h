@@ -4,10 +4,10 @@
 #define PIB_MEM_H
 
 #include <linux/types.h>
+#include "memory/odp.h"
 
 struct pib_pd;
 struct pib_mr;
-struct pib_burst;
 struct pib_window;
 
 /**
@@ -67,8 +67,17 @@ void *pib_seg_map(const struct pib_seg *seg, u32 off, u32 *len);
  * brought in (pib_pagein_start()). Copies may then have been made in part.
  */
 
-/* Copy @len bytes of the burst's payload from @b_off to @seg from @off on. */
-int pib_seg_write(struct pib_seg *seg, u32 off, struct pib_burst *b, u32 b_off, u32 len);
+/*
+ * As pib_seg_map(), of any memory; @write: it will be written to. ERR_PTR(). Before anything else
+ * is done pib_seg_leave() gets @held.
+ */
+void *pib_seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
+		    struct pib_odp_chunk **held);
+static inline void pib_seg_leave(struct pib_odp_chunk *held)
+{
+	if (held)
+		pib_odp_leave(held);
+}
 /* Copy all of @seg to kernel memory, and the other way. */
 int pib_seg_get(const struct pib_seg *seg, void *dst);
 int pib_seg_put(const struct pib_seg *seg, const void *src);

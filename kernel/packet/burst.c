@@ -387,6 +387,29 @@ int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len)
 	return 0;
 }
 
+int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_seg *seg, u32 len)
+{
+	struct pib_odp_chunk *held;
+	const void *src;
+	u32 to = 0, n;
+	void *dst;
+
+	while (to < len) {
+		n = len - to;
+		dst = pib_seg_enter(seg, to, &n, true, &held);
+		if (IS_ERR(dst))
+			return PTR_ERR(dst);
+		src = pib_burst_chunk(b, off + to, &n);
+		if (src && n)
+			memcpy(dst, src, n);
+		pib_seg_leave(held);
+		if (!src || !n)
+			return -EFAULT;
+		to += n;
+	}
+	return 0;
+}
+
 /* The sizes of its first, middle and last packets. */
 u64 pib_burst_wire_bytes(const struct pib_burst *b)
 {

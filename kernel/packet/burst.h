@@ -131,6 +131,11 @@ void pib_burst_shrink(struct pib_burst *b);
 
 /* Copy @len bytes of payload from @off on to kernel memory. 0 or -EFAULT. */
 int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len);
+/*
+ * Copy @len bytes of payload from @off on to @seg. Softirqs off. 0 or -errno; -EAGAIN: a page is
+ * missing and is to be brought in (pib_pagein_start()). A part may then have been copied.
+ */
+int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_seg *seg, u32 len);
 /* The contiguous run of payload at @off: its address, and in @len its length (at most what @len said). NULL: fault. */
 const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len);
 

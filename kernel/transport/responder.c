@@ -91,7 +91,7 @@ static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
 			return res;
 	}
 	res = act->len ? outcome(qp, seg, 0, act->len,
-				 pib_seg_write(seg, 0, b, act->src_off, act->len)) : PIB_RES_OK;
+				 pib_burst_place(b, act->src_off, seg, act->len)) : PIB_RES_OK;
 	if (!act->take_recv || res == PIB_RES_WAIT)
 		return res;
 	if (res)
