@@ -13,6 +13,7 @@
 #include "transport/mcast.h"
 #include "memory/pd.h"
 #include "transport/qp.h"
+#include "transport/requester.h"
 #include "hca/srq.h"
 #include "transport/error.h"
 #include "core/mmap.h"
@@ -113,6 +114,7 @@ static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool us
 	qp->is_user = user;
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->create_flags = init->create_flags;
+	qp->burst_owner.done = pib_requester_burst_done;
 	qp->home = PIB_ANY_CPU;
 	if (qp->type <= IB_QPT_GSI)
 		qp->port = hca->ports[init->port_num];

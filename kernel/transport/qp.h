@@ -155,6 +155,7 @@ struct pib_qp_stub {
  * @pd: protection domain; NULL for XRC target QPs
  * @srq: shared receive queue, or NULL
  * @owner: see pib_quota_take()
+ * @burst_owner: of bursts that refer to its memory; each holds a reference on it and on a slot
  * @scq: send completions; NULL for XRC target QPs
  * @rcq: receive completions; NULL for XRC QPs
  * @qpn: number; 0 and 1 for the special QPs
@@ -256,6 +257,7 @@ struct pib_qp {
 	struct completion gone;
 	struct mutex modify_mutex;
 	struct pib_user *owner;
+	struct pib_burst_owner burst_owner;
 	struct hlist_head mcast;
 
 	unsigned long sched ____cacheline_aligned_in_smp;
@@ -379,9 +381,6 @@ void pib_qp_kick(struct pib_qp *qp);
 void pib_engine_run(void);
 int pib_engine_init(void);
 void pib_engine_exit(void);
-
-/* A burst that referred to slot @slot's memory was freed: drops its reference. Any context, softirqs off. */
-void pib_qp_burst_done(struct pib_qp *qp, u32 slot);
 
 /* Misuse and failure: qp -> ERR, async event if @event >= 0. qp->lock held. */
 void pib_qp_error(struct pib_qp *qp, int event);

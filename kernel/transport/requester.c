@@ -146,8 +146,8 @@ static int attach(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b
 
 	/* Unacknowledged services: finished once the payload has landed. */
 	pib_qp_get(qp);
-	b->src = qp;
-	b->src_slot = ((void *)s - qp->slots) / qp->slot_size;
+	b->owner = &qp->burst_owner;
+	b->owner_slot = ((void *)s - qp->slots) / qp->slot_size;
 	atomic_inc(&s->refs);
 	return 0;
 }
@@ -396,8 +396,9 @@ void pib_requester_complete(struct pib_qp *qp)
 	}
 }
 
-void pib_qp_burst_done(struct pib_qp *qp, u32 slot)
+void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot)
 {
+	struct pib_qp *qp = container_of(owner, struct pib_qp, burst_owner);
 	struct pib_ksq_slot *s = qp->slots + (size_t)slot * qp->slot_size;
 
 	if (atomic_dec_and_test(&s->refs))
