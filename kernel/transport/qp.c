@@ -99,6 +99,13 @@ static int check_init(struct pib_hca *hca, const struct ib_qp_init_attr *init, b
 	return 0;
 }
 
+/* From now on an overflow is told the QPs. */
+static void watch_cq(struct pib_cq *cq)
+{
+	if (cq)
+		WRITE_ONCE(cq->on_overflow, pib_state_cq_overflow);
+}
+
 static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool user)
 {
 	struct pib_hca *hca = to_hca(qp->ib.device);
@@ -109,6 +116,8 @@ static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool us
 	qp->srq = init->srq ? to_srq(init->srq) : NULL;
 	qp->scq = init->send_cq ? to_cq(init->send_cq) : NULL;
 	qp->rcq = init->recv_cq ? to_cq(init->recv_cq) : NULL;
+	watch_cq(qp->scq);
+	watch_cq(qp->rcq);
 	qp->type = init->qp_type;
 	qp->tp = type_to_tp(init->qp_type);
 	qp->is_user = user;

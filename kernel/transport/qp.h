@@ -384,8 +384,6 @@ void pib_engine_exit(void);
 
 /* Misuse and failure: qp -> ERR, async event if @event >= 0. qp->lock held. */
 void pib_qp_error(struct pib_qp *qp, int event);
-/* From a CQ that has overflowed: process context, no locks. */
-void pib_qp_fatal(struct pib_qp *qp);
 
 /**
  * pib_hca_rx() - a burst has arrived at an HCA's port (from a cable or a UDP link)
