@@ -12,6 +12,7 @@
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include "hca/ah.h"
+#include "hca/recv_wqe.h"
 #include "packet/burst.h"
 #include "transport/hold.h"
 #include "memory/page_fault.h"
@@ -28,7 +29,6 @@ struct pib_stats;
 
 /* Limits; pib_query_device() advertises them. */
 #define PIB_QP_MAX_WR		16384
-#define PIB_QP_MAX_SGE		32
 #define PIB_QP_MAX_INLINE	4096
 #define PIB_QP_MAX_RD_ATOMIC	16
 #define PIB_QP_RD_RES		32	/* responder resources, a power of two above the former */
@@ -101,22 +101,6 @@ struct pib_ksq_slot {
 		} bind;
 	};
 	struct pib_sge sge[];
-};
-
-/**
- * struct pib_rq_cur - the receive work request being filled
- * @valid: there is one
- * @wr_id: of the work request
- * @num_sge: entries in @sge
- * @len: bytes of room in all of @sge
- * @sge: private copy
- */
-struct pib_rq_cur {
-	bool valid;
-	u64 wr_id;
-	u32 num_sge;
-	u32 len;
-	struct pib_sge sge[PIB_QP_MAX_SGE];
 };
 
 /**
