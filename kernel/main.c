@@ -8,7 +8,7 @@
 #include "control/registry.h"
 #include "control/netlink.h"
 #include "memory/odp.h"
-#include "transport/qp.h"
+#include "core/task.h"
 #include "control/rdma_link.h"
 #include "udp/wire.h"
 
@@ -29,12 +29,12 @@ static int __init pib_init(void)
 	err = pib_burst_cache_init();
 	if (err)
 		return err;
-	err = pib_engine_init();
+	err = pib_tasks_init();
 	if (err)
 		goto err_burst;
 	err = pib_odp_init();
 	if (err)
-		goto err_engine;
+		goto err_tasks;
 	err = pib_fabric_init();
 	if (err)
 		goto err_odp;
@@ -49,8 +49,8 @@ err_fabric:
 	pib_fabric_exit();
 err_odp:
 	pib_odp_exit();
-err_engine:
-	pib_engine_exit();
+err_tasks:
+	pib_tasks_exit();
 err_burst:
 	pib_burst_cache_exit();
 	return err;
@@ -62,7 +62,7 @@ static void __exit pib_exit(void)
 	pib_netlink_exit();
 	pib_fabric_exit();
 	pib_odp_exit();
-	pib_engine_exit();
+	pib_tasks_exit();
 	rcu_barrier();
 	pib_wire_mem_exit();
 	pib_burst_cache_exit();

@@ -13,7 +13,7 @@
 #include "control/registry.h"
 #include "hca/hca.h"
 #include "proto/mad.h"
-#include "transport/qp.h"
+#include "core/task.h"
 #include "fabric/switch.h"
 
 /* ---- packets that agents make ---- */
@@ -84,7 +84,7 @@ static void agent_send_trap(struct pib_agent *a, u8 *mad, struct pib_port *from)
 	else if (pib_port_xmit(port, b) < 0)
 		pib_burst_free(b);
 	rcu_read_unlock();
-	pib_engine_run();
+	pib_tasks_run();
 	local_bh_enable();
 }
 

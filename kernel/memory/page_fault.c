@@ -41,7 +41,7 @@ static void pagein_work(struct work_struct *work)
 
 	qp = pagein_end(p);
 	if (qp) {
-		pib_qp_kick(qp);
+		pib_task_kick(&qp->task);
 		pib_qp_put(qp);
 	}
 	pib_pagein_put(p);

@@ -3,7 +3,7 @@
 #include "compat/compat.h"
 #include "hca/cq.h"
 #include "hca/hw_counters.h"
-#include "transport/task.h"
+#include "core/task.h"
 #include "hca/hca.h"
 #include "transport/inbox.h"
 #include "transport/qp.h"
@@ -40,7 +40,7 @@ void pib_qp_error(struct pib_qp *qp, int event)
 	pib_state_to_err(qp);
 	if (event >= 0)
 		qp->events |= BIT(event);
-	pib_qp_kick(qp);
+	pib_task_kick(&qp->task);
 }
 
 static void qp_fatal(struct pib_qp *qp)
@@ -138,9 +138,9 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 {
 	struct pib_qp *qp = container_of(timer, struct pib_qp, timer);
 
-	set_bit(PIB_QP_TIMER, &qp->sched);
-	pib_qp_activate(qp);
-	pib_engine_run();
+	set_bit(PIB_QP_TIMER, &qp->task.state);
+	pib_task_activate(&qp->task);
+	pib_tasks_run();
 	return HRTIMER_NORESTART;
 }
 

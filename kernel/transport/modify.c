@@ -430,7 +430,7 @@ out:
 	mutex_unlock(&qp->modify_mutex);
 
 	if (!err)
-		pib_qp_kick(qp);
+		pib_task_kick(&qp->task);
 	return err;
 }
 

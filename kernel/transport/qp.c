@@ -13,6 +13,7 @@
 #include "transport/mcast.h"
 #include "memory/pd.h"
 #include "transport/qp.h"
+#include "transport/qp_task.h"
 #include "transport/requester.h"
 #include "hca/srq.h"
 #include "transport/error.h"
@@ -44,12 +45,6 @@ struct pib_qp *pib_qp_find(struct pib_hca *hca, u32 qpn)
 struct pib_qp *pib_qp_find_special(struct pib_hca *hca, u8 port, u32 qpn)
 {
 	return pib_qp_stub_get(xa_load(&hca->qps, SPECIAL(port, qpn)));
-}
-
-void pib_qp_put(struct pib_qp *qp)
-{
-	if (refcount_dec_and_test(&qp->stub->ref))
-		complete(&qp->gone);
 }
 
 static bool has_sq(const struct pib_qp *qp)
@@ -124,7 +119,7 @@ static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool us
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->create_flags = init->create_flags;
 	qp->burst_owner.done = pib_requester_burst_done;
-	qp->home = PIB_ANY_CPU;
+	pib_task_init(&qp->task, &pib_qp_task_ops);
 	if (qp->type <= IB_QPT_GSI)
 		qp->port = hca->ports[init->port_num];
 
@@ -271,6 +266,7 @@ static int publish(struct pib_qp *qp)
 	refcount_set(&stub->ref, 1);
 	stub->qp = qp;
 	qp->stub = stub;
+	qp->task.ref = &stub->ref;
 
 	if (qp->type <= IB_QPT_GSI) {
 		qp->qpn = qp->type == IB_QPT_GSI;
@@ -354,7 +350,7 @@ err_give:
 
 static void stop(struct pib_qp *qp)
 {
-	set_bit(PIB_QP_DEAD, &qp->sched);
+	pib_task_stop(&qp->task);
 	spin_lock_bh(&qp->lock);
 	qp->state = IB_QPS_RESET;
 	spin_lock(&qp->inbox_lock);

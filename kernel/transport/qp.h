@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Queue pairs. A QP is an actor: bursts arrive in its inbox, work requests in
- * its send ring, and one CPU at a time runs it (transport/task.c, transport/qp_task.c).
+ * its send ring, and one CPU at a time runs it (core/task.c, transport/qp_task.c).
  */
 #ifndef PIB_QP_H
 #define PIB_QP_H
 
 #include <linux/completion.h>
 #include <linux/hrtimer.h>
-#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include "hca/ah.h"
@@ -19,6 +18,7 @@
 #include "proto/cc.h"
 #include "proto/rc.h"
 #include "core/ring.h"
+#include "core/task.h"
 #include "transport/sqpoll.h"
 
 struct pib_cq;
@@ -47,17 +47,13 @@ struct pib_stats;
 #define PIB_QP_INBOX_FREE	(1 << 20)
 #define PIB_HCA_INBOX_BYTES	(128 << 20)
 
-#define PIB_ANY_CPU	(-1)
 /* How long a datagram may wait in this machine until it is sent, or received. */
 #define PIB_QP_HOME_MSEC	100
 
-/* Bits of pib_qp.sched */
+/* The QP's own bits of pib_task.state */
 enum pib_qp_sched {
-	PIB_QP_SCHED = 0,	/* on a run list, or running: one CPU owns it */
-	PIB_QP_MISSED = 1,	/* kicked while owned: run once more */
-	PIB_QP_TIMER = 2,	/* the timer fired */
-	PIB_QP_DEAD = 3,	/* being destroyed: not to be run again */
-	PIB_QP_RUNG = 4,	/* the send ring is to be looked at */
+	PIB_QP_TIMER = PIB_TASK_OWN,	/* the timer fired */
+	PIB_QP_RUNG,			/* the send ring is to be looked at */
 };
 
 /**
@@ -157,11 +153,7 @@ struct pib_qp_stub {
  * @modify_mutex: serialises modify_qp, which may have to wait in its middle
  *
  * Scheduling, lock-free:
- * @sched: bits of enum pib_qp_sched
- * @run_node: on a CPU's run list; owned by who has set PIB_QP_SCHED
- * @home: CPU on which it is run while what it has sent may be overtaken, PIB_ANY_CPU: on any; written by who runs it
- * @home_until: jiffies: by then nothing can be; the same
- * @is_away: it was given to another CPU than the one that has what comes for it (transport/task.c): that is its home; the same
+ * @task: has it run; its @state also has the bits of enum pib_qp_sched
  *
  * @stream: what the poster's pace says, and how long its ring is looked at without news
  *
@@ -204,7 +196,7 @@ struct pib_qp_stub {
  * @cur: receive work request being filled
  * @cur_srqn: SRQ that @cur came from, for XRC
  * @sq: send ring; @sq.index is the next to fetch
- * @sq_busy: posters have been told that they need not ring; of the owner, as the run list is (transport/task.c)
+ * @sq_busy: posters have been told that they need not ring; of the owner, as the run list is (core/task.c)
  * @sq_done: index of the oldest work request not retired, published as the ring's consumer index
  * @rq: receive ring
  * @slots: struct pib_ksq_slot ring of the requester
@@ -244,11 +236,7 @@ struct pib_qp {
 	struct pib_burst_owner burst_owner;
 	struct hlist_head mcast;
 
-	unsigned long sched ____cacheline_aligned_in_smp;
-	struct llist_node run_node;
-	int home;
-	unsigned long home_until;
-	bool is_away;
+	struct pib_task task ____cacheline_aligned_in_smp;
 	struct pib_stream stream;
 
 	spinlock_t inbox_lock;
@@ -351,20 +339,12 @@ struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub);
 /* For who has a reference, or knows that destroy_qp cannot have begun. */
 static inline void pib_qp_get(struct pib_qp *qp)
 {
-	refcount_inc(&qp->stub->ref);
+	pib_task_get(&qp->task);
 }
-void pib_qp_put(struct pib_qp *qp);
-
-/* Something to do: have the QP run, soon, on this CPU or its own. Any context. */
-void pib_qp_kick(struct pib_qp *qp);
-/*
- * Run what is on this CPU's run list, within the budget; called with softirqs
- * off by post_send, and by whoever has called pib_port_xmit() or pib_hca_rx(),
- * when it is done and holds no lock that a completion handler may want.
- */
-void pib_engine_run(void);
-int pib_engine_init(void);
-void pib_engine_exit(void);
+static inline void pib_qp_put(struct pib_qp *qp)
+{
+	pib_task_put(&qp->task);
+}
 
 /* Misuse and failure: qp -> ERR, async event if @event >= 0. qp->lock held. */
 void pib_qp_error(struct pib_qp *qp, int event);
@@ -374,7 +354,7 @@ void pib_qp_error(struct pib_qp *qp, int event);
  *
  * Checks DLID, port state, finds the QP (or the multicast group's QPs), checks
  * P_Key and transport service, and puts the burst into the inbox; the QP is
- * put on this CPU's run list, not run: the caller calls pib_engine_run() when
+ * put on this CPU's run list, not run: the caller calls pib_tasks_run() when
  * its batch is done. Softirqs off, under rcu_read_lock().
  * Returns as pib_port_xmit().
  */

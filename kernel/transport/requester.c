@@ -402,6 +402,6 @@ void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot)
 	struct pib_ksq_slot *s = qp->slots + (size_t)slot * qp->slot_size;
 
 	if (atomic_dec_and_test(&s->refs))
-		pib_qp_kick(qp);
+		pib_task_kick(&qp->task);
 	pib_qp_put(qp);
 }
