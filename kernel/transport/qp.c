@@ -142,9 +142,9 @@ static void free_pageins(struct pib_qp *qp)
 
 static int alloc_pageins(struct pib_qp *qp)
 {
-	qp->rx_pages = pib_pagein_create(qp);
-	qp->req_off.pages = pib_pagein_create(qp);
-	qp->resp_off.pages = pib_pagein_create(qp);
+	qp->rx_pages = pib_pagein_create(&qp->task, &qp->lock);
+	qp->req_off.pages = pib_pagein_create(&qp->task, &qp->lock);
+	qp->resp_off.pages = pib_pagein_create(&qp->task, &qp->lock);
 	if (qp->rx_pages && qp->req_off.pages && qp->resp_off.pages)
 		return 0;
 	free_pageins(qp);
