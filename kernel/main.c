@@ -8,7 +8,7 @@
 #include "control/netlink.h"
 #include "control/netns.h"
 #include "memory/odp.h"
-#include "transport/qp.h"
+#include "core/task.h"
 #include "control/rdma_link.h"
 #include "uapi/linux/pib.h"
 #include "udp/wire.h"
@@ -30,12 +30,12 @@ static int __init pib_init(void)
 	err = pib_burst_cache_init();
 	if (err)
 		return err;
-	err = pib_engine_init();
+	err = pib_tasks_init();
 	if (err)
 		goto err_burst;
 	err = pib_odp_init();
 	if (err)
-		goto err_engine;
+		goto err_tasks;
 	err = pib_netns_init();
 	if (err)
 		goto err_odp;
@@ -50,8 +50,8 @@ err_netns:
 	pib_netns_exit();
 err_odp:
 	pib_odp_exit();
-err_engine:
-	pib_engine_exit();
+err_tasks:
+	pib_tasks_exit();
 err_burst:
 	pib_burst_cache_exit();
 	return err;
@@ -63,7 +63,7 @@ static void __exit pib_exit(void)
 	pib_netlink_exit();
 	pib_netns_exit();
 	pib_odp_exit();
-	pib_engine_exit();
+	pib_tasks_exit();
 	rcu_barrier();
 	pib_wire_mem_exit();
 	pib_burst_cache_exit();

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* User contexts, and the memory that processes map through them. */
-#ifndef PIB_UCONTEXT_H
-#define PIB_UCONTEXT_H
+#ifndef PIB_MMAP_H
+#define PIB_MMAP_H
 
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
+struct pib_quota;
 struct pib_user;
 
 /**
  * struct pib_ucontext - a process' open device
  * @ib: ib_core's
+ * @quota: of the device; never changes
  * @user: whose it is, NULL: of somebody without limits; never changes
  */
 struct pib_ucontext {
 	struct ib_ucontext ib;
+	struct pib_quota *quota;
 	struct pib_user *user;
 };
-
-extern const struct uapi_definition pib_ucontext_defs[];
 
 static inline struct pib_ucontext *to_ucontext(struct ib_ucontext *ib)
 {
@@ -45,10 +46,6 @@ struct pib_mmap_entry {
  */
 struct pib_mmap_entry *pib_mmap_entry_create(struct ib_ucontext *ctx, void *mem, size_t size);
 
-int pib_alloc_ucontext(struct ib_ucontext *ctx, struct ib_udata *udata);
-void pib_dealloc_ucontext(struct ib_ucontext *ctx);
-void pib_disassociate_ucontext(struct ib_ucontext *ctx);
-int pib_query_ucontext(struct ib_ucontext *ctx, struct uverbs_attr_bundle *attrs);
 int pib_mmap(struct ib_ucontext *ctx, struct vm_area_struct *vma);
 void pib_mmap_free(struct rdma_user_mmap_entry *entry);
 

@@ -4,9 +4,6 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
-#include "memory/dm.h"
-#include "transport/mcast.h"
-#include "transport/qp.h"
 #include "core/quota.h"
 #include "core/mmap.h"
 

@@ -15,6 +15,12 @@
 
 struct ib_udata;
 
+/* Limits of an HCA that others go by, too; all of them: pib_quota_max(). */
+#define PIB_QP_MAX		(1 << 16)
+#define PIB_MCAST_GROUPS	8192
+#define PIB_MCAST_QPS		128		/* of a group */
+#define PIB_DM_SIZE		(16 << 20)	/* device memory, bytes */
+
 enum pib_obj {
 	PIB_OBJ_PD,
 	PIB_OBJ_MR,

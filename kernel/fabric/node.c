@@ -4,9 +4,9 @@
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
 #include "core/net.h"
+#include "core/task.h"
 #include "packet/burst.h"
 #include "proto/mad.h"
-#include "transport/qp.h"
 #include "fabric/cable.h"
 #include "fabric/forward.h"
 #include "fabric/node.h"
@@ -81,7 +81,7 @@ static void node_send_trap(u8 *mad, struct pib_port *from)
 	else if (pib_port_xmit(port, b) < 0)
 		pib_burst_free(b);
 	rcu_read_unlock();
-	pib_engine_run();
+	pib_tasks_run();
 	local_bh_enable();
 }
 

@@ -25,11 +25,10 @@
 #include "compat/compat.h"
 #include "fabric/corrupt.h"
 #include "fabric/ecn.h"
-#include "transport/task.h"
 #include "fabric/forward.h"
 #include "fabric/pipe.h"
 #include "fabric/port.h"
-#include "transport/qp.h"
+#include "core/task.h"
 #include "fabric/switch.h"
 
 #define PIB_LANE_MAX		4096	/* bursts of a VL */
@@ -591,7 +590,7 @@ static void lane_run(struct pib_lane *lane, u64 now)
 	spin_unlock(&lane->lock);
 	free_all(&gone);
 	rcu_read_unlock();
-	pib_engine_run();
+	pib_tasks_run();
 }
 
 static enum hrtimer_restart lane_timer(struct hrtimer *t)
@@ -653,7 +652,7 @@ void pib_lane_stop(struct pib_lane *lane)
 	}
 	spin_unlock(&lane->lock);
 	rcu_read_unlock();
-	pib_engine_run();
+	pib_tasks_run();
 	local_bh_enable();
 }
 

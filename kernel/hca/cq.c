@@ -14,7 +14,6 @@
 #include "compat/compat.h"
 #include "hca/cq.h"
 #include "hca/hca.h"
-#include "transport/qp.h"
 #include "core/mmap.h"
 
 /* Entries that are copied at once with interrupts off. */
@@ -187,31 +186,10 @@ void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
 		cq_notify(cq);
 }
 
-/* Tell the QPs that can complete nowhere any more. */
-static void cq_fail_qps(struct pib_cq *cq)
-{
-	struct pib_hca *hca = to_hca(cq->ib.device);
-	struct pib_qp_stub *stub;
-	unsigned long index;
-
-	rcu_read_lock();
-	xa_for_each(&hca->qps, index, stub) {
-		struct pib_qp *qp = stub->qp;
-
-		if (!refcount_inc_not_zero(&stub->ref))
-			continue;
-		rcu_read_unlock();
-		if (qp->scq == cq || qp->rcq == cq)
-			pib_qp_fatal(qp);
-		pib_qp_put(qp);
-		rcu_read_lock();
-	}
-	rcu_read_unlock();
-}
-
 static void cq_err_work(struct work_struct *work)
 {
 	struct pib_cq *cq = container_of(work, struct pib_cq, err_work);
+	void (*on_overflow)(struct pib_cq *cq) = READ_ONCE(cq->on_overflow);
 	struct ib_event ev = {
 		.device = cq->ib.device,
 		.element.cq = &cq->ib,
@@ -220,7 +198,8 @@ static void cq_err_work(struct work_struct *work)
 
 	if (cq->ib.event_handler)
 		cq->ib.event_handler(&ev, cq->ib.cq_context);
-	cq_fail_qps(cq);
+	if (on_overflow)
+		on_overflow(cq);
 }
 
 /*

@@ -18,6 +18,8 @@
  * @notify: kernel CQs: enum pib_cq_arm
  * @overflow: an entry was lost: CQ_ERR was raised, nothing more is added
  * @err_work: tells of @overflow in process context
+ * @on_overflow: called by @err_work, for those whose completions come here; NULL: nobody's do.
+ *	Written without the lock, and never cleared
  * @mod_count: an event that is due waits for this many entries ...
  * @mod_period: ... or for so many us; 0: it does not wait
  * @mod_seen: entries since an event has been due
@@ -40,6 +42,7 @@ struct pib_cq {
 	u32 notify;
 	bool overflow;
 	struct work_struct err_work;
+	void (*on_overflow)(struct pib_cq *cq);
 	u16 mod_count;
 	u16 mod_period;
 	u16 mod_seen;

@@ -3,13 +3,14 @@
 #ifndef PIB_HCA_H
 #define PIB_HCA_H
 
-#include <linux/mutex.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include "core/idcache.h"
 #include "core/ident.h"
 #include "fabric/port.h"
 #include "core/quota.h"
+#include "memory/key.h"
+#include "memory/pager.h"
 
 struct pib_mcast;
 struct pib_stats;
@@ -22,17 +23,15 @@ struct platform_device;
  * @parent: platform device that stands in for the hardware
  * @net: network namespace in which it was made; not refcounted, the HCA goes with it
  * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_find()
- * @mrs: key >> 8 -> struct pib_mr or pib_mw; RCU lookup
  * @hot_qps: some of @qps
- * @hot_mrs: some of @mrs
+ * @keys: of its regions and windows
  * @avs: AH number -> struct pib_av; RCU lookup; lock taken with interrupts off
  * @cqs: object numbers
  * @srqs: SRQ number -> struct pib_srq, or NULL for one that is not for XRC; RCU lookup
  * @quota: how many objects there are, and whose
  * @mcast: multicast attachments, see mcast.c
  * @stats: protocol counters, per CPU, see hca/hw_counters.h
- * @pagers: address of an mm -> struct pib_pager, see pager.c
- * @pagers_lock: guards them and their users; sleeps
+ * @pagers: what brings pages of processes in
  * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see qp_counter.c
  * @next_counter: see @qp_counters
  * @inbox_bytes: what QPs are charged with beyond what is free for each, see inbox.c
@@ -46,22 +45,19 @@ struct pib_hca {
 	struct platform_device *parent;
 	struct net *net;
 	struct xarray qps;
-	struct xarray mrs;
 	struct pib_hot hot_qps;
-	struct pib_hot hot_mrs;
+	struct pib_key_table keys;
 	struct xarray avs;
 	struct xarray cqs;
 	struct xarray srqs;
 	u32 next_qpn;
-	u32 next_key;
 	u32 next_avn;
 	u32 next_cqn;
 	u32 next_srqn;
 	struct pib_quota quota;
 	struct pib_mcast *mcast;
 	struct pib_stats __percpu *stats;
-	struct xarray pagers;
-	struct mutex pagers_lock;
+	struct pib_pagers pagers;
 	struct xarray qp_counters;
 	u32 next_counter;
 	atomic_t inbox_bytes;

@@ -6,9 +6,9 @@
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include "core/ring.h"
+#include "hca/recv_wqe.h"
 
 struct pib_hca;
-struct pib_rq_cur;
 
 /**
  * struct pib_srq - a shared receive queue
@@ -47,24 +47,6 @@ static inline struct pib_srq *to_srq(struct ib_srq *ib)
  * @cur->wr_id is set, it completes LOC_QP_OP_ERR.
  */
 int pib_srq_take(struct pib_srq *srq, struct pib_rq_cur *cur);
-
-/**
- * pib_recv_wqe_copy() - copy and check a receive work request
- * @slot: in memory that a process may be writing to
- * @max_sge: most scatter elements
- *
- * 0 or -EINVAL as pib_srq_take().
- */
-int pib_recv_wqe_copy(const struct pib_recv_wqe *slot, u32 max_sge, struct pib_rq_cur *cur);
-
-/* Fill a slot of a receive ring of the kernel's own. 0 or -EINVAL. */
-int pib_recv_wqe_fill(struct pib_recv_wqe *slot, u32 max_sge, const struct ib_recv_wr *wr);
-
-/* Bytes to a slot for @max_sge scatter elements. */
-static inline u32 pib_recv_wqe_size(u32 max_sge)
-{
-	return sizeof(struct pib_recv_wqe) + max_sge * sizeof(struct pib_sge);
-}
 
 /* An XRC SRQ. Under rcu_read_lock(), which keeps it until that is left. NULL: no such SRQ. */
 struct pib_srq *pib_srq_find(struct pib_hca *hca, u32 srqn);

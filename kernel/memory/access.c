@@ -8,24 +8,11 @@
  * L_Key), or empty.
  */
 #include <linux/atomic.h>
-#include "packet/burst.h"
-#include "hca/hca.h"
 #include "memory/access.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
 #include "memory/odp.h"
 #include "memory/pd.h"
-#include "transport/qp.h"
-
-/* Under rcu_read_lock(). */
-static struct pib_key *key_find(struct pib_hca *hca, u32 key)
-{
-	struct pib_key *k = pib_hot_guess(&hca->hot_mrs, key >> 8);
-
-	if (k && !((k->key ^ key) >> 8))
-		return k;
-	return pib_hot_load(&hca->hot_mrs, &hca->mrs, key >> 8);
-}
 
 static int mr_check_key(const struct pib_mr *mr, const struct pib_pd *pd, u32 key, int access)
 {
@@ -70,37 +57,35 @@ static int mr_get(struct pib_mr *mr, const struct pib_pd *pd, u32 key, u64 addr,
 int pib_mem_get_local(struct pib_pd *pd, u32 lkey, u64 addr, u32 len, int access,
 		      struct pib_seg *seg)
 {
-	struct pib_hca *hca = to_hca(pd->ib.device);
 	struct pib_key *k;
 	int err = -EINVAL;
 
 	/* 10.6.3.2: nothing is accessed, nothing is checked */
-	if (!len || (lkey == hca->ib.local_dma_lkey && !pd->user)) {
+	if (!len || (!pd->user && lkey == pd->ib.device->local_dma_lkey)) {
 		*seg = (struct pib_seg) { .addr = addr, .len = len };
 		return 0;
 	}
 
 	rcu_read_lock();
-	k = key_find(hca, lkey);
+	k = pib_key_find(pd->keys, lkey);
 	if (k && k->kind == PIB_KEY_MR)
 		err = mr_get(container_of(k, struct pib_mr, k), pd, lkey, addr, len, access, seg);
 	rcu_read_unlock();
 	return err;
 }
 
-static int remote_get(struct pib_qp *qp, struct pib_key *k, u32 rkey, u64 addr, u32 len,
+static int remote_get(struct pib_mem_ctx ctx, struct pib_key *k, u32 rkey, u64 addr, u32 len,
 		      int access, struct pib_seg *seg)
 {
 	if (!k)
 		return -EINVAL;
 	if (k->kind == PIB_KEY_MW)
-		return pib_window_get(qp, container_of(k, struct pib_window, k), rkey, addr, len,
+		return pib_window_get(ctx, container_of(k, struct pib_window, k), rkey, addr, len,
 				      access, seg);
-	return mr_get(container_of(k, struct pib_mr, k), pib_qp_remote_pd(qp), rkey, addr, len,
-		      access, seg);
+	return mr_get(container_of(k, struct pib_mr, k), ctx.pd, rkey, addr, len, access, seg);
 }
 
-int pib_mem_get_remote(struct pib_qp *qp, u32 rkey, u64 addr, u32 len, int access,
+int pib_mem_get_remote(struct pib_mem_ctx ctx, u32 rkey, u64 addr, u32 len, int access,
 		       struct pib_seg *seg)
 {
 	int err;
@@ -112,12 +97,12 @@ int pib_mem_get_remote(struct pib_qp *qp, u32 rkey, u64 addr, u32 len, int acces
 	}
 
 	rcu_read_lock();
-	err = remote_get(qp, key_find(qp->hca, rkey), rkey, addr, len, access, seg);
+	err = remote_get(ctx, pib_key_find(ctx.pd->keys, rkey), rkey, addr, len, access, seg);
 	rcu_read_unlock();
 	return err;
 }
 
-static int check_key(struct pib_qp *qp, struct pib_key *k, u32 rkey, int access)
+static int check_key(struct pib_mem_ctx ctx, struct pib_key *k, u32 rkey, int access)
 {
 	struct pib_mr *mr;
 	int err;
@@ -125,21 +110,22 @@ static int check_key(struct pib_qp *qp, struct pib_key *k, u32 rkey, int access)
 	if (!k)
 		return -EINVAL;
 	if (k->kind == PIB_KEY_MW)
-		return pib_window_check_key(qp, container_of(k, struct pib_window, k), rkey, access);
+		return pib_window_check_key(ctx, container_of(k, struct pib_window, k), rkey,
+					    access);
 	mr = container_of(k, struct pib_mr, k);
 	if (!refcount_inc_not_zero(&mr->ref))
 		return -EINVAL;
-	err = mr_check_key(mr, pib_qp_remote_pd(qp), rkey, access);
+	err = mr_check_key(mr, ctx.pd, rkey, access);
 	pib_mr_put(mr);
 	return err;
 }
 
-int pib_mem_check_remote(struct pib_qp *qp, u32 rkey, int access)
+int pib_mem_check_remote(struct pib_mem_ctx ctx, u32 rkey, int access)
 {
 	int err;
 
 	rcu_read_lock();
-	err = check_key(qp, key_find(qp->hca, rkey), rkey, access);
+	err = check_key(ctx, pib_key_find(ctx.pd->keys, rkey), rkey, access);
 	rcu_read_unlock();
 	return err;
 }
@@ -192,9 +178,8 @@ bool pib_seg_pageable(const struct pib_seg *seg)
 	return seg->mr && seg->mr->odp;
 }
 
-/* As pib_seg_map(), of any memory; to be left before anything else is done. -EAGAIN: the page is missing. */
-static void *seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
-		       struct pib_odp_chunk **held)
+void *pib_seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
+		    struct pib_odp_chunk **held)
 {
 	void *p;
 
@@ -208,37 +193,6 @@ static void *seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
 	return p ?: ERR_PTR(-EAGAIN);
 }
 
-static void seg_leave(struct pib_odp_chunk *held)
-{
-	if (held)
-		pib_odp_leave(held);
-}
-
-int pib_seg_write(struct pib_seg *seg, u32 off, struct pib_burst *b, u32 b_off, u32 len)
-{
-	struct pib_odp_chunk *held;
-
-	while (len) {
-		u32 n = len;
-		const void *src;
-		void *dst;
-
-		dst = seg_enter(seg, off, &n, true, &held);
-		if (IS_ERR(dst))
-			return PTR_ERR(dst);
-		src = pib_burst_chunk(b, b_off, &n);
-		if (src && n)
-			memcpy(dst, src, n);
-		seg_leave(held);
-		if (!src || !n)
-			return -EFAULT;
-		off += n;
-		b_off += n;
-		len -= n;
-	}
-	return 0;
-}
-
 int pib_seg_get(const struct pib_seg *seg, void *dst)
 {
 	struct pib_odp_chunk *held;
@@ -247,11 +201,11 @@ int pib_seg_get(const struct pib_seg *seg, void *dst)
 
 	for (off = 0; off < seg->len; off += n) {
 		n = seg->len - off;
-		src = seg_enter(seg, off, &n, false, &held);
+		src = pib_seg_enter(seg, off, &n, false, &held);
 		if (IS_ERR(src))
 			return PTR_ERR(src);
 		memcpy(dst + off, src, n);
-		seg_leave(held);
+		pib_seg_leave(held);
 	}
 	return 0;
 }
@@ -264,11 +218,11 @@ int pib_seg_put(const struct pib_seg *seg, const void *src)
 
 	for (off = 0; off < seg->len; off += n) {
 		n = seg->len - off;
-		dst = seg_enter(seg, off, &n, true, &held);
+		dst = pib_seg_enter(seg, off, &n, true, &held);
 		if (IS_ERR(dst))
 			return PTR_ERR(dst);
 		memcpy(dst, src + off, n);
-		seg_leave(held);
+		pib_seg_leave(held);
 	}
 	return 0;
 }
@@ -277,13 +231,13 @@ int pib_seg_put(const struct pib_seg *seg, const void *src)
 static void *atomic_enter(struct pib_seg *seg, struct pib_odp_chunk **held)
 {
 	u32 len = sizeof(u64);
-	void *p = seg_enter(seg, 0, &len, true, held);
+	void *p = pib_seg_enter(seg, 0, &len, true, held);
 
 	if (IS_ERR(p))
 		return p;
 	if (len == sizeof(u64) && IS_ALIGNED((unsigned long)p, sizeof(u64)))
 		return p;
-	seg_leave(*held);
+	pib_seg_leave(*held);
 	return ERR_PTR(-EINVAL);
 }
 
@@ -295,7 +249,7 @@ int pib_seg_cas(struct pib_seg *seg, u64 compare, u64 swap, u64 *orig)
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	*orig = cmpxchg64(p, compare, swap);
-	seg_leave(held);
+	pib_seg_leave(held);
 	return 0;
 }
 
@@ -307,7 +261,7 @@ int pib_seg_faa(struct pib_seg *seg, u64 add, u64 *orig)
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	*orig = atomic64_fetch_add(add, p);
-	seg_leave(held);
+	pib_seg_leave(held);
 	return 0;
 }
 
@@ -319,16 +273,16 @@ int pib_seg_atomic_write(struct pib_seg *seg, u64 value)
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	atomic64_xchg(p, value);
-	seg_leave(held);
+	pib_seg_leave(held);
 	return 0;
 }
 
 #define REMOTE_ACCESS (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
 
-static int mr_invalidate(struct pib_qp *qp, struct pib_mr *mr, u32 key, bool remote)
+static int mr_invalidate(struct pib_mem_ctx ctx, struct pib_mr *mr, u32 key, bool remote)
 {
 	/* 10.6.5: only what was registered by a work request */
-	if (mr->type != PIB_MR_FAST || mr->k.key != key || mr->k.pd != pib_qp_remote_pd(qp))
+	if (mr->type != PIB_MR_FAST || mr->k.key != key || mr->k.pd != ctx.pd)
 		return -EINVAL;
 	/* without remote access the key is an L_Key alone, and a peer that knows it has guessed it */
 	if (remote && !(mr->access & REMOTE_ACCESS))
@@ -344,17 +298,17 @@ static int mr_invalidate(struct pib_qp *qp, struct pib_mr *mr, u32 key, bool rem
 	return refcount_read(&mr->ref) > 1 ? -EAGAIN : 0;
 }
 
-int pib_mem_invalidate(struct pib_qp *qp, u32 key, bool remote)
+int pib_mem_invalidate(struct pib_mem_ctx ctx, u32 key, bool remote)
 {
 	struct pib_key *k;
 	int err = -EINVAL;
 
 	rcu_read_lock();
-	k = key_find(qp->hca, key);
+	k = pib_key_find(ctx.pd->keys, key);
 	if (k && k->kind == PIB_KEY_MW)
-		err = pib_window_invalidate(qp, container_of(k, struct pib_window, k), key);
+		err = pib_window_invalidate(ctx, container_of(k, struct pib_window, k), key);
 	else if (k)
-		err = mr_invalidate(qp, container_of(k, struct pib_mr, k), key, remote);
+		err = mr_invalidate(ctx, container_of(k, struct pib_mr, k), key, remote);
 	rcu_read_unlock();
 	return err;
 }

@@ -4,13 +4,21 @@
 #define PIB_MEM_H
 
 #include <linux/types.h>
+#include "memory/odp.h"
 
-struct pib_hca;
 struct pib_pd;
 struct pib_mr;
-struct pib_burst;
-struct pib_qp;
 struct pib_window;
+
+/**
+ * struct pib_mem_ctx - the queue pair for which a key is checked
+ * @pd: protection domain that the key must be of; not NULL
+ * @qpn: its number: a window of type 2 is of the QP that has bound it
+ */
+struct pib_mem_ctx {
+	struct pib_pd *pd;
+	u32 qpn;
+};
 
 /**
  * struct pib_seg - a piece of registered memory, access checked
@@ -35,11 +43,14 @@ struct pib_seg {
  */
 int pib_mem_get_local(struct pib_pd *pd, u32 lkey, u64 addr, u32 len, int access,
 		      struct pib_seg *seg);
-/* The same for an R_Key: @access is of enum ib_access_flags; memory windows are resolved (type 2 against @qp). */
-int pib_mem_get_remote(struct pib_qp *qp, u32 rkey, u64 addr, u32 len, int access,
+/*
+ * The same for an R_Key: @access is of enum ib_access_flags; memory windows are resolved, those of
+ * type 2 against the QP of @ctx.
+ */
+int pib_mem_get_remote(struct pib_mem_ctx ctx, u32 rkey, u64 addr, u32 len, int access,
 		       struct pib_seg *seg);
-/* Is this an R_Key of @qp's that allows @access? For what names no range. Errors as above. */
-int pib_mem_check_remote(struct pib_qp *qp, u32 rkey, int access);
+/* Is this an R_Key for @ctx that allows @access? For what names no range. Errors as above. */
+int pib_mem_check_remote(struct pib_mem_ctx ctx, u32 rkey, int access);
 /* Drop the reference. Any context. */
 void pib_mem_put(struct pib_seg *seg);
 
@@ -56,8 +67,17 @@ void *pib_seg_map(const struct pib_seg *seg, u32 off, u32 *len);
  * brought in (pib_pagein_start()). Copies may then have been made in part.
  */
 
-/* Copy @len bytes of the burst's payload from @b_off to @seg from @off on. */
-int pib_seg_write(struct pib_seg *seg, u32 off, struct pib_burst *b, u32 b_off, u32 len);
+/*
+ * As pib_seg_map(), of any memory; @write: it will be written to. ERR_PTR(). Before anything else
+ * is done pib_seg_leave() gets @held.
+ */
+void *pib_seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
+		    struct pib_odp_chunk **held);
+static inline void pib_seg_leave(struct pib_odp_chunk *held)
+{
+	if (held)
+		pib_odp_leave(held);
+}
 /* Copy all of @seg to kernel memory, and the other way. */
 int pib_seg_get(const struct pib_seg *seg, void *dst);
 int pib_seg_put(const struct pib_seg *seg, const void *src);
@@ -71,6 +91,6 @@ int pib_seg_atomic_write(struct pib_seg *seg, u64 value);
  * LOCAL_INV and SEND with invalidate. @remote: asked for by the peer. 0; -EINVAL; -EAGAIN: nobody can use the
  * key any more, but somebody still does: to be called again, and only then is it done.
  */
-int pib_mem_invalidate(struct pib_qp *qp, u32 key, bool remote);
+int pib_mem_invalidate(struct pib_mem_ctx ctx, u32 key, bool remote);
 
 #endif

@@ -3,12 +3,13 @@
  * Device memory. ib_core counts the regions over a piece of it, which cannot
  * be freed before them; a process that has it mapped keeps its pages.
  */
+#include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <rdma/uverbs_ioctl.h>
 #include "memory/dm.h"
-#include "hca/hca.h"
 #include "memory/pd.h"
 #include "core/mmap.h"
+#include "core/quota.h"
 #include "uapi/rdma/pib-abi.h"
 
 #define UVERBS_MODULE_NAME pib
@@ -35,7 +36,7 @@ static void dm_free(struct pib_dm *dm)
 {
 	if (!IS_ERR_OR_NULL(dm->entry))
 		rdma_user_mmap_entry_remove(&dm->entry->rdma);
-	pib_quota_uncharge(&dm->hca->quota, dm->owner, PIB_OBJ_DM, dm_pages(dm->size));
+	pib_quota_uncharge(dm->quota, dm->owner, PIB_OBJ_DM, dm_pages(dm->size));
 	kfree(dm);
 }
 
@@ -58,23 +59,23 @@ static int dm_alloc_mem(struct pib_dm *dm, struct ib_ucontext *ctx)
 struct ib_dm *pib_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ctx,
 			   struct ib_dm_alloc_attr *attr, struct uverbs_attr_bundle *attrs)
 {
-	struct pib_hca *hca = to_hca(ibdev);
+	struct pib_quota *quota = to_ucontext(ctx)->quota;
 	struct pib_user *owner = to_ucontext(ctx)->user;
 	struct pib_dm *dm;
 	int err;
 
 	if (!attr->length || attr->length > PIB_DM_SIZE || attr->alignment > PAGE_SHIFT)
 		return ERR_PTR(-EINVAL);
-	err = pib_quota_charge(&hca->quota, owner, PIB_OBJ_DM, dm_pages(attr->length));
+	err = pib_quota_charge(quota, owner, PIB_OBJ_DM, dm_pages(attr->length));
 	if (err)
 		return ERR_PTR(err);
 
 	dm = kzalloc(sizeof(*dm), GFP_KERNEL_ACCOUNT);
 	if (!dm) {
-		pib_quota_uncharge(&hca->quota, owner, PIB_OBJ_DM, dm_pages(attr->length));
+		pib_quota_uncharge(quota, owner, PIB_OBJ_DM, dm_pages(attr->length));
 		return ERR_PTR(-ENOMEM);
 	}
-	dm->hca = hca;
+	dm->quota = quota;
 	dm->owner = owner;
 	dm->size = attr->length;
 	err = dm_alloc_mem(dm, ctx);

@@ -6,20 +6,17 @@
 #include <rdma/uverbs_ioctl.h>
 #include "memory/mr.h"
 
-/* Bytes of it in an HCA; a user has half of them at most (quota.h). */
-#define PIB_DM_SIZE	(16 << 20)
-
 /**
  * struct pib_dm - a piece of device memory
  * @ib: ib_core's
- * @hca: owner
+ * @quota: of the HCA
  * @owner: see pib_quota_charge(); his context outlives it
  * @entry: the memory
  * @size: bytes asked for; whole pages are taken from the HCA's stock
  */
 struct pib_dm {
 	struct ib_dm ib;
-	struct pib_hca *hca;
+	struct pib_quota *quota;
 	struct pib_user *owner;
 	struct pib_mmap_entry *entry;
 	size_t size;

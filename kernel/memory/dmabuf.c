@@ -9,7 +9,6 @@
 #include <linux/iosys-map.h>
 #include "compat/compat.h"
 #include "memory/dmabuf.h"
-#include "hca/hca.h"
 #include "memory/mr.h"
 #include "memory/pd.h"
 

@@ -11,56 +11,22 @@
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
-#include <linux/random.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <rdma/ib_umem.h>
 #include "compat/compat.h"
-#include "hca/hca.h"
 #include "memory/mr.h"
 #include "memory/odp.h"
 #include "memory/pd.h"
 #include "core/mmap.h"
-
-#define KEY_INDEX_MAX	0xFFFFFF
-
-int pib_key_reserve(struct pib_hca *hca, struct pib_key *k)
-{
-	u32 index;
-	int err;
-
-	err = xa_alloc_cyclic(&hca->mrs, &index, NULL, XA_LIMIT(1, KEY_INDEX_MAX),
-			      &hca->next_key, GFP_KERNEL);
-	if (err < 0)
-		return err;
-	k->key = index << 8 | get_random_u8();
-	return 0;
-}
-
-void pib_key_publish(struct pib_hca *hca, struct pib_key *k)
-{
-	/* the slot exists, nothing is allocated */
-	xa_store(&hca->mrs, k->key >> 8, k, GFP_KERNEL);
-}
-
-void pib_key_hide(struct pib_hca *hca, struct pib_key *k)
-{
-	/* in an allocating array NULL keeps the index taken */
-	xa_store(&hca->mrs, k->key >> 8, NULL, GFP_KERNEL);
-	pib_hot_drop(&hca->hot_mrs, &hca->mrs, k->key >> 8, k);
-}
-
-void pib_key_release(struct pib_hca *hca, struct pib_key *k)
-{
-	xa_erase(&hca->mrs, k->key >> 8);
-	pib_hot_drop(&hca->hot_mrs, &hca->mrs, k->key >> 8, k);
-}
+#include "core/quota.h"
 
 struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access)
 {
-	struct pib_hca *hca = to_hca(pd->ib.device);
 	struct pib_mr *mr;
 	int err;
 
-	err = pib_quota_take(&hca->quota, pd->owner, PIB_OBJ_MR);
+	err = pib_quota_take(pd->quota, pd->owner, PIB_OBJ_MR);
 	if (err)
 		return ERR_PTR(err);
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
@@ -74,7 +40,7 @@ struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access
 	refcount_set(&mr->ref, 1);
 	init_completion(&mr->gone);
 
-	err = pib_key_reserve(hca, &mr->k);
+	err = pib_key_reserve(pd->keys, &mr->k);
 	if (err)
 		goto err_free;
 	mr->ib.device = pd->ib.device;
@@ -85,31 +51,33 @@ struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access
 err_free:
 	kfree(mr);
 err_give:
-	pib_quota_give(&hca->quota, pd->owner, PIB_OBJ_MR);
+	pib_quota_give(pd->quota, pd->owner, PIB_OBJ_MR);
 	return ERR_PTR(err);
 }
 
 static void mr_free(struct pib_mr *mr)
 {
+	struct pib_pd *pd = mr->k.pd;
+
 	if (mr->release)
 		mr->release(mr);
 	kvfree(mr->map.pages);
 	ib_umem_release(mr->umem);
 	pib_odp_put(mr->odp);
-	pib_quota_give(&to_hca(mr->ib.device)->quota, mr->k.pd->owner, PIB_OBJ_MR);
+	pib_quota_give(pd->quota, pd->owner, PIB_OBJ_MR);
 	kfree_rcu(mr, rcu);
 }
 
 void pib_mr_discard(struct pib_mr *mr)
 {
-	pib_key_release(to_hca(mr->ib.device), &mr->k);
+	pib_key_release(mr->k.pd->keys, &mr->k);
 	mr_free(mr);
 }
 
 void pib_mr_publish(struct pib_mr *mr)
 {
 	smp_store_release(&mr->valid, mr->type != PIB_MR_FAST);
-	pib_key_publish(to_hca(mr->ib.device), &mr->k);
+	pib_key_publish(mr->k.pd->keys, &mr->k);
 }
 
 void pib_mr_put(struct pib_mr *mr)
@@ -126,7 +94,7 @@ u64 pib_mr_va(const struct pib_mr *mr, u64 addr)
 /* Nobody finds the region any more, and nobody who did is left. */
 static void mr_quiesce(struct pib_mr *mr)
 {
-	pib_key_hide(to_hca(mr->ib.device), &mr->k);
+	pib_key_hide(mr->k.pd->keys, &mr->k);
 	pib_mr_put(mr);
 	wait_for_completion(&mr->gone);
 }
@@ -137,7 +105,7 @@ static void mr_resume(struct pib_mr *mr)
 	reinit_completion(&mr->gone);
 	smp_wmb();
 	refcount_set(&mr->ref, 1);
-	pib_key_publish(to_hca(mr->ib.device), &mr->k);
+	pib_key_publish(mr->k.pd->keys, &mr->k);
 }
 
 struct ib_mr *pib_get_dma_mr(struct ib_pd *ibpd, int access)
@@ -407,7 +375,7 @@ int pib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		mr_resume(mr);
 		return -EBUSY;
 	}
-	pib_key_release(to_hca(ibmr->device), &mr->k);
+	pib_key_release(mr->k.pd->keys, &mr->k);
 	mr_free(mr);
 	return 0;
 }

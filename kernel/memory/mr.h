@@ -6,28 +6,10 @@
 #include <linux/completion.h>
 #include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
+#include "memory/key.h"
 
-struct pib_hca;
 struct pib_odp;
-struct pib_pd;
 struct ib_umem;
-
-enum pib_key_kind {
-	PIB_KEY_MR,
-	PIB_KEY_MW,
-};
-
-/**
- * struct pib_key - what pib_hca.mrs holds: the head of a region or window
- * @kind: enum pib_key_kind
- * @key: index << 8 | consumer part; the L_Key and the R_Key (10.6.3.3)
- * @pd: protection domain
- */
-struct pib_key {
-	u8 kind;
-	u32 key;
-	struct pib_pd *pd;
-};
 
 enum pib_mr_type {
 	PIB_MR_DMA,	/* all of the kernel's memory */
@@ -103,16 +85,6 @@ static inline struct pib_mr *to_mr(struct ib_mr *ib)
 {
 	return container_of(ib, struct pib_mr, ib);
 }
-
-/*
- * Reserve an index for a key; the object is not found by it until
- * pib_key_publish(). Process context. 0 or -errno.
- */
-int pib_key_reserve(struct pib_hca *hca, struct pib_key *k);
-void pib_key_publish(struct pib_hca *hca, struct pib_key *k);
-/* Not found any more; the index stays reserved until pib_key_release(). */
-void pib_key_hide(struct pib_hca *hca, struct pib_key *k);
-void pib_key_release(struct pib_hca *hca, struct pib_key *k);
 
 /* A region with a reserved key; ERR_PTR(). */
 struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access);

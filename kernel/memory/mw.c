@@ -5,13 +5,13 @@
  * A window that is bound keeps its region registered (deregistration is
  * refused meanwhile, 11.2.8.5), so that pointing at it needs no reference.
  */
+#include <linux/slab.h>
 #include <linux/wait_bit.h>
-#include "hca/hca.h"
 #include "memory/access.h"
 #include "memory/mw.h"
 #include "memory/pd.h"
-#include "transport/qp.h"
 #include "core/mmap.h"
+#include "core/quota.h"
 
 #define WINDOW_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_ATOMIC | IB_ZERO_BASED)
@@ -57,10 +57,9 @@ static bool mr_suits(const struct pib_mr *mr, const struct pib_window *win,
 }
 
 /* The region with a reference on it, its binding counted; NULL. */
-static struct pib_mr *mr_bind(struct pib_hca *hca, const struct pib_window *win,
-			      const struct pib_mw_bind_args *a)
+static struct pib_mr *mr_bind(const struct pib_window *win, const struct pib_mw_bind_args *a)
 {
-	struct pib_key *k = xa_load(&hca->mrs, a->mr_lkey >> 8);
+	struct pib_key *k = pib_key_find(win->k.pd->keys, a->mr_lkey);
 	struct pib_mr *mr;
 
 	if (!k || k->kind != PIB_KEY_MR)
@@ -77,13 +76,14 @@ static struct pib_mr *mr_bind(struct pib_hca *hca, const struct pib_window *win,
 	return mr;
 }
 
-static int window_bind(struct pib_qp *qp, struct pib_window *win, const struct pib_mw_bind_args *a)
+static int window_bind(struct pib_mem_ctx ctx, struct pib_window *win,
+		       const struct pib_mw_bind_args *a)
 {
 	struct pib_mr *mr = NULL;
 
 	lockdep_assert_held(&win->lock);
 
-	if (win->dead || win->k.key != a->mw_rkey || win->k.pd != qp->pd)
+	if (win->dead || win->k.key != a->mw_rkey || win->k.pd != ctx.pd)
 		return -EINVAL;
 	/* type 2: from the free state only */
 	if (type2(win) && (win->mr || !a->length))
@@ -91,7 +91,7 @@ static int window_bind(struct pib_qp *qp, struct pib_window *win, const struct p
 	if (win->mr && !window_close(win))
 		return -EAGAIN;
 	if (a->length) {
-		mr = mr_bind(qp->hca, win, a);
+		mr = mr_bind(win, a);
 		if (!mr) {
 			win->closing = false;
 			return -EINVAL;
@@ -100,7 +100,7 @@ static int window_bind(struct pib_qp *qp, struct pib_window *win, const struct p
 
 	window_unbind(win);
 	win->mr = mr;
-	win->qpn = qp->qpn;
+	win->qpn = ctx.qpn;
 	win->access = a->access & WINDOW_ACCESS;
 	win->iova = a->addr;
 	win->first = a->access & IB_ZERO_BASED ? 0 : a->addr;
@@ -112,31 +112,31 @@ static int window_bind(struct pib_qp *qp, struct pib_window *win, const struct p
 	return 0;
 }
 
-int pib_mw_bind(struct pib_qp *qp, const struct pib_mw_bind_args *a)
+int pib_mw_bind(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *a)
 {
 	struct pib_window *win;
 	struct pib_key *k;
 	int err = -EINVAL;
 
 	rcu_read_lock();
-	k = xa_load(&qp->hca->mrs, a->mw_rkey >> 8);
+	k = pib_key_find(ctx.pd->keys, a->mw_rkey);
 	if (k && k->kind == PIB_KEY_MW) {
 		win = container_of(k, struct pib_window, k);
 		spin_lock_bh(&win->lock);
-		err = window_bind(qp, win, a);
+		err = window_bind(ctx, win, a);
 		spin_unlock_bh(&win->lock);
 	}
 	rcu_read_unlock();
 	return err;
 }
 
-void pib_mw_bind_cancel(struct pib_qp *qp, const struct pib_mw_bind_args *a)
+void pib_mw_bind_cancel(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *a)
 {
 	struct pib_window *win;
 	struct pib_key *k;
 
 	rcu_read_lock();
-	k = xa_load(&qp->hca->mrs, a->mw_rkey >> 8);
+	k = pib_key_find(ctx.pd->keys, a->mw_rkey);
 	if (k && k->kind == PIB_KEY_MW) {
 		win = container_of(k, struct pib_window, k);
 		spin_lock_bh(&win->lock);
@@ -146,18 +146,18 @@ void pib_mw_bind_cancel(struct pib_qp *qp, const struct pib_mw_bind_args *a)
 	rcu_read_unlock();
 }
 
-static bool window_mine(const struct pib_qp *qp, const struct pib_window *win, u32 key)
+static bool window_mine(struct pib_mem_ctx ctx, const struct pib_window *win, u32 key)
 {
-	return win->mr && win->k.key == key && win->k.pd == pib_qp_remote_pd(qp) &&
-	       (!type2(win) || win->qpn == qp->qpn);
+	return win->mr && win->k.key == key && win->k.pd == ctx.pd &&
+	       (!type2(win) || win->qpn == ctx.qpn);
 }
 
-int pib_window_invalidate(struct pib_qp *qp, struct pib_window *win, u32 key)
+int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 key)
 {
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (type2(win) && window_mine(qp, win, key))
+	if (type2(win) && window_mine(ctx, win, key))
 		err = window_close(win) ? 0 : -EAGAIN;
 	if (!err)
 		window_unbind(win);
@@ -195,13 +195,13 @@ static int window_check(const struct pib_window *win, u64 addr, u32 len, int acc
 	return 0;
 }
 
-int pib_window_get(struct pib_qp *qp, struct pib_window *win, u32 key, u64 addr, u32 len,
+int pib_window_get(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, u64 addr, u32 len,
 		   int access, struct pib_seg *seg)
 {
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (window_mine(qp, win, key) && !win->closing)
+	if (window_mine(ctx, win, key) && !win->closing)
 		err = window_check(win, addr, len, access);
 	if (!err && !refcount_inc_not_zero(&win->mr->ref))
 		err = -EINVAL;
@@ -218,12 +218,12 @@ int pib_window_get(struct pib_qp *qp, struct pib_window *win, u32 key, u64 addr,
 	return err;
 }
 
-int pib_window_check_key(struct pib_qp *qp, struct pib_window *win, u32 key, int access)
+int pib_window_check_key(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, int access)
 {
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (window_mine(qp, win, key) && !win->closing)
+	if (window_mine(ctx, win, key) && !win->closing)
 		err = window_check_access(win, access);
 	spin_unlock_bh(&win->lock);
 	return err;
@@ -240,7 +240,7 @@ void pib_window_put(struct pib_window *win)
 
 int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
-	struct pib_hca *hca = to_hca(ibmw->device);
+	struct pib_pd *pd = to_pd(ibmw->pd);
 	struct pib_window *win;
 	int err;
 
@@ -249,7 +249,7 @@ int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;
-	err = pib_quota_take(&hca->quota, to_pd(ibmw->pd)->owner, PIB_OBJ_MW);
+	err = pib_quota_take(pd->quota, pd->owner, PIB_OBJ_MW);
 	if (err)
 		return err;
 	win = kzalloc(sizeof(*win), GFP_KERNEL_ACCOUNT);
@@ -257,30 +257,31 @@ int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	if (!win)
 		goto err_give;
 	win->k.kind = PIB_KEY_MW;
-	win->k.pd = to_pd(ibmw->pd);
+	win->k.pd = pd;
 	win->type = ibmw->type;
 	spin_lock_init(&win->lock);
 
-	err = pib_key_reserve(hca, &win->k);
+	err = pib_key_reserve(pd->keys, &win->k);
 	if (err)
 		goto err_free;
 	ibmw->rkey = win->k.key;
 	to_mw(ibmw)->win = win;
-	pib_key_publish(hca, &win->k);
+	pib_key_publish(pd->keys, &win->k);
 	return 0;
 
 err_free:
 	kfree(win);
 err_give:
-	pib_quota_give(&hca->quota, to_pd(ibmw->pd)->owner, PIB_OBJ_MW);
+	pib_quota_give(pd->quota, pd->owner, PIB_OBJ_MW);
 	return err;
 }
 
 int pib_dealloc_mw(struct ib_mw *ibmw)
 {
 	struct pib_window *win = to_mw(ibmw)->win;
+	struct pib_pd *pd = to_pd(ibmw->pd);
 
-	pib_key_release(to_hca(ibmw->device), &win->k);
+	pib_key_release(pd->keys, &win->k);
 	spin_lock_bh(&win->lock);
 	WRITE_ONCE(win->dead, true);
 	win->closing = true;
@@ -291,6 +292,6 @@ int pib_dealloc_mw(struct ib_mw *ibmw)
 	window_unbind(win);
 	spin_unlock_bh(&win->lock);
 	kfree_rcu(win, rcu);
-	pib_quota_give(&to_hca(ibmw->device)->quota, to_pd(ibmw->pd)->owner, PIB_OBJ_MW);
+	pib_quota_give(pd->quota, pd->owner, PIB_OBJ_MW);
 	return 0;
 }

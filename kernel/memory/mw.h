@@ -4,10 +4,8 @@
 #define PIB_MW_H
 
 #include <rdma/ib_verbs.h>
+#include "memory/access.h"
 #include "memory/mr.h"
-
-struct pib_qp;
-struct pib_seg;
 
 /**
  * struct pib_window - what a window's key leads to; freed after a grace period
@@ -78,17 +76,17 @@ struct pib_mw_bind_args {
  * Execute BIND_MW. Softirqs off. 0; -EINVAL: the work request completes MW_BIND_ERR; -EAGAIN: the old
  * binding is still in use: to be called again, or else pib_mw_bind_cancel() is.
  */
-int pib_mw_bind(struct pib_qp *qp, const struct pib_mw_bind_args *args);
-void pib_mw_bind_cancel(struct pib_qp *qp, const struct pib_mw_bind_args *args);
+int pib_mw_bind(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *args);
+void pib_mw_bind_cancel(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *args);
 /* Invalidate a type 2 window: as pib_mem_invalidate(). Under rcu_read_lock(). */
-int pib_window_invalidate(struct pib_qp *qp, struct pib_window *win, u32 key);
+int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 key);
 /*
  * Check an access through a window; take a reference on its region and a use of it. Under
  * rcu_read_lock(). 0; -EINVAL; -EACCES; -ERANGE.
  */
-int pib_window_get(struct pib_qp *qp, struct pib_window *win, u32 key, u64 addr, u32 len,
+int pib_window_get(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, u64 addr, u32 len,
 		   int access, struct pib_seg *seg);
-int pib_window_check_key(struct pib_qp *qp, struct pib_window *win, u32 key, int access);
+int pib_window_check_key(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, int access);
 /* A use of it ends. Any context. */
 void pib_window_put(struct pib_window *win);
 

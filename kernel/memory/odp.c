@@ -27,14 +27,16 @@
 #include <linux/mmu_notifier.h>
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
+#include <linux/slab.h>
 #include <linux/wait_bit.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_umem_odp.h>
 #include "compat/compat.h"
-#include "hca/hca.h"
 #include "memory/odp.h"
 #include "memory/pager.h"
 #include "memory/pd.h"
+#include "core/quota.h"
 
 #define CHUNK_SHIFT	21
 #define CHUNK_SIZE	(1UL << CHUNK_SHIFT)
@@ -70,7 +72,8 @@ struct pib_odp_chunk {
 
 /**
  * struct pib_odp - memory of a region
- * @hca: whose region it is; its memory is kept, not its registration
+ * @ibdev: whose region it is; its memory is kept, not its registration
+ * @quota: of @ibdev
  * @owner: see pib_quota_take()
  * @ref: the region, and who brings pages in
  * @reap: releases it where the last reference is put by work
@@ -86,7 +89,8 @@ struct pib_odp_chunk {
  * @writable: pages may be paged in for writing
  */
 struct pib_odp {
-	struct pib_hca *hca;
+	struct ib_device *ibdev;
+	struct pib_quota *quota;
 	struct pib_user *owner;
 	refcount_t ref;
 	struct work_struct reap;
@@ -109,31 +113,30 @@ static struct workqueue_struct *reaper;
 static atomic_t alive = ATOMIC_INIT(0);
 
 /*
- * What memory has of the HCA: not the registration, which a page that does not come would keep, and all who
- * wait for its end with it.
+ * What memory has of the device: not the registration, which a page that does not come would keep,
+ * and all who wait for its end with it.
  */
-static int odp_hold_hca(struct pib_odp *odp, struct pib_pd *pd)
+static int odp_hold_device(struct pib_odp *odp, struct pib_pd *pd)
 {
-	struct pib_hca *hca = to_hca(pd->ib.device);
-	int err = pib_quota_take(&hca->quota, pd->owner, PIB_OBJ_ODP);
+	int err = pib_quota_take(pd->quota, pd->owner, PIB_OBJ_ODP);
 
 	if (err)
 		return err;
-	odp->hca = hca;
+	odp->ibdev = pd->ib.device;
+	odp->quota = pd->quota;
 	odp->owner = pd->owner;
-	get_device(hca->ib.dev.parent);
-	get_device(&hca->ib.dev);
+	get_device(odp->ibdev->dev.parent);
+	get_device(&odp->ibdev->dev);
 	atomic_inc(&alive);
 	return 0;
 }
 
-static void odp_release_hca(struct pib_odp *odp)
+static void odp_release_device(struct pib_odp *odp)
 {
-	struct pib_hca *hca = odp->hca;
-	struct device *parent = hca->ib.dev.parent;
+	struct device *parent = odp->ibdev->dev.parent;
 
-	pib_quota_give(&hca->quota, odp->owner, PIB_OBJ_ODP);
-	put_device(&hca->ib.dev);
+	pib_quota_give(odp->quota, odp->owner, PIB_OBJ_ODP);
+	put_device(&odp->ibdev->dev);
 	put_device(parent);
 	if (atomic_dec_and_test(&alive))
 		wake_up_var(&alive);
@@ -536,7 +539,7 @@ static void odp_free(struct pib_odp *odp)
 	/* known by the address of the mm */
 	pib_pager_put(odp->pager);
 	mmdrop(odp->mm);
-	odp_release_hca(odp);
+	odp_release_device(odp);
 	kfree(odp);
 }
 
@@ -559,13 +562,13 @@ struct pib_odp *pib_odp_create(struct pib_pd *pd, u64 start, u64 length, int acc
 	odp->reap_at = CHUNKS_FEW;
 	mutex_init(&odp->grow);
 	odp->start = start;
-	err = odp_hold_hca(odp, pd);
+	err = odp_hold_device(odp, pd);
 	if (err)
 		goto err_free;
-	odp->pager = pib_pager_get(odp->hca, pd->owner, current->mm);
+	odp->pager = pib_pager_get(pd, current->mm);
 	if (IS_ERR(odp->pager)) {
 		err = PTR_ERR(odp->pager);
-		goto err_hca;
+		goto err_device;
 	}
 	if (!start && length == U64_MAX)
 		err = create_implicit(odp, ibdev, access);
@@ -580,8 +583,8 @@ struct pib_odp *pib_odp_create(struct pib_pd *pd, u64 start, u64 length, int acc
 
 err_pager:
 	pib_pager_put(odp->pager);
-err_hca:
-	odp_release_hca(odp);
+err_device:
+	odp_release_device(odp);
 err_free:
 	kfree(odp);
 	return ERR_PTR(err);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Nothing that a QP does may sleep; pages come in by sleeping. So what lacks a
- * page is put off, a work item brings the page in, and the QP begins it anew.
+ * Nothing that a task does may sleep; pages come in by sleeping. So what lacks a
+ * page is put off, a work item brings the page in, and the task begins it anew.
  *
- * A page may never come, so the work holds neither QP nor region: both can be destroyed
+ * A page may never come, so the work holds neither task nor region: both can be destroyed
  * meanwhile, and what comes then comes for nobody.
  */
 #include <linux/ktime.h>
@@ -12,26 +12,26 @@
 #include "memory/mr.h"
 #include "memory/odp.h"
 #include "memory/page_fault.h"
-#include "transport/qp.h"
+#include "core/task.h"
 
-/* The QP with a reference; NULL: it is being destroyed. Not busy any more. */
-static struct pib_qp *pagein_end(struct pib_pagein *p)
+/* The task with a reference; NULL: it is being destroyed. Not busy any more. */
+static struct pib_task *pagein_end(struct pib_pagein *p)
 {
-	struct pib_qp *qp;
+	struct pib_task *task;
 
 	spin_lock(&p->lock);
-	qp = p->qp;
-	if (qp)
-		pib_qp_get(qp);
+	task = p->task;
+	if (task)
+		pib_task_get(task);
 	smp_store_release(&p->busy, false);
 	spin_unlock(&p->lock);
-	return qp;
+	return task;
 }
 
 static void pagein_work(struct work_struct *work)
 {
 	struct pib_pagein *p = container_of(work, struct pib_pagein, work);
-	struct pib_qp *qp;
+	struct pib_task *task;
 	int err;
 
 	err = pib_odp_fault(p->odp, p->va, p->len, p->write ? PIB_ODP_WRITE : 0);
@@ -39,15 +39,15 @@ static void pagein_work(struct work_struct *work)
 	p->err = err == -EAGAIN || err == -EBUSY ? 0 : err;
 	pib_odp_put_work(p->odp);
 
-	qp = pagein_end(p);
-	if (qp) {
-		pib_qp_kick(qp);
-		pib_qp_put(qp);
+	task = pagein_end(p);
+	if (task) {
+		pib_task_kick(task);
+		pib_task_put(task);
 	}
 	pib_pagein_put(p);
 }
 
-struct pib_pagein *pib_pagein_create(struct pib_qp *qp)
+struct pib_pagein *pib_pagein_create(struct pib_task *task, spinlock_t *guard)
 {
 	struct pib_pagein *p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
 
@@ -56,7 +56,8 @@ struct pib_pagein *pib_pagein_create(struct pib_qp *qp)
 	INIT_WORK(&p->work, pagein_work);
 	refcount_set(&p->ref, 1);
 	spin_lock_init(&p->lock);
-	p->qp = qp;
+	p->task = task;
+	p->guard = guard;
 	return p;
 }
 
@@ -69,7 +70,7 @@ void pib_pagein_put(struct pib_pagein *p)
 void pib_pagein_leave(struct pib_pagein *p)
 {
 	spin_lock(&p->lock);
-	p->qp = NULL;
+	p->task = NULL;
 	spin_unlock(&p->lock);
 	/* not begun yet: nobody needs the page any more */
 	if (cancel_work(&p->work)) {
@@ -78,7 +79,7 @@ void pib_pagein_leave(struct pib_pagein *p)
 	}
 }
 
-/* Also once it was left: the QP may run once more, which does nothing. */
+/* Also once it was left: the task may run once more, which does nothing. */
 void pib_pagein_forget(struct pib_pagein *p)
 {
 	p->stale = true;
@@ -89,7 +90,7 @@ int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u
 	u64 va = pib_mr_va(seg->mr, seg->addr + off);
 	int err;
 
-	lockdep_assert_held(&p->qp->lock);
+	lockdep_assert_held(p->guard);
 
 	if (pib_pagein_busy(p))
 		return -EAGAIN;

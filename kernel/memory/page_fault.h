@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* A QP waits for pages of a region that is paged in on demand. */
+/* A task waits for pages of a region that is paged in on demand. */
 #ifndef PIB_PAGEIN_H
 #define PIB_PAGEIN_H
 
@@ -9,16 +9,17 @@
 #include <linux/workqueue.h>
 
 struct pib_odp;
-struct pib_qp;
 struct pib_seg;
+struct pib_task;
 
 /**
- * struct pib_pagein - one thing that a QP waits for
- * @work: brings the pages in, then kicks the QP
- * @ref: the QP, and @work while @busy
- * @lock: guards @qp against its destruction; nothing is taken under it
- * @qp: whose; NULL once that has left it, to be destroyed or reset, without waiting for @work
- * @busy: @work is under way and owns what follows; released with store-release, otherwise qp->lock
+ * struct pib_pagein - one thing that a task waits for
+ * @work: brings the pages in, then kicks the task
+ * @ref: the task, and @work while @busy
+ * @lock: guards @task against its destruction; nothing is taken under it
+ * @task: whose; NULL once that has left it, to be destroyed or reset, without waiting for @work
+ * @guard: lock that the task's turns hold; never changes
+ * @busy: @work is under way and owns what follows; released with store-release, otherwise @guard
  *	guards it
  * @odp: memory, a reference is held while @busy
  * @va: first byte in its process
@@ -27,13 +28,14 @@ struct pib_seg;
  * @write: they will be written to
  * @since: ns: when it began
  * @err: how it ended, for pib_pagein_start() to find
- * @stale: what @err says is nobody's business any more; guarded by qp->lock, also while @busy
+ * @stale: what @err says is nobody's business any more; guarded by @guard, also while @busy
  */
 struct pib_pagein {
 	struct work_struct work;
 	refcount_t ref;
 	spinlock_t lock;
-	struct pib_qp *qp;
+	struct pib_task *task;
+	spinlock_t *guard;
 	bool busy;
 	struct pib_odp *odp;
 	u64 va;
@@ -45,23 +47,26 @@ struct pib_pagein {
 	bool stale;
 };
 
-/* The caller owns a reference. Process context. NULL: no memory. */
-struct pib_pagein *pib_pagein_create(struct pib_qp *qp);
+/*
+ * For the arguments see struct pib_pagein. The caller owns a reference. Process context. NULL: no
+ * memory.
+ */
+struct pib_pagein *pib_pagein_create(struct pib_task *task, spinlock_t *guard);
 /* @p may be NULL. Process context. */
 void pib_pagein_put(struct pib_pagein *p);
 /*
- * The QP is being destroyed: nothing runs it any more, and pages that come find it no more. It keeps its reference
- * on @p, and has that of its own being published yet. Process context, no locks.
+ * The task is being destroyed: nothing runs it any more, and pages that come find it no more. It
+ * keeps its reference on @p; those on itself are not all put yet. Process context, no locks.
  */
 void pib_pagein_leave(struct pib_pagein *p);
 
-/* Still waiting? When it is over the QP is kicked. */
+/* Still waiting? When it is over the task is kicked. */
 static inline bool pib_pagein_busy(const struct pib_pagein *p)
 {
 	return smp_load_acquire(&p->busy);
 }
 
-/* Who waited does so no more: how it ends matters to nobody. qp->lock held. */
+/* Who waited does so no more: how it ends matters to nobody. @guard held. */
 void pib_pagein_forget(struct pib_pagein *p);
 
 /**
@@ -70,7 +75,7 @@ void pib_pagein_forget(struct pib_pagein *p);
  * @off: first byte needed
  * @len: bytes needed
  *
- * qp->lock held. -EAGAIN: try again when the QP runs next and @p is not busy. -EFAULT: that was
+ * @guard held. -EAGAIN: try again when the task runs next and @p is not busy. -EFAULT: that was
  * done, in vain.
  */
 int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u32 len, bool write);

@@ -8,88 +8,106 @@
  * keeps the HCA's (odp.c).
  */
 #include <linux/slab.h>
-#include "hca/hca.h"
+#include "core/quota.h"
 #include "memory/pager.h"
+#include "memory/pd.h"
 
 #define AT_ONCE	8
 
 /**
  * struct pib_pager - one process's
- * @hca: where its regions are; never changes
+ * @all: those of the HCA in which its regions are; never changes
+ * @quota: of that HCA; never changes
  * @owner: see pib_quota_take(); never changes
  * @mm: the process; never changes
  * @wq: runs what is queued; never changes
- * @users: regions; guarded by the HCA's @pagers_lock
+ * @users: regions; guarded by the lock of @all
  */
 struct pib_pager {
-	struct pib_hca *hca;
+	struct pib_pagers *all;
+	struct pib_quota *quota;
 	struct pib_user *owner;
 	struct mm_struct *mm;
 	struct workqueue_struct *wq;
 	unsigned int users;
 };
 
+void pib_pagers_init(struct pib_pagers *all)
+{
+	mutex_init(&all->lock);
+	xa_init(&all->pagers);
+}
+
+void pib_pagers_exit(struct pib_pagers *all)
+{
+	xa_destroy(&all->pagers);
+}
+
 static void pager_destroy(struct pib_pager *pager)
 {
-	struct pib_hca *hca = pager->hca;
-
 	if (pager->wq)
 		destroy_workqueue(pager->wq);
-	pib_quota_give(&hca->quota, pager->owner, PIB_OBJ_PAGER);
+	pib_quota_give(pager->quota, pager->owner, PIB_OBJ_PAGER);
 	kfree(pager);
 }
 
-static struct pib_pager *pager_create(struct pib_hca *hca, struct pib_user *owner, struct mm_struct *mm)
+static struct pib_pager *pager_create(struct pib_pd *pd, struct mm_struct *mm)
 {
 	struct pib_pager *pager;
 	int err;
 
-	lockdep_assert_held(&hca->pagers_lock);
+	lockdep_assert_held(&pd->pagers->lock);
 
-	err = pib_quota_take(&hca->quota, owner, PIB_OBJ_PAGER);
+	err = pib_quota_take(pd->quota, pd->owner, PIB_OBJ_PAGER);
 	if (err)
 		return ERR_PTR(err);
 	pager = kzalloc(sizeof(*pager), GFP_KERNEL_ACCOUNT);
 	if (!pager) {
-		pib_quota_give(&hca->quota, owner, PIB_OBJ_PAGER);
+		pib_quota_give(pd->quota, pd->owner, PIB_OBJ_PAGER);
 		return ERR_PTR(-ENOMEM);
 	}
 	err = -ENOMEM;
-	*pager = (struct pib_pager) { .hca = hca, .owner = owner, .mm = mm };
+	*pager = (struct pib_pager) {
+		.all = pd->pagers,
+		.quota = pd->quota,
+		.owner = pd->owner,
+		.mm = mm,
+	};
 	/* unbound: no CPU's other work is to wait for a page */
 	pager->wq = alloc_workqueue("pib_pagein", WQ_UNBOUND, AT_ONCE);
 	if (pager->wq)
-		err = xa_err(xa_store(&hca->pagers, (unsigned long)mm, pager, GFP_KERNEL));
+		err = xa_err(xa_store(&pd->pagers->pagers, (unsigned long)mm, pager, GFP_KERNEL));
 	if (!err)
 		return pager;
 	pager_destroy(pager);
 	return ERR_PTR(err);
 }
 
-struct pib_pager *pib_pager_get(struct pib_hca *hca, struct pib_user *owner, struct mm_struct *mm)
+struct pib_pager *pib_pager_get(struct pib_pd *pd, struct mm_struct *mm)
 {
+	struct pib_pagers *all = pd->pagers;
 	struct pib_pager *pager;
 
-	mutex_lock(&hca->pagers_lock);
-	pager = xa_load(&hca->pagers, (unsigned long)mm);
+	mutex_lock(&all->lock);
+	pager = xa_load(&all->pagers, (unsigned long)mm);
 	if (!pager)
-		pager = pager_create(hca, owner, mm);
+		pager = pager_create(pd, mm);
 	if (!IS_ERR(pager))
 		pager->users++;
-	mutex_unlock(&hca->pagers_lock);
+	mutex_unlock(&all->lock);
 	return pager;
 }
 
 void pib_pager_put(struct pib_pager *pager)
 {
-	struct pib_hca *hca = pager->hca;
+	struct pib_pagers *all = pager->all;
 	bool last;
 
-	mutex_lock(&hca->pagers_lock);
+	mutex_lock(&all->lock);
 	last = !--pager->users;
 	if (last)
-		xa_erase(&hca->pagers, (unsigned long)pager->mm);
-	mutex_unlock(&hca->pagers_lock);
+		xa_erase(&all->pagers, (unsigned long)pager->mm);
+	mutex_unlock(&all->lock);
 	/* work has let its memory go, but may not have ended */
 	if (last)
 		pager_destroy(pager);

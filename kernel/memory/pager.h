@@ -3,21 +3,39 @@
 #ifndef PIB_PAGER_H
 #define PIB_PAGER_H
 
+#include <linux/mutex.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 
 struct mm_struct;
-struct pib_hca;
 struct pib_pager;
-struct pib_user;
+struct pib_pd;
+
+/**
+ * struct pib_pagers - the queues of the processes that have memory in an HCA
+ * @lock: guards @pagers and their users; sleeps
+ * @pagers: address of an mm -> struct pib_pager
+ */
+struct pib_pagers {
+	struct mutex lock;
+	struct xarray pagers;
+};
+
+/*
+ * Process context. At the end there may be pagers, for memory can outlive the registration of its
+ * device.
+ */
+void pib_pagers_init(struct pib_pagers *all);
+void pib_pagers_exit(struct pib_pagers *all);
 
 /**
  * pib_pager_get() - the queue of a process
- * @owner: see pib_quota_take()
+ * @pd: of the region that it is for; its owner pays
  * @mm: of the process; the caller keeps the struct
  *
- * @hca is not freed before it is put. Process context. ERR_PTR().
+ * The HCA of @pd is not freed before it is put. Process context. ERR_PTR().
  */
-struct pib_pager *pib_pager_get(struct pib_hca *hca, struct pib_user *owner, struct mm_struct *mm);
+struct pib_pager *pib_pager_get(struct pib_pd *pd, struct mm_struct *mm);
 /* What was queued is done but for its last steps, or others still have it. Process context, not that of such work. */
 void pib_pager_put(struct pib_pager *pager);
 /* Any context. */

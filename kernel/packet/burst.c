@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Bursts: their memory and their payload. */
+#include <linux/err.h>
 #include <linux/mempool.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include "packet/burst.h"
-#include "transport/qp.h"
-#include "udp/reassembly.h"
+#include "proto/segment.h"
 
 /*
  * Copies of whole bursts kept ready. Memory in pieces that large is soon not to be had without
@@ -108,10 +108,10 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->hops = 0;
 	b->tries = 0;
 	b->charge = 0;
-	b->src_slot = 0;
+	b->owner_slot = 0;
 	b->in_port = NULL;
 	b->due = 0;
-	b->src = NULL;
+	b->owner = NULL;
 	return b;
 }
 
@@ -218,8 +218,8 @@ static struct pib_burst *let_go(struct pib_burst *b)
 	struct pib_burst *parent = b->payload == PIB_PAYLOAD_CLONE ? b->parent : NULL;
 
 	release_payload(b);
-	if (b->src)
-		pib_qp_burst_done(b->src, b->src_slot);
+	if (b->owner)
+		b->owner->done(b->owner, b->owner_slot);
 	return parent;
 }
 
@@ -258,7 +258,7 @@ bool pib_burst_detach(struct pib_burst *b)
 	b->payload = PIB_PAYLOAD_LINEAR;
 	b->linear = copy;
 	b->nsegs = 0;
-	b->src = NULL;
+	b->owner = NULL;
 	return true;
 }
 
@@ -383,6 +383,29 @@ int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len)
 		dst += n;
 		off += n;
 		len -= n;
+	}
+	return 0;
+}
+
+int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_seg *seg, u32 len)
+{
+	struct pib_odp_chunk *held;
+	const void *src;
+	u32 to = 0, n;
+	void *dst;
+
+	while (to < len) {
+		n = len - to;
+		dst = pib_seg_enter(seg, to, &n, true, &held);
+		if (IS_ERR(dst))
+			return PTR_ERR(dst);
+		src = pib_burst_chunk(b, off + to, &n);
+		if (src && n)
+			memcpy(dst, src, n);
+		pib_seg_leave(held);
+		if (!src || !n)
+			return -EFAULT;
+		to += n;
 	}
 	return 0;
 }

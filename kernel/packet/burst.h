@@ -12,8 +12,15 @@
 #include "proto/hdrs.h"
 #include "memory/access.h"
 
-struct pib_qp;
 struct pib_kport;
+
+/**
+ * struct pib_burst_owner - who wants to hear when bursts that refer to his memory are freed
+ * @done: one is gone, which he knows by @slot. Any context, softirqs off
+ */
+struct pib_burst_owner {
+	void (*done)(struct pib_burst_owner *owner, u32 slot);
+};
 
 /**
  * struct pib_skb_map - where in an skb the payload of each packet of a burst lies
@@ -21,7 +28,7 @@ struct pib_kport;
  * @next: of the second; those behind it follow at a distance of @stride
  * @stride: see @next
  * @last: of the last
- * @seg: the skb is a frame with a segment header (udp/reassembly.h) before each @seg
+ * @seg: the skb is a frame with a segment header (proto/segment.h) before each @seg
  *	bytes, which the offsets leave out; 0: it has none
  */
 struct pib_skb_map {
@@ -64,9 +71,8 @@ enum pib_payload {
  * @charge: bytes of memory charged to the QP in whose inbox it stands
  * @in_port: port by which it came into the present node
  * @due: ns: when it arrives from the lane that it is in, or came to the present node from one; 0: none yet
- * @src: QP whose memory it refers to and who wants to hear when it is
- *	freed (pib_qp_burst_done()); holds a reference; may be NULL
- * @src_slot: that QP's send queue slot
+ * @owner: hears when it is freed, and is there until then; NULL: nobody
+ * @owner_slot: by what @owner knows it
  */
 struct pib_burst {
 	struct list_head entry;
@@ -83,10 +89,10 @@ struct pib_burst {
 	u8 tries;
 	bool shared;
 	u32 charge;
-	u32 src_slot;
+	u32 owner_slot;
 	struct pib_kport *in_port;
 	u64 due;
-	struct pib_qp *src;
+	struct pib_burst_owner *owner;
 	union {
 		u8 small[PIB_BURST_SMALL];
 		void *linear;
@@ -115,7 +121,7 @@ struct pib_burst *pib_burst_clone(struct pib_burst *b);
 struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n);
 /* Its bytes on the wire, LRH to ICRC of all packets. */
 u64 pib_burst_wire_bytes(const struct pib_burst *b);
-/* Drop it: releases the payload, tells @src. Any context with softirqs disabled. */
+/* Drop it: releases the payload, tells @owner. Any context with softirqs disabled. */
 void pib_burst_free(struct pib_burst *b);
 
 /* Where @len bytes of payload of the burst's own can be written to; NULL: no memory. */
@@ -131,6 +137,11 @@ void pib_burst_shrink(struct pib_burst *b);
 
 /* Copy @len bytes of payload from @off on to kernel memory. 0 or -EFAULT. */
 int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len);
+/*
+ * Copy @len bytes of payload from @off on to @seg. Softirqs off. 0 or -errno; -EAGAIN: a page is
+ * missing and is to be brought in (pib_pagein_start()). A part may then have been copied.
+ */
+int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_seg *seg, u32 len);
 /* The contiguous run of payload at @off: its address, and in @len its length (at most what @len said). NULL: fault. */
 const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len);
 

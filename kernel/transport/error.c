@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What errors do to a QP: states, flushing, events (IBA 10.3.1, 11.6.3). */
 #include "compat/compat.h"
+#include "hca/cq.h"
 #include "hca/hw_counters.h"
-#include "transport/task.h"
+#include "core/task.h"
 #include "hca/hca.h"
 #include "transport/inbox.h"
 #include "transport/qp.h"
@@ -39,15 +40,36 @@ void pib_qp_error(struct pib_qp *qp, int event)
 	pib_state_to_err(qp);
 	if (event >= 0)
 		qp->events |= BIT(event);
-	pib_qp_kick(qp);
+	pib_task_kick(&qp->task);
 }
 
-void pib_qp_fatal(struct pib_qp *qp)
+static void qp_fatal(struct pib_qp *qp)
 {
 	spin_lock_bh(&qp->lock);
 	if (qp->state != IB_QPS_RESET)
 		pib_qp_error(qp, IB_EVENT_QP_FATAL);
 	spin_unlock_bh(&qp->lock);
+}
+
+void pib_state_cq_overflow(struct pib_cq *cq)
+{
+	struct pib_hca *hca = to_hca(cq->ib.device);
+	struct pib_qp_stub *stub;
+	unsigned long index;
+	struct pib_qp *qp;
+
+	rcu_read_lock();
+	xa_for_each(&hca->qps, index, stub) {
+		qp = pib_qp_stub_get(stub);
+		if (!qp)
+			continue;
+		rcu_read_unlock();
+		if (qp->scq == cq || qp->rcq == cq)
+			qp_fatal(qp);
+		pib_qp_put(qp);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
 }
 
 void pib_state_sq_error(struct pib_qp *qp)
@@ -116,9 +138,9 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 {
 	struct pib_qp *qp = container_of(timer, struct pib_qp, timer);
 
-	set_bit(PIB_QP_TIMER, &qp->sched);
-	pib_qp_activate(qp);
-	pib_engine_run();
+	set_bit(PIB_QP_TIMER, &qp->task.state);
+	pib_task_activate(&qp->task);
+	pib_tasks_run();
 	return HRTIMER_NORESTART;
 }
 

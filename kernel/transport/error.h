@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+struct pib_cq;
 struct pib_qp;
 
 /* Under qp->lock, except where noted. */
@@ -23,6 +24,8 @@ void pib_state_drop_bursts(struct pib_qp *qp);
 void pib_state_reset(struct pib_qp *qp);
 /* At creation. */
 void pib_state_timer_init(struct pib_qp *qp);
+/* A CQ is full: its QPs can complete nowhere any more, and go to ERR. Process context, no locks. */
+void pib_state_cq_overflow(struct pib_cq *cq);
 /* Report bits of enum ib_event_type. No locks. */
 void pib_state_dispatch(struct pib_qp *qp, u32 events);
 

@@ -5,7 +5,7 @@
  */
 #include "compat/compat.h"
 #include "hca/hw_counters.h"
-#include "transport/task.h"
+#include "core/task.h"
 #include "hca/hca.h"
 #include "transport/input.h"
 #include "transport/inbox.h"
@@ -160,9 +160,9 @@ static int enqueue(struct pib_qp *qp, struct pib_burst *b)
 	if (err)
 		return err;
 	if (unlikely(bulk))
-		pib_qp_activate_bulk(qp);
+		pib_task_activate_bulk(&qp->task);
 	else
-		pib_qp_activate(qp);
+		pib_task_activate(&qp->task);
 	return 0;
 }
 

@@ -9,9 +9,6 @@
 struct pib_hca;
 struct pib_qp;
 
-#define PIB_MCAST_GROUPS	8192	/* per HCA */
-#define PIB_MCAST_QPS		128	/* per group */
-
 int pib_mcast_init(struct pib_hca *hca);
 void pib_mcast_exit(struct pib_hca *hca);
 

@@ -352,7 +352,7 @@ static void leave_page(struct pib_qp *qp, struct pib_pagein **pages)
 
 	if (!pib_pagein_busy(*pages))
 		return;
-	p = pib_pagein_create(qp);
+	p = pib_pagein_create(&qp->task, &qp->lock);
 	if (!p)
 		return;
 	spin_lock_bh(&qp->lock);
@@ -430,7 +430,7 @@ out:
 	mutex_unlock(&qp->modify_mutex);
 
 	if (!err)
-		pib_qp_kick(qp);
+		pib_task_kick(&qp->task);
 	return err;
 }
 

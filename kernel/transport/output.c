@@ -2,7 +2,7 @@
 /* From what the transport wants sent to bursts that leave by a port. */
 #include "transport/congestion.h"
 #include "hca/hw_counters.h"
-#include "transport/task.h"
+#include "core/task.h"
 #include "fabric/forward.h"
 #include "hca/hca.h"
 #include "transport/input.h"
@@ -54,7 +54,10 @@ static int leave(struct pib_qp *qp, struct pib_burst *b)
 	return pib_port_xmit(qp->port, b);
 }
 
-/* 0: the burst is consumed, -EBUSY. What goes over UDP has the QP stay on this CPU for a while: transport/task.c. */
+/*
+ * 0: the burst is consumed, -EBUSY. What goes over UDP has the QP stay on this CPU for a while:
+ * core/task.c.
+ */
 static int deliver(struct pib_qp *qp, struct pib_burst *b)
 {
 	bool asks = !pib_op_is_response(b->h.op);
@@ -65,9 +68,9 @@ static int deliver(struct pib_qp *qp, struct pib_burst *b)
 	qp->afar = err == PIB_XMIT_AFAR;
 	if (!qp->afar)
 		return 0;
-	qp->home_until = jiffies + msecs_to_jiffies(PIB_QP_HOME_MSEC);
+	qp->task.home_until = jiffies + msecs_to_jiffies(PIB_QP_HOME_MSEC);
 	if (asks)
-		pib_engine_asks();
+		pib_tasks_ask();
 	return 0;
 }
 

@@ -7,7 +7,7 @@
  * locks and have interrupts off, so the QP is run a moment later.
  */
 #include "hca/ah.h"
-#include "transport/task.h"
+#include "core/task.h"
 #include "hca/hca.h"
 #include "transport/post.h"
 #include "transport/qp.h"
@@ -20,14 +20,14 @@
 
 #define KERNEL_SEND_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
 
-static int doorbell(struct pib_qp *qp, void (*activate)(struct pib_qp *qp))
+static int doorbell(struct pib_qp *qp, void (*activate)(struct pib_task *t))
 {
 	if (READ_ONCE(qp->state) == IB_QPS_RESET)
 		return -EINVAL;
 
 	local_bh_disable();
-	activate(qp);
-	pib_engine_run();
+	activate(&qp->task);
+	pib_tasks_run();
 	local_bh_enable();
 	return 0;
 }
@@ -163,7 +163,8 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 		if (wr)
 			return -EINVAL;
 		pib_sq_ring(qp);
-		return doorbell(qp, pib_stream_next(qp) ? pib_qp_hand_off : pib_qp_activate_here);
+		return doorbell(qp, pib_stream_next(qp) ? pib_task_hand_off :
+							  pib_task_activate_here);
 	}
 	if (READ_ONCE(qp->state) < IB_QPS_RTS)	/* C10-96 */
 		return -EINVAL;
@@ -174,7 +175,7 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 
 	smp_mb();	/* see struct pib_ring_hdr, @busy */
 	if (!READ_ONCE(qp->sq.hdr->busy))
-		pib_qp_kick(qp);
+		pib_task_kick(&qp->task);
 	return err;
 }
 
@@ -210,7 +211,7 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 	if (!qp->rq.hdr || READ_ONCE(qp->state) == IB_QPS_RESET)	/* C10-97 */
 		return -EINVAL;
 	if (qp->is_user)
-		return wr ? -EINVAL : doorbell(qp, pib_qp_activate);
+		return wr ? -EINVAL : doorbell(qp, pib_task_activate);
 
 	spin_lock_irqsave(&qp->post_lock, flags);
 	err = post_recvs(qp, wr, bad);
@@ -218,7 +219,7 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 
 	smp_mb();	/* see struct pib_ring_hdr, @arm */
 	if (READ_ONCE(qp->rq.hdr->arm))
-		pib_qp_kick(qp);
+		pib_task_kick(&qp->task);
 	return err;
 }
 

@@ -13,6 +13,8 @@
 #include "transport/mcast.h"
 #include "memory/pd.h"
 #include "transport/qp.h"
+#include "transport/qp_task.h"
+#include "transport/requester.h"
 #include "hca/srq.h"
 #include "transport/error.h"
 #include "core/mmap.h"
@@ -43,12 +45,6 @@ struct pib_qp *pib_qp_find(struct pib_hca *hca, u32 qpn)
 struct pib_qp *pib_qp_find_special(struct pib_hca *hca, u8 port, u32 qpn)
 {
 	return pib_qp_stub_get(xa_load(&hca->qps, SPECIAL(port, qpn)));
-}
-
-void pib_qp_put(struct pib_qp *qp)
-{
-	if (refcount_dec_and_test(&qp->stub->ref))
-		complete(&qp->gone);
 }
 
 static bool has_sq(const struct pib_qp *qp)
@@ -98,6 +94,13 @@ static int check_init(struct pib_hca *hca, const struct ib_qp_init_attr *init, b
 	return 0;
 }
 
+/* From now on an overflow is told the QPs. */
+static void watch_cq(struct pib_cq *cq)
+{
+	if (cq)
+		WRITE_ONCE(cq->on_overflow, pib_state_cq_overflow);
+}
+
 static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool user)
 {
 	struct pib_hca *hca = to_hca(qp->ib.device);
@@ -108,12 +111,15 @@ static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool us
 	qp->srq = init->srq ? to_srq(init->srq) : NULL;
 	qp->scq = init->send_cq ? to_cq(init->send_cq) : NULL;
 	qp->rcq = init->recv_cq ? to_cq(init->recv_cq) : NULL;
+	watch_cq(qp->scq);
+	watch_cq(qp->rcq);
 	qp->type = init->qp_type;
 	qp->tp = type_to_tp(init->qp_type);
 	qp->is_user = user;
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->create_flags = init->create_flags;
-	qp->home = PIB_ANY_CPU;
+	qp->burst_owner.done = pib_requester_burst_done;
+	pib_task_init(&qp->task, &pib_qp_task_ops);
 	if (qp->type <= IB_QPT_GSI)
 		qp->port = hca->nd.ports[init->port_num];
 
@@ -136,9 +142,9 @@ static void free_pageins(struct pib_qp *qp)
 
 static int alloc_pageins(struct pib_qp *qp)
 {
-	qp->rx_pages = pib_pagein_create(qp);
-	qp->req_off.pages = pib_pagein_create(qp);
-	qp->resp_off.pages = pib_pagein_create(qp);
+	qp->rx_pages = pib_pagein_create(&qp->task, &qp->lock);
+	qp->req_off.pages = pib_pagein_create(&qp->task, &qp->lock);
+	qp->resp_off.pages = pib_pagein_create(&qp->task, &qp->lock);
 	if (qp->rx_pages && qp->req_off.pages && qp->resp_off.pages)
 		return 0;
 	free_pageins(qp);
@@ -260,6 +266,7 @@ static int publish(struct pib_qp *qp)
 	refcount_set(&stub->ref, 1);
 	stub->qp = qp;
 	qp->stub = stub;
+	qp->task.ref = &stub->ref;
 
 	if (qp->type <= IB_QPT_GSI) {
 		qp->qpn = qp->type == IB_QPT_GSI;
@@ -343,7 +350,7 @@ err_give:
 
 static void stop(struct pib_qp *qp)
 {
-	set_bit(PIB_QP_DEAD, &qp->sched);
+	pib_task_stop(&qp->task);
 	spin_lock_bh(&qp->lock);
 	qp->state = IB_QPS_RESET;
 	spin_lock(&qp->inbox_lock);

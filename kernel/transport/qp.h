@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Queue pairs. A QP is an actor: bursts arrive in its inbox, work requests in
- * its send ring, and one CPU at a time runs it (transport/task.c, transport/qp_task.c).
+ * its send ring, and one CPU at a time runs it (core/task.c, transport/qp_task.c).
  */
 #ifndef PIB_QP_H
 #define PIB_QP_H
 
 #include <linux/completion.h>
 #include <linux/hrtimer.h>
-#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include "hca/ah.h"
+#include "hca/recv_wqe.h"
 #include "packet/burst.h"
 #include "transport/hold.h"
 #include "memory/page_fault.h"
 #include "proto/cc.h"
 #include "proto/rc.h"
 #include "core/ring.h"
+#include "core/task.h"
 #include "transport/sqpoll.h"
 
 struct pib_cq;
@@ -28,11 +29,9 @@ struct pib_stats;
 
 /* Limits; pib_query_device() advertises them. */
 #define PIB_QP_MAX_WR		16384
-#define PIB_QP_MAX_SGE		32
 #define PIB_QP_MAX_INLINE	4096
 #define PIB_QP_MAX_RD_ATOMIC	16
 #define PIB_QP_RD_RES		32	/* responder resources, a power of two above the former */
-#define PIB_QP_MAX		(1 << 16)
 
 /*
  * Bursts that an inbox holds: from senders of the same kernel, who are then pushed
@@ -48,17 +47,13 @@ struct pib_stats;
 #define PIB_QP_INBOX_FREE	(1 << 20)
 #define PIB_HCA_INBOX_BYTES	(128 << 20)
 
-#define PIB_ANY_CPU	(-1)
 /* How long a datagram may wait in this machine until it is sent, or received. */
 #define PIB_QP_HOME_MSEC	100
 
-/* Bits of pib_qp.sched */
+/* The QP's own bits of pib_task.state */
 enum pib_qp_sched {
-	PIB_QP_SCHED = 0,	/* on a run list, or running: one CPU owns it */
-	PIB_QP_MISSED = 1,	/* kicked while owned: run once more */
-	PIB_QP_TIMER = 2,	/* the timer fired */
-	PIB_QP_DEAD = 3,	/* being destroyed: not to be run again */
-	PIB_QP_RUNG = 4,	/* the send ring is to be looked at */
+	PIB_QP_TIMER = PIB_TASK_OWN,	/* the timer fired */
+	PIB_QP_RUNG,			/* the send ring is to be looked at */
 };
 
 /**
@@ -105,22 +100,6 @@ struct pib_ksq_slot {
 };
 
 /**
- * struct pib_rq_cur - the receive work request being filled
- * @valid: there is one
- * @wr_id: of the work request
- * @num_sge: entries in @sge
- * @len: bytes of room in all of @sge
- * @sge: private copy
- */
-struct pib_rq_cur {
-	bool valid;
-	u64 wr_id;
-	u32 num_sge;
-	u32 len;
-	struct pib_sge sge[PIB_QP_MAX_SGE];
-};
-
-/**
  * struct pib_put_off - something to send that has to wait for its payload, or a local operation for its turn
  * @pages: what it waits for
  * @set: there is one; nothing else is sent in its direction
@@ -156,6 +135,7 @@ struct pib_qp_stub {
  * @pd: protection domain; NULL for XRC target QPs
  * @srq: shared receive queue, or NULL
  * @owner: see pib_quota_take()
+ * @burst_owner: of bursts that refer to its memory; each holds a reference on it and on a slot
  * @scq: send completions; NULL for XRC target QPs
  * @rcq: receive completions; NULL for XRC QPs
  * @qpn: number; 0 and 1 for the special QPs
@@ -173,11 +153,7 @@ struct pib_qp_stub {
  * @modify_mutex: serialises modify_qp, which may have to wait in its middle
  *
  * Scheduling, lock-free:
- * @sched: bits of enum pib_qp_sched
- * @run_node: on a CPU's run list; owned by who has set PIB_QP_SCHED
- * @home: CPU on which it is run while what it has sent may be overtaken, PIB_ANY_CPU: on any; written by who runs it
- * @home_until: jiffies: by then nothing can be; the same
- * @is_away: it was given to another CPU than the one that has what comes for it (transport/task.c): that is its home; the same
+ * @task: has it run; its @state also has the bits of enum pib_qp_sched
  *
  * @stream: what the poster's pace says, and how long its ring is looked at without news
  *
@@ -220,7 +196,7 @@ struct pib_qp_stub {
  * @cur: receive work request being filled
  * @cur_srqn: SRQ that @cur came from, for XRC
  * @sq: send ring; @sq.index is the next to fetch
- * @sq_busy: posters have been told that they need not ring; of the owner, as the run list is (transport/task.c)
+ * @sq_busy: posters have been told that they need not ring; of the owner, as the run list is (core/task.c)
  * @sq_done: index of the oldest work request not retired, published as the ring's consumer index
  * @rq: receive ring
  * @slots: struct pib_ksq_slot ring of the requester
@@ -257,13 +233,10 @@ struct pib_qp {
 	struct completion gone;
 	struct mutex modify_mutex;
 	struct pib_user *owner;
+	struct pib_burst_owner burst_owner;
 	struct hlist_head mcast;
 
-	unsigned long sched ____cacheline_aligned_in_smp;
-	struct llist_node run_node;
-	int home;
-	unsigned long home_until;
-	bool is_away;
+	struct pib_task task ____cacheline_aligned_in_smp;
 	struct pib_stream stream;
 
 	spinlock_t inbox_lock;
@@ -335,10 +308,13 @@ static inline bool pib_qp_is_datagram(const struct pib_qp *qp)
 	return qp->tp == PIB_TP_UD;
 }
 
-/* The protection domain that a peer's request is checked against. qp->lock held. */
-static inline struct pib_pd *pib_qp_remote_pd(const struct pib_qp *qp)
+/*
+ * What the keys of its requests, and of a peer's, are checked against. An XRC target QP must have
+ * entered the domain of the request (@rx_pd). qp->lock held.
+ */
+static inline struct pib_mem_ctx pib_qp_mem_ctx(const struct pib_qp *qp)
 {
-	return qp->pd ? qp->pd : qp->rx_pd;
+	return (struct pib_mem_ctx) { .pd = qp->pd ? qp->pd : qp->rx_pd, .qpn = qp->qpn };
 }
 
 /* ib_device_ops */
@@ -363,35 +339,22 @@ struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub);
 /* For who has a reference, or knows that destroy_qp cannot have begun. */
 static inline void pib_qp_get(struct pib_qp *qp)
 {
-	refcount_inc(&qp->stub->ref);
+	pib_task_get(&qp->task);
 }
-void pib_qp_put(struct pib_qp *qp);
-
-/* Something to do: have the QP run, soon, on this CPU or its own. Any context. */
-void pib_qp_kick(struct pib_qp *qp);
-/*
- * Run what is on this CPU's run list, within the budget; called with softirqs
- * off by post_send, and by whoever has called pib_port_xmit() or pib_hca_rx(),
- * when it is done and holds no lock that a completion handler may want.
- */
-void pib_engine_run(void);
-int pib_engine_init(void);
-void pib_engine_exit(void);
-
-/* A burst that referred to slot @slot's memory was freed: drops its reference. Any context, softirqs off. */
-void pib_qp_burst_done(struct pib_qp *qp, u32 slot);
+static inline void pib_qp_put(struct pib_qp *qp)
+{
+	pib_task_put(&qp->task);
+}
 
 /* Misuse and failure: qp -> ERR, async event if @event >= 0. qp->lock held. */
 void pib_qp_error(struct pib_qp *qp, int event);
-/* From a CQ that has overflowed: process context, no locks. */
-void pib_qp_fatal(struct pib_qp *qp);
 
 /**
  * pib_hca_rx() - a burst has arrived at an HCA's port (from a cable or a UDP link)
  *
  * Checks DLID, port state, finds the QP (or the multicast group's QPs), checks
  * P_Key and transport service, and puts the burst into the inbox; the QP is
- * put on this CPU's run list, not run: the caller calls pib_engine_run() when
+ * put on this CPU's run list, not run: the caller calls pib_tasks_run() when
  * its batch is done. Softirqs off, under rcu_read_lock().
  * Returns as pib_port_xmit().
  */

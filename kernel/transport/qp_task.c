@@ -12,7 +12,7 @@
 #include "hca/hw_counters.h"
 #include "hca/cq.h"
 #include "transport/datagram.h"
-#include "transport/task.h"
+#include "core/task.h"
 #include "transport/inbox.h"
 #include "transport/qp.h"
 #include "transport/requester.h"
@@ -23,6 +23,7 @@
 #include "transport/error.h"
 #include "transport/stats.h"
 #include "transport/output.h"
+#include "udp/socket.h"
 
 /* What one turn may take in and send. */
 #define TURN_BURSTS	32
@@ -172,7 +173,7 @@ static bool stall_again(struct pib_qp *qp, u64 now)
 
 static void expire(struct pib_qp *qp, u64 now)
 {
-	if (!test_and_clear_bit(PIB_QP_TIMER, &qp->sched))
+	if (!test_and_clear_bit(PIB_QP_TIMER, &qp->task.state))
 		return;
 
 	qp->timer_at = 0;
@@ -218,10 +219,10 @@ static void suspend(struct pib_qp *qp, u64 now)
 	qp->waits = waits;
 }
 
-/* The engine's clock may have been read before the deadline that has the QP run. */
+/* The clock of the run may have been read before the deadline that has the QP run. */
 static u64 time_of(const struct pib_qp *qp, struct pib_budget *budget)
 {
-	if (unlikely(test_bit(PIB_QP_TIMER, &qp->sched)))
+	if (unlikely(test_bit(PIB_QP_TIMER, &qp->task.state)))
 		budget->now = ktime_get_ns();
 	return budget->now;
 }
@@ -264,17 +265,18 @@ static bool turn(struct pib_qp *qp, struct pib_budget *budget)
  * What is sent to the stack from one CPU keeps its order; what is sent from two
  * does not where each has a queue of its own below (veth, loopback, many NICs). So
  * who has sent over UDP stays where it is, until all was acknowledged or nothing
- * can be on its way any more (transport/task.c).
+ * can be on its way any more (core/task.c).
  */
 static int home_of(const struct pib_qp *qp)
 {
-	if (!qp->afar || (pib_qp_is_reliable(qp) && !qp->is_away && pib_req_drained(&qp->req)))
+	if (!qp->afar || (pib_qp_is_reliable(qp) && !qp->task.is_away && pib_req_drained(&qp->req)))
 		return PIB_ANY_CPU;
 	return smp_processor_id();
 }
 
-bool pib_qp_run(struct pib_qp *qp, struct pib_budget *budget)
+static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 {
+	struct pib_qp *qp = container_of(task, struct pib_qp, task);
 	bool more = false;
 	u32 events;
 
@@ -289,7 +291,7 @@ bool pib_qp_run(struct pib_qp *qp, struct pib_budget *budget)
 		if (!more && qp->sq_busy)
 			more = pib_stream_lingers(qp, budget) || pib_sq_idle(qp);
 	}
-	WRITE_ONCE(qp->home, home_of(qp));
+	WRITE_ONCE(task->home, home_of(qp));
 	events = qp->events;
 	qp->events = 0;
 	spin_unlock(&qp->lock);
@@ -298,3 +300,25 @@ bool pib_qp_run(struct pib_qp *qp, struct pib_budget *budget)
 		pib_state_dispatch(qp, events);
 	return more;
 }
+
+static bool qp_may_move(const struct pib_task *task)
+{
+	return !pib_usocks_in_flight(container_of(task, struct pib_qp, task)->hca->net);
+}
+
+static void qp_handed_off(struct pib_task *task)
+{
+	pib_sq_busy(container_of(task, struct pib_qp, task));
+}
+
+static void qp_gone(struct pib_task *task)
+{
+	complete(&container_of(task, struct pib_qp, task)->gone);
+}
+
+const struct pib_task_ops pib_qp_task_ops = {
+	.run = qp_run,
+	.may_move = qp_may_move,
+	.handed_off = qp_handed_off,
+	.gone = qp_gone,
+};

@@ -87,7 +87,7 @@ static int sge_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge 
 	err = pib_mem_get_local(pd, sge->lkey, sge->addr + off, len, IB_ACCESS_LOCAL_WRITE, &seg);
 	if (err)
 		return err;
-	err = pib_seg_write(&seg, 0, b, src_off, len);
+	err = pib_burst_place(b, src_off, &seg, len);
 	if (err == -EAGAIN)
 		err = pib_pagein_start(qp->rx_pages, &seg, 0, len, true);
 	pib_mem_put(&seg);

@@ -146,8 +146,8 @@ static int attach(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b
 
 	/* Unacknowledged services: finished once the payload has landed. */
 	pib_qp_get(qp);
-	b->src = qp;
-	b->src_slot = ((void *)s - qp->slots) / qp->slot_size;
+	b->owner = &qp->burst_owner;
+	b->owner_slot = ((void *)s - qp->slots) / qp->slot_size;
 	atomic_inc(&s->refs);
 	return 0;
 }
@@ -249,13 +249,13 @@ static int execute(struct pib_qp *qp, struct pib_ksq_slot *s, u32 *failed)
 	*failed = PIB_WC_LOC_QP_OP_ERR;
 	switch (s->w.opcode) {
 	case PIB_WR_LOCAL_INV:
-		return pib_mem_invalidate(qp, s->w.ex, false);
+		return pib_mem_invalidate(pib_qp_mem_ctx(qp), s->w.ex, false);
 	case PIB_WR_REG_MR:
 		return pib_mr_reg(qp->pd, s->reg.mr, s->reg.key, s->reg.access);
 	default:
 		*failed = PIB_WC_MW_BIND_ERR;
 		args = bind_args(s);
-		return pib_mw_bind(qp, &args);
+		return pib_mw_bind(pib_qp_mem_ctx(qp), &args);
 	}
 }
 
@@ -300,7 +300,7 @@ void pib_requester_forget(struct pib_qp *qp)
 	s = to_slot(qp->req_off.tx.wqe);
 	if (s->w.opcode == PIB_WR_BIND_MW) {
 		args = bind_args(s);
-		pib_mw_bind_cancel(qp, &args);
+		pib_mw_bind_cancel(pib_qp_mem_ctx(qp), &args);
 	}
 	resume(qp);
 }
@@ -396,11 +396,12 @@ void pib_requester_complete(struct pib_qp *qp)
 	}
 }
 
-void pib_qp_burst_done(struct pib_qp *qp, u32 slot)
+void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot)
 {
+	struct pib_qp *qp = container_of(owner, struct pib_qp, burst_owner);
 	struct pib_ksq_slot *s = qp->slots + (size_t)slot * qp->slot_size;
 
 	if (atomic_dec_and_test(&s->refs))
-		pib_qp_kick(qp);
+		pib_task_kick(&qp->task);
 	pib_qp_put(qp);
 }

@@ -15,6 +15,11 @@ void pib_requester_complete(struct pib_qp *qp);
 
 /* Give up what was put off. */
 void pib_requester_forget(struct pib_qp *qp);
+/*
+ * A burst that referred to the memory of send queue slot @slot was freed: drops its references on
+ * the slot and on the QP. Any context, softirqs off.
+ */
+void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot);
 /* It waits for pages or for others to let go of memory: nothing can be sent now. */
 bool pib_requester_waits(const struct pib_qp *qp);
 

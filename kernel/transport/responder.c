@@ -19,7 +19,15 @@ static bool allowed(const struct pib_qp *qp, int access)
 /* The R_Key of a SEND with invalidate. -EINVAL: not a key that the peer may invalidate (9.4.1.1.3). */
 static int invalidate(struct pib_qp *qp, const struct pib_act *act)
 {
-	return act->h->flags & PIB_H_INV ? pib_mem_invalidate(qp, act->h->ex, true) : 0;
+	if (!(act->h->flags & PIB_H_INV))
+		return 0;
+	return pib_mem_invalidate(pib_qp_mem_ctx(qp), act->h->ex, true);
+}
+
+/* A range that a request names: as pib_mem_get_remote(). */
+static int get_range(struct pib_qp *qp, u32 rkey, u64 va, u32 len, int access, struct pib_seg *seg)
+{
+	return pib_mem_get_remote(pib_qp_mem_ctx(qp), rkey, va, len, access, seg);
 }
 
 /* What a copy's failure, or that of an atomic, is for the transport. */
@@ -68,7 +76,7 @@ static int write_range(struct pib_qp *qp, const struct pib_act *act, struct pib_
 	u32 len = act->first ? act->dmalen : act->len;
 
 	*seg = (struct pib_seg) {};
-	return len ? pib_mem_get_remote(qp, act->rkey, act->va, len, IB_ACCESS_REMOTE_WRITE, seg) : 0;
+	return len ? get_range(qp, act->rkey, act->va, len, IB_ACCESS_REMOTE_WRITE, seg) : 0;
 }
 
 /* With immediate data a receive work request is taken, and completed with it. */
@@ -83,7 +91,7 @@ static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
 			return res;
 	}
 	res = act->len ? outcome(qp, seg, 0, act->len,
-				 pib_seg_write(seg, 0, b, act->src_off, act->len)) : PIB_RES_OK;
+				 pib_burst_place(b, act->src_off, seg, act->len)) : PIB_RES_OK;
 	if (!act->take_recv || res == PIB_RES_WAIT)
 		return res;
 	if (res)
@@ -119,7 +127,7 @@ static enum pib_res check_read(struct pib_qp *qp, const struct pib_act *act)
 	pib_qp_stat(qp, PIB_STAT_RX_READ_REQUESTS);
 	if (!act->dmalen)
 		return PIB_RES_OK;
-	if (pib_mem_get_remote(qp, act->rkey, act->va, act->dmalen, IB_ACCESS_REMOTE_READ, &seg))
+	if (get_range(qp, act->rkey, act->va, act->dmalen, IB_ACCESS_REMOTE_READ, &seg))
 		return PIB_RES_ACCESS;
 	pib_mem_put(&seg);
 	return PIB_RES_OK;
@@ -135,7 +143,7 @@ static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 
 		return PIB_RES_INV_REQ;
 	if (!allowed(qp, IB_ACCESS_REMOTE_ATOMIC))
 		return PIB_RES_INV_REQ;
-	if (pib_mem_get_remote(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_ATOMIC, &seg))
+	if (get_range(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_ATOMIC, &seg))
 		return PIB_RES_ACCESS;
 
 	if (act->kind == PIB_ACT_CAS)
@@ -159,7 +167,7 @@ static enum pib_res do_atomic_write(struct pib_qp *qp, const struct pib_act *act
 		return PIB_RES_INV_REQ;
 	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
 		return PIB_RES_INV_REQ;
-	if (pib_mem_get_remote(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_WRITE, &seg))
+	if (get_range(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_WRITE, &seg))
 		return PIB_RES_ACCESS;
 
 	err = pib_seg_atomic_write(&seg, act->swap);
@@ -192,8 +200,8 @@ static int flush_check(struct pib_qp *qp, const struct pib_act *act, int access)
 	int err;
 
 	if (FLUSH_LEVEL(act->flush) != FLUSH_LEVEL_RANGE || !act->dmalen)
-		return pib_mem_check_remote(qp, act->rkey, access);
-	err = pib_mem_get_remote(qp, act->rkey, act->va, act->dmalen, access, &seg);
+		return pib_mem_check_remote(pib_qp_mem_ctx(qp), act->rkey, access);
+	err = get_range(qp, act->rkey, act->va, act->dmalen, access, &seg);
 	if (!err)
 		pib_mem_put(&seg);
 	return err;
@@ -305,7 +313,7 @@ static int attach(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *
 		return 0;
 	if (!enter_domain(qp, tx->h.srqn))
 		return -EINVAL;
-	err = pib_mem_get_remote(qp, tx->rkey, tx->va, tx->len, IB_ACCESS_REMOTE_READ, &seg);
+	err = get_range(qp, tx->rkey, tx->va, tx->len, IB_ACCESS_REMOTE_READ, &seg);
 	qp->rx_pd = NULL;
 	if (err)
 		return err;

@@ -272,7 +272,7 @@ static bool fetch_one(struct pib_qp *qp)
 
 void pib_sq_ring(struct pib_qp *qp)
 {
-	set_bit(PIB_QP_RUNG, &qp->sched);
+	set_bit(PIB_QP_RUNG, &qp->task.state);
 }
 
 /*
@@ -281,7 +281,7 @@ void pib_sq_ring(struct pib_qp *qp)
  */
 static bool is_asked(struct pib_qp *qp)
 {
-	return test_and_clear_bit(PIB_QP_RUNG, &qp->sched) || qp->sq_busy;
+	return test_and_clear_bit(PIB_QP_RUNG, &qp->task.state) || qp->sq_busy;
 }
 
 bool pib_sq_fetch(struct pib_qp *qp)

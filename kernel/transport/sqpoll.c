@@ -8,7 +8,7 @@
 #include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/sched/stat.h>
-#include "transport/task.h"
+#include "core/task.h"
 #include "transport/qp.h"
 #include "transport/requester.h"
 #include "transport/sqpoll.h"

@@ -11,18 +11,18 @@ struct pib_qp;
 
 /**
  * struct pib_stream - how a process posts
- * @run: doorbells in a row. Of the poster, who may be several
+ * @run: doorbells in a row. Of the poster, who may be several, as is the following
  * @since: jiffies of the first
- * @not_before: jiffies: until then it is no stream. Of who runs the QP, as are the following
- * @index: of the send ring, where it was looked at last
+ * @index: of the send ring, where it was looked at last. Of who runs the QP, as are the following
+ * @not_before: jiffies: until then it is no stream
  * @crowd: ns: since when others want the CPU that does so, 0: they do not
  * @until: ns: how long it is looked at if nothing comes
  */
 struct pib_stream {
 	u32 run;
+	u32 index;
 	unsigned long since;
 	unsigned long not_before;
-	u32 index;
 	u64 crowd;
 	u64 until;
 };

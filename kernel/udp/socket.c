@@ -29,7 +29,7 @@
 #include <net/udp_tunnel.h>
 #include "compat/compat.h"
 #include "core/net.h"
-#include "transport/qp.h"
+#include "core/task.h"
 #include "udp/socket.h"
 #include "udp/wire.h"
 
@@ -142,7 +142,7 @@ static void usock_receive(struct pib_usock_end *end)
 			return;
 		more = usock_drain(end);
 		spin_unlock(&end->lock);
-		pib_engine_run();
+		pib_tasks_run();
 		smp_mb();
 		if (!more && !usock_has_more(end))
 			return;

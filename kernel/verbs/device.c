@@ -27,11 +27,12 @@
 #include "transport/mcast.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
-#include "memory/pd.h"
+#include "hca/pd.h"
 #include "transport/post.h"
 #include "transport/qp.h"
 #include "transport/qp_counter.h"
 #include "verbs/restrack.h"
+#include "verbs/ucontext.h"
 #include "hca/srq.h"
 #include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
@@ -101,11 +102,11 @@ static void pib_dealloc_driver(struct ib_device *ibdev)
 		pib_mcast_exit(hca);
 	free_percpu(hca->stats);
 	xa_destroy(&hca->qps);
-	xa_destroy(&hca->mrs);
+	pib_key_table_exit(&hca->keys);
 	xa_destroy(&hca->avs);
 	xa_destroy(&hca->cqs);
 	xa_destroy(&hca->srqs);
-	xa_destroy(&hca->pagers);
+	pib_pagers_exit(&hca->pagers);
 	xa_destroy(&hca->qp_counters);
 	pib_quota_exit(&hca->quota);
 	if (!IS_ERR_OR_NULL(hca->parent))
@@ -207,19 +208,17 @@ static void hca_init_tables(struct pib_hca *hca)
 	static struct lock_class_key avs_key;
 
 	xa_init_flags(&hca->qps, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
-	xa_init_flags(&hca->mrs, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	pib_key_table_init(&hca->keys);
 	/* address handles are made and destroyed under the ULPs' locks */
 	xa_init_flags(&hca->avs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
 	/* to lockdep, what xa_init_flags() makes in one file is one class */
 	lockdep_set_class(&hca->avs.xa_lock, &avs_key);
 	xa_init_flags(&hca->cqs, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&hca->srqs, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
-	xa_init(&hca->pagers);
-	mutex_init(&hca->pagers_lock);
+	pib_pagers_init(&hca->pagers);
 	xa_init_flags(&hca->qp_counters, XA_FLAGS_ALLOC);
 	pib_quota_init(&hca->quota);
 	/* what a peer has kept from before a restart does not fit (10.6.3.3) */
-	hca->next_key = get_random_u32() >> 8;
 	hca->next_qpn = get_random_u32() >> 8;
 }
 

@@ -65,7 +65,7 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "timeouts", qp->req.stats.timeouts },
 		{ "retransmits", qp->req.stats.retransmits },
 		{ "inbox", READ_ONCE(qp->inbox_len) },
-		{ "sched", READ_ONCE(qp->sched), true },
+		{ "sched", READ_ONCE(qp->task.state), true },
 	};
 
 	return put_details(msg, details, ARRAY_SIZE(details));

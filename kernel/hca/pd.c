@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "hca/hca.h"
-#include "memory/pd.h"
+#include "hca/pd.h"
 #include "core/mmap.h"
 
 int pib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
+	struct pib_hca *hca = to_hca(ibpd->device);
 	struct pib_pd *pd = to_pd(ibpd);
 	int err;
 
@@ -13,12 +14,17 @@ int pib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 		return err;
 	pd->user = !!udata;
 	pd->owner = pib_quota_owner(udata);
-	return pib_quota_take(&to_hca(ibpd->device)->quota, pd->owner, PIB_OBJ_PD);
+	pd->quota = &hca->quota;
+	pd->keys = &hca->keys;
+	pd->pagers = &hca->pagers;
+	return pib_quota_take(pd->quota, pd->owner, PIB_OBJ_PD);
 }
 
 int pib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	pib_quota_give(&to_hca(ibpd->device)->quota, to_pd(ibpd)->owner, PIB_OBJ_PD);
+	struct pib_pd *pd = to_pd(ibpd);
+
+	pib_quota_give(pd->quota, pd->owner, PIB_OBJ_PD);
 	return 0;
 }
 

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Tasks with something to do stand on a run list of the CPU that found it out, and are
+ * run from there in turn.
+ *
+ * A task has one owner at a time. Who sets PIB_TASK_SCHED puts it on a list; who
+ * finds it set leaves PIB_TASK_MISSED behind, and the owner runs it once more.
+ * Standing on a list holds a reference. While something that a task has sent over a network may be
+ * on its way, it is put on the list of the CPU that has sent it, wherever the news is.
+ *
+ * The list is worked off where the news came in (a doorbell, a datagram, a
+ * timer), as far as the budget goes; the rest is left to a work item, so that
+ * neither a system call nor a softirq lasts for long. One work item is enough
+ * for a CPU, since it goes through the list round by round.
+ *
+ * What a process posts in a stream is handed to the companion of its CPU, a work item
+ * that the scheduler puts where there is room. It runs the tasks as a doorbell would, many
+ * work requests at a time, and lingers: while it looks at the ring, no doorbell is needed.
+ */
+#include <linux/bottom_half.h>
+#include <linux/cpumask.h>
+#include <linux/ktime.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/workqueue.h>
+#include "compat/compat.h"
+#include "core/task.h"
+
+#define RUN_TASKS	64
+#define RUN_BYTES	(1 << 20)
+#define CLOCK_NSEC	(100 * NSEC_PER_USEC)
+/* For so long a CPU from which a request has left over a network is expected to send the next. */
+#define ASKS_MSEC	10
+/* How often a poster looks whether the task's owner has done. */
+#define OWNER_SPINS	64
+
+/**
+ * struct pib_runlist - run list of a CPU
+ * @list: tasks to run, latest first
+ * @running: bit 0: someone is working the list off and will see what is added
+ * @work: takes over when the budget is used up or nobody else will come
+ * @cpu: whose
+ * @now: ns, when the clock was read last
+ * @local: what the CPU's own clock said then
+ * @asks_until: jiffies: see pib_tasks_ask()
+ * @streams: tasks handed to @companion
+ * @companion: runs elsewhere what is posted here in a stream
+ */
+struct pib_runlist {
+	struct llist_head list;
+	unsigned long running;
+	struct work_struct work;
+	int cpu;
+	u64 now;
+	u64 local;
+	unsigned long asks_until;
+	struct llist_head streams;
+	struct work_struct companion;
+};
+
+static DEFINE_PER_CPU(struct pib_runlist, pib_runlists);
+static struct workqueue_struct *pib_task_wq;
+static struct workqueue_struct *pib_companion_wq;
+
+/* Become the owner of an idle task; otherwise its owner will run it again. */
+static bool task_claim(struct pib_task *t)
+{
+	unsigned long old = READ_ONCE(t->state), new;
+
+	do {
+		if (old & BIT(PIB_TASK_DEAD))
+			return false;
+		new = old | BIT(old & BIT(PIB_TASK_SCHED) ? PIB_TASK_MISSED : PIB_TASK_SCHED);
+	} while (!try_cmpxchg(&t->state, &old, new));
+
+	return !(old & BIT(PIB_TASK_SCHED));
+}
+
+/* Give it up, unless there is more to do. */
+static bool task_release(struct pib_task *t, bool more)
+{
+	unsigned long old = READ_ONCE(t->state), new;
+
+	do {
+		if (!(old & BIT(PIB_TASK_DEAD)) && (more || old & BIT(PIB_TASK_MISSED)))
+			return false;
+		new = old & ~(BIT(PIB_TASK_SCHED) | BIT(PIB_TASK_MISSED));
+	} while (!try_cmpxchg(&t->state, &old, new));
+
+	return true;
+}
+
+/* Claimed. Is nothing on its way any more that what is sent from another CPU could overtake? */
+static bool task_may_move(const struct pib_task *t)
+{
+	return time_after(jiffies, t->home_until) || t->ops->may_move(t);
+}
+
+/* Claimed: may it run on its home CPU only? */
+static bool task_is_bound(const struct pib_task *t)
+{
+	int cpu = READ_ONCE(t->home);
+
+	return unlikely(cpu != PIB_ANY_CPU) && cpu_online(cpu) && !task_may_move(t);
+}
+
+/* Claimed: the CPU that is to run it. */
+static struct pib_runlist *runlist_of(struct pib_task *t)
+{
+	int cpu = READ_ONCE(t->home);
+
+	if (cpu == smp_processor_id())
+		return this_cpu_ptr(&pib_runlists);
+	if (task_is_bound(t))
+		return per_cpu_ptr(&pib_runlists, cpu);
+	t->is_away = false;
+	return this_cpu_ptr(&pib_runlists);
+}
+
+void pib_tasks_ask(void)
+{
+	this_cpu_ptr(&pib_runlists)->asks_until = jiffies + msecs_to_jiffies(ASKS_MSEC);
+}
+
+static struct pib_runlist *runlist_next(const struct pib_runlist *rl)
+{
+	unsigned int cpu = cpumask_next(rl->cpu, cpu_online_mask);
+
+	return per_cpu_ptr(&pib_runlists, cpu < nr_cpu_ids ? cpu : cpumask_first(cpu_online_mask));
+}
+
+/*
+ * Claimed, and a lot has come for it. What is sent within a machine, over veth, is received by the
+ * CPU that sends it, in softirqs of the stack: one CPU would do all the work. So a CPU that asks
+ * leaves the answering to the next one.
+ */
+static struct pib_runlist *runlist_for_bulk(struct pib_task *t)
+{
+	struct pib_runlist *rl = runlist_of(t);
+
+	if (rl != this_cpu_ptr(&pib_runlists) || !time_before(jiffies, rl->asks_until) ||
+	    task_is_bound(t))
+		return rl;
+	t->is_away = true;
+	return runlist_next(rl);
+}
+
+/* Who works the list off looks at it again after it has cleared the bit. */
+static void runlist_wake(struct pib_runlist *rl)
+{
+	if (!test_bit(0, &rl->running))
+		queue_work_on(rl->cpu, pib_task_wq, &rl->work);
+}
+
+/* Claimed. */
+static void task_enlist(struct pib_task *t, struct pib_runlist *rl)
+{
+	pib_task_get(t);
+	llist_add(&t->node, &rl->list);
+	if (unlikely(rl != this_cpu_ptr(&pib_runlists)))
+		runlist_wake(rl);
+}
+
+void pib_task_activate(struct pib_task *t)
+{
+	if (task_claim(t))
+		task_enlist(t, runlist_of(t));
+}
+
+void pib_task_activate_bulk(struct pib_task *t)
+{
+	if (task_claim(t))
+		task_enlist(t, runlist_for_bulk(t));
+}
+
+/*
+ * What is posted in answer to what has just come finds the CPU that delivered it still busy with
+ * the task: it acknowledges. Left to that CPU, the answer would be sent while the one who posted
+ * does nothing, and what comes back would find its receiver in the middle of that. So the two would
+ * take turns, where they could work side by side.
+ */
+void pib_task_activate_here(struct pib_task *t)
+{
+	int i;
+
+	/* A task on this CPU's own list is run next. */
+	if (llist_empty(&this_cpu_ptr(&pib_runlists)->list))
+		for (i = 0; i < OWNER_SPINS && READ_ONCE(t->state) & BIT(PIB_TASK_SCHED); i++)
+			cpu_relax();
+	pib_task_activate(t);
+}
+
+void pib_task_kick(struct pib_task *t)
+{
+	struct pib_runlist *rl;
+
+	if (!task_claim(t))
+		return;
+
+	pib_task_get(t);
+	preempt_disable();
+	rl = runlist_of(t);
+	llist_add(&t->node, &rl->list);
+	runlist_wake(rl);
+	preempt_enable();
+}
+
+void pib_task_hand_off(struct pib_task *t)
+{
+	struct pib_runlist *rl = this_cpu_ptr(&pib_runlists);
+
+	if (!task_claim(t))
+		return;
+	if (task_is_bound(t)) {
+		task_enlist(t, runlist_of(t));
+		return;
+	}
+
+	pib_task_get(t);
+	t->ops->handed_off(t);
+	llist_add(&t->node, &rl->streams);
+	queue_work(pib_companion_wq, &rl->companion);
+}
+
+static void run_one(struct pib_runlist *rl, struct pib_task *t, struct pib_budget *budget)
+{
+	bool more;
+
+	clear_bit(PIB_TASK_MISSED, &t->state);
+	/* Pairs with the cmpxchg in task_claim(): this run sees what came before the bit. */
+	smp_mb__after_atomic();
+	more = t->ops->run(t, budget);
+
+	if (task_release(t, more))
+		pib_task_put(t);
+	else
+		llist_add(&t->node, &rl->list);
+}
+
+/* Round by round, so that each task gets its turn. */
+static void work_off(struct pib_runlist *rl, struct pib_budget *budget)
+{
+	struct llist_node *node;
+	struct pib_task *t;
+
+	while (budget->runs > 0 && budget->bytes > 0) {
+		node = llist_del_all(&rl->list);
+		if (!node)
+			return;
+		node = llist_reverse_order(node);
+		while (node) {
+			t = llist_entry(node, struct pib_task, node);
+			node = node->next;
+			if (budget->runs-- > 0 && budget->bytes > 0)
+				run_one(rl, t, budget);
+			else
+				llist_add(&t->node, &rl->list);
+		}
+	}
+}
+
+/*
+ * ktime_get_ns(), but for what the clocks of the CPU and of the kernel drift apart in so short
+ * a time: where the clocksource is a device, as the HPET is in many guests, reading it takes as
+ * long as a good part of a message.
+ */
+static u64 runlist_clock(struct pib_runlist *rl)
+{
+	u64 local = local_clock();
+
+	if (local - rl->local >= CLOCK_NSEC) {
+		rl->now = ktime_get_ns();
+		rl->local = local;
+	}
+	return rl->now + (local - rl->local);
+}
+
+/* Returns false if something is left to do. */
+static bool runlist_run(struct pib_runlist *rl, bool lingers)
+{
+	struct pib_budget budget = {
+		.runs = RUN_TASKS,
+		.bytes = RUN_BYTES,
+		.now = runlist_clock(rl),
+		.lingers = lingers,
+	};
+
+	do {
+		/* Only after a CPU has gone can another one be at it. */
+		if (test_and_set_bit_lock(0, &rl->running))
+			return true;
+		rcu_read_lock();
+		work_off(rl, &budget);
+		rcu_read_unlock();
+		clear_bit_unlock(0, &rl->running);
+		/* Pairs with llist_add(), after which runlist_wake() looks at the bit. */
+		smp_mb__after_atomic();
+		if (budget.runs <= 0 || budget.bytes <= 0)
+			return llist_empty(&rl->list);
+	} while (!llist_empty(&rl->list));
+
+	return true;
+}
+
+void pib_tasks_run(void)
+{
+	struct pib_runlist *rl = this_cpu_ptr(&pib_runlists);
+
+	if (!llist_empty(&rl->list) && !runlist_run(rl, false))
+		queue_work_on(rl->cpu, pib_task_wq, &rl->work);
+}
+
+static void runlist_work(struct work_struct *work)
+{
+	struct pib_runlist *rl = container_of(work, struct pib_runlist, work);
+	bool done;
+
+	local_bh_disable();
+	done = runlist_run(rl, false);
+	local_bh_enable();
+
+	/* Queued anew instead of looped: the CPU's other work has its turn. */
+	if (!done)
+		queue_work_on(rl->cpu, pib_task_wq, work);
+}
+
+static void take_streams(struct pib_runlist *from, struct pib_runlist *to)
+{
+	struct llist_node *node = llist_del_all(&from->streams), *next;
+
+	for (; node; node = next) {
+		next = node->next;
+		llist_add(node, &to->list);
+	}
+}
+
+/* Returns false if something is left to do on the CPU of @here. */
+static bool run_streams(struct pib_runlist *rl, struct pib_runlist **here)
+{
+	bool done;
+
+	local_bh_disable();
+	*here = this_cpu_ptr(&pib_runlists);
+	take_streams(rl, *here);
+	done = runlist_run(*here, true);
+	local_bh_enable();
+	return done;
+}
+
+static void companion_work(struct work_struct *work)
+{
+	struct pib_runlist *rl = container_of(work, struct pib_runlist, companion);
+	struct pib_runlist *here = NULL, *before;
+	bool done;
+
+	do {
+		before = here;
+		done = run_streams(rl, &here);
+		/* Moved to another CPU: what it has left there is that CPU's to finish. */
+		if (before && before != here)
+			runlist_wake(before);
+		cond_resched();
+	} while (!done);
+}
+
+int pib_tasks_init(void)
+{
+	struct pib_runlist *rl;
+	int cpu;
+
+	pib_task_wq = alloc_workqueue("pib", WQ_HIGHPRI | WQ_PERCPU | WQ_MEM_RECLAIM, 0);
+	if (!pib_task_wq)
+		return -ENOMEM;
+	pib_companion_wq = alloc_workqueue("pib_companion", WQ_UNBOUND, 0);
+	if (!pib_companion_wq) {
+		destroy_workqueue(pib_task_wq);
+		return -ENOMEM;
+	}
+
+	for_each_possible_cpu(cpu) {
+		rl = per_cpu_ptr(&pib_runlists, cpu);
+		init_llist_head(&rl->list);
+		init_llist_head(&rl->streams);
+		INIT_WORK(&rl->work, runlist_work);
+		INIT_WORK(&rl->companion, companion_work);
+		rl->cpu = cpu;
+	}
+	return 0;
+}
+
+void pib_tasks_exit(void)
+{
+	destroy_workqueue(pib_companion_wq);
+	destroy_workqueue(pib_task_wq);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Receive work requests as they stand in a ring, of a QP or an SRQ, and as the kernel has them. */
+#ifndef PIB_RECV_WQE_H
+#define PIB_RECV_WQE_H
+
+#include <rdma/ib_verbs.h>
+#include "uapi/rdma/pib-abi.h"
+
+/* Most scatter or gather elements of a work request; pib_query_device() advertises it. */
+#define PIB_QP_MAX_SGE		32
+
+/**
+ * struct pib_rq_cur - the receive work request being filled
+ * @valid: there is one
+ * @wr_id: of the work request
+ * @num_sge: entries in @sge
+ * @len: bytes of room in all of @sge
+ * @sge: private copy
+ */
+struct pib_rq_cur {
+	bool valid;
+	u64 wr_id;
+	u32 num_sge;
+	u32 len;
+	struct pib_sge sge[PIB_QP_MAX_SGE];
+};
+
+/**
+ * pib_recv_wqe_copy() - copy and check a receive work request
+ * @slot: in memory that a process may be writing to
+ * @max_sge: most scatter elements
+ *
+ * 0 or -EINVAL as pib_srq_take().
+ */
+int pib_recv_wqe_copy(const struct pib_recv_wqe *slot, u32 max_sge, struct pib_rq_cur *cur);
+
+/* Fill a slot of a receive ring of the kernel's own. 0 or -EINVAL. */
+int pib_recv_wqe_fill(struct pib_recv_wqe *slot, u32 max_sge, const struct ib_recv_wr *wr);
+
+/* Bytes to a slot for @max_sge scatter elements. */
+static inline u32 pib_recv_wqe_size(u32 max_sge)
+{
+	return sizeof(struct pib_recv_wqe) + max_sge * sizeof(struct pib_sge);
+}
+
+#endif

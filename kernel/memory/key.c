@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/random.h>
+#include "memory/key.h"
+
+#define KEY_INDEX_MAX	0xFFFFFF
+
+void pib_key_table_init(struct pib_key_table *t)
+{
+	xa_init_flags(&t->keys, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
+	/* what a peer has kept from before a restart does not fit (10.6.3.3) */
+	t->next = get_random_u32() >> 8;
+}
+
+void pib_key_table_exit(struct pib_key_table *t)
+{
+	xa_destroy(&t->keys);
+}
+
+int pib_key_reserve(struct pib_key_table *t, struct pib_key *k)
+{
+	u32 index;
+	int err;
+
+	err = xa_alloc_cyclic(&t->keys, &index, NULL, XA_LIMIT(1, KEY_INDEX_MAX), &t->next,
+			      GFP_KERNEL);
+	if (err < 0)
+		return err;
+	k->key = index << 8 | get_random_u8();
+	return 0;
+}
+
+void pib_key_publish(struct pib_key_table *t, struct pib_key *k)
+{
+	/* the slot exists, nothing is allocated */
+	xa_store(&t->keys, k->key >> 8, k, GFP_KERNEL);
+}
+
+void pib_key_hide(struct pib_key_table *t, struct pib_key *k)
+{
+	/* in an allocating array NULL keeps the index taken */
+	xa_store(&t->keys, k->key >> 8, NULL, GFP_KERNEL);
+	pib_hot_drop(&t->hot, &t->keys, k->key >> 8, k);
+}
+
+void pib_key_release(struct pib_key_table *t, struct pib_key *k)
+{
+	xa_erase(&t->keys, k->key >> 8);
+	pib_hot_drop(&t->hot, &t->keys, k->key >> 8, k);
+}

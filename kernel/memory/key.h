@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The keys of an HCA: what an L_Key or an R_Key leads to (10.6.3.3). */
+#ifndef PIB_KEY_H
+#define PIB_KEY_H
+
+#include <linux/xarray.h>
+#include "core/idcache.h"
+
+struct pib_pd;
+
+enum pib_key_kind {
+	PIB_KEY_MR,
+	PIB_KEY_MW,
+};
+
+/**
+ * struct pib_key - what a table of keys holds: the head of a region or window
+ * @kind: enum pib_key_kind
+ * @key: index << 8 | consumer part; the L_Key and the R_Key (10.6.3.3)
+ * @pd: protection domain
+ */
+struct pib_key {
+	u8 kind;
+	u32 key;
+	struct pib_pd *pd;
+};
+
+/**
+ * struct pib_key_table - the keys of an HCA
+ * @keys: index -> struct pib_key; RCU lookup
+ * @hot: some of @keys
+ * @next: index at which the search for a free one begins; guarded by the lock of @keys
+ */
+struct pib_key_table {
+	struct xarray keys;
+	struct pib_hot hot;
+	u32 next;
+};
+
+/* @t is filled with zeroes. Process context. */
+void pib_key_table_init(struct pib_key_table *t);
+/* No key is left, or in use. Process context. */
+void pib_key_table_exit(struct pib_key_table *t);
+
+/*
+ * Reserve an index for a key; the object is not found by it until
+ * pib_key_publish(). Process context. 0 or -errno.
+ */
+int pib_key_reserve(struct pib_key_table *t, struct pib_key *k);
+/* From now on it is found. Process context. */
+void pib_key_publish(struct pib_key_table *t, struct pib_key *k);
+/* Not found any more; the index stays reserved until pib_key_release(). Process context. */
+void pib_key_hide(struct pib_key_table *t, struct pib_key *k);
+void pib_key_release(struct pib_key_table *t, struct pib_key *k);
+
+/*
+ * What has the index of @key; the caller checks the rest of the key. NULL: nothing has it.
+ * Under rcu_read_lock(), not in hard interrupts.
+ */
+static inline struct pib_key *pib_key_find(struct pib_key_table *t, u32 key)
+{
+	struct pib_key *k = pib_hot_guess(&t->hot, key >> 8);
+
+	if (k && !((k->key ^ key) >> 8))
+		return k;
+	return pib_hot_load(&t->hot, &t->keys, key >> 8);
+}
+
+#endif

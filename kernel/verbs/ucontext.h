@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* User contexts, as ib_core makes and asks them. */
+#ifndef PIB_UCONTEXT_H
+#define PIB_UCONTEXT_H
+
+#include "core/mmap.h"
+
+extern const struct uapi_definition pib_ucontext_defs[];
+
+/* ib_device_ops; process context. 0 or -errno. */
+int pib_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
+void pib_dealloc_ucontext(struct ib_ucontext *ibctx);
+void pib_disassociate_ucontext(struct ib_ucontext *ctx);
+int pib_query_ucontext(struct ib_ucontext *ctx, struct uverbs_attr_bundle *attrs);
+
+#endif
