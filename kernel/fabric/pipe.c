@@ -56,7 +56,7 @@ static bool has_credits(const struct pib_lane *lane, unsigned int vl)
 }
 
 /* Is @b to be cut into packets? Those in a buffer have their bytes with them. */
-static bool cuts(const struct pib_lane *lane, const struct pib_burst *b)
+static bool lane_cuts(const struct pib_lane *lane, const struct pib_burst *b)
 {
 	if (lane->fault.cfg.buffer)
 		return b->npkts > 1 || b->payload == PIB_PAYLOAD_SEGS ||
@@ -113,8 +113,8 @@ static void count_discard(struct pib_kport *port, const struct pib_burst *b, boo
 }
 
 /* Has @b been in the switch @sw for too long (SwitchInfo.LifeTimeValue)? */
-static bool outlived(const struct pib_lane *lane, const struct pib_switch *sw,
-		     const struct pib_burst *b, u64 now)
+static bool burst_outlived(const struct pib_lane *lane, const struct pib_switch *sw,
+			   const struct pib_burst *b, u64 now)
 {
 	u64 life = sw && lane->fault.cfg.buffer ? pib_vl_life(READ_ONCE(sw->nd.node.life_time)) : 0;
 
@@ -179,7 +179,7 @@ static void out_expire(struct pib_lane *lane, unsigned int vl, u64 now, struct l
 		return;
 	while ((b = out_head(v))) {
 		head = pib_vl_stalled(&v->tx, now) || pib_vl_expired(&v->tx, &lane->from->p, now);
-		if (!head && !outlived(lane, lane->from->sw, b, now))
+		if (!head && !burst_outlived(lane, lane->from->sw, b, now))
 			return;
 		out_take(lane, vl, now);
 		count_discard(lane->from, b, head);
@@ -399,7 +399,7 @@ static void in_passed(struct pib_lane *lane, unsigned int vl, u32 blocks)
 /* A burst that was refused before and has been in its switch for too long; the port that it waits for discards it. */
 static bool in_expire(struct pib_lane *lane, struct pib_kport *out, struct pib_burst *b, u64 now)
 {
-	if (!outlived(lane, lane->port->sw, b, now))
+	if (!burst_outlived(lane, lane->port->sw, b, now))
 		return false;
 	count_discard(out ?: lane->port, b, false);
 	pib_burst_free(b);
@@ -541,8 +541,8 @@ static void enter_cut(struct pib_lane *lane, struct pib_burst *b, u64 now, struc
 }
 
 /* Management is never refused: its senders do not try again. */
-static bool refuses(const struct pib_lane *lane, const struct pib_lane_vl *v,
-		    const struct pib_burst *b)
+static bool lane_refuses(const struct pib_lane *lane, const struct pib_lane_vl *v,
+			 const struct pib_burst *b)
 {
 	return burst_lot(b) == PIB_FAULT_DATA ? out_full(lane, v) : v->bursts >= PIB_LANE_MAX;
 }
@@ -554,10 +554,10 @@ int pib_lane_enter(struct pib_lane *lane, struct pib_burst *b)
 	int err = 0;
 
 	spin_lock(&lane->lock);
-	if (refuses(lane, burst_vl(lane, b), b)) {
+	if (lane_refuses(lane, burst_vl(lane, b), b)) {
 		err = -EBUSY;
 	} else {
-		if (cuts(lane, b))
+		if (lane_cuts(lane, b))
 			enter_cut(lane, b, now, &gone);
 		else
 			out_mark(lane, b, now);

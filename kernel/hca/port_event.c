@@ -31,7 +31,7 @@ static u32 take_events(struct pib_hca *hca, u32 *events)
 }
 
 /* A port that went down and up again, or the reverse: the last word is what it is now. */
-static u32 settle(const struct pib_port *p, u32 ev)
+static u32 settle_events(const struct pib_port *p, u32 ev)
 {
 	if ((ev & PIB_EV_PORT_ACTIVE) && READ_ONCE(p->state) != PIB_PORT_ACTIVE)
 		ev = (ev & ~PIB_EV_PORT_ACTIVE) | PIB_EV_PORT_ERR;
@@ -46,7 +46,7 @@ static void tell_core(struct pib_hca *hca, const struct pib_port *p, u32 ev)
 	};
 	int i;
 
-	ev = settle(p, ev);
+	ev = settle_events(p, ev);
 	for (i = 0; i < ARRAY_SIZE(told); i++) {
 		if (!(ev & told[i].bit))
 			continue;

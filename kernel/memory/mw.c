@@ -17,7 +17,7 @@
 			 IB_ACCESS_REMOTE_ATOMIC | IB_ZERO_BASED)
 #define NEEDS_LOCAL_WRITE	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
 
-static bool type2(const struct pib_window *win)
+static bool is_type2(const struct pib_window *win)
 {
 	return win->type == IB_MW_TYPE_2;
 }
@@ -86,7 +86,7 @@ static int window_bind(struct pib_mem_ctx ctx, struct pib_window *win,
 	if (win->dead || win->k.key != a->mw_rkey || win->k.pd != ctx.pd)
 		return -EINVAL;
 	/* type 2: from the free state only */
-	if (type2(win) && (win->mr || !a->length))
+	if (is_type2(win) && (win->mr || !a->length))
 		return -EINVAL;
 	if (win->mr && !window_close(win))
 		return -EAGAIN;
@@ -149,7 +149,7 @@ void pib_mw_bind_cancel(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *a
 static bool window_mine(struct pib_mem_ctx ctx, const struct pib_window *win, u32 key)
 {
 	return win->mr && win->k.key == key && win->k.pd == ctx.pd &&
-	       (!type2(win) || win->qpn == ctx.qpn);
+	       (!is_type2(win) || win->qpn == ctx.qpn);
 }
 
 int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 key)
@@ -157,7 +157,7 @@ int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 ke
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (type2(win) && window_mine(ctx, win, key))
+	if (is_type2(win) && window_mine(ctx, win, key))
 		err = window_close(win) ? 0 : -EAGAIN;
 	if (!err)
 		window_unbind(win);

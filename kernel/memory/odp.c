@@ -192,8 +192,8 @@ static void chunk_clear(struct pib_odp_chunk *c, unsigned long from, unsigned lo
 	}
 }
 
-static bool invalidate(struct mmu_interval_notifier *mni, const struct mmu_notifier_range *range,
-		       unsigned long seq)
+static bool odp_invalidate(struct mmu_interval_notifier *mni,
+			   const struct mmu_notifier_range *range, unsigned long seq)
 {
 	struct ib_umem_odp *umem = container_of(mni, struct ib_umem_odp, notifier);
 	unsigned long start = max(ib_umem_start(umem), range->start);
@@ -217,7 +217,7 @@ static bool invalidate(struct mmu_interval_notifier *mni, const struct mmu_notif
 }
 
 static const struct mmu_interval_notifier_ops odp_ops = {
-	.invalidate = invalidate,
+	.invalidate = odp_invalidate,
 };
 
 /* ---- chunks ---- */

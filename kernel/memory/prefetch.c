@@ -50,7 +50,7 @@ static void advice_put(struct advice *a)
 		kvfree(a);
 }
 
-static int follow(const struct advice *a)
+static int prefetch_follow(const struct advice *a)
 {
 	const struct advice_range *r;
 
@@ -64,7 +64,7 @@ static void advice_work(struct work_struct *work)
 {
 	struct advice *a = container_of(work, struct advice, work);
 
-	a->err = follow(a);
+	a->err = prefetch_follow(a);
 	while (a->num)
 		pib_odp_put_work(a->ranges[--a->num].odp);
 	complete(&a->done);
@@ -85,7 +85,7 @@ static struct advice *advice_create(u32 num, u32 flags)
 }
 
 /* -ENOENT: no such key; -EPERM: not for writing; -EINVAL: not paged on demand; -EFAULT: outside. */
-static int take(struct advice *a, struct pib_pd *pd, const struct ib_sge *sge)
+static int prefetch_take(struct advice *a, struct pib_pd *pd, const struct ib_sge *sge)
 {
 	bool write = a->flags & PIB_ODP_WRITE;
 	struct advice_range *r;
@@ -146,7 +146,7 @@ int pib_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice, u3
 	if (!a)
 		return -ENOMEM;
 	for (i = 0; !err && i < num_sge; i++)
-		err = take(a, to_pd(ibpd), &sg_list[i]);
+		err = prefetch_take(a, to_pd(ibpd), &sg_list[i]);
 
 	if (err)
 		while (a->num)

@@ -38,7 +38,7 @@ struct cc_req {
 };
 
 /* Units of 1.024 us. */
-static u32 stamp(u64 now)
+static u32 cc_stamp(u64 now)
 {
 	return (u32)(now >> 10);
 }
@@ -87,7 +87,7 @@ static u16 set_key_info(const struct cc_req *r, const u8 *d)
 
 static u16 get_timestamp(const struct cc_req *r, u8 *d)
 {
-	pib_put32(d, stamp(r->now));
+	pib_put32(d, cc_stamp(r->now));
 	return PIB_STATUS_OK;
 }
 
@@ -124,7 +124,7 @@ static u16 set_switch(const struct cc_req *r, const u8 *d)
 }
 
 /* The port that element @i of a block describes, or NULL. */
-static struct pib_cc_sw_port *element(const struct cc_req *r, u32 i)
+static struct pib_cc_sw_port *element_port(const struct cc_req *r, u32 i)
 {
 	struct pib_node *n = r->p->node;
 	u32 num = r->am * CC_PORTS_IN_BLOCK + i;
@@ -144,7 +144,7 @@ static u16 get_switch_port(const struct cc_req *r, u8 *d)
 
 	if (!block_exists(r))
 		return PIB_STATUS_INVALID;
-	for (i = 0; i < CC_PORTS_IN_BLOCK && (e = element(r, i)); i++, d += 4) {
+	for (i = 0; i < CC_PORTS_IN_BLOCK && (e = element_port(r, i)); i++, d += 4) {
 		d[0] = e->valid << 7 | e->control_type << 6 | e->threshold;
 		d[1] = e->packet_size;
 		pib_put16(d + 2, e->marking_rate);
@@ -159,7 +159,7 @@ static u16 set_switch_port(const struct cc_req *r, const u8 *d)
 
 	if (!block_exists(r))
 		return PIB_STATUS_INVALID;
-	for (i = 0; i < CC_PORTS_IN_BLOCK && (e = element(r, i)); i++, d += 4) {
+	for (i = 0; i < CC_PORTS_IN_BLOCK && (e = element_port(r, i)); i++, d += 4) {
 		WRITE_ONCE(e->valid, d[0] >> 7);
 		WRITE_ONCE(e->control_type, d[0] >> 6 & 1);
 		WRITE_ONCE(e->threshold, d[0] & 0xF);
@@ -177,7 +177,7 @@ static void put_sw_log(const struct cc_req *r, u8 *d)
 	d[0] = 1;
 	d[1] = c->events != 0;
 	pib_put16(d + 2, c->events);
-	pib_put32(d + 4, stamp(r->now));
+	pib_put32(d + 4, cc_stamp(r->now));
 	memcpy(d + 8, c->event_ports, sizeof(c->event_ports));
 	for (i = 0; i < n; i++) {
 		const struct pib_cc_sw_event *e = &c->sw_log[i];
@@ -263,7 +263,7 @@ static void put_ca_log(const struct cc_req *r, u8 *d)
 	d[1] = c->events != 0;
 	pib_put16(d + 2, c->events);
 	pib_put16(d + 4, c->event_sls);
-	pib_put32(d + 8, stamp(r->now));
+	pib_put32(d + 8, cc_stamp(r->now));
 	for (i = 0; i < n; i++) {
 		const struct pib_cc_ca_event *e = &c->log[i];
 		u8 *q = d + 12 + i * 16;
@@ -367,7 +367,7 @@ static bool key_check(struct pib_cc_node *c, bool knows, u8 method, u64 now)
 	return false;
 }
 
-static u16 answer(const struct cc_req *r, const u8 *in, u8 *out)
+static u16 cc_answer(const struct cc_req *r, const u8 *in, u8 *out)
 {
 	const struct cc_row *row = find_row(r->p, pib_get16(in + PIB_MAD_ATTR));
 	u8 method = in[PIB_MAD_METHOD];
@@ -395,7 +395,7 @@ bool pib_cc_process(struct pib_port *p, const u8 *in, u8 *out, u64 now)
 
 	if (!key_check(c, r.knows, in[PIB_MAD_METHOD], now))
 		return false;
-	pib_put16(out + PIB_MAD_STATUS, answer(&r, in, out));
+	pib_put16(out + PIB_MAD_STATUS, cc_answer(&r, in, out));
 	return true;
 }
 
@@ -466,7 +466,7 @@ void pib_cc_marked(struct pib_port *p, const struct pib_hdrs *h, u64 now)
 	e->slid = h->slid;
 	e->dlid = h->dlid;
 	e->sl = h->sl;
-	e->at = stamp(now);
+	e->at = cc_stamp(now);
 	c->event_ports[31 - p->num / 8] |= 1 << p->num % 8;
 	if (c->events != 0xFFFF)
 		c->events++;
@@ -474,7 +474,7 @@ void pib_cc_marked(struct pib_port *p, const struct pib_hdrs *h, u64 now)
 
 /* ---- HCAs: waiting ---- */
 
-static bool applies(const struct pib_cc_ca *c, u8 sl)
+static bool sl_applies(const struct pib_cc_ca *c, u8 sl)
 {
 	return c && READ_ONCE(c->control_map) >> (sl & 0xF) & 1;
 }
@@ -499,7 +499,7 @@ static void note_slow(struct pib_port *p, const struct pib_cc_flow *f, u8 sl)
 }
 
 /* The index goes down with time. */
-static void age(const struct pib_cc_ca *c, struct pib_cc_flow *f, u8 sl, u64 now)
+static void flow_age(const struct pib_cc_ca *c, struct pib_cc_flow *f, u8 sl, u64 now)
 {
 	const struct pib_cc_entry *e = &c->entry[sl & 0xF];
 	u8 min = READ_ONCE(e->min);
@@ -521,9 +521,9 @@ bool pib_cc_becn(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u64 now)
 	u32 limit, index, threshold;
 	bool below;
 
-	if (!applies(c, sl))
+	if (!sl_applies(c, sl))
 		return false;
-	age(c, f, sl, now);
+	flow_age(c, f, sl, now);
 	limit = READ_ONCE(c->limit);
 	threshold = READ_ONCE(c->entry[sl & 0xF].threshold);
 	below = f->index < threshold;
@@ -542,7 +542,7 @@ void pib_cc_triggered(struct pib_port *p, u8 sl, u32 qpn, u32 remote_qpn, u16 re
 	e->remote_qpn = remote_qpn;
 	e->remote_lid = remote_lid;
 	e->sl = sl & 0xF;
-	e->at = stamp(now);
+	e->at = cc_stamp(now);
 	c->event_sls |= 1 << (sl & 0xF);
 	if (c->events != 0xFFFF)
 		c->events++;
@@ -556,9 +556,9 @@ void pib_cc_sent(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u32 bytes, u3
 	u16 entry;
 	u64 wait;
 
-	if (!applies(c, sl) || !mbps)
+	if (!sl_applies(c, sl) || !mbps)
 		return;
-	age(c, f, sl, now);
+	flow_age(c, f, sl, now);
 	note_slow(p, f, sl);
 	entry = READ_ONCE(c->table[f->index % PIB_CC_ENTRIES]);
 	if (!(entry & 0x3FFF))

@@ -2,27 +2,27 @@
 #include "fault.h"
 
 /* SplitMix64 (Steele, Lea, Flood 2014): any seed will do, and a step is a few instructions. */
-static u64 mix(u64 z)
+static u64 draw_mix(u64 z)
 {
 	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ULL;
 	z = (z ^ z >> 27) * 0x94D049BB133111EBULL;
 	return z ^ z >> 31;
 }
 
-static u64 draw(struct pib_fault *f, enum pib_fault_lot lot)
+static u64 draw_next(struct pib_fault *f, enum pib_fault_lot lot)
 {
 	f->state[lot] += 0x9E3779B97F4A7C15ULL;
-	return mix(f->state[lot]);
+	return draw_mix(f->state[lot]);
 }
 
 /* 0 .. @n - 1 */
 static u32 draw_below(struct pib_fault *f, enum pib_fault_lot lot, u32 n)
 {
-	return (u32)((draw(f, lot) >> 32) * n >> 32);
+	return (u32)((draw_next(f, lot) >> 32) * n >> 32);
 }
 
 /* True in @per_billion of 10^9 cases. Nothing is drawn where there is nothing to choose. */
-static bool happens(struct pib_fault *f, enum pib_fault_lot lot, u32 per_billion)
+static bool fault_happens(struct pib_fault *f, enum pib_fault_lot lot, u32 per_billion)
 {
 	return per_billion && draw_below(f, lot, PIB_FAULT_ALWAYS) < per_billion;
 }
@@ -37,7 +37,7 @@ static u64 mul_high(u64 a, u64 b)
 }
 
 /* 2^64 times the probability that none of @bits is damaged. */
-static u64 unharmed(const struct pib_fault *f, u32 bits)
+static u64 prob_unharmed(const struct pib_fault *f, u32 bits)
 {
 	u64 p = ~0ULL, q = f->keep;
 
@@ -56,8 +56,8 @@ static u8 bits_damaged(struct pib_fault *f, enum pib_fault_lot lot, u32 bytes)
 
 	if (!f->keep)
 		return 0;
-	whole = unharmed(f, bytes * 8);
-	while (n < 32 && draw(f, lot) > whole)
+	whole = prob_unharmed(f, bytes * 8);
+	while (n < 32 && draw_next(f, lot) > whole)
 		n++;
 	return n;
 }
@@ -66,8 +66,8 @@ void pib_fault_init(struct pib_fault *f, const struct pib_fault_cfg *cfg, unsign
 {
 	memset(f, 0, sizeof(*f));
 	f->cfg = *cfg;
-	f->state[PIB_FAULT_DATA] = mix(cfg->seed + 2 * direction);
-	f->state[PIB_FAULT_MGMT] = mix(cfg->seed + 2 * direction + 1);
+	f->state[PIB_FAULT_DATA] = draw_mix(cfg->seed + 2 * direction);
+	f->state[PIB_FAULT_MGMT] = draw_mix(cfg->seed + 2 * direction + 1);
 	/* 2^64 / 10^15 is 18446 + 195054 / 2^18, nearly. */
 	if (cfg->bit_errors)
 		f->keep = 0 - (cfg->bit_errors * 18446 + (cfg->bit_errors * 195054 >> 18));
@@ -83,7 +83,7 @@ void pib_fault_packet(struct pib_fault *f, enum pib_fault_lot lot, u32 bytes,
 {
 	memset(fate, 0, sizeof(*fate));
 	f->counts.packets++;
-	fate->lost = happens(f, lot, f->cfg.loss);
+	fate->lost = fault_happens(f, lot, f->cfg.loss);
 	if (fate->lost) {
 		f->counts.lost++;
 		return;
@@ -93,10 +93,10 @@ void pib_fault_packet(struct pib_fault *f, enum pib_fault_lot lot, u32 bytes,
 		f->counts.damaged++;
 		return;
 	}
-	fate->twice = happens(f, lot, f->cfg.duplicate);
+	fate->twice = fault_happens(f, lot, f->cfg.duplicate);
 	if (fate->twice)
 		f->counts.duplicated++;
-	if (happens(f, lot, f->cfg.reorder)) {
+	if (fault_happens(f, lot, f->cfg.reorder)) {
 		fate->behind = 1 + draw_below(f, lot, PIB_FAULT_BEHIND_MAX);
 		f->counts.reordered++;
 	}

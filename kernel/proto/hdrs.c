@@ -11,48 +11,48 @@
 
 /* ---- bytes ---- */
 
-static u32 get16(const u8 *p)
+static u32 hdr_get16(const u8 *p)
 {
 	return p[0] << 8 | p[1];
 }
 
-static u32 get24(const u8 *p)
+static u32 hdr_get24(const u8 *p)
 {
 	return (u32)p[0] << 16 | p[1] << 8 | p[2];
 }
 
-static u32 get32(const u8 *p)
+static u32 hdr_get32(const u8 *p)
 {
-	return (u32)p[0] << 24 | get24(p + 1);
+	return (u32)p[0] << 24 | hdr_get24(p + 1);
 }
 
-static u64 get64(const u8 *p)
+static u64 hdr_get64(const u8 *p)
 {
-	return (u64)get32(p) << 32 | get32(p + 4);
+	return (u64)hdr_get32(p) << 32 | hdr_get32(p + 4);
 }
 
-static void put16(u8 *p, u32 v)
+static void hdr_put16(u8 *p, u32 v)
 {
 	p[0] = v >> 8;
 	p[1] = v;
 }
 
-static void put24(u8 *p, u32 v)
+static void hdr_put24(u8 *p, u32 v)
 {
 	p[0] = v >> 16;
-	put16(p + 1, v);
+	hdr_put16(p + 1, v);
 }
 
-static void put32(u8 *p, u32 v)
+static void hdr_put32(u8 *p, u32 v)
 {
 	p[0] = v >> 24;
-	put24(p + 1, v);
+	hdr_put24(p + 1, v);
 }
 
-static void put64(u8 *p, u64 v)
+static void hdr_put64(u8 *p, u64 v)
 {
-	put32(p, v >> 32);
-	put32(p + 4, v);
+	hdr_put32(p, v >> 32);
+	hdr_put32(p + 4, v);
 }
 
 /* ---- taking apart ---- */
@@ -70,7 +70,7 @@ struct cursor {
 };
 
 /* The next @len bytes, NULL if there are fewer. */
-static const u8 *take(struct cursor *c, size_t len)
+static const u8 *take_bytes(struct cursor *c, size_t len)
 {
 	const u8 *p = c->p;
 
@@ -92,7 +92,7 @@ static int parse_lrh(struct pib_hdrs *h, struct cursor *c)
 	if (c->left < LRH_LEN)
 		return PIB_PARSE_SHORT;
 	lnh = p[1] & 3;
-	pkt_len = (get16(p + 4) & 0x7FF) * 4;
+	pkt_len = (hdr_get16(p + 4) & 0x7FF) * 4;
 	if (p[0] & 0xF || (lnh != LNH_LOCAL && lnh != LNH_GLOBAL))
 		return PIB_PARSE_LRH;
 	if (pkt_len < LRH_LEN + BTH_LEN + PIB_ICRC_LEN)
@@ -102,27 +102,27 @@ static int parse_lrh(struct pib_hdrs *h, struct cursor *c)
 	c->packet = pkt_len;
 	h->vl = p[0] >> 4;
 	h->sl = p[1] >> 4;
-	h->dlid = get16(p + 2);
-	h->slid = get16(p + 6);
+	h->dlid = hdr_get16(p + 2);
+	h->slid = hdr_get16(p + 6);
 	if (lnh == LNH_GLOBAL)
 		h->flags |= PIB_H_GRH;
-	take(c, LRH_LEN);
+	take_bytes(c, LRH_LEN);
 	return PIB_PARSE_OK;
 }
 
 /* 8.3 */
 static int parse_grh(struct pib_hdrs *h, struct cursor *c)
 {
-	const u8 *p = take(c, PIB_GRH_LEN);
+	const u8 *p = take_bytes(c, PIB_GRH_LEN);
 
 	if (!p)
 		return PIB_PARSE_SHORT;
 	if (p[0] >> 4 != GRH_IPVER || p[6] != GRH_NXTHDR_IBA)
 		return PIB_PARSE_GRH;
-	if (get16(p + 4) != c->packet)
+	if (hdr_get16(p + 4) != c->packet)
 		return PIB_PARSE_GRH;
-	h->tclass = get16(p) >> 4;
-	h->flow = get32(p) & 0xFFFFF;
+	h->tclass = hdr_get16(p) >> 4;
+	h->flow = hdr_get32(p) & 0xFFFFF;
 	h->hop = p[7];
 	memcpy(h->sgid, p + 8, 16);
 	memcpy(h->dgid, p + 24, 16);
@@ -140,7 +140,7 @@ static u16 bth_flags(const u8 *p)
 static int parse_bth(struct pib_hdrs *h, struct cursor *c, const struct pib_opcode_info **info,
 		     u8 *opcode)
 {
-	const u8 *p = take(c, BTH_LEN);
+	const u8 *p = take_bytes(c, BTH_LEN);
 
 	if (!p)
 		return PIB_PARSE_SHORT;
@@ -154,37 +154,37 @@ static int parse_bth(struct pib_hdrs *h, struct cursor *c, const struct pib_opco
 		h->ex = p[0] & 0x1F;
 	h->flags |= (*info)->flags | bth_flags(p);
 	h->pad = p[1] >> 4 & 3;
-	h->pkey = get16(p + 2);
-	h->dqpn = get24(p + 5);
-	h->psn = get24(p + 9);
+	h->pkey = hdr_get16(p + 2);
+	h->dqpn = hdr_get24(p + 5);
+	h->psn = hdr_get24(p + 9);
 	return PIB_PARSE_OK;
 }
 
 static void get_reth(struct pib_hdrs *h, const u8 *p)
 {
-	h->va = get64(p);
-	h->rkey = get32(p + 8);
-	h->dmalen = get32(p + 12);
+	h->va = hdr_get64(p);
+	h->rkey = hdr_get32(p + 8);
+	h->dmalen = hdr_get32(p + 12);
 }
 
 static void get_atomiceth(struct pib_hdrs *h, const u8 *p)
 {
-	h->va = get64(p);
-	h->rkey = get32(p + 8);
-	h->swap_add = get64(p + 12);
-	h->compare = get64(p + 20);
+	h->va = hdr_get64(p);
+	h->rkey = hdr_get32(p + 8);
+	h->swap_add = hdr_get64(p + 12);
+	h->compare = hdr_get64(p + 20);
 }
 
 /* Extension headers that requests have: 9.3; A14.2.2.1, A19.4.1. */
 static const u8 *get_request_ext(struct pib_hdrs *h, u16 ext, const u8 *p)
 {
 	if (ext & PIB_EXT_XRCETH) {
-		h->srqn = get24(p + 1);
+		h->srqn = hdr_get24(p + 1);
 		p += 4;
 	}
 	if (ext & PIB_EXT_DETH) {
-		h->qkey = get32(p);
-		h->sqpn = get24(p + 5);
+		h->qkey = hdr_get32(p);
+		h->sqpn = hdr_get24(p + 5);
 		p += 8;
 	}
 	if (ext & PIB_EXT_FETH) {
@@ -206,24 +206,24 @@ static int parse_ext(struct pib_hdrs *h, struct cursor *c, u8 opcode)
 {
 	size_t len = pib_opcode_ext_len(opcode);
 	u16 ext = pib_opcode_ext(opcode);
-	const u8 *p = take(c, len);
+	const u8 *p = take_bytes(c, len);
 
 	if (!p)
 		return c->packet < len ? PIB_PARSE_LEN : PIB_PARSE_SHORT;
 	p = get_request_ext(h, ext, p);
 	if (ext & PIB_EXT_AETH) {
 		h->syndrome = p[0];
-		h->msn = get24(p + 1);
+		h->msn = hdr_get24(p + 1);
 		p += 4;
 	}
 	if (ext & PIB_EXT_ATOMICACKETH) {
-		h->compare = get64(p);
+		h->compare = hdr_get64(p);
 		p += 8;
 	}
 	if (ext & PIB_EXT_IMM)
 		memcpy(&h->ex, p, 4);
 	if (ext & PIB_EXT_IETH)
-		h->ex = get32(p);
+		h->ex = hdr_get32(p);
 	if (ext & PIB_EXT_AWDATA)
 		memcpy(&h->swap_add, p, 8);
 	return PIB_PARSE_OK;
@@ -294,16 +294,16 @@ static u8 *put_lrh(u8 *p, const struct pib_hdrs *h, size_t wire_len)
 {
 	p[0] = h->vl << 4;
 	p[1] = h->sl << 4 | (h->flags & PIB_H_GRH ? LNH_GLOBAL : LNH_LOCAL);
-	put16(p + 2, h->dlid);
-	put16(p + 4, wire_len / 4 & 0x7FF);
-	put16(p + 6, h->slid);
+	hdr_put16(p + 2, h->dlid);
+	hdr_put16(p + 4, wire_len / 4 & 0x7FF);
+	hdr_put16(p + 6, h->slid);
 	return p + LRH_LEN;
 }
 
 static u8 *put_grh(u8 *p, const struct pib_hdrs *h, size_t wire_len)
 {
-	put32(p, (u32)GRH_IPVER << 28 | (u32)h->tclass << 20 | (h->flow & 0xFFFFF));
-	put16(p + 4, wire_len - LRH_LEN - PIB_GRH_LEN);
+	hdr_put32(p, (u32)GRH_IPVER << 28 | (u32)h->tclass << 20 | (h->flow & 0xFFFFF));
+	hdr_put16(p + 4, wire_len - LRH_LEN - PIB_GRH_LEN);
 	p[6] = GRH_NXTHDR_IBA;
 	p[7] = h->hop;
 	memcpy(p + 8, h->sgid, 16);
@@ -315,41 +315,41 @@ static u8 *put_bth(u8 *p, const struct pib_hdrs *h, u8 opcode, u32 pad)
 {
 	p[0] = opcode;
 	p[1] = (h->flags & PIB_H_SE ? 0x80 : 0) | (h->flags & PIB_H_MIG ? 0x40 : 0) | pad << 4;
-	put16(p + 2, h->pkey);
+	hdr_put16(p + 2, h->pkey);
 	p[4] = (h->flags & PIB_H_FECN ? 0x80 : 0) | (h->flags & PIB_H_BECN ? 0x40 : 0);
-	put24(p + 5, h->dqpn);
+	hdr_put24(p + 5, h->dqpn);
 	p[8] = h->flags & PIB_H_ACKREQ ? 0x80 : 0;
-	put24(p + 9, h->psn);
+	hdr_put24(p + 9, h->psn);
 	return p + BTH_LEN;
 }
 
 static u8 *put_request_ext(u8 *p, const struct pib_hdrs *h, u16 ext)
 {
 	if (ext & PIB_EXT_XRCETH) {
-		put32(p, h->srqn & PIB_QPN_MASK);
+		hdr_put32(p, h->srqn & PIB_QPN_MASK);
 		p += 4;
 	}
 	if (ext & PIB_EXT_DETH) {
-		put32(p, h->qkey);
-		put32(p + 4, h->sqpn & PIB_QPN_MASK);
+		hdr_put32(p, h->qkey);
+		hdr_put32(p + 4, h->sqpn & PIB_QPN_MASK);
 		p += 8;
 	}
 	if (ext & PIB_EXT_FETH) {
-		put32(p, h->flush & 0x3F);
+		hdr_put32(p, h->flush & 0x3F);
 		p += 4;
 	}
 	if (ext & (PIB_EXT_RETH | PIB_EXT_ATOMICETH)) {
-		put64(p, h->va);
-		put32(p + 8, h->rkey);
+		hdr_put64(p, h->va);
+		hdr_put32(p + 8, h->rkey);
 		p += 12;
 	}
 	if (ext & PIB_EXT_RETH) {
-		put32(p, h->dmalen);
+		hdr_put32(p, h->dmalen);
 		p += 4;
 	}
 	if (ext & PIB_EXT_ATOMICETH) {
-		put64(p, h->swap_add);
-		put64(p + 8, h->compare);
+		hdr_put64(p, h->swap_add);
+		hdr_put64(p + 8, h->compare);
 		p += 16;
 	}
 	return p;
@@ -360,11 +360,11 @@ static u8 *put_ext(u8 *p, const struct pib_hdrs *h, u16 ext)
 	p = put_request_ext(p, h, ext);
 	if (ext & PIB_EXT_AETH) {
 		p[0] = h->syndrome;
-		put24(p + 1, h->msn);
+		hdr_put24(p + 1, h->msn);
 		p += 4;
 	}
 	if (ext & PIB_EXT_ATOMICACKETH) {
-		put64(p, h->compare);
+		hdr_put64(p, h->compare);
 		p += 8;
 	}
 	if (ext & PIB_EXT_IMM) {
@@ -372,7 +372,7 @@ static u8 *put_ext(u8 *p, const struct pib_hdrs *h, u16 ext)
 		p += 4;
 	}
 	if (ext & PIB_EXT_IETH) {
-		put32(p, h->ex);
+		hdr_put32(p, h->ex);
 		p += 4;
 	}
 	if (ext & PIB_EXT_AWDATA) {
@@ -435,7 +435,7 @@ bool pib_grh_fits(const struct pib_hdrs *h, bool grh, const u8 far[16], u64 own_
 		return false;
 	if (!grh)
 		return true;
-	if (get64(h->dgid + 8) != own_guid || memcmp(h->sgid + 8, far + 8, 8))
+	if (hdr_get64(h->dgid + 8) != own_guid || memcmp(h->sgid + 8, far + 8, 8))
 		return false;
-	return !memcmp(h->sgid, far, 8) || get64(h->sgid) == PIB_GID_PREFIX_LOCAL;
+	return !memcmp(h->sgid, far, 8) || hdr_get64(h->sgid) == PIB_GID_PREFIX_LOCAL;
 }

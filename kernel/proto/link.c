@@ -28,18 +28,18 @@
  */
 #include "link.h"
 
-static u64 ms(u32 n)
+static u64 to_ms(u32 n)
 {
 	return n * PIB_NSEC_PER_MSEC;
 }
 
 /* Does it speak without having been spoken to? */
-static bool calls(const struct pib_link_fsm *f)
+static bool link_calls(const struct pib_link_fsm *f)
 {
 	return f->state != PIB_LINK_IDLE || !f->passive;
 }
 
-static u64 earlier(u64 a, u64 b)
+static u64 earlier_of(u64 a, u64 b)
 {
 	return a < b ? a : b;
 }
@@ -52,7 +52,7 @@ static bool seq_at_least(u32 a, u32 b)
 /* ---- what ports see ---- */
 
 /* The link is up for ports when both ends are there and neither is disabled. */
-static u32 settle(struct pib_link_fsm *f)
+static u32 link_settle(struct pib_link_fsm *f)
 {
 	bool plugged = f->state == PIB_LINK_UP && !f->peer_down && !f->local_down;
 
@@ -62,7 +62,7 @@ static u32 settle(struct pib_link_fsm *f)
 	return plugged ? PIB_LINK_DO_UP : PIB_LINK_DO_DOWN;
 }
 
-static u32 unplug(struct pib_link_fsm *f)
+static u32 link_unplug(struct pib_link_fsm *f)
 {
 	bool was = f->plugged;
 
@@ -92,22 +92,22 @@ static u32 go_idle(struct pib_link_fsm *f)
 	f->remote_id = 0;
 	f->rx_seq = 0;
 	f->next_send = 0;
-	return unplug(f);
+	return link_unplug(f);
 }
 
 /* Take note of the session that @h names, without believing it yet. */
-static void greet(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
+static void link_greet(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
 {
 	f->state = PIB_LINK_GREETING;
 	f->peer_nonce = h->nonce;
 	f->remote_id = h->link_id;
 	f->rx_seq = h->seq;
 	f->last_heard = now;
-	if (f->next_send > now + ms(PIB_GREETING_MS))
-		f->next_send = now + ms(PIB_GREETING_MS);
+	if (f->next_send > now + to_ms(PIB_GREETING_MS))
+		f->next_send = now + to_ms(PIB_GREETING_MS);
 }
 
-static void learn(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
+static void link_learn(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
 {
 	f->remote_id = h->link_id;
 	f->last_heard = now;
@@ -125,18 +125,18 @@ static void learn(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
 	memcpy(f->peer_desc, h->desc, sizeof(f->peer_desc));
 }
 
-static void establish(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
+static void link_establish(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
 {
 	f->state = PIB_LINK_UP;
 	f->peer_nonce = h->nonce;
 	f->rx_seq = h->seq;
 	f->newer_from = f->tx_seq + 1;
-	learn(f, h, now);
+	link_learn(f, h, now);
 }
 
 /* ---- answers ---- */
 
-static u32 send(struct pib_link_fsm *f, u8 type)
+static u32 hello_send(struct pib_link_fsm *f, u8 type)
 {
 	f->out_type = type;
 	f->answer_nonce = 0;
@@ -144,18 +144,18 @@ static u32 send(struct pib_link_fsm *f, u8 type)
 }
 
 /* An answer that whoever floods us with datagrams must not draw from us at his rate. */
-static u32 reply(struct pib_link_fsm *f, u8 type, u64 now)
+static u32 hello_reply(struct pib_link_fsm *f, u8 type, u64 now)
 {
 	if (now < f->next_reply)
 		return 0;
-	f->next_reply = now + ms(PIB_REPLY_MS);
-	return send(f, type);
+	f->next_reply = now + to_ms(PIB_REPLY_MS);
+	return hello_send(f, type);
 }
 
 /* The same, to a session that is not (yet) the peer's. */
 static u32 reply_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
 {
-	u32 todo = reply(f, PIB_DG_HELLO_ACK, now);
+	u32 todo = hello_reply(f, PIB_DG_HELLO_ACK, now);
 
 	if (todo) {
 		f->answer_nonce = h->nonce;
@@ -166,7 +166,7 @@ static u32 reply_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u64
 }
 
 /* What confirms a session to the peer: its hello is answered, else we show that we live. */
-static u8 confirmation(u8 type)
+static u8 hello_confirmation(u8 type)
 {
 	return type == PIB_DG_HELLO ? PIB_DG_HELLO_ACK : PIB_DG_KEEPALIVE;
 }
@@ -177,11 +177,11 @@ static u32 rx_idle(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u
 {
 	if (type == PIB_DG_BYE)
 		return PIB_LINK_DO_REJECT;
-	greet(f, h, now);
+	link_greet(f, h, now);
 	if (h->peer_nonce != f->nonce || !seq_at_least(h->ack, f->fresh_from))
-		return reply(f, PIB_DG_HELLO_ACK, now);
-	establish(f, h, now);
-	return send(f, confirmation(type)) | settle(f);
+		return hello_reply(f, PIB_DG_HELLO_ACK, now);
+	link_establish(f, h, now);
+	return hello_send(f, hello_confirmation(type)) | link_settle(f);
 }
 
 static u32 rx_greeting(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
@@ -200,13 +200,13 @@ static u32 rx_peer(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u
 
 	f->rx_seq = h->seq;
 	if (type == PIB_DG_HELLO)
-		todo = reply(f, PIB_DG_HELLO_ACK, now);
+		todo = hello_reply(f, PIB_DG_HELLO_ACK, now);
 	if (h->peer_nonce != f->nonce)
 		return todo;	/* not up yet there, or an answer to somebody who replays us */
 	if (type == PIB_DG_BYE)
 		return go_idle(f);
-	learn(f, h, now);
-	return todo | settle(f);
+	link_learn(f, h, now);
+	return todo | link_settle(f);
 }
 
 /* Another session: the peer's next one if it proves to be newer. */
@@ -219,9 +219,9 @@ static u32 rx_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u8 typ
 	if (h->peer_nonce != f->nonce || !seq_at_least(h->ack, f->newer_from))
 		return reply_stranger(f, h, now);
 	f->restarts++;
-	todo = unplug(f);
-	establish(f, h, now);
-	return todo | send(f, confirmation(type)) | settle(f);
+	todo = link_unplug(f);
+	link_establish(f, h, now);
+	return todo | hello_send(f, hello_confirmation(type)) | link_settle(f);
 }
 
 static u32 rx_up(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
@@ -256,11 +256,11 @@ u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 
 
 /* ---- time ---- */
 
-static u64 patience(const struct pib_link_fsm *f)
+static u64 link_patience(const struct pib_link_fsm *f)
 {
 	if (f->state == PIB_LINK_UP && f->peer_keepalive_ms * 4 > PIB_DEAD_MS)
-		return ms(f->peer_keepalive_ms * 4);
-	return ms(PIB_DEAD_MS);
+		return to_ms(f->peer_keepalive_ms * 4);
+	return to_ms(PIB_DEAD_MS);
 }
 
 static u64 dead_at(const struct pib_link_fsm *f)
@@ -268,35 +268,40 @@ static u64 dead_at(const struct pib_link_fsm *f)
 	u64 since = f->last_heard;
 
 	if (f->deaf_at > since)
-		since = earlier(f->deaf_at, since + ms(PIB_DEAF_MS));
-	return since + patience(f);
+		since = earlier_of(f->deaf_at, since + to_ms(PIB_DEAF_MS));
+	return since + link_patience(f);
 }
 
 /* UP: when to ask whether the peer is still there. */
 static u64 missed_at(const struct pib_link_fsm *f)
 {
-	return f->last_heard + patience(f) / 2;
+	return f->last_heard + link_patience(f) / 2;
 }
 
 /* The timer comes late: what was sent to us meanwhile still waits to be looked at, or was lost. */
-static void forgive(struct pib_link_fsm *f, u64 now)
+static void link_forgive(struct pib_link_fsm *f, u64 now)
 {
 	u64 due = pib_link_deadline(f);
 
-	if (due && due != PIB_LINK_NEVER && now > due + ms(PIB_LATE_MS))
-		f->last_heard = earlier(f->last_heard + (now - due), now);
+	if (due && due != PIB_LINK_NEVER && now > due + to_ms(PIB_LATE_MS))
+		f->last_heard = earlier_of(f->last_heard + (now - due), now);
+}
+
+/* A peer that was heard lately needs only to hear that this end lives. */
+static u8 next_hello(const struct pib_link_fsm *f, u64 now)
+{
+	return f->state == PIB_LINK_UP && now < missed_at(f) ? PIB_DG_KEEPALIVE : PIB_DG_HELLO;
 }
 
 u32 pib_link_timer(struct pib_link_fsm *f, u64 now)
 {
 	u32 todo = 0;
 
-	forgive(f, now);
+	link_forgive(f, now);
 	if (f->state != PIB_LINK_IDLE && now >= dead_at(f))
 		todo = go_idle(f);
-	if (calls(f) && now >= f->next_send)
-		todo |= send(f, f->state == PIB_LINK_UP && now < missed_at(f) ? PIB_DG_KEEPALIVE :
-										PIB_DG_HELLO);
+	if (link_calls(f) && now >= f->next_send)
+		todo |= hello_send(f, next_hello(f, now));
 	return todo;
 }
 
@@ -309,7 +314,7 @@ u64 pib_link_deadline(const struct pib_link_fsm *f)
 {
 	if (f->state != PIB_LINK_IDLE && dead_at(f) < f->next_send)
 		return dead_at(f);
-	return calls(f) ? f->next_send : PIB_LINK_NEVER;
+	return link_calls(f) ? f->next_send : PIB_LINK_NEVER;
 }
 
 /* When to send next, if nothing happens before. */
@@ -317,13 +322,13 @@ static u64 send_at(const struct pib_link_fsm *f, u64 now)
 {
 	switch (f->state) {
 	case PIB_LINK_IDLE:
-		return now + ms(PIB_HELLO_INTERVAL_MS);
+		return now + to_ms(PIB_HELLO_INTERVAL_MS);
 	case PIB_LINK_GREETING:
-		return now + ms(PIB_GREETING_MS);
+		return now + to_ms(PIB_GREETING_MS);
 	}
 	if (now >= missed_at(f))
-		return now + ms(PIB_ASK_MS);
-	return earlier(now + ms(PIB_KEEPALIVE_MS), missed_at(f));
+		return now + to_ms(PIB_ASK_MS);
+	return earlier_of(now + to_ms(PIB_KEEPALIVE_MS), missed_at(f));
 }
 
 /* ---- sending ---- */
@@ -377,7 +382,7 @@ void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce)
 
 u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now)
 {
-	u32 todo = unplug(f);
+	u32 todo = link_unplug(f);
 
 	f->nonce = nonce;
 	f->local_down = down;
@@ -386,10 +391,10 @@ u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now)
 		f->state = PIB_LINK_GREETING;
 		f->last_heard = now;
 	}
-	return calls(f) ? todo | send(f, PIB_DG_HELLO) : todo;
+	return link_calls(f) ? todo | hello_send(f, PIB_DG_HELLO) : todo;
 }
 
 u32 pib_link_bye(struct pib_link_fsm *f)
 {
-	return unplug(f) | send(f, PIB_DG_BYE);
+	return link_unplug(f) | hello_send(f, PIB_DG_BYE);
 }

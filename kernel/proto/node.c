@@ -208,7 +208,7 @@ void pib_switch_sm_known(struct pib_node *n)
 }
 
 /* Width and speed as both ends enable them; false: nothing in common. */
-static bool negotiate(struct pib_port *p)
+static bool port_negotiate(struct pib_port *p)
 {
 	bool known = p->far_width_en != 0;
 	u8 width = best_width(known ? p->width_en & p->far_width_en : p->width_en);
@@ -227,7 +227,7 @@ void pib_port_link_up(struct pib_port *p, u8 far_mtu_cap)
 {
 	p->link_up = true;
 	p->far_mtu_cap = far_mtu_cap ? far_mtu_cap : p->mtu_cap;
-	if (p->phys == PIB_PHYS_DISABLED || p->phys == PIB_PHYS_LINKUP || !negotiate(p))
+	if (p->phys == PIB_PHYS_DISABLED || p->phys == PIB_PHYS_LINKUP || !port_negotiate(p))
 		return;
 	p->phys = PIB_PHYS_LINKUP;
 	p->nbr_mtu = p->far_mtu_cap < p->mtu_cap ? p->far_mtu_cap : p->mtu_cap;

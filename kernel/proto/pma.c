@@ -175,7 +175,7 @@ static const struct pma_attr *find_attr(u16 id)
 
 /* ---- values ---- */
 
-static u64 *counter(struct pib_counts *c, u8 index)
+static u64 *counter_at(struct pib_counts *c, u8 index)
 {
 	return (u64 *)c + index;
 }
@@ -252,7 +252,7 @@ static u64 field_get(const u8 *attr, const struct pma_field *f)
 }
 
 /* Which counters a Set writes: CounterSelect below, CounterSelect2 above (16.1.3.5, 16.1.4.11). */
-static u32 selection(u16 id, const u8 *attr)
+static u32 selected_counters(u16 id, const u8 *attr)
 {
 	u32 low = pib_get16(attr + 2);
 
@@ -267,17 +267,17 @@ static u32 selection(u16 id, const u8 *attr)
 static void port_add(struct pib_port *p, const struct pma_attr *a, const u8 *attr,
 		     struct pib_counts *sum)
 {
-	u32 sel = attr ? selection(a->id, attr) : 0;
+	u32 sel = attr ? selected_counters(a->id, attr) : 0;
 	u8 i;
 
 	for (i = 0; i < a->num; i++) {
 		const struct pma_field *f = &a->fields[i];
 		u64 now = p->node->count(p, f->counter);
-		u64 *base = counter(&p->base[a->base], f->counter);
+		u64 *base = counter_at(&p->base[a->base], f->counter);
 
 		if (sel >> f->select & 1)
 			*base = now - from_units(f->counter, field_get(attr, f));
-		*counter(sum, f->counter) += now - *base;
+		*counter_at(sum, f->counter) += now - *base;
 	}
 }
 
@@ -311,7 +311,7 @@ static u16 get_set_counters(struct pib_port *p, const struct pma_attr *a, const 
 	memset(attr + 4, 0, PIB_PMA_DATA_LEN - 4);
 	for (i = 0; i < a->num; i++)
 		field_put(attr, &a->fields[i],
-			  to_units(a->fields[i].counter, *counter(&sum, a->fields[i].counter)));
+			  to_units(a->fields[i].counter, *counter_at(&sum, a->fields[i].counter)));
 	return PIB_STATUS_OK;
 }
 

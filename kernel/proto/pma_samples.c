@@ -25,7 +25,7 @@ enum samples_status {
 #define COUNT(name) p->node->count(p, offsetof(struct pib_counts, name) / sizeof(u64))
 
 /* CounterSelect values (table 233): PortXmitData, RcvData, XmitPkts, RcvPkts, XmitWait. */
-static u64 sampled(const struct pib_port *p, u16 select)
+static u64 sampled_counter(const struct pib_port *p, u16 select)
 {
 	switch (select) {
 	case 1:
@@ -55,7 +55,7 @@ static u8 samples_advance(struct pib_port *p, u64 now)
 	if (now < s->begun + ((u64)s->start + s->interval) * TICK_NS)
 		return SAMPLES_RUNNING;
 	for (i = 0; i < PIB_SAMPLES; i++)
-		s->result[i] = sampled(p, s->select[i]) - s->from[i];
+		s->result[i] = sampled_counter(p, s->select[i]) - s->from[i];
 	s->begun = 0;
 	return SAMPLES_DONE;
 }
@@ -70,7 +70,7 @@ static void samples_begin(struct pib_port *p, const u8 *attr, u64 now)
 	s->tag = pib_get16(attr + 36);
 	for (i = 0; i < PIB_SAMPLES; i++) {
 		s->select[i] = pib_get16(attr + 38 + 2 * i);
-		s->from[i] = sampled(p, s->select[i]);
+		s->from[i] = sampled_counter(p, s->select[i]);
 	}
 	s->begun = now ? now : 1;
 }

@@ -20,7 +20,7 @@ static struct pib_rd_res *res_at(const struct pib_resp *r, u32 i)
  * Was @a received before @b? Both are less than 2^24 PSNs back, which may be
  * more than the half of the circle that pib_psn_diff() can tell apart.
  */
-static bool before(const struct pib_resp *r, u32 a, u32 b)
+static bool psn_before(const struct pib_resp *r, u32 a, u32 b)
 {
 	u32 newest = r->epsn - 1;
 
@@ -31,13 +31,13 @@ static bool before(const struct pib_resp *r, u32 a, u32 b)
 
 void pib_resp_ack(struct pib_resp *r, u32 psn)
 {
-	if (r->ack_due && before(r, psn, r->ack_psn))
+	if (r->ack_due && psn_before(r, psn, r->ack_psn))
 		return;
 	r->ack_due = true;
 	r->ack_psn = psn;
 }
 
-static void nak(struct pib_resp *r, u8 syndrome, u32 psn)
+static void set_nak(struct pib_resp *r, u8 syndrome, u32 psn)
 {
 	r->nak_due = true;
 	r->nak_sent = true;
@@ -49,7 +49,7 @@ static void nak(struct pib_resp *r, u8 syndrome, u32 psn)
 void pib_resp_nak_seq(struct pib_resp *r)
 {
 	if (!r->nak_sent)
-		nak(r, PIB_AETH(PIB_AETH_NAK, PIB_NAK_PSN), r->epsn);
+		set_nak(r, PIB_AETH(PIB_AETH_NAK, PIB_NAK_PSN), r->epsn);
 }
 
 static u8 rnr_syndrome(const struct pib_resp *r)
@@ -60,13 +60,13 @@ static u8 rnr_syndrome(const struct pib_resp *r)
 void pib_resp_nak_rnr(struct pib_resp *r)
 {
 	pib_count(r, rnr_nak_sent);
-	nak(r, rnr_syndrome(r), r->epsn);
+	set_nak(r, rnr_syndrome(r), r->epsn);
 }
 
 void pib_resp_nak_later(struct pib_resp *r)
 {
 	pib_count(r, put_off);
-	nak(r, rnr_syndrome(r), r->epsn);
+	set_nak(r, rnr_syndrome(r), r->epsn);
 }
 
 /* 9.7.5.2 */
@@ -85,7 +85,7 @@ static u8 nak_code(enum pib_res res)
 void pib_resp_nak_fatal(struct pib_resp *r, u32 psn, enum pib_res res)
 {
 	r->dead = res;
-	nak(r, PIB_AETH(PIB_AETH_NAK, nak_code(res)), psn);
+	set_nak(r, PIB_AETH(PIB_AETH_NAK, nak_code(res)), psn);
 }
 
 void pib_resp_nak_clear(struct pib_resp *r)
@@ -161,7 +161,7 @@ static void duplicate_data(struct pib_resp *r)
 
 	for (back = 1; back <= r->res_mask + 1; back++) {
 		e = res_at(r, r->res_head - back);
-		if (!e->valid || !before(r, last, e->psn))
+		if (!e->valid || !psn_before(r, last, e->psn))
 			break;
 		psn = pib_psn_add(e->psn, -1);
 	}
@@ -222,7 +222,7 @@ void pib_resp_duplicate(struct pib_resp *r)
 
 /* ---- sending ---- */
 
-static struct pib_hdrs *answer(const struct pib_resp *r, struct pib_tx *tx, u8 op, u32 psn)
+static struct pib_hdrs *start_answer(const struct pib_resp *r, struct pib_tx *tx, u8 op, u32 psn)
 {
 	memset(tx, 0, sizeof(*tx));
 	tx->kind = PIB_TX_ACK;
@@ -245,14 +245,14 @@ static u8 ack_syndrome(const struct pib_resp *r)
 
 static void send_ack(struct pib_resp *r, struct pib_tx *tx)
 {
-	answer(r, tx, PIB_OP_ACK, r->ack_psn)->syndrome = ack_syndrome(r);
+	start_answer(r, tx, PIB_OP_ACK, r->ack_psn)->syndrome = ack_syndrome(r);
 	r->ack_due = false;
 	r->stats.acks_sent++;
 }
 
 static void send_nak(struct pib_resp *r, struct pib_tx *tx)
 {
-	answer(r, tx, PIB_OP_ACK, r->nak_psn)->syndrome = r->syndrome;
+	start_answer(r, tx, PIB_OP_ACK, r->nak_psn)->syndrome = r->syndrome;
 	r->nak_due = false;
 	r->error = r->dead;
 	if (PIB_AETH_KIND(r->syndrome) == PIB_AETH_NAK)
@@ -273,7 +273,7 @@ static void send_read(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx *t
 {
 	u32 burst = pib_max(1, r->cfg.max_burst >> r->mtu_shift);
 	u32 n = pib_min(burst, e->end - e->off);
-	struct pib_hdrs *h = answer(r, tx, PIB_OP_READ_RESP, pib_psn_add(e->psn, e->off));
+	struct pib_hdrs *h = start_answer(r, tx, PIB_OP_READ_RESP, pib_psn_add(e->psn, e->off));
 
 	h->syndrome = ack_syndrome(r);
 	h->msn = e->msn;
@@ -299,7 +299,8 @@ static void send_read(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx *t
 static void send_atomic(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx *tx)
 {
 	bool atomic = e->op == PIB_OP_CAS || e->op == PIB_OP_FAA;
-	struct pib_hdrs *h = answer(r, tx, atomic ? PIB_OP_ATOMIC_ACK : PIB_OP_READ_RESP, e->psn);
+	u8 op = atomic ? PIB_OP_ATOMIC_ACK : PIB_OP_READ_RESP;
+	struct pib_hdrs *h = start_answer(r, tx, op, e->psn);
 
 	h->syndrome = ack_syndrome(r);
 	h->msn = e->msn;
@@ -311,7 +312,7 @@ bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx)
 {
 	struct pib_rd_res *e = r->res_cur != r->res_head ? res_at(r, r->res_cur) : NULL;
 
-	if (r->ack_due && (!e || before(r, r->ack_psn, e->psn)))
+	if (r->ack_due && (!e || psn_before(r, r->ack_psn, e->psn)))
 		send_ack(r, tx);
 	else if (e && e->op == PIB_OP_READ_REQ)
 		send_read(r, e, tx);
@@ -344,7 +345,7 @@ bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 {
 	if (r->res_last_again) {
 		drop_repeated(r);
-		answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome =
+		start_answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome =
 			PIB_AETH(PIB_AETH_NAK, PIB_NAK_ACCESS);
 		pib_count(r, naks_sent);
 		return true;
@@ -376,7 +377,7 @@ bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx)
 		drop_repeated(r);
 	else
 		put_off_all(r);
-	answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome = rnr_syndrome(r);
+	start_answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome = rnr_syndrome(r);
 	pib_count(r, put_off);
 	return true;
 }

@@ -22,7 +22,7 @@ static void fail_oldest(struct pib_req *r, u32 status)
 		pib_req_local_error(r, pib_req_wqe(r, r->una), status);
 }
 
-static void retry(struct pib_req *r, bool count, bool timeout)
+static void req_retry(struct pib_req *r, bool count, bool timeout)
 {
 	if (count && !r->retries_left) {
 		if (r->spare)
@@ -53,7 +53,7 @@ static void implied_nak(struct pib_req *r, u32 psn)
 	r->gap_psn = r->una_psn;
 	r->gap_last = psn;
 	if (!same_flight)
-		retry(r, !again && !r->strays, false);
+		req_retry(r, !again && !r->strays, false);
 }
 
 /*
@@ -72,7 +72,7 @@ static void expect_strays(struct pib_req *r)
 
 /* ---- progress ---- */
 
-static void progress(struct pib_req *r, u32 n, u32 inflight, u64 now)
+static void req_progress(struct pib_req *r, u32 n, u32 inflight, u64 now)
 {
 	u64 t;
 
@@ -128,7 +128,7 @@ static bool acked_before(struct pib_req *r, u32 psn, u64 now)
 	}
 	if (n) {
 		catch_up(r, inflight, n);
-		progress(r, n, inflight, now);
+		req_progress(r, n, inflight, now);
 	}
 	return r->una_psn == psn;
 }
@@ -210,7 +210,7 @@ static void comp_nak_psn(struct pib_req *r, const struct pib_hdrs *h)
 		return;
 	r->nak_seen = true;
 	r->nak_psn = h->psn;
-	retry(r, true, false);
+	req_retry(r, true, false);
 }
 
 /* 9.7.5.2, 11.6.2 */
@@ -298,7 +298,7 @@ static void comp_ack(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 /* ---- responses with data ---- */
 
 /* @n PSNs of the oldest, @w, are answered; with the last of a request, the request is. */
-static void answered(struct pib_req *r, struct pib_swqe *w, u32 n, bool last, u64 now)
+static void psns_answered(struct pib_req *r, struct pib_swqe *w, u32 n, bool last, u64 now)
 {
 	u32 inflight = pib_req_inflight(r);
 
@@ -308,7 +308,7 @@ static void answered(struct pib_req *r, struct pib_swqe *w, u32 n, bool last, u6
 	if (r->una_psn == pib_psn_add(w->psn, w->npkts))
 		w->state = PIB_WQE_DONE;
 	catch_up(r, inflight, n);
-	progress(r, n, inflight, now);
+	req_progress(r, n, inflight, now);
 }
 
 /**
@@ -413,7 +413,7 @@ static void comp_data(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	if (aeth)
 		take_credits(r, h);
 	comp_place(r, w, &p, pl);
-	answered(r, w, p.n, p.last, now);
+	psns_answered(r, w, p.n, p.last, now);
 }
 
 static void comp_atomic(struct pib_req *r, const struct pib_hdrs *h, u64 now,
@@ -446,7 +446,7 @@ static void comp_atomic(struct pib_req *r, const struct pib_hdrs *h, u64 now,
 	pl->len = 8;
 	pl->orig = h->compare;
 	pl->is_atomic = true;
-	answered(r, w, 1, true, now);
+	psns_answered(r, w, 1, true, now);
 }
 
 void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u32 len, u64 now,
@@ -500,14 +500,14 @@ void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl)
 /* ---- the clock ---- */
 
 /* The earlier; 0: none. */
-static u64 sooner(u64 a, u64 b)
+static u64 sooner_of(u64 a, u64 b)
 {
 	return a && (!b || a < b) ? a : b;
 }
 
 u64 pib_req_deadline(const struct pib_req *r)
 {
-	return sooner(r->ask_deadline, sooner(r->ack_deadline, r->rnr_deadline));
+	return sooner_of(r->ask_deadline, sooner_of(r->ack_deadline, r->rnr_deadline));
 }
 
 /* 9.7.6.1.3 */
@@ -519,7 +519,7 @@ static void ack_timeout(struct pib_req *r)
 	pib_count(r, timeouts);
 	r->gap_seen = false;
 	r->nak_seen = false;
-	retry(r, true, true);
+	req_retry(r, true, true);
 }
 
 void pib_req_timer(struct pib_req *r, u64 now)

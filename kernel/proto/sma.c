@@ -241,7 +241,7 @@ static bool is_dr(const u8 *smp)
 }
 
 /* The request, turned into its answer; @data NULL: the attribute as it came. */
-static enum pib_mad_result reply(const u8 *in, u8 *out, u16 status, const u8 *data)
+static enum pib_mad_result sma_reply(const u8 *in, u8 *out, u16 status, const u8 *data)
 {
 	memcpy(out, in, PIB_MAD_SIZE);
 	out[PIB_MAD_METHOD] |= PIB_METHOD_RESPONSE;
@@ -279,7 +279,7 @@ static struct pib_port *select_port(const struct pib_sma_req *r, u8 how)
 	return num <= r->node->num_ports ? r->node->ports[num] : NULL;
 }
 
-static enum pib_mad_result process(struct pib_sma_req *r, const struct sma_attr *a, u8 *out)
+static enum pib_mad_result sma_process(struct pib_sma_req *r, const struct sma_attr *a, u8 *out)
 {
 	u8 data[PIB_SMP_DATA_LEN] = { 0 };
 	u16 status = PIB_STATUS_OK;
@@ -287,7 +287,7 @@ static enum pib_mad_result process(struct pib_sma_req *r, const struct sma_attr 
 	if (r->smp[PIB_MAD_METHOD] == PIB_METHOD_SET)
 		status = a->set(r, r->smp + PIB_MAD_DATA);
 	status |= a->get(r, data);
-	return reply(r->smp, out, status, data);
+	return sma_reply(r->smp, out, status, data);
 }
 
 /* An HCA's other port may belong to another subnet: its key must fit as well. */
@@ -307,7 +307,7 @@ static enum pib_mad_result unknown_attr(struct pib_port *p, const u8 *in, u8 *ou
 	if (pib_get16(in + PIB_MAD_ATTR) == PIB_SM_SM_INFO && p->node->type == PIB_NODE_CA &&
 	    (p->cap_mask & PIB_CAPM_SM))
 		return PIB_MAD_LOCAL;
-	return reply(in, out, PIB_STATUS_BAD_ATTR, NULL);
+	return sma_reply(in, out, PIB_STATUS_BAD_ATTR, NULL);
 }
 
 static enum pib_mad_result get_or_set(struct pib_port *p, const u8 *in, u8 *out, u64 now,
@@ -326,13 +326,13 @@ static enum pib_mad_result get_or_set(struct pib_port *p, const u8 *in, u8 *out,
 		return unknown_attr(p, in, out);
 	r.port = select_port(&r, a->am);
 	if (!r.port)
-		return reply(in, out, PIB_STATUS_INVALID, NULL);
+		return sma_reply(in, out, PIB_STATUS_INVALID, NULL);
 	if (!other_port_ok(&r, ignore_mkey))
 		return PIB_MAD_NONE;
 	m = pib_port_mgmt(r.port);
 	r.show_mkey = ignore_mkey || !m->m_key_prot || in[PIB_MAD_METHOD] == PIB_METHOD_SET ||
 		      key_fits(m, pib_get64(in + PIB_MAD_M_KEY));
-	return process(&r, a, out);
+	return sma_process(&r, a, out);
 }
 
 static enum pib_mad_result trap_repress(struct pib_port *p, const u8 *in, u64 now,
@@ -355,7 +355,7 @@ enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out, u
 	    method == PIB_METHOD_SEND || method == PIB_METHOD_REPORT)
 		return p->node->type == PIB_NODE_CA ? PIB_MAD_LOCAL : PIB_MAD_NONE;
 	if (in[PIB_MAD_BASE_VERSION] != 1 || in[PIB_MAD_CLASS_VERSION] != 1)
-		return reply(in, out, PIB_STATUS_BAD_VERSION, NULL);
+		return sma_reply(in, out, PIB_STATUS_BAD_VERSION, NULL);
 	switch (method) {
 	case PIB_METHOD_GET:
 	case PIB_METHOD_SET:
@@ -363,5 +363,5 @@ enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out, u
 	case PIB_METHOD_TRAP_REPRESS:
 		return trap_repress(p, in, now, ignore_mkey);
 	}
-	return reply(in, out, PIB_STATUS_BAD_METHOD, NULL);
+	return sma_reply(in, out, PIB_STATUS_BAD_METHOD, NULL);
 }

@@ -44,7 +44,7 @@ static bool own_lid(const struct pib_node *sw, u16 lid)
 }
 
 /* Send @s->smp on along its path, by a port of this switch. */
-static enum pib_mad_result forward(struct smi_step *s, u8 port)
+static enum pib_mad_result smi_forward(struct smi_step *s, u8 port)
 {
 	if (port == 0 || !is_up(s->sw, port))
 		return PIB_MAD_NONE;
@@ -60,18 +60,18 @@ static enum pib_mad_result forward_lid(struct smi_step *s, u16 lid)
 	if (lid == 0 || lid >= PIB_LID_MCAST_FIRST || lid > s->sw->lft_top || own_lid(s->sw, lid))
 		return PIB_MAD_NONE;
 	port = s->sw->lft[lid];
-	return forward(s, port);
+	return smi_forward(s, port);
 }
 
 /* C14-13, the way home. */
-static enum pib_mad_result homeward(struct smi_step *s)
+static enum pib_mad_result smi_homeward(struct smi_step *s)
 {
 	u8 *smp = s->smp;
 	u8 ptr = smp[PIB_MAD_HOP_PTR], cnt = smp[PIB_MAD_HOP_CNT];
 
 	if (ptr >= 2 && ptr <= cnt + 1) {
 		smp[PIB_MAD_HOP_PTR] = --ptr;
-		return forward(s, smp[PIB_MAD_RETURN_PATH + ptr]);
+		return smi_forward(s, smp[PIB_MAD_RETURN_PATH + ptr]);
 	}
 	if (ptr != 1)
 		return PIB_MAD_NONE;
@@ -95,13 +95,13 @@ static enum pib_mad_result answer_home(struct smi_step *s)
 		return PIB_MAD_REPLY;
 	}
 	smp[PIB_MAD_HOP_PTR] = cnt;
-	if (forward(s, smp[PIB_MAD_RETURN_PATH + cnt]) == PIB_MAD_NONE)
+	if (smi_forward(s, smp[PIB_MAD_RETURN_PATH + cnt]) == PIB_MAD_NONE)
 		return PIB_MAD_NONE;
 	return PIB_MAD_REPLY;
 }
 
 /* @s->smp has reached its node: ask the agent. */
-static enum pib_mad_result deliver(struct smi_step *s)
+static enum pib_mad_result smi_deliver(struct smi_step *s)
 {
 	u8 request[PIB_MAD_SIZE];
 	enum pib_mad_result res;
@@ -122,19 +122,19 @@ static enum pib_mad_result path_end(struct smi_step *s)
 	u16 dlid = pib_get16(s->smp + PIB_MAD_DR_DLID);
 
 	if (dlid == PIB_LID_PERMISSIVE || own_lid(s->sw, dlid))
-		return deliver(s);
+		return smi_deliver(s);
 	return forward_lid(s, dlid);
 }
 
 /* C14-9, the way out. */
-static enum pib_mad_result outward(struct smi_step *s)
+static enum pib_mad_result smi_outward(struct smi_step *s)
 {
 	u8 *smp = s->smp;
 	u8 ptr = smp[PIB_MAD_HOP_PTR], cnt = smp[PIB_MAD_HOP_CNT];
 
 	if (ptr == cnt + 1) {	/* 9:4 */
 		s->by_lid = true;
-		return deliver(s);
+		return smi_deliver(s);
 	}
 	if (ptr > cnt)
 		return PIB_MAD_NONE;
@@ -147,7 +147,7 @@ static enum pib_mad_result outward(struct smi_step *s)
 	smp[PIB_MAD_HOP_PTR] = ptr + 1;
 	if (ptr == cnt)		/* 9:3 */
 		return path_end(s);
-	return forward(s, smp[PIB_MAD_INITIAL_PATH + ptr + 1]);	/* 9:1, 9:2 */
+	return smi_forward(s, smp[PIB_MAD_INITIAL_PATH + ptr + 1]);	/* 9:1, 9:2 */
 }
 
 enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in, u8 *out,
@@ -163,13 +163,13 @@ enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in, u8
 	memcpy(out, in, PIB_MAD_SIZE);
 	switch (in[PIB_MAD_CLASS]) {
 	case PIB_CLASS_SM_LID:
-		return deliver(&s);
+		return smi_deliver(&s);
 	case PIB_CLASS_SM_DR:
 		if (in[PIB_MAD_HOP_CNT] > PIB_SMP_MAX_HOPS)
 			return PIB_MAD_NONE;
 		if (pib_get16(in + PIB_MAD_STATUS) & PIB_SMP_DIRECTION)
-			return homeward(&s);
-		return outward(&s);
+			return smi_homeward(&s);
+		return smi_outward(&s);
 	}
 	return PIB_MAD_NONE;
 }

@@ -5,7 +5,7 @@
  */
 #include "sma.h"
 
-static u8 drop(struct pib_route *rt, u8 reason)
+static u8 route_drop(struct pib_route *rt, u8 reason)
 {
 	rt->reason = reason;
 	return PIB_ROUTE_DROP;
@@ -59,18 +59,18 @@ static u8 route_unicast(const struct pib_node *sw, u8 in_port, const struct pib_
 	u8 out;
 
 	if (h->dlid == 0 || h->dlid > READ_ONCE(sw->lft_top))
-		return drop(rt, PIB_DROP_RELAY);
+		return route_drop(rt, PIB_DROP_RELAY);
 	out = READ_ONCE(sw->lft[h->dlid]);
 	rt->port = out;
 	/* Port 0 takes what is for its own LID, which needs no table; for others it is no way (9.6.1.1). */
 	if (out == 0 || out > sw->num_ports)	/* PIB_LFT_DROP among them */
-		return drop(rt, PIB_DROP_RELAY);
+		return route_drop(rt, PIB_DROP_RELAY);
 	if (out == in_port)
-		return drop(rt, PIB_DROP_LOOP);
+		return route_drop(rt, PIB_DROP_LOOP);
 	if (!pib_port_admits(sw->ports[out], h->dqpn))
-		return drop(rt, PIB_DROP_OUT_STATE);
+		return route_drop(rt, PIB_DROP_OUT_STATE);
 	if (!pkey_out(sw->ports[out], h))
-		return drop(rt, PIB_DROP_PKEY_OUT);
+		return route_drop(rt, PIB_DROP_PKEY_OUT);
 	return PIB_ROUTE_PORT;
 }
 
@@ -131,25 +131,25 @@ static u8 route_mcast(const struct pib_node *sw, u8 in_port, const struct pib_hd
 	u32 i, any = 0;
 
 	if (!mft_lookup(sw, h->dlid, rt) && !mcast_default(sw, in_port, rt))
-		return drop(rt, PIB_DROP_RELAY);
+		return route_drop(rt, PIB_DROP_RELAY);
 	for (i = 0; i < PIB_PORTMASK_WORDS * 2; i++) {
 		rt->mask[i] = mcast_filter(sw, i, rt->mask[i], in_port, h);
 		any |= rt->mask[i];
 	}
-	return any ? PIB_ROUTE_MCAST : drop(rt, PIB_DROP_SILENT);
+	return any ? PIB_ROUTE_MCAST : route_drop(rt, PIB_DROP_SILENT);
 }
 
-static u8 route(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
-		struct pib_route *rt)
+static u8 route_lid(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
+		    struct pib_route *rt)
 {
 	const struct pib_port *in = sw->ports[in_port];
 
 	if (in_port && !pib_port_takes(in, h->dqpn))
-		return drop(rt, PIB_DROP_IN_STATE);
+		return route_drop(rt, PIB_DROP_IN_STATE);
 	if (h->dlid == PIB_LID_PERMISSIVE)
-		return h->dqpn ? drop(rt, PIB_DROP_RELAY) : PIB_ROUTE_SELF;
+		return h->dqpn ? route_drop(rt, PIB_DROP_RELAY) : PIB_ROUTE_SELF;
 	if (!pkey_in(in, h))
-		return drop(rt, PIB_DROP_PKEY_IN);
+		return route_drop(rt, PIB_DROP_PKEY_IN);
 	if (own_lid(sw, h->dlid))
 		return PIB_ROUTE_SELF;
 	if (pib_lid_is_mcast(h->dlid))
@@ -162,5 +162,5 @@ void pib_switch_route(const struct pib_node *sw, u8 in_port, const struct pib_hd
 {
 	rt->port = 0;
 	rt->reason = PIB_DROP_SILENT;
-	rt->kind = route(sw, in_port, h, rt);
+	rt->kind = route_lid(sw, in_port, h, rt);
 }

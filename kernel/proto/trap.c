@@ -20,7 +20,7 @@ static u8 notice_type(u16 num)
 }
 
 /* The port that speaks to the SM about @port. */
-static struct pib_port *sender(const struct pib_node *n, u8 port)
+static struct pib_port *trap_sender(const struct pib_node *n, u8 port)
 {
 	if (n->type == PIB_NODE_SWITCH)
 		return n->ports[0];
@@ -38,7 +38,7 @@ static bool same_notice(const struct pib_trap *t, u16 num, u8 port, const u8 *da
 }
 
 /* C13-18: at most one in SubnetTimeOut, 4.096 us * 2^n. */
-static u64 interval(const struct pib_port *p)
+static u64 trap_interval(const struct pib_port *p)
 {
 	return 4096ULL << p->subnet_timeout;
 }
@@ -69,7 +69,7 @@ static bool may_begin(struct pib_node *n, u16 num, const struct pib_port *from, 
 {
 	if (notice_type(num) != NOTICE_SECURITY)
 		return true;
-	if (now - n->security_since >= interval(from)) {
+	if (now - n->security_since >= trap_interval(from)) {
 		n->security_since = now;
 		n->security_traps = 0;
 	}
@@ -79,7 +79,7 @@ static bool may_begin(struct pib_node *n, u16 num, const struct pib_port *from, 
 bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTICE_DETAILS],
 		    u64 now)
 {
-	const struct pib_port *from = sender(n, port);
+	const struct pib_port *from = trap_sender(n, port);
 	struct pib_trap *t;
 	u64 first = now ? now : 1;
 	u64 was;	/* when this notice was to be sent, if it waits */
@@ -100,7 +100,9 @@ bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTI
 	t->port = port;
 	memcpy(t->data, data, PIB_NOTICE_DETAILS);
 	t->repeats = 0;
-	t->due = t->sent && t->sent + interval(from) > first ? t->sent + interval(from) : first;
+	t->due = first;
+	if (t->sent && t->sent + trap_interval(from) > first)
+		t->due = t->sent + trap_interval(from);
 	t->tid = ++n->trap_tid;	/* a late TrapRepress of the one before must not stop this one */
 	if (!was || t->due < was)	/* else pib_node_deadline() has told already */
 		n->events |= PIB_EV_TRAP;
@@ -122,12 +124,12 @@ void pib_trap_notice(const struct pib_node *n, const struct pib_trap *t, u8 *dat
 	data[1] = 0;
 	pib_put16(data + 2, n->type);		/* producer */
 	pib_put16(data + 4, t->num);
-	pib_put16(data + 6, sender(n, t->port)->lid);
+	pib_put16(data + 6, trap_sender(n, t->port)->lid);
 	pib_put16(data + 8, 0);			/* toggle and count: not a queue that is polled */
 	memcpy(data + 10, t->data, PIB_NOTICE_DETAILS);
 }
 
-static void build(const struct pib_node *n, const struct pib_trap *t, u8 *mad)
+static void trap_build(const struct pib_node *n, const struct pib_trap *t, u8 *mad)
 {
 	memset(mad, 0, PIB_MAD_SIZE);
 	mad[PIB_MAD_BASE_VERSION] = 1;
@@ -146,21 +148,21 @@ bool pib_trap_next(struct pib_node *n, u64 now, u8 *mad, struct pib_port **from)
 	for (t = n->traps; t < n->traps + PIB_TRAPS; t++) {
 		if (!t->due || t->due > now)
 			continue;
-		*from = sender(n, t->port);
+		*from = trap_sender(n, t->port);
 		if (!can_send(*from)) {	/* cut off since: the next sweep tells */
 			t->due = 0;
 			continue;
 		}
-		build(n, t, mad);
+		trap_build(n, t, mad);
 		t->repeats++;
 		t->sent = now;
-		t->due = t->repeats < PIB_TRAP_REPEATS ? now + interval(*from) : 0;
+		t->due = t->repeats < PIB_TRAP_REPEATS ? now + trap_interval(*from) : 0;
 		return true;
 	}
 	return false;
 }
 
-static u64 earlier(u64 a, u64 b)
+static u64 trap_earlier(u64 a, u64 b)
 {
 	if (!a || !b)
 		return a | b;
@@ -174,9 +176,9 @@ u64 pib_node_deadline(const struct pib_node *n)
 	int i;
 
 	for (i = 0; i < PIB_TRAPS; i++)
-		due = earlier(due, n->traps[i].due);
+		due = trap_earlier(due, n->traps[i].due);
 	for (i = sw ? 0 : 1; i <= (sw ? 0 : n->num_ports); i++)
-		due = earlier(due, n->ports[i]->m_key_lease_end);
+		due = trap_earlier(due, n->ports[i]->m_key_lease_end);
 	return due;
 }
 
@@ -230,7 +232,7 @@ void pib_trap_threshold(struct pib_port *p, u16 num, u64 now)
 {
 	u8 data[PIB_NOTICE_DETAILS] = { 0 };
 
-	pib_put16(data + 2, sender(p->node, p->num)->lid);
+	pib_put16(data + 2, trap_sender(p->node, p->num)->lid);
 	data[4] = p->num;
 	pib_trap_raise(p->node, num, p->num, data, now);
 }
@@ -241,7 +243,7 @@ void pib_trap_bad_mkey(struct pib_port *p, const u8 *smp, u64 now)
 	u8 data[PIB_NOTICE_DETAILS] = { 0 };
 	u8 hops = smp[PIB_MAD_HOP_CNT];
 
-	pib_put16(data + 2, sender(p->node, p->num)->lid);
+	pib_put16(data + 2, trap_sender(p->node, p->num)->lid);
 	data[6] = smp[PIB_MAD_METHOD];
 	memcpy(data + 8, smp + PIB_MAD_ATTR, 2);
 	memcpy(data + 10, smp + PIB_MAD_ATTR_MOD, 4);

@@ -11,7 +11,7 @@
 /* ---- arbitration ---- */
 
 /* Entry @i of a table: blocks 1 and 2 of VLArbitrationTable are the low one, 3 and 4 the high one. */
-static const u8 *entry(const struct pib_port *p, enum pib_vl_table t, u32 i)
+static const u8 *arb_entry(const struct pib_port *p, enum pib_vl_table t, u32 i)
 {
 	return p->vlarb[2 * t + i / 32][i % 32];
 }
@@ -20,11 +20,11 @@ static const u8 *entry(const struct pib_port *p, enum pib_vl_table t, u32 i)
  * What the entry may send in a round, bytes; 0: nothing, or nothing is ready. The SM may
  * change the tables at any time: what is relied upon is read once.
  */
-static s32 quantum(const struct pib_port *p, enum pib_vl_table t, u32 i, u32 ready)
+static s32 arb_quantum(const struct pib_port *p, enum pib_vl_table t, u32 i, u32 ready)
 {
-	if (!(ready >> (READ_ONCE(entry(p, t, i)[0]) & 0xF) & 1))
+	if (!(ready >> (READ_ONCE(arb_entry(p, t, i)[0]) & 0xF) & 1))
 		return 0;
-	return READ_ONCE(entry(p, t, i)[1]) * PIB_VL_BLOCK;
+	return READ_ONCE(arb_entry(p, t, i)[1]) * PIB_VL_BLOCK;
 }
 
 /*
@@ -39,7 +39,7 @@ static s32 rounds_to_go(struct pib_vl_arb *a, const struct pib_port *p, enum pib
 	for (i = 0; i < PIB_VL_ARB_ENTRIES; i++) {
 		s32 *left = &a->left[t][i];
 
-		share = quantum(p, t, i, ready);
+		share = arb_quantum(p, t, i, ready);
 		if (!share) {
 			if (*left > 0)
 				*left = 0;
@@ -61,10 +61,10 @@ static bool table_next(struct pib_vl_arb *a, const struct pib_port *p, enum pib_
 	if (rounds < 0)
 		return false;
 	for (i = 0; rounds && i < PIB_VL_ARB_ENTRIES; i++)
-		a->left[t][i] += rounds * quantum(p, t, i, ready);
+		a->left[t][i] += rounds * arb_quantum(p, t, i, ready);
 	for (n = 0; n < PIB_VL_ARB_ENTRIES; n++) {
 		i = (a->at[t] + n) % PIB_VL_ARB_ENTRIES;
-		if (quantum(p, t, i, ready) && a->left[t][i] > 0)
+		if (arb_quantum(p, t, i, ready) && a->left[t][i] > 0)
 			break;
 	}
 	a->at[t] = i;
@@ -87,7 +87,7 @@ int pib_vl_arb_next(struct pib_vl_arb *a, const struct pib_port *p, u32 ready)
 	    !table_next(a, p, PIB_VL_LOW, ready) &&
 	    !(!high && table_next(a, p, PIB_VL_HIGH, ready)))
 		return -1;
-	vl = READ_ONCE(entry(p, a->table, a->at[a->table])[0]) & 0xF;
+	vl = READ_ONCE(arb_entry(p, a->table, a->at[a->table])[0]) & 0xF;
 	return ready >> vl & 1 ? vl : -1;
 }
 

@@ -16,7 +16,7 @@
  * The alternate path becomes the primary one. What is on its way over the old
  * path is still taken in: that one is kept as the other path.
  */
-static void migrate(struct pib_qp *qp, bool heard)
+static void apm_migrate(struct pib_qp *qp, bool heard)
 {
 	struct ib_qp_attr *a = &qp->attr;
 
@@ -47,7 +47,7 @@ void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
 		qp->attr.path_mig_state = IB_MIG_ARMED;
 		pib_req_set_spare(&qp->req, true);
 	} else if (b->h.flags & PIB_H_MIG && pib_hca_rx_by_alternate(qp, b->in_port, &b->h)) {
-		migrate(qp, true);
+		apm_migrate(qp, true);
 	}
 }
 
@@ -55,7 +55,7 @@ void pib_apm_rescue(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	migrate(qp, false);
+	apm_migrate(qp, false);
 }
 
 /* 11.6.3.3: what was to be the way out of a dead path is none. */
@@ -72,7 +72,7 @@ void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state)
 	lockdep_assert_held(&qp->lock);
 
 	if (state == IB_MIG_MIGRATED && qp->attr.path_mig_state == IB_MIG_ARMED)
-		migrate(qp, false);
+		apm_migrate(qp, false);
 	else if (state != qp->attr.path_mig_state)
 		WRITE_ONCE(qp->alt_open, state != IB_MIG_MIGRATED);
 	qp->attr.path_mig_state = state;

@@ -5,7 +5,7 @@
 #include "memory/pd.h"
 #include "transport/recv_queue.h"
 
-static int place(struct pib_qp *qp, struct pib_burst *b, const struct pib_place *pl)
+static int place_response(struct pib_qp *qp, struct pib_burst *b, const struct pib_place *pl)
 {
 	const struct pib_ksq_slot *s = container_of(pl->wqe, struct pib_ksq_slot, w);
 
@@ -17,7 +17,7 @@ static int place(struct pib_qp *qp, struct pib_burst *b, const struct pib_place 
 }
 
 /* The responder's memory is not kept for the sake of a page that does not come. */
-static void forget(struct pib_qp *qp)
+static void forget_response(struct pib_qp *qp)
 {
 	pib_req_forget_response(&qp->req, &qp->place);
 	qp->place.wqe = NULL;
@@ -43,11 +43,11 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	if (!pl->wqe)
 		return true;
 
-	err = place(qp, b, pl);
+	err = place_response(qp, b, pl);
 	if (err == -EAGAIN && !qp->hold.refuses)
 		return false;
 	if (err == -EAGAIN) {
-		forget(qp);
+		forget_response(qp);
 		return true;
 	}
 	if (err)

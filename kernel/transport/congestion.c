@@ -41,7 +41,7 @@ static void notify_headers(struct pib_qp *qp, const struct pib_hdrs *h, struct p
 }
 
 /* If there is no memory, or no way, the next mark will say it again. */
-static void notify(struct pib_qp *qp, const struct pib_burst *b)
+static void cnp_send(struct pib_qp *qp, const struct pib_burst *b)
 {
 	struct pib_burst *n;
 
@@ -69,7 +69,7 @@ static void log_trigger(struct pib_qp *qp, const struct pib_hdrs *h, u64 now)
 }
 
 /* The index of the QP, or that of all QPs of its service level, goes up. */
-static bool becn(struct pib_qp *qp, u8 sl, u64 now)
+static bool becn_apply(struct pib_qp *qp, u8 sl, u64 now)
 {
 	struct pib_port *p = &qp->port->p;
 	struct pib_cc_flow *f = pib_cc_sl_flow(p, sl);
@@ -95,13 +95,13 @@ void pib_cc_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 		if (has_answers(qp))
 			qp->becn_due = true;
 		else
-			notify(qp, b);
+			cnp_send(qp, b);
 	}
 	if (!(b->h.flags & PIB_H_BECN))
 		return;
 	pib_kport_count(qp->port, rcv_becn, b->npkts);
 	pib_kport_count(qp->port, sl_rcv_becn[sl], b->npkts);
-	if (becn(qp, sl, now))
+	if (becn_apply(qp, sl, now))
 		log_trigger(qp, &b->h, now);
 }
 

@@ -85,7 +85,7 @@ static void no_recv(struct pib_qp *qp)
 		pib_kport_count(qp->port, qp1_dropped, 1);
 }
 
-static enum pib_res place(struct pib_qp *qp, struct pib_burst *b)
+static enum pib_res place_datagram(struct pib_qp *qp, struct pib_burst *b)
 {
 	enum pib_res res = pib_rq_scatter(qp, b, 0, b->len, PIB_GRH_LEN);
 	int err;
@@ -119,7 +119,7 @@ bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
 		return true;
 	}
 	if (!res)
-		res = place(qp, b);
+		res = place_datagram(qp, b);
 	if (res == PIB_RES_WAIT)
 		return false;
 	if (res)

@@ -134,7 +134,7 @@ void pib_state_reset(struct pib_qp *qp)
 	pib_rq_reset(qp);
 }
 
-static enum hrtimer_restart fire(struct hrtimer *timer)
+static enum hrtimer_restart fire_event(struct hrtimer *timer)
 {
 	struct pib_qp *qp = container_of(timer, struct pib_qp, timer);
 
@@ -146,7 +146,7 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 
 void pib_state_timer_init(struct pib_qp *qp)
 {
-	hrtimer_setup(&qp->timer, fire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&qp->timer, fire_event, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 }
 
 static void free_list(struct pib_qp *qp, struct list_head *list)

@@ -37,7 +37,7 @@ bool pib_hold_is_long(const struct pib_pagein *p, u64 now)
 	return (s64)(now - p->since) >= HOLD_NSEC;
 }
 
-static bool keep(struct pib_qp *qp, struct pib_burst *b)
+static bool hold_keep(struct pib_qp *qp, struct pib_burst *b)
 {
 	struct pib_hold *h = &qp->hold;
 
@@ -59,7 +59,7 @@ static void keep_all(struct pib_qp *qp, struct list_head *list)
 	struct pib_burst *b, *next;
 
 	list_for_each_entry_safe(b, next, list, entry) {
-		if (keep(qp, b))
+		if (hold_keep(qp, b))
 			continue;
 		list_del(&b->entry);
 		pib_inbox_free(qp, b);

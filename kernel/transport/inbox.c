@@ -22,7 +22,7 @@ static bool is_full(struct pib_qp *qp, struct pib_burst *b)
 	return !b->shared;
 }
 
-static void charge(struct pib_qp *qp, struct pib_burst *b)
+static void inbox_charge(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (READ_ONCE(qp->inbox_len) >= LONG_INBOX)
 		pib_burst_shrink(b);
@@ -35,7 +35,7 @@ int pib_inbox_add(struct pib_qp *qp, struct pib_burst *b)
 	int err = 0;
 
 	if (b->afar)
-		charge(qp, b);
+		inbox_charge(qp, b);
 	spin_lock(&qp->inbox_lock);
 	if (qp->closed) {
 		err = -ESHUTDOWN;

@@ -20,7 +20,7 @@
 /* So often a datagram is offered to a QP that is full: for about 10 ms. */
 #define DATAGRAM_TRIES	40
 
-static int drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
+static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 {
 	pib_hca_stat(pib_kport_hca(port), why);
 	pib_burst_free(b);
@@ -152,7 +152,7 @@ static bool is_bulk(const struct pib_burst *b)
 }
 
 /* 0, -EBUSY: full, -ESHUTDOWN: the QP is going. */
-static int enqueue(struct pib_qp *qp, struct pib_burst *b)
+static int input_enqueue(struct pib_qp *qp, struct pib_burst *b)
 {
 	bool bulk = is_bulk(b);
 	int err = pib_inbox_add(qp, b);
@@ -180,21 +180,21 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	int err;
 
 	if (!service_ok(qp, port, &b->h))
-		return drop(port, b, PIB_STAT_RX_BAD_SERVICE);
+		return input_drop(port, b, PIB_STAT_RX_BAD_SERVICE);
 	if (!pkey_ok(qp, port, &b->h)) {
 		pib_hca_rx_bad_pkey(port, &b->h);
 		pib_burst_free(b);
 		return 0;
 	}
-	err = enqueue(qp, b);
+	err = input_enqueue(qp, b);
 	if (!err)
 		return 0;
 	if (err == -EBUSY && may_wait(b))
 		return -EBUSY;
-	return drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
+	return input_drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
 }
 
-static struct pib_qp *find(struct pib_kport *port, u32 qpn)
+static struct pib_qp *find_qp(struct pib_kport *port, u32 qpn)
 {
 	struct pib_qp *qp;
 
@@ -236,7 +236,7 @@ static void mcast_copy(struct pib_qp *qp, void *arg)
 	}
 	/* A group's slow member must not stop the others: no push-back. */
 	if (hand_over(rx->port, qp, c))
-		drop(rx->port, c, PIB_STAT_RX_FULL);
+		input_drop(rx->port, c, PIB_STAT_RX_FULL);
 }
 
 void pib_hca_rx_mcast(struct pib_kport *port, struct pib_burst *b, const struct pib_qp *except)
@@ -252,23 +252,23 @@ int pib_hca_rx(struct pib_kport *port, struct pib_burst *b)
 	int err;
 
 	if (!pib_port_takes(&port->p, b->h.dqpn))
-		return drop(port, b, PIB_STAT_RX_BAD_PATH);
+		return input_drop(port, b, PIB_STAT_RX_BAD_PATH);
 	if (!dlid_ok(&port->p, &b->h))
-		return drop(port, b, PIB_STAT_RX_BAD_PATH);
+		return input_drop(port, b, PIB_STAT_RX_BAD_PATH);
 	if (b->h.dqpn == PIB_QPN_MCAST) {
 		/* The MLID alone does not say which group: several may share it (9.6.1.2). */
 		if (!(b->h.flags & PIB_H_GRH))
-			return drop(port, b, PIB_STAT_RX_BAD_PATH);
+			return input_drop(port, b, PIB_STAT_RX_BAD_PATH);
 		pib_hca_rx_mcast(port, b, NULL);
 		pib_burst_free(b);
 		return 0;
 	}
 	if (!dgid_ok(&port->p, &b->h))
-		return drop(port, b, PIB_STAT_RX_BAD_PATH);
+		return input_drop(port, b, PIB_STAT_RX_BAD_PATH);
 
-	qp = find(port, b->h.dqpn);
+	qp = find_qp(port, b->h.dqpn);
 	if (!qp)
-		return drop(port, b, PIB_STAT_RX_NO_QP);
+		return input_drop(port, b, PIB_STAT_RX_NO_QP);
 	err = hand_over(port, qp, b);
 	pib_qp_put(qp);
 	return err;

@@ -74,7 +74,7 @@ void pib_mcast_exit(struct pib_hca *hca)
 	hca->mcast = NULL;
 }
 
-static struct hlist_head *bucket(struct pib_mcast *mc, const u8 *mgid, u16 mlid)
+static struct hlist_head *group_bucket(struct pib_mcast *mc, const u8 *mgid, u16 mlid)
 {
 	u32 hash = jhash(mgid, 16, mc->seed ^ mlid);
 
@@ -87,7 +87,7 @@ void pib_mcast_deliver(struct pib_hca *hca, const struct pib_hdrs *h,
 	struct mcast_member *m;
 	struct mcast_group *g;
 
-	hlist_for_each_entry_rcu(g, bucket(hca->mcast, h->dgid, h->dlid), entry) {
+	hlist_for_each_entry_rcu(g, group_bucket(hca->mcast, h->dgid, h->dlid), entry) {
 		if (g->mlid != h->dlid || memcmp(g->mgid, h->dgid, sizeof(g->mgid)))
 			continue;
 		hlist_for_each_entry_rcu(m, &g->members, entry)
@@ -101,7 +101,7 @@ static struct mcast_group *group_find(struct pib_mcast *mc, const u8 *mgid, u16 
 
 	lockdep_assert_held(&mc->lock);
 
-	hlist_for_each_entry(g, bucket(mc, mgid, mlid), entry)
+	hlist_for_each_entry(g, group_bucket(mc, mgid, mlid), entry)
 		if (g->mlid == mlid && !memcmp(g->mgid, mgid, sizeof(g->mgid)))
 			return g;
 	return NULL;
@@ -127,7 +127,7 @@ static struct mcast_group *group_get(struct pib_mcast *mc, const struct pib_qp *
 		return ERR_PTR(-ENOMEM);
 	memcpy(g->mgid, mgid, sizeof(g->mgid));
 	g->mlid = mlid;
-	hlist_add_head_rcu(&g->entry, bucket(mc, mgid, mlid));
+	hlist_add_head_rcu(&g->entry, group_bucket(mc, mgid, mlid));
 	mc->count++;
 	return g;
 }

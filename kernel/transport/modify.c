@@ -119,7 +119,7 @@ static int check_numbers(struct pib_qp *qp, const struct change *c)
 	return 0;
 }
 
-static int check(struct pib_qp *qp, struct change *c)
+static int check_change(struct pib_qp *qp, struct change *c)
 {
 	int err;
 
@@ -224,7 +224,7 @@ static struct pib_resp_cfg resp_cfg(const struct pib_qp *qp)
 	};
 }
 
-static void reconfigure(struct pib_qp *qp)
+static void apply_path(struct pib_qp *qp)
 {
 	struct pib_req_cfg req = req_cfg(qp);
 	struct pib_resp_cfg resp = resp_cfg(qp);
@@ -250,7 +250,7 @@ static void start_req(struct pib_qp *qp)
 	pib_req_start(&qp->req, &cfg, qp->attr.sq_psn);
 }
 
-static void enter(struct pib_qp *qp, const struct change *c)
+static void enter_state(struct pib_qp *qp, const struct change *c)
 {
 	switch (c->next) {
 	case IB_QPS_RTR:
@@ -263,13 +263,13 @@ static void enter(struct pib_qp *qp, const struct change *c)
 		else if (c->cur == IB_QPS_SQE)
 			pib_req_resume(&qp->req);
 		else
-			reconfigure(qp);
+			apply_path(qp);
 		pib_req_stop(&qp->req, false);
 		qp->attr.sq_draining = 0;
 		break;
 	case IB_QPS_SQD:
 		if (c->cur != IB_QPS_RTS) {
-			reconfigure(qp);
+			apply_path(qp);
 			break;
 		}
 		pib_req_stop(&qp->req, true);
@@ -282,7 +282,7 @@ static void enter(struct pib_qp *qp, const struct change *c)
 	}
 }
 
-static void apply(struct pib_qp *qp, const struct change *c)
+static void apply_change(struct pib_qp *qp, const struct change *c)
 {
 	lockdep_assert_held(&qp->lock);
 
@@ -292,7 +292,7 @@ static void apply(struct pib_qp *qp, const struct change *c)
 	}
 	set_paths(qp, c);
 	set_numbers(qp, c);
-	enter(qp, c);
+	enter_state(qp, c);
 	qp->state = c->next;
 	qp->attr.qp_state = c->next;
 	qp->attr.cur_qp_state = c->next;
@@ -419,9 +419,9 @@ int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	spin_lock_bh(&qp->lock);
 	c.cur = qp->state;
 	c.next = mask & IB_QP_STATE ? attr->qp_state : c.cur;
-	err = check(qp, &c);
+	err = check_change(qp, &c);
 	if (!err && c.next != IB_QPS_RESET)
-		apply(qp, &c);
+		apply_change(qp, &c);
 	spin_unlock_bh(&qp->lock);
 
 	if (!err && c.next == IB_QPS_RESET)

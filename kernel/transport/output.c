@@ -41,7 +41,7 @@ static bool is_loopback(const struct pib_port *p, u16 dlid)
 }
 
 /* As pib_port_xmit(). */
-static int leave(struct pib_qp *qp, struct pib_burst *b)
+static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (is_loopback(&qp->port->p, b->h.dlid)) {
 		b->in_port = qp->port;
@@ -58,10 +58,10 @@ static int leave(struct pib_qp *qp, struct pib_burst *b)
  * 0: the burst is consumed, -EBUSY. What goes over UDP has the QP stay on this CPU for a while:
  * core/task.c.
  */
-static int deliver(struct pib_qp *qp, struct pib_burst *b)
+static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 {
 	bool asks = !pib_op_is_response(b->h.op);
-	int err = leave(qp, b);
+	int err = leave_port(qp, b);
 
 	if (err < 0)
 		return err;
@@ -93,7 +93,7 @@ static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_t
 }
 
 /* What the path says, and the QP's own part of the BTH. */
-static void address(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b)
+static void address_burst(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b)
 {
 	pib_av_fill(qp->hca, av, &b->h);
 	if (qp->type == IB_QPT_SMI) {
@@ -113,12 +113,12 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 {
 	lockdep_assert_held(&qp->lock);
 
-	address(qp, av, b);
+	address_burst(qp, av, b);
 	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow)))
 		heed_congestion(qp, b, turn);
 	turn->bursts--;
 	turn->bytes -= b->len;
-	if (!deliver(qp, b))
+	if (!deliver_burst(qp, b))
 		return true;
 
 	pib_qp_stat(qp, PIB_STAT_TX_PUSHED_BACK);
@@ -133,7 +133,7 @@ void pib_tx_redirect(struct pib_qp *qp)
 	lockdep_assert_held(&qp->lock);
 
 	if (qp->stalled)
-		address(qp, &qp->av, qp->stalled);
+		address_burst(qp, &qp->av, qp->stalled);
 }
 
 bool pib_tx_stalled(struct pib_qp *qp)
@@ -142,7 +142,7 @@ bool pib_tx_stalled(struct pib_qp *qp)
 
 	if (!qp->stalled)
 		return true;
-	if (deliver(qp, qp->stalled)) {
+	if (deliver_burst(qp, qp->stalled)) {
 		qp->stalls++;
 		return false;
 	}

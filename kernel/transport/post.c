@@ -20,7 +20,7 @@
 
 #define KERNEL_SEND_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
 
-static int doorbell(struct pib_qp *qp, void (*activate)(struct pib_task *t))
+static int ring_doorbell(struct pib_qp *qp, void (*activate)(struct pib_task *t))
 {
 	if (READ_ONCE(qp->state) == IB_QPS_RESET)
 		return -EINVAL;
@@ -84,7 +84,7 @@ static void fill_reg(struct pib_send_wqe *wqe, const struct ib_reg_wr *wr)
 	wqe->raw[2] = wr->access;
 }
 
-static int fill(const struct pib_qp *qp, struct pib_send_wqe *wqe, const struct ib_send_wr *wr)
+static int fill_wqe(const struct pib_qp *qp, struct pib_send_wqe *wqe, const struct ib_send_wr *wr)
 {
 	if (wr->send_flags & ~KERNEL_SEND_FLAGS)
 		return -EINVAL;
@@ -139,7 +139,7 @@ static int post_sends(struct pib_qp *qp, const struct ib_send_wr *wr,
 	for (; wr; wr = wr->next) {
 		err = -ENOMEM;
 		if (producer - smp_load_acquire(&hdr->consumer) < qp->sq.entries)
-			err = fill(qp, pib_ring_slot(&qp->sq, producer), wr);
+			err = fill_wqe(qp, pib_ring_slot(&qp->sq, producer), wr);
 		if (err) {
 			*bad = wr;
 			break;
@@ -163,7 +163,7 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 		if (wr)
 			return -EINVAL;
 		pib_sq_ring(qp);
-		return doorbell(qp, pib_stream_next(qp) ? pib_task_hand_off :
+		return ring_doorbell(qp, pib_stream_next(qp) ? pib_task_hand_off :
 							  pib_task_activate_here);
 	}
 	if (READ_ONCE(qp->state) < IB_QPS_RTS)	/* C10-96 */
@@ -211,7 +211,7 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 	if (!qp->rq.hdr || READ_ONCE(qp->state) == IB_QPS_RESET)	/* C10-97 */
 		return -EINVAL;
 	if (qp->is_user)
-		return wr ? -EINVAL : doorbell(qp, pib_task_activate);
+		return wr ? -EINVAL : ring_doorbell(qp, pib_task_activate);
 
 	spin_lock_irqsave(&qp->post_lock, flags);
 	err = post_recvs(qp, wr, bad);

@@ -101,7 +101,7 @@ static void watch_cq(struct pib_cq *cq)
 		WRITE_ONCE(cq->on_overflow, pib_state_cq_overflow);
 }
 
-static void setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool user)
+static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool user)
 {
 	struct pib_hca *hca = to_hca(qp->ib.device);
 
@@ -255,7 +255,7 @@ static void free_queues(struct pib_qp *qp)
 }
 
 /* From here on it can be found. */
-static int publish(struct pib_qp *qp)
+static int qp_publish(struct pib_qp *qp)
 {
 	struct pib_hca *hca = qp->hca;
 	struct pib_qp_stub *stub = kmalloc(sizeof(*stub), GFP_KERNEL_ACCOUNT);
@@ -287,7 +287,7 @@ static int publish(struct pib_qp *qp)
 	return 0;
 }
 
-static void unpublish(struct pib_qp *qp)
+static void qp_unpublish(struct pib_qp *qp)
 {
 	if (qp->type <= IB_QPT_GSI) {
 		xa_erase(&qp->hca->qps, SPECIAL(qp->port->p.num, qp->qpn));
@@ -297,7 +297,7 @@ static void unpublish(struct pib_qp *qp)
 	pib_hot_drop(&qp->hca->hot_qps, &qp->hca->qps, qp->qpn, qp->stub);
 }
 
-static int respond(struct ib_udata *udata, struct pib_create_qp_resp *resp)
+static int copy_response(struct ib_udata *udata, struct pib_create_qp_resp *resp)
 {
 	return udata ? pib_udata_respond(udata, resp, sizeof(*resp)) : 0;
 }
@@ -323,7 +323,7 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	err = pib_quota_take(&hca->quota, qp->owner, PIB_OBJ_QP);
 	if (err)
 		return err;
-	setup(qp, init, udata);
+	qp_setup(qp, init, udata);
 	err = alloc_pageins(qp);
 	if (err)
 		goto err_give;
@@ -331,10 +331,10 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	if (err)
 		goto err_pageins;
 	pib_state_reset(qp);
-	err = respond(udata, &resp);
+	err = copy_response(udata, &resp);
 	if (err)
 		goto err_queues;
-	err = publish(qp);
+	err = qp_publish(qp);
 	if (err)
 		goto err_queues;
 	return 0;
@@ -348,7 +348,7 @@ err_give:
 	return err;
 }
 
-static void stop(struct pib_qp *qp)
+static void qp_stop(struct pib_qp *qp)
 {
 	pib_task_stop(&qp->task);
 	spin_lock_bh(&qp->lock);
@@ -370,9 +370,9 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct pib_qp *qp = to_qp(ibqp);
 
-	unpublish(qp);
+	qp_unpublish(qp);
 	pib_mcast_detach_all(qp->hca, qp);
-	stop(qp);
+	qp_stop(qp);
 	pib_qp_put(qp);
 	/* Run lists, bursts that refer to its memory, packets just arriving. */
 	wait_for_completion(&qp->gone);

@@ -35,7 +35,7 @@
 #define STALL_MAX_NSEC	(320 * PIB_NSEC_PER_USEC)
 
 /* Which packets are taken in in which state (10.3.1). */
-static bool takes(const struct pib_qp *qp, const struct pib_burst *b)
+static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 {
 	switch (qp->state) {
 	case IB_QPS_RTR:
@@ -52,7 +52,7 @@ static bool takes(const struct pib_qp *qp, const struct pib_burst *b)
 /* False: it has to wait, for pages or for an invalidation, and is then taken in anew. */
 static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
-	if (!takes(qp, b)) {
+	if (!state_takes(qp, b)) {
 		pib_qp_stat(qp, PIB_STAT_RX_QP_STATE);
 		if (qp->place.wqe)
 			pib_req_forget_response(&qp->req, &qp->place);
@@ -79,14 +79,14 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	return pib_responder_rx(qp, b);
 }
 
-static void refill(struct pib_qp *qp)
+static void rxq_refill(struct pib_qp *qp)
 {
 	if (READ_ONCE(qp->inbox_len))
 		pib_inbox_take(qp, &qp->rxq);
 }
 
 /* Returns true if there is more. */
-static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
+static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_burst *b;
 	u32 bursts = 0, bytes = 0;
@@ -95,7 +95,7 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	if (unlikely(pib_pagein_busy(qp->rx_pages) || qp->hold.on) && !pib_hold_ready(qp, now))
 		return false;
 	if (list_empty(&qp->rxq))
-		refill(qp);
+		rxq_refill(qp);
 
 	while (bursts < TURN_BURSTS && bytes < TURN_BYTES) {
 		b = list_first_entry_or_null(&qp->rxq, struct pib_burst, entry);
@@ -124,13 +124,13 @@ static bool receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
  * An answer waits for a page of the place that it goes to, or will come again. What is fenced behind it
  * (10.8.3.3) is not sent, though the transport has its answer.
  */
-static bool placing(const struct pib_qp *qp)
+static bool is_placing(const struct pib_qp *qp)
 {
 	return unlikely(qp->place.wqe || qp->hold.unplaced);
 }
 
 /* What a failed work request or a refused request does to the QP (10.3.1, 9.9.3). */
-static void judge(struct pib_qp *qp)
+static void turn_check(struct pib_qp *qp)
 {
 	/* What was answered before it failed may yet have to be placed. */
 	if (qp->req.error && !qp->req.flushing && !qp->place.wqe) {
@@ -139,7 +139,7 @@ static void judge(struct pib_qp *qp)
 	}
 	if (qp->resp.error && !qp->resp.nak_due && !qp->stalled && qp->state != IB_QPS_ERR)
 		pib_state_resp_error(qp);
-	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && !placing(qp) &&
+	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && !is_placing(qp) &&
 	    pib_req_drained(&qp->req)) {
 		qp->attr.sq_draining = 0;
 		if (qp->attr.en_sqd_async_notify)
@@ -147,7 +147,7 @@ static void judge(struct pib_qp *qp)
 	}
 }
 
-static void arm(struct pib_qp *qp, u64 at)
+static void arm_timer(struct pib_qp *qp, u64 at)
 {
 	if (!at || (qp->timer_at && qp->timer_at <= at))
 		return;
@@ -167,11 +167,11 @@ static bool stall_again(struct pib_qp *qp, u64 now)
 		return true;
 
 	qp->stall_ns = qp->stall_ns ? min_t(u32, 2 * qp->stall_ns, STALL_MAX_NSEC) : STALL_NSEC;
-	arm(qp, now + qp->stall_ns);
+	arm_timer(qp, now + qp->stall_ns);
 	return false;
 }
 
-static void expire(struct pib_qp *qp, u64 now)
+static void turn_expire(struct pib_qp *qp, u64 now)
 {
 	if (!test_and_clear_bit(PIB_QP_TIMER, &qp->task.state))
 		return;
@@ -188,18 +188,18 @@ static bool held_back(struct pib_qp *qp, u64 now)
 {
 	if (likely(qp->cc.next <= now))
 		return false;
-	arm(qp, qp->cc.next);
+	arm_timer(qp, qp->cc.next);
 	return true;
 }
 
 /* Sends until nothing is left, the turn is over or the receiver is full. Returns true if there is more. */
-static bool transmit(struct pib_qp *qp, struct pib_budget *budget, u64 now)
+static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
 	bool done;
 
 	done = pib_tx_stalled(qp) && pib_responder_tx(qp, &turn) &&
-	       (placing(qp) || held_back(qp, now) || pib_requester_tx(qp, &turn));
+	       (is_placing(qp) || held_back(qp, now) || pib_requester_tx(qp, &turn));
 	budget->bytes -= TURN_BYTES - turn.bytes;
 
 	return !done && !qp->stalled;
@@ -209,7 +209,7 @@ static bool transmit(struct pib_qp *qp, struct pib_budget *budget, u64 now)
  * While something waits for pages here, no answer that is missing is the
  * peer's fault: it may stand in the inbox, or the request was never sent.
  */
-static void suspend(struct pib_qp *qp, u64 now)
+static void turn_suspend(struct pib_qp *qp, u64 now)
 {
 	bool waits = (qp->hold.on && (!qp->hold.refuses || qp->hold.unplaced)) ||
 		     pib_pagein_busy(qp->req_off.pages);
@@ -227,33 +227,33 @@ static u64 time_of(const struct pib_qp *qp, struct pib_budget *budget)
 	return budget->now;
 }
 
-static bool turn(struct pib_qp *qp, struct pib_budget *budget)
+static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 {
 	u64 now = time_of(qp, budget);
 	bool more;
 
 	/* What has arrived may be what the timer was for. */
 	qp->draining = false;
-	more = receive(qp, budget, now);
-	suspend(qp, now);
-	expire(qp, now);
+	more = turn_receive(qp, budget, now);
+	turn_suspend(qp, now);
+	turn_expire(qp, now);
 	if (unlikely(qp->req.leave))
 		pib_apm_rescue(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
-		more |= transmit(qp, budget, now);
+		more |= turn_send(qp, budget, now);
 	else if (qp->stalled)
 		pib_tx_stalled(qp);
 	pib_requester_complete(qp);
-	judge(qp);
+	turn_check(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		more |= pib_state_flush(qp);
-	suspend(qp, now);
+	turn_suspend(qp, now);
 	if (!qp->waits)
-		arm(qp, pib_req_deadline(&qp->req));
+		arm_timer(qp, pib_req_deadline(&qp->req));
 	if (unlikely(qp->hold.on || qp->resp_off.set))
-		arm(qp, pib_hold_deadline(qp, now));
+		arm_timer(qp, pib_hold_deadline(qp, now));
 	if (qp->draining)
-		arm(qp, now + STALL_NSEC);
+		arm_timer(qp, now + STALL_NSEC);
 	if (qp->stalled)
 		more |= stall_again(qp, now);
 	pib_stats_fold(qp);
@@ -287,7 +287,7 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 		/* In one kernel it is not for long: a process may as well ring, and run it on a CPU of its own. */
 		if (budget->lingers || !qp->is_user || qp->afar)
 			pib_sq_busy(qp);
-		more = turn(qp, budget);
+		more = qp_turn(qp, budget);
 		if (!more && qp->sq_busy)
 			more = pib_stream_lingers(qp, budget) || pib_sq_idle(qp);
 	}

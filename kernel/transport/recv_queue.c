@@ -16,7 +16,7 @@
 /* Receive work requests that are flushed in a turn. */
 #define FLUSH_MAX	64
 
-static enum pib_res malformed(struct pib_qp *qp)
+static enum pib_res malformed_wqe(struct pib_qp *qp)
 {
 	pib_rq_complete(qp, PIB_WC_LOC_QP_OP_ERR, 0, NULL);
 	return PIB_RES_OP;
@@ -31,7 +31,7 @@ static enum pib_res take_own(struct pib_qp *qp)
 
 	err = pib_recv_wqe_copy(pib_ring_slot(&qp->rq, qp->rq.index), qp->max_recv_sge, &qp->cur);
 	pib_ring_consume(&qp->rq, 1);
-	return err ? malformed(qp) : PIB_RES_OK;
+	return err ? malformed_wqe(qp) : PIB_RES_OK;
 }
 
 static enum pib_res take_shared(struct pib_qp *qp, struct pib_srq *srq)
@@ -42,7 +42,7 @@ static enum pib_res take_shared(struct pib_qp *qp, struct pib_srq *srq)
 		return PIB_RES_RNR;
 
 	qp->cur_srqn = srq->srqn;
-	return err ? malformed(qp) : PIB_RES_OK;
+	return err ? malformed_wqe(qp) : PIB_RES_OK;
 }
 
 /* SRQs of XRC come and go under the QP: they are looked up each time. */
@@ -154,7 +154,7 @@ struct pib_pd *pib_rq_pd(const struct pib_qp *qp)
 	return qp->srq ? to_pd(qp->srq->ib.pd) : qp->pd;
 }
 
-static int scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off)
+static int scatter_bytes(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off)
 {
 	struct pib_pd *pd = pib_rq_pd(qp);
 
@@ -186,7 +186,7 @@ enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off,
 
 	if (len > cur->len || off > cur->len - len)
 		return too_long(qp);
-	err = len ? scatter(qp, b, src_off, len, off) : 0;
+	err = len ? scatter_bytes(qp, b, src_off, len, off) : 0;
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;
 	if (err) {
@@ -196,7 +196,7 @@ enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off,
 	return PIB_RES_OK;
 }
 
-static void describe(const struct pib_qp *qp, struct pib_cqe *cqe, const struct pib_hdrs *h)
+static void describe_recv(const struct pib_qp *qp, struct pib_cqe *cqe, const struct pib_hdrs *h)
 {
 	cqe->opcode = h->op == PIB_OP_WRITE ? IB_WC_RECV_RDMA_WITH_IMM : IB_WC_RECV;
 	if (h->flags & PIB_H_IMM)
@@ -242,7 +242,7 @@ void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct p
 	lockdep_assert_held(&qp->lock);
 
 	if (h)
-		describe(qp, &cqe, h);
+		describe_recv(qp, &cqe, h);
 	else
 		pib_stats_recv_error(qp, status);
 	qp->cur.valid = false;

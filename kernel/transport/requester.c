@@ -120,14 +120,14 @@ static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burs
 	return more;
 }
 
-static void unrefer(struct pib_burst *b)
+static void unrefer_sges(struct pib_burst *b)
 {
 	while (b->nsegs)
 		pib_mem_put(&b->segs[--b->nsegs]);
 	b->payload = PIB_PAYLOAD_NONE;
 }
 
-static int attach(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
+static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	int err;
 
@@ -138,7 +138,7 @@ static int attach(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b
 
 	err = refer_sges(qp, s, b, off);
 	if (err == -E2BIG) {
-		unrefer(b);
+		unrefer_sges(b);
 		err = copy_sges(qp, s, b, off);
 	}
 	if (err || b->payload != PIB_PAYLOAD_SEGS || pib_qp_is_reliable(qp))
@@ -168,8 +168,8 @@ static const struct pib_av_data *datagram_av(struct pib_qp *qp, struct pib_ksq_s
 	return &av->d;
 }
 
-static const struct pib_av_data *address(struct pib_qp *qp, struct pib_ksq_slot *s,
-					 struct pib_burst *b)
+static const struct pib_av_data *address_request(struct pib_qp *qp, struct pib_ksq_slot *s,
+						 struct pib_burst *b)
 {
 	if (!pib_qp_is_datagram(qp))
 		return &qp->av;
@@ -203,13 +203,13 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 	b = pib_tx_burst(qp, tx);
 	if (!b)
 		return true;	/* as if lost on the way */
-	av = address(qp, s, b);
+	av = address_request(qp, s, b);
 	if (!av) {
 		pib_req_local_error(&qp->req, &s->w, PIB_WC_LOC_QP_OP_ERR);
 		goto free;
 	}
 	if (b->len)
-		err = attach(qp, s, b, tx->off);
+		err = attach_payload(qp, s, b, tx->off);
 	if (err == -EAGAIN) {
 		pib_burst_free(b);
 		return put_off(qp, tx);
@@ -242,7 +242,7 @@ static struct pib_mw_bind_args bind_args(const struct pib_ksq_slot *s)
 }
 
 /* 0, -errno; -EAGAIN: not yet. @failed: status if it fails. */
-static int execute(struct pib_qp *qp, struct pib_ksq_slot *s, u32 *failed)
+static int local_result(struct pib_qp *qp, struct pib_ksq_slot *s, u32 *failed)
 {
 	struct pib_mw_bind_args args;
 
@@ -263,7 +263,7 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 {
 	struct pib_ksq_slot *s = to_slot(tx->wqe);
 	u32 failed;
-	int err = execute(qp, s, &failed);
+	int err = local_result(qp, s, &failed);
 
 	if (err == -EAGAIN) {
 		qp->draining = true;
@@ -274,7 +274,7 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 }
 
 /* False: it is put off, or the receiver is full. */
-static bool perform(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	if (tx->kind != PIB_TX_LOCAL)
 		return send_request(qp, tx, turn);
@@ -282,7 +282,7 @@ static bool perform(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn 
 	return execute_local(qp, tx);
 }
 
-static void resume(struct pib_qp *qp)
+static void resume_deferred(struct pib_qp *qp)
 {
 	qp->req_off.set = false;
 	atomic_dec(&to_slot(qp->req_off.tx.wqe)->refs);
@@ -302,7 +302,7 @@ void pib_requester_forget(struct pib_qp *qp)
 		args = bind_args(s);
 		pib_mw_bind_cancel(pib_qp_mem_ctx(qp), &args);
 	}
-	resume(qp);
+	resume_deferred(qp);
 }
 
 /* What was put off goes first. False: it cannot go on yet. */
@@ -319,8 +319,8 @@ static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
 	if (pib_pagein_busy(qp->req_off.pages))
 		return false;
 	tx = qp->req_off.tx;
-	resume(qp);
-	return perform(qp, &tx, turn);
+	resume_deferred(qp);
+	return perform_step(qp, &tx, turn);
 }
 
 bool pib_requester_waits(const struct pib_qp *qp)
@@ -344,7 +344,7 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 	do {
 		more = pib_sq_fetch(qp);
 		while (!pib_turn_over(turn) && pib_req_next(&qp->req, turn->now, &tx)) {
-			if (!perform(qp, &tx, turn))
+			if (!perform_step(qp, &tx, turn))
 				return pib_requester_waits(qp);
 		}
 		if (pib_turn_over(turn))

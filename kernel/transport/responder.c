@@ -11,13 +11,13 @@
 #include "transport/recv_queue.h"
 
 /* What the QP does not do for anybody is an invalid request, whatever the key says (9.7.4.1.5). */
-static bool allowed(const struct pib_qp *qp, int access)
+static bool request_allowed(const struct pib_qp *qp, int access)
 {
 	return qp->attr.qp_access_flags & access;
 }
 
 /* The R_Key of a SEND with invalidate. -EINVAL: not a key that the peer may invalidate (9.4.1.1.3). */
-static int invalidate(struct pib_qp *qp, const struct pib_act *act)
+static int invalidate_key(struct pib_qp *qp, const struct pib_act *act)
 {
 	if (!(act->h->flags & PIB_H_INV))
 		return 0;
@@ -31,7 +31,8 @@ static int get_range(struct pib_qp *qp, u32 rkey, u64 va, u32 len, int access, s
 }
 
 /* What a copy's failure, or that of an atomic, is for the transport. */
-static enum pib_res outcome(struct pib_qp *qp, const struct pib_seg *seg, u32 off, u32 len, int err)
+static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_seg *seg, u32 off, u32 len,
+				 int err)
 {
 	if (err == -EAGAIN)
 		err = pib_pagein_start(qp->rx_pages, seg, off, len, true);
@@ -54,7 +55,7 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 	if (res || !act->last)
 		return res;
 
-	err = invalidate(qp, act);
+	err = invalidate_key(qp, act);
 	if (err == -EAGAIN && pib_hold_drains_long(qp))
 		return PIB_RES_LATER;
 	if (err == -EAGAIN) {
@@ -90,8 +91,8 @@ static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
 		if (res)
 			return res;
 	}
-	res = act->len ? outcome(qp, seg, 0, act->len,
-				 pib_burst_place(b, act->src_off, seg, act->len)) : PIB_RES_OK;
+	res = act->len ? copy_outcome(qp, seg, 0, act->len,
+				      pib_burst_place(b, act->src_off, seg, act->len)) : PIB_RES_OK;
 	if (!act->take_recv || res == PIB_RES_WAIT)
 		return res;
 	if (res)
@@ -107,7 +108,7 @@ static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struc
 	struct pib_seg seg;
 	enum pib_res res;
 
-	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
+	if (!request_allowed(qp, IB_ACCESS_REMOTE_WRITE))
 		return PIB_RES_INV_REQ;
 	if (write_range(qp, act, &seg))
 		return PIB_RES_ACCESS;
@@ -122,7 +123,7 @@ static enum pib_res check_read(struct pib_qp *qp, const struct pib_act *act)
 {
 	struct pib_seg seg;
 
-	if (!allowed(qp, IB_ACCESS_REMOTE_READ))
+	if (!request_allowed(qp, IB_ACCESS_REMOTE_READ))
 		return PIB_RES_INV_REQ;
 	pib_qp_stat(qp, PIB_STAT_RX_READ_REQUESTS);
 	if (!act->dmalen)
@@ -141,7 +142,7 @@ static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 
 
 	if (act->va & 7)	/* C9-114 */
 		return PIB_RES_INV_REQ;
-	if (!allowed(qp, IB_ACCESS_REMOTE_ATOMIC))
+	if (!request_allowed(qp, IB_ACCESS_REMOTE_ATOMIC))
 		return PIB_RES_INV_REQ;
 	if (get_range(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_ATOMIC, &seg))
 		return PIB_RES_ACCESS;
@@ -150,7 +151,7 @@ static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 
 		err = pib_seg_cas(&seg, act->compare_add, act->swap, orig);
 	else
 		err = pib_seg_faa(&seg, act->compare_add, orig);
-	res = outcome(qp, &seg, 0, 8, err);
+	res = copy_outcome(qp, &seg, 0, 8, err);
 	pib_mem_put(&seg);
 	if (res != PIB_RES_WAIT)
 		pib_qp_stat(qp, PIB_STAT_RX_ATOMIC_REQUESTS);
@@ -165,13 +166,13 @@ static enum pib_res do_atomic_write(struct pib_qp *qp, const struct pib_act *act
 
 	if (act->va & 7)
 		return PIB_RES_INV_REQ;
-	if (!allowed(qp, IB_ACCESS_REMOTE_WRITE))
+	if (!request_allowed(qp, IB_ACCESS_REMOTE_WRITE))
 		return PIB_RES_INV_REQ;
 	if (get_range(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_WRITE, &seg))
 		return PIB_RES_ACCESS;
 
 	err = pib_seg_atomic_write(&seg, act->swap);
-	res = outcome(qp, &seg, 0, 8, err);
+	res = copy_outcome(qp, &seg, 0, 8, err);
 	pib_mem_put(&seg);
 	return res;
 }
@@ -220,8 +221,8 @@ static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
 	return PIB_RES_OK;
 }
 
-static enum pib_res execute(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
-			    u64 *orig)
+static enum pib_res execute_act(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
+				u64 *orig)
 {
 	switch (act->kind) {
 	case PIB_ACT_SEND:
@@ -253,8 +254,8 @@ static bool enter_domain(struct pib_qp *qp, u32 srqn)
 }
 
 /* While a page is missing that takes long, requests are not begun with: what they may lack is not known. */
-static enum pib_res perform(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
-			    bool known, u64 *orig)
+static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
+				bool known, u64 *orig)
 {
 	enum pib_res res;
 
@@ -262,7 +263,7 @@ static enum pib_res perform(struct pib_qp *qp, struct pib_burst *b, const struct
 		return PIB_RES_INV_REQ;
 	if (unlikely(qp->hold.refuses))
 		return PIB_RES_LATER;
-	res = execute(qp, b, act, orig);
+	res = execute_act(qp, b, act, orig);
 	/* Without a receive work request nothing else would say that this side has failed (11.6.3.2). */
 	if (res == PIB_RES_OP && act->kind != PIB_ACT_SEND && !act->take_recv)
 		qp->events |= BIT(IB_EVENT_QP_FATAL);
@@ -282,7 +283,7 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 	pib_resp_begin(&qp->resp, &b->h, b->npkts, b->len);
 	while (pib_resp_step(&qp->resp, &act)) {
 		orig = 0;
-		res = perform(qp, b, &act, known, &orig);
+		res = perform_act(qp, b, &act, known, &orig);
 		if (res == PIB_RES_WAIT)
 			break;
 		pib_resp_result(&qp->resp, &act, res, orig);
@@ -292,7 +293,7 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 }
 
 /* The pages of @seg may go before the burst does: it gets a copy. */
-static int copy(struct pib_qp *qp, struct pib_seg *seg, struct pib_burst *b)
+static int copy_payload(struct pib_qp *qp, struct pib_seg *seg, struct pib_burst *b)
 {
 	void *dst = pib_burst_own(b, b->len);
 	int err;
@@ -304,7 +305,7 @@ static int copy(struct pib_qp *qp, struct pib_seg *seg, struct pib_burst *b)
 }
 
 /* 0; -ENOMEM; -EAGAIN: a page is missing; others: the memory may not be read. */
-static int attach(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *b)
+static int attach_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *b)
 {
 	struct pib_seg seg;
 	int err;
@@ -319,7 +320,7 @@ static int attach(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *
 		return err;
 
 	if (pib_seg_pageable(&seg)) {
-		err = copy(qp, &seg, b);
+		err = copy_payload(qp, &seg, b);
 		pib_mem_put(&seg);
 		return err;
 	}
@@ -329,7 +330,7 @@ static int attach(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *
 	return 0;
 }
 
-static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn);
+static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn);
 
 /* Its page takes long: the requester is told to ask again, instead of taking the silence for a loss. False: not yet. */
 static bool drop_put_off(struct pib_qp *qp, struct pib_turn *turn)
@@ -339,7 +340,7 @@ static bool drop_put_off(struct pib_qp *qp, struct pib_turn *turn)
 	if (!pib_hold_is_long(qp->resp_off.pages, turn->now) || !pib_resp_answer_later(&qp->resp, &nak))
 		return false;
 	qp->resp_off.set = false;
-	return send(qp, &nak, turn);
+	return send_answer(qp, &nak, turn);
 }
 
 static bool put_off(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
@@ -350,7 +351,7 @@ static bool put_off(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn 
 }
 
 /* False: the receiver is full, or it is put off. */
-static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	struct pib_burst *b = pib_tx_burst(qp, tx);
 	struct pib_tx nak;
@@ -358,7 +359,7 @@ static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *tu
 
 	if (!b)
 		return true;	/* as if lost on the way */
-	err = tx->kind == PIB_TX_READ_RESP ? attach(qp, tx, b) : 0;
+	err = tx->kind == PIB_TX_READ_RESP ? attach_answer(qp, tx, b) : 0;
 	if (!err)
 		return pib_tx_send(qp, &qp->av, b, turn);
 
@@ -368,7 +369,7 @@ static bool send(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *tu
 	if (err == -ENOMEM)
 		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
 	else if (pib_resp_read_failed(&qp->resp, &nak))
-		return send(qp, &nak, turn);
+		return send_answer(qp, &nak, turn);
 	return true;
 }
 
@@ -383,7 +384,7 @@ static bool send_put_off(struct pib_qp *qp, struct pib_turn *turn)
 		return drop_put_off(qp, turn);
 	tx = qp->resp_off.tx;
 	qp->resp_off.set = false;
-	return send(qp, &tx, turn);
+	return send_answer(qp, &tx, turn);
 }
 
 bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
@@ -401,7 +402,7 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 
 	while (!pib_turn_over(turn) && pib_resp_next(&qp->resp, &tx)) {
 		/* put off: the requester goes on meanwhile */
-		if (!send(qp, &tx, turn))
+		if (!send_answer(qp, &tx, turn))
 			return qp->resp_off.set;
 	}
 	return !pib_turn_over(turn);

@@ -189,8 +189,8 @@ static bool dest_ok(const struct pib_qp *qp, const struct pib_ksq_slot *s)
 }
 
 /* Returns enum pib_wc. @wqe is the private copy of the fixed part, @slot the ring's. */
-static u32 take(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *wqe,
-		const struct pib_send_wqe *slot)
+static u32 take_wqe(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *wqe,
+		    const struct pib_send_wqe *slot)
 {
 	const struct wr_rule *rule = rule_of(qp, wqe->opcode);
 	u32 status = PIB_WC_SUCCESS;
@@ -221,7 +221,7 @@ static u32 take(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send
 }
 
 /* One that failed goes through the requester as an empty message that is never sent. */
-static void spoil(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
+static void mark_bad(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
 {
 	s->bad = status;
 	s->w.opcode = pib_qp_is_datagram(qp) ? PIB_WR_SEND : PIB_WR_WRITE;
@@ -231,7 +231,7 @@ static void spoil(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
 }
 
 /* False: to be tried again when the QP runs next. */
-static bool fill(struct pib_qp *qp, struct pib_ksq_slot *s)
+static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
 	const struct pib_send_wqe *slot = pib_ring_slot(&qp->sq, qp->sq.index);
 	struct pib_send_wqe wqe;
@@ -250,11 +250,11 @@ static bool fill(struct pib_qp *qp, struct pib_ksq_slot *s)
 	s->bad = 0;
 	s->wc_opcode = IB_WC_SEND;
 
-	status = take(qp, s, &wqe, slot);
+	status = take_wqe(qp, s, &wqe, slot);
 	if (status == WC_WAIT)
 		return false;
 	if (status)
-		spoil(qp, s, status);
+		mark_bad(qp, s, status);
 	return true;
 }
 
@@ -263,7 +263,7 @@ static bool fetch_one(struct pib_qp *qp)
 {
 	struct pib_swqe *w = pib_req_slot(&qp->req);
 
-	if (!w || !fill(qp, container_of(w, struct pib_ksq_slot, w)))
+	if (!w || !fill_swqe(qp, container_of(w, struct pib_ksq_slot, w)))
 		return false;
 	qp->sq.index++;
 	pib_req_post(&qp->req);

@@ -35,7 +35,7 @@ struct pib_auth *pib_auth_alloc(const u8 *key, u32 len)
 		return NULL;
 	a->len = len;
 	memcpy(a->key, key, len);
-	a->tfm = crypto_alloc_shash("hmac(sha256)", 0, 0);
+	a->tfm = crypto_alloc_shash("hmac_of(sha256)", 0, 0);
 	if (IS_ERR(a->tfm))
 		goto err_free;
 	if (crypto_shash_setkey(a->tfm, key, len))
@@ -62,7 +62,7 @@ bool pib_auth_same(const struct pib_auth *a, const u8 *key, u32 len)
 	return a->len == len && !crypto_memneq(a->key, key, len);
 }
 
-static int hmac(const struct pib_auth *a, const void *data, u32 len, u8 out[32])
+static int hmac_of(const struct pib_auth *a, const void *data, u32 len, u8 out[32])
 {
 	return crypto_shash_tfm_digest(a->tfm, data, len, out);
 }
@@ -73,7 +73,7 @@ int pib_auth_seal(const struct pib_auth *a, u8 *hello)
 	int err;
 
 	memset(hello + PIB_HELLO_MAC_OFF, 0, MAC_LEN);
-	err = hmac(a, hello, PIB_HELLO_WIRE_LEN, mac);
+	err = hmac_of(a, hello, PIB_HELLO_WIRE_LEN, mac);
 	if (!err)
 		memcpy(hello + PIB_HELLO_MAC_OFF, mac, MAC_LEN);
 	return err;
@@ -94,7 +94,7 @@ u16 pib_auth_tag(const struct pib_auth *a, u64 to, u64 from)
 	u8 mac[32];
 
 	/* A failure gives a tag that the peer does not expect, not one that all know. */
-	if (hmac(a, sessions, sizeof(sessions), mac))
+	if (hmac_of(a, sessions, sizeof(sessions), mac))
 		return ~pib_link_tag(to);
 	return mac[0] << 8 | mac[1];
 }

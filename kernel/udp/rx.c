@@ -115,8 +115,8 @@ static bool intake_link(struct intake *in, u32 id, u16 tag)
 }
 
 /* Does @h head the packet after the last one of @b? */
-static bool continues(const struct intake *in, const struct pib_burst *b,
-		      const struct pib_hdrs *h, u32 payload_len)
+static bool rx_continues(const struct intake *in, const struct pib_burst *b,
+			 const struct pib_hdrs *h, u32 payload_len)
 {
 	const struct pib_hdrs *f = &b->h;
 
@@ -130,7 +130,7 @@ static bool continues(const struct intake *in, const struct pib_burst *b,
 	       b->len + payload_len <= PIB_BURST_MAX;
 }
 
-static void lengthen(struct intake *in, const struct pib_hdrs *h, u32 off, u32 len)
+static void rx_lengthen(struct intake *in, const struct pib_hdrs *h, u32 off, u32 len)
 {
 	struct pib_burst *b = in->b;
 
@@ -175,7 +175,7 @@ static void burst_attach(struct intake *in, struct pib_burst *b, u32 off, u32 le
 	b->map = (struct pib_skb_map) { .first = off, .seg = in->seg };
 }
 
-static void start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 len)
+static void rx_start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 len)
 {
 	struct pib_burst *b;
 
@@ -219,10 +219,10 @@ static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 		pib_usock_count(in->us, rx_bad_icrc, 1);
 		return 0;
 	}
-	if (in->b && continues(in, in->b, &h, payload_len) && in_step(in->b))
-		lengthen(in, &h, off + hdr_len, payload_len);
+	if (in->b && rx_continues(in, in->b, &h, payload_len) && in_step(in->b))
+		rx_lengthen(in, &h, off + hdr_len, payload_len);
 	else
-		start(in, &h, off + hdr_len, payload_len);
+		rx_start(in, &h, off + hdr_len, payload_len);
 	return hdr_len + payload_len + pib_hdrs_pad(payload_len) + PIB_ICRC_LEN;
 }
 

@@ -174,8 +174,8 @@ static void usock_data_ready(struct sock *sk)
 
 /* ---- sending ---- */
 
-static struct rtable *route4(struct pib_usock *us, const struct pib_addr *to,
-			     struct dst_cache *cache, __be32 *saddr)
+static struct rtable *route_v4(struct pib_usock *us, const struct pib_addr *to,
+			       struct dst_cache *cache, __be32 *saddr)
 {
 	struct sock *sk = us->end[0].sock->sk;
 	struct flowi4 fl = {
@@ -200,8 +200,8 @@ static struct rtable *route4(struct pib_usock *us, const struct pib_addr *to,
 	return rt;
 }
 
-static int send4(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
-		 struct dst_cache *cache)
+static int send_v4(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
+		   struct dst_cache *cache)
 {
 	struct rtable *rt;
 	__be32 saddr;
@@ -209,7 +209,7 @@ static int send4(struct pib_usock *us, struct sk_buff *skb, const struct pib_add
 
 	if (!us->end[0].sock)
 		return -EAFNOSUPPORT;
-	rt = route4(us, to, cache, &saddr);
+	rt = route_v4(us, to, cache, &saddr);
 	if (IS_ERR(rt))
 		return PTR_ERR(rt);
 	if (!saddr) {
@@ -224,8 +224,8 @@ static int send4(struct pib_usock *us, struct sk_buff *skb, const struct pib_add
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *route6(struct pib_usock *us, const struct pib_addr *to,
-				struct dst_cache *cache, struct in6_addr *saddr)
+static struct dst_entry *route_v6(struct pib_usock *us, const struct pib_addr *to,
+				  struct dst_cache *cache, struct in6_addr *saddr)
 {
 	struct sock *sk = us->end[1].sock->sk;
 	struct flowi6 fl = {
@@ -250,8 +250,8 @@ static struct dst_entry *route6(struct pib_usock *us, const struct pib_addr *to,
 	return dst;
 }
 
-static int send6(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
-		 struct dst_cache *cache)
+static int send_v6(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
+		   struct dst_cache *cache)
 {
 	struct in6_addr saddr, daddr = to->v6;
 	struct dst_entry *dst;
@@ -259,7 +259,7 @@ static int send6(struct pib_usock *us, struct sk_buff *skb, const struct pib_add
 
 	if (!us->end[1].sock)
 		return -EAFNOSUPPORT;
-	dst = route6(us, to, cache, &saddr);
+	dst = route_v6(us, to, cache, &saddr);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
 	ttl = ipv6_addr_is_multicast(&daddr) ? 1 : ip6_dst_hoplimit(dst);
@@ -270,8 +270,8 @@ static int send6(struct pib_usock *us, struct sk_buff *skb, const struct pib_add
 	return 0;
 }
 #else
-static int send6(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
-		 struct dst_cache *cache)
+static int send_v6(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
+		   struct dst_cache *cache)
 {
 	return -EAFNOSUPPORT;
 }
@@ -325,9 +325,9 @@ void pib_usock_send(struct pib_usock *us, struct sk_buff *skb, const struct pib_
 
 	if (READ_ONCE(us->running) && !READ_ONCE(us->gone)) {
 		if (to->family == AF_INET)
-			err = send4(us, skb, to, cache);
+			err = send_v4(us, skb, to, cache);
 		else
-			err = send6(us, skb, to, cache);
+			err = send_v6(us, skb, to, cache);
 	}
 	if (!err) {
 		pib_usock_count(us, tx_datagrams, n);
