@@ -540,15 +540,15 @@ static int put_udp_link(struct answer *a, struct pib_ulink *ul)
 	return 0;
 }
 
-static int put_fault_counts(struct sk_buff *skb, struct pib_lane *lane)
+static int put_fault_counts(struct sk_buff *skb, struct pib_pipe *pipe)
 {
 	struct nlattr *nest = nla_nest_start(skb, PIB_F_COUNTS);
 	struct pib_fault_counts c;
 
 	if (!nest)
 		return -EMSGSIZE;
-	pib_lane_counts(lane, &c);
-	if (put_end(skb, PIB_FC_TO, lane->port) ||
+	pib_pipe_counts(pipe, &c);
+	if (put_end(skb, PIB_FC_TO, pipe->port) ||
 	    put_u64(skb, PIB_FC_PACKETS, c.packets, PIB_FC_PAD) ||
 	    put_u64(skb, PIB_FC_LOST, c.lost, PIB_FC_PAD) ||
 	    put_u64(skb, PIB_FC_DAMAGED, c.damaged, PIB_FC_PAD) ||
@@ -579,7 +579,7 @@ static int put_faults(struct sk_buff *skb, struct pib_faults *fs)
 	    nla_put_u32(skb, PIB_F_BUFFER, fs->cfg.buffer))
 		return -EMSGSIZE;
 	for (i = 0; !err && i < ARRAY_SIZE(fs->end) && fs->end[i]; i++)
-		err = put_fault_counts(skb, &fs->lane[i]);
+		err = put_fault_counts(skb, &fs->pipe[i]);
 	if (!err)
 		nla_nest_end(skb, nest);
 	return err;

@@ -394,17 +394,17 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 }
 
 /*
- * The cable to @in has a lane: @b is the lane's from here on, which counts it as sent when
+ * The cable to @in has a pipe: @b is the pipe's from here on, which counts it as sent when
  * it is; whether and when it comes in will be seen.
  */
-static int walk_lane(struct pib_walk *w, struct pib_kport *in, struct pib_lane *lane,
+static int walk_pipe(struct pib_walk *w, struct pib_kport *in, struct pib_pipe *pipe,
 		     struct pib_burst *b)
 {
-	struct pib_kport *out = lane->from;
+	struct pib_kport *out = pipe->from;
 	int err;
 
 	b->in_port = in;
-	err = pib_lane_enter(lane, b);
+	err = pib_pipe_enter(pipe, b);
 	if (err && w->push_back)
 		return err;
 	if (err) {
@@ -466,10 +466,10 @@ static int walk_in(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b
 	int err = 0;
 
 	while (in && !err) {
-		struct pib_lane *lane = rcu_dereference(in->lane);
+		struct pib_pipe *pipe = rcu_dereference(in->pipe);
 
-		if (unlikely(lane))
-			return walk_lane(w, in, lane, b);
+		if (unlikely(pipe))
+			return walk_pipe(w, in, pipe, b);
 		err = walk_node(w, in, b, &in);
 	}
 	return err;

@@ -33,7 +33,7 @@ int pib_port_xmit(struct pib_kport *port, struct pib_burst *b);
 void pib_port_recv(struct pib_kport *port, struct pib_burst *b);
 
 /**
- * pib_port_arrive() - a burst comes out of a lane at @port
+ * pib_port_arrive() - a burst comes out of a pipe at @port
  *
  * Context as pib_port_xmit(). 0: consumed. -EBUSY: still the caller's, who tries
  * again later.

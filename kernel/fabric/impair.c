@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The faults of a link: what is asked for, the lanes that do it to packets (fabric/pipe.c), and
+ * The faults of a link: what is asked for, the pipes that do it to packets (fabric/pipe.c), and
  * cables that come loose again and again.
  */
 #include <linux/random.h>
@@ -35,14 +35,14 @@ static void flap_stop(struct pib_faults *fs)
 
 /* ---- the faults of a link ---- */
 
-static bool needs_lanes(const struct pib_fault_cfg *cfg)
+static bool needs_pipes(const struct pib_fault_cfg *cfg)
 {
 	return pib_fault_picks(cfg) || cfg->latency || cfg->rate || cfg->buffer;
 }
 
 static bool faults_any(const struct pib_fault_cfg *cfg, const struct pib_flap *flap)
 {
-	return needs_lanes(cfg) || flap->up_ms;
+	return needs_pipes(cfg) || flap->up_ms;
 }
 
 static void faults_merge(const struct pib_fault_req *req, struct pib_fault_cfg *cfg,
@@ -76,19 +76,19 @@ static struct pib_faults *faults_alloc(struct pib_net *pn, struct pib_kport *por
 	fs->pn = pn;
 	pib_cable_ends(port, fs->end);
 	for (i = 0; i < ARRAY_SIZE(fs->end) && fs->end[i]; i++)
-		pib_lane_init(&fs->lane[i], fs->end[!i], fs->end[i], cfg, i);
+		pib_pipe_init(&fs->pipe[i], fs->end[!i], fs->end[i], cfg, i);
 	INIT_DELAYED_WORK(&fs->work, flap_work);
 	return fs;
 }
 
 static void faults_publish(struct pib_faults *fs)
 {
-	bool lanes = needs_lanes(&fs->cfg);
+	bool pipes = needs_pipes(&fs->cfg);
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(fs->end) && fs->end[i]; i++) {
 		fs->end[i]->faults = fs;
-		rcu_assign_pointer(fs->end[i]->lane, lanes ? &fs->lane[i] : NULL);
+		rcu_assign_pointer(fs->end[i]->pipe, pipes ? &fs->pipe[i] : NULL);
 	}
 	if (fs->flap.up_ms)
 		queue_delayed_work(pib_wq, &fs->work, msecs_to_jiffies(fs->flap.up_ms));
@@ -102,7 +102,7 @@ static void faults_free(struct pib_faults *fs)
 	flap_stop(fs);
 	synchronize_rcu();
 	for (i = 0; i < ARRAY_SIZE(fs->end) && fs->end[i]; i++)
-		pib_lane_stop(&fs->lane[i]);
+		pib_pipe_stop(&fs->pipe[i]);
 	kfree(fs);
 }
 
@@ -112,7 +112,7 @@ static void faults_unpublish(struct pib_faults *fs)
 
 	for (i = 0; i < ARRAY_SIZE(fs->end) && fs->end[i]; i++) {
 		fs->end[i]->faults = NULL;
-		RCU_INIT_POINTER(fs->end[i]->lane, NULL);
+		RCU_INIT_POINTER(fs->end[i]->pipe, NULL);
 	}
 }
 

@@ -26,7 +26,7 @@ struct pib_flap {
  * @pn: namespace
  * @end: ports at its ends; of a link that leads elsewhere only [0], and only what arrives there
  *	meets @cfg
- * @lane: into @end
+ * @pipe: into @end
  * @work: pulls the cable and plugs it in
  * @out: the work has pulled it; under pn->link_lock
  */
@@ -35,7 +35,7 @@ struct pib_faults {
 	struct pib_flap flap;
 	struct pib_net *pn;
 	struct pib_kport *end[2];
-	struct pib_lane lane[2];
+	struct pib_pipe pipe[2];
 	struct delayed_work work;
 	bool out;
 };

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Lanes.
+ * Pipes.
  *
- * A burst that enters a lane waits in the queue of its VL until the arbiter of the sending
+ * A burst that enters a pipe waits in the queue of its VL until the arbiter of the sending
  * port takes it and the receiving port has given credits for it. Then it is in the cable,
  * whose rate and latency say when it is out at the other end; where single packets matter
  * it has been cut into them, and proto/fault.c says what happens to each. There it holds
  * its credits until the receiving port has passed it on: to an HCA, or into the queue of
- * the next lane. If that is full it stays, and whoever follows it on this VL with it; so a
+ * the next pipe. If that is full it stays, and whoever follows it on this VL with it; so a
  * loop of full buffers stands still for ever, unless the SM has limited the time that a
  * packet may wait at a switch (HOQLife, LifeTimeValue).
  *
- * A timer takes bursts out, so one lane feeds another without recursion. A full queue
+ * A timer takes bursts out, so one pipe feeds another without recursion. A full queue
  * blocks the sender: nothing is lost but by choice. Cables without a limited buffer give
  * credits without end and discard nothing.
  *
@@ -31,38 +31,38 @@
 #include "core/task.h"
 #include "fabric/switch.h"
 
-#define PIB_LANE_MAX		4096	/* bursts of a VL */
-#define PIB_LANE_QUEUE		(1 << 20)	/* bytes that wait at the sending port, per VL */
-#define PIB_LANE_BUDGET		256
-#define PIB_LANE_RETRY_NS	(20 * PIB_NSEC_PER_USEC)
-#define PIB_LANE_RETRY_MAX_NS	(320 * PIB_NSEC_PER_USEC)
-#define PIB_LANE_HELD_NS	(2 * PIB_NSEC_PER_MSEC)
-#define PIB_LANE_LOOK_NS	PIB_NSEC_PER_MSEC	/* how often those that wait are looked at */
+#define PIB_PIPE_MAX		4096	/* bursts of a VL */
+#define PIB_PIPE_QUEUE		(1 << 20)	/* bytes that wait at the sending port, per VL */
+#define PIB_PIPE_BUDGET		256
+#define PIB_PIPE_RETRY_NS	(20 * PIB_NSEC_PER_USEC)
+#define PIB_PIPE_RETRY_MAX_NS	(320 * PIB_NSEC_PER_USEC)
+#define PIB_PIPE_HELD_NS	(2 * PIB_NSEC_PER_MSEC)
+#define PIB_PIPE_LOOK_NS	PIB_NSEC_PER_MSEC	/* between looks at those that wait */
 
 static enum pib_fault_lot burst_lot(const struct pib_burst *b)
 {
 	return b->h.dqpn <= 1 ? PIB_FAULT_MGMT : PIB_FAULT_DATA;
 }
 
-static struct pib_lane_vl *burst_vl(struct pib_lane *lane, const struct pib_burst *b)
+static struct pib_pipe_vl *burst_vl(struct pib_pipe *pipe, const struct pib_burst *b)
 {
-	return &lane->vl[b->h.vl % PIB_LANE_VLS];
+	return &pipe->vl[b->h.vl % PIB_PIPE_VLS];
 }
 
 /* Has the receiving port a limited buffer for this VL? */
-static bool has_credits(const struct pib_lane *lane, unsigned int vl)
+static bool has_credits(const struct pib_pipe *pipe, unsigned int vl)
 {
-	return lane->fault.cfg.buffer && vl != PIB_VL_MGMT;
+	return pipe->fault.cfg.buffer && vl != PIB_VL_MGMT;
 }
 
 /* Is @b to be cut into packets? Those in a buffer have their bytes with them. */
-static bool lane_cuts(const struct pib_lane *lane, const struct pib_burst *b)
+static bool pipe_cuts(const struct pib_pipe *pipe, const struct pib_burst *b)
 {
-	if (lane->fault.cfg.buffer)
+	if (pipe->fault.cfg.buffer)
 		return b->npkts > 1 || b->payload == PIB_PAYLOAD_SEGS ||
 		       b->payload == PIB_PAYLOAD_CLONE;
-	return b->npkts > 1 && (pib_fault_picks(&lane->fault.cfg) ||
-				(lane->from && lane->from->sw && pib_cc_picks(&lane->from->p)));
+	return b->npkts > 1 && (pib_fault_picks(&pipe->fault.cfg) ||
+				(pipe->from && pipe->from->sw && pib_cc_picks(&pipe->from->p)));
 }
 
 static void integrity_trap(struct pib_kport *port)
@@ -77,30 +77,30 @@ static void integrity_trap(struct pib_kport *port)
 }
 
 /* A packet has come to the end of the cable. One whose errors are too many has the link recover, at once. */
-static void note_packet(struct pib_lane *lane, bool bad)
+static void note_packet(struct pib_pipe *pipe, bool bad)
 {
-	lockdep_assert_held(&lane->lock);
-	if (!pib_port_integrity(&lane->port->p, bad))
+	lockdep_assert_held(&pipe->lock);
+	if (!pib_port_integrity(&pipe->port->p, bad))
 		return;
-	pib_kport_count(lane->port, local_integrity_err, 1);
-	pib_kport_count(lane->port, link_recovery, 1);
-	integrity_trap(lane->port);
+	pib_kport_count(pipe->port, local_integrity_err, 1);
+	pib_kport_count(pipe->port, link_recovery, 1);
+	integrity_trap(pipe->port);
 }
 
-static void count_error(struct pib_lane *lane, u32 symbols)
+static void count_error(struct pib_pipe *pipe, u32 symbols)
 {
-	pib_kport_count(lane->port, symbol_err, symbols);
-	pib_kport_count(lane->port, rcv_err, 1);
-	pib_kport_count(lane->port, rcv_physical, 1);
-	note_packet(lane, true);
+	pib_kport_count(pipe->port, symbol_err, symbols);
+	pib_kport_count(pipe->port, rcv_err, 1);
+	pib_kport_count(pipe->port, rcv_physical, 1);
+	note_packet(pipe, true);
 }
 
 /* ---- times and numbers of the sending port ---- */
 
-static void count_wait(struct pib_lane *lane, unsigned int vl, u32 ticks)
+static void count_wait(struct pib_pipe *pipe, unsigned int vl, u32 ticks)
 {
-	if (ticks && lane->from)
-		pib_kport_count(lane->from, vl_xmit_wait[vl], ticks);
+	if (ticks && pipe->from)
+		pib_kport_count(pipe->from, vl_xmit_wait[vl], ticks);
 }
 
 static void count_discard(struct pib_kport *port, const struct pib_burst *b, bool head)
@@ -113,27 +113,27 @@ static void count_discard(struct pib_kport *port, const struct pib_burst *b, boo
 }
 
 /* Has @b been in the switch @sw for too long (SwitchInfo.LifeTimeValue)? */
-static bool burst_outlived(const struct pib_lane *lane, const struct pib_switch *sw,
+static bool burst_outlived(const struct pib_pipe *pipe, const struct pib_switch *sw,
 			   const struct pib_burst *b, u64 now)
 {
-	u64 life = sw && lane->fault.cfg.buffer ? pib_vl_life(READ_ONCE(sw->nd.node.life_time)) : 0;
+	u64 life = sw && pipe->fault.cfg.buffer ? pib_vl_life(READ_ONCE(sw->nd.node.life_time)) : 0;
 
 	return life && now >= b->due + life;
 }
 
 /* ---- the queues before the cable ---- */
 
-static struct pib_burst *out_head(struct pib_lane_vl *v)
+static struct pib_burst *out_head(struct pib_pipe_vl *v)
 {
 	return list_first_entry_or_null(&v->out, struct pib_burst, entry);
 }
 
-static void out_add(struct pib_lane *lane, struct pib_burst *b, u64 now)
+static void out_add(struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 {
-	unsigned int vl = b->h.vl % PIB_LANE_VLS;
-	struct pib_lane_vl *v = &lane->vl[vl];
+	unsigned int vl = b->h.vl % PIB_PIPE_VLS;
+	struct pib_pipe_vl *v = &pipe->vl[vl];
 
-	lockdep_assert_held(&lane->lock);
+	lockdep_assert_held(&pipe->lock);
 	if (!b->due)
 		b->due = now;
 	if (list_empty(&v->out))
@@ -141,15 +141,15 @@ static void out_add(struct pib_lane *lane, struct pib_burst *b, u64 now)
 	list_add_tail(&b->entry, &v->out);
 	v->out_bytes += pib_burst_wire_bytes(b);
 	v->bursts++;
-	lane->ready |= BIT(vl);
+	pipe->ready |= BIT(vl);
 }
 
-static struct pib_burst *out_take(struct pib_lane *lane, unsigned int vl, u64 now)
+static struct pib_burst *out_take(struct pib_pipe *pipe, unsigned int vl, u64 now)
 {
-	struct pib_lane_vl *v = &lane->vl[vl];
+	struct pib_pipe_vl *v = &pipe->vl[vl];
 	struct pib_burst *b = out_head(v);
 
-	lockdep_assert_held(&lane->lock);
+	lockdep_assert_held(&pipe->lock);
 	list_del(&b->entry);
 	v->out_bytes -= pib_burst_wire_bytes(b);
 	v->bursts--;
@@ -157,293 +157,293 @@ static struct pib_burst *out_take(struct pib_lane *lane, unsigned int vl, u64 no
 	if (!list_empty(&v->out))
 		return b;
 	v->tx.head = 0;
-	lane->ready &= ~BIT(vl);
+	pipe->ready &= ~BIT(vl);
 	return b;
 }
 
-static bool out_full(const struct pib_lane *lane, const struct pib_lane_vl *v)
+static bool out_full(const struct pib_pipe *pipe, const struct pib_pipe_vl *v)
 {
-	u32 most = lane->fault.cfg.buffer ?: PIB_LANE_QUEUE;
+	u32 most = pipe->fault.cfg.buffer ?: PIB_PIPE_QUEUE;
 
-	return v->bursts >= PIB_LANE_MAX || v->out_bytes >= most;
+	return v->bursts >= PIB_PIPE_MAX || v->out_bytes >= most;
 }
 
 /* Discard what has waited for too long at a switch. */
-static void out_expire(struct pib_lane *lane, unsigned int vl, u64 now, struct list_head *gone)
+static void out_expire(struct pib_pipe *pipe, unsigned int vl, u64 now, struct list_head *gone)
 {
-	struct pib_lane_vl *v = &lane->vl[vl];
+	struct pib_pipe_vl *v = &pipe->vl[vl];
 	struct pib_burst *b;
 	bool head;
 
-	if (!has_credits(lane, vl) || !lane->from || !lane->from->sw)
+	if (!has_credits(pipe, vl) || !pipe->from || !pipe->from->sw)
 		return;
 	while ((b = out_head(v))) {
-		head = pib_vl_stalled(&v->tx, now) || pib_vl_expired(&v->tx, &lane->from->p, now);
-		if (!head && !burst_outlived(lane, lane->from->sw, b, now))
+		head = pib_vl_stalled(&v->tx, now) || pib_vl_expired(&v->tx, &pipe->from->p, now);
+		if (!head && !burst_outlived(pipe, pipe->from->sw, b, now))
 			return;
-		out_take(lane, vl, now);
-		count_discard(lane->from, b, head);
+		out_take(pipe, vl, now);
+		count_discard(pipe->from, b, head);
 		list_add_tail(&b->entry, gone);
 	}
 }
 
 /* Is there something to send on @vl, and room for it? Counts the time that there was not. */
-static bool out_ready(struct pib_lane *lane, unsigned int vl, u64 now)
+static bool out_ready(struct pib_pipe *pipe, unsigned int vl, u64 now)
 {
-	struct pib_lane_vl *v = &lane->vl[vl];
+	struct pib_pipe_vl *v = &pipe->vl[vl];
 	struct pib_burst *b = out_head(v);
 	bool room;
 
-	room = !b || !has_credits(lane, vl) ||
+	room = !b || !has_credits(pipe, vl) ||
 	       v->tx.credits >= (s32)pib_vl_blocks(pib_burst_wire_bytes(b));
-	count_wait(lane, vl, pib_vl_wait(&v->tx.starved, !room, now));
+	count_wait(pipe, vl, pib_vl_wait(&v->tx.starved, !room, now));
 	return b && room;
 }
 
 /* ---- the cable ---- */
 
-static void wire_add(struct pib_lane *lane, struct pib_burst *b, u64 due)
+static void wire_add(struct pib_pipe *pipe, struct pib_burst *b, u64 due)
 {
-	struct pib_lane_vl *v = burst_vl(lane, b);
+	struct pib_pipe_vl *v = burst_vl(pipe, b);
 
 	b->due = due;
-	list_add_tail(&b->entry, &lane->wire);
+	list_add_tail(&b->entry, &pipe->wire);
 	v->bursts++;
 	v->tx.credits -= pib_vl_blocks(pib_burst_wire_bytes(b));
 }
 
-static void release_held(struct pib_lane *lane, u64 due)
+static void release_held(struct pib_pipe *pipe, u64 due)
 {
-	if (lane->held)
-		wire_add(lane, lane->held, due);
-	lane->held = NULL;
+	if (pipe->held)
+		wire_add(pipe, pipe->held, due);
+	pipe->held = NULL;
 }
 
 /* @b has survived; it leaves in its turn, behind those that it lets pass. */
-static void wire_put(struct pib_lane *lane, struct pib_burst *b, u8 behind, u64 due)
+static void wire_put(struct pib_pipe *pipe, struct pib_burst *b, u8 behind, u64 due)
 {
 	if (behind) {
-		release_held(lane, due);
-		lane->held = b;
-		lane->overtakers = behind;
-		lane->held_until = due + PIB_LANE_HELD_NS;
+		release_held(pipe, due);
+		pipe->held = b;
+		pipe->overtakers = behind;
+		pipe->held_until = due + PIB_PIPE_HELD_NS;
 		return;
 	}
-	wire_add(lane, b, due);
-	if (lane->held && !--lane->overtakers)
-		release_held(lane, due);
+	wire_add(pipe, b, due);
+	if (pipe->held && !--pipe->overtakers)
+		release_held(pipe, due);
 }
 
 /* One packet goes into a cable that does not leave packets alone. */
-static void wire_packet(struct pib_lane *lane, struct pib_burst *b, u32 bytes, u64 due,
+static void wire_packet(struct pib_pipe *pipe, struct pib_burst *b, u32 bytes, u64 due,
 			struct list_head *gone)
 {
 	struct pib_burst *more;
 	struct pib_fate fate;
 
-	pib_fault_packet(&lane->fault, burst_lot(b), bytes, &fate);
+	pib_fault_packet(&pipe->fault, burst_lot(b), bytes, &fate);
 	if (fate.lost || fate.bits) {
-		count_error(lane, fate.lost ? 1 : fate.bits);
-		more = fate.lost ? NULL : pib_damage(&lane->fault, burst_lot(b), b, fate.bits);
+		count_error(pipe, fate.lost ? 1 : fate.bits);
+		more = fate.lost ? NULL : pib_damage(&pipe->fault, burst_lot(b), b, fate.bits);
 		if (more)
-			wire_put(lane, more, 0, due);
+			wire_put(pipe, more, 0, due);
 		list_add_tail(&b->entry, gone);
 		return;
 	}
-	note_packet(lane, false);
+	note_packet(pipe, false);
 	more = fate.twice ? pib_burst_clone(b) : NULL;
-	wire_put(lane, b, fate.behind, due);
+	wire_put(pipe, b, fate.behind, due);
 	if (more)
-		wire_put(lane, more, 0, due);
+		wire_put(pipe, more, 0, due);
 }
 
 /* The port sends the head of a VL's queue; the cable takes it in from @begin on. */
-static void send_one(struct pib_lane *lane, unsigned int vl, u64 now, u64 begin,
+static void send_one(struct pib_pipe *pipe, unsigned int vl, u64 now, u64 begin,
 		     struct list_head *gone)
 {
-	struct pib_burst *b = out_take(lane, vl, now);
+	struct pib_burst *b = out_take(pipe, vl, now);
 	u64 bytes = pib_burst_wire_bytes(b), due;
 
-	lane->vl[vl].tx.dropped = 0;
+	pipe->vl[vl].tx.dropped = 0;
 	if (vl != PIB_VL_MGMT)
-		pib_vl_arb_sent(&lane->arb, bytes);
-	if (lane->from)
-		pib_kport_count_xmit(lane->from, b);
-	due = pib_fault_arrival(&lane->fault, bytes, begin);
-	if (pib_fault_picks(&lane->fault.cfg)) {
-		wire_packet(lane, b, bytes, due, gone);
+		pib_vl_arb_sent(&pipe->arb, bytes);
+	if (pipe->from)
+		pib_kport_count_xmit(pipe->from, b);
+	due = pib_fault_arrival(&pipe->fault, bytes, begin);
+	if (pib_fault_picks(&pipe->fault.cfg)) {
+		wire_packet(pipe, b, bytes, due, gone);
 	} else {
-		lane->fault.counts.packets += b->npkts;
-		wire_put(lane, b, 0, due);
+		pipe->fault.counts.packets += b->npkts;
+		wire_put(pipe, b, 0, due);
 	}
 }
 
 /* The VL that sends next; -1: none. */
-static int send_next(struct pib_lane *lane, u64 now, struct list_head *gone)
+static int send_next(struct pib_pipe *pipe, u64 now, struct list_head *gone)
 {
-	const struct pib_kport *from = lane->from ?: lane->port;
-	u32 vls = lane->ready, ready = 0;
+	const struct pib_kport *from = pipe->from ?: pipe->port;
+	u32 vls = pipe->ready, ready = 0;
 	unsigned int vl;
 
 	if (vls & BIT(PIB_VL_MGMT))
 		return PIB_VL_MGMT;
 	for (; vls; vls &= vls - 1) {
 		vl = __ffs(vls);
-		out_expire(lane, vl, now, gone);
-		if (out_ready(lane, vl, now))
+		out_expire(pipe, vl, now, gone);
+		if (out_ready(pipe, vl, now))
 			ready |= BIT(vl);
 	}
-	return ready ? pib_vl_arb_next(&lane->arb, &from->p, ready) : -1;
+	return ready ? pib_vl_arb_next(&pipe->arb, &from->p, ready) : -1;
 }
 
 /*
  * Send what can be sent. Bursts that are done with are put on @gone. What has waited for
  * the cable follows without a gap, so that a timer that fires late does not slow it down.
  */
-static void lane_send(struct pib_lane *lane, u64 now, struct list_head *gone)
+static void pipe_send(struct pib_pipe *pipe, u64 now, struct list_head *gone)
 {
 	bool wire_busy = false;
 	u32 ticks;
 	int vl;
 
-	lockdep_assert_held(&lane->lock);
-	while (lane->ready) {
-		wire_busy = lane->fault.free_at > now;
-		vl = wire_busy ? -1 : send_next(lane, now, gone);
+	lockdep_assert_held(&pipe->lock);
+	while (pipe->ready) {
+		wire_busy = pipe->fault.free_at > now;
+		vl = wire_busy ? -1 : send_next(pipe, now, gone);
 		if (vl < 0) {
-			lane->backlog = wire_busy;
+			pipe->backlog = wire_busy;
 			break;
 		}
-		send_one(lane, vl, now, lane->backlog ? lane->fault.free_at : now, gone);
-		lane->backlog = lane->ready && lane->fault.cfg.rate;
+		send_one(pipe, vl, now, pipe->backlog ? pipe->fault.free_at : now, gone);
+		pipe->backlog = pipe->ready && pipe->fault.cfg.rate;
 	}
-	ticks = pib_vl_wait(&lane->starved, lane->ready && !wire_busy, now);
-	if (ticks && lane->from)
-		pib_kport_count(lane->from, xmit_wait, ticks);
+	ticks = pib_vl_wait(&pipe->starved, pipe->ready && !wire_busy, now);
+	if (ticks && pipe->from)
+		pib_kport_count(pipe->from, xmit_wait, ticks);
 }
 
 /* ---- the receiving port ---- */
 
 /* What has come out of the cable by @now takes its place in the buffer. */
-static void wire_out(struct pib_lane *lane, u64 now)
+static void wire_out(struct pib_pipe *pipe, u64 now)
 {
 	struct pib_burst *b;
 
-	if (lane->held && lane->held_until <= now)
-		release_held(lane, now);
-	while ((b = list_first_entry_or_null(&lane->wire, struct pib_burst, entry))) {
+	if (pipe->held && pipe->held_until <= now)
+		release_held(pipe, now);
+	while ((b = list_first_entry_or_null(&pipe->wire, struct pib_burst, entry))) {
 		if (b->due > now)
 			return;
-		list_move_tail(&b->entry, &burst_vl(lane, b)->in);
-		lane->arrived |= BIT(b->h.vl % PIB_LANE_VLS);
+		list_move_tail(&b->entry, &burst_vl(pipe, b)->in);
+		pipe->arrived |= BIT(b->h.vl % PIB_PIPE_VLS);
 	}
 }
 
-static struct pib_burst *in_take(struct pib_lane *lane, unsigned int vl)
+static struct pib_burst *in_take(struct pib_pipe *pipe, unsigned int vl)
 {
-	struct pib_lane_vl *v = &lane->vl[vl];
+	struct pib_pipe_vl *v = &pipe->vl[vl];
 	struct pib_burst *b = list_first_entry(&v->in, struct pib_burst, entry);
 
 	list_del(&b->entry);
 	if (list_empty(&v->in))
-		lane->arrived &= ~BIT(vl);
+		pipe->arrived &= ~BIT(vl);
 	return b;
 }
 
 /*
  * The port of the receiving switch by which a burst that was refused could not leave. The burst tells the last port
- * that it came to, which may be gone when it is looked at again: a port of the own switch stays as long as the lane.
+ * that it came to, which may be gone when it is looked at again: a port of the own switch stays as long as the pipe.
  */
-static struct pib_kport *refused_by(const struct pib_lane *lane, const struct pib_burst *b)
+static struct pib_kport *refused_by(const struct pib_pipe *pipe, const struct pib_burst *b)
 {
 	struct pib_kport *out = NULL;
 
-	if (b->in_port && b->in_port != lane->port)
+	if (b->in_port && b->in_port != pipe->port)
 		out = rcu_dereference(b->in_port->peer);
-	return out && out->sw == lane->port->sw ? out : NULL;
+	return out && out->sw == pipe->port->sw ? out : NULL;
 }
 
 /* The receiving port could not pass @b on: it is the next one still, but not at once. */
-static void in_refused(struct pib_lane *lane, unsigned int vl, struct pib_burst *b, u64 now)
+static void in_refused(struct pib_pipe *pipe, unsigned int vl, struct pib_burst *b, u64 now)
 {
-	struct pib_lane_vl *v = &lane->vl[vl];
+	struct pib_pipe_vl *v = &pipe->vl[vl];
 
-	v->waits_for = refused_by(lane, b);
-	b->in_port = lane->port;
+	v->waits_for = refused_by(pipe, b);
+	b->in_port = pipe->port;
 	list_add(&b->entry, &v->in);
-	lane->arrived |= BIT(vl);
-	v->retry_ns = v->retry_ns ? min_t(u32, 2 * v->retry_ns, PIB_LANE_RETRY_MAX_NS) :
-				    PIB_LANE_RETRY_NS;
+	pipe->arrived |= BIT(vl);
+	v->retry_ns = v->retry_ns ? min_t(u32, 2 * v->retry_ns, PIB_PIPE_RETRY_MAX_NS) :
+				    PIB_PIPE_RETRY_NS;
 	v->retry_at = now + v->retry_ns;
-	if (lane->from && !has_credits(lane, vl)) {
-		pib_kport_count(lane->from, xmit_wait, v->retry_ns / PIB_NSEC_PER_USEC);
-		count_wait(lane, vl, v->retry_ns / PIB_NSEC_PER_USEC);
+	if (pipe->from && !has_credits(pipe, vl)) {
+		pib_kport_count(pipe->from, xmit_wait, v->retry_ns / PIB_NSEC_PER_USEC);
+		count_wait(pipe, vl, v->retry_ns / PIB_NSEC_PER_USEC);
 	}
 }
 
 /* A burst has left the buffer: the room that it took is told to the sending port. */
-static void in_passed(struct pib_lane *lane, unsigned int vl, u32 blocks)
+static void in_passed(struct pib_pipe *pipe, unsigned int vl, u32 blocks)
 {
-	struct pib_lane_vl *v = &lane->vl[vl];
+	struct pib_pipe_vl *v = &pipe->vl[vl];
 
 	v->bursts--;
 	v->retry_ns = 0;
 	v->retry_at = 0;
 	v->tx.credits += blocks;
-	if (!lane->from || !has_credits(lane, vl))
+	if (!pipe->from || !has_credits(pipe, vl))
 		return;
-	pib_kport_count(lane->port, xmit_flow_pkts, 1);
-	pib_kport_count(lane->from, rcv_flow_pkts, 1);
+	pib_kport_count(pipe->port, xmit_flow_pkts, 1);
+	pib_kport_count(pipe->from, rcv_flow_pkts, 1);
 }
 
 /* A burst that was refused before and has been in its switch for too long; the port that it waits for discards it. */
-static bool in_expire(struct pib_lane *lane, struct pib_kport *out, struct pib_burst *b, u64 now)
+static bool in_expire(struct pib_pipe *pipe, struct pib_kport *out, struct pib_burst *b, u64 now)
 {
-	if (!burst_outlived(lane, lane->port->sw, b, now))
+	if (!burst_outlived(pipe, pipe->port->sw, b, now))
 		return false;
-	count_discard(out ?: lane->port, b, false);
+	count_discard(out ?: pipe->port, b, false);
 	pib_burst_free(b);
 	return true;
 }
 
 /* The head of @vl goes on, without the lock. False: it could not. */
-static bool pass_one(struct pib_lane *lane, unsigned int vl, u64 now)
-	__must_hold(&lane->lock)
+static bool pass_one(struct pib_pipe *pipe, unsigned int vl, u64 now)
+	__must_hold(&pipe->lock)
 {
-	bool refused = lane->vl[vl].retry_ns;
-	struct pib_kport *out = lane->vl[vl].waits_for;
-	struct pib_burst *b = in_take(lane, vl);
+	bool refused = pipe->vl[vl].retry_ns;
+	struct pib_kport *out = pipe->vl[vl].waits_for;
+	struct pib_burst *b = in_take(pipe, vl);
 	u32 blocks = pib_vl_blocks(pib_burst_wire_bytes(b));
 	int err = 0;
 
-	spin_unlock(&lane->lock);
-	if (!refused || !in_expire(lane, out, b, now))
-		err = pib_port_arrive(lane->port, b);
-	spin_lock(&lane->lock);
+	spin_unlock(&pipe->lock);
+	if (!refused || !in_expire(pipe, out, b, now))
+		err = pib_port_arrive(pipe->port, b);
+	spin_lock(&pipe->lock);
 	if (err)
-		in_refused(lane, vl, b, now);
+		in_refused(pipe, vl, b, now);
 	else
-		in_passed(lane, vl, blocks);
+		in_passed(pipe, vl, blocks);
 	return !err;
 }
 
 /* Pass on what has arrived, VL by VL. Returns true if something went and there may be more. */
-static bool lane_pass(struct pib_lane *lane, u64 now, unsigned int *budget)
+static bool pipe_pass(struct pib_pipe *pipe, u64 now, unsigned int *budget)
 {
 	bool any = false;
 	unsigned int vl;
 
-	for (vl = 0; vl < PIB_LANE_VLS; vl++) {
-		while (*budget && (lane->arrived & BIT(vl)) && lane->vl[vl].retry_at <= now) {
+	for (vl = 0; vl < PIB_PIPE_VLS; vl++) {
+		while (*budget && (pipe->arrived & BIT(vl)) && pipe->vl[vl].retry_at <= now) {
 			--*budget;
-			if (pass_one(lane, vl, now))
+			if (pass_one(pipe, vl, now))
 				any = true;
 		}
 	}
 	return any && *budget;
 }
 
-/* ---- the lane ---- */
+/* ---- the pipe ---- */
 
 static void free_all(struct list_head *gone)
 {
@@ -454,43 +454,44 @@ static void free_all(struct list_head *gone)
 }
 
 /* When there is something to be done next, ns; U64_MAX: nothing. */
-static u64 next_time(struct pib_lane *lane, u64 now)
+static u64 next_time(struct pib_pipe *pipe, u64 now)
 {
-	struct pib_burst *b = list_first_entry_or_null(&lane->wire, struct pib_burst, entry);
+	struct pib_burst *b = list_first_entry_or_null(&pipe->wire, struct pib_burst, entry);
 	u64 at = b ? b->due : U64_MAX;
 	u32 vls;
 
-	if (lane->held)
-		at = min(at, lane->held_until);
-	for (vls = lane->arrived; vls; vls &= vls - 1)
-		at = min(at, lane->vl[__ffs(vls)].retry_at);
-	if (lane->ready)
-		at = min(at, lane->fault.free_at > now ? lane->fault.free_at : now + PIB_LANE_LOOK_NS);
+	if (pipe->held)
+		at = min(at, pipe->held_until);
+	for (vls = pipe->arrived; vls; vls &= vls - 1)
+		at = min(at, pipe->vl[__ffs(vls)].retry_at);
+	if (pipe->ready)
+		at = min(at, pipe->fault.free_at > now ? pipe->fault.free_at :
+							 now + PIB_PIPE_LOOK_NS);
 	return at;
 }
 
-static void lane_arm(struct pib_lane *lane, u64 now)
+static void pipe_arm(struct pib_pipe *pipe, u64 now)
 {
 	u64 at;
 
-	lockdep_assert_held(&lane->lock);
-	if (lane->busy)
+	lockdep_assert_held(&pipe->lock);
+	if (pipe->busy)
 		return;
-	at = next_time(lane, now);
+	at = next_time(pipe, now);
 	if (at != U64_MAX)
-		hrtimer_start(&lane->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+		hrtimer_start(&pipe->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
 /*
  * Packet @i of @b. What stands in a buffer may stand there for long: nobody's memory is to
  * be held for that.
  */
-static struct pib_burst *packet_of(struct pib_lane *lane, struct pib_burst *b, u32 i)
+static struct pib_burst *packet_of(struct pib_pipe *pipe, struct pib_burst *b, u32 i)
 {
 	struct pib_burst *p = pib_burst_slice(b, i, 1), *c;
 	void *own;
 
-	if (!p || !lane->fault.cfg.buffer)
+	if (!p || !pipe->fault.cfg.buffer)
 		return p;
 	c = pib_burst_alloc_headless();
 	own = c ? pib_burst_own(c, p->len) : NULL;
@@ -509,156 +510,156 @@ static struct pib_burst *packet_of(struct pib_lane *lane, struct pib_burst *b, u
 }
 
 /* How full the queue of a VL before the cable is, in 1/256. */
-static u32 out_fill(const struct pib_lane *lane, const struct pib_lane_vl *v)
+static u32 out_fill(const struct pib_pipe *pipe, const struct pib_pipe_vl *v)
 {
-	u32 most = lane->fault.cfg.buffer ?: PIB_LANE_QUEUE;
+	u32 most = pipe->fault.cfg.buffer ?: PIB_PIPE_QUEUE;
 
 	return min_t(u64, v->out_bytes * 256ULL / most, 256);
 }
 
 /* @b is queued at a switch port, which may tell of the jam that it sees. */
-static void out_mark(struct pib_lane *lane, struct pib_burst *b, u64 now)
+static void out_mark(struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 {
-	if (lane->from && lane->from->sw)
-		pib_ecn_mark(lane->from, b, out_fill(lane, burst_vl(lane, b)));
-	out_add(lane, b, now);
+	if (pipe->from && pipe->from->sw)
+		pib_ecn_mark(pipe->from, b, out_fill(pipe, burst_vl(pipe, b)));
+	out_add(pipe, b, now);
 }
 
 /* Queue the packets of @b one by one. */
-static void enter_cut(struct pib_lane *lane, struct pib_burst *b, u64 now, struct list_head *gone)
+static void enter_cut(struct pib_pipe *pipe, struct pib_burst *b, u64 now, struct list_head *gone)
 {
 	struct pib_burst *p;
 	u32 i;
 
 	for (i = 0; i < b->npkts; i++) {
-		p = packet_of(lane, b, i);
+		p = packet_of(pipe, b, i);
 		if (p)
-			out_mark(lane, p, now);
+			out_mark(pipe, p, now);
 		else
-			pib_kport_overrun(lane->port, 1);
+			pib_kport_overrun(pipe->port, 1);
 	}
 	list_add_tail(&b->entry, gone);
 }
 
 /* Management is never refused: its senders do not try again. */
-static bool lane_refuses(const struct pib_lane *lane, const struct pib_lane_vl *v,
+static bool pipe_refuses(const struct pib_pipe *pipe, const struct pib_pipe_vl *v,
 			 const struct pib_burst *b)
 {
-	return burst_lot(b) == PIB_FAULT_DATA ? out_full(lane, v) : v->bursts >= PIB_LANE_MAX;
+	return burst_lot(b) == PIB_FAULT_DATA ? out_full(pipe, v) : v->bursts >= PIB_PIPE_MAX;
 }
 
-int pib_lane_enter(struct pib_lane *lane, struct pib_burst *b)
+int pib_pipe_enter(struct pib_pipe *pipe, struct pib_burst *b)
 {
 	u64 now = ktime_get_ns();
 	LIST_HEAD(gone);
 	int err = 0;
 
-	spin_lock(&lane->lock);
-	if (lane_refuses(lane, burst_vl(lane, b), b)) {
+	spin_lock(&pipe->lock);
+	if (pipe_refuses(pipe, burst_vl(pipe, b), b)) {
 		err = -EBUSY;
 	} else {
-		if (lane_cuts(lane, b))
-			enter_cut(lane, b, now, &gone);
+		if (pipe_cuts(pipe, b))
+			enter_cut(pipe, b, now, &gone);
 		else
-			out_mark(lane, b, now);
-		lane_send(lane, now, &gone);
-		lane_arm(lane, now);
+			out_mark(pipe, b, now);
+		pipe_send(pipe, now, &gone);
+		pipe_arm(pipe, now);
 	}
-	spin_unlock(&lane->lock);
+	spin_unlock(&pipe->lock);
 	free_all(&gone);
 	return err;
 }
 
 /* Softirqs off. */
-static void lane_run(struct pib_lane *lane, u64 now)
+static void pipe_run(struct pib_pipe *pipe, u64 now)
 {
-	unsigned int budget = PIB_LANE_BUDGET;
+	unsigned int budget = PIB_PIPE_BUDGET;
 	LIST_HEAD(gone);
 
 	rcu_read_lock();
-	spin_lock(&lane->lock);
-	if (!lane->busy) {
-		lane->busy = true;
+	spin_lock(&pipe->lock);
+	if (!pipe->busy) {
+		pipe->busy = true;
 		do {
-			lane_send(lane, now, &gone);
-			wire_out(lane, now);
-		} while (lane_pass(lane, now, &budget));
-		lane_send(lane, now, &gone);
-		lane->busy = false;
-		lane_arm(lane, now);
+			pipe_send(pipe, now, &gone);
+			wire_out(pipe, now);
+		} while (pipe_pass(pipe, now, &budget));
+		pipe_send(pipe, now, &gone);
+		pipe->busy = false;
+		pipe_arm(pipe, now);
 	}
-	spin_unlock(&lane->lock);
+	spin_unlock(&pipe->lock);
 	free_all(&gone);
 	rcu_read_unlock();
 	pib_tasks_run();
 }
 
-static enum hrtimer_restart lane_timer(struct hrtimer *t)
+static enum hrtimer_restart pipe_timer(struct hrtimer *t)
 {
-	lane_run(container_of(t, struct pib_lane, timer), ktime_get_ns());
+	pipe_run(container_of(t, struct pib_pipe, timer), ktime_get_ns());
 	return HRTIMER_NORESTART;
 }
 
-void pib_lane_init(struct pib_lane *lane, struct pib_kport *from, struct pib_kport *port,
+void pib_pipe_init(struct pib_pipe *pipe, struct pib_kport *from, struct pib_kport *port,
 		   const struct pib_fault_cfg *cfg, unsigned int direction)
 {
 	unsigned int vl;
 
-	lane->from = from;
-	lane->port = port;
-	spin_lock_init(&lane->lock);
-	INIT_LIST_HEAD(&lane->wire);
-	for (vl = 0; vl < PIB_LANE_VLS; vl++) {
-		INIT_LIST_HEAD(&lane->vl[vl].out);
-		INIT_LIST_HEAD(&lane->vl[vl].in);
-		lane->vl[vl].tx.credits = cfg->buffer / PIB_VL_BLOCK;
+	pipe->from = from;
+	pipe->port = port;
+	spin_lock_init(&pipe->lock);
+	INIT_LIST_HEAD(&pipe->wire);
+	for (vl = 0; vl < PIB_PIPE_VLS; vl++) {
+		INIT_LIST_HEAD(&pipe->vl[vl].out);
+		INIT_LIST_HEAD(&pipe->vl[vl].in);
+		pipe->vl[vl].tx.credits = cfg->buffer / PIB_VL_BLOCK;
 	}
-	pib_fault_init(&lane->fault, cfg, direction);
-	hrtimer_setup(&lane->timer, lane_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	pib_fault_init(&pipe->fault, cfg, direction);
+	hrtimer_setup(&pipe->timer, pipe_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 }
 
-/* All that is in the lane has arrived. */
-static void lane_hurry(struct pib_lane *lane)
+/* All that is in the pipe has arrived. */
+static void pipe_hurry(struct pib_pipe *pipe)
 {
 	struct pib_burst *b;
 
-	release_held(lane, 0);
-	while (lane->ready) {
-		b = out_take(lane, __ffs(lane->ready), 0);
-		if (lane->from)
-			pib_kport_count_xmit(lane->from, b);
-		wire_add(lane, b, 0);
+	release_held(pipe, 0);
+	while (pipe->ready) {
+		b = out_take(pipe, __ffs(pipe->ready), 0);
+		if (pipe->from)
+			pib_kport_count_xmit(pipe->from, b);
+		wire_add(pipe, b, 0);
 	}
-	wire_out(lane, U64_MAX);
+	wire_out(pipe, U64_MAX);
 }
 
-void pib_lane_stop(struct pib_lane *lane)
+void pib_pipe_stop(struct pib_pipe *pipe)
 {
 	struct pib_burst *b;
 
-	hrtimer_cancel(&lane->timer);
+	hrtimer_cancel(&pipe->timer);
 	local_bh_disable();
 	rcu_read_lock();
-	spin_lock(&lane->lock);
-	lane_hurry(lane);
-	while (lane->arrived) {
-		b = in_take(lane, __ffs(lane->arrived));
-		spin_unlock(&lane->lock);
-		if (pib_port_arrive(lane->port, b)) {
-			pib_kport_count(lane->port, buffer_overrun, b->npkts);
+	spin_lock(&pipe->lock);
+	pipe_hurry(pipe);
+	while (pipe->arrived) {
+		b = in_take(pipe, __ffs(pipe->arrived));
+		spin_unlock(&pipe->lock);
+		if (pib_port_arrive(pipe->port, b)) {
+			pib_kport_count(pipe->port, buffer_overrun, b->npkts);
 			pib_burst_free(b);
 		}
-		spin_lock(&lane->lock);
+		spin_lock(&pipe->lock);
 	}
-	spin_unlock(&lane->lock);
+	spin_unlock(&pipe->lock);
 	rcu_read_unlock();
 	pib_tasks_run();
 	local_bh_enable();
 }
 
-void pib_lane_counts(struct pib_lane *lane, struct pib_fault_counts *counts)
+void pib_pipe_counts(struct pib_pipe *pipe, struct pib_fault_counts *counts)
 {
-	spin_lock_bh(&lane->lock);
-	*counts = lane->fault.counts;
-	spin_unlock_bh(&lane->lock);
+	spin_lock_bh(&pipe->lock);
+	*counts = pipe->fault.counts;
+	spin_unlock_bh(&pipe->lock);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Lanes: cables that are slow, far, bad or short of room. A port into which such a cable
- * leads has a lane: what arrives goes through it instead of straight in. A good cable has
+ * Pipes: cables that are slow, far, bad or short of room. A port into which such a cable
+ * leads has a pipe: what arrives goes through it instead of straight in. A good cable has
  * none, which is all that the data path looks at.
  */
-#ifndef PIB_LANE_H
-#define PIB_LANE_H
+#ifndef PIB_PIPE_H
+#define PIB_PIPE_H
 
 #include <linux/hrtimer.h>
 #include <linux/list.h>
@@ -16,20 +16,20 @@
 struct pib_burst;
 struct pib_kport;
 
-#define PIB_LANE_VLS	16
+#define PIB_PIPE_VLS	16
 
 /**
- * struct pib_lane_vl - one VL of a lane
+ * struct pib_pipe_vl - one VL of a pipe
  * @out: bursts that the sending port holds until it is their turn and there are credits
  * @out_bytes: of them, on the wire
  * @in: bursts that have arrived and hold room in the receiving port until it passes them on
- * @bursts: all of this VL in the lane
+ * @bursts: all of this VL in the pipe
  * @tx: credits and times of the sending port
  * @retry_at: ns: when the receiving port is asked again to pass on the head of @in
  * @retry_ns: how long it was left alone the last time
  * @waits_for: while @retry_ns is set: port of the same switch by which it could not leave, NULL if not known
  */
-struct pib_lane_vl {
+struct pib_pipe_vl {
 	struct list_head out;
 	u32 out_bytes;
 	struct list_head in;
@@ -41,7 +41,7 @@ struct pib_lane_vl {
 };
 
 /**
- * struct pib_lane - a cable in one direction, with what waits before and behind it
+ * struct pib_pipe - a cable in one direction, with what waits before and behind it
  * @from: the port that sends; NULL: it is another host's. Never changes
  * @port: where it leads to; never changes
  * @lock: softirqs off; guards what follows. May be taken under qp->lock
@@ -59,13 +59,13 @@ struct pib_lane_vl {
  * @busy: somebody is passing on what has arrived
  * @timer: fires when there is something to be done; in softirqs
  */
-struct pib_lane {
+struct pib_pipe {
 	struct pib_kport *from;
 	struct pib_kport *port;
 	spinlock_t lock;
 	struct pib_fault fault;
 	struct pib_vl_arb arb;
-	struct pib_lane_vl vl[PIB_LANE_VLS];
+	struct pib_pipe_vl vl[PIB_PIPE_VLS];
 	u32 ready;
 	u32 arrived;
 	bool backlog;
@@ -78,19 +78,19 @@ struct pib_lane {
 	struct hrtimer timer;
 };
 
-void pib_lane_init(struct pib_lane *lane, struct pib_kport *from, struct pib_kport *port,
+void pib_pipe_init(struct pib_pipe *pipe, struct pib_kport *from, struct pib_kport *port,
 		   const struct pib_fault_cfg *cfg, unsigned int direction);
 /* Nobody enters it any more. What is in it arrives now, if the port takes it. */
-void pib_lane_stop(struct pib_lane *lane);
+void pib_pipe_stop(struct pib_pipe *pipe);
 
-void pib_lane_counts(struct pib_lane *lane, struct pib_fault_counts *counts);
+void pib_pipe_counts(struct pib_pipe *pipe, struct pib_fault_counts *counts);
 
 /**
- * pib_lane_enter() - the sending port queues a burst on h.vl
+ * pib_pipe_enter() - the sending port queues a burst on h.vl
  *
  * 0: consumed, and counted when it is sent. -EBUSY: the queue is full, @b is still the
  * caller's. Softirqs off, RCU.
  */
-int pib_lane_enter(struct pib_lane *lane, struct pib_burst *b);
+int pib_pipe_enter(struct pib_pipe *pipe, struct pib_burst *b);
 
 #endif

@@ -10,7 +10,7 @@
 #include "fabric/node.h"
 
 struct pib_faults;
-struct pib_lane;
+struct pib_pipe;
 struct pib_switch;
 
 /**
@@ -20,7 +20,7 @@ struct pib_switch;
  * @sw: owner, if that is a switch, or NULL; never changes
  * @peer: far end of a cable inside this kernel; RCU
  * @link: cable that leads elsewhere; RCU; at most one of @peer and @link is set
- * @lane: way in of a cable that is not a good one, NULL: it has none; RCU; see fabric/pipe.h
+ * @pipe: way in of a cable that is not a good one, NULL: it has none; RCU; see fabric/pipe.h
  * @faults: of the cable, or NULL; guarded by the namespace's configuration mutex
  * @counts: per CPU, see pib_kport_count()
  * @cable_out: the cable to @peer is unplugged for now; guarded by the namespace's link_lock
@@ -33,7 +33,7 @@ struct pib_kport {
 	struct pib_switch *sw;
 	struct pib_kport __rcu *peer;
 	struct pib_link __rcu *link;
-	struct pib_lane __rcu *lane;
+	struct pib_pipe __rcu *pipe;
 	struct pib_faults *faults;
 	struct pib_counts __percpu *counts;
 	bool cable_out;

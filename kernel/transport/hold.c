@@ -14,7 +14,7 @@
  *
  * With this the waits for bursts end: each stands in a QP's inbox or list, which a page
  * can keep from being emptied for HOLD_NSEC a burst; is refused by a full inbox, which is therefore
- * emptied; or is in a lane, which takes the time that it was configured to take.
+ * emptied; or is in a pipe, which takes the time that it was configured to take.
  */
 #include <linux/ktime.h>
 #include "compat/compat.h"
