@@ -30,7 +30,7 @@ static unsigned int count_free_ports(const struct pib_switch *sw)
 	return n;
 }
 
-static int host_switch_make(struct pib_uplink *up, bool standalone,
+static int host_switch_make(struct pib_bearer *up, bool standalone,
 			    struct netlink_ext_ack *extack)
 {
 	struct pib_switch_ident id = { .guid = pib_guid_get(up->us->mac, true) };
@@ -50,11 +50,11 @@ static int host_switch_make(struct pib_uplink *up, bool standalone,
 	}
 	sw->is_host = true;
 	pib_fabric_list_switch(sw);
-	pib_uplink_set_switch(up, sw);
+	pib_bearer_set_switch(up, sw);
 	return 0;
 }
 
-int pib_host_switch_get(struct pib_uplink *up, bool standalone, unsigned int ports,
+int pib_host_switch_get(struct pib_bearer *up, bool standalone, unsigned int ports,
 			struct netlink_ext_ack *extack)
 {
 	struct pib_switch *sw;
@@ -90,13 +90,13 @@ err_put:
 	return err;
 }
 
-void pib_host_switch_put(struct pib_uplink *up)
+void pib_host_switch_put(struct pib_bearer *up)
 {
 	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
 
 	lockdep_assert_held(&up->us->pn->lock);
 	if (--up->sw_users)
 		return;
-	pib_uplink_set_switch(up, NULL);
+	pib_bearer_set_switch(up, NULL);
 	pib_fabric_remove_switch(sw);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The host switch of an uplink, into which HCAs and trunks to other hosts are plugged. */
+/* The host switch of an bearer, into which HCAs and trunks to other hosts are plugged. */
 #ifndef PIB_HOST_SWITCH_H
 #define PIB_HOST_SWITCH_H
 
 #include <linux/types.h>
 
 struct netlink_ext_ack;
-struct pib_uplink;
+struct pib_bearer;
 
 /*
  * Find or make the host switch of @up, with @ports ports free. The lock of the namespace held;
  * process context. 0 or -errno with the reason in @extack.
  */
-int pib_host_switch_get(struct pib_uplink *up, bool standalone, unsigned int ports,
+int pib_host_switch_get(struct pib_bearer *up, bool standalone, unsigned int ports,
 			struct netlink_ext_ack *extack);
 /* The last user takes it apart with its links. The lock of the namespace held; sleeps. */
-void pib_host_switch_put(struct pib_uplink *up);
+void pib_host_switch_put(struct pib_bearer *up);
 
 #endif

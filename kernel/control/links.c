@@ -68,10 +68,10 @@ out_unlock:
 }
 
 int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
-		      const struct pib_uplink_cfg *cfg, const struct pib_addr *peer,
+		      const struct pib_bearer_cfg *cfg, const struct pib_addr *peer,
 		      struct netlink_ext_ack *extack)
 {
-	struct pib_uplink *up;
+	struct pib_bearer *up;
 	struct pib_kport *port;
 	struct pib_ulink *ul;
 	int err;
@@ -87,7 +87,7 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 	err = -EBUSY;
 	if (!end_free(port, extack))
 		goto out_unlock;
-	up = pib_uplink_get(pn, cfg, true, extack);
+	up = pib_bearer_get(pn, cfg, true, extack);
 	err = PTR_ERR_OR_ZERO(up);
 	if (err)
 		goto out_unlock;
@@ -96,10 +96,10 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 	err = PTR_ERR_OR_ZERO(ul);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "out of memory for the link");
-		pib_uplink_put(up);
+		pib_bearer_put(up);
 		goto out_unlock;
 	}
-	ul->holds_uplink = true;
+	ul->holds_bearer = true;
 
 out_unlock:
 	mutex_unlock(&pn->lock);

@@ -66,7 +66,7 @@ static u16 get_udp_port(struct genl_info *info)
 					     PIB_UDP_PORT;
 }
 
-static int get_key(struct genl_info *info, struct pib_uplink_cfg *cfg)
+static int get_key(struct genl_info *info, struct pib_bearer_cfg *cfg)
 {
 	const struct nlattr *key = info->attrs[PIB_A_KEY];
 
@@ -309,7 +309,7 @@ int pib_nl_switch_del_doit(struct sk_buff *skb, struct genl_info *info)
 static int link_new_udp(struct genl_info *info, const struct pib_end *a)
 {
 	struct nlattr *tb[PIB_UL_PEER + 1];
-	struct pib_uplink_cfg cfg = {
+	struct pib_bearer_cfg cfg = {
 		.fabric = get_u32(info, PIB_A_FABRIC, 0),
 		.udp_port = get_udp_port(info),
 	};

@@ -238,9 +238,9 @@ static int put_product(struct sk_buff *skb, const struct pib_node *n)
 	return 0;
 }
 
-static int put_seat_uplink(struct sk_buff *skb, const struct pib_seat *seat)
+static int put_seat_bearer(struct sk_buff *skb, const struct pib_seat *seat)
 {
-	const struct pib_uplink *up = seat->up;
+	const struct pib_bearer *up = seat->up;
 
 	if (!up)
 		return 0;
@@ -263,7 +263,7 @@ static int put_seat(struct sk_buff *skb, struct pib_seat *seat)
 	    put_u64(skb, PIB_A_NODE_GUID, hca->nd.node.guid, PIB_A_PAD) ||
 	    nla_put_u32(skb, PIB_A_NUM_PORTS, hca->nd.node.num_ports) ||
 	    put_product(skb, &hca->nd.node) ||
-	    put_seat_uplink(skb, seat))
+	    put_seat_bearer(skb, seat))
 		return -EMSGSIZE;
 	if (hca->nd.standalone && nla_put_flag(skb, PIB_A_STANDALONE))
 		return -EMSGSIZE;
@@ -687,7 +687,7 @@ int pib_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return dump_end(pn, skb, err);
 }
 
-/* ---- uplinks ---- */
+/* ---- bearers ---- */
 
 static int put_stats(struct sk_buff *skb, const struct pib_usock *us)
 {
@@ -706,7 +706,7 @@ static int put_stats(struct sk_buff *skb, const struct pib_usock *us)
 	return 0;
 }
 
-static int put_uplink(struct answer *a, struct pib_uplink *up)
+static int put_uplink(struct answer *a, struct pib_bearer *up)
 {
 	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
 	void *hdr = answer_begin(a);
@@ -726,14 +726,14 @@ static int put_uplink(struct answer *a, struct pib_uplink *up)
 	return 0;
 }
 
-/* The uplink made next after @id: they hang on their sockets, not in a list of their own. */
-static struct pib_uplink *next_uplink(struct pib_net *pn, long id)
+/* The bearer made next after @id: they hang on their sockets, not in a list of their own. */
+static struct pib_bearer *next_bearer(struct pib_net *pn, long id)
 {
-	struct pib_uplink *up, *best = NULL;
+	struct pib_bearer *up, *best = NULL;
 	struct pib_usock *us;
 
 	list_for_each_entry(us, &pn->usocks, entry)
-		list_for_each_entry(up, &us->uplinks, entry)
+		list_for_each_entry(up, &us->bearers, entry)
 			if (up->id > id && (!best || up->id < best->id))
 				best = up;
 	return best;
@@ -742,13 +742,13 @@ static struct pib_uplink *next_uplink(struct pib_net *pn, long id)
 int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct cursor *c = (struct cursor *)cb->args;
-	struct pib_uplink *up;
+	struct pib_bearer *up;
 	struct pib_net *pn;
 	struct answer a;
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_UPLINK_GET);
-	while (!err && (up = next_uplink(pn, c->id))) {
+	while (!err && (up = next_bearer(pn, c->id))) {
 		err = put_uplink(&a, up);
 		if (!err)
 			c->id = up->id;

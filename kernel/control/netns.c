@@ -19,7 +19,7 @@ static LIST_HEAD(nets);
 /* Links that were asked for by themselves. */
 static void reap_links(struct pib_net *pn)
 {
-	struct pib_uplink *up;
+	struct pib_bearer *up;
 	struct pib_usock *us;
 	struct pib_ulink *ul, *tmp;
 	LIST_HEAD(dead);
@@ -27,7 +27,7 @@ static void reap_links(struct pib_net *pn)
 	list_for_each_entry(us, &pn->usocks, entry) {
 		if (!us->gone)
 			continue;
-		list_for_each_entry(up, &us->uplinks, entry)
+		list_for_each_entry(up, &us->bearers, entry)
 			list_for_each_entry_safe(ul, tmp, &up->ulinks, entry)
 				pib_ulink_unplug(ul, &dead);
 	}
@@ -48,7 +48,7 @@ static void reap_work(struct work_struct *work)
 static void usock_event(struct pib_usock *us, const struct net_device *dev, unsigned long event)
 {
 	bool running = netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN;
-	struct pib_uplink *up;
+	struct pib_bearer *up;
 
 	WRITE_ONCE(us->mtu, dev->mtu);
 	if (event == NETDEV_UNREGISTER) {
@@ -60,8 +60,8 @@ static void usock_event(struct pib_usock *us, const struct net_device *dev, unsi
 		return;
 	WRITE_ONCE(us->running, running);
 	WRITE_ONCE(us->rejoin, running);
-	list_for_each_entry_rcu(up, &us->uplinks, entry)
-		pib_uplink_carrier(up);
+	list_for_each_entry_rcu(up, &us->bearers, entry)
+		pib_bearer_carrier(up);
 }
 
 /* RTNL held: nothing here waits for pn->lock. No reference is held on the netdev. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The objects of a network namespace: HCAs, switches, cables, uplinks.
+ * The objects of a network namespace: HCAs, switches, cables, bearers.
  *
  * Order of locks:
  *
  *	pn->lock		configuration; mutex
  *	  pn->link_lock		which links are up; mutex
  *	    ul->lock		the session of a link over UDP; softirqs off
- *	      up->lock		newcomers and LIDs of an uplink; softirqs off
+ *	      up->lock		newcomers and LIDs of an bearer; softirqs off
  *	      node lock		interrupts off; never two at once
  *
  * pn->lock is taken before RTNL (sockets join groups, HCAs register) and never
@@ -165,17 +165,17 @@ static int guids_get(const struct pib_seat *seat, const struct pib_hca_cfg *cfg,
 
 /* ---- HCAs ---- */
 
-static void seat_leave_uplink(struct pib_seat *seat)
+static void seat_leave_bearer(struct pib_seat *seat)
 {
 	if (!seat->up)
 		return;
 	if (seat->host_switch)
 		pib_host_switch_put(seat->up);
-	pib_uplink_put(seat->up);
+	pib_bearer_put(seat->up);
 	seat->up = NULL;
 }
 
-/* Pull the HCA's cables and give up its uplink. */
+/* Pull the HCA's cables and give up its bearer. */
 static void seat_detach(struct pib_seat *seat)
 {
 	struct pib_net *pn = seat->pn;
@@ -194,13 +194,13 @@ static void seat_detach(struct pib_seat *seat)
 
 		if (port->alone_lid && peer && peer->sw && peer->sw->nd.standalone) {
 			pib_switch_set_route(peer->sw, port->alone_lid, PIB_LFT_DROP);
-			pib_uplink_set_lid(seat->up, port->alone_lid, 0);
+			pib_bearer_set_lid(seat->up, port->alone_lid, 0);
 		}
 		pib_cable_pull(pn, port, &dead);
 	}
 	synchronize_rcu();
 	pib_ulink_free(&dead);
-	seat_leave_uplink(seat);
+	seat_leave_bearer(seat);
 	pn->changes++;
 }
 
@@ -303,15 +303,15 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 }
 
 /* Uplink, and host switch if it is to be. */
-static int seat_join_uplink(struct pib_seat *seat, const struct pib_hca_cfg *cfg,
+static int seat_join_bearer(struct pib_seat *seat, const struct pib_hca_cfg *cfg,
 			    struct netlink_ext_ack *extack)
 {
-	struct pib_uplink *up;
+	struct pib_bearer *up;
 	int err;
 
 	if (!cfg->up.ifindex)
 		return 0;
-	up = pib_uplink_get(seat->pn, &cfg->up, false, extack);
+	up = pib_bearer_get(seat->pn, &cfg->up, false, extack);
 	if (IS_ERR(up))
 		return PTR_ERR(up);
 	seat->up = up;
@@ -319,7 +319,7 @@ static int seat_join_uplink(struct pib_seat *seat, const struct pib_hca_cfg *cfg
 	if (seat->host_switch) {
 		err = pib_host_switch_get(up, cfg->standalone, cfg->num_ports, extack);
 		if (err) {
-			pib_uplink_put(up);
+			pib_bearer_put(up);
 			seat->up = NULL;
 			seat->host_switch = false;
 			return err;
@@ -340,12 +340,12 @@ static struct pib_seat *seat_make(struct pib_net *pn, const struct pib_hca_cfg *
 	seat->pn = pn;
 	seat->num_peers = cfg->num_peers;
 	memcpy(seat->peers, cfg->peers, sizeof(seat->peers));
-	err = seat_join_uplink(seat, cfg, extack);
+	err = seat_join_bearer(seat, cfg, extack);
 	if (err)
 		goto err_free;
 	err = guids_get(seat, cfg, &id, extack);
 	if (err)
-		goto err_uplink;
+		goto err_bearer;
 	seat->hca = pib_hca_create(pn, cfg->name, cfg->num_ports, &id, cfg->standalone, hca_gone,
 				   extack);
 	if (IS_ERR(seat->hca)) {
@@ -359,8 +359,8 @@ static struct pib_seat *seat_make(struct pib_net *pn, const struct pib_hca_cfg *
 
 err_guids:
 	ident_put(&id, cfg->num_ports);
-err_uplink:
-	seat_leave_uplink(seat);
+err_bearer:
+	seat_leave_bearer(seat);
 err_free:
 	kfree(seat);
 	return ERR_PTR(err);
@@ -409,7 +409,7 @@ int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 		return err;
 	}
 	if (seat->host_switch)
-		pib_uplink_announce(seat->up);
+		pib_bearer_announce(seat->up);
 	pn->changes++;
 
 out_unlock:

@@ -47,7 +47,7 @@ static inline struct pib_registry *to_registry(struct pib_net *pn)
  * @id: place in dumps
  * @pn: namespace
  * @hca: the HCA; alive as long as this
- * @up: uplink; NULL once detached, and for an HCA that has cables in this kernel only
+ * @up: bearer; NULL once detached, and for an HCA that has cables in this kernel only
  * @host_switch: the ports are plugged into the host switch, not into peers
  * @detached: on the way out: not shown, not found
  * @num_peers: entries in @peers
@@ -58,7 +58,7 @@ struct pib_seat {
 	u32 id;
 	struct pib_net *pn;
 	struct pib_hca *hca;
-	struct pib_uplink *up;
+	struct pib_bearer *up;
 	bool host_switch;
 	bool detached;
 	u32 num_peers;
@@ -69,7 +69,7 @@ struct pib_seat {
  * struct pib_hca_cfg - what is asked for when an HCA is made
  * @name: device name
  * @id: who it is; GUIDs are 0 if they are to be chosen
- * @up: uplink; its netdev may be 0: none, the HCA has no cables until some are plugged in
+ * @up: bearer; its netdev may be 0: none, the HCA has no cables until some are plugged in
  * @num_ports: ports
  * @standalone: no SM
  * @num_peers: entries in @peers
@@ -78,7 +78,7 @@ struct pib_seat {
 struct pib_hca_cfg {
 	const char *name;
 	struct pib_hca_ident id;
-	struct pib_uplink_cfg up;
+	struct pib_bearer_cfg up;
 	u32 num_ports;
 	bool standalone;
 	u32 num_peers;

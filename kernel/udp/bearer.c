@@ -2,7 +2,7 @@
 /*
  * Uplinks: a netdev and the other hosts on its segment.
  *
- * Every uplink with a host switch (control/host_switch.c) says hello to a multicast
+ * Every bearer with a host switch (control/host_switch.c) says hello to a multicast
  * group, over IPv4 and IPv6. Who hears of a host switch that it does not know makes
  * a link to it, a trunk from host switch to host switch; that link then has a session
  * of its own (udp/link.c). One trunk serves a peer however many addresses it has.
@@ -26,7 +26,7 @@
 
 /* ---- LIDs without an SM ---- */
 
-bool pib_uplink_has_lid(struct pib_uplink *up, u16 lid)
+bool pib_bearer_has_lid(struct pib_bearer *up, u16 lid)
 {
 	bool found = false;
 	unsigned int i;
@@ -38,7 +38,7 @@ bool pib_uplink_has_lid(struct pib_uplink *up, u16 lid)
 	return found;
 }
 
-int pib_uplink_set_lid(struct pib_uplink *up, u16 old, u16 lid)
+int pib_bearer_set_lid(struct pib_bearer *up, u16 old, u16 lid)
 {
 	unsigned int i;
 	int err = 0;
@@ -78,7 +78,7 @@ static void fill_node(struct pib_kport *port, struct pib_hello *h)
 	spin_unlock_irqrestore(lock, flags);
 }
 
-static void fill_lids(struct pib_uplink *up, struct pib_kport *port, struct pib_hello *h)
+static void fill_lids(struct pib_bearer *up, struct pib_kport *port, struct pib_hello *h)
 {
 	if (!port->sw) {
 		h->lids[0] = READ_ONCE(port->alone_lid);
@@ -96,7 +96,7 @@ static void fill_lids(struct pib_uplink *up, struct pib_kport *port, struct pib_
 	spin_unlock_bh(&up->lock);
 }
 
-void pib_uplink_fill_hello(struct pib_uplink *up, struct pib_kport *port, struct pib_hello *h)
+void pib_bearer_fill_hello(struct pib_bearer *up, struct pib_kport *port, struct pib_hello *h)
 {
 	h->fabric = up->fabric;
 	h->port_num = port->p.num;
@@ -110,7 +110,7 @@ void pib_uplink_fill_hello(struct pib_uplink *up, struct pib_kport *port, struct
 }
 
 /* To bytes, with the fabric's key. 0: it cannot be sealed. */
-static size_t uplink_build(const struct pib_uplink *up, const struct pib_hello *h, u8 type,
+static size_t bearer_build(const struct pib_bearer *up, const struct pib_hello *h, u8 type,
 			   u32 link_id, u8 *bytes)
 {
 	size_t len = pib_hello_build(h, type, link_id, bytes);
@@ -118,16 +118,16 @@ static size_t uplink_build(const struct pib_uplink *up, const struct pib_hello *
 	return up->auth && pib_auth_seal(up->auth, bytes) ? 0 : len;
 }
 
-static void uplink_send_hello(struct pib_uplink *up, struct pib_switch *sw)
+static void bearer_send_hello(struct pib_bearer *up, struct pib_switch *sw)
 {
 	struct pib_hello h = { .nonce = up->nonce };
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 	struct pib_addr group;
 	size_t len;
 
-	pib_uplink_fill_hello(up, sw->nd.ports[0], &h);
+	pib_bearer_fill_hello(up, sw->nd.ports[0], &h);
 	h.caps |= PIB_CAP_AUTO;
-	len = uplink_build(up, &h, PIB_DG_HELLO, 0, bytes);
+	len = bearer_build(up, &h, PIB_DG_HELLO, 0, bytes);
 	if (!len)
 		return;
 	pib_usock_group(up->us, AF_INET, &group);
@@ -136,8 +136,8 @@ static void uplink_send_hello(struct pib_uplink *up, struct pib_switch *sw)
 	pib_usock_send_bytes(up->us, bytes, len, &group);
 }
 
-/* The port whose node speaks for the uplink: of the host switch, or of a link. */
-static struct pib_kport *uplink_speaker(struct pib_uplink *up)
+/* The port whose node speaks for the bearer: of the host switch, or of a link. */
+static struct pib_kport *bearer_speaker(struct pib_bearer *up)
 {
 	struct pib_switch *sw = rcu_dereference(up->sw);
 	struct pib_ulink *ul;
@@ -149,7 +149,7 @@ static struct pib_kport *uplink_speaker(struct pib_uplink *up)
 }
 
 /* Is what may be done every @ms due? @next, which up->lock guards: when it is. */
-static bool uplink_is_due(struct pib_uplink *up, unsigned long *next, unsigned int ms)
+static bool bearer_is_due(struct pib_bearer *up, unsigned long *next, unsigned int ms)
 {
 	bool due;
 
@@ -162,7 +162,7 @@ static bool uplink_is_due(struct pib_uplink *up, unsigned long *next, unsigned i
 }
 
 /* Answer the hello @to of somebody who has no link and gets none. RCU, softirqs off. */
-static void uplink_answer(struct pib_uplink *up, const struct pib_addr *from,
+static void bearer_answer(struct pib_bearer *up, const struct pib_addr *from,
 			  const struct pib_hello *to, u8 type, u8 refusal)
 {
 	struct pib_hello h = {
@@ -173,23 +173,23 @@ static void uplink_answer(struct pib_uplink *up, const struct pib_addr *from,
 		.refusal = refusal,
 		.caps = type == PIB_DG_BYE ? 0 : PIB_CAP_PROBE,
 	};
-	struct pib_kport *port = uplink_speaker(up);
+	struct pib_kport *port = bearer_speaker(up);
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 	size_t len;
 
-	if (!port || !uplink_is_due(up, &up->next_answer, PIB_ANSWER_MS))
+	if (!port || !bearer_is_due(up, &up->next_answer, PIB_ANSWER_MS))
 		return;
-	pib_uplink_fill_hello(up, port, &h);
+	pib_bearer_fill_hello(up, port, &h);
 	if (refusal)
 		strscpy_pad(h.desc, pib_hello_refusal_text(refusal), sizeof(h.desc));
-	len = uplink_build(up, &h, type, to->link_id, bytes);
+	len = bearer_build(up, &h, type, to->link_id, bytes);
 	if (len)
 		pib_usock_send_bytes(up->us, bytes, len, from);
 }
 
-static void uplink_hello_work(struct work_struct *work)
+static void bearer_hello_work(struct work_struct *work)
 {
-	struct pib_uplink *up = container_of(work, struct pib_uplink, hello.work);
+	struct pib_bearer *up = container_of(work, struct pib_bearer, hello.work);
 	struct pib_switch *sw;
 	unsigned int ms;
 
@@ -199,7 +199,7 @@ static void uplink_hello_work(struct work_struct *work)
 	rcu_read_lock();
 	sw = rcu_dereference(up->sw);
 	if (sw && READ_ONCE(up->us->running))
-		uplink_send_hello(up, sw);
+		bearer_send_hello(up, sw);
 	rcu_read_unlock();
 	local_bh_enable();
 	if (!sw)
@@ -211,7 +211,7 @@ static void uplink_hello_work(struct work_struct *work)
 	mod_delayed_work(pib_wq, &up->work, 0);
 }
 
-void pib_uplink_announce(struct pib_uplink *up)
+void pib_bearer_announce(struct pib_bearer *up)
 {
 	WRITE_ONCE(up->hellos, 0);
 	mod_delayed_work(pib_wq, &up->hello, 0);
@@ -245,7 +245,7 @@ static bool ulink_matches(struct pib_ulink *ul, const struct pib_addr *from,
 	return same;
 }
 
-static struct pib_ulink *uplink_match(struct pib_uplink *up, const struct pib_addr *from,
+static struct pib_ulink *bearer_match(struct pib_bearer *up, const struct pib_addr *from,
 				      const struct pib_hello *h)
 {
 	struct pib_ulink *ul;
@@ -256,7 +256,7 @@ static struct pib_ulink *uplink_match(struct pib_uplink *up, const struct pib_ad
 	return NULL;
 }
 
-static struct pib_ulink *uplink_trunk(struct pib_uplink *up, u64 node_guid)
+static struct pib_ulink *bearer_trunk(struct pib_bearer *up, u64 node_guid)
 {
 	struct pib_ulink *ul;
 
@@ -266,7 +266,7 @@ static struct pib_ulink *uplink_trunk(struct pib_uplink *up, u64 node_guid)
 	return NULL;
 }
 
-static void uplink_newcomer(struct pib_uplink *up, const struct pib_addr *from,
+static void bearer_newcomer(struct pib_bearer *up, const struct pib_addr *from,
 			    const struct pib_hello *h, u8 type)
 {
 	spin_lock_bh(&up->lock);
@@ -285,10 +285,10 @@ static void uplink_newcomer(struct pib_uplink *up, const struct pib_addr *from,
  * A hello says that it is of @node, which is here. If it is not our own that the network has sent
  * back, another host has the same GUID, and a fabric cannot have both.
  */
-static void uplink_meet_clone(struct pib_uplink *up, const struct pib_node *node,
+static void bearer_meet_clone(struct pib_bearer *up, const struct pib_node *node,
 			      const struct pib_addr *from, const struct pib_hello *h)
 {
-	if (h->nonce == up->nonce || !uplink_is_due(up, &up->next_clone, CLONE_QUIET_MS))
+	if (h->nonce == up->nonce || !bearer_is_due(up, &up->next_clone, CLONE_QUIET_MS))
 		return;
 	if (from->family == AF_INET)
 		pr_warn("pib: %.64s: %pI4 has the same node GUID, %016llx\n", node->desc,
@@ -299,14 +299,14 @@ static void uplink_meet_clone(struct pib_uplink *up, const struct pib_node *node
 }
 
 /* A hello to nobody in particular. */
-static void uplink_discover(struct pib_uplink *up, const struct pib_addr *from,
+static void bearer_discover(struct pib_bearer *up, const struct pib_addr *from,
 			    const struct pib_hello *h, u8 type)
 {
 	struct pib_switch *sw = rcu_dereference(up->sw);
 	struct pib_ulink *ul;
 
 	if (sw && h->node_guid == sw->nd.node.guid) {
-		uplink_meet_clone(up, &sw->nd.node, from, h);
+		bearer_meet_clone(up, &sw->nd.node, from, h);
 		return;
 	}
 	if (type != PIB_DG_HELLO) {
@@ -314,28 +314,28 @@ static void uplink_discover(struct pib_uplink *up, const struct pib_addr *from,
 		return;
 	}
 	if (h->caps & PIB_CAP_PROBE) {
-		uplink_answer(up, from, h, PIB_DG_HELLO_ACK, PIB_REFUSED_NOT);
+		bearer_answer(up, from, h, PIB_DG_HELLO_ACK, PIB_REFUSED_NOT);
 		return;
 	}
 	if (!h->link_id) {
-		ul = uplink_trunk(up, h->node_guid);
+		ul = bearer_trunk(up, h->node_guid);
 		if (ul)
 			pib_ulink_heard(ul, from);
 		else if (sw && h->role == PIB_ROLE_SWITCH)
-			uplink_newcomer(up, from, h, type);
+			bearer_newcomer(up, from, h, type);
 		return;
 	}
-	ul = uplink_match(up, from, h);
+	ul = bearer_match(up, from, h);
 	if (ul)
 		pib_ulink_control(ul, from, h, type);
 	else if (sw)
-		uplink_newcomer(up, from, h, type);
+		bearer_newcomer(up, from, h, type);
 	else
 		pib_usock_count(up->us, rx_unknown_link, 1);
 }
 
 /* Both or neither have a key, and it is the same. */
-static bool hello_is_authentic(const struct pib_uplink *up, const struct pib_hello *h,
+static bool hello_is_authentic(const struct pib_bearer *up, const struct pib_hello *h,
 			       const u8 *buf)
 {
 	if (!up->auth)
@@ -343,20 +343,20 @@ static bool hello_is_authentic(const struct pib_uplink *up, const struct pib_hel
 	return h->caps & PIB_CAP_KEYED && pib_auth_check(up->auth, buf);
 }
 
-static struct pib_uplink *uplink_of_fabric(struct pib_usock *us, u32 fabric)
+static struct pib_bearer *bearer_of_fabric(struct pib_usock *us, u32 fabric)
 {
-	struct pib_uplink *up;
+	struct pib_bearer *up;
 
-	list_for_each_entry_rcu(up, &us->uplinks, entry)
+	list_for_each_entry_rcu(up, &us->bearers, entry)
 		if (up->fabric == fabric)
 			return up;
 	return NULL;
 }
 
-void pib_uplink_control(struct pib_usock *us, const struct pib_addr *from, const u8 *buf,
+void pib_bearer_control(struct pib_usock *us, const struct pib_addr *from, const u8 *buf,
 			u32 len)
 {
-	struct pib_uplink *up;
+	struct pib_bearer *up;
 	struct pib_ulink *ul;
 	struct pib_hello h;
 	u32 to_id;
@@ -366,7 +366,7 @@ void pib_uplink_control(struct pib_usock *us, const struct pib_addr *from, const
 		pib_usock_count(us, rx_bad_hello, 1);
 		return;
 	}
-	up = uplink_of_fabric(us, h.fabric);
+	up = bearer_of_fabric(us, h.fabric);
 	if (!up) {
 		pib_usock_count(us, rx_fabric, 1);
 		return;
@@ -379,7 +379,7 @@ void pib_uplink_control(struct pib_usock *us, const struct pib_addr *from, const
 		return;
 	}
 	if (!to_id) {
-		uplink_discover(up, from, &h, type);
+		bearer_discover(up, from, &h, type);
 		return;
 	}
 	if (!ul || ul->up != up) {
@@ -388,22 +388,22 @@ void pib_uplink_control(struct pib_usock *us, const struct pib_addr *from, const
 	}
 	/* A cable may lead from one port of an HCA to another, but not to where it comes from. */
 	if (h.node_guid == ul->port->p.node->guid && h.port_num == ul->port->p.num)
-		uplink_meet_clone(up, ul->port->p.node, from, &h);
+		bearer_meet_clone(up, ul->port->p.node, from, &h);
 	pib_ulink_control(ul, from, &h, type);
 }
 
 /* ---- making links ---- */
 
-static void uplink_refuse(struct pib_uplink *up, const struct pib_newcomer *n)
+static void bearer_refuse(struct pib_bearer *up, const struct pib_newcomer *n)
 {
 	local_bh_disable();
 	rcu_read_lock();
-	uplink_answer(up, &n->from, &n->h, PIB_DG_BYE, PIB_REFUSED_FULL);
+	bearer_answer(up, &n->from, &n->h, PIB_DG_BYE, PIB_REFUSED_FULL);
 	rcu_read_unlock();
 	local_bh_enable();
 }
 
-static void uplink_admit(struct pib_uplink *up, const struct pib_newcomer *n)
+static void bearer_admit(struct pib_bearer *up, const struct pib_newcomer *n)
 {
 	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
 	bool trunk = n->h.caps & PIB_CAP_AUTO && n->h.role == PIB_ROLE_SWITCH;
@@ -415,9 +415,9 @@ static void uplink_admit(struct pib_uplink *up, const struct pib_newcomer *n)
 	if (!sw)
 		ul = NULL;
 	else if (n->h.link_id)
-		ul = uplink_match(up, &n->from, &n->h);
+		ul = bearer_match(up, &n->from, &n->h);
 	else
-		ul = uplink_trunk(up, n->h.node_guid);
+		ul = bearer_trunk(up, n->h.node_guid);
 	rcu_read_unlock();
 	if (!sw)
 		return;
@@ -427,7 +427,7 @@ static void uplink_admit(struct pib_uplink *up, const struct pib_newcomer *n)
 			net_warn_ratelimited("pib: %s has no free port for %.64s\n", sw->name,
 					     n->h.desc);
 			if (n->h.link_id)
-				uplink_refuse(up, n);
+				bearer_refuse(up, n);
 			return;
 		}
 		port->is_auto = true;
@@ -445,7 +445,7 @@ static void uplink_admit(struct pib_uplink *up, const struct pib_newcomer *n)
 	local_bh_enable();
 }
 
-static void uplink_expire(struct pib_uplink *up, struct list_head *dead)
+static void bearer_expire(struct pib_bearer *up, struct list_head *dead)
 {
 	struct pib_ulink *ul, *tmp;
 	u64 now = ktime_get_ns();
@@ -455,7 +455,7 @@ static void uplink_expire(struct pib_uplink *up, struct list_head *dead)
 			pib_ulink_unplug(ul, dead);
 }
 
-static bool uplink_next_newcomer(struct pib_uplink *up, struct pib_newcomer *n)
+static bool bearer_next_newcomer(struct pib_bearer *up, struct pib_newcomer *n)
 {
 	bool any;
 
@@ -470,32 +470,32 @@ static bool uplink_next_newcomer(struct pib_uplink *up, struct pib_newcomer *n)
 	return any;
 }
 
-static void uplink_work(struct work_struct *work)
+static void bearer_work(struct work_struct *work)
 {
-	struct pib_uplink *up = container_of(work, struct pib_uplink, work.work);
+	struct pib_bearer *up = container_of(work, struct pib_bearer, work.work);
 	struct pib_net *pn = up->us->pn;
 	unsigned int left = PIB_NEWCOMERS;
 	struct pib_newcomer n;
 	LIST_HEAD(dead);
 
-	/* Whoever takes the uplink apart holds the mutex and waits for this work. */
+	/* Whoever takes the bearer apart holds the mutex and waits for this work. */
 	if (!mutex_trylock(&pn->lock)) {
 		queue_delayed_work(pib_wq, &up->work, 1);
 		return;
 	}
 	/* Strangers that greet without end do not keep the mutex: who comes meanwhile has his turn later. */
-	while (left && uplink_next_newcomer(up, &n)) {
-		uplink_admit(up, &n);
+	while (left && bearer_next_newcomer(up, &n)) {
+		bearer_admit(up, &n);
 		left--;
 	}
 	if (!left)
 		queue_delayed_work(pib_wq, &up->work, 1);
-	uplink_expire(up, &dead);
+	bearer_expire(up, &dead);
 	mutex_unlock(&pn->lock);
 	pib_ulink_free(&dead);
 }
 
-void pib_uplink_carrier(struct pib_uplink *up)
+void pib_bearer_carrier(struct pib_bearer *up)
 {
 	struct pib_ulink *ul;
 
@@ -506,12 +506,12 @@ void pib_uplink_carrier(struct pib_uplink *up)
 	rcu_read_unlock();
 	local_bh_enable();
 	if (rcu_access_pointer(up->sw) && READ_ONCE(up->us->running))
-		pib_uplink_announce(up);
+		pib_bearer_announce(up);
 }
 
 /* ---- the host switch ---- */
 
-void pib_uplink_set_switch(struct pib_uplink *up, struct pib_switch *sw)
+void pib_bearer_set_switch(struct pib_bearer *up, struct pib_switch *sw)
 {
 	lockdep_assert_held(&up->us->pn->lock);
 	rcu_assign_pointer(up->sw, sw);
@@ -521,7 +521,7 @@ void pib_uplink_set_switch(struct pib_uplink *up, struct pib_switch *sw)
 
 /* ---- creation ---- */
 
-static int check_key(const struct pib_uplink *up, const struct pib_uplink_cfg *cfg,
+static int check_key(const struct pib_bearer *up, const struct pib_bearer_cfg *cfg,
 		     struct netlink_ext_ack *extack)
 {
 	if (!up->auth && cfg->key_len)
@@ -535,10 +535,10 @@ static int check_key(const struct pib_uplink *up, const struct pib_uplink_cfg *c
 	return -EINVAL;
 }
 
-static struct pib_uplink *uplink_create(struct pib_usock *us, const struct pib_uplink_cfg *cfg,
+static struct pib_bearer *bearer_create(struct pib_usock *us, const struct pib_bearer_cfg *cfg,
 					struct netlink_ext_ack *extack)
 {
-	struct pib_uplink *up = kzalloc(sizeof(*up), GFP_KERNEL);
+	struct pib_bearer *up = kzalloc(sizeof(*up), GFP_KERNEL);
 
 	if (!up)
 		return ERR_PTR(-ENOMEM);
@@ -559,23 +559,23 @@ static struct pib_uplink *uplink_create(struct pib_usock *us, const struct pib_u
 	up->next_clone = jiffies;
 	INIT_LIST_HEAD(&up->ulinks);
 	spin_lock_init(&up->lock);
-	INIT_DELAYED_WORK(&up->hello, uplink_hello_work);
-	INIT_DELAYED_WORK(&up->work, uplink_work);
-	list_add_tail_rcu(&up->entry, &us->uplinks);
+	INIT_DELAYED_WORK(&up->hello, bearer_hello_work);
+	INIT_DELAYED_WORK(&up->work, bearer_work);
+	list_add_tail_rcu(&up->entry, &us->bearers);
 	us->pn->changes++;
 	return up;
 }
 
-struct pib_uplink *pib_uplink_get(struct pib_net *pn, const struct pib_uplink_cfg *cfg,
+struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cfg *cfg,
 				  bool is_link, struct netlink_ext_ack *extack)
 {
 	struct pib_usock *us = pib_usock_get(pn, cfg->ifindex, cfg->udp_port, extack);
-	struct pib_uplink *up;
+	struct pib_bearer *up;
 	int err;
 
 	if (IS_ERR(us))
 		return ERR_CAST(us);
-	list_for_each_entry(up, &us->uplinks, entry) {
+	list_for_each_entry(up, &us->bearers, entry) {
 		if (up->fabric != cfg->fabric)
 			continue;
 		err = is_link ? 0 : check_key(up, cfg, extack);
@@ -584,13 +584,13 @@ struct pib_uplink *pib_uplink_get(struct pib_net *pn, const struct pib_uplink_cf
 		pib_usock_put(us);
 		return err ? ERR_PTR(err) : up;
 	}
-	up = uplink_create(us, cfg, extack);
+	up = bearer_create(us, cfg, extack);
 	if (IS_ERR(up))
 		pib_usock_put(us);
 	return up;
 }
 
-void pib_uplink_put(struct pib_uplink *up)
+void pib_bearer_put(struct pib_bearer *up)
 {
 	struct pib_usock *us = up->us;
 	struct pib_net *pn = us->pn;

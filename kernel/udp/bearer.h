@@ -29,15 +29,15 @@ struct pib_newcomer {
 };
 
 /**
- * struct pib_uplink - a netdev's place in a fabric
+ * struct pib_bearer - a netdev's place in a fabric
  * @us: sockets; never changes
  * @fabric: fabric id; never changes
  * @id: place in dumps; never changes
  * @auth: key of the fabric, or NULL; never changes
- * @entry: in us->uplinks; written under pn->lock, read under RCU
+ * @entry: in us->bearers; written under pn->lock, read under RCU
  * @users: HCAs and explicit links that use it; under pn->lock
  * @sw_users: HCAs that are plugged into the host switch (control/host_switch.c); under pn->lock
- * @sw: host switch or NULL; see pib_uplink_set_switch(); written under pn->lock, read under RCU
+ * @sw: host switch or NULL; see pib_bearer_set_switch(); written under pn->lock, read under RCU
  * @ulinks: links over it; written under pn->lock, read under RCU
  * @nonce: session of the discovery hello; never changes
  * @hello: sends the discovery hello
@@ -52,7 +52,7 @@ struct pib_newcomer {
  * @num_lids: entries in @lids
  * @work: makes and gives up links
  */
-struct pib_uplink {
+struct pib_bearer {
 	struct pib_usock *us;
 	u32 fabric;
 	u32 id;
@@ -78,14 +78,14 @@ struct pib_uplink {
 };
 
 /**
- * struct pib_uplink_cfg - which uplink
+ * struct pib_bearer_cfg - which bearer
  * @ifindex: netdev
  * @fabric: fabric id
  * @udp_port: host order
  * @key: pre-shared key of the fabric
  * @key_len: its bytes; 0: none is given
  */
-struct pib_uplink_cfg {
+struct pib_bearer_cfg {
 	int ifindex;
 	u32 fabric;
 	u16 udp_port;
@@ -94,29 +94,29 @@ struct pib_uplink_cfg {
 };
 
 /* Find or make. pn->lock held. ERR_PTR() with the reason in @extack. */
-struct pib_uplink *pib_uplink_get(struct pib_net *pn, const struct pib_uplink_cfg *cfg,
+struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cfg *cfg,
 				  bool is_link, struct netlink_ext_ack *extack);
 /* pn->lock held; the last user takes it apart. */
-void pib_uplink_put(struct pib_uplink *up);
+void pib_bearer_put(struct pib_bearer *up);
 /*
  * From now on @sw is the host switch: it is announced, and other hosts get links to it. NULL: there
  * is none any more, and readers may see the old one for a grace period. pn->lock held; NULL sleeps.
  */
-void pib_uplink_set_switch(struct pib_uplink *up, struct pib_switch *sw);
+void pib_bearer_set_switch(struct pib_bearer *up, struct pib_switch *sw);
 
 /* A standalone port of the host switch's HCAs has LID @lid, instead of @old (0: none). 0 or -ENOSPC. */
-int pib_uplink_set_lid(struct pib_uplink *up, u16 old, u16 lid);
-bool pib_uplink_has_lid(struct pib_uplink *up, u16 lid);
+int pib_bearer_set_lid(struct pib_bearer *up, u16 old, u16 lid);
+bool pib_bearer_has_lid(struct pib_bearer *up, u16 lid);
 /* Say hello to everybody soon, and often for a while. Any context. */
-void pib_uplink_announce(struct pib_uplink *up);
-/* The fields of a hello that the uplink and @port's node know. Softirqs off. */
-void pib_uplink_fill_hello(struct pib_uplink *up, struct pib_kport *port, struct pib_hello *h);
+void pib_bearer_announce(struct pib_bearer *up);
+/* The fields of a hello that the bearer and @port's node know. Softirqs off. */
+void pib_bearer_fill_hello(struct pib_bearer *up, struct pib_kport *port, struct pib_hello *h);
 
 /* A control datagram came in. Softirqs off, RCU. */
-void pib_uplink_control(struct pib_usock *us, const struct pib_addr *from, const u8 *buf,
+void pib_bearer_control(struct pib_usock *us, const struct pib_addr *from, const u8 *buf,
 			u32 len);
 
 /* The netdev went down or came up. Any context. */
-void pib_uplink_carrier(struct pib_uplink *up);
+void pib_bearer_carrier(struct pib_bearer *up);
 
 #endif

@@ -149,7 +149,7 @@ static void ulink_build(struct pib_ulink *ul, struct outgoing *o)
 	struct pib_hello h = {};
 
 	lockdep_assert_held(&ul->lock);
-	pib_uplink_fill_hello(ul->up, ul->port, &h);
+	pib_bearer_fill_hello(ul->up, ul->port, &h);
 	if (ul->kind == PIB_ULINK_TRUNK)
 		h.caps |= PIB_CAP_AUTO;
 	o->to = ul->peer[ul->to];
@@ -445,7 +445,7 @@ static bool route_take(struct pib_ulink *ul, u16 lid)
 	const struct pib_ulink *holder;
 	bool mine;
 
-	if (!lid || lid >= PIB_LID_MCAST_FIRST || pib_uplink_has_lid(ul->up, lid))
+	if (!lid || lid >= PIB_LID_MCAST_FIRST || pib_bearer_has_lid(ul->up, lid))
 		return false;
 	rcu_read_lock();
 	holder = route_holder(ul->port->sw, lid);
@@ -583,7 +583,7 @@ static int ulink_register(struct pib_ulink *ul, u32 *id)
 	return err;
 }
 
-struct pib_ulink *pib_ulink_create(struct pib_uplink *up, struct pib_kport *port, u8 kind,
+struct pib_ulink *pib_ulink_create(struct pib_bearer *up, struct pib_kport *port, u8 kind,
 				   const struct pib_addr *peer, const struct pib_hello *h)
 {
 	struct pib_net *pn = up->us->pn;
@@ -665,7 +665,7 @@ void pib_ulink_unplug(struct pib_ulink *ul, struct list_head *dead)
 void pib_ulink_free(struct list_head *dead)
 {
 	struct pib_ulink *ul, *tmp;
-	struct pib_uplink *up;
+	struct pib_bearer *up;
 
 	if (list_empty(dead))
 		return;
@@ -673,11 +673,11 @@ void pib_ulink_free(struct list_head *dead)
 	list_for_each_entry_safe(ul, tmp, dead, dead_entry) {
 		timer_delete_sync(&ul->timer);
 		cancel_work_sync(&ul->work);
-		up = ul->holds_uplink ? ul->up : NULL;
+		up = ul->holds_bearer ? ul->up : NULL;
 		pib_frames_free(&ul->frames);
 		kfree(ul);
 		if (up)
-			pib_uplink_put(up);
+			pib_bearer_put(up);
 	}
 	INIT_LIST_HEAD(dead);
 }

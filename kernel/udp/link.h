@@ -12,7 +12,7 @@
 #include "udp/reassembly.h"
 #include "udp/socket.h"
 
-struct pib_uplink;
+struct pib_bearer;
 
 enum pib_ulink_kind {
 	PIB_ULINK_TRUNK,	/* found by discovery */
@@ -55,12 +55,12 @@ struct pib_upath {
  * @link: what the port sees of it
  * @entry: in up->ulinks; written under pn->lock, read under RCU
  * @dead_entry: in a list of links that are being taken apart
- * @up: uplink; never changes
+ * @up: bearer; never changes
  * @port: port under which the cable is plugged in; never changes
  * @kind: enum pib_ulink_kind; never changes
  * @peer_guid: found by discovery or accepted: the peer's node; never changes
  * @peer_port_num: accepted: the peer's port; never changes
- * @holds_uplink: asked for by itself, not with an HCA: holds a reference on @up
+ * @holds_bearer: asked for by itself, not with an HCA: holds a reference on @up
  * @id: place in dumps; never changes
  * @path: RCU; NULL while there is no session
  * @frames: being put together
@@ -86,11 +86,11 @@ struct pib_ulink {
 	struct pib_link link;
 	struct list_head entry;
 	struct list_head dead_entry;
-	struct pib_uplink *up;
+	struct pib_bearer *up;
 	struct pib_kport *port;
 	u8 kind;
 	u8 peer_port_num;
-	bool holds_uplink;
+	bool holds_bearer;
 	u64 peer_guid;
 	u32 id;
 	struct pib_upath __rcu *path;
@@ -135,7 +135,7 @@ static inline struct pib_ulink *pib_kport_ulink(const struct pib_kport *port)
  *
  * pn->lock held, nothing is plugged into @port. ERR_PTR() if out of memory.
  */
-struct pib_ulink *pib_ulink_create(struct pib_uplink *up, struct pib_kport *port, u8 kind,
+struct pib_ulink *pib_ulink_create(struct pib_bearer *up, struct pib_kport *port, u8 kind,
 				   const struct pib_addr *peer, const struct pib_hello *h);
 /* Say goodbye, take the port down, and put it on @dead, for pib_ulink_free(). pn->lock held. */
 void pib_ulink_unplug(struct pib_ulink *ul, struct list_head *dead);

@@ -365,7 +365,7 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	if (avail < len)
 		pib_usock_count(in->us, rx_bad_hello, 1);
 	else
-		pib_uplink_control(in->us, in->from, head, len);
+		pib_bearer_control(in->us, in->from, head, len);
 	return len;
 }
 

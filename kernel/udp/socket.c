@@ -554,7 +554,7 @@ static struct pib_usock *usock_create(struct pib_net *pn, int ifindex, u16 port,
 	us->ifindex = ifindex;
 	us->port = port;
 	us->users = 1;
-	INIT_LIST_HEAD(&us->uplinks);
+	INIT_LIST_HEAD(&us->bearers);
 	us->stats = alloc_percpu(struct pib_ustats);
 	if (!us->stats) {
 		kfree(us);

@@ -77,7 +77,7 @@ struct pib_usock_end {
 /**
  * struct pib_usock - the place of a netdev and UDP port in a namespace
  * @entry: in pn->usocks; written under pn->lock, read under RCU
- * @users: uplinks that use it; under pn->lock
+ * @users: bearers that use it; under pn->lock
  * @pn: namespace; never changes
  * @ifindex: the netdev; never changes. No reference is held on it
  * @port: UDP port, host order; never changes
@@ -87,7 +87,7 @@ struct pib_usock_end {
  * @gone: the netdev has been unregistered
  * @rejoin: the netdev has come up: see pib_usock_rejoin()
  * @end: IPv4, IPv6
- * @uplinks: struct pib_uplink, one for each fabric id; written under pn->lock, read under RCU
+ * @bearers: struct pib_bearer, one for each fabric id; written under pn->lock, read under RCU
  * @stats: per CPU
  */
 struct pib_usock {
@@ -102,7 +102,7 @@ struct pib_usock {
 	bool gone;
 	bool rejoin;
 	struct pib_usock_end end[2];
-	struct list_head uplinks;
+	struct list_head bearers;
 	struct pib_ustats __percpu *stats;
 };
 

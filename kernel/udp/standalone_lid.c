@@ -16,13 +16,13 @@ u16 pib_lid_choice(u64 port_guid, unsigned int n)
 	return 1 + (u32)(h >> 32) % (PIB_LID_MCAST_FIRST - 1);
 }
 
-static bool lid_is_known(struct pib_uplink *up, u16 lid)
+static bool lid_is_known(struct pib_bearer *up, u16 lid)
 {
 	struct pib_ulink *ul;
 	bool known = false;
 	unsigned int i;
 
-	if (pib_uplink_has_lid(up, lid))
+	if (pib_bearer_has_lid(up, lid))
 		return true;
 	rcu_read_lock();
 	list_for_each_entry_rcu(ul, &up->ulinks, entry)
@@ -32,7 +32,7 @@ static bool lid_is_known(struct pib_uplink *up, u16 lid)
 	return known;
 }
 
-int pib_lid_choose(struct pib_uplink *up, struct pib_kport *port)
+int pib_lid_choose(struct pib_bearer *up, struct pib_kport *port)
 {
 	spinlock_t *lock = pib_kport_lock(port);
 	u16 lid, old = port->alone_lid;
@@ -44,7 +44,7 @@ int pib_lid_choose(struct pib_uplink *up, struct pib_kport *port)
 	while (lid_is_known(up, lid));
 
 	if (rcu_access_pointer(port->peer) || !rcu_access_pointer(port->link))
-		err = pib_uplink_set_lid(up, old, lid);
+		err = pib_bearer_set_lid(up, old, lid);
 	if (err)
 		return err;
 	spin_lock_irq(lock);
@@ -93,5 +93,5 @@ void pib_lid_move(struct pib_ulink *ul, u16 lid)
 	if (!port || pib_lid_choose(ul->up, port))
 		return;
 	kport_use_lid(port, lid);
-	pib_uplink_announce(ul->up);
+	pib_bearer_announce(ul->up);
 }
