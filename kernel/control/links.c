@@ -73,7 +73,7 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 {
 	struct pib_bearer *up;
 	struct pib_kport *port;
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 	int err;
 
 	mutex_lock(&pn->lock);
@@ -92,7 +92,7 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 	if (err)
 		goto out_unlock;
 	port->is_auto = false;
-	ul = pib_ulink_create(up, port, PIB_ULINK_EXPLICIT, peer, NULL);
+	ul = pib_udp_link_create(up, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
 	err = PTR_ERR_OR_ZERO(ul);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "out of memory for the link");
@@ -141,7 +141,7 @@ int pib_links_del(struct pib_net *pn, const struct pib_end *a,
 		goto out_unlock;
 	}
 	pib_cable_pull(pn, port, &dead);
-	pib_ulink_free(&dead);
+	pib_udp_link_free(&dead);
 	err = 0;
 
 out_unlock:

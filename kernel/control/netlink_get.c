@@ -140,7 +140,7 @@ static void view_port(struct pib_kport *port, struct port_view *v)
 
 static int put_port_link(struct sk_buff *skb, struct pib_kport *port)
 {
-	const struct pib_ulink *ul = pib_kport_ulink(port);
+	const struct pib_udp_link *ul = pib_kport_udp_link(port);
 
 	if (!ul)
 		return 0;
@@ -502,7 +502,7 @@ static int put_link_ids(const struct answer *a, const struct pib_link_fsm *fsm)
 	       nla_put_u32(a->skb, PIB_UL_REMOTE_ID, fsm->remote_id);
 }
 
-static int put_udp_link(struct answer *a, struct pib_ulink *ul)
+static int put_udp_link(struct answer *a, struct pib_udp_link *ul)
 {
 	struct sk_buff *skb = a->skb;
 	struct nlattr *nest = nla_nest_start(skb, PIB_A_UDP_LINK);
@@ -517,7 +517,7 @@ static int put_udp_link(struct answer *a, struct pib_ulink *ul)
 	spin_lock_bh(&ul->lock);
 	fsm = ul->fsm;
 	peer = ul->peer[ul->to];
-	refusal = pib_ulink_refusal(ul);
+	refusal = pib_udp_link_refusal(ul);
 	spin_unlock_bh(&ul->lock);
 	memcpy(desc, fsm.peer_desc, 64);
 	desc[64] = 0;
@@ -601,7 +601,7 @@ static bool tells_of_cable(const struct pib_kport *port, const struct pib_kport 
 static int put_link(struct answer *a, struct pib_kport *port)
 {
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_ulink *ul = pib_kport_ulink(port);
+	struct pib_udp_link *ul = pib_kport_udp_link(port);
 	bool out = ul ? ul->link.cable_out : port->cable_out;
 	void *hdr;
 

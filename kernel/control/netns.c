@@ -21,17 +21,17 @@ static void reap_links(struct pib_net *pn)
 {
 	struct pib_bearer *up;
 	struct pib_usock *us;
-	struct pib_ulink *ul, *tmp;
+	struct pib_udp_link *ul, *tmp;
 	LIST_HEAD(dead);
 
 	list_for_each_entry(us, &pn->usocks, entry) {
 		if (!us->gone)
 			continue;
 		list_for_each_entry(up, &us->bearers, entry)
-			list_for_each_entry_safe(ul, tmp, &up->ulinks, entry)
-				pib_ulink_unplug(ul, &dead);
+			list_for_each_entry_safe(ul, tmp, &up->udp_links, entry)
+				pib_udp_link_unplug(ul, &dead);
 	}
-	pib_ulink_free(&dead);
+	pib_udp_link_free(&dead);
 }
 
 static void reap_work(struct work_struct *work)

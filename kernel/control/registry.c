@@ -199,7 +199,7 @@ static void seat_detach(struct pib_seat *seat)
 		pib_cable_pull(pn, port, &dead);
 	}
 	synchronize_rcu();
-	pib_ulink_free(&dead);
+	pib_udp_link_free(&dead);
 	seat_leave_bearer(seat);
 	pn->changes++;
 }
@@ -252,12 +252,12 @@ static int seat_plug_switch(struct pib_seat *seat, struct pib_kport *port)
 static int seat_plug_peer(struct pib_seat *seat, struct pib_kport *port,
 			  const struct pib_addr *peer)
 {
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 
 	if (seat->hca->nd.standalone)
 		port->alone_lid = pib_lid_choice(port->p.guid, 0);
 	port->is_auto = true;
-	ul = pib_ulink_create(seat->up, port, PIB_ULINK_EXPLICIT, peer, NULL);
+	ul = pib_udp_link_create(seat->up, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
 	return PTR_ERR_OR_ZERO(ul);
 }
 
@@ -510,7 +510,7 @@ void pib_fabric_remove_switch(struct pib_switch *sw)
 	for (i = 1; i <= sw->nd.node.num_ports; i++)
 		pib_cable_pull(pn, sw->nd.ports[i], &dead);
 	synchronize_rcu();
-	pib_ulink_free(&dead);
+	pib_udp_link_free(&dead);
 	pib_guid_put(sw->nd.node.guid);
 	pib_switch_destroy(sw);
 	pn->changes++;

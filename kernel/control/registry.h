@@ -12,7 +12,7 @@
 #include "udp/bearer.h"
 
 struct netlink_ext_ack;
-struct pib_ulink;
+struct pib_udp_link;
 
 #define PIB_PEERS_MAX 16
 

@@ -140,11 +140,11 @@ static void bearer_send_hello(struct pib_bearer *up, struct pib_switch *sw)
 static struct pib_kport *bearer_speaker(struct pib_bearer *up)
 {
 	struct pib_switch *sw = rcu_dereference(up->sw);
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 
 	if (sw)
 		return sw->nd.ports[0];
-	ul = list_first_or_null_rcu(&up->ulinks, struct pib_ulink, entry);
+	ul = list_first_or_null_rcu(&up->udp_links, struct pib_udp_link, entry);
 	return ul ? ul->port : NULL;
 }
 
@@ -220,19 +220,19 @@ void pib_bearer_announce(struct pib_bearer *up)
 /* ---- hearing others ---- */
 
 /* Is the hello that of the peer of an existing link? */
-static bool ulink_matches(struct pib_ulink *ul, const struct pib_addr *from,
-			  const struct pib_hello *h)
+static bool udp_link_matches(struct pib_udp_link *ul, const struct pib_addr *from,
+			     const struct pib_hello *h)
 {
 	bool trunk_hello = h->caps & PIB_CAP_AUTO;
 	bool same, bound;
 
 	spin_lock_bh(&ul->lock);
 	switch (ul->kind) {
-	case PIB_ULINK_TRUNK:
-		same = trunk_hello && pib_ulink_is_peer(ul, h);
+	case PIB_UDP_LINK_TRUNK:
+		same = trunk_hello && pib_udp_link_is_peer(ul, h);
 		break;
-	case PIB_ULINK_ACCEPTED:
-		same = !trunk_hello && pib_ulink_is_peer(ul, h);
+	case PIB_UDP_LINK_ACCEPTED:
+		same = !trunk_hello && pib_udp_link_is_peer(ul, h);
 		break;
 	default:
 		/* Several links may lead to one address: a session tells them apart. */
@@ -245,23 +245,23 @@ static bool ulink_matches(struct pib_ulink *ul, const struct pib_addr *from,
 	return same;
 }
 
-static struct pib_ulink *bearer_match(struct pib_bearer *up, const struct pib_addr *from,
-				      const struct pib_hello *h)
+static struct pib_udp_link *bearer_match(struct pib_bearer *up, const struct pib_addr *from,
+					 const struct pib_hello *h)
 {
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 
-	list_for_each_entry_rcu(ul, &up->ulinks, entry)
-		if (ulink_matches(ul, from, h))
+	list_for_each_entry_rcu(ul, &up->udp_links, entry)
+		if (udp_link_matches(ul, from, h))
 			return ul;
 	return NULL;
 }
 
-static struct pib_ulink *bearer_trunk(struct pib_bearer *up, u64 node_guid)
+static struct pib_udp_link *bearer_trunk(struct pib_bearer *up, u64 node_guid)
 {
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 
-	list_for_each_entry_rcu(ul, &up->ulinks, entry)
-		if (ul->kind == PIB_ULINK_TRUNK && ul->peer_guid == node_guid)
+	list_for_each_entry_rcu(ul, &up->udp_links, entry)
+		if (ul->kind == PIB_UDP_LINK_TRUNK && ul->peer_guid == node_guid)
 			return ul;
 	return NULL;
 }
@@ -303,7 +303,7 @@ static void bearer_discover(struct pib_bearer *up, const struct pib_addr *from,
 			    const struct pib_hello *h, u8 type)
 {
 	struct pib_switch *sw = rcu_dereference(up->sw);
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 
 	if (sw && h->node_guid == sw->nd.node.guid) {
 		bearer_meet_clone(up, &sw->nd.node, from, h);
@@ -320,14 +320,14 @@ static void bearer_discover(struct pib_bearer *up, const struct pib_addr *from,
 	if (!h->link_id) {
 		ul = bearer_trunk(up, h->node_guid);
 		if (ul)
-			pib_ulink_heard(ul, from);
+			pib_udp_link_heard(ul, from);
 		else if (sw && h->role == PIB_ROLE_SWITCH)
 			bearer_newcomer(up, from, h, type);
 		return;
 	}
 	ul = bearer_match(up, from, h);
 	if (ul)
-		pib_ulink_control(ul, from, h, type);
+		pib_udp_link_control(ul, from, h, type);
 	else if (sw)
 		bearer_newcomer(up, from, h, type);
 	else
@@ -357,7 +357,7 @@ void pib_bearer_control(struct pib_usock *us, const struct pib_addr *from, const
 			u32 len)
 {
 	struct pib_bearer *up;
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 	struct pib_hello h;
 	u32 to_id;
 	u8 type;
@@ -375,7 +375,7 @@ void pib_bearer_control(struct pib_usock *us, const struct pib_addr *from, const
 	if (!hello_is_authentic(up, &h, buf)) {
 		pib_usock_count(us, rx_bad_auth, 1);
 		if (ul && ul->up == up)
-			pib_ulink_other_key(ul, from, &h, type);
+			pib_udp_link_other_key(ul, from, &h, type);
 		return;
 	}
 	if (!to_id) {
@@ -389,7 +389,7 @@ void pib_bearer_control(struct pib_usock *us, const struct pib_addr *from, const
 	/* A cable may lead from one port of an HCA to another, but not to where it comes from. */
 	if (h.node_guid == ul->port->p.node->guid && h.port_num == ul->port->p.num)
 		bearer_meet_clone(up, ul->port->p.node, from, &h);
-	pib_ulink_control(ul, from, &h, type);
+	pib_udp_link_control(ul, from, &h, type);
 }
 
 /* ---- making links ---- */
@@ -408,7 +408,7 @@ static void bearer_admit(struct pib_bearer *up, const struct pib_newcomer *n)
 	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
 	bool trunk = n->h.caps & PIB_CAP_AUTO && n->h.role == PIB_ROLE_SWITCH;
 	struct pib_kport *port;
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 
 	lockdep_assert_held(&up->us->pn->lock);
 	rcu_read_lock();
@@ -431,8 +431,8 @@ static void bearer_admit(struct pib_bearer *up, const struct pib_newcomer *n)
 			return;
 		}
 		port->is_auto = true;
-		ul = pib_ulink_create(up, port, trunk ? PIB_ULINK_TRUNK : PIB_ULINK_ACCEPTED,
-				      &n->from, &n->h);
+		ul = pib_udp_link_create(up, port, trunk ? PIB_UDP_LINK_TRUNK : PIB_UDP_LINK_ACCEPTED,
+					 &n->from, &n->h);
 		if (IS_ERR(ul))
 			return;
 	}
@@ -440,19 +440,19 @@ static void bearer_admit(struct pib_bearer *up, const struct pib_newcomer *n)
 		return;
 	local_bh_disable();
 	rcu_read_lock();
-	pib_ulink_control(ul, &n->from, &n->h, n->type);
+	pib_udp_link_control(ul, &n->from, &n->h, n->type);
 	rcu_read_unlock();
 	local_bh_enable();
 }
 
 static void bearer_expire(struct pib_bearer *up, struct list_head *dead)
 {
-	struct pib_ulink *ul, *tmp;
+	struct pib_udp_link *ul, *tmp;
 	u64 now = ktime_get_ns();
 
-	list_for_each_entry_safe(ul, tmp, &up->ulinks, entry)
-		if (pib_ulink_expired(ul, now))
-			pib_ulink_unplug(ul, dead);
+	list_for_each_entry_safe(ul, tmp, &up->udp_links, entry)
+		if (pib_udp_link_expired(ul, now))
+			pib_udp_link_unplug(ul, dead);
 }
 
 static bool bearer_next_newcomer(struct pib_bearer *up, struct pib_newcomer *n)
@@ -492,17 +492,17 @@ static void bearer_work(struct work_struct *work)
 		queue_delayed_work(pib_wq, &up->work, 1);
 	bearer_expire(up, &dead);
 	mutex_unlock(&pn->lock);
-	pib_ulink_free(&dead);
+	pib_udp_link_free(&dead);
 }
 
 void pib_bearer_carrier(struct pib_bearer *up)
 {
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 
 	local_bh_disable();
 	rcu_read_lock();
-	list_for_each_entry_rcu(ul, &up->ulinks, entry)
-		pib_ulink_restart(ul, ul->fsm.local_down);
+	list_for_each_entry_rcu(ul, &up->udp_links, entry)
+		pib_udp_link_restart(ul, ul->fsm.local_down);
 	rcu_read_unlock();
 	local_bh_enable();
 	if (rcu_access_pointer(up->sw) && READ_ONCE(up->us->running))
@@ -557,7 +557,7 @@ static struct pib_bearer *bearer_create(struct pib_usock *us, const struct pib_b
 	up->nonce = get_random_u64() | 1;
 	up->next_answer = jiffies;
 	up->next_clone = jiffies;
-	INIT_LIST_HEAD(&up->ulinks);
+	INIT_LIST_HEAD(&up->udp_links);
 	spin_lock_init(&up->lock);
 	INIT_DELAYED_WORK(&up->hello, bearer_hello_work);
 	INIT_DELAYED_WORK(&up->work, bearer_work);
@@ -594,17 +594,17 @@ void pib_bearer_put(struct pib_bearer *up)
 {
 	struct pib_usock *us = up->us;
 	struct pib_net *pn = us->pn;
-	struct pib_ulink *ul, *tmp;
+	struct pib_udp_link *ul, *tmp;
 	LIST_HEAD(dead);
 
 	lockdep_assert_held(&pn->lock);
 	if (--up->users)
 		return;
-	list_for_each_entry_safe(ul, tmp, &up->ulinks, entry)
-		pib_ulink_unplug(ul, &dead);
+	list_for_each_entry_safe(ul, tmp, &up->udp_links, entry)
+		pib_udp_link_unplug(ul, &dead);
 	list_del_rcu(&up->entry);
 	synchronize_rcu();
-	pib_ulink_free(&dead);
+	pib_udp_link_free(&dead);
 	cancel_delayed_work_sync(&up->hello);
 	cancel_delayed_work_sync(&up->work);
 	pib_auth_free(up->auth);

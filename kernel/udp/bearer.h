@@ -12,7 +12,7 @@ struct netlink_ext_ack;
 struct pib_kport;
 struct pib_net;
 struct pib_switch;
-struct pib_ulink;
+struct pib_udp_link;
 
 #define PIB_NEWCOMERS	16
 
@@ -38,11 +38,11 @@ struct pib_newcomer {
  * @users: HCAs and explicit links that use it; under pn->lock
  * @sw_users: HCAs that are plugged into the host switch (control/host_switch.c); under pn->lock
  * @sw: host switch or NULL; see pib_bearer_set_switch(); written under pn->lock, read under RCU
- * @ulinks: links over it; written under pn->lock, read under RCU
+ * @udp_links: links over it; written under pn->lock, read under RCU
  * @nonce: session of the discovery hello; never changes
  * @hello: sends the discovery hello
  * @hellos: how many were sent since something changed: they become rare
- * @frame_pages: held by frames of @ulinks that are being put together (udp/reassembly.c)
+ * @frame_pages: held by frames of @udp_links that are being put together (udp/reassembly.c)
  * @lock: softirqs off; guards the next fields
  * @next_answer: jiffies when one may be answered with whom there is no link
  * @next_clone: jiffies when the log may speak of another host with our node GUID again
@@ -61,7 +61,7 @@ struct pib_bearer {
 	unsigned int users;
 	unsigned int sw_users;
 	struct pib_switch __rcu *sw;
-	struct list_head ulinks;
+	struct list_head udp_links;
 	u64 nonce;
 	struct delayed_work hello;
 	unsigned int hellos;

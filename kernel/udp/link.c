@@ -5,7 +5,7 @@
  *
  * The session is kept under the link's own lock, in softirqs: a busy system
  * does not make its links look dead. What the session means is carried to the
- * port by a work item (pib_ulink_settle()), under the namespace's link_lock.
+ * port by a work item (pib_udp_link_settle()), under the namespace's link_lock.
  * The data path sees neither: it reads one immutable struct pib_upath.
  */
 #include <linux/ktime.h>
@@ -24,11 +24,11 @@
 #include "udp/wire.h"
 
 /* A discovered link whose peer is silent is given up after this. */
-#define PIB_ULINK_EXPIRY_NS	(60 * PIB_NSEC_PER_SEC)
+#define PIB_UDP_LINK_EXPIRY_NS	(60 * PIB_NSEC_PER_SEC)
 /* Hellos are refused one by one: a refusal that is older than this is no longer the peer's word. */
-#define PIB_ULINK_REFUSED_NS	(10 * PIB_NSEC_PER_SEC)
+#define PIB_UDP_LINK_REFUSED_NS	(10 * PIB_NSEC_PER_SEC)
 
-static struct pib_net *ulink_net(const struct pib_ulink *ul)
+static struct pib_net *udp_link_net(const struct pib_udp_link *ul)
 {
 	return ul->up->us->pn;
 }
@@ -73,14 +73,14 @@ static bool peer_knows_segments(const struct pib_link_fsm *f)
 	return f->peer_caps & PIB_CAP_SEGMENTS;
 }
 
-static u16 data_tag(const struct pib_ulink *ul, u64 to, u64 from)
+static u16 data_tag(const struct pib_udp_link *ul, u64 to, u64 from)
 {
 	const struct pib_auth *auth = ul->up->auth;
 
 	return auth ? pib_auth_tag(auth, to, from) : pib_link_tag(to);
 }
 
-static struct pib_upath *upath_make(const struct pib_ulink *ul)
+static struct pib_upath *upath_make(const struct pib_udp_link *ul)
 {
 	struct pib_upath *path = kzalloc(sizeof(*path), GFP_ATOMIC);
 
@@ -102,7 +102,7 @@ static struct pib_upath *upath_make(const struct pib_ulink *ul)
 	return path;
 }
 
-static bool upath_current(const struct pib_ulink *ul, const struct pib_upath *path)
+static bool upath_current(const struct pib_udp_link *ul, const struct pib_upath *path)
 {
 	return path->remote_id == ul->fsm.remote_id && path->to == ul->to &&
 	       path->nonce == ul->fsm.nonce && path->peer_nonce == ul->fsm.peer_nonce &&
@@ -112,7 +112,7 @@ static bool upath_current(const struct pib_ulink *ul, const struct pib_upath *pa
 }
 
 /* Bring the path in line with the session. */
-static void ulink_update_path(struct pib_ulink *ul)
+static void udp_link_update_path(struct pib_udp_link *ul)
 {
 	struct pib_upath *old, *path = NULL;
 	bool up = ul->fsm.state == PIB_LINK_UP && !ul->dead;
@@ -144,13 +144,13 @@ struct outgoing {
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 };
 
-static void ulink_build(struct pib_ulink *ul, struct outgoing *o)
+static void udp_link_build(struct pib_udp_link *ul, struct outgoing *o)
 {
 	struct pib_hello h = {};
 
 	lockdep_assert_held(&ul->lock);
 	pib_bearer_fill_hello(ul->up, ul->port, &h);
-	if (ul->kind == PIB_ULINK_TRUNK)
+	if (ul->kind == PIB_UDP_LINK_TRUNK)
 		h.caps |= PIB_CAP_AUTO;
 	o->to = ul->peer[ul->to];
 	o->len = pib_link_build(&ul->fsm, &h, ktime_get_ns(), o->bytes);
@@ -158,13 +158,13 @@ static void ulink_build(struct pib_ulink *ul, struct outgoing *o)
 		o->len = 0;
 }
 
-static void ulink_send(struct pib_ulink *ul, const struct outgoing *o)
+static void udp_link_send(struct pib_udp_link *ul, const struct outgoing *o)
 {
 	if (o->len && o->to.family && READ_ONCE(ul->up->us->running))
 		pib_usock_send_bytes(ul->up->us, o->bytes, o->len, &o->to);
 }
 
-static void ulink_rearm(struct pib_ulink *ul)
+static void udp_link_rearm(struct pib_udp_link *ul)
 {
 	u64 now = ktime_get_ns(), deadline = pib_link_deadline(&ul->fsm);
 
@@ -175,7 +175,7 @@ static void ulink_rearm(struct pib_ulink *ul)
 }
 
 /* Do what the state machine wants done. */
-static void ulink_act(struct pib_ulink *ul, u32 todo, struct outgoing *o)
+static void udp_link_act(struct pib_udp_link *ul, u32 todo, struct outgoing *o)
 {
 	lockdep_assert_held(&ul->lock);
 	if (todo & PIB_LINK_DO_REJECT)
@@ -183,14 +183,14 @@ static void ulink_act(struct pib_ulink *ul, u32 todo, struct outgoing *o)
 	if (todo & PIB_LINK_DO_DOWN)
 		ul->bounce = true;
 	if (todo & PIB_LINK_DO_SEND)
-		ulink_build(ul, o);
-	ulink_update_path(ul);
-	ulink_rearm(ul);
+		udp_link_build(ul, o);
+	udp_link_update_path(ul);
+	udp_link_rearm(ul);
 	queue_work(pib_wq, &ul->work);
 }
 
 /* Were datagrams dropped at our sockets since the last look? The peer's may be among them. */
-static void ulink_own_losses(struct pib_ulink *ul)
+static void udp_link_own_losses(struct pib_udp_link *ul)
 {
 	u32 overruns = pib_usock_overruns(ul->up->us);
 
@@ -199,40 +199,40 @@ static void ulink_own_losses(struct pib_ulink *ul)
 	ul->overruns = overruns;
 }
 
-static void ulink_tick(struct pib_ulink *ul, struct outgoing *o)
+static void udp_link_tick(struct pib_udp_link *ul, struct outgoing *o)
 {
 	u32 todo;
 
 	lockdep_assert_held(&ul->lock);
-	ulink_own_losses(ul);
+	udp_link_own_losses(ul);
 	todo = pib_link_timer(&ul->fsm, ktime_get_ns());
 	if (todo & PIB_LINK_DO_DOWN) {
 		/* The peer is lost: it may be reachable by its other address. */
 		if (ul->peer[!ul->to].family)
 			ul->to = !ul->to;
-		ulink_act(ul, todo, o);
+		udp_link_act(ul, todo, o);
 		return;
 	}
 	if (todo & PIB_LINK_DO_SEND)
-		ulink_build(ul, o);
-	ulink_rearm(ul);
+		udp_link_build(ul, o);
+	udp_link_rearm(ul);
 }
 
-static void ulink_timer(struct timer_list *t)
+static void udp_link_timer(struct timer_list *t)
 {
-	struct pib_ulink *ul = container_of(t, struct pib_ulink, timer);
+	struct pib_udp_link *ul = container_of(t, struct pib_udp_link, timer);
 	struct outgoing o = {};
 
 	spin_lock(&ul->lock);
 	if (!ul->dead)
-		ulink_tick(ul, &o);
+		udp_link_tick(ul, &o);
 	spin_unlock(&ul->lock);
 	rcu_read_lock();
-	ulink_send(ul, &o);
+	udp_link_send(ul, &o);
 	rcu_read_unlock();
 }
 
-void pib_ulink_restart(struct pib_ulink *ul, bool down)
+void pib_udp_link_restart(struct pib_udp_link *ul, bool down)
 {
 	struct outgoing o = {};
 	u32 todo;
@@ -240,37 +240,37 @@ void pib_ulink_restart(struct pib_ulink *ul, bool down)
 	spin_lock_bh(&ul->lock);
 	if (!ul->dead) {
 		todo = pib_link_reset(&ul->fsm, new_nonce(), down, ktime_get_ns());
-		ulink_act(ul, todo, &o);
+		udp_link_act(ul, todo, &o);
 	}
 	spin_unlock_bh(&ul->lock);
-	ulink_send(ul, &o);
+	udp_link_send(ul, &o);
 }
 
 /* ---- what is heard ---- */
 
-bool pib_ulink_is_peer(const struct pib_ulink *ul, const struct pib_hello *h)
+bool pib_udp_link_is_peer(const struct pib_udp_link *ul, const struct pib_hello *h)
 {
 	switch (ul->kind) {
-	case PIB_ULINK_TRUNK:
+	case PIB_UDP_LINK_TRUNK:
 		return ul->peer_guid == h->node_guid;
-	case PIB_ULINK_ACCEPTED:
+	case PIB_UDP_LINK_ACCEPTED:
 		return ul->peer_guid == h->node_guid && ul->peer_port_num == h->port_num;
 	}
 	return true;
 }
 
 /* Is a hello from @from the peer's? Learns the addresses of peers that were discovered. */
-static bool ulink_knows(struct pib_ulink *ul, const struct pib_addr *from,
-			const struct pib_hello *h)
+static bool udp_link_knows(struct pib_udp_link *ul, const struct pib_addr *from,
+			   const struct pib_hello *h)
 {
 	unsigned int slot = addr_slot(from);
 
 	lockdep_assert_held(&ul->lock);
-	if (!pib_ulink_is_peer(ul, h))
+	if (!pib_udp_link_is_peer(ul, h))
 		return false;
 	if (pib_addr_equal(&ul->peer[slot], from))
 		return true;
-	if (ul->kind == PIB_ULINK_EXPLICIT)
+	if (ul->kind == PIB_UDP_LINK_EXPLICIT)
 		return false;
 	/* Who records the peer's datagrams must not move the link by sending them again. */
 	if (ul->fsm.state == PIB_LINK_UP && !pib_link_is_next(&ul->fsm, h))
@@ -279,7 +279,7 @@ static bool ulink_knows(struct pib_ulink *ul, const struct pib_addr *from,
 	return true;
 }
 
-static void ulink_take_lids(struct pib_ulink *ul, const struct pib_hello *h)
+static void udp_link_take_lids(struct pib_udp_link *ul, const struct pib_hello *h)
 {
 	lockdep_assert_held(&ul->lock);
 	ul->num_lids = h->caps & PIB_CAP_STANDALONE ? min_t(u8, h->num_lids, PIB_HELLO_LIDS) : 0;
@@ -287,7 +287,7 @@ static void ulink_take_lids(struct pib_ulink *ul, const struct pib_hello *h)
 }
 
 /* The peer has no port for this link: its user must know why. It is asked again and again. */
-static bool ulink_is_refused(struct pib_ulink *ul, const struct pib_hello *h, u8 type)
+static bool udp_link_is_refused(struct pib_udp_link *ul, const struct pib_hello *h, u8 type)
 {
 	lockdep_assert_held(&ul->lock);
 	if (ul->fsm.state == PIB_LINK_UP)
@@ -304,27 +304,27 @@ static bool ulink_is_refused(struct pib_ulink *ul, const struct pib_hello *h, u8
 	return true;
 }
 
-const char *pib_ulink_refusal(const struct pib_ulink *ul)
+const char *pib_udp_link_refusal(const struct pib_udp_link *ul)
 {
 	lockdep_assert_held(&ul->lock);
 	if (!ul->refused || ul->fsm.state == PIB_LINK_UP ||
-	    ktime_get_ns() > ul->refused_at + PIB_ULINK_REFUSED_NS)
+	    ktime_get_ns() > ul->refused_at + PIB_UDP_LINK_REFUSED_NS)
 		return NULL;
 	return pib_hello_refusal_text(ul->refused);
 }
 
-void pib_ulink_other_key(struct pib_ulink *ul, const struct pib_addr *from,
-			 const struct pib_hello *h, u8 type)
+void pib_udp_link_other_key(struct pib_udp_link *ul, const struct pib_addr *from,
+			    const struct pib_hello *h, u8 type)
 {
 	spin_lock_bh(&ul->lock);
 	if (!ul->dead && h->refusal == PIB_REFUSED_KEY &&
 	    pib_addr_equal(&ul->peer[addr_slot(from)], from))
-		ulink_is_refused(ul, h, type);
+		udp_link_is_refused(ul, h, type);
 	spin_unlock_bh(&ul->lock);
 }
 
-void pib_ulink_control(struct pib_ulink *ul, const struct pib_addr *from,
-		       const struct pib_hello *h, u8 type)
+void pib_udp_link_control(struct pib_udp_link *ul, const struct pib_addr *from,
+			  const struct pib_hello *h, u8 type)
 {
 	struct outgoing o = {};
 
@@ -333,50 +333,50 @@ void pib_ulink_control(struct pib_ulink *ul, const struct pib_addr *from,
 		spin_unlock_bh(&ul->lock);
 		return;
 	}
-	if (!ulink_knows(ul, from, h)) {
+	if (!udp_link_knows(ul, from, h)) {
 		spin_unlock_bh(&ul->lock);
 		pib_usock_count(ul->up->us, rx_wrong_addr, 1);
 		return;
 	}
 	if (ul->fsm.state != PIB_LINK_UP)
 		ul->to = addr_slot(from);
-	if (!ulink_is_refused(ul, h, type)) {
-		ulink_take_lids(ul, h);
-		ulink_act(ul, pib_link_rx(&ul->fsm, h, type, ktime_get_ns()), &o);
+	if (!udp_link_is_refused(ul, h, type)) {
+		udp_link_take_lids(ul, h);
+		udp_link_act(ul, pib_link_rx(&ul->fsm, h, type, ktime_get_ns()), &o);
 	}
 	spin_unlock_bh(&ul->lock);
-	ulink_send(ul, &o);
+	udp_link_send(ul, &o);
 }
 
-void pib_ulink_heard(struct pib_ulink *ul, const struct pib_addr *from)
+void pib_udp_link_heard(struct pib_udp_link *ul, const struct pib_addr *from)
 {
 	unsigned int slot = addr_slot(from);
 	struct outgoing o = {};
 
 	spin_lock_bh(&ul->lock);
 	ul->born = ktime_get_ns();
-	if (!ul->dead && ul->kind == PIB_ULINK_TRUNK && ul->fsm.state != PIB_LINK_UP) {
+	if (!ul->dead && ul->kind == PIB_UDP_LINK_TRUNK && ul->fsm.state != PIB_LINK_UP) {
 		ul->peer[slot] = *from;
 		ul->to = slot;
-		ulink_build(ul, &o);
-	} else if (!ul->dead && ul->kind == PIB_ULINK_TRUNK && !ul->peer[slot].family) {
+		udp_link_build(ul, &o);
+	} else if (!ul->dead && ul->kind == PIB_UDP_LINK_TRUNK && !ul->peer[slot].family) {
 		ul->peer[slot] = *from;
-		ulink_update_path(ul);
+		udp_link_update_path(ul);
 	}
 	spin_unlock_bh(&ul->lock);
-	ulink_send(ul, &o);
+	udp_link_send(ul, &o);
 }
 
-bool pib_ulink_expired(struct pib_ulink *ul, u64 now)
+bool pib_udp_link_expired(struct pib_udp_link *ul, u64 now)
 {
 	bool expired;
 	u64 heard;
 
-	if (ul->kind == PIB_ULINK_EXPLICIT)
+	if (ul->kind == PIB_UDP_LINK_EXPLICIT)
 		return false;
 	spin_lock_bh(&ul->lock);
 	heard = max(ul->born, ul->fsm.last_heard);
-	expired = ul->fsm.state != PIB_LINK_UP && now > heard + PIB_ULINK_EXPIRY_NS;
+	expired = ul->fsm.state != PIB_LINK_UP && now > heard + PIB_UDP_LINK_EXPIRY_NS;
 	spin_unlock_bh(&ul->lock);
 	return expired;
 }
@@ -399,7 +399,7 @@ struct verdict {
 	u16 lids[PIB_HELLO_LIDS];
 };
 
-static void ulink_judge(struct pib_ulink *ul, struct verdict *v)
+static void udp_link_judge(struct pib_udp_link *ul, struct verdict *v)
 {
 	spin_lock_bh(&ul->lock);
 	v->up = !ul->dead && ul->fsm.plugged && READ_ONCE(ul->up->us->running);
@@ -425,7 +425,7 @@ static bool lid_listed(const u16 *lids, unsigned int n, u16 lid)
 }
 
 /* The link by which @lid is forwarded, NULL: none. @lid is not our own. link_lock held. */
-static struct pib_ulink *route_holder(const struct pib_switch *sw, u16 lid)
+static struct pib_udp_link *route_holder(const struct pib_switch *sw, u16 lid)
 {
 	u8 port = READ_ONCE(sw->nd.node.lft[lid]);
 	const struct pib_link *link;
@@ -440,9 +440,9 @@ static struct pib_ulink *route_holder(const struct pib_switch *sw, u16 lid)
  * Forward @lid to the peer, who says that it is there. If another peer says so, too, both
  * have given it to themselves, and the one whose node GUID is higher will keep it.
  */
-static bool route_take(struct pib_ulink *ul, u16 lid)
+static bool route_take(struct pib_udp_link *ul, u16 lid)
 {
-	const struct pib_ulink *holder;
+	const struct pib_udp_link *holder;
 	bool mine;
 
 	if (!lid || lid >= PIB_LID_MCAST_FIRST || pib_bearer_has_lid(ul->up, lid))
@@ -458,7 +458,7 @@ static bool route_take(struct pib_ulink *ul, u16 lid)
 }
 
 /* The peer does not say any more that it has @lid. Whom it is forwarded to meanwhile keeps it. */
-static bool route_leave(struct pib_ulink *ul, u16 lid)
+static bool route_leave(struct pib_udp_link *ul, u16 lid)
 {
 	struct pib_switch *sw = ul->port->sw;
 
@@ -469,25 +469,25 @@ static bool route_leave(struct pib_ulink *ul, u16 lid)
 }
 
 /* LIDs have become free, which other peers may have. */
-static void ulink_offer_routes(const struct pib_ulink *ul)
+static void udp_link_offer_routes(const struct pib_udp_link *ul)
 {
-	struct pib_ulink *other;
+	struct pib_udp_link *other;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(other, &ul->up->ulinks, entry)
+	list_for_each_entry_rcu(other, &ul->up->udp_links, entry)
 		if (other != ul)
 			queue_work(pib_wq, &other->work);
 	rcu_read_unlock();
 }
 
 /* Without an SM the two ends tell each other what to forward. */
-static void ulink_route(struct pib_ulink *ul, const struct verdict *v)
+static void udp_link_route(struct pib_udp_link *ul, const struct verdict *v)
 {
 	struct pib_switch *sw = ul->port->sw;
 	bool left = false;
 	unsigned int i;
 
-	lockdep_assert_held(&ulink_net(ul)->link_lock);
+	lockdep_assert_held(&udp_link_net(ul)->link_lock);
 	if (!sw || !sw->nd.standalone)
 		return;
 	for (i = 0; i < ul->num_routed; i++)
@@ -498,11 +498,11 @@ static void ulink_route(struct pib_ulink *ul, const struct verdict *v)
 		if (route_take(ul, v->lids[i]))
 			ul->routed[ul->num_routed++] = v->lids[i];
 	if (left)
-		ulink_offer_routes(ul);
+		udp_link_offer_routes(ul);
 }
 
 /* Two hosts have given themselves the same LID: the one whose node GUID is higher keeps it. */
-static void ulink_solve_conflicts(struct pib_ulink *ul, const struct verdict *v)
+static void udp_link_solve_conflicts(struct pib_udp_link *ul, const struct verdict *v)
 {
 	struct pib_node *n = ul->port->p.node;
 	unsigned int i;
@@ -513,88 +513,88 @@ static void ulink_solve_conflicts(struct pib_ulink *ul, const struct verdict *v)
 		pib_lid_move(ul, v->lids[i]);
 }
 
-void pib_ulink_settle(struct pib_ulink *ul)
+void pib_udp_link_settle(struct pib_udp_link *ul)
 {
 	struct verdict v;
 
-	lockdep_assert_held(&ulink_net(ul)->link_lock);
-	ulink_judge(ul, &v);
+	lockdep_assert_held(&udp_link_net(ul)->link_lock);
+	udp_link_judge(ul, &v);
 	if (ul->is_up && (!v.up || v.bounce)) {
 		pib_kport_link_down(ul->port);
 		ul->is_up = false;
 	}
-	ulink_solve_conflicts(ul, &v);
-	ulink_route(ul, &v);
+	udp_link_solve_conflicts(ul, &v);
+	udp_link_route(ul, &v);
 	if (v.up && !ul->is_up) {
 		ul->is_up = true;
 		pib_kport_link_up(ul->port, &v.far);
 	}
 }
 
-static void ulink_work(struct work_struct *work)
+static void udp_link_work(struct work_struct *work)
 {
-	struct pib_ulink *ul = container_of(work, struct pib_ulink, work);
-	struct pib_net *pn = ulink_net(ul);
+	struct pib_udp_link *ul = container_of(work, struct pib_udp_link, work);
+	struct pib_net *pn = udp_link_net(ul);
 
 	mutex_lock(&pn->link_lock);
-	pib_ulink_settle(ul);
+	pib_udp_link_settle(ul);
 	mutex_unlock(&pn->link_lock);
 }
 
-static void ulink_bounce(struct pib_link *link)
+static void udp_link_bounce(struct pib_link *link)
 {
-	struct pib_ulink *ul = to_ulink(link);
+	struct pib_udp_link *ul = to_ulink(link);
 
-	lockdep_assert_held(&ulink_net(ul)->link_lock);
+	lockdep_assert_held(&udp_link_net(ul)->link_lock);
 	local_bh_disable();
 	rcu_read_lock();
-	pib_ulink_restart(ul, link->cable_out || !pib_port_wants_link(&ul->port->p));
+	pib_udp_link_restart(ul, link->cable_out || !pib_port_wants_link(&ul->port->p));
 	rcu_read_unlock();
 	local_bh_enable();
-	pib_ulink_settle(ul);
+	pib_udp_link_settle(ul);
 }
 
 /* ---- what the port sees ---- */
 
-static void ulink_unplug(struct pib_link *link, struct list_head *dead)
+static void udp_link_unplug(struct pib_link *link, struct list_head *dead)
 {
-	pib_ulink_unplug(to_ulink(link), dead);
+	pib_udp_link_unplug(to_ulink(link), dead);
 }
 
-static const struct pib_link_ops ulink_ops = {
+static const struct pib_link_ops udp_link_ops = {
 	.full = pib_wire_full,
 	.xmit = pib_wire_xmit,
-	.bounce = ulink_bounce,
-	.unplug = ulink_unplug,
+	.bounce = udp_link_bounce,
+	.unplug = udp_link_unplug,
 };
 
 /* ---- creation ---- */
 
 /* Link ids are random: who does not see the traffic cannot name a link. */
-static int ulink_register(struct pib_ulink *ul, u32 *id)
+static int udp_link_register(struct pib_udp_link *ul, u32 *id)
 {
 	int tries, err = -EBUSY;
 
 	for (tries = 0; tries < 16 && err == -EBUSY; tries++) {
 		*id = get_random_u32();
 		if (*id)
-			err = xa_insert_bh(&ulink_net(ul)->links, *id, ul, GFP_KERNEL);
+			err = xa_insert_bh(&udp_link_net(ul)->links, *id, ul, GFP_KERNEL);
 	}
 	return err;
 }
 
-struct pib_ulink *pib_ulink_create(struct pib_bearer *up, struct pib_kport *port, u8 kind,
-				   const struct pib_addr *peer, const struct pib_hello *h)
+struct pib_udp_link *pib_udp_link_create(struct pib_bearer *up, struct pib_kport *port, u8 kind,
+					 const struct pib_addr *peer, const struct pib_hello *h)
 {
 	struct pib_net *pn = up->us->pn;
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 	u32 id;
 
 	lockdep_assert_held(&pn->lock);
 	ul = kzalloc(sizeof(*ul), GFP_KERNEL);
 	if (!ul)
 		return ERR_PTR(-ENOMEM);
-	ul->link.ops = &ulink_ops;
+	ul->link.ops = &udp_link_ops;
 	ul->up = up;
 	ul->port = port;
 	ul->kind = kind;
@@ -608,32 +608,32 @@ struct pib_ulink *pib_ulink_create(struct pib_bearer *up, struct pib_kport *port
 	}
 	spin_lock_init(&ul->lock);
 	pib_frames_init(&ul->frames, up);
-	timer_setup(&ul->timer, ulink_timer, 0);
-	INIT_WORK(&ul->work, ulink_work);
+	timer_setup(&ul->timer, udp_link_timer, 0);
+	INIT_WORK(&ul->work, udp_link_work);
 	/* The id is known to nobody yet, so the link may be found before it is complete. */
 	spin_lock_bh(&ul->lock);
 	ul->dead = true;
 	spin_unlock_bh(&ul->lock);
-	if (ulink_register(ul, &id)) {
+	if (udp_link_register(ul, &id)) {
 		kfree(ul);
 		return ERR_PTR(-ENOMEM);
 	}
 	spin_lock_bh(&ul->lock);
 	pib_link_init(&ul->fsm, id, new_nonce());
-	ul->fsm.passive = kind == PIB_ULINK_ACCEPTED;
+	ul->fsm.passive = kind == PIB_UDP_LINK_ACCEPTED;
 	ul->dead = false;
 	mod_timer(&ul->timer, jiffies + 1);
 	spin_unlock_bh(&ul->lock);
 
-	list_add_tail_rcu(&ul->entry, &up->ulinks);
+	list_add_tail_rcu(&ul->entry, &up->udp_links);
 	rcu_assign_pointer(port->link, &ul->link);
 	pn->changes++;
 	return ul;
 }
 
-void pib_ulink_unplug(struct pib_ulink *ul, struct list_head *dead)
+void pib_udp_link_unplug(struct pib_udp_link *ul, struct list_head *dead)
 {
-	struct pib_net *pn = ulink_net(ul);
+	struct pib_net *pn = udp_link_net(ul);
 	struct outgoing o = {};
 
 	lockdep_assert_held(&pn->lock);
@@ -641,14 +641,14 @@ void pib_ulink_unplug(struct pib_ulink *ul, struct list_head *dead)
 	spin_lock_bh(&ul->lock);
 	if (ul->fsm.state == PIB_LINK_UP) {
 		pib_link_bye(&ul->fsm);
-		ulink_build(ul, &o);
+		udp_link_build(ul, &o);
 	}
 	ul->dead = true;
-	ulink_update_path(ul);
+	udp_link_update_path(ul);
 	spin_unlock_bh(&ul->lock);
 	local_bh_disable();
 	rcu_read_lock();
-	ulink_send(ul, &o);
+	udp_link_send(ul, &o);
 	rcu_read_unlock();
 	local_bh_enable();
 
@@ -656,15 +656,15 @@ void pib_ulink_unplug(struct pib_ulink *ul, struct list_head *dead)
 	list_del_rcu(&ul->entry);
 	RCU_INIT_POINTER(ul->port->link, NULL);
 	mutex_lock(&pn->link_lock);
-	pib_ulink_settle(ul);
+	pib_udp_link_settle(ul);
 	mutex_unlock(&pn->link_lock);
 	list_add_tail(&ul->dead_entry, dead);
 	pn->changes++;
 }
 
-void pib_ulink_free(struct list_head *dead)
+void pib_udp_link_free(struct list_head *dead)
 {
-	struct pib_ulink *ul, *tmp;
+	struct pib_udp_link *ul, *tmp;
 	struct pib_bearer *up;
 
 	if (list_empty(dead))

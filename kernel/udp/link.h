@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Links over UDP: one end of a cable whose other end is elsewhere. */
-#ifndef PIB_ULINK_H
-#define PIB_ULINK_H
+#ifndef PIB_UDP_LINK_H
+#define PIB_UDP_LINK_H
 
 #include <linux/timer.h>
 #include <linux/workqueue.h>
@@ -14,10 +14,10 @@
 
 struct pib_bearer;
 
-enum pib_ulink_kind {
-	PIB_ULINK_TRUNK,	/* found by discovery */
-	PIB_ULINK_ACCEPTED,	/* a peer asked for a port of the host switch */
-	PIB_ULINK_EXPLICIT,	/* asked for here, to one address */
+enum pib_udp_link_kind {
+	PIB_UDP_LINK_TRUNK,	/* found by discovery */
+	PIB_UDP_LINK_ACCEPTED,	/* a peer asked for a port of the host switch */
+	PIB_UDP_LINK_EXPLICIT,	/* asked for here, to one address */
 };
 
 /**
@@ -51,13 +51,13 @@ struct pib_upath {
 };
 
 /**
- * struct pib_ulink - a link over UDP
+ * struct pib_udp_link - a link over UDP
  * @link: what the port sees of it
- * @entry: in up->ulinks; written under pn->lock, read under RCU
+ * @entry: in up->udp_links; written under pn->lock, read under RCU
  * @dead_entry: in a list of links that are being taken apart
  * @up: bearer; never changes
  * @port: port under which the cable is plugged in; never changes
- * @kind: enum pib_ulink_kind; never changes
+ * @kind: enum pib_udp_link_kind; never changes
  * @peer_guid: found by discovery or accepted: the peer's node; never changes
  * @peer_port_num: accepted: the peer's port; never changes
  * @holds_bearer: asked for by itself, not with an HCA: holds a reference on @up
@@ -82,7 +82,7 @@ struct pib_upath {
  * @routed: of @lids, those that the host switch forwards by this link; under pn->link_lock
  * @num_routed: entries in @routed
  */
-struct pib_ulink {
+struct pib_udp_link {
 	struct pib_link link;
 	struct list_head entry;
 	struct list_head dead_entry;
@@ -116,13 +116,13 @@ struct pib_ulink {
 	u8 num_routed;
 };
 
-static inline struct pib_ulink *to_ulink(const struct pib_link *link)
+static inline struct pib_udp_link *to_ulink(const struct pib_link *link)
 {
-	return container_of(link, struct pib_ulink, link);
+	return container_of(link, struct pib_udp_link, link);
 }
 
 /* The link that is plugged into @port; NULL: none, or a cable inside this kernel. pn->lock held. */
-static inline struct pib_ulink *pib_kport_ulink(const struct pib_kport *port)
+static inline struct pib_udp_link *pib_kport_udp_link(const struct pib_kport *port)
 {
 	struct pib_link *link = rcu_dereference_protected(port->link, true);
 
@@ -130,40 +130,40 @@ static inline struct pib_ulink *pib_kport_ulink(const struct pib_kport *port)
 }
 
 /**
- * pib_ulink_create() - plug a cable to @peer into @port
+ * pib_udp_link_create() - plug a cable to @peer into @port
  * @h: what the peer has said, or NULL
  *
  * pn->lock held, nothing is plugged into @port. ERR_PTR() if out of memory.
  */
-struct pib_ulink *pib_ulink_create(struct pib_bearer *up, struct pib_kport *port, u8 kind,
-				   const struct pib_addr *peer, const struct pib_hello *h);
-/* Say goodbye, take the port down, and put it on @dead, for pib_ulink_free(). pn->lock held. */
-void pib_ulink_unplug(struct pib_ulink *ul, struct list_head *dead);
+struct pib_udp_link *pib_udp_link_create(struct pib_bearer *up, struct pib_kport *port, u8 kind,
+					 const struct pib_addr *peer, const struct pib_hello *h);
+/* Say goodbye, take the port down, and put it on @dead, for pib_udp_link_free(). pn->lock held. */
+void pib_udp_link_unplug(struct pib_udp_link *ul, struct list_head *dead);
 /* Free what was unplugged. pn->lock held if that were links that were asked for; sleeps for a grace period. */
-void pib_ulink_free(struct list_head *dead);
+void pib_udp_link_free(struct list_head *dead);
 
 /* A control datagram came in that is for this link. Softirqs off, RCU. */
-void pib_ulink_control(struct pib_ulink *ul, const struct pib_addr *from,
-		       const struct pib_hello *h, u8 type);
+void pib_udp_link_control(struct pib_udp_link *ul, const struct pib_addr *from,
+			  const struct pib_hello *h, u8 type);
 /*
  * One that is not authentic: if it answers this link's hello by saying that the keys differ,
  * the user is to know. Nothing else follows from it. Softirqs off, RCU.
  */
-void pib_ulink_other_key(struct pib_ulink *ul, const struct pib_addr *from,
-			 const struct pib_hello *h, u8 type);
+void pib_udp_link_other_key(struct pib_udp_link *ul, const struct pib_addr *from,
+			    const struct pib_hello *h, u8 type);
 /* Is @h from the port that was discovered or accepted? True, if the user named an address. Any context. */
-bool pib_ulink_is_peer(const struct pib_ulink *ul, const struct pib_hello *h);
+bool pib_udp_link_is_peer(const struct pib_udp_link *ul, const struct pib_hello *h);
 /* Why the peer has no port for this link, NULL if it does not say so (any more). ul->lock held. */
-const char *pib_ulink_refusal(const struct pib_ulink *ul);
+const char *pib_udp_link_refusal(const struct pib_udp_link *ul);
 /* May @from send on this link? Counts a refusal. RCU. */
 bool pib_upath_admits(const struct pib_upath *path, const struct pib_addr *from);
 /* Start a new session: the peer sees a cable pulled and, unless @down, put back. Softirqs off. */
-void pib_ulink_restart(struct pib_ulink *ul, bool down);
+void pib_udp_link_restart(struct pib_udp_link *ul, bool down);
 /* A discovery hello of the peer came from @from. Softirqs off. */
-void pib_ulink_heard(struct pib_ulink *ul, const struct pib_addr *from);
+void pib_udp_link_heard(struct pib_udp_link *ul, const struct pib_addr *from);
 /* Is the link as idle as to be given up at @now? */
-bool pib_ulink_expired(struct pib_ulink *ul, u64 now);
+bool pib_udp_link_expired(struct pib_udp_link *ul, u64 now);
 /* Bring the port in line with the session. pn->link_lock held. */
-void pib_ulink_settle(struct pib_ulink *ul);
+void pib_udp_link_settle(struct pib_udp_link *ul);
 
 #endif

@@ -41,7 +41,7 @@ struct intake {
 	const struct pib_addr *from;
 	bool checked;
 	u16 seg;
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 	struct pib_upath *path;
 	struct pib_burst *b;
 	u32 tail;
@@ -95,7 +95,7 @@ static bool icrc_ok(const struct intake *in, u32 off, const u8 *head, u32 hdr_le
 /* The link that a datagram claims to belong to; false: it is counted and forgotten. */
 static bool intake_link(struct intake *in, u32 id, u16 tag)
 {
-	struct pib_ulink *ul = xa_load(&in->us->pn->links, id);
+	struct pib_udp_link *ul = xa_load(&in->us->pn->links, id);
 	struct pib_upath *path;
 
 	path = ul && ul->up->us == in->us ? rcu_dereference(ul->path) : NULL;

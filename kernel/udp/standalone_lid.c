@@ -18,14 +18,14 @@ u16 pib_lid_choice(u64 port_guid, unsigned int n)
 
 static bool lid_is_known(struct pib_bearer *up, u16 lid)
 {
-	struct pib_ulink *ul;
+	struct pib_udp_link *ul;
 	bool known = false;
 	unsigned int i;
 
 	if (pib_bearer_has_lid(up, lid))
 		return true;
 	rcu_read_lock();
-	list_for_each_entry_rcu(ul, &up->ulinks, entry)
+	list_for_each_entry_rcu(ul, &up->udp_links, entry)
 		for (i = 0; i < READ_ONCE(ul->num_lids); i++)
 			known |= READ_ONCE(ul->lids[i]) == lid;
 	rcu_read_unlock();
@@ -70,7 +70,7 @@ static void kport_use_lid(struct pib_kport *port, u16 old)
 	pib_kport_events(port);
 }
 
-static struct pib_kport *find_alone(struct pib_ulink *ul, u16 lid)
+static struct pib_kport *find_alone(struct pib_udp_link *ul, u16 lid)
 {
 	struct pib_switch *sw = ul->port->sw;
 	unsigned int i;
@@ -86,7 +86,7 @@ static struct pib_kport *find_alone(struct pib_ulink *ul, u16 lid)
 	return NULL;
 }
 
-void pib_lid_move(struct pib_ulink *ul, u16 lid)
+void pib_lid_move(struct pib_udp_link *ul, u16 lid)
 {
 	struct pib_kport *port = lid ? find_alone(ul, lid) : NULL;
 

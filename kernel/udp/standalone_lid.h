@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 struct pib_kport;
-struct pib_ulink;
+struct pib_udp_link;
 struct pib_bearer;
 
 /* The @n-th choice of a port for its LID: 1 .. 0xBFFF. */
@@ -14,6 +14,6 @@ u16 pib_lid_choice(u64 port_guid, unsigned int n);
 /* Give a standalone port a LID that nobody is known to have. 0 or -ENOSPC. */
 int pib_lid_choose(struct pib_bearer *up, struct pib_kport *port);
 /* The host beyond @ul keeps @lid: if a standalone port here has given itself the same, it takes another. pn->link_lock held. */
-void pib_lid_move(struct pib_ulink *ul, u16 lid);
+void pib_lid_move(struct pib_udp_link *ul, u16 lid);
 
 #endif

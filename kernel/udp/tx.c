@@ -333,7 +333,7 @@ static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst 
 }
 
 /* Send the packets from @i on that go into one super-packet; returns how many they are. */
-static u32 wire_send(struct pib_ulink *ul, struct pib_upath *path, struct pib_burst *b, u32 i)
+static u32 wire_send(struct pib_udp_link *ul, struct pib_upath *path, struct pib_burst *b, u32 i)
 {
 	struct pib_usock *us = ul->up->us;
 	struct sk_buff *skb;
@@ -360,7 +360,7 @@ err_count:
 
 bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b)
 {
-	const struct pib_ulink *ul = to_ulink(link);
+	const struct pib_udp_link *ul = to_ulink(link);
 	const struct pib_upath *path = rcu_dereference(ul->path);
 
 	return path && pib_usock_full(ul->up->us, &path->peer[path->to], b->len);
@@ -368,7 +368,7 @@ bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b)
 
 void pib_wire_xmit(struct pib_link *link, struct pib_burst *b)
 {
-	struct pib_ulink *ul = to_ulink(link);
+	struct pib_udp_link *ul = to_ulink(link);
 	struct pib_upath *path = rcu_dereference(ul->path);
 	u32 i = 0;
 
