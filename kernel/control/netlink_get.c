@@ -689,16 +689,16 @@ int pib_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- bearers ---- */
 
-static int put_stats(struct sk_buff *skb, const struct pib_usock *us)
+static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *us)
 {
 	struct nlattr *nest = nla_nest_start(skb, PIB_A_STATS);
-	struct pib_ustats stats;
+	struct pib_udp_stats stats;
 	unsigned int i;
 
 	BUILD_BUG_ON(PIB_USTATS != PIB_US_MAX - PIB_US_PAD);
 	if (!nest)
 		return -EMSGSIZE;
-	pib_usock_stats(us, &stats);
+	pib_udp_sock_stats(us, &stats);
 	for (i = 0; i < PIB_USTATS; i++)
 		if (put_u64(skb, PIB_US_TX_DATAGRAMS + i, ((u64 *)&stats)[i], PIB_US_PAD))
 			return -EMSGSIZE;
@@ -730,9 +730,9 @@ static int put_uplink(struct answer *a, struct pib_bearer *up)
 static struct pib_bearer *next_bearer(struct pib_net *pn, long id)
 {
 	struct pib_bearer *up, *best = NULL;
-	struct pib_usock *us;
+	struct pib_udp_sock *us;
 
-	list_for_each_entry(us, &pn->usocks, entry)
+	list_for_each_entry(us, &pn->udp_socks, entry)
 		list_for_each_entry(up, &us->bearers, entry)
 			if (up->id > id && (!best || up->id < best->id))
 				best = up;

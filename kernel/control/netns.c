@@ -20,11 +20,11 @@ static LIST_HEAD(nets);
 static void reap_links(struct pib_net *pn)
 {
 	struct pib_bearer *up;
-	struct pib_usock *us;
+	struct pib_udp_sock *us;
 	struct pib_udp_link *ul, *tmp;
 	LIST_HEAD(dead);
 
-	list_for_each_entry(us, &pn->usocks, entry) {
+	list_for_each_entry(us, &pn->udp_socks, entry) {
 		if (!us->gone)
 			continue;
 		list_for_each_entry(up, &us->bearers, entry)
@@ -45,7 +45,7 @@ static void reap_work(struct work_struct *work)
 	mutex_unlock(&pn->lock);
 }
 
-static void usock_event(struct pib_usock *us, const struct net_device *dev, unsigned long event)
+static void udp_sock_event(struct pib_udp_sock *us, const struct net_device *dev, unsigned long event)
 {
 	bool running = netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN;
 	struct pib_bearer *up;
@@ -69,7 +69,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct pib_net *pn = pib_net(dev_net(dev));
-	struct pib_usock *us;
+	struct pib_udp_sock *us;
 
 	switch (event) {
 	case NETDEV_UP:
@@ -85,9 +85,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	if (!pn)
 		return NOTIFY_DONE;
 	rcu_read_lock();
-	list_for_each_entry_rcu(us, &pn->usocks, entry)
+	list_for_each_entry_rcu(us, &pn->udp_socks, entry)
 		if (us->ifindex == dev->ifindex && !us->gone)
-			usock_event(us, dev, event);
+			udp_sock_event(us, dev, event);
 	rcu_read_unlock();
 	return NOTIFY_DONE;
 }

@@ -17,13 +17,13 @@ void pib_net_init(struct pib_net *pn, struct net *net)
 	pn->changes = 1;
 	mutex_init(&pn->lock);
 	mutex_init(&pn->link_lock);
-	INIT_LIST_HEAD(&pn->usocks);
+	INIT_LIST_HEAD(&pn->udp_socks);
 	xa_init_flags(&pn->links, XA_FLAGS_LOCK_BH);
 }
 
 void pib_net_exit(struct pib_net *pn)
 {
-	WARN_ON(!list_empty(&pn->usocks));
+	WARN_ON(!list_empty(&pn->udp_socks));
 	xa_destroy(&pn->links);
 }
 

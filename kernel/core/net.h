@@ -16,7 +16,7 @@ struct net;
  * @net: the namespace; this goes with it
  * @lock: configuration: all lists. See control/registry.c for the order of locks
  * @link_lock: which cables are up; taken under @lock
- * @usocks: sockets of netdevs (udp/socket.h); written under @lock, read under RCU
+ * @udp_socks: sockets of netdevs (udp/socket.h); written under @lock, read under RCU
  * @links: link id -> link over UDP (udp/link.h); written under @lock, read under RCU
  * @next_id: for the places in dumps, which grow; under @lock
  * @changes: counts changes, so that a dump can tell that it was overtaken; under @lock
@@ -27,7 +27,7 @@ struct pib_net {
 	struct net *net;
 	struct mutex lock;
 	struct mutex link_lock;
-	struct list_head usocks;
+	struct list_head udp_socks;
 	struct xarray links;
 	u32 next_id;
 	u32 changes;

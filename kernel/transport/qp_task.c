@@ -303,7 +303,7 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 
 static bool qp_may_move(const struct pib_task *task)
 {
-	return !pib_usocks_in_flight(container_of(task, struct pib_qp, task)->hca->net);
+	return !pib_udp_socks_in_flight(container_of(task, struct pib_qp, task)->hca->net);
 }
 
 static void qp_handed_off(struct pib_task *task)

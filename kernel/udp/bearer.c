@@ -130,10 +130,10 @@ static void bearer_send_hello(struct pib_bearer *up, struct pib_switch *sw)
 	len = bearer_build(up, &h, PIB_DG_HELLO, 0, bytes);
 	if (!len)
 		return;
-	pib_usock_group(up->us, AF_INET, &group);
-	pib_usock_send_bytes(up->us, bytes, len, &group);
-	pib_usock_group(up->us, AF_INET6, &group);
-	pib_usock_send_bytes(up->us, bytes, len, &group);
+	pib_udp_sock_group(up->us, AF_INET, &group);
+	pib_udp_sock_send_bytes(up->us, bytes, len, &group);
+	pib_udp_sock_group(up->us, AF_INET6, &group);
+	pib_udp_sock_send_bytes(up->us, bytes, len, &group);
 }
 
 /* The port whose node speaks for the bearer: of the host switch, or of a link. */
@@ -184,7 +184,7 @@ static void bearer_answer(struct pib_bearer *up, const struct pib_addr *from,
 		strscpy_pad(h.desc, pib_hello_refusal_text(refusal), sizeof(h.desc));
 	len = bearer_build(up, &h, type, to->link_id, bytes);
 	if (len)
-		pib_usock_send_bytes(up->us, bytes, len, from);
+		pib_udp_sock_send_bytes(up->us, bytes, len, from);
 }
 
 static void bearer_hello_work(struct work_struct *work)
@@ -194,7 +194,7 @@ static void bearer_hello_work(struct work_struct *work)
 	unsigned int ms;
 
 	if (xchg(&up->us->rejoin, false))
-		pib_usock_rejoin(up->us);
+		pib_udp_sock_rejoin(up->us);
 	local_bh_disable();
 	rcu_read_lock();
 	sw = rcu_dereference(up->sw);
@@ -310,7 +310,7 @@ static void bearer_discover(struct pib_bearer *up, const struct pib_addr *from,
 		return;
 	}
 	if (type != PIB_DG_HELLO) {
-		pib_usock_count(up->us, rx_bad_hello, 1);
+		pib_udp_sock_count(up->us, rx_bad_hello, 1);
 		return;
 	}
 	if (h->caps & PIB_CAP_PROBE) {
@@ -331,7 +331,7 @@ static void bearer_discover(struct pib_bearer *up, const struct pib_addr *from,
 	else if (sw)
 		bearer_newcomer(up, from, h, type);
 	else
-		pib_usock_count(up->us, rx_unknown_link, 1);
+		pib_udp_sock_count(up->us, rx_unknown_link, 1);
 }
 
 /* Both or neither have a key, and it is the same. */
@@ -343,7 +343,7 @@ static bool hello_is_authentic(const struct pib_bearer *up, const struct pib_hel
 	return h->caps & PIB_CAP_KEYED && pib_auth_check(up->auth, buf);
 }
 
-static struct pib_bearer *bearer_of_fabric(struct pib_usock *us, u32 fabric)
+static struct pib_bearer *bearer_of_fabric(struct pib_udp_sock *us, u32 fabric)
 {
 	struct pib_bearer *up;
 
@@ -353,7 +353,7 @@ static struct pib_bearer *bearer_of_fabric(struct pib_usock *us, u32 fabric)
 	return NULL;
 }
 
-void pib_bearer_control(struct pib_usock *us, const struct pib_addr *from, const u8 *buf,
+void pib_bearer_control(struct pib_udp_sock *us, const struct pib_addr *from, const u8 *buf,
 			u32 len)
 {
 	struct pib_bearer *up;
@@ -363,17 +363,17 @@ void pib_bearer_control(struct pib_usock *us, const struct pib_addr *from, const
 	u8 type;
 
 	if (pib_hello_parse(&h, &type, &to_id, buf, len)) {
-		pib_usock_count(us, rx_bad_hello, 1);
+		pib_udp_sock_count(us, rx_bad_hello, 1);
 		return;
 	}
 	up = bearer_of_fabric(us, h.fabric);
 	if (!up) {
-		pib_usock_count(us, rx_fabric, 1);
+		pib_udp_sock_count(us, rx_fabric, 1);
 		return;
 	}
 	ul = to_id ? xa_load(&us->pn->links, to_id) : NULL;
 	if (!hello_is_authentic(up, &h, buf)) {
-		pib_usock_count(us, rx_bad_auth, 1);
+		pib_udp_sock_count(us, rx_bad_auth, 1);
 		if (ul && ul->up == up)
 			pib_udp_link_other_key(ul, from, &h, type);
 		return;
@@ -383,7 +383,7 @@ void pib_bearer_control(struct pib_usock *us, const struct pib_addr *from, const
 		return;
 	}
 	if (!ul || ul->up != up) {
-		pib_usock_count(us, rx_unknown_link, 1);
+		pib_udp_sock_count(us, rx_unknown_link, 1);
 		return;
 	}
 	/* A cable may lead from one port of an HCA to another, but not to where it comes from. */
@@ -535,7 +535,7 @@ static int check_key(const struct pib_bearer *up, const struct pib_bearer_cfg *c
 	return -EINVAL;
 }
 
-static struct pib_bearer *bearer_create(struct pib_usock *us, const struct pib_bearer_cfg *cfg,
+static struct pib_bearer *bearer_create(struct pib_udp_sock *us, const struct pib_bearer_cfg *cfg,
 					struct netlink_ext_ack *extack)
 {
 	struct pib_bearer *up = kzalloc(sizeof(*up), GFP_KERNEL);
@@ -569,7 +569,7 @@ static struct pib_bearer *bearer_create(struct pib_usock *us, const struct pib_b
 struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cfg *cfg,
 				  bool is_link, struct netlink_ext_ack *extack)
 {
-	struct pib_usock *us = pib_usock_get(pn, cfg->ifindex, cfg->udp_port, extack);
+	struct pib_udp_sock *us = pib_udp_sock_get(pn, cfg->ifindex, cfg->udp_port, extack);
 	struct pib_bearer *up;
 	int err;
 
@@ -581,18 +581,18 @@ struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cf
 		err = is_link ? 0 : check_key(up, cfg, extack);
 		if (!err)
 			up->users++;
-		pib_usock_put(us);
+		pib_udp_sock_put(us);
 		return err ? ERR_PTR(err) : up;
 	}
 	up = bearer_create(us, cfg, extack);
 	if (IS_ERR(up))
-		pib_usock_put(us);
+		pib_udp_sock_put(us);
 	return up;
 }
 
 void pib_bearer_put(struct pib_bearer *up)
 {
-	struct pib_usock *us = up->us;
+	struct pib_udp_sock *us = up->us;
 	struct pib_net *pn = us->pn;
 	struct pib_udp_link *ul, *tmp;
 	LIST_HEAD(dead);
@@ -609,6 +609,6 @@ void pib_bearer_put(struct pib_bearer *up)
 	cancel_delayed_work_sync(&up->work);
 	pib_auth_free(up->auth);
 	kfree(up);
-	pib_usock_put(us);
+	pib_udp_sock_put(us);
 	pn->changes++;
 }

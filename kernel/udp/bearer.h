@@ -53,7 +53,7 @@ struct pib_newcomer {
  * @work: makes and gives up links
  */
 struct pib_bearer {
-	struct pib_usock *us;
+	struct pib_udp_sock *us;
 	u32 fabric;
 	u32 id;
 	struct pib_auth *auth;
@@ -113,7 +113,7 @@ void pib_bearer_announce(struct pib_bearer *up);
 void pib_bearer_fill_hello(struct pib_bearer *up, struct pib_kport *port, struct pib_hello *h);
 
 /* A control datagram came in. Softirqs off, RCU. */
-void pib_bearer_control(struct pib_usock *us, const struct pib_addr *from, const u8 *buf,
+void pib_bearer_control(struct pib_udp_sock *us, const struct pib_addr *from, const u8 *buf,
 			u32 len);
 
 /* The netdev went down or came up. Any context. */

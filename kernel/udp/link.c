@@ -161,7 +161,7 @@ static void udp_link_build(struct pib_udp_link *ul, struct outgoing *o)
 static void udp_link_send(struct pib_udp_link *ul, const struct outgoing *o)
 {
 	if (o->len && o->to.family && READ_ONCE(ul->up->us->running))
-		pib_usock_send_bytes(ul->up->us, o->bytes, o->len, &o->to);
+		pib_udp_sock_send_bytes(ul->up->us, o->bytes, o->len, &o->to);
 }
 
 static void udp_link_rearm(struct pib_udp_link *ul)
@@ -179,7 +179,7 @@ static void udp_link_act(struct pib_udp_link *ul, u32 todo, struct outgoing *o)
 {
 	lockdep_assert_held(&ul->lock);
 	if (todo & PIB_LINK_DO_REJECT)
-		pib_usock_count(ul->up->us, rx_bad_hello, 1);
+		pib_udp_sock_count(ul->up->us, rx_bad_hello, 1);
 	if (todo & PIB_LINK_DO_DOWN)
 		ul->bounce = true;
 	if (todo & PIB_LINK_DO_SEND)
@@ -192,7 +192,7 @@ static void udp_link_act(struct pib_udp_link *ul, u32 todo, struct outgoing *o)
 /* Were datagrams dropped at our sockets since the last look? The peer's may be among them. */
 static void udp_link_own_losses(struct pib_udp_link *ul)
 {
-	u32 overruns = pib_usock_overruns(ul->up->us);
+	u32 overruns = pib_udp_sock_overruns(ul->up->us);
 
 	if (overruns != ul->overruns)
 		pib_link_deaf(&ul->fsm, ktime_get_ns());
@@ -335,7 +335,7 @@ void pib_udp_link_control(struct pib_udp_link *ul, const struct pib_addr *from,
 	}
 	if (!udp_link_knows(ul, from, h)) {
 		spin_unlock_bh(&ul->lock);
-		pib_usock_count(ul->up->us, rx_wrong_addr, 1);
+		pib_udp_sock_count(ul->up->us, rx_wrong_addr, 1);
 		return;
 	}
 	if (ul->fsm.state != PIB_LINK_UP)

@@ -36,7 +36,7 @@
  * @tail: bytes of payload in its last packet
  */
 struct intake {
-	struct pib_usock *us;
+	struct pib_udp_sock *us;
 	struct sk_buff *skb;
 	const struct pib_addr *from;
 	bool checked;
@@ -102,11 +102,11 @@ static bool intake_link(struct intake *in, u32 id, u16 tag)
 	if (in->b && ul != in->ul)
 		intake_flush(in);
 	if (!path || path->rx_tag != tag) {
-		pib_usock_count(in->us, rx_unknown_link, 1);
+		pib_udp_sock_count(in->us, rx_unknown_link, 1);
 		return false;
 	}
 	if (!pib_upath_admits(path, in->from)) {
-		pib_usock_count(in->us, rx_wrong_addr, 1);
+		pib_udp_sock_count(in->us, rx_wrong_addr, 1);
 		return false;
 	}
 	in->ul = ul;
@@ -182,7 +182,7 @@ static void rx_start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 l
 	intake_flush(in);
 	b = pib_burst_alloc_headless();
 	if (!b) {
-		pib_usock_count(in->us, rx_reasm, 1);
+		pib_udp_sock_count(in->us, rx_reasm, 1);
 		return;
 	}
 	b->h = *h;
@@ -209,14 +209,14 @@ static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 	err = pib_hdrs_parse(&h, head, avail, len, &hdr_len, &payload_len);
 	if (err) {
 		if (err == PIB_PARSE_SHORT)
-			pib_usock_count(in->us, rx_short, 1);
+			pib_udp_sock_count(in->us, rx_short, 1);
 		else
-			pib_usock_count(in->us, rx_malformed, 1);
+			pib_udp_sock_count(in->us, rx_malformed, 1);
 		return 0;
 	}
 	if (noicrc ? !(in->path->noicrc && in->checked) :
 		     !icrc_ok(in, off, head, hdr_len, payload_len)) {
-		pib_usock_count(in->us, rx_bad_icrc, 1);
+		pib_udp_sock_count(in->us, rx_bad_icrc, 1);
 		return 0;
 	}
 	if (in->b && rx_continues(in, in->b, &h, payload_len) && in_step(in->b))
@@ -280,7 +280,7 @@ static void intake_frame(const struct intake *in, const struct pib_frame *f)
 	};
 
 	if (f->have != GENMASK_ULL(f->total - 1, 0))
-		pib_usock_count(in->us, rx_reasm, 1);
+		pib_udp_sock_count(in->us, rx_reasm, 1);
 	intake_parts(&sub, f);
 	intake_flush(&sub);
 	consume_skb(f->skb);
@@ -321,7 +321,7 @@ static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 	struct pib_frame done;
 
 	if (!segment_at(in->skb, off, len, &s)) {
-		pib_usock_count(in->us, rx_malformed, 1);
+		pib_udp_sock_count(in->us, rx_malformed, 1);
 		return len;
 	}
 	if (!intake_link(in, s.link_id, s.tag))
@@ -347,11 +347,11 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	const u8 *head = skb_header_pointer(in->skb, off, avail, buf);
 
 	if (!head || len < PIB_DG_HDR_LEN) {
-		pib_usock_count(in->us, rx_short, 1);
+		pib_udp_sock_count(in->us, rx_short, 1);
 		return len;
 	}
 	if (head[0] >> 4 != PIB_DG_VERSION) {
-		pib_usock_count(in->us, rx_version, 1);
+		pib_udp_sock_count(in->us, rx_version, 1);
 		return len;
 	}
 	switch (head[0] & 0xF) {
@@ -363,7 +363,7 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	}
 	intake_flush(in);
 	if (avail < len)
-		pib_usock_count(in->us, rx_bad_hello, 1);
+		pib_udp_sock_count(in->us, rx_bad_hello, 1);
 	else
 		pib_bearer_control(in->us, in->from, head, len);
 	return len;
@@ -377,7 +377,7 @@ static u32 datagram_step(const struct sk_buff *skb)
 	return skb_is_gso(skb) && si->gso_type & SKB_GSO_UDP_L4 ? si->gso_size : skb->len;
 }
 
-void pib_wire_rx(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *from)
+void pib_wire_rx(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *from)
 {
 	struct intake in = { .us = us, .skb = skb, .from = from };
 	u32 step = datagram_step(skb);
@@ -385,11 +385,11 @@ void pib_wire_rx(struct pib_usock *us, struct sk_buff *skb, const struct pib_add
 
 	in.checked = udp_hdr(skb)->check && !skb_checksum_complete(skb);
 	if (udp_hdr(skb)->check && !in.checked) {
-		pib_usock_count(us, rx_malformed, 1);
+		pib_udp_sock_count(us, rx_malformed, 1);
 		goto out_free;
 	}
 	if (skb->len)
-		pib_usock_count(us, rx_datagrams, DIV_ROUND_UP(skb->len, step));
+		pib_udp_sock_count(us, rx_datagrams, DIV_ROUND_UP(skb->len, step));
 	for (off = 0; off < skb->len;)
 		off += intake_one(&in, off, min(step, skb->len - off), step);
 	intake_flush(&in);

@@ -33,16 +33,16 @@
 #include "udp/socket.h"
 #include "udp/wire.h"
 
-#define PIB_USOCK_RCVBUF	(8 << 20)
+#define PIB_UDP_SOCK_RCVBUF	(8 << 20)
 /*
  * Queues below usually hold 1000 skbs, however large. So those that are small may take
  * up less memory; those that are large, as much as a CPU goes round in (udp/skb_pool.c).
  */
-#define PIB_USOCK_BULK		8192	/* bytes of payload */
-#define PIB_USOCK_SNDBUF_BULK	(1 << 20)
-#define PIB_USOCK_SNDBUF	(512 << 10)
-#define PIB_USOCK_BUDGET	64	/* super-packets before QPs get their turn */
-#define PIB_USOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
+#define PIB_UDP_SOCK_BULK		8192	/* bytes of payload */
+#define PIB_UDP_SOCK_SNDBUF_BULK	(1 << 20)
+#define PIB_UDP_SOCK_SNDBUF	(512 << 10)
+#define PIB_UDP_SOCK_BUDGET	64	/* super-packets before QPs get their turn */
+#define PIB_UDP_SOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
 
 /* 239.192.73.66, in the organization-local scope (RFC 2365), and ff12::7069:62, link-local. */
 #define PIB_GROUP4 0xEFC04942
@@ -58,7 +58,7 @@ bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b)
 	return a->family == AF_INET6 && ipv6_addr_equal(&a->v6, &b->v6);
 }
 
-u32 pib_usock_overruns(const struct pib_usock *us)
+u32 pib_udp_sock_overruns(const struct pib_udp_sock *us)
 {
 	u32 n = 0;
 	unsigned int i;
@@ -69,7 +69,7 @@ u32 pib_usock_overruns(const struct pib_usock *us)
 	return n;
 }
 
-void pib_usock_stats(const struct pib_usock *us, struct pib_ustats *out)
+void pib_udp_sock_stats(const struct pib_udp_sock *us, struct pib_udp_stats *out)
 {
 	u64 *sum = (u64 *)out;
 	unsigned int i;
@@ -82,7 +82,7 @@ void pib_usock_stats(const struct pib_usock *us, struct pib_ustats *out)
 		for (i = 0; i < PIB_USTATS; i++)
 			sum[i] += READ_ONCE(c[i]);
 	}
-	out->rx_overruns = pib_usock_overruns(us);
+	out->rx_overruns = pib_udp_sock_overruns(us);
 }
 
 /* ---- receiving ---- */
@@ -97,7 +97,7 @@ static void skb_source(const struct sk_buff *skb, int family, struct pib_addr *f
 		from->v6 = ipv6_hdr(skb)->saddr;
 }
 
-static void usock_deliver(struct pib_usock_end *end, struct sk_buff *skb)
+static void udp_sock_deliver(struct pib_udp_sock_end *end, struct sk_buff *skb)
 {
 	struct pib_addr from;
 
@@ -106,22 +106,22 @@ static void usock_deliver(struct pib_usock_end *end, struct sk_buff *skb)
 }
 
 /* Returns true if there is more. */
-static bool usock_drain(struct pib_usock_end *end)
+static bool udp_sock_drain(struct pib_udp_sock_end *end)
 {
 	struct sock *sk = end->sock->sk;
 	struct sk_buff *skb = NULL;
 	int n, err;
 
-	for (n = 0; n < PIB_USOCK_BUDGET; n++) {
+	for (n = 0; n < PIB_UDP_SOCK_BUDGET; n++) {
 		skb = skb_recv_udp(sk, MSG_DONTWAIT, &err);
 		if (!skb)
 			break;
-		usock_deliver(end, skb);
+		udp_sock_deliver(end, skb);
 	}
 	return skb;
 }
 
-static bool usock_has_more(const struct pib_usock_end *end)
+static bool udp_sock_has_more(const struct pib_udp_sock_end *end)
 {
 	return !skb_queue_empty_lockless(&end->sock->sk->sk_receive_queue);
 }
@@ -131,50 +131,50 @@ static bool usock_has_more(const struct pib_usock_end *end)
  * has let go of the lock. The barriers pair: what was queued before a failed
  * trylock is seen by the look after the unlock.
  */
-static void usock_receive(struct pib_usock_end *end)
+static void udp_sock_receive(struct pib_udp_sock_end *end)
 {
 	unsigned int rounds;
 	bool more;
 
-	for (rounds = 0; rounds < PIB_USOCK_ROUNDS; rounds++) {
+	for (rounds = 0; rounds < PIB_UDP_SOCK_ROUNDS; rounds++) {
 		smp_mb();
 		if (!spin_trylock(&end->lock))
 			return;
-		more = usock_drain(end);
+		more = udp_sock_drain(end);
 		spin_unlock(&end->lock);
 		pib_tasks_run();
 		smp_mb();
-		if (!more && !usock_has_more(end))
+		if (!more && !udp_sock_has_more(end))
 			return;
 	}
 	queue_work(system_highpri_wq, &end->work);
 }
 
-static void usock_work(struct work_struct *work)
+static void udp_sock_work(struct work_struct *work)
 {
-	struct pib_usock_end *end = container_of(work, struct pib_usock_end, work);
+	struct pib_udp_sock_end *end = container_of(work, struct pib_udp_sock_end, work);
 
 	local_bh_disable();
 	rcu_read_lock();
-	usock_receive(end);
+	udp_sock_receive(end);
 	rcu_read_unlock();
 	local_bh_enable();
 }
 
-static void usock_data_ready(struct sock *sk)
+static void udp_sock_data_ready(struct sock *sk)
 {
-	struct pib_usock_end *end;
+	struct pib_udp_sock_end *end;
 
 	rcu_read_lock();
 	end = rcu_dereference_sk_user_data(sk);
 	if (end)
-		usock_receive(end);
+		udp_sock_receive(end);
 	rcu_read_unlock();
 }
 
 /* ---- sending ---- */
 
-static struct rtable *route_v4(struct pib_usock *us, const struct pib_addr *to,
+static struct rtable *route_v4(struct pib_udp_sock *us, const struct pib_addr *to,
 			       struct dst_cache *cache, __be32 *saddr)
 {
 	struct sock *sk = us->end[0].sock->sk;
@@ -200,7 +200,7 @@ static struct rtable *route_v4(struct pib_usock *us, const struct pib_addr *to,
 	return rt;
 }
 
-static int send_v4(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
+static int send_v4(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *to,
 		   struct dst_cache *cache)
 {
 	struct rtable *rt;
@@ -224,7 +224,7 @@ static int send_v4(struct pib_usock *us, struct sk_buff *skb, const struct pib_a
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *route_v6(struct pib_usock *us, const struct pib_addr *to,
+static struct dst_entry *route_v6(struct pib_udp_sock *us, const struct pib_addr *to,
 				  struct dst_cache *cache, struct in6_addr *saddr)
 {
 	struct sock *sk = us->end[1].sock->sk;
@@ -250,7 +250,7 @@ static struct dst_entry *route_v6(struct pib_usock *us, const struct pib_addr *t
 	return dst;
 }
 
-static int send_v6(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
+static int send_v6(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *to,
 		   struct dst_cache *cache)
 {
 	struct in6_addr saddr, daddr = to->v6;
@@ -270,23 +270,23 @@ static int send_v6(struct pib_usock *us, struct sk_buff *skb, const struct pib_a
 	return 0;
 }
 #else
-static int send_v6(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
+static int send_v6(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *to,
 		   struct dst_cache *cache)
 {
 	return -EAFNOSUPPORT;
 }
 #endif
 
-bool pib_usock_full(const struct pib_usock *us, const struct pib_addr *to, u32 bytes)
+bool pib_udp_sock_full(const struct pib_udp_sock *us, const struct pib_addr *to, u32 bytes)
 {
 	const struct socket *sock = us->end[to->family == AF_INET6].sock;
-	u32 max = bytes >= PIB_USOCK_BULK ? PIB_USOCK_SNDBUF_BULK : PIB_USOCK_SNDBUF;
+	u32 max = bytes >= PIB_UDP_SOCK_BULK ? PIB_UDP_SOCK_SNDBUF_BULK : PIB_UDP_SOCK_SNDBUF;
 
 	return sock && refcount_read(&sock->sk->sk_wmem_alloc) > max;
 }
 
 /* Under rcu_read_lock(). A socket without anything in flight counts one byte. */
-static bool usock_in_flight(const struct pib_usock *us)
+static bool udp_sock_in_flight(const struct pib_udp_sock *us)
 {
 	unsigned int i;
 
@@ -299,15 +299,15 @@ static bool usock_in_flight(const struct pib_usock *us)
 	return false;
 }
 
-bool pib_usocks_in_flight(struct net *net)
+bool pib_udp_socks_in_flight(struct net *net)
 {
 	const struct pib_net *pn = pib_net(net);
-	const struct pib_usock *us;
+	const struct pib_udp_sock *us;
 	bool any = false;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(us, &pn->usocks, entry)
-		any |= usock_in_flight(us);
+	list_for_each_entry_rcu(us, &pn->udp_socks, entry)
+		any |= udp_sock_in_flight(us);
 	rcu_read_unlock();
 	return any;
 }
@@ -317,8 +317,8 @@ static bool addr_is_group(const struct pib_addr *a)
 	return a->family == AF_INET ? ipv4_is_multicast(a->v4) : ipv6_addr_is_multicast(&a->v6);
 }
 
-void pib_usock_send(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
-		    struct dst_cache *cache)
+void pib_udp_sock_send(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *to,
+		       struct dst_cache *cache)
 {
 	u32 n = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
 	int err = -ENETDOWN;
@@ -330,42 +330,42 @@ void pib_usock_send(struct pib_usock *us, struct sk_buff *skb, const struct pib_
 			err = send_v6(us, skb, to, cache);
 	}
 	if (!err) {
-		pib_usock_count(us, tx_datagrams, n);
+		pib_udp_sock_count(us, tx_datagrams, n);
 		return;
 	}
 	/* Discovery tries both protocols: that there is no address of one is no error. */
 	if (!addr_is_group(to))
-		pib_usock_count(us, tx_errors, n);
+		pib_udp_sock_count(us, tx_errors, n);
 	kfree_skb(skb);
 }
 
-void pib_usock_send_bytes(struct pib_usock *us, const void *data, u32 len,
-			  const struct pib_addr *to)
+void pib_udp_sock_send_bytes(struct pib_udp_sock *us, const void *data, u32 len,
+			     const struct pib_addr *to)
 {
-	struct sk_buff *skb = alloc_skb(PIB_USOCK_HEADROOM + len, GFP_ATOMIC);
+	struct sk_buff *skb = alloc_skb(PIB_UDP_SOCK_HEADROOM + len, GFP_ATOMIC);
 
 	if (!skb) {
-		pib_usock_count(us, tx_errors, 1);
+		pib_udp_sock_count(us, tx_errors, 1);
 		return;
 	}
-	skb_reserve(skb, PIB_USOCK_HEADROOM);
+	skb_reserve(skb, PIB_UDP_SOCK_HEADROOM);
 	skb_put_data(skb, data, len);
-	pib_usock_send(us, skb, to, NULL);
+	pib_udp_sock_send(us, skb, to, NULL);
 }
 
 /* ---- sockets ---- */
 
-static int usock_setsockopt(struct socket *sock, int level, int name, void *val, int len)
+static int udp_sock_setsockopt(struct socket *sock, int level, int name, void *val, int len)
 {
 	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(val), len);
 }
 
-static int usock_set_int(struct socket *sock, int level, int name, int val)
+static int udp_sock_set_int(struct socket *sock, int level, int name, int val)
 {
-	return usock_setsockopt(sock, level, name, &val, sizeof(val));
+	return udp_sock_setsockopt(sock, level, name, &val, sizeof(val));
 }
 
-void pib_usock_group(const struct pib_usock *us, int family, struct pib_addr *group)
+void pib_udp_sock_group(const struct pib_udp_sock *us, int family, struct pib_addr *group)
 {
 	group->family = family;
 	group->port = htons(us->port);
@@ -375,7 +375,7 @@ void pib_usock_group(const struct pib_usock *us, int family, struct pib_addr *gr
 		group->v6 = pib_group6;
 }
 
-static int usock_membership(struct pib_usock_end *end, bool join)
+static int udp_sock_membership(struct pib_udp_sock_end *end, bool join)
 {
 	struct ip_mreqn mreq4 = {
 		.imr_multiaddr.s_addr = htonl(PIB_GROUP4),
@@ -387,56 +387,56 @@ static int usock_membership(struct pib_usock_end *end, bool join)
 	};
 
 	if (end->family == AF_INET)
-		return usock_setsockopt(end->sock, IPPROTO_IP,
-					join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
-					&mreq4, sizeof(mreq4));
-	return usock_setsockopt(end->sock, IPPROTO_IPV6,
-				join ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP,
-				&mreq6, sizeof(mreq6));
+		return udp_sock_setsockopt(end->sock, IPPROTO_IP,
+					   join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
+					   &mreq4, sizeof(mreq4));
+	return udp_sock_setsockopt(end->sock, IPPROTO_IPV6,
+				   join ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP,
+				   &mreq6, sizeof(mreq6));
 }
 
 /*
  * The stack forgets a membership when the protocol is taken off the netdev (an
  * MTU too small for IPv6), while the socket believes that it still has it.
  */
-void pib_usock_rejoin(struct pib_usock *us)
+void pib_udp_sock_rejoin(struct pib_udp_sock *us)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(us->end); i++) {
 		if (!us->end[i].sock)
 			continue;
-		usock_membership(&us->end[i], false);
-		usock_membership(&us->end[i], true);
+		udp_sock_membership(&us->end[i], false);
+		udp_sock_membership(&us->end[i], true);
 	}
 }
 
-static void usock_tune(struct pib_usock_end *end)
+static void udp_sock_tune(struct pib_udp_sock_end *end)
 {
 	struct socket *sock = end->sock;
 	struct sock *sk = sock->sk;
 
-	usock_set_int(sock, SOL_UDP, UDP_GRO, 1);
+	udp_sock_set_int(sock, SOL_UDP, UDP_GRO, 1);
 	if (end->family == AF_INET)
-		usock_set_int(sock, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
+		udp_sock_set_int(sock, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
 	else
-		usock_set_int(sock, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 0);
+		udp_sock_set_int(sock, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 0);
 
 	lock_sock(sk);
 	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
-	WRITE_ONCE(sk->sk_rcvbuf, PIB_USOCK_RCVBUF);
+	WRITE_ONCE(sk->sk_rcvbuf, PIB_UDP_SOCK_RCVBUF);
 	sk->sk_allocation = GFP_ATOMIC;
 #ifdef CONFIG_NET_RX_BUSY_POLL
 	WRITE_ONCE(sk->sk_ll_usec, 0);
 #endif
 	rcu_assign_sk_user_data(sk, end);
-	sk->sk_data_ready = usock_data_ready;
+	sk->sk_data_ready = udp_sock_data_ready;
 	release_sock(sk);
 }
 
-static int usock_open(struct pib_usock *us, unsigned int i, int family)
+static int udp_sock_open(struct pib_udp_sock *us, unsigned int i, int family)
 {
-	struct pib_usock_end *end = &us->end[i];
+	struct pib_udp_sock_end *end = &us->end[i];
 	struct udp_port_cfg cfg = {
 		.family = family,
 		.local_udp_port = htons(us->port),
@@ -451,19 +451,19 @@ static int usock_open(struct pib_usock *us, unsigned int i, int family)
 	end->us = us;
 	end->family = family;
 	spin_lock_init(&end->lock);
-	INIT_WORK(&end->work, usock_work);
+	INIT_WORK(&end->work, udp_sock_work);
 	err = udp_sock_create(us->pn->net, &cfg, &end->sock);
 	if (err) {
 		end->sock = NULL;
 		return err;
 	}
-	usock_tune(end);
-	usock_membership(end, true);
+	udp_sock_tune(end);
+	udp_sock_membership(end, true);
 	return 0;
 }
 
 /* Nobody looks at the socket when this returns. */
-static void usock_close(struct pib_usock_end *end)
+static void udp_sock_close(struct pib_udp_sock_end *end)
 {
 	struct socket *sock = end->sock;
 
@@ -495,7 +495,7 @@ static u64 netdev_mac(const struct net_device *dev)
  * The state of the netdev, which its notifier follows from now on: it runs under RTNL, too, and
  * finds what is listed. A look before that would miss what happens in between.
  */
-static int usock_look(struct pib_usock *us, struct netlink_ext_ack *extack)
+static int udp_sock_look(struct pib_udp_sock *us, struct netlink_ext_ack *extack)
 {
 	struct net_device *dev;
 	int err = 0;
@@ -514,12 +514,12 @@ static int usock_look(struct pib_usock *us, struct netlink_ext_ack *extack)
 	return err;
 }
 
-static int usock_open_all(struct pib_usock *us, struct netlink_ext_ack *extack)
+static int udp_sock_open_all(struct pib_udp_sock *us, struct netlink_ext_ack *extack)
 {
 	int err4, err6;
 
-	err4 = usock_open(us, 0, AF_INET);
-	err6 = usock_open(us, 1, AF_INET6);
+	err4 = udp_sock_open(us, 0, AF_INET);
+	err6 = udp_sock_open(us, 1, AF_INET6);
 	if (!err4 || !err6) {
 		if (err4 != -EADDRINUSE && err6 != -EADDRINUSE)
 			return 0;
@@ -532,20 +532,20 @@ static int usock_open_all(struct pib_usock *us, struct netlink_ext_ack *extack)
 	return err4;
 }
 
-static void usock_destroy(struct pib_usock *us)
+static void udp_sock_destroy(struct pib_udp_sock *us)
 {
 	list_del_rcu(&us->entry);
-	usock_close(&us->end[0]);
-	usock_close(&us->end[1]);
+	udp_sock_close(&us->end[0]);
+	udp_sock_close(&us->end[1]);
 	synchronize_rcu();
 	free_percpu(us->stats);
 	kfree(us);
 }
 
-static struct pib_usock *usock_create(struct pib_net *pn, int ifindex, u16 port,
-				      struct netlink_ext_ack *extack)
+static struct pib_udp_sock *udp_sock_create(struct pib_net *pn, int ifindex, u16 port,
+					    struct netlink_ext_ack *extack)
 {
-	struct pib_usock *us = kzalloc(sizeof(*us), GFP_KERNEL);
+	struct pib_udp_sock *us = kzalloc(sizeof(*us), GFP_KERNEL);
 	int err;
 
 	if (!us)
@@ -555,38 +555,38 @@ static struct pib_usock *usock_create(struct pib_net *pn, int ifindex, u16 port,
 	us->port = port;
 	us->users = 1;
 	INIT_LIST_HEAD(&us->bearers);
-	us->stats = alloc_percpu(struct pib_ustats);
+	us->stats = alloc_percpu(struct pib_udp_stats);
 	if (!us->stats) {
 		kfree(us);
 		return ERR_PTR(-ENOMEM);
 	}
-	list_add_tail_rcu(&us->entry, &pn->usocks);
-	err = usock_look(us, extack) ?: usock_open_all(us, extack);
+	list_add_tail_rcu(&us->entry, &pn->udp_socks);
+	err = udp_sock_look(us, extack) ?: udp_sock_open_all(us, extack);
 	if (err) {
-		usock_destroy(us);
+		udp_sock_destroy(us);
 		return ERR_PTR(err);
 	}
 	return us;
 }
 
-struct pib_usock *pib_usock_get(struct pib_net *pn, int ifindex, u16 port,
-				struct netlink_ext_ack *extack)
+struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
+				      struct netlink_ext_ack *extack)
 {
-	struct pib_usock *us;
+	struct pib_udp_sock *us;
 
 	lockdep_assert_held(&pn->lock);
-	list_for_each_entry(us, &pn->usocks, entry) {
+	list_for_each_entry(us, &pn->udp_socks, entry) {
 		if (us->ifindex != ifindex || us->port != port || us->gone)
 			continue;
 		us->users++;
 		return us;
 	}
-	return usock_create(pn, ifindex, port, extack);
+	return udp_sock_create(pn, ifindex, port, extack);
 }
 
-void pib_usock_put(struct pib_usock *us)
+void pib_udp_sock_put(struct pib_udp_sock *us)
 {
 	lockdep_assert_held(&us->pn->lock);
 	if (!--us->users)
-		usock_destroy(us);
+		udp_sock_destroy(us);
 }

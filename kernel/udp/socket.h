@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* The UDP sockets of a netdev: datagrams in and out. */
-#ifndef PIB_USOCK_H
-#define PIB_USOCK_H
+#ifndef PIB_UDP_SOCK_H
+#define PIB_UDP_SOCK_H
 
 #include <linux/if.h>
 #include <linux/in6.h>
@@ -11,7 +11,7 @@
 
 struct netlink_ext_ack;
 struct pib_net;
-struct pib_usock;
+struct pib_udp_sock;
 struct sk_buff;
 struct socket;
 
@@ -34,11 +34,11 @@ struct pib_addr {
 bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b);
 
 /**
- * struct pib_ustats - counters of a netdev's sockets, as PIB_US_* names them
+ * struct pib_udp_stats - counters of a netdev's sockets, as PIB_US_* names them
  *
  * The order is that of enum pib_us_attr.
  */
-struct pib_ustats {
+struct pib_udp_stats {
 	u64 tx_datagrams;
 	u64 rx_datagrams;
 	u64 tx_errors;
@@ -54,29 +54,29 @@ struct pib_ustats {
 	u64 rx_reasm;
 	u64 rx_overruns;
 };
-#define PIB_USTATS (sizeof(struct pib_ustats) / sizeof(u64))
+#define PIB_USTATS (sizeof(struct pib_udp_stats) / sizeof(u64))
 
-#define pib_usock_count(us, field, n) this_cpu_add((us)->stats->field, (n))
+#define pib_udp_sock_count(us, field, n) this_cpu_add((us)->stats->field, (n))
 
 /**
- * struct pib_usock_end - the socket of one address family
+ * struct pib_udp_sock_end - the socket of one address family
  * @sock: NULL if there is none (no IPv6)
  * @us: owner
  * @family: AF_INET or AF_INET6
  * @lock: held by the CPU that empties the receive queue; softirqs off
  * @work: goes on where a softirq has used up its budget
  */
-struct pib_usock_end {
+struct pib_udp_sock_end {
 	struct socket *sock;
-	struct pib_usock *us;
+	struct pib_udp_sock *us;
 	int family;
 	spinlock_t lock;
 	struct work_struct work;
 };
 
 /**
- * struct pib_usock - the place of a netdev and UDP port in a namespace
- * @entry: in pn->usocks; written under pn->lock, read under RCU
+ * struct pib_udp_sock - the place of a netdev and UDP port in a namespace
+ * @entry: in pn->udp_socks; written under pn->lock, read under RCU
  * @users: bearers that use it; under pn->lock
  * @pn: namespace; never changes
  * @ifindex: the netdev; never changes. No reference is held on it
@@ -85,12 +85,12 @@ struct pib_usock_end {
  * @mtu: the netdev's, followed by its notifier
  * @running: the netdev is up and has a carrier
  * @gone: the netdev has been unregistered
- * @rejoin: the netdev has come up: see pib_usock_rejoin()
+ * @rejoin: the netdev has come up: see pib_udp_sock_rejoin()
  * @end: IPv4, IPv6
  * @bearers: struct pib_bearer, one for each fabric id; written under pn->lock, read under RCU
  * @stats: per CPU
  */
-struct pib_usock {
+struct pib_udp_sock {
 	struct list_head entry;
 	unsigned int users;
 	struct pib_net *pn;
@@ -101,49 +101,49 @@ struct pib_usock {
 	bool running;
 	bool gone;
 	bool rejoin;
-	struct pib_usock_end end[2];
+	struct pib_udp_sock_end end[2];
 	struct list_head bearers;
-	struct pib_ustats __percpu *stats;
+	struct pib_udp_stats __percpu *stats;
 };
 
 /* Find or make the sockets of a netdev. pn->lock held. ERR_PTR() with the reason in @extack. */
-struct pib_usock *pib_usock_get(struct pib_net *pn, int ifindex, u16 port,
-				struct netlink_ext_ack *extack);
+struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
+				      struct netlink_ext_ack *extack);
 /* pn->lock held; the last user closes the sockets and waits for a grace period. */
-void pib_usock_put(struct pib_usock *us);
+void pib_udp_sock_put(struct pib_udp_sock *us);
 
 /**
- * pib_usock_send() - send a datagram, or a super-packet of them
- * @skb: UDP payload, with PIB_USOCK_HEADROOM in front; consumed
+ * pib_udp_sock_send() - send a datagram, or a super-packet of them
+ * @skb: UDP payload, with PIB_UDP_SOCK_HEADROOM in front; consumed
  * @to: a multicast address is sent to with a hop limit of 1
  * @cache: route, or NULL
  *
  * Softirqs disabled.
  */
-void pib_usock_send(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *to,
-		    struct dst_cache *cache);
-#define PIB_USOCK_HEADROOM (MAX_HEADER + 48)
+void pib_udp_sock_send(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *to,
+		       struct dst_cache *cache);
+#define PIB_UDP_SOCK_HEADROOM (MAX_HEADER + 48)
 
 /*
  * Has the stack as much of what was sent by the protocol of @to as it should hold, seen
  * by who wants to send @bytes more? It holds a datagram until the netdev has sent it, or
  * a receiver in this kernel (veth, loopback) has taken it. Any context.
  */
-bool pib_usock_full(const struct pib_usock *us, const struct pib_addr *to, u32 bytes);
+bool pib_udp_sock_full(const struct pib_udp_sock *us, const struct pib_addr *to, u32 bytes);
 /* Does the stack hold anything at all of what was sent from this namespace? Any context. */
-bool pib_usocks_in_flight(struct net *net);
+bool pib_udp_socks_in_flight(struct net *net);
 
 /* A small datagram. Softirqs disabled. */
-void pib_usock_send_bytes(struct pib_usock *us, const void *data, u32 len,
-			  const struct pib_addr *to);
+void pib_udp_sock_send_bytes(struct pib_udp_sock *us, const void *data, u32 len,
+			     const struct pib_addr *to);
 
 /* Discovery group of @family. */
-void pib_usock_group(const struct pib_usock *us, int family, struct pib_addr *group);
+void pib_udp_sock_group(const struct pib_udp_sock *us, int family, struct pib_addr *group);
 /* The netdev has come up: be in the discovery groups again. Process context. */
-void pib_usock_rejoin(struct pib_usock *us);
+void pib_udp_sock_rejoin(struct pib_udp_sock *us);
 
 /* How much the sockets have dropped unseen, so far. Any context. */
-u32 pib_usock_overruns(const struct pib_usock *us);
-void pib_usock_stats(const struct pib_usock *us, struct pib_ustats *out);
+u32 pib_udp_sock_overruns(const struct pib_udp_sock *us);
+void pib_udp_sock_stats(const struct pib_udp_sock *us, struct pib_udp_stats *out);
 
 #endif

@@ -120,11 +120,11 @@ static void writer_put(struct writer *w, const void *src, u32 len)
 static struct sk_buff *wire_skb(struct writer *w, u32 bytes)
 {
 	u32 data = bytes > WIRE_LINEAR ? bytes : 0;
-	struct sk_buff *skb = pib_wire_alloc(PIB_USOCK_HEADROOM + bytes - data, data);
+	struct sk_buff *skb = pib_wire_alloc(PIB_UDP_SOCK_HEADROOM + bytes - data, data);
 
 	if (!skb)
 		return NULL;
-	skb_reserve(skb, PIB_USOCK_HEADROOM);
+	skb_reserve(skb, PIB_UDP_SOCK_HEADROOM);
 	memset(w, 0, sizeof(*w));
 	w->skb = skb;
 	w->frag = -1;
@@ -284,7 +284,7 @@ static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, str
 	pl->bytes = bytes + pl->datagrams * PIB_SEG_HDR_LEN;
 }
 
-static void plan_make(const struct pib_usock *us, const struct pib_upath *path,
+static void plan_make(const struct pib_udp_sock *us, const struct pib_upath *path,
 		      const struct pib_burst *b, u32 i, struct plan *pl)
 {
 	u32 overhead = sizeof(struct udphdr) + (path->peer[path->to].family == AF_INET ? 20 : 40);
@@ -335,7 +335,7 @@ static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst 
 /* Send the packets from @i on that go into one super-packet; returns how many they are. */
 static u32 wire_send(struct pib_udp_link *ul, struct pib_upath *path, struct pib_burst *b, u32 i)
 {
-	struct pib_usock *us = ul->up->us;
+	struct pib_udp_sock *us = ul->up->us;
 	struct sk_buff *skb;
 	struct writer w;
 	struct plan pl;
@@ -348,13 +348,13 @@ static u32 wire_send(struct pib_udp_link *ul, struct pib_upath *path, struct pib
 		goto err_free;
 	if (pl.datagrams > 1)
 		skb_set_gso(skb, pl.size, pl.datagrams);
-	pib_usock_send(us, skb, &path->peer[path->to], &path->cache);
+	pib_udp_sock_send(us, skb, &path->peer[path->to], &path->cache);
 	return pl.n;
 
 err_free:
 	kfree_skb(skb);
 err_count:
-	pib_usock_count(us, tx_errors, pl.datagrams);
+	pib_udp_sock_count(us, tx_errors, pl.datagrams);
 	return pl.n;
 }
 
@@ -363,7 +363,7 @@ bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b)
 	const struct pib_udp_link *ul = to_ulink(link);
 	const struct pib_upath *path = rcu_dereference(ul->path);
 
-	return path && pib_usock_full(ul->up->us, &path->peer[path->to], b->len);
+	return path && pib_udp_sock_full(ul->up->us, &path->peer[path->to], b->len);
 }
 
 void pib_wire_xmit(struct pib_link *link, struct pib_burst *b)
@@ -373,7 +373,7 @@ void pib_wire_xmit(struct pib_link *link, struct pib_burst *b)
 	u32 i = 0;
 
 	if (!path)
-		pib_usock_count(ul->up->us, tx_errors, b->npkts);
+		pib_udp_sock_count(ul->up->us, tx_errors, b->npkts);
 	while (path && i < b->npkts)
 		i += wire_send(ul, path, b, i);
 	pib_burst_free(b);

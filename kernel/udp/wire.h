@@ -8,7 +8,7 @@
 struct pib_addr;
 struct pib_burst;
 struct pib_link;
-struct pib_usock;
+struct pib_udp_sock;
 struct sk_buff;
 
 /* struct pib_link_ops.full: is @b to wait, since the stack has enough that it has not sent yet? */
@@ -20,6 +20,6 @@ struct sk_buff *pib_wire_alloc(u32 head, u32 data);
 /* When nothing is sent any more. */
 void pib_wire_mem_exit(void);
 /* Take in a datagram or a super-packet; consumed. Softirqs off, RCU. */
-void pib_wire_rx(struct pib_usock *us, struct sk_buff *skb, const struct pib_addr *from);
+void pib_wire_rx(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *from);
 
 #endif
