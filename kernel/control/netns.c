@@ -45,7 +45,8 @@ static void reap_work(struct work_struct *work)
 	mutex_unlock(&pn->lock);
 }
 
-static void udp_sock_event(struct pib_udp_sock *us, const struct net_device *dev, unsigned long event)
+static void udp_sock_event(struct pib_udp_sock *us, const struct net_device *dev,
+			   unsigned long event)
 {
 	bool running = netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN;
 	struct pib_bearer *up;

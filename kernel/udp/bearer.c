@@ -431,7 +431,8 @@ static void bearer_admit(struct pib_bearer *up, const struct pib_newcomer *n)
 			return;
 		}
 		port->is_auto = true;
-		ul = pib_udp_link_create(up, port, trunk ? PIB_UDP_LINK_TRUNK : PIB_UDP_LINK_ACCEPTED,
+		ul = pib_udp_link_create(up, port,
+					 trunk ? PIB_UDP_LINK_TRUNK : PIB_UDP_LINK_ACCEPTED,
 					 &n->from, &n->h);
 		if (IS_ERR(ul))
 			return;

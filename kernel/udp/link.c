@@ -433,7 +433,7 @@ static struct pib_udp_link *route_holder(const struct pib_switch *sw, u16 lid)
 	if (!port || port > sw->nd.node.num_ports)
 		return NULL;
 	link = rcu_dereference(sw->nd.ports[port]->link);
-	return link ? to_ulink(link) : NULL;
+	return link ? to_udp_link(link) : NULL;
 }
 
 /*
@@ -543,7 +543,7 @@ static void udp_link_work(struct work_struct *work)
 
 static void udp_link_bounce(struct pib_link *link)
 {
-	struct pib_udp_link *ul = to_ulink(link);
+	struct pib_udp_link *ul = to_udp_link(link);
 
 	lockdep_assert_held(&udp_link_net(ul)->link_lock);
 	local_bh_disable();
@@ -558,7 +558,7 @@ static void udp_link_bounce(struct pib_link *link)
 
 static void udp_link_unplug(struct pib_link *link, struct list_head *dead)
 {
-	pib_udp_link_unplug(to_ulink(link), dead);
+	pib_udp_link_unplug(to_udp_link(link), dead);
 }
 
 static const struct pib_link_ops udp_link_ops = {

@@ -116,7 +116,7 @@ struct pib_udp_link {
 	u8 num_routed;
 };
 
-static inline struct pib_udp_link *to_ulink(const struct pib_link *link)
+static inline struct pib_udp_link *to_udp_link(const struct pib_link *link)
 {
 	return container_of(link, struct pib_udp_link, link);
 }
@@ -126,7 +126,7 @@ static inline struct pib_udp_link *pib_kport_udp_link(const struct pib_kport *po
 {
 	struct pib_link *link = rcu_dereference_protected(port->link, true);
 
-	return link ? to_ulink(link) : NULL;
+	return link ? to_udp_link(link) : NULL;
 }
 
 /**

@@ -360,7 +360,7 @@ err_count:
 
 bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b)
 {
-	const struct pib_udp_link *ul = to_ulink(link);
+	const struct pib_udp_link *ul = to_udp_link(link);
 	const struct pib_upath *path = rcu_dereference(ul->path);
 
 	return path && pib_udp_sock_full(ul->up->us, &path->peer[path->to], b->len);
@@ -368,7 +368,7 @@ bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b)
 
 void pib_wire_xmit(struct pib_link *link, struct pib_burst *b)
 {
-	struct pib_udp_link *ul = to_ulink(link);
+	struct pib_udp_link *ul = to_udp_link(link);
 	struct pib_upath *path = rcu_dereference(ul->path);
 	u32 i = 0;
 
