@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Slots are written under the lock of the xarray. So an object is put into its slot
- * while it is in the xarray, and pib_hot_drop(), which comes after its removal, finds it
+ * while it is in the xarray, and pib_idcache_drop(), which comes after its removal, finds it
  * there; whoever reads the slot later gets nothing. A reader that has the object read
  * the slot before, within a section that the object's grace period waits for.
  */
 #include "core/idcache.h"
 
-void *pib_hot_load(struct pib_hot *hot, struct xarray *xa, u32 id)
+void *pib_idcache_load(struct pib_idcache *hot, struct xarray *xa, u32 id)
 {
-	void __rcu **slot = &hot->slot[id % PIB_HOT_SLOTS];
+	void __rcu **slot = &hot->slot[id % PIB_IDCACHE_SLOTS];
 	void *obj = xa_load(xa, id);
 
 	if (!obj || rcu_access_pointer(*slot))
@@ -23,9 +23,9 @@ void *pib_hot_load(struct pib_hot *hot, struct xarray *xa, u32 id)
 	return obj;
 }
 
-void pib_hot_drop(struct pib_hot *hot, struct xarray *xa, u32 id, void *obj)
+void pib_idcache_drop(struct pib_idcache *hot, struct xarray *xa, u32 id, void *obj)
 {
-	void __rcu **slot = &hot->slot[id % PIB_HOT_SLOTS];
+	void __rcu **slot = &hot->slot[id % PIB_IDCACHE_SLOTS];
 
 	xa_lock(xa);
 	if (rcu_access_pointer(*slot) == obj)

@@ -23,7 +23,7 @@ struct platform_device;
  * @parent: platform device that stands in for the hardware
  * @net: network namespace in which it was made; not refcounted, the HCA goes with it
  * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_find()
- * @hot_qps: some of @qps
+ * @qp_cache: some of @qps
  * @keys: of its regions and windows
  * @avs: AH number -> struct pib_av; RCU lookup; lock taken with interrupts off
  * @cqs: object numbers
@@ -45,7 +45,7 @@ struct pib_hca {
 	struct platform_device *parent;
 	struct net *net;
 	struct xarray qps;
-	struct pib_hot hot_qps;
+	struct pib_idcache qp_cache;
 	struct pib_key_table keys;
 	struct xarray avs;
 	struct xarray cqs;

@@ -35,10 +35,10 @@ struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)
 
 struct pib_qp *pib_qp_find(struct pib_hca *hca, u32 qpn)
 {
-	struct pib_qp_stub *stub = pib_hot_guess(&hca->hot_qps, qpn);
+	struct pib_qp_stub *stub = pib_idcache_guess(&hca->qp_cache, qpn);
 
 	if (!stub || stub->qpn != qpn)
-		stub = pib_hot_load(&hca->hot_qps, &hca->qps, qpn);
+		stub = pib_idcache_load(&hca->qp_cache, &hca->qps, qpn);
 	return pib_qp_stub_get(stub);
 }
 
@@ -294,7 +294,7 @@ static void qp_unpublish(struct pib_qp *qp)
 		return;
 	}
 	xa_erase(&qp->hca->qps, qp->qpn);
-	pib_hot_drop(&qp->hca->hot_qps, &qp->hca->qps, qp->qpn, qp->stub);
+	pib_idcache_drop(&qp->hca->qp_cache, &qp->hca->qps, qp->qpn, qp->stub);
 }
 
 static int copy_response(struct ib_udata *udata, struct pib_create_qp_resp *resp)
