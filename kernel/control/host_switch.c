@@ -16,7 +16,7 @@ static void choose_name(struct pib_net *pn, char name[PIB_NAME_MAX])
 	lockdep_assert_held(&pn->lock);
 	for (i = 0; ; i++) {
 		snprintf(name, PIB_NAME_MAX, "sw%u", i);
-		if (!pib_fabric_find_switch(pn, name) && !pib_fabric_find_seat(pn, name))
+		if (!pib_fabric_find_switch(pn, name) && !pib_hca_ctl_find(pn, name))
 			return;
 	}
 }

@@ -10,15 +10,15 @@
 static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,
 				  struct netlink_ext_ack *extack)
 {
-	struct pib_seat *seat = pib_fabric_find_seat(pn, end->node);
+	struct pib_hca_ctl *ctl = pib_hca_ctl_find(pn, end->node);
 	struct pib_switch *sw = pib_fabric_find_switch(pn, end->node);
 	struct pib_node_dev *nd;
 
-	if (!seat && !sw) {
+	if (!ctl && !sw) {
 		NL_SET_ERR_MSG(extack, "no HCA or switch of that name in this network namespace");
 		return NULL;
 	}
-	nd = seat ? &seat->hca->nd : &sw->nd;
+	nd = ctl ? &ctl->hca->nd : &sw->nd;
 	if (!end->port || end->port > nd->node.num_ports) {
 		NL_SET_ERR_MSG(extack, "the node has no port of that number");
 		return NULL;

@@ -238,13 +238,13 @@ static int put_product(struct sk_buff *skb, const struct pib_node *n)
 	return 0;
 }
 
-static int put_seat_bearer(struct sk_buff *skb, const struct pib_seat *seat)
+static int put_ctl_bearer(struct sk_buff *skb, const struct pib_hca_ctl *ctl)
 {
-	const struct pib_bearer *up = seat->up;
+	const struct pib_bearer *up = ctl->up;
 
 	if (!up)
 		return 0;
-	if (put_netdev(skb, PIB_A_NETDEV, seat->pn->net, up->us->ifindex) ||
+	if (put_netdev(skb, PIB_A_NETDEV, ctl->pn->net, up->us->ifindex) ||
 	    nla_put_u32(skb, PIB_A_IFINDEX, up->us->ifindex) ||
 	    nla_put_u32(skb, PIB_A_FABRIC, up->fabric) ||
 	    nla_put_u16(skb, PIB_A_UDP_PORT, up->us->port))
@@ -252,9 +252,9 @@ static int put_seat_bearer(struct sk_buff *skb, const struct pib_seat *seat)
 	return 0;
 }
 
-static int put_seat(struct sk_buff *skb, struct pib_seat *seat)
+static int put_ctl(struct sk_buff *skb, struct pib_hca_ctl *ctl)
 {
-	struct pib_hca *hca = seat->hca;
+	struct pib_hca *hca = ctl->hca;
 	u32 i;
 
 	if (nla_put_string(skb, PIB_A_HCA_NAME, dev_name(&hca->ib.dev)) ||
@@ -263,12 +263,12 @@ static int put_seat(struct sk_buff *skb, struct pib_seat *seat)
 	    put_u64(skb, PIB_A_NODE_GUID, hca->nd.node.guid, PIB_A_PAD) ||
 	    nla_put_u32(skb, PIB_A_NUM_PORTS, hca->nd.node.num_ports) ||
 	    put_product(skb, &hca->nd.node) ||
-	    put_seat_bearer(skb, seat))
+	    put_ctl_bearer(skb, ctl))
 		return -EMSGSIZE;
 	if (hca->nd.standalone && nla_put_flag(skb, PIB_A_STANDALONE))
 		return -EMSGSIZE;
-	for (i = 0; i < seat->num_peers; i++)
-		if (put_endpoint(skb, PIB_A_PEER, &seat->peers[i]))
+	for (i = 0; i < ctl->num_peers; i++)
+		if (put_endpoint(skb, PIB_A_PEER, &ctl->peers[i]))
 			return -EMSGSIZE;
 	return 0;
 }
@@ -286,25 +286,25 @@ static int put_switch(struct sk_buff *skb, struct pib_switch *sw)
 	return sw->is_host ? nla_put_flag(skb, PIB_A_AUTO) : 0;
 }
 
-static struct pib_node_dev *node_of(struct pib_seat *seat, struct pib_switch *sw)
+static struct pib_node_dev *node_of(struct pib_hca_ctl *ctl, struct pib_switch *sw)
 {
-	return seat ? &seat->hca->nd : &sw->nd;
+	return ctl ? &ctl->hca->nd : &sw->nd;
 }
 
 /*
  * A message about a node with its ports from *@next on, which is advanced.
  * -EMSGSIZE: no port fits.
  */
-static int put_node(struct answer *a, struct pib_seat *seat, struct pib_switch *sw,
+static int put_node(struct answer *a, struct pib_hca_ctl *ctl, struct pib_switch *sw,
 		    unsigned int *next)
 {
-	struct pib_node_dev *nd = node_of(seat, sw);
+	struct pib_node_dev *nd = node_of(ctl, sw);
 	unsigned int first = *next;
 	void *hdr = answer_begin(a);
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (seat ? put_seat(a->skb, seat) : put_switch(a->skb, sw))
+	if (ctl ? put_ctl(a->skb, ctl) : put_switch(a->skb, sw))
 		goto err_cancel;
 	*next = put_ports(a->skb, nd->ports, first, nd->node.num_ports);
 	if (*next == first)
@@ -325,17 +325,17 @@ static struct sk_buff *node_skb(unsigned int num_ports)
 	return genlmsg_new(2048 + (num_ports + 1) * 512, GFP_KERNEL);
 }
 
-static int node_reply(struct genl_info *info, u8 cmd, struct pib_seat *seat, struct pib_switch *sw)
+static int node_reply(struct genl_info *info, u8 cmd, struct pib_hca_ctl *ctl, struct pib_switch *sw)
 {
 	struct answer a = { .portid = info->snd_portid, .seq = info->snd_seq, .cmd = cmd };
-	unsigned int n = node_of(seat, sw)->node.num_ports;
-	unsigned int next = seat ? 1 : 0;
+	unsigned int n = node_of(ctl, sw)->node.num_ports;
+	unsigned int next = ctl ? 1 : 0;
 	int err;
 
 	a.skb = node_skb(n);
 	if (!a.skb)
 		return -ENOMEM;
-	err = put_node(&a, seat, sw, &next);
+	err = put_node(&a, ctl, sw, &next);
 	if (!err && next <= n)
 		err = -EMSGSIZE;
 	if (!err)
@@ -348,7 +348,7 @@ int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_net *pn = pib_net(genl_info_net(info));
 	struct nlattr *name = info->attrs[PIB_A_HCA_NAME];
-	struct pib_seat *seat;
+	struct pib_hca_ctl *ctl;
 	int err;
 
 	if (!name) {
@@ -356,9 +356,9 @@ int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 	mutex_lock(&pn->lock);
-	seat = pib_fabric_find_seat(pn, nla_data(name));
-	if (seat) {
-		err = node_reply(info, PIB_CMD_HCA_GET, seat, NULL);
+	ctl = pib_hca_ctl_find(pn, nla_data(name));
+	if (ctl) {
+		err = node_reply(info, PIB_CMD_HCA_GET, ctl, NULL);
 	} else {
 		NL_SET_ERR_MSG(info->extack, "no HCA of that name in this network namespace");
 		err = -ENODEV;
@@ -430,16 +430,16 @@ static int dump_end(struct pib_net *pn, struct sk_buff *skb, int err)
 }
 
 /* All messages about a node. */
-static int dump_node(struct answer *a, struct cursor *c, struct pib_seat *seat,
+static int dump_node(struct answer *a, struct cursor *c, struct pib_hca_ctl *ctl,
 		     struct pib_switch *sw)
 {
-	unsigned int last = node_of(seat, sw)->node.num_ports;
-	u32 id = seat ? seat->id : sw->id;
-	unsigned int next = c->begun == id ? c->port : (seat ? 1 : 0);
+	unsigned int last = node_of(ctl, sw)->node.num_ports;
+	u32 id = ctl ? ctl->id : sw->id;
+	unsigned int next = c->begun == id ? c->port : (ctl ? 1 : 0);
 	int err;
 
 	do {
-		err = put_node(a, seat, sw, &next);
+		err = put_node(a, ctl, sw, &next);
 	} while (!err && next <= last);
 	if (err) {
 		c->begun = id;
@@ -453,16 +453,16 @@ static int dump_node(struct answer *a, struct cursor *c, struct pib_seat *seat,
 int pib_nl_hca_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct cursor *c = (struct cursor *)cb->args;
-	struct pib_seat *seat;
+	struct pib_hca_ctl *ctl;
 	struct pib_net *pn;
 	struct answer a;
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_HCA_GET);
-	list_for_each_entry(seat, &to_registry(pn)->seats, entry) {
-		if (seat->detached || seat->id <= c->id)
+	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry) {
+		if (ctl->detached || ctl->id <= c->id)
 			continue;
-		err = dump_node(&a, c, seat, NULL);
+		err = dump_node(&a, c, ctl, NULL);
 		if (err)
 			break;
 	}
@@ -641,13 +641,13 @@ static int dump_ports_links(struct answer *a, struct cursor *c, u32 id, struct p
 
 static int dump_hca_links(struct pib_net *pn, struct answer *a, struct cursor *c)
 {
-	struct pib_seat *seat;
+	struct pib_hca_ctl *ctl;
 	int err;
 
-	list_for_each_entry(seat, &to_registry(pn)->seats, entry) {
-		if (seat->detached || seat->id <= c->id)
+	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry) {
+		if (ctl->detached || ctl->id <= c->id)
 			continue;
-		err = dump_ports_links(a, c, seat->id, &seat->hca->nd);
+		err = dump_ports_links(a, c, ctl->id, &ctl->hca->nd);
 		if (err)
 			return err;
 	}

@@ -104,7 +104,7 @@ static int __net_init net_init(struct net *net)
 	struct pib_registry *reg = to_registry(pib_net(net));
 
 	pib_net_init(&reg->pn, net);
-	INIT_LIST_HEAD(&reg->seats);
+	INIT_LIST_HEAD(&reg->ctls);
 	INIT_LIST_HEAD(&reg->switches);
 	init_waitqueue_head(&reg->empty);
 	INIT_WORK(&reg->reap, reap_work);
@@ -114,12 +114,12 @@ static int __net_init net_init(struct net *net)
 	return 0;
 }
 
-static bool no_seats(struct pib_registry *reg)
+static bool no_ctls(struct pib_registry *reg)
 {
 	bool empty;
 
 	mutex_lock(&reg->pn.lock);
-	empty = list_empty(&reg->seats);
+	empty = list_empty(&reg->ctls);
 	mutex_unlock(&reg->pn.lock);
 	return empty;
 }
@@ -136,7 +136,7 @@ static void net_flush(struct pib_registry *reg)
 	list_for_each_entry_safe(sw, tmp, &reg->switches, entry)
 		pib_fabric_remove_switch(sw);
 	mutex_unlock(&pn->lock);
-	wait_event(reg->empty, no_seats(reg));
+	wait_event(reg->empty, no_ctls(reg));
 	cancel_work_sync(&reg->reap);
 }
 

@@ -15,9 +15,9 @@
  * unregisters an HCA without pn->lock, and hca_gone(), which is called then, takes it.
  * Nothing is sent under a node lock or under ul->lock.
  *
- * An HCA is found through its seat. Where it is removed by choice (pibctl, `rdma
+ * An HCA is found through its ctl. Where it is removed by choice (pibctl, `rdma
  * link delete`) its cables are pulled when ib_core has unregistered it: NVMe, say, tells the target. Where
- * the netdev, the namespace or the module goes they are pulled first. The seat goes when ib_core has
+ * the netdev, the namespace or the module goes they are pulled first. The ctl goes when ib_core has
  * unregistered the HCA, and a namespace or the module waits for that.
  */
 #include <linux/ctype.h>
@@ -40,14 +40,14 @@ const char *pib_kport_node_name(const struct pib_kport *port)
 
 /* ---- names ---- */
 
-struct pib_seat *pib_fabric_find_seat(struct pib_net *pn, const char *name)
+struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name)
 {
-	struct pib_seat *seat;
+	struct pib_hca_ctl *ctl;
 
 	lockdep_assert_held(&pn->lock);
-	list_for_each_entry(seat, &to_registry(pn)->seats, entry)
-		if (!seat->detached && !strcmp(dev_name(&seat->hca->ib.dev), name))
-			return seat;
+	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry)
+		if (!ctl->detached && !strcmp(dev_name(&ctl->hca->ib.dev), name))
+			return ctl;
 	return NULL;
 }
 
@@ -77,7 +77,7 @@ static int check_name(struct pib_net *pn, const char *name, struct netlink_ext_a
 		NL_SET_ERR_MSG(extack, "a switch of that name exists");
 		return -EEXIST;
 	}
-	if (pib_fabric_find_seat(pn, name)) {
+	if (pib_hca_ctl_find(pn, name)) {
 		NL_SET_ERR_MSG(extack, "an HCA of that name exists");
 		return -EEXIST;
 	}
@@ -148,13 +148,13 @@ static int guids_claim(const struct pib_hca_ident *id, unsigned int num_ports,
 	return err;
 }
 
-static int guids_get(const struct pib_seat *seat, const struct pib_hca_cfg *cfg,
+static int guids_get(const struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 		     struct pib_hca_ident *id, struct netlink_ext_ack *extack)
 {
 	if (id->node_guid)
 		return guids_claim(id, cfg->num_ports, extack);
-	if (seat->up)
-		id->node_guid = pib_guid_get(seat->up->us->mac, false);
+	if (ctl->up)
+		id->node_guid = pib_guid_get(ctl->up->us->mac, false);
 	else
 		id->node_guid = pib_guid_get_random();
 	if (id->node_guid)
@@ -165,28 +165,28 @@ static int guids_get(const struct pib_seat *seat, const struct pib_hca_cfg *cfg,
 
 /* ---- HCAs ---- */
 
-static void seat_leave_bearer(struct pib_seat *seat)
+static void ctl_leave_bearer(struct pib_hca_ctl *ctl)
 {
-	if (!seat->up)
+	if (!ctl->up)
 		return;
-	if (seat->host_switch)
-		pib_host_switch_put(seat->up);
-	pib_bearer_put(seat->up);
-	seat->up = NULL;
+	if (ctl->host_switch)
+		pib_host_switch_put(ctl->up);
+	pib_bearer_put(ctl->up);
+	ctl->up = NULL;
 }
 
 /* Pull the HCA's cables and give up its bearer. */
-static void seat_detach(struct pib_seat *seat)
+static void ctl_detach(struct pib_hca_ctl *ctl)
 {
-	struct pib_net *pn = seat->pn;
-	struct pib_hca *hca = seat->hca;
+	struct pib_net *pn = ctl->pn;
+	struct pib_hca *hca = ctl->hca;
 	LIST_HEAD(dead);
 	unsigned int i;
 
 	lockdep_assert_held(&pn->lock);
-	if (seat->detached)
+	if (ctl->detached)
 		return;
-	seat->detached = true;
+	ctl->detached = true;
 	pib_node_dev_stop(&hca->nd);
 	for (i = 1; i <= hca->nd.node.num_ports; i++) {
 		struct pib_kport *port = hca->nd.ports[i];
@@ -194,13 +194,13 @@ static void seat_detach(struct pib_seat *seat)
 
 		if (port->alone_lid && peer && peer->sw && peer->sw->nd.standalone) {
 			pib_switch_set_route(peer->sw, port->alone_lid, PIB_LFT_DROP);
-			pib_bearer_set_lid(seat->up, port->alone_lid, 0);
+			pib_bearer_set_lid(ctl->up, port->alone_lid, 0);
 		}
 		pib_cable_pull(pn, port, &dead);
 	}
 	synchronize_rcu();
 	pib_udp_link_free(&dead);
-	seat_leave_bearer(seat);
+	ctl_leave_bearer(ctl);
 	pn->changes++;
 }
 
@@ -212,66 +212,66 @@ static void hca_gone(struct pib_hca *hca)
 {
 	struct pib_net *pn = pib_net(hca->net);
 	struct pib_registry *reg = to_registry(pn);
-	struct pib_seat *seat;
+	struct pib_hca_ctl *ctl;
 
 	mutex_lock(&pn->lock);
-	list_for_each_entry(seat, &reg->seats, entry) {
-		if (seat->hca != hca)
+	list_for_each_entry(ctl, &reg->ctls, entry) {
+		if (ctl->hca != hca)
 			continue;
-		seat_detach(seat);
-		list_del(&seat->entry);
+		ctl_detach(ctl);
+		list_del(&ctl->entry);
 		guids_put(hca);
-		kfree(seat);
+		kfree(ctl);
 		break;
 	}
-	if (list_empty(&reg->seats))
+	if (list_empty(&reg->ctls))
 		wake_up_all(&reg->empty);
 	mutex_unlock(&pn->lock);
 }
 
-static int seat_plug_switch(struct pib_seat *seat, struct pib_kport *port)
+static int ctl_plug_switch(struct pib_hca_ctl *ctl, struct pib_kport *port)
 {
-	struct pib_switch *sw = rcu_dereference_protected(seat->up->sw, true);
+	struct pib_switch *sw = rcu_dereference_protected(ctl->up->sw, true);
 	struct pib_kport *sw_port = pib_switch_free_port(sw);
 	int err;
 
 	if (!sw_port)
 		return -ENOSPC;
-	if (seat->hca->nd.standalone) {
-		err = pib_lid_choose(seat->up, port);
+	if (ctl->hca->nd.standalone) {
+		err = pib_lid_choose(ctl->up, port);
 		if (err)
 			return err;
 		pib_switch_set_route(sw, port->alone_lid, sw_port->p.num);
 	}
 	port->is_auto = true;
 	sw_port->is_auto = true;
-	pib_cable_plug(seat->pn, port, sw_port);
+	pib_cable_plug(ctl->pn, port, sw_port);
 	return 0;
 }
 
-static int seat_plug_peer(struct pib_seat *seat, struct pib_kport *port,
-			  const struct pib_addr *peer)
+static int ctl_plug_peer(struct pib_hca_ctl *ctl, struct pib_kport *port,
+			 const struct pib_addr *peer)
 {
 	struct pib_udp_link *ul;
 
-	if (seat->hca->nd.standalone)
+	if (ctl->hca->nd.standalone)
 		port->alone_lid = pib_lid_choice(port->p.guid, 0);
 	port->is_auto = true;
-	ul = pib_udp_link_create(seat->up, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
+	ul = pib_udp_link_create(ctl->up, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
 	return PTR_ERR_OR_ZERO(ul);
 }
 
-static int seat_plug(struct pib_seat *seat, struct netlink_ext_ack *extack)
+static int ctl_plug(struct pib_hca_ctl *ctl, struct netlink_ext_ack *extack)
 {
-	struct pib_hca *hca = seat->hca;
+	struct pib_hca *hca = ctl->hca;
 	unsigned int i;
 	int err = 0;
 
 	for (i = 1; i <= hca->nd.node.num_ports && !err; i++) {
-		if (seat->host_switch)
-			err = seat_plug_switch(seat, hca->nd.ports[i]);
-		else if (i <= seat->num_peers)
-			err = seat_plug_peer(seat, hca->nd.ports[i], &seat->peers[i - 1]);
+		if (ctl->host_switch)
+			err = ctl_plug_switch(ctl, hca->nd.ports[i]);
+		else if (i <= ctl->num_peers)
+			err = ctl_plug_peer(ctl, hca->nd.ports[i], &ctl->peers[i - 1]);
 	}
 	if (err == -ENOSPC)
 		NL_SET_ERR_MSG(extack, "too many standalone ports on this netdev");
@@ -303,66 +303,66 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 }
 
 /* Uplink, and host switch if it is to be. */
-static int seat_join_bearer(struct pib_seat *seat, const struct pib_hca_cfg *cfg,
-			    struct netlink_ext_ack *extack)
+static int ctl_join_bearer(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
+			   struct netlink_ext_ack *extack)
 {
 	struct pib_bearer *up;
 	int err;
 
 	if (!cfg->up.ifindex)
 		return 0;
-	up = pib_bearer_get(seat->pn, &cfg->up, false, extack);
+	up = pib_bearer_get(ctl->pn, &cfg->up, false, extack);
 	if (IS_ERR(up))
 		return PTR_ERR(up);
-	seat->up = up;
-	seat->host_switch = !cfg->num_peers;
-	if (seat->host_switch) {
+	ctl->up = up;
+	ctl->host_switch = !cfg->num_peers;
+	if (ctl->host_switch) {
 		err = pib_host_switch_get(up, cfg->standalone, cfg->num_ports, extack);
 		if (err) {
 			pib_bearer_put(up);
-			seat->up = NULL;
-			seat->host_switch = false;
+			ctl->up = NULL;
+			ctl->host_switch = false;
 			return err;
 		}
 	}
 	return 0;
 }
 
-static struct pib_seat *seat_make(struct pib_net *pn, const struct pib_hca_cfg *cfg,
-				  struct netlink_ext_ack *extack)
+static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg *cfg,
+				    struct netlink_ext_ack *extack)
 {
-	struct pib_seat *seat = kzalloc(sizeof(*seat), GFP_KERNEL);
+	struct pib_hca_ctl *ctl = kzalloc(sizeof(*ctl), GFP_KERNEL);
 	struct pib_hca_ident id = cfg->id;
 	int err;
 
-	if (!seat)
+	if (!ctl)
 		return ERR_PTR(-ENOMEM);
-	seat->pn = pn;
-	seat->num_peers = cfg->num_peers;
-	memcpy(seat->peers, cfg->peers, sizeof(seat->peers));
-	err = seat_join_bearer(seat, cfg, extack);
+	ctl->pn = pn;
+	ctl->num_peers = cfg->num_peers;
+	memcpy(ctl->peers, cfg->peers, sizeof(ctl->peers));
+	err = ctl_join_bearer(ctl, cfg, extack);
 	if (err)
 		goto err_free;
-	err = guids_get(seat, cfg, &id, extack);
+	err = guids_get(ctl, cfg, &id, extack);
 	if (err)
 		goto err_bearer;
-	seat->hca = pib_hca_create(pn, cfg->name, cfg->num_ports, &id, cfg->standalone, hca_gone,
-				   extack);
-	if (IS_ERR(seat->hca)) {
-		err = PTR_ERR(seat->hca);
+	ctl->hca = pib_hca_create(pn, cfg->name, cfg->num_ports, &id, cfg->standalone, hca_gone,
+				  extack);
+	if (IS_ERR(ctl->hca)) {
+		err = PTR_ERR(ctl->hca);
 		goto err_guids;
 	}
-	seat->id = ++pn->next_id;
-	list_add_tail(&seat->entry, &to_registry(pn)->seats);
-	pib_node_dev_start(&seat->hca->nd);
-	return seat;
+	ctl->id = ++pn->next_id;
+	list_add_tail(&ctl->entry, &to_registry(pn)->ctls);
+	pib_node_dev_start(&ctl->hca->nd);
+	return ctl;
 
 err_guids:
 	ident_put(&id, cfg->num_ports);
 err_bearer:
-	seat_leave_bearer(seat);
+	ctl_leave_bearer(ctl);
 err_free:
-	kfree(seat);
+	kfree(ctl);
 	return ERR_PTR(err);
 }
 
@@ -370,10 +370,10 @@ err_free:
  * Unregister an HCA, whose consumers say goodbye to their peers by it. Drops pn->lock, which the caller holds,
  * since that ends in hca_gone(). Somebody else may be unregistering it already.
  */
-static void seat_unregister(struct pib_seat *seat)
+static void ctl_unregister(struct pib_hca_ctl *ctl)
 {
-	struct pib_net *pn = seat->pn;
-	struct pib_hca *hca = seat->hca;
+	struct pib_net *pn = ctl->pn;
+	struct pib_hca *hca = ctl->hca;
 
 	get_device(&hca->ib.dev);
 	mutex_unlock(&pn->lock);
@@ -382,34 +382,34 @@ static void seat_unregister(struct pib_seat *seat)
 }
 
 /* The same without a goodbye: what carries it is gone. */
-static void seat_remove(struct pib_seat *seat)
+static void ctl_remove(struct pib_hca_ctl *ctl)
 {
-	seat_detach(seat);
-	seat_unregister(seat);
+	ctl_detach(ctl);
+	ctl_unregister(ctl);
 }
 
 int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 		       struct netlink_ext_ack *extack)
 {
-	struct pib_seat *seat;
+	struct pib_hca_ctl *ctl;
 	int err;
 
 	mutex_lock(&pn->lock);
 	err = check_hca_cfg(pn, cfg, extack);
 	if (err)
 		goto out_unlock;
-	seat = seat_make(pn, cfg, extack);
-	if (IS_ERR(seat)) {
-		err = PTR_ERR(seat);
+	ctl = ctl_make(pn, cfg, extack);
+	if (IS_ERR(ctl)) {
+		err = PTR_ERR(ctl);
 		goto out_unlock;
 	}
-	err = seat_plug(seat, extack);
+	err = ctl_plug(ctl, extack);
 	if (err) {
-		seat_remove(seat);
+		ctl_remove(ctl);
 		return err;
 	}
-	if (seat->host_switch)
-		pib_bearer_announce(seat->up);
+	if (ctl->host_switch)
+		pib_bearer_announce(ctl->up);
 	pn->changes++;
 
 out_unlock:
@@ -419,37 +419,37 @@ out_unlock:
 
 int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack)
 {
-	struct pib_seat *seat;
+	struct pib_hca_ctl *ctl;
 
 	mutex_lock(&pn->lock);
-	seat = pib_fabric_find_seat(pn, name);
-	if (!seat) {
+	ctl = pib_hca_ctl_find(pn, name);
+	if (!ctl) {
 		mutex_unlock(&pn->lock);
 		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
 		return -ENODEV;
 	}
-	seat_unregister(seat);
+	ctl_unregister(ctl);
 	return 0;
 }
 
 /* @stranded: one whose netdev is gone. */
-static struct pib_seat *attached_seat(struct pib_registry *reg, bool stranded)
+static struct pib_hca_ctl *attached_ctl(struct pib_registry *reg, bool stranded)
 {
-	struct pib_seat *seat;
+	struct pib_hca_ctl *ctl;
 
-	list_for_each_entry(seat, &reg->seats, entry)
-		if (!seat->detached && (!stranded || (seat->up && seat->up->us->gone)))
-			return seat;
+	list_for_each_entry(ctl, &reg->ctls, entry)
+		if (!ctl->detached && (!stranded || (ctl->up && ctl->up->us->gone)))
+			return ctl;
 	return NULL;
 }
 
 void pib_fabric_remove_hcas(struct pib_net *pn, bool stranded)
 {
-	struct pib_seat *seat;
+	struct pib_hca_ctl *ctl;
 
 	lockdep_assert_held(&pn->lock);
-	while ((seat = attached_seat(to_registry(pn), stranded))) {
-		seat_remove(seat);
+	while ((ctl = attached_ctl(to_registry(pn), stranded))) {
+		ctl_remove(ctl);
 		mutex_lock(&pn->lock);
 	}
 }

@@ -20,16 +20,16 @@ struct pib_udp_link;
  * struct pib_registry - what there is in a network namespace
  * @pn: what its objects see of the namespace; the first member, see pib_net_id
  * @entry: in the list of all
- * @seats: struct pib_seat; under pn.lock
+ * @ctls: struct pib_hca_ctl; under pn.lock
  * @switches: struct pib_switch; under pn.lock
  * @dying: nothing is made any more; under pn.lock
- * @empty: woken when the last seat is freed
+ * @empty: woken when the last ctl is freed
  * @reap: takes apart what sat on netdevs that are gone
  */
 struct pib_registry {
 	struct pib_net pn;
 	struct list_head entry;
-	struct list_head seats;
+	struct list_head ctls;
 	struct list_head switches;
 	bool dying;
 	wait_queue_head_t empty;
@@ -42,7 +42,7 @@ static inline struct pib_registry *to_registry(struct pib_net *pn)
 }
 
 /**
- * struct pib_seat - an HCA's place in the fabric
+ * struct pib_hca_ctl - an HCA's place in the fabric
  * @entry: in the registry's list
  * @id: place in dumps
  * @pn: namespace
@@ -53,7 +53,7 @@ static inline struct pib_registry *to_registry(struct pib_net *pn)
  * @num_peers: entries in @peers
  * @peers: as asked for
  */
-struct pib_seat {
+struct pib_hca_ctl {
 	struct list_head entry;
 	u32 id;
 	struct pib_net *pn;
@@ -94,7 +94,7 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
 
 /* Names, pn->lock held. NULL: none. */
-struct pib_seat *pib_fabric_find_seat(struct pib_net *pn, const char *name);
+struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name);
 struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name);
 const char *pib_kport_node_name(const struct pib_kport *port);
 
