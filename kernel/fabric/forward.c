@@ -29,7 +29,7 @@
  * @mcast: it is a multicast
  * @push_back: who sends it takes it back
  * @full: the link that it was to leave this kernel by had no room for it
- * @afar: it has left this kernel
+ * @via_udp: it has left this kernel
  * @start: port out of which it left its first node, NULL if it comes from elsewhere
  * @nin: entries in @in
  * @in: ports by which it came into the nodes on its way
@@ -43,7 +43,7 @@ struct pib_walk {
 	bool mcast;
 	bool push_back;
 	bool full;
-	bool afar;
+	bool via_udp;
 	struct pib_kport *start;
 	unsigned int nin;
 	struct pib_kport *in[PIB_MAX_HOPS];
@@ -58,7 +58,7 @@ static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
 	w->mcast = pib_lid_is_mcast(b->h.dlid);
 	w->push_back = false;
 	w->full = false;
-	w->afar = false;
+	w->via_udp = false;
 	w->start = NULL;
 	w->nin = 0;
 }
@@ -222,7 +222,7 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 		return NULL;
 	}
 	count_out(w, out, b->h.vl & 0xF);
-	w->afar = true;
+	w->via_udp = true;
 	link->ops->xmit(link, b);
 	return NULL;
 }
@@ -539,8 +539,8 @@ int pib_port_xmit(struct pib_kport *port, struct pib_burst *b)
 	if (err) {
 		b->hops = hops;
 		count_wait(port, b);
-	} else if (w.afar) {
-		err = PIB_XMIT_AFAR;
+	} else if (w.via_udp) {
+		err = PIB_XMIT_UDP;
 	}
 	walk_rest(&w);
 	return err;

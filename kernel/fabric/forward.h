@@ -18,11 +18,11 @@ struct pib_switch;
  * HCA port's own LID turns round in the HCA. Softirqs disabled, under rcu_read_lock(); no node
  * lock held. The caller may hold the sending QP's lock.
  *
- * Returns 0: the burst is consumed. PIB_XMIT_AFAR: so it is, and has left this kernel. -EBUSY:
+ * Returns 0: the burst is consumed. PIB_XMIT_UDP: so it is, and has left this kernel. -EBUSY:
  * the receiving QP of the same kernel has too much waiting, or the link has; the burst is still the
  * caller's, who tries again later.
  */
-#define PIB_XMIT_AFAR	1
+#define PIB_XMIT_UDP	1
 int pib_port_xmit(struct pib_kport *port, struct pib_burst *b);
 
 /**

@@ -104,7 +104,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->payload = PIB_PAYLOAD_NONE;
 	b->nsegs = 0;
 	b->icrc_ok = true;
-	b->afar = false;
+	b->via_udp = false;
 	b->hops = 0;
 	b->tries = 0;
 	b->charge = 0;
@@ -161,7 +161,7 @@ struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n)
 	c->len = i + n < b->npkts ? n * b->pmtu : b->len - off;
 	c->pmtu = b->pmtu;
 	c->icrc_ok = b->icrc_ok;
-	c->afar = b->afar;
+	c->via_udp = b->via_udp;
 	c->hops = b->hops;
 	c->in_port = b->in_port;
 	c->due = b->due;

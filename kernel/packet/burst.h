@@ -64,7 +64,7 @@ enum pib_payload {
  * @payload: enum pib_payload
  * @nsegs: entries in @segs
  * @icrc_ok: the payload cannot have rotted since its ICRC was or would have been computed
- * @afar: it came over UDP: nobody can take it back
+ * @via_udp: it came over UDP: nobody can take it back
  * @hops: switches passed
  * @tries: how often a full QP has refused it
  * @shared: @charge is charged to the HCA as well
@@ -84,7 +84,7 @@ struct pib_burst {
 	u8 payload;
 	u8 nsegs;
 	bool icrc_ok;
-	bool afar;
+	bool via_udp;
 	u8 hops;
 	u8 tries;
 	bool shared;

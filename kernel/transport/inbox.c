@@ -10,7 +10,7 @@ static bool is_full(struct pib_qp *qp, struct pib_burst *b)
 
 	lockdep_assert_held(&qp->inbox_lock);
 
-	if (qp->inbox_len >= (b->afar ? PIB_QP_INBOX_AFAR : PIB_QP_INBOX_MAX))
+	if (qp->inbox_len >= (b->via_udp ? PIB_QP_INBOX_UDP : PIB_QP_INBOX_MAX))
 		return true;
 	if (likely(!b->charge || bytes <= PIB_QP_INBOX_FREE))
 		return false;
@@ -34,7 +34,7 @@ int pib_inbox_add(struct pib_qp *qp, struct pib_burst *b)
 {
 	int err = 0;
 
-	if (b->afar)
+	if (b->via_udp)
 		inbox_charge(qp, b);
 	spin_lock(&qp->inbox_lock);
 	if (qp->closed) {

@@ -148,7 +148,7 @@ static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
 /* Does it take its receiver long, even if that has to send what it asks for? */
 static bool is_bulk(const struct pib_burst *b)
 {
-	return b->afar && (b->len >= BULK || (b->h.op == PIB_OP_READ_REQ && b->h.dmalen >= BULK));
+	return b->via_udp && (b->len >= BULK || (b->h.op == PIB_OP_READ_REQ && b->h.dmalen >= BULK));
 }
 
 /* 0, -EBUSY: full, -ESHUTDOWN: the QP is going. */
@@ -169,7 +169,7 @@ static int input_enqueue(struct pib_qp *qp, struct pib_burst *b)
 /* Is its sender to be pushed back? It has others to send datagrams to. */
 static bool may_wait(struct pib_burst *b)
 {
-	if (b->afar)
+	if (b->via_udp)
 		return false;
 	return b->h.tp != PIB_TP_UD || ++b->tries < DATAGRAM_TRIES;
 }

@@ -65,8 +65,8 @@ static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 
 	if (err < 0)
 		return err;
-	qp->afar = err == PIB_XMIT_AFAR;
-	if (!qp->afar)
+	qp->via_udp = err == PIB_XMIT_UDP;
+	if (!qp->via_udp)
 		return 0;
 	qp->task.home_until = jiffies + msecs_to_jiffies(PIB_QP_HOME_MSEC);
 	if (asks)

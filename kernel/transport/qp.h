@@ -38,7 +38,7 @@ struct pib_stats;
  * back, and from afar, where a window of single packets must fit (rc_cwnd.c).
  */
 #define PIB_QP_INBOX_MAX	256
-#define PIB_QP_INBOX_AFAR	8192
+#define PIB_QP_INBOX_UDP	8192
 /*
  * Bytes of bursts from afar: twice what an RC requester has on its way at most (rc_cwnd.c). What exceeds the second figure
  * comes out of what the QPs of an HCA share.
@@ -181,7 +181,7 @@ struct pib_qp_stub {
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rxq: bursts taken from the inbox and not yet looked at
  * @rxq_bytes: what they are charged with; also read without the lock
- * @afar: what it has sent last has left by a UDP link
+ * @via_udp: what it has sent last has left by a UDP link
  * @stalled: refused with -EBUSY, to be sent first
  * @stalls: how often in a row it was refused since the timer has fired
  * @stall_ns: for how long it was left alone the last time; 0: not yet
@@ -261,7 +261,7 @@ struct pib_qp {
 	struct pib_pd *rx_pd;
 	struct list_head rxq;
 	u32 rxq_bytes;
-	bool afar;
+	bool via_udp;
 	struct pib_burst *stalled;
 	u32 stalls;
 	u32 stall_ns;

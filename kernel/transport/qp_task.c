@@ -269,7 +269,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
  */
 static int home_of(const struct pib_qp *qp)
 {
-	if (!qp->afar || (pib_qp_is_reliable(qp) && !qp->task.is_away && pib_req_drained(&qp->req)))
+	if (!qp->via_udp || (pib_qp_is_reliable(qp) && !qp->task.is_away && pib_req_drained(&qp->req)))
 		return PIB_ANY_CPU;
 	return smp_processor_id();
 }
@@ -285,7 +285,7 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 		pib_state_drop_bursts(qp);
 	} else {
 		/* In one kernel it is not for long: a process may as well ring, and run it on a CPU of its own. */
-		if (budget->lingers || !qp->is_user || qp->afar)
+		if (budget->lingers || !qp->is_user || qp->via_udp)
 			pib_sq_busy(qp);
 		more = qp_turn(qp, budget);
 		if (!more && qp->sq_busy)

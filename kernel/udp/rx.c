@@ -186,7 +186,7 @@ static void rx_start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 l
 		return;
 	}
 	b->h = *h;
-	b->afar = true;
+	b->via_udp = true;
 	burst_attach(in, b, off, len);
 	in->b = b;
 	in->tail = len;
