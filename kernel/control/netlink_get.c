@@ -325,7 +325,8 @@ static struct sk_buff *node_skb(unsigned int num_ports)
 	return genlmsg_new(2048 + (num_ports + 1) * 512, GFP_KERNEL);
 }
 
-static int node_reply(struct genl_info *info, u8 cmd, struct pib_hca_ctl *ctl, struct pib_switch *sw)
+static int node_reply(struct genl_info *info, u8 cmd, struct pib_hca_ctl *ctl,
+		      struct pib_switch *sw)
 {
 	struct answer a = { .portid = info->snd_portid, .seq = info->snd_seq, .cmd = cmd };
 	unsigned int n = node_of(ctl, sw)->node.num_ports;

@@ -7,9 +7,9 @@
  */
 #include "core/idcache.h"
 
-void *pib_idcache_load(struct pib_idcache *hot, struct xarray *xa, u32 id)
+void *pib_idcache_load(struct pib_idcache *cache, struct xarray *xa, u32 id)
 {
-	void __rcu **slot = &hot->slot[id % PIB_IDCACHE_SLOTS];
+	void __rcu **slot = &cache->slot[id % PIB_IDCACHE_SLOTS];
 	void *obj = xa_load(xa, id);
 
 	if (!obj || rcu_access_pointer(*slot))
@@ -23,9 +23,9 @@ void *pib_idcache_load(struct pib_idcache *hot, struct xarray *xa, u32 id)
 	return obj;
 }
 
-void pib_idcache_drop(struct pib_idcache *hot, struct xarray *xa, u32 id, void *obj)
+void pib_idcache_drop(struct pib_idcache *cache, struct xarray *xa, u32 id, void *obj)
 {
-	void __rcu **slot = &hot->slot[id % PIB_IDCACHE_SLOTS];
+	void __rcu **slot = &cache->slot[id % PIB_IDCACHE_SLOTS];
 
 	xa_lock(xa);
 	if (rcu_access_pointer(*slot) == obj)

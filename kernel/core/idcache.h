@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A few entries of an xarray by heart. Numbers of QPs and keys are spread over 24
- * bits, so that a lookup goes through four levels, for every packet; the first
- * objects in use get a slot each, which is looked at first.
+ * A direct-mapped cache in front of an xarray. Numbers of QPs and keys are spread over 24 bits, so
+ * a lookup in the xarray goes through four levels, for every packet. The cache answers for the
+ * objects that took its slots first.
  */
 #ifndef PIB_IDCACHE_H
 #define PIB_IDCACHE_H
@@ -21,18 +21,29 @@ struct pib_idcache {
 	void __rcu *slot[PIB_IDCACHE_SLOTS];
 };
 
-/* What may be the object with the index @id: the caller looks whether it is. Under rcu_read_lock(). */
-static inline void *pib_idcache_guess(const struct pib_idcache *hot, u32 id)
+/*
+ * pib_idcache_guess() - the object in the slot of @id
+ *
+ * Return: an object that may have another index, which the caller checks; or NULL.
+ * Context: under rcu_read_lock().
+ */
+static inline void *pib_idcache_guess(const struct pib_idcache *cache, u32 id)
 {
-	return rcu_dereference(hot->slot[id % PIB_IDCACHE_SLOTS]);
+	return rcu_dereference(cache->slot[id % PIB_IDCACHE_SLOTS]);
 }
 
-/* xa_load(), remembered where the slot is free. Under rcu_read_lock(), not in hard interrupts. */
-void *pib_idcache_load(struct pib_idcache *hot, struct xarray *xa, u32 id);
 /*
- * @obj was just taken out of the xarray. A grace period must pass before it is
- * freed. Process context.
+ * pib_idcache_load() - like xa_load(); caches the result if its slot is empty
+ *
+ * Context: under rcu_read_lock(), not in hard interrupts.
  */
-void pib_idcache_drop(struct pib_idcache *hot, struct xarray *xa, u32 id, void *obj);
+void *pib_idcache_load(struct pib_idcache *cache, struct xarray *xa, u32 id);
+/*
+ * pib_idcache_drop() - forget @obj, which was just taken out of the xarray
+ *
+ * A grace period must pass before the caller frees the object.
+ * Context: process.
+ */
+void pib_idcache_drop(struct pib_idcache *cache, struct xarray *xa, u32 id, void *obj);
 
 #endif

@@ -39,11 +39,11 @@ void pib_key_hide(struct pib_key_table *t, struct pib_key *k)
 {
 	/* in an allocating array NULL keeps the index taken */
 	xa_store(&t->keys, k->key >> 8, NULL, GFP_KERNEL);
-	pib_idcache_drop(&t->hot, &t->keys, k->key >> 8, k);
+	pib_idcache_drop(&t->cache, &t->keys, k->key >> 8, k);
 }
 
 void pib_key_release(struct pib_key_table *t, struct pib_key *k)
 {
 	xa_erase(&t->keys, k->key >> 8);
-	pib_idcache_drop(&t->hot, &t->keys, k->key >> 8, k);
+	pib_idcache_drop(&t->cache, &t->keys, k->key >> 8, k);
 }

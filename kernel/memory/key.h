@@ -28,12 +28,12 @@ struct pib_key {
 /**
  * struct pib_key_table - the keys of an HCA
  * @keys: index -> struct pib_key; RCU lookup
- * @hot: some of @keys
+ * @cache: some of @keys
  * @next: index at which the search for a free one begins; guarded by the lock of @keys
  */
 struct pib_key_table {
 	struct xarray keys;
-	struct pib_idcache hot;
+	struct pib_idcache cache;
 	u32 next;
 };
 
@@ -59,11 +59,11 @@ void pib_key_release(struct pib_key_table *t, struct pib_key *k);
  */
 static inline struct pib_key *pib_key_find(struct pib_key_table *t, u32 key)
 {
-	struct pib_key *k = pib_idcache_guess(&t->hot, key >> 8);
+	struct pib_key *k = pib_idcache_guess(&t->cache, key >> 8);
 
 	if (k && !((k->key ^ key) >> 8))
 		return k;
-	return pib_idcache_load(&t->hot, &t->keys, key >> 8);
+	return pib_idcache_load(&t->cache, &t->keys, key >> 8);
 }
 
 #endif
