@@ -13,9 +13,9 @@
  * neither a system call nor a softirq lasts for long. One work item is enough
  * for a CPU, since it goes through the list round by round.
  *
- * What a process posts in a stream is handed to the companion of its CPU, a work item
- * that the scheduler puts where there is room. It runs the tasks as a doorbell would, many
- * work requests at a time, and lingers: while it looks at the ring, no doorbell is needed.
+ * What a process posts in quick succession is handed to the poller of its CPU, a work item
+ * that the scheduler puts where there is room. The poller runs the tasks as a doorbell would, many
+ * work requests at a time, and goes on looking at the ring: meanwhile no doorbell is needed.
  */
 #include <linux/bottom_half.h>
 #include <linux/cpumask.h>
@@ -45,8 +45,8 @@
  * @now: ns, when the clock was read last
  * @local: what the CPU's own clock said then
  * @asks_until: jiffies: see pib_tasks_ask()
- * @streams: tasks handed to @companion
- * @companion: runs elsewhere what is posted here in a stream
+ * @polled: tasks handed to @poller
+ * @poller: runs elsewhere what is posted here in quick succession
  */
 struct pib_runlist {
 	struct llist_head list;
@@ -56,13 +56,13 @@ struct pib_runlist {
 	u64 now;
 	u64 local;
 	unsigned long asks_until;
-	struct llist_head streams;
-	struct work_struct companion;
+	struct llist_head polled;
+	struct work_struct poller;
 };
 
 static DEFINE_PER_CPU(struct pib_runlist, pib_runlists);
 static struct workqueue_struct *pib_task_wq;
-static struct workqueue_struct *pib_companion_wq;
+static struct workqueue_struct *pib_poller_wq;
 
 /* Become the owner of an idle task; otherwise its owner will run it again. */
 static bool task_claim(struct pib_task *t)
@@ -220,8 +220,8 @@ void pib_task_hand_off(struct pib_task *t)
 
 	pib_task_get(t);
 	t->ops->handed_off(t);
-	llist_add(&t->node, &rl->streams);
-	queue_work(pib_companion_wq, &rl->companion);
+	llist_add(&t->node, &rl->polled);
+	queue_work(pib_poller_wq, &rl->poller);
 }
 
 static void run_one(struct pib_runlist *rl, struct pib_task *t, struct pib_budget *budget)
@@ -278,13 +278,13 @@ static u64 runlist_clock(struct pib_runlist *rl)
 }
 
 /* Returns false if something is left to do. */
-static bool runlist_run(struct pib_runlist *rl, bool lingers)
+static bool runlist_run(struct pib_runlist *rl, bool polls)
 {
 	struct pib_budget budget = {
 		.runs = RUN_TASKS,
 		.bytes = RUN_BYTES,
 		.now = runlist_clock(rl),
-		.lingers = lingers,
+		.polls = polls,
 	};
 
 	do {
@@ -326,9 +326,9 @@ static void runlist_work(struct work_struct *work)
 		queue_work_on(rl->cpu, pib_task_wq, work);
 }
 
-static void take_streams(struct pib_runlist *from, struct pib_runlist *to)
+static void take_polled(struct pib_runlist *from, struct pib_runlist *to)
 {
-	struct llist_node *node = llist_del_all(&from->streams), *next;
+	struct llist_node *node = llist_del_all(&from->polled), *next;
 
 	for (; node; node = next) {
 		next = node->next;
@@ -337,27 +337,27 @@ static void take_streams(struct pib_runlist *from, struct pib_runlist *to)
 }
 
 /* Returns false if something is left to do on the CPU of @here. */
-static bool run_streams(struct pib_runlist *rl, struct pib_runlist **here)
+static bool run_polled(struct pib_runlist *rl, struct pib_runlist **here)
 {
 	bool done;
 
 	local_bh_disable();
 	*here = this_cpu_ptr(&pib_runlists);
-	take_streams(rl, *here);
+	take_polled(rl, *here);
 	done = runlist_run(*here, true);
 	local_bh_enable();
 	return done;
 }
 
-static void companion_work(struct work_struct *work)
+static void poller_work(struct work_struct *work)
 {
-	struct pib_runlist *rl = container_of(work, struct pib_runlist, companion);
+	struct pib_runlist *rl = container_of(work, struct pib_runlist, poller);
 	struct pib_runlist *here = NULL, *before;
 	bool done;
 
 	do {
 		before = here;
-		done = run_streams(rl, &here);
+		done = run_polled(rl, &here);
 		/* Moved to another CPU: what it has left there is that CPU's to finish. */
 		if (before && before != here)
 			runlist_wake(before);
@@ -373,8 +373,8 @@ int pib_tasks_init(void)
 	pib_task_wq = alloc_workqueue("pib", WQ_HIGHPRI | WQ_PERCPU | WQ_MEM_RECLAIM, 0);
 	if (!pib_task_wq)
 		return -ENOMEM;
-	pib_companion_wq = alloc_workqueue("pib_companion", WQ_UNBOUND, 0);
-	if (!pib_companion_wq) {
+	pib_poller_wq = alloc_workqueue("pib_poller", WQ_UNBOUND, 0);
+	if (!pib_poller_wq) {
 		destroy_workqueue(pib_task_wq);
 		return -ENOMEM;
 	}
@@ -382,9 +382,9 @@ int pib_tasks_init(void)
 	for_each_possible_cpu(cpu) {
 		rl = per_cpu_ptr(&pib_runlists, cpu);
 		init_llist_head(&rl->list);
-		init_llist_head(&rl->streams);
+		init_llist_head(&rl->polled);
 		INIT_WORK(&rl->work, runlist_work);
-		INIT_WORK(&rl->companion, companion_work);
+		INIT_WORK(&rl->poller, poller_work);
 		rl->cpu = cpu;
 	}
 	return 0;
@@ -392,6 +392,6 @@ int pib_tasks_init(void)
 
 void pib_tasks_exit(void)
 {
-	destroy_workqueue(pib_companion_wq);
+	destroy_workqueue(pib_poller_wq);
 	destroy_workqueue(pib_task_wq);
 }

@@ -25,13 +25,13 @@ enum pib_task_bit {
  * @runs: tasks to run
  * @bytes: payload to copy or send
  * @now: ns; the clock is read once for all of them
- * @lingers: rings may be looked at again and again for more
+ * @polls: rings may be looked at again and again for more
  */
 struct pib_budget {
 	s32 runs;
 	s32 bytes;
 	u64 now;
-	bool lingers;
+	bool polls;
 };
 
 /**
@@ -40,7 +40,7 @@ struct pib_budget {
  *	once
  * @may_move: is nothing that it has sent on its way any more? What is could be overtaken by what it
  *	sends from another CPU. Any context, claimed
- * @handed_off: the companion of this CPU will run it, and look by itself for what is posted next.
+ * @handed_off: the poller of this CPU will run it, and look by itself for what is posted next.
  *	Softirqs off, claimed
  * @gone: the last reference was put. Any context
  */

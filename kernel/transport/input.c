@@ -148,7 +148,8 @@ static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
 /* Does it take its receiver long, even if that has to send what it asks for? */
 static bool is_bulk(const struct pib_burst *b)
 {
-	return b->via_udp && (b->len >= BULK || (b->h.op == PIB_OP_READ_REQ && b->h.dmalen >= BULK));
+	return b->via_udp &&
+	       (b->len >= BULK || (b->h.op == PIB_OP_READ_REQ && b->h.dmalen >= BULK));
 }
 
 /* 0, -EBUSY: full, -ESHUTDOWN: the QP is going. */

@@ -2,7 +2,7 @@
 /*
  * Posting. Processes fill their rings themselves and ring, by a method of their own or by
  * posting without work requests: the QP is run there and then, unless the calls come
- * in a stream (transport/sqpoll.c). Kernel users
+ * one after the other (transport/sqpoll.c). Kernel users
  * get their work requests written into rings of the same format; they may hold
  * locks and have interrupts off, so the QP is run a moment later.
  */
@@ -163,7 +163,7 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 		if (wr)
 			return -EINVAL;
 		pib_sq_ring(qp);
-		return ring_doorbell(qp, pib_stream_next(qp) ? pib_task_hand_off :
+		return ring_doorbell(qp, pib_sqpoll_next(qp) ? pib_task_hand_off :
 							  pib_task_activate_here);
 	}
 	if (READ_ONCE(qp->state) < IB_QPS_RTS)	/* C10-96 */

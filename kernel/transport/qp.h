@@ -155,7 +155,7 @@ struct pib_qp_stub {
  * Scheduling, lock-free:
  * @task: has it run; its @state also has the bits of enum pib_qp_sched
  *
- * @stream: what the poster's pace says, and how long its ring is looked at without news
+ * @sqpoll: the poster's pace, and how long its ring is polled without news
  *
  * Under @inbox_lock (softirqs off):
  * @inbox: bursts that have arrived
@@ -237,7 +237,7 @@ struct pib_qp {
 	struct hlist_head mcast;
 
 	struct pib_task task ____cacheline_aligned_in_smp;
-	struct pib_stream stream;
+	struct pib_sqpoll sqpoll;
 
 	spinlock_t inbox_lock;
 	struct list_head inbox;

@@ -70,7 +70,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	}
 
 	if (!pib_op_is_response(b->h.op))
-		pib_stream_break(&qp->stream);
+		pib_sqpoll_break(&qp->sqpoll);
 	if (pib_qp_is_datagram(qp))
 		return pib_datagram_rx(qp, b);
 	pib_apm_rx(qp, b);
@@ -269,7 +269,9 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
  */
 static int home_of(const struct pib_qp *qp)
 {
-	if (!qp->via_udp || (pib_qp_is_reliable(qp) && !qp->task.is_away && pib_req_drained(&qp->req)))
+	if (!qp->via_udp)
+		return PIB_ANY_CPU;
+	if (pib_qp_is_reliable(qp) && !qp->task.is_away && pib_req_drained(&qp->req))
 		return PIB_ANY_CPU;
 	return smp_processor_id();
 }
@@ -285,11 +287,11 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 		pib_state_drop_bursts(qp);
 	} else {
 		/* In one kernel it is not for long: a process may as well ring, and run it on a CPU of its own. */
-		if (budget->lingers || !qp->is_user || qp->via_udp)
+		if (budget->polls || !qp->is_user || qp->via_udp)
 			pib_sq_busy(qp);
 		more = qp_turn(qp, budget);
 		if (!more && qp->sq_busy)
-			more = pib_stream_lingers(qp, budget) || pib_sq_idle(qp);
+			more = pib_sqpoll_again(qp, budget) || pib_sq_idle(qp);
 	}
 	WRITE_ONCE(task->home, home_of(qp));
 	events = qp->events;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Posting in a stream (transport/sqpoll.c). */
-#ifndef PIB_STREAM_H
-#define PIB_STREAM_H
+/* Polling of a send ring (transport/sqpoll.c). */
+#ifndef PIB_SQPOLL_H
+#define PIB_SQPOLL_H
 
 #include <linux/compiler.h>
 #include <linux/types.h>
@@ -10,15 +10,15 @@ struct pib_budget;
 struct pib_qp;
 
 /**
- * struct pib_stream - how a process posts
- * @run: doorbells in a row. Of the poster, who may be several, as is the following
- * @since: jiffies of the first
- * @index: of the send ring, where it was looked at last. Of who runs the QP, as are the following
- * @not_before: jiffies: until then it is no stream
- * @crowd: ns: since when others want the CPU that does so, 0: they do not
- * @until: ns: how long it is looked at if nothing comes
+ * struct pib_sqpoll - how a process posts, and how long its ring is polled
+ * @run: doorbells in a row. Written by posters, of whom there may be several
+ * @since: jiffies of the first of them. Written by posters
+ * @index: index of the send ring at the last look. Owner of the QP only, as what follows
+ * @not_before: jiffies before which the ring is not polled again
+ * @crowd: ns since when other tasks want the CPU that polls, 0: none does
+ * @until: ns until when the ring is polled if nothing comes
  */
-struct pib_stream {
+struct pib_sqpoll {
 	u32 run;
 	u32 index;
 	unsigned long since;
@@ -27,17 +27,26 @@ struct pib_stream {
 	u64 until;
 };
 
-/* A doorbell. True: it is one of a stream, and another CPU had better run the QP. Any context. */
-bool pib_stream_next(struct pib_qp *qp);
+/*
+ * pib_sqpoll_next() - a doorbell was rung
+ *
+ * Return: true if the QP had better be handed to the poller.
+ * Context: any.
+ */
+bool pib_sqpoll_next(struct pib_qp *qp);
 
 /* The peer has sent something: the poster may have waited for that. */
-static inline void pib_stream_break(struct pib_stream *s)
+static inline void pib_sqpoll_break(struct pib_sqpoll *s)
 {
 	if (READ_ONCE(s->run))
 		WRITE_ONCE(s->run, 0);
 }
 
-/* Is the ring to be looked at again, although there is nothing to do? qp->lock held. */
-bool pib_stream_lingers(struct pib_qp *qp, const struct pib_budget *budget);
+/*
+ * pib_sqpoll_again() - is the ring to be looked at again, although there is nothing to do?
+ *
+ * Context: qp->lock held.
+ */
+bool pib_sqpoll_again(struct pib_qp *qp, const struct pib_budget *budget);
 
 #endif
