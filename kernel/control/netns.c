@@ -45,8 +45,8 @@ static void reap_work(struct work_struct *work)
 	mutex_unlock(&pn->lock);
 }
 
-static void udp_sock_event(struct pib_udp_sock *us, const struct net_device *dev,
-			   unsigned long event)
+static void socket_event(struct pib_udp_sock *us, const struct net_device *dev,
+			 unsigned long event)
 {
 	bool running = netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN;
 	struct pib_bearer *up;
@@ -88,7 +88,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	rcu_read_lock();
 	list_for_each_entry_rcu(us, &pn->udp_socks, entry)
 		if (us->ifindex == dev->ifindex && !us->gone)
-			udp_sock_event(us, dev, event);
+			socket_event(us, dev, event);
 	rcu_read_unlock();
 	return NOTIFY_DONE;
 }

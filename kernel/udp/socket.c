@@ -97,7 +97,7 @@ static void skb_source(const struct sk_buff *skb, int family, struct pib_addr *f
 		from->v6 = ipv6_hdr(skb)->saddr;
 }
 
-static void udp_sock_deliver(struct pib_udp_sock_end *end, struct sk_buff *skb)
+static void socket_deliver(struct pib_udp_sock_end *end, struct sk_buff *skb)
 {
 	struct pib_addr from;
 
@@ -106,7 +106,7 @@ static void udp_sock_deliver(struct pib_udp_sock_end *end, struct sk_buff *skb)
 }
 
 /* Returns true if there is more. */
-static bool udp_sock_drain(struct pib_udp_sock_end *end)
+static bool socket_drain(struct pib_udp_sock_end *end)
 {
 	struct sock *sk = end->sock->sk;
 	struct sk_buff *skb = NULL;
@@ -116,12 +116,12 @@ static bool udp_sock_drain(struct pib_udp_sock_end *end)
 		skb = skb_recv_udp(sk, MSG_DONTWAIT, &err);
 		if (!skb)
 			break;
-		udp_sock_deliver(end, skb);
+		socket_deliver(end, skb);
 	}
 	return skb;
 }
 
-static bool udp_sock_has_more(const struct pib_udp_sock_end *end)
+static bool socket_has_more(const struct pib_udp_sock_end *end)
 {
 	return !skb_queue_empty_lockless(&end->sock->sk->sk_receive_queue);
 }
@@ -131,7 +131,7 @@ static bool udp_sock_has_more(const struct pib_udp_sock_end *end)
  * has let go of the lock. The barriers pair: what was queued before a failed
  * trylock is seen by the look after the unlock.
  */
-static void udp_sock_receive(struct pib_udp_sock_end *end)
+static void socket_receive(struct pib_udp_sock_end *end)
 {
 	unsigned int rounds;
 	bool more;
@@ -140,35 +140,35 @@ static void udp_sock_receive(struct pib_udp_sock_end *end)
 		smp_mb();
 		if (!spin_trylock(&end->lock))
 			return;
-		more = udp_sock_drain(end);
+		more = socket_drain(end);
 		spin_unlock(&end->lock);
 		pib_tasks_run();
 		smp_mb();
-		if (!more && !udp_sock_has_more(end))
+		if (!more && !socket_has_more(end))
 			return;
 	}
 	queue_work(system_highpri_wq, &end->work);
 }
 
-static void udp_sock_work(struct work_struct *work)
+static void socket_work(struct work_struct *work)
 {
 	struct pib_udp_sock_end *end = container_of(work, struct pib_udp_sock_end, work);
 
 	local_bh_disable();
 	rcu_read_lock();
-	udp_sock_receive(end);
+	socket_receive(end);
 	rcu_read_unlock();
 	local_bh_enable();
 }
 
-static void udp_sock_data_ready(struct sock *sk)
+static void socket_data_ready(struct sock *sk)
 {
 	struct pib_udp_sock_end *end;
 
 	rcu_read_lock();
 	end = rcu_dereference_sk_user_data(sk);
 	if (end)
-		udp_sock_receive(end);
+		socket_receive(end);
 	rcu_read_unlock();
 }
 
@@ -286,7 +286,7 @@ bool pib_udp_sock_full(const struct pib_udp_sock *us, const struct pib_addr *to,
 }
 
 /* Under rcu_read_lock(). A socket without anything in flight counts one byte. */
-static bool udp_sock_in_flight(const struct pib_udp_sock *us)
+static bool socket_in_flight(const struct pib_udp_sock *us)
 {
 	unsigned int i;
 
@@ -307,7 +307,7 @@ bool pib_udp_socks_in_flight(struct net *net)
 
 	rcu_read_lock();
 	list_for_each_entry_rcu(us, &pn->udp_socks, entry)
-		any |= udp_sock_in_flight(us);
+		any |= socket_in_flight(us);
 	rcu_read_unlock();
 	return any;
 }
@@ -355,14 +355,14 @@ void pib_udp_sock_send_bytes(struct pib_udp_sock *us, const void *data, u32 len,
 
 /* ---- sockets ---- */
 
-static int udp_sock_setsockopt(struct socket *sock, int level, int name, void *val, int len)
+static int socket_setsockopt(struct socket *sock, int level, int name, void *val, int len)
 {
 	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(val), len);
 }
 
-static int udp_sock_set_int(struct socket *sock, int level, int name, int val)
+static int socket_set_int(struct socket *sock, int level, int name, int val)
 {
-	return udp_sock_setsockopt(sock, level, name, &val, sizeof(val));
+	return socket_setsockopt(sock, level, name, &val, sizeof(val));
 }
 
 void pib_udp_sock_group(const struct pib_udp_sock *us, int family, struct pib_addr *group)
@@ -375,7 +375,7 @@ void pib_udp_sock_group(const struct pib_udp_sock *us, int family, struct pib_ad
 		group->v6 = pib_group6;
 }
 
-static int udp_sock_membership(struct pib_udp_sock_end *end, bool join)
+static int socket_membership(struct pib_udp_sock_end *end, bool join)
 {
 	struct ip_mreqn mreq4 = {
 		.imr_multiaddr.s_addr = htonl(PIB_GROUP4),
@@ -387,12 +387,12 @@ static int udp_sock_membership(struct pib_udp_sock_end *end, bool join)
 	};
 
 	if (end->family == AF_INET)
-		return udp_sock_setsockopt(end->sock, IPPROTO_IP,
-					   join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
-					   &mreq4, sizeof(mreq4));
-	return udp_sock_setsockopt(end->sock, IPPROTO_IPV6,
-				   join ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP,
-				   &mreq6, sizeof(mreq6));
+		return socket_setsockopt(end->sock, IPPROTO_IP,
+					 join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
+					 &mreq4, sizeof(mreq4));
+	return socket_setsockopt(end->sock, IPPROTO_IPV6,
+				 join ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP,
+				 &mreq6, sizeof(mreq6));
 }
 
 /*
@@ -406,21 +406,21 @@ void pib_udp_sock_rejoin(struct pib_udp_sock *us)
 	for (i = 0; i < ARRAY_SIZE(us->end); i++) {
 		if (!us->end[i].sock)
 			continue;
-		udp_sock_membership(&us->end[i], false);
-		udp_sock_membership(&us->end[i], true);
+		socket_membership(&us->end[i], false);
+		socket_membership(&us->end[i], true);
 	}
 }
 
-static void udp_sock_tune(struct pib_udp_sock_end *end)
+static void socket_tune(struct pib_udp_sock_end *end)
 {
 	struct socket *sock = end->sock;
 	struct sock *sk = sock->sk;
 
-	udp_sock_set_int(sock, SOL_UDP, UDP_GRO, 1);
+	socket_set_int(sock, SOL_UDP, UDP_GRO, 1);
 	if (end->family == AF_INET)
-		udp_sock_set_int(sock, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
+		socket_set_int(sock, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
 	else
-		udp_sock_set_int(sock, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 0);
+		socket_set_int(sock, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 0);
 
 	lock_sock(sk);
 	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
@@ -430,11 +430,11 @@ static void udp_sock_tune(struct pib_udp_sock_end *end)
 	WRITE_ONCE(sk->sk_ll_usec, 0);
 #endif
 	rcu_assign_sk_user_data(sk, end);
-	sk->sk_data_ready = udp_sock_data_ready;
+	sk->sk_data_ready = socket_data_ready;
 	release_sock(sk);
 }
 
-static int udp_sock_open(struct pib_udp_sock *us, unsigned int i, int family)
+static int socket_open(struct pib_udp_sock *us, unsigned int i, int family)
 {
 	struct pib_udp_sock_end *end = &us->end[i];
 	struct udp_port_cfg cfg = {
@@ -451,19 +451,19 @@ static int udp_sock_open(struct pib_udp_sock *us, unsigned int i, int family)
 	end->us = us;
 	end->family = family;
 	spin_lock_init(&end->lock);
-	INIT_WORK(&end->work, udp_sock_work);
+	INIT_WORK(&end->work, socket_work);
 	err = udp_sock_create(us->pn->net, &cfg, &end->sock);
 	if (err) {
 		end->sock = NULL;
 		return err;
 	}
-	udp_sock_tune(end);
-	udp_sock_membership(end, true);
+	socket_tune(end);
+	socket_membership(end, true);
 	return 0;
 }
 
 /* Nobody looks at the socket when this returns. */
-static void udp_sock_close(struct pib_udp_sock_end *end)
+static void socket_close(struct pib_udp_sock_end *end)
 {
 	struct socket *sock = end->sock;
 
@@ -495,7 +495,7 @@ static u64 netdev_mac(const struct net_device *dev)
  * The state of the netdev, which its notifier follows from now on: it runs under RTNL, too, and
  * finds what is listed. A look before that would miss what happens in between.
  */
-static int udp_sock_look(struct pib_udp_sock *us, struct netlink_ext_ack *extack)
+static int socket_look(struct pib_udp_sock *us, struct netlink_ext_ack *extack)
 {
 	struct net_device *dev;
 	int err = 0;
@@ -514,12 +514,12 @@ static int udp_sock_look(struct pib_udp_sock *us, struct netlink_ext_ack *extack
 	return err;
 }
 
-static int udp_sock_open_all(struct pib_udp_sock *us, struct netlink_ext_ack *extack)
+static int socket_open_all(struct pib_udp_sock *us, struct netlink_ext_ack *extack)
 {
 	int err4, err6;
 
-	err4 = udp_sock_open(us, 0, AF_INET);
-	err6 = udp_sock_open(us, 1, AF_INET6);
+	err4 = socket_open(us, 0, AF_INET);
+	err6 = socket_open(us, 1, AF_INET6);
 	if (!err4 || !err6) {
 		if (err4 != -EADDRINUSE && err6 != -EADDRINUSE)
 			return 0;
@@ -532,18 +532,18 @@ static int udp_sock_open_all(struct pib_udp_sock *us, struct netlink_ext_ack *ex
 	return err4;
 }
 
-static void udp_sock_destroy(struct pib_udp_sock *us)
+static void socket_destroy(struct pib_udp_sock *us)
 {
 	list_del_rcu(&us->entry);
-	udp_sock_close(&us->end[0]);
-	udp_sock_close(&us->end[1]);
+	socket_close(&us->end[0]);
+	socket_close(&us->end[1]);
 	synchronize_rcu();
 	free_percpu(us->stats);
 	kfree(us);
 }
 
-static struct pib_udp_sock *udp_sock_create(struct pib_net *pn, int ifindex, u16 port,
-					    struct netlink_ext_ack *extack)
+static struct pib_udp_sock *socket_create(struct pib_net *pn, int ifindex, u16 port,
+					  struct netlink_ext_ack *extack)
 {
 	struct pib_udp_sock *us = kzalloc(sizeof(*us), GFP_KERNEL);
 	int err;
@@ -561,9 +561,9 @@ static struct pib_udp_sock *udp_sock_create(struct pib_net *pn, int ifindex, u16
 		return ERR_PTR(-ENOMEM);
 	}
 	list_add_tail_rcu(&us->entry, &pn->udp_socks);
-	err = udp_sock_look(us, extack) ?: udp_sock_open_all(us, extack);
+	err = socket_look(us, extack) ?: socket_open_all(us, extack);
 	if (err) {
-		udp_sock_destroy(us);
+		socket_destroy(us);
 		return ERR_PTR(err);
 	}
 	return us;
@@ -581,12 +581,12 @@ struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
 		us->users++;
 		return us;
 	}
-	return udp_sock_create(pn, ifindex, port, extack);
+	return socket_create(pn, ifindex, port, extack);
 }
 
 void pib_udp_sock_put(struct pib_udp_sock *us)
 {
 	lockdep_assert_held(&us->pn->lock);
 	if (!--us->users)
-		udp_sock_destroy(us);
+		socket_destroy(us);
 }
