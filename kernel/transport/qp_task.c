@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * One turn of a QP: what has arrived, then what is to be answered, then what
- * is to be sent, then what is finished. Nothing here waits; what cannot go on
- * now leaves a reason to be run again: a timer, an expected burst, or true as
- * the result.
+ * One turn of a queue pair. core/task.c calls qp_run() when there is something to do, on one CPU at
+ * a time; qp->lock is held from beginning to end.
+ *
+ *	 inbox (input.c)	  send ring (post.c)		     timer (error.c)
+ *	    |			    |					|
+ *	turn_receive()		    |				 turn_expire()
+ *	    |			    |					|
+ *	    +- request:  pib_responder_rx() -- memory, receive queue	|
+ *	    +- response: pib_completer_rx() -- memory			|
+ *	    +- datagram: pib_datagram_rx()				|
+ *				    |					|
+ *	turn_send()		    |					|
+ *	    +- pib_tx_stalled()	    |		what the receiver had no room for
+ *	    +- pib_responder_tx()   |		ACKs, NAKs, READ responses
+ *	    +- pib_requester_tx() <-+-----------+ requests: pib_sq_fetch(), pib_req_next()
+ *			|
+ *		   output.c -> fabric/forward.c -> input.c of the peer, or udp/tx.c
+ *
+ *	pib_requester_complete()	completions of what is answered
+ *	turn_check()			errors of either half: the state goes to SQE or ERR
+ *	pib_state_flush()		in these states: completions in error
+ *
+ * Nothing here waits. A queue pair that cannot go on now leaves a reason to be run again: a timer,
+ * an expected burst, or true as the result.
  */
 #include <linux/ktime.h>
 #include "transport/apm.h"
