@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The host switch of an bearer, into which HCAs and trunks to other hosts are plugged. */
-#ifndef PIB_HOST_SWITCH_H
-#define PIB_HOST_SWITCH_H
+/* The host switch of a bearer, into which HCAs and trunks to other hosts are plugged. */
+#ifndef PIB_CONTROL_HOST_SWITCH_H
+#define PIB_CONTROL_HOST_SWITCH_H
 
 #include <linux/types.h>
 

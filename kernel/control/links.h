@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Links between named ports, as they are asked for. */
-#ifndef PIB_LINKS_H
-#define PIB_LINKS_H
+#ifndef PIB_CONTROL_LINKS_H
+#define PIB_CONTROL_LINKS_H
 
 #include <linux/types.h>
 #include "fabric/impair.h"

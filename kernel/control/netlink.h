@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Control by generic netlink (uapi/linux/pib.h). */
-#ifndef PIB_NETLINK_H
-#define PIB_NETLINK_H
+#ifndef PIB_CONTROL_NETLINK_H
+#define PIB_CONTROL_NETLINK_H
 
 #define PIB_MODULE_VERSION "0.1.0"
 

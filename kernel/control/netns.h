@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* What there is in each network namespace, as long as the namespace and the module live. */
-#ifndef PIB_NETNS_H
-#define PIB_NETNS_H
+#ifndef PIB_CONTROL_NETNS_H
+#define PIB_CONTROL_NETNS_H
 
 /* A registry for each namespace. 0 or -errno. Process context. */
 int pib_netns_init(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* `rdma link add NAME type pib netdev DEV`. */
-#ifndef PIB_RDMA_LINK_H
-#define PIB_RDMA_LINK_H
+#ifndef PIB_CONTROL_RDMA_LINK_H
+#define PIB_CONTROL_RDMA_LINK_H
 
 void pib_rdma_link_init(void);
 void pib_rdma_link_exit(void);

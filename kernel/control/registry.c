@@ -7,7 +7,7 @@
  *	pn->lock		configuration; mutex
  *	  pn->link_lock		which links are up; mutex
  *	    ul->lock		the session of a link over UDP; softirqs off
- *	      up->lock		newcomers and LIDs of an bearer; softirqs off
+ *	      up->lock		newcomers and LIDs of a bearer; softirqs off
  *	      node lock		interrupts off; never two at once
  *
  * pn->lock is taken before RTNL (sockets join groups, HCAs register) and never

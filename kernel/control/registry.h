@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* The objects of a network namespace, and what can be done with them. */
-#ifndef PIB_FABRIC_H
-#define PIB_FABRIC_H
+#ifndef PIB_CONTROL_REGISTRY_H
+#define PIB_CONTROL_REGISTRY_H
 
 #include <linux/list.h>
 #include <linux/wait.h>

@@ -6,8 +6,8 @@
  * are the same after a reboot if the nodes are made in the same order. One that is
  * asked for may be any number that no other node or port in this kernel has.
  */
-#ifndef PIB_GUID_H
-#define PIB_GUID_H
+#ifndef PIB_CORE_GUID_H
+#define PIB_CORE_GUID_H
 
 #include <linux/types.h>
 

@@ -4,8 +4,8 @@
  * a lookup in the xarray goes through four levels, for every packet. The cache answers for the
  * objects that took its slots first.
  */
-#ifndef PIB_IDCACHE_H
-#define PIB_IDCACHE_H
+#ifndef PIB_CORE_IDCACHE_H
+#define PIB_CORE_IDCACHE_H
 
 #include <linux/rcupdate.h>
 #include <linux/xarray.h>

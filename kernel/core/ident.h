@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Who a node says it is, where that was asked for. */
-#ifndef PIB_IDENT_H
-#define PIB_IDENT_H
+#ifndef PIB_CORE_IDENT_H
+#define PIB_CORE_IDENT_H
 
 #include "proto/node.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* User contexts, and the memory that processes map through them. */
-#ifndef PIB_MMAP_H
-#define PIB_MMAP_H
+#ifndef PIB_CORE_MMAP_H
+#define PIB_CORE_MMAP_H
 
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* A network namespace as everything of pib in it sees it: its locks and its numbers. */
-#ifndef PIB_NET_H
-#define PIB_NET_H
+#ifndef PIB_CORE_NET_H
+#define PIB_CORE_NET_H
 
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -14,7 +14,7 @@ struct net;
 /**
  * struct pib_net - the pib of a network namespace
  * @net: the namespace; this goes with it
- * @lock: configuration: all lists. See control/registry.c for the order of locks
+ * @lock: configuration: all lists. docs/architecture.md has the order of locks
  * @link_lock: which cables are up; taken under @lock
  * @udp_socks: sockets of netdevs (udp/socket.h); written under @lock, read under RCU
  * @links: link id -> link over UDP (udp/link.h); written under @lock, read under RCU

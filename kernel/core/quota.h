@@ -5,8 +5,8 @@
  * CAP_SYS_RESOURCE. Memory is another matter: it is charged to the cgroup of who asks
  * for it, rings to his RLIMIT_MEMLOCK as well.
  */
-#ifndef PIB_QUOTA_H
-#define PIB_QUOTA_H
+#ifndef PIB_CORE_QUOTA_H
+#define PIB_CORE_QUOTA_H
 
 #include <linux/atomic.h>
 #include <linux/refcount.h>

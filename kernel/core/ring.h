@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Rings shared with user space (uapi/rdma/pib-abi.h), or used by the kernel alone. */
-#ifndef PIB_RING_H
-#define PIB_RING_H
+#ifndef PIB_CORE_RING_H
+#define PIB_CORE_RING_H
 
 #include <rdma/ib_verbs.h>
 #include "uapi/rdma/pib-abi.h"

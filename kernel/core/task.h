@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Tasks: which one runs when, and where (core/task.c). */
-#ifndef PIB_TASK_H
-#define PIB_TASK_H
+#ifndef PIB_CORE_TASK_H
+#define PIB_CORE_TASK_H
 
 #include <linux/bitops.h>
 #include <linux/llist.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Cables between ports: plugged in, pulled, trained anew. */
-#ifndef PIB_CABLE_H
-#define PIB_CABLE_H
+#ifndef PIB_FABRIC_CABLE_H
+#define PIB_FABRIC_CABLE_H
 
 #include <linux/types.h>
 

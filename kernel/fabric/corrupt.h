@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef PIB_DAMAGE_H
-#define PIB_DAMAGE_H
+#ifndef PIB_FABRIC_CORRUPT_H
+#define PIB_FABRIC_CORRUPT_H
 
 #include "proto/fault.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Switch ports that mark what stands in a jam before them (IBA Annex A10). */
-#ifndef PIB_ECN_H
-#define PIB_ECN_H
+#ifndef PIB_FABRIC_ECN_H
+#define PIB_FABRIC_ECN_H
 
 #include <linux/types.h>
 

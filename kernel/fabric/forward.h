@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* The way of a burst from port to port. */
-#ifndef PIB_FORWARD_H
-#define PIB_FORWARD_H
+#ifndef PIB_FABRIC_FORWARD_H
+#define PIB_FABRIC_FORWARD_H
 
 #include <linux/types.h>
 

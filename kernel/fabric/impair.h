@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* What is the matter with a cable: set, changed and taken away under the configuration mutex. */
-#ifndef PIB_FAULT_H
-#define PIB_FAULT_H
+#ifndef PIB_FABRIC_IMPAIR_H
+#define PIB_FABRIC_IMPAIR_H
 
 #include <linux/workqueue.h>
 #include "fabric/pipe.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* A cable whose other end is not in this kernel, as its port sees it. */
-#ifndef PIB_LINK_H
-#define PIB_LINK_H
+#ifndef PIB_FABRIC_LINK_H
+#define PIB_FABRIC_LINK_H
 
 #include <linux/types.h>
 

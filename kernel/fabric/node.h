@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* What an HCA and a switch have in common: ports, locks, and traffic of their own making. */
-#ifndef PIB_NODE_DEV_H
-#define PIB_NODE_DEV_H
+#ifndef PIB_FABRIC_NODE_H
+#define PIB_FABRIC_NODE_H
 
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>

@@ -97,13 +97,13 @@ static void count_error(struct pib_pipe *pipe, u32 symbols)
 
 /* ---- times and numbers of the sending port ---- */
 
-static void count_wait(struct pib_pipe *pipe, unsigned int vl, u32 ticks)
+static void pipe_count_wait(struct pib_pipe *pipe, unsigned int vl, u32 ticks)
 {
 	if (ticks && pipe->from)
 		pib_kport_count(pipe->from, vl_xmit_wait[vl], ticks);
 }
 
-static void count_discard(struct pib_kport *port, const struct pib_burst *b, bool head)
+static void pipe_count_discard(struct pib_kport *port, const struct pib_burst *b, bool head)
 {
 	pib_kport_count(port, xmit_discard, b->npkts);
 	if (head)
@@ -182,7 +182,7 @@ static void out_expire(struct pib_pipe *pipe, unsigned int vl, u64 now, struct l
 		if (!head && !burst_outlived(pipe, pipe->from->sw, b, now))
 			return;
 		out_take(pipe, vl, now);
-		count_discard(pipe->from, b, head);
+		pipe_count_discard(pipe->from, b, head);
 		list_add_tail(&b->entry, gone);
 	}
 }
@@ -196,7 +196,7 @@ static bool out_ready(struct pib_pipe *pipe, unsigned int vl, u64 now)
 
 	room = !b || !has_credits(pipe, vl) ||
 	       v->tx.credits >= (s32)pib_vl_blocks(pib_burst_wire_bytes(b));
-	count_wait(pipe, vl, pib_vl_wait(&v->tx.starved, !room, now));
+	pipe_count_wait(pipe, vl, pib_vl_wait(&v->tx.starved, !room, now));
 	return b && room;
 }
 
@@ -377,7 +377,7 @@ static void in_refused(struct pib_pipe *pipe, unsigned int vl, struct pib_burst 
 	v->retry_at = now + v->retry_ns;
 	if (pipe->from && !has_credits(pipe, vl)) {
 		pib_kport_count(pipe->from, xmit_wait, v->retry_ns / PIB_NSEC_PER_USEC);
-		count_wait(pipe, vl, v->retry_ns / PIB_NSEC_PER_USEC);
+		pipe_count_wait(pipe, vl, v->retry_ns / PIB_NSEC_PER_USEC);
 	}
 }
 
@@ -401,7 +401,7 @@ static bool in_expire(struct pib_pipe *pipe, struct pib_kport *out, struct pib_b
 {
 	if (!burst_outlived(pipe, pipe->port->sw, b, now))
 		return false;
-	count_discard(out ?: pipe->port, b, false);
+	pipe_count_discard(out ?: pipe->port, b, false);
 	pib_burst_free(b);
 	return true;
 }

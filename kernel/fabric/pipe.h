@@ -4,8 +4,8 @@
  * leads has a pipe: what arrives goes through it instead of straight in. A good cable has
  * none, which is all that the data path looks at.
  */
-#ifndef PIB_PIPE_H
-#define PIB_PIPE_H
+#ifndef PIB_FABRIC_PIPE_H
+#define PIB_FABRIC_PIPE_H
 
 #include <linux/hrtimer.h>
 #include <linux/list.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Ports in the kernel: counters, and what is plugged into them. */
-#ifndef PIB_PORT_H
-#define PIB_PORT_H
+#ifndef PIB_FABRIC_PORT_H
+#define PIB_FABRIC_PORT_H
 
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>

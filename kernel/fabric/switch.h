@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Switches in the kernel. */
-#ifndef PIB_SWITCH_H
-#define PIB_SWITCH_H
+#ifndef PIB_FABRIC_SWITCH_H
+#define PIB_FABRIC_SWITCH_H
 
 #include "core/ident.h"
 #include "fabric/node.h"

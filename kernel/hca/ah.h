@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Address handles and the address vectors of connected QPs. */
-#ifndef PIB_AH_H
-#define PIB_AH_H
+#ifndef PIB_HCA_AH_H
+#define PIB_HCA_AH_H
 
 #include <rdma/ib_verbs.h>
 #include "proto/hdrs.h"

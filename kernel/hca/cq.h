@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Completion queues. */
-#ifndef PIB_CQ_H
-#define PIB_CQ_H
+#ifndef PIB_HCA_CQ_H
+#define PIB_HCA_CQ_H
 
 #include <linux/hrtimer.h>
 #include <linux/mutex.h>

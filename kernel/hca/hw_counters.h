@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Protocol counters of an HCA, as `rdma statistic` and hw_counters/ show them. */
-#ifndef PIB_COUNTERS_H
-#define PIB_COUNTERS_H
+#ifndef PIB_HCA_HW_COUNTERS_H
+#define PIB_HCA_HW_COUNTERS_H
 
 #include <linux/percpu.h>
 #include <rdma/ib_verbs.h>

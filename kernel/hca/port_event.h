@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Events of ports. */
-#ifndef PIB_EVENT_H
-#define PIB_EVENT_H
+#ifndef PIB_HCA_PORT_EVENT_H
+#define PIB_HCA_PORT_EVENT_H
 
 #include <linux/workqueue.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Receive work requests as they stand in a ring, of a QP or an SRQ, and as the kernel has them. */
-#ifndef PIB_RECV_WQE_H
-#define PIB_RECV_WQE_H
+#ifndef PIB_HCA_RECV_WQE_H
+#define PIB_HCA_RECV_WQE_H
 
 #include <rdma/ib_verbs.h>
 #include "uapi/rdma/pib-abi.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Shared receive queues (10.2.9). */
-#ifndef PIB_SRQ_H
-#define PIB_SRQ_H
+#ifndef PIB_HCA_SRQ_H
+#define PIB_HCA_SRQ_H
 
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>

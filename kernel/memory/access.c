@@ -102,7 +102,7 @@ int pib_mem_get_remote(struct pib_mem_ctx ctx, u32 rkey, u64 addr, u32 len, int 
 	return err;
 }
 
-static int check_key(struct pib_mem_ctx ctx, struct pib_key *k, u32 rkey, int access)
+static int mem_check_key(struct pib_mem_ctx ctx, struct pib_key *k, u32 rkey, int access)
 {
 	struct pib_mr *mr;
 	int err;
@@ -125,7 +125,7 @@ int pib_mem_check_remote(struct pib_mem_ctx ctx, u32 rkey, int access)
 	int err;
 
 	rcu_read_lock();
-	err = check_key(ctx, pib_key_find(ctx.pd->keys, rkey), rkey, access);
+	err = mem_check_key(ctx, pib_key_find(ctx.pd->keys, rkey), rkey, access);
 	rcu_read_unlock();
 	return err;
 }

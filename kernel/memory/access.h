@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Registered memory as the data path sees it: keys become segments, segments are copied. */
-#ifndef PIB_MEM_H
-#define PIB_MEM_H
+#ifndef PIB_MEMORY_ACCESS_H
+#define PIB_MEMORY_ACCESS_H
 
 #include <linux/types.h>
 #include "memory/odp.h"

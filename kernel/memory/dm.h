@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Device memory: memory of the HCA that a process maps and registers. */
-#ifndef PIB_DM_H
-#define PIB_DM_H
+#ifndef PIB_MEMORY_DM_H
+#define PIB_MEMORY_DM_H
 
 #include <rdma/uverbs_ioctl.h>
 #include "memory/mr.h"

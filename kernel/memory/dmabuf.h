@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Regions over the memory of another device. */
-#ifndef PIB_DMABUF_H
-#define PIB_DMABUF_H
+#ifndef PIB_MEMORY_DMABUF_H
+#define PIB_MEMORY_DMABUF_H
 
 #include <rdma/ib_verbs.h>
 

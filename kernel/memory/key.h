@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* The keys of an HCA: what an L_Key or an R_Key leads to (10.6.3.3). */
-#ifndef PIB_KEY_H
-#define PIB_KEY_H
+#ifndef PIB_MEMORY_KEY_H
+#define PIB_MEMORY_KEY_H
 
 #include <linux/xarray.h>
 #include "core/idcache.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Memory regions: what lies behind a key (10.6). */
-#ifndef PIB_MR_H
-#define PIB_MR_H
+#ifndef PIB_MEMORY_MR_H
+#define PIB_MEMORY_MR_H
 
 #include <linux/completion.h>
 #include <linux/refcount.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Memory windows: a part of a region under a key of its own (10.6.7). */
-#ifndef PIB_MW_H
-#define PIB_MW_H
+#ifndef PIB_MEMORY_MW_H
+#define PIB_MEMORY_MW_H
 
 #include <rdma/ib_verbs.h>
 #include "memory/access.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Memory that is paged in on demand: what lies behind a region with IB_ACCESS_ON_DEMAND. */
-#ifndef PIB_ODP_H
-#define PIB_ODP_H
+#ifndef PIB_MEMORY_ODP_H
+#define PIB_MEMORY_ODP_H
 
 #include <linux/types.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* A task waits for pages of a region that is paged in on demand. */
-#ifndef PIB_PAGEIN_H
-#define PIB_PAGEIN_H
+#ifndef PIB_MEMORY_PAGE_FAULT_H
+#define PIB_MEMORY_PAGE_FAULT_H
 
 #include <linux/refcount.h>
 #include <linux/spinlock.h>

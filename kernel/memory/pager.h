@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Work that brings pages of a process in. */
-#ifndef PIB_PAGER_H
-#define PIB_PAGER_H
+#ifndef PIB_MEMORY_PAGER_H
+#define PIB_MEMORY_PAGER_H
 
 #include <linux/mutex.h>
 #include <linux/workqueue.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Protection domains: who may use a key, and what memory has of the HCA. */
-#ifndef PIB_PD_H
-#define PIB_PD_H
+#ifndef PIB_MEMORY_PD_H
+#define PIB_MEMORY_PD_H
 
 #include <rdma/ib_verbs.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* ibv_advise_mr(): pages of regions with on-demand paging are brought in beforehand. */
-#ifndef PIB_ADVISE_H
-#define PIB_ADVISE_H
+#ifndef PIB_MEMORY_PREFETCH_H
+#define PIB_MEMORY_PREFETCH_H
 
 #include <rdma/ib_verbs.h>
 

@@ -4,8 +4,8 @@
  * message, its headers in host form, and references to the payload, which is
  * not copied until it lands.
  */
-#ifndef PIB_BURST_H
-#define PIB_BURST_H
+#ifndef PIB_PACKET_BURST_H
+#define PIB_PACKET_BURST_H
 
 #include <linux/list.h>
 #include <linux/skbuff.h>
@@ -70,7 +70,7 @@ enum pib_payload {
  * @shared: @charge is charged to the HCA as well
  * @charge: bytes of memory charged to the QP in whose inbox it stands
  * @in_port: port by which it came into the present node
- * @due: ns: when it arrives from the lane that it is in, or came to the present node from one; 0: none yet
+ * @due: ns: when it arrives from the pipe that it is in, or came to the present node from one; 0: none yet
  * @owner: hears when it is freed, and is there until then; NULL: nobody
  * @owner_slot: by what @owner knows it
  */

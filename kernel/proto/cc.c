@@ -348,7 +348,7 @@ static const struct cc_row *find_row(const struct pib_port *p, u16 id)
  * A10 also has a trap for it. Public sources tell how its DataDetails are laid out, but neither its
  * number and type nor when it is due, and nobody's manager asks for it: violations are only counted.
  */
-static bool key_check(struct pib_cc_node *c, bool knows, u8 method, u64 now)
+static bool cc_key_check(struct pib_cc_node *c, bool knows, u8 method, u64 now)
 {
 	if (c->lease_end && now >= c->lease_end) {
 		c->lease_end = 0;
@@ -393,7 +393,7 @@ bool pib_cc_process(struct pib_port *p, const u8 *in, u8 *out, u64 now)
 		.knows = pib_get64(in + PIB_MAD_M_KEY) == c->key,
 	};
 
-	if (!key_check(c, r.knows, in[PIB_MAD_METHOD], now))
+	if (!cc_key_check(c, r.knows, in[PIB_MAD_METHOD], now))
 		return false;
 	pib_put16(out + PIB_MAD_STATUS, cc_answer(&r, in, out));
 	return true;

@@ -10,8 +10,8 @@
  *	2-3	tag: low 16 bits of the receiver's session nonce (DATA), else 0
  *	4-7	link id of the receiver; 0 in a hello to one not known yet
  *
- * DATA is followed by one IB packet, LRH to ICRC. Control types carry
- * struct pib_hello_wire in full.
+ * DATA is followed by one IB packet, LRH to ICRC. Control types are
+ * PIB_HELLO_WIRE_LEN bytes long; proto/hello.c has what is in them.
  */
 #ifndef PIB_PROTO_LINK_H
 #define PIB_PROTO_LINK_H

@@ -163,7 +163,7 @@ static const struct pma_attr pma_attrs[] = {
 	{ .id = PIB_PERF_VL_XMIT_TIME_CONG },
 };
 
-static const struct pma_attr *find_attr(u16 id)
+static const struct pma_attr *pma_find_attr(u16 id)
 {
 	size_t i;
 
@@ -186,7 +186,7 @@ static bool is_among(u8 index, u8 first)
 	return index >= first && index < first + 16;
 }
 
-static bool is_data(u8 index)
+static bool pma_is_data(u8 index)
 {
 	return index == COUNTER(xmit_bytes) || index == COUNTER(rcv_bytes) ||
 	       is_among(index, COUNTER(sl_xmit_bytes)) || is_among(index, COUNTER(sl_rcv_bytes)) ||
@@ -196,12 +196,12 @@ static bool is_data(u8 index)
 /* Data is counted in words of 4 bytes (16.1.3.5). */
 static u64 to_units(u8 index, u64 v)
 {
-	return is_data(index) ? v / 4 : v;
+	return pma_is_data(index) ? v / 4 : v;
 }
 
 static u64 from_units(u8 index, u64 v)
 {
-	return is_data(index) ? v * 4 : v;
+	return pma_is_data(index) ? v * 4 : v;
 }
 
 static void field_put(u8 *attr, const struct pma_field *f, u64 v)
@@ -339,7 +339,7 @@ static u16 class_port_info(const u8 *in, u8 *attr)
 static u16 perf_attr(struct pib_port *p, const u8 *in, u8 *attr, u64 now)
 {
 	u16 id = pib_get16(in + PIB_MAD_ATTR);
-	const struct pma_attr *a = find_attr(id);
+	const struct pma_attr *a = pma_find_attr(id);
 
 	if (a)
 		return get_set_counters(p, a, in, attr);
@@ -372,7 +372,7 @@ static bool wants_answer(u8 method)
 }
 
 /* Those belong to QP0. */
-static bool is_smp(const u8 *in)
+static bool gsa_is_smp(const u8 *in)
 {
 	return in[PIB_MAD_CLASS] == PIB_CLASS_SM_LID || in[PIB_MAD_CLASS] == PIB_CLASS_SM_DR;
 }
@@ -417,7 +417,7 @@ enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u
 {
 	if (p->node->type == PIB_NODE_CA && (!is_ours(in) || !wants_answer(in[PIB_MAD_METHOD])))
 		return PIB_MAD_LOCAL;
-	if (!wants_answer(in[PIB_MAD_METHOD]) || is_smp(in))
+	if (!wants_answer(in[PIB_MAD_METHOD]) || gsa_is_smp(in))
 		return PIB_MAD_NONE;
 	memcpy(out, in, PIB_MAD_SIZE);
 	if (!gsa_answer(p, in, out, now))

@@ -450,8 +450,8 @@ static u32 req_quota(struct pib_req *r, const struct pib_swqe *w,
 
 /* ---- the burst ---- */
 
-static void fill_data(const struct pib_req *r, const struct pib_swqe *w,
-		      const struct pib_wr_info *wi, u32 pos, u32 n, struct pib_tx *tx)
+static void req_fill_data(const struct pib_req *r, const struct pib_swqe *w,
+			  const struct pib_wr_info *wi, u32 pos, u32 n, struct pib_tx *tx)
 {
 	struct pib_hdrs *h = &tx->h;
 
@@ -509,7 +509,7 @@ static void req_fill(const struct pib_req *r, struct pib_swqe *w, const struct p
 	h->srqn = w->srqn;
 	h->psn = r->snd_psn;
 	if (wi->kind & PIB_WRK_DATA)
-		fill_data(r, w, wi, pos, n, tx);
+		req_fill_data(r, w, wi, pos, n, tx);
 	else
 		fill_resp(r, w, wi, pos, n, tx);
 }

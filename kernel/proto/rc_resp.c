@@ -64,7 +64,7 @@ static void resp_drop(struct pib_resp *r, enum pib_resp_drop why)
 	pib_count(r, drops[why]);
 }
 
-static bool is_data(u8 op)
+static bool is_data_op(u8 op)
 {
 	return op == PIB_OP_SEND || op == PIB_OP_WRITE;
 }
@@ -147,7 +147,7 @@ static enum pib_res check_data(const struct pib_resp *r)
 	return r->h->op == PIB_OP_WRITE ? check_write(r, off, len) : PIB_RES_OK;
 }
 
-static enum pib_res check_read(const struct pib_resp *r)
+static enum pib_res check_read_req(const struct pib_resp *r)
 {
 	if (r->in_msg || r->b_len || !pib_resp_res_room(r) || r->h->dmalen > PIB_MSG_MAX)
 		return PIB_RES_INV_REQ;
@@ -183,11 +183,11 @@ static void rc_accept(struct pib_resp *r)
 		pib_resp_nak_fatal(r, r->epsn, PIB_RES_INV_REQ);
 		return;
 	}
-	if (is_data(r->h->op)) {
+	if (is_data_op(r->h->op)) {
 		res = check_data(r);
 		r->phase = PHASE_DATA;
 	} else if (r->h->op == PIB_OP_READ_REQ) {
-		res = check_read(r);
+		res = check_read_req(r);
 		r->phase = PHASE_READ;
 	} else {
 		res = check_atomic(r);
@@ -216,13 +216,13 @@ static void rc_begin(struct pib_resp *r)
 		pib_resp_nak_seq(r);
 		return;
 	}
-	if (is_data(r->h->op) && !length_ok(r)) {
+	if (is_data_op(r->h->op) && !length_ok(r)) {
 		resp_drop(r, PIB_DROP_BAD_LENGTH);
 		if (!ahead)
 			pib_resp_nak_fatal(r, r->epsn, PIB_RES_INV_REQ);
 		return;
 	}
-	if (ahead < 0 && (!is_data(r->h->op) || (u32)-ahead >= r->b_npkts)) {
+	if (ahead < 0 && (!is_data_op(r->h->op) || (u32)-ahead >= r->b_npkts)) {
 		pib_count(r, duplicates);
 		resp_drop(r, PIB_DROP_DUPLICATE);
 		pib_resp_duplicate(r);
@@ -256,7 +256,7 @@ static void uc_begin(struct pib_resp *r)
 	bool first = r->h->flags & PIB_H_FIRST;
 	bool gap = r->h->psn != r->epsn;
 
-	if (!is_data(r->h->op)) {
+	if (!is_data_op(r->h->op)) {
 		resp_drop(r, PIB_DROP_BAD_OPCODE);
 		return;
 	}
@@ -287,7 +287,7 @@ void pib_resp_begin(struct pib_resp *r, const struct pib_hdrs *h, u32 npkts, u32
 		resp_drop(r, PIB_DROP_ERROR_STATE);
 	else if (h->tp != r->cfg.tp || !is_request(h->op))
 		resp_drop(r, PIB_DROP_BAD_OPCODE);
-	else if (!npkts || (!is_data(h->op) && npkts != 1))
+	else if (!npkts || (!is_data_op(h->op) && npkts != 1))
 		resp_drop(r, PIB_DROP_BAD_LENGTH);
 	else if (pib_tp_reliable(r->cfg.tp))
 		rc_begin(r);

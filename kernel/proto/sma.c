@@ -188,7 +188,7 @@ static bool has_mlnx_ext_port_info(const struct pib_node *n)
 	return false;
 }
 
-static const struct sma_attr *find_attr(u16 id, const struct pib_node *n)
+static const struct sma_attr *sma_find_attr(u16 id, const struct pib_node *n)
 {
 	size_t i;
 
@@ -217,7 +217,7 @@ static void key_violation(struct pib_port *m, struct pib_port *arrival, const u8
 }
 
 /* May the request pass @m's M_Key? A Get may below level 2; a key that fits ends the lease. */
-static bool key_check(struct pib_port *m, struct pib_port *arrival, const u8 *smp, u64 now)
+static bool mkey_check(struct pib_port *m, struct pib_port *arrival, const u8 *smp, u64 now)
 {
 	if (m->m_key_lease_end && now >= m->m_key_lease_end) {
 		m->m_key_lease_end = 0;
@@ -298,7 +298,7 @@ static bool other_port_ok(const struct pib_sma_req *r, bool ignore_mkey)
 	if (ignore_mkey || r->port == r->arrival || r->node->type != PIB_NODE_CA)
 		return true;
 	m = r->port;
-	return key_check(m, m, r->smp, r->now);
+	return mkey_check(m, m, r->smp, r->now);
 }
 
 /* What no table knows: an SM is asked in user space, everything else is refused. */
@@ -313,14 +313,14 @@ static enum pib_mad_result unknown_attr(struct pib_port *p, const u8 *in, u8 *ou
 static enum pib_mad_result get_or_set(struct pib_port *p, const u8 *in, u8 *out, u64 now,
 				      bool ignore_mkey)
 {
-	const struct sma_attr *a = find_attr(pib_get16(in + PIB_MAD_ATTR), p->node);
+	const struct sma_attr *a = sma_find_attr(pib_get16(in + PIB_MAD_ATTR), p->node);
 	struct pib_port *m = pib_port_mgmt(p);
 	struct pib_sma_req r = {
 		.arrival = p, .node = p->node, .smp = in, .now = now,
 		.am = pib_get32(in + PIB_MAD_ATTR_MOD),
 	};
 
-	if (!ignore_mkey && !key_check(m, p, in, now))
+	if (!ignore_mkey && !mkey_check(m, p, in, now))
 		return PIB_MAD_NONE;
 	if (!a || (in[PIB_MAD_METHOD] == PIB_METHOD_SET && !a->set))
 		return unknown_attr(p, in, out);
@@ -340,7 +340,7 @@ static enum pib_mad_result trap_repress(struct pib_port *p, const u8 *in, u64 no
 {
 	if (pib_get16(in + PIB_MAD_ATTR) != PIB_SM_NOTICE)
 		return PIB_MAD_NONE;
-	if (ignore_mkey || key_check(pib_port_mgmt(p), p, in, now))
+	if (ignore_mkey || mkey_check(pib_port_mgmt(p), p, in, now))
 		pib_trap_repress(p->node, pib_get64(in + PIB_MAD_TID));
 	return PIB_MAD_NONE;
 }

@@ -241,7 +241,7 @@ static void set_phys(struct pib_port *p, u8 phys)
 	p->events |= PIB_EV_PHYS_CHANGE;
 }
 
-static void set_state(struct pib_port *p, u8 state, u8 phys)
+static void port_set_state(struct pib_port *p, u8 state, u8 phys)
 {
 	if (state > PIB_PORT_DOWN) {
 		if (state == PIB_PORT_ACTIVE && p->state != PIB_PORT_ACTIVE)
@@ -310,7 +310,7 @@ u16 pib_sma_set_port_info(const struct pib_sma_req *r, const u8 *d)
 		pib_switch_sm_known(p->node);
 	if (!base0) {
 		set_link_params(r, d);
-		set_state(p, d[PI_SPEED_SUP_STATE] & 0xF, d[PI_PHYS_DOWN_DEFAULT] >> 4);
+		port_set_state(p, d[PI_SPEED_SUP_STATE] & 0xF, d[PI_PHYS_DOWN_DEFAULT] >> 4);
 	}
 	return PIB_STATUS_OK;
 }

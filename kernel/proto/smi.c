@@ -36,7 +36,7 @@ static bool is_up(const struct pib_node *sw, u8 port)
 	return port <= sw->num_ports && sw->ports[port]->state >= PIB_PORT_INIT;
 }
 
-static bool own_lid(const struct pib_node *sw, u16 lid)
+static bool smi_own_lid(const struct pib_node *sw, u16 lid)
 {
 	const struct pib_port *p0 = sw->ports[0];
 
@@ -57,7 +57,8 @@ static enum pib_mad_result forward_lid(struct smi_step *s, u16 lid)
 {
 	u8 port;
 
-	if (lid == 0 || lid >= PIB_LID_MCAST_FIRST || lid > s->sw->lft_top || own_lid(s->sw, lid))
+	if (lid == 0 || lid >= PIB_LID_MCAST_FIRST || lid > s->sw->lft_top ||
+	    smi_own_lid(s->sw, lid))
 		return PIB_MAD_NONE;
 	port = s->sw->lft[lid];
 	return smi_forward(s, port);
@@ -121,7 +122,7 @@ static enum pib_mad_result path_end(struct smi_step *s)
 {
 	u16 dlid = pib_get16(s->smp + PIB_MAD_DR_DLID);
 
-	if (dlid == PIB_LID_PERMISSIVE || own_lid(s->sw, dlid))
+	if (dlid == PIB_LID_PERMISSIVE || smi_own_lid(s->sw, dlid))
 		return smi_deliver(s);
 	return forward_lid(s, dlid);
 }
@@ -190,7 +191,7 @@ static void forward_lids(const struct pib_node *sw, const u8 *smp, u16 *slid, u1
 
 u16 pib_switch_slid(const struct pib_node *sw, const struct pib_hdrs *req)
 {
-	return own_lid(sw, req->dlid) ? req->dlid : sw->ports[0]->lid;
+	return smi_own_lid(sw, req->dlid) ? req->dlid : sw->ports[0]->lid;
 }
 
 void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result result,

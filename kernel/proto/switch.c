@@ -44,7 +44,7 @@ static bool pkey_out(const struct pib_port *p, const struct pib_hdrs *h)
 	return p->num == 0 || h->dqpn == 0 || pkey_passes(p, h->pkey, OUTBOUND);
 }
 
-static bool own_lid(const struct pib_node *sw, u16 lid)
+static bool switch_own_lid(const struct pib_node *sw, u16 lid)
 {
 	const struct pib_port *p0 = sw->ports[0];
 	u16 own = READ_ONCE(p0->lid);
@@ -150,7 +150,7 @@ static u8 route_lid(const struct pib_node *sw, u8 in_port, const struct pib_hdrs
 		return h->dqpn ? route_drop(rt, PIB_DROP_RELAY) : PIB_ROUTE_SELF;
 	if (!pkey_in(in, h))
 		return route_drop(rt, PIB_DROP_PKEY_IN);
-	if (own_lid(sw, h->dlid))
+	if (switch_own_lid(sw, h->dlid))
 		return PIB_ROUTE_SELF;
 	if (pib_lid_is_mcast(h->dlid))
 		return route_mcast(sw, in_port, h, rt);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Automatic path migration (apm.c). All under qp->lock. */
-#ifndef PIB_APM_H
-#define PIB_APM_H
+#ifndef PIB_TRANSPORT_APM_H
+#define PIB_TRANSPORT_APM_H
 
 #include "transport/qp.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Responses of the reliable services (completer.c). */
-#ifndef PIB_COMPLETER_H
-#define PIB_COMPLETER_H
+#ifndef PIB_TRANSPORT_COMPLETER_H
+#define PIB_TRANSPORT_COMPLETER_H
 
 #include "transport/qp.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Congestion control of queue pairs: marks returned and heeded (IBA Annex A10). */
-#ifndef PIB_CONGESTION_H
-#define PIB_CONGESTION_H
+#ifndef PIB_TRANSPORT_CONGESTION_H
+#define PIB_TRANSPORT_CONGESTION_H
 
 #include <linux/types.h>
 

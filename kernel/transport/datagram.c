@@ -67,7 +67,7 @@ static int place_grh(struct pib_qp *qp, const struct pib_burst *b)
  * the next one. One from an SRQ would wait for this QP alone: it completes in
  * error, which ends the QP (9.9.3, classes D and E).
  */
-static void too_long(struct pib_qp *qp)
+static void datagram_too_long(struct pib_qp *qp)
 {
 	pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);
 	if (!qp->srq)
@@ -115,7 +115,7 @@ bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
 		return true;
 	}
 	if (!res && PIB_GRH_LEN + b->len > qp->cur.len) {
-		too_long(qp);
+		datagram_too_long(qp);
 		return true;
 	}
 	if (!res)

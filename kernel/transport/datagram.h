@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Datagrams that have arrived at a UD, SMI or GSI QP (datagram.c). */
-#ifndef PIB_DATAGRAM_H
-#define PIB_DATAGRAM_H
+#ifndef PIB_TRANSPORT_DATAGRAM_H
+#define PIB_TRANSPORT_DATAGRAM_H
 
 #include "transport/qp.h"
 

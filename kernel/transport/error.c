@@ -12,7 +12,7 @@
 #include "transport/send_queue.h"
 #include "transport/error.h"
 
-static void set_state(struct pib_qp *qp, enum ib_qp_state state)
+static void qp_set_state(struct pib_qp *qp, enum ib_qp_state state)
 {
 	qp->state = state;
 	qp->attr.qp_state = state;
@@ -26,7 +26,7 @@ void pib_state_to_err(struct pib_qp *qp)
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_RESET)
 		return;
 
-	set_state(qp, IB_QPS_ERR);
+	qp_set_state(qp, IB_QPS_ERR);
 	pib_req_flush(&qp->req);
 	/* The QP takes nothing from its SRQ any more (11.6.3.2), or from those of its domain (A14). */
 	if (qp->srq || qp->type == IB_QPT_XRC_TGT)
@@ -78,7 +78,7 @@ void pib_state_sq_error(struct pib_qp *qp)
 		pib_state_to_err(qp);
 		return;
 	}
-	set_state(qp, IB_QPS_SQE);
+	qp_set_state(qp, IB_QPS_SQE);
 	pib_req_flush(&qp->req);
 }
 
@@ -119,7 +119,7 @@ void pib_state_reset(struct pib_qp *qp)
 	memset(&qp->av, 0, sizeof(qp->av));
 	memset(&qp->alt_av, 0, sizeof(qp->alt_av));
 	WRITE_ONCE(qp->alt_open, false);
-	set_state(qp, IB_QPS_RESET);
+	qp_set_state(qp, IB_QPS_RESET);
 	qp->comm_est = false;
 	qp->becn_due = false;
 	memset(&qp->cc, 0, sizeof(qp->cc));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* What errors do to a QP: states, flushing, events (transport/error.c). */
-#ifndef PIB_STATE_H
-#define PIB_STATE_H
+#ifndef PIB_TRANSPORT_ERROR_H
+#define PIB_TRANSPORT_ERROR_H
 
 #include <linux/types.h>
 

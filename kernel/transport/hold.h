@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* What a QP that waits for a page does with what comes meanwhile (hold.c). All under qp->lock. */
-#ifndef PIB_HOLD_H
-#define PIB_HOLD_H
+#ifndef PIB_TRANSPORT_HOLD_H
+#define PIB_TRANSPORT_HOLD_H
 
 #include <linux/types.h>
 

@@ -3,8 +3,8 @@
  * A QP's inbox, and the list to which its owner takes what is in it. What comes from afar is nobody's memory
  * any more once it has left the socket: it is charged to the QP, for as long as it waits.
  */
-#ifndef PIB_INBOX_H
-#define PIB_INBOX_H
+#ifndef PIB_TRANSPORT_INBOX_H
+#define PIB_TRANSPORT_INBOX_H
 
 #include "hca/hca.h"
 #include "transport/qp.h"

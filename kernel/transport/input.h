@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Arrival at an HCA's port (transport/input.c); pib_hca_rx() itself is in qp.h. */
-#ifndef PIB_HCA_RX_H
-#define PIB_HCA_RX_H
+#ifndef PIB_TRANSPORT_INPUT_H
+#define PIB_TRANSPORT_INPUT_H
 
 #include "transport/qp.h"
 

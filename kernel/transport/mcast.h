@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Multicast: which QPs are attached to which groups (10.5). */
-#ifndef PIB_MCAST_H
-#define PIB_MCAST_H
+#ifndef PIB_TRANSPORT_MCAST_H
+#define PIB_TRANSPORT_MCAST_H
 
 #include <rdma/ib_verbs.h>
 #include "proto/hdrs.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* From what the transport wants sent to bursts that leave by a port (transport/output.c). */
-#ifndef PIB_TX_H
-#define PIB_TX_H
+#ifndef PIB_TRANSPORT_OUTPUT_H
+#define PIB_TRANSPORT_OUTPUT_H
 
 #include "packet/burst.h"
 #include "transport/qp.h"

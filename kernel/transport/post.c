@@ -49,8 +49,8 @@ static int fill_inline(const struct pib_qp *qp, struct pib_send_wqe *wqe,
 	return 0;
 }
 
-static int fill_data(const struct pib_qp *qp, struct pib_send_wqe *wqe,
-		     const struct ib_send_wr *wr)
+static int post_fill_data(const struct pib_qp *qp, struct pib_send_wqe *wqe,
+			  const struct ib_send_wr *wr)
 {
 	int i;
 
@@ -125,7 +125,7 @@ static int fill_wqe(const struct pib_qp *qp, struct pib_send_wqe *wqe, const str
 	default:
 		return -EINVAL;
 	}
-	return fill_data(qp, wqe, wr);
+	return post_fill_data(qp, wqe, wr);
 }
 
 /* Under post_lock. */

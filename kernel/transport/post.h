@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Posting: pib_post_send() and pib_post_recv() are with the queue pairs (qp.h); here is what ioctls ring by. */
-#ifndef PIB_POST_H
-#define PIB_POST_H
+#ifndef PIB_TRANSPORT_POST_H
+#define PIB_TRANSPORT_POST_H
 
 #include <rdma/uverbs_ioctl.h>
 

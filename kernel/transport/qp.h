@@ -3,8 +3,8 @@
  * Queue pairs. A QP is an actor: bursts arrive in its inbox, work requests in
  * its send ring, and one CPU at a time runs it (core/task.c, transport/qp_task.c).
  */
-#ifndef PIB_QP_H
-#define PIB_QP_H
+#ifndef PIB_TRANSPORT_QP_H
+#define PIB_TRANSPORT_QP_H
 
 #include <linux/completion.h>
 #include <linux/hrtimer.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Counters that `rdma statistic qp` binds QPs to, one by one or by rule. */
-#ifndef PIB_QP_COUNTER_H
-#define PIB_QP_COUNTER_H
+#ifndef PIB_TRANSPORT_QP_COUNTER_H
+#define PIB_TRANSPORT_QP_COUNTER_H
 
 #include <rdma/ib_verbs.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* What a QP does when it is run (transport/qp_task.c). */
-#ifndef PIB_RUN_H
-#define PIB_RUN_H
+#ifndef PIB_TRANSPORT_QP_TASK_H
+#define PIB_TRANSPORT_QP_TASK_H
 
 #include "core/task.h"
 

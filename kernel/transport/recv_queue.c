@@ -167,7 +167,7 @@ static int scatter_bytes(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u3
  * UC drops the message, and the work request waits for the next one (9.9.3, class D). One from an SRQ would wait for this
  * QP alone (class E). RC says so to the requester.
  */
-static enum pib_res too_long(struct pib_qp *qp)
+static enum pib_res recv_too_long(struct pib_qp *qp)
 {
 	if (qp->tp == PIB_TP_UC && !qp->srq) {
 		pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);
@@ -185,7 +185,7 @@ enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off,
 	lockdep_assert_held(&qp->lock);
 
 	if (len > cur->len || off > cur->len - len)
-		return too_long(qp);
+		return recv_too_long(qp);
 	err = len ? scatter_bytes(qp, b, src_off, len, off) : 0;
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Receive work requests: taking, filling, completing (transport/recv_queue.c). All under qp->lock. */
-#ifndef PIB_RQ_H
-#define PIB_RQ_H
+#ifndef PIB_TRANSPORT_RECV_QUEUE_H
+#define PIB_TRANSPORT_RECV_QUEUE_H
 
 #include "transport/qp.h"
 

@@ -181,7 +181,7 @@ static const struct pib_av_data *address_request(struct pib_qp *qp, struct pib_k
 }
 
 /* The slot is kept: the request may be finished by what else happens before it is sent. */
-static bool put_off(struct pib_qp *qp, const struct pib_tx *tx)
+static bool requester_put_off(struct pib_qp *qp, const struct pib_tx *tx)
 {
 	qp->req_off.tx = *tx;
 	qp->req_off.set = true;
@@ -212,7 +212,7 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 		err = attach_payload(qp, s, b, tx->off);
 	if (err == -EAGAIN) {
 		pib_burst_free(b);
-		return put_off(qp, tx);
+		return requester_put_off(qp, tx);
 	}
 	if (err == -ENOMEM) {
 		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
@@ -267,7 +267,7 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 
 	if (err == -EAGAIN) {
 		qp->draining = true;
-		return put_off(qp, tx);
+		return requester_put_off(qp, tx);
 	}
 	pib_req_local_done(&qp->req, &s->w, err ? failed : PIB_WC_SUCCESS);
 	return true;

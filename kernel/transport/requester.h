@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Send work requests become bursts, and completions (requester.c). */
-#ifndef PIB_REQUESTER_H
-#define PIB_REQUESTER_H
+#ifndef PIB_TRANSPORT_REQUESTER_H
+#define PIB_TRANSPORT_REQUESTER_H
 
 #include "transport/output.h"
 

@@ -119,7 +119,7 @@ static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struc
 	return res;
 }
 
-static enum pib_res check_read(struct pib_qp *qp, const struct pib_act *act)
+static enum pib_res check_read_memory(struct pib_qp *qp, const struct pib_act *act)
 {
 	struct pib_seg seg;
 
@@ -230,7 +230,7 @@ static enum pib_res execute_act(struct pib_qp *qp, struct pib_burst *b, const st
 	case PIB_ACT_WRITE:
 		return do_write(qp, b, act);
 	case PIB_ACT_READ:
-		return check_read(qp, act);
+		return check_read_memory(qp, act);
 	case PIB_ACT_CAS:
 	case PIB_ACT_FAA:
 		return do_atomic(qp, act, orig);
@@ -343,7 +343,7 @@ static bool drop_put_off(struct pib_qp *qp, struct pib_turn *turn)
 	return send_answer(qp, &nak, turn);
 }
 
-static bool put_off(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+static bool answer_put_off(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	qp->resp_off.tx = *tx;
 	qp->resp_off.set = true;
@@ -365,7 +365,7 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_t
 
 	pib_burst_free(b);
 	if (err == -EAGAIN)
-		return put_off(qp, tx, turn);
+		return answer_put_off(qp, tx, turn);
 	if (err == -ENOMEM)
 		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
 	else if (pib_resp_read_failed(&qp->resp, &nak))

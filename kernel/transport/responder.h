@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Requests of the connected services (responder.c). Under qp->lock, softirqs off, under rcu_read_lock(). */
-#ifndef PIB_RESPONDER_H
-#define PIB_RESPONDER_H
+#ifndef PIB_TRANSPORT_RESPONDER_H
+#define PIB_TRANSPORT_RESPONDER_H
 
 #include "transport/output.h"
 

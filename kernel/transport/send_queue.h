@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* From the send ring to the requester's slots (transport/send_queue.c). All under qp->lock. */
-#ifndef PIB_SQ_H
-#define PIB_SQ_H
+#ifndef PIB_TRANSPORT_SEND_QUEUE_H
+#define PIB_TRANSPORT_SEND_QUEUE_H
 
 #include "transport/qp.h"
 

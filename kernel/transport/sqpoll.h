@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Polling of a send ring (transport/sqpoll.c). */
-#ifndef PIB_SQPOLL_H
-#define PIB_SQPOLL_H
+#ifndef PIB_TRANSPORT_SQPOLL_H
+#define PIB_TRANSPORT_SQPOLL_H
 
 #include <linux/compiler.h>
 #include <linux/types.h>

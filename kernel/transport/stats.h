@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* What QPs count (stats.c). */
-#ifndef PIB_STATS_H
-#define PIB_STATS_H
+#ifndef PIB_TRANSPORT_STATS_H
+#define PIB_TRANSPORT_STATS_H
 
 #include <linux/types.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Keyed fabrics: control datagrams are authenticated, data carries a session's token. */
-#ifndef PIB_AUTH_H
-#define PIB_AUTH_H
+#ifndef PIB_UDP_AUTH_H
+#define PIB_UDP_AUTH_H
 
 #include <linux/types.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Uplinks: a netdev and the other hosts on its segment.
+ * Bearers, to users uplinks: a netdev and the other hosts on its segment.
  *
  * Every bearer with a host switch (control/host_switch.c) says hello to a multicast
  * group, over IPv4 and IPv6. Who hears of a host switch that it does not know makes
@@ -522,8 +522,8 @@ void pib_bearer_set_switch(struct pib_bearer *up, struct pib_switch *sw)
 
 /* ---- creation ---- */
 
-static int check_key(const struct pib_bearer *up, const struct pib_bearer_cfg *cfg,
-		     struct netlink_ext_ack *extack)
+static int bearer_check_key(const struct pib_bearer *up, const struct pib_bearer_cfg *cfg,
+			    struct netlink_ext_ack *extack)
 {
 	if (!up->auth && cfg->key_len)
 		NL_SET_ERR_MSG(extack, "the fabric on this netdev has no key");
@@ -579,7 +579,7 @@ struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cf
 	list_for_each_entry(up, &us->bearers, entry) {
 		if (up->fabric != cfg->fabric)
 			continue;
-		err = is_link ? 0 : check_key(up, cfg, extack);
+		err = is_link ? 0 : bearer_check_key(up, cfg, extack);
 		if (!err)
 			up->users++;
 		pib_udp_sock_put(us);

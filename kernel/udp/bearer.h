@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Uplinks: a netdev's place in a fabric, and the discovery of other hosts. */
-#ifndef PIB_UPLINK_H
-#define PIB_UPLINK_H
+/* Bearers, to users uplinks: a netdev's place in a fabric, and the discovery of other hosts. */
+#ifndef PIB_UDP_BEARER_H
+#define PIB_UDP_BEARER_H
 
 #include <linux/workqueue.h>
 #include "udp/auth.h"

@@ -6,7 +6,7 @@
  *
  * A frame has memory for the pages of it of which something has come, so that a segment
  * does not cost more than a page or two, whatever it says of its frame. What is
- * incomplete is limited for the link, and for all links of an bearer together.
+ * incomplete is limited for the link, and for all links of a bearer together.
  */
 #include <linux/gfp.h>
 #include <linux/jiffies.h>
@@ -20,7 +20,7 @@
 #define FRAME_STALE	msecs_to_jiffies(100)
 /* What the incomplete frames of a link may hold, in pages. */
 #define FRAMES_OF_LINK	(PIB_FRAMES * PIB_FRAME_PAGES)
-/* Those of an bearer, but for one frame of each link. */
+/* Those of a bearer, but for one frame of each link. */
 #define FRAMES_OF_ALL	((4 << 20) / PAGE_SIZE)
 
 /* ---- memory ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Frames of which the segments (proto/segment.h) have come one by one. */
-#ifndef PIB_SEGMENT_H
-#define PIB_SEGMENT_H
+#ifndef PIB_UDP_REASSEMBLY_H
+#define PIB_UDP_REASSEMBLY_H
 
 #include <linux/mm.h>
 #include <linux/spinlock.h>

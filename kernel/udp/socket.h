@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* The UDP sockets of a netdev: datagrams in and out. */
-#ifndef PIB_UDP_SOCK_H
-#define PIB_UDP_SOCK_H
+#ifndef PIB_UDP_SOCKET_H
+#define PIB_UDP_SOCKET_H
 
 #include <linux/if.h>
 #include <linux/in6.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* LIDs without an SM. */
-#ifndef PIB_LID_H
-#define PIB_LID_H
+#ifndef PIB_UDP_STANDALONE_LID_H
+#define PIB_UDP_STANDALONE_LID_H
 
 #include <linux/types.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Bursts become datagrams and datagrams become bursts. */
-#ifndef PIB_WIRE_H
-#define PIB_WIRE_H
+#ifndef PIB_UDP_WIRE_H
+#define PIB_UDP_WIRE_H
 
 #include <linux/types.h>
 

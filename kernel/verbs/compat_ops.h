@@ -3,8 +3,8 @@
  * Operations of an ib_device whose types differ between kernels. Included by
  * device.c alone, which puts PIB_COMPAT_OPS into its table.
  */
-#ifndef PIB_COMPAT_OPS_H
-#define PIB_COMPAT_OPS_H
+#ifndef PIB_VERBS_COMPAT_OPS_H
+#define PIB_VERBS_COMPAT_OPS_H
 
 #include <rdma/uverbs_ioctl.h>
 #include "compat/compat.h"

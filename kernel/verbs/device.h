@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* HCAs, made and destroyed. */
-#ifndef PIB_DEVICE_H
-#define PIB_DEVICE_H
+#ifndef PIB_VERBS_DEVICE_H
+#define PIB_VERBS_DEVICE_H
 
 #include <linux/types.h>
 

@@ -7,7 +7,7 @@
 #include "hca/hca.h"
 #include "verbs/mad.h"
 
-static bool is_smp(const struct ib_mad *mad)
+static bool mad_is_smp(const struct ib_mad *mad)
 {
 	return mad->mad_hdr.mgmt_class == IB_MGMT_CLASS_SUBN_LID_ROUTED ||
 	       mad->mad_hdr.mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE;
@@ -42,7 +42,7 @@ int pib_process_mad(struct ib_device *ibdev, int mad_flags, u32 port_num, const 
 		return IB_MAD_RESULT_FAILURE;
 	p = &hca->nd.ports[port_num]->p;
 
-	if (is_smp(in)) {
+	if (mad_is_smp(in)) {
 		spin_lock_irqsave(&hca->nd.lock, flags);
 		result = pib_sma_process(p, (const u8 *)in, (u8 *)out, ktime_get_ns(),
 					 mad_flags & IB_MAD_IGNORE_MKEY);

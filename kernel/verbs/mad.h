@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Management datagrams that ib_mad hands to the HCA's own agents. */
-#ifndef PIB_MAD_H
-#define PIB_MAD_H
+#ifndef PIB_VERBS_MAD_H
+#define PIB_VERBS_MAD_H
 
 #include <rdma/ib_mad.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Attributes of an HCA and of its ports, as verbs ask for and change them. */
-#ifndef PIB_ATTR_H
-#define PIB_ATTR_H
+#ifndef PIB_VERBS_QUERY_H
+#define PIB_VERBS_QUERY_H
 
 #include <rdma/ib_verbs.h>
 

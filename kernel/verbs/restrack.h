@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* What `rdma resource show -d` says about objects. */
-#ifndef PIB_RESTRACK_H
-#define PIB_RESTRACK_H
+#ifndef PIB_VERBS_RESTRACK_H
+#define PIB_VERBS_RESTRACK_H
 
 #include <rdma/ib_verbs.h>
 

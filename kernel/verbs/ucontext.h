@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* User contexts, as ib_core makes and asks them. */
-#ifndef PIB_UCONTEXT_H
-#define PIB_UCONTEXT_H
+#ifndef PIB_VERBS_UCONTEXT_H
+#define PIB_VERBS_UCONTEXT_H
 
 #include "core/mmap.h"
 

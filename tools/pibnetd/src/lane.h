@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // One direction of a cable with faults: kernel/proto/fault.c says what befalls a packet, and what
-// survives waits here until it is due. The module's are in kernel/fabric/impair.c.
+// survives waits here until it is due. The module's are in kernel/fabric/pipe.c.
 #pragma once
 
 #include <cstdint>
