@@ -412,6 +412,10 @@ static struct pib_net *dump_begin(struct sk_buff *skb, struct netlink_callback *
 {
 	struct pib_net *pn = pib_net(sock_net(skb->sk));
 
+	if (nlmsg_attrlen(cb->nlh, GENL_HDRLEN)) {
+		NL_SET_ERR_MSG(cb->extack, "a dump tells of everything: no attribute limits it");
+		return NULL;
+	}
 	a->skb = skb;
 	a->portid = NETLINK_CB(cb->skb).portid;
 	a->seq = cb->nlh->nlmsg_seq;
@@ -460,6 +464,8 @@ int pib_nl_hca_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_HCA_GET);
+	if (!pn)
+		return -EINVAL;
 	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry) {
 		if (ctl->detached || ctl->id <= c->id)
 			continue;
@@ -479,6 +485,8 @@ int pib_nl_switch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_SWITCH_GET);
+	if (!pn)
+		return -EINVAL;
 	list_for_each_entry(sw, &to_registry(pn)->switches, entry) {
 		if (sw->id <= c->id)
 			continue;
@@ -678,6 +686,8 @@ int pib_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_LINK_GET);
+	if (!pn)
+		return -EINVAL;
 	if (!c->phase) {
 		err = dump_hca_links(pn, &a, c);
 		if (!err)
@@ -749,6 +759,8 @@ int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_UPLINK_GET);
+	if (!pn)
+		return -EINVAL;
 	while (!err && (up = next_bearer(pn, c->id))) {
 		err = put_uplink(&a, up);
 		if (!err)

@@ -302,7 +302,7 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 	return 0;
 }
 
-/* Uplink, and host switch if it is to be. */
+/* Bearer, and host switch if there is to be one. */
 static int ctl_join_bearer(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 			   struct netlink_ext_ack *extack)
 {

@@ -38,7 +38,7 @@ extern struct workqueue_struct *pib_wq;
 /* Generic id of what a namespace has of pib, which begins with its struct pib_net. */
 extern unsigned int pib_net_id;
 
-/* The pib of @net. Any context. NULL before the namespace's part is made, and after it is gone. */
+/* The pib of @net, NULL before its part is made. Not to be asked when that is gone. Any context. */
 struct pib_net *pib_net(struct net *net);
 
 /* Before anything is made in the namespace, and when nothing is left in it. Process context. */

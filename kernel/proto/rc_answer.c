@@ -358,10 +358,29 @@ bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 
 static void put_off_all(struct pib_resp *r)
 {
+	struct pib_rd_res *e = res_at(r, r->res_last);
+
 	for (; r->res_cur != r->res_head; r->res_cur++)
 		res_at(r, r->res_cur)->pending = false;
+	if (!e->fresh) {	/* it was handed out, and is not sent */
+		e->fresh = true;
+		r->res_fresh++;
+	}
 	r->ack_due = false;
-	r->repeat = res_at(r, r->res_last);
+	r->repeat = e;
+}
+
+/*
+ * The NAK of a refused request waits behind the READ. The requester is told to repeat the READ first, and
+ * sends that request again after it. False: the request has used up a receive, which does not come back.
+ */
+static bool take_back_refusal(struct pib_resp *r)
+{
+	if (r->dead != PIB_RES_INV_REQ && r->dead != PIB_RES_ACCESS)
+		return false;
+	r->dead = PIB_RES_OK;
+	pib_resp_nak_clear(r);
+	return true;
 }
 
 /*
@@ -371,7 +390,7 @@ static void put_off_all(struct pib_resp *r)
  */
 bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx)
 {
-	if (r->dead)
+	if (r->dead && (r->res_last_again || !take_back_refusal(r)))
 		return false;
 	if (r->res_last_again)
 		drop_repeated(r);

@@ -13,7 +13,7 @@ struct pib_qp;
  * struct pib_sqpoll - how a process posts, and how long its ring is polled
  * @run: doorbells in a row. Written by posters, of whom there may be several
  * @since: jiffies of the first of them. Written by posters
- * @index: index of the send ring at the last look. Owner of the QP only, as what follows
+ * @index: index of the send ring at the last look. Written by the owner of the QP, as what follows
  * @not_before: jiffies before which the ring is not polled again
  * @crowd: ns since when other tasks want the CPU that polls, 0: none does
  * @until: ns until when the ring is polled if nothing comes
