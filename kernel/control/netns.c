@@ -114,16 +114,6 @@ static int __net_init net_init(struct net *net)
 	return 0;
 }
 
-static bool no_ctls(struct pib_registry *reg)
-{
-	bool empty;
-
-	mutex_lock(&reg->pn.lock);
-	empty = list_empty(&reg->ctls);
-	mutex_unlock(&reg->pn.lock);
-	return empty;
-}
-
 /* Take everything apart, and wait for those who were at it before. */
 static void net_flush(struct pib_registry *reg)
 {
@@ -136,8 +126,12 @@ static void net_flush(struct pib_registry *reg)
 	list_for_each_entry_safe(sw, tmp, &reg->switches, entry)
 		pib_fabric_remove_switch(sw);
 	mutex_unlock(&pn->lock);
-	wait_event(reg->empty, no_ctls(reg));
+	/* The condition is looked at while this task is about to sleep: it must not take the lock. */
+	wait_event(reg->empty, list_empty_careful(&reg->ctls));
 	cancel_work_sync(&reg->reap);
+	/* Whoever took the last one off the list has left the lock. */
+	mutex_lock(&pn->lock);
+	mutex_unlock(&pn->lock);
 }
 
 static void __net_exit net_exit(struct net *net)
