@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What befalls a netdev while an HCA is being made on it: nothing of that may be missed. Somebody else keeps RTNL busy, so
-# that the events come in between.
+# that the events come in between. `ROUNDS` (10) of each kind.
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
 trap 'kill $busy; hosts_clean' EXIT
 
-ROUNDS=${ROUNDS:-30}
+ROUNDS=${ROUNDS:-10}
 
 keep_rtnl_busy() {
 	while :; do
