@@ -301,22 +301,22 @@ static void count_route_drop(struct pib_switch *sw, struct pib_kport *in,
 			     const struct pib_route *rt, struct pib_burst *b)
 {
 	switch (rt->reason) {
-	case PIB_DROP_RELAY:
+	case PIB_ROUTE_DROP_RELAY:
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
 		pib_kport_count(in, relay_dlid, b->npkts);
 		break;
-	case PIB_DROP_LOOP:
+	case PIB_ROUTE_DROP_LOOP:
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
 		pib_kport_count(in, relay_loop, b->npkts);
 		break;
-	case PIB_DROP_OUT_STATE:
+	case PIB_ROUTE_DROP_OUT_STATE:
 		count_discard(sw->nd.ports[rt->port], in, b);
 		break;
-	case PIB_DROP_PKEY_IN:
+	case PIB_ROUTE_DROP_PKEY_IN:
 		pib_kport_count(in, rcv_constraint_err, b->npkts);
 		pib_switch_pkey_trap(sw, in, &b->h);
 		break;
-	case PIB_DROP_PKEY_OUT:
+	case PIB_ROUTE_DROP_PKEY_OUT:
 		pib_kport_count(sw->nd.ports[rt->port], xmit_constraint_err, b->npkts);
 		pib_switch_pkey_trap(sw, sw->nd.ports[rt->port], &b->h);
 		break;

@@ -444,13 +444,15 @@ enum pib_route_kind {
 };
 
 enum pib_route_reason {
-	PIB_DROP_SILENT,	/* not dropped, or nobody is left to send it to: no error */
-	PIB_DROP_RELAY,		/* no route: rcv_switch_relay_err, relay_dlid of the in port */
-	PIB_DROP_LOOP,		/* would go back: rcv_switch_relay_err, relay_loop of the in port */
-	PIB_DROP_IN_STATE,	/* in port not yet Armed: no counter of its own */
-	PIB_DROP_OUT_STATE,	/* @port not Active: xmit_discard of @port */
-	PIB_DROP_PKEY_IN,	/* rcv_constraint_err of the in port, trap 259 */
-	PIB_DROP_PKEY_OUT,	/* xmit_constraint_err of @port, trap 259 */
+	PIB_ROUTE_DROP_SILENT,	/* not dropped, or nobody is left to send it to: no error */
+	/* no route: rcv_switch_relay_err, relay_dlid of the in port */
+	PIB_ROUTE_DROP_RELAY,
+	/* would go back: rcv_switch_relay_err, relay_loop of the in port */
+	PIB_ROUTE_DROP_LOOP,
+	PIB_ROUTE_DROP_IN_STATE,	/* in port not yet Armed: no counter of its own */
+	PIB_ROUTE_DROP_OUT_STATE,	/* @port not Active: xmit_discard of @port */
+	PIB_ROUTE_DROP_PKEY_IN,	/* rcv_constraint_err of the in port, trap 259 */
+	PIB_ROUTE_DROP_PKEY_OUT,	/* xmit_constraint_err of @port, trap 259 */
 };
 
 /**
@@ -595,7 +597,7 @@ void pib_trap_threshold(struct pib_port *p, u16 num, u64 now);
  */
 void pib_trap_bad_key(struct pib_port *p, u16 num, const struct pib_hdrs *h, u64 now);
 
-/* 259: a switch dropped @h for PIB_DROP_PKEY_IN or _OUT at @p: counts and raises it. */
+/* 259: a switch dropped @h for PIB_ROUTE_DROP_PKEY_IN or _OUT at @p: counts and raises it. */
 void pib_trap_switch_pkey(struct pib_port *p, const struct pib_hdrs *h, u64 now);
 
 /* SystemImageGUID changes: trap 145. */

@@ -459,15 +459,15 @@ enum pib_res {
 };
 
 enum pib_resp_drop {		/* why a request was not executed; counted by env */
-	PIB_DROP_NONE,
-	PIB_DROP_DUPLICATE,
-	PIB_DROP_OUT_OF_SEQUENCE,
-	PIB_DROP_BAD_OPCODE,
-	PIB_DROP_BAD_LENGTH,
-	PIB_DROP_RESOURCES,
-	PIB_DROP_ERROR_STATE,
-	PIB_DROP_QKEY,
-	PIB_DROP_REASONS
+	PIB_RESP_DROP_NONE,
+	PIB_RESP_DROP_DUPLICATE,
+	PIB_RESP_DROP_OUT_OF_SEQUENCE,
+	PIB_RESP_DROP_BAD_OPCODE,
+	PIB_RESP_DROP_BAD_LENGTH,
+	PIB_RESP_DROP_RESOURCES,
+	PIB_RESP_DROP_ERROR_STATE,
+	PIB_RESP_DROP_QKEY,
+	PIB_RESP_DROP_REASONS
 };
 
 #define PIB_RES_MAX 128		/* most max_dest_rd_atomic, plus replay */
@@ -515,7 +515,7 @@ struct pib_resp_stats {
 	u64 put_off;	/* RNR NAKs for PIB_RES_LATER and pib_resp_answer_later() */
 	u64 naks_sent;
 	u64 acks_sent;
-	u64 drops[PIB_DROP_REASONS];
+	u64 drops[PIB_RESP_DROP_REASONS];
 };
 
 /**
@@ -629,7 +629,7 @@ void pib_resp_set_credits(struct pib_resp *r, u32 posted);
  * @qkey: the receiving QP's
  * @mtu: of the port
  *
- * PIB_DROP_NONE, or why it is dropped (9.6.1.4.2, 9.8.3).
+ * PIB_RESP_DROP_NONE, or why it is dropped (9.6.1.4.2, 9.8.3).
  */
 enum pib_resp_drop pib_ud_check(const struct pib_hdrs *h, u32 npkts, u32 len, u32 qkey, u32 mtu);
 

@@ -179,7 +179,7 @@ static void rc_accept(struct pib_resp *r)
 	enum pib_res res;
 
 	if (r->h->op == PIB_OP_RESERVED) {
-		resp_drop(r, PIB_DROP_BAD_OPCODE);
+		resp_drop(r, PIB_RESP_DROP_BAD_OPCODE);
 		pib_resp_nak_fatal(r, r->epsn, PIB_RES_INV_REQ);
 		return;
 	}
@@ -196,7 +196,7 @@ static void rc_accept(struct pib_resp *r)
 	if (res == PIB_RES_OK)
 		return;
 	r->phase = PHASE_IDLE;
-	resp_drop(r, PIB_DROP_BAD_LENGTH);
+	resp_drop(r, PIB_RESP_DROP_BAD_LENGTH);
 	pib_resp_nak_fatal(r, r->epsn, res);
 }
 
@@ -207,24 +207,24 @@ static void rc_begin(struct pib_resp *r)
 
 	if (r->repeat && ahead + (s32)r->b_npkts > 0) {
 		pib_count(r, out_of_sequence);
-		resp_drop(r, PIB_DROP_OUT_OF_SEQUENCE);
+		resp_drop(r, PIB_RESP_DROP_OUT_OF_SEQUENCE);
 		return;
 	}
 	if (ahead > 0) {
 		pib_count(r, out_of_sequence);
-		resp_drop(r, PIB_DROP_OUT_OF_SEQUENCE);
+		resp_drop(r, PIB_RESP_DROP_OUT_OF_SEQUENCE);
 		pib_resp_nak_seq(r);
 		return;
 	}
 	if (is_data_op(r->h->op) && !length_ok(r)) {
-		resp_drop(r, PIB_DROP_BAD_LENGTH);
+		resp_drop(r, PIB_RESP_DROP_BAD_LENGTH);
 		if (!ahead)
 			pib_resp_nak_fatal(r, r->epsn, PIB_RES_INV_REQ);
 		return;
 	}
 	if (ahead < 0 && (!is_data_op(r->h->op) || (u32)-ahead >= r->b_npkts)) {
 		pib_count(r, duplicates);
-		resp_drop(r, PIB_DROP_DUPLICATE);
+		resp_drop(r, PIB_RESP_DROP_DUPLICATE);
 		pib_resp_duplicate(r);
 		return;
 	}
@@ -247,7 +247,7 @@ static void uc_accept(struct pib_resp *r)
 		r->phase = PHASE_DATA;
 		return;
 	}
-	resp_drop(r, PIB_DROP_BAD_LENGTH);
+	resp_drop(r, PIB_RESP_DROP_BAD_LENGTH);
 	uc_lose(r);
 }
 
@@ -257,13 +257,13 @@ static void uc_begin(struct pib_resp *r)
 	bool gap = r->h->psn != r->epsn;
 
 	if (!is_data_op(r->h->op)) {
-		resp_drop(r, PIB_DROP_BAD_OPCODE);
+		resp_drop(r, PIB_RESP_DROP_BAD_OPCODE);
 		return;
 	}
 	if (gap)
 		pib_count(r, out_of_sequence);
 	if (!first && (gap || !r->in_msg)) {
-		resp_drop(r, PIB_DROP_OUT_OF_SEQUENCE);
+		resp_drop(r, PIB_RESP_DROP_OUT_OF_SEQUENCE);
 		uc_lose(r);
 		return;
 	}
@@ -284,11 +284,11 @@ void pib_resp_begin(struct pib_resp *r, const struct pib_hdrs *h, u32 npkts, u32
 	r->b_skip = 0;
 	r->phase = PHASE_IDLE;
 	if (r->dead)
-		resp_drop(r, PIB_DROP_ERROR_STATE);
+		resp_drop(r, PIB_RESP_DROP_ERROR_STATE);
 	else if (h->tp != r->cfg.tp || !is_request(h->op))
-		resp_drop(r, PIB_DROP_BAD_OPCODE);
+		resp_drop(r, PIB_RESP_DROP_BAD_OPCODE);
 	else if (!npkts || (!is_data_op(h->op) && npkts != 1))
-		resp_drop(r, PIB_DROP_BAD_LENGTH);
+		resp_drop(r, PIB_RESP_DROP_BAD_LENGTH);
 	else if (pib_tp_reliable(r->cfg.tp))
 		rc_begin(r);
 	else
@@ -462,7 +462,7 @@ static void result_uc(struct pib_resp *r, enum pib_res res)
 	bool ours = res == PIB_RES_LEN || res == PIB_RES_OP;
 
 	if (res == PIB_RES_RNR)
-		resp_drop(r, PIB_DROP_RESOURCES);
+		resp_drop(r, PIB_RESP_DROP_RESOURCES);
 	r->in_msg = false;
 	uc_lose(r);
 	if (ours) {
@@ -499,8 +499,8 @@ void pib_resp_result(struct pib_resp *r, const struct pib_act *act, enum pib_res
 enum pib_resp_drop pib_ud_check(const struct pib_hdrs *h, u32 npkts, u32 len, u32 qkey, u32 mtu)
 {
 	if (h->tp != PIB_TP_UD || h->op != PIB_OP_SEND)
-		return PIB_DROP_BAD_OPCODE;
+		return PIB_RESP_DROP_BAD_OPCODE;
 	if (npkts != 1 || len > mtu)
-		return PIB_DROP_BAD_LENGTH;
-	return h->qkey == qkey ? PIB_DROP_NONE : PIB_DROP_QKEY;
+		return PIB_RESP_DROP_BAD_LENGTH;
+	return h->qkey == qkey ? PIB_RESP_DROP_NONE : PIB_RESP_DROP_QKEY;
 }

@@ -59,18 +59,18 @@ static u8 route_unicast(const struct pib_node *sw, u8 in_port, const struct pib_
 	u8 out;
 
 	if (h->dlid == 0 || h->dlid > READ_ONCE(sw->lft_top))
-		return route_drop(rt, PIB_DROP_RELAY);
+		return route_drop(rt, PIB_ROUTE_DROP_RELAY);
 	out = READ_ONCE(sw->lft[h->dlid]);
 	rt->port = out;
 	/* Port 0 takes what is for its own LID, which needs no table; for others it is no way (9.6.1.1). */
 	if (out == 0 || out > sw->num_ports)	/* PIB_LFT_DROP among them */
-		return route_drop(rt, PIB_DROP_RELAY);
+		return route_drop(rt, PIB_ROUTE_DROP_RELAY);
 	if (out == in_port)
-		return route_drop(rt, PIB_DROP_LOOP);
+		return route_drop(rt, PIB_ROUTE_DROP_LOOP);
 	if (!pib_port_admits(sw->ports[out], h->dqpn))
-		return route_drop(rt, PIB_DROP_OUT_STATE);
+		return route_drop(rt, PIB_ROUTE_DROP_OUT_STATE);
 	if (!pkey_out(sw->ports[out], h))
-		return route_drop(rt, PIB_DROP_PKEY_OUT);
+		return route_drop(rt, PIB_ROUTE_DROP_PKEY_OUT);
 	return PIB_ROUTE_PORT;
 }
 
@@ -131,12 +131,12 @@ static u8 route_mcast(const struct pib_node *sw, u8 in_port, const struct pib_hd
 	u32 i, any = 0;
 
 	if (!mft_lookup(sw, h->dlid, rt) && !mcast_default(sw, in_port, rt))
-		return route_drop(rt, PIB_DROP_RELAY);
+		return route_drop(rt, PIB_ROUTE_DROP_RELAY);
 	for (i = 0; i < PIB_PORTMASK_WORDS * 2; i++) {
 		rt->mask[i] = mcast_filter(sw, i, rt->mask[i], in_port, h);
 		any |= rt->mask[i];
 	}
-	return any ? PIB_ROUTE_MCAST : route_drop(rt, PIB_DROP_SILENT);
+	return any ? PIB_ROUTE_MCAST : route_drop(rt, PIB_ROUTE_DROP_SILENT);
 }
 
 static u8 route_lid(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
@@ -145,11 +145,11 @@ static u8 route_lid(const struct pib_node *sw, u8 in_port, const struct pib_hdrs
 	const struct pib_port *in = sw->ports[in_port];
 
 	if (in_port && !pib_port_takes(in, h->dqpn))
-		return route_drop(rt, PIB_DROP_IN_STATE);
+		return route_drop(rt, PIB_ROUTE_DROP_IN_STATE);
 	if (h->dlid == PIB_LID_PERMISSIVE)
-		return h->dqpn ? route_drop(rt, PIB_DROP_RELAY) : PIB_ROUTE_SELF;
+		return h->dqpn ? route_drop(rt, PIB_ROUTE_DROP_RELAY) : PIB_ROUTE_SELF;
 	if (!pkey_in(in, h))
-		return route_drop(rt, PIB_DROP_PKEY_IN);
+		return route_drop(rt, PIB_ROUTE_DROP_PKEY_IN);
 	if (switch_own_lid(sw, h->dlid))
 		return PIB_ROUTE_SELF;
 	if (pib_lid_is_mcast(h->dlid))
@@ -161,6 +161,6 @@ void pib_switch_route(const struct pib_node *sw, u8 in_port, const struct pib_hd
 		      struct pib_route *rt)
 {
 	rt->port = 0;
-	rt->reason = PIB_DROP_SILENT;
+	rt->reason = PIB_ROUTE_DROP_SILENT;
 	rt->kind = route_lid(sw, in_port, h, rt);
 }

@@ -23,12 +23,12 @@ static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
 	u32 mtu = pib_mtu_bytes(READ_ONCE(qp->port->p.mtu_cap));
 
 	switch (pib_ud_check(&b->h, b->npkts, b->len, qkey_of(qp, &b->h), mtu)) {
-	case PIB_DROP_NONE:
+	case PIB_RESP_DROP_NONE:
 		return true;
-	case PIB_DROP_QKEY:
+	case PIB_RESP_DROP_QKEY:
 		pib_hca_rx_bad_qkey(qp->port, &b->h);
 		return false;
-	case PIB_DROP_BAD_LENGTH:
+	case PIB_RESP_DROP_BAD_LENGTH:
 		pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);
 		return false;
 	default:

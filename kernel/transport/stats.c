@@ -27,10 +27,10 @@ static void fold_resp(struct pib_qp *qp)
 	FOLD(qp, DUPLICATE_REQUEST, now, seen, duplicates);
 	FOLD(qp, OUT_OF_SEQUENCE, now, seen, out_of_sequence);
 	FOLD(qp, OUT_OF_BUFFER, now, seen, rnr_nak_sent);
-	FOLD(qp, OUT_OF_BUFFER, now, seen, drops[PIB_DROP_RESOURCES]);
+	FOLD(qp, OUT_OF_BUFFER, now, seen, drops[PIB_RESP_DROP_RESOURCES]);
 	FOLD(qp, RNR_NO_PAGE, now, seen, put_off);
-	FOLD(qp, RX_BAD_OPCODE, now, seen, drops[PIB_DROP_BAD_OPCODE]);
-	FOLD(qp, RX_BAD_LENGTH, now, seen, drops[PIB_DROP_BAD_LENGTH]);
+	FOLD(qp, RX_BAD_OPCODE, now, seen, drops[PIB_RESP_DROP_BAD_OPCODE]);
+	FOLD(qp, RX_BAD_LENGTH, now, seen, drops[PIB_RESP_DROP_BAD_LENGTH]);
 	qp->resp_seen = *now;
 	qp->resp.news = false;
 }

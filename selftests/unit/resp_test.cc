@@ -678,7 +678,7 @@ TEST(Resp, AfterAFatalNakNothingIsTakenIn)
 	EXPECT_FALSE(q.n.resp.error);	// the NAK is yet to be sent
 	EXPECT_EQ(str(q.sends()), "RESP@1000+1 NAK61@1001");
 	EXPECT_EQ(q.n.resp.error, PIB_RES_INV_REQ);
-	EXPECT_EQ(q.n.resp.stats.drops[PIB_DROP_ERROR_STATE], 1u);
+	EXPECT_EQ(q.n.resp.stats.drops[PIB_RESP_DROP_ERROR_STATE], 1u);
 }
 
 TEST(Resp, ZeroLengthNeedsNoKey)
@@ -714,7 +714,7 @@ TEST(Resp, ReservedOpcodesAreInvalidRequests)
 	EXPECT_EQ(str(q.gets(reserved(kPsn + 2))), "NAK60@1001");
 	EXPECT_EQ(str(q.gets(reserved(kPsn + 1))), "NAK61@1001");
 	EXPECT_EQ(q.n.resp.error, PIB_RES_INV_REQ);
-	EXPECT_EQ(q.n.resp.stats.drops[PIB_DROP_BAD_OPCODE], 1u);
+	EXPECT_EQ(q.n.resp.stats.drops[PIB_RESP_DROP_BAD_OPCODE], 1u);
 
 	within.gets(with(request(PIB_OP_WRITE, kPsn, 1, kMtu, kFirst), [](Burst &b) { b.h.dmalen = 2 * kMtu; }));
 	EXPECT_EQ(str(within.gets(reserved(kPsn + 1))), "NAK61@1001");
@@ -728,7 +728,7 @@ TEST(Resp, OtherServicesAreDropped)
 				  [](Burst &b) { b.h.tp = PIB_TP_UC; }))), "");
 	EXPECT_EQ(str(q.gets(with(request(PIB_OP_SEND, kPsn, 1, 8, kOnly),
 				  [](Burst &b) { b.h.op = PIB_OP_CNP; }))), "");
-	EXPECT_EQ(q.n.resp.stats.drops[PIB_DROP_BAD_OPCODE], 2u);
+	EXPECT_EQ(q.n.resp.stats.drops[PIB_RESP_DROP_BAD_OPCODE], 2u);
 	EXPECT_FALSE(q.n.in_error);
 }
 
@@ -783,7 +783,7 @@ TEST_F(RespUc, WithoutReceiveTheMessageIsLost)
 	q.recvs(1);
 	gets(request(PIB_OP_SEND, kPsn + 1, 1, 8, kLast));
 	EXPECT_EQ(q.received().status, 999u);
-	EXPECT_EQ(q.n.resp.stats.drops[PIB_DROP_RESOURCES], 1u);
+	EXPECT_EQ(q.n.resp.stats.drops[PIB_RESP_DROP_RESOURCES], 1u);
 	gets(request(PIB_OP_SEND, kPsn + 2, 1, 8, kOnly));
 	EXPECT_EQ(q.received().len, 8u);
 }
@@ -809,12 +809,12 @@ TEST(RespUd, Checks)
 
 	b.h.tp = PIB_TP_UD;
 	b.h.qkey = 1;
-	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu, 1, kMtu), PIB_DROP_NONE);
-	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu + 1, 1, kMtu), PIB_DROP_BAD_LENGTH);
-	EXPECT_EQ(pib_ud_check(&b.h, 2, kMtu, 1, kMtu), PIB_DROP_BAD_LENGTH);
-	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu, 2, kMtu), PIB_DROP_QKEY);
+	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu, 1, kMtu), PIB_RESP_DROP_NONE);
+	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu + 1, 1, kMtu), PIB_RESP_DROP_BAD_LENGTH);
+	EXPECT_EQ(pib_ud_check(&b.h, 2, kMtu, 1, kMtu), PIB_RESP_DROP_BAD_LENGTH);
+	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu, 2, kMtu), PIB_RESP_DROP_QKEY);
 	b.h.tp = PIB_TP_UC;
-	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu, 1, kMtu), PIB_DROP_BAD_OPCODE);
+	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu, 1, kMtu), PIB_RESP_DROP_BAD_OPCODE);
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ TEST_F(FatTree, LoopInTheTablesIsDroppedAtTheTurn)
 	leaves[0]->lft[lid] = leaves[2]->lft[lid];
 	spines[0]->lft[lid] = spines[1]->lft[lid] = 3;
 	EXPECT_TRUE(send(*hcas[0], lid).empty());
-	EXPECT_EQ(f.drops[PIB_DROP_LOOP], 1);
+	EXPECT_EQ(f.drops[PIB_ROUTE_DROP_LOOP], 1);
 }
 
 TEST(Subnet, RingOfEightSwitches)

@@ -73,7 +73,7 @@ TEST_F(Route, NoRoute)
 {
 	for (uint16_t dlid : {0x0000, 0x0024, 0x0023, 0xBFFF, 0x0101, 0x0022}) {
 		route(dlid);
-		expect_drop(PIB_DROP_RELAY);
+		expect_drop(PIB_ROUTE_DROP_RELAY);
 	}
 }
 
@@ -81,7 +81,7 @@ TEST_F(Route, TableEndsAtTop)
 {
 	sw.n.lft_top = 0x1F;
 	route(0x20);
-	expect_drop(PIB_DROP_RELAY);
+	expect_drop(PIB_ROUTE_DROP_RELAY);
 }
 
 TEST_F(Route, OwnLidNeedsNoTable)
@@ -91,24 +91,24 @@ TEST_F(Route, OwnLidNeedsNoTable)
 	EXPECT_EQ(route(0x11), PIB_ROUTE_SELF);
 	sw.lft[0x12] = 0;
 	route(0x12);
-	expect_drop(PIB_DROP_RELAY);
+	expect_drop(PIB_ROUTE_DROP_RELAY);
 	sw.port(0).lid = 0;
 	sw.port(0).lmc = 0;
 	route(0);
-	expect_drop(PIB_DROP_RELAY);
+	expect_drop(PIB_ROUTE_DROP_RELAY);
 }
 
 TEST_F(Route, PermissiveIsForQp0)
 {
 	EXPECT_EQ(route(PIB_LID_PERMISSIVE, 0), PIB_ROUTE_SELF);
 	route(PIB_LID_PERMISSIVE, 1);
-	expect_drop(PIB_DROP_RELAY);
+	expect_drop(PIB_ROUTE_DROP_RELAY);
 }
 
 TEST_F(Route, NotBackWhereItCameFrom)
 {
 	route(0x20, 2, 2);
-	expect_drop(PIB_DROP_LOOP);
+	expect_drop(PIB_ROUTE_DROP_LOOP);
 }
 
 TEST_F(Route, PortsInInitAndArmedSendForQp0Only)
@@ -117,7 +117,7 @@ TEST_F(Route, PortsInInitAndArmedSendForQp0Only)
 		sw.port(2).state = state;
 		EXPECT_EQ(route(0x20, 0), PIB_ROUTE_PORT);
 		route(0x20, 1);
-		expect_drop(PIB_DROP_OUT_STATE);
+		expect_drop(PIB_ROUTE_DROP_OUT_STATE);
 		EXPECT_EQ(rt.port, 2);
 	}
 }
@@ -131,7 +131,7 @@ TEST_F(Route, PortsTakeDataFromArmedOn)
 	EXPECT_EQ(route(0x20, 2), PIB_ROUTE_PORT);
 	sw.port(1).state = PIB_PORT_INIT;
 	route(0x20, 2);
-	expect_drop(PIB_DROP_IN_STATE);
+	expect_drop(PIB_ROUTE_DROP_IN_STATE);
 }
 
 TEST_F(Route, DataMakesAnArmedPortActive)
@@ -154,7 +154,7 @@ TEST_F(Route, NothingLeavesByAPortThatIsDown)
 {
 	sw.port(2).state = PIB_PORT_DOWN;
 	route(0x20, 0);
-	expect_drop(PIB_DROP_OUT_STATE);
+	expect_drop(PIB_ROUTE_DROP_OUT_STATE);
 }
 
 TEST_F(Route, FromPort0)
@@ -169,12 +169,12 @@ TEST_F(Route, PartitionEnforcementInbound)
 	EXPECT_EQ(route(0x20, 2, 1, 0x0055), PIB_ROUTE_PORT) << "not enforced";
 	sw.port(1).part_enforce = 0x8;
 	route(0x20, 2, 1, 0x0055);
-	expect_drop(PIB_DROP_PKEY_IN);
+	expect_drop(PIB_ROUTE_DROP_PKEY_IN);
 	EXPECT_EQ(route(0x20, 2, 1, 0x7FFF), PIB_ROUTE_PORT) << "a limited member's own key";
 	EXPECT_EQ(route(0x20, 2, 1, 0x0001), PIB_ROUTE_PORT);
 	EXPECT_EQ(route(0x20, 0, 1, 0x0055), PIB_ROUTE_PORT) << "QP0 is free";
 	route(0x20, 1, 1, 0x0055);
-	expect_drop(PIB_DROP_PKEY_IN);
+	expect_drop(PIB_ROUTE_DROP_PKEY_IN);
 }
 
 TEST_F(Route, PartitionEnforcementOutbound)
@@ -183,7 +183,7 @@ TEST_F(Route, PartitionEnforcementOutbound)
 	EXPECT_EQ(route(0x20), PIB_ROUTE_PORT);
 	sw.port(2).pkey[0] = 0x8001;
 	route(0x20);
-	expect_drop(PIB_DROP_PKEY_OUT);
+	expect_drop(PIB_ROUTE_DROP_PKEY_OUT);
 	EXPECT_EQ(rt.port, 2);
 	EXPECT_EQ(route(0x21), PIB_ROUTE_PORT);
 }
@@ -211,7 +211,7 @@ TEST_F(Route, MulticastWithNobodyElse)
 {
 	join(0xC001, {1});
 	route(0xC001);
-	expect_drop(PIB_DROP_SILENT);
+	expect_drop(PIB_ROUTE_DROP_SILENT);
 }
 
 TEST_F(Route, MulticastIgnoresBitsBeyondThePorts)
@@ -224,9 +224,9 @@ TEST_F(Route, MulticastIgnoresBitsBeyondThePorts)
 TEST_F(Route, MulticastWithoutEntry)
 {
 	route(0xC005);
-	expect_drop(PIB_DROP_RELAY);
+	expect_drop(PIB_ROUTE_DROP_RELAY);
 	route(0xFFFE);
-	expect_drop(PIB_DROP_RELAY);
+	expect_drop(PIB_ROUTE_DROP_RELAY);
 	sw.n.default_mcast_primary = 7;
 	sw.n.default_mcast_secondary = 8;
 	EXPECT_EQ(route(0xC005), PIB_ROUTE_MCAST);
@@ -243,10 +243,10 @@ TEST_F(Route, MulticastTop)
 	sw.n.mft_top = 0xC01F;
 	EXPECT_EQ(route(0xC001), PIB_ROUTE_MCAST);
 	route(0xC021);
-	expect_drop(PIB_DROP_RELAY);
+	expect_drop(PIB_ROUTE_DROP_RELAY);
 	sw.n.mft_top = 0xBFFF;		// no multicast at all
 	route(0xC001);
-	expect_drop(PIB_DROP_RELAY);
+	expect_drop(PIB_ROUTE_DROP_RELAY);
 }
 
 }  // namespace

@@ -563,7 +563,7 @@ void Model::received(const Wc &wc)
 bool Model::lossless(const Node &peer) const
 {
 	return !p_.faulty() && p_.inject == Inject::None &&
-	       !peer.resp.stats.drops[PIB_DROP_RESOURCES] && !peer.no_recv;
+	       !peer.resp.stats.drops[PIB_RESP_DROP_RESOURCES] && !peer.no_recv;
 }
 
 void Model::check_written(Node &peer, int i)

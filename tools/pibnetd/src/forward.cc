@@ -138,24 +138,24 @@ void Forwarder::count_drop(const Step& step, const pib_route& route, std::uint64
   Port& in = *step.in;
   Port& out = in.owner->port(route.port <= in.owner->node.num_ports ? route.port : 0);
   switch (route.reason) {
-    case PIB_DROP_RELAY:
+    case PIB_ROUTE_DROP_RELAY:
       in.counts.rcv_switch_relay_err++;
       in.counts.relay_dlid++;
       break;
-    case PIB_DROP_LOOP:
+    case PIB_ROUTE_DROP_LOOP:
       in.counts.rcv_switch_relay_err++;
       in.counts.relay_loop++;
       break;
-    case PIB_DROP_OUT_STATE:
+    case PIB_ROUTE_DROP_OUT_STATE:
       out.counts.xmit_discard++;
       out.counts.discard_inactive++;
       break;
-    case PIB_DROP_PKEY_IN:
+    case PIB_ROUTE_DROP_PKEY_IN:
       in.counts.rcv_constraint_err++;
       agents_ran_ = true;
       pib_trap_switch_pkey(&in.p, &step.packet.h, now);
       break;
-    case PIB_DROP_PKEY_OUT:
+    case PIB_ROUTE_DROP_PKEY_OUT:
       out.counts.xmit_constraint_err++;
       agents_ran_ = true;
       pib_trap_switch_pkey(&out.p, &step.packet.h, now);
