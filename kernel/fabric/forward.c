@@ -515,7 +515,7 @@ static void count_wait(struct pib_kport *port, const struct pib_burst *b)
 	pib_kport_count(port, vl_xmit_wait[b->h.vl & 0xF], 1);
 }
 
-int pib_port_xmit(struct pib_kport *port, struct pib_burst *b)
+int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b)
 {
 	u8 hops = b->hops;
 	struct pib_walk w;
@@ -546,7 +546,7 @@ int pib_port_xmit(struct pib_kport *port, struct pib_burst *b)
 	return err;
 }
 
-void pib_port_recv(struct pib_kport *port, struct pib_burst *b)
+void pib_kport_recv(struct pib_kport *port, struct pib_burst *b)
 {
 	struct pib_walk w;
 
@@ -556,7 +556,7 @@ void pib_port_recv(struct pib_kport *port, struct pib_burst *b)
 	walk_rest(&w);
 }
 
-int pib_port_arrive(struct pib_kport *port, struct pib_burst *b)
+int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b)
 {
 	struct pib_kport *in;
 	u8 hops = b->hops;

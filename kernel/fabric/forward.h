@@ -10,7 +10,7 @@ struct pib_kport;
 struct pib_switch;
 
 /**
- * pib_port_xmit() - send a burst out of a port
+ * pib_kport_xmit() - send a burst out of a port
  *
  * Looks at the port's state, partition (part_enforce) and SL2VL (h.vl is set from h.sl), counts,
  * crosses the cable and goes on hop by hop until the burst is handed to an HCA
@@ -23,28 +23,28 @@ struct pib_switch;
  * caller's, who tries again later.
  */
 #define PIB_XMIT_UDP	1
-int pib_port_xmit(struct pib_kport *port, struct pib_burst *b);
+int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b);
 
 /**
- * pib_port_recv() - a burst came in at a port from elsewhere
+ * pib_kport_recv() - a burst came in at a port from elsewhere
  *
- * Context as pib_port_xmit(). The burst is consumed.
+ * Context as pib_kport_xmit(). The burst is consumed.
  */
-void pib_port_recv(struct pib_kport *port, struct pib_burst *b);
+void pib_kport_recv(struct pib_kport *port, struct pib_burst *b);
 
 /**
- * pib_port_arrive() - a burst comes out of a pipe at @port
+ * pib_kport_arrive() - a burst comes out of a pipe at @port
  *
- * Context as pib_port_xmit(). 0: consumed. -EBUSY: still the caller's, who tries
+ * Context as pib_kport_xmit(). 0: consumed. -EBUSY: still the caller's, who tries
  * again later.
  */
-int pib_port_arrive(struct pib_kport *port, struct pib_burst *b);
+int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b);
 
 /**
  * pib_switch_send() - a burst made by a switch's own agents leaves it
  * @out_port: port, or PIB_PORT_BY_LID
  *
- * Context as pib_port_xmit(). The burst is consumed.
+ * Context as pib_kport_xmit(). The burst is consumed.
  */
 void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b);
 

@@ -78,7 +78,7 @@ static void node_send_trap(u8 *mad, struct pib_port *from)
 	rcu_read_lock();
 	if (port->sw)
 		pib_switch_send(port->sw, PIB_PORT_BY_LID, b);
-	else if (pib_port_xmit(port, b) < 0)
+	else if (pib_kport_xmit(port, b) < 0)
 		pib_burst_free(b);
 	rcu_read_unlock();
 	pib_tasks_run();

@@ -418,7 +418,7 @@ static bool pass_one(struct pib_pipe *pipe, unsigned int vl, u64 now)
 
 	spin_unlock(&pipe->lock);
 	if (!refused || !in_expire(pipe, out, b, now))
-		err = pib_port_arrive(pipe->port, b);
+		err = pib_kport_arrive(pipe->port, b);
 	spin_lock(&pipe->lock);
 	if (err)
 		in_refused(pipe, vl, b, now);
@@ -645,7 +645,7 @@ void pib_pipe_stop(struct pib_pipe *pipe)
 	while (pipe->arrived) {
 		b = in_take(pipe, __ffs(pipe->arrived));
 		spin_unlock(&pipe->lock);
-		if (pib_port_arrive(pipe->port, b)) {
+		if (pib_kport_arrive(pipe->port, b)) {
 			pib_kport_count(pipe->port, buffer_overrun, b->npkts);
 			pib_burst_free(b);
 		}

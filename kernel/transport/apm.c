@@ -46,7 +46,7 @@ void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
 			return;
 		qp->attr.path_mig_state = IB_MIG_ARMED;
 		pib_req_set_spare(&qp->req, true);
-	} else if (b->h.flags & PIB_H_MIG && pib_hca_rx_by_alternate(qp, b->in_port, &b->h)) {
+	} else if (b->h.flags & PIB_H_MIG && pib_input_by_alternate(qp, b->in_port, &b->h)) {
 		apm_migrate(qp, true);
 	}
 }

@@ -54,7 +54,7 @@ static void cnp_send(struct pib_qp *qp, const struct pib_burst *b)
 	memset(pib_burst_own(n, PIB_CNP_PAYLOAD), 0, PIB_CNP_PAYLOAD);
 	n->len = PIB_CNP_PAYLOAD;
 	n->pmtu = PIB_CNP_PAYLOAD;
-	if (pib_port_xmit(qp->port, n) < 0)
+	if (pib_kport_xmit(qp->port, n) < 0)
 		pib_burst_free(n);
 }
 
@@ -84,7 +84,7 @@ static bool becn_apply(struct pib_qp *qp, u8 sl, u64 now)
 	return passed;
 }
 
-void pib_cc_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
+void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 {
 	u8 sl = b->h.sl & 0xF;
 
@@ -117,7 +117,7 @@ static u32 port_mbps(const struct pib_port *p)
 	return lanes * 2500 * max_t(u32, READ_ONCE(p->speed_act), 1);
 }
 
-void pib_cc_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
+void pib_congestion_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 {
 	struct pib_port *p = &qp->port->p;
 	struct pib_cc_flow *f = pib_cc_sl_flow(p, b->h.sl);

@@ -26,7 +26,7 @@ static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
 	case PIB_RESP_DROP_NONE:
 		return true;
 	case PIB_RESP_DROP_QKEY:
-		pib_hca_rx_bad_qkey(qp->port, &b->h);
+		pib_input_bad_qkey(qp->port, &b->h);
 		return false;
 	case PIB_RESP_DROP_BAD_LENGTH:
 		pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);

@@ -39,13 +39,13 @@ static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_hdrs 
 	pib_hca_events(hca);
 }
 
-void pib_hca_rx_bad_pkey(struct pib_kport *port, const struct pib_hdrs *h)
+void pib_input_bad_pkey(struct pib_kport *port, const struct pib_hdrs *h)
 {
 	pib_hca_stat(pib_kport_hca(port), PIB_STAT_RX_BAD_PKEY);
 	tell_of_key(port, TRAP_BAD_PKEY, h);
 }
 
-void pib_hca_rx_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h)
+void pib_input_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h)
 {
 	pib_hca_stat(pib_kport_hca(port), PIB_STAT_RX_BAD_QKEY);
 	tell_of_key(port, TRAP_BAD_QKEY, h);
@@ -107,8 +107,8 @@ static u16 pkey_at(const struct pib_port *p, u16 index)
 	return READ_ONCE(p->pkey[index % PIB_PKEYS]);
 }
 
-bool pib_hca_rx_by_alternate(const struct pib_qp *qp, const struct pib_kport *port,
-			     const struct pib_hdrs *h)
+bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *port,
+			    const struct pib_hdrs *h)
 {
 	return READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h) &&
 	       pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey);
@@ -124,7 +124,7 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 		return pib_port_pkey_match(&port->p, h->pkey) >= 0;
 	default:
 		return pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)), h->pkey) ||
-		       pib_hca_rx_by_alternate(qp, port, h);
+		       pib_input_by_alternate(qp, port, h);
 	}
 }
 
@@ -183,7 +183,7 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	if (!service_ok(qp, port, &b->h))
 		return input_drop(port, b, PIB_STAT_RX_BAD_SERVICE);
 	if (!pkey_ok(qp, port, &b->h)) {
-		pib_hca_rx_bad_pkey(port, &b->h);
+		pib_input_bad_pkey(port, &b->h);
 		pib_burst_free(b);
 		return 0;
 	}
@@ -240,14 +240,14 @@ static void mcast_copy(struct pib_qp *qp, void *arg)
 		input_drop(rx->port, c, PIB_STAT_RX_FULL);
 }
 
-void pib_hca_rx_mcast(struct pib_kport *port, struct pib_burst *b, const struct pib_qp *except)
+void pib_input_mcast(struct pib_kport *port, struct pib_burst *b, const struct pib_qp *except)
 {
 	struct mcast_rx rx = { .port = port, .b = b, .except = except };
 
 	pib_mcast_deliver(pib_kport_hca(port), &b->h, mcast_copy, &rx);
 }
 
-int pib_hca_rx(struct pib_kport *port, struct pib_burst *b)
+int pib_input(struct pib_kport *port, struct pib_burst *b)
 {
 	struct pib_qp *qp;
 	int err;
@@ -260,7 +260,7 @@ int pib_hca_rx(struct pib_kport *port, struct pib_burst *b)
 		/* The MLID alone does not say which group: several may share it (9.6.1.2). */
 		if (!(b->h.flags & PIB_H_GRH))
 			return input_drop(port, b, PIB_STAT_RX_BAD_PATH);
-		pib_hca_rx_mcast(port, b, NULL);
+		pib_input_mcast(port, b, NULL);
 		pib_burst_free(b);
 		return 0;
 	}

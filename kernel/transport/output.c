@@ -40,18 +40,18 @@ static bool is_loopback(const struct pib_port *p, u16 dlid)
 	return lid && (dlid & mask) == (lid & mask);
 }
 
-/* As pib_port_xmit(). */
+/* As pib_kport_xmit(). */
 static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (is_loopback(&qp->port->p, b->h.dlid)) {
 		b->in_port = qp->port;
-		return pib_hca_rx(qp->port, b);
+		return pib_input(qp->port, b);
 	}
 	/* The port's own members, the sender among them unless it does not want that; once, if the cable is full. */
 	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stalled)
-		pib_hca_rx_mcast(qp->port, b,
-				 qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL);
-	return pib_port_xmit(qp->port, b);
+		pib_input_mcast(qp->port, b,
+				qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL);
+	return pib_kport_xmit(qp->port, b);
 }
 
 /*
@@ -87,7 +87,7 @@ static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_t
 			b->h.flags |= PIB_H_BECN;
 		qp->becn_due = false;
 	} else if (qp->cc.index || READ_ONCE(qp->port->p.cc_slow) >> (b->h.sl & 0xF) & 1) {
-		pib_cc_tx(qp, b, turn->now);
+		pib_congestion_tx(qp, b, turn->now);
 		turn->bursts = 0;
 	}
 }

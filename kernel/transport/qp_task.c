@@ -81,7 +81,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	}
 
 	if (unlikely(b->h.flags & (PIB_H_FECN | PIB_H_BECN)))
-		pib_cc_rx(qp, b, now);
+		pib_congestion_rx(qp, b, now);
 	if (unlikely(b->h.tp == PIB_TP_CNP))
 		return true;
 	if (!qp->comm_est && qp->state == IB_QPS_RTR && !pib_qp_is_datagram(qp)) {

@@ -50,7 +50,7 @@ struct intake {
 static void intake_flush(struct intake *in)
 {
 	if (in->b)
-		pib_port_recv(in->ul->port, in->b);
+		pib_kport_recv(in->ul->port, in->b);
 	in->b = NULL;
 }
 

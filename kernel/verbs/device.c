@@ -318,7 +318,7 @@ static void hca_node_events(struct pib_node_dev *nd)
 }
 
 static const struct pib_node_ops hca_node_ops = {
-	.rx = pib_hca_rx,
+	.rx = pib_input,
 	.events = hca_node_events,
 };
 
