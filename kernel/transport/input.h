@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Arrival at an HCA's port (transport/input.c); pib_input() itself is in qp.h. */
+/* Arrival at an HCA's port (transport/input.c). */
 #ifndef PIB_TRANSPORT_INPUT_H
 #define PIB_TRANSPORT_INPUT_H
 
 #include "transport/qp.h"
+
+/**
+ * pib_input() - a burst has arrived at an HCA's port, from a cable or a link over UDP
+ * @port: port of the HCA
+ * @b: the burst
+ *
+ * Checks DLID and port state, finds the QP (or the QPs of the multicast group), checks P_Key and
+ * transport service (9.6.1), and puts the burst into the inbox. The QP is put on this CPU's run
+ * list and not run: the caller calls pib_tasks_run() when its batch is done.
+ *
+ * Return: 0: the burst is consumed; -EBUSY: it is still the caller's, who tries again later.
+ * Context: softirqs off, under rcu_read_lock().
+ */
+int pib_input(struct pib_kport *port, struct pib_burst *b);
 
 /*
  * Give copies of a multicast datagram to the QPs of @port's HCA that are

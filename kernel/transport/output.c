@@ -41,16 +41,21 @@ static bool is_loopback(const struct pib_port *p, u16 dlid)
 }
 
 /* As pib_kport_xmit(). */
+/* The sender is among the members of its group, unless it does not want that. */
+static const struct pib_qp *left_out(const struct pib_qp *qp)
+{
+	return qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL;
+}
+
 static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (is_loopback(&qp->port->p, b->h.dlid)) {
 		b->in_port = qp->port;
 		return pib_input(qp->port, b);
 	}
-	/* The port's own members, the sender among them unless it does not want that; once, if the cable is full. */
+	/* Members at this port get theirs once, though a full cable may have the burst tried again. */
 	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stalled)
-		pib_input_mcast(qp->port, b,
-				qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL);
+		pib_input_mcast(qp->port, b, left_out(qp));
 	return pib_kport_xmit(qp->port, b);
 }
 

@@ -349,15 +349,4 @@ static inline void pib_qp_put(struct pib_qp *qp)
 /* Misuse and failure: qp -> ERR, async event if @event >= 0. qp->lock held. */
 void pib_qp_error(struct pib_qp *qp, int event);
 
-/**
- * pib_input() - a burst has arrived at an HCA's port (from a cable or a UDP link)
- *
- * Checks DLID, port state, finds the QP (or the multicast group's QPs), checks
- * P_Key and transport service, and puts the burst into the inbox; the QP is
- * put on this CPU's run list, not run: the caller calls pib_tasks_run() when
- * its batch is done. Softirqs off, under rcu_read_lock().
- * Returns as pib_kport_xmit().
- */
-int pib_input(struct pib_kport *port, struct pib_burst *b);
-
 #endif

@@ -24,6 +24,7 @@
 #include "hca/hca.h"
 #include "verbs/device.h"
 #include "verbs/mad.h"
+#include "transport/input.h"
 #include "transport/mcast.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
