@@ -145,6 +145,9 @@ static void __net_exit net_exit(struct net *net)
 	pib_net_exit(&reg->pn);
 }
 
+/* pib_net() gives out the registry's memory as its struct pib_net. */
+static_assert(offsetof(struct pib_registry, pn) == 0);
+
 /* Of devices, not of subsystems: so that it ends before the netdevs and ib_core's part do. */
 static struct pernet_operations net_ops = {
 	.init = net_init,
