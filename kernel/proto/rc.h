@@ -538,6 +538,7 @@ struct pib_resp_stats {
  * @syndrome: of the NAK
  * @nak_psn: of the NAK
  * @dead: enum pib_res: a fatal NAK is due or sent: nothing more is taken in
+ * @final: and stays so: the request that was refused may have used up a receive
  * @error: enum pib_res: the fatal NAK was sent: env moves the QP to ERR
  * @h: burst being taken in: its headers
  * @b_npkts: its packets
@@ -575,6 +576,7 @@ struct pib_resp {
 	bool nak_due;
 	bool nak_sent;
 	bool news;
+	bool final;
 	u8 syndrome;
 	u8 dead;
 	u8 error;

@@ -372,11 +372,11 @@ static void put_off_all(struct pib_resp *r)
 
 /*
  * The NAK of a refused request waits behind the READ. The requester is told to repeat the READ first, and
- * sends that request again after it. False: the request has used up a receive, which does not come back.
+ * sends that request again after it. False: a receive that was used up does not come back.
  */
 static bool take_back_refusal(struct pib_resp *r)
 {
-	if (r->dead != PIB_RES_INV_REQ && r->dead != PIB_RES_ACCESS)
+	if (r->final)
 		return false;
 	r->dead = PIB_RES_OK;
 	pib_resp_nak_clear(r);

@@ -450,10 +450,12 @@ static void result_rc(struct pib_resp *r, const struct pib_act *act, enum pib_re
 		return;
 	}
 	r->phase = PHASE_IDLE;
-	if (res == PIB_RES_LATER)
+	if (res == PIB_RES_LATER) {
 		pib_resp_nak_later(r);
-	else
-		pib_resp_nak_fatal(r, r->epsn, res);
+		return;
+	}
+	r->final = act->kind == PIB_ACT_SEND || (res != PIB_RES_INV_REQ && res != PIB_RES_ACCESS);
+	pib_resp_nak_fatal(r, r->epsn, res);
 }
 
 /* 9.9.3: an unreliable responder says nothing. A receive buffer too small is its own fault. */

@@ -414,6 +414,22 @@ TEST(Resp, PageOfAReadIsMissingBeforeAReceiveTooSmall)
 	EXPECT_EQ(str(q.sends()), "RESP@1000+1 NAK61@1001");
 }
 
+TEST(Resp, PageOfAReadIsMissingBeforeABadInvalidation)
+{
+	Qp q;
+	Burst b = request(PIB_OP_SEND, kPsn + 1, 2, 2 * kMtu, kOnly | kAckReq | PIB_H_INV);
+
+	q.recvs(2);
+	q.n.on_invalidate = [](uint32_t) { return false; };
+	q.n.inbox.push_back(read_req(kPsn, kMtu));
+	q.n.inbox.push_back(b);
+	q.n.run(q.now, 0);
+	missing(q, 1);
+	EXPECT_EQ(str(q.sends()), "RESP@1000+1 NAK62@1001");
+	EXPECT_EQ(q.n.resp.error, PIB_RES_ACCESS);
+	EXPECT_EQ(q.received().status, PIB_WC_LOC_ACCESS_ERR);
+}
+
 // What follows comes again: a request that is refused must not keep the READ from its answer.
 TEST(Resp, NothingIsTakenInBehindAReadThatIsToBeRepeated)
 {
