@@ -35,7 +35,7 @@ struct pib_auth *pib_auth_alloc(const u8 *key, u32 len)
 		return NULL;
 	a->len = len;
 	memcpy(a->key, key, len);
-	a->tfm = crypto_alloc_shash("hmac_of(sha256)", 0, 0);
+	a->tfm = crypto_alloc_shash("hmac(sha256)", 0, 0);
 	if (IS_ERR(a->tfm))
 		goto err_free;
 	if (crypto_shash_setkey(a->tfm, key, len))
