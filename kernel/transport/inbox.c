@@ -22,6 +22,7 @@ static bool is_full(struct pib_qp *qp, struct pib_burst *b)
 	return !b->shared;
 }
 
+/* The payload is charged: once LONG_INBOX bursts wait, an skb is at most twice as large as what is used of it. */
 static void inbox_charge(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (READ_ONCE(qp->inbox_len) >= LONG_INBOX)
