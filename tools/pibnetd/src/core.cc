@@ -88,14 +88,14 @@ std::size_t Core::packet(Link& link, std::span<const std::uint8_t> bytes, bool n
 
 void Core::segment(const Arrival& arrival, std::span<const std::uint8_t> bytes,
                    std::uint64_t now) {
-  const auto segment = parse_segment(bytes);
-  if (!segment) {
+  pib_segment segment;
+  if (!pib_segment_parse(&segment, bytes.data(), static_cast<std::uint32_t>(bytes.size()))) {
     stats_.add(PIB_US_RX_MALFORMED);
     return;
   }
-  Link* link = data_link(arrival, segment->link_id, segment->tag);
+  Link* link = data_link(arrival, segment.link_id, segment.tag);
   if (!link) return;
-  auto done = link->frames.add(*segment, bytes.subspan(kSegmentHeader), now);
+  auto done = link->frames.add(segment, bytes.subspan(PIB_SEG_HDR_LEN), now);
   if (done) frame(*link, std::move(*done), now);
 }
 

@@ -187,14 +187,14 @@ std::vector<Bytes> cut(const Peer& peer, const std::vector<Bytes>& packets, std:
   std::vector<Bytes> out;
   const std::size_t total = (all.size() + 999) / 1000;
   for (std::size_t i = 0; i < total; i++) {
-    Segment s{.tag = pib_link_tag(peer.fsm.peer_nonce), .link_id = peer.fsm.remote_id, .frame = frame,
+    pib_segment s{.flags = 0, .tag = pib_link_tag(peer.fsm.peer_nonce), .link_id = peer.fsm.remote_id, .frame = frame,
               .index = static_cast<std::uint8_t>(i), .total = static_cast<std::uint8_t>(total),
-              .size = 1000, .first = kNoFirst};
+              .size = 1000, .first = PIB_SEG_NO_FIRST};
     for (const std::size_t at : starts)
-      if (at >= i * 1000 && at < (i + 1) * 1000 && s.first == kNoFirst)
+      if (at >= i * 1000 && at < (i + 1) * 1000 && s.first == PIB_SEG_NO_FIRST)
         s.first = static_cast<std::uint16_t>(at - i * 1000);
-    Bytes bytes(kSegmentHeader);
-    build_segment(s, std::span<std::uint8_t, kSegmentHeader>(bytes.data(), kSegmentHeader));
+    Bytes bytes(PIB_SEG_HDR_LEN);
+    pib_segment_build(&s, bytes.data());
     bytes.insert(bytes.end(), all.begin() + static_cast<std::ptrdiff_t>(i * 1000),
                  all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), (i + 1) * 1000)));
     out.push_back(bytes);

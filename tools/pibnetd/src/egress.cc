@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kBytesMax = 65000;
 /// A path that leaves less than this for a segment is left to IP's fragments.
-constexpr std::size_t kSegmentRoom = kSegmentHeader + kSegmentMin;
+constexpr std::size_t kSegmentRoom = PIB_SEG_HDR_LEN + PIB_SEG_MIN;
 
 using Packets = std::span<OutPacket>;
 
@@ -19,7 +19,7 @@ using Packets = std::span<OutPacket>;
 std::size_t count_equal(Packets packets) {
   const std::size_t size = PIB_DG_HDR_LEN + packets[0].size();
   std::size_t n = 1, bytes = size;
-  for (; n < packets.size() && n < kSegmentsMax; n++) {
+  for (; n < packets.size() && n < PIB_SEG_MAX; n++) {
     const std::size_t next = PIB_DG_HDR_LEN + packets[n].size();
     if (next > size || bytes + next > kBytesMax) break;
     bytes += next;
@@ -29,7 +29,7 @@ std::size_t count_equal(Packets packets) {
 }
 
 std::size_t count_frame(Packets packets, std::size_t room, std::size_t& bytes) {
-  const std::size_t most = std::min(kSegmentsMax, kBytesMax / (room + kSegmentHeader)) * room;
+  const std::size_t most = std::min<std::size_t>(PIB_SEG_MAX, kBytesMax / (room + PIB_SEG_HDR_LEN)) * room;
   std::size_t n = 1;
   bytes = packets[0].size();
   for (; n < packets.size() && bytes + packets[n].size() <= most; n++) bytes += packets[n].size();
@@ -59,26 +59,26 @@ void Egress::send(Link& link, std::size_t segment, std::size_t count) {
 }
 
 /// left: bytes of the present packet that are still to come.
-void Egress::segment_header(Segment& segment, std::size_t left, bool at_start) {
+void Egress::segment_header(pib_segment& segment, std::size_t left, bool at_start) {
   if (at_start)
     segment.first = 0;
   else
-    segment.first = left < segment.size ? static_cast<std::uint16_t>(left) : kNoFirst;
+    segment.first = left < segment.size ? static_cast<std::uint16_t>(left) : PIB_SEG_NO_FIRST;
   headers_.emplace_back();
-  build_segment(segment, headers_.back());
-  parts_.push_back({headers_.back().data(), kSegmentHeader});
+  pib_segment_build(&segment, headers_.back().data());
+  parts_.push_back({headers_.back().data(), PIB_SEG_HDR_LEN});
   segment.index++;
 }
 
 void Egress::frame(Link& link, Packets packets, std::size_t bytes, std::size_t room) {
-  Segment segment{.flags = 0,
-                  .tag = link.tx_tag,
-                  .link_id = link.fsm.remote_id,
-                  .frame = ++link.frame,
-                  .index = 0,
-                  .total = static_cast<std::uint8_t>((bytes + room - 1) / room),
-                  .size = static_cast<std::uint16_t>(room),
-                  .first = 0};
+  pib_segment segment{.flags = 0,
+                      .tag = link.tx_tag,
+                      .link_id = link.fsm.remote_id,
+                      .frame = ++link.frame,
+                      .index = 0,
+                      .total = static_cast<std::uint8_t>((bytes + room - 1) / room),
+                      .size = static_cast<std::uint16_t>(room),
+                      .first = 0};
   std::size_t free = 0;
   for (OutPacket& packet : packets) {
     std::size_t left = packet.size();
@@ -99,7 +99,7 @@ void Egress::frame(Link& link, Packets packets, std::size_t bytes, std::size_t r
     put(packet.head.data() + PIB_DG_HDR_LEN, kLrh);
     put(packet.rest, packet.rest_length);
   }
-  send(link, segment.total > 1 ? room + kSegmentHeader : 0, segment.total);
+  send(link, segment.total > 1 ? room + PIB_SEG_HDR_LEN : 0, segment.total);
 }
 
 void Egress::send_queue(Link& link) {
@@ -113,7 +113,7 @@ void Egress::send_queue(Link& link) {
       datagrams(link, rest.first(n));
     } else if (segments) {
       std::size_t bytes = 0;
-      const std::size_t share = (room - kSegmentHeader) & ~std::size_t{7};
+      const std::size_t share = (room - PIB_SEG_HDR_LEN) & ~std::size_t{7};
       n = count_frame(rest, share, bytes);
       frame(link, rest.first(n), bytes, share);
     } else {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "fake_net.h"
 
+#include <gtest/gtest.h>
+
 #include <cstring>
 
 namespace pibnetd::fake {
@@ -163,9 +165,10 @@ void Peer::hear(const Bytes& bytes, std::uint64_t now, std::vector<Bytes>& answe
     return;
   }
   if (type == PIB_DG_SEGMENT) {
-    const auto segment = parse_segment(bytes);
-    segments.push_back(*segment);
-    auto done = frames.add(*segment, std::span(bytes).subspan(kSegmentHeader), now);
+    pib_segment segment;
+    EXPECT_TRUE(pib_segment_parse(&segment, bytes.data(), static_cast<std::uint32_t>(bytes.size())));
+    segments.push_back(segment);
+    auto done = frames.add(segment, std::span(bytes).subspan(PIB_SEG_HDR_LEN), now);
     if (!done) return;
     std::span<const std::uint8_t> rest = done->runs[0].bytes;
     for (Packet packet; !rest.empty(); rest = rest.subspan(packet.length)) {

@@ -91,7 +91,7 @@ class Peer {
   Key key;
   pib_link_fsm fsm{};
   std::vector<Bytes> packets;
-  std::vector<Segment> segments;
+  std::vector<pib_segment> segments;
   Frames frames;
   std::uint8_t refusal = 0;
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "segment.h"
+#include "frames.h"
 #include "stats.h"
 #include "switch.h"
 #include "wire.h"

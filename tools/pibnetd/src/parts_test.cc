@@ -12,8 +12,8 @@
 
 #include "control.h"
 #include "fake_net.h"
+#include "frames.h"
 #include "ping.h"
-#include "segment.h"
 #include "sha256.h"
 #include "state.h"
 #include "udp.h"
@@ -55,39 +55,10 @@ TEST(Sha256, HmacVectorsOfRfc4231) {
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
-TEST(Segments, WhatCannotBeIsRefused) {
-  Segment s{.flags = 0, .tag = 1, .link_id = 2, .frame = 3, .index = 0, .total = 2, .size = 300,
-            .first = 0};
-  const auto parses = [](const Segment& segment, std::size_t length) {
-    Bytes bytes(kSegmentHeader + length);
-    build_segment(segment, std::span<std::uint8_t, kSegmentHeader>(bytes.data(), kSegmentHeader));
-    return parse_segment(bytes).has_value();
-  };
-  EXPECT_TRUE(parses(s, 300));
-  EXPECT_FALSE(parses(s, 299));
-  EXPECT_FALSE(parses(s, 0));
-  s.index = 1;
-  EXPECT_TRUE(parses(s, 299));
-  EXPECT_FALSE(parses(s, 301));
-  s.index = 2;
-  EXPECT_FALSE(parses(s, 300));
-  s = {.flags = 0, .tag = 1, .link_id = 2, .frame = 3, .index = 0, .total = 65, .size = 300, .first = 0};
-  EXPECT_FALSE(parses(s, 300));
-  s.total = 64;
-  s.size = 1024;
-  EXPECT_FALSE(parses(s, 1024));
-  s.size = 1023;
-  EXPECT_TRUE(parses(s, 1023));
-  s.size = 255;
-  EXPECT_FALSE(parses(s, 255));
-  s.total = 1;
-  EXPECT_TRUE(parses(s, 255));
-}
-
 /// One segment of a frame of this many, each of 1023 bytes.
 std::optional<Frame> add(Frames& frames, std::uint16_t number, unsigned index, unsigned total,
                          std::size_t length, std::uint64_t now) {
-  const Segment s{.flags = 0, .tag = 1, .link_id = 2, .frame = number,
+  const pib_segment s{.flags = 0, .tag = 1, .link_id = 2, .frame = number,
                   .index = static_cast<std::uint8_t>(index),
                   .total = static_cast<std::uint8_t>(total), .size = 1023, .first = 0};
   return frames.add(s, Bytes(length, static_cast<std::uint8_t>(index)), now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Segments and the frames that they make up: docs/wire-format.md, "SEGMENT".
+// Frames that segments make up: docs/wire-format.md, "SEGMENT".
 #pragma once
 
 #include <array>
@@ -11,27 +11,6 @@
 #include "proto.h"
 
 namespace pibnetd {
-
-constexpr std::size_t kSegmentHeader = 16;
-constexpr std::size_t kSegmentsMax = 64;
-/// Bytes of a frame in each segment but the last, at least.
-constexpr std::size_t kSegmentMin = 256;
-constexpr std::uint16_t kNoFirst = 0xFFFF;
-
-struct Segment {
-  std::uint8_t flags = 0;
-  std::uint16_t tag = 0;
-  std::uint32_t link_id = 0;
-  std::uint16_t frame = 0;
-  std::uint8_t index = 0;
-  std::uint8_t total = 0;
-  std::uint16_t size = 0;
-  std::uint16_t first = 0;
-};
-
-void build_segment(const Segment& segment, std::span<std::uint8_t, kSegmentHeader> out);
-/// Nothing if the datagram cannot be a segment.
-std::optional<Segment> parse_segment(std::span<const std::uint8_t> datagram);
 
 /// Segments of a frame that follow each other.
 struct Run {
@@ -45,7 +24,7 @@ struct Run {
 struct Frame {
   /// In order; between two of them something is missing.
   std::vector<Run> runs;
-  std::array<std::uint16_t, kSegmentsMax> first{};
+  std::array<std::uint16_t, PIB_SEG_MAX> first{};
   /// Segments that have come, by index.
   std::uint64_t have = 0;
   std::uint64_t since = 0;
@@ -81,7 +60,7 @@ class Frames {
   /// What is held counts there as well. To be called before anything is held.
   void share(FrameMemory& all) { all_ = &all; }
   /// Takes a segment in. Returns a frame that has all it will ever have.
-  std::optional<Frame> add(const Segment& segment, std::span<const std::uint8_t> data,
+  std::optional<Frame> add(const pib_segment& segment, std::span<const std::uint8_t> data,
                            std::uint64_t now);
   /// Forgets frames of which the rest has not come. Returns how many.
   std::size_t expire(std::uint64_t now);
@@ -89,7 +68,7 @@ class Frames {
   std::size_t held() const { return held_; }
 
  private:
-  Frame* find(const Segment& segment, std::uint64_t now);
+  Frame* find(const pib_segment& segment, std::uint64_t now);
   Frame* oldest(const Frame* but);
   bool has_room(std::size_t bytes) const;
   bool evict(const Frame* but, std::uint64_t now, std::optional<Frame>* done);

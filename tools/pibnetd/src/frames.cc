@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "segment.h"
+#include "frames.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +11,7 @@ namespace {
 /// A frame of which nothing came for so long is given up, and not delivered late either.
 constexpr std::uint64_t kStale = 100 * PIB_NSEC_PER_MSEC;
 
-bool is(const Frame& frame, const Segment& s, std::uint64_t now) {
+bool is(const Frame& frame, const pib_segment& s, std::uint64_t now) {
   return frame.used && frame.number == s.frame && frame.total == s.total && frame.size == s.size &&
          frame.flags == s.flags && now < frame.since + kStale;
 }
@@ -21,7 +21,7 @@ bool begun_before(const Frame& a, const Frame& b) {
   return static_cast<std::int16_t>(a.number - b.number) < 0;
 }
 
-void start(Frame& frame, const Segment& s, std::uint64_t now) {
+void start(Frame& frame, const pib_segment& s, std::uint64_t now) {
   frame = {};
   frame.since = now;
   frame.number = s.frame;
@@ -64,39 +64,8 @@ void insert(Frame& frame, unsigned index, std::span<const std::uint8_t> data) {
 
 }  // namespace
 
-void build_segment(const Segment& s, std::span<std::uint8_t, kSegmentHeader> out) {
-  out[0] = PIB_DG_VERSION << 4 | PIB_DG_SEGMENT;
-  out[1] = s.flags;
-  pib_put16(&out[2], s.tag);
-  pib_put32(&out[4], s.link_id);
-  pib_put16(&out[8], s.frame);
-  out[10] = s.index;
-  out[11] = s.total;
-  pib_put16(&out[12], s.size);
-  pib_put16(&out[14], s.first);
-}
-
-std::optional<Segment> parse_segment(std::span<const std::uint8_t> d) {
-  if (d.size() <= kSegmentHeader) return {};
-  const Segment s{.flags = d[1],
-                  .tag = pib_get16(&d[2]),
-                  .link_id = pib_get32(&d[4]),
-                  .frame = pib_get16(&d[8]),
-                  .index = d[10],
-                  .total = d[11],
-                  .size = pib_get16(&d[12]),
-                  .first = pib_get16(&d[14])};
-  const std::size_t length = d.size() - kSegmentHeader;
-  if (!s.total || s.total > kSegmentsMax || s.index >= s.total ||
-      std::size_t{s.size} * s.total > 0xFFFF || (s.total > 1 && s.size < kSegmentMin))
-    return {};
-  const bool last = s.index + 1 == s.total;
-  if (last ? length > s.size : length != s.size) return {};
-  return s;
-}
-
 /// The frame's place, or a free one; nullptr: there is none.
-Frame* Frames::find(const Segment& segment, std::uint64_t now) {
+Frame* Frames::find(const pib_segment& segment, std::uint64_t now) {
   for (Frame& frame : frames_)
     if (is(frame, segment, now)) return &frame;
   for (Frame& frame : frames_)
@@ -133,7 +102,7 @@ bool Frames::evict(const Frame* but, std::uint64_t now, std::optional<Frame>* do
   return true;
 }
 
-std::optional<Frame> Frames::add(const Segment& s, std::span<const std::uint8_t> data,
+std::optional<Frame> Frames::add(const pib_segment& s, std::span<const std::uint8_t> data,
                                  std::uint64_t now) {
   std::optional<Frame> done;
   Frame* frame = find(s, now);
