@@ -9,7 +9,7 @@
 
 #include "decode.h"
 #include "encode.h"
-#include "parse.h"
+#include "model/words/parse.h"
 
 namespace pibctl {
 namespace {

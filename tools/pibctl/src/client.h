@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model.h"
+#include "model/objects.h"
+#include "requests.h"
 #include "refusal.h"
 #include "session.h"
 

@@ -9,7 +9,7 @@
 
 #include "arguments.h"
 #include "client.h"
-#include "output.h"
+#include "model/show/output.h"
 
 namespace pibctl {
 

@@ -17,8 +17,8 @@
 #include "numbers.h"
 #include "picture.h"
 #include "progress.h"
-#include "topology_parse.h"
-#include "topology_write.h"
+#include "model/topology/topology_parse.h"
+#include "model/topology/topology_write.h"
 
 namespace pibctl {
 namespace {

@@ -5,10 +5,10 @@
 #include <ostream>
 
 #include "commands.h"
-#include "key_file.h"
+#include "model/words/key_file.h"
 #include "netdev_state.h"
 #include "numbers.h"
-#include "parse.h"
+#include "model/words/parse.h"
 
 namespace pibctl {
 namespace {

@@ -7,7 +7,7 @@
 #include "fault_words.h"
 #include "list_links.h"
 #include "numbers.h"
-#include "parse.h"
+#include "model/words/parse.h"
 
 namespace pibctl {
 namespace {

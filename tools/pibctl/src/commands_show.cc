@@ -3,8 +3,8 @@
 
 #include "commands.h"
 #include "list_links.h"
-#include "parse.h"
-#include "show.h"
+#include "model/words/parse.h"
+#include "model/show/show.h"
 
 namespace pibctl {
 namespace {

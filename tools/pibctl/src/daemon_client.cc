@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "daemon_decode.h"
-#include "parse.h"
+#include "model/words/parse.h"
 
 namespace pibctl {
 namespace {

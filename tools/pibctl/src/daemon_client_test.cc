@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "cli.h"
-#include "show.h"
+#include "model/show/show.h"
 
 namespace pibctl {
 namespace {

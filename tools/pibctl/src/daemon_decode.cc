@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "counter_names.h"
-#include "ib_names.h"
-#include "parse.h"
+#include "model/words/counter_names.h"
+#include "model/words/ib_names.h"
+#include "model/words/parse.h"
 
 namespace pibctl {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "model.h"
+#include "model/objects.h"
 
 namespace pibctl {
 

@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "attributes.h"
-#include "counter_names.h"
+#include "model/words/counter_names.h"
 
 namespace pibctl {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "model.h"
+#include "model/objects.h"
 #include "session.h"
 
 namespace pibctl {

@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "message.h"
-#include "model.h"
+#include "model/objects.h"
+#include "requests.h"
 
 namespace pibctl {
 

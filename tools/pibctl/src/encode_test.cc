@@ -7,7 +7,7 @@
 #include <linux/pib.h>
 
 #include "fake_kernel.h"
-#include "parse.h"
+#include "model/words/parse.h"
 
 namespace pibctl {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "parse.h"
+#include "model/words/parse.h"
 
 namespace pibctl {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client.h"
-#include "topology.h"
+#include "model/topology/topology.h"
 
 namespace pibctl {
 

@@ -14,7 +14,7 @@
 #include "fake_kernel.h"
 #include "fake_objects.h"
 #include "picture.h"
-#include "topology_parse.h"
+#include "model/topology/topology_parse.h"
 
 namespace pibctl {
 namespace {

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <unordered_set>
 
-#include "ib_names.h"
+#include "model/words/ib_names.h"
 
 namespace pibctl {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "result.h"
+#include "model/result.h"
 
 namespace pibctl {
 

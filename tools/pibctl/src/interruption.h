@@ -5,7 +5,7 @@
 #include <array>
 #include <csignal>
 
-#include "result.h"
+#include "model/result.h"
 
 namespace pibctl {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "parse.h"
-#include "show.h"
+#include "model/words/parse.h"
+#include "model/show/show.h"
 
 namespace pibctl {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "result.h"
+#include "model/result.h"
 
 namespace pibctl {
 

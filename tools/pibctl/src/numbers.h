@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "arguments.h"
-#include "parse.h"
+#include "model/words/parse.h"
 
 namespace pibctl {
 

@@ -11,8 +11,8 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "ib_names.h"
-#include "parse.h"
+#include "model/words/ib_names.h"
+#include "model/words/parse.h"
 
 namespace pibctl {
 namespace {

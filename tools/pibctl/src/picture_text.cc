@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "parse.h"
+#include "model/words/parse.h"
 #include "picture.h"
 
 namespace pibctl {

@@ -7,7 +7,7 @@
 #include <cerrno>
 
 #include "encode.h"
-#include "parse.h"
+#include "model/words/parse.h"
 #include "schema.h"
 
 namespace pibctl {

@@ -2,18 +2,13 @@
 // A netlink socket, as far as a session needs one. Tests put a fake behind it.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
-#include <vector>
 
-#include "result.h"
+#include "model/bytes.h"
+#include "model/result.h"
 
 namespace pibctl {
-
-using Bytes = std::vector<std::uint8_t>;
-using View = std::span<const std::uint8_t>;
 
 class Transport {
  public:

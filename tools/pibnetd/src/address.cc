@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "pibctl/src/parse.h"
+#include "model/words/parse.h"
 
 namespace pibnetd {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "pibctl/src/result.h"
+#include "model/result.h"
 
 namespace pibnetd {
 

@@ -13,9 +13,9 @@
 #include <sstream>
 #include <thread>
 
-#include "pibctl/src/key_file.h"
-#include "pibctl/src/parse.h"
-#include "pibctl/src/topology_parse.h"
+#include "model/words/key_file.h"
+#include "model/words/parse.h"
+#include "model/topology/topology_parse.h"
 #include "sha256.h"
 #include "topology_config.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "address.h"
-#include "pibctl/src/model.h"
+#include "model/objects.h"
 #include "switch.h"
 
 namespace pibnetd {

@@ -9,9 +9,9 @@
 #include <set>
 #include <tuple>
 
-#include "pibctl/src/counter_names.h"
-#include "pibctl/src/parse.h"
-#include "pibctl/src/show.h"
+#include "model/words/counter_names.h"
+#include "model/words/parse.h"
+#include "model/show/show.h"
 
 namespace pibnetd {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "clock.h"
 #include "notify.h"
-#include "pibctl/src/key_file.h"
+#include "model/words/key_file.h"
 #include "privileges.h"
 #include "state.h"
 

@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "daemon.h"
-#include "pibctl/src/parse.h"
+#include "model/words/parse.h"
 
 namespace pibnetd {
 namespace {

@@ -6,8 +6,8 @@
 #include <exception>
 #include <iostream>
 
-#include "pibctl/src/key_file.h"
-#include "pibctl/src/parse.h"
+#include "model/words/key_file.h"
+#include "model/words/parse.h"
 #include "prober.h"
 #include "udp.h"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "pibctl/src/parse.h"
+#include "model/words/parse.h"
 #include "prober.h"
 
 namespace pibnetd {

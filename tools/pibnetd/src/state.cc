@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "pibctl/src/parse.h"
+#include "model/words/parse.h"
 
 namespace pibnetd {
 namespace {

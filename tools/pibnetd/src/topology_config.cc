@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "pibctl/src/parse.h"
+#include "model/words/parse.h"
 
 namespace pibnetd {
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "config.h"
-#include "pibctl/src/topology.h"
+#include "model/topology/topology.h"
 
 namespace pibnetd {
 

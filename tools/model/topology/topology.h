@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model.h"
+#include "model/objects.h"
 
 namespace pibctl {
 

@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "model.h"
+#include "model/objects.h"
+#include "model/result.h"
 
 namespace pibctl {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "topology.h"
+#include "model/topology/topology.h"
 
 namespace pibctl {
 

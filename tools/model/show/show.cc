@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "show.h"
+#include "model/show/show.h"
 
 #include <fmt/format.h>
 
-#include "ib_names.h"
-#include "parse.h"
-#include "show_faults.h"
+#include "model/words/ib_names.h"
+#include "model/words/parse.h"
+#include "model/show/show_faults.h"
 
 namespace pibctl {
 namespace {

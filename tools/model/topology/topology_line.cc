@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "topology_line.h"
+#include "model/topology/topology_line.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ib_names.h"
+#include "model/words/ib_names.h"
 
 #include <gtest/gtest.h>
 

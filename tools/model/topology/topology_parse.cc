@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "topology_parse.h"
+#include "model/topology/topology_parse.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "parse.h"
-#include "topology_line.h"
+#include "model/words/parse.h"
+#include "model/topology/topology_line.h"
 
 namespace pibctl {
 namespace {

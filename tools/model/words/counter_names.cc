@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "counter_names.h"
+#include "model/words/counter_names.h"
 
 #include <linux/pib.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "topology_parse.h"
+#include "model/topology/topology_parse.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "topology_write.h"
+#include "model/topology/topology_write.h"
 
 namespace pibctl {
 namespace {

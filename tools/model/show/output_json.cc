@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "output.h"
+#include "model/show/output.h"
 
 namespace pibctl {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "result.h"
+#include "model/result.h"
 
 namespace pibctl {
 

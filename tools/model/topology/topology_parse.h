@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "result.h"
-#include "topology.h"
+#include "model/result.h"
+#include "model/topology/topology.h"
 
 namespace pibctl {
 

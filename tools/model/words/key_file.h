@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "result.h"
-#include "transport.h"
+#include "model/bytes.h"
+#include "model/result.h"
 
 namespace pibctl {
 

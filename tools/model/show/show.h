@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "model.h"
-#include "output.h"
+#include "model/objects.h"
+#include "model/show/output.h"
 
 namespace pibctl {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "show_faults.h"
+#include "model/show/show_faults.h"
 
 #include <fmt/format.h>
 
-#include "parse.h"
+#include "model/words/parse.h"
 
 namespace pibctl {
 namespace {

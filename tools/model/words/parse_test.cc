@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "parse.h"
+#include "model/words/parse.h"
 
 #include <gtest/gtest.h>
 

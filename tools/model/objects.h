@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-// What pibctl speaks of, as plain data: objects shown by the module and objects asked of it.
+// The objects of a fabric as plain data: HCAs, switches, the cables between them, and what is to change of a cable.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
-
-#include "transport.h"
 
 namespace pibctl {
 
@@ -153,53 +149,6 @@ struct Uplink {
   std::optional<std::string> switch_name;
   Counters counters;
 };
-
-/// What "pibctl add" asks for.
-struct HcaRequest {
-  std::string name;
-  /// Empty: none, the HCA has the cables that are plugged into it.
-  std::string netdev;
-  // Chosen by the module if they are absent; port GUIDs by port number.
-  std::optional<std::uint64_t> node_guid;
-  std::map<std::uint32_t, std::uint64_t> port_guids;
-  std::optional<std::string> description;
-  Product product{};
-  std::vector<Endpoint> peers;
-  bool standalone = false;
-  std::optional<std::uint32_t> fabric;
-  std::optional<std::uint16_t> udp_port;
-  std::optional<std::uint32_t> num_ports;
-  std::optional<Bytes> key;
-};
-
-/// What "pibctl switch add" asks for.
-struct SwitchRequest {
-  std::string name;
-  std::uint32_t num_ports = 0;
-  std::optional<std::uint64_t> node_guid;
-  std::optional<std::string> description;
-  Product product{};
-  bool enhanced_port0 = false;
-};
-
-/// What "pibctl link add" asks for: b, or netdev and peer and what goes with them.
-struct LinkRequest {
-  End a;
-  std::optional<End> b;
-  std::string netdev;
-  std::optional<Endpoint> peer;
-  std::optional<std::uint32_t> fabric;
-  std::optional<std::uint16_t> udp_port;
-};
-
-struct Removal {
-  enum class Kind { kHca, kSwitch };
-  Kind kind;
-  std::string name;
-};
-
-/// Something to be made or deleted.
-using Change = std::variant<HcaRequest, SwitchRequest, LinkRequest, Removal>;
 
 /// What "pibctl link set" asks for; what is not there stays as it is.
 struct LinkChange {

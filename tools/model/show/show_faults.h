@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #pragma once
 
-#include "model.h"
-#include "output.h"
+#include "model/objects.h"
+#include "model/show/output.h"
 
 namespace pibctl {
 

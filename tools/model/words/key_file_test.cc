@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "key_file.h"
+#include "model/words/key_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
