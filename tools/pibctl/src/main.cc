@@ -5,8 +5,8 @@
 #include <exception>
 #include <iostream>
 
-#include "cli.h"
-#include "mnl_transport.h"
+#include "cli/cli.h"
+#include "netlink/mnl_transport.h"
 
 int main(int argc, char** argv) {
   try {

@@ -5,7 +5,7 @@
 #include <exception>
 #include <iostream>
 
-#include "daemon.h"
+#include "daemon/daemon.h"
 #include "model/words/parse.h"
 
 namespace pibnetd {

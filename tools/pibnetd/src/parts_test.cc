@@ -10,13 +10,13 @@
 #include <sstream>
 #include <string_view>
 
-#include "control.h"
-#include "fake_net.h"
-#include "frames.h"
-#include "ping.h"
-#include "sha256.h"
-#include "state.h"
-#include "udp.h"
+#include "control/control.h"
+#include "core/fake_net.h"
+#include "wire/frames.h"
+#include "wire/ping.h"
+#include "util/sha256.h"
+#include "daemon/state.h"
+#include "udp/udp.h"
 
 namespace pibnetd {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "control.h"
-#include "fake_net.h"
+#include "control/control.h"
+#include "core/fake_net.h"
 
 namespace pibnetd {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,10 @@
 #include <map>
 #include <ostream>
 
-#include "commands.h"
-#include "daemon_client.h"
-#include "help.h"
-#include "version.h"
+#include "commands/commands.h"
+#include "daemon/client.h"
+#include "cli/help.h"
+#include "cli/version.h"
 
 namespace pibctl {
 namespace {

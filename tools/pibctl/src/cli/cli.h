@@ -4,7 +4,7 @@
 
 #include <iosfwd>
 
-#include "transport.h"
+#include "netlink/transport.h"
 
 namespace pibctl {
 

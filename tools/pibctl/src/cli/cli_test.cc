@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "commands.h"
-#include "fake_kernel.h"
-#include "fake_objects.h"
+#include "commands/commands.h"
+#include "netlink/fake_kernel.h"
+#include "objects/fake_objects.h"
 
 namespace pibctl {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "help.h"
+#include "cli/help.h"
 
 #include <fmt/format.h>
 

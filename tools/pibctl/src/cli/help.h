@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "commands.h"
+#include "commands/commands.h"
 
 namespace pibctl {
 

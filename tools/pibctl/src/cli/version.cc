@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "version.h"
+#include "cli/version.h"
 
 #include <fmt/format.h>
 #include <linux/pib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "arguments.h"
+#include "commands/arguments.h"
 
 #include <fmt/format.h>
 

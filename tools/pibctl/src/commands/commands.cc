@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "commands.h"
+#include "commands/commands.h"
 
 namespace pibctl {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "arguments.h"
-#include "client.h"
+#include "commands/arguments.h"
+#include "objects/client.h"
 #include "model/show/output.h"
 
 namespace pibctl {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fault_words.h"
+#include "commands/fault_words.h"
 
 #include <fmt/format.h>
 

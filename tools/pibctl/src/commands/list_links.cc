@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "list_links.h"
+#include "commands/list_links.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // Lists that have a selection by NAME or NAME/PORT; shared by "link show" and "show links".
 #pragma once
 
-#include "commands.h"
+#include "commands/commands.h"
 
 namespace pibctl {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "arguments.h"
+#include "commands/arguments.h"
 #include "model/words/parse.h"
 
 namespace pibctl {

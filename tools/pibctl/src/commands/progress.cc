@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "progress.h"
+#include "commands/progress.h"
 
 #include <fmt/format.h>
 

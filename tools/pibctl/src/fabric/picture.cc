@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "picture.h"
+#include "fabric/picture.h"
 
 #include <fmt/format.h>
 

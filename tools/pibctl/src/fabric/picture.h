@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric_snapshot.h"
+#include "fabric/snapshot.h"
 
 namespace pibctl {
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "model/words/parse.h"
-#include "picture.h"
+#include "fabric/picture.h"
 
 namespace pibctl {
 namespace {

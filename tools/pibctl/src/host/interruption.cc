@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "interruption.h"
+#include "host/interruption.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "interruption.h"
+#include "host/interruption.h"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <sstream>
 
-#include "progress.h"
+#include "commands/progress.h"
 
 namespace pibctl {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "namespaces.h"
+#include "host/namespaces.h"
 
 #include <fmt/format.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "netdev_state.h"
+#include "host/netdev_state.h"
 
 #include <gtest/gtest.h>
 #include <net/if.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "answer.h"
+#include "netlink/answer.h"
 
 #include <linux/netlink.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "attributes.h"
+#include "netlink/attributes.h"
 
 namespace pibctl {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "transport.h"
+#include "netlink/transport.h"
 
 namespace pibctl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "answer.h"
+#include "netlink/answer.h"
 
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "fake_kernel.h"
+#include "netlink/fake_kernel.h"
 
 namespace pibctl {
 namespace {

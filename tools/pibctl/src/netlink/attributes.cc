@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "attributes.h"
+#include "netlink/attributes.h"
 
 #include <linux/netlink.h>
 

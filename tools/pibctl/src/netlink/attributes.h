@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "transport.h"
+#include "netlink/transport.h"
 
 namespace pibctl {
 

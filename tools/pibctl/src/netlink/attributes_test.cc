@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "attributes.h"
+#include "netlink/attributes.h"
 
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
 
 #include <random>
 
-#include "fake_kernel.h"
+#include "netlink/fake_kernel.h"
 
 namespace pibctl {
 namespace {

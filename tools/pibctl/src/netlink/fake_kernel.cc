@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fake_kernel.h"
+#include "netlink/fake_kernel.h"
 
 #include <linux/genetlink.h>
 #include <linux/netlink.h>

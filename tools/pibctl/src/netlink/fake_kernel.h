@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "transport.h"
+#include "netlink/transport.h"
 
 namespace pibctl::fake {
 

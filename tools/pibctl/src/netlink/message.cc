@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "message.h"
+#include "netlink/message.h"
 
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "transport.h"
+#include "netlink/transport.h"
 
 struct nlmsghdr;
 struct nlattr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "mnl_transport.h"
+#include "netlink/mnl_transport.h"
 
 #include <fmt/format.h>
 #include <libmnl/libmnl.h>

@@ -2,7 +2,7 @@
 // The kernel's generic netlink, through libmnl.
 #pragma once
 
-#include "transport.h"
+#include "netlink/transport.h"
 
 namespace pibctl {
 

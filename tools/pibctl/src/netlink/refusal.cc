@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "refusal.h"
+#include "netlink/refusal.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "schema.h"
+#include "netlink/schema.h"
 
 namespace pibctl {
 namespace {

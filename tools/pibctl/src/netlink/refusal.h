@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "answer.h"
-#include "message.h"
+#include "netlink/answer.h"
+#include "netlink/message.h"
 
 namespace pibctl {
 

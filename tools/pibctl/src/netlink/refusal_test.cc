@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "refusal.h"
+#include "netlink/refusal.h"
 
 #include <gtest/gtest.h>
 #include <linux/pib.h>
 
 #include <cerrno>
 
-#include "encode.h"
+#include "objects/encode.h"
 #include "model/words/parse.h"
-#include "schema.h"
+#include "netlink/schema.h"
 
 namespace pibctl {
 namespace {

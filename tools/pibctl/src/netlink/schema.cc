@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "schema.h"
+#include "netlink/schema.h"
 
 #include <fmt/format.h>
 #include <linux/genetlink.h>
@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <span>
 
-#include "attributes.h"
+#include "netlink/attributes.h"
 
 namespace pibctl {
 namespace {
@@ -23,7 +23,7 @@ struct Name {
   Names nested = {};
 };
 
-#include "attribute_names.inc"
+#include "netlink/attribute_names.inc"
 
 constexpr std::size_t kHeaders = NLMSG_HDRLEN + GENL_HDRLEN;
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "transport.h"
+#include "netlink/transport.h"
 
 namespace pibctl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "session.h"
+#include "netlink/session.h"
 
 #include <fmt/format.h>
 #include <linux/genetlink.h>
@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "attributes.h"
+#include "netlink/attributes.h"
 
 namespace pibctl {
 namespace {

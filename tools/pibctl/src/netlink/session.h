@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "answer.h"
-#include "message.h"
-#include "transport.h"
+#include "netlink/answer.h"
+#include "netlink/message.h"
+#include "netlink/transport.h"
 
 namespace pibctl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "session.h"
+#include "netlink/session.h"
 
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "fake_kernel.h"
+#include "netlink/fake_kernel.h"
 
 namespace pibctl {
 namespace {

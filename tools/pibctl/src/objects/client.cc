@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "client.h"
+#include "objects/client.h"
 
 #include <fmt/format.h>
 #include <linux/pib.h>
@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "decode.h"
-#include "encode.h"
+#include "objects/decode.h"
+#include "objects/encode.h"
 #include "model/words/parse.h"
 
 namespace pibctl {

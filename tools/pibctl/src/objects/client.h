@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "model/objects.h"
-#include "requests.h"
-#include "refusal.h"
-#include "session.h"
+#include "objects/requests.h"
+#include "netlink/refusal.h"
+#include "netlink/session.h"
 
 namespace pibctl {
 

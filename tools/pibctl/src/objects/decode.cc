@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "decode.h"
+#include "objects/decode.h"
 
 #include <fmt/format.h>
 #include <linux/pib.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <iterator>
 
-#include "attributes.h"
+#include "netlink/attributes.h"
 #include "model/words/counter_names.h"
 
 namespace pibctl {

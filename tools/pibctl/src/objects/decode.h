@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/objects.h"
-#include "session.h"
+#include "netlink/session.h"
 
 namespace pibctl {
 

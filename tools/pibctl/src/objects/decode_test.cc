@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "decode.h"
+#include "objects/decode.h"
 
 #include <gtest/gtest.h>
 #include <linux/pib.h>
 
 #include <random>
 
-#include "fake_kernel.h"
-#include "fake_objects.h"
+#include "netlink/fake_kernel.h"
+#include "objects/fake_objects.h"
 
 namespace pibctl {
 namespace {

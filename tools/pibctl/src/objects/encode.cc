@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "encode.h"
+#include "objects/encode.h"
 
 #include <linux/netlink.h>
 #include <linux/pib.h>

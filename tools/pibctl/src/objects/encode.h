@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "message.h"
+#include "netlink/message.h"
 #include "model/objects.h"
-#include "requests.h"
+#include "objects/requests.h"
 
 namespace pibctl {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "encode.h"
+#include "objects/encode.h"
 
 #include <gtest/gtest.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <linux/pib.h>
 
-#include "fake_kernel.h"
+#include "netlink/fake_kernel.h"
 #include "model/words/parse.h"
 
 namespace pibctl {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fake_objects.h"
+#include "objects/fake_objects.h"
 
 #include <linux/pib.h>
 
-#include "fake_kernel.h"
+#include "netlink/fake_kernel.h"
 
 namespace pibctl::fake {
 namespace {

@@ -2,7 +2,7 @@
 // For tests: answers of a module that has one of everything.
 #pragma once
 
-#include "transport.h"
+#include "netlink/transport.h"
 
 namespace pibctl::fake {
 

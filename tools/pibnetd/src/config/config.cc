@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "config.h"
+#include "config/config.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -15,9 +15,9 @@
 
 #include "model/words/key_file.h"
 #include "model/words/parse.h"
-#include "model/topology/topology_parse.h"
-#include "sha256.h"
-#include "topology_config.h"
+#include "model/topology/parse.h"
+#include "util/sha256.h"
+#include "config/topology_config.h"
 
 namespace pibnetd {
 namespace {

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "address.h"
+#include "wire/address.h"
 #include "model/objects.h"
-#include "switch.h"
+#include "switch/switch.h"
 
 namespace pibnetd {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "topology_config.h"
+#include "config/topology_config.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 // where it has HCAs.
 #pragma once
 
-#include "config.h"
+#include "config/config.h"
 #include "model/topology/topology.h"
 
 namespace pibnetd {

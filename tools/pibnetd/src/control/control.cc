@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "control.h"
+#include "control/control.h"
 
 #include <fmt/format.h>
 

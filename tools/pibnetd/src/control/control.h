@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core.h"
+#include "core/core.h"
 
 namespace pibnetd {
 

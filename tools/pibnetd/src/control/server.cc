@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "server.h"
+#include "control/server.h"
 
 #include <fmt/format.h>
 #include <sys/epoll.h>

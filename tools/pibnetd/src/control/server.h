@@ -6,8 +6,8 @@
 #include <list>
 #include <string>
 
-#include "address.h"
-#include "fd.h"
+#include "wire/address.h"
+#include "util/fd.h"
 
 namespace pibnetd {
 

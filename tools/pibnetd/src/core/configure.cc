@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core.h"
+#include "core/core.h"
 
 namespace pibnetd {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "core.h"
+#include "core/core.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <tuple>
 
-#include "ping.h"
+#include "wire/ping.h"
 
 namespace pibnetd {
 

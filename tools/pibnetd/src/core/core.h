@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "config.h"
-#include "forward.h"
-#include "log.h"
+#include "config/config.h"
+#include "switch/forward.h"
+#include "util/log.h"
 
 namespace pibnetd {
 

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "fake_net.h"
-#include "ping.h"
+#include "core/fake_net.h"
+#include "wire/ping.h"
 
 namespace pibnetd {
 namespace {

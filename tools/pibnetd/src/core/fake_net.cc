@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fake_net.h"
+#include "core/fake_net.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core.h"
+#include "core/core.h"
 
 namespace pibnetd {
 namespace {

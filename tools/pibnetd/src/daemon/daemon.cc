@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "daemon.h"
+#include "daemon/daemon.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -13,11 +13,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "clock.h"
-#include "notify.h"
+#include "util/clock.h"
+#include "daemon/notify.h"
 #include "model/words/key_file.h"
-#include "privileges.h"
-#include "state.h"
+#include "daemon/privileges.h"
+#include "daemon/state.h"
 
 namespace pibnetd {
 namespace {

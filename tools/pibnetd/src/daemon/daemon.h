@@ -5,9 +5,9 @@
 
 #include <optional>
 
-#include "control.h"
-#include "server.h"
-#include "worker.h"
+#include "control/control.h"
+#include "control/server.h"
+#include "daemon/worker.h"
 
 namespace pibnetd {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "notify.h"
+#include "daemon/notify.h"
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "fd.h"
+#include "util/fd.h"
 
 namespace pibnetd {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "privileges.h"
+#include "daemon/privileges.h"
 
 #include <linux/capability.h>
 #include <sys/prctl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "shared.h"
+#include "daemon/shared.h"
 
-#include "clock.h"
+#include "util/clock.h"
 
 namespace pibnetd {
 namespace {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <mutex>
 
-#include "core.h"
-#include "udp.h"
+#include "core/core.h"
+#include "udp/udp.h"
 
 namespace pibnetd {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "state.h"
+#include "daemon/state.h"
 
 #include <fmt/format.h>
 

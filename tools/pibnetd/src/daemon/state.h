@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core.h"
+#include "core/core.h"
 
 namespace pibnetd {
 

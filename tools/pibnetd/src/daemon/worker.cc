@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "worker.h"
+#include "daemon/worker.h"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "clock.h"
+#include "util/clock.h"
 
 namespace pibnetd {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-#include "shared.h"
+#include "daemon/shared.h"
 
 namespace pibnetd {
 

@@ -8,8 +8,8 @@
 
 #include "model/words/key_file.h"
 #include "model/words/parse.h"
-#include "prober.h"
-#include "udp.h"
+#include "ping/prober.h"
+#include "udp/udp.h"
 
 #include <poll.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "prober.h"
+#include "ping/prober.h"
 
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "clock.h"
+#include "util/clock.h"
 
 namespace pibnetd {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "fd.h"
-#include "ping.h"
-#include "address.h"
+#include "util/fd.h"
+#include "wire/ping.h"
+#include "wire/address.h"
 
 namespace pibnetd {
 

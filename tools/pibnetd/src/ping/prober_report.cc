@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/words/parse.h"
-#include "prober.h"
+#include "ping/prober.h"
 
 namespace pibnetd {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "forward.h"
+#include "switch/forward.h"
 
 namespace pibnetd {
 namespace {

@@ -3,7 +3,7 @@
 // lost or damaged (16.1.3.5), if that port is here; a peer notices it by itself.
 #include <algorithm>
 
-#include "forward.h"
+#include "switch/forward.h"
 
 namespace pibnetd {
 namespace {

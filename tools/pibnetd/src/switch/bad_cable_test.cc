@@ -2,7 +2,7 @@
 // Cables with faults, between switches and towards peers.
 #include <gtest/gtest.h>
 
-#include "fake_net.h"
+#include "core/fake_net.h"
 
 namespace pibnetd {
 namespace {

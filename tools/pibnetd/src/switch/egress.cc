@@ -4,7 +4,7 @@
 // segments (docs/wire-format.md).
 #include <algorithm>
 
-#include "egress.h"
+#include "switch/egress.h"
 
 namespace pibnetd {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "link.h"
+#include "switch/link.h"
 
 namespace pibnetd {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "forward.h"
+#include "switch/forward.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "egress.h"
+#include "switch/egress.h"
 
 namespace pibnetd {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "lane.h"
+#include "switch/lane.h"
 
 #include <algorithm>
 

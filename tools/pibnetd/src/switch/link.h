@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "frames.h"
-#include "stats.h"
-#include "switch.h"
-#include "wire.h"
+#include "wire/frames.h"
+#include "wire/stats.h"
+#include "switch/switch.h"
+#include "wire/wire.h"
 
 namespace pibnetd {
 

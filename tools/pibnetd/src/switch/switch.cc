@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "switch.h"
+#include "switch/switch.h"
 
 #include <algorithm>
 

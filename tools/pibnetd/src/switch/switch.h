@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "auth.h"
-#include "lane.h"
-#include "proto.h"
+#include "wire/auth.h"
+#include "switch/lane.h"
+#include "wire/proto.h"
 
 namespace pibnetd {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "intake.h"
+#include "udp/intake.h"
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -9,7 +9,7 @@
 #include <array>
 #include <cstring>
 
-#include "control_buffer.h"
+#include "udp/control_buffer.h"
 
 namespace pibnetd {
 namespace {

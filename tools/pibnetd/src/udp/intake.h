@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "wire.h"
+#include "wire/wire.h"
 
 namespace pibnetd {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "udp.h"
+#include "udp/udp.h"
 
 #include <fmt/format.h>
 #include <linux/sock_diag.h>
@@ -11,8 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "clock.h"
-#include "control_buffer.h"
+#include "util/clock.h"
+#include "udp/control_buffer.h"
 
 namespace pibnetd {
 namespace {

@@ -9,10 +9,10 @@
 #include <memory>
 #include <vector>
 
-#include "fd.h"
-#include "intake.h"
-#include "stats.h"
-#include "wire.h"
+#include "util/fd.h"
+#include "udp/intake.h"
+#include "wire/stats.h"
+#include "wire/wire.h"
 
 namespace pibnetd {
 

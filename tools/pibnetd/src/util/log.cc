@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "log.h"
+#include "util/log.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

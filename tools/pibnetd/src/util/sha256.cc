@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "sha256.h"
+#include "util/sha256.h"
 
 #include <nettle/hmac.h>
 #include <nettle/sha2.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "address.h"
+#include "wire/address.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>

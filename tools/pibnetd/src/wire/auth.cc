@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "auth.h"
+#include "wire/auth.h"
 
 #include <algorithm>
 #include <array>
 
-#include "sha256.h"
+#include "util/sha256.h"
 
 namespace pibnetd {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "proto.h"
+#include "wire/proto.h"
 
 namespace pibnetd {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "proto.h"
+#include "wire/proto.h"
 
 namespace pibnetd {
 

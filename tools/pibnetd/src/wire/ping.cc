@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ping.h"
+#include "wire/ping.h"
 
 #include <algorithm>
 #include <cstdio>
 
-#include "sha256.h"
+#include "util/sha256.h"
 
 namespace pibnetd {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "auth.h"
+#include "wire/auth.h"
 
 namespace pibnetd {
 

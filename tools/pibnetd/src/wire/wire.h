@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-#include "address.h"
+#include "wire/address.h"
 
 namespace pibnetd {
 

@@ -3,10 +3,10 @@
 
 #include <limits>
 
-#include "commands.h"
-#include "fault_words.h"
-#include "list_links.h"
-#include "numbers.h"
+#include "commands/commands.h"
+#include "commands/fault_words.h"
+#include "commands/list_links.h"
+#include "commands/numbers.h"
 #include "model/words/parse.h"
 
 namespace pibctl {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "model/topology/topology_parse.h"
+#include "model/topology/parse.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "model/topology/topology_write.h"
+#include "model/topology/write.h"
 
 namespace pibctl {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "daemon_decode.h"
+#include "daemon/decode.h"
 
 #include <algorithm>
 #include <cmath>

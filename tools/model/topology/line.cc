@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "model/topology/topology_line.h"
+#include "model/topology/line.h"
 
 #include <fmt/format.h>
 

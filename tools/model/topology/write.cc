@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "model/topology/topology_write.h"
+#include "model/topology/write.h"
 
 #include <fmt/format.h>
 

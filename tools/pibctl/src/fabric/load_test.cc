@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fabric_load.h"
+#include "fabric/load.h"
 
 #include <gtest/gtest.h>
 #include <linux/pib.h>
@@ -10,11 +10,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "cli.h"
-#include "fake_kernel.h"
-#include "fake_objects.h"
-#include "picture.h"
-#include "model/topology/topology_parse.h"
+#include "cli/cli.h"
+#include "netlink/fake_kernel.h"
+#include "objects/fake_objects.h"
+#include "fabric/picture.h"
+#include "model/topology/parse.h"
 
 namespace pibctl {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fmt/format.h>
 
-#include "commands.h"
-#include "list_links.h"
+#include "commands/commands.h"
+#include "commands/list_links.h"
 #include "model/words/parse.h"
 #include "model/show/show.h"
 

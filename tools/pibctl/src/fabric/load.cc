@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fabric_load.h"
+#include "fabric/load.h"
 
 #include <fmt/format.h>
 #include <linux/pib.h>

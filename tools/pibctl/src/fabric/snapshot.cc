@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "fabric_snapshot.h"
+#include "fabric/snapshot.h"
 
 #include <fmt/format.h>
 

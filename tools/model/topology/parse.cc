@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "model/topology/topology_parse.h"
+#include "model/topology/parse.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "model/words/parse.h"
-#include "model/topology/topology_line.h"
+#include "model/topology/line.h"
 
 namespace pibctl {
 namespace {

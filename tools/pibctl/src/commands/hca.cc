@@ -4,10 +4,10 @@
 
 #include <ostream>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "model/words/key_file.h"
-#include "netdev_state.h"
-#include "numbers.h"
+#include "host/netdev_state.h"
+#include "commands/numbers.h"
 #include "model/words/parse.h"
 
 namespace pibctl {

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "client.h"
+#include "objects/client.h"
 #include "model/topology/topology.h"
 
 namespace pibctl {

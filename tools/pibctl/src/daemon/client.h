@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "client.h"
+#include "objects/client.h"
 
 namespace pibctl {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "daemon_client.h"
+#include "daemon/client.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "daemon_decode.h"
+#include "daemon/decode.h"
 #include "model/words/parse.h"
 
 namespace pibctl {

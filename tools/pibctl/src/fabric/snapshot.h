@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "client.h"
+#include "objects/client.h"
 #include "model/topology/topology.h"
 
 namespace pibctl {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <linux/pib.h>
 
-#include "commands.h"
+#include "commands/commands.h"
 #include "model/words/parse.h"
 #include "model/show/show.h"
 

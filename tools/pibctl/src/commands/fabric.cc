@@ -10,15 +10,15 @@
 #include <sstream>
 #include <thread>
 
-#include "commands.h"
-#include "fabric_load.h"
-#include "interruption.h"
-#include "namespaces.h"
-#include "numbers.h"
-#include "picture.h"
-#include "progress.h"
-#include "model/topology/topology_parse.h"
-#include "model/topology/topology_write.h"
+#include "commands/commands.h"
+#include "fabric/load.h"
+#include "host/interruption.h"
+#include "host/namespaces.h"
+#include "commands/numbers.h"
+#include "fabric/picture.h"
+#include "commands/progress.h"
+#include "model/topology/parse.h"
+#include "model/topology/write.h"
 
 namespace pibctl {
 namespace {
