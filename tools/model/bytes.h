@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-namespace pibctl {
+namespace pib::inline model {
 
 using Bytes = std::vector<std::uint8_t>;
 using View = std::span<const std::uint8_t>;
 
-}  // namespace pibctl
+}  // namespace pib::inline model

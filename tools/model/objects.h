@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace pibctl {
+namespace pib::inline model {
 
 /// A UDP endpoint. Port 0 stands for the default.
 struct Endpoint {
@@ -170,4 +170,4 @@ struct LinkChange {
   std::optional<std::pair<std::uint32_t, std::uint32_t>> flap;
 };
 
-}  // namespace pibctl
+}  // namespace pib::inline model

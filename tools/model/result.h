@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-namespace pibctl {
+namespace pib::inline model {
 
 struct Error {
   std::string text;
@@ -40,4 +40,4 @@ using Status = Result<Nothing>;
 
 inline Status success() { return Nothing{}; }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

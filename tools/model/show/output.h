@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-namespace pibctl {
+namespace pib::inline model {
 
 using Value = std::variant<std::string, std::uint64_t, double, bool>;
 
@@ -45,4 +45,4 @@ class Output {
 std::unique_ptr<Output> make_text_output();
 std::unique_ptr<Output> make_json_output(bool pretty);
 
-}  // namespace pibctl
+}  // namespace pib::inline model

@@ -5,7 +5,7 @@
 
 #include "model/show/output.h"
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -61,4 +61,4 @@ std::unique_ptr<Output> make_json_output(bool pretty) {
   return std::make_unique<JsonOutput>(pretty);
 }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

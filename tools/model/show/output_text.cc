@@ -5,7 +5,7 @@
 
 #include "model/show/output.h"
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 /// Text from other hosts must not steer the terminal.
@@ -105,4 +105,4 @@ class TextOutput final : public Output {
 
 std::unique_ptr<Output> make_text_output() { return std::make_unique<TextOutput>(); }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

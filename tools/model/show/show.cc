@@ -7,7 +7,7 @@
 #include "model/words/parse.h"
 #include "model/show/show_faults.h"
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 template <typename Number>
@@ -306,4 +306,4 @@ void show_counters(Output& out, const std::vector<CountedPort>& ports) {
   out.end_list();
 }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

@@ -7,7 +7,7 @@
 #include "model/objects.h"
 #include "model/show/output.h"
 
-namespace pibctl {
+namespace pib::inline model {
 
 void show_hcas(Output& out, const std::vector<Hca>& hcas);
 /// Text leaves out the many ports that have no cable.
@@ -25,4 +25,4 @@ struct CountedPort {
 };
 void show_counters(Output& out, const std::vector<CountedPort>& ports);
 
-}  // namespace pibctl
+}  // namespace pib::inline model

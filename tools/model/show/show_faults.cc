@@ -5,7 +5,7 @@
 
 #include "model/words/parse.h"
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 /// Text speaks of faults only; JSON has every field.
@@ -57,4 +57,4 @@ void show_faults(Output& out, const Faults& faults) {
   show_arrivals(out, faults);
 }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

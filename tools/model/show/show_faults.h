@@ -4,9 +4,9 @@
 #include "model/objects.h"
 #include "model/show/output.h"
 
-namespace pibctl {
+namespace pib::inline model {
 
 /// What is wrong with a cable, and what became of the packets in it.
 void show_faults(Output& out, const Faults& faults);
 
-}  // namespace pibctl
+}  // namespace pib::inline model

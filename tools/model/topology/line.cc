@@ -9,7 +9,7 @@
 
 #include <linux/pib.h>
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 /// What NodeDescription holds, with a NUL at its end.
@@ -194,4 +194,4 @@ Result<PortLine> parse_port_line(LineReader line) {
   return port;
 }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

@@ -9,7 +9,7 @@
 
 #include "model/result.h"
 
-namespace pibctl {
+namespace pib::inline model {
 
 /// Reads a line from left to right.
 class LineReader {
@@ -58,4 +58,4 @@ struct PortLine {
 };
 Result<PortLine> parse_port_line(LineReader line);
 
-}  // namespace pibctl
+}  // namespace pib::inline model

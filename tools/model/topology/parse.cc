@@ -13,7 +13,7 @@
 #include "model/words/parse.h"
 #include "model/topology/line.h"
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 using Kind = TopologyNode::Kind;
@@ -351,4 +351,4 @@ Result<Topology> parse_topology(const std::string& path, const ReadFile& read) {
   return parser.finish();
 }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

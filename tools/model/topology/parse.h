@@ -9,7 +9,7 @@
 #include "model/result.h"
 #include "model/topology/topology.h"
 
-namespace pibctl {
+namespace pib::inline model {
 
 /// The contents of a file.
 using ReadFile = std::function<Result<std::string>(const std::string& path)>;
@@ -23,4 +23,4 @@ using ReadFile = std::function<Result<std::string>(const std::string& path)>;
 /// widths and speeds, console commands, chassis headings.
 Result<Topology> parse_topology(const std::string& path, const ReadFile& read);
 
-}  // namespace pibctl
+}  // namespace pib::inline model

@@ -7,7 +7,7 @@
 
 #include "model/topology/write.h"
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 using Kind = TopologyNode::Kind;
@@ -241,4 +241,4 @@ TEST_F(TopologyParse, AnyTruncationIsReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::inline model

@@ -9,7 +9,7 @@
 
 #include "model/objects.h"
 
-namespace pibctl {
+namespace pib::inline model {
 
 /// What is said of a port besides its number. 0 and "" stand for what is not said.
 struct TopologyPort {
@@ -54,4 +54,4 @@ inline std::uint64_t port_guid(const TopologyNode& node, std::uint32_t port) {
   return node.kind == TopologyNode::Kind::kSwitch ? node.guid : node.guid + port;
 }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 using Kind = TopologyNode::Kind;
@@ -107,4 +107,4 @@ class Writer {
 
 std::string format_topology(const Topology& topology) { return Writer(topology).str(); }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

@@ -6,9 +6,9 @@
 
 #include "model/topology/topology.h"
 
-namespace pibctl {
+namespace pib::inline model {
 
 /// As ibnetdiscover prints it; parse_topology() and ibsim read it.
 std::string format_topology(const Topology& topology);
 
-}  // namespace pibctl
+}  // namespace pib::inline model

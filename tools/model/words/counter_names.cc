@@ -3,7 +3,7 @@
 
 #include <linux/pib.h>
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 constexpr CounterName kPort[] = {
@@ -52,4 +52,4 @@ constexpr CounterName kUplink[] = {
 std::span<const CounterName> port_counter_names() { return kPort; }
 std::span<const CounterName> uplink_counter_names() { return kUplink; }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

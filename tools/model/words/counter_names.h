@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace pibctl {
+namespace pib::inline model {
 
 struct CounterName {
   std::uint16_t attribute;
@@ -16,4 +16,4 @@ struct CounterName {
 std::span<const CounterName> port_counter_names();
 std::span<const CounterName> uplink_counter_names();
 
-}  // namespace pibctl
+}  // namespace pib::inline model

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 constexpr const char* kStates[] = {"NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "ACTIVE_DEFER"};
@@ -61,4 +61,4 @@ std::optional<double> rate(std::uint8_t width, std::uint16_t speed) {
   return lanes->lanes * lane->per_lane;
 }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

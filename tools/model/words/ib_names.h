@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace pibctl {
+namespace pib::inline model {
 
 /// As "rdma link" spells them: DOWN, INIT, ARMED, ACTIVE.
 std::string state_name(std::uint8_t state);
@@ -18,4 +18,4 @@ std::optional<std::string> speed_name(std::uint16_t speed);
 /// Signalling rate of the whole port in Gb/s, as ibstat's "Rate" counts it.
 std::optional<double> rate(std::uint8_t width, std::uint16_t speed);
 
-}  // namespace pibctl
+}  // namespace pib::inline model

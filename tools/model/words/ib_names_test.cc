@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 TEST(IbNames, SpellsStatesAsRdmaDoes) {
@@ -34,4 +34,4 @@ TEST(IbNames, CodesWithoutMeaningHaveNone) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::inline model

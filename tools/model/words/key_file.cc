@@ -9,7 +9,7 @@
 #include <cstring>
 #include <memory>
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 constexpr std::size_t kLeast = 16;
@@ -46,4 +46,4 @@ Result<Bytes> read_key_file(const std::string& path) {
   return key;
 }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

@@ -7,10 +7,10 @@
 #include "model/bytes.h"
 #include "model/result.h"
 
-namespace pibctl {
+namespace pib::inline model {
 
 /// All bytes of the file except one newline at the end.
 /// Warns on standard error if everybody can read the file.
 Result<Bytes> read_key_file(const std::string& path);
 
-}  // namespace pibctl
+}  // namespace pib::inline model

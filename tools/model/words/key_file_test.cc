@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <fstream>
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 class KeyFile : public testing::Test {
@@ -57,4 +57,4 @@ TEST_F(KeyFile, EverybodyShouldNotReadIt) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::inline model

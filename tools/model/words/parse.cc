@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 bool is_alnum(char c) {
@@ -201,4 +201,4 @@ std::string format_endpoint(const Endpoint& endpoint) {
 
 std::string format_guid(std::uint64_t guid) { return fmt::format("0x{:016x}", guid); }
 
-}  // namespace pibctl
+}  // namespace pib::inline model

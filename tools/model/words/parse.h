@@ -9,7 +9,7 @@
 #include "model/objects.h"
 #include "model/result.h"
 
-namespace pibctl {
+namespace pib::inline model {
 
 /// what names the number in the refusal, as in "ports must be ...".
 Result<std::uint64_t> parse_number(std::string_view what, std::string_view word,
@@ -33,4 +33,4 @@ std::string format_endpoint(const Endpoint& endpoint);
 /// As ibstat prints it: 0x and 16 digits.
 std::string format_guid(std::uint64_t guid);
 
-}  // namespace pibctl
+}  // namespace pib::inline model

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pibctl {
+namespace pib::inline model {
 namespace {
 
 TEST(ParseEnd, TakesNameAndPort) {
@@ -141,4 +141,4 @@ TEST(Format, SpellsAsIbstat) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::inline model

@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   try {
-    return pibctl::run(argc, argv, pibctl::open_mnl_transport, std::cout, std::cerr,
+    return pib::ctl::run(argc, argv, pib::ctl::open_mnl_transport, std::cout, std::cerr,
                        isatty(STDERR_FILENO) == 1);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "pibctl: internal error: %s\n", error.what());

@@ -8,7 +8,7 @@
 #include "daemon/daemon.h"
 #include "model/words/parse.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 struct CommandLine {
@@ -74,12 +74,12 @@ int parse(int argc, char** argv, CommandLine& line) {
     line.options.listen.push_back(*address);
   }
   if (!ports.empty()) {
-    const auto n = pibctl::parse_number("--ports", ports, 1, PIB_MAX_PORTS);
+    const auto n = model::parse_number("--ports", ports, 1, PIB_MAX_PORTS);
     if (!n) return refuse(n.error().text);
     line.options.ports = static_cast<std::uint8_t>(*n);
   }
   if (!fabric.empty()) {
-    const auto n = pibctl::parse_number("--fabric", fabric, 0, 0xFFFFFFFF);
+    const auto n = model::parse_number("--fabric", fabric, 0, 0xFFFFFFFF);
     if (!n) return refuse(n.error().text);
     line.options.fabric = static_cast<std::uint32_t>(*n);
   }
@@ -112,11 +112,11 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd
 
 int main(int argc, char** argv) {
   try {
-    return pibnetd::run(argc, argv);
+    return pib::netd::run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "pibnetd: internal error: %s\n", error.what());
     return 1;

@@ -7,7 +7,7 @@
 #include "control/control.h"
 #include "core/fake_net.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using namespace fake;
@@ -118,4 +118,4 @@ TEST(Robust, DamagedRequestsAreAnswered) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd

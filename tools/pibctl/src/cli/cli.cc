@@ -12,7 +12,7 @@
 #include "cli/help.h"
 #include "cli/version.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -197,4 +197,4 @@ int run(int argc, const char* const* argv, TransportFactory open, std::ostream& 
   return 1;
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

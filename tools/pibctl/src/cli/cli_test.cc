@@ -13,7 +13,7 @@
 #include "netlink/fake_kernel.h"
 #include "objects/fake_objects.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 using Json = nlohmann::json;
@@ -394,4 +394,4 @@ TEST_F(Cli, VersionNeedsNoModule) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 constexpr std::string_view kOptions =
@@ -98,4 +98,4 @@ std::string help_for(const Command& command) {
                      arguments_section(command), examples_section(command), kOptions);
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -7,11 +7,11 @@
 
 #include "commands/commands.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 std::string usage_of(const Command& command);
 std::string help_for_all();
 std::string help_for(const Group& group);
 std::string help_for(const Command& command);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

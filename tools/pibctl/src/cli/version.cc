@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 constexpr const char* kModule = "/sys/module/pib";
@@ -27,4 +27,4 @@ std::string version_text() {
                      PIB_FAMILY_VERSION, module_version());
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -4,9 +4,9 @@
 
 #include <string>
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// Two lines. Never loads the module.
 std::string version_text();
 
-}  // namespace pibctl
+}  // namespace pib::ctl

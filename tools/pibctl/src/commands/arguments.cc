@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 const Keyword* find_keyword(const std::vector<Keyword>& keywords, std::string_view word) {
@@ -102,4 +102,4 @@ Result<Arguments> read_arguments(const std::vector<Place>& places,
   return reader.taken();
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -10,7 +10,7 @@
 
 #include "model/result.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// A word known by its position.
 struct Place {
@@ -46,4 +46,4 @@ Result<Arguments> read_arguments(const std::vector<Place>& places,
                                  const std::vector<Keyword>& keywords,
                                  const std::vector<std::string>& words);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

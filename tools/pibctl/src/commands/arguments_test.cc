@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 const std::vector<Place> kPlaces = {{"NAME", ""}, {"OTHER", "", false}};
@@ -48,4 +48,4 @@ TEST(Arguments, RefusalsSayWhy) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

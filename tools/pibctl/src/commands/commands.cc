@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "commands/commands.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 std::span<const Group> command_groups() {
   static const Group groups[] = {
@@ -21,4 +21,4 @@ std::vector<const Command*> all_commands() {
   return all;
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

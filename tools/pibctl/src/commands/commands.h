@@ -11,7 +11,7 @@
 #include "objects/client.h"
 #include "model/show/output.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 struct Context {
   Client& client;
@@ -59,4 +59,4 @@ std::span<const Command> switch_commands();
 std::span<const Command> link_commands();
 std::span<const Command> fabric_commands();
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -20,7 +20,7 @@
 #include "model/topology/parse.h"
 #include "model/topology/write.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 Error file_error(std::string_view doing, const std::string& path) {
@@ -201,4 +201,4 @@ const Command kCommands[] = {
 
 std::span<const Command> fabric_commands() { return kCommands; }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <optional>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 constexpr std::uint64_t kFlapMost = 3'600'000'000'000;
@@ -141,4 +141,4 @@ Result<std::uint16_t> parse_speed(std::string_view word) {
   return read_code("link speed", word, kSpeeds);
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 TEST(FaultWords, Probability) {
@@ -65,4 +65,4 @@ TEST(FaultWords, WidthAndSpeed) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -10,7 +10,7 @@
 #include "commands/numbers.h"
 #include "model/words/parse.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 Status read_numbers(const Arguments& arguments, HcaRequest& hca) {
@@ -123,4 +123,4 @@ const Command kCommands[] = {
 
 std::span<const Command> hca_commands() { return kCommands; }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -9,7 +9,7 @@
 #include "commands/numbers.h"
 #include "model/words/parse.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 Result<LinkRequest> read_local(LinkRequest link, const std::string& word) {
@@ -189,4 +189,4 @@ const Command kCommands[] = {
 
 std::span<const Command> link_commands() { return kCommands; }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -8,7 +8,7 @@
 #include "model/words/parse.h"
 #include "model/show/show.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 /// What the optional word NAME[/PORT] lets through.
@@ -82,4 +82,4 @@ Status list_counters(const Context& context, const Arguments& arguments) {
   return success();
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -4,10 +4,10 @@
 
 #include "commands/commands.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 Status list_links(const Context& context, const Arguments& arguments);
 Status list_peers(const Context& context, const Arguments& arguments);
 Status list_counters(const Context& context, const Arguments& arguments);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

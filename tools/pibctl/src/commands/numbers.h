@@ -9,7 +9,7 @@
 #include "commands/arguments.h"
 #include "model/words/parse.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// Leaves the number alone if the keyword is not there.
 template <typename T>
@@ -31,4 +31,4 @@ inline Status read_udp_port(const Arguments& arguments, std::optional<std::uint1
   return read_optional(arguments, "udp-port", 1, std::numeric_limits<std::uint16_t>::max(), port);
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -5,7 +5,7 @@
 
 #include <ostream>
 
-namespace pibctl {
+namespace pib::ctl {
 
 Progress::Progress(std::ostream* terminal, std::string doing)
     : terminal_(terminal), doing_(std::move(doing)) {}
@@ -20,4 +20,4 @@ void Progress::show(std::size_t done, std::size_t all) {
   shown_ = true;
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -6,7 +6,7 @@
 #include <iosfwd>
 #include <string>
 
-namespace pibctl {
+namespace pib::ctl {
 
 class Progress {
  public:
@@ -25,4 +25,4 @@ class Progress {
   bool shown_ = false;
 };
 
-}  // namespace pibctl
+}  // namespace pib::ctl

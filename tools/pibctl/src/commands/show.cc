@@ -6,7 +6,7 @@
 #include "model/words/parse.h"
 #include "model/show/show.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 Status show_all(const Context& context) {
@@ -105,4 +105,4 @@ const Command kCommands[] = {
 
 std::span<const Command> show_commands() { return kCommands; }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

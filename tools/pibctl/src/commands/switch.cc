@@ -6,7 +6,7 @@
 #include "model/words/parse.h"
 #include "model/show/show.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 Result<SwitchRequest> read_switch(const Arguments& arguments) {
@@ -95,4 +95,4 @@ const Command kCommands[] = {
 
 std::span<const Command> switch_commands() { return kCommands; }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

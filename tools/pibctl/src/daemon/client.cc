@@ -14,7 +14,7 @@
 #include "daemon/decode.h"
 #include "model/words/parse.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 using Json = nlohmann::json;
@@ -200,4 +200,4 @@ Result<std::optional<Switch>> DaemonClient::find_switch(const std::string& name)
   return std::optional(std::move(*found));
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -7,7 +7,7 @@
 
 #include "objects/client.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// Sends a line to the daemon and returns its answer, both without a line feed.
 using LineExchange = std::function<Result<std::string>(const std::string& line)>;
@@ -38,4 +38,4 @@ class DaemonClient final : public Client {
   LineExchange exchange_;
 };
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -13,7 +13,7 @@
 #include "cli/cli.h"
 #include "model/show/show.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 using Json = nlohmann::json;
@@ -175,4 +175,4 @@ TEST(DaemonClient, NobodyListens) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -10,7 +10,7 @@
 #include "model/words/ib_names.h"
 #include "model/words/parse.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 using Json = nlohmann::json;
@@ -203,4 +203,4 @@ std::vector<Uplink> decode_json_uplinks(const Json& answer) {
   return uplinks;
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

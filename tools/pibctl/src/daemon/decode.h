@@ -7,7 +7,7 @@
 
 #include "model/objects.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 // A field that is missing or of another kind counts as not told.
 std::vector<Switch> decode_json_switches(const nlohmann::json& answer);
@@ -17,4 +17,4 @@ void decode_json_counters(const nlohmann::json& answer, std::vector<Switch>& swi
 std::vector<Link> decode_json_links(const nlohmann::json& answer);
 std::vector<Uplink> decode_json_uplinks(const nlohmann::json& answer);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

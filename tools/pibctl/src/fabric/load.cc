@@ -8,7 +8,7 @@
 
 #include "model/words/parse.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 using Kind = TopologyNode::Kind;
@@ -146,4 +146,4 @@ Status clear_fabric(Client& client, std::vector<std::string>& names) {
   return client.apply(removals).status;
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -10,7 +10,7 @@
 #include "objects/client.h"
 #include "model/topology/topology.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// What is to be made, nodes before cables, and how the nodes are called.
 struct LoadPlan {
@@ -34,4 +34,4 @@ std::vector<Change> undo_load(const LoadPlan& plan);
 /// Deletes all HCAs and switches of this network namespace. names: of the HCAs that were there.
 Status clear_fabric(Client& client, std::vector<std::string>& names);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

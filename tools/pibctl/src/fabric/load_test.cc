@@ -16,7 +16,7 @@
 #include "fabric/picture.h"
 #include "model/topology/parse.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 constexpr const char* kNet =
@@ -252,4 +252,4 @@ TEST_F(FabricCommands, FilesThatCannotBeReadOrWritten) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

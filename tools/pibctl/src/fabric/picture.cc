@@ -14,7 +14,7 @@
 #include "model/words/ib_names.h"
 #include "model/words/parse.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 constexpr unsigned int kNoRank = std::numeric_limits<unsigned int>::max();
@@ -190,4 +190,4 @@ std::string format_load(double bytes, bool is_rate) {
   return fmt::format("{:.1f} {}{}", bytes, kUnits[unit], suffix);
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -8,7 +8,7 @@
 
 #include "fabric/snapshot.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 struct PictureNode {
   std::string name;
@@ -56,4 +56,4 @@ std::string format_dot(const Picture& picture);
 /// "1.5 MB", "20 B/s".
 std::string format_load(double bytes, bool is_rate);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -8,7 +8,7 @@
 #include "model/words/parse.h"
 #include "fabric/picture.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 constexpr double kNodeWidth = 96;
@@ -174,4 +174,4 @@ std::string format_dot(const Picture& picture) {
   return text + "}\n";
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -9,7 +9,7 @@
 
 #include "model/words/ib_names.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 std::string rate_text(const Port& port) {
@@ -67,4 +67,4 @@ Topology topology_of(const FabricSnapshot& snapshot) {
   return topology;
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -7,7 +7,7 @@
 #include "objects/client.h"
 #include "model/topology/topology.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 struct FabricSnapshot {
   std::vector<Hca> hcas;
@@ -20,4 +20,4 @@ Result<FabricSnapshot> take_snapshot(Client& client);
 /// The nodes, under their names, and the cables that have both ends here.
 Topology topology_of(const FabricSnapshot& snapshot);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 volatile std::sig_atomic_t caught = 0;
@@ -36,4 +36,4 @@ Status Interruption::check() const {
   return success();
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -7,7 +7,7 @@
 
 #include "model/result.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP are remembered and do nothing else. Those that were ignored stay so.
 /// One at a time.
@@ -26,4 +26,4 @@ class Interruption {
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
-}  // namespace pibctl
+}  // namespace pib::ctl

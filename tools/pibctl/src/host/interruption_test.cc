@@ -8,7 +8,7 @@
 
 #include "commands/progress.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 TEST(Interruption, IsRememberedUntilAsked) {
@@ -55,4 +55,4 @@ TEST(Progress, NothingWithoutTerminal) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 namespace fs = std::filesystem;
@@ -70,4 +70,4 @@ Status delete_namespaces(const std::vector<std::string>& hcas) {
   return run_ip(commands);
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -7,7 +7,7 @@
 
 #include "model/result.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// Makes a network namespace for each HCA, called as the HCA is, and moves its IPoIB netdevs
 /// there. What was made is deleted again if something fails.
@@ -16,4 +16,4 @@ Status make_namespaces(const std::vector<std::string>& hcas);
 /// Deletes those of these namespaces which make_namespaces() made.
 Status delete_namespaces(const std::vector<std::string>& hcas);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

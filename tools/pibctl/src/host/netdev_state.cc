@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-namespace pibctl {
+namespace pib::ctl {
 
 std::optional<unsigned int> netdev_flags(const std::string& netdev) {
   ifreq request{};
@@ -32,4 +32,4 @@ std::string netdev_trouble(const std::string& netdev, unsigned int flags) {
   return "";
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <net/if.h>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 TEST(NetdevState, SaysWhatIsWrong) {
@@ -19,4 +19,4 @@ TEST(NetdevState, OfThisMachine) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

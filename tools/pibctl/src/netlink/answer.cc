@@ -9,7 +9,7 @@
 
 #include "netlink/attributes.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 const Error kMalformed{"the kernel's answer is malformed: a netlink message is cut short"};
@@ -75,4 +75,4 @@ Result<Verdict> read_verdict(const RawMessage& message) {
   return verdict;
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

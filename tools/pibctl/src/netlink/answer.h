@@ -10,7 +10,7 @@
 
 #include "netlink/transport.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// One netlink message inside a datagram. A view: the datagram must outlive it.
 struct RawMessage {
@@ -40,4 +40,4 @@ struct Verdict {
 /// Payload and flags of a message of type NLMSG_ERROR or NLMSG_DONE.
 Result<Verdict> read_verdict(const RawMessage& message);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -11,7 +11,7 @@
 
 #include "netlink/fake_kernel.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 using fake::join;
@@ -124,4 +124,4 @@ TEST(ReadVerdict, SurvivesNoise) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

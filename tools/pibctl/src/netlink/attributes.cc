@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 template <typename T>
@@ -70,4 +70,4 @@ std::vector<Attributes> Attributes::nests(std::uint16_t type) const {
   return found;
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

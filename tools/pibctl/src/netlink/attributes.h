@@ -12,7 +12,7 @@
 
 #include "netlink/transport.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 struct Attribute {
   std::uint16_t type = 0;
@@ -53,4 +53,4 @@ class Attributes {
   bool intact_ = true;
 };
 
-}  // namespace pibctl
+}  // namespace pib::ctl

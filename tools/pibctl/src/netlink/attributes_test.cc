@@ -8,7 +8,7 @@
 
 #include "netlink/fake_kernel.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 using fake::join;
@@ -97,4 +97,4 @@ TEST(Attributes, SurvivesNoise) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

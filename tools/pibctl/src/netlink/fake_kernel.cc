@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace pibctl::fake {
+namespace pib::ctl::fake {
 namespace {
 
 constexpr std::uint16_t kFamily = 0x23;
@@ -180,4 +180,4 @@ std::vector<Bytes> Kernel::family(View request) const {
           verdict({}, request)};
 }
 
-}  // namespace pibctl::fake
+}  // namespace pib::ctl::fake

@@ -11,7 +11,7 @@
 
 #include "netlink/transport.h"
 
-namespace pibctl::fake {
+namespace pib::ctl::fake {
 
 // Attribute streams, byte by byte, without help from libmnl.
 Bytes join(std::initializer_list<Bytes> parts);
@@ -74,4 +74,4 @@ class Kernel {
   std::deque<Script> scripts_;
 };
 
-}  // namespace pibctl::fake
+}  // namespace pib::ctl::fake

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace pibctl {
+namespace pib::ctl {
 
 Request::Request(std::uint8_t command, std::uint8_t version, std::uint16_t flags)
     : buffer_(std::make_unique<std::uint8_t[]>(kCapacity)),
@@ -66,4 +66,4 @@ bool Request::is_dump() const { return (header_->nlmsg_flags & NLM_F_DUMP) == NL
 
 View Request::bytes() const { return View(buffer_.get(), header_->nlmsg_len); }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

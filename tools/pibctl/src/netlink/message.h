@@ -11,7 +11,7 @@
 struct nlmsghdr;
 struct nlattr;
 
-namespace pibctl {
+namespace pib::ctl {
 
 class Request {
  public:
@@ -57,4 +57,4 @@ class Request {
   bool overflowed_ = false;
 };
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 struct SocketCloser {
@@ -83,4 +83,4 @@ Result<std::unique_ptr<Transport>> open_mnl_transport() {
   return std::unique_ptr<Transport>(std::make_unique<MnlTransport>(std::move(socket)));
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -4,8 +4,8 @@
 
 #include "netlink/transport.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 Result<std::unique_ptr<Transport>> open_mnl_transport();
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -9,7 +9,7 @@
 
 #include "netlink/schema.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 constexpr Reason kCommon[] = {
@@ -62,4 +62,4 @@ Error describe_refusal(std::string_view doing, const Verdict& verdict, const Req
                verdict.code};
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -8,7 +8,7 @@
 #include "netlink/answer.h"
 #include "netlink/message.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// What an error number means for one command, for kernels that do not say it themselves.
 struct Reason {
@@ -20,4 +20,4 @@ struct Reason {
 Error describe_refusal(std::string_view doing, const Verdict& verdict, const Request& request,
                        std::span<const Reason> reasons);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -10,7 +10,7 @@
 #include "model/words/parse.h"
 #include "netlink/schema.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 constexpr Reason kReasons[] = {{ENODEV, "no such netdev"}};
@@ -105,4 +105,4 @@ TEST(Schema, SurvivesAnyOffset) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -11,7 +11,7 @@
 
 #include "netlink/attributes.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 struct Name;
@@ -74,4 +74,4 @@ std::string missing_attribute(View request, std::optional<std::size_t> nest, std
   return fmt::format("{}/{}", place->path, name_of(place->nested, type).path);
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

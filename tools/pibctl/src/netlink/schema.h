@@ -9,7 +9,7 @@
 
 #include "netlink/transport.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// The attribute whose header lies at this offset of a request, with the nests
 /// around it: "peer/port".
@@ -18,4 +18,4 @@ std::optional<std::string> attribute_at(View request, std::size_t offset);
 /// The attribute of this type in the nest at an offset of the request, or at top level.
 std::string missing_attribute(View request, std::optional<std::size_t> nest, std::uint16_t type);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -11,7 +11,7 @@
 
 #include "netlink/attributes.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 constexpr int kDumpAttempts = 5;
@@ -155,4 +155,4 @@ Result<bool> Session::take(View datagram, std::uint16_t type, std::uint32_t sequ
   return false;
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

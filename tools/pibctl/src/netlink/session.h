@@ -10,7 +10,7 @@
 #include "netlink/message.h"
 #include "netlink/transport.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// One answer: its attributes, without the generic netlink header.
 struct Answer {
@@ -51,4 +51,4 @@ class Session {
   bool interrupted_ = false;
 };
 
-}  // namespace pibctl
+}  // namespace pib::ctl

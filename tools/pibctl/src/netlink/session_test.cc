@@ -9,7 +9,7 @@
 
 #include "netlink/fake_kernel.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 Request dump() { return Request(PIB_CMD_HCA_GET, PIB_FAMILY_VERSION, NLM_F_DUMP); }
@@ -140,4 +140,4 @@ TEST(Session, SendsNothingThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

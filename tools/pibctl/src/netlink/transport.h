@@ -8,7 +8,7 @@
 #include "model/bytes.h"
 #include "model/result.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 class Transport {
  public:
@@ -21,4 +21,4 @@ class Transport {
 
 using TransportFactory = std::function<Result<std::unique_ptr<Transport>>()>;
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -11,7 +11,7 @@
 #include "objects/encode.h"
 #include "model/words/parse.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 bool is_absence(int code) { return code == ENOENT || code == ENODEV; }
@@ -218,4 +218,4 @@ Result<std::optional<Switch>> Client::find_switch(const std::string& name) {
   return found->empty() ? std::nullopt : std::optional(std::move(found->front()));
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

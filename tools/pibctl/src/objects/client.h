@@ -14,7 +14,7 @@
 #include "netlink/refusal.h"
 #include "netlink/session.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 class Client {
  public:
@@ -60,4 +60,4 @@ class Client {
   std::optional<std::string> module_version_;
 };
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -11,7 +11,7 @@
 #include "netlink/attributes.h"
 #include "model/words/counter_names.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 Error malformed(std::string_view what) {
@@ -267,4 +267,4 @@ std::optional<std::string> decode_module_version(const std::vector<Answer>& answ
   return std::nullopt;
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -7,7 +7,7 @@
 #include "model/objects.h"
 #include "netlink/session.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 // A node with many ports may come in several answers that follow each other.
 Result<std::vector<Hca>> decode_hcas(const std::vector<Answer>& answers);
@@ -18,4 +18,4 @@ Result<std::vector<Uplink>> decode_uplinks(const std::vector<Answer>& answers);
 /// The module's version if an answer carries it.
 std::optional<std::string> decode_module_version(const std::vector<Answer>& answers);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

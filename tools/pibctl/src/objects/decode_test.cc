@@ -9,7 +9,7 @@
 #include "netlink/fake_kernel.h"
 #include "objects/fake_objects.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 using fake::join;
@@ -132,4 +132,4 @@ TEST(Decode, SurvivesDamage) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -4,7 +4,7 @@
 #include <linux/netlink.h>
 #include <linux/pib.h>
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 void put_endpoint(Request& request, std::uint16_t type, const Endpoint& endpoint) {
@@ -147,4 +147,4 @@ Request encode_dump(std::uint8_t command) {
   return Request(command, PIB_FAMILY_VERSION, NLM_F_DUMP);
 }
 
-}  // namespace pibctl
+}  // namespace pib::ctl

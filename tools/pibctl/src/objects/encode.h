@@ -9,7 +9,7 @@
 #include "model/objects.h"
 #include "objects/requests.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 Request encode_add_hca(const HcaRequest& hca);
 Request encode_add_switch(const SwitchRequest& node);
@@ -21,4 +21,4 @@ Request encode_change_link(const LinkChange& change);
 Request encode_dump(std::uint8_t command);
 Request encode_change(const Change& change);
 
-}  // namespace pibctl
+}  // namespace pib::ctl

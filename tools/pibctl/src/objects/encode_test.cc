@@ -9,7 +9,7 @@
 #include "netlink/fake_kernel.h"
 #include "model/words/parse.h"
 
-namespace pibctl {
+namespace pib::ctl {
 namespace {
 
 using fake::join;
@@ -172,4 +172,4 @@ TEST(Encode, RoomForMorePeersThanPorts) {
 }
 
 }  // namespace
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -5,7 +5,7 @@
 
 #include "netlink/fake_kernel.h"
 
-namespace pibctl::fake {
+namespace pib::ctl::fake {
 namespace {
 
 Bytes end(std::uint16_t type, std::string_view node, std::uint32_t port) {
@@ -73,4 +73,4 @@ Bytes uplink_answer() {
                nest(PIB_A_STATS, {u64(PIB_US_TX_DATAGRAMS, 10), u64(PIB_US_RX_REASM, 2)})});
 }
 
-}  // namespace pibctl::fake
+}  // namespace pib::ctl::fake

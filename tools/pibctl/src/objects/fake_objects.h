@@ -4,7 +4,7 @@
 
 #include "netlink/transport.h"
 
-namespace pibctl::fake {
+namespace pib::ctl::fake {
 
 Bytes hca_answer();
 Bytes switch_answer();
@@ -14,4 +14,4 @@ Bytes fault_answer();
 Bytes udp_link_answer();
 Bytes uplink_answer();
 
-}  // namespace pibctl::fake
+}  // namespace pib::ctl::fake

@@ -12,7 +12,7 @@
 #include "model/bytes.h"
 #include "model/objects.h"
 
-namespace pibctl {
+namespace pib::ctl {
 
 /// What "pibctl add" asks for.
 struct HcaRequest {
@@ -61,4 +61,4 @@ struct Removal {
 /// Something to be made or deleted.
 using Change = std::variant<HcaRequest, SwitchRequest, LinkRequest, Removal>;
 
-}  // namespace pibctl
+}  // namespace pib::ctl

@@ -19,7 +19,7 @@
 #include "util/sha256.h"
 #include "config/topology_config.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using Json = nlohmann::json;
@@ -74,7 +74,7 @@ Status get_guid(const Json& object, std::string_view place, std::uint64_t& out) 
   std::string word;
   if (auto got = get_text(object, place, "guid", word); !got) return got;
   if (word.empty()) return success();
-  const auto guid = pibctl::parse_guid(word);
+  const auto guid = model::parse_guid(word);
   if (!guid) return at(fmt::format("{}.guid", place), guid.error().text);
   out = *guid;
   return success();
@@ -84,7 +84,7 @@ Status get_key(const Json& object, std::string_view place, Key& out) {
   std::string path;
   if (auto got = get_text(object, place, "key_file", path); !got) return got;
   if (path.empty()) return success();
-  const auto key = pibctl::read_key_file(path);
+  const auto key = model::read_key_file(path);
   if (!key) return at(fmt::format("{}.key_file", place), key.error().text);
   out = *key;
   return success();
@@ -97,7 +97,7 @@ Result<SwitchConfig> parse_switch(const Json& object, const std::string& place) 
     return ok.error();
   std::string name;
   if (auto ok = get_text(object, place, "name", name); !ok) return ok.error();
-  const auto valid = pibctl::parse_new_name(name);
+  const auto valid = model::parse_new_name(name);
   if (!valid) return at(place + ".name", valid.error().text);
   node.name = *valid;
   if (auto ok = get_number(object, place, "ports", 1, PIB_MAX_PORTS, node.ports); !ok)
@@ -121,7 +121,7 @@ Result<CableConfig> parse_cable(const Json& pair, const std::string& place) {
     return at(place, "must be two strings: [\"SWITCH/PORT\", \"SWITCH/PORT\"] or "
                      "[\"SWITCH/PORT\", \"udp:ADDRESS\"]");
   CableConfig cable;
-  const auto a = pibctl::parse_end(pair[0].get<std::string>());
+  const auto a = model::parse_end(pair[0].get<std::string>());
   if (!a) return at(place, a.error().text);
   cable.a = *a;
   const auto word = pair[1].get<std::string>();
@@ -131,7 +131,7 @@ Result<CableConfig> parse_cable(const Json& pair, const std::string& place) {
     cable.peer = *peer;
     return cable;
   }
-  const auto b = pibctl::parse_end(word);
+  const auto b = model::parse_end(word);
   if (!b) return at(place, b.error().text);
   cable.b = *b;
   return cable;
@@ -170,13 +170,13 @@ Status get_topology(const Json& root, Config& config) {
   if (auto ok = get_number(object, "topology", "fabric", 0, 0xFFFFFFFF, common.fabric); !ok)
     return ok;
   if (auto ok = get_key(object, "topology", common.key); !ok) return ok;
-  const auto topology = pibctl::parse_topology(path, read_text);
+  const auto topology = model::parse_topology(path, read_text);
   if (!topology) return at("topology", topology.error().text);
   if (auto ok = add_topology(*topology, common, config); !ok) return at("topology", ok.error().text);
   return success();
 }
 
-Status check_end(const Config& config, const pibctl::End& end, const std::string& place,
+Status check_end(const Config& config, const model::End& end, const std::string& place,
                  std::set<std::pair<std::string, std::uint32_t>>& taken) {
   const auto node = std::find_if(config.switches.begin(), config.switches.end(),
                                  [&](const SwitchConfig& each) { return each.name == end.node; });
@@ -185,7 +185,7 @@ Status check_end(const Config& config, const pibctl::End& end, const std::string
   if (end.port < 1 || end.port > node->ports)
     return at(place, fmt::format("switch '{}' has ports 1 to {}", end.node, node->ports));
   if (!taken.insert({end.node, end.port}).second)
-    return at(place, fmt::format("{} has a cable already", pibctl::format_end(end)));
+    return at(place, fmt::format("{} has a cable already", model::format_end(end)));
   return success();
 }
 
@@ -283,4 +283,4 @@ void complete_config(Config& config) {
   }
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -11,12 +11,12 @@
 #include "model/objects.h"
 #include "switch/switch.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// A cable that the configuration asks for: exactly one of b and peer is set.
 struct CableConfig {
-  pibctl::End a;
-  std::optional<pibctl::End> b;
+  model::End a;
+  std::optional<model::End> b;
   std::optional<Address> peer;
 
   bool operator==(const CableConfig&) const = default;
@@ -24,7 +24,7 @@ struct CableConfig {
 
 /// A port for a peer.
 struct Place {
-  pibctl::End at;
+  model::End at;
   /// Node GUID and port of the peer.
   std::uint64_t guid = 0;
   std::uint8_t peer_port = 0;
@@ -48,4 +48,4 @@ Result<Config> read_config(const std::string& path);
 /// Gives switches without a GUID one that stays the same on this machine, and what else is missing.
 void complete_config(Config& config);
 
-}  // namespace pibnetd
+}  // namespace pib::netd

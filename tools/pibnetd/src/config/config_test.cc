@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <fstream>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 TEST(Config, EmptyMeansOneSwitchForEverybody) {
@@ -127,4 +127,4 @@ TEST(Config, RefusalsNameThePlace) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd

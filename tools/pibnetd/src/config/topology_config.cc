@@ -8,30 +8,30 @@
 
 #include "model/words/parse.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
-using Kind = pibctl::TopologyNode::Kind;
+using Kind = model::TopologyNode::Kind;
 
 class Builder {
  public:
-  Builder(const pibctl::Topology& topology, Config& config) : topology_(topology), config_(config) {
+  Builder(const model::Topology& topology, Config& config) : topology_(topology), config_(config) {
     for (const SwitchConfig& node : config.switches) taken_.insert(node.name);
   }
 
   Status build(const SwitchConfig& common) {
-    for (const pibctl::TopologyNode& node : topology_.nodes) {
+    for (const model::TopologyNode& node : topology_.nodes) {
       nodes_.emplace(node.id, &node);
       if (node.kind != Kind::kSwitch) continue;
       if (node.num_ports < 1 || node.num_ports > PIB_MAX_PORTS)
         return Error{fmt::format("switch '{}' must have 1 to {} ports", node.id, PIB_MAX_PORTS)};
       // Ids that are names come before names that are chosen.
-      if (pibctl::parse_new_name(node.id) && taken_.insert(node.id).second)
+      if (model::parse_new_name(node.id) && taken_.insert(node.id).second)
         names_.emplace(node.id, node.id);
     }
-    for (const pibctl::TopologyNode& node : topology_.nodes)
+    for (const model::TopologyNode& node : topology_.nodes)
       if (node.kind == Kind::kSwitch) add(node, common);
-    for (const pibctl::TopologyCable& cable : topology_.cables) add(cable);
+    for (const model::TopologyCable& cable : topology_.cables) add(cable);
     return success();
   }
 
@@ -46,7 +46,7 @@ class Builder {
     return names_.emplace(id, name).first->second;
   }
 
-  void add(const pibctl::TopologyNode& node, const SwitchConfig& common) {
+  void add(const model::TopologyNode& node, const SwitchConfig& common) {
     SwitchConfig& made = config_.switches.emplace_back(common);
     made.name = name_of(node.id);
     made.ports = static_cast<std::uint8_t>(node.num_ports);
@@ -55,11 +55,11 @@ class Builder {
     made.places_only = true;
   }
 
-  bool is_switch(const pibctl::End& end) const { return nodes_.at(end.node)->kind == Kind::kSwitch; }
-  pibctl::End here(const pibctl::End& end) { return {name_of(end.node), end.port}; }
+  bool is_switch(const model::End& end) const { return nodes_.at(end.node)->kind == Kind::kSwitch; }
+  model::End here(const model::End& end) { return {name_of(end.node), end.port}; }
 
   /// What hangs on two HCAs is none of a switch's.
-  void add(const pibctl::TopologyCable& cable) {
+  void add(const model::TopologyCable& cable) {
     if (is_switch(cable.a) && is_switch(cable.b))
       config_.cables.push_back({here(cable.a), here(cable.b), {}});
     else if (is_switch(cable.a))
@@ -68,14 +68,14 @@ class Builder {
       add_place(cable.b, cable.a);
   }
 
-  void add_place(const pibctl::End& at, const pibctl::End& hca) {
+  void add_place(const model::End& at, const model::End& hca) {
     config_.places.push_back(
         {here(at), nodes_.at(hca.node)->guid, static_cast<std::uint8_t>(hca.port)});
   }
 
-  const pibctl::Topology& topology_;
+  const model::Topology& topology_;
   Config& config_;
-  std::map<std::string, const pibctl::TopologyNode*> nodes_;
+  std::map<std::string, const model::TopologyNode*> nodes_;
   std::map<std::string, std::string> names_;
   std::set<std::string> taken_;
   unsigned next_ = 0;
@@ -83,8 +83,8 @@ class Builder {
 
 }  // namespace
 
-Status add_topology(const pibctl::Topology& topology, const SwitchConfig& common, Config& config) {
+Status add_topology(const model::Topology& topology, const SwitchConfig& common, Config& config) {
   return Builder(topology, config).build(common);
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

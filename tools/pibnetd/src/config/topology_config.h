@@ -6,9 +6,9 @@
 #include "config/config.h"
 #include "model/topology/topology.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// common: what all switches have alike. Refused: a switch with more ports than there may be.
-Status add_topology(const pibctl::Topology& topology, const SwitchConfig& common, Config& config);
+Status add_topology(const model::Topology& topology, const SwitchConfig& common, Config& config);
 
-}  // namespace pibnetd
+}  // namespace pib::netd

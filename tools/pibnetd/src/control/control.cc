@@ -13,7 +13,7 @@
 #include "model/words/parse.h"
 #include "model/show/show.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -36,7 +36,7 @@ std::uint16_t speed_of(const pib_port& p) {
   return static_cast<std::uint16_t>(p.ext_speed_act << 4);
 }
 
-pibctl::Counters counters_of(const pib_counts& c) {
+model::Counters counters_of(const pib_counts& c) {
   const std::pair<pib_c_attr, std::uint64_t> values[] = {
       {PIB_C_XMIT_BYTES, c.xmit_bytes},
       {PIB_C_RCV_BYTES, c.rcv_bytes},
@@ -60,15 +60,15 @@ pibctl::Counters counters_of(const pib_counts& c) {
       {PIB_C_XMIT_WAIT, c.xmit_wait},
       {PIB_C_QP1_DROPPED, c.qp1_dropped},
   };
-  pibctl::Counters counters;
-  for (const auto& name : pibctl::port_counter_names())
+  model::Counters counters;
+  for (const auto& name : model::port_counter_names())
     for (const auto& [attribute, value] : values)
       if (attribute == name.attribute) counters.push_back({name.name, value});
   return counters;
 }
 
-pibctl::Port port_model(const Port& port) {
-  pibctl::Port model;
+model::Port port_model(const Port& port) {
+  model::Port model;
   const pib_port& p = port.p;
   model.number = p.num;
   model.guid = p.guid;
@@ -84,10 +84,10 @@ pibctl::Port port_model(const Port& port) {
   return model;
 }
 
-std::vector<pibctl::Switch> switch_models(const Core& core) {
-  std::vector<pibctl::Switch> models;
+std::vector<model::Switch> switch_models(const Core& core) {
+  std::vector<model::Switch> models;
   for (const auto& node : core.switches()) {
-    pibctl::Switch& model = models.emplace_back();
+    model::Switch& model = models.emplace_back();
     model.name = node->config.name;
     model.description = std::string(node->node.desc);
     model.node_guid = node->node.guid;
@@ -97,16 +97,16 @@ std::vector<pibctl::Switch> switch_models(const Core& core) {
   return models;
 }
 
-pibctl::Endpoint endpoint(const Address& address) {
-  pibctl::Endpoint model;
+model::Endpoint endpoint(const Address& address) {
+  model::Endpoint model;
   model.v6 = address.family == AF_INET6;
   model.address = address.bytes;
   model.port = address.port;
   return model;
 }
 
-pibctl::UdpLink udp_model(const Link& link, std::uint64_t now) {
-  pibctl::UdpLink model;
+model::UdpLink udp_model(const Link& link, std::uint64_t now) {
+  model::UdpLink model;
   const pib_link_fsm& f = link.fsm;
   model.netdev = "udp";
   model.peer = endpoint(link.path.remote);
@@ -124,17 +124,17 @@ pibctl::UdpLink udp_model(const Link& link, std::uint64_t now) {
   return model;
 }
 
-pibctl::End end_of(const Port& port) { return {port.owner->config.name, port.p.num}; }
+model::End end_of(const Port& port) { return {port.owner->config.name, port.p.num}; }
 
-void add_arrivals(pibctl::Faults& model, pibctl::End to, const std::optional<Lane>& lane) {
+void add_arrivals(model::Faults& model, model::End to, const std::optional<Lane>& lane) {
   if (!lane) return;
   const pib_fault_counts& c = lane->counts();
   model.counts.push_back({std::move(to), c.packets, c.lost, c.damaged, c.duplicated, c.reordered});
 }
 
-pibctl::Faults faults_model(const Port& port) {
+model::Faults faults_model(const Port& port) {
   const Faults& f = port.faults;
-  pibctl::Faults model;
+  model::Faults model;
   model.seed = f.config.seed;
   model.loss = f.config.loss;
   model.duplicate = f.config.duplicate;
@@ -154,8 +154,8 @@ pibctl::Faults faults_model(const Port& port) {
   return model;
 }
 
-std::vector<pibctl::Link> link_models(const Core& core, std::uint64_t now) {
-  std::vector<pibctl::Link> models;
+std::vector<model::Link> link_models(const Core& core, std::uint64_t now) {
+  std::vector<model::Link> models;
   std::set<const Port*> told;
   for (const auto& node : core.switches())
     for (const auto& port : node->ports) {
@@ -163,7 +163,7 @@ std::vector<pibctl::Link> link_models(const Core& core, std::uint64_t now) {
       const bool cable = port->cable && !told.contains(port->cable);
       if (!port->link && !cable) continue;
       told.insert(port.get());
-      pibctl::Link& model = models.emplace_back();
+      model::Link& model = models.emplace_back();
       model.a = end_of(*port);
       model.plugged = !port->cable_out();
       if (port->faults.any()) model.faults = faults_model(*port);
@@ -179,46 +179,46 @@ std::vector<pibctl::Link> link_models(const Core& core, std::uint64_t now) {
 }
 
 /// What pibctl would print.
-Json printed(const std::function<void(pibctl::Output&)>& show) {
-  const auto out = pibctl::make_json_output(false);
+Json printed(const std::function<void(model::Output&)>& show) {
+  const auto out = model::make_json_output(false);
   show(*out);
   return Json::parse(out->str());
 }
 
 Result<Json> show(const Request& request) {
-  return printed([&](auto& out) { pibctl::show_switches(out, switch_models(request.core)); });
+  return printed([&](auto& out) { model::show_switches(out, switch_models(request.core)); });
 }
 
 Result<Json> links(const Request& request) {
   return printed([&](auto& out) {
     const auto models = link_models(request.core, request.now);
-    pibctl::show_links(out, models);
-    pibctl::show_peers(out, models);
+    model::show_links(out, models);
+    model::show_peers(out, models);
   });
 }
 
 Result<Json> counters(const Request& request) {
   return printed([&](auto& out) {
     const auto models = switch_models(request.core);
-    std::vector<pibctl::CountedPort> ports;
+    std::vector<model::CountedPort> ports;
     for (const auto& node : models)
       for (const auto& port : node.ports) ports.push_back({{node.name, port.number}, &port});
-    pibctl::show_counters(out, ports);
+    model::show_counters(out, ports);
   });
 }
 
 /// All sockets count together; an uplink for each place where the daemon listens would count twice.
 Result<Json> uplinks(const Request& request) {
   return printed([&](auto& out) {
-    pibctl::Uplink model;
+    model::Uplink model;
     const auto listen = request.hooks.listen();
     for (const Address& address : listen)
       model.netdev += (model.netdev.empty() ? "" : ",") + format_address(address);
     if (!listen.empty()) model.udp_port = listen.front().port;
-    for (const auto& name : pibctl::uplink_counter_names())
+    for (const auto& name : model::uplink_counter_names())
       if (name.attribute < request.core.stats().counts.size())
         model.counters.push_back({name.name, request.core.stats().counts[name.attribute]});
-    pibctl::show_uplinks(out, {model});
+    model::show_uplinks(out, {model});
   });
 }
 
@@ -227,7 +227,7 @@ Result<Json> uplinks(const Request& request) {
 Result<Port*> named_port(const Request& request) {
   if (!request.body.contains("port") || !request.body["port"].is_string())
     return Error{"'port' must name a port: \"SWITCH/PORT\""};
-  const auto end = pibctl::parse_end(request.body["port"].get<std::string>());
+  const auto end = model::parse_end(request.body["port"].get<std::string>());
   if (!end) return end.error();
   return request.core.find_port(*end);
 }
@@ -235,7 +235,7 @@ Result<Port*> named_port(const Request& request) {
 Result<Port*> cabled_port(const Request& request) {
   const auto port = named_port(request);
   if (!port || (*port)->link || (*port)->cable) return port;
-  return Error{fmt::format("no cable is plugged into {}", pibctl::format_end(end_of(**port)))};
+  return Error{fmt::format("no cable is plugged into {}", model::format_end(end_of(**port)))};
 }
 
 Result<Json> plug(const Request& request) {
@@ -270,7 +270,7 @@ Status read_count(const Json& body, const char* key, std::uint64_t most,
   return success();
 }
 
-Status read_flap(const Json& body, pibctl::LinkChange& change) {
+Status read_flap(const Json& body, model::LinkChange& change) {
   std::optional<std::uint32_t> up, down;
   for (const auto& [key, out] : {std::pair{"flap_up_ms", &up}, std::pair{"flap_down_ms", &down}})
     if (auto read = read_count(body, key, kFlapMaxMs, *out); !read) return read;
@@ -281,7 +281,7 @@ Status read_flap(const Json& body, pibctl::LinkChange& change) {
   return success();
 }
 
-Status read_faults(const Json& body, pibctl::LinkChange& change) {
+Status read_faults(const Json& body, model::LinkChange& change) {
   for (const auto& [key, out] : {std::pair{"loss", &change.loss},
                                  std::pair{"duplicate", &change.duplicate},
                                  std::pair{"reorder", &change.reorder}})
@@ -303,7 +303,7 @@ Status read_faults(const Json& body, pibctl::LinkChange& change) {
 Result<Json> faults(const Request& request) {
   const auto port = cabled_port(request);
   if (!port) return port.error();
-  pibctl::LinkChange change;
+  model::LinkChange change;
   if (auto read = read_faults(request.body, change); !read) return read.error();
   request.core.change_faults(**port, change, request.now);
   return Json::object();
@@ -365,4 +365,4 @@ std::string control_answer(Core& core, const ControlHooks& hooks, std::string_vi
   return answer.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -8,7 +8,7 @@
 
 #include "core/core.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// What a request may want that the core cannot do.
 struct ControlHooks {
@@ -22,4 +22,4 @@ struct ControlHooks {
 std::string control_answer(Core& core, const ControlHooks& hooks, std::string_view request,
                            std::uint64_t now);
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -7,7 +7,7 @@
 
 #include "core/fake_net.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using Json = nlohmann::json;
@@ -88,4 +88,4 @@ TEST_F(ControlTest, RefusesWithAReason) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd

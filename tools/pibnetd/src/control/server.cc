@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr std::size_t kLineMax = 65536;
@@ -123,4 +123,4 @@ bool Server::handle(int fd, std::uint32_t events, const Answer& answer) {
   return true;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -9,7 +9,7 @@
 #include "wire/address.h"
 #include "util/fd.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 class Server {
  public:
@@ -45,4 +45,4 @@ class Server {
   std::list<Client> clients_;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -7,7 +7,7 @@
 
 #include "core/core.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 const SwitchConfig* find(const Config& config, std::string_view name) {
@@ -135,4 +135,4 @@ void Core::remove_cable(const CableConfig& cable, std::uint64_t now) {
   if ((*a)->cable) unplug_cable(**a);
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

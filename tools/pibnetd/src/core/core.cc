@@ -8,7 +8,7 @@
 
 #include "wire/ping.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 Core::Core(Wire& wire, Stats& stats, Log& log, std::function<std::uint64_t()> random)
     : log_(log), random_(std::move(random)), wire_(wire), stats_(stats), forwarder_(wire, stats_) {}
@@ -229,7 +229,7 @@ Switch* Core::find_switch(std::string_view name) {
   return nullptr;
 }
 
-Result<Port*> Core::find_port(const pibctl::End& end) {
+Result<Port*> Core::find_port(const model::End& end) {
   Switch* node = find_switch(end.node);
   if (!node) return Error{fmt::format("there is no switch '{}'", end.node)};
   if (end.port < 1 || end.port > node->node.num_ports)
@@ -263,7 +263,7 @@ void Core::set_faults(Port& port, const Faults& faults) {
   port.faults.flap_at = faults.flap_at;
 }
 
-void Core::change_faults(Port& port, const pibctl::LinkChange& change, std::uint64_t now) {
+void Core::change_faults(Port& port, const model::LinkChange& change, std::uint64_t now) {
   Faults faults;
   if (!change.healthy) {
     faults.config = port.faults.config;
@@ -298,4 +298,4 @@ void Core::flap(Port& port, std::uint64_t now) {
   bounce(port, now);
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

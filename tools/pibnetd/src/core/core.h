@@ -14,7 +14,7 @@
 #include "switch/forward.h"
 #include "util/log.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// Who has which port, so that a peer that comes back finds the one that it had.
 struct Reservation {
@@ -54,11 +54,11 @@ class Core {
   const std::vector<std::unique_ptr<Switch>>& switches() const { return switches_; }
   const Stats& stats() const { return stats_; }
   Switch* find_switch(std::string_view name);
-  Result<Port*> find_port(const pibctl::End& end);
+  Result<Port*> find_port(const model::End& end);
   /// The user pulls the cable out of the port, or puts it back.
   void plug(Port& port, bool plugged, std::uint64_t now);
   /// Changes the faults of the cable under the port. They last as long as the cable.
-  void change_faults(Port& port, const pibctl::LinkChange& change, std::uint64_t now);
+  void change_faults(Port& port, const model::LinkChange& change, std::uint64_t now);
 
   const std::vector<Reservation>& reservations() const { return reservations_; }
   void set_reservations(std::vector<Reservation> all) { reservations_ = std::move(all); }
@@ -150,4 +150,4 @@ class Core {
 /// "0xGUID/PORT" of a peer, for logs.
 std::string peer_name(const pib_hello& h);
 
-}  // namespace pibnetd
+}  // namespace pib::netd

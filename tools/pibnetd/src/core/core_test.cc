@@ -7,7 +7,7 @@
 #include "core/fake_net.h"
 #include "wire/ping.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using namespace fake;
@@ -681,4 +681,4 @@ TEST_F(Fabric, PingsComeBackAndHellosAreAnsweredWithoutALink) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd

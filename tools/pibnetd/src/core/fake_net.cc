@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace pibnetd::fake {
+namespace pib::netd::fake {
 
 void Net::flush() {
   for (const Message& message : waiting) {
@@ -257,4 +257,4 @@ Port* World::port_of(const Peer& peer) {
   return nullptr;
 }
 
-}  // namespace pibnetd::fake
+}  // namespace pib::netd::fake

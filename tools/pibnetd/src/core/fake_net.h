@@ -11,7 +11,7 @@
 
 #include "core/core.h"
 
-namespace pibnetd::fake {
+namespace pib::netd::fake {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -128,4 +128,4 @@ struct World {
   std::vector<Peer*> peers;
 };
 
-}  // namespace pibnetd::fake
+}  // namespace pib::netd::fake

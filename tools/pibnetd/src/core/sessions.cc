@@ -8,7 +8,7 @@
 
 #include "core/core.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 /// A peer that is silent for so long loses its place.
@@ -419,4 +419,4 @@ Link* Core::admit(const Path& path, const pib_hello& h, std::uint64_t now) {
   return &link;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

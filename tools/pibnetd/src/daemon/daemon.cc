@@ -19,7 +19,7 @@
 #include "daemon/privileges.h"
 #include "daemon/state.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 /// How often the sockets are asked what they have dropped.
@@ -73,7 +73,7 @@ Result<Config> load_config(const Options& options) {
   if (options.ports) node.ports = *options.ports;
   if (options.fabric) node.fabric = *options.fabric;
   if (options.key_file.empty()) return config;
-  const auto key = pibctl::read_key_file(options.key_file);
+  const auto key = model::read_key_file(options.key_file);
   if (!key) return key.error();
   node.key = *key;
   return config;
@@ -324,4 +324,4 @@ Status Daemon::run() {
   return success();
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

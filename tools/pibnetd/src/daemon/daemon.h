@@ -9,7 +9,7 @@
 #include "control/server.h"
 #include "daemon/worker.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// What the command line asks for; it goes before the configuration file.
 struct Options {
@@ -78,4 +78,4 @@ class Daemon {
   bool running_ = true;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

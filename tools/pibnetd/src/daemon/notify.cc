@@ -11,7 +11,7 @@
 
 #include "util/fd.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 void notify_manager(std::string_view state) {
   const char* path = std::getenv("NOTIFY_SOCKET");
@@ -35,4 +35,4 @@ std::uint64_t watchdog_interval() {
   return std::strtoull(usec, nullptr, 10) * 1000 / 2;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <string_view>
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// To the socket that $NOTIFY_SOCKET names; does nothing if there is none.
 void notify_manager(std::string_view state);
 /// How often the manager wants to hear WATCHDOG=1, ns; 0: never.
 std::uint64_t watchdog_interval();
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace pibnetd {
+namespace pib::netd {
 
 void drop_capabilities() {
   if (::geteuid() == 0) return;
@@ -16,4 +16,4 @@ void drop_capabilities() {
   ::syscall(SYS_capset, &header, none);
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

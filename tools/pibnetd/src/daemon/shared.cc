@@ -3,7 +3,7 @@
 
 #include "util/clock.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 /// Batches that datagrams may fill before everything else gets its turn.
@@ -51,4 +51,4 @@ bool Shared::turns(Io& io) {
   return news;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

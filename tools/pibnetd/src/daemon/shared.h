@@ -9,7 +9,7 @@
 #include "core/core.h"
 #include "udp/udp.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// What a thread has for itself.
 struct Io {
@@ -56,4 +56,4 @@ class Shared {
   Stats stats_;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

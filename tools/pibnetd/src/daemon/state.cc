@@ -12,7 +12,7 @@
 
 #include "model/words/parse.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -26,7 +26,7 @@ std::optional<Reservation> read_one(const Json& item) {
   if (!item.is_object() || !item.contains("switch") || !item["switch"].is_string() ||
       !item.contains("guid") || !item["guid"].is_string())
     return {};
-  const auto guid = pibctl::parse_guid(item["guid"].get<std::string>());
+  const auto guid = model::parse_guid(item["guid"].get<std::string>());
   const auto peer_port = number("peer_port", 254);
   const auto port = number("port", 254);
   if (!guid || !peer_port || !port) return {};
@@ -55,7 +55,7 @@ Status write_state(const std::string& path, const std::vector<Reservation>& all)
   for (const Reservation& r : all)
     list.push_back({{"switch", r.node},
                     {"port", r.port},
-                    {"guid", pibctl::format_guid(r.guid)},
+                    {"guid", model::format_guid(r.guid)},
                     {"peer_port", r.peer_port}});
   const std::string fresh = path + ".new";
   {
@@ -70,4 +70,4 @@ Status write_state(const std::string& path, const std::vector<Reservation>& all)
   return success();
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -7,11 +7,11 @@
 
 #include "core/core.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// A file that is not there holds nothing.
 Result<std::vector<Reservation>> read_state(const std::string& path);
 /// The file is replaced as a whole.
 Status write_state(const std::string& path, const std::vector<Reservation>& all);
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 TEST(State, SurvivesAndTamesNonsense) {
@@ -28,4 +28,4 @@ TEST(State, SurvivesAndTamesNonsense) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd

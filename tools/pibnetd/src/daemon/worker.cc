@@ -11,7 +11,7 @@
 
 #include "util/clock.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr std::uint32_t kWake = ~0u;
@@ -73,4 +73,4 @@ void Worker::run() {
   }
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

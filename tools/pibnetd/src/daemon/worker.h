@@ -8,7 +8,7 @@
 
 #include "daemon/shared.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 class Worker {
  public:
@@ -39,4 +39,4 @@ class Worker {
   std::thread thread_;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -13,7 +13,7 @@
 
 #include <poll.h>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 struct CommandLine {
@@ -88,7 +88,7 @@ int parse(int argc, char** argv, CommandLine& line, bool& serve) {
     return 0;
   }
   if (!key_file.empty()) {
-    const auto key = pibctl::read_key_file(key_file);
+    const auto key = model::read_key_file(key_file);
     if (!key) return refuse(key.error().text);
     line.options.key = *key;
   }
@@ -155,11 +155,11 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd
 
 int main(int argc, char** argv) {
   try {
-    return pibnetd::run(argc, argv);
+    return pib::netd::run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "pibping: internal error: %s\n", error.what());
     return 1;

@@ -13,7 +13,7 @@
 
 #include "util/clock.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
@@ -209,4 +209,4 @@ Result<ProbeReport> Prober::run() {
   return report;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -11,7 +11,7 @@
 #include "wire/ping.h"
 #include "wire/address.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 struct ProbeOptions {
   Address peer;
@@ -94,4 +94,4 @@ class Prober {
 std::string report_text(const ProbeOptions& options, const ProbeReport& report);
 std::string report_json(const ProbeOptions& options, const ProbeReport& report);
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -9,7 +9,7 @@
 #include "model/words/parse.h"
 #include "ping/prober.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -82,7 +82,7 @@ void say_who(const ProbeOptions& options, const ProbeReport& r, std::string& out
     out += fmt::format("answers:    {} ({} here)\n", software_text(*r.pong), PIBNETD_VERSION);
   if (r.hello && r.hello->refusal.empty())
     out += fmt::format("hello:      \"{}\", node GUID {}\n", r.hello->description,
-                       pibctl::format_guid(r.hello->node_guid));
+                       model::format_guid(r.hello->node_guid));
   else if (r.hello)
     out += fmt::format("hello:      refused: {}\n", r.hello->refusal);
   out += fmt::format("fabric:     {}: {}", options.fabric,
@@ -136,7 +136,7 @@ std::string report_json(const ProbeOptions& options, const ProbeReport& r) {
   out["key"] = key_word(key_state(r, options.key));
   if (r.hello) {
     out["description"] = r.hello->description;
-    out["node_guid"] = pibctl::format_guid(r.hello->node_guid);
+    out["node_guid"] = model::format_guid(r.hello->node_guid);
     if (!r.hello->refusal.empty()) out["refusal"] = r.hello->refusal;
   }
   if (!r.pong) return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -152,4 +152,4 @@ std::string report_json(const ProbeOptions& options, const ProbeReport& r) {
   return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

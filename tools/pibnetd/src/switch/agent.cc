@@ -5,7 +5,7 @@
 
 #include "switch/forward.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr std::uint32_t kQp1Key = 0x80010000;
@@ -118,4 +118,4 @@ void Forwarder::send_traps(Switch& from, std::uint64_t now) {
   run_waiting(now);
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -5,7 +5,7 @@
 
 #include "switch/forward.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr std::uint8_t kFecn = 0x80;
@@ -139,4 +139,4 @@ std::uint64_t Forwarder::lanes_due() const {
   return due;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

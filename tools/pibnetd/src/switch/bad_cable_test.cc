@@ -4,7 +4,7 @@
 
 #include "core/fake_net.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using namespace fake;
@@ -41,7 +41,7 @@ class BadCable : public ::testing::Test {
   }
 
   /// The cable under a port of sa: 2 leads to sb.
-  void make(unsigned port, const pibctl::LinkChange& change) {
+  void make(unsigned port, const model::LinkChange& change) {
     w.core.change_faults(sa().port(port), change, w.now);
   }
 
@@ -49,15 +49,15 @@ class BadCable : public ::testing::Test {
   Peer a{1, 0xA0}, b{2, 0xB0};
 };
 
-pibctl::LinkChange lossy(std::uint64_t seed, std::uint32_t loss) {
-  pibctl::LinkChange change;
+model::LinkChange lossy(std::uint64_t seed, std::uint32_t loss) {
+  model::LinkChange change;
   change.seed = seed;
   change.loss = loss;
   return change;
 }
 
-pibctl::LinkChange healthy() {
-  pibctl::LinkChange change;
+model::LinkChange healthy() {
+  model::LinkChange change;
   change.healthy = true;
   return change;
 }
@@ -94,7 +94,7 @@ TEST_F(BadCable, APeersCableIsBadBothWays) {
 }
 
 TEST_F(BadCable, DamageIsFoundByThePortOrByTheIcrc) {
-  pibctl::LinkChange noisy;
+  model::LinkChange noisy;
   noisy.seed = 3;
   noisy.bit_errors = PIB_FAULT_BER_MAX / 20;
   make(2, noisy);
@@ -118,7 +118,7 @@ TEST_F(BadCable, DamageIsFoundByThePortOrByTheIcrc) {
 }
 
 TEST_F(BadCable, LatencyHoldsAPacketUntilItIsDue) {
-  pibctl::LinkChange slow;
+  model::LinkChange slow;
   slow.latency = 25 * kMs;
   make(2, slow);
   send(3);
@@ -131,7 +131,7 @@ TEST_F(BadCable, LatencyHoldsAPacketUntilItIsDue) {
 }
 
 TEST_F(BadCable, OthersOvertakeAndSomeComeTwice) {
-  pibctl::LinkChange wild;
+  model::LinkChange wild;
   wild.seed = 5;
   wild.reorder = PIB_FAULT_ALWAYS / 4;
   wild.duplicate = PIB_FAULT_ALWAYS / 4;
@@ -148,7 +148,7 @@ TEST_F(BadCable, ASlowCableFillsAndMarks) {
   pib_cc_node& cc = sa().node.cc;
   cc.control_map = 0x1F;
   cc.threshold = 15;
-  pibctl::LinkChange slow;
+  model::LinkChange slow;
   slow.rate = 1'000'000'000;
   make(2, slow);
   send(500, 2048);
@@ -169,7 +169,7 @@ TEST_F(BadCable, ASlowCableFillsAndMarks) {
 }
 
 TEST_F(BadCable, ItFlaps) {
-  pibctl::LinkChange flap;
+  model::LinkChange flap;
   flap.flap = {200, 100};
   make(2, flap);
   unsigned down = 0;
@@ -200,7 +200,7 @@ TEST_F(BadCable, PacketsAreCountedByVlAndSl) {
 
 TEST_F(BadCable, FaultsGoWithTheCable) {
   make(2, lossy(1, PIB_FAULT_ALWAYS));
-  pibctl::LinkChange slow;
+  model::LinkChange slow;
   slow.latency = kMs;
   w.core.change_faults(*w.port_of(b), slow, w.now);
   send(1);
@@ -211,4 +211,4 @@ TEST_F(BadCable, FaultsGoWithTheCable) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -6,7 +6,7 @@
 
 #include "switch/egress.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr std::size_t kBytesMax = 65000;
@@ -123,4 +123,4 @@ void Egress::send_queue(Link& link) {
   }
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -8,7 +8,7 @@
 
 #include "switch/link.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// What datagrams that are to be sent refer to; it must stay until they are.
 struct Batch {
@@ -39,4 +39,4 @@ class Egress {
   std::deque<std::array<std::uint8_t, PIB_SEG_HDR_LEN>> headers_;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

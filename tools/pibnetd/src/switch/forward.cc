@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr unsigned kHopsMax = 64;
@@ -218,4 +218,4 @@ void Forwarder::forget(Link& link) {
   link.queue.clear();
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -9,7 +9,7 @@
 
 #include "switch/egress.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// A packet, LRH to ICRC, without what may follow it in a datagram.
 struct Packet {
@@ -105,4 +105,4 @@ class Forwarder {
   bool agents_ran_ = false;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

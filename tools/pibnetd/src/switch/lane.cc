@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr std::size_t kPacketsMax = 4096;
@@ -78,4 +78,4 @@ std::uint64_t Lane::due() const {
   return held_ ? std::min(first, held_until_) : first;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

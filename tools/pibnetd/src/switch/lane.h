@@ -10,7 +10,7 @@
 
 #include "wire/proto.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// A packet with bytes of its own, LRH to ICRC.
 struct LanePacket {
@@ -77,4 +77,4 @@ struct Faults {
   bool any() const { return bad() || flap_up; }
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

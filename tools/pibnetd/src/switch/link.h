@@ -11,7 +11,7 @@
 #include "switch/switch.h"
 #include "wire/wire.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 enum class LinkKind {
   /// A peer has said hello.
@@ -70,4 +70,4 @@ struct Link {
   }
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

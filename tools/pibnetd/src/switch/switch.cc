@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace pibnetd {
+namespace pib::netd {
 
 namespace {
 
@@ -55,4 +55,4 @@ void port_link_down(Port& port) {
   port.counts.link_downed += was_up;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

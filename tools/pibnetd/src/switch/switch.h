@@ -11,7 +11,7 @@
 #include "switch/lane.h"
 #include "wire/proto.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 struct Link;
 struct Switch;
@@ -82,4 +82,4 @@ void port_link_up(Port& port, const FarEnd& far);
 /// The cable is gone, for now: counts it.
 void port_link_down(Port& port);
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -5,10 +5,10 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-namespace pibnetd {
+namespace pib::netd {
 
 struct ControlBuffer {
   alignas(cmsghdr) char bytes[CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(int)) + 32];
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -11,7 +11,7 @@
 
 #include "udp/control_buffer.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr std::size_t kBatch = 32;
@@ -124,4 +124,4 @@ std::span<const Arrival> Intake::next() {
   return batch_;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -9,7 +9,7 @@
 
 #include "wire/wire.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 class Intake {
  public:
@@ -37,4 +37,4 @@ class Intake {
   std::unique_ptr<Headers> headers_;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -14,7 +14,7 @@
 #include "util/clock.h"
 #include "udp/control_buffer.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr std::size_t kBatch = 32;
@@ -317,4 +317,4 @@ std::size_t Udp::room(const Path& path) {
   return room.bytes;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -14,7 +14,7 @@
 #include "wire/stats.h"
 #include "wire/wire.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 class Udp final : public Wire {
  public:
@@ -95,4 +95,4 @@ class Udp final : public Wire {
   std::map<std::pair<int, std::array<std::uint8_t, 16>>, Room> rooms_;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -169,4 +169,4 @@ TEST_F(UdpTest, WhatCannotBeSentIsCounted) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd

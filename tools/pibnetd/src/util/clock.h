@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// Time that only goes on, ns.
 inline std::uint64_t clock_ns() {
@@ -15,4 +15,4 @@ inline std::uint64_t clock_ns() {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace pibnetd {
+namespace pib::netd {
 
 class Fd {
  public:
@@ -28,4 +28,4 @@ class Fd {
   int fd_ = -1;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

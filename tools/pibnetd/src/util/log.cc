@@ -7,7 +7,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -60,4 +60,4 @@ void Log::write(LogLevel level, std::string_view event, std::initializer_list<Lo
   out_.flush();
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -11,7 +11,7 @@
 #include <utility>
 #include <variant>
 
-namespace pibnetd {
+namespace pib::netd {
 
 using LogValue = std::variant<std::string, std::uint64_t>;
 using LogField = std::pair<std::string_view, LogValue>;
@@ -52,4 +52,4 @@ class Log {
   LogLevel most_;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using Json = nlohmann::json;
@@ -25,4 +25,4 @@ TEST(Logs, AreStructured) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd

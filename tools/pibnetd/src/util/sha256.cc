@@ -4,7 +4,7 @@
 #include <nettle/hmac.h>
 #include <nettle/sha2.h>
 
-namespace pibnetd {
+namespace pib::netd {
 
 Digest sha256(std::span<const std::uint8_t> data) {
   sha256_ctx context;
@@ -24,4 +24,4 @@ Digest hmac_sha256(std::span<const std::uint8_t> key, std::span<const std::uint8
   return digest;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <span>
 
-namespace pibnetd {
+namespace pib::netd {
 
 using Digest = std::array<std::uint8_t, 32>;
 
 Digest sha256(std::span<const std::uint8_t> data);
 Digest hmac_sha256(std::span<const std::uint8_t> key, std::span<const std::uint8_t> data);
 
-}  // namespace pibnetd
+}  // namespace pib::netd

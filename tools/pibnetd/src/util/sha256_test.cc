@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -44,4 +44,4 @@ TEST(Sha256, HmacVectorsOfRfc4231) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd

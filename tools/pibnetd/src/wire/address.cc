@@ -10,10 +10,10 @@
 
 #include "model/words/parse.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 Result<Address> parse_address(std::string_view word, std::uint16_t default_port) {
-  const auto endpoint = pibctl::parse_endpoint(word);
+  const auto endpoint = model::parse_endpoint(word);
   if (!endpoint) return endpoint.error();
   Address address;
   address.family = endpoint->v6 ? AF_INET6 : AF_INET;
@@ -36,7 +36,7 @@ Result<Address> parse_listen_address(std::string_view word) {
     const auto rest = word.substr(text.size());
     if (rest.empty()) return any;
     if (rest.front() != ':') break;
-    const auto port = pibctl::parse_number("the port", rest.substr(1), 1, 65535);
+    const auto port = model::parse_number("the port", rest.substr(1), 1, 65535);
     if (!port) return port.error();
     any.port = static_cast<std::uint16_t>(*port);
     return any;
@@ -93,4 +93,4 @@ Address from_sockaddr(const sockaddr_storage& in) {
   return address;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

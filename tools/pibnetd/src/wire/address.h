@@ -11,12 +11,8 @@
 
 #include "model/result.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
-using pibctl::Error;
-using pibctl::Result;
-using pibctl::Status;
-using pibctl::success;
 
 constexpr std::uint16_t kUdpPort = 18514;
 
@@ -42,4 +38,4 @@ std::string format_address(const Address& address);
 socklen_t to_sockaddr(const Address& address, sockaddr_storage& out);
 Address from_sockaddr(const sockaddr_storage& in);
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -6,7 +6,7 @@
 
 #include "util/sha256.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr std::size_t kMacLength = PIB_HELLO_WIRE_LEN - PIB_HELLO_MAC_OFF;
@@ -43,4 +43,4 @@ std::uint16_t auth_tag(const Key& key, std::uint64_t to, std::uint64_t from) {
   return static_cast<std::uint16_t>(digest[0] << 8 | digest[1]);
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

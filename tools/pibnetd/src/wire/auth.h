@@ -8,7 +8,7 @@
 
 #include "wire/proto.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// A pre-shared key; empty: the fabric has none.
 using Key = std::vector<std::uint8_t>;
@@ -20,4 +20,4 @@ bool auth_check(const Key& key, const pib_hello& parsed, std::span<const std::ui
 /// The tag of DATA to the session to from the session from.
 std::uint16_t auth_tag(const Key& key, std::uint64_t to, std::uint64_t from);
 
-}  // namespace pibnetd
+}  // namespace pib::netd

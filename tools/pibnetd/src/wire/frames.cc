@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 /// A frame of which nothing came for so long is given up, and not delivered late either.
@@ -142,4 +142,4 @@ void Frames::clear() {
   for (Frame& frame : frames_) take(frame);
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -10,7 +10,7 @@
 
 #include "wire/proto.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// Segments of a frame that follow each other.
 struct Run {
@@ -80,4 +80,4 @@ class Frames {
   FrameMemory* all_ = &own_;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

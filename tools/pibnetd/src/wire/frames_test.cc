@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -99,4 +99,4 @@ TEST(Frames, OfAllLinksAreLimitedButForOneOfEach) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd

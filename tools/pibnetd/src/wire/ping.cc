@@ -6,7 +6,7 @@
 
 #include "util/sha256.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 constexpr std::size_t kMacAt = 32;
@@ -82,4 +82,4 @@ std::vector<std::uint8_t> answer_ping(std::span<const std::uint8_t> bytes,
   return answer;
 }
 
-}  // namespace pibnetd
+}  // namespace pib::netd

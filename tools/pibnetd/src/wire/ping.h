@@ -11,7 +11,7 @@
 
 #include "wire/auth.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 constexpr std::uint8_t kPing = 14;
 constexpr std::uint8_t kPong = 15;
@@ -60,4 +60,4 @@ std::vector<std::uint8_t> answer_ping(std::span<const std::uint8_t> bytes,
 /// Of this release.
 std::array<std::uint8_t, 3> own_version();
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -32,4 +32,4 @@ TEST(Ping, KeysAndLengths) {
 }
 
 }  // namespace
-}  // namespace pibnetd
+}  // namespace pib::netd

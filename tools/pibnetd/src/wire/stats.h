@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// By enum pib_us_attr, as the module's uplinks count.
 struct Stats {
@@ -21,4 +21,4 @@ struct Stats {
   }
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd

@@ -10,7 +10,7 @@
 
 #include "wire/address.h"
 
-namespace pibnetd {
+namespace pib::netd {
 
 /// The first socket of the peer's address family.
 constexpr unsigned kAnySocket = ~0u;
@@ -45,4 +45,4 @@ struct Arrival {
   std::size_t step = 0;
 };
 
-}  // namespace pibnetd
+}  // namespace pib::netd
