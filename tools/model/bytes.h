@@ -11,4 +11,4 @@ namespace pib::inline model {
 using Bytes = std::vector<std::uint8_t>;
 using View = std::span<const std::uint8_t>;
 
-}  // namespace pib::inline model
+} // namespace pib::inline model

@@ -12,7 +12,7 @@
 namespace pib::inline model {
 
 /// The contents of a file.
-using ReadFile = std::function<Result<std::string>(const std::string& path)>;
+using ReadFile = std::function<Result<std::string>(const std::string &path)>;
 
 /// Reads a file and what it includes. An error says where: "FILE:LINE: ...".
 ///
@@ -21,6 +21,6 @@ using ReadFile = std::function<Result<std::string>(const std::string& path)>;
 /// have those which ibsim gives them. Routers are refused. Passed over are what only the
 /// simulator or the reader of a listing makes use of: vendor, device and system GUIDs,
 /// widths and speeds, console commands, chassis headings.
-Result<Topology> parse_topology(const std::string& path, const ReadFile& read);
+Result<Topology> parse_topology(const std::string &path, const ReadFile &read);
 
-}  // namespace pib::inline model
+} // namespace pib::inline model

@@ -9,6 +9,6 @@
 namespace pib::inline model {
 
 /// As ibnetdiscover prints it; parse_topology() and ibsim read it.
-std::string format_topology(const Topology& topology);
+std::string format_topology(const Topology &topology);
 
-}  // namespace pib::inline model
+} // namespace pib::inline model

@@ -8,12 +8,12 @@
 namespace pib::inline model {
 
 struct CounterName {
-  std::uint16_t attribute;
-  const char* name;
+	std::uint16_t attribute;
+	const char *name;
 };
 
 /// As in /sys/class/infiniband/*/ports/*/counters; data are in bytes.
 std::span<const CounterName> port_counter_names();
 std::span<const CounterName> uplink_counter_names();
 
-}  // namespace pib::inline model
+} // namespace pib::inline model

@@ -18,4 +18,4 @@ std::optional<std::string> speed_name(std::uint16_t speed);
 /// Signalling rate of the whole port in Gb/s, as ibstat's "Rate" counts it.
 std::optional<double> rate(std::uint8_t width, std::uint16_t speed);
 
-}  // namespace pib::inline model
+} // namespace pib::inline model

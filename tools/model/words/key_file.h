@@ -11,6 +11,6 @@ namespace pib::inline model {
 
 /// All bytes of the file except one newline at the end.
 /// Warns on standard error if everybody can read the file.
-Result<Bytes> read_key_file(const std::string& path);
+Result<Bytes> read_key_file(const std::string &path);
 
-}  // namespace pib::inline model
+} // namespace pib::inline model

@@ -13,7 +13,7 @@ namespace pib::inline model {
 
 /// what names the number in the refusal, as in "ports must be ...".
 Result<std::uint64_t> parse_number(std::string_view what, std::string_view word,
-                                   std::uint64_t least, std::uint64_t most);
+				   std::uint64_t least, std::uint64_t most);
 /// 16 hexadecimal digits, bare, after 0x, or in groups split by colons.
 Result<std::uint64_t> parse_guid(std::string_view word);
 /// A name for a new HCA or switch.
@@ -28,9 +28,9 @@ Result<Endpoint> parse_endpoint(std::string_view word);
 /// "up" or "down".
 Result<bool> parse_plugged(std::string_view word);
 
-std::string format_end(const End& end);
-std::string format_endpoint(const Endpoint& endpoint);
+std::string format_end(const End &end);
+std::string format_endpoint(const Endpoint &endpoint);
 /// As ibstat prints it: 0x and 16 digits.
 std::string format_guid(std::uint64_t guid);
 
-}  // namespace pib::inline model
+} // namespace pib::inline model

@@ -8,8 +8,9 @@
 
 namespace pib::ctl {
 
-/// Runs one command line. Returns the exit status: 0, 1 refused, 2 wrong usage. Progress is shown on a terminal only.
-int run(int argc, const char* const* argv, TransportFactory open, std::ostream& out,
-        std::ostream& err, bool err_is_terminal = false);
+/// Runs one command line. Returns the exit status: 0, 1 refused, 2 wrong usage. Progress is shown
+/// on a terminal only.
+int run(int argc, const char *const *argv, TransportFactory open, std::ostream &out,
+	std::ostream &err, bool err_is_terminal = false);
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

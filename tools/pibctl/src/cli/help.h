@@ -9,9 +9,9 @@
 
 namespace pib::ctl {
 
-std::string usage_of(const Command& command);
+std::string usage_of(const Command &command);
 std::string help_for_all();
-std::string help_for(const Group& group);
-std::string help_for(const Command& command);
+std::string help_for(const Group &group);
+std::string help_for(const Command &command);
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

@@ -10,21 +10,24 @@
 namespace pib::ctl {
 namespace {
 
-constexpr const char* kModule = "/sys/module/pib";
+constexpr const char *kModule = "/sys/module/pib";
 
-std::string module_version() {
-  std::error_code ignored;
-  if (!std::filesystem::exists(kModule, ignored)) return "not loaded";
-  std::string version;
-  std::getline(std::ifstream(fmt::format("{}/version", kModule)), version);
-  return version.empty() ? "loaded, of unknown version" : version;
+std::string module_version()
+{
+	std::error_code ignored;
+	if (!std::filesystem::exists(kModule, ignored))
+		return "not loaded";
+	std::string version;
+	std::getline(std::ifstream(fmt::format("{}/version", kModule)), version);
+	return version.empty() ? "loaded, of unknown version" : version;
 }
 
-}  // namespace
+} // namespace
 
-std::string version_text() {
-  return fmt::format("pibctl {} (netlink version {})\nmodule pib {}\n", PIBCTL_VERSION,
-                     PIB_FAMILY_VERSION, module_version());
+std::string version_text()
+{
+	return fmt::format("pibctl {} (netlink version {})\nmodule pib {}\n", PIBCTL_VERSION,
+			   PIB_FAMILY_VERSION, module_version());
 }
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

@@ -9,4 +9,4 @@ namespace pib::ctl {
 /// Two lines. Never loads the module.
 std::string version_text();
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

@@ -14,36 +14,39 @@ namespace pib::ctl {
 
 /// A word known by its position.
 struct Place {
-  std::string_view name;
-  std::string_view help;
-  bool required = true;
+	std::string_view name;
+	std::string_view help;
+	bool required = true;
 };
 
 /// A word that is followed by its value, or stands alone if value is empty.
 struct Keyword {
-  std::string_view name;
-  std::string_view value;
-  std::string_view help;
-  bool required = false;
-  bool repeats = false;
+	std::string_view name;
+	std::string_view value;
+	std::string_view help;
+	bool required = false;
+	bool repeats = false;
 };
 
 class Arguments {
- public:
-  bool has(std::string_view name) const { return values_.contains(name); }
-  /// The word of a place or the value of a keyword; must be there.
-  const std::string& one(std::string_view name) const { return values_.find(name)->second.front(); }
-  std::optional<std::string> maybe(std::string_view name) const;
-  std::vector<std::string> all(std::string_view name) const;
+public:
+	bool has(std::string_view name) const { return values_.contains(name); }
+	/// The word of a place or the value of a keyword; must be there.
+	const std::string &one(std::string_view name) const
+	{
+		return values_.find(name)->second.front();
+	}
+	std::optional<std::string> maybe(std::string_view name) const;
+	std::vector<std::string> all(std::string_view name) const;
 
-  void add(std::string_view name, std::string value);
+	void add(std::string_view name, std::string value);
 
- private:
-  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+private:
+	std::map<std::string, std::vector<std::string>, std::less<>> values_;
 };
 
-Result<Arguments> read_arguments(const std::vector<Place>& places,
-                                 const std::vector<Keyword>& keywords,
-                                 const std::vector<std::string>& words);
+Result<Arguments> read_arguments(const std::vector<Place> &places,
+				 const std::vector<Keyword> &keywords,
+				 const std::vector<std::string> &words);
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

@@ -14,43 +14,43 @@
 namespace pib::ctl {
 
 struct Context {
-  Client& client;
-  Output& out;
-  /// For a command that prints a document of its own.
-  std::ostream& text;
-  /// For what a user should know of a command that succeeds.
-  std::ostream& notes;
-  /// For progress; null if nobody looks.
-  std::ostream* terminal;
+	Client &client;
+	Output &out;
+	/// For a command that prints a document of its own.
+	std::ostream &text;
+	/// For what a user should know of a command that succeeds.
+	std::ostream &notes;
+	/// For progress; null if nobody looks.
+	std::ostream *terminal;
 };
 
 struct Example {
-  std::string_view command;
-  std::string_view meaning;
+	std::string_view command;
+	std::string_view meaning;
 };
 
 struct Command {
-  /// "switch" in "switch add"; empty for a command that stands alone.
-  std::string_view group;
-  /// Empty for what the group does if no command of it is named.
-  std::string_view name;
-  std::string_view summary;
-  std::string_view description;
-  std::vector<Place> places;
-  std::vector<Keyword> keywords;
-  std::vector<Example> examples;
-  Status (*run)(const Context& context, const Arguments& arguments);
+	/// "switch" in "switch add"; empty for a command that stands alone.
+	std::string_view group;
+	/// Empty for what the group does if no command of it is named.
+	std::string_view name;
+	std::string_view summary;
+	std::string_view description;
+	std::vector<Place> places;
+	std::vector<Keyword> keywords;
+	std::vector<Example> examples;
+	Status (*run)(const Context &context, const Arguments &arguments);
 };
 
 /// A word that stands before several commands.
 struct Group {
-  std::string_view name;
-  std::string_view summary;
+	std::string_view name;
+	std::string_view summary;
 };
 
 std::span<const Group> command_groups();
 /// Every command, in the order of the help.
-std::vector<const Command*> all_commands();
+std::vector<const Command *> all_commands();
 
 // By file.
 std::span<const Command> hca_commands();
@@ -59,4 +59,4 @@ std::span<const Command> switch_commands();
 std::span<const Command> link_commands();
 std::span<const Command> fabric_commands();
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

@@ -6,8 +6,8 @@
 
 namespace pib::ctl {
 
-Status list_links(const Context& context, const Arguments& arguments);
-Status list_peers(const Context& context, const Arguments& arguments);
-Status list_counters(const Context& context, const Arguments& arguments);
+Status list_links(const Context &context, const Arguments &arguments);
+Status list_peers(const Context &context, const Arguments &arguments);
+Status list_counters(const Context &context, const Arguments &arguments);
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

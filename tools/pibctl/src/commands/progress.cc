@@ -7,17 +7,23 @@
 
 namespace pib::ctl {
 
-Progress::Progress(std::ostream* terminal, std::string doing)
-    : terminal_(terminal), doing_(std::move(doing)) {}
-
-Progress::~Progress() {
-  if (shown_) *terminal_ << "\r\033[K" << std::flush;
+Progress::Progress(std::ostream *terminal, std::string doing) :
+	terminal_(terminal), doing_(std::move(doing))
+{
 }
 
-void Progress::show(std::size_t done, std::size_t all) {
-  if (!terminal_) return;
-  *terminal_ << fmt::format("\r{}: {} of {}\033[K", doing_, done, all) << std::flush;
-  shown_ = true;
+Progress::~Progress()
+{
+	if (shown_)
+		*terminal_ << "\r\033[K" << std::flush;
 }
 
-}  // namespace pib::ctl
+void Progress::show(std::size_t done, std::size_t all)
+{
+	if (!terminal_)
+		return;
+	*terminal_ << fmt::format("\r{}: {} of {}\033[K", doing_, done, all) << std::flush;
+	shown_ = true;
+}
+
+} // namespace pib::ctl

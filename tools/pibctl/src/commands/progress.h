@@ -9,20 +9,20 @@
 namespace pib::ctl {
 
 class Progress {
- public:
-  /// terminal: null if there is none; then nothing is shown.
-  Progress(std::ostream* terminal, std::string doing);
-  /// Takes the line away.
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+public:
+	/// terminal: null if there is none; then nothing is shown.
+	Progress(std::ostream *terminal, std::string doing);
+	/// Takes the line away.
+	~Progress();
+	Progress(const Progress &) = delete;
+	Progress &operator=(const Progress &) = delete;
 
-  void show(std::size_t done, std::size_t all);
+	void show(std::size_t done, std::size_t all);
 
- private:
-  std::ostream* terminal_;
-  std::string doing_;
-  bool shown_ = false;
+private:
+	std::ostream *terminal_;
+	std::string doing_;
+	bool shown_ = false;
 };
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

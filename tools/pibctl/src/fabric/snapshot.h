@@ -10,14 +10,14 @@
 namespace pib::ctl {
 
 struct FabricSnapshot {
-  std::vector<Hca> hcas;
-  std::vector<Switch> switches;
-  std::vector<Link> links;
+	std::vector<Hca> hcas;
+	std::vector<Switch> switches;
+	std::vector<Link> links;
 };
 
-Result<FabricSnapshot> take_snapshot(Client& client);
+Result<FabricSnapshot> take_snapshot(Client &client);
 
 /// The nodes, under their names, and the cables that have both ends here.
-Topology topology_of(const FabricSnapshot& snapshot);
+Topology topology_of(const FabricSnapshot &snapshot);
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

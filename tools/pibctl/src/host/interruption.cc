@@ -11,29 +11,37 @@ namespace {
 
 volatile std::sig_atomic_t caught = 0;
 
-void remember(int number) { caught = number; }
-
-}  // namespace
-
-Interruption::Interruption() {
-  caught = 0;
-  struct sigaction action{};
-  action.sa_handler = remember;
-  action.sa_flags = SA_RESTART;
-  for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    sigaction(kSignals[i], nullptr, &before_[i]);
-    if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
-  }
+void remember(int number)
+{
+	caught = number;
 }
 
-Interruption::~Interruption() {
-  for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+} // namespace
+
+Interruption::Interruption()
+{
+	caught = 0;
+	struct sigaction action{};
+	action.sa_handler = remember;
+	action.sa_flags = SA_RESTART;
+	for (std::size_t i = 0; i < kSignals.size(); ++i) {
+		sigaction(kSignals[i], nullptr, &before_[i]);
+		if (before_[i].sa_handler != SIG_IGN)
+			sigaction(kSignals[i], &action, nullptr);
+	}
 }
 
-Status Interruption::check() const {
-  if (const int number = caught)
-    return Error{fmt::format("interrupted by SIG{}", sigabbrev_np(number)), EINTR};
-  return success();
+Interruption::~Interruption()
+{
+	for (std::size_t i = 0; i < kSignals.size(); ++i)
+		sigaction(kSignals[i], &before_[i], nullptr);
 }
 
-}  // namespace pib::ctl
+Status Interruption::check() const
+{
+	if (const int number = caught)
+		return Error{fmt::format("interrupted by SIG{}", sigabbrev_np(number)), EINTR};
+	return success();
+}
+
+} // namespace pib::ctl

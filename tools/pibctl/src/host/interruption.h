@@ -9,21 +9,21 @@
 
 namespace pib::ctl {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP are remembered and do nothing else. Those that were ignored stay so.
-/// One at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP are remembered and do nothing else. Those that were
+/// ignored stay so. One at a time.
 class Interruption {
- public:
-  Interruption();
-  ~Interruption();
-  Interruption(const Interruption&) = delete;
-  Interruption& operator=(const Interruption&) = delete;
+public:
+	Interruption();
+	~Interruption();
+	Interruption(const Interruption &) = delete;
+	Interruption &operator=(const Interruption &) = delete;
 
-  /// Refuses, once such a signal has come.
-  Status check() const;
+	/// Refuses, once such a signal has come.
+	Status check() const;
 
- private:
-  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, kSignals.size()> before_{};
+private:
+	static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+	std::array<struct sigaction, kSignals.size()> before_{};
 };
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

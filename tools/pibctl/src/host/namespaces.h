@@ -11,9 +11,9 @@ namespace pib::ctl {
 
 /// Makes a network namespace for each HCA, called as the HCA is, and moves its IPoIB netdevs
 /// there. What was made is deleted again if something fails.
-Status make_namespaces(const std::vector<std::string>& hcas);
+Status make_namespaces(const std::vector<std::string> &hcas);
 
 /// Deletes those of these namespaces which make_namespaces() made.
-Status delete_namespaces(const std::vector<std::string>& hcas);
+Status delete_namespaces(const std::vector<std::string> &hcas);
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

@@ -26,52 +26,53 @@ Bytes flag(std::uint16_t type);
 Bytes nest(std::uint16_t type, std::initializer_list<Bytes> parts);
 
 /// A netlink message with any payload.
-Bytes message(std::uint16_t type, std::uint16_t flags, std::uint32_t sequence, const Bytes& payload);
+Bytes message(std::uint16_t type, std::uint16_t flags, std::uint32_t sequence,
+	      const Bytes &payload);
 
 /// The extended ack of a refusal.
 struct Refusal {
-  int code = 0;
-  std::string text;
-  Bytes more = {};
+	int code = 0;
+	std::string text;
+	Bytes more = {};
 };
 
 class Kernel {
- public:
-  bool loaded = true;
-  std::uint32_t version = 1;
-  /// As NETLINK_CAP_ACK: refusals carry only the header of the request.
-  bool capped = true;
-  /// What was sent to the family: command byte and attributes of each request.
-  struct Sent {
-    std::uint16_t flags;
-    std::uint8_t command;
-    Bytes attributes;
-  };
-  std::vector<Sent> requests;
+public:
+	bool loaded = true;
+	std::uint32_t version = 1;
+	/// As NETLINK_CAP_ACK: refusals carry only the header of the request.
+	bool capped = true;
+	/// What was sent to the family: command byte and attributes of each request.
+	struct Sent {
+		std::uint16_t flags;
+		std::uint8_t command;
+		Bytes attributes;
+	};
+	std::vector<Sent> requests;
 
-  // What the next requests meet, in order; an acknowledgement once these run out.
-  void answer(std::vector<Bytes> attribute_streams, std::uint16_t flags = 0);
-  void refuse(Refusal refusal);
-  /// Bytes as they are, in place of an answer; a sequence number of 0 is filled in.
-  void raw(Bytes datagram);
+	// What the next requests meet, in order; an acknowledgement once these run out.
+	void answer(std::vector<Bytes> attribute_streams, std::uint16_t flags = 0);
+	void refuse(Refusal refusal);
+	/// Bytes as they are, in place of an answer; a sequence number of 0 is filled in.
+	void raw(Bytes datagram);
 
-  TransportFactory factory();
+	TransportFactory factory();
 
- private:
-  friend class KernelTransport;
-  struct Script {
-    std::vector<Bytes> streams;
-    std::uint16_t flags = 0;
-    Refusal refusal;
-    Bytes raw;
-  };
-  std::vector<Bytes> react(View datagram);
-  std::vector<Bytes> react_to(View request);
-  std::vector<Bytes> play(const Script& script, View request);
-  Bytes verdict(const Refusal& refusal, View request) const;
-  std::vector<Bytes> family(View request) const;
+private:
+	friend class KernelTransport;
+	struct Script {
+		std::vector<Bytes> streams;
+		std::uint16_t flags = 0;
+		Refusal refusal;
+		Bytes raw;
+	};
+	std::vector<Bytes> react(View datagram);
+	std::vector<Bytes> react_to(View request);
+	std::vector<Bytes> play(const Script &script, View request);
+	Bytes verdict(const Refusal &refusal, View request) const;
+	std::vector<Bytes> family(View request) const;
 
-  std::deque<Script> scripts_;
+	std::deque<Script> scripts_;
 };
 
-}  // namespace pib::ctl::fake
+} // namespace pib::ctl::fake

@@ -8,4 +8,4 @@ namespace pib::ctl {
 
 Result<std::unique_ptr<Transport>> open_mnl_transport();
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

@@ -12,12 +12,12 @@ namespace pib::ctl {
 
 /// What an error number means for one command, for kernels that do not say it themselves.
 struct Reason {
-  int code;
-  std::string_view text;
+	int code;
+	std::string_view text;
 };
 
 /// doing: what was asked, as in "add HCA pib0".
-Error describe_refusal(std::string_view doing, const Verdict& verdict, const Request& request,
-                       std::span<const Reason> reasons);
+Error describe_refusal(std::string_view doing, const Verdict &verdict, const Request &request,
+		       std::span<const Reason> reasons);
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

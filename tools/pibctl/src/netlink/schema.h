@@ -18,4 +18,4 @@ std::optional<std::string> attribute_at(View request, std::size_t offset);
 /// The attribute of this type in the nest at an offset of the request, or at top level.
 std::string missing_attribute(View request, std::optional<std::size_t> nest, std::uint16_t type);
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

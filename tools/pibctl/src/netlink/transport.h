@@ -11,14 +11,14 @@
 namespace pib::ctl {
 
 class Transport {
- public:
-  virtual ~Transport() = default;
+public:
+	virtual ~Transport() = default;
 
-  virtual Status send(View message) = 0;
-  /// One whole datagram from the kernel, whatever its size.
-  virtual Result<Bytes> receive() = 0;
+	virtual Status send(View message) = 0;
+	/// One whole datagram from the kernel, whatever its size.
+	virtual Result<Bytes> receive() = 0;
 };
 
 using TransportFactory = std::function<Result<std::unique_ptr<Transport>>()>;
 
-}  // namespace pib::ctl
+} // namespace pib::ctl

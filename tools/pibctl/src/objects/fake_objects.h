@@ -14,4 +14,4 @@ Bytes fault_answer();
 Bytes udp_link_answer();
 Bytes uplink_answer();
 
-}  // namespace pib::ctl::fake
+} // namespace pib::ctl::fake

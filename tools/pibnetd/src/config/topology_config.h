@@ -9,6 +9,6 @@
 namespace pib::netd {
 
 /// common: what all switches have alike. Refused: a switch with more ports than there may be.
-Status add_topology(const model::Topology& topology, const SwitchConfig& common, Config& config);
+Status add_topology(const model::Topology &topology, const SwitchConfig &common, Config &config);
 
-}  // namespace pib::netd
+} // namespace pib::netd

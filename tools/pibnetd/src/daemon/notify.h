@@ -12,4 +12,4 @@ void notify_manager(std::string_view state);
 /// How often the manager wants to hear WATCHDOG=1, ns; 0: never.
 std::uint64_t watchdog_interval();
 
-}  // namespace pib::netd
+} // namespace pib::netd

@@ -8,12 +8,14 @@
 
 namespace pib::netd {
 
-void drop_capabilities() {
-  if (::geteuid() == 0) return;
-  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
-  const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
-  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  ::syscall(SYS_capset, &header, none);
+void drop_capabilities()
+{
+	if (::geteuid() == 0)
+		return;
+	__user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+	const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+	::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	::syscall(SYS_capset, &header, none);
 }
 
-}  // namespace pib::netd
+} // namespace pib::netd

@@ -8,4 +8,4 @@ namespace pib::netd {
 /// has asked for a daemon that runs as root.
 void drop_capabilities();
 
-}  // namespace pib::netd
+} // namespace pib::netd

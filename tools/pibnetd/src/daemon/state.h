@@ -10,8 +10,8 @@
 namespace pib::netd {
 
 /// A file that is not there holds nothing.
-Result<std::vector<Reservation>> read_state(const std::string& path);
+Result<std::vector<Reservation>> read_state(const std::string &path);
 /// The file is replaced as a whole.
-Status write_state(const std::string& path, const std::vector<Reservation>& all);
+Status write_state(const std::string &path, const std::vector<Reservation> &all);
 
-}  // namespace pib::netd
+} // namespace pib::netd

@@ -12,29 +12,29 @@
 namespace pib::netd {
 
 class Intake {
- public:
-  Intake();
-  ~Intake();
+public:
+	Intake();
+	~Intake();
 
-  /// Moves what the socket has into free places; number becomes Path::socket.
-  void fill(int fd, unsigned number);
-  bool empty() const { return waiting_.empty(); }
-  /// The next datagrams or super-packets, a batch at most, oldest first. They and their bytes stay
-  /// until the next call.
-  std::span<const Arrival> next();
+	/// Moves what the socket has into free places; number becomes Path::socket.
+	void fill(int fd, unsigned number);
+	bool empty() const { return waiting_.empty(); }
+	/// The next datagrams or super-packets, a batch at most, oldest first. They and their bytes
+	/// stay until the next call.
+	std::span<const Arrival> next();
 
- private:
-  struct Place;
-  struct Headers;
+private:
+	struct Place;
+	struct Headers;
 
-  std::size_t read(int fd, unsigned number, std::size_t most);
+	std::size_t read(int fd, unsigned number, std::size_t most);
 
-  std::vector<std::unique_ptr<Place>> places_;
-  std::vector<Place*> free_;
-  std::vector<Place*> waiting_;
-  std::vector<Place*> taken_;
-  std::vector<Arrival> batch_;
-  std::unique_ptr<Headers> headers_;
+	std::vector<std::unique_ptr<Place>> places_;
+	std::vector<Place *> free_;
+	std::vector<Place *> waiting_;
+	std::vector<Place *> taken_;
+	std::vector<Arrival> batch_;
+	std::unique_ptr<Headers> headers_;
 };
 
-}  // namespace pib::netd
+} // namespace pib::netd

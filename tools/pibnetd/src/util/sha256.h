@@ -13,4 +13,4 @@ using Digest = std::array<std::uint8_t, 32>;
 Digest sha256(std::span<const std::uint8_t> data);
 Digest hmac_sha256(std::span<const std::uint8_t> key, std::span<const std::uint8_t> data);
 
-}  // namespace pib::netd
+} // namespace pib::netd

@@ -12,13 +12,15 @@ namespace pib::netd {
 
 /// By enum pib_us_attr, as the module's uplinks count.
 struct Stats {
-  std::array<std::uint64_t, PIB_US_MAX + 1> counts{};
+	std::array<std::uint64_t, PIB_US_MAX + 1> counts{};
 
-  void add(pib_us_attr what, std::uint64_t n = 1) { counts[what] += n; }
-  /// Moves what the other has here.
-  void take(Stats& other) {
-    for (std::size_t i = 0; i < counts.size(); i++) counts[i] += std::exchange(other.counts[i], 0);
-  }
+	void add(pib_us_attr what, std::uint64_t n = 1) { counts[what] += n; }
+	/// Moves what the other has here.
+	void take(Stats &other)
+	{
+		for (std::size_t i = 0; i < counts.size(); i++)
+			counts[i] += std::exchange(other.counts[i], 0);
+	}
 };
 
-}  // namespace pib::netd
+} // namespace pib::netd
