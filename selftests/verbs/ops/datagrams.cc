@@ -169,8 +169,9 @@ void answer(const Env &env, bool grh)
 		CHECK_EQ(wc.slid, p.a.dev.port_attr.lid);
 	CHECK_EQ(wc.sl, p.a.opt.sl);
 	CHECK_EQ(wc.pkey_index, 0);
-	Ah back(made(ibv_create_ah_from_wc(p.b.pd.get(), &wc, reinterpret_cast<ibv_grh *>(p.b.mem.at()),
-					   p.b.dev.port), "ibv_create_ah_from_wc"));
+	Ah back(made(ibv_create_ah_from_wc(p.b.pd.get(), &wc,
+					   reinterpret_cast<ibv_grh *>(p.b.mem.at()), p.b.dev.port),
+		     "ibv_create_ah_from_wc"));
 	p.a.recv({p.a.sge(4096, 200)}, 3);
 	Wr wr;
 	wr.sg = {p.b.sge(1000, 20)};
@@ -270,11 +271,11 @@ void fill_smp(uint8_t *mad, uint8_t mgmt_class, uint8_t method, uint16_t attribu
 	mad[1] = mgmt_class;
 	mad[2] = 1;
 	mad[3] = method;
-	mad[15] = 42;	/* transaction */
+	mad[15] = 42; /* transaction */
 	mad[16] = attribute >> 8;
 	mad[17] = attribute;
 	if (mgmt_class == 0x81)
-		memset(mad + 32, 0xff, 4);	/* DrSLID and DrDLID: all of the route is directed */
+		memset(mad + 32, 0xff, 4); /* DrSLID and DrDLID: all of the route is directed */
 }
 
 /*
