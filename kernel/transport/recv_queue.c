@@ -9,6 +9,7 @@
 #include "hca/cq.h"
 #include "hca/hca.h"
 #include "memory/pd.h"
+#include "memory/sge.h"
 #include "transport/recv_queue.h"
 #include "hca/srq.h"
 #include "transport/stats.h"
@@ -78,72 +79,46 @@ struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
 	return srq ? to_pd(srq->ib.pd) : NULL;
 }
 
-static int sge_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 off,
-		     struct pib_burst *b, u32 src_off, u32 len)
+/* -EAGAIN: the pages of @seg are being brought in. */
+static int await_pages(struct pib_qp *qp, const struct pib_seg *seg, int err)
 {
-	struct pib_seg seg;
-	int err;
-
-	err = pib_mem_get_local(pd, sge->lkey, sge->addr + off, len, IB_ACCESS_LOCAL_WRITE, &seg);
-	if (err)
-		return err;
-	err = pib_burst_place(b, src_off, &seg, len);
-	if (err == -EAGAIN)
-		err = pib_pagein_start(qp->rx_pages, &seg, 0, len, true);
-	pib_mem_put(&seg);
-	return err;
+	return err == -EAGAIN ? pib_pagein_start(qp->rx_pages, seg, 0, seg->len, true) : err;
 }
 
 int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
 		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
 {
-	u32 i, n;
-	int err;
+	struct pib_sge_iter it;
+	struct pib_seg seg;
+	int more, err;
 
-	for (i = 0; len && i < num_sge; i++) {
-		if (off >= sge[i].length) {
-			off -= sge[i].length;
-			continue;
-		}
-		n = min(len, sge[i].length - off);
-		err = sge_write(qp, pd, &sge[i], off, b, src_off, n);
+	pib_sge_start(&it, sge, num_sge, off, len);
+	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &seg)) > 0) {
+		err = await_pages(qp, &seg, pib_burst_place(b, src_off, &seg, seg.len));
+		pib_mem_put(&seg);
 		if (err)
 			return err;
-		off = 0;
-		src_off += n;
-		len -= n;
+		src_off += seg.len;
 	}
-	return len ? -EINVAL : 0;
+	return more;
 }
 
 int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge,
 		 u32 off, const void *src, u32 len)
 {
+	struct pib_sge_iter it;
 	struct pib_seg seg;
-	u32 i, n;
-	int err;
+	int more, err;
 
-	for (i = 0; len && i < num_sge; i++) {
-		if (off >= sge[i].length) {
-			off -= sge[i].length;
-			continue;
-		}
-		n = min(len, sge[i].length - off);
-		err = pib_mem_get_local(pd, sge[i].lkey, sge[i].addr + off, n,
-					IB_ACCESS_LOCAL_WRITE, &seg);
-		if (err)
-			return err;
-		err = pib_seg_put(&seg, src);
-		if (err == -EAGAIN)
-			err = pib_pagein_start(qp->rx_pages, &seg, 0, n, true);
+	pib_sge_start(&it, sge, num_sge, off, len);
+	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &seg)) > 0) {
+		err = await_pages(qp, &seg, pib_seg_put(&seg, src));
 		pib_mem_put(&seg);
 		if (err)
 			return err;
-		off = 0;
-		src += n;
-		len -= n;
+		src += seg.len;
 	}
-	return len ? -EINVAL : 0;
+	return more;
 }
 
 struct pib_pd *pib_rq_pd(const struct pib_qp *qp)

@@ -12,6 +12,7 @@
 #include "memory/mr.h"
 #include "memory/mw.h"
 #include "memory/pd.h"
+#include "memory/sge.h"
 #include "transport/requester.h"
 #include "transport/send_queue.h"
 #include "transport/stats.h"
@@ -32,67 +33,18 @@ static int copy_inline(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_bur
 	return 0;
 }
 
-/**
- * struct sge_iter - walks the bytes of a work request's message
- * @s: the work request
- * @i: current SGE
- * @off: offset in it
- * @left: bytes still to go
- */
-struct sge_iter {
-	const struct pib_ksq_slot *s;
-	u32 i;
-	u32 off;
-	u32 left;
-};
-
-static void iter_start(struct sge_iter *it, const struct pib_ksq_slot *s, u32 off, u32 len)
-{
-	it->s = s;
-	it->left = len;
-	for (it->i = 0; it->i < s->num_sge && off >= s->sge[it->i].length; it->i++)
-		off -= s->sge[it->i].length;
-	it->off = off;
-}
-
-/* The next contiguous piece, its access checked and referenced. 1, 0 at the end, -errno. */
-static int iter_next(struct sge_iter *it, struct pib_pd *pd, struct pib_seg *seg)
-{
-	const struct pib_sge *sge;
-	u32 n;
-	int err;
-
-	while (it->left && it->i < it->s->num_sge) {
-		sge = &it->s->sge[it->i];
-		n = min(it->left, sge->length - it->off);
-		if (!n) {
-			it->i++;
-			it->off = 0;
-			continue;
-		}
-		err = pib_mem_get_local(pd, sge->lkey, sge->addr + it->off, n, 0, seg);
-		if (err)
-			return err;
-		it->left -= n;
-		it->i++;
-		it->off = 0;
-		return 1;
-	}
-	return it->left ? -EINVAL : 0;
-}
-
 static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	void *dst = pib_burst_own(b, b->len);
-	struct sge_iter it;
+	struct pib_sge_iter it;
 	struct pib_seg seg;
 	int more, err;
 
 	if (!dst)
 		return -ENOMEM;
 
-	iter_start(&it, s, off, b->len);
-	while ((more = iter_next(&it, qp->pd, &seg)) > 0) {
+	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
+	while ((more = pib_sge_next(&it, qp->pd, 0, &seg)) > 0) {
 		err = pib_seg_get(&seg, dst);
 		if (err == -EAGAIN)
 			err = pib_pagein_start(qp->req_off.pages, &seg, 0, seg.len, false);
@@ -107,12 +59,12 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 /* By reference; -E2BIG: in too many pieces, or in pages that may go before the burst does. */
 static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
-	struct sge_iter it;
+	struct pib_sge_iter it;
 	int more;
 
 	b->payload = PIB_PAYLOAD_SEGS;
-	iter_start(&it, s, off, b->len);
-	while ((more = iter_next(&it, qp->pd, &b->segs[b->nsegs])) > 0) {
+	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
+	while ((more = pib_sge_next(&it, qp->pd, 0, &b->segs[b->nsegs])) > 0) {
 		b->nsegs++;
 		if (pib_seg_pageable(&b->segs[b->nsegs - 1]) || (b->nsegs == PIB_BURST_SEGS && it.left))
 			return -E2BIG;
