@@ -22,7 +22,7 @@ struct platform_device;
  * @nd: what every node has; standalone: ports give themselves LIDs
  * @parent: platform device that stands in for the hardware
  * @net: network namespace in which it was made; not refcounted, the HCA goes with it
- * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_find()
+ * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_stub_get()
  * @qp_cache: some of @qps
  * @keys: of its regions and windows
  * @avs: AH number -> struct pib_av; RCU lookup; lock taken with interrupts off

@@ -195,14 +195,25 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	return input_drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
 }
 
+static struct pib_qp_stub *find_stub(struct pib_hca *hca, u32 qpn)
+{
+	struct pib_qp_stub *stub = pib_idcache_guess(&hca->qp_cache, qpn);
+
+	if (stub && stub->qpn == qpn)
+		return stub;
+	return pib_idcache_load(&hca->qp_cache, &hca->qps, qpn);
+}
+
+/* QPNs 0 and 1 are those of the port's special QPs. */
 static struct pib_qp *find_qp(struct pib_kport *port, u32 qpn)
 {
+	struct pib_hca *hca = pib_kport_hca(port);
 	struct pib_qp *qp;
 
 	if (qpn <= 1)
-		return pib_qp_find_special(pib_kport_hca(port), port->p.num, qpn);
+		return pib_qp_stub_get(xa_load(&hca->qps, PIB_QP_SPECIAL(port->p.num, qpn)));
 
-	qp = pib_qp_find(pib_kport_hca(port), qpn);
+	qp = pib_qp_stub_get(find_stub(hca, qpn));
 	/* An alternate path may lead by another port. */
 	if (qp && READ_ONCE(qp->port) != port && READ_ONCE(qp->alt_av.port) != port->p.num) {
 		pib_qp_put(qp);

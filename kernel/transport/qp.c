@@ -21,31 +21,8 @@
 
 #define QPN_FIRST	2
 #define QPN_LAST	(PIB_QPN_MCAST - 1)
-/* Where the table holds a port's special QPs: beyond every QPN */
-#define SPECIAL(port, qpn) ((unsigned long)(PIB_QPN_MASK + 1) | (port) << 1 | (qpn))
 
 #define CREATE_FLAGS IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK
-
-struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)
-{
-	if (!stub || !refcount_inc_not_zero(&stub->ref))
-		return NULL;
-	return stub->qp;
-}
-
-struct pib_qp *pib_qp_find(struct pib_hca *hca, u32 qpn)
-{
-	struct pib_qp_stub *stub = pib_idcache_guess(&hca->qp_cache, qpn);
-
-	if (!stub || stub->qpn != qpn)
-		stub = pib_idcache_load(&hca->qp_cache, &hca->qps, qpn);
-	return pib_qp_stub_get(stub);
-}
-
-struct pib_qp *pib_qp_find_special(struct pib_hca *hca, u8 port, u32 qpn)
-{
-	return pib_qp_stub_get(xa_load(&hca->qps, SPECIAL(port, qpn)));
-}
 
 static bool has_sq(const struct pib_qp *qp)
 {
@@ -270,7 +247,7 @@ static int qp_publish(struct pib_qp *qp)
 
 	if (qp->type <= IB_QPT_GSI) {
 		qp->qpn = qp->type == IB_QPT_GSI;
-		err = xa_insert(&hca->qps, SPECIAL(qp->port->p.num, qp->qpn), stub, GFP_KERNEL);
+		err = xa_insert(&hca->qps, PIB_QP_SPECIAL(qp->port->p.num, qp->qpn), stub, GFP_KERNEL);
 	} else {
 		/* Reserved first: who finds it must find its number in it. */
 		err = xa_alloc_cyclic(&hca->qps, &qp->qpn, NULL, XA_LIMIT(QPN_FIRST, QPN_LAST),
@@ -290,7 +267,7 @@ static int qp_publish(struct pib_qp *qp)
 static void qp_unpublish(struct pib_qp *qp)
 {
 	if (qp->type <= IB_QPT_GSI) {
-		xa_erase(&qp->hca->qps, SPECIAL(qp->port->p.num, qp->qpn));
+		xa_erase(&qp->hca->qps, PIB_QP_SPECIAL(qp->port->p.num, qp->qpn));
 		return;
 	}
 	xa_erase(&qp->hca->qps, qp->qpn);

@@ -113,7 +113,7 @@ struct pib_put_off {
 
 /**
  * struct pib_qp_stub - what the table of QPs points to
- * @ref: references to the QP: 1 for being published, the rest are takers of pib_qp_find()
+ * @ref: references to the QP: 1 for being published, the rest are takers of pib_qp_stub_get()
  * @qpn: its number
  * @qp: the queue pair; valid to whoever has taken a reference
  * @rcu: the stub outlives the QP, whose memory is ib_core's, by a grace period
@@ -328,14 +328,19 @@ int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct ib_send_wr **bad);
 int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad);
 
+/* Where the table of QPs has the special QPs of a port: beyond every QPN. */
+#define PIB_QP_SPECIAL(port, qpn) ((unsigned long)(PIB_QPN_MASK + 1) | (port) << 1 | (qpn))
+
 /*
- * Under rcu_read_lock(); takes a reference unless the QP is being destroyed.
- * QPNs 0 and 1 are found by pib_qp_find_special() only.
+ * A reference to the QP of a stub that stands in the table of QPs. Under rcu_read_lock(). NULL: @stub is, or the QP
+ * is being destroyed.
  */
-struct pib_qp *pib_qp_find(struct pib_hca *hca, u32 qpn);
-struct pib_qp *pib_qp_find_special(struct pib_hca *hca, u8 port, u32 qpn);
-/* What a table that is read under RCU keeps of a QP; NULL: it is being destroyed. */
-struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub);
+static inline struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)
+{
+	if (!stub || !refcount_inc_not_zero(&stub->ref))
+		return NULL;
+	return stub->qp;
+}
 /* For who has a reference, or knows that destroy_qp cannot have begun. */
 static inline void pib_qp_get(struct pib_qp *qp)
 {
