@@ -275,12 +275,6 @@ static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
 	return perform_step(qp, &tx, turn);
 }
 
-bool pib_requester_waits(const struct pib_qp *qp)
-{
-	/* Without anything put off it is a work request that cannot be fetched (pib_sq_fetch()). */
-	return qp->req_off.set || pib_pagein_busy(qp->req_off.pages) || qp->place.wqe || qp->hold.unplaced;
-}
-
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx tx;

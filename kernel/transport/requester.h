@@ -20,7 +20,15 @@ void pib_requester_forget(struct pib_qp *qp);
  * the slot and on the QP. Any context, softirqs off.
  */
 void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot);
-/* It waits for pages or for others to let go of memory: nothing can be sent now. */
-bool pib_requester_waits(const struct pib_qp *qp);
+
+/*
+ * It waits for pages or for others to let go of memory: nothing can be sent now. If nothing is put off, then a work
+ * request cannot be fetched (pib_sq_fetch()).
+ */
+static inline bool pib_requester_waits(const struct pib_qp *qp)
+{
+	return qp->req_off.set || pib_pagein_busy(qp->req_off.pages) || qp->place.wqe ||
+	       qp->hold.unplaced;
+}
 
 #endif
