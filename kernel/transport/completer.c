@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The completer: what acknowledgements carry goes to the memory of the work request. */
+/*
+ * The completer: what acknowledgements carry goes to the memory of the work request; what is finished, acknowledged or
+ * not, is completed in the order in which it was posted.
+ */
 #include "transport/completer.h"
+#include "hca/cq.h"
 #include "hca/hw_counters.h"
 #include "memory/pd.h"
 #include "transport/recv_queue.h"
+#include "transport/send_queue.h"
+#include "transport/stats.h"
 
 static int place_response(struct pib_qp *qp, struct pib_burst *b, const struct pib_place *pl)
 {
-	const struct pib_ksq_slot *s = container_of(pl->wqe, struct pib_ksq_slot, w);
+	const struct pib_ksq_slot *s = pib_ksq_slot(pl->wqe);
 
 	if (pl->is_atomic)
 		return pib_sges_put(qp, qp->pd, s->sge, s->num_sge, 0, &pl->orig, sizeof(pl->orig));
@@ -54,4 +60,46 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		pib_req_local_error(&qp->req, pl->wqe, PIB_WC_LOC_PROT_ERR);
 	pl->wqe = NULL;
 	return true;
+}
+
+static void complete_one(struct pib_qp *qp, struct pib_ksq_slot *s)
+{
+	struct pib_cqe cqe = {
+		.wr_id = s->w.wr_id,
+		.status = s->w.status,
+		.opcode = s->wc_opcode,
+		.qp_num = qp->qpn,
+		.user_qp = (unsigned long)&qp->ib,
+	};
+	bool report = s->w.status || s->w.flags & PIB_WR_SIGNALED;
+
+	if (s->wc_opcode == IB_WC_RDMA_READ)
+		cqe.byte_len = s->w.len;
+	else if (s->w.opcode == PIB_WR_CAS || s->w.opcode == PIB_WR_FAA)
+		cqe.byte_len = 8;
+
+	if (unlikely(s->w.status))
+		pib_stats_send_error(qp, s->w.status);
+
+	/* First the slot, then the completion: who has seen it may post again. */
+	pib_req_retire(&qp->req);
+	pib_sq_retire(qp);
+	if (report)
+		pib_cq_push(qp->scq, &cqe, cqe.status);
+}
+
+void pib_completer_complete(struct pib_qp *qp)
+{
+	struct pib_swqe *w;
+
+	lockdep_assert_held(&qp->lock);
+
+	/* The oldest may be the one whose data is still to be placed. */
+	if (qp->place.wqe)
+		return;
+	while ((w = pib_req_done(&qp->req))) {
+		if (atomic_read(&pib_ksq_slot(w)->refs))
+			break;
+		complete_one(qp, pib_ksq_slot(w));
+	}
 }

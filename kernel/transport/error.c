@@ -7,6 +7,7 @@
 #include "hca/hca.h"
 #include "transport/inbox.h"
 #include "transport/qp.h"
+#include "transport/completer.h"
 #include "transport/requester.h"
 #include "transport/recv_queue.h"
 #include "transport/send_queue.h"
@@ -103,7 +104,7 @@ bool pib_state_flush(struct pib_qp *qp)
 
 	pib_requester_forget(qp);
 	more = pib_sq_fetch(qp);
-	pib_requester_complete(qp);
+	pib_completer_complete(qp);
 	if (qp->state == IB_QPS_ERR)
 		more |= pib_rq_flush(qp);
 	return more;

@@ -99,6 +99,12 @@ struct pib_ksq_slot {
 	struct pib_sge sge[];
 };
 
+/* The slot of a work request that the requester has named. */
+static inline struct pib_ksq_slot *pib_ksq_slot(struct pib_swqe *w)
+{
+	return container_of(w, struct pib_ksq_slot, w);
+}
+
 /**
  * struct pib_put_off - something to send that has to wait for its payload, or a local operation for its turn
  * @pages: what it waits for

@@ -18,7 +18,7 @@
  *			|
  *		   output.c -> fabric/forward.c -> input.c of the peer, or udp/tx.c
  *
- *	pib_requester_complete()	completions of what is answered
+ *	pib_completer_complete()	completions of what is answered
  *	turn_check()			errors of either half: the state goes to SQE or ERR
  *	pib_state_flush()		in these states: completions in error
  *
@@ -263,7 +263,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		more |= turn_send(qp, budget, now);
 	else if (qp->stalled)
 		pib_tx_stalled(qp);
-	pib_requester_complete(qp);
+	pib_completer_complete(qp);
 	turn_check(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		more |= pib_state_flush(qp);

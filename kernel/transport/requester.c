@@ -5,9 +5,7 @@
  * short that a reference costs more, and pieces scattered over more SGEs than
  * a burst has room for.
  */
-#include <linux/slab.h>
 #include "hca/hw_counters.h"
-#include "hca/cq.h"
 #include "hca/hca.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
@@ -15,12 +13,6 @@
 #include "memory/sge.h"
 #include "transport/requester.h"
 #include "transport/send_queue.h"
-#include "transport/stats.h"
-
-static struct pib_ksq_slot *to_slot(struct pib_swqe *w)
-{
-	return container_of(w, struct pib_ksq_slot, w);
-}
 
 static int copy_inline(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
@@ -137,13 +129,13 @@ static bool requester_put_off(struct pib_qp *qp, const struct pib_tx *tx)
 {
 	qp->req_off.tx = *tx;
 	qp->req_off.set = true;
-	atomic_inc(&to_slot(tx->wqe)->refs);
+	atomic_inc(&pib_ksq_slot(tx->wqe)->refs);
 	return false;
 }
 
 static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
-	struct pib_ksq_slot *s = to_slot(tx->wqe);
+	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
 	const struct pib_av_data *av;
 	struct pib_burst *b;
 	int err = 0;
@@ -213,7 +205,7 @@ static int local_result(struct pib_qp *qp, struct pib_ksq_slot *s, u32 *failed)
 
 static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 {
-	struct pib_ksq_slot *s = to_slot(tx->wqe);
+	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
 	u32 failed;
 	int err = local_result(qp, s, &failed);
 
@@ -237,7 +229,7 @@ static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 static void resume_deferred(struct pib_qp *qp)
 {
 	qp->req_off.set = false;
-	atomic_dec(&to_slot(qp->req_off.tx.wqe)->refs);
+	atomic_dec(&pib_ksq_slot(qp->req_off.tx.wqe)->refs);
 }
 
 void pib_requester_forget(struct pib_qp *qp)
@@ -249,7 +241,7 @@ void pib_requester_forget(struct pib_qp *qp)
 
 	if (!qp->req_off.set)
 		return;
-	s = to_slot(qp->req_off.tx.wqe);
+	s = pib_ksq_slot(qp->req_off.tx.wqe);
 	if (s->w.opcode == PIB_WR_BIND_MW) {
 		args = bind_args(s);
 		pib_mw_bind_cancel(pib_qp_mem_ctx(qp), &args);
@@ -298,48 +290,6 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 	} while (more);
 
 	return true;
-}
-
-static void complete_one(struct pib_qp *qp, struct pib_ksq_slot *s)
-{
-	struct pib_cqe cqe = {
-		.wr_id = s->w.wr_id,
-		.status = s->w.status,
-		.opcode = s->wc_opcode,
-		.qp_num = qp->qpn,
-		.user_qp = (unsigned long)&qp->ib,
-	};
-	bool report = s->w.status || s->w.flags & PIB_WR_SIGNALED;
-
-	if (s->wc_opcode == IB_WC_RDMA_READ)
-		cqe.byte_len = s->w.len;
-	else if (s->w.opcode == PIB_WR_CAS || s->w.opcode == PIB_WR_FAA)
-		cqe.byte_len = 8;
-
-	if (unlikely(s->w.status))
-		pib_stats_send_error(qp, s->w.status);
-
-	/* First the slot, then the completion: who has seen it may post again. */
-	pib_req_retire(&qp->req);
-	pib_sq_retire(qp);
-	if (report)
-		pib_cq_push(qp->scq, &cqe, cqe.status);
-}
-
-void pib_requester_complete(struct pib_qp *qp)
-{
-	struct pib_swqe *w;
-
-	lockdep_assert_held(&qp->lock);
-
-	/* The oldest may be the one whose data is still to be placed. */
-	if (qp->place.wqe)
-		return;
-	while ((w = pib_req_done(&qp->req))) {
-		if (atomic_read(&to_slot(w)->refs))
-			break;
-		complete_one(qp, to_slot(w));
-	}
 }
 
 void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Send work requests become bursts, and completions (requester.c). */
+/* Send work requests become bursts (transport/requester.c). */
 #ifndef PIB_TRANSPORT_REQUESTER_H
 #define PIB_TRANSPORT_REQUESTER_H
 
@@ -10,8 +10,6 @@
  * is nothing that can be sent now.
  */
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn);
-/* Completions for what is finished. */
-void pib_requester_complete(struct pib_qp *qp);
 
 /* Give up what was put off. */
 void pib_requester_forget(struct pib_qp *qp);

@@ -263,16 +263,11 @@ static bool fetch_one(struct pib_qp *qp)
 {
 	struct pib_swqe *w = pib_req_slot(&qp->req);
 
-	if (!w || !fill_swqe(qp, container_of(w, struct pib_ksq_slot, w)))
+	if (!w || !fill_swqe(qp, pib_ksq_slot(w)))
 		return false;
 	qp->sq.index++;
 	pib_req_post(&qp->req);
 	return true;
-}
-
-void pib_sq_ring(struct pib_qp *qp)
-{
-	set_bit(PIB_QP_RUNG, &qp->task.state);
 }
 
 /*
@@ -331,12 +326,6 @@ bool pib_sq_idle(struct pib_qp *qp)
 	if (unlikely(qp->cc.next) && qp->cc.next > ktime_get_ns())
 		return false;
 	return qp->state >= IB_QPS_RTS && pib_req_slot(&qp->req);
-}
-
-void pib_sq_retire(struct pib_qp *qp)
-{
-	qp->sq_done++;
-	smp_store_release(&qp->sq.hdr->consumer, qp->sq_done);
 }
 
 void pib_sq_reset(struct pib_qp *qp)
