@@ -7,6 +7,7 @@
 #include "hca/cq.h"
 #include "hca/hw_counters.h"
 #include "memory/pd.h"
+#include "proto/rc_ring.h"
 #include "transport/recv_queue.h"
 #include "transport/send_queue.h"
 #include "transport/stats.h"

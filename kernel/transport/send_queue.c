@@ -7,6 +7,7 @@
 #include "compat/compat.h"
 #include "hca/hca.h"
 #include "memory/pd.h"
+#include "proto/rc_ring.h"
 #include "transport/requester.h"
 #include "transport/send_queue.h"
 
