@@ -605,6 +605,12 @@ void pib_resp_begin(struct pib_resp *r, const struct pib_hdrs *h, u32 npkts, u32
 bool pib_resp_step(struct pib_resp *r, struct pib_act *act);
 /* What became of it. @orig: atomics: the value before. */
 void pib_resp_result(struct pib_resp *r, const struct pib_act *act, enum pib_res res, u64 orig);
+/* Will pib_resp_next() have anything? */
+static inline bool pib_resp_owes(const struct pib_resp *r)
+{
+	return r->ack_due || r->nak_due || r->res_cur != r->res_head;
+}
+
 /* Next thing to send back; false: nothing. Acknowledgements are coalesced, order is kept. */
 bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx);
 /* The memory of a READ response burst was refused. True: @tx is to be sent in its place. */

@@ -218,7 +218,7 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
 	bool done;
 
-	done = pib_tx_stalled(qp) && pib_responder_tx(qp, &turn) &&
+	done = pib_tx_stalled(qp) && (!pib_responder_owes(qp) || pib_responder_tx(qp, &turn)) &&
 	       (is_placing(qp) || held_back(qp, now) || pib_requester_tx(qp, &turn));
 	budget->bytes -= TURN_BYTES - turn.bytes;
 

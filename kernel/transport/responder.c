@@ -393,8 +393,6 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (pib_qp_is_datagram(qp))
-		return true;
 	if (qp->resp.cfg.credits && qp->rq.hdr)
 		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq));
 	if (!send_put_off(qp, turn))
