@@ -20,13 +20,24 @@
 
 #define KERNEL_SEND_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
 
-static int ring_doorbell(struct pib_qp *qp, void (*activate)(struct pib_task *t))
+static void activate_sender(struct pib_qp *qp)
+{
+	if (pib_sqpoll_next(&qp->sqpoll))
+		pib_task_hand_off(&qp->task);
+	else
+		pib_task_activate_here(&qp->task);
+}
+
+static int ring_doorbell(struct pib_qp *qp, bool sends)
 {
 	if (READ_ONCE(qp->state) == IB_QPS_RESET)
 		return -EINVAL;
 
 	local_bh_disable();
-	activate(&qp->task);
+	if (sends)
+		activate_sender(qp);
+	else
+		pib_task_activate(&qp->task);
 	pib_tasks_run();
 	local_bh_enable();
 	return 0;
@@ -163,8 +174,7 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 		if (wr)
 			return -EINVAL;
 		pib_sq_ring(qp);
-		return ring_doorbell(qp, pib_sqpoll_next(qp) ? pib_task_hand_off :
-							  pib_task_activate_here);
+		return ring_doorbell(qp, true);
 	}
 	if (READ_ONCE(qp->state) < IB_QPS_RTS)	/* C10-96 */
 		return -EINVAL;
@@ -211,7 +221,7 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 	if (!qp->rq.hdr || READ_ONCE(qp->state) == IB_QPS_RESET)	/* C10-97 */
 		return -EINVAL;
 	if (qp->is_user)
-		return wr ? -EINVAL : ring_doorbell(qp, pib_task_activate);
+		return wr ? -EINVAL : ring_doorbell(qp, false);
 
 	spin_lock_irqsave(&qp->post_lock, flags);
 	err = post_recvs(qp, wr, bad);
