@@ -15,12 +15,12 @@ static inline void pib_inbox_take(struct pib_qp *qp, struct list_head *to)
 {
 	lockdep_assert_held(&qp->lock);
 
-	spin_lock(&qp->inbox_lock);
-	list_splice_tail_init(&qp->inbox, to);
-	qp->inbox_len = 0;
-	WRITE_ONCE(qp->rxq_bytes, qp->rxq_bytes + qp->inbox_bytes);
-	qp->inbox_bytes = 0;
-	spin_unlock(&qp->inbox_lock);
+	spin_lock(&qp->inbox.lock);
+	list_splice_tail_init(&qp->inbox.list, to);
+	qp->inbox.len = 0;
+	WRITE_ONCE(qp->rxq_bytes, qp->rxq_bytes + qp->inbox.bytes);
+	qp->inbox.bytes = 0;
+	spin_unlock(&qp->inbox.lock);
 }
 
 /* @b, which was taken from the inbox, is freed. qp->lock held. */

@@ -157,11 +157,11 @@ static bool is_bulk(const struct pib_burst *b)
 
 static bool inbox_full(struct pib_qp *qp, struct pib_burst *b)
 {
-	u32 bytes = qp->inbox_bytes + READ_ONCE(qp->rxq_bytes) + b->charge;
+	u32 bytes = qp->inbox.bytes + READ_ONCE(qp->rxq_bytes) + b->charge;
 
-	lockdep_assert_held(&qp->inbox_lock);
+	lockdep_assert_held(&qp->inbox.lock);
 
-	if (qp->inbox_len >= (b->via_udp ? PIB_QP_INBOX_UDP : PIB_QP_INBOX_MAX))
+	if (qp->inbox.len >= (b->via_udp ? PIB_QP_INBOX_UDP : PIB_QP_INBOX_MAX))
 		return true;
 	if (likely(!b->charge || bytes <= PIB_QP_INBOX_FREE))
 		return false;
@@ -176,7 +176,7 @@ static bool inbox_full(struct pib_qp *qp, struct pib_burst *b)
 /* The payload is charged: once LONG_INBOX bursts wait, an skb is at most twice as large as what is used of it. */
 static void inbox_charge(struct pib_qp *qp, struct pib_burst *b)
 {
-	if (READ_ONCE(qp->inbox_len) >= LONG_INBOX)
+	if (READ_ONCE(qp->inbox.len) >= LONG_INBOX)
 		pib_burst_shrink(b);
 	b->shared = false;
 	b->charge = b->len + sizeof(*b);
@@ -189,17 +189,17 @@ static int inbox_add(struct pib_qp *qp, struct pib_burst *b)
 
 	if (b->via_udp)
 		inbox_charge(qp, b);
-	spin_lock(&qp->inbox_lock);
-	if (qp->closed) {
+	spin_lock(&qp->inbox.lock);
+	if (qp->inbox.closed) {
 		err = -ESHUTDOWN;
 	} else if (inbox_full(qp, b)) {
 		err = -EBUSY;
 	} else {
-		list_add_tail(&b->entry, &qp->inbox);
-		qp->inbox_bytes += b->charge;
-		WRITE_ONCE(qp->inbox_len, qp->inbox_len + 1);
+		list_add_tail(&b->entry, &qp->inbox.list);
+		qp->inbox.bytes += b->charge;
+		WRITE_ONCE(qp->inbox.len, qp->inbox.len + 1);
 	}
-	spin_unlock(&qp->inbox_lock);
+	spin_unlock(&qp->inbox.lock);
 	return err;
 }
 

@@ -101,11 +101,11 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 		qp->port = hca->nd.ports[init->port_num];
 
 	spin_lock_init(&qp->lock);
-	spin_lock_init(&qp->inbox_lock);
+	spin_lock_init(&qp->inbox.lock);
 	spin_lock_init(&qp->post_lock);
 	mutex_init(&qp->modify_mutex);
 	init_completion(&qp->gone);
-	INIT_LIST_HEAD(&qp->inbox);
+	INIT_LIST_HEAD(&qp->inbox.list);
 	INIT_LIST_HEAD(&qp->rxq);
 	pib_state_timer_init(qp);
 }
@@ -330,9 +330,9 @@ static void qp_stop(struct pib_qp *qp)
 	pib_task_stop(&qp->task);
 	spin_lock_bh(&qp->lock);
 	qp->state = IB_QPS_RESET;
-	spin_lock(&qp->inbox_lock);
-	qp->closed = true;
-	spin_unlock(&qp->inbox_lock);
+	spin_lock(&qp->inbox.lock);
+	qp->inbox.closed = true;
+	spin_unlock(&qp->inbox.lock);
 	pib_state_drop_bursts(qp);
 	spin_unlock_bh(&qp->lock);
 	/* Armed by a turn only, and none begins any more. */

@@ -132,6 +132,22 @@ struct pib_qp_stub {
 };
 
 /**
+ * struct pib_inbox - bursts that have arrived, put there by their senders and taken by the turn
+ * @lock: guards what follows; softirqs off
+ * @list: the bursts
+ * @len: how many; also read without the lock
+ * @bytes: what they are charged with
+ * @closed: accepts no more
+ */
+struct pib_inbox {
+	spinlock_t lock;
+	struct list_head list;
+	u32 len;
+	u32 bytes;
+	bool closed;
+};
+
+/**
  * struct pib_qp - a queue pair
  * @ib: ib_core's
  *
@@ -163,11 +179,7 @@ struct pib_qp_stub {
  *
  * @sqpoll: the poster's pace, and how long its ring is polled without news
  *
- * Under @inbox_lock (softirqs off):
- * @inbox: bursts that have arrived
- * @inbox_len: how many; also read without the lock
- * @inbox_bytes: what they are charged with
- * @closed: accepts no more
+ * @inbox: what has arrived, under a lock of its own
  *
  * Under @lock (softirqs off):
  * @state: enum ib_qp_state
@@ -245,11 +257,7 @@ struct pib_qp {
 	struct pib_task task ____cacheline_aligned_in_smp;
 	struct pib_sqpoll sqpoll;
 
-	spinlock_t inbox_lock;
-	struct list_head inbox;
-	u32 inbox_len;
-	u32 inbox_bytes;
-	bool closed;
+	struct pib_inbox inbox;
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	enum ib_qp_state state;

@@ -101,7 +101,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 
 static void rxq_refill(struct pib_qp *qp)
 {
-	if (READ_ONCE(qp->inbox_len))
+	if (READ_ONCE(qp->inbox.len))
 		pib_inbox_take(qp, &qp->rxq);
 }
 
@@ -137,7 +137,7 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 		return qp->hold.refuses;
 	}
 
-	return !list_empty(&qp->rxq) || READ_ONCE(qp->inbox_len);
+	return !list_empty(&qp->rxq) || READ_ONCE(qp->inbox.len);
 }
 
 /*
