@@ -26,21 +26,21 @@ static int place_response(struct pib_qp *qp, struct pib_burst *b, const struct p
 /* The responder's memory is not kept for the sake of a page that does not come. */
 static void forget_response(struct pib_qp *qp)
 {
-	pib_req_forget_response(&qp->req, &qp->place);
-	qp->place.wqe = NULL;
-	qp->hold.unplaced = true;
+	pib_req_forget_response(&qp->req, &qp->rx.place);
+	qp->rx.place.wqe = NULL;
+	qp->rx.hold.unplaced = true;
 	pib_qp_stat(qp, PIB_STAT_RX_NO_PAGE);
 }
 
 bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
-	struct pib_place *pl = &qp->place;
+	struct pib_place *pl = &qp->rx.place;
 	int err;
 
 	lockdep_assert_held(&qp->lock);
 
 	/* What comes behind a response that was let go of will come again, too. */
-	if (unlikely(qp->hold.unplaced))
+	if (unlikely(qp->rx.hold.unplaced))
 		return true;
 	/* else it is the burst that could not be placed before */
 	if (!pl->wqe) {
@@ -51,7 +51,7 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		return true;
 
 	err = place_response(qp, b, pl);
-	if (err == -EAGAIN && !qp->hold.refuses)
+	if (err == -EAGAIN && !qp->rx.hold.refuses)
 		return false;
 	if (err == -EAGAIN) {
 		forget_response(qp);
@@ -96,7 +96,7 @@ void pib_completer_complete(struct pib_qp *qp)
 	lockdep_assert_held(&qp->lock);
 
 	/* The oldest may be the one whose data is still to be placed. */
-	if (qp->place.wqe)
+	if (qp->rx.place.wqe)
 		return;
 	while ((w = pib_req_done(&qp->req))) {
 		if (atomic_read(&pib_ksq_slot(w)->refs))

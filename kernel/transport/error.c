@@ -164,7 +164,7 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	list_splice_init(&qp->rxq, &bursts);
+	list_splice_init(&qp->rx.list, &bursts);
 	pib_inbox_take(qp, &bursts);
 
 	if (qp->stalled)
@@ -172,8 +172,8 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	qp->stalled = NULL;
 	pib_requester_forget(qp);
 	qp->resp_off.set = false;
-	qp->place.wqe = NULL;
-	pib_pagein_forget(qp->rx_pages);
+	qp->rx.place.wqe = NULL;
+	pib_pagein_forget(qp->rx.pages);
 	pib_pagein_forget(qp->req_off.pages);
 	pib_pagein_forget(qp->resp_off.pages);
 	pib_hold_end(qp);

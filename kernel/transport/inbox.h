@@ -10,7 +10,7 @@
 #include "hca/hca.h"
 #include "transport/qp.h"
 
-/* What stands in the inbox goes to the end of @to, which is qp->rxq or ends there. qp->lock held. */
+/* What stands in the inbox goes to the end of @to: qp->rx.list, or what ends there. qp->lock held. */
 static inline void pib_inbox_take(struct pib_qp *qp, struct list_head *to)
 {
 	lockdep_assert_held(&qp->lock);
@@ -18,7 +18,7 @@ static inline void pib_inbox_take(struct pib_qp *qp, struct list_head *to)
 	spin_lock(&qp->inbox.lock);
 	list_splice_tail_init(&qp->inbox.list, to);
 	qp->inbox.len = 0;
-	WRITE_ONCE(qp->rxq_bytes, qp->rxq_bytes + qp->inbox.bytes);
+	WRITE_ONCE(qp->rx.bytes, qp->rx.bytes + qp->inbox.bytes);
 	qp->inbox.bytes = 0;
 	spin_unlock(&qp->inbox.lock);
 }
@@ -27,7 +27,7 @@ static inline void pib_inbox_take(struct pib_qp *qp, struct list_head *to)
 static inline void pib_inbox_free(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (b->charge) {
-		WRITE_ONCE(qp->rxq_bytes, qp->rxq_bytes - b->charge);
+		WRITE_ONCE(qp->rx.bytes, qp->rx.bytes - b->charge);
 		if (unlikely(b->shared))
 			atomic_sub(b->charge, &qp->hca->inbox_bytes);
 	}

@@ -157,7 +157,7 @@ static bool is_bulk(const struct pib_burst *b)
 
 static bool inbox_full(struct pib_qp *qp, struct pib_burst *b)
 {
-	u32 bytes = qp->inbox.bytes + READ_ONCE(qp->rxq_bytes) + b->charge;
+	u32 bytes = qp->inbox.bytes + READ_ONCE(qp->rx.bytes) + b->charge;
 
 	lockdep_assert_held(&qp->inbox.lock);
 

@@ -364,7 +364,7 @@ static void leave_page(struct pib_qp *qp, struct pib_pagein **pages)
 
 static void leave_pages(struct pib_qp *qp)
 {
-	leave_page(qp, &qp->rx_pages);
+	leave_page(qp, &qp->rx.pages);
 	leave_page(qp, &qp->req_off.pages);
 	leave_page(qp, &qp->resp_off.pages);
 }

@@ -106,23 +106,23 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	mutex_init(&qp->modify_mutex);
 	init_completion(&qp->gone);
 	INIT_LIST_HEAD(&qp->inbox.list);
-	INIT_LIST_HEAD(&qp->rxq);
+	INIT_LIST_HEAD(&qp->rx.list);
 	pib_state_timer_init(qp);
 }
 
 static void free_pageins(struct pib_qp *qp)
 {
-	pib_pagein_put(qp->rx_pages);
+	pib_pagein_put(qp->rx.pages);
 	pib_pagein_put(qp->req_off.pages);
 	pib_pagein_put(qp->resp_off.pages);
 }
 
 static int alloc_pageins(struct pib_qp *qp)
 {
-	qp->rx_pages = pib_pagein_create(&qp->task, &qp->lock);
+	qp->rx.pages = pib_pagein_create(&qp->task, &qp->lock);
 	qp->req_off.pages = pib_pagein_create(&qp->task, &qp->lock);
 	qp->resp_off.pages = pib_pagein_create(&qp->task, &qp->lock);
-	if (qp->rx_pages && qp->req_off.pages && qp->resp_off.pages)
+	if (qp->rx.pages && qp->req_off.pages && qp->resp_off.pages)
 		return 0;
 	free_pageins(qp);
 	return -ENOMEM;
@@ -338,7 +338,7 @@ static void qp_stop(struct pib_qp *qp)
 	/* Armed by a turn only, and none begins any more. */
 	hrtimer_cancel(&qp->timer);
 	/* Pages that it waits for may never come. */
-	pib_pagein_leave(qp->rx_pages);
+	pib_pagein_leave(qp->rx.pages);
 	pib_pagein_leave(qp->req_off.pages);
 	pib_pagein_leave(qp->resp_off.pages);
 }

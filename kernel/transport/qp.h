@@ -148,6 +148,23 @@ struct pib_inbox {
 };
 
 /**
+ * struct pib_qp_rx - what the turn takes in, and waits for
+ * @list: bursts taken from the inbox and not yet looked at
+ * @bytes: what they are charged with; also read without the lock
+ * @pages: what the first burst of @list waits for
+ * @hold: what happens meanwhile to what else comes
+ * @place: @place.wqe is not NULL: that burst is a response, already told to the requester, whose
+ *	payload is still to be placed
+ */
+struct pib_qp_rx {
+	struct list_head list;
+	u32 bytes;
+	struct pib_pagein *pages;
+	struct pib_hold hold;
+	struct pib_place place;
+};
+
+/**
  * struct pib_qp - a queue pair
  * @ib: ib_core's
  *
@@ -197,16 +214,11 @@ struct pib_inbox {
  * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left there;
  *	read without the lock
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
- * @rxq: bursts taken from the inbox and not yet looked at
- * @rxq_bytes: what they are charged with; also read without the lock
+ * @rx: what has come
  * @via_udp: what it has sent last has left by a UDP link
  * @stalled: refused with -EBUSY, to be sent first
  * @stalls: how often in a row it was refused since the timer has fired
  * @stall_ns: for how long it was left alone the last time; 0: not yet
- * @rx_pages: what the first burst of @rxq waits for
- * @hold: what happens meanwhile to what else comes
- * @place: @place.wqe is not NULL: that burst is a response, already told to @req, whose payload
- *	is still to be placed
  * @req_off: of the requester; a reference of the slot is held
  * @resp_off: of the responder
  * @waits: the requester's deadlines are suspended: what it waits for may be waiting here
@@ -273,15 +285,11 @@ struct pib_qp {
 	struct pib_av_data alt_av;
 	bool alt_open;
 	struct pib_pd *rx_pd;
-	struct list_head rxq;
-	u32 rxq_bytes;
+	struct pib_qp_rx rx;
 	bool via_udp;
 	struct pib_burst *stalled;
 	u32 stalls;
 	u32 stall_ns;
-	struct pib_pagein *rx_pages;
-	struct pib_hold hold;
-	struct pib_place place;
 	struct pib_put_off req_off;
 	struct pib_put_off resp_off;
 	bool waits;

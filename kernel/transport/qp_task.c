@@ -74,9 +74,9 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	if (!state_takes(qp, b)) {
 		pib_qp_stat(qp, PIB_STAT_RX_QP_STATE);
-		if (qp->place.wqe)
-			pib_req_forget_response(&qp->req, &qp->place);
-		qp->place.wqe = NULL;
+		if (qp->rx.place.wqe)
+			pib_req_forget_response(&qp->req, &qp->rx.place);
+		qp->rx.place.wqe = NULL;
 		return true;
 	}
 
@@ -102,7 +102,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 static void rxq_refill(struct pib_qp *qp)
 {
 	if (READ_ONCE(qp->inbox.len))
-		pib_inbox_take(qp, &qp->rxq);
+		pib_inbox_take(qp, &qp->rx.list);
 }
 
 /* Returns true if there is more. */
@@ -112,13 +112,13 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	u32 bursts = 0, bytes = 0;
 	bool held = false;
 
-	if (unlikely(pib_pagein_busy(qp->rx_pages) || qp->hold.on) && !pib_hold_ready(qp, now))
+	if (unlikely(pib_pagein_busy(qp->rx.pages) || qp->rx.hold.on) && !pib_hold_ready(qp, now))
 		return false;
-	if (list_empty(&qp->rxq))
+	if (list_empty(&qp->rx.list))
 		rxq_refill(qp);
 
 	while (bursts < TURN_BURSTS && bytes < TURN_BYTES) {
-		b = list_first_entry_or_null(&qp->rxq, struct pib_burst, entry);
+		b = list_first_entry_or_null(&qp->rx.list, struct pib_burst, entry);
 		if (!b)
 			break;
 		bursts++;
@@ -134,10 +134,10 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	/* What it waits for is a page, or its turn. */
 	if (held) {
 		pib_hold_ready(qp, now);
-		return qp->hold.refuses;
+		return qp->rx.hold.refuses;
 	}
 
-	return !list_empty(&qp->rxq) || READ_ONCE(qp->inbox.len);
+	return !list_empty(&qp->rx.list) || READ_ONCE(qp->inbox.len);
 }
 
 /*
@@ -146,14 +146,14 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
  */
 static bool is_placing(const struct pib_qp *qp)
 {
-	return unlikely(qp->place.wqe || qp->hold.unplaced);
+	return unlikely(qp->rx.place.wqe || qp->rx.hold.unplaced);
 }
 
 /* What a failed work request or a refused request does to the QP (10.3.1, 9.9.3). */
 static void turn_check(struct pib_qp *qp)
 {
 	/* What was answered before it failed may yet have to be placed. */
-	if (qp->req.error && !qp->req.flushing && !qp->place.wqe) {
+	if (qp->req.error && !qp->req.flushing && !qp->rx.place.wqe) {
 		pib_apm_verdict(qp);
 		pib_state_sq_error(qp);
 	}
@@ -231,7 +231,7 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
  */
 static void turn_suspend(struct pib_qp *qp, u64 now)
 {
-	bool waits = (qp->hold.on && (!qp->hold.refuses || qp->hold.unplaced)) ||
+	bool waits = (qp->rx.hold.on && (!qp->rx.hold.refuses || qp->rx.hold.unplaced)) ||
 		     pib_pagein_busy(qp->req_off.pages);
 
 	if (qp->waits && !waits)
@@ -270,7 +270,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	turn_suspend(qp, now);
 	if (!qp->waits)
 		arm_timer(qp, pib_req_deadline(&qp->req));
-	if (unlikely(qp->hold.on || qp->resp_off.set))
+	if (unlikely(qp->rx.hold.on || qp->resp_off.set))
 		arm_timer(qp, pib_hold_deadline(qp, now));
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);

@@ -82,7 +82,7 @@ struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
 /* -EAGAIN: the pages of @seg are being brought in. */
 static int await_pages(struct pib_qp *qp, const struct pib_seg *seg, int err)
 {
-	return err == -EAGAIN ? pib_pagein_start(qp->rx_pages, seg, 0, seg->len, true) : err;
+	return err == -EAGAIN ? pib_pagein_start(qp->rx.pages, seg, 0, seg->len, true) : err;
 }
 
 int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,

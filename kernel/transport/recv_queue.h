@@ -24,7 +24,7 @@ void pib_rq_reset(struct pib_qp *qp);
 
 /*
  * Check SGEs from the memory of @pd and copy payload into them, from @off on. 0, -errno; -EAGAIN: a page is
- * missing and is being brought in (qp->rx_pages).
+ * missing and is being brought in (qp->rx.pages).
  */
 int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
 		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len);

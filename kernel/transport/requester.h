@@ -25,8 +25,8 @@ void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot);
  */
 static inline bool pib_requester_waits(const struct pib_qp *qp)
 {
-	return qp->req_off.set || pib_pagein_busy(qp->req_off.pages) || qp->place.wqe ||
-	       qp->hold.unplaced;
+	return qp->req_off.set || pib_pagein_busy(qp->req_off.pages) || qp->rx.place.wqe ||
+	       qp->rx.hold.unplaced;
 }
 
 #endif

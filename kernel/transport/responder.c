@@ -35,7 +35,7 @@ static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_seg *seg, u
 				 int err)
 {
 	if (err == -EAGAIN)
-		err = pib_pagein_start(qp->rx_pages, seg, off, len, true);
+		err = pib_pagein_start(qp->rx.pages, seg, off, len, true);
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;
 	return err ? PIB_RES_OP : PIB_RES_OK;
@@ -62,7 +62,7 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 		qp->draining = true;
 		return PIB_RES_WAIT;
 	}
-	qp->hold.drains_since = 0;
+	qp->rx.hold.drains_since = 0;
 	if (err) {
 		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
 		return PIB_RES_ACCESS;
@@ -261,7 +261,7 @@ static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, const st
 
 	if (!known)
 		return PIB_RES_INV_REQ;
-	if (unlikely(qp->hold.refuses))
+	if (unlikely(qp->rx.hold.refuses))
 		return PIB_RES_LATER;
 	res = execute_act(qp, b, act, orig);
 	/* Without a receive work request nothing else would say that this side has failed (11.6.3.2). */
