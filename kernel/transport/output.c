@@ -31,7 +31,7 @@ static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 		return pib_input(qp->port, b);
 	}
 	/* Members at this port get theirs once, though a full cable may have the burst tried again. */
-	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stalled)
+	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stall.burst)
 		pib_input_mcast(qp->port, b, left_out(qp));
 	return pib_kport_xmit(qp->port, b);
 }
@@ -134,9 +134,7 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 		return true;
 
 	pib_qp_stat(qp, PIB_STAT_TX_PUSHED_BACK);
-	qp->stalled = b;
-	qp->stalls = 0;
-	qp->stall_ns = 0;
+	qp->stall = (struct pib_stall) { .burst = b };
 	return false;
 }
 
@@ -144,20 +142,18 @@ void pib_tx_redirect(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (qp->stalled)
-		address_burst(qp, &qp->av, qp->stalled);
+	if (qp->stall.burst)
+		address_burst(qp, &qp->av, qp->stall.burst);
 }
 
 bool pib_tx_retry(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (deliver_burst(qp, qp->stalled)) {
-		qp->stalls++;
+	if (deliver_burst(qp, qp->stall.burst)) {
+		qp->stall.tries++;
 		return false;
 	}
-	qp->stalled = NULL;
-	qp->stalls = 0;
-	qp->stall_ns = 0;
+	qp->stall = (struct pib_stall) {};
 	return true;
 }

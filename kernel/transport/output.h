@@ -60,7 +60,7 @@ bool pib_tx_retry(struct pib_qp *qp);
 /* Try the stalled burst again, if there is one. False: still stalled. */
 static inline bool pib_tx_stalled(struct pib_qp *qp)
 {
-	return likely(!qp->stalled) || pib_tx_retry(qp);
+	return likely(!qp->stall.burst) || pib_tx_retry(qp);
 }
 
 #endif

@@ -143,14 +143,14 @@ static int fill_wqe(const struct pib_qp *qp, struct pib_send_wqe *wqe, const str
 static int post_sends(struct pib_qp *qp, const struct ib_send_wr *wr,
 		      const struct ib_send_wr **bad)
 {
-	struct pib_ring_hdr *hdr = qp->sq.hdr;
+	struct pib_ring_hdr *hdr = qp->sq.ring.hdr;
 	u32 producer = hdr->producer;
 	int err = 0;
 
 	for (; wr; wr = wr->next) {
 		err = -ENOMEM;
-		if (producer - smp_load_acquire(&hdr->consumer) < qp->sq.entries)
-			err = fill_wqe(qp, pib_ring_slot(&qp->sq, producer), wr);
+		if (producer - smp_load_acquire(&hdr->consumer) < qp->sq.ring.entries)
+			err = fill_wqe(qp, pib_ring_slot(&qp->sq.ring, producer), wr);
 		if (err) {
 			*bad = wr;
 			break;
@@ -168,7 +168,7 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 	int err;
 
 	*bad = wr;
-	if (!qp->sq.hdr)
+	if (!qp->sq.ring.hdr)
 		return -EINVAL;
 	if (qp->is_user) {
 		if (wr)
@@ -184,7 +184,7 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 	spin_unlock_irqrestore(&qp->post_lock, flags);
 
 	smp_mb();	/* see struct pib_ring_hdr, @busy */
-	if (!READ_ONCE(qp->sq.hdr->busy))
+	if (!READ_ONCE(qp->sq.ring.hdr->busy))
 		pib_task_kick(&qp->task);
 	return err;
 }
@@ -192,14 +192,14 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 static int post_recvs(struct pib_qp *qp, const struct ib_recv_wr *wr,
 		      const struct ib_recv_wr **bad)
 {
-	struct pib_ring_hdr *hdr = qp->rq.hdr;
+	struct pib_ring_hdr *hdr = qp->rq.ring.hdr;
 	u32 producer = hdr->producer;
 	int err = 0;
 
 	for (; wr; wr = wr->next) {
 		err = -ENOMEM;
-		if (producer - smp_load_acquire(&hdr->consumer) < qp->rq.entries)
-			err = pib_recv_wqe_fill(pib_ring_slot(&qp->rq, producer),
+		if (producer - smp_load_acquire(&hdr->consumer) < qp->rq.ring.entries)
+			err = pib_recv_wqe_fill(pib_ring_slot(&qp->rq.ring, producer),
 						qp->max_recv_sge, wr);
 		if (err) {
 			*bad = wr;
@@ -218,7 +218,7 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 	int err;
 
 	*bad = wr;
-	if (!qp->rq.hdr || READ_ONCE(qp->state) == IB_QPS_RESET)	/* C10-97 */
+	if (!qp->rq.ring.hdr || READ_ONCE(qp->state) == IB_QPS_RESET)	/* C10-97 */
 		return -EINVAL;
 	if (qp->is_user)
 		return wr ? -EINVAL : ring_doorbell(qp, false);
@@ -228,7 +228,7 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 	spin_unlock_irqrestore(&qp->post_lock, flags);
 
 	smp_mb();	/* see struct pib_ring_hdr, @arm */
-	if (READ_ONCE(qp->rq.hdr->arm))
+	if (READ_ONCE(qp->rq.ring.hdr->arm))
 		pib_task_kick(&qp->task);
 	return err;
 }

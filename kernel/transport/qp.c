@@ -131,28 +131,29 @@ static int alloc_pageins(struct pib_qp *qp)
 static int alloc_sq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *udata,
 		    struct pib_ring_info *info)
 {
+	struct pib_qp_sq *sq = &qp->sq;
 	u32 data;
 	int err;
 
 	qp->max_send_sge = max(cap->max_send_sge, 1U);
 	data = max3(qp->max_send_sge * (u32)sizeof(struct pib_sge), cap->max_inline_data, 8U);
-	err = pib_ring_alloc(&qp->sq, max(cap->max_send_wr, 1U),
+	err = pib_ring_alloc(&sq->ring, max(cap->max_send_wr, 1U),
 			     sizeof(struct pib_send_wqe) + data, udata, info);
 	if (err)
 		return err;
 
-	qp->num_slots = qp->sq.entries;
-	qp->slot_size = ALIGN(struct_size_t(struct pib_ksq_slot, sge, qp->max_send_sge), 64);
-	qp->slots = kvcalloc(qp->num_slots, qp->slot_size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!qp->slots) {
-		pib_ring_free(&qp->sq);
+	sq->num_slots = sq->ring.entries;
+	sq->slot_size = ALIGN(struct_size_t(struct pib_ksq_slot, sge, qp->max_send_sge), 64);
+	sq->slots = kvcalloc(sq->num_slots, sq->slot_size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!sq->slots) {
+		pib_ring_free(&sq->ring);
 		return -ENOMEM;
 	}
 	/* what a slot has room for: there are programs that send inline without having asked */
 	qp->max_inline = max_t(u32, cap->max_inline_data,
 			       qp->max_send_sge * sizeof(struct pib_sge));
 	cap->max_inline_data = qp->max_inline;
-	cap->max_send_wr = qp->sq.entries;
+	cap->max_send_wr = sq->ring.entries;
 	cap->max_send_sge = qp->max_send_sge;
 	return 0;
 }
@@ -161,8 +162,8 @@ static void free_sq(struct pib_qp *qp)
 {
 	if (!has_sq(qp))
 		return;
-	kvfree(qp->slots);
-	pib_ring_free(&qp->sq);
+	kvfree(qp->sq.slots);
+	pib_ring_free(&qp->sq.ring);
 }
 
 static int alloc_rq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *udata,
@@ -171,11 +172,11 @@ static int alloc_rq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *u
 	int err;
 
 	qp->max_recv_sge = max(cap->max_recv_sge, 1U);
-	err = pib_ring_alloc(&qp->rq, max(cap->max_recv_wr, 1U),
+	err = pib_ring_alloc(&qp->rq.ring, max(cap->max_recv_wr, 1U),
 			     pib_recv_wqe_size(qp->max_recv_sge), udata, info);
 	if (err)
 		return err;
-	cap->max_recv_wr = qp->rq.entries;
+	cap->max_recv_wr = qp->rq.ring.entries;
 	cap->max_recv_sge = qp->max_recv_sge;
 	return 0;
 }
@@ -183,7 +184,7 @@ static int alloc_rq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *u
 static void free_rq(struct pib_qp *qp)
 {
 	if (has_rq(qp))
-		pib_ring_free(&qp->rq);
+		pib_ring_free(&qp->rq.ring);
 }
 
 static int alloc_queues(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *udata,

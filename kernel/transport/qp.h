@@ -165,6 +165,48 @@ struct pib_qp_rx {
 };
 
 /**
+ * struct pib_stall - a burst that was refused with -EBUSY, to be sent before all others
+ * @burst: it, or NULL
+ * @tries: how often in a row it was refused since the timer has fired
+ * @nsec: for how long it was left alone the last time; 0: not yet
+ */
+struct pib_stall {
+	struct pib_burst *burst;
+	u32 tries;
+	u32 nsec;
+};
+
+/**
+ * struct pib_qp_sq - the send queue
+ * @ring: as it was posted; @ring.index is the next to fetch
+ * @busy: posters have been told that they need not ring; of the owner, as the run list is (core/task.c)
+ * @done: index of the oldest work request not retired, published as the ring's consumer index
+ * @slots: ring of struct pib_ksq_slot, as it was fetched; this and what follows never changes
+ * @slot_size: bytes to a slot
+ * @num_slots: a power of two
+ */
+struct pib_qp_sq {
+	struct pib_ring ring;
+	bool busy;
+	u32 done;
+	void *slots;
+	u32 slot_size;
+	u32 num_slots;
+};
+
+/**
+ * struct pib_qp_rq - the receive queue
+ * @ring: as it was posted; @ring.hdr is NULL if the QP has none of its own
+ * @srqn: SRQ that @cur came from, for XRC
+ * @cur: receive work request being filled
+ */
+struct pib_qp_rq {
+	struct pib_ring ring;
+	u32 srqn;
+	struct pib_rq_cur cur;
+};
+
+/**
  * struct pib_qp - a queue pair
  * @ib: ib_core's
  *
@@ -216,22 +258,13 @@ struct pib_qp_rx {
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rx: what has come
  * @via_udp: what it has sent last has left by a UDP link
- * @stalled: refused with -EBUSY, to be sent first
- * @stalls: how often in a row it was refused since the timer has fired
- * @stall_ns: for how long it was left alone the last time; 0: not yet
+ * @stall: what the receiver had no room for
  * @req_off: of the requester; a reference of the slot is held
  * @resp_off: of the responder
  * @waits: the requester's deadlines are suspended: what it waits for may be waiting here
  * @draining: an invalidation waits for others to let go of the memory
- * @cur: receive work request being filled
- * @cur_srqn: SRQ that @cur came from, for XRC
- * @sq: send ring; @sq.index is the next to fetch
- * @sq_busy: posters have been told that they need not ring; of the owner, as the run list is (core/task.c)
- * @sq_done: index of the oldest work request not retired, published as the ring's consumer index
- * @rq: receive ring
- * @slots: struct pib_ksq_slot ring of the requester
- * @slot_size: bytes to a slot
- * @num_slots: a power of two
+ * @sq: send work requests
+ * @rq: receive work requests
  * @events: bits of enum ib_event_type to be reported once @lock is dropped
  * @comm_est: COMM_EST was reported
  * @becn_due: a congested packet has come: the next answer says so
@@ -287,28 +320,19 @@ struct pib_qp {
 	struct pib_pd *rx_pd;
 	struct pib_qp_rx rx;
 	bool via_udp;
-	struct pib_burst *stalled;
-	u32 stalls;
-	u32 stall_ns;
+	struct pib_stall stall;
 	struct pib_put_off req_off;
 	struct pib_put_off resp_off;
 	bool waits;
 	bool draining;
-	struct pib_ring sq;
-	bool sq_busy;
-	u32 sq_done;
-	struct pib_ring rq;
-	void *slots;
-	u32 slot_size;
-	u32 num_slots;
+	struct pib_qp_sq sq;
 	u32 events;
 	bool comm_est;
 	bool becn_due;
 	struct pib_cc_flow cc;
 	u64 timer_at;
 	struct hrtimer timer;
-	u32 cur_srqn;
-	struct pib_rq_cur cur;
+	struct pib_qp_rq rq;
 	struct ib_qp_attr attr;
 
 	spinlock_t post_lock;

@@ -157,7 +157,7 @@ static void turn_check(struct pib_qp *qp)
 		pib_apm_verdict(qp);
 		pib_state_sq_error(qp);
 	}
-	if (qp->resp.error && !qp->resp.nak_due && !qp->stalled && qp->state != IB_QPS_ERR)
+	if (qp->resp.error && !qp->resp.nak_due && !qp->stall.burst && qp->state != IB_QPS_ERR)
 		pib_state_resp_error(qp);
 	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && !is_placing(qp) &&
 	    pib_req_drained(&qp->req)) {
@@ -183,11 +183,13 @@ static void arm_timer(struct pib_qp *qp, u64 at)
 /* Returns true if the QP is to be run again at once. */
 static bool stall_again(struct pib_qp *qp, u64 now)
 {
-	if (qp->stalls < STALL_RETRIES)
+	struct pib_stall *s = &qp->stall;
+
+	if (s->tries < STALL_RETRIES)
 		return true;
 
-	qp->stall_ns = qp->stall_ns ? min_t(u32, 2 * qp->stall_ns, STALL_MAX_NSEC) : STALL_NSEC;
-	arm_timer(qp, now + qp->stall_ns);
+	s->nsec = s->nsec ? min_t(u32, 2 * s->nsec, STALL_MAX_NSEC) : STALL_NSEC;
+	arm_timer(qp, now + s->nsec);
 	return false;
 }
 
@@ -197,7 +199,7 @@ static void turn_expire(struct pib_qp *qp, u64 now)
 		return;
 
 	qp->timer_at = 0;
-	qp->stalls = 0;
+	qp->stall.tries = 0;
 	if (qp->waits)
 		return;
 	pib_req_timer(&qp->req, now);
@@ -222,7 +224,7 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	       (is_placing(qp) || held_back(qp, now) || pib_requester_tx(qp, &turn));
 	budget->bytes -= TURN_BYTES - turn.bytes;
 
-	return !done && !qp->stalled;
+	return !done && !qp->stall.burst;
 }
 
 /*
@@ -261,7 +263,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		pib_apm_rescue(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
 		more |= turn_send(qp, budget, now);
-	else if (qp->stalled)
+	else if (qp->stall.burst)
 		pib_tx_stalled(qp);
 	pib_completer_complete(qp);
 	turn_check(qp);
@@ -274,7 +276,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		arm_timer(qp, pib_hold_deadline(qp, now));
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);
-	if (qp->stalled)
+	if (qp->stall.burst)
 		more |= stall_again(qp, now);
 	pib_stats_fold(qp);
 
@@ -310,7 +312,7 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 		if (budget->polls || !qp->is_user || qp->via_udp)
 			pib_sq_busy(qp);
 		more = qp_turn(qp, budget);
-		if (!more && qp->sq_busy)
+		if (!more && qp->sq.busy)
 			more = pib_sqpoll_again(qp, budget) || pib_sq_idle(qp);
 	}
 	WRITE_ONCE(task->home, home_of(qp));

@@ -6,7 +6,7 @@
 #include "transport/qp.h"
 
 /*
- * Have qp->cur hold a receive work request, of @srqn's SRQ for XRC.
+ * Have qp->rq.cur hold a receive work request, of @srqn's SRQ for XRC.
  * PIB_RES_OK, PIB_RES_RNR, or PIB_RES_OP after one that was malformed has been completed.
  */
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);

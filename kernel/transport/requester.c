@@ -16,7 +16,7 @@
 
 static int copy_inline(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
-	const struct pib_send_wqe *wqe = pib_ring_slot(&qp->sq, s->ring_index);
+	const struct pib_send_wqe *wqe = pib_ring_slot(&qp->sq.ring, s->ring_index);
 	void *dst = pib_burst_own(b, b->len);
 
 	if (!dst)
@@ -91,7 +91,7 @@ static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_
 	/* Unacknowledged services: finished once the payload has landed. */
 	pib_qp_get(qp);
 	b->owner = &qp->burst_owner;
-	b->owner_slot = ((void *)s - qp->slots) / qp->slot_size;
+	b->owner_slot = ((void *)s - qp->sq.slots) / qp->sq.slot_size;
 	atomic_inc(&s->refs);
 	return 0;
 }
@@ -295,7 +295,7 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot)
 {
 	struct pib_qp *qp = container_of(owner, struct pib_qp, burst_owner);
-	struct pib_ksq_slot *s = qp->slots + (size_t)slot * qp->slot_size;
+	struct pib_ksq_slot *s = qp->sq.slots + (size_t)slot * qp->sq.slot_size;
 
 	if (atomic_dec_and_test(&s->refs))
 		pib_task_kick(&qp->task);

@@ -393,8 +393,8 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (qp->resp.cfg.credits && qp->rq.hdr)
-		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq));
+	if (qp->resp.cfg.credits && qp->rq.ring.hdr)
+		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq.ring));
 	if (!send_put_off(qp, turn))
 		return qp->resp_off.set;
 

@@ -19,8 +19,8 @@ bool pib_sq_idle(struct pib_qp *qp);
 /* The oldest work request is done with: its slot in the ring may be filled again. */
 static inline void pib_sq_retire(struct pib_qp *qp)
 {
-	qp->sq_done++;
-	smp_store_release(&qp->sq.hdr->consumer, qp->sq_done);
+	qp->sq.done++;
+	smp_store_release(&qp->sq.ring.hdr->consumer, qp->sq.done);
 }
 /* RESET: forget everything. */
 void pib_sq_reset(struct pib_qp *qp);

@@ -33,7 +33,8 @@ bool pib_sqpoll_due(struct pib_sqpoll *s)
 /* Is there anything that could be sent if it were posted? */
 static bool could_send(const struct pib_qp *qp)
 {
-	return qp->sq.hdr && qp->state == IB_QPS_RTS && !qp->stalled && !pib_requester_waits(qp);
+	return qp->sq.ring.hdr && qp->state == IB_QPS_RTS && !qp->stall.burst &&
+	       !pib_requester_waits(qp);
 }
 
 /* Has somebody else been waiting for this CPU? */
@@ -62,8 +63,8 @@ bool pib_sqpoll_again(struct pib_qp *qp, const struct pib_budget *budget)
 		WRITE_ONCE(s->not_before, jiffies + msecs_to_jiffies(SQPOLL_PAUSE_MSEC));
 		return false;
 	}
-	if (s->index != qp->sq.index) {
-		s->index = qp->sq.index;
+	if (s->index != qp->sq.ring.index) {
+		s->index = qp->sq.ring.index;
 		s->until = budget->now + SQPOLL_IDLE_NSEC;
 	}
 	polls = budget->now < s->until;
