@@ -179,7 +179,8 @@ struct pib_stall {
 /**
  * struct pib_qp_sq - the send queue
  * @ring: as it was posted; @ring.index is the next to fetch
- * @busy: posters have been told that they need not ring; of the owner, as the run list is (core/task.c)
+ * @busy: posters have been told that they need not ring; of who runs the QP or has claimed it to hand it on
+ *	(core/task.c), without the lock
  * @done: index of the oldest work request not retired, published as the ring's consumer index
  * @slots: ring of struct pib_ksq_slot, as it was fetched; this and what follows never changes
  * @slot_size: bytes to a slot
@@ -208,15 +209,16 @@ struct pib_qp_rq {
 
 /**
  * struct pib_qp - a queue pair
+ *
+ * The members stand in the order of those to whom they belong.
+ *
  * @ib: ib_core's
  *
- * Never changes after creation:
+ * Set at creation, constant until destruction:
  * @hca: owner
  * @stub: what the table of QPs points to
  * @pd: protection domain; NULL for XRC target QPs
  * @srq: shared receive queue, or NULL
- * @owner: see pib_quota_take()
- * @burst_owner: of bursts that refer to its memory; each holds a reference on it and on a slot
  * @scq: send completions; NULL for XRC target QPs
  * @rcq: receive completions; NULL for XRC QPs
  * @qpn: number; 0 and 1 for the special QPs
@@ -229,54 +231,69 @@ struct pib_qp_rq {
  * @max_recv_sge: most entries in a receive work request
  * @cap: as granted
  * @create_flags: of the init attributes
+ * @owner: see pib_quota_take()
+ * @burst_owner: of bursts that refer to its memory; each holds a reference on it and on a slot
+ *
+ * Of the verbs that change and destroy it (process context):
  * @gone: the last reference was dropped
- * @mcast: its attachments to multicast groups; under the lock of mcast.c
  * @modify_mutex: serialises modify_qp, which may have to wait in its middle
+ * @mcast: its attachments to multicast groups; under the lock of mcast.c
  *
- * Scheduling, lock-free:
+ * Of all who want it to run, without a lock; and of the one CPU that runs it (core/task.c):
  * @task: has it run; its @state also has the bits of enum pib_qp_sched
- *
  * @sqpoll: the poster's pace, and how long its ring is polled without news
  *
- * @inbox: what has arrived, under a lock of its own
+ * Of senders, who add, and of the turn, which takes; under a lock of its own (softirqs off):
+ * @inbox: what has arrived
  *
- * Under @lock (softirqs off):
- * @state: enum ib_qp_state
- * @attr: what modify_qp has set
+ * All that follows is under @lock (softirqs off), which a turn holds from its beginning to its end. First what
+ * the turn and modify_qp have in common:
+ * @lock: see above
+ * @state: enum ib_qp_state; also read without the lock
  * @req: requester
  * @resp: responder
- * @rd_res: its resources for READs and atomics
- * @num_rd_res: a power of two
+ * @rd_res: its resources for READs and atomics; constant
+ * @num_rd_res: a power of two; constant
+ *
+ * Set by rdma_counter_bind_qpn(), and what the turn has told it of:
  * @stats: where it counts: the HCA's counters, or those that it is bound to
  * @req_seen: requester's counters that @stats has been told of
  * @resp_seen: the same for the responder
+ *
+ * Set by modify_qp and by path migration, also read without the lock where packets arrive:
  * @port: port that it uses
  * @av: connected QPs: primary path
  * @alt_av: connected QPs: alternate path; port 0: none was loaded
- * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left there;
- *	read without the lock
+ * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left there
+ *
+ * The turn's alone, but for RESET and destruction, which forget it:
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rx: what has come
- * @via_udp: what it has sent last has left by a UDP link
  * @stall: what the receiver had no room for
  * @req_off: of the requester; a reference of the slot is held
  * @resp_off: of the responder
+ * @via_udp: what it has sent last has left by a UDP link
  * @waits: the requester's deadlines are suspended: what it waits for may be waiting here
  * @draining: an invalidation waits for others to let go of the memory
- * @sq: send work requests
- * @rq: receive work requests
- * @events: bits of enum ib_event_type to be reported once @lock is dropped
  * @comm_est: COMM_EST was reported
  * @becn_due: a congested packet has come: the next answer says so
+ * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to them, too
+ * @sq: send work requests
  * @cc: how slow congestion has made it
  * @timer_at: when @timer will fire, ns; 0: not armed
  * @timer: for the requester's deadlines and for stalled bursts
+ * @rq: receive work requests
  *
- * @post_lock: kernel QPs: the producer side of @sq and @rq; interrupts off
+ * Set by modify_qp; by the turn: the states and the migration state:
+ * @attr: what query_qp answers
+ *
+ * Of kernel users that post, interrupts off:
+ * @post_lock: the producer side of both rings
  */
 struct pib_qp {
 	struct ib_qp ib;
 
+	/* Constant. */
 	struct pib_hca *hca;
 	struct pib_qp_stub *stub;
 	struct pib_pd *pd;
@@ -293,17 +310,22 @@ struct pib_qp {
 	u32 max_recv_sge;
 	struct ib_qp_cap cap;
 	u32 create_flags;
-	struct completion gone;
-	struct mutex modify_mutex;
 	struct pib_user *owner;
 	struct pib_burst_owner burst_owner;
+
+	/* Verbs. */
+	struct completion gone;
+	struct mutex modify_mutex;
 	struct hlist_head mcast;
 
+	/* Whoever has something for it to do. */
 	struct pib_task task ____cacheline_aligned_in_smp;
 	struct pib_sqpoll sqpoll;
 
+	/* Senders and the turn, inbox.lock. */
 	struct pib_inbox inbox;
 
+	/* The turn and verbs, lock. */
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	enum ib_qp_state state;
 	struct pib_req req;
@@ -313,28 +335,35 @@ struct pib_qp {
 	struct pib_stats __percpu *stats;
 	struct pib_req_stats req_seen;
 	struct pib_resp_stats resp_seen;
+
+	/* Verbs and migration, lock; arrival reads it without. */
 	struct pib_kport *port;
 	struct pib_av_data av;
 	struct pib_av_data alt_av;
 	bool alt_open;
+
+	/* The turn, lock. */
 	struct pib_pd *rx_pd;
 	struct pib_qp_rx rx;
-	bool via_udp;
 	struct pib_stall stall;
 	struct pib_put_off req_off;
 	struct pib_put_off resp_off;
+	bool via_udp;
 	bool waits;
 	bool draining;
-	struct pib_qp_sq sq;
-	u32 events;
 	bool comm_est;
 	bool becn_due;
+	u32 events;
+	struct pib_qp_sq sq;
 	struct pib_cc_flow cc;
 	u64 timer_at;
 	struct hrtimer timer;
 	struct pib_qp_rq rq;
+
+	/* Verbs, lock. */
 	struct ib_qp_attr attr;
 
+	/* Posting by kernel users. */
 	spinlock_t post_lock;
 };
 
