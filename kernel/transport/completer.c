@@ -7,7 +7,6 @@
 #include "hca/cq.h"
 #include "hca/hw_counters.h"
 #include "memory/pd.h"
-#include "proto/rc_ring.h"
 #include "transport/recv_queue.h"
 #include "transport/send_queue.h"
 #include "transport/stats.h"
@@ -63,7 +62,7 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	return true;
 }
 
-static void complete_one(struct pib_qp *qp, struct pib_ksq_slot *s)
+void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
 	struct pib_cqe cqe = {
 		.wr_id = s->w.wr_id,
@@ -73,6 +72,8 @@ static void complete_one(struct pib_qp *qp, struct pib_ksq_slot *s)
 		.user_qp = (unsigned long)&qp->ib,
 	};
 	bool report = s->w.status || s->w.flags & PIB_WR_SIGNALED;
+
+	lockdep_assert_held(&qp->lock);
 
 	if (s->wc_opcode == IB_WC_RDMA_READ)
 		cqe.byte_len = s->w.len;
@@ -87,20 +88,4 @@ static void complete_one(struct pib_qp *qp, struct pib_ksq_slot *s)
 	pib_sq_retire(qp);
 	if (report)
 		pib_cq_push(qp->scq, &cqe, cqe.status);
-}
-
-void pib_completer_complete(struct pib_qp *qp)
-{
-	struct pib_swqe *w;
-
-	lockdep_assert_held(&qp->lock);
-
-	/* The oldest may be the one whose data is still to be placed. */
-	if (qp->rx.place.wqe)
-		return;
-	while ((w = pib_req_done(&qp->req))) {
-		if (atomic_read(&pib_ksq_slot(w)->refs))
-			break;
-		complete_one(qp, pib_ksq_slot(w));
-	}
 }

@@ -3,6 +3,7 @@
 #ifndef PIB_TRANSPORT_COMPLETER_H
 #define PIB_TRANSPORT_COMPLETER_H
 
+#include "proto/rc_ring.h"
 #include "transport/qp.h"
 
 /*
@@ -10,7 +11,21 @@
  * under rcu_read_lock().
  */
 bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now);
-/* Completions for the send work requests that are finished. Under qp->lock, softirqs off. */
-void pib_completer_complete(struct pib_qp *qp);
+/* For pib_completer_complete(): @s, the oldest, is finished. */
+void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s);
+
+/*
+ * Completions for the send work requests that are finished, in their order. The oldest may be the one whose data is
+ * still to be placed, or whose memory bursts still refer to. Under qp->lock, softirqs off.
+ */
+static inline void pib_completer_complete(struct pib_qp *qp)
+{
+	struct pib_swqe *w;
+
+	if (qp->rx.place.wqe)
+		return;
+	while ((w = pib_req_done(&qp->req)) && !atomic_read(&pib_ksq_slot(w)->refs))
+		pib_completer_finish(qp, pib_ksq_slot(w));
+}
 
 #endif
