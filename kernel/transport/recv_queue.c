@@ -80,12 +80,6 @@ struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
 	return srq ? to_pd(srq->ib.pd) : NULL;
 }
 
-/* -EAGAIN: the pages of @seg are being brought in. */
-static int await_pages(struct pib_qp *qp, const struct pib_seg *seg, int err)
-{
-	return err == -EAGAIN ? pib_pagein_start(qp->rx.pages, seg, 0, seg->len, true) : err;
-}
-
 int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
 		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
 {
@@ -95,7 +89,9 @@ int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *s
 
 	pib_sge_start(&it, sge, num_sge, off, len);
 	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &seg)) > 0) {
-		err = await_pages(qp, &seg, pib_burst_place(b, src_off, &seg, seg.len));
+		err = pib_burst_place(b, src_off, &seg, seg.len);
+		if (err == -EAGAIN)
+			err = pib_pagein_start(qp->rx.pages, &seg, 0, seg.len, true);
 		pib_mem_put(&seg);
 		if (err)
 			return err;
@@ -113,7 +109,9 @@ int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge
 
 	pib_sge_start(&it, sge, num_sge, off, len);
 	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &seg)) > 0) {
-		err = await_pages(qp, &seg, pib_seg_put(&seg, src));
+		err = pib_seg_put(&seg, src);
+		if (err == -EAGAIN)
+			err = pib_pagein_start(qp->rx.pages, &seg, 0, seg.len, true);
 		pib_mem_put(&seg);
 		if (err)
 			return err;

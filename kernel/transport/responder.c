@@ -16,12 +16,22 @@ static bool request_allowed(const struct pib_qp *qp, int access)
 	return qp->attr.qp_access_flags & access;
 }
 
-/* The R_Key of a SEND with invalidate. -EINVAL: not a key that the peer may invalidate (9.4.1.1.3). */
-static int invalidate_key(struct pib_qp *qp, const struct pib_act *act)
+/* SEND with invalidate. The receive is completed if the key is not one that the peer may invalidate (9.4.1.1.3). */
+static enum pib_res invalidate_key(struct pib_qp *qp, u32 rkey)
 {
-	if (!(act->h->flags & PIB_H_INV))
-		return 0;
-	return pib_mem_invalidate(pib_qp_mem_ctx(qp), act->h->ex, true);
+	int err = pib_mem_invalidate(pib_qp_mem_ctx(qp), rkey, true);
+
+	if (!err)
+		return PIB_RES_OK;
+	if (err != -EAGAIN) {
+		qp->rx.hold.drains_since = 0;
+		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
+		return PIB_RES_ACCESS;
+	}
+	if (pib_hold_drains_long(qp))
+		return PIB_RES_LATER;
+	qp->draining = true;
+	return PIB_RES_WAIT;
 }
 
 /* A range that a request names: as pib_mem_get_remote(). */
@@ -44,7 +54,6 @@ static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_seg *seg, u
 static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
 {
 	enum pib_res res;
-	int err;
 
 	if (act->first) {
 		res = pib_rq_take(qp, act->h->srqn);
@@ -55,18 +64,12 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 	if (res || !act->last)
 		return res;
 
-	err = invalidate_key(qp, act);
-	if (err == -EAGAIN && pib_hold_drains_long(qp))
-		return PIB_RES_LATER;
-	if (err == -EAGAIN) {
-		qp->draining = true;
-		return PIB_RES_WAIT;
+	if (act->h->flags & PIB_H_INV) {
+		res = invalidate_key(qp, act->h->ex);
+		if (res)
+			return res;
 	}
 	qp->rx.hold.drains_since = 0;
-	if (err) {
-		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
-		return PIB_RES_ACCESS;
-	}
 	pib_rq_complete(qp, PIB_WC_SUCCESS, act->total, act->h);
 	return PIB_RES_OK;
 }
