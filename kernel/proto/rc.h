@@ -621,7 +621,10 @@ bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx);
  */
 bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx);
 /* The number of posted receive WQEs, for the credits in AETHs. */
-void pib_resp_set_credits(struct pib_resp *r, u32 posted);
+static inline void pib_resp_set_credits(struct pib_resp *r, u32 posted)
+{
+	r->credits = posted;
+}
 
 /**
  * pib_ud_check() - may a datagram be taken in?
