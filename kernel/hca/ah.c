@@ -66,35 +66,6 @@ struct pib_av *pib_av_find(struct pib_hca *hca, u32 avn)
 	return xa_load(&hca->avs, avn);
 }
 
-static void fill_grh(const struct pib_port *p, const struct pib_av_data *av, struct pib_hdrs *h)
-{
-	__be64 prefix = cpu_to_be64(READ_ONCE(p->gid_prefix));
-	__be64 guid = cpu_to_be64(READ_ONCE(p->guids[av->sgid_index]));
-
-	h->flags |= PIB_H_GRH;
-	h->tclass = av->tclass;
-	h->flow = av->flow;
-	h->hop = av->hop;
-	memcpy(h->sgid, &prefix, sizeof(prefix));
-	memcpy(h->sgid + sizeof(prefix), &guid, sizeof(guid));
-	memcpy(h->dgid, av->dgid, sizeof(h->dgid));
-}
-
-void pib_av_fill(struct pib_hca *hca, const struct pib_av_data *av, struct pib_hdrs *h)
-{
-	const struct pib_port *p = &hca->nd.ports[av->port]->p;
-	u8 mask = (1 << READ_ONCE(p->lmc)) - 1;
-	u16 lid = READ_ONCE(p->lid);
-
-	h->dlid = av->dlid;
-	/* a port without LID sends with the permissive one, and so does an SMP along a directed route (14.2.2) */
-	h->slid = lid && av->dlid != PIB_LID_PERMISSIVE ? lid | (av->path_bits & mask) : PIB_LID_PERMISSIVE;
-	h->sl = av->sl;
-	h->flags &= ~PIB_H_GRH;
-	if (av->grh)
-		fill_grh(p, av, h);
-}
-
 static int avn_alloc(struct pib_hca *hca, struct pib_av *av, u32 *avn, gfp_t gfp)
 {
 	unsigned long flags;

@@ -22,7 +22,7 @@ struct platform_device;
  * @nd: what every node has; standalone: ports give themselves LIDs
  * @parent: platform device that stands in for the hardware
  * @net: network namespace in which it was made; not refcounted, the HCA goes with it
- * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_find()
+ * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_stub_get()
  * @qp_cache: some of @qps
  * @keys: of its regions and windows
  * @avs: AH number -> struct pib_av; RCU lookup; lock taken with interrupts off
@@ -34,7 +34,7 @@ struct platform_device;
  * @pagers: what brings pages of processes in
  * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see qp_counter.c
  * @next_counter: see @qp_counters
- * @inbox_bytes: what QPs are charged with beyond what is free for each, see inbox.c
+ * @inbox_bytes: what QPs are charged with beyond what is free for each, see transport/input.c
  * @id: number of @parent
  * @on_gone: from pib_hca_create(), once registered: unplugs the ports and forgets the HCA, which
  *	ib_core is about to free. Called once, in process context, whoever has asked for the removal.

@@ -396,15 +396,14 @@ int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_seg *seg, u32
 
 	while (to < len) {
 		n = len - to;
+		src = pib_burst_chunk(b, off + to, &n);
+		if (!src || !n)
+			return -EFAULT;
 		dst = pib_seg_enter(seg, to, &n, true, &held);
 		if (IS_ERR(dst))
 			return PTR_ERR(dst);
-		src = pib_burst_chunk(b, off + to, &n);
-		if (src && n)
-			memcpy(dst, src, n);
+		memcpy(dst, src, n);
 		pib_seg_leave(held);
-		if (!src || !n)
-			return -EFAULT;
 		to += n;
 	}
 	return 0;

@@ -15,6 +15,8 @@
  *	                then: while (pib_resp_next()) send; while (pib_req_next()) send
  *	env completes:  while ((w = pib_req_done(r))) make a CQE; pib_req_retire()
  *	env times:      at pib_req_deadline() call pib_req_timer()
+ *
+ * Posting and completing are in rc_ring.h.
  */
 #ifndef PIB_PROTO_RC_H
 #define PIB_PROTO_RC_H
@@ -303,10 +305,6 @@ void pib_req_new_path(struct pib_req *r, u8 timeout, bool heard);
 void pib_req_stop(struct pib_req *r, bool stop);
 /* SQE -> RTS: what is posted from now on is sent, with the PSNs going on. */
 void pib_req_resume(struct pib_req *r);
-/* The slot to fill, NULL if the ring is full. */
-struct pib_swqe *pib_req_slot(struct pib_req *r);
-/* The slot that was filled is now posted. */
-void pib_req_post(struct pib_req *r);
 /*
  * Env could not send at once what pib_req_next() gave it: is @tx still to be sent? False: it was
  * acknowledged meanwhile, or will be given out again.
@@ -362,10 +360,6 @@ void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl);
 /* Earliest time at which pib_req_timer() wants to be called, ns; 0: none. */
 u64 pib_req_deadline(const struct pib_req *r);
 void pib_req_timer(struct pib_req *r, u64 now);
-/* Oldest work request if it is finished; its @status is set. UC and UD: finished when sent. */
-struct pib_swqe *pib_req_done(struct pib_req *r);
-/* Forget the work request that pib_req_done() returned. */
-void pib_req_retire(struct pib_req *r);
 /* To ERR: every work request not yet finished is finished with WR_FLUSH_ERR, now and later. */
 void pib_req_flush(struct pib_req *r);
 /* SQD: true when all that was started is finished (not: retired). */
@@ -611,6 +605,12 @@ void pib_resp_begin(struct pib_resp *r, const struct pib_hdrs *h, u32 npkts, u32
 bool pib_resp_step(struct pib_resp *r, struct pib_act *act);
 /* What became of it. @orig: atomics: the value before. */
 void pib_resp_result(struct pib_resp *r, const struct pib_act *act, enum pib_res res, u64 orig);
+/* Will pib_resp_next() have anything? */
+static inline bool pib_resp_owes(const struct pib_resp *r)
+{
+	return r->ack_due || r->nak_due || r->res_cur != r->res_head;
+}
+
 /* Next thing to send back; false: nothing. Acknowledgements are coalesced, order is kept. */
 bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx);
 /* The memory of a READ response burst was refused. True: @tx is to be sent in its place. */
@@ -621,7 +621,10 @@ bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx);
  */
 bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx);
 /* The number of posted receive WQEs, for the credits in AETHs. */
-void pib_resp_set_credits(struct pib_resp *r, u32 posted);
+static inline void pib_resp_set_credits(struct pib_resp *r, u32 posted)
+{
+	r->credits = posted;
+}
 
 /**
  * pib_ud_check() - may a datagram be taken in?

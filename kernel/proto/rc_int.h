@@ -4,6 +4,7 @@
 #define PIB_PROTO_RC_INT_H
 
 #include "rc.h"
+#include "rc_ring.h"
 
 #define PIB_MSG_MAX		0x80000000U	/* bytes of a message at most */
 
@@ -58,19 +59,6 @@ struct pib_wr_info {
 
 /* NULL: not for this transport service. */
 const struct pib_wr_info *pib_wr_info(u8 opcode, u8 tp);
-
-enum pib_wqe_state {
-	PIB_WQE_POSTED = 0,
-	PIB_WQE_ACTIVE,		/* has its PSNs; packets may be under way */
-	PIB_WQE_LOCAL,		/* env executes it */
-	PIB_WQE_FAILED,		/* @status holds; what is before it comes first */
-	PIB_WQE_DONE,
-};
-
-static inline struct pib_swqe *pib_req_wqe(const struct pib_req *r, u32 i)
-{
-	return (struct pib_swqe *)((char *)r->ring + (size_t)(i & r->mask) * r->stride);
-}
 
 /* Circular distance, where what is meant cannot be negative: up to 2^23 and beyond. */
 static inline u32 pib_psn_off(u32 psn, u32 base)

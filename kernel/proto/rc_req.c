@@ -176,22 +176,6 @@ u64 pib_req_timeout_ns(const struct pib_req *r)
 
 /* ---- the ring ---- */
 
-struct pib_swqe *pib_req_slot(struct pib_req *r)
-{
-	return r->head - r->tail > r->mask ? NULL : pib_req_wqe(r, r->head);
-}
-
-void pib_req_post(struct pib_req *r)
-{
-	struct pib_swqe *w = pib_req_wqe(r, r->head);
-
-	w->state = PIB_WQE_POSTED;
-	w->status = PIB_WC_SUCCESS;
-	w->off = 0;
-	w->npkts = 0;
-	r->head++;
-}
-
 void pib_req_settle(struct pib_req *r)
 {
 	struct pib_swqe *w;
@@ -205,30 +189,6 @@ void pib_req_settle(struct pib_req *r)
 		if (w->state != PIB_WQE_DONE)
 			break;
 	}
-	if ((s32)(r->cur - r->una) < 0)
-		r->cur = r->una;
-}
-
-struct pib_swqe *pib_req_done(struct pib_req *r)
-{
-	struct pib_swqe *w = pib_req_wqe(r, r->tail);
-
-	if (r->tail == r->head)
-		return NULL;
-	if (w->state == PIB_WQE_DONE)
-		return w;
-	if (!r->flushing)
-		return NULL;
-	w->state = PIB_WQE_DONE;
-	w->status = PIB_WC_WR_FLUSH_ERR;
-	return w;
-}
-
-void pib_req_retire(struct pib_req *r)
-{
-	r->tail++;
-	if ((s32)(r->una - r->tail) < 0)
-		r->una = r->tail;
 	if ((s32)(r->cur - r->una) < 0)
 		r->cur = r->una;
 }

@@ -52,11 +52,6 @@ void pib_resp_reconfig(struct pib_resp *r, const struct pib_resp_cfg *cfg)
 	r->cfg.pmtu = pmtu;
 }
 
-void pib_resp_set_credits(struct pib_resp *r, u32 posted)
-{
-	r->credits = posted;
-}
-
 /* ---- checks ---- */
 
 static void resp_drop(struct pib_resp *r, enum pib_resp_drop why)

@@ -35,12 +35,10 @@ static void apm_migrate(struct pib_qp *qp, bool heard)
 	qp->events |= BIT(IB_EVENT_PATH_MIG);
 }
 
-void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
+void pib_apm_heed(struct pib_qp *qp, const struct pib_burst *b)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (likely(qp->attr.path_mig_state == IB_MIG_MIGRATED))
-		return;
 	if (qp->attr.path_mig_state == IB_MIG_REARM) {
 		if (b->h.flags & PIB_H_MIG)
 			return;

@@ -11,8 +11,14 @@ static inline bool pib_apm_has_path(const struct pib_qp *qp)
 	return qp->alt_av.port;
 }
 
+/* For pib_apm_rx(). */
+void pib_apm_heed(struct pib_qp *qp, const struct pib_burst *b);
 /* A packet has come from the peer: its MigReq bit may arm or migrate. */
-void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b);
+static inline void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
+{
+	if (unlikely(qp->attr.path_mig_state != IB_MIG_MIGRATED))
+		pib_apm_heed(qp, b);
+}
 /* The requester has used up its retries, and there is another path: it takes that. */
 void pib_apm_rescue(struct pib_qp *qp);
 /* The requester has failed: was it for want of a path? */

@@ -53,13 +53,14 @@ static void build_grh(const struct pib_burst *b, u8 *out)
 
 static int place_grh(struct pib_qp *qp, const struct pib_burst *b)
 {
+	const struct pib_rq_cur *cur = &qp->rq.cur;
 	u8 grh[PIB_GRH_LEN];
 
 	if (!(b->h.flags & PIB_H_GRH))
 		return 0;
 
 	build_grh(b, grh);
-	return pib_sges_put(qp, pib_rq_pd(qp), qp->cur.sge, qp->cur.num_sge, 0, grh, sizeof(grh));
+	return pib_sges_put(qp, pib_rq_pd(qp), cur->sge, cur->num_sge, 0, grh, sizeof(grh));
 }
 
 /*
@@ -114,7 +115,7 @@ bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
 		no_recv(qp);
 		return true;
 	}
-	if (!res && PIB_GRH_LEN + b->len > qp->cur.len) {
+	if (!res && PIB_GRH_LEN + b->len > qp->rq.cur.len) {
 		datagram_too_long(qp);
 		return true;
 	}

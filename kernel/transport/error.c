@@ -7,6 +7,7 @@
 #include "hca/hca.h"
 #include "transport/inbox.h"
 #include "transport/qp.h"
+#include "transport/completer.h"
 #include "transport/requester.h"
 #include "transport/recv_queue.h"
 #include "transport/send_queue.h"
@@ -103,7 +104,7 @@ bool pib_state_flush(struct pib_qp *qp)
 
 	pib_requester_forget(qp);
 	more = pib_sq_fetch(qp);
-	pib_requester_complete(qp);
+	pib_completer_complete(qp);
 	if (qp->state == IB_QPS_ERR)
 		more |= pib_rq_flush(qp);
 	return more;
@@ -112,6 +113,7 @@ bool pib_state_flush(struct pib_qp *qp)
 void pib_state_reset(struct pib_qp *qp)
 {
 	u8 port = qp->port ? qp->port->p.num : 0;
+	struct pib_qp_sq *sq = &qp->sq;
 
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.path_mig_state = IB_MIG_MIGRATED;
@@ -124,9 +126,9 @@ void pib_state_reset(struct pib_qp *qp)
 	qp->becn_due = false;
 	memset(&qp->cc, 0, sizeof(qp->cc));
 
-	if (qp->slots)
-		memset(qp->slots, 0, (size_t)qp->num_slots * qp->slot_size);
-	pib_req_init(&qp->req, qp->slots, qp->slot_size, qp->num_slots ? qp->num_slots - 1 : 0);
+	if (sq->slots)
+		memset(sq->slots, 0, (size_t)sq->num_slots * sq->slot_size);
+	pib_req_init(&qp->req, sq->slots, sq->slot_size, sq->num_slots ? sq->num_slots - 1 : 0);
 	pib_resp_init(&qp->resp, qp->rd_res, qp->num_rd_res);
 	memset(&qp->req_seen, 0, sizeof(qp->req_seen));
 	memset(&qp->resp_seen, 0, sizeof(qp->resp_seen));
@@ -163,16 +165,16 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	list_splice_init(&qp->rxq, &bursts);
+	list_splice_init(&qp->rx.list, &bursts);
 	pib_inbox_take(qp, &bursts);
 
-	if (qp->stalled)
-		pib_burst_free(qp->stalled);
-	qp->stalled = NULL;
+	if (qp->stall.burst)
+		pib_burst_free(qp->stall.burst);
+	qp->stall.burst = NULL;
 	pib_requester_forget(qp);
 	qp->resp_off.set = false;
-	qp->place.wqe = NULL;
-	pib_pagein_forget(qp->rx_pages);
+	qp->rx.place.wqe = NULL;
+	pib_pagein_forget(qp->rx.pages);
 	pib_pagein_forget(qp->req_off.pages);
 	pib_pagein_forget(qp->resp_off.pages);
 	pib_hold_end(qp);

@@ -17,6 +17,9 @@
 /* Bytes of which a copy takes longer than to have another CPU make it. */
 #define BULK		(16 << 10)
 
+/* So many bursts wait only where something is slow: from there on each is to keep no more than it needs. */
+#define LONG_INBOX	64
+
 /* So often a datagram is offered to a QP that is full: for about 10 ms. */
 #define DATAGRAM_TRIES	40
 
@@ -152,11 +155,59 @@ static bool is_bulk(const struct pib_burst *b)
 	       (b->len >= BULK || (b->h.op == PIB_OP_READ_REQ && b->h.dmalen >= BULK));
 }
 
+static bool inbox_full(struct pib_qp *qp, struct pib_burst *b)
+{
+	u32 bytes = qp->inbox.bytes + READ_ONCE(qp->rx.bytes) + b->charge;
+
+	lockdep_assert_held(&qp->inbox.lock);
+
+	if (qp->inbox.len >= (b->via_udp ? PIB_QP_INBOX_UDP : PIB_QP_INBOX_MAX))
+		return true;
+	if (likely(!b->charge || bytes <= PIB_QP_INBOX_FREE))
+		return false;
+	if (bytes > PIB_QP_INBOX_BYTES)
+		return true;
+	b->shared = atomic_add_return(b->charge, &qp->hca->inbox_bytes) <= PIB_HCA_INBOX_BYTES;
+	if (!b->shared)
+		atomic_sub(b->charge, &qp->hca->inbox_bytes);
+	return !b->shared;
+}
+
+/* The payload is charged: once LONG_INBOX bursts wait, an skb is at most twice as large as what is used of it. */
+static void inbox_charge(struct pib_qp *qp, struct pib_burst *b)
+{
+	if (READ_ONCE(qp->inbox.len) >= LONG_INBOX)
+		pib_burst_shrink(b);
+	b->shared = false;
+	b->charge = b->len + sizeof(*b);
+}
+
 /* 0, -EBUSY: full, -ESHUTDOWN: the QP is going. */
+static int inbox_add(struct pib_qp *qp, struct pib_burst *b)
+{
+	int err = 0;
+
+	if (b->via_udp)
+		inbox_charge(qp, b);
+	spin_lock(&qp->inbox.lock);
+	if (qp->inbox.closed) {
+		err = -ESHUTDOWN;
+	} else if (inbox_full(qp, b)) {
+		err = -EBUSY;
+	} else {
+		list_add_tail(&b->entry, &qp->inbox.list);
+		qp->inbox.bytes += b->charge;
+		WRITE_ONCE(qp->inbox.len, qp->inbox.len + 1);
+	}
+	spin_unlock(&qp->inbox.lock);
+	return err;
+}
+
+/* As inbox_add(); has the QP run. */
 static int input_enqueue(struct pib_qp *qp, struct pib_burst *b)
 {
 	bool bulk = is_bulk(b);
-	int err = pib_inbox_add(qp, b);
+	int err = inbox_add(qp, b);
 
 	if (err)
 		return err;
@@ -195,14 +246,25 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	return input_drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
 }
 
+static struct pib_qp_stub *find_stub(struct pib_hca *hca, u32 qpn)
+{
+	struct pib_qp_stub *stub = pib_idcache_guess(&hca->qp_cache, qpn);
+
+	if (stub && stub->qpn == qpn)
+		return stub;
+	return pib_idcache_load(&hca->qp_cache, &hca->qps, qpn);
+}
+
+/* QPNs 0 and 1 are those of the port's special QPs. */
 static struct pib_qp *find_qp(struct pib_kport *port, u32 qpn)
 {
+	struct pib_hca *hca = pib_kport_hca(port);
 	struct pib_qp *qp;
 
 	if (qpn <= 1)
-		return pib_qp_find_special(pib_kport_hca(port), port->p.num, qpn);
+		return pib_qp_stub_get(xa_load(&hca->qps, PIB_QP_SPECIAL(port->p.num, qpn)));
 
-	qp = pib_qp_find(pib_kport_hca(port), qpn);
+	qp = pib_qp_stub_get(find_stub(hca, qpn));
 	/* An alternate path may lead by another port. */
 	if (qp && READ_ONCE(qp->port) != port && READ_ONCE(qp->alt_av.port) != port->p.num) {
 		pib_qp_put(qp);

@@ -217,7 +217,7 @@ static struct pib_resp_cfg resp_cfg(const struct pib_qp *qp)
 		.tp = qp->tp,
 		.min_rnr_timer = a->min_rnr_timer,
 		.max_rd_atomic = a->max_dest_rd_atomic,
-		.credits = qp->rq.hdr && qp->tp == PIB_TP_RC,
+		.credits = qp->rq.ring.hdr && qp->tp == PIB_TP_RC,
 		.pmtu = ib_mtu_enum_to_int(a->path_mtu),
 		.dqpn = a->dest_qp_num,
 		.max_burst = PIB_BURST_MAX,
@@ -302,8 +302,8 @@ static bool bursts_out(const struct pib_qp *qp)
 {
 	u32 i;
 
-	for (i = 0; i < qp->num_slots; i++) {
-		const struct pib_ksq_slot *s = qp->slots + (size_t)i * qp->slot_size;
+	for (i = 0; i < qp->sq.num_slots; i++) {
+		const struct pib_ksq_slot *s = qp->sq.slots + (size_t)i * qp->sq.slot_size;
 
 		if (atomic_read(&s->refs))
 			return true;
@@ -328,7 +328,7 @@ static int wait_for_bursts(const struct pib_qp *qp)
 /* One that the process may go on posting to: only what is there now is flushed. */
 static int leave_sqe(struct pib_qp *qp)
 {
-	u32 end = qp->sq.hdr ? qp->sq.index + pib_ring_pending(&qp->sq) : 0;
+	u32 end = qp->sq.ring.hdr ? qp->sq.ring.index + pib_ring_pending(&qp->sq.ring) : 0;
 	bool done = false;
 	int err;
 
@@ -338,7 +338,7 @@ static int leave_sqe(struct pib_qp *qp)
 			return err;
 		spin_lock_bh(&qp->lock);
 		done = qp->state != IB_QPS_SQE || !pib_state_flush(qp) ||
-		       (s32)(qp->sq_done - end) >= 0;
+		       (s32)(qp->sq.done - end) >= 0;
 		spin_unlock_bh(&qp->lock);
 		cond_resched();
 	}
@@ -364,7 +364,7 @@ static void leave_page(struct pib_qp *qp, struct pib_pagein **pages)
 
 static void leave_pages(struct pib_qp *qp)
 {
-	leave_page(qp, &qp->rx_pages);
+	leave_page(qp, &qp->rx.pages);
 	leave_page(qp, &qp->req_off.pages);
 	leave_page(qp, &qp->resp_off.pages);
 }
@@ -437,7 +437,7 @@ out:
 /* The PSNs are those of the next packets (11.2.5.3), not those that were set. */
 static void query_psns(const struct pib_qp *qp, struct ib_qp_attr *attr)
 {
-	if (qp->state >= IB_QPS_RTS && qp->slots)
+	if (qp->state >= IB_QPS_RTS && qp->sq.slots)
 		attr->sq_psn = qp->req.next_psn;
 	if (qp->state >= IB_QPS_RTR && !pib_qp_is_datagram(qp))
 		attr->rq_psn = qp->resp.epsn;

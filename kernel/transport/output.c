@@ -8,29 +8,6 @@
 #include "transport/input.h"
 #include "transport/output.h"
 
-/* A QP that only answers may stay in RTR, where the requester has no path MTU yet. */
-static u32 pmtu_of(const struct pib_qp *qp, const struct pib_tx *tx)
-{
-	if (pib_qp_is_datagram(qp))
-		return PIB_MTU_MAX;
-	return tx->kind == PIB_TX_REQUEST ? qp->req.cfg.pmtu : qp->resp.cfg.pmtu;
-}
-
-struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx)
-{
-	struct pib_burst *b = pib_burst_alloc_headless();
-
-	if (!b) {
-		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
-		return NULL;
-	}
-	b->h = tx->h;
-	b->npkts = tx->npkts;
-	b->len = tx->len;
-	b->pmtu = pmtu_of(qp, tx);
-	return b;
-}
-
 /* The HCA's own packets, which no cable sees: to one of the port's LIDs. */
 static bool is_loopback(const struct pib_port *p, u16 dlid)
 {
@@ -40,13 +17,13 @@ static bool is_loopback(const struct pib_port *p, u16 dlid)
 	return lid && (dlid & mask) == (lid & mask);
 }
 
-/* As pib_kport_xmit(). */
 /* The sender is among the members of its group, unless it does not want that. */
 static const struct pib_qp *left_out(const struct pib_qp *qp)
 {
 	return qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL;
 }
 
+/* As pib_kport_xmit(). */
 static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (is_loopback(&qp->port->p, b->h.dlid)) {
@@ -54,7 +31,7 @@ static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 		return pib_input(qp->port, b);
 	}
 	/* Members at this port get theirs once, though a full cable may have the burst tried again. */
-	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stalled)
+	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stall.burst)
 		pib_input_mcast(qp->port, b, left_out(qp));
 	return pib_kport_xmit(qp->port, b);
 }
@@ -97,10 +74,40 @@ static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_t
 	}
 }
 
+static void fill_grh(const struct pib_port *p, const struct pib_av_data *av, struct pib_hdrs *h)
+{
+	__be64 prefix = cpu_to_be64(READ_ONCE(p->gid_prefix));
+	__be64 guid = cpu_to_be64(READ_ONCE(p->guids[av->sgid_index]));
+
+	h->flags |= PIB_H_GRH;
+	h->tclass = av->tclass;
+	h->flow = av->flow;
+	h->hop = av->hop;
+	memcpy(h->sgid, &prefix, sizeof(prefix));
+	memcpy(h->sgid + sizeof(prefix), &guid, sizeof(guid));
+	memcpy(h->dgid, av->dgid, sizeof(h->dgid));
+}
+
+/* LRH and GRH fields of @h from the vector: dlid, slid (port LID + path bits), sl, GRH. */
+static void fill_path(struct pib_hca *hca, const struct pib_av_data *av, struct pib_hdrs *h)
+{
+	const struct pib_port *p = &hca->nd.ports[av->port]->p;
+	u8 mask = (1 << READ_ONCE(p->lmc)) - 1;
+	u16 lid = READ_ONCE(p->lid);
+
+	h->dlid = av->dlid;
+	/* a port without LID sends with the permissive one, and so does an SMP along a directed route (14.2.2) */
+	h->slid = lid && av->dlid != PIB_LID_PERMISSIVE ? lid | (av->path_bits & mask) : PIB_LID_PERMISSIVE;
+	h->sl = av->sl;
+	h->flags &= ~PIB_H_GRH;
+	if (av->grh)
+		fill_grh(p, av, h);
+}
+
 /* What the path says, and the QP's own part of the BTH. */
 static void address_burst(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b)
 {
-	pib_av_fill(qp->hca, av, &b->h);
+	fill_path(qp->hca, av, &b->h);
 	if (qp->type == IB_QPT_SMI) {
 		b->h.pkey = 0xFFFF;	/* QP0 belongs to no partition (10.9.2) */
 		b->h.vl = 15;
@@ -127,9 +134,7 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 		return true;
 
 	pib_qp_stat(qp, PIB_STAT_TX_PUSHED_BACK);
-	qp->stalled = b;
-	qp->stalls = 0;
-	qp->stall_ns = 0;
+	qp->stall = (struct pib_stall) { .burst = b };
 	return false;
 }
 
@@ -137,22 +142,18 @@ void pib_tx_redirect(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (qp->stalled)
-		address_burst(qp, &qp->av, qp->stalled);
+	if (qp->stall.burst)
+		address_burst(qp, &qp->av, qp->stall.burst);
 }
 
-bool pib_tx_stalled(struct pib_qp *qp)
+bool pib_tx_retry(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->stalled)
-		return true;
-	if (deliver_burst(qp, qp->stalled)) {
-		qp->stalls++;
+	if (deliver_burst(qp, qp->stall.burst)) {
+		qp->stall.tries++;
 		return false;
 	}
-	qp->stalled = NULL;
-	qp->stalls = 0;
-	qp->stall_ns = 0;
+	qp->stall = (struct pib_stall) {};
 	return true;
 }

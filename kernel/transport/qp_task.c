@@ -18,7 +18,7 @@
  *			|
  *		   output.c -> fabric/forward.c -> input.c of the peer, or udp/tx.c
  *
- *	pib_requester_complete()	completions of what is answered
+ *	pib_completer_complete()	completions of what is answered
  *	turn_check()			errors of either half: the state goes to SQE or ERR
  *	pib_state_flush()		in these states: completions in error
  *
@@ -74,9 +74,9 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	if (!state_takes(qp, b)) {
 		pib_qp_stat(qp, PIB_STAT_RX_QP_STATE);
-		if (qp->place.wqe)
-			pib_req_forget_response(&qp->req, &qp->place);
-		qp->place.wqe = NULL;
+		if (qp->rx.place.wqe)
+			pib_req_forget_response(&qp->req, &qp->rx.place);
+		qp->rx.place.wqe = NULL;
 		return true;
 	}
 
@@ -101,8 +101,8 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 
 static void rxq_refill(struct pib_qp *qp)
 {
-	if (READ_ONCE(qp->inbox_len))
-		pib_inbox_take(qp, &qp->rxq);
+	if (READ_ONCE(qp->inbox.len))
+		pib_inbox_take(qp, &qp->rx.list);
 }
 
 /* Returns true if there is more. */
@@ -112,13 +112,13 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	u32 bursts = 0, bytes = 0;
 	bool held = false;
 
-	if (unlikely(pib_pagein_busy(qp->rx_pages) || qp->hold.on) && !pib_hold_ready(qp, now))
+	if (unlikely(pib_pagein_busy(qp->rx.pages) || qp->rx.hold.on) && !pib_hold_ready(qp, now))
 		return false;
-	if (list_empty(&qp->rxq))
+	if (list_empty(&qp->rx.list))
 		rxq_refill(qp);
 
 	while (bursts < TURN_BURSTS && bytes < TURN_BYTES) {
-		b = list_first_entry_or_null(&qp->rxq, struct pib_burst, entry);
+		b = list_first_entry_or_null(&qp->rx.list, struct pib_burst, entry);
 		if (!b)
 			break;
 		bursts++;
@@ -134,10 +134,10 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	/* What it waits for is a page, or its turn. */
 	if (held) {
 		pib_hold_ready(qp, now);
-		return qp->hold.refuses;
+		return qp->rx.hold.refuses;
 	}
 
-	return !list_empty(&qp->rxq) || READ_ONCE(qp->inbox_len);
+	return !list_empty(&qp->rx.list) || READ_ONCE(qp->inbox.len);
 }
 
 /*
@@ -146,18 +146,18 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
  */
 static bool is_placing(const struct pib_qp *qp)
 {
-	return unlikely(qp->place.wqe || qp->hold.unplaced);
+	return unlikely(qp->rx.place.wqe || qp->rx.hold.unplaced);
 }
 
 /* What a failed work request or a refused request does to the QP (10.3.1, 9.9.3). */
 static void turn_check(struct pib_qp *qp)
 {
 	/* What was answered before it failed may yet have to be placed. */
-	if (qp->req.error && !qp->req.flushing && !qp->place.wqe) {
+	if (qp->req.error && !qp->req.flushing && !qp->rx.place.wqe) {
 		pib_apm_verdict(qp);
 		pib_state_sq_error(qp);
 	}
-	if (qp->resp.error && !qp->resp.nak_due && !qp->stalled && qp->state != IB_QPS_ERR)
+	if (qp->resp.error && !qp->resp.nak_due && !qp->stall.burst && qp->state != IB_QPS_ERR)
 		pib_state_resp_error(qp);
 	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && !is_placing(qp) &&
 	    pib_req_drained(&qp->req)) {
@@ -183,11 +183,13 @@ static void arm_timer(struct pib_qp *qp, u64 at)
 /* Returns true if the QP is to be run again at once. */
 static bool stall_again(struct pib_qp *qp, u64 now)
 {
-	if (qp->stalls < STALL_RETRIES)
+	struct pib_stall *s = &qp->stall;
+
+	if (s->tries < STALL_RETRIES)
 		return true;
 
-	qp->stall_ns = qp->stall_ns ? min_t(u32, 2 * qp->stall_ns, STALL_MAX_NSEC) : STALL_NSEC;
-	arm_timer(qp, now + qp->stall_ns);
+	s->nsec = s->nsec ? min_t(u32, 2 * s->nsec, STALL_MAX_NSEC) : STALL_NSEC;
+	arm_timer(qp, now + s->nsec);
 	return false;
 }
 
@@ -197,7 +199,7 @@ static void turn_expire(struct pib_qp *qp, u64 now)
 		return;
 
 	qp->timer_at = 0;
-	qp->stalls = 0;
+	qp->stall.tries = 0;
 	if (qp->waits)
 		return;
 	pib_req_timer(&qp->req, now);
@@ -218,11 +220,11 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
 	bool done;
 
-	done = pib_tx_stalled(qp) && pib_responder_tx(qp, &turn) &&
+	done = pib_tx_stalled(qp) && (!pib_responder_owes(qp) || pib_responder_tx(qp, &turn)) &&
 	       (is_placing(qp) || held_back(qp, now) || pib_requester_tx(qp, &turn));
 	budget->bytes -= TURN_BYTES - turn.bytes;
 
-	return !done && !qp->stalled;
+	return !done && !qp->stall.burst;
 }
 
 /*
@@ -231,7 +233,7 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
  */
 static void turn_suspend(struct pib_qp *qp, u64 now)
 {
-	bool waits = (qp->hold.on && (!qp->hold.refuses || qp->hold.unplaced)) ||
+	bool waits = (qp->rx.hold.on && (!qp->rx.hold.refuses || qp->rx.hold.unplaced)) ||
 		     pib_pagein_busy(qp->req_off.pages);
 
 	if (qp->waits && !waits)
@@ -261,20 +263,20 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		pib_apm_rescue(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
 		more |= turn_send(qp, budget, now);
-	else if (qp->stalled)
+	else if (qp->stall.burst)
 		pib_tx_stalled(qp);
-	pib_requester_complete(qp);
+	pib_completer_complete(qp);
 	turn_check(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		more |= pib_state_flush(qp);
 	turn_suspend(qp, now);
 	if (!qp->waits)
 		arm_timer(qp, pib_req_deadline(&qp->req));
-	if (unlikely(qp->hold.on || qp->resp_off.set))
+	if (unlikely(qp->rx.hold.on || qp->resp_off.set))
 		arm_timer(qp, pib_hold_deadline(qp, now));
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);
-	if (qp->stalled)
+	if (qp->stall.burst)
 		more |= stall_again(qp, now);
 	pib_stats_fold(qp);
 
@@ -310,7 +312,7 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 		if (budget->polls || !qp->is_user || qp->via_udp)
 			pib_sq_busy(qp);
 		more = qp_turn(qp, budget);
-		if (!more && qp->sq_busy)
+		if (!more && qp->sq.busy)
 			more = pib_sqpoll_again(qp, budget) || pib_sq_idle(qp);
 	}
 	WRITE_ONCE(task->home, home_of(qp));

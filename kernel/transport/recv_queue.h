@@ -6,7 +6,7 @@
 #include "transport/qp.h"
 
 /*
- * Have qp->cur hold a receive work request, of @srqn's SRQ for XRC.
+ * Have qp->rq.cur hold a receive work request, of @srqn's SRQ for XRC.
  * PIB_RES_OK, PIB_RES_RNR, or PIB_RES_OP after one that was malformed has been completed.
  */
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
@@ -24,7 +24,7 @@ void pib_rq_reset(struct pib_qp *qp);
 
 /*
  * Check SGEs from the memory of @pd and copy payload into them, from @off on. 0, -errno; -EAGAIN: a page is
- * missing and is being brought in (qp->rx_pages).
+ * missing and is being brought in (qp->rx.pages).
  */
 int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
 		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len);

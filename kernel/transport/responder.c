@@ -16,12 +16,22 @@ static bool request_allowed(const struct pib_qp *qp, int access)
 	return qp->attr.qp_access_flags & access;
 }
 
-/* The R_Key of a SEND with invalidate. -EINVAL: not a key that the peer may invalidate (9.4.1.1.3). */
-static int invalidate_key(struct pib_qp *qp, const struct pib_act *act)
+/* SEND with invalidate. The receive is completed if the key is not one that the peer may invalidate (9.4.1.1.3). */
+static enum pib_res invalidate_key(struct pib_qp *qp, u32 rkey)
 {
-	if (!(act->h->flags & PIB_H_INV))
-		return 0;
-	return pib_mem_invalidate(pib_qp_mem_ctx(qp), act->h->ex, true);
+	int err = pib_mem_invalidate(pib_qp_mem_ctx(qp), rkey, true);
+
+	if (!err)
+		return PIB_RES_OK;
+	if (err != -EAGAIN) {
+		qp->rx.hold.drains_since = 0;
+		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
+		return PIB_RES_ACCESS;
+	}
+	if (pib_hold_drains_long(qp))
+		return PIB_RES_LATER;
+	qp->draining = true;
+	return PIB_RES_WAIT;
 }
 
 /* A range that a request names: as pib_mem_get_remote(). */
@@ -35,7 +45,7 @@ static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_seg *seg, u
 				 int err)
 {
 	if (err == -EAGAIN)
-		err = pib_pagein_start(qp->rx_pages, seg, off, len, true);
+		err = pib_pagein_start(qp->rx.pages, seg, off, len, true);
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;
 	return err ? PIB_RES_OP : PIB_RES_OK;
@@ -44,7 +54,6 @@ static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_seg *seg, u
 static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
 {
 	enum pib_res res;
-	int err;
 
 	if (act->first) {
 		res = pib_rq_take(qp, act->h->srqn);
@@ -55,18 +64,12 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 	if (res || !act->last)
 		return res;
 
-	err = invalidate_key(qp, act);
-	if (err == -EAGAIN && pib_hold_drains_long(qp))
-		return PIB_RES_LATER;
-	if (err == -EAGAIN) {
-		qp->draining = true;
-		return PIB_RES_WAIT;
+	if (act->h->flags & PIB_H_INV) {
+		res = invalidate_key(qp, act->h->ex);
+		if (res)
+			return res;
 	}
-	qp->hold.drains_since = 0;
-	if (err) {
-		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
-		return PIB_RES_ACCESS;
-	}
+	qp->rx.hold.drains_since = 0;
 	pib_rq_complete(qp, PIB_WC_SUCCESS, act->total, act->h);
 	return PIB_RES_OK;
 }
@@ -261,7 +264,7 @@ static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, const st
 
 	if (!known)
 		return PIB_RES_INV_REQ;
-	if (unlikely(qp->hold.refuses))
+	if (unlikely(qp->rx.hold.refuses))
 		return PIB_RES_LATER;
 	res = execute_act(qp, b, act, orig);
 	/* Without a receive work request nothing else would say that this side has failed (11.6.3.2). */
@@ -393,10 +396,8 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (pib_qp_is_datagram(qp))
-		return true;
-	if (qp->resp.cfg.credits && qp->rq.hdr)
-		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq));
+	if (qp->resp.cfg.credits && qp->rq.ring.hdr)
+		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq.ring));
 	if (!send_put_off(qp, turn))
 		return qp->resp_off.set;
 

@@ -10,4 +10,10 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b);
 /* Send acknowledgements and responses. False: the turn is over or the QP is stalled. */
 bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn);
 
+/* Has it anything for pib_responder_tx()? */
+static inline bool pib_responder_owes(const struct pib_qp *qp)
+{
+	return pib_resp_owes(&qp->resp) || qp->resp_off.set;
+}
+
 #endif

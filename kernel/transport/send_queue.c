@@ -7,6 +7,7 @@
 #include "compat/compat.h"
 #include "hca/hca.h"
 #include "memory/pd.h"
+#include "proto/rc_ring.h"
 #include "transport/requester.h"
 #include "transport/send_queue.h"
 
@@ -233,7 +234,7 @@ static void mark_bad(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
 /* False: to be tried again when the QP runs next. */
 static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
-	const struct pib_send_wqe *slot = pib_ring_slot(&qp->sq, qp->sq.index);
+	const struct pib_send_wqe *slot = pib_ring_slot(&qp->sq.ring, qp->sq.ring.index);
 	struct pib_send_wqe wqe;
 	u32 status;
 
@@ -244,7 +245,7 @@ static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 	s->w.flags = wqe.send_flags & SEND_FLAGS;
 	if (qp->sq_sig_all)
 		s->w.flags |= PIB_WR_SIGNALED;
-	s->ring_index = qp->sq.index;
+	s->ring_index = qp->sq.ring.index;
 	s->num_sge = 0;
 	s->is_inline = false;
 	s->bad = 0;
@@ -263,16 +264,11 @@ static bool fetch_one(struct pib_qp *qp)
 {
 	struct pib_swqe *w = pib_req_slot(&qp->req);
 
-	if (!w || !fill_swqe(qp, container_of(w, struct pib_ksq_slot, w)))
+	if (!w || !fill_swqe(qp, pib_ksq_slot(w)))
 		return false;
-	qp->sq.index++;
+	qp->sq.ring.index++;
 	pib_req_post(&qp->req);
 	return true;
-}
-
-void pib_sq_ring(struct pib_qp *qp)
-{
-	set_bit(PIB_QP_RUNG, &qp->task.state);
 }
 
 /*
@@ -281,7 +277,7 @@ void pib_sq_ring(struct pib_qp *qp)
  */
 static bool is_asked(struct pib_qp *qp)
 {
-	return test_and_clear_bit(PIB_QP_RUNG, &qp->task.state) || qp->sq_busy;
+	return test_and_clear_bit(PIB_QP_RUNG, &qp->task.state) || qp->sq.busy;
 }
 
 bool pib_sq_fetch(struct pib_qp *qp)
@@ -290,9 +286,9 @@ bool pib_sq_fetch(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->sq.hdr || !is_asked(qp))
+	if (!qp->sq.ring.hdr || !is_asked(qp))
 		return false;
-	pending = pib_ring_pending(&qp->sq);
+	pending = pib_ring_pending(&qp->sq.ring);
 	while (n < pending && n < FETCH_MAX && fetch_one(qp))
 		n++;
 	if (n == pending)
@@ -303,47 +299,41 @@ bool pib_sq_fetch(struct pib_qp *qp)
 
 void pib_sq_busy(struct pib_qp *qp)
 {
-	if (!qp->sq.hdr)
+	if (!qp->sq.ring.hdr)
 		return;
-	qp->sq_busy = true;
-	WRITE_ONCE(qp->sq.hdr->busy, 1);
+	qp->sq.busy = true;
+	WRITE_ONCE(qp->sq.ring.hdr->busy, 1);
 }
 
 bool pib_sq_idle(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->sq.hdr)
+	if (!qp->sq.ring.hdr)
 		return false;
 
-	qp->sq_busy = false;
-	WRITE_ONCE(qp->sq.hdr->busy, 0);
+	qp->sq.busy = false;
+	WRITE_ONCE(qp->sq.ring.hdr->busy, 0);
 	/* Against the poster's: it advances the producer index, then looks at busy. */
 	smp_mb();
-	if (!pib_ring_pending(&qp->sq))
+	if (!pib_ring_pending(&qp->sq.ring))
 		return false;
 
 	/* Posted without a doorbell: whoever runs the QP next is to take it. */
 	pib_sq_ring(qp);
 	/* Who has waited is kicked; who was pushed back, or slowed down, has a timer. */
-	if (pib_requester_waits(qp) || qp->stalled)
+	if (pib_requester_waits(qp) || qp->stall.burst)
 		return false;
 	if (unlikely(qp->cc.next) && qp->cc.next > ktime_get_ns())
 		return false;
 	return qp->state >= IB_QPS_RTS && pib_req_slot(&qp->req);
 }
 
-void pib_sq_retire(struct pib_qp *qp)
-{
-	qp->sq_done++;
-	smp_store_release(&qp->sq.hdr->consumer, qp->sq_done);
-}
-
 void pib_sq_reset(struct pib_qp *qp)
 {
-	if (!qp->sq.hdr)
+	if (!qp->sq.ring.hdr)
 		return;
 
-	pib_ring_consume(&qp->sq, pib_ring_pending(&qp->sq));
-	qp->sq_done = qp->sq.index;
+	pib_ring_consume(&qp->sq.ring, pib_ring_pending(&qp->sq.ring));
+	qp->sq.done = qp->sq.ring.index;
 }

@@ -6,7 +6,10 @@
 #include "transport/qp.h"
 
 /* A process rings: it has posted. Before the QP is activated; any context. */
-void pib_sq_ring(struct pib_qp *qp);
+static inline void pib_sq_ring(struct pib_qp *qp)
+{
+	set_bit(PIB_QP_RUNG, &qp->task.state);
+}
 /* Take over what has been posted and rung for, as far as there is room. True: more is posted and there is room for it. */
 bool pib_sq_fetch(struct pib_qp *qp);
 /* The ring will be looked at: no doorbells needed. For who runs the QP, or is about to have it run. */
@@ -14,7 +17,11 @@ void pib_sq_busy(struct pib_qp *qp);
 /* No longer. Returns true if something was posted meanwhile that can be taken. */
 bool pib_sq_idle(struct pib_qp *qp);
 /* The oldest work request is done with: its slot in the ring may be filled again. */
-void pib_sq_retire(struct pib_qp *qp);
+static inline void pib_sq_retire(struct pib_qp *qp)
+{
+	qp->sq.done++;
+	smp_store_release(&qp->sq.ring.hdr->consumer, qp->sq.done);
+}
 /* RESET: forget everything. */
 void pib_sq_reset(struct pib_qp *qp);
 
