@@ -10,7 +10,8 @@ TOKEN = re.compile(r""" "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | (?P<comment>
 
 
 def without_comments(text):
-    return TOKEN.sub(lambda m: " " if m["comment"] else m[0], text)
+    """Lines keep their numbers."""
+    return TOKEN.sub(lambda m: " " + "\n" * m[0].count("\n") if m["comment"] else m[0], text)
 
 
 def code(text):
