@@ -2,18 +2,9 @@
 /*
  * The objects of a network namespace: HCAs, switches, cables, bearers.
  *
- * Order of locks:
- *
- *	pn->lock		configuration; mutex
- *	  pn->link_lock		which links are up; mutex
- *	    ul->lock		the session of a link over UDP; softirqs off
- *	      up->lock		newcomers and LIDs of a bearer; softirqs off
- *	      node lock		interrupts off; never two at once
- *
- * pn->lock is taken before RTNL (sockets join groups, HCAs register) and never
- * under it: what a netdev notifier finds out is left to work items. ib_core
- * unregisters an HCA without pn->lock, and hca_gone(), which is called then, takes it.
- * Nothing is sent under a node lock or under ul->lock.
+ * docs/architecture.md has the order of locks. pn->lock is taken before RTNL (sockets join
+ * groups, HCAs register) and never under it: what a netdev notifier finds out is left to work
+ * items. ib_core unregisters an HCA without pn->lock; hca_gone(), which is called then, takes it.
  *
  * An HCA is found through its ctl. Where it is removed by choice (pibctl, `rdma
  * link delete`) its cables are pulled when ib_core has unregistered it: NVMe, say, tells the target. Where
@@ -103,64 +94,49 @@ static int guid_claim(u64 guid, struct netlink_ext_ack *extack)
 	return err;
 }
 
-/*
- * Give back the GUIDs of an HCA. As long as the node's is held nobody can be given
- * those in its block, so that one goes last.
- */
-static void ident_put(const struct pib_hca_ident *id, unsigned int num_ports)
+/* Give back what guids_get() has taken, also if it has failed half way. */
+static void guids_put(struct pib_hca_ctl *ctl)
 {
-	unsigned int i;
-
-	for (i = 1; i <= num_ports; i++)
-		if (pib_hca_port_guid(id, i) != id->node_guid)
-			pib_guid_put(pib_hca_port_guid(id, i));
-	pib_guid_put(id->node_guid);
-}
-
-static void guids_put(const struct pib_hca *hca)
-{
-	unsigned int i;
-
-	for (i = 1; i <= hca->nd.node.num_ports; i++)
-		if (hca->nd.ports[i]->p.guid != hca->nd.node.guid)
-			pib_guid_put(hca->nd.ports[i]->p.guid);
-	pib_guid_put(hca->nd.node.guid);
+	while (ctl->num_guids)
+		pib_guid_put(ctl->guids[--ctl->num_guids]);
 }
 
 /* GUIDs that were asked for. A port may have that of its node. */
-static int guids_claim(const struct pib_hca_ident *id, unsigned int num_ports,
-		       struct netlink_ext_ack *extack)
+static int guids_claim(struct pib_hca_ctl *ctl, const struct pib_hca_ident *id,
+		       unsigned int num_ports, struct netlink_ext_ack *extack)
 {
-	int err = guid_claim(id->node_guid, extack);
 	unsigned int i;
+	u64 guid;
+	int err;
 
-	if (err)
-		return err;
-	for (i = 1; i <= num_ports; i++) {
-		if (pib_hca_port_guid(id, i) == id->node_guid)
+	for (i = 0; i <= num_ports; i++) {
+		guid = i ? pib_hca_port_guid(id, i) : id->node_guid;
+		if (i && guid == id->node_guid)
 			continue;
-		err = guid_claim(pib_hca_port_guid(id, i), extack);
+		err = guid_claim(guid, extack);
 		if (err)
-			break;
+			return err;
+		ctl->guids[ctl->num_guids++] = guid;
 	}
-	if (err)
-		ident_put(id, i - 1);
-	return err;
+	return 0;
 }
 
-static int guids_get(const struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
+static int guids_get(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 		     struct pib_hca_ident *id, struct netlink_ext_ack *extack)
 {
 	if (id->node_guid)
-		return guids_claim(id, cfg->num_ports, extack);
+		return guids_claim(ctl, id, cfg->num_ports, extack);
 	if (ctl->up)
 		id->node_guid = pib_guid_get(ctl->up->us->mac, false);
 	else
 		id->node_guid = pib_guid_get_random();
-	if (id->node_guid)
-		return 0;
-	NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
-	return -ENOSPC;
+	if (!id->node_guid) {
+		NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
+		return -ENOSPC;
+	}
+	/* Those of the ports are in its block. */
+	ctl->guids[ctl->num_guids++] = id->node_guid;
+	return 0;
 }
 
 /* ---- HCAs ---- */
@@ -220,7 +196,7 @@ static void hca_gone(struct pib_hca *hca)
 			continue;
 		ctl_detach(ctl);
 		list_del(&ctl->entry);
-		guids_put(hca);
+		guids_put(ctl);
 		kfree(ctl);
 		break;
 	}
@@ -331,10 +307,11 @@ static int ctl_join_bearer(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cf
 static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 				    struct netlink_ext_ack *extack)
 {
-	struct pib_hca_ctl *ctl = kzalloc(sizeof(*ctl), GFP_KERNEL);
 	struct pib_hca_ident id = cfg->id;
+	struct pib_hca_ctl *ctl;
 	int err;
 
+	ctl = kzalloc(struct_size(ctl, guids, cfg->num_ports + 1), GFP_KERNEL);
 	if (!ctl)
 		return ERR_PTR(-ENOMEM);
 	ctl->pn = pn;
@@ -345,7 +322,7 @@ static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg
 		goto err_free;
 	err = guids_get(ctl, cfg, &id, extack);
 	if (err)
-		goto err_bearer;
+		goto err_guids;
 	ctl->hca = pib_hca_create(pn, cfg->name, cfg->num_ports, &id, cfg->standalone, hca_gone,
 				  extack);
 	if (IS_ERR(ctl->hca)) {
@@ -358,8 +335,7 @@ static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg
 	return ctl;
 
 err_guids:
-	ident_put(&id, cfg->num_ports);
-err_bearer:
+	guids_put(ctl);
 	ctl_leave_bearer(ctl);
 err_free:
 	kfree(ctl);

@@ -52,6 +52,8 @@ static inline struct pib_registry *to_registry(struct pib_net *pn)
  * @detached: on the way out: not shown, not found
  * @num_peers: entries in @peers
  * @peers: as asked for
+ * @num_guids: entries in @guids
+ * @guids: taken for the HCA (core/guid.h), the node's first
  */
 struct pib_hca_ctl {
 	struct list_head entry;
@@ -63,6 +65,8 @@ struct pib_hca_ctl {
 	bool detached;
 	u32 num_peers;
 	struct pib_addr peers[PIB_PEERS_MAX];
+	u32 num_guids;
+	u64 guids[];
 };
 
 /**
