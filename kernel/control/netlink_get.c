@@ -144,7 +144,7 @@ static int put_port_link(struct sk_buff *skb, struct pib_kport *port)
 
 	if (!ul)
 		return 0;
-	return put_netdev(skb, PIB_P_NETDEV, ul->up->us->pn->net, ul->up->us->ifindex);
+	return put_netdev(skb, PIB_P_NETDEV, ul->bearer->us->pn->net, ul->bearer->us->ifindex);
 }
 
 static int put_port_attrs(struct sk_buff *skb, struct pib_kport *port)
@@ -240,14 +240,14 @@ static int put_product(struct sk_buff *skb, const struct pib_node *n)
 
 static int put_ctl_bearer(struct sk_buff *skb, const struct pib_hca_ctl *ctl)
 {
-	const struct pib_bearer *up = ctl->up;
+	const struct pib_bearer *bearer = ctl->bearer;
 
-	if (!up)
+	if (!bearer)
 		return 0;
-	if (put_netdev(skb, PIB_A_NETDEV, ctl->pn->net, up->us->ifindex) ||
-	    nla_put_u32(skb, PIB_A_IFINDEX, up->us->ifindex) ||
-	    nla_put_u32(skb, PIB_A_FABRIC, up->fabric) ||
-	    nla_put_u16(skb, PIB_A_UDP_PORT, up->us->port))
+	if (put_netdev(skb, PIB_A_NETDEV, ctl->pn->net, bearer->us->ifindex) ||
+	    nla_put_u32(skb, PIB_A_IFINDEX, bearer->us->ifindex) ||
+	    nla_put_u32(skb, PIB_A_FABRIC, bearer->fabric) ||
+	    nla_put_u16(skb, PIB_A_UDP_PORT, bearer->us->port))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -532,7 +532,7 @@ static int put_udp_link(struct answer *a, struct pib_udp_link *ul)
 	desc[64] = 0;
 	heard = div_u64(ktime_get_ns() - fsm.last_heard, NSEC_PER_MSEC);
 
-	if (put_netdev(skb, PIB_UL_NETDEV, ul->up->us->pn->net, ul->up->us->ifindex) ||
+	if (put_netdev(skb, PIB_UL_NETDEV, ul->bearer->us->pn->net, ul->bearer->us->ifindex) ||
 	    put_endpoint(skb, PIB_UL_PEER, &peer) ||
 	    put_link_ids(a, &fsm) ||
 	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_LINK_UP) ||
@@ -717,19 +717,19 @@ static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *us)
 	return 0;
 }
 
-static int put_uplink(struct answer *a, struct pib_bearer *up)
+static int put_uplink(struct answer *a, struct pib_bearer *bearer)
 {
-	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
+	struct pib_switch *sw = rcu_dereference_protected(bearer->sw, true);
 	void *hdr = answer_begin(a);
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (put_netdev(a->skb, PIB_A_NETDEV, up->us->pn->net, up->us->ifindex) ||
-	    nla_put_u32(a->skb, PIB_A_IFINDEX, up->us->ifindex) ||
-	    nla_put_u32(a->skb, PIB_A_FABRIC, up->fabric) ||
-	    nla_put_u16(a->skb, PIB_A_UDP_PORT, up->us->port) ||
+	if (put_netdev(a->skb, PIB_A_NETDEV, bearer->us->pn->net, bearer->us->ifindex) ||
+	    nla_put_u32(a->skb, PIB_A_IFINDEX, bearer->us->ifindex) ||
+	    nla_put_u32(a->skb, PIB_A_FABRIC, bearer->fabric) ||
+	    nla_put_u16(a->skb, PIB_A_UDP_PORT, bearer->us->port) ||
 	    (sw && nla_put_string(a->skb, PIB_A_SWITCH_NAME, sw->name)) ||
-	    put_stats(a->skb, up->us)) {
+	    put_stats(a->skb, bearer->us)) {
 		genlmsg_cancel(a->skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -740,20 +740,20 @@ static int put_uplink(struct answer *a, struct pib_bearer *up)
 /* The bearer made next after @id: they hang on their sockets, not in a list of their own. */
 static struct pib_bearer *next_bearer(struct pib_net *pn, long id)
 {
-	struct pib_bearer *up, *best = NULL;
+	struct pib_bearer *bearer, *best = NULL;
 	struct pib_udp_sock *us;
 
 	list_for_each_entry(us, &pn->udp_socks, entry)
-		list_for_each_entry(up, &us->bearers, entry)
-			if (up->id > id && (!best || up->id < best->id))
-				best = up;
+		list_for_each_entry(bearer, &us->bearers, entry)
+			if (bearer->id > id && (!best || bearer->id < best->id))
+				best = bearer;
 	return best;
 }
 
 int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct cursor *c = (struct cursor *)cb->args;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	struct pib_net *pn;
 	struct answer a;
 	int err = 0;
@@ -761,10 +761,10 @@ int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	pn = dump_begin(skb, cb, &a, PIB_CMD_UPLINK_GET);
 	if (!pn)
 		return -EINVAL;
-	while (!err && (up = next_bearer(pn, c->id))) {
-		err = put_uplink(&a, up);
+	while (!err && (bearer = next_bearer(pn, c->id))) {
+		err = put_uplink(&a, bearer);
 		if (!err)
-			c->id = up->id;
+			c->id = bearer->id;
 	}
 	return dump_end(pn, skb, err);
 }

@@ -19,7 +19,7 @@ static LIST_HEAD(nets);
 /* Links that were asked for by themselves. */
 static void reap_links(struct pib_net *pn)
 {
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	struct pib_udp_sock *us;
 	struct pib_udp_link *ul, *tmp;
 	LIST_HEAD(dead);
@@ -27,8 +27,8 @@ static void reap_links(struct pib_net *pn)
 	list_for_each_entry(us, &pn->udp_socks, entry) {
 		if (!us->gone)
 			continue;
-		list_for_each_entry(up, &us->bearers, entry)
-			list_for_each_entry_safe(ul, tmp, &up->udp_links, entry)
+		list_for_each_entry(bearer, &us->bearers, entry)
+			list_for_each_entry_safe(ul, tmp, &bearer->udp_links, entry)
 				pib_udp_link_unplug(ul, &dead);
 	}
 	pib_udp_link_free(&dead);
@@ -49,7 +49,7 @@ static void socket_event(struct pib_udp_sock *us, const struct net_device *dev,
 			 unsigned long event)
 {
 	bool running = netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 
 	WRITE_ONCE(us->mtu, dev->mtu);
 	if (event == NETDEV_UNREGISTER) {
@@ -61,8 +61,8 @@ static void socket_event(struct pib_udp_sock *us, const struct net_device *dev,
 		return;
 	WRITE_ONCE(us->running, running);
 	WRITE_ONCE(us->rejoin, running);
-	list_for_each_entry_rcu(up, &us->bearers, entry)
-		pib_bearer_carrier(up);
+	list_for_each_entry_rcu(bearer, &us->bearers, entry)
+		pib_bearer_carrier(bearer);
 }
 
 /* RTNL held: nothing here waits for pn->lock. No reference is held on the netdev. */

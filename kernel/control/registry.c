@@ -126,8 +126,8 @@ static int guids_get(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 {
 	if (id->node_guid)
 		return guids_claim(ctl, id, cfg->num_ports, extack);
-	if (ctl->up)
-		id->node_guid = pib_guid_get(ctl->up->us->mac, false);
+	if (ctl->bearer)
+		id->node_guid = pib_guid_get(ctl->bearer->us->mac, false);
 	else
 		id->node_guid = pib_guid_get_random();
 	if (!id->node_guid) {
@@ -143,12 +143,12 @@ static int guids_get(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 
 static void ctl_leave_bearer(struct pib_hca_ctl *ctl)
 {
-	if (!ctl->up)
+	if (!ctl->bearer)
 		return;
 	if (ctl->host_switch)
-		pib_host_switch_put(ctl->up);
-	pib_bearer_put(ctl->up);
-	ctl->up = NULL;
+		pib_host_switch_put(ctl->bearer);
+	pib_bearer_put(ctl->bearer);
+	ctl->bearer = NULL;
 }
 
 /* Pull the HCA's cables and give up its bearer. */
@@ -170,7 +170,7 @@ static void ctl_detach(struct pib_hca_ctl *ctl)
 
 		if (port->alone_lid && peer && peer->sw && peer->sw->nd.standalone) {
 			pib_switch_set_route(peer->sw, port->alone_lid, PIB_LFT_DROP);
-			pib_bearer_set_lid(ctl->up, port->alone_lid, 0);
+			pib_bearer_set_lid(ctl->bearer, port->alone_lid, 0);
 		}
 		pib_cable_pull(pn, port, &dead);
 	}
@@ -207,14 +207,14 @@ static void hca_gone(struct pib_hca *hca)
 
 static int ctl_plug_switch(struct pib_hca_ctl *ctl, struct pib_kport *port)
 {
-	struct pib_switch *sw = rcu_dereference_protected(ctl->up->sw, true);
+	struct pib_switch *sw = rcu_dereference_protected(ctl->bearer->sw, true);
 	struct pib_kport *sw_port = pib_switch_free_port(sw);
 	int err;
 
 	if (!sw_port)
 		return -ENOSPC;
 	if (ctl->hca->nd.standalone) {
-		err = pib_lid_choose(ctl->up, port);
+		err = pib_lid_choose(ctl->bearer, port);
 		if (err)
 			return err;
 		pib_switch_set_route(sw, port->alone_lid, sw_port->p.num);
@@ -233,7 +233,7 @@ static int ctl_plug_peer(struct pib_hca_ctl *ctl, struct pib_kport *port,
 	if (ctl->hca->nd.standalone)
 		port->alone_lid = pib_lid_choice(port->p.guid, 0);
 	port->is_auto = true;
-	ul = pib_udp_link_create(ctl->up, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
+	ul = pib_udp_link_create(ctl->bearer, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
 	return PTR_ERR_OR_ZERO(ul);
 }
 
@@ -263,7 +263,7 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 
 	if (err)
 		return err;
-	if (!cfg->up.ifindex && (cfg->num_peers || cfg->standalone || cfg->up.key_len)) {
+	if (!cfg->bearer.ifindex && (cfg->num_peers || cfg->standalone || cfg->bearer.key_len)) {
 		NL_SET_ERR_MSG(extack, "an HCA with peers or without an SM needs a netdev");
 		return -EINVAL;
 	}
@@ -282,21 +282,21 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 static int ctl_join_bearer(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 			   struct netlink_ext_ack *extack)
 {
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	int err;
 
-	if (!cfg->up.ifindex)
+	if (!cfg->bearer.ifindex)
 		return 0;
-	up = pib_bearer_get(ctl->pn, &cfg->up, false, extack);
-	if (IS_ERR(up))
-		return PTR_ERR(up);
-	ctl->up = up;
+	bearer = pib_bearer_get(ctl->pn, &cfg->bearer, false, extack);
+	if (IS_ERR(bearer))
+		return PTR_ERR(bearer);
+	ctl->bearer = bearer;
 	ctl->host_switch = !cfg->num_peers;
 	if (ctl->host_switch) {
-		err = pib_host_switch_get(up, cfg->standalone, cfg->num_ports, extack);
+		err = pib_host_switch_get(bearer, cfg->standalone, cfg->num_ports, extack);
 		if (err) {
-			pib_bearer_put(up);
-			ctl->up = NULL;
+			pib_bearer_put(bearer);
+			ctl->bearer = NULL;
 			ctl->host_switch = false;
 			return err;
 		}
@@ -385,7 +385,7 @@ int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 		return err;
 	}
 	if (ctl->host_switch)
-		pib_bearer_announce(ctl->up);
+		pib_bearer_announce(ctl->bearer);
 	pn->changes++;
 
 out_unlock:
@@ -414,7 +414,7 @@ static struct pib_hca_ctl *attached_ctl(struct pib_registry *reg, bool stranded)
 	struct pib_hca_ctl *ctl;
 
 	list_for_each_entry(ctl, &reg->ctls, entry)
-		if (!ctl->detached && (!stranded || (ctl->up && ctl->up->us->gone)))
+		if (!ctl->detached && (!stranded || (ctl->bearer && ctl->bearer->us->gone)))
 			return ctl;
 	return NULL;
 }

@@ -30,7 +30,7 @@
 
 static struct pib_net *udp_link_net(const struct pib_udp_link *ul)
 {
-	return ul->up->us->pn;
+	return ul->bearer->us->pn;
 }
 
 static unsigned int addr_slot(const struct pib_addr *a)
@@ -75,7 +75,7 @@ static bool peer_knows_segments(const struct pib_link_fsm *f)
 
 static u16 data_tag(const struct pib_udp_link *ul, u64 to, u64 from)
 {
-	const struct pib_auth *auth = ul->up->auth;
+	const struct pib_auth *auth = ul->bearer->auth;
 
 	return auth ? pib_auth_tag(auth, to, from) : pib_link_tag(to);
 }
@@ -115,15 +115,15 @@ static bool upath_current(const struct pib_udp_link *ul, const struct pib_upath 
 static void udp_link_update_path(struct pib_udp_link *ul)
 {
 	struct pib_upath *old, *path = NULL;
-	bool up = ul->fsm.state == PIB_LINK_UP && !ul->dead;
+	bool is_up = ul->fsm.state == PIB_LINK_UP && !ul->dead;
 
 	lockdep_assert_held(&ul->lock);
 	old = rcu_dereference_protected(ul->path, lockdep_is_held(&ul->lock));
-	if (up && old && upath_current(ul, old))
+	if (is_up && old && upath_current(ul, old))
 		return;
-	if (!up && !old)
+	if (!is_up && !old)
 		return;
-	if (up)
+	if (is_up)
 		path = upath_make(ul);
 	rcu_assign_pointer(ul->path, path);
 	if (old)
@@ -149,19 +149,19 @@ static void udp_link_build(struct pib_udp_link *ul, struct outgoing *o)
 	struct pib_hello h = {};
 
 	lockdep_assert_held(&ul->lock);
-	pib_bearer_fill_hello(ul->up, ul->port, &h);
+	pib_bearer_fill_hello(ul->bearer, ul->port, &h);
 	if (ul->kind == PIB_UDP_LINK_TRUNK)
 		h.caps |= PIB_CAP_AUTO;
 	o->to = ul->peer[ul->to];
 	o->len = pib_link_build(&ul->fsm, &h, ktime_get_ns(), o->bytes);
-	if (ul->up->auth && pib_auth_seal(ul->up->auth, o->bytes))
+	if (ul->bearer->auth && pib_auth_seal(ul->bearer->auth, o->bytes))
 		o->len = 0;
 }
 
 static void udp_link_send(struct pib_udp_link *ul, const struct outgoing *o)
 {
-	if (o->len && o->to.family && READ_ONCE(ul->up->us->running))
-		pib_udp_sock_send_bytes(ul->up->us, o->bytes, o->len, &o->to);
+	if (o->len && o->to.family && READ_ONCE(ul->bearer->us->running))
+		pib_udp_sock_send_bytes(ul->bearer->us, o->bytes, o->len, &o->to);
 }
 
 static void udp_link_rearm(struct pib_udp_link *ul)
@@ -179,7 +179,7 @@ static void udp_link_act(struct pib_udp_link *ul, u32 todo, struct outgoing *o)
 {
 	lockdep_assert_held(&ul->lock);
 	if (todo & PIB_LINK_DO_REJECT)
-		pib_udp_sock_count(ul->up->us, rx_bad_hello, 1);
+		pib_udp_sock_count(ul->bearer->us, rx_bad_hello, 1);
 	if (todo & PIB_LINK_DO_DOWN)
 		ul->bounce = true;
 	if (todo & PIB_LINK_DO_SEND)
@@ -192,7 +192,7 @@ static void udp_link_act(struct pib_udp_link *ul, u32 todo, struct outgoing *o)
 /* Were datagrams dropped at our sockets since the last look? The peer's may be among them. */
 static void udp_link_own_losses(struct pib_udp_link *ul)
 {
-	u32 overruns = pib_udp_sock_overruns(ul->up->us);
+	u32 overruns = pib_udp_sock_overruns(ul->bearer->us);
 
 	if (overruns != ul->overruns)
 		pib_link_deaf(&ul->fsm, ktime_get_ns());
@@ -335,7 +335,7 @@ void pib_udp_link_control(struct pib_udp_link *ul, const struct pib_addr *from,
 	}
 	if (!udp_link_knows(ul, from, h)) {
 		spin_unlock_bh(&ul->lock);
-		pib_udp_sock_count(ul->up->us, rx_wrong_addr, 1);
+		pib_udp_sock_count(ul->bearer->us, rx_wrong_addr, 1);
 		return;
 	}
 	if (ul->fsm.state != PIB_LINK_UP)
@@ -402,7 +402,7 @@ struct verdict {
 static void udp_link_judge(struct pib_udp_link *ul, struct verdict *v)
 {
 	spin_lock_bh(&ul->lock);
-	v->up = !ul->dead && ul->fsm.plugged && READ_ONCE(ul->up->us->running);
+	v->up = !ul->dead && ul->fsm.plugged && READ_ONCE(ul->bearer->us->running);
 	v->bounce = ul->bounce;
 	ul->bounce = false;
 	v->far.mtu_cap = ul->fsm.peer_mtu_cap;
@@ -445,7 +445,7 @@ static bool route_take(struct pib_udp_link *ul, u16 lid)
 	const struct pib_udp_link *holder;
 	bool mine;
 
-	if (!lid || lid >= PIB_LID_MCAST_FIRST || pib_bearer_has_lid(ul->up, lid))
+	if (!lid || lid >= PIB_LID_MCAST_FIRST || pib_bearer_has_lid(ul->bearer, lid))
 		return false;
 	rcu_read_lock();
 	holder = route_holder(ul->port->sw, lid);
@@ -474,7 +474,7 @@ static void udp_link_offer_routes(const struct pib_udp_link *ul)
 	struct pib_udp_link *other;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(other, &ul->up->udp_links, entry)
+	list_for_each_entry_rcu(other, &ul->bearer->udp_links, entry)
 		if (other != ul)
 			queue_work(pib_wq, &other->work);
 	rcu_read_unlock();
@@ -583,10 +583,10 @@ static int udp_link_register(struct pib_udp_link *ul, u32 *id)
 	return err;
 }
 
-struct pib_udp_link *pib_udp_link_create(struct pib_bearer *up, struct pib_kport *port, u8 kind,
+struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_kport *port, u8 kind,
 					 const struct pib_addr *peer, const struct pib_hello *h)
 {
-	struct pib_net *pn = up->us->pn;
+	struct pib_net *pn = bearer->us->pn;
 	struct pib_udp_link *ul;
 	u32 id;
 
@@ -595,7 +595,7 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *up, struct pib_kport
 	if (!ul)
 		return ERR_PTR(-ENOMEM);
 	ul->link.ops = &udp_link_ops;
-	ul->up = up;
+	ul->bearer = bearer;
 	ul->port = port;
 	ul->kind = kind;
 	ul->id = ++pn->next_id;
@@ -607,7 +607,7 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *up, struct pib_kport
 		ul->peer_port_num = h->port_num;
 	}
 	spin_lock_init(&ul->lock);
-	pib_frames_init(&ul->frames, up);
+	pib_frames_init(&ul->frames, bearer);
 	timer_setup(&ul->timer, udp_link_timer, 0);
 	INIT_WORK(&ul->work, udp_link_work);
 	/* The id is known to nobody yet, so the link may be found before it is complete. */
@@ -625,7 +625,7 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *up, struct pib_kport
 	mod_timer(&ul->timer, jiffies + 1);
 	spin_unlock_bh(&ul->lock);
 
-	list_add_tail_rcu(&ul->entry, &up->udp_links);
+	list_add_tail_rcu(&ul->entry, &bearer->udp_links);
 	rcu_assign_pointer(port->link, &ul->link);
 	pn->changes++;
 	return ul;
@@ -665,7 +665,7 @@ void pib_udp_link_unplug(struct pib_udp_link *ul, struct list_head *dead)
 void pib_udp_link_free(struct list_head *dead)
 {
 	struct pib_udp_link *ul, *tmp;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 
 	if (list_empty(dead))
 		return;
@@ -673,11 +673,11 @@ void pib_udp_link_free(struct list_head *dead)
 	list_for_each_entry_safe(ul, tmp, dead, dead_entry) {
 		timer_delete_sync(&ul->timer);
 		cancel_work_sync(&ul->work);
-		up = ul->holds_bearer ? ul->up : NULL;
+		bearer = ul->holds_bearer ? ul->bearer : NULL;
 		pib_frames_free(&ul->frames);
 		kfree(ul);
-		if (up)
-			pib_bearer_put(up);
+		if (bearer)
+			pib_bearer_put(bearer);
 	}
 	INIT_LIST_HEAD(dead);
 }

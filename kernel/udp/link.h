@@ -53,14 +53,14 @@ struct pib_upath {
 /**
  * struct pib_udp_link - a link over UDP
  * @link: what the port sees of it
- * @entry: in up->udp_links; written under pn->lock, read under RCU
+ * @entry: in bearer->udp_links; written under pn->lock, read under RCU
  * @dead_entry: in a list of links that are being taken apart
- * @up: bearer; never changes
+ * @bearer: what carries it; never changes
  * @port: port under which the cable is plugged in; never changes
  * @kind: enum pib_udp_link_kind; never changes
  * @peer_guid: found by discovery or accepted: the peer's node; never changes
  * @peer_port_num: accepted: the peer's port; never changes
- * @holds_bearer: asked for by itself, not with an HCA: holds a reference on @up
+ * @holds_bearer: asked for by itself, not with an HCA: holds a reference on @bearer
  * @id: place in dumps; never changes
  * @path: RCU; NULL while there is no session
  * @frames: being put together
@@ -86,7 +86,7 @@ struct pib_udp_link {
 	struct pib_link link;
 	struct list_head entry;
 	struct list_head dead_entry;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	struct pib_kport *port;
 	u8 kind;
 	u8 peer_port_num;
@@ -135,7 +135,7 @@ static inline struct pib_udp_link *pib_kport_udp_link(const struct pib_kport *po
  *
  * pn->lock held, nothing is plugged into @port. ERR_PTR() if out of memory.
  */
-struct pib_udp_link *pib_udp_link_create(struct pib_bearer *up, struct pib_kport *port, u8 kind,
+struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_kport *port, u8 kind,
 					 const struct pib_addr *peer, const struct pib_hello *h);
 /* Say goodbye, take the port down, and put it on @dead, for pib_udp_link_free(). pn->lock held. */
 void pib_udp_link_unplug(struct pib_udp_link *ul, struct list_head *dead);

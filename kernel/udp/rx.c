@@ -98,7 +98,7 @@ static bool intake_link(struct intake *in, u32 id, u16 tag)
 	struct pib_udp_link *ul = xa_load(&in->us->pn->links, id);
 	struct pib_upath *path;
 
-	path = ul && ul->up->us == in->us ? rcu_dereference(ul->path) : NULL;
+	path = ul && ul->bearer->us == in->us ? rcu_dereference(ul->path) : NULL;
 	if (in->b && ul != in->ul)
 		intake_flush(in);
 	if (!path || path->rx_tag != tag) {

@@ -335,7 +335,7 @@ static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst 
 /* Send the packets from @i on that go into one super-packet; returns how many they are. */
 static u32 wire_send(struct pib_udp_link *ul, struct pib_upath *path, struct pib_burst *b, u32 i)
 {
-	struct pib_udp_sock *us = ul->up->us;
+	struct pib_udp_sock *us = ul->bearer->us;
 	struct sk_buff *skb;
 	struct writer w;
 	struct plan pl;
@@ -363,7 +363,7 @@ bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b)
 	const struct pib_udp_link *ul = to_udp_link(link);
 	const struct pib_upath *path = rcu_dereference(ul->path);
 
-	return path && pib_udp_sock_full(ul->up->us, &path->peer[path->to], b->len);
+	return path && pib_udp_sock_full(ul->bearer->us, &path->peer[path->to], b->len);
 }
 
 void pib_wire_xmit(struct pib_link *link, struct pib_burst *b)
@@ -373,7 +373,7 @@ void pib_wire_xmit(struct pib_link *link, struct pib_burst *b)
 	u32 i = 0;
 
 	if (!path)
-		pib_udp_sock_count(ul->up->us, tx_errors, b->npkts);
+		pib_udp_sock_count(ul->bearer->us, tx_errors, b->npkts);
 	while (path && i < b->npkts)
 		i += wire_send(ul, path, b, i);
 	pib_burst_free(b);
