@@ -33,8 +33,8 @@ static unsigned int count_free_ports(const struct pib_switch *sw)
 static int host_switch_make(struct pib_bearer *bearer, bool standalone,
 			    struct netlink_ext_ack *extack)
 {
-	struct pib_switch_ident id = { .guid = pib_guid_get(bearer->us->mac, true) };
-	struct pib_net *pn = bearer->us->pn;
+	struct pib_switch_ident id = { .guid = pib_guid_get(bearer->sock->mac, true) };
+	struct pib_net *pn = bearer->sock->pn;
 	struct pib_switch *sw;
 	char name[PIB_NAME_MAX];
 
@@ -60,7 +60,7 @@ int pib_host_switch_get(struct pib_bearer *bearer, bool standalone, unsigned int
 	struct pib_switch *sw;
 	int err;
 
-	lockdep_assert_held(&bearer->us->pn->lock);
+	lockdep_assert_held(&bearer->sock->pn->lock);
 	if (!rcu_access_pointer(bearer->sw)) {
 		err = host_switch_make(bearer, standalone, extack);
 		if (err)
@@ -94,7 +94,7 @@ void pib_host_switch_put(struct pib_bearer *bearer)
 {
 	struct pib_switch *sw = rcu_dereference_protected(bearer->sw, true);
 
-	lockdep_assert_held(&bearer->us->pn->lock);
+	lockdep_assert_held(&bearer->sock->pn->lock);
 	if (--bearer->sw_users)
 		return;
 	pib_bearer_set_switch(bearer, NULL);

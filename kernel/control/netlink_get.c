@@ -144,7 +144,7 @@ static int put_port_link(struct sk_buff *skb, struct pib_kport *port)
 
 	if (!ul)
 		return 0;
-	return put_netdev(skb, PIB_P_NETDEV, ul->bearer->us->pn->net, ul->bearer->us->ifindex);
+	return put_netdev(skb, PIB_P_NETDEV, ul->bearer->sock->pn->net, ul->bearer->sock->ifindex);
 }
 
 static int put_port_attrs(struct sk_buff *skb, struct pib_kport *port)
@@ -244,10 +244,10 @@ static int put_ctl_bearer(struct sk_buff *skb, const struct pib_hca_ctl *ctl)
 
 	if (!bearer)
 		return 0;
-	if (put_netdev(skb, PIB_A_NETDEV, ctl->pn->net, bearer->us->ifindex) ||
-	    nla_put_u32(skb, PIB_A_IFINDEX, bearer->us->ifindex) ||
+	if (put_netdev(skb, PIB_A_NETDEV, ctl->pn->net, bearer->sock->ifindex) ||
+	    nla_put_u32(skb, PIB_A_IFINDEX, bearer->sock->ifindex) ||
 	    nla_put_u32(skb, PIB_A_FABRIC, bearer->fabric) ||
-	    nla_put_u16(skb, PIB_A_UDP_PORT, bearer->us->port))
+	    nla_put_u16(skb, PIB_A_UDP_PORT, bearer->sock->port))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -532,7 +532,7 @@ static int put_udp_link(struct answer *a, struct pib_udp_link *ul)
 	desc[64] = 0;
 	heard = div_u64(ktime_get_ns() - fsm.last_heard, NSEC_PER_MSEC);
 
-	if (put_netdev(skb, PIB_UL_NETDEV, ul->bearer->us->pn->net, ul->bearer->us->ifindex) ||
+	if (put_netdev(skb, PIB_UL_NETDEV, ul->bearer->sock->pn->net, ul->bearer->sock->ifindex) ||
 	    put_endpoint(skb, PIB_UL_PEER, &peer) ||
 	    put_link_ids(a, &fsm) ||
 	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_LINK_UP) ||
@@ -700,7 +700,7 @@ int pib_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- bearers ---- */
 
-static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *us)
+static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *sock)
 {
 	struct nlattr *nest = nla_nest_start(skb, PIB_A_STATS);
 	struct pib_udp_stats stats;
@@ -709,7 +709,7 @@ static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *us)
 	BUILD_BUG_ON(PIB_USTATS != PIB_US_MAX - PIB_US_PAD);
 	if (!nest)
 		return -EMSGSIZE;
-	pib_udp_sock_stats(us, &stats);
+	pib_udp_sock_stats(sock, &stats);
 	for (i = 0; i < PIB_USTATS; i++)
 		if (put_u64(skb, PIB_US_TX_DATAGRAMS + i, ((u64 *)&stats)[i], PIB_US_PAD))
 			return -EMSGSIZE;
@@ -724,12 +724,12 @@ static int put_uplink(struct answer *a, struct pib_bearer *bearer)
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (put_netdev(a->skb, PIB_A_NETDEV, bearer->us->pn->net, bearer->us->ifindex) ||
-	    nla_put_u32(a->skb, PIB_A_IFINDEX, bearer->us->ifindex) ||
+	if (put_netdev(a->skb, PIB_A_NETDEV, bearer->sock->pn->net, bearer->sock->ifindex) ||
+	    nla_put_u32(a->skb, PIB_A_IFINDEX, bearer->sock->ifindex) ||
 	    nla_put_u32(a->skb, PIB_A_FABRIC, bearer->fabric) ||
-	    nla_put_u16(a->skb, PIB_A_UDP_PORT, bearer->us->port) ||
+	    nla_put_u16(a->skb, PIB_A_UDP_PORT, bearer->sock->port) ||
 	    (sw && nla_put_string(a->skb, PIB_A_SWITCH_NAME, sw->name)) ||
-	    put_stats(a->skb, bearer->us)) {
+	    put_stats(a->skb, bearer->sock)) {
 		genlmsg_cancel(a->skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -741,10 +741,10 @@ static int put_uplink(struct answer *a, struct pib_bearer *bearer)
 static struct pib_bearer *next_bearer(struct pib_net *pn, long id)
 {
 	struct pib_bearer *bearer, *best = NULL;
-	struct pib_udp_sock *us;
+	struct pib_udp_sock *sock;
 
-	list_for_each_entry(us, &pn->udp_socks, entry)
-		list_for_each_entry(bearer, &us->bearers, entry)
+	list_for_each_entry(sock, &pn->udp_socks, entry)
+		list_for_each_entry(bearer, &sock->bearers, entry)
 			if (bearer->id > id && (!best || bearer->id < best->id))
 				best = bearer;
 	return best;

@@ -127,7 +127,7 @@ static int guids_get(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 	if (id->node_guid)
 		return guids_claim(ctl, id, cfg->num_ports, extack);
 	if (ctl->bearer)
-		id->node_guid = pib_guid_get(ctl->bearer->us->mac, false);
+		id->node_guid = pib_guid_get(ctl->bearer->sock->mac, false);
 	else
 		id->node_guid = pib_guid_get_random();
 	if (!id->node_guid) {
@@ -414,7 +414,7 @@ static struct pib_hca_ctl *attached_ctl(struct pib_registry *reg, bool stranded)
 	struct pib_hca_ctl *ctl;
 
 	list_for_each_entry(ctl, &reg->ctls, entry)
-		if (!ctl->detached && (!stranded || (ctl->bearer && ctl->bearer->us->gone)))
+		if (!ctl->detached && (!stranded || (ctl->bearer && ctl->bearer->sock->gone)))
 			return ctl;
 	return NULL;
 }

@@ -130,10 +130,10 @@ static void bearer_send_hello(struct pib_bearer *bearer, struct pib_switch *sw)
 	len = bearer_build(bearer, &h, PIB_DG_HELLO, 0, bytes);
 	if (!len)
 		return;
-	pib_udp_sock_group(bearer->us, AF_INET, &group);
-	pib_udp_sock_send_bytes(bearer->us, bytes, len, &group);
-	pib_udp_sock_group(bearer->us, AF_INET6, &group);
-	pib_udp_sock_send_bytes(bearer->us, bytes, len, &group);
+	pib_udp_sock_group(bearer->sock, AF_INET, &group);
+	pib_udp_sock_send_bytes(bearer->sock, bytes, len, &group);
+	pib_udp_sock_group(bearer->sock, AF_INET6, &group);
+	pib_udp_sock_send_bytes(bearer->sock, bytes, len, &group);
 }
 
 /* The port whose node speaks for the bearer: of the host switch, or of a link. */
@@ -184,7 +184,7 @@ static void bearer_answer(struct pib_bearer *bearer, const struct pib_addr *from
 		strscpy_pad(h.desc, pib_hello_refusal_text(refusal), sizeof(h.desc));
 	len = bearer_build(bearer, &h, type, to->link_id, bytes);
 	if (len)
-		pib_udp_sock_send_bytes(bearer->us, bytes, len, from);
+		pib_udp_sock_send_bytes(bearer->sock, bytes, len, from);
 }
 
 static void bearer_hello_work(struct work_struct *work)
@@ -193,12 +193,12 @@ static void bearer_hello_work(struct work_struct *work)
 	struct pib_switch *sw;
 	unsigned int ms;
 
-	if (xchg(&bearer->us->rejoin, false))
-		pib_udp_sock_rejoin(bearer->us);
+	if (xchg(&bearer->sock->rejoin, false))
+		pib_udp_sock_rejoin(bearer->sock);
 	local_bh_disable();
 	rcu_read_lock();
 	sw = rcu_dereference(bearer->sw);
-	if (sw && READ_ONCE(bearer->us->running))
+	if (sw && READ_ONCE(bearer->sock->running))
 		bearer_send_hello(bearer, sw);
 	rcu_read_unlock();
 	local_bh_enable();
@@ -311,7 +311,7 @@ static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *fr
 		return;
 	}
 	if (type != PIB_DG_HELLO) {
-		pib_udp_sock_count(bearer->us, rx_bad_hello, 1);
+		pib_udp_sock_count(bearer->sock, rx_bad_hello, 1);
 		return;
 	}
 	if (h->caps & PIB_CAP_PROBE) {
@@ -332,7 +332,7 @@ static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *fr
 	else if (sw)
 		bearer_newcomer(bearer, from, h, type);
 	else
-		pib_udp_sock_count(bearer->us, rx_unknown_link, 1);
+		pib_udp_sock_count(bearer->sock, rx_unknown_link, 1);
 }
 
 /* Both or neither have a key, and it is the same. */
@@ -344,17 +344,17 @@ static bool hello_is_authentic(const struct pib_bearer *bearer, const struct pib
 	return h->caps & PIB_CAP_KEYED && pib_auth_check(bearer->auth, buf);
 }
 
-static struct pib_bearer *bearer_of_fabric(struct pib_udp_sock *us, u32 fabric)
+static struct pib_bearer *bearer_of_fabric(struct pib_udp_sock *sock, u32 fabric)
 {
 	struct pib_bearer *bearer;
 
-	list_for_each_entry_rcu(bearer, &us->bearers, entry)
+	list_for_each_entry_rcu(bearer, &sock->bearers, entry)
 		if (bearer->fabric == fabric)
 			return bearer;
 	return NULL;
 }
 
-void pib_bearer_control(struct pib_udp_sock *us, const struct pib_addr *from, const u8 *buf,
+void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from, const u8 *buf,
 			u32 len)
 {
 	struct pib_bearer *bearer;
@@ -364,17 +364,17 @@ void pib_bearer_control(struct pib_udp_sock *us, const struct pib_addr *from, co
 	u8 type;
 
 	if (pib_hello_parse(&h, &type, &to_id, buf, len)) {
-		pib_udp_sock_count(us, rx_bad_hello, 1);
+		pib_udp_sock_count(sock, rx_bad_hello, 1);
 		return;
 	}
-	bearer = bearer_of_fabric(us, h.fabric);
+	bearer = bearer_of_fabric(sock, h.fabric);
 	if (!bearer) {
-		pib_udp_sock_count(us, rx_fabric, 1);
+		pib_udp_sock_count(sock, rx_fabric, 1);
 		return;
 	}
-	ul = to_id ? xa_load(&us->pn->links, to_id) : NULL;
+	ul = to_id ? xa_load(&sock->pn->links, to_id) : NULL;
 	if (!hello_is_authentic(bearer, &h, buf)) {
-		pib_udp_sock_count(us, rx_bad_auth, 1);
+		pib_udp_sock_count(sock, rx_bad_auth, 1);
 		if (ul && ul->bearer == bearer)
 			pib_udp_link_other_key(ul, from, &h, type);
 		return;
@@ -384,7 +384,7 @@ void pib_bearer_control(struct pib_udp_sock *us, const struct pib_addr *from, co
 		return;
 	}
 	if (!ul || ul->bearer != bearer) {
-		pib_udp_sock_count(us, rx_unknown_link, 1);
+		pib_udp_sock_count(sock, rx_unknown_link, 1);
 		return;
 	}
 	/* A cable may lead from one port of an HCA to another, but not to where it comes from. */
@@ -411,7 +411,7 @@ static void bearer_admit(struct pib_bearer *bearer, const struct pib_newcomer *n
 	struct pib_kport *port;
 	struct pib_udp_link *ul;
 
-	lockdep_assert_held(&bearer->us->pn->lock);
+	lockdep_assert_held(&bearer->sock->pn->lock);
 	rcu_read_lock();
 	if (!sw)
 		ul = NULL;
@@ -476,7 +476,7 @@ static bool bearer_next_newcomer(struct pib_bearer *bearer, struct pib_newcomer 
 static void bearer_work(struct work_struct *work)
 {
 	struct pib_bearer *bearer = container_of(work, struct pib_bearer, work.work);
-	struct pib_net *pn = bearer->us->pn;
+	struct pib_net *pn = bearer->sock->pn;
 	unsigned int left = PIB_NEWCOMERS;
 	struct pib_newcomer n;
 	LIST_HEAD(dead);
@@ -508,7 +508,7 @@ void pib_bearer_carrier(struct pib_bearer *bearer)
 		pib_udp_link_restart(ul, ul->fsm.local_down);
 	rcu_read_unlock();
 	local_bh_enable();
-	if (rcu_access_pointer(bearer->sw) && READ_ONCE(bearer->us->running))
+	if (rcu_access_pointer(bearer->sw) && READ_ONCE(bearer->sock->running))
 		pib_bearer_announce(bearer);
 }
 
@@ -516,7 +516,7 @@ void pib_bearer_carrier(struct pib_bearer *bearer)
 
 void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw)
 {
-	lockdep_assert_held(&bearer->us->pn->lock);
+	lockdep_assert_held(&bearer->sock->pn->lock);
 	rcu_assign_pointer(bearer->sw, sw);
 	if (!sw)
 		cancel_delayed_work_sync(&bearer->hello);
@@ -538,7 +538,7 @@ static int bearer_check_key(const struct pib_bearer *bearer, const struct pib_be
 	return -EINVAL;
 }
 
-static struct pib_bearer *bearer_create(struct pib_udp_sock *us, const struct pib_bearer_cfg *cfg,
+static struct pib_bearer *bearer_create(struct pib_udp_sock *sock, const struct pib_bearer_cfg *cfg,
 					struct netlink_ext_ack *extack)
 {
 	struct pib_bearer *bearer = kzalloc(sizeof(*bearer), GFP_KERNEL);
@@ -553,10 +553,10 @@ static struct pib_bearer *bearer_create(struct pib_udp_sock *us, const struct pi
 			return ERR_PTR(-EOPNOTSUPP);
 		}
 	}
-	bearer->us = us;
+	bearer->sock = sock;
 	bearer->fabric = cfg->fabric;
 	bearer->users = 1;
-	bearer->id = ++us->pn->next_id;
+	bearer->id = ++sock->pn->next_id;
 	bearer->nonce = get_random_u64() | 1;
 	bearer->next_answer = jiffies;
 	bearer->next_clone = jiffies;
@@ -564,39 +564,39 @@ static struct pib_bearer *bearer_create(struct pib_udp_sock *us, const struct pi
 	spin_lock_init(&bearer->lock);
 	INIT_DELAYED_WORK(&bearer->hello, bearer_hello_work);
 	INIT_DELAYED_WORK(&bearer->work, bearer_work);
-	list_add_tail_rcu(&bearer->entry, &us->bearers);
-	us->pn->changes++;
+	list_add_tail_rcu(&bearer->entry, &sock->bearers);
+	sock->pn->changes++;
 	return bearer;
 }
 
 struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cfg *cfg,
 				  bool is_link, struct netlink_ext_ack *extack)
 {
-	struct pib_udp_sock *us = pib_udp_sock_get(pn, cfg->ifindex, cfg->udp_port, extack);
+	struct pib_udp_sock *sock = pib_udp_sock_get(pn, cfg->ifindex, cfg->udp_port, extack);
 	struct pib_bearer *bearer;
 	int err;
 
-	if (IS_ERR(us))
-		return ERR_CAST(us);
-	list_for_each_entry(bearer, &us->bearers, entry) {
+	if (IS_ERR(sock))
+		return ERR_CAST(sock);
+	list_for_each_entry(bearer, &sock->bearers, entry) {
 		if (bearer->fabric != cfg->fabric)
 			continue;
 		err = is_link ? 0 : bearer_check_key(bearer, cfg, extack);
 		if (!err)
 			bearer->users++;
-		pib_udp_sock_put(us);
+		pib_udp_sock_put(sock);
 		return err ? ERR_PTR(err) : bearer;
 	}
-	bearer = bearer_create(us, cfg, extack);
+	bearer = bearer_create(sock, cfg, extack);
 	if (IS_ERR(bearer))
-		pib_udp_sock_put(us);
+		pib_udp_sock_put(sock);
 	return bearer;
 }
 
 void pib_bearer_put(struct pib_bearer *bearer)
 {
-	struct pib_udp_sock *us = bearer->us;
-	struct pib_net *pn = us->pn;
+	struct pib_udp_sock *sock = bearer->sock;
+	struct pib_net *pn = sock->pn;
 	struct pib_udp_link *ul, *tmp;
 	LIST_HEAD(dead);
 
@@ -612,6 +612,6 @@ void pib_bearer_put(struct pib_bearer *bearer)
 	cancel_delayed_work_sync(&bearer->work);
 	pib_auth_free(bearer->auth);
 	kfree(bearer);
-	pib_udp_sock_put(us);
+	pib_udp_sock_put(sock);
 	pn->changes++;
 }

@@ -30,11 +30,11 @@ struct pib_newcomer {
 
 /**
  * struct pib_bearer - a netdev's place in a fabric
- * @us: sockets; never changes
+ * @sock: sockets; never changes
  * @fabric: fabric id; never changes
  * @id: place in dumps; never changes
  * @auth: key of the fabric, or NULL; never changes
- * @entry: in us->bearers; written under pn->lock, read under RCU
+ * @entry: in sock->bearers; written under pn->lock, read under RCU
  * @users: HCAs and explicit links that use it; under pn->lock
  * @sw_users: HCAs that are plugged into the host switch (control/host_switch.c); under pn->lock
  * @sw: host switch or NULL; see pib_bearer_set_switch(); written under pn->lock, read under RCU
@@ -53,7 +53,7 @@ struct pib_newcomer {
  * @work: makes and gives up links
  */
 struct pib_bearer {
-	struct pib_udp_sock *us;
+	struct pib_udp_sock *sock;
 	u32 fabric;
 	u32 id;
 	struct pib_auth *auth;
@@ -113,7 +113,7 @@ void pib_bearer_announce(struct pib_bearer *bearer);
 void pib_bearer_fill_hello(struct pib_bearer *bearer, struct pib_kport *port, struct pib_hello *h);
 
 /* A control datagram came in. Softirqs off, RCU. */
-void pib_bearer_control(struct pib_udp_sock *us, const struct pib_addr *from, const u8 *buf,
+void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from, const u8 *buf,
 			u32 len);
 
 /* The netdev went down or came up. Any context. */

@@ -30,7 +30,7 @@
 
 static struct pib_net *udp_link_net(const struct pib_udp_link *ul)
 {
-	return ul->bearer->us->pn;
+	return ul->bearer->sock->pn;
 }
 
 static unsigned int addr_slot(const struct pib_addr *a)
@@ -160,8 +160,8 @@ static void udp_link_build(struct pib_udp_link *ul, struct outgoing *o)
 
 static void udp_link_send(struct pib_udp_link *ul, const struct outgoing *o)
 {
-	if (o->len && o->to.family && READ_ONCE(ul->bearer->us->running))
-		pib_udp_sock_send_bytes(ul->bearer->us, o->bytes, o->len, &o->to);
+	if (o->len && o->to.family && READ_ONCE(ul->bearer->sock->running))
+		pib_udp_sock_send_bytes(ul->bearer->sock, o->bytes, o->len, &o->to);
 }
 
 static void udp_link_rearm(struct pib_udp_link *ul)
@@ -179,7 +179,7 @@ static void udp_link_act(struct pib_udp_link *ul, u32 todo, struct outgoing *o)
 {
 	lockdep_assert_held(&ul->lock);
 	if (todo & PIB_LINK_DO_REJECT)
-		pib_udp_sock_count(ul->bearer->us, rx_bad_hello, 1);
+		pib_udp_sock_count(ul->bearer->sock, rx_bad_hello, 1);
 	if (todo & PIB_LINK_DO_DOWN)
 		ul->bounce = true;
 	if (todo & PIB_LINK_DO_SEND)
@@ -192,7 +192,7 @@ static void udp_link_act(struct pib_udp_link *ul, u32 todo, struct outgoing *o)
 /* Were datagrams dropped at our sockets since the last look? The peer's may be among them. */
 static void udp_link_own_losses(struct pib_udp_link *ul)
 {
-	u32 overruns = pib_udp_sock_overruns(ul->bearer->us);
+	u32 overruns = pib_udp_sock_overruns(ul->bearer->sock);
 
 	if (overruns != ul->overruns)
 		pib_link_deaf(&ul->fsm, ktime_get_ns());
@@ -335,7 +335,7 @@ void pib_udp_link_control(struct pib_udp_link *ul, const struct pib_addr *from,
 	}
 	if (!udp_link_knows(ul, from, h)) {
 		spin_unlock_bh(&ul->lock);
-		pib_udp_sock_count(ul->bearer->us, rx_wrong_addr, 1);
+		pib_udp_sock_count(ul->bearer->sock, rx_wrong_addr, 1);
 		return;
 	}
 	if (ul->fsm.state != PIB_LINK_UP)
@@ -402,7 +402,7 @@ struct verdict {
 static void udp_link_judge(struct pib_udp_link *ul, struct verdict *v)
 {
 	spin_lock_bh(&ul->lock);
-	v->up = !ul->dead && ul->fsm.plugged && READ_ONCE(ul->bearer->us->running);
+	v->up = !ul->dead && ul->fsm.plugged && READ_ONCE(ul->bearer->sock->running);
 	v->bounce = ul->bounce;
 	ul->bounce = false;
 	v->far.mtu_cap = ul->fsm.peer_mtu_cap;
@@ -586,7 +586,7 @@ static int udp_link_register(struct pib_udp_link *ul, u32 *id)
 struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_kport *port, u8 kind,
 					 const struct pib_addr *peer, const struct pib_hello *h)
 {
-	struct pib_net *pn = bearer->us->pn;
+	struct pib_net *pn = bearer->sock->pn;
 	struct pib_udp_link *ul;
 	u32 id;
 

@@ -20,6 +20,6 @@ struct sk_buff *pib_wire_alloc(u32 head, u32 data);
 /* When nothing is sent any more. */
 void pib_wire_mem_exit(void);
 /* Take in a datagram or a super-packet; consumed. Softirqs off, RCU. */
-void pib_wire_rx(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *from);
+void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from);
 
 #endif
