@@ -140,11 +140,13 @@ static void view_port(struct pib_kport *port, struct port_view *v)
 
 static int put_port_link(struct sk_buff *skb, struct pib_kport *port)
 {
-	const struct pib_udp_link *ul = pib_kport_udp_link(port);
+	const struct pib_udp_link *link = pib_kport_udp_link(port);
+	const struct pib_udp_sock *sock;
 
-	if (!ul)
+	if (!link)
 		return 0;
-	return put_netdev(skb, PIB_P_NETDEV, ul->bearer->sock->pn->net, ul->bearer->sock->ifindex);
+	sock = link->bearer->sock;
+	return put_netdev(skb, PIB_P_NETDEV, sock->pn->net, sock->ifindex);
 }
 
 static int put_port_attrs(struct sk_buff *skb, struct pib_kport *port)
@@ -511,8 +513,9 @@ static int put_link_ids(const struct answer *a, const struct pib_link_fsm *fsm)
 	       nla_put_u32(a->skb, PIB_UL_REMOTE_ID, fsm->remote_id);
 }
 
-static int put_udp_link(struct answer *a, struct pib_udp_link *ul)
+static int put_udp_link(struct answer *a, struct pib_udp_link *link)
 {
+	const struct pib_udp_sock *sock = link->bearer->sock;
 	struct sk_buff *skb = a->skb;
 	struct nlattr *nest = nla_nest_start(skb, PIB_A_UDP_LINK);
 	struct pib_link_fsm fsm;
@@ -523,16 +526,16 @@ static int put_udp_link(struct answer *a, struct pib_udp_link *ul)
 
 	if (!nest)
 		return -EMSGSIZE;
-	spin_lock_bh(&ul->lock);
-	fsm = ul->fsm;
-	peer = ul->peer[ul->to];
-	refusal = pib_udp_link_refusal(ul);
-	spin_unlock_bh(&ul->lock);
+	spin_lock_bh(&link->lock);
+	fsm = link->fsm;
+	peer = link->peer[link->to];
+	refusal = pib_udp_link_refusal(link);
+	spin_unlock_bh(&link->lock);
 	memcpy(desc, fsm.peer_desc, 64);
 	desc[64] = 0;
 	heard = div_u64(ktime_get_ns() - fsm.last_heard, NSEC_PER_MSEC);
 
-	if (put_netdev(skb, PIB_UL_NETDEV, ul->bearer->sock->pn->net, ul->bearer->sock->ifindex) ||
+	if (put_netdev(skb, PIB_UL_NETDEV, sock->pn->net, sock->ifindex) ||
 	    put_endpoint(skb, PIB_UL_PEER, &peer) ||
 	    put_link_ids(a, &fsm) ||
 	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_LINK_UP) ||
@@ -610,17 +613,17 @@ static bool tells_of_cable(const struct pib_kport *port, const struct pib_kport 
 static int put_link(struct answer *a, struct pib_kport *port)
 {
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_udp_link *ul = pib_kport_udp_link(port);
-	bool out = ul ? ul->link.cable_out : port->cable_out;
+	struct pib_udp_link *link = pib_kport_udp_link(port);
+	bool out = link ? link->base.cable_out : port->cable_out;
 	void *hdr;
 
-	if (!ul && (!peer || !tells_of_cable(port, peer)))
+	if (!link && (!peer || !tells_of_cable(port, peer)))
 		return 0;
 	hdr = answer_begin(a);
 	if (!hdr)
 		return -EMSGSIZE;
 	if (put_end(a->skb, PIB_A_LINK_A, port) ||
-	    (ul ? put_udp_link(a, ul) : put_end(a->skb, PIB_A_LINK_B, peer)) ||
+	    (link ? put_udp_link(a, link) : put_end(a->skb, PIB_A_LINK_B, peer)) ||
 	    nla_put_u8(a->skb, PIB_A_LINK_STATE, !out) ||
 	    (port->is_auto && nla_put_flag(a->skb, PIB_A_AUTO)) ||
 	    put_faults(a->skb, port->faults)) {

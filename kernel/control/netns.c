@@ -21,15 +21,15 @@ static void reap_links(struct pib_net *pn)
 {
 	struct pib_bearer *bearer;
 	struct pib_udp_sock *sock;
-	struct pib_udp_link *ul, *tmp;
+	struct pib_udp_link *link, *tmp;
 	LIST_HEAD(dead);
 
 	list_for_each_entry(sock, &pn->udp_socks, entry) {
 		if (!sock->gone)
 			continue;
 		list_for_each_entry(bearer, &sock->bearers, entry)
-			list_for_each_entry_safe(ul, tmp, &bearer->udp_links, entry)
-				pib_udp_link_unplug(ul, &dead);
+			list_for_each_entry_safe(link, tmp, &bearer->udp_links, entry)
+				pib_udp_link_unplug(link, &dead);
 	}
 	pib_udp_link_free(&dead);
 }

@@ -228,13 +228,13 @@ static int ctl_plug_switch(struct pib_hca_ctl *ctl, struct pib_kport *port)
 static int ctl_plug_peer(struct pib_hca_ctl *ctl, struct pib_kport *port,
 			 const struct pib_addr *peer)
 {
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
 	if (ctl->hca->nd.standalone)
 		port->alone_lid = pib_lid_choice(port->p.guid, 0);
 	port->is_auto = true;
-	ul = pib_udp_link_create(ctl->bearer, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
-	return PTR_ERR_OR_ZERO(ul);
+	link = pib_udp_link_create(ctl->bearer, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
+	return PTR_ERR_OR_ZERO(link);
 }
 
 static int ctl_plug(struct pib_hca_ctl *ctl, struct netlink_ext_ack *extack)

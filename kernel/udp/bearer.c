@@ -140,12 +140,12 @@ static void bearer_send_hello(struct pib_bearer *bearer, struct pib_switch *sw)
 static struct pib_kport *bearer_speaker(struct pib_bearer *bearer)
 {
 	struct pib_switch *sw = rcu_dereference(bearer->sw);
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
 	if (sw)
 		return sw->nd.ports[0];
-	ul = list_first_or_null_rcu(&bearer->udp_links, struct pib_udp_link, entry);
-	return ul ? ul->port : NULL;
+	link = list_first_or_null_rcu(&bearer->udp_links, struct pib_udp_link, entry);
+	return link ? link->port : NULL;
 }
 
 /* Is what may be done every @ms due? @next, which bearer->lock guards: when it is. */
@@ -220,49 +220,49 @@ void pib_bearer_announce(struct pib_bearer *bearer)
 /* ---- hearing others ---- */
 
 /* Is the hello that of the peer of an existing link? */
-static bool udp_link_matches(struct pib_udp_link *ul, const struct pib_addr *from,
+static bool udp_link_matches(struct pib_udp_link *link, const struct pib_addr *from,
 			     const struct pib_hello *h)
 {
 	bool trunk_hello = h->caps & PIB_CAP_AUTO;
 	bool same, bound;
 
-	spin_lock_bh(&ul->lock);
-	switch (ul->kind) {
+	spin_lock_bh(&link->lock);
+	switch (link->kind) {
 	case PIB_UDP_LINK_TRUNK:
-		same = trunk_hello && pib_udp_link_is_peer(ul, h);
+		same = trunk_hello && pib_udp_link_is_peer(link, h);
 		break;
 	case PIB_UDP_LINK_ACCEPTED:
-		same = !trunk_hello && pib_udp_link_is_peer(ul, h);
+		same = !trunk_hello && pib_udp_link_is_peer(link, h);
 		break;
 	default:
 		/* Several links may lead to one address: a session tells them apart. */
-		bound = ul->fsm.state == PIB_LINK_UP &&
-			(ul->fsm.peer_node_guid != h->node_guid ||
-			 ul->fsm.peer_port_num != h->port_num);
-		same = !trunk_hello && !bound && pib_addr_equal(&ul->peer[ul->to], from);
+		bound = link->fsm.state == PIB_LINK_UP &&
+			(link->fsm.peer_node_guid != h->node_guid ||
+			 link->fsm.peer_port_num != h->port_num);
+		same = !trunk_hello && !bound && pib_addr_equal(&link->peer[link->to], from);
 	}
-	spin_unlock_bh(&ul->lock);
+	spin_unlock_bh(&link->lock);
 	return same;
 }
 
 static struct pib_udp_link *bearer_match(struct pib_bearer *bearer, const struct pib_addr *from,
 					 const struct pib_hello *h)
 {
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
-	list_for_each_entry_rcu(ul, &bearer->udp_links, entry)
-		if (udp_link_matches(ul, from, h))
-			return ul;
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
+		if (udp_link_matches(link, from, h))
+			return link;
 	return NULL;
 }
 
 static struct pib_udp_link *bearer_trunk(struct pib_bearer *bearer, u64 node_guid)
 {
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
-	list_for_each_entry_rcu(ul, &bearer->udp_links, entry)
-		if (ul->kind == PIB_UDP_LINK_TRUNK && ul->peer_guid == node_guid)
-			return ul;
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
+		if (link->kind == PIB_UDP_LINK_TRUNK && link->peer_guid == node_guid)
+			return link;
 	return NULL;
 }
 
@@ -304,7 +304,7 @@ static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *fr
 			    const struct pib_hello *h, u8 type)
 {
 	struct pib_switch *sw = rcu_dereference(bearer->sw);
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
 	if (sw && h->node_guid == sw->nd.node.guid) {
 		bearer_meet_clone(bearer, &sw->nd.node, from, h);
@@ -319,16 +319,16 @@ static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *fr
 		return;
 	}
 	if (!h->link_id) {
-		ul = bearer_trunk(bearer, h->node_guid);
-		if (ul)
-			pib_udp_link_heard(ul, from);
+		link = bearer_trunk(bearer, h->node_guid);
+		if (link)
+			pib_udp_link_heard(link, from);
 		else if (sw && h->role == PIB_ROLE_SWITCH)
 			bearer_newcomer(bearer, from, h, type);
 		return;
 	}
-	ul = bearer_match(bearer, from, h);
-	if (ul)
-		pib_udp_link_control(ul, from, h, type);
+	link = bearer_match(bearer, from, h);
+	if (link)
+		pib_udp_link_control(link, from, h, type);
 	else if (sw)
 		bearer_newcomer(bearer, from, h, type);
 	else
@@ -358,7 +358,7 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from, 
 			u32 len)
 {
 	struct pib_bearer *bearer;
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 	struct pib_hello h;
 	u32 to_id;
 	u8 type;
@@ -372,25 +372,25 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from, 
 		pib_udp_sock_count(sock, rx_fabric, 1);
 		return;
 	}
-	ul = to_id ? xa_load(&sock->pn->links, to_id) : NULL;
+	link = to_id ? xa_load(&sock->pn->links, to_id) : NULL;
 	if (!hello_is_authentic(bearer, &h, buf)) {
 		pib_udp_sock_count(sock, rx_bad_auth, 1);
-		if (ul && ul->bearer == bearer)
-			pib_udp_link_other_key(ul, from, &h, type);
+		if (link && link->bearer == bearer)
+			pib_udp_link_other_key(link, from, &h, type);
 		return;
 	}
 	if (!to_id) {
 		bearer_discover(bearer, from, &h, type);
 		return;
 	}
-	if (!ul || ul->bearer != bearer) {
+	if (!link || link->bearer != bearer) {
 		pib_udp_sock_count(sock, rx_unknown_link, 1);
 		return;
 	}
 	/* A cable may lead from one port of an HCA to another, but not to where it comes from. */
-	if (h.node_guid == ul->port->p.node->guid && h.port_num == ul->port->p.num)
-		bearer_meet_clone(bearer, ul->port->p.node, from, &h);
-	pib_udp_link_control(ul, from, &h, type);
+	if (h.node_guid == link->port->p.node->guid && h.port_num == link->port->p.num)
+		bearer_meet_clone(bearer, link->port->p.node, from, &h);
+	pib_udp_link_control(link, from, &h, type);
 }
 
 /* ---- making links ---- */
@@ -409,20 +409,20 @@ static void bearer_admit(struct pib_bearer *bearer, const struct pib_newcomer *n
 	struct pib_switch *sw = rcu_dereference_protected(bearer->sw, true);
 	bool trunk = n->h.caps & PIB_CAP_AUTO && n->h.role == PIB_ROLE_SWITCH;
 	struct pib_kport *port;
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
 	lockdep_assert_held(&bearer->sock->pn->lock);
 	rcu_read_lock();
 	if (!sw)
-		ul = NULL;
+		link = NULL;
 	else if (n->h.link_id)
-		ul = bearer_match(bearer, &n->from, &n->h);
+		link = bearer_match(bearer, &n->from, &n->h);
 	else
-		ul = bearer_trunk(bearer, n->h.node_guid);
+		link = bearer_trunk(bearer, n->h.node_guid);
 	rcu_read_unlock();
 	if (!sw)
 		return;
-	if (!ul) {
+	if (!link) {
 		port = pib_switch_free_port(sw);
 		if (!port) {
 			net_warn_ratelimited("pib: %s has no free port for %.64s\n", sw->name,
@@ -432,29 +432,29 @@ static void bearer_admit(struct pib_bearer *bearer, const struct pib_newcomer *n
 			return;
 		}
 		port->is_auto = true;
-		ul = pib_udp_link_create(bearer, port,
-					 trunk ? PIB_UDP_LINK_TRUNK : PIB_UDP_LINK_ACCEPTED,
-					 &n->from, &n->h);
-		if (IS_ERR(ul))
+		link = pib_udp_link_create(bearer, port,
+					   trunk ? PIB_UDP_LINK_TRUNK : PIB_UDP_LINK_ACCEPTED,
+					   &n->from, &n->h);
+		if (IS_ERR(link))
 			return;
 	}
 	if (!n->h.link_id)
 		return;
 	local_bh_disable();
 	rcu_read_lock();
-	pib_udp_link_control(ul, &n->from, &n->h, n->type);
+	pib_udp_link_control(link, &n->from, &n->h, n->type);
 	rcu_read_unlock();
 	local_bh_enable();
 }
 
 static void bearer_expire(struct pib_bearer *bearer, struct list_head *dead)
 {
-	struct pib_udp_link *ul, *tmp;
+	struct pib_udp_link *link, *tmp;
 	u64 now = ktime_get_ns();
 
-	list_for_each_entry_safe(ul, tmp, &bearer->udp_links, entry)
-		if (pib_udp_link_expired(ul, now))
-			pib_udp_link_unplug(ul, dead);
+	list_for_each_entry_safe(link, tmp, &bearer->udp_links, entry)
+		if (pib_udp_link_expired(link, now))
+			pib_udp_link_unplug(link, dead);
 }
 
 static bool bearer_next_newcomer(struct pib_bearer *bearer, struct pib_newcomer *n)
@@ -500,12 +500,12 @@ static void bearer_work(struct work_struct *work)
 
 void pib_bearer_carrier(struct pib_bearer *bearer)
 {
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
 	local_bh_disable();
 	rcu_read_lock();
-	list_for_each_entry_rcu(ul, &bearer->udp_links, entry)
-		pib_udp_link_restart(ul, ul->fsm.local_down);
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
+		pib_udp_link_restart(link, link->fsm.local_down);
 	rcu_read_unlock();
 	local_bh_enable();
 	if (rcu_access_pointer(bearer->sw) && READ_ONCE(bearer->sock->running))
@@ -597,14 +597,14 @@ void pib_bearer_put(struct pib_bearer *bearer)
 {
 	struct pib_udp_sock *sock = bearer->sock;
 	struct pib_net *pn = sock->pn;
-	struct pib_udp_link *ul, *tmp;
+	struct pib_udp_link *link, *tmp;
 	LIST_HEAD(dead);
 
 	lockdep_assert_held(&pn->lock);
 	if (--bearer->users)
 		return;
-	list_for_each_entry_safe(ul, tmp, &bearer->udp_links, entry)
-		pib_udp_link_unplug(ul, &dead);
+	list_for_each_entry_safe(link, tmp, &bearer->udp_links, entry)
+		pib_udp_link_unplug(link, &dead);
 	list_del_rcu(&bearer->entry);
 	synchronize_rcu();
 	pib_udp_link_free(&dead);

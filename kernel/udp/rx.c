@@ -30,7 +30,7 @@
  * @from: sender
  * @checked: it carried a UDP checksum, which is right
  * @seg: frames read in place: bytes of the frame between segment headers; else 0
- * @ul: link of @b
+ * @link: link of @b
  * @path: its session
  * @b: burst that grows, or NULL
  * @tail: bytes of payload in its last packet
@@ -41,7 +41,7 @@ struct intake {
 	const struct pib_addr *from;
 	bool checked;
 	u16 seg;
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 	struct pib_upath *path;
 	struct pib_burst *b;
 	u32 tail;
@@ -50,7 +50,7 @@ struct intake {
 static void intake_flush(struct intake *in)
 {
 	if (in->b)
-		pib_kport_recv(in->ul->port, in->b);
+		pib_kport_recv(in->link->port, in->b);
 	in->b = NULL;
 }
 
@@ -95,11 +95,11 @@ static bool icrc_ok(const struct intake *in, u32 off, const u8 *head, u32 hdr_le
 /* The link that a datagram claims to belong to; false: it is counted and forgotten. */
 static bool intake_link(struct intake *in, u32 id, u16 tag)
 {
-	struct pib_udp_link *ul = xa_load(&in->sock->pn->links, id);
+	struct pib_udp_link *link = xa_load(&in->sock->pn->links, id);
 	struct pib_upath *path;
 
-	path = ul && ul->bearer->sock == in->sock ? rcu_dereference(ul->path) : NULL;
-	if (in->b && ul != in->ul)
+	path = link && link->bearer->sock == in->sock ? rcu_dereference(link->path) : NULL;
+	if (in->b && link != in->link)
 		intake_flush(in);
 	if (!path || path->rx_tag != tag) {
 		pib_udp_sock_count(in->sock, rx_unknown_link, 1);
@@ -109,7 +109,7 @@ static bool intake_link(struct intake *in, u32 id, u16 tag)
 		pib_udp_sock_count(in->sock, rx_wrong_addr, 1);
 		return false;
 	}
-	in->ul = ul;
+	in->link = link;
 	in->path = path;
 	return true;
 }
@@ -275,7 +275,7 @@ static void intake_frame(const struct intake *in, const struct pib_frame *f)
 		.sock = in->sock,
 		.skb = f->skb,
 		.checked = f->checked,
-		.ul = in->ul,
+		.link = in->link,
 		.path = in->path,
 	};
 
@@ -333,7 +333,7 @@ static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 		return in->skb->len;
 	}
 	intake_flush(in);
-	if (pib_frames_add(&in->ul->frames, &s, in->skb, off + PIB_SEG_HDR_LEN,
+	if (pib_frames_add(&in->link->frames, &s, in->skb, off + PIB_SEG_HDR_LEN,
 			   len - PIB_SEG_HDR_LEN, in->checked, &done))
 		intake_frame(in, &done);
 	return len;

@@ -333,9 +333,9 @@ static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst 
 }
 
 /* Send the packets from @i on that go into one super-packet; returns how many they are. */
-static u32 wire_send(struct pib_udp_link *ul, struct pib_upath *path, struct pib_burst *b, u32 i)
+static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct pib_burst *b, u32 i)
 {
-	struct pib_udp_sock *sock = ul->bearer->sock;
+	struct pib_udp_sock *sock = link->bearer->sock;
 	struct sk_buff *skb;
 	struct writer w;
 	struct plan pl;
@@ -358,23 +358,23 @@ err_count:
 	return pl.n;
 }
 
-bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b)
+bool pib_wire_full(const struct pib_link *base, const struct pib_burst *b)
 {
-	const struct pib_udp_link *ul = to_udp_link(link);
-	const struct pib_upath *path = rcu_dereference(ul->path);
+	const struct pib_udp_link *link = to_udp_link(base);
+	const struct pib_upath *path = rcu_dereference(link->path);
 
-	return path && pib_udp_sock_full(ul->bearer->sock, &path->peer[path->to], b->len);
+	return path && pib_udp_sock_full(link->bearer->sock, &path->peer[path->to], b->len);
 }
 
-void pib_wire_xmit(struct pib_link *link, struct pib_burst *b)
+void pib_wire_xmit(struct pib_link *base, struct pib_burst *b)
 {
-	struct pib_udp_link *ul = to_udp_link(link);
-	struct pib_upath *path = rcu_dereference(ul->path);
+	struct pib_udp_link *link = to_udp_link(base);
+	struct pib_upath *path = rcu_dereference(link->path);
 	u32 i = 0;
 
 	if (!path)
-		pib_udp_sock_count(ul->bearer->sock, tx_errors, b->npkts);
+		pib_udp_sock_count(link->bearer->sock, tx_errors, b->npkts);
 	while (path && i < b->npkts)
-		i += wire_send(ul, path, b, i);
+		i += wire_send(link, path, b, i);
 	pib_burst_free(b);
 }
