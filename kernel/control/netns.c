@@ -59,6 +59,7 @@ static void socket_event(struct pib_udp_sock *sock, const struct net_device *dev
 	}
 	if (sock->running == running)
 		return;
+	pr_debug("pib: %s: %s\n", netdev_name(dev), running ? "runs" : "does not run any more");
 	WRITE_ONCE(sock->running, running);
 	WRITE_ONCE(sock->rejoin, running);
 	list_for_each_entry_rcu(bearer, &sock->bearers, entry)

@@ -179,6 +179,7 @@ static void port_armed_data(struct pib_kport *in)
 
 	spin_lock_irqsave(lock, flags);
 	pib_port_armed_data(&in->p);
+	pib_kport_changed(in);
 	spin_unlock_irqrestore(lock, flags);
 	pib_kport_events(in);
 }

@@ -28,6 +28,10 @@
 /* Hellos are refused one by one: a refusal that is older than this is no longer the peer's word. */
 #define PIB_UDP_LINK_REFUSED_NS	(10 * PIB_NSEC_PER_SEC)
 
+#define link_dbg(link, fmt, ...)								\
+	pr_debug("pib: %.64s, port %u: " fmt "\n", (link)->port->p.node->desc,			\
+		 (link)->port->p.num, ##__VA_ARGS__)
+
 static struct pib_net *udp_link_net(const struct pib_udp_link *link)
 {
 	return link->bearer->sock->pn;
@@ -125,6 +129,8 @@ static void udp_link_update_path(struct pib_udp_link *link)
 		return;
 	if (is_up)
 		path = upath_make(link);
+	link_dbg(link, "%s with %.64s", path ? "session" : "no session any more",
+		 link->fsm.peer_desc);
 	rcu_assign_pointer(link->path, path);
 	if (old)
 		call_rcu(&old->rcu, upath_free);
@@ -208,6 +214,7 @@ static void udp_link_tick(struct pib_udp_link *link, struct outgoing *o)
 	udp_link_own_losses(link);
 	todo = pib_link_timer(&link->fsm, ktime_get_ns());
 	if (todo & PIB_LINK_DO_DOWN) {
+		link_dbg(link, "%.64s is silent", link->fsm.peer_desc);
 		/* The peer is lost: it may be reachable by its other address. */
 		if (link->peer[!link->to].family)
 			link->to = !link->to;
@@ -521,6 +528,7 @@ void pib_udp_link_settle(struct pib_udp_link *link)
 	lockdep_assert_held(&udp_link_net(link)->link_lock);
 	udp_link_judge(link, &v);
 	if (link->is_up && (!v.up || v.bounce)) {
+		link_dbg(link, "link down");
 		pib_kport_link_down(link->port);
 		link->is_up = false;
 	}
@@ -528,6 +536,7 @@ void pib_udp_link_settle(struct pib_udp_link *link)
 	udp_link_route(link, &v);
 	if (v.up && !link->is_up) {
 		link->is_up = true;
+		link_dbg(link, "link up");
 		pib_kport_link_up(link->port, &v.far);
 	}
 }
@@ -570,6 +579,12 @@ static const struct pib_link_ops udp_link_ops = {
 };
 
 /* ---- creation ---- */
+
+static const char *const kind_names[] = {
+	[PIB_UDP_LINK_TRUNK] = "found by discovery",
+	[PIB_UDP_LINK_ACCEPTED] = "asked for by the peer",
+	[PIB_UDP_LINK_EXPLICIT] = "asked for here",
+};
 
 /* Link ids are random: who does not see the traffic cannot name a link. */
 static int udp_link_register(struct pib_udp_link *link, u32 *id)
@@ -626,6 +641,7 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_k
 	mod_timer(&link->timer, jiffies + 1);
 	spin_unlock_bh(&link->lock);
 
+	link_dbg(link, "link made, %s", kind_names[kind]);
 	list_add_tail_rcu(&link->entry, &bearer->udp_links);
 	rcu_assign_pointer(port->link, &link->base);
 	pn->changes++;
@@ -638,6 +654,7 @@ void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead)
 	struct outgoing o = {};
 
 	lockdep_assert_held(&pn->lock);
+	link_dbg(link, "link given up");
 	pib_faults_drop(link->port);
 	spin_lock_bh(&link->lock);
 	if (link->fsm.state == PIB_LINK_UP) {

@@ -66,6 +66,7 @@ static void kport_use_lid(struct pib_kport *port, u16 old)
 	}
 	spin_lock_irq(lock);
 	pib_port_go_alone(&port->p, port->alone_lid);
+	pib_kport_changed(port);
 	spin_unlock_irq(lock);
 	pib_kport_events(port);
 }
