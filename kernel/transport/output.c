@@ -34,10 +34,7 @@ struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx)
 /* The HCA's own packets, which no cable sees: to one of the port's LIDs. */
 static bool is_loopback(const struct pib_port *p, u16 dlid)
 {
-	u16 lid = READ_ONCE(p->lid);
-	u16 mask = ~(BIT(READ_ONCE(p->lmc)) - 1);
-
-	return lid && (dlid & mask) == (lid & mask);
+	return pib_port_owns_lid(p, dlid);
 }
 
 /* As pib_kport_xmit(). */
