@@ -2,8 +2,8 @@
 /*
  * The differences between the kernels that pib is built for. The code is
  * written for the newest of them; what an older one lacks is made up for here, and what
- * differs in the ib_device's operations in verbs/compat_ops.h, in generic netlink in
- * compat/genetlink.h; nowhere else is a kernel version looked at.
+ * differs in the ib_device's operations in compat/device_ops.h, in generic netlink in
+ * compat/genetlink.h; nowhere else is a kernel version looked at (selftests/tree/kernel-versions).
  *
  * Sections belong to the part of the module that needs them. A name that
  * bridges a difference is the newest kernel's own where that can be.

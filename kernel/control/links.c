@@ -71,9 +71,9 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 		      const struct pib_bearer_cfg *cfg, const struct pib_addr *peer,
 		      struct netlink_ext_ack *extack)
 {
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	struct pib_kport *port;
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 	int err;
 
 	mutex_lock(&pn->lock);
@@ -87,19 +87,19 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 	err = -EBUSY;
 	if (!end_free(port, extack))
 		goto out_unlock;
-	up = pib_bearer_get(pn, cfg, true, extack);
-	err = PTR_ERR_OR_ZERO(up);
+	bearer = pib_bearer_get(pn, cfg, true, extack);
+	err = PTR_ERR_OR_ZERO(bearer);
 	if (err)
 		goto out_unlock;
 	port->is_auto = false;
-	ul = pib_udp_link_create(up, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
-	err = PTR_ERR_OR_ZERO(ul);
+	link = pib_udp_link_create(bearer, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
+	err = PTR_ERR_OR_ZERO(link);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "out of memory for the link");
-		pib_bearer_put(up);
+		pib_bearer_put(bearer);
 		goto out_unlock;
 	}
-	ul->holds_bearer = true;
+	link->holds_bearer = true;
 
 out_unlock:
 	mutex_unlock(&pn->lock);

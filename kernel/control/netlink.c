@@ -118,7 +118,7 @@ static int get_peers(struct genl_info *info, struct pib_hca_cfg *cfg)
 			NL_SET_ERR_MSG(info->extack, "too many peers: 16 at most");
 			return -E2BIG;
 		}
-		err = get_endpoint(info, nla, cfg->up.udp_port, &cfg->peers[cfg->num_peers++]);
+		err = get_endpoint(info, nla, cfg->bearer.udp_port, &cfg->peers[cfg->num_peers++]);
 		if (err)
 			return err;
 	}
@@ -243,14 +243,15 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 	cfg->name = get_name(info, PIB_A_HCA_NAME);
 	if (!cfg->name)
 		goto out_free;
-	cfg->up.ifindex = get_netdev(info);
-	err = cfg->up.ifindex;
+	cfg->bearer.ifindex = get_netdev(info);
+	err = cfg->bearer.ifindex;
 	if (err < 0)
 		goto out_free;
-	cfg->up.fabric = get_u32(info, PIB_A_FABRIC, 0);
-	cfg->up.udp_port = get_udp_port(info);
+	cfg->bearer.fabric = get_u32(info, PIB_A_FABRIC, 0);
+	cfg->bearer.udp_port = get_udp_port(info);
 	cfg->standalone = nla_get_flag(info->attrs[PIB_A_STANDALONE]);
-	err = get_key(info, &cfg->up) ?: get_peers(info, cfg) ?: get_product(info, &cfg->id.product);
+	err = get_key(info, &cfg->bearer) ?: get_peers(info, cfg) ?:
+	      get_product(info, &cfg->id.product);
 	if (err)
 		goto out_free;
 	cfg->num_ports = get_u32(info, PIB_A_NUM_PORTS, max_t(u32, cfg->num_peers, 1));

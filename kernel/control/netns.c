@@ -19,17 +19,17 @@ static LIST_HEAD(nets);
 /* Links that were asked for by themselves. */
 static void reap_links(struct pib_net *pn)
 {
-	struct pib_bearer *up;
-	struct pib_udp_sock *us;
-	struct pib_udp_link *ul, *tmp;
+	struct pib_bearer *bearer;
+	struct pib_udp_sock *sock;
+	struct pib_udp_link *link, *tmp;
 	LIST_HEAD(dead);
 
-	list_for_each_entry(us, &pn->udp_socks, entry) {
-		if (!us->gone)
+	list_for_each_entry(sock, &pn->udp_socks, entry) {
+		if (!sock->gone)
 			continue;
-		list_for_each_entry(up, &us->bearers, entry)
-			list_for_each_entry_safe(ul, tmp, &up->udp_links, entry)
-				pib_udp_link_unplug(ul, &dead);
+		list_for_each_entry(bearer, &sock->bearers, entry)
+			list_for_each_entry_safe(link, tmp, &bearer->udp_links, entry)
+				pib_udp_link_unplug(link, &dead);
 	}
 	pib_udp_link_free(&dead);
 }
@@ -45,24 +45,25 @@ static void reap_work(struct work_struct *work)
 	mutex_unlock(&pn->lock);
 }
 
-static void socket_event(struct pib_udp_sock *us, const struct net_device *dev,
+static void socket_event(struct pib_udp_sock *sock, const struct net_device *dev,
 			 unsigned long event)
 {
 	bool running = netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 
-	WRITE_ONCE(us->mtu, dev->mtu);
+	WRITE_ONCE(sock->mtu, dev->mtu);
 	if (event == NETDEV_UNREGISTER) {
-		WRITE_ONCE(us->gone, true);
-		queue_work(pib_wq, &to_registry(us->pn)->reap);
+		WRITE_ONCE(sock->gone, true);
+		queue_work(pib_wq, &to_registry(sock->pn)->reap);
 		running = false;
 	}
-	if (us->running == running)
+	if (sock->running == running)
 		return;
-	WRITE_ONCE(us->running, running);
-	WRITE_ONCE(us->rejoin, running);
-	list_for_each_entry_rcu(up, &us->bearers, entry)
-		pib_bearer_carrier(up);
+	pr_debug("pib: %s: %s\n", netdev_name(dev), running ? "runs" : "does not run any more");
+	WRITE_ONCE(sock->running, running);
+	WRITE_ONCE(sock->rejoin, running);
+	list_for_each_entry_rcu(bearer, &sock->bearers, entry)
+		pib_bearer_carrier(bearer);
 }
 
 /* RTNL held: nothing here waits for pn->lock. No reference is held on the netdev. */
@@ -70,7 +71,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct pib_net *pn = pib_net(dev_net(dev));
-	struct pib_udp_sock *us;
+	struct pib_udp_sock *sock;
 
 	switch (event) {
 	case NETDEV_UP:
@@ -86,9 +87,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	if (!pn)
 		return NOTIFY_DONE;
 	rcu_read_lock();
-	list_for_each_entry_rcu(us, &pn->udp_socks, entry)
-		if (us->ifindex == dev->ifindex && !us->gone)
-			socket_event(us, dev, event);
+	list_for_each_entry_rcu(sock, &pn->udp_socks, entry)
+		if (sock->ifindex == dev->ifindex && !sock->gone)
+			socket_event(sock, dev, event);
 	rcu_read_unlock();
 	return NOTIFY_DONE;
 }

@@ -47,29 +47,33 @@ static inline struct pib_registry *to_registry(struct pib_net *pn)
  * @id: place in dumps
  * @pn: namespace
  * @hca: the HCA; alive as long as this
- * @up: bearer; NULL once detached, and for an HCA that has cables in this kernel only
+ * @bearer: NULL once detached, and for an HCA that has cables in this kernel only
  * @host_switch: the ports are plugged into the host switch, not into peers
  * @detached: on the way out: not shown, not found
  * @num_peers: entries in @peers
  * @peers: as asked for
+ * @num_guids: entries in @guids
+ * @guids: taken for the HCA (core/guid.h), the node's first
  */
 struct pib_hca_ctl {
 	struct list_head entry;
 	u32 id;
 	struct pib_net *pn;
 	struct pib_hca *hca;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	bool host_switch;
 	bool detached;
 	u32 num_peers;
 	struct pib_addr peers[PIB_PEERS_MAX];
+	u32 num_guids;
+	u64 guids[];
 };
 
 /**
  * struct pib_hca_cfg - what is asked for when an HCA is made
  * @name: device name
  * @id: who it is; GUIDs are 0 if they are to be chosen
- * @up: bearer; its netdev may be 0: none, the HCA has no cables until some are plugged in
+ * @bearer: its netdev may be 0: none, the HCA has no cables until some are plugged in
  * @num_ports: ports
  * @standalone: no SM
  * @num_peers: entries in @peers
@@ -78,7 +82,7 @@ struct pib_hca_ctl {
 struct pib_hca_cfg {
 	const char *name;
 	struct pib_hca_ident id;
-	struct pib_bearer_cfg up;
+	struct pib_bearer_cfg bearer;
 	u32 num_ports;
 	bool standalone;
 	u32 num_peers;

@@ -3,6 +3,8 @@
 #ifndef PIB_CORE_MMAP_H
 #define PIB_CORE_MMAP_H
 
+#include <linux/printk.h>
+#include <linux/sched.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -57,7 +59,10 @@ static inline int pib_udata_check(struct ib_udata *udata, size_t known)
 {
 	if (!udata || udata->inlen <= known)
 		return 0;
-	return ib_is_udata_cleared(udata, known, udata->inlen - known) ? 0 : -EOPNOTSUPP;
+	if (ib_is_udata_cleared(udata, known, udata->inlen - known))
+		return 0;
+	pr_debug("pib: %s asks for more than this module knows\n", current->comm);
+	return -EOPNOTSUPP;
 }
 
 /* Copy as much of the answer as the process has room for. 0 or -EFAULT. */

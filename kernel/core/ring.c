@@ -37,6 +37,8 @@ static int ring_charge(struct pib_ring *ring)
 
 	if (atomic64_add_return(pages, &mm->pinned_vm) > limit && !capable(CAP_IPC_LOCK)) {
 		atomic64_sub(pages, &mm->pinned_vm);
+		pr_debug("pib: %s: a ring of %lu pages is beyond RLIMIT_MEMLOCK, %lu\n",
+			 current->comm, pages, limit);
 		return -ENOMEM;
 	}
 	mmgrab(mm);

@@ -34,6 +34,7 @@ void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far)
 	pib_port_link_up(&port->p, far->mtu_cap);
 	if (port->nd->standalone)
 		pib_port_go_alone(&port->p, port->alone_lid);
+	pib_kport_changed(port);
 	spin_unlock_irq(lock);
 	pib_kport_events(port);
 }
@@ -47,6 +48,7 @@ void pib_kport_link_down(struct pib_kport *port)
 	spin_lock_irq(lock);
 	was_up = port->p.state > PIB_PORT_DOWN;
 	pib_port_link_down(&port->p);
+	pib_kport_changed(port);
 	spin_unlock_irq(lock);
 	if (was_up) {
 		preempt_disable();

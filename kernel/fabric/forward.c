@@ -179,6 +179,7 @@ static void port_armed_data(struct pib_kport *in)
 
 	spin_lock_irqsave(lock, flags);
 	pib_port_armed_data(&in->p);
+	pib_kport_changed(in);
 	spin_unlock_irqrestore(lock, flags);
 	pib_kport_events(in);
 }
@@ -500,14 +501,6 @@ static void walk_rest(struct pib_walk *w)
 	}
 }
 
-/* Does @dlid name the port itself? With LMC, its low bits are path bits. */
-static bool port_owns_lid(const struct pib_port *p, u16 dlid)
-{
-	u16 lid = READ_ONCE(p->lid);
-
-	return lid && !((lid ^ dlid) >> READ_ONCE(p->lmc)) && !pib_lid_is_mcast(dlid);
-}
-
 /* What @port is to send has to wait: a tick of PortXmitWait is the time until it is tried again. */
 static void count_wait(struct pib_kport *port, const struct pib_burst *b)
 {
@@ -522,7 +515,7 @@ int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b)
 	struct pib_kport *in;
 	int err = 0;
 
-	if (!port->sw && port_owns_lid(&port->p, b->h.dlid) &&
+	if (!port->sw && pib_port_owns_lid(&port->p, b->h.dlid) &&
 	    pib_port_admits(&port->p, b->h.dqpn)) {
 		b->in_port = port;
 		return port->nd->ops->rx(port, b);

@@ -14,6 +14,20 @@ struct pib_pipe;
 struct pib_switch;
 
 /**
+ * struct pib_port_told - what the log was told of a port last
+ * @lid: LID
+ * @sm_lid: the SM's
+ * @state: enum pib_port_state
+ * @phys: enum pib_phys_state
+ */
+struct pib_port_told {
+	u16 lid;
+	u16 sm_lid;
+	u8 state;
+	u8 phys;
+};
+
+/**
  * struct pib_kport - a port of an HCA or of a switch in this kernel
  * @p: management state, guarded by the node's lock
  * @nd: owner; never changes
@@ -26,6 +40,7 @@ struct pib_switch;
  * @cable_out: the cable to @peer is unplugged for now; guarded by the namespace's link_lock
  * @is_auto: the cable was made by the system; guarded by the namespace's configuration mutex
  * @alone_lid: HCA ports: LID without an SM, 0 if there is to be one; under the node's lock
+ * @told: see pib_kport_changed(); under the node's lock
  */
 struct pib_kport {
 	struct pib_port p;
@@ -39,6 +54,7 @@ struct pib_kport {
 	bool cable_out;
 	bool is_auto;
 	u16 alone_lid;
+	struct pib_port_told told;
 };
 
 static inline struct pib_kport *to_kport(const struct pib_port *p)
@@ -73,6 +89,14 @@ static inline spinlock_t *pib_kport_lock(const struct pib_kport *port)
 {
 	return &port->nd->lock;
 }
+
+/*
+ * The state or the LIDs of @port may have changed: the log is told, if somebody has asked for that
+ * (docs/debugging.md). The node's lock held.
+ */
+void pib_kport_changed(struct pib_kport *port);
+/* The same of all ports of @nd, after its agent has executed the SMP @smp. The node's lock held. */
+void pib_node_dev_changed(struct pib_node_dev *nd, const u8 *smp);
 
 /* Have the event bits of the port and its node acted upon. Any context. */
 void pib_kport_events(struct pib_kport *port);

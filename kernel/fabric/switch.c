@@ -23,6 +23,7 @@ static enum pib_mad_result smi_agent(struct pib_switch *sw, u8 in_port, const st
 	if (res == PIB_MAD_REPLY || res == PIB_MAD_FORWARD)
 		pib_smi_lids(&sw->nd.node, out, res, &b->h, &h->slid, &h->dlid);
 	h->pkey = IB_DEFAULT_PKEY_FULL;
+	pib_node_dev_changed(&sw->nd, in);
 	spin_unlock_irqrestore(&sw->nd.lock, flags);
 	return res;
 }

@@ -4,6 +4,7 @@
 #include "hca/hca.h"
 #include "memory/pd.h"
 #include "core/mmap.h"
+#include "core/refuse.h"
 #include "uapi/rdma/pib-abi.h"
 
 #define AVN_MAX	0xFFFFFF
@@ -16,15 +17,17 @@ int pib_av_from_attr(struct pib_hca *hca, const struct rdma_ah_attr *attr, struc
 	bool has_grh = rdma_ah_get_ah_flags(attr) & IB_AH_GRH;
 
 	if (!port || port > hca->nd.node.num_ports)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "address: no port %u", port);
 	/* LID 0 passes: ib_core makes a handle for an SM that is not known yet */
 	if (dlid > U16_MAX || rdma_ah_get_sl(attr) > 15)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "address: LID %#x, SL %u", dlid,
+				  rdma_ah_get_sl(attr));
 	/* A multicast packet needs a GRH to name its group (9.3) */
 	if (pib_lid_is_mcast(dlid) && !has_grh)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "address: multicast LID %#x without a GRH",
+				  dlid);
 	if (has_grh && grh->sgid_index >= PIB_GUIDS)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "address: no GID at %u", grh->sgid_index);
 
 	*out = (struct pib_av_data) {
 		.dlid = dlid,

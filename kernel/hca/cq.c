@@ -15,6 +15,7 @@
 #include "hca/cq.h"
 #include "hca/hca.h"
 #include "core/mmap.h"
+#include "core/refuse.h"
 
 /* Entries that are copied at once with interrupts off. */
 #define CQ_COPY_MAX	256U
@@ -272,11 +273,12 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 	int err;
 
 	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
-		return -EOPNOTSUPP;
+		return pib_refuse(&hca->ib, -EOPNOTSUPP, "create_cq: flags %#x", attr->flags);
 	if (!attr->cqe || attr->cqe > ibcq->device->attrs.max_cqe)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "create_cq: %u entries", attr->cqe);
 	if (attr->comp_vector >= ibcq->device->num_comp_vectors)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "create_cq: vector %u of %d",
+				  attr->comp_vector, ibcq->device->num_comp_vectors);
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;
@@ -411,7 +413,8 @@ int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 	int err;
 
 	if (!cqe || cqe > ibcq->device->attrs.max_cqe)
-		return -EINVAL;
+		return pib_refuse(ibcq->device, -EINVAL, "cq %u: resize to %u entries", cq->cqn,
+				  cqe);
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;
@@ -426,6 +429,9 @@ int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 	mutex_lock(&cq->resize_mutex);
 	err = cq_move(cq, &ring);
 	mutex_unlock(&cq->resize_mutex);
+	if (err)
+		ibdev_dbg(ibcq->device, "cq %u: more has come than fits %u entries\n", cq->cqn,
+			  cqe);
 out:
 	pib_ring_free(&ring);
 	return err;

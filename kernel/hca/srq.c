@@ -4,6 +4,7 @@
 #include "memory/pd.h"
 #include "hca/srq.h"
 #include "core/mmap.h"
+#include "core/refuse.h"
 
 /* Work requests that are copied at once with interrupts off. */
 #define SRQ_COPY_MAX	64U
@@ -107,9 +108,10 @@ static int srqn_publish(struct pib_hca *hca, struct pib_srq *srq)
 static int srq_check_attr(struct ib_device *ibdev, const struct ib_srq_attr *attr)
 {
 	if (!attr->max_wr || attr->max_wr > ibdev->attrs.max_srq_wr)
-		return -EINVAL;
+		return pib_refuse(ibdev, -EINVAL, "create_srq: %u work requests", attr->max_wr);
 	if (attr->max_sge > ibdev->attrs.max_srq_sge || attr->srq_limit > attr->max_wr)
-		return -EINVAL;
+		return pib_refuse(ibdev, -EINVAL, "create_srq: %u SGEs, limit %u", attr->max_sge,
+				  attr->srq_limit);
 	return 0;
 }
 
@@ -121,7 +123,7 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 	int err;
 
 	if (init->srq_type != IB_SRQT_BASIC && init->srq_type != IB_SRQT_XRC)
-		return -EOPNOTSUPP;
+		return pib_refuse(&hca->ib, -EOPNOTSUPP, "create_srq: type %d", init->srq_type);
 	err = srq_check_attr(ibsrq->device, &init->attr);
 	if (err)
 		return err;
@@ -291,7 +293,8 @@ static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	int err;
 
 	if (!max_wr || max_wr > srq->ib.device->attrs.max_srq_wr)
-		return -EINVAL;
+		return pib_refuse(srq->ib.device, -EINVAL, "srq %u: resize to %u work requests",
+				  srq->srqn, max_wr);
 	err = pib_ring_alloc(&ring, max_wr, srq->ring.stride, udata, &info);
 	if (err)
 		return err;
@@ -301,6 +304,9 @@ static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	mutex_lock(&srq->resize_mutex);
 	err = srq_move(srq, &ring);
 	mutex_unlock(&srq->resize_mutex);
+	if (err)
+		ibdev_dbg(srq->ib.device, "srq %u: more is posted than %u work requests\n",
+			  srq->srqn, max_wr);
 out:
 	pib_ring_free(&ring);
 	return err;
@@ -313,13 +319,15 @@ int pib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_a
 	int err;
 
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
-		return -EINVAL;
+		return pib_refuse(ibsrq->device, -EINVAL, "srq %u: modify: mask %#x", srq->srqn,
+				  mask);
 	err = pib_udata_check(udata, sizeof(struct pib_modify_srq_cmd));
 	if (err)
 		return err;
 	if (mask & IB_SRQ_LIMIT &&
 	    attr->srq_limit > (mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr))
-		return -EINVAL;
+		return pib_refuse(ibsrq->device, -EINVAL, "srq %u: limit %u", srq->srqn,
+				  attr->srq_limit);
 	if (mask & IB_SRQ_MAX_WR) {
 		err = srq_resize(srq, attr->max_wr, udata);
 		if (err)

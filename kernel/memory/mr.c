@@ -20,6 +20,7 @@
 #include "memory/pd.h"
 #include "core/mmap.h"
 #include "core/quota.h"
+#include "core/refuse.h"
 
 struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access)
 {
@@ -234,7 +235,8 @@ static int memory_pin(struct memory *m, struct ib_device *ibdev, u64 start, u64 
 	int err;
 
 	if (IS_ERR(umem))
-		return PTR_ERR(umem);
+		return pib_refuse(ibdev, PTR_ERR(umem), "mr: %llu bytes at %#llx, access %#x: %pe",
+				  length, start, access, umem);
 	err = map_umem(&m->map, umem);
 	if (err) {
 		ib_umem_release(umem);
@@ -249,7 +251,9 @@ static int memory_odp(struct memory *m, struct pib_pd *pd, u64 start, u64 length
 	struct pib_odp *odp = pib_odp_create(pd, start, length, access);
 
 	if (IS_ERR(odp))
-		return PTR_ERR(odp);
+		return pib_refuse(pd->ib.device, PTR_ERR(odp),
+				  "mr: %llu bytes at %#llx on demand, access %#x: %pe", length,
+				  start, access, odp);
 	m->map.length = length;
 	m->odp = odp;
 	return 0;
@@ -327,12 +331,15 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 	int err;
 
 	if (mr->type != PIB_MR_USER)
-		return ERR_PTR(-EOPNOTSUPP);
+		return ERR_PTR(pib_refuse(ibmr->device, -EOPNOTSUPP,
+					  "mr %#x: rereg: no memory of the process",
+					  ibmr->lkey));
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return ERR_PTR(err);
 	if (atomic_read(&mr->windows))
-		return ERR_PTR(-EBUSY);
+		return ERR_PTR(pib_refuse(ibmr->device, -EBUSY, "mr %#x: rereg: a window is bound",
+					  ibmr->lkey));
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
 	if (!(flags & IB_MR_REREG_TRANS)) {
@@ -368,7 +375,8 @@ int pib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 
 	/* 11.2.8.5: not while windows are bound to it */
 	if (atomic_read(&mr->windows))
-		return -EBUSY;
+		return pib_refuse(ibmr->device, -EBUSY, "mr %#x: dereg: a window is bound",
+				  ibmr->lkey);
 	mr_quiesce(mr);
 	/* who was about to bind one held a reference: now the number is final */
 	if (atomic_read(&mr->windows)) {
@@ -385,9 +393,10 @@ struct ib_mr *pib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num
 	struct pib_mr *mr;
 
 	if (type != IB_MR_TYPE_MEM_REG)
-		return ERR_PTR(-EOPNOTSUPP);
+		return ERR_PTR(pib_refuse(ibpd->device, -EOPNOTSUPP, "alloc_mr: type %d", type));
 	if (!max_num_sg || max_num_sg > ibpd->device->attrs.max_fast_reg_page_list_len)
-		return ERR_PTR(-EINVAL);
+		return ERR_PTR(pib_refuse(ibpd->device, -EINVAL, "alloc_mr: %u pages",
+					  max_num_sg));
 
 	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_FAST, 0);
 	if (IS_ERR(mr))

@@ -12,6 +12,7 @@
 #include "memory/pd.h"
 #include "core/mmap.h"
 #include "core/quota.h"
+#include "core/refuse.h"
 
 #define WINDOW_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_ATOMIC | IB_ZERO_BASED)
@@ -245,7 +246,7 @@ int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	int err;
 
 	if (ibmw->type != IB_MW_TYPE_1 && ibmw->type != IB_MW_TYPE_2)
-		return -EINVAL;
+		return pib_refuse(ibmw->device, -EINVAL, "alloc_mw: type %d", ibmw->type);
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;

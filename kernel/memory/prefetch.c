@@ -11,6 +11,7 @@
 #include "memory/mr.h"
 #include "memory/odp.h"
 #include "memory/pd.h"
+#include "core/refuse.h"
 
 /**
  * struct advice_range - what an advice is about
@@ -141,18 +142,20 @@ int pib_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice, u3
 	u32 i;
 
 	if (how < 0)
-		return how;
+		return pib_refuse(ibpd->device, how, "advise_mr: advice %d", advice);
 	a = advice_create(num_sge, how);
 	if (!a)
 		return -ENOMEM;
 	for (i = 0; !err && i < num_sge; i++)
 		err = prefetch_take(a, to_pd(ibpd), &sg_list[i]);
 
-	if (err)
+	if (err) {
+		ibdev_dbg(ibpd->device, "advise_mr: L_Key %#x: %d\n", sg_list[i - 1].lkey, err);
 		while (a->num)
 			pib_odp_put(a->ranges[--a->num].odp);
-	else if (a->num)
+	} else if (a->num) {
 		err = advice_start(a, flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH);
+	}
 	advice_put(a);
 	return err;
 }

@@ -212,6 +212,12 @@ static inline bool pib_hdrs_from_qp0(const struct pib_hdrs *h)
  */
 bool pib_grh_fits(const struct pib_hdrs *h, bool grh, const u8 far[16], u64 own_guid);
 
+/* True for the operations that go to the requester of the receiving QP. @op: enum pib_op. */
+static inline bool pib_op_is_response(u8 op)
+{
+	return op == PIB_OP_ACK || op == PIB_OP_READ_RESP || op == PIB_OP_ATOMIC_ACK;
+}
+
 static inline bool pib_lid_is_mcast(u16 lid)
 {
 	return lid >= PIB_LID_MCAST_FIRST && lid != PIB_LID_PERMISSIVE;

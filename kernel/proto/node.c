@@ -335,14 +335,9 @@ int pib_port_pkey_match(const struct pib_port *p, u16 pkey)
 {
 	u32 i;
 
-	if (!(pkey & 0x7FFF))
-		return -1;
-	for (i = 0; i < pib_port_pkeys(p); i++) {
-		u16 e = READ_ONCE(p->pkey[i]);
-
-		if (((e ^ pkey) & 0x7FFF) == 0 && ((e | pkey) & 0x8000))
+	for (i = 0; i < pib_port_pkeys(p); i++)
+		if (pib_pkeys_match(READ_ONCE(p->pkey[i]), pkey))
 			return i;
-	}
 	return -1;
 }
 

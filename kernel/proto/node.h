@@ -413,6 +413,23 @@ static inline bool pib_port_takes(const struct pib_port *p, u32 dqpn)
 	return s >= PIB_PORT_ARMED || (dqpn == 0 && s >= PIB_PORT_INIT);
 }
 
+/*
+ * Is @lid, which may be any, one of the port's own (4.1.3)? With LMC its low bits are path bits. No
+ * port has the permissive LID, or that of a multicast.
+ */
+static inline bool pib_port_owns_lid(const struct pib_port *p, u16 lid)
+{
+	u16 own = READ_ONCE(p->lid);
+
+	return own && !((own ^ lid) >> READ_ONCE(p->lmc));
+}
+
+/* Do P_Keys @a and @b match (10.9.3): of one partition, and not both of limited members? */
+static inline bool pib_pkeys_match(u16 a, u16 b)
+{
+	return !((a ^ b) & 0x7FFF) && a & 0x7FFF && (a | b) & 0x8000;
+}
+
 /* Data has come by a port that is Armed (under the lock): the other end is Active, and so is this one now. */
 void pib_port_armed_data(struct pib_port *p);
 

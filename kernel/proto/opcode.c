@@ -93,11 +93,6 @@ const struct pib_opcode_info *pib_opcode_info(u8 opcode)
 	return &opcode_table[row];
 }
 
-static bool op_is_response(u8 op)
-{
-	return op == PIB_OP_ACK || op == PIB_OP_READ_RESP || op == PIB_OP_ATOMIC_ACK;
-}
-
 u16 pib_opcode_ext(u8 opcode)
 {
 	const struct pib_opcode_info *info = pib_opcode_info(opcode);
@@ -108,7 +103,7 @@ u16 pib_opcode_ext(u8 opcode)
 	if (tp == PIB_TP_UD)
 		return info->ext | PIB_EXT_DETH;
 	/* A14.2.2.1: only what goes to the XRC target carries an XRCETH */
-	if (tp == PIB_TP_XRC && !op_is_response(info->op) && info->op != PIB_OP_RESERVED)
+	if (tp == PIB_TP_XRC && !pib_op_is_response(info->op) && info->op != PIB_OP_RESERVED)
 		return info->ext | PIB_EXT_XRCETH;
 	return info->ext;
 }

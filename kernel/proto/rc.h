@@ -638,10 +638,4 @@ static inline void pib_resp_set_credits(struct pib_resp *r, u32 posted)
  */
 enum pib_resp_drop pib_ud_check(const struct pib_hdrs *h, u32 npkts, u32 len, u32 qkey, u32 mtu);
 
-/* True for the opcodes that go to the requester of the receiving QP. */
-static inline bool pib_op_is_response(u8 op)
-{
-	return op == PIB_OP_ACK || op == PIB_OP_READ_RESP || op == PIB_OP_ATOMIC_ACK;
-}
-
 #endif

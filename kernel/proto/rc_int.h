@@ -5,6 +5,7 @@
 
 #include "rc.h"
 #include "rc_ring.h"
+#include "wr.h"
 
 #define PIB_MSG_MAX		0x80000000U	/* bytes of a message at most */
 
@@ -32,33 +33,6 @@ u8 pib_aeth_encode_credits(u32 credits);
 u32 pib_aeth_decode_credits(u8 code);
 /* RNR NAK timer field to nanoseconds (9.7.5.2.8). */
 u64 pib_aeth_rnr_ns(u8 code);
-
-enum pib_wr_kind {
-	PIB_WRK_DATA = 1 << 0,		/* carries a payload */
-	PIB_WRK_READ = 1 << 1,		/* answered by READ response packets */
-	PIB_WRK_ATOMIC = 1 << 2,	/* answered by an atomic response */
-	PIB_WRK_ACKED = 1 << 3,		/* answered by a READ response without payload */
-	PIB_WRK_RESP = PIB_WRK_READ | PIB_WRK_ATOMIC | PIB_WRK_ACKED,
-	PIB_WRK_CREDIT = 1 << 4,	/* uses up a receive work request */
-	PIB_WRK_LOCAL = 1 << 5,
-};
-
-/**
- * struct pib_wr_info - a work request opcode
- * @op: enum pib_op of its packets
- * @kind: enum pib_wr_kind
- * @tps: transport services that have it, bits by enum pib_tp; 0: no such opcode
- * @flags: PIB_H_IMM, PIB_H_INV
- */
-struct pib_wr_info {
-	u8 op;
-	u8 kind;
-	u8 tps;
-	u8 flags;
-};
-
-/* NULL: not for this transport service. */
-const struct pib_wr_info *pib_wr_info(u8 opcode, u8 tp);
 
 /* Circular distance, where what is meant cannot be negative: up to 2^23 and beyond. */
 static inline u32 pib_psn_off(u32 psn, u32 base)

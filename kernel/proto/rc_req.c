@@ -20,7 +20,7 @@
 #define UC	(1 << PIB_TP_UC)
 #define UD	(1 << PIB_TP_UD)
 
-static const struct pib_wr_info wr_table[PIB_WR_COUNT] = {
+const struct pib_wr_info pib_wr_table[PIB_WR_COUNT] = {
 	[PIB_WR_WRITE] = { PIB_OP_WRITE, PIB_WRK_DATA, RC | UC, 0 },
 	[PIB_WR_WRITE_IMM] = { PIB_OP_WRITE, PIB_WRK_DATA | PIB_WRK_CREDIT, RC | UC, PIB_H_IMM },
 	[PIB_WR_SEND] = { PIB_OP_SEND, PIB_WRK_DATA | PIB_WRK_CREDIT, RC | UC | UD, 0 },
@@ -29,20 +29,13 @@ static const struct pib_wr_info wr_table[PIB_WR_COUNT] = {
 	[PIB_WR_READ] = { PIB_OP_READ_REQ, PIB_WRK_READ, RC, 0 },
 	[PIB_WR_CAS] = { PIB_OP_CAS, PIB_WRK_ATOMIC, RC, 0 },
 	[PIB_WR_FAA] = { PIB_OP_FAA, PIB_WRK_ATOMIC, RC, 0 },
-	[PIB_WR_LOCAL_INV] = { 0, PIB_WRK_LOCAL, RC | UC | UD, 0 },
-	[PIB_WR_BIND_MW] = { 0, PIB_WRK_LOCAL, RC | UC | UD, 0 },
+	[PIB_WR_LOCAL_INV] = { 0, PIB_WRK_LOCAL, RC | UC, 0 },
+	[PIB_WR_BIND_MW] = { 0, PIB_WRK_LOCAL, RC | UC, 0 },
 	[PIB_WR_SEND_INV] = { PIB_OP_SEND, PIB_WRK_DATA | PIB_WRK_CREDIT, RC, PIB_H_INV },
 	[PIB_WR_FLUSH] = { PIB_OP_FLUSH, PIB_WRK_ACKED, RC, 0 },
 	[PIB_WR_ATOMIC_WRITE] = { PIB_OP_ATOMIC_WRITE, PIB_WRK_ACKED, RC, 0 },
-	[PIB_WR_REG_MR] = { 0, PIB_WRK_LOCAL, RC | UC | UD, 0 },
+	[PIB_WR_REG_MR] = { 0, PIB_WRK_LOCAL, RC | UC, 0 },
 };
-
-const struct pib_wr_info *pib_wr_info(u8 opcode, u8 tp)
-{
-	if (opcode >= PIB_WR_COUNT || !(wr_table[opcode].tps >> tp & 1))
-		return NULL;
-	return &wr_table[opcode];
-}
 
 /* ---- configuration ---- */
 

@@ -44,15 +44,6 @@ static bool pkey_out(const struct pib_port *p, const struct pib_hdrs *h)
 	return p->num == 0 || h->dqpn == 0 || pkey_passes(p, h->pkey, OUTBOUND);
 }
 
-static bool switch_own_lid(const struct pib_node *sw, u16 lid)
-{
-	const struct pib_port *p0 = sw->ports[0];
-	u16 own = READ_ONCE(p0->lid);
-	u8 lmc = READ_ONCE(p0->lmc);
-
-	return own && lid >> lmc == own >> lmc;
-}
-
 static u8 route_unicast(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
 			struct pib_route *rt)
 {
@@ -150,7 +141,7 @@ static u8 route_lid(const struct pib_node *sw, u8 in_port, const struct pib_hdrs
 		return h->dqpn ? route_drop(rt, PIB_ROUTE_DROP_RELAY) : PIB_ROUTE_SELF;
 	if (!pkey_in(in, h))
 		return route_drop(rt, PIB_ROUTE_DROP_PKEY_IN);
-	if (switch_own_lid(sw, h->dlid))
+	if (pib_port_owns_lid(sw->ports[0], h->dlid))
 		return PIB_ROUTE_SELF;
 	if (pib_lid_is_mcast(h->dlid))
 		return route_mcast(sw, in_port, h, rt);

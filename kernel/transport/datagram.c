@@ -8,6 +8,7 @@
 #include "memory/pd.h"
 #include "transport/recv_queue.h"
 #include "transport/error.h"
+#include "transport/qp_debug.h"
 
 #define GRH_NEXT_IBA	0x1B
 
@@ -74,6 +75,7 @@ static void datagram_too_long(struct pib_qp *qp)
 	if (!qp->srq)
 		return;
 	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
+	pib_qp_dbg(qp, "a datagram is longer than the receive of its SRQ");
 	pib_state_to_err(qp);
 }
 
@@ -123,9 +125,11 @@ bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
 		res = place_datagram(qp, b);
 	if (res == PIB_RES_WAIT)
 		return false;
-	if (res)
+	if (res) {
+		pib_qp_dbg(qp, "a datagram was not placed: %s", pib_res_name(res));
 		pib_state_to_err(qp);
-	else
+	} else {
 		pib_rq_complete(qp, PIB_WC_SUCCESS, PIB_GRH_LEN + b->len, &b->h);
+	}
 	return true;
 }

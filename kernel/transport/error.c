@@ -12,6 +12,7 @@
 #include "transport/recv_queue.h"
 #include "transport/send_queue.h"
 #include "transport/error.h"
+#include "transport/qp_debug.h"
 
 static void qp_set_state(struct pib_qp *qp, enum ib_qp_state state)
 {
@@ -27,6 +28,7 @@ void pib_state_to_err(struct pib_qp *qp)
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_RESET)
 		return;
 
+	pib_qp_dbg(qp, "ERR, was %s", pib_qp_state_name(qp->state));
 	qp_set_state(qp, IB_QPS_ERR);
 	pib_req_flush(&qp->req);
 	/* The QP takes nothing from its SRQ any more (11.6.3.2), or from those of its domain (A14). */
@@ -46,6 +48,7 @@ void pib_qp_error(struct pib_qp *qp, int event)
 
 static void qp_fatal(struct pib_qp *qp)
 {
+	pib_qp_dbg(qp, "a CQ of it is full");
 	spin_lock_bh(&qp->lock);
 	if (qp->state != IB_QPS_RESET)
 		pib_qp_error(qp, IB_EVENT_QP_FATAL);
@@ -75,16 +78,19 @@ void pib_state_cq_overflow(struct pib_cq *cq)
 
 void pib_state_sq_error(struct pib_qp *qp)
 {
+	pib_qp_dbg(qp, "a send work request has failed: %s", ib_wc_status_msg(qp->req.error));
 	if (qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC || qp->state != IB_QPS_RTS) {
 		pib_state_to_err(qp);
 		return;
 	}
+	pib_qp_dbg(qp, "SQE, was %s", pib_qp_state_name(qp->state));
 	qp_set_state(qp, IB_QPS_SQE);
 	pib_req_flush(&qp->req);
 }
 
 void pib_state_resp_error(struct pib_qp *qp)
 {
+	pib_qp_dbg(qp, "a request of the peer was refused: %s", pib_res_name(qp->resp.error));
 	/* A receive work request that has failed tells by its completion. */
 	switch (qp->resp.error) {
 	case PIB_RES_ACCESS:

@@ -57,14 +57,11 @@ void pib_input_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h)
 /* Is it for this port (9.6.1.1)? A port without a LID hears the permissive one only. */
 static bool dlid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 {
-	u16 lid = READ_ONCE(p->lid);
-	u16 mask = ~(BIT(READ_ONCE(p->lmc)) - 1);
-
 	if (h->dlid == PIB_LID_PERMISSIVE)
 		return h->dqpn == 0;
 	if (pib_lid_is_mcast(h->dlid))
 		return h->dqpn == PIB_QPN_MCAST;
-	return lid && (h->dlid & mask) == (lid & mask);
+	return pib_port_owns_lid(p, h->dlid);
 }
 
 /* Is the GRH's destination one of the port's GIDs (9.6.1.2)? */
@@ -82,12 +79,6 @@ static bool dgid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 			return true;
 	}
 	return false;
-}
-
-/* 10.9.3: same partition, and not both limited members. */
-static bool pkeys_match(u16 a, u16 b)
-{
-	return !((a ^ b) & 0x7FFF) && a & 0x7FFF && (a | b) & 0x8000;
 }
 
 /*
@@ -114,7 +105,7 @@ bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *por
 			    const struct pib_hdrs *h)
 {
 	return READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h) &&
-	       pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey);
+	       pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey);
 }
 
 static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
@@ -126,8 +117,8 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 	case IB_QPT_GSI:
 		return pib_port_pkey_match(&port->p, h->pkey) >= 0;
 	default:
-		return pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)), h->pkey) ||
-		       pib_input_by_alternate(qp, port, h);
+		return pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)),
+				       h->pkey) || pib_input_by_alternate(qp, port, h);
 	}
 }
 

@@ -15,6 +15,8 @@
 #include "transport/send_queue.h"
 #include "transport/error.h"
 #include "core/mmap.h"
+#include "core/refuse.h"
+#include "transport/qp_debug.h"
 
 /* The last line means something to regions only, but programs give the flags of their regions to QPs as well. */
 #define ACCESS_FLAGS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
@@ -40,12 +42,18 @@ struct change {
 	struct pib_av_data alt_av;
 };
 
+#define qp_refuse(qp, err, fmt, ...) \
+	pib_refuse(&(qp)->hca->ib, err, "qp %u: modify_qp: " fmt, (qp)->qpn, ##__VA_ARGS__)
+
 static int check_port(struct pib_qp *qp, u8 port)
 {
 	if (!port || port > qp->hca->nd.node.num_ports)
-		return -EINVAL;
+		return qp_refuse(qp, -EINVAL, "no port %u", port);
 	/* Special QPs belong to a port for life. */
-	return qp->type <= IB_QPT_GSI && port != qp->port->p.num ? -EINVAL : 0;
+	if (qp->type <= IB_QPT_GSI && port != qp->port->p.num)
+		return qp_refuse(qp, -EINVAL, "port %u, but it is of port %u", port,
+				 qp->port->p.num);
+	return 0;
 }
 
 static struct pib_kport *port_of(struct pib_qp *qp, const struct change *c)
@@ -68,8 +76,10 @@ static int check_migration(const struct pib_qp *qp, const struct change *c)
 	if (!(c->mask & IB_QP_PATH_MIG_STATE) || c->attr->path_mig_state == IB_MIG_MIGRATED)
 		return 0;
 	if (c->attr->path_mig_state != IB_MIG_REARM)
-		return -EINVAL;
-	return c->mask & IB_QP_ALT_PATH || pib_apm_has_path(qp) ? 0 : -EINVAL;
+		return qp_refuse(qp, -EINVAL, "migration state %d", c->attr->path_mig_state);
+	if (c->mask & IB_QP_ALT_PATH || pib_apm_has_path(qp))
+		return 0;
+	return qp_refuse(qp, -EINVAL, "no alternate path to be armed");
 }
 
 static int check_paths(struct pib_qp *qp, struct change *c)
@@ -83,20 +93,21 @@ static int check_paths(struct pib_qp *qp, struct change *c)
 			return err;
 	}
 	if (c->mask & IB_QP_PKEY_INDEX && a->pkey_index >= PIB_PKEYS)
-		return -EINVAL;
+		return qp_refuse(qp, -EINVAL, "no P_Key at %u", a->pkey_index);
 	if (c->mask & IB_QP_AV) {
 		err = pib_av_from_attr(qp->hca, &a->ah_attr, &c->av);
 		if (err)
-			return err;
+			return qp_refuse(qp, err, "address");
 	}
 	if (c->mask & IB_QP_ALT_PATH) {
 		if (a->alt_pkey_index >= PIB_PKEYS || a->alt_timeout > 31)
-			return -EINVAL;
+			return qp_refuse(qp, -EINVAL, "alternate path: P_Key at %u, timeout %u",
+					 a->alt_pkey_index, a->alt_timeout);
 		err = check_port(qp, a->alt_port_num);
 		if (!err)
 			err = pib_av_from_attr(qp->hca, &a->alt_ah_attr, &c->alt_av);
 		if (err)
-			return err;
+			return qp_refuse(qp, err, "alternate path: address");
 	}
 	return check_migration(qp, c);
 }
@@ -115,7 +126,11 @@ static int check_numbers(struct pib_qp *qp, const struct change *c)
 	    (c->mask & IB_QP_MAX_DEST_RD_ATOMIC &&
 	     a->max_dest_rd_atomic > PIB_QP_MAX_RD_ATOMIC) ||
 	    (c->mask & IB_QP_ACCESS_FLAGS && a->qp_access_flags & ~ACCESS_FLAGS))
-		return -EINVAL;
+		return qp_refuse(qp, -EINVAL,
+				 "mask %#x: MTU %d, peer %#x, timeout %u, retries %u, %u, RNR %u, READs %u, %u, access %#x",
+				 c->mask, a->path_mtu, a->dest_qp_num, a->timeout, a->retry_cnt,
+				 a->rnr_retry, a->min_rnr_timer, a->max_rd_atomic,
+				 a->max_dest_rd_atomic, a->qp_access_flags);
 	return 0;
 }
 
@@ -124,11 +139,12 @@ static int check_change(struct pib_qp *qp, struct change *c)
 	int err;
 
 	if (c->mask & ~IB_QP_ATTR_STANDARD_BITS)
-		return -EOPNOTSUPP;
+		return qp_refuse(qp, -EOPNOTSUPP, "mask %#x", c->mask);
 	if (c->mask & IB_QP_CUR_STATE && c->attr->cur_qp_state != qp->state)
-		return -EINVAL;
+		return qp_refuse(qp, -EINVAL, "it is in %s", pib_qp_state_name(qp->state));
 	if (!ib_modify_qp_is_ok(c->cur, c->next, qp->type, c->mask))
-		return -EINVAL;
+		return qp_refuse(qp, -EINVAL, "%s to %s with mask %#x", pib_qp_state_name(c->cur),
+				 pib_qp_state_name(c->next), c->mask);
 	err = check_paths(qp, c);
 	return err ? err : check_numbers(qp, c);
 }
@@ -426,6 +442,9 @@ int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 
 	if (!err && c.next == IB_QPS_RESET)
 		err = to_reset(qp, c.cur);
+	if (!err && c.next != c.cur)
+		pib_qp_dbg(qp, "modify_qp: %s to %s", pib_qp_state_name(c.cur),
+			   pib_qp_state_name(c.next));
 out:
 	mutex_unlock(&qp->modify_mutex);
 

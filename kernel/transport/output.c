@@ -11,10 +11,7 @@
 /* The HCA's own packets, which no cable sees: to one of the port's LIDs. */
 static bool is_loopback(const struct pib_port *p, u16 dlid)
 {
-	u16 lid = READ_ONCE(p->lid);
-	u16 mask = ~(BIT(READ_ONCE(p->lmc)) - 1);
-
-	return lid && (dlid & mask) == (lid & mask);
+	return pib_port_owns_lid(p, dlid);
 }
 
 /* The sender is among the members of its group, unless it does not want that. */

@@ -18,6 +18,7 @@
 #include "hca/srq.h"
 #include "transport/error.h"
 #include "core/mmap.h"
+#include "core/refuse.h"
 
 #define QPN_FIRST	2
 #define QPN_LAST	(PIB_QPN_MCAST - 1)
@@ -58,16 +59,21 @@ static int check_init(struct pib_hca *hca, const struct ib_qp_init_attr *init, b
 	const struct ib_qp_cap *cap = &init->cap;
 
 	if (init->create_flags & ~CREATE_FLAGS)
-		return -EOPNOTSUPP;
+		return pib_refuse(&hca->ib, -EOPNOTSUPP, "create_qp: flags %#x",
+				  init->create_flags);
 	if (init->qp_type <= IB_QPT_GSI &&
 	    (user || !init->port_num || init->port_num > hca->nd.node.num_ports))
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "create_qp: QP %d of port %u", init->qp_type,
+				  init->port_num);
 	if (init->qp_type != IB_QPT_XRC_TGT && !init->send_cq)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "create_qp: no CQ to send with");
 	if (cap->max_send_wr > PIB_QP_MAX_WR || cap->max_recv_wr > PIB_QP_MAX_WR ||
 	    cap->max_send_sge > PIB_QP_MAX_SGE || cap->max_recv_sge > PIB_QP_MAX_SGE ||
 	    cap->max_inline_data > PIB_QP_MAX_INLINE)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL,
+				  "create_qp: %u and %u work requests, %u and %u SGEs, %u inline",
+				  cap->max_send_wr, cap->max_recv_wr, cap->max_send_sge,
+				  cap->max_recv_sge, cap->max_inline_data);
 	return 0;
 }
 
@@ -289,7 +295,7 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 
 	err = type_to_tp(init->qp_type);
 	if (err < 0)
-		return err;
+		return pib_refuse(&hca->ib, err, "create_qp: type %d", init->qp_type);
 	err = check_init(hca, init, udata);
 	if (err)
 		return err;

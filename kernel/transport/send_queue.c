@@ -10,6 +10,7 @@
 #include "proto/rc_ring.h"
 #include "transport/requester.h"
 #include "transport/send_queue.h"
+#include "proto/wr.h"
 
 #define MSG_MAX		0x80000000U	/* C9-6 */
 #define SEND_FLAGS	(PIB_WR_FENCE | PIB_WR_SIGNALED | PIB_WR_SOLICITED | PIB_WR_INLINE)
@@ -18,22 +19,14 @@
 /* Beside enum pib_wc: the work request cannot be judged before a page has come. */
 #define WC_WAIT		U32_MAX
 
-#define TP_RC		BIT(PIB_TP_RC)
-#define TP_UC		BIT(PIB_TP_UC)
-#define TP_UD		BIT(PIB_TP_UD)
-#define TP_XRC		BIT(PIB_TP_XRC)
-#define TP_REL		(TP_RC | TP_XRC)
-
 /**
- * struct wr_rule - what is legal for an opcode
- * @tps: transport services that have it (table 42 and A14, A19)
+ * struct wr_rule - what is legal for an opcode; who has it is said by pib_wr_info()
  * @data: carries local data, which may be inline
  * @eight: local data is exactly 8 bytes
  * @kernel: not for processes
  * @wc: enum ib_wc_opcode
  */
 struct wr_rule {
-	u8 tps;
 	bool data;
 	bool eight;
 	bool kernel;
@@ -41,32 +34,29 @@ struct wr_rule {
 };
 
 static const struct wr_rule wr_rules[PIB_WR_COUNT] = {
-	[PIB_WR_WRITE] = { TP_REL | TP_UC, .data = true, .wc = IB_WC_RDMA_WRITE },
-	[PIB_WR_WRITE_IMM] = { TP_REL | TP_UC, .data = true, .wc = IB_WC_RDMA_WRITE },
-	[PIB_WR_SEND] = { TP_REL | TP_UC | TP_UD, .data = true, .wc = IB_WC_SEND },
-	[PIB_WR_SEND_IMM] = { TP_REL | TP_UC | TP_UD, .data = true, .wc = IB_WC_SEND },
-	[PIB_WR_READ] = { TP_REL, .wc = IB_WC_RDMA_READ },
-	[PIB_WR_CAS] = { TP_REL, .eight = true, .wc = IB_WC_COMP_SWAP },
-	[PIB_WR_FAA] = { TP_REL, .eight = true, .wc = IB_WC_FETCH_ADD },
-	[PIB_WR_LOCAL_INV] = { TP_REL | TP_UC, .wc = IB_WC_LOCAL_INV },
-	[PIB_WR_BIND_MW] = { TP_REL | TP_UC, .wc = IB_UVERBS_WC_BIND_MW },
-	[PIB_WR_SEND_INV] = { TP_REL, .data = true, .wc = IB_WC_SEND },
-	[PIB_WR_FLUSH] = { TP_REL, .wc = IB_UVERBS_WC_FLUSH },
-	[PIB_WR_ATOMIC_WRITE] = { TP_REL, .data = true, .eight = true,
-				  .wc = IB_UVERBS_WC_ATOMIC_WRITE },
-	[PIB_WR_REG_MR] = { TP_REL | TP_UC, .kernel = true, .wc = IB_WC_REG_MR },
+	[PIB_WR_WRITE] = { .data = true, .wc = IB_WC_RDMA_WRITE },
+	[PIB_WR_WRITE_IMM] = { .data = true, .wc = IB_WC_RDMA_WRITE },
+	[PIB_WR_SEND] = { .data = true, .wc = IB_WC_SEND },
+	[PIB_WR_SEND_IMM] = { .data = true, .wc = IB_WC_SEND },
+	[PIB_WR_READ] = { .wc = IB_WC_RDMA_READ },
+	[PIB_WR_CAS] = { .eight = true, .wc = IB_WC_COMP_SWAP },
+	[PIB_WR_FAA] = { .eight = true, .wc = IB_WC_FETCH_ADD },
+	[PIB_WR_LOCAL_INV] = { .wc = IB_WC_LOCAL_INV },
+	[PIB_WR_BIND_MW] = { .wc = IB_UVERBS_WC_BIND_MW },
+	[PIB_WR_SEND_INV] = { .data = true, .wc = IB_WC_SEND },
+	[PIB_WR_FLUSH] = { .wc = IB_UVERBS_WC_FLUSH },
+	[PIB_WR_ATOMIC_WRITE] = { .data = true, .eight = true, .wc = IB_UVERBS_WC_ATOMIC_WRITE },
+	[PIB_WR_REG_MR] = { .kernel = true, .wc = IB_WC_REG_MR },
 };
 
 static const struct wr_rule *rule_of(const struct pib_qp *qp, u32 opcode)
 {
 	const struct wr_rule *rule;
 
-	if (opcode >= PIB_WR_COUNT)
+	if (!pib_wr_info(opcode, qp->tp))
 		return NULL;
 	rule = &wr_rules[opcode];
-	if (!(rule->tps & BIT(qp->tp)) || (rule->kernel && qp->is_user))
-		return NULL;
-	return rule;
+	return rule->kernel && qp->is_user ? NULL : rule;
 }
 
 u32 pib_sq_max_inline(const struct pib_qp *qp, u32 opcode)

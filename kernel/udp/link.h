@@ -52,15 +52,15 @@ struct pib_upath {
 
 /**
  * struct pib_udp_link - a link over UDP
- * @link: what the port sees of it
- * @entry: in up->udp_links; written under pn->lock, read under RCU
+ * @base: what the port sees of it
+ * @entry: in bearer->udp_links; written under pn->lock, read under RCU
  * @dead_entry: in a list of links that are being taken apart
- * @up: bearer; never changes
+ * @bearer: what carries it; never changes
  * @port: port under which the cable is plugged in; never changes
  * @kind: enum pib_udp_link_kind; never changes
  * @peer_guid: found by discovery or accepted: the peer's node; never changes
  * @peer_port_num: accepted: the peer's port; never changes
- * @holds_bearer: asked for by itself, not with an HCA: holds a reference on @up
+ * @holds_bearer: asked for by itself, not with an HCA: holds a reference on @bearer
  * @id: place in dumps; never changes
  * @path: RCU; NULL while there is no session
  * @frames: being put together
@@ -83,10 +83,10 @@ struct pib_upath {
  * @num_routed: entries in @routed
  */
 struct pib_udp_link {
-	struct pib_link link;
+	struct pib_link base;
 	struct list_head entry;
 	struct list_head dead_entry;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	struct pib_kport *port;
 	u8 kind;
 	u8 peer_port_num;
@@ -116,17 +116,17 @@ struct pib_udp_link {
 	u8 num_routed;
 };
 
-static inline struct pib_udp_link *to_udp_link(const struct pib_link *link)
+static inline struct pib_udp_link *to_udp_link(const struct pib_link *base)
 {
-	return container_of(link, struct pib_udp_link, link);
+	return container_of(base, struct pib_udp_link, base);
 }
 
 /* The link that is plugged into @port; NULL: none, or a cable inside this kernel. pn->lock held. */
 static inline struct pib_udp_link *pib_kport_udp_link(const struct pib_kport *port)
 {
-	struct pib_link *link = rcu_dereference_protected(port->link, true);
+	struct pib_link *base = rcu_dereference_protected(port->link, true);
 
-	return link ? to_udp_link(link) : NULL;
+	return base ? to_udp_link(base) : NULL;
 }
 
 /**
@@ -135,35 +135,35 @@ static inline struct pib_udp_link *pib_kport_udp_link(const struct pib_kport *po
  *
  * pn->lock held, nothing is plugged into @port. ERR_PTR() if out of memory.
  */
-struct pib_udp_link *pib_udp_link_create(struct pib_bearer *up, struct pib_kport *port, u8 kind,
+struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_kport *port, u8 kind,
 					 const struct pib_addr *peer, const struct pib_hello *h);
 /* Say goodbye, take the port down, and put it on @dead, for pib_udp_link_free(). pn->lock held. */
-void pib_udp_link_unplug(struct pib_udp_link *ul, struct list_head *dead);
+void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead);
 /* Free what was unplugged. pn->lock held if that were links that were asked for; sleeps for a grace period. */
 void pib_udp_link_free(struct list_head *dead);
 
 /* A control datagram came in that is for this link. Softirqs off, RCU. */
-void pib_udp_link_control(struct pib_udp_link *ul, const struct pib_addr *from,
+void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from,
 			  const struct pib_hello *h, u8 type);
 /*
  * One that is not authentic: if it answers this link's hello by saying that the keys differ,
  * the user is to know. Nothing else follows from it. Softirqs off, RCU.
  */
-void pib_udp_link_other_key(struct pib_udp_link *ul, const struct pib_addr *from,
+void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *from,
 			    const struct pib_hello *h, u8 type);
 /* Is @h from the port that was discovered or accepted? True, if the user named an address. Any context. */
-bool pib_udp_link_is_peer(const struct pib_udp_link *ul, const struct pib_hello *h);
-/* Why the peer has no port for this link, NULL if it does not say so (any more). ul->lock held. */
-const char *pib_udp_link_refusal(const struct pib_udp_link *ul);
+bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h);
+/* Why the peer has no port for this link; NULL: it does not say so (any more). link->lock held. */
+const char *pib_udp_link_refusal(const struct pib_udp_link *link);
 /* May @from send on this link? Counts a refusal. RCU. */
 bool pib_upath_admits(const struct pib_upath *path, const struct pib_addr *from);
 /* Start a new session: the peer sees a cable pulled and, unless @down, put back. Softirqs off. */
-void pib_udp_link_restart(struct pib_udp_link *ul, bool down);
+void pib_udp_link_restart(struct pib_udp_link *link, bool down);
 /* A discovery hello of the peer came from @from. Softirqs off. */
-void pib_udp_link_heard(struct pib_udp_link *ul, const struct pib_addr *from);
+void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from);
 /* Is the link as idle as to be given up at @now? */
-bool pib_udp_link_expired(struct pib_udp_link *ul, u64 now);
+bool pib_udp_link_expired(struct pib_udp_link *link, u64 now);
 /* Bring the port in line with the session. pn->link_lock held. */
-void pib_udp_link_settle(struct pib_udp_link *ul);
+void pib_udp_link_settle(struct pib_udp_link *link);
 
 #endif

@@ -30,7 +30,7 @@ static void frame_uncharge(struct pib_frames *fs, struct pib_frame *f)
 {
 	lockdep_assert_held(&fs->lock);
 	fs->pages -= f->pages;
-	atomic_sub(f->pages, &fs->up->frame_pages);
+	atomic_sub(f->pages, &fs->bearer->frame_pages);
 	f->pages = 0;
 	f->used = false;
 }
@@ -47,7 +47,7 @@ static void frame_drop(struct pib_frames *fs, struct pib_frame *f)
 
 static void frame_lose(struct pib_frames *fs, struct pib_frame *f)
 {
-	pib_udp_sock_count(fs->up->us, rx_reasm, 1);
+	pib_udp_sock_count(fs->bearer->sock, rx_reasm, 1);
 	frame_drop(fs, f);
 }
 
@@ -57,9 +57,9 @@ static bool frames_charge(struct pib_frames *fs, struct pib_frame *f, unsigned i
 	lockdep_assert_held(&fs->lock);
 	if (fs->pages + n > FRAMES_OF_LINK)
 		return false;
-	if (atomic_add_return(n, &fs->up->frame_pages) > FRAMES_OF_ALL &&
+	if (atomic_add_return(n, &fs->bearer->frame_pages) > FRAMES_OF_ALL &&
 	    fs->pages + n > PIB_FRAME_PAGES) {
-		atomic_sub(n, &fs->up->frame_pages);
+		atomic_sub(n, &fs->bearer->frame_pages);
 		return false;
 	}
 	fs->pages += n;
@@ -242,7 +242,7 @@ bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct s
 	goto out_unlock;
 
 out_lost:
-	pib_udp_sock_count(fs->up->us, rx_reasm, 1);
+	pib_udp_sock_count(fs->bearer->sock, rx_reasm, 1);
 	if (!f->have)
 		frame_drop(fs, f);
 out_unlock:
@@ -268,10 +268,10 @@ static void frames_timer(struct timer_list *t)
 	spin_unlock(&fs->lock);
 }
 
-void pib_frames_init(struct pib_frames *fs, struct pib_bearer *up)
+void pib_frames_init(struct pib_frames *fs, struct pib_bearer *bearer)
 {
 	spin_lock_init(&fs->lock);
-	fs->up = up;
+	fs->bearer = bearer;
 	timer_setup(&fs->timer, frames_timer, 0);
 }
 

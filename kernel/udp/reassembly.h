@@ -52,20 +52,20 @@ struct pib_frame {
 /**
  * struct pib_frames - frames of a link being put together
  * @lock: guards @pages and @frame; softirqs off
- * @up: bearer, which counts what those of all links hold; never changes
+ * @bearer: counts what those of all links hold; never changes
  * @timer: pending while there is a frame: forgets the stale ones
  * @pages: that @frame holds
  * @frame: they
  */
 struct pib_frames {
 	spinlock_t lock;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	struct timer_list timer;
 	unsigned int pages;
 	struct pib_frame frame[PIB_FRAMES];
 };
 
-void pib_frames_init(struct pib_frames *fs, struct pib_bearer *up);
+void pib_frames_init(struct pib_frames *fs, struct pib_bearer *bearer);
 /* Nobody adds any more. Sleeps. */
 void pib_frames_free(struct pib_frames *fs);
 

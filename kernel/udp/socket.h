@@ -56,19 +56,19 @@ struct pib_udp_stats {
 };
 #define PIB_USTATS (sizeof(struct pib_udp_stats) / sizeof(u64))
 
-#define pib_udp_sock_count(us, field, n) this_cpu_add((us)->stats->field, (n))
+#define pib_udp_sock_count(sock, field, n) this_cpu_add((sock)->stats->field, (n))
 
 /**
  * struct pib_udp_sock_end - the socket of one address family
- * @sock: NULL if there is none (no IPv6)
- * @us: owner
+ * @socket: NULL if there is none (no IPv6)
+ * @sock: owner
  * @family: AF_INET or AF_INET6
  * @lock: held by the CPU that empties the receive queue; softirqs off
  * @work: goes on where a softirq has used up its budget
  */
 struct pib_udp_sock_end {
-	struct socket *sock;
-	struct pib_udp_sock *us;
+	struct socket *socket;
+	struct pib_udp_sock *sock;
 	int family;
 	spinlock_t lock;
 	struct work_struct work;
@@ -110,7 +110,7 @@ struct pib_udp_sock {
 struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
 				      struct netlink_ext_ack *extack);
 /* pn->lock held; the last user closes the sockets and waits for a grace period. */
-void pib_udp_sock_put(struct pib_udp_sock *us);
+void pib_udp_sock_put(struct pib_udp_sock *sock);
 
 /**
  * pib_udp_sock_send() - send a datagram, or a super-packet of them
@@ -120,7 +120,7 @@ void pib_udp_sock_put(struct pib_udp_sock *us);
  *
  * Softirqs disabled.
  */
-void pib_udp_sock_send(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *to,
+void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
 		       struct dst_cache *cache);
 #define PIB_UDP_SOCK_HEADROOM (MAX_HEADER + 48)
 
@@ -129,21 +129,21 @@ void pib_udp_sock_send(struct pib_udp_sock *us, struct sk_buff *skb, const struc
  * by who wants to send @bytes more? It holds a datagram until the netdev has sent it, or
  * a receiver in this kernel (veth, loopback) has taken it. Any context.
  */
-bool pib_udp_sock_full(const struct pib_udp_sock *us, const struct pib_addr *to, u32 bytes);
+bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes);
 /* Does the stack hold anything at all of what was sent from this namespace? Any context. */
 bool pib_udp_socks_in_flight(struct net *net);
 
 /* A small datagram. Softirqs disabled. */
-void pib_udp_sock_send_bytes(struct pib_udp_sock *us, const void *data, u32 len,
+void pib_udp_sock_send_bytes(struct pib_udp_sock *sock, const void *data, u32 len,
 			     const struct pib_addr *to);
 
 /* Discovery group of @family. */
-void pib_udp_sock_group(const struct pib_udp_sock *us, int family, struct pib_addr *group);
+void pib_udp_sock_group(const struct pib_udp_sock *sock, int family, struct pib_addr *group);
 /* The netdev has come up: be in the discovery groups again. Process context. */
-void pib_udp_sock_rejoin(struct pib_udp_sock *us);
+void pib_udp_sock_rejoin(struct pib_udp_sock *sock);
 
 /* How much the sockets have dropped unseen, so far. Any context. */
-u32 pib_udp_sock_overruns(const struct pib_udp_sock *us);
-void pib_udp_sock_stats(const struct pib_udp_sock *us, struct pib_udp_stats *out);
+u32 pib_udp_sock_overruns(const struct pib_udp_sock *sock);
+void pib_udp_sock_stats(const struct pib_udp_sock *sock, struct pib_udp_stats *out);
 
 #endif

@@ -284,11 +284,11 @@ static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, str
 	pl->bytes = bytes + pl->datagrams * PIB_SEG_HDR_LEN;
 }
 
-static void plan_make(const struct pib_udp_sock *us, const struct pib_upath *path,
+static void plan_make(const struct pib_udp_sock *sock, const struct pib_upath *path,
 		      const struct pib_burst *b, u32 i, struct plan *pl)
 {
 	u32 overhead = sizeof(struct udphdr) + (path->peer[path->to].family == AF_INET ? 20 : 40);
-	u32 room = READ_ONCE(us->mtu) - overhead;
+	u32 room = READ_ONCE(sock->mtu) - overhead;
 	struct packet p;
 
 	packet_get(b, i, &p);
@@ -333,14 +333,14 @@ static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst 
 }
 
 /* Send the packets from @i on that go into one super-packet; returns how many they are. */
-static u32 wire_send(struct pib_udp_link *ul, struct pib_upath *path, struct pib_burst *b, u32 i)
+static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct pib_burst *b, u32 i)
 {
-	struct pib_udp_sock *us = ul->up->us;
+	struct pib_udp_sock *sock = link->bearer->sock;
 	struct sk_buff *skb;
 	struct writer w;
 	struct plan pl;
 
-	plan_make(us, path, b, i, &pl);
+	plan_make(sock, path, b, i, &pl);
 	skb = wire_skb(&w, pl.bytes);
 	if (!skb)
 		goto err_count;
@@ -348,33 +348,33 @@ static u32 wire_send(struct pib_udp_link *ul, struct pib_upath *path, struct pib
 		goto err_free;
 	if (pl.datagrams > 1)
 		skb_set_gso(skb, pl.size, pl.datagrams);
-	pib_udp_sock_send(us, skb, &path->peer[path->to], &path->cache);
+	pib_udp_sock_send(sock, skb, &path->peer[path->to], &path->cache);
 	return pl.n;
 
 err_free:
 	kfree_skb(skb);
 err_count:
-	pib_udp_sock_count(us, tx_errors, pl.datagrams);
+	pib_udp_sock_count(sock, tx_errors, pl.datagrams);
 	return pl.n;
 }
 
-bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b)
+bool pib_wire_full(const struct pib_link *base, const struct pib_burst *b)
 {
-	const struct pib_udp_link *ul = to_udp_link(link);
-	const struct pib_upath *path = rcu_dereference(ul->path);
+	const struct pib_udp_link *link = to_udp_link(base);
+	const struct pib_upath *path = rcu_dereference(link->path);
 
-	return path && pib_udp_sock_full(ul->up->us, &path->peer[path->to], b->len);
+	return path && pib_udp_sock_full(link->bearer->sock, &path->peer[path->to], b->len);
 }
 
-void pib_wire_xmit(struct pib_link *link, struct pib_burst *b)
+void pib_wire_xmit(struct pib_link *base, struct pib_burst *b)
 {
-	struct pib_udp_link *ul = to_udp_link(link);
-	struct pib_upath *path = rcu_dereference(ul->path);
+	struct pib_udp_link *link = to_udp_link(base);
+	struct pib_upath *path = rcu_dereference(link->path);
 	u32 i = 0;
 
 	if (!path)
-		pib_udp_sock_count(ul->up->us, tx_errors, b->npkts);
+		pib_udp_sock_count(link->bearer->sock, tx_errors, b->npkts);
 	while (path && i < b->npkts)
-		i += wire_send(ul, path, b, i);
+		i += wire_send(link, path, b, i);
 	pib_burst_free(b);
 }

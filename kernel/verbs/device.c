@@ -12,10 +12,10 @@
 #include <linux/random.h>
 #include <linux/utsname.h>
 #include <rdma/ib_mad.h>
+#include "compat/compat.h"
 #include "memory/prefetch.h"
 #include "hca/ah.h"
 #include "verbs/query.h"
-#include "verbs/compat_ops.h"
 #include "core/net.h"
 #include "hca/hw_counters.h"
 #include "hca/cq.h"
@@ -26,6 +26,7 @@
 #include "verbs/mad.h"
 #include "transport/input.h"
 #include "transport/mcast.h"
+#include "memory/dmabuf.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
 #include "hca/pd.h"
@@ -37,6 +38,15 @@
 #include "hca/srq.h"
 #include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
+
+#define PIB_VERB_CREATE_CQ	pib_cq_create
+#define PIB_VERB_RESIZE_CQ	pib_resize_cq
+#define PIB_VERB_REG_USER_MR	pib_reg_user_mr
+#define PIB_VERB_REG_DMABUF	pib_reg_user_mr_dmabuf
+#define PIB_VERB_COUNTER_BIND	pib_counter_bind_qp
+#define PIB_VERB_COUNTER_UNBIND	pib_counter_unbind_qp
+#define PIB_VERB_FILL_RES_SRQ	pib_fill_res_srq
+#include "compat/device_ops.h"
 
 static DEFINE_IDA(hca_ids);
 

@@ -46,6 +46,7 @@ int pib_process_mad(struct ib_device *ibdev, int mad_flags, u32 port_num, const 
 		spin_lock_irqsave(&hca->nd.lock, flags);
 		result = pib_sma_process(p, (const u8 *)in, (u8 *)out, ktime_get_ns(),
 					 mad_flags & IB_MAD_IGNORE_MKEY);
+		pib_node_dev_changed(&hca->nd, (const u8 *)in);
 		spin_unlock_irqrestore(&hca->nd.lock, flags);
 	} else {
 		result = pib_node_dev_gsa(p, (const u8 *)in, (u8 *)out);

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Operations of an ib_device whose types differ between kernels. Included by
- * device.c alone, which puts PIB_COMPAT_OPS into its table.
+ * Operations of an ib_device whose types differ between kernels. The file that has the table of
+ * operations names the functions that do the work, then includes this, and puts PIB_COMPAT_OPS into
+ * the table:
+ *
+ *	PIB_VERB_CREATE_CQ			with udata; NULL: a CQ of the kernel
+ *	PIB_VERB_RESIZE_CQ			with udata
+ *	PIB_VERB_REG_USER_MR			without a DMA handle
+ *	PIB_VERB_REG_DMABUF			without a DMA handle, without udata
+ *	PIB_VERB_COUNTER_BIND, _COUNTER_UNBIND	without the port
+ *	PIB_VERB_FILL_RES_SRQ
  */
-#ifndef PIB_VERBS_COMPAT_OPS_H
-#define PIB_VERBS_COMPAT_OPS_H
+#ifndef PIB_COMPAT_DEVICE_OPS_H
+#define PIB_COMPAT_DEVICE_OPS_H
 
+#include <linux/version.h>
 #include <rdma/uverbs_ioctl.h>
-#include "compat/compat.h"
-#include "hca/cq.h"
-#include "memory/dmabuf.h"
-#include "memory/mr.h"
-#include "transport/qp_counter.h"
-#include "verbs/restrack.h"
 
 /* create_cq: 6.11 replaced udata by the bundle it is part of, 7.1 split off processes' CQs. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 11, 0)
-#define PIB_OPS_CREATE_CQ .create_cq = pib_cq_create
+#define PIB_OPS_CREATE_CQ .create_cq = PIB_VERB_CREATE_CQ
 #else
 static int compat_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 			    struct uverbs_attr_bundle *attrs)
 {
-	return pib_cq_create(ibcq, attr, attrs ? &attrs->driver_udata : NULL);
+	return PIB_VERB_CREATE_CQ(ibcq, attr, attrs ? &attrs->driver_udata : NULL);
 }
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
 #define PIB_OPS_CREATE_CQ .create_cq = compat_create_cq
@@ -34,23 +37,23 @@ static int compat_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *at
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
 static int compat_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
-	return cqe > 0 ? pib_resize_cq(ibcq, cqe, udata) : -EINVAL;
+	return cqe > 0 ? PIB_VERB_RESIZE_CQ(ibcq, cqe, udata) : -EINVAL;
 }
 #define PIB_OPS_RESIZE_CQ .resize_cq = compat_resize_cq
 #else
-#define PIB_OPS_RESIZE_CQ .resize_user_cq = pib_resize_cq
+#define PIB_OPS_RESIZE_CQ .resize_user_cq = PIB_VERB_RESIZE_CQ
 #endif
 
 /* reg_user_mr: DMA handles since 6.17; there are none for a device without DMA */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
-#define PIB_OPS_REG_USER_MR .reg_user_mr = pib_reg_user_mr
+#define PIB_OPS_REG_USER_MR .reg_user_mr = PIB_VERB_REG_USER_MR
 #else
 static struct ib_mr *compat_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
 					int access, struct ib_dmah *dmah, struct ib_udata *udata)
 {
 	if (dmah)
 		return ERR_PTR(-EOPNOTSUPP);
-	return pib_reg_user_mr(ibpd, start, length, virt, access, udata);
+	return PIB_VERB_REG_USER_MR(ibpd, start, length, virt, access, udata);
 }
 #define PIB_OPS_REG_USER_MR .reg_user_mr = compat_reg_user_mr
 #endif
@@ -68,7 +71,7 @@ static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 				       struct uverbs_attr_bundle *attrs)
 #endif
 {
-	return pib_reg_user_mr_dmabuf(ibpd, offset, length, virt, fd, access);
+	return PIB_VERB_REG_DMABUF(ibpd, offset, length, virt, fd, access);
 }
 #define PIB_OPS_REG_DMABUF .reg_user_mr_dmabuf = compat_reg_dmabuf
 
@@ -76,7 +79,7 @@ static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 5, 0)
 #define PIB_OPS_RES_SRQ
 #else
-#define PIB_OPS_RES_SRQ , .fill_res_srq_entry = pib_fill_res_srq
+#define PIB_OPS_RES_SRQ , .fill_res_srq_entry = PIB_VERB_FILL_RES_SRQ
 #endif
 
 /*
@@ -85,8 +88,8 @@ static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
 #define PIB_OPS_QP_COUNTER				\
-	.counter_bind_qp = pib_counter_bind_qp,		\
-	.counter_unbind_qp = pib_counter_unbind_qp
+	.counter_bind_qp = PIB_VERB_COUNTER_BIND,	\
+	.counter_unbind_qp = PIB_VERB_COUNTER_UNBIND
 #else
 /* Nothing but ib_core's own. */
 struct compat_counter {
@@ -95,12 +98,12 @@ struct compat_counter {
 
 static int compat_counter_bind(struct rdma_counter *counter, struct ib_qp *ibqp, u32 port)
 {
-	return pib_counter_bind_qp(counter, ibqp);
+	return PIB_VERB_COUNTER_BIND(counter, ibqp);
 }
 
 static int compat_counter_unbind(struct ib_qp *ibqp, u32 port)
 {
-	return pib_counter_unbind_qp(ibqp);
+	return PIB_VERB_COUNTER_UNBIND(ibqp);
 }
 
 /* ib_core calls it unasked. */
