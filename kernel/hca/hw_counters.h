@@ -31,6 +31,7 @@
 	X(REQ_CQE_ERR, "req_cqe_error")					\
 	X(REQ_CQE_FLUSH, "req_cqe_flush_error")				\
 	X(TX_NOMEM, "tx_nomem")						\
+	X(TX_NO_PKEY, "tx_no_pkey")					\
 	X(TX_PUSHED_BACK, "tx_pushed_back")				\
 	X(RX_NO_QP, "rx_no_qp")						\
 	X(RX_QP_STATE, "rx_qp_state")					\

@@ -346,8 +346,6 @@ static void act_atomic(const struct pib_resp *r, struct pib_act *act)
 	act->swap = h->swap_add;
 }
 
-static void read_done(struct pib_resp *r);
-
 bool pib_resp_step(struct pib_resp *r, struct pib_act *act)
 {
 	memset(act, 0, sizeof(*act));
@@ -362,10 +360,6 @@ bool pib_resp_step(struct pib_resp *r, struct pib_act *act)
 		act_data(r, act);
 		return true;
 	case PHASE_READ:
-		if (!r->h->dmalen) {		/* C9-88: its R_Key is not looked at */
-			read_done(r);
-			return false;
-		}
 		act_read(r, act);
 		return true;
 	case PHASE_ATOMIC:

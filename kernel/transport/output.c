@@ -123,6 +123,12 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	lockdep_assert_held(&qp->lock);
 
 	address_burst(qp, av, b);
+	if (unlikely(!(b->h.pkey & 0x7FFF))) {
+		/* No partition has that key (10.9.1.2): as if lost on the way. */
+		pib_qp_stat(qp, PIB_STAT_TX_NO_PKEY);
+		pib_burst_free(b);
+		return true;
+	}
 	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow)))
 		heed_congestion(qp, b, turn);
 	turn->bursts--;

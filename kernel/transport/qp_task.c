@@ -149,6 +149,12 @@ static bool is_placing(const struct pib_qp *qp)
 	return unlikely(qp->rx.place.wqe || qp->rx.hold.unplaced);
 }
 
+/* All that was begun is completed (10.3.1.5). Without acknowledgements that is when the payload has landed. */
+static bool is_drained(const struct pib_qp *qp)
+{
+	return !is_placing(qp) && pib_req_drained(&qp->req) && qp->req.tail == qp->req.una;
+}
+
 /* What a failed work request or a refused request does to the QP (10.3.1, 9.9.3). */
 static void turn_check(struct pib_qp *qp)
 {
@@ -159,8 +165,7 @@ static void turn_check(struct pib_qp *qp)
 	}
 	if (qp->resp.error && !qp->resp.nak_due && !qp->stall.burst && qp->state != IB_QPS_ERR)
 		pib_state_resp_error(qp);
-	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && !is_placing(qp) &&
-	    pib_req_drained(&qp->req)) {
+	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && is_drained(qp)) {
 		qp->attr.sq_draining = 0;
 		if (qp->attr.en_sqd_async_notify)
 			qp->events |= BIT(IB_EVENT_SQ_DRAINED);

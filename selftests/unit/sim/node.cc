@@ -225,7 +225,7 @@ pib_res Node::execute(const pib_act &act, const Burst &b, uint64_t &orig)
 	case PIB_ACT_FLUSH: {
 		bool whole = act.kind == PIB_ACT_FLUSH && act.flush >> 4;
 		bool ok = whole ? mem.count(act.rkey)
-				: !!at(act.rkey, act.va, act.dmalen, false, act.h->srqn);
+				: !act.dmalen || at(act.rkey, act.va, act.dmalen, false, act.h->srqn);
 
 		return ok ? PIB_RES_OK : PIB_RES_ACCESS;
 	}

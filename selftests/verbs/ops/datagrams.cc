@@ -133,6 +133,28 @@ void bad_receive(const Env &env)
 	CHECK_EQ(p.b.state(), IBV_QPS_ERR);
 }
 
+/* A place of the P_Key table that is empty: nothing is sent that the peer would take for an offence. */
+void no_pkey(const Env &env)
+{
+	EndOptions o = options();
+	EndOptions empty = options();
+	empty.pkey_index = 1;
+	Pair p(env, empty, o);
+	if (p.a.dev.needs_grh())
+		throw Skip("RoCE has one P_Key");
+	auto offences = [&] {
+		ibv_port_attr attr;
+		CHECK_EQ(ibv_query_port(p.b.dev.ctx.get(), p.b.dev.port, &attr), 0);
+		return attr.bad_pkey_cntr;
+	};
+	const auto before = offences();
+	p.b.recv({p.b.sge(0, 200)});
+	p.a.send(p.send_wr(0, 8));
+	p.a.expect({});
+	p.b.expect_none();
+	CHECK_EQ(offences(), before);
+}
+
 /* The 40 bytes before the payload are the GRH if there was one, and the header tells the truth. */
 void header(const Env &env)
 {
@@ -320,6 +342,7 @@ void add_datagrams(Suite &suite)
 	suite.add("ud.changed_qkey", changed_qkey);
 	suite.add("ud.buffer_too_small", buffer_too_small);
 	suite.add("ud.srq_buffer_too_small", srq_buffer_too_small);
+	suite.add("ud.no_pkey", no_pkey);
 	suite.add("ud.bad_receive", bad_receive);
 	suite.add("ud.header", header);
 	suite.add("ud.answer", [](Env &env) { answer(env, false); });

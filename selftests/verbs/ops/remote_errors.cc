@@ -81,6 +81,8 @@ constexpr RemoteError errors[] = {
 	{"read.other_pd", rd, all_access, all_access, foreign_region, ACCESS},
 	{"read.region_does_not_allow", rd, lw | rw | ra, all_access, nothing, ACCESS},
 	{"read.qp_does_not_allow", rd, all_access, lw | rw | ra, nothing, REQUEST},
+	{"read_of_nothing.qp_does_not_allow", rd, all_access, lw | rw | ra,
+	 [](Pair &, const Memory &, Wr &wr) { wr.sg = {}; }, REQUEST},
 	{"cas.unknown_rkey", cas, all_access, all_access, unknown_key, ACCESS},
 	{"cas.region_does_not_allow", cas, lw | rr | rw, all_access, nothing, ACCESS},
 	{"cas.qp_does_not_allow", cas, all_access, lw | rr | rw, nothing, REQUEST},

@@ -319,6 +319,33 @@ void drain(const Env &env, ibv_qp_type type)
 	CHECK(!p.a.event_pending());
 }
 
+/* The event comes after the last completion, also where a message is on its way for a while. */
+void drain_large(const Env &env)
+{
+	constexpr unsigned kMessages = 8;
+	constexpr uint32_t kSize = 256 << 10;
+	EndOptions o = options(IBV_QPT_UC);
+	o.memory = kMessages * kSize;
+	Pair p(env, o);
+	for (unsigned i = 0; i < kMessages; i++) {
+		Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, i * kSize, kSize);
+		wr.id = i;
+		p.a.send(wr);
+	}
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_SQD;
+	attr.en_sqd_async_notify = 1;
+	p.a.modify(attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
+	p.a.expect_event(IBV_EVENT_SQ_DRAINED);
+	unsigned done = 0;
+	for (ibv_wc wc{}; ibv_poll_cq(p.a.cq.get(), 1, &wc) == 1; done++)
+		CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+	p.a.expect_none();
+	p.a.to(IBV_QPS_RTS);
+	for (unsigned i = done; i < kMessages; i++)
+		p.a.expect({.id = i});
+}
+
 /* In SQD some attributes may change. */
 void change_in_sqd(const Env &env)
 {
@@ -472,6 +499,7 @@ void add_states(Suite &suite)
 			  [=](Env &env) { bad_change(env, t); });
 	suite.add("state.posting", posting);
 	suite.add("state.flush_under_way", flush_under_way);
+	suite.add("state.drain_large.uc", drain_large);
 	suite.add("state.drain_quietly", drain_quietly);
 	suite.add("state.change_in_sqd", change_in_sqd);
 	suite.add("state.change_in_rts", change_in_rts);
