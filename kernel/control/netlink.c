@@ -19,7 +19,7 @@ static struct pib_net *info_net(struct genl_info *info)
 	return pib_net(genl_info_net(info));
 }
 
-/* A mandatory name. NULL: the reason is in the extack. */
+/* Get a mandatory name. Return: NULL: the reason is in the extack. */
 static const char *get_name(struct genl_info *info, int attr)
 {
 	if (info->attrs[attr])
@@ -45,7 +45,7 @@ static int netdev_index(struct genl_info *info, const char *name)
 	return ifindex;
 }
 
-/* Index of the netdev; 0 if none is named. */
+/* Get the index of the netdev. Return: 0: none is named. */
 static int get_netdev(struct genl_info *info)
 {
 	if (info->attrs[PIB_A_IFINDEX])
@@ -135,7 +135,7 @@ static const char *get_desc(struct genl_info *info)
 	return info->attrs[PIB_A_DESCRIPTION] ? nla_data(info->attrs[PIB_A_DESCRIPTION]) : NULL;
 }
 
-/* Numbers of NodeInfo, none of which is 0 where it is given. */
+/* Get numbers of NodeInfo, none of which is 0 where it is given. */
 static int get_product(struct genl_info *info, struct pib_product *product)
 {
 	u32 vendor = get_u32(info, PIB_A_VENDOR_ID, 1);
@@ -179,7 +179,7 @@ static int get_port_guid(struct genl_info *info, const struct nlattr *nest, u32 
 	return 0;
 }
 
-/* GUIDs of ports by number, or NULL if none is given; the caller frees them. */
+/* Get the GUIDs of ports by number. Return: for kfree(); NULL: none is given; ERR_PTR(). */
 static u64 *get_port_guids(struct genl_info *info, u32 num_ports)
 {
 	const struct nlattr *nla;
@@ -463,8 +463,8 @@ int pib_nl_link_set_doit(struct sk_buff *skb, struct genl_info *info)
 
 /*
  * What is made here is the machine's: RDMA devices have names and GUIDs that the whole kernel
- * knows, and other namespaces may see them. So root of a user namespace does not do, as it does
- * not for `rdma link add`: all that changes something has GENL_ADMIN_PERM in the specification.
+ * knows, and other namespaces may see them. So being root of a user namespace is not enough, as for
+ * `rdma link add`. All that changes something has GENL_ADMIN_PERM in the specification.
  */
 struct genl_family pib_genl_family __ro_after_init = {
 	.name = PIB_FAMILY_NAME,
