@@ -23,7 +23,7 @@
 /* LRH 8, GRH 40, BTH 12, the longest extension headers: XRCETH 4 + AtomicETH 28, rounded up */
 #define PIB_HDRS_MAX		112
 #define PIB_MTU_MAX		4096
-#define PIB_CNP_PAYLOAD		16	/* bytes of zero behind the BTH of a congestion notification */
+#define PIB_CNP_PAYLOAD		16	/* zero bytes behind the BTH of a congestion notification */
 
 /* Transport services as BTH.OpCode[7:5] encodes them (9.2.1). */
 enum pib_tp {

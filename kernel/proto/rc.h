@@ -408,7 +408,7 @@ enum pib_act_kind {
 	PIB_ACT_FAA,
 	PIB_ACT_ATOMIC_WRITE,
 	PIB_ACT_FLUSH,
-	PIB_ACT_ABORT_RECV,	/* UC: the message is lost; reuse its receive WQE, if one was taken */
+	PIB_ACT_ABORT_RECV,	/* UC: the message is lost: reuse the receive WQE, if one was taken */
 };
 
 /**
