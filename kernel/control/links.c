@@ -51,7 +51,8 @@ int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struc
 		goto out_unlock;
 	}
 	if (pa->nd->standalone || pb->nd->standalone) {
-		NL_SET_ERR_MSG(extack, "a standalone HCA or its host switch takes no further cables");
+		NL_SET_ERR_MSG(extack,
+			       "a standalone HCA or its host switch takes no further cables");
 		goto out_unlock;
 	}
 	err = -EBUSY;

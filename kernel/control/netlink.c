@@ -189,7 +189,7 @@ static u64 *get_port_guids(struct genl_info *info, u32 num_ports)
 	if (!info->attrs[PIB_A_PORT])
 		return NULL;
 	if (!info->attrs[PIB_A_NODE_GUID]) {
-		NL_SET_ERR_MSG(info->extack, "GUIDs of ports without that of the node");
+		NL_SET_ERR_MSG(info->extack, "GUIDs of ports need that of the node");
 		return ERR_PTR(-EINVAL);
 	}
 	guids = kcalloc(num_ports + 1, sizeof(*guids), GFP_KERNEL);
@@ -296,7 +296,8 @@ int pib_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 	err = get_product(info, &id.product);
 	if (err)
 		return err;
-	return pib_fabric_add_switch(info_net(info), name, nla_get_u32(info->attrs[PIB_A_NUM_PORTS]),
+	return pib_fabric_add_switch(info_net(info), name,
+				     nla_get_u32(info->attrs[PIB_A_NUM_PORTS]),
 				     &id, info->extack);
 }
 
@@ -382,7 +383,8 @@ static int get_flap(struct genl_info *info, struct nlattr **tb, struct pib_fault
 	get_fault(tb, PIB_F_FLAP_UP, req, PIB_FAULT_FLAP, &up_ms);
 	get_fault(tb, PIB_F_FLAP_DOWN, req, PIB_FAULT_FLAP, &down_ms);
 	if (!up_ms != !down_ms) {
-		NL_SET_ERR_MSG(info->extack, "a cable that flaps is in for a while and out for a while");
+		NL_SET_ERR_MSG(info->extack,
+			       "a cable that flaps is in for a while and out for a while");
 		return -EINVAL;
 	}
 	req->flap.up_ms = up_ms;
@@ -396,7 +398,8 @@ static int get_buffer(struct genl_info *info, struct nlattr **tb, struct pib_fau
 
 	get_fault(tb, PIB_F_BUFFER, req, PIB_FAULT_BUFFER, &bytes);
 	if (bytes && bytes < PIB_FAULT_BUFFER_MIN) {
-		NL_SET_ERR_MSG(info->extack, "a buffer has room for one packet at least, 4352 bytes");
+		NL_SET_ERR_MSG(info->extack,
+			       "a buffer has room for one packet at least, 4352 bytes");
 		return -EINVAL;
 	}
 	req->cfg.buffer = bytes;

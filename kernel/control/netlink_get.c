@@ -356,7 +356,7 @@ int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	if (!name) {
-		NL_SET_ERR_MSG(info->extack, "a name for the HCA is missing");
+		NL_SET_ERR_MSG(info->extack, "the name of the HCA is missing");
 		return -EINVAL;
 	}
 	mutex_lock(&pn->lock);
@@ -379,7 +379,7 @@ int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	if (!name) {
-		NL_SET_ERR_MSG(info->extack, "a name for the switch is missing");
+		NL_SET_ERR_MSG(info->extack, "the name of the switch is missing");
 		return -EINVAL;
 	}
 	mutex_lock(&pn->lock);

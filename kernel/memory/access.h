@@ -93,6 +93,7 @@ static inline void pib_seg_leave(struct pib_odp_chunk *held)
 	if (held)
 		pib_odp_leave(held);
 }
+
 /* Copy all of @seg to kernel memory. */
 int pib_seg_get(const struct pib_seg *seg, void *dst);
 /* Copy kernel memory to all of @seg. */
