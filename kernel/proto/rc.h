@@ -408,7 +408,8 @@ enum pib_act_kind {
 	PIB_ACT_FAA,
 	PIB_ACT_ATOMIC_WRITE,
 	PIB_ACT_FLUSH,
-	PIB_ACT_ABORT_RECV,	/* UC: the message is lost: reuse the receive WQE, if one was taken */
+	/* UC: the message is lost: its receive WQE, if one was taken, is used again */
+	PIB_ACT_ABORT_RECV,
 };
 
 /**
