@@ -41,8 +41,9 @@ extern unsigned int pib_net_id;
 /* The pib of @net; NULL: not made yet. Not to be asked once that is gone. Any context. */
 struct pib_net *pib_net(struct net *net);
 
-/* Before anything is made in the namespace, and when nothing is left in it. Process context. */
+/* Before anything is made in the namespace. Process context. */
 void pib_net_init(struct pib_net *pn, struct net *net);
+/* When nothing is left in the namespace. Process context. */
 void pib_net_exit(struct pib_net *pn);
 
 /* Make pib_wq. Process context. Return: 0 or -ENOMEM. */

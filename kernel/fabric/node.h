@@ -62,7 +62,9 @@ void pib_node_dev_init(struct pib_node_dev *nd, struct pib_net *pn,
 		       const struct pib_node_ops *ops, bool standalone);
 /* From now on the node sends traps, and pib_node_dev_kick() works. Process context. */
 void pib_node_dev_start(struct pib_node_dev *nd);
-/* Stop that: nothing of it runs any more on return. Process context; sleeps for a grace period. */
+/*
+ * Stop the node's work, which runs no more on return. Process context; sleeps for a grace period.
+ */
 void pib_node_dev_stop(struct pib_node_dev *nd);
 /* A trap or lease deadline may have been set: the work looks soon. Any context. */
 void pib_node_dev_kick(struct pib_node_dev *nd);

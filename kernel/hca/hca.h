@@ -21,7 +21,7 @@ struct platform_device;
  * @ib: the device that ib_core knows
  * @nd: what every node has; standalone: ports give themselves LIDs
  * @parent: platform device that stands in for the hardware
- * @net: network namespace in which it was made; not refcounted, the HCA goes with it
+ * @net: network namespace in which the HCA was made; not refcounted, the HCA goes with it
  * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_stub_get()
  * @qp_cache: some of @qps
  * @keys: keys of its regions and windows

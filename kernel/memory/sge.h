@@ -43,9 +43,9 @@ static inline void pib_sge_start(struct pib_sge_iter *it, const struct pib_sge *
  * @access: as of pib_mem_get_local()
  * @seg: the piece; the caller puts it
  *
- * Return: 1; 0: the walk has ended; -EINVAL: the list has ended before it; errors of
- * pib_mem_get_local().
  * Context: as pib_mem_get_local().
+ * Return: 1; 0: the walk has ended; -EINVAL: the list has ended before the walk; errors of
+ *	pib_mem_get_local().
  */
 static inline int pib_sge_next(struct pib_sge_iter *it, struct pib_pd *pd, int access,
 			       struct pib_seg *seg)

@@ -233,7 +233,8 @@ struct pib_qp_rq {
  * @cap: as granted
  * @create_flags: of the init attributes
  * @owner: see pib_quota_take()
- * @burst_owner: of bursts that refer to its memory; each holds a reference on it and on a slot
+ * @burst_owner: of bursts that refer to the QP's memory; each holds a reference on the QP and a
+ *	slot
  *
  * Of the verbs that change and destroy it (process context):
  * @gone: the last reference was dropped
