@@ -237,7 +237,8 @@ void pib_cq_clean(struct pib_cq *cq, uint32_t qp_num)
 
 	pib_lock(&cq->lock);
 	consumer = pib_ring_consumer(&cq->ring);
-	from = to = consumer + pib_ring_filled(&cq->ring, consumer);
+	from = consumer + pib_ring_filled(&cq->ring, consumer);
+	to = from;
 	while (from != consumer) {
 		const struct pib_cqe *cqe = pib_ring_slot(&cq->ring, --from);
 

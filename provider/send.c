@@ -133,7 +133,8 @@ int pib_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	}
 
 	pib_lock(&qp->sq_lock);
-	start = producer = pib_ring_producer(&qp->sq);
+	producer = pib_ring_producer(&qp->sq);
+	start = producer;
 	for (; wr; wr = wr->next) {
 		err = build_send(qp, producer, wr);
 		if (err) {

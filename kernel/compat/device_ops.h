@@ -26,6 +26,7 @@ static int compat_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *at
 {
 	return PIB_VERB_CREATE_CQ(ibcq, attr, attrs ? &attrs->driver_udata : NULL);
 }
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 1, 0)
 #define PIB_OPS_CREATE_CQ .create_cq = compat_create_cq
 #else
@@ -39,6 +40,7 @@ static int compat_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	return cqe > 0 ? PIB_VERB_RESIZE_CQ(ibcq, cqe, udata) : -EINVAL;
 }
+
 #define PIB_OPS_RESIZE_CQ .resize_cq = compat_resize_cq
 #else
 #define PIB_OPS_RESIZE_CQ .resize_user_cq = PIB_VERB_RESIZE_CQ
@@ -55,6 +57,7 @@ static struct ib_mr *compat_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 lengt
 		return ERR_PTR(-EOPNOTSUPP);
 	return PIB_VERB_REG_USER_MR(ibpd, start, length, virt, access, udata);
 }
+
 #define PIB_OPS_REG_USER_MR .reg_user_mr = compat_reg_user_mr
 #endif
 
@@ -73,6 +76,7 @@ static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 {
 	return PIB_VERB_REG_DMABUF(ibpd, offset, length, virt, fd, access);
 }
+
 #define PIB_OPS_REG_DMABUF .reg_user_mr_dmabuf = compat_reg_dmabuf
 
 /* Details of SRQs can be shown since 6.5. */
@@ -83,8 +87,8 @@ static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 #endif
 
 /*
- * Counters of QPs: since 6.15 with the port, which a QP is not moved from and which says nothing to us,
- * and allocated in the size that the driver asks for.
+ * Counters of QPs: since 6.15 with the port, which a QP is not moved from and which says nothing to
+ * us, and allocated in the size that the driver asks for.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
 #define PIB_OPS_QP_COUNTER				\
@@ -110,6 +114,7 @@ static int compat_counter_unbind(struct ib_qp *ibqp, u32 port)
 static void compat_counter_init(struct rdma_counter *counter)
 {
 }
+
 #define PIB_OPS_QP_COUNTER					\
 	.counter_init = compat_counter_init,			\
 	.counter_bind_qp = compat_counter_bind,			\

@@ -70,7 +70,8 @@ int pib_host_switch_get(struct pib_bearer *bearer, bool standalone, unsigned int
 	sw = rcu_dereference_protected(bearer->sw, true);
 	err = -EINVAL;
 	if (sw->nd.standalone && !standalone) {
-		NL_SET_ERR_MSG(extack, "the HCAs on this netdev are standalone: no SM manages them");
+		NL_SET_ERR_MSG(extack,
+			       "the HCAs on this netdev are standalone: no SM manages them");
 		goto err_put;
 	}
 	if (!sw->nd.standalone && standalone) {

@@ -51,7 +51,8 @@ int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struc
 		goto out_unlock;
 	}
 	if (pa->nd->standalone || pb->nd->standalone) {
-		NL_SET_ERR_MSG(extack, "a standalone HCA or its host switch takes no further cables");
+		NL_SET_ERR_MSG(extack,
+			       "a standalone HCA or its host switch takes no further cables");
 		goto out_unlock;
 	}
 	err = -EBUSY;
@@ -106,7 +107,7 @@ out_unlock:
 	return err;
 }
 
-/* As find_end(), with a cable in it; NULL: @err says why. */
+/* As find_end(), for a port that has a cable. NULL: @err says why. */
 static struct pib_kport *find_cabled(struct pib_net *pn, const struct pib_end *a,
 				     struct netlink_ext_ack *extack, int *err)
 {
@@ -151,7 +152,7 @@ out_unlock:
 
 /* ---- links that change ---- */
 
-/* Widths of PortInfo, and the same with all that are narrower. */
+/* Widths of PortInfo, each with the mask that has all narrower ones, too. */
 static const struct {
 	u8 width;
 	u8 sup;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The answers to gets. A dump goes by the numbers that objects are given when
- * they are made, which only grow: so it neither repeats nor skips an object when
- * others disappear between its parts. A node whose ports do not fit into one
+ * they are made, which only grow. So a dump neither repeats nor skips an object
+ * when others disappear between its parts. A node whose ports do not fit into one
  * message goes on in the next ones.
  */
 #include <linux/ktime.h>
@@ -168,7 +168,7 @@ static int put_port_attrs(struct sk_buff *skb, struct pib_kport *port)
 	return put_port_link(skb, port) ?: put_counters(skb, port);
 }
 
-/* Ports [first .. last], as many as fit; returns the first that did not. */
+/* Put ports [first .. last], as many as fit. Return: the first that did not. */
 static unsigned int put_ports(struct sk_buff *skb, struct pib_kport **ports, unsigned int first,
 			      unsigned int last)
 {
@@ -192,7 +192,7 @@ static unsigned int put_ports(struct sk_buff *skb, struct pib_kport **ports, uns
 
 /**
  * struct answer - where a message goes
- * @skb: it
+ * @skb: the message
  * @portid: netlink port of who asked
  * @seq: of the question
  * @flags: NLM_F_MULTI in dumps
@@ -294,8 +294,9 @@ static struct pib_node_dev *node_of(struct pib_hca_ctl *ctl, struct pib_switch *
 }
 
 /*
- * A message about a node with its ports from *@next on, which is advanced.
- * -EMSGSIZE: no port fits.
+ * Put a message about a node with its ports from *@next on, which is advanced.
+ *
+ * Return: 0; -EMSGSIZE: no port fits.
  */
 static int put_node(struct answer *a, struct pib_hca_ctl *ctl, struct pib_switch *sw,
 		    unsigned int *next)
@@ -355,7 +356,7 @@ int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	if (!name) {
-		NL_SET_ERR_MSG(info->extack, "a name for the HCA is missing");
+		NL_SET_ERR_MSG(info->extack, "the name of the HCA is missing");
 		return -EINVAL;
 	}
 	mutex_lock(&pn->lock);
@@ -378,7 +379,7 @@ int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	if (!name) {
-		NL_SET_ERR_MSG(info->extack, "a name for the switch is missing");
+		NL_SET_ERR_MSG(info->extack, "the name of the switch is missing");
 		return -EINVAL;
 	}
 	mutex_lock(&pn->lock);
@@ -399,8 +400,8 @@ int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
  * struct cursor - where a dump stands; lives in netlink_callback.args
  * @phase: which list
  * @id: number of the last object that is finished
- * @begun: number of the one that is not, 0: none
- * @port: its next port
+ * @begun: number of an object that is not finished, 0: none
+ * @port: next port of @begun
  */
 struct cursor {
 	long phase;
@@ -502,8 +503,8 @@ int pib_nl_switch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 /* ---- links ---- */
 
 /*
- * Link ids are what somebody who does not see the traffic would have to guess, so not everybody is
- * told them.
+ * Put link ids. These are what somebody who does not see the traffic would have to guess, so not
+ * everybody is told them.
  */
 static int put_link_ids(const struct answer *a, const struct pib_link_fsm *fsm)
 {
@@ -609,7 +610,7 @@ static bool tells_of_cable(const struct pib_kport *port, const struct pib_kport 
 	return pib_kport_hca(port)->ib.index < pib_kport_hca(peer)->ib.index;
 }
 
-/* Write a message about the cable in a port, if there is one and it is this port that tells. */
+/* Put a message about the cable in a port, if there is one and this port is the one that tells. */
 static int put_link(struct answer *a, struct pib_kport *port)
 {
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
@@ -740,7 +741,7 @@ static int put_uplink(struct answer *a, struct pib_bearer *bearer)
 	return 0;
 }
 
-/* The bearer made next after @id: they hang on their sockets, not in a list of their own. */
+/* The bearer made next after @id. Bearers hang on their sockets, not in a list of their own. */
 static struct pib_bearer *next_bearer(struct pib_net *pn, long id)
 {
 	struct pib_bearer *bearer, *best = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The life of a namespace's registry: made with the namespace, taken apart with it or with the
- * module; and what becomes of objects whose netdev goes, comes up or goes down.
+ * The life of a namespace's registry, which is made with the namespace and taken apart with the
+ * namespace or the module. What becomes of objects whose netdev goes, comes up or goes down.
  */
 #include <linux/netdevice.h>
 #include <net/net_namespace.h>
@@ -16,7 +16,7 @@ static LIST_HEAD(nets);
 
 /* ---- netdevs that go, come up and go down ---- */
 
-/* Links that were asked for by themselves. */
+/* Take apart the links that were asked for by themselves. */
 static void reap_links(struct pib_net *pn)
 {
 	struct pib_bearer *bearer;
@@ -127,7 +127,9 @@ static void net_flush(struct pib_registry *reg)
 	list_for_each_entry_safe(sw, tmp, &reg->switches, entry)
 		pib_fabric_remove_switch(sw);
 	mutex_unlock(&pn->lock);
-	/* The condition is looked at while this task is about to sleep: it must not take the lock. */
+	/*
+	 * The condition is looked at while this task is about to sleep and must not take the lock.
+	 */
 	wait_event(reg->empty, list_empty_careful(&reg->ctls));
 	cancel_work_sync(&reg->reap);
 	/* Whoever took the last one off the list has left the lock. */
@@ -149,7 +151,9 @@ static void __net_exit net_exit(struct net *net)
 /* pib_net() gives out the registry's memory as its struct pib_net. */
 static_assert(offsetof(struct pib_registry, pn) == 0);
 
-/* Of devices, not of subsystems: so that it ends before the netdevs and ib_core's part do. */
+/*
+ * Operations of devices, not of subsystems: so they end before the netdevs and ib_core's part do.
+ */
 static struct pernet_operations net_ops = {
 	.init = net_init,
 	.exit = net_exit,

@@ -6,10 +6,10 @@
  * groups, HCAs register) and never under it: what a netdev notifier finds out is left to work
  * items. ib_core unregisters an HCA without pn->lock; hca_gone(), which is called then, takes it.
  *
- * An HCA is found through its ctl. Where it is removed by choice (pibctl, `rdma
- * link delete`) its cables are pulled when ib_core has unregistered it: NVMe, say, tells the target. Where
- * the netdev, the namespace or the module goes they are pulled first. The ctl goes when ib_core has
- * unregistered the HCA, and a namespace or the module waits for that.
+ * An HCA is found through its ctl. Where the HCA is removed by choice (pibctl, `rdma link delete`)
+ * its cables are pulled when ib_core has unregistered it, so that consumers can tell their peers.
+ * Where the netdev, the namespace or the module goes the cables are pulled first. The ctl goes when
+ * ib_core has unregistered the HCA, and a namespace or the module waits for that.
  */
 #include <linux/ctype.h>
 #include <linux/netlink.h>
@@ -101,7 +101,7 @@ static void guids_put(struct pib_hca_ctl *ctl)
 		pib_guid_put(ctl->guids[--ctl->num_guids]);
 }
 
-/* GUIDs that were asked for. A port may have that of its node. */
+/* Claim the GUIDs that were asked for. A port may have that of its node. */
 static int guids_claim(struct pib_hca_ctl *ctl, const struct pib_hca_ident *id,
 		       unsigned int num_ports, struct netlink_ext_ack *extack)
 {
@@ -181,8 +181,8 @@ static void ctl_detach(struct pib_hca_ctl *ctl)
 }
 
 /*
- * ib_core has unregistered the HCA, by whatever way: struct pib_hca.on_gone. Pulls the cables and
- * gives up what nobody else uses.
+ * struct pib_hca.on_gone: ib_core has unregistered the HCA, whoever has asked for that. Pull the
+ * cables and give up what nobody else uses.
  */
 static void hca_gone(struct pib_hca *hca)
 {
@@ -278,7 +278,7 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 	return 0;
 }
 
-/* Bearer, and host switch if there is to be one. */
+/* Get the bearer, and the host switch if there is to be one. */
 static int ctl_join_bearer(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 			   struct netlink_ext_ack *extack)
 {
@@ -343,8 +343,9 @@ err_free:
 }
 
 /*
- * Unregister an HCA, whose consumers say goodbye to their peers by it. Drops pn->lock, which the caller holds,
- * since that ends in hca_gone(). Somebody else may be unregistering it already.
+ * Unregister an HCA, by which its consumers say goodbye to their peers. The caller holds pn->lock,
+ * which is dropped meanwhile, since this ends in hca_gone(). Somebody else may be unregistering the
+ * HCA already.
  */
 static void ctl_unregister(struct pib_hca_ctl *ctl)
 {
@@ -357,7 +358,7 @@ static void ctl_unregister(struct pib_hca_ctl *ctl)
 	put_device(&hca->ib.dev);
 }
 
-/* The same without a goodbye: what carries it is gone. */
+/* The same without a goodbye: what would carry that is gone. */
 static void ctl_remove(struct pib_hca_ctl *ctl)
 {
 	ctl_detach(ctl);
@@ -408,7 +409,7 @@ int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_
 	return 0;
 }
 
-/* @stranded: one whose netdev is gone. */
+/* An HCA that is attached still; @stranded: only one whose netdev is gone. NULL: there is none. */
 static struct pib_hca_ctl *attached_ctl(struct pib_registry *reg, bool stranded)
 {
 	struct pib_hca_ctl *ctl;

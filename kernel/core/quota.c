@@ -52,7 +52,7 @@ void pib_quota_exit(struct pib_quota *q)
 	xa_destroy(&q->users);
 }
 
-/* Somebody who is there already, or @fresh. */
+/* Return: the user of that number who is there already, or @fresh; ERR_PTR(). */
 static struct pib_user *user_enter(struct pib_quota *q, struct pib_user *fresh)
 {
 	struct pib_user *user;
@@ -97,7 +97,7 @@ void pib_quota_put(struct pib_quota *q, struct pib_user *user)
 	if (!user || refcount_dec_not_one(&user->ref))
 		return;
 
-	/* perhaps the last one: under the lock nobody finds him anew */
+	/* The reference may be the last one: under the lock nobody finds the user anew. */
 	xa_lock_irqsave(&q->users, flags);
 	last = refcount_dec_and_test(&user->ref);
 	if (last)

@@ -9,8 +9,9 @@
 #include <rdma/ib_verbs.h>
 
 /*
- * Its value is @err. @fmt begins with the object, as in "qp %u: ", or with the verb where there is
- * no object yet. Any context; not for the data path.
+ * Say by dynamic debug why a verb is refused. @fmt begins with the object, as in "qp %u: ", or with
+ * the verb where there is no object yet. The macro's value is @err. Any context; not for the data
+ * path.
  */
 #define pib_refuse(ibdev, err, fmt, ...)			\
 ({								\

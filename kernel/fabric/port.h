@@ -34,7 +34,7 @@ struct pib_port_told {
  * @sw: owner, if that is a switch, or NULL; never changes
  * @peer: far end of a cable inside this kernel; RCU
  * @link: cable that leads elsewhere; RCU; at most one of @peer and @link is set
- * @pipe: way in of a cable that is not a good one, NULL: it has none; RCU; see fabric/pipe.h
+ * @pipe: way in of a cable that is not a good one, see fabric/pipe.h; NULL: the cable has none; RCU
  * @faults: of the cable, or NULL; guarded by the namespace's configuration mutex
  * @counts: per CPU, see pib_kport_count()
  * @cable_out: the cable to @peer is unplugged for now; guarded by the namespace's link_lock
@@ -71,17 +71,17 @@ static inline bool pib_kport_has_cable(const struct pib_kport *port)
 #define pib_kport_count(port, field, n) this_cpu_add((port)->counts->field, (n))
 
 /*
- * A counter of a port in this kernel, by its place in struct pib_counts: the sum over all CPUs.
- * Any context.
+ * The sum over all CPUs of a counter of a port in this kernel; @counter: its place in
+ * struct pib_counts. Any context.
  */
 u64 pib_kport_read_count(const struct pib_port *p, u32 counter);
 
 /* @npkts packets that came to @port found no room. Any context. */
 void pib_kport_overrun(struct pib_kport *port, u32 npkts);
 
-/* A port of @nd. NULL: no memory. Process context. */
+/* Make a port of @nd. Process context. Return: the port; NULL: no memory. */
 struct pib_kport *pib_kport_alloc(struct pib_node_dev *nd, gfp_t gfp);
-/* After an RCU grace period. */
+/* Free a port, a grace period after its cable was pulled. */
 void pib_kport_free(struct pib_kport *port);
 
 /* The lock of the node to which @port belongs; taken with interrupts off. */

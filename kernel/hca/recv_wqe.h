@@ -30,8 +30,10 @@ struct pib_rq_cur {
  * pib_recv_wqe_copy() - copy and check a receive work request
  * @slot: in memory that a process may be writing to
  * @max_sge: most scatter elements
+ * @cur: result
  *
- * 0 or -EINVAL as pib_srq_take().
+ * Context: any.
+ * Return: 0 or -EINVAL, as pib_srq_take().
  */
 static inline int pib_recv_wqe_copy(const struct pib_recv_wqe *slot, u32 max_sge,
 				    struct pib_rq_cur *cur)
@@ -54,7 +56,7 @@ static inline int pib_recv_wqe_copy(const struct pib_recv_wqe *slot, u32 max_sge
 	return 0;
 }
 
-/* Fill a slot of a receive ring of the kernel's own. 0 or -EINVAL. */
+/* Fill a slot of a receive ring of the kernel's own. Any context. Return: 0 or -EINVAL. */
 int pib_recv_wqe_fill(struct pib_recv_wqe *slot, u32 max_sge, const struct ib_recv_wr *wr);
 
 /* Bytes to a slot for @max_sge scatter elements. */

@@ -3,11 +3,10 @@
  * Memory regions.
  *
  * The data path finds a region by its key under RCU and holds a reference
- * while it uses it; deregistration first hides the key, then waits until the
- * last reference is gone, then unpins. A region is checked only after the
- * reference was taken, so that one which is being registered anew (and whose
- * references were gone for a while) is seen either before or after, never in
- * between.
+ * while it uses the region. Deregistration first hides the key, then waits until
+ * the last reference is gone, then unpins. A region is checked only after the
+ * reference was taken. So a region that is being registered anew, whose references
+ * were gone for a while, is seen either before or after, never in between.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -77,6 +76,7 @@ void pib_mr_discard(struct pib_mr *mr)
 
 void pib_mr_publish(struct pib_mr *mr)
 {
+	/* Pairs with the acquire in mr_check_key() and mr_suits(). */
 	smp_store_release(&mr->valid, mr->type != PIB_MR_FAST);
 	pib_key_publish(mr->k.pd->keys, &mr->k);
 }
@@ -100,10 +100,11 @@ static void mr_quiesce(struct pib_mr *mr)
 	wait_for_completion(&mr->gone);
 }
 
-/* The opposite: whoever takes a reference from now on sees the region as it is now. */
+/* Undo mr_quiesce(): whoever takes a reference from now on sees the region as it is now. */
 static void mr_resume(struct pib_mr *mr)
 {
 	reinit_completion(&mr->gone);
+	/* Pairs with smp_mb__after_atomic() in mr_get(), which follows its taking a reference. */
 	smp_wmb();
 	refcount_set(&mr->ref, 1);
 	pib_key_publish(mr->k.pd->keys, &mr->k);
@@ -259,8 +260,9 @@ static int memory_odp(struct memory *m, struct pib_pd *pd, u64 start, u64 length
 	return 0;
 }
 
-/* Of the calling process. */
-static int memory_get(struct memory *m, struct pib_pd *pd, u64 start, u64 length, u64 virt, int access)
+/* Get memory of the calling process. */
+static int memory_get(struct memory *m, struct pib_pd *pd, u64 start, u64 length, u64 virt,
+		      int access)
 {
 	*m = (struct memory) { .map.iova = access & IB_ZERO_BASED ? 0 : virt };
 	if (access & IB_ACCESS_ON_DEMAND)
@@ -440,7 +442,7 @@ int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
 	/* 10.6.5: registered from the free state only */
 	if (READ_ONCE(mr->valid) || !is_power_of_2(ibmr->page_size))
 		return -EINVAL;
-	/* an invalidation that was given up has left users behind */
+	/* An invalidation that was given up has left users behind. */
 	if (refcount_read(&mr->ref) > 1)
 		return -EAGAIN;
 
@@ -451,6 +453,7 @@ int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
 	mr->map.shift = ilog2(ibmr->page_size);
 	mr->map.base = ibmr->iova & (ibmr->page_size - 1);
 	mr->map.npages = mr->set_pages;
+	/* Pairs with the acquire in mr_check_key() and mr_suits(). */
 	smp_store_release(&mr->valid, true);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Advice on regions. The keys are checked at once; what follows is done in a work item that holds
- * the regions' memory. Who asks for it (FLUSH) waits until that is done, or he is killed.
+ * Advice on regions. The keys are checked at once; the pages are brought in by a work item that
+ * holds the regions' memory. With FLUSH the caller waits until that is done, or he is killed.
  */
 #include <linux/completion.h>
 #include <linux/slab.h>
@@ -93,7 +93,8 @@ static int prefetch_take(struct advice *a, struct pib_pd *pd, const struct ib_sg
 	struct pib_seg seg;
 	int err;
 
-	err = pib_mem_get_local(pd, sge->lkey, sge->addr, sge->length, write ? IB_ACCESS_LOCAL_WRITE : 0, &seg);
+	err = pib_mem_get_local(pd, sge->lkey, sge->addr, sge->length,
+				write ? IB_ACCESS_LOCAL_WRITE : 0, &seg);
 	if (err == -EINVAL)
 		return -ENOENT;
 	if (err)

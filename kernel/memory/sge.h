@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Scatter and gather lists: the bytes of a message, one contiguous piece of registered memory after the other. */
+/*
+ * Scatter and gather lists: the bytes of a message, one contiguous piece of registered memory after
+ * the other.
+ */
 #ifndef PIB_MEMORY_SGE_H
 #define PIB_MEMORY_SGE_H
 
@@ -22,9 +25,11 @@ struct pib_sge_iter {
 	u32 left;
 };
 
-/* Begin with @len bytes of the message from its byte @off on. @sge is a private copy of the list. */
-static inline void pib_sge_start(struct pib_sge_iter *it, const struct pib_sge *sge, u32 num, u32 off,
-				 u32 len)
+/*
+ * Begin with @len bytes of the message from its byte @off on. @sge is a private copy of the list.
+ */
+static inline void pib_sge_start(struct pib_sge_iter *it, const struct pib_sge *sge, u32 num,
+				 u32 off, u32 len)
 {
 	for (; num && off >= sge->length; num--)
 		off -= sge++->length;
@@ -38,8 +43,9 @@ static inline void pib_sge_start(struct pib_sge_iter *it, const struct pib_sge *
  * @access: as of pib_mem_get_local()
  * @seg: the piece; the caller puts it
  *
- * Return: 1; 0: the walk has ended; -EINVAL: the list has ended before it; errors of pib_mem_get_local().
  * Context: as pib_mem_get_local().
+ * Return: 1; 0: the walk has ended; -EINVAL: the list has ended before the walk; errors of
+ *	pib_mem_get_local().
  */
 static inline int pib_sge_next(struct pib_sge_iter *it, struct pib_pd *pd, int access,
 			       struct pib_seg *seg)

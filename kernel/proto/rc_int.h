@@ -25,7 +25,7 @@ enum pib_nak {
 	PIB_NAK_OP = 3,
 };
 
-/* Something out of the ordinary: env is to have a look at the counters. */
+/* Count something out of the ordinary: env is to have a look at the counters. */
 #define pib_count(r, what) ((r)->stats.what++, (r)->news = true)
 
 /* Credits as the AETH encodes them, rounded down (9.7.7.2). */
@@ -122,9 +122,9 @@ void pib_resp_nak_fatal(struct pib_resp *r, u32 psn, enum pib_res res);
 void pib_resp_nak_clear(struct pib_resp *r);
 /* May a request that needs a resource be taken in? */
 bool pib_resp_res_room(const struct pib_resp *r);
-/* A resource for the request r->h, to be answered. */
+/* Take a resource for the request r->h, which is to be answered. */
 struct pib_rd_res *pib_resp_res_add(struct pib_resp *r, u32 npkts);
-/* r->h came before. */
+/* The request r->h came before: answer it again. */
 void pib_resp_duplicate(struct pib_resp *r);
 
 #endif

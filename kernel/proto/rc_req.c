@@ -7,10 +7,10 @@
  *	tail <= una <= cur <= head
  *
  * @tail is the oldest not retired, @una the oldest not finished, @cur the one
- * being sent from. PSNs run beside: una_psn <= snd_psn <= next_psn, snd_psn
- * being behind next_psn only while packets are sent again. To go back is to
- * set @cur to @una and snd_psn to una_psn; what was finished out of order
- * (local operations) is skipped over.
+ * being sent from. PSNs run beside: una_psn <= snd_psn <= next_psn. snd_psn is
+ * behind next_psn only while packets are sent again. To go back is to set @cur
+ * to @una and snd_psn to una_psn. What was finished out of order (local
+ * operations) is skipped over.
  *
  * What comes back is dealt with in rc_comp.c.
  */
@@ -249,7 +249,7 @@ void pib_req_rewind(struct pib_req *r)
 	r->since_ackreq = r->cwnd;	/* the first packet asks how far the peer has come */
 }
 
-/* Behind the last packet that was sent: what env could not make was not. */
+/* The PSN behind the last packet that was sent; what env could not make was not sent. */
 static u32 req_sent_end(const struct pib_req *r)
 {
 	const struct pib_swqe *w;
@@ -299,7 +299,7 @@ void pib_req_ask(struct pib_req *r)
 
 /* ---- starting a work request ---- */
 
-/* Messages that @w is for the peer, who counts them in the MSN. */
+/* How many messages @w is for the peer, who counts them in the MSN. */
 static u32 req_messages(const struct pib_req *r, const struct pib_swqe *w,
 			const struct pib_wr_info *wi)
 {

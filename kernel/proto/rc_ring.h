@@ -13,7 +13,7 @@ enum pib_wqe_state {
 	PIB_WQE_POSTED = 0,
 	PIB_WQE_ACTIVE,		/* has its PSNs; packets may be under way */
 	PIB_WQE_LOCAL,		/* env executes it */
-	PIB_WQE_FAILED,		/* @status holds; what is before it comes first */
+	PIB_WQE_FAILED,		/* @status is set; what is before it comes first */
 	PIB_WQE_DONE,
 };
 
@@ -23,7 +23,7 @@ static inline struct pib_swqe *pib_req_wqe(const struct pib_req *r, u32 i)
 	return (struct pib_swqe *)((char *)r->ring + (size_t)(i & r->mask) * r->stride);
 }
 
-/* The slot to fill, NULL if the ring is full. */
+/* The slot to fill. Return: NULL: the ring is full. */
 static inline struct pib_swqe *pib_req_slot(struct pib_req *r)
 {
 	return r->head - r->tail > r->mask ? NULL : pib_req_wqe(r, r->head);
@@ -41,7 +41,7 @@ static inline void pib_req_post(struct pib_req *r)
 	r->head++;
 }
 
-/* Oldest work request if it is finished; its @status is set. UC and UD: finished when sent. */
+/* The oldest work request, if that is finished; NULL: it is not. UC, UD: finished when sent. */
 static inline struct pib_swqe *pib_req_done(struct pib_req *r)
 {
 	struct pib_swqe *w = pib_req_wqe(r, r->tail);

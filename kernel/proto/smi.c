@@ -8,7 +8,7 @@
  *	          (DrSLID)         (Initial/ReturnPath)      (DrDLID)
  *
  * HopPointer counts along the path on the way out and back on the way home. The
- * node that receives notes its in port in ReturnPath; the node that sends moves
+ * node that receives notes its in port in ReturnPath. The node that sends moves
  * HopPointer.
  */
 #include "sma.h"
@@ -18,7 +18,7 @@
  * @sw: the switch
  * @in_port: port by which it came
  * @smp: the MAD to be sent on, changed in place
- * @by_lid: it came by LID, not along the path
+ * @by_lid: the SMP came by LID, not along the path
  * @out_port: result
  * @now: ns
  */
@@ -45,7 +45,7 @@ static enum pib_mad_result smi_forward(struct smi_step *s, u8 port)
 	return PIB_MAD_FORWARD;
 }
 
-/* The directed part ends here: on by LID. */
+/* The directed part ends here: send @s->smp on by LID. */
 static enum pib_mad_result forward_lid(struct smi_step *s, u16 lid)
 {
 	u8 port;

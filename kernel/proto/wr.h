@@ -30,10 +30,13 @@ struct pib_wr_info {
 	u8 flags;
 };
 
-/* By enum pib_wr; in rc_req.c. */
+/* Work request opcodes by enum pib_wr; the table is in rc_req.c. */
 extern const struct pib_wr_info pib_wr_table[PIB_WR_COUNT];
 
-/* NULL: not for this transport service, enum pib_tp. @opcode may be any. */
+/*
+ * A work request opcode, which may be any number. Return: NULL: the transport service @tp, enum
+ * pib_tp, has no such work request.
+ */
 static inline const struct pib_wr_info *pib_wr_info(u32 opcode, u8 tp)
 {
 	if (opcode >= PIB_WR_COUNT || !(pib_wr_table[opcode].tps >> tp & 1))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The completer: what acknowledgements carry goes to the memory of the work request; what is finished, acknowledged or
- * not, is completed in the order in which it was posted.
+ * The completer. What responses carry goes to the memory of the work request. What is finished,
+ * acknowledged or not, is completed in the order in which it was posted.
  */
 #include "transport/completer.h"
 #include "hca/cq.h"
@@ -22,7 +22,7 @@ static int place_response(struct pib_qp *qp, struct pib_burst *b, const struct p
 	return pib_sges_write(qp, qp->pd, s->sge, s->num_sge, pl->wqe_off, b, pl->src_off, pl->len);
 }
 
-/* The responder's memory is not kept for the sake of a page that does not come. */
+/* Let a response go: the responder's memory is not kept for a page that does not come. */
 static void forget_response(struct pib_qp *qp)
 {
 	pib_req_forget_response(&qp->req, &qp->rx.place);

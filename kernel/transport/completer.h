@@ -7,16 +7,18 @@
 #include "transport/qp.h"
 
 /*
- * A response of a reliable service. False: it waits for pages and is to be given anew. Under qp->lock, softirqs off,
- * under rcu_read_lock().
+ * Take in a response of a reliable service. Under qp->lock, softirqs off, under rcu_read_lock().
+ *
+ * Return: false: the response waits for pages and is to be given anew.
  */
 bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now);
-/* For pib_completer_complete(): @s, the oldest, is finished. */
+/* What pib_completer_complete() does when @s, the oldest slot, is finished. */
 void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s);
 
 /*
- * Completions for the send work requests that are finished, in their order. The oldest may be the one whose data is
- * still to be placed, or whose memory bursts still refer to. Under qp->lock, softirqs off.
+ * Complete the send work requests that are finished, in their order. The oldest may be the one
+ * whose data is still to be placed, or to whose memory bursts still refer. Under qp->lock, softirqs
+ * off.
  */
 static inline void pib_completer_complete(struct pib_qp *qp)
 {

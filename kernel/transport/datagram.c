@@ -12,7 +12,7 @@
 
 #define GRH_NEXT_IBA	0x1B
 
-/* QP0 has none (10.2.5): any will do. QP1's is well known, ib_mad has set it. */
+/* The QP's Q_Key. QP0 has none (10.2.5): any will do. QP1's is well known, ib_mad has set it. */
 static u32 qkey_of(const struct pib_qp *qp, const struct pib_hdrs *h)
 {
 	return qp->type == IB_QPT_SMI ? h->qkey : qp->attr.qkey;
@@ -38,7 +38,7 @@ static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
 	}
 }
 
-/* The GRH as it stood, or would have stood, in the packet (8.3). */
+/* Build the GRH as it stood, or would have stood, in the packet (8.3). */
 static void build_grh(const struct pib_burst *b, u8 *out)
 {
 	const struct pib_hdrs *h = &b->h;
@@ -65,8 +65,8 @@ static int place_grh(struct pib_qp *qp, const struct pib_burst *b)
 }
 
 /*
- * A datagram longer than the buffer is dropped, and the work request waits for
- * the next one. One from an SRQ would wait for this QP alone: it completes in
+ * A datagram longer than the buffer is dropped, and the work request waits for the
+ * next one. A work request from an SRQ would wait for this QP alone: it completes in
  * error, which ends the QP (9.9.3, classes D and E).
  */
 static void datagram_too_long(struct pib_qp *qp)

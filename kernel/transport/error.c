@@ -31,7 +31,9 @@ void pib_state_to_err(struct pib_qp *qp)
 	pib_qp_dbg(qp, "ERR, was %s", pib_qp_state_name(qp->state));
 	qp_set_state(qp, IB_QPS_ERR);
 	pib_req_flush(&qp->req);
-	/* The QP takes nothing from its SRQ any more (11.6.3.2), or from those of its domain (A14). */
+	/*
+	 * The QP takes nothing from its SRQ any more (11.6.3.2), or from those of its domain (A14).
+	 */
 	if (qp->srq || qp->type == IB_QPT_XRC_TGT)
 		qp->events |= BIT(IB_EVENT_QP_LAST_WQE_REACHED);
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Nobody waits for another's page. How long a page takes is its owner's affair: it may be a file's whose
- * server does not answer. Bursts refer to memory of their senders, who want it back: deregistration, destruction
- * and the RESET state wait for bursts, without a signal being able to end that. So no burst stays
- * in a QP for longer than the kernel itself decides.
+ * Nobody waits for another's page. How long a page takes is its owner's affair: the page may be of
+ * a file whose server does not answer. Bursts refer to memory of their senders, who want it back:
+ * deregistration, destruction and the RESET state wait for bursts, and no signal ends that wait. So
+ * no burst stays in a QP for longer than the kernel itself decides.
  *
- * Reliable services: for a moment, in which most pages come, the QP keeps what it has. After that each
- * request is answered by an RNR NAK and freed; the requester has it still, and comes again. A response for
- * which there is no place is as good as lost, and asked for again. Answers, too, are put off by an
- * RNR NAK if their page takes long (responder.c).
+ * Reliable services: for a moment, in which most pages come, the QP keeps what it has. After that
+ * each request is answered by an RNR NAK and freed. The requester has it still, and sends it again.
+ * A response for which there is no place is as good as lost, and asked for again. Answers, too, are
+ * put off by an RNR NAK if their page takes long (responder.c).
  *
- * Unreliable services: nobody sends again. What comes is kept as a copy, up to a limit, and the rest is lost.
+ * Unreliable services: nobody sends again. What comes is kept as a copy, up to a limit, and the
+ * rest is lost.
  *
  * With this the waits for bursts end: each stands in a QP's inbox or list, which a page
  * can keep from being emptied for HOLD_NSEC a burst; is refused by a full inbox, which is therefore
@@ -67,7 +68,7 @@ static void keep_all(struct pib_qp *qp, struct list_head *list)
 	}
 }
 
-/* What it had when the wait began, and each time what has come since. */
+/* Copy what the QP had when the wait began, and each time what has come since. */
 static void keep_copies(struct pib_qp *qp)
 {
 	LIST_HEAD(news);
@@ -79,7 +80,10 @@ static void keep_copies(struct pib_qp *qp)
 	list_splice_tail(&news, &qp->rx.list);
 }
 
-/* Who holds the memory may in turn be behind such a request in the inbox of another: both would wait without end. */
+/*
+ * Who holds the memory may be behind such a request in another's inbox: both would wait without
+ * end.
+ */
 bool pib_hold_drains_long(struct pib_qp *qp)
 {
 	u64 now = ktime_get_ns();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A QP's inbox, and the list to which its owner takes what is in it. What comes from afar is nobody's memory
- * any more once it has left the socket: it is charged to the QP, for as long as it waits. What is put into the inbox is
- * put there by transport/input.c.
+ * A QP's inbox, and the list to which its owner takes what is there. What comes from afar is
+ * charged to nobody once it has left the socket, so it is charged to the QP for as long as it
+ * waits. What is put into the inbox is put there by transport/input.c.
  */
 #ifndef PIB_TRANSPORT_INBOX_H
 #define PIB_TRANSPORT_INBOX_H
@@ -10,7 +10,9 @@
 #include "hca/hca.h"
 #include "transport/qp.h"
 
-/* What stands in the inbox goes to the end of @to: qp->rx.list, or what ends there. qp->lock held. */
+/*
+ * Move what stands in the inbox to the end of @to: qp->rx.list, or what ends there. qp->lock held.
+ */
 static inline void pib_inbox_take(struct pib_qp *qp, struct list_head *to)
 {
 	lockdep_assert_held(&qp->lock);
@@ -23,7 +25,7 @@ static inline void pib_inbox_take(struct pib_qp *qp, struct list_head *to)
 	spin_unlock(&qp->inbox.lock);
 }
 
-/* @b, which was taken from the inbox, is freed. qp->lock held. */
+/* Free @b, which was taken from the inbox. qp->lock held. */
 static inline void pib_inbox_free(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (b->charge) {

@@ -17,7 +17,9 @@
 /* Bytes of which a copy takes longer than to have another CPU make it. */
 #define BULK		(16 << 10)
 
-/* So many bursts wait only where something is slow: from there on each is to keep no more than it needs. */
+/*
+ * So many bursts wait only where something is slow. Beyond that each keeps no more than it needs.
+ */
 #define LONG_INBOX	64
 
 /* So often a datagram is offered to a QP that is full: for about 10 ms. */
@@ -30,7 +32,7 @@ static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat
 	return 0;
 }
 
-/* The violation is counted, and told the SM as often as proto/ allows (trap.c). */
+/* Count the violation, and tell the SM as often as proto/ allows (trap.c). */
 static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_hdrs *h)
 {
 	struct pib_hca *hca = pib_kport_hca(port);
@@ -54,7 +56,7 @@ void pib_input_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h)
 	tell_of_key(port, TRAP_BAD_QKEY, h);
 }
 
-/* Is it for this port (9.6.1.1)? A port without a LID hears the permissive one only. */
+/* Is the packet for this port (9.6.1.1)? A port without a LID hears the permissive one only. */
 static bool dlid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 {
 	if (h->dlid == PIB_LID_PERMISSIVE)
@@ -82,18 +84,21 @@ static bool dgid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 }
 
 /*
- * Has it come by the path of this address vector: port, source, and a GRH with the GIDs of both ends or
- * none (9.6.1.2 to 9.6.1.5)? The QP is not locked: while its paths change places a packet may be lost.
+ * Has the packet come by the path of this address vector: port, source, and a GRH with the GIDs of
+ * both ends or none (9.6.1.2 to 9.6.1.5)? The QP is not locked: a packet may be lost while paths
+ * change places.
  */
 static bool by_path(const struct pib_av_data *av, const struct pib_kport *port,
 		    const struct pib_hdrs *h)
 {
 	bool grh = READ_ONCE(av->grh);
+	u64 own_guid = 0;
 
 	if (READ_ONCE(av->dlid) != h->slid || READ_ONCE(av->port) != port->p.num)
 		return false;
-	return pib_grh_fits(h, grh, av->dgid,
-			    grh ? READ_ONCE(port->p.guids[READ_ONCE(av->sgid_index) % PIB_GUIDS]) : 0);
+	if (grh)
+		own_guid = READ_ONCE(port->p.guids[READ_ONCE(av->sgid_index) % PIB_GUIDS]);
+	return pib_grh_fits(h, grh, av->dgid, own_guid);
 }
 
 static u16 pkey_at(const struct pib_port *p, u16 index)
@@ -126,20 +131,21 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
 		       const struct pib_hdrs *h)
 {
+	bool asks = qp->type == IB_QPT_XRC_INI;
+
 	if (h->tp == PIB_TP_CNP)
 		return qp->qpn > 1;
 	if (h->tp != qp->tp)
 		return false;
 	if (pib_qp_is_datagram(qp))
 		return qp->type != IB_QPT_SMI || pib_hdrs_from_qp0(h);
-	if (qp->tp == PIB_TP_XRC &&
-	    pib_op_is_response(h->op) != (qp->type == IB_QPT_XRC_INI))
+	if (qp->tp == PIB_TP_XRC && pib_op_is_response(h->op) != asks)
 		return false;
 	return by_path(&qp->av, port, h) ||
 	       (READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h));
 }
 
-/* Does it take its receiver long, even if that has to send what it asks for? */
+/* Does the burst take its receiver long, also if that has to send what the burst asks for? */
 static bool is_bulk(const struct pib_burst *b)
 {
 	return b->via_udp &&
@@ -164,7 +170,10 @@ static bool inbox_full(struct pib_qp *qp, struct pib_burst *b)
 	return !b->shared;
 }
 
-/* The payload is charged: once LONG_INBOX bursts wait, an skb is at most twice as large as what is used of it. */
+/*
+ * The payload is charged: once LONG_INBOX bursts wait, an skb is at most twice as large as what is
+ * used of it.
+ */
 static void inbox_charge(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (READ_ONCE(qp->inbox.len) >= LONG_INBOX)
@@ -173,7 +182,7 @@ static void inbox_charge(struct pib_qp *qp, struct pib_burst *b)
 	b->charge = b->len + sizeof(*b);
 }
 
-/* 0, -EBUSY: full, -ESHUTDOWN: the QP is going. */
+/* Return: 0; -EBUSY: the inbox is full; -ESHUTDOWN: the QP is going. */
 static int inbox_add(struct pib_qp *qp, struct pib_burst *b)
 {
 	int err = 0;
@@ -194,7 +203,7 @@ static int inbox_add(struct pib_qp *qp, struct pib_burst *b)
 	return err;
 }
 
-/* As inbox_add(); has the QP run. */
+/* As inbox_add(); also has the QP run. */
 static int input_enqueue(struct pib_qp *qp, struct pib_burst *b)
 {
 	bool bulk = is_bulk(b);
@@ -209,7 +218,7 @@ static int input_enqueue(struct pib_qp *qp, struct pib_burst *b)
 	return 0;
 }
 
-/* Is its sender to be pushed back? It has others to send datagrams to. */
+/* Is the sender of @b to be pushed back? A sender of datagrams has others to send to. */
 static bool may_wait(struct pib_burst *b)
 {
 	if (b->via_udp)
@@ -217,7 +226,7 @@ static bool may_wait(struct pib_burst *b)
 	return b->h.tp != PIB_TP_UD || ++b->tries < DATAGRAM_TRIES;
 }
 
-/* The QP's reference is the caller's. */
+/* Put @b into the QP's inbox. The reference on the QP is the caller's. Return: 0; -EBUSY. */
 static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
 {
 	int err;

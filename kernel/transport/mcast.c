@@ -108,7 +108,7 @@ static struct mcast_group *group_find(struct pib_mcast *mc, const u8 *mgid, u16 
 	return NULL;
 }
 
-/* Users leave some for the kernel: IPoIB is to find its place. */
+/* Users leave some places for the kernel: IPoIB is to find its own. */
 static u32 user_max(const struct pib_qp *qp, u32 max)
 {
 	return qp->owner ? max - pib_quota_reserve(max) : max;

@@ -18,7 +18,7 @@
 #include "core/refuse.h"
 #include "transport/qp_debug.h"
 
-/* The last line means something to regions only, but programs give the flags of their regions to QPs as well. */
+/* The flags of the last line are for regions, but programs give QPs the flags of their regions. */
 #define ACCESS_FLAGS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 		      IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL | \
 		      IB_ACCESS_FLUSH_PERSISTENT | IB_ACCESS_RELAXED_ORDERING | \
@@ -70,7 +70,7 @@ static int check_mtu(struct pib_qp *qp, const struct change *c)
 	       -EINVAL : 0;
 }
 
-/* Armed is the HCA's to set (17.2.8.1.1), and takes a path that could be taken. */
+/* ARMED is the HCA's to set (17.2.8.1.1), and takes a path to which the QP could migrate. */
 static int check_migration(const struct pib_qp *qp, const struct change *c)
 {
 	if (!(c->mask & IB_QP_PATH_MIG_STATE) || c->attr->path_mig_state == IB_MIG_MIGRATED)
@@ -328,8 +328,9 @@ static bool bursts_out(const struct pib_qp *qp)
 }
 
 /*
- * What is on its way does not stay there for long (hold.c). All the same a task that is being killed does
- * not wait for it here, but in destroy_qp. -EINTR: so it is.
+ * What is on its way does not stay there for long (hold.c). All the same a task that is being
+ * killed does not wait for that here, but in destroy_qp. Return: 0; -EINTR: the task is being
+ * killed.
  */
 static int wait_for_bursts(const struct pib_qp *qp)
 {
@@ -341,7 +342,7 @@ static int wait_for_bursts(const struct pib_qp *qp)
 	return 0;
 }
 
-/* One that the process may go on posting to: only what is there now is flushed. */
+/* Leave SQE. The process may go on posting: only what is there now is flushed. */
 static int leave_sqe(struct pib_qp *qp)
 {
 	u32 end = qp->sq.ring.hdr ? qp->sq.ring.index + pib_ring_pending(&qp->sq.ring) : 0;
@@ -361,7 +362,10 @@ static int leave_sqe(struct pib_qp *qp)
 	return 0;
 }
 
-/* What waits for a page does not keep a QP that begins anew from its work. Without memory for that the old wait stays. */
+/*
+ * A wait for a page does not keep a QP that begins anew from its work. Without memory the wait
+ * stays.
+ */
 static void leave_page(struct pib_qp *qp, struct pib_pagein **pages)
 {
 	struct pib_pagein *p;
@@ -385,7 +389,9 @@ static void leave_pages(struct pib_qp *qp)
 	leave_page(qp, &qp->resp_off.pages);
 }
 
-/* Nothing is taken in or sent any more; what is on its way must have landed before slots are reused. */
+/*
+ * Nothing is taken in or sent any more. What is on its way must land before slots are used again.
+ */
 static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
 {
 	int err;

@@ -8,13 +8,15 @@
 #include "transport/input.h"
 #include "transport/output.h"
 
-/* The HCA's own packets, which no cable sees: to one of the port's LIDs. */
+/* Does a packet stay in the HCA, for it goes to one of the port's LIDs? */
 static bool is_loopback(const struct pib_port *p, u16 dlid)
 {
 	return pib_port_owns_lid(p, dlid);
 }
 
-/* The sender is among the members of its group, unless it does not want that. */
+/*
+ * The QP that does not get its own multicast; NULL: the sender is among the members of its group.
+ */
 static const struct pib_qp *left_out(const struct pib_qp *qp)
 {
 	return qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL;
@@ -27,15 +29,18 @@ static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 		b->in_port = qp->port;
 		return pib_input(qp->port, b);
 	}
-	/* Members at this port get theirs once, though a full cable may have the burst tried again. */
+	/*
+	 * Members at this port get theirs once, though a full cable may have the burst tried again.
+	 */
 	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stall.burst)
 		pib_input_mcast(qp->port, b, left_out(qp));
 	return pib_kport_xmit(qp->port, b);
 }
 
 /*
- * 0: the burst is consumed, -EBUSY. What goes over UDP has the QP stay on this CPU for a while:
- * core/task.c.
+ * Send a burst. What goes over UDP has the QP stay on this CPU for a while (core/task.c).
+ *
+ * Return: 0: the burst is consumed; -EBUSY.
  */
 static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 {
@@ -58,7 +63,7 @@ static u16 pkey_of(const struct pib_qp *qp, u16 index)
 	return READ_ONCE(qp->port->p.pkey[index % PIB_PKEYS]);
 }
 
-/* Answers carry marks back; after a request a QP that is slowed down sends no more in this turn. */
+/* Answers carry marks back. After a request a QP that is slowed down sends no more in this turn. */
 static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
 {
 	if (pib_op_is_response(b->h.op)) {
@@ -85,7 +90,7 @@ static void fill_grh(const struct pib_port *p, const struct pib_av_data *av, str
 	memcpy(h->dgid, av->dgid, sizeof(h->dgid));
 }
 
-/* LRH and GRH fields of @h from the vector: dlid, slid (port LID + path bits), sl, GRH. */
+/* Fill LRH and GRH fields of @h from the vector: dlid, slid (port LID + path bits), sl, GRH. */
 static void fill_path(struct pib_hca *hca, const struct pib_av_data *av, struct pib_hdrs *h)
 {
 	const struct pib_port *p = &hca->nd.ports[av->port]->p;
@@ -93,15 +98,19 @@ static void fill_path(struct pib_hca *hca, const struct pib_av_data *av, struct 
 	u16 lid = READ_ONCE(p->lid);
 
 	h->dlid = av->dlid;
-	/* a port without LID sends with the permissive one, and so does an SMP along a directed route (14.2.2) */
-	h->slid = lid && av->dlid != PIB_LID_PERMISSIVE ? lid | (av->path_bits & mask) : PIB_LID_PERMISSIVE;
+	/*
+	 * A port without LID sends with the permissive one, as does a directed-route SMP (14.2.2).
+	 */
+	h->slid = PIB_LID_PERMISSIVE;
+	if (lid && av->dlid != PIB_LID_PERMISSIVE)
+		h->slid = lid | (av->path_bits & mask);
 	h->sl = av->sl;
 	h->flags &= ~PIB_H_GRH;
 	if (av->grh)
 		fill_grh(p, av, h);
 }
 
-/* What the path says, and the QP's own part of the BTH. */
+/* Fill in what the path says, and the QP's own part of the BTH. */
 static void address_burst(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b)
 {
 	fill_path(qp->hca, av, &b->h);

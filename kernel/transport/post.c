@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Posting. Processes fill their rings themselves and ring, by a method of their own or by
- * posting without work requests: the QP is run there and then, unless the calls come
- * one after the other (transport/sqpoll.c). Kernel users
- * get their work requests written into rings of the same format; they may hold
- * locks and have interrupts off, so the QP is run a moment later.
+ * posting without work requests. The QP is run there and then, unless the calls come one
+ * after the other (transport/sqpoll.c). Work requests of kernel users are written into rings
+ * of the same format. These users may hold locks and have interrupts off, so the QP is run a
+ * moment later.
  */
 #include "hca/ah.h"
 #include "core/task.h"
@@ -149,6 +149,7 @@ static int post_sends(struct pib_qp *qp, const struct ib_send_wr *wr,
 
 	for (; wr; wr = wr->next) {
 		err = -ENOMEM;
+		/* Pairs with the release in pib_sq_retire(). */
 		if (producer - smp_load_acquire(&hdr->consumer) < qp->sq.ring.entries)
 			err = fill_wqe(qp, pib_ring_slot(&qp->sq.ring, producer), wr);
 		if (err) {
@@ -157,6 +158,7 @@ static int post_sends(struct pib_qp *qp, const struct ib_send_wr *wr,
 		}
 		producer++;
 	}
+	/* Pairs with the acquire in pib_ring_pending(). */
 	smp_store_release(&hdr->producer, producer);
 	return err;
 }
@@ -183,7 +185,8 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 	err = post_sends(qp, wr, bad);
 	spin_unlock_irqrestore(&qp->post_lock, flags);
 
-	smp_mb();	/* see struct pib_ring_hdr, @busy */
+	/* Pairs with smp_mb() in pib_sq_idle(): see struct pib_ring_hdr, @busy. */
+	smp_mb();
 	if (!READ_ONCE(qp->sq.ring.hdr->busy))
 		pib_task_kick(&qp->task);
 	return err;
@@ -198,6 +201,7 @@ static int post_recvs(struct pib_qp *qp, const struct ib_recv_wr *wr,
 
 	for (; wr; wr = wr->next) {
 		err = -ENOMEM;
+		/* Pairs with the release in pib_ring_consume(). */
 		if (producer - smp_load_acquire(&hdr->consumer) < qp->rq.ring.entries)
 			err = pib_recv_wqe_fill(pib_ring_slot(&qp->rq.ring, producer),
 						qp->max_recv_sge, wr);
@@ -207,6 +211,7 @@ static int post_recvs(struct pib_qp *qp, const struct ib_recv_wr *wr,
 		}
 		producer++;
 	}
+	/* Pairs with the acquire in pib_ring_pending(). */
 	smp_store_release(&hdr->producer, producer);
 	return err;
 }
@@ -227,7 +232,8 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 	err = post_recvs(qp, wr, bad);
 	spin_unlock_irqrestore(&qp->post_lock, flags);
 
-	smp_mb();	/* see struct pib_ring_hdr, @arm */
+	/* Pairs with smp_mb() in pib_rq_flush(): see struct pib_ring_hdr, @arm. */
+	smp_mb();
 	if (READ_ONCE(qp->rq.ring.hdr->arm))
 		pib_task_kick(&qp->task);
 	return err;

@@ -2,9 +2,9 @@
 /*
  * Queue pairs: creation, destruction, and the table through which they are found.
  *
- * A QP's memory is ib_core's, which frees it as soon as destroy_qp returns. So
- * the table holds stubs, which live until a grace period later and count the
- * references; destroy_qp takes the stub out and waits for the last one.
+ * A QP's memory is ib_core's, which frees it as soon as destroy_qp returns. So the
+ * table holds stubs, which live until a grace period later and count the references.
+ * destroy_qp takes the stub out and waits for the last reference.
  */
 #include <linux/slab.h>
 #include "compat/compat.h"
@@ -77,7 +77,7 @@ static int check_init(struct pib_hca *hca, const struct ib_qp_init_attr *init, b
 	return 0;
 }
 
-/* From now on an overflow is told the QPs. */
+/* From now on QPs are told of an overflow. */
 static void watch_cq(struct pib_cq *cq)
 {
 	if (cq)
@@ -238,7 +238,7 @@ static void free_queues(struct pib_qp *qp)
 	free_sq(qp);
 }
 
-/* From here on it can be found. */
+/* From here on the QP can be found. */
 static int qp_publish(struct pib_qp *qp)
 {
 	struct pib_hca *hca = qp->hca;
@@ -254,7 +254,8 @@ static int qp_publish(struct pib_qp *qp)
 
 	if (qp->type <= IB_QPT_GSI) {
 		qp->qpn = qp->type == IB_QPT_GSI;
-		err = xa_insert(&hca->qps, PIB_QP_SPECIAL(qp->port->p.num, qp->qpn), stub, GFP_KERNEL);
+		err = xa_insert(&hca->qps, PIB_QP_SPECIAL(qp->port->p.num, qp->qpn), stub,
+				GFP_KERNEL);
 	} else {
 		/* Reserved first: who finds it must find its number in it. */
 		err = xa_alloc_cyclic(&hca->qps, &qp->qpn, NULL, XA_LIMIT(QPN_FIRST, QPN_LAST),

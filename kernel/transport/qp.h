@@ -40,8 +40,8 @@ struct pib_stats;
 #define PIB_QP_INBOX_MAX	256
 #define PIB_QP_INBOX_UDP	8192
 /*
- * Bytes of bursts from afar: twice what an RC requester has on its way at most (rc_cwnd.c). What exceeds the second figure
- * comes out of what the QPs of an HCA share.
+ * Bytes of bursts from afar: twice what an RC requester has on its way at most (rc_cwnd.c). What
+ * exceeds the second figure comes out of what the QPs of an HCA share.
  */
 #define PIB_QP_INBOX_BYTES	(8 << 20)
 #define PIB_QP_INBOX_FREE	(1 << 20)
@@ -59,11 +59,11 @@ enum pib_qp_sched {
 /**
  * struct pib_ksq_slot - a send work request as the kernel keeps it
  * @w: what the requester sees; must stay first
- * @refs: bursts alive that refer to its memory
+ * @refs: bursts alive that refer to the work request's memory
  * @num_sge: entries in @sge
  * @is_inline: the payload stands in the ring slot @ring_index
  * @wc_opcode: enum ib_wc_opcode for the completion
- * @bad: not 0: enum pib_wc that validation has ended in; nothing is sent
+ * @bad: enum pib_wc in which validation has ended; not 0: nothing is sent
  * @ring_index: index in the posting ring
  * @avn: datagrams: AH number
  * @pkey_index: GSI: P_Key to send with
@@ -106,10 +106,11 @@ static inline struct pib_ksq_slot *pib_ksq_slot(struct pib_swqe *w)
 }
 
 /**
- * struct pib_put_off - something to send that has to wait for its payload, or a local operation for its turn
+ * struct pib_put_off - something to send that waits for its payload, or a local operation for its
+ * turn
  * @pages: what it waits for
- * @set: there is one; nothing else is sent in its direction
- * @tx: it
+ * @set: there is something; nothing else is sent in its direction
+ * @tx: what is put off
  */
 struct pib_put_off {
 	struct pib_pagein *pages;
@@ -120,8 +121,8 @@ struct pib_put_off {
 /**
  * struct pib_qp_stub - what the table of QPs points to
  * @ref: references to the QP: 1 for being published, the rest are takers of pib_qp_stub_get()
- * @qpn: its number
- * @qp: the queue pair; valid to whoever has taken a reference
+ * @qpn: number of the QP
+ * @qp: the queue pair; valid for whoever has taken a reference
  * @rcu: the stub outlives the QP, whose memory is ib_core's, by a grace period
  */
 struct pib_qp_stub {
@@ -135,9 +136,9 @@ struct pib_qp_stub {
  * struct pib_inbox - bursts that have arrived, put there by their senders and taken by the turn
  * @lock: guards what follows; softirqs off
  * @list: the bursts
- * @len: how many; also read without the lock
- * @bytes: what they are charged with
- * @closed: accepts no more
+ * @len: how many bursts; also read without the lock
+ * @bytes: what the bursts are charged with
+ * @closed: the inbox accepts no more
  */
 struct pib_inbox {
 	spinlock_t lock;
@@ -150,7 +151,7 @@ struct pib_inbox {
 /**
  * struct pib_qp_rx - what the turn takes in, and waits for
  * @list: bursts taken from the inbox and not yet looked at
- * @bytes: what they are charged with; also read without the lock
+ * @bytes: what these bursts are charged with; also read without the lock
  * @pages: what the first burst of @list waits for
  * @hold: what happens meanwhile to what else comes
  * @place: @place.wqe is not NULL: that burst is a response, already told to the requester, whose
@@ -166,9 +167,9 @@ struct pib_qp_rx {
 
 /**
  * struct pib_stall - a burst that was refused with -EBUSY, to be sent before all others
- * @burst: it, or NULL
- * @tries: how often in a row it was refused since the timer has fired
- * @nsec: for how long it was left alone the last time; 0: not yet
+ * @burst: the burst, or NULL
+ * @tries: how often in a row the burst was refused since the timer has fired
+ * @nsec: for how long the receiver was left alone the last time; 0: not yet
  */
 struct pib_stall {
 	struct pib_burst *burst;
@@ -179,8 +180,8 @@ struct pib_stall {
 /**
  * struct pib_qp_sq - the send queue
  * @ring: as it was posted; @ring.index is the next to fetch
- * @busy: posters have been told that they need not ring; of who runs the QP or has claimed it to hand it on
- *	(core/task.c), without the lock
+ * @busy: posters have been told that they need not ring; of who runs the QP or has claimed it to
+ *	hand it on (core/task.c), without the lock
  * @done: index of the oldest work request not retired, published as the ring's consumer index
  * @slots: ring of struct pib_ksq_slot, as it was fetched; this and what follows never changes
  * @slot_size: bytes to a slot
@@ -232,7 +233,8 @@ struct pib_qp_rq {
  * @cap: as granted
  * @create_flags: of the init attributes
  * @owner: see pib_quota_take()
- * @burst_owner: of bursts that refer to its memory; each holds a reference on it and on a slot
+ * @burst_owner: of bursts that refer to the QP's memory; each holds a reference on the QP and a
+ *	slot
  *
  * Of the verbs that change and destroy it (process context):
  * @gone: the last reference was dropped
@@ -246,8 +248,8 @@ struct pib_qp_rq {
  * Of senders, who add, and of the turn, which takes; under a lock of its own (softirqs off):
  * @inbox: what has arrived
  *
- * All that follows is under @lock (softirqs off), which a turn holds from its beginning to its end. First what
- * the turn and modify_qp have in common:
+ * All that follows is under @lock (softirqs off), which a turn holds from its beginning to its end.
+ * First what the turn and modify_qp have in common:
  * @lock: see above
  * @state: enum ib_qp_state; also read without the lock
  * @req: requester
@@ -264,7 +266,8 @@ struct pib_qp_rq {
  * @port: port that it uses
  * @av: connected QPs: primary path
  * @alt_av: connected QPs: alternate path; port 0: none was loaded
- * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left there
+ * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left
+ *	there
  *
  * The turn's alone, but for RESET and destruction, which forget it:
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
@@ -277,7 +280,8 @@ struct pib_qp_rq {
  * @draining: an invalidation waits for others to let go of the memory
  * @comm_est: COMM_EST was reported
  * @becn_due: a congested packet has come: the next answer says so
- * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to them, too
+ * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to them,
+ *	too
  * @sq: send work requests
  * @cc: how slow congestion has made it
  * @timer_at: when @timer will fire, ns; 0: not armed
@@ -372,7 +376,7 @@ static inline struct pib_qp *to_qp(struct ib_qp *ib)
 	return container_of(ib, struct pib_qp, ib);
 }
 
-/* Are its requests acknowledged? */
+/* Are the QP's requests acknowledged? */
 static inline bool pib_qp_is_reliable(const struct pib_qp *qp)
 {
 	return qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC;
@@ -384,8 +388,8 @@ static inline bool pib_qp_is_datagram(const struct pib_qp *qp)
 }
 
 /*
- * What the keys of its requests, and of a peer's, are checked against. An XRC target QP must have
- * entered the domain of the request (@rx_pd). qp->lock held.
+ * What the keys of the QP's requests, and of a peer's, are checked against. An XRC target QP must
+ * have entered the domain of the request (@rx_pd). qp->lock held.
  */
 static inline struct pib_mem_ctx pib_qp_mem_ctx(const struct pib_qp *qp)
 {
@@ -407,8 +411,9 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 #define PIB_QP_SPECIAL(port, qpn) ((unsigned long)(PIB_QPN_MASK + 1) | (port) << 1 | (qpn))
 
 /*
- * A reference to the QP of a stub that stands in the table of QPs. Under rcu_read_lock(). NULL: @stub is, or the QP
- * is being destroyed.
+ * Take a reference to the QP of a stub that stands in the table of QPs. Under rcu_read_lock().
+ *
+ * Return: the QP; NULL: @stub is NULL, or the QP is being destroyed.
  */
 static inline struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)
 {
@@ -416,17 +421,20 @@ static inline struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)
 		return NULL;
 	return stub->qp;
 }
-/* For who has a reference, or knows that destroy_qp cannot have begun. */
+
+/* Take a reference. The caller has one, or knows that destroy_qp cannot have begun. Any context. */
 static inline void pib_qp_get(struct pib_qp *qp)
 {
 	pib_task_get(&qp->task);
 }
+
+/* Drop a reference. Any context. */
 static inline void pib_qp_put(struct pib_qp *qp)
 {
 	pib_task_put(&qp->task);
 }
 
-/* Misuse and failure: qp -> ERR, async event if @event >= 0. qp->lock held. */
+/* Misuse or failure: the QP goes to ERR, with an async event if @event >= 0. qp->lock held. */
 void pib_qp_error(struct pib_qp *qp, int event);
 
 #endif

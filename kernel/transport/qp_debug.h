@@ -8,11 +8,11 @@
 #include "proto/rc.h"
 #include "transport/qp.h"
 
-/* Any context. */
+/* Tell the log of a QP. Any context. */
 #define pib_qp_dbg(qp, fmt, ...) \
 	ibdev_dbg(&(qp)->hca->ib, "qp %u: " fmt "\n", (qp)->qpn, ##__VA_ARGS__)
 
-/* As the IBA spells it. */
+/* A state as the IBA spells it. */
 const char *pib_qp_state_name(enum ib_qp_state state);
 /* What came of a request, in words. */
 const char *pib_res_name(enum pib_res res);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * One turn of a queue pair. core/task.c calls qp_run() when there is something to do, on one CPU at
- * a time; qp->lock is held from beginning to end.
+ * a time. qp->lock is held from beginning to end.
  *
  *	 inbox (input.c)	  send ring (post.c)		     timer (error.c)
  *	    |			    |					|
@@ -49,12 +49,12 @@
 #define TURN_BURSTS	32
 #define TURN_BYTES	(4 * PIB_BURST_MAX)
 
-/* A receiver that is full and run by another CPU, or a cable without credits: when to try again. */
+/* When to try again a receiver that is full and run by another CPU, or a cable without credits. */
 #define STALL_RETRIES	2
 #define STALL_NSEC	(20 * PIB_NSEC_PER_USEC)
 #define STALL_MAX_NSEC	(320 * PIB_NSEC_PER_USEC)
 
-/* Which packets are taken in in which state (10.3.1). */
+/* Does the QP's state take such packets (10.3.1)? */
 static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 {
 	switch (qp->state) {
@@ -69,7 +69,10 @@ static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 	}
 }
 
-/* False: it has to wait, for pages or for an invalidation, and is then taken in anew. */
+/*
+ * Take in a burst. Return: false: it has to wait, for pages or an invalidation, and is then given
+ * anew.
+ */
 static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	if (!state_takes(qp, b)) {
@@ -105,7 +108,7 @@ static void rxq_refill(struct pib_qp *qp)
 		pib_inbox_take(qp, &qp->rx.list);
 }
 
-/* Returns true if there is more. */
+/* Return: true: there is more. */
 static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_burst *b;
@@ -141,7 +144,7 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 }
 
 /*
- * An answer waits for a page of the place that it goes to, or will come again. What is fenced behind it
+ * Does an answer wait for a page of its place, or will it come again? Then what is fenced behind it
  * (10.8.3.3) is not sent, though the transport has its answer.
  */
 static bool is_placing(const struct pib_qp *qp)
@@ -185,7 +188,7 @@ static void arm_timer(struct pib_qp *qp, u64 at)
 	hrtimer_start(&qp->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Returns true if the QP is to be run again at once. */
+/* Return: true: the QP is to be run again at once. */
 static bool stall_again(struct pib_qp *qp, u64 now)
 {
 	struct pib_stall *s = &qp->stall;
@@ -219,7 +222,10 @@ static bool held_back(struct pib_qp *qp, u64 now)
 	return true;
 }
 
-/* Sends until nothing is left, the turn is over or the receiver is full. Returns true if there is more. */
+/*
+ * Send until nothing is left, the turn is over or the receiver is full. Return: true: there is
+ * more.
+ */
 static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
@@ -233,8 +239,8 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 }
 
 /*
- * While something waits for pages here, no answer that is missing is the
- * peer's fault: it may stand in the inbox, or the request was never sent.
+ * While something waits for pages here, it is not the peer's fault if an answer is
+ * missing: the answer may stand in the inbox, or the request was never sent.
  */
 static void turn_suspend(struct pib_qp *qp, u64 now)
 {
@@ -289,9 +295,9 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 }
 
 /*
- * What is sent to the stack from one CPU keeps its order; what is sent from two
- * does not where each has a queue of its own below (veth, loopback, many NICs). So
- * who has sent over UDP stays where it is, until all was acknowledged or nothing
+ * What is sent to the stack from one CPU keeps its order. What is sent from two CPUs
+ * does not where each has a queue of its own below (veth, loopback, many NICs). So a
+ * QP that has sent over UDP stays where it is, until all was acknowledged or nothing
  * can be on its way any more (core/task.c).
  */
 static int home_of(const struct pib_qp *qp)
@@ -313,7 +319,9 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 	if (qp->state == IB_QPS_RESET) {
 		pib_state_drop_bursts(qp);
 	} else {
-		/* In one kernel it is not for long: a process may as well ring, and run it on a CPU of its own. */
+		/*
+		 * In one kernel the wait is short: a process may as well ring, on a CPU of its own.
+		 */
 		if (budget->polls || !qp->is_user || qp->via_udp)
 			pib_sq_busy(qp);
 		more = qp_turn(qp, budget);

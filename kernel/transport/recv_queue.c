@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Receive work requests. A QP has at most one in hand, qp->rq.cur: a private copy
- * of what stood in its own ring or in the shared receive queue. It stays in
- * hand when a message of an unreliable service is lost in its middle, and
+ * of what stood in its own ring or in the shared receive queue. The work request
+ * stays in hand when a message of an unreliable service is lost in its middle, and
  * serves the next one.
  */
 #include "hca/hw_counters.h"
@@ -47,7 +47,7 @@ static enum pib_res take_shared(struct pib_qp *qp, struct pib_srq *srq)
 	return err ? malformed_wqe(qp) : PIB_RES_OK;
 }
 
-/* SRQs of XRC come and go under the QP: they are looked up each time. */
+/* SRQs of XRC come and go under the QP, so they are looked up each time. */
 static struct pib_srq *xrc_srq(const struct pib_qp *qp, u32 srqn)
 {
 	struct pib_srq *srq = pib_srq_find(qp->hca, srqn);
@@ -138,8 +138,9 @@ static int scatter_bytes(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u3
 }
 
 /*
- * UC drops the message, and the work request waits for the next one (9.9.3, class D). One from an SRQ would wait for this
- * QP alone (class E). RC says so to the requester.
+ * A message does not fit. UC drops the message, and the work request waits for the next one (9.9.3,
+ * class D). A work request from an SRQ would wait for this QP alone (class E). RC tells the
+ * requester.
  */
 static enum pib_res recv_too_long(struct pib_qp *qp)
 {
@@ -224,7 +225,7 @@ void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct p
 		pib_cq_push(cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);
 }
 
-/* Only so many at a time: a process may post as fast as they are flushed. */
+/* Only so many are flushed at a time: a process may post as fast as that. */
 bool pib_rq_flush(struct pib_qp *qp)
 {
 	enum pib_res res;
@@ -239,6 +240,10 @@ bool pib_rq_flush(struct pib_qp *qp)
 
 	/* From now on who posts has to ring: no message comes that would look here. */
 	WRITE_ONCE(qp->rq.ring.hdr->arm, 1);
+	/*
+	 * Pairs with the full barriers of who posts (the provider, pib_post_recv()), then looks at
+	 * @arm.
+	 */
 	smp_mb();
 	for (n = 0; n < FLUSH_MAX; n++) {
 		res = take_own(qp);

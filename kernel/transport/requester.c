@@ -48,7 +48,11 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 	return more;
 }
 
-/* By reference; -E2BIG: in too many pieces, or in pages that may go before the burst does. */
+/*
+ * Have @b refer to the memory of the SGEs.
+ *
+ * Return: 0; -E2BIG: there are too many pieces, or pages that may go before the burst does; others.
+ */
 static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	struct pib_sge_iter it;
@@ -58,7 +62,8 @@ static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burs
 	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
 	while ((more = pib_sge_next(&it, qp->pd, 0, &b->segs[b->nsegs])) > 0) {
 		b->nsegs++;
-		if (pib_seg_pageable(&b->segs[b->nsegs - 1]) || (b->nsegs == PIB_BURST_SEGS && it.left))
+		if (pib_seg_pageable(&b->segs[b->nsegs - 1]) ||
+		    (b->nsegs == PIB_BURST_SEGS && it.left))
 			return -E2BIG;
 	}
 	return more;
@@ -102,7 +107,7 @@ static u32 effective_qkey(const struct pib_qp *qp, u32 qkey)
 	return qkey & 0x80000000 ? qp->attr.qkey : qkey;
 }
 
-/* The address vector of a datagram; NULL: no such AH or not one of this PD and port. */
+/* The address vector of a datagram; NULL: there is no such AH, or not of this PD and port. */
 static const struct pib_av_data *datagram_av(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
 	struct pib_av *av = pib_av_find(qp->hca, s->avn);
@@ -124,7 +129,7 @@ static const struct pib_av_data *address_request(struct pib_qp *qp, struct pib_k
 	return datagram_av(qp, s);
 }
 
-/* The slot is kept: the request may be finished by what else happens before it is sent. */
+/* Put @tx off. The slot is kept: the request may be finished otherwise before it is sent. */
 static bool requester_put_off(struct pib_qp *qp, const struct pib_tx *tx)
 {
 	qp->req_off.tx = *tx;
@@ -185,7 +190,7 @@ static struct pib_mw_bind_args bind_args(const struct pib_ksq_slot *s)
 	};
 }
 
-/* 0, -errno; -EAGAIN: not yet. @failed: status if it fails. */
+/* Execute a local operation. @failed: status if that fails. Return: 0; -errno; -EAGAIN: not yet. */
 static int local_result(struct pib_qp *qp, struct pib_ksq_slot *s, u32 *failed)
 {
 	struct pib_mw_bind_args args;
@@ -217,7 +222,7 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 	return true;
 }
 
-/* False: it is put off, or the receiver is full. */
+/* Send or execute @tx. Return: false: it is put off, or the receiver is full. */
 static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	if (tx->kind != PIB_TX_LOCAL)
@@ -249,7 +254,7 @@ void pib_requester_forget(struct pib_qp *qp)
 	resume_deferred(qp);
 }
 
-/* What was put off goes first. False: it cannot go on yet. */
+/* What was put off goes first. Return: false: it cannot go yet. */
 static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx tx;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * From the send ring to the requester's slots. A work request is copied once
- * and the copy is judged (10.10.2). One that fails takes its place in the
- * queue, marked, and completes in error when its turn comes.
+ * and the copy is judged (10.10.2). A work request that fails takes its place in
+ * the queue, marked, and completes in error when its turn comes.
  */
 #include "compat/compat.h"
 #include "hca/hca.h"
@@ -16,7 +16,7 @@
 #define SEND_FLAGS	(PIB_WR_FENCE | PIB_WR_SIGNALED | PIB_WR_SOLICITED | PIB_WR_INLINE)
 #define FETCH_MAX	64
 
-/* Beside enum pib_wc: the work request cannot be judged before a page has come. */
+/* Besides enum pib_wc: the work request cannot be judged before a page has come. */
 #define WC_WAIT		U32_MAX
 
 /**
@@ -110,7 +110,7 @@ static void take_operands(const struct pib_qp *qp, struct pib_ksq_slot *s,
 	}
 }
 
-/* IBA 11.4.1.1, 10.10.2: returns enum pib_wc. */
+/* IBA 11.4.1.1, 10.10.2. Return: enum pib_wc. */
 static u32 take_sges(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *slot,
 		     u32 num_sge)
 {
@@ -141,7 +141,7 @@ static u32 take_inline(struct pib_qp *qp, struct pib_ksq_slot *s, const struct p
 	return PIB_WC_SUCCESS;
 }
 
-/* ATOMIC_WRITE: the eight bytes go into the header (A19.4.3). */
+/* ATOMIC_WRITE: the eight bytes go into the header (A19.4.3). Return: enum pib_wc, WC_WAIT. */
 static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *slot)
 {
 	struct pib_seg seg;
@@ -167,7 +167,7 @@ static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pi
 	return err ? PIB_WC_LOC_PROT_ERR : PIB_WC_SUCCESS;
 }
 
-/* Where the length of a datagram ends (11.2.4.1, C10-95). */
+/* Most bytes of a datagram (11.2.4.1, C10-95). */
 static u32 datagram_max(const struct pib_qp *qp)
 {
 	return pib_mtu_bytes(READ_ONCE(qp->port->p.nbr_mtu));
@@ -179,7 +179,7 @@ static bool dest_ok(const struct pib_qp *qp, const struct pib_ksq_slot *s)
 	return !pib_qp_is_datagram(qp) || s->w.dqpn || qp->type == IB_QPT_SMI;
 }
 
-/* Returns enum pib_wc. @wqe is the private copy of the fixed part, @slot the ring's. */
+/* @wqe is the private copy of the fixed part, @slot the ring's. Return: enum pib_wc, WC_WAIT. */
 static u32 take_wqe(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *wqe,
 		    const struct pib_send_wqe *slot)
 {
@@ -211,7 +211,7 @@ static u32 take_wqe(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_
 	return wqe->opcode == PIB_WR_ATOMIC_WRITE ? take_value(qp, s, slot) : PIB_WC_SUCCESS;
 }
 
-/* One that failed goes through the requester as an empty message that is never sent. */
+/* A work request that failed goes through the requester as an empty message that is never sent. */
 static void mark_bad(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
 {
 	s->bad = status;
@@ -221,7 +221,7 @@ static void mark_bad(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
 	s->is_inline = false;
 }
 
-/* False: to be tried again when the QP runs next. */
+/* Return: false: to be tried again when the QP runs next. */
 static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
 	const struct pib_send_wqe *slot = pib_ring_slot(&qp->sq.ring, qp->sq.ring.index);
@@ -249,7 +249,7 @@ static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 	return true;
 }
 
-/* False: not now, for want of a slot or of pages. */
+/* Fetch a work request. Return: false: not now, for want of a slot or of pages. */
 static bool fetch_one(struct pib_qp *qp)
 {
 	struct pib_swqe *w = pib_req_slot(&qp->req);
@@ -262,8 +262,9 @@ static bool fetch_one(struct pib_qp *qp)
 }
 
 /*
- * A process that answers what has just come is about to ring. What it has posted is left
- * for it to send: it has a CPU for that, and this one is needed where the answer goes.
+ * Is the ring to be looked at? A process that answers what has just come is about to ring. What it
+ * has posted is left for that process to send: it has a CPU for that, and this CPU is needed where
+ * the answer goes.
  */
 static bool is_asked(struct pib_qp *qp)
 {
@@ -304,7 +305,10 @@ bool pib_sq_idle(struct pib_qp *qp)
 
 	qp->sq.busy = false;
 	WRITE_ONCE(qp->sq.ring.hdr->busy, 0);
-	/* Against the poster's: it advances the producer index, then looks at busy. */
+	/*
+	 * Pairs with the full barriers of who posts (the provider, pib_post_send()), then looks at
+	 * @busy.
+	 */
 	smp_mb();
 	if (!pib_ring_pending(&qp->sq.ring))
 		return false;

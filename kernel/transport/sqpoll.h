@@ -31,14 +31,14 @@ struct pib_sqpoll {
 /* Polling begins after so many doorbells. */
 #define PIB_SQPOLL_RUN	32
 
-/* For pib_sqpoll_next(): that many have been rung. */
+/* What pib_sqpoll_next() does when that many have been rung. */
 bool pib_sqpoll_due(struct pib_sqpoll *s);
 
 /*
  * pib_sqpoll_next() - a doorbell was rung
  *
- * Return: true if the QP had better be handed to the poller.
  * Context: any.
+ * Return: true: the QP had better be handed to the poller.
  */
 static inline bool pib_sqpoll_next(struct pib_sqpoll *s)
 {

@@ -5,9 +5,9 @@
 
 #include "transport/qp.h"
 
-/* Under qp->lock. */
+/* All of these: under qp->lock. */
 
-/* For pib_stats_fold(). */
+/* What pib_stats_fold() does where a half has news. */
 void pib_stats_fold_req(struct pib_qp *qp);
 void pib_stats_fold_resp(struct pib_qp *qp);
 /* Bring the counters up to the transport's. */

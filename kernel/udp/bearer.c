@@ -3,9 +3,9 @@
  * Bearers, to users uplinks: a netdev and the other hosts on its segment.
  *
  * Every bearer with a host switch (control/host_switch.c) says hello to a multicast
- * group, over IPv4 and IPv6. Who hears of a host switch that it does not know makes
- * a link to it, a trunk from host switch to host switch; that link then has a session
- * of its own (udp/link.c). One trunk serves a peer however many addresses it has.
+ * group, over IPv4 and IPv6. A bearer that hears of a new host switch makes a link to
+ * that, a trunk from host switch to host switch, which then has a session of its own
+ * (udp/link.c). One trunk serves a peer however many addresses the peer has.
  */
 #include <linux/jiffies.h>
 #include <linux/netlink.h>
@@ -19,9 +19,9 @@
 /* The first hellos come fast; a host that comes later is answered by links, not by hellos. */
 #define HELLOS_FAST		20
 #define HELLO_SLOW_MS		3000
-/* Between two answers to those with whom there is no link. */
+/* This time passes between two answers to those with whom there is no link. */
 #define PIB_ANSWER_MS		10
-/* Between two words in the log on a host that has our node GUID. */
+/* This time passes between two words in the log on a host that has our node GUID. */
 #define CLONE_QUIET_MS		60000
 
 /* ---- LIDs without an SM ---- */
@@ -109,7 +109,9 @@ void pib_bearer_fill_hello(struct pib_bearer *bearer, struct pib_kport *port, st
 	fill_lids(bearer, port, h);
 }
 
-/* To bytes, with the fabric's key. 0: it cannot be sealed. */
+/*
+ * Turn a hello into bytes, sealed with the fabric's key. Return: how many; 0: it cannot be sealed.
+ */
 static size_t bearer_build(const struct pib_bearer *bearer, const struct pib_hello *h, u8 type,
 			   u32 link_id, u8 *bytes)
 {
@@ -148,7 +150,7 @@ static struct pib_kport *bearer_speaker(struct pib_bearer *bearer)
 	return link ? link->port : NULL;
 }
 
-/* Is what may be done every @ms due? @next, which bearer->lock guards: when it is. */
+/* Is what may be done every @ms due? @next, which bearer->lock guards, says when. */
 static bool bearer_is_due(struct pib_bearer *bearer, unsigned long *next, unsigned int ms)
 {
 	bool due;
@@ -282,8 +284,8 @@ static void bearer_newcomer(struct pib_bearer *bearer, const struct pib_addr *fr
 }
 
 /*
- * A hello says that it is of @node, which is here. If it is not our own that the network has sent
- * back, another host has the same GUID, and a fabric cannot have both.
+ * A hello says that it is of @node, which is here. If it is not our own hello that the network has
+ * sent back, another host has the same GUID. A fabric cannot have both.
  */
 static void bearer_meet_clone(struct pib_bearer *bearer, const struct pib_node *node,
 			      const struct pib_addr *from, const struct pib_hello *h)
@@ -335,7 +337,7 @@ static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *fr
 		pib_udp_sock_count(bearer->sock, rx_unknown_link, 1);
 }
 
-/* Both or neither have a key, and it is the same. */
+/* Have both ends the same key, or both none? */
 static bool hello_is_authentic(const struct pib_bearer *bearer, const struct pib_hello *h,
 			       const u8 *buf)
 {
@@ -486,7 +488,7 @@ static void bearer_work(struct work_struct *work)
 		queue_delayed_work(pib_wq, &bearer->work, 1);
 		return;
 	}
-	/* Strangers that greet without end do not keep the mutex: who comes meanwhile has his turn later. */
+	/* Strangers that greet without end do not keep the mutex: the rest has its turn later. */
 	while (left && bearer_next_newcomer(bearer, &n)) {
 		bearer_admit(bearer, &n);
 		left--;

@@ -93,23 +93,30 @@ struct pib_bearer_cfg {
 	u32 key_len;
 };
 
-/* Find or make. pn->lock held. ERR_PTR() with the reason in @extack. */
+/*
+ * Find or make a bearer. pn->lock held. Return: with a user; ERR_PTR() with the reason in @extack.
+ */
 struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cfg *cfg,
 				  bool is_link, struct netlink_ext_ack *extack);
-/* pn->lock held; the last user takes it apart. */
+/* A user goes; the last one takes the bearer apart. pn->lock held; sleeps. */
 void pib_bearer_put(struct pib_bearer *bearer);
 /*
- * From now on @sw is the host switch: it is announced, and other hosts get links to it. NULL: there
- * is none any more, and readers may see the old one for a grace period. pn->lock held; NULL sleeps.
+ * From now on @sw is the host switch, which is announced and to which other hosts get links. NULL:
+ * there is none any more, and readers may see the old one for a grace period. pn->lock held; NULL
+ * sleeps.
  */
 void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw);
 
-/* A standalone port of the host switch's HCAs has LID @lid, instead of @old (0: none). 0 or -ENOSPC. */
+/*
+ * A standalone port of the host switch's HCAs has LID @lid instead of @old (0: none). Return: 0 or
+ * -ENOSPC.
+ */
 int pib_bearer_set_lid(struct pib_bearer *bearer, u16 old, u16 lid);
+/* Has a standalone port of the host switch's HCAs this LID? */
 bool pib_bearer_has_lid(struct pib_bearer *bearer, u16 lid);
 /* Say hello to everybody soon, and often for a while. Any context. */
 void pib_bearer_announce(struct pib_bearer *bearer);
-/* The fields of a hello that the bearer and @port's node know. Softirqs off. */
+/* Fill in the fields of a hello that the bearer and @port's node know. Softirqs off. */
 void pib_bearer_fill_hello(struct pib_bearer *bearer, struct pib_kport *port, struct pib_hello *h);
 
 /* A control datagram came in. Softirqs off, RCU. */

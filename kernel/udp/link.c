@@ -140,9 +140,9 @@ static void udp_link_update_path(struct pib_udp_link *link)
 
 /**
  * struct outgoing - a control datagram built under the lock, to be sent outside of it
- * @len: 0: there is none
+ * @len: bytes; 0: there is none
  * @to: where to
- * @bytes: it
+ * @bytes: the datagram
  */
 struct outgoing {
 	size_t len;
@@ -196,7 +196,9 @@ static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o
 	queue_work(pib_wq, &link->work);
 }
 
-/* Were datagrams dropped at our sockets since the last look? The peer's may be among them. */
+/*
+ * Were datagrams dropped at our sockets since the last look? Those of the peer may be among them.
+ */
 static void udp_link_own_losses(struct pib_udp_link *link)
 {
 	u32 overruns = pib_udp_sock_overruns(link->bearer->sock);
@@ -294,7 +296,7 @@ static void udp_link_take_lids(struct pib_udp_link *link, const struct pib_hello
 	memcpy(link->lids, h->lids, link->num_lids * sizeof(link->lids[0]));
 }
 
-/* The peer has no port for this link: its user must know why. It is asked again and again. */
+/* The peer has no port for this link: the user must know why. The peer is asked again and again. */
 static bool udp_link_is_refused(struct pib_udp_link *link, const struct pib_hello *h, u8 type)
 {
 	lockdep_assert_held(&link->lock);
@@ -394,7 +396,7 @@ bool pib_udp_link_expired(struct pib_udp_link *link, u64 now)
 /**
  * struct verdict - the session as the port is to see it
  * @up: the link is up
- * @bounce: it was not in between
+ * @bounce: the link was down in between
  * @far: what the other end can do
  * @lids: LIDs behind the other end
  * @num_lids: entries in @lids
@@ -445,8 +447,8 @@ static struct pib_udp_link *route_holder(const struct pib_switch *sw, u16 lid)
 }
 
 /*
- * Forward @lid to the peer, who says that it is there. If another peer says so, too, both
- * have given it to themselves, and the one whose node GUID is higher will keep it.
+ * Forward @lid to the peer, who says that @lid is there. If another peer says so, too, both have
+ * given the LID to themselves, and the one whose node GUID is higher will keep it.
  */
 static bool route_take(struct pib_udp_link *link, u16 lid)
 {
@@ -465,7 +467,7 @@ static bool route_take(struct pib_udp_link *link, u16 lid)
 	return mine;
 }
 
-/* The peer does not say any more that it has @lid. Whom it is forwarded to meanwhile keeps it. */
+/* The peer does not say any more that it has @lid. To whom @lid is forwarded meanwhile keeps it. */
 static bool route_leave(struct pib_udp_link *link, u16 lid)
 {
 	struct pib_switch *sw = link->port->sw;

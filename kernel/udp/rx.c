@@ -4,8 +4,8 @@
  *
  * Each packet of a super-packet is checked by itself; its payload stays in the
  * skb. A packet that goes on where the one before has ended (same message, next
- * PSN) lengthens that one's burst, so that a super-packet usually becomes one
- * burst. A frame (udp/reassembly.h) whose segments came in one super-packet is read
+ * PSN) lengthens that one's burst. So a super-packet usually becomes one burst.
+ * A frame (udp/reassembly.h) whose segments came in one super-packet is read
  * where it lies; otherwise its segments are put together first.
  */
 #include <linux/skbuff.h>
@@ -26,14 +26,14 @@
 /**
  * struct intake - a super-packet or frame being taken in
  * @sock: sockets by which it came
- * @skb: it
+ * @skb: the super-packet or frame
  * @from: sender
- * @checked: it carried a UDP checksum, which is right
+ * @checked: @skb carried a UDP checksum, which is right
  * @seg: frames read in place: bytes of the frame between segment headers; else 0
  * @link: link of @b
- * @path: its session
+ * @path: session of @link
  * @b: burst that grows, or NULL
- * @tail: bytes of payload in its last packet
+ * @tail: bytes of payload in the last packet of @b
  */
 struct intake {
 	struct pib_udp_sock *sock;
@@ -92,7 +92,10 @@ static bool icrc_ok(const struct intake *in, u32 off, const u8 *head, u32 hdr_le
 	return !intake_copy(in, off, icrc, PIB_ICRC_LEN) && pib_icrc_match(crc, icrc);
 }
 
-/* The link that a datagram claims to belong to; false: it is counted and forgotten. */
+/*
+ * Find the link that a datagram claims to belong to. Return: false: the datagram is counted and
+ * forgotten.
+ */
 static bool intake_link(struct intake *in, u32 id, u16 tag)
 {
 	struct pib_udp_link *link = xa_load(&in->sock->pn->links, id);
@@ -152,8 +155,8 @@ static void rx_lengthen(struct intake *in, const struct pib_hdrs *h, u32 off, u3
 }
 
 /*
- * A burst's packets lie at equal distances but for its first and its last,
- * whose headers may be longer. A packet for which that is not so starts a new one.
+ * A burst's packets lie at equal distances but for its first and its last, whose
+ * headers may be longer. A packet that is out of step starts a new burst.
  */
 static bool in_step(const struct pib_burst *b)
 {
@@ -193,8 +196,9 @@ static void rx_start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 l
 }
 
 /*
- * A packet at @off of which at most @len bytes are there. Returns its length, 0
- * if it is none: that is counted.
+ * Take in a packet at @off of which at most @len bytes are there.
+ *
+ * Return: its length; 0: it is no packet, which is counted.
  */
 static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 {
@@ -248,8 +252,8 @@ static void intake_packets(struct intake *in, u32 off, u32 end, bool noicrc)
 /* ---- frames ---- */
 
 /*
- * What has come of a frame: run by run of segments, in each from the first
- * packet that starts in it. The packet that a gap cuts off counts as short.
+ * Take in what has come of a frame: run by run of segments, in each from the first
+ * packet that starts there. The packet that a gap cuts off counts as short.
  */
 static void intake_parts(struct intake *in, const struct pib_frame *f)
 {
@@ -314,7 +318,7 @@ static bool frame_in_place(const struct sk_buff *skb, u32 step, const struct pib
 	return true;
 }
 
-/* Segments from @off on; returns the bytes of the skb that are dealt with. */
+/* Take in segments from @off on. Return: bytes of the skb that are dealt with. */
 static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 {
 	struct pib_segment s;
@@ -339,7 +343,7 @@ static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 	return len;
 }
 
-/* One datagram at @off; returns the bytes that are dealt with. */
+/* Take in one datagram at @off. Return: bytes that are dealt with. */
 static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 {
 	u8 buf[PIB_HELLO_WIRE_LEN];
@@ -369,7 +373,10 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	return len;
 }
 
-/* Bytes of each datagram in @skb but the last. Other kinds of GSO are one datagram, not yet fragmented. */
+/*
+ * Bytes of each datagram in @skb but the last. Other kinds of GSO are one datagram, not yet
+ * fragmented.
+ */
 static u32 datagram_step(const struct sk_buff *skb)
 {
 	const struct skb_shared_info *si = skb_shinfo(skb);

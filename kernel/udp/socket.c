@@ -35,8 +35,8 @@
 
 #define PIB_UDP_SOCK_RCVBUF	(8 << 20)
 /*
- * Queues below usually hold 1000 skbs, however large. So those that are small may take
- * up less memory; those that are large, as much as a CPU goes round in (udp/skb_pool.c).
+ * Queues below usually hold 1000 skbs, however large. So small skbs may take up less
+ * memory. Large ones may take up as much as a CPU goes round in (udp/skb_pool.c).
  */
 #define PIB_UDP_SOCK_BULK		8192	/* bytes of payload */
 #define PIB_UDP_SOCK_SNDBUF_BULK	(1 << 20)
@@ -105,7 +105,7 @@ static void socket_deliver(struct pib_udp_sock_end *end, struct sk_buff *skb)
 	pib_wire_rx(end->sock, skb, &from);
 }
 
-/* Returns true if there is more. */
+/* Return: true: there is more. */
 static bool socket_drain(struct pib_udp_sock_end *end)
 {
 	struct sock *sk = end->socket->sk;
@@ -127,9 +127,8 @@ static bool socket_has_more(const struct pib_udp_sock_end *end)
 }
 
 /*
- * Empty the queue, unless another CPU is at it: that one looks again after it
- * has let go of the lock. The barriers pair: what was queued before a failed
- * trylock is seen by the look after the unlock.
+ * Empty the queue, unless another CPU does so: that CPU looks again after it has
+ * let go of the lock.
  */
 static void socket_receive(struct pib_udp_sock_end *end)
 {
@@ -137,12 +136,17 @@ static void socket_receive(struct pib_udp_sock_end *end)
 	bool more;
 
 	for (rounds = 0; rounds < PIB_UDP_SOCK_ROUNDS; rounds++) {
+		/*
+		 * Pairs with the barrier below: what was queued before a trylock that fails is
+		 * seen by the look after the unlock.
+		 */
 		smp_mb();
 		if (!spin_trylock(&end->lock))
 			return;
 		more = socket_drain(end);
 		spin_unlock(&end->lock);
 		pib_tasks_run();
+		/* Pairs with the barrier above. */
 		smp_mb();
 		if (!more && !socket_has_more(end))
 			return;
@@ -285,7 +289,10 @@ bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *t
 	return socket && refcount_read(&socket->sk->sk_wmem_alloc) > max;
 }
 
-/* Under rcu_read_lock(). A socket without anything in flight counts one byte. */
+/*
+ * Has the stack anything of what @sock has sent? A socket with nothing in flight counts one byte.
+ * RCU.
+ */
 static bool socket_in_flight(const struct pib_udp_sock *sock)
 {
 	unsigned int i;
@@ -479,8 +486,8 @@ static void socket_close(struct pib_udp_sock_end *end)
 
 /*
  * What GUIDs are made of: the MAC address. A netdev without one (a WireGuard tunnel) gets a random
- * number, marked as locally made, for as long as the sockets live: what a machine could make it of,
- * such as its name, its clones have as well.
+ * number, marked as locally made, for as long as the sockets live. A machine could make such a
+ * number of its name, say, but its clones have that as well.
  */
 static u64 netdev_mac(const struct net_device *dev)
 {
@@ -492,8 +499,8 @@ static u64 netdev_mac(const struct net_device *dev)
 }
 
 /*
- * The state of the netdev, which its notifier follows from now on: it runs under RTNL, too, and
- * finds what is listed. A look before that would miss what happens in between.
+ * Look at the state of the netdev, which its notifier follows from now on. The notifier runs under
+ * RTNL, too, and finds what is listed. A look before that would miss what happens in between.
  */
 static int socket_look(struct pib_udp_sock *sock, struct netlink_ext_ack *extack)
 {

@@ -3,10 +3,10 @@
  * Bursts become datagrams.
  *
  * A burst is cut into its packets, and those leave as few UDP GSO super-packets,
- * which veth and loopback carry whole and other netdevs cut up late; the payload
+ * which veth and loopback carry whole and other netdevs cut up late. The payload
  * is copied once, into the super-packet. Packets that fit the netdev's MTU are a
  * datagram each. Larger ones are put end to end into a frame, and the frame is cut
- * into segments of equal size (docs/wire-format.md); to a peer that does not know
+ * into segments of equal size (docs/wire-format.md). To a peer that does not know
  * segments such a packet leaves alone and is fragmented by IP.
  */
 #include <linux/skbuff.h>
@@ -31,13 +31,13 @@
 
 /**
  * struct writer - where in an skb the next byte goes
- * @skb: it
+ * @skb: skb that is filled
  * @frag: fragment that @cur points into, -1: linear part
  * @cur: next byte
- * @room: bytes left there
+ * @room: bytes left at @cur
  * @seg_room: frames: bytes left in the segment
  * @packet: frames: bytes of the present packet
- * @left: frames: of these, still to come
+ * @left: frames: bytes of the present packet that are still to come
  * @crc: where the ICRC of what is put is summed up, NULL: nowhere
  * @seg: frames: header of the next segment; @seg.size is 0 if this is no frame
  */
@@ -62,8 +62,8 @@ static void writer_next(struct writer *w)
 }
 
 /*
- * The ICRC is that of the copy: @src may be registered memory that its owner is just writing,
- * and a second look at it would find other bytes than those that are sent.
+ * The ICRC is that of the copy. @src may be registered memory that its owner is just writing, and a
+ * second look at @src would find other bytes than those that are sent.
  */
 static void writer_raw(struct writer *w, const void *src, u32 len, u32 *crc)
 {
@@ -139,7 +139,7 @@ static struct sk_buff *wire_skb(struct writer *w, u32 bytes)
 /**
  * struct packet - one packet of a burst on its way out
  * @h: headers
- * @off: its payload in the burst's
+ * @off: offset of the packet's payload in the burst's
  * @len: bytes of payload
  * @size: bytes, LRH to ICRC
  */
@@ -242,7 +242,7 @@ struct plan {
 	u32 seg;
 };
 
-/* Packets of one size, the last may be smaller, a datagram each. */
+/* Plan a datagram for each packet: packets of one size, of which the last may be smaller. */
 static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone, struct plan *pl)
 {
 	struct packet p;
@@ -265,7 +265,7 @@ static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone
 	pl->datagrams = pl->n;
 }
 
-/* As many packets as a frame holds, whatever their size. */
+/* Plan a frame: as many packets as it holds, whatever their size. */
 static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, struct plan *pl)
 {
 	u32 most = min_t(u32, PIB_SEG_MAX, WIRE_MAX_BYTES / (seg + PIB_SEG_HDR_LEN)) * seg;
@@ -332,7 +332,7 @@ static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst 
 	return 0;
 }
 
-/* Send the packets from @i on that go into one super-packet; returns how many they are. */
+/* Send the packets from @i on that go into one super-packet. Return: how many they are. */
 static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct pib_burst *b, u32 i)
 {
 	struct pib_udp_sock *sock = link->bearer->sock;
