@@ -223,10 +223,10 @@ pib_res Node::execute(const pib_act &act, const Burst &b, uint64_t &orig)
 		return exec_write(act, b);
 	case PIB_ACT_READ:
 	case PIB_ACT_FLUSH: {
+		bool unnamed = act.kind == PIB_ACT_READ && !act.dmalen;
 		bool whole = act.kind == PIB_ACT_FLUSH && act.flush >> 4;
-		bool ok =
-			whole ? mem.count(act.rkey)
-			      : !act.dmalen || at(act.rkey, act.va, act.dmalen, false, act.h->srqn);
+		bool ok = whole ? mem.count(act.rkey)
+				: unnamed || at(act.rkey, act.va, act.dmalen, false, act.h->srqn);
 
 		return ok ? PIB_RES_OK : PIB_RES_ACCESS;
 	}
