@@ -94,7 +94,7 @@ soak:
 clean:
 	find kernel \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' \
 		-o -name Module.symvers -o -name modules.order \) -delete
-	rm -rf $(O)/pibctl $(O)/pibnetd $(O)/provider $(O)/unit $(O)/lab/layer-* $(O)/lab/runs
+	rm -rf $(O)/model $(O)/pibctl $(O)/pibnetd $(O)/provider $(O)/unit $(O)/lab/layer-* $(O)/lab/runs
 
 distclean: clean
 	rm -rf $(O)

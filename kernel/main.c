@@ -14,8 +14,8 @@
 #include "udp/wire.h"
 
 /*
- * Who adds an HCA wants its device nodes. No soft dependency: "modprobe -r pib" would
- * want to remove them as well, and fail where another HCA is in use.
+ * Who adds an HCA wants the HCA's device nodes. There is no soft dependency: "modprobe -r pib"
+ * would want to remove those modules as well, and fail where another HCA is in use.
  */
 static void __init load_node_drivers(void)
 {

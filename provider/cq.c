@@ -14,7 +14,7 @@
 
 #define CQ_FLAGS IBV_CREATE_CQ_ATTR_SINGLE_THREADED
 
-static int check_attr(const struct ibv_cq_init_attr_ex *attr)
+static int check_cq_attr(const struct ibv_cq_init_attr_ex *attr)
 {
 	uint32_t flags = attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ?
 			 attr->flags : 0;
@@ -28,7 +28,7 @@ static int check_attr(const struct ibv_cq_init_attr_ex *attr)
 }
 
 /* What the kernel has no part in */
-static int init(struct pib_cq *cq, const struct ibv_cq_init_attr_ex *attr)
+static int init_cq(struct pib_cq *cq, const struct ibv_cq_init_attr_ex *attr)
 {
 	bool threaded = true;
 
@@ -44,8 +44,8 @@ static int init(struct pib_cq *cq, const struct ibv_cq_init_attr_ex *attr)
 	return pib_lock_init(&cq->lock, threaded);
 }
 
-static int create(struct ibv_context *context, struct pib_cq *cq,
-		  struct ibv_cq_init_attr_ex *attr)
+static int create_cq(struct ibv_context *context, struct pib_cq *cq,
+		     struct ibv_cq_init_attr_ex *attr)
 {
 	struct upib_create_cq_resp resp = {};
 	struct upib_create_cq cmd = {};
@@ -71,7 +71,7 @@ struct ibv_cq_ex *pib_create_cq_ex(struct ibv_context *context,
 	struct pib_cq *cq;
 	int err;
 
-	err = check_attr(attr);
+	err = check_cq_attr(attr);
 	if (err) {
 		errno = err;
 		return NULL;
@@ -80,10 +80,10 @@ struct ibv_cq_ex *pib_create_cq_ex(struct ibv_context *context,
 	if (!cq)
 		return NULL;
 
-	err = init(cq, attr);
+	err = init_cq(cq, attr);
 	if (err)
 		goto err_free;
-	err = create(context, cq, attr);
+	err = create_cq(context, cq, attr);
 	if (err)
 		goto err_free;
 	pib_cq_ex_setup(cq, attr->wc_flags);
@@ -237,7 +237,8 @@ void pib_cq_clean(struct pib_cq *cq, uint32_t qp_num)
 
 	pib_lock(&cq->lock);
 	consumer = pib_ring_consumer(&cq->ring);
-	from = to = consumer + pib_ring_filled(&cq->ring, consumer);
+	from = consumer + pib_ring_filled(&cq->ring, consumer);
+	to = from;
 	while (from != consumer) {
 		const struct pib_cqe *cqe = pib_ring_slot(&cq->ring, --from);
 

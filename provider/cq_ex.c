@@ -24,7 +24,7 @@ uint64_t pib_raw_clock_ns(void)
 	return clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-static void take(struct pib_cq *cq, uint32_t index)
+static void take_cqe(struct pib_cq *cq, uint32_t index)
 {
 	cq->cqe = pib_ring_slot(&cq->ring, index);
 	cq->vcq.cq_ex.wr_id = cq->cqe->wr_id;
@@ -46,7 +46,7 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 		return ENOENT;
 	}
 	cq->wall_known = false;
-	take(cq, consumer);
+	take_cqe(cq, consumer);
 	return 0;
 }
 
@@ -58,7 +58,7 @@ static int next_poll(struct ibv_cq_ex *ibcq)
 	if (!pib_ring_filled(&cq->ring, next))
 		return ENOENT;
 	pib_ring_consume(&cq->ring, next);
-	take(cq, next);
+	take_cqe(cq, next);
 	return 0;
 }
 

@@ -242,4 +242,5 @@ static const struct verbs_device_ops device_ops = {
 	.alloc_context = alloc_context,
 	.import_context = import_context,
 };
+
 PROVIDER_DRIVER(pib, device_ops);

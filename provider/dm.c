@@ -12,7 +12,10 @@
 #include "dm.h"
 #include "pib-abi.h"
 
-/* Offsets and lengths, as other HCAs have them; rdma-core's test_dm_write_bad_flow demands the refusal. */
+/*
+ * Offsets and lengths are multiples of this, as with other HCAs. rdma-core's test_dm_write_bad_flow
+ * demands that others are refused.
+ */
 #define DM_ALIGN	4
 
 /**

@@ -40,7 +40,7 @@ static uint32_t type_opcodes(enum ibv_qp_type type)
 	}
 }
 
-static int check_attr(const struct ibv_qp_init_attr_ex *attr)
+static int check_qp_attr(const struct ibv_qp_init_attr_ex *attr)
 {
 	uint32_t flags = attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS ?
 			 attr->create_flags : 0;
@@ -102,8 +102,8 @@ static int map_rings(struct pib_qp *qp, int cmd_fd,
 	return 0;
 }
 
-static int create(struct ibv_context *context, struct pib_qp *qp,
-		  struct ibv_qp_init_attr_ex *attr)
+static int create_qp(struct ibv_context *context, struct pib_qp *qp,
+		     struct ibv_qp_init_attr_ex *attr)
 {
 	struct upib_create_qp_resp resp = {};
 	struct ibv_create_qp_ex cmd = {};
@@ -125,7 +125,7 @@ static int create(struct ibv_context *context, struct pib_qp *qp,
 }
 
 /* What the kernel has no part in */
-static int init(struct pib_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+static int init_qp(struct pib_qp *qp, const struct ibv_qp_init_attr_ex *attr)
 {
 	bool threaded = pib_domain_threaded(qp->domain);
 	int err;
@@ -146,7 +146,7 @@ struct ibv_qp *pib_create_qp_ex(struct ibv_context *context,
 	struct pib_qp *qp;
 	int err;
 
-	err = check_attr(attr);
+	err = check_qp_attr(attr);
 	if (err) {
 		errno = err;
 		return NULL;
@@ -157,10 +157,10 @@ struct ibv_qp *pib_create_qp_ex(struct ibv_context *context,
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_PD)
 		qp->domain = pib_domain_get(attr->pd);
 
-	err = init(qp, attr);
+	err = init_qp(qp, attr);
 	if (err)
 		goto err_free;
-	err = create(context, qp, attr);
+	err = create_qp(context, qp, attr);
 	if (err)
 		goto err_free;
 	return &qp->vqp.qp;

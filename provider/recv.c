@@ -11,8 +11,8 @@
 #include "pib.h"
 #include "recv.h"
 
-static int build(struct pib_ring *ring, uint32_t max_sge, uint32_t producer,
-		 const struct ibv_recv_wr *wr)
+static int build_recv(struct pib_ring *ring, uint32_t max_sge, uint32_t producer,
+		      const struct ibv_recv_wr *wr)
 {
 	struct pib_recv_wqe *wqe = pib_ring_slot(ring, producer);
 
@@ -31,14 +31,14 @@ static int build(struct pib_ring *ring, uint32_t max_sge, uint32_t producer,
 }
 
 /* Under the ring's lock. Returns 0, or an errno value and sets @bad_wr. */
-static int post(struct pib_ring *ring, uint32_t max_sge,
-		struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+static int post_recvs(struct pib_ring *ring, uint32_t max_sge,
+		      struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	uint32_t producer = pib_ring_producer(ring);
 	int err = 0;
 
 	for (; wr; wr = wr->next) {
-		err = build(ring, max_sge, producer, wr);
+		err = build_recv(ring, max_sge, producer, wr);
 		if (err) {
 			*bad_wr = wr;
 			break;
@@ -62,7 +62,7 @@ int pib_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 	}
 
 	pib_lock(&qp->rq_lock);
-	err = post(&qp->rq, qp->max_recv_sge, wr, bad_wr);
+	err = post_recvs(&qp->rq, qp->max_recv_sge, wr, bad_wr);
 	pib_unlock(&qp->rq_lock);
 
 	if (pib_ring_armed(&qp->rq))
@@ -85,7 +85,7 @@ int pib_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 		*bad_wr = wr;
 		err = EIO;
 	} else {
-		err = post(&srq->ring, srq->max_sge, wr, bad_wr);
+		err = post_recvs(&srq->ring, srq->max_sge, wr, bad_wr);
 	}
 	pib_unlock(&srq->lock);
 	return err;

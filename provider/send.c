@@ -98,8 +98,8 @@ static int set_data(const struct pib_qp *qp, struct pib_send_wqe *wqe,
 	return wqe_set_sges(qp, wqe, wr->sg_list, (size_t)wr->num_sge);
 }
 
-static int build(struct pib_qp *qp, uint32_t producer,
-		 const struct ibv_send_wr *wr)
+static int build_send(struct pib_qp *qp, uint32_t producer,
+		      const struct ibv_send_wr *wr)
 {
 	struct pib_send_wqe *wqe = pib_ring_slot(&qp->sq, producer);
 	int err;
@@ -133,9 +133,10 @@ int pib_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	}
 
 	pib_lock(&qp->sq_lock);
-	start = producer = pib_ring_producer(&qp->sq);
+	producer = pib_ring_producer(&qp->sq);
+	start = producer;
 	for (; wr; wr = wr->next) {
-		err = build(qp, producer, wr);
+		err = build_send(qp, producer, wr);
 		if (err) {
 			*bad_wr = wr;
 			break;

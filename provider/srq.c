@@ -15,8 +15,8 @@ static size_t slot_size(uint32_t max_sge)
 	return sizeof(struct pib_recv_wqe) + max_sge * sizeof(struct pib_sge);
 }
 
-static int create(struct ibv_context *context, struct pib_srq *srq,
-		  struct ibv_srq_init_attr_ex *attr)
+static int create_srq(struct ibv_context *context, struct pib_srq *srq,
+		      struct ibv_srq_init_attr_ex *attr)
 {
 	struct upib_create_srq_resp resp = {};
 	struct ibv_create_xsrq cmd = {};
@@ -66,7 +66,7 @@ struct ibv_srq *pib_create_srq_ex(struct ibv_context *context,
 	err = pib_lock_init(&srq->lock, pib_domain_threaded(srq->domain));
 	if (err)
 		goto err_free;
-	err = create(context, srq, attr);
+	err = create_srq(context, srq, attr);
 	if (err)
 		goto err_free;
 
@@ -103,7 +103,7 @@ struct ibv_srq *pib_create_srq(struct ibv_pd *pd,
  * Resizing: the kernel moves what is posted to a new ring. The lock is held
  * meanwhile, for what would be posted to the old one after that is lost.
  */
-static int resize(struct pib_srq *srq, struct ibv_srq_attr *attr, int mask)
+static int resize_srq(struct pib_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
 	struct ibv_srq *ibsrq = &srq->vsrq.srq;
 	struct pib_ring_info info = {};
@@ -137,7 +137,7 @@ int pib_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 	struct upib_modify_srq cmd = {};
 
 	if (mask & IBV_SRQ_MAX_WR)
-		return resize(to_psrq(ibsrq), attr, mask);
+		return resize_srq(to_psrq(ibsrq), attr, mask);
 	return ibv_cmd_modify_srq(ibsrq, attr, mask, &cmd.ibv_cmd,
 				  sizeof(cmd));
 }

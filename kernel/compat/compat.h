@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The differences between the kernels that pib is built for. The code is
- * written for the newest of them; what an older one lacks is made up for here, and what
- * differs in the ib_device's operations in verbs/compat_ops.h, in generic netlink in
- * compat/genetlink.h; nowhere else is a kernel version looked at.
+ * The differences between the kernels that pib is built for. The code is written
+ * for the newest of them. What an older kernel lacks is made up for here, what differs
+ * in generic netlink in compat/genetlink.h, what differs in the ib_device's operations
+ * in compat/device_ops.h. Nowhere else is a kernel version looked at
+ * (selftests/tree/kernel-versions).
  *
  * Sections belong to the part of the module that needs them. A name that
  * bridges a difference is the newest kernel's own where that can be.
@@ -40,6 +41,7 @@ static inline void pib_compat_hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock, mode);
 	timer->function = fn;
 }
+
 #define hrtimer_setup pib_compat_hrtimer_setup
 #endif
 
@@ -65,6 +67,7 @@ static inline int pib_compat_sk_drops_read(const struct sock *sk)
 {
 	return atomic_read(&sk->sk_drops);
 }
+
 #define sk_drops_read pib_compat_sk_drops_read
 #endif
 
@@ -145,12 +148,13 @@ static inline void pib_compat_vm_flags_set(struct vm_area_struct *vma, unsigned 
 {
 	vma->vm_flags |= flags;
 }
+
 #define vm_flags_set pib_compat_vm_flags_set
 #endif
 
 /* ---- verbs: device ---- */
 
-/* In the network namespace @net where the kernel lets a driver say so. */
+/* The device is made in the network namespace @net where the kernel lets a driver say so. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
 #define ib_alloc_device_with_net(drv_struct, member, net) \
 	((void)(net), ib_alloc_device(drv_struct, member))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Families of split operations, which came with Linux 6.2, and ranges that are constant, with 6.7. */
+/* Families of split operations came with Linux 6.2, ranges that are constant with 6.7. */
 #ifndef PIB_COMPAT_GENETLINK_H
 #define PIB_COMPAT_GENETLINK_H
 

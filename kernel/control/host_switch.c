@@ -30,11 +30,11 @@ static unsigned int count_free_ports(const struct pib_switch *sw)
 	return n;
 }
 
-static int host_switch_make(struct pib_bearer *up, bool standalone,
+static int host_switch_make(struct pib_bearer *bearer, bool standalone,
 			    struct netlink_ext_ack *extack)
 {
-	struct pib_switch_ident id = { .guid = pib_guid_get(up->us->mac, true) };
-	struct pib_net *pn = up->us->pn;
+	struct pib_switch_ident id = { .guid = pib_guid_get(bearer->sock->mac, true) };
+	struct pib_net *pn = bearer->sock->pn;
 	struct pib_switch *sw;
 	char name[PIB_NAME_MAX];
 
@@ -50,27 +50,28 @@ static int host_switch_make(struct pib_bearer *up, bool standalone,
 	}
 	sw->is_host = true;
 	pib_fabric_list_switch(sw);
-	pib_bearer_set_switch(up, sw);
+	pib_bearer_set_switch(bearer, sw);
 	return 0;
 }
 
-int pib_host_switch_get(struct pib_bearer *up, bool standalone, unsigned int ports,
+int pib_host_switch_get(struct pib_bearer *bearer, bool standalone, unsigned int ports,
 			struct netlink_ext_ack *extack)
 {
 	struct pib_switch *sw;
 	int err;
 
-	lockdep_assert_held(&up->us->pn->lock);
-	if (!rcu_access_pointer(up->sw)) {
-		err = host_switch_make(up, standalone, extack);
+	lockdep_assert_held(&bearer->sock->pn->lock);
+	if (!rcu_access_pointer(bearer->sw)) {
+		err = host_switch_make(bearer, standalone, extack);
 		if (err)
 			return err;
 	}
-	up->sw_users++;
-	sw = rcu_dereference_protected(up->sw, true);
+	bearer->sw_users++;
+	sw = rcu_dereference_protected(bearer->sw, true);
 	err = -EINVAL;
 	if (sw->nd.standalone && !standalone) {
-		NL_SET_ERR_MSG(extack, "the HCAs on this netdev are standalone: no SM manages them");
+		NL_SET_ERR_MSG(extack,
+			       "the HCAs on this netdev are standalone: no SM manages them");
 		goto err_put;
 	}
 	if (!sw->nd.standalone && standalone) {
@@ -86,17 +87,17 @@ int pib_host_switch_get(struct pib_bearer *up, bool standalone, unsigned int por
 	return 0;
 
 err_put:
-	pib_host_switch_put(up);
+	pib_host_switch_put(bearer);
 	return err;
 }
 
-void pib_host_switch_put(struct pib_bearer *up)
+void pib_host_switch_put(struct pib_bearer *bearer)
 {
-	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
+	struct pib_switch *sw = rcu_dereference_protected(bearer->sw, true);
 
-	lockdep_assert_held(&up->us->pn->lock);
-	if (--up->sw_users)
+	lockdep_assert_held(&bearer->sock->pn->lock);
+	if (--bearer->sw_users)
 		return;
-	pib_bearer_set_switch(up, NULL);
+	pib_bearer_set_switch(bearer, NULL);
 	pib_fabric_remove_switch(sw);
 }

@@ -9,12 +9,15 @@ struct netlink_ext_ack;
 struct pib_bearer;
 
 /*
- * Find or make the host switch of @up, with @ports ports free. The lock of the namespace held;
- * process context. 0 or -errno with the reason in @extack.
+ * Find or make the host switch of @bearer, with @ports ports free. Process context; the lock of the
+ * namespace held. Return: 0 or -errno with the reason in @extack.
  */
-int pib_host_switch_get(struct pib_bearer *up, bool standalone, unsigned int ports,
+int pib_host_switch_get(struct pib_bearer *bearer, bool standalone, unsigned int ports,
 			struct netlink_ext_ack *extack);
-/* The last user takes it apart with its links. The lock of the namespace held; sleeps. */
-void pib_host_switch_put(struct pib_bearer *up);
+/*
+ * A user goes; the last one takes the switch and its links apart. The lock of the namespace held;
+ * sleeps.
+ */
+void pib_host_switch_put(struct pib_bearer *bearer);
 
 #endif

@@ -51,7 +51,8 @@ int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struc
 		goto out_unlock;
 	}
 	if (pa->nd->standalone || pb->nd->standalone) {
-		NL_SET_ERR_MSG(extack, "a standalone HCA or its host switch takes no further cables");
+		NL_SET_ERR_MSG(extack,
+			       "a standalone HCA or its host switch takes no further cables");
 		goto out_unlock;
 	}
 	err = -EBUSY;
@@ -71,9 +72,9 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 		      const struct pib_bearer_cfg *cfg, const struct pib_addr *peer,
 		      struct netlink_ext_ack *extack)
 {
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	struct pib_kport *port;
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 	int err;
 
 	mutex_lock(&pn->lock);
@@ -87,26 +88,26 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 	err = -EBUSY;
 	if (!end_free(port, extack))
 		goto out_unlock;
-	up = pib_bearer_get(pn, cfg, true, extack);
-	err = PTR_ERR_OR_ZERO(up);
+	bearer = pib_bearer_get(pn, cfg, true, extack);
+	err = PTR_ERR_OR_ZERO(bearer);
 	if (err)
 		goto out_unlock;
 	port->is_auto = false;
-	ul = pib_udp_link_create(up, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
-	err = PTR_ERR_OR_ZERO(ul);
+	link = pib_udp_link_create(bearer, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
+	err = PTR_ERR_OR_ZERO(link);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "out of memory for the link");
-		pib_bearer_put(up);
+		pib_bearer_put(bearer);
 		goto out_unlock;
 	}
-	ul->holds_bearer = true;
+	link->holds_bearer = true;
 
 out_unlock:
 	mutex_unlock(&pn->lock);
 	return err;
 }
 
-/* As find_end(), with a cable in it; NULL: @err says why. */
+/* As find_end(), for a port that has a cable. NULL: @err says why. */
 static struct pib_kport *find_cabled(struct pib_net *pn, const struct pib_end *a,
 				     struct netlink_ext_ack *extack, int *err)
 {
@@ -151,7 +152,7 @@ out_unlock:
 
 /* ---- links that change ---- */
 
-/* Widths of PortInfo, and the same with all that are narrower. */
+/* Widths of PortInfo, each with the mask that has all narrower ones, too. */
 static const struct {
 	u8 width;
 	u8 sup;

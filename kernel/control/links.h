@@ -11,7 +11,11 @@ struct pib_addr;
 struct pib_net;
 struct pib_bearer_cfg;
 
-/* An end of a cable. */
+/**
+ * struct pib_end - an end of a cable
+ * @node: name of the HCA or switch
+ * @port: number
+ */
 struct pib_end {
 	const char *node;
 	u32 port;
@@ -33,15 +37,22 @@ struct pib_link_req {
 	struct pib_fault_req faults;
 };
 
-/* All return 0 or -errno with the reason in @extack. Process context, RTNL not held; may sleep long. */
+/*
+ * All of these: process context, RTNL not held; may sleep long.
+ * Return: 0 or -errno with the reason in @extack.
+ */
+
+/* Plug a cable between two ports of this kernel. */
 int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struct pib_end *b,
 			struct netlink_ext_ack *extack);
-/* Over the bearer @cfg, which is made without a key if it is not there, to @peer. */
+/* Plug a cable to @peer. The bearer @cfg is made, without a key, if it is not there. */
 int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 		      const struct pib_bearer_cfg *cfg, const struct pib_addr *peer,
 		      struct netlink_ext_ack *extack);
+/* Pull the cable in @a. */
 int pib_links_del(struct pib_net *pn, const struct pib_end *a,
 		  struct netlink_ext_ack *extack);
+/* Change the cable in @a. */
 int pib_links_set(struct pib_net *pn, const struct pib_end *a, const struct pib_link_req *req,
 		  struct netlink_ext_ack *extack);
 

@@ -19,7 +19,7 @@ static struct pib_net *info_net(struct genl_info *info)
 	return pib_net(genl_info_net(info));
 }
 
-/* A mandatory name. NULL: the reason is in the extack. */
+/* Get a mandatory name. Return: NULL: the reason is in the extack. */
 static const char *get_name(struct genl_info *info, int attr)
 {
 	if (info->attrs[attr])
@@ -45,7 +45,7 @@ static int netdev_index(struct genl_info *info, const char *name)
 	return ifindex;
 }
 
-/* Index of the netdev; 0 if none is named. */
+/* Get the index of the netdev. Return: 0: none is named. */
 static int get_netdev(struct genl_info *info)
 {
 	if (info->attrs[PIB_A_IFINDEX])
@@ -118,7 +118,7 @@ static int get_peers(struct genl_info *info, struct pib_hca_cfg *cfg)
 			NL_SET_ERR_MSG(info->extack, "too many peers: 16 at most");
 			return -E2BIG;
 		}
-		err = get_endpoint(info, nla, cfg->up.udp_port, &cfg->peers[cfg->num_peers++]);
+		err = get_endpoint(info, nla, cfg->bearer.udp_port, &cfg->peers[cfg->num_peers++]);
 		if (err)
 			return err;
 	}
@@ -135,7 +135,7 @@ static const char *get_desc(struct genl_info *info)
 	return info->attrs[PIB_A_DESCRIPTION] ? nla_data(info->attrs[PIB_A_DESCRIPTION]) : NULL;
 }
 
-/* Numbers of NodeInfo, none of which is 0 where it is given. */
+/* Get numbers of NodeInfo, none of which is 0 where it is given. */
 static int get_product(struct genl_info *info, struct pib_product *product)
 {
 	u32 vendor = get_u32(info, PIB_A_VENDOR_ID, 1);
@@ -179,7 +179,7 @@ static int get_port_guid(struct genl_info *info, const struct nlattr *nest, u32 
 	return 0;
 }
 
-/* GUIDs of ports by number, or NULL if none is given; the caller frees them. */
+/* Get the GUIDs of ports by number. Return: for kfree(); NULL: none is given; ERR_PTR(). */
 static u64 *get_port_guids(struct genl_info *info, u32 num_ports)
 {
 	const struct nlattr *nla;
@@ -189,7 +189,7 @@ static u64 *get_port_guids(struct genl_info *info, u32 num_ports)
 	if (!info->attrs[PIB_A_PORT])
 		return NULL;
 	if (!info->attrs[PIB_A_NODE_GUID]) {
-		NL_SET_ERR_MSG(info->extack, "GUIDs of ports without that of the node");
+		NL_SET_ERR_MSG(info->extack, "GUIDs of ports need that of the node");
 		return ERR_PTR(-EINVAL);
 	}
 	guids = kcalloc(num_ports + 1, sizeof(*guids), GFP_KERNEL);
@@ -243,14 +243,15 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 	cfg->name = get_name(info, PIB_A_HCA_NAME);
 	if (!cfg->name)
 		goto out_free;
-	cfg->up.ifindex = get_netdev(info);
-	err = cfg->up.ifindex;
+	cfg->bearer.ifindex = get_netdev(info);
+	err = cfg->bearer.ifindex;
 	if (err < 0)
 		goto out_free;
-	cfg->up.fabric = get_u32(info, PIB_A_FABRIC, 0);
-	cfg->up.udp_port = get_udp_port(info);
+	cfg->bearer.fabric = get_u32(info, PIB_A_FABRIC, 0);
+	cfg->bearer.udp_port = get_udp_port(info);
 	cfg->standalone = nla_get_flag(info->attrs[PIB_A_STANDALONE]);
-	err = get_key(info, &cfg->up) ?: get_peers(info, cfg) ?: get_product(info, &cfg->id.product);
+	err = get_key(info, &cfg->bearer) ?: get_peers(info, cfg) ?:
+	      get_product(info, &cfg->id.product);
 	if (err)
 		goto out_free;
 	cfg->num_ports = get_u32(info, PIB_A_NUM_PORTS, max_t(u32, cfg->num_peers, 1));
@@ -295,7 +296,8 @@ int pib_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 	err = get_product(info, &id.product);
 	if (err)
 		return err;
-	return pib_fabric_add_switch(info_net(info), name, nla_get_u32(info->attrs[PIB_A_NUM_PORTS]),
+	return pib_fabric_add_switch(info_net(info), name,
+				     nla_get_u32(info->attrs[PIB_A_NUM_PORTS]),
 				     &id, info->extack);
 }
 
@@ -381,7 +383,8 @@ static int get_flap(struct genl_info *info, struct nlattr **tb, struct pib_fault
 	get_fault(tb, PIB_F_FLAP_UP, req, PIB_FAULT_FLAP, &up_ms);
 	get_fault(tb, PIB_F_FLAP_DOWN, req, PIB_FAULT_FLAP, &down_ms);
 	if (!up_ms != !down_ms) {
-		NL_SET_ERR_MSG(info->extack, "a cable that flaps is in for a while and out for a while");
+		NL_SET_ERR_MSG(info->extack,
+			       "a cable that flaps is in for a while and out for a while");
 		return -EINVAL;
 	}
 	req->flap.up_ms = up_ms;
@@ -395,7 +398,8 @@ static int get_buffer(struct genl_info *info, struct nlattr **tb, struct pib_fau
 
 	get_fault(tb, PIB_F_BUFFER, req, PIB_FAULT_BUFFER, &bytes);
 	if (bytes && bytes < PIB_FAULT_BUFFER_MIN) {
-		NL_SET_ERR_MSG(info->extack, "a buffer has room for one packet at least, 4352 bytes");
+		NL_SET_ERR_MSG(info->extack,
+			       "a buffer has room for one packet at least, 4352 bytes");
 		return -EINVAL;
 	}
 	req->cfg.buffer = bytes;
@@ -462,8 +466,8 @@ int pib_nl_link_set_doit(struct sk_buff *skb, struct genl_info *info)
 
 /*
  * What is made here is the machine's: RDMA devices have names and GUIDs that the whole kernel
- * knows, and other namespaces may see them. So root of a user namespace does not do, as it does
- * not for `rdma link add`: all that changes something has GENL_ADMIN_PERM in the specification.
+ * knows, and other namespaces may see them. So being root of a user namespace is not enough, as for
+ * `rdma link add`. All that changes something has GENL_ADMIN_PERM in the specification.
  */
 struct genl_family pib_genl_family __ro_after_init = {
 	.name = PIB_FAMILY_NAME,

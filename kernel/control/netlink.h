@@ -5,6 +5,7 @@
 
 #define PIB_MODULE_VERSION "0.1.0"
 
+/* Register the family. Process context. Return: 0 or -errno. */
 int pib_netlink_init(void);
 void pib_netlink_exit(void);
 

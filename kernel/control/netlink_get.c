@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The answers to gets. A dump goes by the numbers that objects are given when
- * they are made, which only grow: so it neither repeats nor skips an object when
- * others disappear between its parts. A node whose ports do not fit into one
+ * they are made, which only grow. So a dump neither repeats nor skips an object
+ * when others disappear between its parts. A node whose ports do not fit into one
  * message goes on in the next ones.
  */
 #include <linux/ktime.h>
@@ -140,11 +140,13 @@ static void view_port(struct pib_kport *port, struct port_view *v)
 
 static int put_port_link(struct sk_buff *skb, struct pib_kport *port)
 {
-	const struct pib_udp_link *ul = pib_kport_udp_link(port);
+	const struct pib_udp_link *link = pib_kport_udp_link(port);
+	const struct pib_udp_sock *sock;
 
-	if (!ul)
+	if (!link)
 		return 0;
-	return put_netdev(skb, PIB_P_NETDEV, ul->up->us->pn->net, ul->up->us->ifindex);
+	sock = link->bearer->sock;
+	return put_netdev(skb, PIB_P_NETDEV, sock->pn->net, sock->ifindex);
 }
 
 static int put_port_attrs(struct sk_buff *skb, struct pib_kport *port)
@@ -166,7 +168,7 @@ static int put_port_attrs(struct sk_buff *skb, struct pib_kport *port)
 	return put_port_link(skb, port) ?: put_counters(skb, port);
 }
 
-/* Ports [first .. last], as many as fit; returns the first that did not. */
+/* Put ports [first .. last], as many as fit. Return: the first that did not. */
 static unsigned int put_ports(struct sk_buff *skb, struct pib_kport **ports, unsigned int first,
 			      unsigned int last)
 {
@@ -190,7 +192,7 @@ static unsigned int put_ports(struct sk_buff *skb, struct pib_kport **ports, uns
 
 /**
  * struct answer - where a message goes
- * @skb: it
+ * @skb: the message
  * @portid: netlink port of who asked
  * @seq: of the question
  * @flags: NLM_F_MULTI in dumps
@@ -240,14 +242,14 @@ static int put_product(struct sk_buff *skb, const struct pib_node *n)
 
 static int put_ctl_bearer(struct sk_buff *skb, const struct pib_hca_ctl *ctl)
 {
-	const struct pib_bearer *up = ctl->up;
+	const struct pib_bearer *bearer = ctl->bearer;
 
-	if (!up)
+	if (!bearer)
 		return 0;
-	if (put_netdev(skb, PIB_A_NETDEV, ctl->pn->net, up->us->ifindex) ||
-	    nla_put_u32(skb, PIB_A_IFINDEX, up->us->ifindex) ||
-	    nla_put_u32(skb, PIB_A_FABRIC, up->fabric) ||
-	    nla_put_u16(skb, PIB_A_UDP_PORT, up->us->port))
+	if (put_netdev(skb, PIB_A_NETDEV, ctl->pn->net, bearer->sock->ifindex) ||
+	    nla_put_u32(skb, PIB_A_IFINDEX, bearer->sock->ifindex) ||
+	    nla_put_u32(skb, PIB_A_FABRIC, bearer->fabric) ||
+	    nla_put_u16(skb, PIB_A_UDP_PORT, bearer->sock->port))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -292,8 +294,9 @@ static struct pib_node_dev *node_of(struct pib_hca_ctl *ctl, struct pib_switch *
 }
 
 /*
- * A message about a node with its ports from *@next on, which is advanced.
- * -EMSGSIZE: no port fits.
+ * Put a message about a node with its ports from *@next on, which is advanced.
+ *
+ * Return: 0; -EMSGSIZE: no port fits.
  */
 static int put_node(struct answer *a, struct pib_hca_ctl *ctl, struct pib_switch *sw,
 		    unsigned int *next)
@@ -353,7 +356,7 @@ int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	if (!name) {
-		NL_SET_ERR_MSG(info->extack, "a name for the HCA is missing");
+		NL_SET_ERR_MSG(info->extack, "the name of the HCA is missing");
 		return -EINVAL;
 	}
 	mutex_lock(&pn->lock);
@@ -376,7 +379,7 @@ int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	if (!name) {
-		NL_SET_ERR_MSG(info->extack, "a name for the switch is missing");
+		NL_SET_ERR_MSG(info->extack, "the name of the switch is missing");
 		return -EINVAL;
 	}
 	mutex_lock(&pn->lock);
@@ -397,8 +400,8 @@ int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
  * struct cursor - where a dump stands; lives in netlink_callback.args
  * @phase: which list
  * @id: number of the last object that is finished
- * @begun: number of the one that is not, 0: none
- * @port: its next port
+ * @begun: number of an object that is not finished, 0: none
+ * @port: next port of @begun
  */
 struct cursor {
 	long phase;
@@ -500,8 +503,8 @@ int pib_nl_switch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 /* ---- links ---- */
 
 /*
- * Link ids are what somebody who does not see the traffic would have to guess, so not everybody is
- * told them.
+ * Put link ids. These are what somebody who does not see the traffic would have to guess, so not
+ * everybody is told them.
  */
 static int put_link_ids(const struct answer *a, const struct pib_link_fsm *fsm)
 {
@@ -511,8 +514,9 @@ static int put_link_ids(const struct answer *a, const struct pib_link_fsm *fsm)
 	       nla_put_u32(a->skb, PIB_UL_REMOTE_ID, fsm->remote_id);
 }
 
-static int put_udp_link(struct answer *a, struct pib_udp_link *ul)
+static int put_udp_link(struct answer *a, struct pib_udp_link *link)
 {
+	const struct pib_udp_sock *sock = link->bearer->sock;
 	struct sk_buff *skb = a->skb;
 	struct nlattr *nest = nla_nest_start(skb, PIB_A_UDP_LINK);
 	struct pib_link_fsm fsm;
@@ -523,16 +527,16 @@ static int put_udp_link(struct answer *a, struct pib_udp_link *ul)
 
 	if (!nest)
 		return -EMSGSIZE;
-	spin_lock_bh(&ul->lock);
-	fsm = ul->fsm;
-	peer = ul->peer[ul->to];
-	refusal = pib_udp_link_refusal(ul);
-	spin_unlock_bh(&ul->lock);
+	spin_lock_bh(&link->lock);
+	fsm = link->fsm;
+	peer = link->peer[link->to];
+	refusal = pib_udp_link_refusal(link);
+	spin_unlock_bh(&link->lock);
 	memcpy(desc, fsm.peer_desc, 64);
 	desc[64] = 0;
 	heard = div_u64(ktime_get_ns() - fsm.last_heard, NSEC_PER_MSEC);
 
-	if (put_netdev(skb, PIB_UL_NETDEV, ul->up->us->pn->net, ul->up->us->ifindex) ||
+	if (put_netdev(skb, PIB_UL_NETDEV, sock->pn->net, sock->ifindex) ||
 	    put_endpoint(skb, PIB_UL_PEER, &peer) ||
 	    put_link_ids(a, &fsm) ||
 	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_LINK_UP) ||
@@ -606,21 +610,21 @@ static bool tells_of_cable(const struct pib_kport *port, const struct pib_kport 
 	return pib_kport_hca(port)->ib.index < pib_kport_hca(peer)->ib.index;
 }
 
-/* Write a message about the cable in a port, if there is one and it is this port that tells. */
+/* Put a message about the cable in a port, if there is one and this port is the one that tells. */
 static int put_link(struct answer *a, struct pib_kport *port)
 {
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
-	struct pib_udp_link *ul = pib_kport_udp_link(port);
-	bool out = ul ? ul->link.cable_out : port->cable_out;
+	struct pib_udp_link *link = pib_kport_udp_link(port);
+	bool out = link ? link->base.cable_out : port->cable_out;
 	void *hdr;
 
-	if (!ul && (!peer || !tells_of_cable(port, peer)))
+	if (!link && (!peer || !tells_of_cable(port, peer)))
 		return 0;
 	hdr = answer_begin(a);
 	if (!hdr)
 		return -EMSGSIZE;
 	if (put_end(a->skb, PIB_A_LINK_A, port) ||
-	    (ul ? put_udp_link(a, ul) : put_end(a->skb, PIB_A_LINK_B, peer)) ||
+	    (link ? put_udp_link(a, link) : put_end(a->skb, PIB_A_LINK_B, peer)) ||
 	    nla_put_u8(a->skb, PIB_A_LINK_STATE, !out) ||
 	    (port->is_auto && nla_put_flag(a->skb, PIB_A_AUTO)) ||
 	    put_faults(a->skb, port->faults)) {
@@ -700,7 +704,7 @@ int pib_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- bearers ---- */
 
-static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *us)
+static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *sock)
 {
 	struct nlattr *nest = nla_nest_start(skb, PIB_A_STATS);
 	struct pib_udp_stats stats;
@@ -709,7 +713,7 @@ static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *us)
 	BUILD_BUG_ON(PIB_USTATS != PIB_US_MAX - PIB_US_PAD);
 	if (!nest)
 		return -EMSGSIZE;
-	pib_udp_sock_stats(us, &stats);
+	pib_udp_sock_stats(sock, &stats);
 	for (i = 0; i < PIB_USTATS; i++)
 		if (put_u64(skb, PIB_US_TX_DATAGRAMS + i, ((u64 *)&stats)[i], PIB_US_PAD))
 			return -EMSGSIZE;
@@ -717,19 +721,19 @@ static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *us)
 	return 0;
 }
 
-static int put_uplink(struct answer *a, struct pib_bearer *up)
+static int put_uplink(struct answer *a, struct pib_bearer *bearer)
 {
-	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
+	struct pib_switch *sw = rcu_dereference_protected(bearer->sw, true);
 	void *hdr = answer_begin(a);
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (put_netdev(a->skb, PIB_A_NETDEV, up->us->pn->net, up->us->ifindex) ||
-	    nla_put_u32(a->skb, PIB_A_IFINDEX, up->us->ifindex) ||
-	    nla_put_u32(a->skb, PIB_A_FABRIC, up->fabric) ||
-	    nla_put_u16(a->skb, PIB_A_UDP_PORT, up->us->port) ||
+	if (put_netdev(a->skb, PIB_A_NETDEV, bearer->sock->pn->net, bearer->sock->ifindex) ||
+	    nla_put_u32(a->skb, PIB_A_IFINDEX, bearer->sock->ifindex) ||
+	    nla_put_u32(a->skb, PIB_A_FABRIC, bearer->fabric) ||
+	    nla_put_u16(a->skb, PIB_A_UDP_PORT, bearer->sock->port) ||
 	    (sw && nla_put_string(a->skb, PIB_A_SWITCH_NAME, sw->name)) ||
-	    put_stats(a->skb, up->us)) {
+	    put_stats(a->skb, bearer->sock)) {
 		genlmsg_cancel(a->skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -737,23 +741,23 @@ static int put_uplink(struct answer *a, struct pib_bearer *up)
 	return 0;
 }
 
-/* The bearer made next after @id: they hang on their sockets, not in a list of their own. */
+/* The bearer made next after @id. Bearers hang on their sockets, not in a list of their own. */
 static struct pib_bearer *next_bearer(struct pib_net *pn, long id)
 {
-	struct pib_bearer *up, *best = NULL;
-	struct pib_udp_sock *us;
+	struct pib_bearer *bearer, *best = NULL;
+	struct pib_udp_sock *sock;
 
-	list_for_each_entry(us, &pn->udp_socks, entry)
-		list_for_each_entry(up, &us->bearers, entry)
-			if (up->id > id && (!best || up->id < best->id))
-				best = up;
+	list_for_each_entry(sock, &pn->udp_socks, entry)
+		list_for_each_entry(bearer, &sock->bearers, entry)
+			if (bearer->id > id && (!best || bearer->id < best->id))
+				best = bearer;
 	return best;
 }
 
 int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct cursor *c = (struct cursor *)cb->args;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	struct pib_net *pn;
 	struct answer a;
 	int err = 0;
@@ -761,10 +765,10 @@ int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	pn = dump_begin(skb, cb, &a, PIB_CMD_UPLINK_GET);
 	if (!pn)
 		return -EINVAL;
-	while (!err && (up = next_bearer(pn, c->id))) {
-		err = put_uplink(&a, up);
+	while (!err && (bearer = next_bearer(pn, c->id))) {
+		err = put_uplink(&a, bearer);
 		if (!err)
-			c->id = up->id;
+			c->id = bearer->id;
 	}
 	return dump_end(pn, skb, err);
 }

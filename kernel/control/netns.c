@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The life of a namespace's registry: made with the namespace, taken apart with it or with the
- * module; and what becomes of objects whose netdev goes, comes up or goes down.
+ * The life of a namespace's registry, which is made with the namespace and taken apart with the
+ * namespace or the module. What becomes of objects whose netdev goes, comes up or goes down.
  */
 #include <linux/netdevice.h>
 #include <net/net_namespace.h>
@@ -16,20 +16,20 @@ static LIST_HEAD(nets);
 
 /* ---- netdevs that go, come up and go down ---- */
 
-/* Links that were asked for by themselves. */
+/* Take apart the links that were asked for by themselves. */
 static void reap_links(struct pib_net *pn)
 {
-	struct pib_bearer *up;
-	struct pib_udp_sock *us;
-	struct pib_udp_link *ul, *tmp;
+	struct pib_bearer *bearer;
+	struct pib_udp_sock *sock;
+	struct pib_udp_link *link, *tmp;
 	LIST_HEAD(dead);
 
-	list_for_each_entry(us, &pn->udp_socks, entry) {
-		if (!us->gone)
+	list_for_each_entry(sock, &pn->udp_socks, entry) {
+		if (!sock->gone)
 			continue;
-		list_for_each_entry(up, &us->bearers, entry)
-			list_for_each_entry_safe(ul, tmp, &up->udp_links, entry)
-				pib_udp_link_unplug(ul, &dead);
+		list_for_each_entry(bearer, &sock->bearers, entry)
+			list_for_each_entry_safe(link, tmp, &bearer->udp_links, entry)
+				pib_udp_link_unplug(link, &dead);
 	}
 	pib_udp_link_free(&dead);
 }
@@ -45,24 +45,25 @@ static void reap_work(struct work_struct *work)
 	mutex_unlock(&pn->lock);
 }
 
-static void socket_event(struct pib_udp_sock *us, const struct net_device *dev,
+static void socket_event(struct pib_udp_sock *sock, const struct net_device *dev,
 			 unsigned long event)
 {
 	bool running = netif_running(dev) && netif_carrier_ok(dev) && event != NETDEV_GOING_DOWN;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 
-	WRITE_ONCE(us->mtu, dev->mtu);
+	WRITE_ONCE(sock->mtu, dev->mtu);
 	if (event == NETDEV_UNREGISTER) {
-		WRITE_ONCE(us->gone, true);
-		queue_work(pib_wq, &to_registry(us->pn)->reap);
+		WRITE_ONCE(sock->gone, true);
+		queue_work(pib_wq, &to_registry(sock->pn)->reap);
 		running = false;
 	}
-	if (us->running == running)
+	if (sock->running == running)
 		return;
-	WRITE_ONCE(us->running, running);
-	WRITE_ONCE(us->rejoin, running);
-	list_for_each_entry_rcu(up, &us->bearers, entry)
-		pib_bearer_carrier(up);
+	pr_debug("pib: %s: %s\n", netdev_name(dev), running ? "runs" : "does not run any more");
+	WRITE_ONCE(sock->running, running);
+	WRITE_ONCE(sock->rejoin, running);
+	list_for_each_entry_rcu(bearer, &sock->bearers, entry)
+		pib_bearer_carrier(bearer);
 }
 
 /* RTNL held: nothing here waits for pn->lock. No reference is held on the netdev. */
@@ -70,7 +71,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
 	struct pib_net *pn = pib_net(dev_net(dev));
-	struct pib_udp_sock *us;
+	struct pib_udp_sock *sock;
 
 	switch (event) {
 	case NETDEV_UP:
@@ -86,9 +87,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	if (!pn)
 		return NOTIFY_DONE;
 	rcu_read_lock();
-	list_for_each_entry_rcu(us, &pn->udp_socks, entry)
-		if (us->ifindex == dev->ifindex && !us->gone)
-			socket_event(us, dev, event);
+	list_for_each_entry_rcu(sock, &pn->udp_socks, entry)
+		if (sock->ifindex == dev->ifindex && !sock->gone)
+			socket_event(sock, dev, event);
 	rcu_read_unlock();
 	return NOTIFY_DONE;
 }
@@ -126,7 +127,9 @@ static void net_flush(struct pib_registry *reg)
 	list_for_each_entry_safe(sw, tmp, &reg->switches, entry)
 		pib_fabric_remove_switch(sw);
 	mutex_unlock(&pn->lock);
-	/* The condition is looked at while this task is about to sleep: it must not take the lock. */
+	/*
+	 * The condition is looked at while this task is about to sleep and must not take the lock.
+	 */
 	wait_event(reg->empty, list_empty_careful(&reg->ctls));
 	cancel_work_sync(&reg->reap);
 	/* Whoever took the last one off the list has left the lock. */
@@ -148,7 +151,9 @@ static void __net_exit net_exit(struct net *net)
 /* pib_net() gives out the registry's memory as its struct pib_net. */
 static_assert(offsetof(struct pib_registry, pn) == 0);
 
-/* Of devices, not of subsystems: so that it ends before the netdevs and ib_core's part do. */
+/*
+ * Operations of devices, not of subsystems: so they end before the netdevs and ib_core's part do.
+ */
 static struct pernet_operations net_ops = {
 	.init = net_init,
 	.exit = net_exit,

@@ -3,9 +3,9 @@
 #ifndef PIB_CONTROL_NETNS_H
 #define PIB_CONTROL_NETNS_H
 
-/* A registry for each namespace. 0 or -errno. Process context. */
+/* Make a registry for each namespace. Process context. Return: 0 or -errno. */
 int pib_netns_init(void);
-/* Takes everything apart: nothing can be made any more. Process context; sleeps. */
+/* Take everything apart: nothing can be made any more. Process context; sleeps. */
 void pib_netns_exit(void);
 
 #endif

@@ -13,8 +13,8 @@ static int pib_newlink(const char *name, struct net_device *dev)
 {
 	struct pib_hca_cfg cfg = {
 		.name = name,
-		.up.ifindex = dev->ifindex,
-		.up.udp_port = PIB_UDP_PORT,
+		.bearer.ifindex = dev->ifindex,
+		.bearer.udp_port = PIB_UDP_PORT,
 		.num_ports = 1,
 	};
 

@@ -2,23 +2,14 @@
 /*
  * The objects of a network namespace: HCAs, switches, cables, bearers.
  *
- * Order of locks:
+ * docs/architecture.md has the order of locks. pn->lock is taken before RTNL (sockets join
+ * groups, HCAs register) and never under it: what a netdev notifier finds out is left to work
+ * items. ib_core unregisters an HCA without pn->lock; hca_gone(), which is called then, takes it.
  *
- *	pn->lock		configuration; mutex
- *	  pn->link_lock		which links are up; mutex
- *	    ul->lock		the session of a link over UDP; softirqs off
- *	      up->lock		newcomers and LIDs of a bearer; softirqs off
- *	      node lock		interrupts off; never two at once
- *
- * pn->lock is taken before RTNL (sockets join groups, HCAs register) and never
- * under it: what a netdev notifier finds out is left to work items. ib_core
- * unregisters an HCA without pn->lock, and hca_gone(), which is called then, takes it.
- * Nothing is sent under a node lock or under ul->lock.
- *
- * An HCA is found through its ctl. Where it is removed by choice (pibctl, `rdma
- * link delete`) its cables are pulled when ib_core has unregistered it: NVMe, say, tells the target. Where
- * the netdev, the namespace or the module goes they are pulled first. The ctl goes when ib_core has
- * unregistered the HCA, and a namespace or the module waits for that.
+ * An HCA is found through its ctl. Where the HCA is removed by choice (pibctl, `rdma link delete`)
+ * its cables are pulled when ib_core has unregistered it, so that consumers can tell their peers.
+ * Where the netdev, the namespace or the module goes the cables are pulled first. The ctl goes when
+ * ib_core has unregistered the HCA, and a namespace or the module waits for that.
  */
 #include <linux/ctype.h>
 #include <linux/netlink.h>
@@ -103,76 +94,61 @@ static int guid_claim(u64 guid, struct netlink_ext_ack *extack)
 	return err;
 }
 
-/*
- * Give back the GUIDs of an HCA. As long as the node's is held nobody can be given
- * those in its block, so that one goes last.
- */
-static void ident_put(const struct pib_hca_ident *id, unsigned int num_ports)
+/* Give back what guids_get() has taken, also if it has failed half way. */
+static void guids_put(struct pib_hca_ctl *ctl)
 {
-	unsigned int i;
-
-	for (i = 1; i <= num_ports; i++)
-		if (pib_hca_port_guid(id, i) != id->node_guid)
-			pib_guid_put(pib_hca_port_guid(id, i));
-	pib_guid_put(id->node_guid);
+	while (ctl->num_guids)
+		pib_guid_put(ctl->guids[--ctl->num_guids]);
 }
 
-static void guids_put(const struct pib_hca *hca)
+/* Claim the GUIDs that were asked for. A port may have that of its node. */
+static int guids_claim(struct pib_hca_ctl *ctl, const struct pib_hca_ident *id,
+		       unsigned int num_ports, struct netlink_ext_ack *extack)
 {
 	unsigned int i;
+	u64 guid;
+	int err;
 
-	for (i = 1; i <= hca->nd.node.num_ports; i++)
-		if (hca->nd.ports[i]->p.guid != hca->nd.node.guid)
-			pib_guid_put(hca->nd.ports[i]->p.guid);
-	pib_guid_put(hca->nd.node.guid);
-}
-
-/* GUIDs that were asked for. A port may have that of its node. */
-static int guids_claim(const struct pib_hca_ident *id, unsigned int num_ports,
-		       struct netlink_ext_ack *extack)
-{
-	int err = guid_claim(id->node_guid, extack);
-	unsigned int i;
-
-	if (err)
-		return err;
-	for (i = 1; i <= num_ports; i++) {
-		if (pib_hca_port_guid(id, i) == id->node_guid)
+	for (i = 0; i <= num_ports; i++) {
+		guid = i ? pib_hca_port_guid(id, i) : id->node_guid;
+		if (i && guid == id->node_guid)
 			continue;
-		err = guid_claim(pib_hca_port_guid(id, i), extack);
+		err = guid_claim(guid, extack);
 		if (err)
-			break;
+			return err;
+		ctl->guids[ctl->num_guids++] = guid;
 	}
-	if (err)
-		ident_put(id, i - 1);
-	return err;
+	return 0;
 }
 
-static int guids_get(const struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
+static int guids_get(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 		     struct pib_hca_ident *id, struct netlink_ext_ack *extack)
 {
 	if (id->node_guid)
-		return guids_claim(id, cfg->num_ports, extack);
-	if (ctl->up)
-		id->node_guid = pib_guid_get(ctl->up->us->mac, false);
+		return guids_claim(ctl, id, cfg->num_ports, extack);
+	if (ctl->bearer)
+		id->node_guid = pib_guid_get(ctl->bearer->sock->mac, false);
 	else
 		id->node_guid = pib_guid_get_random();
-	if (id->node_guid)
-		return 0;
-	NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
-	return -ENOSPC;
+	if (!id->node_guid) {
+		NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
+		return -ENOSPC;
+	}
+	/* Those of the ports are in its block. */
+	ctl->guids[ctl->num_guids++] = id->node_guid;
+	return 0;
 }
 
 /* ---- HCAs ---- */
 
 static void ctl_leave_bearer(struct pib_hca_ctl *ctl)
 {
-	if (!ctl->up)
+	if (!ctl->bearer)
 		return;
 	if (ctl->host_switch)
-		pib_host_switch_put(ctl->up);
-	pib_bearer_put(ctl->up);
-	ctl->up = NULL;
+		pib_host_switch_put(ctl->bearer);
+	pib_bearer_put(ctl->bearer);
+	ctl->bearer = NULL;
 }
 
 /* Pull the HCA's cables and give up its bearer. */
@@ -194,7 +170,7 @@ static void ctl_detach(struct pib_hca_ctl *ctl)
 
 		if (port->alone_lid && peer && peer->sw && peer->sw->nd.standalone) {
 			pib_switch_set_route(peer->sw, port->alone_lid, PIB_LFT_DROP);
-			pib_bearer_set_lid(ctl->up, port->alone_lid, 0);
+			pib_bearer_set_lid(ctl->bearer, port->alone_lid, 0);
 		}
 		pib_cable_pull(pn, port, &dead);
 	}
@@ -205,8 +181,8 @@ static void ctl_detach(struct pib_hca_ctl *ctl)
 }
 
 /*
- * ib_core has unregistered the HCA, by whatever way: struct pib_hca.on_gone. Pulls the cables and
- * gives up what nobody else uses.
+ * struct pib_hca.on_gone: ib_core has unregistered the HCA, whoever has asked for that. Pull the
+ * cables and give up what nobody else uses.
  */
 static void hca_gone(struct pib_hca *hca)
 {
@@ -220,7 +196,7 @@ static void hca_gone(struct pib_hca *hca)
 			continue;
 		ctl_detach(ctl);
 		list_del(&ctl->entry);
-		guids_put(hca);
+		guids_put(ctl);
 		kfree(ctl);
 		break;
 	}
@@ -231,14 +207,14 @@ static void hca_gone(struct pib_hca *hca)
 
 static int ctl_plug_switch(struct pib_hca_ctl *ctl, struct pib_kport *port)
 {
-	struct pib_switch *sw = rcu_dereference_protected(ctl->up->sw, true);
+	struct pib_switch *sw = rcu_dereference_protected(ctl->bearer->sw, true);
 	struct pib_kport *sw_port = pib_switch_free_port(sw);
 	int err;
 
 	if (!sw_port)
 		return -ENOSPC;
 	if (ctl->hca->nd.standalone) {
-		err = pib_lid_choose(ctl->up, port);
+		err = pib_lid_choose(ctl->bearer, port);
 		if (err)
 			return err;
 		pib_switch_set_route(sw, port->alone_lid, sw_port->p.num);
@@ -252,13 +228,13 @@ static int ctl_plug_switch(struct pib_hca_ctl *ctl, struct pib_kport *port)
 static int ctl_plug_peer(struct pib_hca_ctl *ctl, struct pib_kport *port,
 			 const struct pib_addr *peer)
 {
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
 	if (ctl->hca->nd.standalone)
 		port->alone_lid = pib_lid_choice(port->p.guid, 0);
 	port->is_auto = true;
-	ul = pib_udp_link_create(ctl->up, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
-	return PTR_ERR_OR_ZERO(ul);
+	link = pib_udp_link_create(ctl->bearer, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
+	return PTR_ERR_OR_ZERO(link);
 }
 
 static int ctl_plug(struct pib_hca_ctl *ctl, struct netlink_ext_ack *extack)
@@ -287,7 +263,7 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 
 	if (err)
 		return err;
-	if (!cfg->up.ifindex && (cfg->num_peers || cfg->standalone || cfg->up.key_len)) {
+	if (!cfg->bearer.ifindex && (cfg->num_peers || cfg->standalone || cfg->bearer.key_len)) {
 		NL_SET_ERR_MSG(extack, "an HCA with peers or without an SM needs a netdev");
 		return -EINVAL;
 	}
@@ -302,25 +278,25 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 	return 0;
 }
 
-/* Bearer, and host switch if there is to be one. */
+/* Get the bearer, and the host switch if there is to be one. */
 static int ctl_join_bearer(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 			   struct netlink_ext_ack *extack)
 {
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	int err;
 
-	if (!cfg->up.ifindex)
+	if (!cfg->bearer.ifindex)
 		return 0;
-	up = pib_bearer_get(ctl->pn, &cfg->up, false, extack);
-	if (IS_ERR(up))
-		return PTR_ERR(up);
-	ctl->up = up;
+	bearer = pib_bearer_get(ctl->pn, &cfg->bearer, false, extack);
+	if (IS_ERR(bearer))
+		return PTR_ERR(bearer);
+	ctl->bearer = bearer;
 	ctl->host_switch = !cfg->num_peers;
 	if (ctl->host_switch) {
-		err = pib_host_switch_get(up, cfg->standalone, cfg->num_ports, extack);
+		err = pib_host_switch_get(bearer, cfg->standalone, cfg->num_ports, extack);
 		if (err) {
-			pib_bearer_put(up);
-			ctl->up = NULL;
+			pib_bearer_put(bearer);
+			ctl->bearer = NULL;
 			ctl->host_switch = false;
 			return err;
 		}
@@ -331,10 +307,11 @@ static int ctl_join_bearer(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cf
 static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 				    struct netlink_ext_ack *extack)
 {
-	struct pib_hca_ctl *ctl = kzalloc(sizeof(*ctl), GFP_KERNEL);
 	struct pib_hca_ident id = cfg->id;
+	struct pib_hca_ctl *ctl;
 	int err;
 
+	ctl = kzalloc(struct_size(ctl, guids, cfg->num_ports + 1), GFP_KERNEL);
 	if (!ctl)
 		return ERR_PTR(-ENOMEM);
 	ctl->pn = pn;
@@ -345,7 +322,7 @@ static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg
 		goto err_free;
 	err = guids_get(ctl, cfg, &id, extack);
 	if (err)
-		goto err_bearer;
+		goto err_guids;
 	ctl->hca = pib_hca_create(pn, cfg->name, cfg->num_ports, &id, cfg->standalone, hca_gone,
 				  extack);
 	if (IS_ERR(ctl->hca)) {
@@ -358,8 +335,7 @@ static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg
 	return ctl;
 
 err_guids:
-	ident_put(&id, cfg->num_ports);
-err_bearer:
+	guids_put(ctl);
 	ctl_leave_bearer(ctl);
 err_free:
 	kfree(ctl);
@@ -367,8 +343,9 @@ err_free:
 }
 
 /*
- * Unregister an HCA, whose consumers say goodbye to their peers by it. Drops pn->lock, which the caller holds,
- * since that ends in hca_gone(). Somebody else may be unregistering it already.
+ * Unregister an HCA, by which its consumers say goodbye to their peers. The caller holds pn->lock,
+ * which is dropped meanwhile, since this ends in hca_gone(). Somebody else may be unregistering the
+ * HCA already.
  */
 static void ctl_unregister(struct pib_hca_ctl *ctl)
 {
@@ -381,7 +358,7 @@ static void ctl_unregister(struct pib_hca_ctl *ctl)
 	put_device(&hca->ib.dev);
 }
 
-/* The same without a goodbye: what carries it is gone. */
+/* The same without a goodbye: what would carry that is gone. */
 static void ctl_remove(struct pib_hca_ctl *ctl)
 {
 	ctl_detach(ctl);
@@ -409,7 +386,7 @@ int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 		return err;
 	}
 	if (ctl->host_switch)
-		pib_bearer_announce(ctl->up);
+		pib_bearer_announce(ctl->bearer);
 	pn->changes++;
 
 out_unlock:
@@ -432,13 +409,13 @@ int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_
 	return 0;
 }
 
-/* @stranded: one whose netdev is gone. */
+/* An HCA that is attached still; @stranded: only one whose netdev is gone. NULL: there is none. */
 static struct pib_hca_ctl *attached_ctl(struct pib_registry *reg, bool stranded)
 {
 	struct pib_hca_ctl *ctl;
 
 	list_for_each_entry(ctl, &reg->ctls, entry)
-		if (!ctl->detached && (!stranded || (ctl->up && ctl->up->us->gone)))
+		if (!ctl->detached && (!stranded || (ctl->bearer && ctl->bearer->sock->gone)))
 			return ctl;
 	return NULL;
 }

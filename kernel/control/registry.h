@@ -46,30 +46,34 @@ static inline struct pib_registry *to_registry(struct pib_net *pn)
  * @entry: in the registry's list
  * @id: place in dumps
  * @pn: namespace
- * @hca: the HCA; alive as long as this
- * @up: bearer; NULL once detached, and for an HCA that has cables in this kernel only
+ * @hca: the HCA; alive as long as the ctl
+ * @bearer: bearer; NULL once detached, and for an HCA that has cables in this kernel only
  * @host_switch: the ports are plugged into the host switch, not into peers
- * @detached: on the way out: not shown, not found
+ * @detached: the HCA is on the way out, neither shown nor found
  * @num_peers: entries in @peers
  * @peers: as asked for
+ * @num_guids: entries in @guids
+ * @guids: taken for the HCA (core/guid.h), the node's first
  */
 struct pib_hca_ctl {
 	struct list_head entry;
 	u32 id;
 	struct pib_net *pn;
 	struct pib_hca *hca;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	bool host_switch;
 	bool detached;
 	u32 num_peers;
 	struct pib_addr peers[PIB_PEERS_MAX];
+	u32 num_guids;
+	u64 guids[];
 };
 
 /**
  * struct pib_hca_cfg - what is asked for when an HCA is made
  * @name: device name
  * @id: who it is; GUIDs are 0 if they are to be chosen
- * @up: bearer; its netdev may be 0: none, the HCA has no cables until some are plugged in
+ * @bearer: bearer; netdev 0: none, the HCA has no cables until some are plugged in
  * @num_ports: ports
  * @standalone: no SM
  * @num_peers: entries in @peers
@@ -78,14 +82,17 @@ struct pib_hca_ctl {
 struct pib_hca_cfg {
 	const char *name;
 	struct pib_hca_ident id;
-	struct pib_bearer_cfg up;
+	struct pib_bearer_cfg bearer;
 	u32 num_ports;
 	bool standalone;
 	u32 num_peers;
 	struct pib_addr peers[PIB_PEERS_MAX];
 };
 
-/* All return 0 or -errno with the reason in @extack. Process context, RTNL not held; may sleep long. */
+/*
+ * All of these: process context, RTNL not held; may sleep long.
+ * Return: 0 or -errno with the reason in @extack.
+ */
 int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 		       struct netlink_ext_ack *extack);
 int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
@@ -93,22 +100,23 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 			  const struct pib_switch_ident *ident, struct netlink_ext_ack *extack);
 int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
 
-/* Names, pn->lock held. NULL: none. */
+/* Find by name. pn->lock held. Return: NULL: there is none. */
 struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name);
 struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name);
+/* Name of the HCA or switch that @port belongs to. */
 const char *pib_kport_node_name(const struct pib_kport *port);
 
 /*
- * Pull the cables of all HCAs and unregister them; with @stranded, only of those whose netdev is
- * gone. pn->lock held; it is dropped meanwhile. Process context, RTNL not held.
+ * Pull the cables of all HCAs and unregister these; with @stranded, only those whose netdev is
+ * gone. Process context, RTNL not held; pn->lock held, and dropped meanwhile.
  */
 void pib_fabric_remove_hcas(struct pib_net *pn, bool stranded);
-/* Number a switch and list it; pn->lock held. */
+/* Number and list a switch. pn->lock held. */
 void pib_fabric_list_switch(struct pib_switch *sw);
-/* Pull its cables, take it off the list, free it and its GUID. pn->lock held; sleeps. */
+/* Pull a switch's cables, take it off the list, free it and its GUID. pn->lock held; sleeps. */
 void pib_fabric_remove_switch(struct pib_switch *sw);
 
-/* 0, or -ENODEV: the namespace is going, nothing is made in it any more. pn->lock held. */
+/* May something be made? pn->lock held. Return: 0; -ENODEV: the namespace is going. */
 int pib_fabric_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack);
 
 #endif

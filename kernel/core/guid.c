@@ -25,7 +25,7 @@ struct guid_block {
 static DEFINE_MUTEX(guid_lock);
 static struct rb_root guid_blocks = RB_ROOT;
 
-/* False: some of it is taken. */
+/* Return: false: some of the block is taken. */
 static bool block_insert(struct guid_block *b)
 {
 	struct rb_node **link = &guid_blocks.rb_node, *parent = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Node and port GUIDs. One that is chosen here is made of 48 bits of a MAC
+ * Node and port GUIDs. A GUID that is chosen here is made of 48 bits of a MAC
  * address in their modified EUI-64 form, 8 bits that tell the nodes on one netdev
- * apart, and 8 bits of zero which a port GUID fills with the port number. So they
- * are the same after a reboot if the nodes are made in the same order. One that is
+ * apart, and 8 bits of zero which a port GUID fills with the port number. So GUIDs
+ * are the same after a reboot if the nodes are made in the same order. A GUID that is
  * asked for may be any number that no other node or port in this kernel has.
  */
 #ifndef PIB_CORE_GUID_H
@@ -11,11 +11,17 @@
 
 #include <linux/types.h>
 
-/* A GUID that no other node in this kernel has, and the 255 after it, or 0 if there are no more. Process context. */
+/* All of these: process context; may sleep. */
+
+/*
+ * Take a GUID that no other node in this kernel has, and the 255 after it.
+ *
+ * Return: the first of them; 0: there are no more, or no memory.
+ */
 u64 pib_guid_get(u64 mac, bool is_switch);
 /* The same for a node that sits on no netdev. */
 u64 pib_guid_get_random(void);
-/* Take this very GUID. -EEXIST: it is taken; -ENOMEM. */
+/* Take this very GUID. Return: 0; -EEXIST: somebody has it; -ENOMEM. */
 int pib_guid_claim(u64 guid);
 /* Give back what was got or claimed by this number; nothing if none was. */
 void pib_guid_put(u64 guid);

@@ -14,7 +14,7 @@ void *pib_idcache_load(struct pib_idcache *cache, struct xarray *xa, u32 id)
 
 	if (!obj || rcu_access_pointer(*slot))
 		return obj;
-	/* in softirqs the lock may be that of whom they interrupted: then another time */
+	/* In a softirq the lock may be that of whom it interrupted: the slot is filled later. */
 	if (!xa_trylock(xa))
 		return obj;
 	if (!rcu_access_pointer(*slot) && xa_load(xa, id) == obj)

@@ -14,7 +14,7 @@
 
 /**
  * struct pib_idcache - slots by the low bits of the index
- * @slot: an object of the xarray, which may be one of another index; NULL: free. Written under
+ * @slot: an object of the xarray, perhaps one of another index; NULL: free. Written under
  *	the lock of the xarray
  */
 struct pib_idcache {
@@ -36,6 +36,7 @@ static inline void *pib_idcache_guess(const struct pib_idcache *cache, u32 id)
  * pib_idcache_load() - like xa_load(); caches the result if its slot is empty
  *
  * Context: under rcu_read_lock(), not in hard interrupts.
+ * Return: the object; NULL: there is none.
  */
 void *pib_idcache_load(struct pib_idcache *cache, struct xarray *xa, u32 id);
 /*

@@ -45,7 +45,7 @@ struct pib_switch_ident {
 	bool enhanced;
 };
 
-/* Before pib_node_init(). */
+/* To be called before pib_node_init(). */
 static inline void pib_node_set_product(struct pib_node *n, const struct pib_product *product)
 {
 	n->sys_guid = product->sys_guid;

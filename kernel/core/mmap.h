@@ -3,6 +3,8 @@
 #ifndef PIB_CORE_MMAP_H
 #define PIB_CORE_MMAP_H
 
+#include <linux/printk.h>
+#include <linux/sched.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
@@ -40,27 +42,39 @@ struct pib_mmap_entry {
 
 /**
  * pib_mmap_entry_create() - offer memory for mapping
- * @mem: belongs to the entry if this succeeds
+ * @ctx: context of the process that may map it
+ * @mem: from vmalloc_user(); belongs to the entry if this succeeds
+ * @size: bytes, whole pages
  *
- * Taken back by rdma_user_mmap_entry_remove(). Returns ERR_PTR().
+ * rdma_user_mmap_entry_remove() withdraws the offer; the memory is freed with the last mapping.
+ *
+ * Context: process; may sleep.
+ * Return: the entry; ERR_PTR().
  */
 struct pib_mmap_entry *pib_mmap_entry_create(struct ib_ucontext *ctx, void *mem, size_t size);
 
+/* ib_device_ops. */
 int pib_mmap(struct ib_ucontext *ctx, struct vm_area_struct *vma);
 void pib_mmap_free(struct rdma_user_mmap_entry *entry);
 
 /*
- * Of a request, @known bytes are understood. What goes beyond must be 0, or a newer provider
- * would take it for granted. 0 or -EOPNOTSUPP.
+ * Of a request @known bytes are understood. What goes beyond must be 0, or a newer provider
+ * would take it for granted.
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -EOPNOTSUPP.
  */
 static inline int pib_udata_check(struct ib_udata *udata, size_t known)
 {
 	if (!udata || udata->inlen <= known)
 		return 0;
-	return ib_is_udata_cleared(udata, known, udata->inlen - known) ? 0 : -EOPNOTSUPP;
+	if (ib_is_udata_cleared(udata, known, udata->inlen - known))
+		return 0;
+	pr_debug("pib: %s asks for more than this module knows\n", current->comm);
+	return -EOPNOTSUPP;
 }
 
-/* Copy as much of the answer as the process has room for. 0 or -EFAULT. */
+/* Copy as much of the answer as the process has room for. Process context. Return: 0 or -EFAULT. */
 static inline int pib_udata_respond(struct ib_udata *udata, void *resp, size_t len)
 {
 	return ib_copy_to_udata(udata, resp, min(len, udata->outlen));

@@ -13,9 +13,9 @@ struct net;
 
 /**
  * struct pib_net - the pib of a network namespace
- * @net: the namespace; this goes with it
- * @lock: configuration: all lists. docs/architecture.md has the order of locks
- * @link_lock: which cables are up; taken under @lock
+ * @net: the namespace, with which this goes
+ * @lock: configuration mutex: guards all lists. docs/architecture.md has the order of locks
+ * @link_lock: guards which cables are up; taken under @lock
  * @udp_socks: sockets of netdevs (udp/socket.h); written under @lock, read under RCU
  * @links: link id -> link over UDP (udp/link.h); written under @lock, read under RCU
  * @next_id: for the places in dumps, which grow; under @lock
@@ -35,18 +35,20 @@ struct pib_net {
 
 /* Work of nodes, cables and links: nothing that waits for long. */
 extern struct workqueue_struct *pib_wq;
-/* Generic id of what a namespace has of pib, which begins with its struct pib_net. */
+/* Generic id of what a namespace has of pib. That begins with the namespace's struct pib_net. */
 extern unsigned int pib_net_id;
 
-/* The pib of @net, NULL before its part is made. Not to be asked when that is gone. Any context. */
+/* The pib of @net; NULL: not made yet. Not to be asked once that is gone. Any context. */
 struct pib_net *pib_net(struct net *net);
 
-/* Before anything is made in the namespace, and when nothing is left in it. Process context. */
+/* Before anything is made in the namespace. Process context. */
 void pib_net_init(struct pib_net *pn, struct net *net);
+/* When nothing is left in the namespace. Process context. */
 void pib_net_exit(struct pib_net *pn);
 
-/* Make pib_wq: 0 or -ENOMEM; and destroy it, when nobody queues work any more. Process context. */
+/* Make pib_wq. Process context. Return: 0 or -ENOMEM. */
 int pib_wq_init(void);
+/* Destroy pib_wq, when nobody queues work any more. Process context; sleeps. */
 void pib_wq_exit(void);
 
 #endif

@@ -9,29 +9,32 @@
 
 /**
  * struct obj_limit - how many there are
+ * @name: of what
  * @max: of an HCA
  * @share: of a user; 0: half of @max
  */
 struct obj_limit {
+	const char *name;
 	u32 max;
 	u32 share;
 };
 
 static const struct obj_limit obj_limits[PIB_OBJ_COUNT] = {
-	[PIB_OBJ_PD] = { 1 << 20 },
-	[PIB_OBJ_MR] = { 1 << 20 },
-	[PIB_OBJ_MW] = { 1 << 20 },
-	[PIB_OBJ_AH] = { 1 << 20 },
-	[PIB_OBJ_CQ] = { 1 << 17 },
-	[PIB_OBJ_SRQ] = { 1 << 16 },
-	[PIB_OBJ_QP] = { PIB_QP_MAX },
+	[PIB_OBJ_PD] = { "protection domains", 1 << 20 },
+	[PIB_OBJ_MR] = { "memory regions", 1 << 20 },
+	[PIB_OBJ_MW] = { "memory windows", 1 << 20 },
+	[PIB_OBJ_AH] = { "address handles", 1 << 20 },
+	[PIB_OBJ_CQ] = { "CQs", 1 << 17 },
+	[PIB_OBJ_SRQ] = { "SRQs", 1 << 16 },
+	[PIB_OBJ_QP] = { "QPs", PIB_QP_MAX },
 	/* nobody has more than half of the groups */
-	[PIB_OBJ_ATTACH] = { PIB_MCAST_GROUPS * PIB_MCAST_QPS, PIB_MCAST_GROUPS / 2 },
+	[PIB_OBJ_ATTACH] = { "multicast attachments", PIB_MCAST_GROUPS * PIB_MCAST_QPS,
+			     PIB_MCAST_GROUPS / 2 },
 	/* each has kernel threads, which may wait for its pages for long after its end */
-	[PIB_OBJ_PAGER] = { 1 << 10 },
-	[PIB_OBJ_ODP] = { 1 << 20 },
-	[PIB_OBJ_DM] = { PIB_DM_SIZE >> PAGE_SHIFT },
-	[PIB_OBJ_HELD] = { 64 << 20 },
+	[PIB_OBJ_PAGER] = { "pagers", 1 << 10 },
+	[PIB_OBJ_ODP] = { "regions paged on demand", 1 << 20 },
+	[PIB_OBJ_DM] = { "pages of device memory", PIB_DM_SIZE >> PAGE_SHIFT },
+	[PIB_OBJ_HELD] = { "held bytes", 64 << 20 },
 };
 
 u32 pib_quota_max(enum pib_obj obj)
@@ -49,7 +52,7 @@ void pib_quota_exit(struct pib_quota *q)
 	xa_destroy(&q->users);
 }
 
-/* Somebody who is there already, or @fresh. */
+/* Return: the user of that number who is there already, or @fresh; ERR_PTR(). */
 static struct pib_user *user_enter(struct pib_quota *q, struct pib_user *fresh)
 {
 	struct pib_user *user;
@@ -94,7 +97,7 @@ void pib_quota_put(struct pib_quota *q, struct pib_user *user)
 	if (!user || refcount_dec_not_one(&user->ref))
 		return;
 
-	/* perhaps the last one: under the lock nobody finds him anew */
+	/* The reference may be the last one: under the lock nobody finds the user anew. */
 	xa_lock_irqsave(&q->users, flags);
 	last = refcount_dec_and_test(&user->ref);
 	if (last)
@@ -137,7 +140,10 @@ int pib_quota_take(struct pib_quota *q, struct pib_user *user, enum pib_obj obj)
 {
 	int err = pib_quota_charge(q, user, obj, 1);
 
-	if (!err && user)
+	if (err)
+		pr_debug("pib: %s: no more %s for this user\n", current->comm,
+			 obj_limits[obj].name);
+	else if (user)
 		refcount_inc(&user->ref);
 	return err;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * How many objects an HCA has, or pages and bytes of what is no object, and who holds them. One
- * user has half of each at most, and all users together leave a sixteenth to the kernel and to those with
- * CAP_SYS_RESOURCE. Memory is another matter: it is charged to the cgroup of who asks
- * for it, rings to his RLIMIT_MEMLOCK as well.
+ * user has half of each at most. All users together leave a sixteenth to the kernel and to those
+ * with CAP_SYS_RESOURCE. Memory is another matter: it is charged to the cgroup of who asks for it.
+ * Rings are charged to his RLIMIT_MEMLOCK as well.
  */
 #ifndef PIB_CORE_QUOTA_H
 #define PIB_CORE_QUOTA_H
@@ -31,7 +31,7 @@ enum pib_obj {
 	PIB_OBJ_QP,
 	PIB_OBJ_ATTACH,		/* QPs in multicast groups */
 	PIB_OBJ_PAGER,		/* processes with memory that is paged in on demand */
-	PIB_OBJ_ODP,		/* memory that is paged in on demand, which may outlive its region */
+	PIB_OBJ_ODP,		/* memory paged in on demand, which may outlive its region */
 	PIB_OBJ_DM,		/* device memory, pages */
 	PIB_OBJ_HELD,		/* datagrams that wait for a receiver's page, bytes (hold.c) */
 	PIB_OBJ_COUNT
@@ -73,31 +73,42 @@ u32 pib_quota_max(enum pib_obj obj);
 
 /**
  * pib_quota_user() - the caller as a user
+ * @q: quota of the HCA
  *
- * Returns NULL for who needs no limits: CAP_SYS_RESOURCE. The caller of the function owns a
- * reference until pib_quota_put(). Process context. May return ERR_PTR().
+ * Context: process; may sleep.
+ * Return: the user with a reference, which pib_quota_put() drops; NULL: the caller has
+ *	CAP_SYS_RESOURCE and needs no limits; ERR_PTR().
  */
 struct pib_user *pib_quota_user(struct pib_quota *q);
-/* NULL is none. */
+/* Drop a reference. @user may be NULL. Any context. */
 void pib_quota_put(struct pib_quota *q, struct pib_user *user);
 
 /**
  * pib_quota_take() - an object is made
- * @user: whose it is, NULL: the kernel's; stays there until it is given back
+ * @q: quota of the HCA
+ * @user: whose it is, NULL: the kernel's; stays there until the object is given back
+ * @obj: kind of object
  *
- * Any context. 0, or -ENOMEM: no more of them, or not for him.
+ * Context: any.
+ * Return: 0; -ENOMEM: there are no more of them, or no more for this user.
  */
 int pib_quota_take(struct pib_quota *q, struct pib_user *user, enum pib_obj obj);
+/* The object is gone. Any context. */
 void pib_quota_give(struct pib_quota *q, struct pib_user *user, enum pib_obj obj);
 
 /**
  * pib_quota_charge() - so much of something is taken
- * @user: as above, but the caller keeps him until it is given back, by an object that he has
+ * @q: quota of the HCA
+ * @user: as for pib_quota_take(), but no reference is taken: an object of the user's keeps him
+ *	until the charge is given back
+ * @obj: what is taken
  * @n: units of @obj, not more than there are of it
  *
- * Any context. 0 or -ENOMEM.
+ * Context: any.
+ * Return: 0; -ENOMEM: there is not so much of it, or not for this user.
  */
 int pib_quota_charge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n);
+/* @n units are given back. Any context. */
 void pib_quota_uncharge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n);
 
 /* The owner of what a command makes; NULL for the kernel. */

@@ -29,14 +29,17 @@ static int ring_offer(struct pib_ring *ring, struct ib_udata *udata, struct pib_
 	return 0;
 }
 
-/* As ib_umem does it for what a process pins. */
+/* The ring counts against RLIMIT_MEMLOCK, as ib_umem has it for what a process pins. */
 static int ring_charge(struct pib_ring *ring)
 {
-	unsigned long pages = ring->size >> PAGE_SHIFT, limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	unsigned long pages = ring->size >> PAGE_SHIFT;
 	struct mm_struct *mm = current->mm;
 
 	if (atomic64_add_return(pages, &mm->pinned_vm) > limit && !capable(CAP_IPC_LOCK)) {
 		atomic64_sub(pages, &mm->pinned_vm);
+		pr_debug("pib: %s: a ring of %lu pages is beyond RLIMIT_MEMLOCK, %lu\n",
+			 current->comm, pages, limit);
 		return -ENOMEM;
 	}
 	mmgrab(mm);

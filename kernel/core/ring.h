@@ -13,10 +13,10 @@
  * @entries: a power of two
  * @stride: bytes to a slot, a power of two
  * @size: bytes of memory
- * @index: the kernel's own copy of the index that it owns, the only one it relies on
- * @user: mapped by a process: the other index is not to be trusted
+ * @index: private copy of the index that the kernel owns; the kernel relies on no other
+ * @user: a process has the ring mapped, so the other index is not to be trusted
  * @entry: mmap entry, or NULL
- * @mm: whose RLIMIT_MEMLOCK it counts against; NULL for the kernel's own
+ * @mm: whose RLIMIT_MEMLOCK the ring counts against; NULL for the kernel's own
  */
 struct pib_ring {
 	struct pib_ring_hdr *hdr;
@@ -31,17 +31,21 @@ struct pib_ring {
 };
 
 /**
- * pib_ring_alloc() - memory for at least @entries slots of at least @stride bytes
- * @udata: NULL for a ring of the kernel's own
- * @info: result for user space, may be NULL without @udata
+ * pib_ring_alloc() - make a ring
+ * @ring: result
+ * @entries: least number of slots; rounded up to a power of two
+ * @stride: least bytes to a slot; rounded up to a power of two
+ * @udata: of the process that is to map the ring; NULL for a ring of the kernel's own
+ * @info: result: what the process must know; may be NULL without @udata
  *
- * Process context. 0, -ENOMEM, -EINVAL.
+ * Context: process; may sleep.
+ * Return: 0; -EINVAL: the ring would be larger than 1 GiB; -ENOMEM: no memory, or RLIMIT_MEMLOCK.
  */
 int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
 		   struct ib_udata *udata, struct pib_ring_info *info);
 /*
- * Process context. The memory stays with the processes that have it mapped; who
- * posts into it finds that he has to ring, and rings in vain.
+ * Free a ring. The memory stays with the processes that have it mapped. Who posts into it finds
+ * that he has to ring, and rings in vain. Process context.
  */
 void pib_ring_free(struct pib_ring *ring);
 
@@ -51,11 +55,14 @@ static inline void *pib_ring_slot(const struct pib_ring *ring, u32 index)
 }
 
 /*
- * Work queues: slots waiting to be taken, never more than the ring holds
- * whatever the process has written into its index.
+ * Work queues: slots that wait to be taken. There are never more than the ring holds, whatever
+ * the process has written into its index.
  */
 static inline u32 pib_ring_pending(const struct pib_ring *ring)
 {
+	/*
+	 * Pairs with the release in the provider, post_sends(), post_recvs(), pib_post_srq_recv().
+	 */
 	u32 n = smp_load_acquire(&ring->hdr->producer) - ring->index;
 
 	return n <= ring->entries ? n : 0;
@@ -65,6 +72,7 @@ static inline u32 pib_ring_pending(const struct pib_ring *ring)
 static inline void pib_ring_consume(struct pib_ring *ring, u32 n)
 {
 	ring->index += n;
+	/* Pairs with the acquire in the provider, post_sends() and post_recvs(). */
 	smp_store_release(&ring->hdr->consumer, ring->index);
 }
 

@@ -31,7 +31,7 @@
 #define RUN_TASKS	64
 #define RUN_BYTES	(1 << 20)
 #define CLOCK_NSEC	(100 * NSEC_PER_USEC)
-/* For so long a CPU from which a request has left over a network is expected to send the next. */
+/* A CPU from which a request has left over a network is expected to send another within that. */
 #define ASKS_MSEC	10
 /* How often a poster looks whether the task's owner has done. */
 #define OWNER_SPINS	64
@@ -78,7 +78,7 @@ static bool task_claim(struct pib_task *t)
 	return !(old & BIT(PIB_TASK_SCHED));
 }
 
-/* Give it up, unless there is more to do. */
+/* Give the task up, unless there is more to do. Return: false: the owner keeps it. */
 static bool task_release(struct pib_task *t, bool more)
 {
 	unsigned long old = READ_ONCE(t->state), new;
@@ -92,13 +92,13 @@ static bool task_release(struct pib_task *t, bool more)
 	return true;
 }
 
-/* Claimed. Is nothing on its way any more that what is sent from another CPU could overtake? */
+/* Can what @t, which is claimed, sends from another CPU overtake nothing any more? */
 static bool task_may_move(const struct pib_task *t)
 {
 	return time_after(jiffies, t->home_until) || t->ops->may_move(t);
 }
 
-/* Claimed: may it run on its home CPU only? */
+/* May @t, which is claimed, run on its home CPU only? */
 static bool task_is_bound(const struct pib_task *t)
 {
 	int cpu = READ_ONCE(t->home);
@@ -106,7 +106,7 @@ static bool task_is_bound(const struct pib_task *t)
 	return unlikely(cpu != PIB_ANY_CPU) && cpu_online(cpu) && !task_may_move(t);
 }
 
-/* Claimed: the CPU that is to run it. */
+/* The run list of the CPU that is to run @t, which is claimed. */
 static struct pib_runlist *runlist_of(struct pib_task *t)
 {
 	int cpu = READ_ONCE(t->home);
@@ -132,9 +132,9 @@ static struct pib_runlist *runlist_next(const struct pib_runlist *rl)
 }
 
 /*
- * Claimed, and a lot has come for it. What is sent within a machine, over veth, is received by the
- * CPU that sends it, in softirqs of the stack: one CPU would do all the work. So a CPU that asks
- * leaves the answering to the next one.
+ * The run list for @t, which is claimed and for which a lot has come. What is sent within a
+ * machine, over veth, is received by the CPU that sends it, in softirqs of the stack: one CPU would
+ * do all the work. So a CPU that asks leaves the answering to the next one.
  */
 static struct pib_runlist *runlist_for_bulk(struct pib_task *t)
 {
@@ -147,14 +147,14 @@ static struct pib_runlist *runlist_for_bulk(struct pib_task *t)
 	return runlist_next(rl);
 }
 
-/* Who works the list off looks at it again after it has cleared the bit. */
+/* Who works the list off looks at the list again after he has cleared the bit. */
 static void runlist_wake(struct pib_runlist *rl)
 {
 	if (!test_bit(0, &rl->running))
 		queue_work_on(rl->cpu, pib_task_wq, &rl->work);
 }
 
-/* Claimed. */
+/* @t is claimed. */
 static void task_enlist(struct pib_task *t, struct pib_runlist *rl)
 {
 	pib_task_get(t);
@@ -176,7 +176,7 @@ void pib_task_activate_bulk(struct pib_task *t)
 }
 
 /*
- * What is posted in answer to what has just come finds the CPU that delivered it still busy with
+ * What is posted in answer to a message finds the CPU that delivered the message still busy with
  * the task: it acknowledges. Left to that CPU, the answer would be sent while the one who posted
  * does nothing, and what comes back would find its receiver in the middle of that. So the two would
  * take turns, where they could work side by side.
@@ -229,7 +229,7 @@ static void run_one(struct pib_runlist *rl, struct pib_task *t, struct pib_budge
 	bool more;
 
 	clear_bit(PIB_TASK_MISSED, &t->state);
-	/* Pairs with the cmpxchg in task_claim(): this run sees what came before the bit. */
+	/* Pairs with try_cmpxchg() in task_claim(): this run sees what came before the bit. */
 	smp_mb__after_atomic();
 	more = t->ops->run(t, budget);
 
@@ -277,7 +277,7 @@ static u64 runlist_clock(struct pib_runlist *rl)
 	return rl->now + (local - rl->local);
 }
 
-/* Returns false if something is left to do. */
+/* Return: false: something is left to do. */
 static bool runlist_run(struct pib_runlist *rl, bool polls)
 {
 	struct pib_budget budget = {
@@ -336,7 +336,7 @@ static void take_polled(struct pib_runlist *from, struct pib_runlist *to)
 	}
 }
 
-/* Returns false if something is left to do on the CPU of @here. */
+/* Return: false: something is left to do on the CPU of @here. */
 static bool run_polled(struct pib_runlist *rl, struct pib_runlist **here)
 {
 	bool done;
@@ -358,7 +358,7 @@ static void poller_work(struct work_struct *work)
 	do {
 		before = here;
 		done = run_polled(rl, &here);
-		/* Moved to another CPU: what it has left there is that CPU's to finish. */
+		/* The work item was moved: what it has left there is that CPU's to finish. */
 		if (before && before != here)
 			runlist_wake(before);
 		cond_resched();

@@ -17,7 +17,7 @@ enum pib_task_bit {
 	PIB_TASK_SCHED = 0,	/* on a run list, or running: one CPU owns it */
 	PIB_TASK_MISSED = 1,	/* kicked while owned: run once more */
 	PIB_TASK_DEAD = 2,	/* not to be run again */
-	PIB_TASK_OWN = 3,	/* this and those above belong to what the task is part of */
+	PIB_TASK_OWN = 3,	/* this bit and those above belong to what the task is part of */
 };
 
 /**
@@ -36,12 +36,12 @@ struct pib_budget {
 
 /**
  * struct pib_task_ops - what tasks of a kind do
- * @run: one turn. Softirqs off, under rcu_read_lock(), as its owner. True: there is more to do at
- *	once
- * @may_move: is nothing that it has sent on its way any more? What is could be overtaken by what it
- *	sends from another CPU. Any context, claimed
- * @handed_off: the poller of this CPU will run it, and look by itself for what is posted next.
- *	Softirqs off, claimed
+ * @run: one turn. Softirqs off, under rcu_read_lock(), as the task's owner. True: there is more
+ *	to do at once
+ * @may_move: is nothing that the task has sent on its way any more? What is on its way could be
+ *	overtaken by what the task sends from another CPU. Any context, claimed
+ * @handed_off: the poller of this CPU will run the task, and look by itself for what is posted
+ *	next. Softirqs off, claimed
  * @gone: the last reference was put. Any context
  */
 struct pib_task_ops {
@@ -53,16 +53,16 @@ struct pib_task_ops {
 
 /**
  * struct pib_task - what is run when there is something to do, by one CPU at a time
- * @ops: what it does; never changes
- * @ref: references to what it is part of; a list on which it stands holds one. Never changes once
- *	anybody can activate it
+ * @ops: what the task does; never changes
+ * @ref: references to what the task is part of; a list on which the task stands holds one. Never
+ *	changes once anybody can activate the task
  * @state: bits of enum pib_task_bit
  * @node: on a CPU's run list; owned by who has set PIB_TASK_SCHED
- * @home: CPU on which it is run while what it has sent may be overtaken, PIB_ANY_CPU: on any;
- *	written by who runs it
- * @is_away: it was given to another CPU than the one that has what comes for it: that is its home;
- *	written by who has claimed it
- * @home_until: jiffies: by then nothing can be overtaken; written by who runs it
+ * @home: CPU on which the task is run while what it has sent may be overtaken, PIB_ANY_CPU: on any;
+ *	written by who runs the task
+ * @is_away: the task was given to another CPU than the one that has what comes for it: that is its
+ *	home; written by who has claimed the task
+ * @home_until: jiffies: by then nothing can be overtaken; written by who runs the task
  */
 struct pib_task {
 	const struct pib_task_ops *ops;
@@ -93,42 +93,44 @@ static inline void pib_task_put(struct pib_task *t)
 		t->ops->gone(t);
 }
 
-/* No turn of it begins any more; one may be under way. */
+/* No turn of the task begins any more; one may be under way. */
 static inline void pib_task_stop(struct pib_task *t)
 {
 	set_bit(PIB_TASK_DEAD, &t->state);
 }
 
-/* Something to do: have it run, soon, on this CPU or its home. Any context. */
+/* The task has something to do: have it run, soon, on this CPU or its home. Any context. */
 void pib_task_kick(struct pib_task *t);
 /*
- * Put it on this CPU's run list, or its home's. The caller will call pib_tasks_run(). Softirqs off.
+ * Put the task on this CPU's run list, or its home's. The caller will call pib_tasks_run().
+ * Softirqs off.
  */
 void pib_task_activate(struct pib_task *t);
-/* The same for one that has much to copy before it has done. */
+/* The same for a task that has much to copy before it has done. */
 void pib_task_activate_bulk(struct pib_task *t);
 /*
- * The same for who has something for it to send: if another CPU runs it at this moment, wait until
- * that has done with it, but for a few microseconds at most. Softirqs off.
+ * The same for who has something for the task to send. If another CPU runs the task at this moment,
+ * the caller waits until that CPU has done, but for a few microseconds at most. Softirqs off.
  */
 void pib_task_activate_here(struct pib_task *t);
 /*
- * Have it run by a CPU that has the time to look for what is posted next; one that has a home stays
- * there. The caller will call pib_tasks_run(). Softirqs off.
+ * Have the task run by a CPU that has the time to look for what is posted next. A task that has a
+ * home stays there. The caller will call pib_tasks_run(). Softirqs off.
  */
 void pib_task_hand_off(struct pib_task *t);
 
 /*
- * Run what is on this CPU's run list, within the budget. Softirqs off. For whoever has activated
- * tasks, by himself or by what he has sent, when he is done and holds no lock that a completion
- * handler may want.
+ * Run what is on this CPU's run list, within the budget. For whoever has activated tasks, by
+ * himself or by what he has sent, when he is done and holds no lock that a completion handler may
+ * want. Softirqs off.
  */
 void pib_tasks_run(void);
 /* A request has left this CPU over a network: others will follow. Softirqs off. */
 void pib_tasks_ask(void);
 
-/* Of the module: before the first task, 0 or -ENOMEM; when no task is left. */
+/* Before the first task is made. Process context. Return: 0 or -ENOMEM. */
 int pib_tasks_init(void);
+/* When no task is left. Process context; sleeps. */
 void pib_tasks_exit(void);
 
 #endif

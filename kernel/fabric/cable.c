@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Cables: which ports hear each other. A cable inside this kernel is a pair of
- * pointers; one that leads elsewhere is its carrier's (fabric/link.h). What becomes of a
+ * pointers. A cable that leads elsewhere is its carrier's (fabric/link.h). What becomes of a
  * port when its cable is plugged in, pulled or trained anew is said here, under link_lock.
  */
 #include "fabric/cable.h"
@@ -34,6 +34,7 @@ void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far)
 	pib_port_link_up(&port->p, far->mtu_cap);
 	if (port->nd->standalone)
 		pib_port_go_alone(&port->p, port->alone_lid);
+	pib_kport_changed(port);
 	spin_unlock_irq(lock);
 	pib_kport_events(port);
 }
@@ -47,6 +48,7 @@ void pib_kport_link_down(struct pib_kport *port)
 	spin_lock_irq(lock);
 	was_up = port->p.state > PIB_PORT_DOWN;
 	pib_port_link_down(&port->p);
+	pib_kport_changed(port);
 	spin_unlock_irq(lock);
 	if (was_up) {
 		preempt_disable();
@@ -56,7 +58,7 @@ void pib_kport_link_down(struct pib_kport *port)
 	pib_kport_events(port);
 }
 
-/* Both ends of a local cable, up if both want it. */
+/* Bring the link of a local cable up at both ends, if both want it. */
 static void cable_settle(struct pib_kport *a, struct pib_kport *b)
 {
 	struct pib_far far_a, far_b;

@@ -9,7 +9,13 @@ struct list_head;
 struct pib_kport;
 struct pib_net;
 
-/* The other end of a cable as it trains the link; see struct pib_port. */
+/**
+ * struct pib_far - the other end of a cable as it trains the link; see struct pib_port
+ * @mtu_cap: MTU code
+ * @width_en: LinkWidthEnabled
+ * @speed_en: LinkSpeedEnabled
+ * @ext_speed_en: extended speeds
+ */
 struct pib_far {
 	u8 mtu_cap;
 	u8 width_en;
@@ -17,28 +23,35 @@ struct pib_far {
 	u8 ext_speed_en;
 };
 
-/* The link under @port is up or down; pn->link_lock held. */
+/* The link under @port is up. pn->link_lock held. */
 void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far);
+/* The link under @port is down. pn->link_lock held. */
 void pib_kport_link_down(struct pib_kport *port);
 /* The SM has set the physical state or width: tell the link. Process context. */
 void pib_kport_phys_changed(struct pib_kport *port);
 
-/* The ports at the ends of the cable in @port; if it leads elsewhere only end[0]. pn->lock held. */
+/*
+ * The ports at the ends of the cable in @port; only @end[0] if the cable leads elsewhere. pn->lock
+ * held.
+ */
 void pib_cable_ends(struct pib_kport *port, struct pib_kport *end[2]);
-/* Plug a cable between two free ports; pn->lock held. */
+/* Plug a cable between two free ports. pn->lock held. */
 void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b);
 /*
- * Pull whatever is plugged in; pn->lock held. Links that lead elsewhere go onto @dead; the ports
- * may be freed after a grace period.
+ * Pull whatever is plugged into @port. Links that lead elsewhere go onto @dead. The ports may be
+ * freed after a grace period. pn->lock held.
  */
 void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head *dead);
-/* Unplug the cable in @port at both ends and leave it in its place, or plug it in again. pn->link_lock held. */
+/*
+ * Unplug the cable in @port at both ends and leave it in its place, or plug it in again.
+ * pn->link_lock held.
+ */
 void pib_cable_set_plugged(struct pib_net *pn, struct pib_kport *port, bool plugged);
 
 /*
- * Other transceivers at all ends of the cable in @port that are in this kernel: all
- * widths and speeds up to these, as PortInfo encodes them; see
- * pib_port_set_link_caps(). The link trains anew. pn->lock held.
+ * Put other transceivers at all ends of the cable in @port that are in this kernel. The arguments
+ * are widths and speeds as PortInfo encodes them, see pib_port_set_link_caps(). The link trains
+ * anew. pn->lock held.
  */
 void pib_cable_set_caps(struct pib_net *pn, struct pib_kport *port, u8 width_sup, u8 speed_sup,
 			u8 ext_speed_sup);

@@ -5,7 +5,10 @@
 #include "fabric/corrupt.h"
 #include "proto/icrc.h"
 
-/* The bytes of a burst of one packet, LRH to ICRC; kfree(). NULL: no memory or no payload. */
+/*
+ * The bytes of a burst of one packet, LRH to ICRC. Return: from kmalloc(); NULL: no memory or no
+ * payload.
+ */
 static u8 *packet_bytes(struct pib_burst *b, u32 len)
 {
 	u32 pad = pib_hdrs_pad(b->len), crc;
@@ -25,7 +28,10 @@ static u8 *packet_bytes(struct pib_burst *b, u32 len)
 	return p;
 }
 
-/* Is it a packet with the right ICRC? If so it is taken apart into @b, which has no payload. */
+/*
+ * Is @p a packet with the right ICRC? If so the packet is taken apart into @b, which has no
+ * payload.
+ */
 static bool packet_parse(struct pib_burst *b, const u8 *p, u32 len)
 {
 	size_t hdr_len, payload_len;

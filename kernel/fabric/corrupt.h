@@ -7,10 +7,14 @@
 struct pib_burst;
 
 /**
- * pib_damage() - damage @bits bits of the one packet of @b, as the receiver reads them
+ * pib_damage() - damage bits of a packet, as the receiver reads them
+ * @f: faults of the cable, whose choices say which bits
+ * @lot: what the choice is made for
+ * @b: burst of one packet; stays the caller's
+ * @bits: how many
  *
- * Returns a packet in which no CRC shows it; NULL: it was found out, or there was no memory to
- * do it. @b stays the caller's. Atomic context.
+ * Context: any with softirqs disabled.
+ * Return: a packet in which no CRC shows the damage; NULL: a CRC does, or there was no memory.
  */
 struct pib_burst *pib_damage(struct pib_fault *f, enum pib_fault_lot lot, struct pib_burst *b,
 			     u32 bits);

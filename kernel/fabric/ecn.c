@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * A queue that may be long stands before a slow cable (fabric/pipe.c) and before an HCA that
- * does not keep up. The switch port there marks; what becomes of a mark is the affair of the
- * queue pair that receives it.
+ * does not keep up. The switch port there marks packets. What becomes of a mark is the affair of
+ * the queue pair that receives the packet.
  */
 #include <linux/ktime.h>
 #include "packet/burst.h"

@@ -11,8 +11,8 @@ struct pib_kport;
 #define PIB_ECN_FULL	256
 
 /*
- * @b is about to leave by the switch port @out, before which the queue is @fill / 256
- * full: mark it if the port is set to mark one of its packets. Softirqs off, no node lock held.
+ * @b is about to leave by the switch port @out, before which the queue is @fill / 256 full. Mark @b
+ * if the port is set to mark one of its packets. Softirqs off, no node lock held.
  */
 void pib_ecn_mark(struct pib_kport *out, struct pib_burst *b, u32 fill);
 

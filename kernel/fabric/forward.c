@@ -5,8 +5,8 @@
  * A walk takes a burst out of a port, across its cable, through the switch at
  * the other end and so on until it lands. It is a loop, not a recursion:
  * copies for multicast and answers of switch agents wait in the walk's list
- * for their turn. The port counters of a burst's way are written when it has
- * landed, so that one that is refused (-EBUSY) leaves no trace.
+ * for their turn. The port counters of a burst's way are written when the burst
+ * has landed, so a burst that is refused (-EBUSY) leaves no trace.
  */
 #include <linux/list.h>
 #include "packet/burst.h"
@@ -26,14 +26,14 @@
  * @bytes: bytes on the wire of the burst being walked
  * @npkts: its packets
  * @sl: its service level
- * @mcast: it is a multicast
- * @push_back: who sends it takes it back
- * @full: the link that it was to leave this kernel by had no room for it
- * @via_udp: it has left this kernel
- * @start: port out of which it left its first node, NULL if it comes from elsewhere
- * @nin: entries in @in
- * @in: ports by which it came into the nodes on its way
- * @vl: on which VL
+ * @mcast: the burst is a multicast
+ * @push_back: the sender takes the burst back if it is refused
+ * @full: the link by which the burst was to leave this kernel had no room
+ * @via_udp: the burst has left this kernel
+ * @start: port out of which the burst left its first node, NULL if it comes from elsewhere
+ * @nin: entries in @in and @vl
+ * @in: ports by which the burst came into the nodes on its way
+ * @vl: on which VL it came
  */
 struct pib_walk {
 	struct list_head pending;
@@ -131,14 +131,16 @@ static bool port_inactive(const struct pib_kport *out, const struct pib_burst *b
 	return !pib_port_admits(&out->p, b->h.dqpn) || !pib_kport_has_cable(out);
 }
 
-/* @b came by a switch port that has no VL for it at the port by which it was to leave (16.1.3.5). */
+/*
+ * There is no VL for @b, which came by @in, at the switch port by which it was to leave (16.1.3.5).
+ */
 static void count_no_vl(struct pib_kport *in, const struct pib_burst *b)
 {
 	pib_kport_count(in, rcv_switch_relay_err, b->npkts);
 	pib_kport_count(in, relay_vl, b->npkts);
 }
 
-/* @b, which came by @in (NULL: was made here), cannot leave by @out. */
+/* Count that @b, which came by @in (NULL: was made here), cannot leave by @out. */
 static void count_discard(struct pib_kport *out, struct pib_kport *in, const struct pib_burst *b)
 {
 	bool inactive = port_inactive(out, b);
@@ -179,6 +181,7 @@ static void port_armed_data(struct pib_kport *in)
 
 	spin_lock_irqsave(lock, flags);
 	pib_port_armed_data(&in->p);
+	pib_kport_changed(in);
 	spin_unlock_irqrestore(lock, flags);
 	pib_kport_events(in);
 }
@@ -195,8 +198,10 @@ static bool port_takes(struct pib_kport *in, const struct pib_burst *b)
 }
 
 /*
- * @b leaves by @out, which sends it. Returns the port at the far end of a local
- * cable; NULL if the burst is consumed, or not but @w->full is set.
+ * @b leaves by @out, which sends it.
+ *
+ * Return: the port at the far end of a local cable; NULL: the burst is consumed, or @w->full is
+ * set.
  */
 static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 				    struct pib_burst *b)
@@ -276,8 +281,8 @@ static void walk_mcast(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 }
 
 /*
- * Without an SM a multicast goes everywhere: from an HCA to all other ports,
- * from a trunk to HCAs only, since trunks are a full mesh.
+ * Without an SM a multicast goes everywhere: from an HCA to all other ports, from
+ * a trunk to HCAs only. Trunks are a full mesh.
  */
 static void walk_flood(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
 		       struct pib_burst *b)
@@ -323,7 +328,7 @@ static void count_route_drop(struct pib_switch *sw, struct pib_kport *in,
 	}
 }
 
-/* Where a packet leaves that the switch itself has made. */
+/* The port by which a packet leaves that the switch itself has made. NULL: none. */
 static struct pib_kport *agent_out(struct pib_switch *sw, u8 out_port, const struct pib_burst *b)
 {
 	struct pib_route rt;
@@ -359,8 +364,9 @@ static void walk_agent(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 }
 
 /*
- * @b is in @sw, having come by @in (port 0: made there). Returns the port by
- * which it leaves; NULL if it has been dealt with.
+ * @b is in @sw, having come by @in (port 0: made there).
+ *
+ * Return: the port by which it leaves; NULL: it has been dealt with.
  */
 static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 				     struct pib_kport *in, struct pib_burst *b)
@@ -394,8 +400,8 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 }
 
 /*
- * The cable to @in has a pipe: @b is the pipe's from here on, which counts it as sent when
- * it is; whether and when it comes in will be seen.
+ * The cable to @in has a pipe, to which @b belongs from here on. The pipe counts @b when the port
+ * sends it. Whether and when it comes in will be seen.
  */
 static int walk_pipe(struct pib_walk *w, struct pib_kport *in, struct pib_pipe *pipe,
 		     struct pib_burst *b)
@@ -429,8 +435,11 @@ static void walk_jam(struct pib_kport *in, struct pib_burst *b)
 }
 
 /*
- * @b is at @in. Returns 0 and in @next where it comes in next, NULL if it is consumed;
- * -EBUSY from an HCA and from a link.
+ * @b is at @in.
+ *
+ * Return: 0, with @next the port at which it comes in next, NULL: it is consumed; -EBUSY: an HCA or
+ * a
+ *	link is full.
  */
 static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b,
 		     struct pib_kport **next)
@@ -460,7 +469,10 @@ static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst 
 	return w->full ? -EBUSY : 0;
 }
 
-/* @b came through a cable to @in: on until it is consumed, or refused (-EBUSY): somebody is full. */
+/*
+ * @b came through a cable to @in and goes on until it is consumed. Return: 0; -EBUSY: somebody is
+ * full.
+ */
 static int walk_in(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b)
 {
 	int err = 0;
@@ -475,7 +487,7 @@ static int walk_in(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b
 	return err;
 }
 
-/* A burst that nobody takes back. */
+/* The same for a burst that nobody takes back. */
 static void walk_in_or_drop(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b)
 {
 	if (!walk_in(w, in, b))
@@ -500,15 +512,7 @@ static void walk_rest(struct pib_walk *w)
 	}
 }
 
-/* Does @dlid name the port itself? With LMC, its low bits are path bits. */
-static bool port_owns_lid(const struct pib_port *p, u16 dlid)
-{
-	u16 lid = READ_ONCE(p->lid);
-
-	return lid && !((lid ^ dlid) >> READ_ONCE(p->lmc)) && !pib_lid_is_mcast(dlid);
-}
-
-/* What @port is to send has to wait: a tick of PortXmitWait is the time until it is tried again. */
+/* What @port is to send has to wait. A tick of PortXmitWait is the time until the next try. */
 static void count_wait(struct pib_kport *port, const struct pib_burst *b)
 {
 	pib_kport_count(port, xmit_wait, 1);
@@ -522,7 +526,7 @@ int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b)
 	struct pib_kport *in;
 	int err = 0;
 
-	if (!port->sw && port_owns_lid(&port->p, b->h.dlid) &&
+	if (!port->sw && pib_port_owns_lid(&port->p, b->h.dlid) &&
 	    pib_port_admits(&port->p, b->h.dqpn)) {
 		b->in_port = port;
 		return port->nd->ops->rx(port, b);

@@ -9,46 +9,56 @@ struct pib_burst;
 struct pib_kport;
 struct pib_switch;
 
+#define PIB_XMIT_UDP	1
+
 /**
  * pib_kport_xmit() - send a burst out of a port
+ * @port: of an HCA or of a switch
+ * @b: burst; h.vl is set from h.sl
  *
- * Looks at the port's state, partition (part_enforce) and SL2VL (h.vl is set from h.sl), counts,
- * crosses the cable and goes on hop by hop until the burst is handed to an HCA
- * (struct pib_node_ops.rx), to a link that leads elsewhere or dropped. A burst for the sending
- * HCA port's own LID turns round in the HCA. Softirqs disabled, under rcu_read_lock(); no node
- * lock held. The caller may hold the sending QP's lock.
+ * Looks at the port's state, partition (part_enforce) and SL2VL, counts, crosses the cable and goes
+ * on hop by hop until the burst is handed to an HCA (struct pib_node_ops.rx) or to a link that
+ * leads elsewhere, or is dropped. A burst for the sending HCA port's own LID turns round in the
+ * HCA.
  *
- * Returns 0: the burst is consumed. PIB_XMIT_UDP: so it is, and has left this kernel. -EBUSY:
- * the receiving QP of the same kernel has too much waiting, or the link has; the burst is still the
- * caller's, who tries again later.
+ * Context: softirqs disabled, under rcu_read_lock(); no node lock held. The caller may hold the
+ *	sending QP's lock.
+ * Return: 0: the burst is consumed; PIB_XMIT_UDP: the burst is consumed and has left this kernel;
+ *	-EBUSY: the receiving QP of the same kernel, or the link, has too much waiting. The burst is
+ *	then still the caller's, who tries again later.
  */
-#define PIB_XMIT_UDP	1
 int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b);
 
 /**
  * pib_kport_recv() - a burst came in at a port from elsewhere
+ * @port: port at which the burst came in
+ * @b: burst; consumed
  *
- * Context as pib_kport_xmit(). The burst is consumed.
+ * Context: as for pib_kport_xmit().
  */
 void pib_kport_recv(struct pib_kport *port, struct pib_burst *b);
 
 /**
- * pib_kport_arrive() - a burst comes out of a pipe at @port
+ * pib_kport_arrive() - a burst comes out of a pipe
+ * @port: port into which the pipe leads
+ * @b: burst
  *
- * Context as pib_kport_xmit(). 0: consumed. -EBUSY: still the caller's, who tries
- * again later.
+ * Context: as for pib_kport_xmit().
+ * Return: 0: the burst is consumed; -EBUSY: the burst is still the caller's, who tries again later.
  */
 int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b);
 
 /**
- * pib_switch_send() - a burst made by a switch's own agents leaves it
- * @out_port: port, or PIB_PORT_BY_LID
+ * pib_switch_send() - send a burst that a switch's own agents have made
+ * @sw: switch
+ * @out_port: port by which the burst leaves, or PIB_PORT_BY_LID
+ * @b: burst; consumed
  *
- * Context as pib_kport_xmit(). The burst is consumed.
+ * Context: as for pib_kport_xmit().
  */
 void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b);
 
-/* @b is sent by @port on h.vl. */
+/* Count that @port sends @b on h.vl. */
 void pib_kport_count_xmit(struct pib_kport *port, const struct pib_burst *b);
 
 #endif

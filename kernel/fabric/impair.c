@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The faults of a link: what is asked for, the pipes that do it to packets (fabric/pipe.c), and
+ * The faults of a link: what is asked for, the pipes that do that to packets (fabric/pipe.c), and
  * cables that come loose again and again.
  */
 #include <linux/random.h>

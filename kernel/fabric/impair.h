@@ -21,14 +21,14 @@ struct pib_flap {
 
 /**
  * struct pib_faults - the faults of a link; replaced as a whole, but for @out
- * @cfg: of packets
- * @flap: of the cable
+ * @cfg: faults of packets
+ * @flap: faults of the cable
  * @pn: namespace
- * @end: ports at its ends; of a link that leads elsewhere only [0], and only what arrives there
- *	meets @cfg
- * @pipe: into @end
+ * @end: ports at the link's ends; of a link that leads elsewhere only [0], and only what arrives
+ *	there meets @cfg
+ * @pipe: pipes into @end
  * @work: pulls the cable and plugs it in
- * @out: the work has pulled it; under pn->link_lock
+ * @out: the work has pulled the cable; under pn->link_lock
  */
 struct pib_faults {
 	struct pib_fault_cfg cfg;
@@ -68,13 +68,13 @@ struct pib_fault_req {
 };
 
 /*
- * Change the faults of the cable in @port. All sequences begin anew, counts too.
- * pn->lock held. 0 or -ENOMEM.
+ * Change the faults of the cable in @port. All sequences and counts begin anew. pn->lock held.
+ * Return: 0 or -ENOMEM.
  */
 int pib_faults_set(struct pib_net *pn, struct pib_kport *port, const struct pib_fault_req *req);
-/* The cable in @port goes. pn->lock held; sleeps for a grace period if it has faults. */
+/* The cable in @port goes. pn->lock held; sleeps for a grace period if the cable has faults. */
 void pib_faults_drop(struct pib_kport *port);
-/* It is asked to be plugged in or out by hand: no flapping any more. pn->lock held. */
+/* The cable in @port is plugged in or out by hand and flaps no more. pn->lock held. */
 void pib_faults_stop_flap(struct pib_kport *port);
 
 #endif

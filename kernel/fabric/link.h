@@ -15,8 +15,8 @@ struct pib_link;
  * @xmit: send a burst; consumed. Softirqs off, RCU
  * @bounce: the cable was pulled or put back here, or the port wants to train anew. Process
  *	context; link_lock of the namespace held
- * @unplug: take the port down and the cable out of it, and put what is left on @dead, which
- *	who made the link frees after a grace period. Process context; lock of the namespace held
+ * @unplug: take the port down and the cable out of it, and put what is left on @dead. Who made the
+ *	link frees that after a grace period. Process context; lock of the namespace held
  */
 struct pib_link_ops {
 	bool (*full)(const struct pib_link *link, const struct pib_burst *b);
@@ -26,9 +26,9 @@ struct pib_link_ops {
 };
 
 /**
- * struct pib_link - a cable that leads out of this kernel; part of what carries it
+ * struct pib_link - a cable that leads out of this kernel; part of its carrier
  * @ops: never changes
- * @cable_out: the user has unplugged it; under the namespace's link_lock
+ * @cable_out: the user has unplugged the cable; under the namespace's link_lock
  */
 struct pib_link {
 	const struct pib_link_ops *ops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The work that any node, switch or HCA, does unasked: traps, leases, what events ask for. */
+/* The work that any node, switch or HCA, does unasked: traps, leases, and what events ask for. */
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
@@ -170,7 +170,7 @@ void pib_node_dev_start(struct pib_node_dev *nd)
 void pib_node_dev_stop(struct pib_node_dev *nd)
 {
 	WRITE_ONCE(nd->live, false);
-	/* Who has still seen it live has queued the work by then. */
+	/* Pairs with the RCU section in pib_node_dev_kick(): who saw @live has queued the work. */
 	synchronize_rcu();
 	cancel_delayed_work_sync(&nd->work);
 }

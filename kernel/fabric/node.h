@@ -14,9 +14,9 @@ struct pib_node_dev;
 
 /**
  * struct pib_node_ops - what HCAs and switches do each in their own way
- * @rx: HCAs: a burst has come in at @port. 0: consumed. -EBUSY: still the caller's, who tries
- *	again later. Softirqs disabled, under rcu_read_lock(); no node lock held. NULL: a switch's,
- *	which forwards it (fabric/forward.c)
+ * @rx: HCAs: a burst has come in at @port. 0: the burst is consumed. -EBUSY: the burst is still the
+ *	caller's, who tries again later. Softirqs disabled, under rcu_read_lock(); no node lock
+ *	held. NULL: the node is a switch, which forwards (fabric/forward.c)
  * @events: there may be event bits in the node and its ports: have them acted upon. Any context
  */
 struct pib_node_ops {
@@ -32,7 +32,8 @@ struct pib_node_ops {
  * @standalone: its ports do without an SM; never changes
  * @live: @work may be queued, see pib_node_dev_start()
  * @work: sends traps, ends leases, and does what events ask for
- * @lock: spinlock, taken with interrupts off (HCAs: process_mad runs under ib_mad's locks)
+ * @lock: guards @node; taken with interrupts off, since process_mad of HCAs runs under ib_mad's
+ *	locks
  * @pma_lock: guards what only performance management has to do with; softirqs off
  * @node: management state, guarded by @lock; forwarding tables are read without it
  */
@@ -53,26 +54,33 @@ static inline struct pib_node_dev *to_node_dev(struct pib_node *n)
 	return container_of(n, struct pib_node_dev, node);
 }
 
-/* Before anything else is done with @nd, which is zero. The caller fills in ports and node. */
+/*
+ * Set up @nd, which is zero, before anything else is done with it. The caller fills in ports and
+ * node.
+ */
 void pib_node_dev_init(struct pib_node_dev *nd, struct pib_net *pn,
 		       const struct pib_node_ops *ops, bool standalone);
 /* From now on the node sends traps, and pib_node_dev_kick() works. Process context. */
 void pib_node_dev_start(struct pib_node_dev *nd);
-/* Nothing of that runs any more when it returns. Process context; sleeps for a grace period. */
+/*
+ * Stop the node's work, which runs no more on return. Process context; sleeps for a grace period.
+ */
 void pib_node_dev_stop(struct pib_node_dev *nd);
-/* A trap or lease deadline may have been set: look at it soon. Any context. */
+/* A trap or lease deadline may have been set: the work looks soon. Any context. */
 void pib_node_dev_kick(struct pib_node_dev *nd);
 
 /*
- * pib_gsa_process() under the lock that it needs: to sum up the counters of many ports takes
- * long, during which neither interrupts nor the node's lock must wait. @p is a port of a
- * struct pib_node_dev. Any context.
+ * pib_gsa_process() under the lock that it needs. Summing up the counters of many ports takes long,
+ * during which neither interrupts nor the node's lock must wait. @p is a port of a
+ * struct pib_node_dev. Process or softirq context.
  */
 enum pib_mad_result pib_node_dev_gsa(struct pib_port *p, const u8 *in, u8 *out);
 
 /*
- * A datagram from the management QP @qpn to its like, without LIDs. Takes @mad (kmalloc'ed, 256
- * bytes) over, also on failure. NULL: no memory. Any context.
+ * A datagram from the management QP @qpn to its like, without LIDs. @mad (kmalloc'ed, 256 bytes)
+ * belongs to the burst, and is freed on failure. Any context.
+ *
+ * Return: the burst; NULL: no memory.
  */
 struct pib_burst *pib_mad_burst(u8 *mad, u32 qpn);
 

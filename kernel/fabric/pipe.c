@@ -4,20 +4,20 @@
  *
  * A burst that enters a pipe waits in the queue of its VL until the arbiter of the sending
  * port takes it and the receiving port has given credits for it. Then it is in the cable,
- * whose rate and latency say when it is out at the other end; where single packets matter
- * it has been cut into them, and proto/fault.c says what happens to each. There it holds
- * its credits until the receiving port has passed it on: to an HCA, or into the queue of
- * the next pipe. If that is full it stays, and whoever follows it on this VL with it; so a
- * loop of full buffers stands still for ever, unless the SM has limited the time that a
- * packet may wait at a switch (HOQLife, LifeTimeValue).
+ * whose rate and latency say when it is out at the other end. Where single packets matter
+ * the burst has been cut into them, and proto/fault.c says what happens to each. At the other
+ * end it holds its credits until the receiving port has passed it on: to an HCA, or into the
+ * queue of the next pipe. If that is full the burst stays, and so do those that follow it on
+ * this VL. So a loop of full buffers stands still for ever, unless the SM has limited the time
+ * that a packet may wait at a switch (HOQLife, LifeTimeValue).
  *
  * A timer takes bursts out, so one pipe feeds another without recursion. A full queue
  * blocks the sender: nothing is lost but by choice. Cables without a limited buffer give
  * credits without end and discard nothing.
  *
- * A packet that the cable has lost or damaged is noticed by the port that it
- * leads to, as in hardware (16.1.3.5): the damaged bits are symbol errors, the
- * packet is a receive error. One whose bits nobody can tell from a good one's
+ * A packet that the cable has lost or damaged is noticed by the port to which the
+ * cable leads, as in hardware (16.1.3.5): the damaged bits are symbol errors, the
+ * packet is a receive error. A packet whose bits nobody can tell from a good one's
  * goes on as it is.
  */
 #include <linux/ktime.h>
@@ -76,7 +76,7 @@ static void integrity_trap(struct pib_kport *port)
 	pib_kport_events(port);
 }
 
-/* A packet has come to the end of the cable. One whose errors are too many has the link recover, at once. */
+/* A packet has come to the end of the cable. If too many had errors the link recovers, at once. */
 static void note_packet(struct pib_pipe *pipe, bool bad)
 {
 	lockdep_assert_held(&pipe->lock);
@@ -187,7 +187,9 @@ static void out_expire(struct pib_pipe *pipe, unsigned int vl, u64 now, struct l
 	}
 }
 
-/* Is there something to send on @vl, and room for it? Counts the time that there was not. */
+/*
+ * Is there something to send on @vl, and room for it? Counts the time for which there was no room.
+ */
 static bool out_ready(struct pib_pipe *pipe, unsigned int vl, u64 now)
 {
 	struct pib_pipe_vl *v = &pipe->vl[vl];
@@ -219,7 +221,7 @@ static void release_held(struct pib_pipe *pipe, u64 due)
 	pipe->held = NULL;
 }
 
-/* @b has survived; it leaves in its turn, behind those that it lets pass. */
+/* @b has survived the cable and leaves in its turn, behind those that it lets pass. */
 static void wire_put(struct pib_pipe *pipe, struct pib_burst *b, u8 behind, u64 due)
 {
 	if (behind) {
@@ -351,8 +353,9 @@ static struct pib_burst *in_take(struct pib_pipe *pipe, unsigned int vl)
 }
 
 /*
- * The port of the receiving switch by which a burst that was refused could not leave. The burst tells the last port
- * that it came to, which may be gone when it is looked at again: a port of the own switch stays as long as the pipe.
+ * The port of the receiving switch by which a burst that was refused could not leave; NULL: not
+ * known. The burst tells the last port that it came to. That port may be gone when somebody looks
+ * again, but a port of the own switch stays as long as the pipe.
  */
 static struct pib_kport *refused_by(const struct pib_pipe *pipe, const struct pib_burst *b)
 {
@@ -363,7 +366,7 @@ static struct pib_kport *refused_by(const struct pib_pipe *pipe, const struct pi
 	return out && out->sw == pipe->port->sw ? out : NULL;
 }
 
-/* The receiving port could not pass @b on: it is the next one still, but not at once. */
+/* The receiving port could not pass @b on: @b is still the next one, but not at once. */
 static void in_refused(struct pib_pipe *pipe, unsigned int vl, struct pib_burst *b, u64 now)
 {
 	struct pib_pipe_vl *v = &pipe->vl[vl];
@@ -396,7 +399,10 @@ static void in_passed(struct pib_pipe *pipe, unsigned int vl, u32 blocks)
 	pib_kport_count(pipe->from, rcv_flow_pkts, 1);
 }
 
-/* A burst that was refused before and has been in its switch for too long; the port that it waits for discards it. */
+/*
+ * Has @b, which was refused before, been in its switch for too long? Then the port that it waits
+ * for discards it.
+ */
 static bool in_expire(struct pib_pipe *pipe, struct pib_kport *out, struct pib_burst *b, u64 now)
 {
 	if (!burst_outlived(pipe, pipe->port->sw, b, now))
@@ -406,7 +412,7 @@ static bool in_expire(struct pib_pipe *pipe, struct pib_kport *out, struct pib_b
 	return true;
 }
 
-/* The head of @vl goes on, without the lock. False: it could not. */
+/* Pass on the head of @vl, without the lock. Return: false: it could not go on. */
 static bool pass_one(struct pib_pipe *pipe, unsigned int vl, u64 now)
 	__must_hold(&pipe->lock)
 {
@@ -427,7 +433,7 @@ static bool pass_one(struct pib_pipe *pipe, unsigned int vl, u64 now)
 	return !err;
 }
 
-/* Pass on what has arrived, VL by VL. Returns true if something went and there may be more. */
+/* Pass on what has arrived, VL by VL. Return: true: something went and there may be more. */
 static bool pipe_pass(struct pib_pipe *pipe, u64 now, unsigned int *budget)
 {
 	bool any = false;
@@ -483,7 +489,7 @@ static void pipe_arm(struct pib_pipe *pipe, u64 now)
 }
 
 /*
- * Packet @i of @b. What stands in a buffer may stand there for long: nobody's memory is to
+ * Packet @i of @b. What stands in a buffer may stand there for long, and nobody's memory is to
  * be held for that.
  */
 static struct pib_burst *packet_of(struct pib_pipe *pipe, struct pib_burst *b, u32 i)
@@ -570,7 +576,7 @@ int pib_pipe_enter(struct pib_pipe *pipe, struct pib_burst *b)
 	return err;
 }
 
-/* Softirqs off. */
+/* Do what is to be done by now. Softirqs off. */
 static void pipe_run(struct pib_pipe *pipe, u64 now)
 {
 	unsigned int budget = PIB_PIPE_BUDGET;

@@ -2,6 +2,7 @@
 /* Ports: their memory, their counters, and what they tell their node. */
 #include <linux/ktime.h>
 #include <linux/slab.h>
+#include "proto/mad.h"
 #include "fabric/port.h"
 
 struct pib_kport *pib_kport_alloc(struct pib_node_dev *nd, gfp_t gfp)
@@ -30,6 +31,63 @@ void pib_kport_free(struct pib_kport *port)
 void pib_kport_events(struct pib_kport *port)
 {
 	port->nd->ops->events(port->nd);
+}
+
+static const char *state_name(u8 state)
+{
+	static const char *const names[] = {
+		[PIB_PORT_NOP] = "Down",	/* nothing was told yet */
+		[PIB_PORT_DOWN] = "Down",
+		[PIB_PORT_INIT] = "INIT",
+		[PIB_PORT_ARMED] = "ARMED",
+		[PIB_PORT_ACTIVE] = "Active",
+	};
+
+	return state < ARRAY_SIZE(names) ? names[state] : "no state";
+}
+
+static const char *phys_name(u8 phys)
+{
+	static const char *const names[] = {
+		[PIB_PHYS_SLEEP] = "Sleep",
+		[PIB_PHYS_POLLING] = "Polling",
+		[PIB_PHYS_DISABLED] = "Disabled",
+		[PIB_PHYS_TRAINING] = "Training",
+		[PIB_PHYS_LINKUP] = "LinkUp",
+	};
+
+	return phys && phys < ARRAY_SIZE(names) ? names[phys] : "no state";
+}
+
+void pib_kport_changed(struct pib_kport *port)
+{
+	const struct pib_port *p = &port->p;
+	const struct pib_port_told now = {
+		.lid = p->lid,
+		.sm_lid = p->sm_lid,
+		.state = p->state,
+		.phys = p->phys,
+	};
+
+	lockdep_assert_held(pib_kport_lock(port));
+
+	if (!memcmp(&now, &port->told, sizeof(now)))
+		return;
+	pr_debug("pib: %.64s, port %u: %s (%s), was %s, LID %u, SM's LID %u\n", p->node->desc,
+		 p->num, state_name(now.state), phys_name(now.phys), state_name(port->told.state),
+		 now.lid, now.sm_lid);
+	port->told = now;
+}
+
+void pib_node_dev_changed(struct pib_node_dev *nd, const u8 *smp)
+{
+	unsigned int i;
+
+	if (smp[PIB_MAD_METHOD] != PIB_METHOD_SET ||
+	    pib_get16(smp + PIB_MAD_ATTR) != PIB_SM_PORT_INFO)
+		return;
+	for (i = nd->node.type == PIB_NODE_SWITCH ? 0 : 1; i <= nd->node.num_ports; i++)
+		pib_kport_changed(nd->ports[i]);
 }
 
 u64 pib_kport_read_count(const struct pib_port *p, u32 counter)

@@ -23,13 +23,15 @@ static enum pib_mad_result smi_agent(struct pib_switch *sw, u8 in_port, const st
 	if (res == PIB_MAD_REPLY || res == PIB_MAD_FORWARD)
 		pib_smi_lids(&sw->nd.node, out, res, &b->h, &h->slid, &h->dlid);
 	h->pkey = IB_DEFAULT_PKEY_FULL;
+	pib_node_dev_changed(&sw->nd, in);
 	spin_unlock_irqrestore(&sw->nd.lock, flags);
 	return res;
 }
 
 /*
- * One packet may ask for the counters of all ports, which are sums over all CPUs, and is answered where it
- * arrives, in softirqs. Nothing else that a MAD can ask for takes much longer than to forward it.
+ * One packet may ask for the counters of all ports, which are sums over all CPUs. It is answered
+ * where it arrives, in softirqs. Nothing else that a MAD can ask for takes much longer than to
+ * forward the MAD.
  */
 static bool pma_may(struct pib_switch *sw, u64 now)
 {
@@ -50,7 +52,7 @@ static void pma_spend(struct pib_switch *sw, u64 begun)
 	spin_unlock_bh(&sw->share_lock);
 }
 
-/* What passed pib_switch_gsi_ok(). */
+/* The answer to a MAD that has passed pib_switch_gsi_ok(). */
 static enum pib_mad_result gsi_answer(struct pib_switch *sw, const u8 *in, u8 *out)
 {
 	bool perf = in[PIB_MAD_CLASS] == PIB_CLASS_PERF;
@@ -123,7 +125,7 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 		res = gsi_agent(sw, b, in, out, out_port, &h);
 	else
 		res = smi_agent(sw, in_port, b, in, out, out_port, &h);
-	/* on QP1 there may be a trap about a key, and most often is none */
+	/* On QP1 there may be a trap about a key, and most often is none. */
 	if (b->h.dqpn ? READ_ONCE(sw->nd.node.events) : res == PIB_MAD_NONE || mad_changes(in))
 		pib_node_dev_kick(&sw->nd);
 	if (res != PIB_MAD_REPLY && res != PIB_MAD_FORWARD) {

@@ -15,8 +15,9 @@ struct pib_net;
 /**
  * struct pib_switch - a switch
  * @nd: what every node has; standalone: forwards without an SM
- * @share_lock: guards @pma_share: who is refused does not wait for who sums up; softirqs off
- * @pma_share: of a CPU, for sums of counters
+ * @share_lock: guards @pma_share, so that who is refused does not wait for who sums up; softirqs
+ *	off
+ * @pma_share: share of a CPU that sums of counters may take
  * @is_host: the host switch of a netdev, made and taken apart by the system; never changes
  * @name: never changes
  * @id: place in dumps; never changes
@@ -33,29 +34,33 @@ struct pib_switch {
 };
 
 /*
- * A switch without cables. @id is read before this returns. Process context. ERR_PTR() with the reason
- * in @extack.
+ * Make a switch without cables. @id is read before this returns. Process context.
+ *
+ * Return: the switch; ERR_PTR() with the reason in @extack.
  */
 struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 num_ports,
 				     const struct pib_switch_ident *id, bool standalone,
 				     struct netlink_ext_ack *extack);
-/* Its cables are out, and a grace period has passed since. */
+/* Free a switch. Its cables are out, and a grace period has passed since. Process context. */
 void pib_switch_destroy(struct pib_switch *sw);
 
 /**
  * pib_switch_agent() - a packet for port 0
- * @b: stays the caller's
- * @out_port: result: where the answer leaves, or PIB_PORT_BY_LID
+ * @sw: switch
+ * @in_port: port by which the packet came
+ * @b: packet; stays the caller's
+ * @out_port: result: port by which the answer leaves, or PIB_PORT_BY_LID
  *
- * Returns the answer, or the directed-route SMP to pass on, or NULL.
+ * Context: softirqs off, no node lock held.
+ * Return: the answer, or the directed-route SMP to pass on; NULL: nothing is to be sent.
  */
 struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib_burst *b,
 				   u8 *out_port);
-/* A packet was dropped for its P_Key: trap 259. */
+/* A packet was dropped for its P_Key: raise trap 259. Any context, no node lock held. */
 void pib_switch_pkey_trap(struct pib_switch *sw, struct pib_kport *port, const struct pib_hdrs *h);
-/* A port without a cable, NULL: none. The lock of the namespace held. */
+/* A port without a cable; NULL: there is none. The lock of the namespace held. */
 struct pib_kport *pib_switch_free_port(struct pib_switch *sw);
-/* Without an SM: forward @lid to @port; 0xFF: to nobody. */
+/* Without an SM: forward @lid to @port; 0xFF: to nobody. Any context. */
 void pib_switch_set_route(struct pib_switch *sw, u16 lid, u8 port);
 
 #endif

@@ -4,6 +4,7 @@
 #include "hca/hca.h"
 #include "memory/pd.h"
 #include "core/mmap.h"
+#include "core/refuse.h"
 #include "uapi/rdma/pib-abi.h"
 
 #define AVN_MAX	0xFFFFFF
@@ -16,15 +17,17 @@ int pib_av_from_attr(struct pib_hca *hca, const struct rdma_ah_attr *attr, struc
 	bool has_grh = rdma_ah_get_ah_flags(attr) & IB_AH_GRH;
 
 	if (!port || port > hca->nd.node.num_ports)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "address: no port %u", port);
 	/* LID 0 passes: ib_core makes a handle for an SM that is not known yet */
 	if (dlid > U16_MAX || rdma_ah_get_sl(attr) > 15)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "address: LID %#x, SL %u", dlid,
+				  rdma_ah_get_sl(attr));
 	/* A multicast packet needs a GRH to name its group (9.3) */
 	if (pib_lid_is_mcast(dlid) && !has_grh)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "address: multicast LID %#x without a GRH",
+				  dlid);
 	if (has_grh && grh->sgid_index >= PIB_GUIDS)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "address: no GID at %u", grh->sgid_index);
 
 	*out = (struct pib_av_data) {
 		.dlid = dlid,
@@ -64,35 +67,6 @@ void pib_av_to_attr(struct pib_hca *hca, const struct pib_av_data *av, struct rd
 struct pib_av *pib_av_find(struct pib_hca *hca, u32 avn)
 {
 	return xa_load(&hca->avs, avn);
-}
-
-static void fill_grh(const struct pib_port *p, const struct pib_av_data *av, struct pib_hdrs *h)
-{
-	__be64 prefix = cpu_to_be64(READ_ONCE(p->gid_prefix));
-	__be64 guid = cpu_to_be64(READ_ONCE(p->guids[av->sgid_index]));
-
-	h->flags |= PIB_H_GRH;
-	h->tclass = av->tclass;
-	h->flow = av->flow;
-	h->hop = av->hop;
-	memcpy(h->sgid, &prefix, sizeof(prefix));
-	memcpy(h->sgid + sizeof(prefix), &guid, sizeof(guid));
-	memcpy(h->dgid, av->dgid, sizeof(h->dgid));
-}
-
-void pib_av_fill(struct pib_hca *hca, const struct pib_av_data *av, struct pib_hdrs *h)
-{
-	const struct pib_port *p = &hca->nd.ports[av->port]->p;
-	u8 mask = (1 << READ_ONCE(p->lmc)) - 1;
-	u16 lid = READ_ONCE(p->lid);
-
-	h->dlid = av->dlid;
-	/* a port without LID sends with the permissive one, and so does an SMP along a directed route (14.2.2) */
-	h->slid = lid && av->dlid != PIB_LID_PERMISSIVE ? lid | (av->path_bits & mask) : PIB_LID_PERMISSIVE;
-	h->sl = av->sl;
-	h->flags &= ~PIB_H_GRH;
-	if (av->grh)
-		fill_grh(p, av, h);
 }
 
 static int avn_alloc(struct pib_hca *hca, struct pib_av *av, u32 *avn, gfp_t gfp)

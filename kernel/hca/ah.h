@@ -65,13 +65,12 @@ static inline struct pib_ah *to_ah(struct ib_ah *ib)
 	return container_of(ib, struct pib_ah, ib);
 }
 
-/* Check and take over rdma_ah_attr. 0 or -EINVAL. */
+/* Check and take over rdma_ah_attr. Return: 0 or -EINVAL. */
 int pib_av_from_attr(struct pib_hca *hca, const struct rdma_ah_attr *attr, struct pib_av_data *out);
+/* What pib_av_from_attr() was told. */
 void pib_av_to_attr(struct pib_hca *hca, const struct pib_av_data *av, struct rdma_ah_attr *attr);
-/* Under rcu_read_lock(). NULL: no such AH. */
+/* Find an address vector by its AH number. Under rcu_read_lock(). Return: NULL: there is none. */
 struct pib_av *pib_av_find(struct pib_hca *hca, u32 avn);
-/* LRH and GRH fields of @h from the vector: dlid, slid (port LID + path bits), sl, GRH. */
-void pib_av_fill(struct pib_hca *hca, const struct pib_av_data *av, struct pib_hdrs *h);
 
 /* Any context: ib_core makes address handles under ib_mad's and IPoIB's locks. */
 int pib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);

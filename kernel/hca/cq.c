@@ -2,7 +2,7 @@
 /*
  * Completion queues.
  *
- * The kernel owns the producer index of every ring (ring.index); the consumer
+ * The kernel owns the producer index of every ring (ring.index). The consumer
  * index is the process' or, under the lock, poll_cq's. A process that lies
  * about its consumer index makes its own queue overflow, no more.
  */
@@ -15,12 +15,17 @@
 #include "hca/cq.h"
 #include "hca/hca.h"
 #include "core/mmap.h"
+#include "core/refuse.h"
 
 /* Entries that are copied at once with interrupts off. */
 #define CQ_COPY_MAX	256U
 
 static u32 cq_filled(const struct pib_cq *cq)
 {
+	/*
+	 * Pairs with the provider's release of the consumer: an entry is taken before its slot is
+	 * filled anew.
+	 */
 	return cq->ring.index - smp_load_acquire(&cq->ring.hdr->consumer);
 }
 
@@ -29,7 +34,7 @@ static u32 *cq_arm(struct pib_cq *cq)
 	return cq->ring.user ? &cq->ring.hdr->arm : &cq->notify;
 }
 
-/* Is it armed for such an entry? Disarms. */
+/* Disarm the CQ. Return: whether it was armed for such an entry. */
 static bool cq_disarm(struct pib_cq *cq, bool solicited)
 {
 	u32 want = solicited ? PIB_CQ_ARM_SOLICITED : PIB_CQ_ARM_ANY;
@@ -41,7 +46,7 @@ static bool cq_disarm(struct pib_cq *cq, bool solicited)
 	return xchg(cq_arm(cq), PIB_CQ_ARM_NONE) >= want;
 }
 
-/* The event may wait for more entries. */
+/* Is the event to wait for more entries? */
 static bool cq_moderate(struct pib_cq *cq, bool solicited)
 {
 	lockdep_assert_held(&cq->lock);
@@ -63,8 +68,8 @@ static void cq_call(struct pib_cq *cq)
 }
 
 /*
- * The handlers take spinlocks, which must not be taken in an interrupt on
- * PREEMPT_RT. There are no such upcalls there: lockdep is told so.
+ * Handlers take spinlocks, which must not be taken in an interrupt on PREEMPT_RT. There are no
+ * upcalls in interrupts there, as lockdep is told.
  */
 static void cq_call_irq(struct pib_cq *cq)
 {
@@ -75,7 +80,7 @@ static void cq_call_irq(struct pib_cq *cq)
 	lock_map_release(&cq_irq_map);
 }
 
-/* An interrupt of the CPU of the vector. */
+/* This runs in an interrupt of the CPU of the vector. */
 static void cq_upcall(void *arg)
 {
 	struct pib_cq *cq = arg;
@@ -91,9 +96,9 @@ static void cq_upcall(void *arg)
 }
 
 /*
- * The upcall for an event that is due, on the CPU of the vector: a call from
- * here if this is it, or if there is no such CPU any more. On PREEMPT_RT it is made
- * here always: neither interrupts nor get_cpu() leave a handler its locks. The lock is not held.
+ * Make the upcall for an event that is due, on the CPU of the vector. It is made from here if that
+ * is this CPU, or if there is no such CPU any more. On PREEMPT_RT it is always made from here, for
+ * neither interrupts nor get_cpu() leave a handler its locks. The lock is not held.
  */
 static void cq_notify(struct pib_cq *cq)
 {
@@ -134,7 +139,10 @@ static bool cq_event_due(struct pib_cq *cq, bool solicited)
 
 	lockdep_assert_held(&cq->lock);
 
-	/* the process arms, then looks at the producer index; here the other way round */
+	/*
+	 * Pairs with the full barriers of who arms (the provider, pib_req_notify_cq()) and then
+	 * looks at the producer index. Here it is the other way round.
+	 */
 	smp_mb();
 	if (READ_ONCE(*cq_arm(cq)) < want || cq_moderate(cq, solicited))
 		return false;
@@ -151,7 +159,7 @@ static void cq_overflow(struct pib_cq *cq)
 	schedule_work(&cq->err_work);
 }
 
-/* Returns whether the consumer is to be called. */
+/* Return: whether the consumer is to be called. */
 static bool cq_add(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
 {
 	struct pib_cqe e = *cqe;
@@ -169,6 +177,7 @@ static bool cq_add(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
 		e.user_qp = 0;
 	*(struct pib_cqe *)pib_ring_slot(&cq->ring, cq->ring.index) = e;
 	cq->ring.index++;
+	/* Pairs with the acquire in the provider's pib_ring_filled(). */
 	smp_store_release(&cq->ring.hdr->producer, cq->ring.index);
 	return cq_event_due(cq, solicited);
 }
@@ -217,7 +226,8 @@ void pib_cq_clean(struct pib_cq *cq, u32 qpn)
 
 	spin_lock_irqsave(&cq->lock, flags);
 	consumer = cq->ring.hdr->consumer;
-	from = to = cq->ring.index;
+	from = cq->ring.index;
+	to = from;
 	while (from != consumer) {
 		struct pib_cqe *cqe = pib_ring_slot(&cq->ring, --from);
 
@@ -245,7 +255,9 @@ int pib_cq_vectors(void)
 	return max(n, 1);
 }
 
-/* Not the online ones: vectors that are in use keep their meaning while CPUs come and go. */
+/*
+ * The CPU of a vector, not only of those online: vectors keep their meaning while CPUs come and go.
+ */
 static int vector_cpu(int vector)
 {
 	int cpu;
@@ -272,11 +284,12 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 	int err;
 
 	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
-		return -EOPNOTSUPP;
+		return pib_refuse(&hca->ib, -EOPNOTSUPP, "create_cq: flags %#x", attr->flags);
 	if (!attr->cqe || attr->cqe > ibcq->device->attrs.max_cqe)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "create_cq: %u entries", attr->cqe);
 	if (attr->comp_vector >= ibcq->device->num_comp_vectors)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "create_cq: vector %u of %d",
+				  attr->comp_vector, ibcq->device->num_comp_vectors);
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;
@@ -339,7 +352,7 @@ static void cq_copy(struct pib_cq *cq, struct pib_ring *to, u32 from, u32 end)
 
 /*
  * Under the lock: entries from @done on, indices and what is armed move to @ring, and @ring
- * becomes the old one. -EAGAIN: too many have come since @done.
+ * becomes the old ring. Return: 0; -EAGAIN: too many have come since @done.
  */
 static int cq_exchange(struct pib_cq *cq, struct pib_ring *ring, u32 done)
 {
@@ -361,7 +374,7 @@ static int cq_exchange(struct pib_cq *cq, struct pib_ring *ring, u32 done)
 	return 0;
 }
 
-/* Returns the producer index. */
+/* Return: the producer index. */
 static u32 cq_index(struct pib_cq *cq)
 {
 	u32 index;
@@ -374,9 +387,9 @@ static u32 cq_index(struct pib_cq *cq)
 
 /*
  * What a process has not polled is copied without the lock as far as possible, for there may
- * be a million entries. New ones go behind them. So only a process that polls while it
- * resizes, or lies about what it has polled, finds others than were there: in its own queue.
- * The kernel's own are moved about by pib_cq_clean() and stay under the lock.
+ * be a million entries. New entries go behind them. So only a process that polls while it
+ * resizes, or lies about what it has polled, finds other entries than were there, in its own
+ * queue. Entries of kernel CQs are moved about by pib_cq_clean() and are copied under the lock.
  */
 static int cq_move(struct pib_cq *cq, struct pib_ring *ring)
 {
@@ -411,7 +424,8 @@ int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 	int err;
 
 	if (!cqe || cqe > ibcq->device->attrs.max_cqe)
-		return -EINVAL;
+		return pib_refuse(ibcq->device, -EINVAL, "cq %u: resize to %u entries", cq->cqn,
+				  cqe);
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;
@@ -426,12 +440,15 @@ int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 	mutex_lock(&cq->resize_mutex);
 	err = cq_move(cq, &ring);
 	mutex_unlock(&cq->resize_mutex);
+	if (err)
+		ibdev_dbg(ibcq->device, "cq %u: more has come than fits %u entries\n", cq->cqn,
+			  cqe);
 out:
 	pib_ring_free(&ring);
 	return err;
 }
 
-/* An event that waits already waits as it was told to. */
+/* An event that waits already goes on as it was told to. */
 int pib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {
 	struct pib_cq *cq = to_cq(ibcq);

@@ -13,26 +13,27 @@
  * struct pib_cq - a completion queue
  * @ib: ib_core's
  * @cqn: object number
- * @lock: guards all below; taken with interrupts off, since kernel consumers poll under their own locks
+ * @lock: guards all below; taken with interrupts off, since kernel consumers poll under their own
+ *	locks
  * @ring: entries of struct pib_cqe, mapped by user space if @ring.user
  * @notify: kernel CQs: enum pib_cq_arm
  * @overflow: an entry was lost: CQ_ERR was raised, nothing more is added
- * @err_work: tells of @overflow in process context
+ * @err_work: reports @overflow in process context
  * @on_overflow: called by @err_work, for those whose completions come here; NULL: nobody's do.
  *	Written without the lock, and never cleared
  * @mod_count: an event that is due waits for this many entries ...
  * @mod_period: ... or for so many us; 0: it does not wait
  * @mod_seen: entries since an event has been due
- * @mod_solicited: one of them was solicited
+ * @mod_solicited: one of these entries was solicited
  * @mod_timer: ends @mod_period
  *
  * @owner: see pib_quota_take(); never changes
  * @resize_mutex: serialises resize_cq
  *
- * @stamped: its entries say when they were made; never changes
+ * @stamped: entries say when they were made; never changes
  * @cpu: stands for the completion vector: upcalls are made there; never changes
  * @due: upcalls that @cpu has been asked for and has not finished
- * @upcall: asks it
+ * @upcall: asks @cpu
  */
 struct pib_cq {
 	struct ib_cq ib;
@@ -70,14 +71,17 @@ static inline struct pib_cq *to_cq(struct ib_cq *ib)
 
 /**
  * pib_cq_push() - add a completion
+ * @cq: completion queue
  * @cqe: without timestamp; @cqe->user_qp is the address of the struct ib_qp, which
  *	poll_cq of kernel consumers hands out as wc->qp (processes do not get to see it)
  * @solicited: a solicited event or an error
  *
- * Raises the completion event if armed for it: the upcall is made after the lock
- * is dropped, on the CPU of the CQ's completion vector (there in interrupt context,
- * unless it is this one). May be called under a QP's lock, softirqs off. On overflow
- * the CQ goes bad: IB_EVENT_CQ_ERR and IB_EVENT_QP_FATAL for its QPs, from err_work.
+ * Raises the completion event if the CQ is armed for it. The upcall is made after the lock is
+ * dropped, on the CPU of the CQ's completion vector (there in interrupt context, unless that is
+ * this CPU). On overflow the CQ goes bad: IB_EVENT_CQ_ERR and IB_EVENT_QP_FATAL for its QPs,
+ * from err_work.
+ *
+ * Context: softirqs off; a QP's lock may be held.
  */
 void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited);
 /* Drop the kernel-consumed entries of @qpn (QP reset or destroyed). */
@@ -85,6 +89,8 @@ void pib_cq_clean(struct pib_cq *cq, u32 qpn);
 
 /* How many completion vectors there are: one for each CPU that is nobody's own. */
 int pib_cq_vectors(void);
+
+/* ib_device_ops. pib_poll_cq(), pib_req_notify_cq(): any context; the others: process context. */
 
 /* @udata: NULL for a CQ of the kernel's own. */
 int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);

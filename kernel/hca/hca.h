@@ -21,23 +21,29 @@ struct platform_device;
  * @ib: the device that ib_core knows
  * @nd: what every node has; standalone: ports give themselves LIDs
  * @parent: platform device that stands in for the hardware
- * @net: network namespace in which it was made; not refcounted, the HCA goes with it
- * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_find()
+ * @net: network namespace in which the HCA was made; not refcounted, the HCA goes with it
+ * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_stub_get()
  * @qp_cache: some of @qps
- * @keys: of its regions and windows
+ * @keys: keys of its regions and windows
  * @avs: AH number -> struct pib_av; RCU lookup; lock taken with interrupts off
  * @cqs: object numbers
  * @srqs: SRQ number -> struct pib_srq, or NULL for one that is not for XRC; RCU lookup
+ * @next_qpn: where the search for a free number in @qps begins; under the lock of @qps
+ * @next_avn: the same for @avs
+ * @next_cqn: the same for @cqs
+ * @next_srqn: the same for @srqs
  * @quota: how many objects there are, and whose
  * @mcast: multicast attachments, see mcast.c
  * @stats: protocol counters, per CPU, see hca/hw_counters.h
  * @pagers: what brings pages of processes in
- * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see qp_counter.c
- * @next_counter: see @qp_counters
- * @inbox_bytes: what QPs are charged with beyond what is free for each, see inbox.c
+ * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see
+ *	qp_counter.c
+ * @next_counter: where the search for a free number in @qp_counters begins
+ * @inbox_bytes: what QPs are charged with beyond what is free for each, see transport/input.c
  * @id: number of @parent
  * @on_gone: from pib_hca_create(), once registered: unplugs the ports and forgets the HCA, which
- *	ib_core is about to free. Called once, in process context, whoever has asked for the removal.
+ *	ib_core is about to free. Called once, in process context, whoever has asked for the removal
+ * @event_work: turns pib_event bits into ib_events
  */
 struct pib_hca {
 	struct ib_device ib;
@@ -63,7 +69,7 @@ struct pib_hca {
 	atomic_t inbox_bytes;
 	int id;
 	void (*on_gone)(struct pib_hca *hca);
-	struct work_struct event_work;	/* turns pib_event bits into ib_events */
+	struct work_struct event_work;
 };
 
 static inline struct pib_hca *to_hca(struct ib_device *ib)
@@ -76,7 +82,7 @@ static inline struct pib_hca *node_dev_to_hca(struct pib_node_dev *nd)
 	return container_of(nd, struct pib_hca, nd);
 }
 
-/* The HCA whose port @port is: it is no switch's. */
+/* The HCA whose port @port is. @port is no switch's. */
 static inline struct pib_hca *pib_kport_hca(const struct pib_kport *port)
 {
 	return node_dev_to_hca(port->nd);
@@ -84,9 +90,12 @@ static inline struct pib_hca *pib_kport_hca(const struct pib_kport *port)
 
 /**
  * pib_hca_events() - turn the event bits in the node and its ports into ib_events
+ * @hca: HCA
  *
- * Any context; the work is done in event_work. Also puts PIB_EV_PHYS_CHANGE and
- * PIB_EV_TRAP before fabric/ (pib_kport_phys_changed(), pib_node_dev_kick()).
+ * The work is done in event_work. PIB_EV_PHYS_CHANGE and PIB_EV_TRAP are passed on to fabric/
+ * (pib_kport_phys_changed(), pib_node_dev_kick()).
+ *
+ * Context: any.
  */
 void pib_hca_events(struct pib_hca *hca);
 

@@ -31,6 +31,7 @@
 	X(REQ_CQE_ERR, "req_cqe_error")					\
 	X(REQ_CQE_FLUSH, "req_cqe_flush_error")				\
 	X(TX_NOMEM, "tx_nomem")						\
+	X(TX_NO_PKEY, "tx_no_pkey")					\
 	X(TX_PUSHED_BACK, "tx_pushed_back")				\
 	X(RX_NO_QP, "rx_no_qp")						\
 	X(RX_QP_STATE, "rx_qp_state")					\
@@ -66,10 +67,15 @@ struct pib_stats {
 #define pib_qp_stat_add(qp, stat, n) this_cpu_add((qp)->stats->v[stat], (n))
 #define pib_qp_stat(qp, stat) pib_qp_stat_add(qp, stat, 1)
 
-/* For the port's counters and for those of bound QPs: ib_core adds them up index by index. */
+/*
+ * For the port's counters and for those of bound QPs, which ib_core adds up index by index. Process
+ * context. Return: NULL: no memory.
+ */
 struct rdma_hw_stats *pib_stats_alloc(void);
+/* Sum up the counters of all CPUs. Process context. */
 void pib_stats_sum(const struct pib_stats __percpu *stats, struct rdma_hw_stats *sum);
 
+/* ib_device_ops; process context. */
 struct rdma_hw_stats *pib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num);
 int pib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port_num,
 		     int index);

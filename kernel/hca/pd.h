@@ -13,7 +13,7 @@ struct pib_xrcd {
 	struct ib_xrcd ib;
 };
 
-/* ib_device_ops; process context. 0 or -errno. */
+/* ib_device_ops; process context. Return: 0 or -errno. */
 int pib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int pib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int pib_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);

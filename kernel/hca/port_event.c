@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the agents have changed, told to ib_core and to the links. */
+/* What the agents have changed is told to ib_core and to the links. */
 #include "compat/compat.h"
 #include "fabric/cable.h"
 #include "hca/port_event.h"
@@ -30,7 +30,7 @@ static u32 take_events(struct pib_hca *hca, u32 *events)
 	return ev;
 }
 
-/* A port that went down and up again, or the reverse: the last word is what it is now. */
+/* If a port went down and up again, or the reverse, the last word is what it is now. */
 static u32 settle_events(const struct pib_port *p, u32 ev)
 {
 	if ((ev & PIB_EV_PORT_ACTIVE) && READ_ONCE(p->state) != PIB_PORT_ACTIVE)

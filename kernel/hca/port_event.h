@@ -5,7 +5,7 @@
 
 #include <linux/workqueue.h>
 
-/* pib_hca.event_work */
+/* What pib_hca.event_work does. */
 void pib_hca_event_work(struct work_struct *work);
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef PIB_HCA_RECV_WQE_H
 #define PIB_HCA_RECV_WQE_H
 
+#include <linux/overflow.h>
 #include <rdma/ib_verbs.h>
 #include "uapi/rdma/pib-abi.h"
 
@@ -29,12 +30,33 @@ struct pib_rq_cur {
  * pib_recv_wqe_copy() - copy and check a receive work request
  * @slot: in memory that a process may be writing to
  * @max_sge: most scatter elements
+ * @cur: result
  *
- * 0 or -EINVAL as pib_srq_take().
+ * Context: any.
+ * Return: 0 or -EINVAL, as pib_srq_take().
  */
-int pib_recv_wqe_copy(const struct pib_recv_wqe *slot, u32 max_sge, struct pib_rq_cur *cur);
+static inline int pib_recv_wqe_copy(const struct pib_recv_wqe *slot, u32 max_sge,
+				    struct pib_rq_cur *cur)
+{
+	u32 n = READ_ONCE(slot->num_sge), len = 0, i;
 
-/* Fill a slot of a receive ring of the kernel's own. 0 or -EINVAL. */
+	cur->wr_id = READ_ONCE(slot->wr_id);
+	cur->valid = true;
+	cur->num_sge = 0;
+	cur->len = 0;
+	if (n > max_sge || n > ARRAY_SIZE(cur->sge))
+		return -EINVAL;
+
+	memcpy(cur->sge, slot->sge, n * sizeof(cur->sge[0]));
+	for (i = 0; i < n; i++)
+		if (check_add_overflow(len, cur->sge[i].length, &len))
+			return -EINVAL;
+	cur->num_sge = n;
+	cur->len = len;
+	return 0;
+}
+
+/* Fill a slot of a receive ring of the kernel's own. Any context. Return: 0 or -EINVAL. */
 int pib_recv_wqe_fill(struct pib_recv_wqe *slot, u32 max_sge, const struct ib_recv_wr *wr);
 
 /* Bytes to a slot for @max_sge scatter elements. */

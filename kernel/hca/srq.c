@@ -4,6 +4,7 @@
 #include "memory/pd.h"
 #include "hca/srq.h"
 #include "core/mmap.h"
+#include "core/refuse.h"
 
 /* Work requests that are copied at once with interrupts off. */
 #define SRQ_COPY_MAX	64U
@@ -81,13 +82,14 @@ int pib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			*bad = wr;
 			break;
 		}
+		/* Pairs with the acquire in pib_ring_pending(). */
 		smp_store_release(&hdr->producer, hdr->producer + 1);
 	}
 	spin_unlock_irqrestore(&srq->lock, flags);
 	return err;
 }
 
-/* Only the number is taken: nobody finds the SRQ by it. */
+/* Take a number, by which nobody finds the SRQ yet. */
 static int srqn_reserve(struct pib_hca *hca, struct pib_srq *srq)
 {
 	int err = xa_alloc_cyclic(&hca->srqs, &srq->srqn, NULL, XA_LIMIT(1, 0xFFFFFF),
@@ -96,7 +98,7 @@ static int srqn_reserve(struct pib_hca *hca, struct pib_srq *srq)
 	return err < 0 ? err : 0;
 }
 
-/* XRC senders name an SRQ by its number; a basic one is its QPs' alone. */
+/* XRC senders name an SRQ by its number. A basic SRQ is its QPs' alone. */
 static int srqn_publish(struct pib_hca *hca, struct pib_srq *srq)
 {
 	if (srq->ib.srq_type != IB_SRQT_XRC)
@@ -107,9 +109,10 @@ static int srqn_publish(struct pib_hca *hca, struct pib_srq *srq)
 static int srq_check_attr(struct ib_device *ibdev, const struct ib_srq_attr *attr)
 {
 	if (!attr->max_wr || attr->max_wr > ibdev->attrs.max_srq_wr)
-		return -EINVAL;
+		return pib_refuse(ibdev, -EINVAL, "create_srq: %u work requests", attr->max_wr);
 	if (attr->max_sge > ibdev->attrs.max_srq_sge || attr->srq_limit > attr->max_wr)
-		return -EINVAL;
+		return pib_refuse(ibdev, -EINVAL, "create_srq: %u SGEs, limit %u", attr->max_sge,
+				  attr->srq_limit);
 	return 0;
 }
 
@@ -121,7 +124,7 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 	int err;
 
 	if (init->srq_type != IB_SRQT_BASIC && init->srq_type != IB_SRQT_XRC)
-		return -EOPNOTSUPP;
+		return pib_refuse(&hca->ib, -EOPNOTSUPP, "create_srq: type %d", init->srq_type);
 	err = srq_check_attr(ibsrq->device, &init->attr);
 	if (err)
 		return err;
@@ -199,7 +202,7 @@ static void srq_copy(struct pib_srq *srq, struct pib_ring *to, u32 from, u32 end
 		memcpy(pib_ring_slot(to, from), pib_ring_slot(&srq->ring, from), srq->ring.stride);
 }
 
-/* Under the lock: what is posted is [@from, @from + result). */
+/* Under the lock: set @from to the first work request posted. Return: how many there are. */
 static u32 srq_posted(struct pib_srq *srq, u32 *from)
 {
 	lockdep_assert_held(&srq->lock);
@@ -209,8 +212,8 @@ static u32 srq_posted(struct pib_srq *srq, u32 *from)
 }
 
 /*
- * Under the lock: work requests from @done on and indices move to @ring, and @ring becomes the old one.
- * -EAGAIN: too many have come since @done.
+ * Under the lock: work requests from @done on and indices move to @ring, and @ring becomes the old
+ * ring. Return: 0; -EAGAIN: too many have come since @done.
  */
 static int srq_exchange(struct pib_srq *srq, struct pib_ring *ring, u32 done)
 {
@@ -232,9 +235,12 @@ static int srq_exchange(struct pib_srq *srq, struct pib_ring *ring, u32 done)
 }
 
 /*
- * What is posted is copied without the lock as far as possible: up to 16 MiB. It stays where it is until it is taken, which
- * does no harm; who posts meanwhile posts behind it. Only a process that rewrites what it has posted, or goes back
- * with its index, may find something else: in its own queue. -EAGAIN: it posts faster than that.
+ * What is posted, up to 16 MiB, is copied without the lock as far as possible. A work request that
+ * is taken meanwhile does no harm. Who posts meanwhile posts behind what is copied. Only a process
+ * that rewrites what it has posted, or goes back with its index, may find something else, in its
+ * own queue.
+ *
+ * Return: 0; -EAGAIN: the process posts faster than that.
  */
 static int srq_move(struct pib_srq *srq, struct pib_ring *ring)
 {
@@ -264,7 +270,7 @@ static int srq_move(struct pib_srq *srq, struct pib_ring *ring)
 	return err;
 }
 
-/* Tell the process where the new ring is; it maps it when the call has returned. */
+/* Tell the process where the new ring is, which it maps when the call has returned. */
 static int srq_tell_ring(struct ib_udata *udata, const struct pib_ring_info *info)
 {
 	struct pib_modify_srq_cmd cmd = {};
@@ -291,7 +297,8 @@ static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	int err;
 
 	if (!max_wr || max_wr > srq->ib.device->attrs.max_srq_wr)
-		return -EINVAL;
+		return pib_refuse(srq->ib.device, -EINVAL, "srq %u: resize to %u work requests",
+				  srq->srqn, max_wr);
 	err = pib_ring_alloc(&ring, max_wr, srq->ring.stride, udata, &info);
 	if (err)
 		return err;
@@ -301,6 +308,9 @@ static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	mutex_lock(&srq->resize_mutex);
 	err = srq_move(srq, &ring);
 	mutex_unlock(&srq->resize_mutex);
+	if (err)
+		ibdev_dbg(srq->ib.device, "srq %u: more is posted than %u work requests\n",
+			  srq->srqn, max_wr);
 out:
 	pib_ring_free(&ring);
 	return err;
@@ -313,13 +323,15 @@ int pib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_a
 	int err;
 
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
-		return -EINVAL;
+		return pib_refuse(ibsrq->device, -EINVAL, "srq %u: modify: mask %#x", srq->srqn,
+				  mask);
 	err = pib_udata_check(udata, sizeof(struct pib_modify_srq_cmd));
 	if (err)
 		return err;
 	if (mask & IB_SRQ_LIMIT &&
 	    attr->srq_limit > (mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->max_wr))
-		return -EINVAL;
+		return pib_refuse(ibsrq->device, -EINVAL, "srq %u: limit %u", srq->srqn,
+				  attr->srq_limit);
 	if (mask & IB_SRQ_MAX_WR) {
 		err = srq_resize(srq, attr->max_wr, udata);
 		if (err)

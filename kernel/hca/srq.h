@@ -13,14 +13,14 @@ struct pib_hca;
 /**
  * struct pib_srq - a shared receive queue
  * @ib: ib_core's
- * @srqn: object number; what XRC senders name it by
+ * @srqn: object number, by which XRC senders name the SRQ
  * @max_wr: as asked for; never more than @ring.entries
  * @max_sge: granted; never changes
  * @resize_mutex: serialises who puts another @ring in its place
  * @lock: taken with interrupts off; guards all below
  * @ring: slots of struct pib_recv_wqe
  * @limit: raise SRQ_LIMIT_REACHED when fewer work requests are left; 0: not armed
- * @limit_work: raises it in process context
+ * @limit_work: raises SRQ_LIMIT_REACHED in process context
  */
 struct pib_srq {
 	struct ib_srq ib;
@@ -41,16 +41,22 @@ static inline struct pib_srq *to_srq(struct ib_srq *ib)
 
 /**
  * pib_srq_take() - take the next receive work request
+ * @srq: shared receive queue
  * @cur: result, a checked copy; @cur->valid is set
  *
- * Any context. 0; -EAGAIN: none is posted; -EINVAL: one was, and was malformed:
- * @cur->wr_id is set, it completes LOC_QP_OP_ERR.
+ * Context: any.
+ * Return: 0; -EAGAIN: none is posted; -EINVAL: one is taken and is malformed. @cur->wr_id is then
+ *	set, and the work request completes LOC_QP_OP_ERR.
  */
 int pib_srq_take(struct pib_srq *srq, struct pib_rq_cur *cur);
 
-/* An XRC SRQ. Under rcu_read_lock(), which keeps it until that is left. NULL: no such SRQ. */
+/*
+ * An XRC SRQ, which is kept by rcu_read_lock() until that is left. Return: NULL: there is no such
+ * SRQ.
+ */
 struct pib_srq *pib_srq_find(struct pib_hca *hca, u32 srqn);
 
+/* ib_device_ops. pib_post_srq_recv(): any context; the others: process context. */
 int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata);
 int pib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
 		   struct ib_udata *udata);

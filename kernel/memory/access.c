@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The data path's view of registered memory: a key and a range become a
- * segment, once, with every check; segments are then read, written and
- * operated on without further ones.
+ * The data path's view of registered memory. A key and a range become a
+ * segment once, with every check. Segments are then read, written and
+ * operated on without further checks.
  *
  * A segment without a region is memory of the kernel's own (the reserved
  * L_Key), or empty.
@@ -16,6 +16,7 @@
 
 static int mr_check_key(const struct pib_mr *mr, const struct pib_pd *pd, u32 key, int access)
 {
+	/* Pairs with the release in pib_mr_reg() and pib_mr_publish(). */
 	if (!smp_load_acquire(&mr->valid) || mr->k.key != key || mr->k.pd != pd)
 		return -EINVAL;
 	return access & ~mr->access ? -EACCES : 0;
@@ -29,13 +30,13 @@ static int mr_check(const struct pib_mr *mr, const struct pib_pd *pd, u32 key, u
 
 	if (err)
 		return err;
-	/* no sum of untrusted values that could wrap */
+	/* No sum is made of untrusted values: it could wrap. */
 	if (addr < map->iova || len > map->length || addr - map->iova > map->length - len)
 		return -ERANGE;
 	return 0;
 }
 
-/* Reference first, checks afterwards: see mr.c. */
+/* The reference is taken first, then the region is checked: see mr.c. */
 static int mr_get(struct pib_mr *mr, const struct pib_pd *pd, u32 key, u64 addr, u32 len,
 		  int access, struct pib_seg *seg)
 {
@@ -43,7 +44,7 @@ static int mr_get(struct pib_mr *mr, const struct pib_pd *pd, u32 key, u64 addr,
 
 	if (!refcount_inc_not_zero(&mr->ref))
 		return -EINVAL;
-	/* against mr_invalidate() */
+	/* Pairs with smp_mb() in mr_invalidate() and smp_wmb() in mr_resume(). */
 	smp_mb__after_atomic();
 	err = mr_check(mr, pd, key, addr, len, access);
 	if (err) {
@@ -284,15 +285,16 @@ static int mr_invalidate(struct pib_mem_ctx ctx, struct pib_mr *mr, u32 key, boo
 	/* 10.6.5: only what was registered by a work request */
 	if (mr->type != PIB_MR_FAST || mr->k.key != key || mr->k.pd != ctx.pd)
 		return -EINVAL;
-	/* without remote access the key is an L_Key alone, and a peer that knows it has guessed it */
+	/* Without remote access the key is an L_Key alone: a peer that knows it has guessed it. */
 	if (remote && !(mr->access & REMOTE_ACCESS))
 		return -EINVAL;
 	if (atomic_read(&mr->windows))
 		return -EINVAL;
 	WRITE_ONCE(mr->valid, false);
 	/*
-	 * Against mr_get(): it takes its reference, then looks at @valid. So who is not seen
-	 * here sees that. Whoever has a reference may be copying, on another CPU.
+	 * Pairs with smp_mb__after_atomic() in mr_get(), which takes a reference, then looks at
+	 * @valid. So whose reference is not seen here finds @valid cleared. Whoever has a
+	 * reference may be copying, on another CPU.
 	 */
 	smp_mb();
 	return refcount_read(&mr->ref) > 1 ? -EAGAIN : 0;

@@ -22,8 +22,9 @@ struct pib_mem_ctx {
 
 /**
  * struct pib_seg - a piece of registered memory, access checked
- * @mr: holds a reference; NULL: memory of the kernel's own (local_dma_lkey), or no bytes
- * @win: window by which it was reached: holds a use of it; NULL: none
+ * @mr: region, of which a reference is held; NULL: memory of the kernel's own (local_dma_lkey), or
+ *	no bytes
+ * @win: window by which @mr was reached, of which a use is held; NULL: none
  * @addr: address in the MR's own numbering (iova)
  * @len: bytes
  */
@@ -36,40 +37,54 @@ struct pib_seg {
 
 /**
  * pib_mem_get_local() - check an L_Key and take a reference
- * @access: IB_ACCESS_LOCAL_WRITE if it will be written, else 0
+ * @pd: protection domain that the key must be of
+ * @lkey: key; the local_dma_lkey of kernel QPs is understood, @addr is then a kernel address
+ * @addr: first byte, in the region's numbering
+ * @len: bytes; 0: nothing is checked (10.6.3.2)
+ * @access: IB_ACCESS_LOCAL_WRITE if the memory will be written to, else 0
+ * @seg: result, for pib_mem_put()
  *
- * Softirq or process context, any lock held. 0; -EINVAL: no such key or other PD; -EACCES; -ERANGE.
- * The local_dma_lkey of kernel QPs is understood (@addr is then a kernel address).
+ * Context: process or softirq; any lock may be held.
+ * Return: 0; -EINVAL: there is no such key in @pd; -EACCES; -ERANGE.
  */
 int pib_mem_get_local(struct pib_pd *pd, u32 lkey, u64 addr, u32 len, int access,
 		      struct pib_seg *seg);
 /*
- * The same for an R_Key: @access is of enum ib_access_flags; memory windows are resolved, those of
+ * The same for an R_Key. @access is of enum ib_access_flags. Memory windows are resolved, those of
  * type 2 against the QP of @ctx.
  */
 int pib_mem_get_remote(struct pib_mem_ctx ctx, u32 rkey, u64 addr, u32 len, int access,
 		       struct pib_seg *seg);
-/* Is this an R_Key for @ctx that allows @access? For what names no range. Errors as above. */
+/* Is this an R_Key for @ctx that allows @access? For requests without a range. Errors as above. */
 int pib_mem_check_remote(struct pib_mem_ctx ctx, u32 rkey, int access);
 /* Drop the reference. Any context. */
 void pib_mem_put(struct pib_seg *seg);
 
-/* Its pages come and go: no address of it is good for longer than one of the operations below takes. */
+/*
+ * Do the pages of @seg come and go? Then no address in it is good for longer than one of the
+ * operations below takes.
+ */
 bool pib_seg_pageable(const struct pib_seg *seg);
 /*
- * Address of the byte at @off of @seg, which is not pageable; in @len how many follow contiguously
- * (at most what @len said). NULL: fault.
+ * Address of the byte at @off of @seg, which is not pageable. @len says how many bytes are wanted,
+ * and becomes the number of those that follow contiguously. Any context.
+ *
+ * Return: the address; NULL: fault.
  */
 void *pib_seg_map(const struct pib_seg *seg, u32 off, u32 *len);
 
 /*
- * What follows touches memory, with softirqs off. 0 or -errno; -EAGAIN: a page is missing and is to be
- * brought in (pib_pagein_start()). Copies may then have been made in part.
+ * What follows touches memory, with softirqs off.
+ *
+ * Return: 0 or -errno. -EAGAIN: a page is missing and is to be brought in (pib_pagein_start());
+ *	copies may then have been made in part.
  */
 
 /*
- * As pib_seg_map(), of any memory; @write: it will be written to. ERR_PTR(). Before anything else
- * is done pib_seg_leave() gets @held.
+ * As pib_seg_map(), of any memory. @write: the bytes will be written to. The caller passes @held to
+ * pib_seg_leave() before he does anything else.
+ *
+ * Return: the address; ERR_PTR() with an error as above.
  */
 void *pib_seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
 		    struct pib_odp_chunk **held);
@@ -78,18 +93,25 @@ static inline void pib_seg_leave(struct pib_odp_chunk *held)
 	if (held)
 		pib_odp_leave(held);
 }
-/* Copy all of @seg to kernel memory, and the other way. */
+
+/* Copy all of @seg to kernel memory. */
 int pib_seg_get(const struct pib_seg *seg, void *dst);
+/* Copy kernel memory to all of @seg. */
 int pib_seg_put(const struct pib_seg *seg, const void *src);
 
-/* Atomics on 8 aligned bytes: really atomic against the CPU and every QP of this kernel; *orig in host order. */
+/*
+ * Atomics on 8 aligned bytes. They are atomic against the CPU and every QP of this kernel. @orig is
+ * the value before, in host order. -EINVAL: the bytes are not aligned (9.4.5).
+ */
 int pib_seg_cas(struct pib_seg *seg, u64 compare, u64 swap, u64 *orig);
 int pib_seg_faa(struct pib_seg *seg, u64 add, u64 *orig);
 int pib_seg_atomic_write(struct pib_seg *seg, u64 value);
 
 /*
- * LOCAL_INV and SEND with invalidate. @remote: asked for by the peer. 0; -EINVAL; -EAGAIN: nobody can use the
- * key any more, but somebody still does: to be called again, and only then is it done.
+ * Execute LOCAL_INV, or SEND with invalidate (@remote: the peer asks for it). Process or softirq.
+ *
+ * Return: 0; -EINVAL; -EAGAIN: nobody can use the key any more, but somebody still does. The
+ *	function is then to be called again, and the key is invalid only when 0 is returned.
  */
 int pib_mem_invalidate(struct pib_mem_ctx ctx, u32 key, bool remote);
 

@@ -10,6 +10,7 @@
 #include "memory/pd.h"
 #include "core/mmap.h"
 #include "core/quota.h"
+#include "core/refuse.h"
 #include "uapi/rdma/pib-abi.h"
 
 #define UVERBS_MODULE_NAME pib
@@ -65,7 +66,8 @@ struct ib_dm *pib_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ctx,
 	int err;
 
 	if (!attr->length || attr->length > PIB_DM_SIZE || attr->alignment > PAGE_SHIFT)
-		return ERR_PTR(-EINVAL);
+		return ERR_PTR(pib_refuse(ibdev, -EINVAL, "alloc_dm: %llu bytes, alignment %u",
+					  attr->length, attr->alignment));
 	err = pib_quota_charge(quota, owner, PIB_OBJ_DM, dm_pages(attr->length));
 	if (err)
 		return ERR_PTR(err);

@@ -10,7 +10,7 @@
  * struct pib_dm - a piece of device memory
  * @ib: ib_core's
  * @quota: of the HCA
- * @owner: see pib_quota_charge(); his context outlives it
+ * @owner: see pib_quota_charge(); his context outlives the memory
  * @entry: the memory
  * @size: bytes asked for; whole pages are taken from the HCA's stock
  */
@@ -29,6 +29,7 @@ static inline struct pib_dm *to_dm(struct ib_dm *ib)
 
 extern const struct uapi_definition pib_dm_defs[];
 
+/* ib_device_ops; process context. */
 struct ib_dm *pib_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ctx,
 			   struct ib_dm_alloc_attr *attr, struct uverbs_attr_bundle *attrs);
 int pib_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);

@@ -37,25 +37,30 @@ struct pib_key_table {
 	u32 next;
 };
 
-/* @t is filled with zeroes. Process context. */
+/* Make an empty table of @t, which is filled with zeroes. Process context. */
 void pib_key_table_init(struct pib_key_table *t);
-/* No key is left, or in use. Process context. */
+/* Free the table, in which no key is left. Process context. */
 void pib_key_table_exit(struct pib_key_table *t);
 
 /*
- * Reserve an index for a key; the object is not found by it until
- * pib_key_publish(). Process context. 0 or -errno.
+ * Reserve an index for @k and set its key. The object is not found before pib_key_publish().
+ * Process context; may sleep. Return: 0 or -errno.
  */
 int pib_key_reserve(struct pib_key_table *t, struct pib_key *k);
-/* From now on it is found. Process context. */
+/* From now on the object is found by its key. Process context. */
 void pib_key_publish(struct pib_key_table *t, struct pib_key *k);
-/* Not found any more; the index stays reserved until pib_key_release(). Process context. */
+/*
+ * The object is found no more; its index stays reserved until pib_key_release(). Process context.
+ */
 void pib_key_hide(struct pib_key_table *t, struct pib_key *k);
+/* The index is free for others. Process context. */
 void pib_key_release(struct pib_key_table *t, struct pib_key *k);
 
 /*
- * What has the index of @key; the caller checks the rest of the key. NULL: nothing has it.
- * Under rcu_read_lock(), not in hard interrupts.
+ * The object that has the index of @key; the caller checks the rest of the key.
+ *
+ * Context: under rcu_read_lock(), not in hard interrupts.
+ * Return: the object; NULL: none has that index.
  */
 static inline struct pib_key *pib_key_find(struct pib_key_table *t, u32 key)
 {

@@ -3,11 +3,10 @@
  * Memory regions.
  *
  * The data path finds a region by its key under RCU and holds a reference
- * while it uses it; deregistration first hides the key, then waits until the
- * last reference is gone, then unpins. A region is checked only after the
- * reference was taken, so that one which is being registered anew (and whose
- * references were gone for a while) is seen either before or after, never in
- * between.
+ * while it uses the region. Deregistration first hides the key, then waits until
+ * the last reference is gone, then unpins. A region is checked only after the
+ * reference was taken. So a region that is being registered anew, whose references
+ * were gone for a while, is seen either before or after, never in between.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -20,6 +19,7 @@
 #include "memory/pd.h"
 #include "core/mmap.h"
 #include "core/quota.h"
+#include "core/refuse.h"
 
 struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access)
 {
@@ -76,6 +76,7 @@ void pib_mr_discard(struct pib_mr *mr)
 
 void pib_mr_publish(struct pib_mr *mr)
 {
+	/* Pairs with the acquire in mr_check_key() and mr_suits(). */
 	smp_store_release(&mr->valid, mr->type != PIB_MR_FAST);
 	pib_key_publish(mr->k.pd->keys, &mr->k);
 }
@@ -99,10 +100,11 @@ static void mr_quiesce(struct pib_mr *mr)
 	wait_for_completion(&mr->gone);
 }
 
-/* The opposite: whoever takes a reference from now on sees the region as it is now. */
+/* Undo mr_quiesce(): whoever takes a reference from now on sees the region as it is now. */
 static void mr_resume(struct pib_mr *mr)
 {
 	reinit_completion(&mr->gone);
+	/* Pairs with smp_mb__after_atomic() in mr_get(), which follows its taking a reference. */
 	smp_wmb();
 	refcount_set(&mr->ref, 1);
 	pib_key_publish(mr->k.pd->keys, &mr->k);
@@ -234,7 +236,8 @@ static int memory_pin(struct memory *m, struct ib_device *ibdev, u64 start, u64 
 	int err;
 
 	if (IS_ERR(umem))
-		return PTR_ERR(umem);
+		return pib_refuse(ibdev, PTR_ERR(umem), "mr: %llu bytes at %#llx, access %#x: %pe",
+				  length, start, access, umem);
 	err = map_umem(&m->map, umem);
 	if (err) {
 		ib_umem_release(umem);
@@ -249,14 +252,17 @@ static int memory_odp(struct memory *m, struct pib_pd *pd, u64 start, u64 length
 	struct pib_odp *odp = pib_odp_create(pd, start, length, access);
 
 	if (IS_ERR(odp))
-		return PTR_ERR(odp);
+		return pib_refuse(pd->ib.device, PTR_ERR(odp),
+				  "mr: %llu bytes at %#llx on demand, access %#x: %pe", length,
+				  start, access, odp);
 	m->map.length = length;
 	m->odp = odp;
 	return 0;
 }
 
-/* Of the calling process. */
-static int memory_get(struct memory *m, struct pib_pd *pd, u64 start, u64 length, u64 virt, int access)
+/* Get memory of the calling process. */
+static int memory_get(struct memory *m, struct pib_pd *pd, u64 start, u64 length, u64 virt,
+		      int access)
 {
 	*m = (struct memory) { .map.iova = access & IB_ZERO_BASED ? 0 : virt };
 	if (access & IB_ACCESS_ON_DEMAND)
@@ -327,12 +333,15 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 	int err;
 
 	if (mr->type != PIB_MR_USER)
-		return ERR_PTR(-EOPNOTSUPP);
+		return ERR_PTR(pib_refuse(ibmr->device, -EOPNOTSUPP,
+					  "mr %#x: rereg: no memory of the process",
+					  ibmr->lkey));
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return ERR_PTR(err);
 	if (atomic_read(&mr->windows))
-		return ERR_PTR(-EBUSY);
+		return ERR_PTR(pib_refuse(ibmr->device, -EBUSY, "mr %#x: rereg: a window is bound",
+					  ibmr->lkey));
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = mr->access;
 	if (!(flags & IB_MR_REREG_TRANS)) {
@@ -368,7 +377,8 @@ int pib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 
 	/* 11.2.8.5: not while windows are bound to it */
 	if (atomic_read(&mr->windows))
-		return -EBUSY;
+		return pib_refuse(ibmr->device, -EBUSY, "mr %#x: dereg: a window is bound",
+				  ibmr->lkey);
 	mr_quiesce(mr);
 	/* who was about to bind one held a reference: now the number is final */
 	if (atomic_read(&mr->windows)) {
@@ -385,9 +395,10 @@ struct ib_mr *pib_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num
 	struct pib_mr *mr;
 
 	if (type != IB_MR_TYPE_MEM_REG)
-		return ERR_PTR(-EOPNOTSUPP);
+		return ERR_PTR(pib_refuse(ibpd->device, -EOPNOTSUPP, "alloc_mr: type %d", type));
 	if (!max_num_sg || max_num_sg > ibpd->device->attrs.max_fast_reg_page_list_len)
-		return ERR_PTR(-EINVAL);
+		return ERR_PTR(pib_refuse(ibpd->device, -EINVAL, "alloc_mr: %u pages",
+					  max_num_sg));
 
 	mr = pib_mr_alloc(to_pd(ibpd), PIB_MR_FAST, 0);
 	if (IS_ERR(mr))
@@ -431,7 +442,7 @@ int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
 	/* 10.6.5: registered from the free state only */
 	if (READ_ONCE(mr->valid) || !is_power_of_2(ibmr->page_size))
 		return -EINVAL;
-	/* an invalidation that was given up has left users behind */
+	/* An invalidation that was given up has left users behind. */
 	if (refcount_read(&mr->ref) > 1)
 		return -EAGAIN;
 
@@ -442,6 +453,7 @@ int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
 	mr->map.shift = ilog2(ibmr->page_size);
 	mr->map.base = ibmr->iova & (ibmr->page_size - 1);
 	mr->map.npages = mr->set_pages;
+	/* Pairs with the acquire in mr_check_key() and mr_suits(). */
 	smp_store_release(&mr->valid, true);
 	return 0;
 }

@@ -50,17 +50,17 @@ struct pib_mr_map {
  * @ref: one for being registered, one for every segment in use
  * @gone: completed when @ref reaches zero
  * @type: enum pib_mr_type; never changes
- * @valid: may be used (10.6.5: not in the free state). Stored with release
- *	after everything else.
+ * @valid: the region may be used (10.6.5: is not in the free state). Stored with release after
+ *	everything else, loaded with acquire
  * @access: enum ib_access_flags
  * @map: the memory
- * @windows: memory windows bound to it
+ * @windows: memory windows bound to the region
  * @umem: PIB_MR_USER: the pinned pages, or
  * @odp: pages that come and go; @map then has no pages, only numbers
  * @max_pages: PIB_MR_FAST: room in @map.pages
  * @set_pages: PIB_MR_FAST: pages that map_mr_sg has put there
- * @priv: what else must be released with it, see @release
- * @release: called when it is freed, may be NULL
+ * @priv: what else must be released with the region, see @release
+ * @release: called when the region is freed; NULL: nothing else is released
  */
 struct pib_mr {
 	struct ib_mr ib;
@@ -86,16 +86,18 @@ static inline struct pib_mr *to_mr(struct ib_mr *ib)
 	return container_of(ib, struct pib_mr, ib);
 }
 
-/* A region with a reserved key; ERR_PTR(). */
+/* A region with a reserved key. Process context. Return: the region; ERR_PTR(). */
 struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access);
-/* Make it usable: everything in it has been filled in. */
+/* Make the region usable, once everything in it has been filled in. Process context. */
 void pib_mr_publish(struct pib_mr *mr);
-/* Free one that was never published. */
+/* Free a region that was never published. Process context. */
 void pib_mr_discard(struct pib_mr *mr);
+/* Drop a reference. Any context. */
 void pib_mr_put(struct pib_mr *mr);
 /* Where the byte @addr of a region with @odp is in its process. */
 u64 pib_mr_va(const struct pib_mr *mr, u64 addr);
 
+/* ib_device_ops; process context. */
 struct ib_mr *pib_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
 			      int access, struct ib_udata *udata);
@@ -112,7 +114,9 @@ int pib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigne
  * @key: new key; its index must be the region's
  * @access: enum ib_access_flags
  *
- * Softirqs off. 0; -EINVAL: the work request completes LOC_QP_OP_ERR; -EAGAIN: to be called again.
+ * Context: softirqs off.
+ * Return: 0; -EINVAL: the work request completes LOC_QP_OP_ERR; -EAGAIN: an invalidation that was
+ *	given up has left users behind, to be called again.
  */
 int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access);
 

@@ -12,6 +12,7 @@
 #include "memory/pd.h"
 #include "core/mmap.h"
 #include "core/quota.h"
+#include "core/refuse.h"
 
 #define WINDOW_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_ATOMIC | IB_ZERO_BASED)
@@ -33,7 +34,7 @@ static void window_unbind(struct pib_window *win)
 	win->closing = false;
 }
 
-/* From now on there are no new users; true: none is left. */
+/* From now on the window has no new users. Return: true: none is left. */
 static bool window_close(struct pib_window *win)
 {
 	lockdep_assert_held(&win->lock);
@@ -46,6 +47,7 @@ static bool window_close(struct pib_window *win)
 static bool mr_suits(const struct pib_mr *mr, const struct pib_window *win,
 		     const struct pib_mw_bind_args *a)
 {
+	/* Pairs with the release in pib_mr_reg() and pib_mr_publish(). */
 	if (!smp_load_acquire(&mr->valid) || mr->k.key != a->mr_lkey || mr->k.pd != win->k.pd)
 		return false;
 	if (!(mr->access & IB_ACCESS_MW_BIND))
@@ -56,7 +58,7 @@ static bool mr_suits(const struct pib_mr *mr, const struct pib_window *win,
 	return a->addr >= mr->map.iova && a->addr - mr->map.iova < mr->map.length;
 }
 
-/* The region with a reference on it, its binding counted; NULL. */
+/* Return: the region with a reference and with the binding counted; NULL: it cannot be bound to. */
 static struct pib_mr *mr_bind(const struct pib_window *win, const struct pib_mw_bind_args *a)
 {
 	struct pib_key *k = pib_key_find(win->k.pd->keys, a->mr_lkey);
@@ -170,15 +172,17 @@ static bool range_holds(u64 first, u64 length, u64 addr, u32 len)
 	return addr >= first && len <= length && addr - first <= length - len;
 }
 
-/* What its region must allow for a window to be used so. */
+/* Do window and region allow such an access? Return: 0; -EACCES; -EINVAL. */
 static int window_check_access(const struct pib_window *win, int access)
 {
 	if (access & ~win->access)
 		return -EACCES;
-	/* a second line of defence: nothing of that changes while a window is bound */
+	/* This is a second line of defence: nothing of it changes while a window is bound. */
 	if (win->mr->k.pd != win->k.pd)
 		return -EINVAL;
-	return access & NEEDS_LOCAL_WRITE && !(win->mr->access & IB_ACCESS_LOCAL_WRITE) ? -EACCES : 0;
+	if (access & NEEDS_LOCAL_WRITE && !(win->mr->access & IB_ACCESS_LOCAL_WRITE))
+		return -EACCES;
+	return 0;
 }
 
 /* Both the window and the region must hold the range. */
@@ -231,8 +235,12 @@ int pib_window_check_key(struct pib_mem_ctx ctx, struct pib_window *win, u32 key
 
 void pib_window_put(struct pib_window *win)
 {
-	/* the window may go when its last user does */
+	/* The window may go when its last user does. */
 	rcu_read_lock();
+	/*
+	 * Pairs with wait_var_event() in pib_dealloc_mw(), which looks at @users after it has set
+	 * @dead.
+	 */
 	if (atomic_dec_and_test(&win->users) && READ_ONCE(win->dead))
 		wake_up_var(&win->users);
 	rcu_read_unlock();
@@ -245,7 +253,7 @@ int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	int err;
 
 	if (ibmw->type != IB_MW_TYPE_1 && ibmw->type != IB_MW_TYPE_2)
-		return -EINVAL;
+		return pib_refuse(ibmw->device, -EINVAL, "alloc_mw: type %d", ibmw->type);
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;

@@ -13,10 +13,10 @@
  * @rcu: see above
  * @type: enum ib_mw_type; never changes
  * @lock: softirqs off; guards what follows
- * @users: segments reached by it; more only under @lock
- * @closing: about to be unbound: no new users
- * @dead: deallocated: to be bound no more
- * @mr: bound to this region and counted in its @windows; NULL: not bound
+ * @users: segments reached by the window; grows under @lock only
+ * @closing: the window is about to be unbound and takes no new users
+ * @dead: the window is being deallocated, to be bound no more
+ * @mr: region that the window is bound to and counted in (@windows); NULL: not bound
  * @qpn: type 2: the QP that bound it
  * @access: enum ib_access_flags
  * @first: first address of the window in the window's own numbering
@@ -42,7 +42,7 @@ struct pib_window {
 /**
  * struct pib_mw - a memory window
  * @ib: ib_core's
- * @win: what can be found by the key
+ * @win: what is found by the key
  */
 struct pib_mw {
 	struct ib_mw ib;
@@ -73,23 +73,30 @@ struct pib_mw_bind_args {
 };
 
 /*
- * Execute BIND_MW. Softirqs off. 0; -EINVAL: the work request completes MW_BIND_ERR; -EAGAIN: the old
- * binding is still in use: to be called again, or else pib_mw_bind_cancel() is.
+ * Execute BIND_MW. Softirqs off.
+ *
+ * Return: 0; -EINVAL: the work request completes MW_BIND_ERR; -EAGAIN: the old binding is still in
+ *	use. The function is then to be called again, or else pib_mw_bind_cancel().
  */
 int pib_mw_bind(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *args);
+/* A bind that was put off by -EAGAIN is given up: the old binding goes on. Softirqs off. */
 void pib_mw_bind_cancel(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *args);
 /* Invalidate a type 2 window: as pib_mem_invalidate(). Under rcu_read_lock(). */
 int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 key);
 /*
- * Check an access through a window; take a reference on its region and a use of it. Under
- * rcu_read_lock(). 0; -EINVAL; -EACCES; -ERANGE.
+ * Check an access through a window, take a reference on its region and a use of the window. Under
+ * rcu_read_lock(); process or softirq.
+ *
+ * Return: 0; -EINVAL; -EACCES; -ERANGE.
  */
 int pib_window_get(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, u64 addr, u32 len,
 		   int access, struct pib_seg *seg);
+/* The same for requests without a range, of which nothing is taken. */
 int pib_window_check_key(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, int access);
-/* A use of it ends. Any context. */
+/* A use of the window ends. Any context. */
 void pib_window_put(struct pib_window *win);
 
+/* ib_device_ops; process context. Return: 0 or -errno. */
 int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
 int pib_dealloc_mw(struct ib_mw *ibmw);
 

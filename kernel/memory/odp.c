@@ -2,19 +2,19 @@
 /*
  * On-demand paging.
  *
- * ib_core's umem follows the process's page tables and sleeps for it. The data
- * path does not: it reads a table of kernel addresses of its own, page by page,
+ * ib_core's umem follows the process's page tables and sleeps for that. The data
+ * path does not sleep: it reads a table of kernel addresses of its own, page by page,
  * under a lock that invalidation takes for writing. So once invalidation has
  * returned no copy touches the page, and a copy holds up invalidation for no
  * longer than a page takes.
  *
  * An implicit region is made of chunks, which appear where something is mapped
- * and is accessed. Those without pages go when there are twice as many as were
- * left the last time: so their number is that of those in use.
+ * and is accessed. Chunks without pages go when there are twice as many chunks as
+ * were left the last time. So the number of chunks follows that of those in use.
  *
- * Whoever brings a page in holds a reference on the memory, not on its region: for the page may never come,
- * and a region has to be deregistered all the same, above all when its process ends. The memory
- * then goes with the wait.
+ * Whoever brings a page in holds a reference on the memory, not on its region. For the page may
+ * never come, and a region has to be deregistered all the same, above all when its process ends.
+ * The memory then goes with the wait.
  *
  * What is allocated here is charged to the process whose memory it is, also where
  * a work item does it.
@@ -40,7 +40,7 @@
 
 #define CHUNK_SHIFT	21
 #define CHUNK_SIZE	(1UL << CHUNK_SHIFT)
-/* Chunks of a region among which none is looked for that could go. */
+/* Among so few chunks of a region none is looked for that could go. */
 #define CHUNKS_FEW	64
 
 /* Entries that are taken away at once: whoever touches pages waits so long, with softirqs off. */
@@ -48,7 +48,7 @@
 
 /* Bits of a page's entry beside its address. */
 #define ENTRY_PRESENT	1UL
-#define ENTRY_WRITE	2UL	/* may be written to; without ENTRY_PRESENT: was, and is to be marked dirty */
+#define ENTRY_WRITE	2UL	/* may be written to; alone: was, and is to be marked dirty */
 
 /**
  * struct pib_odp_chunk - a range of pages
@@ -72,13 +72,13 @@ struct pib_odp_chunk {
 
 /**
  * struct pib_odp - memory of a region
- * @ibdev: whose region it is; its memory is kept, not its registration
+ * @ibdev: device of the region; the struct is kept, not the device's registration
  * @quota: of @ibdev
  * @owner: see pib_quota_take()
  * @ref: the region, and who brings pages in
- * @reap: releases it where the last reference is put by work
- * @mm: of the process whose memory it is; its struct is kept, not what it maps
- * @pager: where work for it is done
+ * @reap: releases the memory where the last reference is put by work
+ * @mm: of the process; the struct is kept, not what the process has mapped
+ * @pager: where work for this memory is done
  * @umem: implicit: stands for the process; else NULL
  * @whole: explicit: all of it
  * @chunks: implicit: by address >> CHUNK_SHIFT; to touch pages they are looked up under RCU
@@ -109,12 +109,12 @@ struct pib_odp {
 /* Releases what is released by work. */
 static struct workqueue_struct *reaper;
 
-/* Memory for whose pages work may wait; the module waits for that. */
+/* How much memory there is for whose pages work may wait. The module waits until there is none. */
 static atomic_t alive = ATOMIC_INIT(0);
 
 /*
- * What memory has of the device: not the registration, which a page that does not come would keep,
- * and all who wait for its end with it.
+ * Take what memory has of the device. That is not the device's registration: a page that does not
+ * come would keep the registration, and all who wait for its end.
  */
 static int odp_hold_device(struct pib_odp *odp, struct pib_pd *pd)
 {
@@ -160,7 +160,7 @@ static void clear_batch(struct pib_odp_chunk *c, unsigned long from, unsigned lo
 
 	lockdep_assert_held(&c->umem->umem_mutex);
 
-	/* nobody adds to them meanwhile */
+	/* umem_mutex is held: nobody adds pages meanwhile. */
 	while (from < to && !c->pages[from])
 		from++;
 	if (from == to)
@@ -205,7 +205,7 @@ static bool odp_invalidate(struct mmu_interval_notifier *mni,
 
 	mutex_lock(&umem->umem_mutex);
 	mmu_interval_set_seq(mni, seq);
-	/* none yet: nothing was ever mapped */
+	/* Without a chunk nothing was ever mapped. */
 	c = umem->private;
 	if (c)
 		chunk_clear(c, (start - c->first) >> PAGE_SHIFT,
@@ -222,7 +222,7 @@ static const struct mmu_interval_notifier_ops odp_ops = {
 
 /* ---- chunks ---- */
 
-/* Takes @umem over. */
+/* @umem belongs to the chunk, or is released if this fails. Return: the chunk; ERR_PTR(). */
 static struct pib_odp_chunk *chunk_create(struct ib_umem_odp *umem)
 {
 	unsigned long npages = (ib_umem_end(umem) - ib_umem_start(umem)) >> PAGE_SHIFT;
@@ -303,7 +303,7 @@ static void chunks_reap(struct pib_odp *odp)
 	}
 	odp->reap_at = max(2 * odp->num_chunks, 1UL * CHUNKS_FEW);
 
-	/* pib_odp_enter() may have found them */
+	/* pib_odp_enter() may have found these chunks. */
 	if (gone)
 		synchronize_rcu();
 	while ((c = gone)) {
@@ -335,7 +335,10 @@ static struct pib_odp_chunk *chunk_add(struct pib_odp *odp, u64 va)
 	return c;
 }
 
-/* The first notifier of a process is registered here: it must not lose its memory meanwhile. */
+/*
+ * The first notifier of a process is registered here: the process must not lose its memory
+ * meanwhile.
+ */
 static struct pib_odp_chunk *chunk_make(struct pib_odp *odp, u64 va, u64 len, u32 flags)
 {
 	struct pib_odp_chunk *c = ERR_PTR(-EFAULT);
@@ -352,7 +355,7 @@ static struct pib_odp_chunk *chunk_make(struct pib_odp *odp, u64 va, u64 len, u3
 	return c;
 }
 
-/* To bring pages in; to be put. */
+/* The chunk into which pages are to be brought. Return: the chunk, for chunk_put(); ERR_PTR(). */
 static struct pib_odp_chunk *chunk_get(struct pib_odp *odp, u64 va, u64 len, u32 flags)
 {
 	struct pib_odp_chunk *c;
@@ -382,9 +385,10 @@ static void chunk_put(struct pib_odp *odp, struct pib_odp_chunk *c)
 /* ---- bringing pages in ---- */
 
 /*
- * Pages of memfd_secret(2) have no address in the kernel, though they have a struct page. Process
- * and kernel can have nothing of them in common. @page is mapped by the process, and stays so until
- * umem_mutex is dropped, so its mapping stays, too. The symbols to ask by are not for modules.
+ * Pages of memfd_secret(2) have no address in the kernel, though they have a struct page. So
+ * process and kernel cannot share them. @page is mapped by the process and stays so until
+ * umem_mutex is dropped, so its mapping stays, too. The kernel's own test for such pages is not
+ * exported.
  */
 static bool page_is_secret(struct page *page)
 {
@@ -393,7 +397,7 @@ static bool page_is_secret(struct page *page)
 	return mapping && mapping->host && mapping->host->i_sb->s_magic == SECRETMEM_MAGIC;
 }
 
-/* 0; -EFAULT: the kernel cannot touch one of them. */
+/* Return: 0; -EFAULT: the kernel cannot touch one of the pages. */
 static int chunk_fill(struct pib_odp_chunk *c, u64 va, u64 len, bool write)
 {
 	unsigned long i = (va - c->first) >> PAGE_SHIFT;
@@ -412,7 +416,7 @@ static int chunk_fill(struct pib_odp_chunk *c, u64 va, u64 len, bool write)
 			continue;
 		}
 		entry = (unsigned long)page_address(hmm_pfn_to_page(pfn)) | ENTRY_PRESENT;
-		/* what was brought in for writing stays so until it is invalidated */
+		/* A page that was brought in for writing stays so until it is invalidated. */
 		if (write && pfn & HMM_PFN_WRITE)
 			entry |= ENTRY_WRITE;
 		else if ((c->pages[i] & PAGE_MASK) == (entry & PAGE_MASK))
@@ -506,7 +510,7 @@ static int create_whole(struct pib_odp *odp, struct ib_device *ibdev, u64 start,
 
 	if (!length)
 		return -EINVAL;
-	/* the table is one of small pages, whatever the process has */
+	/* The table has an entry for each small page, whatever pages the process has. */
 	umem = ib_umem_odp_get(ibdev, start, length, access & ~IB_ACCESS_HUGETLB, &odp_ops);
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
@@ -536,7 +540,7 @@ static void odp_free(struct pib_odp *odp)
 	xa_destroy(&odp->chunks);
 	if (odp->umem)
 		ib_umem_odp_release(odp->umem);
-	/* known by the address of the mm */
+	/* The pager is known by the address of the mm, so the mm goes later. */
 	pib_pager_put(odp->pager);
 	mmdrop(odp->mm);
 	odp_release_device(odp);
@@ -576,7 +580,7 @@ struct pib_odp *pib_odp_create(struct pib_pd *pd, u64 start, u64 length, int acc
 		err = create_whole(odp, ibdev, start, length, access);
 	if (err)
 		goto err_pager;
-	/* ib_core has it of an implicit region without keeping it; the region may outlive the process */
+	/* ib_core does not keep the mm of an implicit region, which may outlive the process. */
 	odp->mm = current->mm;
 	mmgrab(odp->mm);
 	return odp;
@@ -620,7 +624,7 @@ int pib_odp_init(void)
 
 void pib_odp_exit(void)
 {
-	/* no lock is held: nobody else waits with the module */
+	/* No lock is held, so nobody else waits with the module. */
 	wait_var_event(&alive, !atomic_read(&alive));
 	destroy_workqueue(reaper);
 }

@@ -12,23 +12,31 @@ struct work_struct;
 
 /**
  * pib_odp_create() - memory of the calling process
- * @pd: of the region that is made of it
- * @start: first byte; with @length U64_MAX and 0 all of the process's memory, now and later (implicit region)
+ * @pd: of the region that is made of the memory
+ * @start: first byte; with 0 and @length U64_MAX all of the process's memory, now and later
+ *	(implicit region)
  * @length: bytes
  * @access: enum ib_access_flags
  *
- * Nothing is mapped or pinned. The caller owns a reference. Process context. ERR_PTR().
+ * Nothing is mapped or pinned.
+ *
+ * Context: process; may sleep.
+ * Return: the memory with a reference, which pib_odp_put() drops; ERR_PTR().
  */
 struct pib_odp *pib_odp_create(struct pib_pd *pd, u64 start, u64 length, int access);
-/* For who has a reference, or one on the region. Any context. */
+/* Take a reference. The caller has one, or one on the region. Any context. */
 void pib_odp_get(struct pib_odp *odp);
 /*
- * The memory is released with the last reference. May be NULL. Process context; sleeps, but not for pages.
- * Not for work of pib_odp_queue(), which cannot wait for the end of its own queue: pib_odp_put_work().
+ * Drop a reference; the memory is released with the last one. @odp may be NULL. Not for work of
+ * pib_odp_queue(), which cannot wait for the end of its own queue. Process context; sleeps, but not
+ * for pages.
  */
 void pib_odp_put(struct pib_odp *odp);
+/* The same for work of pib_odp_queue(). Any context. */
 void pib_odp_put_work(struct pib_odp *odp);
+/* May its pages be brought in for writing? Never changes. */
 bool pib_odp_writable(const struct pib_odp *odp);
+/* Address of its first byte in the process. Never changes. */
 u64 pib_odp_start(const struct pib_odp *odp);
 
 /* What pib_odp_fault() is to do, see there. */
@@ -39,35 +47,47 @@ enum pib_odp_fault {
 
 /**
  * pib_odp_fault() - bring pages in
+ * @odp: memory
  * @va: address in the process
  * @len: bytes
  * @flags: enum pib_odp_fault
  *
- * They may be gone again when it returns. Process context, sleeps. 0; -EFAULT, -EPERM: not mapped, or
- * not for that access; -EINVAL: the process has gone; -EBUSY, -ENOMEM.
+ * The pages may be gone again when the function returns.
+ *
+ * Context: process; sleeps, for as long as the pages' owner likes.
+ * Return: 0; -EFAULT, -EPERM: the range is not mapped, or not for that access; -EINVAL: the process
+ *	has gone; -EBUSY; -ENOMEM.
  */
 int pib_odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags);
 
 /*
- * For work that does that: in its process's queue, where it waits for nobody else's pages. It should have a
- * reference of its own and hold nothing else, for a page may never come. Any context.
+ * Queue work that brings pages in. The queue is that of the process, so the work waits for nobody
+ * else's pages. The work should have a reference on @odp and hold nothing else, for a page may
+ * never come. Any context.
  */
 void pib_odp_queue(struct pib_odp *odp, struct work_struct *work);
 
 /**
  * pib_odp_enter() - touch bytes
+ * @odp: memory
  * @va: address in the process
  * @len: bytes wanted; result: bytes that may be touched, all in one page
- * @held: for pib_odp_leave()
+ * @write: the bytes will be written to
+ * @held: result, for pib_odp_leave()
  *
- * Softirqs off. NULL: the page is not there (or not for writing). Otherwise the page stays where it is
- * until pib_odp_leave(), which must come soon: invalidation waits for it.
+ * The page stays where it is until pib_odp_leave(). That must come soon, since invalidation waits
+ * for it.
+ *
+ * Context: softirqs off, under rcu_read_lock() or what amounts to it.
+ * Return: address of the bytes; NULL: the page is not there, or not for writing.
  */
 void *pib_odp_enter(struct pib_odp *odp, u64 va, u32 *len, bool write, struct pib_odp_chunk **held);
+/* The bytes are touched no more. Softirqs off since pib_odp_enter(). */
 void pib_odp_leave(struct pib_odp_chunk *held);
 
-/* Of the module. When all devices have gone pib_odp_exit() waits for what was put by work. */
+/* Before the first memory is made. Process context. Return: 0 or -ENOMEM. */
 int pib_odp_init(void);
+/* When all devices have gone: waits for what was put by work. Process context; sleeps. */
 void pib_odp_exit(void);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Nothing that a task does may sleep; pages come in by sleeping. So what lacks a
- * page is put off, a work item brings the page in, and the task begins it anew.
+ * Nothing that a task does may sleep, and who brings pages in sleeps. So what lacks a
+ * page is put off, a work item brings the page in, and the task begins anew.
  *
- * A page may never come, so the work holds neither task nor region: both can be destroyed
+ * A page may never come, so the work holds neither task nor region. Both can be destroyed
  * meanwhile, and what comes then comes for nobody.
  */
 #include <linux/ktime.h>
@@ -14,7 +14,7 @@
 #include "memory/page_fault.h"
 #include "core/task.h"
 
-/* The task with a reference; NULL: it is being destroyed. Not busy any more. */
+/* End the wait. Return: the task with a reference; NULL: it is being destroyed. */
 static struct pib_task *pagein_end(struct pib_pagein *p)
 {
 	struct pib_task *task;
@@ -23,6 +23,7 @@ static struct pib_task *pagein_end(struct pib_pagein *p)
 	task = p->task;
 	if (task)
 		pib_task_get(task);
+	/* Pairs with the acquire in pib_pagein_busy(). */
 	smp_store_release(&p->busy, false);
 	spin_unlock(&p->lock);
 	return task;
@@ -35,7 +36,7 @@ static void pagein_work(struct work_struct *work)
 	int err;
 
 	err = pib_odp_fault(p->odp, p->va, p->len, p->write ? PIB_ODP_WRITE : 0);
-	/* in the way of others, not in vain */
+	/* Others were in the way: the task tries again, which is not in vain. */
 	p->err = err == -EAGAIN || err == -EBUSY ? 0 : err;
 	pib_odp_put_work(p->odp);
 
@@ -72,14 +73,14 @@ void pib_pagein_leave(struct pib_pagein *p)
 	spin_lock(&p->lock);
 	p->task = NULL;
 	spin_unlock(&p->lock);
-	/* not begun yet: nobody needs the page any more */
+	/* The work has not begun, and nobody needs the page any more. */
 	if (cancel_work(&p->work)) {
 		pib_odp_put(p->odp);
 		pib_pagein_put(p);
 	}
 }
 
-/* Also once it was left: the task may run once more, which does nothing. */
+/* This may come after pib_pagein_leave(): the task may run once more, which does nothing. */
 void pib_pagein_forget(struct pib_pagein *p)
 {
 	p->stale = true;

@@ -17,17 +17,18 @@ struct pib_task;
  * @work: brings the pages in, then kicks the task
  * @ref: the task, and @work while @busy
  * @lock: guards @task against its destruction; nothing is taken under it
- * @task: whose; NULL once that has left it, to be destroyed or reset, without waiting for @work
+ * @task: the task that waits; NULL once it has left, to be destroyed or reset, without waiting for
+ *	@work
  * @guard: lock that the task's turns hold; never changes
- * @busy: @work is under way and owns what follows; released with store-release, otherwise @guard
- *	guards it
- * @odp: memory, a reference is held while @busy
- * @va: first byte in its process
- * @key: of the region through which it was reached, which may be gone
+ * @busy: @work is under way and owns the following fields, which it gives back by a release store;
+ *	otherwise @guard guards them
+ * @odp: memory, of which a reference is held while @busy
+ * @va: first byte in the process
+ * @key: of the region through which the memory was reached; the region may be gone
  * @len: bytes
- * @write: they will be written to
- * @since: ns: when it began
- * @err: how it ended, for pib_pagein_start() to find
+ * @write: the bytes will be written to
+ * @since: ns: when the wait began
+ * @err: how the wait ended, for pib_pagein_start() to find
  * @stale: what @err says is nobody's business any more; guarded by @guard, also while @busy
  */
 struct pib_pagein {
@@ -48,35 +49,41 @@ struct pib_pagein {
 };
 
 /*
- * For the arguments see struct pib_pagein. The caller owns a reference. Process context. NULL: no
- * memory.
+ * For the arguments see struct pib_pagein. Process context.
+ *
+ * Return: with a reference, which pib_pagein_put() drops; NULL: no memory.
  */
 struct pib_pagein *pib_pagein_create(struct pib_task *task, spinlock_t *guard);
-/* @p may be NULL. Process context. */
+/* Drop a reference. @p may be NULL. Process context. */
 void pib_pagein_put(struct pib_pagein *p);
 /*
- * The task is being destroyed: nothing runs it any more, and pages that come find it no more. It
- * keeps its reference on @p; those on itself are not all put yet. Process context, no locks.
+ * The task is being destroyed: nothing runs it any more, and pages that come find it no more. The
+ * task keeps its reference on @p; the references on the task are not all put yet. Process context,
+ * no locks.
  */
 void pib_pagein_leave(struct pib_pagein *p);
 
-/* Still waiting? When it is over the task is kicked. */
+/* Does the task still wait? When the wait is over the task is kicked. */
 static inline bool pib_pagein_busy(const struct pib_pagein *p)
 {
+	/* Pairs with the release in pagein_end(). */
 	return smp_load_acquire(&p->busy);
 }
 
-/* Who waited does so no more: how it ends matters to nobody. @guard held. */
+/* The task waits no more: how the wait ends matters to nobody. @guard held. */
 void pib_pagein_forget(struct pib_pagein *p);
 
 /**
  * pib_pagein_start() - have missing pages brought in
- * @seg: access was checked; a page of it is missing
+ * @p: of the task
+ * @seg: segment of which a page is missing
  * @off: first byte needed
  * @len: bytes needed
+ * @write: the bytes will be written to
  *
- * @guard held. -EAGAIN: try again when the task runs next and @p is not busy. -EFAULT: that was
- * done, in vain.
+ * Context: any; @p->guard held.
+ * Return: -EAGAIN: to be tried again when the task runs next and @p is not busy; -EFAULT: that was
+ *	done, in vain.
  */
 int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u32 len, bool write);
 

@@ -15,8 +15,8 @@
 #define AT_ONCE	8
 
 /**
- * struct pib_pager - one process's
- * @all: those of the HCA in which its regions are; never changes
+ * struct pib_pager - the queue of one process
+ * @all: the pagers of the HCA in which its regions are; never changes
  * @quota: of that HCA; never changes
  * @owner: see pib_quota_take(); never changes
  * @mm: the process; never changes

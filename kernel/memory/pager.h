@@ -21,24 +21,30 @@ struct pib_pagers {
 	struct xarray pagers;
 };
 
-/*
- * Process context. At the end there may be pagers, for memory can outlive the registration of its
- * device.
- */
+/* Process context. */
 void pib_pagers_init(struct pib_pagers *all);
+/*
+ * There may be pagers left, for memory can outlive the registration of its device. Process context.
+ */
 void pib_pagers_exit(struct pib_pagers *all);
 
 /**
  * pib_pager_get() - the queue of a process
- * @pd: of the region that it is for; its owner pays
+ * @pd: of the region for which the queue is needed; its owner pays
  * @mm: of the process; the caller keeps the struct
  *
- * The HCA of @pd is not freed before it is put. Process context. ERR_PTR().
+ * The HCA of @pd must not be freed before the pager is put.
+ *
+ * Context: process; may sleep.
+ * Return: the pager with a reference, which pib_pager_put() drops; ERR_PTR().
  */
 struct pib_pager *pib_pager_get(struct pib_pd *pd, struct mm_struct *mm);
-/* What was queued is done but for its last steps, or others still have it. Process context, not that of such work. */
+/*
+ * Drop a reference. What the caller has queued is done but for its last steps, or others still have
+ * the pager. Process context, not that of work in the queue; sleeps.
+ */
 void pib_pager_put(struct pib_pager *pager);
-/* Any context. */
+/* Queue @work. Any context. */
 void pib_pager_queue(struct pib_pager *pager, struct work_struct *work);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Advice on regions. The keys are checked at once; what follows is done in a work item that holds
- * the regions' memory. Who asks for it (FLUSH) waits until that is done, or he is killed.
+ * Advice on regions. The keys are checked at once; the pages are brought in by a work item that
+ * holds the regions' memory. With FLUSH the caller waits until that is done, or he is killed.
  */
 #include <linux/completion.h>
 #include <linux/slab.h>
@@ -11,6 +11,7 @@
 #include "memory/mr.h"
 #include "memory/odp.h"
 #include "memory/pd.h"
+#include "core/refuse.h"
 
 /**
  * struct advice_range - what an advice is about
@@ -92,7 +93,8 @@ static int prefetch_take(struct advice *a, struct pib_pd *pd, const struct ib_sg
 	struct pib_seg seg;
 	int err;
 
-	err = pib_mem_get_local(pd, sge->lkey, sge->addr, sge->length, write ? IB_ACCESS_LOCAL_WRITE : 0, &seg);
+	err = pib_mem_get_local(pd, sge->lkey, sge->addr, sge->length,
+				write ? IB_ACCESS_LOCAL_WRITE : 0, &seg);
 	if (err == -EINVAL)
 		return -ENOENT;
 	if (err)
@@ -141,18 +143,20 @@ int pib_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice, u3
 	u32 i;
 
 	if (how < 0)
-		return how;
+		return pib_refuse(ibpd->device, how, "advise_mr: advice %d", advice);
 	a = advice_create(num_sge, how);
 	if (!a)
 		return -ENOMEM;
 	for (i = 0; !err && i < num_sge; i++)
 		err = prefetch_take(a, to_pd(ibpd), &sg_list[i]);
 
-	if (err)
+	if (err) {
+		ibdev_dbg(ibpd->device, "advise_mr: L_Key %#x: %d\n", sg_list[i - 1].lkey, err);
 		while (a->num)
 			pib_odp_put(a->ranges[--a->num].odp);
-	else if (a->num)
+	} else if (a->num) {
 		err = advice_start(a, flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH);
+	}
 	advice_put(a);
 	return err;
 }

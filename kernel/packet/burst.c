@@ -8,8 +8,9 @@
 #include "proto/segment.h"
 
 /*
- * Copies of whole bursts kept ready. Memory in pieces that large is soon not to be had without
- * sleeping, and stays so for long: what could not be copied would be lost again each time it is sent.
+ * Room for copies of whole bursts is kept ready. Memory in pieces that large is soon not to be had
+ * without sleeping, and for long. What could not be copied would be lost again each time it is
+ * sent.
  */
 #define RESERVE	16
 
@@ -29,10 +30,16 @@ static DEFINE_PER_CPU(struct burst_pool, pib_burst_pools);
 static struct kmem_cache *pib_burst_cache;
 static mempool_t *pib_burst_reserve;
 
-/* With softirqs off, nobody else on this CPU is at its pool. NULL: they are not. KASAN is to see each one freed. */
+/*
+ * With softirqs off nobody else on this CPU uses the CPU's pool. KASAN is to see each burst freed.
+ *
+ * Return: the pool; NULL: softirqs are on, or there are to be no pools.
+ */
 static struct burst_pool *pool_enter(void)
 {
-	if (IS_ENABLED(CONFIG_PREEMPT_RT) || IS_ENABLED(CONFIG_KASAN) || !in_softirq() || in_hardirq())
+	if (IS_ENABLED(CONFIG_PREEMPT_RT) || IS_ENABLED(CONFIG_KASAN))
+		return NULL;
+	if (!in_softirq() || in_hardirq())
 		return NULL;
 	return this_cpu_ptr(&pib_burst_pools);
 }
@@ -212,7 +219,11 @@ static void release_payload(struct pib_burst *b)
 	}
 }
 
-/* Lets go of all but the burst itself. Returns what it was a clone of, whose reference is the caller's. */
+/*
+ * Let go of all but the burst itself.
+ *
+ * Return: what it was a clone of, with the clone's reference; NULL: it was none.
+ */
 static struct pib_burst *let_go(struct pib_burst *b)
 {
 	struct pib_burst *parent = b->payload == PIB_PAYLOAD_CLONE ? b->parent : NULL;
@@ -396,21 +407,20 @@ int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_seg *seg, u32
 
 	while (to < len) {
 		n = len - to;
+		src = pib_burst_chunk(b, off + to, &n);
+		if (!src || !n)
+			return -EFAULT;
 		dst = pib_seg_enter(seg, to, &n, true, &held);
 		if (IS_ERR(dst))
 			return PTR_ERR(dst);
-		src = pib_burst_chunk(b, off + to, &n);
-		if (src && n)
-			memcpy(dst, src, n);
+		memcpy(dst, src, n);
 		pib_seg_leave(held);
-		if (!src || !n)
-			return -EFAULT;
 		to += n;
 	}
 	return 0;
 }
 
-/* The sizes of its first, middle and last packets. */
+/* First, middle and last packets differ in size. */
 u64 pib_burst_wire_bytes(const struct pib_burst *b)
 {
 	struct pib_hdrs h;

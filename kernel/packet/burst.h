@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Bursts: what travels inside the kernel. A run of consecutive packets of one
- * message, its headers in host form, and references to the payload, which is
- * not copied until it lands.
+ * Bursts: what travels inside the kernel. A burst is a run of consecutive packets of
+ * one message: headers in host form, and references to the payload, which is not
+ * copied until it lands.
  */
 #ifndef PIB_PACKET_BURST_H
 #define PIB_PACKET_BURST_H
@@ -16,7 +16,7 @@ struct pib_kport;
 
 /**
  * struct pib_burst_owner - who wants to hear when bursts that refer to his memory are freed
- * @done: one is gone, which he knows by @slot. Any context, softirqs off
+ * @done: a burst is gone, which the owner knows by @slot. Any context, softirqs off
  */
 struct pib_burst_owner {
 	void (*done)(struct pib_burst_owner *owner, u32 slot);
@@ -64,15 +64,23 @@ enum pib_payload {
  * @payload: enum pib_payload
  * @nsegs: entries in @segs
  * @icrc_ok: the payload cannot have rotted since its ICRC was or would have been computed
- * @via_udp: it came over UDP: nobody can take it back
+ * @via_udp: the burst came over UDP: nobody can take it back
  * @hops: switches passed
- * @tries: how often a full QP has refused it
+ * @tries: how often a full QP has refused the burst
  * @shared: @charge is charged to the HCA as well
- * @charge: bytes of memory charged to the QP in whose inbox it stands
- * @in_port: port by which it came into the present node
- * @due: ns: when it arrives from the pipe that it is in, or came to the present node from one; 0: none yet
- * @owner: hears when it is freed, and is there until then; NULL: nobody
- * @owner_slot: by what @owner knows it
+ * @charge: bytes of memory charged to the QP in whose inbox the burst stands
+ * @in_port: port by which the burst came into the present node
+ * @due: ns: when the burst arrives from the pipe that it is in, or came to the present node from
+ *	one; 0: there was no pipe yet
+ * @owner: hears when the burst is freed, and is there until then; NULL: nobody
+ * @owner_slot: by what @owner knows the burst
+ * @small: PIB_PAYLOAD_SMALL: the payload itself
+ * @linear: PIB_PAYLOAD_LINEAR, PIB_PAYLOAD_RESERVE: the payload
+ * @segs: PIB_PAYLOAD_SEGS: registered memory, of which references are held
+ * @skb: PIB_PAYLOAD_SKB: datagram or super-packet that has the payload
+ * @map: PIB_PAYLOAD_SKB: where in @skb the payload is
+ * @parent: PIB_PAYLOAD_CLONE: burst whose payload it is, of which a reference is held; no clone
+ * @parent_off: PIB_PAYLOAD_CLONE: offset in the payload of @parent
  */
 struct pib_burst {
 	struct list_head entry;
@@ -108,41 +116,57 @@ struct pib_burst {
 	};
 };
 
+/* Before the first burst is made. Process context. Return: 0 or -ENOMEM. */
 int pib_burst_cache_init(void);
+/* When no burst is left. Process context. */
 void pib_burst_cache_exit(void);
 
-/* A burst without payload, or NULL. Any context. */
+/* A burst without payload. Any context. Return: the burst; NULL: no memory. */
 struct pib_burst *pib_burst_alloc(void);
 /* The same for who overwrites all of @h. */
 struct pib_burst *pib_burst_alloc_headless(void);
-/* Same headers, shared payload: for multicast. NULL if out of memory. */
+/*
+ * A burst with the same headers and a shared payload, for multicast. Return: it; NULL: no memory.
+ */
 struct pib_burst *pib_burst_clone(struct pib_burst *b);
 /* The same of @n packets from packet @i on. */
 struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n);
-/* Its bytes on the wire, LRH to ICRC of all packets. */
+/* Bytes on the wire, LRH to ICRC of all packets. */
 u64 pib_burst_wire_bytes(const struct pib_burst *b);
-/* Drop it: releases the payload, tells @owner. Any context with softirqs disabled. */
+/* Drop a burst: release its payload, tell @owner. Any context with softirqs disabled. */
 void pib_burst_free(struct pib_burst *b);
 
-/* Where @len bytes of payload of the burst's own can be written to; NULL: no memory. */
+/* Memory of the burst's own for @len bytes of payload. Any context. Return: it; NULL: no memory. */
 void *pib_burst_own(struct pib_burst *b, u32 len);
 
 /*
- * Its payload is copied, unless it is its own: what stays for long is not to hold memory that others want back, nor
- * those of the reserve. False: no memory, or clones of it are about; it is unchanged.
+ * Copy the payload, unless it is the burst's own. A burst that stays for long is not to hold memory
+ * that others want back, nor any of the reserve. Any context with softirqs disabled.
+ *
+ * Return: false: no memory, or there are clones of the burst; the burst is unchanged.
  */
 bool pib_burst_detach(struct pib_burst *b);
-/* If it is only a small part of the datagrams by which it came, which it keeps alive, it gets a copy. */
+/*
+ * Copy the payload if it is only a small part of the datagrams by which it came, for these are kept
+ * as long as the burst.
+ */
 void pib_burst_shrink(struct pib_burst *b);
 
-/* Copy @len bytes of payload from @off on to kernel memory. 0 or -EFAULT. */
+/* Copy @len bytes of payload from @off on to kernel memory. Return: 0 or -EFAULT. */
 int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len);
 /*
- * Copy @len bytes of payload from @off on to @seg. Softirqs off. 0 or -errno; -EAGAIN: a page is
- * missing and is to be brought in (pib_pagein_start()). A part may then have been copied.
+ * Copy @len bytes of payload from @off on to @seg. Softirqs off.
+ *
+ * Return: 0 or -errno. -EAGAIN: a page is missing and is to be brought in (pib_pagein_start()); a
+ *	part may then have been copied.
  */
 int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_seg *seg, u32 len);
-/* The contiguous run of payload at @off: its address, and in @len its length (at most what @len said). NULL: fault. */
+/*
+ * The contiguous run of payload at @off. @len says how many bytes are wanted, and becomes the
+ * length of the run.
+ *
+ * Return: its address; NULL: fault.
+ */
 const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len);
 
 #endif

@@ -27,7 +27,7 @@ enum cc_attr {
  * struct cc_req - a request
  * @p: port that answers: port 0 of a switch, the arrival port of an HCA
  * @am: attribute modifier
- * @knows: it carries the right CC_Key
+ * @knows: the request carries the right CC_Key
  * @now: ns
  */
 struct cc_req {
@@ -37,7 +37,7 @@ struct cc_req {
 	u64 now;
 };
 
-/* Units of 1.024 us. */
+/* A time in units of 1.024 us. */
 static u32 cc_stamp(u64 now)
 {
 	return (u32)(now >> 10);
@@ -276,7 +276,7 @@ static void put_ca_log(const struct cc_req *r, u8 *d)
 	}
 }
 
-/* The log is of what has happened since it was read last. */
+/* The log tells what has happened since it was read last. */
 static u16 get_log(const struct cc_req *r, u8 *d)
 {
 	struct pib_cc_node *c = &r->p->node->cc;
@@ -343,10 +343,10 @@ static const struct cc_row *find_row(const struct pib_port *p, u16 id)
 }
 
 /*
- * A10.4.1: who does not have the key may read, but not write, and is not answered when
- * he does. A lease that runs out takes the protection bit away, not the key, as with M_Keys.
- * A10 also has a trap for it. Public sources tell how its DataDetails are laid out, but neither its
- * number and type nor when it is due, and nobody's manager asks for it: violations are only counted.
+ * A10.4.1: who does not have the key may read, but not write, and is not answered if he does. A
+ * lease that runs out takes the protection bit away, not the key, as with M_Keys. A10 also has a
+ * trap for violations. Public sources tell how its DataDetails are laid out, but neither its number
+ * and type nor when it is due, and nobody's manager asks for it. So violations are only counted.
  */
 static bool cc_key_check(struct pib_cc_node *c, bool knows, u8 method, u64 now)
 {
@@ -409,7 +409,7 @@ bool pib_cc_process(struct pib_port *p, const u8 *in, u8 *out, u64 now)
 
 /**
  * struct marking - how a port marks
- * @threshold: 0: it does not
+ * @threshold: 0: no marking
  * @packet_size: in 64 bytes
  * @rate: packets between two that are marked
  */
@@ -489,7 +489,7 @@ struct pib_cc_flow *pib_cc_sl_flow(const struct pib_port *p, u8 sl)
 	return c && READ_ONCE(c->port_control) & CONTROL_BY_SL ? &c->flow[sl & 0xF] : NULL;
 }
 
-/* Have other senders of the service level look at @f, if it is theirs too. */
+/* Have other senders of the service level look at @f, if the flow is theirs, too. */
 static void note_slow(struct pib_port *p, const struct pib_cc_flow *f, u8 sl)
 {
 	u16 bit = 1 << (sl & 0xF);

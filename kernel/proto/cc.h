@@ -90,14 +90,22 @@ struct pib_cc_node {
 	struct pib_cc_sw_event sw_log[PIB_CC_SW_EVENTS];
 };
 
-/* An element of SwitchPortCongestionSetting; as struct pib_cc_node, for one port if @valid. */
+/**
+ * struct pib_cc_sw_port - an element of SwitchPortCongestionSetting
+ * @valid: the setting is the port's own, instead of that in struct pib_cc_node
+ * @control_type: Control_Type
+ * @threshold: as in struct pib_cc_node
+ * @packet_size: as in struct pib_cc_node
+ * @marking_rate: as in struct pib_cc_node
+ * @unmarked: eligible packets since the last that was marked
+ */
 struct pib_cc_sw_port {
 	bool valid;
 	u8 control_type;
 	u8 threshold;
 	u8 packet_size;
 	u16 marking_rate;
-	u16 unmarked;	/* eligible packets since the last that was marked */
+	u16 unmarked;
 };
 
 /**
@@ -151,15 +159,25 @@ struct pib_cc_ca {
 	struct pib_cc_flow flow[16];
 };
 
-/* Request @in to an agent of class 0x21 that has come by @p; @out holds a copy. False: no answer is due. */
+/*
+ * Answer the request @in to the agent of class 0x21, which has come by @p. @out holds a copy of
+ * @in.
+ *
+ * Return: false: no answer is due.
+ */
 bool pib_cc_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
 
 /**
- * pib_cc_marks() - how many of @npkts packets that leave by the switch port @p are to be marked?
- * @queued: how full the queue before it is, in 1/256
+ * pib_cc_marks() - how many packets that leave by a switch port are to be marked?
+ * @p: switch port
+ * @queued: how full the queue before the port is, in 1/256
  * @bytes: of each packet
+ * @npkts: packets
  *
- * Without the node's lock; pib_cc_marked() then logs each of them.
+ * pib_cc_marked() then logs each of them.
+ *
+ * Context: any; without the node's lock.
+ * Return: how many of @npkts.
  */
 u32 pib_cc_marks(struct pib_port *p, u32 queued, u32 bytes, u32 npkts);
 /* Does the port mark one packet, and the next one not (Marking_Rate)? */
@@ -168,19 +186,20 @@ bool pib_cc_picks(const struct pib_port *p);
 void pib_cc_marked(struct pib_port *p, const struct pib_hdrs *h, u64 now);
 
 /*
- * A BECN came for a flow of service level @sl through the HCA's port @p. True: its index
- * has passed the trigger threshold, pib_cc_triggered() logs it.
+ * A BECN came for a flow of service level @sl through the HCA's port @p.
+ *
+ * Return: true: the flow's index has passed the trigger threshold, which pib_cc_triggered() logs.
  */
 bool pib_cc_becn(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u64 now);
 void pib_cc_triggered(struct pib_port *p, u8 sl, u32 qpn, u32 remote_qpn, u16 remote_lid, u64 now);
 
 /*
- * The flow of all senders of @sl, if the SM wants one for each service level and not for each QP;
- * under the node's lock. While its index is not 0 there is a bit in the port's cc_slow.
+ * The flow of all senders of @sl, if the SM wants one for each service level and not for each QP.
+ * While its index is not 0 there is a bit in the port's cc_slow. Under the node's lock.
  */
 struct pib_cc_flow *pib_cc_sl_flow(const struct pib_port *p, u8 sl);
 
-/* @bytes (at most 64 KiB) of a flow are being sent: sets when the next may be. @mbps: of the link. */
+/* @bytes (at most 64 KiB) of a flow are sent: set when the next may be. @mbps: of the link. */
 void pib_cc_sent(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u32 bytes, u32 mbps,
 		 u64 now);
 

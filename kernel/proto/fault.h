@@ -25,8 +25,8 @@
  * @bit_errors: bits damaged, in 10^15
  * @latency: ns from one end to the other
  * @rate: bits per second, 0: without limit
- * @buffer: bytes that the far end has room for, per data VL: the credits that it gives; 0:
- *	as many as one likes
+ * @buffer: bytes that the far end has room for, per data VL, for which it gives credits; 0: without
+ *	limit
  */
 struct pib_fault_cfg {
 	u64 seed;
@@ -39,7 +39,14 @@ struct pib_fault_cfg {
 	u32 buffer;
 };
 
-/* What became of the packets; @packets counts all that were sent into the cable. */
+/**
+ * struct pib_fault_counts - what became of the packets
+ * @packets: all that were sent into the cable
+ * @lost: did not come out
+ * @damaged: had bits damaged
+ * @duplicated: came out twice
+ * @reordered: were overtaken
+ */
 struct pib_fault_counts {
 	u64 packets;
 	u64 lost;
@@ -56,8 +63,8 @@ enum pib_fault_lot {		/* whose sequence a packet draws from */
 
 /**
  * struct pib_fault - one direction of a cable
- * @cfg: its faults
- * @state: of the sequences, per enum pib_fault_lot
+ * @cfg: faults
+ * @state: state of the sequences, per enum pib_fault_lot
  * @keep: 2^64 times the probability that a bit is left as it is; 0: all are
  * @free_at: ns when the cable has taken in what was sent before (@cfg.rate)
  * @counts: since it was made
@@ -72,10 +79,10 @@ struct pib_fault {
 
 /**
  * struct pib_fate - what happens to a packet
- * @lost: it does not come out
- * @twice: it comes out twice
- * @bits: of its bits, so many are to be damaged: pib_fault_damage()
- * @behind: so many packets overtake it
+ * @lost: the packet does not come out
+ * @twice: the packet comes out twice
+ * @bits: how many bits are to be damaged, see pib_fault_damage()
+ * @behind: how many packets overtake this one
  */
 struct pib_fate {
 	bool lost;
@@ -84,13 +91,13 @@ struct pib_fate {
 	u8 behind;
 };
 
-/* @direction: 0 or 1, the two have different sequences. */
+/* @direction: 0 or 1. The two directions of a cable have different sequences. */
 void pib_fault_init(struct pib_fault *f, const struct pib_fault_cfg *cfg, unsigned int direction);
 
-/* Does it treat packets one by one, or only delay them? */
+/* Does such a cable treat packets one by one, or only delay them? */
 bool pib_fault_picks(const struct pib_fault_cfg *cfg);
 
-/* The fate of the next packet, of @bytes; counts it. */
+/* Choose and count the fate of the next packet, of @bytes. */
 void pib_fault_packet(struct pib_fault *f, enum pib_fault_lot lot, u32 bytes,
 		      struct pib_fate *fate);
 

@@ -69,7 +69,7 @@ struct cursor {
 	size_t packet;
 };
 
-/* The next @len bytes, NULL if there are fewer. */
+/* Take the next @len bytes. Return: NULL: there are fewer. */
 static const u8 *take_bytes(struct cursor *c, size_t len)
 {
 	const u8 *p = c->p;
@@ -248,12 +248,14 @@ static int check_payload(const struct pib_hdrs *h, const struct pib_opcode_info 
 }
 
 /*
- * VL15 is QP0's and carries nothing else (3.5.7, 9.6.1). It knows neither credits nor partitions, so
- * nobody else may have it.
+ * VL15 is QP0's and carries nothing else (3.5.7, 9.6.1). The lane knows neither credits nor
+ * partitions, so nobody else may have it.
  */
 static int check_qp0(const struct pib_hdrs *h)
 {
-	if ((h->vl == PIB_VL_MGMT) != !h->dqpn)
+	bool mgmt = h->vl == PIB_VL_MGMT;
+
+	if (mgmt != !h->dqpn)
 		return PIB_PARSE_QP0;
 	return h->dqpn || pib_hdrs_from_qp0(h) ? PIB_PARSE_OK : PIB_PARSE_QP0;
 }

@@ -3,7 +3,7 @@
  * The headers of an InfiniBand packet in host form (IBA chapters 7 to 9), and
  * the burst that they head: a run of consecutive packets of one message.
  *
- * A packet is taken apart once, where it enters (pib_hdrs_parse()), travels in
+ * A packet is taken apart once, where it enters (pib_hdrs_parse()). It travels in
  * this form through links, switches and queue pairs, and is put together only
  * where it leaves for a real wire (pib_hdrs_build()).
  */
@@ -23,7 +23,7 @@
 /* LRH 8, GRH 40, BTH 12, the longest extension headers: XRCETH 4 + AtomicETH 28, rounded up */
 #define PIB_HDRS_MAX		112
 #define PIB_MTU_MAX		4096
-#define PIB_CNP_PAYLOAD		16	/* bytes of zero that follow a congestion notification's BTH */
+#define PIB_CNP_PAYLOAD		16	/* zero bytes behind the BTH of a congestion notification */
 
 /* Transport services as BTH.OpCode[7:5] encodes them (9.2.1). */
 enum pib_tp {
@@ -47,7 +47,7 @@ enum pib_op {
 	PIB_OP_FAA,
 	PIB_OP_FLUSH,
 	PIB_OP_ATOMIC_WRITE,
-	PIB_OP_RESERVED,	/* a request of RC or XRC that is none: to be answered by a NAK (9.7.4.1.5) */
+	PIB_OP_RESERVED,	/* RC, XRC: no such request, to be answered by a NAK (9.7.4.1.5) */
 	PIB_OP_CNP,
 	PIB_OP_COUNT
 };
@@ -81,7 +81,8 @@ enum pib_hflags {
  * @qkey: DETH
  * @sqpn: DETH source QP
  * @srqn: XRCETH
- * @ex: immediate data (wire order, as __be32 stored) or R_Key (host order); PIB_OP_RESERVED: BTH.OpCode[4:0]
+ * @ex: immediate data (wire order, as __be32 stored) or R_Key (host order); PIB_OP_RESERVED:
+ *	BTH.OpCode[4:0]
  * @va: RETH, AtomicETH: virtual address
  * @rkey: RETH, AtomicETH
  * @dmalen: RETH
@@ -132,7 +133,7 @@ enum pib_parse_error {
 	PIB_PARSE_SHORT,	/* fewer bytes than the headers or LRH.PktLen say */
 	PIB_PARSE_LRH,		/* LVer, LNH or PktLen */
 	PIB_PARSE_GRH,		/* IPVer, NxtHdr or PayLen */
-	PIB_PARSE_BTH,		/* TVer, pad count, or an opcode that is reserved (but for RC and XRC) */
+	PIB_PARSE_BTH,		/* TVer, pad count, or a reserved opcode (but for RC and XRC) */
 	PIB_PARSE_LEN,		/* payload does not suit the opcode */
 	PIB_PARSE_QP0,		/* VL15 and QP0 without each other, or not from QP0 */
 };
@@ -140,14 +141,14 @@ enum pib_parse_error {
 /**
  * pib_hdrs_parse() - take one packet apart
  * @h: result; PIB_H_FIRST and PIB_H_LAST as the opcode says
- * @buf: the packet from LRH on
- * @len: bytes in @buf, ICRC included; at least as many as PktLen says
+ * @buf: the packet from LRH on, or its first PIB_HDRS_MAX bytes: the rest is not looked at
+ * @avail: bytes in @buf
+ * @len: bytes of the packet, ICRC included; at least as many as PktLen says
  * @hdr_len: result: bytes before the payload
  * @payload_len: result: bytes of payload, pad and ICRC left out. The 8 bytes of an
  *	ATOMIC_WRITE count among the headers (@h->swap_add), here and in pib_hdrs_build()
  *
- * @buf may hold only the first PIB_HDRS_MAX bytes of the packet (@avail of them); the
- * rest is not looked at. Returns enum pib_parse_error.
+ * Return: enum pib_parse_error.
  */
 int pib_hdrs_parse(struct pib_hdrs *h, const u8 *buf, size_t avail, size_t len,
 		   size_t *hdr_len, size_t *payload_len);
@@ -158,8 +159,9 @@ int pib_hdrs_parse(struct pib_hdrs *h, const u8 *buf, size_t avail, size_t len,
  * @payload_len: bytes of payload without pad
  * @buf: room for PIB_HDRS_MAX bytes
  *
- * Returns the bytes written; 0: no opcode says what @h says. Pad bytes
- * (pib_hdrs_pad()) and ICRC follow the payload and are the caller's.
+ * Pad bytes (pib_hdrs_pad()) and ICRC follow the payload and are the caller's.
+ *
+ * Return: bytes written; 0: no opcode says what @h says.
  */
 size_t pib_hdrs_build(const struct pib_hdrs *h, size_t payload_len, u8 *buf);
 
@@ -170,14 +172,21 @@ static inline u32 pib_hdrs_pad(u32 len)
 }
 
 /**
- * pib_hdrs_part() - headers of @n packets, from packet @i on, of a burst of @npkts
+ * pib_hdrs_part() - headers of a part of a burst
+ * @burst: headers of the burst
+ * @npkts: packets of the burst
+ * @i: first packet of the part
+ * @n: packets of the part
+ * @out: result
  */
 void pib_hdrs_part(const struct pib_hdrs *burst, u32 npkts, u32 i, u32 n, struct pib_hdrs *out);
 
 /**
- * pib_hdrs_packet() - headers of packet @i of a burst of @npkts
- *
- * The result is fit for pib_hdrs_build().
+ * pib_hdrs_packet() - headers of one packet of a burst
+ * @burst: headers of the burst
+ * @npkts: packets of the burst
+ * @i: packet
+ * @out: result, fit for pib_hdrs_build()
  */
 static inline void pib_hdrs_packet(const struct pib_hdrs *burst, u32 npkts, u32 i,
 				   struct pib_hdrs *out)
@@ -199,18 +208,26 @@ static inline s32 pib_psn_diff(u32 a, u32 b)
 	return (s32)((a - b) << 8) >> 8;
 }
 
-/* Of a packet to QP0: does it come from where alone such packets come from, another QP0 (13.5.1)? */
+/* Does a packet to QP0 come from another QP0, as alone it may (13.5.1)? */
 static inline bool pib_hdrs_from_qp0(const struct pib_hdrs *h)
 {
 	return h->tp == PIB_TP_UD && !h->sqpn;
 }
 
 /*
- * Does the GRH of a packet for a connection, or that it has none, fit the address vector (9.6.1.2, 9.6.1.3)?
- * @grh: the vector has one; @far: then the peer's GID in it; @own_guid: GUID of the own one, host order,
- * whose prefix the port has compared. The peer may give its GID the link-local prefix. Any context.
+ * Does the GRH of a packet for a connection, or its absence, fit the address vector (9.6.1.2,
+ * 9.6.1.3)?
+ * @grh: the vector has a GRH; @far: then the peer's GID in it; @own_guid: GUID in the own GID, host
+ * order, whose prefix the port has compared. The peer may give its GID the link-local prefix. Any
+ * context.
  */
 bool pib_grh_fits(const struct pib_hdrs *h, bool grh, const u8 far[16], u64 own_guid);
+
+/* True for the operations that go to the requester of the receiving QP. @op: enum pib_op. */
+static inline bool pib_op_is_response(u8 op)
+{
+	return op == PIB_OP_ACK || op == PIB_OP_READ_RESP || op == PIB_OP_ATOMIC_ACK;
+}
 
 static inline bool pib_lid_is_mcast(u16 lid)
 {

@@ -2,20 +2,26 @@
 /*
  * Invariant CRC (7.8.1): CRC-32 of Ethernet over the packet from LRH to the
  * end of the pad, with the fields that a switch or router may change read as
- * ones. Computed in pieces: start over the headers, go on over the payload.
+ * ones. The CRC is computed in pieces: first the headers, then the payload.
  */
 #ifndef PIB_PROTO_ICRC_H
 #define PIB_PROTO_ICRC_H
 
 #include "env.h"
 
-/* Over the built headers (LRH on); the variant fields are masked here. */
+/*
+ * Begin with the built headers (LRH on), whose variant fields are masked here. Return: the CRC so
+ * far.
+ */
 u32 pib_icrc_headers(const u8 *hdrs, size_t len);
-/* Go on over payload or pad. */
+/* Go on over payload or pad. Return: the CRC so far. */
 u32 pib_icrc_update(u32 crc, const void *data, size_t len);
-/* The value as it stands in the packet's last four bytes: least significant byte first (7.8.1). */
+/*
+ * Write the ICRC as it stands in the packet's last four bytes: least significant byte first
+ * (7.8.1).
+ */
 void pib_icrc_store(u32 crc, u8 out[4]);
-/* True if the four bytes are the ICRC that @crc ends in. */
+/* Are the four bytes the ICRC that @crc ends in? */
 bool pib_icrc_match(u32 crc, const u8 in[4]);
 
 /*

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * One end of a link over UDP. Each end has a session (a nonce), and numbers its
- * control datagrams; each datagram echoes the peer's session and the last number
- * heard from it. So a datagram proves when it was made:
+ * control datagrams. Each datagram echoes the peer's session and the last number
+ * heard from the peer. So a datagram proves when it was made:
  *
  * - what echoes our nonce was sent after our session began;
  * - what acknowledges our datagram n was sent after we sent n.
@@ -13,14 +13,14 @@
  * since the link came up (@newer_from). Within a session numbers only rise. So old
  * datagrams, replayed or late, neither bring a link up nor take it down.
  *
- * Silence takes a link down, but only silence that was listened to: neither the
- * time in which this end did not run nor that in which datagrams to it were
- * dropped at its own door says anything about the peer. Before an end gives its
- * peer up it asks it, many times, since each question and answer may get lost.
+ * Silence takes a link down, but only silence that was listened to. Neither the
+ * time in which this end did not run nor that in which datagrams were dropped at
+ * its own door says anything about the peer. Before an end gives its peer up it
+ * asks the peer many times, since each question and answer may get lost.
  *
  * An end that was made because the other one called waits to be called again when
- * it has lost it: if it called back, a peer that has hung up would take that for
- * somebody new.
+ * it has lost its peer. If it called back, a peer that has hung up would take that
+ * for somebody new.
  *
  *	IDLE --- anything heard ---> GREETING --- fresh ---> UP
  *	  ^------- silence, BYE --------'------------ silence, BYE ---'
@@ -33,7 +33,7 @@ static u64 to_ms(u32 n)
 	return n * PIB_NSEC_PER_MSEC;
 }
 
-/* Does it speak without having been spoken to? */
+/* Does this end speak without having been spoken to? */
 static bool link_calls(const struct pib_link_fsm *f)
 {
 	return f->state != PIB_LINK_IDLE || !f->passive;
@@ -143,7 +143,7 @@ static u32 hello_send(struct pib_link_fsm *f, u8 type)
 	return PIB_LINK_DO_SEND;
 }
 
-/* An answer that whoever floods us with datagrams must not draw from us at his rate. */
+/* Give an answer, but not at the rate of somebody who floods us with datagrams. */
 static u32 hello_reply(struct pib_link_fsm *f, u8 type, u64 now)
 {
 	if (now < f->next_reply)
@@ -193,7 +193,7 @@ static u32 rx_greeting(struct pib_link_fsm *f, const struct pib_hello *h, u8 typ
 	return rx_idle(f, h, type, now);
 }
 
-/* The present peer, with a datagram newer than the last. */
+/* A datagram of the present peer came, newer than the last. */
 static u32 rx_peer(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
 {
 	u32 todo = 0;
@@ -209,7 +209,7 @@ static u32 rx_peer(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u
 	return todo | link_settle(f);
 }
 
-/* Another session: the peer's next one if it proves to be newer. */
+/* A datagram of another session came, which is the peer's next one if it proves to be newer. */
 static u32 rx_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
 {
 	u32 todo;

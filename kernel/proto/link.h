@@ -112,15 +112,18 @@ struct pib_hello {
 #define PIB_HELLO_MAC_OFF	(PIB_HELLO_WIRE_LEN - 16)
 
 /*
- * Write a control datagram of @type. Returns its length. Authentication bytes are
- * left zero: env computes them over the whole (offset PIB_HELLO_MAC_OFF).
+ * Write a control datagram of @type. Authentication bytes are left zero: env computes
+ * them over the whole (offset PIB_HELLO_MAC_OFF).
+ *
+ * Return: bytes written.
  */
 size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
 		       u8 out[PIB_HELLO_WIRE_LEN]);
 
 /*
- * Parse; 0 or -1 (length, version, not a control type, values out of range). @h->desc
- * comes out NUL-terminated and without control characters.
+ * Read a control datagram. @h->desc comes out NUL-terminated and without control characters.
+ *
+ * Return: 0; -1: length, version, not a control type, or values out of range.
  */
 int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *buf, size_t len);
 
@@ -138,7 +141,7 @@ enum pib_link_state {
 #define PIB_KEEPALIVE_MS	500	/* UP */
 #define PIB_DEAD_MS		2000	/* or four of the peer's keepalives, if that is longer */
 #define PIB_ASK_MS		50	/* UP, and half of that time has passed in silence */
-#define PIB_DEAF_MS		20000	/* for so long own losses are what silence comes from */
+#define PIB_DEAF_MS		20000	/* for so long own losses are an excuse for silence */
 #define PIB_LATE_MS		200	/* a timer that comes later than this has slept */
 #define PIB_REPLY_MS		10	/* between two answers that change nothing */
 
@@ -146,9 +149,9 @@ enum pib_link_state {
  * struct pib_link_fsm - one end of a link over UDP
  * @state: enum pib_link_state
  * @plugged: the link is up for ports: env was told UP and not DOWN since
- * @passive: does not call its peer: it was made when that one called
+ * @passive: this end does not call its peer, for it was made when the peer called
  * @local_down: this end's port is disabled
- * @peer_down: the other end's port is
+ * @peer_down: the other end's port is disabled
  * @out_type: what pib_link_out() sends next; PIB_DG_DATA: whatever suits the state
  * @local_id: link id that the peer puts into its datagrams
  * @remote_id: link id that the peer wants
@@ -229,45 +232,54 @@ void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce);
 
 /*
  * A control datagram came in from the peer's address. A new nonce of a known
- * peer: DOWN, then UP again (a cable pulled and put back). Discovery hellos
- * (link id 0) are not for a link: no effect.
+ * peer gives DOWN, then UP again (a cable pulled and put back). Discovery hellos
+ * (link id 0) are not for a link and have no effect.
+ *
+ * Return: enum pib_link_do.
  */
 u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now);
 
-/* UP: is it made by the peer in the present sessions, and later than all that were heard? */
+/* UP: has the peer made @h in the present sessions, and later than all that were heard? */
 bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h);
 
 /*
- * Until @now datagrams to this end were dropped before it has seen them, because it
- * takes them in too slowly: the peer's may be among them.
+ * Until @now datagrams to this end were dropped unseen, because this end takes them in too
+ * slowly. Those of the peer may be among them.
  */
 void pib_link_deaf(struct pib_link_fsm *f, u64 now);
 
-/* Time passed. */
+/* Time has passed. Return: enum pib_link_do. */
 u32 pib_link_timer(struct pib_link_fsm *f, u64 now);
-/* When pib_link_timer() wants to be called, ns; 0: at once. */
 #define PIB_LINK_NEVER	(~0ULL)
+/* When pib_link_timer() wants to be called, ns; 0: at once. */
 u64 pib_link_deadline(const struct pib_link_fsm *f);
 
 /*
- * The datagram to send now (after DO_SEND): returns its type, puts the fsm's
- * fields into @h (link_id, nonces, seq, ack, down, keepalive_ms), and the link id
- * for pib_hello_build() into @f->out_id.
+ * The datagram to send now (after DO_SEND): puts the fsm's fields into @h (link_id,
+ * nonces, seq, ack, down, keepalive_ms), and the link id for pib_hello_build() into
+ * @f->out_id.
+ *
+ * Return: its type.
  */
 u8 pib_link_out(struct pib_link_fsm *f, struct pib_hello *h, u64 now);
 
-/* The same and pib_hello_build() in one; @h holds what env knows. Returns the length. */
+/* The same and pib_hello_build() in one; @h holds what env knows. Return: the length. */
 size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
 		      u8 out[PIB_HELLO_WIRE_LEN]);
 
 /*
- * This end pulls the cable (the SM set the physical state, the user unplugged):
- * a new session, so that the peer sees it even if datagrams get lost. @down: it
- * stays out; call again with false to put it back.
+ * This end pulls the cable (the SM set the physical state, the user unplugged it) and
+ * begins a new session, so that the peer sees that even if datagrams get lost. @down: the
+ * cable stays out until this is called with false.
+ *
+ * Return: enum pib_link_do.
  */
 u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now);
 
-/* This end goes away: the datagram to send is a BYE, after which it is IDLE, in a new session. */
+/*
+ * This end goes away: it is to send a BYE, and is then IDLE, in a new session. Return: enum
+ * pib_link_do.
+ */
 u32 pib_link_bye(struct pib_link_fsm *f);
 
 /* The tag of DATA that goes to the session @nonce. */

@@ -60,8 +60,8 @@ void pib_node_init(struct pib_node *n)
 static u32 power_on_caps(const struct pib_port *p)
 {
 	u32 caps = PIB_CAPM_NOTICE | PIB_CAPM_TRAP | PIB_CAPM_SL_MAP | PIB_CAPM_LED_INFO |
-		   PIB_CAPM_SYS_GUID | PIB_CAPM_EXT_SPEEDS | PIB_CAPM_CAP_MASK2 | PIB_CAPM_CAP_NOTICE |
-		   PIB_CAPM_CLIENT_REREG | PIB_CAPM_LOCAL_CHANGES;
+		   PIB_CAPM_SYS_GUID | PIB_CAPM_EXT_SPEEDS | PIB_CAPM_CAP_MASK2 |
+		   PIB_CAPM_CAP_NOTICE | PIB_CAPM_CLIENT_REREG | PIB_CAPM_LOCAL_CHANGES;
 
 	if (p->node->type == PIB_NODE_SWITCH)
 		caps |= PIB_CAPM_MFT_TOP | PIB_CAPM_PKEY_SW_TRAP;
@@ -88,7 +88,7 @@ static void vl_init(struct pib_port *p)
 			p->sl2vl[in][sl] = sl % PIB_VLS;
 }
 
-/* Port 0 has no cable: it is up from the start. An enhanced one still awaits the SM. */
+/* Port 0 has no cable and is up from the start. An enhanced port 0 still awaits the SM. */
 static void port0_init(struct pib_port *p)
 {
 	p->phys = PIB_PHYS_LINKUP;
@@ -188,8 +188,8 @@ static void tell_change(struct pib_node *n)
 }
 
 /*
- * Trap 128 and PortStateChange: the link state machine moved a switch port (14.2.5.4). The
- * bit alone would not do: an SM that has read it, and the port before it moved, clears it.
+ * Trap 128 and PortStateChange: the link state machine has moved a switch port (14.2.5.4). The bit
+ * alone is not enough: an SM that has read the bit, and the port before it moved, clears the bit.
  */
 static void switch_changed(struct pib_port *p)
 {
@@ -207,7 +207,7 @@ void pib_switch_sm_known(struct pib_node *n)
 		tell_change(n);
 }
 
-/* Width and speed as both ends enable them; false: nothing in common. */
+/* Choose width and speed as both ends enable them. Return: false: they have nothing in common. */
 static bool port_negotiate(struct pib_port *p)
 {
 	bool known = p->far_width_en != 0;
@@ -257,7 +257,7 @@ void pib_port_link_down(struct pib_port *p)
 		switch_changed(p);
 }
 
-/* 7.2.7, ActiveTrigger: not by an SM's command, and yet nothing that an SM must hear of (14.2.5.4). */
+/* 7.2.7, ActiveTrigger: no SM has commanded that, and yet none must hear of it (14.2.5.4). */
 void pib_port_armed_data(struct pib_port *p)
 {
 	if (p->state != PIB_PORT_ARMED)
@@ -335,14 +335,9 @@ int pib_port_pkey_match(const struct pib_port *p, u16 pkey)
 {
 	u32 i;
 
-	if (!(pkey & 0x7FFF))
-		return -1;
-	for (i = 0; i < pib_port_pkeys(p); i++) {
-		u16 e = READ_ONCE(p->pkey[i]);
-
-		if (((e ^ pkey) & 0x7FFF) == 0 && ((e | pkey) & 0x8000))
+	for (i = 0; i < pib_port_pkeys(p); i++)
+		if (pib_pkeys_match(READ_ONCE(p->pkey[i]), pkey))
 			return i;
-	}
 	return -1;
 }
 

@@ -5,10 +5,10 @@
  * switch, in the kernel or in pibnetd.
  *
  * Locking: env holds the node's lock around every call that takes a node or
- * port. For performance management it may be another one, since that shares
+ * port. For performance management that may be another lock, since it shares
  * nothing with the rest and may take long where counters are many. Exceptions are
  * pib_switch_route(), pib_port_admits() and pib_port_takes(), which only read single words
- * and run without it, and pib_port_integrity().
+ * and run without the lock, and pib_port_integrity().
  */
 #ifndef PIB_PROTO_NODE_H
 #define PIB_PROTO_NODE_H
@@ -51,10 +51,51 @@ enum pib_phys_state {	/* PortInfo.PortPhysicalState */
 
 /**
  * struct pib_counts - 64-bit counters of a port since it was made
+ * @xmit_bytes: PortXmitData, in bytes on the wire, LRH to ICRC
+ * @rcv_bytes: PortRcvData, likewise
+ * @xmit_pkts: PortXmitPkts
+ * @rcv_pkts: PortRcvPkts
+ * @ucast_xmit: PortUnicastXmitPkts
+ * @ucast_rcv: PortUnicastRcvPkts
+ * @mcast_xmit: PortMulticastXmitPkts
+ * @mcast_rcv: PortMulticastRcvPkts
+ * @symbol_err: SymbolErrorCounter
+ * @link_recovery: LinkErrorRecoveryCounter
+ * @link_downed: LinkDownedCounter
+ * @rcv_err: PortRcvErrors
+ * @rcv_remphys_err: PortRcvRemotePhysicalErrors
+ * @rcv_switch_relay_err: PortRcvSwitchRelayErrors
+ * @xmit_discard: PortXmitDiscards
+ * @xmit_constraint_err: PortXmitConstraintErrors
+ * @rcv_constraint_err: PortRcvConstraintErrors
+ * @local_integrity_err: LocalLinkIntegrityErrors
+ * @buffer_overrun: ExcessiveBufferOverrunErrors, see pib_port_overrun()
+ * @vl15_dropped: VL15Dropped
+ * @xmit_wait: PortXmitWait
+ * @qp1_dropped: QP1Dropped
+ * @discard_inactive: of @xmit_discard: the port is not Active
+ * @discard_mtu: of @xmit_discard: NeighborMTU
+ * @discard_life: of @xmit_discard: SwitchInfo.LifeTimeValue
+ * @discard_hoq: of @xmit_discard: HOQLife, and stalled VLs
+ * @rcv_physical: of @rcv_err: damaged or lost on the cable
+ * @rcv_overrun: of @rcv_err: no room
+ * @relay_dlid: of @rcv_switch_relay_err: no route
+ * @relay_vl: of @rcv_switch_relay_err: no VL for the packet at the out port
+ * @relay_loop: of @rcv_switch_relay_err: the packet would go back
+ * @xmit_flow_pkts: PortXmitFlowPkts
+ * @rcv_flow_pkts: PortRcvFlowPkts
+ * @rcv_fecn: PortPktRcvFECN
+ * @rcv_becn: PortPktRcvBECN
+ * @sl_rcv_fecn: the same per service level
+ * @sl_rcv_becn: the same per service level
+ * @sl_xmit_bytes: PortXmitDataSL, in bytes
+ * @sl_rcv_bytes: PortRcvDataSL, in bytes
+ * @vl_xmit_pkts: PortVLOpPackets
+ * @vl_xmit_bytes: PortVLOpData, in bytes
+ * @vl_xmit_wait: PortVLXmitWait
  *
- * Env keeps them (per CPU in the kernel) and gives sums; the PMA subtracts the
+ * Env keeps them (per CPU in the kernel) and gives sums. The PMA subtracts the
  * base that a Set recorded and saturates as the attribute demands.
- * Data in bytes on the wire, LRH to ICRC.
  */
 struct pib_counts {
 	u64 xmit_bytes;
@@ -75,19 +116,19 @@ struct pib_counts {
 	u64 xmit_constraint_err;
 	u64 rcv_constraint_err;
 	u64 local_integrity_err;
-	u64 buffer_overrun;	/* excessive ones: see pib_port_overrun() */
+	u64 buffer_overrun;
 	u64 vl15_dropped;
 	u64 xmit_wait;
 	u64 qp1_dropped;
-	u64 discard_inactive;	/* of @xmit_discard: the port is not Active */
-	u64 discard_mtu;	/* of @xmit_discard: NeighborMTU */
-	u64 discard_life;	/* of @xmit_discard: SwitchInfo.LifeTimeValue */
-	u64 discard_hoq;	/* of @xmit_discard: HOQLife, and stalled VLs */
-	u64 rcv_physical;	/* of @rcv_err: damaged or lost on the cable */
-	u64 rcv_overrun;	/* of @rcv_err: no room */
-	u64 relay_dlid;		/* of @rcv_switch_relay_err: no route */
-	u64 relay_vl;		/* of @rcv_switch_relay_err: no VL for it at the out port */
-	u64 relay_loop;		/* of @rcv_switch_relay_err: would go back */
+	u64 discard_inactive;
+	u64 discard_mtu;
+	u64 discard_life;
+	u64 discard_hoq;
+	u64 rcv_physical;
+	u64 rcv_overrun;
+	u64 relay_dlid;
+	u64 relay_vl;
+	u64 relay_loop;
 	u64 xmit_flow_pkts;
 	u64 rcv_flow_pkts;
 	u64 rcv_fecn;
@@ -100,6 +141,7 @@ struct pib_counts {
 	u64 vl_xmit_bytes[16];
 	u64 vl_xmit_wait[16];
 };
+
 #define PIB_COUNTS (sizeof(struct pib_counts) / sizeof(u64))
 
 /*
@@ -161,7 +203,7 @@ struct pib_samples {
  * @link_down_default: PortInfo.LinkDownDefaultState
  * @far_mtu_cap: MTU code of the other end, told by the link
  * @far_width_en: the other end's LinkWidthEnabled; 0: unknown, takes all. Env may
- *	set the three far_*_en before pib_port_link_up()
+ *	set this and the next two before pib_port_link_up()
  * @far_speed_en: the other end's LinkSpeedEnabled
  * @far_ext_speed_en: the other end's extended speeds
  * @cc_slow: bit per service level at which all senders are slowed down, see pib_cc_sl_flow()
@@ -187,10 +229,47 @@ struct pib_samples {
  * @integrity: packets with physical errors, less those without: see pib_port_integrity()
  * @overruns: update periods on end in which something found no room
  * @overrun_period: the last of them; read without the lock
- * @ext_speed_en: bits 0-3: FDR, EDR, HDR, NDR; bit 4: XDR (LinkSpeedExtEnabled2); so with
- *	ext_speed_sup and ext_speed_act
  *
- * The remaining fields are the PortInfo components of the same names, in host order.
+ * What follows are components of PortInfo, in host order:
+ * @lid: LID; read without the lock
+ * @lmc: LMC; read without the lock
+ * @sm_lid: MasterSMLID
+ * @sm_sl: MasterSMSL
+ * @cap_mask2: CapabilityMask2
+ * @diag_code: DiagCode
+ * @m_key_lease: M_KeyLeasePeriod, s
+ * @m_key_prot: M_KeyProtectBits
+ * @m_key_viol: M_KeyViolations
+ * @pkey_viol: P_KeyViolations
+ * @qkey_viol: Q_KeyViolations
+ * @m_key_lease_end: when the lease ends, ns; 0: no lease is running
+ * @width_en: LinkWidthEnabled
+ * @width_sup: LinkWidthSupported
+ * @width_act: LinkWidthActive
+ * @speed_en: LinkSpeedEnabled
+ * @speed_sup: LinkSpeedSupported
+ * @speed_act: LinkSpeedActive
+ * @ext_speed_en: LinkSpeedExtEnabled in bits 0-3 (FDR, EDR, HDR, NDR), LinkSpeedExtEnabled2 in bit
+ *	4 (XDR)
+ * @ext_speed_sup: LinkSpeedExtSupported, likewise
+ * @ext_speed_act: LinkSpeedExtActive, likewise
+ * @vl_cap: VLCap
+ * @op_vls: OperationalVLs
+ * @vl_high_limit: VLHighLimit
+ * @vl_arb_high_cap: VLArbitrationHighCap
+ * @vl_arb_low_cap: VLArbitrationLowCap
+ * @init_type: InitType
+ * @init_type_reply: InitTypeReply
+ * @vl_stall_count: VLStallCount
+ * @hoq_life: HOQLife
+ * @part_enforce: partition enforcement: 0x8 inbound, 0x4 outbound; 0x2, 0x1 raw filters
+ * @subnet_timeout: SubnetTimeOut
+ * @resp_time: RespTimeValue
+ * @local_phy_err: LocalPhyErrors
+ * @overrun_err: OverrunErrors
+ * @max_credit_hint: MaxCreditHint
+ * @link_rtt: LinkRoundTripLatency
+ * @client_rereg: ClientReregister
  */
 struct pib_port {
 	struct pib_node *node;
@@ -222,7 +301,7 @@ struct pib_port {
 	u16 m_key_viol;
 	u16 pkey_viol;
 	u16 qkey_viol;
-	u64 m_key_lease_end;	/* ns, 0: no lease is running */
+	u64 m_key_lease_end;
 	u8 width_en, width_sup, width_act;
 	u8 speed_en, speed_sup, speed_act;
 	u8 ext_speed_en, ext_speed_sup, ext_speed_act;
@@ -234,7 +313,7 @@ struct pib_port {
 	u8 vl_arb_high_cap, vl_arb_low_cap;
 	u8 init_type, init_type_reply;
 	u8 vl_stall_count, hoq_life;
-	u8 part_enforce;	/* 0x8 inbound, 0x4 outbound; 0x2, 0x1 raw filters */
+	u8 part_enforce;
 	u8 subnet_timeout;
 	u8 resp_time;
 	u8 local_phy_err, overrun_err;
@@ -362,16 +441,16 @@ void pib_node_init(struct pib_node *n);
  */
 void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid);
 
-/* What the port's transceiver can do, PortInfo's encoding; enables all of it. While Down. */
+/* Set and enable what the port's transceiver can do, as PortInfo encodes it. The port is Down. */
 void pib_port_set_link_caps(struct pib_port *p, u8 width_sup, u8 speed_sup, u8 ext_speed_sup);
 
-/* PortInfo.CapabilityMask becomes @caps. A change of it, as of IsSM, raises trap 144 (13.4.8.2). */
+/* PortInfo.CapabilityMask becomes @caps. A change, as of IsSM, raises trap 144 (13.4.8.2). */
 void pib_port_set_caps(struct pib_port *p, u32 caps, u64 now);
 
-/* NodeDescription, 64 bytes or up to a NUL, changes by other means than the SM: event and trap 144. */
+/* NodeDescription becomes @desc (64 bytes, or up to a NUL), not by the SM: event and trap 144. */
 void pib_node_set_desc(struct pib_node *n, const char *desc, u64 now);
 
-/* The port is to work without an SM: takes @lid and goes from Init to Active. */
+/* The port is to work without an SM: it takes @lid and goes from Init to Active. */
 void pib_port_go_alone(struct pib_port *p, u16 lid);
 
 /* ---- what links tell ports ---- */
@@ -405,7 +484,7 @@ static inline bool pib_port_admits(const struct pib_port *p, u32 dqpn)
 	return s == PIB_PORT_ACTIVE || (dqpn == 0 && s >= PIB_PORT_INIT);
 }
 
-/* May it take one? Data from Armed on (7.2.7). */
+/* May the port take a packet for the given QP? It takes data from Armed on (7.2.7). */
 static inline bool pib_port_takes(const struct pib_port *p, u32 dqpn)
 {
 	u8 s = READ_ONCE(p->state);
@@ -413,7 +492,24 @@ static inline bool pib_port_takes(const struct pib_port *p, u32 dqpn)
 	return s >= PIB_PORT_ARMED || (dqpn == 0 && s >= PIB_PORT_INIT);
 }
 
-/* Data has come by a port that is Armed (under the lock): the other end is Active, and so is this one now. */
+/*
+ * Is @lid, which may be any, one of the port's own (4.1.3)? With LMC its low bits are path bits. No
+ * port has the permissive LID, or that of a multicast.
+ */
+static inline bool pib_port_owns_lid(const struct pib_port *p, u16 lid)
+{
+	u16 own = READ_ONCE(p->lid);
+
+	return own && !((own ^ lid) >> READ_ONCE(p->lmc));
+}
+
+/* Do P_Keys @a and @b match (10.9.3): of one partition, and not both of limited members? */
+static inline bool pib_pkeys_match(u16 a, u16 b)
+{
+	return !((a ^ b) & 0x7FFF) && a & 0x7FFF && (a | b) & 0x8000;
+}
+
+/* Data has come by a port that is Armed: the other end is Active, and so is this port now. */
 void pib_port_armed_data(struct pib_port *p);
 
 /* P_Key table entries of the port: NodeInfo.PartitionCap, SwitchInfo.PartitionEnforcementCap. */
@@ -470,12 +566,17 @@ struct pib_route {
 };
 
 /**
- * pib_switch_route() - where a packet that came in on @in_port goes (18.2.4)
+ * pib_switch_route() - where a packet goes (18.2.4)
+ * @sw: switch
+ * @in_port: port by which the packet came in; 0: the switch itself has made it
+ * @h: headers of the packet
+ * @rt: result; @rt->mask is written for PIB_ROUTE_MCAST only
  *
- * Looks at DLID, LFT, MFT, port states, partition enforcement of both ports;
- * for QP0 packets with permissive DLID gives SELF. Bumps no counters.
- * Never routes a packet back out of @in_port. @in_port 0: made by the switch itself.
- * @rt->mask is written for PIB_ROUTE_MCAST only.
+ * Looks at DLID, LFT, MFT, port states and partition enforcement of both ports. For QP0 packets
+ * with permissive DLID the result is SELF. Counts nothing, and never routes a packet back out of
+ * @in_port.
+ *
+ * Context: any; without the node's lock.
  */
 void pib_switch_route(const struct pib_node *sw, u8 in_port,
 		      const struct pib_hdrs *h, struct pib_route *rt);
@@ -486,7 +587,7 @@ static inline bool pib_route_has(const struct pib_route *rt, u8 port)
 }
 
 /*
- * VL that a packet with service level @sl takes out of @p, having come in by
+ * The VL that a packet with service level @sl takes out of @p, having come in by
  * @in_port (0: from the HCA itself). 0xF: discard.
  */
 u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl);
@@ -504,12 +605,15 @@ enum pib_mad_result {
  * pib_sma_process() - the SMA's answer to an SMP that has reached its node
  * @p: arrival port
  * @in: 256 bytes
- * @out: 256 bytes, not @in
+ * @out: result: 256 bytes, not @in
+ * @now: ns
  * @ignore_mkey: the request is the node's own
  *
  * Directed-route hop fields are not looked at (ib_mad or pib_smi_rx() did).
  * Sets events in node and ports. A reply must be held back if the port by which
  * it would leave is no longer up (the request may have disabled it).
+ *
+ * Return: enum pib_mad_result, but not PIB_MAD_FORWARD.
  */
 enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out,
 				    u64 now, bool ignore_mkey);
@@ -517,18 +621,26 @@ enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out,
 #define PIB_PORT_BY_LID 0xFF	/* out port: as pib_switch_route() says for the DLID */
 
 /**
- * pib_smi_rx() - switch: an SMP for the SMI arrived at port @in_port (0: made here)
+ * pib_smi_rx() - switch: an SMP for the SMI has arrived
+ * @sw: switch
+ * @in_port: arrival port; 0: the switch itself has made the SMP
+ * @in: 256 bytes
+ * @out: result: 256 bytes, not @in
  * @out_port: result: where @out leaves. PIB_PORT_BY_LID for a LID-routed reply, whose
  *	DLID is the request's SLID
+ * @now: ns
  *
  * For packets to QP0 that pib_switch_route() gave to SELF. pib_smi_lids() tells
- * the LIDs of the packet that carries @out. NONE if that port is not up.
+ * the LIDs of the packet that carries @out.
+ *
+ * Return: enum pib_mad_result; PIB_MAD_NONE also if the port by which @out would leave is not up.
  */
 enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in,
 			       u8 *out, u8 *out_port, u64 now);
 
 /**
  * pib_smi_lids() - LRH of an SMP that a switch sends after pib_smi_rx() (14.2.2)
+ * @sw: switch
  * @out: the MAD
  * @result: what pib_smi_rx() returned
  * @req: headers of the packet that came in
@@ -538,82 +650,104 @@ enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in,
 void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result result,
 		  const struct pib_hdrs *req, u16 *slid, u16 *dlid);
 
-/* SLID of the answer to @req: the LID that was asked, if it is one of port 0's, which may have several. */
+/*
+ * SLID of the answer to @req: the LID that was asked, if that is one of port 0's, which may have
+ * several.
+ */
 u16 pib_switch_slid(const struct pib_node *sw, const struct pib_hdrs *req);
 
 /**
  * pib_switch_gsi_ok() - switch: may a packet come in to QP1 of port 0?
- * @h: its headers
+ * @sw: switch
+ * @h: headers of the packet
  * @pkey: result, if so, for the answer: port 0's own entry of the partition (13.5.4)
+ * @now: ns
  *
- * Not before an enhanced port 0 is Armed (7.2.7). Checks P_Key and Q_Key as an HCA's port does
- * for its QP1 (10.9.4), counts and traps violations.
- * What passes is pib_gsa_process()'s.
+ * No packet may before an enhanced port 0 is Armed (7.2.7). P_Key and Q_Key are checked as an HCA's
+ * port does for its QP1 (10.9.4). Violations are counted and trapped.
+ *
+ * Return: true: the packet is pib_gsa_process()'s.
  */
 bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now);
 
 /*
- * Performance management, congestion control, and a refusal of other classes, on QP1. @p: port 0 for
- * switches, arrival port for HCAs. PIB_MAD_LOCAL for classes not answered here on HCAs.
+ * Answer a MAD that came to QP1: performance management, congestion control, a refusal of other
+ * classes. @p: port 0 of a switch, arrival port of an HCA.
+ *
+ * Return: enum pib_mad_result, PIB_MAD_LOCAL for classes not answered here on HCAs.
  */
 enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
 
 /* ---- notices ---- */
 
 /*
- * Queue trap @num about @port (0 for the node). Dropped, and false, if the port that
- * would send it has no LID or knows no SM yet: a sweep will find out.
+ * Queue trap @num about @port (0 for the node).
+ *
+ * Return: false: the trap is dropped, since the port that would send it has no LID or knows no SM
+ *	yet. A sweep will find out.
  */
 bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTICE_DETAILS],
 		    u64 now);
 
 /*
- * The SM has told the switch @n where it is. If it read of the ports' states before they
- * changed, and the change could not be told to it, it is told now.
+ * The SM has told the switch @n where it is. If the SM read of the ports' states before they
+ * changed, and could not be told of the change, it is told now.
  */
 void pib_switch_sm_known(struct pib_node *n);
 
 /*
- * A packet has come by @p's cable; @bad: lost, or with physical errors. True: more of them than
- * PortInfo.LocalPhyErrors have come than good ones, a local link integrity error (7.12.2): env
- * counts it and calls pib_trap_threshold(). One caller at a time, who need not be the node's lock's.
+ * A packet has come by @p's cable; @bad: lost, or with physical errors. One caller at a time, who
+ * need not hold the node's lock.
+ *
+ * Return: true: bad packets have outnumbered good ones by more than PortInfo.LocalPhyErrors, which
+ * is
+ *	a local link integrity error (7.12.2). Env counts that and calls pib_trap_threshold().
  */
 bool pib_port_integrity(struct pib_port *p, bool bad);
 
 /*
- * A packet found no room at @p. True: so it was in PortInfo.OverrunErrors flow control update
- * periods on end, an excessive buffer overrun (7.12.2): as above.
+ * A packet found no room at @p.
+ *
+ * Return: true: so it was in PortInfo.OverrunErrors flow control update periods on end, which is an
+ *	excessive buffer overrun (7.12.2). Env does as above.
  */
 bool pib_port_overrun(struct pib_port *p, u64 now);
-/* Without the lock: has the period at @now been noted? Then pib_port_overrun() need not be called. */
+/*
+ * Has the period at @now been noted, so that pib_port_overrun() need not be called? Without the
+ * lock.
+ */
 bool pib_port_overrun_noted(const struct pib_port *p, u64 now);
 
-/* @p crossed a threshold: 129 link integrity, 130 buffer overrun, 131 flow control watchdog. */
+/*
+ * @p crossed a threshold. Trap 129: link integrity, 130: buffer overrun, 131: flow control
+ * watchdog.
+ */
 void pib_trap_threshold(struct pib_port *p, u16 num, u64 now);
 
 /*
- * 257 bad P_Key, 258 bad Q_Key in a packet that came in by @p for a QP of its HCA:
- * counts the violation and raises the trap.
+ * A packet that came in by @p for a QP of its HCA had a bad P_Key (257) or Q_Key (258): count the
+ * violation and raise the trap.
  */
 void pib_trap_bad_key(struct pib_port *p, u16 num, const struct pib_hdrs *h, u64 now);
 
-/* 259: a switch dropped @h for PIB_ROUTE_DROP_PKEY_IN or _OUT at @p: counts and raises it. */
+/* A switch dropped @h for PIB_ROUTE_DROP_PKEY_IN or _OUT at @p: count that and raise trap 259. */
 void pib_trap_switch_pkey(struct pib_port *p, const struct pib_hdrs *h, u64 now);
 
 /* SystemImageGUID changes: trap 145. */
 void pib_node_set_sys_guid(struct pib_node *n, u64 sys_guid, u64 now);
 
 /*
- * Next trap MAD due at @now: fills @mad (LID-routed SMP Trap(Notice)), gives the
- * port to send from; false: none. The SM's LID and SL are that port's sm_lid, sm_sl.
- * Call until false.
+ * The next trap MAD due at @now: fills @mad (LID-routed SMP Trap(Notice)) and @from, the port to
+ * send from. The SM's LID and SL are that port's sm_lid and sm_sl. To be called until false.
+ *
+ * Return: false: none is due.
  */
 bool pib_trap_next(struct pib_node *n, u64 now, u8 *mad, struct pib_port **from);
 
 /* Earliest time pib_trap_next() or a lease wants to be looked at, ns; 0: none. */
 u64 pib_node_deadline(const struct pib_node *n);
 
-/* Time passed: M_Key leases. */
+/* Time has passed: M_Key leases may have run out. */
 void pib_node_timer(struct pib_node *n, u64 now);
 
 #endif

@@ -49,7 +49,9 @@ static const struct pib_opcode_info opcode_table[32] = {
 	[0x1E ... 0x1F] = RESERVED,
 };
 
-/* The one opcode outside the scheme: a congestion notification (A10), 16 reserved bytes behind it. */
+/*
+ * The one opcode outside the scheme: a congestion notification (A10), 16 reserved bytes behind it.
+ */
 #define OPCODE_CNP	0x80
 static const struct pib_opcode_info cnp_info = DATA(PIB_OP_CNP, ONLY, 0);
 
@@ -93,11 +95,6 @@ const struct pib_opcode_info *pib_opcode_info(u8 opcode)
 	return &opcode_table[row];
 }
 
-static bool op_is_response(u8 op)
-{
-	return op == PIB_OP_ACK || op == PIB_OP_READ_RESP || op == PIB_OP_ATOMIC_ACK;
-}
-
 u16 pib_opcode_ext(u8 opcode)
 {
 	const struct pib_opcode_info *info = pib_opcode_info(opcode);
@@ -107,8 +104,8 @@ u16 pib_opcode_ext(u8 opcode)
 		return 0;
 	if (tp == PIB_TP_UD)
 		return info->ext | PIB_EXT_DETH;
-	/* A14.2.2.1: only what goes to the XRC target carries an XRCETH */
-	if (tp == PIB_TP_XRC && !op_is_response(info->op) && info->op != PIB_OP_RESERVED)
+	/* A14.2.2.1: only what goes to the XRC target carries an XRCETH. */
+	if (tp == PIB_TP_XRC && !pib_op_is_response(info->op) && info->op != PIB_OP_RESERVED)
 		return info->ext | PIB_EXT_XRCETH;
 	return info->ext;
 }

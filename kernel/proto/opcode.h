@@ -41,15 +41,17 @@ struct pib_opcode_info {
 };
 
 /*
- * NULL: reserved. Those of the acknowledged services, who have an answer to that, are PIB_OP_RESERVED: all that
- * follows BTH is payload.
+ * What an opcode means. Reserved opcodes of the acknowledged services, who have an answer to that,
+ * are PIB_OP_RESERVED: all that follows BTH is payload.
+ *
+ * Return: NULL: the opcode is reserved.
  */
 const struct pib_opcode_info *pib_opcode_info(u8 opcode);
 /* All extension headers of a packet with this opcode, which must not be a reserved one. */
 u16 pib_opcode_ext(u8 opcode);
-/* The opcode of a packet with these headers, negative: there is none. */
+/* The opcode of a packet with these headers. Return: negative: there is none. */
 int pib_opcode_of(const struct pib_hdrs *h);
-/* Bytes of them. */
+/* Bytes of all extension headers of a packet with this opcode. */
 size_t pib_opcode_ext_len(u8 opcode);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Performance management (IBA 16.1): env's 64-bit counters, seen through the fields
- * of the attributes. A Set records a base; a counter reads as env's value less base,
- * saturated or wrapped as the attribute says. Tables say where each one lies.
+ * of the attributes. A Set records a base. A counter reads as env's value less base,
+ * saturated or wrapped as the attribute says. Tables say where each counter lies.
  */
 #include "pma.h"
 
@@ -74,8 +74,8 @@ static const struct pma_field counters_ext[] = {
 };
 
 /*
- * PortLocalPhysicalErrors, PortBufferOverrunErrors, PortDLIDMappingErrors, PortVLMappingErrors, PortLoopingErrors;
- * no port sees malformed packets.
+ * PortLocalPhysicalErrors, PortBufferOverrunErrors, PortDLIDMappingErrors, PortVLMappingErrors,
+ * PortLoopingErrors. No port sees malformed packets.
  */
 static const struct pma_field rcv_err_details[] = {
 	{ 4, 16, COUNTER(rcv_physical), 0 },
@@ -124,7 +124,7 @@ static const struct pma_field rcv_data_sl[] = { EACH_16(32, sl_rcv_bytes) };
  * struct pma_attr - an attribute made of counters
  * @id: attribute id
  * @base: enum pib_pma_base
- * @fields: its counters; the rest of it reads as zero
+ * @fields: its counters; the rest of the attribute reads as zero
  * @num: entries in @fields
  */
 struct pma_attr {
@@ -180,7 +180,7 @@ static u64 *counter_at(struct pib_counts *c, u8 index)
 	return (u64 *)c + index;
 }
 
-/* Is it one of the 16 that begin with @first? */
+/* Is @index one of the 16 that begin with @first? */
 static bool is_among(u8 index, u8 first)
 {
 	return index >= first && index < first + 16;

@@ -122,7 +122,10 @@ u16 pib_pma_samples_control(struct pib_port *p, const u8 *in, u8 *attr, u64 now)
 	return PIB_STATUS_OK;
 }
 
-/* The attribute names no port: it is the modifier's, else the agent's. @wide: the one with 64-bit counters. */
+/*
+ * The attribute names no port: it is the modifier's, else the agent's. @wide: the one with 64-bit
+ * counters.
+ */
 u16 pib_pma_samples_result(struct pib_port *p, const u8 *in, u8 *attr, bool wide, u64 now)
 {
 	u32 num = pib_get32(in + PIB_MAD_ATTR_MOD);

@@ -15,6 +15,8 @@
  *	                then: while (pib_resp_next()) send; while (pib_req_next()) send
  *	env completes:  while ((w = pib_req_done(r))) make a CQE; pib_req_retire()
  *	env times:      at pib_req_deadline() call pib_req_timer()
+ *
+ * Posting and completing are in rc_ring.h.
  */
 #ifndef PIB_PROTO_RC_H
 #define PIB_PROTO_RC_H
@@ -117,7 +119,8 @@ struct pib_swqe {
 
 enum pib_tx_kind {
 	PIB_TX_REQUEST,		/* payload: @len bytes of @wqe's message from @off on */
-	PIB_TX_LOCAL,		/* execute @wqe (LOCAL_INV, REG_MR, BIND_MW), then pib_req_local_done() */
+	/* execute @wqe (LOCAL_INV, REG_MR, BIND_MW), then pib_req_local_done() */
+	PIB_TX_LOCAL,
 	PIB_TX_ACK,		/* ACK, NAK or atomic response: no payload */
 	/* payload: @len bytes at @va through @rkey; if that fails pib_resp_read_failed() */
 	PIB_TX_READ_RESP,
@@ -174,15 +177,22 @@ struct pib_req_cfg {
 
 /**
  * struct pib_req_stats - counted events of a requester
+ * @packet_seq_err: NAKs received for a sequence error
+ * @rnr_nak_rcvd: RNR NAKs received
+ * @timeouts: times that no answer came
+ * @retransmits: packets sent again
+ * @dup_acks: responses that say nothing new
+ * @bad_responses: responses that fit nothing that was sent
+ * @implied_nak: responses beyond the one expected
  */
 struct pib_req_stats {
-	u64 packet_seq_err;	/* NAK sequence error received */
+	u64 packet_seq_err;
 	u64 rnr_nak_rcvd;
 	u64 timeouts;
-	u64 retransmits;	/* packets sent again */
+	u64 retransmits;
 	u64 dup_acks;
 	u64 bad_responses;
-	u64 implied_nak;	/* response beyond the one expected */
+	u64 implied_nak;
 };
 
 /**
@@ -214,7 +224,8 @@ struct pib_req_stats {
  * @rd_atomic_out: READs, atomics and the like requested and not answered
  * @retries_left: of cfg.retry_cnt, since the last progress
  * @rnr_left: of cfg.rnr_retry, since the last progress
- * @error: enum pib_wc: a WQE failed: nothing more is sent; env moves the QP to ERR (UD, UC: SQE)
+ * @error: enum pib_wc: a WQE has failed and nothing more is sent; env moves the QP to ERR (UD, UC:
+ *	SQE)
  * @stopped: SQD: start no further WQE
  * @no_credits: peer has sent AETH credits 0x1F: do not limit
  * @flushing: in ERR: what is not finished is flushed
@@ -224,9 +235,9 @@ struct pib_req_stats {
  * @strays: @strays_psn is valid
  * @news: @stats have changed; env clears it
  * @spare: there is another path to be tried when retries are used up
- * @leave: they are: env is to call pib_req_new_path()
+ * @leave: retries are used up: env is to call pib_req_new_path()
  * @unproven: the peer was not heard since the path was changed
- * @msgs_unasked: messages sent since then that did not ask either
+ * @msgs_unasked: messages sent since the last that asked for an acknowledgement
  * @asked_psn: behind the last packet that asked, or that is itself answered
  * @ack_deadline: ns, 0: none
  * @rnr_deadline: ns, 0: none
@@ -292,34 +303,31 @@ void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn);
  * and the burst size change only where nothing is under way.
  */
 void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg);
-/* Is there another path, which is to be asked for (@leave) before the QP is given up? */
+/* Say whether there is another path, to be asked for (@leave) before the QP is given up. */
 void pib_req_set_spare(struct pib_req *r, bool spare);
 /*
- * Env has changed the path (17.2.8): all retries are there again, and what was not acknowledged
- * goes once more, for it may have been lost with the old path. @heard: the peer has come by it.
+ * Env has changed the path (17.2.8): all retries are there again. What was not acknowledged goes
+ * once more, for it may have been lost with the old path. @heard: the peer has come by the new
+ * path.
  */
 void pib_req_new_path(struct pib_req *r, u8 timeout, bool heard);
 /* To SQD (@stop) and back. */
 void pib_req_stop(struct pib_req *r, bool stop);
 /* SQE -> RTS: what is posted from now on is sent, with the PSNs going on. */
 void pib_req_resume(struct pib_req *r);
-/* The slot to fill, NULL if the ring is full. */
-struct pib_swqe *pib_req_slot(struct pib_req *r);
-/* The slot that was filled is now posted. */
-void pib_req_post(struct pib_req *r);
 /*
- * Env could not send at once what pib_req_next() gave it: is @tx still to be sent? False: it was
- * acknowledged meanwhile, or will be given out again.
+ * Env could not send at once what pib_req_next() gave out: is @tx still to be sent?
+ *
+ * Return: false: @tx was acknowledged meanwhile, or will be given out again.
  */
 bool pib_req_wanted(const struct pib_req *r, const struct pib_tx *tx);
-/* Env was not able to send or to take anything in: the time up to @now does not count as the peer's. */
+/* Env was not able to send or to take anything in: the time up to @now is not the peer's fault. */
 void pib_req_excuse(struct pib_req *r, u64 now);
-/* Next thing to send; false: nothing to do now. Never allocates, never fails. */
+/* Next thing to send. Return: false: there is nothing to do now. */
 bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx *tx);
 /*
- * The burst that pib_req_next() described could not be made, or response data could not be
- * placed: fail @w with @status. What was posted before it is finished properly first; then
- * r->error is set.
+ * The burst that pib_req_next() described could not be made, or response data could not be placed:
+ * fail @w with @status. What was posted before @w is finished properly first, then r->error is set.
  */
 void pib_req_local_error(struct pib_req *r, struct pib_swqe *w, u32 status);
 /* The local operation was executed with @status. */
@@ -345,8 +353,11 @@ struct pib_place {
 
 /**
  * pib_req_response() - an ACK, NAK, READ response or atomic response came in
+ * @r: requester
+ * @h: headers of the burst
  * @npkts: packets of the burst
  * @len: bytes of payload
+ * @now: ns
  * @pl: result; env copies, and on failure calls pib_req_local_error()
  *
  * The place must be filled before pib_req_done() is called again.
@@ -354,21 +365,17 @@ struct pib_place {
 void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts,
 		      u32 len, u64 now, struct pib_place *pl);
 /*
- * Env cannot fill that place for long: the response is as good as lost, and is asked for again
- * with the next pib_req_next(). Between the two no other response may be taken in, nor anything completed.
- * Where nothing is sent any more it ends as flushed.
+ * Env cannot fill that place for long. The response is as good as lost, and is asked for again with
+ * the next pib_req_next(). Between the two calls no other response may be taken in, nor anything
+ * completed. Where nothing is sent any more the work request ends as flushed.
  */
 void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl);
 /* Earliest time at which pib_req_timer() wants to be called, ns; 0: none. */
 u64 pib_req_deadline(const struct pib_req *r);
 void pib_req_timer(struct pib_req *r, u64 now);
-/* Oldest work request if it is finished; its @status is set. UC and UD: finished when sent. */
-struct pib_swqe *pib_req_done(struct pib_req *r);
-/* Forget the work request that pib_req_done() returned. */
-void pib_req_retire(struct pib_req *r);
-/* To ERR: every work request not yet finished is finished with WR_FLUSH_ERR, now and later. */
+/* To ERR: every work request not finished yet ends with WR_FLUSH_ERR, now and later. */
 void pib_req_flush(struct pib_req *r);
-/* SQD: true when all that was started is finished (not: retired). */
+/* SQD: is all that was started finished (not: retired)? */
 bool pib_req_drained(const struct pib_req *r);
 
 /* ---- responder ---- */
@@ -380,6 +387,8 @@ bool pib_req_drained(const struct pib_req *r);
  * @max_rd_atomic: max_dest_rd_atomic
  * @credits: false: advertise no end-to-end credits (SRQ)
  * @pmtu: bytes
+ * @dqpn: destination QP
+ * @max_burst: most bytes of payload to put in one burst of an answer
  */
 struct pib_resp_cfg {
 	u8 tp;
@@ -394,12 +403,13 @@ struct pib_resp_cfg {
 enum pib_act_kind {
 	PIB_ACT_SEND,		/* copy into the current receive WQE at @off */
 	PIB_ACT_WRITE,		/* copy to @va through @rkey; @dmalen 0: neither checked (C9-88) */
-	PIB_ACT_READ,		/* check that @dmalen bytes at @va may be read */
+	PIB_ACT_READ,		/* check that @dmalen bytes at @va may be read; 0: only that the QP may be asked (C9-88) */
 	PIB_ACT_CAS,		/* 8 bytes at @va: execute, give the original value */
 	PIB_ACT_FAA,
 	PIB_ACT_ATOMIC_WRITE,
 	PIB_ACT_FLUSH,
-	PIB_ACT_ABORT_RECV,	/* UC: the message is lost: its receive WQE, if one was taken, is reused */
+	/* UC: the message is lost: its receive WQE, if one was taken, is used again */
+	PIB_ACT_ABORT_RECV,
 };
 
 /**
@@ -446,14 +456,20 @@ struct pib_act {
 enum pib_res {
 	PIB_RES_OK,
 	PIB_RES_RNR,		/* no receive WQE: nothing of the act was done */
-	/* message longer than the receive WQE: NAK invalid request, receive completes LOC_LEN_ERR */
+	/*
+	 * message longer than the receive WQE: NAK invalid request, receive completes LOC_LEN_ERR
+	 */
 	PIB_RES_LEN,
 	PIB_RES_INV_REQ,	/* NAK invalid request (misaligned atomic, ...) */
 	PIB_RES_ACCESS,		/* NAK remote access error */
 	PIB_RES_OP,		/* NAK remote operational error (the receive WQE's memory is bad) */
-	/* env's own, never told: it cannot be done now. The burst is begun with again, from its first step. */
+	/*
+	 * env's own, never told: not to be done now; the burst is begun anew, from its first step
+	 */
 	PIB_RES_WAIT,
-	/* reliable: it cannot be done for long: RNR NAK, as if nothing of it had been done; it comes again */
+	/*
+	 * reliable: not to be done for long: RNR NAK, as if nothing had been done; it comes again
+	 */
 	PIB_RES_LATER,
 	PIB_RES_DROP,		/* UC: drop the message; env puts back its receive WQE, if taken */
 };
@@ -508,11 +524,21 @@ struct pib_rd_res {
 	bool fresh;
 };
 
+/**
+ * struct pib_resp_stats - counted events of a responder
+ * @duplicates: requests that came again
+ * @out_of_sequence: requests behind a gap
+ * @rnr_nak_sent: RNR NAKs for want of a receive work request
+ * @put_off: RNR NAKs for PIB_RES_LATER and pib_resp_answer_later()
+ * @naks_sent: other NAKs
+ * @acks_sent: ACKs
+ * @drops: requests that were not executed, by enum pib_resp_drop
+ */
 struct pib_resp_stats {
 	u64 duplicates;
 	u64 out_of_sequence;
 	u64 rnr_nak_sent;
-	u64 put_off;	/* RNR NAKs for PIB_RES_LATER and pib_resp_answer_later() */
+	u64 put_off;
 	u64 naks_sent;
 	u64 acks_sent;
 	u64 drops[PIB_RESP_DROP_REASONS];
@@ -529,22 +555,22 @@ struct pib_resp_stats {
  * @in_msg: a message is in progress
  * @off: message in progress: bytes taken in
  * @va: WRITE in progress: start of the range
- * @rkey: its key
- * @dmalen: its length
+ * @rkey: WRITE in progress: key of the range
+ * @dmalen: WRITE in progress: length of the range
  * @ack_due: an ACK is to be sent
- * @ack_psn: up to here
+ * @ack_psn: up to where
  * @nak_due: a NAK is to be sent, after all answers
  * @nak_sent: no sequence error NAK until the expected packet comes (9.7.5.2.8)
  * @syndrome: of the NAK
  * @nak_psn: of the NAK
- * @dead: enum pib_res: a fatal NAK is due or sent: nothing more is taken in
- * @final: and stays so: the request that was refused may have used up a receive
- * @error: enum pib_res: the fatal NAK was sent: env moves the QP to ERR
- * @h: burst being taken in: its headers
- * @b_npkts: its packets
- * @b_len: its bytes of payload
- * @b_skip: its packets that were received before
- * @b_do: its packets, after those skipped, that the present act covers
+ * @dead: enum pib_res: a fatal NAK is due or sent, and nothing more is taken in
+ * @final: @dead stays: the request that was refused may have used up a receive
+ * @error: enum pib_res: the fatal NAK was sent; env moves the QP to ERR
+ * @h: burst being taken in: headers
+ * @b_npkts: burst being taken in: packets
+ * @b_len: burst being taken in: bytes of payload
+ * @b_skip: burst being taken in: packets that were received before
+ * @b_do: burst being taken in: packets, after those skipped, that the present act covers
  * @phase: where pib_resp_step() stands, see rc_resp.c
  * @res: ring of READ and atomic responses, kept for replay
  * @res_mask: its entries less one
@@ -552,9 +578,9 @@ struct pib_resp_stats {
  * @res_cur: none before this one has anything to send
  * @res_fresh: entries never yet answered
  * @res_last: READ response handed out last: entry
- * @res_last_psn: and PSN
- * @res_last_again: and that it had been answered to its end before
- * @repeat: READ that the requester was told to send again: nothing new is taken in before that
+ * @res_last_psn: READ response handed out last: PSN
+ * @res_last_again: READ response handed out last: it had been answered to its end before
+ * @repeat: READ that the requester was told to send again; nothing new is taken in before that
  * @news: @stats other than acks_sent have changed; env clears it
  * @stats: counters
  *
@@ -605,23 +631,42 @@ void pib_resp_init(struct pib_resp *r, struct pib_rd_res *res, u32 nres);
 /* INIT -> RTR */
 void pib_resp_start(struct pib_resp *r, const struct pib_resp_cfg *cfg, u32 psn);
 void pib_resp_reconfig(struct pib_resp *r, const struct pib_resp_cfg *cfg);
-/* Begin with a request burst of @npkts packets, @len bytes; @h stays valid until the last step. */
+/* Begin with a request burst of @npkts packets, @len bytes. @h stays valid until the last step. */
 void pib_resp_begin(struct pib_resp *r, const struct pib_hdrs *h, u32 npkts, u32 len);
-/* Next thing to do for it; false: the burst is done with. */
+/* Next thing to do for the burst. Return: false: the burst is done with. */
 bool pib_resp_step(struct pib_resp *r, struct pib_act *act);
-/* What became of it. @orig: atomics: the value before. */
+/* Tell what became of @act. @orig: atomics: the value before. */
 void pib_resp_result(struct pib_resp *r, const struct pib_act *act, enum pib_res res, u64 orig);
-/* Next thing to send back; false: nothing. Acknowledgements are coalesced, order is kept. */
+/* Will pib_resp_next() have anything? */
+static inline bool pib_resp_owes(const struct pib_resp *r)
+{
+	return r->ack_due || r->nak_due || r->res_cur != r->res_head;
+}
+
+/*
+ * Next thing to send back. Acknowledgements are coalesced, order is kept.
+ *
+ * Return: false: there is nothing to send.
+ */
 bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx);
-/* The memory of a READ response burst was refused. True: @tx is to be sent in its place. */
+/*
+ * The memory of a READ response burst was refused.
+ *
+ * Return: true: @tx is to be sent in place of the burst.
+ */
 bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx);
 /*
- * The memory of the last READ response burst is not to be had for long: it is dropped, and @tx, which tells the
- * requester to ask again, is to be sent in its place. False: the requester has been refused, and will not ask.
+ * The memory of the last READ response burst is not to be had for long. The burst is dropped, and
+ * @tx, which tells the requester to ask again, is to be sent in its place.
+ *
+ * Return: false: the requester has been refused, and will not ask.
  */
 bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx);
-/* The number of posted receive WQEs, for the credits in AETHs. */
-void pib_resp_set_credits(struct pib_resp *r, u32 posted);
+/* Tell the number of posted receive WQEs, for the credits in AETHs. */
+static inline void pib_resp_set_credits(struct pib_resp *r, u32 posted)
+{
+	r->credits = posted;
+}
 
 /**
  * pib_ud_check() - may a datagram be taken in?
@@ -631,14 +676,8 @@ void pib_resp_set_credits(struct pib_resp *r, u32 posted);
  * @qkey: the receiving QP's
  * @mtu: of the port
  *
- * PIB_RESP_DROP_NONE, or why it is dropped (9.6.1.4.2, 9.8.3).
+ * Return: PIB_RESP_DROP_NONE, or why the datagram is dropped (9.6.1.4.2, 9.8.3).
  */
 enum pib_resp_drop pib_ud_check(const struct pib_hdrs *h, u32 npkts, u32 len, u32 qkey, u32 mtu);
-
-/* True for the opcodes that go to the requester of the receiving QP. */
-static inline bool pib_op_is_response(u8 op)
-{
-	return op == PIB_OP_ACK || op == PIB_OP_READ_RESP || op == PIB_OP_ATOMIC_ACK;
-}
 
 #endif

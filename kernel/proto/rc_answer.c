@@ -4,10 +4,10 @@
  * in the order of their PSNs (9.7.5.1).
  *
  * Answers are kept in a ring of resources and made burst by burst as env asks
- * for them; they stay there so that a duplicate request can be answered again
+ * for them. They stay there so that a duplicate request can be answered again
  * (9.7.5.1; atomics: with the original value, never by executing twice).
- * Of ACKs only the newest is kept: it speaks for those before it, as does any
- * answer or NAK that comes after it.
+ * Of ACKs only the newest is kept, for an ACK speaks for those before it, as does
+ * any answer or NAK that comes later.
  */
 #include "rc_int.h"
 
@@ -168,7 +168,9 @@ static void duplicate_data(struct pib_resp *r)
 	pib_resp_ack(r, psn);
 }
 
-/* What part of @e does the READ request ask for again? False: it is another READ. */
+/*
+ * What part of @e does the READ request ask for again? Return: false: the request is another READ.
+ */
 static bool read_part(const struct pib_resp *r, const struct pib_rd_res *e, u32 *start, u32 *end)
 {
 	const struct pib_hdrs *h = r->h;
@@ -325,7 +327,10 @@ bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx)
 	return true;
 }
 
-/* The last answer had been given before: the requester may have that, and wait for what is behind it. */
+/*
+ * The last answer had been given before: the requester may have that, and wait for what is behind
+ * it.
+ */
 static void drop_repeated(struct pib_resp *r)
 {
 	struct pib_rd_res *e = res_at(r, r->res_last);
@@ -336,10 +341,10 @@ static void drop_repeated(struct pib_resp *r)
 }
 
 /*
- * Its memory was there when the request came, and is gone: nothing more is answered. Not so
- * with a request that was answered before. A requester that has its answer may let the region be
- * invalidated while a repetition is still under way: the NAK means nothing to it then, and
- * what it has posted since goes on.
+ * The READ's memory was there when the request came, and is gone: nothing more is answered. That is
+ * not so with a request that was answered before. A requester that has its answer may let the
+ * region be invalidated while a repetition is still under way. Then the NAK means nothing to the
+ * requester, and what it has posted since goes on.
  */
 bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 {
@@ -371,8 +376,10 @@ static void put_off_all(struct pib_resp *r)
 }
 
 /*
- * The NAK of a refused request waits behind the READ. The requester is told to repeat the READ first, and
- * sends that request again after it. False: a receive that was used up does not come back.
+ * The NAK of a refused request waits behind the READ. The requester is told to repeat the READ
+ * first, and sends the refused request again after that.
+ *
+ * Return: false: a receive was used up, which does not come back.
  */
 static bool take_back_refusal(struct pib_resp *r)
 {
@@ -384,9 +391,10 @@ static bool take_back_refusal(struct pib_resp *r)
 }
 
 /*
- * The requester goes back to that PSN and sends all from there on again (9.7.5.2.8). Requests that were executed
- * are duplicates then: what they are answered with is still in the ring. Until the READ comes again nothing new is
- * taken in: a request that is refused would end the QP before the READ has its answer.
+ * The requester goes back to that PSN and sends all from there on again (9.7.5.2.8). Requests that
+ * were executed are duplicates then: what they are answered with is still in the ring. Until the
+ * READ comes again nothing new is taken in: a request that is refused would end the QP before the
+ * READ has its answer.
  */
 bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx)
 {

@@ -8,7 +8,7 @@
  * answer is lost: an implied NAK, and everything from there is asked for again.
  *
  * Going back is cheap to provoke and dear to do, and one loss shows in many
- * responses: each gap and each sequence error NAK is acted upon once. If the
+ * responses. So each gap and each sequence error NAK is acted upon once. If the
  * repetition is lost as well, the timer finds out, or responses that begin
  * again at a lower PSN.
  */
@@ -57,8 +57,9 @@ static void implied_nak(struct pib_req *r, u32 psn)
 }
 
 /*
- * All that is in flight is sent again because of a page that is missing here or there (an RNR NAK may stand for
- * the answer to a READ, too). It is answered meanwhile as well, which seems to leave a gap: no retry is spent on that.
+ * All that is in flight is sent again because of a page that is missing here or there (an RNR NAK
+ * may stand for the answer to a READ, too). It is answered meanwhile as well, which seems to leave
+ * a gap: no retry is spent on that.
  */
 static void expect_strays(struct pib_req *r)
 {
@@ -92,7 +93,7 @@ static void req_progress(struct pib_req *r, u32 n, u32 inflight, u64 now)
 	pib_cwnd_acked(r, n, inflight);
 }
 
-/* What was acknowledged need not be sent again. */
+/* Skip what was acknowledged, which need not be sent again. */
 static void catch_up(struct pib_req *r, u32 inflight, u32 n)
 {
 	pib_req_settle(r);
@@ -103,8 +104,10 @@ static void catch_up(struct pib_req *r, u32 inflight, u32 n)
 }
 
 /*
- * All before @psn was received. Returns true if una_psn has come to @psn,
- * false if it stopped at something that needs more than an acknowledgement.
+ * All before @psn was received.
+ *
+ * Return: true: una_psn has come to @psn; false: it stopped at something that needs more than an
+ *	acknowledgement.
  */
 static bool acked_before(struct pib_req *r, u32 psn, u64 now)
 {
@@ -253,8 +256,9 @@ static void comp_negative(struct pib_req *r, const struct pib_hdrs *h, struct pi
 }
 
 /*
- * Is @psn one of the present READ that was answered? If the answer was repeated and put off there, the rest of
- * the READ will not come unless it is asked for. If the NAK is a ghost (9.7.5.1) it costs a pause.
+ * Is @psn one of the present READ that was answered? If the answer was repeated and put off there,
+ * the rest of the READ will not come unless it is asked for. If the NAK is a ghost (9.7.5.1) that
+ * costs a pause.
  */
 static bool was_answered(const struct pib_req *r, u32 psn)
 {
@@ -327,7 +331,9 @@ struct resp {
 	bool last;
 };
 
-/* False: nothing in it is new, or it cannot be. */
+/*
+ * Take off what was received before. Return: false: nothing is new, or there is no such response.
+ */
 static bool resp_trim(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u32 len,
 		      struct resp *p)
 {
@@ -355,7 +361,7 @@ static bool resp_trim(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	return true;
 }
 
-/* Is it what @w waits for? Sets @want to the bytes that it must bring. */
+/* Is @p what @w waits for? Sets @want to the bytes that @p must bring. */
 static bool resp_fits(const struct pib_req *r, const struct pib_swqe *w,
 		      const struct pib_wr_info *wi, const struct resp *p, u32 *want)
 {
@@ -474,7 +480,7 @@ void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	}
 }
 
-/* It was the last that was taken in: nothing behind it has been acknowledged. */
+/* The response was the last that was taken in: nothing behind it has been acknowledged. */
 void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl)
 {
 	struct pib_swqe *w = pl->wqe;
@@ -499,7 +505,7 @@ void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl)
 
 /* ---- the clock ---- */
 
-/* The earlier; 0: none. */
+/* The earlier of two times; 0 stands for none. */
 static u64 sooner_of(u64 a, u64 b)
 {
 	return a && (!b || a < b) ? a : b;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The window: how many packets a QP may have in flight. InfiniBand links do
- * not lose packets and leave it unlimited; what lies below ours may drop, so
- * the window opens with the acknowledgements that the path lets through and
- * closes when it loses something. RNR is no loss.
+ * The window: how many packets a QP may have in flight. InfiniBand links do not
+ * lose packets and need no window. What lies below ours may drop, so the window
+ * opens with the acknowledgements that the path lets through, and closes when the
+ * path loses something. RNR is no loss.
  */
 #include "rc_int.h"
 
@@ -11,7 +11,8 @@
 #define CWND_MIN		2
 #define CWND_MAX		(1U << 22)	/* packets: far from half of the PSNs */
 #define CWND_MAX_BYTES		(4U << 20)
-#define CWND_MAX_PKTS		4096	/* unless a burst is half of that: each may take a place of its own */
+/* Unless a burst is half of that, since each packet may take a place of its own. */
+#define CWND_MAX_PKTS		4096
 
 static u32 cwnd_max(const struct pib_req *r)
 {
@@ -35,7 +36,7 @@ void pib_cwnd_acked(struct pib_req *r, u32 n, u32 inflight)
 	if (r->recovering && pib_psn_diff(r->una_psn, r->recover_psn) >= 0)
 		r->recovering = false;
 	if (inflight + r->burst < r->cwnd / 2)
-		return;		/* not the window held the sender back */
+		return;		/* the window did not hold the sender back */
 	if (r->cwnd < r->ssthresh) {
 		r->cwnd += n;
 	} else {

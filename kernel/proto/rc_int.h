@@ -4,6 +4,8 @@
 #define PIB_PROTO_RC_INT_H
 
 #include "rc.h"
+#include "rc_ring.h"
+#include "wr.h"
 
 #define PIB_MSG_MAX		0x80000000U	/* bytes of a message at most */
 
@@ -23,7 +25,7 @@ enum pib_nak {
 	PIB_NAK_OP = 3,
 };
 
-/* Something out of the ordinary: env is to have a look at the counters. */
+/* Count something out of the ordinary: env is to have a look at the counters. */
 #define pib_count(r, what) ((r)->stats.what++, (r)->news = true)
 
 /* Credits as the AETH encodes them, rounded down (9.7.7.2). */
@@ -31,46 +33,6 @@ u8 pib_aeth_encode_credits(u32 credits);
 u32 pib_aeth_decode_credits(u8 code);
 /* RNR NAK timer field to nanoseconds (9.7.5.2.8). */
 u64 pib_aeth_rnr_ns(u8 code);
-
-enum pib_wr_kind {
-	PIB_WRK_DATA = 1 << 0,		/* carries a payload */
-	PIB_WRK_READ = 1 << 1,		/* answered by READ response packets */
-	PIB_WRK_ATOMIC = 1 << 2,	/* answered by an atomic response */
-	PIB_WRK_ACKED = 1 << 3,		/* answered by a READ response without payload */
-	PIB_WRK_RESP = PIB_WRK_READ | PIB_WRK_ATOMIC | PIB_WRK_ACKED,
-	PIB_WRK_CREDIT = 1 << 4,	/* uses up a receive work request */
-	PIB_WRK_LOCAL = 1 << 5,
-};
-
-/**
- * struct pib_wr_info - a work request opcode
- * @op: enum pib_op of its packets
- * @kind: enum pib_wr_kind
- * @tps: transport services that have it, bits by enum pib_tp; 0: no such opcode
- * @flags: PIB_H_IMM, PIB_H_INV
- */
-struct pib_wr_info {
-	u8 op;
-	u8 kind;
-	u8 tps;
-	u8 flags;
-};
-
-/* NULL: not for this transport service. */
-const struct pib_wr_info *pib_wr_info(u8 opcode, u8 tp);
-
-enum pib_wqe_state {
-	PIB_WQE_POSTED = 0,
-	PIB_WQE_ACTIVE,		/* has its PSNs; packets may be under way */
-	PIB_WQE_LOCAL,		/* env executes it */
-	PIB_WQE_FAILED,		/* @status holds; what is before it comes first */
-	PIB_WQE_DONE,
-};
-
-static inline struct pib_swqe *pib_req_wqe(const struct pib_req *r, u32 i)
-{
-	return (struct pib_swqe *)((char *)r->ring + (size_t)(i & r->mask) * r->stride);
-}
 
 /* Circular distance, where what is meant cannot be negative: up to 2^23 and beyond. */
 static inline u32 pib_psn_off(u32 psn, u32 base)
@@ -160,9 +122,9 @@ void pib_resp_nak_fatal(struct pib_resp *r, u32 psn, enum pib_res res);
 void pib_resp_nak_clear(struct pib_resp *r);
 /* May a request that needs a resource be taken in? */
 bool pib_resp_res_room(const struct pib_resp *r);
-/* A resource for the request r->h, to be answered. */
+/* Take a resource for the request r->h, which is to be answered. */
 struct pib_rd_res *pib_resp_res_add(struct pib_resp *r, u32 npkts);
-/* r->h came before. */
+/* The request r->h came before: answer it again. */
 void pib_resp_duplicate(struct pib_resp *r);
 
 #endif

@@ -7,10 +7,10 @@
  *	tail <= una <= cur <= head
  *
  * @tail is the oldest not retired, @una the oldest not finished, @cur the one
- * being sent from. PSNs run beside: una_psn <= snd_psn <= next_psn, snd_psn
- * being behind next_psn only while packets are sent again. To go back is to
- * set @cur to @una and snd_psn to una_psn; what was finished out of order
- * (local operations) is skipped over.
+ * being sent from. PSNs run beside: una_psn <= snd_psn <= next_psn. snd_psn is
+ * behind next_psn only while packets are sent again. To go back is to set @cur
+ * to @una and snd_psn to una_psn. What was finished out of order (local
+ * operations) is skipped over.
  *
  * What comes back is dealt with in rc_comp.c.
  */
@@ -20,7 +20,7 @@
 #define UC	(1 << PIB_TP_UC)
 #define UD	(1 << PIB_TP_UD)
 
-static const struct pib_wr_info wr_table[PIB_WR_COUNT] = {
+const struct pib_wr_info pib_wr_table[PIB_WR_COUNT] = {
 	[PIB_WR_WRITE] = { PIB_OP_WRITE, PIB_WRK_DATA, RC | UC, 0 },
 	[PIB_WR_WRITE_IMM] = { PIB_OP_WRITE, PIB_WRK_DATA | PIB_WRK_CREDIT, RC | UC, PIB_H_IMM },
 	[PIB_WR_SEND] = { PIB_OP_SEND, PIB_WRK_DATA | PIB_WRK_CREDIT, RC | UC | UD, 0 },
@@ -29,20 +29,13 @@ static const struct pib_wr_info wr_table[PIB_WR_COUNT] = {
 	[PIB_WR_READ] = { PIB_OP_READ_REQ, PIB_WRK_READ, RC, 0 },
 	[PIB_WR_CAS] = { PIB_OP_CAS, PIB_WRK_ATOMIC, RC, 0 },
 	[PIB_WR_FAA] = { PIB_OP_FAA, PIB_WRK_ATOMIC, RC, 0 },
-	[PIB_WR_LOCAL_INV] = { 0, PIB_WRK_LOCAL, RC | UC | UD, 0 },
-	[PIB_WR_BIND_MW] = { 0, PIB_WRK_LOCAL, RC | UC | UD, 0 },
+	[PIB_WR_LOCAL_INV] = { 0, PIB_WRK_LOCAL, RC | UC, 0 },
+	[PIB_WR_BIND_MW] = { 0, PIB_WRK_LOCAL, RC | UC, 0 },
 	[PIB_WR_SEND_INV] = { PIB_OP_SEND, PIB_WRK_DATA | PIB_WRK_CREDIT, RC, PIB_H_INV },
 	[PIB_WR_FLUSH] = { PIB_OP_FLUSH, PIB_WRK_ACKED, RC, 0 },
 	[PIB_WR_ATOMIC_WRITE] = { PIB_OP_ATOMIC_WRITE, PIB_WRK_ACKED, RC, 0 },
-	[PIB_WR_REG_MR] = { 0, PIB_WRK_LOCAL, RC | UC | UD, 0 },
+	[PIB_WR_REG_MR] = { 0, PIB_WRK_LOCAL, RC | UC, 0 },
 };
-
-const struct pib_wr_info *pib_wr_info(u8 opcode, u8 tp)
-{
-	if (opcode >= PIB_WR_COUNT || !(wr_table[opcode].tps >> tp & 1))
-		return NULL;
-	return &wr_table[opcode];
-}
 
 /* ---- configuration ---- */
 
@@ -176,22 +169,6 @@ u64 pib_req_timeout_ns(const struct pib_req *r)
 
 /* ---- the ring ---- */
 
-struct pib_swqe *pib_req_slot(struct pib_req *r)
-{
-	return r->head - r->tail > r->mask ? NULL : pib_req_wqe(r, r->head);
-}
-
-void pib_req_post(struct pib_req *r)
-{
-	struct pib_swqe *w = pib_req_wqe(r, r->head);
-
-	w->state = PIB_WQE_POSTED;
-	w->status = PIB_WC_SUCCESS;
-	w->off = 0;
-	w->npkts = 0;
-	r->head++;
-}
-
 void pib_req_settle(struct pib_req *r)
 {
 	struct pib_swqe *w;
@@ -205,30 +182,6 @@ void pib_req_settle(struct pib_req *r)
 		if (w->state != PIB_WQE_DONE)
 			break;
 	}
-	if ((s32)(r->cur - r->una) < 0)
-		r->cur = r->una;
-}
-
-struct pib_swqe *pib_req_done(struct pib_req *r)
-{
-	struct pib_swqe *w = pib_req_wqe(r, r->tail);
-
-	if (r->tail == r->head)
-		return NULL;
-	if (w->state == PIB_WQE_DONE)
-		return w;
-	if (!r->flushing)
-		return NULL;
-	w->state = PIB_WQE_DONE;
-	w->status = PIB_WC_WR_FLUSH_ERR;
-	return w;
-}
-
-void pib_req_retire(struct pib_req *r)
-{
-	r->tail++;
-	if ((s32)(r->una - r->tail) < 0)
-		r->una = r->tail;
 	if ((s32)(r->cur - r->una) < 0)
 		r->cur = r->una;
 }
@@ -296,7 +249,7 @@ void pib_req_rewind(struct pib_req *r)
 	r->since_ackreq = r->cwnd;	/* the first packet asks how far the peer has come */
 }
 
-/* Behind the last packet that was sent: what env could not make was not. */
+/* The PSN behind the last packet that was sent; what env could not make was not sent. */
 static u32 req_sent_end(const struct pib_req *r)
 {
 	const struct pib_swqe *w;
@@ -346,7 +299,7 @@ void pib_req_ask(struct pib_req *r)
 
 /* ---- starting a work request ---- */
 
-/* Messages that @w is for the peer, who counts them in the MSN. */
+/* How many messages @w is for the peer, who counts them in the MSN. */
 static u32 req_messages(const struct pib_req *r, const struct pib_swqe *w,
 			const struct pib_wr_info *wi)
 {

@@ -3,17 +3,17 @@
  * The responder: takes request bursts in (9.7.4, 9.8.2). What it has to say
  * back is put together in rc_answer.c.
  *
- * A burst is checked as a whole. Its packets that came before are skipped, the
- * rest is one act for env; two if it ends in immediate data for which there is
- * no receive work request, since then all but the last packet count as received.
+ * A burst is checked as a whole. Packets that came before are skipped, the rest is
+ * one act for env. It is two acts if the burst ends in immediate data for which there
+ * is no receive work request, since then all but the last packet count as received.
  */
 #include "rc_int.h"
 
 enum phase {
 	PHASE_IDLE,
 	PHASE_ABORT,		/* UC: give up the message in progress, then go on */
-	PHASE_ABORT_ONLY,	/* UC: give it up, and the burst with it */
-	PHASE_DATA,		/* all of it */
+	PHASE_ABORT_ONLY,	/* UC: give up the message in progress, and the burst */
+	PHASE_DATA,		/* all of the burst */
 	PHASE_HEAD,		/* all but the last packet, for which an RNR NAK follows */
 	PHASE_READ,
 	PHASE_ATOMIC,		/* or ATOMIC_WRITE or FLUSH */
@@ -50,11 +50,6 @@ void pib_resp_reconfig(struct pib_resp *r, const struct pib_resp_cfg *cfg)
 
 	r->cfg = *cfg;
 	r->cfg.pmtu = pmtu;
-}
-
-void pib_resp_set_credits(struct pib_resp *r, u32 posted)
-{
-	r->credits = posted;
 }
 
 /* ---- checks ---- */
@@ -103,7 +98,7 @@ static bool starts_message(const struct pib_resp *r)
 	return r->h->flags & PIB_H_FIRST && !r->b_skip;
 }
 
-/* 9.7.4.1.4, 9.7.4.1.5: does it go on where the message stands? */
+/* 9.7.4.1.4, 9.7.4.1.5: does the burst go on where the message stands? */
 static bool sequence_ok(const struct pib_resp *r)
 {
 	if (starts_message(r))
@@ -200,7 +195,7 @@ static void rc_accept(struct pib_resp *r)
 	pib_resp_nak_fatal(r, r->epsn, res);
 }
 
-/* 9.7.4.1.2: what to do with it by its PSN. */
+/* 9.7.4.1.2: what to do with the burst by its PSN. */
 static void rc_begin(struct pib_resp *r)
 {
 	s32 ahead = pib_psn_diff(r->h->psn, r->epsn);
@@ -351,8 +346,6 @@ static void act_atomic(const struct pib_resp *r, struct pib_act *act)
 	act->swap = h->swap_add;
 }
 
-static void read_done(struct pib_resp *r);
-
 bool pib_resp_step(struct pib_resp *r, struct pib_act *act)
 {
 	memset(act, 0, sizeof(*act));
@@ -367,10 +360,6 @@ bool pib_resp_step(struct pib_resp *r, struct pib_act *act)
 		act_data(r, act);
 		return true;
 	case PHASE_READ:
-		if (!r->h->dmalen) {		/* C9-88: its R_Key is not looked at */
-			read_done(r);
-			return false;
-		}
 		act_read(r, act);
 		return true;
 	case PHASE_ATOMIC:

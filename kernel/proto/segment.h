@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Segments: how packets that are larger than the netdev's MTU travel
- * (docs/wire-format.md). Packets are put end to end into a frame; the frame is
+ * (docs/wire-format.md). Packets are put end to end into a frame. The frame is
  * cut into segments of equal size, each a datagram with a header of its own.
  */
 #ifndef PIB_PROTO_SEGMENT_H
@@ -11,7 +11,7 @@
 
 #define PIB_SEG_HDR_LEN		16	/* link header and 8 bytes of its own */
 #define PIB_SEG_MAX		64	/* segments to a frame */
-#define PIB_SEG_MIN		256	/* bytes of a frame in each segment but the last, at least */
+#define PIB_SEG_MIN		256	/* least bytes of a frame in each segment but the last */
 #define PIB_SEG_NO_FIRST	0xFFFF
 
 /**
@@ -20,8 +20,8 @@
  * @tag: as in the link header
  * @link_id: as in the link header
  * @frame: number of the frame
- * @index: which segment of it
- * @total: how many there are
+ * @index: which segment of the frame
+ * @total: how many segments the frame has
  * @size: bytes of the frame in each segment but the last
  * @first: offset in this segment's data at which a packet starts, PIB_SEG_NO_FIRST if none does
  */
@@ -37,7 +37,7 @@ struct pib_segment {
 };
 
 void pib_segment_build(const struct pib_segment *s, u8 out[PIB_SEG_HDR_LEN]);
-/* @len: bytes of the datagram. False: it cannot be. */
+/* Read a header. @len: bytes of the datagram. Return: false: there is no such segment. */
 bool pib_segment_parse(struct pib_segment *s, const u8 *buf, u32 len);
 
 #endif

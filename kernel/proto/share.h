@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A share of a CPU: what others may have done for them, in the long run a quarter of the time and
- * a quarter of a second of it at once.
+ * A share of a CPU: for how long others may have something done for them. That is a quarter of the
+ * time in the long run, and a quarter of a second at once.
  */
 #ifndef PIB_PROTO_SHARE_H
 #define PIB_PROTO_SHARE_H
@@ -13,7 +13,7 @@
 #define PIB_SHARE_ONE	(PIB_NSEC_PER_SEC / 50)	/* what takes longer was held up by others */
 
 /**
- * struct pib_share - how much of it is used up
+ * struct pib_share - how much of the share is used up
  * @until: ns: when all that was done will have been paid for
  */
 struct pib_share {
@@ -26,7 +26,7 @@ static inline bool pib_share_left(const struct pib_share *s, u64 now)
 	return s->until <= now + PIB_SHARE_BURST;
 }
 
-/* It was done, from @begun to @ended, in ns. The same lock. */
+/* Something was done from @begun to @ended, in ns. The same lock. */
 static inline void pib_share_spend(struct pib_share *s, u64 begun, u64 ended)
 {
 	u64 took = ended - begun;

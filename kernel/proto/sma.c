@@ -107,7 +107,7 @@ static struct pib_trap *oldest_notice(struct pib_node *n)
 	return oldest;
 }
 
-/* All zero if there is none (14.2.5.1). */
+/* The attribute is all zero if there is no notice (14.2.5.1). */
 static u16 get_notice(const struct pib_sma_req *r, u8 *d)
 {
 	const struct pib_trap *t = oldest_notice(r->node);
@@ -117,7 +117,7 @@ static u16 get_notice(const struct pib_sma_req *r, u8 *d)
 	return PIB_STATUS_OK;
 }
 
-/* Who polls has read it: it leaves the queue (13.4.9). */
+/* An SM that polls has read the notice, which leaves the queue (13.4.9). */
 static u16 set_notice(const struct pib_sma_req *r, const u8 *d)
 {
 	struct pib_trap *t = oldest_notice(r->node);
@@ -140,8 +140,8 @@ static u16 set_led(const struct pib_sma_req *r, const u8 *d)
 }
 
 /*
- * PortInfoExtended: its CapMask offers no FEC mode, so all components are zero. The same for a vendor's
- * MlnxExtPortInfo: there is no FDR10 to be supported, enabled or active.
+ * PortInfoExtended: its CapMask offers no FEC mode, so all components are zero. The same for a
+ * vendor's MlnxExtPortInfo: there is no FDR10 to be supported, enabled or active.
  */
 static u16 get_port_info_ext(const struct pib_sma_req *r, u8 *d)
 {
@@ -171,8 +171,8 @@ static const struct sma_attr sma_attrs[] = {
 };
 
 /*
- * Devices of Mellanox that OpenSM and libibnetdisc ask for MlnxExtPortInfo, by DeviceID, and complain
- * if they do not get it. A node has such an id only if it was made so.
+ * Devices of Mellanox that OpenSM and libibnetdisc ask for MlnxExtPortInfo, by DeviceID, and
+ * complain if they do not get it. A node has such an id only if it was made so.
  */
 static bool has_mlnx_ext_port_info(const struct pib_node *n)
 {
@@ -216,7 +216,7 @@ static void key_violation(struct pib_port *m, struct pib_port *arrival, const u8
 	pib_trap_bad_mkey(arrival, smp, now);
 }
 
-/* May the request pass @m's M_Key? A Get may below level 2; a key that fits ends the lease. */
+/* May the request pass @m's M_Key? A Get may below level 2. A key that fits ends the lease. */
 static bool mkey_check(struct pib_port *m, struct pib_port *arrival, const u8 *smp, u64 now)
 {
 	if (m->m_key_lease_end && now >= m->m_key_lease_end) {

@@ -26,7 +26,7 @@ struct pib_sma_req {
 	bool show_mkey;
 };
 
-/* Handlers of an attribute: @data is the 64-byte attribute. Return enum pib_mad_status. */
+/* Handlers of an attribute: @data is the 64-byte attribute. Return: enum pib_mad_status. */
 typedef u16 pib_sma_get(const struct pib_sma_req *r, u8 *data);
 typedef u16 pib_sma_set(const struct pib_sma_req *r, const u8 *data);
 

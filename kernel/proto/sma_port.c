@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * PortInfo (IBA 14.2.5.6). A Set is checked whole before anything changes; what
+ * PortInfo (IBA 14.2.5.6). A Set is checked whole before anything changes. What
  * fails leaves the port as it was and is answered with status 0x1C.
  */
 #include "sma.h"
@@ -232,7 +232,7 @@ static void set_link_params(const struct pib_sma_req *r, const u8 *d)
 		WRITE_ONCE(p->part_enforce, d[PI_VLS_ENFORCE] & 0xF);
 }
 
-/* The cable is pulled, and put back unless the port is disabled: env does it. */
+/* Have env pull the cable, and put it back unless the port is disabled. */
 static void set_phys(struct pib_port *p, u8 phys)
 {
 	if (p->phys == PIB_PHYS_DISABLED && phys == PIB_PHYS_DISABLED)

@@ -85,7 +85,9 @@ u16 pib_sma_set_guids(const struct pib_sma_req *r, const u8 *data)
 
 /* ---- SLtoVLMappingTable: AM = in << 8 | out on switches, 0 on HCAs; two SLs to a byte ---- */
 
-/* The port that holds the row, and the row; the optimised forms (bits 16, 17) are not offered. */
+/*
+ * Find the port that holds the row, and the row. The optimised forms (bits 16, 17) are not offered.
+ */
 static u16 sl2vl_row(const struct pib_sma_req *r, struct pib_port **p, u32 *row)
 {
 	u32 in = r->am >> 8, out = r->am & 0xFF;

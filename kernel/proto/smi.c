@@ -8,7 +8,7 @@
  *	          (DrSLID)         (Initial/ReturnPath)      (DrDLID)
  *
  * HopPointer counts along the path on the way out and back on the way home. The
- * node that receives notes its in port in ReturnPath; the node that sends moves
+ * node that receives notes its in port in ReturnPath. The node that sends moves
  * HopPointer.
  */
 #include "sma.h"
@@ -18,7 +18,7 @@
  * @sw: the switch
  * @in_port: port by which it came
  * @smp: the MAD to be sent on, changed in place
- * @by_lid: it came by LID, not along the path
+ * @by_lid: the SMP came by LID, not along the path
  * @out_port: result
  * @now: ns
  */
@@ -33,14 +33,7 @@ struct smi_step {
 
 static bool is_up(const struct pib_node *sw, u8 port)
 {
-	return port <= sw->num_ports && sw->ports[port]->state >= PIB_PORT_INIT;
-}
-
-static bool smi_own_lid(const struct pib_node *sw, u16 lid)
-{
-	const struct pib_port *p0 = sw->ports[0];
-
-	return p0->lid && lid >> p0->lmc == p0->lid >> p0->lmc;
+	return port <= sw->num_ports && pib_port_admits(sw->ports[port], 0);
 }
 
 /* Send @s->smp on along its path, by a port of this switch. */
@@ -52,13 +45,13 @@ static enum pib_mad_result smi_forward(struct smi_step *s, u8 port)
 	return PIB_MAD_FORWARD;
 }
 
-/* The directed part ends here: on by LID. */
+/* The directed part ends here: send @s->smp on by LID. */
 static enum pib_mad_result forward_lid(struct smi_step *s, u16 lid)
 {
 	u8 port;
 
 	if (lid == 0 || lid >= PIB_LID_MCAST_FIRST || lid > s->sw->lft_top ||
-	    smi_own_lid(s->sw, lid))
+	    pib_port_owns_lid(s->sw->ports[0], lid))
 		return PIB_MAD_NONE;
 	port = s->sw->lft[lid];
 	return smi_forward(s, port);
@@ -122,7 +115,7 @@ static enum pib_mad_result path_end(struct smi_step *s)
 {
 	u16 dlid = pib_get16(s->smp + PIB_MAD_DR_DLID);
 
-	if (dlid == PIB_LID_PERMISSIVE || smi_own_lid(s->sw, dlid))
+	if (dlid == PIB_LID_PERMISSIVE || pib_port_owns_lid(s->sw->ports[0], dlid))
 		return smi_deliver(s);
 	return forward_lid(s, dlid);
 }
@@ -191,7 +184,7 @@ static void forward_lids(const struct pib_node *sw, const u8 *smp, u16 *slid, u1
 
 u16 pib_switch_slid(const struct pib_node *sw, const struct pib_hdrs *req)
 {
-	return smi_own_lid(sw, req->dlid) ? req->dlid : sw->ports[0]->lid;
+	return pib_port_owns_lid(sw->ports[0], req->dlid) ? req->dlid : sw->ports[0]->lid;
 }
 
 void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result result,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Forwarding (IBA 18.2.4). Runs without the node's lock: reads single words that
- * the agent writes one by one, as hardware does while an SM programs it.
+ * Forwarding (IBA 18.2.4). It runs without the node's lock and reads single words that
+ * the agent writes one by one, as hardware does while an SM programs the tables.
  */
 #include "sma.h"
 
@@ -44,15 +44,6 @@ static bool pkey_out(const struct pib_port *p, const struct pib_hdrs *h)
 	return p->num == 0 || h->dqpn == 0 || pkey_passes(p, h->pkey, OUTBOUND);
 }
 
-static bool switch_own_lid(const struct pib_node *sw, u16 lid)
-{
-	const struct pib_port *p0 = sw->ports[0];
-	u16 own = READ_ONCE(p0->lid);
-	u8 lmc = READ_ONCE(p0->lmc);
-
-	return own && lid >> lmc == own >> lmc;
-}
-
 static u8 route_unicast(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
 			struct pib_route *rt)
 {
@@ -62,7 +53,10 @@ static u8 route_unicast(const struct pib_node *sw, u8 in_port, const struct pib_
 		return route_drop(rt, PIB_ROUTE_DROP_RELAY);
 	out = READ_ONCE(sw->lft[h->dlid]);
 	rt->port = out;
-	/* Port 0 takes what is for its own LID, which needs no table; for others it is no way (9.6.1.1). */
+	/*
+	 * Port 0 takes what is for its own LID, which needs no table; for others it is no way
+	 * (9.6.1.1).
+	 */
 	if (out == 0 || out > sw->num_ports)	/* PIB_LFT_DROP among them */
 		return route_drop(rt, PIB_ROUTE_DROP_RELAY);
 	if (out == in_port)
@@ -74,7 +68,7 @@ static u8 route_unicast(const struct pib_node *sw, u8 in_port, const struct pib_
 	return PIB_ROUTE_PORT;
 }
 
-/* The ports of @dlid's entry into @rt->mask; false: there is no entry. */
+/* Get the ports of @dlid's entry into @rt->mask. Return: false: there is no entry. */
 static bool mft_lookup(const struct pib_node *sw, u16 dlid, struct pib_route *rt)
 {
 	u32 i, index = dlid - PIB_LID_MCAST_FIRST, any = 0;
@@ -113,7 +107,7 @@ static bool mcast_goes(const struct pib_node *sw, u32 port, u8 in_port, const st
 	return port == 0 || (pib_port_admits(p, h->dqpn) && pkey_out(p, h));
 }
 
-/* Takes out of a word of the mask the ports that do not get the packet. */
+/* Take the ports that do not get the packet out of a word of the mask. */
 static u32 mcast_filter(const struct pib_node *sw, u32 word, u32 mask, u8 in_port,
 			const struct pib_hdrs *h)
 {
@@ -150,7 +144,7 @@ static u8 route_lid(const struct pib_node *sw, u8 in_port, const struct pib_hdrs
 		return h->dqpn ? route_drop(rt, PIB_ROUTE_DROP_RELAY) : PIB_ROUTE_SELF;
 	if (!pkey_in(in, h))
 		return route_drop(rt, PIB_ROUTE_DROP_PKEY_IN);
-	if (switch_own_lid(sw, h->dlid))
+	if (pib_port_owns_lid(sw->ports[0], h->dlid))
 		return PIB_ROUTE_SELF;
 	if (pib_lid_is_mcast(h->dlid))
 		return route_mcast(sw, in_port, h, rt);

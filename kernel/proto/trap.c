@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Notices (IBA 13.4.8 to 13.4.10, 14.2.5.1): traps wait in the node, are sent to the
- * SM, and again every SubnetTimeOut until TrapRepress names their TransactionID or
- * they have been sent PIB_TRAP_REPEATS times.
+ * Notices (IBA 13.4.8 to 13.4.10, 14.2.5.1). Traps wait in the node and are sent to the
+ * SM, again every SubnetTimeOut until TrapRepress names their TransactionID or they have
+ * been sent PIB_TRAP_REPEATS times.
  */
 #include "sma.h"
 
@@ -44,8 +44,8 @@ static u64 trap_interval(const struct pib_port *p)
 }
 
 /*
- * The slot of the same notice, else a free one, else that of the one sent most often. A security notice, of which
- * whoever sends packets can provoke as many as he likes, takes no other's place.
+ * The slot of the same notice, else a free one, else that of the notice sent most often. Whoever
+ * sends packets can provoke as many security notices as he likes, so these take no other's place.
  */
 static struct pib_trap *find_slot(struct pib_node *n, u16 num, u8 port,
 				  const u8 data[PIB_NOTICE_DETAILS])
@@ -64,7 +64,10 @@ static struct pib_trap *find_slot(struct pib_node *n, u16 num, u8 port,
 	return best;
 }
 
-/* C13-18 is about a notice; as many different ones as there are keys to guess would be no limit. */
+/*
+ * C13-18 limits one notice. There are as many different ones as keys to guess, so they share a
+ * limit.
+ */
 static bool may_begin(struct pib_node *n, u16 num, const struct pib_port *from, u64 now)
 {
 	if (notice_type(num) != NOTICE_SECURITY)

@@ -10,7 +10,10 @@
 
 /* ---- arbitration ---- */
 
-/* Entry @i of a table: blocks 1 and 2 of VLArbitrationTable are the low one, 3 and 4 the high one. */
+/*
+ * Entry @i of a table: blocks 1 and 2 of VLArbitrationTable are the low table, 3 and 4 the high
+ * one.
+ */
 static const u8 *arb_entry(const struct pib_port *p, enum pib_vl_table t, u32 i)
 {
 	return p->vlarb[2 * t + i / 32][i % 32];
@@ -18,7 +21,7 @@ static const u8 *arb_entry(const struct pib_port *p, enum pib_vl_table t, u32 i)
 
 /*
  * What the entry may send in a round, bytes; 0: nothing, or nothing is ready. The SM may
- * change the tables at any time: what is relied upon is read once.
+ * change the tables at any time, so what is relied upon is read once.
  */
 static s32 arb_quantum(const struct pib_port *p, enum pib_vl_table t, u32 i, u32 ready)
 {
@@ -31,7 +34,8 @@ static s32 arb_quantum(const struct pib_port *p, enum pib_vl_table t, u32 i, u32
  * Rounds until one of the ready entries may send; -1: none is ready. An entry that has
  * nothing to send saves nothing up.
  */
-static s32 rounds_to_go(struct pib_vl_arb *a, const struct pib_port *p, enum pib_vl_table t, u32 ready)
+static s32 rounds_to_go(struct pib_vl_arb *a, const struct pib_port *p, enum pib_vl_table t,
+			u32 ready)
 {
 	s32 least = -1, rounds, share;
 	u32 i;
@@ -52,8 +56,9 @@ static s32 rounds_to_go(struct pib_vl_arb *a, const struct pib_port *p, enum pib
 	return least;
 }
 
-/* The table's next entry, in @a->at; false: none is ready. */
-static bool table_next(struct pib_vl_arb *a, const struct pib_port *p, enum pib_vl_table t, u32 ready)
+/* Set @a->at to the table's next entry. Return: false: none is ready. */
+static bool table_next(struct pib_vl_arb *a, const struct pib_port *p, enum pib_vl_table t,
+		       u32 ready)
 {
 	s32 rounds = rounds_to_go(a, p, t, ready);
 	u32 i, n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Virtual lanes of a port that sends: which of them is next (VL arbitration, IBA 7.6.9),
+ * Virtual lanes of a port that sends: which lane is next (VL arbitration, IBA 7.6.9),
  * whether the other end has room (credits, 7.9), and how long a packet may stand at the
  * head of its queue (18.2.5.4).
  */
@@ -38,10 +38,13 @@ struct pib_vl_arb {
 
 /**
  * pib_vl_arb_next() - the data VL that sends next
- * @p: whose tables and limit apply
+ * @a: arbiter
+ * @p: port whose tables and limit apply
  * @ready: bit per VL that has a packet and credits for it
  *
- * Returns -1 if none of them is in the tables. pib_vl_arb_sent() must tell what was sent.
+ * pib_vl_arb_sent() must tell what was sent.
+ *
+ * Return: the VL; -1: none of @ready is in the tables.
  */
 int pib_vl_arb_next(struct pib_vl_arb *a, const struct pib_port *p, u32 ready);
 
@@ -73,14 +76,14 @@ static inline u32 pib_vl_blocks(u64 bytes)
 u64 pib_vl_life(u8 code);
 
 /*
- * Ticks of PortXmitWait (1 us, as PortSamplesControl says) to be counted now, @since being
- * where to remember; @waits: something is ready to be sent and is not.
+ * Ticks of PortXmitWait (1 us, as PortSamplesControl says) to be counted now. @since: where to
+ * remember. @waits: something is ready to be sent and is not.
  */
 u32 pib_vl_wait(u64 *since, bool waits, u64 now);
 
 /*
- * Has the packet at the head been there for longer than the switch port's HOQLife? If so it is
- * to be discarded, which is taken note of: VLStallCount of them in a row stall the VL for 8 HOQLife.
+ * Has the packet at the head been there for longer than the switch port's HOQLife? If so the packet
+ * is to be discarded, which is noted: VLStallCount of them in a row stall the VL for 8 HOQLife.
  */
 bool pib_vl_expired(struct pib_vl_tx *tx, const struct pib_port *p, u64 now);
 

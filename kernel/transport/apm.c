@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Automatic path migration (17.2.8). Both ends load an alternate path and ask
- * for REARM; each is ARMED once it has seen that the other is on its way, by
+ * for REARM. Each is ARMED once it has seen that the other is on its way, by
  * packets without MigReq. An armed end migrates when it is told to, when its
  * requester would give up, or when the peer's packets carry MigReq and have
- * come by the alternate path. A MigReq that comes by the primary one was sent
+ * come by the alternate path. A MigReq that comes by the primary path was sent
  * before the peer asked for REARM, and is late.
  */
 #include "transport/apm.h"
@@ -13,8 +13,8 @@
 #include "transport/output.h"
 
 /*
- * The alternate path becomes the primary one. What is on its way over the old
- * path is still taken in: that one is kept as the other path.
+ * The alternate path becomes the primary one. What is on its way over the old path is
+ * still taken in, for the old path is kept as the other one.
  */
 static void apm_migrate(struct pib_qp *qp, bool heard)
 {
@@ -35,12 +35,10 @@ static void apm_migrate(struct pib_qp *qp, bool heard)
 	qp->events |= BIT(IB_EVENT_PATH_MIG);
 }
 
-void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
+void pib_apm_heed(struct pib_qp *qp, const struct pib_burst *b)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (likely(qp->attr.path_mig_state == IB_MIG_MIGRATED))
-		return;
 	if (qp->attr.path_mig_state == IB_MIG_REARM) {
 		if (b->h.flags & PIB_H_MIG)
 			return;
@@ -58,7 +56,7 @@ void pib_apm_rescue(struct pib_qp *qp)
 	apm_migrate(qp, false);
 }
 
-/* 11.6.3.3: what was to be the way out of a dead path is none. */
+/* 11.6.3.3: the path that was to be the way out of a dead one is no way either. */
 void pib_apm_verdict(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);

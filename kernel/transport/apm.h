@@ -5,15 +5,22 @@
 
 #include "transport/qp.h"
 
-/* Is there another path? Loaded since RESET; after a migration it is the one that was left. */
+/* Is there another path? It was loaded since RESET, or is the one that a migration has left. */
 static inline bool pib_apm_has_path(const struct pib_qp *qp)
 {
 	return qp->alt_av.port;
 }
 
+/* What pib_apm_rx() does where there may be something to do. */
+void pib_apm_heed(struct pib_qp *qp, const struct pib_burst *b);
 /* A packet has come from the peer: its MigReq bit may arm or migrate. */
-void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b);
-/* The requester has used up its retries, and there is another path: it takes that. */
+static inline void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
+{
+	if (unlikely(qp->attr.path_mig_state != IB_MIG_MIGRATED))
+		pib_apm_heed(qp, b);
+}
+
+/* The requester has used up its retries, and there is another path: take that. */
 void pib_apm_rescue(struct pib_qp *qp);
 /* The requester has failed: was it for want of a path? */
 void pib_apm_verdict(struct pib_qp *qp);

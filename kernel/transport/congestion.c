@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * A QP that receives what a switch port has marked (fabric/ecn.c) sends the mark back with its
- * next acknowledgement; one that gets it back waits after each burst, as the port's congestion
+ * next acknowledgement. A QP that gets a mark back waits after each burst, as the port's congestion
  * control table says. Datagrams and UC have no acknowledgements: their receiver sends a packet
  * that says nothing else (A10.3).
  */
@@ -19,7 +19,7 @@ static bool has_answers(const struct pib_qp *qp)
 	return qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC;
 }
 
-/* To whom a notification about @b goes, by the way that it came. */
+/* Address a notification to whom @h has come from, by the way that it came. */
 static void notify_headers(struct pib_qp *qp, const struct pib_hdrs *h, struct pib_hdrs *n)
 {
 	n->tp = PIB_TP_CNP;
@@ -40,7 +40,7 @@ static void notify_headers(struct pib_qp *qp, const struct pib_hdrs *h, struct p
 	memcpy(n->dgid, h->sgid, sizeof(n->dgid));
 }
 
-/* If there is no memory, or no way, the next mark will say it again. */
+/* Send a notification. If there is no memory, or no way, the next mark has another one sent. */
 static void cnp_send(struct pib_qp *qp, const struct pib_burst *b)
 {
 	struct pib_burst *n;

@@ -8,7 +8,7 @@
 struct pib_burst;
 struct pib_qp;
 
-/* A marked burst has come to @qp. Under qp->lock. */
+/* A burst that is marked, or that tells of marks, has come to @qp. Under qp->lock. */
 void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
 /* @qp, whose flow or service level is slowed down, has sent a request. Under qp->lock. */
 void pib_congestion_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now);

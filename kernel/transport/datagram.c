@@ -8,10 +8,11 @@
 #include "memory/pd.h"
 #include "transport/recv_queue.h"
 #include "transport/error.h"
+#include "transport/qp_debug.h"
 
 #define GRH_NEXT_IBA	0x1B
 
-/* QP0 has none (10.2.5): any will do. QP1's is well known, ib_mad has set it. */
+/* The QP's Q_Key. QP0 has none (10.2.5): any will do. QP1's is well known, ib_mad has set it. */
 static u32 qkey_of(const struct pib_qp *qp, const struct pib_hdrs *h)
 {
 	return qp->type == IB_QPT_SMI ? h->qkey : qp->attr.qkey;
@@ -37,7 +38,7 @@ static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
 	}
 }
 
-/* The GRH as it stood, or would have stood, in the packet (8.3). */
+/* Build the GRH as it stood, or would have stood, in the packet (8.3). */
 static void build_grh(const struct pib_burst *b, u8 *out)
 {
 	const struct pib_hdrs *h = &b->h;
@@ -53,18 +54,19 @@ static void build_grh(const struct pib_burst *b, u8 *out)
 
 static int place_grh(struct pib_qp *qp, const struct pib_burst *b)
 {
+	const struct pib_rq_cur *cur = &qp->rq.cur;
 	u8 grh[PIB_GRH_LEN];
 
 	if (!(b->h.flags & PIB_H_GRH))
 		return 0;
 
 	build_grh(b, grh);
-	return pib_sges_put(qp, pib_rq_pd(qp), qp->cur.sge, qp->cur.num_sge, 0, grh, sizeof(grh));
+	return pib_sges_put(qp, pib_rq_pd(qp), cur->sge, cur->num_sge, 0, grh, sizeof(grh));
 }
 
 /*
- * A datagram longer than the buffer is dropped, and the work request waits for
- * the next one. One from an SRQ would wait for this QP alone: it completes in
+ * A datagram longer than the buffer is dropped, and the work request waits for the
+ * next one. A work request from an SRQ would wait for this QP alone: it completes in
  * error, which ends the QP (9.9.3, classes D and E).
  */
 static void datagram_too_long(struct pib_qp *qp)
@@ -73,6 +75,7 @@ static void datagram_too_long(struct pib_qp *qp)
 	if (!qp->srq)
 		return;
 	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
+	pib_qp_dbg(qp, "a datagram is longer than the receive of its SRQ");
 	pib_state_to_err(qp);
 }
 
@@ -114,7 +117,7 @@ bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
 		no_recv(qp);
 		return true;
 	}
-	if (!res && PIB_GRH_LEN + b->len > qp->cur.len) {
+	if (!res && PIB_GRH_LEN + b->len > qp->rq.cur.len) {
 		datagram_too_long(qp);
 		return true;
 	}
@@ -122,9 +125,11 @@ bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
 		res = place_datagram(qp, b);
 	if (res == PIB_RES_WAIT)
 		return false;
-	if (res)
+	if (res) {
+		pib_qp_dbg(qp, "a datagram was not placed: %s", pib_res_name(res));
 		pib_state_to_err(qp);
-	else
+	} else {
 		pib_rq_complete(qp, PIB_WC_SUCCESS, PIB_GRH_LEN + b->len, &b->h);
+	}
 	return true;
 }

@@ -5,7 +5,11 @@
 
 #include "transport/qp.h"
 
-/* Under qp->lock, softirqs off, under rcu_read_lock(). False: it waits for pages and is to be given anew. */
+/*
+ * Take in a datagram. Under qp->lock, softirqs off, under rcu_read_lock().
+ *
+ * Return: false: the datagram waits for pages and is to be given anew.
+ */
 bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b);
 
 #endif

@@ -7,10 +7,12 @@
 #include "hca/hca.h"
 #include "transport/inbox.h"
 #include "transport/qp.h"
+#include "transport/completer.h"
 #include "transport/requester.h"
 #include "transport/recv_queue.h"
 #include "transport/send_queue.h"
 #include "transport/error.h"
+#include "transport/qp_debug.h"
 
 static void qp_set_state(struct pib_qp *qp, enum ib_qp_state state)
 {
@@ -26,9 +28,12 @@ void pib_state_to_err(struct pib_qp *qp)
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_RESET)
 		return;
 
+	pib_qp_dbg(qp, "ERR, was %s", pib_qp_state_name(qp->state));
 	qp_set_state(qp, IB_QPS_ERR);
 	pib_req_flush(&qp->req);
-	/* The QP takes nothing from its SRQ any more (11.6.3.2), or from those of its domain (A14). */
+	/*
+	 * The QP takes nothing from its SRQ any more (11.6.3.2), or from those of its domain (A14).
+	 */
 	if (qp->srq || qp->type == IB_QPT_XRC_TGT)
 		qp->events |= BIT(IB_EVENT_QP_LAST_WQE_REACHED);
 }
@@ -45,6 +50,7 @@ void pib_qp_error(struct pib_qp *qp, int event)
 
 static void qp_fatal(struct pib_qp *qp)
 {
+	pib_qp_dbg(qp, "a CQ of it is full");
 	spin_lock_bh(&qp->lock);
 	if (qp->state != IB_QPS_RESET)
 		pib_qp_error(qp, IB_EVENT_QP_FATAL);
@@ -74,16 +80,19 @@ void pib_state_cq_overflow(struct pib_cq *cq)
 
 void pib_state_sq_error(struct pib_qp *qp)
 {
+	pib_qp_dbg(qp, "a send work request has failed: %s", ib_wc_status_msg(qp->req.error));
 	if (qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC || qp->state != IB_QPS_RTS) {
 		pib_state_to_err(qp);
 		return;
 	}
+	pib_qp_dbg(qp, "SQE, was %s", pib_qp_state_name(qp->state));
 	qp_set_state(qp, IB_QPS_SQE);
 	pib_req_flush(&qp->req);
 }
 
 void pib_state_resp_error(struct pib_qp *qp)
 {
+	pib_qp_dbg(qp, "a request of the peer was refused: %s", pib_res_name(qp->resp.error));
 	/* A receive work request that has failed tells by its completion. */
 	switch (qp->resp.error) {
 	case PIB_RES_ACCESS:
@@ -103,7 +112,7 @@ bool pib_state_flush(struct pib_qp *qp)
 
 	pib_requester_forget(qp);
 	more = pib_sq_fetch(qp);
-	pib_requester_complete(qp);
+	pib_completer_complete(qp);
 	if (qp->state == IB_QPS_ERR)
 		more |= pib_rq_flush(qp);
 	return more;
@@ -112,6 +121,7 @@ bool pib_state_flush(struct pib_qp *qp)
 void pib_state_reset(struct pib_qp *qp)
 {
 	u8 port = qp->port ? qp->port->p.num : 0;
+	struct pib_qp_sq *sq = &qp->sq;
 
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.path_mig_state = IB_MIG_MIGRATED;
@@ -124,9 +134,9 @@ void pib_state_reset(struct pib_qp *qp)
 	qp->becn_due = false;
 	memset(&qp->cc, 0, sizeof(qp->cc));
 
-	if (qp->slots)
-		memset(qp->slots, 0, (size_t)qp->num_slots * qp->slot_size);
-	pib_req_init(&qp->req, qp->slots, qp->slot_size, qp->num_slots ? qp->num_slots - 1 : 0);
+	if (sq->slots)
+		memset(sq->slots, 0, (size_t)sq->num_slots * sq->slot_size);
+	pib_req_init(&qp->req, sq->slots, sq->slot_size, sq->num_slots ? sq->num_slots - 1 : 0);
 	pib_resp_init(&qp->resp, qp->rd_res, qp->num_rd_res);
 	memset(&qp->req_seen, 0, sizeof(qp->req_seen));
 	memset(&qp->resp_seen, 0, sizeof(qp->resp_seen));
@@ -163,16 +173,16 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	list_splice_init(&qp->rxq, &bursts);
+	list_splice_init(&qp->rx.list, &bursts);
 	pib_inbox_take(qp, &bursts);
 
-	if (qp->stalled)
-		pib_burst_free(qp->stalled);
-	qp->stalled = NULL;
+	if (qp->stall.burst)
+		pib_burst_free(qp->stall.burst);
+	qp->stall.burst = NULL;
 	pib_requester_forget(qp);
 	qp->resp_off.set = false;
-	qp->place.wqe = NULL;
-	pib_pagein_forget(qp->rx_pages);
+	qp->rx.place.wqe = NULL;
+	pib_pagein_forget(qp->rx.pages);
 	pib_pagein_forget(qp->req_off.pages);
 	pib_pagein_forget(qp->resp_off.pages);
 	pib_hold_end(qp);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Nobody waits for another's page. How long a page takes is its owner's affair: it may be a file's whose
- * server does not answer. Bursts refer to memory of their senders, who want it back: deregistration, destruction
- * and the RESET state wait for bursts, without a signal being able to end that. So no burst stays
- * in a QP for longer than the kernel itself decides.
+ * Nobody waits for another's page. How long a page takes is its owner's affair: the page may be of
+ * a file whose server does not answer. Bursts refer to memory of their senders, who want it back:
+ * deregistration, destruction and the RESET state wait for bursts, and no signal ends that wait. So
+ * no burst stays in a QP for longer than the kernel itself decides.
  *
- * Reliable services: for a moment, in which most pages come, the QP keeps what it has. After that each
- * request is answered by an RNR NAK and freed; the requester has it still, and comes again. A response for
- * which there is no place is as good as lost, and asked for again. Answers, too, are put off by an
- * RNR NAK if their page takes long (responder.c).
+ * Reliable services: for a moment, in which most pages come, the QP keeps what it has. After that
+ * each request is answered by an RNR NAK and freed. The requester has it still, and sends it again.
+ * A response for which there is no place is as good as lost, and asked for again. Answers, too, are
+ * put off by an RNR NAK if their page takes long (responder.c).
  *
- * Unreliable services: nobody sends again. What comes is kept as a copy, up to a limit, and the rest is lost.
+ * Unreliable services: nobody sends again. What comes is kept as a copy, up to a limit, and the
+ * rest is lost.
  *
  * With this the waits for bursts end: each stands in a QP's inbox or list, which a page
  * can keep from being emptied for HOLD_NSEC a burst; is refused by a full inbox, which is therefore
@@ -39,7 +40,7 @@ bool pib_hold_is_long(const struct pib_pagein *p, u64 now)
 
 static bool hold_keep(struct pib_qp *qp, struct pib_burst *b)
 {
-	struct pib_hold *h = &qp->hold;
+	struct pib_hold *h = &qp->rx.hold;
 
 	if (h->bursts >= HOLD_BURSTS || h->bytes + b->len > HOLD_BYTES)
 		return false;
@@ -67,46 +68,49 @@ static void keep_all(struct pib_qp *qp, struct list_head *list)
 	}
 }
 
-/* What it had when the wait began, and each time what has come since. */
+/* Copy what the QP had when the wait began, and each time what has come since. */
 static void keep_copies(struct pib_qp *qp)
 {
 	LIST_HEAD(news);
 
-	if (!qp->hold.on)
-		keep_all(qp, &qp->rxq);
+	if (!qp->rx.hold.on)
+		keep_all(qp, &qp->rx.list);
 	pib_inbox_take(qp, &news);
 	keep_all(qp, &news);
-	list_splice_tail(&news, &qp->rxq);
+	list_splice_tail(&news, &qp->rx.list);
 }
 
-/* Who holds the memory may in turn be behind such a request in the inbox of another: both would wait without end. */
+/*
+ * Who holds the memory may be behind such a request in another's inbox: both would wait without
+ * end.
+ */
 bool pib_hold_drains_long(struct pib_qp *qp)
 {
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->hold.drains_since)
-		qp->hold.drains_since = now;
-	return now - qp->hold.drains_since >= HOLD_NSEC;
+	if (!qp->rx.hold.drains_since)
+		qp->rx.hold.drains_since = now;
+	return now - qp->rx.hold.drains_since >= HOLD_NSEC;
 }
 
 void pib_hold_end(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (qp->hold.bytes)
-		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, qp->hold.bytes);
-	qp->hold = (struct pib_hold) {};
+	if (qp->rx.hold.bytes)
+		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, qp->rx.hold.bytes);
+	qp->rx.hold = (struct pib_hold) {};
 }
 
 bool pib_hold_ready(struct pib_qp *qp, u64 now)
 {
-	struct pib_hold *h = &qp->hold;
+	struct pib_hold *h = &qp->rx.hold;
 
 	lockdep_assert_held(&qp->lock);
 
-	if (likely(!pib_pagein_busy(qp->rx_pages))) {
+	if (likely(!pib_pagein_busy(qp->rx.pages))) {
 		if (unlikely(h->on))
 			pib_hold_end(qp);
 		return true;
@@ -114,18 +118,18 @@ bool pib_hold_ready(struct pib_qp *qp, u64 now)
 	if (!pib_qp_is_reliable(qp))
 		keep_copies(qp);
 	else
-		h->refuses = pib_hold_is_long(qp->rx_pages, now);
+		h->refuses = pib_hold_is_long(qp->rx.pages, now);
 	h->on = true;
 	return h->refuses;
 }
 
 u64 pib_hold_deadline(const struct pib_qp *qp, u64 now)
 {
-	const struct pib_pagein *p = qp->rx_pages;
+	const struct pib_pagein *p = qp->rx.pages;
 
 	if (!pib_qp_is_reliable(qp))
 		return 0;
-	if (!qp->hold.on || qp->hold.refuses)
+	if (!qp->rx.hold.on || qp->rx.hold.refuses)
 		p = qp->resp_off.set ? qp->resp_off.pages : NULL;
 	if (!p || !pib_pagein_busy(p) || pib_hold_is_long(p, now))
 		return 0;

@@ -10,13 +10,13 @@ struct pib_qp;
 
 /**
  * struct pib_hold - a QP's way to wait for a page
- * @on: it waits, and has looked at what it had
- * @refuses: it has waited for too long: requests are put off by RNR NAKs, and not kept
- * @unplaced: a response was let go of for which there was no place: it is asked for again when the
- *	page has come
- * @drains_since: ns: when the present request began to wait for others to let go of the memory
- *	that it invalidates; 0: it does not
- * @bursts: kept (unreliable services)
+ * @on: the QP waits, and has looked at what it had
+ * @refuses: the QP has waited for too long: requests are put off by RNR NAKs, and not kept
+ * @unplaced: a response was let go of for want of a place, and is asked for again when the page has
+ *	come
+ * @drains_since: ns: since when the present request has waited for others to let go of the memory
+ *	that it invalidates; 0: it does not wait
+ * @bursts: how many bursts are kept (unreliable services)
  * @bytes: their payload, charged to the owner of the QP (PIB_OBJ_HELD)
  */
 struct pib_hold {
@@ -28,15 +28,21 @@ struct pib_hold {
 	u64 drains_since;
 };
 
-/* Is what has come to be looked at? False: it stays for now, or the QP has kept what it may. */
+/*
+ * Is what has come to be looked at? Return: false: it stays for now, or the QP has kept what it
+ * may.
+ */
 bool pib_hold_ready(struct pib_qp *qp, u64 now);
-/* Has the wait for these pages, which are not there yet, lasted so long that nobody else is to wait with it? */
+/*
+ * Has the QP waited for these pages, which are not there yet, for so long that nobody else is to
+ * wait?
+ */
 bool pib_hold_is_long(const struct pib_pagein *p, u64 now);
-/* A request waits for memory to be let go of. True: it has for so long that nobody else is to wait with it. */
+/* A request waits for memory to be let go of: has it for so long that nobody else is to wait? */
 bool pib_hold_drains_long(struct pib_qp *qp);
-/* When the QP is to be run because something will have waited for long then, ns; 0: nothing will. */
+/* When the QP is to be run since something will have waited for long then, ns; 0: nothing will. */
 u64 pib_hold_deadline(const struct pib_qp *qp, u64 now);
-/* It waits no more, or what it has kept is being dropped. */
+/* The QP waits no more, or what it has kept is being dropped. */
 void pib_hold_end(struct pib_qp *qp);
 
 #endif

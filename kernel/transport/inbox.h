@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A QP's inbox, and the list to which its owner takes what is in it. What comes from afar is nobody's memory
- * any more once it has left the socket: it is charged to the QP, for as long as it waits.
+ * A QP's inbox, and the list to which its owner takes what is there. What comes from afar is
+ * charged to nobody once it has left the socket, so it is charged to the QP for as long as it
+ * waits. What is put into the inbox is put there by transport/input.c.
  */
 #ifndef PIB_TRANSPORT_INBOX_H
 #define PIB_TRANSPORT_INBOX_H
@@ -9,16 +10,26 @@
 #include "hca/hca.h"
 #include "transport/qp.h"
 
-/* Add @b. 0, -EBUSY: full, -ESHUTDOWN: the QP is going. Softirqs off. */
-int pib_inbox_add(struct pib_qp *qp, struct pib_burst *b);
-/* What stands in the inbox goes to the end of @to, which is qp->rxq or ends there. qp->lock held. */
-void pib_inbox_take(struct pib_qp *qp, struct list_head *to);
+/*
+ * Move what stands in the inbox to the end of @to: qp->rx.list, or what ends there. qp->lock held.
+ */
+static inline void pib_inbox_take(struct pib_qp *qp, struct list_head *to)
+{
+	lockdep_assert_held(&qp->lock);
 
-/* @b, which was taken from the inbox, is freed. qp->lock held. */
+	spin_lock(&qp->inbox.lock);
+	list_splice_tail_init(&qp->inbox.list, to);
+	qp->inbox.len = 0;
+	WRITE_ONCE(qp->rx.bytes, qp->rx.bytes + qp->inbox.bytes);
+	qp->inbox.bytes = 0;
+	spin_unlock(&qp->inbox.lock);
+}
+
+/* Free @b, which was taken from the inbox. qp->lock held. */
 static inline void pib_inbox_free(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (b->charge) {
-		WRITE_ONCE(qp->rxq_bytes, qp->rxq_bytes - b->charge);
+		WRITE_ONCE(qp->rx.bytes, qp->rx.bytes - b->charge);
 		if (unlikely(b->shared))
 			atomic_sub(b->charge, &qp->hca->inbox_bytes);
 	}

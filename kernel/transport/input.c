@@ -17,6 +17,11 @@
 /* Bytes of which a copy takes longer than to have another CPU make it. */
 #define BULK		(16 << 10)
 
+/*
+ * So many bursts wait only where something is slow. Beyond that each keeps no more than it needs.
+ */
+#define LONG_INBOX	64
+
 /* So often a datagram is offered to a QP that is full: for about 10 ms. */
 #define DATAGRAM_TRIES	40
 
@@ -27,7 +32,7 @@ static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat
 	return 0;
 }
 
-/* The violation is counted, and told the SM as often as proto/ allows (trap.c). */
+/* Count the violation, and tell the SM as often as proto/ allows (trap.c). */
 static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_hdrs *h)
 {
 	struct pib_hca *hca = pib_kport_hca(port);
@@ -51,17 +56,14 @@ void pib_input_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h)
 	tell_of_key(port, TRAP_BAD_QKEY, h);
 }
 
-/* Is it for this port (9.6.1.1)? A port without a LID hears the permissive one only. */
+/* Is the packet for this port (9.6.1.1)? A port without a LID hears the permissive one only. */
 static bool dlid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 {
-	u16 lid = READ_ONCE(p->lid);
-	u16 mask = ~(BIT(READ_ONCE(p->lmc)) - 1);
-
 	if (h->dlid == PIB_LID_PERMISSIVE)
 		return h->dqpn == 0;
 	if (pib_lid_is_mcast(h->dlid))
 		return h->dqpn == PIB_QPN_MCAST;
-	return lid && (h->dlid & mask) == (lid & mask);
+	return pib_port_owns_lid(p, h->dlid);
 }
 
 /* Is the GRH's destination one of the port's GIDs (9.6.1.2)? */
@@ -81,25 +83,22 @@ static bool dgid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 	return false;
 }
 
-/* 10.9.3: same partition, and not both limited members. */
-static bool pkeys_match(u16 a, u16 b)
-{
-	return !((a ^ b) & 0x7FFF) && a & 0x7FFF && (a | b) & 0x8000;
-}
-
 /*
- * Has it come by the path of this address vector: port, source, and a GRH with the GIDs of both ends or
- * none (9.6.1.2 to 9.6.1.5)? The QP is not locked: while its paths change places a packet may be lost.
+ * Has the packet come by the path of this address vector: port, source, and a GRH with the GIDs of
+ * both ends or none (9.6.1.2 to 9.6.1.5)? The QP is not locked: a packet may be lost while paths
+ * change places.
  */
 static bool by_path(const struct pib_av_data *av, const struct pib_kport *port,
 		    const struct pib_hdrs *h)
 {
 	bool grh = READ_ONCE(av->grh);
+	u64 own_guid = 0;
 
 	if (READ_ONCE(av->dlid) != h->slid || READ_ONCE(av->port) != port->p.num)
 		return false;
-	return pib_grh_fits(h, grh, av->dgid,
-			    grh ? READ_ONCE(port->p.guids[READ_ONCE(av->sgid_index) % PIB_GUIDS]) : 0);
+	if (grh)
+		own_guid = READ_ONCE(port->p.guids[READ_ONCE(av->sgid_index) % PIB_GUIDS]);
+	return pib_grh_fits(h, grh, av->dgid, own_guid);
 }
 
 static u16 pkey_at(const struct pib_port *p, u16 index)
@@ -111,7 +110,7 @@ bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *por
 			    const struct pib_hdrs *h)
 {
 	return READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h) &&
-	       pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey);
+	       pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey);
 }
 
 static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
@@ -123,8 +122,8 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 	case IB_QPT_GSI:
 		return pib_port_pkey_match(&port->p, h->pkey) >= 0;
 	default:
-		return pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)), h->pkey) ||
-		       pib_input_by_alternate(qp, port, h);
+		return pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)),
+				       h->pkey) || pib_input_by_alternate(qp, port, h);
 	}
 }
 
@@ -132,31 +131,83 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
 		       const struct pib_hdrs *h)
 {
+	bool asks = qp->type == IB_QPT_XRC_INI;
+
 	if (h->tp == PIB_TP_CNP)
 		return qp->qpn > 1;
 	if (h->tp != qp->tp)
 		return false;
 	if (pib_qp_is_datagram(qp))
 		return qp->type != IB_QPT_SMI || pib_hdrs_from_qp0(h);
-	if (qp->tp == PIB_TP_XRC &&
-	    pib_op_is_response(h->op) != (qp->type == IB_QPT_XRC_INI))
+	if (qp->tp == PIB_TP_XRC && pib_op_is_response(h->op) != asks)
 		return false;
 	return by_path(&qp->av, port, h) ||
 	       (READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h));
 }
 
-/* Does it take its receiver long, even if that has to send what it asks for? */
+/* Does the burst take its receiver long, also if that has to send what the burst asks for? */
 static bool is_bulk(const struct pib_burst *b)
 {
 	return b->via_udp &&
 	       (b->len >= BULK || (b->h.op == PIB_OP_READ_REQ && b->h.dmalen >= BULK));
 }
 
-/* 0, -EBUSY: full, -ESHUTDOWN: the QP is going. */
+static bool inbox_full(struct pib_qp *qp, struct pib_burst *b)
+{
+	u32 bytes = qp->inbox.bytes + READ_ONCE(qp->rx.bytes) + b->charge;
+
+	lockdep_assert_held(&qp->inbox.lock);
+
+	if (qp->inbox.len >= (b->via_udp ? PIB_QP_INBOX_UDP : PIB_QP_INBOX_MAX))
+		return true;
+	if (likely(!b->charge || bytes <= PIB_QP_INBOX_FREE))
+		return false;
+	if (bytes > PIB_QP_INBOX_BYTES)
+		return true;
+	b->shared = atomic_add_return(b->charge, &qp->hca->inbox_bytes) <= PIB_HCA_INBOX_BYTES;
+	if (!b->shared)
+		atomic_sub(b->charge, &qp->hca->inbox_bytes);
+	return !b->shared;
+}
+
+/*
+ * The payload is charged: once LONG_INBOX bursts wait, an skb is at most twice as large as what is
+ * used of it.
+ */
+static void inbox_charge(struct pib_qp *qp, struct pib_burst *b)
+{
+	if (READ_ONCE(qp->inbox.len) >= LONG_INBOX)
+		pib_burst_shrink(b);
+	b->shared = false;
+	b->charge = b->len + sizeof(*b);
+}
+
+/* Return: 0; -EBUSY: the inbox is full; -ESHUTDOWN: the QP is going. */
+static int inbox_add(struct pib_qp *qp, struct pib_burst *b)
+{
+	int err = 0;
+
+	if (b->via_udp)
+		inbox_charge(qp, b);
+	spin_lock(&qp->inbox.lock);
+	if (qp->inbox.closed) {
+		err = -ESHUTDOWN;
+	} else if (inbox_full(qp, b)) {
+		err = -EBUSY;
+	} else {
+		list_add_tail(&b->entry, &qp->inbox.list);
+		qp->inbox.bytes += b->charge;
+		WRITE_ONCE(qp->inbox.len, qp->inbox.len + 1);
+	}
+	spin_unlock(&qp->inbox.lock);
+	return err;
+}
+
+/* As inbox_add(); also has the QP run. */
 static int input_enqueue(struct pib_qp *qp, struct pib_burst *b)
 {
 	bool bulk = is_bulk(b);
-	int err = pib_inbox_add(qp, b);
+	int err = inbox_add(qp, b);
 
 	if (err)
 		return err;
@@ -167,7 +218,7 @@ static int input_enqueue(struct pib_qp *qp, struct pib_burst *b)
 	return 0;
 }
 
-/* Is its sender to be pushed back? It has others to send datagrams to. */
+/* Is the sender of @b to be pushed back? A sender of datagrams has others to send to. */
 static bool may_wait(struct pib_burst *b)
 {
 	if (b->via_udp)
@@ -175,7 +226,7 @@ static bool may_wait(struct pib_burst *b)
 	return b->h.tp != PIB_TP_UD || ++b->tries < DATAGRAM_TRIES;
 }
 
-/* The QP's reference is the caller's. */
+/* Put @b into the QP's inbox. The reference on the QP is the caller's. Return: 0; -EBUSY. */
 static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
 {
 	int err;
@@ -195,14 +246,25 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	return input_drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
 }
 
+static struct pib_qp_stub *find_stub(struct pib_hca *hca, u32 qpn)
+{
+	struct pib_qp_stub *stub = pib_idcache_guess(&hca->qp_cache, qpn);
+
+	if (stub && stub->qpn == qpn)
+		return stub;
+	return pib_idcache_load(&hca->qp_cache, &hca->qps, qpn);
+}
+
+/* QPNs 0 and 1 are those of the port's special QPs. */
 static struct pib_qp *find_qp(struct pib_kport *port, u32 qpn)
 {
+	struct pib_hca *hca = pib_kport_hca(port);
 	struct pib_qp *qp;
 
 	if (qpn <= 1)
-		return pib_qp_find_special(pib_kport_hca(port), port->p.num, qpn);
+		return pib_qp_stub_get(xa_load(&hca->qps, PIB_QP_SPECIAL(port->p.num, qpn)));
 
-	qp = pib_qp_find(pib_kport_hca(port), qpn);
+	qp = pib_qp_stub_get(find_stub(hca, qpn));
 	/* An alternate path may lead by another port. */
 	if (qp && READ_ONCE(qp->port) != port && READ_ONCE(qp->alt_av.port) != port->p.num) {
 		pib_qp_put(qp);

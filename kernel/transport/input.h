@@ -14,8 +14,8 @@
  * transport service (9.6.1), and puts the burst into the inbox. The QP is put on this CPU's run
  * list and not run: the caller calls pib_tasks_run() when its batch is done.
  *
- * Return: 0: the burst is consumed; -EBUSY: it is still the caller's, who tries again later.
  * Context: softirqs off, under rcu_read_lock().
+ * Return: 0: the burst is consumed; -EBUSY: the burst is still the caller's, who tries again later.
  */
 int pib_input(struct pib_kport *port, struct pib_burst *b);
 
@@ -30,8 +30,9 @@ void pib_input_mcast(struct pib_kport *port, struct pib_burst *b, const struct p
 bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *port,
 			    const struct pib_hdrs *h);
 
-/* A P_Key or Q_Key was wrong: counted by the port, told to the SM by traps 257, 258. */
+/* A P_Key was wrong: the port counts that and tells the SM by trap 257. Any context. */
 void pib_input_bad_pkey(struct pib_kport *port, const struct pib_hdrs *h);
+/* The same for a Q_Key and trap 258. */
 void pib_input_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h);
 
 #endif

@@ -7,6 +7,7 @@
 #include "hca/hca.h"
 #include "transport/mcast.h"
 #include "transport/qp.h"
+#include "core/refuse.h"
 
 #define MCAST_HASH_BITS	10
 
@@ -107,7 +108,7 @@ static struct mcast_group *group_find(struct pib_mcast *mc, const u8 *mgid, u16 
 	return NULL;
 }
 
-/* Users leave some for the kernel: IPoIB is to find its place. */
+/* Users leave some places for the kernel: IPoIB is to find its own. */
 static u32 user_max(const struct pib_qp *qp, u32 max)
 {
 	return qp->owner ? max - pib_quota_reserve(max) : max;
@@ -121,7 +122,8 @@ static struct mcast_group *group_get(struct pib_mcast *mc, const struct pib_qp *
 	if (g)
 		return g;
 	if (mc->count >= user_max(qp, PIB_MCAST_GROUPS))
-		return ERR_PTR(-ENOSPC);
+		return ERR_PTR(pib_refuse(&qp->hca->ib, -ENOSPC, "qp %u: attach: %u groups are all",
+					  qp->qpn, mc->count));
 	g = kzalloc(sizeof(*g), GFP_KERNEL_ACCOUNT);
 	if (!g)
 		return ERR_PTR(-ENOMEM);
@@ -163,7 +165,8 @@ static int member_add(struct mcast_group *g, struct pib_qp *qp)
 	if (member_find(g, qp))
 		return 0;
 	if (g->count >= user_max(qp, PIB_MCAST_QPS))
-		return -ENOSPC;
+		return pib_refuse(&qp->hca->ib, -ENOSPC, "qp %u: attach: %u QPs have group %#x",
+				  qp->qpn, g->count, g->mlid);
 	err = pib_quota_take(quota, qp->owner, PIB_OBJ_ATTACH);
 	if (err)
 		return err;

@@ -9,21 +9,29 @@
 struct pib_hca;
 struct pib_qp;
 
+/* Before the first QP is made. Process context. Return: 0 or -ENOMEM. */
 int pib_mcast_init(struct pib_hca *hca);
+/* When no QP is left. Process context. */
 void pib_mcast_exit(struct pib_hca *hca);
 
 /**
- * pib_mcast_deliver() - call @fn for every QP attached to the group a packet is for
+ * pib_mcast_deliver() - call a function for every QP attached to the group of a packet
+ * @hca: HCA of the QPs
+ * @h: headers of the packet, with a GRH: DLID and DGID name the group
+ * @fn: called for each QP, which stays valid while the caller's rcu_read_lock() lasts
+ * @arg: for @fn
  *
- * The group is that of the packet's DLID and DGID: it has a GRH. The QP
- * stays valid while the caller's rcu_read_lock() lasts. Softirqs off.
+ * Context: softirqs off, under rcu_read_lock().
  */
 void pib_mcast_deliver(struct pib_hca *hca, const struct pib_hdrs *h,
 		       void (*fn)(struct pib_qp *qp, void *arg), void *arg);
 
-/* A QP is being destroyed: forget its attachments, and their references soon. Process context. */
+/*
+ * A QP is being destroyed: forget its attachments, and drop their references soon. Process context.
+ */
 void pib_mcast_detach_all(struct pib_hca *hca, struct pib_qp *qp);
 
+/* ib_device_ops; process context. Return: 0 or -errno. */
 int pib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int pib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 

@@ -15,8 +15,10 @@
 #include "transport/send_queue.h"
 #include "transport/error.h"
 #include "core/mmap.h"
+#include "core/refuse.h"
+#include "transport/qp_debug.h"
 
-/* The last line means something to regions only, but programs give the flags of their regions to QPs as well. */
+/* The flags of the last line are for regions, but programs give QPs the flags of their regions. */
 #define ACCESS_FLAGS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 		      IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL | \
 		      IB_ACCESS_FLUSH_PERSISTENT | IB_ACCESS_RELAXED_ORDERING | \
@@ -40,12 +42,18 @@ struct change {
 	struct pib_av_data alt_av;
 };
 
+#define qp_refuse(qp, err, fmt, ...) \
+	pib_refuse(&(qp)->hca->ib, err, "qp %u: modify_qp: " fmt, (qp)->qpn, ##__VA_ARGS__)
+
 static int check_port(struct pib_qp *qp, u8 port)
 {
 	if (!port || port > qp->hca->nd.node.num_ports)
-		return -EINVAL;
+		return qp_refuse(qp, -EINVAL, "no port %u", port);
 	/* Special QPs belong to a port for life. */
-	return qp->type <= IB_QPT_GSI && port != qp->port->p.num ? -EINVAL : 0;
+	if (qp->type <= IB_QPT_GSI && port != qp->port->p.num)
+		return qp_refuse(qp, -EINVAL, "port %u, but it is of port %u", port,
+				 qp->port->p.num);
+	return 0;
 }
 
 static struct pib_kport *port_of(struct pib_qp *qp, const struct change *c)
@@ -62,14 +70,16 @@ static int check_mtu(struct pib_qp *qp, const struct change *c)
 	       -EINVAL : 0;
 }
 
-/* Armed is the HCA's to set (17.2.8.1.1), and takes a path that could be taken. */
+/* ARMED is the HCA's to set (17.2.8.1.1), and takes a path to which the QP could migrate. */
 static int check_migration(const struct pib_qp *qp, const struct change *c)
 {
 	if (!(c->mask & IB_QP_PATH_MIG_STATE) || c->attr->path_mig_state == IB_MIG_MIGRATED)
 		return 0;
 	if (c->attr->path_mig_state != IB_MIG_REARM)
-		return -EINVAL;
-	return c->mask & IB_QP_ALT_PATH || pib_apm_has_path(qp) ? 0 : -EINVAL;
+		return qp_refuse(qp, -EINVAL, "migration state %d", c->attr->path_mig_state);
+	if (c->mask & IB_QP_ALT_PATH || pib_apm_has_path(qp))
+		return 0;
+	return qp_refuse(qp, -EINVAL, "no alternate path to be armed");
 }
 
 static int check_paths(struct pib_qp *qp, struct change *c)
@@ -83,20 +93,21 @@ static int check_paths(struct pib_qp *qp, struct change *c)
 			return err;
 	}
 	if (c->mask & IB_QP_PKEY_INDEX && a->pkey_index >= PIB_PKEYS)
-		return -EINVAL;
+		return qp_refuse(qp, -EINVAL, "no P_Key at %u", a->pkey_index);
 	if (c->mask & IB_QP_AV) {
 		err = pib_av_from_attr(qp->hca, &a->ah_attr, &c->av);
 		if (err)
-			return err;
+			return qp_refuse(qp, err, "address");
 	}
 	if (c->mask & IB_QP_ALT_PATH) {
 		if (a->alt_pkey_index >= PIB_PKEYS || a->alt_timeout > 31)
-			return -EINVAL;
+			return qp_refuse(qp, -EINVAL, "alternate path: P_Key at %u, timeout %u",
+					 a->alt_pkey_index, a->alt_timeout);
 		err = check_port(qp, a->alt_port_num);
 		if (!err)
 			err = pib_av_from_attr(qp->hca, &a->alt_ah_attr, &c->alt_av);
 		if (err)
-			return err;
+			return qp_refuse(qp, err, "alternate path: address");
 	}
 	return check_migration(qp, c);
 }
@@ -115,7 +126,11 @@ static int check_numbers(struct pib_qp *qp, const struct change *c)
 	    (c->mask & IB_QP_MAX_DEST_RD_ATOMIC &&
 	     a->max_dest_rd_atomic > PIB_QP_MAX_RD_ATOMIC) ||
 	    (c->mask & IB_QP_ACCESS_FLAGS && a->qp_access_flags & ~ACCESS_FLAGS))
-		return -EINVAL;
+		return qp_refuse(qp, -EINVAL,
+				 "mask %#x: MTU %d, peer %#x, timeout %u, retries %u, %u, RNR %u, READs %u, %u, access %#x",
+				 c->mask, a->path_mtu, a->dest_qp_num, a->timeout, a->retry_cnt,
+				 a->rnr_retry, a->min_rnr_timer, a->max_rd_atomic,
+				 a->max_dest_rd_atomic, a->qp_access_flags);
 	return 0;
 }
 
@@ -124,11 +139,12 @@ static int check_change(struct pib_qp *qp, struct change *c)
 	int err;
 
 	if (c->mask & ~IB_QP_ATTR_STANDARD_BITS)
-		return -EOPNOTSUPP;
+		return qp_refuse(qp, -EOPNOTSUPP, "mask %#x", c->mask);
 	if (c->mask & IB_QP_CUR_STATE && c->attr->cur_qp_state != qp->state)
-		return -EINVAL;
+		return qp_refuse(qp, -EINVAL, "it is in %s", pib_qp_state_name(qp->state));
 	if (!ib_modify_qp_is_ok(c->cur, c->next, qp->type, c->mask))
-		return -EINVAL;
+		return qp_refuse(qp, -EINVAL, "%s to %s with mask %#x", pib_qp_state_name(c->cur),
+				 pib_qp_state_name(c->next), c->mask);
 	err = check_paths(qp, c);
 	return err ? err : check_numbers(qp, c);
 }
@@ -217,7 +233,7 @@ static struct pib_resp_cfg resp_cfg(const struct pib_qp *qp)
 		.tp = qp->tp,
 		.min_rnr_timer = a->min_rnr_timer,
 		.max_rd_atomic = a->max_dest_rd_atomic,
-		.credits = qp->rq.hdr && qp->tp == PIB_TP_RC,
+		.credits = qp->rq.ring.hdr && qp->tp == PIB_TP_RC,
 		.pmtu = ib_mtu_enum_to_int(a->path_mtu),
 		.dqpn = a->dest_qp_num,
 		.max_burst = PIB_BURST_MAX,
@@ -302,8 +318,8 @@ static bool bursts_out(const struct pib_qp *qp)
 {
 	u32 i;
 
-	for (i = 0; i < qp->num_slots; i++) {
-		const struct pib_ksq_slot *s = qp->slots + (size_t)i * qp->slot_size;
+	for (i = 0; i < qp->sq.num_slots; i++) {
+		const struct pib_ksq_slot *s = qp->sq.slots + (size_t)i * qp->sq.slot_size;
 
 		if (atomic_read(&s->refs))
 			return true;
@@ -312,8 +328,9 @@ static bool bursts_out(const struct pib_qp *qp)
 }
 
 /*
- * What is on its way does not stay there for long (hold.c). All the same a task that is being killed does
- * not wait for it here, but in destroy_qp. -EINTR: so it is.
+ * What is on its way does not stay there for long (hold.c). All the same a task that is being
+ * killed does not wait for that here, but in destroy_qp. Return: 0; -EINTR: the task is being
+ * killed.
  */
 static int wait_for_bursts(const struct pib_qp *qp)
 {
@@ -325,10 +342,10 @@ static int wait_for_bursts(const struct pib_qp *qp)
 	return 0;
 }
 
-/* One that the process may go on posting to: only what is there now is flushed. */
+/* Leave SQE. The process may go on posting: only what is there now is flushed. */
 static int leave_sqe(struct pib_qp *qp)
 {
-	u32 end = qp->sq.hdr ? qp->sq.index + pib_ring_pending(&qp->sq) : 0;
+	u32 end = qp->sq.ring.hdr ? qp->sq.ring.index + pib_ring_pending(&qp->sq.ring) : 0;
 	bool done = false;
 	int err;
 
@@ -338,14 +355,17 @@ static int leave_sqe(struct pib_qp *qp)
 			return err;
 		spin_lock_bh(&qp->lock);
 		done = qp->state != IB_QPS_SQE || !pib_state_flush(qp) ||
-		       (s32)(qp->sq_done - end) >= 0;
+		       (s32)(qp->sq.done - end) >= 0;
 		spin_unlock_bh(&qp->lock);
 		cond_resched();
 	}
 	return 0;
 }
 
-/* What waits for a page does not keep a QP that begins anew from its work. Without memory for that the old wait stays. */
+/*
+ * A wait for a page does not keep a QP that begins anew from its work. Without memory the wait
+ * stays.
+ */
 static void leave_page(struct pib_qp *qp, struct pib_pagein **pages)
 {
 	struct pib_pagein *p;
@@ -364,12 +384,14 @@ static void leave_page(struct pib_qp *qp, struct pib_pagein **pages)
 
 static void leave_pages(struct pib_qp *qp)
 {
-	leave_page(qp, &qp->rx_pages);
+	leave_page(qp, &qp->rx.pages);
 	leave_page(qp, &qp->req_off.pages);
 	leave_page(qp, &qp->resp_off.pages);
 }
 
-/* Nothing is taken in or sent any more; what is on its way must have landed before slots are reused. */
+/*
+ * Nothing is taken in or sent any more. What is on its way must land before slots are used again.
+ */
 static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
 {
 	int err;
@@ -426,6 +448,9 @@ int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 
 	if (!err && c.next == IB_QPS_RESET)
 		err = to_reset(qp, c.cur);
+	if (!err && c.next != c.cur)
+		pib_qp_dbg(qp, "modify_qp: %s to %s", pib_qp_state_name(c.cur),
+			   pib_qp_state_name(c.next));
 out:
 	mutex_unlock(&qp->modify_mutex);
 
@@ -437,7 +462,7 @@ out:
 /* The PSNs are those of the next packets (11.2.5.3), not those that were set. */
 static void query_psns(const struct pib_qp *qp, struct ib_qp_attr *attr)
 {
-	if (qp->state >= IB_QPS_RTS && qp->slots)
+	if (qp->state >= IB_QPS_RTS && qp->sq.slots)
 		attr->sq_psn = qp->req.next_psn;
 	if (qp->state >= IB_QPS_RTR && !pib_qp_is_datagram(qp))
 		attr->rq_psn = qp->resp.epsn;

@@ -8,60 +8,39 @@
 #include "transport/input.h"
 #include "transport/output.h"
 
-/* A QP that only answers may stay in RTR, where the requester has no path MTU yet. */
-static u32 pmtu_of(const struct pib_qp *qp, const struct pib_tx *tx)
-{
-	if (pib_qp_is_datagram(qp))
-		return PIB_MTU_MAX;
-	return tx->kind == PIB_TX_REQUEST ? qp->req.cfg.pmtu : qp->resp.cfg.pmtu;
-}
-
-struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx)
-{
-	struct pib_burst *b = pib_burst_alloc_headless();
-
-	if (!b) {
-		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
-		return NULL;
-	}
-	b->h = tx->h;
-	b->npkts = tx->npkts;
-	b->len = tx->len;
-	b->pmtu = pmtu_of(qp, tx);
-	return b;
-}
-
-/* The HCA's own packets, which no cable sees: to one of the port's LIDs. */
+/* Does a packet stay in the HCA, for it goes to one of the port's LIDs? */
 static bool is_loopback(const struct pib_port *p, u16 dlid)
 {
-	u16 lid = READ_ONCE(p->lid);
-	u16 mask = ~(BIT(READ_ONCE(p->lmc)) - 1);
-
-	return lid && (dlid & mask) == (lid & mask);
+	return pib_port_owns_lid(p, dlid);
 }
 
-/* As pib_kport_xmit(). */
-/* The sender is among the members of its group, unless it does not want that. */
+/*
+ * The QP that does not get its own multicast; NULL: the sender is among the members of its group.
+ */
 static const struct pib_qp *left_out(const struct pib_qp *qp)
 {
 	return qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL;
 }
 
+/* As pib_kport_xmit(). */
 static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (is_loopback(&qp->port->p, b->h.dlid)) {
 		b->in_port = qp->port;
 		return pib_input(qp->port, b);
 	}
-	/* Members at this port get theirs once, though a full cable may have the burst tried again. */
-	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stalled)
+	/*
+	 * Members at this port get theirs once, though a full cable may have the burst tried again.
+	 */
+	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stall.burst)
 		pib_input_mcast(qp->port, b, left_out(qp));
 	return pib_kport_xmit(qp->port, b);
 }
 
 /*
- * 0: the burst is consumed, -EBUSY. What goes over UDP has the QP stay on this CPU for a while:
- * core/task.c.
+ * Send a burst. What goes over UDP has the QP stay on this CPU for a while (core/task.c).
+ *
+ * Return: 0: the burst is consumed; -EBUSY.
  */
 static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 {
@@ -84,7 +63,7 @@ static u16 pkey_of(const struct pib_qp *qp, u16 index)
 	return READ_ONCE(qp->port->p.pkey[index % PIB_PKEYS]);
 }
 
-/* Answers carry marks back; after a request a QP that is slowed down sends no more in this turn. */
+/* Answers carry marks back. After a request a QP that is slowed down sends no more in this turn. */
 static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
 {
 	if (pib_op_is_response(b->h.op)) {
@@ -97,10 +76,44 @@ static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_t
 	}
 }
 
-/* What the path says, and the QP's own part of the BTH. */
+static void fill_grh(const struct pib_port *p, const struct pib_av_data *av, struct pib_hdrs *h)
+{
+	__be64 prefix = cpu_to_be64(READ_ONCE(p->gid_prefix));
+	__be64 guid = cpu_to_be64(READ_ONCE(p->guids[av->sgid_index]));
+
+	h->flags |= PIB_H_GRH;
+	h->tclass = av->tclass;
+	h->flow = av->flow;
+	h->hop = av->hop;
+	memcpy(h->sgid, &prefix, sizeof(prefix));
+	memcpy(h->sgid + sizeof(prefix), &guid, sizeof(guid));
+	memcpy(h->dgid, av->dgid, sizeof(h->dgid));
+}
+
+/* Fill LRH and GRH fields of @h from the vector: dlid, slid (port LID + path bits), sl, GRH. */
+static void fill_path(struct pib_hca *hca, const struct pib_av_data *av, struct pib_hdrs *h)
+{
+	const struct pib_port *p = &hca->nd.ports[av->port]->p;
+	u8 mask = (1 << READ_ONCE(p->lmc)) - 1;
+	u16 lid = READ_ONCE(p->lid);
+
+	h->dlid = av->dlid;
+	/*
+	 * A port without LID sends with the permissive one, as does a directed-route SMP (14.2.2).
+	 */
+	h->slid = PIB_LID_PERMISSIVE;
+	if (lid && av->dlid != PIB_LID_PERMISSIVE)
+		h->slid = lid | (av->path_bits & mask);
+	h->sl = av->sl;
+	h->flags &= ~PIB_H_GRH;
+	if (av->grh)
+		fill_grh(p, av, h);
+}
+
+/* Fill in what the path says, and the QP's own part of the BTH. */
 static void address_burst(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b)
 {
-	pib_av_fill(qp->hca, av, &b->h);
+	fill_path(qp->hca, av, &b->h);
 	if (qp->type == IB_QPT_SMI) {
 		b->h.pkey = 0xFFFF;	/* QP0 belongs to no partition (10.9.2) */
 		b->h.vl = 15;
@@ -119,6 +132,12 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	lockdep_assert_held(&qp->lock);
 
 	address_burst(qp, av, b);
+	if (unlikely(!(b->h.pkey & 0x7FFF))) {
+		/* No partition has that key (10.9.1.2): as if lost on the way. */
+		pib_qp_stat(qp, PIB_STAT_TX_NO_PKEY);
+		pib_burst_free(b);
+		return true;
+	}
 	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow)))
 		heed_congestion(qp, b, turn);
 	turn->bursts--;
@@ -127,9 +146,7 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 		return true;
 
 	pib_qp_stat(qp, PIB_STAT_TX_PUSHED_BACK);
-	qp->stalled = b;
-	qp->stalls = 0;
-	qp->stall_ns = 0;
+	qp->stall = (struct pib_stall) { .burst = b };
 	return false;
 }
 
@@ -137,22 +154,18 @@ void pib_tx_redirect(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (qp->stalled)
-		address_burst(qp, &qp->av, qp->stalled);
+	if (qp->stall.burst)
+		address_burst(qp, &qp->av, qp->stall.burst);
 }
 
-bool pib_tx_stalled(struct pib_qp *qp)
+bool pib_tx_retry(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->stalled)
-		return true;
-	if (deliver_burst(qp, qp->stalled)) {
-		qp->stalls++;
+	if (deliver_burst(qp, qp->stall.burst)) {
+		qp->stall.tries++;
 		return false;
 	}
-	qp->stalled = NULL;
-	qp->stalls = 0;
-	qp->stall_ns = 0;
+	qp->stall = (struct pib_stall) {};
 	return true;
 }

@@ -3,6 +3,7 @@
 #ifndef PIB_TRANSPORT_OUTPUT_H
 #define PIB_TRANSPORT_OUTPUT_H
 
+#include "hca/hw_counters.h"
 #include "packet/burst.h"
 #include "transport/qp.h"
 
@@ -23,16 +24,45 @@ static inline bool pib_turn_over(const struct pib_turn *t)
 	return t->bursts <= 0 || t->bytes <= 0;
 }
 
-/* All under qp->lock, softirqs off, under rcu_read_lock(). */
+/* All of these: under qp->lock, softirqs off, under rcu_read_lock(). */
 
-/* A burst with the headers and sizes of @tx, without payload; NULL if out of memory (counted). */
-struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx);
-/* Send by the QP's path, or by @av. False: the receiver is full, the QP is stalled. */
+/*
+ * Path MTU of @tx, bytes. A QP that only answers may stay in RTR, where the requester has none yet.
+ */
+static inline u32 pib_tx_pmtu(const struct pib_qp *qp, const struct pib_tx *tx)
+{
+	if (pib_qp_is_datagram(qp))
+		return PIB_MTU_MAX;
+	return tx->kind == PIB_TX_REQUEST ? qp->req.cfg.pmtu : qp->resp.cfg.pmtu;
+}
+
+/* A burst with the headers and sizes of @tx, without payload. Return: NULL: no memory (counted). */
+static inline struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx)
+{
+	struct pib_burst *b = pib_burst_alloc_headless();
+
+	if (!b) {
+		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
+		return NULL;
+	}
+	b->h = tx->h;
+	b->npkts = tx->npkts;
+	b->len = tx->len;
+	b->pmtu = pib_tx_pmtu(qp, tx);
+	return b;
+}
+
+/* Send by @av; NULL: by the QP's path. Return: false: the receiver is full, the QP is stalled. */
 bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
 		 struct pib_turn *turn);
 /* The QP's path has changed: the stalled burst, too, goes by the new one. */
 void pib_tx_redirect(struct pib_qp *qp);
-/* Try the stalled burst again. False: still stalled. */
-bool pib_tx_stalled(struct pib_qp *qp);
+/* What pib_tx_stalled() does where there is a stalled burst. */
+bool pib_tx_retry(struct pib_qp *qp);
+/* Try the stalled burst again, if there is one. Return: false: the QP is still stalled. */
+static inline bool pib_tx_stalled(struct pib_qp *qp)
+{
+	return likely(!qp->stall.burst) || pib_tx_retry(qp);
+}
 
 #endif

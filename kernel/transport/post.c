@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Posting. Processes fill their rings themselves and ring, by a method of their own or by
- * posting without work requests: the QP is run there and then, unless the calls come
- * one after the other (transport/sqpoll.c). Kernel users
- * get their work requests written into rings of the same format; they may hold
- * locks and have interrupts off, so the QP is run a moment later.
+ * posting without work requests. The QP is run there and then, unless the calls come one
+ * after the other (transport/sqpoll.c). Work requests of kernel users are written into rings
+ * of the same format. These users may hold locks and have interrupts off, so the QP is run a
+ * moment later.
  */
 #include "hca/ah.h"
 #include "core/task.h"
@@ -20,13 +20,24 @@
 
 #define KERNEL_SEND_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
 
-static int ring_doorbell(struct pib_qp *qp, void (*activate)(struct pib_task *t))
+static void activate_sender(struct pib_qp *qp)
+{
+	if (pib_sqpoll_next(&qp->sqpoll))
+		pib_task_hand_off(&qp->task);
+	else
+		pib_task_activate_here(&qp->task);
+}
+
+static int ring_doorbell(struct pib_qp *qp, bool sends)
 {
 	if (READ_ONCE(qp->state) == IB_QPS_RESET)
 		return -EINVAL;
 
 	local_bh_disable();
-	activate(&qp->task);
+	if (sends)
+		activate_sender(qp);
+	else
+		pib_task_activate(&qp->task);
 	pib_tasks_run();
 	local_bh_enable();
 	return 0;
@@ -132,20 +143,22 @@ static int fill_wqe(const struct pib_qp *qp, struct pib_send_wqe *wqe, const str
 static int post_sends(struct pib_qp *qp, const struct ib_send_wr *wr,
 		      const struct ib_send_wr **bad)
 {
-	struct pib_ring_hdr *hdr = qp->sq.hdr;
+	struct pib_ring_hdr *hdr = qp->sq.ring.hdr;
 	u32 producer = hdr->producer;
 	int err = 0;
 
 	for (; wr; wr = wr->next) {
 		err = -ENOMEM;
-		if (producer - smp_load_acquire(&hdr->consumer) < qp->sq.entries)
-			err = fill_wqe(qp, pib_ring_slot(&qp->sq, producer), wr);
+		/* Pairs with the release in pib_sq_retire(). */
+		if (producer - smp_load_acquire(&hdr->consumer) < qp->sq.ring.entries)
+			err = fill_wqe(qp, pib_ring_slot(&qp->sq.ring, producer), wr);
 		if (err) {
 			*bad = wr;
 			break;
 		}
 		producer++;
 	}
+	/* Pairs with the acquire in pib_ring_pending(). */
 	smp_store_release(&hdr->producer, producer);
 	return err;
 }
@@ -157,14 +170,13 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 	int err;
 
 	*bad = wr;
-	if (!qp->sq.hdr)
+	if (!qp->sq.ring.hdr)
 		return -EINVAL;
 	if (qp->is_user) {
 		if (wr)
 			return -EINVAL;
 		pib_sq_ring(qp);
-		return ring_doorbell(qp, pib_sqpoll_next(qp) ? pib_task_hand_off :
-							  pib_task_activate_here);
+		return ring_doorbell(qp, true);
 	}
 	if (READ_ONCE(qp->state) < IB_QPS_RTS)	/* C10-96 */
 		return -EINVAL;
@@ -173,8 +185,9 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 	err = post_sends(qp, wr, bad);
 	spin_unlock_irqrestore(&qp->post_lock, flags);
 
-	smp_mb();	/* see struct pib_ring_hdr, @busy */
-	if (!READ_ONCE(qp->sq.hdr->busy))
+	/* Pairs with smp_mb() in pib_sq_idle(): see struct pib_ring_hdr, @busy. */
+	smp_mb();
+	if (!READ_ONCE(qp->sq.ring.hdr->busy))
 		pib_task_kick(&qp->task);
 	return err;
 }
@@ -182,14 +195,15 @@ int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct 
 static int post_recvs(struct pib_qp *qp, const struct ib_recv_wr *wr,
 		      const struct ib_recv_wr **bad)
 {
-	struct pib_ring_hdr *hdr = qp->rq.hdr;
+	struct pib_ring_hdr *hdr = qp->rq.ring.hdr;
 	u32 producer = hdr->producer;
 	int err = 0;
 
 	for (; wr; wr = wr->next) {
 		err = -ENOMEM;
-		if (producer - smp_load_acquire(&hdr->consumer) < qp->rq.entries)
-			err = pib_recv_wqe_fill(pib_ring_slot(&qp->rq, producer),
+		/* Pairs with the release in pib_ring_consume(). */
+		if (producer - smp_load_acquire(&hdr->consumer) < qp->rq.ring.entries)
+			err = pib_recv_wqe_fill(pib_ring_slot(&qp->rq.ring, producer),
 						qp->max_recv_sge, wr);
 		if (err) {
 			*bad = wr;
@@ -197,6 +211,7 @@ static int post_recvs(struct pib_qp *qp, const struct ib_recv_wr *wr,
 		}
 		producer++;
 	}
+	/* Pairs with the acquire in pib_ring_pending(). */
 	smp_store_release(&hdr->producer, producer);
 	return err;
 }
@@ -208,17 +223,18 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 	int err;
 
 	*bad = wr;
-	if (!qp->rq.hdr || READ_ONCE(qp->state) == IB_QPS_RESET)	/* C10-97 */
+	if (!qp->rq.ring.hdr || READ_ONCE(qp->state) == IB_QPS_RESET)	/* C10-97 */
 		return -EINVAL;
 	if (qp->is_user)
-		return wr ? -EINVAL : ring_doorbell(qp, pib_task_activate);
+		return wr ? -EINVAL : ring_doorbell(qp, false);
 
 	spin_lock_irqsave(&qp->post_lock, flags);
 	err = post_recvs(qp, wr, bad);
 	spin_unlock_irqrestore(&qp->post_lock, flags);
 
-	smp_mb();	/* see struct pib_ring_hdr, @arm */
-	if (READ_ONCE(qp->rq.hdr->arm))
+	/* Pairs with smp_mb() in pib_rq_flush(): see struct pib_ring_hdr, @arm. */
+	smp_mb();
+	if (READ_ONCE(qp->rq.ring.hdr->arm))
 		pib_task_kick(&qp->task);
 	return err;
 }

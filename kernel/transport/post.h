@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Posting: pib_post_send() and pib_post_recv() are with the queue pairs (qp.h); here is what ioctls ring by. */
+/* Posting by ioctls. pib_post_send() and pib_post_recv() are with the queue pairs (qp.h). */
 #ifndef PIB_TRANSPORT_POST_H
 #define PIB_TRANSPORT_POST_H
 

@@ -2,9 +2,9 @@
 /*
  * Queue pairs: creation, destruction, and the table through which they are found.
  *
- * A QP's memory is ib_core's, which frees it as soon as destroy_qp returns. So
- * the table holds stubs, which live until a grace period later and count the
- * references; destroy_qp takes the stub out and waits for the last one.
+ * A QP's memory is ib_core's, which frees it as soon as destroy_qp returns. So the
+ * table holds stubs, which live until a grace period later and count the references.
+ * destroy_qp takes the stub out and waits for the last reference.
  */
 #include <linux/slab.h>
 #include "compat/compat.h"
@@ -18,34 +18,12 @@
 #include "hca/srq.h"
 #include "transport/error.h"
 #include "core/mmap.h"
+#include "core/refuse.h"
 
 #define QPN_FIRST	2
 #define QPN_LAST	(PIB_QPN_MCAST - 1)
-/* Where the table holds a port's special QPs: beyond every QPN */
-#define SPECIAL(port, qpn) ((unsigned long)(PIB_QPN_MASK + 1) | (port) << 1 | (qpn))
 
 #define CREATE_FLAGS IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK
-
-struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)
-{
-	if (!stub || !refcount_inc_not_zero(&stub->ref))
-		return NULL;
-	return stub->qp;
-}
-
-struct pib_qp *pib_qp_find(struct pib_hca *hca, u32 qpn)
-{
-	struct pib_qp_stub *stub = pib_idcache_guess(&hca->qp_cache, qpn);
-
-	if (!stub || stub->qpn != qpn)
-		stub = pib_idcache_load(&hca->qp_cache, &hca->qps, qpn);
-	return pib_qp_stub_get(stub);
-}
-
-struct pib_qp *pib_qp_find_special(struct pib_hca *hca, u8 port, u32 qpn)
-{
-	return pib_qp_stub_get(xa_load(&hca->qps, SPECIAL(port, qpn)));
-}
 
 static bool has_sq(const struct pib_qp *qp)
 {
@@ -81,20 +59,25 @@ static int check_init(struct pib_hca *hca, const struct ib_qp_init_attr *init, b
 	const struct ib_qp_cap *cap = &init->cap;
 
 	if (init->create_flags & ~CREATE_FLAGS)
-		return -EOPNOTSUPP;
+		return pib_refuse(&hca->ib, -EOPNOTSUPP, "create_qp: flags %#x",
+				  init->create_flags);
 	if (init->qp_type <= IB_QPT_GSI &&
 	    (user || !init->port_num || init->port_num > hca->nd.node.num_ports))
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "create_qp: QP %d of port %u", init->qp_type,
+				  init->port_num);
 	if (init->qp_type != IB_QPT_XRC_TGT && !init->send_cq)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL, "create_qp: no CQ to send with");
 	if (cap->max_send_wr > PIB_QP_MAX_WR || cap->max_recv_wr > PIB_QP_MAX_WR ||
 	    cap->max_send_sge > PIB_QP_MAX_SGE || cap->max_recv_sge > PIB_QP_MAX_SGE ||
 	    cap->max_inline_data > PIB_QP_MAX_INLINE)
-		return -EINVAL;
+		return pib_refuse(&hca->ib, -EINVAL,
+				  "create_qp: %u and %u work requests, %u and %u SGEs, %u inline",
+				  cap->max_send_wr, cap->max_recv_wr, cap->max_send_sge,
+				  cap->max_recv_sge, cap->max_inline_data);
 	return 0;
 }
 
-/* From now on an overflow is told the QPs. */
+/* From now on QPs are told of an overflow. */
 static void watch_cq(struct pib_cq *cq)
 {
 	if (cq)
@@ -124,28 +107,28 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 		qp->port = hca->nd.ports[init->port_num];
 
 	spin_lock_init(&qp->lock);
-	spin_lock_init(&qp->inbox_lock);
+	spin_lock_init(&qp->inbox.lock);
 	spin_lock_init(&qp->post_lock);
 	mutex_init(&qp->modify_mutex);
 	init_completion(&qp->gone);
-	INIT_LIST_HEAD(&qp->inbox);
-	INIT_LIST_HEAD(&qp->rxq);
+	INIT_LIST_HEAD(&qp->inbox.list);
+	INIT_LIST_HEAD(&qp->rx.list);
 	pib_state_timer_init(qp);
 }
 
 static void free_pageins(struct pib_qp *qp)
 {
-	pib_pagein_put(qp->rx_pages);
+	pib_pagein_put(qp->rx.pages);
 	pib_pagein_put(qp->req_off.pages);
 	pib_pagein_put(qp->resp_off.pages);
 }
 
 static int alloc_pageins(struct pib_qp *qp)
 {
-	qp->rx_pages = pib_pagein_create(&qp->task, &qp->lock);
+	qp->rx.pages = pib_pagein_create(&qp->task, &qp->lock);
 	qp->req_off.pages = pib_pagein_create(&qp->task, &qp->lock);
 	qp->resp_off.pages = pib_pagein_create(&qp->task, &qp->lock);
-	if (qp->rx_pages && qp->req_off.pages && qp->resp_off.pages)
+	if (qp->rx.pages && qp->req_off.pages && qp->resp_off.pages)
 		return 0;
 	free_pageins(qp);
 	return -ENOMEM;
@@ -154,28 +137,29 @@ static int alloc_pageins(struct pib_qp *qp)
 static int alloc_sq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *udata,
 		    struct pib_ring_info *info)
 {
+	struct pib_qp_sq *sq = &qp->sq;
 	u32 data;
 	int err;
 
 	qp->max_send_sge = max(cap->max_send_sge, 1U);
 	data = max3(qp->max_send_sge * (u32)sizeof(struct pib_sge), cap->max_inline_data, 8U);
-	err = pib_ring_alloc(&qp->sq, max(cap->max_send_wr, 1U),
+	err = pib_ring_alloc(&sq->ring, max(cap->max_send_wr, 1U),
 			     sizeof(struct pib_send_wqe) + data, udata, info);
 	if (err)
 		return err;
 
-	qp->num_slots = qp->sq.entries;
-	qp->slot_size = ALIGN(struct_size_t(struct pib_ksq_slot, sge, qp->max_send_sge), 64);
-	qp->slots = kvcalloc(qp->num_slots, qp->slot_size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!qp->slots) {
-		pib_ring_free(&qp->sq);
+	sq->num_slots = sq->ring.entries;
+	sq->slot_size = ALIGN(struct_size_t(struct pib_ksq_slot, sge, qp->max_send_sge), 64);
+	sq->slots = kvcalloc(sq->num_slots, sq->slot_size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!sq->slots) {
+		pib_ring_free(&sq->ring);
 		return -ENOMEM;
 	}
 	/* what a slot has room for: there are programs that send inline without having asked */
 	qp->max_inline = max_t(u32, cap->max_inline_data,
 			       qp->max_send_sge * sizeof(struct pib_sge));
 	cap->max_inline_data = qp->max_inline;
-	cap->max_send_wr = qp->sq.entries;
+	cap->max_send_wr = sq->ring.entries;
 	cap->max_send_sge = qp->max_send_sge;
 	return 0;
 }
@@ -184,8 +168,8 @@ static void free_sq(struct pib_qp *qp)
 {
 	if (!has_sq(qp))
 		return;
-	kvfree(qp->slots);
-	pib_ring_free(&qp->sq);
+	kvfree(qp->sq.slots);
+	pib_ring_free(&qp->sq.ring);
 }
 
 static int alloc_rq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *udata,
@@ -194,11 +178,11 @@ static int alloc_rq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *u
 	int err;
 
 	qp->max_recv_sge = max(cap->max_recv_sge, 1U);
-	err = pib_ring_alloc(&qp->rq, max(cap->max_recv_wr, 1U),
+	err = pib_ring_alloc(&qp->rq.ring, max(cap->max_recv_wr, 1U),
 			     pib_recv_wqe_size(qp->max_recv_sge), udata, info);
 	if (err)
 		return err;
-	cap->max_recv_wr = qp->rq.entries;
+	cap->max_recv_wr = qp->rq.ring.entries;
 	cap->max_recv_sge = qp->max_recv_sge;
 	return 0;
 }
@@ -206,7 +190,7 @@ static int alloc_rq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *u
 static void free_rq(struct pib_qp *qp)
 {
 	if (has_rq(qp))
-		pib_ring_free(&qp->rq);
+		pib_ring_free(&qp->rq.ring);
 }
 
 static int alloc_queues(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *udata,
@@ -254,7 +238,7 @@ static void free_queues(struct pib_qp *qp)
 	free_sq(qp);
 }
 
-/* From here on it can be found. */
+/* From here on the QP can be found. */
 static int qp_publish(struct pib_qp *qp)
 {
 	struct pib_hca *hca = qp->hca;
@@ -270,7 +254,8 @@ static int qp_publish(struct pib_qp *qp)
 
 	if (qp->type <= IB_QPT_GSI) {
 		qp->qpn = qp->type == IB_QPT_GSI;
-		err = xa_insert(&hca->qps, SPECIAL(qp->port->p.num, qp->qpn), stub, GFP_KERNEL);
+		err = xa_insert(&hca->qps, PIB_QP_SPECIAL(qp->port->p.num, qp->qpn), stub,
+				GFP_KERNEL);
 	} else {
 		/* Reserved first: who finds it must find its number in it. */
 		err = xa_alloc_cyclic(&hca->qps, &qp->qpn, NULL, XA_LIMIT(QPN_FIRST, QPN_LAST),
@@ -290,7 +275,7 @@ static int qp_publish(struct pib_qp *qp)
 static void qp_unpublish(struct pib_qp *qp)
 {
 	if (qp->type <= IB_QPT_GSI) {
-		xa_erase(&qp->hca->qps, SPECIAL(qp->port->p.num, qp->qpn));
+		xa_erase(&qp->hca->qps, PIB_QP_SPECIAL(qp->port->p.num, qp->qpn));
 		return;
 	}
 	xa_erase(&qp->hca->qps, qp->qpn);
@@ -311,7 +296,7 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 
 	err = type_to_tp(init->qp_type);
 	if (err < 0)
-		return err;
+		return pib_refuse(&hca->ib, err, "create_qp: type %d", init->qp_type);
 	err = check_init(hca, init, udata);
 	if (err)
 		return err;
@@ -353,15 +338,15 @@ static void qp_stop(struct pib_qp *qp)
 	pib_task_stop(&qp->task);
 	spin_lock_bh(&qp->lock);
 	qp->state = IB_QPS_RESET;
-	spin_lock(&qp->inbox_lock);
-	qp->closed = true;
-	spin_unlock(&qp->inbox_lock);
+	spin_lock(&qp->inbox.lock);
+	qp->inbox.closed = true;
+	spin_unlock(&qp->inbox.lock);
 	pib_state_drop_bursts(qp);
 	spin_unlock_bh(&qp->lock);
 	/* Armed by a turn only, and none begins any more. */
 	hrtimer_cancel(&qp->timer);
 	/* Pages that it waits for may never come. */
-	pib_pagein_leave(qp->rx_pages);
+	pib_pagein_leave(qp->rx.pages);
 	pib_pagein_leave(qp->req_off.pages);
 	pib_pagein_leave(qp->resp_off.pages);
 }

@@ -40,8 +40,8 @@ struct pib_stats;
 #define PIB_QP_INBOX_MAX	256
 #define PIB_QP_INBOX_UDP	8192
 /*
- * Bytes of bursts from afar: twice what an RC requester has on its way at most (rc_cwnd.c). What exceeds the second figure
- * comes out of what the QPs of an HCA share.
+ * Bytes of bursts from afar: twice what an RC requester has on its way at most (rc_cwnd.c). What
+ * exceeds the second figure comes out of what the QPs of an HCA share.
  */
 #define PIB_QP_INBOX_BYTES	(8 << 20)
 #define PIB_QP_INBOX_FREE	(1 << 20)
@@ -59,11 +59,11 @@ enum pib_qp_sched {
 /**
  * struct pib_ksq_slot - a send work request as the kernel keeps it
  * @w: what the requester sees; must stay first
- * @refs: bursts alive that refer to its memory
+ * @refs: bursts alive that refer to the work request's memory
  * @num_sge: entries in @sge
  * @is_inline: the payload stands in the ring slot @ring_index
  * @wc_opcode: enum ib_wc_opcode for the completion
- * @bad: not 0: enum pib_wc that validation has ended in; nothing is sent
+ * @bad: enum pib_wc in which validation has ended; not 0: nothing is sent
  * @ring_index: index in the posting ring
  * @avn: datagrams: AH number
  * @pkey_index: GSI: P_Key to send with
@@ -99,11 +99,18 @@ struct pib_ksq_slot {
 	struct pib_sge sge[];
 };
 
+/* The slot of a work request that the requester has named. */
+static inline struct pib_ksq_slot *pib_ksq_slot(struct pib_swqe *w)
+{
+	return container_of(w, struct pib_ksq_slot, w);
+}
+
 /**
- * struct pib_put_off - something to send that has to wait for its payload, or a local operation for its turn
+ * struct pib_put_off - something to send that waits for its payload, or a local operation for its
+ * turn
  * @pages: what it waits for
- * @set: there is one; nothing else is sent in its direction
- * @tx: it
+ * @set: there is something; nothing else is sent in its direction
+ * @tx: what is put off
  */
 struct pib_put_off {
 	struct pib_pagein *pages;
@@ -113,9 +120,9 @@ struct pib_put_off {
 
 /**
  * struct pib_qp_stub - what the table of QPs points to
- * @ref: references to the QP: 1 for being published, the rest are takers of pib_qp_find()
- * @qpn: its number
- * @qp: the queue pair; valid to whoever has taken a reference
+ * @ref: references to the QP: 1 for being published, the rest are takers of pib_qp_stub_get()
+ * @qpn: number of the QP
+ * @qp: the queue pair; valid for whoever has taken a reference
  * @rcu: the stub outlives the QP, whose memory is ib_core's, by a grace period
  */
 struct pib_qp_stub {
@@ -126,16 +133,93 @@ struct pib_qp_stub {
 };
 
 /**
+ * struct pib_inbox - bursts that have arrived, put there by their senders and taken by the turn
+ * @lock: guards what follows; softirqs off
+ * @list: the bursts
+ * @len: how many bursts; also read without the lock
+ * @bytes: what the bursts are charged with
+ * @closed: the inbox accepts no more
+ */
+struct pib_inbox {
+	spinlock_t lock;
+	struct list_head list;
+	u32 len;
+	u32 bytes;
+	bool closed;
+};
+
+/**
+ * struct pib_qp_rx - what the turn takes in, and waits for
+ * @list: bursts taken from the inbox and not yet looked at
+ * @bytes: what these bursts are charged with; also read without the lock
+ * @pages: what the first burst of @list waits for
+ * @hold: what happens meanwhile to what else comes
+ * @place: @place.wqe is not NULL: that burst is a response, already told to the requester, whose
+ *	payload is still to be placed
+ */
+struct pib_qp_rx {
+	struct list_head list;
+	u32 bytes;
+	struct pib_pagein *pages;
+	struct pib_hold hold;
+	struct pib_place place;
+};
+
+/**
+ * struct pib_stall - a burst that was refused with -EBUSY, to be sent before all others
+ * @burst: the burst, or NULL
+ * @tries: how often in a row the burst was refused since the timer has fired
+ * @nsec: for how long the receiver was left alone the last time; 0: not yet
+ */
+struct pib_stall {
+	struct pib_burst *burst;
+	u32 tries;
+	u32 nsec;
+};
+
+/**
+ * struct pib_qp_sq - the send queue
+ * @ring: as it was posted; @ring.index is the next to fetch
+ * @busy: posters have been told that they need not ring; of who runs the QP or has claimed it to
+ *	hand it on (core/task.c), without the lock
+ * @done: index of the oldest work request not retired, published as the ring's consumer index
+ * @slots: ring of struct pib_ksq_slot, as it was fetched; this and what follows never changes
+ * @slot_size: bytes to a slot
+ * @num_slots: a power of two
+ */
+struct pib_qp_sq {
+	struct pib_ring ring;
+	bool busy;
+	u32 done;
+	void *slots;
+	u32 slot_size;
+	u32 num_slots;
+};
+
+/**
+ * struct pib_qp_rq - the receive queue
+ * @ring: as it was posted; @ring.hdr is NULL if the QP has none of its own
+ * @srqn: SRQ that @cur came from, for XRC
+ * @cur: receive work request being filled
+ */
+struct pib_qp_rq {
+	struct pib_ring ring;
+	u32 srqn;
+	struct pib_rq_cur cur;
+};
+
+/**
  * struct pib_qp - a queue pair
+ *
+ * The members stand in the order of those to whom they belong.
+ *
  * @ib: ib_core's
  *
- * Never changes after creation:
+ * Set at creation, constant until destruction:
  * @hca: owner
  * @stub: what the table of QPs points to
  * @pd: protection domain; NULL for XRC target QPs
  * @srq: shared receive queue, or NULL
- * @owner: see pib_quota_take()
- * @burst_owner: of bursts that refer to its memory; each holds a reference on it and on a slot
  * @scq: send completions; NULL for XRC target QPs
  * @rcq: receive completions; NULL for XRC QPs
  * @qpn: number; 0 and 1 for the special QPs
@@ -148,72 +232,72 @@ struct pib_qp_stub {
  * @max_recv_sge: most entries in a receive work request
  * @cap: as granted
  * @create_flags: of the init attributes
+ * @owner: see pib_quota_take()
+ * @burst_owner: of bursts that refer to the QP's memory; each holds a reference on the QP and a
+ *	slot
+ *
+ * Of the verbs that change and destroy it (process context):
  * @gone: the last reference was dropped
- * @mcast: its attachments to multicast groups; under the lock of mcast.c
  * @modify_mutex: serialises modify_qp, which may have to wait in its middle
+ * @mcast: its attachments to multicast groups; under the lock of mcast.c
  *
- * Scheduling, lock-free:
+ * Of all who want it to run, without a lock; and of the one CPU that runs it (core/task.c):
  * @task: has it run; its @state also has the bits of enum pib_qp_sched
- *
  * @sqpoll: the poster's pace, and how long its ring is polled without news
  *
- * Under @inbox_lock (softirqs off):
- * @inbox: bursts that have arrived
- * @inbox_len: how many; also read without the lock
- * @inbox_bytes: what they are charged with
- * @closed: accepts no more
+ * Of senders, who add, and of the turn, which takes; under a lock of its own (softirqs off):
+ * @inbox: what has arrived
  *
- * Under @lock (softirqs off):
- * @state: enum ib_qp_state
- * @attr: what modify_qp has set
+ * All that follows is under @lock (softirqs off), which a turn holds from its beginning to its end.
+ * First what the turn and modify_qp have in common:
+ * @lock: see above
+ * @state: enum ib_qp_state; also read without the lock
  * @req: requester
  * @resp: responder
- * @rd_res: its resources for READs and atomics
- * @num_rd_res: a power of two
+ * @rd_res: its resources for READs and atomics; constant
+ * @num_rd_res: a power of two; constant
+ *
+ * Set by rdma_counter_bind_qpn(), and what the turn has told it of:
  * @stats: where it counts: the HCA's counters, or those that it is bound to
  * @req_seen: requester's counters that @stats has been told of
  * @resp_seen: the same for the responder
+ *
+ * Set by modify_qp and by path migration, also read without the lock where packets arrive:
  * @port: port that it uses
  * @av: connected QPs: primary path
  * @alt_av: connected QPs: alternate path; port 0: none was loaded
- * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left there;
- *	read without the lock
+ * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left
+ *	there
+ *
+ * The turn's alone, but for RESET and destruction, which forget it:
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
- * @rxq: bursts taken from the inbox and not yet looked at
- * @rxq_bytes: what they are charged with; also read without the lock
- * @via_udp: what it has sent last has left by a UDP link
- * @stalled: refused with -EBUSY, to be sent first
- * @stalls: how often in a row it was refused since the timer has fired
- * @stall_ns: for how long it was left alone the last time; 0: not yet
- * @rx_pages: what the first burst of @rxq waits for
- * @hold: what happens meanwhile to what else comes
- * @place: @place.wqe is not NULL: that burst is a response, already told to @req, whose payload
- *	is still to be placed
+ * @rx: what has come
+ * @stall: what the receiver had no room for
  * @req_off: of the requester; a reference of the slot is held
  * @resp_off: of the responder
+ * @via_udp: what it has sent last has left by a UDP link
  * @waits: the requester's deadlines are suspended: what it waits for may be waiting here
  * @draining: an invalidation waits for others to let go of the memory
- * @cur: receive work request being filled
- * @cur_srqn: SRQ that @cur came from, for XRC
- * @sq: send ring; @sq.index is the next to fetch
- * @sq_busy: posters have been told that they need not ring; of the owner, as the run list is (core/task.c)
- * @sq_done: index of the oldest work request not retired, published as the ring's consumer index
- * @rq: receive ring
- * @slots: struct pib_ksq_slot ring of the requester
- * @slot_size: bytes to a slot
- * @num_slots: a power of two
- * @events: bits of enum ib_event_type to be reported once @lock is dropped
  * @comm_est: COMM_EST was reported
  * @becn_due: a congested packet has come: the next answer says so
+ * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to them,
+ *	too
+ * @sq: send work requests
  * @cc: how slow congestion has made it
  * @timer_at: when @timer will fire, ns; 0: not armed
  * @timer: for the requester's deadlines and for stalled bursts
+ * @rq: receive work requests
  *
- * @post_lock: kernel QPs: the producer side of @sq and @rq; interrupts off
+ * Set by modify_qp; by the turn: the states and the migration state:
+ * @attr: what query_qp answers
+ *
+ * Of kernel users that post, interrupts off:
+ * @post_lock: the producer side of both rings
  */
 struct pib_qp {
 	struct ib_qp ib;
 
+	/* Constant. */
 	struct pib_hca *hca;
 	struct pib_qp_stub *stub;
 	struct pib_pd *pd;
@@ -230,21 +314,22 @@ struct pib_qp {
 	u32 max_recv_sge;
 	struct ib_qp_cap cap;
 	u32 create_flags;
-	struct completion gone;
-	struct mutex modify_mutex;
 	struct pib_user *owner;
 	struct pib_burst_owner burst_owner;
+
+	/* Verbs. */
+	struct completion gone;
+	struct mutex modify_mutex;
 	struct hlist_head mcast;
 
+	/* Whoever has something for it to do. */
 	struct pib_task task ____cacheline_aligned_in_smp;
 	struct pib_sqpoll sqpoll;
 
-	spinlock_t inbox_lock;
-	struct list_head inbox;
-	u32 inbox_len;
-	u32 inbox_bytes;
-	bool closed;
+	/* Senders and the turn, inbox.lock. */
+	struct pib_inbox inbox;
 
+	/* The turn and verbs, lock. */
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	enum ib_qp_state state;
 	struct pib_req req;
@@ -254,41 +339,35 @@ struct pib_qp {
 	struct pib_stats __percpu *stats;
 	struct pib_req_stats req_seen;
 	struct pib_resp_stats resp_seen;
+
+	/* Verbs and migration, lock; arrival reads it without. */
 	struct pib_kport *port;
 	struct pib_av_data av;
 	struct pib_av_data alt_av;
 	bool alt_open;
+
+	/* The turn, lock. */
 	struct pib_pd *rx_pd;
-	struct list_head rxq;
-	u32 rxq_bytes;
-	bool via_udp;
-	struct pib_burst *stalled;
-	u32 stalls;
-	u32 stall_ns;
-	struct pib_pagein *rx_pages;
-	struct pib_hold hold;
-	struct pib_place place;
+	struct pib_qp_rx rx;
+	struct pib_stall stall;
 	struct pib_put_off req_off;
 	struct pib_put_off resp_off;
+	bool via_udp;
 	bool waits;
 	bool draining;
-	struct pib_ring sq;
-	bool sq_busy;
-	u32 sq_done;
-	struct pib_ring rq;
-	void *slots;
-	u32 slot_size;
-	u32 num_slots;
-	u32 events;
 	bool comm_est;
 	bool becn_due;
+	u32 events;
+	struct pib_qp_sq sq;
 	struct pib_cc_flow cc;
 	u64 timer_at;
 	struct hrtimer timer;
-	u32 cur_srqn;
-	struct pib_rq_cur cur;
+	struct pib_qp_rq rq;
+
+	/* Verbs, lock. */
 	struct ib_qp_attr attr;
 
+	/* Posting by kernel users. */
 	spinlock_t post_lock;
 };
 
@@ -297,7 +376,7 @@ static inline struct pib_qp *to_qp(struct ib_qp *ib)
 	return container_of(ib, struct pib_qp, ib);
 }
 
-/* Are its requests acknowledged? */
+/* Are the QP's requests acknowledged? */
 static inline bool pib_qp_is_reliable(const struct pib_qp *qp)
 {
 	return qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC;
@@ -309,8 +388,8 @@ static inline bool pib_qp_is_datagram(const struct pib_qp *qp)
 }
 
 /*
- * What the keys of its requests, and of a peer's, are checked against. An XRC target QP must have
- * entered the domain of the request (@rx_pd). qp->lock held.
+ * What the keys of the QP's requests, and of a peer's, are checked against. An XRC target QP must
+ * have entered the domain of the request (@rx_pd). qp->lock held.
  */
 static inline struct pib_mem_ctx pib_qp_mem_ctx(const struct pib_qp *qp)
 {
@@ -328,25 +407,34 @@ int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct ib_send_wr **bad);
 int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad);
 
+/* Where the table of QPs has the special QPs of a port: beyond every QPN. */
+#define PIB_QP_SPECIAL(port, qpn) ((unsigned long)(PIB_QPN_MASK + 1) | (port) << 1 | (qpn))
+
 /*
- * Under rcu_read_lock(); takes a reference unless the QP is being destroyed.
- * QPNs 0 and 1 are found by pib_qp_find_special() only.
+ * Take a reference to the QP of a stub that stands in the table of QPs. Under rcu_read_lock().
+ *
+ * Return: the QP; NULL: @stub is NULL, or the QP is being destroyed.
  */
-struct pib_qp *pib_qp_find(struct pib_hca *hca, u32 qpn);
-struct pib_qp *pib_qp_find_special(struct pib_hca *hca, u8 port, u32 qpn);
-/* What a table that is read under RCU keeps of a QP; NULL: it is being destroyed. */
-struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub);
-/* For who has a reference, or knows that destroy_qp cannot have begun. */
+static inline struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)
+{
+	if (!stub || !refcount_inc_not_zero(&stub->ref))
+		return NULL;
+	return stub->qp;
+}
+
+/* Take a reference. The caller has one, or knows that destroy_qp cannot have begun. Any context. */
 static inline void pib_qp_get(struct pib_qp *qp)
 {
 	pib_task_get(&qp->task);
 }
+
+/* Drop a reference. Any context. */
 static inline void pib_qp_put(struct pib_qp *qp)
 {
 	pib_task_put(&qp->task);
 }
 
-/* Misuse and failure: qp -> ERR, async event if @event >= 0. qp->lock held. */
+/* Misuse or failure: the QP goes to ERR, with an async event if @event >= 0. qp->lock held. */
 void pib_qp_error(struct pib_qp *qp, int event);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Counters that QPs are bound to. A bound QP counts there and no longer into the
- * HCA's counters: ib_core adds what its counters hold to what the port shows,
- * also after they are gone.
+ * HCA's counters. ib_core adds what counters hold to what the port shows, also
+ * after they are gone.
  *
- * A counter is found by its number, which ib_core keeps for us. Numbers go round:
- * ib_core forgets a counter only some time after it has told us to.
+ * A counter is found by its number, which ib_core keeps for us. Numbers go round,
+ * for ib_core forgets a counter only some time after it has told us to.
  */
 #include <linux/percpu.h>
 #include <linux/slab.h>
@@ -56,7 +56,7 @@ err_free:
 	return err;
 }
 
-/* From here on it counts into @stats. */
+/* From here on the QP counts into @stats. */
 static void count_into(struct pib_qp *qp, struct pib_stats __percpu *stats)
 {
 	spin_lock_bh(&qp->lock);
@@ -88,7 +88,7 @@ int pib_counter_unbind_qp(struct ib_qp *ibqp)
 	return 0;
 }
 
-/* May come while the counter goes: the table's lock keeps it until it is read. */
+/* This may come while the counter goes. The table's lock keeps the counter until it is read. */
 int pib_counter_update_stats(struct rdma_counter *counter)
 {
 	struct pib_hca *hca = to_hca(counter->device);
@@ -102,7 +102,7 @@ int pib_counter_update_stats(struct rdma_counter *counter)
 	return c ? 0 : -EINVAL;
 }
 
-/* No QP is bound to it any more. */
+/* No QP is bound to the counter any more. */
 int pib_counter_dealloc(struct rdma_counter *counter)
 {
 	if (counter->id)

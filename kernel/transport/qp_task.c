@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * One turn of a queue pair. core/task.c calls qp_run() when there is something to do, on one CPU at
- * a time; qp->lock is held from beginning to end.
+ * a time. qp->lock is held from beginning to end.
  *
  *	 inbox (input.c)	  send ring (post.c)		     timer (error.c)
  *	    |			    |					|
@@ -18,7 +18,7 @@
  *			|
  *		   output.c -> fabric/forward.c -> input.c of the peer, or udp/tx.c
  *
- *	pib_requester_complete()	completions of what is answered
+ *	pib_completer_complete()	completions of what is answered
  *	turn_check()			errors of either half: the state goes to SQE or ERR
  *	pib_state_flush()		in these states: completions in error
  *
@@ -49,12 +49,12 @@
 #define TURN_BURSTS	32
 #define TURN_BYTES	(4 * PIB_BURST_MAX)
 
-/* A receiver that is full and run by another CPU, or a cable without credits: when to try again. */
+/* When to try again a receiver that is full and run by another CPU, or a cable without credits. */
 #define STALL_RETRIES	2
 #define STALL_NSEC	(20 * PIB_NSEC_PER_USEC)
 #define STALL_MAX_NSEC	(320 * PIB_NSEC_PER_USEC)
 
-/* Which packets are taken in in which state (10.3.1). */
+/* Does the QP's state take such packets (10.3.1)? */
 static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 {
 	switch (qp->state) {
@@ -69,14 +69,17 @@ static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 	}
 }
 
-/* False: it has to wait, for pages or for an invalidation, and is then taken in anew. */
+/*
+ * Take in a burst. Return: false: it has to wait, for pages or an invalidation, and is then given
+ * anew.
+ */
 static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	if (!state_takes(qp, b)) {
 		pib_qp_stat(qp, PIB_STAT_RX_QP_STATE);
-		if (qp->place.wqe)
-			pib_req_forget_response(&qp->req, &qp->place);
-		qp->place.wqe = NULL;
+		if (qp->rx.place.wqe)
+			pib_req_forget_response(&qp->req, &qp->rx.place);
+		qp->rx.place.wqe = NULL;
 		return true;
 	}
 
@@ -101,24 +104,24 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 
 static void rxq_refill(struct pib_qp *qp)
 {
-	if (READ_ONCE(qp->inbox_len))
-		pib_inbox_take(qp, &qp->rxq);
+	if (READ_ONCE(qp->inbox.len))
+		pib_inbox_take(qp, &qp->rx.list);
 }
 
-/* Returns true if there is more. */
+/* Return: true: there is more. */
 static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_burst *b;
 	u32 bursts = 0, bytes = 0;
 	bool held = false;
 
-	if (unlikely(pib_pagein_busy(qp->rx_pages) || qp->hold.on) && !pib_hold_ready(qp, now))
+	if (unlikely(pib_pagein_busy(qp->rx.pages) || qp->rx.hold.on) && !pib_hold_ready(qp, now))
 		return false;
-	if (list_empty(&qp->rxq))
+	if (list_empty(&qp->rx.list))
 		rxq_refill(qp);
 
 	while (bursts < TURN_BURSTS && bytes < TURN_BYTES) {
-		b = list_first_entry_or_null(&qp->rxq, struct pib_burst, entry);
+		b = list_first_entry_or_null(&qp->rx.list, struct pib_burst, entry);
 		if (!b)
 			break;
 		bursts++;
@@ -134,33 +137,38 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	/* What it waits for is a page, or its turn. */
 	if (held) {
 		pib_hold_ready(qp, now);
-		return qp->hold.refuses;
+		return qp->rx.hold.refuses;
 	}
 
-	return !list_empty(&qp->rxq) || READ_ONCE(qp->inbox_len);
+	return !list_empty(&qp->rx.list) || READ_ONCE(qp->inbox.len);
 }
 
 /*
- * An answer waits for a page of the place that it goes to, or will come again. What is fenced behind it
+ * Does an answer wait for a page of its place, or will it come again? Then what is fenced behind it
  * (10.8.3.3) is not sent, though the transport has its answer.
  */
 static bool is_placing(const struct pib_qp *qp)
 {
-	return unlikely(qp->place.wqe || qp->hold.unplaced);
+	return unlikely(qp->rx.place.wqe || qp->rx.hold.unplaced);
+}
+
+/* All that was begun is completed (10.3.1.5). Without acknowledgements that is when the payload has landed. */
+static bool is_drained(const struct pib_qp *qp)
+{
+	return !is_placing(qp) && pib_req_drained(&qp->req) && qp->req.tail == qp->req.una;
 }
 
 /* What a failed work request or a refused request does to the QP (10.3.1, 9.9.3). */
 static void turn_check(struct pib_qp *qp)
 {
 	/* What was answered before it failed may yet have to be placed. */
-	if (qp->req.error && !qp->req.flushing && !qp->place.wqe) {
+	if (qp->req.error && !qp->req.flushing && !qp->rx.place.wqe) {
 		pib_apm_verdict(qp);
 		pib_state_sq_error(qp);
 	}
-	if (qp->resp.error && !qp->resp.nak_due && !qp->stalled && qp->state != IB_QPS_ERR)
+	if (qp->resp.error && !qp->resp.nak_due && !qp->stall.burst && qp->state != IB_QPS_ERR)
 		pib_state_resp_error(qp);
-	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && !is_placing(qp) &&
-	    pib_req_drained(&qp->req)) {
+	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && is_drained(qp)) {
 		qp->attr.sq_draining = 0;
 		if (qp->attr.en_sqd_async_notify)
 			qp->events |= BIT(IB_EVENT_SQ_DRAINED);
@@ -180,14 +188,16 @@ static void arm_timer(struct pib_qp *qp, u64 at)
 	hrtimer_start(&qp->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Returns true if the QP is to be run again at once. */
+/* Return: true: the QP is to be run again at once. */
 static bool stall_again(struct pib_qp *qp, u64 now)
 {
-	if (qp->stalls < STALL_RETRIES)
+	struct pib_stall *s = &qp->stall;
+
+	if (s->tries < STALL_RETRIES)
 		return true;
 
-	qp->stall_ns = qp->stall_ns ? min_t(u32, 2 * qp->stall_ns, STALL_MAX_NSEC) : STALL_NSEC;
-	arm_timer(qp, now + qp->stall_ns);
+	s->nsec = s->nsec ? min_t(u32, 2 * s->nsec, STALL_MAX_NSEC) : STALL_NSEC;
+	arm_timer(qp, now + s->nsec);
 	return false;
 }
 
@@ -197,7 +207,7 @@ static void turn_expire(struct pib_qp *qp, u64 now)
 		return;
 
 	qp->timer_at = 0;
-	qp->stalls = 0;
+	qp->stall.tries = 0;
 	if (qp->waits)
 		return;
 	pib_req_timer(&qp->req, now);
@@ -212,26 +222,29 @@ static bool held_back(struct pib_qp *qp, u64 now)
 	return true;
 }
 
-/* Sends until nothing is left, the turn is over or the receiver is full. Returns true if there is more. */
+/*
+ * Send until nothing is left, the turn is over or the receiver is full. Return: true: there is
+ * more.
+ */
 static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
 	bool done;
 
-	done = pib_tx_stalled(qp) && pib_responder_tx(qp, &turn) &&
+	done = pib_tx_stalled(qp) && (!pib_responder_owes(qp) || pib_responder_tx(qp, &turn)) &&
 	       (is_placing(qp) || held_back(qp, now) || pib_requester_tx(qp, &turn));
 	budget->bytes -= TURN_BYTES - turn.bytes;
 
-	return !done && !qp->stalled;
+	return !done && !qp->stall.burst;
 }
 
 /*
- * While something waits for pages here, no answer that is missing is the
- * peer's fault: it may stand in the inbox, or the request was never sent.
+ * While something waits for pages here, it is not the peer's fault if an answer is
+ * missing: the answer may stand in the inbox, or the request was never sent.
  */
 static void turn_suspend(struct pib_qp *qp, u64 now)
 {
-	bool waits = (qp->hold.on && (!qp->hold.refuses || qp->hold.unplaced)) ||
+	bool waits = (qp->rx.hold.on && (!qp->rx.hold.refuses || qp->rx.hold.unplaced)) ||
 		     pib_pagein_busy(qp->req_off.pages);
 
 	if (qp->waits && !waits)
@@ -261,20 +274,20 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		pib_apm_rescue(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
 		more |= turn_send(qp, budget, now);
-	else if (qp->stalled)
+	else if (qp->stall.burst)
 		pib_tx_stalled(qp);
-	pib_requester_complete(qp);
+	pib_completer_complete(qp);
 	turn_check(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		more |= pib_state_flush(qp);
 	turn_suspend(qp, now);
 	if (!qp->waits)
 		arm_timer(qp, pib_req_deadline(&qp->req));
-	if (unlikely(qp->hold.on || qp->resp_off.set))
+	if (unlikely(qp->rx.hold.on || qp->resp_off.set))
 		arm_timer(qp, pib_hold_deadline(qp, now));
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);
-	if (qp->stalled)
+	if (qp->stall.burst)
 		more |= stall_again(qp, now);
 	pib_stats_fold(qp);
 
@@ -282,9 +295,9 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 }
 
 /*
- * What is sent to the stack from one CPU keeps its order; what is sent from two
- * does not where each has a queue of its own below (veth, loopback, many NICs). So
- * who has sent over UDP stays where it is, until all was acknowledged or nothing
+ * What is sent to the stack from one CPU keeps its order. What is sent from two CPUs
+ * does not where each has a queue of its own below (veth, loopback, many NICs). So a
+ * QP that has sent over UDP stays where it is, until all was acknowledged or nothing
  * can be on its way any more (core/task.c).
  */
 static int home_of(const struct pib_qp *qp)
@@ -306,11 +319,13 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 	if (qp->state == IB_QPS_RESET) {
 		pib_state_drop_bursts(qp);
 	} else {
-		/* In one kernel it is not for long: a process may as well ring, and run it on a CPU of its own. */
+		/*
+		 * In one kernel the wait is short: a process may as well ring, on a CPU of its own.
+		 */
 		if (budget->polls || !qp->is_user || qp->via_udp)
 			pib_sq_busy(qp);
 		more = qp_turn(qp, budget);
-		if (!more && qp->sq_busy)
+		if (!more && qp->sq.busy)
 			more = pib_sqpoll_again(qp, budget) || pib_sq_idle(qp);
 	}
 	WRITE_ONCE(task->home, home_of(qp));

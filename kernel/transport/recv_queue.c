@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Receive work requests. A QP has at most one in hand, qp->cur: a private copy
- * of what stood in its own ring or in the shared receive queue. It stays in
- * hand when a message of an unreliable service is lost in its middle, and
+ * Receive work requests. A QP has at most one in hand, qp->rq.cur: a private copy
+ * of what stood in its own ring or in the shared receive queue. The work request
+ * stays in hand when a message of an unreliable service is lost in its middle, and
  * serves the next one.
  */
 #include "hca/hw_counters.h"
 #include "hca/cq.h"
 #include "hca/hca.h"
 #include "memory/pd.h"
+#include "memory/sge.h"
 #include "transport/recv_queue.h"
 #include "hca/srq.h"
 #include "transport/stats.h"
@@ -24,28 +25,29 @@ static enum pib_res malformed_wqe(struct pib_qp *qp)
 
 static enum pib_res take_own(struct pib_qp *qp)
 {
+	struct pib_ring *ring = &qp->rq.ring;
 	int err;
 
-	if (!qp->rq.hdr || !pib_ring_pending(&qp->rq))
+	if (!ring->hdr || !pib_ring_pending(ring))
 		return PIB_RES_RNR;
 
-	err = pib_recv_wqe_copy(pib_ring_slot(&qp->rq, qp->rq.index), qp->max_recv_sge, &qp->cur);
-	pib_ring_consume(&qp->rq, 1);
+	err = pib_recv_wqe_copy(pib_ring_slot(ring, ring->index), qp->max_recv_sge, &qp->rq.cur);
+	pib_ring_consume(ring, 1);
 	return err ? malformed_wqe(qp) : PIB_RES_OK;
 }
 
 static enum pib_res take_shared(struct pib_qp *qp, struct pib_srq *srq)
 {
-	int err = pib_srq_take(srq, &qp->cur);
+	int err = pib_srq_take(srq, &qp->rq.cur);
 
 	if (err == -EAGAIN)
 		return PIB_RES_RNR;
 
-	qp->cur_srqn = srq->srqn;
+	qp->rq.srqn = srq->srqn;
 	return err ? malformed_wqe(qp) : PIB_RES_OK;
 }
 
-/* SRQs of XRC come and go under the QP: they are looked up each time. */
+/* SRQs of XRC come and go under the QP, so they are looked up each time. */
 static struct pib_srq *xrc_srq(const struct pib_qp *qp, u32 srqn)
 {
 	struct pib_srq *srq = pib_srq_find(qp->hca, srqn);
@@ -61,7 +63,7 @@ enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (qp->cur.valid)
+	if (qp->rq.cur.valid)
 		return PIB_RES_OK;
 	if (qp->type == IB_QPT_XRC_TGT) {
 		srq = xrc_srq(qp, srqn);
@@ -78,79 +80,51 @@ struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
 	return srq ? to_pd(srq->ib.pd) : NULL;
 }
 
-static int sge_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 off,
-		     struct pib_burst *b, u32 src_off, u32 len)
-{
-	struct pib_seg seg;
-	int err;
-
-	err = pib_mem_get_local(pd, sge->lkey, sge->addr + off, len, IB_ACCESS_LOCAL_WRITE, &seg);
-	if (err)
-		return err;
-	err = pib_burst_place(b, src_off, &seg, len);
-	if (err == -EAGAIN)
-		err = pib_pagein_start(qp->rx_pages, &seg, 0, len, true);
-	pib_mem_put(&seg);
-	return err;
-}
-
 int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
 		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
 {
-	u32 i, n;
-	int err;
+	struct pib_sge_iter it;
+	struct pib_seg seg;
+	int more, err;
 
-	for (i = 0; len && i < num_sge; i++) {
-		if (off >= sge[i].length) {
-			off -= sge[i].length;
-			continue;
-		}
-		n = min(len, sge[i].length - off);
-		err = sge_write(qp, pd, &sge[i], off, b, src_off, n);
+	pib_sge_start(&it, sge, num_sge, off, len);
+	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &seg)) > 0) {
+		err = pib_burst_place(b, src_off, &seg, seg.len);
+		if (err == -EAGAIN)
+			err = pib_pagein_start(qp->rx.pages, &seg, 0, seg.len, true);
+		pib_mem_put(&seg);
 		if (err)
 			return err;
-		off = 0;
-		src_off += n;
-		len -= n;
+		src_off += seg.len;
 	}
-	return len ? -EINVAL : 0;
+	return more;
 }
 
 int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge,
 		 u32 off, const void *src, u32 len)
 {
+	struct pib_sge_iter it;
 	struct pib_seg seg;
-	u32 i, n;
-	int err;
+	int more, err;
 
-	for (i = 0; len && i < num_sge; i++) {
-		if (off >= sge[i].length) {
-			off -= sge[i].length;
-			continue;
-		}
-		n = min(len, sge[i].length - off);
-		err = pib_mem_get_local(pd, sge[i].lkey, sge[i].addr + off, n,
-					IB_ACCESS_LOCAL_WRITE, &seg);
-		if (err)
-			return err;
+	pib_sge_start(&it, sge, num_sge, off, len);
+	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &seg)) > 0) {
 		err = pib_seg_put(&seg, src);
 		if (err == -EAGAIN)
-			err = pib_pagein_start(qp->rx_pages, &seg, 0, n, true);
+			err = pib_pagein_start(qp->rx.pages, &seg, 0, seg.len, true);
 		pib_mem_put(&seg);
 		if (err)
 			return err;
-		off = 0;
-		src += n;
-		len -= n;
+		src += seg.len;
 	}
-	return len ? -EINVAL : 0;
+	return more;
 }
 
 struct pib_pd *pib_rq_pd(const struct pib_qp *qp)
 {
 	/* The L_Keys of an SRQ's work requests are of the SRQ's PD (10.2.9.1). */
 	if (qp->type == IB_QPT_XRC_TGT)
-		return pib_rq_xrc_pd(qp, qp->cur_srqn);
+		return pib_rq_xrc_pd(qp, qp->rq.srqn);
 	return qp->srq ? to_pd(qp->srq->ib.pd) : qp->pd;
 }
 
@@ -160,12 +134,13 @@ static int scatter_bytes(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u3
 
 	if (!pd)
 		return -EINVAL;
-	return pib_sges_write(qp, pd, qp->cur.sge, qp->cur.num_sge, off, b, src_off, len);
+	return pib_sges_write(qp, pd, qp->rq.cur.sge, qp->rq.cur.num_sge, off, b, src_off, len);
 }
 
 /*
- * UC drops the message, and the work request waits for the next one (9.9.3, class D). One from an SRQ would wait for this
- * QP alone (class E). RC says so to the requester.
+ * A message does not fit. UC drops the message, and the work request waits for the next one (9.9.3,
+ * class D). A work request from an SRQ would wait for this QP alone (class E). RC tells the
+ * requester.
  */
 static enum pib_res recv_too_long(struct pib_qp *qp)
 {
@@ -179,7 +154,7 @@ static enum pib_res recv_too_long(struct pib_qp *qp)
 
 enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off)
 {
-	struct pib_rq_cur *cur = &qp->cur;
+	struct pib_rq_cur *cur = &qp->rq.cur;
 	int err;
 
 	lockdep_assert_held(&qp->lock);
@@ -223,7 +198,7 @@ static struct pib_cq *recv_cq(const struct pib_qp *qp)
 
 	if (qp->type != IB_QPT_XRC_TGT)
 		return qp->rcq;
-	srq = xrc_srq(qp, qp->cur_srqn);
+	srq = xrc_srq(qp, qp->rq.srqn);
 	return srq ? to_cq(srq->ib.ext.cq) : NULL;
 }
 
@@ -231,7 +206,7 @@ void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct p
 {
 	struct pib_cq *cq = recv_cq(qp);
 	struct pib_cqe cqe = {
-		.wr_id = qp->cur.wr_id,
+		.wr_id = qp->rq.cur.wr_id,
 		.status = status,
 		.opcode = IB_WC_RECV,
 		.byte_len = byte_len,
@@ -245,12 +220,12 @@ void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct p
 		describe_recv(qp, &cqe, h);
 	else
 		pib_stats_recv_error(qp, status);
-	qp->cur.valid = false;
+	qp->rq.cur.valid = false;
 	if (cq)
 		pib_cq_push(cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);
 }
 
-/* Only so many at a time: a process may post as fast as they are flushed. */
+/* Only so many are flushed at a time: a process may post as fast as that. */
 bool pib_rq_flush(struct pib_qp *qp)
 {
 	enum pib_res res;
@@ -258,13 +233,17 @@ bool pib_rq_flush(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (qp->cur.valid)
+	if (qp->rq.cur.valid)
 		pib_rq_complete(qp, PIB_WC_WR_FLUSH_ERR, 0, NULL);
-	if (!qp->rq.hdr)
+	if (!qp->rq.ring.hdr)
 		return false;
 
 	/* From now on who posts has to ring: no message comes that would look here. */
-	WRITE_ONCE(qp->rq.hdr->arm, 1);
+	WRITE_ONCE(qp->rq.ring.hdr->arm, 1);
+	/*
+	 * Pairs with the full barriers of who posts (the provider, pib_post_recv()), then looks at
+	 * @arm.
+	 */
 	smp_mb();
 	for (n = 0; n < FLUSH_MAX; n++) {
 		res = take_own(qp);
@@ -278,10 +257,10 @@ bool pib_rq_flush(struct pib_qp *qp)
 
 void pib_rq_reset(struct pib_qp *qp)
 {
-	qp->cur.valid = false;
-	if (!qp->rq.hdr)
+	qp->rq.cur.valid = false;
+	if (!qp->rq.ring.hdr)
 		return;
 
-	WRITE_ONCE(qp->rq.hdr->arm, 0);
-	pib_ring_consume(&qp->rq, pib_ring_pending(&qp->rq));
+	WRITE_ONCE(qp->rq.ring.hdr->arm, 0);
+	pib_ring_consume(&qp->rq.ring, pib_ring_pending(&qp->rq.ring));
 }

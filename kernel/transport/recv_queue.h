@@ -1,30 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Receive work requests: taking, filling, completing (transport/recv_queue.c). All under qp->lock. */
+/*
+ * Receive work requests: taking, filling, completing (transport/recv_queue.c). All under qp->lock.
+ */
 #ifndef PIB_TRANSPORT_RECV_QUEUE_H
 #define PIB_TRANSPORT_RECV_QUEUE_H
 
 #include "transport/qp.h"
 
 /*
- * Have qp->cur hold a receive work request, of @srqn's SRQ for XRC.
- * PIB_RES_OK, PIB_RES_RNR, or PIB_RES_OP after one that was malformed has been completed.
+ * Have qp->rq.cur hold a receive work request, of @srqn's SRQ for XRC.
+ *
+ * Return: PIB_RES_OK; PIB_RES_RNR; PIB_RES_OP: a malformed one was taken and completed in error.
  */
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
 /*
- * Copy payload into it. PIB_RES_OK; PIB_RES_DROP: the message does not fit and is lost; PIB_RES_LEN,
- * PIB_RES_OP after having completed it in error; PIB_RES_WAIT: a page is missing and is being brought in.
+ * Copy payload into qp->rq.cur.
+ *
+ * Return: PIB_RES_OK; PIB_RES_DROP: the message does not fit and is lost; PIB_RES_LEN, PIB_RES_OP:
+ * the
+ *	work request was completed in error; PIB_RES_WAIT: a page is missing and is being brought
+ *	in.
  */
 enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off);
-/* Complete it; @h: the message's last packet, NULL with errors. */
+/* Complete qp->rq.cur. @h: the message's last packet, NULL with errors. */
 void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h);
-/* ERR: complete what is posted to the QP's own queue with WR_FLUSH_ERR. True: there may be more. */
+/*
+ * ERR: complete what is posted to the QP's own queue with WR_FLUSH_ERR. Return: true: there may be
+ * more.
+ */
 bool pib_rq_flush(struct pib_qp *qp);
 /* RESET: forget everything. */
 void pib_rq_reset(struct pib_qp *qp);
 
 /*
- * Check SGEs from the memory of @pd and copy payload into them, from @off on. 0, -errno; -EAGAIN: a page is
- * missing and is being brought in (qp->rx_pages).
+ * Check SGEs from the memory of @pd and copy payload into them, from @off on.
+ *
+ * Return: 0 or -errno; -EAGAIN: a page is missing and is being brought in (qp->rx.pages).
  */
 int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
 		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len);
@@ -32,9 +43,12 @@ int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *s
 int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge,
 		 u32 off, const void *src, u32 len);
 
-/* The protection domain of what is in hand; NULL: its SRQ is gone. */
+/* The protection domain of qp->rq.cur; NULL: its SRQ is gone. */
 struct pib_pd *pib_rq_pd(const struct pib_qp *qp);
-/* XRC target QPs: that of the SRQ which a request names; NULL: no such SRQ in the QP's domain. */
+/*
+ * XRC target QPs: the protection domain of the SRQ that a request names; NULL: none in the QP's
+ * domain.
+ */
 struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn);
 
 #endif

@@ -5,25 +5,18 @@
  * short that a reference costs more, and pieces scattered over more SGEs than
  * a burst has room for.
  */
-#include <linux/slab.h>
 #include "hca/hw_counters.h"
-#include "hca/cq.h"
 #include "hca/hca.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
 #include "memory/pd.h"
+#include "memory/sge.h"
 #include "transport/requester.h"
 #include "transport/send_queue.h"
-#include "transport/stats.h"
-
-static struct pib_ksq_slot *to_slot(struct pib_swqe *w)
-{
-	return container_of(w, struct pib_ksq_slot, w);
-}
 
 static int copy_inline(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
-	const struct pib_send_wqe *wqe = pib_ring_slot(&qp->sq, s->ring_index);
+	const struct pib_send_wqe *wqe = pib_ring_slot(&qp->sq.ring, s->ring_index);
 	void *dst = pib_burst_own(b, b->len);
 
 	if (!dst)
@@ -32,67 +25,18 @@ static int copy_inline(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_bur
 	return 0;
 }
 
-/**
- * struct sge_iter - walks the bytes of a work request's message
- * @s: the work request
- * @i: current SGE
- * @off: offset in it
- * @left: bytes still to go
- */
-struct sge_iter {
-	const struct pib_ksq_slot *s;
-	u32 i;
-	u32 off;
-	u32 left;
-};
-
-static void iter_start(struct sge_iter *it, const struct pib_ksq_slot *s, u32 off, u32 len)
-{
-	it->s = s;
-	it->left = len;
-	for (it->i = 0; it->i < s->num_sge && off >= s->sge[it->i].length; it->i++)
-		off -= s->sge[it->i].length;
-	it->off = off;
-}
-
-/* The next contiguous piece, its access checked and referenced. 1, 0 at the end, -errno. */
-static int iter_next(struct sge_iter *it, struct pib_pd *pd, struct pib_seg *seg)
-{
-	const struct pib_sge *sge;
-	u32 n;
-	int err;
-
-	while (it->left && it->i < it->s->num_sge) {
-		sge = &it->s->sge[it->i];
-		n = min(it->left, sge->length - it->off);
-		if (!n) {
-			it->i++;
-			it->off = 0;
-			continue;
-		}
-		err = pib_mem_get_local(pd, sge->lkey, sge->addr + it->off, n, 0, seg);
-		if (err)
-			return err;
-		it->left -= n;
-		it->i++;
-		it->off = 0;
-		return 1;
-	}
-	return it->left ? -EINVAL : 0;
-}
-
 static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	void *dst = pib_burst_own(b, b->len);
-	struct sge_iter it;
+	struct pib_sge_iter it;
 	struct pib_seg seg;
 	int more, err;
 
 	if (!dst)
 		return -ENOMEM;
 
-	iter_start(&it, s, off, b->len);
-	while ((more = iter_next(&it, qp->pd, &seg)) > 0) {
+	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
+	while ((more = pib_sge_next(&it, qp->pd, 0, &seg)) > 0) {
 		err = pib_seg_get(&seg, dst);
 		if (err == -EAGAIN)
 			err = pib_pagein_start(qp->req_off.pages, &seg, 0, seg.len, false);
@@ -104,17 +48,22 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 	return more;
 }
 
-/* By reference; -E2BIG: in too many pieces, or in pages that may go before the burst does. */
+/*
+ * Have @b refer to the memory of the SGEs.
+ *
+ * Return: 0; -E2BIG: there are too many pieces, or pages that may go before the burst does; others.
+ */
 static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
-	struct sge_iter it;
+	struct pib_sge_iter it;
 	int more;
 
 	b->payload = PIB_PAYLOAD_SEGS;
-	iter_start(&it, s, off, b->len);
-	while ((more = iter_next(&it, qp->pd, &b->segs[b->nsegs])) > 0) {
+	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
+	while ((more = pib_sge_next(&it, qp->pd, 0, &b->segs[b->nsegs])) > 0) {
 		b->nsegs++;
-		if (pib_seg_pageable(&b->segs[b->nsegs - 1]) || (b->nsegs == PIB_BURST_SEGS && it.left))
+		if (pib_seg_pageable(&b->segs[b->nsegs - 1]) ||
+		    (b->nsegs == PIB_BURST_SEGS && it.left))
 			return -E2BIG;
 	}
 	return more;
@@ -147,7 +96,7 @@ static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_
 	/* Unacknowledged services: finished once the payload has landed. */
 	pib_qp_get(qp);
 	b->owner = &qp->burst_owner;
-	b->owner_slot = ((void *)s - qp->slots) / qp->slot_size;
+	b->owner_slot = ((void *)s - qp->sq.slots) / qp->sq.slot_size;
 	atomic_inc(&s->refs);
 	return 0;
 }
@@ -158,7 +107,7 @@ static u32 effective_qkey(const struct pib_qp *qp, u32 qkey)
 	return qkey & 0x80000000 ? qp->attr.qkey : qkey;
 }
 
-/* The address vector of a datagram; NULL: no such AH or not one of this PD and port. */
+/* The address vector of a datagram; NULL: there is no such AH, or not of this PD and port. */
 static const struct pib_av_data *datagram_av(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
 	struct pib_av *av = pib_av_find(qp->hca, s->avn);
@@ -180,18 +129,18 @@ static const struct pib_av_data *address_request(struct pib_qp *qp, struct pib_k
 	return datagram_av(qp, s);
 }
 
-/* The slot is kept: the request may be finished by what else happens before it is sent. */
+/* Put @tx off. The slot is kept: the request may be finished otherwise before it is sent. */
 static bool requester_put_off(struct pib_qp *qp, const struct pib_tx *tx)
 {
 	qp->req_off.tx = *tx;
 	qp->req_off.set = true;
-	atomic_inc(&to_slot(tx->wqe)->refs);
+	atomic_inc(&pib_ksq_slot(tx->wqe)->refs);
 	return false;
 }
 
 static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
-	struct pib_ksq_slot *s = to_slot(tx->wqe);
+	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
 	const struct pib_av_data *av;
 	struct pib_burst *b;
 	int err = 0;
@@ -241,7 +190,7 @@ static struct pib_mw_bind_args bind_args(const struct pib_ksq_slot *s)
 	};
 }
 
-/* 0, -errno; -EAGAIN: not yet. @failed: status if it fails. */
+/* Execute a local operation. @failed: status if that fails. Return: 0; -errno; -EAGAIN: not yet. */
 static int local_result(struct pib_qp *qp, struct pib_ksq_slot *s, u32 *failed)
 {
 	struct pib_mw_bind_args args;
@@ -261,7 +210,7 @@ static int local_result(struct pib_qp *qp, struct pib_ksq_slot *s, u32 *failed)
 
 static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 {
-	struct pib_ksq_slot *s = to_slot(tx->wqe);
+	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
 	u32 failed;
 	int err = local_result(qp, s, &failed);
 
@@ -273,7 +222,7 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 	return true;
 }
 
-/* False: it is put off, or the receiver is full. */
+/* Send or execute @tx. Return: false: it is put off, or the receiver is full. */
 static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	if (tx->kind != PIB_TX_LOCAL)
@@ -285,7 +234,7 @@ static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 static void resume_deferred(struct pib_qp *qp)
 {
 	qp->req_off.set = false;
-	atomic_dec(&to_slot(qp->req_off.tx.wqe)->refs);
+	atomic_dec(&pib_ksq_slot(qp->req_off.tx.wqe)->refs);
 }
 
 void pib_requester_forget(struct pib_qp *qp)
@@ -297,7 +246,7 @@ void pib_requester_forget(struct pib_qp *qp)
 
 	if (!qp->req_off.set)
 		return;
-	s = to_slot(qp->req_off.tx.wqe);
+	s = pib_ksq_slot(qp->req_off.tx.wqe);
 	if (s->w.opcode == PIB_WR_BIND_MW) {
 		args = bind_args(s);
 		pib_mw_bind_cancel(pib_qp_mem_ctx(qp), &args);
@@ -305,7 +254,7 @@ void pib_requester_forget(struct pib_qp *qp)
 	resume_deferred(qp);
 }
 
-/* What was put off goes first. False: it cannot go on yet. */
+/* What was put off goes first. Return: false: it cannot go yet. */
 static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx tx;
@@ -321,12 +270,6 @@ static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
 	tx = qp->req_off.tx;
 	resume_deferred(qp);
 	return perform_step(qp, &tx, turn);
-}
-
-bool pib_requester_waits(const struct pib_qp *qp)
-{
-	/* Without anything put off it is a work request that cannot be fetched (pib_sq_fetch()). */
-	return qp->req_off.set || pib_pagein_busy(qp->req_off.pages) || qp->place.wqe || qp->hold.unplaced;
 }
 
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
@@ -354,52 +297,10 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 	return true;
 }
 
-static void complete_one(struct pib_qp *qp, struct pib_ksq_slot *s)
-{
-	struct pib_cqe cqe = {
-		.wr_id = s->w.wr_id,
-		.status = s->w.status,
-		.opcode = s->wc_opcode,
-		.qp_num = qp->qpn,
-		.user_qp = (unsigned long)&qp->ib,
-	};
-	bool report = s->w.status || s->w.flags & PIB_WR_SIGNALED;
-
-	if (s->wc_opcode == IB_WC_RDMA_READ)
-		cqe.byte_len = s->w.len;
-	else if (s->w.opcode == PIB_WR_CAS || s->w.opcode == PIB_WR_FAA)
-		cqe.byte_len = 8;
-
-	if (unlikely(s->w.status))
-		pib_stats_send_error(qp, s->w.status);
-
-	/* First the slot, then the completion: who has seen it may post again. */
-	pib_req_retire(&qp->req);
-	pib_sq_retire(qp);
-	if (report)
-		pib_cq_push(qp->scq, &cqe, cqe.status);
-}
-
-void pib_requester_complete(struct pib_qp *qp)
-{
-	struct pib_swqe *w;
-
-	lockdep_assert_held(&qp->lock);
-
-	/* The oldest may be the one whose data is still to be placed. */
-	if (qp->place.wqe)
-		return;
-	while ((w = pib_req_done(&qp->req))) {
-		if (atomic_read(&to_slot(w)->refs))
-			break;
-		complete_one(qp, to_slot(w));
-	}
-}
-
 void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot)
 {
 	struct pib_qp *qp = container_of(owner, struct pib_qp, burst_owner);
-	struct pib_ksq_slot *s = qp->slots + (size_t)slot * qp->slot_size;
+	struct pib_ksq_slot *s = qp->sq.slots + (size_t)slot * qp->sq.slot_size;
 
 	if (atomic_dec_and_test(&s->refs))
 		pib_task_kick(&qp->task);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The responder: does with memory what the transport (proto/rc_resp.c) has
- * found to be in order, and tells it how that went.
+ * The responder does with memory what the transport (proto/rc_resp.c) has found to be
+ * in order, and tells the transport how that went.
  */
 #include "compat/compat.h"
 #include "hca/hw_counters.h"
@@ -16,15 +16,28 @@ static bool request_allowed(const struct pib_qp *qp, int access)
 	return qp->attr.qp_access_flags & access;
 }
 
-/* The R_Key of a SEND with invalidate. -EINVAL: not a key that the peer may invalidate (9.4.1.1.3). */
-static int invalidate_key(struct pib_qp *qp, const struct pib_act *act)
+/*
+ * SEND with invalidate. The receive is completed also if the peer may not invalidate the key
+ * (9.4.1.1.3).
+ */
+static enum pib_res invalidate_key(struct pib_qp *qp, u32 rkey)
 {
-	if (!(act->h->flags & PIB_H_INV))
-		return 0;
-	return pib_mem_invalidate(pib_qp_mem_ctx(qp), act->h->ex, true);
+	int err = pib_mem_invalidate(pib_qp_mem_ctx(qp), rkey, true);
+
+	if (!err)
+		return PIB_RES_OK;
+	if (err != -EAGAIN) {
+		qp->rx.hold.drains_since = 0;
+		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
+		return PIB_RES_ACCESS;
+	}
+	if (pib_hold_drains_long(qp))
+		return PIB_RES_LATER;
+	qp->draining = true;
+	return PIB_RES_WAIT;
 }
 
-/* A range that a request names: as pib_mem_get_remote(). */
+/* Get the range that a request names, as pib_mem_get_remote(). */
 static int get_range(struct pib_qp *qp, u32 rkey, u64 va, u32 len, int access, struct pib_seg *seg)
 {
 	return pib_mem_get_remote(pib_qp_mem_ctx(qp), rkey, va, len, access, seg);
@@ -35,7 +48,7 @@ static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_seg *seg, u
 				 int err)
 {
 	if (err == -EAGAIN)
-		err = pib_pagein_start(qp->rx_pages, seg, off, len, true);
+		err = pib_pagein_start(qp->rx.pages, seg, off, len, true);
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;
 	return err ? PIB_RES_OP : PIB_RES_OK;
@@ -44,7 +57,6 @@ static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_seg *seg, u
 static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
 {
 	enum pib_res res;
-	int err;
 
 	if (act->first) {
 		res = pib_rq_take(qp, act->h->srqn);
@@ -55,23 +67,19 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 	if (res || !act->last)
 		return res;
 
-	err = invalidate_key(qp, act);
-	if (err == -EAGAIN && pib_hold_drains_long(qp))
-		return PIB_RES_LATER;
-	if (err == -EAGAIN) {
-		qp->draining = true;
-		return PIB_RES_WAIT;
+	if (act->h->flags & PIB_H_INV) {
+		res = invalidate_key(qp, act->h->ex);
+		if (res)
+			return res;
 	}
-	qp->hold.drains_since = 0;
-	if (err) {
-		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
-		return PIB_RES_ACCESS;
-	}
+	qp->rx.hold.drains_since = 0;
 	pib_rq_complete(qp, PIB_WC_SUCCESS, act->total, act->h);
 	return PIB_RES_OK;
 }
 
-/* The whole range with the first packet, with others their part; nothing if no bytes are written (C9-88). */
+/*
+ * Get the whole range with the first packet, with others their part, nothing for no bytes (C9-88).
+ */
 static int write_range(struct pib_qp *qp, const struct pib_act *act, struct pib_seg *seg)
 {
 	u32 len = act->first ? act->dmalen : act->len;
@@ -194,7 +202,9 @@ static int flush_access(u8 flush)
 	return access;
 }
 
-/* A range must lie in the region; a whole region, or an empty range, is its key's alone to allow. */
+/*
+ * A range must lie in the region. A whole region, or an empty range, is its key's alone to allow.
+ */
 static int flush_check(struct pib_qp *qp, const struct pib_act *act, int access)
 {
 	struct pib_seg seg;
@@ -217,6 +227,10 @@ static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
 		return PIB_RES_INV_REQ;
 	if (flush_check(qp, act, access))
 		return PIB_RES_ACCESS;
+	/*
+	 * Pairs with whatever barrier who reads that memory has: what was written is seen before
+	 * the answer.
+	 */
 	smp_mb();
 	return PIB_RES_OK;
 }
@@ -244,7 +258,9 @@ static enum pib_res execute_act(struct pib_qp *qp, struct pib_burst *b, const st
 	}
 }
 
-/* XRC: the SRQ that the request names brings the protection domain. False: there is none. */
+/*
+ * XRC: the SRQ that the request names brings the protection domain. Return: false: there is none.
+ */
 static bool enter_domain(struct pib_qp *qp, u32 srqn)
 {
 	if (qp->type != IB_QPT_XRC_TGT)
@@ -253,7 +269,7 @@ static bool enter_domain(struct pib_qp *qp, u32 srqn)
 	return qp->rx_pd;
 }
 
-/* While a page is missing that takes long, requests are not begun with: what they may lack is not known. */
+/* While a page takes long, no request is begun with: what a request may lack is not known. */
 static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
 				bool known, u64 *orig)
 {
@@ -261,10 +277,13 @@ static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, const st
 
 	if (!known)
 		return PIB_RES_INV_REQ;
-	if (unlikely(qp->hold.refuses))
+	if (unlikely(qp->rx.hold.refuses))
 		return PIB_RES_LATER;
 	res = execute_act(qp, b, act, orig);
-	/* Without a receive work request nothing else would say that this side has failed (11.6.3.2). */
+	/*
+	 * Without a receive work request nothing else would say that this side has failed
+	 * (11.6.3.2).
+	 */
 	if (res == PIB_RES_OP && act->kind != PIB_ACT_SEND && !act->take_recv)
 		qp->events |= BIT(IB_EVENT_QP_FATAL);
 	return res;
@@ -292,7 +311,7 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 	return res != PIB_RES_WAIT;
 }
 
-/* The pages of @seg may go before the burst does: it gets a copy. */
+/* The pages of @seg may go before the burst does, so the burst gets a copy. */
 static int copy_payload(struct pib_qp *qp, struct pib_seg *seg, struct pib_burst *b)
 {
 	void *dst = pib_burst_own(b, b->len);
@@ -304,7 +323,10 @@ static int copy_payload(struct pib_qp *qp, struct pib_seg *seg, struct pib_burst
 	return err == -EAGAIN ? pib_pagein_start(qp->resp_off.pages, seg, 0, b->len, false) : err;
 }
 
-/* 0; -ENOMEM; -EAGAIN: a page is missing; others: the memory may not be read. */
+/*
+ * Give @b its payload. Return: 0; -ENOMEM; -EAGAIN: a page is missing; others: no memory to be
+ * read.
+ */
 static int attach_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *b)
 {
 	struct pib_seg seg;
@@ -332,12 +354,16 @@ static int attach_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 
 static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn);
 
-/* Its page takes long: the requester is told to ask again, instead of taking the silence for a loss. False: not yet. */
+/*
+ * The page of an answer takes long: tell the requester to ask again, for it would take the silence
+ * for a loss. Return: false: not yet.
+ */
 static bool drop_put_off(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx nak;
 
-	if (!pib_hold_is_long(qp->resp_off.pages, turn->now) || !pib_resp_answer_later(&qp->resp, &nak))
+	if (!pib_hold_is_long(qp->resp_off.pages, turn->now) ||
+	    !pib_resp_answer_later(&qp->resp, &nak))
 		return false;
 	qp->resp_off.set = false;
 	return send_answer(qp, &nak, turn);
@@ -350,7 +376,7 @@ static bool answer_put_off(struct pib_qp *qp, const struct pib_tx *tx, struct pi
 	return drop_put_off(qp, turn);
 }
 
-/* False: the receiver is full, or it is put off. */
+/* Return: false: the receiver is full, or the answer is put off. */
 static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	struct pib_burst *b = pib_tx_burst(qp, tx);
@@ -373,7 +399,7 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_t
 	return true;
 }
 
-/* What was put off goes first. False: it cannot go yet. */
+/* What was put off goes first. Return: false: it cannot go yet. */
 static bool send_put_off(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx tx;
@@ -393,10 +419,8 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (pib_qp_is_datagram(qp))
-		return true;
-	if (qp->resp.cfg.credits && qp->rq.hdr)
-		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq));
+	if (qp->resp.cfg.credits && qp->rq.ring.hdr)
+		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq.ring));
 	if (!send_put_off(qp, turn))
 		return qp->resp_off.set;
 

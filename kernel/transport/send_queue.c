@@ -1,38 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * From the send ring to the requester's slots. A work request is copied once
- * and the copy is judged (10.10.2). One that fails takes its place in the
- * queue, marked, and completes in error when its turn comes.
+ * and the copy is judged (10.10.2). A work request that fails takes its place in
+ * the queue, marked, and completes in error when its turn comes.
  */
 #include "compat/compat.h"
 #include "hca/hca.h"
 #include "memory/pd.h"
+#include "proto/rc_ring.h"
 #include "transport/requester.h"
 #include "transport/send_queue.h"
+#include "proto/wr.h"
 
 #define MSG_MAX		0x80000000U	/* C9-6 */
 #define SEND_FLAGS	(PIB_WR_FENCE | PIB_WR_SIGNALED | PIB_WR_SOLICITED | PIB_WR_INLINE)
 #define FETCH_MAX	64
 
-/* Beside enum pib_wc: the work request cannot be judged before a page has come. */
+/* Besides enum pib_wc: the work request cannot be judged before a page has come. */
 #define WC_WAIT		U32_MAX
 
-#define TP_RC		BIT(PIB_TP_RC)
-#define TP_UC		BIT(PIB_TP_UC)
-#define TP_UD		BIT(PIB_TP_UD)
-#define TP_XRC		BIT(PIB_TP_XRC)
-#define TP_REL		(TP_RC | TP_XRC)
-
 /**
- * struct wr_rule - what is legal for an opcode
- * @tps: transport services that have it (table 42 and A14, A19)
+ * struct wr_rule - what is legal for an opcode; who has it is said by pib_wr_info()
  * @data: carries local data, which may be inline
  * @eight: local data is exactly 8 bytes
  * @kernel: not for processes
  * @wc: enum ib_wc_opcode
  */
 struct wr_rule {
-	u8 tps;
 	bool data;
 	bool eight;
 	bool kernel;
@@ -40,32 +34,29 @@ struct wr_rule {
 };
 
 static const struct wr_rule wr_rules[PIB_WR_COUNT] = {
-	[PIB_WR_WRITE] = { TP_REL | TP_UC, .data = true, .wc = IB_WC_RDMA_WRITE },
-	[PIB_WR_WRITE_IMM] = { TP_REL | TP_UC, .data = true, .wc = IB_WC_RDMA_WRITE },
-	[PIB_WR_SEND] = { TP_REL | TP_UC | TP_UD, .data = true, .wc = IB_WC_SEND },
-	[PIB_WR_SEND_IMM] = { TP_REL | TP_UC | TP_UD, .data = true, .wc = IB_WC_SEND },
-	[PIB_WR_READ] = { TP_REL, .wc = IB_WC_RDMA_READ },
-	[PIB_WR_CAS] = { TP_REL, .eight = true, .wc = IB_WC_COMP_SWAP },
-	[PIB_WR_FAA] = { TP_REL, .eight = true, .wc = IB_WC_FETCH_ADD },
-	[PIB_WR_LOCAL_INV] = { TP_REL | TP_UC, .wc = IB_WC_LOCAL_INV },
-	[PIB_WR_BIND_MW] = { TP_REL | TP_UC, .wc = IB_UVERBS_WC_BIND_MW },
-	[PIB_WR_SEND_INV] = { TP_REL, .data = true, .wc = IB_WC_SEND },
-	[PIB_WR_FLUSH] = { TP_REL, .wc = IB_UVERBS_WC_FLUSH },
-	[PIB_WR_ATOMIC_WRITE] = { TP_REL, .data = true, .eight = true,
-				  .wc = IB_UVERBS_WC_ATOMIC_WRITE },
-	[PIB_WR_REG_MR] = { TP_REL | TP_UC, .kernel = true, .wc = IB_WC_REG_MR },
+	[PIB_WR_WRITE] = { .data = true, .wc = IB_WC_RDMA_WRITE },
+	[PIB_WR_WRITE_IMM] = { .data = true, .wc = IB_WC_RDMA_WRITE },
+	[PIB_WR_SEND] = { .data = true, .wc = IB_WC_SEND },
+	[PIB_WR_SEND_IMM] = { .data = true, .wc = IB_WC_SEND },
+	[PIB_WR_READ] = { .wc = IB_WC_RDMA_READ },
+	[PIB_WR_CAS] = { .eight = true, .wc = IB_WC_COMP_SWAP },
+	[PIB_WR_FAA] = { .eight = true, .wc = IB_WC_FETCH_ADD },
+	[PIB_WR_LOCAL_INV] = { .wc = IB_WC_LOCAL_INV },
+	[PIB_WR_BIND_MW] = { .wc = IB_UVERBS_WC_BIND_MW },
+	[PIB_WR_SEND_INV] = { .data = true, .wc = IB_WC_SEND },
+	[PIB_WR_FLUSH] = { .wc = IB_UVERBS_WC_FLUSH },
+	[PIB_WR_ATOMIC_WRITE] = { .data = true, .eight = true, .wc = IB_UVERBS_WC_ATOMIC_WRITE },
+	[PIB_WR_REG_MR] = { .kernel = true, .wc = IB_WC_REG_MR },
 };
 
 static const struct wr_rule *rule_of(const struct pib_qp *qp, u32 opcode)
 {
 	const struct wr_rule *rule;
 
-	if (opcode >= PIB_WR_COUNT)
+	if (!pib_wr_info(opcode, qp->tp))
 		return NULL;
 	rule = &wr_rules[opcode];
-	if (!(rule->tps & BIT(qp->tp)) || (rule->kernel && qp->is_user))
-		return NULL;
-	return rule;
+	return rule->kernel && qp->is_user ? NULL : rule;
 }
 
 u32 pib_sq_max_inline(const struct pib_qp *qp, u32 opcode)
@@ -119,7 +110,7 @@ static void take_operands(const struct pib_qp *qp, struct pib_ksq_slot *s,
 	}
 }
 
-/* IBA 11.4.1.1, 10.10.2: returns enum pib_wc. */
+/* IBA 11.4.1.1, 10.10.2. Return: enum pib_wc. */
 static u32 take_sges(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *slot,
 		     u32 num_sge)
 {
@@ -150,7 +141,7 @@ static u32 take_inline(struct pib_qp *qp, struct pib_ksq_slot *s, const struct p
 	return PIB_WC_SUCCESS;
 }
 
-/* ATOMIC_WRITE: the eight bytes go into the header (A19.4.3). */
+/* ATOMIC_WRITE: the eight bytes go into the header (A19.4.3). Return: enum pib_wc, WC_WAIT. */
 static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *slot)
 {
 	struct pib_seg seg;
@@ -176,7 +167,7 @@ static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pi
 	return err ? PIB_WC_LOC_PROT_ERR : PIB_WC_SUCCESS;
 }
 
-/* Where the length of a datagram ends (11.2.4.1, C10-95). */
+/* Most bytes of a datagram (11.2.4.1, C10-95). */
 static u32 datagram_max(const struct pib_qp *qp)
 {
 	return pib_mtu_bytes(READ_ONCE(qp->port->p.nbr_mtu));
@@ -188,7 +179,7 @@ static bool dest_ok(const struct pib_qp *qp, const struct pib_ksq_slot *s)
 	return !pib_qp_is_datagram(qp) || s->w.dqpn || qp->type == IB_QPT_SMI;
 }
 
-/* Returns enum pib_wc. @wqe is the private copy of the fixed part, @slot the ring's. */
+/* @wqe is the private copy of the fixed part, @slot the ring's. Return: enum pib_wc, WC_WAIT. */
 static u32 take_wqe(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *wqe,
 		    const struct pib_send_wqe *slot)
 {
@@ -220,7 +211,7 @@ static u32 take_wqe(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_
 	return wqe->opcode == PIB_WR_ATOMIC_WRITE ? take_value(qp, s, slot) : PIB_WC_SUCCESS;
 }
 
-/* One that failed goes through the requester as an empty message that is never sent. */
+/* A work request that failed goes through the requester as an empty message that is never sent. */
 static void mark_bad(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
 {
 	s->bad = status;
@@ -230,10 +221,10 @@ static void mark_bad(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
 	s->is_inline = false;
 }
 
-/* False: to be tried again when the QP runs next. */
+/* Return: false: to be tried again when the QP runs next. */
 static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
-	const struct pib_send_wqe *slot = pib_ring_slot(&qp->sq, qp->sq.index);
+	const struct pib_send_wqe *slot = pib_ring_slot(&qp->sq.ring, qp->sq.ring.index);
 	struct pib_send_wqe wqe;
 	u32 status;
 
@@ -244,7 +235,7 @@ static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 	s->w.flags = wqe.send_flags & SEND_FLAGS;
 	if (qp->sq_sig_all)
 		s->w.flags |= PIB_WR_SIGNALED;
-	s->ring_index = qp->sq.index;
+	s->ring_index = qp->sq.ring.index;
 	s->num_sge = 0;
 	s->is_inline = false;
 	s->bad = 0;
@@ -258,30 +249,26 @@ static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 	return true;
 }
 
-/* False: not now, for want of a slot or of pages. */
+/* Fetch a work request. Return: false: not now, for want of a slot or of pages. */
 static bool fetch_one(struct pib_qp *qp)
 {
 	struct pib_swqe *w = pib_req_slot(&qp->req);
 
-	if (!w || !fill_swqe(qp, container_of(w, struct pib_ksq_slot, w)))
+	if (!w || !fill_swqe(qp, pib_ksq_slot(w)))
 		return false;
-	qp->sq.index++;
+	qp->sq.ring.index++;
 	pib_req_post(&qp->req);
 	return true;
 }
 
-void pib_sq_ring(struct pib_qp *qp)
-{
-	set_bit(PIB_QP_RUNG, &qp->task.state);
-}
-
 /*
- * A process that answers what has just come is about to ring. What it has posted is left
- * for it to send: it has a CPU for that, and this one is needed where the answer goes.
+ * Is the ring to be looked at? A process that answers what has just come is about to ring. What it
+ * has posted is left for that process to send: it has a CPU for that, and this CPU is needed where
+ * the answer goes.
  */
 static bool is_asked(struct pib_qp *qp)
 {
-	return test_and_clear_bit(PIB_QP_RUNG, &qp->task.state) || qp->sq_busy;
+	return test_and_clear_bit(PIB_QP_RUNG, &qp->task.state) || qp->sq.busy;
 }
 
 bool pib_sq_fetch(struct pib_qp *qp)
@@ -290,9 +277,9 @@ bool pib_sq_fetch(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->sq.hdr || !is_asked(qp))
+	if (!qp->sq.ring.hdr || !is_asked(qp))
 		return false;
-	pending = pib_ring_pending(&qp->sq);
+	pending = pib_ring_pending(&qp->sq.ring);
 	while (n < pending && n < FETCH_MAX && fetch_one(qp))
 		n++;
 	if (n == pending)
@@ -303,47 +290,44 @@ bool pib_sq_fetch(struct pib_qp *qp)
 
 void pib_sq_busy(struct pib_qp *qp)
 {
-	if (!qp->sq.hdr)
+	if (!qp->sq.ring.hdr)
 		return;
-	qp->sq_busy = true;
-	WRITE_ONCE(qp->sq.hdr->busy, 1);
+	qp->sq.busy = true;
+	WRITE_ONCE(qp->sq.ring.hdr->busy, 1);
 }
 
 bool pib_sq_idle(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->sq.hdr)
+	if (!qp->sq.ring.hdr)
 		return false;
 
-	qp->sq_busy = false;
-	WRITE_ONCE(qp->sq.hdr->busy, 0);
-	/* Against the poster's: it advances the producer index, then looks at busy. */
+	qp->sq.busy = false;
+	WRITE_ONCE(qp->sq.ring.hdr->busy, 0);
+	/*
+	 * Pairs with the full barriers of who posts (the provider, pib_post_send()), then looks at
+	 * @busy.
+	 */
 	smp_mb();
-	if (!pib_ring_pending(&qp->sq))
+	if (!pib_ring_pending(&qp->sq.ring))
 		return false;
 
 	/* Posted without a doorbell: whoever runs the QP next is to take it. */
 	pib_sq_ring(qp);
 	/* Who has waited is kicked; who was pushed back, or slowed down, has a timer. */
-	if (pib_requester_waits(qp) || qp->stalled)
+	if (pib_requester_waits(qp) || qp->stall.burst)
 		return false;
 	if (unlikely(qp->cc.next) && qp->cc.next > ktime_get_ns())
 		return false;
 	return qp->state >= IB_QPS_RTS && pib_req_slot(&qp->req);
 }
 
-void pib_sq_retire(struct pib_qp *qp)
-{
-	qp->sq_done++;
-	smp_store_release(&qp->sq.hdr->consumer, qp->sq_done);
-}
-
 void pib_sq_reset(struct pib_qp *qp)
 {
-	if (!qp->sq.hdr)
+	if (!qp->sq.ring.hdr)
 		return;
 
-	pib_ring_consume(&qp->sq, pib_ring_pending(&qp->sq));
-	qp->sq_done = qp->sq.index;
+	pib_ring_consume(&qp->sq.ring, pib_ring_pending(&qp->sq.ring));
+	qp->sq.done = qp->sq.ring.index;
 }

@@ -5,16 +5,30 @@
 
 #include "transport/qp.h"
 
-/* A process rings: it has posted. Before the QP is activated; any context. */
-void pib_sq_ring(struct pib_qp *qp);
-/* Take over what has been posted and rung for, as far as there is room. True: more is posted and there is room for it. */
+/* A process has posted, and rings. To be called before the QP is activated. Any context. */
+static inline void pib_sq_ring(struct pib_qp *qp)
+{
+	set_bit(PIB_QP_RUNG, &qp->task.state);
+}
+
+/*
+ * Take over what has been posted and rung for, as far as there is room.
+ *
+ * Return: true: more is posted, for which there is room.
+ */
 bool pib_sq_fetch(struct pib_qp *qp);
-/* The ring will be looked at: no doorbells needed. For who runs the QP, or is about to have it run. */
+/* The ring will be looked at without doorbells. For who runs the QP, or is about to have it run. */
 void pib_sq_busy(struct pib_qp *qp);
-/* No longer. Returns true if something was posted meanwhile that can be taken. */
+/* Doorbells are needed again. Return: true: something was posted meanwhile that can be taken. */
 bool pib_sq_idle(struct pib_qp *qp);
 /* The oldest work request is done with: its slot in the ring may be filled again. */
-void pib_sq_retire(struct pib_qp *qp);
+static inline void pib_sq_retire(struct pib_qp *qp)
+{
+	qp->sq.done++;
+	/* Pairs with the acquire in the provider and in post_sends(). */
+	smp_store_release(&qp->sq.ring.hdr->consumer, qp->sq.done);
+}
+
 /* RESET: forget everything. */
 void pib_sq_reset(struct pib_qp *qp);
 

@@ -13,8 +13,7 @@
 #include "transport/requester.h"
 #include "transport/sqpoll.h"
 
-/* Polling begins after so many doorbells in so short a time. */
-#define SQPOLL_RUN		32
+/* PIB_SQPOLL_RUN doorbells must come in so short a time. */
 #define SQPOLL_MSEC		20
 
 /* The poller looks at the ring for so long without finding anything. */
@@ -24,17 +23,8 @@
 #define SQPOLL_CROWD_NSEC	(2 * PIB_NSEC_PER_MSEC)
 #define SQPOLL_PAUSE_MSEC	20
 
-bool pib_sqpoll_next(struct pib_qp *qp)
+bool pib_sqpoll_due(struct pib_sqpoll *s)
 {
-	struct pib_sqpoll *s = &qp->sqpoll;
-	u32 run = READ_ONCE(s->run);
-
-	if (!run)
-		WRITE_ONCE(s->since, jiffies);
-	if (run < SQPOLL_RUN) {
-		WRITE_ONCE(s->run, run + 1);
-		return false;
-	}
 	WRITE_ONCE(s->run, 0);
 	return num_online_cpus() > 1 && time_after_eq(jiffies, READ_ONCE(s->not_before)) &&
 	       time_before(jiffies, READ_ONCE(s->since) + msecs_to_jiffies(SQPOLL_MSEC));
@@ -43,7 +33,8 @@ bool pib_sqpoll_next(struct pib_qp *qp)
 /* Is there anything that could be sent if it were posted? */
 static bool could_send(const struct pib_qp *qp)
 {
-	return qp->sq.hdr && qp->state == IB_QPS_RTS && !qp->stalled && !pib_requester_waits(qp);
+	return qp->sq.ring.hdr && qp->state == IB_QPS_RTS && !qp->stall.burst &&
+	       !pib_requester_waits(qp);
 }
 
 /* Has somebody else been waiting for this CPU? */
@@ -72,8 +63,8 @@ bool pib_sqpoll_again(struct pib_qp *qp, const struct pib_budget *budget)
 		WRITE_ONCE(s->not_before, jiffies + msecs_to_jiffies(SQPOLL_PAUSE_MSEC));
 		return false;
 	}
-	if (s->index != qp->sq.index) {
-		s->index = qp->sq.index;
+	if (s->index != qp->sq.ring.index) {
+		s->index = qp->sq.ring.index;
 		s->until = budget->now + SQPOLL_IDLE_NSEC;
 	}
 	polls = budget->now < s->until;

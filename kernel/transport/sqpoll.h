@@ -4,6 +4,7 @@
 #define PIB_TRANSPORT_SQPOLL_H
 
 #include <linux/compiler.h>
+#include <linux/jiffies.h>
 #include <linux/types.h>
 
 struct pib_budget;
@@ -27,13 +28,29 @@ struct pib_sqpoll {
 	u64 until;
 };
 
+/* Polling begins after so many doorbells. */
+#define PIB_SQPOLL_RUN	32
+
+/* What pib_sqpoll_next() does when that many have been rung. */
+bool pib_sqpoll_due(struct pib_sqpoll *s);
+
 /*
  * pib_sqpoll_next() - a doorbell was rung
  *
- * Return: true if the QP had better be handed to the poller.
  * Context: any.
+ * Return: true: the QP had better be handed to the poller.
  */
-bool pib_sqpoll_next(struct pib_qp *qp);
+static inline bool pib_sqpoll_next(struct pib_sqpoll *s)
+{
+	u32 run = READ_ONCE(s->run);
+
+	if (!run)
+		WRITE_ONCE(s->since, jiffies);
+	if (unlikely(run >= PIB_SQPOLL_RUN))
+		return pib_sqpoll_due(s);
+	WRITE_ONCE(s->run, run + 1);
+	return false;
+}
 
 /* The peer has sent something: the poster may have waited for that. */
 static inline void pib_sqpoll_break(struct pib_sqpoll *s)

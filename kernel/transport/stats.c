@@ -7,9 +7,11 @@
 #define FOLD(qp, stat, now, seen, field) \
 	pib_qp_stat_add(qp, PIB_STAT_##stat, (now)->field - (seen)->field)
 
-static void fold_req(struct pib_qp *qp)
+void pib_stats_fold_req(struct pib_qp *qp)
 {
 	const struct pib_req_stats *now = &qp->req.stats, *seen = &qp->req_seen;
+
+	lockdep_assert_held(&qp->lock);
 
 	FOLD(qp, PACKET_SEQ_ERR, now, seen, packet_seq_err);
 	FOLD(qp, RNR_NAK_RETRY, now, seen, rnr_nak_rcvd);
@@ -20,9 +22,11 @@ static void fold_req(struct pib_qp *qp)
 	qp->req.news = false;
 }
 
-static void fold_resp(struct pib_qp *qp)
+void pib_stats_fold_resp(struct pib_qp *qp)
 {
 	const struct pib_resp_stats *now = &qp->resp.stats, *seen = &qp->resp_seen;
+
+	lockdep_assert_held(&qp->lock);
 
 	FOLD(qp, DUPLICATE_REQUEST, now, seen, duplicates);
 	FOLD(qp, OUT_OF_SEQUENCE, now, seen, out_of_sequence);
@@ -33,16 +37,6 @@ static void fold_resp(struct pib_qp *qp)
 	FOLD(qp, RX_BAD_LENGTH, now, seen, drops[PIB_RESP_DROP_BAD_LENGTH]);
 	qp->resp_seen = *now;
 	qp->resp.news = false;
-}
-
-void pib_stats_fold(struct pib_qp *qp)
-{
-	lockdep_assert_held(&qp->lock);
-
-	if (unlikely(qp->req.news))
-		fold_req(qp);
-	if (unlikely(qp->resp.news))
-		fold_resp(qp);
 }
 
 void pib_stats_send_error(struct pib_qp *qp, u32 status)

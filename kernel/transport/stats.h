@@ -3,14 +3,22 @@
 #ifndef PIB_TRANSPORT_STATS_H
 #define PIB_TRANSPORT_STATS_H
 
-#include <linux/types.h>
+#include "transport/qp.h"
 
-struct pib_qp;
+/* All of these: under qp->lock. */
 
-/* Under qp->lock. */
-
+/* What pib_stats_fold() does where a half has news. */
+void pib_stats_fold_req(struct pib_qp *qp);
+void pib_stats_fold_resp(struct pib_qp *qp);
 /* Bring the counters up to the transport's. */
-void pib_stats_fold(struct pib_qp *qp);
+static inline void pib_stats_fold(struct pib_qp *qp)
+{
+	if (unlikely(qp->req.news))
+		pib_stats_fold_req(qp);
+	if (unlikely(qp->resp.news))
+		pib_stats_fold_resp(qp);
+}
+
 /* A work request was completed with this enum pib_wc, which is not SUCCESS. */
 void pib_stats_send_error(struct pib_qp *qp, u32 status);
 void pib_stats_recv_error(struct pib_qp *qp, u32 status);

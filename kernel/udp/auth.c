@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Keyed fabrics. A control datagram ends in the first 16 bytes of HMAC-SHA-256
- * over all of it with these bytes zero. That it is not an old one is what the
- * state machine of the link sees to (proto/link.c). DATA carries 16 bits of an
- * HMAC over both sessions: who cannot see the traffic cannot make a packet up.
- * Against who can see it, a fabric wants a netdev that encrypts.
+ * over all of the datagram with these bytes zero. The state machine of the link
+ * (proto/link.c) sees to it that the datagram is not an old one. DATA carries 16
+ * bits of an HMAC over both sessions: who cannot see the traffic cannot make a
+ * packet up. Against who can see the traffic, a fabric wants a netdev that encrypts.
  */
 #include <crypto/algapi.h>
 #include <crypto/hash.h>
@@ -17,7 +17,7 @@
 
 /**
  * struct pib_auth - a key in use
- * @tfm: HMAC-SHA-256 with the key set; its operation changes nothing in it
+ * @tfm: HMAC-SHA-256 with the key set; operations do not change it
  * @len: bytes of @key
  * @key: for comparison
  */

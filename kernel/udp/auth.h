@@ -10,16 +10,18 @@
 
 struct pib_auth;
 
-/* Process context. NULL if out of memory or without HMAC-SHA-256. */
+/* Take a key into use. Process context. Return: NULL: no memory, or no HMAC-SHA-256. */
 struct pib_auth *pib_auth_alloc(const u8 *key, u32 len);
+/* Forget the key. @a may be NULL. Process context. */
 void pib_auth_free(struct pib_auth *a);
+/* Is that the key of @a? Any context. */
 bool pib_auth_same(const struct pib_auth *a, const u8 *key, u32 len);
 
-/* Write the authentication bytes of a control datagram. Any context. 0 or -errno. */
+/* Write the authentication bytes of a control datagram. Any context. Return: 0 or -errno. */
 int pib_auth_seal(const struct pib_auth *a, u8 *hello);
-/* Are they right? */
+/* Are the authentication bytes of a control datagram right? Any context. */
 bool pib_auth_check(const struct pib_auth *a, const u8 *hello);
-/* The tag of DATA from session @from to session @to. */
+/* The tag of DATA from session @from to session @to. Any context. */
 u16 pib_auth_tag(const struct pib_auth *a, u64 to, u64 from);
 
 #endif

@@ -3,9 +3,9 @@
  * Bearers, to users uplinks: a netdev and the other hosts on its segment.
  *
  * Every bearer with a host switch (control/host_switch.c) says hello to a multicast
- * group, over IPv4 and IPv6. Who hears of a host switch that it does not know makes
- * a link to it, a trunk from host switch to host switch; that link then has a session
- * of its own (udp/link.c). One trunk serves a peer however many addresses it has.
+ * group, over IPv4 and IPv6. A bearer that hears of a new host switch makes a link to
+ * that, a trunk from host switch to host switch, which then has a session of its own
+ * (udp/link.c). One trunk serves a peer however many addresses the peer has.
  */
 #include <linux/jiffies.h>
 #include <linux/netlink.h>
@@ -19,43 +19,43 @@
 /* The first hellos come fast; a host that comes later is answered by links, not by hellos. */
 #define HELLOS_FAST		20
 #define HELLO_SLOW_MS		3000
-/* Between two answers to those with whom there is no link. */
+/* This time passes between two answers to those with whom there is no link. */
 #define PIB_ANSWER_MS		10
-/* Between two words in the log on a host that has our node GUID. */
+/* This time passes between two words in the log on a host that has our node GUID. */
 #define CLONE_QUIET_MS		60000
 
 /* ---- LIDs without an SM ---- */
 
-bool pib_bearer_has_lid(struct pib_bearer *up, u16 lid)
+bool pib_bearer_has_lid(struct pib_bearer *bearer, u16 lid)
 {
 	bool found = false;
 	unsigned int i;
 
-	spin_lock_bh(&up->lock);
-	for (i = 0; i < up->num_lids && !found; i++)
-		found = up->lids[i] == lid;
-	spin_unlock_bh(&up->lock);
+	spin_lock_bh(&bearer->lock);
+	for (i = 0; i < bearer->num_lids && !found; i++)
+		found = bearer->lids[i] == lid;
+	spin_unlock_bh(&bearer->lock);
 	return found;
 }
 
-int pib_bearer_set_lid(struct pib_bearer *up, u16 old, u16 lid)
+int pib_bearer_set_lid(struct pib_bearer *bearer, u16 old, u16 lid)
 {
 	unsigned int i;
 	int err = 0;
 
-	spin_lock_bh(&up->lock);
-	for (i = 0; i < up->num_lids; i++)
-		if (old && up->lids[i] == old)
+	spin_lock_bh(&bearer->lock);
+	for (i = 0; i < bearer->num_lids; i++)
+		if (old && bearer->lids[i] == old)
 			break;
-	if (i < up->num_lids && lid)
-		up->lids[i] = lid;
-	else if (i < up->num_lids)
-		up->lids[i] = up->lids[--up->num_lids];
+	if (i < bearer->num_lids && lid)
+		bearer->lids[i] = lid;
+	else if (i < bearer->num_lids)
+		bearer->lids[i] = bearer->lids[--bearer->num_lids];
 	else if (lid && i < PIB_HELLO_LIDS)
-		up->lids[up->num_lids++] = lid;
+		bearer->lids[bearer->num_lids++] = lid;
 	else if (lid)
 		err = -ENOSPC;
-	spin_unlock_bh(&up->lock);
+	spin_unlock_bh(&bearer->lock);
 	return err;
 }
 
@@ -78,7 +78,7 @@ static void fill_node(struct pib_kport *port, struct pib_hello *h)
 	spin_unlock_irqrestore(lock, flags);
 }
 
-static void fill_lids(struct pib_bearer *up, struct pib_kport *port, struct pib_hello *h)
+static void fill_lids(struct pib_bearer *bearer, struct pib_kport *port, struct pib_hello *h)
 {
 	if (!port->sw) {
 		h->lids[0] = READ_ONCE(port->alone_lid);
@@ -90,205 +90,208 @@ static void fill_lids(struct pib_bearer *up, struct pib_kport *port, struct pib_
 	if (!port->sw->nd.standalone)
 		return;
 	h->caps |= PIB_CAP_STANDALONE;
-	spin_lock_bh(&up->lock);
-	h->num_lids = up->num_lids;
-	memcpy(h->lids, up->lids, up->num_lids * sizeof(up->lids[0]));
-	spin_unlock_bh(&up->lock);
+	spin_lock_bh(&bearer->lock);
+	h->num_lids = bearer->num_lids;
+	memcpy(h->lids, bearer->lids, bearer->num_lids * sizeof(bearer->lids[0]));
+	spin_unlock_bh(&bearer->lock);
 }
 
-void pib_bearer_fill_hello(struct pib_bearer *up, struct pib_kport *port, struct pib_hello *h)
+void pib_bearer_fill_hello(struct pib_bearer *bearer, struct pib_kport *port, struct pib_hello *h)
 {
-	h->fabric = up->fabric;
+	h->fabric = bearer->fabric;
 	h->port_num = port->p.num;
 	h->role = port->sw ? PIB_ROLE_SWITCH : PIB_ROLE_HCA;
 	h->caps |= PIB_CAP_NOICRC | PIB_CAP_SEGMENTS;
-	if (up->auth)
+	if (bearer->auth)
 		h->caps |= PIB_CAP_KEYED;
 	h->keepalive_ms = PIB_KEEPALIVE_MS;
 	fill_node(port, h);
-	fill_lids(up, port, h);
+	fill_lids(bearer, port, h);
 }
 
-/* To bytes, with the fabric's key. 0: it cannot be sealed. */
-static size_t bearer_build(const struct pib_bearer *up, const struct pib_hello *h, u8 type,
+/*
+ * Turn a hello into bytes, sealed with the fabric's key. Return: how many; 0: it cannot be sealed.
+ */
+static size_t bearer_build(const struct pib_bearer *bearer, const struct pib_hello *h, u8 type,
 			   u32 link_id, u8 *bytes)
 {
 	size_t len = pib_hello_build(h, type, link_id, bytes);
 
-	return up->auth && pib_auth_seal(up->auth, bytes) ? 0 : len;
+	return bearer->auth && pib_auth_seal(bearer->auth, bytes) ? 0 : len;
 }
 
-static void bearer_send_hello(struct pib_bearer *up, struct pib_switch *sw)
+static void bearer_send_hello(struct pib_bearer *bearer, struct pib_switch *sw)
 {
-	struct pib_hello h = { .nonce = up->nonce };
+	struct pib_hello h = { .nonce = bearer->nonce };
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 	struct pib_addr group;
 	size_t len;
 
-	pib_bearer_fill_hello(up, sw->nd.ports[0], &h);
+	pib_bearer_fill_hello(bearer, sw->nd.ports[0], &h);
 	h.caps |= PIB_CAP_AUTO;
-	len = bearer_build(up, &h, PIB_DG_HELLO, 0, bytes);
+	len = bearer_build(bearer, &h, PIB_DG_HELLO, 0, bytes);
 	if (!len)
 		return;
-	pib_udp_sock_group(up->us, AF_INET, &group);
-	pib_udp_sock_send_bytes(up->us, bytes, len, &group);
-	pib_udp_sock_group(up->us, AF_INET6, &group);
-	pib_udp_sock_send_bytes(up->us, bytes, len, &group);
+	pib_udp_sock_group(bearer->sock, AF_INET, &group);
+	pib_udp_sock_send_bytes(bearer->sock, bytes, len, &group);
+	pib_udp_sock_group(bearer->sock, AF_INET6, &group);
+	pib_udp_sock_send_bytes(bearer->sock, bytes, len, &group);
 }
 
 /* The port whose node speaks for the bearer: of the host switch, or of a link. */
-static struct pib_kport *bearer_speaker(struct pib_bearer *up)
+static struct pib_kport *bearer_speaker(struct pib_bearer *bearer)
 {
-	struct pib_switch *sw = rcu_dereference(up->sw);
-	struct pib_udp_link *ul;
+	struct pib_switch *sw = rcu_dereference(bearer->sw);
+	struct pib_udp_link *link;
 
 	if (sw)
 		return sw->nd.ports[0];
-	ul = list_first_or_null_rcu(&up->udp_links, struct pib_udp_link, entry);
-	return ul ? ul->port : NULL;
+	link = list_first_or_null_rcu(&bearer->udp_links, struct pib_udp_link, entry);
+	return link ? link->port : NULL;
 }
 
-/* Is what may be done every @ms due? @next, which up->lock guards: when it is. */
-static bool bearer_is_due(struct pib_bearer *up, unsigned long *next, unsigned int ms)
+/* Is what may be done every @ms due? @next, which bearer->lock guards, says when. */
+static bool bearer_is_due(struct pib_bearer *bearer, unsigned long *next, unsigned int ms)
 {
 	bool due;
 
-	spin_lock_bh(&up->lock);
+	spin_lock_bh(&bearer->lock);
 	due = time_after_eq(jiffies, *next);
 	if (due)
 		*next = jiffies + msecs_to_jiffies(ms);
-	spin_unlock_bh(&up->lock);
+	spin_unlock_bh(&bearer->lock);
 	return due;
 }
 
 /* Answer the hello @to of somebody who has no link and gets none. RCU, softirqs off. */
-static void bearer_answer(struct pib_bearer *up, const struct pib_addr *from,
+static void bearer_answer(struct pib_bearer *bearer, const struct pib_addr *from,
 			  const struct pib_hello *to, u8 type, u8 refusal)
 {
 	struct pib_hello h = {
-		.nonce = up->nonce,
+		.nonce = bearer->nonce,
 		.peer_nonce = to->nonce,
 		.seq = 1,
 		.ack = to->seq,
 		.refusal = refusal,
 		.caps = type == PIB_DG_BYE ? 0 : PIB_CAP_PROBE,
 	};
-	struct pib_kport *port = bearer_speaker(up);
+	struct pib_kport *port = bearer_speaker(bearer);
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 	size_t len;
 
-	if (!port || !bearer_is_due(up, &up->next_answer, PIB_ANSWER_MS))
+	if (!port || !bearer_is_due(bearer, &bearer->next_answer, PIB_ANSWER_MS))
 		return;
-	pib_bearer_fill_hello(up, port, &h);
+	pib_bearer_fill_hello(bearer, port, &h);
 	if (refusal)
 		strscpy_pad(h.desc, pib_hello_refusal_text(refusal), sizeof(h.desc));
-	len = bearer_build(up, &h, type, to->link_id, bytes);
+	len = bearer_build(bearer, &h, type, to->link_id, bytes);
 	if (len)
-		pib_udp_sock_send_bytes(up->us, bytes, len, from);
+		pib_udp_sock_send_bytes(bearer->sock, bytes, len, from);
 }
 
 static void bearer_hello_work(struct work_struct *work)
 {
-	struct pib_bearer *up = container_of(work, struct pib_bearer, hello.work);
+	struct pib_bearer *bearer = container_of(work, struct pib_bearer, hello.work);
 	struct pib_switch *sw;
 	unsigned int ms;
 
-	if (xchg(&up->us->rejoin, false))
-		pib_udp_sock_rejoin(up->us);
+	if (xchg(&bearer->sock->rejoin, false))
+		pib_udp_sock_rejoin(bearer->sock);
 	local_bh_disable();
 	rcu_read_lock();
-	sw = rcu_dereference(up->sw);
-	if (sw && READ_ONCE(up->us->running))
-		bearer_send_hello(up, sw);
+	sw = rcu_dereference(bearer->sw);
+	if (sw && READ_ONCE(bearer->sock->running))
+		bearer_send_hello(bearer, sw);
 	rcu_read_unlock();
 	local_bh_enable();
 	if (!sw)
 		return;
 
-	ms = up->hellos++ < HELLOS_FAST ? PIB_HELLO_INTERVAL_MS : HELLO_SLOW_MS;
+	ms = bearer->hellos++ < HELLOS_FAST ? PIB_HELLO_INTERVAL_MS : HELLO_SLOW_MS;
 	ms += get_random_u32() % (ms / 8);
-	queue_delayed_work(pib_wq, &up->hello, msecs_to_jiffies(ms));
-	mod_delayed_work(pib_wq, &up->work, 0);
+	queue_delayed_work(pib_wq, &bearer->hello, msecs_to_jiffies(ms));
+	mod_delayed_work(pib_wq, &bearer->work, 0);
 }
 
-void pib_bearer_announce(struct pib_bearer *up)
+void pib_bearer_announce(struct pib_bearer *bearer)
 {
-	WRITE_ONCE(up->hellos, 0);
-	mod_delayed_work(pib_wq, &up->hello, 0);
+	WRITE_ONCE(bearer->hellos, 0);
+	mod_delayed_work(pib_wq, &bearer->hello, 0);
 }
 
 /* ---- hearing others ---- */
 
 /* Is the hello that of the peer of an existing link? */
-static bool udp_link_matches(struct pib_udp_link *ul, const struct pib_addr *from,
+static bool udp_link_matches(struct pib_udp_link *link, const struct pib_addr *from,
 			     const struct pib_hello *h)
 {
 	bool trunk_hello = h->caps & PIB_CAP_AUTO;
 	bool same, bound;
 
-	spin_lock_bh(&ul->lock);
-	switch (ul->kind) {
+	spin_lock_bh(&link->lock);
+	switch (link->kind) {
 	case PIB_UDP_LINK_TRUNK:
-		same = trunk_hello && pib_udp_link_is_peer(ul, h);
+		same = trunk_hello && pib_udp_link_is_peer(link, h);
 		break;
 	case PIB_UDP_LINK_ACCEPTED:
-		same = !trunk_hello && pib_udp_link_is_peer(ul, h);
+		same = !trunk_hello && pib_udp_link_is_peer(link, h);
 		break;
 	default:
 		/* Several links may lead to one address: a session tells them apart. */
-		bound = ul->fsm.state == PIB_LINK_UP &&
-			(ul->fsm.peer_node_guid != h->node_guid ||
-			 ul->fsm.peer_port_num != h->port_num);
-		same = !trunk_hello && !bound && pib_addr_equal(&ul->peer[ul->to], from);
+		bound = link->fsm.state == PIB_LINK_UP &&
+			(link->fsm.peer_node_guid != h->node_guid ||
+			 link->fsm.peer_port_num != h->port_num);
+		same = !trunk_hello && !bound && pib_addr_equal(&link->peer[link->to], from);
 	}
-	spin_unlock_bh(&ul->lock);
+	spin_unlock_bh(&link->lock);
 	return same;
 }
 
-static struct pib_udp_link *bearer_match(struct pib_bearer *up, const struct pib_addr *from,
+static struct pib_udp_link *bearer_match(struct pib_bearer *bearer, const struct pib_addr *from,
 					 const struct pib_hello *h)
 {
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
-	list_for_each_entry_rcu(ul, &up->udp_links, entry)
-		if (udp_link_matches(ul, from, h))
-			return ul;
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
+		if (udp_link_matches(link, from, h))
+			return link;
 	return NULL;
 }
 
-static struct pib_udp_link *bearer_trunk(struct pib_bearer *up, u64 node_guid)
+static struct pib_udp_link *bearer_trunk(struct pib_bearer *bearer, u64 node_guid)
 {
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
-	list_for_each_entry_rcu(ul, &up->udp_links, entry)
-		if (ul->kind == PIB_UDP_LINK_TRUNK && ul->peer_guid == node_guid)
-			return ul;
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
+		if (link->kind == PIB_UDP_LINK_TRUNK && link->peer_guid == node_guid)
+			return link;
 	return NULL;
 }
 
-static void bearer_newcomer(struct pib_bearer *up, const struct pib_addr *from,
+static void bearer_newcomer(struct pib_bearer *bearer, const struct pib_addr *from,
 			    const struct pib_hello *h, u8 type)
 {
-	spin_lock_bh(&up->lock);
-	if (up->num_newcomers < PIB_NEWCOMERS) {
-		struct pib_newcomer *n = &up->newcomers[up->num_newcomers++];
+	spin_lock_bh(&bearer->lock);
+	if (bearer->num_newcomers < PIB_NEWCOMERS) {
+		struct pib_newcomer *n = &bearer->newcomers[bearer->num_newcomers++];
 
 		n->from = *from;
 		n->h = *h;
 		n->type = type;
 	}
-	spin_unlock_bh(&up->lock);
-	mod_delayed_work(pib_wq, &up->work, 0);
+	spin_unlock_bh(&bearer->lock);
+	mod_delayed_work(pib_wq, &bearer->work, 0);
 }
 
 /*
- * A hello says that it is of @node, which is here. If it is not our own that the network has sent
- * back, another host has the same GUID, and a fabric cannot have both.
+ * A hello says that it is of @node, which is here. If it is not our own hello that the network has
+ * sent back, another host has the same GUID. A fabric cannot have both.
  */
-static void bearer_meet_clone(struct pib_bearer *up, const struct pib_node *node,
+static void bearer_meet_clone(struct pib_bearer *bearer, const struct pib_node *node,
 			      const struct pib_addr *from, const struct pib_hello *h)
 {
-	if (h->nonce == up->nonce || !bearer_is_due(up, &up->next_clone, CLONE_QUIET_MS))
+	if (h->nonce == bearer->nonce ||
+	    !bearer_is_due(bearer, &bearer->next_clone, CLONE_QUIET_MS))
 		return;
 	if (from->family == AF_INET)
 		pr_warn("pib: %.64s: %pI4 has the same node GUID, %016llx\n", node->desc,
@@ -299,317 +302,318 @@ static void bearer_meet_clone(struct pib_bearer *up, const struct pib_node *node
 }
 
 /* A hello to nobody in particular. */
-static void bearer_discover(struct pib_bearer *up, const struct pib_addr *from,
+static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *from,
 			    const struct pib_hello *h, u8 type)
 {
-	struct pib_switch *sw = rcu_dereference(up->sw);
-	struct pib_udp_link *ul;
+	struct pib_switch *sw = rcu_dereference(bearer->sw);
+	struct pib_udp_link *link;
 
 	if (sw && h->node_guid == sw->nd.node.guid) {
-		bearer_meet_clone(up, &sw->nd.node, from, h);
+		bearer_meet_clone(bearer, &sw->nd.node, from, h);
 		return;
 	}
 	if (type != PIB_DG_HELLO) {
-		pib_udp_sock_count(up->us, rx_bad_hello, 1);
+		pib_udp_sock_count(bearer->sock, rx_bad_hello, 1);
 		return;
 	}
 	if (h->caps & PIB_CAP_PROBE) {
-		bearer_answer(up, from, h, PIB_DG_HELLO_ACK, PIB_REFUSED_NOT);
+		bearer_answer(bearer, from, h, PIB_DG_HELLO_ACK, PIB_REFUSED_NOT);
 		return;
 	}
 	if (!h->link_id) {
-		ul = bearer_trunk(up, h->node_guid);
-		if (ul)
-			pib_udp_link_heard(ul, from);
+		link = bearer_trunk(bearer, h->node_guid);
+		if (link)
+			pib_udp_link_heard(link, from);
 		else if (sw && h->role == PIB_ROLE_SWITCH)
-			bearer_newcomer(up, from, h, type);
+			bearer_newcomer(bearer, from, h, type);
 		return;
 	}
-	ul = bearer_match(up, from, h);
-	if (ul)
-		pib_udp_link_control(ul, from, h, type);
+	link = bearer_match(bearer, from, h);
+	if (link)
+		pib_udp_link_control(link, from, h, type);
 	else if (sw)
-		bearer_newcomer(up, from, h, type);
+		bearer_newcomer(bearer, from, h, type);
 	else
-		pib_udp_sock_count(up->us, rx_unknown_link, 1);
+		pib_udp_sock_count(bearer->sock, rx_unknown_link, 1);
 }
 
-/* Both or neither have a key, and it is the same. */
-static bool hello_is_authentic(const struct pib_bearer *up, const struct pib_hello *h,
+/* Have both ends the same key, or both none? */
+static bool hello_is_authentic(const struct pib_bearer *bearer, const struct pib_hello *h,
 			       const u8 *buf)
 {
-	if (!up->auth)
+	if (!bearer->auth)
 		return !(h->caps & PIB_CAP_KEYED);
-	return h->caps & PIB_CAP_KEYED && pib_auth_check(up->auth, buf);
+	return h->caps & PIB_CAP_KEYED && pib_auth_check(bearer->auth, buf);
 }
 
-static struct pib_bearer *bearer_of_fabric(struct pib_udp_sock *us, u32 fabric)
+static struct pib_bearer *bearer_of_fabric(struct pib_udp_sock *sock, u32 fabric)
 {
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 
-	list_for_each_entry_rcu(up, &us->bearers, entry)
-		if (up->fabric == fabric)
-			return up;
+	list_for_each_entry_rcu(bearer, &sock->bearers, entry)
+		if (bearer->fabric == fabric)
+			return bearer;
 	return NULL;
 }
 
-void pib_bearer_control(struct pib_udp_sock *us, const struct pib_addr *from, const u8 *buf,
+void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from, const u8 *buf,
 			u32 len)
 {
-	struct pib_bearer *up;
-	struct pib_udp_link *ul;
+	struct pib_bearer *bearer;
+	struct pib_udp_link *link;
 	struct pib_hello h;
 	u32 to_id;
 	u8 type;
 
 	if (pib_hello_parse(&h, &type, &to_id, buf, len)) {
-		pib_udp_sock_count(us, rx_bad_hello, 1);
+		pib_udp_sock_count(sock, rx_bad_hello, 1);
 		return;
 	}
-	up = bearer_of_fabric(us, h.fabric);
-	if (!up) {
-		pib_udp_sock_count(us, rx_fabric, 1);
+	bearer = bearer_of_fabric(sock, h.fabric);
+	if (!bearer) {
+		pib_udp_sock_count(sock, rx_fabric, 1);
 		return;
 	}
-	ul = to_id ? xa_load(&us->pn->links, to_id) : NULL;
-	if (!hello_is_authentic(up, &h, buf)) {
-		pib_udp_sock_count(us, rx_bad_auth, 1);
-		if (ul && ul->up == up)
-			pib_udp_link_other_key(ul, from, &h, type);
+	link = to_id ? xa_load(&sock->pn->links, to_id) : NULL;
+	if (!hello_is_authentic(bearer, &h, buf)) {
+		pib_udp_sock_count(sock, rx_bad_auth, 1);
+		if (link && link->bearer == bearer)
+			pib_udp_link_other_key(link, from, &h, type);
 		return;
 	}
 	if (!to_id) {
-		bearer_discover(up, from, &h, type);
+		bearer_discover(bearer, from, &h, type);
 		return;
 	}
-	if (!ul || ul->up != up) {
-		pib_udp_sock_count(us, rx_unknown_link, 1);
+	if (!link || link->bearer != bearer) {
+		pib_udp_sock_count(sock, rx_unknown_link, 1);
 		return;
 	}
 	/* A cable may lead from one port of an HCA to another, but not to where it comes from. */
-	if (h.node_guid == ul->port->p.node->guid && h.port_num == ul->port->p.num)
-		bearer_meet_clone(up, ul->port->p.node, from, &h);
-	pib_udp_link_control(ul, from, &h, type);
+	if (h.node_guid == link->port->p.node->guid && h.port_num == link->port->p.num)
+		bearer_meet_clone(bearer, link->port->p.node, from, &h);
+	pib_udp_link_control(link, from, &h, type);
 }
 
 /* ---- making links ---- */
 
-static void bearer_refuse(struct pib_bearer *up, const struct pib_newcomer *n)
+static void bearer_refuse(struct pib_bearer *bearer, const struct pib_newcomer *n)
 {
 	local_bh_disable();
 	rcu_read_lock();
-	bearer_answer(up, &n->from, &n->h, PIB_DG_BYE, PIB_REFUSED_FULL);
+	bearer_answer(bearer, &n->from, &n->h, PIB_DG_BYE, PIB_REFUSED_FULL);
 	rcu_read_unlock();
 	local_bh_enable();
 }
 
-static void bearer_admit(struct pib_bearer *up, const struct pib_newcomer *n)
+static void bearer_admit(struct pib_bearer *bearer, const struct pib_newcomer *n)
 {
-	struct pib_switch *sw = rcu_dereference_protected(up->sw, true);
+	struct pib_switch *sw = rcu_dereference_protected(bearer->sw, true);
 	bool trunk = n->h.caps & PIB_CAP_AUTO && n->h.role == PIB_ROLE_SWITCH;
 	struct pib_kport *port;
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
-	lockdep_assert_held(&up->us->pn->lock);
+	lockdep_assert_held(&bearer->sock->pn->lock);
 	rcu_read_lock();
 	if (!sw)
-		ul = NULL;
+		link = NULL;
 	else if (n->h.link_id)
-		ul = bearer_match(up, &n->from, &n->h);
+		link = bearer_match(bearer, &n->from, &n->h);
 	else
-		ul = bearer_trunk(up, n->h.node_guid);
+		link = bearer_trunk(bearer, n->h.node_guid);
 	rcu_read_unlock();
 	if (!sw)
 		return;
-	if (!ul) {
+	if (!link) {
 		port = pib_switch_free_port(sw);
 		if (!port) {
 			net_warn_ratelimited("pib: %s has no free port for %.64s\n", sw->name,
 					     n->h.desc);
 			if (n->h.link_id)
-				bearer_refuse(up, n);
+				bearer_refuse(bearer, n);
 			return;
 		}
 		port->is_auto = true;
-		ul = pib_udp_link_create(up, port,
-					 trunk ? PIB_UDP_LINK_TRUNK : PIB_UDP_LINK_ACCEPTED,
-					 &n->from, &n->h);
-		if (IS_ERR(ul))
+		link = pib_udp_link_create(bearer, port,
+					   trunk ? PIB_UDP_LINK_TRUNK : PIB_UDP_LINK_ACCEPTED,
+					   &n->from, &n->h);
+		if (IS_ERR(link))
 			return;
 	}
 	if (!n->h.link_id)
 		return;
 	local_bh_disable();
 	rcu_read_lock();
-	pib_udp_link_control(ul, &n->from, &n->h, n->type);
+	pib_udp_link_control(link, &n->from, &n->h, n->type);
 	rcu_read_unlock();
 	local_bh_enable();
 }
 
-static void bearer_expire(struct pib_bearer *up, struct list_head *dead)
+static void bearer_expire(struct pib_bearer *bearer, struct list_head *dead)
 {
-	struct pib_udp_link *ul, *tmp;
+	struct pib_udp_link *link, *tmp;
 	u64 now = ktime_get_ns();
 
-	list_for_each_entry_safe(ul, tmp, &up->udp_links, entry)
-		if (pib_udp_link_expired(ul, now))
-			pib_udp_link_unplug(ul, dead);
+	list_for_each_entry_safe(link, tmp, &bearer->udp_links, entry)
+		if (pib_udp_link_expired(link, now))
+			pib_udp_link_unplug(link, dead);
 }
 
-static bool bearer_next_newcomer(struct pib_bearer *up, struct pib_newcomer *n)
+static bool bearer_next_newcomer(struct pib_bearer *bearer, struct pib_newcomer *n)
 {
 	bool any;
 
-	spin_lock_bh(&up->lock);
-	any = up->num_newcomers;
+	spin_lock_bh(&bearer->lock);
+	any = bearer->num_newcomers;
 	if (any) {
-		*n = up->newcomers[0];
-		up->num_newcomers--;
-		memmove(up->newcomers, up->newcomers + 1, up->num_newcomers * sizeof(*n));
+		*n = bearer->newcomers[0];
+		bearer->num_newcomers--;
+		memmove(bearer->newcomers, bearer->newcomers + 1,
+			bearer->num_newcomers * sizeof(*n));
 	}
-	spin_unlock_bh(&up->lock);
+	spin_unlock_bh(&bearer->lock);
 	return any;
 }
 
 static void bearer_work(struct work_struct *work)
 {
-	struct pib_bearer *up = container_of(work, struct pib_bearer, work.work);
-	struct pib_net *pn = up->us->pn;
+	struct pib_bearer *bearer = container_of(work, struct pib_bearer, work.work);
+	struct pib_net *pn = bearer->sock->pn;
 	unsigned int left = PIB_NEWCOMERS;
 	struct pib_newcomer n;
 	LIST_HEAD(dead);
 
 	/* Whoever takes the bearer apart holds the mutex and waits for this work. */
 	if (!mutex_trylock(&pn->lock)) {
-		queue_delayed_work(pib_wq, &up->work, 1);
+		queue_delayed_work(pib_wq, &bearer->work, 1);
 		return;
 	}
-	/* Strangers that greet without end do not keep the mutex: who comes meanwhile has his turn later. */
-	while (left && bearer_next_newcomer(up, &n)) {
-		bearer_admit(up, &n);
+	/* Strangers that greet without end do not keep the mutex: the rest has its turn later. */
+	while (left && bearer_next_newcomer(bearer, &n)) {
+		bearer_admit(bearer, &n);
 		left--;
 	}
 	if (!left)
-		queue_delayed_work(pib_wq, &up->work, 1);
-	bearer_expire(up, &dead);
+		queue_delayed_work(pib_wq, &bearer->work, 1);
+	bearer_expire(bearer, &dead);
 	mutex_unlock(&pn->lock);
 	pib_udp_link_free(&dead);
 }
 
-void pib_bearer_carrier(struct pib_bearer *up)
+void pib_bearer_carrier(struct pib_bearer *bearer)
 {
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 
 	local_bh_disable();
 	rcu_read_lock();
-	list_for_each_entry_rcu(ul, &up->udp_links, entry)
-		pib_udp_link_restart(ul, ul->fsm.local_down);
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
+		pib_udp_link_restart(link, link->fsm.local_down);
 	rcu_read_unlock();
 	local_bh_enable();
-	if (rcu_access_pointer(up->sw) && READ_ONCE(up->us->running))
-		pib_bearer_announce(up);
+	if (rcu_access_pointer(bearer->sw) && READ_ONCE(bearer->sock->running))
+		pib_bearer_announce(bearer);
 }
 
 /* ---- the host switch ---- */
 
-void pib_bearer_set_switch(struct pib_bearer *up, struct pib_switch *sw)
+void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw)
 {
-	lockdep_assert_held(&up->us->pn->lock);
-	rcu_assign_pointer(up->sw, sw);
+	lockdep_assert_held(&bearer->sock->pn->lock);
+	rcu_assign_pointer(bearer->sw, sw);
 	if (!sw)
-		cancel_delayed_work_sync(&up->hello);
+		cancel_delayed_work_sync(&bearer->hello);
 }
 
 /* ---- creation ---- */
 
-static int bearer_check_key(const struct pib_bearer *up, const struct pib_bearer_cfg *cfg,
+static int bearer_check_key(const struct pib_bearer *bearer, const struct pib_bearer_cfg *cfg,
 			    struct netlink_ext_ack *extack)
 {
-	if (!up->auth && cfg->key_len)
+	if (!bearer->auth && cfg->key_len)
 		NL_SET_ERR_MSG(extack, "the fabric on this netdev has no key");
-	else if (up->auth && !cfg->key_len)
+	else if (bearer->auth && !cfg->key_len)
 		NL_SET_ERR_MSG(extack, "the fabric on this netdev has a key: give the same one");
-	else if (up->auth && !pib_auth_same(up->auth, cfg->key, cfg->key_len))
+	else if (bearer->auth && !pib_auth_same(bearer->auth, cfg->key, cfg->key_len))
 		NL_SET_ERR_MSG(extack, "the fabric on this netdev has another key");
 	else
 		return 0;
 	return -EINVAL;
 }
 
-static struct pib_bearer *bearer_create(struct pib_udp_sock *us, const struct pib_bearer_cfg *cfg,
+static struct pib_bearer *bearer_create(struct pib_udp_sock *sock, const struct pib_bearer_cfg *cfg,
 					struct netlink_ext_ack *extack)
 {
-	struct pib_bearer *up = kzalloc(sizeof(*up), GFP_KERNEL);
+	struct pib_bearer *bearer = kzalloc(sizeof(*bearer), GFP_KERNEL);
 
-	if (!up)
+	if (!bearer)
 		return ERR_PTR(-ENOMEM);
 	if (cfg->key_len) {
-		up->auth = pib_auth_alloc(cfg->key, cfg->key_len);
-		if (!up->auth) {
+		bearer->auth = pib_auth_alloc(cfg->key, cfg->key_len);
+		if (!bearer->auth) {
 			NL_SET_ERR_MSG(extack, "this kernel has no HMAC-SHA-256 for the key");
-			kfree(up);
+			kfree(bearer);
 			return ERR_PTR(-EOPNOTSUPP);
 		}
 	}
-	up->us = us;
-	up->fabric = cfg->fabric;
-	up->users = 1;
-	up->id = ++us->pn->next_id;
-	up->nonce = get_random_u64() | 1;
-	up->next_answer = jiffies;
-	up->next_clone = jiffies;
-	INIT_LIST_HEAD(&up->udp_links);
-	spin_lock_init(&up->lock);
-	INIT_DELAYED_WORK(&up->hello, bearer_hello_work);
-	INIT_DELAYED_WORK(&up->work, bearer_work);
-	list_add_tail_rcu(&up->entry, &us->bearers);
-	us->pn->changes++;
-	return up;
+	bearer->sock = sock;
+	bearer->fabric = cfg->fabric;
+	bearer->users = 1;
+	bearer->id = ++sock->pn->next_id;
+	bearer->nonce = get_random_u64() | 1;
+	bearer->next_answer = jiffies;
+	bearer->next_clone = jiffies;
+	INIT_LIST_HEAD(&bearer->udp_links);
+	spin_lock_init(&bearer->lock);
+	INIT_DELAYED_WORK(&bearer->hello, bearer_hello_work);
+	INIT_DELAYED_WORK(&bearer->work, bearer_work);
+	list_add_tail_rcu(&bearer->entry, &sock->bearers);
+	sock->pn->changes++;
+	return bearer;
 }
 
 struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cfg *cfg,
 				  bool is_link, struct netlink_ext_ack *extack)
 {
-	struct pib_udp_sock *us = pib_udp_sock_get(pn, cfg->ifindex, cfg->udp_port, extack);
-	struct pib_bearer *up;
+	struct pib_udp_sock *sock = pib_udp_sock_get(pn, cfg->ifindex, cfg->udp_port, extack);
+	struct pib_bearer *bearer;
 	int err;
 
-	if (IS_ERR(us))
-		return ERR_CAST(us);
-	list_for_each_entry(up, &us->bearers, entry) {
-		if (up->fabric != cfg->fabric)
+	if (IS_ERR(sock))
+		return ERR_CAST(sock);
+	list_for_each_entry(bearer, &sock->bearers, entry) {
+		if (bearer->fabric != cfg->fabric)
 			continue;
-		err = is_link ? 0 : bearer_check_key(up, cfg, extack);
+		err = is_link ? 0 : bearer_check_key(bearer, cfg, extack);
 		if (!err)
-			up->users++;
-		pib_udp_sock_put(us);
-		return err ? ERR_PTR(err) : up;
+			bearer->users++;
+		pib_udp_sock_put(sock);
+		return err ? ERR_PTR(err) : bearer;
 	}
-	up = bearer_create(us, cfg, extack);
-	if (IS_ERR(up))
-		pib_udp_sock_put(us);
-	return up;
+	bearer = bearer_create(sock, cfg, extack);
+	if (IS_ERR(bearer))
+		pib_udp_sock_put(sock);
+	return bearer;
 }
 
-void pib_bearer_put(struct pib_bearer *up)
+void pib_bearer_put(struct pib_bearer *bearer)
 {
-	struct pib_udp_sock *us = up->us;
-	struct pib_net *pn = us->pn;
-	struct pib_udp_link *ul, *tmp;
+	struct pib_udp_sock *sock = bearer->sock;
+	struct pib_net *pn = sock->pn;
+	struct pib_udp_link *link, *tmp;
 	LIST_HEAD(dead);
 
 	lockdep_assert_held(&pn->lock);
-	if (--up->users)
+	if (--bearer->users)
 		return;
-	list_for_each_entry_safe(ul, tmp, &up->udp_links, entry)
-		pib_udp_link_unplug(ul, &dead);
-	list_del_rcu(&up->entry);
+	list_for_each_entry_safe(link, tmp, &bearer->udp_links, entry)
+		pib_udp_link_unplug(link, &dead);
+	list_del_rcu(&bearer->entry);
 	synchronize_rcu();
 	pib_udp_link_free(&dead);
-	cancel_delayed_work_sync(&up->hello);
-	cancel_delayed_work_sync(&up->work);
-	pib_auth_free(up->auth);
-	kfree(up);
-	pib_udp_sock_put(us);
+	cancel_delayed_work_sync(&bearer->hello);
+	cancel_delayed_work_sync(&bearer->work);
+	pib_auth_free(bearer->auth);
+	kfree(bearer);
+	pib_udp_sock_put(sock);
 	pn->changes++;
 }

@@ -30,11 +30,11 @@ struct pib_newcomer {
 
 /**
  * struct pib_bearer - a netdev's place in a fabric
- * @us: sockets; never changes
+ * @sock: sockets; never changes
  * @fabric: fabric id; never changes
  * @id: place in dumps; never changes
  * @auth: key of the fabric, or NULL; never changes
- * @entry: in us->bearers; written under pn->lock, read under RCU
+ * @entry: in sock->bearers; written under pn->lock, read under RCU
  * @users: HCAs and explicit links that use it; under pn->lock
  * @sw_users: HCAs that are plugged into the host switch (control/host_switch.c); under pn->lock
  * @sw: host switch or NULL; see pib_bearer_set_switch(); written under pn->lock, read under RCU
@@ -53,7 +53,7 @@ struct pib_newcomer {
  * @work: makes and gives up links
  */
 struct pib_bearer {
-	struct pib_udp_sock *us;
+	struct pib_udp_sock *sock;
 	u32 fabric;
 	u32 id;
 	struct pib_auth *auth;
@@ -93,30 +93,37 @@ struct pib_bearer_cfg {
 	u32 key_len;
 };
 
-/* Find or make. pn->lock held. ERR_PTR() with the reason in @extack. */
+/*
+ * Find or make a bearer. pn->lock held. Return: with a user; ERR_PTR() with the reason in @extack.
+ */
 struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cfg *cfg,
 				  bool is_link, struct netlink_ext_ack *extack);
-/* pn->lock held; the last user takes it apart. */
-void pib_bearer_put(struct pib_bearer *up);
+/* A user goes; the last one takes the bearer apart. pn->lock held; sleeps. */
+void pib_bearer_put(struct pib_bearer *bearer);
 /*
- * From now on @sw is the host switch: it is announced, and other hosts get links to it. NULL: there
- * is none any more, and readers may see the old one for a grace period. pn->lock held; NULL sleeps.
+ * From now on @sw is the host switch, which is announced and to which other hosts get links. NULL:
+ * there is none any more, and readers may see the old one for a grace period. pn->lock held; NULL
+ * sleeps.
  */
-void pib_bearer_set_switch(struct pib_bearer *up, struct pib_switch *sw);
+void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw);
 
-/* A standalone port of the host switch's HCAs has LID @lid, instead of @old (0: none). 0 or -ENOSPC. */
-int pib_bearer_set_lid(struct pib_bearer *up, u16 old, u16 lid);
-bool pib_bearer_has_lid(struct pib_bearer *up, u16 lid);
+/*
+ * A standalone port of the host switch's HCAs has LID @lid instead of @old (0: none). Return: 0 or
+ * -ENOSPC.
+ */
+int pib_bearer_set_lid(struct pib_bearer *bearer, u16 old, u16 lid);
+/* Has a standalone port of the host switch's HCAs this LID? */
+bool pib_bearer_has_lid(struct pib_bearer *bearer, u16 lid);
 /* Say hello to everybody soon, and often for a while. Any context. */
-void pib_bearer_announce(struct pib_bearer *up);
-/* The fields of a hello that the bearer and @port's node know. Softirqs off. */
-void pib_bearer_fill_hello(struct pib_bearer *up, struct pib_kport *port, struct pib_hello *h);
+void pib_bearer_announce(struct pib_bearer *bearer);
+/* Fill in the fields of a hello that the bearer and @port's node know. Softirqs off. */
+void pib_bearer_fill_hello(struct pib_bearer *bearer, struct pib_kport *port, struct pib_hello *h);
 
 /* A control datagram came in. Softirqs off, RCU. */
-void pib_bearer_control(struct pib_udp_sock *us, const struct pib_addr *from, const u8 *buf,
+void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from, const u8 *buf,
 			u32 len);
 
 /* The netdev went down or came up. Any context. */
-void pib_bearer_carrier(struct pib_bearer *up);
+void pib_bearer_carrier(struct pib_bearer *bearer);
 
 #endif

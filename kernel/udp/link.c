@@ -28,9 +28,13 @@
 /* Hellos are refused one by one: a refusal that is older than this is no longer the peer's word. */
 #define PIB_UDP_LINK_REFUSED_NS	(10 * PIB_NSEC_PER_SEC)
 
-static struct pib_net *udp_link_net(const struct pib_udp_link *ul)
+#define link_dbg(link, fmt, ...)								\
+	pr_debug("pib: %.64s, port %u: " fmt "\n", (link)->port->p.node->desc,			\
+		 (link)->port->p.num, ##__VA_ARGS__)
+
+static struct pib_net *udp_link_net(const struct pib_udp_link *link)
 {
-	return ul->up->us->pn;
+	return link->bearer->sock->pn;
 }
 
 static unsigned int addr_slot(const struct pib_addr *a)
@@ -73,14 +77,14 @@ static bool peer_knows_segments(const struct pib_link_fsm *f)
 	return f->peer_caps & PIB_CAP_SEGMENTS;
 }
 
-static u16 data_tag(const struct pib_udp_link *ul, u64 to, u64 from)
+static u16 data_tag(const struct pib_udp_link *link, u64 to, u64 from)
 {
-	const struct pib_auth *auth = ul->up->auth;
+	const struct pib_auth *auth = link->bearer->auth;
 
 	return auth ? pib_auth_tag(auth, to, from) : pib_link_tag(to);
 }
 
-static struct pib_upath *upath_make(const struct pib_udp_link *ul)
+static struct pib_upath *upath_make(const struct pib_udp_link *link)
 {
 	struct pib_upath *path = kzalloc(sizeof(*path), GFP_ATOMIC);
 
@@ -90,42 +94,44 @@ static struct pib_upath *upath_make(const struct pib_udp_link *ul)
 		kfree(path);
 		return NULL;
 	}
-	memcpy(path->peer, ul->peer, sizeof(path->peer));
-	path->to = ul->to;
-	path->remote_id = ul->fsm.remote_id;
-	path->nonce = ul->fsm.nonce;
-	path->peer_nonce = ul->fsm.peer_nonce;
-	path->tx_tag = data_tag(ul, path->peer_nonce, path->nonce);
-	path->rx_tag = data_tag(ul, path->nonce, path->peer_nonce);
-	path->noicrc = peer_wants_noicrc(&ul->fsm);
-	path->segments = peer_knows_segments(&ul->fsm);
+	memcpy(path->peer, link->peer, sizeof(path->peer));
+	path->to = link->to;
+	path->remote_id = link->fsm.remote_id;
+	path->nonce = link->fsm.nonce;
+	path->peer_nonce = link->fsm.peer_nonce;
+	path->tx_tag = data_tag(link, path->peer_nonce, path->nonce);
+	path->rx_tag = data_tag(link, path->nonce, path->peer_nonce);
+	path->noicrc = peer_wants_noicrc(&link->fsm);
+	path->segments = peer_knows_segments(&link->fsm);
 	return path;
 }
 
-static bool upath_current(const struct pib_udp_link *ul, const struct pib_upath *path)
+static bool upath_current(const struct pib_udp_link *link, const struct pib_upath *path)
 {
-	return path->remote_id == ul->fsm.remote_id && path->to == ul->to &&
-	       path->nonce == ul->fsm.nonce && path->peer_nonce == ul->fsm.peer_nonce &&
-	       path->noicrc == peer_wants_noicrc(&ul->fsm) &&
-	       path->segments == peer_knows_segments(&ul->fsm) &&
-	       !memcmp(path->peer, ul->peer, sizeof(path->peer));
+	return path->remote_id == link->fsm.remote_id && path->to == link->to &&
+	       path->nonce == link->fsm.nonce && path->peer_nonce == link->fsm.peer_nonce &&
+	       path->noicrc == peer_wants_noicrc(&link->fsm) &&
+	       path->segments == peer_knows_segments(&link->fsm) &&
+	       !memcmp(path->peer, link->peer, sizeof(path->peer));
 }
 
 /* Bring the path in line with the session. */
-static void udp_link_update_path(struct pib_udp_link *ul)
+static void udp_link_update_path(struct pib_udp_link *link)
 {
 	struct pib_upath *old, *path = NULL;
-	bool up = ul->fsm.state == PIB_LINK_UP && !ul->dead;
+	bool is_up = link->fsm.state == PIB_LINK_UP && !link->dead;
 
-	lockdep_assert_held(&ul->lock);
-	old = rcu_dereference_protected(ul->path, lockdep_is_held(&ul->lock));
-	if (up && old && upath_current(ul, old))
+	lockdep_assert_held(&link->lock);
+	old = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
+	if (is_up && old && upath_current(link, old))
 		return;
-	if (!up && !old)
+	if (!is_up && !old)
 		return;
-	if (up)
-		path = upath_make(ul);
-	rcu_assign_pointer(ul->path, path);
+	if (is_up)
+		path = upath_make(link);
+	link_dbg(link, "%s with %.64s", path ? "session" : "no session any more",
+		 link->fsm.peer_desc);
+	rcu_assign_pointer(link->path, path);
 	if (old)
 		call_rcu(&old->rcu, upath_free);
 }
@@ -134,9 +140,9 @@ static void udp_link_update_path(struct pib_udp_link *ul)
 
 /**
  * struct outgoing - a control datagram built under the lock, to be sent outside of it
- * @len: 0: there is none
+ * @len: bytes; 0: there is none
  * @to: where to
- * @bytes: it
+ * @bytes: the datagram
  */
 struct outgoing {
 	size_t len;
@@ -144,240 +150,244 @@ struct outgoing {
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 };
 
-static void udp_link_build(struct pib_udp_link *ul, struct outgoing *o)
+static void udp_link_build(struct pib_udp_link *link, struct outgoing *o)
 {
 	struct pib_hello h = {};
 
-	lockdep_assert_held(&ul->lock);
-	pib_bearer_fill_hello(ul->up, ul->port, &h);
-	if (ul->kind == PIB_UDP_LINK_TRUNK)
+	lockdep_assert_held(&link->lock);
+	pib_bearer_fill_hello(link->bearer, link->port, &h);
+	if (link->kind == PIB_UDP_LINK_TRUNK)
 		h.caps |= PIB_CAP_AUTO;
-	o->to = ul->peer[ul->to];
-	o->len = pib_link_build(&ul->fsm, &h, ktime_get_ns(), o->bytes);
-	if (ul->up->auth && pib_auth_seal(ul->up->auth, o->bytes))
+	o->to = link->peer[link->to];
+	o->len = pib_link_build(&link->fsm, &h, ktime_get_ns(), o->bytes);
+	if (link->bearer->auth && pib_auth_seal(link->bearer->auth, o->bytes))
 		o->len = 0;
 }
 
-static void udp_link_send(struct pib_udp_link *ul, const struct outgoing *o)
+static void udp_link_send(struct pib_udp_link *link, const struct outgoing *o)
 {
-	if (o->len && o->to.family && READ_ONCE(ul->up->us->running))
-		pib_udp_sock_send_bytes(ul->up->us, o->bytes, o->len, &o->to);
+	if (o->len && o->to.family && READ_ONCE(link->bearer->sock->running))
+		pib_udp_sock_send_bytes(link->bearer->sock, o->bytes, o->len, &o->to);
 }
 
-static void udp_link_rearm(struct pib_udp_link *ul)
+static void udp_link_rearm(struct pib_udp_link *link)
 {
-	u64 now = ktime_get_ns(), deadline = pib_link_deadline(&ul->fsm);
+	u64 now = ktime_get_ns(), deadline = pib_link_deadline(&link->fsm);
 
-	lockdep_assert_held(&ul->lock);
-	if (ul->dead || deadline == PIB_LINK_NEVER)
+	lockdep_assert_held(&link->lock);
+	if (link->dead || deadline == PIB_LINK_NEVER)
 		return;
-	mod_timer(&ul->timer, jiffies + (deadline > now ? nsecs_to_jiffies(deadline - now) : 0) + 1);
+	mod_timer(&link->timer,
+		  jiffies + (deadline > now ? nsecs_to_jiffies(deadline - now) : 0) + 1);
 }
 
 /* Do what the state machine wants done. */
-static void udp_link_act(struct pib_udp_link *ul, u32 todo, struct outgoing *o)
+static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o)
 {
-	lockdep_assert_held(&ul->lock);
+	lockdep_assert_held(&link->lock);
 	if (todo & PIB_LINK_DO_REJECT)
-		pib_udp_sock_count(ul->up->us, rx_bad_hello, 1);
+		pib_udp_sock_count(link->bearer->sock, rx_bad_hello, 1);
 	if (todo & PIB_LINK_DO_DOWN)
-		ul->bounce = true;
+		link->bounce = true;
 	if (todo & PIB_LINK_DO_SEND)
-		udp_link_build(ul, o);
-	udp_link_update_path(ul);
-	udp_link_rearm(ul);
-	queue_work(pib_wq, &ul->work);
+		udp_link_build(link, o);
+	udp_link_update_path(link);
+	udp_link_rearm(link);
+	queue_work(pib_wq, &link->work);
 }
 
-/* Were datagrams dropped at our sockets since the last look? The peer's may be among them. */
-static void udp_link_own_losses(struct pib_udp_link *ul)
+/*
+ * Were datagrams dropped at our sockets since the last look? Those of the peer may be among them.
+ */
+static void udp_link_own_losses(struct pib_udp_link *link)
 {
-	u32 overruns = pib_udp_sock_overruns(ul->up->us);
+	u32 overruns = pib_udp_sock_overruns(link->bearer->sock);
 
-	if (overruns != ul->overruns)
-		pib_link_deaf(&ul->fsm, ktime_get_ns());
-	ul->overruns = overruns;
+	if (overruns != link->overruns)
+		pib_link_deaf(&link->fsm, ktime_get_ns());
+	link->overruns = overruns;
 }
 
-static void udp_link_tick(struct pib_udp_link *ul, struct outgoing *o)
+static void udp_link_tick(struct pib_udp_link *link, struct outgoing *o)
 {
 	u32 todo;
 
-	lockdep_assert_held(&ul->lock);
-	udp_link_own_losses(ul);
-	todo = pib_link_timer(&ul->fsm, ktime_get_ns());
+	lockdep_assert_held(&link->lock);
+	udp_link_own_losses(link);
+	todo = pib_link_timer(&link->fsm, ktime_get_ns());
 	if (todo & PIB_LINK_DO_DOWN) {
+		link_dbg(link, "%.64s is silent", link->fsm.peer_desc);
 		/* The peer is lost: it may be reachable by its other address. */
-		if (ul->peer[!ul->to].family)
-			ul->to = !ul->to;
-		udp_link_act(ul, todo, o);
+		if (link->peer[!link->to].family)
+			link->to = !link->to;
+		udp_link_act(link, todo, o);
 		return;
 	}
 	if (todo & PIB_LINK_DO_SEND)
-		udp_link_build(ul, o);
-	udp_link_rearm(ul);
+		udp_link_build(link, o);
+	udp_link_rearm(link);
 }
 
 static void udp_link_timer(struct timer_list *t)
 {
-	struct pib_udp_link *ul = container_of(t, struct pib_udp_link, timer);
+	struct pib_udp_link *link = container_of(t, struct pib_udp_link, timer);
 	struct outgoing o = {};
 
-	spin_lock(&ul->lock);
-	if (!ul->dead)
-		udp_link_tick(ul, &o);
-	spin_unlock(&ul->lock);
+	spin_lock(&link->lock);
+	if (!link->dead)
+		udp_link_tick(link, &o);
+	spin_unlock(&link->lock);
 	rcu_read_lock();
-	udp_link_send(ul, &o);
+	udp_link_send(link, &o);
 	rcu_read_unlock();
 }
 
-void pib_udp_link_restart(struct pib_udp_link *ul, bool down)
+void pib_udp_link_restart(struct pib_udp_link *link, bool down)
 {
 	struct outgoing o = {};
 	u32 todo;
 
-	spin_lock_bh(&ul->lock);
-	if (!ul->dead) {
-		todo = pib_link_reset(&ul->fsm, new_nonce(), down, ktime_get_ns());
-		udp_link_act(ul, todo, &o);
+	spin_lock_bh(&link->lock);
+	if (!link->dead) {
+		todo = pib_link_reset(&link->fsm, new_nonce(), down, ktime_get_ns());
+		udp_link_act(link, todo, &o);
 	}
-	spin_unlock_bh(&ul->lock);
-	udp_link_send(ul, &o);
+	spin_unlock_bh(&link->lock);
+	udp_link_send(link, &o);
 }
 
 /* ---- what is heard ---- */
 
-bool pib_udp_link_is_peer(const struct pib_udp_link *ul, const struct pib_hello *h)
+bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h)
 {
-	switch (ul->kind) {
+	switch (link->kind) {
 	case PIB_UDP_LINK_TRUNK:
-		return ul->peer_guid == h->node_guid;
+		return link->peer_guid == h->node_guid;
 	case PIB_UDP_LINK_ACCEPTED:
-		return ul->peer_guid == h->node_guid && ul->peer_port_num == h->port_num;
+		return link->peer_guid == h->node_guid && link->peer_port_num == h->port_num;
 	}
 	return true;
 }
 
 /* Is a hello from @from the peer's? Learns the addresses of peers that were discovered. */
-static bool udp_link_knows(struct pib_udp_link *ul, const struct pib_addr *from,
+static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *from,
 			   const struct pib_hello *h)
 {
 	unsigned int slot = addr_slot(from);
 
-	lockdep_assert_held(&ul->lock);
-	if (!pib_udp_link_is_peer(ul, h))
+	lockdep_assert_held(&link->lock);
+	if (!pib_udp_link_is_peer(link, h))
 		return false;
-	if (pib_addr_equal(&ul->peer[slot], from))
+	if (pib_addr_equal(&link->peer[slot], from))
 		return true;
-	if (ul->kind == PIB_UDP_LINK_EXPLICIT)
+	if (link->kind == PIB_UDP_LINK_EXPLICIT)
 		return false;
 	/* Who records the peer's datagrams must not move the link by sending them again. */
-	if (ul->fsm.state == PIB_LINK_UP && !pib_link_is_next(&ul->fsm, h))
+	if (link->fsm.state == PIB_LINK_UP && !pib_link_is_next(&link->fsm, h))
 		return false;
-	ul->peer[slot] = *from;
+	link->peer[slot] = *from;
 	return true;
 }
 
-static void udp_link_take_lids(struct pib_udp_link *ul, const struct pib_hello *h)
+static void udp_link_take_lids(struct pib_udp_link *link, const struct pib_hello *h)
 {
-	lockdep_assert_held(&ul->lock);
-	ul->num_lids = h->caps & PIB_CAP_STANDALONE ? min_t(u8, h->num_lids, PIB_HELLO_LIDS) : 0;
-	memcpy(ul->lids, h->lids, ul->num_lids * sizeof(ul->lids[0]));
+	lockdep_assert_held(&link->lock);
+	link->num_lids = h->caps & PIB_CAP_STANDALONE ? min_t(u8, h->num_lids, PIB_HELLO_LIDS) : 0;
+	memcpy(link->lids, h->lids, link->num_lids * sizeof(link->lids[0]));
 }
 
-/* The peer has no port for this link: its user must know why. It is asked again and again. */
-static bool udp_link_is_refused(struct pib_udp_link *ul, const struct pib_hello *h, u8 type)
+/* The peer has no port for this link: the user must know why. The peer is asked again and again. */
+static bool udp_link_is_refused(struct pib_udp_link *link, const struct pib_hello *h, u8 type)
 {
-	lockdep_assert_held(&ul->lock);
-	if (ul->fsm.state == PIB_LINK_UP)
-		ul->refused = PIB_REFUSED_NOT;
-	if (type != PIB_DG_BYE || !h->refusal || ul->fsm.state == PIB_LINK_UP ||
-	    h->peer_nonce != ul->fsm.nonce)
+	lockdep_assert_held(&link->lock);
+	if (link->fsm.state == PIB_LINK_UP)
+		link->refused = PIB_REFUSED_NOT;
+	if (type != PIB_DG_BYE || !h->refusal || link->fsm.state == PIB_LINK_UP ||
+	    h->peer_nonce != link->fsm.nonce)
 		return false;
-	if (ul->refused != h->refusal)
+	if (link->refused != h->refusal)
 		net_warn_ratelimited("pib: %.64s, port %u: the peer refuses the link: %s\n",
-				     ul->port->p.node->desc, ul->port->p.num,
+				     link->port->p.node->desc, link->port->p.num,
 				     pib_hello_refusal_text(h->refusal));
-	ul->refused = h->refusal;
-	ul->refused_at = ktime_get_ns();
+	link->refused = h->refusal;
+	link->refused_at = ktime_get_ns();
 	return true;
 }
 
-const char *pib_udp_link_refusal(const struct pib_udp_link *ul)
+const char *pib_udp_link_refusal(const struct pib_udp_link *link)
 {
-	lockdep_assert_held(&ul->lock);
-	if (!ul->refused || ul->fsm.state == PIB_LINK_UP ||
-	    ktime_get_ns() > ul->refused_at + PIB_UDP_LINK_REFUSED_NS)
+	lockdep_assert_held(&link->lock);
+	if (!link->refused || link->fsm.state == PIB_LINK_UP ||
+	    ktime_get_ns() > link->refused_at + PIB_UDP_LINK_REFUSED_NS)
 		return NULL;
-	return pib_hello_refusal_text(ul->refused);
+	return pib_hello_refusal_text(link->refused);
 }
 
-void pib_udp_link_other_key(struct pib_udp_link *ul, const struct pib_addr *from,
+void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *from,
 			    const struct pib_hello *h, u8 type)
 {
-	spin_lock_bh(&ul->lock);
-	if (!ul->dead && h->refusal == PIB_REFUSED_KEY &&
-	    pib_addr_equal(&ul->peer[addr_slot(from)], from))
-		udp_link_is_refused(ul, h, type);
-	spin_unlock_bh(&ul->lock);
+	spin_lock_bh(&link->lock);
+	if (!link->dead && h->refusal == PIB_REFUSED_KEY &&
+	    pib_addr_equal(&link->peer[addr_slot(from)], from))
+		udp_link_is_refused(link, h, type);
+	spin_unlock_bh(&link->lock);
 }
 
-void pib_udp_link_control(struct pib_udp_link *ul, const struct pib_addr *from,
+void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from,
 			  const struct pib_hello *h, u8 type)
 {
 	struct outgoing o = {};
 
-	spin_lock_bh(&ul->lock);
-	if (ul->dead) {
-		spin_unlock_bh(&ul->lock);
+	spin_lock_bh(&link->lock);
+	if (link->dead) {
+		spin_unlock_bh(&link->lock);
 		return;
 	}
-	if (!udp_link_knows(ul, from, h)) {
-		spin_unlock_bh(&ul->lock);
-		pib_udp_sock_count(ul->up->us, rx_wrong_addr, 1);
+	if (!udp_link_knows(link, from, h)) {
+		spin_unlock_bh(&link->lock);
+		pib_udp_sock_count(link->bearer->sock, rx_wrong_addr, 1);
 		return;
 	}
-	if (ul->fsm.state != PIB_LINK_UP)
-		ul->to = addr_slot(from);
-	if (!udp_link_is_refused(ul, h, type)) {
-		udp_link_take_lids(ul, h);
-		udp_link_act(ul, pib_link_rx(&ul->fsm, h, type, ktime_get_ns()), &o);
+	if (link->fsm.state != PIB_LINK_UP)
+		link->to = addr_slot(from);
+	if (!udp_link_is_refused(link, h, type)) {
+		udp_link_take_lids(link, h);
+		udp_link_act(link, pib_link_rx(&link->fsm, h, type, ktime_get_ns()), &o);
 	}
-	spin_unlock_bh(&ul->lock);
-	udp_link_send(ul, &o);
+	spin_unlock_bh(&link->lock);
+	udp_link_send(link, &o);
 }
 
-void pib_udp_link_heard(struct pib_udp_link *ul, const struct pib_addr *from)
+void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from)
 {
 	unsigned int slot = addr_slot(from);
 	struct outgoing o = {};
 
-	spin_lock_bh(&ul->lock);
-	ul->born = ktime_get_ns();
-	if (!ul->dead && ul->kind == PIB_UDP_LINK_TRUNK && ul->fsm.state != PIB_LINK_UP) {
-		ul->peer[slot] = *from;
-		ul->to = slot;
-		udp_link_build(ul, &o);
-	} else if (!ul->dead && ul->kind == PIB_UDP_LINK_TRUNK && !ul->peer[slot].family) {
-		ul->peer[slot] = *from;
-		udp_link_update_path(ul);
+	spin_lock_bh(&link->lock);
+	link->born = ktime_get_ns();
+	if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && link->fsm.state != PIB_LINK_UP) {
+		link->peer[slot] = *from;
+		link->to = slot;
+		udp_link_build(link, &o);
+	} else if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && !link->peer[slot].family) {
+		link->peer[slot] = *from;
+		udp_link_update_path(link);
 	}
-	spin_unlock_bh(&ul->lock);
-	udp_link_send(ul, &o);
+	spin_unlock_bh(&link->lock);
+	udp_link_send(link, &o);
 }
 
-bool pib_udp_link_expired(struct pib_udp_link *ul, u64 now)
+bool pib_udp_link_expired(struct pib_udp_link *link, u64 now)
 {
 	bool expired;
 	u64 heard;
 
-	if (ul->kind == PIB_UDP_LINK_EXPLICIT)
+	if (link->kind == PIB_UDP_LINK_EXPLICIT)
 		return false;
-	spin_lock_bh(&ul->lock);
-	heard = max(ul->born, ul->fsm.last_heard);
-	expired = ul->fsm.state != PIB_LINK_UP && now > heard + PIB_UDP_LINK_EXPIRY_NS;
-	spin_unlock_bh(&ul->lock);
+	spin_lock_bh(&link->lock);
+	heard = max(link->born, link->fsm.last_heard);
+	expired = link->fsm.state != PIB_LINK_UP && now > heard + PIB_UDP_LINK_EXPIRY_NS;
+	spin_unlock_bh(&link->lock);
 	return expired;
 }
 
@@ -386,7 +396,7 @@ bool pib_udp_link_expired(struct pib_udp_link *ul, u64 now)
 /**
  * struct verdict - the session as the port is to see it
  * @up: the link is up
- * @bounce: it was not in between
+ * @bounce: the link was down in between
  * @far: what the other end can do
  * @lids: LIDs behind the other end
  * @num_lids: entries in @lids
@@ -399,19 +409,19 @@ struct verdict {
 	u16 lids[PIB_HELLO_LIDS];
 };
 
-static void udp_link_judge(struct pib_udp_link *ul, struct verdict *v)
+static void udp_link_judge(struct pib_udp_link *link, struct verdict *v)
 {
-	spin_lock_bh(&ul->lock);
-	v->up = !ul->dead && ul->fsm.plugged && READ_ONCE(ul->up->us->running);
-	v->bounce = ul->bounce;
-	ul->bounce = false;
-	v->far.mtu_cap = ul->fsm.peer_mtu_cap;
-	v->far.width_en = ul->fsm.peer_width_en;
-	v->far.speed_en = ul->fsm.peer_speed_en;
-	v->far.ext_speed_en = ul->fsm.peer_ext_speed_en;
-	v->num_lids = v->up ? ul->num_lids : 0;
-	memcpy(v->lids, ul->lids, sizeof(v->lids));
-	spin_unlock_bh(&ul->lock);
+	spin_lock_bh(&link->lock);
+	v->up = !link->dead && link->fsm.plugged && READ_ONCE(link->bearer->sock->running);
+	v->bounce = link->bounce;
+	link->bounce = false;
+	v->far.mtu_cap = link->fsm.peer_mtu_cap;
+	v->far.width_en = link->fsm.peer_width_en;
+	v->far.speed_en = link->fsm.peer_speed_en;
+	v->far.ext_speed_en = link->fsm.peer_ext_speed_en;
+	v->num_lids = v->up ? link->num_lids : 0;
+	memcpy(v->lids, link->lids, sizeof(v->lids));
+	spin_unlock_bh(&link->lock);
 }
 
 static bool lid_listed(const u16 *lids, unsigned int n, u16 lid)
@@ -428,137 +438,139 @@ static bool lid_listed(const u16 *lids, unsigned int n, u16 lid)
 static struct pib_udp_link *route_holder(const struct pib_switch *sw, u16 lid)
 {
 	u8 port = READ_ONCE(sw->nd.node.lft[lid]);
-	const struct pib_link *link;
+	const struct pib_link *base;
 
 	if (!port || port > sw->nd.node.num_ports)
 		return NULL;
-	link = rcu_dereference(sw->nd.ports[port]->link);
-	return link ? to_udp_link(link) : NULL;
+	base = rcu_dereference(sw->nd.ports[port]->link);
+	return base ? to_udp_link(base) : NULL;
 }
 
 /*
- * Forward @lid to the peer, who says that it is there. If another peer says so, too, both
- * have given it to themselves, and the one whose node GUID is higher will keep it.
+ * Forward @lid to the peer, who says that @lid is there. If another peer says so, too, both have
+ * given the LID to themselves, and the one whose node GUID is higher will keep it.
  */
-static bool route_take(struct pib_udp_link *ul, u16 lid)
+static bool route_take(struct pib_udp_link *link, u16 lid)
 {
 	const struct pib_udp_link *holder;
 	bool mine;
 
-	if (!lid || lid >= PIB_LID_MCAST_FIRST || pib_bearer_has_lid(ul->up, lid))
+	if (!lid || lid >= PIB_LID_MCAST_FIRST || pib_bearer_has_lid(link->bearer, lid))
 		return false;
 	rcu_read_lock();
-	holder = route_holder(ul->port->sw, lid);
-	mine = !holder || holder == ul ||
-	       READ_ONCE(ul->fsm.peer_node_guid) > READ_ONCE(holder->fsm.peer_node_guid);
+	holder = route_holder(link->port->sw, lid);
+	mine = !holder || holder == link ||
+	       READ_ONCE(link->fsm.peer_node_guid) > READ_ONCE(holder->fsm.peer_node_guid);
 	rcu_read_unlock();
-	if (mine && holder != ul)
-		pib_switch_set_route(ul->port->sw, lid, ul->port->p.num);
+	if (mine && holder != link)
+		pib_switch_set_route(link->port->sw, lid, link->port->p.num);
 	return mine;
 }
 
-/* The peer does not say any more that it has @lid. Whom it is forwarded to meanwhile keeps it. */
-static bool route_leave(struct pib_udp_link *ul, u16 lid)
+/* The peer does not say any more that it has @lid. To whom @lid is forwarded meanwhile keeps it. */
+static bool route_leave(struct pib_udp_link *link, u16 lid)
 {
-	struct pib_switch *sw = ul->port->sw;
+	struct pib_switch *sw = link->port->sw;
 
-	if (READ_ONCE(sw->nd.node.lft[lid]) != ul->port->p.num)
+	if (READ_ONCE(sw->nd.node.lft[lid]) != link->port->p.num)
 		return false;
 	pib_switch_set_route(sw, lid, PIB_LFT_DROP);
 	return true;
 }
 
 /* LIDs have become free, which other peers may have. */
-static void udp_link_offer_routes(const struct pib_udp_link *ul)
+static void udp_link_offer_routes(const struct pib_udp_link *link)
 {
 	struct pib_udp_link *other;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(other, &ul->up->udp_links, entry)
-		if (other != ul)
+	list_for_each_entry_rcu(other, &link->bearer->udp_links, entry)
+		if (other != link)
 			queue_work(pib_wq, &other->work);
 	rcu_read_unlock();
 }
 
 /* Without an SM the two ends tell each other what to forward. */
-static void udp_link_route(struct pib_udp_link *ul, const struct verdict *v)
+static void udp_link_route(struct pib_udp_link *link, const struct verdict *v)
 {
-	struct pib_switch *sw = ul->port->sw;
+	struct pib_switch *sw = link->port->sw;
 	bool left = false;
 	unsigned int i;
 
-	lockdep_assert_held(&udp_link_net(ul)->link_lock);
+	lockdep_assert_held(&udp_link_net(link)->link_lock);
 	if (!sw || !sw->nd.standalone)
 		return;
-	for (i = 0; i < ul->num_routed; i++)
-		if (!lid_listed(v->lids, v->num_lids, ul->routed[i]))
-			left |= route_leave(ul, ul->routed[i]);
-	ul->num_routed = 0;
+	for (i = 0; i < link->num_routed; i++)
+		if (!lid_listed(v->lids, v->num_lids, link->routed[i]))
+			left |= route_leave(link, link->routed[i]);
+	link->num_routed = 0;
 	for (i = 0; i < v->num_lids; i++)
-		if (route_take(ul, v->lids[i]))
-			ul->routed[ul->num_routed++] = v->lids[i];
+		if (route_take(link, v->lids[i]))
+			link->routed[link->num_routed++] = v->lids[i];
 	if (left)
-		udp_link_offer_routes(ul);
+		udp_link_offer_routes(link);
 }
 
 /* Two hosts have given themselves the same LID: the one whose node GUID is higher keeps it. */
-static void udp_link_solve_conflicts(struct pib_udp_link *ul, const struct verdict *v)
+static void udp_link_solve_conflicts(struct pib_udp_link *link, const struct verdict *v)
 {
-	struct pib_node *n = ul->port->p.node;
+	struct pib_node *n = link->port->p.node;
 	unsigned int i;
 
-	if (n->guid > READ_ONCE(ul->fsm.peer_node_guid))
+	if (n->guid > READ_ONCE(link->fsm.peer_node_guid))
 		return;
 	for (i = 0; i < v->num_lids; i++)
-		pib_lid_move(ul, v->lids[i]);
+		pib_lid_move(link, v->lids[i]);
 }
 
-void pib_udp_link_settle(struct pib_udp_link *ul)
+void pib_udp_link_settle(struct pib_udp_link *link)
 {
 	struct verdict v;
 
-	lockdep_assert_held(&udp_link_net(ul)->link_lock);
-	udp_link_judge(ul, &v);
-	if (ul->is_up && (!v.up || v.bounce)) {
-		pib_kport_link_down(ul->port);
-		ul->is_up = false;
+	lockdep_assert_held(&udp_link_net(link)->link_lock);
+	udp_link_judge(link, &v);
+	if (link->is_up && (!v.up || v.bounce)) {
+		link_dbg(link, "link down");
+		pib_kport_link_down(link->port);
+		link->is_up = false;
 	}
-	udp_link_solve_conflicts(ul, &v);
-	udp_link_route(ul, &v);
-	if (v.up && !ul->is_up) {
-		ul->is_up = true;
-		pib_kport_link_up(ul->port, &v.far);
+	udp_link_solve_conflicts(link, &v);
+	udp_link_route(link, &v);
+	if (v.up && !link->is_up) {
+		link->is_up = true;
+		link_dbg(link, "link up");
+		pib_kport_link_up(link->port, &v.far);
 	}
 }
 
 static void udp_link_work(struct work_struct *work)
 {
-	struct pib_udp_link *ul = container_of(work, struct pib_udp_link, work);
-	struct pib_net *pn = udp_link_net(ul);
+	struct pib_udp_link *link = container_of(work, struct pib_udp_link, work);
+	struct pib_net *pn = udp_link_net(link);
 
 	mutex_lock(&pn->link_lock);
-	pib_udp_link_settle(ul);
+	pib_udp_link_settle(link);
 	mutex_unlock(&pn->link_lock);
 }
 
-static void udp_link_bounce(struct pib_link *link)
+static void udp_link_bounce(struct pib_link *base)
 {
-	struct pib_udp_link *ul = to_udp_link(link);
+	struct pib_udp_link *link = to_udp_link(base);
 
-	lockdep_assert_held(&udp_link_net(ul)->link_lock);
+	lockdep_assert_held(&udp_link_net(link)->link_lock);
 	local_bh_disable();
 	rcu_read_lock();
-	pib_udp_link_restart(ul, link->cable_out || !pib_port_wants_link(&ul->port->p));
+	pib_udp_link_restart(link, base->cable_out || !pib_port_wants_link(&link->port->p));
 	rcu_read_unlock();
 	local_bh_enable();
-	pib_udp_link_settle(ul);
+	pib_udp_link_settle(link);
 }
 
 /* ---- what the port sees ---- */
 
-static void udp_link_unplug(struct pib_link *link, struct list_head *dead)
+static void udp_link_unplug(struct pib_link *base, struct list_head *dead)
 {
-	pib_udp_link_unplug(to_udp_link(link), dead);
+	pib_udp_link_unplug(to_udp_link(base), dead);
 }
 
 static const struct pib_link_ops udp_link_ops = {
@@ -570,114 +582,122 @@ static const struct pib_link_ops udp_link_ops = {
 
 /* ---- creation ---- */
 
+static const char *const kind_names[] = {
+	[PIB_UDP_LINK_TRUNK] = "found by discovery",
+	[PIB_UDP_LINK_ACCEPTED] = "asked for by the peer",
+	[PIB_UDP_LINK_EXPLICIT] = "asked for here",
+};
+
 /* Link ids are random: who does not see the traffic cannot name a link. */
-static int udp_link_register(struct pib_udp_link *ul, u32 *id)
+static int udp_link_register(struct pib_udp_link *link, u32 *id)
 {
 	int tries, err = -EBUSY;
 
 	for (tries = 0; tries < 16 && err == -EBUSY; tries++) {
 		*id = get_random_u32();
 		if (*id)
-			err = xa_insert_bh(&udp_link_net(ul)->links, *id, ul, GFP_KERNEL);
+			err = xa_insert_bh(&udp_link_net(link)->links, *id, link, GFP_KERNEL);
 	}
 	return err;
 }
 
-struct pib_udp_link *pib_udp_link_create(struct pib_bearer *up, struct pib_kport *port, u8 kind,
+struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_kport *port, u8 kind,
 					 const struct pib_addr *peer, const struct pib_hello *h)
 {
-	struct pib_net *pn = up->us->pn;
-	struct pib_udp_link *ul;
+	struct pib_net *pn = bearer->sock->pn;
+	struct pib_udp_link *link;
 	u32 id;
 
 	lockdep_assert_held(&pn->lock);
-	ul = kzalloc(sizeof(*ul), GFP_KERNEL);
-	if (!ul)
+	link = kzalloc(sizeof(*link), GFP_KERNEL);
+	if (!link)
 		return ERR_PTR(-ENOMEM);
-	ul->link.ops = &udp_link_ops;
-	ul->up = up;
-	ul->port = port;
-	ul->kind = kind;
-	ul->id = ++pn->next_id;
-	ul->to = addr_slot(peer);
-	ul->peer[ul->to] = *peer;
-	ul->born = ktime_get_ns();
+	link->base.ops = &udp_link_ops;
+	link->bearer = bearer;
+	link->port = port;
+	link->kind = kind;
+	link->id = ++pn->next_id;
+	link->to = addr_slot(peer);
+	link->peer[link->to] = *peer;
+	link->born = ktime_get_ns();
 	if (h) {
-		ul->peer_guid = h->node_guid;
-		ul->peer_port_num = h->port_num;
+		link->peer_guid = h->node_guid;
+		link->peer_port_num = h->port_num;
 	}
-	spin_lock_init(&ul->lock);
-	pib_frames_init(&ul->frames, up);
-	timer_setup(&ul->timer, udp_link_timer, 0);
-	INIT_WORK(&ul->work, udp_link_work);
+	spin_lock_init(&link->lock);
+	pib_frames_init(&link->frames, bearer);
+	timer_setup(&link->timer, udp_link_timer, 0);
+	INIT_WORK(&link->work, udp_link_work);
 	/* The id is known to nobody yet, so the link may be found before it is complete. */
-	spin_lock_bh(&ul->lock);
-	ul->dead = true;
-	spin_unlock_bh(&ul->lock);
-	if (udp_link_register(ul, &id)) {
-		kfree(ul);
+	spin_lock_bh(&link->lock);
+	link->dead = true;
+	spin_unlock_bh(&link->lock);
+	if (udp_link_register(link, &id)) {
+		kfree(link);
 		return ERR_PTR(-ENOMEM);
 	}
-	spin_lock_bh(&ul->lock);
-	pib_link_init(&ul->fsm, id, new_nonce());
-	ul->fsm.passive = kind == PIB_UDP_LINK_ACCEPTED;
-	ul->dead = false;
-	mod_timer(&ul->timer, jiffies + 1);
-	spin_unlock_bh(&ul->lock);
+	spin_lock_bh(&link->lock);
+	pib_link_init(&link->fsm, id, new_nonce());
+	link->fsm.passive = kind == PIB_UDP_LINK_ACCEPTED;
+	link->dead = false;
+	mod_timer(&link->timer, jiffies + 1);
+	spin_unlock_bh(&link->lock);
 
-	list_add_tail_rcu(&ul->entry, &up->udp_links);
-	rcu_assign_pointer(port->link, &ul->link);
+	link_dbg(link, "link made, %s", kind_names[kind]);
+	list_add_tail_rcu(&link->entry, &bearer->udp_links);
+	rcu_assign_pointer(port->link, &link->base);
 	pn->changes++;
-	return ul;
+	return link;
 }
 
-void pib_udp_link_unplug(struct pib_udp_link *ul, struct list_head *dead)
+void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead)
 {
-	struct pib_net *pn = udp_link_net(ul);
+	struct pib_net *pn = udp_link_net(link);
 	struct outgoing o = {};
 
 	lockdep_assert_held(&pn->lock);
-	pib_faults_drop(ul->port);
-	spin_lock_bh(&ul->lock);
-	if (ul->fsm.state == PIB_LINK_UP) {
-		pib_link_bye(&ul->fsm);
-		udp_link_build(ul, &o);
+	link_dbg(link, "link given up");
+	pib_faults_drop(link->port);
+	spin_lock_bh(&link->lock);
+	if (link->fsm.state == PIB_LINK_UP) {
+		pib_link_bye(&link->fsm);
+		udp_link_build(link, &o);
 	}
-	ul->dead = true;
-	udp_link_update_path(ul);
-	spin_unlock_bh(&ul->lock);
+	link->dead = true;
+	udp_link_update_path(link);
+	spin_unlock_bh(&link->lock);
 	local_bh_disable();
 	rcu_read_lock();
-	udp_link_send(ul, &o);
+	udp_link_send(link, &o);
 	rcu_read_unlock();
 	local_bh_enable();
 
-	xa_erase_bh(&pn->links, ul->fsm.local_id);
-	list_del_rcu(&ul->entry);
-	RCU_INIT_POINTER(ul->port->link, NULL);
+	xa_erase_bh(&pn->links, link->fsm.local_id);
+	list_del_rcu(&link->entry);
+	RCU_INIT_POINTER(link->port->link, NULL);
 	mutex_lock(&pn->link_lock);
-	pib_udp_link_settle(ul);
+	pib_udp_link_settle(link);
 	mutex_unlock(&pn->link_lock);
-	list_add_tail(&ul->dead_entry, dead);
+	list_add_tail(&link->dead_entry, dead);
 	pn->changes++;
 }
 
 void pib_udp_link_free(struct list_head *dead)
 {
-	struct pib_udp_link *ul, *tmp;
-	struct pib_bearer *up;
+	struct pib_udp_link *link, *tmp;
+	struct pib_bearer *bearer;
 
 	if (list_empty(dead))
 		return;
 	synchronize_rcu();
-	list_for_each_entry_safe(ul, tmp, dead, dead_entry) {
-		timer_delete_sync(&ul->timer);
-		cancel_work_sync(&ul->work);
-		up = ul->holds_bearer ? ul->up : NULL;
-		pib_frames_free(&ul->frames);
-		kfree(ul);
-		if (up)
-			pib_bearer_put(up);
+	list_for_each_entry_safe(link, tmp, dead, dead_entry) {
+		timer_delete_sync(&link->timer);
+		cancel_work_sync(&link->work);
+		bearer = link->holds_bearer ? link->bearer : NULL;
+		pib_frames_free(&link->frames);
+		kfree(link);
+		if (bearer)
+			pib_bearer_put(bearer);
 	}
 	INIT_LIST_HEAD(dead);
 }

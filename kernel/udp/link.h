@@ -23,7 +23,7 @@ enum pib_udp_link_kind {
 /**
  * struct pib_upath - what the data path must know of a session; replaced as a whole
  * @peer: addresses by which the peer may send, IPv4 and IPv6
- * @to: that which is sent to
+ * @to: which of @peer is sent to
  * @remote_id: link id that the peer wants
  * @nonce: own session
  * @peer_nonce: the peer's
@@ -52,29 +52,29 @@ struct pib_upath {
 
 /**
  * struct pib_udp_link - a link over UDP
- * @link: what the port sees of it
- * @entry: in up->udp_links; written under pn->lock, read under RCU
- * @dead_entry: in a list of links that are being taken apart
- * @up: bearer; never changes
+ * @base: what the port sees of it
+ * @entry: in bearer->udp_links; written under pn->lock, read under RCU
+ * @dead_entry: in the list of those that are being taken apart
+ * @bearer: what carries the link; never changes
  * @port: port under which the cable is plugged in; never changes
  * @kind: enum pib_udp_link_kind; never changes
  * @peer_guid: found by discovery or accepted: the peer's node; never changes
  * @peer_port_num: accepted: the peer's port; never changes
- * @holds_bearer: asked for by itself, not with an HCA: holds a reference on @up
+ * @holds_bearer: the link was asked for by itself, not with an HCA, and is a user of @bearer
  * @id: place in dumps; never changes
  * @path: RCU; NULL while there is no session
  * @frames: being put together
  * @lock: softirqs off; guards the next fields. Taken before node locks
  * @fsm: session
  * @peer: known addresses of the peer, IPv4 and IPv6
- * @to: that which is sent to
+ * @to: which of @peer is sent to
  * @lids: LIDs that the peer says are behind it (standalone)
  * @num_lids: entries in @lids
  * @born: when the peer was last heard or the link was made, ns
  * @overruns: what the sockets had dropped when @timer last looked
  * @bounce: a session was lost since @work looked
  * @refused: enum pib_hello_refusal, as the peer has told since the link was last up
- * @refused_at: when it last told so, ns
+ * @refused_at: when the peer last told so, ns
  * @dead: the link is being taken apart
  * @timer: the state machine's
  * @work: takes the session's state to the port
@@ -83,10 +83,10 @@ struct pib_upath {
  * @num_routed: entries in @routed
  */
 struct pib_udp_link {
-	struct pib_link link;
+	struct pib_link base;
 	struct list_head entry;
 	struct list_head dead_entry;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	struct pib_kport *port;
 	u8 kind;
 	u8 peer_port_num;
@@ -116,54 +116,68 @@ struct pib_udp_link {
 	u8 num_routed;
 };
 
-static inline struct pib_udp_link *to_udp_link(const struct pib_link *link)
+static inline struct pib_udp_link *to_udp_link(const struct pib_link *base)
 {
-	return container_of(link, struct pib_udp_link, link);
+	return container_of(base, struct pib_udp_link, base);
 }
 
 /* The link that is plugged into @port; NULL: none, or a cable inside this kernel. pn->lock held. */
 static inline struct pib_udp_link *pib_kport_udp_link(const struct pib_kport *port)
 {
-	struct pib_link *link = rcu_dereference_protected(port->link, true);
+	struct pib_link *base = rcu_dereference_protected(port->link, true);
 
-	return link ? to_udp_link(link) : NULL;
+	return base ? to_udp_link(base) : NULL;
 }
 
 /**
- * pib_udp_link_create() - plug a cable to @peer into @port
+ * pib_udp_link_create() - plug a cable that leads to another host into a port
+ * @bearer: bearer over which the link goes
+ * @port: port into which nothing is plugged
+ * @kind: enum pib_udp_link_kind
+ * @peer: the peer's address
  * @h: what the peer has said, or NULL
  *
- * pn->lock held, nothing is plugged into @port. ERR_PTR() if out of memory.
+ * Context: process; pn->lock held.
+ * Return: the link; ERR_PTR(): no memory.
  */
-struct pib_udp_link *pib_udp_link_create(struct pib_bearer *up, struct pib_kport *port, u8 kind,
+struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_kport *port, u8 kind,
 					 const struct pib_addr *peer, const struct pib_hello *h);
-/* Say goodbye, take the port down, and put it on @dead, for pib_udp_link_free(). pn->lock held. */
-void pib_udp_link_unplug(struct pib_udp_link *ul, struct list_head *dead);
-/* Free what was unplugged. pn->lock held if that were links that were asked for; sleeps for a grace period. */
+/*
+ * Say goodbye, take the port down, and put the link on @dead, for pib_udp_link_free(). pn->lock
+ * held.
+ */
+void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead);
+/*
+ * Free links that were unplugged. pn->lock held if there are links among them that were asked for
+ * by themselves; sleeps for a grace period.
+ */
 void pib_udp_link_free(struct list_head *dead);
 
 /* A control datagram came in that is for this link. Softirqs off, RCU. */
-void pib_udp_link_control(struct pib_udp_link *ul, const struct pib_addr *from,
+void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from,
 			  const struct pib_hello *h, u8 type);
 /*
- * One that is not authentic: if it answers this link's hello by saying that the keys differ,
- * the user is to know. Nothing else follows from it. Softirqs off, RCU.
+ * The same for a control datagram that is not authentic. If it answers this link's hello by saying
+ * that the keys differ, the user is to know. Nothing else follows from it. Softirqs off, RCU.
  */
-void pib_udp_link_other_key(struct pib_udp_link *ul, const struct pib_addr *from,
+void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *from,
 			    const struct pib_hello *h, u8 type);
-/* Is @h from the port that was discovered or accepted? True, if the user named an address. Any context. */
-bool pib_udp_link_is_peer(const struct pib_udp_link *ul, const struct pib_hello *h);
-/* Why the peer has no port for this link, NULL if it does not say so (any more). ul->lock held. */
-const char *pib_udp_link_refusal(const struct pib_udp_link *ul);
-/* May @from send on this link? Counts a refusal. RCU. */
+/*
+ * Is @h from the port that was discovered or accepted? True if the user named an address. Any
+ * context.
+ */
+bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h);
+/* Why the peer has no port for this link; NULL: it does not say so (any more). link->lock held. */
+const char *pib_udp_link_refusal(const struct pib_udp_link *link);
+/* May @from send on this link? RCU. */
 bool pib_upath_admits(const struct pib_upath *path, const struct pib_addr *from);
 /* Start a new session: the peer sees a cable pulled and, unless @down, put back. Softirqs off. */
-void pib_udp_link_restart(struct pib_udp_link *ul, bool down);
+void pib_udp_link_restart(struct pib_udp_link *link, bool down);
 /* A discovery hello of the peer came from @from. Softirqs off. */
-void pib_udp_link_heard(struct pib_udp_link *ul, const struct pib_addr *from);
-/* Is the link as idle as to be given up at @now? */
-bool pib_udp_link_expired(struct pib_udp_link *ul, u64 now);
+void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from);
+/* Has the link been idle for so long that it is to be given up at @now (ns)? Process or softirq. */
+bool pib_udp_link_expired(struct pib_udp_link *link, u64 now);
 /* Bring the port in line with the session. pn->link_lock held. */
-void pib_udp_link_settle(struct pib_udp_link *ul);
+void pib_udp_link_settle(struct pib_udp_link *link);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Segments and the frames they make up. A frame whose segments come in one
- * super-packet is read where it lies (udp/rx.c) and is not seen here; only what
+ * super-packet is read where it lies (udp/rx.c) and is not seen here. Only what
  * a wire has taken apart is copied together.
  *
- * A frame has memory for the pages of it of which something has come, so that a segment
- * does not cost more than a page or two, whatever it says of its frame. What is
+ * A frame has memory for those of its pages of which something has come. So a segment
+ * does not cost more than a page or two, whatever the segment says of its frame. What is
  * incomplete is limited for the link, and for all links of a bearer together.
  */
 #include <linux/gfp.h>
@@ -16,21 +16,21 @@
 #include "udp/reassembly.h"
 #include "udp/bearer.h"
 
-/* What began so long ago is not waited for, and not delivered late either. */
+/* A frame that began so long ago is not waited for, and not delivered late either. */
 #define FRAME_STALE	msecs_to_jiffies(100)
 /* What the incomplete frames of a link may hold, in pages. */
 #define FRAMES_OF_LINK	(PIB_FRAMES * PIB_FRAME_PAGES)
-/* Those of a bearer, but for one frame of each link. */
+/* What those of a bearer may hold, but for one frame of each link. */
 #define FRAMES_OF_ALL	((4 << 20) / PAGE_SIZE)
 
 /* ---- memory ---- */
 
-/* The pages are somebody else's now, or gone. */
+/* The frame's pages are somebody else's now, or gone: they are charged no more. */
 static void frame_uncharge(struct pib_frames *fs, struct pib_frame *f)
 {
 	lockdep_assert_held(&fs->lock);
 	fs->pages -= f->pages;
-	atomic_sub(f->pages, &fs->up->frame_pages);
+	atomic_sub(f->pages, &fs->bearer->frame_pages);
 	f->pages = 0;
 	f->used = false;
 }
@@ -47,7 +47,7 @@ static void frame_drop(struct pib_frames *fs, struct pib_frame *f)
 
 static void frame_lose(struct pib_frames *fs, struct pib_frame *f)
 {
-	pib_udp_sock_count(fs->up->us, rx_reasm, 1);
+	pib_udp_sock_count(fs->bearer->sock, rx_reasm, 1);
 	frame_drop(fs, f);
 }
 
@@ -57,9 +57,9 @@ static bool frames_charge(struct pib_frames *fs, struct pib_frame *f, unsigned i
 	lockdep_assert_held(&fs->lock);
 	if (fs->pages + n > FRAMES_OF_LINK)
 		return false;
-	if (atomic_add_return(n, &fs->up->frame_pages) > FRAMES_OF_ALL &&
+	if (atomic_add_return(n, &fs->bearer->frame_pages) > FRAMES_OF_ALL &&
 	    fs->pages + n > PIB_FRAME_PAGES) {
-		atomic_sub(n, &fs->up->frame_pages);
+		atomic_sub(n, &fs->bearer->frame_pages);
 		return false;
 	}
 	fs->pages += n;
@@ -67,7 +67,11 @@ static bool frames_charge(struct pib_frames *fs, struct pib_frame *f, unsigned i
 	return true;
 }
 
-/* Pages for @len bytes of the frame at @to. What was got of them stays with the frame. */
+/*
+ * Get pages for @len bytes of the frame at @to. The frame keeps what it got.
+ *
+ * Return: false: no memory, or no more for this link.
+ */
 static bool frame_room(struct pib_frames *fs, struct pib_frame *f, u32 to, u32 len)
 {
 	unsigned int i, end = DIV_ROUND_UP(to + len, PAGE_SIZE);
@@ -86,7 +90,7 @@ static bool frame_room(struct pib_frames *fs, struct pib_frame *f, u32 to, u32 l
 
 /* ---- frames ---- */
 
-/* Neither stale nor from before a restart of the session, which numbers its frames anew. */
+/* Is @f neither stale nor from before a restart of the session, which numbers its frames anew? */
 static bool frame_counts(const struct pib_frame *f, const struct pib_segment *s)
 {
 	return f->tag == s->tag && time_before(jiffies, f->since + FRAME_STALE);
@@ -138,8 +142,10 @@ static struct pib_frame *frame_oldest(struct pib_frames *fs, const struct pib_fr
 }
 
 /*
- * The oldest frame but @but makes room: it is given out as it is, or lost if it is stale or @done is
- * NULL or taken. False: there is none.
+ * The oldest frame but @but makes room. It is given out as it is, or lost if it is stale or @done
+ * is NULL or taken.
+ *
+ * Return: false: there is no such frame.
  */
 static bool frames_evict(struct pib_frames *fs, const struct pib_segment *s,
 			 const struct pib_frame *but, struct pib_frame *done)
@@ -234,7 +240,8 @@ bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct s
 	if (f->have & BIT_ULL(s->index))
 		goto out_unlock;
 	while (!frame_room(fs, f, s->index * s->size, len))
-		if (!frames_evict(fs, s, f, (f->have | BIT_ULL(s->index)) == frame_all(f) ? NULL : done))
+		if (!frames_evict(fs, s, f,
+				  (f->have | BIT_ULL(s->index)) == frame_all(f) ? NULL : done))
 			goto out_lost;
 	frame_fill(f, s, skb, off, len, checked);
 	if (f->have == frame_all(f))
@@ -242,7 +249,7 @@ bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct s
 	goto out_unlock;
 
 out_lost:
-	pib_udp_sock_count(fs->up->us, rx_reasm, 1);
+	pib_udp_sock_count(fs->bearer->sock, rx_reasm, 1);
 	if (!f->have)
 		frame_drop(fs, f);
 out_unlock:
@@ -268,10 +275,10 @@ static void frames_timer(struct timer_list *t)
 	spin_unlock(&fs->lock);
 }
 
-void pib_frames_init(struct pib_frames *fs, struct pib_bearer *up)
+void pib_frames_init(struct pib_frames *fs, struct pib_bearer *bearer)
 {
 	spin_lock_init(&fs->lock);
-	fs->up = up;
+	fs->bearer = bearer;
 	timer_setup(&fs->timer, frames_timer, 0);
 }
 

@@ -17,20 +17,20 @@ struct sk_buff;
 
 /**
  * struct pib_frame - a frame being put together
- * @used: it is one, not a free place
- * @skb: given out: its bytes
- * @page: being put together: its bytes, NULL where nothing has come
- * @pages: charged for them
+ * @used: there is a frame here, the place is not free
+ * @skb: given out: bytes of the frame
+ * @page: being put together: bytes of the frame, NULL where nothing has come
+ * @pages: how many are charged
  * @since: jiffies of its first segment
  * @have: segments that have come, by index
  * @number: of the frame
- * @tag: of the session that it belongs to
+ * @tag: of the session that the frame belongs to
  * @total: segments
  * @size: of each but the last
  * @len: bytes of the frame as far as they are known
  * @flags: enum pib_dg_flags
  * @checked: every segment carried a UDP checksum, which was right
- * @first: of each segment
+ * @first: of each segment: where its first packet starts
  */
 struct pib_frame {
 	bool used;
@@ -52,31 +52,36 @@ struct pib_frame {
 /**
  * struct pib_frames - frames of a link being put together
  * @lock: guards @pages and @frame; softirqs off
- * @up: bearer, which counts what those of all links hold; never changes
+ * @bearer: counts what the frames of all links hold; never changes
  * @timer: pending while there is a frame: forgets the stale ones
- * @pages: that @frame holds
- * @frame: they
+ * @pages: how many @frame holds
+ * @frame: the frames
  */
 struct pib_frames {
 	spinlock_t lock;
-	struct pib_bearer *up;
+	struct pib_bearer *bearer;
 	struct timer_list timer;
 	unsigned int pages;
 	struct pib_frame frame[PIB_FRAMES];
 };
 
-void pib_frames_init(struct pib_frames *fs, struct pib_bearer *up);
-/* Nobody adds any more. Sleeps. */
+void pib_frames_init(struct pib_frames *fs, struct pib_bearer *bearer);
+/* Free what is left; nobody adds any more. Process context; sleeps. */
 void pib_frames_free(struct pib_frames *fs);
 
 /**
  * pib_frames_add() - put a segment where it belongs
+ * @fs: frames of the link
+ * @s: header of the segment
  * @skb: datagram or super-packet; stays the caller's
- * @off: of the segment's data in it
+ * @off: offset of the segment's data in @skb
  * @len: bytes of data
- * @done: result: a frame that has all it will ever have, whole or in part; @done->skb is then the caller's
+ * @checked: the datagram carried a UDP checksum, which was right
+ * @done: result: a frame that has all it will ever have, whole or in part; @done->skb is then the
+ *	caller's
  *
- * Returns true if @done is set.
+ * Context: softirqs off.
+ * Return: true: @done is set.
  */
 bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct sk_buff *skb,
 		    u32 off, u32 len, bool checked, struct pib_frame *done);

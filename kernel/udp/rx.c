@@ -4,8 +4,8 @@
  *
  * Each packet of a super-packet is checked by itself; its payload stays in the
  * skb. A packet that goes on where the one before has ended (same message, next
- * PSN) lengthens that one's burst, so that a super-packet usually becomes one
- * burst. A frame (udp/reassembly.h) whose segments came in one super-packet is read
+ * PSN) lengthens that one's burst. So a super-packet usually becomes one burst.
+ * A frame (udp/reassembly.h) whose segments came in one super-packet is read
  * where it lies; otherwise its segments are put together first.
  */
 #include <linux/skbuff.h>
@@ -25,23 +25,23 @@
 
 /**
  * struct intake - a super-packet or frame being taken in
- * @us: sockets by which it came
- * @skb: it
+ * @sock: sockets by which it came
+ * @skb: the super-packet or frame
  * @from: sender
- * @checked: it carried a UDP checksum, which is right
+ * @checked: @skb carried a UDP checksum, which is right
  * @seg: frames read in place: bytes of the frame between segment headers; else 0
- * @ul: link of @b
- * @path: its session
+ * @link: link of @b
+ * @path: session of @link
  * @b: burst that grows, or NULL
- * @tail: bytes of payload in its last packet
+ * @tail: bytes of payload in the last packet of @b
  */
 struct intake {
-	struct pib_udp_sock *us;
+	struct pib_udp_sock *sock;
 	struct sk_buff *skb;
 	const struct pib_addr *from;
 	bool checked;
 	u16 seg;
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 	struct pib_upath *path;
 	struct pib_burst *b;
 	u32 tail;
@@ -50,7 +50,7 @@ struct intake {
 static void intake_flush(struct intake *in)
 {
 	if (in->b)
-		pib_kport_recv(in->ul->port, in->b);
+		pib_kport_recv(in->link->port, in->b);
 	in->b = NULL;
 }
 
@@ -92,24 +92,27 @@ static bool icrc_ok(const struct intake *in, u32 off, const u8 *head, u32 hdr_le
 	return !intake_copy(in, off, icrc, PIB_ICRC_LEN) && pib_icrc_match(crc, icrc);
 }
 
-/* The link that a datagram claims to belong to; false: it is counted and forgotten. */
+/*
+ * Find the link that a datagram claims to belong to. Return: false: the datagram is counted and
+ * forgotten.
+ */
 static bool intake_link(struct intake *in, u32 id, u16 tag)
 {
-	struct pib_udp_link *ul = xa_load(&in->us->pn->links, id);
+	struct pib_udp_link *link = xa_load(&in->sock->pn->links, id);
 	struct pib_upath *path;
 
-	path = ul && ul->up->us == in->us ? rcu_dereference(ul->path) : NULL;
-	if (in->b && ul != in->ul)
+	path = link && link->bearer->sock == in->sock ? rcu_dereference(link->path) : NULL;
+	if (in->b && link != in->link)
 		intake_flush(in);
 	if (!path || path->rx_tag != tag) {
-		pib_udp_sock_count(in->us, rx_unknown_link, 1);
+		pib_udp_sock_count(in->sock, rx_unknown_link, 1);
 		return false;
 	}
 	if (!pib_upath_admits(path, in->from)) {
-		pib_udp_sock_count(in->us, rx_wrong_addr, 1);
+		pib_udp_sock_count(in->sock, rx_wrong_addr, 1);
 		return false;
 	}
-	in->ul = ul;
+	in->link = link;
 	in->path = path;
 	return true;
 }
@@ -152,8 +155,8 @@ static void rx_lengthen(struct intake *in, const struct pib_hdrs *h, u32 off, u3
 }
 
 /*
- * A burst's packets lie at equal distances but for its first and its last,
- * whose headers may be longer. A packet for which that is not so starts a new one.
+ * A burst's packets lie at equal distances but for its first and its last, whose
+ * headers may be longer. A packet that is out of step starts a new burst.
  */
 static bool in_step(const struct pib_burst *b)
 {
@@ -182,7 +185,7 @@ static void rx_start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 l
 	intake_flush(in);
 	b = pib_burst_alloc_headless();
 	if (!b) {
-		pib_udp_sock_count(in->us, rx_reasm, 1);
+		pib_udp_sock_count(in->sock, rx_reasm, 1);
 		return;
 	}
 	b->h = *h;
@@ -193,8 +196,9 @@ static void rx_start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 l
 }
 
 /*
- * A packet at @off of which at most @len bytes are there. Returns its length, 0
- * if it is none: that is counted.
+ * Take in a packet at @off of which at most @len bytes are there.
+ *
+ * Return: its length; 0: it is no packet, which is counted.
  */
 static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 {
@@ -209,14 +213,14 @@ static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 	err = pib_hdrs_parse(&h, head, avail, len, &hdr_len, &payload_len);
 	if (err) {
 		if (err == PIB_PARSE_SHORT)
-			pib_udp_sock_count(in->us, rx_short, 1);
+			pib_udp_sock_count(in->sock, rx_short, 1);
 		else
-			pib_udp_sock_count(in->us, rx_malformed, 1);
+			pib_udp_sock_count(in->sock, rx_malformed, 1);
 		return 0;
 	}
 	if (noicrc ? !(in->path->noicrc && in->checked) :
 		     !icrc_ok(in, off, head, hdr_len, payload_len)) {
-		pib_udp_sock_count(in->us, rx_bad_icrc, 1);
+		pib_udp_sock_count(in->sock, rx_bad_icrc, 1);
 		return 0;
 	}
 	if (in->b && rx_continues(in, in->b, &h, payload_len) && in_step(in->b))
@@ -248,8 +252,8 @@ static void intake_packets(struct intake *in, u32 off, u32 end, bool noicrc)
 /* ---- frames ---- */
 
 /*
- * What has come of a frame: run by run of segments, in each from the first
- * packet that starts in it. The packet that a gap cuts off counts as short.
+ * Take in what has come of a frame: run by run of segments, in each from the first
+ * packet that starts there. The packet that a gap cuts off counts as short.
  */
 static void intake_parts(struct intake *in, const struct pib_frame *f)
 {
@@ -272,15 +276,15 @@ static void intake_parts(struct intake *in, const struct pib_frame *f)
 static void intake_frame(const struct intake *in, const struct pib_frame *f)
 {
 	struct intake sub = {
-		.us = in->us,
+		.sock = in->sock,
 		.skb = f->skb,
 		.checked = f->checked,
-		.ul = in->ul,
+		.link = in->link,
 		.path = in->path,
 	};
 
 	if (f->have != GENMASK_ULL(f->total - 1, 0))
-		pib_udp_sock_count(in->us, rx_reasm, 1);
+		pib_udp_sock_count(in->sock, rx_reasm, 1);
 	intake_parts(&sub, f);
 	intake_flush(&sub);
 	consume_skb(f->skb);
@@ -314,14 +318,14 @@ static bool frame_in_place(const struct sk_buff *skb, u32 step, const struct pib
 	return true;
 }
 
-/* Segments from @off on; returns the bytes of the skb that are dealt with. */
+/* Take in segments from @off on. Return: bytes of the skb that are dealt with. */
 static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 {
 	struct pib_segment s;
 	struct pib_frame done;
 
 	if (!segment_at(in->skb, off, len, &s)) {
-		pib_udp_sock_count(in->us, rx_malformed, 1);
+		pib_udp_sock_count(in->sock, rx_malformed, 1);
 		return len;
 	}
 	if (!intake_link(in, s.link_id, s.tag))
@@ -333,13 +337,13 @@ static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 		return in->skb->len;
 	}
 	intake_flush(in);
-	if (pib_frames_add(&in->ul->frames, &s, in->skb, off + PIB_SEG_HDR_LEN,
+	if (pib_frames_add(&in->link->frames, &s, in->skb, off + PIB_SEG_HDR_LEN,
 			   len - PIB_SEG_HDR_LEN, in->checked, &done))
 		intake_frame(in, &done);
 	return len;
 }
 
-/* One datagram at @off; returns the bytes that are dealt with. */
+/* Take in one datagram at @off. Return: bytes that are dealt with. */
 static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 {
 	u8 buf[PIB_HELLO_WIRE_LEN];
@@ -347,11 +351,11 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	const u8 *head = skb_header_pointer(in->skb, off, avail, buf);
 
 	if (!head || len < PIB_DG_HDR_LEN) {
-		pib_udp_sock_count(in->us, rx_short, 1);
+		pib_udp_sock_count(in->sock, rx_short, 1);
 		return len;
 	}
 	if (head[0] >> 4 != PIB_DG_VERSION) {
-		pib_udp_sock_count(in->us, rx_version, 1);
+		pib_udp_sock_count(in->sock, rx_version, 1);
 		return len;
 	}
 	switch (head[0] & 0xF) {
@@ -363,13 +367,16 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	}
 	intake_flush(in);
 	if (avail < len)
-		pib_udp_sock_count(in->us, rx_bad_hello, 1);
+		pib_udp_sock_count(in->sock, rx_bad_hello, 1);
 	else
-		pib_bearer_control(in->us, in->from, head, len);
+		pib_bearer_control(in->sock, in->from, head, len);
 	return len;
 }
 
-/* Bytes of each datagram in @skb but the last. Other kinds of GSO are one datagram, not yet fragmented. */
+/*
+ * Bytes of each datagram in @skb but the last. Other kinds of GSO are one datagram, not yet
+ * fragmented.
+ */
 static u32 datagram_step(const struct sk_buff *skb)
 {
 	const struct skb_shared_info *si = skb_shinfo(skb);
@@ -377,19 +384,19 @@ static u32 datagram_step(const struct sk_buff *skb)
 	return skb_is_gso(skb) && si->gso_type & SKB_GSO_UDP_L4 ? si->gso_size : skb->len;
 }
 
-void pib_wire_rx(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *from)
+void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from)
 {
-	struct intake in = { .us = us, .skb = skb, .from = from };
+	struct intake in = { .sock = sock, .skb = skb, .from = from };
 	u32 step = datagram_step(skb);
 	u32 off;
 
 	in.checked = udp_hdr(skb)->check && !skb_checksum_complete(skb);
 	if (udp_hdr(skb)->check && !in.checked) {
-		pib_udp_sock_count(us, rx_malformed, 1);
+		pib_udp_sock_count(sock, rx_malformed, 1);
 		goto out_free;
 	}
 	if (skb->len)
-		pib_udp_sock_count(us, rx_datagrams, DIV_ROUND_UP(skb->len, step));
+		pib_udp_sock_count(sock, rx_datagrams, DIV_ROUND_UP(skb->len, step));
 	for (off = 0; off < skb->len;)
 		off += intake_one(&in, off, min(step, skb->len - off), step);
 	intake_flush(&in);

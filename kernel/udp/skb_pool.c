@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Memory for super-packets. Pages fresh from the allocator are cleared first, on most
- * kernels, which costs as much as filling them. To a receiver on the same machine the
- * last super-packet is history when the next one is made, so each CPU goes round through a
- * few large pages of its own and takes a new one only where the old is still in use.
+ * kernels, which costs as much as filling them. A receiver on the same machine has done
+ * with a super-packet when the next one is made. So each CPU goes round through a few
+ * large pages of its own and takes a new one only where the old one is still in use.
  */
 #include <linux/mm.h>
 #include <linux/percpu.h>
@@ -27,13 +27,13 @@ struct wire_mem {
 
 static DEFINE_PER_CPU(struct wire_mem, pib_wire_mem);
 
-/* Returns how many of @bytes have been added, 0: no memory. */
+/* Return: how many of @bytes have been added; 0: no memory. */
 static u32 add_piece(struct sk_buff *skb, struct wire_mem *mem, u32 bytes)
 {
 	struct page_frag *pf = &mem->page[mem->next++ % WIRE_PAGES];
 	u32 n = min_t(u32, bytes, WIRE_PIECE);
 
-	/* May give a smaller page than it was asked for. */
+	/* The page may be smaller than what was asked for. */
 	if (!skb_page_frag_refill(n, pf, WIRE_GFP))
 		return 0;
 	n = min_t(u32, n, pf->size - pf->offset);
@@ -64,7 +64,10 @@ struct sk_buff *pib_wire_alloc(u32 head, u32 data)
 {
 	int err;
 
-	/* With softirqs off, nobody else on this CPU is at its pages. KASAN is to see each one freed. */
+	/*
+	 * With softirqs off, nobody else on this CPU is at its pages. KASAN is to see each one
+	 * freed.
+	 */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) || IS_ENABLED(CONFIG_KASAN))
 		return alloc_skb_with_frags(head, data, PAGE_ALLOC_COSTLY_ORDER, &err, WIRE_GFP);
 	return from_mem(this_cpu_ptr(&pib_wire_mem), head, data);

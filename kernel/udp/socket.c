@@ -35,8 +35,8 @@
 
 #define PIB_UDP_SOCK_RCVBUF	(8 << 20)
 /*
- * Queues below usually hold 1000 skbs, however large. So those that are small may take
- * up less memory; those that are large, as much as a CPU goes round in (udp/skb_pool.c).
+ * Queues below usually hold 1000 skbs, however large. So small skbs may take up less
+ * memory. Large ones may take up as much as a CPU goes round in (udp/skb_pool.c).
  */
 #define PIB_UDP_SOCK_BULK		8192	/* bytes of payload */
 #define PIB_UDP_SOCK_SNDBUF_BULK	(1 << 20)
@@ -58,18 +58,18 @@ bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b)
 	return a->family == AF_INET6 && ipv6_addr_equal(&a->v6, &b->v6);
 }
 
-u32 pib_udp_sock_overruns(const struct pib_udp_sock *us)
+u32 pib_udp_sock_overruns(const struct pib_udp_sock *sock)
 {
 	u32 n = 0;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(us->end); i++)
-		if (us->end[i].sock)
-			n += sk_drops_read(us->end[i].sock->sk);
+	for (i = 0; i < ARRAY_SIZE(sock->end); i++)
+		if (sock->end[i].socket)
+			n += sk_drops_read(sock->end[i].socket->sk);
 	return n;
 }
 
-void pib_udp_sock_stats(const struct pib_udp_sock *us, struct pib_udp_stats *out)
+void pib_udp_sock_stats(const struct pib_udp_sock *sock, struct pib_udp_stats *out)
 {
 	u64 *sum = (u64 *)out;
 	unsigned int i;
@@ -77,12 +77,12 @@ void pib_udp_sock_stats(const struct pib_udp_sock *us, struct pib_udp_stats *out
 
 	memset(out, 0, sizeof(*out));
 	for_each_possible_cpu(cpu) {
-		const u64 *c = (const u64 *)per_cpu_ptr(us->stats, cpu);
+		const u64 *c = (const u64 *)per_cpu_ptr(sock->stats, cpu);
 
 		for (i = 0; i < PIB_USTATS; i++)
 			sum[i] += READ_ONCE(c[i]);
 	}
-	out->rx_overruns = pib_udp_sock_overruns(us);
+	out->rx_overruns = pib_udp_sock_overruns(sock);
 }
 
 /* ---- receiving ---- */
@@ -102,13 +102,13 @@ static void socket_deliver(struct pib_udp_sock_end *end, struct sk_buff *skb)
 	struct pib_addr from;
 
 	skb_source(skb, end->family, &from);
-	pib_wire_rx(end->us, skb, &from);
+	pib_wire_rx(end->sock, skb, &from);
 }
 
-/* Returns true if there is more. */
+/* Return: true: there is more. */
 static bool socket_drain(struct pib_udp_sock_end *end)
 {
-	struct sock *sk = end->sock->sk;
+	struct sock *sk = end->socket->sk;
 	struct sk_buff *skb = NULL;
 	int n, err;
 
@@ -123,13 +123,12 @@ static bool socket_drain(struct pib_udp_sock_end *end)
 
 static bool socket_has_more(const struct pib_udp_sock_end *end)
 {
-	return !skb_queue_empty_lockless(&end->sock->sk->sk_receive_queue);
+	return !skb_queue_empty_lockless(&end->socket->sk->sk_receive_queue);
 }
 
 /*
- * Empty the queue, unless another CPU is at it: that one looks again after it
- * has let go of the lock. The barriers pair: what was queued before a failed
- * trylock is seen by the look after the unlock.
+ * Empty the queue, unless another CPU does so: that CPU looks again after it has
+ * let go of the lock.
  */
 static void socket_receive(struct pib_udp_sock_end *end)
 {
@@ -137,12 +136,17 @@ static void socket_receive(struct pib_udp_sock_end *end)
 	bool more;
 
 	for (rounds = 0; rounds < PIB_UDP_SOCK_ROUNDS; rounds++) {
+		/*
+		 * Pairs with the barrier below: what was queued before a trylock that fails is
+		 * seen by the look after the unlock.
+		 */
 		smp_mb();
 		if (!spin_trylock(&end->lock))
 			return;
 		more = socket_drain(end);
 		spin_unlock(&end->lock);
 		pib_tasks_run();
+		/* Pairs with the barrier above. */
 		smp_mb();
 		if (!more && !socket_has_more(end))
 			return;
@@ -174,16 +178,16 @@ static void socket_data_ready(struct sock *sk)
 
 /* ---- sending ---- */
 
-static struct rtable *route_v4(struct pib_udp_sock *us, const struct pib_addr *to,
+static struct rtable *route_v4(struct pib_udp_sock *sock, const struct pib_addr *to,
 			       struct dst_cache *cache, __be32 *saddr)
 {
-	struct sock *sk = us->end[0].sock->sk;
+	struct sock *sk = sock->end[0].socket->sk;
 	struct flowi4 fl = {
-		.flowi4_oif = us->ifindex,
+		.flowi4_oif = sock->ifindex,
 		.flowi4_proto = IPPROTO_UDP,
 		.daddr = to->v4,
 		.fl4_dport = to->port,
-		.fl4_sport = htons(us->port),
+		.fl4_sport = htons(sock->port),
 	};
 	struct rtable *rt = NULL;
 
@@ -200,16 +204,16 @@ static struct rtable *route_v4(struct pib_udp_sock *us, const struct pib_addr *t
 	return rt;
 }
 
-static int send_v4(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *to,
+static int send_v4(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
 		   struct dst_cache *cache)
 {
 	struct rtable *rt;
 	__be32 saddr;
 	u8 ttl;
 
-	if (!us->end[0].sock)
+	if (!sock->end[0].socket)
 		return -EAFNOSUPPORT;
-	rt = route_v4(us, to, cache, &saddr);
+	rt = route_v4(sock, to, cache, &saddr);
 	if (IS_ERR(rt))
 		return PTR_ERR(rt);
 	if (!saddr) {
@@ -217,23 +221,23 @@ static int send_v4(struct pib_udp_sock *us, struct sk_buff *skb, const struct pi
 		return -EADDRNOTAVAIL;
 	}
 	ttl = ipv4_is_multicast(to->v4) ? 1 : ip4_dst_hoplimit(&rt->dst);
-	skb_set_owner_w(skb, us->end[0].sock->sk);
-	udp_tunnel_xmit_skb(rt, us->end[0].sock->sk, skb, saddr, to->v4, 0, ttl, 0,
-			    htons(us->port), to->port, false, false, 0);
+	skb_set_owner_w(skb, sock->end[0].socket->sk);
+	udp_tunnel_xmit_skb(rt, sock->end[0].socket->sk, skb, saddr, to->v4, 0, ttl, 0,
+			    htons(sock->port), to->port, false, false, 0);
 	return 0;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *route_v6(struct pib_udp_sock *us, const struct pib_addr *to,
+static struct dst_entry *route_v6(struct pib_udp_sock *sock, const struct pib_addr *to,
 				  struct dst_cache *cache, struct in6_addr *saddr)
 {
-	struct sock *sk = us->end[1].sock->sk;
+	struct sock *sk = sock->end[1].socket->sk;
 	struct flowi6 fl = {
-		.flowi6_oif = us->ifindex,
+		.flowi6_oif = sock->ifindex,
 		.flowi6_proto = IPPROTO_UDP,
 		.daddr = to->v6,
 		.fl6_dport = to->port,
-		.fl6_sport = htons(us->port),
+		.fl6_sport = htons(sock->port),
 	};
 	struct dst_entry *dst = NULL;
 
@@ -250,50 +254,53 @@ static struct dst_entry *route_v6(struct pib_udp_sock *us, const struct pib_addr
 	return dst;
 }
 
-static int send_v6(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *to,
+static int send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
 		   struct dst_cache *cache)
 {
 	struct in6_addr saddr, daddr = to->v6;
 	struct dst_entry *dst;
 	u8 ttl;
 
-	if (!us->end[1].sock)
+	if (!sock->end[1].socket)
 		return -EAFNOSUPPORT;
-	dst = route_v6(us, to, cache, &saddr);
+	dst = route_v6(sock, to, cache, &saddr);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst);
 	ttl = ipv6_addr_is_multicast(&daddr) ? 1 : ip6_dst_hoplimit(dst);
 	skb->ignore_df = 1;
-	skb_set_owner_w(skb, us->end[1].sock->sk);
-	udp_tunnel6_xmit_skb(dst, us->end[1].sock->sk, skb, NULL, &saddr, &daddr, 0, ttl, 0,
-			     htons(us->port), to->port, false, 0);
+	skb_set_owner_w(skb, sock->end[1].socket->sk);
+	udp_tunnel6_xmit_skb(dst, sock->end[1].socket->sk, skb, NULL, &saddr, &daddr, 0, ttl, 0,
+			     htons(sock->port), to->port, false, 0);
 	return 0;
 }
 #else
-static int send_v6(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *to,
+static int send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
 		   struct dst_cache *cache)
 {
 	return -EAFNOSUPPORT;
 }
 #endif
 
-bool pib_udp_sock_full(const struct pib_udp_sock *us, const struct pib_addr *to, u32 bytes)
+bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes)
 {
-	const struct socket *sock = us->end[to->family == AF_INET6].sock;
+	const struct socket *socket = sock->end[to->family == AF_INET6].socket;
 	u32 max = bytes >= PIB_UDP_SOCK_BULK ? PIB_UDP_SOCK_SNDBUF_BULK : PIB_UDP_SOCK_SNDBUF;
 
-	return sock && refcount_read(&sock->sk->sk_wmem_alloc) > max;
+	return socket && refcount_read(&socket->sk->sk_wmem_alloc) > max;
 }
 
-/* Under rcu_read_lock(). A socket without anything in flight counts one byte. */
-static bool socket_in_flight(const struct pib_udp_sock *us)
+/*
+ * Has the stack anything of what @sock has sent? A socket with nothing in flight counts one byte.
+ * RCU.
+ */
+static bool socket_in_flight(const struct pib_udp_sock *sock)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(us->end); i++) {
-		const struct socket *sock = READ_ONCE(us->end[i].sock);
+	for (i = 0; i < ARRAY_SIZE(sock->end); i++) {
+		const struct socket *socket = READ_ONCE(sock->end[i].socket);
 
-		if (sock && refcount_read(&sock->sk->sk_wmem_alloc) > 1)
+		if (socket && refcount_read(&socket->sk->sk_wmem_alloc) > 1)
 			return true;
 	}
 	return false;
@@ -302,12 +309,12 @@ static bool socket_in_flight(const struct pib_udp_sock *us)
 bool pib_udp_socks_in_flight(struct net *net)
 {
 	const struct pib_net *pn = pib_net(net);
-	const struct pib_udp_sock *us;
+	const struct pib_udp_sock *sock;
 	bool any = false;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(us, &pn->udp_socks, entry)
-		any |= socket_in_flight(us);
+	list_for_each_entry_rcu(sock, &pn->udp_socks, entry)
+		any |= socket_in_flight(sock);
 	rcu_read_unlock();
 	return any;
 }
@@ -317,58 +324,58 @@ static bool addr_is_group(const struct pib_addr *a)
 	return a->family == AF_INET ? ipv4_is_multicast(a->v4) : ipv6_addr_is_multicast(&a->v6);
 }
 
-void pib_udp_sock_send(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *to,
+void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
 		       struct dst_cache *cache)
 {
 	u32 n = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
 	int err = -ENETDOWN;
 
-	if (READ_ONCE(us->running) && !READ_ONCE(us->gone)) {
+	if (READ_ONCE(sock->running) && !READ_ONCE(sock->gone)) {
 		if (to->family == AF_INET)
-			err = send_v4(us, skb, to, cache);
+			err = send_v4(sock, skb, to, cache);
 		else
-			err = send_v6(us, skb, to, cache);
+			err = send_v6(sock, skb, to, cache);
 	}
 	if (!err) {
-		pib_udp_sock_count(us, tx_datagrams, n);
+		pib_udp_sock_count(sock, tx_datagrams, n);
 		return;
 	}
 	/* Discovery tries both protocols: that there is no address of one is no error. */
 	if (!addr_is_group(to))
-		pib_udp_sock_count(us, tx_errors, n);
+		pib_udp_sock_count(sock, tx_errors, n);
 	kfree_skb(skb);
 }
 
-void pib_udp_sock_send_bytes(struct pib_udp_sock *us, const void *data, u32 len,
+void pib_udp_sock_send_bytes(struct pib_udp_sock *sock, const void *data, u32 len,
 			     const struct pib_addr *to)
 {
 	struct sk_buff *skb = alloc_skb(PIB_UDP_SOCK_HEADROOM + len, GFP_ATOMIC);
 
 	if (!skb) {
-		pib_udp_sock_count(us, tx_errors, 1);
+		pib_udp_sock_count(sock, tx_errors, 1);
 		return;
 	}
 	skb_reserve(skb, PIB_UDP_SOCK_HEADROOM);
 	skb_put_data(skb, data, len);
-	pib_udp_sock_send(us, skb, to, NULL);
+	pib_udp_sock_send(sock, skb, to, NULL);
 }
 
 /* ---- sockets ---- */
 
-static int socket_setsockopt(struct socket *sock, int level, int name, void *val, int len)
+static int socket_setsockopt(struct socket *socket, int level, int name, void *val, int len)
 {
-	return sock->ops->setsockopt(sock, level, name, KERNEL_SOCKPTR(val), len);
+	return socket->ops->setsockopt(socket, level, name, KERNEL_SOCKPTR(val), len);
 }
 
-static int socket_set_int(struct socket *sock, int level, int name, int val)
+static int socket_set_int(struct socket *socket, int level, int name, int val)
 {
-	return socket_setsockopt(sock, level, name, &val, sizeof(val));
+	return socket_setsockopt(socket, level, name, &val, sizeof(val));
 }
 
-void pib_udp_sock_group(const struct pib_udp_sock *us, int family, struct pib_addr *group)
+void pib_udp_sock_group(const struct pib_udp_sock *sock, int family, struct pib_addr *group)
 {
 	group->family = family;
-	group->port = htons(us->port);
+	group->port = htons(sock->port);
 	if (family == AF_INET)
 		group->v4 = htonl(PIB_GROUP4);
 	else
@@ -379,18 +386,18 @@ static int socket_membership(struct pib_udp_sock_end *end, bool join)
 {
 	struct ip_mreqn mreq4 = {
 		.imr_multiaddr.s_addr = htonl(PIB_GROUP4),
-		.imr_ifindex = end->us->ifindex,
+		.imr_ifindex = end->sock->ifindex,
 	};
 	struct ipv6_mreq mreq6 = {
 		.ipv6mr_multiaddr = pib_group6,
-		.ipv6mr_ifindex = end->us->ifindex,
+		.ipv6mr_ifindex = end->sock->ifindex,
 	};
 
 	if (end->family == AF_INET)
-		return socket_setsockopt(end->sock, IPPROTO_IP,
+		return socket_setsockopt(end->socket, IPPROTO_IP,
 					 join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP,
 					 &mreq4, sizeof(mreq4));
-	return socket_setsockopt(end->sock, IPPROTO_IPV6,
+	return socket_setsockopt(end->socket, IPPROTO_IPV6,
 				 join ? IPV6_ADD_MEMBERSHIP : IPV6_DROP_MEMBERSHIP,
 				 &mreq6, sizeof(mreq6));
 }
@@ -399,28 +406,28 @@ static int socket_membership(struct pib_udp_sock_end *end, bool join)
  * The stack forgets a membership when the protocol is taken off the netdev (an
  * MTU too small for IPv6), while the socket believes that it still has it.
  */
-void pib_udp_sock_rejoin(struct pib_udp_sock *us)
+void pib_udp_sock_rejoin(struct pib_udp_sock *sock)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(us->end); i++) {
-		if (!us->end[i].sock)
+	for (i = 0; i < ARRAY_SIZE(sock->end); i++) {
+		if (!sock->end[i].socket)
 			continue;
-		socket_membership(&us->end[i], false);
-		socket_membership(&us->end[i], true);
+		socket_membership(&sock->end[i], false);
+		socket_membership(&sock->end[i], true);
 	}
 }
 
 static void socket_tune(struct pib_udp_sock_end *end)
 {
-	struct socket *sock = end->sock;
-	struct sock *sk = sock->sk;
+	struct socket *socket = end->socket;
+	struct sock *sk = socket->sk;
 
-	socket_set_int(sock, SOL_UDP, UDP_GRO, 1);
+	socket_set_int(socket, SOL_UDP, UDP_GRO, 1);
 	if (end->family == AF_INET)
-		socket_set_int(sock, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
+		socket_set_int(socket, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
 	else
-		socket_set_int(sock, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 0);
+		socket_set_int(socket, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 0);
 
 	lock_sock(sk);
 	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
@@ -434,13 +441,13 @@ static void socket_tune(struct pib_udp_sock_end *end)
 	release_sock(sk);
 }
 
-static int socket_open(struct pib_udp_sock *us, unsigned int i, int family)
+static int socket_open(struct pib_udp_sock *sock, unsigned int i, int family)
 {
-	struct pib_udp_sock_end *end = &us->end[i];
+	struct pib_udp_sock_end *end = &sock->end[i];
 	struct udp_port_cfg cfg = {
 		.family = family,
-		.local_udp_port = htons(us->port),
-		.bind_ifindex = us->ifindex,
+		.local_udp_port = htons(sock->port),
+		.bind_ifindex = sock->ifindex,
 		.ipv6_v6only = family == AF_INET6,
 		.use_udp_checksums = 1,
 		.use_udp6_tx_checksums = 1,
@@ -448,13 +455,13 @@ static int socket_open(struct pib_udp_sock *us, unsigned int i, int family)
 	};
 	int err;
 
-	end->us = us;
+	end->sock = sock;
 	end->family = family;
 	spin_lock_init(&end->lock);
 	INIT_WORK(&end->work, socket_work);
-	err = udp_sock_create(us->pn->net, &cfg, &end->sock);
+	err = udp_sock_create(sock->pn->net, &cfg, &end->socket);
 	if (err) {
-		end->sock = NULL;
+		end->socket = NULL;
 		return err;
 	}
 	socket_tune(end);
@@ -465,22 +472,22 @@ static int socket_open(struct pib_udp_sock *us, unsigned int i, int family)
 /* Nobody looks at the socket when this returns. */
 static void socket_close(struct pib_udp_sock_end *end)
 {
-	struct socket *sock = end->sock;
+	struct socket *socket = end->socket;
 
-	if (!sock)
+	if (!socket)
 		return;
-	rcu_assign_sk_user_data(sock->sk, NULL);
+	rcu_assign_sk_user_data(socket->sk, NULL);
 	synchronize_rcu();
 	cancel_work_sync(&end->work);
-	end->sock = NULL;
-	kernel_sock_shutdown(sock, SHUT_RDWR);
-	sock_release(sock);
+	end->socket = NULL;
+	kernel_sock_shutdown(socket, SHUT_RDWR);
+	sock_release(socket);
 }
 
 /*
  * What GUIDs are made of: the MAC address. A netdev without one (a WireGuard tunnel) gets a random
- * number, marked as locally made, for as long as the sockets live: what a machine could make it of,
- * such as its name, its clones have as well.
+ * number, marked as locally made, for as long as the sockets live. A machine could make such a
+ * number of its name, say, but its clones have that as well.
  */
 static u64 netdev_mac(const struct net_device *dev)
 {
@@ -492,20 +499,20 @@ static u64 netdev_mac(const struct net_device *dev)
 }
 
 /*
- * The state of the netdev, which its notifier follows from now on: it runs under RTNL, too, and
- * finds what is listed. A look before that would miss what happens in between.
+ * Look at the state of the netdev, which its notifier follows from now on. The notifier runs under
+ * RTNL, too, and finds what is listed. A look before that would miss what happens in between.
  */
-static int socket_look(struct pib_udp_sock *us, struct netlink_ext_ack *extack)
+static int socket_look(struct pib_udp_sock *sock, struct netlink_ext_ack *extack)
 {
 	struct net_device *dev;
 	int err = 0;
 
 	rtnl_lock();
-	dev = __dev_get_by_index(us->pn->net, us->ifindex);
+	dev = __dev_get_by_index(sock->pn->net, sock->ifindex);
 	if (dev) {
-		us->mac = netdev_mac(dev);
-		WRITE_ONCE(us->mtu, dev->mtu);
-		WRITE_ONCE(us->running, netif_running(dev) && netif_carrier_ok(dev));
+		sock->mac = netdev_mac(dev);
+		WRITE_ONCE(sock->mtu, dev->mtu);
+		WRITE_ONCE(sock->running, netif_running(dev) && netif_carrier_ok(dev));
 	} else {
 		NL_SET_ERR_MSG(extack, "no such netdev in this network namespace");
 		err = -ENODEV;
@@ -514,12 +521,12 @@ static int socket_look(struct pib_udp_sock *us, struct netlink_ext_ack *extack)
 	return err;
 }
 
-static int socket_open_all(struct pib_udp_sock *us, struct netlink_ext_ack *extack)
+static int socket_open_all(struct pib_udp_sock *sock, struct netlink_ext_ack *extack)
 {
 	int err4, err6;
 
-	err4 = socket_open(us, 0, AF_INET);
-	err6 = socket_open(us, 1, AF_INET6);
+	err4 = socket_open(sock, 0, AF_INET);
+	err6 = socket_open(sock, 1, AF_INET6);
 	if (!err4 || !err6) {
 		if (err4 != -EADDRINUSE && err6 != -EADDRINUSE)
 			return 0;
@@ -532,61 +539,61 @@ static int socket_open_all(struct pib_udp_sock *us, struct netlink_ext_ack *exta
 	return err4;
 }
 
-static void socket_destroy(struct pib_udp_sock *us)
+static void socket_destroy(struct pib_udp_sock *sock)
 {
-	list_del_rcu(&us->entry);
-	socket_close(&us->end[0]);
-	socket_close(&us->end[1]);
+	list_del_rcu(&sock->entry);
+	socket_close(&sock->end[0]);
+	socket_close(&sock->end[1]);
 	synchronize_rcu();
-	free_percpu(us->stats);
-	kfree(us);
+	free_percpu(sock->stats);
+	kfree(sock);
 }
 
 static struct pib_udp_sock *socket_create(struct pib_net *pn, int ifindex, u16 port,
 					  struct netlink_ext_ack *extack)
 {
-	struct pib_udp_sock *us = kzalloc(sizeof(*us), GFP_KERNEL);
+	struct pib_udp_sock *sock = kzalloc(sizeof(*sock), GFP_KERNEL);
 	int err;
 
-	if (!us)
+	if (!sock)
 		return ERR_PTR(-ENOMEM);
-	us->pn = pn;
-	us->ifindex = ifindex;
-	us->port = port;
-	us->users = 1;
-	INIT_LIST_HEAD(&us->bearers);
-	us->stats = alloc_percpu(struct pib_udp_stats);
-	if (!us->stats) {
-		kfree(us);
+	sock->pn = pn;
+	sock->ifindex = ifindex;
+	sock->port = port;
+	sock->users = 1;
+	INIT_LIST_HEAD(&sock->bearers);
+	sock->stats = alloc_percpu(struct pib_udp_stats);
+	if (!sock->stats) {
+		kfree(sock);
 		return ERR_PTR(-ENOMEM);
 	}
-	list_add_tail_rcu(&us->entry, &pn->udp_socks);
-	err = socket_look(us, extack) ?: socket_open_all(us, extack);
+	list_add_tail_rcu(&sock->entry, &pn->udp_socks);
+	err = socket_look(sock, extack) ?: socket_open_all(sock, extack);
 	if (err) {
-		socket_destroy(us);
+		socket_destroy(sock);
 		return ERR_PTR(err);
 	}
-	return us;
+	return sock;
 }
 
 struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
 				      struct netlink_ext_ack *extack)
 {
-	struct pib_udp_sock *us;
+	struct pib_udp_sock *sock;
 
 	lockdep_assert_held(&pn->lock);
-	list_for_each_entry(us, &pn->udp_socks, entry) {
-		if (us->ifindex != ifindex || us->port != port || us->gone)
+	list_for_each_entry(sock, &pn->udp_socks, entry) {
+		if (sock->ifindex != ifindex || sock->port != port || sock->gone)
 			continue;
-		us->users++;
-		return us;
+		sock->users++;
+		return sock;
 	}
 	return socket_create(pn, ifindex, port, extack);
 }
 
-void pib_udp_sock_put(struct pib_udp_sock *us)
+void pib_udp_sock_put(struct pib_udp_sock *sock)
 {
-	lockdep_assert_held(&us->pn->lock);
-	if (!--us->users)
-		socket_destroy(us);
+	lockdep_assert_held(&sock->pn->lock);
+	if (!--sock->users)
+		socket_destroy(sock);
 }

@@ -33,10 +33,10 @@ struct pib_addr {
 
 bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b);
 
-/**
- * struct pib_udp_stats - counters of a netdev's sockets, as PIB_US_* names them
+/*
+ * struct pib_udp_stats - counters of a netdev's sockets, as enum pib_us_attr names and orders them
  *
- * The order is that of enum pib_us_attr.
+ * docs/debugging.md says what they mean.
  */
 struct pib_udp_stats {
 	u64 tx_datagrams;
@@ -54,21 +54,22 @@ struct pib_udp_stats {
 	u64 rx_reasm;
 	u64 rx_overruns;
 };
+
 #define PIB_USTATS (sizeof(struct pib_udp_stats) / sizeof(u64))
 
-#define pib_udp_sock_count(us, field, n) this_cpu_add((us)->stats->field, (n))
+#define pib_udp_sock_count(sock, field, n) this_cpu_add((sock)->stats->field, (n))
 
 /**
  * struct pib_udp_sock_end - the socket of one address family
- * @sock: NULL if there is none (no IPv6)
- * @us: owner
+ * @socket: the socket; NULL: there is none (no IPv6)
+ * @sock: owner
  * @family: AF_INET or AF_INET6
  * @lock: held by the CPU that empties the receive queue; softirqs off
  * @work: goes on where a softirq has used up its budget
  */
 struct pib_udp_sock_end {
-	struct socket *sock;
-	struct pib_udp_sock *us;
+	struct socket *socket;
+	struct pib_udp_sock *sock;
 	int family;
 	spinlock_t lock;
 	struct work_struct work;
@@ -85,7 +86,7 @@ struct pib_udp_sock_end {
  * @mtu: the netdev's, followed by its notifier
  * @running: the netdev is up and has a carrier
  * @gone: the netdev has been unregistered
- * @rejoin: the netdev has come up: see pib_udp_sock_rejoin()
+ * @rejoin: the netdev has come up: pib_udp_sock_rejoin() is due
  * @end: IPv4, IPv6
  * @bearers: struct pib_bearer, one for each fabric id; written under pn->lock, read under RCU
  * @stats: per CPU
@@ -106,44 +107,51 @@ struct pib_udp_sock {
 	struct pib_udp_stats __percpu *stats;
 };
 
-/* Find or make the sockets of a netdev. pn->lock held. ERR_PTR() with the reason in @extack. */
+/*
+ * Find or make the sockets of a netdev. pn->lock held.
+ *
+ * Return: with a user; ERR_PTR() with the reason in @extack.
+ */
 struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
 				      struct netlink_ext_ack *extack);
-/* pn->lock held; the last user closes the sockets and waits for a grace period. */
-void pib_udp_sock_put(struct pib_udp_sock *us);
+/* A user goes; the last one closes the sockets and waits for a grace period. pn->lock held. */
+void pib_udp_sock_put(struct pib_udp_sock *sock);
 
 /**
  * pib_udp_sock_send() - send a datagram, or a super-packet of them
+ * @sock: sockets
  * @skb: UDP payload, with PIB_UDP_SOCK_HEADROOM in front; consumed
- * @to: a multicast address is sent to with a hop limit of 1
+ * @to: where to; a multicast address is sent to with a hop limit of 1
  * @cache: route, or NULL
  *
- * Softirqs disabled.
+ * Context: softirqs disabled.
  */
-void pib_udp_sock_send(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *to,
+void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
 		       struct dst_cache *cache);
 #define PIB_UDP_SOCK_HEADROOM (MAX_HEADER + 48)
 
 /*
- * Has the stack as much of what was sent by the protocol of @to as it should hold, seen
- * by who wants to send @bytes more? It holds a datagram until the netdev has sent it, or
- * a receiver in this kernel (veth, loopback) has taken it. Any context.
+ * Does the stack hold as much as it should of what was sent by the protocol of @to? The limit
+ * depends on @bytes, which the caller wants to send: small datagrams may take up less. The stack
+ * holds a datagram until the netdev has sent it, or a receiver in this kernel (veth, loopback) has
+ * taken it. Any context.
  */
-bool pib_udp_sock_full(const struct pib_udp_sock *us, const struct pib_addr *to, u32 bytes);
+bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes);
 /* Does the stack hold anything at all of what was sent from this namespace? Any context. */
 bool pib_udp_socks_in_flight(struct net *net);
 
-/* A small datagram. Softirqs disabled. */
-void pib_udp_sock_send_bytes(struct pib_udp_sock *us, const void *data, u32 len,
+/* Send a small datagram. Softirqs disabled. */
+void pib_udp_sock_send_bytes(struct pib_udp_sock *sock, const void *data, u32 len,
 			     const struct pib_addr *to);
 
-/* Discovery group of @family. */
-void pib_udp_sock_group(const struct pib_udp_sock *us, int family, struct pib_addr *group);
-/* The netdev has come up: be in the discovery groups again. Process context. */
-void pib_udp_sock_rejoin(struct pib_udp_sock *us);
+/* The discovery group of @family. */
+void pib_udp_sock_group(const struct pib_udp_sock *sock, int family, struct pib_addr *group);
+/* The netdev has come up: join the discovery groups again. Process context. */
+void pib_udp_sock_rejoin(struct pib_udp_sock *sock);
 
-/* How much the sockets have dropped unseen, so far. Any context. */
-u32 pib_udp_sock_overruns(const struct pib_udp_sock *us);
-void pib_udp_sock_stats(const struct pib_udp_sock *us, struct pib_udp_stats *out);
+/* How many datagrams the sockets have dropped unseen, so far. Any context. */
+u32 pib_udp_sock_overruns(const struct pib_udp_sock *sock);
+/* Sum up the counters of all CPUs. Any context. */
+void pib_udp_sock_stats(const struct pib_udp_sock *sock, struct pib_udp_stats *out);
 
 #endif

@@ -16,23 +16,23 @@ u16 pib_lid_choice(u64 port_guid, unsigned int n)
 	return 1 + (u32)(h >> 32) % (PIB_LID_MCAST_FIRST - 1);
 }
 
-static bool lid_is_known(struct pib_bearer *up, u16 lid)
+static bool lid_is_known(struct pib_bearer *bearer, u16 lid)
 {
-	struct pib_udp_link *ul;
+	struct pib_udp_link *link;
 	bool known = false;
 	unsigned int i;
 
-	if (pib_bearer_has_lid(up, lid))
+	if (pib_bearer_has_lid(bearer, lid))
 		return true;
 	rcu_read_lock();
-	list_for_each_entry_rcu(ul, &up->udp_links, entry)
-		for (i = 0; i < READ_ONCE(ul->num_lids); i++)
-			known |= READ_ONCE(ul->lids[i]) == lid;
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
+		for (i = 0; i < READ_ONCE(link->num_lids); i++)
+			known |= READ_ONCE(link->lids[i]) == lid;
 	rcu_read_unlock();
 	return known;
 }
 
-int pib_lid_choose(struct pib_bearer *up, struct pib_kport *port)
+int pib_lid_choose(struct pib_bearer *bearer, struct pib_kport *port)
 {
 	spinlock_t *lock = pib_kport_lock(port);
 	u16 lid, old = port->alone_lid;
@@ -41,10 +41,10 @@ int pib_lid_choose(struct pib_bearer *up, struct pib_kport *port)
 
 	do
 		lid = pib_lid_choice(port->p.guid, n++);
-	while (lid_is_known(up, lid));
+	while (lid_is_known(bearer, lid));
 
 	if (rcu_access_pointer(port->peer) || !rcu_access_pointer(port->link))
-		err = pib_bearer_set_lid(up, old, lid);
+		err = pib_bearer_set_lid(bearer, old, lid);
 	if (err)
 		return err;
 	spin_lock_irq(lock);
@@ -66,17 +66,18 @@ static void kport_use_lid(struct pib_kport *port, u16 old)
 	}
 	spin_lock_irq(lock);
 	pib_port_go_alone(&port->p, port->alone_lid);
+	pib_kport_changed(port);
 	spin_unlock_irq(lock);
 	pib_kport_events(port);
 }
 
-static struct pib_kport *find_alone(struct pib_udp_link *ul, u16 lid)
+static struct pib_kport *find_alone(struct pib_udp_link *link, u16 lid)
 {
-	struct pib_switch *sw = ul->port->sw;
+	struct pib_switch *sw = link->port->sw;
 	unsigned int i;
 
 	if (!sw)
-		return ul->port->alone_lid == lid ? ul->port : NULL;
+		return link->port->alone_lid == lid ? link->port : NULL;
 	for (i = 1; i <= sw->nd.node.num_ports; i++) {
 		struct pib_kport *peer = rcu_dereference_protected(sw->nd.ports[i]->peer, true);
 
@@ -86,12 +87,12 @@ static struct pib_kport *find_alone(struct pib_udp_link *ul, u16 lid)
 	return NULL;
 }
 
-void pib_lid_move(struct pib_udp_link *ul, u16 lid)
+void pib_lid_move(struct pib_udp_link *link, u16 lid)
 {
-	struct pib_kport *port = lid ? find_alone(ul, lid) : NULL;
+	struct pib_kport *port = lid ? find_alone(link, lid) : NULL;
 
-	if (!port || pib_lid_choose(ul->up, port))
+	if (!port || pib_lid_choose(link->bearer, port))
 		return;
 	kport_use_lid(port, lid);
-	pib_bearer_announce(ul->up);
+	pib_bearer_announce(link->bearer);
 }

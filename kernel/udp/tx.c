@@ -3,10 +3,10 @@
  * Bursts become datagrams.
  *
  * A burst is cut into its packets, and those leave as few UDP GSO super-packets,
- * which veth and loopback carry whole and other netdevs cut up late; the payload
+ * which veth and loopback carry whole and other netdevs cut up late. The payload
  * is copied once, into the super-packet. Packets that fit the netdev's MTU are a
  * datagram each. Larger ones are put end to end into a frame, and the frame is cut
- * into segments of equal size (docs/wire-format.md); to a peer that does not know
+ * into segments of equal size (docs/wire-format.md). To a peer that does not know
  * segments such a packet leaves alone and is fragmented by IP.
  */
 #include <linux/skbuff.h>
@@ -31,13 +31,13 @@
 
 /**
  * struct writer - where in an skb the next byte goes
- * @skb: it
+ * @skb: skb that is filled
  * @frag: fragment that @cur points into, -1: linear part
  * @cur: next byte
- * @room: bytes left there
+ * @room: bytes left at @cur
  * @seg_room: frames: bytes left in the segment
  * @packet: frames: bytes of the present packet
- * @left: frames: of these, still to come
+ * @left: frames: bytes of the present packet that are still to come
  * @crc: where the ICRC of what is put is summed up, NULL: nowhere
  * @seg: frames: header of the next segment; @seg.size is 0 if this is no frame
  */
@@ -62,8 +62,8 @@ static void writer_next(struct writer *w)
 }
 
 /*
- * The ICRC is that of the copy: @src may be registered memory that its owner is just writing,
- * and a second look at it would find other bytes than those that are sent.
+ * The ICRC is that of the copy. @src may be registered memory that its owner is just writing, and a
+ * second look at @src would find other bytes than those that are sent.
  */
 static void writer_raw(struct writer *w, const void *src, u32 len, u32 *crc)
 {
@@ -139,7 +139,7 @@ static struct sk_buff *wire_skb(struct writer *w, u32 bytes)
 /**
  * struct packet - one packet of a burst on its way out
  * @h: headers
- * @off: its payload in the burst's
+ * @off: offset of the packet's payload in the burst's
  * @len: bytes of payload
  * @size: bytes, LRH to ICRC
  */
@@ -242,7 +242,7 @@ struct plan {
 	u32 seg;
 };
 
-/* Packets of one size, the last may be smaller, a datagram each. */
+/* Plan a datagram for each packet: packets of one size, of which the last may be smaller. */
 static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone, struct plan *pl)
 {
 	struct packet p;
@@ -265,7 +265,7 @@ static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone
 	pl->datagrams = pl->n;
 }
 
-/* As many packets as a frame holds, whatever their size. */
+/* Plan a frame: as many packets as it holds, whatever their size. */
 static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, struct plan *pl)
 {
 	u32 most = min_t(u32, PIB_SEG_MAX, WIRE_MAX_BYTES / (seg + PIB_SEG_HDR_LEN)) * seg;
@@ -284,11 +284,11 @@ static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, str
 	pl->bytes = bytes + pl->datagrams * PIB_SEG_HDR_LEN;
 }
 
-static void plan_make(const struct pib_udp_sock *us, const struct pib_upath *path,
+static void plan_make(const struct pib_udp_sock *sock, const struct pib_upath *path,
 		      const struct pib_burst *b, u32 i, struct plan *pl)
 {
 	u32 overhead = sizeof(struct udphdr) + (path->peer[path->to].family == AF_INET ? 20 : 40);
-	u32 room = READ_ONCE(us->mtu) - overhead;
+	u32 room = READ_ONCE(sock->mtu) - overhead;
 	struct packet p;
 
 	packet_get(b, i, &p);
@@ -332,15 +332,15 @@ static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst 
 	return 0;
 }
 
-/* Send the packets from @i on that go into one super-packet; returns how many they are. */
-static u32 wire_send(struct pib_udp_link *ul, struct pib_upath *path, struct pib_burst *b, u32 i)
+/* Send the packets from @i on that go into one super-packet. Return: how many they are. */
+static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct pib_burst *b, u32 i)
 {
-	struct pib_udp_sock *us = ul->up->us;
+	struct pib_udp_sock *sock = link->bearer->sock;
 	struct sk_buff *skb;
 	struct writer w;
 	struct plan pl;
 
-	plan_make(us, path, b, i, &pl);
+	plan_make(sock, path, b, i, &pl);
 	skb = wire_skb(&w, pl.bytes);
 	if (!skb)
 		goto err_count;
@@ -348,33 +348,33 @@ static u32 wire_send(struct pib_udp_link *ul, struct pib_upath *path, struct pib
 		goto err_free;
 	if (pl.datagrams > 1)
 		skb_set_gso(skb, pl.size, pl.datagrams);
-	pib_udp_sock_send(us, skb, &path->peer[path->to], &path->cache);
+	pib_udp_sock_send(sock, skb, &path->peer[path->to], &path->cache);
 	return pl.n;
 
 err_free:
 	kfree_skb(skb);
 err_count:
-	pib_udp_sock_count(us, tx_errors, pl.datagrams);
+	pib_udp_sock_count(sock, tx_errors, pl.datagrams);
 	return pl.n;
 }
 
-bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b)
+bool pib_wire_full(const struct pib_link *base, const struct pib_burst *b)
 {
-	const struct pib_udp_link *ul = to_udp_link(link);
-	const struct pib_upath *path = rcu_dereference(ul->path);
+	const struct pib_udp_link *link = to_udp_link(base);
+	const struct pib_upath *path = rcu_dereference(link->path);
 
-	return path && pib_udp_sock_full(ul->up->us, &path->peer[path->to], b->len);
+	return path && pib_udp_sock_full(link->bearer->sock, &path->peer[path->to], b->len);
 }
 
-void pib_wire_xmit(struct pib_link *link, struct pib_burst *b)
+void pib_wire_xmit(struct pib_link *base, struct pib_burst *b)
 {
-	struct pib_udp_link *ul = to_udp_link(link);
-	struct pib_upath *path = rcu_dereference(ul->path);
+	struct pib_udp_link *link = to_udp_link(base);
+	struct pib_upath *path = rcu_dereference(link->path);
 	u32 i = 0;
 
 	if (!path)
-		pib_udp_sock_count(ul->up->us, tx_errors, b->npkts);
+		pib_udp_sock_count(link->bearer->sock, tx_errors, b->npkts);
 	while (path && i < b->npkts)
-		i += wire_send(ul, path, b, i);
+		i += wire_send(link, path, b, i);
 	pib_burst_free(b);
 }

@@ -11,15 +11,20 @@ struct pib_link;
 struct pib_udp_sock;
 struct sk_buff;
 
-/* struct pib_link_ops.full: is @b to wait, since the stack has enough that it has not sent yet? */
-bool pib_wire_full(const struct pib_link *link, const struct pib_burst *b);
+/*
+ * struct pib_link_ops.full: is @b to wait, since the stack holds enough that it has not sent yet?
+ */
+bool pib_wire_full(const struct pib_link *base, const struct pib_burst *b);
 /* struct pib_link_ops.xmit. */
-void pib_wire_xmit(struct pib_link *link, struct pib_burst *b);
-/* An skb with room for @head bytes and pages for @data; as alloc_skb_with_frags(), NULL: no memory. Softirqs off. */
+void pib_wire_xmit(struct pib_link *base, struct pib_burst *b);
+/*
+ * An skb with room for @head bytes and pages for @data, as from alloc_skb_with_frags(). Softirqs
+ * off. Return: NULL: no memory.
+ */
 struct sk_buff *pib_wire_alloc(u32 head, u32 data);
-/* When nothing is sent any more. */
+/* Free the pages, when nothing is sent any more. Process context. */
 void pib_wire_mem_exit(void);
-/* Take in a datagram or a super-packet; consumed. Softirqs off, RCU. */
-void pib_wire_rx(struct pib_udp_sock *us, struct sk_buff *skb, const struct pib_addr *from);
+/* Take in a datagram or a super-packet, which is consumed. Softirqs off, RCU. */
+void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from);
 
 #endif

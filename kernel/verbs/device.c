@@ -12,10 +12,10 @@
 #include <linux/random.h>
 #include <linux/utsname.h>
 #include <rdma/ib_mad.h>
+#include "compat/compat.h"
 #include "memory/prefetch.h"
 #include "hca/ah.h"
 #include "verbs/query.h"
-#include "verbs/compat_ops.h"
 #include "core/net.h"
 #include "hca/hw_counters.h"
 #include "hca/cq.h"
@@ -26,6 +26,7 @@
 #include "verbs/mad.h"
 #include "transport/input.h"
 #include "transport/mcast.h"
+#include "memory/dmabuf.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
 #include "hca/pd.h"
@@ -37,6 +38,15 @@
 #include "hca/srq.h"
 #include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
+
+#define PIB_VERB_CREATE_CQ	pib_cq_create
+#define PIB_VERB_RESIZE_CQ	pib_resize_cq
+#define PIB_VERB_REG_USER_MR	pib_reg_user_mr
+#define PIB_VERB_REG_DMABUF	pib_reg_user_mr_dmabuf
+#define PIB_VERB_COUNTER_BIND	pib_counter_bind_qp
+#define PIB_VERB_COUNTER_UNBIND	pib_counter_unbind_qp
+#define PIB_VERB_FILL_RES_SRQ	pib_fill_res_srq
+#include "compat/device_ops.h"
 
 static DEFINE_IDA(hca_ids);
 
@@ -88,7 +98,7 @@ static void hca_free_ports(struct pib_hca *hca)
 	kfree(hca->nd.node.ports);
 }
 
-/* Called also for an HCA that is only half made. */
+/* ib_device_ops; also called for an HCA that is only half made. */
 static void pib_dealloc_driver(struct ib_device *ibdev)
 {
 	struct pib_hca *hca = to_hca(ibdev);
@@ -339,11 +349,11 @@ struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_port
 	int err;
 
 	if (!name_ok(name)) {
-		NL_SET_ERR_MSG(extack, "This is no name for a device");
+		NL_SET_ERR_MSG(extack, "that is no name for a device");
 		return ERR_PTR(-EINVAL);
 	}
 	if (!num_ports || num_ports > PIB_MAX_PORTS) {
-		NL_SET_ERR_MSG(extack, "An HCA has 1 to 254 ports");
+		NL_SET_ERR_MSG(extack, "an HCA has 1 to 254 ports");
 		return ERR_PTR(-EINVAL);
 	}
 
@@ -359,14 +369,14 @@ struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_port
 
 	err = hca_init(hca, name, num_ports, id);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "Not enough memory for the device");
+		NL_SET_ERR_MSG(extack, "out of memory for the HCA");
 		goto err_dealloc;
 	}
 	/* from here on somebody else may unregister it */
 	hca->on_gone = on_gone;
 	err = ib_register_device(&hca->ib, name, NULL);
 	if (err == -ENFILE) {
-		NL_SET_ERR_MSG(extack, "An RDMA device of this name exists");
+		NL_SET_ERR_MSG(extack, "an RDMA device of that name exists");
 		err = -EEXIST;
 	}
 	if (err)

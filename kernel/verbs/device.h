@@ -12,26 +12,31 @@ struct pib_net;
 
 /**
  * pib_hca_create() - make an HCA and register it with ib_core
- * @name: device name; -EEXIST if taken
- * @id: who it is; read before this returns
+ * @pn: namespace
+ * @name: device name
+ * @num_ports: ports, which are Down: the caller plugs them in afterwards
+ * @id: who the HCA is; read before this returns
  * @standalone: its ports do without an SM
- * @on_gone: called when ib_core has unregistered it, before its ports are freed; may sleep. Not
- *	called if this fails
+ * @on_gone: called when ib_core has unregistered the HCA, before its ports are freed; may sleep.
+ *	Not called if this fails
+ * @extack: reason of a failure
  *
- * Ports exist and are Down; the caller plugs them in afterwards. Process context,
- * RTNL not held. Returns ERR_PTR() with the reason in @extack.
+ * Context: process, RTNL not held; may sleep.
+ * Return: the HCA; ERR_PTR(), of -EEXIST: the name is taken.
  */
 struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_ports,
 			       const struct pib_hca_ident *id, bool standalone,
 			       void (*on_gone)(struct pib_hca *hca),
 			       struct netlink_ext_ack *extack);
+
 /**
- * pib_hca_destroy() - unregister and free
+ * pib_hca_destroy() - unregister and free an HCA
+ * @hca: HCA, which the caller keeps by get_device(&hca->ib.dev), for `rdma link delete` may be
+ *	faster
  *
- * Open user contexts are disassociated. The caller keeps the HCA from being
- * freed meanwhile by get_device(&hca->ib.dev), for `rdma link delete` may be
- * faster, and holds no lock that @on_gone takes. Process context, RTNL not
- * held; sleeps.
+ * Open user contexts are disassociated.
+ *
+ * Context: process, RTNL not held, nor any lock that pib_hca.on_gone takes; sleeps.
  */
 void pib_hca_destroy(struct pib_hca *hca);
 

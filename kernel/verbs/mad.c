@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * ib_mad's view of the agents. It has dealt with the directed route's hop
- * fields; wc and grh are NULL when the kernel itself asks (counters in sysfs).
+ * ib_mad's view of the agents. ib_mad has dealt with the directed route's hop
+ * fields. wc and grh are NULL when the kernel itself asks (counters in sysfs).
  */
 #include <linux/ktime.h>
 #include "hca/hca.h"
@@ -14,7 +14,7 @@ static bool mad_is_smp(const struct ib_mad *mad)
 }
 
 /*
- * What ib_mad does next: SUCCESS alone passes the MAD up to agents and user
+ * What ib_mad does next. SUCCESS alone passes the MAD up to agents and user
  * space, with REPLY @out is sent, with CONSUMED that was all.
  */
 static int mad_result(enum pib_mad_result result)
@@ -46,6 +46,7 @@ int pib_process_mad(struct ib_device *ibdev, int mad_flags, u32 port_num, const 
 		spin_lock_irqsave(&hca->nd.lock, flags);
 		result = pib_sma_process(p, (const u8 *)in, (u8 *)out, ktime_get_ns(),
 					 mad_flags & IB_MAD_IGNORE_MKEY);
+		pib_node_dev_changed(&hca->nd, (const u8 *)in);
 		spin_unlock_irqrestore(&hca->nd.lock, flags);
 	} else {
 		result = pib_node_dev_gsa(p, (const u8 *)in, (u8 *)out);

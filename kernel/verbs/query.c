@@ -9,6 +9,7 @@
 #include "transport/mcast.h"
 #include "proto/mad.h"
 #include "transport/qp.h"
+#include "core/refuse.h"
 
 #define FW_MAJOR	0
 #define FW_MINOR	1
@@ -29,8 +30,10 @@ static struct pib_port *hca_port(struct ib_device *ibdev, u32 port_num)
 {
 	struct pib_hca *hca = to_hca(ibdev);
 
-	if (!port_num || port_num > hca->nd.node.num_ports)
+	if (!port_num || port_num > hca->nd.node.num_ports) {
+		ibdev_dbg(ibdev, "port %u: there is none\n", port_num);
 		return NULL;
+	}
 	return &hca->nd.ports[port_num]->p;
 }
 
@@ -112,7 +115,7 @@ int pib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify
 	unsigned long flags;
 
 	if (mask & ~(IB_DEVICE_MODIFY_NODE_DESC | IB_DEVICE_MODIFY_SYS_IMAGE_GUID))
-		return -EOPNOTSUPP;
+		return pib_refuse(ibdev, -EOPNOTSUPP, "modify_device: mask %#x", mask);
 
 	spin_lock_irqsave(&hca->nd.lock, flags);
 	if (mask & IB_DEVICE_MODIFY_SYS_IMAGE_GUID) {
@@ -187,7 +190,8 @@ int pib_modify_port(struct ib_device *ibdev, u32 port_num, int mask, struct ib_p
 		return -EINVAL;
 	/* IB_PORT_SHUTDOWN is not among them: links go down by their cables, or by the SM. */
 	if (mask & ~(IB_PORT_INIT_TYPE | IB_PORT_RESET_QKEY_CNTR))
-		return -EOPNOTSUPP;
+		return pib_refuse(ibdev, -EOPNOTSUPP, "port %u: modify_port: mask %#x", port_num,
+				  mask);
 
 	spin_lock_irqsave(&hca->nd.lock, flags);
 	caps = (p->cap_mask | attr->set_port_cap_mask) & ~attr->clr_port_cap_mask;
@@ -207,7 +211,7 @@ int pib_query_gid(struct ib_device *ibdev, u32 port_num, int index, union ib_gid
 	u64 guid;
 
 	if (!p || index < 0 || index >= PIB_GUIDS)
-		return -EINVAL;
+		return pib_refuse(ibdev, -EINVAL, "port %u: no GID at %d", port_num, index);
 	memset(gid, 0, sizeof(*gid));
 	guid = READ_ONCE(p->guids[index]);
 	if (guid) {
@@ -222,7 +226,7 @@ int pib_query_pkey(struct ib_device *ibdev, u32 port_num, u16 index, u16 *pkey)
 	struct pib_port *p = hca_port(ibdev, port_num);
 
 	if (!p || index >= PIB_PKEYS)
-		return -EINVAL;
+		return pib_refuse(ibdev, -EINVAL, "port %u: no P_Key at %u", port_num, index);
 	*pkey = READ_ONCE(p->pkey[index]);
 	return 0;
 }

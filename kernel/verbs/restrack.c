@@ -64,7 +64,7 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "rnr_left", qp->req.rnr_left },
 		{ "timeouts", qp->req.stats.timeouts },
 		{ "retransmits", qp->req.stats.retransmits },
-		{ "inbox", READ_ONCE(qp->inbox_len) },
+		{ "inbox", READ_ONCE(qp->inbox.len) },
 		{ "sched", READ_ONCE(qp->task.state), true },
 	};
 

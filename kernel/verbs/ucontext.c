@@ -49,12 +49,15 @@ void pib_dealloc_ucontext(struct ib_ucontext *ibctx)
 	pib_quota_put(ctx->quota, ctx->user);
 }
 
-/* Its being there is what allows the device to go while processes have it open. */
+/*
+ * The operation does nothing: that there is one allows the device to go while processes have it
+ * open.
+ */
 void pib_disassociate_ucontext(struct ib_ucontext *ctx)
 {
 }
 
-/* Its being there is what allows a context to be imported. */
+/* That there is such an operation allows a context to be imported. */
 int pib_query_ucontext(struct ib_ucontext *ctx, struct uverbs_attr_bundle *attrs)
 {
 	struct pib_uctx_resp resp = uctx_answer(UCTX_FEATURES);

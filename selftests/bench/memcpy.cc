@@ -27,5 +27,6 @@ int main(int argc, char **argv)
 		}
 		elapsed = std::chrono::duration<double>(clock::now() - start).count();
 	} while (elapsed < seconds);
-	std::printf("%.1f\n", static_cast<double>(copies) * static_cast<double>(size) / elapsed / (1 << 20));
+	std::printf("%.1f\n",
+		    static_cast<double>(copies) * static_cast<double>(size) / elapsed / (1 << 20));
 }

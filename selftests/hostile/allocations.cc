@@ -74,9 +74,11 @@ Stage::Stage(const Options &o) : p({.dev_a = o.dev, .dev_b = o.dev}, with_srq())
 	xa.oflags = O_CREAT;
 	xrcd.reset(ops::made(ibv_open_xrcd(device(), &xa), "ibv_open_xrcd"));
 	dm.reset(ops::made(ibv_alloc_dm(device(), &da), "ibv_alloc_dm"));
-	memory = static_cast<uint8_t *>(mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	memory = static_cast<uint8_t *>(
+		mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	CHECK(memory != MAP_FAILED);
-	region.reset(ops::made(ibv_reg_mr(p.a.pd.get(), memory, length, ops::all_access), "ibv_reg_mr"));
+	region.reset(
+		ops::made(ibv_reg_mr(p.a.pd.get(), memory, length, ops::all_access), "ibv_reg_mr"));
 }
 
 /* keep(pointer, object): 0 if there is an object. */
@@ -104,11 +106,18 @@ void Stage::add_queues(std::vector<Call> &v)
 		return keep(qp, ibv_create_qp_ex(device(), &a));
 	};
 
-	v.push_back({"create_comp_channel", [this] { return keep(channel, ibv_create_comp_channel(device())); },
+	v.push_back({"create_comp_channel",
+		     [this] { return keep(channel, ibv_create_comp_channel(device())); },
 		     [this] { return ibv_destroy_comp_channel(channel); }});
-	v.push_back({"create_cq", [this] { return keep(cq, ibv_create_cq(device(), 1000, nullptr, p.a.channel.get(), 0)); },
+	v.push_back({"create_cq",
+		     [this] {
+			     return keep(cq, ibv_create_cq(device(), 1000, nullptr,
+							   p.a.channel.get(), 0));
+		     },
 		     [this] { return ibv_destroy_cq(cq); }});
-	v.push_back({"resize_cq", [this] { return ibv_resize_cq(p.a.cq.get(), p.a.cq->cqe > 600 ? 500 : 1000); }, [] { return 0; }});
+	v.push_back({"resize_cq",
+		     [this] { return ibv_resize_cq(p.a.cq.get(), p.a.cq->cqe > 600 ? 500 : 1000); },
+		     [] { return 0; }});
 	v.push_back({"create_srq",
 		     [this] {
 			     ibv_srq_init_attr a{nullptr, {100, 2, 0}};
@@ -119,7 +128,8 @@ void Stage::add_queues(std::vector<Call> &v)
 		     [this] {
 			     ibv_srq_init_attr_ex a{};
 			     a.attr = {100, 2, 0};
-			     a.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+			     a.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+					   IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
 			     a.srq_type = IBV_SRQT_XRC;
 			     a.pd = p.a.pd.get();
 			     a.xrcd = xrcd.get();
@@ -133,7 +143,8 @@ void Stage::add_queues(std::vector<Call> &v)
 			     return ibv_modify_srq(p.a.srq.get(), &a, IBV_SRQ_MAX_WR);
 		     },
 		     [] { return 0; }});
-	for (ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV})
+	for (ibv_qp_type type :
+	     {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV})
 		v.push_back({"create_qp", [create_qp, type] { return create_qp(type); }, undo_qp});
 	v.push_back({"open_xrcd",
 		     [this] {
@@ -149,17 +160,24 @@ void Stage::add_queues(std::vector<Call> &v)
 void Stage::add_memory(std::vector<Call> &v)
 {
 	auto undo_mr = [this] { return ibv_dereg_mr(mr); };
-	auto reg = [this](void *at, size_t size, unsigned access) { return keep(mr, ibv_reg_mr(p.a.pd.get(), at, size, access)); };
+	auto reg = [this](void *at, size_t size, unsigned access) {
+		return keep(mr, ibv_reg_mr(p.a.pd.get(), at, size, access));
+	};
 	constexpr unsigned odp = ops::all_access | IBV_ACCESS_ON_DEMAND;
 
-	v.push_back({"reg_mr", [this, reg] { return reg(memory, length, ops::all_access); }, undo_mr});
-	v.push_back({"reg_mr, on demand", [this, reg] { return reg(memory, length, odp); }, undo_mr});
+	v.push_back(
+		{"reg_mr", [this, reg] { return reg(memory, length, ops::all_access); }, undo_mr});
+	v.push_back(
+		{"reg_mr, on demand", [this, reg] { return reg(memory, length, odp); }, undo_mr});
 	v.push_back({"reg_mr, implicit", [reg] { return reg(nullptr, SIZE_MAX, odp); }, undo_mr});
 	v.push_back({"rereg_mr",
 		     [this, back = false]() mutable {
 			     back = !back;
-			     return ibv_rereg_mr(region.get(), IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_ACCESS, nullptr,
-						 memory, back ? length : length / 2, back ? odp : ops::all_access);
+			     return ibv_rereg_mr(region.get(),
+						 IBV_REREG_MR_CHANGE_TRANSLATION |
+							 IBV_REREG_MR_CHANGE_ACCESS,
+						 nullptr, memory, back ? length : length / 2,
+						 back ? odp : ops::all_access);
 		     },
 		     [] { return 0; }});
 	v.push_back({"advise_mr",
@@ -169,13 +187,16 @@ void Stage::add_memory(std::vector<Call> &v)
 				     return errno;
 			     madvise(memory, length, MADV_DONTNEED);
 			     ibv_sge s{(uintptr_t)memory, length, region->lkey};
-			     int err = ibv_advise_mr(p.a.pd.get(), IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH, &s, 1);
+			     int err = ibv_advise_mr(p.a.pd.get(),
+						     IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+						     IBV_ADVISE_MR_FLAG_FLUSH, &s, 1);
 			     int gone = ibv_dereg_mr(region);
 			     return err ? err : gone;
 		     },
 		     [] { return 0; }});
 	for (ibv_mw_type type : {IBV_MW_TYPE_1, IBV_MW_TYPE_2})
-		v.push_back({"alloc_mw", [this, type] { return keep(mw, ibv_alloc_mw(p.a.pd.get(), type)); },
+		v.push_back({"alloc_mw",
+			     [this, type] { return keep(mw, ibv_alloc_mw(p.a.pd.get(), type)); },
 			     [this] { return ibv_dealloc_mw(mw); }});
 	v.push_back({"alloc_dm",
 		     [this] {
@@ -185,7 +206,9 @@ void Stage::add_memory(std::vector<Call> &v)
 		     [this] { return ibv_free_dm(made_dm); }});
 	v.push_back({"reg_dm_mr",
 		     [this] {
-			     return keep(mr, ibv_reg_dm_mr(p.a.pd.get(), dm.get(), 0, 4096, ops::all_access | IBV_ACCESS_ZERO_BASED));
+			     return keep(mr,
+					 ibv_reg_dm_mr(p.a.pd.get(), dm.get(), 0, 4096,
+						       ops::all_access | IBV_ACCESS_ZERO_BASED));
 		     },
 		     undo_mr});
 }
@@ -198,14 +221,16 @@ void Stage::add_states(std::vector<Call> &v)
 			     return ctx ? 0 : errno ? errno : EINVAL;
 		     },
 		     [this] { return ibv_close_device(ctx); }});
-	v.push_back({"alloc_pd", [this] { return keep(pd, ibv_alloc_pd(device())); }, [this] { return ibv_dealloc_pd(pd); }});
+	v.push_back({"alloc_pd", [this] { return keep(pd, ibv_alloc_pd(device())); },
+		     [this] { return ibv_dealloc_pd(pd); }});
 	v.push_back({"create_ah",
 		     [this] {
 			     ibv_ah_attr a = p.a.address_of(p.b);
 			     return keep(ah, ibv_create_ah(p.a.pd.get(), &a));
 		     },
 		     [this] { return ibv_destroy_ah(ah); }});
-	v.push_back({"query_port", [this] { return ibv_query_port(device(), 1, &port); }, [] { return 0; }});
+	v.push_back({"query_port", [this] { return ibv_query_port(device(), 1, &port); },
+		     [] { return 0; }});
 	v.push_back({"modify_qp to RTS",
 		     [this] {
 			     try {
@@ -255,7 +280,8 @@ void fail_each(FailNth &fail, Call &c, Clock::time_point end, Tally &tally)
 
 	while (fail_one(fail, c, n, tally) && Clock::now() < end)
 		n++;
-	printf("%s: %u allocations%s\n", c.name, n - 1, Clock::now() < end ? "" : " (time is over)");
+	printf("%s: %u allocations%s\n", c.name, n - 1,
+	       Clock::now() < end ? "" : " (time is over)");
 	if (int err = c.call())
 		FAIL(std::string(c.name) + " does not work any more: " + strerror(err));
 	if (int err = c.undo())
@@ -283,7 +309,8 @@ int run_allocations(const Options &o)
 			e->to(IBV_QPS_RESET);
 		stage.p.connect();
 		ibv_wc wc;
-		while (ibv_poll_cq(stage.p.a.cq.get(), 1, &wc) > 0 || ibv_poll_cq(stage.p.b.cq.get(), 1, &wc) > 0)
+		while (ibv_poll_cq(stage.p.a.cq.get(), 1, &wc) > 0 ||
+		       ibv_poll_cq(stage.p.b.cq.get(), 1, &wc) > 0)
 			;
 		stage.p.ping();
 	} while (Clock::now() < end);

@@ -9,15 +9,9 @@
 namespace hostile {
 
 static constexpr Attack attacks[] = {
-	{"smi", attack_smi},
-	{"tables", attack_tables},
-	{"memory", attack_memory},
-	{"groups", attack_groups},
-	{"local", attack_local},
-	{"doorbells", attack_doorbells},
-	{"flood", attack_flood},
-	{"pages", attack_pages, true},
-	{"peer", attack_peer, true},
+	{"smi", attack_smi},	   {"tables", attack_tables},	  {"memory", attack_memory},
+	{"groups", attack_groups}, {"local", attack_local},	  {"doorbells", attack_doorbells},
+	{"flood", attack_flood},   {"pages", attack_pages, true}, {"peer", attack_peer, true},
 };
 
 int run_attack(const Options &o)

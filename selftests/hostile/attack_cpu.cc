@@ -61,7 +61,8 @@ void local(const Options &o, Tally &tally)
 	ibv_wc wc[64];
 
 	while (Clock::now() < end) {
-		ibv_mw_bind bind{1, 0, {p.a.mem.mr(), p.a.mem.addr(), 4096, IBV_ACCESS_REMOTE_READ}};
+		ibv_mw_bind bind{
+			1, 0, {p.a.mem.mr(), p.a.mem.addr(), 4096, IBV_ACCESS_REMOTE_READ}};
 		for (unsigned n = 0; n < 256; n++) {
 			bind.send_flags = n % 64 ? 0 : IBV_SEND_SIGNALED;
 			if (ibv_bind_mw(p.a.qp.get(), mw.get(), &bind))
@@ -98,8 +99,17 @@ void flood(const Options &o, Tally &tally)
 
 } // namespace
 
-void attack_doorbells(const Options &o, Tally &tally) { in_threads(o, doorbells, tally); }
-void attack_local(const Options &o, Tally &tally) { in_threads(o, local, tally); }
-void attack_flood(const Options &o, Tally &tally) { in_threads(o, flood, tally); }
+void attack_doorbells(const Options &o, Tally &tally)
+{
+	in_threads(o, doorbells, tally);
+}
+void attack_local(const Options &o, Tally &tally)
+{
+	in_threads(o, local, tally);
+}
+void attack_flood(const Options &o, Tally &tally)
+{
+	in_threads(o, flood, tally);
+}
 
 } // namespace hostile

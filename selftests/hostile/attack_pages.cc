@@ -23,7 +23,8 @@ ops::Mr on_slow_pages(const SlowFile &slow, ibv_pd *pd)
 
 /* A member of IPoIB's broadcast group whose receives lie where no page comes. */
 struct Listener {
-	Listener(const ops::Env &env, const SlowFile &slow) : pair(env, datagrams()), mr(on_slow_pages(slow, pair.b.pd.get()))
+	Listener(const ops::Env &env, const SlowFile &slow) :
+		pair(env, datagrams()), mr(on_slow_pages(slow, pair.b.pd.get()))
 	{
 		ibv_gid group{};
 
@@ -50,7 +51,8 @@ struct Listener {
 
 /* A connection of one's own, whose WRITE is to go to a page that does not come. */
 struct Waiter {
-	Waiter(const ops::Env &env, const SlowFile &slow, unsigned n) : pair(env, {}), mr(on_slow_pages(slow, pair.b.pd.get()))
+	Waiter(const ops::Env &env, const SlowFile &slow, unsigned n) :
+		pair(env, {}), mr(on_slow_pages(slow, pair.b.pd.get()))
 	{
 		wr = pair.rdma_wr(IBV_WR_RDMA_WRITE, 0, 4096);
 		wr.addr = (uintptr_t)slow.at(4096 * (64 + n));
@@ -78,7 +80,10 @@ void connect(ops::End &e, uint32_t qpn)
 	e.to_rts();
 }
 
-void tell(int fd, const Address &a) { CHECK_EQ(::write(fd, &a, sizeof(a)), sizeof(a)); }
+void tell(int fd, const Address &a)
+{
+	CHECK_EQ(::write(fd, &a, sizeof(a)), sizeof(a));
+}
 
 Address told(int fd)
 {

@@ -23,7 +23,7 @@ void make_smp(uint8_t *mad, uint8_t mgmt_class, uint16_t attribute, uint32_t id)
 	mad[16] = attribute >> 8;
 	mad[17] = attribute & 0xff;
 	if (mgmt_class == directed)
-		memset(mad + 32, 0xff, 4);	/* permissive source and destination */
+		memset(mad + 32, 0xff, 4); /* permissive source and destination */
 }
 
 ops::EndOptions datagrams(uint32_t qkey)
@@ -50,7 +50,8 @@ void attack_smi(const Options &o, Tally &tally)
 	permissive.dlid = 0xffff;
 	ops::Ah anywhere(ibv_create_ah(p.a.pd.get(), &permissive));
 	for (uint32_t id = 1; Clock::now() < end; id++) {
-		make_smp(p.a.mem.at(32768), rng.pick({lid_routed, directed}), rng.pick({node_info, port_info}), id);
+		make_smp(p.a.mem.at(32768), rng.pick({lid_routed, directed}),
+			 rng.pick({node_info, port_info}), id);
 		ops::Wr wr = p.send_wr(32768, 256);
 		wr.qpn = 0;
 		wr.qkey = 0;

@@ -17,14 +17,19 @@ struct Hoard {
 	explicit Hoard(const Options &o) : dev(o.dev)
 	{
 		pd.reset(ops::made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
-		cq.reset(ops::made(ibv_create_cq(dev.ctx.get(), 16, nullptr, nullptr, 0), "ibv_create_cq"));
-		page = static_cast<uint8_t *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+		cq.reset(ops::made(ibv_create_cq(dev.ctx.get(), 16, nullptr, nullptr, 0),
+				   "ibv_create_cq"));
+		page = static_cast<uint8_t *>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
+						   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 		CHECK(page != MAP_FAILED);
 	}
 
 	bool add_qp()
 	{
-		ibv_qp_init_attr a{.send_cq = cq.get(), .recv_cq = cq.get(), .cap = {1, 1, 1, 1, 0}, .qp_type = IBV_QPT_RC};
+		ibv_qp_init_attr a{.send_cq = cq.get(),
+				   .recv_cq = cq.get(),
+				   .cap = {1, 1, 1, 1, 0},
+				   .qp_type = IBV_QPT_RC};
 		return keep(qps, ibv_create_qp(pd.get(), &a));
 	}
 	bool add_srq()
@@ -78,10 +83,14 @@ void attack_tables(const Options &o, Tally &tally)
 		bool (Hoard::*add)();
 		bool full;
 	} kinds[] = {
-		{"queue pairs", &Hoard::add_qp, false},	    {"completion queues", &Hoard::add_cq, false},
-		{"receive queues", &Hoard::add_srq, false}, {"regions", &Hoard::add_mr, false},
-		{"windows", &Hoard::add_mw, false},	    {"addresses", &Hoard::add_ah, false},
-		{"domains", &Hoard::add_pd, false},	    {"pieces of memory", &Hoard::add_dm, false},
+		{"queue pairs", &Hoard::add_qp, false},
+		{"completion queues", &Hoard::add_cq, false},
+		{"receive queues", &Hoard::add_srq, false},
+		{"regions", &Hoard::add_mr, false},
+		{"windows", &Hoard::add_mw, false},
+		{"addresses", &Hoard::add_ah, false},
+		{"domains", &Hoard::add_pd, false},
+		{"pieces of memory", &Hoard::add_dm, false},
 	};
 	Hoard hoard(o);
 	auto end = o.end();
@@ -109,7 +118,9 @@ void attack_memory(const Options &o, Tally &tally)
 	auto end = o.end();
 
 	auto big_qp = [&](uint32_t wr) {
-		ibv_qp_init_attr a{.send_cq = hoard.cq.get(), .recv_cq = hoard.cq.get(), .cap = {wr, wr, 4, 4, 64},
+		ibv_qp_init_attr a{.send_cq = hoard.cq.get(),
+				   .recv_cq = hoard.cq.get(),
+				   .cap = {wr, wr, 4, 4, 64},
 				   .qp_type = IBV_QPT_RC};
 		return Hoard::keep(hoard.qps, ibv_create_qp(hoard.pd.get(), &a));
 	};
@@ -123,7 +134,9 @@ void attack_memory(const Options &o, Tally &tally)
 
 		switch (rng.below(4)) {
 		case 0:
-			got = Hoard::keep(hoard.cqs, ibv_create_cq(hoard.dev.ctx.get(), most.max_cqe >> shift, nullptr, nullptr, 0));
+			got = Hoard::keep(hoard.cqs,
+					  ibv_create_cq(hoard.dev.ctx.get(), most.max_cqe >> shift,
+							nullptr, nullptr, 0));
 			tally.note("large CQs", got);
 			break;
 		case 1:
@@ -137,13 +150,18 @@ void attack_memory(const Options &o, Tally &tally)
 		case 3: {
 			/* an implicit region that is asked to look at terabytes of nothing */
 			constexpr size_t length = 1UL << 40;
-			void *p = mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-			ibv_mr *mr = ibv_reg_mr(hoard.pd.get(), nullptr, SIZE_MAX, ops::all_access | IBV_ACCESS_ON_DEMAND);
+			void *p = mmap(nullptr, length, PROT_NONE,
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+			ibv_mr *mr = ibv_reg_mr(hoard.pd.get(), nullptr, SIZE_MAX,
+						ops::all_access | IBV_ACCESS_ON_DEMAND);
 			if (mr && p != MAP_FAILED) {
 				hoard.mrs.emplace_back(mr);
 				for (unsigned n = 0; n < 64; n++) {
-					ibv_sge s{(uintptr_t)p + (rng.next() % (length >> 21) << 21), 4096, mr->lkey};
-					ibv_advise_mr(hoard.pd.get(), IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &s, 1);
+					ibv_sge s{(uintptr_t)p +
+							  (rng.next() % (length >> 21) << 21),
+						  4096, mr->lkey};
+					ibv_advise_mr(hoard.pd.get(), IBV_ADVISE_MR_ADVICE_PREFETCH,
+						      0, &s, 1);
 				}
 			}
 			if (p != MAP_FAILED)

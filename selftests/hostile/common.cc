@@ -20,7 +20,8 @@ void note_failure(const std::string &what)
 void fail(const char *file, int line, const std::string &what)
 {
 	const char *base = strrchr(file, '/');
-	throw Failure(std::string(base ? base + 1 : file) + ":" + std::to_string(line) + ": " + what);
+	throw Failure(std::string(base ? base + 1 : file) + ":" + std::to_string(line) + ": " +
+		      what);
 }
 
 } // namespace ops
@@ -50,7 +51,8 @@ uint64_t Rng::odd()
 
 Tally::Tally()
 {
-	void *p = mmap(nullptr, slots * sizeof(Slot), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(nullptr, slots * sizeof(Slot), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		throw ops::Failure("no memory");
 	slot_ = static_cast<Slot *>(p);
@@ -85,8 +87,8 @@ void Tally::print() const
 	for (size_t i = 0; i < slots; i++) {
 		const Slot &s = slot_[i];
 		if (s.state == 2)
-			printf("%-28s %10llu tried %10llu succeeded\n", s.name, (unsigned long long)s.tried.load(),
-			       (unsigned long long)s.ok.load());
+			printf("%-28s %10llu tried %10llu succeeded\n", s.name,
+			       (unsigned long long)s.tried.load(), (unsigned long long)s.ok.load());
 	}
 	fflush(stdout);
 }
@@ -120,7 +122,8 @@ std::string Tally::never(const char *prefix, uint64_t often) const
 	for (size_t i = 0; i < slots; i++) {
 		const Slot &s = slot_[i];
 		/* Two may have named a slot at the same time: the sum of both counts. */
-		if (s.state == 2 && begins(s.name, prefix) && tried(s.name) >= often && !succeeded(s.name))
+		if (s.state == 2 && begins(s.name, prefix) && tried(s.name) >= often &&
+		    !succeeded(s.name))
 			names += std::string(" ") + s.name;
 	}
 	return names;

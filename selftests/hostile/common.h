@@ -25,7 +25,10 @@ public:
 	uint64_t odd();
 
 	template <typename T, size_t n>
-	const T &pick(const T (&from)[n]) { return from[below(n)]; }
+	const T &pick(const T (&from)[n])
+	{
+		return from[below(n)];
+	}
 
 private:
 	uint64_t state_;
@@ -63,7 +66,7 @@ public:
 
 private:
 	struct Slot {
-		std::atomic<int> state;		/* 0 free, 1 being named, 2 named */
+		std::atomic<int> state; /* 0 free, 1 being named, 2 named */
 		char name[28];
 		std::atomic<uint64_t> tried, ok;
 	};

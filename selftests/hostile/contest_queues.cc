@@ -116,7 +116,8 @@ void destroy_against_traffic(const Options &o, Tally &tally)
 
 	crew.add([&](Rng &rng) {
 		std::unique_lock guard(lock);
-		ops::Wr wr = rng.one_in(2) ? p->rdma_wr(IBV_WR_RDMA_WRITE, 0, 8192) : p->send_wr(0, 8192);
+		ops::Wr wr = rng.one_in(2) ? p->rdma_wr(IBV_WR_RDMA_WRITE, 0, 8192)
+					   : p->send_wr(0, 8192);
 		p->b.try_recv({p->b.sge(0, 16384)});
 		for (unsigned n = 0; n < 8; n++)
 			tally.note("post to one who goes", !p->a.try_send(wr));
@@ -136,7 +137,8 @@ void destroy_against_traffic(const Options &o, Tally &tally)
 		} else {
 			p->a.qp.reset();
 		}
-		p = std::make_unique<ops::Pair>(one_device(o), options, rng.one_in(2) ? options : shared);
+		p = std::make_unique<ops::Pair>(one_device(o), options,
+						rng.one_in(2) ? options : shared);
 		tally.note("made anew", true);
 	});
 	crew.add([&](Rng &) { bystander.post(); });
@@ -153,14 +155,17 @@ void modify_against_traffic(const Options &o, Tally &tally)
 
 	crew.add([&](Rng &rng) {
 		p.b.try_recv({p.b.sge(0, 4096)});
-		tally.note("post, state changing", !p.a.try_send(rng.one_in(2) ? p.send_wr(0, 4096) : p.rdma_wr(IBV_WR_RDMA_READ, 0, 4096)));
+		tally.note("post, state changing",
+			   !p.a.try_send(rng.one_in(2) ? p.send_wr(0, 4096)
+						       : p.rdma_wr(IBV_WR_RDMA_READ, 0, 4096)));
 	});
 	crew.add([&](Rng &) {
 		drain(p.a.cq.get(), tally, "sent, state changing");
 		drain(p.b.cq.get(), tally, "received, state changing");
 	});
 	crew.add([&](Rng &rng) {
-		static constexpr ibv_qp_state states[] = {IBV_QPS_SQD, IBV_QPS_RTS, IBV_QPS_SQD, IBV_QPS_ERR};
+		static constexpr ibv_qp_state states[] = {IBV_QPS_SQD, IBV_QPS_RTS, IBV_QPS_SQD,
+							  IBV_QPS_ERR};
 		try_to(rng.one_in(4) ? p.b : p.a, rng.pick(states), tally, "modify under traffic");
 		if (rng.one_in(8)) {
 			reconnect(p);

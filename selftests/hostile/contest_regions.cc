@@ -27,7 +27,10 @@ public:
 	}
 	~Precious() { close(fd_); }
 
-	void *map_over(void *at) const { return mmap(at, length_, PROT_READ, MAP_SHARED | MAP_FIXED, fd_, 0); }
+	void *map_over(void *at) const
+	{
+		return mmap(at, length_, PROT_READ, MAP_SHARED | MAP_FIXED, fd_, 0);
+	}
 	void check() const
 	{
 		std::vector<uint8_t> bytes(page);
@@ -104,8 +107,10 @@ void rereg_against_bind(const Options &o, Tally &tally)
 		std::thread mover([&, delay = rng.below(500)] {
 			int access = onto_file ? 0 : bindable;
 			usleep(delay);
-			int err = ibv_rereg_mr(mr.get(), IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_ACCESS, nullptr, at,
-					       length, access);
+			int err = ibv_rereg_mr(mr.get(),
+					       IBV_REREG_MR_CHANGE_TRANSLATION |
+						       IBV_REREG_MR_CHANGE_ACCESS,
+					       nullptr, at, length, access);
 			tally.note(onto_file ? "rereg onto a file" : "rereg", !err);
 		});
 		/* A bind that is refused is a local error: the queue pairs are of no more use then. */
@@ -136,8 +141,10 @@ void dereg_against_bind(const Options &o, Tally &tally)
 	while (Clock::now() < end) {
 		ibv_mr *mr = ops::made(ibv_reg_mr(p.a.pd.get(), at, page, bindable), "ibv_reg_mr");
 		ops::Mw mw(ops::made(ibv_alloc_mw(p.a.pd.get(), IBV_MW_TYPE_1), "ibv_alloc_mw"));
-		ibv_mr copy = *mr;	/* ibv_dereg_mr() frees it */
-		ibv_mw_bind bind{1, IBV_SEND_SIGNALED, {&copy, (uintptr_t)at, page, IBV_ACCESS_REMOTE_WRITE}};
+		ibv_mr copy = *mr; /* ibv_dereg_mr() frees it */
+		ibv_mw_bind bind{1,
+				 IBV_SEND_SIGNALED,
+				 {&copy, (uintptr_t)at, page, IBV_ACCESS_REMOTE_WRITE}};
 		int err = 0;
 		std::thread remover([&, delay = rng.below(200)] {
 			usleep(delay);
@@ -171,7 +178,8 @@ void dereg_against_writes(const Options &o, Tally &tally)
 
 	while (Clock::now() < end) {
 		unsigned odp = rng.one_in(2) ? IBV_ACCESS_ON_DEMAND : 0;
-		ibv_mr *mr = ops::made(ibv_reg_mr(p.b.pd.get(), at, length, ops::all_access | odp), "ibv_reg_mr");
+		ibv_mr *mr = ops::made(ibv_reg_mr(p.b.pd.get(), at, length, ops::all_access | odp),
+				       "ibv_reg_mr");
 		ops::Wr wr;
 		wr.op = IBV_WR_RDMA_WRITE;
 		wr.sg = {p.a.sge(0, length / 2)};

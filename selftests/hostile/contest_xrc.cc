@@ -87,15 +87,26 @@ private:
 		modify(qp, a, 0);
 		a = {.qp_state = IBV_QPS_INIT, .qp_access_flags = ops::all_access, .port_num = 1};
 		modify(qp, a, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-		a = {.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = dest, .max_dest_rd_atomic = 1};
+		a = {.qp_state = IBV_QPS_RTR,
+		     .path_mtu = IBV_MTU_1024,
+		     .dest_qp_num = dest,
+		     .max_dest_rd_atomic = 1};
 		a.ah_attr.dlid = end.dev.port_attr.lid;
 		a.ah_attr.port_num = 1;
 		a.min_rnr_timer = 1;
-		modify(qp, a, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			      (sends ? 0 : IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
-		a = {.qp_state = IBV_QPS_RTS, .max_rd_atomic = 1, .timeout = 8, .retry_cnt = 1, .rnr_retry = 1};
-		modify(qp, a, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
-			      (sends ? IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : 0));
+		modify(qp, a,
+		       IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			       (sends ? 0 : IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+		a = {.qp_state = IBV_QPS_RTS,
+		     .max_rd_atomic = 1,
+		     .timeout = 8,
+		     .retry_cnt = 1,
+		     .rnr_retry = 1};
+		modify(qp, a,
+		       IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+			       (sends ? IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+						IBV_QP_MAX_QP_RD_ATOMIC
+				      : 0));
 	}
 };
 

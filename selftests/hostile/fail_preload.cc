@@ -23,7 +23,8 @@ bool is_netlink(int fd)
 	sockaddr_storage a;
 	socklen_t length = sizeof(a);
 
-	return !getsockname(fd, reinterpret_cast<sockaddr *>(&a), &length) && a.ss_family == AF_NETLINK;
+	return !getsockname(fd, reinterpret_cast<sockaddr *>(&a), &length) &&
+	       a.ss_family == AF_NETLINK;
 }
 
 void report(unsigned left)
@@ -58,7 +59,8 @@ ssize_t failing(int fd, F send)
 
 } // namespace
 
-extern "C" ssize_t sendto(int fd, const void *data, size_t length, int flags, const sockaddr *to, socklen_t to_length)
+extern "C" ssize_t sendto(int fd, const void *data, size_t length, int flags, const sockaddr *to,
+			  socklen_t to_length)
 {
 	static auto next = reinterpret_cast<decltype(&sendto)>(dlsym(RTLD_NEXT, "sendto"));
 	return failing(fd, [&] { return next(fd, data, length, flags, to, to_length); });

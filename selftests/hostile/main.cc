@@ -21,7 +21,8 @@ constexpr Part parts[] = {
 	{"process", "random commands, written rings, strange memory", run_process},
 	{"victim", "traffic whose every byte is looked at", run_victim},
 	{"attack", "--what: one of those that \"attack --what list\" tells", run_attack},
-	{"allocations", "allocation failures on every control call; --what: one call", run_allocations},
+	{"allocations", "allocation failures on every control call; --what: one call",
+	 run_allocations},
 	{"objects", "objects of every kind and traffic, until the device goes", run_objects},
 	{"threads", "control calls against traffic; --what: one contest", run_threads},
 };
@@ -42,11 +43,14 @@ constexpr Part parts[] = {
 
 Options parse(int argc, char **argv)
 {
-	static const option options[] = {
-		{"dev", required_argument, nullptr, 'd'}, {"seconds", required_argument, nullptr, 's'},
-		{"seed", required_argument, nullptr, 'r'}, {"processes", required_argument, nullptr, 'n'},
-		{"what", required_argument, nullptr, 'w'}, {"without", required_argument, nullptr, 'x'},
-		 {"help", no_argument, nullptr, 'h'}, {}};
+	static const option options[] = {{"dev", required_argument, nullptr, 'd'},
+					 {"seconds", required_argument, nullptr, 's'},
+					 {"seed", required_argument, nullptr, 'r'},
+					 {"processes", required_argument, nullptr, 'n'},
+					 {"what", required_argument, nullptr, 'w'},
+					 {"without", required_argument, nullptr, 'x'},
+					 {"help", no_argument, nullptr, 'h'},
+					 {}};
 	Options o;
 
 	o.seed = std::random_device{}();
@@ -77,8 +81,8 @@ int main(int argc, char **argv)
 	for (const Part &p : parts) {
 		if (strcmp(p.name, name))
 			continue;
-		std::cout << "repeat: pib-hostile " << name << " --dev " << o.dev << " --seconds " << o.seconds << " --seed "
-			  << o.seed << std::endl;
+		std::cout << "repeat: pib-hostile " << name << " --dev " << o.dev << " --seconds "
+			  << o.seconds << " --seed " << o.seed << std::endl;
 		try {
 			return p.run(o);
 		} catch (const std::exception &failure) {

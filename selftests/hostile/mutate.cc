@@ -45,7 +45,9 @@ std::string name_of(const ib_uverbs_ioctl_hdr *c)
 /* Of an attribute's data, small or not: it may be read and written for sure. */
 const void *inline_or_far(const ib_uverbs_attr &a)
 {
-	return a.len > sizeof(a.data) || looks_like_pointer(a.data) ? (const void *)(uintptr_t)a.data : &a.data;
+	return a.len > sizeof(a.data) || looks_like_pointer(a.data)
+		       ? (const void *)(uintptr_t)a.data
+		       : &a.data;
 }
 
 } // namespace
@@ -56,13 +58,15 @@ void Mutator::divert(ib_uverbs_ioctl_hdr *c)
 	for (unsigned i = 0; i < c->num_attrs; i++) {
 		ib_uverbs_attr &a = c->attrs[i];
 
-		if (!a.len || a.len > area || (a.len <= sizeof(a.data) && !looks_like_pointer(a.data)))
+		if (!a.len || a.len > area ||
+		    (a.len <= sizeof(a.data) && !looks_like_pointer(a.data)))
 			continue;
 		memcpy(scratch_[i], (const void *)(uintptr_t)a.data, a.len);
 		a.data = (uintptr_t)scratch_[i];
 		/* A response that is named inside of a request would overwrite what is there. */
 		uint64_t *q = (uint64_t *)scratch_[i];
-		if (invokes_write(c) && a.attr_id == UVERBS_ATTR_UHW_IN && a.len >= 8 && looks_like_pointer(*q))
+		if (invokes_write(c) && a.attr_id == UVERBS_ATTR_UHW_IN && a.len >= 8 &&
+		    looks_like_pointer(*q))
 			*q = (uintptr_t)scratch_[max_attrs - 1];
 	}
 }
@@ -134,7 +138,8 @@ int Mutator::command(int fd, void *ioctl_command)
 /* The same as a command of the old kind: a header, the request, the driver's part. */
 void Mutator::legacy(int fd, const ib_uverbs_ioctl_hdr *c)
 {
-	const ib_uverbs_attr *in = attr_of(c, UVERBS_ATTR_CORE_IN), *out = attr_of(c, UVERBS_ATTR_CORE_OUT);
+	const ib_uverbs_attr *in = attr_of(c, UVERBS_ATTR_CORE_IN),
+			     *out = attr_of(c, UVERBS_ATTR_CORE_OUT);
 	const ib_uverbs_attr *cmd = attr_of(c, UVERBS_ATTR_WRITE_CMD);
 	char name[28];
 
@@ -174,7 +179,9 @@ void Mutator::send_changed(int fd, std::vector<uint32_t> words, const char *name
 		case 0: words[0] = rng_.below(52); break;
 		case 1: words[1] = rng_.odd(); break;
 		case 2: words.resize(2 + rng_.below(words.size() + 8)); break;
-		default: words[2 + rng_.below(words.size() - 2)] = rng_.one_in(2) ? rng_.below(64) : rng_.odd();
+		default:
+			words[2 + rng_.below(words.size() - 2)] =
+				rng_.one_in(2) ? rng_.below(64) : rng_.odd();
 		}
 	}
 	tally_.note(name, kernel_write(fd, words.data(), words.size() * 4) > 0);

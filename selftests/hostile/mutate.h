@@ -14,7 +14,10 @@ namespace hostile {
 
 class Mutator : public CallHook {
 public:
-	Mutator(uint64_t seed, Tally &tally) : rng_(seed), tally_(tally), scratch_(new uint8_t[max_attrs][area]) {}
+	Mutator(uint64_t seed, Tally &tally) :
+		rng_(seed), tally_(tally), scratch_(new uint8_t[max_attrs][area])
+	{
+	}
 
 	int command(int fd, void *ioctl_command) override;
 	ssize_t command(int fd, const void *written, size_t length) override;

@@ -31,7 +31,7 @@ struct Life {
 	uint64_t seed;
 	Mood mood;
 	Clock::time_point end;
-	bool before_setuid;	/* the device was opened as root */
+	bool before_setuid; /* the device was opened as root */
 };
 
 void live(const Life &life, World &world)
@@ -78,7 +78,10 @@ void import(Tally &tally, ibv_context *ctx)
 	tally.note("verb alloc_pd, imported", pd);
 	ibv_cq *cq = ibv_create_cq(other, 16, nullptr, nullptr, 0);
 	if (pd && cq) {
-		ibv_qp_init_attr a{.send_cq = cq, .recv_cq = cq, .cap = {4, 4, 1, 1, 0}, .qp_type = IBV_QPT_RC};
+		ibv_qp_init_attr a{.send_cq = cq,
+				   .recv_cq = cq,
+				   .cap = {4, 4, 1, 1, 0},
+				   .qp_type = IBV_QPT_RC};
 		tally.note("verb create_qp, imported", ibv_create_qp(pd, &a));
 	}
 	/* Neither is given back: the end of the process has to. */
@@ -121,7 +124,7 @@ pid_t fork_life(const Life &life)
 
 struct Ends {
 	unsigned lives = 0, killed = 0, stillborn = 0;
-	unsigned crashed[4] = {};	/* by mood */
+	unsigned crashed[4] = {}; /* by mood */
 	/* of those in a row */
 	unsigned stillborn_now = 0;
 };
@@ -134,7 +137,9 @@ void reap(std::map<pid_t, Mood> &children, Rng &rng, Ends &ends)
 
 	if (pid <= 0) {
 		if (rng.one_in(500) && !children.empty())
-			ends.killed += !kill(std::next(children.begin(), rng.below(children.size()))->first, SIGKILL);
+			ends.killed += !kill(
+				std::next(children.begin(), rng.below(children.size()))->first,
+				SIGKILL);
 		usleep(10000);
 		return;
 	}
@@ -150,15 +155,19 @@ void reap(std::map<pid_t, Mood> &children, Rng &rng, Ends &ends)
 /* A hostile process that never gets anywhere shows nothing. */
 void judge(const Tally &tally, const Ends &ends)
 {
-	printf("lives %u, killed %u, crashed by themselves %u (with changed commands %u, rings %u, both %u), without a device %u\n",
-	       ends.lives, ends.killed, ends.crashed[Plain], ends.crashed[Mutating], ends.crashed[Scribbling],
-	       ends.crashed[Both], ends.stillborn);
+	printf("lives %u, killed %u, crashed by themselves %u (with changed commands %u, rings %u, "
+	       "both %u), without a device %u\n",
+	       ends.lives, ends.killed, ends.crashed[Plain], ends.crashed[Mutating],
+	       ends.crashed[Scribbling], ends.crashed[Both], ends.stillborn);
 	tally.print();
-	if (std::string names = tally.never("verb", 200) + tally.never("post", 200) + tally.never("doorbell", 200); !names.empty())
+	if (std::string names = tally.never("verb", 200) + tally.never("post", 200) +
+				tally.never("doorbell", 200);
+	    !names.empty())
 		ops::note_failure("never succeeded:" + names);
 	if (tally.succeeded("changed") * 50 < tally.tried("changed") || !tally.succeeded("changed"))
 		ops::note_failure("changed commands hardly ever succeed");
-	if (!tally.succeeded("work completed") || tally.succeeded("work completed") * 8 < tally.tried("work completed"))
+	if (!tally.succeeded("work completed") ||
+	    tally.succeeded("work completed") * 8 < tally.tried("work completed"))
 		ops::note_failure("hardly any work request succeeds");
 }
 
@@ -174,9 +183,16 @@ int run_process(const Options &o)
 
 	while (Clock::now() < end || !children.empty()) {
 		while (children.size() < o.processes && Clock::now() < end) {
-			auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-			auto span = std::min(left, std::chrono::milliseconds(2000 + rng.below(12000)));
-			Life life{o, tally, rng.next(), Mood(rng.below(4)), Clock::now() + span, rng.one_in(4)};
+			auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+				end - Clock::now());
+			auto span =
+				std::min(left, std::chrono::milliseconds(2000 + rng.below(12000)));
+			Life life{o,
+				  tally,
+				  rng.next(),
+				  Mood(rng.below(4)),
+				  Clock::now() + span,
+				  rng.one_in(4)};
 			children[fork_life(life)] = life.mood;
 			ends.lives++;
 		}

@@ -37,7 +37,8 @@ std::vector<Mapping> mapped_rings()
 
 	while (maps && fgets(line, sizeof(line), maps)) {
 		unsigned long from, to;
-		if (strstr(line, "uverbs") && strstr(line, " rw-s ") && sscanf(line, "%lx-%lx", &from, &to) == 2)
+		if (strstr(line, "uverbs") && strstr(line, " rw-s ") &&
+		    sscanf(line, "%lx-%lx", &from, &to) == 2)
 			found.push_back({reinterpret_cast<uint8_t *>(from), to - from});
 	}
 	if (maps)
@@ -60,8 +61,10 @@ void write_once(Rng &rng, const Mapping &m)
 	case 6: ring->busy = rng.below(2); break;
 	default:
 		word = rng.one_in(4) ? rng.odd() : rng.below(64);
-		size_t offset = sizeof(*ring) + rng.below(rng.one_in(2) ? 1024 : m.length - sizeof(*ring));
-		*reinterpret_cast<volatile uint32_t *>(m.from + (offset & ~3UL) % (m.length - 3)) = word;
+		size_t offset =
+			sizeof(*ring) + rng.below(rng.one_in(2) ? 1024 : m.length - sizeof(*ring));
+		*reinterpret_cast<volatile uint32_t *>(m.from + (offset & ~3UL) % (m.length - 3)) =
+			word;
 	}
 }
 

@@ -25,7 +25,10 @@ void addresses_against_datagrams(const Options &o, Tally &tally);
 void srqs_against_xrc(const Options &o, Tally &tally);
 
 /** One device, both ends on it. */
-inline ops::Env one_device(const Options &o) { return {.dev_a = o.dev, .dev_b = o.dev}; }
+inline ops::Env one_device(const Options &o)
+{
+	return {.dev_a = o.dev, .dev_b = o.dev};
+}
 /** Back to where traffic can go on, from whatever state. */
 void reconnect(ops::Pair &p);
 /** Takes completions away; returns how many of them told of success. */

@@ -17,7 +17,10 @@ constexpr size_t half = 1 << 16;
 
 class Victim {
 public:
-	explicit Victim(const Options &o) : env_{.dev_a = o.dev, .dev_b = o.dev}, rng_(o.seed) { renew(); }
+	explicit Victim(const Options &o) : env_{.dev_a = o.dev, .dev_b = o.dev}, rng_(o.seed)
+	{
+		renew();
+	}
 
 	void work(Clock::time_point end);
 	void print() const;
@@ -125,7 +128,9 @@ void Victim::page_in()
 	void *p = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	CHECK(p != MAP_FAILED);
-	ops::Mr mr(ops::made(ibv_reg_mr(rc_->b.pd.get(), p, length, ops::all_access | IBV_ACCESS_ON_DEMAND), "ibv_reg_mr"));
+	ops::Mr mr(ops::made(
+		ibv_reg_mr(rc_->b.pd.get(), p, length, ops::all_access | IBV_ACCESS_ON_DEMAND),
+		"ibv_reg_mr"));
 	ops::fill(rc_->a.mem.bytes(0, length), ++seed_);
 	ops::Wr wr = rc_->rdma_wr(IBV_WR_RDMA_WRITE, 0, length);
 	wr.addr = reinterpret_cast<uintptr_t>(p);
@@ -164,10 +169,13 @@ void Victim::work(Clock::time_point end)
 
 void Victim::print() const
 {
-	auto ms = [](Clock::duration d) { return (long)std::chrono::duration_cast<std::chrono::milliseconds>(d).count(); };
+	auto ms = [](Clock::duration d) {
+		return (long)std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
+	};
 
-	printf("%lu rounds, %lu bytes, %lu datagrams (%lu lost), made anew %lu times; longest %ld ms, %ld ms\n", rounds_, bytes_,
-	       sent_, lost_, renewals_, ms(longest_round_), ms(longest_renewal_));
+	printf("%lu rounds, %lu bytes, %lu datagrams (%lu lost), made anew %lu times; longest %ld "
+	       "ms, %ld ms\n",
+	       rounds_, bytes_, sent_, lost_, renewals_, ms(longest_round_), ms(longest_renewal_));
 }
 
 } // namespace

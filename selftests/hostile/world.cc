@@ -21,7 +21,8 @@ void *map(int fd, size_t length, int prot, int flags)
 
 } // namespace
 
-World::World(ibv_context *ctx, const Options &o, Tally &tally, uint64_t seed) : ctx_(ctx), opt_(o), tally_(tally)
+World::World(ibv_context *ctx, const Options &o, Tally &tally, uint64_t seed) :
+	ctx_(ctx), opt_(o), tally_(tally)
 {
 	Rng rng(seed);
 
@@ -34,7 +35,8 @@ World::World(ibv_context *ctx, const Options &o, Tally &tally, uint64_t seed) : 
 	fcntl(channel_->fd, F_SETFL, O_NONBLOCK);
 	fcntl(ctx->async_fd, F_SETFL, O_NONBLOCK);
 	for (unsigned i = 0; i < max_others; i++)
-		cqs_[i] = ops::made(ibv_create_cq(ctx, i == 3 ? 16 : 1024, nullptr, i & 1 ? channel_ : nullptr, i & 1),
+		cqs_[i] = ops::made(ibv_create_cq(ctx, i == 3 ? 16 : 1024, nullptr,
+						  i & 1 ? channel_ : nullptr, i & 1),
 				    "ibv_create_cq");
 	make_shared_queues();
 	for (auto &mr : mrs_)
@@ -46,17 +48,26 @@ World::World(ibv_context *ctx, const Options &o, Tally &tally, uint64_t seed) : 
 /* Ordinary memory, and that which few programs use. */
 void World::make_buffers()
 {
-	int secret = opt_.tries("secret") ? syscall(SYS_memfd_secret, 0) : -1, file = open("/usr/bin/bash", O_RDONLY);
+	int secret = opt_.tries("secret") ? syscall(SYS_memfd_secret, 0) : -1,
+	    file = open("/usr/bin/bash", O_RDONLY);
 	int shared = memfd_create("shared", 0);
 
 	for (bool stirred : {false, false, true, true})
-		buffers_.push_back({(uint8_t *)map(-1, buffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS), stirred});
-	buffers_.push_back({(uint8_t *)map(-1, buffer, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE), true});
+		buffers_.push_back({(uint8_t *)map(-1, buffer, PROT_READ | PROT_WRITE,
+						   MAP_PRIVATE | MAP_ANONYMOUS),
+				    stirred});
+	buffers_.push_back(
+		{(uint8_t *)map(-1, buffer, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE),
+		 true});
 	buffers_.push_back({(uint8_t *)map(file, buffer, PROT_READ, MAP_SHARED), false});
 	if (secret >= 0 && !ftruncate(secret, buffer))
-		buffers_.push_back({(uint8_t *)map(secret, buffer, PROT_READ | PROT_WRITE, MAP_SHARED), false});
-	if (!ftruncate(shared, buffer / 2))	/* the other half has no pages */
-		buffers_.push_back({(uint8_t *)map(shared, buffer, PROT_READ | PROT_WRITE, MAP_SHARED), false});
+		buffers_.push_back(
+			{(uint8_t *)map(secret, buffer, PROT_READ | PROT_WRITE, MAP_SHARED),
+			 false});
+	if (!ftruncate(shared, buffer / 2)) /* the other half has no pages */
+		buffers_.push_back(
+			{(uint8_t *)map(shared, buffer, PROT_READ | PROT_WRITE, MAP_SHARED),
+			 false});
 	std::erase_if(buffers_, [](const Buffer &b) { return !b.at; });
 }
 
@@ -77,14 +88,16 @@ void World::make_shared_queues()
 	sa.pd = pds_[0];
 	sa.cq = cqs_[0];
 	sa.xrcd = xrcd_;
-	sa.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD;
+	sa.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ |
+		       IBV_SRQ_INIT_ATTR_PD;
 	xsrq_ = ops::made(ibv_create_srq_ex(ctx_, &sa), "ibv_create_srq");
 }
 
 ibv_qp *World::make_qp(Rng &rng)
 {
-	static constexpr ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD,
-						IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV};
+	static constexpr ibv_qp_type types[] = {IBV_QPT_RC,	 IBV_QPT_RC, IBV_QPT_RC,
+						IBV_QPT_UC,	 IBV_QPT_UD, IBV_QPT_XRC_SEND,
+						IBV_QPT_XRC_RECV};
 	ibv_qp_init_attr_ex a{};
 
 	a.qp_type = rng.pick(types);
@@ -95,8 +108,8 @@ ibv_qp *World::make_qp(Rng &rng)
 	}
 	a.send_cq = rng.pick(cqs_);
 	a.recv_cq = rng.pick(cqs_);
-	a.cap = {1 + rng.below(rng.one_in(8) ? 4096 : 64), 1 + rng.below(64), 1 + rng.below(8), 1 + rng.below(4),
-		 rng.below(256)};
+	a.cap = {1 + rng.below(rng.one_in(8) ? 4096 : 64), 1 + rng.below(64), 1 + rng.below(8),
+		 1 + rng.below(4), rng.below(256)};
 	a.sq_sig_all = rng.below(2);
 	a.pd = pds_[rng.one_in(8)];
 	a.comp_mask = IBV_QP_INIT_ATTR_PD;
@@ -118,7 +131,9 @@ ibv_mr *World::make_mr(Rng &rng)
 	case 0: return ibv_reg_mr(pd, nullptr, SIZE_MAX, access | IBV_ACCESS_ON_DEMAND);
 	case 1:
 	case 2: return ibv_reg_mr(pd, b.at + offset, length, access | IBV_ACCESS_ON_DEMAND);
-	case 3: return ibv_reg_mr_iova(pd, b.at + offset, length, (uintptr_t)b.at + offset % 4096, access);
+	case 3:
+		return ibv_reg_mr_iova(pd, b.at + offset, length, (uintptr_t)b.at + offset % 4096,
+				       access);
 	case 4: return ibv_reg_mr(pd, b.at, buffer, access | IBV_ACCESS_ZERO_BASED);
 	default: return ibv_reg_mr(pd, b.at + offset, length, access);
 	}
@@ -156,7 +171,8 @@ void World::change_regions(Rng &rng)
 		note("verb reg_mr", mr);
 	} else if (rng.one_in(2)) {
 		unsigned access = rng.one_in(2) ? every_access : rng.below(0x80);
-		int err = ibv_rereg_mr(mr, 1 + rng.below(7), pds_[rng.one_in(4)], b.at, 1 + rng.below(buffer),
+		int err = ibv_rereg_mr(mr, 1 + rng.below(7), pds_[rng.one_in(4)], b.at,
+				       1 + rng.below(buffer),
 				       access | (rng.one_in(2) ? IBV_ACCESS_ON_DEMAND : 0));
 		note("verb rereg_mr", !err);
 	} else if (note("verb dereg_mr", !ibv_dereg_mr(mr))) {
@@ -169,7 +185,8 @@ void World::change_windows(Rng &rng)
 	ibv_mw *&mw = mws_[rng.below(max_others)];
 
 	if (!mw) {
-		mw = ibv_alloc_mw(pds_[rng.one_in(8)], rng.one_in(2) ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
+		mw = ibv_alloc_mw(pds_[rng.one_in(8)],
+				  rng.one_in(2) ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
 		note("verb alloc_mw", mw);
 	} else if (note("verb dealloc_mw", !ibv_dealloc_mw(mw))) {
 		mw = nullptr;
@@ -243,7 +260,8 @@ void World::stir_memory(Rng &rng)
 		break;
 	}
 	case 8: {
-		void *q = mmap(nullptr, 4096UL << rng.below(5), rw, MAP_SHARED, ctx_->cmd_fd, (off_t)rng.below(64) << 12);
+		void *q = mmap(nullptr, 4096UL << rng.below(5), rw, MAP_SHARED, ctx_->cmd_fd,
+			       (off_t)rng.below(64) << 12);
 		note("map of a random offset", q != MAP_FAILED);
 		if (q != MAP_FAILED)
 			munmap(q, 4096);
@@ -270,7 +288,10 @@ void World::step(Rng &rng)
 	case 8: change_windows(rng); break;
 	case 9: change_addresses(rng); break;
 	case 10: change_device_memory(rng); break;
-	case 11: note("verb resize_cq", !ibv_resize_cq(cq, 1 + rng.below(rng.one_in(64) ? 1 << 20 : 2048))); break;
+	case 11:
+		note("verb resize_cq",
+		     !ibv_resize_cq(cq, 1 + rng.below(rng.one_in(64) ? 1 << 20 : 2048)));
+		break;
 	case 12: {
 		ibv_srq_attr a{16 + rng.below(512), 4, rng.below(16)};
 		note("verb modify_srq", !ibv_modify_srq(rng.pick(srqs_), &a, 1 + rng.below(3)));
@@ -278,17 +299,19 @@ void World::step(Rng &rng)
 	}
 	case 13: {
 		ibv_sge s[4] = {sge(rng, 65536), sge(rng, 65536), sge(rng, 65536), sge(rng, 65536)};
-		note("verb advise_mr", !ibv_advise_mr(pds_[0], ibv_advise_mr_advice(rng.below(3)), rng.below(2), s,
-						      1 + rng.below(4)));
+		note("verb advise_mr", !ibv_advise_mr(pds_[0], ibv_advise_mr_advice(rng.below(3)),
+						      rng.below(2), s, 1 + rng.below(4)));
 		break;
 	}
 	case 14: {
 		ibv_gid group = gid_;
 		group.raw[0] = 0xff;
 		if (q.qp && rng.one_in(2))
-			note("verb attach_mcast", !ibv_attach_mcast(q.qp, &group, 0xc000 + rng.below(4)));
+			note("verb attach_mcast",
+			     !ibv_attach_mcast(q.qp, &group, 0xc000 + rng.below(4)));
 		else if (q.qp)
-			note("verb detach_mcast", !ibv_detach_mcast(q.qp, &group, 0xc000 + rng.below(4)));
+			note("verb detach_mcast",
+			     !ibv_detach_mcast(q.qp, &group, 0xc000 + rng.below(4)));
 		break;
 	}
 	case 15: {
@@ -304,7 +327,8 @@ void World::step(Rng &rng)
 	case 21: post_bind(rng, q); break;
 	default:
 		if (q.qp && q.broken)
-			connect(rng, q, q.peer && rng.below(4) ? *q.peer : queues_[rng.below(max_qps)]);
+			connect(rng, q,
+				q.peer && rng.below(4) ? *q.peer : queues_[rng.below(max_qps)]);
 		post(rng, q);
 		poll(rng);
 	}
@@ -371,7 +395,10 @@ void World::come_and_go(Rng &rng, ibv_context *ctx)
 	ibv_query_device_ex(ctx, nullptr, &device);
 	ibv_query_port(ctx, 1, &port);
 	if (pd && cq) {
-		ibv_qp_init_attr qa{.send_cq = cq, .recv_cq = cq, .cap = {4, 4, 1, 1, 0}, .qp_type = IBV_QPT_UD};
+		ibv_qp_init_attr qa{.send_cq = cq,
+				    .recv_cq = cq,
+				    .cap = {4, 4, 1, 1, 0},
+				    .qp_type = IBV_QPT_UD};
 		ibv_ah_attr aa{.dlid = port.lid, .port_num = 1};
 		ibv_mr *mr = ibv_reg_mr(pd, page, 1 + rng.below(sizeof(page)), every_access);
 		ibv_mw *mw = ibv_alloc_mw(pd, IBV_MW_TYPE_2);
@@ -388,12 +415,14 @@ void World::come_and_go(Rng &rng, ibv_context *ctx)
 		}
 		if (qp) {
 			ibv_qp_attr change{.qp_state = IBV_QPS_INIT, .qkey = 1, .port_num = 1};
-			ibv_modify_qp(qp, &change, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+			ibv_modify_qp(qp, &change,
+				      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
 			ibv_query_qp(qp, &change, IBV_QP_STATE, &qa);
 			ibv_destroy_qp(qp);
 		}
 		if (mr)
-			ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, rng.below(32));
+			ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0,
+				     rng.below(32));
 		if (mr)
 			ibv_dereg_mr(mr);
 		if (mw)

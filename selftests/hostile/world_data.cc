@@ -16,8 +16,14 @@ bool reliable(const ibv_qp *qp)
 	return qp->qp_type != IBV_QPT_UC && qp->qp_type != IBV_QPT_UD;
 }
 
-bool sends_only(const ibv_qp *qp) { return qp->qp_type == IBV_QPT_XRC_SEND; }
-bool receives_only(const ibv_qp *qp) { return qp->qp_type == IBV_QPT_XRC_RECV; }
+bool sends_only(const ibv_qp *qp)
+{
+	return qp->qp_type == IBV_QPT_XRC_SEND;
+}
+bool receives_only(const ibv_qp *qp)
+{
+	return qp->qp_type == IBV_QPT_XRC_RECV;
+}
 
 bool fit(const ibv_qp *a, const ibv_qp *b)
 {
@@ -60,7 +66,8 @@ int World::move(Rng &rng, Queue &q, ibv_qp_state state, uint32_t dest)
 		a.max_rd_atomic = 1 + rng.below(16);
 		mask |= IBV_QP_SQ_PSN;
 		if (reliable(q.qp) && !receives_only(q.qp))
-			mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+			mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				IBV_QP_MAX_QP_RD_ATOMIC;
 		else if (reliable(q.qp))
 			mask |= IBV_QP_TIMEOUT;
 	}
@@ -74,13 +81,14 @@ void World::connect(Rng &rng, Queue &a, Queue &b)
 	Queue *ends[] = {&a, &other};
 
 	for (Queue *q : ends) {
-		uint32_t dest = rng.one_in(32) ? rng.below(1 << 24) : (q == &a ? other : a).qp->qp_num;
+		uint32_t dest =
+			rng.one_in(32) ? rng.below(1 << 24) : (q == &a ? other : a).qp->qp_num;
 
 		if (q->peer && q->peer != &a && q->peer != &other)
 			q->peer->broken = true;
 		move(rng, *q, IBV_QPS_RESET, 0);
 		bool ok = !move(rng, *q, IBV_QPS_INIT, 0) && !move(rng, *q, IBV_QPS_RTR, dest) &&
-			!move(rng, *q, IBV_QPS_RTS, 0);
+			  !move(rng, *q, IBV_QPS_RTS, 0);
 		note("verb modify_qp to RTS", ok);
 		q->broken = false;
 		q->peer = q == &a ? &other : &a;
@@ -90,10 +98,21 @@ void World::connect(Rng &rng, Queue &a, Queue &b)
 /* Any attribute with any other: values that are mostly allowed, in a mask that mostly is. */
 void World::random_modify(Rng &rng, Queue &q)
 {
-	static constexpr int optional[] = {
-		IBV_QP_CUR_STATE, IBV_QP_EN_SQD_ASYNC_NOTIFY, IBV_QP_ACCESS_FLAGS, IBV_QP_PKEY_INDEX, IBV_QP_PORT, IBV_QP_QKEY,
-		IBV_QP_AV, IBV_QP_TIMEOUT, IBV_QP_ALT_PATH, IBV_QP_MIN_RNR_TIMER, IBV_QP_PATH_MIG_STATE, IBV_QP_DEST_QPN,
-		IBV_QP_RATE_LIMIT, IBV_QP_MAX_DEST_RD_ATOMIC, IBV_QP_PATH_MTU};
+	static constexpr int optional[] = {IBV_QP_CUR_STATE,
+					   IBV_QP_EN_SQD_ASYNC_NOTIFY,
+					   IBV_QP_ACCESS_FLAGS,
+					   IBV_QP_PKEY_INDEX,
+					   IBV_QP_PORT,
+					   IBV_QP_QKEY,
+					   IBV_QP_AV,
+					   IBV_QP_TIMEOUT,
+					   IBV_QP_ALT_PATH,
+					   IBV_QP_MIN_RNR_TIMER,
+					   IBV_QP_PATH_MIG_STATE,
+					   IBV_QP_DEST_QPN,
+					   IBV_QP_RATE_LIMIT,
+					   IBV_QP_MAX_DEST_RD_ATOMIC,
+					   IBV_QP_PATH_MTU};
 	ibv_qp_attr a{};
 	int mask = rng.one_in(3) ? 0 : IBV_QP_STATE;
 	ibv_qp_init_attr init;
@@ -101,7 +120,8 @@ void World::random_modify(Rng &rng, Queue &q)
 	if (!q.qp || ibv_query_qp(q.qp, &a, IBV_QP_STATE | IBV_QP_AV, &init))
 		return;
 	a.cur_qp_state = rng.one_in(8) ? ibv_qp_state(rng.below(8)) : a.qp_state;
-	a.qp_state = rng.pick({a.qp_state, a.qp_state, IBV_QPS_SQD, IBV_QPS_RTS, IBV_QPS_ERR, ibv_qp_state(rng.below(8))});
+	a.qp_state = rng.pick({a.qp_state, a.qp_state, IBV_QPS_SQD, IBV_QPS_RTS, IBV_QPS_ERR,
+			       ibv_qp_state(rng.below(8))});
 	a.path_mig_state = ibv_mig_state(rng.below(4));
 	a.alt_ah_attr = a.ah_attr;
 	a.alt_ah_attr.dlid = a.alt_ah_attr.dlid ? a.alt_ah_attr.dlid : port_.lid;
@@ -181,7 +201,8 @@ bool World::complete_wr(Rng &rng, Queue &q, ibv_send_wr &wr, ibv_sge *s)
 {
 	ibv_mr *mr = remote_region(rng);
 	bool bounded = mr && mr->length != SIZE_MAX;
-	uint64_t far = bounded ? (uintptr_t)mr->addr + rng.below(mr->length) / 4 : (uintptr_t)buffers_[0].at;
+	uint64_t far = bounded ? (uintptr_t)mr->addr + rng.below(mr->length) / 4
+			       : (uintptr_t)buffers_[0].at;
 	uint32_t key = mr ? mr->rkey ^ (rng.one_in(64) ? rng.below(256) : 0) : rng.next();
 	ibv_mw *mw = mws_[rng.below(max_others)];
 
@@ -217,10 +238,17 @@ bool World::complete_wr(Rng &rng, Queue &q, ibv_send_wr &wr, ibv_sge *s)
 
 void World::post(Rng &rng, Queue &q)
 {
-	static constexpr ibv_wr_opcode opcodes[] = {
-		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_READ,
-		IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_RDMA_WRITE, IBV_WR_SEND, IBV_WR_SEND_WITH_INV,
-		IBV_WR_LOCAL_INV};
+	static constexpr ibv_wr_opcode opcodes[] = {IBV_WR_RDMA_WRITE,
+						    IBV_WR_RDMA_WRITE_WITH_IMM,
+						    IBV_WR_SEND,
+						    IBV_WR_SEND_WITH_IMM,
+						    IBV_WR_RDMA_READ,
+						    IBV_WR_ATOMIC_CMP_AND_SWP,
+						    IBV_WR_ATOMIC_FETCH_AND_ADD,
+						    IBV_WR_RDMA_WRITE,
+						    IBV_WR_SEND,
+						    IBV_WR_SEND_WITH_INV,
+						    IBV_WR_LOCAL_INV};
 
 	if (!q.qp)
 		return;
@@ -250,7 +278,8 @@ void World::post_bind(Rng &rng, Queue &q)
 
 	if (!q.qp || receives_only(q.qp) || q.qp->qp_type == IBV_QPT_UD || !mw || !mr)
 		return;
-	ibv_mw_bind_info info{mr, (uintptr_t)mr->addr, rng.below(std::min(mr->length, buffer)), ops::all_access & ~1u};
+	ibv_mw_bind_info info{mr, (uintptr_t)mr->addr, rng.below(std::min(mr->length, buffer)),
+			      ops::all_access & ~1u};
 	if (mw->type == IBV_MW_TYPE_1) {
 		ibv_mw_bind bind{rng.next(), IBV_SEND_SIGNALED, info};
 		note("post bind_mw", !ibv_bind_mw(q.qp, mw, &bind));
@@ -307,7 +336,9 @@ void World::ring_bells(Rng &rng)
 	uint32_t response;
 
 	for (unsigned n = rng.below(100); n; n--) {
-		c.header = {rng.pick<uint32_t>({IB_USER_VERBS_CMD_POST_SEND, IB_USER_VERBS_CMD_POST_RECV}), sizeof(c) / 4, 1};
+		c.header = {rng.pick<uint32_t>(
+				    {IB_USER_VERBS_CMD_POST_SEND, IB_USER_VERBS_CMD_POST_RECV}),
+			    sizeof(c) / 4, 1};
 		c.request.response = (uintptr_t)&response;
 		c.request.qp_handle = rng.below(96);
 		c.request.wqe_size = sizeof(ib_uverbs_send_wr);

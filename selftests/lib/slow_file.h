@@ -55,7 +55,8 @@ public:
 	 */
 	explicit SlowFile(size_t pages = 1, int keep = 0) : keep_(keep), length_(pages * page)
 	{
-		void *p = mmap(nullptr, sizeof(Control), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		void *p = mmap(nullptr, sizeof(Control), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		if (p == MAP_FAILED)
 			refuse("mmap");
 		control_ = new (p) Control;
@@ -108,7 +109,10 @@ private:
 		std::atomic<unsigned> waiting = 0;
 	};
 
-	[[noreturn]] static void refuse(const char *what) { throw std::system_error(errno, std::generic_category(), what); }
+	[[noreturn]] static void refuse(const char *what)
+	{
+		throw std::system_error(errno, std::generic_category(), what);
+	}
 
 	void mount_file()
 	{
@@ -120,8 +124,11 @@ private:
 		if (file < 0)
 			refuse(path);
 		close(file);
-		std::string options = "fd=" + std::to_string(dev) + ",rootmode=100666,user_id=0,group_id=0,allow_other";
-		int err = ::mount("slow-file", path, "fuse", MS_NOSUID | MS_NODEV, options.c_str()) ? errno : 0;
+		std::string options = "fd=" + std::to_string(dev) +
+				      ",rootmode=100666,user_id=0,group_id=0,allow_other";
+		int err = ::mount("slow-file", path, "fuse", MS_NOSUID | MS_NODEV, options.c_str())
+				  ? errno
+				  : 0;
 		if (!err) {
 			start_server(dev);
 			fd_ = open(path, O_RDONLY | O_CLOEXEC);
@@ -196,7 +203,8 @@ private:
 		}
 	}
 
-	static void answer(uint64_t unique, int error, const void *data = nullptr, size_t length = 0)
+	static void answer(uint64_t unique, int error, const void *data = nullptr,
+			   size_t length = 0)
 	{
 		std::vector<char> out(sizeof(fuse_out_header) + length);
 		fuse_out_header head{static_cast<uint32_t>(out.size()), error, unique};
@@ -204,7 +212,7 @@ private:
 		if (length)
 			memcpy(out.data() + sizeof(head), data, length);
 		if (write(3, out.data(), out.size()) < 0)
-			return;	/* whoever asked has gone */
+			return; /* whoever asked has gone */
 	}
 
 	void request(const fuse_in_header &in, const void *arg)
@@ -220,7 +228,11 @@ private:
 		case FUSE_GETATTR: {
 			fuse_attr_out out{};
 			out.attr_valid = 1 << 20;
-			out.attr = {.ino = 1, .size = length_, .blocks = length_ / 512, .mode = S_IFREG | 0666, .nlink = 1};
+			out.attr = {.ino = 1,
+				    .size = length_,
+				    .blocks = length_ / 512,
+				    .mode = S_IFREG | 0666,
+				    .nlink = 1};
 			return answer(in.unique, 0, &out, sizeof(out));
 		}
 		case FUSE_OPEN: {
@@ -233,15 +245,12 @@ private:
 			control_->waiting++;
 			return;
 		case FUSE_FLUSH:
-		case FUSE_RELEASE:
-			return answer(in.unique, 0);
+		case FUSE_RELEASE: return answer(in.unique, 0);
 		case FUSE_FORGET:
 		case FUSE_BATCH_FORGET:
 		case FUSE_INTERRUPT:
-		case FUSE_DESTROY:
-			return;
-		default:
-			return answer(in.unique, -ENOSYS);
+		case FUSE_DESTROY: return;
+		default: return answer(in.unique, -ENOSYS);
 		}
 	}
 

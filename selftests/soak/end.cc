@@ -10,7 +10,8 @@ End::End(Host &host_, const EndOptions &options) : host(host_), opt(options)
 	ibv_context *ctx = host.dev.ctx.get();
 	ibv_qp_init_attr_ex attr{};
 
-	scq.reset(ops::made(ibv_create_cq(ctx, opt.depth + 1, nullptr, nullptr, 0), "ibv_create_cq"));
+	scq.reset(
+		ops::made(ibv_create_cq(ctx, opt.depth + 1, nullptr, nullptr, 0), "ibv_create_cq"));
 	rcq.reset(ops::made(ibv_create_cq(ctx, 256, nullptr, nullptr, 0), "ibv_create_cq"));
 	attr.qp_type = opt.type;
 	if (opt.type == IBV_QPT_XRC_RECV) {
@@ -77,7 +78,8 @@ void End::connect(const End &peer, uint32_t psn, uint32_t peer_psn)
 	attr.rq_psn = peer_psn;
 	attr.max_dest_rd_atomic = opt.rd_atomic;
 	attr.min_rnr_timer = opt.rnr_timer;
-	mask = ud ? IBV_QP_STATE : IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	mask = ud ? IBV_QP_STATE
+		  : IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 	if (!ud && !uc && !initiator)
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	modify(attr, mask, "RTR");
@@ -122,7 +124,8 @@ void End::reset()
 
 bool End::choose_signal(Rng &rng)
 {
-	bool signal = signal_all || unsignalled_ >= opt.depth / 4 || posted_.size() + 1 >= opt.depth || rng.percent(60);
+	bool signal = signal_all || unsignalled_ >= opt.depth / 4 ||
+		      posted_.size() + 1 >= opt.depth || rng.percent(60);
 
 	unsignalled_ = signal ? 0 : unsignalled_ + 1;
 	return signal;
@@ -153,12 +156,14 @@ void End::post_probe()
 		wr.wr.ud = {ah, 1, qkey};
 	if (int err = ibv_post_send(qp.get(), &wr, &bad))
 		FAIL(std::string("posting to a QP in error: ") + strerror(err));
-	posted_.push_back({.id = wr.wr_id, .opcode = IBV_WC_SEND, .name = "SEND in error", .done = [](bool ok) {
-		CHECK(!ok);
-	}});
+	posted_.push_back({.id = wr.wr_id,
+			   .opcode = IBV_WC_SEND,
+			   .name = "SEND in error",
+			   .done = [](bool ok) { CHECK(!ok); }});
 }
 
-void End::post_atomic_write(uint32_t rkey, uint64_t addr, const void *value, uint32_t srqn, Posted what, Rng &rng)
+void End::post_atomic_write(uint32_t rkey, uint64_t addr, const void *value, uint32_t srqn,
+			    Posted what, Rng &rng)
 {
 	ibv_qp_ex *x = ibv_qp_to_qp_ex(qp.get());
 
@@ -174,7 +179,8 @@ void End::post_atomic_write(uint32_t rkey, uint64_t addr, const void *value, uin
 	posted_.push_back(std::move(what));
 }
 
-void End::post_flush(uint32_t rkey, uint64_t addr, size_t length, uint32_t srqn, Posted what, Rng &rng)
+void End::post_flush(uint32_t rkey, uint64_t addr, size_t length, uint32_t srqn, Posted what,
+		     Rng &rng)
 {
 	ibv_qp_ex *x = ibv_qp_to_qp_ex(qp.get());
 
@@ -200,8 +206,8 @@ void End::sent(const ibv_wc &wc)
 	for (; !posted_.empty() && posted_.front().id != wc.wr_id; posted_.pop_front()) {
 		const Posted &p = posted_.front();
 		if (p.signalled || (flushed && !p.local))
-			FAIL(std::string("no completion of ") + p.name + " " + std::to_string(p.id) + ", but of " +
-			     std::to_string(wc.wr_id));
+			FAIL(std::string("no completion of ") + p.name + " " +
+			     std::to_string(p.id) + ", but of " + std::to_string(wc.wr_id));
 		p.done(true);
 	}
 	if (posted_.empty())
@@ -218,7 +224,8 @@ void End::sent(const ibv_wc &wc)
 		return;
 	}
 	if (flushed && wc.status != IBV_WC_WR_FLUSH_ERR)
-		FAIL(std::string(p.name) + ": " + ibv_wc_status_str(wc.status) + " behind one that has failed");
+		FAIL(std::string(p.name) + ": " + ibv_wc_status_str(wc.status) +
+		     " behind one that has failed");
 	if (wc.status == IBV_WC_WR_FLUSH_ERR && !broken_)
 		FAIL(std::string(p.name) + " is flushed in a QP that works");
 	if (!flushed)
@@ -259,13 +266,14 @@ static void describe(ibv_cq *cq, const char *what, std::string &out)
 
 	while (ibv_poll_cq(cq, 1, &wc) > 0)
 		if (wc.status != IBV_WC_SUCCESS)
-			out += std::string(" ") + what + " " + std::to_string(wc.wr_id & 0xffffff) + ": " +
-				ibv_wc_status_str(wc.status) + ";";
+			out += std::string(" ") + what + " " + std::to_string(wc.wr_id & 0xffffff) +
+			       ": " + ibv_wc_status_str(wc.status) + ";";
 }
 
 std::string End::rest()
 {
-	std::string out = broken_by_ ? std::string(" broken by: ") + ibv_wc_status_str(broken_by_) + ";" : "";
+	std::string out =
+		broken_by_ ? std::string(" broken by: ") + ibv_wc_status_str(broken_by_) + ";" : "";
 
 	if (sends())
 		describe(scq.get(), "sent", out);
@@ -287,10 +295,11 @@ std::string End::state() const
 	ibv_qp_attr attr{};
 
 	ibv_query_qp(qp.get(), &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_RQ_PSN, &init);
-	return host.name + " qp " + std::to_string(qp->qp_num) + " state " + std::to_string(attr.qp_state) + ", " +
-		std::to_string(posted_.size()) + " posted" +
-		(posted_.empty() ? "" : std::string(", oldest ") + posted_.front().name + " " +
-		 std::to_string(posted_.front().id));
+	return host.name + " qp " + std::to_string(qp->qp_num) + " state " +
+	       std::to_string(attr.qp_state) + ", " + std::to_string(posted_.size()) + " posted" +
+	       (posted_.empty() ? ""
+				: std::string(", oldest ") + posted_.front().name + " " +
+					  std::to_string(posted_.front().id));
 }
 
 } // namespace soak

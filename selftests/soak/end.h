@@ -17,10 +17,10 @@ namespace soak {
 struct EndOptions {
 	ibv_qp_type type = IBV_QPT_RC;
 	ibv_mtu mtu = IBV_MTU_1024;
-	unsigned depth = 32;			/* work requests posted at most */
+	unsigned depth = 32; /* work requests posted at most */
 	uint8_t rd_atomic = 4;
-	uint8_t timeout = 15;			/* 4.096 us * 2^15 = 134 ms */
-	uint8_t rnr_timer = 12;			/* 640 us */
+	uint8_t timeout = 15;	/* 4.096 us * 2^15 = 134 ms */
+	uint8_t rnr_timer = 12; /* 640 us */
 	ibv_srq *srq = nullptr;
 	ibv_xrcd *xrcd = nullptr;
 };
@@ -33,7 +33,8 @@ struct Posted {
 	bool signalled = true;
 	ibv_wc_opcode opcode = IBV_WC_SEND;
 	const char *name = "";
-	bool local = false;		/* executed by the HCA itself, perhaps ahead of what waits for an answer */
+	bool local =
+		false; /* executed by the HCA itself, perhaps ahead of what waits for an answer */
 	std::function<void(bool ok)> done;
 };
 
@@ -50,8 +51,10 @@ public:
 	/** Posts @wr; fills its id and the signalled flag in. */
 	void post(ibv_send_wr &wr, Posted what, Rng &rng);
 	/** ATOMIC_WRITE and FLUSH, which the old interface does not have. */
-	void post_atomic_write(uint32_t rkey, uint64_t addr, const void *value, uint32_t srqn, Posted what, Rng &rng);
-	void post_flush(uint32_t rkey, uint64_t addr, size_t length, uint32_t srqn, Posted what, Rng &rng);
+	void post_atomic_write(uint32_t rkey, uint64_t addr, const void *value, uint32_t srqn,
+			       Posted what, Rng &rng);
+	void post_flush(uint32_t rkey, uint64_t addr, size_t length, uint32_t srqn, Posted what,
+			Rng &rng);
 	/** Takes completions in; true if there were any. */
 	bool poll_sent();
 	/** The next receive completion. */

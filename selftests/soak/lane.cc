@@ -28,7 +28,8 @@ Lane::Lane(Host &a, Host &b, const LaneOptions &options, Rng &rng) : opt_(option
 {
 	auto now = Clock::now();
 
-	opt_.end.mtu = std::min({opt_.end.mtu, a.dev.port_attr.active_mtu, b.dev.port_attr.active_mtu});
+	opt_.end.mtu =
+		std::min({opt_.end.mtu, a.dev.port_attr.active_mtu, b.dev.port_attr.active_mtu});
 	last_progress_ = last_received_ = quiet_until_ = now;
 	next_break_ = now + milliseconds(rng.range(3000, 20000));
 	if (opt_.end.type == IBV_QPT_XRC_SEND)
@@ -62,10 +63,11 @@ void Lane::make_duplex(Host &a, Host &b)
 		End &from = *ends_[i], &to = *ends_[1 - i];
 
 		if (reliable)
-			traffic_.push_back(std::make_unique<Reliable>(from, to, targets[1 - i], opt_.max_length, rng_));
+			traffic_.push_back(std::make_unique<Reliable>(from, to, targets[1 - i],
+								      opt_.max_length, rng_));
 		else
-			traffic_.push_back(std::make_unique<Unreliable>(from, to, targets[1 - i], opt_.max_length,
-									rng_));
+			traffic_.push_back(std::make_unique<Unreliable>(from, to, targets[1 - i],
+									opt_.max_length, rng_));
 	}
 }
 
@@ -90,19 +92,20 @@ void Lane::make_xrc(Host &a, Host &b)
 
 		sa.attr.max_wr = opt_.receives;
 		sa.attr.max_sge = 1;
-		sa.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD |
-			IBV_SRQ_INIT_ATTR_CQ;
+		sa.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			       IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
 		sa.srq_type = IBV_SRQT_XRC;
 		sa.pd = b.pd.get();
 		sa.xrcd = xrcd_.get();
 		sa.cq = ends_[1]->rcq.get();
 		srqs_.emplace_back(ops::made(ibv_create_srq_ex(ctx, &sa), "ibv_create_srq"));
 		CHECK_EQ(ibv_get_srq_num(srqs_.back().get(), &number), 0);
-		receives_.push_back(std::make_unique<Receives>(b, opt_.receives, opt_.max_length, srqs_.back().get(),
-							       tag));
+		receives_.push_back(std::make_unique<Receives>(b, opt_.receives, opt_.max_length,
+							       srqs_.back().get(), tag));
 		targets.push_back({receives_.back().get(), number});
 	}
-	traffic_.push_back(std::make_unique<Reliable>(*ends_[0], *ends_[1], targets, opt_.max_length, rng_));
+	traffic_.push_back(
+		std::make_unique<Reliable>(*ends_[0], *ends_[1], targets, opt_.max_length, rng_));
 }
 
 void Lane::connect()
@@ -200,7 +203,8 @@ void Lane::watch_breaks()
 		if (!end->broken())
 			continue;
 		if (end->broken_by() != IBV_WC_RETRY_EXC_ERR)
-			FAIL(std::string("a work request fails: ") + ibv_wc_status_str(end->broken_by()));
+			FAIL(std::string("a work request fails: ") +
+			     ibv_wc_status_str(end->broken_by()));
 		begin_break(ibv_wc_status_str(end->broken_by()));
 		return;
 	}
@@ -268,8 +272,8 @@ bool Lane::step()
 	try {
 		return turn();
 	} catch (const ops::Failure &failure) {
-		throw ops::Failure(opt_.name + ": " + failure.what() + "; " + state() + "; left:" + ends_[0]->rest() +
-				   " |" + ends_[1]->rest());
+		throw ops::Failure(opt_.name + ": " + failure.what() + "; " + state() +
+				   "; left:" + ends_[0]->rest() + " |" + ends_[1]->rest());
 	}
 }
 
@@ -326,11 +330,12 @@ std::string Lane::summary() const
 	}
 	for (const auto &end : ends_)
 		completions += end->completions;
-	return opt_.name + ": " + std::to_string(messages()) + " work requests, " + std::to_string(bytes >> 20) +
-		" MiB, " + std::to_string(completions) + " completions, " + std::to_string(received) +
-		" messages received" + (duplicates ? ", of these " + std::to_string(duplicates) + " again" : "") + ", " +
-		std::to_string(breaks_) + " times broken on purpose, " + std::to_string(retries_exceeded_) +
-		" times out of retries";
+	return opt_.name + ": " + std::to_string(messages()) + " work requests, " +
+	       std::to_string(bytes >> 20) + " MiB, " + std::to_string(completions) +
+	       " completions, " + std::to_string(received) + " messages received" +
+	       (duplicates ? ", of these " + std::to_string(duplicates) + " again" : "") + ", " +
+	       std::to_string(breaks_) + " times broken on purpose, " +
+	       std::to_string(retries_exceeded_) + " times out of retries";
 }
 
 } // namespace soak

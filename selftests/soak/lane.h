@@ -25,7 +25,7 @@ struct LaneOptions {
 	unsigned receives = 32;
 	bool sparing = false;		/* posts few receives at a time: the sender runs into RNR */
 	bool may_fail = false;		/* retries may be used up: the path is that bad */
-	SharedReceives *shared[2] = {};	/* of host a, of host b */
+	SharedReceives *shared[2] = {}; /* of host a, of host b */
 };
 
 class Lane {

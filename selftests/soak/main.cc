@@ -24,7 +24,8 @@ void note_failure(const std::string &what)
 void fail(const char *file, int line, const std::string &what)
 {
 	const char *base = strrchr(file, '/');
-	throw Failure(std::string(base ? base + 1 : file) + ":" + std::to_string(line) + ": " + what);
+	throw Failure(std::string(base ? base + 1 : file) + ":" + std::to_string(line) + ": " +
+		      what);
 }
 
 } // namespace ops
@@ -43,22 +44,26 @@ struct Options {
 
 [[noreturn]] void usage(int status)
 {
-	(status ? std::cerr : std::cout) <<
-		"usage: pib-soak --dev DEVICE --peer DEVICE [OPTION]...\n"
-		"  --seconds N    how long (60)\n"
-		"  --seed N       of the random choices\n"
-		"  --only NAME    connections whose names begin so\n"
-		"  --may-fail     retries may be used up now and then (not more than once in 10000 work requests)\n";
+	(status ? std::cerr : std::cout)
+		<< "usage: pib-soak --dev DEVICE --peer DEVICE [OPTION]...\n"
+		   "  --seconds N    how long (60)\n"
+		   "  --seed N       of the random choices\n"
+		   "  --only NAME    connections whose names begin so\n"
+		   "  --may-fail     retries may be used up now and then (not more than once in "
+		   "10000 work requests)\n";
 	exit(status);
 }
 
 Options parse(int argc, char **argv)
 {
-	static const option options[] = {
-		{"dev", required_argument, nullptr, 'd'}, {"peer", required_argument, nullptr, 'p'},
-		{"seconds", required_argument, nullptr, 's'}, {"seed", required_argument, nullptr, 'r'},
-		{"only", required_argument, nullptr, 'o'}, {"may-fail", no_argument, nullptr, 'f'},
-		{"help", no_argument, nullptr, 'h'}, {}};
+	static const option options[] = {{"dev", required_argument, nullptr, 'd'},
+					 {"peer", required_argument, nullptr, 'p'},
+					 {"seconds", required_argument, nullptr, 's'},
+					 {"seed", required_argument, nullptr, 'r'},
+					 {"only", required_argument, nullptr, 'o'},
+					 {"may-fail", no_argument, nullptr, 'f'},
+					 {"help", no_argument, nullptr, 'h'},
+					 {}};
 	Options o;
 
 	for (int c; (c = getopt_long(argc, argv, "", options, nullptr)) != -1;) {
@@ -80,14 +85,16 @@ Options parse(int argc, char **argv)
 
 std::vector<LaneOptions> lanes(SharedReceives *shared_a, SharedReceives *shared_b)
 {
-	const EndOptions rc{}, xrc{.type = IBV_QPT_XRC_SEND}, uc{.type = IBV_QPT_UC}, ud{.type = IBV_QPT_UD};
+	const EndOptions rc{}, xrc{.type = IBV_QPT_XRC_SEND}, uc{.type = IBV_QPT_UC},
+		ud{.type = IBV_QPT_UD};
 	std::vector<LaneOptions> v;
 
-	auto add = [&](const char *name, EndOptions end, ibv_mtu mtu, uint32_t max_length, unsigned depth, bool sparing,
-		       bool shared = false) {
+	auto add = [&](const char *name, EndOptions end, ibv_mtu mtu, uint32_t max_length,
+		       unsigned depth, bool sparing, bool shared = false) {
 		end.mtu = mtu;
 		end.depth = depth;
-		v.push_back({.name = name, .end = end, .max_length = max_length, .sparing = sparing});
+		v.push_back(
+			{.name = name, .end = end, .max_length = max_length, .sparing = sparing});
 		if (shared) {
 			v.back().shared[0] = shared_a;
 			v.back().shared[1] = shared_b;
@@ -108,8 +115,8 @@ std::vector<LaneOptions> lanes(SharedReceives *shared_a, SharedReceives *shared_
 	return v;
 }
 
-std::vector<std::unique_ptr<Lane>> make_lanes(const Options &o, Host &a, Host &b, SharedReceives *sa, SharedReceives *sb,
-					      Rng &rng)
+std::vector<std::unique_ptr<Lane>> make_lanes(const Options &o, Host &a, Host &b,
+					      SharedReceives *sa, SharedReceives *sb, Rng &rng)
 {
 	std::vector<std::unique_ptr<Lane>> v;
 
@@ -184,7 +191,8 @@ int main(int argc, char **argv)
 {
 	Options o = parse(argc, argv);
 
-	std::cout << "repeat: pib-soak --dev " << o.dev << " --peer " << o.peer << " --seed " << o.seed << std::endl;
+	std::cout << "repeat: pib-soak --dev " << o.dev << " --peer " << o.peer << " --seed "
+		  << o.seed << std::endl;
 	try {
 		run(o);
 	} catch (const std::exception &failure) {

@@ -12,7 +12,8 @@ static unsigned index_of(uint64_t id)
 }
 
 Receives::Receives(Host &host, unsigned count, uint32_t size, ibv_srq *srq, unsigned tag) :
-	mem_(host.pd.get(), size_t(count) * size), size_(size), srq_(srq), tag_(tag), buffers_(count)
+	mem_(host.pd.get(), size_t(count) * size), size_(size), srq_(srq), tag_(tag),
+	buffers_(count)
 {
 	for (unsigned i = 0; i < count; i++)
 		free_.push_back(i);
@@ -30,7 +31,8 @@ void Receives::refill(Rng &rng, bool sparing)
 		wr.wr_id = tag_ << 56 | (++generation_ & 0xffffffffff) << 16 | i;
 		wr.sg_list = &sge;
 		wr.num_sge = 1;
-		if (int err = srq_ ? ibv_post_srq_recv(srq_, &wr, &bad) : ibv_post_recv(qp_, &wr, &bad))
+		if (int err = srq_ ? ibv_post_srq_recv(srq_, &wr, &bad)
+				   : ibv_post_recv(qp_, &wr, &bad))
 			FAIL(std::string("posting a receive: ") + strerror(err));
 		free_.pop_front();
 		buffers_[i] = {wr.wr_id, true};

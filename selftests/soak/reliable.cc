@@ -24,13 +24,15 @@ static unsigned region_access(const Host &host)
 Reliable::Reliable(End &a_, End &b_, std::vector<Target> targets, uint32_t max_length, Rng &rng) :
 	Traffic(a_, b_, std::move(targets), max_length, rng),
 	slots_mem_(b_.host.pd.get(), size_t(slot_count) * max_length, region_access(b_.host)),
-	cells_mem_(b_.host.pd.get(), 64), window_mem_(b_.host.pd.get(), window_size, region_access(b_.host)),
+	cells_mem_(b_.host.pd.get(), 64),
+	window_mem_(b_.host.pd.get(), window_size, region_access(b_.host)),
 	landing_(a_.host.pd.get(), size_t(a_.opt.depth) * max_length), slots_(slot_count)
 {
 	constexpr uint64_t windows = IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
 
 	if (target_has_queue() && b.host.has(windows))
-		window_.reset(ops::made(ibv_alloc_mw(b.host.pd.get(), IBV_MW_TYPE_2), "ibv_alloc_mw"));
+		window_.reset(
+			ops::made(ibv_alloc_mw(b.host.pd.get(), IBV_MW_TYPE_2), "ibv_alloc_mw"));
 	restart();
 }
 
@@ -54,7 +56,8 @@ void Reliable::restart()
 	/* A window is bound to its QP, and a reset QP has none. */
 	if (window_ && window_is_ != Window::Unbound) {
 		window_.reset();
-		window_.reset(ops::made(ibv_alloc_mw(b.host.pd.get(), IBV_MW_TYPE_2), "ibv_alloc_mw"));
+		window_.reset(
+			ops::made(ibv_alloc_mw(b.host.pd.get(), IBV_MW_TYPE_2), "ibv_alloc_mw"));
 	}
 	window_is_ = Window::Unbound;
 }
@@ -83,7 +86,8 @@ void Reliable::check_slot(unsigned i)
 	if (memcmp(is, now.data(), now.size()) == 0)
 		return;
 	size_t at = std::mismatch(now.begin(), now.end(), is).first - now.begin();
-	FAIL("memory differs from what was written: slot " + std::to_string(i) + ", byte " + std::to_string(at));
+	FAIL("memory differs from what was written: slot " + std::to_string(i) + ", byte " +
+	     std::to_string(at));
 }
 
 /* ---- requests ---- */
@@ -124,7 +128,11 @@ void Reliable::post_send()
 	m.target = rng_.below(targets_.size());
 	wr.qp_type.xrc.remote_srqn = targets_[m.target].srqn;
 	count(name, m.payload.length);
-	a.post(wr, {.opcode = IBV_WC_SEND, .name = name, .done = [this](bool ok) { acknowledged_ += ok; }}, rng_);
+	a.post(wr,
+	       {.opcode = IBV_WC_SEND,
+		.name = name,
+		.done = [this](bool ok) { acknowledged_ += ok; }},
+	       rng_);
 	expected_.push_back(std::move(m));
 }
 
@@ -151,14 +159,20 @@ void Reliable::post_write()
 	wr.imm_data = rng_.next();
 	wr.qp_type.xrc.remote_srqn = targets_[target].srqn;
 	if (imm)
-		expected_.push_back({IBV_WC_RECV_RDMA_WITH_IMM, p, IBV_WC_WITH_IMM, wr.imm_data, target});
+		expected_.push_back(
+			{IBV_WC_RECV_RDMA_WITH_IMM, p, IBV_WC_WITH_IMM, wr.imm_data, target});
 	count(name, p.length);
-	a.post(wr, {.opcode = IBV_WC_RDMA_WRITE, .name = name, .done = [this, s, imm](bool ok) {
-		       slots_[s].writes--;
-		       acknowledged_ += ok && imm;
-		       if (ok && !slots_[s].writes)
-			       check_slot(s);
-	       }}, rng_);
+	a.post(wr,
+	       {.opcode = IBV_WC_RDMA_WRITE,
+		.name = name,
+		.done =
+			[this, s, imm](bool ok) {
+				slots_[s].writes--;
+				acknowledged_ += ok && imm;
+				if (ok && !slots_[s].writes)
+					check_slot(s);
+			}},
+	       rng_);
 }
 
 void Reliable::post_read()
@@ -167,7 +181,8 @@ void Reliable::post_read()
 	unsigned s = rng_.below(slots_.size()), landing = take_landing();
 	size_t to = landing * size_t(max_length_);
 	std::vector<ibv_sge> sg;
-	std::vector<uint8_t> want(slots_[s].now.begin() + offset, slots_[s].now.begin() + offset + n);
+	std::vector<uint8_t> want(slots_[s].now.begin() + offset,
+				  slots_[s].now.begin() + offset + n);
 
 	for (uint32_t at = 0, part; at < n; at += part) {
 		part = sg.size() == 3 ? n - at : rng_.range(1, n - at);
@@ -180,12 +195,18 @@ void Reliable::post_read()
 	wr.qp_type.xrc.remote_srqn = targets_[0].srqn;
 	slots_[s].reads++;
 	count("READ", n);
-	a.post(wr, {.opcode = IBV_WC_RDMA_READ, .name = "READ", .done = [this, s, landing, to, want](bool ok) {
-		       slots_[s].reads--;
-		       landings_.push_back(landing);
-		       if (ok && !want.empty() && memcmp(landing_.at(to), want.data(), want.size()))
-			       FAIL("a READ brought wrong data");
-	       }}, rng_);
+	a.post(wr,
+	       {.opcode = IBV_WC_RDMA_READ,
+		.name = "READ",
+		.done =
+			[this, s, landing, to, want](bool ok) {
+				slots_[s].reads--;
+				landings_.push_back(landing);
+				if (ok && !want.empty() &&
+				    memcmp(landing_.at(to), want.data(), want.size()))
+					FAIL("a READ brought wrong data");
+			}},
+	       rng_);
 }
 
 void Reliable::post_atomic()
@@ -197,7 +218,8 @@ void Reliable::post_atomic()
 	std::vector<ibv_sge> sg{landing_.sge(to, 8)};
 	const char *name = cas ? "CAS" : "FETCH_ADD";
 
-	ibv_send_wr wr = request(cas ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD, sg, false);
+	ibv_send_wr wr =
+		request(cas ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD, sg, false);
 	wr.wr.atomic = {cells_mem_.addr(c * 8), operand, rng_.next(), cells_mem_.rkey()};
 	wr.qp_type.xrc.remote_srqn = targets_[0].srqn;
 	if (!cas)
@@ -207,16 +229,21 @@ void Reliable::post_atomic()
 	cells_[c].pending++;
 	memset(landing_.at(to), 0xee, 8);
 	count(name, 8);
-	a.post(wr, {.opcode = cas ? IBV_WC_COMP_SWAP : IBV_WC_FETCH_ADD, .name = name,
-		    .done = [this, c, landing, to, orig](bool ok) {
-		       uint64_t is;
+	a.post(wr,
+	       {.opcode = cas ? IBV_WC_COMP_SWAP : IBV_WC_FETCH_ADD,
+		.name = name,
+		.done =
+			[this, c, landing, to, orig](bool ok) {
+				uint64_t is;
 
-		       cells_[c].pending--;
-		       landings_.push_back(landing);
-		       memcpy(&is, landing_.at(to), 8);
-		       if (ok && is != orig)
-			       FAIL("an atomic was not executed exactly once, or brought a wrong value");
-	       }}, rng_);
+				cells_[c].pending--;
+				landings_.push_back(landing);
+				memcpy(&is, landing_.at(to), 8);
+				if (ok && is != orig)
+					FAIL("an atomic was not executed exactly once, or brought "
+					     "a wrong value");
+			}},
+	       rng_);
 }
 
 void Reliable::post_atomic_write()
@@ -230,9 +257,10 @@ void Reliable::post_atomic_write()
 	cells_[c].pending++;
 	count("ATOMIC_WRITE", 8);
 	a.post_atomic_write(cells_mem_.rkey(), cells_mem_.addr(c * 8), &value, targets_[0].srqn,
-			    {.opcode = IBV_WC_ATOMIC_WRITE, .name = "ATOMIC_WRITE", .done = [this, c](bool) {
-		cells_[c].pending--;
-	}}, rng_);
+			    {.opcode = IBV_WC_ATOMIC_WRITE,
+			     .name = "ATOMIC_WRITE",
+			     .done = [this, c](bool) { cells_[c].pending--; }},
+			    rng_);
 }
 
 void Reliable::post_flush()
@@ -253,9 +281,7 @@ void Reliable::post_window()
 	if (!window_)
 		return;
 	switch (window_is_) {
-	case Window::Unbound:
-		bind_window();
-		break;
+	case Window::Unbound: bind_window(); break;
 	case Window::Bound:
 		if (rng_.percent(70))
 			write_window();
@@ -264,8 +290,7 @@ void Reliable::post_window()
 		else
 			invalidate_window();
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -281,10 +306,16 @@ void Reliable::bind_window()
 				IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ};
 	window_is_ = Window::Binding;
 	counts.by_name["BIND_MW"]++;
-	b.post(wr, {.opcode = IBV_WC_BIND_MW, .name = "BIND_MW", .local = true, .done = [this](bool ok) {
-		if (ok)
-			window_is_ = Window::Bound;
-	}}, rng_);
+	b.post(wr,
+	       {.opcode = IBV_WC_BIND_MW,
+		.name = "BIND_MW",
+		.local = true,
+		.done =
+			[this](bool ok) {
+				if (ok)
+					window_is_ = Window::Bound;
+			}},
+	       rng_);
 	window_->rkey = wr.bind_mw.rkey;
 }
 
@@ -300,12 +331,18 @@ void Reliable::write_window()
 	wr.wr.rdma.remote_addr = window_mem_.addr(offset);
 	wr.wr.rdma.rkey = window_->rkey;
 	count("WRITE", p.length);
-	a.post(wr, {.opcode = IBV_WC_RDMA_WRITE, .name = "WRITE through a window", .done = [this](bool ok) {
-		window_slot_.writes--;
-		if (ok && !window_slot_.writes &&
-		    memcmp(window_mem_.at(), window_slot_.now.data(), window_size))
-			FAIL("memory behind a window differs from what was written");
-	}}, rng_);
+	a.post(wr,
+	       {.opcode = IBV_WC_RDMA_WRITE,
+		.name = "WRITE through a window",
+		.done =
+			[this](bool ok) {
+				window_slot_.writes--;
+				if (ok && !window_slot_.writes &&
+				    memcmp(window_mem_.at(), window_slot_.now.data(), window_size))
+					FAIL("memory behind a window differs from what was "
+					     "written");
+			}},
+	       rng_);
 }
 
 /* SEND with invalidate, behind the WRITEs that need the key. */
@@ -318,7 +355,11 @@ void Reliable::close_window()
 	window_is_ = Window::Closing;
 	wr.invalidate_rkey = window_->rkey;
 	count("SEND_INV", m.payload.length);
-	a.post(wr, {.opcode = IBV_WC_SEND, .name = "SEND_INV", .done = [this](bool ok) { acknowledged_ += ok; }}, rng_);
+	a.post(wr,
+	       {.opcode = IBV_WC_SEND,
+		.name = "SEND_INV",
+		.done = [this](bool ok) { acknowledged_ += ok; }},
+	       rng_);
 	expected_.push_back(std::move(m));
 }
 
@@ -332,10 +373,16 @@ void Reliable::invalidate_window()
 	wr.invalidate_rkey = window_->rkey;
 	window_is_ = Window::Closing;
 	counts.by_name["LOCAL_INV"]++;
-	b.post(wr, {.opcode = IBV_WC_LOCAL_INV, .name = "LOCAL_INV", .local = true, .done = [this](bool ok) {
-		if (ok)
-			window_is_ = Window::Unbound;
-	}}, rng_);
+	b.post(wr,
+	       {.opcode = IBV_WC_LOCAL_INV,
+		.name = "LOCAL_INV",
+		.local = true,
+		.done =
+			[this](bool ok) {
+				if (ok)
+					window_is_ = Window::Unbound;
+			}},
+	       rng_);
 }
 
 /* ---- what arrives ---- */
@@ -350,7 +397,7 @@ void Reliable::message(const ibv_wc &wc, const uint8_t *data)
 	CHECK_EQ(int(wc.opcode), int(m.opcode));
 	CHECK_EQ(wc.byte_len, m.payload.length);
 	CHECK_EQ(wc.wc_flags & (IBV_WC_WITH_IMM | IBV_WC_WITH_INV), m.flags);
-	if (m.flags)	/* the key stands where immediate data would */
+	if (m.flags) /* the key stands where immediate data would */
 		CHECK_EQ(m.flags & IBV_WC_WITH_INV ? wc.invalidated_rkey : wc.imm_data, m.ex);
 	CHECK(targets_[m.target].receives->owns(wc.wr_id));
 	if (m.opcode == IBV_WC_RECV && !a.host.same(m.payload, data))

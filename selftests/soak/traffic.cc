@@ -61,7 +61,8 @@ void Traffic::received(const ibv_wc &wc)
 			message(wc, data);
 			counts.received++;
 		} else if (wc.status != IBV_WC_WR_FLUSH_ERR) {
-			FAIL(std::string("a receive completes with: ") + ibv_wc_status_str(wc.status));
+			FAIL(std::string("a receive completes with: ") +
+			     ibv_wc_status_str(wc.status));
 		} else if (!b.broken()) {
 			CHECK(b.in_error());
 		}

@@ -58,9 +58,9 @@ public:
 	void check_end() override;
 
 private:
-	struct Slot {		/* of b's memory */
+	struct Slot {				/* of b's memory */
 		std::vector<uint8_t> now;	/* once all that is posted is executed */
-		unsigned reads = 0, writes = 0;	/* under way */
+		unsigned reads = 0, writes = 0; /* under way */
 	};
 	struct Cell {
 		uint64_t now = 0;
@@ -70,7 +70,7 @@ private:
 		ibv_wc_opcode opcode;
 		Payload payload;
 		unsigned flags = 0;
-		uint32_t ex = 0;	/* immediate data, as it stands in the completion, or key */
+		uint32_t ex = 0; /* immediate data, as it stands in the completion, or key */
 		unsigned target = 0;
 	};
 	enum class Window { Unbound, Binding, Bound, Closing };
@@ -89,7 +89,10 @@ private:
 	void invalidate_window();
 	bool stable(unsigned slot);
 	void check_slot(unsigned slot);
-	size_t place(unsigned slot, uint32_t offset) const { return slot * size_t(max_length_) + offset; }
+	size_t place(unsigned slot, uint32_t offset) const
+	{
+		return slot * size_t(max_length_) + offset;
+	}
 	unsigned take_landing();
 	uint64_t cell_in_memory(unsigned i) const;
 	bool target_has_queue() const { return b.sends(); }
@@ -99,7 +102,7 @@ private:
 	std::array<Cell, 8> cells_;
 	std::vector<unsigned> landings_;
 	std::deque<Message> expected_;
-	uint64_t acknowledged_ = 0, arrived_ = 0;	/* messages that take a receive, in this life */
+	uint64_t acknowledged_ = 0, arrived_ = 0; /* messages that take a receive, in this life */
 	ops::Mw window_;
 	Window window_is_ = Window::Unbound;
 	Slot window_slot_;
@@ -123,7 +126,7 @@ private:
 	};
 	struct Slot {
 		Clock::time_point used{};
-		uint32_t again = 0;	/* when one with this immediate data has arrived */
+		uint32_t again = 0; /* when one with this immediate data has arrived */
 	};
 
 	void message(const ibv_wc &wc, const uint8_t *data) override;

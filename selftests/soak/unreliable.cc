@@ -14,7 +14,8 @@ namespace soak {
 static constexpr unsigned slot_count = 64, kept = 4096, messages_between = 256;
 static constexpr auto rest = std::chrono::milliseconds(500);
 
-Unreliable::Unreliable(End &a_, End &b_, std::vector<Target> targets, uint32_t max_length, Rng &rng) :
+Unreliable::Unreliable(End &a_, End &b_, std::vector<Target> targets, uint32_t max_length,
+		       Rng &rng) :
 	Traffic(a_, b_, std::move(targets), max_length, rng),
 	slots_mem_(b_.host.pd.get(), size_t(slot_count) * max_length), slots_(slot_count)
 {
@@ -53,8 +54,9 @@ void Unreliable::post()
 	auto sg = a.host.sges(m.payload);
 	/* Without immediate data nothing tells that a WRITE has arrived; SENDs are known by their bytes. */
 	bool imm = m.payload.length < 16 || rng_.percent(60) || (m.write && rng_.percent(80));
-	ibv_send_wr wr = request(m.write ? (imm ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE) :
-				 (imm ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND), sg, true);
+	ibv_send_wr wr = request(m.write ? (imm ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE)
+					 : (imm ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND),
+				 sg, true);
 	const char *name = m.write ? (imm ? "WRITE_IMM" : "WRITE") : (imm ? "SEND_IMM" : "SEND");
 
 	wr.imm_data = htonl(m.imm);
@@ -65,7 +67,11 @@ void Unreliable::post()
 	else
 		wr.wr.rdma = {slots_mem_.addr(m.offset), slots_mem_.rkey()};
 	count(name, m.payload.length);
-	a.post(wr, {.opcode = m.write ? IBV_WC_RDMA_WRITE : IBV_WC_SEND, .name = name, .done = [](bool) {}}, rng_);
+	a.post(wr,
+	       {.opcode = m.write ? IBV_WC_RDMA_WRITE : IBV_WC_SEND,
+		.name = name,
+		.done = [](bool) {}},
+	       rng_);
 	recent_.push_back(std::move(m));
 	if (recent_.size() > kept)
 		recent_.pop_front();
@@ -76,7 +82,8 @@ bool Unreliable::fits(const Message &m, const ibv_wc &wc, const uint8_t *data) c
 	bool imm = wc.wc_flags & IBV_WC_WITH_IMM, write = wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM;
 	uint32_t grh = a.opt.type == IBV_QPT_UD ? 40 : 0;
 
-	if (m.write != write || (imm ? ntohl(wc.imm_data) : 0) != m.imm || wc.byte_len != m.payload.length + grh)
+	if (m.write != write || (imm ? ntohl(wc.imm_data) : 0) != m.imm ||
+	    wc.byte_len != m.payload.length + grh)
 		return false;
 	return a.host.same(m.payload, write ? slots_mem_.at(m.offset) : data + grh);
 }
@@ -91,8 +98,10 @@ void Unreliable::message(const ibv_wc &wc, const uint8_t *data)
 		arrived_ = std::max(arrived_, m->imm);
 		return;
 	}
-	FAIL("what was received is no message that was sent: length " + std::to_string(wc.byte_len) +
-	     (wc.wc_flags & IBV_WC_WITH_IMM ? ", immediate " + std::to_string(ntohl(wc.imm_data)) : ""));
+	FAIL("what was received is no message that was sent: length " +
+	     std::to_string(wc.byte_len) +
+	     (wc.wc_flags & IBV_WC_WITH_IMM ? ", immediate " + std::to_string(ntohl(wc.imm_data))
+					    : ""));
 }
 
 } // namespace soak

@@ -11,8 +11,8 @@ enum { kInfo = 0x11, kKeyInfo, kLog, kSwitch, kSwitchPort, kCa, kTable, kTimesta
 
 class Cc : public ::testing::Test {
 protected:
-	Mad ask(Node &n, uint8_t method, uint16_t attr, uint32_t am = 0, const std::vector<uint8_t> &data = {},
-		uint64_t key = 0)
+	Mad ask(Node &n, uint8_t method, uint16_t attr, uint32_t am = 0,
+		const std::vector<uint8_t> &data = {}, uint64_t key = 0)
 	{
 		Mad in = make_mad(PIB_CLASS_CC, method, attr), out;
 
@@ -20,7 +20,8 @@ protected:
 		pib_put32(in.data() + PIB_MAD_ATTR_MOD, am);
 		pib_put64(in.data() + PIB_MAD_M_KEY, key);
 		std::copy(data.begin(), data.end(), in.attribute());
-		result = pib_gsa_process(&n.port(n.is_switch() ? 0 : 1), in.data(), out.data(), now);
+		result =
+			pib_gsa_process(&n.port(n.is_switch() ? 0 : 1), in.data(), out.data(), now);
 		return out;
 	}
 	Mad get(Node &n, uint16_t attr, uint32_t am = 0, uint64_t key = 0)
@@ -38,7 +39,8 @@ protected:
 		ASSERT_EQ(result, PIB_MAD_REPLY);
 	}
 	// CACongestionSetting of SL 3 and a table in which entry i is i.
-	void slow_down(uint16_t timer, uint8_t increase, uint8_t threshold, uint8_t min, uint16_t limit)
+	void slow_down(uint16_t timer, uint8_t increase, uint8_t threshold, uint8_t min,
+		       uint16_t limit)
 	{
 		std::vector<uint8_t> d(192);
 
@@ -113,7 +115,8 @@ TEST_F(Cc, SwitchPortsInBlocksOf48)
 {
 	std::vector<uint8_t> d(192);
 
-	pib_put32(d.data() + 4 * 2, 0x8F0A0003);	// port 50: valid, threshold 15, packet size 10, rate 3
+	pib_put32(d.data() + 4 * 2,
+		  0x8F0A0003); // port 50: valid, threshold 15, packet size 10, rate 3
 	EXPECT_EQ(ask(sw, PIB_METHOD_SET, kSwitchPort, 1, d).status(), 0);
 	EXPECT_EQ(pib_get32(get(sw, kSwitchPort, 1).attribute() + 8), 0x8F0A0003u);
 	EXPECT_EQ(pib_get32(get(sw, kSwitchPort, 0).attribute() + 8), 0u);
@@ -158,7 +161,8 @@ TEST_F(Cc, LeaseRunsOut)
 	EXPECT_EQ(result, PIB_MAD_NONE);
 	EXPECT_EQ(pib_get64(get(ca, kKeyInfo, 0, 0x9999).attribute()), 0u);
 	now += 2 * kSecond;
-	EXPECT_EQ(pib_get64(get(ca, kKeyInfo, 0, 0x9999).attribute()), 0x1234u) << "not protected any more";
+	EXPECT_EQ(pib_get64(get(ca, kKeyInfo, 0, 0x9999).attribute()), 0x1234u)
+		<< "not protected any more";
 	ask(ca, PIB_METHOD_SET, kCa, 0, std::vector<uint8_t>(192), 0x9999);
 	EXPECT_EQ(result, PIB_MAD_NONE) << "but it is still the key";
 	ask(ca, PIB_METHOD_SET, kCa, 0, std::vector<uint8_t>(192), 0x1234);
@@ -170,7 +174,12 @@ TEST_F(Cc, MarksByThresholdSizeAndRate)
 	pib_port *p = &sw.port(3);
 
 	EXPECT_FALSE(pib_cc_marks(p, 256, 4096, 1)) << "nothing is set";
-	p->cc_sw = {.valid = true, .control_type = 0, .threshold = 8, .packet_size = 4, .marking_rate = 0, .unmarked = 0};
+	p->cc_sw = {.valid = true,
+		    .control_type = 0,
+		    .threshold = 8,
+		    .packet_size = 4,
+		    .marking_rate = 0,
+		    .unmarked = 0};
 	EXPECT_FALSE(pib_cc_marks(p, 127, 4096, 1));
 	EXPECT_TRUE(pib_cc_marks(p, 128, 4096, 1));
 	EXPECT_FALSE(pib_cc_marks(p, 128, 255, 1)) << "too small";
@@ -203,7 +212,8 @@ TEST_F(Cc, SwitchWideSettingGoesByTheControlMap)
 
 	sw.n.cc.packet_size = 8;
 	sw.n.cc.marking_rate = 10;
-	EXPECT_FALSE(pib_cc_marks(&sw.port(3), 256, 64, 1)) << "the threshold's bit is Packet_Size's as well";
+	EXPECT_FALSE(pib_cc_marks(&sw.port(3), 256, 64, 1))
+		<< "the threshold's bit is Packet_Size's as well";
 	EXPECT_EQ(pib_cc_marks(&sw.port(3), 256, 4096, 22), 22u);
 	sw.n.cc.control_map = 0x14;
 	EXPECT_EQ(pib_cc_marks(&sw.port(3), 256, 64, 22), 0u);
@@ -257,7 +267,7 @@ TEST_F(Cc, OneIndexForTheServiceLevel)
 	slow_down(10, 4, 6, 0, 9);
 	EXPECT_EQ(pib_cc_sl_flow(&ca.port(1), 3), nullptr);
 	std::copy_n(get(ca, kCa).attribute(), d.size(), d.begin());
-	d[1] = 1;	// Port_Control
+	d[1] = 1; // Port_Control
 	EXPECT_EQ(ask(ca, PIB_METHOD_SET, kCa, 0, d).status(), 0);
 	pib_cc_flow *f = pib_cc_sl_flow(&ca.port(1), 3);
 	ASSERT_NE(f, nullptr);
@@ -299,4 +309,4 @@ TEST_F(Cc, CaLogNamesTheFlow)
 	EXPECT_EQ(pib_get16(d + 22), 77);
 }
 
-}  // namespace
+} // namespace

@@ -155,8 +155,8 @@ class Fabric {
 public:
 	Node &add(uint8_t type, int ports, bool enhanced = false)
 	{
-		nodes.push_back(std::make_unique<Node>(type, ports, 0x1000 * (nodes.size() + 1),
-						       enhanced));
+		nodes.push_back(
+			std::make_unique<Node>(type, ports, 0x1000 * (nodes.size() + 1), enhanced));
 		return *nodes.back();
 	}
 	Node &hca(int ports = 1) { return add(PIB_NODE_CA, ports); }
@@ -196,7 +196,7 @@ public:
 	{
 		prepare_dr(mad, path);
 		pib_put16(mad.data() + PIB_MAD_DR_DLID, dr_dlid);
-		if (path.empty()) {	// the requester's own port 1
+		if (path.empty()) { // the requester's own port 1
 			mad[PIB_MAD_HOP_PTR] = 1;
 			return local(from, 1, mad);
 		}
@@ -234,8 +234,8 @@ public:
 	uint64_t now = 1 * kSecond;
 	std::vector<std::unique_ptr<Node>> nodes;
 	std::map<End, End> cables;
-	std::map<int, int> drops;	// by enum pib_route_reason
-	std::vector<Mad> traps;		// that reached an HCA
+	std::map<int, int> drops; // by enum pib_route_reason
+	std::vector<Mad> traps;	  // that reached an HCA
 	int hops = 0;
 
 private:
@@ -288,8 +288,8 @@ private:
 		Packet p;
 
 		p.h.dlid = dlid;
-		p.h.slid = dlid == PIB_LID_PERMISSIVE ? PIB_LID_PERMISSIVE :
-							from.node->port(from.port).lid;
+		p.h.slid = dlid == PIB_LID_PERMISSIVE ? PIB_LID_PERMISSIVE
+						      : from.node->port(from.port).lid;
 		p.mad = mad;
 		if (mad[PIB_MAD_CLASS] == PIB_CLASS_PERF ||
 		    (mad[PIB_MAD_CLASS] & 0x7F) != PIB_CLASS_SM_LID) {
@@ -324,7 +324,7 @@ private:
 
 	void run()
 	{
-		int left = 10000;	// a loop of the tables must not hang the test
+		int left = 10000; // a loop of the tables must not hang the test
 
 		while (!queue.empty() && left--) {
 			auto [at, p] = queue.front();
@@ -345,20 +345,14 @@ private:
 
 		pib_switch_route(&at.node->n, at.port, &p.h, &rt);
 		switch (rt.kind) {
-		case PIB_ROUTE_DROP:
-			drops[rt.reason]++;
-			break;
-		case PIB_ROUTE_PORT:
-			transmit({at.node, rt.port}, p);
-			break;
+		case PIB_ROUTE_DROP: drops[rt.reason]++; break;
+		case PIB_ROUTE_PORT: transmit({at.node, rt.port}, p); break;
 		case PIB_ROUTE_MCAST:
 			for (int i = 1; i <= at.node->n.num_ports; i++)
 				if (pib_route_has(&rt, i))
 					transmit({at.node, i}, p);
 			break;
-		case PIB_ROUTE_SELF:
-			at_port0(at, p);
-			break;
+		case PIB_ROUTE_SELF: at_port0(at, p); break;
 		}
 	}
 
@@ -372,9 +366,10 @@ private:
 			res = pib_smi_rx(&at.node->n, at.port, p.mad.data(), out.mad.data(),
 					 &out_port, now);
 		else
-			res = pib_switch_gsi_ok(&at.node->n, &p.h, &out.h.pkey, now) ?
-			      pib_gsa_process(&at.node->port(0), p.mad.data(), out.mad.data(), now) :
-			      PIB_MAD_NONE;
+			res = pib_switch_gsi_ok(&at.node->n, &p.h, &out.h.pkey, now)
+				      ? pib_gsa_process(&at.node->port(0), p.mad.data(),
+							out.mad.data(), now)
+				      : PIB_MAD_NONE;
 		if (res != PIB_MAD_REPLY && res != PIB_MAD_FORWARD)
 			return;
 		out.h.dqpn = p.h.dqpn;
@@ -469,7 +464,7 @@ private:
 			return;
 		out.h = p.h;
 		std::swap(out.h.slid, out.h.dlid);
-		if (dr && p.h.dlid == PIB_LID_PERMISSIVE)	// else it came by LID and goes so
+		if (dr && p.h.dlid == PIB_LID_PERMISSIVE) // else it came by LID and goes so
 			out.mad[PIB_MAD_HOP_PTR]--;
 		transmit(at, out);
 	}
@@ -500,4 +495,4 @@ public:
 	}
 };
 
-}  // namespace fabric
+} // namespace fabric

@@ -6,10 +6,10 @@
 #include <cstdlib>
 
 // What does not hold is a finding.
-#define CHECK(cond) \
-	do { \
-		if (!(cond)) { \
+#define CHECK(cond)                                                                \
+	do {                                                                       \
+		if (!(cond)) {                                                     \
 			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond); \
-			abort(); \
-		} \
+			abort();                                                   \
+		}                                                                  \
 	} while (0)

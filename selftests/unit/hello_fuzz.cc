@@ -59,7 +59,7 @@ void check_round_trip(const pib_hello &h, uint8_t type, uint32_t to)
 	CHECK(!strcmp(h.desc, again.desc));
 }
 
-}  // namespace
+} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

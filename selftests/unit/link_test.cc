@@ -21,19 +21,19 @@ using Bytes = std::array<uint8_t, PIB_HELLO_WIRE_LEN>;
 
 struct Network {
 	double loss = 0, dup = 0;
-	uint64_t delay = 0;		// at most
-	bool cut[2] = {false, false};	// towards end 0, end 1
+	uint64_t delay = 0;	      // at most
+	bool cut[2] = {false, false}; // towards end 0, end 1
 };
 
 struct Peer {
 	pib_link_fsm fsm{};
 	bool alive = true;
-	bool asleep = false;	// does not run: its timers are late, what comes is lost
-	bool deaf = false;	// its socket drops what comes, and it knows
-	bool up = false;	// as env has been told
+	bool asleep = false; // does not run: its timers are late, what comes is lost
+	bool deaf = false;   // its socket drops what comes, and it knows
+	bool up = false;     // as env has been told
 	int ups = 0, downs = 0;
 	int sent = 0;
-	uint64_t epoch = 0;	// counts what env was told
+	uint64_t epoch = 0; // counts what env was told
 };
 
 class Pair {
@@ -63,10 +63,7 @@ public:
 		}
 		return false;
 	}
-	bool joined() const
-	{
-		return end[0].up && end[1].up && matched();
-	}
+	bool joined() const { return end[0].up && end[1].up && matched(); }
 	bool matched() const
 	{
 		return end[0].fsm.peer_nonce == end[1].fsm.nonce &&
@@ -81,10 +78,7 @@ public:
 		end[i].fsm.passive = passive;
 		end[i].alive = true;
 	}
-	void reset(int i, bool down)
-	{
-		act(i, pib_link_reset(&end[i].fsm, nonce(), down, now));
-	}
+	void reset(int i, bool down) { act(i, pib_link_reset(&end[i].fsm, nonce(), down, now)); }
 	void bye(int i)
 	{
 		act(i, pib_link_bye(&end[i].fsm));
@@ -114,7 +108,7 @@ public:
 	Network net;
 	Peer end[2];
 	uint64_t now = 1000 * kMs;
-	std::vector<Bytes> sent[2];	// by each end, ever
+	std::vector<Bytes> sent[2]; // by each end, ever
 	std::mt19937_64 rng;
 
 private:
@@ -268,7 +262,7 @@ TEST(Link, TimeAsleepIsNoSilence)
 	ASSERT_TRUE(p.join(1000 * kMs));
 	p.run(1000 * kMs);
 	p.end[0].asleep = true;
-	p.run(1900 * kMs);	// not longer, or the other end is right to give up
+	p.run(1900 * kMs); // not longer, or the other end is right to give up
 	p.end[0].asleep = false;
 	p.run(10000 * kMs);
 	EXPECT_EQ(p.end[0].downs + p.end[1].downs, 0);
@@ -428,7 +422,7 @@ TEST(Link, ReplayDoesNotDisturb)
 {
 	Pair p;
 
-	for (int i = 0; i < 4; i++) {	// sessions of every kind to replay, BYE among them
+	for (int i = 0; i < 4; i++) { // sessions of every kind to replay, BYE among them
 		ASSERT_TRUE(p.join(5000 * kMs));
 		p.run(700 * kMs);
 		p.reset(0, true);
@@ -463,7 +457,7 @@ TEST(Link, NothingOldIsNext)
 	ASSERT_TRUE(p.join(5000 * kMs));
 	p.run(2000 * kMs);
 	ASSERT_GT(p.sent[1].size(), 4u);
-	p.sent[1].pop_back();	// may be on its way still
+	p.sent[1].pop_back(); // may be on its way still
 	for (auto &bytes : p.sent[1]) {
 		ASSERT_EQ(pib_hello_parse(&h, &type, &to, bytes.data(), bytes.size()), 0);
 		EXPECT_FALSE(pib_link_is_next(&p.end[0].fsm, &h));
@@ -544,28 +538,22 @@ void storm(uint64_t seed)
 	Pair p(seed);
 
 	p.end[1].fsm.passive = seed & 1;
-	p.net = {.loss = (seed % 5) * 0.1, .dup = (seed % 3) * 0.2,
-		 .delay = (seed % 7) * 100 * kMs, .cut = {false, false}};
+	p.net = {.loss = (seed % 5) * 0.1,
+		 .dup = (seed % 3) * 0.2,
+		 .delay = (seed % 7) * 100 * kMs,
+		 .cut = {false, false}};
 	for (int i = 0; i < 60; i++) {
 		p.run((p.rng() % 1500) * kMs);
 		int who = p.rng() & 1;
 		switch (p.rng() % 6) {
-		case 0:
-			p.restart(who);
-			break;
-		case 1:
-			p.reset(who, p.rng() & 1);
-			break;
-		case 2:
-			p.net.cut[who] = !p.net.cut[who];
-			break;
+		case 0: p.restart(who); break;
+		case 1: p.reset(who, p.rng() & 1); break;
+		case 2: p.net.cut[who] = !p.net.cut[who]; break;
 		case 3:
 			if (p.end[who].alive)
 				p.bye(who);
 			break;
-		case 4:
-			p.end[who].alive = !p.end[who].alive;
-			break;
+		case 4: p.end[who].alive = !p.end[who].alive; break;
 		case 5:
 			if (!p.sent[!who].empty() && p.end[who].alive)
 				p.inject(who, p.sent[!who][p.rng() % p.sent[!who].size()]);
@@ -593,4 +581,4 @@ TEST(Link, Storms)
 	}
 }
 
-}  // namespace
+} // namespace

@@ -58,30 +58,14 @@ public:
 	{
 		sw.counts[s.port % sw.counts.size()].xmit_bytes += 0x123456789;
 		switch (s.op % 8) {
-		case 0:
-			smi(s);
-			break;
-		case 1:
-			sma(sw.port(s.port % (sw.n.num_ports + 1)), s);
-			break;
-		case 2:
-			sma(ca.port(1 + s.port % 2), s);
-			break;
-		case 3:
-			gsa(sw.port(0), s);
-			break;
-		case 4:
-			gsa(ca.port(1 + s.port % 2), s);
-			break;
-		case 5:
-			link(s);
-			break;
-		case 6:
-			route(s);
-			break;
-		case 7:
-			time(s);
-			break;
+		case 0: smi(s); break;
+		case 1: sma(sw.port(s.port % (sw.n.num_ports + 1)), s); break;
+		case 2: sma(ca.port(1 + s.port % 2), s); break;
+		case 3: gsa(sw.port(0), s); break;
+		case 4: gsa(ca.port(1 + s.port % 2), s); break;
+		case 5: link(s); break;
+		case 6: route(s); break;
+		case 7: time(s); break;
 		}
 		check_node(sw);
 		check_node(ca);
@@ -103,7 +87,10 @@ public:
 
 private:
 	// Mostly few, since each costs time; now and then more than a block of SL2VL or VLArb has.
-	static uint8_t num_ports(uint8_t flags) { return (flags & 0x38) == 0x38 ? 36 : 1 + flags % 8; }
+	static uint8_t num_ports(uint8_t flags)
+	{
+		return (flags & 0x38) == 0x38 ? 36 : 1 + flags % 8;
+	}
 
 	static std::unique_ptr<Mad> request(const Step &s)
 	{
@@ -154,8 +141,7 @@ private:
 	void sma(pib_port &p, const Step &s)
 	{
 		auto in = request(s), out = std::make_unique<Mad>();
-		pib_mad_result res =
-			pib_sma_process(&p, in->data(), out->data(), now, s.op & 0x80);
+		pib_mad_result res = pib_sma_process(&p, in->data(), out->data(), now, s.op & 0x80);
 
 		CHECK(res != PIB_MAD_FORWARD);
 		CHECK(res != PIB_MAD_LOCAL || p.node->type == PIB_NODE_CA);
@@ -178,8 +164,8 @@ private:
 
 	void link(const Step &s)
 	{
-		pib_port &p = s.op & 0x80 ? ca.port(1 + s.port % 2) :
-					    sw.port(1 + s.port % sw.n.num_ports);
+		pib_port &p = s.op & 0x80 ? ca.port(1 + s.port % 2)
+					  : sw.port(1 + s.port % sw.n.num_ports);
 
 		if (s.op & 0x40) {
 			pib_port_link_down(&p);
@@ -279,7 +265,7 @@ private:
 	uint64_t now = kSecond;
 };
 
-}  // namespace
+} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

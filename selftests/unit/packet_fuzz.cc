@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "sim/node.h"
-#include "sim/proto.cc"		// NOLINT: one translation unit per fuzz target
-#include "sim/node.cc"		// NOLINT
+#include "sim/proto.cc" // NOLINT: one translation unit per fuzz target
+#include "sim/node.cc"	// NOLINT
 
 using namespace sim;
 
@@ -19,14 +19,26 @@ constexpr uint32_t kMtu = 256, kPsn = 0xFFFFF0;
 
 NodeCfg config(uint8_t mode)
 {
-	static const uint8_t tps[] = { PIB_TP_RC, PIB_TP_XRC, PIB_TP_UC, PIB_TP_UD };
+	static const uint8_t tps[] = {PIB_TP_RC, PIB_TP_XRC, PIB_TP_UC, PIB_TP_UD};
 	uint8_t tp = tps[mode & 3];
 	NodeCfg c;
 
-	c.req = { .tp = tp, .retry_cnt = 3, .rnr_retry = 2, .timeout = 8, .max_rd_atomic = 4,
-		  .pmtu = kMtu, .dqpn = 1, .max_burst = 4 * kMtu, .max_window = 0 };
-	c.resp = { .tp = tp, .min_rnr_timer = 1, .max_rd_atomic = 4, .credits = bool(mode & 4),
-		   .pmtu = kMtu, .dqpn = 1, .max_burst = 4 * kMtu };
+	c.req = {.tp = tp,
+		 .retry_cnt = 3,
+		 .rnr_retry = 2,
+		 .timeout = 8,
+		 .max_rd_atomic = 4,
+		 .pmtu = kMtu,
+		 .dqpn = 1,
+		 .max_burst = 4 * kMtu,
+		 .max_window = 0};
+	c.resp = {.tp = tp,
+		  .min_rnr_timer = 1,
+		  .max_rd_atomic = 4,
+		  .credits = bool(mode & 4),
+		  .pmtu = kMtu,
+		  .dqpn = 1,
+		  .max_burst = 4 * kMtu};
 	c.sq_psn = c.rq_psn = kPsn;
 	c.qkey = 0x11223344;
 	return c;
@@ -47,15 +59,15 @@ void post(Node &n, uint64_t id, uint8_t op, uint32_t len)
 void prepare(Node &n)
 {
 	static const uint8_t ops[] = {
-		PIB_WR_SEND, PIB_WR_READ, PIB_WR_CAS, PIB_WR_WRITE,
+		PIB_WR_SEND,  PIB_WR_READ, PIB_WR_CAS,		PIB_WR_WRITE,
 		PIB_WR_FLUSH, PIB_WR_READ, PIB_WR_ATOMIC_WRITE, PIB_WR_SEND_IMM,
 	};
 	uint64_t id = 0;
 
-	n.mem[1] = { .va = 0x1000, .bytes = Bytes(4096) };
-	n.mem[2] = { .va = ~0ULL - 4095, .bytes = Bytes(4096) };
+	n.mem[1] = {.va = 0x1000, .bytes = Bytes(4096)};
+	n.mem[2] = {.va = ~0ULL - 4095, .bytes = Bytes(4096)};
 	for (int i = 0; i < 8; i++)
-		n.post_recv({ uint64_t(i), Bytes(600) });
+		n.post_recv({uint64_t(i), Bytes(600)});
 	for (uint8_t op : ops)
 		post(n, id++, op, op == PIB_WR_CAS || op == PIB_WR_ATOMIC_WRITE ? 8 : 700);
 }
@@ -87,8 +99,8 @@ void packet(Node &n, const uint8_t *p, size_t len, bool in_sequence, uint64_t no
 	check_roundtrip(b.h, payload_len);
 	b.data.assign(raw.get() + hdr_len, raw.get() + hdr_len + payload_len);
 	if (in_sequence)
-		b.h.psn = pib_op_is_response(b.h.op) ? pib_psn_add(n.req.una_psn, b.h.psn & 3) :
-						       n.resp.epsn;
+		b.h.psn = pib_op_is_response(b.h.op) ? pib_psn_add(n.req.una_psn, b.h.psn & 3)
+						     : n.resp.epsn;
 	n.inbox.push_back(b);
 	n.run(now);
 	n.out.clear();
@@ -96,7 +108,7 @@ void packet(Node &n, const uint8_t *p, size_t len, bool in_sequence, uint64_t no
 	n.received.clear();
 }
 
-}  // namespace
+} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -57,17 +57,48 @@ TEST_F(Pma, ClassPortInfo)
 TEST_F(Pma, CountersEachInItsPlace)
 {
 	ca.counts[1] = {
-		.xmit_bytes = 4000, .rcv_bytes = 8003, .xmit_pkts = 3, .rcv_pkts = 4,
-		.ucast_xmit = 1, .ucast_rcv = 2, .mcast_xmit = 5, .mcast_rcv = 6,
-		.symbol_err = 11, .link_recovery = 12, .link_downed = 13, .rcv_err = 14,
-		.rcv_remphys_err = 15, .rcv_switch_relay_err = 16, .xmit_discard = 17,
-		.xmit_constraint_err = 18, .rcv_constraint_err = 19, .local_integrity_err = 5,
-		.buffer_overrun = 6, .vl15_dropped = 20, .xmit_wait = 21, .qp1_dropped = 22,
-		.discard_inactive = 1, .discard_mtu = 2, .discard_life = 3, .discard_hoq = 4,
-		.rcv_physical = 31, .rcv_overrun = 32, .relay_dlid = 33, .relay_vl = 34, .relay_loop = 35,
-		.xmit_flow_pkts = 100000, .rcv_flow_pkts = 70000, .rcv_fecn = 0, .rcv_becn = 0,
-		.sl_rcv_fecn = {}, .sl_rcv_becn = {}, .sl_xmit_bytes = {}, .sl_rcv_bytes = {},
-		.vl_xmit_pkts = {}, .vl_xmit_bytes = {}, .vl_xmit_wait = {},
+		.xmit_bytes = 4000,
+		.rcv_bytes = 8003,
+		.xmit_pkts = 3,
+		.rcv_pkts = 4,
+		.ucast_xmit = 1,
+		.ucast_rcv = 2,
+		.mcast_xmit = 5,
+		.mcast_rcv = 6,
+		.symbol_err = 11,
+		.link_recovery = 12,
+		.link_downed = 13,
+		.rcv_err = 14,
+		.rcv_remphys_err = 15,
+		.rcv_switch_relay_err = 16,
+		.xmit_discard = 17,
+		.xmit_constraint_err = 18,
+		.rcv_constraint_err = 19,
+		.local_integrity_err = 5,
+		.buffer_overrun = 6,
+		.vl15_dropped = 20,
+		.xmit_wait = 21,
+		.qp1_dropped = 22,
+		.discard_inactive = 1,
+		.discard_mtu = 2,
+		.discard_life = 3,
+		.discard_hoq = 4,
+		.rcv_physical = 31,
+		.rcv_overrun = 32,
+		.relay_dlid = 33,
+		.relay_vl = 34,
+		.relay_loop = 35,
+		.xmit_flow_pkts = 100000,
+		.rcv_flow_pkts = 70000,
+		.rcv_fecn = 0,
+		.rcv_becn = 0,
+		.sl_rcv_fecn = {},
+		.sl_rcv_becn = {},
+		.sl_xmit_bytes = {},
+		.sl_rcv_bytes = {},
+		.vl_xmit_pkts = {},
+		.vl_xmit_bytes = {},
+		.vl_xmit_wait = {},
 	};
 	Mad r = counters(ca, 1, 1);
 	const uint8_t *d = r.attribute();
@@ -94,8 +125,8 @@ TEST_F(Pma, CountersEachInItsPlace)
 
 	r = perf(ca, 1, PIB_METHOD_GET, PIB_PERF_COUNTERS_EXT, 1);
 	d = r.attribute();
-	const uint64_t expected[] = {1000, 2000, 3, 4, 1, 2, 5, 6, 11, 12, 13, 14, 15, 16, 17,
-				     18, 19, 5, 6, 20, 21, 22};
+	const uint64_t expected[] = {1000, 2000, 3,  4,	 1,  2,	 5, 6, 11, 12, 13,
+				     14,   15,	 16, 17, 18, 19, 5, 6, 20, 21, 22};
 	for (size_t i = 0; i < std::size(expected); i++)
 		EXPECT_EQ(pib_get64(d + 8 + 8 * i), expected[i]) << i;
 
@@ -137,7 +168,8 @@ TEST_F(Pma, ByVlAndSl)
 			(ca.counts[1].*row.first)[i] = 400 + 4 * i;
 		Mad r = perf(ca, 1, PIB_METHOD_GET, row.attr, 1);
 		for (int i = 0; i < 16; i++)
-			EXPECT_EQ(value(r, row.bits, i), row.data ? 100u + i : 400u + 4 * i) << row.attr;
+			EXPECT_EQ(value(r, row.bits, i), row.data ? 100u + i : 400u + 4 * i)
+				<< row.attr;
 		r = perf(ca, 1, PIB_METHOD_SET, row.attr, 1, 1 << 5);
 		EXPECT_EQ(value(r, row.bits, 5), 0u) << row.attr << ": selected";
 		EXPECT_NE(value(r, row.bits, 6), 0u) << row.attr << ": not selected";
@@ -251,11 +283,11 @@ TEST_F(Pma, Samples)
 	uint8_t *d = m.attribute();
 
 	d[1] = 1;
-	pib_put32(d + 28, 1000);	// SampleStart: 1 ms
-	pib_put32(d + 32, 2000);	// SampleInterval: 2 ms
+	pib_put32(d + 28, 1000); // SampleStart: 1 ms
+	pib_put32(d + 32, 2000); // SampleInterval: 2 ms
 	pib_put16(d + 36, 0xBEEF);
-	pib_put16(d + 38, 3);		// PortXmitPkts
-	pib_put16(d + 40, 2);		// PortRcvData
+	pib_put16(d + 38, 3); // PortXmitPkts
+	pib_put16(d + 40, 2); // PortRcvData
 	ca.counts[1].xmit_pkts = 100;
 	EXPECT_EQ(ask(ca, 1, m).attribute()[11], 1) << "waiting";
 	now += 1500000;
@@ -284,7 +316,7 @@ TEST_F(Pma, ASampleThatRunsIsNotDisturbed)
 	d[1] = 1;
 	pib_put32(d + 32, 2000);
 	pib_put16(d + 36, 1);
-	pib_put16(d + 38, 4);		// PortRcvPkts
+	pib_put16(d + 38, 4); // PortRcvPkts
 	ask(ca, 1, m);
 	now += 1000000;
 	pib_put16(d + 36, 2);
@@ -310,18 +342,48 @@ TEST_F(Pma, SamplesOfEachCounterAtASwitchPort)
 		pib_put16(m.attribute() + 38 + 2 * i, i);
 	pib_put32(m.attribute() + 32, 10);
 	EXPECT_EQ(ask(sw, 0, m).attribute()[11], 2) << "running at once";
-	sw.counts[3] = {.xmit_bytes = 40, .rcv_bytes = 80, .xmit_pkts = 3, .rcv_pkts = 4,
-			.ucast_xmit = 0, .ucast_rcv = 0, .mcast_xmit = 0, .mcast_rcv = 0,
-			.symbol_err = 0, .link_recovery = 0, .link_downed = 0, .rcv_err = 0,
-			.rcv_remphys_err = 0, .rcv_switch_relay_err = 0, .xmit_discard = 0,
-			.xmit_constraint_err = 0, .rcv_constraint_err = 0,
-			.local_integrity_err = 0, .buffer_overrun = 0, .vl15_dropped = 0,
-			.xmit_wait = 5, .qp1_dropped = 0, .discard_inactive = 0, .discard_mtu = 0,
-			.discard_life = 0, .discard_hoq = 0, .rcv_physical = 0, .rcv_overrun = 0,
-			.relay_dlid = 0, .relay_vl = 0, .relay_loop = 0, .xmit_flow_pkts = 0, .rcv_flow_pkts = 0,
-			.rcv_fecn = 0, .rcv_becn = 0,
-			.sl_rcv_fecn = {}, .sl_rcv_becn = {}, .sl_xmit_bytes = {}, .sl_rcv_bytes = {},
-			.vl_xmit_pkts = {}, .vl_xmit_bytes = {}, .vl_xmit_wait = {}};
+	sw.counts[3] = {.xmit_bytes = 40,
+			.rcv_bytes = 80,
+			.xmit_pkts = 3,
+			.rcv_pkts = 4,
+			.ucast_xmit = 0,
+			.ucast_rcv = 0,
+			.mcast_xmit = 0,
+			.mcast_rcv = 0,
+			.symbol_err = 0,
+			.link_recovery = 0,
+			.link_downed = 0,
+			.rcv_err = 0,
+			.rcv_remphys_err = 0,
+			.rcv_switch_relay_err = 0,
+			.xmit_discard = 0,
+			.xmit_constraint_err = 0,
+			.rcv_constraint_err = 0,
+			.local_integrity_err = 0,
+			.buffer_overrun = 0,
+			.vl15_dropped = 0,
+			.xmit_wait = 5,
+			.qp1_dropped = 0,
+			.discard_inactive = 0,
+			.discard_mtu = 0,
+			.discard_life = 0,
+			.discard_hoq = 0,
+			.rcv_physical = 0,
+			.rcv_overrun = 0,
+			.relay_dlid = 0,
+			.relay_vl = 0,
+			.relay_loop = 0,
+			.xmit_flow_pkts = 0,
+			.rcv_flow_pkts = 0,
+			.rcv_fecn = 0,
+			.rcv_becn = 0,
+			.sl_rcv_fecn = {},
+			.sl_rcv_becn = {},
+			.sl_xmit_bytes = {},
+			.sl_rcv_bytes = {},
+			.vl_xmit_pkts = {},
+			.vl_xmit_bytes = {},
+			.vl_xmit_wait = {}};
 	now += 10000;
 	Mad r = ask(sw, 0, make_mad(PIB_CLASS_PERF, PIB_METHOD_GET, PIB_PERF_SAMPLES_RESULT, 3));
 	const uint32_t expected[] = {0, 10, 20, 3, 4, 5};
@@ -434,4 +496,4 @@ TEST_F(Pma, OtherClasses)
 	EXPECT_EQ(result, PIB_MAD_LOCAL) << "perfquery's own answer";
 }
 
-}  // namespace
+} // namespace

@@ -194,7 +194,7 @@ TEST_F(PortInfo, RefusedSetChangesNothing)
 	Data before = info(a.port(1), 1);
 
 	pib_put16(&d[16], 99);
-	d[29] = 0x08;			// 12X, not supported
+	d[29] = 0x08; // 12X, not supported
 	Mad r = ask(a.port(1), set(PIB_SM_PORT_INFO, 1, d));
 	EXPECT_EQ(r.status(), PIB_STATUS_INVALID);
 	EXPECT_EQ(r.payload(), before);
@@ -206,9 +206,9 @@ TEST_F(PortInfo, WidthAndSpeedTakeEffectWhenTheLinkTrains)
 {
 	Data d = idle(a.port(1), 1);
 
-	d[29] = 1;			// 1X
-	d[35] = (d[35] & 0xF0) | 3;	// SDR, DDR
-	d[63] = 30;			// no extended speeds
+	d[29] = 1;		    // 1X
+	d[35] = (d[35] & 0xF0) | 3; // SDR, DDR
+	d[63] = 30;		    // no extended speeds
 	EXPECT_EQ(ask(a.port(1), set(PIB_SM_PORT_INFO, kExtSpeeds | 1, d)).status(), 0);
 	EXPECT_EQ(a.port(1).width_act, 2);
 	EXPECT_EQ(info(a.port(1), 1)[63], 30);
@@ -249,7 +249,7 @@ TEST_F(PortInfo, ExtendedSpeedsNeedBit31)
 	EXPECT_EQ(a.port(1).ext_speed_en, 3);
 	EXPECT_EQ(ask(a.port(1), set(PIB_SM_PORT_INFO, kExtSpeeds | 1, d)).status(), 0);
 	EXPECT_EQ(a.port(1).ext_speed_en, 1);
-	d[63] = 8;			// NDR, not supported
+	d[63] = 8; // NDR, not supported
 	EXPECT_EQ(ask(a.port(1), set(PIB_SM_PORT_INFO, kExtSpeeds | 1, d)).status(),
 		  PIB_STATUS_INVALID);
 }
@@ -272,8 +272,8 @@ TEST_F(PortInfo, XdrHasItsOwnEnable)
 	pib_port &p = a.port(2);
 
 	pib_port_set_link_caps(&p, 0x1F, 7, 0x1F);
-	for (auto [value, enabled] : {std::pair(6, 0x0F), {0, 0x0F}, {7, 0x1F}, {0, 0x1F},
-				      {6, 0x0F}, {1, 0x1F}}) {
+	for (auto [value, enabled] :
+	     {std::pair(6, 0x0F), {0, 0x0F}, {7, 0x1F}, {0, 0x1F}, {6, 0x0F}, {1, 0x1F}}) {
 		Data d = idle(a.port(1), 2);
 
 		d[56] = value;
@@ -302,8 +302,8 @@ TEST_F(PortInfo, Addresses)
 	pib_put64(&d[8], 0xFE80000000001234);
 	pib_put16(&d[16], 0x10);
 	pib_put16(&d[18], 0x20);
-	d[34] = 3;			// LMC
-	d[36] = (d[36] & 0xF0) | 5;	// MasterSMSL
+	d[34] = 3;		    // LMC
+	d[36] = (d[36] & 0xF0) | 5; // MasterSMSL
 	d[51] = 0x80 | 17;
 	Mad r = ask(a.port(1), set(PIB_SM_PORT_INFO, 1, d));
 	EXPECT_EQ(r.attribute()[51], 0x80 | 17) << "ClientReregister is echoed";
@@ -315,7 +315,7 @@ TEST_F(PortInfo, Addresses)
 	EXPECT_EQ(p.sm_sl, 5);
 	EXPECT_EQ(p.subnet_timeout, 17);
 	EXPECT_EQ(p.events, PIB_EV_LID_CHANGE | PIB_EV_SM_CHANGE | PIB_EV_GID_CHANGE |
-		  PIB_EV_CLIENT_REREGISTER | PIB_EV_SL2VL);
+				    PIB_EV_CLIENT_REREGISTER | PIB_EV_SL2VL);
 	p.events = 0;
 	d[51] = 17;
 	ask(p, set(PIB_SM_PORT_INFO, 1, d));
@@ -329,10 +329,10 @@ TEST_F(PortInfo, LinkParameters)
 {
 	Data d = idle(sw.port(1), 1);
 
-	d[36] = 4 << 4;			// NeighborMTU 2048
-	d[38] = 11;			// VLHighLimit
-	d[42] = 3 << 5 | 9;		// VLStallCount, HOQLife
-	d[43] = 2 << 4 | 0xC;		// OperationalVLs, partition enforcement
+	d[36] = 4 << 4;	      // NeighborMTU 2048
+	d[38] = 11;	      // VLHighLimit
+	d[42] = 3 << 5 | 9;   // VLStallCount, HOQLife
+	d[43] = 2 << 4 | 0xC; // OperationalVLs, partition enforcement
 	d[53] = 0x21;
 	Data r = ask(sw.port(1), set(PIB_SM_PORT_INFO, 1, d)).payload();
 	EXPECT_EQ(r[36] >> 4, 4);
@@ -340,9 +340,9 @@ TEST_F(PortInfo, LinkParameters)
 	EXPECT_EQ(r[42], 3 << 5 | 9);
 	EXPECT_EQ(r[43], 2 << 4 | 0xC);
 	EXPECT_EQ(r[53], 0x21);
-	d[43] = 5 << 4;			// more VLs than VLCap
+	d[43] = 5 << 4; // more VLs than VLCap
 	EXPECT_EQ(ask(sw.port(1), set(PIB_SM_PORT_INFO, 1, d)).status(), PIB_STATUS_INVALID);
-	d[43] = 0;			// no change
+	d[43] = 0; // no change
 	EXPECT_EQ(ask(sw.port(1), set(PIB_SM_PORT_INFO, 1, d)).attribute()[43] >> 4, 2);
 	d[36] = 6 << 4;
 	EXPECT_EQ(ask(sw.port(1), set(PIB_SM_PORT_INFO, 1, d)).status(), PIB_STATUS_INVALID);
@@ -377,7 +377,7 @@ TEST_F(PortInfo, BasePort0IgnoresWhatItHasNot)
 	d[32] |= PIB_PORT_DOWN;
 	d[33] |= PIB_PHYS_DISABLED << 4;
 	d[29] = 0x55;
-	d[34] = 0x40 | 7;		// protect bits, LMC
+	d[34] = 0x40 | 7; // protect bits, LMC
 	pib_put64(&d[0], 0x77);
 	pib_put16(&d[16], 5);
 	EXPECT_EQ(ask(sw.port(1), with_key(set(PIB_SM_PORT_INFO, 0, d), 0)).status(), 0);
@@ -437,4 +437,4 @@ TEST(PKey, MembershipRule)
 	EXPECT_EQ(pib_port_pkey_match(&p, 0x8002), -1);
 }
 
-}  // namespace
+} // namespace

@@ -22,10 +22,22 @@ inline NodeCfg config(uint8_t tp = PIB_TP_RC)
 {
 	NodeCfg c;
 
-	c.req = { .tp = tp, .retry_cnt = 7, .rnr_retry = 7, .timeout = 8, .max_rd_atomic = 4,
-		  .pmtu = kMtu, .dqpn = 0x22, .max_burst = 4 * kMtu, .max_window = 0 };
-	c.resp = { .tp = tp, .min_rnr_timer = 12, .max_rd_atomic = 4, .credits = false,
-		   .pmtu = kMtu, .dqpn = 0x22, .max_burst = 4 * kMtu };
+	c.req = {.tp = tp,
+		 .retry_cnt = 7,
+		 .rnr_retry = 7,
+		 .timeout = 8,
+		 .max_rd_atomic = 4,
+		 .pmtu = kMtu,
+		 .dqpn = 0x22,
+		 .max_burst = 4 * kMtu,
+		 .max_window = 0};
+	c.resp = {.tp = tp,
+		  .min_rnr_timer = 12,
+		  .max_rd_atomic = 4,
+		  .credits = false,
+		  .pmtu = kMtu,
+		  .dqpn = 0x22,
+		  .max_burst = 4 * kMtu};
 	c.sq_psn = c.rq_psn = kPsn;
 	c.qkey = 0x1111;
 	return c;
@@ -63,8 +75,8 @@ class Qp {
 public:
 	explicit Qp(const NodeCfg &c = config()) : n(c)
 	{
-		n.mem[kKey] = { .va = kVa, .bytes = pattern(8192, 3) };
-		n.mem[kReadKey] = { .va = kVa, .bytes = pattern(8192, 3), .writable = false };
+		n.mem[kKey] = {.va = kVa, .bytes = pattern(8192, 3)};
+		n.mem[kReadKey] = {.va = kVa, .bytes = pattern(8192, 3), .writable = false};
 	}
 
 	void post(uint8_t opcode, uint32_t len, uint8_t flags = PIB_WR_SIGNALED)
@@ -74,7 +86,7 @@ public:
 	void recvs(int count, size_t size = 4096)
 	{
 		for (; count; count--)
-			n.post_recv({ uint64_t(count), Bytes(size) });
+			n.post_recv({uint64_t(count), Bytes(size)});
 	}
 	// What it sends now.
 	std::vector<Burst> sends()
@@ -109,7 +121,7 @@ public:
 	}
 	Wc received()
 	{
-		Wc wc{ .status = 999, .data = {} };
+		Wc wc{.status = 999, .data = {}};
 
 		if (!n.received.empty()) {
 			wc = n.received.front();
@@ -188,8 +200,8 @@ inline Burst with(Burst b, const std::function<void(Burst &)> &change)
 // "op@psn+npkts", a NAK as "NAK<syndrome>@psn"; for whole lists.
 inline std::string str(const std::vector<Burst> &v)
 {
-	static const char *const ops[] = { "SEND",   "WRITE", "READ", "RESP",  "ACK",
-					   "ATOMIC", "CAS",   "FAA",  "FLUSH", "AW" };
+	static const char *const ops[] = {"SEND",   "WRITE", "READ", "RESP",  "ACK",
+					  "ATOMIC", "CAS",   "FAA",  "FLUSH", "AW"};
 	std::string s;
 
 	for (const auto &b : v) {
@@ -206,4 +218,4 @@ inline std::string str(const std::vector<Burst> &v)
 	return s;
 }
 
-}  // namespace qp
+} // namespace qp

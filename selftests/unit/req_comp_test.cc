@@ -13,7 +13,7 @@ TEST(ReqComp, AckSpeaksForAllBeforeIt)
 	for (int i = 0; i < 3; i++)
 		q.post(PIB_WR_WRITE, 2 * kMtu);
 	q.sends();
-	q.gets(ack(kPsn + 2));		// the middle of the second
+	q.gets(ack(kPsn + 2)); // the middle of the second
 	EXPECT_EQ(q.done(), "1:0");
 	q.gets(ack(kPsn + 5));
 	EXPECT_EQ(q.done(), "2:0 3:0");
@@ -26,7 +26,7 @@ TEST(ReqComp, GhostAcksAreCounted)
 
 	q.post(PIB_WR_WRITE, 8);
 	q.sends();
-	q.gets(ack(kPsn + 1));		// never sent
+	q.gets(ack(kPsn + 1)); // never sent
 	q.gets(ack(kPsn - 1));
 	q.gets(ack(kPsn + 0x800000));
 	q.gets(ack(kPsn + 5, kNak | 1));
@@ -44,15 +44,15 @@ TEST(ReqComp, ResponsesOfTheWrongKindAreCounted)
 	q.post(PIB_WR_READ, 8);
 	q.post(PIB_WR_CAS, 8);
 	q.sends();
-	q.gets(read_resp(kPsn, 1, Bytes(8), kOnly));		// for a WRITE
+	q.gets(read_resp(kPsn, 1, Bytes(8), kOnly)); // for a WRITE
 	q.gets(atomic_ack(kPsn, 0));
-	q.gets(ack(kPsn + 1));					// for a READ
+	q.gets(ack(kPsn + 1)); // for a READ
 	q.gets(atomic_ack(kPsn + 1, 0));
-	q.gets(read_resp(kPsn + 2, 1, {}, kOnly));		// for an atomic
-	q.gets(with(ack(kPsn), [](Burst &b) { b.h.syndrome = 0x40; }));	// reserved
+	q.gets(read_resp(kPsn + 2, 1, {}, kOnly));			// for an atomic
+	q.gets(with(ack(kPsn), [](Burst &b) { b.h.syndrome = 0x40; })); // reserved
 	q.gets(with(ack(kPsn), [](Burst &b) { b.h.syndrome = 0x85; }));
 	q.gets(with(ack(kPsn), [](Burst &b) { b.h.tp = PIB_TP_UC; }));
-	q.gets(ack(kPsn, kNak | 9));				// reserved NAK code
+	q.gets(ack(kPsn, kNak | 9)); // reserved NAK code
 	q.gets(with(read_resp(kPsn + 1, 1, Bytes(8), kOnly),
 		    [](Burst &b) { b.h.syndrome = kNak; }));
 	q.gets(with(read_resp(kPsn + 1, 1, Bytes(8), kOnly), [](Burst &b) { b.npkts = 0; }));
@@ -68,9 +68,9 @@ TEST(ReqComp, FatalNaks)
 		uint8_t code;
 		uint32_t status;
 	} cases[] = {
-		{ 1, PIB_WC_REM_INV_REQ_ERR },
-		{ 2, PIB_WC_REM_ACCESS_ERR },
-		{ 3, PIB_WC_REM_OP_ERR },
+		{1, PIB_WC_REM_INV_REQ_ERR},
+		{2, PIB_WC_REM_ACCESS_ERR},
+		{3, PIB_WC_REM_OP_ERR},
 	};
 
 	for (const auto &t : cases) {
@@ -87,7 +87,7 @@ TEST(ReqComp, FatalNaks)
 // 17.2.8: before it gives up it asks for another path, and has all its retries there.
 TEST(ReqComp, AnotherPathBeforeGivingUp)
 {
-	for (bool answered : { true, false }) {
+	for (bool answered : {true, false}) {
 		NodeCfg c = config();
 		c.req.retry_cnt = 2;
 		Qp q(c);
@@ -165,7 +165,7 @@ TEST(ReqComp, SequenceErrorGoesBack)
 	EXPECT_EQ(str(q.gets(ack(kPsn + 2, kNak))), "WRITE@1002+1 WRITE@1003+3");
 	EXPECT_EQ(q.n.req.stats.packet_seq_err, 1u);
 	EXPECT_EQ(q.n.req.stats.retransmits, 4u);
-	EXPECT_EQ(str(q.gets(ack(kPsn + 2, kNak))), "");	// the same, doubled on the way
+	EXPECT_EQ(str(q.gets(ack(kPsn + 2, kNak))), ""); // the same, doubled on the way
 	q.gets(ack(kPsn + 5));
 	EXPECT_EQ(q.done(), "1:0 2:0");
 }
@@ -278,10 +278,10 @@ TEST(ReqComp, TimeoutZeroIsForEver)
 TEST(ReqComp, RnrWaitsAsLongAsTheCodeSays)
 {
 	// 9.7.5.2.8, in units of 10 us
-	static const uint32_t table[32] = { 65536, 1,	 2,    3,     4,     6,	    8,	   12,
-					    16,	   24,	 32,   48,    64,    96,    128,   192,
-					    256,   384,	 512,  768,   1024,  1536,  2048,  3072,
-					    4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152 };
+	static const uint32_t table[32] = {65536, 1,	2,    3,     4,	    6,	   8,	  12,
+					   16,	  24,	32,   48,    64,    96,	   128,	  192,
+					   256,	  384,	512,  768,   1024,  1536,  2048,  3072,
+					   4096,  6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
 	for (uint8_t code = 0; code < 32; code++) {
 		Qp q;
@@ -306,7 +306,7 @@ TEST(ReqComp, RnrRetryCount)
 	q.sends();
 	for (int i = 0; i < 2; i++) {
 		q.gets(ack(kPsn, kRnr | 1));
-		q.gets(ack(kPsn, kRnr | 1));	// said twice while waiting: counts once
+		q.gets(ack(kPsn, kRnr | 1)); // said twice while waiting: counts once
 		EXPECT_EQ(str(q.after(10000)), "SEND@1000+1");
 	}
 	q.gets(ack(kPsn, kRnr | 1));
@@ -353,7 +353,7 @@ TEST(ReqComp, ProgressEndsAnRnrWait)
 	q.post(PIB_WR_WRITE, 8);
 	q.sends();
 	EXPECT_EQ(str(q.gets(ack(kPsn, kRnr | 1))), "");
-	EXPECT_EQ(str(q.gets(ack(kPsn))), "WRITE@1001+1");	// the NAK was an old one
+	EXPECT_EQ(str(q.gets(ack(kPsn))), "WRITE@1001+1"); // the NAK was an old one
 }
 
 TEST(ReqComp, RnrAlsoAcknowledgesWhatIsBefore)
@@ -387,7 +387,7 @@ TEST(ReqComp, ResponseWithoutAPlaceIsAskedForAgain)
 	NodeCfg c = config();
 
 	c.req.retry_cnt = 0;
-	for (uint32_t posts : { 1u, 2u, 4u }) {
+	for (uint32_t posts : {1u, 2u, 4u}) {
 		c.ring = 4;
 		Qp q(c);
 		int missing = 3;
@@ -398,7 +398,8 @@ TEST(ReqComp, ResponseWithoutAPlaceIsAskedForAgain)
 			q.post(PIB_WR_BIND_MW, 0);
 		q.sends();
 		for (int i = 0; i < 3; i++)
-			EXPECT_EQ(str(q.gets(read_resp(kPsn, 2, pattern(2 * kMtu), kOnly))), "READ@1000+1");
+			EXPECT_EQ(str(q.gets(read_resp(kPsn, 2, pattern(2 * kMtu), kOnly))),
+				  "READ@1000+1");
 		EXPECT_EQ(q.done(), "");
 		EXPECT_EQ(str(q.gets(read_resp(kPsn, 2, pattern(2 * kMtu), kOnly))), "");
 		EXPECT_EQ(q.done().substr(0, 3), "1:0");
@@ -450,7 +451,7 @@ TEST(ReqComp, GapInReadResponsesAsksForTheRest)
 	EXPECT_EQ(v[0].h.va, kVa + kMtu);
 	EXPECT_EQ(v[0].h.dmalen, 3 * kMtu);
 	EXPECT_EQ(q.n.req.stats.implied_nak, 1u);
-	EXPECT_EQ(str(q.gets(read_resp(kPsn + 3, 1, Bytes(kMtu), kLast))), "");	// the same gap
+	EXPECT_EQ(str(q.gets(read_resp(kPsn + 3, 1, Bytes(kMtu), kLast))), ""); // the same gap
 	q.gets(read_resp(kPsn + 1, 3, Bytes(3 * kMtu), kOnly));
 	EXPECT_EQ(q.done(), "1:0");
 }
@@ -498,7 +499,7 @@ TEST(ReqComp, AResponseAcknowledgesWhatIsBefore)
 
 TEST(ReqComp, ReadResponseOfTheWrongLength)
 {
-	for (size_t len : { 0u, kMtu - 1, kMtu + 1, 2 * kMtu }) {
+	for (size_t len : {0u, kMtu - 1, kMtu + 1, 2 * kMtu}) {
 		Qp q;
 
 		q.post(PIB_WR_READ, kMtu);
@@ -514,8 +515,8 @@ TEST(ReqComp, ReadResponseThatEndsElsewhere)
 
 	q.post(PIB_WR_READ, 3 * kMtu);
 	q.sends();
-	q.gets(read_resp(kPsn, 2, Bytes(2 * kMtu), kOnly));	// too early
-	q.gets(read_resp(kPsn, 3, Bytes(3 * kMtu), kFirst));	// not at all
+	q.gets(read_resp(kPsn, 2, Bytes(2 * kMtu), kOnly));  // too early
+	q.gets(read_resp(kPsn, 3, Bytes(3 * kMtu), kFirst)); // not at all
 	EXPECT_EQ(q.n.req.stats.bad_responses, 2u);
 	EXPECT_EQ(q.done(), "");
 	q.gets(read_resp(kPsn, 3, Bytes(3 * kMtu), kOnly));
@@ -578,11 +579,11 @@ TEST(ReqComp, WindowOpensAndCloses)
 	q.sends();
 	psn += 64;
 	q.gets(ack(psn - 1));
-	EXPECT_EQ(q.n.req.cwnd, 128u);		// slow start
+	EXPECT_EQ(q.n.req.cwnd, 128u); // slow start
 	q.gets(ack(psn, kNak));
-	EXPECT_EQ(q.n.req.cwnd, 64u);		// a loss halves it
+	EXPECT_EQ(q.n.req.cwnd, 64u); // a loss halves it
 	q.gets(ack(psn + 1, kNak));
-	EXPECT_EQ(q.n.req.cwnd, 64u);		// once for what was in flight
+	EXPECT_EQ(q.n.req.cwnd, 64u); // once for what was in flight
 	q.after(4 * kTimeout);
 	EXPECT_EQ(q.n.req.cwnd, 2u);
 }
@@ -599,4 +600,4 @@ TEST(ReqComp, WindowGrowsOnlyWhereItWasUsed)
 	EXPECT_EQ(q.n.req.cwnd, 64u);
 }
 
-}  // namespace
+} // namespace

@@ -13,7 +13,7 @@ TEST(ReqSend, PacketsOfAMessageInBursts)
 
 	q.post(PIB_WR_WRITE_IMM, 5 * kMtu + 1, PIB_WR_SOLICITED | PIB_WR_SIGNALED);
 	v = q.sends();
-	ASSERT_EQ(v.size(), 1u);	// no credits yet: the first packet goes alone
+	ASSERT_EQ(v.size(), 1u); // no credits yet: the first packet goes alone
 	EXPECT_EQ(v[0].npkts, 1u);
 	EXPECT_EQ(v[0].h.flags, kFirst | kAckReq);
 	EXPECT_EQ(v[0].h.va, kVa);
@@ -42,7 +42,8 @@ TEST(ReqSend, AMessageWithoutCompletionAsksLater)
 	ASSERT_EQ(str(v), "WRITE@1000+2 WRITE@1002+1");
 	EXPECT_EQ(v[0].h.flags, kOnly);
 	EXPECT_EQ(v[1].h.flags, kOnly);
-	EXPECT_EQ(pib_req_deadline(&q.n.req), q.now + kAskNs);	// not the ACK timer, though that is shorter
+	EXPECT_EQ(pib_req_deadline(&q.n.req),
+		  q.now + kAskNs); // not the ACK timer, though that is shorter
 	// Time is up: the last packet again, asking.
 	v = q.after(kAskNs);
 	ASSERT_EQ(str(v), "WRITE@1002+1");
@@ -83,7 +84,7 @@ TEST(ReqSend, AsksBeforeTheRingIsFull)
 
 TEST(ReqSend, AsksAtOnceWhereSomethingWaits)
 {
-	for (bool stop : { false, true }) {
+	for (bool stop : {false, true}) {
 		Qp q;
 		std::vector<Burst> v;
 
@@ -108,7 +109,7 @@ TEST(ReqSend, AsksAtOnceWhereSomethingWaits)
 // it without asking goes again, so that the failure can be reported.
 TEST(ReqSend, AsksForWhatIsBeforeAFailure)
 {
-	for (uint8_t flags : { 0, int(PIB_WR_SIGNALED) }) {
+	for (uint8_t flags : {0, int(PIB_WR_SIGNALED)}) {
 		NodeCfg c = config();
 
 		c.req.retry_cnt = 0;
@@ -138,7 +139,7 @@ TEST(ReqSend, ALostMessageWithoutCompletionIsSentAgain)
 	q.sends();
 	v = q.after(kAskNs);
 	ASSERT_EQ(str(v), "WRITE@1001+1");
-	v = q.gets(ack(kPsn, kNak));	// of neither anything has arrived
+	v = q.gets(ack(kPsn, kNak)); // of neither anything has arrived
 	EXPECT_EQ(str(v), "WRITE@1000+1 WRITE@1001+1");
 	EXPECT_EQ(v[0].h.flags, kOnly | kAckReq);
 	q.gets(ack(kPsn));
@@ -281,7 +282,7 @@ TEST(ReqSend, NoReadsWhereNoneAreAllowed)
 	q.post(PIB_WR_READ, 8);
 	q.post(PIB_WR_WRITE, 8);
 	EXPECT_EQ(str(q.sends()), "");
-	EXPECT_EQ(q.done(), "1:2 2:5");		// LOC_QP_OP_ERR, flushed
+	EXPECT_EQ(q.done(), "1:2 2:5"); // LOC_QP_OP_ERR, flushed
 }
 
 TEST(ReqSend, FenceWaitsForReadsAndAtomics)
@@ -324,7 +325,7 @@ TEST(ReqSend, LocalErrorWaitsForWhatIsBeforeIt)
 	EXPECT_EQ(q.done(), "");
 	EXPECT_FALSE(q.n.req.error);
 	EXPECT_EQ(str(q.gets(ack(kPsn))), "");
-	EXPECT_EQ(q.done(), "1:0 2:4 3:5");	// LOC_PROT_ERR, flushed
+	EXPECT_EQ(q.done(), "1:0 2:4 3:5"); // LOC_PROT_ERR, flushed
 }
 
 // What env could not send at once: is it still to be sent?
@@ -336,7 +337,7 @@ TEST(ReqSend, PutOff)
 	q.post(PIB_WR_WRITE, 8);
 	ASSERT_TRUE(pib_req_next(&q.n.req, q.now, &tx));
 	EXPECT_TRUE(pib_req_wanted(&q.n.req, &tx));
-	q.after(2 * kTimeout);	// its time is up: it is given out again
+	q.after(2 * kTimeout); // its time is up: it is given out again
 	EXPECT_EQ(q.n.req.stats.timeouts, 1u);
 	ASSERT_TRUE(pib_req_wanted(&q.n.req, &tx));
 	q.gets(ack(kPsn));
@@ -380,15 +381,18 @@ TEST(ReqSend, Excused)
 
 TEST(ReqSend, WrongOpcodesAndLengths)
 {
-	static const struct { uint8_t tp, opcode; uint32_t len, status; } cases[] = {
-		{ PIB_TP_RC, 13, 8, PIB_WC_LOC_QP_OP_ERR },
-		{ PIB_TP_RC, 255, 8, PIB_WC_LOC_QP_OP_ERR },
-		{ PIB_TP_UC, PIB_WR_READ, 8, PIB_WC_LOC_QP_OP_ERR },
-		{ PIB_TP_UC, PIB_WR_CAS, 8, PIB_WC_LOC_QP_OP_ERR },
-		{ PIB_TP_UC, PIB_WR_SEND_INV, 8, PIB_WC_LOC_QP_OP_ERR },
-		{ PIB_TP_UD, PIB_WR_WRITE, 8, PIB_WC_LOC_QP_OP_ERR },
-		{ PIB_TP_UD, PIB_WR_SEND, kMtu + 1, PIB_WC_LOC_LEN_ERR },
-		{ PIB_TP_RC, PIB_WR_WRITE, 0x80000001, PIB_WC_LOC_LEN_ERR },
+	static const struct {
+		uint8_t tp, opcode;
+		uint32_t len, status;
+	} cases[] = {
+		{PIB_TP_RC, 13, 8, PIB_WC_LOC_QP_OP_ERR},
+		{PIB_TP_RC, 255, 8, PIB_WC_LOC_QP_OP_ERR},
+		{PIB_TP_UC, PIB_WR_READ, 8, PIB_WC_LOC_QP_OP_ERR},
+		{PIB_TP_UC, PIB_WR_CAS, 8, PIB_WC_LOC_QP_OP_ERR},
+		{PIB_TP_UC, PIB_WR_SEND_INV, 8, PIB_WC_LOC_QP_OP_ERR},
+		{PIB_TP_UD, PIB_WR_WRITE, 8, PIB_WC_LOC_QP_OP_ERR},
+		{PIB_TP_UD, PIB_WR_SEND, kMtu + 1, PIB_WC_LOC_LEN_ERR},
+		{PIB_TP_RC, PIB_WR_WRITE, 0x80000001, PIB_WC_LOC_LEN_ERR},
 	};
 
 	for (const auto &t : cases) {
@@ -405,7 +409,7 @@ TEST(ReqSend, WrongOpcodesAndLengths)
 // A message of 2^31 bytes is 2^23 packets of 256: half of all PSNs, and no more at a time.
 TEST(ReqSend, LargestMessage)
 {
-	for (uint8_t opcode : { PIB_WR_WRITE, PIB_WR_READ }) {
+	for (uint8_t opcode : {PIB_WR_WRITE, PIB_WR_READ}) {
 		NodeCfg c = config();
 		std::vector<uint64_t> ring(64 * sizeof(pib_swqe) / 8);
 		uint64_t bytes = 0, packets = 0;
@@ -452,7 +456,7 @@ TEST(ReqSend, WindowBoundsWhatIsInFlight)
 	Qp q(c);
 
 	q.post(PIB_WR_WRITE, 64 * kMtu);
-	EXPECT_EQ(str(q.sends()), "WRITE@1000+4 WRITE@1004+4");	// a third burst would not fit
+	EXPECT_EQ(str(q.sends()), "WRITE@1000+4 WRITE@1004+4"); // a third burst would not fit
 	EXPECT_EQ(str(q.gets(ack(kPsn + 3))), "WRITE@1008+4");
 }
 
@@ -464,7 +468,7 @@ TEST(ReqSend, AcknowledgementsAreAskedForInTime)
 	q.post(PIB_WR_WRITE, 200 * kMtu);
 	std::vector<Burst> v = q.sends();
 
-	ASSERT_EQ(v.size(), 16u);	// the window of 64 packets
+	ASSERT_EQ(v.size(), 16u); // the window of 64 packets
 	for (const auto &b : v)
 		asked += !!(b.h.flags & kAckReq);
 	EXPECT_GE(asked, 4);
@@ -477,11 +481,11 @@ TEST(ReqSend, EndToEndCredits)
 
 	for (int i = 0; i < 4; i++)
 		q.post(PIB_WR_SEND, 2 * kMtu);
-	EXPECT_EQ(str(q.sends()), "SEND@1000+1");			// nothing known
-	EXPECT_EQ(str(q.gets(ack(kPsn, 0x00, 0))), "SEND@1001+1");	// taken: so is the rest
+	EXPECT_EQ(str(q.sends()), "SEND@1000+1");		   // nothing known
+	EXPECT_EQ(str(q.gets(ack(kPsn, 0x00, 0))), "SEND@1001+1"); // taken: so is the rest
 	EXPECT_EQ(str(q.gets(ack(kPsn + 1, 0x02, 1))), "SEND@1002+2 SEND@1004+2");
-	EXPECT_EQ(str(q.gets(ack(kPsn + 3, 0x00, 2))), "");		// in flight: wait
-	EXPECT_EQ(str(q.gets(ack(kPsn + 5, 0x00, 3))), "SEND@1006+1");	// limited again
+	EXPECT_EQ(str(q.gets(ack(kPsn + 3, 0x00, 2))), "");	       // in flight: wait
+	EXPECT_EQ(str(q.gets(ack(kPsn + 5, 0x00, 3))), "SEND@1006+1"); // limited again
 }
 
 TEST(ReqSend, CreditsDoNotHoldUpWritesBeforeASend)
@@ -506,7 +510,7 @@ TEST(ReqSend, OldAcksTakeNoCreditsBack)
 	EXPECT_EQ(q.n.req.credit_limit, 5u);
 	q.gets(ack(kPsn, 0x00, 0));
 	EXPECT_EQ(q.n.req.credit_limit, 5u);
-	q.gets(ack(kPsn, 0x07, 1));		// unsolicited, with more
+	q.gets(ack(kPsn, 0x07, 1)); // unsolicited, with more
 	EXPECT_EQ(q.n.req.credit_limit, 13u);
 	q.gets(ack(kPsn, 0x1F, 1));
 	EXPECT_TRUE(q.n.req.no_credits);
@@ -515,10 +519,10 @@ TEST(ReqSend, OldAcksTakeNoCreditsBack)
 TEST(ReqSend, CreditCodes)
 {
 	// 9.7.7.2: code, count
-	static const uint32_t table[] = { 0,	1,    2,    3,	   4,	  6,	 8,    12,
-					  16,	24,   32,   48,	   64,	  96,	 128,  192,
-					  256,	384,  512,  768,   1024,  1536,	 2048, 3072,
-					  4096, 6144, 8192, 12288, 16384, 24576, 32768 };
+	static const uint32_t table[] = {0,    1,    2,	   3,	  4,	 6,	8,    12,
+					 16,   24,   32,   48,	  64,	 96,	128,  192,
+					 256,  384,  512,  768,	  1024,	 1536,	2048, 3072,
+					 4096, 6144, 8192, 12288, 16384, 24576, 32768};
 
 	for (uint32_t code = 0; code < 31; code++) {
 		EXPECT_EQ(pib_aeth_decode_credits(code), table[code]);
@@ -646,4 +650,4 @@ TEST(ReqSend, SqeAndBack)
 	EXPECT_EQ(q.done(), "3:0");
 }
 
-}  // namespace
+} // namespace

@@ -96,10 +96,10 @@ TEST(Resp, CreditsAreWhatIsPosted)
 	q.recvs(6);
 	std::vector<Burst> v = q.gets(request(PIB_OP_SEND, kPsn, 1, 8, kOnly | kAckReq));
 
-	EXPECT_EQ(v[0].h.syndrome, 4);		// 5, rounded down
+	EXPECT_EQ(v[0].h.syndrome, 4); // 5, rounded down
 	q.recvs(2);
 	v = q.gets(request(PIB_OP_WRITE, kPsn + 1, 1, 8, kOnly | kAckReq));
-	EXPECT_EQ(v[0].h.syndrome, 5);		// 7: code of 6
+	EXPECT_EQ(v[0].h.syndrome, 5); // 7: code of 6
 }
 
 // ---- sequence ----
@@ -123,7 +123,7 @@ TEST(Resp, DuplicateIsAcknowledgedAgainNotExecuted)
 	q.recvs(3);
 	q.gets(b);
 	q.gets(request(PIB_OP_WRITE, kPsn + 1, 1, 8, kOnly));
-	EXPECT_EQ(str(q.gets(b)), "ACK@1001+1");	// as far as it got
+	EXPECT_EQ(str(q.gets(b)), "ACK@1001+1"); // as far as it got
 	EXPECT_EQ(q.n.received.size(), 1u);
 	EXPECT_EQ(q.n.resp.stats.duplicates, 1u);
 }
@@ -137,7 +137,7 @@ TEST(Resp, DuplicateAckStopsBeforeARead)
 	q.gets(request(PIB_OP_WRITE, kPsn + 1, 1, 8, kOnly | kAckReq));
 	q.gets(read_req(kPsn + 2, 8));
 	q.gets(request(PIB_OP_WRITE, kPsn + 3, 1, 8, kOnly | kAckReq));
-	EXPECT_EQ(str(q.gets(b)), "ACK@1001+1");	// the READ's answer may be lost
+	EXPECT_EQ(str(q.gets(b)), "ACK@1001+1"); // the READ's answer may be lost
 }
 
 // The READ is by then more than half of all PSNs back.
@@ -169,7 +169,7 @@ TEST(Resp, BurstThatPartlyCameBefore)
 	q.gets(sim::part(b, 0, 3, kMtu));
 	std::fill_n(q.n.mem[kKey].bytes.begin(), 3 * kMtu, 0xEE);
 	EXPECT_EQ(str(q.gets(b)), "ACK@1007+1");
-	EXPECT_EQ(q.n.mem[kKey].bytes[3 * kMtu - 1], 0xEE);	// not written twice
+	EXPECT_EQ(q.n.mem[kKey].bytes[3 * kMtu - 1], 0xEE); // not written twice
 	EXPECT_EQ(q.n.mem[kKey].bytes[3 * kMtu], b.data[3 * kMtu]);
 	EXPECT_EQ(q.n.mem[kKey].bytes[8 * kMtu - 1], b.data[8 * kMtu - 1]);
 }
@@ -262,7 +262,7 @@ TEST(Resp, RepeatedReadAnswersTheRest)
 	EXPECT_EQ(str(v), "RESP@1001+3");
 	EXPECT_EQ(v[0].h.flags, kOnly);
 	EXPECT_EQ(v[0].data[0], q.n.mem[kKey].bytes[kMtu]);
-	v = q.gets(read_req(kPsn + 1, kMtu, kMtu));	// a part only
+	v = q.gets(read_req(kPsn + 1, kMtu, kMtu)); // a part only
 	EXPECT_EQ(str(v), "RESP@1001+1");
 	EXPECT_EQ(v[0].data.size(), kMtu);
 	EXPECT_EQ(q.n.resp.msn, 1u);
@@ -302,7 +302,8 @@ TEST(Resp, MemoryOfARepeatedReadIsGone)
 	q.n.read_memory_gone = true;
 	EXPECT_EQ(str(q.gets(read_req(kPsn + 2, 6 * kMtu, 2 * kMtu))), "NAK62@1002");
 	EXPECT_EQ(q.n.resp.error, PIB_RES_OK);
-	EXPECT_EQ(str(q.gets(request(PIB_OP_WRITE, kPsn + 8, 1, 8, kOnly | kAckReq))), "ACK@1008+1");
+	EXPECT_EQ(str(q.gets(request(PIB_OP_WRITE, kPsn + 8, 1, 8, kOnly | kAckReq))),
+		  "ACK@1008+1");
 }
 
 TEST(Resp, MemoryOfARepetitionOfAnUnfinishedReadIsGone)
@@ -503,7 +504,7 @@ TEST(Resp, RepeatedAtomicThatWasNeverThereIsDropped)
 	q.gets(request(PIB_OP_WRITE, kPsn, 1, 8, kOnly));
 	EXPECT_EQ(str(q.gets(atomic(PIB_OP_FAA, kPsn, 1))), "");
 	q.gets(atomic(PIB_OP_FAA, kPsn + 1, 1));
-	EXPECT_EQ(str(q.gets(atomic(PIB_OP_CAS, kPsn + 1, 1))), "");	// another operation
+	EXPECT_EQ(str(q.gets(atomic(PIB_OP_CAS, kPsn + 1, 1))), ""); // another operation
 }
 
 TEST(Resp, AtomicWriteIsNotRepeated)
@@ -543,7 +544,7 @@ TEST(Resp, OldestResourcesAreReused)
 
 struct Bad {
 	const char *what;
-	Burst first, second;	// @first is taken in, @second is refused
+	Burst first, second; // @first is taken in, @second is refused
 	uint8_t syndrome;
 };
 
@@ -570,59 +571,57 @@ std::vector<Bad> bad_requests()
 	Burst first = send(1, kMtu, kFirst), wfirst = write(1, kMtu, kFirst, 2 * kMtu);
 
 	return {
-		{ "MIDDLE without FIRST", none(), send(1, kMtu, 0), 0x61 },
-		{ "LAST without FIRST", none(), send(1, 8, kLast), 0x61 },
-		{ "FIRST within a message", first, send(1, kMtu, kFirst, kPsn + 1), 0x61 },
-		{ "ONLY within a message", first, send(1, 8, kOnly, kPsn + 1), 0x61 },
-		{ "WRITE within a SEND", first, write(1, kMtu, 0, 0, kPsn + 1), 0x61 },
-		{ "SEND within a WRITE", wfirst, send(1, kMtu, kLast, kPsn + 1), 0x61 },
-		{ "READ within a SEND", first, read_req(kPsn + 1, 8), 0x61 },
-		{ "atomic within a SEND", first, atomic(PIB_OP_FAA, kPsn + 1, 1), 0x61 },
-		{ "short FIRST", none(), send(1, kMtu - 4, kFirst), 0x61 },
-		{ "long FIRST", none(), send(1, kMtu + 4, kFirst), 0x61 },
-		{ "short MIDDLE", first, send(1, kMtu - 4, 0, kPsn + 1), 0x61 },
-		{ "empty LAST", first, send(1, 0, kLast, kPsn + 1), 0x61 },
-		{ "long LAST", first, send(1, kMtu + 1, kLast, kPsn + 1), 0x61 },
-		{ "long ONLY", none(), send(1, kMtu + 1, kOnly), 0x61 },
-		{ "burst with a hole", none(), send(4, 2 * kMtu, kOnly), 0x61 },
-		{ "WRITE beyond its length", none(), write(2, 2 * kMtu, kOnly, kMtu), 0x61 },
-		{ "WRITE ends early", wfirst, write(1, 8, kLast, 0, kPsn + 1), 0x61 },
-		{ "WRITE of more than 2^31", none(), write(1, kMtu, kFirst, 0x80000001), 0x61 },
-		{ "WRITE past the end of memory", none(),
-		  set(write(1, 8, kOnly, 8), ~0ULL - 3, kKey, 8), 0x62 },
-		{ "WRITE with a wrong key", none(), set(write(1, 8, kOnly, 8), kVa, 1, 8), 0x62 },
-		{ "WRITE out of the region", none(),
-		  set(write(1, kMtu, kFirst, 8), kVa + 8000, kKey, kMtu * 2), 0x62 },
-		{ "WRITE without the right", none(), set(write(1, 8, kOnly, 8), kVa, kReadKey, 8),
-		  0x62 },
-		{ "READ with a wrong key", none(), set(read_req(kPsn, 8), kVa, 1, 8), 0x62 },
-		{ "READ out of the region", none(), set(read_req(kPsn, 8), kVa - 1, kKey, 8),
-		  0x62 },
-		{ "READ of more than 2^31", none(), set(read_req(kPsn, 8), kVa, kKey, 0x80000001),
-		  0x61 },
-		{ "READ past the end of memory", none(), set(read_req(kPsn, 8), ~0ULL, kKey, 2),
-		  0x62 },
-		{ "atomic with a wrong key", none(), set(atomic(PIB_OP_CAS, kPsn, 1), kVa, 1, 8),
-		  0x62 },
-		{ "misaligned CAS", none(), set(atomic(PIB_OP_CAS, kPsn, 1), kVa + 4, kKey, 8),
-		  0x61 },
-		{ "misaligned FAA", none(), set(atomic(PIB_OP_FAA, kPsn, 1), kVa + 1, kKey, 8),
-		  0x61 },
-		{ "misaligned ATOMIC_WRITE", none(),
-		  set(atomic(PIB_OP_ATOMIC_WRITE, kPsn, 1), kVa + 4, kKey, 8), 0x61 },
-		{ "ATOMIC_WRITE of 4 bytes", none(),
-		  set(atomic(PIB_OP_ATOMIC_WRITE, kPsn, 1), kVa, kKey, 4), 0x61 },
-		{ "FLUSH of no type", none(),
-		  with(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), [](Burst &b) { b.h.flush = 0; }),
-		  0x61 },
-		{ "FLUSH of a reserved level", none(),
-		  with(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly),
-		       [](Burst &b) { b.h.flush = 0x21; }),
-		  0x61 },
-		{ "FLUSH with a wrong key", none(),
-		  set(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), kVa, 1, 8), 0x62 },
-		{ "READ with a payload", none(),
-		  with(read_req(kPsn, 8), [](Burst &b) { b.data.resize(4); }), 0x61 },
+		{"MIDDLE without FIRST", none(), send(1, kMtu, 0), 0x61},
+		{"LAST without FIRST", none(), send(1, 8, kLast), 0x61},
+		{"FIRST within a message", first, send(1, kMtu, kFirst, kPsn + 1), 0x61},
+		{"ONLY within a message", first, send(1, 8, kOnly, kPsn + 1), 0x61},
+		{"WRITE within a SEND", first, write(1, kMtu, 0, 0, kPsn + 1), 0x61},
+		{"SEND within a WRITE", wfirst, send(1, kMtu, kLast, kPsn + 1), 0x61},
+		{"READ within a SEND", first, read_req(kPsn + 1, 8), 0x61},
+		{"atomic within a SEND", first, atomic(PIB_OP_FAA, kPsn + 1, 1), 0x61},
+		{"short FIRST", none(), send(1, kMtu - 4, kFirst), 0x61},
+		{"long FIRST", none(), send(1, kMtu + 4, kFirst), 0x61},
+		{"short MIDDLE", first, send(1, kMtu - 4, 0, kPsn + 1), 0x61},
+		{"empty LAST", first, send(1, 0, kLast, kPsn + 1), 0x61},
+		{"long LAST", first, send(1, kMtu + 1, kLast, kPsn + 1), 0x61},
+		{"long ONLY", none(), send(1, kMtu + 1, kOnly), 0x61},
+		{"burst with a hole", none(), send(4, 2 * kMtu, kOnly), 0x61},
+		{"WRITE beyond its length", none(), write(2, 2 * kMtu, kOnly, kMtu), 0x61},
+		{"WRITE ends early", wfirst, write(1, 8, kLast, 0, kPsn + 1), 0x61},
+		{"WRITE of more than 2^31", none(), write(1, kMtu, kFirst, 0x80000001), 0x61},
+		{"WRITE past the end of memory", none(),
+		 set(write(1, 8, kOnly, 8), ~0ULL - 3, kKey, 8), 0x62},
+		{"WRITE with a wrong key", none(), set(write(1, 8, kOnly, 8), kVa, 1, 8), 0x62},
+		{"WRITE out of the region", none(),
+		 set(write(1, kMtu, kFirst, 8), kVa + 8000, kKey, kMtu * 2), 0x62},
+		{"WRITE without the right", none(), set(write(1, 8, kOnly, 8), kVa, kReadKey, 8),
+		 0x62},
+		{"READ with a wrong key", none(), set(read_req(kPsn, 8), kVa, 1, 8), 0x62},
+		{"READ out of the region", none(), set(read_req(kPsn, 8), kVa - 1, kKey, 8), 0x62},
+		{"READ of more than 2^31", none(), set(read_req(kPsn, 8), kVa, kKey, 0x80000001),
+		 0x61},
+		{"READ past the end of memory", none(), set(read_req(kPsn, 8), ~0ULL, kKey, 2),
+		 0x62},
+		{"atomic with a wrong key", none(), set(atomic(PIB_OP_CAS, kPsn, 1), kVa, 1, 8),
+		 0x62},
+		{"misaligned CAS", none(), set(atomic(PIB_OP_CAS, kPsn, 1), kVa + 4, kKey, 8),
+		 0x61},
+		{"misaligned FAA", none(), set(atomic(PIB_OP_FAA, kPsn, 1), kVa + 1, kKey, 8),
+		 0x61},
+		{"misaligned ATOMIC_WRITE", none(),
+		 set(atomic(PIB_OP_ATOMIC_WRITE, kPsn, 1), kVa + 4, kKey, 8), 0x61},
+		{"ATOMIC_WRITE of 4 bytes", none(),
+		 set(atomic(PIB_OP_ATOMIC_WRITE, kPsn, 1), kVa, kKey, 4), 0x61},
+		{"FLUSH of no type", none(),
+		 with(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), [](Burst &b) { b.h.flush = 0; }),
+		 0x61},
+		{"FLUSH of a reserved level", none(),
+		 with(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), [](Burst &b) { b.h.flush = 0x21; }),
+		 0x61},
+		{"FLUSH with a wrong key", none(),
+		 set(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), kVa, 1, 8), 0x62},
+		{"READ with a payload", none(),
+		 with(read_req(kPsn, 8), [](Burst &b) { b.data.resize(4); }), 0x61},
 	};
 }
 
@@ -691,7 +690,7 @@ TEST(Resp, AfterAFatalNakNothingIsTakenIn)
 	q.n.inbox.push_back(request(PIB_OP_SEND, kPsn + 1, 1, kMtu, 0));
 	q.n.inbox.push_back(request(PIB_OP_WRITE, kPsn + 1, 1, 8, kOnly | kAckReq));
 	q.n.run(q.now, 1);
-	EXPECT_FALSE(q.n.resp.error);	// the NAK is yet to be sent
+	EXPECT_FALSE(q.n.resp.error); // the NAK is yet to be sent
 	EXPECT_EQ(str(q.sends()), "RESP@1000+1 NAK61@1001");
 	EXPECT_EQ(q.n.resp.error, PIB_RES_INV_REQ);
 	EXPECT_EQ(q.n.resp.stats.drops[PIB_RESP_DROP_ERROR_STATE], 1u);
@@ -720,19 +719,21 @@ TEST(Resp, ZeroLengthNeedsNoKey)
 TEST(Resp, ReservedOpcodesAreInvalidRequests)
 {
 	auto reserved = [](uint32_t psn) {
-		return with(request(PIB_OP_RESERVED, psn, 1, 20, kOnly), [](Burst &b) { b.h.ex = 0x15; });
+		return with(request(PIB_OP_RESERVED, psn, 1, 20, kOnly),
+			    [](Burst &b) { b.h.ex = 0x15; });
 	};
 	Qp q, within;
 
 	q.recvs(1);
 	EXPECT_EQ(str(q.gets(request(PIB_OP_SEND, kPsn, 1, 8, kOnly | kAckReq))), "ACK@1000+1");
-	EXPECT_EQ(str(q.gets(reserved(kPsn))), "");		// a duplicate of nothing
+	EXPECT_EQ(str(q.gets(reserved(kPsn))), ""); // a duplicate of nothing
 	EXPECT_EQ(str(q.gets(reserved(kPsn + 2))), "NAK60@1001");
 	EXPECT_EQ(str(q.gets(reserved(kPsn + 1))), "NAK61@1001");
 	EXPECT_EQ(q.n.resp.error, PIB_RES_INV_REQ);
 	EXPECT_EQ(q.n.resp.stats.drops[PIB_RESP_DROP_BAD_OPCODE], 1u);
 
-	within.gets(with(request(PIB_OP_WRITE, kPsn, 1, kMtu, kFirst), [](Burst &b) { b.h.dmalen = 2 * kMtu; }));
+	within.gets(with(request(PIB_OP_WRITE, kPsn, 1, kMtu, kFirst),
+			 [](Burst &b) { b.h.dmalen = 2 * kMtu; }));
 	EXPECT_EQ(str(within.gets(reserved(kPsn + 1))), "NAK61@1001");
 }
 
@@ -741,9 +742,11 @@ TEST(Resp, OtherServicesAreDropped)
 	Qp q;
 
 	EXPECT_EQ(str(q.gets(with(request(PIB_OP_SEND, kPsn, 1, 8, kOnly | kAckReq),
-				  [](Burst &b) { b.h.tp = PIB_TP_UC; }))), "");
+				  [](Burst &b) { b.h.tp = PIB_TP_UC; }))),
+		  "");
 	EXPECT_EQ(str(q.gets(with(request(PIB_OP_SEND, kPsn, 1, 8, kOnly),
-				  [](Burst &b) { b.h.op = PIB_OP_CNP; }))), "");
+				  [](Burst &b) { b.h.op = PIB_OP_CNP; }))),
+		  "");
 	EXPECT_EQ(q.n.resp.stats.drops[PIB_RESP_DROP_BAD_OPCODE], 2u);
 	EXPECT_FALSE(q.n.in_error);
 }
@@ -776,7 +779,7 @@ TEST_F(RespUc, GapLosesTheMessageNotTheReceive)
 {
 	q.recvs(1);
 	gets(request(PIB_OP_SEND, kPsn, 1, kMtu, kFirst));
-	gets(request(PIB_OP_SEND, kPsn + 2, 1, 8, kLast));		// one is missing
+	gets(request(PIB_OP_SEND, kPsn + 2, 1, 8, kLast)); // one is missing
 	EXPECT_EQ(q.received().status, 999u);
 	gets(request(PIB_OP_SEND, kPsn + 3, 2, kMtu + 8, kOnly));
 	EXPECT_EQ(q.received().len, kMtu + 8);
@@ -833,4 +836,4 @@ TEST(RespUd, Checks)
 	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu, 1, kMtu), PIB_RESP_DROP_BAD_OPCODE);
 }
 
-}  // namespace
+} // namespace

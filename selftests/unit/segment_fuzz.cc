@@ -23,7 +23,7 @@ struct Frame {
 	pib_segment head;
 	std::vector<uint8_t> bytes;
 	uint32_t len;
-	std::vector<std::optional<uint16_t>> first;	// of the segments that have come
+	std::vector<std::optional<uint16_t>> first; // of the segments that have come
 
 	explicit Frame(const pib_segment &s) :
 		head(s), bytes(s.size * s.total), len(bytes.size()), first(s.total)
@@ -96,7 +96,7 @@ void check_round_trip(const pib_segment &s, uint32_t len)
 	      s.size == again.size && s.first == again.first);
 }
 
-}  // namespace
+} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

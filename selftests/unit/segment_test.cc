@@ -8,8 +8,14 @@ extern "C" {
 namespace {
 
 struct Segment {
-	pib_segment s{ .flags = 1, .tag = 0x1234, .link_id = 0x89ABCDEF, .frame = 0xFEDC, .index = 1,
-		       .total = 3, .size = 1400, .first = 17 };
+	pib_segment s{.flags = 1,
+		      .tag = 0x1234,
+		      .link_id = 0x89ABCDEF,
+		      .frame = 0xFEDC,
+		      .index = 1,
+		      .total = 3,
+		      .size = 1400,
+		      .first = 17};
 	uint8_t bytes[PIB_SEG_HDR_LEN];
 
 	bool parses(uint32_t payload)
@@ -96,4 +102,4 @@ TEST(Segment, FrameSize)
 	EXPECT_TRUE(t.parses(1023));
 }
 
-}  // namespace
+} // namespace

@@ -39,7 +39,8 @@ TEST(Share, FloodsGetAQuarter)
 
 	EXPECT_GT(d.refused, 0u);
 	EXPECT_GE(d.done * 5, 60000u / PIB_SHARE_OF);
-	EXPECT_LE(d.done * 5, 60000u / PIB_SHARE_OF + 260) << "a quarter of the time, and the burst";
+	EXPECT_LE(d.done * 5, 60000u / PIB_SHARE_OF + 260)
+		<< "a quarter of the time, and the burst";
 }
 
 TEST(Share, BurstsAndWhatIsCheapAreNotRefused)

@@ -16,8 +16,8 @@ protected:
 		result = pib_sma_process(&p, in.data(), out.data(), now, false);
 		if (result != PIB_MAD_REPLY)
 			return std::nullopt;
-		EXPECT_EQ(out.method(), in.method() == PIB_METHOD_SET ? PIB_METHOD_GET_RESP :
-									in.method() | 0x80);
+		EXPECT_EQ(out.method(),
+			  in.method() == PIB_METHOD_SET ? PIB_METHOD_GET_RESP : in.method() | 0x80);
 		EXPECT_EQ(out.tid(), in.tid());
 		EXPECT_EQ(out.attr(), in.attr());
 		return out;
@@ -133,14 +133,16 @@ TEST_F(Sma, MlnxExtPortInfo)
 {
 	EXPECT_EQ(status(sw.port(1), get(PIB_SM_MLNX_EXT_PORT_INFO, 1)), PIB_STATUS_BAD_ATTR);
 	EXPECT_EQ(status(ca.port(1), get(PIB_SM_MLNX_EXT_PORT_INFO, 1)), PIB_STATUS_BAD_ATTR);
-	for (uint16_t device : { 0xc738, 0xd2f0, 0x1003, 0x101b, 0xa2d2 }) {
+	for (uint16_t device : {0xc738, 0xd2f0, 0x1003, 0x101b, 0xa2d2}) {
 		sw.n.device_id = device;
 		EXPECT_EQ(status(sw.port(1), get(PIB_SM_MLNX_EXT_PORT_INFO, 2)), PIB_STATUS_OK);
-		EXPECT_EQ(ask(sw.port(1), set(PIB_SM_MLNX_EXT_PORT_INFO, 2, Data{}))->payload(), Data{});
+		EXPECT_EQ(ask(sw.port(1), set(PIB_SM_MLNX_EXT_PORT_INFO, 2, Data{}))->payload(),
+			  Data{});
 	}
-	for (uint16_t device : { 0xc737, 0xc73c, 0x1002, 0x101c, 0xb924 }) {
+	for (uint16_t device : {0xc737, 0xc73c, 0x1002, 0x101c, 0xb924}) {
 		sw.n.device_id = device;
-		EXPECT_EQ(status(sw.port(1), get(PIB_SM_MLNX_EXT_PORT_INFO, 2)), PIB_STATUS_BAD_ATTR);
+		EXPECT_EQ(status(sw.port(1), get(PIB_SM_MLNX_EXT_PORT_INFO, 2)),
+			  PIB_STATUS_BAD_ATTR);
 	}
 }
 
@@ -200,7 +202,8 @@ TEST_F(Sma, PKeyTableOfSwitchPorts)
 	EXPECT_EQ(ask(sw.port(5), get(PIB_SM_PKEY_TABLE, 20u << 16))->payload(), d);
 	EXPECT_EQ(status(sw.port(1), get(PIB_SM_PKEY_TABLE, 37u << 16)), PIB_STATUS_INVALID);
 	EXPECT_EQ(status(sw.port(1), get(PIB_SM_PKEY_TABLE, 20u << 16 | 1)), PIB_STATUS_INVALID);
-	EXPECT_EQ(pib_get16(ask(sw.port(1), get(PIB_SM_NODE_INFO))->attribute() + 28), PIB_SWITCH_PKEYS);
+	EXPECT_EQ(pib_get16(ask(sw.port(1), get(PIB_SM_NODE_INFO))->attribute() + 28),
+		  PIB_SWITCH_PKEYS);
 }
 
 TEST_F(Sma, GuidInfo)
@@ -241,7 +244,7 @@ TEST_F(Sma, Sl2Vl)
 
 TEST_F(Sma, VlsBeyondTheOperationalOnesDiscard)
 {
-	ca.port(1).op_vls = 2;		// VL0, VL1
+	ca.port(1).op_vls = 2; // VL0, VL1
 	EXPECT_EQ(pib_port_vl(&ca.port(1), 0, 1), 1);
 	EXPECT_EQ(pib_port_vl(&ca.port(1), 0, 2), 0xF);
 	ca.port(1).sl2vl = nullptr;
@@ -281,11 +284,11 @@ TEST_F(Sma, MulticastForwardingTable)
 {
 	Data d{};
 
-	pib_put16(&d[0], 0x8002);	// MLID 0xC020: ports 1 and 15
+	pib_put16(&d[0], 0x8002); // MLID 0xC020: ports 1 and 15
 	EXPECT_EQ(status(sw.port(1), set(PIB_SM_MFT, 1, d)), 0);
-	pib_put16(&d[0], 0x0010);	// position 2: port 36
+	pib_put16(&d[0], 0x0010); // position 2: port 36
 	EXPECT_EQ(status(sw.port(1), set(PIB_SM_MFT, 2u << 28 | 1, d)), 0);
-	pib_put16(&d[0], 0x0001);	// position 1: port 16
+	pib_put16(&d[0], 0x0001); // position 1: port 16
 	EXPECT_EQ(ask(sw.port(1), set(PIB_SM_MFT, 1u << 28 | 1, d))->payload(), d);
 	EXPECT_EQ(sw.mft[32][0], 0x00018002u);
 	EXPECT_EQ(sw.mft[32][1], 0x10u);
@@ -464,4 +467,4 @@ TEST_F(MKey, TheNodeItselfNeedsNone)
 	EXPECT_EQ(ca.port(1).m_key_viol, 0);
 }
 
-}  // namespace
+} // namespace

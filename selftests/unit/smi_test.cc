@@ -196,7 +196,7 @@ TEST_F(Smi, AnswersFromTheLidThatWasAsked)
 	e.port(0).lid = 8;
 	e.port(0).lmc = 1;
 	asked.slid = 5;
-	for (uint16_t lid : { 8, 9 }) {
+	for (uint16_t lid : {8, 9}) {
 		asked.dlid = lid;
 		pib_smi_lids(&e.n, reply.data(), PIB_MAD_REPLY, &asked, &slid, &dlid);
 		EXPECT_EQ(slid, lid);
@@ -231,4 +231,4 @@ TEST_F(Smi, MKeyGuardsTheTargetNotTheWay)
 	EXPECT_TRUE(f.directed(a, {1}, with_key(get(PIB_SM_NODE_INFO), 5)));
 }
 
-}  // namespace
+} // namespace

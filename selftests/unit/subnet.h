@@ -33,9 +33,9 @@ public:
 	struct Seen {
 		uint64_t guid;
 		bool is_switch;
-		int num_ports, port;		// port: by which it was found
-		std::vector<uint8_t> path;	// out ports from the SM's own
-		std::map<int, size_t> links;	// port -> index of the neighbour
+		int num_ports, port;	     // port: by which it was found
+		std::vector<uint8_t> path;   // out ports from the SM's own
+		std::map<int, size_t> links; // port -> index of the neighbour
 		uint16_t lid = 0;
 	};
 	std::vector<Seen> found;
@@ -67,15 +67,19 @@ private:
 		for (size_t i = 0; i < found.size(); i++)
 			if (found[i].guid == guid)
 				return i;
-		found.push_back({guid, r->attribute()[2] == PIB_NODE_SWITCH, r->attribute()[3],
-				 r->attribute()[36], path, {}});
+		found.push_back({guid,
+				 r->attribute()[2] == PIB_NODE_SWITCH,
+				 r->attribute()[3],
+				 r->attribute()[36],
+				 path,
+				 {}});
 		return found.size() - 1;
 	}
 
 	void explore(size_t i)
 	{
 		if (!found[i].is_switch && i)
-			return;		// no way leads through an HCA, but for the SM's own
+			return; // no way leads through an HCA, but for the SM's own
 		for (int p = 1; p <= found[i].num_ports; p++) {
 			if (!found[i].is_switch && p != found[i].port)
 				continue;
@@ -93,7 +97,7 @@ private:
 	{
 		Data d = ask(s, get(PIB_SM_PORT_INFO, port)).payload();
 
-		d[32] &= 0xF0;		// NoChange
+		d[32] &= 0xF0; // NoChange
 		d[33] &= 0x0F;
 		return d;
 	}
@@ -149,7 +153,7 @@ private:
 		EXPECT_EQ(ask(s, set(PIB_SM_LFT, 0, block)).status(), 0);
 		Data info = ask(s, get(PIB_SM_SWITCH_INFO)).payload();
 		pib_put16(info.data() + 6, 63);
-		info[11] |= 0x4;	// clears PortStateChange
+		info[11] |= 0x4; // clears PortStateChange
 		EXPECT_EQ(ask(s, set(PIB_SM_SWITCH_INFO, 0, info)).status(), 0);
 	}
 
@@ -172,4 +176,4 @@ private:
 	Node &at;
 };
 
-}  // namespace fabric
+} // namespace fabric

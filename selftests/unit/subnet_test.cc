@@ -164,4 +164,4 @@ TEST(Subnet, LargestSwitch)
 	EXPECT_EQ(f.deliver(a, 1, h), (std::vector<End>{{&b, 1}}));
 }
 
-}  // namespace
+} // namespace

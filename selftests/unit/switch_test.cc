@@ -244,9 +244,9 @@ TEST_F(Route, MulticastTop)
 	EXPECT_EQ(route(0xC001), PIB_ROUTE_MCAST);
 	route(0xC021);
 	expect_drop(PIB_ROUTE_DROP_RELAY);
-	sw.n.mft_top = 0xBFFF;		// no multicast at all
+	sw.n.mft_top = 0xBFFF; // no multicast at all
 	route(0xC001);
 	expect_drop(PIB_ROUTE_DROP_RELAY);
 }
 
-}  // namespace
+} // namespace

@@ -44,7 +44,7 @@ class Tap : public testing::EmptyTestEventListener {
 	int count_ = 0;
 };
 
-}  // namespace
+} // namespace
 
 int main(int argc, char **argv)
 {

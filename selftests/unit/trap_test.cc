@@ -141,12 +141,12 @@ TEST_F(Trap, SameNoticeWaitsForTheIntervalAndTakesANewTid)
 	pib_port_link_up(&sw.port(3), 5);
 	auto m = next(sw);
 	repress(sw, *m);
-	for (int i = 0; i < 100; i++) {		// a flapping cable
+	for (int i = 0; i < 100; i++) { // a flapping cable
 		pib_port_link_down(&sw.port(3));
 		pib_port_link_up(&sw.port(3), 5);
 	}
 	EXPECT_FALSE(next(sw));
-	repress(sw, *m);			// late: for the one before
+	repress(sw, *m); // late: for the one before
 	EXPECT_EQ(pib_node_deadline(&sw.n), now + interval());
 	now += interval();
 	auto again = next(sw);
@@ -171,7 +171,8 @@ TEST_F(Trap, ChangeDuringTheFirstSweepIsToldWhenItCanBe)
 	auto ask = [&](const Mad &m) {
 		Mad out;
 
-		EXPECT_EQ(pib_sma_process(&sw.port(0), m.data(), out.data(), now, false), PIB_MAD_REPLY);
+		EXPECT_EQ(pib_sma_process(&sw.port(0), m.data(), out.data(), now, false),
+			  PIB_MAD_REPLY);
 		return out.payload();
 	};
 	auto sweep = [&](bool late) {
@@ -421,4 +422,4 @@ TEST_F(Trap, NoticeCanBeTakenOut)
 	EXPECT_TRUE(ca.port(1).cap_mask & PIB_CAPM_AUTO_MIGRATION);
 }
 
-}  // namespace
+} // namespace

@@ -57,7 +57,8 @@ private:
 
 void expect_share(std::map<int, long> &sent, int a, int b, double ratio)
 {
-	EXPECT_NEAR(static_cast<double>(sent[a]) / sent[b], ratio, 0.05 * ratio) << sent[a] << " " << sent[b];
+	EXPECT_NEAR(static_cast<double>(sent[a]) / sent[b], ratio, 0.05 * ratio)
+		<< sent[a] << " " << sent[b];
 }
 
 TEST_F(Arbiter, WeightsShareTheCable)

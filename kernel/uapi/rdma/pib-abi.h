@@ -8,13 +8,13 @@
  * slot is addressed, so producer - consumer is the fill level.
  *
  * The kernel trusts nothing in a ring: it copies an entry once and validates
- * the copy, and keeps the index it owns in private memory as well.
+ * the copy, and keeps the index that it owns in private memory as well.
  *
  * Structs grow at their ends only. Of an answer the process gets what it has
- * room for, the rest being 0. Of a request the kernel refuses (EOPNOTSUPP) what
- * it does not know unless it is 0. Whatever is not a struct of its own, the rings
- * above all, changes only for processes that say so in @features of struct
- * pib_uctx_req.
+ * room for, the rest being 0. What the kernel does not know of a request must be
+ * 0, or the request is refused (EOPNOTSUPP). Whatever is not a struct of its own,
+ * the rings above all, changes only for processes that say so in @features of
+ * struct pib_uctx_req.
  */
 #ifndef PIB_ABI_H
 #define PIB_ABI_H
@@ -102,6 +102,7 @@ struct pib_sge {
  * @ud: datagrams; @ud.ahn is the handle that create_ah returned
  * @bind: BIND_MW
  * @flush: FLUSH; @flush.type and @flush.level as the IBA encodes them
+ * @raw: all of these
  * @sge: local buffers
  * @data: inline data. A slot has room for the granted numbers of scatter
  *	elements and of inline bytes, and for the 8 bytes of ATOMIC_WRITE,
@@ -160,6 +161,10 @@ struct pib_send_wqe {
 
 /**
  * struct pib_recv_wqe - a slot of a receive queue or shared receive queue
+ * @wr_id: returned in the completion
+ * @num_sge: entries in @sge
+ * @reserved: 0
+ * @sge: local buffers
  */
 struct pib_recv_wqe {
 	__aligned_u64 wr_id;
@@ -178,7 +183,7 @@ enum pib_cqe_flags {
 /**
  * struct pib_cqe - a slot of a completion queue
  * @wr_id: of the work request
- * @status: enum ib_uverbs_wc_status... numbering of ibv_wc_status
+ * @status: numbers of enum ibv_wc_status
  * @opcode: enum ib_uverbs_wc_opcode
  * @vendor_err: reserved, 0
  * @byte_len: bytes received or read
@@ -238,7 +243,7 @@ struct pib_uctx_req {
  * @abi_version: PIB_UVERBS_ABI_VERSION
  * @max_inline: most bytes of inline data a send queue can offer
  * @features: enum pib_uctx_features that the kernel has, too; of an imported context
- *	all that it has
+ *	all that the context has
  */
 struct pib_uctx_resp {
 	__u32 abi_version;

@@ -23,12 +23,11 @@ struct Options {
 
 [[noreturn]] void usage(int status)
 {
-	std::fprintf(
-		status ? stderr : stdout,
-		"usage: sim [--runs N] [--seed S] [--jobs J] [--only rc|uc|ud|xrc] [--trace]\n"
-		"Simulates N connections, with seeds S, S + 1, ... Each is checked against a\n"
-		"model of what its work requests must do. A failure prints the command that\n"
-		"repeats it.\n");
+	std::fprintf(status ? stderr : stdout,
+		     "usage: sim [--runs N] [--seed S] [--jobs J] [--only rc|uc|ud|xrc] [--trace]\n"
+		     "Simulates N connections, with seeds S, S + 1, ... Each is checked against a\n"
+		     "model of what its work requests must do. A failure prints the command that\n"
+		     "repeats it.\n");
 	std::exit(status);
 }
 
@@ -38,10 +37,10 @@ int transport(const char *name)
 		const char *name;
 		int tp;
 	} all[] = {
-		{ "rc", PIB_TP_RC },
-		{ "uc", PIB_TP_UC },
-		{ "ud", PIB_TP_UD },
-		{ "xrc", PIB_TP_XRC },
+		{"rc", PIB_TP_RC},
+		{"uc", PIB_TP_UC},
+		{"ud", PIB_TP_UD},
+		{"xrc", PIB_TP_XRC},
 	};
 
 	for (const auto &t : all)
@@ -83,7 +82,7 @@ Options parse(int argc, char **argv)
 // What one process has done, where all can see it.
 struct Share {
 	uint64_t done, failed;
-	uint64_t seed;			// being run
+	uint64_t seed; // being run
 	sim::Outcome sum;
 };
 
@@ -116,7 +115,7 @@ public:
 	int go()
 	{
 		if (o_.runs == 1)
-			work(0);	// in this process, for a debugger
+			work(0); // in this process, for a debugger
 		else
 			spread();
 		return sum_up();
@@ -152,8 +151,7 @@ private:
 			return;
 		share.done++;
 		share.failed++;
-		complain(share.seed, sim::make_params(share.seed, o_.only),
-			 "the process has died");
+		complain(share.seed, sim::make_params(share.seed, o_.only), "the process has died");
 	}
 
 	void work(unsigned job)
@@ -191,7 +189,7 @@ private:
 
 	void complain(uint64_t seed, const sim::Params &p, const char *what)
 	{
-		static const char *const names[] = { "rc", "uc", "", "ud", "", "xrc" };
+		static const char *const names[] = {"rc", "uc", "", "ud", "", "xrc"};
 		std::string only = o_.only < 0 ? "" : std::string(" --only ") + names[o_.only];
 
 		std::printf("FAILED: %s\n%s\nrepeat: %s --runs 1 --seed %llu%s --trace\n", what,
@@ -225,7 +223,7 @@ private:
 	Share *shares_;
 };
 
-}  // namespace
+} // namespace
 
 int main(int argc, char **argv)
 {

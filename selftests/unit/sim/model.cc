@@ -13,11 +13,11 @@ Model::Model(const Params &p, int side, Rng &g) : p_(p), side_(side), g_(g)
 	data_va_ = g.next() & ~0xFFFULL & 0x7FFFFFFFFFFFFFFFULL;
 	cell_va_ = (g.next() & 0x7FFFFFFFFFFFFFF8ULL);
 	for (uint32_t i = 0; i < kSlots; i++) {
-		slots_.push_back({ .now = g.bytes(p.max_len()) });
+		slots_.push_back({.now = g.bytes(p.max_len())});
 		before_.push_back(slots_[i].now);
 	}
 	for (uint32_t i = 0; i < kCells; i++)
-		cells_.push_back({ .now = g.next() });
+		cells_.push_back({.now = g.next()});
 	read_only_ = g.bytes(64);
 	behind_va_ = g.next() & 0x7FFFFFFFFFFFFFFFULL;
 	behind_.now = g.bytes(p.max_len());
@@ -25,8 +25,8 @@ Model::Model(const Params &p, int side, Rng &g) : p_(p), side_(side), g_(g)
 
 void Model::set_up(Node &peer)
 {
-	Region data{ .va = data_va_, .bytes = {}, .domain = kDataSrq };
-	Region cells{ .va = cell_va_, .bytes = {}, .domain = kCellSrq };
+	Region data{.va = data_va_, .bytes = {}, .domain = kDataSrq};
+	Region cells{.va = cell_va_, .bytes = {}, .domain = kCellSrq};
 
 	peer_ = &peer;
 
@@ -37,9 +37,9 @@ void Model::set_up(Node &peer)
 		std::memcpy(&cells.bytes[i * 8], &cells_[i].now, 8);
 	peer.mem[kDataKey] = data;
 	peer.mem[kCellKey] = cells;
-	peer.mem[kReadOnlyKey] = { .va = 0, .bytes = read_only_, .writable = false };
-	peer.mem[kBehindKey] = { .va = 0, .bytes = behind_.now, .readable = false,
-				 .writable = false };
+	peer.mem[kReadOnlyKey] = {.va = 0, .bytes = read_only_, .writable = false};
+	peer.mem[kBehindKey] = {
+		.va = 0, .bytes = behind_.now, .readable = false, .writable = false};
 	peer.on_invalidate = [this](uint32_t key) {
 		return key == window_key_ && peer_->mem.erase(key);
 	};
@@ -61,7 +61,7 @@ void Model::restart(Node &peer)
 	}
 	behind_ = {};
 	behind_.now = peer.mem[kBehindKey].bytes;
-	peer.mem.erase(window_key_);	// a window goes with its QP
+	peer.mem.erase(window_key_); // a window goes with its QP
 	window_ = Window::Unbound;
 	last_write_ = -1;
 	expect_.clear();
@@ -79,35 +79,29 @@ uint32_t Model::length()
 	uint32_t max = p_.max_len();
 
 	switch (g_.below(6)) {
-	case 0:
-		return g_.below(2);
-	case 1:
-		return g_.below(std::min(max, 64u) + 1);
-	case 2:
-		return p_.mtu * g_.range(1, p_.max_packets);
-	case 3:
-		return std::min(max, p_.mtu * g_.range(1, p_.max_packets) + 1);
-	default:
-		return g_.below(max + 1);
+	case 0: return g_.below(2);
+	case 1: return g_.below(std::min(max, 64u) + 1);
+	case 2: return p_.mtu * g_.range(1, p_.max_packets);
+	case 3: return std::min(max, p_.mtu * g_.range(1, p_.max_packets) + 1);
+	default: return g_.below(max + 1);
 	}
 }
 
 uint8_t Model::choose_op()
 {
 	switch (p_.tp) {
-	case PIB_TP_UD:
-		return g_.pick({ PIB_WR_SEND, PIB_WR_SEND_IMM });
+	case PIB_TP_UD: return g_.pick({PIB_WR_SEND, PIB_WR_SEND_IMM});
 	case PIB_TP_UC:
 		if (p_.locals && g_.percent(10))
-			return g_.pick({ PIB_WR_LOCAL_INV, PIB_WR_REG_MR, PIB_WR_BIND_MW });
-		return g_.pick({ PIB_WR_SEND, PIB_WR_SEND_IMM, PIB_WR_WRITE, PIB_WR_WRITE_IMM });
+			return g_.pick({PIB_WR_LOCAL_INV, PIB_WR_REG_MR, PIB_WR_BIND_MW});
+		return g_.pick({PIB_WR_SEND, PIB_WR_SEND_IMM, PIB_WR_WRITE, PIB_WR_WRITE_IMM});
 	default:
 		if (p_.locals && g_.percent(10))
-			return g_.pick({ PIB_WR_LOCAL_INV, PIB_WR_REG_MR, PIB_WR_BIND_MW });
-		return g_.pick({ PIB_WR_SEND, PIB_WR_SEND_IMM, PIB_WR_SEND_INV, PIB_WR_SEND,
-				 PIB_WR_WRITE, PIB_WR_WRITE, PIB_WR_WRITE_IMM, PIB_WR_READ,
-				 PIB_WR_READ, PIB_WR_READ, PIB_WR_CAS, PIB_WR_FAA,
-				 PIB_WR_ATOMIC_WRITE, PIB_WR_FLUSH });
+			return g_.pick({PIB_WR_LOCAL_INV, PIB_WR_REG_MR, PIB_WR_BIND_MW});
+		return g_.pick({PIB_WR_SEND, PIB_WR_SEND_IMM, PIB_WR_SEND_INV, PIB_WR_SEND,
+				PIB_WR_WRITE, PIB_WR_WRITE, PIB_WR_WRITE_IMM, PIB_WR_READ,
+				PIB_WR_READ, PIB_WR_READ, PIB_WR_CAS, PIB_WR_FAA,
+				PIB_WR_ATOMIC_WRITE, PIB_WR_FLUSH});
 	}
 }
 
@@ -159,20 +153,19 @@ std::optional<Work> Model::make_window_work(uint64_t id, Model &poster)
 {
 	bool open = window_ == Window::Unbound;
 	uint32_t key = window_key_;
-	Want want{ .op = 0, .inject = Inject::None, .data = {} };
+	Want want{.op = 0, .inject = Inject::None, .data = {}};
 	Work k;
 
 	if (!open && (window_ != Window::Bound || behind_.reads || behind_.writing))
 		return {};
-	k.w.opcode = open ? g_.pick({ PIB_WR_BIND_MW, PIB_WR_REG_MR }) :
-			    uint32_t(PIB_WR_LOCAL_INV);
+	k.w.opcode = open ? g_.pick({PIB_WR_BIND_MW, PIB_WR_REG_MR}) : uint32_t(PIB_WR_LOCAL_INV);
 	k.w.wr_id = id;
 	k.w.flags = PIB_WR_SIGNALED;
 	window_ = open ? Window::Opening : Window::Closing;
 	if (open) {
 		key = ++window_key_;
 		k.execute = [key, va = behind_va_](Node &n) {
-			n.mem[key] = { .va = va, .bytes = {}, .of = kBehindKey };
+			n.mem[key] = {.va = va, .bytes = {}, .of = kBehindKey};
 			return uint32_t(PIB_WC_SUCCESS);
 		};
 	} else {
@@ -266,7 +259,7 @@ void Model::make_flush(Work &k)
 	k.w.len = p_.max_len();
 	k.w.srqn = kDataSrq;
 	k.w.flush = g_.range(1, 3);
-	if (g_.percent(20)) {		// the whole region
+	if (g_.percent(20)) { // the whole region
 		k.w.va = k.w.len = 0;
 		k.w.flush |= 1 << 4;
 	}
@@ -290,36 +283,23 @@ static bool is_local(uint8_t op)
 void Model::spoil(Work &k, Inject inject)
 {
 	switch (inject) {
-	case Inject::BadKey:
-		k.w.rkey = kNoKey;
-		break;
-	case Inject::BadInv:
-		k.w.ex = kNoKey;
-		break;
+	case Inject::BadKey: k.w.rkey = kNoKey; break;
+	case Inject::BadInv: k.w.ex = kNoKey; break;
 	case Inject::BadRange:
 		k.w.va = data_va_ + uint64_t(kSlots) * p_.max_len() - k.w.len + g_.range(1, 8) * 8;
 		k.w.flush &= 3;
 		k.w.rkey = kDataKey;
 		break;
-	case Inject::Misaligned:
-		k.w.va |= g_.range(1, 7);
-		break;
+	case Inject::Misaligned: k.w.va |= g_.range(1, 7); break;
 	case Inject::TooLong:
 		k.w.len = p_.max_len() + g_.range(1, 3 * p_.mtu);
 		k.data = g_.bytes(k.w.len);
 		break;
 	case Inject::LocalSend:
-	case Inject::LocalRead:
-		k.bad_from = g_.below(k.w.len);
-		break;
-	case Inject::LocalOp:
-		k.w.swap = 1;
-		break;
-	case Inject::BadOpcode:
-		k.w.opcode = g_.pick({ 13, 10, 255 });
-		break;
-	default:
-		break;
+	case Inject::LocalRead: k.bad_from = g_.below(k.w.len); break;
+	case Inject::LocalOp: k.w.swap = 1; break;
+	case Inject::BadOpcode: k.w.opcode = g_.pick({13, 10, 255}); break;
+	default: break;
 	}
 }
 
@@ -328,20 +308,14 @@ static uint8_t op_for(Inject inject, Rng &g)
 {
 	switch (inject) {
 	case Inject::BadKey:
-		return g.pick({ PIB_WR_WRITE, PIB_WR_WRITE_IMM, PIB_WR_READ, PIB_WR_CAS, PIB_WR_FAA,
-				PIB_WR_ATOMIC_WRITE, PIB_WR_FLUSH });
-	case Inject::BadRange:
-		return g.pick({ PIB_WR_WRITE, PIB_WR_READ, PIB_WR_FLUSH });
-	case Inject::BadInv:
-		return PIB_WR_SEND_INV;
-	case Inject::Misaligned:
-		return g.pick({ PIB_WR_CAS, PIB_WR_FAA, PIB_WR_ATOMIC_WRITE });
-	case Inject::LocalRead:
-		return PIB_WR_READ;
-	case Inject::LocalOp:
-		return g.pick({ PIB_WR_LOCAL_INV, PIB_WR_REG_MR, PIB_WR_BIND_MW });
-	default:
-		return PIB_WR_SEND;
+		return g.pick({PIB_WR_WRITE, PIB_WR_WRITE_IMM, PIB_WR_READ, PIB_WR_CAS, PIB_WR_FAA,
+			       PIB_WR_ATOMIC_WRITE, PIB_WR_FLUSH});
+	case Inject::BadRange: return g.pick({PIB_WR_WRITE, PIB_WR_READ, PIB_WR_FLUSH});
+	case Inject::BadInv: return PIB_WR_SEND_INV;
+	case Inject::Misaligned: return g.pick({PIB_WR_CAS, PIB_WR_FAA, PIB_WR_ATOMIC_WRITE});
+	case Inject::LocalRead: return PIB_WR_READ;
+	case Inject::LocalOp: return g.pick({PIB_WR_LOCAL_INV, PIB_WR_REG_MR, PIB_WR_BIND_MW});
+	default: return PIB_WR_SEND;
 	}
 }
 
@@ -361,11 +335,10 @@ Work Model::make(uint64_t id, Inject inject)
 {
 	bool spoilt = inject != Inject::None;
 	Work k;
-	Want want{ .op = 0, .inject = inject, .data = {} };
+	Want want{.op = 0, .inject = inject, .data = {}};
 
 	k.w.flags = (g_.percent(p_.unsignalled) ? 0 : PIB_WR_SIGNALED) |
-		    (g_.percent(10) ? PIB_WR_FENCE : 0) |
-		    (g_.percent(20) ? PIB_WR_SOLICITED : 0);
+		    (g_.percent(10) ? PIB_WR_FENCE : 0) | (g_.percent(20) ? PIB_WR_SOLICITED : 0);
 	k.w.srqn = g_.below(kSrqs);
 	do
 		k.w.opcode = spoilt ? op_for(inject, g_) : choose_op();
@@ -383,16 +356,19 @@ Work Model::make(uint64_t id, Inject inject)
 	else if (!is_write(k.w.opcode) && !is_local(k.w.opcode))
 		make_send(k, want);
 	// With no bytes, no key and no memory is looked at.
-	if (!k.w.len && (is_write(k.w.opcode) || k.w.opcode == PIB_WR_READ ||
-			 inject == Inject::LocalSend))
+	if (!k.w.len &&
+	    (is_write(k.w.opcode) || k.w.opcode == PIB_WR_READ || inject == Inject::LocalSend))
 		want.inject = inject = Inject::None;
 	spoil(k, inject);
 	want.op = k.w.opcode;
 	if (want.consumes)
-		messages_.push_back({ .id = id, .data = is_write(k.w.opcode) ? Bytes{} : k.data,
-				      .len = k.w.len, .ex = k.w.ex, .flags = end_flags(k.w),
-				      .slot = last_write_,
-				      .writes = last_write_ < 0 ? 0 : slots_[last_write_].writes });
+		messages_.push_back({.id = id,
+				     .data = is_write(k.w.opcode) ? Bytes{} : k.data,
+				     .len = k.w.len,
+				     .ex = k.w.ex,
+				     .flags = end_flags(k.w),
+				     .slot = last_write_,
+				     .writes = last_write_ < 0 ? 0 : slots_[last_write_].writes});
 	expect_[id] = std::move(want);
 	return k;
 }
@@ -404,41 +380,32 @@ static uint32_t expected_status(Inject inject)
 	switch (inject) {
 	case Inject::BadKey:
 	case Inject::BadInv:
-	case Inject::BadRange:
-		return PIB_WC_REM_ACCESS_ERR;
+	case Inject::BadRange: return PIB_WC_REM_ACCESS_ERR;
 	case Inject::Misaligned:
-	case Inject::TooLong:
-		return PIB_WC_REM_INV_REQ_ERR;
+	case Inject::TooLong: return PIB_WC_REM_INV_REQ_ERR;
 	case Inject::LocalSend:
-	case Inject::LocalRead:
-		return PIB_WC_LOC_PROT_ERR;
+	case Inject::LocalRead: return PIB_WC_LOC_PROT_ERR;
 	case Inject::LocalOp:
-	case Inject::BadOpcode:
-		return PIB_WC_LOC_QP_OP_ERR;
-	default:
-		return PIB_WC_SUCCESS;
+	case Inject::BadOpcode: return PIB_WC_LOC_QP_OP_ERR;
+	default: return PIB_WC_SUCCESS;
 	}
 }
 
 bool Model::status_allowed(const Wc &wc, const Want &want) const
 {
-	if (broken_)	/* executed ahead of what failed: the truth is not a flush */
+	if (broken_) /* executed ahead of what failed: the truth is not a flush */
 		return wc.status == PIB_WC_WR_FLUSH_ERR ||
 		       (is_local(want.op) && wc.status == PIB_WC_SUCCESS);
 	if (wc.status == expected_status(want.inject))
 		return true;
 	switch (wc.status) {
-	case PIB_WC_RETRY_EXC_ERR:
-		return p_.reliable() && (!p_.strict || peer_dead);
-	case PIB_WC_RNR_RETRY_EXC_ERR:
-		return p_.node[side_].req.rnr_retry != 7;
-	case PIB_WC_WR_FLUSH_ERR:
-		return may_break;
+	case PIB_WC_RETRY_EXC_ERR: return p_.reliable() && (!p_.strict || peer_dead);
+	case PIB_WC_RNR_RETRY_EXC_ERR: return p_.node[side_].req.rnr_retry != 7;
+	case PIB_WC_WR_FLUSH_ERR: return may_break;
 	case PIB_WC_REM_ACCESS_ERR:
 		return p_.inject == Inject::MemoryGone && p_.inject_side != uint32_t(side_) &&
 		       want.op == PIB_WR_READ;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -584,7 +551,7 @@ void Model::check_end(Node &peer)
 {
 	bool clean = !broken_ && expect_.empty();
 
-	for (const auto &[id, want] : expect_) {	// given up: see Run::quiet()
+	for (const auto &[id, want] : expect_) { // given up: see Run::quiet()
 		if (want.slot >= 0 && is_write(want.op))
 			slots_[want.slot].dirty = true;
 		if (want.cell >= 0)
@@ -595,11 +562,11 @@ void Model::check_end(Node &peer)
 	check_behind();
 	for (uint32_t i = 0; i < kCells; i++)
 		expect(cells_[i].dirty ||
-		       !std::memcmp(&peer.mem[kCellKey].bytes[i * 8], &cells_[i].now, 8),
+			       !std::memcmp(&peer.mem[kCellKey].bytes[i * 8], &cells_[i].now, 8),
 		       "an atomic was not executed exactly once");
 	expect(peer.mem[kReadOnlyKey].bytes == read_only_, "read-only memory was written");
 	if (clean && (p_.reliable() || lossless(peer)))
 		expect(next_message_ == messages_.size(), "a message was lost");
 }
 
-}  // namespace sim
+} // namespace sim

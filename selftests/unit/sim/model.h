@@ -41,18 +41,18 @@ public:
 	// At the end of a run.
 	void check_end(Node &peer);
 
-	bool may_break = false;		// sender or receiver were put into the error state
+	bool may_break = false; // sender or receiver were put into the error state
 	bool peer_dead = false;
-	uint32_t first_error = 0;	// status that broke the sender's queue
+	uint32_t first_error = 0; // status that broke the sender's queue
 	uint64_t deliveries() const { return got_; }
 
 private:
 	struct Slot {
-		Bytes now;		// what the target must hold once all posted is executed
-		uint32_t reads = 0;	// under way
-		uint32_t writes = 0;	// ever posted
-		uint32_t writing = 0;	// under way
-		bool dirty = false;	// a failed WRITE may have changed it
+		Bytes now;	      // what the target must hold once all posted is executed
+		uint32_t reads = 0;   // under way
+		uint32_t writes = 0;  // ever posted
+		uint32_t writing = 0; // under way
+		bool dirty = false;   // a failed WRITE may have changed it
 	};
 	struct Cell {
 		uint64_t now = 0;
@@ -62,9 +62,9 @@ private:
 		uint8_t op;
 		Inject inject;
 		int slot = -1, cell = -1;
-		bool consumes = false;	// a receive completion on the other side
-		Bytes data;		// READ, atomics: what must come
-		bool window = false;	// the access goes through the window
+		bool consumes = false; // a receive completion on the other side
+		Bytes data;	       // READ, atomics: what must come
+		bool window = false;   // the access goes through the window
 		std::function<void(bool ok)> done = nullptr;
 	};
 	enum class Window { Unbound, Opening, Bound, Closing };
@@ -83,7 +83,10 @@ private:
 	void make_send(Work &k, Want &want);
 	void make_closing_send(Work &k);
 	bool make_window_access(Work &k, Want &want);
-	Bytes &content(const Want &want) { return want.window ? behind_.now : slots_[want.slot].now; }
+	Bytes &content(const Want &want)
+	{
+		return want.window ? behind_.now : slots_[want.slot].now;
+	}
 	void finish_access(const Want &want, bool ok);
 	void check_before(const Message &m);
 	void check_behind();
@@ -106,20 +109,20 @@ private:
 	Rng &g_;
 	uint64_t data_va_, cell_va_;
 	std::vector<Slot> slots_;
-	std::vector<Bytes> before_;	// the slots, as registered
+	std::vector<Bytes> before_; // the slots, as registered
 	std::vector<Cell> cells_;
 	Bytes read_only_;
-	Slot behind_;			// what the window looks onto
+	Slot behind_; // what the window looks onto
 	uint64_t behind_va_;
 	Window window_ = Window::Unbound;
 	uint32_t window_key_ = kWindowKeys;
-	int last_write_ = -1;		// slot
+	int last_write_ = -1; // slot
 	std::map<uint64_t, Want> expect_;
-	std::deque<Message> messages_;	// to be received; unreliable: all ever posted
+	std::deque<Message> messages_; // to be received; unreliable: all ever posted
 	size_t next_message_ = 0;
 	uint64_t got_ = 0;
 	bool broken_ = false;
 	uint64_t sound_from_ = ~0ULL;
 };
 
-}  // namespace sim
+} // namespace sim

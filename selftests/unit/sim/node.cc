@@ -64,12 +64,12 @@ void Node::error()
 	in_error = true;
 	pib_req_flush(&req);
 	if (cur)
-		complete_recv({ .id = cur->id, .status = PIB_WC_WR_FLUSH_ERR, .data = {} });
+		complete_recv({.id = cur->id, .status = PIB_WC_WR_FLUSH_ERR, .data = {}});
 	for (auto &[srqn, q] : rq) {
 		if (cfg.req.tp == PIB_TP_XRC || cfg.srq)
-			continue;	// those of an SRQ stay
+			continue; // those of an SRQ stay
 		for (auto &r : q)
-			complete_recv({ .id = r.id, .status = PIB_WC_WR_FLUSH_ERR, .data = {} });
+			complete_recv({.id = r.id, .status = PIB_WC_WR_FLUSH_ERR, .data = {}});
 		q.clear();
 	}
 	reap();
@@ -86,7 +86,7 @@ void Node::reap()
 {
 	while (pib_swqe *w = pib_req_done(&req)) {
 		Work &k = work_of(w);
-		Wc wc{ .id = w->wr_id, .status = w->status, .op = w->opcode, .data = {} };
+		Wc wc{.id = w->wr_id, .status = w->status, .op = w->opcode, .data = {}};
 
 		wc.data = std::move(k.data);
 		works.erase(w->wr_id);
@@ -130,7 +130,7 @@ bool Node::take_recv(const pib_hdrs &h)
 
 void Node::finish_recv(const pib_act &act)
 {
-	Wc wc{ .id = cur->id, .op = act.kind, .len = act.total, .ex = act.h->ex, .data = {} };
+	Wc wc{.id = cur->id, .op = act.kind, .len = act.total, .ex = act.h->ex, .data = {}};
 
 	wc.flags = act.h->flags & (PIB_H_IMM | PIB_H_INV | PIB_H_SE);
 	if (act.kind == PIB_ACT_SEND)
@@ -152,7 +152,7 @@ pib_res Node::exec_send(const pib_act &act, const Burst &b)
 	if (late())
 		return PIB_RES_LATER;
 	if (act.off + act.len > cur->buf.size()) {
-		complete_recv({ .id = cur->id, .status = PIB_WC_LOC_LEN_ERR, .data = {} });
+		complete_recv({.id = cur->id, .status = PIB_WC_LOC_LEN_ERR, .data = {}});
 		return PIB_RES_LEN;
 	}
 	if (act.len)
@@ -160,7 +160,7 @@ pib_res Node::exec_send(const pib_act &act, const Burst &b)
 	if (!act.last)
 		return PIB_RES_OK;
 	if (act.h->flags & PIB_H_INV && on_invalidate && !on_invalidate(act.h->ex)) {
-		complete_recv({ .id = cur->id, .status = PIB_WC_LOC_ACCESS_ERR, .data = {} });
+		complete_recv({.id = cur->id, .status = PIB_WC_LOC_ACCESS_ERR, .data = {}});
 		return PIB_RES_ACCESS;
 	}
 	finish_recv(act);
@@ -216,24 +216,22 @@ pib_res Node::execute(const pib_act &act, const Burst &b, uint64_t &orig)
 	expect(act.src_off <= b.data.size() && act.len <= b.data.size() - act.src_off,
 	       "an act beyond the burst's payload");
 	switch (act.kind) {
-	case PIB_ACT_SEND:
-		return exec_send(act, b);
+	case PIB_ACT_SEND: return exec_send(act, b);
 	case PIB_ACT_WRITE:
 		expect(act.off <= act.dmalen && act.len <= act.dmalen - act.off,
 		       "a WRITE beyond its range");
 		return exec_write(act, b);
 	case PIB_ACT_READ:
 	case PIB_ACT_FLUSH: {
+		bool unnamed = act.kind == PIB_ACT_READ && !act.dmalen;
 		bool whole = act.kind == PIB_ACT_FLUSH && act.flush >> 4;
-		bool ok = whole ? mem.count(act.rkey) :
-				  !!at(act.rkey, act.va, act.dmalen, false, act.h->srqn);
+		bool ok = whole ? mem.count(act.rkey)
+				: unnamed || at(act.rkey, act.va, act.dmalen, false, act.h->srqn);
 
 		return ok ? PIB_RES_OK : PIB_RES_ACCESS;
 	}
-	case PIB_ACT_ABORT_RECV:
-		return PIB_RES_OK;	// it stays in hand for the next message
-	default:
-		return exec_atomic(act, orig);
+	case PIB_ACT_ABORT_RECV: return PIB_RES_OK; // it stays in hand for the next message
+	default: return exec_atomic(act, orig);
 	}
 }
 
@@ -276,7 +274,7 @@ void Node::response(Burst &b, uint64_t now)
 	pib_req_response(&req, &b.h, b.npkts, b.data.size(), now, &pl);
 	if (!pl.wqe)
 		return;
-	if (!req.error && late()) {	// else it would end as flushed
+	if (!req.error && late()) { // else it would end as flushed
 		pib_req_forget_response(&req, &pl);
 		return;
 	}
@@ -298,7 +296,7 @@ void Node::response(Burst &b, uint64_t now)
 void Node::send_request(pib_tx &tx)
 {
 	Work &k = work_of(tx.wqe);
-	Burst b{ .h = tx.h, .npkts = tx.npkts, .data = {} };
+	Burst b{.h = tx.h, .npkts = tx.npkts, .data = {}};
 
 	if (on_request)
 		on_request(tx, k);
@@ -329,10 +327,11 @@ void Node::local(pib_swqe *w)
 
 bool Node::send_answer(const pib_tx &tx)
 {
-	Burst b{ .h = tx.h, .npkts = tx.npkts, .data = {} };
+	Burst b{.h = tx.h, .npkts = tx.npkts, .data = {}};
 
 	if (tx.kind == PIB_TX_READ_RESP) {
-		uint8_t *p = read_memory_gone ? nullptr : at(tx.rkey, tx.va, tx.len, false, tx.h.srqn);
+		uint8_t *p =
+			read_memory_gone ? nullptr : at(tx.rkey, tx.va, tx.len, false, tx.h.srqn);
 
 		pib_tx nak;
 
@@ -387,7 +386,7 @@ bool Node::run(uint64_t now, uint32_t budget)
 	reap();
 	if (!in_error && req.error && !resp.error && !pib_tp_reliable(cfg.req.tp)) {
 		if (!req.flushing)
-			pib_req_flush(&req);	// what it flushes is reaped later
+			pib_req_flush(&req); // what it flushes is reaped later
 		sqe = true;
 	} else if (!in_error && (req.error || resp.error)) {
 		responder_error = resp.error;
@@ -396,4 +395,4 @@ bool Node::run(uint64_t now, uint32_t budget)
 	return !budget;
 }
 
-}  // namespace sim
+} // namespace sim

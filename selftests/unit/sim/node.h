@@ -21,8 +21,8 @@ struct Region {
 	Bytes bytes;
 	bool readable = true;
 	bool writable = true;
-	uint32_t of = 0;			// a window onto the region with this key
-	uint32_t domain = kAnyDomain;		// XRC: only requests that name this SRQ may use it
+	uint32_t of = 0;	      // a window onto the region with this key
+	uint32_t domain = kAnyDomain; // XRC: only requests that name this SRQ may use it
 };
 
 struct Recv {
@@ -44,8 +44,8 @@ struct Wc {
 // A work request with the memory that belongs to it.
 struct Work {
 	pib_swqe w{};
-	Bytes data; // SEND, WRITE: payload; READ, atomics: where the answer lands
-	uint32_t bad_from = ~0u;	// the payload from here on cannot be fetched (or stored)
+	Bytes data;		 // SEND, WRITE: payload; READ, atomics: where the answer lands
+	uint32_t bad_from = ~0u; // the payload from here on cannot be fetched (or stored)
 	// Local operations: what it does; the completion status.
 	std::function<uint32_t(class Node &)> execute = nullptr;
 };
@@ -58,7 +58,7 @@ struct NodeCfg {
 	uint32_t ring = 64;
 	uint32_t nres = 16;
 	uint32_t qkey = 0;
-	bool srq = false;		// receives from a queue that others share
+	bool srq = false; // receives from a queue that others share
 };
 
 class Node {
@@ -87,24 +87,24 @@ public:
 	pib_req req;
 	pib_resp resp;
 	NodeCfg cfg;
-	std::map<uint32_t, Region> mem;			// by R_Key
-	std::map<uint32_t, std::deque<Recv>> rq;	// by SRQ number
+	std::map<uint32_t, Region> mem;		 // by R_Key
+	std::map<uint32_t, std::deque<Recv>> rq; // by SRQ number
 	std::deque<Burst> inbox;
 	std::deque<Burst> out;
-	std::deque<Wc> sent;				// send completions
-	std::deque<Wc> received;			// receive completions
-	std::map<uint64_t, Work> works;			// posted, not completed
-	std::optional<Recv> cur;			// being received into
-	std::set<uint64_t> recvs;			// ids of receives posted, not completed
+	std::deque<Wc> sent;		// send completions
+	std::deque<Wc> received;	// receive completions
+	std::map<uint64_t, Work> works; // posted, not completed
+	std::optional<Recv> cur;	// being received into
+	std::set<uint64_t> recvs;	// ids of receives posted, not completed
 	bool in_error = false;
-	bool sqe = false;				// UC, UD: in the send queue error state
-	bool down = false;				// in RESET: takes nothing in, sends nothing
-	bool responder_error = false;			// by a fatal NAK of its own
-	bool read_memory_gone = false;			// READ responses find no memory
-	std::function<bool()> page_missing;		// memory that is touched next is not there for long
+	bool sqe = false;		    // UC, UD: in the send queue error state
+	bool down = false;		    // in RESET: takes nothing in, sends nothing
+	bool responder_error = false;	    // by a fatal NAK of its own
+	bool read_memory_gone = false;	    // READ responses find no memory
+	std::function<bool()> page_missing; // memory that is touched next is not there for long
 	uint64_t executed_locals = 0;
-	uint64_t broken_at = ~0ULL;			// work request that could not be sent
-	uint64_t no_recv = 0;				// datagrams without a receive work request
+	uint64_t broken_at = ~0ULL; // work request that could not be sent
+	uint64_t no_recv = 0;	    // datagrams without a receive work request
 	// Told of each request burst before it goes out, and of each WRITE placed.
 	std::function<void(const pib_tx &, const Work &)> on_request;
 	std::function<void(const pib_act &)> on_write;
@@ -140,4 +140,4 @@ private:
 	std::vector<pib_rd_res> res_;
 };
 
-}  // namespace sim
+} // namespace sim

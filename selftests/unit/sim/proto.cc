@@ -67,16 +67,16 @@ bool over_wire(Burst &b, int64_t flip)
 	in.data.assign(raw.begin() + hdr_len, raw.begin() + hdr_len + len);
 	if (flip < 0)
 		expect(in.data == b.data, "payload changed by building and parsing");
-	in.h.flags &= ~(PIB_H_FECN | PIB_H_BECN);	// variant: may have been flipped
+	in.h.flags &= ~(PIB_H_FECN | PIB_H_BECN); // variant: may have been flipped
 	b = std::move(in);
 	return true;
 }
 
 std::string describe(const Burst &b)
 {
-	static const char *const ops[] = { "SEND",  "WRITE",	    "READ", "READ_RESP",
-					   "ACK",   "ATOMIC_ACK",   "CAS",  "FAA",
-					   "FLUSH", "ATOMIC_WRITE", "RESERVED", "CNP" };
+	static const char *const ops[] = {"SEND",  "WRITE",	   "READ",     "READ_RESP",
+					  "ACK",   "ATOMIC_ACK",   "CAS",      "FAA",
+					  "FLUSH", "ATOMIC_WRITE", "RESERVED", "CNP"};
 	char s[256];
 
 	std::snprintf(
@@ -88,4 +88,4 @@ std::string describe(const Burst &b)
 	return s;
 }
 
-}  // namespace sim
+} // namespace sim

@@ -49,4 +49,4 @@ bool over_wire(Burst &packet, int64_t flip);
 // For traces.
 std::string describe(const Burst &b);
 
-}  // namespace sim
+} // namespace sim

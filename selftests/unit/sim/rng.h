@@ -47,4 +47,4 @@ private:
 	uint64_t s_;
 };
 
-}  // namespace sim
+} // namespace sim

@@ -6,8 +6,8 @@
 
 namespace sim {
 
-static constexpr uint64_t kPatience = 20000000000ULL;	// ns without any completion: it hangs
-static constexpr uint64_t kLinger = 5000000;		// ns that stragglers get at the end
+static constexpr uint64_t kPatience = 20000000000ULL; // ns without any completion: it hangs
+static constexpr uint64_t kLinger = 5000000;	      // ns that stragglers get at the end
 
 Run::Run(const Params &p, bool trace) : p_(p), g_(p.seed ^ 0x5DEECE66DULL), trace_(trace)
 {
@@ -33,7 +33,7 @@ void Run::say(const char *what, int node, const std::string &more)
 
 void Run::push(uint64_t at, What what, int node, Burst b)
 {
-	events_.push({ at, order_++, what, node, life_, std::move(b) });
+	events_.push({at, order_++, what, node, life_, std::move(b)});
 }
 
 void Run::wake(int i, uint64_t after)
@@ -100,7 +100,7 @@ void Run::send_out(int i)
 	for (auto &out = node_[i]->out; !out.empty(); out.pop_front()) {
 		say("sends", i, trace_ ? sim::describe(out.front()) : "");
 		expect(out.front().npkts == 1 ||
-		       out.front().data.size() > size_t(out.front().npkts - 1) * p_.mtu,
+			       out.front().data.size() > size_t(out.front().npkts - 1) * p_.mtu,
 		       "a burst of more packets than its payload needs");
 		carry(i, std::move(out.front()));
 	}
@@ -131,7 +131,8 @@ void Run::check_request(int i, const pib_tx &tx, const Work &k)
 
 bool Run::finished(int i) const
 {
-	return node_[i]->in_error || node_[i]->down || (posted_[i] >= p_.posts[i] && model_[i]->all_sent());
+	return node_[i]->in_error || node_[i]->down ||
+	       (posted_[i] >= p_.posts[i] && model_[i]->all_sent());
 }
 
 bool Run::quiet() const
@@ -152,8 +153,9 @@ void Run::post(int i)
 		auto k = model_[1 - i]->make_window_work(next_id_[i], *model_[i]);
 
 		if (k) {
-			say("posts", i, "wr " + std::to_string(next_id_[i]) + " opcode " +
-			    std::to_string(k->w.opcode) + " on the window");
+			say("posts", i,
+			    "wr " + std::to_string(next_id_[i]) + " opcode " +
+				    std::to_string(k->w.opcode) + " on the window");
 			next_id_[i]++;
 			n.post(*k);
 		}
@@ -163,8 +165,10 @@ void Run::post(int i)
 		Inject inject = spoil && p_.inject < Inject::MemoryGone ? p_.inject : Inject::None;
 		Work k = model_[i]->make(next_id_[i]++, inject);
 
-		say("posts", i, trace_ ? "wr " + std::to_string(k.w.wr_id) + " opcode " +
-			std::to_string(k.w.opcode) + " len " + std::to_string(k.w.len) : "");
+		say("posts", i,
+		    trace_ ? "wr " + std::to_string(k.w.wr_id) + " opcode " +
+				     std::to_string(k.w.opcode) + " len " + std::to_string(k.w.len)
+			   : "");
 		n.post(k);
 		posted_[i]++;
 	}
@@ -181,7 +185,7 @@ void Run::post_recvs(int i)
 		uint32_t n = have < p_.recv_cap ? p_.recv_cap - have : 0;
 
 		for (n = p_.recv_late ? g_.below(std::min(n, 2u) + 1) : n; n; n--)
-			node_[i]->post_recv({ g_.next(), Bytes(p_.max_len()) }, q);
+			node_[i]->post_recv({g_.next(), Bytes(p_.max_len())}, q);
 	}
 	while (p_.srq && g_.percent(20))
 		node_[i]->steal_recv();
@@ -217,16 +221,18 @@ void Run::collect(int i)
 	Node &n = *node_[i];
 
 	for (; !n.sent.empty(); n.sent.pop_front()) {
-		say("sent", i, "wr " + std::to_string(n.sent.front().id) + " status " +
-		    std::to_string(n.sent.front().status));
+		say("sent", i,
+		    "wr " + std::to_string(n.sent.front().id) + " status " +
+			    std::to_string(n.sent.front().status));
 		unanswered_[i].erase(n.sent.front().id);
 		model_[i]->sent(n.sent.front());
 		progress_ = now_;
 		out_.completions++;
 	}
 	for (; !n.received.empty(); n.received.pop_front()) {
-		say("received", i, "len " + std::to_string(n.received.front().len) + " status " +
-		    std::to_string(n.received.front().status));
+		say("received", i,
+		    "len " + std::to_string(n.received.front().len) + " status " +
+			    std::to_string(n.received.front().status));
 		model_[1 - i]->received(n.received.front());
 		progress_ = now_;
 		out_.messages++;
@@ -267,7 +273,7 @@ void Run::reconfigure(int i)
 {
 	NodeCfg &c = node_[i]->cfg;
 
-	c.resp.min_rnr_timer = g_.pick({ 1, 2, 8 });
+	c.resp.min_rnr_timer = g_.pick({1, 2, 8});
 	if (c.req.timeout)
 		c.req.timeout = p_.node[i].req.timeout + g_.below(2);
 	pib_resp_reconfig(&node_[i]->resp, &c.resp);
@@ -355,15 +361,9 @@ void Run::handle(Event &e)
 		n.inbox.push_back(std::move(e.burst));
 		wake(e.node, p_.lag ? g_.below(p_.lag) : 0);
 		break;
-	case What::App:
-		app(e.node);
-		break;
-	case What::Event:
-		injected();
-		break;
-	case What::Reset:
-		reset();
-		break;
+	case What::App: app(e.node); break;
+	case What::Event: injected(); break;
+	case What::Reset: reset(); break;
 	}
 }
 
@@ -425,4 +425,4 @@ Outcome Run::go()
 	return out_;
 }
 
-}  // namespace sim
+} // namespace sim

@@ -18,7 +18,7 @@ struct Outcome {
 	uint64_t retransmits = 0;
 	uint64_t timeouts = 0;
 	uint64_t rnr = 0;
-	uint64_t errors = 0;		// queues that ended with an error status
+	uint64_t errors = 0; // queues that ended with an error status
 };
 
 class Run {
@@ -34,10 +34,10 @@ private:
 		uint64_t order;
 		What what;
 		int node;
-		uint32_t life;		// resets before it
+		uint32_t life; // resets before it
 		Burst burst;
 
-		bool operator<(const Event &o) const	// for a queue that gives the latest first
+		bool operator<(const Event &o) const // for a queue that gives the latest first
 		{
 			return at != o.at ? at > o.at : order > o.order;
 		}
@@ -70,15 +70,15 @@ private:
 	Rng g_;
 	bool trace_;
 	std::unique_ptr<Node> node_[2];
-	std::unique_ptr<Model> model_[2];	// of what node i sends
+	std::unique_ptr<Model> model_[2]; // of what node i sends
 	std::priority_queue<Event> events_;
 	uint64_t now_ = 1000, order_ = 0, progress_ = 0;
 	uint32_t life_ = 0;
 	uint64_t wake_at_[2] = {}, last_arrival_[2] = {}, next_id_[2] = {};
 	uint32_t posted_[2] = {}, lost_ = 0;
 	bool stopped_[2] = {}, applied_ = false;
-	std::set<uint64_t> unanswered_[2];	// READs and atomics sent and not completed
+	std::set<uint64_t> unanswered_[2]; // READs and atomics sent and not completed
 	Outcome out_;
 };
 
-}  // namespace sim
+} // namespace sim

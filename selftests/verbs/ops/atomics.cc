@@ -40,7 +40,9 @@ void run_atomic(const Env &env, const Atomic &t)
 	wr.compare_add = t.compare_add;
 	wr.swap = t.swap;
 	p.a.send(wr);
-	p.a.expect({.opcode = t.op == IBV_WR_ATOMIC_CMP_AND_SWP ? IBV_WC_COMP_SWAP : IBV_WC_FETCH_ADD, .byte_len = 8});
+	p.a.expect(
+		{.opcode = t.op == IBV_WR_ATOMIC_CMP_AND_SWP ? IBV_WC_COMP_SWAP : IBV_WC_FETCH_ADD,
+		 .byte_len = 8});
 	CHECK_EQ(word(p.a, 0), t.before);
 	CHECK_EQ(word(p.b, 64), t.after);
 	CHECK_EQ(word(p.b, 56), big);
@@ -175,7 +177,9 @@ void atomic_write_not_granted(const Env &env)
 
 void flush(const Env &env, uint8_t type, uint8_t level, unsigned access, bool granted)
 {
-	need(env, type == IBV_FLUSH_GLOBAL ? IB_UVERBS_DEVICE_FLUSH_GLOBAL : IB_UVERBS_DEVICE_FLUSH_PERSISTENT,
+	need(env,
+	     type == IBV_FLUSH_GLOBAL ? IB_UVERBS_DEVICE_FLUSH_GLOBAL
+				      : IB_UVERBS_DEVICE_FLUSH_PERSISTENT,
 	     "this FLUSH");
 	Pair p(env, extended(granted ? access : 0));
 	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
@@ -208,7 +212,8 @@ void flush_refused(const Env &env, uint8_t level, uint32_t key, int64_t offset, 
 	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
 	ibv_wr_start(qpx);
 	qpx->wr_flags = IBV_SEND_SIGNALED;
-	ibv_wr_flush(qpx, p.b.mem.rkey() ^ key, p.b.mem.addr() + offset, 8192, IBV_FLUSH_GLOBAL, level);
+	ibv_wr_flush(qpx, p.b.mem.rkey() ^ key, p.b.mem.addr() + offset, 8192, IBV_FLUSH_GLOBAL,
+		     level);
 	CHECK_EQ(ibv_wr_complete(qpx), 0);
 	p.a.expect({.status = IBV_WC_REM_ACCESS_ERR});
 	p.b.expect_event(IBV_EVENT_QP_ACCESS_ERR);
@@ -233,14 +238,17 @@ void add_atomics(Suite &suite)
 		flush(env, IBV_FLUSH_GLOBAL, IBV_FLUSH_MR, IBV_ACCESS_FLUSH_GLOBAL, true);
 	});
 	suite.add("flush.persistent.range", [](Env &env) {
-		flush(env, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, IBV_ACCESS_FLUSH_PERSISTENT, true);
+		flush(env, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, IBV_ACCESS_FLUSH_PERSISTENT,
+		      true);
 	});
-	suite.add("flush.range.past_the_region", [](Env &env) {
-		flush_refused(env, IBV_FLUSH_RANGE, 0, (1 << 16) - 8191, ~0U);
-	});
-	suite.add("flush.range.unknown_rkey", [](Env &env) { flush_refused(env, IBV_FLUSH_RANGE, 0x5500, 0, ~0U); });
-	suite.add("flush.region.unknown_rkey", [](Env &env) { flush_refused(env, IBV_FLUSH_MR, 0x5500, 0, ~0U); });
-	suite.add("flush.region.stale_rkey", [](Env &env) { flush_refused(env, IBV_FLUSH_MR, 1, 0, ~0U); });
+	suite.add("flush.range.past_the_region",
+		  [](Env &env) { flush_refused(env, IBV_FLUSH_RANGE, 0, (1 << 16) - 8191, ~0U); });
+	suite.add("flush.range.unknown_rkey",
+		  [](Env &env) { flush_refused(env, IBV_FLUSH_RANGE, 0x5500, 0, ~0U); });
+	suite.add("flush.region.unknown_rkey",
+		  [](Env &env) { flush_refused(env, IBV_FLUSH_MR, 0x5500, 0, ~0U); });
+	suite.add("flush.region.stale_rkey",
+		  [](Env &env) { flush_refused(env, IBV_FLUSH_MR, 1, 0, ~0U); });
 	suite.add("flush.region.does_not_allow", [](Env &env) {
 		flush_refused(env, IBV_FLUSH_MR, 0, 0, ~unsigned(IBV_ACCESS_FLUSH_GLOBAL));
 	});

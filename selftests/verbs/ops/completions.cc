@@ -245,7 +245,8 @@ void refused(const Env &env)
 {
 	Device dev = env.open_a();
 	CHECK(!ibv_create_cq(dev.ctx.get(), 0, nullptr, nullptr, 0));
-	CHECK(!ibv_create_cq(dev.ctx.get(), dev.device_attr.orig_attr.max_cqe + 1, nullptr, nullptr, 0));
+	CHECK(!ibv_create_cq(dev.ctx.get(), dev.device_attr.orig_attr.max_cqe + 1, nullptr, nullptr,
+			     0));
 	CHECK(!ibv_create_cq(dev.ctx.get(), 16, nullptr, nullptr, dev.ctx->num_comp_vectors));
 	CHECK(!ibv_create_cq(dev.ctx.get(), 16, nullptr, nullptr, -1));
 }
@@ -254,7 +255,8 @@ void refused(const Env &env)
 void event_on_vector(const Env &env, int v)
 {
 	Pair p(env);
-	Cq cq(made(ibv_create_cq(p.a.dev.ctx.get(), 16, nullptr, p.a.channel.get(), v), "ibv_create_cq"));
+	Cq cq(made(ibv_create_cq(p.a.dev.ctx.get(), 16, nullptr, p.a.channel.get(), v),
+		   "ibv_create_cq"));
 	p.a.qp.reset();
 	ibv_qp_init_attr attr{};
 	attr.send_cq = attr.recv_cq = cq.get();

@@ -133,6 +133,28 @@ void bad_receive(const Env &env)
 	CHECK_EQ(p.b.state(), IBV_QPS_ERR);
 }
 
+/* A place of the P_Key table that is empty: nothing is sent that the peer would take for an offence. */
+void no_pkey(const Env &env)
+{
+	EndOptions o = options();
+	EndOptions empty = options();
+	empty.pkey_index = 1;
+	Pair p(env, empty, o);
+	if (p.a.dev.needs_grh())
+		throw Skip("RoCE has one P_Key");
+	auto offences = [&] {
+		ibv_port_attr attr;
+		CHECK_EQ(ibv_query_port(p.b.dev.ctx.get(), p.b.dev.port, &attr), 0);
+		return attr.bad_pkey_cntr;
+	};
+	const auto before = offences();
+	p.b.recv({p.b.sge(0, 200)});
+	p.a.send(p.send_wr(0, 8));
+	p.a.expect({});
+	p.b.expect_none();
+	CHECK_EQ(offences(), before);
+}
+
 /* The 40 bytes before the payload are the GRH if there was one, and the header tells the truth. */
 void header(const Env &env)
 {
@@ -169,8 +191,9 @@ void answer(const Env &env, bool grh)
 		CHECK_EQ(wc.slid, p.a.dev.port_attr.lid);
 	CHECK_EQ(wc.sl, p.a.opt.sl);
 	CHECK_EQ(wc.pkey_index, 0);
-	Ah back(made(ibv_create_ah_from_wc(p.b.pd.get(), &wc, reinterpret_cast<ibv_grh *>(p.b.mem.at()),
-					   p.b.dev.port), "ibv_create_ah_from_wc"));
+	Ah back(made(ibv_create_ah_from_wc(p.b.pd.get(), &wc,
+					   reinterpret_cast<ibv_grh *>(p.b.mem.at()), p.b.dev.port),
+		     "ibv_create_ah_from_wc"));
 	p.a.recv({p.a.sge(4096, 200)}, 3);
 	Wr wr;
 	wr.sg = {p.b.sge(1000, 20)};
@@ -270,11 +293,11 @@ void fill_smp(uint8_t *mad, uint8_t mgmt_class, uint8_t method, uint16_t attribu
 	mad[1] = mgmt_class;
 	mad[2] = 1;
 	mad[3] = method;
-	mad[15] = 42;	/* transaction */
+	mad[15] = 42; /* transaction */
 	mad[16] = attribute >> 8;
 	mad[17] = attribute;
 	if (mgmt_class == 0x81)
-		memset(mad + 32, 0xff, 4);	/* DrSLID and DrDLID: all of the route is directed */
+		memset(mad + 32, 0xff, 4); /* DrSLID and DrDLID: all of the route is directed */
 }
 
 /*
@@ -319,6 +342,7 @@ void add_datagrams(Suite &suite)
 	suite.add("ud.changed_qkey", changed_qkey);
 	suite.add("ud.buffer_too_small", buffer_too_small);
 	suite.add("ud.srq_buffer_too_small", srq_buffer_too_small);
+	suite.add("ud.no_pkey", no_pkey);
 	suite.add("ud.bad_receive", bad_receive);
 	suite.add("ud.header", header);
 	suite.add("ud.answer", [](Env &env) { answer(env, false); });

@@ -23,12 +23,23 @@ struct drm_version {
 	size_t desc_len;
 	char *desc;
 };
-struct dumb_create { uint32_t height, width, bpp, flags, handle, pitch; uint64_t size; };
-struct dumb_map { uint32_t handle, pad; uint64_t offset; };
-struct prime { uint32_t handle, flags; int32_t fd; };
+struct dumb_create {
+	uint32_t height, width, bpp, flags, handle, pitch;
+	uint64_t size;
+};
+struct dumb_map {
+	uint32_t handle, pad;
+	uint64_t offset;
+};
+struct prime {
+	uint32_t handle, flags;
+	int32_t fd;
+};
 
-constexpr unsigned long get_version = _IOWR('d', 0x00, drm_version), create_dumb = _IOWR('d', 0xb2, dumb_create),
-	map_dumb = _IOWR('d', 0xb3, dumb_map), handle_to_fd = _IOWR('d', 0x2d, prime);
+constexpr unsigned long get_version = _IOWR('d', 0x00, drm_version),
+			create_dumb = _IOWR('d', 0xb2, dumb_create),
+			map_dumb = _IOWR('d', 0xb3, dumb_map),
+			handle_to_fd = _IOWR('d', 0x2d, prime);
 
 int open_vgem()
 {
@@ -73,7 +84,10 @@ public:
 	}
 	Buffer(const Buffer &) = delete;
 	Buffer &operator=(const Buffer &) = delete;
-	std::span<uint8_t> bytes(size_t offset, size_t length) const { return {bytes_ + offset, length}; }
+	std::span<uint8_t> bytes(size_t offset, size_t length) const
+	{
+		return {bytes_ + offset, length};
+	}
 
 	int fd;
 
@@ -83,9 +97,11 @@ private:
 	size_t size_;
 };
 
-Mr reg(ibv_pd *pd, const Buffer &buffer, size_t offset, size_t length, uint64_t iova, int access = all_access)
+Mr reg(ibv_pd *pd, const Buffer &buffer, size_t offset, size_t length, uint64_t iova,
+       int access = all_access)
 {
-	return Mr(made(ibv_reg_dmabuf_mr(pd, offset, length, iova, buffer.fd, access), "ibv_reg_dmabuf_mr"));
+	return Mr(made(ibv_reg_dmabuf_mr(pd, offset, length, iova, buffer.fd, access),
+		       "ibv_reg_dmabuf_mr"));
 }
 
 /* Both ends' memory is a device's: it is written to, read from, sent and received. */
@@ -94,7 +110,8 @@ void used(const Env &env)
 	Pair p(env);
 	Buffer near(1 << 18), far(1 << 18);
 	constexpr size_t start = 8192, length = 200000;
-	Mr src = reg(p.a.pd.get(), near, 0, 1 << 18, 0), dst = reg(p.b.pd.get(), far, start, length, 0x5000);
+	Mr src = reg(p.a.pd.get(), near, 0, 1 << 18, 0),
+	   dst = reg(p.b.pd.get(), far, start, length, 0x5000);
 	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 0);
 	wr.sg = {ibv_sge{100, 150000, src->lkey}};
 	wr.addr = 0x5000 + 33;

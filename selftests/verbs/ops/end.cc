@@ -44,10 +44,12 @@ End::End(Device device, const EndOptions &options) : opt(options), dev(std::move
 {
 	pd.reset(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
 	channel.reset(made(ibv_create_comp_channel(dev.ctx.get()), "ibv_create_comp_channel"));
-	cq.reset(made(ibv_create_cq(dev.ctx.get(), opt.cqe, nullptr, channel.get(), 0), "ibv_create_cq"));
+	cq.reset(made(ibv_create_cq(dev.ctx.get(), opt.cqe, nullptr, channel.get(), 0),
+		      "ibv_create_cq"));
 	if (opt.recv_cqe)
-		rcq.reset(made(ibv_create_cq(dev.ctx.get(), opt.recv_cqe, nullptr, channel.get(), 0),
-			       "ibv_create_cq"));
+		rcq.reset(
+			made(ibv_create_cq(dev.ctx.get(), opt.recv_cqe, nullptr, channel.get(), 0),
+			     "ibv_create_cq"));
 	if (opt.srq_wr) {
 		ibv_srq_init_attr attr{};
 		attr.attr.max_wr = opt.srq_wr;
@@ -74,8 +76,8 @@ void End::make_qp()
 	attr.comp_mask = IBV_QP_INIT_ATTR_PD;
 	if (opt.ext_ops) {
 		attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-		attr.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_WRITE | IBV_QP_EX_WITH_FLUSH | IBV_QP_EX_WITH_RDMA_WRITE |
-			IBV_QP_EX_WITH_SEND;
+		attr.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_WRITE | IBV_QP_EX_WITH_FLUSH |
+				      IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND;
 	}
 	if (opt.create_flags) {
 		attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
@@ -93,7 +95,8 @@ int End::try_modify(ibv_qp_attr attr, int mask)
 void End::modify(ibv_qp_attr attr, int mask)
 {
 	if (int err = try_modify(attr, mask))
-		FAIL("ibv_modify_qp to state " + std::to_string(attr.qp_state) + ": " + strerror(err));
+		FAIL("ibv_modify_qp to state " + std::to_string(attr.qp_state) + ": " +
+		     strerror(err));
 }
 
 void End::to(ibv_qp_state state)
@@ -107,11 +110,12 @@ ibv_qp_attr End::query()
 {
 	ibv_qp_attr attr{};
 	ibv_qp_init_attr init{};
-	constexpr int mask = IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY | IBV_QP_ACCESS_FLAGS |
-		IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_TIMEOUT |
-		IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_RQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_ALT_PATH |
-		IBV_QP_MIN_RNR_TIMER | IBV_QP_SQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_PATH_MIG_STATE |
-		IBV_QP_CAP | IBV_QP_DEST_QPN;
+	constexpr int mask =
+		IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY | IBV_QP_ACCESS_FLAGS |
+		IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY | IBV_QP_AV | IBV_QP_PATH_MTU |
+		IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_RQ_PSN |
+		IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_ALT_PATH | IBV_QP_MIN_RNR_TIMER | IBV_QP_SQ_PSN |
+		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_PATH_MIG_STATE | IBV_QP_CAP | IBV_QP_DEST_QPN;
 	if (int err = ibv_query_qp(qp.get(), &attr, mask, &init))
 		FAIL(std::string("ibv_query_qp: ") + strerror(err));
 	return attr;
@@ -195,7 +199,8 @@ void End::to_rts()
 		attr.retry_cnt = opt.retry;
 		attr.rnr_retry = opt.rnr_retry;
 		attr.max_rd_atomic = opt.rd_atomic;
-		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
 	}
 	modify(attr, mask);
 }
@@ -285,8 +290,8 @@ void End::expect_none()
 {
 	ibv_wc wc{};
 	if (ibv_poll_cq(cq.get(), 1, &wc) != 0)
-		FAIL(std::string("a completion too many: ") + ibv_wc_status_str(wc.status) + ", id " +
-		     std::to_string(wc.wr_id));
+		FAIL(std::string("a completion too many: ") + ibv_wc_status_str(wc.status) +
+		     ", id " + std::to_string(wc.wr_id));
 }
 
 void End::expect_event(ibv_event_type type)
@@ -327,8 +332,8 @@ bool End::cq_event_pending()
 
 Pair::Pair(const Env &env, const EndOptions &options) : Pair(env, options, options) {}
 
-Pair::Pair(const Env &env, const EndOptions &options_a, const EndOptions &options_b, bool connected) :
-	a(env.open_a(), options_a), b(env.open_b(), options_b)
+Pair::Pair(const Env &env, const EndOptions &options_a, const EndOptions &options_b,
+	   bool connected) : a(env.open_a(), options_a), b(env.open_b(), options_b)
 {
 	/* The two need not agree in what their ports offer. */
 	a.opt.mtu = b.opt.mtu = std::min(a.opt.mtu, b.opt.mtu);

@@ -15,7 +15,7 @@ struct Wr {
 	std::vector<ibv_sge> sg;
 	unsigned flags = IBV_SEND_SIGNALED;
 	uint64_t id = 1;
-	uint32_t imm = 0;	/* in host order; SEND_WITH_INV, LOCAL_INV: the key */
+	uint32_t imm = 0; /* in host order; SEND_WITH_INV, LOCAL_INV: the key */
 	uint64_t addr = 0;
 	uint32_t rkey = 0;
 	uint64_t compare_add = 0, swap = 0;
@@ -30,15 +30,15 @@ struct EndOptions {
 	ibv_qp_type type = IBV_QPT_RC;
 	ibv_qp_cap cap = {64, 64, 4, 4, 0};
 	int cqe = 256;
-	int recv_cqe = 0;		/* > 0: a CQ of its own for receives */
-	int srq_wr = 0;			/* > 0: receives from an SRQ of that size */
+	int recv_cqe = 0; /* > 0: a CQ of its own for receives */
+	int srq_wr = 0;	  /* > 0: receives from an SRQ of that size */
 	bool sig_all = false;
-	bool ext_ops = false;		/* ibv_wr_*() */
+	bool ext_ops = false; /* ibv_wr_*() */
 	uint32_t create_flags = 0;
 	size_t memory = 1 << 16;
 	unsigned mr_access = all_access | IBV_ACCESS_MW_BIND;
 	unsigned qp_access = all_access;
-	ibv_mtu mtu = ibv_mtu(0);	/* 0: the port's */
+	ibv_mtu mtu = ibv_mtu(0); /* 0: the port's */
 	uint32_t psn = 0x123456;
 	uint32_t qkey = 0x11111111;
 	uint16_t pkey_index = 0;
@@ -46,7 +46,7 @@ struct EndOptions {
 	uint8_t rd_atomic = 4;
 	uint8_t sl = 0;
 	bool grh = false;
-	uint32_t dest_qpn = 0;		/* 0: the peer's */
+	uint32_t dest_qpn = 0; /* 0: the peer's */
 };
 
 /** What a completion has to be; fields left out are not looked at. */
@@ -117,7 +117,8 @@ private:
 /** Two connected ends: work goes from a to b. */
 struct Pair {
 	explicit Pair(const Env &env, const EndOptions &options = {});
-	Pair(const Env &env, const EndOptions &options_a, const EndOptions &options_b, bool connected = true);
+	Pair(const Env &env, const EndOptions &options_a, const EndOptions &options_b,
+	     bool connected = true);
 	void connect();
 
 	End a, b;
@@ -133,6 +134,9 @@ struct Pair {
 };
 
 const char *type_name(ibv_qp_type type);
-inline unsigned grh_len(const End &end) { return end.datagram() ? 40 : 0; }
+inline unsigned grh_len(const End &end)
+{
+	return end.datagram() ? 40 : 0;
+}
 
 } // namespace ops

@@ -36,7 +36,8 @@ int choose_gid(ibv_context *ctx, int port, const ibv_port_attr &attr)
 
 } // namespace
 
-Device::Device(const std::string &name, int port_, int gid_index_) : ctx(open_device(name)), port(port_)
+Device::Device(const std::string &name, int port_, int gid_index_) :
+	ctx(open_device(name)), port(port_)
 {
 	if (ibv_query_port(ctx.get(), port, &port_attr))
 		throw Failure("ibv_query_port: " + name);

@@ -105,7 +105,8 @@ void note_failure(const std::string &what)
 void fail(const char *file, int line, const std::string &what)
 {
 	const char *base = strrchr(file, '/');
-	throw Failure(std::string(base ? base + 1 : file) + ":" + std::to_string(line) + ": " + what);
+	throw Failure(std::string(base ? base + 1 : file) + ":" + std::to_string(line) + ": " +
+		      what);
 }
 
 void Suite::select(const std::vector<std::string> &patterns)
@@ -132,7 +133,8 @@ bool Suite::run(Env &env, int seconds) const
 	std::cout << "KTAP version 1\n1.." << cases_.size() << std::endl;
 	for (const auto &test : cases_) {
 		Outcome outcome = run_apart(test, env, seconds);
-		std::cout << (outcome.kind == Kind::Fail ? "not ok " : "ok ") << ++n << ' ' << test.name;
+		std::cout << (outcome.kind == Kind::Fail ? "not ok " : "ok ") << ++n << ' '
+			  << test.name;
 		if (outcome.kind == Kind::Skip)
 			std::cout << " # SKIP " << outcome.text;
 		std::cout << '\n';
@@ -143,7 +145,8 @@ bool Suite::run(Env &env, int seconds) const
 		failed += outcome.kind == Kind::Fail;
 		skipped += outcome.kind == Kind::Skip;
 	}
-	std::cout << "# Totals: pass:" << pass << " fail:" << failed << " skip:" << skipped << std::endl;
+	std::cout << "# Totals: pass:" << pass << " fail:" << failed << " skip:" << skipped
+		  << std::endl;
 	return failed == 0;
 }
 

@@ -35,7 +35,10 @@ struct Case {
 
 class Suite {
 public:
-	void add(std::string name, std::function<void(Env &)> run) { cases_.push_back({std::move(name), std::move(run)}); }
+	void add(std::string name, std::function<void(Env &)> run)
+	{
+		cases_.push_back({std::move(name), std::move(run)});
+	}
 	/** Leaves the cases whose name contains one of the patterns. */
 	void select(const std::vector<std::string> &patterns);
 	/** Returns whether all passed. */

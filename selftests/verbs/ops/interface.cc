@@ -153,7 +153,9 @@ void imported(const Env &env)
 	other->handle = answer[0];
 	other->qp_num = answer[1];
 	other->qp_type = IBV_QPT_RC;
-	auto modify = [](ibv_qp *qp, ibv_qp_attr a, int mask) { CHECK_EQ(ibv_modify_qp(qp, &a, mask), 0); };
+	auto modify = [](ibv_qp *qp, ibv_qp_attr a, int mask) {
+		CHECK_EQ(ibv_modify_qp(qp, &a, mask), 0);
+	};
 	for (auto [qp, peer] : {std::pair{other, own.qp.get()}, std::pair{own.qp.get(), other}}) {
 		ibv_qp_attr a{};
 		a.qp_state = IBV_QPS_INIT;
@@ -165,14 +167,16 @@ void imported(const Env &env)
 		a.dest_qp_num = peer->qp_num;
 		a.max_dest_rd_atomic = 1;
 		a.min_rnr_timer = 1;
-		modify(qp, a, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-		       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+		modify(qp, a,
+		       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 		a.qp_state = IBV_QPS_RTS;
 		a.timeout = 14;
 		a.retry_cnt = a.rnr_retry = 7;
 		a.max_rd_atomic = 1;
-		modify(qp, a, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-		       IBV_QP_MAX_QP_RD_ATOMIC);
+		modify(qp, a,
+		       IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+			       IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
 	}
 	own.recv({own.sge(0, 8)}, 5);
 	CHECK_EQ(write(to_child[1], "", 1), 1);
@@ -186,7 +190,8 @@ void imported(const Env &env)
 
 /* A command as write() takes it. Returns 0 or the errno. */
 template <typename Request>
-int command(int fd, unsigned number, const Request &request, size_t answer, const std::vector<uint8_t> &more = {})
+int command(int fd, unsigned number, const Request &request, size_t answer,
+	    const std::vector<uint8_t> &more = {})
 {
 	std::vector<uint8_t> bytes(sizeof(ib_uverbs_cmd_hdr) + sizeof(request) + more.size());
 	ib_uverbs_cmd_hdr hdr{};
@@ -365,15 +370,19 @@ void ring_by_write(const Env &env)
 /* A page, and one behind it that is not there. */
 class Edge {
 public:
-	Edge() : base_(static_cast<uint8_t *>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE,
-						   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)))
+	Edge() :
+		base_(static_cast<uint8_t *>(mmap(nullptr, 8192, PROT_READ | PROT_WRITE,
+						  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)))
 	{
 		CHECK_EQ(mprotect(base_ + 4096, 4096, PROT_NONE), 0);
 	}
 	~Edge() { munmap(base_, 8192); }
 	Edge(const Edge &) = delete;
 	/* So that this many bytes are there. */
-	uint64_t addr(size_t room) const { return reinterpret_cast<uintptr_t>(base_ + 4096 - room); }
+	uint64_t addr(size_t room) const
+	{
+		return reinterpret_cast<uintptr_t>(base_ + 4096 - room);
+	}
 
 private:
 	uint8_t *base_;
@@ -387,7 +396,8 @@ size_t rings()
 		throw Skip("no /proc/vmallocinfo");
 	size_t n = 0;
 	for (std::string line; std::getline(in, line);)
-		n += line.find("pib_ring_alloc") != std::string::npos || line.find("[pib]") != std::string::npos;
+		n += line.find("pib_ring_alloc") != std::string::npos ||
+		     line.find("[pib]") != std::string::npos;
 	return n;
 }
 
@@ -421,7 +431,8 @@ void answers_lost(const Env &env)
 	modify.attr_mask = IBV_SRQ_MAX_WR;
 	modify.max_wr = 100;
 	uint64_t ring_addr = edge.addr(0);
-	std::vector<uint8_t> to_nowhere(reinterpret_cast<uint8_t *>(&ring_addr), reinterpret_cast<uint8_t *>(&ring_addr + 1));
+	std::vector<uint8_t> to_nowhere(reinterpret_cast<uint8_t *>(&ring_addr),
+					reinterpret_cast<uint8_t *>(&ring_addr + 1));
 	ib_uverbs_create_ah ah{};
 	ah.pd_handle = e.pd->handle;
 	ah.attr.dlid = e.dev.port_attr.lid;
@@ -459,7 +470,8 @@ std::vector<Mapped> mapped_rings()
 		if (line.find("/infiniband/uverbs") == std::string::npos)
 			continue;
 		size_t end;
-		uintptr_t from = std::stoull(line, &end, 16), to = std::stoull(line.substr(end + 1), nullptr, 16);
+		uintptr_t from = std::stoull(line, &end, 16),
+			  to = std::stoull(line.substr(end + 1), nullptr, 16);
 		found.push_back({reinterpret_cast<volatile uint32_t *>(from), to - from});
 	}
 	return found;
@@ -553,16 +565,20 @@ void resize_lied(const Env &env)
 	Pair p(env);
 	Device dev = env.open_a();
 	auto before = mapped_rings();
-	Cq cq(made(ibv_create_cq(dev.ctx.get(), dev.device_attr.orig_attr.max_cqe, nullptr, nullptr, 0), "ibv_create_cq"));
+	Cq cq(made(ibv_create_cq(dev.ctx.get(), dev.device_attr.orig_attr.max_cqe, nullptr, nullptr,
+				 0),
+		   "ibv_create_cq"));
 	auto resize = [&](int cqe) {
 		auto r = request<ib_uverbs_resize_cq>();
 		r.cq_handle = cq->handle;
 		r.cqe = cqe;
-		return command(dev.ctx->cmd_fd, IB_USER_VERBS_CMD_RESIZE_CQ, r, sizeof(answer_room));
+		return command(dev.ctx->cmd_fd, IB_USER_VERBS_CMD_RESIZE_CQ, r,
+			       sizeof(answer_room));
 	};
 	auto fresh = mapped_rings();
 	std::erase_if(fresh, [&](const Mapped &m) {
-		return std::ranges::any_of(before, [&](const Mapped &b) { return b.words == m.words; });
+		return std::ranges::any_of(before,
+					   [&](const Mapped &b) { return b.words == m.words; });
 	});
 	CHECK_EQ(fresh.size(), 1u);
 	volatile uint32_t *words = fresh[0].words;

@@ -186,7 +186,9 @@ private:
 			attach(e);
 		connect_to(e, env, o);
 		for (size_t i = 0; i < pages; i++)
-			e.recv({{mine.addr + i * SlowFile::page, uint32_t(SlowFile::page), mr->lkey}}, 7);
+			e.recv({{mine.addr + i * SlowFile::page, uint32_t(SlowFile::page),
+				 mr->lkey}},
+			       7);
 		peer_ = theirs;
 		say('k');
 	}
@@ -194,9 +196,7 @@ private:
 	{
 		Wr wr;
 		switch (heard()) {
-		case 'w':
-			until_waiting(slow);
-			return say('w');
+		case 'w': until_waiting(slow); return say('w');
 		case 's':
 			wr.op = IBV_WR_RDMA_READ;
 			wr.sg = {{reinterpret_cast<uintptr_t>(slow.at()), 10000, mr->lkey}};
@@ -204,13 +204,9 @@ private:
 			wr.rkey = peer_.rkey;
 			e.send(wr);
 			return say('s');
-		case 'c':
-			return say('0' + e.completion().status);
-		case 'r':
-			slow.release();
-			return say('r');
-		case 'b':
-			return say(slow.at()[0]);
+		case 'c': return say('0' + e.completion().status);
+		case 'r': slow.release(); return say('r');
+		case 'b': return say(slow.at()[0]);
 		}
 	}
 	[[noreturn]] void run(const Env &env, const EndOptions &o)
@@ -221,7 +217,8 @@ private:
 		try {
 			auto slow = slow_file(pages);
 			End e(env.open_b(), o);
-			Mr mr(made(ibv_reg_mr(e.pd.get(), slow->at(), slow->size(), all_access | IBV_ACCESS_ON_DEMAND),
+			Mr mr(made(ibv_reg_mr(e.pd.get(), slow->at(), slow->size(),
+					      all_access | IBV_ACCESS_ON_DEMAND),
 				   "ibv_reg_mr"));
 			set_up(e, env, mr, *slow, o);
 			for (;;)
@@ -235,7 +232,7 @@ private:
 	static void attach(End &e);
 
 public:
-	static constexpr uint32_t group_psn = 0x654321;	/* says that it is to be a group's member */
+	static constexpr uint32_t group_psn = 0x654321; /* says that it is to be a group's member */
 
 private:
 	pid_t pid_ = -1;
@@ -264,7 +261,8 @@ void Stuck::attach(End &e)
 
 /* One end whose peer is stuck; and two others, who have nothing to do with it. */
 struct Victim {
-	Victim(const Env &env, const EndOptions &o) : stuck(env, o), a(env.open_a(), o), there(env.open_b(), o)
+	Victim(const Env &env, const EndOptions &o) :
+		stuck(env, o), a(env.open_a(), o), there(env.open_b(), o)
 	{
 		a.opt.dest_qpn = stuck.facts.qpn;
 		a.to_init();
@@ -297,8 +295,11 @@ struct Victim {
 class Counter {
 public:
 	Counter(const Env &env, const char *name) :
-		path_("/proc/1/root/sys/class/infiniband/" + env.dev_b + "/ports/" + std::to_string(env.port) + "/hw_counters/" + name),
-		before_(value()) {}
+		path_("/proc/1/root/sys/class/infiniband/" + env.dev_b + "/ports/" +
+		      std::to_string(env.port) + "/hw_counters/" + name),
+		before_(value())
+	{
+	}
 
 	void until_more() const
 	{
@@ -327,7 +328,7 @@ constexpr size_t length_of(ibv_wr_opcode op)
 EndOptions impatient(uint8_t rnr_retry)
 {
 	EndOptions o;
-	o.timeout = 16;		/* 268 ms: who hears nothing for long gives up */
+	o.timeout = 16; /* 268 ms: who hears nothing for long gives up */
 	o.retry = 1;
 	o.rnr_retry = rnr_retry;
 	return o;
@@ -455,8 +456,10 @@ void slow_member(Env env)
 void add_isolation(Suite &suite)
 {
 	suite.add("isolation.refilled_queue", refilled_queue);
-	for (auto [name, op] : {std::pair{"write", IBV_WR_RDMA_WRITE}, {"send", IBV_WR_SEND},
-				{"read", IBV_WR_RDMA_READ}, {"fetch_add", IBV_WR_ATOMIC_FETCH_AND_ADD}}) {
+	for (auto [name, op] : {std::pair{"write", IBV_WR_RDMA_WRITE},
+				{"send", IBV_WR_SEND},
+				{"read", IBV_WR_RDMA_READ},
+				{"fetch_add", IBV_WR_ATOMIC_FETCH_AND_ADD}}) {
 		std::string s = std::string("isolation.slow_page.") + name;
 		suite.add(s + ".lets_go", [=](Env &env) { slow_target(env, op); });
 		suite.add(s + ".comes", [=](Env &env) { slow_but_comes(env, op); });

@@ -27,16 +27,13 @@ void want(Pair &p, const Mr &mr, uint8_t *at, For what)
 	wr.addr = reinterpret_cast<uintptr_t>(at);
 	wr.rkey = mr->rkey;
 	switch (what) {
-	case For::Receive:
-		p.b.recv({sge(mr, at, 4096)});
-		return p.a.send(p.send_wr(0, 4096));
+	case For::Receive: p.b.recv({sge(mr, at, 4096)}); return p.a.send(p.send_wr(0, 4096));
 	case For::Send:
 		wr = p.send_wr(0, 0);
 		wr.sg = {sge(mr, at, 4096)};
 		p.b.recv({p.b.sge(0, 4096)});
 		return p.a.send(wr);
-	default:
-		return p.a.send(wr);
+	default: return p.a.send(wr);
 	}
 }
 
@@ -134,7 +131,8 @@ void let_go(const Env &env, For what)
 		Pair p(env);
 		bool all = what == For::Implicit;
 		End &end = what == For::Send ? p.a : p.b;
-		Mr mr = reg(end.pd.get(), all ? nullptr : slow->at(), all ? SIZE_MAX : slow->size());
+		Mr mr = reg(end.pd.get(), all ? nullptr : slow->at(),
+			    all ? SIZE_MAX : slow->size());
 		want(p, mr, slow->at(), what);
 		until_waiting(*slow);
 		mr.reset();
@@ -158,7 +156,8 @@ void killed(const Env &env, For what)
 		Mr mr = reg(pd.get(), slow->at(), slow->size());
 		uint64_t addr = reinterpret_cast<uintptr_t>(slow->at());
 		say('r');
-		advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, what == For::Advice ? IBV_ADVISE_MR_FLAG_FLUSH : 0, addr, 1);
+		advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH,
+		       what == For::Advice ? IBV_ADVISE_MR_FLAG_FLUSH : 0, addr, 1);
 		pause();
 	});
 	CHECK(victim.heard() == 'r');
@@ -179,7 +178,9 @@ void killed_server(const Env &env, int fd)
 		Device dev = env.open_b();
 		Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
 		Mr mr = reg(pd.get(), slow->at(), slow->size());
-		CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, reinterpret_cast<uintptr_t>(slow->at()), 1), 0);
+		CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, 0,
+				reinterpret_cast<uintptr_t>(slow->at()), 1),
+			 0);
 		until_waiting(*slow);
 		slow->leave_alone();
 		say('w');
@@ -220,13 +221,15 @@ void device_goes(const Env &env)
 {
 	need(env.open_b());
 	auto slow = slow_file();
-	run("ip link add gone0 type dummy && ip link set gone0 up && pibctl add pibgone netdev gone0 standalone");
+	run("ip link add gone0 type dummy && ip link set gone0 up && pibctl add pibgone netdev "
+	    "gone0 standalone");
 	Victim victim([&](const auto &say) {
 		{
 			Device dev("pibgone");
 			Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
 			Mr mr = reg(pd.get(), slow->at(), slow->size());
-			advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, reinterpret_cast<uintptr_t>(slow->at()), 1);
+			advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, 0,
+			       reinterpret_cast<uintptr_t>(slow->at()), 1);
 			until_waiting(*slow);
 		}
 		say('c');
@@ -243,9 +246,13 @@ void device_goes(const Env &env)
 
 void add_killed(Suite &suite)
 {
-	for (auto [name, what] : {std::pair{"receive", For::Receive}, {"write", For::Write}, {"read", For::Read},
-				  {"send", For::Send}, {"implicit", For::Implicit}})
-		suite.add(std::string("isolation.let_go.") + name, [=](Env &env) { let_go(env, what); });
+	for (auto [name, what] : {std::pair{"receive", For::Receive},
+				  {"write", For::Write},
+				  {"read", For::Read},
+				  {"send", For::Send},
+				  {"implicit", For::Implicit}})
+		suite.add(std::string("isolation.let_go.") + name,
+			  [=](Env &env) { let_go(env, what); });
 	suite.add("isolation.killed.prefetch", [](Env &env) { killed(env, For::Prefetch); });
 	suite.add("isolation.killed.advice", [](Env &env) { killed(env, For::Advice); });
 	suite.add("isolation.reset.receive", [](Env &env) { reset(env, For::Receive); });

@@ -41,8 +41,10 @@ void queue_pair_too_big(const Env &env)
 	End e(env.open_a(), {});
 	const ibv_device_attr &d = e.dev.device_attr.orig_attr;
 	const ibv_qp_cap wrong[] = {
-		{unsigned(d.max_qp_wr + 1), 1, 1, 1, 0}, {1, unsigned(d.max_qp_wr + 1), 1, 1, 0},
-		{1, 1, unsigned(d.max_sge + 1), 1, 0}, {1, 1, 1, unsigned(d.max_sge + 1), 0},
+		{unsigned(d.max_qp_wr + 1), 1, 1, 1, 0},
+		{1, unsigned(d.max_qp_wr + 1), 1, 1, 0},
+		{1, 1, unsigned(d.max_sge + 1), 1, 0},
+		{1, 1, 1, unsigned(d.max_sge + 1), 0},
 		{1, 1, 1, 1, 1 << 20},
 	};
 	for (const auto &cap : wrong) {
@@ -57,7 +59,8 @@ void queue_pair_too_big(const Env &env)
 void completion_queue(const Env &env)
 {
 	Device dev = env.open_a();
-	Cq cq(made(ibv_create_cq(dev.ctx.get(), dev.device_attr.orig_attr.max_cqe, nullptr, nullptr, 0),
+	Cq cq(made(ibv_create_cq(dev.ctx.get(), dev.device_attr.orig_attr.max_cqe, nullptr, nullptr,
+				 0),
 		   "ibv_create_cq"));
 	CHECK(cq->cqe >= dev.device_attr.orig_attr.max_cqe);
 }
@@ -104,7 +107,9 @@ void many_objects(const Env &env)
 		pds.emplace_back(made(ibv_alloc_pd(e.dev.ctx.get()), "ibv_alloc_pd"));
 	std::vector<Mr> mrs;
 	for (int i = 0, n = std::min(d.max_mr - 1, 2000); i < n; i++)
-		mrs.emplace_back(made(ibv_reg_mr(pds[i % pds.size()].get(), e.mem.at(), 4096, all_access), "ibv_reg_mr"));
+		mrs.emplace_back(
+			made(ibv_reg_mr(pds[i % pds.size()].get(), e.mem.at(), 4096, all_access),
+			     "ibv_reg_mr"));
 	std::vector<uint32_t> keys;
 	for (const auto &mr : mrs)
 		keys.push_back(mr->lkey);
@@ -112,7 +117,8 @@ void many_objects(const Env &env)
 	CHECK(std::ranges::adjacent_find(keys) == keys.end());
 	std::vector<Cq> cqs;
 	for (int i = 0, n = std::min(d.max_cq - 1, 300); i < n; i++)
-		cqs.emplace_back(made(ibv_create_cq(e.dev.ctx.get(), 4, nullptr, nullptr, 0), "ibv_create_cq"));
+		cqs.emplace_back(made(ibv_create_cq(e.dev.ctx.get(), 4, nullptr, nullptr, 0),
+				      "ibv_create_cq"));
 	std::vector<Qp> qps;
 	std::vector<uint32_t> numbers;
 	ibv_qp_init_attr attr{};
@@ -166,7 +172,8 @@ void memory_locked(const Env &env)
 	CHECK(!ibv_create_qp(pd.get(), &attr));
 	/* What is given back can be had again. */
 	for (int i = 0; i < 20; i++) {
-		Cq cq(made(ibv_create_cq(dev.ctx.get(), 1024, nullptr, nullptr, 0), "ibv_create_cq"));
+		Cq cq(made(ibv_create_cq(dev.ctx.get(), 1024, nullptr, nullptr, 0),
+			   "ibv_create_cq"));
 		CHECK_EQ(ibv_resize_cq(cq.get(), 512), 0);
 		CHECK(ibv_resize_cq(cq.get(), 1 << 15) != 0);
 		attr.cap = {64, 64, 4, 4, 0};
@@ -189,7 +196,8 @@ constexpr uint16_t group_lid = 0xc123;
 
 struct DatagramQp {
 	explicit DatagramQp(ibv_context *ctx) :
-		pd(made(ibv_alloc_pd(ctx), "ibv_alloc_pd")), cq(made(ibv_create_cq(ctx, 4, nullptr, nullptr, 0), "ibv_create_cq"))
+		pd(made(ibv_alloc_pd(ctx), "ibv_alloc_pd")),
+		cq(made(ibv_create_cq(ctx, 4, nullptr, nullptr, 0), "ibv_create_cq"))
 	{
 		ibv_qp_init_attr attr{};
 		attr.send_cq = attr.recv_cq = cq.get();
@@ -278,7 +286,8 @@ void tables(const Env &env)
 	CHECK(ntohs(pkey) & 0x7fff);
 	ibv_port_attr attr;
 	CHECK(ibv_query_port(dev.ctx.get(), 0, &attr) != 0);
-	CHECK(ibv_query_port(dev.ctx.get(), dev.device_attr.orig_attr.phys_port_cnt + 1, &attr) != 0);
+	CHECK(ibv_query_port(dev.ctx.get(), dev.device_attr.orig_attr.phys_port_cnt + 1, &attr) !=
+	      0);
 }
 
 } // namespace

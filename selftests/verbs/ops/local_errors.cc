@@ -24,8 +24,10 @@ struct BadSge {
 constexpr BadSge bad_sges[] = {
 	{"unknown_lkey", [](Pair &, const Memory &, ibv_sge &s) { s.lkey ^= 0x5500; }},
 	{"stale_lkey", [](Pair &, const Memory &, ibv_sge &s) { s.lkey ^= 1; }},
-	{"past_the_region", [](Pair &p, const Memory &, ibv_sge &s) { s.addr = p.a.mem.addr(p.a.mem.size()) - 99; }},
-	{"before_the_region", [](Pair &p, const Memory &, ibv_sge &s) { s.addr = p.a.mem.addr() - 1; }},
+	{"past_the_region",
+	 [](Pair &p, const Memory &, ibv_sge &s) { s.addr = p.a.mem.addr(p.a.mem.size()) - 99; }},
+	{"before_the_region",
+	 [](Pair &p, const Memory &, ibv_sge &s) { s.addr = p.a.mem.addr() - 1; }},
 	{"address_wraps", [](Pair &, const Memory &, ibv_sge &s) { s.addr = -50; }},
 	{"other_pd", [](Pair &, const Memory &foreign, ibv_sge &s) { s = foreign.sge(0, 100); }},
 };
@@ -104,7 +106,7 @@ void bad_receive(const Env &env, const BadSge &t)
 	Wire wire(env.capture);
 	Pd other(made(ibv_alloc_pd(p.b.dev.ctx.get()), "ibv_alloc_pd"));
 	Memory foreign(other.get(), 4096);
-	std::swap(p.a, p.b);	/* the spoilers look at a: here the receiver */
+	std::swap(p.a, p.b); /* the spoilers look at a: here the receiver */
 	ibv_sge sge = p.a.sge(0, 100);
 	t.spoil(p, foreign, sge);
 	p.a.recv({sge}, 20);
@@ -240,13 +242,14 @@ void add_local_errors(Suite &suite)
 		const char *name;
 	};
 	constexpr Combination combinations[] = {
-		{IBV_QPT_RC, IBV_WR_SEND, "send"}, {IBV_QPT_RC, IBV_WR_RDMA_WRITE, "write"},
-		{IBV_QPT_RC, IBV_WR_RDMA_READ, "read"}, {IBV_QPT_UC, IBV_WR_SEND, "send"},
+		{IBV_QPT_RC, IBV_WR_SEND, "send"},	  {IBV_QPT_RC, IBV_WR_RDMA_WRITE, "write"},
+		{IBV_QPT_RC, IBV_WR_RDMA_READ, "read"},	  {IBV_QPT_UC, IBV_WR_SEND, "send"},
 		{IBV_QPT_UC, IBV_WR_RDMA_WRITE, "write"}, {IBV_QPT_UD, IBV_WR_SEND, "send"},
 	};
 	for (const auto &c : combinations)
 		for (const auto &t : bad_sges)
-			suite.add(std::string("local_error.") + type_name(c.type) + "." + c.name + "." + t.name,
+			suite.add(std::string("local_error.") + type_name(c.type) + "." + c.name +
+					  "." + t.name,
 				  [=](Env &env) { bad_send(env, c.type, c.op, t); });
 	suite.add("local_error.rc.second_element", bad_second);
 	suite.add("local_error.rc.read_into_read_only",
@@ -255,7 +258,8 @@ void add_local_errors(Suite &suite)
 		  [](Env &env) { read_into_read_only(env, IBV_WR_ATOMIC_FETCH_AND_ADD); });
 	suite.add("local_error.rc.send_from_read_only", send_from_read_only);
 	for (const auto &t : bad_sges)
-		suite.add(std::string("receive_error.rc.") + t.name, [=](Env &env) { bad_receive(env, t); });
+		suite.add(std::string("receive_error.rc.") + t.name,
+			  [=](Env &env) { bad_receive(env, t); });
 	suite.add("receive_error.rc.read_only", receive_read_only);
 	for (size_t length : {101, 30000})
 		suite.add("receive_error.uc.too_small_" + std::to_string(length),
@@ -264,10 +268,13 @@ void add_local_errors(Suite &suite)
 		suite.add("receive_error.rc.too_small_" + std::to_string(length),
 			  [=](Env &env) { receive_too_small(env, length); });
 	suite.add("local_error.rc.too_many_elements", refused);
-	suite.add("local_error.uc.read", [](Env &env) { opcode_of_other_type(env, IBV_QPT_UC, IBV_WR_RDMA_READ); });
-	suite.add("local_error.uc.atomic",
-		  [](Env &env) { opcode_of_other_type(env, IBV_QPT_UC, IBV_WR_ATOMIC_FETCH_AND_ADD); });
-	suite.add("local_error.ud.write", [](Env &env) { opcode_of_other_type(env, IBV_QPT_UD, IBV_WR_RDMA_WRITE); });
+	suite.add("local_error.uc.read",
+		  [](Env &env) { opcode_of_other_type(env, IBV_QPT_UC, IBV_WR_RDMA_READ); });
+	suite.add("local_error.uc.atomic", [](Env &env) {
+		opcode_of_other_type(env, IBV_QPT_UC, IBV_WR_ATOMIC_FETCH_AND_ADD);
+	});
+	suite.add("local_error.ud.write",
+		  [](Env &env) { opcode_of_other_type(env, IBV_QPT_UD, IBV_WR_RDMA_WRITE); });
 	suite.add("local_error.ud.too_long", datagram_too_long);
 	suite.add("local_error.rc.longer_than_2_gib", message_too_long);
 	suite.add("local_error.rc.region_gone", region_gone_while_waiting);

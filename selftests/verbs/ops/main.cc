@@ -16,25 +16,27 @@ namespace {
 
 [[noreturn]] void usage(int status)
 {
-	(status ? std::cerr : std::cout) <<
-		"usage: pib-ops [OPTION]... [PART OF A CASE'S NAME]...\n"
-		"  --dev DEVICE       device to run on\n"
-		"  --peer DEVICE      the other end; default: the same device\n"
-		"  --port N           port of both (1)\n"
-		"  --gid-index N      GID of both\n"
-		"  --capture NS:DEV   look at the packets on that netdev\n"
-		"  --timeout S        for each case (60)\n"
-		"  --list             names of the cases\n";
+	(status ? std::cerr : std::cout)
+		<< "usage: pib-ops [OPTION]... [PART OF A CASE'S NAME]...\n"
+		   "  --dev DEVICE       device to run on\n"
+		   "  --peer DEVICE      the other end; default: the same device\n"
+		   "  --port N           port of both (1)\n"
+		   "  --gid-index N      GID of both\n"
+		   "  --capture NS:DEV   look at the packets on that netdev\n"
+		   "  --timeout S        for each case (60)\n"
+		   "  --list             names of the cases\n";
 	exit(status);
 }
 
 Suite all_cases()
 {
 	Suite suite;
-	for (auto add : {add_messages, add_rdma, add_atomics, add_windows, add_local_errors, add_remote_errors,
-			 add_retries, add_states, add_completions, add_shared_queues, add_xrc, add_datagrams,
-			 add_multicast, add_memory, add_isolation, add_killed, add_paging, add_paging_faults,
-			 add_dmabuf, add_limits, add_shares, add_migration, add_modify, add_interface})
+	for (auto add : {add_messages,	   add_rdma,	      add_atomics,   add_windows,
+			 add_local_errors, add_remote_errors, add_retries,   add_states,
+			 add_completions,  add_shared_queues, add_xrc,	     add_datagrams,
+			 add_multicast,	   add_memory,	      add_isolation, add_killed,
+			 add_paging,	   add_paging_faults, add_dmabuf,    add_limits,
+			 add_shares,	   add_migration,     add_modify,    add_interface})
 		add(suite);
 	return suite;
 }
@@ -43,11 +45,15 @@ Suite all_cases()
 
 int main(int argc, char **argv)
 {
-	static const option options[] = {
-		{"dev", required_argument, nullptr, 'd'}, {"peer", required_argument, nullptr, 'p'},
-		{"port", required_argument, nullptr, 'i'}, {"gid-index", required_argument, nullptr, 'g'},
-		{"capture", required_argument, nullptr, 'c'}, {"timeout", required_argument, nullptr, 't'},
-		{"list", no_argument, nullptr, 'l'}, {"help", no_argument, nullptr, 'h'}, {}};
+	static const option options[] = {{"dev", required_argument, nullptr, 'd'},
+					 {"peer", required_argument, nullptr, 'p'},
+					 {"port", required_argument, nullptr, 'i'},
+					 {"gid-index", required_argument, nullptr, 'g'},
+					 {"capture", required_argument, nullptr, 'c'},
+					 {"timeout", required_argument, nullptr, 't'},
+					 {"list", no_argument, nullptr, 'l'},
+					 {"help", no_argument, nullptr, 'h'},
+					 {}};
 	Env env;
 	Suite suite = all_cases();
 	int seconds = 60;

@@ -14,8 +14,8 @@ namespace {
 /* Pages of the process, unmapped at the end. */
 class Pages {
 public:
-	explicit Pages(size_t length, int prot = PROT_READ | PROT_WRITE, int flags = MAP_PRIVATE | MAP_ANONYMOUS, int fd = -1)
-		: length_(length)
+	explicit Pages(size_t length, int prot = PROT_READ | PROT_WRITE,
+		       int flags = MAP_PRIVATE | MAP_ANONYMOUS, int fd = -1) : length_(length)
 	{
 		void *p = mmap(nullptr, length, prot, flags, fd, 0);
 		if (p == MAP_FAILED)
@@ -73,7 +73,8 @@ void other_addresses(const Env &env, uint64_t iova)
 	Pair p(env);
 	Pages pages(1 << 16);
 	uint8_t *start = pages.at(iova % 4096);
-	Mr mr(made(ibv_reg_mr_iova(p.b.pd.get(), start, 20000, iova, all_access), "ibv_reg_mr_iova"));
+	Mr mr(made(ibv_reg_mr_iova(p.b.pd.get(), start, 20000, iova, all_access),
+		   "ibv_reg_mr_iova"));
 	there_and_back(p, iova, mr->rkey, 20000, 1);
 	check_filled({start, 20000}, 1);
 	there_and_back(p, iova + 7000, mr->rkey, 13000, 2);
@@ -151,7 +152,8 @@ void shared_pages(const Env &env)
 	int fd = memfd_create("pib", 0);
 	CHECK(fd >= 0 && !ftruncate(fd, 1 << 16));
 	{
-		Pages here(1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED, fd), there(1 << 16, PROT_READ, MAP_SHARED, fd);
+		Pages here(1 << 16, PROT_READ | PROT_WRITE, MAP_SHARED, fd),
+			there(1 << 16, PROT_READ, MAP_SHARED, fd);
 		Mr mr = reg(p.b.pd.get(), here.at(), 1 << 16);
 		there_and_back(p, here.addr(10), mr->rkey, 60000, 5);
 		check_filled({there.at(10), 60000}, 5);
@@ -260,7 +262,8 @@ void reregister(const Env &env)
 	there_and_back(p, two.addr(5), mr->rkey, 50000, 2);
 	check_filled({two.at(5), 50000}, 2);
 	check_filled({one.at(), 60000}, 1);
-	CHECK_EQ(rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, IBV_ACCESS_REMOTE_READ), 0);
+	CHECK_EQ(rereg(mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, IBV_ACCESS_REMOTE_READ),
+		 0);
 	Wr wr = p.rdma_wr(IBV_WR_RDMA_READ, 0, 100);
 	wr.addr = two.addr(5);
 	wr.rkey = mr->rkey;
@@ -297,7 +300,8 @@ void device_memory(const Env &env)
 	ibv_alloc_dm_attr attr{};
 	attr.length = 16384;
 	Dm dm(made(ibv_alloc_dm(p.b.dev.ctx.get(), &attr), "ibv_alloc_dm"));
-	Mr mr(made(ibv_reg_dm_mr(p.b.pd.get(), dm.get(), 4096, 8192, all_access | IBV_ACCESS_ZERO_BASED),
+	Mr mr(made(ibv_reg_dm_mr(p.b.pd.get(), dm.get(), 4096, 8192,
+				 all_access | IBV_ACCESS_ZERO_BASED),
 		   "ibv_reg_dm_mr"));
 	there_and_back(p, 0, mr->rkey, 8192, 3);
 	std::vector<uint8_t> got(8192);
@@ -351,7 +355,8 @@ void on_demand_unmapped(const Env &env)
 {
 	Pair p(env);
 	need_odp(p.b.dev);
-	void *base = mmap(nullptr, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *base =
+		mmap(nullptr, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	Mr mr = reg(p.b.pd.get(), base, 1 << 16, all_access | IBV_ACCESS_ON_DEMAND);
 	there_and_back(p, reinterpret_cast<uintptr_t>(base), mr->rkey, 4096, 1);
 	munmap(base, 1 << 16);

@@ -36,7 +36,8 @@ void one_message(Pair &p, size_t length, ibv_wr_opcode op = IBV_WR_SEND, unsigne
 	p.a.expect({.opcode = IBV_WC_SEND, .id = 66});
 	Expect want{.opcode = IBV_WC_RECV, .id = 77, .byte_len = length + grh};
 	/* Whether a GRH came is told of datagrams only. */
-	want.flags = (imm ? IBV_WC_WITH_IMM : 0) | (grh && (p.a.opt.grh || p.a.dev.needs_grh()) ? IBV_WC_GRH : 0);
+	want.flags = (imm ? IBV_WC_WITH_IMM : 0) |
+		     (grh && (p.a.opt.grh || p.a.dev.needs_grh()) ? IBV_WC_GRH : 0);
 	if (!grh && (p.a.opt.grh || p.a.dev.needs_grh()))
 		want.flags.reset();
 	if (imm)
@@ -50,7 +51,8 @@ void one_message(Pair &p, size_t length, ibv_wr_opcode op = IBV_WR_SEND, unsigne
 void sizes(Pair &p, ibv_wr_opcode op)
 {
 	size_t mtu = 128u << p.a.opt.mtu;
-	for (size_t length : {size_t(0), size_t(1), size_t(2), size_t(3), size_t(4), size_t(5), mtu - 1, mtu})
+	for (size_t length :
+	     {size_t(0), size_t(1), size_t(2), size_t(3), size_t(4), size_t(5), mtu - 1, mtu})
 		one_message(p, length, op);
 	if (p.a.datagram())
 		return;
@@ -116,7 +118,8 @@ void inline_sizes(const Env &env, ibv_qp_type type, uint32_t most)
 	Pair p(env, o);
 	CHECK(p.a.opt.cap.max_inline_data >= most);
 	size_t grh = grh_len(p.b);
-	for (size_t length : {size_t(0), size_t(1), size_t(15), size_t(16), size_t(17), size_t(most / 2), size_t(most)}) {
+	for (size_t length : {size_t(0), size_t(1), size_t(15), size_t(16), size_t(17),
+			      size_t(most / 2), size_t(most)}) {
 		if (type == IBV_QPT_UD && length > p.a.dev.mtu())
 			continue;
 		fill(p.a.mem.bytes(0, length), length);
@@ -126,7 +129,8 @@ void inline_sizes(const Env &env, ibv_qp_type type, uint32_t most)
 		wr.flags |= IBV_SEND_INLINE;
 		/* Its key is not looked at. */
 		wr.sg = {{p.a.mem.addr(), static_cast<uint32_t>(length / 2), 0xdead},
-			 {p.a.mem.addr(length / 2), static_cast<uint32_t>(length - length / 2), 0xbeef}};
+			 {p.a.mem.addr(length / 2), static_cast<uint32_t>(length - length / 2),
+			  0xbeef}};
 		p.a.send(wr);
 		memset(p.a.mem.at(), 0xee, length);
 		p.a.expect({});
@@ -373,13 +377,16 @@ void add_messages(Suite &suite)
 		suite.add(t + ".receive_queue_full", [=](Env &env) { full_queues(env, type); });
 		if (type == IBV_QPT_UD)
 			continue;
-		for (auto mtu : {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096})
-			suite.add(t + ".mtu_" + std::to_string(128 << mtu), [=](Env &env) { each_mtu(env, type, mtu); });
+		for (auto mtu :
+		     {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096})
+			suite.add(t + ".mtu_" + std::to_string(128 << mtu),
+				  [=](Env &env) { each_mtu(env, type, mtu); });
 		suite.add(t + ".both_ways", [=](Env &env) { both_ways(env, type); });
 		suite.add(t + ".psn_wraps", [=](Env &env) { psn_wrap(env, type); });
 		suite.add(t + ".64_mib", [=](Env &env) {
 			if (type == IBV_QPT_UC && env.two_devices())
-				throw Skip("an unreliable message of thousands of datagrams may be lost on a real wire");
+				throw Skip("an unreliable message of thousands of datagrams may be "
+					   "lost on a real wire");
 			big(env, type);
 		});
 	}

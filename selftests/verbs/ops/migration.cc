@@ -42,7 +42,8 @@ void arm(Pair &p)
 		p.b.send(back);
 		p.b.expect({});
 		p.a.expect({.opcode = IBV_WC_RECV});
-		if (p.a.query().path_mig_state == IBV_MIG_ARMED && p.b.query().path_mig_state == IBV_MIG_ARMED)
+		if (p.a.query().path_mig_state == IBV_MIG_ARMED &&
+		    p.b.query().path_mig_state == IBV_MIG_ARMED)
 			return;
 	}
 	FAIL("the alternate paths are not armed");
@@ -137,8 +138,10 @@ void rearmed_too_early(const Env &env)
 	ibv_qp_attr attr{};
 	attr.qp_state = IBV_QPS_RTS;
 	attr.path_mig_state = IBV_MIG_REARM;
-	CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-				IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_PATH_MIG_STATE), EINVAL);
+	CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+					      IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+					      IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_PATH_MIG_STATE),
+		 EINVAL);
 	CHECK_EQ(p.a.state(), IBV_QPS_RTR);
 	p.a.to_rts();
 }

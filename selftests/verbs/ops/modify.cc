@@ -101,10 +101,11 @@ int Generator::required(ibv_qp_state from, ibv_qp_state to) const
 		return IBV_QP_PKEY_INDEX | IBV_QP_PORT | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
 	if (from == IBV_QPS_INIT && to == IBV_QPS_RTR && !ud)
 		return IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			(rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
+		       (rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0);
 	if (from == IBV_QPS_RTR && to == IBV_QPS_RTS)
 		return IBV_QP_SQ_PSN | (rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-					IBV_QP_MAX_QP_RD_ATOMIC : 0);
+							IBV_QP_MAX_QP_RD_ATOMIC
+					   : 0);
 	return 0;
 }
 
@@ -146,16 +147,17 @@ void Generator::unchanged(const ibv_qp_attr &before, const ibv_qp_attr &after)
 	SAME(alt_timeout);
 }
 
-#define TOLD(bit, field)			\
-	do {					\
-		if (mask & (bit))		\
+#define TOLD(bit, field)                                    \
+	do {                                                \
+		if (mask & (bit))                           \
 			CHECK_EQ(after.field, asked.field); \
 	} while (0)
 
 void Generator::agrees(const ibv_qp_attr &asked, int mask, const ibv_qp_attr &after)
 {
 	TOLD(IBV_QP_STATE, qp_state);
-	if (mask & IBV_QP_STATE && (asked.qp_state == IBV_QPS_RESET || asked.qp_state == IBV_QPS_ERR))
+	if (mask & IBV_QP_STATE &&
+	    (asked.qp_state == IBV_QPS_RESET || asked.qp_state == IBV_QPS_ERR))
 		return;
 	TOLD(IBV_QP_PATH_MTU, path_mtu);
 	TOLD(IBV_QP_QKEY, qkey);
@@ -229,7 +231,8 @@ void Generator::reset()
 
 void random_changes(const Env &env, ibv_qp_type type)
 {
-	uint64_t seed = number("PIB_SEED", std::random_device{}()), steps = number("PIB_STEPS", 1500);
+	uint64_t seed = number("PIB_SEED", std::random_device{}()),
+		 steps = number("PIB_STEPS", 1500);
 	EndOptions o;
 	o.type = type;
 	Pair p(env, o, o, false);
@@ -256,7 +259,8 @@ void random_changes(const Env &env, ibv_qp_type type)
 void add_modify(Suite &suite)
 {
 	for (auto type : types)
-		suite.add(std::string("modify.random.") + type_name(type), [=](Env &env) { random_changes(env, type); });
+		suite.add(std::string("modify.random.") + type_name(type),
+			  [=](Env &env) { random_changes(env, type); });
 }
 
 } // namespace ops

@@ -14,7 +14,7 @@ ibv_gid group(uint8_t last)
 {
 	ibv_gid gid{};
 	gid.raw[0] = 0xff;
-	gid.raw[1] = 0x12;	/* transient, link-local */
+	gid.raw[1] = 0x12; /* transient, link-local */
 	gid.raw[2] = 0x40;
 	gid.raw[3] = 0x1b;
 	gid.raw[15] = last;

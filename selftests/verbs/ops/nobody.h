@@ -15,14 +15,16 @@ namespace ops {
 inline void become_nobody(const std::string &device)
 {
 	std::string path = "/dev/infiniband/" + device;
-	if (chmod(path.c_str(), 0666) || setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+	if (chmod(path.c_str(), 0666) || setresgid(65534, 65534, 65534) ||
+	    setresuid(65534, 65534, 65534))
 		throw Skip("not run by root");
 }
 
 /* Another process, that of a user like any other, which has taken what it could and holds it. */
 class Nobody {
 public:
-	Nobody(const Env &env, const std::function<void(Device &, const std::function<void(unsigned)> &)> &take)
+	Nobody(const Env &env,
+	       const std::function<void(Device &, const std::function<void(unsigned)> &)> &take)
 	{
 		std::string name = env.open_a().ctx->device->dev_name;
 		CHECK(!pipe(to_) && !pipe(from_));
@@ -36,7 +38,8 @@ public:
 			Device dev = env.open_a();
 			take(dev, [&](unsigned taken) {
 				char c;
-				if (write(from_[1], &taken, sizeof(taken)) == sizeof(taken) && read(to_[0], &c, 1) < 0)
+				if (write(from_[1], &taken, sizeof(taken)) == sizeof(taken) &&
+				    read(to_[0], &c, 1) < 0)
 					_exit(1);
 			});
 		} catch (const std::exception &) {

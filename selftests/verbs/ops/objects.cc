@@ -58,8 +58,9 @@ void check_filled(std::span<const uint8_t> bytes, unsigned seed, size_t position
 {
 	for (size_t i = 0; i < bytes.size(); i++) {
 		if (bytes[i] != byte_of(seed, position + i))
-			FAIL("byte " + std::to_string(i) + " of " + std::to_string(bytes.size()) + " is " +
-			     std::to_string(bytes[i]) + ", not " + std::to_string(byte_of(seed, position + i)));
+			FAIL("byte " + std::to_string(i) + " of " + std::to_string(bytes.size()) +
+			     " is " + std::to_string(bytes[i]) + ", not " +
+			     std::to_string(byte_of(seed, position + i)));
 	}
 }
 
@@ -67,7 +68,8 @@ void check_all(std::span<const uint8_t> bytes, uint8_t value)
 {
 	for (size_t i = 0; i < bytes.size(); i++)
 		if (bytes[i] != value)
-			FAIL("byte " + std::to_string(i) + " was changed to " + std::to_string(bytes[i]));
+			FAIL("byte " + std::to_string(i) + " was changed to " +
+			     std::to_string(bytes[i]));
 }
 
 } // namespace ops

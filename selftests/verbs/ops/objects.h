@@ -23,7 +23,8 @@ struct Destroy {
 	void operator()(T *object) const
 	{
 		if (int err = destroy(object))
-			note_failure(std::string("destroying an object: ") + strerror(err > 0 ? err : errno));
+			note_failure(std::string("destroying an object: ") +
+				     strerror(err > 0 ? err : errno));
 	}
 };
 
@@ -36,9 +37,18 @@ using Srq = std::unique_ptr<ibv_srq, Destroy<ibv_destroy_srq>>;
 using Qp = std::unique_ptr<ibv_qp, Destroy<ibv_destroy_qp>>;
 using Ah = std::unique_ptr<ibv_ah, Destroy<ibv_destroy_ah>>;
 
-inline int mw_dealloc(ibv_mw *mw) { return ibv_dealloc_mw(mw); }
-inline int xrcd_close(ibv_xrcd *xrcd) { return ibv_close_xrcd(xrcd); }
-inline int dm_free(ibv_dm *dm) { return ibv_free_dm(dm); }
+inline int mw_dealloc(ibv_mw *mw)
+{
+	return ibv_dealloc_mw(mw);
+}
+inline int xrcd_close(ibv_xrcd *xrcd)
+{
+	return ibv_close_xrcd(xrcd);
+}
+inline int dm_free(ibv_dm *dm)
+{
+	return ibv_free_dm(dm);
+}
 using Mw = std::unique_ptr<ibv_mw, Destroy<mw_dealloc>>;
 using Xrcd = std::unique_ptr<ibv_xrcd, Destroy<xrcd_close>>;
 using Dm = std::unique_ptr<ibv_dm, Destroy<dm_free>>;
@@ -54,8 +64,8 @@ T *made(T *object, const char *what)
 	throw Failure(std::string(what) + ": " + strerror(errno));
 }
 
-constexpr unsigned all_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-	IBV_ACCESS_REMOTE_ATOMIC;
+constexpr unsigned all_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
 /** Registered memory, with guard bytes on both sides of it. */
 class Memory {
@@ -77,7 +87,10 @@ public:
 	{
 		return {addr(offset), static_cast<uint32_t>(length), mr_->lkey};
 	}
-	std::span<uint8_t> bytes(size_t offset, size_t length) const { return {at(offset), length}; }
+	std::span<uint8_t> bytes(size_t offset, size_t length) const
+	{
+		return {at(offset), length};
+	}
 	void drop_mr() { mr_.reset(); }
 
 private:

@@ -29,7 +29,8 @@ void messages(const Env &env, ibv_qp_type type)
 	need(p.a.dev, IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV, type);
 	size_t grh = grh_len(p.b), most = type == IBV_QPT_UD ? p.a.dev.mtu() : 200000;
 	Shared from(1 << 18), to(1 << 18);
-	Mr src = reg(p.a.pd.get(), from.at(), from.size()), dst = reg(p.b.pd.get(), to.at(), to.size());
+	Mr src = reg(p.a.pd.get(), from.at(), from.size()),
+	   dst = reg(p.b.pd.get(), to.at(), to.size());
 	unsigned seed = 0;
 	for (size_t length : {1, 100, 191, 193, 2000, 4000, 10000, 200000}) {
 		if (length > most)
@@ -55,7 +56,8 @@ void scattered(const Env &env)
 	Pair p(env);
 	need(p.a.dev, IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV);
 	Shared from(1 << 16), to(1 << 16);
-	Mr src = reg(p.a.pd.get(), from.at(), from.size()), dst = reg(p.b.pd.get(), to.at(), to.size());
+	Mr src = reg(p.a.pd.get(), from.at(), from.size()),
+	   dst = reg(p.b.pd.get(), to.at(), to.size());
 	for (size_t i = 0; i < 4; i++)
 		fill(from.bytes(i * 16384 + 4000, 3000), 10 + i);
 	from.drop();
@@ -81,7 +83,8 @@ void rdma(const Env &env)
 	Pair p(env);
 	need(p.a.dev, IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ);
 	Shared near(1 << 20), far(1 << 20);
-	Mr src = reg(p.a.pd.get(), near.at(), near.size()), dst = reg(p.b.pd.get(), far.at(), far.size());
+	Mr src = reg(p.a.pd.get(), near.at(), near.size()),
+	   dst = reg(p.b.pd.get(), far.at(), far.size());
 	unsigned seed = 0;
 	for (size_t length : {1, 64, 4096, 5000, 65536, 300000, 900000}) {
 		size_t off = ++seed * 517;
@@ -116,7 +119,8 @@ void fence(const Env &env)
 	need(p.a.dev, IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_SEND);
 	constexpr size_t length = 100;
 	for (unsigned round = 1; round <= 30; round++) {
-		auto *page = static_cast<uint8_t *>(mapped(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+		auto *page = static_cast<uint8_t *>(
+			mapped(4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
 		Mr mr = reg(p.a.pd.get(), page, 4096);
 		ibv_sge sg = sge(mr, page, length);
 		ibv_send_wr send{}, read{}, *bad;
@@ -151,11 +155,13 @@ void atomics(const Env &env)
 	Pair p(env);
 	need(p.a.dev, IBV_ODP_SUPPORT_ATOMIC);
 	Shared near(8192), far(8192);
-	Mr src = reg(p.a.pd.get(), near.at(), near.size()), dst = reg(p.b.pd.get(), far.at(), far.size());
+	Mr src = reg(p.a.pd.get(), near.at(), near.size()),
+	   dst = reg(p.b.pd.get(), far.at(), far.size());
 	auto *word = reinterpret_cast<uint64_t *>(far.bytes(4096, 8).data());
 	auto *was = reinterpret_cast<uint64_t *>(near.bytes(8, 8).data());
 	for (uint64_t i = 0; i < 20; i++) {
-		Wr wr = p.rdma_wr(i & 1 ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 0);
+		Wr wr = p.rdma_wr(i & 1 ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD,
+				  0, 0);
 		wr.sg = {sge(src, near.at(8), 8)};
 		wr.addr = far.addr(4096);
 		wr.rkey = dst->rkey;
@@ -236,7 +242,8 @@ void forked(const Env &env)
 	Pair p(env);
 	need(p.b.dev);
 	constexpr size_t length = 40000;
-	auto *bytes = static_cast<uint8_t *>(mapped(length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+	auto *bytes = static_cast<uint8_t *>(
+		mapped(length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
 	Mr mr = reg(p.b.pd.get(), bytes, length);
 	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, length);
 	wr.addr = reinterpret_cast<uintptr_t>(bytes);
@@ -349,7 +356,8 @@ void churn(const Env &env)
 	need(p.a.dev, IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ);
 	constexpr size_t length = 30000;
 	Shared near(1 << 16), far(1 << 16);
-	Mr src = reg(p.a.pd.get(), near.at(), near.size()), dst = reg(p.b.pd.get(), far.at(), far.size());
+	Mr src = reg(p.a.pd.get(), near.at(), near.size()),
+	   dst = reg(p.b.pd.get(), far.at(), far.size());
 	std::atomic<bool> stop = false;
 	std::thread thief([&] {
 		while (!stop) {
@@ -458,7 +466,8 @@ void reregistered(const Env &env)
 	for (Shared *now : {&two, &one, &two}) {
 		int flags = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_ACCESS;
 		int access = seed == 1 ? all_access : odp_access;
-		if (int err = ibv_rereg_mr(mr.get(), flags, nullptr, now->at(), now->size(), access))
+		if (int err =
+			    ibv_rereg_mr(mr.get(), flags, nullptr, now->at(), now->size(), access))
 			FAIL("ibv_rereg_mr: " + std::to_string(err));
 		fill(p.a.mem.bytes(0, 30000), ++seed);
 		wr.addr = now->addr(seed);
@@ -494,7 +503,8 @@ void prefetch_refused(const Env &env)
 {
 	Pair p(env);
 	need(p.b.dev);
-	constexpr auto read = IBV_ADVISE_MR_ADVICE_PREFETCH, write = IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+	constexpr auto read = IBV_ADVISE_MR_ADVICE_PREFETCH,
+		       write = IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
 	constexpr uint32_t flush = IBV_ADVISE_MR_FLAG_FLUSH;
 	Shared far(1 << 16);
 	ibv_pd *pd = p.b.pd.get();
@@ -551,7 +561,8 @@ void deregistered(const Env &env)
 void add_paging(Suite &suite)
 {
 	for (ibv_qp_type type : {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD})
-		suite.add(std::string("odp.messages.") + type_name(type), [type](Env &env) { messages(env, type); });
+		suite.add(std::string("odp.messages.") + type_name(type),
+			  [type](Env &env) { messages(env, type); });
 	suite.add("odp.scattered", scattered);
 	suite.add("odp.rdma", rdma);
 	suite.add("odp.fence", fence);

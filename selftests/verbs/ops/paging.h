@@ -25,8 +25,10 @@ public:
 	explicit Shared(size_t length) : length_(length), fd_(memfd_create("pib-odp", 0))
 	{
 		CHECK(fd_ >= 0 && !ftruncate(fd_, length));
-		here_ = static_cast<uint8_t *>(mapped(length, PROT_READ | PROT_WRITE, MAP_SHARED, fd_));
-		there_ = static_cast<uint8_t *>(mapped(length, PROT_READ | PROT_WRITE, MAP_SHARED, fd_));
+		here_ = static_cast<uint8_t *>(
+			mapped(length, PROT_READ | PROT_WRITE, MAP_SHARED, fd_));
+		there_ = static_cast<uint8_t *>(
+			mapped(length, PROT_READ | PROT_WRITE, MAP_SHARED, fd_));
 	}
 	~Shared()
 	{
@@ -41,7 +43,10 @@ public:
 	uint8_t *at(size_t offset = 0) const { return here_ + offset; }
 	uint64_t addr(size_t offset = 0) const { return reinterpret_cast<uintptr_t>(at(offset)); }
 	/** The same bytes by the other mapping. */
-	std::span<uint8_t> bytes(size_t offset, size_t length) const { return {there_ + offset, length}; }
+	std::span<uint8_t> bytes(size_t offset, size_t length) const
+	{
+		return {there_ + offset, length};
+	}
 	size_t size() const { return length_; }
 	void drop() const { CHECK(!madvise(here_, length_, MADV_DONTNEED)); }
 
@@ -54,8 +59,9 @@ private:
 inline void need(const Device &dev, uint32_t ibv_odp_caps_wanted = 0, ibv_qp_type type = IBV_QPT_RC)
 {
 	const ibv_odp_caps &caps = dev.device_attr.odp_caps;
-	uint32_t have = type == IBV_QPT_UD ? caps.per_transport_caps.ud_odp_caps :
-		type == IBV_QPT_UC ? caps.per_transport_caps.uc_odp_caps : caps.per_transport_caps.rc_odp_caps;
+	uint32_t have = type == IBV_QPT_UD   ? caps.per_transport_caps.ud_odp_caps
+			: type == IBV_QPT_UC ? caps.per_transport_caps.uc_odp_caps
+					     : caps.per_transport_caps.rc_odp_caps;
 	if (!(caps.general_caps & IBV_ODP_SUPPORT))
 		throw Skip("no on-demand paging");
 	if ((have & ibv_odp_caps_wanted) != ibv_odp_caps_wanted)
@@ -79,8 +85,8 @@ inline void need_implicit(const Device &dev)
 		throw Skip("no implicit regions");
 }
 
-inline int advise(const Mr &mr, ibv_advise_mr_advice advice, uint32_t flags, uint64_t addr, size_t length,
-		  ibv_pd *pd = nullptr)
+inline int advise(const Mr &mr, ibv_advise_mr_advice advice, uint32_t flags, uint64_t addr,
+		  size_t length, ibv_pd *pd = nullptr)
 {
 	ibv_sge sg = {addr, static_cast<uint32_t>(length), mr ? mr->lkey : 0xdead00};
 	return ibv_advise_mr(pd ? pd : mr->pd, advice, flags, &sg, 1);

@@ -58,7 +58,11 @@ private:
 template <typename T>
 class Common {
 public:
-	Common() : it_(new (mapped(sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1)) T) {}
+	Common() :
+		it_(new(mapped(sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1))
+			    T)
+	{
+	}
 	~Common() { munmap(it_, sizeof(T)); }
 	Common(const Common &) = delete;
 	Common &operator=(const Common &) = delete;
@@ -85,11 +89,13 @@ void owner_gone(const Env &env, bool touched)
 	Shared far(8 << 20);
 	Common<uint32_t> key, handle;
 	Child owner([&] {
-		ibv_mr *mr = made(ibv_reg_mr(p.b.pd.get(), nullptr, SIZE_MAX, odp_access), "ibv_reg_mr");
+		ibv_mr *mr =
+			made(ibv_reg_mr(p.b.pd.get(), nullptr, SIZE_MAX, odp_access), "ibv_reg_mr");
 		ibv_sge sg = {far.addr(), 4096, mr->lkey};
 		if (touched)
-			CHECK_EQ(ibv_advise_mr(mr->pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH,
-					       &sg, 1), 0);
+			CHECK_EQ(ibv_advise_mr(mr->pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+					       IBV_ADVISE_MR_FLAG_FLUSH, &sg, 1),
+				 0);
 		*key = mr->rkey;
 		*handle = mr->handle;
 	});
@@ -162,7 +168,9 @@ void slow_process(const Env &env)
 		Mr mr = reg(pd.get(), slow->at(), slow->size());
 		for (size_t i = 0; i < many; i++)
 			CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, 0,
-					reinterpret_cast<uintptr_t>(slow->at(i * SlowFile::page)), 1), 0);
+					reinterpret_cast<uintptr_t>(slow->at(i * SlowFile::page)),
+					1),
+				 0);
 		until_waiting(*slow);
 		*stage = 1;
 		while (*stage == 1)
@@ -175,7 +183,8 @@ void slow_process(const Env &env)
 
 	Pair p(env);
 	Shared near(1 << 16), far(1 << 16);
-	Mr src = reg(p.a.pd.get(), near.at(), near.size()), dst = reg(p.b.pd.get(), far.at(), far.size());
+	Mr src = reg(p.a.pd.get(), near.at(), near.size()),
+	   dst = reg(p.b.pd.get(), far.at(), far.size());
 	fill(near.bytes(0, 30000), 4);
 	near.drop();
 	far.drop();
@@ -198,7 +207,8 @@ public:
 		if (fd_ < 0)
 			throw Skip("no memfd_secret()");
 		CHECK(!ftruncate(fd_, length));
-		at_ = static_cast<uint8_t *>(mapped(length, PROT_READ | PROT_WRITE, MAP_SHARED, fd_));
+		at_ = static_cast<uint8_t *>(
+			mapped(length, PROT_READ | PROT_WRITE, MAP_SHARED, fd_));
 		fill({at_, length}, 7);
 	}
 	~Secret()
@@ -273,10 +283,13 @@ void secret_prefetch(const Env &env)
 	constexpr uint32_t flush = IBV_ADVISE_MR_FLAG_FLUSH;
 	Secret far(secret_size);
 	Mr mr = reg(p.b.pd.get(), far.at(), secret_size);
-	CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, flush, far.addr(), secret_size), EFAULT);
+	CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, flush, far.addr(), secret_size),
+		 EFAULT);
 	CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, flush, far.addr(), secret_size), EFAULT);
-	mapped(secret_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, far.at());
-	CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, flush, far.addr(), secret_size), 0);
+	mapped(secret_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+	       far.at());
+	CHECK_EQ(advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, flush, far.addr(), secret_size),
+		 0);
 	fill(p.a.mem.bytes(0, 5000), 2);
 	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 5000);
 	wr.addr = far.addr(100);
@@ -312,9 +325,13 @@ public:
 
 	uint8_t *at(size_t i) const
 	{
-		return reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(at_) / part + 1 + i) * part);
+		return reinterpret_cast<uint8_t *>(
+			(reinterpret_cast<uintptr_t>(at_) / part + 1 + i) * part);
 	}
-	void fill(size_t i) const { mapped(4096, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, at(i)); }
+	void fill(size_t i) const
+	{
+		mapped(4096, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, at(i));
+	}
 	void clear(size_t i) const { mapped(4096, PROT_NONE, flags | MAP_FIXED, -1, at(i)); }
 
 private:
@@ -324,7 +341,8 @@ private:
 
 int prefetch(const Mr &mr, const uint8_t *at)
 {
-	return advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH, reinterpret_cast<uintptr_t>(at), 1);
+	return advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH,
+		      reinterpret_cast<uintptr_t>(at), 1);
 }
 
 /* What a process has mapped without any rights costs the kernel nothing, whoever asks for it. */
@@ -381,7 +399,8 @@ void add_paging_faults(Suite &suite)
 	suite.add("odp.implicit_given_back", implicit_given_back);
 	suite.add("odp.secret_write", [](Env &env) { secret_target(env, IBV_WR_RDMA_WRITE); });
 	suite.add("odp.secret_read", [](Env &env) { secret_target(env, IBV_WR_RDMA_READ); });
-	suite.add("odp.secret_atomic", [](Env &env) { secret_target(env, IBV_WR_ATOMIC_FETCH_AND_ADD); });
+	suite.add("odp.secret_atomic",
+		  [](Env &env) { secret_target(env, IBV_WR_ATOMIC_FETCH_AND_ADD); });
 	suite.add("odp.secret_source", secret_source);
 	suite.add("odp.secret_receive", secret_receive);
 	suite.add("odp.secret_prefetch", secret_prefetch);

@@ -40,7 +40,8 @@ void writes(const Env &env, ibv_qp_type type)
 {
 	Pair p(env, options(type));
 	size_t mtu = p.a.dev.mtu();
-	for (size_t length : {size_t(0), size_t(1), size_t(7), mtu - 1, mtu, mtu + 1, 5 * mtu, size_t(65537)})
+	for (size_t length :
+	     {size_t(0), size_t(1), size_t(7), mtu - 1, mtu, mtu + 1, 5 * mtu, size_t(65537)})
 		one_write(p, length % 13, length);
 }
 
@@ -69,8 +70,11 @@ void write_immediate(const Env &env, ibv_qp_type type)
 		wr.imm = 0x01020304 + length;
 		p.a.send(wr);
 		p.a.expect({.opcode = IBV_WC_RDMA_WRITE});
-		p.b.expect_recv({.opcode = IBV_WC_RECV_RDMA_WITH_IMM, .id = 4, .byte_len = length,
-				 .imm = 0x01020304 + length, .flags = IBV_WC_WITH_IMM});
+		p.b.expect_recv({.opcode = IBV_WC_RECV_RDMA_WITH_IMM,
+				 .id = 4,
+				 .byte_len = length,
+				 .imm = 0x01020304 + length,
+				 .flags = IBV_WC_WITH_IMM});
 		check_filled(p.b.mem.bytes(0, length), length);
 		check_all(p.b.mem.bytes(100000, 64), 0x77);
 	}
@@ -92,7 +96,8 @@ void reads(const Env &env)
 {
 	Pair p(env, options(IBV_QPT_RC));
 	size_t mtu = p.a.dev.mtu();
-	for (size_t length : {size_t(0), size_t(1), size_t(9), mtu - 1, mtu, mtu + 1, 7 * mtu + 3, size_t(65537)}) {
+	for (size_t length :
+	     {size_t(0), size_t(1), size_t(9), mtu - 1, mtu, mtu + 1, 7 * mtu + 3, size_t(65537)}) {
 		fill(p.b.mem.bytes(3, length), length + 2);
 		memset(p.a.mem.at(), 0, p.a.mem.size());
 		p.a.send(p.rdma_wr(IBV_WR_RDMA_READ, 3, length));
@@ -231,7 +236,8 @@ void add_rdma(Suite &suite)
 	suite.add("read.rc.zero_length", [](Env &env) { zero_length(env, IBV_WR_RDMA_READ); });
 	suite.add("read.rc.many", many_reads);
 	for (auto mtu : {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096})
-		suite.add("rdma.rc.mtu_" + std::to_string(128 << mtu), [=](Env &env) { each_mtu(env, mtu); });
+		suite.add("rdma.rc.mtu_" + std::to_string(128 << mtu),
+			  [=](Env &env) { each_mtu(env, mtu); });
 	suite.add("write.rc.64_mib", [](Env &env) { big(env, IBV_WR_RDMA_WRITE); });
 	suite.add("read.rc.64_mib", [](Env &env) { big(env, IBV_WR_RDMA_READ); });
 	suite.add("rdma.rc.scatter_gather", scattered);

@@ -22,22 +22,40 @@ struct RemoteError {
 };
 
 void nothing(Pair &, const Memory &, Wr &) {}
-void unknown_key(Pair &, const Memory &, Wr &wr) { wr.rkey ^= 0x5500; }
-void stale_key(Pair &, const Memory &, Wr &wr) { wr.rkey ^= 1; }
-void before(Pair &p, const Memory &, Wr &wr) { wr.addr = p.b.mem.addr() - 1; }
-void past(Pair &p, const Memory &, Wr &wr) { wr.addr = p.b.mem.addr(p.b.mem.size()) - 7; }
-void wraps(Pair &, const Memory &, Wr &wr) { wr.addr = -4; }
+void unknown_key(Pair &, const Memory &, Wr &wr)
+{
+	wr.rkey ^= 0x5500;
+}
+void stale_key(Pair &, const Memory &, Wr &wr)
+{
+	wr.rkey ^= 1;
+}
+void before(Pair &p, const Memory &, Wr &wr)
+{
+	wr.addr = p.b.mem.addr() - 1;
+}
+void past(Pair &p, const Memory &, Wr &wr)
+{
+	wr.addr = p.b.mem.addr(p.b.mem.size()) - 7;
+}
+void wraps(Pair &, const Memory &, Wr &wr)
+{
+	wr.addr = -4;
+}
 void foreign_region(Pair &, const Memory &foreign, Wr &wr)
 {
 	wr.addr = foreign.addr();
 	wr.rkey = foreign.rkey();
 }
-void unaligned(Pair &, const Memory &, Wr &wr) { wr.addr += 4; }
+void unaligned(Pair &, const Memory &, Wr &wr)
+{
+	wr.addr += 4;
+}
 
-constexpr unsigned lw = IBV_ACCESS_LOCAL_WRITE, rw = IBV_ACCESS_REMOTE_WRITE, rr = IBV_ACCESS_REMOTE_READ,
-	ra = IBV_ACCESS_REMOTE_ATOMIC;
+constexpr unsigned lw = IBV_ACCESS_LOCAL_WRITE, rw = IBV_ACCESS_REMOTE_WRITE,
+		   rr = IBV_ACCESS_REMOTE_READ, ra = IBV_ACCESS_REMOTE_ATOMIC;
 constexpr auto wr_ = IBV_WR_RDMA_WRITE, wri = IBV_WR_RDMA_WRITE_WITH_IMM, rd = IBV_WR_RDMA_READ,
-	cas = IBV_WR_ATOMIC_CMP_AND_SWP, faa = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	       cas = IBV_WR_ATOMIC_CMP_AND_SWP, faa = IBV_WR_ATOMIC_FETCH_AND_ADD;
 constexpr auto access_err = IBV_WC_REM_ACCESS_ERR;
 constexpr auto req_err = IBV_WC_REM_INV_REQ_ERR;
 
@@ -63,6 +81,8 @@ constexpr RemoteError errors[] = {
 	{"read.other_pd", rd, all_access, all_access, foreign_region, ACCESS},
 	{"read.region_does_not_allow", rd, lw | rw | ra, all_access, nothing, ACCESS},
 	{"read.qp_does_not_allow", rd, all_access, lw | rw | ra, nothing, REQUEST},
+	{"read_of_nothing.qp_does_not_allow", rd, all_access, lw | rw | ra,
+	 [](Pair &, const Memory &, Wr &wr) { wr.sg = {}; }, REQUEST},
 	{"cas.unknown_rkey", cas, all_access, all_access, unknown_key, ACCESS},
 	{"cas.region_does_not_allow", cas, lw | rr | rw, all_access, nothing, ACCESS},
 	{"cas.qp_does_not_allow", cas, all_access, lw | rr | rw, nothing, REQUEST},
@@ -120,8 +140,10 @@ void after_good_ones(const Env &env)
 		p.a.send(wr);
 	}
 	for (unsigned i = 0; i < 10; i++)
-		p.a.expect({.status = i < 7 ? IBV_WC_SUCCESS :
-			    i == 7 ? IBV_WC_REM_ACCESS_ERR : IBV_WC_WR_FLUSH_ERR, .id = i});
+		p.a.expect({.status = i < 7    ? IBV_WC_SUCCESS
+				      : i == 7 ? IBV_WC_REM_ACCESS_ERR
+					       : IBV_WC_WR_FLUSH_ERR,
+			    .id = i});
 	for (unsigned i : {1, 2, 4, 5})
 		check_filled(p.b.mem.bytes(i * 4000, 4000), 3, i * 4000);
 }

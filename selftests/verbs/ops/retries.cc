@@ -11,7 +11,7 @@ namespace {
 EndOptions quick()
 {
 	EndOptions o;
-	o.timeout = 10;		/* 4 ms: retries run out soon */
+	o.timeout = 10; /* 4 ms: retries run out soon */
 	o.retry = 2;
 	return o;
 }
@@ -171,11 +171,13 @@ void add_retries(Suite &suite)
 		suite.add("rnr.exceeded_" + std::to_string(retries),
 			  [=](Env &env) { rnr_exceeded(env, retries, IBV_WR_SEND); });
 	}
-	suite.add("rnr.exceeded.write_imm", [](Env &env) { rnr_exceeded(env, 0, IBV_WR_RDMA_WRITE_WITH_IMM); });
+	suite.add("rnr.exceeded.write_imm",
+		  [](Env &env) { rnr_exceeded(env, 0, IBV_WR_RDMA_WRITE_WITH_IMM); });
 	suite.add("rnr.waits.short", [](Env &env) { rnr_waits(env, 8); });
 	suite.add("rnr.waits.long", [](Env &env) { rnr_waits(env, 50000); });
 	for (const char *how : {"wrong_qpn", "reset", "error", "destroyed"})
-		suite.add(std::string("retry.exceeded.") + how, [=](Env &env) { retry_exceeded(env, how); });
+		suite.add(std::string("retry.exceeded.") + how,
+			  [=](Env &env) { retry_exceeded(env, how); });
 	suite.add("retry.exceeded.wrong_psn", wrong_psn);
 	suite.add("retry.peer_comes_late", peer_comes_late);
 	suite.add("retry.uc.nobody_there", [](Env &env) { unreliable(env, IBV_QPT_UC); });

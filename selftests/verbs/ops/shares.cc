@@ -60,7 +60,8 @@ EndOptions datagrams(unsigned receives)
 /* A datagram QP whose receives lie where no page comes. */
 struct Receiver {
 	Receiver(const Env &env, const SlowFile &slow, size_t offset, unsigned receives) :
-		end(env.open_a(), datagrams(receives)), mr(reg(end.pd.get(), slow.at(offset), SlowFile::page))
+		end(env.open_a(), datagrams(receives)),
+		mr(reg(end.pd.get(), slow.at(offset), SlowFile::page))
 	{
 		end.to_init();
 		end.to_rtr(end);
@@ -96,10 +97,12 @@ void held(const Env &env)
 	Nobody greedy(env, [&](Device &, const auto &hold) {
 		std::vector<std::unique_ptr<Receiver>> all;
 		for (unsigned i = 0; i < receivers; i++)
-			all.push_back(std::make_unique<Receiver>(env, *slow, i * SlowFile::page, 1));
+			all.push_back(
+				std::make_unique<Receiver>(env, *slow, i * SlowFile::page, 1));
 		Ah ah = all[0]->end.ah_to(all[0]->end);
 		/* it fits into what is posted for it, behind the GRH: else nobody would wait */
-		size_t length = std::min<size_t>(all[0]->end.dev.mtu(), SlowFile::page) - grh_len(all[0]->end);
+		size_t length = std::min<size_t>(all[0]->end.dev.mtu(), SlowFile::page) -
+				grh_len(all[0]->end);
 		for (auto &to : all)
 			send(*all[0], *to, ah, length, each);
 		hold(0);

@@ -74,16 +74,16 @@ void query_psn(const Env &env, ibv_qp_type type)
 struct BadChange {
 	const char *name;
 	ibv_qp_state from, to;
-	int mask;	/* besides the state */
+	int mask; /* besides the state */
 	void (*spoil)(ibv_qp_attr &attr);
 };
 
 void keep(ibv_qp_attr &) {}
 constexpr int init_mask = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 constexpr int rtr_mask = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+			 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 constexpr int rts_mask = IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-	IBV_QP_MAX_QP_RD_ATOMIC;
+			 IBV_QP_MAX_QP_RD_ATOMIC;
 
 constexpr BadChange bad_changes[] = {
 	{"reset_to_rtr", IBV_QPS_RESET, IBV_QPS_RTR, rtr_mask, keep},
@@ -95,30 +95,44 @@ constexpr BadChange bad_changes[] = {
 	{"err_to_rts", IBV_QPS_ERR, IBV_QPS_RTS, rts_mask, keep},
 	{"err_to_init", IBV_QPS_ERR, IBV_QPS_INIT, init_mask, keep},
 	{"init_without_port", IBV_QPS_RESET, IBV_QPS_INIT, init_mask & ~IBV_QP_PORT, keep},
-	{"init_without_access", IBV_QPS_RESET, IBV_QPS_INIT, init_mask & ~IBV_QP_ACCESS_FLAGS, keep},
-	{"init_port_0", IBV_QPS_RESET, IBV_QPS_INIT, init_mask, [](ibv_qp_attr &a) { a.port_num = 0; }},
-	{"init_port_200", IBV_QPS_RESET, IBV_QPS_INIT, init_mask, [](ibv_qp_attr &a) { a.port_num = 200; }},
-	{"init_pkey_index", IBV_QPS_RESET, IBV_QPS_INIT, init_mask, [](ibv_qp_attr &a) { a.pkey_index = 60000; }},
+	{"init_without_access", IBV_QPS_RESET, IBV_QPS_INIT, init_mask & ~IBV_QP_ACCESS_FLAGS,
+	 keep},
+	{"init_port_0", IBV_QPS_RESET, IBV_QPS_INIT, init_mask,
+	 [](ibv_qp_attr &a) { a.port_num = 0; }},
+	{"init_port_200", IBV_QPS_RESET, IBV_QPS_INIT, init_mask,
+	 [](ibv_qp_attr &a) { a.port_num = 200; }},
+	{"init_pkey_index", IBV_QPS_RESET, IBV_QPS_INIT, init_mask,
+	 [](ibv_qp_attr &a) { a.pkey_index = 60000; }},
 	{"rtr_without_av", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask & ~IBV_QP_AV, keep},
 	{"rtr_without_qpn", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask & ~IBV_QP_DEST_QPN, keep},
 	{"rtr_without_psn", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask & ~IBV_QP_RQ_PSN, keep},
-	{"rtr_without_rnr_timer", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask & ~IBV_QP_MIN_RNR_TIMER, keep},
-	{"rtr_mtu_0", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask, [](ibv_qp_attr &a) { a.path_mtu = ibv_mtu(0); }},
-	{"rtr_mtu_8192", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask, [](ibv_qp_attr &a) { a.path_mtu = ibv_mtu(6); }},
+	{"rtr_without_rnr_timer", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask & ~IBV_QP_MIN_RNR_TIMER,
+	 keep},
+	{"rtr_mtu_0", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask,
+	 [](ibv_qp_attr &a) { a.path_mtu = ibv_mtu(0); }},
+	{"rtr_mtu_8192", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask,
+	 [](ibv_qp_attr &a) { a.path_mtu = ibv_mtu(6); }},
 	{"rtr_qpn_of_25_bits", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask,
 	 [](ibv_qp_attr &a) { a.dest_qp_num = 1 << 24; }},
 	{"rtr_too_many_reads", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask,
 	 [](ibv_qp_attr &a) { a.max_dest_rd_atomic = 255; }},
 	{"rtr_gid_index", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask,
-	 [](ibv_qp_attr &a) { a.ah_attr.is_global = 1; a.ah_attr.grh.sgid_index = 250; }},
+	 [](ibv_qp_attr &a) {
+		 a.ah_attr.is_global = 1;
+		 a.ah_attr.grh.sgid_index = 250;
+	 }},
 	{"rtr_with_foreign_mask", IBV_QPS_INIT, IBV_QPS_RTR, rtr_mask | IBV_QP_TIMEOUT, keep},
 	{"rts_without_psn", IBV_QPS_RTR, IBV_QPS_RTS, rts_mask & ~IBV_QP_SQ_PSN, keep},
 	{"rts_without_timeout", IBV_QPS_RTR, IBV_QPS_RTS, rts_mask & ~IBV_QP_TIMEOUT, keep},
 	{"rts_without_retry", IBV_QPS_RTR, IBV_QPS_RTS, rts_mask & ~IBV_QP_RETRY_CNT, keep},
-	{"rts_retry_8", IBV_QPS_RTR, IBV_QPS_RTS, rts_mask, [](ibv_qp_attr &a) { a.retry_cnt = 8; }},
-	{"rts_rnr_retry_8", IBV_QPS_RTR, IBV_QPS_RTS, rts_mask, [](ibv_qp_attr &a) { a.rnr_retry = 8; }},
-	{"rts_timeout_32", IBV_QPS_RTR, IBV_QPS_RTS, rts_mask, [](ibv_qp_attr &a) { a.timeout = 32; }},
-	{"rts_too_many_reads", IBV_QPS_RTR, IBV_QPS_RTS, rts_mask, [](ibv_qp_attr &a) { a.max_rd_atomic = 255; }},
+	{"rts_retry_8", IBV_QPS_RTR, IBV_QPS_RTS, rts_mask,
+	 [](ibv_qp_attr &a) { a.retry_cnt = 8; }},
+	{"rts_rnr_retry_8", IBV_QPS_RTR, IBV_QPS_RTS, rts_mask,
+	 [](ibv_qp_attr &a) { a.rnr_retry = 8; }},
+	{"rts_timeout_32", IBV_QPS_RTR, IBV_QPS_RTS, rts_mask,
+	 [](ibv_qp_attr &a) { a.timeout = 32; }},
+	{"rts_too_many_reads", IBV_QPS_RTR, IBV_QPS_RTS, rts_mask,
+	 [](ibv_qp_attr &a) { a.max_rd_atomic = 255; }},
 	{"rts_wrong_current_state", IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_CUR_STATE,
 	 [](ibv_qp_attr &a) { a.cur_qp_state = IBV_QPS_SQD; }},
 };
@@ -305,6 +319,33 @@ void drain(const Env &env, ibv_qp_type type)
 	CHECK(!p.a.event_pending());
 }
 
+/* The event comes after the last completion, also where a message is on its way for a while. */
+void drain_large(const Env &env)
+{
+	constexpr unsigned kMessages = 8;
+	constexpr uint32_t kSize = 256 << 10;
+	EndOptions o = options(IBV_QPT_UC);
+	o.memory = kMessages * kSize;
+	Pair p(env, o);
+	for (unsigned i = 0; i < kMessages; i++) {
+		Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, i * kSize, kSize);
+		wr.id = i;
+		p.a.send(wr);
+	}
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_SQD;
+	attr.en_sqd_async_notify = 1;
+	p.a.modify(attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
+	p.a.expect_event(IBV_EVENT_SQ_DRAINED);
+	unsigned done = 0;
+	for (ibv_wc wc{}; ibv_poll_cq(p.a.cq.get(), 1, &wc) == 1; done++)
+		CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+	p.a.expect_none();
+	p.a.to(IBV_QPS_RTS);
+	for (unsigned i = done; i < kMessages; i++)
+		p.a.expect({.id = i});
+}
+
 /* In SQD some attributes may change. */
 void change_in_sqd(const Env &env)
 {
@@ -320,7 +361,8 @@ void change_in_sqd(const Env &env)
 	attr.retry_cnt = 1;
 	attr.rnr_retry = 2;
 	attr.max_rd_atomic = 1;
-	p.a.modify(attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
+	p.a.modify(attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				 IBV_QP_MAX_QP_RD_ATOMIC);
 	p.a.to(IBV_QPS_RTS);
 	ibv_qp_attr now = p.a.query();
 	CHECK_EQ(now.timeout, 16);
@@ -402,7 +444,8 @@ void change_in_rts(const Env &env)
 	ibv_qp_attr attr{};
 	attr.qp_state = IBV_QPS_RTS;
 	/* those of a region, too, which mean nothing to a QP */
-	attr.qp_access_flags = all_access | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | IBV_ACCESS_ZERO_BASED;
+	attr.qp_access_flags =
+		all_access | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_HUGETLB | IBV_ACCESS_ZERO_BASED;
 	attr.min_rnr_timer = 7;
 	p.b.modify(attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER);
 	CHECK_EQ(p.b.query().min_rnr_timer, 7);
@@ -422,7 +465,8 @@ void destroy_under_way(const Env &env)
 		o.retry = 1;
 		Pair p(env, o);
 		for (unsigned n = 0; n < 20; n++) {
-			p.a.send(p.rdma_wr(n & 1 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 0, 1 << 18));
+			p.a.send(p.rdma_wr(n & 1 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 0,
+					   1 << 18));
 			Wr back;
 			back.op = IBV_WR_RDMA_WRITE;
 			back.sg = {p.b.sge(0, 1 << 18)};
@@ -442,7 +486,8 @@ void add_states(Suite &suite)
 		std::string t = type_name(type);
 		suite.add("state.query." + t, [=](Env &env) { query(env, type); });
 		suite.add("state.query_psn." + t, [=](Env &env) { query_psn(env, type); });
-		suite.add("state.receive_in_rtr." + t, [=](Env &env) { receive_in_rtr(env, type); });
+		suite.add("state.receive_in_rtr." + t,
+			  [=](Env &env) { receive_in_rtr(env, type); });
 		suite.add("state.flush." + t, [=](Env &env) { flush(env, type); });
 		suite.add("state.reset." + t, [=](Env &env) { reset(env, type); });
 		suite.add("state.drain." + t, [=](Env &env) { drain(env, type); });
@@ -450,9 +495,11 @@ void add_states(Suite &suite)
 			suite.add("state.sqe." + t, [=](Env &env) { send_queue_error(env, type); });
 	}
 	for (const auto &t : bad_changes)
-		suite.add(std::string("state.refused.") + t.name, [=](Env &env) { bad_change(env, t); });
+		suite.add(std::string("state.refused.") + t.name,
+			  [=](Env &env) { bad_change(env, t); });
 	suite.add("state.posting", posting);
 	suite.add("state.flush_under_way", flush_under_way);
+	suite.add("state.drain_large.uc", drain_large);
 	suite.add("state.drain_quietly", drain_quietly);
 	suite.add("state.change_in_sqd", change_in_sqd);
 	suite.add("state.change_in_rts", change_in_rts);

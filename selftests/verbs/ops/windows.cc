@@ -14,8 +14,9 @@ constexpr unsigned window_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_R
 
 Mw make_window(End &end, ibv_mw_type type)
 {
-	uint64_t need = type == IBV_MW_TYPE_1 ? IBV_DEVICE_MEM_WINDOW :
-		IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+	uint64_t need = type == IBV_MW_TYPE_1
+				? IBV_DEVICE_MEM_WINDOW
+				: IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
 	if (!end.dev.has(need))
 		throw Skip("no memory windows of this type");
 	return Mw(made(ibv_alloc_mw(end.pd.get(), type), "ibv_alloc_mw"));
@@ -111,8 +112,10 @@ void rereg_meanwhile(const Env &env, ibv_mw_type type)
 	Pd other(made(ibv_alloc_pd(p.b.dev.ctx.get()), "ibv_alloc_pd"));
 	int result = -1;
 	std::thread rereg([&] {
-		int flags = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_PD;
-		result = ibv_rereg_mr(p.b.mem.mr(), flags, other.get(), slow->at(), slow->size(), 0);
+		int flags = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_ACCESS |
+			    IBV_REREG_MR_CHANGE_PD;
+		result =
+			ibv_rereg_mr(p.b.mem.mr(), flags, other.get(), slow->at(), slow->size(), 0);
 	});
 	until_waiting(*slow);
 	post_bind(p.b, mw.get(), range(p.b, 0, 4096));
@@ -284,7 +287,8 @@ struct BadBind {
 
 constexpr BadBind bad_binds[] = {
 	{"region_without_mw_bind", 0, 64, IBV_ACCESS_LOCAL_WRITE, window_access},
-	{"range_before_the_region", -size_t(1), 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND, window_access},
+	{"range_before_the_region", -size_t(1), 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
+	 window_access},
 	{"write_to_a_read_only_region", 0, 64, IBV_ACCESS_MW_BIND, IBV_ACCESS_REMOTE_WRITE},
 };
 

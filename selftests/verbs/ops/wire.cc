@@ -25,7 +25,10 @@ constexpr uint8_t rc = 0x00, xrc = 0xa0;
 
 using Bytes = std::span<const uint8_t>;
 
-unsigned be16(Bytes b, size_t at) { return b[at] << 8 | b[at + 1]; }
+unsigned be16(Bytes b, size_t at)
+{
+	return b[at] << 8 | b[at + 1];
+}
 
 /* What UDP carries to or from pib's port, or nothing. */
 std::optional<Bytes> udp_payload(Bytes packet, unsigned protocol)
@@ -38,7 +41,8 @@ std::optional<Bytes> udp_payload(Bytes packet, unsigned protocol)
 		l4 = 40;
 	else
 		return {};
-	if (packet.size() < l4 + 8 || (be16(packet, l4) != udp_port && be16(packet, l4 + 2) != udp_port))
+	if (packet.size() < l4 + 8 ||
+	    (be16(packet, l4) != udp_port && be16(packet, l4 + 2) != udp_port))
 		return {};
 	return packet.subspan(l4 + 8);
 }
@@ -58,7 +62,8 @@ std::optional<Ack> ack_of(Bytes b)
 	if (b.size() < bth + 16)
 		return {};
 	uint8_t transport = b[bth] & 0xe0, op = b[bth] & 0x1f;
-	if ((transport != rc && transport != xrc) || (op != acknowledge && op != atomic_acknowledge))
+	if ((transport != rc && transport != xrc) ||
+	    (op != acknowledge && op != atomic_acknowledge))
 		return {};
 	return Ack{b[bth + 5] * 0x10000u + be16(b, bth + 6), b[bth + 12]};
 }

@@ -15,7 +15,7 @@ namespace ops {
 
 /* AETH syndromes (9.7.5.1.1, 9.7.5.2.8) */
 enum Syndrome : uint8_t {
-	nak_rnr = 0x20,			/* with the timer in the low bits */
+	nak_rnr = 0x20, /* with the timer in the low bits */
 	nak_sequence = 0x60,
 	nak_invalid_request = 0x61,
 	nak_remote_access = 0x62,

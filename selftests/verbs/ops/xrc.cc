@@ -19,7 +19,8 @@ struct Target {
 	Target(const Env &env, int fd = -1) : dev(env.open_b())
 	{
 		pd.reset(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
-		cq.reset(made(ibv_create_cq(dev.ctx.get(), 64, nullptr, nullptr, 0), "ibv_create_cq"));
+		cq.reset(made(ibv_create_cq(dev.ctx.get(), 64, nullptr, nullptr, 0),
+			      "ibv_create_cq"));
 		ibv_xrcd_init_attr xa{};
 		xa.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
 		xa.fd = fd;
@@ -39,8 +40,8 @@ struct Target {
 		ibv_srq_init_attr_ex sa{};
 		sa.attr.max_wr = 32;
 		sa.attr.max_sge = 2;
-		sa.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD |
-			IBV_SRQ_INIT_ATTR_CQ;
+		sa.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			       IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
 		sa.srq_type = IBV_SRQT_XRC;
 		sa.pd = pd.get();
 		sa.xrcd = xrcd.get();
@@ -95,8 +96,10 @@ struct Xrc {
 		attr.qp_state = IBV_QPS_INIT;
 		attr.port_num = from.port;
 		attr.qp_access_flags = sends ? 0 : all_access;
-		CHECK_EQ(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				       IBV_QP_ACCESS_FLAGS), 0);
+		CHECK_EQ(ibv_modify_qp(qp, &attr,
+				       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					       IBV_QP_ACCESS_FLAGS),
+			 0);
 		attr = {};
 		attr.qp_state = IBV_QPS_RTR;
 		attr.path_mtu = from.port_attr.active_mtu;
@@ -106,9 +109,13 @@ struct Xrc {
 		attr.min_rnr_timer = 1;
 		attr.ah_attr.dlid = to.port_attr.lid;
 		attr.ah_attr.port_num = from.port;
-		int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-		CHECK_EQ(ibv_modify_qp(qp, &attr, sends ? mask : mask | IBV_QP_MAX_DEST_RD_ATOMIC |
-				       IBV_QP_MIN_RNR_TIMER), 0);
+		int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			   IBV_QP_RQ_PSN;
+		CHECK_EQ(ibv_modify_qp(qp, &attr,
+				       sends ? mask
+					     : mask | IBV_QP_MAX_DEST_RD_ATOMIC |
+						       IBV_QP_MIN_RNR_TIMER),
+			 0);
 		attr = {};
 		attr.qp_state = IBV_QPS_RTS;
 		attr.sq_psn = psn;
@@ -117,8 +124,11 @@ struct Xrc {
 		attr.rnr_retry = 7;
 		attr.max_rd_atomic = 4;
 		mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT;
-		CHECK_EQ(ibv_modify_qp(qp, &attr, sends ? mask | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				       IBV_QP_MAX_QP_RD_ATOMIC : mask), 0);
+		CHECK_EQ(ibv_modify_qp(qp, &attr,
+				       sends ? mask | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+						       IBV_QP_MAX_QP_RD_ATOMIC
+					     : mask),
+			 0);
 	}
 
 	Wr wr(ibv_wr_opcode op, uint32_t srqn, size_t length)

@@ -5,15 +5,16 @@
 #include <exception>
 #include <iostream>
 
-#include "cli.h"
-#include "mnl_transport.h"
+#include "cli/cli.h"
+#include "netlink/mnl_transport.h"
 
-int main(int argc, char** argv) {
-  try {
-    return pibctl::run(argc, argv, pibctl::open_mnl_transport, std::cout, std::cerr,
-                       isatty(STDERR_FILENO) == 1);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "pibctl: internal error: %s\n", error.what());
-    return 1;
-  }
+int main(int argc, char **argv)
+{
+	try {
+		return pib::ctl::run(argc, argv, pib::ctl::open_mnl_transport, std::cout, std::cerr,
+				     isatty(STDERR_FILENO) == 1);
+	} catch (const std::exception &error) {
+		std::fprintf(stderr, "pibctl: internal error: %s\n", error.what());
+		return 1;
+	}
 }

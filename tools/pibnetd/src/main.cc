@@ -5,20 +5,20 @@
 #include <exception>
 #include <iostream>
 
-#include "daemon.h"
-#include "pibctl/src/parse.h"
+#include "daemon/daemon.h"
+#include "model/words/parse.h"
 
-namespace pibnetd {
+namespace pib::netd {
 namespace {
 
 struct CommandLine {
-  Options options;
-  std::string log_format;
-  bool verbose = false;
-  bool check = false;
+	Options options;
+	std::string log_format;
+	bool verbose = false;
+	bool check = false;
 };
 
-constexpr const char* kUsage = R"(Usage: pibnetd [OPTION]...
+constexpr const char *kUsage = R"(Usage: pibnetd [OPTION]...
 
 An InfiniBand switch in user space: pib hosts join it over UDP.
 
@@ -37,88 +37,102 @@ An InfiniBand switch in user space: pib hosts join it over UDP.
 )";
 
 /// -1: go on; else the status to exit with.
-int parse(int argc, char** argv, CommandLine& line) {
-  CLI::App app("", "pibnetd");
-  std::vector<std::string> listen;
-  std::string ports, fabric;
-  bool help = false, version = false;
-  app.set_help_flag();
-  app.add_flag("-h,--help", help);
-  app.add_flag("-V,--version", version);
-  app.add_flag("-v,--verbose", line.verbose);
-  app.add_flag("-t,--test", line.check);
-  app.add_option("-l,--listen", listen)->allow_extra_args(false);
-  app.add_option("-c,--config", line.options.config);
-  app.add_option("-n,--ports", ports);
-  app.add_option("-f,--fabric", fabric);
-  app.add_option("-k,--key-file", line.options.key_file);
-  app.add_option("-s,--control", line.options.control);
-  app.add_option("--state", line.options.state);
-  app.add_option("--log", line.log_format)->check(CLI::IsMember({"text", "json", "journal"}));
-  const auto refuse = [](const std::string& text) {
-    std::cerr << "pibnetd: " << text << "\n'pibnetd --help' explains the options.\n";
-    return 2;
-  };
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return refuse(error.what());
-  }
-  if (help || version) {
-    std::cout << (help ? kUsage : "pibnetd " PIBNETD_VERSION "\n");
-    return 0;
-  }
-  for (const std::string& word : listen) {
-    const auto address = parse_listen_address(word);
-    if (!address) return refuse(address.error().text);
-    line.options.listen.push_back(*address);
-  }
-  if (!ports.empty()) {
-    const auto n = pibctl::parse_number("--ports", ports, 1, PIB_MAX_PORTS);
-    if (!n) return refuse(n.error().text);
-    line.options.ports = static_cast<std::uint8_t>(*n);
-  }
-  if (!fabric.empty()) {
-    const auto n = pibctl::parse_number("--fabric", fabric, 0, 0xFFFFFFFF);
-    if (!n) return refuse(n.error().text);
-    line.options.fabric = static_cast<std::uint32_t>(*n);
-  }
-  return -1;
+int parse(int argc, char **argv, CommandLine &line)
+{
+	CLI::App app("", "pibnetd");
+	std::vector<std::string> listen;
+	std::string ports, fabric;
+	bool help = false, version = false;
+	app.set_help_flag();
+	app.add_flag("-h,--help", help);
+	app.add_flag("-V,--version", version);
+	app.add_flag("-v,--verbose", line.verbose);
+	app.add_flag("-t,--test", line.check);
+	app.add_option("-l,--listen", listen)->allow_extra_args(false);
+	app.add_option("-c,--config", line.options.config);
+	app.add_option("-n,--ports", ports);
+	app.add_option("-f,--fabric", fabric);
+	app.add_option("-k,--key-file", line.options.key_file);
+	app.add_option("-s,--control", line.options.control);
+	app.add_option("--state", line.options.state);
+	app.add_option("--log", line.log_format)->check(CLI::IsMember({"text", "json", "journal"}));
+	const auto refuse = [](const std::string &text) {
+		std::cerr << "pibnetd: " << text << "\n'pibnetd --help' explains the options.\n";
+		return 2;
+	};
+	try {
+		app.parse(argc, argv);
+	} catch (const CLI::ParseError &error) {
+		return refuse(error.what());
+	}
+	if (help || version) {
+		std::cout << (help ? kUsage : "pibnetd " PIBNETD_VERSION "\n");
+		return 0;
+	}
+	for (const std::string &word : listen) {
+		const auto address = parse_listen_address(word);
+		if (!address)
+			return refuse(address.error().text);
+		line.options.listen.push_back(*address);
+	}
+	if (!ports.empty()) {
+		const auto n = model::parse_number("--ports", ports, 1, PIB_MAX_PORTS);
+		if (!n)
+			return refuse(n.error().text);
+		line.options.ports = static_cast<std::uint8_t>(*n);
+	}
+	if (!fabric.empty()) {
+		const auto n = model::parse_number("--fabric", fabric, 0, 0xFFFFFFFF);
+		if (!n)
+			return refuse(n.error().text);
+		line.options.fabric = static_cast<std::uint32_t>(*n);
+	}
+	return -1;
 }
 
-LogFormat log_format(const std::string& word) {
-  if (word == "json") return LogFormat::json;
-  const bool journal = word.empty() ? std::getenv("JOURNAL_STREAM") != nullptr : word == "journal";
-  return journal ? LogFormat::journal : LogFormat::text;
+LogFormat log_format(const std::string &word)
+{
+	if (word == "json")
+		return LogFormat::json;
+	const bool journal =
+		word.empty() ? std::getenv("JOURNAL_STREAM") != nullptr : word == "journal";
+	return journal ? LogFormat::journal : LogFormat::text;
 }
 
-int report(const Error& error) {
-  std::cerr << "pibnetd: " << error.text << '\n';
-  return 1;
+int report(const Error &error)
+{
+	std::cerr << "pibnetd: " << error.text << '\n';
+	return 1;
 }
 
-int run(int argc, char** argv) {
-  CommandLine line;
-  if (const int status = parse(argc, argv, line); status >= 0) return status;
-  if (line.check) {
-    const auto config = load_config(line.options);
-    return config ? 0 : report(config.error());
-  }
-  Log log(std::cerr, log_format(line.log_format), line.verbose ? LogLevel::debug : LogLevel::info);
-  Daemon daemon(line.options, log);
-  if (const auto started = daemon.start(); !started) return report(started.error());
-  if (const auto done = daemon.run(); !done) return report(done.error());
-  return 0;
+int run(int argc, char **argv)
+{
+	CommandLine line;
+	if (const int status = parse(argc, argv, line); status >= 0)
+		return status;
+	if (line.check) {
+		const auto config = load_config(line.options);
+		return config ? 0 : report(config.error());
+	}
+	Log log(std::cerr, log_format(line.log_format),
+		line.verbose ? LogLevel::debug : LogLevel::info);
+	Daemon daemon(line.options, log);
+	if (const auto started = daemon.start(); !started)
+		return report(started.error());
+	if (const auto done = daemon.run(); !done)
+		return report(done.error());
+	return 0;
 }
 
-}  // namespace
-}  // namespace pibnetd
+} // namespace
+} // namespace pib::netd
 
-int main(int argc, char** argv) {
-  try {
-    return pibnetd::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "pibnetd: internal error: %s\n", error.what());
-    return 1;
-  }
+int main(int argc, char **argv)
+{
+	try {
+		return pib::netd::run(argc, argv);
+	} catch (const std::exception &error) {
+		std::fprintf(stderr, "pibnetd: internal error: %s\n", error.what());
+		return 1;
+	}
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Scatter and gather lists: the bytes of a message, one contiguous piece of registered memory after
+ * the other.
+ */
+#ifndef PIB_MEMORY_SGE_H
+#define PIB_MEMORY_SGE_H
+
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include "memory/access.h"
+#include "uapi/rdma/pib-abi.h"
+
+/**
+ * struct pib_sge_iter - walks a part of a message through its list
+ * @sge: the element that the walk has come to
+ * @num: elements from @sge on
+ * @off: bytes of @sge that lie behind the walk
+ * @left: bytes still to go
+ */
+struct pib_sge_iter {
+	const struct pib_sge *sge;
+	u32 num;
+	u32 off;
+	u32 left;
+};
+
+/*
+ * Begin with @len bytes of the message from its byte @off on. @sge is a private copy of the list.
+ */
+static inline void pib_sge_start(struct pib_sge_iter *it, const struct pib_sge *sge, u32 num,
+				 u32 off, u32 len)
+{
+	for (; num && off >= sge->length; num--)
+		off -= sge++->length;
+	*it = (struct pib_sge_iter) { .sge = sge, .num = num, .off = off, .left = len };
+}
+
+/**
+ * pib_sge_next() - the next contiguous piece, its key checked
+ * @it: the walk
+ * @pd: protection domain that the list's L_Keys must be of
+ * @access: as of pib_mem_get_local()
+ * @seg: the piece; the caller puts it
+ *
+ * Context: as pib_mem_get_local().
+ * Return: 1; 0: the walk has ended; -EINVAL: the list has ended before the walk; errors of
+ *	pib_mem_get_local().
+ */
+static inline int pib_sge_next(struct pib_sge_iter *it, struct pib_pd *pd, int access,
+			       struct pib_seg *seg)
+{
+	const struct pib_sge *sge;
+	u32 off, n;
+	int err;
+
+	while (it->left && it->num) {
+		sge = it->sge++;
+		off = it->off;
+		it->num--;
+		it->off = 0;
+		n = min(it->left, sge->length - off);
+		if (!n)
+			continue;
+		it->left -= n;
+		err = pib_mem_get_local(pd, sge->lkey, sge->addr + off, n, access, seg);
+		return err ? err : 1;
+	}
+	return it->left ? -EINVAL : 0;
+}
+
+#endif

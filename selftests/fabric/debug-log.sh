@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What the module says with dynamic debug: why a verb was refused, and what became of queue pairs, ports and links.
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+control=/sys/kernel/debug/dynamic_debug/control
+trap 'echo "module pib -p" >$control; hosts_clean' EXIT
+
+# What the log says from the last "mark" on.
+mark() { marker="debug-log: $((++marks))" && echo "$marker" >/dev/kmsg; }
+log() { dmesg | sed "1,/$marker/d"; }
+says() { log | grep -E -- "$1" || { log | grep pib; return 1; }; }
+quiet() { ! log | grep -E 'pib.*: (qp |.*port )'; }
+marks=0
+
+[ -w $control ] || { echo "1..0 # SKIP the kernel has no dynamic debug"; exit 4; }
+ktap_plan 16
+hosts_make 2
+modprobe pib	# the control file knows modules that are there
+mark
+check "it is switched on" sh -c "echo 'module pib +p' >$control"
+pib_add 1 && pib_add 2 && sm_start 1
+check "subnet up" wait_active 60
+check "a link is made" says 'pib: .*, port [0-9]+: link made, found by discovery'
+check "a session begins" says 'pib: .*, port [0-9]+: session with '
+check "a link comes up" says 'pib: .*, port [0-9]+: link up'
+check "the SM has a port go from state to state" says 'pib: .* pib0, port 1: Active \(LinkUp\), was ARMED'
+check "the SM gives a port a LID" says "pib: .* pib1, port 1: .*, LID [1-9][0-9]*, SM's LID [1-9]"
+
+mark
+refuse "a QP of 100000 receives is refused" "create QP" h 1 ibv_rc_pingpong -d "$(dev 1)" -r 100000
+check "the log says why" says 'pib0: create_qp: 1 and 100000 work requests'
+mark
+refuse "service level 16 is refused" "modify QP to RTR" pair 1 2 20 ibv_rc_pingpong -l 16
+check "the log says why, and of which QP" says 'pib0: qp [0-9]+: modify_qp: address'
+
+mark
+check "traffic" pair 1 2 20 ibv_rc_pingpong -n 10
+states() { says 'qp [0-9]+: modify_qp: RESET to INIT' && says 'INIT to RTR' && says 'RTR to RTS'; }
+check "states of its QPs" states
+
+# The server is killed, so the client gets no answers any more.
+mark
+(pair 1 2 20 ibv_rc_pingpong -n 1000000000) >/dev/null 2>&1 &
+running=$!
+traffic() { says 'pib1: qp [0-9]+: modify_qp: RTR to RTS'; }
+wait_for 10 traffic
+h 1 pkill -o -KILL -x ibv_rc_pingpong
+wait $running
+lost() { says 'pib1: qp [0-9]+: a send work request has failed: transport retry' && says 'pib1: qp [0-9]+: ERR, was RTS'; }
+check "the log says why a QP is in ERR" wait_for 10 lost
+
+mark
+h 2 ip link set eth0 down
+check "a link goes down" wait_for 10 says 'pib: .*, port [0-9]+: link down'
+
+echo "module pib -p" >$control
+mark
+h 2 ip link set eth0 up
+wait_active 60
+check "nothing is said when it is off" quiet
+ktap_end

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The source as the scripts beside this file look at it."""
+import pathlib
+import re
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+# What looks like a comment within a string is none.
+TOKEN = re.compile(r""" "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | (?P<comment> /\*.*?\*/ | //[^\n]*) """, re.S | re.X)
+
+
+def without_comments(text):
+    """Lines keep their numbers."""
+    return TOKEN.sub(lambda m: " " + "\n" * m[0].count("\n") if m["comment"] else m[0], text)
+
+
+def code(text):
+    """Without comments, strings and preprocessor lines."""
+    text = re.sub(r'"(\\.|[^"\\\n])*"', '""', without_comments(text))
+    return re.sub(r"^#.*(?:\\\n.*)*", "", text, flags=re.M)
+
+
+def source_files(folder, top=TOP):
+    """What is built of @folder; what a build has left there is not."""
+    return [f for f in sorted(pathlib.Path(top, folder).rglob("*.[ch]")) if not f.name.endswith(".mod.c")]
+
+
+def kernel_files(top=TOP):
+    return source_files("kernel", top)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+# What the Makefiles of the tools share: compilers and their flags, and rules for objects out of src/, model/ and
+# kernel/proto/. To be included after HERE, TOP, O and PACKAGES (of pkg-config) are set.
+
+VERSION ?= $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' $(TOP)/dkms.conf)
+PKG_CONFIG ?= pkg-config
+CC ?= gcc
+CXX ?= g++
+# The tests' compiler: where there is clang, it takes half the time.
+TEST_CXX ?= $(firstword $(foreach c,clang++ $(CXX),$(shell command -v $(c))))
+TEST_CC ?= $(if $(findstring clang,$(TEST_CXX)),clang,$(CC))
+
+CFLAGS ?= -O2 -g
+CXXFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+CPPFLAGS += -I$(TOP)/tools -I$(TOP)/kernel/uapi $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
+LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+COMPILE = $(CXX) -std=c++20 $(CXXFLAGS) $(WARNINGS) $(CPPFLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
+COMPILE_C = $(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-unused-parameter $(SANITIZE) -MMD -MP -c -o $@ $<
+LINK = $(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+LINK_TEST = $(TEST_CXX) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lgtest -lgtest_main -lpthread
+
+# tests_in FOLDER, sources_in FOLDER: what belongs to tests, and what does not; without FOLDER/ and .cc.
+tests_in = $(patsubst $(1)/%.cc,%,$(wildcard $(foreach f,*_test fake_*,$(1)/$(f).cc $(1)/*/$(f).cc)))
+sources_in = $(filter-out $(call tests_in,$(1)),$(patsubst $(1)/%.cc,%,$(wildcard $(1)/*.cc $(1)/*/*.cc)))
+
+MODEL := $(call sources_in,$(TOP)/tools/model)
+
+# Tests run under sanitizers, so they have objects of their own.
+$(O)/test/%: SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+$(O)/test/%.o: CXX := $(TEST_CXX)
+$(O)/test/%.o: CC := $(TEST_CC)
+$(O)/test/%.o: CXXFLAGS := -O0 -g1
+$(O)/test/%.o: CFLAGS := -O1 -g1
+
+define rules
+$(1)/%.o: $(HERE)src/%.cc
+	@mkdir -p $$(@D)
+	$$(COMPILE)
+$(1)/model/%.o: $(TOP)/tools/model/%.cc
+	@mkdir -p $$(@D)
+	$$(COMPILE)
+$(1)/proto/%.o: $(TOP)/kernel/proto/%.c
+	@mkdir -p $$(@D)
+	$$(COMPILE_C)
+$(1)/libpibmodel.a: $(MODEL:%=$(1)/model/%.o)
+	@rm -f $$@
+	$(AR) rcs $$@ $$^
+endef
+# The first target of the Makefile that includes this is to be its default.
+.DEFAULT_GOAL := all
+$(eval $(call rules,$(O)/test))
+$(eval $(call rules,$(O)))
+
+.PHONY: clean
+clean:
+	rm -rf $(O)
+
+-include $(foreach d,* */* */*/* */*/*/*,$(wildcard $(O)/$(d).d))

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+// Bytes without a meaning yet: of one's own, and somebody else's.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace pib::inline model {
+
+using Bytes = std::vector<std::uint8_t>;
+using View = std::span<const std::uint8_t>;
+
+} // namespace pib::inline model

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0
+#pragma once
+
+#include "model/objects.h"
+#include "model/show/output.h"
+
+namespace pib::inline model {
+
+/// What is wrong with a cable, and what became of the packets in it.
+void show_faults(Output &out, const Faults &faults);
+
+} // namespace pib::inline model

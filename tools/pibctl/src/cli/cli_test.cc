@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "cli/cli.h"
+
+#include <gtest/gtest.h>
+#include <linux/netlink.h>
+#include <linux/pib.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "commands/commands.h"
+#include "netlink/fake_kernel.h"
+#include "objects/fake_objects.h"
+
+namespace pib::ctl {
+namespace {
+
+using Json = nlohmann::json;
+
+class Cli : public testing::Test {
+protected:
+	int pibctl(std::vector<const char *> words)
+	{
+		words.insert(words.begin(), "pibctl");
+		std::ostringstream out;
+		std::ostringstream err;
+		const int status = run(static_cast<int>(words.size()), words.data(),
+				       kernel.factory(), out, err);
+		printed = out.str();
+		complained = err.str();
+		return status;
+	}
+
+	bool complains(std::string_view about) const
+	{
+		return complained.find(about) != std::string::npos;
+	}
+
+	fake::Kernel kernel;
+	std::string printed;
+	std::string complained;
+};
+
+TEST_F(Cli, AddIsSilentWhenItWorks)
+{
+	EXPECT_EQ(pibctl({"add", "pib0", "netdev", "nonesuch", "standalone"}), 0);
+	EXPECT_EQ(printed + complained, "");
+	ASSERT_EQ(kernel.requests.size(), 1U);
+	EXPECT_EQ(kernel.requests[0].command, PIB_CMD_HCA_NEW);
+}
+
+TEST_F(Cli, EveryChangeIsOneRequest)
+{
+	const std::vector<std::pair<std::vector<const char *>, int>> cases = {
+		{{"add", "show", "netdev", "add", "peer", "192.0.2.1"}, PIB_CMD_HCA_NEW},
+		{{"add", "pib0"}, PIB_CMD_HCA_NEW},
+		{{"add", "pib0", "ports", "2"}, PIB_CMD_HCA_NEW},
+		{{"del", "pib0"}, PIB_CMD_HCA_DEL},
+		{{"switch", "add", "add", "ports", "4"}, PIB_CMD_SWITCH_NEW},
+		{{"switch", "del", "sw0"}, PIB_CMD_SWITCH_DEL},
+		{{"link", "add", "sw0/1", "sw1/1"}, PIB_CMD_LINK_NEW},
+		{{"link", "add", "sw0/1", "udp", "eth0", "peer", "[fe80::1%eth0]:5"},
+		 PIB_CMD_LINK_NEW},
+		{{"link", "del", "sw0/1"}, PIB_CMD_LINK_DEL},
+		{{"link", "set", "sw0/1", "down"}, PIB_CMD_LINK_SET},
+		{{"link", "set", "sw0/1", "loss", "1%", "seed", "7"}, PIB_CMD_LINK_SET},
+	};
+	for (const auto &[words, command] : cases) {
+		kernel.requests.clear();
+		EXPECT_EQ(pibctl(words), 0) << complained;
+		ASSERT_EQ(kernel.requests.size(), 1U);
+		EXPECT_EQ(kernel.requests[0].command, command);
+	}
+}
+
+TEST_F(Cli, WrongUsageIsStatusTwoAndReachesNoKernel)
+{
+	const std::vector<std::vector<const char *>> cases = {
+		{},
+		{"shwo"},
+		{"--bogus"},
+		{"add", "pib0", "--bogus"},
+		{"add"},
+		{"add", "pib0", "standalone"},
+		{"add", "pib0", "peer", "192.0.2.1"},
+		{"add", "pib0", "fabric", "7"},
+		{"add", "pib0", "udp-port", "7"},
+		{"add", "pib0", "key-file", "/dev/null"},
+		{"add", "pib0", "netdev", "eth0", "ports", "0"},
+		{"add", "pib0", "netdev", "eth0", "udp-port", "65536"},
+		{"add", "pib0", "netdev", "eth0", "fabric", "4294967296"},
+		{"add", "pib0", "netdev", "eth0", "peer", "fe80::1%eth1"},
+		{"add", "links", "netdev", "eth0"},
+		{"del"},
+		{"del", "pib0", "pib1"},
+		{"switch"},
+		{"switch", "add", "sw0"},
+		{"switch", "add", "sw0", "ports", "255"},
+		{"link", "add", "sw0/1"},
+		{"link", "add", "sw0/1", "sw0/1"},
+		{"link", "add", "sw0/1", "sw1/1", "udp", "eth0"},
+		{"link", "add", "sw0/1", "udp", "eth0"},
+		{"link", "add", "sw0/1", "sw1/1", "fabric", "1"},
+		{"link", "add", "sw0/1", "udp", "eth0", "peer", "192.0.2.1", "udp-port", "0"},
+		{"link", "set", "sw0/1", "sideways"},
+		{"link", "set", "sw0/1"},
+		{"link", "set", "sw0/1", "loss", "101%"},
+		{"link", "set", "sw0/1", "flap", "1s"},
+		{"show", "pib0", "links"},
+		{"show", "links", "pib0/0"},
+	};
+	for (const auto &words : cases) {
+		EXPECT_EQ(pibctl(words), 2) << (words.empty() ? "" : words.back());
+		EXPECT_EQ(printed, "");
+		EXPECT_NE(complained, "");
+	}
+	EXPECT_TRUE(kernel.requests.empty());
+}
+
+TEST_F(Cli, RefusalsAreStatusOneOnStderr)
+{
+	kernel.refuse({ENODEV, "no netdev of that name", fake::u32(NLMSGERR_ATTR_OFFS, 32)});
+	EXPECT_EQ(pibctl({"add", "pib0", "netdev", "eth9"}), 1);
+	EXPECT_EQ(printed, "");
+	EXPECT_EQ(complained, "pibctl: cannot add HCA pib0 on netdev eth9: no netdev of that name "
+			      "(attribute netdev)\n");
+}
+
+TEST_F(Cli, RefusalsWithoutWordsStillSayWhy)
+{
+	kernel.capped = false;
+	const std::vector<std::pair<int, const char *>> cases = {
+		{ENODEV, "no netdev 'eth9' in this network namespace"},
+		{EEXIST, "the name is taken"},
+		{EPERM, "CAP_NET_ADMIN"},
+		{EADDRINUSE, "udp-port"},
+		{EOPNOTSUPP, "one release"},
+	};
+	for (const auto &[code, words] : cases) {
+		kernel.refuse({code, ""});
+		EXPECT_EQ(pibctl({"add", "pib0", "netdev", "eth9"}), 1);
+		EXPECT_TRUE(complains(words)) << complained;
+	}
+}
+
+TEST_F(Cli, SaysThatTheModuleIsMissing)
+{
+	kernel.loaded = false;
+	EXPECT_EQ(pibctl({"show"}), 1);
+	EXPECT_TRUE(complains("modprobe pib"));
+	EXPECT_EQ(pibctl({"del", "pib0"}), 1);
+	EXPECT_TRUE(complains("modprobe pib"));
+}
+
+TEST_F(Cli, DelFallsBackToTheSwitch)
+{
+	kernel.refuse({ENOENT, "no such HCA"});
+	EXPECT_EQ(pibctl({"del", "sw0"}), 0);
+	ASSERT_EQ(kernel.requests.size(), 2U);
+	EXPECT_EQ(kernel.requests[1].command, PIB_CMD_SWITCH_DEL);
+}
+
+TEST_F(Cli, DelOfNothingNamesBothKinds)
+{
+	kernel.refuse({ENODEV, ""});
+	kernel.refuse({ENOENT, "no such switch"});
+	EXPECT_EQ(pibctl({"del", "x"}), 1);
+	EXPECT_TRUE(complains("cannot delete x: no such HCA or switch")) << complained;
+}
+
+TEST_F(Cli, DelThatIsRefusedStopsThere)
+{
+	kernel.refuse({EPERM, ""});
+	EXPECT_EQ(pibctl({"del", "pib0"}), 1);
+	EXPECT_EQ(kernel.requests.size(), 1U);
+}
+
+TEST_F(Cli, ShowsAsText)
+{
+	kernel.answer({fake::hca_answer()});
+	kernel.answer({fake::switch_answer()});
+	EXPECT_EQ(pibctl({"show"}), 0);
+	EXPECT_EQ(printed,
+		  "hca pib0 netdev eth0 fabric 0 udp_port 18514 description \"host1 pib0\"\n"
+		  "    node_guid 0x0250c2fffe000001 num_ports 1\n"
+		  "  port pib0/1 state ACTIVE physical_state LINK_UP lid 3 sm_lid 1 lmc 0 netdev "
+		  "eth0\n"
+		  "      port_guid 0x0250c2fffe000002 link_layer InfiniBand mtu 2048 rate 10 "
+		  "Gb/sec (4X "
+		  "SDR)\n"
+		  "switch eth0 auto yes\n"
+		  "    node_guid 0x0250c2fffe000003 num_ports 2 enhanced_port0 yes sys_image_guid "
+		  "0x0250c2fffe000009 "
+		  "vendor_id 0x2c9 device_id 0xd2f0\n"
+		  "  port eth0/0 lid 2\n"
+		  "  and 1 more in state DOWN, POLLING\n");
+}
+
+TEST_F(Cli, ShowOfOneSwitchLeavesNothingOut)
+{
+	for (const auto &words :
+	     {std::vector<const char *>{"switch", "show", "eth0"}, {"show", "eth0"}}) {
+		if (words.size() == 2)
+			kernel.refuse({ENODEV, ""});
+		kernel.answer({fake::switch_answer()});
+		EXPECT_EQ(pibctl(words), 0);
+		EXPECT_EQ(printed, "switch eth0 auto yes\n"
+				   "    node_guid 0x0250c2fffe000003 num_ports 2 enhanced_port0 "
+				   "yes sys_image_guid 0x0250c2fffe000009 "
+				   "vendor_id 0x2c9 device_id 0xd2f0\n"
+				   "  port eth0/0 lid 2\n"
+				   "  port eth0/1 state DOWN physical_state POLLING\n");
+	}
+}
+
+TEST_F(Cli, NothingUnsaidLeavesNoEmptyLine)
+{
+	const Bytes end = fake::nest(PIB_A_LINK_A,
+				     {fake::text(PIB_END_NODE, "a"), fake::u32(PIB_END_PORT, 1)});
+	kernel.answer(
+		{fake::join({end, fake::nest(PIB_A_UDP_LINK, {fake::text(PIB_UL_NETDEV, "e")})})});
+	EXPECT_EQ(pibctl({"show", "links"}), 0);
+	EXPECT_EQ(printed, "link a/1 udp e peer ? up no\n");
+}
+
+TEST_F(Cli, TellsWhyAPeerRefusesALink)
+{
+	const Bytes end = fake::nest(PIB_A_LINK_A,
+				     {fake::text(PIB_END_NODE, "a"), fake::u32(PIB_END_PORT, 1)});
+	const Bytes link = fake::join(
+		{end, fake::nest(PIB_A_UDP_LINK, {fake::text(PIB_UL_NETDEV, "e"),
+						  fake::text(PIB_UL_REFUSAL, "no room")})});
+	kernel.answer({link});
+	EXPECT_EQ(pibctl({"show", "peers"}), 0);
+	EXPECT_EQ(printed, "peer ? netdev e link a/1 up no refusal \"no room\"\n");
+	kernel.answer({link});
+	EXPECT_EQ(pibctl({"-j", "show", "peers"}), 0);
+	EXPECT_EQ(Json::parse(printed).at("peers").at(0).at("refusal"), "no room");
+}
+
+TEST_F(Cli, ShowsAsJson)
+{
+	kernel.answer({fake::hca_answer()});
+	kernel.answer({fake::switch_answer()});
+	EXPECT_EQ(pibctl({"show", "-j"}), 0);
+	EXPECT_EQ(printed.find('\n'), printed.size() - 1);
+	const Json all = Json::parse(printed);
+	const Json &hca = all.at("hcas").at(0);
+	EXPECT_EQ(hca.at("name"), "pib0");
+	EXPECT_EQ(hca.at("node_guid"), "0x0250c2fffe000001");
+	EXPECT_EQ(hca.at("standalone"), false);
+	const Json &port = hca.at("ports").at(0);
+	EXPECT_EQ(port, Json::parse(R"({"port": 1, "state": "ACTIVE", "physical_state": "LINK_UP",
+      "lid": 3, "sm_lid": 1, "lmc": 0, "port_guid": "0x0250c2fffe000002", "rate": 10.0,
+      "width": "4X", "speed": "SDR", "mtu": 2048, "link_layer": "InfiniBand", "netdev": "eth0"})"));
+	EXPECT_FALSE(hca.contains("vendor_id"));
+	EXPECT_EQ(all.at("switches").at(0).at("auto"), true);
+	EXPECT_EQ(all.at("switches").at(0).at("vendor_id"), "0x2c9");
+	EXPECT_EQ(all.at("switches").at(0).at("device_id"), "0xd2f0");
+	EXPECT_EQ(all.at("switches").at(0).at("sys_image_guid"), "0x0250c2fffe000009");
+	EXPECT_EQ(all.at("switches").at(0).at("enhanced_port0"), true);
+	EXPECT_EQ(all.at("switches").at(0).at("ports").size(), 2U);
+}
+
+TEST_F(Cli, PrettyJsonIsTheSameJson)
+{
+	kernel.answer({fake::uplink_answer()});
+	EXPECT_EQ(pibctl({"-j", "show", "uplinks"}), 0);
+	const Json plain = Json::parse(printed);
+	kernel.answer({fake::uplink_answer()});
+	EXPECT_EQ(pibctl({"-jp", "show", "uplinks"}), 0);
+	EXPECT_EQ(Json::parse(printed), plain);
+	EXPECT_NE(printed.find("\n    "), std::string::npos);
+	EXPECT_EQ(plain.at("uplinks").at(0).at("counters").at("tx_datagrams"), 10);
+}
+
+TEST_F(Cli, ShowOfOneNameFindsHcaOrSwitch)
+{
+	kernel.answer({fake::hca_answer()});
+	EXPECT_EQ(pibctl({"-j", "show", "pib0"}), 0);
+	EXPECT_EQ(Json::parse(printed).at("hcas").size(), 1U);
+	kernel.refuse({ENOENT, ""});
+	kernel.answer({fake::switch_answer()});
+	EXPECT_EQ(pibctl({"-j", "show", "eth0"}), 0);
+	EXPECT_EQ(Json::parse(printed).at("switches").size(), 1U);
+	kernel.refuse({ENOENT, ""});
+	kernel.refuse({ENODEV, ""});
+	EXPECT_EQ(pibctl({"show", "x"}), 1);
+	EXPECT_TRUE(complains("no HCA or switch 'x'"));
+}
+
+TEST_F(Cli, ShowsLinksAndSelectsThem)
+{
+	const auto show = [&](std::vector<const char *> words) {
+		kernel.answer({fake::local_link_answer(), fake::udp_link_answer()});
+		words.insert(words.begin(), "-j");
+		EXPECT_EQ(pibctl(words), 0) << complained;
+		return Json::parse(printed).at("links");
+	};
+	EXPECT_EQ(show({"link", "show"}).size(), 2U);
+	EXPECT_EQ(show({"show", "links", "eth0"}).size(), 2U);
+	EXPECT_EQ(show({"show", "links", "pib0"}).size(), 1U);
+	EXPECT_EQ(show({"show", "links", "eth0/1"}).size(), 1U);
+	EXPECT_EQ(show({"link", "show", "eth0/9"}).size(), 0U);
+}
+
+TEST_F(Cli, ShowsFaults)
+{
+	const auto link = [] {
+		return fake::join({fake::local_link_answer(), fake::fault_answer()});
+	};
+	kernel.answer({link()});
+	EXPECT_EQ(pibctl({"show", "links"}), 0);
+	EXPECT_EQ(printed, "link pib0/1 eth0/1 plugged yes auto yes\n"
+			   "    seed                               7\n"
+			   "    loss                               0.01\n"
+			   "    bit_errors                         1e-12\n"
+			   "    latency_ns                         10000\n"
+			   "    buffer                             16384\n"
+			   "  to pib0/1\n"
+			   "      packets 100 lost 1 damaged 2 duplicated 3 reordered 4\n");
+	kernel.answer({link()});
+	EXPECT_EQ(pibctl({"-j", "show", "links"}), 0);
+	const Json shown = Json::parse(printed).at("links").at(0);
+	EXPECT_EQ(shown.at("faults").at("latency_ns"), 10000);
+	EXPECT_EQ(shown.at("faults").at("flap_up_ms"), 0);
+	EXPECT_EQ(shown.at("arrivals").at(0).at("lost"), 1);
+}
+
+TEST_F(Cli, LinksAsText)
+{
+	kernel.answer({fake::local_link_answer(), fake::udp_link_answer()});
+	EXPECT_EQ(pibctl({"show", "links"}), 0);
+	EXPECT_EQ(printed, "link pib0/1 eth0/1 plugged yes auto yes\n"
+			   "link eth0/2 udp eth0 peer 192.0.2.7:18514 up yes\n"
+			   "    peer_node_guid 0x0250c2fffe000004 peer_port 3 peer_description "
+			   "evil\\x1b[2J\\xff\n");
+}
+
+TEST_F(Cli, WhatPeersSayOfThemselvesDoesNoHarm)
+{
+	kernel.answer({fake::local_link_answer(), fake::udp_link_answer()});
+	EXPECT_EQ(pibctl({"show", "peers"}), 0);
+	EXPECT_EQ(printed.find('\x1b'), std::string::npos);
+	EXPECT_NE(printed.find("evil\\x1b[2J\\xff"), std::string::npos) << printed;
+	kernel.answer({fake::udp_link_answer()});
+	EXPECT_EQ(pibctl({"-j", "show", "peers"}), 0);
+	const Json peer = Json::parse(printed).at("peers").at(0);
+	EXPECT_EQ(peer.at("address"), "192.0.2.7:18514");
+	EXPECT_EQ(peer.at("up"), true);
+	EXPECT_EQ(peer.at("link"), Json::parse(R"({"node": "eth0", "port": 2})"));
+}
+
+TEST_F(Cli, ShowsCountersOfOnePort)
+{
+	const auto answer = [&] {
+		kernel.answer({fake::hca_answer()});
+		kernel.answer({fake::switch_answer()});
+	};
+	answer();
+	EXPECT_EQ(pibctl({"show", "counters", "pib0/1"}), 0);
+	EXPECT_EQ(printed, "port pib0/1\n"
+			   "    port_xmit_bytes                    1099511627776\n"
+			   "    port_xmit_wait                     5\n");
+	answer();
+	EXPECT_EQ(pibctl({"-j", "show", "counters"}), 0);
+	EXPECT_EQ(Json::parse(printed).at("counters").size(), 3U);
+	answer();
+	EXPECT_EQ(pibctl({"show", "counters", "pib0/2"}), 1);
+}
+
+TEST_F(Cli, NothingIsShownAsNothing)
+{
+	EXPECT_EQ(pibctl({"show", "links"}), 0);
+	EXPECT_EQ(printed, "");
+	EXPECT_EQ(pibctl({"-j", "show"}), 0);
+	EXPECT_EQ(Json::parse(printed), Json::parse(R"({"hcas": [], "switches": []})"));
+}
+
+TEST_F(Cli, MalformedAnswersAreErrors)
+{
+	kernel.answer({Bytes{1, 2, 3}});
+	EXPECT_EQ(pibctl({"show"}), 1);
+	EXPECT_EQ(printed, "");
+	EXPECT_TRUE(complains("malformed"));
+}
+
+TEST_F(Cli, HelpTeachesAtEveryLevel)
+{
+	EXPECT_EQ(pibctl({"--help"}), 0);
+	EXPECT_NE(printed.find("opensm"), std::string::npos);
+	for (const Command *command : all_commands()) {
+		std::vector<const char *> words;
+		for (const auto word : {command->group, command->name})
+			if (!word.empty())
+				words.push_back(word.data());
+		words.push_back("--help");
+		EXPECT_EQ(pibctl(words), 0);
+		EXPECT_NE(printed.find("Usage: pibctl "), std::string::npos);
+		EXPECT_NE(printed.find("Examples:"), std::string::npos);
+		words.back() = "help";
+		const std::string by_option = printed;
+		EXPECT_EQ(pibctl(words), 0);
+		EXPECT_EQ(printed, by_option);
+	}
+}
+
+TEST_F(Cli, ExamplesOfTheHelpAreAccepted)
+{
+	for (const Command *command : all_commands())
+		for (const Example &example : command->examples) {
+			std::istringstream stream{std::string(example.command)};
+			std::vector<std::string> words;
+			for (std::string word; stream >> word;)
+				words.push_back(word);
+			std::vector<const char *> argv;
+			for (const std::string &word : words)
+				argv.push_back(word.c_str());
+			argv.erase(argv.begin());
+			EXPECT_NE(pibctl(argv), 2) << example.command << ": " << complained;
+		}
+}
+
+TEST_F(Cli, VersionNeedsNoModule)
+{
+	kernel.loaded = false;
+	EXPECT_EQ(pibctl({"--version"}), 0);
+	EXPECT_EQ(printed.rfind("pibctl ", 0), 0U);
+	EXPECT_NE(printed.find("\nmodule pib "), std::string::npos);
+}
+
+} // namespace
+} // namespace pib::ctl

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <fmt/format.h>
+
+#include "commands/commands.h"
+#include "commands/list_links.h"
+#include "model/words/parse.h"
+#include "model/show/show.h"
+
+namespace pib::ctl {
+namespace {
+
+Status show_all(const Context &context)
+{
+	const auto hcas = context.client.hcas();
+	if (!hcas)
+		return hcas.error();
+	const auto switches = context.client.switches();
+	if (!switches)
+		return switches.error();
+	show_hcas(context.out, *hcas);
+	show_switches(context.out, *switches);
+	return success();
+}
+
+Status show_one(const Context &context, const std::string &word)
+{
+	const auto name = parse_name(word);
+	if (!name)
+		return name.error();
+	const auto hca = context.client.hca(*name);
+	if (!hca)
+		return hca.error();
+	if (*hca) {
+		show_hcas(context.out, {**hca});
+		return success();
+	}
+	const auto node = context.client.find_switch(*name);
+	if (!node)
+		return node.error();
+	if (!*node)
+		return Error{fmt::format(
+			"no HCA or switch '{}' in this network namespace ('pibctl show' lists "
+			"them)",
+			*name)};
+	show_whole_switch(context.out, **node);
+	return success();
+}
+
+Status show(const Context &context, const Arguments &arguments)
+{
+	if (const auto word = arguments.maybe("NAME"))
+		return show_one(context, *word);
+	return show_all(context);
+}
+
+Status list_uplinks(const Context &context, const Arguments &)
+{
+	const auto uplinks = context.client.uplinks();
+	if (!uplinks)
+		return uplinks.error();
+	show_uplinks(context.out, *uplinks);
+	return success();
+}
+
+const Place kSelection{"NAME[/PORT]", "only of this HCA, switch or port", false};
+
+const Command kCommands[] = {
+	{"show",
+	 "",
+	 "show HCAs and switches with their ports",
+	 "Shows one HCA or switch, or all of this network namespace, with their ports. States are\n"
+	 "spelled as by 'rdma link': a port is DOWN without a cable, INIT until a subnet manager\n"
+	 "configures it, then ARMED and ACTIVE.",
+	 {{"NAME", "only this HCA or switch", false}},
+	 {},
+	 {{"pibctl show", "everything"},
+	  {"pibctl show pib0", "one HCA"},
+	  {"pibctl -j -p show", "everything, as JSON for scripts, indented for eyes"}},
+	 show},
+	{"show",
+	 "links",
+	 "show the cables between ports",
+	 "Shows all cables, those of one HCA or switch, or that of one port.",
+	 {kSelection},
+	 {},
+	 {{"pibctl show links", "all cables"}},
+	 list_links},
+	{"show",
+	 "peers",
+	 "show the hosts at the far ends of cables over UDP",
+	 "Shows the far end of each cable that runs over UDP: its address, whether a session is "
+	 "up,\n"
+	 "who it says it is, and when it was last heard.",
+	 {kSelection},
+	 {},
+	 {{"pibctl show peers", "all peers"}},
+	 list_peers},
+	{"show",
+	 "counters",
+	 "show the counters of ports",
+	 "Shows what each port counted, named as in /sys/class/infiniband; data in bytes.",
+	 {kSelection},
+	 {},
+	 {{"pibctl show counters", "of all ports"}, {"pibctl show counters pib0/1", "of one port"}},
+	 list_counters},
+	{"show",
+	 "uplinks",
+	 "show the netdevs that carry fabrics, with counters",
+	 "Shows the UDP socket of each netdev and fabric, its host switch, and what it counted: a\n"
+	 "datagram that is dropped is counted by its reason.",
+	 {},
+	 {},
+	 {{"pibctl show uplinks", "all uplinks"}},
+	 list_uplinks},
+};
+
+} // namespace
+
+std::span<const Command> show_commands()
+{
+	return kCommands;
+}
+
+} // namespace pib::ctl

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "host/interruption.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <sstream>
+
+#include "commands/progress.h"
+
+namespace pib::ctl {
+namespace {
+
+TEST(Interruption, IsRememberedUntilAsked)
+{
+	const Interruption interruption;
+	EXPECT_TRUE(interruption.check());
+	std::raise(SIGTERM);
+	ASSERT_FALSE(interruption.check());
+	EXPECT_EQ(interruption.check().error().text, "interrupted by SIGTERM");
+}
+
+TEST(Interruption, BeginsAnew)
+{
+	{
+		const Interruption first;
+		std::raise(SIGTERM);
+		EXPECT_FALSE(first.check());
+	}
+	const Interruption second;
+	EXPECT_TRUE(second.check());
+}
+
+TEST(Interruption, WhatIsIgnoredStaysIgnored)
+{
+	std::signal(SIGINT, SIG_IGN);
+	{
+		const Interruption interruption;
+		std::raise(SIGINT);
+		EXPECT_TRUE(interruption.check());
+	}
+	EXPECT_EQ(std::signal(SIGINT, SIG_DFL), SIG_IGN);
+}
+
+TEST(Progress, OneLineThatGoesAway)
+{
+	std::ostringstream terminal;
+	{
+		Progress progress(&terminal, "making");
+		progress.show(1, 3);
+		progress.show(2, 3);
+	}
+	EXPECT_EQ(terminal.str(), "\rmaking: 1 of 3\033[K\rmaking: 2 of 3\033[K\r\033[K");
+}
+
+TEST(Progress, NothingWithoutTerminal)
+{
+	Progress progress(nullptr, "making");
+	progress.show(1, 3);
+}
+
+} // namespace
+} // namespace pib::ctl

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "netlink/mnl_transport.h"
+
+#include <fmt/format.h>
+#include <libmnl/libmnl.h>
+#include <linux/netlink.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace pib::ctl {
+namespace {
+
+struct SocketCloser {
+	void operator()(mnl_socket *socket) const { mnl_socket_close(socket); }
+};
+using Socket = std::unique_ptr<mnl_socket, SocketCloser>;
+
+Error system_error(std::string_view what)
+{
+	const int code = errno;
+	return Error{fmt::format("{}: {}", what, std::strerror(code)), code};
+}
+
+void enable(mnl_socket *socket, int option)
+{
+	int one = 1;
+	// A kernel too old for the option gives terser refusals, nothing worse.
+	(void)mnl_socket_setsockopt(socket, option, &one, sizeof(one));
+}
+
+class MnlTransport final : public Transport {
+public:
+	explicit MnlTransport(Socket socket) : socket_(std::move(socket)) {}
+
+	Status send(View message) override
+	{
+		if (mnl_socket_sendto(socket_.get(), message.data(), message.size()) < 0)
+			return system_error("sending to the kernel over netlink");
+		return success();
+	}
+
+	Result<Bytes> receive() override
+	{
+		for (;;) {
+			auto size = next_size();
+			if (!size)
+				return size.error();
+			Bytes datagram(*size);
+			sockaddr_nl from{};
+			socklen_t from_size = sizeof(from);
+			const ssize_t got =
+				recvfrom(fd(), datagram.data(), datagram.size(), 0,
+					 reinterpret_cast<sockaddr *>(&from), &from_size);
+			if (got < 0 && errno == EINTR)
+				continue;
+			if (got < 0)
+				return system_error("receiving from the kernel over netlink");
+			// Any process may send to a netlink socket; only port 0 is the kernel.
+			if (from_size != sizeof(from) || from.nl_pid != 0)
+				continue;
+			datagram.resize(static_cast<std::size_t>(got));
+			return datagram;
+		}
+	}
+
+private:
+	int fd() const { return mnl_socket_get_fd(socket_.get()); }
+
+	Result<std::size_t> next_size() const
+	{
+		ssize_t size;
+		do {
+			size = recv(fd(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
+		} while (size < 0 && errno == EINTR);
+		if (size < 0)
+			return system_error("receiving from the kernel over netlink");
+		return static_cast<std::size_t>(size);
+	}
+
+	Socket socket_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Transport>> open_mnl_transport()
+{
+	Socket socket(mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC));
+	if (!socket)
+		return system_error("opening a netlink socket");
+	if (mnl_socket_bind(socket.get(), 0, MNL_SOCKET_AUTOPID) < 0)
+		return system_error("binding a netlink socket");
+	enable(socket.get(), NETLINK_EXT_ACK);
+	enable(socket.get(), NETLINK_CAP_ACK);
+	return std::unique_ptr<Transport>(std::make_unique<MnlTransport>(std::move(socket)));
+}
+
+} // namespace pib::ctl

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+// A conversation with the module: finds the family, sends requests, gathers answers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "netlink/answer.h"
+#include "netlink/message.h"
+#include "netlink/transport.h"
+
+namespace pib::ctl {
+
+/// One answer: its attributes, without the generic netlink header.
+struct Answer {
+	std::uint8_t command = 0;
+	Bytes attributes;
+};
+
+/// What a request led to, if the conversation itself went well.
+struct Outcome {
+	std::vector<Answer> answers;
+	Verdict verdict;
+};
+
+class Session {
+public:
+	explicit Session(TransportFactory open) : open_(std::move(open)) {}
+
+	/// Opens the socket and finds (by which the kernel loads) the module.
+	Status connect();
+	/// Connects if need be, sends, and gathers up to the verdict.
+	Result<Outcome> call(Request &request);
+	/// Sends several requests, none of them a dump, as one message, and gathers their verdicts.
+	/// The kernel carries out each of them, also after one that it refuses.
+	Result<std::vector<Verdict>> call_all(std::vector<Request> &requests);
+	bool connected() const { return family_ != 0; }
+
+private:
+	Result<Outcome> exchange(Request &request, std::uint16_t type);
+	Result<bool> take(View datagram, std::uint16_t type, std::uint32_t sequence,
+			  Outcome &outcome);
+	Status take_verdicts(View datagram, std::uint32_t first, std::vector<Verdict> &verdicts,
+			     std::size_t &missing);
+	Status find_family();
+
+	TransportFactory open_;
+	std::unique_ptr<Transport> transport_;
+	std::uint16_t family_ = 0;
+	std::uint32_t sequence_ = 0;
+	bool interrupted_ = false;
+};
+
+} // namespace pib::ctl

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "netlink/session.h"
+
+#include <gtest/gtest.h>
+#include <linux/netlink.h>
+#include <linux/pib.h>
+
+#include <cerrno>
+
+#include "netlink/fake_kernel.h"
+
+namespace pib::ctl {
+namespace {
+
+Request dump()
+{
+	return Request(PIB_CMD_HCA_GET, PIB_FAMILY_VERSION, NLM_F_DUMP);
+}
+
+TEST(Session, SaysThatTheModuleIsMissing)
+{
+	fake::Kernel kernel;
+	kernel.loaded = false;
+	Session session(kernel.factory());
+	const auto connected = session.connect();
+	ASSERT_FALSE(connected);
+	EXPECT_EQ(
+		connected.error().text,
+		"module pib is not loaded and could not be loaded: the kernel has no generic "
+		"netlink "
+		"family \"pib\". Try 'modprobe pib'; if that finds no module, install pib for this "
+		"kernel");
+	EXPECT_FALSE(session.connected());
+}
+
+TEST(Session, SaysThatVersionsDiffer)
+{
+	fake::Kernel kernel;
+	kernel.version = 2;
+	Session session(kernel.factory());
+	const auto connected = session.connect();
+	ASSERT_FALSE(connected);
+	EXPECT_NE(connected.error().text.find(
+			  "netlink version mismatch: module pib speaks version 2"),
+		  std::string::npos);
+}
+
+TEST(Session, AsksForTheFamilyOnce)
+{
+	fake::Kernel kernel;
+	int opened = 0;
+	Session session([&, open = kernel.factory()] {
+		++opened;
+		return open();
+	});
+	Request request = dump();
+	EXPECT_TRUE(session.call(request));
+	EXPECT_TRUE(session.call(request));
+	EXPECT_EQ(opened, 1);
+}
+
+TEST(Session, PassesOnThatNoSocketOpens)
+{
+	Session session(
+		[]() -> Result<std::unique_ptr<Transport>> { return Error{"no socket", EPERM}; });
+	Request request = dump();
+	EXPECT_EQ(session.call(request).error().text, "no socket");
+}
+
+TEST(Session, GathersAllAnswersOfADump)
+{
+	fake::Kernel kernel;
+	kernel.answer({fake::u8(1, 1), fake::u8(1, 2), fake::u8(1, 3)});
+	Session session(kernel.factory());
+	Request request = dump();
+	const auto outcome = session.call(request);
+	ASSERT_TRUE(outcome);
+	EXPECT_EQ(outcome->answers.size(), 3U);
+	EXPECT_EQ(outcome->verdict.code, 0);
+	EXPECT_EQ(kernel.requests.front().flags, NLM_F_REQUEST | NLM_F_DUMP);
+}
+
+TEST(Session, RequestsThatAreNoDumpsAreAcknowledged)
+{
+	fake::Kernel kernel;
+	Session session(kernel.factory());
+	Request request(PIB_CMD_HCA_DEL, PIB_FAMILY_VERSION);
+	EXPECT_TRUE(session.call(request));
+	EXPECT_EQ(kernel.requests.front().flags, NLM_F_REQUEST | NLM_F_ACK);
+}
+
+TEST(Session, RepeatsADumpThatWasInterrupted)
+{
+	fake::Kernel kernel;
+	kernel.answer({fake::u8(1, 1)}, NLM_F_DUMP_INTR);
+	kernel.answer({fake::u8(1, 2)});
+	Session session(kernel.factory());
+	Request request = dump();
+	const auto outcome = session.call(request);
+	ASSERT_TRUE(outcome);
+	ASSERT_EQ(outcome->answers.size(), 1U);
+	EXPECT_EQ(outcome->answers.front().attributes, fake::u8(1, 2));
+}
+
+TEST(Session, GivesUpOnDumpsThatAreAlwaysInterrupted)
+{
+	fake::Kernel kernel;
+	for (int i = 0; i < 10; ++i)
+		kernel.answer({fake::u8(1, 1)}, NLM_F_DUMP_INTR);
+	Session session(kernel.factory());
+	Request request = dump();
+	EXPECT_EQ(session.call(request).error().code, EAGAIN);
+}
+
+TEST(Session, PassesOverAnswersToOthers)
+{
+	fake::Kernel kernel;
+	kernel.raw(fake::join({fake::message(0x23, 0, 77, Bytes(4)),
+			       fake::message(NLMSG_ERROR, 0, 77, {}),
+			       fake::message(0x24, 0, 0, Bytes(4))}));
+	Session session(kernel.factory());
+	Request request = dump();
+	// All is passed over; the fake then has nothing more to say.
+	EXPECT_EQ(session.call(request).error().code, EAGAIN);
+}
+
+TEST(Session, AnswersTooShortForTheirHeaderAreNoAnswers)
+{
+	fake::Kernel kernel;
+	kernel.raw(fake::message(0x23, 0, 0, Bytes(3)));
+	Session session(kernel.factory());
+	Request request = dump();
+	EXPECT_EQ(session.call(request).error().code, EAGAIN);
+}
+
+TEST(Session, ReportsMalformedDatagrams)
+{
+	fake::Kernel kernel;
+	kernel.raw({1, 2, 3});
+	Session session(kernel.factory());
+	Request request = dump();
+	EXPECT_NE(session.call(request).error().text.find("malformed"), std::string::npos);
+}
+
+TEST(Session, ReportsOverruns)
+{
+	fake::Kernel kernel;
+	kernel.raw(fake::message(NLMSG_OVERRUN, 0, 0, {}));
+	Session session(kernel.factory());
+	Request request = dump();
+	EXPECT_EQ(session.call(request).error().code, ENOBUFS);
+}
+
+TEST(Session, SendsNothingThatDoesNotFit)
+{
+	fake::Kernel kernel;
+	Session session(kernel.factory());
+	Request request = dump();
+	for (int i = 0; i < 100; ++i)
+		request.put_binary(1, Bytes(1000));
+	EXPECT_EQ(session.call(request).error().code, EMSGSIZE);
+	EXPECT_TRUE(kernel.requests.empty());
+}
+
+} // namespace
+} // namespace pib::ctl

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+// The module's commands as functions on plain data. A daemon may stand in for the module.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/objects.h"
+#include "objects/requests.h"
+#include "netlink/refusal.h"
+#include "netlink/session.h"
+
+namespace pib::ctl {
+
+class Client {
+public:
+	explicit Client(TransportFactory open) : session_(std::move(open)) {}
+	virtual ~Client() = default;
+
+	virtual Status add_hca(const HcaRequest &hca);
+	virtual Status add_switch(const SwitchRequest &node);
+	virtual Status add_link(const LinkRequest &link);
+	/// Deletes the HCA, or else the switch, of this name.
+	virtual Status remove(const std::string &name);
+	virtual Status remove_switch(const std::string &name);
+	virtual Status remove_link(const End &end);
+	virtual Status change_link(const LinkChange &change);
+	/// Makes many changes, some at a time. made[i] tells whether change i was carried out: when
+	/// one is refused, those sent along with it still are, and later ones are not sent.
+	struct Applied {
+		std::vector<bool> made;
+		Status status = success();
+	};
+	/// Called before each part: how many are done, of how many. What it refuses ends the whole,
+	/// as the kernel's refusals do.
+	using Step = std::function<Status(std::size_t done, std::size_t all)>;
+	Applied apply(const std::vector<Change> &changes, const Step &step = {});
+
+	virtual Result<std::vector<Hca>> hcas();
+	virtual Result<std::vector<Switch>> switches();
+	virtual Result<std::vector<Link>> links();
+	virtual Result<std::vector<Uplink>> uplinks();
+	/// Nothing if none has the name.
+	virtual Result<std::optional<Hca>> hca(const std::string &name);
+	virtual Result<std::optional<Switch>> find_switch(const std::string &name);
+
+	/// Of the answers so far.
+	const std::optional<std::string> &module_version() const { return module_version_; }
+
+private:
+	Status apply_some(std::span<const Change> changes, std::vector<bool> &made);
+	Status command(std::string_view doing, Request request, std::span<const Reason> reasons);
+	Result<std::vector<Answer>> list(std::string_view what, std::uint8_t command);
+	Result<std::optional<std::vector<Answer>>> ask(std::string_view what, Request request);
+
+	Session session_;
+	std::optional<std::string> module_version_;
+};
+
+} // namespace pib::ctl

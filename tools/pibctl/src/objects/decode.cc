@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "objects/decode.h"
+
+#include <fmt/format.h>
+#include <linux/pib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+#include "netlink/attributes.h"
+#include "model/words/counter_names.h"
+
+namespace pib::ctl {
+namespace {
+
+Error malformed(std::string_view what)
+{
+	return Error{fmt::format("the module's answer is malformed: {}", what), EBADMSG};
+}
+
+bool intact(const Attributes &attributes, std::initializer_list<std::uint16_t> nests)
+{
+	const auto whole = [&](std::uint16_t type) {
+		return std::ranges::all_of(attributes.nests(type), &Attributes::intact);
+	};
+	return attributes.intact() && std::ranges::all_of(nests, whole);
+}
+
+std::optional<Endpoint> decode_endpoint(const std::optional<Attributes> &attributes)
+{
+	if (!attributes)
+		return std::nullopt;
+	Endpoint endpoint;
+	const Attribute *v4 = attributes->find(PIB_EP_ADDR4);
+	const Attribute *v6 = attributes->find(PIB_EP_ADDR6);
+	endpoint.v6 = v6 != nullptr;
+	const Attribute *address = v6 ? v6 : v4;
+	if (!address || address->payload.size() != (v6 ? 16U : 4U))
+		return std::nullopt;
+	std::ranges::copy(address->payload, endpoint.address.begin());
+	endpoint.port = attributes->number<std::uint16_t>(PIB_EP_PORT).value_or(0);
+	return endpoint;
+}
+
+std::optional<End> decode_end(const std::optional<Attributes> &attributes)
+{
+	if (!attributes)
+		return std::nullopt;
+	const auto node = attributes->text(PIB_END_NODE);
+	const auto port = attributes->number<std::uint32_t>(PIB_END_PORT);
+	if (!node || !port)
+		return std::nullopt;
+	return End{*node, *port};
+}
+
+Counters decode_counters(const std::optional<Attributes> &attributes,
+			 std::span<const CounterName> names)
+{
+	Counters counters;
+	if (!attributes)
+		return counters;
+	for (const CounterName &known : names)
+		if (const auto value = attributes->number<std::uint64_t>(known.attribute))
+			counters.push_back({known.name, *value});
+	return counters;
+}
+
+std::optional<Port> decode_port(const Attributes &attributes)
+{
+	const auto number = attributes.number<std::uint32_t>(PIB_P_NUM);
+	if (!number || !intact(attributes, {PIB_P_COUNTERS}))
+		return std::nullopt;
+	Port port;
+	port.number = *number;
+	port.guid = attributes.number<std::uint64_t>(PIB_P_GUID);
+	port.state = attributes.number<std::uint8_t>(PIB_P_STATE);
+	port.physical_state = attributes.number<std::uint8_t>(PIB_P_PHYS_STATE);
+	port.lid = attributes.number<std::uint16_t>(PIB_P_LID);
+	port.lmc = attributes.number<std::uint8_t>(PIB_P_LMC);
+	port.sm_lid = attributes.number<std::uint16_t>(PIB_P_SM_LID);
+	port.mtu = attributes.number<std::uint32_t>(PIB_P_MTU);
+	port.width = attributes.number<std::uint8_t>(PIB_P_WIDTH);
+	port.speed = attributes.number<std::uint16_t>(PIB_P_SPEED);
+	port.netdev = attributes.text(PIB_P_NETDEV);
+	port.counters = decode_counters(attributes.nest(PIB_P_COUNTERS), port_counter_names());
+	return port;
+}
+
+Result<std::vector<Port>> decode_ports(const Attributes &attributes)
+{
+	std::vector<Port> ports;
+	for (const Attributes &nest : attributes.nests(PIB_A_PORT)) {
+		auto port = decode_port(nest);
+		if (!port)
+			return malformed("a port without a number");
+		ports.push_back(std::move(*port));
+	}
+	return ports;
+}
+
+Product decode_product(const Attributes &attributes)
+{
+	return {attributes.number<std::uint64_t>(PIB_A_SYS_IMAGE_GUID),
+		attributes.number<std::uint32_t>(PIB_A_VENDOR_ID),
+		attributes.number<std::uint16_t>(PIB_A_DEVICE_ID)};
+}
+
+Result<Hca> decode_one(const Attributes &attributes, const Hca *)
+{
+	Hca hca;
+	const auto name = attributes.text(PIB_A_HCA_NAME);
+	if (!name)
+		return malformed("an HCA without a name");
+	hca.name = *name;
+	hca.description = attributes.text(PIB_A_DESCRIPTION);
+	hca.node_guid = attributes.number<std::uint64_t>(PIB_A_NODE_GUID);
+	hca.netdev = attributes.text(PIB_A_NETDEV);
+	hca.ifindex = attributes.number<std::uint32_t>(PIB_A_IFINDEX);
+	hca.ibdev_index = attributes.number<std::uint32_t>(PIB_A_IBDEV_INDEX);
+	hca.fabric = attributes.number<std::uint32_t>(PIB_A_FABRIC);
+	hca.udp_port = attributes.number<std::uint16_t>(PIB_A_UDP_PORT);
+	hca.num_ports = attributes.number<std::uint32_t>(PIB_A_NUM_PORTS);
+	hca.product = decode_product(attributes);
+	hca.standalone = attributes.has(PIB_A_STANDALONE);
+	for (const Attributes &nest : attributes.nests(PIB_A_PEER))
+		if (const auto peer = decode_endpoint(nest))
+			hca.peers.push_back(*peer);
+	return hca;
+}
+
+Result<Switch> decode_one(const Attributes &attributes, const Switch *)
+{
+	Switch node;
+	const auto name = attributes.text(PIB_A_SWITCH_NAME);
+	if (!name)
+		return malformed("a switch without a name");
+	node.name = *name;
+	node.description = attributes.text(PIB_A_DESCRIPTION);
+	node.node_guid = attributes.number<std::uint64_t>(PIB_A_NODE_GUID);
+	node.num_ports = attributes.number<std::uint32_t>(PIB_A_NUM_PORTS);
+	node.product = decode_product(attributes);
+	node.enhanced_port0 = attributes.has(PIB_A_ENHANCED_PORT0);
+	node.automatic = attributes.has(PIB_A_AUTO);
+	return node;
+}
+
+template <typename Node>
+Status append_node(const Attributes &attributes, std::vector<Node> &nodes)
+{
+	auto node = decode_one(attributes, static_cast<const Node *>(nullptr));
+	if (!node)
+		return node.error();
+	auto ports = decode_ports(attributes);
+	if (!ports)
+		return ports.error();
+	if (nodes.empty() || nodes.back().name != node->name)
+		nodes.push_back(std::move(*node));
+	std::ranges::move(*ports, std::back_inserter(nodes.back().ports));
+	return success();
+}
+
+template <typename Node>
+Result<std::vector<Node>> decode_nodes(const std::vector<Answer> &answers)
+{
+	std::vector<Node> nodes;
+	for (const Answer &answer : answers) {
+		const Attributes attributes(answer.attributes);
+		if (!attributes.intact())
+			return malformed("an attribute is cut short");
+		if (auto added = append_node(attributes, nodes); !added)
+			return added.error();
+	}
+	return nodes;
+}
+
+std::optional<UdpLink> decode_udp_link(const std::optional<Attributes> &attributes)
+{
+	if (!attributes)
+		return std::nullopt;
+	UdpLink link;
+	link.netdev = attributes->text(PIB_UL_NETDEV);
+	link.peer = decode_endpoint(attributes->nest(PIB_UL_PEER));
+	link.local_id = attributes->number<std::uint32_t>(PIB_UL_LOCAL_ID);
+	link.remote_id = attributes->number<std::uint32_t>(PIB_UL_REMOTE_ID);
+	link.up = attributes->number<std::uint8_t>(PIB_UL_UP).value_or(0) != 0;
+	link.peer_node_guid = attributes->number<std::uint64_t>(PIB_UL_PEER_NODE_GUID);
+	link.peer_port = attributes->number<std::uint32_t>(PIB_UL_PEER_PORT_NUM);
+	link.peer_description = attributes->text(PIB_UL_PEER_DESC);
+	link.last_heard_ms = attributes->number<std::uint32_t>(PIB_UL_LAST_HEARD_MS);
+	link.restarts = attributes->number<std::uint32_t>(PIB_UL_RESTARTS);
+	link.refusal = attributes->text(PIB_UL_REFUSAL);
+	return link;
+}
+
+std::optional<FaultCounts> decode_fault_counts(const Attributes &attributes)
+{
+	const auto to = decode_end(attributes.nest(PIB_FC_TO));
+	if (!to)
+		return std::nullopt;
+	const auto count = [&](std::uint16_t type) {
+		return attributes.number<std::uint64_t>(type).value_or(0);
+	};
+	return FaultCounts{*to,
+			   count(PIB_FC_PACKETS),
+			   count(PIB_FC_LOST),
+			   count(PIB_FC_DAMAGED),
+			   count(PIB_FC_DUPLICATED),
+			   count(PIB_FC_REORDERED)};
+}
+
+std::optional<Faults> decode_faults(const std::optional<Attributes> &attributes)
+{
+	if (!attributes)
+		return std::nullopt;
+	const auto wide = [&](std::uint16_t type) {
+		return attributes->number<std::uint64_t>(type).value_or(0);
+	};
+	const auto narrow = [&](std::uint16_t type) {
+		return attributes->number<std::uint32_t>(type).value_or(0);
+	};
+	Faults faults;
+	faults.seed = wide(PIB_F_SEED);
+	faults.loss = narrow(PIB_F_LOSS);
+	faults.duplicate = narrow(PIB_F_DUPLICATE);
+	faults.reorder = narrow(PIB_F_REORDER);
+	faults.bit_errors = wide(PIB_F_BIT_ERRORS);
+	faults.latency = wide(PIB_F_LATENCY);
+	faults.rate = wide(PIB_F_RATE);
+	faults.buffer = narrow(PIB_F_BUFFER);
+	faults.flap_up = narrow(PIB_F_FLAP_UP);
+	faults.flap_down = narrow(PIB_F_FLAP_DOWN);
+	for (const Attributes &nest : attributes->nests(PIB_F_COUNTS))
+		if (const auto counts = decode_fault_counts(nest))
+			faults.counts.push_back(*counts);
+	return faults;
+}
+
+Result<Link> decode_link(const Attributes &attributes)
+{
+	if (!intact(attributes, {PIB_A_LINK_A, PIB_A_LINK_B, PIB_A_UDP_LINK, PIB_A_LINK_FAULT}))
+		return malformed("an attribute is cut short");
+	const auto a = decode_end(attributes.nest(PIB_A_LINK_A));
+	Link link;
+	link.b = decode_end(attributes.nest(PIB_A_LINK_B));
+	link.udp = decode_udp_link(attributes.nest(PIB_A_UDP_LINK));
+	if (!a || !(link.b || link.udp))
+		return malformed("a link without its two ends");
+	link.a = *a;
+	if (const auto state = attributes.number<std::uint8_t>(PIB_A_LINK_STATE))
+		link.plugged = *state != 0;
+	link.faults = decode_faults(attributes.nest(PIB_A_LINK_FAULT));
+	link.automatic = attributes.has(PIB_A_AUTO);
+	return link;
+}
+
+Result<Uplink> decode_uplink(const Attributes &attributes)
+{
+	if (!intact(attributes, {PIB_A_STATS}))
+		return malformed("an attribute is cut short");
+	const auto netdev = attributes.text(PIB_A_NETDEV);
+	if (!netdev)
+		return malformed("an uplink without a netdev");
+	Uplink uplink;
+	uplink.netdev = *netdev;
+	uplink.ifindex = attributes.number<std::uint32_t>(PIB_A_IFINDEX);
+	uplink.fabric = attributes.number<std::uint32_t>(PIB_A_FABRIC);
+	uplink.udp_port = attributes.number<std::uint16_t>(PIB_A_UDP_PORT);
+	uplink.switch_name = attributes.text(PIB_A_SWITCH_NAME);
+	uplink.counters = decode_counters(attributes.nest(PIB_A_STATS), uplink_counter_names());
+	return uplink;
+}
+
+template <typename T>
+Result<std::vector<T>> decode_each(const std::vector<Answer> &answers,
+				   Result<T> (*decode)(const Attributes &))
+{
+	std::vector<T> all;
+	for (const Answer &answer : answers) {
+		auto one = decode(Attributes(answer.attributes));
+		if (!one)
+			return one.error();
+		all.push_back(std::move(*one));
+	}
+	return all;
+}
+
+} // namespace
+
+Result<std::vector<Hca>> decode_hcas(const std::vector<Answer> &answers)
+{
+	return decode_nodes<Hca>(answers);
+}
+
+Result<std::vector<Switch>> decode_switches(const std::vector<Answer> &answers)
+{
+	return decode_nodes<Switch>(answers);
+}
+
+Result<std::vector<Link>> decode_links(const std::vector<Answer> &answers)
+{
+	return decode_each<Link>(answers, decode_link);
+}
+
+Result<std::vector<Uplink>> decode_uplinks(const std::vector<Answer> &answers)
+{
+	return decode_each<Uplink>(answers, decode_uplink);
+}
+
+std::optional<std::string> decode_module_version(const std::vector<Answer> &answers)
+{
+	for (const Answer &answer : answers)
+		if (auto version = Attributes(answer.attributes).text(PIB_A_MODULE_VERSION))
+			return version;
+	return std::nullopt;
+}
+
+} // namespace pib::ctl

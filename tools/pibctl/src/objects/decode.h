@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0
+// Plain data, from the module's answers. An answer that lacks what names the object is an error.
+#pragma once
+
+#include <vector>
+
+#include "model/objects.h"
+#include "netlink/session.h"
+
+namespace pib::ctl {
+
+// A node with many ports may come in several answers that follow each other.
+Result<std::vector<Hca>> decode_hcas(const std::vector<Answer> &answers);
+Result<std::vector<Switch>> decode_switches(const std::vector<Answer> &answers);
+Result<std::vector<Link>> decode_links(const std::vector<Answer> &answers);
+Result<std::vector<Uplink>> decode_uplinks(const std::vector<Answer> &answers);
+
+/// The module's version if an answer carries it.
+std::optional<std::string> decode_module_version(const std::vector<Answer> &answers);
+
+} // namespace pib::ctl

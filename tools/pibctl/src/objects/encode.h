@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0
+// Requests to the module, from plain data.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "netlink/message.h"
+#include "model/objects.h"
+#include "objects/requests.h"
+
+namespace pib::ctl {
+
+Request encode_add_hca(const HcaRequest &hca);
+Request encode_add_switch(const SwitchRequest &node);
+Request encode_add_link(const LinkRequest &link);
+/// A command that takes a name only: deletion of, or a question after, one object.
+Request encode_named(std::uint8_t command, std::uint16_t name_attribute, std::string_view name);
+Request encode_delete_link(const End &end);
+Request encode_change_link(const LinkChange &change);
+Request encode_dump(std::uint8_t command);
+Request encode_change(const Change &change);
+
+} // namespace pib::ctl

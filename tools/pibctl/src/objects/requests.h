@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+// What pibctl asks of the module, as plain data: objects to be made or deleted.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/bytes.h"
+#include "model/objects.h"
+
+namespace pib::ctl {
+
+/// What "pibctl add" asks for.
+struct HcaRequest {
+	std::string name;
+	/// Empty: none, the HCA has the cables that are plugged into it.
+	std::string netdev;
+	// Chosen by the module if they are absent; port GUIDs by port number.
+	std::optional<std::uint64_t> node_guid;
+	std::map<std::uint32_t, std::uint64_t> port_guids;
+	std::optional<std::string> description;
+	Product product{};
+	std::vector<Endpoint> peers;
+	bool standalone = false;
+	std::optional<std::uint32_t> fabric;
+	std::optional<std::uint16_t> udp_port;
+	std::optional<std::uint32_t> num_ports;
+	std::optional<Bytes> key;
+};
+
+/// What "pibctl switch add" asks for.
+struct SwitchRequest {
+	std::string name;
+	std::uint32_t num_ports = 0;
+	std::optional<std::uint64_t> node_guid;
+	std::optional<std::string> description;
+	Product product{};
+	bool enhanced_port0 = false;
+};
+
+/// What "pibctl link add" asks for: b, or netdev and peer and what goes with them.
+struct LinkRequest {
+	End a;
+	std::optional<End> b;
+	std::string netdev;
+	std::optional<Endpoint> peer;
+	std::optional<std::uint32_t> fabric;
+	std::optional<std::uint16_t> udp_port;
+};
+
+struct Removal {
+	enum class Kind { kHca, kSwitch };
+	Kind kind;
+	std::string name;
+};
+
+/// Something to be made or deleted.
+using Change = std::variant<HcaRequest, SwitchRequest, LinkRequest, Removal>;
+
+} // namespace pib::ctl

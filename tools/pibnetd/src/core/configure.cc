@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+// From one configuration to the next: only what differs is touched.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/core.h"
+
+namespace pib::netd {
+namespace {
+
+const SwitchConfig *find(const Config &config, std::string_view name)
+{
+	for (const SwitchConfig &node : config.switches)
+		if (node.name == name)
+			return &node;
+	return nullptr;
+}
+
+/// Is it the same switch, if perhaps under another description?
+bool same_switch(const SwitchConfig &a, const SwitchConfig &b)
+{
+	return a.ports == b.ports && a.guid == b.guid && a.fabric == b.fabric && a.key == b.key;
+}
+
+bool touches(const CableConfig &cable, const std::set<std::string> &nodes)
+{
+	return nodes.contains(cable.a.node) || (cable.b && nodes.contains(cable.b->node));
+}
+
+} // namespace
+
+Status Core::configure(const Config &config, std::uint64_t now)
+{
+	std::set<std::string> gone;
+	for (const auto &node : switches_) {
+		const SwitchConfig *wanted = find(config, node->config.name);
+		if (!wanted || !same_switch(*wanted, node->config))
+			gone.insert(node->config.name);
+	}
+	std::erase_if(cables_, [&](const CableConfig &cable) {
+		const bool stays = std::find(config.cables.begin(), config.cables.end(), cable) !=
+					   config.cables.end() &&
+				   !touches(cable, gone);
+		if (!stays)
+			remove_cable(cable, now);
+		return !stays;
+	});
+	for (const std::string &name : gone)
+		remove_switch(*find_switch(name), now);
+	for (const SwitchConfig &wanted : config.switches) {
+		if (Switch *node = find_switch(wanted.name)) {
+			update_switch(*node, wanted, now);
+			continue;
+		}
+		switches_.push_back(std::make_unique<Switch>(wanted));
+		log_.info("switch made", {{"switch", wanted.name},
+					  {"ports", std::uint64_t{wanted.ports}},
+					  {"guid", fmt::format("0x{:016x}", wanted.guid)}});
+	}
+	places_ = config.places;
+	for (const CableConfig &cable : config.cables) {
+		if (std::find(cables_.begin(), cables_.end(), cable) != cables_.end())
+			continue;
+		make_cable(cable, now);
+		cables_.push_back(cable);
+	}
+	after(now);
+	forwarder_.flush();
+	return success();
+}
+
+void Core::close(std::uint64_t now)
+{
+	while (!links_.empty())
+		drop_link(*links_.begin()->second, now);
+	forwarder_.flush();
+}
+
+void Core::remove_switch(Switch &node, std::uint64_t now)
+{
+	for (unsigned i = 1; i <= node.node.num_ports; i++) {
+		Port &port = node.port(i);
+		if (port.link)
+			drop_link(*port.link, now);
+		if (port.cable)
+			unplug_cable(port);
+	}
+	// What is said to peers refers to nothing in the switch, but what waits does.
+	forwarder_.flush();
+	forwarder_.forget(node);
+	log_.info("switch removed", {{"switch", node.config.name}});
+	std::erase_if(switches_, [&](const auto &each) { return each.get() == &node; });
+}
+
+void Core::update_switch(Switch &node, const SwitchConfig &config, std::uint64_t now)
+{
+	if (node.config.description != config.description)
+		pib_node_set_desc(&node.node, config.description.c_str(), now);
+	node.config = config;
+}
+
+void Core::unplug_cable(Port &port)
+{
+	Port &other = *port.cable;
+	set_faults(port, {});
+	port.loose = other.loose = false;
+	port.cable = nullptr;
+	other.cable = nullptr;
+	port_link_down(port);
+	port_link_down(other);
+}
+
+/// Up, if both ends want it to be.
+void Core::settle_cable(Port &a, Port &b)
+{
+	if (a.cable_out() || b.cable_out() || !pib_port_wants_link(&a.p) ||
+	    !pib_port_wants_link(&b.p))
+		return;
+	const auto far = [](const Port &port) {
+		return FarEnd{port.p.mtu_cap, port.p.width_en, port.p.speed_en,
+			      port.p.ext_speed_en};
+	};
+	port_link_up(a, far(b));
+	port_link_up(b, far(a));
+	agents_touched_ = true;
+}
+
+void Core::plug_cable(Port &a, Port &b)
+{
+	a.cable = &b;
+	b.cable = &a;
+	settle_cable(a, b);
+}
+
+void Core::make_cable(const CableConfig &cable, std::uint64_t now)
+{
+	const auto a = find_port(cable.a);
+	if (!a)
+		return;
+	// Whoever was accepted there gets another port when it says hello again.
+	if ((*a)->link)
+		drop_link(*(*a)->link, now);
+	if (cable.peer) {
+		make_link(**a, LinkKind::configured,
+			  {.socket = kAnySocket, .remote = *cable.peer, .local = {}}, now);
+		return;
+	}
+	const auto b = find_port(*cable.b);
+	if (!b)
+		return;
+	if ((*b)->link)
+		drop_link(*(*b)->link, now);
+	plug_cable(**a, **b);
+}
+
+void Core::remove_cable(const CableConfig &cable, std::uint64_t now)
+{
+	const auto a = find_port(cable.a);
+	if (!a)
+		return;
+	if ((*a)->link)
+		drop_link(*(*a)->link, now);
+	if ((*a)->cable)
+		unplug_cable(**a);
+}
+
+} // namespace pib::netd

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "core/core.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "wire/ping.h"
+
+namespace pib::netd {
+
+Core::Core(Wire &wire, Stats &stats, Log &log, std::function<std::uint64_t()> random) :
+	log_(log), random_(std::move(random)), wire_(wire), stats_(stats), forwarder_(wire, stats_)
+{
+}
+
+// ---- what datagrams hold ----
+
+void Core::receive(const Arrival &arrival, std::uint64_t now)
+{
+	auto rest = arrival.bytes;
+	const std::size_t step = arrival.step ? arrival.step : rest.size();
+	while (!rest.empty()) {
+		const auto one = rest.first(std::min(step, rest.size()));
+		stats_.add(PIB_US_RX_DATAGRAMS);
+		datagram(arrival, one, now);
+		rest = rest.subspan(one.size());
+	}
+}
+
+void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
+{
+	if (bytes.size() < PIB_DG_HDR_LEN) {
+		stats_.add(PIB_US_RX_SHORT);
+		return;
+	}
+	if (bytes[0] >> 4 != PIB_DG_VERSION) {
+		stats_.add(PIB_US_RX_VERSION);
+		return;
+	}
+	switch (bytes[0] & 0xF) {
+	case PIB_DG_DATA: data(arrival, bytes, now); break;
+	case PIB_DG_SEGMENT: segment(arrival, bytes, now); break;
+	case kPing: reflect(arrival, bytes, now); break;
+	default: control(arrival, bytes, now);
+	}
+}
+
+/// The link that a datagram claims to belong to; nothing: it is counted and forgotten.
+Link *Core::data_link(const Arrival &arrival, std::uint32_t id, std::uint16_t tag)
+{
+	const auto found = links_.find(id);
+	if (found == links_.end() || !found->second->established() ||
+	    found->second->rx_tag != tag) {
+		stats_.add(PIB_US_RX_UNKNOWN_LINK);
+		return nullptr;
+	}
+	if (found->second->path.remote == arrival.path.remote)
+		return found->second.get();
+	stats_.add(PIB_US_RX_WRONG_ADDR);
+	return nullptr;
+}
+
+void Core::data(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
+{
+	Link *link = data_link(arrival, pib_get32(&bytes[4]), pib_get16(&bytes[2]));
+	if (link)
+		packet(*link, bytes.subspan(PIB_DG_HDR_LEN), bytes[1] & PIB_DG_NOICRC, now);
+}
+
+/// Returns the packet's length, 0 if it is none: that is counted.
+std::size_t Core::packet(Link &link, std::span<const std::uint8_t> bytes, bool noicrc,
+			 std::uint64_t now)
+{
+	Packet packet;
+	const int error = parse_packet(bytes, packet);
+	if (error) {
+		stats_.add(error == PIB_PARSE_SHORT ? PIB_US_RX_SHORT : PIB_US_RX_MALFORMED);
+		return 0;
+	}
+	// Peers were not told that they may leave it out: what passes is checked by its receiver.
+	if (noicrc) {
+		stats_.add(PIB_US_RX_BAD_ICRC);
+		return 0;
+	}
+	forwarder_.receive(*link.port, packet, now);
+	return packet.length;
+}
+
+void Core::segment(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
+{
+	pib_segment segment;
+	if (!pib_segment_parse(&segment, bytes.data(), static_cast<std::uint32_t>(bytes.size()))) {
+		stats_.add(PIB_US_RX_MALFORMED);
+		return;
+	}
+	Link *link = data_link(arrival, segment.link_id, segment.tag);
+	if (!link)
+		return;
+	auto done = link->frames.add(segment, bytes.subspan(PIB_SEG_HDR_LEN), now);
+	if (done)
+		frame(*link, std::move(*done), now);
+}
+
+/// What has come of a frame: run by run of segments, in each from the first packet that starts
+/// in it. The packet that a gap cuts off counts as short.
+void Core::frame(Link &link, Frame frame, std::uint64_t now)
+{
+	if (!frame.whole())
+		stats_.add(PIB_US_RX_REASM);
+	for (Run &run : frame.runs) {
+		unsigned i = run.begin;
+		while (i < run.end && frame.first[i] >= frame.size)
+			i++;
+		if (i == run.end)
+			continue;
+		std::size_t at = std::size_t{i - run.begin} * frame.size + frame.first[i];
+		const std::span<const std::uint8_t> bytes = forwarder_.keep(std::move(run.bytes));
+		while (at < bytes.size()) {
+			const std::size_t n =
+				packet(link, bytes.subspan(at), frame.flags & PIB_DG_NOICRC, now);
+			if (!n)
+				break;
+			at += n;
+		}
+	}
+}
+
+/// pibping wants its datagram back. No more than came in goes out.
+void Core::reflect(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
+{
+	if (!may_answer(now))
+		return;
+	const PingResponder responder = {
+		PingSoftware::pibnetd, [this](std::uint32_t fabric) -> std::optional<Key> {
+			const Switch *node = acceptor(fabric);
+			return node ? std::optional(node->config.key) : std::nullopt;
+		}};
+	const auto answer = answer_ping(bytes, responder);
+	if (answer.empty())
+		stats_.add(PIB_US_RX_MALFORMED);
+	else
+		send_bytes(arrival.path, answer);
+}
+
+std::optional<Batch> Core::gather(std::uint64_t now)
+{
+	const bool agents = forwarder_.agents_ran() || agents_touched_;
+	if (!agents && !spoke_ && !forwarder_.has_lanes())
+		return forwarder_.gather();
+	agents_touched_ = agents;
+	flush(now);
+	return {};
+}
+
+void Core::flush(std::uint64_t now)
+{
+	spoke_ = false;
+	// The answer to a MAD that resets a port leaves before the port is reset.
+	forwarder_.flush();
+	if (!forwarder_.agents_ran() && !agents_touched_)
+		return;
+	after(now);
+	forwarder_.flush();
+}
+
+// ---- time ----
+
+void Core::timers(std::uint64_t now)
+{
+	forwarder_.lanes(now);
+	if (now < deadline_) {
+		flush(now);
+		return;
+	}
+	std::vector<Link *> dead;
+	for (auto &[id, link] : links_) {
+		if (pib_link_deadline(&link->fsm) <= now) {
+			if (deaf_at_)
+				pib_link_deaf(&link->fsm, deaf_at_);
+			const std::uint32_t todo = pib_link_timer(&link->fsm, now);
+			if (todo)
+				act(*link, todo, now);
+		}
+		stats_.add(PIB_US_RX_REASM, link->frames.expire(now));
+		if (expired(*link, now))
+			dead.push_back(link.get());
+	}
+	for (Link *link : dead)
+		drop_link(*link, now);
+	after(now);
+	forwarder_.flush();
+}
+
+/// The SM has set a port's physical state; traps and leases.
+void Core::node_work(Switch &node, std::uint64_t now)
+{
+	pib_node_timer(&node.node, now);
+	node.node.events = 0;
+	for (unsigned i = 1; i <= node.node.num_ports; i++) {
+		Port &port = node.port(i);
+		const std::uint32_t events = port.p.events;
+		port.p.events = 0;
+		if (events & PIB_EV_PHYS_CHANGE)
+			bounce(port, now);
+		if (port.faults.flap_at && port.faults.flap_at <= now)
+			flap(port, now);
+	}
+	forwarder_.send_traps(node, now);
+}
+
+void Core::after(std::uint64_t now)
+{
+	agents_touched_ = false;
+	for (auto &node : switches_)
+		node_work(*node, now);
+	find_deadline();
+}
+
+void Core::find_deadline()
+{
+	deadline_ = ~std::uint64_t{0};
+	for (const auto &[id, link] : links_)
+		deadline_ = std::min(deadline_, pib_link_deadline(&link->fsm));
+	for (const auto &node : switches_) {
+		const std::uint64_t due = pib_node_deadline(&node->node);
+		if (due)
+			deadline_ = std::min(deadline_, due);
+		for (const auto &port : node->ports)
+			if (port->faults.flap_at)
+				deadline_ = std::min(deadline_, port->faults.flap_at);
+	}
+}
+
+namespace {
+
+/// Has the cable come loose, by either of its ends?
+bool is_loose(const Port &port)
+{
+	return port.loose || (port.cable && port.cable->loose);
+}
+
+void stop_flapping(Port &port)
+{
+	for (Port *end : {&port, port.cable}) {
+		if (!end)
+			continue;
+		end->loose = false;
+		end->faults.flap_up = end->faults.flap_down = 0;
+		end->faults.flap_at = 0;
+	}
+}
+
+} // namespace
+
+// ---- what the user sees and changes ----
+
+Switch *Core::find_switch(std::string_view name)
+{
+	for (auto &node : switches_)
+		if (node->config.name == name)
+			return node.get();
+	return nullptr;
+}
+
+Result<Port *> Core::find_port(const model::End &end)
+{
+	Switch *node = find_switch(end.node);
+	if (!node)
+		return Error{fmt::format("there is no switch '{}'", end.node)};
+	if (end.port < 1 || end.port > node->node.num_ports)
+		return Error{fmt::format("switch '{}' has ports 1 to {}", end.node,
+					 node->node.num_ports)};
+	return &node->port(end.port);
+}
+
+void Core::plug(Port &port, bool plugged, std::uint64_t now)
+{
+	const bool changes = port.unplugged == plugged || is_loose(port);
+	port.unplugged = !plugged;
+	stop_flapping(port);
+	if (!changes)
+		return;
+	bounce(port, now);
+	after(now);
+	forwarder_.flush();
+}
+
+// ---- bad cables ----
+
+/// Both ends of a cable inside have the same faults; the user's end makes it flap.
+void Core::set_faults(Port &port, const Faults &faults)
+{
+	const auto give = [&](Port &to, unsigned direction) {
+		to.faults.config = faults.config;
+		to.faults.flap_up = faults.flap_up;
+		to.faults.flap_down = faults.flap_down;
+		to.faults.flap_at = 0;
+		forwarder_.set_lanes(to, direction);
+	};
+	give(port, 0);
+	if (port.cable)
+		give(*port.cable, 1);
+	port.faults.flap_at = faults.flap_at;
+}
+
+void Core::change_faults(Port &port, const model::LinkChange &change, std::uint64_t now)
+{
+	Faults faults;
+	if (!change.healthy) {
+		faults.config = port.faults.config;
+		faults.flap_up = port.faults.flap_up;
+		faults.flap_down = port.faults.flap_down;
+	}
+	const auto take = [](auto &to, const auto &from) {
+		if (from)
+			to = *from;
+	};
+	take(faults.config.loss, change.loss);
+	take(faults.config.duplicate, change.duplicate);
+	take(faults.config.reorder, change.reorder);
+	take(faults.config.bit_errors, change.bit_errors);
+	take(faults.config.latency, change.latency);
+	take(faults.config.rate, change.rate);
+	if (change.flap)
+		std::tie(faults.flap_up, faults.flap_down) = *change.flap;
+	faults.config.seed = port.faults.any() ? port.faults.config.seed : random_();
+	take(faults.config.seed, change.seed);
+	if (faults.flap_up)
+		faults.flap_at = now + faults.flap_up * PIB_NSEC_PER_MSEC;
+	const bool was_loose = is_loose(port);
+	stop_flapping(port);
+	set_faults(port, faults);
+	if (was_loose)
+		bounce(port, now);
+	after(now);
+	forwarder_.flush();
+}
+
+void Core::flap(Port &port, std::uint64_t now)
+{
+	port.loose = !port.loose;
+	port.faults.flap_at = now + (port.loose ? port.faults.flap_down : port.faults.flap_up) *
+					    PIB_NSEC_PER_MSEC;
+	bounce(port, now);
+}
+
+} // namespace pib::netd

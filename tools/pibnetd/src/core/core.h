@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+// The daemon without its I/O: switches, sessions with peers, and what passes between them.
+// Time comes in, datagrams come in and go out.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "config/config.h"
+#include "switch/forward.h"
+#include "util/log.h"
+
+namespace pib::netd {
+
+/// Who has which port, so that a peer that comes back finds the one that it had.
+struct Reservation {
+	std::string node;
+	std::uint64_t guid = 0;
+	std::uint8_t peer_port = 0;
+	std::uint8_t port = 0;
+
+	bool operator==(const Reservation &) const = default;
+};
+
+class Core {
+public:
+	/// random gives 64 bits that nobody can guess. What is counted goes to stats, as it does
+	/// from wire.
+	Core(Wire &wire, Stats &stats, Log &log, std::function<std::uint64_t()> random);
+
+	/// Makes switches and cables as the configuration says; what is unchanged stays as it is.
+	/// A refusal changes nothing.
+	Status configure(const Config &config, std::uint64_t now);
+	/// Says goodbye to all peers.
+	void close(std::uint64_t now);
+
+	/// Takes in what arrived. What it leads to is sent by flush(), until when the bytes must
+	/// stay.
+	void receive(const Arrival &arrival, std::uint64_t now);
+	void flush(std::uint64_t now);
+	/// As flush(), but leaves it to the caller to flush the wire, for which no lock is needed,
+	/// and then to drop the batch. Nothing: it was flushed, since what was sent has an order.
+	std::optional<Batch> gather(std::uint64_t now);
+	void timers(std::uint64_t now);
+	/// Datagrams were dropped unseen, or still wait, because the daemon is slower than they
+	/// come: what peers seem not to have said may be among them.
+	void deaf(std::uint64_t now) { deaf_at_ = now; }
+	/// When timers() wants to be called, ns.
+	std::uint64_t deadline() const { return std::min(deadline_, forwarder_.lanes_due()); }
+
+	// What the control socket shows and changes.
+	const std::vector<std::unique_ptr<Switch>> &switches() const { return switches_; }
+	const Stats &stats() const { return stats_; }
+	Switch *find_switch(std::string_view name);
+	Result<Port *> find_port(const model::End &end);
+	/// The user pulls the cable out of the port, or puts it back.
+	void plug(Port &port, bool plugged, std::uint64_t now);
+	/// Changes the faults of the cable under the port. They last as long as the cable.
+	void change_faults(Port &port, const model::LinkChange &change, std::uint64_t now);
+
+	const std::vector<Reservation> &reservations() const { return reservations_; }
+	void set_reservations(std::vector<Reservation> all) { reservations_ = std::move(all); }
+
+private:
+	friend class CoreTest;
+
+	// core.cc: what datagrams hold
+	void datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
+		      std::uint64_t now);
+	Link *data_link(const Arrival &arrival, std::uint32_t id, std::uint16_t tag);
+	void data(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now);
+	void segment(const Arrival &arrival, std::span<const std::uint8_t> bytes,
+		     std::uint64_t now);
+	void frame(Link &link, Frame frame, std::uint64_t now);
+	std::size_t packet(Link &link, std::span<const std::uint8_t> bytes, bool noicrc,
+			   std::uint64_t now);
+	void reflect(const Arrival &arrival, std::span<const std::uint8_t> bytes,
+		     std::uint64_t now);
+
+	// sessions.cc
+	void control(const Arrival &arrival, std::span<const std::uint8_t> bytes,
+		     std::uint64_t now);
+	void greet(const Arrival &arrival, const pib_hello &h, std::uint8_t type,
+		   std::span<const std::uint8_t> bytes, std::uint64_t now);
+	void refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::uint64_t now);
+	void answer_probe(const Path &path, const pib_hello &h, std::uint64_t now);
+	bool may_answer(std::uint64_t now);
+	Switch *acceptor(std::uint32_t fabric);
+	Link *match(const pib_hello &h, const Address &from);
+	Port *place_for(const pib_hello &h);
+	bool is_place(const Port &port) const;
+	Port *port_for(const pib_hello &h);
+	Link *admit(const Path &path, const pib_hello &h, std::uint64_t now);
+	Link &make_link(Port &port, LinkKind kind, const Path &path, std::uint64_t now);
+	void drop_link(Link &link, std::uint64_t now);
+	bool knows(Link &link, const Path &path, const pib_hello &h);
+	void link_control(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
+			  std::uint64_t now);
+	void unauthentic(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
+			 std::uint64_t now);
+	bool refused(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
+		     std::uint64_t now);
+	void act(Link &link, std::uint32_t todo, std::uint64_t now);
+	void say(Link &link, std::uint64_t now);
+	void send_bytes(const Path &path, std::span<const std::uint8_t> bytes);
+	void fill_hello(const Port &port, pib_hello &h) const;
+	void settle(Link &link);
+	void bounce(Port &port, std::uint64_t now);
+	bool expired(const Link &link, std::uint64_t now) const;
+	std::uint64_t nonce();
+
+	// configure.cc
+	void remove_switch(Switch &node, std::uint64_t now);
+	void update_switch(Switch &node, const SwitchConfig &config, std::uint64_t now);
+	void unplug_cable(Port &port);
+	void plug_cable(Port &a, Port &b);
+	void settle_cable(Port &a, Port &b);
+	void make_cable(const CableConfig &cable, std::uint64_t now);
+	void remove_cable(const CableConfig &cable, std::uint64_t now);
+
+	// core.cc
+	void set_faults(Port &port, const Faults &faults);
+	void flap(Port &port, std::uint64_t now);
+	void after(std::uint64_t now);
+	void node_work(Switch &node, std::uint64_t now);
+	void find_deadline();
+
+	Log &log_;
+	std::function<std::uint64_t()> random_;
+	Wire &wire_;
+	Stats &stats_;
+	Forwarder forwarder_;
+	std::vector<std::unique_ptr<Switch>> switches_;
+	std::vector<CableConfig> cables_;
+	std::vector<Place> places_;
+	/// Outlives the links.
+	FrameMemory frame_memory_;
+	std::unordered_map<std::uint32_t, std::unique_ptr<Link>> links_;
+	std::vector<Reservation> reservations_;
+	std::uint64_t deadline_ = 0;
+	std::uint64_t deaf_at_ = 0;
+	/// Answers to strangers that may still be sent in this second.
+	std::uint64_t answers_from_ = 0;
+	unsigned answers_ = 0;
+	/// A port or a table changed by other ways than a MAD: traps may wait.
+	bool agents_touched_ = false;
+	/// Datagrams of sessions wait to be sent; they are numbered.
+	bool spoke_ = false;
+};
+
+/// "0xGUID/PORT" of a peer, for logs.
+std::string peer_name(const pib_hello &h);
+
+} // namespace pib::netd

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "daemon/daemon.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "util/clock.h"
+#include "daemon/notify.h"
+#include "model/words/key_file.h"
+#include "daemon/privileges.h"
+#include "daemon/state.h"
+
+namespace pib::netd {
+namespace {
+
+/// How often the sockets are asked what they have dropped.
+constexpr std::uint64_t kLossesNs = 20 * PIB_NSEC_PER_MSEC;
+/// What is due sooner is worth a timer of its own.
+constexpr std::uint64_t kAlarmNs = 2 * PIB_NSEC_PER_MSEC;
+
+std::uint64_t random64()
+{
+	std::uint64_t drawn = 0;
+	while (::getrandom(&drawn, sizeof(drawn), 0) != sizeof(drawn)) {
+	}
+	return drawn;
+}
+
+Error system_error(std::string_view doing)
+{
+	return Error{fmt::format("cannot {}: {}", doing, std::strerror(errno)), errno};
+}
+
+void watch(int epoll, int fd)
+{
+	epoll_event event{};
+	event.events = EPOLLIN;
+	event.data.fd = fd;
+	::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+std::string state_directory()
+{
+	const char *directory = std::getenv("STATE_DIRECTORY");
+	return directory ? std::string(directory) + "/ports" : std::string();
+}
+
+} // namespace
+
+Result<Config> load_config(const Options &options)
+{
+	Config config;
+	if (!options.config.empty()) {
+		auto read = read_config(options.config);
+		if (!read)
+			return read.error();
+		config = std::move(*read);
+	}
+	const bool single = options.ports || options.fabric || !options.key_file.empty();
+	if (single && !config.switches.empty())
+		return Error{"--ports, --fabric and --key-file are for the switch that there is "
+			     "without a "
+			     "configuration file; the file says it for each of its switches"};
+	if (!options.listen.empty())
+		config.listen = options.listen;
+	if (!options.control.empty())
+		config.control = options.control;
+	if (!options.state.empty())
+		config.state = options.state;
+	if (config.state.empty())
+		config.state = state_directory();
+	complete_config(config);
+	if (!single)
+		return config;
+	SwitchConfig &node = config.switches.front();
+	if (options.ports)
+		node.ports = *options.ports;
+	if (options.fabric)
+		node.fabric = *options.fabric;
+	if (options.key_file.empty())
+		return config;
+	const auto key = model::read_key_file(options.key_file);
+	if (!key)
+		return key.error();
+	node.key = *key;
+	return config;
+}
+
+Daemon::Daemon(const Options &options, Log &log) :
+	options_(options), log_(log), epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+	shared_(log, random64), core_(shared_.core), server_(epoll_.get())
+{
+	hooks_.reload = [this] { return reload(); };
+	hooks_.listen = [this] { return config_.listen; };
+}
+
+Status Daemon::start()
+{
+	if (!epoll_)
+		return system_error("make an epoll instance");
+	sigset_t set;
+	sigemptyset(&set);
+	for (const int signal : {SIGTERM, SIGINT, SIGHUP})
+		sigaddset(&set, signal);
+	::sigprocmask(SIG_BLOCK, &set, nullptr);
+	signals_ = Fd(::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
+	if (!signals_)
+		return system_error("receive signals");
+	watch(epoll_.get(), signals_.get());
+	alarm_ = Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+	if (!alarm_)
+		return system_error("make a timer");
+	watch(epoll_.get(), alarm_.get());
+
+	auto config = load_config(options_);
+	if (!config)
+		return config.error();
+	if (!config->state.empty()) {
+		auto had = read_state(config->state);
+		if (had)
+			core_.set_reservations(saved_ = *had);
+		else
+			log_.warning("state not read", {{"error", had.error().text}});
+	}
+	if (auto applied = apply(std::move(*config)); !applied)
+		return applied;
+	// The sockets have their buffers. Threads have capabilities of their own, so they come
+	// later.
+	drop_capabilities();
+	start_workers();
+	watchdog_ = watchdog_interval();
+	notify_manager("READY=1");
+	log_.info("ready",
+		  {{"version", std::string(PIBNETD_VERSION)}, {"threads", workers_.size() + 1}});
+	return success();
+}
+
+Status Daemon::listen_anew(const std::vector<Address> &addresses)
+{
+	std::vector<Listening> opened;
+	for (const Address &address : addresses) {
+		const bool have =
+			std::any_of(listening_.begin(), listening_.end(),
+				    [&](const Listening &l) { return l.address == address; });
+		if (have)
+			continue;
+		const auto socket = io_.udp.open(address);
+		if (!socket) {
+			// A host without IPv6 is no reason not to serve IPv4.
+			const bool optional =
+				socket.error().code == EAFNOSUPPORT && addresses.size() > 1;
+			if (optional)
+				continue;
+			for (const Listening &l : opened)
+				io_.udp.close(l.socket);
+			return socket.error();
+		}
+		opened.push_back({address, *socket});
+	}
+	std::erase_if(listening_, [&](const Listening &l) {
+		const bool gone =
+			std::find(addresses.begin(), addresses.end(), l.address) == addresses.end();
+		if (!gone)
+			return false;
+		io_.udp.close(l.socket);
+		for (auto &worker : workers_)
+			worker->close(l.socket);
+		return true;
+	});
+	for (const Listening &l : opened) {
+		watch(epoll_.get(), io_.udp.descriptor(l.socket));
+		for (auto &worker : workers_)
+			join(*worker, l.socket, l.address);
+		log_.info("listening", {{"address", format_address(l.address)},
+					{"receive_buffer", io_.udp.receive_buffer(l.socket)}});
+	}
+	listening_.insert(listening_.end(), opened.begin(), opened.end());
+	return success();
+}
+
+void Daemon::join(Worker &worker, unsigned socket, const Address &address)
+{
+	if (const auto joined = worker.join(socket, address, io_.udp); !joined)
+		log_.warning("a thread has no socket", {{"error", joined.error().text}});
+}
+
+void Daemon::set_workers(unsigned number)
+{
+	if (workers_.size() > number)
+		workers_.resize(number);
+	while (workers_.size() < number) {
+		workers_.push_back(std::make_unique<Worker>(shared_, [this] { alarm(1); }));
+		for (const Listening &l : listening_)
+			join(*workers_.back(), l.socket, l.address);
+	}
+}
+
+/// One that does not start goes: nobody would look into its sockets.
+void Daemon::start_workers()
+{
+	std::erase_if(workers_, [this](const auto &worker) {
+		const auto started = worker->start();
+		if (!started)
+			log_.warning("a thread does not start", {{"error", started.error().text}});
+		return !started;
+	});
+}
+
+void Daemon::stop_workers()
+{
+	for (auto &worker : workers_)
+		worker->stop();
+}
+
+/// What cannot be had leaves everything as it was. No worker runs.
+Status Daemon::apply(Config config)
+{
+	if (config.control != server_.path()) {
+		const std::string before = server_.path();
+		server_.close();
+		if (!config.control.empty()) {
+			if (auto opened = server_.open(config.control); !opened) {
+				if (!before.empty())
+					(void)server_.open(before);
+				return opened;
+			}
+			log_.info("control socket", {{"path", config.control}});
+		}
+	}
+	if (auto opened = listen_anew(config.listen); !opened)
+		return opened;
+	set_workers(config.threads - 1);
+	const auto held = shared_.hold(io_);
+	if (auto done = core_.configure(config, clock_ns()); !done)
+		return done;
+	config_ = std::move(config);
+	return success();
+}
+
+Status Daemon::reload()
+{
+	auto config = load_config(options_);
+	if (!config)
+		return config.error();
+	const bool held = held_.owns_lock();
+	if (held)
+		held_.unlock();
+	stop_workers();
+	auto applied = apply(std::move(*config));
+	start_workers();
+	if (held)
+		held_ = shared_.hold(io_);
+	return applied;
+}
+
+void Daemon::reload_and_tell()
+{
+	notify_manager(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", clock_ns() / 1000));
+	if (const auto done = reload(); done)
+		log_.info("configuration reloaded");
+	else
+		log_.error("configuration not reloaded", {{"error", done.error().text}});
+	notify_manager("READY=1");
+}
+
+void Daemon::signals()
+{
+	signalfd_siginfo info;
+	while (::read(signals_.get(), &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGHUP)
+			reload_and_tell();
+		else
+			running_ = false;
+	}
+}
+
+/// What was dropped may be what peers seem not to say.
+void Daemon::own_losses(std::uint64_t now)
+{
+	if (now < losses_due_)
+		return;
+	losses_due_ = now + kLossesNs;
+	std::uint64_t lost = io_.udp.overruns();
+	for (auto &worker : workers_)
+		lost += worker->overruns();
+	if (lost)
+		core_.deaf(now);
+}
+
+void Daemon::event(int fd, std::uint32_t events)
+{
+	if (fd == signals_.get()) {
+		signals();
+		return;
+	}
+	if (fd == alarm_.get()) {
+		std::uint64_t times = 0;
+		(void)!::read(fd, &times, sizeof(times));
+		return;
+	}
+	for (const Listening &l : listening_) {
+		if (io_.udp.descriptor(l.socket) != fd)
+			continue;
+		io_.udp.readable(l.socket);
+		return;
+	}
+	server_.handle(fd, events, [this](std::string_view line) {
+		held_ = shared_.hold(io_);
+		auto answer = control_answer(core_, hooks_, line, clock_ns());
+		held_.unlock();
+		return answer;
+	});
+}
+
+void Daemon::save_state()
+{
+	if (config_.state.empty() || core_.reservations() == saved_)
+		return;
+	saved_ = core_.reservations();
+	if (const auto written = write_state(config_.state, saved_); !written)
+		log_.warning("state not saved", {{"error", written.error().text}});
+}
+
+/// At a time for which waiting in milliseconds is too coarse. Any thread.
+void Daemon::alarm(std::uint64_t at)
+{
+	itimerspec timer{};
+	timer.it_value.tv_sec = static_cast<time_t>(at / PIB_NSEC_PER_SEC);
+	timer.it_value.tv_nsec = static_cast<long>(at % PIB_NSEC_PER_SEC);
+	::timerfd_settime(alarm_.get(), TFD_TIMER_ABSTIME, &timer, nullptr);
+}
+
+/// How long to wait for events. Bad cables' latencies are finer than milliseconds.
+int Daemon::wait_ms(std::uint64_t now)
+{
+	std::uint64_t due = core_.deadline();
+	if (watchdog_)
+		due = std::min(due, watchdog_due_);
+	shared_.looks_at = due;
+	if (due <= now || io_.udp.waiting())
+		return 0;
+	if (due - now < kAlarmNs)
+		alarm(due);
+	return static_cast<int>(std::min<std::uint64_t>((due - now) / 1'000'000 + 1, 60'000));
+}
+
+/// What there is to do beside events. Returns how long to wait for them then.
+int Daemon::look()
+{
+	const auto held = shared_.hold(io_);
+	const std::uint64_t now = clock_ns();
+	own_losses(now);
+	if (now >= core_.deadline())
+		core_.timers(now);
+	if (watchdog_ && now >= watchdog_due_) {
+		notify_manager("WATCHDOG=1");
+		watchdog_due_ = now + watchdog_;
+	}
+	save_state();
+	return wait_ms(now);
+}
+
+Status Daemon::run()
+{
+	std::array<epoll_event, 32> events;
+	int wait = look();
+	while (running_) {
+		const int n = ::epoll_wait(epoll_.get(), events.data(),
+					   static_cast<int>(events.size()), wait);
+		if (n < 0 && errno != EINTR)
+			return system_error("wait for events");
+		if (wait)
+			io_.caught_up = clock_ns();
+		for (int i = 0; i < n; i++)
+			event(events[static_cast<std::size_t>(i)].data.fd,
+			      events[static_cast<std::size_t>(i)].events);
+		shared_.turns(io_);
+		wait = look();
+	}
+	stop_workers();
+	notify_manager("STOPPING=1");
+	const auto held = shared_.hold(io_);
+	core_.close(clock_ns());
+	log_.info("stopped");
+	return success();
+}
+
+} // namespace pib::netd

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0
+// What the daemon may do beyond any other process.
+#pragma once
+
+namespace pib::netd {
+
+/// Gives up, for good, the capabilities that a service manager has given. Root's stay, since root
+/// has asked for a daemon that runs as root.
+void drop_capabilities();
+
+} // namespace pib::netd

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+// Packets become datagrams.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "switch/link.h"
+
+namespace pib::netd {
+
+/// What datagrams that are to be sent refer to; it must stay until they are.
+struct Batch {
+	std::vector<std::vector<OutPacket>> queues;
+	std::deque<std::array<std::uint8_t, PIB_SEG_HDR_LEN>> headers;
+	/// Bytes of packets that have no other place.
+	std::deque<std::vector<std::uint8_t>> kept;
+};
+
+class Egress {
+public:
+	Egress(Wire &wire, Stats &stats) : wire_(wire), stats_(stats) {}
+
+	/// Gives the wire what waits on the link, in as few super-packets as may be. The queue and
+	/// headers() must stay as they are until the wire is flushed.
+	void send_queue(Link &link);
+	std::deque<std::array<std::uint8_t, PIB_SEG_HDR_LEN>> &headers() { return headers_; }
+
+private:
+	void datagrams(Link &link, std::span<OutPacket> packets);
+	void frame(Link &link, std::span<OutPacket> packets, std::size_t bytes, std::size_t room);
+	void segment_header(pib_segment &segment, std::size_t left, bool at_start);
+	void send(Link &link, std::size_t segment, std::size_t count);
+
+	Wire &wire_;
+	Stats &stats_;
+	std::vector<iovec> parts_;
+	std::deque<std::array<std::uint8_t, PIB_SEG_HDR_LEN>> headers_;
+};
+
+} // namespace pib::netd

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "switch/forward.h"
+
+#include <algorithm>
+
+namespace pib::netd {
+namespace {
+
+constexpr unsigned kHopsMax = 64;
+constexpr std::uint8_t kVlManagement = 15;
+constexpr std::uint8_t kVlDiscard = 0xF;
+
+bool leads_somewhere(const Port &out)
+{
+	return out.cable || (out.link && out.link->established());
+}
+
+/// The VL on which the packet may leave; if it may not it is counted why (16.1.3.5).
+std::optional<std::uint8_t> vl_out(Port &out, std::uint8_t in, const Packet &packet)
+{
+	if (!pib_port_admits(&out.p, packet.h.dqpn) || !leads_somewhere(out)) {
+		out.counts.xmit_discard++;
+		out.counts.discard_inactive++;
+		return {};
+	}
+	if (!packet.h.dqpn)
+		return kVlManagement;
+	if (packet.payload_length > pib_mtu_bytes(out.p.nbr_mtu)) {
+		out.counts.xmit_discard++;
+		out.counts.discard_mtu++;
+		return {};
+	}
+	const std::uint8_t vl = pib_port_vl(&out.p, in, packet.h.sl);
+	if (vl != kVlDiscard)
+		return vl;
+	if (in) {
+		pib_counts &counts = out.owner->port(in).counts;
+		counts.rcv_switch_relay_err++;
+		counts.relay_vl++;
+	} else {
+		out.counts.xmit_discard++;
+	}
+	return {};
+}
+
+void count_in(Port &port, const Packet &packet)
+{
+	port.counts.rcv_bytes += packet.length;
+	port.counts.rcv_pkts++;
+	port.counts.sl_rcv_bytes[packet.h.sl & 0xF] += packet.length;
+	(pib_lid_is_mcast(packet.h.dlid) ? port.counts.mcast_rcv : port.counts.ucast_rcv)++;
+}
+
+} // namespace
+
+void count_out(Port &port, const Packet &packet, std::uint8_t vl)
+{
+	port.counts.xmit_bytes += packet.length;
+	port.counts.xmit_pkts++;
+	port.counts.sl_xmit_bytes[packet.h.sl & 0xF] += packet.length;
+	port.counts.vl_xmit_bytes[vl] += packet.length;
+	port.counts.vl_xmit_pkts[vl]++;
+	(pib_lid_is_mcast(packet.h.dlid) ? port.counts.mcast_xmit : port.counts.ucast_xmit)++;
+}
+
+int parse_packet(std::span<const std::uint8_t> bytes, Packet &out)
+{
+	const int error = pib_hdrs_parse(&out.h, bytes.data(),
+					 std::min<std::size_t>(bytes.size(), PIB_HDRS_MAX),
+					 bytes.size(), &out.header_length, &out.payload_length);
+	if (error)
+		return error;
+	out.bytes = bytes.data();
+	out.length = out.header_length + out.payload_length +
+		     pib_hdrs_pad(static_cast<std::uint32_t>(out.payload_length)) + PIB_ICRC_LEN;
+	return PIB_PARSE_OK;
+}
+
+bool icrc_is_right(const Packet &packet)
+{
+	const std::size_t end = packet.length - PIB_ICRC_LEN;
+	std::uint32_t crc = pib_icrc_headers(packet.bytes, packet.header_length);
+	crc = pib_icrc_update(crc, packet.bytes + packet.header_length, end - packet.header_length);
+	return pib_icrc_match(crc, packet.bytes + end);
+}
+
+const std::vector<std::uint8_t> &Forwarder::keep(std::vector<std::uint8_t> bytes)
+{
+	kept_.push_back(std::move(bytes));
+	return kept_.back();
+}
+
+void Forwarder::receive(Port &in, const Packet &packet, std::uint64_t now)
+{
+	if (in.faults.arrival)
+		arrive_badly(in, packet, now);
+	else
+		enter({&in, packet, 0}, now);
+	run_waiting(now);
+}
+
+void Forwarder::run_waiting(std::uint64_t now)
+{
+	do {
+		while (!waiting_.empty()) {
+			const Waiting next = waiting_.front();
+			waiting_.pop_front();
+			enter({next.in, next.packet, next.hops}, now);
+		}
+	} while (!bad_.empty() && run_lanes(now));
+}
+
+void Forwarder::enter(const Step &step, std::uint64_t now)
+{
+	if (!pib_port_takes(&step.in->p, step.packet.h.dqpn))
+		return;
+	if (step.packet.h.dqpn)
+		pib_port_armed_data(&step.in->p);
+	count_in(*step.in, step.packet);
+	if (step.hops + 1 < kHopsMax)
+		arrive({step.in, step.packet, step.hops + 1}, now);
+	else
+		step.in->counts.rcv_switch_relay_err++;
+}
+
+void Forwarder::arrive(const Step &step, std::uint64_t now)
+{
+	Switch &at = *step.in->owner;
+	pib_route route;
+	pib_switch_route(&at.node, step.in->p.num, &step.packet.h, &route);
+	switch (route.kind) {
+	case PIB_ROUTE_PORT:
+		leave(at.port(route.port), step.in->p.num, step.packet, step.hops, now);
+		break;
+	case PIB_ROUTE_SELF: agent(step, now); break;
+	case PIB_ROUTE_MCAST: multicast(step, route, now); break;
+	default: count_drop(step, route, now);
+	}
+}
+
+void Forwarder::multicast(const Step &step, const pib_route &route, std::uint64_t now)
+{
+	Switch &at = *step.in->owner;
+	for (unsigned i = 1; i <= at.node.num_ports; i++)
+		if (pib_route_has(&route, static_cast<std::uint8_t>(i)))
+			leave(at.port(i), step.in->p.num, step.packet, step.hops, now);
+}
+
+void Forwarder::count_drop(const Step &step, const pib_route &route, std::uint64_t now)
+{
+	Port &in = *step.in;
+	Port &out = in.owner->port(route.port <= in.owner->node.num_ports ? route.port : 0);
+	switch (route.reason) {
+	case PIB_ROUTE_DROP_RELAY:
+		in.counts.rcv_switch_relay_err++;
+		in.counts.relay_dlid++;
+		break;
+	case PIB_ROUTE_DROP_LOOP:
+		in.counts.rcv_switch_relay_err++;
+		in.counts.relay_loop++;
+		break;
+	case PIB_ROUTE_DROP_OUT_STATE:
+		out.counts.xmit_discard++;
+		out.counts.discard_inactive++;
+		break;
+	case PIB_ROUTE_DROP_PKEY_IN:
+		in.counts.rcv_constraint_err++;
+		agents_ran_ = true;
+		pib_trap_switch_pkey(&in.p, &step.packet.h, now);
+		break;
+	case PIB_ROUTE_DROP_PKEY_OUT:
+		out.counts.xmit_constraint_err++;
+		agents_ran_ = true;
+		pib_trap_switch_pkey(&out.p, &step.packet.h, now);
+		break;
+	}
+}
+
+void Forwarder::leave(Port &out, std::uint8_t in, const Packet &packet, unsigned hops,
+		      std::uint64_t now)
+{
+	const auto vl = vl_out(out, in, packet);
+	if (!vl)
+		return;
+	transmit(out, packet, *vl, hops, now);
+}
+
+void Forwarder::transmit(Port &out, const Packet &packet, std::uint8_t vl, unsigned hops,
+			 std::uint64_t now)
+{
+	auto &lane = out.cable ? out.cable->faults.arrival : out.faults.departure;
+	if (lane) {
+		depart_badly(out, *lane, packet, vl, hops, now);
+		return;
+	}
+	count_out(out, packet, vl);
+	if (out.link) {
+		queue(*out.link, packet, vl);
+		return;
+	}
+	waiting_.push_back({out.cable, packet, hops});
+	waiting_.back().packet.h.vl = vl;
+}
+
+void Forwarder::queue(Link &link, const Packet &packet, std::uint8_t vl)
+{
+	if (link.queue.empty())
+		dirty_.push_back(&link);
+	OutPacket &out = link.queue.emplace_back();
+	std::copy_n(packet.bytes, kLrh, out.head.begin() + PIB_DG_HDR_LEN);
+	auto &first = out.head[PIB_DG_HDR_LEN];
+	first = static_cast<std::uint8_t>(vl << 4 | (first & 0x0F));
+	out.rest = packet.bytes + kLrh;
+	out.rest_length = packet.length - kLrh;
+}
+
+Batch Forwarder::gather()
+{
+	Batch batch;
+	for (Link *link : dirty_) {
+		egress_.send_queue(*link);
+		batch.queues.push_back(std::exchange(link->queue, {}));
+	}
+	dirty_.clear();
+	batch.headers = std::exchange(egress_.headers(), {});
+	batch.kept = std::exchange(kept_, {});
+	return batch;
+}
+
+void Forwarder::flush()
+{
+	const Batch batch = gather();
+	wire_.flush();
+}
+
+void Forwarder::forget(Link &link)
+{
+	std::erase(dirty_, &link);
+	link.queue.clear();
+}
+
+} // namespace pib::netd

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+// The way of packets through switches (IBA 18.2.4): in by a port, by LFT and MFT out of others,
+// across cables to further switches, and to the switches' own agents.
+#pragma once
+
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "switch/egress.h"
+
+namespace pib::netd {
+
+/// A packet, LRH to ICRC, without what may follow it in a datagram.
+struct Packet {
+	const std::uint8_t *bytes = nullptr;
+	std::size_t length = 0;
+	std::size_t header_length = 0;
+	std::size_t payload_length = 0;
+	pib_hdrs h{};
+};
+
+/// enum pib_parse_error
+int parse_packet(std::span<const std::uint8_t> bytes, Packet &out);
+bool icrc_is_right(const Packet &packet);
+/// The packet leaves by the port.
+void count_out(Port &port, const Packet &packet, std::uint8_t vl);
+
+class Forwarder {
+public:
+	Forwarder(Wire &wire, Stats &stats) : wire_(wire), stats_(stats), egress_(wire, stats) {}
+
+	/// A packet came in by the port's link. Its bytes must stay as they are until flush().
+	void receive(Port &in, const Packet &packet, std::uint64_t now);
+	/// An agent has answered or raised a trap since this was last asked.
+	bool agents_ran() { return std::exchange(agents_ran_, false); }
+	/// The traps that are due at the switch.
+	void send_traps(Switch &from, std::uint64_t now);
+	/// Sends what the links have queued.
+	void flush();
+	/// Gives it to the wire, which the caller flushes before the batch goes.
+	Batch gather();
+	/// There are slow or bad cables: what leaves them must be sent in the order in which it
+	/// does.
+	bool has_lanes() const { return !bad_.empty(); }
+	/// Keeps bytes until flush().
+	const std::vector<std::uint8_t> &keep(std::vector<std::uint8_t> bytes);
+	/// The link goes away: what waits there is dropped.
+	void forget(Link &link);
+	/// The port's cable has other faults than before: what is in its lanes is lost. direction:
+	/// 0 or 1, the other one at the other end of a cable.
+	void set_lanes(Port &port, unsigned direction);
+	/// The switch goes away.
+	void forget(Switch &node);
+	/// Lets on what the lanes of bad cables let out by now.
+	void lanes(std::uint64_t now);
+	/// When lanes() has something to do, ns; ~0: never.
+	std::uint64_t lanes_due() const;
+
+private:
+	/// A packet that has come in by a port of a switch.
+	struct Step {
+		Port *in;
+		const Packet &packet;
+		unsigned hops;
+	};
+	/// One that has crossed a cable and waits for its turn: there is no recursion.
+	struct Waiting {
+		Port *in;
+		Packet packet;
+		unsigned hops;
+	};
+
+	void run_waiting(std::uint64_t now);
+	void enter(const Step &step, std::uint64_t now);
+	void arrive(const Step &step, std::uint64_t now);
+	void multicast(const Step &step, const pib_route &route, std::uint64_t now);
+	void count_drop(const Step &step, const pib_route &route, std::uint64_t now);
+	void agent(const Step &step, std::uint64_t now);
+	void answer(const Step &step, pib_mad_result result, const std::uint8_t *mad,
+		    std::uint8_t out_port, std::uint16_t pkey, std::uint64_t now);
+	void originate(Switch &from, std::uint8_t out_port, pib_hdrs h, const std::uint8_t *mad,
+		       unsigned hops, std::uint64_t now);
+	/// in: 0 for what the switch itself has made.
+	void leave(Port &out, std::uint8_t in, const Packet &packet, unsigned hops,
+		   std::uint64_t now);
+	void transmit(Port &out, const Packet &packet, std::uint8_t vl, unsigned hops,
+		      std::uint64_t now);
+	void queue(Link &link, const Packet &packet, std::uint8_t vl);
+
+	// bad_cable.cc
+	void arrive_badly(Port &in, const Packet &packet, std::uint64_t now);
+	void depart_badly(Port &out, Lane &lane, const Packet &packet, std::uint8_t vl,
+			  unsigned hops, std::uint64_t now);
+	bool run_lanes(std::uint64_t now);
+	void let_in(Port &in, LanePacket packet, std::uint64_t now);
+	void let_out(Port &out, LanePacket packet);
+
+	Wire &wire_;
+	Stats &stats_;
+	Egress egress_;
+	std::deque<Waiting> waiting_;
+	std::vector<Link *> dirty_;
+	std::deque<std::vector<std::uint8_t>> kept_;
+	/// Those whose cables have lanes.
+	std::vector<Port *> bad_;
+	bool agents_ran_ = false;
+};
+
+} // namespace pib::netd

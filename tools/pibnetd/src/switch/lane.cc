@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "switch/lane.h"
+
+#include <algorithm>
+
+namespace pib::netd {
+namespace {
+
+constexpr std::size_t kPacketsMax = 4096;
+/// Bytes that wait for a slow cable.
+constexpr std::uint64_t kBuffer = 1 << 20;
+/// A packet that nobody overtakes goes on after this.
+constexpr std::uint64_t kHeldNs = 2 * PIB_NSEC_PER_MSEC;
+
+} // namespace
+
+Lane::Lane(const pib_fault_cfg &config, unsigned direction, Damaged damaged) : damaged_(damaged)
+{
+	pib_fault_init(&fault_, &config, direction);
+}
+
+bool Lane::full(std::uint64_t now) const
+{
+	return queue_.size() >= kPacketsMax || pib_fault_backlog(&fault_, now) >= kBuffer;
+}
+
+std::uint32_t Lane::fill(std::uint64_t now) const
+{
+	const std::uint64_t parts = pib_fault_backlog(&fault_, now) / (kBuffer / 256);
+	return static_cast<std::uint32_t>(std::min<std::uint64_t>(parts, 256));
+}
+
+void Lane::release(std::uint64_t due)
+{
+	if (!held_)
+		return;
+	held_->due = due;
+	queue_.push_back(std::move(*held_));
+	held_.reset();
+}
+
+/// It leaves in its turn, behind those that it lets pass.
+void Lane::put(LanePacket packet, unsigned behind, std::uint64_t due)
+{
+	packet.due = due;
+	if (behind) {
+		release(due);
+		held_ = std::move(packet);
+		overtakers_ = behind;
+		held_until_ = due + kHeldNs;
+		return;
+	}
+	queue_.push_back(std::move(packet));
+	if (held_ && !--overtakers_)
+		release(due);
+}
+
+pib_fate Lane::enter(LanePacket packet, bool management, std::uint64_t now)
+{
+	const auto bytes = static_cast<std::uint32_t>(packet.bytes.size());
+	const auto lot = management ? PIB_FAULT_MGMT : PIB_FAULT_DATA;
+	const std::uint64_t due = pib_fault_arrival(&fault_, bytes, now);
+	pib_fate fate;
+	pib_fault_packet(&fault_, lot, bytes, &fate);
+	if (fate.lost || (fate.bits && damaged_ == Damaged::dropped))
+		return fate;
+	if (fate.bits)
+		pib_fault_damage(&fault_, lot, fate.bits, packet.bytes.data(), bytes);
+	if (!fate.twice) {
+		put(std::move(packet), fate.behind, due);
+		return fate;
+	}
+	put(packet, fate.behind, due);
+	put(std::move(packet), 0, due);
+	return fate;
+}
+
+std::optional<LanePacket> Lane::take(std::uint64_t now)
+{
+	if (held_ && held_until_ <= now)
+		release(now);
+	if (queue_.empty() || queue_.front().due > now)
+		return {};
+	std::optional<LanePacket> next = std::move(queue_.front());
+	queue_.pop_front();
+	return next;
+}
+
+std::uint64_t Lane::due() const
+{
+	const std::uint64_t first = queue_.empty() ? ~std::uint64_t{0} : queue_.front().due;
+	return held_ ? std::min(first, held_until_) : first;
+}
+
+} // namespace pib::netd

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+// One end of a link over UDP: its session and what waits to be sent on it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "wire/frames.h"
+#include "wire/stats.h"
+#include "switch/switch.h"
+#include "wire/wire.h"
+
+namespace pib::netd {
+
+enum class LinkKind {
+	/// A peer has said hello.
+	accepted,
+	/// The configuration names the peer.
+	configured,
+};
+
+constexpr std::size_t kLrh = 8;
+/// Hellos are refused one by one: a refusal that is older is no longer the peer's word.
+constexpr std::uint64_t kRefusedNs = 10 * PIB_NSEC_PER_SEC;
+
+/// A packet on its way out: headers that are this link's own, then bytes that lie elsewhere.
+struct OutPacket {
+	/// Link header, and the LRH with the VL that the packet leaves on.
+	std::array<std::uint8_t, PIB_DG_HDR_LEN + kLrh> head;
+	const std::uint8_t *rest;
+	std::size_t rest_length;
+
+	std::size_t size() const { return kLrh + rest_length; }
+};
+
+struct Link {
+	LinkKind kind = LinkKind::accepted;
+	Port *port = nullptr;
+	Path path;
+	pib_link_fsm fsm{};
+	/// Accepted links: who they were accepted from.
+	std::uint64_t peer_guid = 0;
+	std::uint8_t peer_port = 0;
+	/// When the link was made, ns.
+	std::uint64_t born = 0;
+	/// What the port was told.
+	bool is_up = false;
+	/// The session was lost since the port was told.
+	bool bounce = false;
+
+	std::uint16_t tx_tag = 0;
+	std::uint16_t rx_tag = 0;
+	std::uint16_t frame = 0;
+	Frames frames;
+	std::vector<OutPacket> queue;
+	/// The peer has told why it takes no link, see enum pib_hello_refusal, and when it last
+	/// did.
+	std::uint8_t refused = 0;
+	std::uint64_t refused_at = 0;
+
+	std::uint32_t id() const { return fsm.local_id; }
+	bool established() const { return fsm.state == PIB_LINK_UP; }
+	/// Accepted links: is the hello from whom it was accepted from?
+	bool is_peer(const pib_hello &h) const
+	{
+		return peer_guid == h.node_guid && peer_port == h.port_num;
+	}
+	/// Why the peer has no port for this link; nullptr: it does not say so (any more).
+	const char *refusal(std::uint64_t now) const
+	{
+		return refused && now <= refused_at + kRefusedNs ? pib_hello_refusal_text(refused)
+								 : nullptr;
+	}
+};
+
+} // namespace pib::netd

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+// UDP sockets: many datagrams to a system call, by recvmmsg and sendmmsg, GRO and GSO.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "util/fd.h"
+#include "udp/intake.h"
+#include "wire/stats.h"
+#include "wire/wire.h"
+
+namespace pib::netd {
+
+class Udp final : public Wire {
+public:
+	/// stats: errors of sending are counted there.
+	explicit Udp(Stats &stats);
+	~Udp() override;
+
+	/// Opens a socket; its number is that of Path::socket.
+	Result<unsigned> open(const Address &listen);
+	/// Opens one with the number and at the address of another Udp's. They share what comes:
+	/// what one peer sends comes to one of them.
+	Status join(unsigned socket, const Address &listen, const Udp &with);
+	/// Nothing, if the socket was never opened here: a thread may have had none to spare.
+	void close(unsigned socket)
+	{
+		if (socket < sockets_.size())
+			sockets_[socket] = {};
+	}
+	int descriptor(unsigned socket) const { return sockets_[socket].fd.get(); }
+	Address local(unsigned socket) const;
+	/// Bytes that the system lets wait in the socket.
+	std::uint64_t receive_buffer(unsigned socket) const;
+
+	/// There is something in the socket; it is looked into until receive() finds nothing.
+	void readable(unsigned socket) { sockets_[socket].readable = true; }
+	/// What those sockets have had, up to a batch. The bytes stay as they are until the next
+	/// call.
+	std::span<const Arrival> next();
+	/// Takes that in; returns how many super-packets that were.
+	std::size_t receive(const std::function<void(const Arrival &)> &take);
+	/// Was more taken out of the sockets than receive() has given?
+	bool waiting() const { return !intake_.empty(); }
+
+	/// How much the sockets have dropped since the last call, because they were full.
+	std::uint64_t overruns();
+
+	void send(const Path &path, std::span<const iovec> parts, std::size_t segment) override;
+	void flush() override;
+	std::size_t room(const Path &path) override;
+	/// Addresses of which the room is remembered: not more, however many peers have come by.
+	static constexpr std::size_t kRoomsMost = 4096;
+	std::size_t rooms() const { return rooms_.size(); }
+
+private:
+	struct Socket {
+		Fd fd;
+		int family = 0;
+		bool readable = false;
+		std::uint32_t dropped = 0;
+	};
+	struct Message {
+		Path path;
+		std::size_t first;
+		std::size_t count;
+		std::size_t segment;
+		std::size_t bytes;
+	};
+	struct Room {
+		std::size_t bytes;
+		std::uint64_t until;
+	};
+	struct Outgoing;
+
+	Result<Socket> make(const Address &listen, bool shared) const;
+	void fill();
+	const Socket *socket_for(const Path &path) const;
+	void prepare(const Message &message, Outgoing &out);
+	void send_run(const Socket &socket, std::span<const Message> run);
+	bool wait_writable(const Socket &socket) const;
+	void send_apart(const Socket &socket, const Message &message);
+	std::size_t ask_room(const Path &path) const;
+	void forget_rooms(std::uint64_t now);
+
+	Stats &stats_;
+	std::vector<Socket> sockets_;
+	Intake intake_;
+	std::size_t first_ = 0;
+	std::unique_ptr<Outgoing[]> outgoing_;
+	std::vector<iovec> parts_;
+	std::vector<Message> messages_;
+	std::map<std::pair<int, std::array<std::uint8_t, 16>>, Room> rooms_;
+};
+
+} // namespace pib::netd

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+// Over the loopback interface.
+#include "udp/udp.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <map>
+#include <vector>
+
+namespace pib::netd {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+class UdpTest : public ::testing::Test {
+protected:
+	static Address loopback()
+	{
+		Address address;
+		address.family = AF_INET;
+		address.bytes = {127, 0, 0, 1};
+		return address;
+	}
+	void SetUp() override
+	{
+		for (unsigned *socket : {&a, &b}) {
+			const auto opened = udp.open(loopback());
+			ASSERT_TRUE(opened) << opened.error().text;
+			*socket = *opened;
+		}
+	}
+	/// All datagrams that come, and how many super-packets that were.
+	std::size_t gather(unsigned socket, std::size_t expected)
+	{
+		std::size_t supers = 0;
+		for (int i = 0; i < 100 && came.size() < expected; i++) {
+			pollfd wait = {udp.descriptor(socket), POLLIN, 0};
+			::poll(&wait, 1, 100);
+			if (wait.revents)
+				udp.readable(socket);
+			supers += udp.receive([&](const Arrival &arrival) {
+				from = arrival.path.remote;
+				to = arrival.path.local;
+				for (auto rest = arrival.bytes; !rest.empty();) {
+					const auto one =
+						rest.first(std::min(arrival.step, rest.size()));
+					came.emplace_back(one.begin(), one.end());
+					rest = rest.subspan(one.size());
+				}
+			});
+		}
+		return supers;
+	}
+	Path path_to(unsigned socket) { return {a, udp.local(socket), {}}; }
+
+	Stats stats;
+	Udp udp{stats};
+	unsigned a = 0, b = 0;
+	std::vector<Bytes> came;
+	Address from, to;
+};
+
+TEST_F(UdpTest, SuperPacketsComeWhole)
+{
+	Bytes bytes(10 * 1000 + 10);
+	for (std::size_t i = 0; i < bytes.size(); i++)
+		bytes[i] = static_cast<std::uint8_t>(i / 1000);
+	const iovec parts[] = {{bytes.data(), 5000}, {bytes.data() + 5000, bytes.size() - 5000}};
+	const iovec single = {bytes.data(), 7};
+	udp.send(path_to(b), parts, 1000);
+	udp.send(path_to(b), {&single, 1}, 0);
+	udp.flush();
+	const std::size_t supers = gather(b, 12);
+	ASSERT_EQ(came.size(), 12u);
+	EXPECT_LT(supers, 12u);
+	for (std::uint8_t i = 0; i < 10; i++)
+		EXPECT_EQ(came[i], Bytes(1000, i));
+	EXPECT_EQ(came[10].size(), 10u);
+	EXPECT_EQ(came[11].size(), 7u);
+	EXPECT_EQ(from, udp.local(a));
+	EXPECT_EQ(to.bytes, loopback().bytes);
+	EXPECT_EQ(stats.counts[PIB_US_TX_ERRORS], 0u);
+}
+
+/// As many as the kernel keeps in a receive buffer of the usual size would not be left.
+TEST_F(UdpTest, SocketsAreEmptiedWhileOthersAreSentTo)
+{
+	const Bytes large(60000);
+	const iovec part = {const_cast<std::uint8_t *>(large.data()), large.size()};
+	udp.readable(b);
+	for (int i = 0; i < 100; i++)
+		udp.send(path_to(b), {&part, 1}, 1000);
+	udp.flush();
+	EXPECT_TRUE(udp.waiting());
+	gather(b, 6000);
+	EXPECT_EQ(came.size(), 6000u);
+	EXPECT_EQ(udp.overruns(), 0u);
+	EXPECT_FALSE(udp.waiting());
+}
+
+/// What one peer sends comes to one of them, and nobody else gets a share.
+TEST_F(UdpTest, TwoShareAnAddress)
+{
+	const Address at = udp.local(b);
+	Stats more;
+	Udp other(more), stranger(more);
+	const auto joined = other.join(b, at, udp);
+	ASSERT_TRUE(joined) << joined.error().text;
+	EXPECT_EQ(other.local(b), at);
+	EXPECT_FALSE(stranger.open(at));
+	const std::uint8_t byte = 1;
+	const iovec part = {const_cast<std::uint8_t *>(&byte), 1};
+	for (int i = 0; i < 40; i++) {
+		const unsigned from_socket = *udp.open(loopback());
+		for (int twice = 0; twice < 2; twice++)
+			udp.send({from_socket, at, {}}, {&part, 1}, 0);
+	}
+	udp.flush();
+	const auto count = [this](Udp &one) {
+		std::map<std::uint16_t, int> seen;
+		one.readable(b);
+		while (one.receive([&](const Arrival &in) {
+			seen[in.path.remote.port] += static_cast<int>(in.bytes.size());
+		})) {
+		}
+		return seen;
+	};
+	const auto here = count(udp), there = count(other);
+	EXPECT_EQ(here.size() + there.size(), 40u);
+	EXPECT_FALSE(here.empty());
+	EXPECT_FALSE(there.empty());
+	for (const auto &all : {here, there})
+		for (const auto &[port, bytes] : all)
+			EXPECT_EQ(bytes, 2) << port;
+}
+
+/// More than the places for them, in a socket that is not looked into meanwhile.
+TEST_F(UdpTest, WhatASocketDropsIsCounted)
+{
+	const Bytes large(60000);
+	const iovec part = {const_cast<std::uint8_t *>(large.data()), large.size()};
+	for (int i = 0; i < 1000; i++)
+		udp.send(path_to(b), {&part, 1}, 1000);
+	udp.flush();
+	const std::uint64_t lost = udp.overruns();
+	EXPECT_GT(lost, 0u);
+	EXPECT_EQ(stats.counts[PIB_US_RX_OVERRUNS], lost);
+	EXPECT_EQ(udp.overruns(), 0u);
+}
+
+TEST_F(UdpTest, TheRoomIsThatOfTheRoute)
+{
+	const std::size_t room = udp.room(path_to(b));
+	EXPECT_GT(room, 1400u);
+	EXPECT_LE(room, 65507u);
+}
+
+TEST_F(UdpTest, RoomsAreNotRememberedWithoutEnd)
+{
+	Path path = path_to(b);
+	const std::size_t room = udp.room(path);
+	for (std::size_t i = 0; i < Udp::kRoomsMost + 100; i++) {
+		path.remote.bytes[2] = static_cast<std::uint8_t>(i >> 8);
+		path.remote.bytes[3] = static_cast<std::uint8_t>(i);
+		udp.room(path);
+		ASSERT_LE(udp.rooms(), Udp::kRoomsMost);
+	}
+	EXPECT_EQ(udp.room(path_to(b)), room);
+}
+
+TEST(UdpSockets, OneThatWasNeverOpenedIsClosed)
+{
+	Stats stats;
+	Udp udp(stats);
+	udp.close(0);
+	udp.close(100);
+}
+
+TEST_F(UdpTest, WhatCannotBeSentIsCounted)
+{
+	const Bytes bytes(10);
+	const iovec part = {const_cast<std::uint8_t *>(bytes.data()), bytes.size()};
+	Path path;
+	path.socket = kAnySocket;
+	path.remote.family = AF_INET6;
+	udp.send(path, {&part, 1}, 0);
+	udp.flush();
+	EXPECT_EQ(stats.counts[PIB_US_TX_ERRORS], 1u);
+}
+
+} // namespace
+} // namespace pib::netd

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "wire/auth.h"
+
+#include <algorithm>
+#include <array>
+
+#include "util/sha256.h"
+
+namespace pib::netd {
+namespace {
+
+constexpr std::size_t kMacLength = PIB_HELLO_WIRE_LEN - PIB_HELLO_MAC_OFF;
+
+} // namespace
+
+void auth_seal(const Key &key, std::span<std::uint8_t> hello)
+{
+	const auto mac = hello.subspan(PIB_HELLO_MAC_OFF, kMacLength);
+	std::fill(mac.begin(), mac.end(), std::uint8_t{0});
+	if (key.empty())
+		return;
+	const Digest digest = hmac_sha256(key, hello);
+	std::copy_n(digest.begin(), kMacLength, mac.begin());
+}
+
+bool auth_check(const Key &key, const pib_hello &parsed, std::span<const std::uint8_t> hello)
+{
+	const bool keyed = parsed.caps & PIB_CAP_KEYED;
+	if (key.empty() || !keyed)
+		return key.empty() == !keyed;
+	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> copy;
+	std::copy_n(hello.begin(), copy.size(), copy.begin());
+	auth_seal(key, copy);
+	// All bytes are looked at, however early they differ.
+	unsigned difference = 0;
+	for (std::size_t i = PIB_HELLO_MAC_OFF; i < copy.size(); i++)
+		difference |= static_cast<unsigned>(copy[i] ^ hello[i]);
+	return difference == 0;
+}
+
+std::uint16_t auth_tag(const Key &key, std::uint64_t to, std::uint64_t from)
+{
+	if (key.empty())
+		return pib_link_tag(to);
+	std::array<std::uint8_t, 16> sessions;
+	pib_put64(sessions.data(), to);
+	pib_put64(sessions.data() + 8, from);
+	const Digest digest = hmac_sha256(key, sessions);
+	return static_cast<std::uint16_t>(digest[0] << 8 | digest[1]);
+}
+
+} // namespace pib::netd

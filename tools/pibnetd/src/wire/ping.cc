@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "wire/ping.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "util/sha256.h"
+
+namespace pib::netd {
+namespace {
+
+constexpr std::size_t kMacAt = 32;
+constexpr std::size_t kMacLength = 16;
+
+void seal(std::span<std::uint8_t> bytes, const Key &key)
+{
+	const auto mac = bytes.subspan(kMacAt, kMacLength);
+	std::fill(mac.begin(), mac.end(), std::uint8_t{0});
+	if (key.empty())
+		return;
+	const Digest digest = hmac_sha256(key, bytes.first(kPingLeast));
+	std::copy_n(digest.begin(), kMacLength, mac.begin());
+}
+
+} // namespace
+
+std::array<std::uint8_t, 3> own_version()
+{
+	unsigned major = 0, minor = 0, patch = 0;
+	std::sscanf(PIBNETD_VERSION, "%u.%u.%u", &major, &minor, &patch);
+	return {static_cast<std::uint8_t>(major), static_cast<std::uint8_t>(minor),
+		static_cast<std::uint8_t>(patch)};
+}
+
+std::optional<Ping> parse_ping(std::span<const std::uint8_t> b)
+{
+	if (b.size() < kPingLeast || b[0] >> 4 != PIB_DG_VERSION)
+		return {};
+	Ping ping;
+	ping.type = b[0] & 0xF;
+	if (ping.type != kPing && ping.type != kPong)
+		return {};
+	ping.flags = b[1];
+	ping.sequence = pib_get32(&b[4]);
+	ping.run = pib_get64(&b[8]);
+	ping.sent = pib_get64(&b[16]);
+	ping.fabric = pib_get32(&b[24]);
+	ping.software = static_cast<PingSoftware>(b[28]);
+	std::copy_n(b.begin() + 29, ping.version.size(), ping.version.begin());
+	return ping;
+}
+
+std::vector<std::uint8_t> build_ping(const Ping &ping, std::size_t size, const Key &key)
+{
+	std::vector<std::uint8_t> b(std::max(size, kPingLeast));
+	for (std::size_t i = kPingLeast; i < b.size(); i++)
+		b[i] = static_cast<std::uint8_t>(i);
+	b[0] = static_cast<std::uint8_t>(PIB_DG_VERSION << 4 | ping.type);
+	b[1] = static_cast<std::uint8_t>(ping.flags | (key.empty() ? 0 : kPingKeyed));
+	pib_put32(&b[4], ping.sequence);
+	pib_put64(&b[8], ping.run);
+	pib_put64(&b[16], ping.sent);
+	pib_put32(&b[24], ping.fabric);
+	b[28] = static_cast<std::uint8_t>(ping.software);
+	std::copy(ping.version.begin(), ping.version.end(), b.begin() + 29);
+	seal(b, key);
+	return b;
+}
+
+bool ping_is_authentic(std::span<const std::uint8_t> bytes, const Key &key)
+{
+	if (key.empty() || bytes.size() < kPingLeast || !(bytes[1] & kPingKeyed))
+		return false;
+	std::vector<std::uint8_t> copy(bytes.begin(), bytes.begin() + kPingLeast);
+	seal(copy, key);
+	return std::equal(copy.begin(), copy.end(), bytes.begin());
+}
+
+std::vector<std::uint8_t> answer_ping(std::span<const std::uint8_t> bytes,
+				      const PingResponder &responder)
+{
+	auto ping = parse_ping(bytes);
+	if (!ping || ping->type != kPing)
+		return {};
+	const auto key = responder.key_of ? responder.key_of(ping->fabric) : std::nullopt;
+	ping->type = kPong;
+	ping->flags = 0;
+	if (key)
+		ping->flags |= kPingFabric;
+	if (key && ping_is_authentic(bytes, *key))
+		ping->flags |= kPingAuthentic;
+	ping->software = responder.software;
+	ping->version = own_version();
+	auto answer = build_ping(*ping, bytes.size(), key.value_or(Key{}));
+	std::copy(bytes.begin() + kPingLeast, bytes.end(), answer.begin() + kPingLeast);
+	return answer;
+}
+
+} // namespace pib::netd

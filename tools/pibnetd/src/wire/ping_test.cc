@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "wire/ping.h"
+
+#include <gtest/gtest.h>
+
+namespace pib::netd {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+TEST(Ping, KeysAndLengths)
+{
+	const Key key(32, 1), other(32, 2);
+	Ping ping;
+	ping.sequence = 5;
+	ping.fabric = 3;
+	const auto asked = build_ping(ping, 200, key);
+	const auto responder = [](std::optional<Key> has) {
+		return PingResponder{PingSoftware::pibping, [has](std::uint32_t) { return has; }};
+	};
+	const auto flags = [&](std::optional<Key> has) {
+		const auto answer = answer_ping(asked, responder(has));
+		EXPECT_EQ(answer.size(), asked.size());
+		return parse_ping(answer)->flags;
+	};
+	EXPECT_EQ(flags(key), kPingKeyed | kPingAuthentic | kPingFabric);
+	EXPECT_EQ(flags(other), kPingKeyed | kPingFabric);
+	EXPECT_EQ(flags(Key{}), kPingFabric);
+	EXPECT_EQ(flags({}), 0);
+	EXPECT_TRUE(ping_is_authentic(answer_ping(asked, responder(key)), key));
+	EXPECT_FALSE(ping_is_authentic(answer_ping(asked, responder(other)), key));
+	EXPECT_TRUE(answer_ping(Bytes(47, 0x1E), responder(key)).empty());
+}
+
+} // namespace
+} // namespace pib::netd

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+// The network as the switches see it. Tests put one in memory behind it.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "wire/address.h"
+
+namespace pib::netd {
+
+/// The first socket of the peer's address family.
+constexpr unsigned kAnySocket = ~0u;
+
+/// A way to a peer.
+struct Path {
+	/// Which of the sockets.
+	unsigned socket = 0;
+	Address remote;
+	/// The address that the peer sends to, and so expects answers from; none: as routes say.
+	Address local;
+};
+
+class Wire {
+public:
+	virtual ~Wire() = default;
+
+	/// Queues one datagram, or, if segment is not 0, datagrams of that many bytes each (the
+	/// last may be shorter). What the parts point to must stay as it is until flush().
+	virtual void send(const Path &path, std::span<const iovec> parts, std::size_t segment) = 0;
+	virtual void flush() = 0;
+	/// Bytes of a datagram's payload that reach the peer in one piece.
+	virtual std::size_t room(const Path &path) = 0;
+};
+
+/// A datagram, or a super-packet of several, that came in.
+struct Arrival {
+	/// By which an answer goes back.
+	Path path;
+	std::span<const std::uint8_t> bytes;
+	/// Bytes of each datagram but the last, which may be shorter.
+	std::size_t step = 0;
+};
+
+} // namespace pib::netd
