@@ -41,13 +41,15 @@ check "traffic" pair 1 2 20 ibv_rc_pingpong -n 10
 states() { says 'qp [0-9]+: modify_qp: RESET to INIT' && says 'INIT to RTR' && says 'RTR to RTS'; }
 check "states of its QPs" states
 
-# The server is killed, so the client gets no answers any more.
+# The server is killed, so the client's writes get no answers any more.
 mark
-(pair 1 2 20 ibv_rc_pingpong -n 1000000000) >/dev/null 2>&1 &
+sent() { port_attr 2 counters/port_xmit_data; }
+before=$(sent)
+(pair 1 2 60 ib_write_bw -F -D 30) >/dev/null 2>&1 &
 running=$!
-traffic() { says 'pib1: qp [0-9]+: modify_qp: RTR to RTS'; }
-wait_for 10 traffic
-h 1 pkill -o -KILL -x ibv_rc_pingpong
+busy() { [ "$(sent)" -gt $((before + 1000000)) ]; }
+wait_for 20 busy
+h 1 pkill -o -KILL -x ib_write_bw
 wait $running
 lost() { says 'pib1: qp [0-9]+: a send work request has failed: transport retry' && says 'pib1: qp [0-9]+: ERR, was RTS'; }
 check "the log says why a QP is in ERR" wait_for 10 lost
