@@ -20,9 +20,16 @@
 #define PIB_MAX_HOPS 64
 #define PIB_VL_DISCARD 0xF
 
+/*
+ * Copies that one multicast makes at most, which is twice what the largest fabric needs. Where the tables have it go in
+ * circles, each round may double them; a packet has no field that would end that.
+ */
+#define PIB_MAX_COPIES 8192
+
 /**
  * struct pib_walk - bursts on their way
  * @pending: bursts that wait for their turn; each one's @in_port is the port out of which it goes
+ * @copies: made since the walk began
  * @bytes: bytes on the wire of the burst being walked
  * @npkts: its packets
  * @sl: its service level
@@ -37,6 +44,7 @@
  */
 struct pib_walk {
 	struct list_head pending;
+	u32 copies;
 	u64 bytes;
 	u32 npkts;
 	u8 sl;
@@ -61,6 +69,13 @@ static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
 	w->via_udp = false;
 	w->start = NULL;
 	w->nin = 0;
+}
+
+static void walk_start(struct pib_walk *w, const struct pib_burst *b)
+{
+	INIT_LIST_HEAD(&w->pending);
+	w->copies = 0;
+	walk_begin(w, b);
 }
 
 static void count_out(const struct pib_walk *w, struct pib_kport *port, u8 vl)
@@ -259,7 +274,7 @@ static void walk_queue(struct pib_walk *w, struct pib_burst *b, struct pib_kport
 static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
 			     struct pib_kport *in, struct pib_kport *out)
 {
-	struct pib_burst *c = pib_burst_clone(b);
+	struct pib_burst *c = w->copies++ < PIB_MAX_COPIES ? pib_burst_clone(b) : NULL;
 
 	if (!c) {
 		pib_kport_count(out, xmit_discard, b->npkts);
@@ -532,8 +547,7 @@ int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b)
 		return port->nd->ops->rx(port, b);
 	}
 
-	INIT_LIST_HEAD(&w.pending);
-	walk_begin(&w, b);
+	walk_start(&w, b);
 	w.push_back = true;
 	in = walk_cross(&w, port, NULL, b);
 	if (in)
@@ -554,8 +568,7 @@ void pib_kport_recv(struct pib_kport *port, struct pib_burst *b)
 {
 	struct pib_walk w;
 
-	INIT_LIST_HEAD(&w.pending);
-	walk_begin(&w, b);
+	walk_start(&w, b);
 	walk_in_or_drop(&w, port, b);
 	walk_rest(&w);
 }
@@ -567,8 +580,7 @@ int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b)
 	struct pib_walk w;
 	int err;
 
-	INIT_LIST_HEAD(&w.pending);
-	walk_begin(&w, b);
+	walk_start(&w, b);
 	w.push_back = true;
 	err = walk_node(&w, port, b, &in);
 	if (!err && in)
@@ -584,6 +596,7 @@ void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b)
 	struct pib_walk w;
 
 	INIT_LIST_HEAD(&w.pending);
+	w.copies = 0;
 	walk_queue_agent(&w, sw, out_port, b);
 	walk_rest(&w);
 }

@@ -107,7 +107,7 @@ static void link_greet(struct pib_link_fsm *f, const struct pib_hello *h, u64 no
 		f->next_send = now + to_ms(PIB_GREETING_MS);
 }
 
-static void link_learn(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
+static u32 link_learn(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
 {
 	f->remote_id = h->link_id;
 	f->last_heard = now;
@@ -123,15 +123,16 @@ static void link_learn(struct pib_link_fsm *f, const struct pib_hello *h, u64 no
 	f->peer_caps = h->caps;
 	f->peer_down = h->down;
 	memcpy(f->peer_desc, h->desc, sizeof(f->peer_desc));
+	return PIB_LINK_DO_LEARN;
 }
 
-static void link_establish(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
+static u32 link_establish(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
 {
 	f->state = PIB_LINK_UP;
 	f->peer_nonce = h->nonce;
 	f->rx_seq = h->seq;
 	f->newer_from = f->tx_seq + 1;
-	link_learn(f, h, now);
+	return link_learn(f, h, now);
 }
 
 /* ---- answers ---- */
@@ -143,13 +144,17 @@ static u32 hello_send(struct pib_link_fsm *f, u8 type)
 	return PIB_LINK_DO_SEND;
 }
 
-/* Give an answer, but not at the rate of somebody who floods us with datagrams. */
-static u32 hello_reply(struct pib_link_fsm *f, u8 type, u64 now)
+bool pib_link_may_reply(struct pib_link_fsm *f, u64 now)
 {
 	if (now < f->next_reply)
-		return 0;
+		return false;
 	f->next_reply = now + to_ms(PIB_REPLY_MS);
-	return hello_send(f, type);
+	return true;
+}
+
+static u32 hello_reply(struct pib_link_fsm *f, u8 type, u64 now)
+{
+	return pib_link_may_reply(f, now) ? hello_send(f, type) : 0;
 }
 
 /* The same, to a session that is not (yet) the peer's. */
@@ -175,13 +180,15 @@ static u8 hello_confirmation(u8 type)
 
 static u32 rx_idle(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
 {
+	u32 todo;
+
 	if (type == PIB_DG_BYE)
 		return PIB_LINK_DO_REJECT;
 	link_greet(f, h, now);
 	if (h->peer_nonce != f->nonce || !seq_at_least(h->ack, f->fresh_from))
 		return hello_reply(f, PIB_DG_HELLO_ACK, now);
-	link_establish(f, h, now);
-	return hello_send(f, hello_confirmation(type)) | link_settle(f);
+	todo = link_establish(f, h, now);
+	return todo | hello_send(f, hello_confirmation(type)) | link_settle(f);
 }
 
 static u32 rx_greeting(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
@@ -205,7 +212,7 @@ static u32 rx_peer(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u
 		return todo;	/* not up yet there, or an answer to somebody who replays us */
 	if (type == PIB_DG_BYE)
 		return go_idle(f);
-	link_learn(f, h, now);
+	todo |= link_learn(f, h, now);
 	return todo | link_settle(f);
 }
 
@@ -220,7 +227,7 @@ static u32 rx_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u8 typ
 		return reply_stranger(f, h, now);
 	f->restarts++;
 	todo = link_unplug(f);
-	link_establish(f, h, now);
+	todo |= link_establish(f, h, now);
 	return todo | hello_send(f, hello_confirmation(type)) | link_settle(f);
 }
 

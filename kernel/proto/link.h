@@ -225,6 +225,7 @@ enum pib_link_do {
 	PIB_LINK_DO_UP = 1 << 1,	/* the link came up: pib_port_link_up() */
 	PIB_LINK_DO_DOWN = 1 << 2,	/* the link went down: pib_port_link_down() */
 	PIB_LINK_DO_REJECT = 1 << 3,	/* datagram does not fit: count it */
+	PIB_LINK_DO_LEARN = 1 << 4,	/* it is of the session that stands: what it tells holds */
 };
 
 /* @nonce: random, not 0, never used before by this end. Not passive. */
@@ -238,6 +239,9 @@ void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce);
  * Return: enum pib_link_do.
  */
 u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now);
+
+/* May an answer be given to who need not be the peer? Not at the rate of a flood: see PIB_REPLY_MS. */
+bool pib_link_may_reply(struct pib_link_fsm *f, u64 now);
 
 /* UP: has the peer made @h in the present sessions, and later than all that were heard? */
 bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h);

@@ -337,6 +337,7 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 			  const struct pib_hello *h, u8 type)
 {
 	struct outgoing o = {};
+	u32 todo;
 
 	spin_lock_bh(&link->lock);
 	if (link->dead) {
@@ -351,8 +352,10 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 	if (link->fsm.state != PIB_LINK_UP)
 		link->to = addr_slot(from);
 	if (!udp_link_is_refused(link, h, type)) {
-		udp_link_take_lids(link, h);
-		udp_link_act(link, pib_link_rx(&link->fsm, h, type, ktime_get_ns()), &o);
+		todo = pib_link_rx(&link->fsm, h, type, ktime_get_ns());
+		if (todo & PIB_LINK_DO_LEARN)
+			udp_link_take_lids(link, h);
+		udp_link_act(link, todo, &o);
 	}
 	spin_unlock_bh(&link->lock);
 	udp_link_send(link, &o);
@@ -368,7 +371,8 @@ void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from)
 	if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && link->fsm.state != PIB_LINK_UP) {
 		link->peer[slot] = *from;
 		link->to = slot;
-		udp_link_build(link, &o);
+		if (pib_link_may_reply(&link->fsm, link->born))
+			udp_link_build(link, &o);
 	} else if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && !link->peer[slot].family) {
 		link->peer[slot] = *from;
 		udp_link_update_path(link);

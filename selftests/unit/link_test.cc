@@ -467,6 +467,23 @@ TEST(Link, NothingOldIsNext)
 	EXPECT_TRUE(pib_link_is_next(&p.end[0].fsm, &h));
 }
 
+TEST(Link, NothingIsLearntFromWhatIsOld)
+{
+	Pair p;
+	Bytes fresh;
+
+	ASSERT_TRUE(p.join(5000 * kMs));
+	p.restart(1);
+	ASSERT_TRUE(p.join(5000 * kMs));
+	p.run(2000 * kMs);
+	p.sent[1].pop_back(); // may be on its way still
+	for (auto &bytes : Pair(p).sent[1])
+		EXPECT_FALSE(p.inject(0, bytes) & PIB_LINK_DO_LEARN);
+	pib_hello h;
+	pib_link_build(&p.end[1].fsm, &h, p.now, fresh.data());
+	EXPECT_TRUE(p.inject(0, fresh) & PIB_LINK_DO_LEARN);
+}
+
 TEST(Link, FloodDrawsFewAnswers)
 {
 	Pair p;

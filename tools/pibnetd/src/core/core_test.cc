@@ -577,6 +577,27 @@ TEST_F(Fabric, ALoopOfSwitchesEndsAPacketsWay)
 	EXPECT_EQ(errors, 1u);
 }
 
+// Each round doubles the copies: 64 of them would never end.
+TEST_F(Fabric, AMulticastInCirclesEnds)
+{
+	start(R"({"switches": [{"name": "sw0", "ports": 4}, {"name": "sw1", "ports": 4}],
+            "cables": [["sw0/2", "sw1/1"], ["sw0/3", "sw1/2"], ["sw0/4", "sw1/3"]]})");
+	w.add(a);
+	w.run(500);
+	for (const char *name : {"sw0", "sw1"}) {
+		w.node(name).node.mft[1][0] = 0x1E;
+		for (std::uint8_t i = 1; i <= 4; i++)
+			w.activate(w.node(name), i);
+	}
+	w.deliver(a.at, a.data(make_packet({.slid = 2, .dlid = 0xC001, .dqpn = 0xFFFFFF})));
+	std::uint64_t sent = 0;
+	for (const char *name : {"sw0", "sw1"})
+		for (std::uint8_t i = 1; i <= 4; i++)
+			sent += w.node(name).port(i).counts.mcast_xmit;
+	EXPECT_LE(sent, 8192u);
+	EXPECT_GE(sent, 1000u);
+}
+
 TEST_F(Fabric, AnUnpluggedPortIsDownAtBothEnds)
 {
 	start();

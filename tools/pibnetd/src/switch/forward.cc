@@ -7,6 +7,8 @@ namespace pib::netd {
 namespace {
 
 constexpr unsigned kHopsMax = 64;
+/// Of one multicast: as PIB_MAX_COPIES of kernel/fabric/forward.c.
+constexpr unsigned kCopiesMax = 8192;
 constexpr std::uint8_t kVlManagement = 15;
 constexpr std::uint8_t kVlDiscard = 0xF;
 
@@ -108,6 +110,7 @@ void Forwarder::run_waiting(std::uint64_t now)
 			enter({next.in, next.packet, next.hops}, now);
 		}
 	} while (!bad_.empty() && run_lanes(now));
+	copies_ = 0;
 }
 
 void Forwarder::enter(const Step &step, std::uint64_t now)
@@ -141,9 +144,14 @@ void Forwarder::arrive(const Step &step, std::uint64_t now)
 void Forwarder::multicast(const Step &step, const pib_route &route, std::uint64_t now)
 {
 	Switch &at = *step.in->owner;
-	for (unsigned i = 1; i <= at.node.num_ports; i++)
-		if (pib_route_has(&route, static_cast<std::uint8_t>(i)))
+	for (unsigned i = 1; i <= at.node.num_ports; i++) {
+		if (!pib_route_has(&route, static_cast<std::uint8_t>(i)))
+			continue;
+		if (copies_++ < kCopiesMax)
 			leave(at.port(i), step.in->p.num, step.packet, step.hops, now);
+		else
+			at.port(i).counts.xmit_discard++;
+	}
 }
 
 void Forwarder::count_drop(const Step &step, const pib_route &route, std::uint64_t now)

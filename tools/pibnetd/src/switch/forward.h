@@ -105,6 +105,8 @@ private:
 	/// Those whose cables have lanes.
 	std::vector<Port *> bad_;
 	bool agents_ran_ = false;
+	/// Multicasts sent on since a packet came in.
+	unsigned copies_ = 0;
 };
 
 } // namespace pib::netd
