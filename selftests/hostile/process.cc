@@ -155,8 +155,7 @@ void reap(std::map<pid_t, Mood> &children, Rng &rng, Ends &ends)
 /* A hostile process that never gets anywhere shows nothing. */
 void judge(const Tally &tally, const Ends &ends)
 {
-	printf("lives %u, killed %u, crashed by themselves %u (with changed commands %u, rings %u, "
-	       "both %u), without a device %u\n",
+	printf("lives %u, killed %u, crashed by themselves %u (with changed commands %u, rings %u, both %u), without a device %u\n",
 	       ends.lives, ends.killed, ends.crashed[Plain], ends.crashed[Mutating],
 	       ends.crashed[Scribbling], ends.crashed[Both], ends.stillborn);
 	tally.print();

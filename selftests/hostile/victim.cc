@@ -173,8 +173,7 @@ void Victim::print() const
 		return (long)std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
 	};
 
-	printf("%lu rounds, %lu bytes, %lu datagrams (%lu lost), made anew %lu times; longest %ld "
-	       "ms, %ld ms\n",
+	printf("%lu rounds, %lu bytes, %lu datagrams (%lu lost), made anew %lu times; longest %ld ms, %ld ms\n",
 	       rounds_, bytes_, sent_, lost_, renewals_, ms(longest_round_), ms(longest_renewal_));
 }
 

@@ -49,8 +49,7 @@ struct Options {
 		   "  --seconds N    how long (60)\n"
 		   "  --seed N       of the random choices\n"
 		   "  --only NAME    connections whose names begin so\n"
-		   "  --may-fail     retries may be used up now and then (not more than once in "
-		   "10000 work requests)\n";
+		   "  --may-fail     retries may be used up now and then (not more than once in 10000 work requests)\n";
 	exit(status);
 }
 

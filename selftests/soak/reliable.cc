@@ -240,8 +240,7 @@ void Reliable::post_atomic()
 				landings_.push_back(landing);
 				memcpy(&is, landing_.at(to), 8);
 				if (ok && is != orig)
-					FAIL("an atomic was not executed exactly once, or brought "
-					     "a wrong value");
+					FAIL("an atomic was not executed exactly once, or brought a wrong value");
 			}},
 	       rng_);
 }
@@ -339,8 +338,7 @@ void Reliable::write_window()
 				window_slot_.writes--;
 				if (ok && !window_slot_.writes &&
 				    memcmp(window_mem_.at(), window_slot_.now.data(), window_size))
-					FAIL("memory behind a window differs from what was "
-					     "written");
+					FAIL("memory behind a window differs from what was written");
 			}},
 	       rng_);
 }

@@ -221,8 +221,7 @@ void device_goes(const Env &env)
 {
 	need(env.open_b());
 	auto slow = slow_file();
-	run("ip link add gone0 type dummy && ip link set gone0 up && pibctl add pibgone netdev "
-	    "gone0 standalone");
+	run("ip link add gone0 type dummy && ip link set gone0 up && pibctl add pibgone netdev gone0 standalone");
 	Victim victim([&](const auto &say) {
 		{
 			Device dev("pibgone");

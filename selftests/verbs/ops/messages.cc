@@ -385,8 +385,8 @@ void add_messages(Suite &suite)
 		suite.add(t + ".psn_wraps", [=](Env &env) { psn_wrap(env, type); });
 		suite.add(t + ".64_mib", [=](Env &env) {
 			if (type == IBV_QPT_UC && env.two_devices())
-				throw Skip("an unreliable message of thousands of datagrams may be "
-					   "lost on a real wire");
+				throw Skip(
+					"an unreliable message of thousands of datagrams may be lost on a real wire");
 			big(env, type);
 		});
 	}

@@ -87,8 +87,7 @@ TEST_F(TopologyParse, NumbersGuidsAsIbsimDoes)
 constexpr const char *kDiscovered =
 	"#\n# Topology file: generated on Sat Nov 21 19:00:00 2026\n#\n"
 	"# Initiated from node 0002c90200420d58 port 0002c90200420d59\n\n"
-	"vendid=0x2c9\ndevid=0xb924\nsysimgguid=0x8f10400410015\nswitchguid=0x8f10400410015("
-	"8f10400410015)\n"
+	"vendid=0x2c9\ndevid=0xb924\nsysimgguid=0x8f10400410015\nswitchguid=0x8f10400410015(8f10400410015)\n"
 	"Switch\t24 \"S-0008f10400410015\"\t\t# \"a \"quoted\" switch\" base port 0 lid 2 lmc 0\n"
 	"[5]\t\"H-0002c90200420d58\"[1](2c90200420d5f) \t\t# \"host HCA-1\" lid 3 4xSDR\n"
 	"[6]\t\"H-0002c90200420e00\"[2](2c90200420e02) \t\t# \"other\" lid 4 4xSDR\n"
@@ -115,9 +114,9 @@ TEST_F(TopologyParse, ReadsWhoMadeANode)
 	const Topology net = good(kDiscovered);
 	EXPECT_EQ(net.nodes[0].product, (Product{0x8f10400410015U, 0x2c9U, std::uint16_t{0xb924}}));
 	EXPECT_EQ(net.nodes[1].product, (Product{0x2c90200420d5bU, 0x2c9U, std::uint16_t{0x5a44}}));
-	const Topology some = good("vendid=0x8f1 # a comment\nSwitch 1 "
-				   "\"a\"\n\nvendid=0x0\ndevid=7\nsysimgguid=0\nSwitch 1 \"b\"\n\n"
-				   "Hca 1 \"c\"\n");
+	const Topology some = good(
+		"vendid=0x8f1 # a comment\nSwitch 1 \"a\"\n\nvendid=0x0\ndevid=7\nsysimgguid=0\nSwitch 1 \"b\"\n\n"
+		"Hca 1 \"c\"\n");
 	EXPECT_EQ(some.nodes[0].product, (Product{{}, 0x8f1U, {}}));
 	EXPECT_EQ(some.nodes[1].product, (Product{{}, {}, std::uint16_t{7}}));
 	EXPECT_EQ(some.nodes[2].product, Product{});
@@ -139,8 +138,8 @@ TEST_F(TopologyParse, KnowsEnhancedPort0)
 	EXPECT_FALSE(net.nodes[4].enhanced_port0);
 }
 
-constexpr const char *kEnhanced = "vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x7\nSwitch 2 \"S\" # "
-				  "\"s\" enhanced port 0 lid 1 lmc 0\n";
+constexpr const char *kEnhanced =
+	"vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x7\nSwitch 2 \"S\" # \"s\" enhanced port 0 lid 1 lmc 0\n";
 
 TEST_F(TopologyParse, WhatIsWrittenIsReadAgain)
 {

@@ -74,11 +74,10 @@ private:
 	{
 		const TopologyPort &port0 = port_of(node, 0);
 		std::string text = product_text(node);
-		text += fmt::format("switchguid=0x{0:x}({0:x})\nSwitch\t{1} \"{2}\"\t\t# \"{3}\" "
-				    "{4} port 0 lid {5} lmc {6}\n",
-				    node.guid, node.num_ports, node.id, clean(node.description),
-				    node.enhanced_port0 ? "enhanced" : "base", port0.lid,
-				    port0.lmc);
+		text += fmt::format(
+			"switchguid=0x{0:x}({0:x})\nSwitch\t{1} \"{2}\"\t\t# \"{3}\" {4} port 0 lid {5} lmc {6}\n",
+			node.guid, node.num_ports, node.id, clean(node.description),
+			node.enhanced_port0 ? "enhanced" : "base", port0.lid, port0.lmc);
 		for (const auto &[number, end] : far_[node.id]) {
 			const TopologyNode &remote = *nodes_.at(end.node);
 			text += fmt::format("[{}]\t{}\t\t# \"{}\" lid {} {}\n", number,

@@ -171,8 +171,9 @@ Result<std::string> parse_new_name(std::string_view word)
 		return is_alnum(c) || c == '.' || c == '_' || c == '-' || c == ':';
 	};
 	if (!is_alnum(word.front()) || !std::ranges::all_of(word, allowed))
-		return bad_name(word, "accepted are letters, digits, '.', '_', '-' and ':', a "
-				      "letter or digit first");
+		return bad_name(
+			word,
+			"accepted are letters, digits, '.', '_', '-' and ':', a letter or digit first");
 	if (std::ranges::find(kReserved, word) != std::end(kReserved))
 		return bad_name(word, fmt::format("'pibctl show {}' means something else", word));
 	return std::string(word);
@@ -182,10 +183,10 @@ Result<std::string> parse_netdev(std::string_view word)
 {
 	const auto allowed = [](char c) { return c != '/' && c > ' ' && c != '\x7f'; };
 	if (word.empty() || word.size() >= IF_NAMESIZE || !std::ranges::all_of(word, allowed))
-		return usage_error(fmt::format("'{}' cannot be a netdev: its name has 1 to {} "
-					       "characters, no '/' and no space ('ip link' "
-					       "lists the netdevs)",
-					       word, IF_NAMESIZE - 1));
+		return usage_error(fmt::format(
+			"'{}' cannot be a netdev: its name has 1 to {} characters, no '/' and no space ('ip link' "
+			"lists the netdevs)",
+			word, IF_NAMESIZE - 1));
 	return std::string(word);
 }
 

@@ -123,8 +123,9 @@ TEST_F(Cli, RefusalsAreStatusOneOnStderr)
 	kernel.refuse({ENODEV, "no netdev of that name", fake::u32(NLMSGERR_ATTR_OFFS, 32)});
 	EXPECT_EQ(pibctl({"add", "pib0", "netdev", "eth9"}), 1);
 	EXPECT_EQ(printed, "");
-	EXPECT_EQ(complained, "pibctl: cannot add HCA pib0 on netdev eth9: no netdev of that name "
-			      "(attribute netdev)\n");
+	EXPECT_EQ(
+		complained,
+		"pibctl: cannot add HCA pib0 on netdev eth9: no netdev of that name (attribute netdev)\n");
 }
 
 TEST_F(Cli, RefusalsWithoutWordsStillSayWhy)
@@ -181,20 +182,18 @@ TEST_F(Cli, ShowsAsText)
 	kernel.answer({fake::hca_answer()});
 	kernel.answer({fake::switch_answer()});
 	EXPECT_EQ(pibctl({"show"}), 0);
-	EXPECT_EQ(printed,
-		  "hca pib0 netdev eth0 fabric 0 udp_port 18514 description \"host1 pib0\"\n"
-		  "    node_guid 0x0250c2fffe000001 num_ports 1\n"
-		  "  port pib0/1 state ACTIVE physical_state LINK_UP lid 3 sm_lid 1 lmc 0 netdev "
-		  "eth0\n"
-		  "      port_guid 0x0250c2fffe000002 link_layer InfiniBand mtu 2048 rate 10 "
-		  "Gb/sec (4X "
-		  "SDR)\n"
-		  "switch eth0 auto yes\n"
-		  "    node_guid 0x0250c2fffe000003 num_ports 2 enhanced_port0 yes sys_image_guid "
-		  "0x0250c2fffe000009 "
-		  "vendor_id 0x2c9 device_id 0xd2f0\n"
-		  "  port eth0/0 lid 2\n"
-		  "  and 1 more in state DOWN, POLLING\n");
+	EXPECT_EQ(
+		printed,
+		"hca pib0 netdev eth0 fabric 0 udp_port 18514 description \"host1 pib0\"\n"
+		"    node_guid 0x0250c2fffe000001 num_ports 1\n"
+		"  port pib0/1 state ACTIVE physical_state LINK_UP lid 3 sm_lid 1 lmc 0 netdev eth0\n"
+		"      port_guid 0x0250c2fffe000002 link_layer InfiniBand mtu 2048 rate 10 Gb/sec (4X "
+		"SDR)\n"
+		"switch eth0 auto yes\n"
+		"    node_guid 0x0250c2fffe000003 num_ports 2 enhanced_port0 yes sys_image_guid 0x0250c2fffe000009 "
+		"vendor_id 0x2c9 device_id 0xd2f0\n"
+		"  port eth0/0 lid 2\n"
+		"  and 1 more in state DOWN, POLLING\n");
 }
 
 TEST_F(Cli, ShowOfOneSwitchLeavesNothingOut)
@@ -205,12 +204,13 @@ TEST_F(Cli, ShowOfOneSwitchLeavesNothingOut)
 			kernel.refuse({ENODEV, ""});
 		kernel.answer({fake::switch_answer()});
 		EXPECT_EQ(pibctl(words), 0);
-		EXPECT_EQ(printed, "switch eth0 auto yes\n"
-				   "    node_guid 0x0250c2fffe000003 num_ports 2 enhanced_port0 "
-				   "yes sys_image_guid 0x0250c2fffe000009 "
-				   "vendor_id 0x2c9 device_id 0xd2f0\n"
-				   "  port eth0/0 lid 2\n"
-				   "  port eth0/1 state DOWN physical_state POLLING\n");
+		EXPECT_EQ(
+			printed,
+			"switch eth0 auto yes\n"
+			"    node_guid 0x0250c2fffe000003 num_ports 2 enhanced_port0 yes sys_image_guid 0x0250c2fffe000009 "
+			"vendor_id 0x2c9 device_id 0xd2f0\n"
+			"  port eth0/0 lid 2\n"
+			"  port eth0/1 state DOWN physical_state POLLING\n");
 	}
 }
 

@@ -189,12 +189,9 @@ const Command kCommands[] = {
 	{"fabric",
 	 "load",
 	 "build a whole fabric from a topology file",
-	 "Builds every switch, HCA and cable of a topology file in this kernel, or nothing if it "
-	 "cannot\n"
-	 "build all or is interrupted. The file is one of ibsim (.net) or what ibnetdiscover "
-	 "printed.\n"
-	 "HCAs are called pib0, pib1 and so on in the order of the file, switches as in the file; "
-	 "GUIDs\n"
+	 "Builds every switch, HCA and cable of a topology file in this kernel, or nothing if it cannot\n"
+	 "build all or is interrupted. The file is one of ibsim (.net) or what ibnetdiscover printed.\n"
+	 "HCAs are called pib0, pib1 and so on in the order of the file, switches as in the file; GUIDs\n"
 	 "and descriptions are those of the file.",
 	 {{"FILE", "the topology file"}},
 	 {{"netns", "",
@@ -206,8 +203,7 @@ const Command kCommands[] = {
 	{"fabric",
 	 "save",
 	 "write the fabric to a topology file",
-	 "Writes the switches, HCAs and local cables of this network namespace as a topology "
-	 "file,\n"
+	 "Writes the switches, HCAs and local cables of this network namespace as a topology file,\n"
 	 "which 'fabric load' and ibsim read.",
 	 {{"FILE", "where to; standard output by default", false}},
 	 {},
@@ -216,8 +212,7 @@ const Command kCommands[] = {
 	{"fabric",
 	 "clear",
 	 "delete all HCAs and switches",
-	 "Deletes all HCAs, switches and cables of this network namespace, and the network "
-	 "namespaces\n"
+	 "Deletes all HCAs, switches and cables of this network namespace, and the network namespaces\n"
 	 "that 'fabric load' made.",
 	 {},
 	 {},
@@ -226,8 +221,7 @@ const Command kCommands[] = {
 	{"fabric",
 	 "draw",
 	 "draw the fabric",
-	 "Draws the switches, HCAs and cables of this network namespace, with states and LIDs. "
-	 "The\n"
+	 "Draws the switches, HCAs and cables of this network namespace, with states and LIDs. The\n"
 	 "thickness of a cable is its load: the bytes that went over it so far, or in the seconds\n"
 	 "asked for.",
 	 {{"FILE", "where to; standard output by default", false}},

@@ -111,13 +111,10 @@ const Command kCommands[] = {
 	{"",
 	 "add",
 	 "add an HCA, as a rule on a netdev",
-	 "Makes an InfiniBand HCA whose packets travel in UDP over a netdev. The first HCA on a "
-	 "netdev\n"
+	 "Makes an InfiniBand HCA whose packets travel in UDP over a netdev. The first HCA on a netdev\n"
 	 "also makes a host switch, into which it is plugged; the switches of other hosts on that\n"
-	 "netdev are found by themselves and cabled to it. Then start a subnet manager, as opensm, "
-	 "on\n"
-	 "any one host: the ports become ACTIVE. Without a netdev the HCA has ports for 'link "
-	 "add'.",
+	 "netdev are found by themselves and cabled to it. Then start a subnet manager, as opensm, on\n"
+	 "any one host: the ports become ACTIVE. Without a netdev the HCA has ports for 'link add'.",
 	 {{"NAME", "name of the HCA, as in 'rdma dev'"}},
 	 {{"netdev", "DEV", "the netdev that carries its packets"},
 	  {"standalone", "",
@@ -140,8 +137,7 @@ const Command kCommands[] = {
 	{"",
 	 "del",
 	 "delete an HCA or a switch",
-	 "Deletes the HCA or switch of this name and pulls its cables. Applications that have the "
-	 "HCA\n"
+	 "Deletes the HCA or switch of this name and pulls its cables. Applications that have the HCA\n"
 	 "open see a device that is gone; nothing need be stopped before.",
 	 {{"NAME", "name of an HCA or switch"}},
 	 {},

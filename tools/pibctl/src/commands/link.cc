@@ -162,8 +162,7 @@ const Command kCommands[] = {
 	{"link",
 	 "add",
 	 "plug a cable between two ports",
-	 "Plugs a cable between two ports of this host's HCAs and switches, or from one of them to "
-	 "a\n"
+	 "Plugs a cable between two ports of this host's HCAs and switches, or from one of them to a\n"
 	 "port of another host over UDP. Ports are written NAME/PORT, as in pib0/1.",
 	 {{"A/P", "one end"}, {"B/P", "the other end, if it is on this host", false}},
 	 {{"udp", "DEV", "the other end is across this netdev"},
@@ -185,10 +184,8 @@ const Command kCommands[] = {
 	 "set",
 	 "pull a cable, put it back, or change what it is like",
 	 "'down' pulls the cable out of both ports and leaves it in its place, 'up' puts it back.\n"
-	 "Width and speed are the greatest that the link may have. The others make a bad cable; "
-	 "what\n"
-	 "is not named stays as it is. Chances are written as in 1% or 1e-9. Every random choice "
-	 "comes\n"
+	 "Width and speed are the greatest that the link may have. The others make a bad cable; what\n"
+	 "is not named stays as it is. Chances are written as in 1% or 1e-9. Every random choice comes\n"
 	 "from the seed, and each change begins anew with it. A link over UDP does this to what\n"
 	 "arrives at this end.",
 	 {{"A/P", "either end"}, {"up|down", "put back or pull", false}},

@@ -88,8 +88,7 @@ const Command kCommands[] = {
 	{"show",
 	 "peers",
 	 "show the hosts at the far ends of cables over UDP",
-	 "Shows the far end of each cable that runs over UDP: its address, whether a session is "
-	 "up,\n"
+	 "Shows the far end of each cable that runs over UDP: its address, whether a session is up,\n"
 	 "who it says it is, and when it was last heard.",
 	 {kSelection},
 	 {},

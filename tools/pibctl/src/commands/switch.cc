@@ -100,8 +100,7 @@ const Command kCommands[] = {
 	{"switch",
 	 "show",
 	 "show switches and their ports",
-	 "Shows one switch with its ports, or all with those that have a cable. Those marked "
-	 "'auto' are the host switches that\n"
+	 "Shows one switch with its ports, or all with those that have a cable. Those marked 'auto' are the host switches that\n"
 	 "'pibctl add' makes.",
 	 {{"NAME", "only this switch", false}},
 	 {},

@@ -167,10 +167,10 @@ DaemonClient::DaemonClient(LineExchange exchange) :
 
 Status DaemonClient::add_hca(const HcaRequest &)
 {
-	return Error{"pibnetd has switches only; HCAs are made by pib on the hosts ('pibctl add "
-		     "NAME netdev "
-		     "DEV peer ADDRESS' joins one to this daemon)",
-		     EOPNOTSUPP};
+	return Error{
+		"pibnetd has switches only; HCAs are made by pib on the hosts ('pibctl add NAME netdev "
+		"DEV peer ADDRESS' joins one to this daemon)",
+		EOPNOTSUPP};
 }
 Status DaemonClient::add_switch(const SwitchRequest &)
 {
@@ -197,13 +197,13 @@ Status DaemonClient::change_link(const LinkChange &change)
 {
 	const std::string port = format_end(change.end);
 	if (change.width || change.speed)
-		return Error{"width and speed of a daemon's link are for a subnet manager to set, "
-			     "see ibportstate(8)",
-			     EOPNOTSUPP};
+		return Error{
+			"width and speed of a daemon's link are for a subnet manager to set, see ibportstate(8)",
+			EOPNOTSUPP};
 	if (change.buffer)
-		return Error{"the cables of a daemon have no buffers and credits, those in a "
-			     "kernel have",
-			     EOPNOTSUPP};
+		return Error{
+			"the cables of a daemon have no buffers and credits, those in a kernel have",
+			EOPNOTSUPP};
 	if (change.plugged) {
 		const auto answer = ask_daemon(
 			exchange_,

@@ -19,11 +19,11 @@
 namespace pib::ctl {
 namespace {
 
-constexpr const char *kNet = "Switch 8 \"spine 1\"\n[1] \"leaf\"[8]\n[2] \"leaf\"[7]\n\n"
-			     "Switch 8 \"leaf\"\n[1] \"A\"[1]\n[7] \"spine 1\"[2]\n[8] \"spine "
-			     "1\"[1]\n[2] \"pib1\"[1]\n\n"
-			     "Hca 1 \"A\" # \"node a\"\n[1](abc) \"leaf\"[1]\n\n"
-			     "Hca 1 \"pib1\"\n[1] \"leaf\"[2]\n";
+constexpr const char *kNet =
+	"Switch 8 \"spine 1\"\n[1] \"leaf\"[8]\n[2] \"leaf\"[7]\n\n"
+	"Switch 8 \"leaf\"\n[1] \"A\"[1]\n[7] \"spine 1\"[2]\n[8] \"spine 1\"[1]\n[2] \"pib1\"[1]\n\n"
+	"Hca 1 \"A\" # \"node a\"\n[1](abc) \"leaf\"[1]\n\n"
+	"Hca 1 \"pib1\"\n[1] \"leaf\"[2]\n";
 
 Topology topology()
 {
@@ -72,9 +72,9 @@ TEST(FabricLoad, SwitchesThenHcasThenCables)
 TEST(FabricLoad, CarriesWhoMadeTheNodes)
 {
 	const auto net = parse_topology("net", [](const std::string &) -> Result<std::string> {
-		return std::string("vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x77\nSwitch 8 \"s\" # "
-				   "\"x\" enhanced port 0\n\n"
-				   "vendid=0x2c9\ndevid=0x1017\nsysimgguid=0x78\nCa 1 \"h\"\n");
+		return std::string(
+			"vendid=0x2c9\ndevid=0xd2f0\nsysimgguid=0x77\nSwitch 8 \"s\" # \"x\" enhanced port 0\n\n"
+			"vendid=0x2c9\ndevid=0x1017\nsysimgguid=0x78\nCa 1 \"h\"\n");
 	});
 	ASSERT_TRUE(net);
 	const LoadPlan plan = plan_load(*net, {});

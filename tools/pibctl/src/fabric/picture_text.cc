@@ -101,13 +101,11 @@ public:
 
 	std::string str() const
 	{
-		std::string text =
-			fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" "
-				    "height=\"{1:.0f}\" "
-				    "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"sans-serif\" "
-				    "font-size=\"12\">\n"
-				    "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-				    width(), height());
+		std::string text = fmt::format(
+			"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+			"viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n"
+			"<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+			width(), height());
 		// Parallel cables lie side by side.
 		std::map<std::pair<std::size_t, std::size_t>, unsigned int> parallel;
 		for (const PictureCable &cable : picture_.cables)
@@ -139,24 +137,21 @@ private:
 		const double aside = (nth % 2 ? 1.0 : -1.0) * 6 * ((nth + 1) / 2);
 		// Nodes of one rank stand on one line, so their cables go in a bow.
 		const double bow = a.rank == b.rank ? 50 : 0;
-		return fmt::format("<path d=\"M {:.1f} {:.1f} Q {:.1f} {:.1f} {:.1f} {:.1f}\" "
-				   "fill=\"none\" stroke=\"{}\" "
-				   "stroke-width=\"{:.1f}\"{}><title>{}</title></path>\n",
-				   x(a) + aside, y(a), (x(a) + x(b)) / 2 + aside,
-				   (y(a) + y(b)) / 2 - bow, x(b) + aside, y(b), colour_of(cable),
-				   thickness_.of(cable),
-				   cable.plugged ? "" : " stroke-dasharray=\"5 4\"",
-				   escape(cable_tip(cable, picture_.load_is_rate)));
+		return fmt::format(
+			"<path d=\"M {:.1f} {:.1f} Q {:.1f} {:.1f} {:.1f} {:.1f}\" fill=\"none\" stroke=\"{}\" "
+			"stroke-width=\"{:.1f}\"{}><title>{}</title></path>\n",
+			x(a) + aside, y(a), (x(a) + x(b)) / 2 + aside, (y(a) + y(b)) / 2 - bow,
+			x(b) + aside, y(b), colour_of(cable), thickness_.of(cable),
+			cable.plugged ? "" : " stroke-dasharray=\"5 4\"",
+			escape(cable_tip(cable, picture_.load_is_rate)));
 	}
 
 	std::string node_text(const PictureNode &node) const
 	{
 		return fmt::format(
-			"<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" "
-			"height=\"{}\" rx=\"{}\" "
+			"<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" rx=\"{}\" "
 			"fill=\"{}\" stroke=\"#37474f\"/>\n<text x=\"{:.1f}\" y=\"{:.1f}\" "
-			"text-anchor=\"middle\">{}</text><text x=\"{:.1f}\" y=\"{:.1f}\" "
-			"text-anchor=\"middle\" "
+			"text-anchor=\"middle\">{}</text><text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" "
 			"fill=\"#546e7a\">{}</text></g>\n",
 			escape(node_tip(node)), x(node) - kNodeWidth / 2, y(node) - kNodeHeight / 2,
 			kNodeWidth, kNodeHeight, node.is_switch ? 2 : 14,

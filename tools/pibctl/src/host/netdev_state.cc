@@ -34,9 +34,9 @@ std::string netdev_trouble(const std::string &netdev, unsigned int flags)
 			"netdev {} is down: no other host is met until 'ip link set dev {} up'",
 			netdev, netdev);
 	if (!(flags & IFF_RUNNING))
-		return fmt::format("netdev {} has no carrier: no other host is met until it has "
-				   "('ip link show dev {}')",
-				   netdev, netdev);
+		return fmt::format(
+			"netdev {} has no carrier: no other host is met until it has ('ip link show dev {}')",
+			netdev, netdev);
 	return "";
 }
 

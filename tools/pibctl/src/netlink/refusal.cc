@@ -21,9 +21,9 @@ constexpr Reason kCommon[] = {
 	{EBUSY, "it is in use"},
 };
 
-constexpr std::string_view kCapability = "; it takes CAP_NET_ADMIN in the initial user namespace "
-					 "(run it as the machine's root, as with "
-					 "sudo)";
+constexpr std::string_view kCapability =
+	"; it takes CAP_NET_ADMIN in the initial user namespace (run it as the machine's root, as with "
+	"sudo)";
 
 std::string_view look_up(std::span<const Reason> reasons, int code)
 {

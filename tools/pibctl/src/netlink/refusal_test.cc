@@ -72,8 +72,9 @@ TEST(Refusal, NamesTheAttributeAndItsRange)
 	verdict.text = "integer out of range";
 	verdict.bad_offset = kPort;
 	verdict.range = {1, 254};
-	EXPECT_EQ(said(verdict), "cannot add HCA pib0: integer out of range (attribute peer/port); "
-				 "accepted: 1 to 254");
+	EXPECT_EQ(
+		said(verdict),
+		"cannot add HCA pib0: integer out of range (attribute peer/port); accepted: 1 to 254");
 }
 
 TEST(Refusal, NamesWhatIsMissing)

@@ -26,8 +26,7 @@ TEST(Session, SaysThatTheModuleIsMissing)
 	ASSERT_FALSE(connected);
 	EXPECT_EQ(
 		connected.error().text,
-		"module pib is not loaded and could not be loaded: the kernel has no generic "
-		"netlink "
+		"module pib is not loaded and could not be loaded: the kernel has no generic netlink "
 		"family \"pib\". Try 'modprobe pib'; if that finds no module, install pib for this "
 		"kernel");
 	EXPECT_FALSE(session.connected());

@@ -143,9 +143,9 @@ Status Client::add_hca(const HcaRequest &hca)
 		"no netdev '{}' in this network namespace ('ip link' lists them)", hca.netdev);
 	const Reason reasons[] = {
 		{ENODEV, no_netdev},
-		{EEXIST, "the name is taken by a switch, or by another RDMA device, maybe of "
-			 "another network "
-			 "namespace ('rdma dev' lists them)"},
+		{EEXIST,
+		 "the name is taken by a switch, or by another RDMA device, maybe of another network "
+		 "namespace ('rdma dev' lists them)"},
 		{EADDRINUSE,
 		 "the UDP port is in use on this host; choose another with 'udp-port', the same "
 		 "on all hosts"},

@@ -712,9 +712,9 @@ TEST_F(Fabric, WhoHearsBadlyDoesNotCallPeersDead)
 TEST_F(Fabric, ATopologyFileSaysWhereHostsAre)
 {
 	const std::string file = ::testing::TempDir() + "pibnetd_places.net";
-	std::ofstream(file) << "switchguid=0x10\nSwitch 4 \"S\"\n[2] \"A\"[1]\n[3] \"B\"[1]\n"
-			       "caguid=0xb0\nHca 1 \"A\"\n[1] \"S\"[2]\ncaguid=0x77\nHca 1 "
-			       "\"B\"\n[1] \"S\"[3]\n";
+	std::ofstream(file)
+		<< "switchguid=0x10\nSwitch 4 \"S\"\n[2] \"A\"[1]\n[3] \"B\"[1]\n"
+		   "caguid=0xb0\nHca 1 \"A\"\n[1] \"S\"[2]\ncaguid=0x77\nHca 1 \"B\"\n[1] \"S\"[3]\n";
 	start(R"({"topology": {"file": ")" + file + R"("}})");
 	Peer c{3, 0xC0};
 	for (Peer *peer : {&b, &a, &c}) {

@@ -67,9 +67,9 @@ Result<Config> load_config(const Options &options)
 	}
 	const bool single = options.ports || options.fabric || !options.key_file.empty();
 	if (single && !config.switches.empty())
-		return Error{"--ports, --fabric and --key-file are for the switch that there is "
-			     "without a "
-			     "configuration file; the file says it for each of its switches"};
+		return Error{
+			"--ports, --fabric and --key-file are for the switch that there is without a "
+			"configuration file; the file says it for each of its switches"};
 	if (!options.listen.empty())
 		config.listen = options.listen;
 	if (!options.control.empty())
