@@ -21,8 +21,9 @@
 #define PIB_VL_DISCARD 0xF
 
 /*
- * Copies that one multicast makes at most, which is twice what the largest fabric needs. Where the tables have it go in
- * circles, each round may double them; a packet has no field that would end that.
+ * Copies that one multicast makes at most, which is twice what the largest fabric needs. Where the
+ * tables have it go in circles, each round may double them; a packet has no field that would end
+ * that.
  */
 #define PIB_MAX_COPIES 8192
 

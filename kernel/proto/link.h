@@ -240,7 +240,7 @@ void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce);
  */
 u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now);
 
-/* May an answer be given to who need not be the peer? Not at the rate of a flood: see PIB_REPLY_MS. */
+/* May a stranger be answered? Not at the rate of a flood: see PIB_REPLY_MS. */
 bool pib_link_may_reply(struct pib_link_fsm *f, u64 now);
 
 /* UP: has the peer made @h in the present sessions, and later than all that were heard? */

@@ -152,7 +152,7 @@ static bool is_placing(const struct pib_qp *qp)
 	return unlikely(qp->rx.place.wqe || qp->rx.hold.unplaced);
 }
 
-/* All that was begun is completed (10.3.1.5). Without acknowledgements that is when the payload has landed. */
+/* All that was begun is completed (10.3.1.5): without acknowledgements, the payload has landed. */
 static bool is_drained(const struct pib_qp *qp)
 {
 	return !is_placing(qp) && pib_req_drained(&qp->req) && qp->req.tail == qp->req.una;

@@ -477,7 +477,8 @@ TEST(Link, NothingIsLearntFromWhatIsOld)
 	ASSERT_TRUE(p.join(5000 * kMs));
 	p.run(2000 * kMs);
 	p.sent[1].pop_back(); // may be on its way still
-	for (auto &bytes : Pair(p).sent[1])
+	const auto old = p.sent[1];
+	for (auto &bytes : old)
 		EXPECT_FALSE(p.inject(0, bytes) & PIB_LINK_DO_LEARN);
 	pib_hello h;
 	pib_link_build(&p.end[1].fsm, &h, p.now, fresh.data());
