@@ -481,6 +481,9 @@ TEST(Link, NothingIsLearntFromWhatIsOld)
 	for (auto &bytes : old)
 		EXPECT_FALSE(p.inject(0, bytes) & PIB_LINK_DO_LEARN);
 	pib_hello h;
+	uint32_t to;
+	uint8_t type;
+	ASSERT_EQ(pib_hello_parse(&h, &type, &to, old[0].data(), old[0].size()), 0);
 	pib_link_build(&p.end[1].fsm, &h, p.now, fresh.data());
 	EXPECT_TRUE(p.inject(0, fresh) & PIB_LINK_DO_LEARN);
 }
