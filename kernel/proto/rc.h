@@ -403,7 +403,7 @@ struct pib_resp_cfg {
 enum pib_act_kind {
 	PIB_ACT_SEND,		/* copy into the current receive WQE at @off */
 	PIB_ACT_WRITE,		/* copy to @va through @rkey; @dmalen 0: neither checked (C9-88) */
-	PIB_ACT_READ,		/* check that @dmalen bytes at @va may be read; of 0 bytes no key (C9-88) */
+	PIB_ACT_READ,		/* may @dmalen bytes at @va be read? of 0: by this QP? (C9-88) */
 	PIB_ACT_CAS,		/* 8 bytes at @va: execute, give the original value */
 	PIB_ACT_FAA,
 	PIB_ACT_ATOMIC_WRITE,

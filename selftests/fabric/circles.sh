@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Multicast tables that are no tree: two switches with three cables between them send what they get to all ports. Each
+# round doubles a datagram's copies, and a packet has no count of hops. The kernel ends that after 8192 copies.
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/topology.sh"
+trap 'pkill -x opensm; topology_clean' EXIT
+
+ktap_plan 6
+topology_init
+compile() { gcc -O2 -Wall -Wextra -Werror -o /tmp/circles "$here/../lib/circles.c" -libumad -libverbs; }
+check "the program compiles" compile
+fabric() {
+	local i
+	pibctl switch add swA ports 8 && pibctl switch add swB ports 8 && pibctl add pib0 || return 1
+	for i in 1 2 3; do pibctl link add "swA/$i" "swB/$i" || return 1; done
+	pibctl link add pib0/1 swA/8 && fabric_sm && subnet_up && wait_for 30 all_active
+}
+check "two switches and three cables between them" fabric
+fabric_sm_stop
+copies() { pibctl -j show counters | jq '[.counters[].counters.multicast_xmit_packets? // 0] | add'; }
+discards() { pibctl -j show counters | jq '[.counters[].counters.port_xmit_discards? // 0] | add'; }
+before=$(copies)
+mapfile -t lids < <(ibswitches -C pib0 | sed -n 's/.* lid \([0-9]*\) .*/\1/p')
+check "one datagram" timeout 60 /tmp/circles pib0 "${lids[@]}"
+sent=$(($(copies) - before))
+many() { echo "$sent copies, $(discards) discarded"; [ $sent -gt 1000 ] && [ $sent -le 8200 ]; }
+check "it went round, and that had an end" many
+counted() { [ "$(discards)" -gt 0 ]; }
+check "what was not sent is counted" counted
+check "the switches go on" timeout 20 smpquery -C pib0 nodeinfo "${lids[1]}"
+ktap_end
