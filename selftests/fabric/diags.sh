@@ -11,7 +11,8 @@ trap topology_clean EXIT
 # tool COMMAND...: from pib0, and not for ever
 tool() {
 	case $1 in
-	ibstat | ibstatus | ibcacheedit | ibdiagnet | check_lft_balance) timeout 60 "$@" ;;
+	ibdiagnet) timeout 240 "$@" ;;
+	ibstat | ibstatus | ibcacheedit | check_lft_balance) timeout 60 "$@" ;;
 	*) timeout 60 "$1" -C pib0 "${@:2}" ;;
 	esac
 }
