@@ -19,10 +19,11 @@ clean() {
 }
 trap clean EXIT
 
-ktap_plan 94
+ktap_plan 98
 topology_init ib_ipoib
 lib=$here/../lib
 check "talk compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/talk "$lib/talk.c" -libverbs
+check "set_pkey compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/set_pkey "$lib/set_pkey.c" -libmad -libumad
 check "sa_guids compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/sa_guids "$lib/sa_guids.c" -libumad
 
 cat >/tmp/partitions.net <<-END
@@ -105,6 +106,13 @@ may_not() {
 	echo "$out"
 	[ "$status $out" = "1 lost" ]
 }
+# with_key N COMMAND...: while HCA N has given itself the partition's key, of which its switch knows nothing
+with_key() {
+	local status=0
+	/tmp/set_pkey "pib$1" "${LID[$1]}" 1 $CLUB || return 2
+	"${@:2}" || status=$?
+	/tmp/set_pkey "pib$1" "${LID[$1]}" 1 0 && return $status
+}
 # grows COMMAND BEFORE BY: a count is so much larger than it was
 grows() { local now; now=$($1); echo "$1: $2, then $now"; [ "$now" = $(($2 + $3)) ]; }
 for service in rc ud; do
@@ -113,6 +121,7 @@ for service in rc ud; do
 	check "$service: limited to limited: lost" may_not $service 1 2
 	check "$service: to who is not a member: lost" may_not $service 0 3 $CLUB 0
 	check "$service: from who is not a member: lost" may_not $service 3 0 0 $CLUB
+	check "$service: from who has given itself the key: lost" with_key 3 may_not $service 3 0
 	check "$service: default partition: to the SM" may $service 3 0 0x7fff 0x7fff
 	check "$service: default partition: not to each other" may_not $service 3 1 0x7fff 0x7fff
 done
@@ -131,8 +140,8 @@ may_not ud 0 3 $CLUB 0 >/dev/null
 check "to who is not a member: PortXmitConstraintErrors of the switch" grows out_of_switch "$before" 1
 into_switch() { counter PortRcvConstraintErrors "$SB" 2; }
 before=$(into_switch)
-may_not ud 3 0 0 $CLUB >/dev/null
-check "from who is not a member: PortRcvConstraintErrors of the switch" grows into_switch "$before" 1
+with_key 3 may_not ud 3 0 >/dev/null
+check "from who has given itself the key: PortRcvConstraintErrors of the switch" grows into_switch "$before" 1
 check "trap 259 from the switch" trap_from 259 "$SB"
 
 # ---- IPoIB: a child interface of the partition on each HCA, each in a host of its own ----
@@ -179,6 +188,7 @@ check "to who is not a member: lost" may_not ud 0 1 $CLUB 0
 check "PkeyViolations of the HCA" grows at_hca "$before" 1
 check "trap 257 from it" trap_from 257 "${LID[1]}"
 check "from who is not a member: lost" may_not rc 1 0 0 $CLUB
+check "from who has given itself the key: nobody refuses" with_key 1 may ud 1 0
 check "members talk" may ud 0 3
 
 # ---- alias GUIDs ----
