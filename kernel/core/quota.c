@@ -33,6 +33,8 @@ static const struct obj_limit obj_limits[PIB_OBJ_COUNT] = {
 	/* each has kernel threads, which may wait for its pages for long after its end */
 	[PIB_OBJ_PAGER] = { "pagers", 1 << 10 },
 	[PIB_OBJ_ODP] = { "regions paged on demand", 1 << 20 },
+	/* 24 bytes of tables for each, of which ib_core charges its 16 to nobody */
+	[PIB_OBJ_ODP_PAGES] = { "pages paged on demand", 1 << 24 },
 	[PIB_OBJ_DM] = { "pages of device memory", PIB_DM_SIZE >> PAGE_SHIFT },
 	[PIB_OBJ_HELD] = { "held bytes", 64 << 20 },
 };

@@ -32,6 +32,7 @@ enum pib_obj {
 	PIB_OBJ_ATTACH,		/* QPs in multicast groups */
 	PIB_OBJ_PAGER,		/* processes with memory that is paged in on demand */
 	PIB_OBJ_ODP,		/* memory paged in on demand, which may outlive its region */
+	PIB_OBJ_ODP_PAGES,	/* pages that such memory has tables for, mapped or not */
 	PIB_OBJ_DM,		/* device memory, pages */
 	PIB_OBJ_HELD,		/* datagrams that wait for a receiver's page, bytes (hold.c) */
 	PIB_OBJ_COUNT

@@ -25,6 +25,7 @@
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
+#include <linux/overflow.h>
 #include <linux/pagemap.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -40,6 +41,7 @@
 
 #define CHUNK_SHIFT	21
 #define CHUNK_SIZE	(1UL << CHUNK_SHIFT)
+#define CHUNK_PAGES	(CHUNK_SIZE >> PAGE_SHIFT)
 /* Among so few chunks of a region none is looked for that could go. */
 #define CHUNKS_FEW	64
 
@@ -222,6 +224,22 @@ static const struct mmu_interval_notifier_ops odp_ops = {
 
 /* ---- chunks ---- */
 
+/*
+ * Tables are as long as the range, whether or not anything is mapped there. So their entries are
+ * limited for each user, before ib_core makes its own.
+ */
+static int charge_tables(struct pib_odp *odp, u64 npages)
+{
+	if (npages > pib_quota_max(PIB_OBJ_ODP_PAGES))
+		return -ENOMEM;
+	return pib_quota_charge(odp->quota, odp->owner, PIB_OBJ_ODP_PAGES, npages);
+}
+
+static void uncharge_tables(struct pib_odp *odp, u64 npages)
+{
+	pib_quota_uncharge(odp->quota, odp->owner, PIB_OBJ_ODP_PAGES, npages);
+}
+
 /* @umem belongs to the chunk, or is released if this fails. Return: the chunk; ERR_PTR(). */
 static struct pib_odp_chunk *chunk_create(struct ib_umem_odp *umem)
 {
@@ -244,13 +262,14 @@ static struct pib_odp_chunk *chunk_create(struct ib_umem_odp *umem)
 	return c;
 }
 
-static void chunk_destroy(struct pib_odp_chunk *c)
+static void chunk_destroy(struct pib_odp *odp, struct pib_odp_chunk *c)
 {
 	mutex_lock(&c->umem->umem_mutex);
 	chunk_clear(c, 0, c->npages);
 	c->umem->private = NULL;
 	mutex_unlock(&c->umem->umem_mutex);
 	ib_umem_odp_release(c->umem);
+	uncharge_tables(odp, c->npages);
 	kvfree(c);
 }
 
@@ -308,7 +327,7 @@ static void chunks_reap(struct pib_odp *odp)
 		synchronize_rcu();
 	while ((c = gone)) {
 		gone = c->next;
-		chunk_destroy(c);
+		chunk_destroy(odp, c);
 	}
 }
 
@@ -320,15 +339,18 @@ static struct pib_odp_chunk *chunk_add(struct pib_odp *odp, u64 va)
 
 	lockdep_assert_held(&odp->grow);
 
+	err = charge_tables(odp, CHUNK_PAGES);
+	if (err)
+		return ERR_PTR(err);
 	umem = ib_umem_odp_alloc_child(odp->umem, va & ~(CHUNK_SIZE - 1), CHUNK_SIZE, &odp_ops);
-	if (IS_ERR(umem))
-		return ERR_CAST(umem);
-	c = chunk_create(umem);
-	if (IS_ERR(c))
+	c = IS_ERR(umem) ? ERR_CAST(umem) : chunk_create(umem);
+	if (IS_ERR(c)) {
+		uncharge_tables(odp, CHUNK_PAGES);
 		return c;
+	}
 	err = xa_err(xa_store(&odp->chunks, va >> CHUNK_SHIFT, c, GFP_KERNEL));
 	if (err) {
-		chunk_destroy(c);
+		chunk_destroy(odp, c);
 		return ERR_PTR(err);
 	}
 	odp->num_chunks++;
@@ -507,16 +529,27 @@ static int create_whole(struct pib_odp *odp, struct ib_device *ibdev, u64 start,
 			int access)
 {
 	struct ib_umem_odp *umem;
+	u64 npages, end;
+	int err;
 
 	if (!length)
 		return -EINVAL;
+	if (check_add_overflow(start, length, &end))
+		return -EOVERFLOW;
 	/* The table has an entry for each small page, whatever pages the process has. */
+	npages = (PAGE_ALIGN(end) - (start & PAGE_MASK)) >> PAGE_SHIFT;
+	err = charge_tables(odp, npages);
+	if (err)
+		return err;
 	umem = ib_umem_odp_get(ibdev, start, length, access & ~IB_ACCESS_HUGETLB, &odp_ops);
-	if (IS_ERR(umem))
-		return PTR_ERR(umem);
-	odp->writable = umem->umem.writable;
-	odp->whole = chunk_create(umem);
-	return PTR_ERR_OR_ZERO(odp->whole);
+	if (!IS_ERR(umem))
+		odp->writable = umem->umem.writable;
+	odp->whole = IS_ERR(umem) ? ERR_CAST(umem) : chunk_create(umem);
+	if (IS_ERR(odp->whole)) {
+		uncharge_tables(odp, npages);
+		return PTR_ERR(odp->whole);
+	}
+	return 0;
 }
 
 static int create_implicit(struct pib_odp *odp, struct ib_device *ibdev, int access)
@@ -534,9 +567,9 @@ static void odp_free(struct pib_odp *odp)
 	unsigned long i;
 
 	if (odp->whole)
-		chunk_destroy(odp->whole);
+		chunk_destroy(odp, odp->whole);
 	xa_for_each(&odp->chunks, i, c)
-		chunk_destroy(c);
+		chunk_destroy(odp, c);
 	xa_destroy(&odp->chunks);
 	if (odp->umem)
 		ib_umem_odp_release(odp->umem);

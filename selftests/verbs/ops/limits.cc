@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <arpa/inet.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -270,6 +271,36 @@ void multicast_places(const Env &env)
 	CHECK_EQ(other.attach(7), 0);
 }
 
+/* The tables of memory that is paged on demand are as long as it is, though nothing is mapped in it. */
+void paged_tables(const Env &env)
+{
+	constexpr size_t piece = size_t(1) << 30, huge = size_t(1) << 42;
+	constexpr int paged = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND;
+	void *at =
+		mmap(nullptr, huge, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	CHECK(at != MAP_FAILED);
+	Nobody greedy(env, [&](Device &dev, const auto &hold) {
+		Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
+		std::vector<Mr> mrs;
+		while (mrs.size() < 64) {
+			mrs.emplace_back(ibv_reg_mr(pd.get(), at, piece, paged));
+			if (!mrs.back())
+				break;
+		}
+		hold(unsigned(mrs.size()));
+	});
+	unsigned taken = greedy.taken();
+	CHECK(taken > 1 && taken < 64);
+	{
+		Device dev = env.open_a();
+		Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
+		CHECK(!ibv_reg_mr(pd.get(), at, huge, paged));
+		CHECK_EQ(errno, ENOMEM);
+		Mr mr(made(ibv_reg_mr(pd.get(), at, piece, paged), "ibv_reg_mr"));
+	}
+	munmap(at, huge);
+}
+
 /* The tables of a port: every index that is said to be there can be asked for, the next cannot. */
 void tables(const Env &env)
 {
@@ -302,6 +333,7 @@ void add_limits(Suite &suite)
 	suite.add("limit.many_objects", many_objects);
 	suite.add("limit.max_qp_rd_atom", read_depth);
 	suite.add("limit.tables", tables);
+	suite.add("limit.paged_tables", paged_tables);
 	suite.add("limit.memory_locked", memory_locked);
 	suite.add("limit.multicast_share", multicast_share);
 	suite.add("limit.multicast_places", multicast_places);
