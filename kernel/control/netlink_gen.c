@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 dcf40a0b837a65adcd4f519d0a50336ffbe5a89d37502adbb38236745d0ac6ad */
+/*	sha256 430adcc7984413428c8eebf1c928c66cee5cbd380948eb92256b5c779289d534 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -29,6 +29,10 @@ static COMPAT_RANGE_CONST struct netlink_range_validation pib_f_bit_errors_range
 
 static COMPAT_RANGE_CONST struct netlink_range_validation pib_f_latency_range = {
 	.max	= 10000000000ULL,
+};
+
+static COMPAT_RANGE_CONST struct netlink_range_validation pib_f_rate_range = {
+	.max	= 100000000000000ULL,
 };
 
 static COMPAT_RANGE_CONST struct netlink_range_validation pib_f_flap_up_range = {
@@ -87,7 +91,7 @@ const struct nla_policy pib_fault_nl_policy[PIB_F_BUFFER + 1] = {
 	[PIB_F_REORDER] = NLA_POLICY_FULL_RANGE(NLA_U32, &pib_f_reorder_range),
 	[PIB_F_BIT_ERRORS] = NLA_POLICY_FULL_RANGE(NLA_U64, &pib_f_bit_errors_range),
 	[PIB_F_LATENCY] = NLA_POLICY_FULL_RANGE(NLA_U64, &pib_f_latency_range),
-	[PIB_F_RATE] = { .type = NLA_U64, },
+	[PIB_F_RATE] = NLA_POLICY_FULL_RANGE(NLA_U64, &pib_f_rate_range),
 	[PIB_F_FLAP_UP] = NLA_POLICY_FULL_RANGE(NLA_U32, &pib_f_flap_up_range),
 	[PIB_F_FLAP_DOWN] = NLA_POLICY_FULL_RANGE(NLA_U32, &pib_f_flap_down_range),
 	[PIB_F_COUNTS] = NLA_POLICY_NESTED(pib_fault_counts_nl_policy),

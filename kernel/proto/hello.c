@@ -4,10 +4,7 @@
 #include "mad.h"
 
 enum hello_off {
-	OFF_TYPE = 0,
-	OFF_FLAGS = 1,
-	OFF_LINK = 4,
-	OFF_FABRIC = 8,
+	OFF_FABRIC = PIB_DG_HDR_LEN,
 	OFF_LINK_ID = 12,
 	OFF_NONCE = 16,
 	OFF_PEER_NONCE = 24,
@@ -36,11 +33,15 @@ enum hello_off {
 size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
 		       u8 out[PIB_HELLO_WIRE_LEN])
 {
+	const struct pib_dg dg = {
+		.version = PIB_DG_VERSION,
+		.type = type,
+		.link_id = to_link_id,
+	};
 	int i;
 
 	memset(out, 0, PIB_HELLO_WIRE_LEN);
-	out[OFF_TYPE] = PIB_DG_VERSION << 4 | type;
-	pib_put32(out + OFF_LINK, to_link_id);
+	pib_dg_build(&dg, out);
 	pib_put32(out + OFF_FABRIC, h->fabric);
 	pib_put32(out + OFF_LINK_ID, h->link_id);
 	pib_put64(out + OFF_NONCE, h->nonce);
@@ -119,12 +120,15 @@ static void fields_get(struct pib_hello *h, const u8 *buf)
 
 int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *buf, size_t len)
 {
-	if (len != PIB_HELLO_WIRE_LEN || buf[OFF_TYPE] >> 4 != PIB_DG_VERSION)
+	struct pib_dg dg;
+
+	if (len != PIB_HELLO_WIRE_LEN)
 		return -1;
-	*type = buf[OFF_TYPE] & 0xF;
-	if (*type < PIB_DG_HELLO || *type > PIB_DG_BYE)
+	pib_dg_parse(&dg, buf);
+	if (dg.version != PIB_DG_VERSION || dg.type < PIB_DG_HELLO || dg.type > PIB_DG_BYE)
 		return -1;
-	*to_link_id = pib_get32(buf + OFF_LINK);
+	*type = dg.type;
+	*to_link_id = dg.link_id;
 	fields_get(h, buf);
 	return values_ok(h) ? 0 : -1;
 }

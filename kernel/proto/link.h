@@ -3,36 +3,13 @@
  * A link over UDP: its datagrams, and the state machine that finds, watches
  * and loses the other end. docs/wire-format.md describes the bytes.
  *
- * Each datagram starts with 8 bytes:
- *
- *	0	version (high nibble, 1) and type (low nibble, enum pib_dg_type)
- *	1	flags, enum pib_dg_flags
- *	2-3	tag: low 16 bits of the receiver's session nonce (DATA), else 0
- *	4-7	link id of the receiver; 0 in a hello to one not known yet
- *
- * DATA is followed by one IB packet, LRH to ICRC. Control types are
- * PIB_HELLO_WIRE_LEN bytes long; proto/hello.c has what is in them.
+ * Control datagrams are PIB_HELLO_WIRE_LEN bytes long; proto/hello.c has what is in them.
  */
 #ifndef PIB_PROTO_LINK_H
 #define PIB_PROTO_LINK_H
 
+#include "dg.h"
 #include "env.h"
-
-#define PIB_DG_HDR_LEN		8
-#define PIB_DG_VERSION		1
-
-enum pib_dg_type {
-	PIB_DG_DATA = 0,
-	PIB_DG_HELLO = 1,	/* here I am; also the discovery multicast (link id 0) */
-	PIB_DG_HELLO_ACK = 2,	/* I see you, these are my ids */
-	PIB_DG_KEEPALIVE = 3,
-	PIB_DG_BYE = 4,
-	PIB_DG_SEGMENT = 5,	/* part of a frame of packets, see docs/wire-format.md */
-};
-
-enum pib_dg_flags {
-	PIB_DG_NOICRC = 1 << 0,	/* DATA: the ICRC field is not computed (agreed at hello) */
-};
 
 enum pib_hello_caps {
 	PIB_CAP_NOICRC = 1 << 0,	/* accepts packets without ICRC under a UDP checksum */

@@ -4,11 +4,7 @@
 #include "segment.h"
 
 enum segment_off {
-	OFF_TYPE = 0,
-	OFF_FLAGS = 1,
-	OFF_TAG = 2,
-	OFF_LINK = 4,
-	OFF_FRAME = 8,
+	OFF_FRAME = PIB_DG_HDR_LEN,
 	OFF_INDEX = 10,
 	OFF_TOTAL = 11,
 	OFF_SIZE = 12,
@@ -17,10 +13,15 @@ enum segment_off {
 
 void pib_segment_build(const struct pib_segment *s, u8 out[PIB_SEG_HDR_LEN])
 {
-	out[OFF_TYPE] = PIB_DG_VERSION << 4 | PIB_DG_SEGMENT;
-	out[OFF_FLAGS] = s->flags;
-	pib_put16(out + OFF_TAG, s->tag);
-	pib_put32(out + OFF_LINK, s->link_id);
+	const struct pib_dg dg = {
+		.version = PIB_DG_VERSION,
+		.type = PIB_DG_SEGMENT,
+		.flags = s->flags,
+		.tag = s->tag,
+		.link_id = s->link_id,
+	};
+
+	pib_dg_build(&dg, out);
 	pib_put16(out + OFF_FRAME, s->frame);
 	out[OFF_INDEX] = s->index;
 	out[OFF_TOTAL] = s->total;
@@ -30,12 +31,15 @@ void pib_segment_build(const struct pib_segment *s, u8 out[PIB_SEG_HDR_LEN])
 
 bool pib_segment_parse(struct pib_segment *s, const u8 *buf, u32 len)
 {
+	struct pib_dg dg;
+
 	if (len <= PIB_SEG_HDR_LEN)
 		return false;
 	len -= PIB_SEG_HDR_LEN;
-	s->flags = buf[OFF_FLAGS];
-	s->tag = pib_get16(buf + OFF_TAG);
-	s->link_id = pib_get32(buf + OFF_LINK);
+	pib_dg_parse(&dg, buf);
+	s->flags = dg.flags;
+	s->tag = dg.tag;
+	s->link_id = dg.link_id;
 	s->frame = pib_get16(buf + OFF_FRAME);
 	s->index = buf[OFF_INDEX];
 	s->total = buf[OFF_TOTAL];

@@ -22,7 +22,11 @@ static const struct pib_qp *left_out(const struct pib_qp *qp)
 	return qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL;
 }
 
-/* As pib_kport_xmit(). */
+/*
+ * Send a burst to a QP of its own port, or out of the port.
+ *
+ * Return: as of pib_kport_xmit(); 0 also where the QP is the port's own.
+ */
 static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (is_loopback(&qp->port->p, b->h.dlid)) {

@@ -230,11 +230,11 @@ static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 	return hdr_len + payload_len + pib_hdrs_pad(payload_len) + PIB_ICRC_LEN;
 }
 
-static void intake_data(struct intake *in, const u8 *head, u32 off, u32 len)
+static void intake_data(struct intake *in, const struct pib_dg *dg, u32 off, u32 len)
 {
-	if (!intake_link(in, get_unaligned_be32(head + 4), get_unaligned_be16(head + 2)))
+	if (!intake_link(in, dg->link_id, dg->tag))
 		return;
-	intake_packet(in, off + PIB_DG_HDR_LEN, len - PIB_DG_HDR_LEN, head[1] & PIB_DG_NOICRC);
+	intake_packet(in, off + PIB_DG_HDR_LEN, len - PIB_DG_HDR_LEN, dg->flags & PIB_DG_NOICRC);
 }
 
 static void intake_packets(struct intake *in, u32 off, u32 end, bool noicrc)
@@ -349,18 +349,20 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	u8 buf[PIB_HELLO_WIRE_LEN];
 	u32 avail = min_t(u32, len, sizeof(buf));
 	const u8 *head = skb_header_pointer(in->skb, off, avail, buf);
+	struct pib_dg dg;
 
 	if (!head || len < PIB_DG_HDR_LEN) {
 		pib_udp_sock_count(in->sock, rx_short, 1);
 		return len;
 	}
-	if (head[0] >> 4 != PIB_DG_VERSION) {
+	pib_dg_parse(&dg, head);
+	if (dg.version != PIB_DG_VERSION) {
 		pib_udp_sock_count(in->sock, rx_version, 1);
 		return len;
 	}
-	switch (head[0] & 0xF) {
+	switch (dg.type) {
 	case PIB_DG_DATA:
-		intake_data(in, head, off, len);
+		intake_data(in, &dg, off, len);
 		return len;
 	case PIB_DG_SEGMENT:
 		return intake_segment(in, off, len, step);

@@ -205,12 +205,16 @@ static int packet_write(struct writer *w, struct pib_burst *b, const struct pack
 
 static void link_header(struct writer *w, const struct pib_upath *path, bool noicrc)
 {
+	const struct pib_dg dg = {
+		.version = PIB_DG_VERSION,
+		.type = PIB_DG_DATA,
+		.flags = noicrc ? PIB_DG_NOICRC : 0,
+		.tag = path->tx_tag,
+		.link_id = path->remote_id,
+	};
 	u8 head[PIB_DG_HDR_LEN];
 
-	head[0] = PIB_DG_VERSION << 4 | PIB_DG_DATA;
-	head[1] = noicrc ? PIB_DG_NOICRC : 0;
-	put_unaligned_be16(path->tx_tag, head + 2);
-	put_unaligned_be32(path->remote_id, head + 4);
+	pib_dg_build(&dg, head);
 	writer_put(w, head, sizeof(head));
 }
 

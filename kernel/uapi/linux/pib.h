@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 dcf40a0b837a65adcd4f519d0a50336ffbe5a89d37502adbb38236745d0ac6ad */
+/*	sha256 430adcc7984413428c8eebf1c928c66cee5cbd380948eb92256b5c779289d534 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H

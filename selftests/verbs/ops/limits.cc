@@ -247,9 +247,14 @@ void multicast_share(const Env &env)
 			_exit(1);
 	});
 	Device dev = env.open_a();
-	CHECK_EQ(greedy.taken(), unsigned(dev.device_attr.orig_attr.max_mcast_grp) / 2);
+	const unsigned greedy_share = unsigned(dev.device_attr.orig_attr.max_mcast_grp) / 2;
+	CHECK_EQ(greedy.taken(), greedy_share);
 	DatagramQp other(dev.ctx.get());
 	CHECK_EQ(other.attach(9999), 0);
+	/* Who may overstep limits has no share. */
+	greedy.release();
+	for (unsigned n = 0; n <= greedy_share; n++)
+		CHECK_EQ(other.attach(n), 0);
 }
 
 /* Nor all places in a group: IPoIB, which is privileged as root is, comes into the broadcast group. */

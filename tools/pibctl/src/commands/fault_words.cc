@@ -114,9 +114,9 @@ Result<std::uint64_t> parse_rate(std::string_view word)
 	if (word == "none")
 		return std::uint64_t{0};
 	const auto value = read_with_unit(word, kRates);
-	if (!value || *value < 1000 || *value > 1e15)
+	if (!value || *value < 1000 || *value > 1e14)
 		return usage_error(fmt::format(
-			"a rate is in bits per second, at least 1k, as in 2.5G or 100M, or 'none', not '{}'",
+			"a rate is in bits per second, from 1k to 100000G, as in 2.5G or 100M, or 'none', not '{}'",
 			word));
 	return static_cast<std::uint64_t>(std::llround(*value));
 }

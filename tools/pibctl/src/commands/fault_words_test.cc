@@ -42,7 +42,7 @@ TEST(FaultWords, Rate)
 	EXPECT_EQ(*parse_rate("100M"), 100'000'000U);
 	EXPECT_EQ(*parse_rate("64000"), 64'000U);
 	EXPECT_EQ(*parse_rate("none"), 0U);
-	for (const auto word : {"", "0", "fast", "1g", "-1G", "2P"})
+	for (const auto word : {"", "0", "fast", "1g", "-1G", "2P", "100001G"})
 		EXPECT_FALSE(parse_rate(word)) << word;
 }
 

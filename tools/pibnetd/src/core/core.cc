@@ -35,12 +35,14 @@ void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 		stats_.add(PIB_US_RX_SHORT);
 		return;
 	}
-	if (bytes[0] >> 4 != PIB_DG_VERSION) {
+	pib_dg header;
+	pib_dg_parse(&header, bytes.data());
+	if (header.version != PIB_DG_VERSION) {
 		stats_.add(PIB_US_RX_VERSION);
 		return;
 	}
-	switch (bytes[0] & 0xF) {
-	case PIB_DG_DATA: data(arrival, bytes, now); break;
+	switch (header.type) {
+	case PIB_DG_DATA: data(arrival, header, bytes, now); break;
 	case PIB_DG_SEGMENT: segment(arrival, bytes, now); break;
 	case kPing: reflect(arrival, bytes, now); break;
 	default: control(arrival, bytes, now);
@@ -62,11 +64,12 @@ Link *Core::data_link(const Arrival &arrival, std::uint32_t id, std::uint16_t ta
 	return nullptr;
 }
 
-void Core::data(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
+void Core::data(const Arrival &arrival, const pib_dg &header, std::span<const std::uint8_t> bytes,
+		std::uint64_t now)
 {
-	Link *link = data_link(arrival, pib_get32(&bytes[4]), pib_get16(&bytes[2]));
+	Link *link = data_link(arrival, header.link_id, header.tag);
 	if (link)
-		packet(*link, bytes.subspan(PIB_DG_HDR_LEN), bytes[1] & PIB_DG_NOICRC, now);
+		packet(*link, bytes.subspan(PIB_DG_HDR_LEN), header.flags & PIB_DG_NOICRC, now);
 }
 
 /// Returns the packet's length, 0 if it is none: that is counted.

@@ -72,7 +72,8 @@ private:
 	void datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 		      std::uint64_t now);
 	Link *data_link(const Arrival &arrival, std::uint32_t id, std::uint16_t tag);
-	void data(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now);
+	void data(const Arrival &arrival, const pib_dg &header, std::span<const std::uint8_t> bytes,
+		  std::uint64_t now);
 	void segment(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 		     std::uint64_t now);
 	void frame(Link &link, Frame frame, std::uint64_t now);

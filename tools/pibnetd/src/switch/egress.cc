@@ -47,10 +47,12 @@ std::size_t count_frame(Packets packets, std::size_t room, std::size_t &bytes)
 void Egress::datagrams(Link &link, Packets packets)
 {
 	for (OutPacket &packet : packets) {
-		packet.head[0] = PIB_DG_VERSION << 4 | PIB_DG_DATA;
-		packet.head[1] = 0;
-		pib_put16(&packet.head[2], link.tx_tag);
-		pib_put32(&packet.head[4], link.fsm.remote_id);
+		const pib_dg header{.version = PIB_DG_VERSION,
+				    .type = PIB_DG_DATA,
+				    .flags = 0,
+				    .tag = link.tx_tag,
+				    .link_id = link.fsm.remote_id};
+		pib_dg_build(&header, packet.head.data());
 		parts_.push_back({packet.head.data(), packet.head.size()});
 		if (packet.rest_length)
 			parts_.push_back(
