@@ -59,7 +59,7 @@ static bool has_credits(const struct pib_pipe *pipe, unsigned int vl)
 static bool pipe_cuts(const struct pib_pipe *pipe, const struct pib_burst *b)
 {
 	if (pipe->fault.cfg.buffer)
-		return b->npkts > 1 || b->payload == PIB_PAYLOAD_SEGS ||
+		return b->npkts > 1 || b->payload == PIB_PAYLOAD_SPANS ||
 		       b->payload == PIB_PAYLOAD_CLONE;
 	return b->npkts > 1 && (pib_fault_picks(&pipe->fault.cfg) ||
 				(pipe->from && pipe->from->sw && pib_cc_picks(&pipe->from->p)));

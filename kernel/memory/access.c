@@ -38,7 +38,7 @@ static int mr_check(const struct pib_mr *mr, const struct pib_pd *pd, u32 key, u
 
 /* The reference is taken first, then the region is checked: see mr.c. */
 static int mr_get(struct pib_mr *mr, const struct pib_pd *pd, u32 key, u64 addr, u32 len,
-		  int access, struct pib_seg *seg)
+		  int access, struct pib_span *span)
 {
 	int err;
 
@@ -51,54 +51,54 @@ static int mr_get(struct pib_mr *mr, const struct pib_pd *pd, u32 key, u64 addr,
 		pib_mr_put(mr);
 		return err;
 	}
-	*seg = (struct pib_seg) { .mr = mr, .addr = addr, .len = len };
+	*span = (struct pib_span) { .mr = mr, .addr = addr, .len = len };
 	return 0;
 }
 
 int pib_mem_get_local(struct pib_pd *pd, u32 lkey, u64 addr, u32 len, int access,
-		      struct pib_seg *seg)
+		      struct pib_span *span)
 {
 	struct pib_key *k;
 	int err = -EINVAL;
 
 	/* 10.6.3.2: nothing is accessed, nothing is checked */
 	if (!len || (!pd->user && lkey == pd->ib.device->local_dma_lkey)) {
-		*seg = (struct pib_seg) { .addr = addr, .len = len };
+		*span = (struct pib_span) { .addr = addr, .len = len };
 		return 0;
 	}
 
 	rcu_read_lock();
 	k = pib_key_find(pd->keys, lkey);
 	if (k && k->kind == PIB_KEY_MR)
-		err = mr_get(container_of(k, struct pib_mr, k), pd, lkey, addr, len, access, seg);
+		err = mr_get(container_of(k, struct pib_mr, k), pd, lkey, addr, len, access, span);
 	rcu_read_unlock();
 	return err;
 }
 
 static int remote_get(struct pib_mem_ctx ctx, struct pib_key *k, u32 rkey, u64 addr, u32 len,
-		      int access, struct pib_seg *seg)
+		      int access, struct pib_span *span)
 {
 	if (!k)
 		return -EINVAL;
 	if (k->kind == PIB_KEY_MW)
 		return pib_window_get(ctx, container_of(k, struct pib_window, k), rkey, addr, len,
-				      access, seg);
-	return mr_get(container_of(k, struct pib_mr, k), ctx.pd, rkey, addr, len, access, seg);
+				      access, span);
+	return mr_get(container_of(k, struct pib_mr, k), ctx.pd, rkey, addr, len, access, span);
 }
 
 int pib_mem_get_remote(struct pib_mem_ctx ctx, u32 rkey, u64 addr, u32 len, int access,
-		       struct pib_seg *seg)
+		       struct pib_span *span)
 {
 	int err;
 
 	/* C9-88: the R_Key of an empty request is not looked at */
 	if (!len) {
-		*seg = (struct pib_seg) {};
+		*span = (struct pib_span) {};
 		return 0;
 	}
 
 	rcu_read_lock();
-	err = remote_get(ctx, pib_key_find(ctx.pd->keys, rkey), rkey, addr, len, access, seg);
+	err = remote_get(ctx, pib_key_find(ctx.pd->keys, rkey), rkey, addr, len, access, span);
 	rcu_read_unlock();
 	return err;
 }
@@ -131,14 +131,14 @@ int pib_mem_check_remote(struct pib_mem_ctx ctx, u32 rkey, int access)
 	return err;
 }
 
-void pib_mem_put(struct pib_seg *seg)
+void pib_mem_put(struct pib_span *span)
 {
-	if (seg->win)
-		pib_window_put(seg->win);
-	if (seg->mr)
-		pib_mr_put(seg->mr);
-	seg->win = NULL;
-	seg->mr = NULL;
+	if (span->win)
+		pib_window_put(span->win);
+	if (span->mr)
+		pib_mr_put(span->mr);
+	span->win = NULL;
+	span->mr = NULL;
 }
 
 /* Address of the byte @addr of the region, and how many of @len follow it without a gap. */
@@ -162,119 +162,119 @@ static void *map_addr(const struct pib_mr_map *map, u64 addr, u32 *len)
 	return (void *)(unsigned long)addr;
 }
 
-void *pib_seg_map(const struct pib_seg *seg, u32 off, u32 *len)
+void *pib_span_map(const struct pib_span *span, u32 off, u32 *len)
 {
-	if (off >= seg->len) {
+	if (off >= span->len) {
 		*len = 0;
 		return NULL;
 	}
-	*len = min(*len, seg->len - off);
-	if (!seg->mr)
-		return (void *)(unsigned long)(seg->addr + off);
-	return map_addr(&seg->mr->map, seg->addr + off, len);
+	*len = min(*len, span->len - off);
+	if (!span->mr)
+		return (void *)(unsigned long)(span->addr + off);
+	return map_addr(&span->mr->map, span->addr + off, len);
 }
 
-bool pib_seg_pageable(const struct pib_seg *seg)
+bool pib_span_pageable(const struct pib_span *span)
 {
-	return seg->mr && seg->mr->odp;
+	return span->mr && span->mr->odp;
 }
 
-void *pib_seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
-		    struct pib_odp_chunk **held)
+void *pib_span_enter(const struct pib_span *span, u32 off, u32 *len, bool write,
+		     struct pib_odp_chunk **held)
 {
 	void *p;
 
 	*held = NULL;
-	if (!pib_seg_pageable(seg))
-		return pib_seg_map(seg, off, len) ?: ERR_PTR(-EFAULT);
-	if (off >= seg->len)
+	if (!pib_span_pageable(span))
+		return pib_span_map(span, off, len) ?: ERR_PTR(-EFAULT);
+	if (off >= span->len)
 		return ERR_PTR(-EFAULT);
-	*len = min(*len, seg->len - off);
-	p = pib_odp_enter(seg->mr->odp, pib_mr_va(seg->mr, seg->addr + off), len, write, held);
+	*len = min(*len, span->len - off);
+	p = pib_odp_enter(span->mr->odp, pib_mr_va(span->mr, span->addr + off), len, write, held);
 	return p ?: ERR_PTR(-EAGAIN);
 }
 
-int pib_seg_get(const struct pib_seg *seg, void *dst)
+int pib_span_get(const struct pib_span *span, void *dst)
 {
 	struct pib_odp_chunk *held;
 	u32 off, n;
 	void *src;
 
-	for (off = 0; off < seg->len; off += n) {
-		n = seg->len - off;
-		src = pib_seg_enter(seg, off, &n, false, &held);
+	for (off = 0; off < span->len; off += n) {
+		n = span->len - off;
+		src = pib_span_enter(span, off, &n, false, &held);
 		if (IS_ERR(src))
 			return PTR_ERR(src);
 		memcpy(dst + off, src, n);
-		pib_seg_leave(held);
+		pib_span_leave(held);
 	}
 	return 0;
 }
 
-int pib_seg_put(const struct pib_seg *seg, const void *src)
+int pib_span_put(const struct pib_span *span, const void *src)
 {
 	struct pib_odp_chunk *held;
 	u32 off, n;
 	void *dst;
 
-	for (off = 0; off < seg->len; off += n) {
-		n = seg->len - off;
-		dst = pib_seg_enter(seg, off, &n, true, &held);
+	for (off = 0; off < span->len; off += n) {
+		n = span->len - off;
+		dst = pib_span_enter(span, off, &n, true, &held);
 		if (IS_ERR(dst))
 			return PTR_ERR(dst);
 		memcpy(dst, src + off, n);
-		pib_seg_leave(held);
+		pib_span_leave(held);
 	}
 	return 0;
 }
 
 /* 8 bytes that can be operated on at once (9.4.5: aligned). */
-static void *atomic_enter(struct pib_seg *seg, struct pib_odp_chunk **held)
+static void *atomic_enter(struct pib_span *span, struct pib_odp_chunk **held)
 {
 	u32 len = sizeof(u64);
-	void *p = pib_seg_enter(seg, 0, &len, true, held);
+	void *p = pib_span_enter(span, 0, &len, true, held);
 
 	if (IS_ERR(p))
 		return p;
 	if (len == sizeof(u64) && IS_ALIGNED((unsigned long)p, sizeof(u64)))
 		return p;
-	pib_seg_leave(*held);
+	pib_span_leave(*held);
 	return ERR_PTR(-EINVAL);
 }
 
-int pib_seg_cas(struct pib_seg *seg, u64 compare, u64 swap, u64 *orig)
+int pib_span_cas(struct pib_span *span, u64 compare, u64 swap, u64 *orig)
 {
 	struct pib_odp_chunk *held;
-	u64 *p = atomic_enter(seg, &held);
+	u64 *p = atomic_enter(span, &held);
 
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	*orig = cmpxchg64(p, compare, swap);
-	pib_seg_leave(held);
+	pib_span_leave(held);
 	return 0;
 }
 
-int pib_seg_faa(struct pib_seg *seg, u64 add, u64 *orig)
+int pib_span_faa(struct pib_span *span, u64 add, u64 *orig)
 {
 	struct pib_odp_chunk *held;
-	atomic64_t *p = atomic_enter(seg, &held);
+	atomic64_t *p = atomic_enter(span, &held);
 
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	*orig = atomic64_fetch_add(add, p);
-	pib_seg_leave(held);
+	pib_span_leave(held);
 	return 0;
 }
 
-int pib_seg_atomic_write(struct pib_seg *seg, u64 value)
+int pib_span_atomic_write(struct pib_span *span, u64 value)
 {
 	struct pib_odp_chunk *held;
-	atomic64_t *p = atomic_enter(seg, &held);
+	atomic64_t *p = atomic_enter(span, &held);
 
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	atomic64_xchg(p, value);
-	pib_seg_leave(held);
+	pib_span_leave(held);
 	return 0;
 }
 

@@ -21,14 +21,14 @@ struct pib_mem_ctx {
 };
 
 /**
- * struct pib_seg - a piece of registered memory, access checked
+ * struct pib_span - a piece of registered memory, access checked
  * @mr: region, of which a reference is held; NULL: memory of the kernel's own (local_dma_lkey), or
  *	no bytes
  * @win: window by which @mr was reached, of which a use is held; NULL: none
  * @addr: address in the MR's own numbering (iova)
  * @len: bytes
  */
-struct pib_seg {
+struct pib_span {
 	struct pib_mr *mr;
 	struct pib_window *win;
 	u64 addr;
@@ -42,36 +42,36 @@ struct pib_seg {
  * @addr: first byte, in the region's numbering
  * @len: bytes; 0: nothing is checked (10.6.3.2)
  * @access: IB_ACCESS_LOCAL_WRITE if the memory will be written to, else 0
- * @seg: result, for pib_mem_put()
+ * @span: result, for pib_mem_put()
  *
  * Context: process or softirq; any lock may be held.
  * Return: 0; -EINVAL: there is no such key in @pd; -EACCES; -ERANGE.
  */
 int pib_mem_get_local(struct pib_pd *pd, u32 lkey, u64 addr, u32 len, int access,
-		      struct pib_seg *seg);
+		      struct pib_span *span);
 /*
  * The same for an R_Key. @access is of enum ib_access_flags. Memory windows are resolved, those of
  * type 2 against the QP of @ctx.
  */
 int pib_mem_get_remote(struct pib_mem_ctx ctx, u32 rkey, u64 addr, u32 len, int access,
-		       struct pib_seg *seg);
+		       struct pib_span *span);
 /* Is this an R_Key for @ctx that allows @access? For requests without a range. Errors as above. */
 int pib_mem_check_remote(struct pib_mem_ctx ctx, u32 rkey, int access);
 /* Drop the reference. Any context. */
-void pib_mem_put(struct pib_seg *seg);
+void pib_mem_put(struct pib_span *span);
 
 /*
- * Do the pages of @seg come and go? Then no address in it is good for longer than one of the
+ * Do the pages of @span come and go? Then no address in it is good for longer than one of the
  * operations below takes.
  */
-bool pib_seg_pageable(const struct pib_seg *seg);
+bool pib_span_pageable(const struct pib_span *span);
 /*
- * Address of the byte at @off of @seg, which is not pageable. @len says how many bytes are wanted,
+ * Address of the byte at @off of @span, which is not pageable. @len says how many bytes are wanted,
  * and becomes the number of those that follow contiguously. Any context.
  *
  * Return: the address; NULL: fault.
  */
-void *pib_seg_map(const struct pib_seg *seg, u32 off, u32 *len);
+void *pib_span_map(const struct pib_span *span, u32 off, u32 *len);
 
 /*
  * What follows touches memory, with softirqs off.
@@ -81,31 +81,31 @@ void *pib_seg_map(const struct pib_seg *seg, u32 off, u32 *len);
  */
 
 /*
- * As pib_seg_map(), of any memory. @write: the bytes will be written to. The caller passes @held to
- * pib_seg_leave() before he does anything else.
+ * As pib_span_map(), of any memory. @write: the bytes will be written to. The caller passes @held
+ * to pib_span_leave() before he does anything else.
  *
  * Return: the address; ERR_PTR() with an error as above.
  */
-void *pib_seg_enter(const struct pib_seg *seg, u32 off, u32 *len, bool write,
-		    struct pib_odp_chunk **held);
-static inline void pib_seg_leave(struct pib_odp_chunk *held)
+void *pib_span_enter(const struct pib_span *span, u32 off, u32 *len, bool write,
+		     struct pib_odp_chunk **held);
+static inline void pib_span_leave(struct pib_odp_chunk *held)
 {
 	if (held)
 		pib_odp_leave(held);
 }
 
-/* Copy all of @seg to kernel memory. */
-int pib_seg_get(const struct pib_seg *seg, void *dst);
-/* Copy kernel memory to all of @seg. */
-int pib_seg_put(const struct pib_seg *seg, const void *src);
+/* Copy all of @span to kernel memory. */
+int pib_span_get(const struct pib_span *span, void *dst);
+/* Copy kernel memory to all of @span. */
+int pib_span_put(const struct pib_span *span, const void *src);
 
 /*
  * Atomics on 8 aligned bytes. They are atomic against the CPU and every QP of this kernel. @orig is
  * the value before, in host order. -EINVAL: the bytes are not aligned (9.4.5).
  */
-int pib_seg_cas(struct pib_seg *seg, u64 compare, u64 swap, u64 *orig);
-int pib_seg_faa(struct pib_seg *seg, u64 add, u64 *orig);
-int pib_seg_atomic_write(struct pib_seg *seg, u64 value);
+int pib_span_cas(struct pib_span *span, u64 compare, u64 swap, u64 *orig);
+int pib_span_faa(struct pib_span *span, u64 add, u64 *orig);
+int pib_span_atomic_write(struct pib_span *span, u64 value);
 
 /*
  * Execute LOCAL_INV, or SEND with invalidate (@remote: the peer asks for it). Process or softirq.

@@ -200,7 +200,7 @@ static int window_check(const struct pib_window *win, u64 addr, u32 len, int acc
 }
 
 int pib_window_get(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, u64 addr, u32 len,
-		   int access, struct pib_seg *seg)
+		   int access, struct pib_span *span)
 {
 	int err = -EINVAL;
 
@@ -211,7 +211,7 @@ int pib_window_get(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, u64 
 		err = -EINVAL;
 	if (!err) {
 		atomic_inc(&win->users);
-		*seg = (struct pib_seg) {
+		*span = (struct pib_span) {
 			.mr = win->mr,
 			.win = win,
 			.addr = win->iova + (addr - win->first),

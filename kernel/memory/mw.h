@@ -90,7 +90,7 @@ int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 ke
  * Return: 0; -EINVAL; -EACCES; -ERANGE.
  */
 int pib_window_get(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, u64 addr, u32 len,
-		   int access, struct pib_seg *seg);
+		   int access, struct pib_span *span);
 /* The same for requests without a range, of which nothing is taken. */
 int pib_window_check_key(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, int access);
 /* A use of the window ends. Any context. */

@@ -86,9 +86,10 @@ void pib_pagein_forget(struct pib_pagein *p)
 	p->stale = true;
 }
 
-int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u32 len, bool write)
+int pib_pagein_start(struct pib_pagein *p, const struct pib_span *span, u32 off, u32 len,
+		     bool write)
 {
-	u64 va = pib_mr_va(seg->mr, seg->addr + off);
+	u64 va = pib_mr_va(span->mr, span->addr + off);
 	int err;
 
 	lockdep_assert_held(p->guard);
@@ -98,12 +99,12 @@ int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u
 	err = p->stale ? 0 : p->err;
 	p->err = 0;
 	p->stale = false;
-	if (err && p->key == seg->mr->k.key && p->va == va && p->len == len)
+	if (err && p->key == span->mr->k.key && p->va == va && p->len == len)
 		return -EFAULT;
 
-	p->odp = seg->mr->odp;
+	p->odp = span->mr->odp;
 	pib_odp_get(p->odp);
-	p->key = seg->mr->k.key;
+	p->key = span->mr->k.key;
 	p->va = va;
 	p->len = len;
 	p->write = write;

@@ -9,7 +9,7 @@
 #include <linux/workqueue.h>
 
 struct pib_odp;
-struct pib_seg;
+struct pib_span;
 struct pib_task;
 
 /**
@@ -76,7 +76,7 @@ void pib_pagein_forget(struct pib_pagein *p);
 /**
  * pib_pagein_start() - have missing pages brought in
  * @p: of the task
- * @seg: segment of which a page is missing
+ * @span: memory of which a page is missing
  * @off: first byte needed
  * @len: bytes needed
  * @write: the bytes will be written to
@@ -85,6 +85,7 @@ void pib_pagein_forget(struct pib_pagein *p);
  * Return: -EAGAIN: to be tried again when the task runs next and @p is not busy; -EFAULT: that was
  *	done, in vain.
  */
-int pib_pagein_start(struct pib_pagein *p, const struct pib_seg *seg, u32 off, u32 len, bool write);
+int pib_pagein_start(struct pib_pagein *p, const struct pib_span *span, u32 off, u32 len,
+		     bool write);
 
 #endif

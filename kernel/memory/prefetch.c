@@ -90,23 +90,24 @@ static int prefetch_take(struct advice *a, struct pib_pd *pd, const struct ib_sg
 {
 	bool write = a->flags & PIB_ODP_WRITE;
 	struct advice_range *r;
-	struct pib_seg seg;
+	struct pib_span span;
 	int err;
 
 	err = pib_mem_get_local(pd, sge->lkey, sge->addr, sge->length,
-				write ? IB_ACCESS_LOCAL_WRITE : 0, &seg);
+				write ? IB_ACCESS_LOCAL_WRITE : 0, &span);
 	if (err == -EINVAL)
 		return -ENOENT;
 	if (err)
 		return err == -EACCES ? -EPERM : -EFAULT;
-	if (seg.mr && !seg.mr->odp) {
+	if (span.mr && !span.mr->odp) {
 		err = -EINVAL;
-	} else if (seg.len) {
+	} else if (span.len) {
 		r = &a->ranges[a->num++];
-		*r = (struct advice_range) { seg.mr->odp, pib_mr_va(seg.mr, seg.addr), seg.len };
+		*r = (struct advice_range) { span.mr->odp, pib_mr_va(span.mr, span.addr),
+					     span.len };
 		pib_odp_get(r->odp);
 	}
-	pib_mem_put(&seg);
+	pib_mem_put(&span);
 	return err;
 }
 

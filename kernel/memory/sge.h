@@ -41,14 +41,14 @@ static inline void pib_sge_start(struct pib_sge_iter *it, const struct pib_sge *
  * @it: the walk
  * @pd: protection domain that the list's L_Keys must be of
  * @access: as of pib_mem_get_local()
- * @seg: the piece; the caller puts it
+ * @span: the piece; the caller puts it
  *
  * Context: as pib_mem_get_local().
  * Return: 1; 0: the walk has ended; -EINVAL: the list has ended before the walk; errors of
  *	pib_mem_get_local().
  */
 static inline int pib_sge_next(struct pib_sge_iter *it, struct pib_pd *pd, int access,
-			       struct pib_seg *seg)
+			       struct pib_span *span)
 {
 	const struct pib_sge *sge;
 	u32 off, n;
@@ -63,7 +63,7 @@ static inline int pib_sge_next(struct pib_sge_iter *it, struct pib_pd *pd, int a
 		if (!n)
 			continue;
 		it->left -= n;
-		err = pib_mem_get_local(pd, sge->lkey, sge->addr + off, n, access, seg);
+		err = pib_mem_get_local(pd, sge->lkey, sge->addr + off, n, access, span);
 		return err ? err : 1;
 	}
 	return it->left ? -EINVAL : 0;

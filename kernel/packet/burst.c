@@ -109,7 +109,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->len = 0;
 	b->pmtu = PIB_MTU_MAX;
 	b->payload = PIB_PAYLOAD_NONE;
-	b->nsegs = 0;
+	b->nspans = 0;
 	b->icrc_ok = true;
 	b->via_udp = false;
 	b->hops = 0;
@@ -209,9 +209,9 @@ static void release_payload(struct pib_burst *b)
 	case PIB_PAYLOAD_RESERVE:
 		mempool_free(b->linear, pib_burst_reserve);
 		break;
-	case PIB_PAYLOAD_SEGS:
-		for (i = 0; i < b->nsegs; i++)
-			pib_mem_put(&b->segs[i]);
+	case PIB_PAYLOAD_SPANS:
+		for (i = 0; i < b->nspans; i++)
+			pib_mem_put(&b->spans[i]);
 		break;
 	case PIB_PAYLOAD_SKB:
 		kfree_skb(b->skb);
@@ -268,7 +268,7 @@ bool pib_burst_detach(struct pib_burst *b)
 	pib_burst_free(let_go(b));
 	b->payload = PIB_PAYLOAD_LINEAR;
 	b->linear = copy;
-	b->nsegs = 0;
+	b->nspans = 0;
 	b->owner = NULL;
 	return true;
 }
@@ -283,12 +283,12 @@ static const void *segs_chunk(struct pib_burst *b, u32 off, u32 *len)
 {
 	u32 i;
 
-	for (i = 0; i < b->nsegs; i++) {
-		if (off < b->segs[i].len) {
-			*len = min(*len, b->segs[i].len - off);
-			return pib_seg_map(&b->segs[i], off, len);
+	for (i = 0; i < b->nspans; i++) {
+		if (off < b->spans[i].len) {
+			*len = min(*len, b->spans[i].len - off);
+			return pib_span_map(&b->spans[i], off, len);
 		}
-		off -= b->segs[i].len;
+		off -= b->spans[i].len;
 	}
 	return NULL;
 }
@@ -371,7 +371,7 @@ const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len)
 	case PIB_PAYLOAD_LINEAR:
 	case PIB_PAYLOAD_RESERVE:
 		return b->linear + off;
-	case PIB_PAYLOAD_SEGS:
+	case PIB_PAYLOAD_SPANS:
 		return segs_chunk(b, off, len);
 	case PIB_PAYLOAD_SKB:
 		return skb_chunk(b->skb, skb_pos(b, off, len), len);
@@ -398,7 +398,7 @@ int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len)
 	return 0;
 }
 
-int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_seg *seg, u32 len)
+int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_span *span, u32 len)
 {
 	struct pib_odp_chunk *held;
 	const void *src;
@@ -410,11 +410,11 @@ int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_seg *seg, u32
 		src = pib_burst_chunk(b, off + to, &n);
 		if (!src || !n)
 			return -EFAULT;
-		dst = pib_seg_enter(seg, to, &n, true, &held);
+		dst = pib_span_enter(span, to, &n, true, &held);
 		if (IS_ERR(dst))
 			return PTR_ERR(dst);
 		memcpy(dst, src, n);
-		pib_seg_leave(held);
+		pib_span_leave(held);
 		to += n;
 	}
 	return 0;

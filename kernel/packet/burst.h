@@ -39,7 +39,7 @@ struct pib_skb_map {
 	u16 seg;
 };
 
-#define PIB_BURST_SEGS	4
+#define PIB_BURST_SPANS	4
 #define PIB_BURST_SMALL	192
 #define PIB_BURST_MAX	65536	/* most bytes of payload */
 
@@ -48,7 +48,7 @@ enum pib_payload {
 	PIB_PAYLOAD_SMALL,	/* in @small */
 	PIB_PAYLOAD_LINEAR,	/* @linear, freed with kfree() */
 	PIB_PAYLOAD_RESERVE,	/* @linear, of those kept ready */
-	PIB_PAYLOAD_SEGS,	/* registered memory: @segs hold references */
+	PIB_PAYLOAD_SPANS,	/* registered memory: @spans hold references */
 	PIB_PAYLOAD_SKB,	/* in @skb, where @map says */
 	PIB_PAYLOAD_CLONE,	/* that of @parent from @parent_off on; a reference is held */
 };
@@ -62,7 +62,7 @@ enum pib_payload {
  * @len: bytes of payload
  * @pmtu: bytes of payload in each packet but the last
  * @payload: enum pib_payload
- * @nsegs: entries in @segs
+ * @nspans: entries in @spans
  * @icrc_ok: the payload cannot have rotted since its ICRC was or would have been computed
  * @via_udp: the burst came over UDP: nobody can take it back
  * @hops: switches passed
@@ -76,7 +76,7 @@ enum pib_payload {
  * @owner_slot: by what @owner knows the burst
  * @small: PIB_PAYLOAD_SMALL: the payload itself
  * @linear: PIB_PAYLOAD_LINEAR, PIB_PAYLOAD_RESERVE: the payload
- * @segs: PIB_PAYLOAD_SEGS: registered memory, of which references are held
+ * @spans: PIB_PAYLOAD_SPANS: registered memory, of which references are held
  * @skb: PIB_PAYLOAD_SKB: datagram or super-packet that has the payload
  * @map: PIB_PAYLOAD_SKB: where in @skb the payload is
  * @parent: PIB_PAYLOAD_CLONE: burst whose payload it is, of which a reference is held; no clone
@@ -90,7 +90,7 @@ struct pib_burst {
 	u32 len;
 	u32 pmtu;
 	u8 payload;
-	u8 nsegs;
+	u8 nspans;
 	bool icrc_ok;
 	bool via_udp;
 	u8 hops;
@@ -104,7 +104,7 @@ struct pib_burst {
 	union {
 		u8 small[PIB_BURST_SMALL];
 		void *linear;
-		struct pib_seg segs[PIB_BURST_SEGS];
+		struct pib_span spans[PIB_BURST_SPANS];
 		struct {
 			struct sk_buff *skb;
 			struct pib_skb_map map;
@@ -155,12 +155,12 @@ void pib_burst_shrink(struct pib_burst *b);
 /* Copy @len bytes of payload from @off on to kernel memory. Return: 0 or -EFAULT. */
 int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len);
 /*
- * Copy @len bytes of payload from @off on to @seg. Softirqs off.
+ * Copy @len bytes of payload from @off on to @span. Softirqs off.
  *
  * Return: 0 or -errno. -EAGAIN: a page is missing and is to be brought in (pib_pagein_start()); a
  *	part may then have been copied.
  */
-int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_seg *seg, u32 len);
+int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_span *span, u32 len);
 /*
  * The contiguous run of payload at @off. @len says how many bytes are wanted, and becomes the
  * length of the run.

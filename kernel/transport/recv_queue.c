@@ -84,18 +84,18 @@ int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *s
 		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
 {
 	struct pib_sge_iter it;
-	struct pib_seg seg;
+	struct pib_span span;
 	int more, err;
 
 	pib_sge_start(&it, sge, num_sge, off, len);
-	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &seg)) > 0) {
-		err = pib_burst_place(b, src_off, &seg, seg.len);
+	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &span)) > 0) {
+		err = pib_burst_place(b, src_off, &span, span.len);
 		if (err == -EAGAIN)
-			err = pib_pagein_start(qp->rx.pages, &seg, 0, seg.len, true);
-		pib_mem_put(&seg);
+			err = pib_pagein_start(qp->rx.pages, &span, 0, span.len, true);
+		pib_mem_put(&span);
 		if (err)
 			return err;
-		src_off += seg.len;
+		src_off += span.len;
 	}
 	return more;
 }
@@ -104,18 +104,18 @@ int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge
 		 u32 off, const void *src, u32 len)
 {
 	struct pib_sge_iter it;
-	struct pib_seg seg;
+	struct pib_span span;
 	int more, err;
 
 	pib_sge_start(&it, sge, num_sge, off, len);
-	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &seg)) > 0) {
-		err = pib_seg_put(&seg, src);
+	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &span)) > 0) {
+		err = pib_span_put(&span, src);
 		if (err == -EAGAIN)
-			err = pib_pagein_start(qp->rx.pages, &seg, 0, seg.len, true);
-		pib_mem_put(&seg);
+			err = pib_pagein_start(qp->rx.pages, &span, 0, span.len, true);
+		pib_mem_put(&span);
 		if (err)
 			return err;
-		src += seg.len;
+		src += span.len;
 	}
 	return more;
 }

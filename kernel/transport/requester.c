@@ -29,21 +29,21 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 {
 	void *dst = pib_burst_own(b, b->len);
 	struct pib_sge_iter it;
-	struct pib_seg seg;
+	struct pib_span span;
 	int more, err;
 
 	if (!dst)
 		return -ENOMEM;
 
 	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
-	while ((more = pib_sge_next(&it, qp->pd, 0, &seg)) > 0) {
-		err = pib_seg_get(&seg, dst);
+	while ((more = pib_sge_next(&it, qp->pd, 0, &span)) > 0) {
+		err = pib_span_get(&span, dst);
 		if (err == -EAGAIN)
-			err = pib_pagein_start(qp->req_off.pages, &seg, 0, seg.len, false);
-		pib_mem_put(&seg);
+			err = pib_pagein_start(qp->req_off.pages, &span, 0, span.len, false);
+		pib_mem_put(&span);
 		if (err)
 			return err;
-		dst += seg.len;
+		dst += span.len;
 	}
 	return more;
 }
@@ -58,12 +58,12 @@ static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burs
 	struct pib_sge_iter it;
 	int more;
 
-	b->payload = PIB_PAYLOAD_SEGS;
+	b->payload = PIB_PAYLOAD_SPANS;
 	pib_sge_start(&it, s->sge, s->num_sge, off, b->len);
-	while ((more = pib_sge_next(&it, qp->pd, 0, &b->segs[b->nsegs])) > 0) {
-		b->nsegs++;
-		if (pib_seg_pageable(&b->segs[b->nsegs - 1]) ||
-		    (b->nsegs == PIB_BURST_SEGS && it.left))
+	while ((more = pib_sge_next(&it, qp->pd, 0, &b->spans[b->nspans])) > 0) {
+		b->nspans++;
+		if (pib_span_pageable(&b->spans[b->nspans - 1]) ||
+		    (b->nspans == PIB_BURST_SPANS && it.left))
 			return -E2BIG;
 	}
 	return more;
@@ -71,8 +71,8 @@ static int refer_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burs
 
 static void unrefer_sges(struct pib_burst *b)
 {
-	while (b->nsegs)
-		pib_mem_put(&b->segs[--b->nsegs]);
+	while (b->nspans)
+		pib_mem_put(&b->spans[--b->nspans]);
 	b->payload = PIB_PAYLOAD_NONE;
 }
 
@@ -90,7 +90,7 @@ static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_
 		unrefer_sges(b);
 		err = copy_sges(qp, s, b, off);
 	}
-	if (err || b->payload != PIB_PAYLOAD_SEGS || pib_qp_is_reliable(qp))
+	if (err || b->payload != PIB_PAYLOAD_SPANS || pib_qp_is_reliable(qp))
 		return err;
 
 	/* Unacknowledged services: finished once the payload has landed. */

@@ -38,17 +38,18 @@ static enum pib_res invalidate_key(struct pib_qp *qp, u32 rkey)
 }
 
 /* Get the range that a request names, as pib_mem_get_remote(). */
-static int get_range(struct pib_qp *qp, u32 rkey, u64 va, u32 len, int access, struct pib_seg *seg)
+static int get_range(struct pib_qp *qp, u32 rkey, u64 va, u32 len, int access,
+		     struct pib_span *span)
 {
-	return pib_mem_get_remote(pib_qp_mem_ctx(qp), rkey, va, len, access, seg);
+	return pib_mem_get_remote(pib_qp_mem_ctx(qp), rkey, va, len, access, span);
 }
 
 /* What a copy's failure, or that of an atomic, is for the transport. */
-static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_seg *seg, u32 off, u32 len,
+static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_span *span, u32 off, u32 len,
 				 int err)
 {
 	if (err == -EAGAIN)
-		err = pib_pagein_start(qp->rx.pages, seg, off, len, true);
+		err = pib_pagein_start(qp->rx.pages, span, off, len, true);
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;
 	return err ? PIB_RES_OP : PIB_RES_OK;
@@ -80,17 +81,17 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 /*
  * Get the whole range with the first packet, with others their part, nothing for no bytes (C9-88).
  */
-static int write_range(struct pib_qp *qp, const struct pib_act *act, struct pib_seg *seg)
+static int write_range(struct pib_qp *qp, const struct pib_act *act, struct pib_span *span)
 {
 	u32 len = act->first ? act->dmalen : act->len;
 
-	*seg = (struct pib_seg) {};
-	return len ? get_range(qp, act->rkey, act->va, len, IB_ACCESS_REMOTE_WRITE, seg) : 0;
+	*span = (struct pib_span) {};
+	return len ? get_range(qp, act->rkey, act->va, len, IB_ACCESS_REMOTE_WRITE, span) : 0;
 }
 
 /* With immediate data a receive work request is taken, and completed with it. */
 static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
-				  const struct pib_act *act, struct pib_seg *seg)
+				  const struct pib_act *act, struct pib_span *span)
 {
 	enum pib_res res;
 
@@ -99,8 +100,10 @@ static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
 		if (res)
 			return res;
 	}
-	res = act->len ? copy_outcome(qp, seg, 0, act->len,
-				      pib_burst_place(b, act->src_off, seg, act->len)) : PIB_RES_OK;
+	res = PIB_RES_OK;
+	if (act->len)
+		res = copy_outcome(qp, span, 0, act->len,
+				   pib_burst_place(b, act->src_off, span, act->len));
 	if (!act->take_recv || res == PIB_RES_WAIT)
 		return res;
 	if (res)
@@ -113,15 +116,15 @@ static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
 /* The R_Key comes first: a WRITE that is refused uses up no receive work request. */
 static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
 {
-	struct pib_seg seg;
+	struct pib_span span;
 	enum pib_res res;
 
 	if (!request_allowed(qp, IB_ACCESS_REMOTE_WRITE))
 		return PIB_RES_INV_REQ;
-	if (write_range(qp, act, &seg))
+	if (write_range(qp, act, &span))
 		return PIB_RES_ACCESS;
-	res = write_payload(qp, b, act, &seg);
-	pib_mem_put(&seg);
+	res = write_payload(qp, b, act, &span);
+	pib_mem_put(&span);
 	if (act->first && res != PIB_RES_RNR && res != PIB_RES_WAIT)
 		pib_qp_stat(qp, PIB_STAT_RX_WRITE_REQUESTS);
 	return res;
@@ -129,22 +132,22 @@ static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struc
 
 static enum pib_res check_read_memory(struct pib_qp *qp, const struct pib_act *act)
 {
-	struct pib_seg seg;
+	struct pib_span span;
 
 	if (!request_allowed(qp, IB_ACCESS_REMOTE_READ))
 		return PIB_RES_INV_REQ;
 	pib_qp_stat(qp, PIB_STAT_RX_READ_REQUESTS);
 	if (!act->dmalen)
 		return PIB_RES_OK;
-	if (get_range(qp, act->rkey, act->va, act->dmalen, IB_ACCESS_REMOTE_READ, &seg))
+	if (get_range(qp, act->rkey, act->va, act->dmalen, IB_ACCESS_REMOTE_READ, &span))
 		return PIB_RES_ACCESS;
-	pib_mem_put(&seg);
+	pib_mem_put(&span);
 	return PIB_RES_OK;
 }
 
 static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 *orig)
 {
-	struct pib_seg seg;
+	struct pib_span span;
 	enum pib_res res;
 	int err;
 
@@ -152,15 +155,15 @@ static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 
 		return PIB_RES_INV_REQ;
 	if (!request_allowed(qp, IB_ACCESS_REMOTE_ATOMIC))
 		return PIB_RES_INV_REQ;
-	if (get_range(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_ATOMIC, &seg))
+	if (get_range(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_ATOMIC, &span))
 		return PIB_RES_ACCESS;
 
 	if (act->kind == PIB_ACT_CAS)
-		err = pib_seg_cas(&seg, act->compare_add, act->swap, orig);
+		err = pib_span_cas(&span, act->compare_add, act->swap, orig);
 	else
-		err = pib_seg_faa(&seg, act->compare_add, orig);
-	res = copy_outcome(qp, &seg, 0, 8, err);
-	pib_mem_put(&seg);
+		err = pib_span_faa(&span, act->compare_add, orig);
+	res = copy_outcome(qp, &span, 0, 8, err);
+	pib_mem_put(&span);
 	if (res != PIB_RES_WAIT)
 		pib_qp_stat(qp, PIB_STAT_RX_ATOMIC_REQUESTS);
 	return res;
@@ -168,7 +171,7 @@ static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 
 
 static enum pib_res do_atomic_write(struct pib_qp *qp, const struct pib_act *act)
 {
-	struct pib_seg seg;
+	struct pib_span span;
 	enum pib_res res;
 	int err;
 
@@ -176,12 +179,12 @@ static enum pib_res do_atomic_write(struct pib_qp *qp, const struct pib_act *act
 		return PIB_RES_INV_REQ;
 	if (!request_allowed(qp, IB_ACCESS_REMOTE_WRITE))
 		return PIB_RES_INV_REQ;
-	if (get_range(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_WRITE, &seg))
+	if (get_range(qp, act->rkey, act->va, 8, IB_ACCESS_REMOTE_WRITE, &span))
 		return PIB_RES_ACCESS;
 
-	err = pib_seg_atomic_write(&seg, act->swap);
-	res = copy_outcome(qp, &seg, 0, 8, err);
-	pib_mem_put(&seg);
+	err = pib_span_atomic_write(&span, act->swap);
+	res = copy_outcome(qp, &span, 0, 8, err);
+	pib_mem_put(&span);
 	return res;
 }
 
@@ -207,14 +210,14 @@ static int flush_access(u8 flush)
  */
 static int flush_check(struct pib_qp *qp, const struct pib_act *act, int access)
 {
-	struct pib_seg seg;
+	struct pib_span span;
 	int err;
 
 	if (FLUSH_LEVEL(act->flush) != FLUSH_LEVEL_RANGE || !act->dmalen)
 		return pib_mem_check_remote(pib_qp_mem_ctx(qp), act->rkey, access);
-	err = get_range(qp, act->rkey, act->va, act->dmalen, access, &seg);
+	err = get_range(qp, act->rkey, act->va, act->dmalen, access, &span);
 	if (!err)
-		pib_mem_put(&seg);
+		pib_mem_put(&span);
 	return err;
 }
 
@@ -311,16 +314,16 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 	return res != PIB_RES_WAIT;
 }
 
-/* The pages of @seg may go before the burst does, so the burst gets a copy. */
-static int copy_payload(struct pib_qp *qp, struct pib_seg *seg, struct pib_burst *b)
+/* The pages of @span may go before the burst does, so the burst gets a copy. */
+static int copy_payload(struct pib_qp *qp, struct pib_span *span, struct pib_burst *b)
 {
 	void *dst = pib_burst_own(b, b->len);
 	int err;
 
 	if (!dst)
 		return -ENOMEM;
-	err = pib_seg_get(seg, dst);
-	return err == -EAGAIN ? pib_pagein_start(qp->resp_off.pages, seg, 0, b->len, false) : err;
+	err = pib_span_get(span, dst);
+	return err == -EAGAIN ? pib_pagein_start(qp->resp_off.pages, span, 0, b->len, false) : err;
 }
 
 /*
@@ -329,26 +332,26 @@ static int copy_payload(struct pib_qp *qp, struct pib_seg *seg, struct pib_burst
  */
 static int attach_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *b)
 {
-	struct pib_seg seg;
+	struct pib_span span;
 	int err;
 
 	if (!b->len)
 		return 0;
 	if (!enter_domain(qp, tx->h.srqn))
 		return -EINVAL;
-	err = get_range(qp, tx->rkey, tx->va, tx->len, IB_ACCESS_REMOTE_READ, &seg);
+	err = get_range(qp, tx->rkey, tx->va, tx->len, IB_ACCESS_REMOTE_READ, &span);
 	qp->rx_pd = NULL;
 	if (err)
 		return err;
 
-	if (pib_seg_pageable(&seg)) {
-		err = copy_payload(qp, &seg, b);
-		pib_mem_put(&seg);
+	if (pib_span_pageable(&span)) {
+		err = copy_payload(qp, &span, b);
+		pib_mem_put(&span);
 		return err;
 	}
-	b->payload = PIB_PAYLOAD_SEGS;
-	b->segs[0] = seg;
-	b->nsegs = 1;
+	b->payload = PIB_PAYLOAD_SPANS;
+	b->spans[0] = span;
+	b->nspans = 1;
 	return 0;
 }
 

@@ -144,7 +144,7 @@ static u32 take_inline(struct pib_qp *qp, struct pib_ksq_slot *s, const struct p
 /* ATOMIC_WRITE: the eight bytes go into the header (A19.4.3). Return: enum pib_wc, WC_WAIT. */
 static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *slot)
 {
-	struct pib_seg seg;
+	struct pib_span span;
 	int err;
 
 	if (qp->req.flushing)
@@ -155,13 +155,13 @@ static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pi
 	}
 	if (s->num_sge != 1)
 		return PIB_WC_LOC_LEN_ERR;
-	err = pib_mem_get_local(qp->pd, s->sge[0].lkey, s->sge[0].addr, 8, 0, &seg);
+	err = pib_mem_get_local(qp->pd, s->sge[0].lkey, s->sge[0].addr, 8, 0, &span);
 	if (err)
 		return PIB_WC_LOC_PROT_ERR;
-	err = pib_seg_get(&seg, &s->w.swap);
+	err = pib_span_get(&span, &s->w.swap);
 	if (err == -EAGAIN)
-		err = pib_pagein_start(qp->req_off.pages, &seg, 0, 8, false);
-	pib_mem_put(&seg);
+		err = pib_pagein_start(qp->req_off.pages, &span, 0, 8, false);
+	pib_mem_put(&span);
 	if (err == -EAGAIN)
 		return WC_WAIT;
 	return err ? PIB_WC_LOC_PROT_ERR : PIB_WC_SUCCESS;
