@@ -23,7 +23,7 @@ ktap_plan 98
 topology_init ib_ipoib
 lib=$here/../lib
 check "talk compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/talk "$lib/talk.c" -libverbs
-check "set_pkey compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/set_pkey "$lib/set_pkey.c" -libmad -libumad
+check "smpset compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/smpset "$lib/smpset.c" -libmad -libumad
 check "sa_guids compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/sa_guids "$lib/sa_guids.c" -libumad
 
 cat >/tmp/partitions.net <<-END
@@ -109,10 +109,12 @@ may_not() {
 # with_key N COMMAND...: while HCA N has given itself the partition's key, of which its switch knows nothing
 with_key() {
 	local status=0
-	/tmp/set_pkey "pib$1" "${LID[$1]}" 1 $CLUB || return 2
+	second_key "$1" $((CLUB >> 8)) $((CLUB & 0xFF)) || return 2
 	"${@:2}" || status=$?
-	/tmp/set_pkey "pib$1" "${LID[$1]}" 1 0 && return $status
+	second_key "$1" 0 0 && return $status
 }
+# second_key N BYTE BYTE: in HCA N's P_KeyTable
+second_key() { /tmp/smpset "pib$1" "${LID[$1]}" 0x16 0 2 "$2" "$3"; }
 # grows COMMAND BEFORE BY: a count is so much larger than it was
 grows() { local now; now=$($1); echo "$1: $2, then $now"; [ "$now" = $(($2 + $3)) ]; }
 for service in rc ud; do
