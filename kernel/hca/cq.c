@@ -332,13 +332,19 @@ int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct pib_hca *hca = to_hca(ibcq->device);
 	struct pib_cq *cq = to_cq(ibcq);
+	struct pib_ring ring;
 
 	/* ib_core lets no QP keep a CQ that is destroyed: nothing is added any more */
 	cancel_work_sync(&cq->err_work);
 	hrtimer_cancel(&cq->mod_timer);
 	wait_var_event(&cq->due, !atomic_read(&cq->due));
 	xa_erase(&hca->cqs, cq->cqn);
-	pib_ring_free(&cq->ring);
+	/* Kernels without rdma_restrack_begin_del() show the CQ until this has returned. */
+	spin_lock_irq(&cq->lock);
+	ring = cq->ring;
+	cq->ring.hdr = NULL;
+	spin_unlock_irq(&cq->lock);
+	pib_ring_free(&ring);
 	pib_quota_give(&hca->quota, cq->owner, PIB_OBJ_CQ);
 	return 0;
 }

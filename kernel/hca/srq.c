@@ -175,13 +175,19 @@ err_ring:
 int pib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct pib_srq *srq = to_srq(ibsrq);
+	struct pib_ring ring;
 
 	xa_erase(&to_hca(ibsrq->device)->srqs, srq->srqn);
 	/* XRC receivers find it by number, ib_core frees it on return */
 	if (ibsrq->srq_type == IB_SRQT_XRC)
 		synchronize_rcu();
 	cancel_work_sync(&srq->limit_work);
-	pib_ring_free(&srq->ring);
+	/* As in pib_destroy_cq(). */
+	spin_lock_irq(&srq->lock);
+	ring = srq->ring;
+	srq->ring.hdr = NULL;
+	spin_unlock_irq(&srq->lock);
+	pib_ring_free(&ring);
 	pib_quota_give(&to_hca(ibsrq->device)->quota, to_pd(ibsrq->pd)->owner, PIB_OBJ_SRQ);
 	return 0;
 }

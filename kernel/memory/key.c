@@ -7,8 +7,6 @@
 void pib_key_table_init(struct pib_key_table *t)
 {
 	xa_init_flags(&t->keys, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
-	/* what a peer has kept from before a restart does not fit (10.6.3.3) */
-	t->next = get_random_u32() >> 8;
 }
 
 void pib_key_table_exit(struct pib_key_table *t)
@@ -18,10 +16,14 @@ void pib_key_table_exit(struct pib_key_table *t)
 
 int pib_key_reserve(struct pib_key_table *t, struct pib_key *k)
 {
-	u32 index;
+	/*
+	 * Who has one key cannot tell the next one. What a peer has kept from before a restart does
+	 * not fit, either (10.6.3.3).
+	 */
+	u32 index, next = get_random_u32() >> 8;
 	int err;
 
-	err = xa_alloc_cyclic(&t->keys, &index, NULL, XA_LIMIT(1, KEY_INDEX_MAX), &t->next,
+	err = xa_alloc_cyclic(&t->keys, &index, NULL, XA_LIMIT(1, KEY_INDEX_MAX), &next,
 			      GFP_KERNEL);
 	if (err < 0)
 		return err;

@@ -29,12 +29,10 @@ struct pib_key {
  * struct pib_key_table - the keys of an HCA
  * @keys: index -> struct pib_key; RCU lookup
  * @cache: some of @keys
- * @next: index at which the search for a free one begins; guarded by the lock of @keys
  */
 struct pib_key_table {
 	struct xarray keys;
 	struct pib_idcache cache;
-	u32 next;
 };
 
 /* Make an empty table of @t, which is filled with zeroes. Process context. */

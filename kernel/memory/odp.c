@@ -649,6 +649,16 @@ void pib_odp_queue(struct pib_odp *odp, struct work_struct *work)
 	pib_pager_queue(odp->pager, work);
 }
 
+bool pib_odp_advise(struct pib_odp *odp)
+{
+	return pib_pager_advise(odp->pager);
+}
+
+void pib_odp_advised(struct pib_odp *odp)
+{
+	pib_pager_advised(odp->pager);
+}
+
 int pib_odp_init(void)
 {
 	reaper = alloc_workqueue("pib_reap", WQ_UNBOUND, 0);

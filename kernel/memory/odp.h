@@ -66,6 +66,9 @@ int pib_odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags);
  * never come. Any context.
  */
 void pib_odp_queue(struct pib_odp *odp, struct work_struct *work);
+/* As pib_pager_advise() and pib_pager_advised(), for the process. */
+bool pib_odp_advise(struct pib_odp *odp);
+void pib_odp_advised(struct pib_odp *odp);
 
 /**
  * pib_odp_enter() - touch bytes

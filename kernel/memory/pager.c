@@ -13,6 +13,8 @@
 #include "memory/pd.h"
 
 #define AT_ONCE	8
+/* Advice costs memory until its pages have come, also when who gave it is gone. */
+#define ADVICE_MAX	64
 
 /**
  * struct pib_pager - the queue of one process
@@ -22,6 +24,7 @@
  * @mm: the process; never changes
  * @wq: runs what is queued; never changes
  * @users: regions; guarded by the lock of @all
+ * @advice: pieces of advice that are not followed yet
  */
 struct pib_pager {
 	struct pib_pagers *all;
@@ -30,6 +33,7 @@ struct pib_pager {
 	struct mm_struct *mm;
 	struct workqueue_struct *wq;
 	unsigned int users;
+	atomic_t advice;
 };
 
 void pib_pagers_init(struct pib_pagers *all)
@@ -116,4 +120,14 @@ void pib_pager_put(struct pib_pager *pager)
 void pib_pager_queue(struct pib_pager *pager, struct work_struct *work)
 {
 	queue_work(pager->wq, work);
+}
+
+bool pib_pager_advise(struct pib_pager *pager)
+{
+	return atomic_add_unless(&pager->advice, 1, ADVICE_MAX);
+}
+
+void pib_pager_advised(struct pib_pager *pager)
+{
+	atomic_dec(&pager->advice);
 }

@@ -46,5 +46,11 @@ struct pib_pager *pib_pager_get(struct pib_pd *pd, struct mm_struct *mm);
 void pib_pager_put(struct pib_pager *pager);
 /* Queue @work. Any context. */
 void pib_pager_queue(struct pib_pager *pager, struct work_struct *work);
+/*
+ * There is room for another piece of advice, which takes it until pib_pager_advised(). Any context.
+ * Return: false: as much advice waits for pages as may.
+ */
+bool pib_pager_advise(struct pib_pager *pager);
+void pib_pager_advised(struct pib_pager *pager);
 
 #endif

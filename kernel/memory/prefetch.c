@@ -2,6 +2,7 @@
 /*
  * Advice on regions. The keys are checked at once; the pages are brought in by a work item that
  * holds the regions' memory. With FLUSH the caller waits until that is done, or he is killed.
+ * Advice beyond what may wait for pages of a process is not followed.
  */
 #include <linux/completion.h>
 #include <linux/slab.h>
@@ -66,6 +67,7 @@ static void advice_work(struct work_struct *work)
 	struct advice *a = container_of(work, struct advice, work);
 
 	a->err = prefetch_follow(a);
+	pib_odp_advised(a->ranges[0].odp);
 	while (a->num)
 		pib_odp_put_work(a->ranges[--a->num].odp);
 	complete(&a->done);
@@ -111,9 +113,22 @@ static int prefetch_take(struct advice *a, struct pib_pd *pd, const struct ib_sg
 	return err;
 }
 
-/* -EINTR: who has asked is being killed, and does not wait for pages that may never come. */
+static void advice_drop(struct advice *a)
+{
+	while (a->num)
+		pib_odp_put(a->ranges[--a->num].odp);
+}
+
+/*
+ * -EINTR: who has asked is being killed, and does not wait for pages that may never come. -EAGAIN:
+ * he would wait, but too many do.
+ */
 static int advice_start(struct advice *a, bool wait)
 {
+	if (!pib_odp_advise(a->ranges[0].odp)) {
+		advice_drop(a);
+		return wait ? -EAGAIN : 0;
+	}
 	refcount_inc(&a->ref);
 	/* ranges of others' memory wait with that of the first, too */
 	pib_odp_queue(a->ranges[0].odp, &a->work);
@@ -153,8 +168,7 @@ int pib_advise_mr(struct ib_pd *ibpd, enum ib_uverbs_advise_mr_advice advice, u3
 
 	if (err) {
 		ibdev_dbg(ibpd->device, "advise_mr: L_Key %#x: %d\n", sg_list[i - 1].lkey, err);
-		while (a->num)
-			pib_odp_put(a->ranges[--a->num].odp);
+		advice_drop(a);
 	} else if (a->num) {
 		err = advice_start(a, flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH);
 	}

@@ -41,17 +41,18 @@ bool pib_hold_is_long(const struct pib_pagein *p, u64 now)
 static bool hold_keep(struct pib_qp *qp, struct pib_burst *b)
 {
 	struct pib_hold *h = &qp->rx.hold;
+	u32 bytes = b->len + sizeof(*b);
 
-	if (h->bursts >= HOLD_BURSTS || h->bytes + b->len > HOLD_BYTES)
+	if (h->bursts >= HOLD_BURSTS || h->bytes + bytes > HOLD_BYTES)
 		return false;
-	if (pib_quota_charge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, b->len))
+	if (pib_quota_charge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, bytes))
 		return false;
 	if (!pib_burst_detach(b)) {
-		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, b->len);
+		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, bytes);
 		return false;
 	}
 	h->bursts++;
-	h->bytes += b->len;
+	h->bytes += bytes;
 	return true;
 }
 

@@ -17,7 +17,7 @@ struct pib_qp;
  * @drains_since: ns: since when the present request has waited for others to let go of the memory
  *	that it invalidates; 0: it does not wait
  * @bursts: how many bursts are kept (unreliable services)
- * @bytes: their payload, charged to the owner of the QP (PIB_OBJ_HELD)
+ * @bytes: of memory that they take, charged to the owner of the QP (PIB_OBJ_HELD)
  */
 struct pib_hold {
 	bool on;

@@ -76,10 +76,10 @@ int pib_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 	struct pib_cq *cq = to_cq(ibcq);
 	u32 producer, consumer, entries;
 
-	/* a resize exchanges the ring */
+	/* A resize exchanges the ring, and destruction takes it away. */
 	spin_lock_irq(&cq->lock);
 	producer = cq->ring.index;
-	consumer = READ_ONCE(cq->ring.hdr->consumer);
+	consumer = cq->ring.hdr ? READ_ONCE(cq->ring.hdr->consumer) : producer;
 	entries = cq->ring.entries;
 	spin_unlock_irq(&cq->lock);
 
@@ -115,7 +115,7 @@ int pib_fill_res_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 
 	spin_lock_irq(&srq->lock);
 	entries = srq->ring.entries;
-	pending = pib_ring_pending(&srq->ring);
+	pending = srq->ring.hdr ? pib_ring_pending(&srq->ring) : 0;
 	limit = srq->limit;
 	spin_unlock_irq(&srq->lock);
 
