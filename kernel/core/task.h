@@ -125,6 +125,11 @@ void pib_task_hand_off(struct pib_task *t);
  * want. Softirqs off.
  */
 void pib_tasks_run(void);
+/*
+ * The same for a timer that was due at @due, ns of CLOCK_MONOTONIC. Timers that are due together
+ * share a budget: what is left when it is spent is left to the work item. In the softirq of timers.
+ */
+void pib_tasks_run_due(u64 due);
 /* A request has left this CPU over a network: others will follow. Softirqs off. */
 void pib_tasks_ask(void);
 

@@ -484,8 +484,13 @@ static void pipe_arm(struct pib_pipe *pipe, u64 now)
 	if (pipe->busy)
 		return;
 	at = next_time(pipe, now);
-	if (at != U64_MAX)
-		hrtimer_start(&pipe->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+	if (at == U64_MAX)
+		return;
+	/*
+	 * What the budget has left over could go at once. But a timer that is set to a time before
+	 * the softirq began is called again by the same softirq.
+	 */
+	hrtimer_start(&pipe->timer, ns_to_ktime(max(at, now)), HRTIMER_MODE_ABS_SOFT);
 }
 
 /*
@@ -597,12 +602,15 @@ static void pipe_run(struct pib_pipe *pipe, u64 now)
 	spin_unlock(&pipe->lock);
 	free_all(&gone);
 	rcu_read_unlock();
-	pib_tasks_run();
 }
 
 static enum hrtimer_restart pipe_timer(struct hrtimer *t)
 {
+	/* A burst that enters may set the timer again: at worst there is a new budget. */
+	u64 due = data_race(hrtimer_get_expires(t));
+
 	pipe_run(container_of(t, struct pib_pipe, timer), ktime_get_ns());
+	pib_tasks_run_due(due);
 	return HRTIMER_NORESTART;
 }
 
