@@ -31,6 +31,7 @@
 
 #define RUN_TASKS	64
 #define RUN_BYTES	(1 << 20)
+#define RUN_COPIES	32	/* copies of multicasts that count as one more task */
 #define CLOCK_NSEC	(100 * NSEC_PER_USEC)
 /* A CPU from which a request has left over a network is expected to send another within that. */
 #define ASKS_MSEC	10
@@ -46,6 +47,7 @@
  * @now: ns, when the clock was read last
  * @local: what the CPU's own clock said then
  * @asks_until: jiffies: see pib_tasks_ask()
+ * @copies: copies of multicasts made on this CPU so far, modulo 2^32
  * @due_by: ns: timers that were due by then share @due
  * @due: what these timers may still do
  * @polled: tasks handed to @poller
@@ -59,6 +61,7 @@ struct pib_runlist {
 	u64 now;
 	u64 local;
 	unsigned long asks_until;
+	u32 copies;
 	u64 due_by;
 	struct pib_budget due;
 	struct llist_head polled;
@@ -127,6 +130,16 @@ static struct pib_runlist *runlist_of(struct pib_task *t)
 void pib_tasks_ask(void)
 {
 	this_cpu_ptr(&pib_runlists)->asks_until = jiffies + msecs_to_jiffies(ASKS_MSEC);
+}
+
+void pib_tasks_copied(void)
+{
+	this_cpu_inc(pib_runlists.copies);
+}
+
+u32 pib_tasks_copies(void)
+{
+	return this_cpu_read(pib_runlists.copies);
 }
 
 static struct pib_runlist *runlist_next(const struct pib_runlist *rl)
@@ -231,12 +244,14 @@ void pib_task_hand_off(struct pib_task *t)
 
 static void run_one(struct pib_runlist *rl, struct pib_task *t, struct pib_budget *budget)
 {
+	u32 copies = rl->copies;
 	bool more;
 
 	clear_bit(PIB_TASK_MISSED, &t->state);
 	/* Pairs with try_cmpxchg() in task_claim(): this run sees what came before the bit. */
 	smp_mb__after_atomic();
 	more = t->ops->run(t, budget);
+	budget->runs -= (rl->copies - copies) / RUN_COPIES;
 
 	if (task_release(t, more))
 		pib_task_put(t);

@@ -433,6 +433,16 @@ static bool pass_one(struct pib_pipe *pipe, unsigned int vl, u64 now)
 	return !err;
 }
 
+/* As pass_one(). Each copy of a multicast counts against @budget, too. */
+static bool pass_counted(struct pib_pipe *pipe, unsigned int vl, u64 now, unsigned int *budget)
+{
+	u32 copies = pib_tasks_copies();
+	bool passed = pass_one(pipe, vl, now);
+
+	*budget -= min(*budget, 1 + pib_tasks_copies() - copies);
+	return passed;
+}
+
 /* Pass on what has arrived, VL by VL. Return: true: something went and there may be more. */
 static bool pipe_pass(struct pib_pipe *pipe, u64 now, unsigned int *budget)
 {
@@ -441,8 +451,7 @@ static bool pipe_pass(struct pib_pipe *pipe, u64 now, unsigned int *budget)
 
 	for (vl = 0; vl < PIB_PIPE_VLS; vl++) {
 		while (*budget && (pipe->arrived & BIT(vl)) && pipe->vl[vl].retry_at <= now) {
-			--*budget;
-			if (pass_one(pipe, vl, now))
+			if (pass_counted(pipe, vl, now, budget))
 				any = true;
 		}
 	}
