@@ -11,7 +11,8 @@
  * The list is worked off where the news came in (a doorbell, a datagram, a
  * timer), as far as the budget goes; the rest is left to a work item, so that
  * neither a system call nor a softirq lasts for long. One work item is enough
- * for a CPU, since it goes through the list round by round.
+ * for a CPU, since it goes through the list round by round. Timers that are due
+ * together fire one after the other in one softirq: they share a budget.
  *
  * What a process posts in quick succession is handed to the poller of its CPU, a work item
  * that the scheduler puts where there is room. The poller runs the tasks as a doorbell would, many
@@ -30,6 +31,7 @@
 
 #define RUN_TASKS	64
 #define RUN_BYTES	(1 << 20)
+#define RUN_COPIES	32	/* copies of multicasts that count as one more task */
 #define CLOCK_NSEC	(100 * NSEC_PER_USEC)
 /* A CPU from which a request has left over a network is expected to send another within that. */
 #define ASKS_MSEC	10
@@ -45,6 +47,9 @@
  * @now: ns, when the clock was read last
  * @local: what the CPU's own clock said then
  * @asks_until: jiffies: see pib_tasks_ask()
+ * @copies: copies of multicasts made on this CPU so far, modulo 2^32
+ * @due_by: ns: timers that were due by then share @due
+ * @due: what these timers may still do
  * @polled: tasks handed to @poller
  * @poller: runs elsewhere what is posted here in quick succession
  */
@@ -56,6 +61,9 @@ struct pib_runlist {
 	u64 now;
 	u64 local;
 	unsigned long asks_until;
+	u32 copies;
+	u64 due_by;
+	struct pib_budget due;
 	struct llist_head polled;
 	struct work_struct poller;
 };
@@ -122,6 +130,16 @@ static struct pib_runlist *runlist_of(struct pib_task *t)
 void pib_tasks_ask(void)
 {
 	this_cpu_ptr(&pib_runlists)->asks_until = jiffies + msecs_to_jiffies(ASKS_MSEC);
+}
+
+void pib_tasks_copied(void)
+{
+	this_cpu_inc(pib_runlists.copies);
+}
+
+u32 pib_tasks_copies(void)
+{
+	return this_cpu_read(pib_runlists.copies);
 }
 
 static struct pib_runlist *runlist_next(const struct pib_runlist *rl)
@@ -226,12 +244,14 @@ void pib_task_hand_off(struct pib_task *t)
 
 static void run_one(struct pib_runlist *rl, struct pib_task *t, struct pib_budget *budget)
 {
+	u32 copies = rl->copies;
 	bool more;
 
 	clear_bit(PIB_TASK_MISSED, &t->state);
 	/* Pairs with try_cmpxchg() in task_claim(): this run sees what came before the bit. */
 	smp_mb__after_atomic();
 	more = t->ops->run(t, budget);
+	budget->runs -= (rl->copies - copies) / RUN_COPIES;
 
 	if (task_release(t, more))
 		pib_task_put(t);
@@ -277,31 +297,43 @@ static u64 runlist_clock(struct pib_runlist *rl)
 	return rl->now + (local - rl->local);
 }
 
-/* Return: false: something is left to do. */
-static bool runlist_run(struct pib_runlist *rl, bool polls)
+/* What a run that begins at @now may do. */
+static struct pib_budget full_budget(u64 now, bool polls)
 {
-	struct pib_budget budget = {
+	return (struct pib_budget) {
 		.runs = RUN_TASKS,
 		.bytes = RUN_BYTES,
-		.now = runlist_clock(rl),
+		.now = now,
 		.polls = polls,
 	};
+}
 
+/* Run what is on the list, as far as @budget goes. Return: false: something is left to do. */
+static bool runlist_spend(struct pib_runlist *rl, struct pib_budget *budget)
+{
 	do {
 		/* Only after a CPU has gone can another one be at it. */
 		if (test_and_set_bit_lock(0, &rl->running))
 			return true;
 		rcu_read_lock();
-		work_off(rl, &budget);
+		work_off(rl, budget);
 		rcu_read_unlock();
 		clear_bit_unlock(0, &rl->running);
 		/* Pairs with llist_add(), after which runlist_wake() looks at the bit. */
 		smp_mb__after_atomic();
-		if (budget.runs <= 0 || budget.bytes <= 0)
+		if (budget->runs <= 0 || budget->bytes <= 0)
 			return llist_empty(&rl->list);
 	} while (!llist_empty(&rl->list));
 
 	return true;
+}
+
+/* The same with a budget of its own. */
+static bool runlist_run(struct pib_runlist *rl, bool polls)
+{
+	struct pib_budget budget = full_budget(runlist_clock(rl), polls);
+
+	return runlist_spend(rl, &budget);
 }
 
 void pib_tasks_run(void)
@@ -309,6 +341,26 @@ void pib_tasks_run(void)
 	struct pib_runlist *rl = this_cpu_ptr(&pib_runlists);
 
 	if (!llist_empty(&rl->list) && !runlist_run(rl, false))
+		queue_work_on(rl->cpu, pib_task_wq, &rl->work);
+}
+
+/*
+ * A softirq calls all timers that are due when it begins. The first of them sets @due_by to a time
+ * at which that has begun, so none of the others gets a new budget. The one that finds the budget
+ * spent leaves its task on the list, which holds a reference (task_enlist()): whoever destroys the
+ * task's object waits for the work item.
+ */
+void pib_tasks_run_due(u64 due)
+{
+	struct pib_runlist *rl = this_cpu_ptr(&pib_runlists);
+	u64 now = runlist_clock(rl);
+
+	if (due > rl->due_by) {
+		rl->due_by = max(now, due);
+		rl->due = full_budget(now, false);
+	}
+	rl->due.now = now;
+	if (!llist_empty(&rl->list) && !runlist_spend(rl, &rl->due))
 		queue_work_on(rl->cpu, pib_task_wq, &rl->work);
 }
 

@@ -22,7 +22,7 @@ enum pib_task_bit {
 
 /**
  * struct pib_budget - what one run of a CPU's list may still do
- * @runs: tasks to run
+ * @runs: tasks to run; copies of multicasts count, too
  * @bytes: payload to copy or send
  * @now: ns; the clock is read once for all of them
  * @polls: rings may be looked at again and again for more
@@ -125,8 +125,21 @@ void pib_task_hand_off(struct pib_task *t);
  * want. Softirqs off.
  */
 void pib_tasks_run(void);
+/*
+ * The same for a timer that was due at @due, ns of CLOCK_MONOTONIC. Timers that are due together
+ * share a budget: what is left when it is spent is left to the work item. In the softirq of timers.
+ */
+void pib_tasks_run_due(u64 due);
 /* A request has left this CPU over a network: others will follow. Softirqs off. */
 void pib_tasks_ask(void);
+
+/*
+ * A multicast was copied on this CPU. Who bounds the bursts that he passes on counts each copy as
+ * one, by how much pib_tasks_copies() has grown meanwhile. Softirqs off.
+ */
+void pib_tasks_copied(void);
+/* Copies made on this CPU so far, modulo 2^32. Softirqs off. */
+u32 pib_tasks_copies(void);
 
 /* Before the first task is made. Process context. Return: 0 or -ENOMEM. */
 int pib_tasks_init(void);

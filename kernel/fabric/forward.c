@@ -9,6 +9,7 @@
  * has landed, so a burst that is refused (-EBUSY) leaves no trace.
  */
 #include <linux/list.h>
+#include "core/task.h"
 #include "packet/burst.h"
 #include "fabric/ecn.h"
 #include "fabric/forward.h"
@@ -282,6 +283,7 @@ static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
 		return;
 	}
 	c->hops = b->hops;
+	pib_tasks_copied();
 	walk_queue(w, c, in, out);
 }
 

@@ -144,13 +144,20 @@ void pib_state_reset(struct pib_qp *qp)
 	pib_rq_reset(qp);
 }
 
+/*
+ * The QP stays until this has returned, since qp_stop() cancels the timer. The turn may come later,
+ * from the work item; a QP on a run list has a reference for that, and one that is being destroyed
+ * is put on none any more.
+ */
 static enum hrtimer_restart fire_event(struct hrtimer *timer)
 {
 	struct pib_qp *qp = container_of(timer, struct pib_qp, timer);
+	/* The QP, if it runs elsewhere, may set the timer again: at worst there is a new budget. */
+	u64 due = data_race(hrtimer_get_expires(timer));
 
 	set_bit(PIB_QP_TIMER, &qp->task.state);
 	pib_task_activate(&qp->task);
-	pib_tasks_run();
+	pib_tasks_run_due(due);
 	return HRTIMER_NORESTART;
 }
 

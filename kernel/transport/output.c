@@ -130,6 +130,25 @@ static void address_burst(struct pib_qp *qp, const struct pib_av_data *av, struc
 		b->h.flags |= PIB_H_MIG;
 }
 
+/* As deliver_burst(). Each copy of a multicast counts as a burst of the turn, too. */
+static int deliver_mcast(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
+{
+	u32 copies = pib_tasks_copies();
+	int err = deliver_burst(qp, b);
+
+	turn->bursts -= pib_tasks_copies() - copies;
+	return err;
+}
+
+static int deliver_in_turn(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
+{
+	turn->bursts--;
+	turn->bytes -= b->len;
+	if (unlikely(pib_lid_is_mcast(b->h.dlid)))
+		return deliver_mcast(qp, b, turn);
+	return deliver_burst(qp, b);
+}
+
 bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
 		 struct pib_turn *turn)
 {
@@ -144,9 +163,7 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	}
 	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow)))
 		heed_congestion(qp, b, turn);
-	turn->bursts--;
-	turn->bytes -= b->len;
-	if (!deliver_burst(qp, b))
+	if (!deliver_in_turn(qp, b, turn))
 		return true;
 
 	pib_qp_stat(qp, PIB_STAT_TX_PUSHED_BACK);

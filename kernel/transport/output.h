@@ -9,7 +9,7 @@
 
 /**
  * struct pib_turn - what a QP may still send in this turn
- * @bursts: bursts
+ * @bursts: bursts; copies of multicasts count, too
  * @bytes: payload
  * @now: the time, ns
  */

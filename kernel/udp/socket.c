@@ -43,6 +43,7 @@
 #define PIB_UDP_SOCK_SNDBUF	(512 << 10)
 #define PIB_UDP_SOCK_BUDGET	64	/* super-packets before QPs get their turn */
 #define PIB_UDP_SOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
+#define PIB_UDP_SOCK_COPIES	32	/* of multicasts that count as one more super-packet */
 
 /* 239.192.73.66, in the organization-local scope (RFC 2365), and ff12::7069:62, link-local. */
 #define PIB_GROUP4 0xEFC04942
@@ -105,20 +106,23 @@ static void socket_deliver(struct pib_udp_sock_end *end, struct sk_buff *skb)
 	pib_wire_rx(end->sock, skb, &from);
 }
 
-/* Return: true: there is more. */
-static bool socket_drain(struct pib_udp_sock_end *end)
+/* Return: super-packets, as they count; less than PIB_UDP_SOCK_BUDGET: there was no other. */
+static u32 socket_drain(struct pib_udp_sock_end *end)
 {
 	struct sock *sk = end->socket->sk;
-	struct sk_buff *skb = NULL;
-	int n, err;
+	struct sk_buff *skb;
+	u32 n, copies;
+	int err;
 
 	for (n = 0; n < PIB_UDP_SOCK_BUDGET; n++) {
 		skb = skb_recv_udp(sk, MSG_DONTWAIT, &err);
 		if (!skb)
 			break;
+		copies = pib_tasks_copies();
 		socket_deliver(end, skb);
+		n += (pib_tasks_copies() - copies) / PIB_UDP_SOCK_COPIES;
 	}
-	return skb;
+	return n;
 }
 
 static bool socket_has_more(const struct pib_udp_sock_end *end)
@@ -128,14 +132,14 @@ static bool socket_has_more(const struct pib_udp_sock_end *end)
 
 /*
  * Empty the queue, unless another CPU does so: that CPU looks again after it has
- * let go of the lock.
+ * let go of the lock. What is left to the work item stays in the queue, in its order.
  */
 static void socket_receive(struct pib_udp_sock_end *end)
 {
-	unsigned int rounds;
-	bool more;
+	u32 n, spent;
 
-	for (rounds = 0; rounds < PIB_UDP_SOCK_ROUNDS; rounds++) {
+	for (spent = 0; spent < PIB_UDP_SOCK_ROUNDS * PIB_UDP_SOCK_BUDGET;
+	     spent += max_t(u32, n, PIB_UDP_SOCK_BUDGET)) {
 		/*
 		 * Pairs with the barrier below: what was queued before a trylock that fails is
 		 * seen by the look after the unlock.
@@ -143,12 +147,12 @@ static void socket_receive(struct pib_udp_sock_end *end)
 		smp_mb();
 		if (!spin_trylock(&end->lock))
 			return;
-		more = socket_drain(end);
+		n = socket_drain(end);
 		spin_unlock(&end->lock);
 		pib_tasks_run();
 		/* Pairs with the barrier above. */
 		smp_mb();
-		if (!more && !socket_has_more(end))
+		if (n < PIB_UDP_SOCK_BUDGET && !socket_has_more(end))
 			return;
 	}
 	queue_work(system_highpri_wq, &end->work);

@@ -150,6 +150,34 @@ void slow_member(const Env &env)
 	detach(quick, gid);
 }
 
+/*
+ * Each copy counts as a burst, so a sender to many has to give way again and again. Nothing is lost
+ * or out of order for that.
+ */
+void many_members(const Env &env)
+{
+	constexpr unsigned messages = 60;
+	End sender(ready(env));
+	std::vector<End> all;
+	ibv_gid gid = group(9);
+	Ah ah = way_to(sender, gid);
+	for (unsigned i = 0; i < 40; i++) {
+		End &e = all.emplace_back(ready(env));
+		attach(e, gid);
+		for (unsigned m = 0; m < messages; m++)
+			e.recv({e.sge(0, 100)}, m);
+	}
+	for (unsigned m = 0; m < messages; m++)
+		sender.send(to_group(sender, ah, m + 1));
+	for (unsigned m = 0; m < messages; m++)
+		sender.expect({.opcode = IBV_WC_SEND});
+	for (End &e : all) {
+		for (unsigned m = 0; m < messages; m++)
+			e.expect({.id = m, .byte_len = 40 + m + 1});
+		detach(e, gid);
+	}
+}
+
 /* Another group's messages, and those with a wrong Q_Key, are not delivered. */
 void others(const Env &env)
 {
@@ -231,6 +259,7 @@ void add_multicast(Suite &suite)
 	suite.add("multicast.sender_is_member", [](Env &env) { sender_is_member(env, false); });
 	suite.add("multicast.sender_blocks_itself", [](Env &env) { sender_is_member(env, true); });
 	suite.add("multicast.slow_member", slow_member);
+	suite.add("multicast.many_members", many_members);
 	suite.add("multicast.others", others);
 	suite.add("multicast.without_grh", without_grh);
 	suite.add("multicast.refused", refused);
