@@ -9,7 +9,8 @@
  * An HCA is found through its ctl. Where the HCA is removed by choice (pibctl, `rdma link delete`)
  * its cables are pulled when ib_core has unregistered it, so that consumers can tell their peers.
  * Where the netdev, the namespace or the module goes the cables are pulled first. The ctl goes when
- * ib_core has unregistered the HCA, and a namespace or the module waits for that.
+ * ib_core has unregistered the HCA, and a namespace or the module waits for that: until whoever has
+ * unregistered it, which may be a process in ib_core, has left pib_dealloc_driver() (ctl_fence()).
  */
 #include <linux/ctype.h>
 #include <linux/netlink.h>
@@ -141,6 +142,30 @@ static int guids_get(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 
 /* ---- HCAs ---- */
 
+void pib_registry_put(struct pib_registry *reg)
+{
+	if (refcount_dec_and_test(&reg->users))
+		complete_all(&reg->unused);
+}
+
+/*
+ * Wait for the task that has unregistered the HCA. The task may be nobody whom this module knows
+ * (`rdma link delete`), and runs this module's code until it has left pib_dealloc_driver(), all the
+ * time with ib_core's lock for unregistration. To unregister an HCA that is unregistered already
+ * does nothing but take and drop that lock.
+ */
+static void ctl_fence(struct work_struct *work)
+{
+	struct pib_hca_ctl *ctl = container_of(work, struct pib_hca_ctl, fence);
+	struct pib_registry *reg = to_registry(ctl->pn);
+	struct pib_hca *hca = ctl->hca;
+
+	pib_hca_destroy(hca);
+	put_device(&hca->ib.dev);
+	kfree(ctl);
+	pib_registry_put(reg);
+}
+
 static void ctl_leave_bearer(struct pib_hca_ctl *ctl)
 {
 	if (!ctl->bearer)
@@ -182,7 +207,7 @@ static void ctl_detach(struct pib_hca_ctl *ctl)
 
 /*
  * struct pib_hca.on_gone: ib_core has unregistered the HCA, whoever has asked for that. Pull the
- * cables and give up what nobody else uses.
+ * cables and give up what nobody else uses. The ctl and the registry's user go with the fence.
  */
 static void hca_gone(struct pib_hca *hca)
 {
@@ -197,11 +222,10 @@ static void hca_gone(struct pib_hca *hca)
 		ctl_detach(ctl);
 		list_del(&ctl->entry);
 		guids_put(ctl);
-		kfree(ctl);
+		get_device(&hca->ib.dev);
+		queue_work(pib_wq, &ctl->fence);
 		break;
 	}
-	if (list_empty(&reg->ctls))
-		wake_up_all(&reg->empty);
 	mutex_unlock(&pn->lock);
 }
 
@@ -315,6 +339,7 @@ static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg
 	if (!ctl)
 		return ERR_PTR(-ENOMEM);
 	ctl->pn = pn;
+	INIT_WORK(&ctl->fence, ctl_fence);
 	ctl->num_peers = cfg->num_peers;
 	memcpy(ctl->peers, cfg->peers, sizeof(ctl->peers));
 	err = ctl_join_bearer(ctl, cfg, extack);
@@ -331,6 +356,7 @@ static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg
 	}
 	ctl->id = ++pn->next_id;
 	list_add_tail(&ctl->entry, &to_registry(pn)->ctls);
+	refcount_inc(&to_registry(pn)->users);
 	pib_node_dev_start(&ctl->hca->nd);
 	return ctl;
 
