@@ -496,8 +496,12 @@ static void bearer_work(struct work_struct *work)
 	if (!left)
 		queue_delayed_work(pib_wq, &bearer->work, 1);
 	bearer_expire(bearer, &dead);
-	mutex_unlock(&pn->lock);
+	/*
+	 * Under the mutex, as the links' work may still want their ports, and nothing but the mutex
+	 * keeps the host switch from being destroyed.
+	 */
 	pib_udp_link_free(&dead);
+	mutex_unlock(&pn->lock);
 }
 
 void pib_bearer_carrier(struct pib_bearer *bearer)
