@@ -15,6 +15,7 @@
 #include "control/netlink_gen.h"
 #include "control/netlink_get.h"
 #include "udp/link.h"
+#include "verbs/name.h"
 
 /* ---- attributes ---- */
 
@@ -54,8 +55,10 @@ static int put_endpoint(struct sk_buff *skb, int attr, const struct pib_addr *a)
 static int put_end(struct sk_buff *skb, int attr, const struct pib_kport *port)
 {
 	struct nlattr *nest = nla_nest_start(skb, attr);
+	char name[IB_DEVICE_NAME_MAX];
 
-	if (!nest || nla_put_string(skb, PIB_END_NODE, pib_kport_node_name(port)) ||
+	pib_kport_node_name(port, name);
+	if (!nest || nla_put_string(skb, PIB_END_NODE, name) ||
 	    nla_put_u32(skb, PIB_END_PORT, port->p.num))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
@@ -257,9 +260,11 @@ static int put_ctl_bearer(struct sk_buff *skb, const struct pib_hca_ctl *ctl)
 static int put_ctl(struct sk_buff *skb, struct pib_hca_ctl *ctl)
 {
 	struct pib_hca *hca = ctl->hca;
+	char name[IB_DEVICE_NAME_MAX];
 	u32 i;
 
-	if (nla_put_string(skb, PIB_A_HCA_NAME, dev_name(&hca->ib.dev)) ||
+	pib_hca_get_name(hca, name);
+	if (nla_put_string(skb, PIB_A_HCA_NAME, name) ||
 	    nla_put_u32(skb, PIB_A_IBDEV_INDEX, hca->ib.index) ||
 	    put_desc(skb, &hca->nd.node) ||
 	    put_u64(skb, PIB_A_NODE_GUID, hca->nd.node.guid, PIB_A_PAD) ||

@@ -24,10 +24,14 @@
 #include "udp/standalone_lid.h"
 #include "udp/link.h"
 #include "verbs/device.h"
+#include "verbs/name.h"
 
-const char *pib_kport_node_name(const struct pib_kport *port)
+void pib_kport_node_name(const struct pib_kport *port, char name[IB_DEVICE_NAME_MAX])
 {
-	return port->sw ? port->sw->name : dev_name(&pib_kport_hca(port)->ib.dev);
+	if (port->sw)
+		strscpy(name, port->sw->name, IB_DEVICE_NAME_MAX);
+	else
+		pib_hca_get_name(pib_kport_hca(port), name);
 }
 
 /* ---- names ---- */
@@ -38,7 +42,7 @@ struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name)
 
 	lockdep_assert_held(&pn->lock);
 	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry)
-		if (!ctl->detached && !strcmp(dev_name(&ctl->hca->ib.dev), name))
+		if (!ctl->detached && pib_hca_has_name(ctl->hca, name))
 			return ctl;
 	return NULL;
 }

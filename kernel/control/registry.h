@@ -111,8 +111,8 @@ int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_e
 /* Find by name. pn->lock held. Return: NULL: there is none. */
 struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name);
 struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name);
-/* Name of the HCA or switch that @port belongs to. */
-const char *pib_kport_node_name(const struct pib_kport *port);
+/* Copy the name of the HCA or switch that @port belongs to. Process context. */
+void pib_kport_node_name(const struct pib_kport *port, char name[IB_DEVICE_NAME_MAX]);
 
 /*
  * Pull the cables of all HCAs and unregister these; with @stranded, only those whose netdev is
