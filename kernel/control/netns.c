@@ -39,10 +39,10 @@ static void reap_work(struct work_struct *work)
 	struct pib_registry *reg = container_of(work, struct pib_registry, reap);
 	struct pib_net *pn = &reg->pn;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	pib_fabric_remove_hcas(pn, true);
 	reap_links(pn);
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 }
 
 static void socket_event(struct pib_udp_sock *sock, const struct net_device *dev,
@@ -126,13 +126,13 @@ static void net_flush(struct pib_registry *reg)
 	struct pib_switch *sw, *tmp;
 	bool again;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	again = reg->dying;
 	reg->dying = true;
 	pib_fabric_remove_hcas(pn, false);
 	list_for_each_entry_safe(sw, tmp, &reg->switches, entry)
 		pib_fabric_remove_switch(sw);
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	if (!again)
 		pib_registry_put(reg);
 	/* Whoever has unregistered an HCA has left this module and the lock. */

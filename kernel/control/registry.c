@@ -40,7 +40,7 @@ struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name)
 {
 	struct pib_hca_ctl *ctl;
 
-	lockdep_assert_held(&pn->lock);
+	lockdep_assert_held(&pn->view_lock);
 	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry)
 		if (!ctl->detached && pib_hca_has_name(ctl->hca, name))
 			return ctl;
@@ -51,7 +51,7 @@ struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name)
 {
 	struct pib_switch *sw;
 
-	lockdep_assert_held(&pn->lock);
+	lockdep_assert_held(&pn->view_lock);
 	list_for_each_entry(sw, &to_registry(pn)->switches, entry)
 		if (!strcmp(sw->name, name))
 			return sw;
@@ -219,7 +219,7 @@ static void hca_gone(struct pib_hca *hca)
 	struct pib_registry *reg = to_registry(pn);
 	struct pib_hca_ctl *ctl;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	list_for_each_entry(ctl, &reg->ctls, entry) {
 		if (ctl->hca != hca)
 			continue;
@@ -230,7 +230,7 @@ static void hca_gone(struct pib_hca *hca)
 		queue_work(pib_wq, &ctl->fence);
 		break;
 	}
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 }
 
 static int ctl_plug_switch(struct pib_hca_ctl *ctl, struct pib_kport *port)
@@ -383,7 +383,7 @@ static void ctl_unregister(struct pib_hca_ctl *ctl)
 	struct pib_hca *hca = ctl->hca;
 
 	get_device(&hca->ib.dev);
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	pib_hca_destroy(hca);
 	put_device(&hca->ib.dev);
 }
@@ -401,7 +401,7 @@ int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 	struct pib_hca_ctl *ctl;
 	int err;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	err = check_hca_cfg(pn, cfg, extack);
 	if (err)
 		goto out_unlock;
@@ -420,7 +420,7 @@ int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 	pn->changes++;
 
 out_unlock:
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	return err;
 }
 
@@ -428,10 +428,10 @@ int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_
 {
 	struct pib_hca_ctl *ctl;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	ctl = pib_hca_ctl_find(pn, name);
 	if (!ctl) {
-		mutex_unlock(&pn->lock);
+		pib_net_unlock(pn);
 		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
 		return -ENODEV;
 	}
@@ -457,7 +457,7 @@ void pib_fabric_remove_hcas(struct pib_net *pn, bool stranded)
 	lockdep_assert_held(&pn->lock);
 	while ((ctl = attached_ctl(to_registry(pn), stranded))) {
 		ctl_remove(ctl);
-		mutex_lock(&pn->lock);
+		pib_net_lock(pn);
 	}
 }
 
@@ -488,7 +488,7 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 	struct pib_switch *sw;
 	int err;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	err = pib_fabric_check_alive(pn, extack) ?: check_name(pn, name, extack) ?:
 	      switch_guid(&id, extack);
 	if (err)
@@ -502,7 +502,7 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 	pib_fabric_list_switch(sw);
 
 out_unlock:
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	return err;
 }
 
@@ -528,7 +528,7 @@ int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_e
 	struct pib_switch *sw;
 	int err = 0;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	sw = pib_fabric_find_switch(pn, name);
 	if (!sw) {
 		NL_SET_ERR_MSG(extack, "no switch of that name in this network namespace");
@@ -539,6 +539,6 @@ int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_e
 	} else {
 		pib_fabric_remove_switch(sw);
 	}
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	return err;
 }

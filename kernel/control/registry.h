@@ -108,7 +108,7 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 			  const struct pib_switch_ident *ident, struct netlink_ext_ack *extack);
 int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
 
-/* Find by name. pn->lock held. Return: NULL: there is none. */
+/* Find by name. pn->view_lock held. Return: NULL: there is none. */
 struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name);
 struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name);
 /* Copy the name of the HCA or switch that @port belongs to. Process context. */

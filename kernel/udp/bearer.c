@@ -484,7 +484,7 @@ static void bearer_work(struct work_struct *work)
 	LIST_HEAD(dead);
 
 	/* Whoever takes the bearer apart holds the mutex and waits for this work. */
-	if (!mutex_trylock(&pn->lock)) {
+	if (!pib_net_trylock(pn)) {
 		queue_delayed_work(pib_wq, &bearer->work, 1);
 		return;
 	}
@@ -501,7 +501,7 @@ static void bearer_work(struct work_struct *work)
 	 * keeps the host switch from being destroyed.
 	 */
 	pib_udp_link_free(&dead);
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 }
 
 void pib_bearer_carrier(struct pib_bearer *bearer)

@@ -121,7 +121,7 @@ static inline struct pib_udp_link *to_udp_link(const struct pib_link *base)
 	return container_of(base, struct pib_udp_link, base);
 }
 
-/* The link that is plugged into @port; NULL: none, or a cable inside this kernel. pn->lock held. */
+/* The link that is plugged into @port; NULL: none, or a cable inside this kernel. view_lock held. */
 static inline struct pib_udp_link *pib_kport_udp_link(const struct pib_kport *port)
 {
 	struct pib_link *base = rcu_dereference_protected(port->link, true);
