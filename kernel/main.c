@@ -12,6 +12,7 @@
 #include "control/rdma_link.h"
 #include "uapi/linux/pib.h"
 #include "udp/wire.h"
+#include "verbs/name.h"
 
 /*
  * Who adds an HCA wants the HCA's device nodes. There is no soft dependency: "modprobe -r pib"
@@ -36,9 +37,12 @@ static int __init pib_init(void)
 	err = pib_odp_init();
 	if (err)
 		goto err_tasks;
-	err = pib_netns_init();
+	err = pib_names_init();
 	if (err)
 		goto err_odp;
+	err = pib_netns_init();
+	if (err)
+		goto err_names;
 	err = pib_netlink_init();
 	if (err)
 		goto err_netns;
@@ -48,6 +52,8 @@ static int __init pib_init(void)
 
 err_netns:
 	pib_netns_exit();
+err_names:
+	pib_names_exit();
 err_odp:
 	pib_odp_exit();
 err_tasks:
@@ -62,6 +68,7 @@ static void __exit pib_exit(void)
 	pib_rdma_link_exit();
 	pib_netlink_exit();
 	pib_netns_exit();
+	pib_names_exit();
 	pib_odp_exit();
 	pib_tasks_exit();
 	rcu_barrier();

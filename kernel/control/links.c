@@ -40,7 +40,7 @@ int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struc
 	struct pib_kport *pa, *pb;
 	int err = -ENODEV;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	pa = find_end(pn, a, extack);
 	pb = pa ? find_end(pn, b, extack) : NULL;
 	if (!pb)
@@ -64,7 +64,7 @@ int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struc
 	err = 0;
 
 out_unlock:
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	return err;
 }
 
@@ -77,7 +77,7 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 	struct pib_udp_link *link;
 	int err;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	err = pib_fabric_check_alive(pn, extack);
 	if (err)
 		goto out_unlock;
@@ -103,7 +103,7 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 	link->holds_bearer = true;
 
 out_unlock:
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	return err;
 }
 
@@ -132,7 +132,7 @@ int pib_links_del(struct pib_net *pn, const struct pib_end *a,
 	LIST_HEAD(dead);
 	int err;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	port = find_cabled(pn, a, extack, &err);
 	if (!port)
 		goto out_unlock;
@@ -146,7 +146,7 @@ int pib_links_del(struct pib_net *pn, const struct pib_end *a,
 	err = 0;
 
 out_unlock:
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	return err;
 }
 
@@ -273,7 +273,7 @@ int pib_links_set(struct pib_net *pn, const struct pib_end *a, const struct pib_
 	struct pib_kport *port;
 	int err;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	port = find_cabled(pn, a, extack, &err);
 	if (!port)
 		goto out_unlock;
@@ -281,6 +281,6 @@ int pib_links_set(struct pib_net *pn, const struct pib_end *a, const struct pib_
 	pn->changes++;
 
 out_unlock:
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	return err;
 }

@@ -4,6 +4,9 @@
  * they are made, which only grow. So a dump neither repeats nor skips an object
  * when others disappear between its parts. A node whose ports do not fit into one
  * message goes on in the next ones.
+ *
+ * Who asks without end, as everybody may, keeps view_lock busy. Changes come in between, since that
+ * mutex is fair; the configuration mutex is not taken here.
  */
 #include <linux/ktime.h>
 #include <linux/netdevice.h>
@@ -15,6 +18,7 @@
 #include "control/netlink_gen.h"
 #include "control/netlink_get.h"
 #include "udp/link.h"
+#include "verbs/name.h"
 
 /* ---- attributes ---- */
 
@@ -54,8 +58,10 @@ static int put_endpoint(struct sk_buff *skb, int attr, const struct pib_addr *a)
 static int put_end(struct sk_buff *skb, int attr, const struct pib_kport *port)
 {
 	struct nlattr *nest = nla_nest_start(skb, attr);
+	char name[IB_DEVICE_NAME_MAX];
 
-	if (!nest || nla_put_string(skb, PIB_END_NODE, pib_kport_node_name(port)) ||
+	pib_kport_node_name(port, name);
+	if (!nest || nla_put_string(skb, PIB_END_NODE, name) ||
 	    nla_put_u32(skb, PIB_END_PORT, port->p.num))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
@@ -257,9 +263,11 @@ static int put_ctl_bearer(struct sk_buff *skb, const struct pib_hca_ctl *ctl)
 static int put_ctl(struct sk_buff *skb, struct pib_hca_ctl *ctl)
 {
 	struct pib_hca *hca = ctl->hca;
+	char name[IB_DEVICE_NAME_MAX];
 	u32 i;
 
-	if (nla_put_string(skb, PIB_A_HCA_NAME, dev_name(&hca->ib.dev)) ||
+	pib_hca_get_name(hca, name);
+	if (nla_put_string(skb, PIB_A_HCA_NAME, name) ||
 	    nla_put_u32(skb, PIB_A_IBDEV_INDEX, hca->ib.index) ||
 	    put_desc(skb, &hca->nd.node) ||
 	    put_u64(skb, PIB_A_NODE_GUID, hca->nd.node.guid, PIB_A_PAD) ||
@@ -359,7 +367,7 @@ int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "the name of the HCA is missing");
 		return -EINVAL;
 	}
-	mutex_lock(&pn->lock);
+	mutex_lock(&pn->view_lock);
 	ctl = pib_hca_ctl_find(pn, nla_data(name));
 	if (ctl) {
 		err = node_reply(info, PIB_CMD_HCA_GET, ctl, NULL);
@@ -367,7 +375,7 @@ int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "no HCA of that name in this network namespace");
 		err = -ENODEV;
 	}
-	mutex_unlock(&pn->lock);
+	mutex_unlock(&pn->view_lock);
 	return err;
 }
 
@@ -382,7 +390,7 @@ int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "the name of the switch is missing");
 		return -EINVAL;
 	}
-	mutex_lock(&pn->lock);
+	mutex_lock(&pn->view_lock);
 	sw = pib_fabric_find_switch(pn, nla_data(name));
 	if (sw) {
 		err = node_reply(info, PIB_CMD_SWITCH_GET, NULL, sw);
@@ -390,7 +398,7 @@ int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "no switch of that name in this network namespace");
 		err = -ENODEV;
 	}
-	mutex_unlock(&pn->lock);
+	mutex_unlock(&pn->view_lock);
 	return err;
 }
 
@@ -425,7 +433,7 @@ static struct pib_net *dump_begin(struct sk_buff *skb, struct netlink_callback *
 	a->flags = NLM_F_MULTI;
 	a->cb = cb;
 	a->cmd = cmd;
-	mutex_lock(&pn->lock);
+	mutex_lock(&pn->view_lock);
 	cb->seq = pn->changes;
 	return pn;
 }
@@ -433,7 +441,7 @@ static struct pib_net *dump_begin(struct sk_buff *skb, struct netlink_callback *
 /* A full message is no error as long as it holds something. */
 static int dump_end(struct pib_net *pn, struct sk_buff *skb, int err)
 {
-	mutex_unlock(&pn->lock);
+	mutex_unlock(&pn->view_lock);
 	return skb->len || !err ? skb->len : err;
 }
 

@@ -39,10 +39,10 @@ static void reap_work(struct work_struct *work)
 	struct pib_registry *reg = container_of(work, struct pib_registry, reap);
 	struct pib_net *pn = &reg->pn;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	pib_fabric_remove_hcas(pn, true);
 	reap_links(pn);
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 }
 
 static void socket_event(struct pib_udp_sock *sock, const struct net_device *dev,
@@ -107,7 +107,8 @@ static int __net_init net_init(struct net *net)
 	pib_net_init(&reg->pn, net);
 	INIT_LIST_HEAD(&reg->ctls);
 	INIT_LIST_HEAD(&reg->switches);
-	init_waitqueue_head(&reg->empty);
+	refcount_set(&reg->users, 1);
+	init_completion(&reg->unused);
 	INIT_WORK(&reg->reap, reap_work);
 	mutex_lock(&nets_lock);
 	list_add_tail(&reg->entry, &nets);
@@ -115,26 +116,28 @@ static int __net_init net_init(struct net *net)
 	return 0;
 }
 
-/* Take everything apart, and wait for those who were at it before. */
+/*
+ * Take everything apart, and wait for those who were at it before. May be called again, by the
+ * namespace's part after the module.
+ */
 static void net_flush(struct pib_registry *reg)
 {
 	struct pib_net *pn = &reg->pn;
 	struct pib_switch *sw, *tmp;
+	bool again;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
+	again = reg->dying;
 	reg->dying = true;
 	pib_fabric_remove_hcas(pn, false);
 	list_for_each_entry_safe(sw, tmp, &reg->switches, entry)
 		pib_fabric_remove_switch(sw);
-	mutex_unlock(&pn->lock);
-	/*
-	 * The condition is looked at while this task is about to sleep and must not take the lock.
-	 */
-	wait_event(reg->empty, list_empty_careful(&reg->ctls));
+	pib_net_unlock(pn);
+	if (!again)
+		pib_registry_put(reg);
+	/* Whoever has unregistered an HCA has left this module and the lock. */
+	wait_for_completion(&reg->unused);
 	cancel_work_sync(&reg->reap);
-	/* Whoever took the last one off the list has left the lock. */
-	mutex_lock(&pn->lock);
-	mutex_unlock(&pn->lock);
 }
 
 static void __net_exit net_exit(struct net *net)

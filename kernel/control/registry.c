@@ -9,7 +9,8 @@
  * An HCA is found through its ctl. Where the HCA is removed by choice (pibctl, `rdma link delete`)
  * its cables are pulled when ib_core has unregistered it, so that consumers can tell their peers.
  * Where the netdev, the namespace or the module goes the cables are pulled first. The ctl goes when
- * ib_core has unregistered the HCA, and a namespace or the module waits for that.
+ * ib_core has unregistered the HCA, and a namespace or the module waits for that: until whoever has
+ * unregistered it, which may be a process in ib_core, has left pib_dealloc_driver() (ctl_fence()).
  */
 #include <linux/ctype.h>
 #include <linux/netlink.h>
@@ -23,10 +24,14 @@
 #include "udp/standalone_lid.h"
 #include "udp/link.h"
 #include "verbs/device.h"
+#include "verbs/name.h"
 
-const char *pib_kport_node_name(const struct pib_kport *port)
+void pib_kport_node_name(const struct pib_kport *port, char name[IB_DEVICE_NAME_MAX])
 {
-	return port->sw ? port->sw->name : dev_name(&pib_kport_hca(port)->ib.dev);
+	if (port->sw)
+		strscpy(name, port->sw->name, IB_DEVICE_NAME_MAX);
+	else
+		pib_hca_get_name(pib_kport_hca(port), name);
 }
 
 /* ---- names ---- */
@@ -35,9 +40,9 @@ struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name)
 {
 	struct pib_hca_ctl *ctl;
 
-	lockdep_assert_held(&pn->lock);
+	lockdep_assert_held(&pn->view_lock);
 	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry)
-		if (!ctl->detached && !strcmp(dev_name(&ctl->hca->ib.dev), name))
+		if (!ctl->detached && pib_hca_has_name(ctl->hca, name))
 			return ctl;
 	return NULL;
 }
@@ -46,7 +51,7 @@ struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name)
 {
 	struct pib_switch *sw;
 
-	lockdep_assert_held(&pn->lock);
+	lockdep_assert_held(&pn->view_lock);
 	list_for_each_entry(sw, &to_registry(pn)->switches, entry)
 		if (!strcmp(sw->name, name))
 			return sw;
@@ -141,6 +146,30 @@ static int guids_get(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 
 /* ---- HCAs ---- */
 
+void pib_registry_put(struct pib_registry *reg)
+{
+	if (refcount_dec_and_test(&reg->users))
+		complete_all(&reg->unused);
+}
+
+/*
+ * Wait for the task that has unregistered the HCA. The task may be nobody whom this module knows
+ * (`rdma link delete`), and runs this module's code until it has left pib_dealloc_driver(), all the
+ * time with ib_core's lock for unregistration. To unregister an HCA that is unregistered already
+ * does nothing but take and drop that lock.
+ */
+static void ctl_fence(struct work_struct *work)
+{
+	struct pib_hca_ctl *ctl = container_of(work, struct pib_hca_ctl, fence);
+	struct pib_registry *reg = to_registry(ctl->pn);
+	struct pib_hca *hca = ctl->hca;
+
+	pib_hca_destroy(hca);
+	put_device(&hca->ib.dev);
+	kfree(ctl);
+	pib_registry_put(reg);
+}
+
 static void ctl_leave_bearer(struct pib_hca_ctl *ctl)
 {
 	if (!ctl->bearer)
@@ -182,7 +211,7 @@ static void ctl_detach(struct pib_hca_ctl *ctl)
 
 /*
  * struct pib_hca.on_gone: ib_core has unregistered the HCA, whoever has asked for that. Pull the
- * cables and give up what nobody else uses.
+ * cables and give up what nobody else uses. The ctl and the registry's user go with the fence.
  */
 static void hca_gone(struct pib_hca *hca)
 {
@@ -190,19 +219,18 @@ static void hca_gone(struct pib_hca *hca)
 	struct pib_registry *reg = to_registry(pn);
 	struct pib_hca_ctl *ctl;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	list_for_each_entry(ctl, &reg->ctls, entry) {
 		if (ctl->hca != hca)
 			continue;
 		ctl_detach(ctl);
 		list_del(&ctl->entry);
 		guids_put(ctl);
-		kfree(ctl);
+		get_device(&hca->ib.dev);
+		queue_work(pib_wq, &ctl->fence);
 		break;
 	}
-	if (list_empty(&reg->ctls))
-		wake_up_all(&reg->empty);
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 }
 
 static int ctl_plug_switch(struct pib_hca_ctl *ctl, struct pib_kport *port)
@@ -315,6 +343,7 @@ static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg
 	if (!ctl)
 		return ERR_PTR(-ENOMEM);
 	ctl->pn = pn;
+	INIT_WORK(&ctl->fence, ctl_fence);
 	ctl->num_peers = cfg->num_peers;
 	memcpy(ctl->peers, cfg->peers, sizeof(ctl->peers));
 	err = ctl_join_bearer(ctl, cfg, extack);
@@ -331,6 +360,7 @@ static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg
 	}
 	ctl->id = ++pn->next_id;
 	list_add_tail(&ctl->entry, &to_registry(pn)->ctls);
+	refcount_inc(&to_registry(pn)->users);
 	pib_node_dev_start(&ctl->hca->nd);
 	return ctl;
 
@@ -353,7 +383,7 @@ static void ctl_unregister(struct pib_hca_ctl *ctl)
 	struct pib_hca *hca = ctl->hca;
 
 	get_device(&hca->ib.dev);
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	pib_hca_destroy(hca);
 	put_device(&hca->ib.dev);
 }
@@ -371,7 +401,7 @@ int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 	struct pib_hca_ctl *ctl;
 	int err;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	err = check_hca_cfg(pn, cfg, extack);
 	if (err)
 		goto out_unlock;
@@ -390,7 +420,7 @@ int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 	pn->changes++;
 
 out_unlock:
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	return err;
 }
 
@@ -398,10 +428,10 @@ int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_
 {
 	struct pib_hca_ctl *ctl;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	ctl = pib_hca_ctl_find(pn, name);
 	if (!ctl) {
-		mutex_unlock(&pn->lock);
+		pib_net_unlock(pn);
 		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
 		return -ENODEV;
 	}
@@ -427,7 +457,7 @@ void pib_fabric_remove_hcas(struct pib_net *pn, bool stranded)
 	lockdep_assert_held(&pn->lock);
 	while ((ctl = attached_ctl(to_registry(pn), stranded))) {
 		ctl_remove(ctl);
-		mutex_lock(&pn->lock);
+		pib_net_lock(pn);
 	}
 }
 
@@ -458,7 +488,7 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 	struct pib_switch *sw;
 	int err;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	err = pib_fabric_check_alive(pn, extack) ?: check_name(pn, name, extack) ?:
 	      switch_guid(&id, extack);
 	if (err)
@@ -472,7 +502,7 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 	pib_fabric_list_switch(sw);
 
 out_unlock:
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	return err;
 }
 
@@ -498,7 +528,7 @@ int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_e
 	struct pib_switch *sw;
 	int err = 0;
 
-	mutex_lock(&pn->lock);
+	pib_net_lock(pn);
 	sw = pib_fabric_find_switch(pn, name);
 	if (!sw) {
 		NL_SET_ERR_MSG(extack, "no switch of that name in this network namespace");
@@ -509,6 +539,6 @@ int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_e
 	} else {
 		pib_fabric_remove_switch(sw);
 	}
-	mutex_unlock(&pn->lock);
+	pib_net_unlock(pn);
 	return err;
 }

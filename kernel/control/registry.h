@@ -3,8 +3,9 @@
 #ifndef PIB_CONTROL_REGISTRY_H
 #define PIB_CONTROL_REGISTRY_H
 
+#include <linux/completion.h>
 #include <linux/list.h>
-#include <linux/wait.h>
+#include <linux/refcount.h>
 #include <linux/workqueue.h>
 #include "core/net.h"
 #include "hca/hca.h"
@@ -23,7 +24,8 @@ struct pib_udp_link;
  * @ctls: struct pib_hca_ctl; under pn.lock
  * @switches: struct pib_switch; under pn.lock
  * @dying: nothing is made any more; under pn.lock
- * @empty: woken when the last ctl is freed
+ * @users: one for each HCA, until ib_core has left it; and one until the registry is dying
+ * @unused: complete when @users is 0
  * @reap: takes apart what sat on netdevs that are gone
  */
 struct pib_registry {
@@ -32,7 +34,8 @@ struct pib_registry {
 	struct list_head ctls;
 	struct list_head switches;
 	bool dying;
-	wait_queue_head_t empty;
+	refcount_t users;
+	struct completion unused;
 	struct work_struct reap;
 };
 
@@ -50,6 +53,7 @@ static inline struct pib_registry *to_registry(struct pib_net *pn)
  * @bearer: bearer; NULL once detached, and for an HCA that has cables in this kernel only
  * @host_switch: the ports are plugged into the host switch, not into peers
  * @detached: the HCA is on the way out, neither shown nor found
+ * @fence: waits for who has unregistered the HCA, then frees the ctl
  * @num_peers: entries in @peers
  * @peers: as asked for
  * @num_guids: entries in @guids
@@ -63,6 +67,7 @@ struct pib_hca_ctl {
 	struct pib_bearer *bearer;
 	bool host_switch;
 	bool detached;
+	struct work_struct fence;
 	u32 num_peers;
 	struct pib_addr peers[PIB_PEERS_MAX];
 	u32 num_guids;
@@ -89,6 +94,9 @@ struct pib_hca_cfg {
 	struct pib_addr peers[PIB_PEERS_MAX];
 };
 
+/* A user goes. Any context. The last thing done with @reg, unless somebody else is a user. */
+void pib_registry_put(struct pib_registry *reg);
+
 /*
  * All of these: process context, RTNL not held; may sleep long.
  * Return: 0 or -errno with the reason in @extack.
@@ -100,11 +108,11 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 			  const struct pib_switch_ident *ident, struct netlink_ext_ack *extack);
 int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
 
-/* Find by name. pn->lock held. Return: NULL: there is none. */
+/* Find by name. pn->view_lock held. Return: NULL: there is none. */
 struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name);
 struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name);
-/* Name of the HCA or switch that @port belongs to. */
-const char *pib_kport_node_name(const struct pib_kport *port);
+/* Copy the name of the HCA or switch that @port belongs to. Process context. */
+void pib_kport_node_name(const struct pib_kport *port, char name[IB_DEVICE_NAME_MAX]);
 
 /*
  * Pull the cables of all HCAs and unregister these; with @stranded, only those whose netdev is

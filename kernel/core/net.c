@@ -16,9 +16,30 @@ void pib_net_init(struct pib_net *pn, struct net *net)
 	pn->net = net;
 	pn->changes = 1;
 	mutex_init(&pn->lock);
+	mutex_init(&pn->view_lock);
 	mutex_init(&pn->link_lock);
 	INIT_LIST_HEAD(&pn->udp_socks);
 	xa_init_flags(&pn->links, XA_FLAGS_LOCK_BH);
+}
+
+void pib_net_lock(struct pib_net *pn)
+{
+	mutex_lock(&pn->lock);
+	mutex_lock(&pn->view_lock);
+}
+
+bool pib_net_trylock(struct pib_net *pn)
+{
+	if (!mutex_trylock(&pn->lock))
+		return false;
+	mutex_lock(&pn->view_lock);
+	return true;
+}
+
+void pib_net_unlock(struct pib_net *pn)
+{
+	mutex_unlock(&pn->view_lock);
+	mutex_unlock(&pn->lock);
 }
 
 void pib_net_exit(struct pib_net *pn)

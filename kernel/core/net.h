@@ -15,6 +15,8 @@ struct net;
  * struct pib_net - the pib of a network namespace
  * @net: the namespace, with which this goes
  * @lock: configuration mutex: guards all lists. docs/architecture.md has the order of locks
+ * @view_lock: mutex that is held with @lock all the time, see pib_net_lock(); gets look at what @lock
+ *	guards under this one alone, change nothing, and hold it for one message at a time
  * @link_lock: guards which cables are up; taken under @lock
  * @udp_socks: sockets of netdevs (udp/socket.h); written under @lock, read under RCU
  * @links: link id -> link over UDP (udp/link.h); written under @lock, read under RCU
@@ -26,6 +28,7 @@ struct net;
 struct pib_net {
 	struct net *net;
 	struct mutex lock;
+	struct mutex view_lock;
 	struct mutex link_lock;
 	struct list_head udp_socks;
 	struct xarray links;
@@ -45,6 +48,17 @@ struct pib_net *pib_net(struct net *net);
 void pib_net_init(struct pib_net *pn, struct net *net);
 /* When nothing is left in the namespace. Process context. */
 void pib_net_exit(struct pib_net *pn);
+
+/* Take the configuration mutex and what keeps gets away. Process context. */
+void pib_net_lock(struct pib_net *pn);
+/*
+ * The same where somebody who has the mutex may be waiting for the caller. Only the mutex is tried
+ * for: gets do not take it, so they cannot make this fail, and the rest waits for those gets that
+ * were there before. Process context. Return: false: somebody else has the mutex.
+ */
+bool pib_net_trylock(struct pib_net *pn);
+/* Give both back. */
+void pib_net_unlock(struct pib_net *pn);
 
 /* Make pib_wq. Process context. Return: 0 or -ENOMEM. */
 int pib_wq_init(void);

@@ -20,6 +20,7 @@ struct platform_device;
  * struct pib_hca - an HCA
  * @ib: the device that ib_core knows
  * @nd: what every node has; standalone: ports give themselves LIDs
+ * @name: see verbs/name.c, where its lock is; not to be read elsewhere
  * @parent: platform device that stands in for the hardware
  * @net: network namespace in which the HCA was made; not refcounted, the HCA goes with it
  * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_stub_get()
@@ -48,6 +49,7 @@ struct platform_device;
 struct pib_hca {
 	struct ib_device ib;
 	struct pib_node_dev nd;
+	char name[IB_DEVICE_NAME_MAX];
 	struct platform_device *parent;
 	struct net *net;
 	struct xarray qps;

@@ -89,8 +89,8 @@ enum pib_wc {
  * @flush: FLUSH: as struct pib_hdrs.flush
  * @state: requester's
  * @status: enum pib_wc once done
- * @psn: first PSN
- * @npkts: PSNs it takes: packets of a request, or of the response to a READ
+ * @psn: first PSN; where none is taken that of what is started next
+ * @npkts: PSNs it takes: packets of a request, or of the response to a READ; 0: none
  * @off: bytes handed out for sending (SEND, WRITE) or received (READ)
  * @ssn: send sequence number of its first message, for credits
  */

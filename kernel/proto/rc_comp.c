@@ -151,20 +151,35 @@ static void take_credits(struct pib_req *r, const struct pib_hdrs *h)
 		r->credit_limit = limit;
 }
 
-/* The work request that @psn belongs to; it is outstanding. */
+/* Was @w started, and with a PSN that is no later than @psn? Both count from @base. */
+static bool starts_before(const struct pib_swqe *w, u32 psn, u32 base)
+{
+	return w->state != PIB_WQE_POSTED && pib_psn_off(w->psn, base) <= pib_psn_off(psn, base);
+}
+
+/*
+ * The work request that @psn belongs to; it is outstanding. The peer chooses @psn and how often it
+ * answers, so this does not walk along the ring. From @una on, work requests are started in their
+ * order and so are their PSNs. What takes no PSN has that of its successor, and is not the last one
+ * that starts before @psn.
+ */
 static struct pib_swqe *find_wqe(const struct pib_req *r, u32 psn)
 {
+	u32 base = pib_req_wqe(r, r->una)->psn;
+	u32 from = 0, to = r->head - r->una, mid;
 	struct pib_swqe *w;
-	u32 i;
 
-	for (i = r->una; i != r->head; i++) {
-		w = pib_req_wqe(r, i);
-		if (w->state == PIB_WQE_POSTED)
-			return NULL;
-		if (w->npkts && pib_psn_off(psn, w->psn) < w->npkts)
-			return w;
+	while (from < to) {
+		mid = from + (to - from) / 2;
+		if (starts_before(pib_req_wqe(r, r->una + mid), psn, base))
+			from = mid + 1;
+		else
+			to = mid;
 	}
-	return NULL;
+	if (!from)
+		return NULL;
+	w = pib_req_wqe(r, r->una + from - 1);
+	return pib_psn_off(psn, w->psn) < w->npkts ? w : NULL;
 }
 
 static bool oldest_is(const struct pib_req *r, const struct pib_swqe *w)

@@ -339,6 +339,7 @@ static void req_start_wqe(struct pib_req *r, struct pib_swqe *w)
 	u32 status = req_check(r, w, wi);
 	u32 bytes;
 
+	w->psn = r->next_psn;	/* of those that take none, too: find_wqe() goes by the order */
 	if (status != PIB_WC_SUCCESS) {
 		pib_req_local_error(r, w, status);
 		return;
@@ -349,7 +350,6 @@ static void req_start_wqe(struct pib_req *r, struct pib_swqe *w)
 	}
 	bytes = wi->kind & (PIB_WRK_DATA | PIB_WRK_READ) ? w->len : 0;
 	w->npkts = pib_max(1, (bytes + (1U << r->mtu_shift) - 1) >> r->mtu_shift);
-	w->psn = r->next_psn;
 	w->ssn = r->ssn;
 	r->ssn = (r->ssn + req_messages(r, w, wi)) & PIB_PSN_MASK;
 	w->state = PIB_WQE_ACTIVE;

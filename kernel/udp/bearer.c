@@ -484,7 +484,7 @@ static void bearer_work(struct work_struct *work)
 	LIST_HEAD(dead);
 
 	/* Whoever takes the bearer apart holds the mutex and waits for this work. */
-	if (!mutex_trylock(&pn->lock)) {
+	if (!pib_net_trylock(pn)) {
 		queue_delayed_work(pib_wq, &bearer->work, 1);
 		return;
 	}
@@ -496,8 +496,12 @@ static void bearer_work(struct work_struct *work)
 	if (!left)
 		queue_delayed_work(pib_wq, &bearer->work, 1);
 	bearer_expire(bearer, &dead);
-	mutex_unlock(&pn->lock);
+	/*
+	 * Under the mutex, as the links' work may still want their ports, and nothing but the mutex
+	 * keeps the host switch from being destroyed.
+	 */
 	pib_udp_link_free(&dead);
+	pib_net_unlock(pn);
 }
 
 void pib_bearer_carrier(struct pib_bearer *bearer)

@@ -693,6 +693,8 @@ void pib_udp_link_free(struct list_head *dead)
 
 	if (list_empty(dead))
 		return;
+	link = list_first_entry(dead, struct pib_udp_link, dead_entry);
+	lockdep_assert_held(&udp_link_net(link)->lock);
 	synchronize_rcu();
 	list_for_each_entry_safe(link, tmp, dead, dead_entry) {
 		timer_delete_sync(&link->timer);

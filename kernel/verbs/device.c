@@ -4,7 +4,8 @@
  *
  * ib_core may unregister and free the device by itself (`rdma link delete`),
  * so everything that belongs to an HCA is released in dealloc_driver, which is
- * called when no operation is running any more and none will be.
+ * called when no operation is running any more and none will be. The fence behind that, for who
+ * unloads the module, is ib_unregister_device() of the HCA once more.
  */
 #include <linux/idr.h>
 #include <linux/netlink.h>
@@ -389,6 +390,7 @@ err_dealloc:
 	return ERR_PTR(err);
 }
 
+/* ib_core has a lock for each device that makes this wait for who was faster. */
 void pib_hca_destroy(struct pib_hca *hca)
 {
 	ib_unregister_device(&hca->ib);

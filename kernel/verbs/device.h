@@ -18,7 +18,8 @@ struct pib_net;
  * @id: who the HCA is; read before this returns
  * @standalone: its ports do without an SM
  * @on_gone: called when ib_core has unregistered the HCA, before its ports are freed; may sleep.
- *	Not called if this fails
+ *	The task stays in this module for a while then: pib_hca_destroy() is the fence. Not called
+ *	if this fails
  * @extack: reason of a failure
  *
  * Context: process, RTNL not held; may sleep.
@@ -34,7 +35,8 @@ struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_port
  * @hca: HCA, which the caller keeps by get_device(&hca->ib.dev), for `rdma link delete` may be
  *	faster
  *
- * Open user contexts are disassociated.
+ * Open user contexts are disassociated. If somebody else unregisters the HCA, or has done so, this
+ * returns when that task has left pib_dealloc_driver() and runs nothing of this module for it.
  *
  * Context: process, RTNL not held, nor any lock that pib_hca.on_gone takes; sleeps.
  */

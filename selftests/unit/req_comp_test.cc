@@ -497,6 +497,36 @@ TEST(ReqComp, AResponseAcknowledgesWhatIsBefore)
 	EXPECT_EQ(q.done(), "1:0 2:0");
 }
 
+// The ring turns round, and so do the PSNs.
+TEST(ReqComp, AnswersAreFoundAmongWhatTakesNoPsn)
+{
+	NodeCfg c = config();
+
+	c.ring = 8;
+	c.sq_psn = 0xFFFFFD;
+	Qp q(c);
+	for (uint32_t turn = 0, psn = c.sq_psn; turn < 5; turn++, psn += 6) {
+		q.post(PIB_WR_WRITE, 2 * kMtu);
+		q.post(PIB_WR_REG_MR, 0);
+		q.post(PIB_WR_CAS, 8);
+		q.post(PIB_WR_REG_MR, 0);
+		q.post(PIB_WR_REG_MR, 0);
+		q.post(PIB_WR_WRITE, 3 * kMtu);
+		q.sends();
+		q.gets(ack(psn + 2));		// for an atomic
+		q.gets(atomic_ack(psn + 4, 0)); // for a WRITE
+		EXPECT_EQ(q.n.req.stats.bad_responses, 2 * (turn + 1));
+		q.gets(atomic_ack(psn + 2, 0));
+		EXPECT_EQ(q.n.sent.size(), 5u);
+		q.gets(ack(psn + 4));
+		EXPECT_EQ(q.n.sent.size(), 5u);
+		q.gets(ack(psn + 5));
+		EXPECT_EQ(q.n.sent.size(), 6u);
+		q.done();
+	}
+	EXPECT_EQ(q.n.req.stats.retransmits, 0u);
+}
+
 TEST(ReqComp, ReadResponseOfTheWrongLength)
 {
 	for (size_t len : {0u, kMtu - 1, kMtu + 1, 2 * kMtu}) {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Names of HCAs. ib_core frees the string of dev_name() when it renames a device, and writes
+ * ib_device.name, under a lock of its own that drivers cannot take. It tells its clients of a new
+ * name with that lock held. So this module is a client, for its own devices only, and keeps a copy.
+ */
+#include <linux/module.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include "hca/hca.h"
+#include "verbs/name.h"
+
+static DEFINE_SPINLOCK(names_lock);
+
+/* ib_core holds its lock of devices, so that dev_name() stays. */
+static void take_name(struct pib_hca *hca)
+{
+	spin_lock(&names_lock);
+	strscpy(hca->name, dev_name(&hca->ib.dev), sizeof(hca->name));
+	spin_unlock(&names_lock);
+}
+
+/* struct ib_client: the device may have been renamed since it has been in ib_core's table. */
+static int name_add(struct ib_device *ibdev)
+{
+	if (ibdev->ops.owner != THIS_MODULE)
+		return -EOPNOTSUPP;
+	take_name(container_of(ibdev, struct pib_hca, ib));
+	return 0;
+}
+
+static void name_change(struct ib_device *ibdev, void *client_data)
+{
+	take_name(container_of(ibdev, struct pib_hca, ib));
+}
+
+static struct ib_client name_client = {
+	.name = "pib",
+	.add = name_add,
+	.rename = name_change,
+	.no_kverbs_req = 1,
+};
+
+int pib_names_init(void)
+{
+	return ib_register_client(&name_client);
+}
+
+void pib_names_exit(void)
+{
+	ib_unregister_client(&name_client);
+}
+
+bool pib_hca_has_name(struct pib_hca *hca, const char *name)
+{
+	bool same;
+
+	spin_lock(&names_lock);
+	same = !strcmp(hca->name, name);
+	spin_unlock(&names_lock);
+	return same;
+}
+
+void pib_hca_get_name(struct pib_hca *hca, char name[IB_DEVICE_NAME_MAX])
+{
+	spin_lock(&names_lock);
+	memcpy(name, hca->name, sizeof(hca->name));
+	spin_unlock(&names_lock);
+}
