@@ -80,7 +80,7 @@ void migrate(const Env &env)
 	arm(p);
 }
 
-/* The peer goes by a path that this end was not told of. This end says so, once, and stays where it is. */
+/* The peer goes by a path that this end was not told of: it says so, once, and stays. */
 void unknown_path(const Env &env)
 {
 	need(env);
