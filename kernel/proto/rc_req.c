@@ -319,6 +319,14 @@ static bool req_may_start(struct pib_req *r, const struct pib_swqe *w)
 	return false;
 }
 
+/* A FLUSH of a region names no range (A19): its length says nothing. */
+static bool is_too_long(const struct pib_req *r, const struct pib_swqe *w)
+{
+	if (r->cfg.tp == PIB_TP_UD)
+		return w->len > 1U << r->mtu_shift;
+	return w->len > PIB_MSG_MAX && !(w->opcode == PIB_WR_FLUSH && w->flush >> 4 == 1);
+}
+
 static u32 req_check(const struct pib_req *r, const struct pib_swqe *w,
 		     const struct pib_wr_info *wi)
 {
@@ -326,7 +334,7 @@ static u32 req_check(const struct pib_req *r, const struct pib_swqe *w,
 		return PIB_WC_LOC_QP_OP_ERR;
 	if (wi->kind & PIB_WRK_LOCAL)
 		return PIB_WC_SUCCESS;
-	if (w->len > PIB_MSG_MAX || (r->cfg.tp == PIB_TP_UD && w->len > 1U << r->mtu_shift))
+	if (is_too_long(r, w))
 		return PIB_WC_LOC_LEN_ERR;
 	if (wi->kind & PIB_WRK_RESP && !r->cfg.max_rd_atomic)
 		return PIB_WC_LOC_QP_OP_ERR;

@@ -290,22 +290,25 @@ void pib_trap_bad_key(struct pib_port *p, u16 num, const struct pib_hdrs *h, u64
 
 #define DATA_VALID_LIDS		0x0003	/* LIDADDR1, LIDADDR2 */
 #define DATA_VALID_PKEY		0x0004
-#define DATA_VALID_QPS		0x0038	/* SL, QP1, QP2 */
+#define DATA_VALID_SL		0x0008
+#define DATA_VALID_QP1		0x0010
+#define DATA_VALID_QP2		0x0020
 #define DATA_VALID_GIDS		0x00C0
 
+/* Only a DETH says which QP has sent the packet. */
 void pib_trap_switch_pkey(struct pib_port *p, const struct pib_hdrs *h, u64 now)
 {
 	u8 data[PIB_NOTICE_DETAILS] = { 0 };
-	bool grh = h->flags & PIB_H_GRH;
+	bool grh = h->flags & PIB_H_GRH, deth = h->tp == PIB_TP_UD;
 	struct pib_port *p0 = p->node->ports[0];
 
 	saturating_inc(&p0->pkey_viol);
-	pib_put16(data, DATA_VALID_LIDS | DATA_VALID_PKEY | DATA_VALID_QPS |
-		  (grh ? DATA_VALID_GIDS : 0));
+	pib_put16(data, DATA_VALID_LIDS | DATA_VALID_PKEY | DATA_VALID_SL | DATA_VALID_QP2 |
+		  (deth ? DATA_VALID_QP1 : 0) | (grh ? DATA_VALID_GIDS : 0));
 	pib_put16(data + 2, h->slid);
 	pib_put16(data + 4, h->dlid);
 	pib_put16(data + 6, h->pkey);
-	pib_put32(data + 8, (u32)h->sl << 28 | (h->sqpn & PIB_QPN_MASK));
+	pib_put32(data + 8, (u32)h->sl << 28 | (deth ? h->sqpn & PIB_QPN_MASK : 0));
 	pib_put32(data + 12, h->dqpn & PIB_QPN_MASK);
 	if (grh) {
 		memcpy(data + 16, h->sgid, 16);

@@ -11,6 +11,7 @@
 #include "hca/cq.h"
 #include "hca/hca.h"
 #include "transport/qp.h"
+#include "transport/qp_task.h"
 #include "transport/recv_queue.h"
 #include "transport/send_queue.h"
 #include "transport/error.h"
@@ -134,6 +135,13 @@ static int check_numbers(struct pib_qp *qp, const struct change *c)
 	return 0;
 }
 
+/* What has begun ends in SQD (10.3.1.5): the way back to RTS is open when all of it has. */
+static bool is_draining(const struct pib_qp *qp, const struct change *c)
+{
+	return c->cur == IB_QPS_SQD && c->next == IB_QPS_RTS && qp->attr.sq_draining &&
+	       !pib_qp_is_drained(qp);
+}
+
 static int check_change(struct pib_qp *qp, struct change *c)
 {
 	int err;
@@ -145,6 +153,8 @@ static int check_change(struct pib_qp *qp, struct change *c)
 	if (!ib_modify_qp_is_ok(c->cur, c->next, qp->type, c->mask))
 		return qp_refuse(qp, -EINVAL, "%s to %s with mask %#x", pib_qp_state_name(c->cur),
 				 pib_qp_state_name(c->next), c->mask);
+	if (is_draining(qp, c))
+		return qp_refuse(qp, -EINVAL, "SQD to RTS while the send queue drains");
 	err = check_paths(qp, c);
 	return err ? err : check_numbers(qp, c);
 }

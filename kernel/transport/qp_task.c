@@ -152,9 +152,10 @@ static bool is_placing(const struct pib_qp *qp)
 	return unlikely(qp->rx.place.wqe || qp->rx.hold.unplaced);
 }
 
-/* All that was begun is completed (10.3.1.5): without acknowledgements, the payload has landed. */
-static bool is_drained(const struct pib_qp *qp)
+bool pib_qp_is_drained(const struct pib_qp *qp)
 {
+	lockdep_assert_held(&qp->lock);
+
 	return !is_placing(qp) && pib_req_drained(&qp->req) && qp->req.tail == qp->req.una;
 }
 
@@ -168,7 +169,7 @@ static void turn_check(struct pib_qp *qp)
 	}
 	if (qp->resp.error && !qp->resp.nak_due && !qp->stall.burst && qp->state != IB_QPS_ERR)
 		pib_state_resp_error(qp);
-	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && is_drained(qp)) {
+	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && pib_qp_is_drained(qp)) {
 		qp->attr.sq_draining = 0;
 		if (qp->attr.en_sqd_async_notify)
 			qp->events |= BIT(IB_EVENT_SQ_DRAINED);
@@ -270,6 +271,8 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	more = turn_receive(qp, budget, now);
 	turn_suspend(qp, now);
 	turn_expire(qp, now);
+	if (unlikely(test_bit(PIB_QP_ASTRAY, &qp->task.state)))
+		pib_apm_astray(qp);
 	if (unlikely(qp->req.leave))
 		pib_apm_rescue(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)

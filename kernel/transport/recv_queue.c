@@ -10,6 +10,7 @@
 #include "hca/hca.h"
 #include "memory/pd.h"
 #include "memory/sge.h"
+#include "transport/error.h"
 #include "transport/recv_queue.h"
 #include "hca/srq.h"
 #include "transport/stats.h"
@@ -202,6 +203,19 @@ static struct pib_cq *recv_cq(const struct pib_qp *qp)
 	return srq ? to_cq(srq->ib.ext.cq) : NULL;
 }
 
+/*
+ * A CQ that has overflowed stops its QPs (error.c). A target QP is not among them, for the CQ is
+ * its SRQ's: the QP fails when a completion of its own is lost.
+ */
+static void check_xrc_cq(struct pib_qp *qp, const struct pib_cq *cq)
+{
+	if (likely(qp->type != IB_QPT_XRC_TGT) || !READ_ONCE(cq->overflow) ||
+	    qp->state == IB_QPS_ERR)
+		return;
+	pib_state_to_err(qp);
+	qp->events |= BIT(IB_EVENT_QP_FATAL);
+}
+
 void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h)
 {
 	struct pib_cq *cq = recv_cq(qp);
@@ -221,8 +235,10 @@ void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct p
 	else
 		pib_stats_recv_error(qp, status);
 	qp->rq.cur.valid = false;
-	if (cq)
-		pib_cq_push(cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);
+	if (!cq)
+		return;
+	pib_cq_push(cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);
+	check_xrc_cq(qp, cq);
 }
 
 /* Only so many are flushed at a time: a process may post as fast as that. */

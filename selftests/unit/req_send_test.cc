@@ -406,6 +406,21 @@ TEST(ReqSend, WrongOpcodesAndLengths)
 	}
 }
 
+// The length of a FLUSH is that of a range: where it names a region there is none (A19).
+TEST(ReqSend, FlushOfARegionHasNoLength)
+{
+	for (bool region : {false, true}) {
+		Qp q;
+		Work k = work(1, PIB_WR_FLUSH, 0);
+
+		k.w.len = 0x80000001;
+		k.w.flush = region ? 0x11 : 0x01;
+		q.n.post(k);
+		EXPECT_EQ(str(q.sends()), region ? "FLUSH@1000+1" : "");
+		EXPECT_EQ(q.done(), region ? "" : "1:" + std::to_string(PIB_WC_LOC_LEN_ERR));
+	}
+}
+
 // A message of 2^31 bytes is 2^23 packets of 256: half of all PSNs, and no more at a time.
 TEST(ReqSend, LargestMessage)
 {

@@ -288,6 +288,7 @@ pib_hdrs offender()
 {
 	pib_hdrs h{};
 
+	h.tp = PIB_TP_UD;
 	h.slid = 0x31;
 	h.dlid = 0x32;
 	h.sl = 5;
@@ -357,6 +358,24 @@ TEST_F(Trap, SwitchPKey)
 	EXPECT_EQ(pib_get32(d + 8), 0x50000111u);
 	EXPECT_EQ(pib_get16(d + 48), 0x10);
 	EXPECT_EQ(d[50], 4);
+}
+
+// Only datagrams say which QP has sent them.
+TEST_F(Trap, SwitchPKeyOfAConnection)
+{
+	for (uint8_t tp : {PIB_TP_RC, PIB_TP_UC, PIB_TP_XRC, PIB_TP_CNP}) {
+		pib_hdrs h = offender();
+
+		h.tp = tp;
+		h.dqpn = 0x300 + tp;
+		pib_trap_switch_pkey(&sw.port(4), &h, now);
+		auto m = next(sw);
+		ASSERT_TRUE(m);
+		const uint8_t *d = details(*m);
+		EXPECT_EQ(pib_get16(d), 0x00EF) << "QP1 is not valid";
+		EXPECT_EQ(pib_get32(d + 8), 0x50000000u);
+		EXPECT_EQ(pib_get32(d + 12), h.dqpn);
+	}
 }
 
 TEST_F(Trap, MoreThanFitTakeTheOldestOnesPlace)

@@ -346,6 +346,32 @@ void drain_large(const Env &env)
 		p.a.expect({.id = i});
 }
 
+/* What has begun ends in SQD: until it has, there is no way back to RTS. */
+void drain_unfinished(const Env &env)
+{
+	Pair p(env);
+	uint32_t psn = p.a.query().sq_psn;
+	p.a.send(p.send_wr(0, 8));
+	/* There is no receive for it: it has begun, and does not end. */
+	while (p.a.query().sq_psn == psn)
+		;
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_SQD;
+	attr.en_sqd_async_notify = 1;
+	p.a.modify(attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
+	CHECK_EQ(p.a.query().sq_draining, 1);
+	attr = {};
+	attr.qp_state = IBV_QPS_RTS;
+	CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE), EINVAL);
+	CHECK_EQ(p.a.state(), IBV_QPS_SQD);
+	p.b.recv({p.b.sge(0, 8)});
+	p.a.expect_event(IBV_EVENT_SQ_DRAINED);
+	p.a.expect({});
+	p.a.to(IBV_QPS_RTS);
+	p.b.expect_recv({});
+	p.ping();
+}
+
 /* In SQD some attributes may change. */
 void change_in_sqd(const Env &env)
 {
@@ -501,6 +527,7 @@ void add_states(Suite &suite)
 	suite.add("state.flush_under_way", flush_under_way);
 	suite.add("state.drain_large.uc", drain_large);
 	suite.add("state.drain_quietly", drain_quietly);
+	suite.add("state.drain_unfinished", drain_unfinished);
 	suite.add("state.change_in_sqd", change_in_sqd);
 	suite.add("state.change_in_rts", change_in_rts);
 	suite.add("state.last_wqe_reached", last_wqe);

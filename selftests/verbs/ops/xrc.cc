@@ -2,6 +2,7 @@
 /* XRC: initiator and target QPs, domains, SRQs named by the sender (annex A14). */
 #include <atomic>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -316,6 +317,39 @@ void shared_domain(const Env &env)
 	close(fd);
 }
 
+/* No room in the CQ of the SRQ: the CQ fails, and so does the target QP (11.6.3.1). */
+void overflow(const Env &env)
+{
+	Xrc x(env);
+	ibv_context *ctx = x.target.dev.ctx.get();
+	int room = x.target.cq->cqe;
+	for (int i = 0; i <= room; i++) {
+		x.target.recv(x.target.srq, 0, 64, i);
+		x.a.send(x.wr(IBV_WR_SEND, Target::number(x.target.srq), 8));
+		if (i < room)
+			x.a.expect({});
+	}
+	/* The events come in any order. */
+	bool cq = false, qp = false, last = false;
+	for (int i = 0; i < 3; i++) {
+		pollfd p{ctx->async_fd, POLLIN, 0};
+		ibv_async_event e{};
+		CHECK_EQ(poll(&p, 1, 20000), 1);
+		CHECK_EQ(ibv_get_async_event(ctx, &e), 0);
+		ibv_ack_async_event(&e);
+		cq |= e.event_type == IBV_EVENT_CQ_ERR;
+		qp |= e.event_type == IBV_EVENT_QP_FATAL;
+		last |= e.event_type == IBV_EVENT_QP_LAST_WQE_REACHED;
+	}
+	CHECK(cq);
+	CHECK(qp);
+	CHECK(last);
+	ibv_qp_attr attr{};
+	ibv_qp_init_attr init{};
+	CHECK_EQ(ibv_query_qp(x.target.qp.get(), &attr, IBV_QP_STATE, &init), 0);
+	CHECK_EQ(attr.qp_state, IBV_QPS_ERR);
+}
+
 /* Receives cannot be posted to either QP, sends not to the target. */
 void posting(const Env &env)
 {
@@ -339,6 +373,7 @@ void add_xrc(Suite &suite)
 	suite.add("xrc.wrong_rkey", wrong_key);
 	suite.add("xrc.empty_queue", empty);
 	suite.add("xrc.shared_domain", shared_domain);
+	suite.add("xrc.overflow", overflow);
 	suite.add("xrc.posting", posting);
 }
 
