@@ -52,7 +52,8 @@ static inline void pib_compat_hrtimer_setup(struct hrtimer *timer,
 
 /* ---- work queues ---- */
 
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+/* An enumerator since 6.17, and in some of the longterm kernels before. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
 #define WQ_PERCPU 0
 #endif
 

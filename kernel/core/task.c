@@ -371,6 +371,9 @@ static void runlist_work(struct work_struct *work)
 
 	local_bh_disable();
 	done = runlist_run(rl, false);
+	/* Where the CPU of @rl has gone, whom its tasks have woken is on the list of this one. */
+	if (rl != this_cpu_ptr(&pib_runlists))
+		pib_tasks_run();
 	local_bh_enable();
 
 	/* Queued anew instead of looped: the CPU's other work has its turn. */

@@ -54,7 +54,8 @@ static void cnp_send(struct pib_qp *qp, const struct pib_burst *b)
 	memset(pib_burst_own(n, PIB_CNP_PAYLOAD), 0, PIB_CNP_PAYLOAD);
 	n->len = PIB_CNP_PAYLOAD;
 	n->pmtu = PIB_CNP_PAYLOAD;
-	if (pib_kport_xmit(qp->port, n) < 0)
+	/* No partition has the key 0 (10.9.1.2). */
+	if (!(n->h.pkey & 0x7FFF) || pib_kport_xmit(qp->port, n) < 0)
 		pib_burst_free(n);
 }
 

@@ -131,22 +131,27 @@ static void address_burst(struct pib_qp *qp, const struct pib_av_data *av, struc
 }
 
 /* As deliver_burst(). Each copy of a multicast counts as a burst of the turn, too. */
-static int deliver_mcast(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
+static int deliver_in_turn(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
 {
-	u32 copies = pib_tasks_copies();
-	int err = deliver_burst(qp, b);
+	u32 copies;
+	int err;
 
+	if (likely(!pib_lid_is_mcast(b->h.dlid)))
+		return deliver_burst(qp, b);
+	copies = pib_tasks_copies();
+	err = deliver_burst(qp, b);
 	turn->bursts -= pib_tasks_copies() - copies;
 	return err;
 }
 
-static int deliver_in_turn(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
+/* No partition has the key 0 (10.9.1.2): as if lost on the way. */
+static bool drop_keyless(struct pib_qp *qp, struct pib_burst *b)
 {
-	turn->bursts--;
-	turn->bytes -= b->len;
-	if (unlikely(pib_lid_is_mcast(b->h.dlid)))
-		return deliver_mcast(qp, b, turn);
-	return deliver_burst(qp, b);
+	if (likely(b->h.pkey & 0x7FFF))
+		return false;
+	pib_qp_stat(qp, PIB_STAT_TX_NO_PKEY);
+	pib_burst_free(b);
+	return true;
 }
 
 bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
@@ -155,12 +160,8 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	lockdep_assert_held(&qp->lock);
 
 	address_burst(qp, av, b);
-	if (unlikely(!(b->h.pkey & 0x7FFF))) {
-		/* No partition has that key (10.9.1.2): as if lost on the way. */
-		pib_qp_stat(qp, PIB_STAT_TX_NO_PKEY);
-		pib_burst_free(b);
+	if (drop_keyless(qp, b))
 		return true;
-	}
 	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow)))
 		heed_congestion(qp, b, turn);
 	if (!deliver_in_turn(qp, b, turn))
@@ -183,7 +184,8 @@ bool pib_tx_retry(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (deliver_burst(qp, qp->stall.burst)) {
+	/* pib_tx_redirect() may have given it another key. */
+	if (!drop_keyless(qp, qp->stall.burst) && deliver_burst(qp, qp->stall.burst)) {
 		qp->stall.tries++;
 		return false;
 	}

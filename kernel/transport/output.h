@@ -19,6 +19,13 @@ struct pib_turn {
 	u64 now;
 };
 
+/* @tx is taken up. It counts even where nothing comes of it: who makes such work is bounded, too. */
+static inline void pib_turn_spend(struct pib_turn *t, const struct pib_tx *tx)
+{
+	t->bursts--;
+	t->bytes -= tx->len;
+}
+
 static inline bool pib_turn_over(const struct pib_turn *t)
 {
 	return t->bursts <= 0 || t->bytes <= 0;

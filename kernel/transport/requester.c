@@ -225,8 +225,10 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 /* Send or execute @tx. Return: false: it is put off, or the receiver is full. */
 static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
-	if (tx->kind != PIB_TX_LOCAL)
+	if (tx->kind != PIB_TX_LOCAL) {
+		pib_turn_spend(turn, tx);
 		return send_request(qp, tx, turn);
+	}
 	turn->bursts--;
 	return execute_local(qp, tx);
 }

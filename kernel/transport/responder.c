@@ -386,6 +386,7 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_t
 	struct pib_tx nak;
 	int err;
 
+	pib_turn_spend(turn, tx);
 	if (!b)
 		return true;	/* as if lost on the way */
 	err = tx->kind == PIB_TX_READ_RESP ? attach_answer(qp, tx, b) : 0;

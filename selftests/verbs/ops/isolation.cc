@@ -77,6 +77,33 @@ void refilled_queue(const Env &env)
 }
 
 /*
+ * A QP without a P_Key sends nothing, and that counts: else it would go through all that is posted
+ * in one turn, and with that keep its CPU.
+ */
+void keyless(const Env &env)
+{
+	EndOptions options;
+	options.type = IBV_QPT_UC;
+	options.cap = {4000, 1, 16, 1, 0};
+	options.cqe = 5000;
+	options.memory = 1 << 22;
+	EndOptions empty = options;
+	empty.pkey_index = 1;
+	Pair p(env, empty, options), other(env);
+	if (p.a.dev.needs_grh())
+		throw Skip("RoCE has one P_Key");
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 1);
+	wr.sg.assign(16, p.a.sge(0, 1 << 22));
+	wr.flags = 0;
+	for (int i = 0; i < 4000; i++)
+		p.a.send(wr);
+	for (int i = 0; i < 20; i++)
+		other.ping();
+	p.a.to(IBV_QPS_ERR);
+	other.ping();
+}
+
+/*
  * A process of its own whose memory does not come. It does as it is told, for 40 s at most:
  *	w	answers when somebody waits for a page
  *	s	its own QP reads from the other end, answers at once
@@ -456,6 +483,7 @@ void slow_member(Env env)
 void add_isolation(Suite &suite)
 {
 	suite.add("isolation.refilled_queue", refilled_queue);
+	suite.add("isolation.no_pkey", keyless);
 	for (auto [name, op] : {std::pair{"write", IBV_WR_RDMA_WRITE},
 				{"send", IBV_WR_SEND},
 				{"read", IBV_WR_RDMA_READ},
