@@ -15,8 +15,8 @@ struct net;
  * struct pib_net - the pib of a network namespace
  * @net: the namespace, with which this goes
  * @lock: configuration mutex: guards all lists. docs/architecture.md has the order of locks
- * @view_lock: mutex that is held with @lock all the time, see pib_net_lock(); gets look at what @lock
- *	guards under this one alone, change nothing, and hold it for one message at a time
+ * @view_lock: mutex that is held with @lock all the time, see pib_net_lock(); gets look at what
+ *	@lock guards under this one alone, change nothing, and hold it for one message at a time
  * @link_lock: guards which cables are up; taken under @lock
  * @udp_socks: sockets of netdevs (udp/socket.h); written under @lock, read under RCU
  * @links: link id -> link over UDP (udp/link.h); written under @lock, read under RCU

@@ -19,7 +19,7 @@ struct pib_turn {
 	u64 now;
 };
 
-/* @tx is taken up. It counts even where nothing comes of it: who makes such work is bounded, too. */
+/* @tx is taken up. It counts even where nothing comes of it: who makes such work is bounded. */
 static inline void pib_turn_spend(struct pib_turn *t, const struct pib_tx *tx)
 {
 	t->bursts--;

@@ -121,7 +121,7 @@ static inline struct pib_udp_link *to_udp_link(const struct pib_link *base)
 	return container_of(base, struct pib_udp_link, base);
 }
 
-/* The link that is plugged into @port; NULL: none, or a cable inside this kernel. view_lock held. */
+/* The link plugged into @port; NULL: none, or a cable inside this kernel. view_lock held. */
 static inline struct pib_udp_link *pib_kport_udp_link(const struct pib_kport *port)
 {
 	struct pib_link *base = rcu_dereference_protected(port->link, true);
@@ -148,8 +148,8 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_k
  */
 void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead);
 /*
- * Free links that were unplugged, before their ports are. pn->lock held since pib_udp_link_unplug();
- * sleeps for a grace period.
+ * Free links that were unplugged, before their ports are. pn->lock held since
+ * pib_udp_link_unplug(); sleeps for a grace period.
  */
 void pib_udp_link_free(struct list_head *dead);
 

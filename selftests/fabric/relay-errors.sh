@@ -10,7 +10,7 @@ here=$(dirname "$0")
 . "$here/../lib/topology.sh"
 trap 'pkill -x opensm; topology_clean' EXIT
 
-ktap_plan 15
+ktap_plan 16
 topology_init
 lib=$here/../lib
 check "talk compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/talk "$lib/talk.c" -libverbs
@@ -30,6 +30,9 @@ lost() {
 	echo "$out"
 	[ "$status $out" = "1 lost" ]
 }
+sent() { perfquery -C pib0 "$SW" 2 | sed -n 's/^PortXmitPkts:\.*//p'; }
+quiet() { local before; before=$(sent); sleep 2; [ "$(sent)" = "$before" ]; }
+check "nobody else sends to pib1" wait_for 30 quiet
 check "a datagram arrives" talk
 
 # SubnSet(LinearForwardingTable) of the switch: the port for pib1's LID
