@@ -84,18 +84,18 @@ void keyless(const Env &env)
 {
 	EndOptions options;
 	options.type = IBV_QPT_UC;
-	options.cap = {4000, 1, 16, 1, 0};
-	options.cqe = 5000;
-	options.memory = 1 << 22;
+	options.cap = {16000, 1, 32, 1, 0};
+	options.cqe = 16001;
+	options.memory = 1 << 25;
 	EndOptions empty = options;
 	empty.pkey_index = 1;
 	Pair p(env, empty, options), other(env);
 	if (p.a.dev.needs_grh())
 		throw Skip("RoCE has one P_Key");
 	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 1);
-	wr.sg.assign(16, p.a.sge(0, 1 << 22));
+	wr.sg.assign(32, p.a.sge(0, 1 << 25));
 	wr.flags = 0;
-	for (int i = 0; i < 4000; i++)
+	for (int i = 0; i < 16000; i++)
 		p.a.send(wr);
 	for (int i = 0; i < 20; i++)
 		other.ping();
