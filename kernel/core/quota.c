@@ -109,19 +109,23 @@ void pib_quota_put(struct pib_quota *q, struct pib_user *user)
 		kfree(user);
 }
 
+/* What does not fit is not added for a moment, either: that would be somebody else's lack. */
 static bool add_below(atomic_t *used, u32 n, u32 max)
 {
-	if (likely((u32)atomic_add_return(n, used) <= max))
-		return true;
-	atomic_sub(n, used);
-	return false;
+	int old = atomic_read(used);
+
+	do {
+		if (n > max || (u32)old > max - n)
+			return false;
+	} while (!atomic_try_cmpxchg(used, &old, old + (int)n));
+	return true;
 }
 
 int pib_quota_charge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n)
 {
 	u32 max = obj_limits[obj].max, share = obj_limits[obj].share ?: max / 2;
 
-	/* his share first: what he may not have is nobody else's lack, not for a moment either */
+	/* his share first: what he may not have is nobody else's lack, not for a moment, either */
 	if (user && !add_below(&user->used[obj], n, share))
 		return -ENOMEM;
 	if (add_below(&q->used[obj], n, user ? max - pib_quota_reserve(max) : max))

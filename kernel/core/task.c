@@ -356,7 +356,8 @@ void pib_tasks_run_due(u64 due)
 	u64 now = runlist_clock(rl);
 
 	if (due > rl->due_by) {
-		rl->due_by = max(now, due);
+		/* @due may have been set anew meanwhile, to a time that is still to come. */
+		rl->due_by = max(now, min(due, now + CLOCK_NSEC));
 		rl->due = full_budget(now, false);
 	}
 	rl->due.now = now;

@@ -615,7 +615,7 @@ static void pipe_run(struct pib_pipe *pipe, u64 now)
 
 static enum hrtimer_restart pipe_timer(struct hrtimer *t)
 {
-	/* A burst that enters may set the timer again: at worst there is a new budget. */
+	/* A burst that enters may set the timer anew; pib_tasks_run_due() bears with that. */
 	u64 due = data_race(hrtimer_get_expires(t));
 
 	pipe_run(container_of(t, struct pib_pipe, timer), ktime_get_ns());

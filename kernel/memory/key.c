@@ -18,9 +18,10 @@ int pib_key_reserve(struct pib_key_table *t, struct pib_key *k)
 {
 	/*
 	 * Who has one key cannot tell the next one. What a peer has kept from before a restart does
-	 * not fit, either (10.6.3.3).
+	 * not fit, either (10.6.3.3). The low byte is the place in the cache, where the first keys
+	 * are not to meet.
 	 */
-	u32 index, next = get_random_u32() >> 8;
+	u32 index, next = (get_random_u32() >> 8 & ~0xFFu) | (atomic_inc_return(&t->next) & 0xFF);
 	int err;
 
 	err = xa_alloc_cyclic(&t->keys, &index, NULL, XA_LIMIT(1, KEY_INDEX_MAX), &next,

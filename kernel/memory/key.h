@@ -3,6 +3,7 @@
 #ifndef PIB_MEMORY_KEY_H
 #define PIB_MEMORY_KEY_H
 
+#include <linux/atomic.h>
 #include <linux/xarray.h>
 #include "core/idcache.h"
 
@@ -29,10 +30,12 @@ struct pib_key {
  * struct pib_key_table - the keys of an HCA
  * @keys: index -> struct pib_key; RCU lookup
  * @cache: some of @keys
+ * @next: its low byte is that of the next index
  */
 struct pib_key_table {
 	struct xarray keys;
 	struct pib_idcache cache;
+	atomic_t next;
 };
 
 /* Make an empty table of @t, which is filled with zeroes. Process context. */

@@ -309,8 +309,6 @@ static void chunks_reap(struct pib_odp *odp)
 
 	lockdep_assert_held(&odp->grow);
 
-	if (odp->num_chunks < odp->reap_at)
-		return;
 	xa_for_each(&odp->chunks, i, c) {
 		cond_resched();
 		if (c->users || !chunk_empty(c))
@@ -370,8 +368,14 @@ static struct pib_odp_chunk *chunk_make(struct pib_odp *odp, u64 va, u64 len, u3
 	if (va >= TASK_SIZE_MAX || !mmget_not_zero(odp->mm))
 		return c;
 	if (any_mapped(odp->mm, va, len, flags)) {
-		chunks_reap(odp);
+		if (odp->num_chunks >= odp->reap_at)
+			chunks_reap(odp);
 		c = chunk_add(odp, va);
+		if (c == ERR_PTR(-ENOMEM)) {
+			/* Chunks without pages may have the owner's share. */
+			chunks_reap(odp);
+			c = chunk_add(odp, va);
+		}
 	}
 	mmput_async(odp->mm);
 	return c;

@@ -152,7 +152,7 @@ void pib_state_reset(struct pib_qp *qp)
 static enum hrtimer_restart fire_event(struct hrtimer *timer)
 {
 	struct pib_qp *qp = container_of(timer, struct pib_qp, timer);
-	/* The QP, if it runs elsewhere, may set the timer again: at worst there is a new budget. */
+	/* A QP that runs elsewhere may set the timer anew; pib_tasks_run_due() bears with that. */
 	u64 due = data_race(hrtimer_get_expires(timer));
 
 	set_bit(PIB_QP_TIMER, &qp->task.state);
