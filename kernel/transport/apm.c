@@ -43,22 +43,10 @@ void pib_apm_heed(struct pib_qp *qp, const struct pib_burst *b)
 		if (b->h.flags & PIB_H_MIG)
 			return;
 		qp->attr.path_mig_state = IB_MIG_ARMED;
-		WRITE_ONCE(qp->astray, false);
 		pib_req_set_spare(&qp->req, true);
 	} else if (b->h.flags & PIB_H_MIG && pib_input_by_alternate(qp, b->in_port, &b->h)) {
 		apm_migrate(qp, true);
 	}
-}
-
-void pib_apm_astray(struct pib_qp *qp)
-{
-	lockdep_assert_held(&qp->lock);
-
-	clear_bit(PIB_QP_ASTRAY, &qp->task.state);
-	if (qp->attr.path_mig_state != IB_MIG_ARMED || qp->astray)
-		return;
-	WRITE_ONCE(qp->astray, true);
-	qp->events |= BIT(IB_EVENT_PATH_MIG_ERR);
 }
 
 void pib_apm_rescue(struct pib_qp *qp)

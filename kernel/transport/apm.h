@@ -20,8 +20,6 @@ static inline void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
 		pib_apm_heed(qp, b);
 }
 
-/* The peer has migrated to a path that this end does not know: say so, once for each arming. */
-void pib_apm_astray(struct pib_qp *qp);
 /* The requester has used up its retries, and there is another path: take that. */
 void pib_apm_rescue(struct pib_qp *qp);
 /* The requester has failed: was it for want of a path? */

@@ -127,22 +127,9 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 	}
 }
 
-/*
- * A packet has come by neither path. If it is to have an ARMED QP migrate, the consumer is told
- * that this cannot be (17.2.8, 11.6.3.3): once, for anybody may send such packets. The QP's lock
- * may be the sender's turn's to take, so the QP's own turn does the rest.
- */
-static void note_astray(struct pib_qp *qp, const struct pib_hdrs *h)
-{
-	if (!(h->flags & PIB_H_MIG) || READ_ONCE(qp->astray) ||
-	    READ_ONCE(qp->attr.path_mig_state) != IB_MIG_ARMED)
-		return;
-	if (!test_and_set_bit(PIB_QP_ASTRAY, &qp->task.state))
-		pib_task_activate(&qp->task);
-}
-
 /* Transport service and, of a connection, its other end by either path (9.6.1.3, 9.6.1.5). */
-static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
+static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
+		       const struct pib_hdrs *h)
 {
 	bool asks = qp->type == IB_QPT_XRC_INI;
 
@@ -154,11 +141,8 @@ static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const st
 		return qp->type != IB_QPT_SMI || pib_hdrs_from_qp0(h);
 	if (qp->tp == PIB_TP_XRC && pib_op_is_response(h->op) != asks)
 		return false;
-	if (by_path(&qp->av, port, h) ||
-	    (READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h)))
-		return true;
-	note_astray(qp, h);
-	return false;
+	return by_path(&qp->av, port, h) ||
+	       (READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h));
 }
 
 /* Does the burst take its receiver long, also if that has to send what the burst asks for? */
