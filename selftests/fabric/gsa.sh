@@ -11,7 +11,7 @@ here=$(dirname "$0")
 . "$here/../lib/chain.sh"
 trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 52
+ktap_plan 54
 LAYOUT=netns
 hosts_make 2
 
@@ -76,7 +76,7 @@ check "with the key: yes" conf -c 0x77 CK "$SB" 0 0 0 0
 # Congestion control: what it does. The cable between the switches is the bottleneck.
 conf CT "$P1" 0 0 0:0
 h 1 pibctl link set sa/4 rate 400M
-write_bw 200 >/dev/null
+check "RC fills it" write_bw 200
 before=$(bandwidth)
 wait_pma() { pma PortXmitWait "$P1" 1; }
 check "marked where the queue is" more "$(cc_field LogEventsCounter CL "$SB")" 0
@@ -94,7 +94,7 @@ run ib_send_bw -c UD -s 2048 -n 500 -F -p 18515 >/dev/null
 check "UD: BECN at the sender" more "$(becn)" "$count"
 h 1 pibctl link set sa/4 rate 400M
 conf CT "$P1" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
-write_bw 40 >/dev/null
+check "with a table: RC goes through" write_bw 40
 check "with a table: it sends less" more $((before / 2)) "$(bandwidth)"
 check "with a table: it logs why" more "$(cc_field ThresholdEventCounter CL "$P1")" 0
 
