@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * circles DEVICE LID...: sets the multicast tables of the switches with these LIDs so that MLID 0xC000 leaves by every
- * port, and sends one datagram to it from port 1 of the device. Ends with 0 if the datagram has completed.
+ * circles DEVICE: sends one datagram to MLID 0xC000 from port 1 of the device. Ends with 0 if the datagram has completed.
  */
-#include <infiniband/umad.h>
 #include <infiniband/verbs.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,41 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAD_LEN		256
-#define METHOD_SET	2
-#define ATTR_MFT	0x1B
-#define ALL_PORTS	0xFFFE
 #define MLID		0xC000
-#define TIMEOUT_MS	1000
 
 static void die(const char *what)
 {
 	fprintf(stderr, "circles: %s: %m\n", what);
 	exit(1);
-}
-
-/* SubnSet(MulticastForwardingTable): the first block, for ports 1 to 15. */
-static void set_table(int umad, int agent, unsigned int lid)
-{
-	uint8_t *buf = calloc(1, umad_size() + MAD_LEN);
-	uint8_t *mad = umad_get_mad(buf);
-	int len = MAD_LEN;
-
-	mad[0] = 1;
-	mad[1] = 1;
-	mad[2] = 1;
-	mad[3] = METHOD_SET;
-	mad[15] = (uint8_t)lid;
-	mad[17] = ATTR_MFT;
-	for (unsigned int i = 0; i < 32; i++) {
-		mad[64 + 2 * i] = ALL_PORTS >> 8;
-		mad[65 + 2 * i] = ALL_PORTS & 0xFF;
-	}
-	umad_set_addr(buf, (int)lid, 0, 0, 0);
-	if (umad_send(umad, agent, buf, MAD_LEN, TIMEOUT_MS, 3) ||
-	    umad_recv(umad, buf, &len, 4 * TIMEOUT_MS) < 0 || umad_status(buf) || mad[4] | mad[5])
-		die("a switch does not take its table");
-	free(buf);
 }
 
 static struct ibv_context *open_device(const char *name)
@@ -115,18 +84,10 @@ static void send_one(struct ibv_context *ctx)
 
 int main(int argc, char **argv)
 {
-	int umad, agent;
 	struct ibv_context *ctx;
 
-	if (argc < 3)
+	if (argc != 2)
 		return 2;
-	umad_init();
-	umad = umad_open_port(argv[1], 1);
-	agent = umad < 0 ? -1 : umad_register(umad, 1, 1, 0, NULL);
-	if (agent < 0)
-		die("no agent");
-	for (int i = 2; i < argc; i++)
-		set_table(umad, agent, (unsigned int)strtoul(argv[i], NULL, 0));
 	ctx = open_device(argv[1]);
 	if (!ctx)
 		die("cannot open the device");

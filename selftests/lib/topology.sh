@@ -55,6 +55,14 @@ allpairs_build() {
 	gcc -O2 -Wall -Wextra -Werror -o /tmp/allpairs "$(dirname "${BASH_SOURCE[0]}")/allpairs.c" -libverbs
 }
 
+# loses COMMAND...: a call of talk whose message is lost, and not for want of something else: it says so
+loses() {
+	local out status=0
+	out=$("$@" 2>&1) || status=$?
+	echo "$out"
+	[ "$status $out" = "1 lost" ]
+}
+
 # traffic_start [OPTION]... DEVICE...: allpairs between these devices, until it is asked for what has become of it. Not to
 # be called by check, whose subshell would keep the pid.
 traffic_pid='' traffic_status=0
