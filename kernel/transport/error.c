@@ -80,11 +80,14 @@ void pib_state_cq_overflow(struct pib_cq *cq)
 
 void pib_state_sq_error(struct pib_qp *qp)
 {
+	bool sends = qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
+
 	pib_qp_dbg(qp, "a send work request has failed: %s", ib_wc_status_msg(qp->req.error));
-	if (qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC || qp->state != IB_QPS_RTS) {
+	if (qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC || !sends) {
 		pib_state_to_err(qp);
 		return;
 	}
+	qp->attr.sq_draining = 0;
 	pib_qp_dbg(qp, "SQE, was %s", pib_qp_state_name(qp->state));
 	qp_set_state(qp, IB_QPS_SQE);
 	pib_req_flush(&qp->req);

@@ -135,11 +135,14 @@ static int check_numbers(struct pib_qp *qp, const struct change *c)
 	return 0;
 }
 
-/* What has begun ends in SQD (10.3.1.5): the way back to RTS is open when all of it has. */
+/*
+ * What has begun ends in SQD (10.3.1.5). When all of it has, the way back to RTS is open, and
+ * attributes may change.
+ */
 static bool is_draining(const struct pib_qp *qp, const struct change *c)
 {
-	return c->cur == IB_QPS_SQD && c->next == IB_QPS_RTS && qp->attr.sq_draining &&
-	       !pib_qp_is_drained(qp);
+	return c->cur == IB_QPS_SQD && (c->next == IB_QPS_RTS || c->next == IB_QPS_SQD) &&
+	       qp->attr.sq_draining && !pib_qp_is_drained(qp);
 }
 
 static int check_change(struct pib_qp *qp, struct change *c)
@@ -154,7 +157,7 @@ static int check_change(struct pib_qp *qp, struct change *c)
 		return qp_refuse(qp, -EINVAL, "%s to %s with mask %#x", pib_qp_state_name(c->cur),
 				 pib_qp_state_name(c->next), c->mask);
 	if (is_draining(qp, c))
-		return qp_refuse(qp, -EINVAL, "SQD to RTS while the send queue drains");
+		return qp_refuse(qp, -EINVAL, "the send queue drains");
 	err = check_paths(qp, c);
 	return err ? err : check_numbers(qp, c);
 }
@@ -250,13 +253,19 @@ static struct pib_resp_cfg resp_cfg(const struct pib_qp *qp)
 	};
 }
 
-static void apply_path(struct pib_qp *qp)
+static void apply_resp(struct pib_qp *qp)
 {
-	struct pib_req_cfg req = req_cfg(qp);
 	struct pib_resp_cfg resp = resp_cfg(qp);
 
 	if (qp->state >= IB_QPS_RTR && !pib_qp_is_datagram(qp))
 		pib_resp_reconfig(&qp->resp, &resp);
+}
+
+static void apply_path(struct pib_qp *qp)
+{
+	struct pib_req_cfg req = req_cfg(qp);
+
+	apply_resp(qp);
 	if (qp->state >= IB_QPS_RTS)
 		pib_req_reconfig(&qp->req, &req);
 }
@@ -284,12 +293,15 @@ static void enter_state(struct pib_qp *qp, const struct change *c)
 			start_resp(qp);
 		break;
 	case IB_QPS_RTS:
-		if (c->cur == IB_QPS_RTR)
+		if (c->cur == IB_QPS_RTR) {
+			/* MIN_RNR_TIMER may be among the attributes (11.2.5.2). */
+			apply_resp(qp);
 			start_req(qp);
-		else if (c->cur == IB_QPS_SQE)
+		} else if (c->cur == IB_QPS_SQE) {
 			pib_req_resume(&qp->req);
-		else
+		} else {
 			apply_path(qp);
+		}
 		pib_req_stop(&qp->req, false);
 		qp->attr.sq_draining = 0;
 		break;

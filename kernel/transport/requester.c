@@ -190,19 +190,17 @@ static struct pib_mw_bind_args bind_args(const struct pib_ksq_slot *s)
 	};
 }
 
-/* Execute a local operation. @failed: status if that fails. Return: 0; -errno; -EAGAIN: not yet. */
-static int local_result(struct pib_qp *qp, struct pib_ksq_slot *s, u32 *failed)
+/* Execute a local operation. Return: 0; -errno; -EAGAIN: not yet. */
+static int local_result(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
 	struct pib_mw_bind_args args;
 
-	*failed = PIB_WC_LOC_QP_OP_ERR;
 	switch (s->w.opcode) {
 	case PIB_WR_LOCAL_INV:
 		return pib_mem_invalidate(pib_qp_mem_ctx(qp), s->w.ex, false);
 	case PIB_WR_REG_MR:
 		return pib_mr_reg(qp->pd, s->reg.mr, s->reg.key, s->reg.access);
 	default:
-		*failed = PIB_WC_MW_BIND_ERR;
 		args = bind_args(s);
 		return pib_mw_bind(pib_qp_mem_ctx(qp), &args);
 	}
@@ -211,14 +209,14 @@ static int local_result(struct pib_qp *qp, struct pib_ksq_slot *s, u32 *failed)
 static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 {
 	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
-	u32 failed;
-	int err = local_result(qp, s, &failed);
+	int err = local_result(qp, s);
 
 	if (err == -EAGAIN) {
 		qp->draining = true;
 		return requester_put_off(qp, tx);
 	}
-	pib_req_local_done(&qp->req, &s->w, err ? failed : PIB_WC_SUCCESS);
+	/* Memory Management Operation Error (11.6.2), which ib_core calls by its older name. */
+	pib_req_local_done(&qp->req, &s->w, err ? PIB_WC_MW_BIND_ERR : PIB_WC_SUCCESS);
 	return true;
 }
 

@@ -44,7 +44,7 @@ static int get_range(struct pib_qp *qp, u32 rkey, u64 va, u32 len, int access,
 	return pib_mem_get_remote(pib_qp_mem_ctx(qp), rkey, va, len, access, span);
 }
 
-/* What a copy's failure, or that of an atomic, is for the transport. */
+/* What a copy's failure is for the transport. */
 static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_span *span, u32 off, u32 len,
 				 int err)
 {
@@ -53,6 +53,12 @@ static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_span *span,
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;
 	return err ? PIB_RES_OP : PIB_RES_OK;
+}
+
+/* The same for an atomic: memory may be unaligned where its address is not (a window, say). */
+static enum pib_res atomic_outcome(struct pib_qp *qp, const struct pib_span *span, int err)
+{
+	return err == -EINVAL ? PIB_RES_INV_REQ : copy_outcome(qp, span, 0, 8, err);
 }
 
 static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
@@ -162,7 +168,7 @@ static enum pib_res do_atomic(struct pib_qp *qp, const struct pib_act *act, u64 
 		err = pib_span_cas(&span, act->compare_add, act->swap, orig);
 	else
 		err = pib_span_faa(&span, act->compare_add, orig);
-	res = copy_outcome(qp, &span, 0, 8, err);
+	res = atomic_outcome(qp, &span, err);
 	pib_mem_put(&span);
 	if (res != PIB_RES_WAIT)
 		pib_qp_stat(qp, PIB_STAT_RX_ATOMIC_REQUESTS);
@@ -183,7 +189,7 @@ static enum pib_res do_atomic_write(struct pib_qp *qp, const struct pib_act *act
 		return PIB_RES_ACCESS;
 
 	err = pib_span_atomic_write(&span, act->swap);
-	res = copy_outcome(qp, &span, 0, 8, err);
+	res = atomic_outcome(qp, &span, err);
 	pib_mem_put(&span);
 	return res;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Queue pair states: transitions and their attributes, draining, errors, flushing, events (10.3.1, 11.2.5). */
+#include <chrono>
+#include <unistd.h>
+
 #include "end.h"
 #include "suites.h"
 
@@ -363,13 +366,44 @@ void drain_unfinished(const Env &env)
 	attr = {};
 	attr.qp_state = IBV_QPS_RTS;
 	CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE), EINVAL);
+	attr.qp_state = IBV_QPS_SQD;
+	attr.timeout = 13;
+	CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE | IBV_QP_TIMEOUT), EINVAL);
 	CHECK_EQ(p.a.state(), IBV_QPS_SQD);
 	p.b.recv({p.b.sge(0, 8)});
 	p.a.expect_event(IBV_EVENT_SQ_DRAINED);
 	p.a.expect({});
+	CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE | IBV_QP_TIMEOUT), 0);
 	p.a.to(IBV_QPS_RTS);
 	p.b.expect_recv({});
 	p.ping();
+}
+
+/* The time that an RNR NAK names may be given on the way to RTS (11.2.5.2): 81.92 ms, not 10 us. */
+void rnr_timer_of_rts(const Env &env)
+{
+	Pair p(env, {}, {}, false);
+	p.a.to_init();
+	p.b.to_init();
+	p.a.to_rtr(p.b);
+	p.b.to_rtr(p.a);
+	p.a.to_rts();
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_RTS;
+	attr.sq_psn = p.b.opt.psn;
+	attr.timeout = p.b.opt.timeout;
+	attr.retry_cnt = p.b.opt.retry;
+	attr.rnr_retry = p.b.opt.rnr_retry;
+	attr.max_rd_atomic = p.b.opt.rd_atomic;
+	attr.min_rnr_timer = 26;
+	p.b.modify(attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				 IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	const auto begin = std::chrono::steady_clock::now();
+	p.a.send(p.send_wr(0, 8));
+	usleep(5000);
+	p.b.recv({p.b.sge(0, 8)});
+	p.a.expect({});
+	CHECK(std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(80));
 }
 
 /* In SQD some attributes may change. */
@@ -528,6 +562,7 @@ void add_states(Suite &suite)
 	suite.add("state.drain_large.uc", drain_large);
 	suite.add("state.drain_quietly", drain_quietly);
 	suite.add("state.drain_unfinished", drain_unfinished);
+	suite.add("state.rnr_timer_of_rts", rnr_timer_of_rts);
 	suite.add("state.change_in_sqd", change_in_sqd);
 	suite.add("state.change_in_rts", change_in_rts);
 	suite.add("state.last_wqe_reached", last_wqe);

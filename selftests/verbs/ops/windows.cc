@@ -199,6 +199,33 @@ void local_invalidate(const Env &env)
 	p.a.expect({.status = IBV_WC_REM_ACCESS_ERR});
 }
 
+/* A window whose addresses are aligned, and whose memory is not: the request is refused, as one for an unaligned address. */
+void unaligned_atomic(const Env &env)
+{
+	Pair p(env, base());
+	Mw mw = make_window(p.b, IBV_MW_TYPE_2);
+	bind(p.b, mw.get(), range(p.b, 4100, 64, IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED));
+	Wr wr = through(p, mw->rkey, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8);
+	wr.addr = 0;
+	wr.compare_add = 1;
+	p.a.send(wr);
+	p.a.expect({.status = IBV_WC_REM_INV_REQ_ERR});
+	p.b.expect_event(IBV_EVENT_QP_REQ_ERR);
+}
+
+/* Nothing has this key. */
+void local_invalidate_nothing(const Env &env)
+{
+	Pair p(env, base());
+	Mw mw = make_window(p.b, IBV_MW_TYPE_2);
+	Wr inv;
+	inv.op = IBV_WR_LOCAL_INV;
+	inv.imm = mw->rkey ^ 0x5500;
+	p.b.send(inv);
+	p.b.expect({.status = IBV_WC_MW_BIND_ERR});
+	CHECK_EQ(p.b.state(), IBV_QPS_ERR);
+}
+
 void remote_invalidate(const Env &env)
 {
 	Pair p(env, base());
@@ -360,6 +387,8 @@ void add_windows(Suite &suite)
 	suite.add("mw.type_1.region_stays", region_stays);
 	suite.add("mw.type_2.zero_based", zero_based);
 	suite.add("mw.type_2.local_invalidate", local_invalidate);
+	suite.add("mw.type_2.unaligned_atomic", unaligned_atomic);
+	suite.add("mw.type_2.local_invalidate_nothing", local_invalidate_nothing);
 	suite.add("mw.type_2.remote_invalidate", remote_invalidate);
 	suite.add("mw.type_2.rebind", rebind);
 	suite.add("mw.type_2.other_qp", other_qp);
