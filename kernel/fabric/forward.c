@@ -287,14 +287,24 @@ static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
 	walk_queue(w, c, in, out);
 }
 
+/* @b was to leave by @out, whose P_Keys do not let it. */
+static void count_pkey_out(struct pib_switch *sw, struct pib_kport *out, const struct pib_burst *b)
+{
+	pib_kport_count(out, xmit_constraint_err, b->npkts);
+	pib_switch_pkey_trap(sw, out, &b->h);
+}
+
 static void walk_mcast(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
 		       const struct pib_route *rt, struct pib_burst *b)
 {
 	unsigned int i;
 
-	for (i = 1; i <= sw->nd.node.num_ports; i++)
+	for (i = 1; i <= sw->nd.node.num_ports; i++) {
 		if (pib_route_has(rt, i))
 			walk_queue_clone(w, b, in, sw->nd.ports[i]);
+		else if (unlikely(pib_route_stops(rt, i)))
+			count_pkey_out(sw, sw->nd.ports[i], b);
+	}
 	walk_drop(w, b);
 }
 
@@ -340,8 +350,7 @@ static void count_route_drop(struct pib_switch *sw, struct pib_kport *in,
 		pib_switch_pkey_trap(sw, in, &b->h);
 		break;
 	case PIB_ROUTE_DROP_PKEY_OUT:
-		pib_kport_count(sw->nd.ports[rt->port], xmit_constraint_err, b->npkts);
-		pib_switch_pkey_trap(sw, sw->nd.ports[rt->port], &b->h);
+		count_pkey_out(sw, sw->nd.ports[rt->port], b);
 		break;
 	}
 }

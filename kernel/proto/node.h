@@ -557,12 +557,14 @@ enum pib_route_reason {
  * @port: out port, also if it is the reason to drop
  * @reason: enum pib_route_reason
  * @mask: PIB_ROUTE_MCAST: out ports
+ * @stopped: PIB_ROUTE_MCAST: ports at which the P_Key stops a copy: xmit_constraint_err, trap 259
  */
 struct pib_route {
 	u8 kind;
 	u8 port;
 	u8 reason;
 	u32 mask[PIB_PORTMASK_WORDS * 2];
+	u32 stopped[PIB_PORTMASK_WORDS * 2];
 };
 
 /**
@@ -570,7 +572,7 @@ struct pib_route {
  * @sw: switch
  * @in_port: port by which the packet came in; 0: the switch itself has made it
  * @h: headers of the packet
- * @rt: result; @rt->mask is written for PIB_ROUTE_MCAST only
+ * @rt: result; @rt->mask and @rt->stopped are written for PIB_ROUTE_MCAST only
  *
  * Looks at DLID, LFT, MFT, port states and partition enforcement of both ports. For QP0 packets
  * with permissive DLID the result is SELF. Counts nothing, and never routes a packet back out of
@@ -584,6 +586,11 @@ void pib_switch_route(const struct pib_node *sw, u8 in_port,
 static inline bool pib_route_has(const struct pib_route *rt, u8 port)
 {
 	return rt->mask[port / 32] >> (port % 32) & 1;
+}
+
+static inline bool pib_route_stops(const struct pib_route *rt, u8 port)
+{
+	return rt->stopped[port / 32] >> (port % 32) & 1;
 }
 
 /*

@@ -97,39 +97,47 @@ static bool mcast_default(const struct pib_node *sw, u8 in_port, struct pib_rout
 	return true;
 }
 
-static bool mcast_goes(const struct pib_node *sw, u32 port, u8 in_port, const struct pib_hdrs *h)
+/* Would @port send a copy, partitions aside? */
+static bool mcast_admits(const struct pib_node *sw, u32 port, u8 in_port, const struct pib_hdrs *h)
 {
-	const struct pib_port *p;
-
 	if (port == in_port || port > sw->num_ports)
 		return false;
-	p = sw->ports[port];
-	return port == 0 || (pib_port_admits(p, h->dqpn) && pkey_out(p, h));
+	return port == 0 || pib_port_admits(sw->ports[port], h->dqpn);
 }
 
-/* Take the ports that do not get the packet out of a word of the mask. */
-static u32 mcast_filter(const struct pib_node *sw, u32 word, u32 mask, u8 in_port,
-			const struct pib_hdrs *h)
+/*
+ * Take the ports that do not get the packet out of a word of the mask. Return: is a copy to be sent,
+ * or one that is stopped to be counted?
+ */
+static bool mcast_filter(const struct pib_node *sw, u32 word, u8 in_port, const struct pib_hdrs *h,
+			 struct pib_route *rt)
 {
-	u32 bit, rest = mask;
+	u32 port = word * 32, bit = 1, rest = rt->mask[word];
 
-	for (bit = 0; rest; bit++, rest >>= 1)
-		if ((rest & 1) && !mcast_goes(sw, word * 32 + bit, in_port, h))
-			mask &= ~(1u << bit);
-	return mask;
+	for (; rest; port++, bit <<= 1, rest >>= 1) {
+		if (!(rest & 1))
+			continue;
+		if (!mcast_admits(sw, port, in_port, h)) {
+			rt->mask[word] &= ~bit;
+		} else if (!pkey_out(sw->ports[port], h)) {
+			rt->mask[word] &= ~bit;
+			rt->stopped[word] |= bit;
+		}
+	}
+	return rt->mask[word] | rt->stopped[word];
 }
 
 static u8 route_mcast(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
 		      struct pib_route *rt)
 {
-	u32 i, any = 0;
+	bool any = false;
+	u32 i;
 
+	memset(rt->stopped, 0, sizeof(rt->stopped));
 	if (!mft_lookup(sw, h->dlid, rt) && !mcast_default(sw, in_port, rt))
 		return route_drop(rt, PIB_ROUTE_DROP_RELAY);
-	for (i = 0; i < PIB_PORTMASK_WORDS * 2; i++) {
-		rt->mask[i] = mcast_filter(sw, i, rt->mask[i], in_port, h);
-		any |= rt->mask[i];
-	}
+	for (i = 0; i < PIB_PORTMASK_WORDS * 2; i++)
+		any |= mcast_filter(sw, i, in_port, h, rt);
 	return any ? PIB_ROUTE_MCAST : route_drop(rt, PIB_ROUTE_DROP_SILENT);
 }
 

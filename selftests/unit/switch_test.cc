@@ -207,6 +207,37 @@ TEST_F(Route, MulticastSkipsPortsThatAreNotActive)
 	EXPECT_EQ(members(), (Members{0, 2}));
 }
 
+// Nor is a copy for every port that is left: a port that stops it by its P_Keys has to count that.
+TEST_F(Route, MulticastIsStoppedByPKeys)
+{
+	auto stopped = [&] {
+		Members m;
+
+		for (int i = 0; i < 256; i++)
+			if (pib_route_stops(&rt, i))
+				m.push_back(i);
+		return m;
+	};
+
+	join(0xC001, {0, 1, 2, 3, 4, 40});
+	sw.port(0).part_enforce = 0x4;
+	for (int i : {1, 3, 4, 40}) {
+		sw.port(i).part_enforce = 0x4;
+		sw.port(i).pkey[0] = 0x8001;
+	}
+	sw.port(3).state = PIB_PORT_ARMED;
+	EXPECT_EQ(route(0xC001), PIB_ROUTE_MCAST);
+	EXPECT_EQ(members(), (Members{0, 2}));
+	EXPECT_EQ(stopped(), (Members{4, 40})) << "not the sender, nor who would not send at all";
+	EXPECT_EQ(route(0xC001, 2, 1, 0x8001), PIB_ROUTE_MCAST);
+	EXPECT_EQ(members(), (Members{0, 2, 4, 40}));
+	EXPECT_EQ(stopped(), Members{});
+	join(0xC002, {4});
+	EXPECT_EQ(route(0xC002), PIB_ROUTE_MCAST) << "there is something to count";
+	EXPECT_EQ(members(), Members{});
+	EXPECT_EQ(stopped(), Members{4});
+}
+
 TEST_F(Route, MulticastWithNobodyElse)
 {
 	join(0xC001, {1});

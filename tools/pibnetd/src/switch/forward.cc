@@ -145,6 +145,8 @@ void Forwarder::multicast(const Step &step, const pib_route &route, std::uint64_
 {
 	Switch &at = *step.in->owner;
 	for (unsigned i = 1; i <= at.node.num_ports; i++) {
+		if (pib_route_stops(&route, static_cast<std::uint8_t>(i)))
+			count_pkey_out(step, at.port(i), now);
 		if (!pib_route_has(&route, static_cast<std::uint8_t>(i)))
 			continue;
 		if (copies_++ < kCopiesMax)
@@ -177,11 +179,16 @@ void Forwarder::count_drop(const Step &step, const pib_route &route, std::uint64
 		pib_trap_switch_pkey(&in.p, &step.packet.h, now);
 		break;
 	case PIB_ROUTE_DROP_PKEY_OUT:
-		out.counts.xmit_constraint_err++;
-		agents_ran_ = true;
-		pib_trap_switch_pkey(&out.p, &step.packet.h, now);
+		count_pkey_out(step, out, now);
 		break;
 	}
+}
+
+void Forwarder::count_pkey_out(const Step &step, Port &out, std::uint64_t now)
+{
+	out.counts.xmit_constraint_err++;
+	agents_ran_ = true;
+	pib_trap_switch_pkey(&out.p, &step.packet.h, now);
 }
 
 void Forwarder::leave(Port &out, std::uint8_t in, const Packet &packet, unsigned hops,

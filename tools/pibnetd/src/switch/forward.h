@@ -76,6 +76,7 @@ private:
 	void arrive(const Step &step, std::uint64_t now);
 	void multicast(const Step &step, const pib_route &route, std::uint64_t now);
 	void count_drop(const Step &step, const pib_route &route, std::uint64_t now);
+	void count_pkey_out(const Step &step, Port &out, std::uint64_t now);
 	void agent(const Step &step, std::uint64_t now);
 	void answer(const Step &step, pib_mad_result result, const std::uint8_t *mad,
 		    std::uint8_t out_port, std::uint16_t pkey, std::uint64_t now);
