@@ -178,9 +178,7 @@ void Forwarder::count_drop(const Step &step, const pib_route &route, std::uint64
 		agents_ran_ = true;
 		pib_trap_switch_pkey(&in.p, &step.packet.h, now);
 		break;
-	case PIB_ROUTE_DROP_PKEY_OUT:
-		count_pkey_out(step, out, now);
-		break;
+	case PIB_ROUTE_DROP_PKEY_OUT: count_pkey_out(step, out, now); break;
 	}
 }
 
