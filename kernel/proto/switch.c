@@ -106,8 +106,8 @@ static bool mcast_admits(const struct pib_node *sw, u32 port, u8 in_port, const 
 }
 
 /*
- * Take the ports that do not get the packet out of a word of the mask. Return: is a copy to be sent,
- * or one that is stopped to be counted?
+ * Take the ports that do not get the packet out of a word of the mask. Return: is a copy to be
+ * sent, or one that is stopped to be counted?
  */
 static bool mcast_filter(const struct pib_node *sw, u32 word, u8 in_port, const struct pib_hdrs *h,
 			 struct pib_route *rt)
