@@ -304,7 +304,8 @@ int run_allocations(const Options &o)
 		Stage stage(o);
 		for (Call &c : stage.calls())
 			if (o.what.empty() || std::string(c.name).find(o.what) != std::string::npos)
-				fail_each(fail, c, end + std::chrono::seconds(60), tally);
+				fail_each(fail, c, end + std::chrono::seconds(60 * ops::slowness()),
+					  tally);
 		for (ops::End *e : {&stage.p.a, &stage.p.b})
 			e->to(IBV_QPS_RESET);
 		stage.p.connect();

@@ -23,7 +23,7 @@ int run_attack(const Options &o)
 			continue;
 		rlimit none{};
 		setrlimit(RLIMIT_CORE, &none);
-		alarm(o.seconds + 120);
+		alarm(o.seconds + 120 * ops::slowness());
 		if (!a.as_root)
 			become_nobody();
 		a.run(o, tally);

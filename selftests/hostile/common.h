@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "../verbs/ops/objects.h"
+#include "../verbs/ops/env.h"
 
 namespace hostile {
 

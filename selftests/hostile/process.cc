@@ -92,7 +92,7 @@ void import(Tally &tally, ibv_context *ctx)
 	rlimit none{};
 	setrlimit(RLIMIT_CORE, &none);
 	signal(SIGCHLD, SIG_IGN);
-	alarm(life.o.seconds + 60);
+	alarm(life.o.seconds + 60 * ops::slowness());
 	try {
 		ibv_context *ctx = nullptr;
 		if (life.before_setuid)

@@ -31,7 +31,7 @@ int run_objects(const Options &o)
 	std::vector<std::thread> threads;
 
 	signal(SIGTERM, [](int) { told = 1; });
-	alarm(o.seconds);
+	alarm(o.seconds * ops::slowness());
 	world.fill_up();
 	puts("holds everything");
 	fflush(stdout);

@@ -49,7 +49,7 @@ int run_threads(const Options &o)
 			continue;
 		printf("%s\n", c.name);
 		fflush(stdout);
-		alarm(one.seconds + 300); /* it hangs */
+		alarm(one.seconds + 300 * ops::slowness()); /* it hangs */
 		c.run(one, tally);
 	}
 	tally.print();

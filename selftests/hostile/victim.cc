@@ -101,7 +101,7 @@ void Victim::read()
 void Victim::datagram()
 {
 	size_t length = 1 + rng_.below(1024);
-	auto end = Clock::now() + std::chrono::seconds(5);
+	auto end = Clock::now() + std::chrono::seconds(5 * ops::slowness());
 	ibv_wc wc{};
 
 	ops::fill(ud_->a.mem.bytes(0, length), ++seed_);

@@ -12,8 +12,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /* Long enough for an emulated machine; no case depends on how long anything takes. */
-constexpr auto patience = std::chrono::seconds(20);
-constexpr int patience_ms = 20000;
+const auto patience = std::chrono::seconds(20 * slowness());
+const int patience_ms = 20000 * slowness();
 
 bool readable(int fd, int ms)
 {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "env.h"
 
+#include <cstdlib>
+
 namespace ops {
 
 namespace {
@@ -35,6 +37,14 @@ int choose_gid(ibv_context *ctx, int port, const ibv_port_attr &attr)
 }
 
 } // namespace
+
+unsigned slowness()
+{
+	const char *text = getenv("PIB_SLOW");
+	int n = text ? atoi(text) : 1;
+
+	return n > 0 ? n : 1;
+}
 
 Device::Device(const std::string &name, int port_, int gid_index_) :
 	ctx(open_device(name)), port(port_)

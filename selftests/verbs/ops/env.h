@@ -38,4 +38,7 @@ struct Env {
 	bool two_devices() const { return dev_a != dev_b; }
 };
 
+/** How many times slower than usual this kernel is (PIB_SLOW, see vm/README.md). */
+unsigned slowness();
+
 } // namespace ops
