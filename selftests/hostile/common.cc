@@ -17,13 +17,6 @@ void note_failure(const std::string &what)
 	noted = true;
 }
 
-void fail(const char *file, int line, const std::string &what)
-{
-	const char *base = strrchr(file, '/');
-	throw Failure(std::string(base ? base + 1 : file) + ":" + std::to_string(line) + ": " +
-		      what);
-}
-
 } // namespace ops
 
 namespace hostile {

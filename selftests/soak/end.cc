@@ -162,8 +162,8 @@ void End::post_probe()
 			   .done = [](bool ok) { CHECK(!ok); }});
 }
 
-void End::post_atomic_write(uint32_t rkey, uint64_t addr, const void *value, uint32_t srqn,
-			    Posted what, Rng &rng)
+void End::post_extended(uint32_t srqn, Posted what, Rng &rng,
+			const std::function<void(ibv_qp_ex *)> &operation)
 {
 	ibv_qp_ex *x = ibv_qp_to_qp_ex(qp.get());
 
@@ -172,28 +172,26 @@ void End::post_atomic_write(uint32_t rkey, uint64_t addr, const void *value, uin
 	ibv_wr_start(x);
 	x->wr_id = what.id;
 	x->wr_flags = what.signalled ? IBV_SEND_SIGNALED : 0;
-	ibv_wr_atomic_write(x, rkey, addr, value);
+	operation(x);
 	if (opt.type == IBV_QPT_XRC_SEND)
 		ibv_wr_set_xrc_srqn(x, srqn);
 	CHECK_EQ(ibv_wr_complete(x), 0);
 	posted_.push_back(std::move(what));
 }
 
+void End::post_atomic_write(uint32_t rkey, uint64_t addr, const void *value, uint32_t srqn,
+			    Posted what, Rng &rng)
+{
+	post_extended(srqn, std::move(what), rng,
+		      [&](ibv_qp_ex *x) { ibv_wr_atomic_write(x, rkey, addr, value); });
+}
+
 void End::post_flush(uint32_t rkey, uint64_t addr, size_t length, uint32_t srqn, Posted what,
 		     Rng &rng)
 {
-	ibv_qp_ex *x = ibv_qp_to_qp_ex(qp.get());
-
-	what.id = next_id_++;
-	what.signalled = choose_signal(rng);
-	ibv_wr_start(x);
-	x->wr_id = what.id;
-	x->wr_flags = what.signalled ? IBV_SEND_SIGNALED : 0;
-	ibv_wr_flush(x, rkey, addr, length, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE);
-	if (opt.type == IBV_QPT_XRC_SEND)
-		ibv_wr_set_xrc_srqn(x, srqn);
-	CHECK_EQ(ibv_wr_complete(x), 0);
-	posted_.push_back(std::move(what));
+	post_extended(srqn, std::move(what), rng, [&](ibv_qp_ex *x) {
+		ibv_wr_flush(x, rkey, addr, length, IBV_FLUSH_GLOBAL, IBV_FLUSH_RANGE);
+	});
 }
 
 /* ---- completions ---- */

@@ -85,6 +85,8 @@ public:
 private:
 	void modify(ibv_qp_attr &attr, int mask, const char *to);
 	void note(Posted what, unsigned flags);
+	void post_extended(uint32_t srqn, Posted what, Rng &rng,
+			   const std::function<void(ibv_qp_ex *)> &operation);
 	bool choose_signal(Rng &rng);
 	void sent(const ibv_wc &wc);
 

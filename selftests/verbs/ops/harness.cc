@@ -102,13 +102,6 @@ void note_failure(const std::string &what)
 	noted += "\n" + what;
 }
 
-void fail(const char *file, int line, const std::string &what)
-{
-	const char *base = strrchr(file, '/');
-	throw Failure(std::string(base ? base + 1 : file) + ":" + std::to_string(line) + ": " +
-		      what);
-}
-
 void Suite::select(const std::vector<std::string> &patterns)
 {
 	if (patterns.empty())

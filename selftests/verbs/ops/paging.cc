@@ -306,16 +306,28 @@ void read_only(const Env &env)
 	check_filled(far.bytes(0, far.size()), 3);
 }
 
+/* A region of which nothing is mapped any more. */
+struct Unmapped {
+	explicit Unmapped(const End &end) :
+		at(mapped(8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1)),
+		mr(reg(end.pd.get(), at, 8192))
+	{
+		munmap(at, 8192);
+	}
+	ibv_sge sge() const { return ::ops::sge(mr, at, 5000); }
+
+	void *at;
+	Mr mr;
+};
+
 /* Local memory that is not there is an error of this side. */
 void unmapped_source(const Env &env)
 {
 	Pair p(env);
 	need(p.a.dev);
-	void *at = mapped(8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	Mr mr = reg(p.a.pd.get(), at, 8192);
-	munmap(at, 8192);
+	Unmapped gone(p.a);
 	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 0);
-	wr.sg = {sge(mr, at, 5000)};
+	wr.sg = {gone.sge()};
 	p.a.send(wr);
 	p.a.expect({.status = IBV_WC_LOC_PROT_ERR});
 }
@@ -324,11 +336,9 @@ void unmapped_sink(const Env &env)
 {
 	Pair p(env);
 	need(p.a.dev);
-	void *at = mapped(8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	Mr mr = reg(p.a.pd.get(), at, 8192);
-	munmap(at, 8192);
+	Unmapped gone(p.a);
 	Wr wr = p.rdma_wr(IBV_WR_RDMA_READ, 0, 5000);
-	wr.sg = {sge(mr, at, 5000)};
+	wr.sg = {gone.sge()};
 	p.a.send(wr);
 	p.a.expect({.status = IBV_WC_LOC_PROT_ERR});
 }
@@ -337,10 +347,8 @@ void unmapped_receive(const Env &env)
 {
 	Pair p(env);
 	need(p.b.dev);
-	void *at = mapped(8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	Mr mr = reg(p.b.pd.get(), at, 8192);
-	munmap(at, 8192);
-	p.b.recv({sge(mr, at, 5000)});
+	Unmapped gone(p.b);
+	p.b.recv({gone.sge()});
 	p.a.send(p.send_wr(0, 5000));
 	p.a.expect({.status = IBV_WC_REM_OP_ERR});
 	p.b.expect_recv({.status = IBV_WC_LOC_PROT_ERR});

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/fake_shell.h"
 #include "commands/commands.h"
-#include "netlink/fake_kernel.h"
 #include "objects/fake_objects.h"
 
 namespace pib::ctl {
@@ -18,28 +18,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-class Cli : public testing::Test {
+class Cli : public fake::Shell {
 protected:
-	int pibctl(std::vector<const char *> words)
-	{
-		words.insert(words.begin(), "pibctl");
-		std::ostringstream out;
-		std::ostringstream err;
-		const int status = run(static_cast<int>(words.size()), words.data(),
-				       kernel.factory(), out, err);
-		printed = out.str();
-		complained = err.str();
-		return status;
-	}
-
 	bool complains(std::string_view about) const
 	{
 		return complained.find(about) != std::string::npos;
 	}
-
-	fake::Kernel kernel;
-	std::string printed;
-	std::string complained;
 };
 
 TEST_F(Cli, AddIsSilentWhenItWorks)

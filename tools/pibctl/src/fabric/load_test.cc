@@ -8,9 +8,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
-#include "cli/cli.h"
+#include "cli/fake_shell.h"
 #include "netlink/fake_kernel.h"
 #include "objects/fake_objects.h"
 #include "fabric/picture.h"
@@ -158,30 +157,14 @@ TEST(FabricLoad, NothingMoreIsSentAfterARefusal)
 	EXPECT_FALSE(applied.made.back());
 }
 
-class FabricCommands : public testing::Test {
+class FabricCommands : public fake::Shell {
 protected:
-	int pibctl(std::vector<const char *> words)
-	{
-		words.insert(words.begin(), "pibctl");
-		std::ostringstream out;
-		std::ostringstream err;
-		const int status = run(static_cast<int>(words.size()), words.data(),
-				       kernel.factory(), out, err);
-		printed = out.str();
-		complained = err.str();
-		return status;
-	}
-
 	void answer_all()
 	{
 		kernel.answer({fake::hca_answer()});
 		kernel.answer({fake::switch_answer()});
 		kernel.answer({fake::local_link_answer(), fake::udp_link_answer()});
 	}
-
-	fake::Kernel kernel;
-	std::string printed;
-	std::string complained;
 };
 
 TEST_F(FabricCommands, SavesWhatLoadReads)
