@@ -26,8 +26,8 @@ done
 n() { ip netns exec "$@" >/dev/null 2>&1; }
 with_failure() { n h1 env LD_PRELOAD="$preload" FAIL_NTH="$1" FAIL_REPORT=/tmp/report "${@:2}"; }
 
-# each SETUP UNDO COMMAND...: the allocations of COMMAND's requests fail in turn, as many as there is time for,
-# spread over all of them.
+# each SETUP UNDO COMMAND...: the allocations of COMMAND's requests fail in turn, as many as there is time for, and a
+# few in any case, spread over all of them.
 each() {
 	local setup=$1 undo=$2 k nth total hits=0 end
 	shift 2
@@ -38,7 +38,7 @@ each() {
 	eval "$undo"
 	total=$(awk '/left/ { used = 1000000 - $2; if (used > most) most = used } END { print most + 0 }' /tmp/report)
 	[ "$total" -gt 0 ] || { echo "no request was made"; return 1; }
-	for ((k = 0; k < total && SECONDS < end; k++)); do
+	for ((k = 0; k < total && (k < 4 || SECONDS < end); k++)); do
 		nth=$((1 + k * 101 % total))
 		eval "$setup"
 		: >/tmp/report
