@@ -232,6 +232,7 @@ static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
 {
 	int access = flush_access(act->flush);
 
+	/* No QP allows persistence (modify.c). */
 	if (!access || (qp->attr.qp_access_flags & access) != access)
 		return PIB_RES_INV_REQ;
 	if (flush_check(qp, act, access))
