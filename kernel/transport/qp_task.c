@@ -271,6 +271,8 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	more = turn_receive(qp, budget, now);
 	turn_suspend(qp, now);
 	turn_expire(qp, now);
+	if (unlikely(test_bit(PIB_QP_ASTRAY, &qp->task.state)))
+		pib_apm_astray(qp);
 	if (unlikely(qp->req.leave))
 		pib_apm_rescue(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
