@@ -82,7 +82,6 @@ static inline int pib_compat_sk_drops_read(const struct sock *sk)
 #define IB_SPEED_XDR		256
 /* Never asked for: the user ABI of this kernel has no FLUSH and no ATOMIC_WRITE. */
 #define IB_DEVICE_FLUSH_GLOBAL		0
-#define IB_DEVICE_FLUSH_PERSISTENT	0
 #define IB_DEVICE_ATOMIC_WRITE		0
 #define IB_UVERBS_WC_FLUSH		8
 #define IB_UVERBS_WC_ATOMIC_WRITE	9

@@ -5,8 +5,10 @@
  * when others disappear between its parts. A node whose ports do not fit into one
  * message goes on in the next ones.
  *
- * Who asks without end, as everybody may, keeps view_lock busy. Changes come in between, since that
- * mutex is fair; the configuration mutex is not taken here.
+ * Everybody may ask, without end and from as many processes as there are. One get at a time is
+ * made, so that changes wait for one message and not for all who ask. Who waits for that can be
+ * killed. A single message is handed over when the mutexes are given back. The configuration mutex
+ * is not taken here.
  */
 #include <linux/ktime.h>
 #include <linux/netdevice.h>
@@ -336,8 +338,9 @@ static struct sk_buff *node_skb(unsigned int num_ports)
 	return genlmsg_new(2048 + (num_ports + 1) * 512, GFP_KERNEL);
 }
 
-static int node_reply(struct genl_info *info, u8 cmd, struct pib_hca_ctl *ctl,
-		      struct pib_switch *sw)
+/* Return: a message about a node with all of its ports, or an error. pib_net_view() was called. */
+static struct sk_buff *node_message(struct genl_info *info, u8 cmd, struct pib_hca_ctl *ctl,
+				    struct pib_switch *sw)
 {
 	struct answer a = { .portid = info->snd_portid, .seq = info->snd_seq, .cmd = cmd };
 	unsigned int n = node_of(ctl, sw)->node.num_ports;
@@ -346,20 +349,26 @@ static int node_reply(struct genl_info *info, u8 cmd, struct pib_hca_ctl *ctl,
 
 	a.skb = node_skb(n);
 	if (!a.skb)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	err = put_node(&a, ctl, sw, &next);
 	if (!err && next <= n)
 		err = -EMSGSIZE;
 	if (!err)
-		return genlmsg_reply(a.skb, info);
+		return a.skb;
 	nlmsg_free(a.skb);
-	return err;
+	return ERR_PTR(err);
+}
+
+static int message_reply(struct genl_info *info, struct sk_buff *msg)
+{
+	return IS_ERR(msg) ? PTR_ERR(msg) : genlmsg_reply(msg, info);
 }
 
 int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_net *pn = pib_net(genl_info_net(info));
 	struct nlattr *name = info->attrs[PIB_A_HCA_NAME];
+	struct sk_buff *msg = ERR_PTR(-ENODEV);
 	struct pib_hca_ctl *ctl;
 	int err;
 
@@ -367,22 +376,23 @@ int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "the name of the HCA is missing");
 		return -EINVAL;
 	}
-	mutex_lock(&pn->view_lock);
+	err = pib_net_view(pn);
+	if (err)
+		return err;
 	ctl = pib_hca_ctl_find(pn, nla_data(name));
-	if (ctl) {
-		err = node_reply(info, PIB_CMD_HCA_GET, ctl, NULL);
-	} else {
+	if (ctl)
+		msg = node_message(info, PIB_CMD_HCA_GET, ctl, NULL);
+	else
 		NL_SET_ERR_MSG(info->extack, "no HCA of that name in this network namespace");
-		err = -ENODEV;
-	}
-	mutex_unlock(&pn->view_lock);
-	return err;
+	pib_net_view_end(pn);
+	return message_reply(info, msg);
 }
 
 int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_net *pn = pib_net(genl_info_net(info));
 	struct nlattr *name = info->attrs[PIB_A_SWITCH_NAME];
+	struct sk_buff *msg = ERR_PTR(-ENODEV);
 	struct pib_switch *sw;
 	int err;
 
@@ -390,16 +400,16 @@ int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 		NL_SET_ERR_MSG(info->extack, "the name of the switch is missing");
 		return -EINVAL;
 	}
-	mutex_lock(&pn->view_lock);
+	err = pib_net_view(pn);
+	if (err)
+		return err;
 	sw = pib_fabric_find_switch(pn, nla_data(name));
-	if (sw) {
-		err = node_reply(info, PIB_CMD_SWITCH_GET, NULL, sw);
-	} else {
+	if (sw)
+		msg = node_message(info, PIB_CMD_SWITCH_GET, NULL, sw);
+	else
 		NL_SET_ERR_MSG(info->extack, "no switch of that name in this network namespace");
-		err = -ENODEV;
-	}
-	mutex_unlock(&pn->view_lock);
-	return err;
+	pib_net_view_end(pn);
+	return message_reply(info, msg);
 }
 
 /* ---- dumps ---- */
@@ -418,14 +428,16 @@ struct cursor {
 	long port;
 };
 
+/* Return: the namespace, looked at until dump_end(); an error. */
 static struct pib_net *dump_begin(struct sk_buff *skb, struct netlink_callback *cb,
 				  struct answer *a, u8 cmd)
 {
 	struct pib_net *pn = pib_net(sock_net(skb->sk));
+	int err;
 
 	if (nlmsg_attrlen(cb->nlh, GENL_HDRLEN)) {
 		NL_SET_ERR_MSG(cb->extack, "a dump tells of everything: no attribute limits it");
-		return NULL;
+		return ERR_PTR(-EINVAL);
 	}
 	a->skb = skb;
 	a->portid = NETLINK_CB(cb->skb).portid;
@@ -433,7 +445,9 @@ static struct pib_net *dump_begin(struct sk_buff *skb, struct netlink_callback *
 	a->flags = NLM_F_MULTI;
 	a->cb = cb;
 	a->cmd = cmd;
-	mutex_lock(&pn->view_lock);
+	err = pib_net_view(pn);
+	if (err)
+		return ERR_PTR(err);
 	cb->seq = pn->changes;
 	return pn;
 }
@@ -441,7 +455,7 @@ static struct pib_net *dump_begin(struct sk_buff *skb, struct netlink_callback *
 /* A full message is no error as long as it holds something. */
 static int dump_end(struct pib_net *pn, struct sk_buff *skb, int err)
 {
-	mutex_unlock(&pn->view_lock);
+	pib_net_view_end(pn);
 	return skb->len || !err ? skb->len : err;
 }
 
@@ -475,8 +489,8 @@ int pib_nl_hca_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_HCA_GET);
-	if (!pn)
-		return -EINVAL;
+	if (IS_ERR(pn))
+		return PTR_ERR(pn);
 	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry) {
 		if (ctl->detached || ctl->id <= c->id)
 			continue;
@@ -496,8 +510,8 @@ int pib_nl_switch_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_SWITCH_GET);
-	if (!pn)
-		return -EINVAL;
+	if (IS_ERR(pn))
+		return PTR_ERR(pn);
 	list_for_each_entry(sw, &to_registry(pn)->switches, entry) {
 		if (sw->id <= c->id)
 			continue;
@@ -698,8 +712,8 @@ int pib_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_LINK_GET);
-	if (!pn)
-		return -EINVAL;
+	if (IS_ERR(pn))
+		return PTR_ERR(pn);
 	if (!c->phase) {
 		err = dump_hca_links(pn, &a, c);
 		if (!err)
@@ -771,8 +785,8 @@ int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	pn = dump_begin(skb, cb, &a, PIB_CMD_UPLINK_GET);
-	if (!pn)
-		return -EINVAL;
+	if (IS_ERR(pn))
+		return PTR_ERR(pn);
 	while (!err && (bearer = next_bearer(pn, c->id))) {
 		err = put_uplink(&a, bearer);
 		if (!err)

@@ -16,6 +16,7 @@ void pib_net_init(struct pib_net *pn, struct net *net)
 	pn->net = net;
 	pn->changes = 1;
 	mutex_init(&pn->lock);
+	mutex_init(&pn->get_lock);
 	mutex_init(&pn->view_lock);
 	mutex_init(&pn->link_lock);
 	INIT_LIST_HEAD(&pn->udp_socks);
@@ -40,6 +41,24 @@ void pib_net_unlock(struct pib_net *pn)
 {
 	mutex_unlock(&pn->view_lock);
 	mutex_unlock(&pn->lock);
+}
+
+int pib_net_view(struct pib_net *pn)
+{
+	int err = mutex_lock_killable(&pn->get_lock);
+
+	if (err)
+		return err;
+	err = mutex_lock_killable(&pn->view_lock);
+	if (err)
+		mutex_unlock(&pn->get_lock);
+	return err;
+}
+
+void pib_net_view_end(struct pib_net *pn)
+{
+	mutex_unlock(&pn->view_lock);
+	mutex_unlock(&pn->get_lock);
 }
 
 void pib_net_exit(struct pib_net *pn)

@@ -15,8 +15,9 @@ struct net;
  * struct pib_net - the pib of a network namespace
  * @net: the namespace, with which this goes
  * @lock: configuration mutex: guards all lists. docs/architecture.md has the order of locks
+ * @get_lock: mutex of the one get that may go for @view_lock; taken by gets alone
  * @view_lock: mutex that is held with @lock all the time, see pib_net_lock(); gets look at what
- *	@lock guards under this one alone, change nothing, and hold it for one message at a time
+ *	@lock guards under this one, change nothing, and hold it for one message at a time
  * @link_lock: guards which cables are up; taken under @lock
  * @udp_socks: sockets of netdevs (udp/socket.h); written under @lock, read under RCU
  * @links: link id -> link over UDP (udp/link.h); written under @lock, read under RCU
@@ -28,6 +29,7 @@ struct net;
 struct pib_net {
 	struct net *net;
 	struct mutex lock;
+	struct mutex get_lock;
 	struct mutex view_lock;
 	struct mutex link_lock;
 	struct list_head udp_socks;
@@ -53,12 +55,20 @@ void pib_net_exit(struct pib_net *pn);
 void pib_net_lock(struct pib_net *pn);
 /*
  * The same where somebody who has the mutex may be waiting for the caller. Only the mutex is tried
- * for: gets do not take it, so they cannot make this fail, and the rest waits for those gets that
- * were there before. Process context. Return: false: somebody else has the mutex.
+ * for: gets do not take it, so they cannot make this fail, and the rest waits for one get at most.
+ * Process context. Return: false: somebody else has the mutex.
  */
 bool pib_net_trylock(struct pib_net *pn);
 /* Give both back. */
 void pib_net_unlock(struct pib_net *pn);
+
+/*
+ * Have a look at the namespace, for one message. One get at a time looks: so a change waits for one
+ * message at most, however many ask. Process context. Return: 0; -EINTR: the caller is killed.
+ */
+int pib_net_view(struct pib_net *pn);
+/* The look is over. */
+void pib_net_view_end(struct pib_net *pn);
 
 /* Make pib_wq. Process context. Return: 0 or -ENOMEM. */
 int pib_wq_init(void);

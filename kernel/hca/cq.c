@@ -6,6 +6,7 @@
  * index is the process' or, under the lock, poll_cq's. A process that lies
  * about its consumer index makes its own queue overflow, no more.
  */
+#include <linux/bottom_half.h>
 #include <linux/log2.h>
 #include <linux/cpumask.h>
 #include <linux/ktime.h>
@@ -19,6 +20,8 @@
 
 /* Entries that are copied at once with interrupts off. */
 #define CQ_COPY_MAX	256U
+/* Calls of a consumer in one interrupt, or in one turn of the work item that makes the others. */
+#define CQ_CALLS_MAX	16
 
 static u32 cq_filled(const struct pib_cq *cq)
 {
@@ -80,19 +83,52 @@ static void cq_call_irq(struct pib_cq *cq)
 	lock_map_release(&cq_irq_map);
 }
 
-/* This runs in an interrupt of the CPU of the vector. */
+/*
+ * Make upcalls that are due, CQ_CALLS_MAX of them at most. Return: true: others are due, so that
+ * the CQ stays; false: none is, and the CQ may be gone.
+ */
+static bool cq_make_calls(struct pib_cq *cq, void (*call)(struct pib_cq *cq))
+{
+	int left = CQ_CALLS_MAX, now, i;
+
+	while (left) {
+		now = min(atomic_read(&cq->due), left);
+		for (i = 0; i < now; i++)
+			call(cq);
+		if (!atomic_sub_return(now, &cq->due)) {
+			/* the address is not followed */
+			wake_up_var(&cq->due);
+			return false;
+		}
+		left -= now;
+	}
+	return true;
+}
+
+/*
+ * This runs in an interrupt of the CPU of the vector. A process that arms from one CPU as fast as
+ * completions come from another would keep this CPU there: what is more than a few calls is made by
+ * a work item, beside which the CPU does other things.
+ */
 static void cq_upcall(void *arg)
 {
 	struct pib_cq *cq = arg;
-	int due, i;
 
-	do {
-		due = atomic_read(&cq->due);
-		for (i = 0; i < due; i++)
-			cq_call_irq(cq);
-	} while (atomic_sub_return(due, &cq->due));
-	/* @cq may be gone by now, its address is not followed */
-	wake_up_var(&cq->due);
+	if (cq_make_calls(cq, cq_call_irq))
+		schedule_work(&cq->upcall_work);
+}
+
+/* Here, too, the consumer is called with softirqs off. */
+static void cq_upcall_work(struct work_struct *work)
+{
+	struct pib_cq *cq = container_of(work, struct pib_cq, upcall_work);
+	bool more;
+
+	local_bh_disable();
+	more = cq_make_calls(cq, cq_call);
+	local_bh_enable();
+	if (more)
+		schedule_work(&cq->upcall_work);
 }
 
 /*
@@ -297,6 +333,7 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 	spin_lock_init(&cq->lock);
 	INIT_WORK(&cq->err_work, cq_err_work);
 	INIT_CSD(&cq->upcall, cq_upcall, cq);
+	INIT_WORK(&cq->upcall_work, cq_upcall_work);
 	cq->stamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->cpu = vector_cpu(attr->comp_vector);
 	mutex_init(&cq->resize_mutex);
@@ -338,6 +375,8 @@ int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	cancel_work_sync(&cq->err_work);
 	hrtimer_cancel(&cq->mod_timer);
 	wait_var_event(&cq->due, !atomic_read(&cq->due));
+	/* it makes no calls any more, but may not have returned */
+	cancel_work_sync(&cq->upcall_work);
 	xa_erase(&hca->cqs, cq->cqn);
 	/* Kernels without rdma_restrack_begin_del() show the CQ until this has returned. */
 	spin_lock_irq(&cq->lock);

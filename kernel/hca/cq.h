@@ -34,6 +34,7 @@
  * @cpu: stands for the completion vector: upcalls are made there; never changes
  * @due: upcalls that @cpu has been asked for and has not finished
  * @upcall: asks @cpu
+ * @upcall_work: makes what is @due of upcalls when they are too many for one interrupt
  */
 struct pib_cq {
 	struct ib_cq ib;
@@ -57,6 +58,7 @@ struct pib_cq {
 	int cpu;
 	atomic_t due;
 	call_single_data_t upcall;
+	struct work_struct upcall_work;
 };
 
 /* Most entries of a CQ. */
@@ -77,9 +79,9 @@ static inline struct pib_cq *to_cq(struct ib_cq *ib)
  * @solicited: a solicited event or an error
  *
  * Raises the completion event if the CQ is armed for it. The upcall is made after the lock is
- * dropped, on the CPU of the CQ's completion vector (there in interrupt context, unless that is
- * this CPU). On overflow the CQ goes bad: IB_EVENT_CQ_ERR and IB_EVENT_QP_FATAL for its QPs,
- * from err_work.
+ * dropped, on the CPU of the CQ's completion vector: at once if that is this CPU, otherwise in
+ * interrupt context there, or from a work item when many are due. On overflow the CQ goes bad:
+ * IB_EVENT_CQ_ERR and IB_EVENT_QP_FATAL for its QPs, from err_work.
  *
  * Context: softirqs off; a QP's lock may be held.
  */

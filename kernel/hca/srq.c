@@ -106,13 +106,13 @@ static int srqn_publish(struct pib_hca *hca, struct pib_srq *srq)
 	return xa_err(xa_store(&hca->srqs, srq->srqn, srq, GFP_KERNEL));
 }
 
+/* The limit is none of the modifiers of creation (11.2.3.1): what stands there is left alone. */
 static int srq_check_attr(struct ib_device *ibdev, const struct ib_srq_attr *attr)
 {
 	if (!attr->max_wr || attr->max_wr > ibdev->attrs.max_srq_wr)
 		return pib_refuse(ibdev, -EINVAL, "create_srq: %u work requests", attr->max_wr);
-	if (attr->max_sge > ibdev->attrs.max_srq_sge || attr->srq_limit > attr->max_wr)
-		return pib_refuse(ibdev, -EINVAL, "create_srq: %u SGEs, limit %u", attr->max_sge,
-				  attr->srq_limit);
+	if (attr->max_sge > ibdev->attrs.max_srq_sge)
+		return pib_refuse(ibdev, -EINVAL, "create_srq: %u SGEs", attr->max_sge);
 	return 0;
 }
 
@@ -141,7 +141,6 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 	if (err)
 		return err;
 	srq->max_wr = srq->ring.entries;
-	srq->limit = init->attr.srq_limit;
 	err = pib_quota_take(&hca->quota, to_pd(ibsrq->pd)->owner, PIB_OBJ_SRQ);
 	if (err)
 		goto err_ring;

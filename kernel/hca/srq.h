@@ -19,7 +19,8 @@ struct pib_hca;
  * @resize_mutex: serialises who puts another @ring in its place
  * @lock: taken with interrupts off; guards all below
  * @ring: slots of struct pib_recv_wqe
- * @limit: raise SRQ_LIMIT_REACHED when fewer work requests are left; 0: not armed
+ * @limit: raise SRQ_LIMIT_REACHED when fewer work requests are left; 0: not armed, as when the SRQ
+ *	is created
  * @limit_work: raises SRQ_LIMIT_REACHED in process context
  */
 struct pib_srq {

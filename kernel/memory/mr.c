@@ -439,6 +439,9 @@ int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
 
 	if (mr->type != PIB_MR_FAST || mr->k.pd != pd || (key ^ mr->k.key) >> 8)
 		return -EINVAL;
+	/* No memory here is persistent. Of processes ib_core refuses it, by the capabilities. */
+	if (access & IB_ACCESS_FLUSH_PERSISTENT)
+		return -EINVAL;
 	/* 10.6.5: registered from the free state only */
 	if (READ_ONCE(mr->valid) || !is_power_of_2(ibmr->page_size))
 		return -EINVAL;

@@ -52,6 +52,9 @@ static bool mr_suits(const struct pib_mr *mr, const struct pib_window *win,
 		return false;
 	if (!(mr->access & IB_ACCESS_MW_BIND))
 		return false;
+	/* A window's range is one of virtual addresses, and a zero-based region has none. */
+	if (mr->access & IB_ZERO_BASED)
+		return false;
 	if ((a->access & NEEDS_LOCAL_WRITE) && !(mr->access & IB_ACCESS_LOCAL_WRITE))
 		return false;
 	/* as hardware does, the rest of the range is checked when it is accessed */

@@ -199,7 +199,10 @@ void pib_cc_triggered(struct pib_port *p, u8 sl, u32 qpn, u32 remote_qpn, u16 re
  */
 struct pib_cc_flow *pib_cc_sl_flow(const struct pib_port *p, u8 sl);
 
-/* @bytes (at most 64 KiB) of a flow are sent: set when the next may be. @mbps: of the link. */
+/*
+ * @bytes (at most 128 KiB, headers and all) of a flow are sent: set when the next may be. @mbps: of
+ * the link.
+ */
 void pib_cc_sent(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u32 bytes, u32 mbps,
 		 u64 now);
 

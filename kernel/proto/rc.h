@@ -643,6 +643,9 @@ static inline bool pib_resp_owes(const struct pib_resp *r)
 	return r->ack_due || r->nak_due || r->res_cur != r->res_head;
 }
 
+/* Would it be the answer to a READ, an atomic or the like, and no ACK or NAK? */
+bool pib_resp_next_is_answer(const struct pib_resp *r);
+
 /*
  * Next thing to send back. Acknowledgements are coalesced, order is kept.
  *

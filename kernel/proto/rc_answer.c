@@ -310,16 +310,29 @@ static void send_atomic(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx 
 	res_sent(r, e);
 }
 
-bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx)
+/* The resource that is to be answered next. Return: NULL: there is none, or an ACK goes before. */
+static struct pib_rd_res *next_res(const struct pib_resp *r)
 {
 	struct pib_rd_res *e = r->res_cur != r->res_head ? res_at(r, r->res_cur) : NULL;
 
-	if (r->ack_due && (!e || psn_before(r, r->ack_psn, e->psn)))
-		send_ack(r, tx);
-	else if (e && e->op == PIB_OP_READ_REQ)
+	return e && r->ack_due && psn_before(r, r->ack_psn, e->psn) ? NULL : e;
+}
+
+bool pib_resp_next_is_answer(const struct pib_resp *r)
+{
+	return next_res(r);
+}
+
+bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx)
+{
+	struct pib_rd_res *e = next_res(r);
+
+	if (e && e->op == PIB_OP_READ_REQ)
 		send_read(r, e, tx);
 	else if (e)
 		send_atomic(r, e, tx);
+	else if (r->ack_due)
+		send_ack(r, tx);
 	else if (r->nak_due)
 		send_nak(r, tx);
 	else

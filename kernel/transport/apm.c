@@ -5,7 +5,9 @@
  * packets without MigReq. An armed end migrates when it is told to, when its
  * requester would give up, or when the peer's packets carry MigReq and have
  * come by the alternate path. A MigReq that comes by the primary path was sent
- * before the peer asked for REARM, and is late.
+ * before the peer asked for REARM, and is late. A MigReq that comes by neither
+ * path is one that the QP cannot follow: the packet is dropped (input.c), the
+ * consumer is told, and the QP stays ARMED.
  */
 #include "transport/apm.h"
 #include "hca/hca.h"
@@ -42,11 +44,25 @@ void pib_apm_heed(struct pib_qp *qp, const struct pib_burst *b)
 	if (qp->attr.path_mig_state == IB_MIG_REARM) {
 		if (b->h.flags & PIB_H_MIG)
 			return;
+		/* What has gone astray until now is no matter of this arming. */
+		clear_bit(PIB_QP_ASTRAY, &qp->task.state);
+		WRITE_ONCE(qp->astray, false);
 		qp->attr.path_mig_state = IB_MIG_ARMED;
 		pib_req_set_spare(&qp->req, true);
 	} else if (b->h.flags & PIB_H_MIG && pib_input_by_alternate(qp, b->in_port, &b->h)) {
 		apm_migrate(qp, true);
 	}
+}
+
+void pib_apm_astray(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	clear_bit(PIB_QP_ASTRAY, &qp->task.state);
+	if (qp->attr.path_mig_state != IB_MIG_ARMED || qp->state == IB_QPS_ERR || qp->astray)
+		return;
+	WRITE_ONCE(qp->astray, true);
+	qp->events |= BIT(IB_EVENT_PATH_MIG_ERR);
 }
 
 void pib_apm_rescue(struct pib_qp *qp)

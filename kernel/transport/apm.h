@@ -20,6 +20,11 @@ static inline void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
 		pib_apm_heed(qp, b);
 }
 
+/*
+ * A packet that has gone astray says that the peer has migrated to a path that this end does not
+ * know: tell the consumer, once for each arming (11.6.3.3).
+ */
+void pib_apm_astray(struct pib_qp *qp);
 /* The requester has used up its retries, and there is another path: take that. */
 void pib_apm_rescue(struct pib_qp *qp);
 /* The requester has failed: was it for want of a path? */

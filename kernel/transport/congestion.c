@@ -2,8 +2,8 @@
 /*
  * A QP that receives what a switch port has marked (fabric/ecn.c) sends the mark back with its
  * next acknowledgement. A QP that gets a mark back waits after each burst, as the port's congestion
- * control table says. Datagrams and UC have no acknowledgements: their receiver sends a packet
- * that says nothing else (A10.3).
+ * control table says. Datagrams and UC have no acknowledgements, and nor have the answers to READs
+ * and atomics: their receiver sends a packet that says nothing else (A10.3).
  */
 #include <linux/ktime.h>
 #include "packet/burst.h"
@@ -13,9 +13,11 @@
 #include "fabric/port.h"
 #include "transport/qp.h"
 
-/* Is there a packet that goes back anyway? */
-static bool has_answers(const struct pib_qp *qp)
+/* Is there a packet that goes back anyway? Nothing answers a READ response. */
+static bool is_answered(const struct pib_qp *qp, const struct pib_hdrs *h)
 {
+	if (h->op == PIB_OP_READ_RESP || h->op == PIB_OP_ATOMIC_ACK)
+		return false;
 	return qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC;
 }
 
@@ -93,7 +95,7 @@ void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 	if (b->h.flags & PIB_H_FECN) {
 		pib_kport_count(qp->port, rcv_fecn, b->npkts);
 		pib_kport_count(qp->port, sl_rcv_fecn[sl], b->npkts);
-		if (has_answers(qp))
+		if (is_answered(qp, &b->h))
 			qp->becn_due = true;
 		else
 			cnp_send(qp, b);
@@ -120,17 +122,18 @@ static u32 port_mbps(const struct pib_port *p)
 
 void pib_congestion_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 {
+	u32 bytes = pib_burst_wire_bytes(b);
 	struct pib_port *p = &qp->port->p;
 	struct pib_cc_flow *f = pib_cc_sl_flow(p, b->h.sl);
 	unsigned long flags;
 
 	lockdep_assert_held(&qp->lock);
 	if (!f) {
-		pib_cc_sent(p, &qp->cc, b->h.sl, b->len, port_mbps(p), now);
+		pib_cc_sent(p, &qp->cc, b->h.sl, bytes, port_mbps(p), now);
 		return;
 	}
 	spin_lock_irqsave(&qp->hca->nd.lock, flags);
-	pib_cc_sent(p, f, b->h.sl, b->len, port_mbps(p), now);
+	pib_cc_sent(p, f, b->h.sl, bytes, port_mbps(p), now);
 	qp->cc.next = f->next;
 	spin_unlock_irqrestore(&qp->hca->nd.lock, flags);
 	qp->cc.index = 0;

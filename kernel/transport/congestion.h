@@ -3,14 +3,21 @@
 #ifndef PIB_TRANSPORT_CONGESTION_H
 #define PIB_TRANSPORT_CONGESTION_H
 
-#include <linux/types.h>
+#include "transport/qp.h"
 
 struct pib_burst;
-struct pib_qp;
 
 /* A burst that is marked, or that tells of marks, has come to @qp. Under qp->lock. */
 void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
-/* @qp, whose flow or service level is slowed down, has sent a request. Under qp->lock. */
+/*
+ * @qp, whose flow or service level is slowed down, has sent a request, or the answer to a READ or
+ * an atomic. Under qp->lock.
+ */
 void pib_congestion_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
+/* Does @qp have to wait before it sends another such burst? Under qp->lock. */
+static inline bool pib_congestion_holds(const struct pib_qp *qp, u64 now)
+{
+	return unlikely(qp->cc.next > now);
+}
 
 #endif

@@ -127,9 +127,26 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 	}
 }
 
+/*
+ * A packet for a connected QP has come by none of its paths. If it is to have an ARMED QP migrate,
+ * the consumer is told that this cannot be (17.2.8): once for each arming, for whoever is in the
+ * QP's partition may send such packets. The QP's lock may be the sender's turn's to take, so the
+ * QP's own turn does the rest.
+ */
+static void note_astray(struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
+{
+	if (!(h->flags & PIB_H_MIG) || h->tp != qp->tp || READ_ONCE(qp->astray) ||
+	    READ_ONCE(qp->attr.path_mig_state) != IB_MIG_ARMED)
+		return;
+	if (!pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)), h->pkey) &&
+	    !pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey))
+		return;
+	if (!test_and_set_bit(PIB_QP_ASTRAY, &qp->task.state))
+		pib_task_activate(&qp->task);
+}
+
 /* Transport service and, of a connection, its other end by either path (9.6.1.3, 9.6.1.5). */
-static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
-		       const struct pib_hdrs *h)
+static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
 {
 	bool asks = qp->type == IB_QPT_XRC_INI;
 
@@ -141,8 +158,11 @@ static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
 		return qp->type != IB_QPT_SMI || pib_hdrs_from_qp0(h);
 	if (qp->tp == PIB_TP_XRC && pib_op_is_response(h->op) != asks)
 		return false;
-	return by_path(&qp->av, port, h) ||
-	       (READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h));
+	if (by_path(&qp->av, port, h) ||
+	    (READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h)))
+		return true;
+	note_astray(qp, port, h);
+	return false;
 }
 
 /* Does the burst take its receiver long, also if that has to send what the burst asks for? */
@@ -256,10 +276,11 @@ static struct pib_qp_stub *find_stub(struct pib_hca *hca, u32 qpn)
 }
 
 /* QPNs 0 and 1 are those of the port's special QPs. */
-static struct pib_qp *find_qp(struct pib_kport *port, u32 qpn)
+static struct pib_qp *find_qp(struct pib_kport *port, const struct pib_hdrs *h)
 {
 	struct pib_hca *hca = pib_kport_hca(port);
 	struct pib_qp *qp;
+	u32 qpn = h->dqpn;
 
 	if (qpn <= 1)
 		return pib_qp_stub_get(xa_load(&hca->qps, PIB_QP_SPECIAL(port->p.num, qpn)));
@@ -267,6 +288,7 @@ static struct pib_qp *find_qp(struct pib_kport *port, u32 qpn)
 	qp = pib_qp_stub_get(find_stub(hca, qpn));
 	/* An alternate path may lead by another port. */
 	if (qp && READ_ONCE(qp->port) != port && READ_ONCE(qp->alt_av.port) != port->p.num) {
+		note_astray(qp, port, h);
 		pib_qp_put(qp);
 		return NULL;
 	}
@@ -330,7 +352,7 @@ int pib_input(struct pib_kport *port, struct pib_burst *b)
 	if (!dgid_ok(&port->p, &b->h))
 		return input_drop(port, b, PIB_STAT_RX_BAD_PATH);
 
-	qp = find_qp(port, b->h.dqpn);
+	qp = find_qp(port, &b->h);
 	if (!qp)
 		return input_drop(port, b, PIB_STAT_RX_NO_QP);
 	err = hand_over(port, qp, b);

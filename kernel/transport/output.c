@@ -67,14 +67,22 @@ static u16 pkey_of(const struct pib_qp *qp, u16 index)
 	return READ_ONCE(qp->port->p.pkey[index % PIB_PKEYS]);
 }
 
-/* Answers carry marks back. After a request a QP that is slowed down sends no more in this turn. */
+static bool is_slowed(const struct pib_qp *qp, u8 sl)
+{
+	return qp->cc.index || READ_ONCE(qp->port->p.cc_slow) >> (sl & 0xF) & 1;
+}
+
+/*
+ * Answers carry marks back. A QP that is slowed down sends one burst in a turn. ACKs and NAKs are
+ * not meant by that: they are small, and what the peer sends waits for them.
+ */
 static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
 {
-	if (pib_op_is_response(b->h.op)) {
-		if (qp->becn_due)
-			b->h.flags |= PIB_H_BECN;
+	if (qp->becn_due && pib_op_is_response(b->h.op)) {
+		b->h.flags |= PIB_H_BECN;
 		qp->becn_due = false;
-	} else if (qp->cc.index || READ_ONCE(qp->port->p.cc_slow) >> (b->h.sl & 0xF) & 1) {
+	}
+	if (b->h.op != PIB_OP_ACK && is_slowed(qp, b->h.sl)) {
 		pib_congestion_tx(qp, b, turn->now);
 		turn->bursts = 0;
 	}

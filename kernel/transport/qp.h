@@ -54,6 +54,7 @@ struct pib_stats;
 enum pib_qp_sched {
 	PIB_QP_TIMER = PIB_TASK_OWN,	/* the timer fired */
 	PIB_QP_RUNG,			/* the send ring is to be looked at */
+	PIB_QP_ASTRAY,			/* the peer has migrated to a path that is none of its */
 };
 
 /**
@@ -268,6 +269,7 @@ struct pib_qp_rq {
  * @alt_av: connected QPs: alternate path; port 0: none was loaded
  * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left
  *	there
+ * @astray: since the QP was ARMED, it was told of a peer that had migrated to another path
  *
  * The turn's alone, but for RESET and destruction, which forget it:
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
@@ -345,6 +347,7 @@ struct pib_qp {
 	struct pib_av_data av;
 	struct pib_av_data alt_av;
 	bool alt_open;
+	bool astray;
 
 	/* The turn, lock. */
 	struct pib_pd *rx_pd;

@@ -83,8 +83,11 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		return true;
 	}
 
-	if (unlikely(b->h.flags & (PIB_H_FECN | PIB_H_BECN)))
+	if (unlikely(b->h.flags & (PIB_H_FECN | PIB_H_BECN))) {
 		pib_congestion_rx(qp, b, now);
+		/* once, also if the burst has to wait and is given anew */
+		b->h.flags &= ~(PIB_H_FECN | PIB_H_BECN);
+	}
 	if (unlikely(b->h.tp == PIB_TP_CNP))
 		return true;
 	if (!qp->comm_est && qp->state == IB_QPS_RTR && !pib_qp_is_datagram(qp)) {
@@ -214,10 +217,10 @@ static void turn_expire(struct pib_qp *qp, u64 now)
 	pib_req_timer(&qp->req, now);
 }
 
-/* Has congestion control the QP wait before its next request? */
+/* Does congestion control have the QP wait before its next burst? */
 static bool held_back(struct pib_qp *qp, u64 now)
 {
-	if (likely(qp->cc.next <= now))
+	if (!pib_congestion_holds(qp, now))
 		return false;
 	arm_timer(qp, qp->cc.next);
 	return true;
@@ -230,10 +233,10 @@ static bool held_back(struct pib_qp *qp, u64 now)
 static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
-	bool done;
+	bool held = held_back(qp, now), done;
 
 	done = pib_tx_stalled(qp) && (!pib_responder_owes(qp) || pib_responder_tx(qp, &turn)) &&
-	       (is_placing(qp) || held_back(qp, now) || pib_requester_tx(qp, &turn));
+	       (is_placing(qp) || held || pib_requester_tx(qp, &turn));
 	budget->bytes -= TURN_BYTES - turn.bytes;
 
 	return !done && !qp->stall.burst;
@@ -271,6 +274,8 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	more = turn_receive(qp, budget, now);
 	turn_suspend(qp, now);
 	turn_expire(qp, now);
+	if (unlikely(test_bit(PIB_QP_ASTRAY, &qp->task.state)))
+		pib_apm_astray(qp);
 	if (unlikely(qp->req.leave))
 		pib_apm_rescue(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)

@@ -7,6 +7,7 @@
 #include "hca/hw_counters.h"
 #include "hca/hca.h"
 #include "memory/pd.h"
+#include "transport/congestion.h"
 #include "transport/responder.h"
 #include "transport/recv_queue.h"
 
@@ -232,6 +233,7 @@ static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
 {
 	int access = flush_access(act->flush);
 
+	/* No QP allows persistence (modify.c). */
 	if (!access || (qp->attr.qp_access_flags & access) != access)
 		return PIB_RES_INV_REQ;
 	if (flush_check(qp, act, access))
@@ -418,9 +420,20 @@ static bool send_put_off(struct pib_qp *qp, struct pib_turn *turn)
 		return true;
 	if (pib_pagein_busy(qp->resp_off.pages))
 		return drop_put_off(qp, turn);
+	if (pib_congestion_holds(qp, turn->now))
+		return false;
 	tx = qp->resp_off.tx;
 	qp->resp_off.set = false;
 	return send_answer(qp, &tx, turn);
+}
+
+/*
+ * Congestion control has answers to READs and atomics wait as it has requests (A10.2), and what is
+ * said behind them. ACKs and NAKs that are next go at once.
+ */
+static bool answer_held(const struct pib_qp *qp, const struct pib_turn *turn)
+{
+	return pib_congestion_holds(qp, turn->now) && pib_resp_next_is_answer(&qp->resp);
 }
 
 bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
@@ -434,7 +447,8 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 	if (!send_put_off(qp, turn))
 		return qp->resp_off.set;
 
-	while (!pib_turn_over(turn) && pib_resp_next(&qp->resp, &tx)) {
+	while (!pib_turn_over(turn) && !answer_held(qp, turn) &&
+	       pib_resp_next(&qp->resp, &tx)) {
 		/* put off: the requester goes on meanwhile */
 		if (!send_answer(qp, &tx, turn))
 			return qp->resp_off.set;

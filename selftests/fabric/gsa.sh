@@ -11,7 +11,7 @@ here=$(dirname "$0")
 . "$here/../lib/chain.sh"
 trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 54
+ktap_plan 65
 LAYOUT=netns
 hosts_make 2
 
@@ -97,6 +97,31 @@ conf CT "$P1" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
 check "with a table: RC goes through" write_bw 40
 check "with a table: it sends less" more $((before / 2)) "$(bandwidth)"
 check "with a table: it logs why" more "$(cc_field ThresholdEventCounter CL "$P1")" 0
+
+# Answers to READs are data as well: who receives a marked one says so by a packet of its own, and who sends them waits.
+conf SP "$SA" 4 1 0 15 0 0
+conf CS "$P0" 1 0xffff 0 1 1 0	# one index for a service level, which stays
+conf CT "$P0" 0 0 0:0
+read_bw() { run ib_read_bw -s 65536 -n "$1" -F -p 18515; }
+atomics() { run ib_atomic_bw -n 500 -F -p 18515; }
+rate() { awk '$1 == 8 { print int($5 * 1000000) }' /tmp/pair.client; }
+count=$(pma PortPktRcvFECN --rcvcc "$P1" 1)
+check "READ fills it" read_bw 200
+before=$(bandwidth)
+check "READ: FECN at the requester" more "$(pma PortPktRcvFECN --rcvcc "$P1" 1)" "$count"
+check "READ: BECN at the responder" more "$(pma PortPktRcvBECN --rcvcc "$P0" 1)" 0
+conf CT "$P0" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
+check "with a table: READ goes through" read_bw 40
+check "with a table: the responder sends less" more $((before / 2)) "$(bandwidth)"
+check "with a table: the responder logs why" more "$(cc_field ThresholdEventCounter CL "$P0")" 0
+# An atomic's answer is short: on a slow port, where that takes longer.
+check "a slow port" h 1 pibctl link set pib0/1 width 1x speed sdr
+check "a slow port: ACTIVE" wait_for 60 both_active
+check "with a table: atomics go through" atomics
+slowed=$(rate)
+conf CT "$P0" 0 0 0:0
+check "without: they do" atomics
+check "without: they are more" more "$(rate)" $((slowed * 2))
 
 # Other classes.
 check "vendor class: refused, not silent" fast vendstat -C pib0 -N "$SB"

@@ -11,7 +11,8 @@
  *	-1	only the first end sends: the other one has nothing that could time out
  *	-d	the other path is dead, too: PATH_MIG_ERR, then the error
  *	-r	nothing is cut: the first end is told to migrate
- *	-u	the ends do not know the same other path: who migrates does not find anybody
+ *	-u	the ends do not know the same other path: who migrates does not find anybody, and the other end, which
+ *		cannot follow, says so once
  */
 #include <fcntl.h>
 #include <infiniband/verbs.h>
@@ -177,8 +178,10 @@ static void events(unsigned int i)
 			e->migrated = true;
 			printf("end %u: PATH_MIG\n", i);
 		} else if (event.event_type == IBV_EVENT_PATH_MIG_ERR) {
-			if (!e->migrated)
+			if (!e->migrated && !(unknown && i))
 				wrong("PATH_MIG_ERR before PATH_MIG", i);
+			if (e->mig_error)
+				wrong("PATH_MIG_ERR twice", i);
 			e->mig_error = true;
 			printf("end %u: PATH_MIG_ERR\n", i);
 		}
@@ -262,10 +265,12 @@ static void arm(time_t end)
 
 static void until_dead(time_t end)
 {
-	while (!ends[0].failed || !ends[0].mig_error) {
+	while (!ends[0].failed || !ends[0].mig_error || (unknown && !ends[1].mig_error)) {
 		turn(true);
 		in_time(end, "no end");
 	}
+	if (unknown && query(1).path_mig_state != IBV_MIG_ARMED)
+		wrong("not armed any more", 1);
 }
 
 static void drain(time_t end)

@@ -243,6 +243,36 @@ TEST(Resp, AnswersKeepTheOrderOfPsns)
 	EXPECT_EQ(str(q.sends()), "RESP@1001+1 ATOMIC@1002+1 NAK60@1004");
 }
 
+// What is said next, one by one, and whether that was known to be the answer to a READ or an atomic.
+std::string foretold(Qp &q)
+{
+	std::string said;
+
+	q.n.run(q.now, 0);
+	while (pib_resp_owes(&q.n.resp)) {
+		said += pib_resp_next_is_answer(&q.n.resp) ? "answer " : "other ";
+		q.n.run(q.now, 1);
+	}
+	return said;
+}
+
+// Who is slowed down holds back the answers to READs and atomics, and no ACK or NAK before or behind them.
+TEST(Resp, WhatIsSaidNextIsKnownBefore)
+{
+	Qp q;
+
+	EXPECT_FALSE(pib_resp_next_is_answer(&q.n.resp));
+	q.n.inbox.push_back(request(PIB_OP_WRITE, kPsn, 1, 8, kOnly | kAckReq));
+	q.n.inbox.push_back(read_req(kPsn + 1, 8));
+	q.n.inbox.push_back(atomic(PIB_OP_FAA, kPsn + 2, 1));
+	EXPECT_EQ(foretold(q), "other answer answer ");
+	q.n.inbox.push_back(read_req(kPsn + 3, 8));
+	q.n.inbox.push_back(request(PIB_OP_WRITE, kPsn + 5, 1, 8, kOnly | kAckReq));
+	EXPECT_EQ(foretold(q), "answer other ");
+	EXPECT_EQ(str({q.n.out.begin(), q.n.out.end()}),
+		  "ACK@1000+1 RESP@1001+1 ATOMIC@1002+1 RESP@1003+1 NAK60@1004");
+}
+
 TEST(Resp, AckBeforeAReadThatFollows)
 {
 	Qp q;

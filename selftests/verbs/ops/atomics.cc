@@ -177,10 +177,7 @@ void atomic_write_not_granted(const Env &env)
 
 void flush(const Env &env, uint8_t type, uint8_t level, unsigned access, bool granted)
 {
-	need(env,
-	     type == IBV_FLUSH_GLOBAL ? IB_UVERBS_DEVICE_FLUSH_GLOBAL
-				      : IB_UVERBS_DEVICE_FLUSH_PERSISTENT,
-	     "this FLUSH");
+	need(env, IB_UVERBS_DEVICE_FLUSH_GLOBAL, "this FLUSH");
 	Pair p(env, extended(granted ? access : 0));
 	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
 
@@ -200,6 +197,38 @@ void flush(const Env &env, uint8_t type, uint8_t level, unsigned access, bool gr
 	}
 	p.a.expect({.opcode = IBV_WC_FLUSH, .id = 13});
 	check_filled(p.b.mem.bytes(0, 8192), 6);
+}
+
+/* No memory here outlives a power failure: neither the device, nor a region, nor a QP says so. */
+void not_persistent(const Env &env)
+{
+	need(env, IB_UVERBS_DEVICE_FLUSH_GLOBAL, "this FLUSH");
+	Pair p(env, extended(IBV_ACCESS_FLUSH_GLOBAL));
+	unsigned access = all_access | IBV_ACCESS_FLUSH_PERSISTENT;
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_RTS;
+	attr.qp_access_flags = access;
+	Mr mr(ibv_reg_mr(p.b.pd.get(), p.b.mem.at(), 4096, access));
+	CHECK(!mr);
+	CHECK_EQ(errno, EOPNOTSUPP);
+	CHECK(ibv_rereg_mr(p.b.mem.mr(), IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, access) !=
+	      0);
+	CHECK(!p.b.dev.has(IB_UVERBS_DEVICE_FLUSH_PERSISTENT));
+	CHECK_EQ(p.b.try_modify(attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), EINVAL);
+}
+
+/* Whoever asks for it all the same is told that the QP does not do it. */
+void persistent_refused(const Env &env, uint8_t type)
+{
+	need(env, IB_UVERBS_DEVICE_FLUSH_GLOBAL, "this FLUSH");
+	Pair p(env, extended(IBV_ACCESS_FLUSH_GLOBAL));
+	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
+	ibv_wr_start(qpx);
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_flush(qpx, p.b.mem.rkey(), p.b.mem.addr(), 8192, type, IBV_FLUSH_RANGE);
+	CHECK_EQ(ibv_wr_complete(qpx), 0);
+	p.a.expect({.status = IBV_WC_REM_INV_REQ_ERR});
+	p.b.expect_event(IBV_EVENT_QP_REQ_ERR);
 }
 
 /* A range: past its end. A region: the range says nothing, the key all. */
@@ -237,9 +266,11 @@ void add_atomics(Suite &suite)
 	suite.add("flush.global.region", [](Env &env) {
 		flush(env, IBV_FLUSH_GLOBAL, IBV_FLUSH_MR, IBV_ACCESS_FLUSH_GLOBAL, true);
 	});
-	suite.add("flush.persistent.range", [](Env &env) {
-		flush(env, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE, IBV_ACCESS_FLUSH_PERSISTENT,
-		      true);
+	suite.add("flush.persistent.not_offered", not_persistent);
+	suite.add("flush.persistent.refused",
+		  [](Env &env) { persistent_refused(env, IBV_FLUSH_PERSISTENT); });
+	suite.add("flush.persistent.refused.with_global", [](Env &env) {
+		persistent_refused(env, IBV_FLUSH_PERSISTENT | IBV_FLUSH_GLOBAL);
 	});
 	suite.add("flush.range.past_the_region",
 		  [](Env &env) { flush_refused(env, IBV_FLUSH_RANGE, 0, (1 << 16) - 8191, ~0U); });

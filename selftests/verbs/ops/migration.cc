@@ -80,6 +80,30 @@ void migrate(const Env &env)
 	arm(p);
 }
 
+/* The peer goes by a path that this end was not told of. This end says so, once, and stays where it is. */
+void unknown_path(const Env &env)
+{
+	need(env);
+	EndOptions o;
+	o.timeout = 8;
+	o.retry = 3;
+	Pair p(env, o);
+	p.a.opt.grh = true; /* of the alternate path, of which b knows one without */
+	arm(p);
+	p.b.recv({p.b.sge(0, 64)});
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_RTS;
+	attr.path_mig_state = IBV_MIG_MIGRATED;
+	p.a.modify(attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE);
+	p.a.expect_event(IBV_EVENT_PATH_MIG);
+	p.a.send(p.send_wr(0, 8));
+	p.b.expect_event(IBV_EVENT_PATH_MIG_ERR);
+	CHECK_EQ(p.b.query().path_mig_state, IBV_MIG_ARMED);
+	p.a.expect({.status = IBV_WC_RETRY_EXC_ERR});
+	CHECK(!p.b.event_pending());
+	CHECK_EQ(p.b.state(), IBV_QPS_RTS);
+}
+
 int ask(End &e, ibv_mig_state state)
 {
 	ibv_qp_attr attr{};
@@ -152,6 +176,7 @@ void add_migration(Suite &suite)
 {
 	suite.add("migration.armed", armed);
 	suite.add("migration.requested", migrate);
+	suite.add("migration.unknown_path", unknown_path);
 	suite.add("migration.rearmed_too_early", rearmed_too_early);
 	suite.add("migration.without_a_path.rc", [](Env &env) { without_a_path(env, IBV_QPT_RC); });
 	suite.add("migration.without_a_path.uc", [](Env &env) { without_a_path(env, IBV_QPT_UC); });

@@ -148,6 +148,36 @@ void limit_at_once(const Env &env)
 	p.b.expect_event(IBV_EVENT_SRQ_LIMIT_REACHED);
 }
 
+/* A limit is armed by modify alone; what creation says of it means nothing (ibv_create_srq(3)). */
+void limit_at_creation(const Env &env, uint32_t limit)
+{
+	Pair p(env, options(32));
+	ibv_srq_init_attr init{};
+	init.attr = {.max_wr = 32, .max_sge = 1, .srq_limit = limit};
+	Srq srq(made(ibv_create_srq(p.b.pd.get(), &init), "ibv_create_srq"));
+	ibv_srq_attr attr{};
+	CHECK_EQ(ibv_query_srq(srq.get(), &attr), 0);
+	CHECK_EQ(attr.srq_limit, 0u);
+	/* The queue that the QP takes from is this one. */
+	p.b.qp.reset();
+	std::swap(p.b.srq, srq);
+	ibv_qp_init_attr qp{};
+	qp.send_cq = qp.recv_cq = p.b.cq.get();
+	qp.srq = p.b.srq.get();
+	qp.cap = {8, 0, 1, 0, 0};
+	qp.qp_type = IBV_QPT_RC;
+	p.b.qp.reset(made(ibv_create_qp(p.b.pd.get(), &qp), "ibv_create_qp"));
+	p.a.to(IBV_QPS_RESET);
+	p.connect();
+	for (int i = 0; i < 3; i++)
+		p.ping();
+	CHECK(!p.b.event_pending());
+	attr.srq_limit = 6;
+	CHECK_EQ(ibv_modify_srq(p.b.srq.get(), &attr, IBV_SRQ_LIMIT), 0);
+	p.ping();
+	p.b.expect_event(IBV_EVENT_SRQ_LIMIT_REACHED);
+}
+
 /* Resizing keeps what is posted, in order. */
 void resize(const Env &env)
 {
@@ -293,6 +323,8 @@ void add_shared_queues(Suite &suite)
 	suite.add("srq.full", full);
 	suite.add("srq.limit", limit);
 	suite.add("srq.limit_at_once", limit_at_once);
+	suite.add("srq.limit_at_creation", [](Env &env) { limit_at_creation(env, 6); });
+	suite.add("srq.limit_at_creation.beyond", [](Env &env) { limit_at_creation(env, 100000); });
 	suite.add("srq.resize", resize);
 	suite.add("srq.resize_in_use", resize_in_use);
 	suite.add("srq.bad_receive", bad_receive);

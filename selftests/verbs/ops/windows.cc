@@ -337,6 +337,32 @@ void bad_bind(const Env &env, const BadBind &t)
 	CHECK_EQ(p.b.state(), IBV_QPS_ERR);
 }
 
+/* A window's range is one of virtual addresses, and a zero-based region has none (10.6.7.2). */
+void zero_based_region(const Env &env, ibv_mw_type type)
+{
+	Pair p(env, base(), base(IBV_ACCESS_ZERO_BASED));
+	Mw mw = make_window(p.b, type);
+	ibv_mw_bind_info info = range(p.b, 0, 4096);
+	info.addr = 0;
+	if (type == IBV_MW_TYPE_1) {
+		ibv_mw_bind bind{};
+		bind.send_flags = IBV_SEND_SIGNALED;
+		bind.bind_info = info;
+		if (ibv_bind_mw(p.b.qp.get(), mw.get(), &bind))
+			return;
+	} else {
+		Wr wr;
+		wr.op = IBV_WR_BIND_MW;
+		wr.mw = mw.get();
+		wr.rkey = ibv_inc_rkey(mw->rkey);
+		wr.bind = info;
+		if (p.b.try_send(wr))
+			return;
+	}
+	p.b.expect({.status = IBV_WC_MW_BIND_ERR});
+	CHECK_EQ(p.b.state(), IBV_QPS_ERR);
+}
+
 /* Hardware lets a window be longer than its region; what the region does not cover is out of reach all the same. */
 void longer_than_region(const Env &env)
 {
@@ -382,6 +408,10 @@ void add_windows(Suite &suite)
 	}
 	for (const auto &b : bad_binds)
 		suite.add(std::string("mw.bind.") + b.name, [=](Env &env) { bad_bind(env, b); });
+	suite.add("mw.bind.zero_based_region.type_1",
+		  [](Env &env) { zero_based_region(env, IBV_MW_TYPE_1); });
+	suite.add("mw.bind.zero_based_region.type_2",
+		  [](Env &env) { zero_based_region(env, IBV_MW_TYPE_2); });
 	suite.add("mw.bind.longer_than_the_region", longer_than_region);
 	suite.add("mw.type_1.unbind", unbind);
 	suite.add("mw.type_1.region_stays", region_stays);
