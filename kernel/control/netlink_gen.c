@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 430adcc7984413428c8eebf1c928c66cee5cbd380948eb92256b5c779289d534 */
+/*	sha256 b6af8a24c257df14e93fec1f09ad12ad0ba0a10a02a29b6e6b5f642c712469fb */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -11,6 +11,11 @@
 #include <uapi/linux/pib.h>
 
 /* Integer value ranges */
+static COMPAT_RANGE_CONST struct netlink_range_validation pib_ca_buffer_range = {
+	.min	= 262144ULL,
+	.max	= 268435456ULL,
+};
+
 static COMPAT_RANGE_CONST struct netlink_range_validation pib_f_loss_range = {
 	.max	= 1000000000ULL,
 };
@@ -48,6 +53,22 @@ static COMPAT_RANGE_CONST struct netlink_range_validation pib_f_buffer_range = {
 };
 
 /* Common nested types */
+const struct nla_policy pib_capture_nl_policy[PIB_CA_FD + 1] = {
+	[PIB_CA_NODE] = { .type = NLA_NUL_STRING, .len = 31, },
+	[PIB_CA_PORT] = NLA_POLICY_RANGE(NLA_U32, 1, 254),
+	[PIB_CA_DIRECTION] = NLA_POLICY_RANGE(NLA_U8, 1, 3),
+	[PIB_CA_SNAP_LEN] = NLA_POLICY_MIN(NLA_U32, 1),
+	[PIB_CA_BUFFER] = NLA_POLICY_FULL_RANGE(NLA_U32, &pib_ca_buffer_range),
+	[PIB_CA_MATCH] = NLA_POLICY_NESTED(pib_capture_match_nl_policy),
+	[PIB_CA_FD] = { .type = NLA_U32, },
+};
+
+const struct nla_policy pib_capture_match_nl_policy[PIB_CM_MASK + 1] = {
+	[PIB_CM_FIELD] = { .type = NLA_U8, },
+	[PIB_CM_VALUE] = { .type = NLA_U32, },
+	[PIB_CM_MASK] = { .type = NLA_U32, },
+};
+
 const struct nla_policy pib_counters_nl_policy[PIB_C_QP1_DROPPED + 1] = {
 	[PIB_C_XMIT_BYTES] = { .type = NLA_U64, },
 	[PIB_C_RCV_BYTES] = { .type = NLA_U64, },
@@ -210,6 +231,11 @@ static const struct nla_policy pib_link_set_nl_policy[PIB_A_LINK_FAULT + 1] = {
 	[PIB_A_LINK_FAULT] = NLA_POLICY_NESTED(pib_fault_nl_policy),
 };
 
+/* PIB_CMD_CAPTURE_NEW - do */
+static const struct nla_policy pib_capture_new_nl_policy[PIB_A_CAPTURE + 1] = {
+	[PIB_A_CAPTURE] = NLA_POLICY_NESTED(pib_capture_nl_policy),
+};
+
 /* Ops table for pib */
 const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 	{
@@ -294,6 +320,13 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 		.cmd	= PIB_CMD_UPLINK_GET,
 		.dumpit	= pib_nl_uplink_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= PIB_CMD_CAPTURE_NEW,
+		.doit		= pib_nl_capture_new_doit,
+		.policy		= pib_capture_new_nl_policy,
+		.maxattr	= PIB_A_CAPTURE,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };
 

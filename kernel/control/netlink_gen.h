@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 430adcc7984413428c8eebf1c928c66cee5cbd380948eb92256b5c779289d534 */
+/*	sha256 b6af8a24c257df14e93fec1f09ad12ad0ba0a10a02a29b6e6b5f642c712469fb */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H
@@ -13,6 +13,8 @@
 #include <uapi/linux/pib.h>
 
 /* Common nested types */
+extern const struct nla_policy pib_capture_nl_policy[PIB_CA_FD + 1];
+extern const struct nla_policy pib_capture_match_nl_policy[PIB_CM_MASK + 1];
 extern const struct nla_policy pib_counters_nl_policy[PIB_C_QP1_DROPPED + 1];
 extern const struct nla_policy pib_end_nl_policy[PIB_END_PORT + 1];
 extern const struct nla_policy pib_endpoint_nl_policy[PIB_EP_PORT + 1];
@@ -34,8 +36,9 @@ int pib_nl_link_del_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_link_set_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int pib_nl_capture_new_doit(struct sk_buff *skb, struct genl_info *info);
 
-#define PIB_NL_OPS 13
+#define PIB_NL_OPS 14
 extern const struct genl_split_ops pib_nl_ops[PIB_NL_OPS];
 
 #endif /* _LINUX_PIB_GEN_H */

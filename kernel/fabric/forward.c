@@ -11,6 +11,7 @@
 #include <linux/list.h>
 #include "core/task.h"
 #include "packet/burst.h"
+#include "fabric/capture.h"
 #include "fabric/ecn.h"
 #include "fabric/forward.h"
 #include "fabric/link.h"
@@ -43,6 +44,7 @@
  * @nin: entries in @in and @vl
  * @in: ports by which the burst came into the nodes on its way
  * @vl: on which VL it came
+ * @marks: what it has left in captures on its way
  */
 struct pib_walk {
 	struct list_head pending;
@@ -58,6 +60,7 @@ struct pib_walk {
 	unsigned int nin;
 	struct pib_kport *in[PIB_MAX_HOPS];
 	u8 vl[PIB_MAX_HOPS];
+	struct pib_mark *marks;
 };
 
 static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
@@ -71,6 +74,7 @@ static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
 	w->via_udp = false;
 	w->start = NULL;
 	w->nin = 0;
+	w->marks = NULL;
 }
 
 static void walk_start(struct pib_walk *w, const struct pib_burst *b)
@@ -122,14 +126,23 @@ static void walk_commit(struct pib_walk *w)
 	}
 	w->nin = 0;
 	w->start = NULL;
+	pib_marks_settle(&w->marks, true);
 }
 
-void pib_kport_count_xmit(struct pib_kport *port, const struct pib_burst *b)
+/* The sender has the burst back, and will try again. */
+static void walk_undo(struct pib_walk *w)
+{
+	pib_marks_settle(&w->marks, false);
+}
+
+void pib_kport_sent(struct pib_kport *port, struct pib_burst *b)
 {
 	struct pib_walk w;
 
 	walk_begin(&w, b);
 	count_out(&w, port, b->h.vl & 0xF);
+	if (pib_captured(port))
+		pib_capture_fact(port, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PASSED);
 }
 
 static void walk_drop(struct pib_walk *w, struct pib_burst *b)
@@ -158,11 +171,17 @@ static void count_no_vl(struct pib_kport *in, const struct pib_burst *b)
 }
 
 /* Count that @b, which came by @in (NULL: was made here), cannot leave by @out. */
-static void count_discard(struct pib_kport *out, struct pib_kport *in, const struct pib_burst *b)
+static void count_discard(struct pib_kport *out, struct pib_kport *in, struct pib_burst *b)
 {
 	bool inactive = port_inactive(out, b);
 	bool too_long = !inactive && b->h.dqpn && !port_fits(out, b);
+	u8 why = PIB_CAPTURE_NO_VL;
 
+	if (inactive)
+		why = PIB_CAPTURE_INACTIVE;
+	else if (too_long)
+		why = PIB_CAPTURE_MTU;
+	pib_capture_failed(out, b, PIB_CAPTURE_OUT, why);
 	if (!inactive && !too_long && in && in->sw) {
 		count_no_vl(in, b);
 		return;
@@ -244,6 +263,8 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 		return NULL;
 	}
 	count_out(w, out, b->h.vl & 0xF);
+	if (pib_captured(out))
+		pib_capture_fact(out, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PASSED);
 	w->via_udp = true;
 	link->ops->xmit(link, b);
 	return NULL;
@@ -288,8 +309,9 @@ static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
 }
 
 /* @b was to leave by @out, whose P_Keys do not let it. */
-static void count_pkey_out(struct pib_switch *sw, struct pib_kport *out, const struct pib_burst *b)
+static void count_pkey_out(struct pib_switch *sw, struct pib_kport *out, struct pib_burst *b)
 {
+	pib_capture_failed(out, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PKEY_OUT);
 	pib_kport_count(out, xmit_constraint_err, b->npkts);
 	pib_switch_pkey_trap(sw, out, &b->h);
 }
@@ -330,23 +352,26 @@ static void walk_flood(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 	walk_drop(w, b);
 }
 
-static void count_route_drop(struct pib_switch *sw, struct pib_kport *in,
+static void count_route_drop(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
 			     const struct pib_route *rt, struct pib_burst *b)
 {
 	switch (rt->reason) {
 	case PIB_ROUTE_DROP_RELAY:
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
 		pib_kport_count(in, relay_dlid, b->npkts);
+		pib_marks_explain(w->marks, in, PIB_CAPTURE_NO_ROUTE);
 		break;
 	case PIB_ROUTE_DROP_LOOP:
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
 		pib_kport_count(in, relay_loop, b->npkts);
+		pib_marks_explain(w->marks, in, PIB_CAPTURE_LOOP);
 		break;
 	case PIB_ROUTE_DROP_OUT_STATE:
 		count_discard(sw->nd.ports[rt->port], in, b);
 		break;
 	case PIB_ROUTE_DROP_PKEY_IN:
 		pib_kport_count(in, rcv_constraint_err, b->npkts);
+		pib_marks_explain(w->marks, in, PIB_CAPTURE_PKEY_IN);
 		pib_switch_pkey_trap(sw, in, &b->h);
 		break;
 	case PIB_ROUTE_DROP_PKEY_OUT:
@@ -402,6 +427,7 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 
 	if (++b->hops >= PIB_MAX_HOPS) {
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
+		pib_marks_explain(w->marks, in, PIB_CAPTURE_HOPS);
 		walk_drop(w, b);
 		return NULL;
 	}
@@ -420,7 +446,7 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 		walk_mcast(w, sw, in, &rt, b);
 		return NULL;
 	default:
-		count_route_drop(sw, in, &rt, b);
+		count_route_drop(w, sw, in, &rt, b);
 		walk_drop(w, b);
 		return NULL;
 	}
@@ -441,6 +467,7 @@ static int walk_pipe(struct pib_walk *w, struct pib_kport *in, struct pib_pipe *
 	if (err && w->push_back)
 		return err;
 	if (err) {
+		pib_capture_failed(out ?: in, b, out ? PIB_CAPTURE_OUT : 0, PIB_CAPTURE_FULL);
 		if (out)
 			pib_kport_count(out, xmit_discard, w->npkts);
 		else
@@ -461,6 +488,17 @@ static void walk_jam(struct pib_kport *in, struct pib_burst *b)
 		pib_ecn_mark(out, b, PIB_ECN_FULL);
 }
 
+/* @b passes the ports at both ends of a cable, as walk_commit() will count it. */
+static void walk_capture(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b)
+{
+	struct pib_kport *out = w->nin ? rcu_dereference(in->peer) : w->start;
+
+	if (out && pib_captured(out))
+		pib_capture_burst(out, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PASSED, &w->marks);
+	if (pib_captured(in))
+		pib_capture_burst(in, b, 0, w->nin ? PIB_CAPTURE_PASSED : b->cable, &w->marks);
+}
+
 /*
  * @b is at @in.
  *
@@ -476,19 +514,24 @@ static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst 
 
 	*next = NULL;
 	if (!port_takes(in, b)) {
+		pib_capture_failed(in, b, 0, PIB_CAPTURE_INACTIVE);
 		walk_drop(w, b);
 		return 0;
 	}
+	if (static_branch_unlikely(&pib_capture_key))
+		walk_capture(w, in, b);
 	w->vl[w->nin] = b->h.vl & 0xF;
 	w->in[w->nin++] = in;
 	b->in_port = in;
 	if (!in->sw) {
 		err = in->nd->ops->rx(in, b);
-		if (!err)
-			walk_commit(w);
-		else
+		if (err < 0) {
 			walk_jam(in, b);
-		return err;
+			return err;
+		}
+		pib_marks_explain(w->marks, in, err);
+		walk_commit(w);
+		return 0;
 	}
 	out = walk_switch(w, in->sw, in, b);
 	if (out)
@@ -519,6 +562,7 @@ static void walk_in_or_drop(struct pib_walk *w, struct pib_kport *in, struct pib
 {
 	if (!walk_in(w, in, b))
 		return;
+	pib_marks_explain(w->marks, b->in_port, PIB_CAPTURE_FULL);
 	walk_commit(w);
 	pib_kport_overrun(b->in_port, b->npkts);
 	pib_burst_free(b);
@@ -556,7 +600,7 @@ int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b)
 	if (!port->sw && pib_port_owns_lid(&port->p, b->h.dlid) &&
 	    pib_port_admits(&port->p, b->h.dqpn)) {
 		b->in_port = port;
-		return port->nd->ops->rx(port, b);
+		return min(port->nd->ops->rx(port, b), 0);
 	}
 
 	walk_start(&w, b);
@@ -568,6 +612,7 @@ int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b)
 		err = -EBUSY;
 	if (err) {
 		b->hops = hops;
+		walk_undo(&w);
 		count_wait(port, b);
 	} else if (w.via_udp) {
 		err = PIB_XMIT_UDP;
@@ -597,8 +642,10 @@ int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b)
 	err = walk_node(&w, port, b, &in);
 	if (!err && in)
 		err = walk_in(&w, in, b);
-	if (err)
+	if (err) {
 		b->hops = hops;
+		walk_undo(&w);
+	}
 	walk_rest(&w);
 	return err;
 }

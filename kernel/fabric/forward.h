@@ -58,7 +58,7 @@ int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b);
  */
 void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b);
 
-/* Count that @port sends @b on h.vl. */
-void pib_kport_count_xmit(struct pib_kport *port, const struct pib_burst *b);
+/* @port sends @b on h.vl: count and capture that. Softirqs off, under RCU. */
+void pib_kport_sent(struct pib_kport *port, struct pib_burst *b);
 
 #endif

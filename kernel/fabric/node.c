@@ -8,6 +8,7 @@
 #include "packet/burst.h"
 #include "proto/mad.h"
 #include "fabric/cable.h"
+#include "fabric/capture.h"
 #include "fabric/forward.h"
 #include "fabric/node.h"
 #include "fabric/port.h"
@@ -170,6 +171,7 @@ void pib_node_dev_start(struct pib_node_dev *nd)
 void pib_node_dev_stop(struct pib_node_dev *nd)
 {
 	WRITE_ONCE(nd->live, false);
+	pib_captures_leave(nd);
 	/* Pairs with the RCU section in pib_node_dev_kick(): who saw @live has queued the work. */
 	synchronize_rcu();
 	cancel_delayed_work_sync(&nd->work);

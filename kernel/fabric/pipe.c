@@ -23,6 +23,7 @@
 #include <linux/ktime.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
+#include "fabric/capture.h"
 #include "fabric/corrupt.h"
 #include "fabric/ecn.h"
 #include "fabric/forward.h"
@@ -103,8 +104,9 @@ static void pipe_count_wait(struct pib_pipe *pipe, unsigned int vl, u32 ticks)
 		pib_kport_count(pipe->from, vl_xmit_wait[vl], ticks);
 }
 
-static void pipe_count_discard(struct pib_kport *port, const struct pib_burst *b, bool head)
+static void pipe_count_discard(struct pib_kport *port, struct pib_burst *b, bool head)
 {
+	pib_capture_failed(port, b, PIB_CAPTURE_OUT, head ? PIB_CAPTURE_HOQ : PIB_CAPTURE_LIFE);
 	pib_kport_count(port, xmit_discard, b->npkts);
 	if (head)
 		pib_kport_count(port, discard_hoq, b->npkts);
@@ -247,16 +249,24 @@ static void wire_packet(struct pib_pipe *pipe, struct pib_burst *b, u32 bytes, u
 	if (fate.lost || fate.bits) {
 		count_error(pipe, fate.lost ? 1 : fate.bits);
 		more = fate.lost ? NULL : pib_damage(&pipe->fault, burst_lot(b), b, fate.bits);
-		if (more)
+		if (more) {
+			more->cable = PIB_CAPTURE_DAMAGED;
 			wire_put(pipe, more, 0, due);
+		} else {
+			pib_capture_failed(pipe->port, b, 0,
+					   fate.lost ? PIB_CAPTURE_LOST : PIB_CAPTURE_DAMAGED);
+		}
 		list_add_tail(&b->entry, gone);
 		return;
 	}
 	note_packet(pipe, false);
 	more = fate.twice ? pib_burst_clone(b) : NULL;
+	b->cable = fate.behind ? PIB_CAPTURE_REORDERED : PIB_CAPTURE_PASSED;
 	wire_put(pipe, b, fate.behind, due);
-	if (more)
-		wire_put(pipe, more, 0, due);
+	if (!more)
+		return;
+	more->cable = PIB_CAPTURE_DUPLICATED;
+	wire_put(pipe, more, 0, due);
 }
 
 /* The port sends the head of a VL's queue; the cable takes it in from @begin on. */
@@ -270,12 +280,13 @@ static void send_one(struct pib_pipe *pipe, unsigned int vl, u64 now, u64 begin,
 	if (vl != PIB_VL_MGMT)
 		pib_vl_arb_sent(&pipe->arb, bytes);
 	if (pipe->from)
-		pib_kport_count_xmit(pipe->from, b);
+		pib_kport_sent(pipe->from, b);
 	due = pib_fault_arrival(&pipe->fault, bytes, begin);
 	if (pib_fault_picks(&pipe->fault.cfg)) {
 		wire_packet(pipe, b, bytes, due, gone);
 	} else {
 		pipe->fault.counts.packets += b->npkts;
+		b->cable = PIB_CAPTURE_PASSED;
 		wire_put(pipe, b, 0, due);
 	}
 }
@@ -650,7 +661,7 @@ static void pipe_hurry(struct pib_pipe *pipe)
 	while (pipe->ready) {
 		b = out_take(pipe, __ffs(pipe->ready), 0);
 		if (pipe->from)
-			pib_kport_count_xmit(pipe->from, b);
+			pib_kport_sent(pipe->from, b);
 		wire_add(pipe, b, 0);
 	}
 	wire_out(pipe, U64_MAX);

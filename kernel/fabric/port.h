@@ -3,6 +3,7 @@
 #ifndef PIB_FABRIC_PORT_H
 #define PIB_FABRIC_PORT_H
 
+#include <linux/list.h>
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
@@ -41,6 +42,7 @@ struct pib_port_told {
  * @is_auto: the cable was made by the system; guarded by the namespace's configuration mutex
  * @alone_lid: HCA ports: LID without an SM, 0 if there is to be one; under the node's lock
  * @told: see pib_kport_changed(); under the node's lock
+ * @taps: captures of the packets that pass the port, see fabric/capture.h; read under RCU
  */
 struct pib_kport {
 	struct pib_port p;
@@ -55,6 +57,7 @@ struct pib_kport {
 	bool is_auto;
 	u16 alone_lid;
 	struct pib_port_told told;
+	struct hlist_head taps;
 };
 
 static inline struct pib_kport *to_kport(const struct pib_port *p)

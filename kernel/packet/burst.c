@@ -114,6 +114,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->via_udp = false;
 	b->hops = 0;
 	b->tries = 0;
+	b->cable = 0;
 	b->charge = 0;
 	b->owner_slot = 0;
 	b->in_port = NULL;

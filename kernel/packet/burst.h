@@ -67,6 +67,7 @@ enum pib_payload {
  * @via_udp: the burst came over UDP: nobody can take it back
  * @hops: switches passed
  * @tries: how often a full QP has refused the burst
+ * @cable: what the cable has done to the burst by which it came last, enum pib_capture_reason
  * @shared: @charge is charged to the HCA as well
  * @charge: bytes of memory charged to the QP in whose inbox the burst stands
  * @in_port: port by which the burst came into the present node
@@ -95,6 +96,7 @@ struct pib_burst {
 	bool via_udp;
 	u8 hops;
 	u8 tries;
+	u8 cable;
 	bool shared;
 	u32 charge;
 	u32 owner_slot;

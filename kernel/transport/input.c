@@ -6,6 +6,7 @@
 #include "compat/compat.h"
 #include "hca/hw_counters.h"
 #include "core/task.h"
+#include "fabric/capture.h"
 #include "hca/hca.h"
 #include "transport/input.h"
 #include "transport/inbox.h"
@@ -25,11 +26,19 @@
 /* So often a datagram is offered to a QP that is full: for about 10 ms. */
 #define DATAGRAM_TRIES	40
 
+/* Return: what is told of that, see struct pib_node_ops.rx. */
 static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 {
+	static const u8 reasons[PIB_STATS] = {
+		[PIB_STAT_RX_BAD_PATH] = PIB_CAPTURE_BAD_PATH,
+		[PIB_STAT_RX_NO_QP] = PIB_CAPTURE_NO_QP,
+		[PIB_STAT_RX_BAD_SERVICE] = PIB_CAPTURE_BAD_SERVICE,
+		[PIB_STAT_RX_FULL] = PIB_CAPTURE_FULL,
+	};
+
 	pib_hca_stat(pib_kport_hca(port), why);
 	pib_burst_free(b);
-	return 0;
+	return reasons[why];
 }
 
 /* Count the violation, and tell the SM as often as proto/ allows (trap.c). */
@@ -246,7 +255,10 @@ static bool may_wait(struct pib_burst *b)
 	return b->h.tp != PIB_TP_UD || ++b->tries < DATAGRAM_TRIES;
 }
 
-/* Put @b into the QP's inbox. The reference on the QP is the caller's. Return: 0; -EBUSY. */
+/*
+ * Put @b into the QP's inbox. The reference on the QP is the caller's. Return: as struct
+ * pib_node_ops.rx.
+ */
 static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
 {
 	int err;
@@ -256,7 +268,7 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	if (!pkey_ok(qp, port, &b->h)) {
 		pib_input_bad_pkey(port, &b->h);
 		pib_burst_free(b);
-		return 0;
+		return PIB_CAPTURE_BAD_PKEY;
 	}
 	err = input_enqueue(qp, b);
 	if (!err)
@@ -321,7 +333,7 @@ static void mcast_copy(struct pib_qp *qp, void *arg)
 		return;
 	}
 	/* A group's slow member must not stop the others: no push-back. */
-	if (hand_over(rx->port, qp, c))
+	if (hand_over(rx->port, qp, c) == -EBUSY)
 		input_drop(rx->port, c, PIB_STAT_RX_FULL);
 }
 

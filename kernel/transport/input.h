@@ -15,7 +15,7 @@
  * list and not run: the caller calls pib_tasks_run() when its batch is done.
  *
  * Context: softirqs off, under rcu_read_lock().
- * Return: 0: the burst is consumed; -EBUSY: the burst is still the caller's, who tries again later.
+ * Return: as struct pib_node_ops.rx.
  */
 int pib_input(struct pib_kport *port, struct pib_burst *b);
 

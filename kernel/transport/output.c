@@ -31,7 +31,7 @@ static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (is_loopback(&qp->port->p, b->h.dlid)) {
 		b->in_port = qp->port;
-		return pib_input(qp->port, b);
+		return min(pib_input(qp->port, b), 0);
 	}
 	/*
 	 * Members at this port get theirs once, though a full cable may have the burst tried again.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 430adcc7984413428c8eebf1c928c66cee5cbd380948eb92256b5c779289d534 */
+/*	sha256 b6af8a24c257df14e93fec1f09ad12ad0ba0a10a02a29b6e6b5f642c712469fb */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -45,9 +45,34 @@ enum pib_attr {
 	PIB_A_VENDOR_ID,
 	PIB_A_DEVICE_ID,
 	PIB_A_ENHANCED_PORT0,
+	PIB_A_CAPTURE,
 
 	__PIB_A_MAX,
 	PIB_A_MAX = (__PIB_A_MAX - 1)
+};
+
+enum pib_ca_attr {
+	PIB_CA_UNSPEC,
+	PIB_CA_NODE,
+	PIB_CA_PORT,
+	PIB_CA_DIRECTION,
+	PIB_CA_SNAP_LEN,
+	PIB_CA_BUFFER,
+	PIB_CA_MATCH,
+	PIB_CA_FD,
+
+	__PIB_CA_MAX,
+	PIB_CA_MAX = (__PIB_CA_MAX - 1)
+};
+
+enum pib_cm_attr {
+	PIB_CM_UNSPEC,
+	PIB_CM_FIELD,
+	PIB_CM_VALUE,
+	PIB_CM_MASK,
+
+	__PIB_CM_MAX,
+	PIB_CM_MAX = (__PIB_CM_MAX - 1)
 };
 
 enum pib_f_attr {
@@ -205,6 +230,7 @@ enum pib_cmd {
 	PIB_CMD_LINK_SET,
 	PIB_CMD_LINK_GET,
 	PIB_CMD_UPLINK_GET,
+	PIB_CMD_CAPTURE_NEW,
 
 	__PIB_CMD_MAX,
 	PIB_CMD_MAX = (__PIB_CMD_MAX - 1)

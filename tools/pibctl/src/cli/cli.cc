@@ -63,6 +63,7 @@ public:
 		return success();
 	}
 
+	/// Options of commands count as keywords.
 	Choice choice() const
 	{
 		Choice choice;
@@ -73,6 +74,7 @@ public:
 			if (const auto command = commands_.find(app); command != commands_.end())
 				choice.command = command->second;
 			choice.words = words_.at(app);
+			append_options(app, choice.words);
 			const auto next = app->get_subcommands();
 			if (next.empty())
 				return choice;
@@ -109,11 +111,27 @@ private:
 	void add_command(const Command &command)
 	{
 		CLI::App *parent = group_app(command.group);
-		commands_[command.name.empty() ? parent : add(*parent, command.name)] = &command;
+		CLI::App *app = command.name.empty() ? parent : add(*parent, command.name);
+		commands_[app] = &command;
+		for (const Keyword &keyword : command.keywords)
+			if (keyword.name.starts_with('-'))
+				app->add_option(std::string(keyword.name),
+						values_[app][std::string(keyword.name)]);
+	}
+
+	void append_options(const CLI::App *app, Words &words) const
+	{
+		const auto found = values_.find(app);
+		if (found == values_.end())
+			return;
+		for (const auto &[name, value] : found->second)
+			if (app->count(name))
+				words.insert(words.end(), {name, value});
 	}
 
 	CLI::App root_;
 	std::map<const CLI::App *, Words> words_;
+	std::map<const CLI::App *, std::map<std::string, std::string>> values_;
 	std::map<const CLI::App *, const Command *> commands_;
 	std::map<const CLI::App *, const Group *> groups_;
 };

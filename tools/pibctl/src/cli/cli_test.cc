@@ -34,6 +34,21 @@ TEST_F(Cli, AddIsSilentWhenItWorks)
 	EXPECT_EQ(kernel.requests[0].command, PIB_CMD_HCA_NEW);
 }
 
+TEST_F(Cli, CaptureSaysWhatIsWrong)
+{
+	EXPECT_EQ(pibctl({"capture", "pib0"}), 2);
+	EXPECT_TRUE(complains("'-w FILE' is missing"));
+	EXPECT_EQ(pibctl({"capture", "pib0", "-w", "f", "qp", "x"}), 2);
+	EXPECT_TRUE(complains("qp must be a number"));
+	EXPECT_EQ(pibctl({"capture", "pib0", "-w", "f", "in", "out"}), 2);
+	EXPECT_EQ(pibctl({"capture", "pib0", "-w", "f", "-W", "3"}), 2);
+	EXPECT_TRUE(complains("'-C'"));
+	EXPECT_EQ(pibctl({"capture", "pib0", "-w", "-", "-C", "1M"}), 2);
+	EXPECT_EQ(pibctl({"capture", "pib0", "-w", "f", "-s", "0"}), 2);
+	EXPECT_EQ(pibctl({"add", "pib0", "-w", "f"}), 2);
+	EXPECT_TRUE(kernel.requests.empty());
+}
+
 TEST_F(Cli, EveryChangeIsOneRequest)
 {
 	const std::vector<std::pair<std::vector<const char *>, int>> cases = {

@@ -58,5 +58,6 @@ std::span<const Command> show_commands();
 std::span<const Command> switch_commands();
 std::span<const Command> link_commands();
 std::span<const Command> fabric_commands();
+std::span<const Command> capture_commands();
 
 } // namespace pib::ctl

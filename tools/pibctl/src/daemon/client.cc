@@ -172,6 +172,10 @@ Status DaemonClient::add_hca(const HcaRequest &)
 		"DEV peer ADDRESS' joins one to this daemon)",
 		EOPNOTSUPP};
 }
+Result<int> DaemonClient::capture(const CaptureRequest &)
+{
+	return Error{"pibnetd captures nothing; captures are made in the kernel", EOPNOTSUPP};
+}
 Status DaemonClient::add_switch(const SwitchRequest &)
 {
 	return not_here("makes switches");

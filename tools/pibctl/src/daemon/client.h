@@ -26,6 +26,7 @@ public:
 	Status remove_switch(const std::string &name) override;
 	Status remove_link(const End &end) override;
 	Status change_link(const LinkChange &change) override;
+	Result<int> capture(const CaptureRequest &capture) override;
 
 	Result<std::vector<Hca>> hcas() override;
 	Result<std::vector<Switch>> switches() override;

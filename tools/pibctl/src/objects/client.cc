@@ -201,6 +201,22 @@ Status Client::change_link(const LinkChange &change)
 		       encode_change_link(change), kLinkReasons);
 }
 
+Result<int> Client::capture(const CaptureRequest &capture)
+{
+	static constexpr Reason kReasons[] = {
+		{EOPNOTSUPP, "module pib is older than this pibctl and cannot capture"},
+	};
+	const auto what = capture.port ? format_end({capture.node, capture.port}) : capture.node;
+	Request request = encode_capture(capture);
+	const auto outcome = session_.call(request);
+	if (!outcome)
+		return outcome.error();
+	if (outcome->verdict.code)
+		return describe_refusal(fmt::format("capture at {}", what), outcome->verdict,
+					request, kReasons);
+	return decode_capture(outcome->answers);
+}
+
 /// The answers to a question after one object; nothing if it does not exist.
 Result<std::optional<std::vector<Answer>>> Client::ask(std::string_view what, Request request)
 {

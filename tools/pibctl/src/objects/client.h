@@ -29,6 +29,8 @@ public:
 	virtual Status remove_switch(const std::string &name);
 	virtual Status remove_link(const End &end);
 	virtual Status change_link(const LinkChange &change);
+	/// Begins a capture. It ends when the file descriptor, which is the caller's, is closed.
+	virtual Result<int> capture(const CaptureRequest &capture);
 	/// Makes many changes, some at a time. made[i] tells whether change i was carried out: when
 	/// one is refused, those sent along with it still are, and later ones are not sent.
 	struct Applied {

@@ -307,6 +307,15 @@ Result<std::vector<Uplink>> decode_uplinks(const std::vector<Answer> &answers)
 	return decode_each<Uplink>(answers, decode_uplink);
 }
 
+Result<int> decode_capture(const std::vector<Answer> &answers)
+{
+	for (const Answer &answer : answers)
+		if (const auto capture = Attributes(answer.attributes).nest(PIB_A_CAPTURE))
+			if (const auto fd = capture->number<std::uint32_t>(PIB_CA_FD))
+				return static_cast<int>(*fd);
+	return Error{"the kernel's answer lacks the file descriptor of the capture", EBADMSG};
+}
+
 std::optional<std::string> decode_module_version(const std::vector<Answer> &answers)
 {
 	for (const Answer &answer : answers)

@@ -15,6 +15,9 @@ Result<std::vector<Switch>> decode_switches(const std::vector<Answer> &answers);
 Result<std::vector<Link>> decode_links(const std::vector<Answer> &answers);
 Result<std::vector<Uplink>> decode_uplinks(const std::vector<Answer> &answers);
 
+/// The file descriptor of a capture.
+Result<int> decode_capture(const std::vector<Answer> &answers);
+
 /// The module's version if an answer carries it.
 std::optional<std::string> decode_module_version(const std::vector<Answer> &answers);
 

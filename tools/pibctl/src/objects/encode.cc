@@ -26,6 +26,29 @@ void put_end(Request &request, std::uint16_t type, const End &end)
 	request.put_u32(PIB_END_PORT, end.port);
 }
 
+void put_match(Request &request, const CaptureMatch &match)
+{
+	const Request::Nest nest(request, PIB_CA_MATCH);
+	request.put_u8(PIB_CM_FIELD, match.field);
+	request.put_u32(PIB_CM_VALUE, match.value);
+	request.put_u32(PIB_CM_MASK, match.mask);
+}
+
+void put_capture(Request &request, const CaptureRequest &capture)
+{
+	const Request::Nest nest(request, PIB_A_CAPTURE);
+	request.put_text(PIB_CA_NODE, capture.node);
+	if (capture.port)
+		request.put_u32(PIB_CA_PORT, capture.port);
+	request.put_u8(PIB_CA_DIRECTION, capture.direction);
+	if (capture.snap_len)
+		request.put_u32(PIB_CA_SNAP_LEN, *capture.snap_len);
+	if (capture.buffer)
+		request.put_u32(PIB_CA_BUFFER, *capture.buffer);
+	for (const CaptureMatch &match : capture.matches)
+		put_match(request, match);
+}
+
 void put_port_guid(Request &request, std::uint32_t number, std::uint64_t guid)
 {
 	const Request::Nest nest(request, PIB_A_PORT);
@@ -193,6 +216,13 @@ Request encode_change_link(const LinkChange &change)
 Request encode_change(const Change &change)
 {
 	return std::visit(ChangeEncoder{}, change);
+}
+
+Request encode_capture(const CaptureRequest &capture)
+{
+	Request request(PIB_CMD_CAPTURE_NEW, PIB_FAMILY_VERSION);
+	put_capture(request, capture);
+	return request;
 }
 
 Request encode_dump(std::uint8_t command)

@@ -18,6 +18,7 @@ Request encode_add_link(const LinkRequest &link);
 Request encode_named(std::uint8_t command, std::uint16_t name_attribute, std::string_view name);
 Request encode_delete_link(const End &end);
 Request encode_change_link(const LinkChange &change);
+Request encode_capture(const CaptureRequest &capture);
 Request encode_dump(std::uint8_t command);
 Request encode_change(const Change &change);
 

@@ -68,6 +68,29 @@ TEST(Encode, AddSwitch)
 			fake::u64(PIB_A_NODE_GUID, 0x0250c2fffe000001)}));
 }
 
+TEST(Encode, Capture)
+{
+	CaptureRequest capture;
+	capture.node = "pib0";
+	EXPECT_EQ(command_of(encode_capture(capture)), PIB_CMD_CAPTURE_NEW);
+	EXPECT_EQ(attributes_of(encode_capture(capture)),
+		  fake::nest(PIB_A_CAPTURE,
+			     {fake::text(PIB_CA_NODE, "pib0"), fake::u8(PIB_CA_DIRECTION, 3)}));
+	capture.port = 2;
+	capture.direction = 1;
+	capture.snap_len = 64;
+	capture.buffer = 1 << 20;
+	capture.matches = {{0, 5, 0xffffff}};
+	EXPECT_EQ(attributes_of(encode_capture(capture)),
+		  fake::nest(PIB_A_CAPTURE,
+			     {fake::text(PIB_CA_NODE, "pib0"), fake::u32(PIB_CA_PORT, 2),
+			      fake::u8(PIB_CA_DIRECTION, 1), fake::u32(PIB_CA_SNAP_LEN, 64),
+			      fake::u32(PIB_CA_BUFFER, 1 << 20),
+			      fake::nest(PIB_CA_MATCH,
+					 {fake::u8(PIB_CM_FIELD, 0), fake::u32(PIB_CM_VALUE, 5),
+					  fake::u32(PIB_CM_MASK, 0xffffff)})}));
+}
+
 TEST(Encode, WhoMadeANode)
 {
 	const Product product = {0x77U, 0x2c9U, std::uint16_t{0xd2f0}};

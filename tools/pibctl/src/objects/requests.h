@@ -52,6 +52,29 @@ struct LinkRequest {
 	std::optional<std::uint16_t> udp_port;
 };
 
+/// A field of a packet that has a value; enum pib_capture_field.
+struct CaptureMatch {
+	std::uint8_t field = 0;
+	std::uint32_t value = 0;
+	std::uint32_t mask = 0;
+
+	bool operator==(const CaptureMatch &) const = default;
+};
+
+/// What "pibctl capture" asks for.
+struct CaptureRequest {
+	std::string node;
+	/// 0: all ports.
+	std::uint32_t port = 0;
+	/// 1 in, 2 out, 3 both.
+	std::uint8_t direction = 3;
+	/// Bytes of a packet; absent: all.
+	std::optional<std::uint32_t> snap_len;
+	/// Bytes that wait to be read.
+	std::optional<std::uint32_t> buffer;
+	std::vector<CaptureMatch> matches;
+};
+
 struct Removal {
 	enum class Kind { kHca, kSwitch };
 	Kind kind;

@@ -1,0 +1,276 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# pibctl capture: what passes a port, decoded by tshark and counted by the port.
+#
+#	pib0, SM --- 1 sw 2 --- pib1, ib1 in the namespace "far"
+#
+# Later two hosts, standalone, whose host switches have a trunk over UDP (lib/hosts.sh).
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/topology.sh"
+. "$here/../lib/hosts.sh"
+dir=$(mktemp -d /tmp/capture.XXXXXX)
+clean() {
+	pkill -x pibctl
+	pkill -x opensm
+	ip netns del far 2>/dev/null
+	hosts_clean
+	topology_clean
+	rm -rf "$dir"
+}
+trap clean EXIT
+
+# The commands of docs/capture.md, which selftests/check copies beside this folder.
+mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *\(#.*\)\{0,1\}$/\1/p' "$here/../capture.md")
+ktap_plan $((48 + ${#commands[@]}))
+topology_init ib_ipoib
+
+# capture NAME WORD...: into $dir/NAME.pcapng in the background. WITHIN: a command that runs it elsewhere.
+capture() {
+	local name=$1
+	shift
+	{
+		${WITHIN:-} pibctl capture "$@" -w "$dir/$name.pcapng" 2>"$dir/$name.err" &
+		echo $! >"$dir/$name.pid"
+		wait $!
+		echo $? >"$dir/$name.status"
+	} &
+	wait_for 30 test -s "$dir/$name.pcapng"
+}
+tell() { kill "-$1" "$(cat "$dir/$2.pid")"; }
+has_ended() { wait_for 60 test -s "$dir/$1.status" && cat "$dir/$1.err" && [ "$(cat "$dir/$1.status")" = 0 ]; }
+# SIGINT is ignored by what a shell has in the background.
+ends() { tell TERM "$1" && has_ended "$1"; }
+
+# decode NAME LABEL FILTER...: $n has the number of packets of each display filter, in one run of tshark
+declare -A n
+decode() {
+	local name=$1 filters='' labels=() columns i
+	shift
+	while [ $# -gt 1 ]; do
+		labels+=("$1")
+		filters+=",$2"
+		shift 2
+	done
+	IFS='|' read -ra columns < <(tshark -q -r "$dir/$name.pcapng" -z "io,stat,0$filters" 2>>"$dir/tshark.err" |
+		sed -n 's/^|.*<>[^|]*|//p')
+	for i in "${!labels[@]}"; do n[$name.${labels[i]}]=$((${columns[2 * i]:--1})); done
+}
+# number LABEL OPERATOR VALUE: of decode
+number() {
+	echo "$1: ${n[$1]:-not decoded}, wanted $2 $3"
+	test "${n[$1]:--1}" "$2" "$3"
+}
+out='frame.packet_flags_direction == 2' in='frame.packet_flags_direction == 1'
+failed='frame.comment contains "did not pass"'
+bad='_ws.malformed || (_ws.expert.severity >= 0x800000) || !infiniband'
+well_formed() { number "$1.all" -gt 0 && number "$1.bad" = 0; }
+# counter END NAME: of a port in this kernel
+counter() { pibctl -j show counters "$1" | jq "[.. | objects | .$2? // empty][0]"; }
+counters() { echo "$(counter "$1" port_xmit_packets) $(counter "$1" port_rcv_packets)"; }
+# agrees NAME SENT RECEIVED: as many packets as the port has counted since it was made
+agrees() {
+	cat "$dir/$1.err"
+	number "$1.out" = "$2" && number "$1.in" = "$3" && [ "$2" -gt 0 ] && [ "$3" -gt 0 ]
+}
+passed() {
+	local both
+	both=$(counters pib0/1)
+	echo $((${both/ /+}))
+}
+quiet() { local before; before=$(passed); sleep 2; [ "$(passed)" = "$before" ]; }
+# both PROGRAM ARGUMENT...: server at pib0, client at pib1
+both() {
+	local server rc=1 limit=$((60 * ${PIB_SLOW:-1}))
+	timeout $limit "$1" -d pib0 "${@:2}" >"$dir/server" 2>&1 &
+	server=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.3
+		timeout $limit "$1" -d pib1 "${@:2}" localhost >"$dir/client" 2>&1 && rc=0 && break
+		grep -Eqi "connect" "$dir/client" || break
+	done
+	wait $server || rc=1
+	[ $rc = 0 ] || cat "$dir/client" "$dir/server"
+	return $rc
+}
+
+# ---- one kernel ----
+
+nodes() { pibctl switch add sw ports 4 && pibctl add pib0 && pibctl add pib1; }
+check "a switch and two HCAs" nodes
+# Nothing has passed yet: what is captured is what is counted.
+capture all pib0/1
+capture sw sw
+cables() { pibctl link add pib0/1 sw/1 && pibctl link add pib1/1 sw/2 && fabric_sm && subnet_up && wait_for 60 all_active; }
+check "cables, subnet manager" cables
+check "RC" both ibv_rc_pingpong -n 20 -s 8192
+check "UC" both ibv_uc_pingpong -n 20 -s 4096
+check "UD" both ibv_ud_pingpong -n 20 -s 1024
+check "XRC" both ibv_xsrq_pingpong -n 20 -s 2048
+far_net() {
+	ip netns add far && wait_for 20 ip link show ib1 && ip link set ib1 netns far && ip -n far addr add 10.78.0.2/24 dev ib1 &&
+		ip -n far link set ib1 up && ip addr add 10.78.0.1/24 dev ib0 && ip link set ib0 up &&
+		wait_for 60 ping -c1 -W1 10.78.0.2
+}
+check "IPoIB: ping" far_net
+rping_runs() {
+	ip netns exec far timeout $((60 * ${PIB_SLOW:-1})) rping -s -a 10.78.0.2 -C 3 &
+	local server=$!
+	wait_for 30 timeout 10 rping -c -a 10.78.0.2 -C 3
+	wait $server
+}
+check "rdma-cm: rping" rping_runs
+fabric_sm_stop
+check "it is quiet" wait_for 60 quiet
+check "a capture ends by a signal" ends all
+check "that of all ports of a switch, too" ends sw
+read -ra hca_counted < <(counters pib0/1)
+read -ra sw_counted < <(counters sw/1)
+decode all all frame bad "$bad" out "$out && !($failed)" in "$in && !($failed)" \
+	rc 'infiniband.bth.opcode == 0x00 || infiniband.bth.opcode == 0x04' ack infiniband.aeth \
+	uc 'infiniband.bth.opcode == 0x20 || infiniband.bth.opcode == 0x24' \
+	ud 'infiniband.bth.opcode == 0x64 && infiniband.bth.destqp > 1' xrc 'infiniband.bth.opcode >= 0xa0' \
+	smp 'infiniband.mad.mgmtclass == 0x81' sa 'infiniband.mad.mgmtclass == 0x03' cm 'infiniband.mad.mgmtclass == 0x07' \
+	mcast 'infiniband.lrh.dlid >= 0xc000 && infiniband.grh' icmp icmp \
+	named 'frame.interface_name == "pib0/1" && frame.interface_description contains "GUID 0x"'
+decode sw all frame bad "$bad" out "frame.interface_name == \"sw/1\" && $out && !($failed)" \
+	in "frame.interface_name == \"sw/1\" && $in && !($failed)"
+check "no packet is malformed, and all are InfiniBand" well_formed all
+check "nor at the switch" well_formed sw
+check "as many packets as the HCA's port counted" agrees all "${hca_counted[@]}"
+check "as many as the switch's port counted" agrees sw "${sw_counted[@]}"
+check "RC is decoded" number all.rc -gt 0
+check "acknowledgements" number all.ack -gt 0
+check "UC" number all.uc -gt 0
+check "UD" number all.ud -gt 0
+check "XRC" number all.xrc -gt 0
+check "SMPs" number all.smp -gt 0
+check "what the SA is asked" number all.sa -gt 0
+check "the CM's MADs" number all.cm -gt 0
+check "multicast with a GRH" number all.mcast -gt 0
+check "IPoIB: ICMP" number all.icmp -gt 0
+check "each is of an interface with name and GUID" number all.named = "${n[all.all]}"
+told() { grep -q 'packets captured, 0 lost' "$dir/all.err"; }
+check "the end says how many were lost" told
+
+# ---- filters ----
+
+capture acks pib0/1 out opcode rc-ack
+capture short pib0/1 in opcode rc -s 60
+pibctl capture pib0/1 -w "$dir/ring" -C 20k -W 3 2>/dev/null &
+ring=$!
+wait_for 30 test -s "$dir/ring0"
+check "traffic for filters" both ibv_rc_pingpong -n 50 -s 8192
+kill $ring
+ends acks >/dev/null
+ends short >/dev/null
+decode acks all frame bad "!($out && infiniband.bth.opcode == 0x11)"
+# 16 bytes of ERF and 60 of the packet
+decode short all 'frame.len > 1000' bad "frame.cap_len > 76 || !($in)"
+check "direction and opcode" well_formed acks
+check "snap length" well_formed short
+ring_of_files() {
+	ls -l "$dir"/ring*
+	[ "$(find "$dir" -name 'ring*' | wc -l)" = 3 ] || return
+	for f in "$dir"/ring?; do [ "$(stat -c %s "$f")" -le 20480 ] && capinfos -c "$f" || return; done
+}
+check "files that take turns" wait_for 10 ring_of_files
+
+check "docs/capture.md has commands" test ${#commands[@]} -gt 3
+for command in "${commands[@]}"; do
+	check "$command" sh -c "cd $dir && timeout --preserve-status $((5 * ${PIB_SLOW:-1})) $command"
+done
+
+# ---- what does not pass, and what comes again ----
+
+capture lossy pib1/1
+lossy() { pibctl link set pib1/1 loss 5% seed 3 && both ibv_rc_pingpong -n 100 -s 4096 && pibctl link set pib1/1 healthy; }
+check "traffic over a cable that loses packets" lossy
+ends lossy >/dev/null
+decode lossy lost 'frame.comment contains "did not pass: lost in the cable"' again 'frame.comment contains "retransmission"'
+check "packets that the cable has lost" number lossy.lost -gt 0
+check "and those that came again" number lossy.again -gt 0
+
+# ---- full rate ----
+
+# The smallest buffer, and a reader that is stopped: much is lost, and all of that is counted.
+wait_for 30 quiet
+capture rate pib0/1 -B 256k
+before=$(passed)
+tell STOP rate
+check "small messages as fast as they go" both ib_write_bw -n 5000 -s 64 -F
+wait_for 30 quiet
+tell CONT rate
+ends rate >/dev/null
+counted=$(($(passed) - before))
+decode rate all frame
+full_rate() {
+	local lost
+	lost=$(sed -n 's/^[0-9]* packets captured, \([0-9]*\) lost$/\1/p' "$dir/rate.err")
+	echo "counted $counted, in the file ${n[rate.all]}, lost $lost"
+	[ "$lost" -gt 0 ] && [ "$((${n[rate.all]} + lost))" = "$counted" ]
+}
+check "what is missing is what is said to be lost" full_rate
+
+# ---- who may ----
+
+# allowed, refused: the same command. Nothing but the privilege differs.
+allowed() {
+	"$@" pibctl capture pib0/1 -w "$dir/try" &
+	local pid=$!
+	wait_for 10 test -s "$dir/try" || return
+	kill $pid
+	wait $pid
+}
+refused() {
+	local status
+	rm -f "$dir/try"
+	timeout 60 "$@" pibctl capture pib0/1 -w /dev/null >"$dir/refused" 2>&1
+	status=$?
+	cat "$dir/refused"
+	[ $status = 1 ] && grep -Eqi 'permi|CAP_NET_ADMIN' "$dir/refused"
+}
+chmod 777 "$dir"
+check "root captures" allowed env
+check "uid 65534 does not" refused setpriv --reuid 65534 --regid 65534 --clear-groups
+check "nor does root of a user namespace" refused unshare -r
+
+# ---- ends ----
+
+refs() { cat /sys/module/pib/refcnt; }
+idle=$(refs)
+capture killed pib1/1
+tell KILL killed
+killed() { wait_for 10 test -s "$dir/killed.status" && [ "$(cat "$dir/killed.status")" = 137 ] && [ "$(refs)" = "$idle" ]; }
+check "a reader that is killed leaves nothing" killed
+capture pulled sw/2
+pibctl link set sw/2 down
+ping -c 2 -W 1 10.78.0.2 >/dev/null
+ends pulled >/dev/null
+decode pulled stopped 'frame.comment contains "did not pass: the port is not active"'
+check "packets that a port without a cable stops" number pulled.stopped -gt 0
+capture deleted pib1/1
+pibctl del pib1
+check "the HCA is deleted: the capture ends by itself" has_ended deleted
+pibctl switch del sw
+pibctl del pib0
+ip netns del far
+
+# ---- over UDP, in namespaces that go ----
+
+hosts_make 2
+standalone() { pib_add 1 standalone && pib_add 2 standalone && wait_active 30; }
+check "two hosts" standalone
+trunk=$(h 1 pibctl -j show | jq -r '.switches[0].name')
+WITHIN="ip netns exec h1" capture udp "$trunk"
+check "RC over UDP" pair 1 2 $((60 * ${PIB_SLOW:-1})) ibv_rc_pingpong -n 20 -s 8192
+ends udp >/dev/null
+decode udp all 'infiniband.bth.opcode == 0x00' bad "$bad"
+check "what goes over UDP is decoded" well_formed udp
+WITHIN="ip netns exec h1" capture ns pib0
+hosts_clean
+check "its namespace goes: the capture ends" has_ended ns
+unloads() { modprobe -r ib_ipoib rdma_ucm ib_umad 2>/dev/null; wait_for 20 modprobe -r pib; }
+check "the module is unloaded" unloads
+ktap_end
