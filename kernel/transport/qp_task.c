@@ -80,6 +80,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		if (qp->rx.place.wqe)
 			pib_req_forget_response(&qp->req, &qp->rx.place);
 		qp->rx.place.wqe = NULL;
+		qp->rx.datagrams = 0;
 		return true;
 	}
 
@@ -124,7 +125,7 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 		b = list_first_entry_or_null(&qp->rx.list, struct pib_burst, entry);
 		if (!b)
 			break;
-		bursts++;
+		bursts += b->h.tp == PIB_TP_UD ? b->npkts : 1;
 		bytes += b->len;
 		if (!take_in(qp, b, now)) {
 			held = true;

@@ -24,6 +24,8 @@ enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
 enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off);
 /* Complete qp->rq.cur. @h: the message's last packet, NULL with errors. */
 void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h);
+/* The same with success, for an IP packet whose checksums are right. */
+void pib_rq_complete_ip(struct pib_qp *qp, u32 byte_len, const struct pib_hdrs *h);
 /*
  * ERR: complete what is posted to the QP's own queue with WR_FLUSH_ERR. Return: true: there may be
  * more.
