@@ -27,7 +27,7 @@
 
 static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 {
-	pib_hca_stat(pib_kport_hca(port), why);
+	pib_hca_stat_add(pib_kport_hca(port), why, b->h.tp == PIB_TP_UD ? b->npkts : 1);
 	pib_burst_free(b);
 	return 0;
 }
