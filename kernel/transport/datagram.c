@@ -13,6 +13,9 @@
 
 #define GRH_NEXT_IBA	0x1B
 
+/* How long datagrams wait for a receive: longer than a softirq waits for its CPU. */
+#define DRY_NSEC	(100 * PIB_NSEC_PER_MSEC)
+
 /* The QP's Q_Key. QP0 has none (10.2.5): any will do. QP1's is well known, ib_mad has set it. */
 static u32 qkey_of(const struct pib_qp *qp, const struct pib_hdrs *h)
 {
@@ -94,6 +97,40 @@ static void no_recv(struct pib_qp *qp)
 		pib_kport_count(qp->port, qp1_dropped, 1);
 }
 
+/*
+ * Is a datagram to wait for a receive? A consumer in the kernel polls and posts in a softirq, which
+ * may have to wait for the CPU that carries the datagrams. It gets some time for that, once: if it
+ * posts nothing then, what comes is dropped until it does.
+ */
+static bool await_recv(struct pib_qp *qp, u64 now)
+{
+	struct pib_qp_rx *rx = &qp->rx;
+
+	if (!pib_qp_is_ipoib(qp) || !qp->rq.ring.hdr)
+		return false;
+	if (!rx->dry_until)
+		rx->dry_until = now + DRY_NSEC;
+	rx->dry = now < rx->dry_until && pib_rq_await(qp);
+	return rx->dry;
+}
+
+/* As pib_rq_take(). PIB_RES_WAIT: there is no receive, but there may soon be one. */
+static enum pib_res take_recv(struct pib_qp *qp, u64 now)
+{
+	enum pib_res res = pib_rq_take(qp, 0);
+
+	if (res == PIB_RES_RNR) {
+		if (await_recv(qp, now))
+			return PIB_RES_WAIT;
+		res = pib_rq_take(qp, 0);
+	}
+	if (unlikely(qp->rx.dry_until) && res != PIB_RES_RNR) {
+		pib_rq_unawait(qp);
+		qp->rx.dry_until = 0;
+	}
+	return res;
+}
+
 static enum pib_res place_datagram(struct pib_qp *qp, struct pib_burst *b, u32 off, u32 len)
 {
 	enum pib_res res = pib_rq_scatter(qp, b, off, len, PIB_GRH_LEN);
@@ -119,11 +156,11 @@ static bool checksum_ok(struct pib_qp *qp, struct pib_burst *b, u32 off, u32 len
 	return pib_qp_is_ipoib(qp) && (b->csum_ok || pib_offload_verify(b, off, len));
 }
 
-/* Take in datagram @i of @b. Return: false: it waits for pages. */
-static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i)
+/* Take in datagram @i of @b. Return: false: it waits, for pages or for a receive. */
+static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i, u64 now)
 {
 	u32 off = i * b->pmtu, len = datagram_len(b, i);
-	enum pib_res res = pib_rq_take(qp, 0);
+	enum pib_res res = take_recv(qp, now);
 
 	if (res == PIB_RES_RNR) {
 		no_recv(qp);
@@ -149,14 +186,14 @@ static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i)
 	return true;
 }
 
-bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
+bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	lockdep_assert_held(&qp->lock);
 
 	if (!qp->rx.datagrams && !datagram_ok(qp, b))
 		return true;
 	for (; qp->rx.datagrams < b->npkts && qp->state != IB_QPS_ERR; qp->rx.datagrams++) {
-		if (!take_datagram(qp, b, qp->rx.datagrams))
+		if (!take_datagram(qp, b, qp->rx.datagrams, now))
 			return false;
 	}
 	qp->rx.datagrams = 0;

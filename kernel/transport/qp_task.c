@@ -96,7 +96,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	if (!pib_op_is_response(b->h.op))
 		pib_sqpoll_break(&qp->sqpoll);
 	if (pib_qp_is_datagram(qp))
-		return pib_datagram_rx(qp, b);
+		return pib_datagram_rx(qp, b, now);
 	pib_apm_rx(qp, b);
 	if (pib_op_is_response(b->h.op))
 		return pib_completer_rx(qp, b, now);
@@ -116,6 +116,7 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	u32 bursts = 0, bytes = 0;
 	bool held = false;
 
+	qp->rx.dry = false;
 	if (unlikely(pib_pagein_busy(qp->rx.pages) || qp->rx.hold.on) && !pib_hold_ready(qp, now))
 		return false;
 	if (list_empty(&qp->rx.list))
@@ -287,6 +288,8 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		arm_timer(qp, pib_req_deadline(&qp->req));
 	if (unlikely(qp->rx.hold.on || qp->resp_off.set))
 		arm_timer(qp, pib_hold_deadline(qp, now));
+	if (unlikely(qp->rx.dry))
+		arm_timer(qp, qp->rx.dry_until);
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);
 	if (qp->stall.burst)
