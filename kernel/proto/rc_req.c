@@ -359,7 +359,7 @@ static bool is_too_long(const struct pib_req *r, const struct pib_swqe *w)
 static u32 req_check(const struct pib_req *r, const struct pib_swqe *w,
 		     const struct pib_wr_info *wi)
 {
-	if (!wi)
+	if (!wi || (w->opcode == PIB_WR_LSO && !w->mss))
 		return PIB_WC_LOC_QP_OP_ERR;
 	if (wi->kind & PIB_WRK_LOCAL)
 		return PIB_WC_SUCCESS;
