@@ -37,6 +37,8 @@ static int query_device_ex(struct ibv_context *context,
 	if (err)
 		return err;
 
+	/* Offered to consumers in the kernel. The older query tells processes of it, too. */
+	attr->orig_attr.device_cap_flags &= ~IBV_DEVICE_UD_IP_CSUM;
 	version = resp.base.fw_ver;
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
 		 "%" PRIu64 ".%" PRIu64 ".%" PRIu64, version >> 32 & 0xffff,

@@ -531,6 +531,7 @@ static struct pib_burst *packet_of(struct pib_pipe *pipe, struct pib_burst *b, u
 		c->len = p->len;
 		c->pmtu = p->pmtu;
 		c->icrc_ok = p->icrc_ok;
+		c->csum_ok = p->csum_ok;
 		c->hops = p->hops;
 		c->due = p->due;
 		swap(c, p);

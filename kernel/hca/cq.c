@@ -523,6 +523,8 @@ static void cqe_to_wc(const struct pib_cqe *cqe, struct ib_wc *wc)
 	};
 	if (cqe->flags & PIB_CQE_GRH)
 		wc->wc_flags |= IB_WC_GRH;
+	if (cqe->flags & PIB_CQE_IP_CSUM_OK)
+		wc->wc_flags |= IB_WC_IP_CSUM_OK;
 	if (cqe->flags & PIB_CQE_WITH_IMM) {
 		wc->wc_flags |= IB_WC_WITH_IMM;
 		wc->ex.imm_data = (__force __be32)cqe->ex;

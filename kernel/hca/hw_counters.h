@@ -61,7 +61,8 @@ struct pib_stats {
 	u64 v[PIB_STATS];
 };
 
-#define pib_hca_stat(hca, stat) this_cpu_inc((hca)->stats->v[stat])
+#define pib_hca_stat_add(hca, stat, n) this_cpu_add((hca)->stats->v[stat], (n))
+#define pib_hca_stat(hca, stat) pib_hca_stat_add(hca, stat, 1)
 
 /* What a QP counts: into the HCA's counters, or into those that it is bound to. qp->lock held. */
 #define pib_qp_stat_add(qp, stat, n) this_cpu_add((qp)->stats->v[stat], (n))

@@ -116,6 +116,9 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->tries = 0;
 	b->cable = 0;
 	b->charge = 0;
+	b->csum_ok = false;
+	b->head_len = 0;
+	b->heads = NULL;
 	b->owner_slot = 0;
 	b->in_port = NULL;
 	b->due = 0;
@@ -141,20 +144,17 @@ static void share_payload(struct pib_burst *c, struct pib_burst *b, u32 off)
 		root = b->parent;
 		off += b->parent_off;
 	}
-	switch (root->payload) {
-	case PIB_PAYLOAD_NONE:
-		break;
-	case PIB_PAYLOAD_SMALL:
+	if (!root->heads && root->payload == PIB_PAYLOAD_NONE)
+		return;
+	if (!root->heads && root->payload == PIB_PAYLOAD_SMALL) {
 		c->payload = PIB_PAYLOAD_SMALL;
 		memcpy(c->small, root->small + off, c->len);
-		break;
-	default:
-		c->payload = PIB_PAYLOAD_CLONE;
-		refcount_inc(&root->ref);
-		c->parent = root;
-		c->parent_off = off;
-		break;
+		return;
 	}
+	c->payload = PIB_PAYLOAD_CLONE;
+	refcount_inc(&root->ref);
+	c->parent = root;
+	c->parent_off = off;
 }
 
 struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n)
@@ -169,6 +169,7 @@ struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n)
 	c->len = i + n < b->npkts ? n * b->pmtu : b->len - off;
 	c->pmtu = b->pmtu;
 	c->icrc_ok = b->icrc_ok;
+	c->csum_ok = b->csum_ok;
 	c->via_udp = b->via_udp;
 	c->hops = b->hops;
 	c->in_port = b->in_port;
@@ -203,6 +204,7 @@ static void release_payload(struct pib_burst *b)
 {
 	u32 i;
 
+	kfree(b->heads);
 	switch (b->payload) {
 	case PIB_PAYLOAD_LINEAR:
 		kfree(b->linear);
@@ -269,6 +271,8 @@ bool pib_burst_detach(struct pib_burst *b)
 	pib_burst_free(let_go(b));
 	b->payload = PIB_PAYLOAD_LINEAR;
 	b->linear = copy;
+	b->heads = NULL;
+	b->head_len = 0;
 	b->nspans = 0;
 	b->owner = NULL;
 	return true;
@@ -356,16 +360,9 @@ static u32 skb_pos(const struct pib_burst *b, u32 off, u32 *len)
 	return pos + (pos / m->seg + 1) * PIB_SEG_HDR_LEN;
 }
 
-const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len)
+/* As pib_burst_chunk(), of what is payload without @heads. */
+static const void *payload_chunk(struct pib_burst *b, u32 off, u32 *len)
 {
-	if (off >= b->len)
-		return NULL;
-	*len = min(*len, b->len - off);
-
-	if (b->payload == PIB_PAYLOAD_CLONE) {
-		off += b->parent_off;
-		b = b->parent;
-	}
 	switch (b->payload) {
 	case PIB_PAYLOAD_SMALL:
 		return b->small + off;
@@ -379,6 +376,32 @@ const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len)
 	default:
 		return NULL;
 	}
+}
+
+/* The same where each packet begins with its part of @heads. */
+static const void *headed_chunk(struct pib_burst *b, u32 off, u32 *len)
+{
+	u32 i = off / b->pmtu, pos = off % b->pmtu;
+
+	if (pos < b->head_len) {
+		*len = min(*len, b->head_len - pos);
+		return b->heads + i * b->head_len + pos;
+	}
+	*len = min(*len, b->pmtu - pos);
+	return payload_chunk(b, off - (i + 1) * b->head_len, len);
+}
+
+const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len)
+{
+	if (off >= b->len)
+		return NULL;
+	*len = min(*len, b->len - off);
+
+	if (b->payload == PIB_PAYLOAD_CLONE) {
+		off += b->parent_off;
+		b = b->parent;
+	}
+	return b->heads ? headed_chunk(b, off, len) : payload_chunk(b, off, len);
 }
 
 int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len)

@@ -2,7 +2,8 @@
 /*
  * Bursts: what travels inside the kernel. A burst is a run of consecutive packets of
  * one message: headers in host form, and references to the payload, which is not
- * copied until it lands.
+ * copied until it lands. Datagrams are a packet each: a burst of several is a run of
+ * messages that differ in nothing but PSN, payload, and the length of the last.
  */
 #ifndef PIB_PACKET_BURST_H
 #define PIB_PACKET_BURST_H
@@ -69,12 +70,16 @@ enum pib_payload {
  * @tries: how often a full QP has refused the burst
  * @cable: what the cable has done to the burst by which it came last, enum pib_capture_reason
  * @shared: @charge is charged to the HCA as well
+ * @csum_ok: an HCA of this kernel has filled in the checksums of the IP packets in it
+ * @head_len: the payload of each packet begins with so many bytes of @heads
  * @charge: bytes of memory charged to the QP in whose inbox the burst stands
  * @in_port: port by which the burst came into the present node
  * @due: ns: when the burst arrives from the pipe that it is in, or came to the present node from
  *	one; 0: there was no pipe yet
  * @owner: hears when the burst is freed, and is there until then; NULL: nobody
  * @owner_slot: by what @owner knows the burst
+ * @heads: what the payload of each packet begins with, packet by packet, freed with kfree(); the
+ *	rest is where @payload says. @len and @pmtu count both. NULL: all is where @payload says
  * @small: PIB_PAYLOAD_SMALL: the payload itself
  * @linear: PIB_PAYLOAD_LINEAR, PIB_PAYLOAD_RESERVE: the payload
  * @spans: PIB_PAYLOAD_SPANS: registered memory, of which references are held
@@ -98,8 +103,11 @@ struct pib_burst {
 	u8 tries;
 	u8 cable;
 	bool shared;
+	bool csum_ok;
+	u8 head_len;
 	u32 charge;
 	u32 owner_slot;
+	void *heads;
 	struct pib_kport *in_port;
 	u64 due;
 	struct pib_burst_owner *owner;

@@ -414,6 +414,8 @@ void pib_hdrs_part(const struct pib_hdrs *burst, u32 npkts, u32 i, u32 n, struct
 {
 	*out = *burst;
 	out->psn = pib_psn_add(burst->psn, i);
+	if (burst->tp == PIB_TP_UD)
+		return;
 	if (i > 0)
 		out->flags &= ~PIB_H_FIRST;
 	if (i + n < npkts) {

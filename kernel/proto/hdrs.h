@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The headers of an InfiniBand packet in host form (IBA chapters 7 to 9), and
- * the burst that they head: a run of consecutive packets of one message.
+ * the burst that they head: a run of consecutive packets of one message, or of
+ * datagrams that differ in PSN and payload only.
  *
  * A packet is taken apart once, where it enters (pib_hdrs_parse()). It travels in
  * this form through links, switches and queue pairs, and is put together only
@@ -23,6 +24,7 @@
 /* LRH 8, GRH 40, BTH 12, the longest extension headers: XRCETH 4 + AtomicETH 28, rounded up */
 #define PIB_HDRS_MAX		112
 #define PIB_MTU_MAX		4096
+#define PIB_DATAGRAMS_MAX	64	/* in a burst of datagrams */
 #define PIB_CNP_PAYLOAD		16	/* zero bytes behind the BTH of a congestion notification */
 
 /* Transport services as BTH.OpCode[7:5] encodes them (9.2.1). */
@@ -172,7 +174,7 @@ static inline u32 pib_hdrs_pad(u32 len)
 }
 
 /**
- * pib_hdrs_part() - headers of a part of a burst
+ * pib_hdrs_part() - headers of a part of a burst; datagrams are messages of their own
  * @burst: headers of the burst
  * @npkts: packets of the burst
  * @i: first packet of the part

@@ -35,6 +35,7 @@ enum pib_wr {
 	PIB_WR_LOCAL_INV = 7,
 	PIB_WR_BIND_MW = 8,
 	PIB_WR_SEND_INV = 9,
+	PIB_WR_LSO = 10,	/* datagrams: one large send, many packets (11.4.1.1) */
 	PIB_WR_FLUSH = 14,
 	PIB_WR_ATOMIC_WRITE = 15,
 	PIB_WR_REG_MR = 16,
@@ -46,6 +47,7 @@ enum pib_wr_flags {	/* numbers of enum ib_uverbs_send_flags */
 	PIB_WR_SIGNALED = 1 << 1,
 	PIB_WR_SOLICITED = 1 << 2,
 	PIB_WR_INLINE = 1 << 3,
+	PIB_WR_IP_CSUM = 1 << 4,	/* fill in the checksums of IP, TCP and UDP */
 };
 
 /* Completion status: the numbers of enum ib_wc_status. */
@@ -86,6 +88,8 @@ enum pib_wc {
  * @swap: CAS: swap; ATOMIC_WRITE: the value
  * @dqpn: UD: destination
  * @qkey: UD
+ * @mss: LSO: bytes of the message in each packet but the last; else 0
+ * @head_len: LSO: bytes of headers that env puts before each packet's part of the message
  * @flush: FLUSH: as struct pib_hdrs.flush
  * @state: requester's
  * @status: enum pib_wc once done
@@ -109,6 +113,8 @@ struct pib_swqe {
 	u32 rkey;
 	u32 dqpn;
 	u32 qkey;
+	u16 mss;
+	u16 head_len;
 
 	u32 status;
 	u32 psn;
@@ -132,7 +138,7 @@ enum pib_tx_kind {
  * @h: transport headers; env adds LRH, GRH, P_Key and for UD the AH's fields and the source QP.
  *	PIB_TX_READ_RESP: @h.srqn is the one that the request named
  * @npkts: packets of this burst
- * @len: bytes of payload
+ * @len: bytes of payload; LSO: without the headers that env puts before each packet's
  * @off: offset of the payload in the message
  * @va: PIB_TX_READ_RESP: address
  * @rkey: PIB_TX_READ_RESP: key
@@ -674,13 +680,12 @@ static inline void pib_resp_set_credits(struct pib_resp *r, u32 posted)
 /**
  * pib_ud_check() - may a datagram be taken in?
  * @h: its headers; P_Key and addresses are env's to check
- * @npkts: must be 1
- * @len: bytes of payload
+ * @len: bytes of payload; of several that differ in nothing else: of the longest
  * @qkey: the receiving QP's
  * @mtu: of the port
  *
  * Return: PIB_RESP_DROP_NONE, or why the datagram is dropped (9.6.1.4.2, 9.8.3).
  */
-enum pib_resp_drop pib_ud_check(const struct pib_hdrs *h, u32 npkts, u32 len, u32 qkey, u32 mtu);
+enum pib_resp_drop pib_ud_check(const struct pib_hdrs *h, u32 len, u32 qkey, u32 mtu);
 
 #endif

@@ -32,10 +32,14 @@ const struct pib_wr_info pib_wr_table[PIB_WR_COUNT] = {
 	[PIB_WR_LOCAL_INV] = { 0, PIB_WRK_LOCAL, RC | UC, 0 },
 	[PIB_WR_BIND_MW] = { 0, PIB_WRK_LOCAL, RC | UC, 0 },
 	[PIB_WR_SEND_INV] = { PIB_OP_SEND, PIB_WRK_DATA | PIB_WRK_CREDIT, RC, PIB_H_INV },
+	[PIB_WR_LSO] = { PIB_OP_SEND, PIB_WRK_DATA | PIB_WRK_CREDIT, UD, 0 },
 	[PIB_WR_FLUSH] = { PIB_OP_FLUSH, PIB_WRK_ACKED, RC, 0 },
 	[PIB_WR_ATOMIC_WRITE] = { PIB_OP_ATOMIC_WRITE, PIB_WRK_ACKED, RC, 0 },
 	[PIB_WR_REG_MR] = { 0, PIB_WRK_LOCAL, RC | UC, 0 },
 };
+
+/* Packets of a large send: fewer than that. */
+#define LSO_PACKETS	(1U << 16)
 
 /* ---- configuration ---- */
 
@@ -297,6 +301,29 @@ void pib_req_ask(struct pib_req *r)
 	r->since_ackreq = r->cwnd;
 }
 
+/* ---- packets of a work request ---- */
+
+static u32 req_packets(const struct pib_req *r, const struct pib_swqe *w, u32 bytes)
+{
+	if (w->mss)
+		return (bytes + w->mss - 1) / w->mss;
+	return (bytes + (1U << r->mtu_shift) - 1) >> r->mtu_shift;
+}
+
+/* Bytes of the message before packet @pos. */
+static u32 req_offset(const struct pib_req *r, const struct pib_swqe *w, u32 pos)
+{
+	return w->mss ? pos * w->mss : pos << r->mtu_shift;
+}
+
+/* Most packets in a burst. */
+static u32 req_burst(const struct pib_req *r, const struct pib_swqe *w)
+{
+	u32 fits = w->mss ? r->cfg.max_burst / (w->mss + w->head_len) : r->burst;
+
+	return w->mss ? pib_min(pib_max(1, fits), PIB_DATAGRAMS_MAX) : fits;
+}
+
 /* ---- starting a work request ---- */
 
 /* How many messages @w is for the peer, who counts them in the MSN. */
@@ -322,6 +349,8 @@ static bool req_may_start(struct pib_req *r, const struct pib_swqe *w)
 /* A FLUSH of a region names no range (A19): its length says nothing. */
 static bool is_too_long(const struct pib_req *r, const struct pib_swqe *w)
 {
+	if (w->mss)
+		return w->len / w->mss >= LSO_PACKETS;
 	if (r->cfg.tp == PIB_TP_UD)
 		return w->len > 1U << r->mtu_shift;
 	return w->len > PIB_MSG_MAX && !(w->opcode == PIB_WR_FLUSH && w->flush >> 4 == 1);
@@ -330,7 +359,7 @@ static bool is_too_long(const struct pib_req *r, const struct pib_swqe *w)
 static u32 req_check(const struct pib_req *r, const struct pib_swqe *w,
 		     const struct pib_wr_info *wi)
 {
-	if (!wi)
+	if (!wi || (w->opcode == PIB_WR_LSO && !w->mss))
 		return PIB_WC_LOC_QP_OP_ERR;
 	if (wi->kind & PIB_WRK_LOCAL)
 		return PIB_WC_SUCCESS;
@@ -357,7 +386,7 @@ static void req_start_wqe(struct pib_req *r, struct pib_swqe *w)
 		return;
 	}
 	bytes = wi->kind & (PIB_WRK_DATA | PIB_WRK_READ) ? w->len : 0;
-	w->npkts = pib_max(1, (bytes + (1U << r->mtu_shift) - 1) >> r->mtu_shift);
+	w->npkts = pib_max(1, req_packets(r, w, bytes));
 	w->ssn = r->ssn;
 	r->ssn = (r->ssn + req_messages(r, w, wi)) & PIB_PSN_MASK;
 	w->state = PIB_WQE_ACTIVE;
@@ -405,7 +434,7 @@ static u32 req_quota(struct pib_req *r, const struct pib_swqe *w,
 			return 0;
 		return req_window(r, n) ? n : 0;
 	}
-	n = req_credit(r, w, wi, pos, pib_min(r->burst, w->npkts - pos));
+	n = req_credit(r, w, wi, pos, pib_min(req_burst(r, w), w->npkts - pos));
 	return n ? req_window(r, n) : 0;
 }
 
@@ -417,16 +446,16 @@ static void req_fill_data(const struct pib_req *r, const struct pib_swqe *w,
 	struct pib_hdrs *h = &tx->h;
 
 	tx->npkts = n;
-	tx->off = pos << r->mtu_shift;
-	tx->len = pib_min(w->len - tx->off, n << r->mtu_shift);
+	tx->off = req_offset(r, w, pos);
+	tx->len = pib_min(w->len - tx->off, req_offset(r, w, n));
 	h->pad = pib_hdrs_pad(tx->len);
-	if (!pos) {
+	if (!pos || w->mss) {
 		h->flags |= PIB_H_FIRST;
 		h->va = w->va;
 		h->rkey = w->rkey;
 		h->dmalen = w->len;
 	}
-	if (pos + n < w->npkts)
+	if (pos + n < w->npkts && !w->mss)
 		return;
 	h->flags |= PIB_H_LAST | wi->flags;
 	h->ex = w->ex;
@@ -537,7 +566,7 @@ static void req_advance_sent(struct pib_req *r, struct pib_swqe *w, const struct
 	if (n > again)
 		r->next_psn = r->snd_psn;
 	if (wi->kind & PIB_WRK_DATA)
-		w->off = pib_min(w->len, (pos + n) << r->mtu_shift);
+		w->off = pib_min(w->len, req_offset(r, w, pos + n));
 	if (pos + n == w->npkts)
 		r->cur++;
 }

@@ -487,11 +487,11 @@ void pib_resp_result(struct pib_resp *r, const struct pib_act *act, enum pib_res
 
 /* ---- datagrams ---- */
 
-enum pib_resp_drop pib_ud_check(const struct pib_hdrs *h, u32 npkts, u32 len, u32 qkey, u32 mtu)
+enum pib_resp_drop pib_ud_check(const struct pib_hdrs *h, u32 len, u32 qkey, u32 mtu)
 {
 	if (h->tp != PIB_TP_UD || h->op != PIB_OP_SEND)
 		return PIB_RESP_DROP_BAD_OPCODE;
-	if (npkts != 1 || len > mtu)
+	if (len > mtu)
 		return PIB_RESP_DROP_BAD_LENGTH;
 	return h->qkey == qkey ? PIB_RESP_DROP_NONE : PIB_RESP_DROP_QKEY;
 }

@@ -6,11 +6,15 @@
 #include "hca/hca.h"
 #include "transport/input.h"
 #include "memory/pd.h"
+#include "packet/offload.h"
 #include "transport/recv_queue.h"
 #include "transport/error.h"
 #include "transport/qp_debug.h"
 
 #define GRH_NEXT_IBA	0x1B
+
+/* How long datagrams wait for a receive: longer than a softirq waits for its CPU. */
+#define DRY_NSEC	(100 * PIB_NSEC_PER_MSEC)
 
 /* The QP's Q_Key. QP0 has none (10.2.5): any will do. QP1's is well known, ib_mad has set it. */
 static u32 qkey_of(const struct pib_qp *qp, const struct pib_hdrs *h)
@@ -18,31 +22,36 @@ static u32 qkey_of(const struct pib_qp *qp, const struct pib_hdrs *h)
 	return qp->type == IB_QPT_SMI ? h->qkey : qp->attr.qkey;
 }
 
-/* May the QP take the datagram in? If not, it is counted. */
+/* Bytes of datagram @i of a burst. */
+static u32 datagram_len(const struct pib_burst *b, u32 i)
+{
+	return i + 1 < b->npkts ? b->pmtu : b->len - i * b->pmtu;
+}
+
+/* May the QP take these datagrams in? If not, they are counted. */
 static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
 {
 	u32 mtu = pib_mtu_bytes(READ_ONCE(qp->port->p.mtu_cap));
 
-	switch (pib_ud_check(&b->h, b->npkts, b->len, qkey_of(qp, &b->h), mtu)) {
+	switch (pib_ud_check(&b->h, datagram_len(b, 0), qkey_of(qp, &b->h), mtu)) {
 	case PIB_RESP_DROP_NONE:
 		return true;
 	case PIB_RESP_DROP_QKEY:
 		pib_input_bad_qkey(qp->port, &b->h);
 		return false;
 	case PIB_RESP_DROP_BAD_LENGTH:
-		pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);
+		pib_qp_stat_add(qp, PIB_STAT_RX_BAD_LENGTH, b->npkts);
 		return false;
 	default:
-		pib_qp_stat(qp, PIB_STAT_RX_BAD_OPCODE);
+		pib_qp_stat_add(qp, PIB_STAT_RX_BAD_OPCODE, b->npkts);
 		return false;
 	}
 }
 
 /* Build the GRH as it stood, or would have stood, in the packet (8.3). */
-static void build_grh(const struct pib_burst *b, u8 *out)
+static void build_grh(const struct pib_hdrs *h, u32 len, u8 *out)
 {
-	const struct pib_hdrs *h = &b->h;
-	u32 paylen = pib_hdrs_wire_len(h, b->len) - 8 - PIB_GRH_LEN;
+	u32 paylen = pib_hdrs_wire_len(h, len) - 8 - PIB_GRH_LEN;
 
 	put_unaligned_be32(6 << 28 | h->tclass << 20 | (h->flow & 0xFFFFF), out);
 	put_unaligned_be16(paylen, out + 4);
@@ -52,7 +61,7 @@ static void build_grh(const struct pib_burst *b, u8 *out)
 	memcpy(out + 24, h->dgid, 16);
 }
 
-static int place_grh(struct pib_qp *qp, const struct pib_burst *b)
+static int place_grh(struct pib_qp *qp, const struct pib_burst *b, u32 len)
 {
 	const struct pib_rq_cur *cur = &qp->rq.cur;
 	u8 grh[PIB_GRH_LEN];
@@ -60,7 +69,7 @@ static int place_grh(struct pib_qp *qp, const struct pib_burst *b)
 	if (!(b->h.flags & PIB_H_GRH))
 		return 0;
 
-	build_grh(b, grh);
+	build_grh(&b->h, len, grh);
 	return pib_sges_put(qp, pib_rq_pd(qp), cur->sge, cur->num_sge, 0, grh, sizeof(grh));
 }
 
@@ -88,14 +97,48 @@ static void no_recv(struct pib_qp *qp)
 		pib_kport_count(qp->port, qp1_dropped, 1);
 }
 
-static enum pib_res place_datagram(struct pib_qp *qp, struct pib_burst *b)
+/*
+ * Is a datagram to wait for a receive? A consumer in the kernel polls and posts in a softirq, which
+ * may have to wait for the CPU that carries the datagrams. It gets some time for that, once: if it
+ * posts nothing then, what comes is dropped until it does.
+ */
+static bool await_recv(struct pib_qp *qp, u64 now)
 {
-	enum pib_res res = pib_rq_scatter(qp, b, 0, b->len, PIB_GRH_LEN);
+	struct pib_qp_rx *rx = &qp->rx;
+
+	if (!pib_qp_is_ipoib(qp) || !qp->rq.ring.hdr)
+		return false;
+	if (!rx->dry_until)
+		rx->dry_until = now + DRY_NSEC;
+	rx->dry = now < rx->dry_until && pib_rq_await(qp);
+	return rx->dry;
+}
+
+/* As pib_rq_take(). PIB_RES_WAIT: there is no receive, but there may soon be one. */
+static enum pib_res take_recv(struct pib_qp *qp, u64 now)
+{
+	enum pib_res res = pib_rq_take(qp, 0);
+
+	if (res == PIB_RES_RNR) {
+		if (await_recv(qp, now))
+			return PIB_RES_WAIT;
+		res = pib_rq_take(qp, 0);
+	}
+	if (unlikely(qp->rx.dry_until) && res != PIB_RES_RNR) {
+		pib_rq_unawait(qp);
+		qp->rx.dry_until = 0;
+	}
+	return res;
+}
+
+static enum pib_res place_datagram(struct pib_qp *qp, struct pib_burst *b, u32 off, u32 len)
+{
+	enum pib_res res = pib_rq_scatter(qp, b, off, len, PIB_GRH_LEN);
 	int err;
 
 	if (res)
 		return res;
-	err = place_grh(qp, b);
+	err = place_grh(qp, b, len);
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;
 	if (!err)
@@ -104,32 +147,55 @@ static enum pib_res place_datagram(struct pib_qp *qp, struct pib_burst *b)
 	return PIB_RES_OP;
 }
 
-bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
+/*
+ * May the consumer take it that the checksums of the IP packet are right? The ICRC says only that
+ * the packet is as its sender made it.
+ */
+static bool checksum_ok(struct pib_qp *qp, struct pib_burst *b, u32 off, u32 len)
 {
-	enum pib_res res;
+	return pib_qp_is_ipoib(qp) && (b->csum_ok || pib_offload_verify(b, off, len));
+}
 
-	lockdep_assert_held(&qp->lock);
+/* Take in datagram @i of @b. Return: false: it waits, for pages or for a receive. */
+static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i, u64 now)
+{
+	u32 off = i * b->pmtu, len = datagram_len(b, i);
+	enum pib_res res = take_recv(qp, now);
 
-	if (!datagram_ok(qp, b))
-		return true;
-	res = pib_rq_take(qp, 0);
 	if (res == PIB_RES_RNR) {
 		no_recv(qp);
 		return true;
 	}
-	if (!res && PIB_GRH_LEN + b->len > qp->rq.cur.len) {
+	if (!res && PIB_GRH_LEN + len > qp->rq.cur.len) {
 		datagram_too_long(qp);
 		return true;
 	}
 	if (!res)
-		res = place_datagram(qp, b);
+		res = place_datagram(qp, b, off, len);
 	if (res == PIB_RES_WAIT)
 		return false;
 	if (res) {
 		pib_qp_dbg(qp, "a datagram was not placed: %s", pib_res_name(res));
 		pib_state_to_err(qp);
-	} else {
-		pib_rq_complete(qp, PIB_WC_SUCCESS, PIB_GRH_LEN + b->len, &b->h);
+		return true;
 	}
+	if (checksum_ok(qp, b, off, len))
+		pib_rq_complete_ip(qp, PIB_GRH_LEN + len, &b->h);
+	else
+		pib_rq_complete(qp, PIB_WC_SUCCESS, PIB_GRH_LEN + len, &b->h);
+	return true;
+}
+
+bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (!qp->rx.datagrams && !datagram_ok(qp, b))
+		return true;
+	for (; qp->rx.datagrams < b->npkts && qp->state != IB_QPS_ERR; qp->rx.datagrams++) {
+		if (!take_datagram(qp, b, qp->rx.datagrams, now))
+			return false;
+	}
+	qp->rx.datagrams = 0;
 	return true;
 }

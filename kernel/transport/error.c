@@ -192,6 +192,8 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	pib_requester_forget(qp);
 	qp->resp_off.set = false;
 	qp->rx.place.wqe = NULL;
+	qp->rx.datagrams = 0;
+	qp->rx.dry_until = 0;
 	pib_pagein_forget(qp->rx.pages);
 	pib_pagein_forget(qp->req_off.pages);
 	pib_pagein_forget(qp->resp_off.pages);

@@ -63,6 +63,8 @@ static void keep_all(struct pib_qp *qp, struct list_head *list)
 	list_for_each_entry_safe(b, next, list, entry) {
 		if (hold_keep(qp, b))
 			continue;
+		if (b == list_first_entry_or_null(&qp->rx.list, struct pib_burst, entry))
+			qp->rx.datagrams = 0;
 		list_del(&b->entry);
 		pib_inbox_free(qp, b);
 		pib_qp_stat(qp, PIB_STAT_RX_NO_PAGE);

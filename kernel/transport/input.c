@@ -36,7 +36,7 @@ static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat
 		[PIB_STAT_RX_FULL] = PIB_CAPTURE_FULL,
 	};
 
-	pib_hca_stat(pib_kport_hca(port), why);
+	pib_hca_stat_add(pib_kport_hca(port), why, b->h.tp == PIB_TP_UD ? b->npkts : 1);
 	pib_burst_free(b);
 	return reasons[why];
 }

@@ -9,7 +9,7 @@
 
 /**
  * struct pib_turn - what a QP may still send in this turn
- * @bursts: bursts; copies of multicasts count, too
+ * @bursts: bursts; copies of multicasts count, too, and each packet of a large send
  * @bytes: payload
  * @now: the time, ns
  */
@@ -22,7 +22,7 @@ struct pib_turn {
 /* @tx is taken up. It counts even where nothing comes of it: who makes such work is bounded. */
 static inline void pib_turn_spend(struct pib_turn *t, const struct pib_tx *tx)
 {
-	t->bursts--;
+	t->bursts -= tx->h.tp == PIB_TP_UD ? tx->npkts : 1;
 	t->bytes -= tx->len;
 }
 

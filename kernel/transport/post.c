@@ -13,12 +13,14 @@
 #include "transport/qp.h"
 #include "transport/send_queue.h"
 #include "hca/srq.h"
+#include "proto/ipoib.h"
 #include "uapi/rdma/pib-abi.h"
 
 #define UVERBS_MODULE_NAME pib
 #include <rdma/uverbs_named_ioctl.h>
 
 #define KERNEL_SEND_FLAGS (IB_SEND_FENCE | IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_INLINE)
+#define IPOIB_SEND_FLAGS (KERNEL_SEND_FLAGS | IB_SEND_IP_CSUM)
 
 static void activate_sender(struct pib_qp *qp)
 {
@@ -95,9 +97,36 @@ static void fill_reg(struct pib_send_wqe *wqe, const struct ib_reg_wr *wr)
 	wqe->raw[2] = wr->access;
 }
 
+/*
+ * A large send: the headers are copied, since the consumer promises them for this call only. They
+ * are to be those of TCP, and nothing else; a group would have each packet copied in one piece.
+ */
+static int fill_lso(const struct pib_qp *qp, struct pib_send_wqe *wqe, const struct ib_ud_wr *wr)
+{
+	u8 *head = pib_sq_head(qp, wqe);
+	struct pib_ipoib ip;
+
+	if (!pib_qp_is_ipoib(qp) || wr->wr.send_flags & IB_SEND_INLINE ||
+	    wr->remote_qpn == IB_MULTICAST_QPN)
+		return -EINVAL;
+	if (!wr->header || wr->hlen <= 0 || wr->hlen > PIB_IPOIB_HEAD_MAX || wr->mss <= 0 ||
+	    wr->mss > PIB_MTU_MAX)
+		return -EINVAL;
+	memcpy(head, wr->header, wr->hlen);
+	if (!pib_ipoib_parse(&ip, head, wr->hlen) || ip.len != wr->hlen ||
+	    ip.proto != PIB_IPPROTO_TCP)
+		return -EINVAL;
+	fill_datagram(wqe, wr);
+	wqe->raw[2] = wr->mss;
+	wqe->raw[3] = wr->hlen;
+	return 0;
+}
+
 static int fill_wqe(const struct pib_qp *qp, struct pib_send_wqe *wqe, const struct ib_send_wr *wr)
 {
-	if (wr->send_flags & ~KERNEL_SEND_FLAGS)
+	int err;
+
+	if (wr->send_flags & ~(pib_qp_is_ipoib(qp) ? IPOIB_SEND_FLAGS : KERNEL_SEND_FLAGS))
 		return -EINVAL;
 
 	wqe->wr_id = wr->wr_id;
@@ -119,6 +148,11 @@ static int fill_wqe(const struct pib_qp *qp, struct pib_send_wqe *wqe, const str
 	case IB_WR_SEND_WITH_INV:
 		if (pib_qp_is_datagram(qp))
 			fill_datagram(wqe, ud_wr(wr));
+		break;
+	case IB_WR_LSO:
+		err = fill_lso(qp, wqe, ud_wr(wr));
+		if (err)
+			return err;
 		break;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:

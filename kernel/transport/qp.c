@@ -15,15 +15,17 @@
 #include "transport/qp.h"
 #include "transport/qp_task.h"
 #include "transport/requester.h"
+#include "transport/send_queue.h"
 #include "hca/srq.h"
 #include "transport/error.h"
+#include "proto/ipoib.h"
 #include "core/mmap.h"
 #include "core/refuse.h"
 
 #define QPN_FIRST	2
 #define QPN_LAST	(PIB_QPN_MCAST - 1)
 
-#define CREATE_FLAGS IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK
+#define CREATE_FLAGS (IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | IB_QP_CREATE_IPOIB_UD_LSO)
 
 static bool has_sq(const struct pib_qp *qp)
 {
@@ -58,7 +60,9 @@ static int check_init(struct pib_hca *hca, const struct ib_qp_init_attr *init, b
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
-	if (init->create_flags & ~CREATE_FLAGS)
+	if (init->create_flags & ~CREATE_FLAGS ||
+	    (init->create_flags & IB_QP_CREATE_IPOIB_UD_LSO &&
+	     (user || init->qp_type != IB_QPT_UD)))
 		return pib_refuse(&hca->ib, -EOPNOTSUPP, "create_qp: flags %#x",
 				  init->create_flags);
 	if (init->qp_type <= IB_QPT_GSI &&
@@ -143,6 +147,8 @@ static int alloc_sq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *u
 
 	qp->max_send_sge = max(cap->max_send_sge, 1U);
 	data = max3(qp->max_send_sge * (u32)sizeof(struct pib_sge), cap->max_inline_data, 8U);
+	if (pib_qp_is_ipoib(qp))
+		data = max_t(u32, data, pib_sq_head_off(qp) + PIB_IPOIB_HEAD_MAX);
 	err = pib_ring_alloc(&sq->ring, max(cap->max_send_wr, 1U),
 			     sizeof(struct pib_send_wqe) + data, udata, info);
 	if (err)

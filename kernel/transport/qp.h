@@ -153,6 +153,9 @@ struct pib_inbox {
  * struct pib_qp_rx - what the turn takes in, and waits for
  * @list: bursts taken from the inbox and not yet looked at
  * @bytes: what these bursts are charged with; also read without the lock
+ * @datagrams: of the first burst of @list: how many of its datagrams were taken in
+ * @dry: since this turn the first burst of @list waits for a receive
+ * @dry_until: ns: until when it does; 0: the last datagram found one
  * @pages: what the first burst of @list waits for
  * @hold: what happens meanwhile to what else comes
  * @place: @place.wqe is not NULL: that burst is a response, already told to the requester, whose
@@ -161,6 +164,9 @@ struct pib_inbox {
 struct pib_qp_rx {
 	struct list_head list;
 	u32 bytes;
+	u32 datagrams;
+	bool dry;
+	u64 dry_until;
 	struct pib_pagein *pages;
 	struct pib_hold hold;
 	struct pib_place place;
@@ -388,6 +394,12 @@ static inline bool pib_qp_is_reliable(const struct pib_qp *qp)
 static inline bool pib_qp_is_datagram(const struct pib_qp *qp)
 {
 	return qp->tp == PIB_TP_UD;
+}
+
+/* Does the QP carry IP for a consumer in the kernel, with what an HCA does to that? */
+static inline bool pib_qp_is_ipoib(const struct pib_qp *qp)
+{
+	return qp->create_flags & IB_QP_CREATE_IPOIB_UD_LSO;
 }
 
 /*

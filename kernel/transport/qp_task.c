@@ -80,6 +80,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		if (qp->rx.place.wqe)
 			pib_req_forget_response(&qp->req, &qp->rx.place);
 		qp->rx.place.wqe = NULL;
+		qp->rx.datagrams = 0;
 		return true;
 	}
 
@@ -98,7 +99,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	if (!pib_op_is_response(b->h.op))
 		pib_sqpoll_break(&qp->sqpoll);
 	if (pib_qp_is_datagram(qp))
-		return pib_datagram_rx(qp, b);
+		return pib_datagram_rx(qp, b, now);
 	pib_apm_rx(qp, b);
 	if (pib_op_is_response(b->h.op))
 		return pib_completer_rx(qp, b, now);
@@ -118,6 +119,7 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	u32 bursts = 0, bytes = 0;
 	bool held = false;
 
+	qp->rx.dry = false;
 	if (unlikely(pib_pagein_busy(qp->rx.pages) || qp->rx.hold.on) && !pib_hold_ready(qp, now))
 		return false;
 	if (list_empty(&qp->rx.list))
@@ -127,7 +129,7 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 		b = list_first_entry_or_null(&qp->rx.list, struct pib_burst, entry);
 		if (!b)
 			break;
-		bursts++;
+		bursts += b->h.tp == PIB_TP_UD ? b->npkts : 1;
 		bytes += b->len;
 		if (!take_in(qp, b, now)) {
 			held = true;
@@ -291,6 +293,8 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		arm_timer(qp, pib_req_deadline(&qp->req));
 	if (unlikely(qp->rx.hold.on || qp->resp_off.set))
 		arm_timer(qp, pib_hold_deadline(qp, now));
+	if (unlikely(qp->rx.dry))
+		arm_timer(qp, qp->rx.dry_until);
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);
 	if (qp->stall.burst)

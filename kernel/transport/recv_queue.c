@@ -74,6 +74,16 @@ enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn)
 	return srq ? take_shared(qp, srq) : take_own(qp);
 }
 
+bool pib_rq_await(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	WRITE_ONCE(qp->rq.ring.hdr->arm, 1);
+	/* Pairs with smp_mb() in pib_post_recv(), which then looks at @arm. */
+	smp_mb();
+	return !pib_ring_pending(&qp->rq.ring);
+}
+
 struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
 {
 	struct pib_srq *srq = xrc_srq(qp, srqn);
@@ -216,7 +226,9 @@ static void check_xrc_cq(struct pib_qp *qp, const struct pib_cq *cq)
 	qp->events |= BIT(IB_EVENT_QP_FATAL);
 }
 
-void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h)
+/* @flags: of enum pib_cqe_flags, besides those that @h says. */
+static void complete_recv(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h,
+			  u32 flags)
 {
 	struct pib_cq *cq = recv_cq(qp);
 	struct pib_cqe cqe = {
@@ -224,6 +236,7 @@ void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct p
 		.status = status,
 		.opcode = IB_WC_RECV,
 		.byte_len = byte_len,
+		.flags = flags,
 		.qp_num = qp->qpn,
 		.user_qp = (unsigned long)&qp->ib,
 	};
@@ -239,6 +252,16 @@ void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct p
 		return;
 	pib_cq_push(cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);
 	check_xrc_cq(qp, cq);
+}
+
+void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h)
+{
+	complete_recv(qp, status, byte_len, h, 0);
+}
+
+void pib_rq_complete_ip(struct pib_qp *qp, u32 byte_len, const struct pib_hdrs *h)
+{
+	complete_recv(qp, PIB_WC_SUCCESS, byte_len, h, PIB_CQE_IP_CSUM_OK);
 }
 
 /* Only so many are flushed at a time: a process may post as fast as that. */

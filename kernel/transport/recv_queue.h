@@ -14,6 +14,17 @@
  */
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
 /*
+ * The QP waits for a receive in its own ring, of a consumer in the kernel: who posts one has the QP
+ * run. Return: false: one was just posted.
+ */
+bool pib_rq_await(struct pib_qp *qp);
+/* It waits no more. */
+static inline void pib_rq_unawait(struct pib_qp *qp)
+{
+	WRITE_ONCE(qp->rq.ring.hdr->arm, 0);
+}
+
+/*
  * Copy payload into qp->rq.cur.
  *
  * Return: PIB_RES_OK; PIB_RES_DROP: the message does not fit and is lost; PIB_RES_LEN, PIB_RES_OP:
@@ -24,6 +35,8 @@ enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
 enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off);
 /* Complete qp->rq.cur. @h: the message's last packet, NULL with errors. */
 void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h);
+/* The same with success, for an IP packet whose checksums are right. */
+void pib_rq_complete_ip(struct pib_qp *qp, u32 byte_len, const struct pib_hdrs *h);
 /*
  * ERR: complete what is posted to the QP's own queue with WR_FLUSH_ERR. Return: true: there may be
  * more.

@@ -11,6 +11,7 @@
 #include "memory/mw.h"
 #include "memory/pd.h"
 #include "memory/sge.h"
+#include "packet/offload.h"
 #include "transport/requester.h"
 #include "transport/send_queue.h"
 
@@ -76,13 +77,19 @@ static void unrefer_sges(struct pib_burst *b)
 	b->payload = PIB_PAYLOAD_NONE;
 }
 
+/* Is the payload one packet, in which checksums are to be filled in? */
+static bool wants_checksum(const struct pib_ksq_slot *s)
+{
+	return s->w.flags & PIB_WR_IP_CSUM && !s->w.mss;
+}
+
 static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	int err;
 
 	if (s->is_inline)
 		return copy_inline(qp, s, b, off);
-	if (b->len <= PIB_BURST_SMALL)
+	if (b->len <= PIB_BURST_SMALL || wants_checksum(s))
 		return copy_sges(qp, s, b, off);
 
 	err = refer_sges(qp, s, b, off);
@@ -98,6 +105,35 @@ static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_
 	b->owner = &qp->burst_owner;
 	b->owner_slot = ((void *)s - qp->sq.slots) / qp->sq.slot_size;
 	atomic_inc(&s->refs);
+	return 0;
+}
+
+/* Make packets of IP of the data of a large send (@tx), with the headers in the ring slot. */
+static int attach_heads(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b,
+			const struct pib_tx *tx)
+{
+	struct pib_segment_head seg = {
+		.head = pib_sq_head(qp, pib_ring_slot(&qp->sq.ring, s->ring_index)),
+		.mss = s->w.mss,
+	};
+
+	if (!pib_ipoib_parse(&seg.ip, seg.head, s->w.head_len))
+		return -EINVAL;
+	return pib_offload_segment(b, &seg, tx->off / seg.mss, tx->off + tx->len == s->w.len);
+}
+
+/* The payload of @tx. Return: 0; -EAGAIN: pages are missing; -ENOMEM; others. */
+static int fill_burst(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b,
+		      const struct pib_tx *tx)
+{
+	int err = b->len ? attach_payload(qp, s, b, tx->off) : 0;
+
+	if (err)
+		return err;
+	if (unlikely(s->w.mss))
+		return attach_heads(qp, s, b, tx);
+	if (unlikely(wants_checksum(s)) && b->len)
+		pib_offload_checksum(b);
 	return 0;
 }
 
@@ -143,7 +179,7 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
 	const struct pib_av_data *av;
 	struct pib_burst *b;
-	int err = 0;
+	int err;
 
 	if (s->bad) {
 		pib_req_local_error(&qp->req, &s->w, s->bad);
@@ -157,8 +193,7 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 		pib_req_local_error(&qp->req, &s->w, PIB_WC_LOC_QP_OP_ERR);
 		goto free;
 	}
-	if (b->len)
-		err = attach_payload(qp, s, b, tx->off);
+	err = fill_burst(qp, s, b, tx);
 	if (err == -EAGAIN) {
 		pib_burst_free(b);
 		return requester_put_off(qp, tx);

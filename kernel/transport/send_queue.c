@@ -14,6 +14,7 @@
 
 #define MSG_MAX		0x80000000U	/* C9-6 */
 #define SEND_FLAGS	(PIB_WR_FENCE | PIB_WR_SIGNALED | PIB_WR_SOLICITED | PIB_WR_INLINE)
+#define IPOIB_FLAGS	(SEND_FLAGS | PIB_WR_IP_CSUM)
 #define FETCH_MAX	64
 
 /* Besides enum pib_wc: the work request cannot be judged before a page has come. */
@@ -43,11 +44,17 @@ static const struct wr_rule wr_rules[PIB_WR_COUNT] = {
 	[PIB_WR_FAA] = { .eight = true, .wc = IB_WC_FETCH_ADD },
 	[PIB_WR_LOCAL_INV] = { .wc = IB_WC_LOCAL_INV },
 	[PIB_WR_BIND_MW] = { .wc = IB_UVERBS_WC_BIND_MW },
+	[PIB_WR_LSO] = { .data = true, .kernel = true, .wc = IB_WC_LSO },
 	[PIB_WR_SEND_INV] = { .data = true, .wc = IB_WC_SEND },
 	[PIB_WR_FLUSH] = { .wc = IB_UVERBS_WC_FLUSH },
 	[PIB_WR_ATOMIC_WRITE] = { .data = true, .eight = true, .wc = IB_UVERBS_WC_ATOMIC_WRITE },
 	[PIB_WR_REG_MR] = { .kernel = true, .wc = IB_WC_REG_MR },
 };
+
+static u32 send_flags(const struct pib_qp *qp)
+{
+	return pib_qp_is_ipoib(qp) ? IPOIB_FLAGS : SEND_FLAGS;
+}
 
 static const struct wr_rule *rule_of(const struct pib_qp *qp, u32 opcode)
 {
@@ -62,6 +69,15 @@ static const struct wr_rule *rule_of(const struct pib_qp *qp, u32 opcode)
 u32 pib_sq_max_inline(const struct pib_qp *qp, u32 opcode)
 {
 	return opcode == PIB_WR_ATOMIC_WRITE ? 8 : qp->max_inline;
+}
+
+static void take_address(const struct pib_qp *qp, struct pib_ksq_slot *s,
+			 const struct pib_send_wqe *wqe)
+{
+	s->avn = wqe->ud.ahn;
+	s->pkey_index = qp->type == IB_QPT_GSI ? wqe->ud.reserved : 0;
+	s->w.dqpn = wqe->ud.remote_qpn & PIB_QPN_MASK;
+	s->w.qkey = wqe->ud.remote_qkey;
 }
 
 static void take_operands(const struct pib_qp *qp, struct pib_ksq_slot *s,
@@ -91,6 +107,12 @@ static void take_operands(const struct pib_qp *qp, struct pib_ksq_slot *s,
 		s->reg.key = wqe->raw[1];
 		s->reg.access = wqe->raw[2];
 		break;
+	case PIB_WR_LSO:
+		/* The same; the headers, which are no process's either, were looked at there. */
+		w->mss = wqe->raw[2];
+		w->head_len = wqe->raw[3];
+		take_address(qp, s, wqe);
+		break;
 	case PIB_WR_FLUSH:
 		w->va = wqe->flush.remote_addr;
 		w->rkey = wqe->flush.rkey;
@@ -99,10 +121,7 @@ static void take_operands(const struct pib_qp *qp, struct pib_ksq_slot *s,
 		break;
 	default:
 		if (pib_qp_is_datagram(qp)) {
-			s->avn = wqe->ud.ahn;
-			s->pkey_index = qp->type == IB_QPT_GSI ? wqe->ud.reserved : 0;
-			w->dqpn = wqe->ud.remote_qpn & PIB_QPN_MASK;
-			w->qkey = wqe->ud.remote_qkey;
+			take_address(qp, s, wqe);
 		} else {
 			w->va = wqe->rdma.remote_addr;
 			w->rkey = wqe->rdma.rkey;
@@ -173,6 +192,14 @@ static u32 datagram_max(const struct pib_qp *qp)
 	return pib_mtu_bytes(READ_ONCE(qp->port->p.nbr_mtu));
 }
 
+/* Is a datagram, or each packet of a large send, too long? */
+static bool datagram_too_big(const struct pib_qp *qp, const struct pib_swqe *w)
+{
+	u32 data = w->mss ? min_t(u32, w->len, w->mss) : w->len;
+
+	return data > datagram_max(qp) - w->head_len;
+}
+
 /* QP0 is reached from QP0 only: data QPs have no VL15 (3.5.7, 13.5.1). */
 static bool dest_ok(const struct pib_qp *qp, const struct pib_ksq_slot *s)
 {
@@ -186,7 +213,7 @@ static u32 take_wqe(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_
 	const struct wr_rule *rule = rule_of(qp, wqe->opcode);
 	u32 status = PIB_WC_SUCCESS;
 
-	if (!rule || wqe->send_flags & ~SEND_FLAGS)
+	if (!rule || wqe->send_flags & ~send_flags(qp))
 		return PIB_WC_LOC_QP_OP_ERR;
 
 	s->w.opcode = wqe->opcode;
@@ -194,6 +221,8 @@ static u32 take_wqe(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_
 	s->w.ex = wqe->ex;
 	s->w.srqn = wqe->srqn;
 	s->w.len = 0;
+	s->w.mss = 0;
+	s->w.head_len = 0;
 	take_operands(qp, s, wqe);
 	if (!dest_ok(qp, s))
 		return PIB_WC_LOC_QP_OP_ERR;
@@ -206,7 +235,7 @@ static u32 take_wqe(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_
 		return status;
 	if (rule->eight && s->w.len != 8)
 		return PIB_WC_LOC_LEN_ERR;
-	if (pib_qp_is_datagram(qp) && s->w.len > datagram_max(qp))
+	if (pib_qp_is_datagram(qp) && datagram_too_big(qp, &s->w))
 		return PIB_WC_LOC_LEN_ERR;
 	return wqe->opcode == PIB_WR_ATOMIC_WRITE ? take_value(qp, s, slot) : PIB_WC_SUCCESS;
 }
@@ -217,6 +246,7 @@ static void mark_bad(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
 	s->bad = status;
 	s->w.opcode = pib_qp_is_datagram(qp) ? PIB_WR_SEND : PIB_WR_WRITE;
 	s->w.len = 0;
+	s->w.mss = 0;
 	s->num_sge = 0;
 	s->is_inline = false;
 }
@@ -232,7 +262,7 @@ static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 	barrier_data(&wqe);
 
 	s->w.wr_id = wqe.wr_id;
-	s->w.flags = wqe.send_flags & SEND_FLAGS;
+	s->w.flags = wqe.send_flags & send_flags(qp);
 	if (qp->sq_sig_all)
 		s->w.flags |= PIB_WR_SIGNALED;
 	s->ring_index = qp->sq.ring.index;

@@ -4,6 +4,7 @@
 #define PIB_TRANSPORT_SEND_QUEUE_H
 
 #include "transport/qp.h"
+#include "uapi/rdma/pib-abi.h"
 
 /* A process has posted, and rings. To be called before the QP is activated. Any context. */
 static inline void pib_sq_ring(struct pib_qp *qp)
@@ -31,6 +32,18 @@ static inline void pib_sq_retire(struct pib_qp *qp)
 
 /* RESET: forget everything. */
 void pib_sq_reset(struct pib_qp *qp);
+
+/* Where in the data of a ring slot the headers of a PIB_WR_LSO stand: behind the SGEs. */
+static inline u32 pib_sq_head_off(const struct pib_qp *qp)
+{
+	return qp->max_send_sge * sizeof(struct pib_sge);
+}
+
+/* These headers: written by pib_post_send(), for pib_qp_is_ipoib() only. */
+static inline u8 *pib_sq_head(const struct pib_qp *qp, struct pib_send_wqe *wqe)
+{
+	return wqe->data + pib_sq_head_off(qp);
+}
 
 /* Bytes of inline data that a slot of the ring may hold with this opcode. */
 u32 pib_sq_max_inline(const struct pib_qp *qp, u32 opcode);

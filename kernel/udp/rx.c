@@ -4,7 +4,8 @@
  *
  * Each packet of a super-packet is checked by itself; its payload stays in the
  * skb. A packet that goes on where the one before has ended (same message, next
- * PSN) lengthens that one's burst. So a super-packet usually becomes one burst.
+ * PSN) lengthens that one's burst, and so does a datagram that differs in nothing
+ * else from the one before. So a super-packet usually becomes one burst.
  * A frame (udp/reassembly.h) whose segments came in one super-packet is read
  * where it lies; otherwise its segments are put together first.
  */
@@ -117,20 +118,47 @@ static bool intake_link(struct intake *in, u32 id, u16 tag)
 	return true;
 }
 
+/* Is @h of a packet of the same message as @f, behind it? */
+static bool same_message(const struct pib_hdrs *h, const struct pib_hdrs *f)
+{
+	return !(h->flags & PIB_H_FIRST) && !(f->flags & (PIB_H_LAST | PIB_H_ACKREQ)) &&
+	       !((h->flags ^ f->flags) & (PIB_H_GRH | PIB_H_MIG | PIB_H_FECN | PIB_H_BECN));
+}
+
+static bool same_grh(const struct pib_hdrs *h, const struct pib_hdrs *f)
+{
+	return h->tclass == f->tclass && h->flow == f->flow && h->hop == f->hop &&
+	       !memcmp(h->sgid, f->sgid, sizeof(h->sgid)) &&
+	       !memcmp(h->dgid, f->dgid, sizeof(h->dgid));
+}
+
+/*
+ * Does datagram @h differ from @f in PSN and payload only? A group's and those of management, which
+ * may be for a switch, go one by one.
+ */
+static bool same_datagram(const struct pib_hdrs *h, const struct pib_hdrs *f)
+{
+	return h->dqpn > 1 && !pib_lid_is_mcast(h->dlid) && h->sqpn == f->sqpn &&
+	       h->qkey == f->qkey && h->flags == f->flags && !(h->flags & PIB_H_IMM) &&
+	       (!(h->flags & PIB_H_GRH) || same_grh(h, f));
+}
+
 /* Does @h head the packet after the last one of @b? */
 static bool rx_continues(const struct intake *in, const struct pib_burst *b,
 			 const struct pib_hdrs *h, u32 payload_len)
 {
 	const struct pib_hdrs *f = &b->h;
 
-	return b->payload == PIB_PAYLOAD_SKB && b->skb == in->skb &&
-	       !(h->flags & PIB_H_FIRST) && !(f->flags & (PIB_H_LAST | PIB_H_ACKREQ)) &&
-	       h->op == f->op && h->tp == f->tp && h->dqpn == f->dqpn &&
-	       h->psn == pib_psn_add(f->psn, b->npkts) && in->tail == b->pmtu &&
-	       payload_len && payload_len <= b->pmtu &&
-	       h->slid == f->slid && h->dlid == f->dlid && h->sl == f->sl && h->pkey == f->pkey &&
-	       !((h->flags ^ f->flags) & (PIB_H_GRH | PIB_H_MIG | PIB_H_FECN | PIB_H_BECN)) &&
-	       b->len + payload_len <= PIB_BURST_MAX;
+	if (b->payload != PIB_PAYLOAD_SKB || b->skb != in->skb || h->op != f->op ||
+	    h->tp != f->tp || h->dqpn != f->dqpn || h->slid != f->slid || h->dlid != f->dlid ||
+	    h->sl != f->sl || h->pkey != f->pkey)
+		return false;
+	if (h->psn != pib_psn_add(f->psn, b->npkts) || in->tail != b->pmtu || !payload_len ||
+	    payload_len > b->pmtu || b->len + payload_len > PIB_BURST_MAX)
+		return false;
+	if (h->tp == PIB_TP_UD)
+		return b->npkts < PIB_DATAGRAMS_MAX && same_datagram(h, f);
+	return same_message(h, f);
 }
 
 static void rx_lengthen(struct intake *in, const struct pib_hdrs *h, u32 off, u32 len)

@@ -25,6 +25,9 @@
 			 IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B |		\
 			 IB_DEVICE_ATOMIC_WRITE | IB_DEVICE_FLUSH_GLOBAL)
 
+/* What is offered to consumers in the kernel, and not to processes: checksums of IP packets. */
+#define KERNEL_DEVICE_CAPS	IB_DEVICE_UD_IP_CSUM
+
 static struct pib_port *hca_port(struct ib_device *ibdev, u32 port_num)
 {
 	struct pib_hca *hca = to_hca(ibdev);
@@ -91,8 +94,12 @@ int pib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr, struc
 	attr->vendor_part_id = n->device_id;
 	attr->hw_ver = n->revision;
 	attr->device_cap_flags = DEVICE_CAPS;
+	/* Consumers in the kernel look at ib_core's own copy. */
+	if (attr == &ibdev->attrs)
+		attr->device_cap_flags |= KERNEL_DEVICE_CAPS;
 	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | IBK_ALLOW_USER_UNREG |
-				 IBK_BLOCK_MULTICAST_LOOPBACK | IBK_ON_DEMAND_PAGING;
+				 IBK_BLOCK_MULTICAST_LOOPBACK | IBK_ON_DEMAND_PAGING |
+				 IBK_UD_TSO;
 	attr->atomic_cap = IB_ATOMIC_GLOB;
 	attr->local_ca_ack_delay = 15;
 	/* completions carry CLOCK_MONOTONIC_RAW in ns */

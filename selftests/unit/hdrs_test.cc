@@ -411,6 +411,22 @@ TEST(Hdrs, PacketsOfABurst)
 	EXPECT_EQ(h.flags, PIB_H_FIRST | PIB_H_MIG);
 }
 
+TEST(Hdrs, DatagramsOfABurstAreMessagesOfTheirOwn)
+{
+	pib_hdrs b{}, h;
+
+	b.tp = PIB_TP_UD;
+	b.op = PIB_OP_SEND;
+	b.psn = 0xFFFFFF;
+	b.flags = PIB_H_FIRST | PIB_H_LAST | PIB_H_SE;
+	for (uint32_t i = 0; i < 3; i++) {
+		pib_hdrs_packet(&b, 3, i, &h);
+		EXPECT_EQ(h.flags, b.flags);
+		EXPECT_EQ(h.psn, (0xFFFFFF + i) & PIB_PSN_MASK);
+		EXPECT_EQ(pib_opcode_of(&h), 0x64);
+	}
+}
+
 TEST(Hdrs, HeadersWithoutAnOpcodeAreNotBuilt)
 {
 	uint8_t buf[PIB_HDRS_MAX];

@@ -644,6 +644,68 @@ TEST(ReqSend, UdSendsToWhomTheWorkRequestSays)
 	EXPECT_EQ(q.done(), "1:0");
 }
 
+// A work request of @len bytes in packets of @mss, each behind @head_len bytes of headers.
+Work large_send(uint32_t len, uint16_t mss, uint16_t head_len)
+{
+	Work k = work(1, PIB_WR_LSO, len);
+
+	k.w.mss = mss;
+	k.w.head_len = head_len;
+	return k;
+}
+
+TEST(ReqSend, ALargeSendIsManyDatagrams)
+{
+	NodeCfg c = config(PIB_TP_UD);
+
+	c.req.max_burst = 65536;
+	Qp q(c);
+	std::vector<Burst> v;
+
+	q.n.post(large_send(10 * 1000 + 1, 1000, 56));
+	v = q.sends();
+	ASSERT_EQ(str(v), "SEND@1000+11");
+	EXPECT_EQ(v[0].h.flags, kOnly);
+	EXPECT_EQ(v[0].h.dqpn, 0x33u);
+	EXPECT_EQ(v[0].data, pattern(10001, 1));
+	EXPECT_EQ(q.done(), "1:0");
+	// With nothing to send it is its headers.
+	q.n.post(large_send(0, 1000, 56));
+	EXPECT_EQ(str(q.sends()), "SEND@1011+1");
+}
+
+TEST(ReqSend, ALargeSendIsCutIntoBursts)
+{
+	NodeCfg c = config(PIB_TP_UD);
+
+	c.req.max_burst = 65536;
+	Qp q(c);
+	std::vector<Burst> v;
+
+	q.n.post(large_send(65536, 1992, 56)); // 32 packets of 2048 bytes are a burst
+	v = q.sends();
+	ASSERT_EQ(str(v), "SEND@1000+32 SEND@1032+1");
+	EXPECT_EQ(v[1].h.flags, kOnly);
+	EXPECT_EQ(v[0].data.size() + v[1].data.size(), 65536u);
+	q.n.post(large_send(1000, 10, 56)); // 64 packets are a burst
+	EXPECT_EQ(str(q.sends()), "SEND@1033+64 SEND@1097+36");
+	EXPECT_EQ(q.done(), "1:0 1:0");
+}
+
+TEST(ReqSend, ALargeSendHasAnEnd)
+{
+	Qp q(config(PIB_TP_UD));
+
+	q.n.post(large_send(65536, 1, 56));
+	q.sends();
+	EXPECT_EQ(q.done(), "1:1");
+	Qp rc;
+
+	rc.n.post(large_send(8, 8, 56));
+	rc.sends();
+	EXPECT_EQ(rc.done(), "1:2");
+}
+
 TEST(ReqSend, SqeAndBack)
 {
 	Qp q(config(PIB_TP_UD));

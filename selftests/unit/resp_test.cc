@@ -858,12 +858,11 @@ TEST(RespUd, Checks)
 
 	b.h.tp = PIB_TP_UD;
 	b.h.qkey = 1;
-	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu, 1, kMtu), PIB_RESP_DROP_NONE);
-	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu + 1, 1, kMtu), PIB_RESP_DROP_BAD_LENGTH);
-	EXPECT_EQ(pib_ud_check(&b.h, 2, kMtu, 1, kMtu), PIB_RESP_DROP_BAD_LENGTH);
-	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu, 2, kMtu), PIB_RESP_DROP_QKEY);
+	EXPECT_EQ(pib_ud_check(&b.h, kMtu, 1, kMtu), PIB_RESP_DROP_NONE);
+	EXPECT_EQ(pib_ud_check(&b.h, kMtu + 1, 1, kMtu), PIB_RESP_DROP_BAD_LENGTH);
+	EXPECT_EQ(pib_ud_check(&b.h, kMtu, 2, kMtu), PIB_RESP_DROP_QKEY);
 	b.h.tp = PIB_TP_UC;
-	EXPECT_EQ(pib_ud_check(&b.h, 1, kMtu, 1, kMtu), PIB_RESP_DROP_BAD_OPCODE);
+	EXPECT_EQ(pib_ud_check(&b.h, kMtu, 1, kMtu), PIB_RESP_DROP_BAD_OPCODE);
 }
 
 } // namespace

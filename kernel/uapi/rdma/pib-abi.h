@@ -178,6 +178,7 @@ enum pib_cqe_flags {
 	PIB_CQE_WITH_IMM = 1 << 1,
 	PIB_CQE_WITH_INV = 1 << 2,
 	PIB_CQE_SOLICITED = 1 << 3,
+	PIB_CQE_IP_CSUM_OK = 1 << 4,	/* for consumers in the kernel only */
 };
 
 /**

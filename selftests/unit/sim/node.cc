@@ -250,7 +250,7 @@ void Node::request(Burst &b)
 
 void Node::datagram(Burst &b)
 {
-	if (pib_ud_check(&b.h, b.npkts, b.data.size(), cfg.qkey, cfg.resp.pmtu))
+	if (pib_ud_check(&b.h, b.data.size(), cfg.qkey, cfg.resp.pmtu))
 		return;
 	if (rq[0].empty() && !cur) {
 		no_recv++;
