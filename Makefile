@@ -63,7 +63,7 @@ uninstall:
 	rm -rf $(PIBSRC)
 	packaging/uninstall-user '$(DESTDIR)' '$(PREFIX)'
 
-.PHONY: run check check-verbs check-debug bench
+.PHONY: run check check-verbs check-top check-debug bench
 run:
 	selftests/vm/demo
 
@@ -72,6 +72,10 @@ check:
 
 check-verbs:
 	VERBS=1 CHECK='lab verbs-*' selftests/check
+
+# What runs on top of pib, on every kernel; build/compatibility.md tells of it.
+check-top:
+	TOP=1 CHECK='$(or $(CHECK),lab consumers-*)' selftests/check
 
 # Every suite on a kernel with KASAN, lockdep and more; KERNEL=race: on one with KCSAN.
 check-debug:
