@@ -6,11 +6,7 @@
 #	vm/run --hosts 2 --packages ibacm ... consumers/cm.sh [CONNECTIONS]
 set -u
 here=$(dirname "$0")
-. "$here/../lib/ktap.sh"
-. "$here/../lib/hosts.sh"
-. "$here/../lib/ipoib.sh"
-. "$here/../lib/compat.sh"
-trap hosts_clean EXIT
+. "$here/lib.sh"
 connections=${1:-1000}
 utils=rdmacm-utils
 
@@ -98,10 +94,5 @@ acm() {
 }
 resolved() { timeout 20 ib_acme -f i -d "$to" -v >/tmp/acme 2>&1 && grep -q "SA verification: success" /tmp/acme; }
 shown ibacm ibacm "ib_acme: a route by IP address, which the SA confirms" acm
-unloaded() {
-	local k
-	hosts_clean
-	for k in 1 2; do modules_gone $k pib || return 1; done
-}
-check "pib can be unloaded on both" unloaded
+check "pib can be unloaded on both" all_unloaded
 ktap_end

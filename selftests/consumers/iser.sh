@@ -5,12 +5,8 @@
 #	vm/run --hosts 2 --packages open-iscsi,e2fsprogs ... consumers/iser.sh
 set -u
 here=$(dirname "$0")
-. "$here/../lib/ktap.sh"
-. "$here/../lib/hosts.sh"
-. "$here/../lib/ipoib.sh"
-. "$here/../lib/compat.sh"
+. "$here/lib.sh"
 . "$here/../lib/disk.sh"
-trap hosts_clean EXIT
 iqn=iqn.2013-04.pib:disk
 
 ktap_plan 17

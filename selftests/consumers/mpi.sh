@@ -6,11 +6,7 @@
 #	vm/run --hosts 2 --packages openmpi-bin,libopenmpi-dev,mpich,libmpich-dev,ucx-utils ... consumers/mpi.sh
 set -u
 here=$(dirname "$0")
-. "$here/../lib/ktap.sh"
-. "$here/../lib/hosts.sh"
-. "$here/../lib/ipoib.sh"
-. "$here/../lib/compat.sh"
-trap hosts_clean EXIT
+. "$here/lib.sh"
 
 ktap_plan 25
 subnet_with_ipoib
@@ -88,9 +84,5 @@ for way in rc_v ud_v; do
 		shown "UCX" ucx-utils "ucx_perftest $test, $way" perftest $way $test
 	done
 done
-ends() {
-	hosts_clean
-	for k in 1 2; do modules_gone $k pib || return 1; done
-}
-check "pib can be unloaded on both" ends
+check "pib can be unloaded on both" all_unloaded
 ktap_end

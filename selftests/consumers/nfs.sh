@@ -6,12 +6,11 @@
 #	vm/run --hosts 2 --packages nfs-kernel-server ... consumers/nfs.sh
 set -u
 here=$(dirname "$0")
-. "$here/../lib/ktap.sh"
-. "$here/../lib/hosts.sh"
-. "$here/../lib/ipoib.sh"
+. "$here/lib.sh"
 dir=/mnt/nfs
 trap 'umount -fl $dir 2>/dev/null; hosts_clean' EXIT
 MiB=16
+nfs="NFS over RDMA, version 4.2"
 
 ktap_plan 13
 subnet_with_ipoib
@@ -28,12 +27,12 @@ writes() {
 	dd if=/tmp/sent of=$dir/file bs=1M conv=fsync status=none || return 1
 	[ "$(there file)" = "$(sha256sum </tmp/sent | cut -d' ' -f1)" ]
 }
-check "write: $MiB MiB, the server has the same checksum" writes
+shown "$nfs" nfs-kernel-server "write: $MiB MiB, the server has the same checksum" writes
 reads() {
 	h 2 sh -c "head -c ${MiB}M /dev/urandom >/srv/nfs/other" || return 1
 	[ "$(there other)" = "$(dd if=$dir/other bs=256k iflag=direct status=none | sha256sum | cut -d' ' -f1)" ]
 }
-check "read: $MiB MiB, the same checksum" reads
+shown "$nfs" nfs-kernel-server "read: $MiB MiB, the same checksum" reads
 # Small ones travel in the message itself.
 contents='find . -type f | sort | xargs cat | sha256sum'
 tree() {
@@ -44,13 +43,13 @@ tree() {
 	h 2 sh -c "cd /srv/nfs/tree && $contents" >/tmp/tree.there
 	(cd /tmp/tree && eval "$contents") | diff - /tmp/tree.there
 }
-check "a folder of 100 small files: the same" tree
+shown "$nfs" nfs-kernel-server "a folder of 100 small files: the same" tree
 check "unmount" timeout 60 umount $dir
 check "the server ends" h 2 "$here/nfsd" stop
-all_unloaded() {
+rpcrdma_gone() {
 	modprobe -r nfsv4 nfs 2>/dev/null
 	h 2 modprobe -r nfsd 2>/dev/null
 	modules_gone 1 rpcrdma && modules_gone 2 rpcrdma
 }
-check "rpcrdma can be unloaded on both" all_unloaded
+check "rpcrdma can be unloaded on both" rpcrdma_gone
 ktap_end

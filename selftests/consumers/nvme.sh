@@ -6,20 +6,18 @@
 #	vm/run --hosts 2 ... consumers/nvme.sh
 set -u
 here=$(dirname "$0")
-. "$here/../lib/ktap.sh"
-. "$here/../lib/hosts.sh"
-. "$here/../lib/ipoib.sh"
-trap hosts_clean EXIT
-MiB=8
+. "$here/lib.sh"
+. "$here/../lib/disk.sh"
+nvme="NVMe over RDMA (nvme-rdma, nvmet-rdma)"
 
 ktap_plan 18
 subnet_with_ipoib
 modprobe nvme-rdma
 connect() { echo "transport=rdma,traddr=$(ib_addr 2),trsvcid=4420,nqn=pib" >/dev/nvme-fabrics; }
 # Its number may be another one each time.
-disk() { echo /dev/nvme[0-9]*n1; }
-disk_there() { [ -b "$(disk)" ]; }
-disk_gone() { [ ! -b "$(disk)" ]; }
+disk_path() { echo /dev/nvme[0-9]*n1; }
+disk_there() { [ -b "$(disk_path)" ]; }
+disk_gone() { [ ! -b "$(disk_path)" ]; }
 disconnect() {
 	local controller
 	for controller in /sys/class/nvme/nvme[0-9]*; do
@@ -31,29 +29,14 @@ check "host 2 exports a disk" h 2 "$here/nvmet" start "$(ib_addr 2)"
 check "host 1 connects" connect
 check "the disk is there" wait_for 20 disk_there
 
-on_target() { h 2 dd if=/dev/ram0 bs=1M count=$MiB iflag=direct status=none | sha256sum; }
-# write_and_read BLOCK: what is written is on the target's disk, and what is read is the same
-write_and_read() {
-	local want disk count=$((MiB * 1024 * 1024 / $1))
-	disk=$(disk)
-	head -c ${MiB}M /dev/urandom >/tmp/sent
-	want=$(sha256sum </tmp/sent)
-	# Of the smallest blocks the first ones: each is an operation of its own.
-	[ $count -le 2048 ] || count=2048
-	dd if=/tmp/sent of="$disk" bs=1M oflag=direct status=none || return 1
-	dd if=/tmp/sent of="$disk" bs="$1" count=$count oflag=direct status=none || return 1
-	[ "$(on_target)" = "$want" ] || { echo "other bytes on the target's disk"; return 1; }
-	dd if="$disk" of=/tmp/got bs="$1" count=$count iflag=direct status=none || return 1
-	cmp -n $((count * $1)) /tmp/sent /tmp/got
-}
 for block in 512 4096 65536 1048576; do
-	check "blocks of $block bytes: the same bytes there and back" write_and_read $block
+	shown "$nvme" kernel "blocks of $block bytes: the same bytes there and back" write_and_read $block
 done
 
 # Several at a time, each a part of the disk of its own.
 crowd() {
 	local i disk pids=() rc=0
-	disk=$(disk)
+	disk=$(disk_path)
 	for i in 0 1 2 3; do
 		dd if=/tmp/sent of="$disk" bs=65536 seek=$((i * MiB * 16)) oflag=direct status=none & pids+=($!)
 	done
@@ -63,7 +46,7 @@ crowd() {
 	done
 	return $rc
 }
-check "four writers at a time: the same bytes" crowd
+shown "$nvme" kernel "four writers at a time: the same bytes" crowd
 check "disconnect" disconnect
 check "connects again" connect
 check "the disk is there again" wait_for 20 disk_there
@@ -71,7 +54,7 @@ check "the disk is there again" wait_for 20 disk_there
 # The HCA goes while the disk is written to: the writer gets an error, and nothing hangs.
 under_writer() {
 	local writer disk
-	disk=$(disk)
+	disk=$(disk_path)
 	sent=$(port_attr 1 counters/port_xmit_packets)
 	while dd if=/dev/zero of="$disk" bs=64k count=1024 oflag=direct conv=nocreat status=none 2>/dev/null; do :; done & writer=$!
 	wait_for 10 has_sent || return 1
@@ -81,7 +64,7 @@ under_writer() {
 	disk_gone
 }
 has_sent() { [ "$(port_attr 1 counters/port_xmit_packets)" -gt $((sent + 100)) ]; }
-check "HCA deleted under a writer" under_writer
+shown "$nvme" kernel "HCA deleted under a writer" under_writer
 check "host 2 takes the disk back" h 2 "$here/nvmet" stop
 check "host 2: nvmet-rdma can be unloaded" modules_gone 2 nvmet-rdma
 ktap_end

@@ -5,11 +5,7 @@
 #	vm/run --hosts 2 --packages libfabric-bin,ucx-utils,qperf,dapl2-utils ... consumers/programs.sh
 set -u
 here=$(dirname "$0")
-. "$here/../lib/ktap.sh"
-. "$here/../lib/hosts.sh"
-. "$here/../lib/ipoib.sh"
-. "$here/../lib/compat.sh"
-trap hosts_clean EXIT
+. "$here/lib.sh"
 
 ktap_plan 21
 subnet_with_ipoib
@@ -48,9 +44,5 @@ dapl() {
 		grep "DAPL Test Complete. PASSED" /tmp/client
 }
 shown "uDAPL" dapl2-utils "dtest" dapl
-ends() {
-	hosts_clean
-	for k in 1 2; do modules_gone $k pib || return 1; done
-}
-check "pib can be unloaded on both" ends
+check "pib can be unloaded on both" all_unloaded
 ktap_end

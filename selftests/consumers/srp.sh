@@ -6,12 +6,8 @@
 #	vm/run --hosts 2 --packages srptools,e2fsprogs ... consumers/srp.sh
 set -u
 here=$(dirname "$0")
-. "$here/../lib/ktap.sh"
-. "$here/../lib/hosts.sh"
-. "$here/../lib/ipoib.sh"
-. "$here/../lib/compat.sh"
+. "$here/lib.sh"
 . "$here/../lib/disk.sh"
-trap hosts_clean EXIT
 srp="SRP (ib_srp, ib_srpt)"
 
 ktap_plan 26
