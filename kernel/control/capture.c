@@ -25,7 +25,8 @@ static ssize_t read_some(struct pib_capture *cap, char __user *buf, size_t room,
 {
 	ssize_t n;
 
-	mutex_lock(&cap->read_lock);
+	if (mutex_lock_interruptible(&cap->read_lock))
+		return -ERESTARTSYS;
 	*ended = capture_ended(cap);
 	n = pib_capture_ring_read(&cap->ring, buf, room);
 	mutex_unlock(&cap->read_lock);
@@ -46,6 +47,7 @@ static ssize_t capture_read(struct file *file, char __user *buf, size_t room, lo
 	if (room < PIB_CAPTURE_READ_MIN)
 		return -EINVAL;
 	for (;;) {
+		ended = false;
 		n = read_some(cap, buf, room, &ended);
 		if (n || ended)
 			return n;

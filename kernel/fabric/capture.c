@@ -123,6 +123,24 @@ static u32 records_size(const struct pib_capture_cfg *cfg, struct pib_burst *b, 
 }
 
 /*
+ * May the payload be memory that its owner has taken back? A consumer in the kernel sends from
+ * memory without a region, to which there is no reference, and a repetition of what the peer has
+ * had may stand in a slow cable when the work request has long been completed.
+ */
+static bool is_stale(const struct pib_burst *b)
+{
+	const struct pib_burst *root = b->payload == PIB_PAYLOAD_CLONE ? b->parent : b;
+	u32 i;
+
+	if (!b->due || b->h.tp == PIB_TP_UD || root->payload != PIB_PAYLOAD_SPANS)
+		return false;
+	for (i = 0; i < root->nspans; i++)
+		if (!root->spans[i].mr)
+			return true;
+	return false;
+}
+
+/*
  * Write the packet's bytes, @room at most. Return: how many; payload that is not there is left out.
  */
 static u32 record_bytes(u8 *to, u32 room, struct pib_burst *b, const struct capture_packet *p)
@@ -133,7 +151,7 @@ static u32 record_bytes(u8 *to, u32 room, struct pib_burst *b, const struct capt
 	memcpy(to, head, n);
 	len = min(p->len, room - n);
 	pad = min(pib_hdrs_pad(p->len), room - n - len);
-	if (len && pib_burst_read(b, p->off, to + n, len))
+	if (len && (is_stale(b) || pib_burst_read(b, p->off, to + n, len)))
 		return n;
 	memset(to + n + len, 0, pad);
 	return n + len + pad;
@@ -154,23 +172,32 @@ static void record_write(struct pib_capture_packet *r, const struct pib_tap *tap
 	memset(to + r->captured, 0, r->size - sizeof(*r) - r->captured);
 }
 
+/*
+ * A management class is payload, which its owner may have changed since it was looked at: what is
+ * wanted now may be less than there is room for, or more, and is what counts.
+ */
 static void records_write(struct pib_mark *mark, struct pib_burst *b, u8 flags, u8 reason)
 {
-	const struct pib_tap *tap = mark->tap;
+	const struct pib_capture_cfg *cfg = &mark->tap->cap->cfg;
+	struct pib_capture_chunk *chunk = mark->chunk;
+	u32 i, room = chunk->used;
 	u64 now = ktime_get_real_ns();
-	struct pib_capture_packet *r = (void *)mark->chunk->data;
+	struct pib_capture_packet *r;
 	struct capture_packet p;
-	u32 i;
 
+	chunk->used = 0;
+	mark->npkts = 0;
 	for (i = 0; i < b->npkts; i++) {
 		capture_packet(b, i, &p);
-		if (!packet_wanted(&tap->cap->cfg, b, &p))
+		if (!packet_wanted(cfg, b, &p) || record_size(cfg, &p) > room - chunk->used)
 			continue;
+		r = (void *)chunk->data + chunk->used;
 		r->time = now;
 		r->flags = flags;
 		r->reason = reason;
-		record_write(r, tap, b, &p);
-		r = (void *)r + r->size;
+		record_write(r, mark->tap, b, &p);
+		chunk->used += r->size;
+		mark->npkts++;
 	}
 }
 
@@ -199,6 +226,11 @@ static void tap_burst(struct pib_tap *tap, struct pib_burst *b, u8 flags, u8 rea
 	mark->chunk = pib_capture_ring_take(&cap->ring, bytes);
 	if (mark->chunk)
 		records_write(mark, b, flags, reason);
+	if (!mark->npkts) {
+		pib_capture_ring_give(&cap->ring, mark->chunk, false);
+		kfree(mark);
+		return;
+	}
 	mark->next = *marks;
 	*marks = mark;
 }
@@ -225,11 +257,11 @@ static void mark_settle(struct pib_mark *mark, bool passed)
 	struct pib_tap *tap = mark->tap;
 
 	if (mark->chunk)
-		pib_capture_ring_give(mark->chunk, passed);
-	if (!passed)
-		return;
-	atomic64_add(mark->npkts, mark->chunk ? &tap->captured : &tap->lost);
-	if (mark->chunk && wq_has_sleeper(&tap->cap->wait))
+		pib_capture_ring_give(&tap->cap->ring, mark->chunk, passed);
+	if (passed)
+		atomic64_add(mark->npkts, mark->chunk ? &tap->captured : &tap->lost);
+	/* Also where nothing was added: what was given before may have waited for this one. */
+	if (wq_has_sleeper(&tap->cap->wait))
 		wake_up_interruptible_poll(&tap->cap->wait, EPOLLIN | EPOLLRDNORM);
 }
 

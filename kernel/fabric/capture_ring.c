@@ -52,6 +52,7 @@ struct pib_capture_chunk *pib_capture_ring_take(struct pib_capture_ring *ring, u
 	if (ring->head + skip + len - smp_load_acquire(&ring->tail) <= ring->size) {
 		c = chunk_at(ring, ring->head + skip);
 		c->len = len;
+		c->used = bytes;
 		WRITE_ONCE(c->state, CHUNK_BUSY);
 		if (skip)
 			chunk_skip(ring, skip);
@@ -62,8 +63,28 @@ struct pib_capture_chunk *pib_capture_ring_take(struct pib_capture_ring *ring, u
 	return c;
 }
 
-void pib_capture_ring_give(struct pib_capture_chunk *chunk, bool keep)
+/*
+ * If nothing was taken since, the room is as if it had never been taken: a burst that is refused
+ * over and over does not fill the ring. The reader does not pass what is busy.
+ */
+static bool chunk_untake(struct pib_capture_ring *ring, const struct pib_capture_chunk *c)
 {
+	bool last;
+
+	spin_lock(&ring->lock);
+	last = chunk_at(ring, ring->head - c->len) == c;
+	if (last)
+		/* Pairs with the acquire in next_chunk(). */
+		smp_store_release(&ring->head, ring->head - c->len);
+	spin_unlock(&ring->lock);
+	return last;
+}
+
+void pib_capture_ring_give(struct pib_capture_ring *ring, struct pib_capture_chunk *chunk,
+			   bool keep)
+{
+	if (!keep && chunk_untake(ring, chunk))
+		return;
 	/* Pairs with the acquire in next_chunk(): the records are complete. */
 	smp_store_release(&chunk->state, keep ? CHUNK_READY : CHUNK_SKIP);
 }
@@ -108,9 +129,9 @@ bool pib_capture_ring_readable(const struct pib_capture_ring *ring)
 static u32 chunk_fits(const struct pib_capture_chunk *c, u32 done, size_t room)
 {
 	const struct pib_capture_packet *p;
-	u32 end = done, all = c->len - sizeof(*c);
+	u32 end = done;
 
-	while (end < all) {
+	while (end < c->used) {
 		p = (const void *)c->data + end;
 		if (end + p->size - done > room)
 			break;
@@ -130,10 +151,10 @@ ssize_t pib_capture_ring_read(struct pib_capture_ring *ring, void __user *to, si
 		if (!n)
 			break;
 		if (copy_to_user(to + sum, c->data + ring->done, n))
-			return -EFAULT;
+			return sum ?: -EFAULT;
 		sum += n;
 		ring->done += n;
-		if (ring->done == c->len - sizeof(*c))
+		if (ring->done == c->used)
 			chunk_pass(ring, c);
 	}
 	return sum;

@@ -15,11 +15,15 @@
  * struct pib_capture_chunk - records that were written at once
  * @len: bytes, this header included; a multiple of 8
  * @state: enum in capture_ring.c; the writer's release pairs with the reader's acquire
+ * @used: bytes of @data that are records; the writer's until the chunk is given
+ * @reserved: none, @data is aligned to 8
  * @data: the records
  */
 struct pib_capture_chunk {
 	u32 len;
 	u32 state;
+	u32 used;
+	u32 reserved;
 	u8 data[];
 };
 
@@ -47,8 +51,12 @@ void pib_capture_ring_destroy(struct pib_capture_ring *ring);
 
 /* Room for @bytes of records, a multiple of 8. Softirqs off. Return: NULL: there is none. */
 struct pib_capture_chunk *pib_capture_ring_take(struct pib_capture_ring *ring, u32 bytes);
-/* The chunk is complete; @keep: it is to be read. Softirqs off. */
-void pib_capture_ring_give(struct pib_capture_chunk *chunk, bool keep);
+/*
+ * The chunk is complete; @keep: it is to be read, else its room is free again, at once if nothing
+ * was taken since. Softirqs off.
+ */
+void pib_capture_ring_give(struct pib_capture_ring *ring, struct pib_capture_chunk *chunk,
+			   bool keep);
 
 /*
  * May there be something to read? It may turn out to be nothing, for the burst was refused. Any
@@ -58,7 +66,7 @@ bool pib_capture_ring_readable(const struct pib_capture_ring *ring);
 /*
  * Copy as many whole records as there are and fit. One reader at a time; process context.
  *
- * Return: bytes; -EFAULT.
+ * Return: bytes; -EFAULT: none could be copied.
  */
 ssize_t pib_capture_ring_read(struct pib_capture_ring *ring, void __user *to, size_t room);
 

@@ -16,8 +16,8 @@ struct pib_node_dev;
  * struct pib_node_ops - what HCAs and switches do each in their own way
  * @rx: HCAs: a burst has come in at @port. 0: the burst is consumed. Above 0: it was dropped, for
  *	the reason that this is (enum pib_capture_reason). -EBUSY: the burst is still the caller's,
- *	who tries again later. Softirqs disabled, under rcu_read_lock(); no node lock held. NULL: the
- *	node is a switch, which forwards (fabric/forward.c)
+ *	who tries again later. Softirqs disabled, under rcu_read_lock(); no node lock held.
+ *	NULL: the node is a switch, which forwards (fabric/forward.c)
  * @events: there may be event bits in the node and its ports: have them acted upon. Any context
  */
 struct pib_node_ops {

@@ -663,6 +663,7 @@ static void pipe_hurry(struct pib_pipe *pipe)
 		b = out_take(pipe, __ffs(pipe->ready), 0);
 		if (pipe->from)
 			pib_kport_sent(pipe->from, b);
+		b->cable = PIB_CAPTURE_PASSED;
 		wire_add(pipe, b, 0);
 	}
 	wire_out(pipe, U64_MAX);

@@ -23,7 +23,7 @@ trap clean EXIT
 
 # The commands of docs/capture.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *\(#.*\)\{0,1\}$/\1/p' "$here/../capture.md")
-ktap_plan $((48 + ${#commands[@]}))
+ktap_plan $((51 + ${#commands[@]}))
 topology_init ib_ipoib
 
 # capture NAME WORD...: into $dir/NAME.pcapng in the background. WITHIN: a command that runs it elsewhere.
@@ -212,6 +212,20 @@ full_rate() {
 	[ "$lost" -gt 0 ] && [ "$((${n[rate.all]} + lost))" = "$counted" ]
 }
 check "what is missing is what is said to be lost" full_rate
+
+# ---- a sender that changes what is looked at ----
+
+# As nobody: the class is another one when the packet is captured than when it was chosen, or when it is read.
+flicker() {
+	gcc -O2 -Wall -Wextra -Werror -o /tmp/flicker "$here/../lib/flicker.c" -libverbs -lpthread &&
+		setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/flicker pib1 "$(cat /sys/class/infiniband/pib0/ports/1/lid)" 5
+}
+chmod 666 /dev/infiniband/uverbs*
+capture flicker pib0/1 in class sa -B 256k
+check "MADs whose class changes while they are sent" flicker
+check "the capture ends as any other" ends flicker
+decode flicker all frame bad "!infiniband"
+check "and its packets are whole" number flicker.bad = 0
 
 # ---- who may ----
 
