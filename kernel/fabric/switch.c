@@ -114,7 +114,7 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 	struct pib_burst *r;
 	u8 *out;
 
-	if (b->h.tp != PIB_TP_UD || b->len != PIB_MAD_SIZE || b->h.dqpn > 1 ||
+	if (b->h.tp != PIB_TP_UD || b->npkts != 1 || b->len != PIB_MAD_SIZE || b->h.dqpn > 1 ||
 	    (!b->h.dqpn && !pib_hdrs_from_qp0(&b->h)) || pib_burst_read(b, 0, in, PIB_MAD_SIZE))
 		return NULL;
 	out = kzalloc(PIB_MAD_SIZE, GFP_ATOMIC);

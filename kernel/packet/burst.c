@@ -183,6 +183,13 @@ struct pib_burst *pib_burst_clone(struct pib_burst *b)
 	return pib_burst_slice(b, 0, b->npkts);
 }
 
+bool pib_burst_is_stable(const struct pib_burst *b)
+{
+	if (b->payload == PIB_PAYLOAD_CLONE)
+		b = b->parent;
+	return b->payload != PIB_PAYLOAD_SPANS;
+}
+
 void *pib_burst_own(struct pib_burst *b, u32 len)
 {
 	if (len <= PIB_BURST_SMALL) {
@@ -194,7 +201,10 @@ void *pib_burst_own(struct pib_burst *b, u32 len)
 		b->payload = PIB_PAYLOAD_LINEAR;
 		return b->linear;
 	}
-	b->linear = len <= PIB_BURST_MAX ? mempool_alloc(pib_burst_reserve, GFP_ATOMIC) : NULL;
+	/* The reserve is for what would be lost again each time it is sent. */
+	if (b->h.tp == PIB_TP_UD || len > PIB_BURST_MAX)
+		return NULL;
+	b->linear = mempool_alloc(pib_burst_reserve, GFP_ATOMIC);
 	if (b->linear)
 		b->payload = PIB_PAYLOAD_RESERVE;
 	return b->linear;

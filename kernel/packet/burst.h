@@ -148,6 +148,8 @@ void pib_burst_free(struct pib_burst *b);
 
 /* Memory of the burst's own for @len bytes of payload. Any context. Return: it; NULL: no memory. */
 void *pib_burst_own(struct pib_burst *b, u32 len);
+/* Has the payload no owner who may be writing to it? */
+bool pib_burst_is_stable(const struct pib_burst *b);
 
 /*
  * Copy the payload, unless it is the burst's own. A burst that stays for long is not to hold memory

@@ -732,10 +732,10 @@ bool pib_port_overrun_noted(const struct pib_port *p, u64 now);
 void pib_trap_threshold(struct pib_port *p, u16 num, u64 now);
 
 /*
- * A packet that came in by @p for a QP of its HCA had a bad P_Key (257) or Q_Key (258): count the
- * violation and raise the trap.
+ * @n packets that came in by @p for a QP of its HCA had a bad P_Key (257) or Q_Key (258): count the
+ * violations and raise the trap, once.
  */
-void pib_trap_bad_key(struct pib_port *p, u16 num, const struct pib_hdrs *h, u64 now);
+void pib_trap_bad_key(struct pib_port *p, u16 num, u32 n, const struct pib_hdrs *h, u64 now);
 
 /* A switch dropped @h for PIB_ROUTE_DROP_PKEY_IN or _OUT at @p: count that and raise trap 259. */
 void pib_trap_switch_pkey(struct pib_port *p, const struct pib_hdrs *h, u64 now);

@@ -402,11 +402,11 @@ bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey,
 	if (!pib_port_takes(p0, h->dqpn))
 		return false;
 	if (i < 0) {
-		pib_trap_bad_key(p0, 257, h, now);
+		pib_trap_bad_key(p0, 257, 1, h, now);
 		return false;
 	}
 	if (h->qkey != QP1_QKEY) {
-		pib_trap_bad_key(p0, 258, h, now);
+		pib_trap_bad_key(p0, 258, 1, h, now);
 		return false;
 	}
 	*pkey = p0->pkey[i];

@@ -264,18 +264,19 @@ void pib_trap_bad_mkey(struct pib_port *p, const u8 *smp, u64 now)
 	pib_trap_raise(p->node, 256, p->num, data, now);
 }
 
-static void saturating_inc(u16 *counter)
+static void saturating_add(u16 *counter, u32 n)
 {
-	if (*counter != 0xFFFF)
-		(*counter)++;
+	u32 room = 0xFFFF - *counter;
+
+	*counter += n < room ? n : room;
 }
 
 /* Both ends as the packet names them: LIDs, the key, SL and QPs, GIDs. */
-void pib_trap_bad_key(struct pib_port *p, u16 num, const struct pib_hdrs *h, u64 now)
+void pib_trap_bad_key(struct pib_port *p, u16 num, u32 n, const struct pib_hdrs *h, u64 now)
 {
 	u8 data[PIB_NOTICE_DETAILS] = { 0 };
 
-	saturating_inc(num == 257 ? &p->pkey_viol : &p->qkey_viol);
+	saturating_add(num == 257 ? &p->pkey_viol : &p->qkey_viol, n);
 	pib_put16(data + 2, h->slid);
 	pib_put16(data + 4, h->dlid);
 	pib_put32(data + 6, num == 257 ? h->pkey : h->qkey);
@@ -302,7 +303,7 @@ void pib_trap_switch_pkey(struct pib_port *p, const struct pib_hdrs *h, u64 now)
 	bool grh = h->flags & PIB_H_GRH, deth = h->tp == PIB_TP_UD;
 	struct pib_port *p0 = p->node->ports[0];
 
-	saturating_inc(&p0->pkey_viol);
+	saturating_add(&p0->pkey_viol, 1);
 	pib_put16(data, DATA_VALID_LIDS | DATA_VALID_PKEY | DATA_VALID_SL | DATA_VALID_QP2 |
 		  (deth ? DATA_VALID_QP1 : 0) | (grh ? DATA_VALID_GIDS : 0));
 	pib_put16(data + 2, h->slid);

@@ -30,7 +30,7 @@ static void apm_migrate(struct pib_qp *qp, bool heard)
 	swap(a->port_num, a->alt_port_num);
 	swap(a->timeout, a->alt_timeout);
 	WRITE_ONCE(qp->port, qp->hca->nd.ports[a->port_num]);
-	a->path_mig_state = IB_MIG_MIGRATED;
+	WRITE_ONCE(a->path_mig_state, IB_MIG_MIGRATED);
 	WRITE_ONCE(qp->alt_open, true);
 	pib_req_new_path(&qp->req, a->timeout, heard);
 	pib_tx_redirect(qp);
@@ -47,7 +47,7 @@ void pib_apm_heed(struct pib_qp *qp, const struct pib_burst *b)
 		/* What has gone astray until now is no matter of this arming. */
 		clear_bit(PIB_QP_ASTRAY, &qp->task.state);
 		WRITE_ONCE(qp->astray, false);
-		qp->attr.path_mig_state = IB_MIG_ARMED;
+		WRITE_ONCE(qp->attr.path_mig_state, IB_MIG_ARMED);
 		pib_req_set_spare(&qp->req, true);
 	} else if (b->h.flags & PIB_H_MIG && pib_input_by_alternate(qp, b->in_port, &b->h)) {
 		apm_migrate(qp, true);
@@ -59,9 +59,11 @@ void pib_apm_astray(struct pib_qp *qp)
 	lockdep_assert_held(&qp->lock);
 
 	clear_bit(PIB_QP_ASTRAY, &qp->task.state);
-	if (qp->attr.path_mig_state != IB_MIG_ARMED || qp->state == IB_QPS_ERR || qp->astray)
+	if (qp->attr.path_mig_state != IB_MIG_ARMED || qp->astray)
 		return;
 	WRITE_ONCE(qp->astray, true);
+	if (qp->state == IB_QPS_ERR)
+		return;
 	qp->events |= BIT(IB_EVENT_PATH_MIG_ERR);
 }
 
@@ -89,6 +91,6 @@ void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state)
 		apm_migrate(qp, false);
 	else if (state != qp->attr.path_mig_state)
 		WRITE_ONCE(qp->alt_open, state != IB_MIG_MIGRATED);
-	qp->attr.path_mig_state = state;
+	WRITE_ONCE(qp->attr.path_mig_state, state);
 	pib_req_set_spare(&qp->req, false);
 }

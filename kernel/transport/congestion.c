@@ -13,10 +13,10 @@
 #include "fabric/port.h"
 #include "transport/qp.h"
 
-/* Is there a packet that goes back anyway? Nothing answers a READ response. */
+/* Is there a packet that goes back anyway? Nothing answers an answer. */
 static bool is_answered(const struct pib_qp *qp, const struct pib_hdrs *h)
 {
-	if (h->op == PIB_OP_READ_RESP || h->op == PIB_OP_ATOMIC_ACK)
+	if (pib_op_is_response(h->op))
 		return false;
 	return qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC;
 }
@@ -97,7 +97,7 @@ void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 		pib_kport_count(qp->port, sl_rcv_fecn[sl], b->npkts);
 		if (is_answered(qp, &b->h))
 			qp->becn_due = true;
-		else
+		else if (b->h.op != PIB_OP_ACK || pib_qp_is_datagram(qp))
 			cnp_send(qp, b);
 	}
 	if (!(b->h.flags & PIB_H_BECN))

@@ -3,6 +3,7 @@
 #ifndef PIB_TRANSPORT_CONGESTION_H
 #define PIB_TRANSPORT_CONGESTION_H
 
+#include "fabric/port.h"
 #include "transport/qp.h"
 
 struct pib_burst;
@@ -14,6 +15,12 @@ void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
  * an atomic. Under qp->lock.
  */
 void pib_congestion_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
+/* Is what @qp sends at service level @sl slowed down? Under qp->lock. */
+static inline bool pib_congestion_slows(const struct pib_qp *qp, u8 sl)
+{
+	return unlikely(qp->cc.index || READ_ONCE(qp->port->p.cc_slow) >> (sl & 0xF) & 1);
+}
+
 /* Does @qp have to wait before it sends another such burst? Under qp->lock. */
 static inline bool pib_congestion_holds(const struct pib_qp *qp, u64 now)
 {

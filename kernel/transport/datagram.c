@@ -13,9 +13,6 @@
 
 #define GRH_NEXT_IBA	0x1B
 
-/* How long datagrams wait for a receive: longer than a softirq waits for its CPU. */
-#define DRY_NSEC	(100 * PIB_NSEC_PER_MSEC)
-
 /* The QP's Q_Key. QP0 has none (10.2.5): any will do. QP1's is well known, ib_mad has set it. */
 static u32 qkey_of(const struct pib_qp *qp, const struct pib_hdrs *h)
 {
@@ -37,7 +34,7 @@ static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
 	case PIB_RESP_DROP_NONE:
 		return true;
 	case PIB_RESP_DROP_QKEY:
-		pib_input_bad_qkey(qp->port, &b->h);
+		pib_input_bad_qkey(qp->port, b);
 		return false;
 	case PIB_RESP_DROP_BAD_LENGTH:
 		pib_qp_stat_add(qp, PIB_STAT_RX_BAD_LENGTH, b->npkts);
@@ -97,40 +94,6 @@ static void no_recv(struct pib_qp *qp)
 		pib_kport_count(qp->port, qp1_dropped, 1);
 }
 
-/*
- * Is a datagram to wait for a receive? A consumer in the kernel polls and posts in a softirq, which
- * may have to wait for the CPU that carries the datagrams. It gets some time for that, once: if it
- * posts nothing then, what comes is dropped until it does.
- */
-static bool await_recv(struct pib_qp *qp, u64 now)
-{
-	struct pib_qp_rx *rx = &qp->rx;
-
-	if (!pib_qp_is_ipoib(qp) || !qp->rq.ring.hdr)
-		return false;
-	if (!rx->dry_until)
-		rx->dry_until = now + DRY_NSEC;
-	rx->dry = now < rx->dry_until && pib_rq_await(qp);
-	return rx->dry;
-}
-
-/* As pib_rq_take(). PIB_RES_WAIT: there is no receive, but there may soon be one. */
-static enum pib_res take_recv(struct pib_qp *qp, u64 now)
-{
-	enum pib_res res = pib_rq_take(qp, 0);
-
-	if (res == PIB_RES_RNR) {
-		if (await_recv(qp, now))
-			return PIB_RES_WAIT;
-		res = pib_rq_take(qp, 0);
-	}
-	if (unlikely(qp->rx.dry_until) && res != PIB_RES_RNR) {
-		pib_rq_unawait(qp);
-		qp->rx.dry_until = 0;
-	}
-	return res;
-}
-
 static enum pib_res place_datagram(struct pib_qp *qp, struct pib_burst *b, u32 off, u32 len)
 {
 	enum pib_res res = pib_rq_scatter(qp, b, off, len, PIB_GRH_LEN);
@@ -149,18 +112,20 @@ static enum pib_res place_datagram(struct pib_qp *qp, struct pib_burst *b, u32 o
 
 /*
  * May the consumer take it that the checksums of the IP packet are right? The ICRC says only that
- * the packet is as its sender made it.
+ * the packet is as its sender made it. Of memory that its owner may have changed since it was
+ * copied nothing is said: the consumer looks at the copy.
  */
 static bool checksum_ok(struct pib_qp *qp, struct pib_burst *b, u32 off, u32 len)
 {
-	return pib_qp_is_ipoib(qp) && (b->csum_ok || pib_offload_verify(b, off, len));
+	return pib_qp_is_ipoib(qp) && (b->csum_ok ||
+	       (pib_burst_is_stable(b) && pib_offload_verify(b, off, len)));
 }
 
-/* Take in datagram @i of @b. Return: false: it waits, for pages or for a receive. */
-static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i, u64 now)
+/* Take in datagram @i of @b. Return: false: it waits for pages. */
+static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i)
 {
 	u32 off = i * b->pmtu, len = datagram_len(b, i);
-	enum pib_res res = take_recv(qp, now);
+	enum pib_res res = pib_rq_take(qp, 0);
 
 	if (res == PIB_RES_RNR) {
 		no_recv(qp);
@@ -186,14 +151,14 @@ static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i, u64 now
 	return true;
 }
 
-bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
+bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
 {
 	lockdep_assert_held(&qp->lock);
 
 	if (!qp->rx.datagrams && !datagram_ok(qp, b))
 		return true;
 	for (; qp->rx.datagrams < b->npkts && qp->state != IB_QPS_ERR; qp->rx.datagrams++) {
-		if (!take_datagram(qp, b, qp->rx.datagrams, now))
+		if (!take_datagram(qp, b, qp->rx.datagrams))
 			return false;
 	}
 	qp->rx.datagrams = 0;

@@ -127,7 +127,7 @@ void pib_state_reset(struct pib_qp *qp)
 	struct pib_qp_sq *sq = &qp->sq;
 
 	memset(&qp->attr, 0, sizeof(qp->attr));
-	qp->attr.path_mig_state = IB_MIG_MIGRATED;
+	WRITE_ONCE(qp->attr.path_mig_state, IB_MIG_MIGRATED);
 	qp->attr.port_num = port;
 	memset(&qp->av, 0, sizeof(qp->av));
 	memset(&qp->alt_av, 0, sizeof(qp->alt_av));
@@ -136,6 +136,7 @@ void pib_state_reset(struct pib_qp *qp)
 	qp->comm_est = false;
 	qp->becn_due = false;
 	memset(&qp->cc, 0, sizeof(qp->cc));
+	qp->asks_first = false;
 
 	if (sq->slots)
 		memset(sq->slots, 0, (size_t)sq->num_slots * sq->slot_size);
@@ -193,7 +194,6 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	qp->resp_off.set = false;
 	qp->rx.place.wqe = NULL;
 	qp->rx.datagrams = 0;
-	qp->rx.dry_until = 0;
 	pib_pagein_forget(qp->rx.pages);
 	pib_pagein_forget(qp->req_off.pages);
 	pib_pagein_forget(qp->resp_off.pages);

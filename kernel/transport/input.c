@@ -26,6 +26,12 @@
 /* So often a datagram is offered to a QP that is full: for about 10 ms. */
 #define DATAGRAM_TRIES	40
 
+/* How often a burst counts that is not taken in: datagrams are a message each. */
+static u32 violations(const struct pib_burst *b)
+{
+	return b->h.tp == PIB_TP_UD ? b->npkts : 1;
+}
+
 /* Return: what is told of that, see struct pib_node_ops.rx. */
 static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 {
@@ -36,33 +42,33 @@ static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat
 		[PIB_STAT_RX_FULL] = PIB_CAPTURE_FULL,
 	};
 
-	pib_hca_stat_add(pib_kport_hca(port), why, b->h.tp == PIB_TP_UD ? b->npkts : 1);
+	pib_hca_stat_add(pib_kport_hca(port), why, violations(b));
 	pib_burst_free(b);
 	return reasons[why];
 }
 
 /* Count the violation, and tell the SM as often as proto/ allows (trap.c). */
-static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_hdrs *h)
+static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_burst *b)
 {
 	struct pib_hca *hca = pib_kport_hca(port);
 	unsigned long flags;
 
 	spin_lock_irqsave(&hca->nd.lock, flags);
-	pib_trap_bad_key(&port->p, trap, h, ktime_get_ns());
+	pib_trap_bad_key(&port->p, trap, violations(b), &b->h, ktime_get_ns());
 	spin_unlock_irqrestore(&hca->nd.lock, flags);
 	pib_hca_events(hca);
 }
 
-void pib_input_bad_pkey(struct pib_kport *port, const struct pib_hdrs *h)
+void pib_input_bad_pkey(struct pib_kport *port, const struct pib_burst *b)
 {
-	pib_hca_stat(pib_kport_hca(port), PIB_STAT_RX_BAD_PKEY);
-	tell_of_key(port, TRAP_BAD_PKEY, h);
+	pib_hca_stat_add(pib_kport_hca(port), PIB_STAT_RX_BAD_PKEY, violations(b));
+	tell_of_key(port, TRAP_BAD_PKEY, b);
 }
 
-void pib_input_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h)
+void pib_input_bad_qkey(struct pib_kport *port, const struct pib_burst *b)
 {
-	pib_hca_stat(pib_kport_hca(port), PIB_STAT_RX_BAD_QKEY);
-	tell_of_key(port, TRAP_BAD_QKEY, h);
+	pib_hca_stat_add(pib_kport_hca(port), PIB_STAT_RX_BAD_QKEY, violations(b));
+	tell_of_key(port, TRAP_BAD_QKEY, b);
 }
 
 /* Is the packet for this port (9.6.1.1)? A port without a LID hears the permissive one only. */
@@ -266,7 +272,7 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	if (!service_ok(qp, port, &b->h))
 		return input_drop(port, b, PIB_STAT_RX_BAD_SERVICE);
 	if (!pkey_ok(qp, port, &b->h)) {
-		pib_input_bad_pkey(port, &b->h);
+		pib_input_bad_pkey(port, b);
 		pib_burst_free(b);
 		return PIB_CAPTURE_BAD_PKEY;
 	}

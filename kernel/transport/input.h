@@ -31,8 +31,8 @@ bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *por
 			    const struct pib_hdrs *h);
 
 /* A P_Key was wrong: the port counts that and tells the SM by trap 257. Any context. */
-void pib_input_bad_pkey(struct pib_kport *port, const struct pib_hdrs *h);
+void pib_input_bad_pkey(struct pib_kport *port, const struct pib_burst *b);
 /* The same for a Q_Key and trap 258. */
-void pib_input_bad_qkey(struct pib_kport *port, const struct pib_hdrs *h);
+void pib_input_bad_qkey(struct pib_kport *port, const struct pib_burst *b);
 
 #endif

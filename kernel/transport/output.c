@@ -67,14 +67,10 @@ static u16 pkey_of(const struct pib_qp *qp, u16 index)
 	return READ_ONCE(qp->port->p.pkey[index % PIB_PKEYS]);
 }
 
-static bool is_slowed(const struct pib_qp *qp, u8 sl)
-{
-	return qp->cc.index || READ_ONCE(qp->port->p.cc_slow) >> (sl & 0xF) & 1;
-}
-
 /*
- * Answers carry marks back. A QP that is slowed down sends one burst in a turn. ACKs and NAKs are
- * not meant by that: they are small, and what the peer sends waits for them.
+ * Answers carry marks back. A QP that is slowed down sends one burst in a turn: an answer and a
+ * request by turns, so that neither keeps the other away. ACKs and NAKs are not meant by that: they
+ * are small, and what the peer sends waits for them.
  */
 static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
 {
@@ -82,8 +78,9 @@ static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_t
 		b->h.flags |= PIB_H_BECN;
 		qp->becn_due = false;
 	}
-	if (b->h.op != PIB_OP_ACK && is_slowed(qp, b->h.sl)) {
+	if (b->h.op != PIB_OP_ACK && pib_congestion_slows(qp, b->h.sl)) {
 		pib_congestion_tx(qp, b, turn->now);
+		qp->asks_first = pib_op_is_response(b->h.op);
 		turn->bursts = 0;
 	}
 }

@@ -101,16 +101,27 @@ static void fill_reg(struct pib_send_wqe *wqe, const struct ib_reg_wr *wr)
  * A large send: the headers are copied, since the consumer promises them for this call only. They
  * are to be those of TCP, and nothing else; a group would have each packet copied in one piece.
  */
+/* An error of a request that is taken would flush all that stand in the queue with it. */
+static bool lso_fits(const struct pib_qp *qp, const struct ib_ud_wr *wr)
+{
+	u32 len = 0, max = pib_sq_datagram_max(qp);
+	int i;
+
+	for (i = 0; i < wr->wr.num_sge; i++)
+		len = max(len, len + wr->wr.sg_list[i].length);
+	return min_t(u32, len, wr->mss) + wr->hlen <= max;
+}
+
 static int fill_lso(const struct pib_qp *qp, struct pib_send_wqe *wqe, const struct ib_ud_wr *wr)
 {
 	u8 *head = pib_sq_head(qp, wqe);
 	struct pib_ipoib ip;
 
 	if (!pib_qp_is_ipoib(qp) || wr->wr.send_flags & IB_SEND_INLINE ||
-	    wr->remote_qpn == IB_MULTICAST_QPN)
+	    wr->remote_qpn <= 1 || (wr->remote_qpn & PIB_QPN_MASK) == IB_MULTICAST_QPN)
 		return -EINVAL;
 	if (!wr->header || wr->hlen <= 0 || wr->hlen > PIB_IPOIB_HEAD_MAX || wr->mss <= 0 ||
-	    wr->mss > PIB_MTU_MAX)
+	    wr->mss > PIB_MTU_MAX || !lso_fits(qp, wr))
 		return -EINVAL;
 	memcpy(head, wr->header, wr->hlen);
 	if (!pib_ipoib_parse(&ip, head, wr->hlen) || ip.len != wr->hlen ||

@@ -154,8 +154,6 @@ struct pib_inbox {
  * @list: bursts taken from the inbox and not yet looked at
  * @bytes: what these bursts are charged with; also read without the lock
  * @datagrams: of the first burst of @list: how many of its datagrams were taken in
- * @dry: since this turn the first burst of @list waits for a receive
- * @dry_until: ns: until when it does; 0: the last datagram found one
  * @pages: what the first burst of @list waits for
  * @hold: what happens meanwhile to what else comes
  * @place: @place.wqe is not NULL: that burst is a response, already told to the requester, whose
@@ -165,8 +163,6 @@ struct pib_qp_rx {
 	struct list_head list;
 	u32 bytes;
 	u32 datagrams;
-	bool dry;
-	u64 dry_until;
 	struct pib_pagein *pages;
 	struct pib_hold hold;
 	struct pib_place place;
@@ -292,6 +288,7 @@ struct pib_qp_rq {
  *	too
  * @sq: send work requests
  * @cc: how slow congestion has made it
+ * @asks_first: the last burst that had to be slow was an answer: a request is next, if there is one
  * @timer_at: when @timer will fire, ns; 0: not armed
  * @timer: for the requester's deadlines and for stalled bursts
  * @rq: receive work requests
@@ -369,6 +366,7 @@ struct pib_qp {
 	u32 events;
 	struct pib_qp_sq sq;
 	struct pib_cc_flow cc;
+	bool asks_first;
 	u64 timer_at;
 	struct hrtimer timer;
 	struct pib_qp_rq rq;

@@ -76,7 +76,7 @@ static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	if (!state_takes(qp, b)) {
-		pib_qp_stat(qp, PIB_STAT_RX_QP_STATE);
+		pib_qp_stat_add(qp, PIB_STAT_RX_QP_STATE, b->npkts - qp->rx.datagrams);
 		if (qp->rx.place.wqe)
 			pib_req_forget_response(&qp->req, &qp->rx.place);
 		qp->rx.place.wqe = NULL;
@@ -99,7 +99,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	if (!pib_op_is_response(b->h.op))
 		pib_sqpoll_break(&qp->sqpoll);
 	if (pib_qp_is_datagram(qp))
-		return pib_datagram_rx(qp, b, now);
+		return pib_datagram_rx(qp, b);
 	pib_apm_rx(qp, b);
 	if (pib_op_is_response(b->h.op))
 		return pib_completer_rx(qp, b, now);
@@ -119,7 +119,6 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	u32 bursts = 0, bytes = 0;
 	bool held = false;
 
-	qp->rx.dry = false;
 	if (unlikely(pib_pagein_busy(qp->rx.pages) || qp->rx.hold.on) && !pib_hold_ready(qp, now))
 		return false;
 	if (list_empty(&qp->rx.list))
@@ -228,6 +227,17 @@ static bool held_back(struct pib_qp *qp, u64 now)
 	return true;
 }
 
+/* Return: false: the turn is over. */
+static bool send_answers(struct pib_qp *qp, struct pib_turn *turn)
+{
+	return !pib_responder_owes(qp) || pib_responder_tx(qp, turn);
+}
+
+static bool send_requests(struct pib_qp *qp, struct pib_turn *turn, bool held)
+{
+	return is_placing(qp) || held || pib_requester_tx(qp, turn);
+}
+
 /*
  * Send until nothing is left, the turn is over or the receiver is full. Return: true: there is
  * more.
@@ -235,10 +245,12 @@ static bool held_back(struct pib_qp *qp, u64 now)
 static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
-	bool held = held_back(qp, now), done;
+	bool held = held_back(qp, now), done = pib_tx_stalled(qp);
 
-	done = pib_tx_stalled(qp) && (!pib_responder_owes(qp) || pib_responder_tx(qp, &turn)) &&
-	       (is_placing(qp) || held || pib_requester_tx(qp, &turn));
+	if (unlikely(qp->asks_first) && pib_congestion_slows(qp, qp->av.sl))
+		done = done && send_requests(qp, &turn, held) && send_answers(qp, &turn);
+	else
+		done = done && send_answers(qp, &turn) && send_requests(qp, &turn, held);
 	budget->bytes -= TURN_BYTES - turn.bytes;
 
 	return !done && !qp->stall.burst;
@@ -293,8 +305,6 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		arm_timer(qp, pib_req_deadline(&qp->req));
 	if (unlikely(qp->rx.hold.on || qp->resp_off.set))
 		arm_timer(qp, pib_hold_deadline(qp, now));
-	if (unlikely(qp->rx.dry))
-		arm_timer(qp, qp->rx.dry_until);
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);
 	if (qp->stall.burst)

@@ -74,16 +74,6 @@ enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn)
 	return srq ? take_shared(qp, srq) : take_own(qp);
 }
 
-bool pib_rq_await(struct pib_qp *qp)
-{
-	lockdep_assert_held(&qp->lock);
-
-	WRITE_ONCE(qp->rq.ring.hdr->arm, 1);
-	/* Pairs with smp_mb() in pib_post_recv(), which then looks at @arm. */
-	smp_mb();
-	return !pib_ring_pending(&qp->rq.ring);
-}
-
 struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
 {
 	struct pib_srq *srq = xrc_srq(qp, srqn);

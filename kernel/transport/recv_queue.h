@@ -14,17 +14,6 @@
  */
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
 /*
- * The QP waits for a receive in its own ring, of a consumer in the kernel: who posts one has the QP
- * run. Return: false: one was just posted.
- */
-bool pib_rq_await(struct pib_qp *qp);
-/* It waits no more. */
-static inline void pib_rq_unawait(struct pib_qp *qp)
-{
-	WRITE_ONCE(qp->rq.ring.hdr->arm, 0);
-}
-
-/*
  * Copy payload into qp->rq.cur.
  *
  * Return: PIB_RES_OK; PIB_RES_DROP: the message does not fit and is lost; PIB_RES_LEN, PIB_RES_OP:

@@ -186,18 +186,12 @@ static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pi
 	return err ? PIB_WC_LOC_PROT_ERR : PIB_WC_SUCCESS;
 }
 
-/* Most bytes of a datagram (11.2.4.1, C10-95). */
-static u32 datagram_max(const struct pib_qp *qp)
-{
-	return pib_mtu_bytes(READ_ONCE(qp->port->p.nbr_mtu));
-}
-
 /* Is a datagram, or each packet of a large send, too long? */
 static bool datagram_too_big(const struct pib_qp *qp, const struct pib_swqe *w)
 {
 	u32 data = w->mss ? min_t(u32, w->len, w->mss) : w->len;
 
-	return data > datagram_max(qp) - w->head_len;
+	return data > pib_sq_datagram_max(qp) - w->head_len;
 }
 
 /* QP0 is reached from QP0 only: data QPs have no VL15 (3.5.7, 13.5.1). */

@@ -3,6 +3,7 @@
 #ifndef PIB_TRANSPORT_SEND_QUEUE_H
 #define PIB_TRANSPORT_SEND_QUEUE_H
 
+#include "fabric/port.h"
 #include "transport/qp.h"
 #include "uapi/rdma/pib-abi.h"
 
@@ -43,6 +44,12 @@ static inline u32 pib_sq_head_off(const struct pib_qp *qp)
 static inline u8 *pib_sq_head(const struct pib_qp *qp, struct pib_send_wqe *wqe)
 {
 	return wqe->data + pib_sq_head_off(qp);
+}
+
+/* Most bytes of a datagram (11.2.4.1, C10-95). */
+static inline u32 pib_sq_datagram_max(const struct pib_qp *qp)
+{
+	return pib_mtu_bytes(READ_ONCE(qp->port->p.nbr_mtu));
 }
 
 /* Bytes of inline data that a slot of the ring may hold with this opcode. */

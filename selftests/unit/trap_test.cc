@@ -307,7 +307,7 @@ TEST_F(Trap, BadPKeyAndQKey)
 	pib_hdrs h = offender();
 
 	for (uint16_t num : {257, 258}) {
-		pib_trap_bad_key(&ca.port(1), num, &h, now);
+		pib_trap_bad_key(&ca.port(1), num, 1, &h, now);
 		auto m = next(ca);
 		ASSERT_TRUE(m);
 		const uint8_t *d = details(*m);
@@ -323,7 +323,7 @@ TEST_F(Trap, BadPKeyAndQKey)
 	EXPECT_EQ(ca.port(1).pkey_viol, 1);
 	EXPECT_EQ(ca.port(1).qkey_viol, 1);
 	ca.port(1).pkey_viol = 0xFFFF;
-	pib_trap_bad_key(&ca.port(1), 257, &h, now);
+	pib_trap_bad_key(&ca.port(1), 257, 1, &h, now);
 	EXPECT_EQ(ca.port(1).pkey_viol, 0xFFFF);
 }
 
@@ -332,12 +332,12 @@ TEST_F(Trap, OneEventForANoticeThatWaits)
 {
 	pib_hdrs h = offender();
 
-	pib_trap_bad_key(&ca.port(1), 258, &h, now);
+	pib_trap_bad_key(&ca.port(1), 258, 1, &h, now);
 	EXPECT_TRUE(ca.n.events & PIB_EV_TRAP);
 	ASSERT_TRUE(next(ca));
 	ca.n.events = 0;
 	for (int i = 0; i < 1000; i++)
-		pib_trap_bad_key(&ca.port(1), 258, &h, ++now);
+		pib_trap_bad_key(&ca.port(1), 258, 1, &h, ++now);
 	EXPECT_FALSE(ca.n.events & PIB_EV_TRAP);
 	now = pib_node_deadline(&ca.n);
 	EXPECT_TRUE(next(ca));
@@ -400,7 +400,7 @@ TEST_F(Trap, AsManyKeysAsThereAreMakeAFewNotices)
 
 		for (int i = 0; i < 1000; i++) {
 			h.qkey++;
-			pib_trap_bad_key(&sw.port(0), 258, &h, now);
+			pib_trap_bad_key(&sw.port(0), 258, 1, &h, now);
 		}
 		while (auto m = next(sw)) {
 			if (number(*m) != 258)

@@ -12,7 +12,7 @@
 
 #define QKEY		0x1234
 #define HEAD_LEN	44	/* IPoIB 4, IPv4 20, TCP 20 */
-#define DATA_LEN	2500
+#define DATA_LEN	4700
 #define MSS		1000
 #define RECVS		8
 #define RECV_LEN	(40 + 2048)
@@ -56,6 +56,9 @@ static const struct bad bads[] = {
 	{ "less than no data", HEAD_LEN, -1, -1 },
 	{ "more than a packet", HEAD_LEN, 4097, -1 },
 	{ "all data there are", HEAD_LEN, INT_MAX, -1 },
+	{ "a byte more than the MTU", HEAD_LEN, 4097 - HEAD_LEN, -1 },
+	{ "a byte more than the MTU", HEAD_LEN, 4097 - HEAD_LEN, -1 },
+	{ "QP1", HEAD_LEN, MSS, -1, 0, 0, 1 },
 	{ "no IP", HEAD_LEN, MSS, 1, 0x06 },
 	{ "a long IP header", HEAD_LEN, MSS, 4, 0x4F },
 	{ "a short IP header", HEAD_LEN, MSS, 4, 0x41 },
