@@ -73,9 +73,9 @@ check:
 check-verbs:
 	VERBS=1 CHECK='lab verbs-*' selftests/check
 
-# What runs on top of pib, on every kernel; build/compatibility.md tells of it.
+# What runs on top of pib, on every kernel; build/compatibility.md tells of it, if CHECK chooses no part.
 check-top:
-	TOP=1 CHECK='$(or $(CHECK),lab consumers-*)' selftests/check
+	TOP=$(if $(CHECK),part,all) CHECK='$(or $(CHECK),lab consumers-*)' selftests/check
 
 # Every suite on a kernel with KASAN, lockdep and more; KERNEL=race: on one with KCSAN.
 check-debug:

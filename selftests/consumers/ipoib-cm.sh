@@ -6,8 +6,10 @@ here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
 . "$here/../lib/ipoib.sh"
+. "$here/../lib/compat.sh"
 trap hosts_clean EXIT
 MiB=16
+ipoib="IPoIB, connected mode (ib_ipoib)"
 
 ktap_plan 13
 subnet_with_ipoib connected
@@ -23,7 +25,7 @@ has_connection() {
 check "RC queue pairs carry it" has_connection
 no_loss() { h 1 ping -c 10 -i 0.2 "$@" "$(ib_addr 2)" | grep ' 0% packet loss'; }
 check "ping, no loss" no_loss
-check "ping with packets of 60000 bytes, unfragmented" no_loss -s 60000 -M do
+shown "$ipoib" kernel "ping with packets of 60000 bytes, unfragmented" no_loss -s 60000 -M do
 
 listening() { h "$1" ss -Hltn 'sport = :7000' | grep -q .; }
 # transfer FROM TO: a file by TCP, and the same bytes at the other end
@@ -37,8 +39,8 @@ transfer() {
 	sent=$(h "$from" sha256sum "/tmp/sent.$from")
 	h "$to" sha256sum "/tmp/got.$to" | grep "^${sent%% *} "
 }
-check "TCP from 1 to 2: $MiB MiB, the same checksum" transfer 1 2
-check "TCP from 2 to 1: $MiB MiB, the same checksum" transfer 2 1
+shown "$ipoib" kernel "TCP from 1 to 2: $MiB MiB, the same checksum" transfer 1 2
+shown "$ipoib" kernel "TCP from 2 to 1: $MiB MiB, the same checksum" transfer 2 1
 
 # Each side answers in its own mode.
 mixed() {

@@ -15,10 +15,12 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 . "$here/../lib/ipoib.sh"
 . "$here/../lib/netd.sh"
+. "$here/../lib/compat.sh"
 trap 'netd_clean' EXIT
 LAYOUT=netns
 HOSTS=2
 MiB=4
+ipoib="IPoIB, datagram mode (ib_ipoib)"
 
 ip6_addr() { echo "fd78::$1"; }
 feature_is() { h "$1" ethtool -k "$(ipoib "$1")" | grep -q "^$2: $3"; }
@@ -151,8 +153,8 @@ cable sw eth0 bridge0 10.77.0.9/24
 path udp
 check "TSO and checksums are offered to IPoIB" all_offered
 check "checksums are not offered to processes" hidden
-check "a work request carries many packets" large
-check "what arrives over UDP has right checksums" checksums
+shown "$ipoib" kernel "TSO: a work request carries many packets, the same checksum" large
+shown "$ipoib" kernel "checksums: what arrives over UDP has right ones" checksums
 carries_all "udp"
 check "udp: a ping in fragments" h 1 ping -c3 -i0.3 -s 8000 "$(ib_addr 2)"
 check "1 without TSO" features 1 tso off
@@ -168,7 +170,7 @@ check "MTU 1000 at 1: TCP over IPv4, 1 to 2" transfer 1 2 4
 check "MTU 1000 at 1: TCP over IPv4, 2 to 1" transfer 2 1 4
 
 path cable
-check "what arrives by a cable has right checksums" checksums
+shown "$ipoib" kernel "checksums: what arrives by a cable has right ones" checksums
 carries_all "cable"
 check "2 verifies for itself" features 2 rx off
 carries "cable, 2 verifies for itself"

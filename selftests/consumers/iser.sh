@@ -13,9 +13,7 @@ ktap_plan 17
 subnet_with_ipoib
 to=$(ib_addr 2)
 session() { iscsiadm -m node -T $iqn -p "$to" "$@"; }
-disk_path() { for path in /dev/disk/by-path/*iscsi-$iqn-lun-0; do echo "$path"; done; }
-disk_there() { [ -b "$(disk_path)" ]; }
-disk_gone() { [ ! -e "$(disk_path)" ]; }
+disks="/dev/disk/by-path/*iscsi-$iqn-lun-0"
 logs_in() {
 	mkdir -p /run/lock/iscsi /etc/iscsi
 	echo "InitiatorName=iqn.2013-04.pib:host1" >/etc/iscsi/initiatorname.iscsi

@@ -12,6 +12,7 @@ ktap_plan 25
 subnet_with_ipoib
 ulimit -l unlimited
 built() {
+	local program
 	mpicc.openmpi -O1 -o /tmp/mpi.openmpi "$here/mpi.c" && mpicc.mpich -O1 -o /tmp/mpi.mpich "$here/mpi.c" || return 1
 	for program in /tmp/mpi.openmpi /tmp/mpi.mpich; do h 2 sh -c "cat >$program; chmod +x $program" <$program; done
 	# How the launchers start a program on a host: agent [OPTION]... HOST COMMAND...

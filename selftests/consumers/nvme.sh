@@ -15,9 +15,7 @@ subnet_with_ipoib
 modprobe nvme-rdma
 connect() { echo "transport=rdma,traddr=$(ib_addr 2),trsvcid=4420,nqn=pib" >/dev/nvme-fabrics; }
 # Its number may be another one each time.
-disk_path() { echo /dev/nvme[0-9]*n1; }
-disk_there() { [ -b "$(disk_path)" ]; }
-disk_gone() { [ ! -b "$(disk_path)" ]; }
+disks='/dev/nvme[0-9]*n1'
 disconnect() {
 	local controller
 	for controller in /sys/class/nvme/nvme[0-9]*; do

@@ -39,9 +39,9 @@ wait $server
 dapl() {
 	printf 'ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "ib0 0" ""\n' >/etc/dat.conf
 	h 2 sh -c 'cat >/etc/dat.conf' </etc/dat.conf
-	# Its status is 0 also when it has failed.
+	# Their status is 0 also when they have failed.
 	both 120 dtest -P ofa-v2-ib0 -b 65536 -B 5 -- sh -c "sleep 5; dtest -P ofa-v2-ib0 -b 65536 -B 5 -h $to" &&
-		grep "DAPL Test Complete. PASSED" /tmp/client
+		grep "DAPL Test Complete. PASSED" /tmp/client && grep "DAPL Test Complete. PASSED" /tmp/server
 }
 shown "uDAPL" dapl2-utils "dtest" dapl
 check "pib can be unloaded on both" all_unloaded
