@@ -27,7 +27,7 @@
 #define DATAGRAM_TRIES	40
 
 /* How often a burst counts that is not taken in: datagrams are a message each. */
-static u32 violations(const struct pib_burst *b)
+static u32 message_count(const struct pib_burst *b)
 {
 	return b->h.tp == PIB_TP_UD ? b->npkts : 1;
 }
@@ -42,7 +42,7 @@ static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat
 		[PIB_STAT_RX_FULL] = PIB_CAPTURE_FULL,
 	};
 
-	pib_hca_stat_add(pib_kport_hca(port), why, violations(b));
+	pib_hca_stat_add(pib_kport_hca(port), why, message_count(b));
 	pib_burst_free(b);
 	return reasons[why];
 }
@@ -54,20 +54,20 @@ static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_burst
 	unsigned long flags;
 
 	spin_lock_irqsave(&hca->nd.lock, flags);
-	pib_trap_bad_key(&port->p, trap, violations(b), &b->h, ktime_get_ns());
+	pib_trap_bad_key(&port->p, trap, message_count(b), &b->h, ktime_get_ns());
 	spin_unlock_irqrestore(&hca->nd.lock, flags);
 	pib_hca_events(hca);
 }
 
 void pib_input_bad_pkey(struct pib_kport *port, const struct pib_burst *b)
 {
-	pib_hca_stat_add(pib_kport_hca(port), PIB_STAT_RX_BAD_PKEY, violations(b));
+	pib_hca_stat_add(pib_kport_hca(port), PIB_STAT_RX_BAD_PKEY, message_count(b));
 	tell_of_key(port, TRAP_BAD_PKEY, b);
 }
 
 void pib_input_bad_qkey(struct pib_kport *port, const struct pib_burst *b)
 {
-	pib_hca_stat_add(pib_kport_hca(port), PIB_STAT_RX_BAD_QKEY, violations(b));
+	pib_hca_stat_add(pib_kport_hca(port), PIB_STAT_RX_BAD_QKEY, message_count(b));
 	tell_of_key(port, TRAP_BAD_QKEY, b);
 }
 
