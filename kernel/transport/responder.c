@@ -447,7 +447,7 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 	if (!send_put_off(qp, turn))
 		return qp->resp_off.set;
 
-	/* Nobody times a request, but the peer times its READ: each of its packets tells it to wait. */
+	/* The peer times its READ: each packet of the answer tells it to go on waiting. */
 	qp->resp.cfg.max_burst = pib_congestion_slows(qp, qp->av.sl) ? qp->resp.cfg.pmtu :
 								       PIB_BURST_MAX;
 	while (!pib_turn_over(turn) && !answer_held(qp, turn) &&
