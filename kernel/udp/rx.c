@@ -139,7 +139,8 @@ static bool same_grh(const struct pib_hdrs *h, const struct pib_hdrs *f)
 static bool same_datagram(const struct pib_hdrs *h, const struct pib_hdrs *f)
 {
 	return h->dqpn > 1 && h->dqpn != PIB_QPN_MCAST && !pib_lid_is_mcast(h->dlid) &&
-	       h->sqpn == f->sqpn && h->qkey == f->qkey && h->flags == f->flags && !(h->flags & PIB_H_IMM) &&
+	       h->sqpn == f->sqpn && h->qkey == f->qkey && h->flags == f->flags &&
+	       !(h->flags & PIB_H_IMM) &&
 	       (!(h->flags & PIB_H_GRH) || same_grh(h, f));
 }
 
