@@ -6,7 +6,7 @@
  * message goes on in the next ones.
  *
  * Everybody may ask, without end and from as many processes as there are. One get at a time is
- * made, so that changes wait for one message and not for all who ask. Who waits for that can be
+ * made, so that changes wait for few messages and not for all who ask. Who waits for that can be
  * killed. A single message is handed over when the mutexes are given back. The configuration mutex
  * is not taken here.
  */

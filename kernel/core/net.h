@@ -55,7 +55,7 @@ void pib_net_exit(struct pib_net *pn);
 void pib_net_lock(struct pib_net *pn);
 /*
  * The same where somebody who has the mutex may be waiting for the caller. Only the mutex is tried
- * for: gets do not take it, so they cannot make this fail, and the rest waits for one get at most.
+ * for: gets do not take it, so they cannot make this fail, and the rest waits for few of them.
  * Process context. Return: false: somebody else has the mutex.
  */
 bool pib_net_trylock(struct pib_net *pn);
@@ -63,8 +63,8 @@ bool pib_net_trylock(struct pib_net *pn);
 void pib_net_unlock(struct pib_net *pn);
 
 /*
- * Have a look at the namespace, for one message. One get at a time looks: so a change waits for one
- * message at most, however many ask. Process context. Return: 0; -EINTR: the caller is killed.
+ * Have a look at the namespace, for one message. One get at a time looks: so a change waits for few
+ * messages, however many ask. Process context. Return: 0; -EINTR: the caller is killed.
  */
 int pib_net_view(struct pib_net *pn);
 /* The look is over. */
