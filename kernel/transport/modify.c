@@ -20,12 +20,12 @@
 #include "transport/qp_debug.h"
 
 /*
- * The flags of the last line are for regions, but programs give QPs the flags of their regions.
- * IB_ACCESS_FLUSH_PERSISTENT is not among them, for no memory here is persistent.
+ * The flags of the last line are for regions, but programs give QPs the flags of their regions. No
+ * memory here is persistent, but ib_cm asks for IB_ACCESS_FLUSH_PERSISTENT for every QP.
  */
 #define ACCESS_FLAGS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | \
 		      IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | IB_ACCESS_FLUSH_GLOBAL | \
-		      IB_ACCESS_RELAXED_ORDERING | \
+		      IB_ACCESS_FLUSH_PERSISTENT | IB_ACCESS_RELAXED_ORDERING | \
 		      IB_ACCESS_ON_DEMAND | IB_ACCESS_HUGETLB | IB_ZERO_BASED)
 
 /**

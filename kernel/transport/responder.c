@@ -233,7 +233,7 @@ static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
 {
 	int access = flush_access(act->flush);
 
-	/* No QP allows persistence (modify.c). */
+	/* A QP may allow persistence; no region does, and its key is then refused. */
 	if (!access || (qp->attr.qp_access_flags & access) != access)
 		return PIB_RES_INV_REQ;
 	if (flush_check(qp, act, access))

@@ -199,7 +199,17 @@ void flush(const Env &env, uint8_t type, uint8_t level, unsigned access, bool gr
 	check_filled(p.b.mem.bytes(0, 8192), 6);
 }
 
-/* No memory here outlives a power failure: neither the device, nor a region, nor a QP says so. */
+/* A FLUSH of 8 KiB from @offset on; @key: what is wrong with the R_Key. */
+void post_flush(Pair &p, uint32_t key, int64_t offset, uint8_t type, uint8_t level)
+{
+	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
+	ibv_wr_start(qpx);
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_flush(qpx, p.b.mem.rkey() ^ key, p.b.mem.addr() + offset, 8192, type, level);
+	CHECK_EQ(ibv_wr_complete(qpx), 0);
+}
+
+/* No memory here outlives a power failure: neither the device nor a region says so. A QP may, as ib_cm's do. */
 void not_persistent(const Env &env)
 {
 	need(env, IB_UVERBS_DEVICE_FLUSH_GLOBAL, "this FLUSH");
@@ -214,7 +224,11 @@ void not_persistent(const Env &env)
 	CHECK(ibv_rereg_mr(p.b.mem.mr(), IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, access) !=
 	      0);
 	CHECK(!p.b.dev.has(IB_UVERBS_DEVICE_FLUSH_PERSISTENT));
-	CHECK_EQ(p.b.try_modify(attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), EINVAL);
+	CHECK_EQ(p.b.try_modify(attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), 0);
+	/* Then the key is refused. */
+	post_flush(p, 0, 0, IBV_FLUSH_PERSISTENT, IBV_FLUSH_RANGE);
+	p.a.expect({.status = IBV_WC_REM_ACCESS_ERR});
+	p.b.expect_event(IBV_EVENT_QP_ACCESS_ERR);
 }
 
 /* Whoever asks for it all the same is told that the QP does not do it. */
@@ -222,11 +236,7 @@ void persistent_refused(const Env &env, uint8_t type)
 {
 	need(env, IB_UVERBS_DEVICE_FLUSH_GLOBAL, "this FLUSH");
 	Pair p(env, extended(IBV_ACCESS_FLUSH_GLOBAL));
-	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
-	ibv_wr_start(qpx);
-	qpx->wr_flags = IBV_SEND_SIGNALED;
-	ibv_wr_flush(qpx, p.b.mem.rkey(), p.b.mem.addr(), 8192, type, IBV_FLUSH_RANGE);
-	CHECK_EQ(ibv_wr_complete(qpx), 0);
+	post_flush(p, 0, 0, type, IBV_FLUSH_RANGE);
 	p.a.expect({.status = IBV_WC_REM_INV_REQ_ERR});
 	p.b.expect_event(IBV_EVENT_QP_REQ_ERR);
 }
@@ -238,12 +248,7 @@ void flush_refused(const Env &env, uint8_t level, uint32_t key, int64_t offset, 
 	EndOptions o = extended(IBV_ACCESS_FLUSH_GLOBAL);
 	o.mr_access &= mr_access;
 	Pair p(env, o);
-	ibv_qp_ex *qpx = ibv_qp_to_qp_ex(p.a.qp.get());
-	ibv_wr_start(qpx);
-	qpx->wr_flags = IBV_SEND_SIGNALED;
-	ibv_wr_flush(qpx, p.b.mem.rkey() ^ key, p.b.mem.addr() + offset, 8192, IBV_FLUSH_GLOBAL,
-		     level);
-	CHECK_EQ(ibv_wr_complete(qpx), 0);
+	post_flush(p, key, offset, IBV_FLUSH_GLOBAL, level);
 	p.a.expect({.status = IBV_WC_REM_ACCESS_ERR});
 	p.b.expect_event(IBV_EVENT_QP_ACCESS_ERR);
 }
