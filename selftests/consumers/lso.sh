@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Large sends of a consumer in the kernel: nonsense is refused when it is posted, and three packets arrive as they should.
+# Large sends of a consumer in the kernel: nonsense is refused when it is posted, and the packets of a good one arrive as they should.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
