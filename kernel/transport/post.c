@@ -97,11 +97,7 @@ static void fill_reg(struct pib_send_wqe *wqe, const struct ib_reg_wr *wr)
 	wqe->raw[2] = wr->access;
 }
 
-/*
- * A large send: the headers are copied, since the consumer promises them for this call only. They
- * are to be those of TCP, and nothing else; a group would have each packet copied in one piece.
- */
-/* An error of a request that is taken would flush all that stand in the queue with it. */
+/* Checked here: an error of a request that is taken would flush all that stand behind it. */
 static bool lso_fits(const struct pib_qp *qp, const struct ib_ud_wr *wr)
 {
 	u32 len = 0, max = pib_sq_datagram_max(qp);
@@ -112,6 +108,10 @@ static bool lso_fits(const struct pib_qp *qp, const struct ib_ud_wr *wr)
 	return min_t(u32, len, wr->mss) + wr->hlen <= max;
 }
 
+/*
+ * A large send: the headers are copied, since the consumer promises them for this call only. They
+ * are to be those of TCP, and nothing else; a group would have each packet copied in one piece.
+ */
 static int fill_lso(const struct pib_qp *qp, struct pib_send_wqe *wqe, const struct ib_ud_wr *wr)
 {
 	u8 *head = pib_sq_head(qp, wqe);
