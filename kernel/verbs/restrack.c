@@ -3,9 +3,11 @@
  * Details of objects. They are read without the objects' locks: single words,
  * each true at some moment.
  */
+#include <linux/ktime.h>
 #include <rdma/restrack.h>
 #include <rdma/rdma_netlink.h>
 #include "hca/cq.h"
+#include "hca/hca.h"
 #include "memory/mr.h"
 #include "transport/qp.h"
 #include "verbs/restrack.h"
@@ -50,6 +52,50 @@ err_cancel:
 	return -EMSGSIZE;
 }
 
+/* What a QP's turn waits for pages for: a bit each. */
+enum page_wait {
+	PAGE_WAIT_RECEIVE = 1,	/* what has come */
+	PAGE_WAIT_REQUEST = 2,	/* what is to be sent */
+	PAGE_WAIT_ANSWER = 4,	/* what answers the peer */
+};
+
+static u32 page_wait(const struct pib_qp *qp)
+{
+	return (READ_ONCE(qp->rx.pages) ? PAGE_WAIT_RECEIVE : 0) |
+	       (READ_ONCE(qp->req_off.pages) ? PAGE_WAIT_REQUEST : 0) |
+	       (READ_ONCE(qp->resp_off.pages) ? PAGE_WAIT_ANSWER : 0);
+}
+
+/* Microseconds until @deadline (ns, 0: none), at least 1 where there is one. */
+static u64 usec_left(u64 deadline)
+{
+	u64 now = ktime_get_ns();
+
+	if (!deadline)
+		return 0;
+	return deadline > now ? max(div_u64(deadline - now, NSEC_PER_USEC), 1ULL) : 1;
+}
+
+static u32 ring_posted(const struct pib_ring *ring)
+{
+	return ring->hdr ? pib_ring_pending(ring) : 0;
+}
+
+/* Before INIT a QP may have no port. */
+static u8 port_of(const struct pib_qp *qp)
+{
+	const struct pib_kport *port = READ_ONCE(qp->port);
+
+	return port ? port->p.num : 0;
+}
+
+static u16 pkey_of(const struct pib_qp *qp)
+{
+	const struct pib_kport *port = READ_ONCE(qp->port);
+
+	return port ? READ_ONCE(port->p.pkey[READ_ONCE(qp->attr.pkey_index) % PIB_PKEYS]) : 0;
+}
+
 int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	const struct pib_qp *qp = to_qp(ibqp);
@@ -66,6 +112,17 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "retransmits", qp->req.stats.retransmits },
 		{ "inbox", READ_ONCE(qp->inbox.len) },
 		{ "sched", READ_ONCE(qp->task.state), true },
+		{ "port", port_of(qp) },
+		{ "pkey", pkey_of(qp), true },
+		{ "sq_unread", ring_posted(&qp->sq.ring) },
+		{ "rq_posted", ring_posted(&qp->rq.ring) },
+		{ "has_rq", qp->rq.ring.hdr != NULL },
+		{ "ack_us", usec_left(READ_ONCE(qp->req.ack_deadline)) },
+		{ "rnr_us", usec_left(READ_ONCE(qp->req.rnr_deadline)) },
+		{ "page_wait", page_wait(qp) },
+		{ "pushed_back", READ_ONCE(qp->stall.burst) != NULL },
+		{ "ccti", READ_ONCE(qp->cc.index) },
+		{ "error", READ_ONCE(qp->req.error) },
 	};
 
 	return put_details(msg, details, ARRAY_SIZE(details));

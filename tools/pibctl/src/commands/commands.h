@@ -59,5 +59,6 @@ std::span<const Command> switch_commands();
 std::span<const Command> link_commands();
 std::span<const Command> fabric_commands();
 std::span<const Command> capture_commands();
+std::span<const Command> explain_commands();
 
 } // namespace pib::ctl

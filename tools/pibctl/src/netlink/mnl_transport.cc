@@ -82,11 +82,9 @@ private:
 	Socket socket_;
 };
 
-} // namespace
-
-Result<std::unique_ptr<Transport>> open_mnl_transport()
+Result<std::unique_ptr<Transport>> open_transport(int bus)
 {
-	Socket socket(mnl_socket_open2(NETLINK_GENERIC, SOCK_CLOEXEC));
+	Socket socket(mnl_socket_open2(bus, SOCK_CLOEXEC));
 	if (!socket)
 		return system_error("opening a netlink socket");
 	if (mnl_socket_bind(socket.get(), 0, MNL_SOCKET_AUTOPID) < 0)
@@ -94,6 +92,18 @@ Result<std::unique_ptr<Transport>> open_mnl_transport()
 	enable(socket.get(), NETLINK_EXT_ACK);
 	enable(socket.get(), NETLINK_CAP_ACK);
 	return std::unique_ptr<Transport>(std::make_unique<MnlTransport>(std::move(socket)));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Transport>> open_mnl_transport()
+{
+	return open_transport(NETLINK_GENERIC);
+}
+
+Result<std::unique_ptr<Transport>> open_rdma_transport()
+{
+	return open_transport(NETLINK_RDMA);
 }
 
 } // namespace pib::ctl

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""stuck.py DEVICE HOW: a queue pair that does not move. Prints "qp N" and sleeps.
+
+reset, init, rtr, rts: it is in that state. rnr: the far end, of the same process, has no receive.
+silence: nobody has the number of the far end; exhausted: the same, with short timeouts and one retry.
+"""
+import sys
+import time
+
+from pyverbs.addr import AHAttr, GlobalRoute
+from pyverbs.cq import CQ
+from pyverbs.device import Context
+from pyverbs.enums import (IBV_ACCESS_LOCAL_WRITE, IBV_QPT_RC,
+                           IBV_SEND_SIGNALED, IBV_WR_SEND)
+from pyverbs.mr import MR
+from pyverbs.pd import PD
+from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+from pyverbs.wr import SGE, SendWR
+
+IBV_MTU_1024 = 3
+NOBODY = 0xABCDEF
+LEVELS = {"reset": 0, "init": 1, "rtr": 2}
+
+
+def connect(qp, lid, far_qpn, how):
+    level = LEVELS.get(how, 3)
+    attr = QPAttr(port_num=1)
+    attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE
+    attr.path_mtu = IBV_MTU_1024
+    attr.dest_qp_num = far_qpn
+    attr.ah_attr = AHAttr(dlid=lid, port_num=1, is_global=0, gr=GlobalRoute())
+    attr.rq_psn = attr.sq_psn = 0x1234
+    attr.max_rd_atomic = attr.max_dest_rd_atomic = 1
+    attr.min_rnr_timer = 1
+    attr.timeout = 8 if how == "exhausted" else 20
+    attr.retry_cnt = 1 if how == "exhausted" else 6
+    attr.rnr_retry = 7
+    for step in (qp.to_init, qp.to_rtr, qp.to_rts)[:level]:
+        step(attr)
+
+
+def main():
+    device, how = sys.argv[1:]
+    ctx = Context(name=device)
+    pd = PD(ctx)
+    cq = CQ(ctx, 16)
+    init = QPInitAttr(qp_type=IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_send_wr=4, max_recv_wr=4))
+    near, far = QP(pd, init), QP(pd, init)
+    lid = ctx.query_port(1).lid
+    connect(near, lid, far.qp_num if how == "rnr" else NOBODY, how)
+    if how == "rnr":
+        connect(far, lid, near.qp_num, how)
+    if how in ("rnr", "silence", "exhausted"):
+        mr = MR(pd, 64, IBV_ACCESS_LOCAL_WRITE)
+        near.post_send(SendWR(opcode=IBV_WR_SEND, send_flags=IBV_SEND_SIGNALED, num_sge=1,
+                              sg=[SGE(mr.buf, 64, mr.lkey)]))
+    print(f"qp {near.qp_num}", flush=True)
+    time.sleep(600)
+
+
+main()

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "commands/commands.h"
+#include "explain/queue_pair.h"
+#include "model/words/parse.h"
+#include "netlink/mnl_transport.h"
+#include "netlink/rdma_netlink.h"
+
+namespace pib::ctl {
+namespace {
+
+std::optional<Port> find_port(const Hca &hca, std::uint64_t number)
+{
+	const auto found = std::ranges::find(hca.ports, number, &Port::number);
+	return found == hca.ports.end() ? std::nullopt : std::optional(*found);
+}
+
+Status explain_queue_pair(const Context &context, const Arguments &arguments)
+{
+	const auto name = parse_name(arguments.one("NAME"));
+	if (!name)
+		return name.error();
+	const auto qpn = parse_number("qp", arguments.one("qp"), 0, 0xFFFFFF);
+	if (!qpn)
+		return qpn.error();
+	const auto hca = context.client.hca(*name);
+	if (!hca)
+		return hca.error();
+	if (!*hca)
+		return Error{fmt::format("no HCA '{}' in this network namespace ('pibctl show' lists them)",
+					 *name)};
+	const auto transport = open_rdma_transport();
+	if (!transport)
+		return transport.error();
+	const auto answer = ask_queue_pair(**transport, *name, static_cast<std::uint32_t>(*qpn));
+	if (!answer)
+		return answer.error();
+	const QueuePair qp = read_queue_pair(*answer);
+	for (const auto &sentence : explain(qp, *name, find_port(**hca, qp.detail("port"))))
+		context.text << fmt::format("{} qp {}: {}\n", *name, qp.qpn, sentence);
+	return success();
+}
+
+const Command kCommands[] = {
+	{"",
+	 "explain",
+	 "say why a queue pair does not move",
+	 "Says in sentences what a queue pair waits for at this moment: its state, its port, an\n"
+	 "acknowledgement, a receive at the far end, a page of memory. 'rdma -d resource show qp' lists\n"
+	 "queue pairs, and with -dd the numbers behind the sentences.",
+	 {{"NAME", "the HCA"}},
+	 {{"qp", "N", "number of the queue pair", true}},
+	 {{"pibctl explain pib0 qp 17", "what queue pair 17 waits for"}},
+	 explain_queue_pair},
+};
+
+} // namespace
+
+std::span<const Command> explain_commands()
+{
+	return kCommands;
+}
+
+} // namespace pib::ctl
