@@ -95,17 +95,13 @@ def latency(row):
     return row[4]
 
 
-def sample(column, row):
-    """A figure, or None where the program gave none (perftest writes inf or 0 if it could not tell the clock's rate)."""
-    value = column(row) if row else None
-    return value if value and math.isfinite(value) else None
-
-
-def perftest_sample(column, ends, program, args):
-    """The figure; perftest is asked again where it has none, twice."""
+def sample(column, ends, program, args):
+    """A figure, or None where the program failed. It is asked again, twice, where it could not tell the clock's rate:
+    perftest writes inf or 0 then."""
     for _ in range(3):
-        value = sample(column, ends.perftest(program, args))
-        if value is not None:
+        row = ends.perftest(program, args)
+        value = column(row) if row else None
+        if not row or (value and math.isfinite(value)):
             return value
     return None
 
@@ -172,7 +168,7 @@ def measure(case, ends, peers, rounds):
     for _ in range(rounds):
         for peer in peers:
             if peer in ("pib", "rxe"):
-                values[peer].append(perftest_sample(column, ends[peer], program, args))
+                values[peer].append(sample(column, ends[peer], program, args))
             elif peer == "tcp" and iperf_args:
                 values[peer].append(ends["tcp"].iperf(iperf_args))
             elif peer == "memcpy" and size:
