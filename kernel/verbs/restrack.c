@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Details of objects. They are read without the objects' locks: single words,
- * each true at some moment.
+ * Details of objects. All but the pages a QP waits for are read without the
+ * objects' locks: single words, each true at some moment.
  */
 #include <linux/ktime.h>
 #include <rdma/restrack.h>
@@ -9,6 +9,7 @@
 #include "hca/cq.h"
 #include "hca/hca.h"
 #include "memory/mr.h"
+#include "memory/page_fault.h"
 #include "transport/qp.h"
 #include "verbs/restrack.h"
 #include "hca/srq.h"
@@ -59,11 +60,17 @@ enum page_wait {
 	PAGE_WAIT_ANSWER = 4,	/* what answers the peer */
 };
 
-static u32 page_wait(const struct pib_qp *qp)
+/* The lock keeps the three alive, which a reset replaces. */
+static u32 page_wait(struct pib_qp *qp)
 {
-	return (READ_ONCE(qp->rx.pages) ? PAGE_WAIT_RECEIVE : 0) |
-	       (READ_ONCE(qp->req_off.pages) ? PAGE_WAIT_REQUEST : 0) |
-	       (READ_ONCE(qp->resp_off.pages) ? PAGE_WAIT_ANSWER : 0);
+	u32 waits;
+
+	spin_lock_bh(&qp->lock);
+	waits = (pib_pagein_busy(qp->rx.pages) ? PAGE_WAIT_RECEIVE : 0) |
+		(pib_pagein_busy(qp->req_off.pages) ? PAGE_WAIT_REQUEST : 0) |
+		(pib_pagein_busy(qp->resp_off.pages) ? PAGE_WAIT_ANSWER : 0);
+	spin_unlock_bh(&qp->lock);
+	return waits;
 }
 
 /* Microseconds until @deadline (ns, 0: none), at least 1 where there is one. */
@@ -98,7 +105,7 @@ static u16 pkey_of(const struct pib_qp *qp)
 
 int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
-	const struct pib_qp *qp = to_qp(ibqp);
+	struct pib_qp *qp = to_qp(ibqp);
 	const struct detail details[] = {
 		{ "sq_posted", qp->req.head - qp->req.tail },
 		{ "una_psn", qp->req.una_psn, true },

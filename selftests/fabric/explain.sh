@@ -5,11 +5,12 @@ set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 stuck=''
+qpn=none
 clean() {
 	[ -z "$stuck" ] || kill "$stuck" 2>/dev/null
 	pibctl del pib0 2>/dev/null
 	ip link del pibdummy 2>/dev/null
-	rm -f "$said"
+	rm -f "$said" "$said.out"
 }
 said=$(mktemp)
 trap clean EXIT
@@ -20,12 +21,20 @@ stick() {
 	: >"$said"
 	python3 "$here/../lib/stuck.py" pib0 "$1" >"$said" 2>&1 &
 	stuck=$!
-	wait_for 30 grep -q '^qp ' "$said" || { cat "$said"; return 1; }
+	wait_for 30 grep -q '^qp ' "$said"
 	qpn=$(sed -n 's/^qp //p' "$said")
 }
-explains() { pibctl explain pib0 qp "$qpn" | tee "$said.out" | grep -q -- "$1" || { cat "$said.out"; return 1; }; }
-# stuck_because HOW WORDS
-stuck_because() { stick "$1" && wait_for 20 explains "$2"; }
+# explains WORDS
+explains() {
+	pibctl explain pib0 qp "$qpn" >"$said.out" 2>&1
+	grep -q -- "$1" "$said.out"
+}
+explains_soon() { wait_for 20 explains "$1" || { cat "$said" "$said.out"; return 1; }; }
+# sticks NAME HOW WORDS
+sticks() {
+	stick "$2"
+	check "$1" explains_soon "$3"
+}
 refuses() {
 	local status=$1
 	shift
@@ -33,30 +42,32 @@ refuses() {
 	[ $? = "$status" ] || { cat "$said.out"; return 1; }
 }
 active() { grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state; }
-is_gone() { ! pibctl explain pib0 qp "$qpn" 2>"$said.out" && grep -q "has no queue pair" "$said.out"; }
-nobody() { runuser -u nobody -- pibctl explain pib0 qp "$qpn" | grep -q "acknowledgement"; }
+is_gone() { explains "has no queue pair $qpn"; }
+is_gone_soon() { wait_for 10 is_gone || { cat "$said.out"; return 1; }; }
+special() { pibctl explain pib0 qp 0 | grep -x "pib0/1 qp 0: nothing is posted to its send queue"; }
+nobody() { runuser -u nobody -- pibctl explain pib0 qp "$qpn" | grep "acknowledgement"; }
 
-ktap_plan 16
+ktap_plan 17
 modprobe -a ib_core ib_uverbs
 ip link add pibdummy type dummy
 ip link set pibdummy up
 check "an HCA that no subnet manager knows" pibctl add pib0 netdev pibdummy
-check "a port that is not ACTIVE" stuck_because rts "port pib0/1 is "
+sticks "a port that is not ACTIVE" rts "port pib0/1 is "
 pibctl del pib0
-kill "$stuck" 2>/dev/null
 check "a standalone HCA" pibctl add pib0 netdev pibdummy standalone
 check "ACTIVE" wait_for 20 active
-check "RESET" stuck_because reset "in RESET"
-check "INIT" stuck_because init "in INIT"
-check "RTR" stuck_because rtr "in RTR"
-check "nothing posted" stuck_because rts "nothing is posted to its send queue"
-check "no receive posted" explains "no receive is posted"
-check "the far end has no receive" stuck_because rnr "far end was not ready (RNR)"
-check "nobody answers" stuck_because silence "packets from PSN 0x[0-9a-f]* on have no acknowledgement"
+sticks "RESET" reset "in RESET"
+sticks "INIT" init "in INIT"
+sticks "RTR" rtr "in RTR"
+sticks "nothing posted" rts "nothing is posted to its send queue"
+check "no receive posted" explains_soon "no receive is posted"
+sticks "the far end has no receive" rnr "far end was not ready (RNR)"
+sticks "nobody answers" silence "packets from PSN 0x[0-9a-f]* on have no acknowledgement"
 check "the same said to another user" nobody
-check "retries used up" stuck_because exhausted "ended with RETRY_EXC_ERR"
-kill "$stuck" && wait "$stuck" 2>/dev/null
-check "a queue pair that is gone" wait_for 10 is_gone
+sticks "retries used up" exhausted "ended with RETRY_EXC_ERR"
+kill "$stuck"
+check "a queue pair that is gone" is_gone_soon
+check "queue pair 0 of a port" special
 check "no such HCA" refuses 1 pibctl explain pib9 qp 2
 check "no number" refuses 2 pibctl explain pib0 qp many
 ktap_end

@@ -19,6 +19,14 @@ std::optional<Port> find_port(const Hca &hca, std::uint64_t number)
 	return found == hca.ports.end() ? std::nullopt : std::optional(*found);
 }
 
+void print(const Context &context, const Hca &hca, const QueuePair &qp)
+{
+	const auto port = find_port(hca, qp.detail("port"));
+	const std::string where = port ? fmt::format("{}/{}", hca.name, port->number) : hca.name;
+	for (const auto &sentence : explain(qp, hca.name, port))
+		context.text << fmt::format("{} qp {}: {}\n", where, qp.qpn, sentence);
+}
+
 Status explain_queue_pair(const Context &context, const Arguments &arguments)
 {
 	const auto name = parse_name(arguments.one("NAME"));
@@ -36,12 +44,11 @@ Status explain_queue_pair(const Context &context, const Arguments &arguments)
 	const auto transport = open_rdma_transport();
 	if (!transport)
 		return transport.error();
-	const auto answer = ask_queue_pair(**transport, *name, static_cast<std::uint32_t>(*qpn));
-	if (!answer)
-		return answer.error();
-	const QueuePair qp = read_queue_pair(*answer);
-	for (const auto &sentence : explain(qp, *name, find_port(**hca, qp.detail("port"))))
-		context.text << fmt::format("{} qp {}: {}\n", *name, qp.qpn, sentence);
+	const auto found = ask_queue_pairs(**transport, *name, static_cast<std::uint32_t>(*qpn));
+	if (!found)
+		return found.error();
+	for (const Bytes &attributes : *found)
+		print(context, **hca, read_queue_pair(attributes));
 	return success();
 }
 

@@ -20,11 +20,11 @@ constexpr std::uint32_t kSequence = 1;
 
 class RdmaRequest {
 public:
-	RdmaRequest(std::uint16_t command, std::uint16_t flags)
+	explicit RdmaRequest(std::uint16_t command)
 		: header_(mnl_nlmsg_put_header(buffer_.data()))
 	{
 		header_->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
-		header_->nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flags);
+		header_->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 		header_->nlmsg_seq = kSequence;
 	}
 
@@ -49,8 +49,8 @@ Status status_of(const nlmsghdr *header)
 
 using Take = std::function<void(View attributes)>;
 
-/// Hands on the attributes of all answers. A request that is no dump has one answer or an error.
-Status exchange(Transport &transport, const RdmaRequest &request, bool dump, const Take &take)
+/// Hands on the attributes of all answers.
+Status dump(Transport &transport, const RdmaRequest &request, const Take &take)
 {
 	if (auto sent = transport.send(request.bytes()); !sent)
 		return sent;
@@ -67,8 +67,6 @@ Status exchange(Transport &transport, const RdmaRequest &request, bool dump, con
 				return status_of(header);
 			take({static_cast<const std::uint8_t *>(mnl_nlmsg_get_payload(header)),
 			      mnl_nlmsg_get_payload_len(header)});
-			if (!dump)
-				return success();
 		}
 	}
 }
@@ -76,12 +74,11 @@ Status exchange(Transport &transport, const RdmaRequest &request, bool dump, con
 Result<std::uint32_t> find_device(Transport &transport, const std::string &name)
 {
 	std::optional<std::uint32_t> index;
-	const auto done = exchange(
-		transport, RdmaRequest(RDMA_NLDEV_CMD_GET, NLM_F_DUMP), true, [&](View stream) {
-			const Attributes device(stream);
-			if (device.text(RDMA_NLDEV_ATTR_DEV_NAME) == name)
-				index = device.number<std::uint32_t>(RDMA_NLDEV_ATTR_DEV_INDEX);
-		});
+	const auto done = dump(transport, RdmaRequest(RDMA_NLDEV_CMD_GET), [&](View stream) {
+		const Attributes device(stream);
+		if (device.text(RDMA_NLDEV_ATTR_DEV_NAME) == name)
+			index = device.number<std::uint32_t>(RDMA_NLDEV_ATTR_DEV_INDEX);
+	});
 	if (!done)
 		return done.error();
 	if (!index)
@@ -91,23 +88,29 @@ Result<std::uint32_t> find_device(Transport &transport, const std::string &name)
 
 } // namespace
 
-Result<Bytes> ask_queue_pair(Transport &transport, const std::string &device, std::uint32_t qpn)
+// A single queue pair can be asked for by its port alone, which one in RESET has none of.
+Result<std::vector<Bytes>> ask_queue_pairs(Transport &transport, const std::string &device,
+					   std::uint32_t qpn)
 {
 	const auto index = find_device(transport, device);
 	if (!index)
 		return index.error();
-	RdmaRequest request(RDMA_NLDEV_CMD_RES_QP_GET, 0);
+	RdmaRequest request(RDMA_NLDEV_CMD_RES_QP_GET);
 	request.put(RDMA_NLDEV_ATTR_DEV_INDEX, *index);
-	request.put(RDMA_NLDEV_ATTR_RES_LQPN, qpn);
-	Bytes answer;
-	const auto done = exchange(transport, request, false, [&](View stream) {
-		answer.assign(stream.begin(), stream.end());
-	});
-	if (!done && done.error().code == ENOENT)
-		return Error{fmt::format("'{}' has no queue pair {}", device, qpn), ENOENT};
-	if (!done)
+	std::vector<Bytes> found;
+	const auto take = [&](View stream) {
+		const auto table = Attributes(stream).nest(RDMA_NLDEV_ATTR_RES_QP);
+		if (!table)
+			return;
+		for (const Attribute &entry : table->all())
+			if (Attributes(entry.payload).number<std::uint32_t>(RDMA_NLDEV_ATTR_RES_LQPN) == qpn)
+				found.emplace_back(entry.payload.begin(), entry.payload.end());
+	};
+	if (const auto done = dump(transport, request, take); !done)
 		return done.error();
-	return answer;
+	if (found.empty())
+		return Error{fmt::format("'{}' has no queue pair {}", device, qpn), ENOENT};
+	return found;
 }
 
 } // namespace pib::ctl

@@ -3,13 +3,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "netlink/transport.h"
 
 namespace pib::ctl {
 
-/// The attributes of a queue pair's answer to RDMA_NLDEV_CMD_RES_QP_GET. code of the error: ENODEV:
-/// no such device in this network namespace, ENOENT: no such queue pair.
-Result<Bytes> ask_queue_pair(Transport &transport, const std::string &device, std::uint32_t qpn);
+/// Attributes of each queue pair of that number: numbers 0 and 1 are those of each port. code of the
+/// error: ENODEV: no such device in this network namespace, ENOENT: no such queue pair.
+Result<std::vector<Bytes>> ask_queue_pairs(Transport &transport, const std::string &device,
+					   std::uint32_t qpn);
 
 } // namespace pib::ctl
