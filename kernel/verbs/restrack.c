@@ -89,14 +89,14 @@ static u32 ring_posted(const struct pib_ring *ring)
 }
 
 /* Before INIT a QP may have no port. */
-static u8 port_of(const struct pib_qp *qp)
+static u8 shown_port(const struct pib_qp *qp)
 {
 	const struct pib_kport *port = READ_ONCE(qp->port);
 
 	return port ? port->p.num : 0;
 }
 
-static u16 pkey_of(const struct pib_qp *qp)
+static u16 shown_pkey(const struct pib_qp *qp)
 {
 	const struct pib_kport *port = READ_ONCE(qp->port);
 
@@ -119,15 +119,15 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "retransmits", qp->req.stats.retransmits },
 		{ "inbox", READ_ONCE(qp->inbox.len) },
 		{ "sched", READ_ONCE(qp->task.state), true },
-		{ "port", port_of(qp) },
-		{ "pkey", pkey_of(qp), true },
+		{ "port", shown_port(qp) },
+		{ "pkey", shown_pkey(qp), true },
 		{ "sq_unread", ring_posted(&qp->sq.ring) },
 		{ "rq_posted", ring_posted(&qp->rq.ring) },
-		{ "has_rq", qp->rq.ring.hdr != NULL },
+		{ "has_rq", !!qp->rq.ring.hdr },
 		{ "ack_us", usec_left(READ_ONCE(qp->req.ack_deadline)) },
 		{ "rnr_us", usec_left(READ_ONCE(qp->req.rnr_deadline)) },
 		{ "page_wait", page_wait(qp) },
-		{ "pushed_back", READ_ONCE(qp->stall.burst) != NULL },
+		{ "pushed_back", !!READ_ONCE(qp->stall.burst) },
 		{ "ccti", READ_ONCE(qp->cc.index) },
 		{ "error", READ_ONCE(qp->req.error) },
 	};

@@ -34,6 +34,15 @@ TEST_F(Cli, AddIsSilentWhenItWorks)
 	EXPECT_EQ(kernel.requests[0].command, PIB_CMD_HCA_NEW);
 }
 
+TEST_F(Cli, ExplainSaysWhatIsWrong)
+{
+	EXPECT_EQ(pibctl({"explain", "pib0"}), 2);
+	EXPECT_TRUE(complains("'qp N' is missing"));
+	EXPECT_EQ(pibctl({"explain", "pib0", "qp", "16777216"}), 2);
+	EXPECT_TRUE(complains("qp must be"));
+	EXPECT_TRUE(kernel.requests.empty());
+}
+
 TEST_F(Cli, CaptureSaysWhatIsWrong)
 {
 	EXPECT_EQ(pibctl({"capture", "pib0"}), 2);

@@ -39,8 +39,8 @@ Status explain_queue_pair(const Context &context, const Arguments &arguments)
 	if (!hca)
 		return hca.error();
 	if (!*hca)
-		return Error{fmt::format("no HCA '{}' in this network namespace ('pibctl show' lists them)",
-					 *name)};
+		return Error{fmt::format(
+			"no HCA '{}' in this network namespace ('pibctl show' lists them)", *name)};
 	const auto transport = open_rdma_transport();
 	if (!transport)
 		return transport.error();

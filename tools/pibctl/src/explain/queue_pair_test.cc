@@ -77,10 +77,14 @@ TEST(Explain, PartitionKey)
 TEST(Explain, Acknowledgement)
 {
 	QueuePair qp = running();
-	qp.details.insert({{"una_psn", 0xFFFFFF}, {"next_psn", 2}, {"ack_us", 12345},
-			   {"retries_left", 1}, {"timeouts", 6}});
-	EXPECT_THAT(why(qp), ElementsAre("3 packets from PSN 0xffffff on have no acknowledgement: it "
-					 "asks again in 12.3 ms, 1 try left; timeouts so far: 6"));
+	qp.details.insert({{"una_psn", 0xFFFFFF},
+			   {"next_psn", 2},
+			   {"ack_us", 12345},
+			   {"retries_left", 1},
+			   {"timeouts", 6}});
+	EXPECT_THAT(why(qp),
+		    ElementsAre("3 packets from PSN 0xffffff on have no acknowledgement: it "
+				"asks again in 12.3 ms, 1 try left; timeouts so far: 6"));
 }
 
 TEST(Explain, ReceiverNotReady)
@@ -134,9 +138,9 @@ TEST(Explain, ReadsWhatTheKernelTells)
 	mnl_attr_put_strz(message, RDMA_NLDEV_ATTR_DRIVER_STRING, "short");
 	mnl_attr_put_u8(message, RDMA_NLDEV_ATTR_DRIVER_U32, 1);
 	mnl_attr_nest_end(message, driver);
-	const QueuePair qp = read_queue_pair(
-		{static_cast<const std::uint8_t *>(mnl_nlmsg_get_payload(message)),
-		 mnl_nlmsg_get_payload_len(message)});
+	const QueuePair qp =
+		read_queue_pair({static_cast<const std::uint8_t *>(mnl_nlmsg_get_payload(message)),
+				 mnl_nlmsg_get_payload_len(message)});
 	EXPECT_EQ(qp.qpn, 17u);
 	EXPECT_EQ(qp.state, QpState::kRts);
 	EXPECT_EQ(qp.detail("una_psn"), 0x123456u);

@@ -34,17 +34,18 @@ std::string milliseconds(std::uint64_t usec)
 
 std::string tries(std::uint64_t left)
 {
-	return left == 7 ? std::string("tries without end") :
-			   fmt::format("{} {}", left, left == 1 ? "try" : "tries");
+	return left == 7 ? std::string("tries without end")
+			 : fmt::format("{} {}", left, left == 1 ? "try" : "tries");
 }
 
 /// As <infiniband/verbs.h> names them, without IBV_WC_.
 std::string status_name(std::uint64_t status)
 {
 	static const char *const kNames[] = {
-		"SUCCESS",     "LOC_LEN_ERR",	  "LOC_QP_OP_ERR", "LOC_EEC_OP_ERR", "LOC_PROT_ERR",
-		"WR_FLUSH_ERR", "MW_BIND_ERR",	  "BAD_RESP_ERR",  "LOC_ACCESS_ERR", "REM_INV_REQ_ERR",
-		"REM_ACCESS_ERR", "REM_OP_ERR", "RETRY_EXC_ERR", "RNR_RETRY_EXC_ERR"};
+		"SUCCESS",	  "LOC_LEN_ERR",      "LOC_QP_OP_ERR",	"LOC_EEC_OP_ERR",
+		"LOC_PROT_ERR",	  "WR_FLUSH_ERR",     "MW_BIND_ERR",	"BAD_RESP_ERR",
+		"LOC_ACCESS_ERR", "REM_INV_REQ_ERR",  "REM_ACCESS_ERR", "REM_OP_ERR",
+		"RETRY_EXC_ERR",  "RNR_RETRY_EXC_ERR"};
 	return status < std::size(kNames) ? kNames[status] : fmt::format("status {}", status);
 }
 
@@ -81,19 +82,20 @@ std::string page_words(const Facts &facts)
 
 std::string no_receive_words(const Facts &facts)
 {
-	return facts.qp.type == kQpUd ?
-		       "no receive is posted: datagrams that come are dropped" :
-		       "no receive is posted: what comes and needs one is refused for now (RNR)";
+	return facts.qp.type == kQpUd
+		       ? "no receive is posted: datagrams that come are dropped"
+		       : "no receive is posted: what comes and needs one is refused for now (RNR)";
 }
 
 std::string ack_words(const Facts &facts)
 {
 	const std::uint64_t before = facts["timeouts"];
-	return fmt::format("{} packets from PSN {:#x} on have no acknowledgement: it asks again in {}, "
-			   "{} left{}",
-			   facts.unacknowledged(), facts["una_psn"], milliseconds(facts["ack_us"]),
-			   tries(facts["retries_left"]),
-			   before ? fmt::format("; timeouts so far: {}", before) : "");
+	return fmt::format(
+		"{} packets from PSN {:#x} on have no acknowledgement: it asks again in {}, "
+		"{} left{}",
+		facts.unacknowledged(), facts["una_psn"], milliseconds(facts["ack_us"]),
+		tries(facts["retries_left"]),
+		before ? fmt::format("; timeouts so far: {}", before) : "");
 }
 
 const Reason kReasons[] = {
@@ -104,34 +106,37 @@ const Reason kReasons[] = {
 	 }},
 	{[](const Facts &f) { return f.port && f.port->state.value_or(4) != 4; },
 	 [](const Facts &f) {
-		 return fmt::format("port {}/{} is {}: it carries no data before it is ACTIVE", f.hca,
-				    f.port->number, state_name(*f.port->state));
+		 return fmt::format("port {}/{} is {}: it carries no data before it is ACTIVE",
+				    f.hca, f.port->number, state_name(*f.port->state));
 	 }},
 	{[](const Facts &f) { return f.runs() && !(f["pkey"] & 0x7FFF); },
 	 [](const Facts &) {
-		 return std::string("its place in the port's P_Key table is empty: nothing is sent or "
-				    "taken in before the subnet manager gives it a partition");
+		 return std::string(
+			 "its place in the port's P_Key table is empty: nothing is sent or "
+			 "taken in before the subnet manager gives it a partition");
 	 }},
 	{[](const Facts &f) { return f["page_wait"] != 0; }, page_words},
 	{[](const Facts &f) { return f["rnr_us"] != 0; },
 	 [](const Facts &f) {
-		 return fmt::format("the far end was not ready (RNR): no receive is posted there, or a "
-				    "page is missing; the next attempt is in {}, {} left",
-				    milliseconds(f["rnr_us"]), tries(f["rnr_left"]));
+		 return fmt::format(
+			 "the far end was not ready (RNR): no receive is posted there, or a "
+			 "page is missing; the next attempt is in {}, {} left",
+			 milliseconds(f["rnr_us"]), tries(f["rnr_left"]));
 	 }},
-	{[](const Facts &f) { return f["ack_us"] && f.unacknowledged() && !f["rnr_us"]; }, ack_words},
+	{[](const Facts &f) { return f["ack_us"] && f.unacknowledged() && !f["rnr_us"]; },
+	 ack_words},
 	{[](const Facts &f) { return f["pushed_back"] != 0; },
 	 [](const Facts &) {
-		 return std::string("the receiver or the link is full: what it sends is kept, and goes "
-				    "again soon");
+		 return std::string(
+			 "the receiver or the link is full: what it sends is kept, and goes "
+			 "again soon");
 	 }},
 	{[](const Facts &f) { return f["ccti"] != 0; },
 	 [](const Facts &f) {
-		 return fmt::format("congestion control slows it: place {} of the table", f["ccti"]);
+		 return fmt::format("congestion control slows it: place {} of the table",
+				    f["ccti"]);
 	 }},
-	{[](const Facts &f) {
-		 return f.sends() && !f["sq_posted"] && !f["sq_unread"];
-	 },
+	{[](const Facts &f) { return f.sends() && !f["sq_posted"] && !f["sq_unread"]; },
 	 [](const Facts &) { return std::string("nothing is posted to its send queue"); }},
 	{[](const Facts &f) { return f.runs() && f["has_rq"] && !f["rq_posted"]; },
 	 no_receive_words},

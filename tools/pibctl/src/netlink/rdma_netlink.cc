@@ -20,15 +20,17 @@ constexpr std::uint32_t kSequence = 1;
 
 class RdmaRequest {
 public:
-	explicit RdmaRequest(std::uint16_t command)
-		: header_(mnl_nlmsg_put_header(buffer_.data()))
+	explicit RdmaRequest(std::uint16_t command) : header_(mnl_nlmsg_put_header(buffer_.data()))
 	{
 		header_->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command);
 		header_->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 		header_->nlmsg_seq = kSequence;
 	}
 
-	void put(std::uint16_t type, std::uint32_t value) { mnl_attr_put_u32(header_, type, value); }
+	void put(std::uint16_t type, std::uint32_t value)
+	{
+		mnl_attr_put_u32(header_, type, value);
+	}
 	View bytes() const { return {buffer_.data(), header_->nlmsg_len}; }
 
 private:
@@ -82,7 +84,8 @@ Result<std::uint32_t> find_device(Transport &transport, const std::string &name)
 	if (!done)
 		return done.error();
 	if (!index)
-		return Error{fmt::format("no RDMA device '{}' in this network namespace", name), ENODEV};
+		return Error{fmt::format("no RDMA device '{}' in this network namespace", name),
+			     ENODEV};
 	return *index;
 }
 
@@ -103,7 +106,8 @@ Result<std::vector<Bytes>> ask_queue_pairs(Transport &transport, const std::stri
 		if (!table)
 			return;
 		for (const Attribute &entry : table->all())
-			if (Attributes(entry.payload).number<std::uint32_t>(RDMA_NLDEV_ATTR_RES_LQPN) == qpn)
+			if (Attributes(entry.payload)
+				    .number<std::uint32_t>(RDMA_NLDEV_ATTR_RES_LQPN) == qpn)
 				found.emplace_back(entry.payload.begin(), entry.payload.end());
 	};
 	if (const auto done = dump(transport, request, take); !done)
