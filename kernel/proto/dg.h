@@ -2,7 +2,7 @@
 /*
  * The link header, with which each datagram starts:
  *
- *	0	version (high nibble, 1) and type (low nibble, enum pib_dg_type)
+ *	0	version (high nibble, PIB_DG_VERSION) and type (low nibble, enum pib_dg_type)
  *	1	flags, enum pib_dg_flags
  *	2-3	tag: low 16 bits of the receiver's session nonce (DATA, SEGMENT), else 0
  *	4-7	link id of the receiver; 0 in a hello to one not known yet
@@ -17,7 +17,7 @@
 #include "mad.h"
 
 #define PIB_DG_HDR_LEN		8
-#define PIB_DG_VERSION		1
+#define PIB_DG_VERSION		2
 
 enum pib_dg_type {
 	PIB_DG_DATA = 0,
@@ -30,6 +30,7 @@ enum pib_dg_type {
 
 enum pib_dg_flags {
 	PIB_DG_NOICRC = 1 << 0,	/* DATA: the ICRC field is not computed (agreed at hello) */
+	PIB_DG_SEALED = 1 << 1,	/* DATA, SEGMENT: what follows is encrypted, see proto/seal.h */
 };
 
 /**

@@ -63,14 +63,16 @@ static void mask_variant(u8 *m, size_t len)
 {
 	size_t bth = LRH_LEN;
 
-	m[0] |= 0xF0;			/* LRH.VL */
 	if ((m[1] & 3) == 3 && len >= LRH_LEN + PIB_GRH_LEN) {
+		memset(m, 0xFF, LRH_LEN);	/* routers make a new one */
 		m[8] |= 0x0F;		/* GRH.TClass and FlowLabel */
 		m[9] = 0xFF;
 		m[10] = 0xFF;
 		m[11] = 0xFF;
 		m[15] = 0xFF;		/* GRH.HopLmt */
 		bth += PIB_GRH_LEN;
+	} else {
+		m[0] |= 0xF0;		/* LRH.VL */
 	}
 	if (len > bth + RESV8A)
 		m[bth + RESV8A] = 0xFF;

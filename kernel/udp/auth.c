@@ -3,8 +3,8 @@
  * Keyed fabrics. A control datagram ends in the first 16 bytes of HMAC-SHA-256
  * over all of the datagram with these bytes zero. The state machine of the link
  * (proto/link.c) sees to it that the datagram is not an old one. DATA carries 16
- * bits of an HMAC over both sessions: who cannot see the traffic cannot make a
- * packet up. Against who can see the traffic, a fabric wants a netdev that encrypts.
+ * bits of an HMAC over both sessions, by which a packet of an old session is known
+ * at once, and is sealed (udp/seal.c) under keys that are HMACs over both sessions.
  */
 #include <crypto/algapi.h>
 #include <crypto/hash.h>
@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include "udp/auth.h"
 #include "proto/link.h"
+#include "proto/seal.h"
 
 #define MAC_LEN (PIB_HELLO_WIRE_LEN - PIB_HELLO_MAC_OFF)
 
@@ -97,4 +98,12 @@ u16 pib_auth_tag(const struct pib_auth *a, u64 to, u64 from)
 	if (hmac_of(a, sessions, sizeof(sessions), mac))
 		return ~pib_link_tag(to);
 	return mac[0] << 8 | mac[1];
+}
+
+int pib_auth_seal_key(const struct pib_auth *a, u64 to, u64 from, u8 *key)
+{
+	u8 label[PIB_SEAL_LABEL_LEN];
+
+	pib_seal_label(to, from, label);
+	return hmac_of(a, label, sizeof(label), key);
 }

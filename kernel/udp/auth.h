@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Keyed fabrics: control datagrams are authenticated, data carries a session's token. */
+/* Keyed fabrics: control datagrams are authenticated, data is sealed. */
 #ifndef PIB_UDP_AUTH_H
 #define PIB_UDP_AUTH_H
 
@@ -23,5 +23,11 @@ int pib_auth_seal(const struct pib_auth *a, u8 *hello);
 bool pib_auth_check(const struct pib_auth *a, const u8 *hello);
 /* The tag of DATA from session @from to session @to. Any context. */
 u16 pib_auth_tag(const struct pib_auth *a, u64 to, u64 from);
+
+/*
+ * The key of DATA and SEGMENT from session @from to session @to, PIB_SEAL_KEY_LEN bytes. Any
+ * context. Return: 0 or -errno.
+ */
+int pib_auth_seal_key(const struct pib_auth *a, u64 to, u64 from, u8 *key);
 
 #endif

@@ -20,6 +20,7 @@
 #include "fabric/port.h"
 #include "fabric/switch.h"
 #include "udp/link.h"
+#include "udp/seal.h"
 #include "udp/bearer.h"
 #include "udp/wire.h"
 
@@ -64,6 +65,7 @@ static void upath_free(struct rcu_head *rcu)
 	struct pib_upath *path = container_of(rcu, struct pib_upath, rcu);
 
 	dst_cache_destroy(&path->cache);
+	pib_seal_put(path->seal);
 	kfree(path);
 }
 
@@ -84,10 +86,33 @@ static u16 data_tag(const struct pib_udp_link *link, u64 to, u64 from)
 	return auth ? pib_auth_tag(auth, to, from) : pib_link_tag(to);
 }
 
-static struct pib_upath *upath_make(const struct pib_udp_link *link)
+/*
+ * The seal of the session, which outlives its paths: if another path began with new counters, they
+ * would be used twice with one key.
+ *
+ * Return: false: there is none, and there must be no path.
+ */
+static bool udp_link_seal(struct pib_udp_link *link)
 {
-	struct pib_upath *path = kzalloc(sizeof(*path), GFP_ATOMIC);
+	const struct pib_auth *auth = link->bearer->auth;
+	struct pib_seal *seal = link->seal;
 
+	lockdep_assert_held(&link->lock);
+	if (!auth || (seal && seal->nonce == link->fsm.nonce &&
+		      seal->peer_nonce == link->fsm.peer_nonce))
+		return true;
+	pib_seal_put(seal);
+	link->seal = pib_seal_alloc(auth, link->fsm.nonce, link->fsm.peer_nonce);
+	return link->seal;
+}
+
+static struct pib_upath *upath_make(struct pib_udp_link *link)
+{
+	struct pib_upath *path;
+
+	if (!udp_link_seal(link))
+		return NULL;
+	path = kzalloc(sizeof(*path), GFP_ATOMIC);
 	if (!path)
 		return NULL;
 	if (dst_cache_init(&path->cache, GFP_ATOMIC)) {
@@ -103,6 +128,7 @@ static struct pib_upath *upath_make(const struct pib_udp_link *link)
 	path->rx_tag = data_tag(link, path->nonce, path->peer_nonce);
 	path->noicrc = peer_wants_noicrc(&link->fsm);
 	path->segments = peer_knows_segments(&link->fsm);
+	path->seal = pib_seal_get(link->seal);
 	return path;
 }
 
@@ -701,6 +727,7 @@ void pib_udp_link_free(struct list_head *dead)
 		cancel_work_sync(&link->work);
 		bearer = link->holds_bearer ? link->bearer : NULL;
 		pib_frames_free(&link->frames);
+		pib_seal_put(link->seal);
 		kfree(link);
 		if (bearer)
 			pib_bearer_put(bearer);

@@ -13,6 +13,7 @@
 #include "udp/socket.h"
 
 struct pib_bearer;
+struct pib_seal;
 
 enum pib_udp_link_kind {
 	PIB_UDP_LINK_TRUNK,	/* found by discovery */
@@ -31,6 +32,7 @@ enum pib_udp_link_kind {
  * @rx_tag: in every datagram that is taken
  * @noicrc: both ends do without ICRC
  * @segments: the peer knows segments
+ * @seal: keyed fabrics: how data is sealed; else NULL
  * @frames: number of the last frame sent
  * @cache: route
  * @rcu: freed after a grace period
@@ -45,6 +47,7 @@ struct pib_upath {
 	u16 rx_tag;
 	bool noicrc;
 	bool segments;
+	struct pib_seal *seal;
 	atomic_t frames;
 	struct dst_cache cache;
 	struct rcu_head rcu;
@@ -66,6 +69,7 @@ struct pib_upath {
  * @frames: being put together
  * @lock: softirqs off; guards the next fields. Taken before node locks
  * @fsm: session
+ * @seal: keyed fabrics: of the present session or the last one, NULL: there was none
  * @peer: known addresses of the peer, IPv4 and IPv6
  * @to: which of @peer is sent to
  * @lids: LIDs that the peer says are behind it (standalone)
@@ -98,6 +102,7 @@ struct pib_udp_link {
 
 	spinlock_t lock;
 	struct pib_link_fsm fsm;
+	struct pib_seal *seal;
 	struct pib_addr peer[2];
 	u8 to;
 	u16 lids[PIB_HELLO_LIDS];

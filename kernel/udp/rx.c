@@ -19,6 +19,7 @@
 #include "proto/icrc.h"
 #include "proto/link.h"
 #include "udp/reassembly.h"
+#include "udp/seal.h"
 #include "udp/link.h"
 #include "udp/bearer.h"
 #include "udp/socket.h"
@@ -30,6 +31,7 @@
  * @skb: the super-packet or frame
  * @from: sender
  * @checked: @skb carried a UDP checksum, which is right
+ * @opened: its datagrams were sealed
  * @seg: frames read in place: bytes of the frame between segment headers; else 0
  * @link: link of @b
  * @path: session of @link
@@ -41,6 +43,7 @@ struct intake {
 	struct sk_buff *skb;
 	const struct pib_addr *from;
 	bool checked;
+	bool opened;
 	u16 seg;
 	struct pib_udp_link *link;
 	struct pib_upath *path;
@@ -111,6 +114,10 @@ static bool intake_link(struct intake *in, u32 id, u16 tag)
 	}
 	if (!pib_upath_admits(path, in->from)) {
 		pib_udp_sock_count(in->sock, rx_wrong_addr, 1);
+		return false;
+	}
+	if (path->seal && !in->opened) {
+		pib_udp_sock_count(in->sock, rx_unsealed, 1);
 		return false;
 	}
 	in->link = link;
@@ -415,6 +422,48 @@ static u32 datagram_step(const struct sk_buff *skb)
 	return skb_is_gso(skb) && si->gso_type & SKB_GSO_UDP_L4 ? si->gso_size : skb->len;
 }
 
+static void intake_all(struct intake *in, u32 step)
+{
+	u32 off;
+
+	for (off = 0; off < in->skb->len;)
+		off += intake_one(in, off, min(step, in->skb->len - off), step);
+	intake_flush(in);
+}
+
+static bool is_sealed(const struct sk_buff *skb, u32 off)
+{
+	u8 buf[PIB_DG_HDR_LEN];
+	const u8 *head = skb_header_pointer(skb, off, sizeof(buf), buf);
+	struct pib_dg dg;
+
+	if (!head)
+		return false;
+	pib_dg_parse(&dg, head);
+	return dg.version == PIB_DG_VERSION && dg.flags & PIB_DG_SEALED &&
+	       (dg.type == PIB_DG_DATA || dg.type == PIB_DG_SEGMENT);
+}
+
+/*
+ * Take in the sealed datagrams from @off on, in the order in which they came. Return: bytes that
+ * are dealt with.
+ */
+static u32 intake_sealed(struct intake *in, u32 off, u32 step)
+{
+	struct intake sub = { .sock = in->sock, .from = in->from, .checked = true, .opened = true };
+	u32 end = off;
+
+	while (end < in->skb->len && is_sealed(in->skb, end))
+		end = min(end + step, in->skb->len);
+	intake_flush(in);
+	sub.skb = pib_seal_open(in->sock, in->skb, off, end - off, step);
+	if (!sub.skb)
+		return end - off;
+	intake_all(&sub, min(step - PIB_SEAL_LEN, sub.skb->len));
+	consume_skb(sub.skb);
+	return end - off;
+}
+
 void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from)
 {
 	struct intake in = { .sock = sock, .skb = skb, .from = from };
@@ -429,7 +478,10 @@ void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pi
 	if (skb->len)
 		pib_udp_sock_count(sock, rx_datagrams, DIV_ROUND_UP(skb->len, step));
 	for (off = 0; off < skb->len;)
-		off += intake_one(&in, off, min(step, skb->len - off), step);
+		if (is_sealed(skb, off))
+			off += intake_sealed(&in, off, step);
+		else
+			off += intake_one(&in, off, min(step, skb->len - off), step);
 	intake_flush(&in);
 
 out_free:

@@ -53,6 +53,9 @@ struct pib_udp_stats {
 	u64 rx_fabric;
 	u64 rx_reasm;
 	u64 rx_overruns;
+	u64 rx_unsealed;
+	u64 rx_bad_seal;
+	u64 rx_replayed;
 };
 
 #define PIB_USTATS (sizeof(struct pib_udp_stats) / sizeof(u64))

@@ -17,6 +17,7 @@
 #include "proto/icrc.h"
 #include "proto/link.h"
 #include "udp/reassembly.h"
+#include "udp/seal.h"
 #include "udp/link.h"
 #include "udp/bearer.h"
 #include "udp/socket.h"
@@ -27,7 +28,8 @@
 /* A netdev MTU that leaves less than this for a segment is left to IP. */
 #define PIB_SEG_ROOM_MIN	(PIB_SEG_HDR_LEN + PIB_SEG_MIN)
 /* A datagram alone is put into linear memory up to this size. */
-#define WIRE_LINEAR	(PIB_DG_HDR_LEN + PIB_HDRS_MAX + PIB_MTU_MAX + 2 * PIB_ICRC_LEN)
+#define WIRE_LINEAR	(PIB_DG_HDR_LEN + PIB_SEAL_LEN + PIB_HDRS_MAX + PIB_MTU_MAX + \
+			 2 * PIB_ICRC_LEN)
 
 /**
  * struct writer - where in an skb the next byte goes
@@ -39,6 +41,8 @@
  * @packet: frames: bytes of the present packet
  * @left: frames: bytes of the present packet that are still to come
  * @crc: where the ICRC of what is put is summed up, NULL: nowhere
+ * @sealed: datagrams get room for counter and tag
+ * @counter: of the next datagram
  * @seg: frames: header of the next segment; @seg.size is 0 if this is no frame
  */
 struct writer {
@@ -50,6 +54,8 @@ struct writer {
 	u32 packet;
 	u32 left;
 	u32 *crc;
+	bool sealed;
+	u64 counter;
 	struct pib_segment seg;
 };
 
@@ -83,6 +89,28 @@ static void writer_raw(struct writer *w, const void *src, u32 len, u32 *crc)
 	}
 }
 
+/* The head of a datagram: the link header, the counter if there is one, and the rest of @head. */
+static void writer_head(struct writer *w, const u8 *head, u32 len)
+{
+	u8 counter[8];
+
+	writer_raw(w, head, PIB_DG_HDR_LEN, NULL);
+	if (w->sealed) {
+		pib_put64(counter, w->counter++);
+		writer_raw(w, counter, sizeof(counter), NULL);
+	}
+	writer_raw(w, head + PIB_DG_HDR_LEN, len - PIB_DG_HDR_LEN, NULL);
+}
+
+/* The end of a datagram, where the tag will be. */
+static void writer_tail(struct writer *w)
+{
+	static const u8 zeros[PIB_SEAL_TAG_LEN];
+
+	if (w->sealed)
+		writer_raw(w, zeros, sizeof(zeros), NULL);
+}
+
 static void writer_segment(struct writer *w)
 {
 	u8 head[PIB_SEG_HDR_LEN];
@@ -92,7 +120,9 @@ static void writer_segment(struct writer *w)
 	else
 		w->seg.first = w->left < w->seg.size ? w->left : PIB_SEG_NO_FIRST;
 	pib_segment_build(&w->seg, head);
-	writer_raw(w, head, sizeof(head), NULL);
+	if (w->seg.index)
+		writer_tail(w);
+	writer_head(w, head, sizeof(head));
 	w->seg.index++;
 	w->seg_room = w->seg.size;
 }
@@ -203,19 +233,24 @@ static int packet_write(struct writer *w, struct pib_burst *b, const struct pack
 	return 0;
 }
 
+static u8 path_flags(const struct pib_upath *path, bool noicrc)
+{
+	return (noicrc ? PIB_DG_NOICRC : 0) | (path->seal ? PIB_DG_SEALED : 0);
+}
+
 static void link_header(struct writer *w, const struct pib_upath *path, bool noicrc)
 {
 	const struct pib_dg dg = {
 		.version = PIB_DG_VERSION,
 		.type = PIB_DG_DATA,
-		.flags = noicrc ? PIB_DG_NOICRC : 0,
+		.flags = path_flags(path, noicrc),
 		.tag = path->tx_tag,
 		.link_id = path->remote_id,
 	};
 	u8 head[PIB_DG_HDR_LEN];
 
 	pib_dg_build(&dg, head);
-	writer_put(w, head, sizeof(head));
+	writer_head(w, head, sizeof(head));
 }
 
 static void skb_set_gso(struct sk_buff *skb, u32 size, u32 segs)
@@ -237,6 +272,7 @@ static void skb_set_gso(struct sk_buff *skb, u32 size, u32 segs)
  * @size: bytes of each datagram but the last
  * @datagrams: how many
  * @seg: bytes of the frame in each segment, 0 if each packet is a datagram
+ * @seal: bytes that sealing adds to each datagram
  */
 struct plan {
 	u32 n;
@@ -244,6 +280,7 @@ struct plan {
 	u32 size;
 	u32 datagrams;
 	u32 seg;
+	u32 seal;
 };
 
 /* Plan a datagram for each packet: packets of one size, of which the last may be smaller. */
@@ -252,12 +289,12 @@ static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone
 	struct packet p;
 	u32 size;
 
-	pl->size = PIB_DG_HDR_LEN + first;
+	pl->size = PIB_DG_HDR_LEN + pl->seal + first;
 	pl->bytes = pl->size;
 	pl->seg = 0;
 	for (pl->n = 1; !alone && i + pl->n < b->npkts && pl->n < WIRE_MAX_SEGS; pl->n++) {
 		packet_get(b, i + pl->n, &p);
-		size = PIB_DG_HDR_LEN + p.size;
+		size = PIB_DG_HDR_LEN + pl->seal + p.size;
 		if (size > pl->size || pl->bytes + size > WIRE_MAX_BYTES)
 			break;
 		pl->bytes += size;
@@ -272,7 +309,8 @@ static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone
 /* Plan a frame: as many packets as it holds, whatever their size. */
 static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, struct plan *pl)
 {
-	u32 most = min_t(u32, PIB_SEG_MAX, WIRE_MAX_BYTES / (seg + PIB_SEG_HDR_LEN)) * seg;
+	u32 head = PIB_SEG_HDR_LEN + pl->seal;
+	u32 most = min_t(u32, PIB_SEG_MAX, WIRE_MAX_BYTES / (seg + head)) * seg;
 	u32 bytes = first;
 	struct packet p;
 
@@ -283,9 +321,9 @@ static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, str
 		bytes += p.size;
 	}
 	pl->seg = seg;
-	pl->size = seg + PIB_SEG_HDR_LEN;
+	pl->size = seg + head;
 	pl->datagrams = DIV_ROUND_UP(bytes, seg);
-	pl->bytes = bytes + pl->datagrams * PIB_SEG_HDR_LEN;
+	pl->bytes = bytes + pl->datagrams * head;
 }
 
 static void plan_make(const struct pib_udp_sock *sock, const struct pib_upath *path,
@@ -295,6 +333,8 @@ static void plan_make(const struct pib_udp_sock *sock, const struct pib_upath *p
 	u32 room = READ_ONCE(sock->mtu) - overhead;
 	struct packet p;
 
+	pl->seal = path->seal ? PIB_SEAL_LEN : 0;
+	room -= pl->seal;
 	packet_get(b, i, &p);
 	if (p.size + PIB_DG_HDR_LEN <= room)
 		plan_packets(b, i, p.size, false, pl);
@@ -308,7 +348,7 @@ static void writer_start_frame(struct writer *w, struct pib_upath *path, const s
 			       bool noicrc)
 {
 	w->seg = (struct pib_segment) {
-		.flags = noicrc ? PIB_DG_NOICRC : 0,
+		.flags = path_flags(path, noicrc),
 		.tag = path->tx_tag,
 		.link_id = path->remote_id,
 		.frame = atomic_inc_return(&path->frames),
@@ -318,12 +358,14 @@ static void writer_start_frame(struct writer *w, struct pib_upath *path, const s
 }
 
 static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst *b, u32 i,
-		     const struct plan *pl)
+		     const struct plan *pl, u64 counter)
 {
 	bool noicrc = path->noicrc && b->icrc_ok;
 	struct packet p;
 	u32 end = i + pl->n;
 
+	w->sealed = path->seal;
+	w->counter = counter;
 	if (pl->seg)
 		writer_start_frame(w, path, pl, noicrc);
 	for (; i < end; i++) {
@@ -332,8 +374,23 @@ static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst 
 			link_header(w, path, noicrc);
 		if (packet_write(w, b, &p, noicrc))
 			return -EFAULT;
+		if (!pl->seg)
+			writer_tail(w);
 	}
+	if (pl->seg)
+		writer_tail(w);
 	return 0;
+}
+
+/* Seal each datagram of a super-packet. */
+static int wire_seal(struct pib_seal *seal, struct sk_buff *skb, const struct plan *pl, u64 counter)
+{
+	u32 off;
+	int err = 0;
+
+	for (off = 0; off < skb->len && !err; off += pl->size)
+		err = pib_seal_close(seal, skb, off, min(pl->size, skb->len - off), counter++);
+	return err;
 }
 
 /* Send the packets from @i on that go into one super-packet. Return: how many they are. */
@@ -343,12 +400,17 @@ static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct p
 	struct sk_buff *skb;
 	struct writer w;
 	struct plan pl;
+	u64 counter = 0;
 
 	plan_make(sock, path, b, i, &pl);
 	skb = wire_skb(&w, pl.bytes);
 	if (!skb)
 		goto err_count;
-	if (wire_fill(&w, path, b, i, &pl))
+	if (path->seal)
+		counter = pib_seal_counters(path->seal, pl.datagrams);
+	if (wire_fill(&w, path, b, i, &pl, counter))
+		goto err_free;
+	if (path->seal && wire_seal(path->seal, skb, &pl, counter))
 		goto err_free;
 	if (pl.datagrams > 1)
 		skb_set_gso(skb, pl.size, pl.datagrams);

@@ -45,6 +45,9 @@ constexpr CounterName kUplink[] = {
 	{PIB_US_RX_FABRIC, "rx_other_fabric"},
 	{PIB_US_RX_REASM, "rx_reassembly"},
 	{PIB_US_RX_OVERRUNS, "rx_overruns"},
+	{PIB_US_RX_UNSEALED, "rx_unsealed"},
+	{PIB_US_RX_BAD_SEAL, "rx_bad_seal"},
+	{PIB_US_RX_REPLAYED, "rx_replayed"},
 };
 
 } // namespace

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Sealed datagrams: how DATA and SEGMENT travel on the links of a keyed fabric
+ * (docs/wire-format.md, "Sealed data"). Behind the link header stand a counter, what an
+ * unsealed datagram has behind its link header, encrypted, and an authentication tag:
+ *
+ *	link header | counter, 8 | encrypted | tag, 16
+ *
+ * The cipher is ChaCha20-Poly1305. Its nonce is the counter, and the link header is
+ * authenticated with the rest. Each direction of each session has a key of its own.
+ */
+#ifndef PIB_PROTO_SEAL_H
+#define PIB_PROTO_SEAL_H
+
+#include "dg.h"
+#include "env.h"
+
+#define PIB_SEAL_HEAD_LEN	(PIB_DG_HDR_LEN + 8)	/* link header and counter */
+#define PIB_SEAL_TAG_LEN	16
+#define PIB_SEAL_LEN		(8 + PIB_SEAL_TAG_LEN)	/* what sealing adds to a datagram */
+#define PIB_SEAL_KEY_LEN	32
+
+#define PIB_SEAL_LABEL_LEN	32
+
+/*
+ * Write what the key of the data to session @to from session @from is the HMAC-SHA-256 of. No other
+ * HMAC with the fabric's key is made of so many bytes.
+ */
+void pib_seal_label(u64 to, u64 from, u8 out[PIB_SEAL_LABEL_LEN]);
+
+/* Counters that may come late: they are remembered one by one. */
+#define PIB_REPLAY_WINDOW	8192
+#define PIB_REPLAY_WORDS	(PIB_REPLAY_WINDOW / 64 + 1)
+
+/**
+ * struct pib_replay - which counters of a session have been taken (RFC 6479)
+ * @top: highest one; 0: none
+ * @taken: a bit for each, in a ring of words
+ *
+ * All zero in the beginning.
+ */
+struct pib_replay {
+	u64 top;
+	u64 taken[PIB_REPLAY_WORDS];
+};
+
+/*
+ * May @counter be taken, see below? To be asked before a datagram is looked at, whose counter
+ * anybody may have written.
+ */
+bool pib_replay_is_new(const struct pib_replay *r, u64 counter);
+/*
+ * Take the counter of an authentic datagram. A session that sends a thousand million datagrams a
+ * second has used up its counters after 584 years.
+ *
+ * Return: false: it was taken before, lies more than PIB_REPLAY_WINDOW behind the highest one, or
+ * is 0, which nobody sends.
+ */
+bool pib_replay_take(struct pib_replay *r, u64 counter);
+
+#endif

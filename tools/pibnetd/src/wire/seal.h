@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+// Sealed data of keyed fabrics (docs/wire-format.md), as kernel/udp/seal.c has it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "wire/auth.h"
+#include "wire/proto.h"
+
+namespace pib::netd {
+
+enum class Opened {
+	opened,
+	/// The peer has not sent it, or it was changed on the way.
+	bad,
+	/// It came before, or is too old to say.
+	replayed,
+};
+
+/// Keys and counters of one session with one session of the peer.
+class Seal {
+public:
+	Seal(const Key &key, std::uint64_t own, std::uint64_t peer);
+
+	bool is_of(std::uint64_t own, std::uint64_t peer) const
+	{
+		return own == own_ && peer == peer_;
+	}
+	/// Encrypts what stands in a datagram between room for the counter, behind the link header,
+	/// and room for the tag, at the end.
+	void close(std::span<std::uint8_t> datagram);
+	/// Takes a datagram of at least PIB_SEAL_LEN and a link header out of its seal, to the
+	/// front of out, which has room for as much as the datagram. It is PIB_SEAL_LEN shorter then.
+	Opened open(std::span<const std::uint8_t> datagram, std::span<std::uint8_t> out);
+
+private:
+	std::uint64_t own_;
+	std::uint64_t peer_;
+	std::array<std::uint8_t, PIB_SEAL_KEY_LEN> tx_key_;
+	std::array<std::uint8_t, PIB_SEAL_KEY_LEN> rx_key_;
+	std::uint64_t sent_ = 0;
+	pib_replay replay_{};
+};
+
+} // namespace pib::netd
