@@ -18,7 +18,7 @@ s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
 s.settimeout(20)
 while True:
     hello, source = s.recvfrom(2048)
-    if len(hello) == CONTROL_LEN and source[0] == peer and hello[0] == 0x11 and hello[4:8] == bytes(4):
+    if len(hello) == CONTROL_LEN and source[0] == peer and hello[0] == 0x21 and hello[4:8] == bytes(4):
         break
 clone = hello[: NONCE.start] + b"\1another" + hello[NONCE.stop :]
 for datagram in (hello, clone):

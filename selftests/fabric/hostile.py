@@ -14,6 +14,7 @@ import sys
 import time
 
 PORT = 18514
+VERSION = 2
 ETH_IP, ETH_IPV6, UDP = 0x0800, 0x86DD, 17
 KEEP = 4
 MAC_OFF, NONCE_OFF, CAPS_OFF, CONTROL_LEN = 160, 16, 52, 176
@@ -42,7 +43,7 @@ class Datagram:
         return (
             not self.eth[0] & 1
             and len(self.payload) == CONTROL_LEN
-            and self.payload[0] >> 4 == 1
+            and self.payload[0] >> 4 == VERSION
             and self.payload[0] & 15 in (1, 2, 3)
             and self.payload[4:8] != bytes(4)
         )
@@ -131,7 +132,7 @@ class Attacker:
     def noise_of_our_version(self, d):
         kind = self.random.choice((0, 1, 2, 3, 4, 5, 9))
         length = self.random.choice((7, 11, 15, 59, 175, 499, 1399))
-        return self.own, bytes([0x10 | kind]) + self.random.randbytes(length)
+        return self.own, bytes([VERSION << 4 | kind]) + self.random.randbytes(length)
 
     def without_key(self, d):
         return self.own, unkeyed(d.payload)
@@ -143,7 +144,7 @@ class Attacker:
         return d.source, altered(d.payload, NONCE_OFF, self.random.randbytes(8))
 
     def goodbye(self, d):
-        return d.source, bytes([0x14]) + d.payload[1:]
+        return d.source, bytes([VERSION << 4 | 4]) + d.payload[1:]
 
     def replay(self, d):
         return d.source, d.payload
@@ -152,11 +153,11 @@ class Attacker:
         return self.own, d.payload
 
     def data(self, d):
-        head = bytes([0x10, 1]) + self.random.randbytes(2) + d.payload[4:8]
+        head = bytes([VERSION << 4, 1]) + self.random.randbytes(2) + d.payload[4:8]
         return self.own, head + self.random.randbytes(60)
 
     def segment(self, d):
-        head = bytes([0x15, 1]) + self.random.randbytes(2) + d.payload[4:8]
+        head = bytes([VERSION << 4 | 5, 1]) + self.random.randbytes(2) + d.payload[4:8]
         return self.own, head + self.random.randbytes(300)
 
     def frames(self):

@@ -150,7 +150,7 @@ import os, socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for i in range(200):
     s.sendto(os.urandom(1 + i * 7), ('10.77.0.9', 18514))
-    s.sendto(bytes([0x10 + i % 16]) + os.urandom(175), ('10.77.0.9', 18514))
+    s.sendto(bytes([0x20 + i % 16]) + os.urandom(175), ('10.77.0.9', 18514))
 " || return 1
 	ctl -j show uplinks | jq -e '.uplinks[0].counters | .rx_version > 0 and .rx_unknown_link > 0 and .rx_bad_hello > 0'
 }

@@ -66,7 +66,8 @@ TEST(Replay, AStepOfAnySizeForgetsWhatIsBehind)
 		for (uint64_t i = top > 2 * kWindow ? top - 2 * kWindow : 1; i < top; i++) {
 			const bool inside = top - i < kWindow;
 
-			ASSERT_EQ(pib_replay_take(&r, i), inside && i > kWindow) << step << " " << i;
+			ASSERT_EQ(pib_replay_take(&r, i), inside && i > kWindow)
+				<< step << " " << i;
 		}
 	}
 }

@@ -42,19 +42,19 @@ void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 		return;
 	}
 	switch (header.type) {
-	case PIB_DG_DATA: data(arrival, header, bytes, now); break;
-	case PIB_DG_SEGMENT: segment(arrival, bytes, now); break;
+	case PIB_DG_DATA:
+	case PIB_DG_SEGMENT: data(arrival, header, bytes, now); break;
 	case kPing: reflect(arrival, bytes, now); break;
 	default: control(arrival, bytes, now);
 	}
 }
 
 /// The link that a datagram claims to belong to; nothing: it is counted and forgotten.
-Link *Core::data_link(const Arrival &arrival, std::uint32_t id, std::uint16_t tag)
+Link *Core::data_link(const Arrival &arrival, const pib_dg &header)
 {
-	const auto found = links_.find(id);
+	const auto found = links_.find(header.link_id);
 	if (found == links_.end() || !found->second->established() ||
-	    found->second->rx_tag != tag) {
+	    found->second->rx_tag != header.tag) {
 		stats_.add(PIB_US_RX_UNKNOWN_LINK);
 		return nullptr;
 	}
@@ -67,9 +67,39 @@ Link *Core::data_link(const Arrival &arrival, std::uint32_t id, std::uint16_t ta
 void Core::data(const Arrival &arrival, const pib_dg &header, std::span<const std::uint8_t> bytes,
 		std::uint64_t now)
 {
-	Link *link = data_link(arrival, header.link_id, header.tag);
-	if (link)
+	Link *link = data_link(arrival, header);
+	if (!link)
+		return;
+	bytes = opened(*link, header, bytes);
+	if (bytes.empty())
+		return;
+	if (header.type == PIB_DG_SEGMENT)
+		segment(*link, bytes, now);
+	else
 		packet(*link, bytes.subspan(PIB_DG_HDR_LEN), header.flags & PIB_DG_NOICRC, now);
+}
+
+/// The datagram as it would be on an open fabric; nothing: it is counted and forgotten.
+std::span<const std::uint8_t> Core::opened(Link &link, const pib_dg &header,
+					   std::span<const std::uint8_t> bytes)
+{
+	if (!link.seal)
+		return bytes;
+	if (!(header.flags & PIB_DG_SEALED)) {
+		stats_.add(PIB_US_RX_UNSEALED);
+		return {};
+	}
+	if (bytes.size() <= PIB_DG_HDR_LEN + PIB_SEAL_LEN) {
+		stats_.add(PIB_US_RX_SHORT);
+		return {};
+	}
+	std::vector<std::uint8_t> plain(bytes.size() - PIB_SEAL_LEN);
+	switch (link.seal->open(bytes, plain)) {
+	case Opened::opened: return forwarder_.keep(std::move(plain));
+	case Opened::bad: stats_.add(PIB_US_RX_BAD_SEAL); break;
+	case Opened::replayed: stats_.add(PIB_US_RX_REPLAYED); break;
+	}
+	return {};
 }
 
 /// Returns the packet's length, 0 if it is none: that is counted.
@@ -91,19 +121,16 @@ std::size_t Core::packet(Link &link, std::span<const std::uint8_t> bytes, bool n
 	return packet.length;
 }
 
-void Core::segment(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
+void Core::segment(Link &link, std::span<const std::uint8_t> bytes, std::uint64_t now)
 {
 	pib_segment segment;
 	if (!pib_segment_parse(&segment, bytes.data(), static_cast<std::uint32_t>(bytes.size()))) {
 		stats_.add(PIB_US_RX_MALFORMED);
 		return;
 	}
-	Link *link = data_link(arrival, segment.link_id, segment.tag);
-	if (!link)
-		return;
-	auto done = link->frames.add(segment, bytes.subspan(PIB_SEG_HDR_LEN), now);
+	auto done = link.frames.add(segment, bytes.subspan(PIB_SEG_HDR_LEN), now);
 	if (done)
-		frame(*link, std::move(*done), now);
+		frame(link, std::move(*done), now);
 }
 
 /// What has come of a frame: run by run of segments, in each from the first packet that starts

@@ -71,11 +71,12 @@ private:
 	// core.cc: what datagrams hold
 	void datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 		      std::uint64_t now);
-	Link *data_link(const Arrival &arrival, std::uint32_t id, std::uint16_t tag);
+	Link *data_link(const Arrival &arrival, const pib_dg &header);
 	void data(const Arrival &arrival, const pib_dg &header, std::span<const std::uint8_t> bytes,
 		  std::uint64_t now);
-	void segment(const Arrival &arrival, std::span<const std::uint8_t> bytes,
-		     std::uint64_t now);
+	std::span<const std::uint8_t> opened(Link &link, const pib_dg &header,
+					     std::span<const std::uint8_t> bytes);
+	void segment(Link &link, std::span<const std::uint8_t> bytes, std::uint64_t now);
 	void frame(Link &link, Frame frame, std::uint64_t now);
 	std::size_t packet(Link &link, std::span<const std::uint8_t> bytes, bool noicrc,
 			   std::uint64_t now);

@@ -41,6 +41,19 @@ protected:
 			w.route(*port.owner, static_cast<std::uint16_t>(lid), port.p.num);
 		}
 	}
+	/// All have one key.
+	void start_keyed()
+	{
+		Config config = *parse_config(kOne);
+		config.switches[0].key = Key(32, 7);
+		ASSERT_TRUE(w.core.configure(config, w.now));
+		a.key = b.key = Key(32, 7);
+	}
+	static Bytes get_node_info()
+	{
+		return make_mad_packet(PIB_LID_PERMISSIVE, PIB_LID_PERMISSIVE, 0,
+				       directed(make_smp(PIB_METHOD_GET, PIB_SM_NODE_INFO, 0)));
+	}
 	Bytes send(const PacketSpec &spec)
 	{
 		Bytes packet = make_packet(spec);
@@ -431,10 +444,7 @@ TEST_F(Fabric, OtherFabricsAndClosedSwitchesRefuse)
 
 TEST_F(Fabric, KeysMustAgree)
 {
-	Config config = *parse_config(kOne);
-	config.switches[0].key = Key(32, 7);
-	ASSERT_TRUE(w.core.configure(config, w.now));
-	a.key = Key(32, 7);
+	start_keyed();
 	b.key = Key(32, 8);
 	Peer c{3, 0xC0};
 	w.add(a);
@@ -447,11 +457,75 @@ TEST_F(Fabric, KeysMustAgree)
 	EXPECT_EQ(b.refusal, PIB_REFUSED_NOT) << "what it cannot check it does not believe";
 	EXPECT_GE(w.count(PIB_US_RX_BAD_AUTH), 2u);
 	w.port_of(a)->p.state = PIB_PORT_INIT;
-	w.deliver(a.at,
-		  a.data(make_mad_packet(PIB_LID_PERMISSIVE, PIB_LID_PERMISSIVE, 0,
-					 directed(make_smp(PIB_METHOD_GET, PIB_SM_NODE_INFO, 0)))));
+	w.deliver(a.at, a.sealed(get_node_info()));
 	w.carry();
 	EXPECT_EQ(a.packets.size(), 1u);
+}
+
+TEST_F(Fabric, SealedDataIsTakenOnceAndUnchanged)
+{
+	start_keyed();
+	join();
+	w.deliver(a.at, a.data(get_node_info()));
+	EXPECT_EQ(w.count(PIB_US_RX_UNSEALED), 1u);
+	const Bytes good = a.sealed(get_node_info());
+	for (std::size_t i = 0; i < good.size(); i++) {
+		Bytes bad = good;
+		bad[i] ^= 0x10;
+		w.deliver(a.at, bad);
+	}
+	for (std::size_t length = 0; length < good.size(); length++)
+		w.deliver(a.at, Bytes(good.begin(), good.begin() + static_cast<int>(length)));
+	w.carry();
+	EXPECT_TRUE(a.packets.empty());
+	EXPECT_GE(w.count(PIB_US_RX_BAD_SEAL), good.size() - PIB_DG_HDR_LEN);
+	w.deliver(a.at, good);
+	w.deliver(a.at, good);
+	w.carry();
+	EXPECT_EQ(a.packets.size(), 1u);
+	EXPECT_EQ(w.count(PIB_US_RX_REPLAYED), 1u);
+}
+
+TEST_F(Fabric, SealedDataOfAnotherSessionIsNotTaken)
+{
+	start_keyed();
+	join();
+	const Bytes old = a.sealed(get_node_info());
+	a.restart();
+	w.run(1000);
+	ASSERT_TRUE(w.port_of(a)->link->established());
+	Bytes moved = old;
+	const Bytes now = a.sealed(get_node_info());
+	std::copy_n(now.begin(), PIB_DG_HDR_LEN, moved.begin());
+	w.deliver(a.at, old);
+	w.deliver(a.at, moved);
+	w.carry();
+	EXPECT_TRUE(a.packets.empty());
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_SEAL), 1u);
+	w.deliver(a.at, now);
+	w.carry();
+	EXPECT_EQ(a.packets.size(), 1u);
+}
+
+TEST_F(Fabric, SealedSuperPacketsOfPacketsAndOfSegments)
+{
+	start_keyed();
+	join();
+	for (const std::size_t length : {std::size_t{64}, std::size_t{2048}}) {
+		Bytes all;
+		std::size_t step = 0;
+		for (int i = 0; i < 5; i++) {
+			const Bytes one =
+				a.sealed(make_packet({.slid = 2, .dlid = 3, .length = length}));
+			step = one.size();
+			all.insert(all.end(), one.begin(), one.end());
+		}
+		b.packets.clear();
+		w.deliver(a.at, all, step);
+		w.carry();
+		EXPECT_EQ(b.packets.size(), 5u) << length;
+	}
+	EXPECT_FALSE(b.segments.empty());
 }
 
 TEST_F(Fabric, GarbageIsCountedByItsReason)
@@ -464,9 +538,9 @@ TEST_F(Fabric, GarbageIsCountedByItsReason)
 		bytes[at] = value;
 		return bytes;
 	};
-	w.deliver(a.at, {0x10, 0});
+	w.deliver(a.at, {0x20, 0});
 	EXPECT_EQ(w.count(PIB_US_RX_SHORT), 1u);
-	w.deliver(a.at, changed(0, 0x20));
+	w.deliver(a.at, changed(0, 0x10));
 	EXPECT_EQ(w.count(PIB_US_RX_VERSION), 1u);
 	w.deliver(a.at, changed(5, static_cast<std::uint8_t>(good[5] + 1)));
 	EXPECT_EQ(w.count(PIB_US_RX_UNKNOWN_LINK), 1u);
@@ -478,10 +552,10 @@ TEST_F(Fabric, GarbageIsCountedByItsReason)
 	EXPECT_EQ(w.count(PIB_US_RX_BAD_ICRC), 1u);
 	w.deliver(a.at, changed(PIB_DG_HDR_LEN, 0xFF));
 	EXPECT_EQ(w.count(PIB_US_RX_MALFORMED), 1u);
-	w.deliver(a.at, changed(0, 0x19));
-	w.deliver(a.at, Bytes(PIB_HELLO_WIRE_LEN, 0x11));
+	w.deliver(a.at, changed(0, 0x29));
+	w.deliver(a.at, Bytes(PIB_HELLO_WIRE_LEN, 0x21));
 	EXPECT_EQ(w.count(PIB_US_RX_BAD_HELLO), 2u);
-	w.deliver(a.at, changed(0, 0x15));
+	w.deliver(a.at, changed(0, 0x25));
 	EXPECT_EQ(w.count(PIB_US_RX_MALFORMED), 2u);
 	w.carry();
 	EXPECT_TRUE(b.packets.empty());

@@ -178,6 +178,14 @@ std::optional<Bytes> Peer::tick(std::uint64_t now)
 void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answers)
 {
 	const std::uint8_t type = bytes[0] & 0xF;
+	if (!key.empty() && (type == PIB_DG_DATA || type == PIB_DG_SEGMENT) &&
+	    bytes[1] & PIB_DG_SEALED) {
+		Bytes plain(bytes.size() - PIB_SEAL_LEN);
+		EXPECT_EQ(session_seal().open(bytes, plain), Opened::opened);
+		plain[1] &= static_cast<std::uint8_t>(~PIB_DG_SEALED);
+		hear(plain, now, answers);
+		return;
+	}
 	if (type == PIB_DG_DATA) {
 		packets.emplace_back(bytes.begin() + PIB_DG_HDR_LEN, bytes.end());
 		return;
@@ -211,6 +219,24 @@ void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answe
 		refusal = h.refusal;
 	if (to == fsm.local_id && pib_link_rx(&fsm, &h, parsed, now) & PIB_LINK_DO_SEND)
 		answers.push_back(build(now));
+}
+
+Seal &Peer::session_seal()
+{
+	if (!seal || !seal->is_of(fsm.nonce, fsm.peer_nonce))
+		seal.emplace(key, fsm.nonce, fsm.peer_nonce);
+	return *seal;
+}
+
+Bytes Peer::sealed(const Bytes &packet)
+{
+	const Bytes plain = data(packet);
+	Bytes bytes(plain.size() + PIB_SEAL_LEN);
+	std::copy_n(plain.begin(), PIB_DG_HDR_LEN, bytes.begin());
+	std::copy(plain.begin() + PIB_DG_HDR_LEN, plain.end(), bytes.begin() + PIB_SEAL_HEAD_LEN);
+	bytes[1] |= PIB_DG_SEALED;
+	session_seal().close(bytes);
+	return bytes;
 }
 
 Bytes Peer::data(const Bytes &packet) const

@@ -81,6 +81,8 @@ public:
 	/// Takes in what the daemon sent.
 	void hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answers);
 	Bytes data(const Bytes &packet) const;
+	/// The same as it travels in a keyed fabric.
+	Bytes sealed(const Bytes &packet);
 	/// The peer forgets everything.
 	void restart();
 
@@ -98,6 +100,9 @@ public:
 
 private:
 	Bytes build(std::uint64_t now);
+	Seal &session_seal();
+
+	std::optional<Seal> seal;
 };
 
 /// A daemon's core and the peers around it.

@@ -323,6 +323,10 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 		const Key &key = link.port->owner->config.key;
 		link.tx_tag = auth_tag(key, link.fsm.peer_nonce, link.fsm.nonce);
 		link.rx_tag = auth_tag(key, link.fsm.nonce, link.fsm.peer_nonce);
+		if (key.empty())
+			link.seal.reset();
+		else if (!link.seal || !link.seal->is_of(link.fsm.nonce, link.fsm.peer_nonce))
+			link.seal.emplace(key, link.fsm.nonce, link.fsm.peer_nonce);
 		link.refused = 0;
 	}
 	settle(link);

@@ -3,13 +3,15 @@
 // ones a super-packet; larger ones are put end to end into frames, and these are cut into
 // segments (docs/wire-format.md).
 #include <algorithm>
+#include <cstring>
 
 #include "switch/egress.h"
 
 namespace pib::netd {
 namespace {
 
-constexpr std::size_t kBytesMax = 65000;
+/// Of a super-packet, before its datagrams are sealed.
+constexpr std::size_t kBytesMax = 65000 - PIB_SEG_MAX * PIB_SEAL_LEN;
 /// A path that leaves less than this for a segment is left to IP's fragments.
 constexpr std::size_t kSegmentRoom = PIB_SEG_HDR_LEN + PIB_SEG_MIN;
 
@@ -42,6 +44,59 @@ std::size_t count_frame(Packets packets, std::size_t room, std::size_t &bytes)
 	return n;
 }
 
+std::uint8_t flags_of(const Link &link)
+{
+	return link.seal ? PIB_DG_SEALED : 0;
+}
+
+/// The bytes of the parts, one after the other, a piece at a time.
+class Reader {
+public:
+	explicit Reader(std::span<const iovec> parts) : parts_(parts) {}
+
+	std::size_t read(std::span<std::uint8_t> to)
+	{
+		std::size_t done = 0;
+		while (done < to.size() && !parts_.empty()) {
+			const iovec &part = parts_.front();
+			const std::size_t n = std::min(part.iov_len - at_, to.size() - done);
+			std::memcpy(&to[done], static_cast<std::uint8_t *>(part.iov_base) + at_, n);
+			done += n;
+			at_ += n;
+			if (at_ == part.iov_len) {
+				parts_ = parts_.subspan(1);
+				at_ = 0;
+			}
+		}
+		return done;
+	}
+
+private:
+	std::span<const iovec> parts_;
+	std::size_t at_ = 0;
+};
+
+/// A copy of datagrams of step bytes each, the last may be shorter, sealed.
+std::vector<std::uint8_t> seal_all(Seal &seal, std::span<const iovec> parts, std::size_t step)
+{
+	std::size_t left = 0;
+	for (const iovec &part : parts)
+		left += part.iov_len;
+	if (!step)
+		step = left;
+	std::vector<std::uint8_t> bytes(left + (left + step - 1) / step * PIB_SEAL_LEN);
+	std::span<std::uint8_t> rest = bytes;
+	for (Reader reader(parts); left; left -= std::min(step, left)) {
+		const auto one = rest.first(std::min(step, left) + PIB_SEAL_LEN);
+		reader.read(one.first(PIB_DG_HDR_LEN));
+		reader.read(
+			one.subspan(PIB_SEAL_HEAD_LEN, one.size() - PIB_DG_HDR_LEN - PIB_SEAL_LEN));
+		seal.close(one);
+		rest = rest.subspan(one.size());
+	}
+	return bytes;
+}
+
 } // namespace
 
 void Egress::datagrams(Link &link, Packets packets)
@@ -49,7 +104,7 @@ void Egress::datagrams(Link &link, Packets packets)
 	for (OutPacket &packet : packets) {
 		const pib_dg header{.version = PIB_DG_VERSION,
 				    .type = PIB_DG_DATA,
-				    .flags = 0,
+				    .flags = flags_of(link),
 				    .tag = link.tx_tag,
 				    .link_id = link.fsm.remote_id};
 		pib_dg_build(&header, packet.head.data());
@@ -64,7 +119,13 @@ void Egress::datagrams(Link &link, Packets packets)
 
 void Egress::send(Link &link, std::size_t segment, std::size_t count)
 {
-	wire_.send(link.path, parts_, segment);
+	if (link.seal) {
+		auto &bytes = sealed_.emplace_back(seal_all(*link.seal, parts_, segment));
+		const iovec part = {bytes.data(), bytes.size()};
+		wire_.send(link.path, {&part, 1}, segment ? segment + PIB_SEAL_LEN : 0);
+	} else {
+		wire_.send(link.path, parts_, segment);
+	}
 	parts_.clear();
 	stats_.add(PIB_US_TX_DATAGRAMS, count);
 }
@@ -85,7 +146,7 @@ void Egress::segment_header(pib_segment &segment, std::size_t left, bool at_star
 
 void Egress::frame(Link &link, Packets packets, std::size_t bytes, std::size_t room)
 {
-	pib_segment segment{.flags = 0,
+	pib_segment segment{.flags = flags_of(link),
 			    .tag = link.tx_tag,
 			    .link_id = link.fsm.remote_id,
 			    .frame = ++link.frame,
@@ -118,7 +179,7 @@ void Egress::frame(Link &link, Packets packets, std::size_t bytes, std::size_t r
 
 void Egress::send_queue(Link &link)
 {
-	const std::size_t room = wire_.room(link.path);
+	const std::size_t room = wire_.room(link.path) - (link.seal ? PIB_SEAL_LEN : 0);
 	const bool segments = link.fsm.peer_caps & PIB_CAP_SEGMENTS && room >= kSegmentRoom;
 	Packets rest = link.queue;
 	while (!rest.empty()) {

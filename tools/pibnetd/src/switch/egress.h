@@ -16,6 +16,7 @@ struct Batch {
 	std::deque<std::array<std::uint8_t, PIB_SEG_HDR_LEN>> headers;
 	/// Bytes of packets that have no other place.
 	std::deque<std::vector<std::uint8_t>> kept;
+	std::deque<std::vector<std::uint8_t>> sealed;
 };
 
 class Egress {
@@ -23,9 +24,10 @@ public:
 	Egress(Wire &wire, Stats &stats) : wire_(wire), stats_(stats) {}
 
 	/// Gives the wire what waits on the link, in as few super-packets as may be. The queue and
-	/// headers() must stay as they are until the wire is flushed.
+	/// headers() and sealed() must stay as they are until the wire is flushed.
 	void send_queue(Link &link);
 	std::deque<std::array<std::uint8_t, PIB_SEG_HDR_LEN>> &headers() { return headers_; }
+	std::deque<std::vector<std::uint8_t>> &sealed() { return sealed_; }
 
 private:
 	void datagrams(Link &link, std::span<OutPacket> packets);
@@ -37,6 +39,7 @@ private:
 	Stats &stats_;
 	std::vector<iovec> parts_;
 	std::deque<std::array<std::uint8_t, PIB_SEG_HDR_LEN>> headers_;
+	std::deque<std::vector<std::uint8_t>> sealed_;
 };
 
 } // namespace pib::netd

@@ -236,6 +236,7 @@ Batch Forwarder::gather()
 	}
 	dirty_.clear();
 	batch.headers = std::exchange(egress_.headers(), {});
+	batch.sealed = std::exchange(egress_.sealed(), {});
 	batch.kept = std::exchange(kept_, {});
 	return batch;
 }

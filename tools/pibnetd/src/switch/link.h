@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "wire/frames.h"
+#include "wire/seal.h"
 #include "wire/stats.h"
 #include "switch/switch.h"
 #include "wire/wire.h"
@@ -51,6 +53,8 @@ struct Link {
 
 	std::uint16_t tx_tag = 0;
 	std::uint16_t rx_tag = 0;
+	/// Keyed fabrics: of the present session or the last one.
+	std::optional<Seal> seal;
 	std::uint16_t frame = 0;
 	Frames frames;
 	std::vector<OutPacket> queue;

@@ -15,6 +15,7 @@ extern "C" {
 #include "kernel/proto/link.h"
 #include "kernel/proto/mad.h"
 #include "kernel/proto/node.h"
+#include "kernel/proto/seal.h"
 #include "kernel/proto/segment.h"
 #include "kernel/proto/vl.h"
 }

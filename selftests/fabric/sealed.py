@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Data of a keyed fabric, seen by somebody on the segment. Written from docs/wire-format.md alone.
+
+watch NETDEV FILE SECONDS	keep what passes between pib's hosts
+open FILE KEYFILE		take all data out of its seals; print how many datagrams by opcode, and what is wrong
+attack NETDEV FILE SECONDS	send what was seen again: as it was, changed, and in the clear; print how many of each
+"""
+import collections
+import hmac
+import json
+import random
+import socket
+import struct
+import sys
+import time
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+
+from hostile import CONTROL_LEN, Datagram, altered, frame
+
+DATA, SEGMENT, BYE = 0, 5, 4
+SEALED = 2
+HEAD, COUNTER, TAG = 8, 8, 16
+
+
+def sniff(netdev, seconds):
+    sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    sniffer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
+    sniffer.bind((netdev, 0))
+    sniffer.settimeout(0.2)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            raw = sniffer.recv(65535)
+            yield raw, Datagram(raw)
+        except (TimeoutError, ValueError, IndexError, struct.error):
+            continue
+
+
+def load(path):
+    with open(path, encoding="ascii") as file:
+        return [(bytes.fromhex(f), Datagram(bytes.fromhex(f))) for f in json.load(file)]
+
+
+def is_data(payload):
+    return payload[0] >> 4 == 2 and payload[0] & 15 in (DATA, SEGMENT)
+
+
+class Sessions:
+    """What control datagrams say: link id of a receiver to its session and its peer's."""
+
+    def __init__(self, seen):
+        self.of = collections.defaultdict(set)
+        for _, d in seen:
+            p = d.payload
+            if len(p) == CONTROL_LEN and p[0] >> 4 == 2 and p[0] & 15 != BYE:
+                link_id, own, peer = p[12:16], p[16:24], p[24:32]
+                if peer != bytes(8):
+                    self.of[link_id].add((own, peer))
+
+    def open(self, key, payload):
+        """The datagram as it would be in a fabric without a key; None: no session's key opens it."""
+        head, counter = payload[:HEAD], payload[HEAD : HEAD + COUNTER]
+        nonce = bytes(4) + counter[::-1]
+        for to, sender in self.of[payload[4:8]]:
+            cipher = ChaCha20Poly1305(hmac.digest(key, b"pib sealed data " + to + sender, "sha256"))
+            try:
+                return head + cipher.decrypt(nonce, payload[HEAD + COUNTER :], head)
+            except InvalidTag:
+                continue
+        return None
+
+
+def opcode(plain):
+    """Of the packet that starts a datagram; None: none does."""
+    if plain[0] & 15 == SEGMENT and plain[14:16] != bytes(2):
+        return None
+    lrh = plain[16:] if plain[0] & 15 == SEGMENT else plain[8:]
+    return lrh[48 if lrh[1] & 3 == 3 else 8]
+
+
+def open_all(path, keyfile):
+    seen = load(path)
+    sessions, found = Sessions(seen), collections.Counter()
+    with open(keyfile, "rb") as file:
+        key = file.read()
+    counters = collections.defaultdict(set)
+    for _, d in seen:
+        p = d.payload
+        if not is_data(p):
+            continue
+        if not p[1] & SEALED:
+            found["unsealed"] += 1
+            continue
+        mark = (d.source, p[4:8], p[2:4])
+        if p[8:16] in counters[mark]:
+            found["counter twice"] += 1
+        counters[mark].add(p[8:16])
+        plain = sessions.open(key, p)
+        if plain is None:
+            found["closed"] += 1
+        else:
+            found[f"opcode {opcode(plain)}"] += 1
+    print(json.dumps(found))
+
+
+def clear(payload):
+    """In the clear, as of a fabric without a key: the flag is off, seal and tag are gone."""
+    head = bytes([payload[0], payload[1] & ~SEALED]) + payload[2:HEAD]
+    return head + payload[HEAD + COUNTER : -TAG]
+
+
+def attack(netdev, path, seconds):
+    chance = random.Random(1)
+    seen = [d for _, d in load(path) if is_data(d.payload)]
+    with open(f"/sys/class/net/{netdev}/address", encoding="ascii") as file:
+        mac = bytes.fromhex(file.read().strip().replace(":", ""))
+
+    def changed(payload):
+        at = chance.randrange(HEAD + COUNTER, len(payload))
+        newer = struct.pack("!Q", struct.unpack("!Q", payload[8:16])[0] + (1 << 32))
+        return altered(altered(payload, at, bytes([payload[at] ^ 1])), HEAD, newer)
+
+    def newer(payload):
+        return altered(payload, HEAD, struct.pack("!Q", (1 << 40) + chance.randrange(1 << 20)))
+
+    kinds = {"replayed": lambda p: p, "changed": changed, "newer": newer, "clear": clear}
+    frames = [(name, frame(d, mac, d.source, make(d.payload))) for d in seen for name, make in kinds.items()]
+    sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    sender.bind((netdev, 0))
+    sent = collections.Counter()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        for name, raw in frames:
+            try:
+                sender.send(raw)
+            except OSError:  # the queue of the netdev is full
+                continue
+            sent[name] += 1
+    print(json.dumps(sent))
+
+
+def watch(netdev, path, seconds):
+    kept = [raw.hex() for raw, d in sniff(netdev, seconds) if len(raw) <= 1514]
+    with open(path, "w", encoding="ascii") as out:
+        json.dump(kept[:6000], out)
+
+
+def main():
+    what, *words = sys.argv[1:]
+    if what == "watch":
+        watch(words[0], words[1], float(words[2]))
+    elif what == "open":
+        open_all(*words)
+    else:
+        attack(words[0], words[1], float(words[2]))
+
+
+main()

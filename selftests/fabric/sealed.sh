@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Keyed fabrics seal their data: who is on the segment reads nothing, and sends nothing that counts. Who has the key
+# and docs/wire-format.md reads all of it (sealed.py).
+#
+#	h1 pib0 --- bridge --- pib1 h2
+#	              |
+#	              h3, the outsider
+#
+#	vm/run --packages python3-cryptography ... fabric/sealed.sh
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+trap 'rm -f /tmp/key.? /tmp/sealed.*; hosts_clean' EXIT
+
+ktap_plan 24
+LAYOUT=netns
+hosts_make 3
+for k in a b; do
+	head -c 32 /dev/urandom >/tmp/key.$k
+	chmod 600 /tmp/key.$k
+done
+# What passes the bridge is to be what a wire would carry.
+for k in 1 2; do h $k ethtool -K eth0 gso off tso off gro off tx-udp-segmentation off >/dev/null 2>&1; done
+
+trunk_up() { h "$1" pibctl -j show links | jq -e '[.. | objects | select(.up? == true)] | length == 1'; }
+active() { h "$1" pibctl -j show | grep -qi '"state": *"active"'; }
+counted() { h "$1" pibctl -j show uplinks | jq "[.. | objects | .$2? // empty] | add // 0"; }
+opened() { jq -e "$1" /tmp/sealed.open || { cat /tmp/sealed.open; return 1; }; }
+downs() { for k in 1 2; do h $k pibctl -j show counters | jq -c '[.. | objects | .link_downed? // empty]'; done; }
+# watch NAME COMMAND...: what passes the bridge meanwhile
+watch() {
+	ip netns exec hub "$here/sealed.py" watch p1 "/tmp/sealed.$1" 8 &
+	local watcher=$!
+	shift
+	sleep 2
+	"$@"
+	local status=$?
+	wait $watcher
+	return $status
+}
+reads() { "$here/sealed.py" open "/tmp/sealed.$1" "/tmp/key.$2" >/tmp/sealed.open; }
+grew() { [ "$(counted 1 "$1")" -gt "$2" ] || { counted 1 "$1"; return 1; }; }
+still() { [ "$(counted "$1" "$2")" = 0 ] || { h "$1" pibctl -j show uplinks; return 1; }; }
+
+check "host 1: add with a key" pib_add 1 standalone key-file /tmp/key.a
+check "host 2: the same key" pib_add 2 standalone key-file /tmp/key.a
+check "they meet" wait_for 60 trunk_up 1
+check "host 1: ACTIVE" wait_for 60 active 1
+check "host 2: ACTIVE" wait_for 60 active 2
+
+check "small messages, watched" watch small pair 1 2 60 ibv_rc_pingpong -s 64 -n 200
+check "the watcher has the key: it reads" reads small a
+check "RC SENDs are among it" opened '."opcode 4" > 20'
+check "nothing in the clear" opened '.unsealed == null'
+check "nothing that the key does not open" opened '.closed == null'
+check "no counter twice" opened '."counter twice" == null'
+check "with another key" reads small b
+check "nothing is read" opened '.closed > 20 and ([keys[] | select(startswith("opcode"))] | length == 0)'
+check "large messages, in segments, watched" watch large pair 1 2 60 ibv_rc_pingpong -s 16384 -m 4096 -n 20
+check "the watcher has the key: it reads" reads large a
+check "all of it" opened '.closed == null and .unsealed == null and ."counter twice" == null and (add > 200)'
+check "host 1 has taken all of it" still 1 rx_bad_seal
+check "host 2 has taken all of it" still 2 rx_replayed
+
+downs >/tmp/sealed.downs
+check "the outsider sends it again: as it was, changed, in the clear" \
+	sh -c "ip netns exec h3 '$here/sealed.py' attack eth0 /tmp/sealed.small 4 >/tmp/sealed.sent && jq -e '.replayed > 0 and .changed > 0 and .clear > 0' /tmp/sealed.sent"
+echo "# sent: $(cat /tmp/sealed.sent)"
+check "replays are counted" grew rx_replayed 0
+check "changes are counted" grew rx_bad_seal 0
+check "what is in the clear is counted" grew rx_unsealed 0
+same_downs() { [ "$(downs)" = "$(cat /tmp/sealed.downs)" ]; }
+check "no link went down" same_downs
+check "traffic as before" pair 1 2 60 ibv_rc_pingpong
+ktap_end
