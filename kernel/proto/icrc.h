@@ -2,7 +2,8 @@
 /*
  * Invariant CRC (7.8.1): CRC-32 of Ethernet over the packet from LRH to the
  * end of the pad, with the fields that a switch or router may change read as
- * ones: of a packet with a GRH the whole LRH. The CRC is computed in pieces: first the headers, then the payload.
+ * ones: of a packet with a GRH the whole LRH. The CRC is computed in pieces: first
+ * the headers, then the payload.
  */
 #ifndef PIB_PROTO_ICRC_H
 #define PIB_PROTO_ICRC_H

@@ -25,13 +25,15 @@ uint32_t reference_crc(const Bytes &msg)
 	return out;
 }
 
-// 7.8.1: LRH.VL, GRH.TClass, GRH.FlowLabel, GRH.HopLmt and BTH.resv8a read as ones.
+// 7.8.1: LRH.VL and BTH.resv8a read as ones; with a GRH all of the LRH, and GRH.TClass, GRH.FlowLabel
+// and GRH.HopLmt.
 Bytes masked(Bytes p)
 {
 	bool grh = (p[1] & 3) == 3;
 
 	p[0] |= 0xF0;
 	if (grh) {
+		std::fill_n(p.begin(), 8, 0xFF);
 		p[8] |= 0x0F;
 		p[9] = p[10] = p[11] = 0xFF;
 		p[15] = 0xFF;
@@ -145,7 +147,7 @@ TEST(Icrc, OnlyVariantFieldsMayChange)
 
 	p[1] = (p[1] & ~3) | 3;
 	before = icrc(p, 60);
-	variant[0] = 0xF0;
+	std::fill_n(variant.begin(), 8, 0xFF);
 	variant[8] = 0x0F;
 	variant[9] = variant[10] = variant[11] = variant[15] = variant[52] = 0xFF;
 	for (size_t bit = 0; bit < 800; bit++) {
