@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 b6af8a24c257df14e93fec1f09ad12ad0ba0a10a02a29b6e6b5f642c712469fb */
+/*	sha256 c4c0ad6d9b18646c7dd4bdc5bfb9f7f17d6bb01d117ae9c1636f772ee29a5f47 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
