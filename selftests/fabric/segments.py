@@ -19,7 +19,7 @@ while True:
         seen = hostile.Datagram(s.recv(65535))
     except (ValueError, IndexError, struct.error):
         continue
-    if seen.eth[6:12] == own_mac and seen.payload[:1] == b"\x15":
+    if seen.eth[6:12] == own_mac and seen.payload[:1] == b"\x25":
         break
 sent = 0
 end = time.monotonic() + seconds
