@@ -130,7 +130,7 @@ class Attacker:
         return self.own, self.random.randbytes(length)
 
     def noise_of_our_version(self, d):
-        kind = self.random.choice((0, 1, 2, 3, 4, 5, 9, 14))
+        kind = self.random.choice((0, 1, 2, 3, 4, 5, 9))
         length = self.random.choice((7, 11, 15, 59, 175, 499, 1399))
         return self.own, bytes([VERSION << 4 | kind]) + self.random.randbytes(length)
 

@@ -9,6 +9,17 @@
 #include "wire/ping.h"
 
 namespace pib::netd {
+namespace {
+
+std::optional<pib_segment> parse_segment(std::span<const std::uint8_t> bytes)
+{
+	pib_segment segment;
+	if (!pib_segment_parse(&segment, bytes.data(), static_cast<std::uint32_t>(bytes.size())))
+		return {};
+	return segment;
+}
+
+} // namespace
 
 Core::Core(Wire &wire, Stats &stats, Log &log, std::function<std::uint64_t()> random) :
 	log_(log), random_(std::move(random)), wire_(wire), stats_(stats), forwarder_(wire, stats_)
@@ -67,13 +78,19 @@ Link *Core::data_link(const Arrival &arrival, const pib_dg &header)
 void Core::data(const Arrival &arrival, const pib_dg &header, std::span<const std::uint8_t> bytes,
 		std::uint64_t now)
 {
+	const bool in_clear = !(header.flags & PIB_DG_SEALED);
+	const bool is_segment = header.type == PIB_DG_SEGMENT;
+	if (is_segment && in_clear && !parse_segment(bytes)) {
+		stats_.add(PIB_US_RX_MALFORMED);
+		return;
+	}
 	Link *link = data_link(arrival, header);
 	if (!link)
 		return;
 	bytes = opened(*link, header, bytes);
 	if (bytes.empty())
 		return;
-	if (header.type == PIB_DG_SEGMENT)
+	if (is_segment)
 		segment(*link, bytes, now);
 	else
 		packet(*link, bytes.subspan(PIB_DG_HDR_LEN), header.flags & PIB_DG_NOICRC, now);
@@ -123,12 +140,12 @@ std::size_t Core::packet(Link &link, std::span<const std::uint8_t> bytes, bool n
 
 void Core::segment(Link &link, std::span<const std::uint8_t> bytes, std::uint64_t now)
 {
-	pib_segment segment;
-	if (!pib_segment_parse(&segment, bytes.data(), static_cast<std::uint32_t>(bytes.size()))) {
+	const auto segment = parse_segment(bytes);
+	if (!segment) {
 		stats_.add(PIB_US_RX_MALFORMED);
 		return;
 	}
-	auto done = link.frames.add(segment, bytes.subspan(PIB_SEG_HDR_LEN), now);
+	auto done = link.frames.add(*segment, bytes.subspan(PIB_SEG_HDR_LEN), now);
 	if (done)
 		frame(link, std::move(*done), now);
 }
