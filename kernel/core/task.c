@@ -132,9 +132,9 @@ void pib_tasks_ask(void)
 	this_cpu_ptr(&pib_runlists)->asks_until = jiffies + msecs_to_jiffies(ASKS_MSEC);
 }
 
-void pib_tasks_copied(void)
+void pib_tasks_copied(u32 n)
 {
-	this_cpu_inc(pib_runlists.copies);
+	this_cpu_add(pib_runlists.copies, n);
 }
 
 u32 pib_tasks_copies(void)

@@ -134,10 +134,10 @@ void pib_tasks_run_due(u64 due);
 void pib_tasks_ask(void);
 
 /*
- * A multicast was copied on this CPU. Who bounds the bursts that he passes on counts each copy as
+ * A multicast was copied @n times on this CPU, or as much else was done. Who bounds the bursts that he passes on counts each copy as
  * one, by how much pib_tasks_copies() has grown meanwhile. Softirqs off.
  */
-void pib_tasks_copied(void);
+void pib_tasks_copied(u32 n);
 /* Copies made on this CPU so far, modulo 2^32. Softirqs off. */
 u32 pib_tasks_copies(void);
 

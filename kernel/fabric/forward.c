@@ -304,7 +304,7 @@ static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
 		return;
 	}
 	c->hops = b->hops;
-	pib_tasks_copied();
+	pib_tasks_copied(1);
 	walk_queue(w, c, in, out);
 }
 

@@ -79,6 +79,7 @@ static void new_session(struct pib_link_fsm *f)
 	if (!f->nonce)
 		f->nonce = 1;
 	f->fresh_from = f->tx_seq + 1;
+	f->num_former = 0;
 }
 
 static u32 go_idle(struct pib_link_fsm *f)
@@ -216,6 +217,26 @@ static u32 rx_peer(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u
 	return todo | link_settle(f);
 }
 
+/* Has the link been up with @nonce before, in the present session of this end? */
+static bool is_former(const struct pib_link_fsm *f, u64 nonce)
+{
+	unsigned int i;
+
+	for (i = 0; i < f->num_former; i++)
+		if (f->former[i] == nonce)
+			return true;
+	return false;
+}
+
+/*
+ * Two sessions make a pair, of which keys are made and counters begin. A pair never comes back,
+ * though two that both live may speak to this end by turns: then this end begins anew.
+ */
+static bool may_displace(const struct pib_link_fsm *f, u64 nonce)
+{
+	return f->num_former < PIB_LINK_FORMER && !is_former(f, nonce);
+}
+
 /* A datagram of another session came, which is the peer's next one if it proves to be newer. */
 static u32 rx_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
 {
@@ -225,6 +246,11 @@ static u32 rx_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u8 typ
 		return PIB_LINK_DO_REJECT;
 	if (h->peer_nonce != f->nonce || !seq_at_least(h->ack, f->newer_from))
 		return reply_stranger(f, h, now);
+	if (!may_displace(f, h->nonce)) {
+		todo = go_idle(f);
+		return todo | rx_idle(f, h, type, now);
+	}
+	f->former[f->num_former++] = f->peer_nonce;
 	f->restarts++;
 	todo = link_unplug(f);
 	todo |= link_establish(f, h, now);
@@ -392,6 +418,7 @@ u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now)
 	u32 todo = link_unplug(f);
 
 	f->nonce = nonce;
+	f->num_former = 0;
 	f->local_down = down;
 	f->fresh_from = f->tx_seq + 1;
 	if (f->state == PIB_LINK_UP) {

@@ -122,6 +122,8 @@ enum pib_link_state {
 #define PIB_LATE_MS		200	/* a timer that comes later than this has slept */
 #define PIB_REPLY_MS		10	/* between two answers that change nothing */
 
+#define PIB_LINK_FORMER		4	/* sessions that may be displaced before this end begins anew */
+
 /**
  * struct pib_link_fsm - one end of a link over UDP
  * @state: enum pib_link_state
@@ -153,6 +155,8 @@ enum pib_link_state {
  * @peer_keepalive_ms: see struct pib_hello
  * @peer_caps: see struct pib_hello
  * @peer_desc: see struct pib_hello
+ * @former: UP: sessions that were displaced since @nonce began
+ * @num_former: entries in @former
  * @last_heard: ns; the peer's last datagram that was of the current session
  * @deaf_at: ns; see pib_link_deaf()
  * @next_send: ns; 0: at once
@@ -189,6 +193,8 @@ struct pib_link_fsm {
 	u16 peer_keepalive_ms;
 	u32 peer_caps;
 	char peer_desc[64];
+	u64 former[PIB_LINK_FORMER];
+	u8 num_former;
 	u64 last_heard;
 	u64 deaf_at;
 	u64 next_send;

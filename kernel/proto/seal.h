@@ -53,7 +53,7 @@ bool pib_replay_is_new(const struct pib_replay *r, u64 counter);
  * Take the counter of an authentic datagram. A session that sends a thousand million datagrams a
  * second has used up its counters after 584 years.
  *
- * Return: false: it was taken before, lies more than PIB_REPLAY_WINDOW behind the highest one, or
+ * Return: false: it was taken before, lies PIB_REPLAY_WINDOW or more behind the highest one, or
  * is 0, which nobody sends.
  */
 bool pib_replay_take(struct pib_replay *r, u64 counter);

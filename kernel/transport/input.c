@@ -332,7 +332,7 @@ static void mcast_copy(struct pib_qp *qp, void *arg)
 
 	if (qp == rx->except || READ_ONCE(qp->port) != rx->port)
 		return;
-	pib_tasks_copied();
+	pib_tasks_copied(1);
 	c = pib_burst_clone(rx->b);
 	if (!c) {
 		pib_hca_stat(pib_kport_hca(rx->port), PIB_STAT_RX_NOMEM);

@@ -33,7 +33,6 @@ enum pib_udp_link_kind {
  * @noicrc: both ends do without ICRC
  * @segments: the peer knows segments
  * @seal: keyed fabrics: how data is sealed; else NULL
- * @frames: number of the last frame sent
  * @cache: route
  * @rcu: freed after a grace period
  */
@@ -48,7 +47,6 @@ struct pib_upath {
 	bool noicrc;
 	bool segments;
 	struct pib_seal *seal;
-	atomic_t frames;
 	struct dst_cache cache;
 	struct rcu_head rcu;
 };
@@ -67,6 +65,7 @@ struct pib_upath {
  * @id: place in dumps; never changes
  * @path: RCU; NULL while there is no session
  * @frames: being put together
+ * @frame_no: number of the last frame sent; goes on from path to path
  * @lock: softirqs off; guards the next fields. Taken before node locks
  * @fsm: session
  * @seal: keyed fabrics: of the present session or the last one, NULL: there was none
@@ -99,6 +98,7 @@ struct pib_udp_link {
 	u32 id;
 	struct pib_upath __rcu *path;
 	struct pib_frames frames;
+	atomic_t frame_no;
 
 	spinlock_t lock;
 	struct pib_link_fsm fsm;

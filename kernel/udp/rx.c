@@ -379,6 +379,49 @@ static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 	return len;
 }
 
+static bool is_sealed(const struct pib_dg *dg)
+{
+	return dg->version == PIB_DG_VERSION && dg->flags & PIB_DG_SEALED &&
+	       (dg->type == PIB_DG_DATA || dg->type == PIB_DG_SEGMENT);
+}
+
+/* Where the sealed datagrams end that begin at @off. */
+static u32 sealed_end(const struct sk_buff *skb, u32 off, u32 step)
+{
+	u8 buf[PIB_DG_HDR_LEN];
+	const u8 *head;
+	struct pib_dg dg;
+
+	do {
+		off = min(off + step, skb->len);
+		head = skb_header_pointer(skb, off, sizeof(buf), buf);
+		if (!head)
+			break;
+		pib_dg_parse(&dg, head);
+	} while (is_sealed(&dg));
+	return off;
+}
+
+static void intake_all(struct intake *in, u32 step);
+
+/*
+ * Take in the sealed datagrams from @off on, in the order in which they came. Return: bytes that
+ * are dealt with.
+ */
+static u32 intake_sealed(struct intake *in, u32 off, u32 step)
+{
+	struct intake sub = { .sock = in->sock, .from = in->from, .checked = true, .opened = true };
+	u32 end = sealed_end(in->skb, off, step);
+
+	intake_flush(in);
+	sub.skb = pib_seal_open(in->sock, in->skb, in->from, off, end - off, step);
+	if (!sub.skb)
+		return end - off;
+	intake_all(&sub, min(step - PIB_SEAL_LEN, sub.skb->len));
+	consume_skb(sub.skb);
+	return end - off;
+}
+
 /* Take in one datagram at @off. Return: bytes that are dealt with. */
 static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 {
@@ -396,6 +439,8 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 		pib_udp_sock_count(in->sock, rx_version, 1);
 		return len;
 	}
+	if (is_sealed(&dg) && !in->opened)
+		return intake_sealed(in, off, step);
 	switch (dg.type) {
 	case PIB_DG_DATA:
 		intake_data(in, &dg, off, len);
@@ -431,44 +476,10 @@ static void intake_all(struct intake *in, u32 step)
 	intake_flush(in);
 }
 
-static bool is_sealed(const struct sk_buff *skb, u32 off)
-{
-	u8 buf[PIB_DG_HDR_LEN];
-	const u8 *head = skb_header_pointer(skb, off, sizeof(buf), buf);
-	struct pib_dg dg;
-
-	if (!head)
-		return false;
-	pib_dg_parse(&dg, head);
-	return dg.version == PIB_DG_VERSION && dg.flags & PIB_DG_SEALED &&
-	       (dg.type == PIB_DG_DATA || dg.type == PIB_DG_SEGMENT);
-}
-
-/*
- * Take in the sealed datagrams from @off on, in the order in which they came. Return: bytes that
- * are dealt with.
- */
-static u32 intake_sealed(struct intake *in, u32 off, u32 step)
-{
-	struct intake sub = { .sock = in->sock, .from = in->from, .checked = true, .opened = true };
-	u32 end = off;
-
-	while (end < in->skb->len && is_sealed(in->skb, end))
-		end = min(end + step, in->skb->len);
-	intake_flush(in);
-	sub.skb = pib_seal_open(in->sock, in->skb, off, end - off, step);
-	if (!sub.skb)
-		return end - off;
-	intake_all(&sub, min(step - PIB_SEAL_LEN, sub.skb->len));
-	consume_skb(sub.skb);
-	return end - off;
-}
-
 void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from)
 {
 	struct intake in = { .sock = sock, .skb = skb, .from = from };
 	u32 step = datagram_step(skb);
-	u32 off;
 
 	in.checked = udp_hdr(skb)->check && !skb_checksum_complete(skb);
 	if (udp_hdr(skb)->check && !in.checked) {
@@ -477,12 +488,7 @@ void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pi
 	}
 	if (skb->len)
 		pib_udp_sock_count(sock, rx_datagrams, DIV_ROUND_UP(skb->len, step));
-	for (off = 0; off < skb->len;)
-		if (is_sealed(skb, off))
-			off += intake_sealed(&in, off, step);
-		else
-			off += intake_one(&in, off, min(step, skb->len - off), step);
-	intake_flush(&in);
+	intake_all(&in, step);
 
 out_free:
 	consume_skb(skb);

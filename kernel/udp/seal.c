@@ -12,14 +12,17 @@
 #include <linux/slab.h>
 #include "compat/compat.h"
 #include "core/net.h"
+#include "core/task.h"
 #include "udp/auth.h"
 #include "udp/bearer.h"
 #include "udp/link.h"
 #include "udp/seal.h"
 #include "udp/socket.h"
-#include "udp/wire.h"
 
-#define SEAL_SGS	(MAX_SKB_FRAGS + 2)
+#define SEAL_SGS	(MAX_SKB_FRAGS + 1)
+/* What opening costs counts as that of so many bytes of a multicast that is copied. */
+#define SEAL_COPY	2048
+#define SEAL_LINEAR	4096
 
 struct pib_seal *pib_seal_alloc(const struct pib_auth *auth, u64 nonce, u64 peer_nonce)
 {
@@ -57,11 +60,9 @@ u64 pib_seal_counters(struct pib_seal *seal, u32 n)
 	return atomic64_add_return(n, &seal->sent) - n + 1;
 }
 
-/* The bytes of @skb as a list. Return: entries, or -errno. */
+/* The bytes of @skb, which has no list of others, for the cipher. Return: entries, or -errno. */
 static int seal_list(struct sk_buff *skb, u32 off, u32 len, struct scatterlist sg[SEAL_SGS])
 {
-	if (skb_shinfo(skb)->nr_frags + 1 > SEAL_SGS || skb_has_frag_list(skb))
-		return -EMSGSIZE;
 	sg_init_table(sg, SEAL_SGS);
 	return skb_to_sgvec(skb, sg, off, len);
 }
@@ -85,14 +86,26 @@ int pib_seal_close(struct pib_seal *seal, struct sk_buff *skb, u32 off, u32 len,
 
 /* ---- the receiver ---- */
 
-/* The seal of the link that a datagram names, if that link has the session that the tag is of. */
-static struct pib_seal *seal_of(const struct pib_udp_sock *sock, const struct pib_dg *dg)
+/*
+ * The seal of the link that a datagram names, if @from may send on that link and the tag is that of
+ * the present session. Return: NULL: the datagram is counted.
+ */
+static struct pib_seal *seal_of(struct pib_udp_sock *sock, const struct pib_addr *from,
+				const struct pib_dg *dg)
 {
 	struct pib_udp_link *link = xa_load(&sock->pn->links, dg->link_id);
 	struct pib_upath *path;
 
 	path = link && link->bearer->sock == sock ? rcu_dereference(link->path) : NULL;
-	return path && path->rx_tag == dg->tag ? path->seal : NULL;
+	if (!path || path->rx_tag != dg->tag || !path->seal) {
+		pib_udp_sock_count(sock, rx_unknown_link, 1);
+		return NULL;
+	}
+	if (!pib_upath_admits(path, from)) {
+		pib_udp_sock_count(sock, rx_wrong_addr, 1);
+		return NULL;
+	}
+	return path->seal;
 }
 
 static bool seal_is_new(struct pib_seal *seal, u64 counter)
@@ -115,40 +128,73 @@ static bool seal_take(struct pib_seal *seal, u64 counter)
 	return taken;
 }
 
-/* Copy @len bytes at @off of @from to @at of @to, which is nobody else's. */
-static int copy_between(struct sk_buff *from, u32 off, struct sk_buff *to, u32 at, u32 len)
-{
-	struct skb_seq_state st;
-	const u8 *data;
-	u32 n, done = 0;
-	int err = 0;
-
-	skb_prepare_seq_read(to, at, at + len, &st);
-	while (done < len && !err) {
-		n = skb_seq_read(done, &data, &st);
-		if (!n)
-			return -EFAULT;
-		n = min(n, len - done);
-		err = skb_copy_bits(from, off + done, (u8 *)data, n);
-		done += n;
-	}
-	skb_abort_seq_read(&st);
-	return err;
-}
-
 /**
  * struct opening - sealed datagrams on their way out of their seals
  * @sock: sockets by which they came
+ * @addr: sender
  * @from: as they came
- * @to: copy, room for all that @from has
+ * @room: bytes of them at most
+ * @to: copy, with @room bytes; NULL: not needed yet
  * @len: bytes of @to that are in use
  */
 struct opening {
 	struct pib_udp_sock *sock;
+	const struct pib_addr *addr;
 	struct sk_buff *from;
+	u32 room;
 	struct sk_buff *to;
 	u32 len;
 };
+
+/*
+ * Pages of its own: what waits for a QP keeps no more memory than the QP is charged for, unlike
+ * pages that others share (udp/skb_pool.c).
+ */
+static bool open_room(struct opening *o)
+{
+	u32 data = o->room > SEAL_LINEAR ? o->room : 0;
+	int err;
+
+	if (o->to)
+		return true;
+	o->to = alloc_skb_with_frags(o->room - data, data, PAGE_ALLOC_COSTLY_ORDER, &err,
+				     GFP_ATOMIC | __GFP_NOWARN);
+	if (!o->to)
+		return false;
+	skb_put(o->to, o->room - data);
+	o->to->len += data;
+	o->to->data_len = data;
+	return true;
+}
+
+/* The bytes of @skb from @at on that lie together, at most *@len. */
+static u8 *bytes_at(struct sk_buff *skb, u32 at, u32 *len)
+{
+	const skb_frag_t *f = skb_shinfo(skb)->frags;
+
+	if (!skb->data_len) {
+		*len = min(*len, skb->len - at);
+		return skb->data + at;
+	}
+	for (; at >= skb_frag_size(f); f++)
+		at -= skb_frag_size(f);
+	*len = min(*len, skb_frag_size(f) - at);
+	return skb_frag_address(f) + at;
+}
+
+static int open_copy(struct opening *o, u32 off, u32 at, u32 len)
+{
+	u32 n;
+	u8 *to;
+
+	for (; len; off += n, at += n, len -= n) {
+		n = len;
+		to = bytes_at(o->to, at, &n);
+		if (skb_copy_bits(o->from, off, to, n))
+			return -EFAULT;
+	}
+	return 0;
+}
 
 /*
  * The link header stays where it was; what was encrypted goes behind it in @to, where the tag
@@ -160,12 +206,17 @@ static bool open_bytes(struct opening *o, struct pib_seal *seal, const u8 head[P
 	u32 body = len - PIB_SEAL_HEAD_LEN, at = o->len + PIB_DG_HDR_LEN;
 	struct scatterlist sg[SEAL_SGS];
 
-	if (skb_store_bits(o->to, o->len, head, PIB_DG_HDR_LEN) ||
-	    copy_between(o->from, off + PIB_SEAL_HEAD_LEN, o->to, at, body) ||
-	    seal_list(o->to, at, body, sg) < 0)
+	if (!open_room(o) || skb_store_bits(o->to, o->len, head, PIB_DG_HDR_LEN) ||
+	    open_copy(o, off + PIB_SEAL_HEAD_LEN, at, body) || seal_list(o->to, at, body, sg) < 0) {
+		pib_udp_sock_count(o->sock, rx_reasm, 1);
 		return false;
-	return chacha20poly1305_decrypt_sg_inplace(sg, body, head, PIB_DG_HDR_LEN, counter,
-						   seal->rx_key);
+	}
+	pib_tasks_copied(DIV_ROUND_UP(body, SEAL_COPY));
+	if (chacha20poly1305_decrypt_sg_inplace(sg, body, head, PIB_DG_HDR_LEN, counter,
+						seal->rx_key))
+		return true;
+	pib_udp_sock_count(o->sock, rx_bad_seal, 1);
+	return false;
 }
 
 static void open_one(struct opening *o, u32 off, u32 len)
@@ -182,34 +233,31 @@ static void open_one(struct opening *o, u32 off, u32 len)
 	}
 	pib_dg_parse(&dg, head);
 	counter = pib_get64(head + PIB_DG_HDR_LEN);
-	seal = seal_of(o->sock, &dg);
+	seal = seal_of(o->sock, o->addr, &dg);
 	if (!seal)
-		pib_udp_sock_count(o->sock, rx_unknown_link, 1);
-	else if (!seal_is_new(seal, counter))
+		return;
+	if (!seal_is_new(seal, counter)) {
 		pib_udp_sock_count(o->sock, rx_replayed, 1);
-	else if (!open_bytes(o, seal, head, off, len, counter))
-		pib_udp_sock_count(o->sock, rx_bad_seal, 1);
-	else if (!seal_take(seal, counter))
-		pib_udp_sock_count(o->sock, rx_replayed, 1);
-	else
+		return;
+	}
+	if (!open_bytes(o, seal, head, off, len, counter))
+		return;
+	/* Another CPU may have had the same one. */
+	if (seal_take(seal, counter))
 		o->len += len - PIB_SEAL_LEN;
+	else
+		pib_udp_sock_count(o->sock, rx_replayed, 1);
 }
 
-struct sk_buff *pib_seal_open(struct pib_udp_sock *sock, struct sk_buff *skb, u32 off, u32 len,
-			      u32 step)
+struct sk_buff *pib_seal_open(struct pib_udp_sock *sock, struct sk_buff *skb,
+			      const struct pib_addr *from, u32 off, u32 len, u32 step)
 {
-	struct opening o = { .sock = sock, .from = skb, .to = pib_wire_alloc(0, len) };
+	struct opening o = { .sock = sock, .addr = from, .from = skb, .room = len };
 	u32 end = off + len;
 
-	if (!o.to) {
-		pib_udp_sock_count(sock, rx_reasm, DIV_ROUND_UP(len, step));
-		return NULL;
-	}
-	o.to->len += len;
-	o.to->data_len += len;
 	for (; off < end; off += step)
 		open_one(&o, off, min(step, end - off));
-	if (!o.len || pskb_trim(o.to, o.len)) {
+	if (o.to && (!o.len || pskb_trim(o.to, o.len))) {
 		kfree_skb(o.to);
 		return NULL;
 	}

@@ -7,10 +7,12 @@
 #define PIB_UDP_SEAL_H
 
 #include <linux/atomic.h>
+#include <linux/cache.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include "proto/seal.h"
 
+struct pib_addr;
 struct pib_auth;
 struct pib_udp_sock;
 struct sk_buff;
@@ -33,7 +35,7 @@ struct pib_seal {
 	u8 tx_key[PIB_SEAL_KEY_LEN];
 	u8 rx_key[PIB_SEAL_KEY_LEN];
 	atomic64_t sent;
-	spinlock_t lock;
+	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct pib_replay replay;
 };
 
@@ -53,14 +55,14 @@ u64 pib_seal_counters(struct pib_seal *seal, u32 n);
  */
 int pib_seal_close(struct pib_seal *seal, struct sk_buff *skb, u32 off, u32 len, u64 counter);
 /*
- * Take the sealed datagrams in the @len bytes at @off of @skb, each @step long but the last, out of
- * their seals. A datagram that is not what its link's peer has sent now and for the first time is
+ * Take the sealed datagrams in the @len bytes at @off of @skb, each @step long but the last, which
+ * came from @from, out of their seals. A datagram that is not what its link's peer has sent now and for the first time is
  * counted and left out. Softirqs off, RCU.
  *
  * Return: an skb of what is left, each datagram PIB_SEAL_LEN shorter; NULL: nothing, or no memory,
  * which is counted.
  */
-struct sk_buff *pib_seal_open(struct pib_udp_sock *sock, struct sk_buff *skb, u32 off, u32 len,
-			      u32 step);
+struct sk_buff *pib_seal_open(struct pib_udp_sock *sock, struct sk_buff *skb,
+			      const struct pib_addr *from, u32 off, u32 len, u32 step);
 
 #endif

@@ -344,21 +344,21 @@ static void plan_make(const struct pib_udp_sock *sock, const struct pib_upath *p
 		plan_packets(b, i, p.size, true, pl);
 }
 
-static void writer_start_frame(struct writer *w, struct pib_upath *path, const struct plan *pl,
-			       bool noicrc)
+static void writer_start_frame(struct writer *w, const struct pib_upath *path,
+			       const struct plan *pl, u16 number, bool noicrc)
 {
 	w->seg = (struct pib_segment) {
 		.flags = path_flags(path, noicrc),
 		.tag = path->tx_tag,
 		.link_id = path->remote_id,
-		.frame = atomic_inc_return(&path->frames),
+		.frame = number,
 		.total = pl->datagrams,
 		.size = pl->seg,
 	};
 }
 
-static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst *b, u32 i,
-		     const struct plan *pl, u64 counter)
+static int wire_fill(struct writer *w, struct pib_udp_link *link, struct pib_upath *path,
+		     struct pib_burst *b, u32 i, const struct plan *pl, u64 counter)
 {
 	bool noicrc = path->noicrc && b->icrc_ok;
 	struct packet p;
@@ -367,7 +367,7 @@ static int wire_fill(struct writer *w, struct pib_upath *path, struct pib_burst 
 	w->sealed = path->seal;
 	w->counter = counter;
 	if (pl->seg)
-		writer_start_frame(w, path, pl, noicrc);
+		writer_start_frame(w, path, pl, atomic_inc_return(&link->frame_no), noicrc);
 	for (; i < end; i++) {
 		packet_get(b, i, &p);
 		if (!pl->seg)
@@ -408,7 +408,7 @@ static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct p
 		goto err_count;
 	if (path->seal)
 		counter = pib_seal_counters(path->seal, pl.datagrams);
-	if (wire_fill(&w, path, b, i, &pl, counter))
+	if (wire_fill(&w, link, path, b, i, &pl, counter))
 		goto err_free;
 	if (path->seal && wire_seal(path->seal, skb, &pl, counter))
 		goto err_free;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Details of objects. All but the pages a QP waits for are read without the
- * objects' locks: single words, each true at some moment.
+ * Details of objects. What does not go with the object that ib_core knows is
+ * read under a lock; the rest are single words, each true at some moment.
  */
 #include <linux/ktime.h>
 #include <rdma/restrack.h>
@@ -60,19 +60,6 @@ enum page_wait {
 	PAGE_WAIT_ANSWER = 4,	/* what answers the peer */
 };
 
-/* The lock keeps the three alive, which a reset replaces. */
-static u32 page_wait(struct pib_qp *qp)
-{
-	u32 waits;
-
-	spin_lock_bh(&qp->lock);
-	waits = (pib_pagein_busy(qp->rx.pages) ? PAGE_WAIT_RECEIVE : 0) |
-		(pib_pagein_busy(qp->req_off.pages) ? PAGE_WAIT_REQUEST : 0) |
-		(pib_pagein_busy(qp->resp_off.pages) ? PAGE_WAIT_ANSWER : 0);
-	spin_unlock_bh(&qp->lock);
-	return waits;
-}
-
 /* Microseconds until @deadline (ns, 0: none), at least 1 where there is one. */
 static u64 usec_left(u64 deadline)
 {
@@ -83,9 +70,44 @@ static u64 usec_left(u64 deadline)
 	return deadline > now ? max(div_u64(deadline - now, NSEC_PER_USEC), 1ULL) : 1;
 }
 
-static u32 ring_posted(const struct pib_ring *ring)
+/**
+ * struct shown_queues - what of a QP goes before its &struct ib_qp does
+ * @page_wait: enum page_wait
+ * @sq_unread: posted and not looked at yet
+ * @rq_posted: receives in its own queue
+ * @has_rq: it has a receive queue of its own
+ */
+struct shown_queues {
+	u32 page_wait;
+	u32 sq_unread;
+	u32 rq_posted;
+	bool has_rq;
+};
+
+static u32 page_wait(const struct pib_qp *qp)
 {
-	return ring->hdr ? pib_ring_pending(ring) : 0;
+	return (pib_pagein_busy(qp->rx.pages) ? PAGE_WAIT_RECEIVE : 0) |
+	       (pib_pagein_busy(qp->req_off.pages) ? PAGE_WAIT_REQUEST : 0) |
+	       (pib_pagein_busy(qp->resp_off.pages) ? PAGE_WAIT_ANSWER : 0);
+}
+
+/*
+ * A QP that is being destroyed shows nothing: its inbox is closed under the lock before anything of
+ * it is freed. Not all versions of ib_core have forgotten it by then.
+ */
+static struct shown_queues show_queues(struct pib_qp *qp)
+{
+	struct shown_queues q = {};
+
+	spin_lock_bh(&qp->lock);
+	if (!qp->inbox.closed) {
+		q.page_wait = page_wait(qp);
+		q.sq_unread = qp->sq.ring.hdr ? pib_ring_pending(&qp->sq.ring) : 0;
+		q.has_rq = qp->rq.ring.hdr;
+		q.rq_posted = q.has_rq ? pib_ring_pending(&qp->rq.ring) : 0;
+	}
+	spin_unlock_bh(&qp->lock);
+	return q;
 }
 
 /* Before INIT a QP may have no port. */
@@ -106,6 +128,7 @@ static u16 shown_pkey(const struct pib_qp *qp)
 int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct pib_qp *qp = to_qp(ibqp);
+	const struct shown_queues queues = show_queues(qp);
 	const struct detail details[] = {
 		{ "sq_posted", qp->req.head - qp->req.tail },
 		{ "una_psn", qp->req.una_psn, true },
@@ -121,12 +144,12 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "sched", READ_ONCE(qp->task.state), true },
 		{ "port", shown_port(qp) },
 		{ "pkey", shown_pkey(qp), true },
-		{ "sq_unread", ring_posted(&qp->sq.ring) },
-		{ "rq_posted", ring_posted(&qp->rq.ring) },
-		{ "has_rq", !!qp->rq.ring.hdr },
+		{ "sq_unread", queues.sq_unread },
+		{ "rq_posted", queues.rq_posted },
+		{ "has_rq", queues.has_rq },
 		{ "ack_us", usec_left(READ_ONCE(qp->req.ack_deadline)) },
 		{ "rnr_us", usec_left(READ_ONCE(qp->req.rnr_deadline)) },
-		{ "page_wait", page_wait(qp) },
+		{ "page_wait", queues.page_wait },
 		{ "pushed_back", !!READ_ONCE(qp->stall.burst) },
 		{ "ccti", READ_ONCE(qp->cc.index) },
 		{ "error", READ_ONCE(qp->req.error) },

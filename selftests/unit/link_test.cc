@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <vector>
 
 extern "C" {
@@ -530,6 +531,52 @@ TEST(Link, WhoWasCalledDoesNotCall)
 	EXPECT_EQ(p.end[1].sent, before);
 	p.restart(0);
 	EXPECT_TRUE(p.join(1000 * kMs));
+}
+
+// Two peers of one address, both of which live: somebody carries the datagrams of both to this end,
+// and its own to both.
+TEST(Link, NoPairOfSessionsComesBack)
+{
+	std::mt19937_64 rng(5);
+	pib_link_fsm me{}, peer[2]{};
+	std::set<std::pair<uint64_t, uint64_t>> pairs;
+	std::pair<uint64_t, uint64_t> present;
+	uint64_t now = 1000 * kMs;
+
+	pib_link_init(&me, 1, rng() | 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		pib_link_init(&peer[i], 10 + i, rng() | 1);
+		peer[i].passive = true;
+	}
+	auto carry = [&](pib_link_fsm &from, std::initializer_list<pib_link_fsm *> to) {
+		pib_hello h{};
+		uint8_t type = pib_link_out(&from, &h, now);
+		std::vector<pib_link_fsm *> answering;
+
+		for (pib_link_fsm *end : to)
+			if (!from.out_id || from.out_id == end->local_id)
+				if (pib_link_rx(end, &h, type, now) & PIB_LINK_DO_SEND)
+					answering.push_back(end);
+		return answering;
+	};
+	auto speak = [&](auto &&self, pib_link_fsm &from, int depth) -> void {
+		if (depth > 20)
+			return;
+		auto answering =
+			&from == &me ? carry(me, {&peer[0], &peer[1]}) : carry(from, {&me});
+		for (pib_link_fsm *end : answering)
+			self(self, *end, depth + 1);
+		if (me.state == PIB_LINK_UP && present != std::pair(me.nonce, me.peer_nonce)) {
+			present = {me.nonce, me.peer_nonce};
+			EXPECT_TRUE(pairs.insert(present).second) << "a pair came back";
+		}
+	};
+	for (int step = 0; step < 6000; step++, now += kStep)
+		for (pib_link_fsm *end : {&me, &peer[0], &peer[1]})
+			if (pib_link_deadline(end) <= now &&
+			    pib_link_timer(end, now) & PIB_LINK_DO_SEND)
+				speak(speak, *end, 0);
+	EXPECT_GT(pairs.size(), 2U) << "the two do not displace each other";
 }
 
 TEST(Link, LongKeepaliveOfThePeerIsRespected)

@@ -110,8 +110,10 @@ Result<std::vector<Bytes>> ask_queue_pairs(Transport &transport, const std::stri
 				    .number<std::uint32_t>(RDMA_NLDEV_ATTR_RES_LQPN) == qpn)
 				found.emplace_back(entry.payload.begin(), entry.payload.end());
 	};
-	if (const auto done = dump(transport, request, take); !done)
-		return done.error();
+	// A dump goes on by counting: where queue pairs go meanwhile, others are passed over.
+	for (int tries = 0; tries < 3 && found.empty(); tries++)
+		if (const auto done = dump(transport, request, take); !done)
+			return done.error();
 	if (found.empty())
 		return Error{fmt::format("'{}' has no queue pair {}", device, qpn), ENOENT};
 	return found;

@@ -100,9 +100,14 @@ void Core::data(const Arrival &arrival, const pib_dg &header, std::span<const st
 std::span<const std::uint8_t> Core::opened(Link &link, const pib_dg &header,
 					   std::span<const std::uint8_t> bytes)
 {
+	const bool sealed = header.flags & PIB_DG_SEALED;
+	if (!link.seal && sealed) {
+		stats_.add(PIB_US_RX_UNKNOWN_LINK);
+		return {};
+	}
 	if (!link.seal)
 		return bytes;
-	if (!(header.flags & PIB_DG_SEALED)) {
+	if (!sealed) {
 		stats_.add(PIB_US_RX_UNSEALED);
 		return {};
 	}

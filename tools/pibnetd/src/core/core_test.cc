@@ -486,6 +486,18 @@ TEST_F(Fabric, SealedDataIsTakenOnceAndUnchanged)
 	EXPECT_EQ(w.count(PIB_US_RX_REPLAYED), 1u);
 }
 
+TEST_F(Fabric, SealedDataOfAnOpenFabricIsNotTaken)
+{
+	start();
+	join();
+	Bytes bytes = a.data(get_node_info());
+	bytes[1] |= PIB_DG_SEALED;
+	w.deliver(a.at, bytes);
+	w.carry();
+	EXPECT_TRUE(a.packets.empty());
+	EXPECT_EQ(w.count(PIB_US_RX_UNKNOWN_LINK), 1u);
+}
+
 TEST_F(Fabric, SealedDataOfAnotherSessionIsNotTaken)
 {
 	start_keyed();

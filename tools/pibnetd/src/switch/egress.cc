@@ -10,20 +10,20 @@
 namespace pib::netd {
 namespace {
 
-/// Of a super-packet, before its datagrams are sealed.
-constexpr std::size_t kBytesMax = 65000 - PIB_SEG_MAX * PIB_SEAL_LEN;
+/// Of a super-packet.
+constexpr std::size_t kBytesMax = 65000;
 /// A path that leaves less than this for a segment is left to IP's fragments.
 constexpr std::size_t kSegmentRoom = PIB_SEG_HDR_LEN + PIB_SEG_MIN;
 
 using Packets = std::span<OutPacket>;
 
 /// How many of the packets go into one super-packet, a datagram each: all but the last of one size.
-std::size_t count_equal(Packets packets)
+std::size_t count_equal(Packets packets, std::size_t seal)
 {
-	const std::size_t size = PIB_DG_HDR_LEN + packets[0].size();
+	const std::size_t size = PIB_DG_HDR_LEN + seal + packets[0].size();
 	std::size_t n = 1, bytes = size;
 	for (; n < packets.size() && n < PIB_SEG_MAX; n++) {
-		const std::size_t next = PIB_DG_HDR_LEN + packets[n].size();
+		const std::size_t next = PIB_DG_HDR_LEN + seal + packets[n].size();
 		if (next > size || bytes + next > kBytesMax)
 			break;
 		bytes += next;
@@ -33,10 +33,11 @@ std::size_t count_equal(Packets packets)
 	return n;
 }
 
-std::size_t count_frame(Packets packets, std::size_t room, std::size_t &bytes)
+std::size_t count_frame(Packets packets, std::size_t room, std::size_t seal, std::size_t &bytes)
 {
 	const std::size_t most =
-		std::min<std::size_t>(PIB_SEG_MAX, kBytesMax / (room + PIB_SEG_HDR_LEN)) * room;
+		std::min<std::size_t>(PIB_SEG_MAX, kBytesMax / (room + seal + PIB_SEG_HDR_LEN)) *
+		room;
 	std::size_t n = 1;
 	bytes = packets[0].size();
 	for (; n < packets.size() && bytes + packets[n].size() <= most; n++)
@@ -179,18 +180,19 @@ void Egress::frame(Link &link, Packets packets, std::size_t bytes, std::size_t r
 
 void Egress::send_queue(Link &link)
 {
-	const std::size_t room = wire_.room(link.path) - (link.seal ? PIB_SEAL_LEN : 0);
+	const std::size_t seal = link.seal ? PIB_SEAL_LEN : 0;
+	const std::size_t all = wire_.room(link.path), room = all > seal ? all - seal : 0;
 	const bool segments = link.fsm.peer_caps & PIB_CAP_SEGMENTS && room >= kSegmentRoom;
 	Packets rest = link.queue;
 	while (!rest.empty()) {
 		std::size_t n = 1;
 		if (rest[0].size() + PIB_DG_HDR_LEN <= room) {
-			n = count_equal(rest);
+			n = count_equal(rest, seal);
 			datagrams(link, rest.first(n));
 		} else if (segments) {
 			std::size_t bytes = 0;
 			const std::size_t share = (room - PIB_SEG_HDR_LEN) & ~std::size_t{7};
-			n = count_frame(rest, share, bytes);
+			n = count_frame(rest, share, seal, bytes);
 			frame(link, rest.first(n), bytes, share);
 		} else {
 			datagrams(link, rest.first(1));

@@ -13,8 +13,9 @@ constexpr std::uint64_t kStale = 100 * PIB_NSEC_PER_MSEC;
 
 bool is(const Frame &frame, const pib_segment &s, std::uint64_t now)
 {
-	return frame.used && frame.number == s.frame && frame.total == s.total &&
-	       frame.size == s.size && frame.flags == s.flags && now < frame.since + kStale;
+	return frame.used && frame.tag == s.tag && frame.number == s.frame &&
+	       frame.total == s.total && frame.size == s.size && frame.flags == s.flags &&
+	       now < frame.since + kStale;
 }
 
 bool begun_before(const Frame &a, const Frame &b)
@@ -29,6 +30,7 @@ void start(Frame &frame, const pib_segment &s, std::uint64_t now)
 	frame = {};
 	frame.since = now;
 	frame.number = s.frame;
+	frame.tag = s.tag;
 	frame.size = s.size;
 	frame.total = s.total;
 	frame.flags = s.flags;

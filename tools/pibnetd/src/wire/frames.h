@@ -31,6 +31,7 @@ struct Frame {
 	/// Bytes that have come.
 	std::size_t held = 0;
 	std::uint16_t number = 0;
+	std::uint16_t tag = 0;
 	std::uint16_t size = 0;
 	std::uint8_t total = 0;
 	std::uint8_t flags = 0;
