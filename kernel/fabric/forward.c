@@ -12,12 +12,14 @@
 #include "core/task.h"
 #include "packet/burst.h"
 #include "fabric/capture.h"
+#include "fabric/drop.h"
 #include "fabric/ecn.h"
 #include "fabric/forward.h"
 #include "fabric/link.h"
 #include "fabric/pipe.h"
 #include "fabric/port.h"
 #include "fabric/switch.h"
+#include "tracing/events.h"
 
 #define PIB_MAX_HOPS 64
 #define PIB_VL_DISCARD 0xF
@@ -45,6 +47,8 @@
  * @in: ports by which the burst came into the nodes on its way
  * @vl: on which VL it came
  * @marks: what it has left in captures on its way
+ * @traced: @trace is valid
+ * @trace: the burst, which is gone when what it has passed is known
  */
 struct pib_walk {
 	struct list_head pending;
@@ -61,6 +65,8 @@ struct pib_walk {
 	struct pib_kport *in[PIB_MAX_HOPS];
 	u8 vl[PIB_MAX_HOPS];
 	struct pib_mark *marks;
+	bool traced;
+	struct pib_trace_burst trace;
 };
 
 static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
@@ -75,6 +81,25 @@ static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
 	w->start = NULL;
 	w->nin = 0;
 	w->marks = NULL;
+	w->traced = trace_pib_port_sent_enabled() || trace_pib_port_received_enabled();
+	if (w->traced)
+		pib_trace_burst_set(&w->trace, &b->h, b->npkts);
+}
+
+static void trace_out(const struct pib_walk *w, const struct pib_kport *port, u8 vl)
+{
+	struct pib_trace_burst t = w->trace;
+
+	t.vl = vl;
+	trace_pib_port_sent(port->nd->name, port->p.num, &t, w->bytes);
+}
+
+static void trace_in(const struct pib_walk *w, const struct pib_kport *port, u8 vl)
+{
+	struct pib_trace_burst t = w->trace;
+
+	t.vl = vl;
+	trace_pib_port_received(port->nd->name, port->p.num, &t, w->bytes);
 }
 
 static void walk_start(struct pib_walk *w, const struct pib_burst *b)
@@ -97,9 +122,11 @@ static void count_out(const struct pib_walk *w, struct pib_kport *port, u8 vl)
 		c->mcast_xmit += w->npkts;
 	else
 		c->ucast_xmit += w->npkts;
+	if (trace_pib_port_sent_enabled() && w->traced)
+		trace_out(w, port, vl);
 }
 
-static void count_in(const struct pib_walk *w, struct pib_kport *port)
+static void count_in(const struct pib_walk *w, struct pib_kport *port, u8 vl)
 {
 	struct pib_counts *c = this_cpu_ptr(port->counts);
 
@@ -110,6 +137,8 @@ static void count_in(const struct pib_walk *w, struct pib_kport *port)
 		c->mcast_rcv += w->npkts;
 	else
 		c->ucast_rcv += w->npkts;
+	if (trace_pib_port_received_enabled() && w->traced)
+		trace_in(w, port, vl);
 }
 
 /* The way that the burst has gone is now a fact. */
@@ -122,7 +151,7 @@ static void walk_commit(struct pib_walk *w)
 
 		if (out)
 			count_out(w, out, w->vl[i]);
-		count_in(w, w->in[i]);
+		count_in(w, w->in[i], w->vl[i]);
 	}
 	w->nin = 0;
 	w->start = NULL;
@@ -181,7 +210,7 @@ static void count_discard(struct pib_kport *out, struct pib_kport *in, struct pi
 		why = PIB_CAPTURE_INACTIVE;
 	else if (too_long)
 		why = PIB_CAPTURE_MTU;
-	pib_capture_failed(out, b, PIB_CAPTURE_OUT, why);
+	pib_kport_failed(out, b, PIB_CAPTURE_OUT, why);
 	if (!inactive && !too_long && in && in->sw) {
 		count_no_vl(in, b);
 		return;
@@ -301,6 +330,7 @@ static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
 
 	if (!c) {
 		pib_kport_count(out, xmit_discard, b->npkts);
+		pib_kport_trace_drop(out, PIB_DROP_NO_COPY, &b->h, b->npkts);
 		return;
 	}
 	c->hops = b->hops;
@@ -311,7 +341,7 @@ static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
 /* @b was to leave by @out, whose P_Keys do not let it. */
 static void count_pkey_out(struct pib_switch *sw, struct pib_kport *out, struct pib_burst *b)
 {
-	pib_capture_failed(out, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PKEY_OUT);
+	pib_kport_failed(out, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PKEY_OUT);
 	pib_kport_count(out, xmit_constraint_err, b->npkts);
 	pib_switch_pkey_trap(sw, out, &b->h);
 }
@@ -359,19 +389,19 @@ static void count_route_drop(struct pib_walk *w, struct pib_switch *sw, struct p
 	case PIB_ROUTE_DROP_RELAY:
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
 		pib_kport_count(in, relay_dlid, b->npkts);
-		pib_marks_explain(w->marks, in, PIB_CAPTURE_NO_ROUTE);
+		pib_kport_dropped(in, b, w->marks, PIB_CAPTURE_NO_ROUTE);
 		break;
 	case PIB_ROUTE_DROP_LOOP:
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
 		pib_kport_count(in, relay_loop, b->npkts);
-		pib_marks_explain(w->marks, in, PIB_CAPTURE_LOOP);
+		pib_kport_dropped(in, b, w->marks, PIB_CAPTURE_LOOP);
 		break;
 	case PIB_ROUTE_DROP_OUT_STATE:
 		count_discard(sw->nd.ports[rt->port], in, b);
 		break;
 	case PIB_ROUTE_DROP_PKEY_IN:
 		pib_kport_count(in, rcv_constraint_err, b->npkts);
-		pib_marks_explain(w->marks, in, PIB_CAPTURE_PKEY_IN);
+		pib_kport_dropped(in, b, w->marks, PIB_CAPTURE_PKEY_IN);
 		pib_switch_pkey_trap(sw, in, &b->h);
 		break;
 	case PIB_ROUTE_DROP_PKEY_OUT:
@@ -427,7 +457,7 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 
 	if (++b->hops >= PIB_MAX_HOPS) {
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
-		pib_marks_explain(w->marks, in, PIB_CAPTURE_HOPS);
+		pib_kport_dropped(in, b, w->marks, PIB_CAPTURE_HOPS);
 		walk_drop(w, b);
 		return NULL;
 	}
@@ -467,7 +497,7 @@ static int walk_pipe(struct pib_walk *w, struct pib_kport *in, struct pib_pipe *
 	if (err && w->push_back)
 		return err;
 	if (err) {
-		pib_capture_failed(out ?: in, b, out ? PIB_CAPTURE_OUT : 0, PIB_CAPTURE_FULL);
+		pib_kport_failed(out ?: in, b, out ? PIB_CAPTURE_OUT : 0, PIB_CAPTURE_FULL);
 		if (out)
 			pib_kport_count(out, xmit_discard, w->npkts);
 		else
@@ -514,7 +544,7 @@ static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst 
 
 	*next = NULL;
 	if (!port_takes(in, b)) {
-		pib_capture_failed(in, b, 0, PIB_CAPTURE_INACTIVE);
+		pib_kport_failed(in, b, 0, PIB_CAPTURE_INACTIVE);
 		walk_drop(w, b);
 		return 0;
 	}
@@ -562,7 +592,7 @@ static void walk_in_or_drop(struct pib_walk *w, struct pib_kport *in, struct pib
 {
 	if (!walk_in(w, in, b))
 		return;
-	pib_marks_explain(w->marks, b->in_port, PIB_CAPTURE_FULL);
+	pib_kport_dropped(b->in_port, b, w->marks, PIB_CAPTURE_FULL);
 	walk_commit(w);
 	pib_kport_overrun(b->in_port, b->npkts);
 	pib_burst_free(b);

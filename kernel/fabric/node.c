@@ -13,6 +13,7 @@
 #include "fabric/node.h"
 #include "fabric/port.h"
 #include "fabric/switch.h"
+#include "tracing/events.h"
 
 struct pib_burst *pib_mad_burst(u8 *mad, u32 qpn)
 {
@@ -74,6 +75,7 @@ static void node_send_trap(u8 *mad, struct pib_port *from)
 	b->h.slid = READ_ONCE(from->lid);
 	b->h.dlid = READ_ONCE(from->sm_lid);
 	b->h.sl = READ_ONCE(from->sm_sl);
+	trace_pib_mad_sent(port->nd->name, from->num, 0, b->h.slid, b->h.dlid, b->linear);
 
 	local_bh_disable();
 	rcu_read_lock();
@@ -150,12 +152,13 @@ static void node_work(struct work_struct *work)
 			   deadline > now ? nsecs_to_jiffies(deadline - now) + 1 : 1);
 }
 
-void pib_node_dev_init(struct pib_node_dev *nd, struct pib_net *pn,
+void pib_node_dev_init(struct pib_node_dev *nd, struct pib_net *pn, const char *name,
 		       const struct pib_node_ops *ops, bool standalone)
 {
 	nd->ops = ops;
 	nd->pn = pn;
 	nd->standalone = standalone;
+	nd->name = name;
 	nd->node.count = pib_kport_read_count;
 	spin_lock_init(&nd->lock);
 	spin_lock_init(&nd->pma_lock);

@@ -31,6 +31,8 @@ struct pib_node_ops {
  * @ports: [0 .. node.num_ports], of an HCA without [0]; never changes
  * @pn: namespace; never changes
  * @standalone: its ports do without an SM; never changes
+ * @name: of the device, for tracepoints alone: what is there may be changing while it is read, and
+ *	ends all the same; the pointer never changes
  * @live: @work may be queued, see pib_node_dev_start()
  * @work: sends traps, ends leases, and does what events ask for
  * @lock: guards @node; taken with interrupts off, since process_mad of HCAs runs under ib_mad's
@@ -43,6 +45,7 @@ struct pib_node_dev {
 	struct pib_kport **ports;
 	struct pib_net *pn;
 	bool standalone;
+	const char *name;
 	bool live;
 	struct delayed_work work;
 	spinlock_t lock;
@@ -57,9 +60,9 @@ static inline struct pib_node_dev *to_node_dev(struct pib_node *n)
 
 /*
  * Set up @nd, which is zero, before anything else is done with it. The caller fills in ports and
- * node.
+ * node. @name stays as long as @nd.
  */
-void pib_node_dev_init(struct pib_node_dev *nd, struct pib_net *pn,
+void pib_node_dev_init(struct pib_node_dev *nd, struct pib_net *pn, const char *name,
 		       const struct pib_node_ops *ops, bool standalone);
 /* From now on the node sends traps, and pib_node_dev_kick() works. Process context. */
 void pib_node_dev_start(struct pib_node_dev *nd);

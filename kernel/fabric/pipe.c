@@ -23,7 +23,7 @@
 #include <linux/ktime.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
-#include "fabric/capture.h"
+#include "fabric/drop.h"
 #include "fabric/corrupt.h"
 #include "fabric/ecn.h"
 #include "fabric/forward.h"
@@ -106,7 +106,7 @@ static void pipe_count_wait(struct pib_pipe *pipe, unsigned int vl, u32 ticks)
 
 static void pipe_count_discard(struct pib_kport *port, struct pib_burst *b, bool head)
 {
-	pib_capture_failed(port, b, PIB_CAPTURE_OUT, head ? PIB_CAPTURE_HOQ : PIB_CAPTURE_LIFE);
+	pib_kport_failed(port, b, PIB_CAPTURE_OUT, head ? PIB_CAPTURE_HOQ : PIB_CAPTURE_LIFE);
 	pib_kport_count(port, xmit_discard, b->npkts);
 	if (head)
 		pib_kport_count(port, discard_hoq, b->npkts);
@@ -253,8 +253,8 @@ static void wire_packet(struct pib_pipe *pipe, struct pib_burst *b, u32 bytes, u
 			more->cable = PIB_CAPTURE_DAMAGED;
 			wire_put(pipe, more, 0, due);
 		} else {
-			pib_capture_failed(pipe->port, b, 0,
-					   fate.lost ? PIB_CAPTURE_LOST : PIB_CAPTURE_DAMAGED);
+			pib_kport_failed(pipe->port, b, 0,
+					 fate.lost ? PIB_CAPTURE_LOST : PIB_CAPTURE_DAMAGED);
 		}
 		list_add_tail(&b->entry, gone);
 		return;
@@ -557,6 +557,16 @@ static void out_mark(struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 	out_add(pipe, b, now);
 }
 
+/* There is no memory for packet @i of @b. */
+static void enter_failed(struct pib_pipe *pipe, const struct pib_burst *b, u32 i)
+{
+	struct pib_hdrs h;
+
+	pib_hdrs_packet(&b->h, b->npkts, i, &h);
+	pib_kport_trace_drop(pipe->port, PIB_DROP_OVERRUN, &h, 1);
+	pib_kport_overrun(pipe->port, 1);
+}
+
 /* Queue the packets of @b one by one. */
 static void enter_cut(struct pib_pipe *pipe, struct pib_burst *b, u64 now, struct list_head *gone)
 {
@@ -568,7 +578,7 @@ static void enter_cut(struct pib_pipe *pipe, struct pib_burst *b, u64 now, struc
 		if (p)
 			out_mark(pipe, p, now);
 		else
-			pib_kport_overrun(pipe->port, 1);
+			enter_failed(pipe, b, i);
 	}
 	list_add_tail(&b->entry, gone);
 }
@@ -683,6 +693,7 @@ void pib_pipe_stop(struct pib_pipe *pipe)
 		spin_unlock(&pipe->lock);
 		if (pib_kport_arrive(pipe->port, b)) {
 			pib_kport_count(pipe->port, buffer_overrun, b->npkts);
+			pib_kport_trace_drop(pipe->port, PIB_DROP_OVERRUN, &b->h, b->npkts);
 			pib_burst_free(b);
 		}
 		spin_lock(&pipe->lock);

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include "proto/mad.h"
 #include "fabric/port.h"
+#include "tracing/events.h"
 
 struct pib_kport *pib_kport_alloc(struct pib_node_dev *nd, gfp_t gfp)
 {
@@ -76,6 +77,8 @@ void pib_kport_changed(struct pib_kport *port)
 	pr_debug("pib: %.64s, port %u: %s (%s), was %s, LID %u, SM's LID %u\n", p->node->desc,
 		 p->num, state_name(now.state), phys_name(now.phys), state_name(port->told.state),
 		 now.lid, now.sm_lid);
+	trace_pib_port_state(port->nd->name, p->num, port->told.state, now.state, now.phys, now.lid,
+			     now.sm_lid);
 	port->told = now;
 }
 

@@ -8,6 +8,7 @@
 #include <rdma/ib_mad.h>
 #include "packet/burst.h"
 #include "proto/mad.h"
+#include "tracing/events.h"
 #include "fabric/switch.h"
 
 /* ---- agents ---- */
@@ -117,6 +118,7 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 	if (b->h.tp != PIB_TP_UD || b->npkts != 1 || b->len != PIB_MAD_SIZE || b->h.dqpn > 1 ||
 	    (!b->h.dqpn && !pib_hdrs_from_qp0(&b->h)) || pib_burst_read(b, 0, in, PIB_MAD_SIZE))
 		return NULL;
+	trace_pib_mad_received(sw->name, in_port, b->h.dqpn, b->h.slid, b->h.dlid, in);
 	out = kzalloc(PIB_MAD_SIZE, GFP_ATOMIC);
 	if (!out)
 		return NULL;
@@ -141,6 +143,8 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 	r->h.dlid = h.dlid;
 	r->h.pkey = h.pkey;
 	r->hops = res == PIB_MAD_FORWARD ? b->hops : 0;
+	trace_pib_mad_sent(sw->name, *out_port == PIB_PORT_BY_LID ? 0 : *out_port, r->h.dqpn,
+			   h.slid, h.dlid, out);
 	return r;
 }
 
@@ -254,7 +258,7 @@ struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 nu
 
 	if (!sw)
 		return ERR_PTR(-ENOMEM);
-	pib_node_dev_init(&sw->nd, pn, &switch_ops, standalone);
+	pib_node_dev_init(&sw->nd, pn, sw->name, &switch_ops, standalone);
 	spin_lock_init(&sw->share_lock);
 	INIT_LIST_HEAD(&sw->entry);
 	sw->nd.node.type = PIB_NODE_SWITCH;

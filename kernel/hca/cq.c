@@ -17,6 +17,7 @@
 #include "hca/hca.h"
 #include "core/mmap.h"
 #include "core/refuse.h"
+#include "tracing/events.h"
 
 /* Entries that are copied at once with interrupts off. */
 #define CQ_COPY_MAX	256U
@@ -241,6 +242,7 @@ static void cq_err_work(struct work_struct *work)
 		.event = IB_EVENT_CQ_ERR,
 	};
 
+	trace_pib_async_event(to_hca(cq->ib.device)->nd.name, 0, PIB_ASYNC_CQ, cq->cqn, ev.event);
 	if (cq->ib.event_handler)
 		cq->ib.event_handler(&ev, cq->ib.cq_context);
 	if (on_overflow)

@@ -20,7 +20,7 @@ struct platform_device;
  * struct pib_hca - an HCA
  * @ib: the device that ib_core knows
  * @nd: what every node has; standalone: ports give themselves LIDs
- * @name: see verbs/name.c, where its lock is; not to be read elsewhere
+ * @name: see verbs/name.c, where its lock is; not to be read elsewhere, but for @nd.name
  * @parent: platform device that stands in for the hardware
  * @net: network namespace in which the HCA was made; not refcounted, the HCA goes with it
  * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_stub_get()

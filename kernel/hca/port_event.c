@@ -4,6 +4,7 @@
 #include "fabric/cable.h"
 #include "hca/port_event.h"
 #include "hca/hca.h"
+#include "tracing/events.h"
 
 static const struct {
 	u32 bit;
@@ -51,6 +52,7 @@ static void tell_core(struct pib_hca *hca, const struct pib_port *p, u32 ev)
 		if (!(ev & told[i].bit))
 			continue;
 		event.event = told[i].type;
+		trace_pib_async_event(hca->nd.name, p->num, PIB_ASYNC_PORT, p->num, event.event);
 		ib_dispatch_event(&event);
 	}
 }

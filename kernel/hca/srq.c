@@ -5,6 +5,7 @@
 #include "hca/srq.h"
 #include "core/mmap.h"
 #include "core/refuse.h"
+#include "tracing/events.h"
 
 /* Work requests that are copied at once with interrupts off. */
 #define SRQ_COPY_MAX	64U
@@ -23,6 +24,8 @@ static void srq_limit_work(struct work_struct *work)
 		.event = IB_EVENT_SRQ_LIMIT_REACHED,
 	};
 
+	trace_pib_async_event(to_hca(srq->ib.device)->nd.name, 0, PIB_ASYNC_SRQ, srq->srqn,
+			      ev.event);
 	if (srq->ib.event_handler)
 		srq->ib.event_handler(&ev, srq->ib.srq_context);
 }

@@ -70,6 +70,7 @@ enum pib_payload {
  * @tries: how often a full QP has refused the burst
  * @cable: what the cable has done to the burst by which it came last, enum pib_capture_reason
  * @shared: @charge is charged to the HCA as well
+ * @traced: a tracepoint has told of its arrival at the present QP
  * @csum_ok: an HCA of this kernel has filled in the checksums of the IP packets in it
  * @head_len: the payload of each packet begins with so many bytes of @heads
  * @charge: bytes of memory charged to the QP in whose inbox the burst stands
@@ -103,6 +104,7 @@ struct pib_burst {
 	u8 tries;
 	u8 cable;
 	bool shared;
+	bool traced;
 	bool csum_ok;
 	u8 head_len;
 	u32 charge;

@@ -7,6 +7,7 @@
 #include "hca/cq.h"
 #include "hca/hw_counters.h"
 #include "memory/pd.h"
+#include "transport/qp_trace.h"
 #include "transport/recv_queue.h"
 #include "transport/send_queue.h"
 #include "transport/stats.h"
@@ -23,12 +24,12 @@ static int place_response(struct pib_qp *qp, struct pib_burst *b, const struct p
 }
 
 /* Let a response go: the responder's memory is not kept for a page that does not come. */
-static void forget_response(struct pib_qp *qp)
+static void forget_response(struct pib_qp *qp, const struct pib_burst *b)
 {
 	pib_req_forget_response(&qp->req, &qp->rx.place);
 	qp->rx.place.wqe = NULL;
 	qp->rx.hold.unplaced = true;
-	pib_qp_stat(qp, PIB_STAT_RX_NO_PAGE);
+	pib_qp_drop(qp, PIB_STAT_RX_NO_PAGE, b, 1);
 }
 
 bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
@@ -53,7 +54,7 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	if (err == -EAGAIN && !qp->rx.hold.refuses)
 		return false;
 	if (err == -EAGAIN) {
-		forget_response(qp);
+		forget_response(qp, b);
 		return true;
 	}
 	if (err)
@@ -87,5 +88,5 @@ void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s)
 	pib_req_retire(&qp->req);
 	pib_sq_retire(qp);
 	if (report)
-		pib_cq_push(qp->scq, &cqe, cqe.status);
+		pib_qp_complete(qp, qp->scq, &cqe, cqe.status);
 }

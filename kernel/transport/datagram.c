@@ -10,6 +10,7 @@
 #include "transport/recv_queue.h"
 #include "transport/error.h"
 #include "transport/qp_debug.h"
+#include "transport/qp_trace.h"
 
 #define GRH_NEXT_IBA	0x1B
 
@@ -37,10 +38,10 @@ static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
 		pib_input_bad_qkey(qp->port, b);
 		return false;
 	case PIB_RESP_DROP_BAD_LENGTH:
-		pib_qp_stat_add(qp, PIB_STAT_RX_BAD_LENGTH, b->npkts);
+		pib_qp_drop(qp, PIB_STAT_RX_BAD_LENGTH, b, b->npkts);
 		return false;
 	default:
-		pib_qp_stat_add(qp, PIB_STAT_RX_BAD_OPCODE, b->npkts);
+		pib_qp_drop(qp, PIB_STAT_RX_BAD_OPCODE, b, b->npkts);
 		return false;
 	}
 }
@@ -75,19 +76,19 @@ static int place_grh(struct pib_qp *qp, const struct pib_burst *b, u32 len)
  * next one. A work request from an SRQ would wait for this QP alone: it completes in
  * error, which ends the QP (9.9.3, classes D and E).
  */
-static void datagram_too_long(struct pib_qp *qp)
+static void datagram_too_long(struct pib_qp *qp, const struct pib_burst *b)
 {
-	pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);
+	pib_qp_drop(qp, PIB_STAT_RX_BAD_LENGTH, b, 1);
 	if (!qp->srq)
 		return;
 	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
 	pib_qp_dbg(qp, "a datagram is longer than the receive of its SRQ");
-	pib_state_to_err(qp);
+	pib_state_to_err(qp, PIB_CAUSE_RECEIVE);
 }
 
-static void no_recv(struct pib_qp *qp)
+static void no_recv(struct pib_qp *qp, const struct pib_burst *b)
 {
-	pib_qp_stat(qp, PIB_STAT_OUT_OF_BUFFER);
+	pib_qp_drop(qp, PIB_STAT_OUT_OF_BUFFER, b, 1);
 	if (qp->type == IB_QPT_SMI)
 		pib_kport_count(qp->port, vl15_dropped, 1);
 	else if (qp->type == IB_QPT_GSI)
@@ -128,11 +129,11 @@ static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i)
 	enum pib_res res = pib_rq_take(qp, 0);
 
 	if (res == PIB_RES_RNR) {
-		no_recv(qp);
+		no_recv(qp, b);
 		return true;
 	}
 	if (!res && PIB_GRH_LEN + len > qp->rq.cur.len) {
-		datagram_too_long(qp);
+		datagram_too_long(qp, b);
 		return true;
 	}
 	if (!res)
@@ -141,7 +142,7 @@ static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i)
 		return false;
 	if (res) {
 		pib_qp_dbg(qp, "a datagram was not placed: %s", pib_res_name(res));
-		pib_state_to_err(qp);
+		pib_state_to_err(qp, PIB_CAUSE_RECEIVE);
 		return true;
 	}
 	if (checksum_ok(qp, b, off, len))

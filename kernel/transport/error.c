@@ -6,7 +6,7 @@
 #include "core/task.h"
 #include "hca/hca.h"
 #include "transport/inbox.h"
-#include "transport/qp.h"
+#include "transport/qp_trace.h"
 #include "transport/completer.h"
 #include "transport/requester.h"
 #include "transport/recv_queue.h"
@@ -14,14 +14,24 @@
 #include "transport/error.h"
 #include "transport/qp_debug.h"
 
-static void qp_set_state(struct pib_qp *qp, enum ib_qp_state state)
+static void trace_state(const struct pib_qp *qp, enum ib_qp_state to, enum pib_cause cause)
 {
+	struct pib_trace_qp who = pib_qp_traced(qp);
+
+	trace_pib_qp_state(&who, qp->state, to, cause,
+			   cause == PIB_CAUSE_SEND ? qp->req.error : IB_WC_SUCCESS);
+}
+
+void pib_state_set(struct pib_qp *qp, enum ib_qp_state state, enum pib_cause cause)
+{
+	if (trace_pib_qp_state_enabled() && state != qp->state)
+		trace_state(qp, state, cause);
 	qp->state = state;
 	qp->attr.qp_state = state;
 	qp->attr.cur_qp_state = state;
 }
 
-void pib_state_to_err(struct pib_qp *qp)
+void pib_state_to_err(struct pib_qp *qp, enum pib_cause cause)
 {
 	lockdep_assert_held(&qp->lock);
 
@@ -29,7 +39,7 @@ void pib_state_to_err(struct pib_qp *qp)
 		return;
 
 	pib_qp_dbg(qp, "ERR, was %s", pib_qp_state_name(qp->state));
-	qp_set_state(qp, IB_QPS_ERR);
+	pib_state_set(qp, IB_QPS_ERR, cause);
 	pib_req_flush(&qp->req);
 	/*
 	 * The QP takes nothing from its SRQ any more (11.6.3.2), or from those of its domain (A14).
@@ -38,11 +48,11 @@ void pib_state_to_err(struct pib_qp *qp)
 		qp->events |= BIT(IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
-void pib_qp_error(struct pib_qp *qp, int event)
+void pib_qp_error(struct pib_qp *qp, enum pib_cause cause, int event)
 {
 	lockdep_assert_held(&qp->lock);
 
-	pib_state_to_err(qp);
+	pib_state_to_err(qp, cause);
 	if (event >= 0)
 		qp->events |= BIT(event);
 	pib_task_kick(&qp->task);
@@ -53,7 +63,7 @@ static void qp_fatal(struct pib_qp *qp)
 	pib_qp_dbg(qp, "a CQ of it is full");
 	spin_lock_bh(&qp->lock);
 	if (qp->state != IB_QPS_RESET)
-		pib_qp_error(qp, IB_EVENT_QP_FATAL);
+		pib_qp_error(qp, PIB_CAUSE_CQ_FULL, IB_EVENT_QP_FATAL);
 	spin_unlock_bh(&qp->lock);
 }
 
@@ -84,12 +94,12 @@ void pib_state_sq_error(struct pib_qp *qp)
 
 	pib_qp_dbg(qp, "a send work request has failed: %s", ib_wc_status_msg(qp->req.error));
 	if (qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC || !sends) {
-		pib_state_to_err(qp);
+		pib_state_to_err(qp, PIB_CAUSE_SEND);
 		return;
 	}
 	qp->attr.sq_draining = 0;
 	pib_qp_dbg(qp, "SQE, was %s", pib_qp_state_name(qp->state));
-	qp_set_state(qp, IB_QPS_SQE);
+	pib_state_set(qp, IB_QPS_SQE, PIB_CAUSE_SEND);
 	pib_req_flush(&qp->req);
 }
 
@@ -106,7 +116,7 @@ void pib_state_resp_error(struct pib_qp *qp)
 		qp->events |= BIT(IB_EVENT_QP_REQ_ERR);
 		break;
 	}
-	pib_state_to_err(qp);
+	pib_state_to_err(qp, PIB_CAUSE_REFUSED);
 }
 
 bool pib_state_flush(struct pib_qp *qp)
@@ -132,7 +142,7 @@ void pib_state_reset(struct pib_qp *qp)
 	memset(&qp->av, 0, sizeof(qp->av));
 	memset(&qp->alt_av, 0, sizeof(qp->alt_av));
 	WRITE_ONCE(qp->alt_open, false);
-	qp_set_state(qp, IB_QPS_RESET);
+	pib_state_set(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
 	qp->comm_est = false;
 	qp->becn_due = false;
 	memset(&qp->cc, 0, sizeof(qp->cc));
@@ -201,6 +211,13 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	free_list(qp, &bursts);
 }
 
+static void trace_event_told(const struct pib_qp *qp, u32 event)
+{
+	struct pib_trace_qp who = pib_qp_traced(qp);
+
+	trace_pib_async_event(who.device, who.port, PIB_ASYNC_QP, who.qpn, event);
+}
+
 void pib_state_dispatch(struct pib_qp *qp, u32 events)
 {
 	struct ib_event event = {
@@ -208,11 +225,12 @@ void pib_state_dispatch(struct pib_qp *qp, u32 events)
 		.element.qp = &qp->ib,
 	};
 
-	if (!qp->ib.event_handler)
-		return;
 	while (events) {
 		event.event = __ffs(events);
 		events &= events - 1;
-		qp->ib.event_handler(&event, qp->ib.qp_context);
+		if (trace_pib_async_event_enabled())
+			trace_event_told(qp, event.event);
+		if (qp->ib.event_handler)
+			qp->ib.event_handler(&event, qp->ib.qp_context);
 	}
 }

@@ -4,14 +4,18 @@
 #define PIB_TRANSPORT_ERROR_H
 
 #include <linux/types.h>
+#include <rdma/ib_verbs.h>
+#include "tracing/values.h"
 
 struct pib_cq;
 struct pib_qp;
 
 /* All of these: under qp->lock, except where noted. */
 
+/* The QP is in @state from now on. Nothing else is done. At creation without the lock. */
+void pib_state_set(struct pib_qp *qp, enum ib_qp_state state, enum pib_cause cause);
 /* Move the QP to ERR: everything posted and to be posted is flushed. */
-void pib_state_to_err(struct pib_qp *qp);
+void pib_state_to_err(struct pib_qp *qp, enum pib_cause cause);
 /* A send work request has failed: reliable services go to ERR, the others to SQE. */
 void pib_state_sq_error(struct pib_qp *qp);
 /* A request was refused with a fatal NAK. */

@@ -22,9 +22,10 @@
 #include "packet/burst.h"
 #include "hca/hw_counters.h"
 #include "hca/hca.h"
+#include "memory/mr.h"
 #include "transport/hold.h"
 #include "transport/inbox.h"
-#include "transport/qp.h"
+#include "transport/qp_trace.h"
 
 /* For so long nobody is told that a page is missing. */
 #define HOLD_NSEC	(2 * PIB_NSEC_PER_MSEC)
@@ -32,6 +33,21 @@
 /* What a QP keeps; of what all QPs of an HCA keep, a user has a share (PIB_OBJ_HELD). */
 #define HOLD_BURSTS	PIB_QP_INBOX_MAX
 #define HOLD_BYTES	(1 << 20)
+
+int pib_hold_pagein(struct pib_qp *qp, struct pib_pagein *pages, const struct pib_span *span,
+		    u32 off, u32 len, bool write)
+{
+	bool waits = pib_pagein_busy(pages);
+	int err = pib_pagein_start(pages, span, off, len, write);
+	struct pib_trace_qp who;
+
+	if (err == -EAGAIN && !waits && trace_pib_page_wait_enabled()) {
+		who = pib_qp_traced(qp);
+		trace_pib_page_wait(&who, span->mr->k.key, pib_mr_va(span->mr, span->addr + off),
+				    len, write);
+	}
+	return err;
+}
 
 bool pib_hold_is_long(const struct pib_pagein *p, u64 now)
 {
@@ -66,8 +82,8 @@ static void keep_all(struct pib_qp *qp, struct list_head *list)
 		if (b == list_first_entry_or_null(&qp->rx.list, struct pib_burst, entry))
 			qp->rx.datagrams = 0;
 		list_del(&b->entry);
+		pib_qp_drop(qp, PIB_STAT_RX_NO_PAGE, b, 1);
 		pib_inbox_free(qp, b);
-		pib_qp_stat(qp, PIB_STAT_RX_NO_PAGE);
 	}
 }
 

@@ -28,6 +28,9 @@ struct pib_hold {
 	u64 drains_since;
 };
 
+/* As pib_pagein_start(), for each page that the QP waits for. */
+int pib_hold_pagein(struct pib_qp *qp, struct pib_pagein *pages, const struct pib_span *span,
+		    u32 off, u32 len, bool write);
 /*
  * Is what has come to be looked at? Return: false: it stays for now, or the QP has kept what it
  * may.

@@ -11,6 +11,7 @@
 #include "transport/input.h"
 #include "transport/inbox.h"
 #include "transport/mcast.h"
+#include "transport/qp_trace.h"
 
 #define TRAP_BAD_PKEY	257
 #define TRAP_BAD_QKEY	258
@@ -32,6 +33,12 @@ static u32 message_count(const struct pib_burst *b)
 	return b->h.tp == PIB_TP_UD ? b->npkts : 1;
 }
 
+static void count_drop(struct pib_kport *port, const struct pib_burst *b, enum pib_stat why)
+{
+	pib_hca_stat_add(pib_kport_hca(port), why, message_count(b));
+	pib_qp_trace_drop(port, why, &b->h, message_count(b));
+}
+
 /* Return: what is told of that, see struct pib_node_ops.rx. */
 static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 {
@@ -42,7 +49,7 @@ static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat
 		[PIB_STAT_RX_FULL] = PIB_CAPTURE_FULL,
 	};
 
-	pib_hca_stat_add(pib_kport_hca(port), why, message_count(b));
+	count_drop(port, b, why);
 	pib_burst_free(b);
 	return reasons[why];
 }
@@ -61,13 +68,13 @@ static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_burst
 
 void pib_input_bad_pkey(struct pib_kport *port, const struct pib_burst *b)
 {
-	pib_hca_stat_add(pib_kport_hca(port), PIB_STAT_RX_BAD_PKEY, message_count(b));
+	count_drop(port, b, PIB_STAT_RX_BAD_PKEY);
 	tell_of_key(port, TRAP_BAD_PKEY, b);
 }
 
 void pib_input_bad_qkey(struct pib_kport *port, const struct pib_burst *b)
 {
-	pib_hca_stat_add(pib_kport_hca(port), PIB_STAT_RX_BAD_QKEY, message_count(b));
+	count_drop(port, b, PIB_STAT_RX_BAD_QKEY);
 	tell_of_key(port, TRAP_BAD_QKEY, b);
 }
 
@@ -336,6 +343,7 @@ static void mcast_copy(struct pib_qp *qp, void *arg)
 	c = pib_burst_clone(rx->b);
 	if (!c) {
 		pib_hca_stat(pib_kport_hca(rx->port), PIB_STAT_RX_NOMEM);
+		pib_qp_trace_drop(rx->port, PIB_STAT_RX_NOMEM, &rx->b->h, 1);
 		return;
 	}
 	/* A group's slow member must not stop the others: no push-back. */

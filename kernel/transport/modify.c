@@ -328,15 +328,13 @@ static void apply_change(struct pib_qp *qp, const struct change *c)
 	lockdep_assert_held(&qp->lock);
 
 	if (c->next == IB_QPS_ERR) {
-		pib_state_to_err(qp);
+		pib_state_to_err(qp, PIB_CAUSE_ASKED);
 		return;
 	}
 	set_paths(qp, c);
 	set_numbers(qp, c);
 	enter_state(qp, c);
-	qp->state = c->next;
-	qp->attr.qp_state = c->next;
-	qp->attr.cur_qp_state = c->next;
+	pib_state_set(qp, c->next, PIB_CAUSE_ASKED);
 }
 
 static bool bursts_out(const struct pib_qp *qp)
@@ -422,7 +420,7 @@ static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
 	int err;
 
 	spin_lock_bh(&qp->lock);
-	qp->state = IB_QPS_RESET;
+	pib_state_set(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
 	pib_state_drop_bursts(qp);
 	spin_unlock_bh(&qp->lock);
 
@@ -433,7 +431,7 @@ static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
 	if (err) {
 		/* it cannot be started again before it has been reset */
 		qp->state = cur;
-		pib_state_to_err(qp);
+		pib_state_to_err(qp, PIB_CAUSE_KILLED);
 	} else {
 		pib_state_reset(qp);
 	}

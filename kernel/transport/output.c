@@ -7,6 +7,7 @@
 #include "hca/hca.h"
 #include "transport/input.h"
 #include "transport/output.h"
+#include "transport/qp_trace.h"
 
 /* Does a packet stay in the HCA, for it goes to one of the port's LIDs? */
 static bool is_loopback(const struct pib_port *p, u16 dlid)
@@ -154,7 +155,7 @@ static bool drop_keyless(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (likely(b->h.pkey & 0x7FFF))
 		return false;
-	pib_qp_stat(qp, PIB_STAT_TX_NO_PKEY);
+	pib_qp_drop(qp, PIB_STAT_TX_NO_PKEY, b, 1);
 	pib_burst_free(b);
 	return true;
 }
@@ -169,6 +170,7 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 		return true;
 	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow)))
 		heed_congestion(qp, b, turn);
+	pib_qp_sends(qp, b);
 	if (!deliver_in_turn(qp, b, turn))
 		return true;
 

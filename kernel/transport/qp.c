@@ -103,6 +103,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	qp->type = init->qp_type;
 	qp->tp = type_to_tp(init->qp_type);
 	qp->is_user = user;
+	qp->pid = user ? task_tgid_nr(current) : 0;
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->create_flags = init->create_flags;
 	qp->burst_owner.done = pib_requester_burst_done;

@@ -19,6 +19,7 @@
 #include "proto/rc.h"
 #include "core/ring.h"
 #include "core/task.h"
+#include "tracing/values.h"
 #include "transport/sqpoll.h"
 
 struct pib_cq;
@@ -236,6 +237,7 @@ struct pib_qp_rq {
  * @cap: as granted
  * @create_flags: of the init attributes
  * @owner: see pib_quota_take()
+ * @pid: process that has made it, for tracepoints; 0: the kernel
  * @burst_owner: of bursts that refer to the QP's memory; each holds a reference on the QP and a
  *	slot
  *
@@ -320,6 +322,7 @@ struct pib_qp {
 	struct ib_qp_cap cap;
 	u32 create_flags;
 	struct pib_user *owner;
+	u32 pid;
 	struct pib_burst_owner burst_owner;
 
 	/* Verbs. */
@@ -448,6 +451,6 @@ static inline void pib_qp_put(struct pib_qp *qp)
 }
 
 /* Misuse or failure: the QP goes to ERR, with an async event if @event >= 0. qp->lock held. */
-void pib_qp_error(struct pib_qp *qp, int event);
+void pib_qp_error(struct pib_qp *qp, enum pib_cause cause, int event);
 
 #endif

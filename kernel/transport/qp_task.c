@@ -34,7 +34,7 @@
 #include "transport/datagram.h"
 #include "core/task.h"
 #include "transport/inbox.h"
-#include "transport/qp.h"
+#include "transport/qp_trace.h"
 #include "transport/requester.h"
 #include "transport/responder.h"
 #include "transport/recv_queue.h"
@@ -76,7 +76,7 @@ static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	if (!state_takes(qp, b)) {
-		pib_qp_stat_add(qp, PIB_STAT_RX_QP_STATE, b->npkts - qp->rx.datagrams);
+		pib_qp_drop(qp, PIB_STAT_RX_QP_STATE, b, b->npkts - qp->rx.datagrams);
 		if (qp->rx.place.wqe)
 			pib_req_forget_response(&qp->req, &qp->rx.place);
 		qp->rx.place.wqe = NULL;
@@ -84,6 +84,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		return true;
 	}
 
+	pib_qp_takes(qp, b);
 	if (unlikely(b->h.flags & (PIB_H_FECN | PIB_H_BECN))) {
 		pib_congestion_rx(qp, b, now);
 		/* once, also if the burst has to wait and is given anew */
@@ -292,6 +293,9 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		pib_apm_astray(qp);
 	if (unlikely(qp->req.leave))
 		pib_apm_rescue(qp);
+	/* What was heard is traced before what is done about it. */
+	if (trace_pib_retry_enabled())
+		pib_stats_fold(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
 		more |= turn_send(qp, budget, now);
 	else if (qp->stall.burst)

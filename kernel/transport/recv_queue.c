@@ -11,6 +11,8 @@
 #include "memory/pd.h"
 #include "memory/sge.h"
 #include "transport/error.h"
+#include "transport/hold.h"
+#include "transport/qp_trace.h"
 #include "transport/recv_queue.h"
 #include "hca/srq.h"
 #include "transport/stats.h"
@@ -92,7 +94,7 @@ int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *s
 	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &span)) > 0) {
 		err = pib_burst_place(b, src_off, &span, span.len);
 		if (err == -EAGAIN)
-			err = pib_pagein_start(qp->rx.pages, &span, 0, span.len, true);
+			err = pib_hold_pagein(qp, qp->rx.pages, &span, 0, span.len, true);
 		pib_mem_put(&span);
 		if (err)
 			return err;
@@ -112,7 +114,7 @@ int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge
 	while ((more = pib_sge_next(&it, pd, IB_ACCESS_LOCAL_WRITE, &span)) > 0) {
 		err = pib_span_put(&span, src);
 		if (err == -EAGAIN)
-			err = pib_pagein_start(qp->rx.pages, &span, 0, span.len, true);
+			err = pib_hold_pagein(qp, qp->rx.pages, &span, 0, span.len, true);
 		pib_mem_put(&span);
 		if (err)
 			return err;
@@ -143,10 +145,10 @@ static int scatter_bytes(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u3
  * class D). A work request from an SRQ would wait for this QP alone (class E). RC tells the
  * requester.
  */
-static enum pib_res recv_too_long(struct pib_qp *qp)
+static enum pib_res recv_too_long(struct pib_qp *qp, const struct pib_burst *b)
 {
 	if (qp->tp == PIB_TP_UC && !qp->srq) {
-		pib_qp_stat(qp, PIB_STAT_RX_BAD_LENGTH);
+		pib_qp_drop(qp, PIB_STAT_RX_BAD_LENGTH, b, 1);
 		return PIB_RES_DROP;
 	}
 	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
@@ -161,7 +163,7 @@ enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off,
 	lockdep_assert_held(&qp->lock);
 
 	if (len > cur->len || off > cur->len - len)
-		return recv_too_long(qp);
+		return recv_too_long(qp, b);
 	err = len ? scatter_bytes(qp, b, src_off, len, off) : 0;
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;
@@ -212,7 +214,7 @@ static void check_xrc_cq(struct pib_qp *qp, const struct pib_cq *cq)
 	if (likely(qp->type != IB_QPT_XRC_TGT) || !READ_ONCE(cq->overflow) ||
 	    qp->state == IB_QPS_ERR)
 		return;
-	pib_state_to_err(qp);
+	pib_state_to_err(qp, PIB_CAUSE_CQ_FULL);
 	qp->events |= BIT(IB_EVENT_QP_FATAL);
 }
 
@@ -240,7 +242,7 @@ static void complete_recv(struct pib_qp *qp, u32 status, u32 byte_len, const str
 	qp->rq.cur.valid = false;
 	if (!cq)
 		return;
-	pib_cq_push(cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);
+	pib_qp_complete(qp, cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);
 	check_xrc_cq(qp, cq);
 }
 

@@ -12,6 +12,7 @@
 #include "memory/pd.h"
 #include "memory/sge.h"
 #include "packet/offload.h"
+#include "transport/qp_trace.h"
 #include "transport/requester.h"
 #include "transport/send_queue.h"
 
@@ -40,7 +41,7 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 	while ((more = pib_sge_next(&it, qp->pd, 0, &span)) > 0) {
 		err = pib_span_get(&span, dst);
 		if (err == -EAGAIN)
-			err = pib_pagein_start(qp->req_off.pages, &span, 0, span.len, false);
+			err = pib_hold_pagein(qp, qp->req_off.pages, &span, 0, span.len, false);
 		pib_mem_put(&span);
 		if (err)
 			return err;
@@ -199,7 +200,7 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 		return requester_put_off(qp, tx);
 	}
 	if (err == -ENOMEM) {
-		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
+		pib_qp_drop(qp, PIB_STAT_TX_NOMEM, b, 1);
 		goto free;
 	}
 	if (err) {

@@ -8,6 +8,7 @@
 #include "hca/hca.h"
 #include "memory/pd.h"
 #include "transport/congestion.h"
+#include "transport/qp_trace.h"
 #include "transport/responder.h"
 #include "transport/recv_queue.h"
 
@@ -50,7 +51,7 @@ static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_span *span,
 				 int err)
 {
 	if (err == -EAGAIN)
-		err = pib_pagein_start(qp->rx.pages, span, off, len, true);
+		err = pib_hold_pagein(qp, qp->rx.pages, span, off, len, true);
 	if (err == -EAGAIN)
 		return PIB_RES_WAIT;
 	return err ? PIB_RES_OP : PIB_RES_OK;
@@ -300,7 +301,7 @@ static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, const st
 	return res;
 }
 
-bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
+static bool responder_takes(struct pib_qp *qp, struct pib_burst *b)
 {
 	enum pib_res res = PIB_RES_OK;
 	struct pib_act act;
@@ -322,6 +323,19 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 	return res != PIB_RES_WAIT;
 }
 
+bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
+{
+	u64 drops[PIB_RESP_DROP_REASONS];
+	bool taken;
+
+	if (!trace_pib_dropped_enabled())
+		return responder_takes(qp, b);
+	memcpy(drops, qp->resp.stats.drops, sizeof(drops));
+	taken = responder_takes(qp, b);
+	pib_qp_trace_resp_drops(qp, b, drops);
+	return taken;
+}
+
 /* The pages of @span may go before the burst does, so the burst gets a copy. */
 static int copy_payload(struct pib_qp *qp, struct pib_span *span, struct pib_burst *b)
 {
@@ -331,7 +345,9 @@ static int copy_payload(struct pib_qp *qp, struct pib_span *span, struct pib_bur
 	if (!dst)
 		return -ENOMEM;
 	err = pib_span_get(span, dst);
-	return err == -EAGAIN ? pib_pagein_start(qp->resp_off.pages, span, 0, b->len, false) : err;
+	if (err == -EAGAIN)
+		err = pib_hold_pagein(qp, qp->resp_off.pages, span, 0, b->len, false);
+	return err;
 }
 
 /*

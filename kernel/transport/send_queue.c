@@ -8,6 +8,7 @@
 #include "hca/hca.h"
 #include "memory/pd.h"
 #include "proto/rc_ring.h"
+#include "transport/qp_trace.h"
 #include "transport/requester.h"
 #include "transport/send_queue.h"
 #include "proto/wr.h"
@@ -179,7 +180,7 @@ static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pi
 		return PIB_WC_LOC_PROT_ERR;
 	err = pib_span_get(&span, &s->w.swap);
 	if (err == -EAGAIN)
-		err = pib_pagein_start(qp->req_off.pages, &span, 0, 8, false);
+		err = pib_hold_pagein(qp, qp->req_off.pages, &span, 0, 8, false);
 	pib_mem_put(&span);
 	if (err == -EAGAIN)
 		return WC_WAIT;
@@ -273,6 +274,13 @@ static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 	return true;
 }
 
+static void trace_posted(const struct pib_qp *qp, const struct pib_swqe *w)
+{
+	struct pib_trace_qp who = pib_qp_traced(qp);
+
+	trace_pib_wr_posted(&who, pib_qp_traced_id(qp, w->wr_id), w->opcode, w->flags, w->len);
+}
+
 /* Fetch a work request. Return: false: not now, for want of a slot or of pages. */
 static bool fetch_one(struct pib_qp *qp)
 {
@@ -280,6 +288,8 @@ static bool fetch_one(struct pib_qp *qp)
 
 	if (!w || !fill_swqe(qp, pib_ksq_slot(w)))
 		return false;
+	if (trace_pib_wr_posted_enabled())
+		trace_posted(qp, w);
 	qp->sq.ring.index++;
 	pib_req_post(&qp->req);
 	return true;

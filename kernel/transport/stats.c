@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What QPs count. */
 #include "hca/hw_counters.h"
-#include "transport/qp.h"
+#include "transport/qp_trace.h"
 #include "transport/stats.h"
 
 #define FOLD(qp, stat, now, seen, field) \
@@ -13,6 +13,8 @@ void pib_stats_fold_req(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
+	if (trace_pib_retry_enabled())
+		pib_qp_trace_retry(qp);
 	FOLD(qp, PACKET_SEQ_ERR, now, seen, packet_seq_err);
 	FOLD(qp, RNR_NAK_RETRY, now, seen, rnr_nak_rcvd);
 	FOLD(qp, LOCAL_ACK_TIMEOUT, now, seen, timeouts);

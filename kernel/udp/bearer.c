@@ -313,7 +313,7 @@ static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *fr
 		return;
 	}
 	if (type != PIB_DG_HELLO) {
-		pib_udp_sock_count(bearer->sock, rx_bad_hello, 1);
+		pib_udp_sock_drop(bearer->sock, rx_bad_hello);
 		return;
 	}
 	if (h->caps & PIB_CAP_PROBE) {
@@ -334,7 +334,7 @@ static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *fr
 	else if (sw)
 		bearer_newcomer(bearer, from, h, type);
 	else
-		pib_udp_sock_count(bearer->sock, rx_unknown_link, 1);
+		pib_udp_sock_drop(bearer->sock, rx_unknown_link);
 }
 
 /* Have both ends the same key, or both none? */
@@ -366,17 +366,17 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from, 
 	u8 type;
 
 	if (pib_hello_parse(&h, &type, &to_id, buf, len)) {
-		pib_udp_sock_count(sock, rx_bad_hello, 1);
+		pib_udp_sock_drop(sock, rx_bad_hello);
 		return;
 	}
 	bearer = bearer_of_fabric(sock, h.fabric);
 	if (!bearer) {
-		pib_udp_sock_count(sock, rx_fabric, 1);
+		pib_udp_sock_drop(sock, rx_fabric);
 		return;
 	}
 	link = to_id ? xa_load(&sock->pn->links, to_id) : NULL;
 	if (!hello_is_authentic(bearer, &h, buf)) {
-		pib_udp_sock_count(sock, rx_bad_auth, 1);
+		pib_udp_sock_drop(sock, rx_bad_auth);
 		if (link && link->bearer == bearer)
 			pib_udp_link_other_key(link, from, &h, type);
 		return;
@@ -386,7 +386,7 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from, 
 		return;
 	}
 	if (!link || link->bearer != bearer) {
-		pib_udp_sock_count(sock, rx_unknown_link, 1);
+		pib_udp_sock_drop(sock, rx_unknown_link);
 		return;
 	}
 	/* A cable may lead from one port of an HCA to another, but not to where it comes from. */

@@ -23,6 +23,7 @@
 #include "udp/seal.h"
 #include "udp/bearer.h"
 #include "udp/wire.h"
+#include "tracing/events.h"
 
 /* A discovered link whose peer is silent is given up after this. */
 #define PIB_UDP_LINK_EXPIRY_NS	(60 * PIB_NSEC_PER_SEC)
@@ -212,7 +213,7 @@ static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o
 {
 	lockdep_assert_held(&link->lock);
 	if (todo & PIB_LINK_DO_REJECT)
-		pib_udp_sock_count(link->bearer->sock, rx_bad_hello, 1);
+		pib_udp_sock_drop(link->bearer->sock, rx_bad_hello);
 	if (todo & PIB_LINK_DO_DOWN)
 		link->bounce = true;
 	if (todo & PIB_LINK_DO_SEND)
@@ -372,7 +373,7 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 	}
 	if (!udp_link_knows(link, from, h)) {
 		spin_unlock_bh(&link->lock);
-		pib_udp_sock_count(link->bearer->sock, rx_wrong_addr, 1);
+		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
 		return;
 	}
 	if (link->fsm.state != PIB_LINK_UP)
@@ -553,6 +554,15 @@ static void udp_link_solve_conflicts(struct pib_udp_link *link, const struct ver
 		pib_lid_move(link, v->lids[i]);
 }
 
+/* The link is up for its port from now on, or not any more. */
+static void link_tell(struct pib_udp_link *link, bool up)
+{
+	link->is_up = up;
+	link_dbg(link, "link %s", up ? "up" : "down");
+	trace_pib_link(link->port->nd->name, link->port->p.num, up,
+		       READ_ONCE(link->fsm.peer_node_guid), READ_ONCE(link->fsm.peer_port_num));
+}
+
 void pib_udp_link_settle(struct pib_udp_link *link)
 {
 	struct verdict v;
@@ -560,15 +570,13 @@ void pib_udp_link_settle(struct pib_udp_link *link)
 	lockdep_assert_held(&udp_link_net(link)->link_lock);
 	udp_link_judge(link, &v);
 	if (link->is_up && (!v.up || v.bounce)) {
-		link_dbg(link, "link down");
 		pib_kport_link_down(link->port);
-		link->is_up = false;
+		link_tell(link, false);
 	}
 	udp_link_solve_conflicts(link, &v);
 	udp_link_route(link, &v);
 	if (v.up && !link->is_up) {
-		link->is_up = true;
-		link_dbg(link, "link up");
+		link_tell(link, true);
 		pib_kport_link_up(link->port, &v.far);
 	}
 }

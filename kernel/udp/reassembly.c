@@ -47,7 +47,7 @@ static void frame_drop(struct pib_frames *fs, struct pib_frame *f)
 
 static void frame_lose(struct pib_frames *fs, struct pib_frame *f)
 {
-	pib_udp_sock_count(fs->bearer->sock, rx_reasm, 1);
+	pib_udp_sock_drop(fs->bearer->sock, rx_reasm);
 	frame_drop(fs, f);
 }
 
@@ -249,7 +249,7 @@ bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct s
 	goto out_unlock;
 
 out_lost:
-	pib_udp_sock_count(fs->bearer->sock, rx_reasm, 1);
+	pib_udp_sock_drop(fs->bearer->sock, rx_reasm);
 	if (!f->have)
 		frame_drop(fs, f);
 out_unlock:

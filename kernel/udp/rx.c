@@ -109,15 +109,15 @@ static bool intake_link(struct intake *in, u32 id, u16 tag)
 	if (in->b && link != in->link)
 		intake_flush(in);
 	if (!path || path->rx_tag != tag) {
-		pib_udp_sock_count(in->sock, rx_unknown_link, 1);
+		pib_udp_sock_drop(in->sock, rx_unknown_link);
 		return false;
 	}
 	if (!pib_upath_admits(path, in->from)) {
-		pib_udp_sock_count(in->sock, rx_wrong_addr, 1);
+		pib_udp_sock_drop(in->sock, rx_wrong_addr);
 		return false;
 	}
 	if (path->seal && !in->opened) {
-		pib_udp_sock_count(in->sock, rx_unsealed, 1);
+		pib_udp_sock_drop(in->sock, rx_unsealed);
 		return false;
 	}
 	in->link = link;
@@ -221,7 +221,7 @@ static void rx_start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 l
 	intake_flush(in);
 	b = pib_burst_alloc_headless();
 	if (!b) {
-		pib_udp_sock_count(in->sock, rx_reasm, 1);
+		pib_udp_sock_drop(in->sock, rx_reasm);
 		return;
 	}
 	b->h = *h;
@@ -249,14 +249,14 @@ static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 	err = pib_hdrs_parse(&h, head, avail, len, &hdr_len, &payload_len);
 	if (err) {
 		if (err == PIB_PARSE_SHORT)
-			pib_udp_sock_count(in->sock, rx_short, 1);
+			pib_udp_sock_drop(in->sock, rx_short);
 		else
-			pib_udp_sock_count(in->sock, rx_malformed, 1);
+			pib_udp_sock_drop(in->sock, rx_malformed);
 		return 0;
 	}
 	if (noicrc ? !(in->path->noicrc && in->checked) :
 		     !icrc_ok(in, off, head, hdr_len, payload_len)) {
-		pib_udp_sock_count(in->sock, rx_bad_icrc, 1);
+		pib_udp_sock_drop(in->sock, rx_bad_icrc);
 		return 0;
 	}
 	if (in->b && rx_continues(in, in->b, &h, payload_len) && in_step(in->b))
@@ -320,7 +320,7 @@ static void intake_frame(const struct intake *in, const struct pib_frame *f)
 	};
 
 	if (f->have != GENMASK_ULL(f->total - 1, 0))
-		pib_udp_sock_count(in->sock, rx_reasm, 1);
+		pib_udp_sock_drop(in->sock, rx_reasm);
 	intake_parts(&sub, f);
 	intake_flush(&sub);
 	consume_skb(f->skb);
@@ -361,7 +361,7 @@ static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 	struct pib_frame done;
 
 	if (!segment_at(in->skb, off, len, &s)) {
-		pib_udp_sock_count(in->sock, rx_malformed, 1);
+		pib_udp_sock_drop(in->sock, rx_malformed);
 		return len;
 	}
 	if (!intake_link(in, s.link_id, s.tag))
@@ -431,12 +431,12 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	struct pib_dg dg;
 
 	if (!head || len < PIB_DG_HDR_LEN) {
-		pib_udp_sock_count(in->sock, rx_short, 1);
+		pib_udp_sock_drop(in->sock, rx_short);
 		return len;
 	}
 	pib_dg_parse(&dg, head);
 	if (dg.version != PIB_DG_VERSION) {
-		pib_udp_sock_count(in->sock, rx_version, 1);
+		pib_udp_sock_drop(in->sock, rx_version);
 		return len;
 	}
 	if (is_sealed(&dg) && !in->opened)
@@ -450,7 +450,7 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	}
 	intake_flush(in);
 	if (avail < len)
-		pib_udp_sock_count(in->sock, rx_bad_hello, 1);
+		pib_udp_sock_drop(in->sock, rx_bad_hello);
 	else
 		pib_bearer_control(in->sock, in->from, head, len);
 	return len;
@@ -483,7 +483,7 @@ void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pi
 
 	in.checked = udp_hdr(skb)->check && !skb_checksum_complete(skb);
 	if (udp_hdr(skb)->check && !in.checked) {
-		pib_udp_sock_count(sock, rx_malformed, 1);
+		pib_udp_sock_drop(sock, rx_malformed);
 		goto out_free;
 	}
 	if (skb->len)

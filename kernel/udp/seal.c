@@ -98,11 +98,11 @@ static struct pib_seal *seal_of(struct pib_udp_sock *sock, const struct pib_addr
 
 	path = link && link->bearer->sock == sock ? rcu_dereference(link->path) : NULL;
 	if (!path || path->rx_tag != dg->tag || !path->seal) {
-		pib_udp_sock_count(sock, rx_unknown_link, 1);
+		pib_udp_sock_drop(sock, rx_unknown_link);
 		return NULL;
 	}
 	if (!pib_upath_admits(path, from)) {
-		pib_udp_sock_count(sock, rx_wrong_addr, 1);
+		pib_udp_sock_drop(sock, rx_wrong_addr);
 		return NULL;
 	}
 	return path->seal;
@@ -208,14 +208,14 @@ static bool open_bytes(struct opening *o, struct pib_seal *seal, const u8 head[P
 
 	if (!open_room(o) || skb_store_bits(o->to, o->len, head, PIB_DG_HDR_LEN) ||
 	    open_copy(o, off + PIB_SEAL_HEAD_LEN, at, body) || seal_list(o->to, at, body, sg) < 0) {
-		pib_udp_sock_count(o->sock, rx_reasm, 1);
+		pib_udp_sock_drop(o->sock, rx_reasm);
 		return false;
 	}
 	pib_tasks_copied(DIV_ROUND_UP(body, SEAL_COPY));
 	if (chacha20poly1305_decrypt_sg_inplace(sg, body, head, PIB_DG_HDR_LEN, counter,
 						seal->rx_key))
 		return true;
-	pib_udp_sock_count(o->sock, rx_bad_seal, 1);
+	pib_udp_sock_drop(o->sock, rx_bad_seal);
 	return false;
 }
 
@@ -228,7 +228,7 @@ static void open_one(struct opening *o, u32 off, u32 len)
 
 	if (len <= PIB_SEAL_HEAD_LEN + PIB_SEAL_TAG_LEN ||
 	    skb_copy_bits(o->from, off, head, sizeof(head))) {
-		pib_udp_sock_count(o->sock, rx_short, 1);
+		pib_udp_sock_drop(o->sock, rx_short);
 		return;
 	}
 	pib_dg_parse(&dg, head);
@@ -237,7 +237,7 @@ static void open_one(struct opening *o, u32 off, u32 len)
 	if (!seal)
 		return;
 	if (!seal_is_new(seal, counter)) {
-		pib_udp_sock_count(o->sock, rx_replayed, 1);
+		pib_udp_sock_drop(o->sock, rx_replayed);
 		return;
 	}
 	if (!open_bytes(o, seal, head, off, len, counter))
@@ -246,7 +246,7 @@ static void open_one(struct opening *o, u32 off, u32 len)
 	if (seal_take(seal, counter))
 		o->len += len - PIB_SEAL_LEN;
 	else
-		pib_udp_sock_count(o->sock, rx_replayed, 1);
+		pib_udp_sock_drop(o->sock, rx_replayed);
 }
 
 struct sk_buff *pib_seal_open(struct pib_udp_sock *sock, struct sk_buff *skb,

@@ -8,6 +8,7 @@
 #include <linux/netdevice.h>
 #include <linux/workqueue.h>
 #include <net/dst_cache.h>
+#include "tracing/events.h"
 
 struct netlink_ext_ack;
 struct pib_net;
@@ -59,8 +60,18 @@ struct pib_udp_stats {
 };
 
 #define PIB_USTATS (sizeof(struct pib_udp_stats) / sizeof(u64))
+/* enum pib_us_attr */
+#define PIB_UDP_STAT(field) \
+	(PIB_US_TX_DATAGRAMS + offsetof(struct pib_udp_stats, field) / sizeof(u64))
 
 #define pib_udp_sock_count(sock, field, n) this_cpu_add((sock)->stats->field, (n))
+
+/* A datagram, or a packet of one, is dropped: @field counts that. Softirqs off. */
+#define pib_udp_sock_drop(sock, field)						\
+do {										\
+	pib_udp_sock_count(sock, field, 1);					\
+	trace_pib_datagram_dropped((sock)->ifindex, PIB_UDP_STAT(field));	\
+} while (0)
 
 /**
  * struct pib_udp_sock_end - the socket of one address family

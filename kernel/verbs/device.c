@@ -363,7 +363,8 @@ struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_port
 		return ERR_PTR(-ENOMEM);
 	hca->net = pn->net;
 	hca->id = -1;
-	pib_node_dev_init(&hca->nd, pn, &hca_node_ops, standalone);
+	strscpy(hca->name, name, sizeof(hca->name));
+	pib_node_dev_init(&hca->nd, pn, hca->name, &hca_node_ops, standalone);
 	INIT_WORK(&hca->event_work, pib_hca_event_work);
 	hca_init_tables(hca);
 	ib_set_device_ops(&hca->ib, &pib_ops);

@@ -3,7 +3,8 @@
 """stuck.py DEVICE HOW: a queue pair that does not move. Prints "qp N" and sleeps.
 
 reset, init, rtr, rts: it is in that state. rnr: the far end, of the same process, has no receive.
-silence: nobody has the number of the far end; exhausted: the same, with short timeouts and one retry.
+silence: nobody has the number of the far end; exhausted: the same, with short timeouts and one retry;
+paged: the same, and what is sent is paged in on demand.
 """
 import sys
 import time
@@ -11,7 +12,7 @@ import time
 from pyverbs.addr import AHAttr, GlobalRoute
 from pyverbs.cq import CQ
 from pyverbs.device import Context
-from pyverbs.enums import (IBV_ACCESS_LOCAL_WRITE, IBV_QPT_RC,
+from pyverbs.enums import (IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_ON_DEMAND, IBV_QPT_RC,
                            IBV_SEND_SIGNALED, IBV_WR_SEND)
 from pyverbs.mr import MR
 from pyverbs.pd import PD
@@ -32,7 +33,7 @@ def connect(qp, lid, far_qpn, how):
     attr.ah_attr = AHAttr(dlid=lid, port_num=1, is_global=0, gr=GlobalRoute())
     attr.rq_psn = attr.sq_psn = 0x1234
     attr.max_rd_atomic = attr.max_dest_rd_atomic = 1
-    attr.min_rnr_timer = 1
+    attr.min_rnr_timer = 20  # 10.24 ms
     attr.timeout = 8 if how == "exhausted" else 20
     attr.retry_cnt = 1 if how == "exhausted" else 6
     attr.rnr_retry = 7
@@ -51,8 +52,8 @@ def main():
     connect(near, lid, far.qp_num if how == "rnr" else NOBODY, how)
     if how == "rnr":
         connect(far, lid, near.qp_num, how)
-    if how in ("rnr", "silence", "exhausted"):
-        mr = MR(pd, 64, IBV_ACCESS_LOCAL_WRITE)
+    if how in ("rnr", "silence", "exhausted", "paged"):
+        mr = MR(pd, 64, IBV_ACCESS_LOCAL_WRITE | (IBV_ACCESS_ON_DEMAND if how == "paged" else 0))
         near.post_send(SendWR(opcode=IBV_WR_SEND, send_flags=IBV_SEND_SIGNALED, num_sge=1,
                               sg=[SGE(mr.buf, 64, mr.lkey)]))
     print(f"qp {near.qp_num}", flush=True)

@@ -58,6 +58,28 @@ TEST_F(Cli, CaptureSaysWhatIsWrong)
 	EXPECT_TRUE(kernel.requests.empty());
 }
 
+TEST_F(Cli, TraceSaysWhatIsWrong)
+{
+	const std::vector<std::pair<std::vector<const char *>, const char *>> cases = {
+		{{"trace", "pib0", "qp", "16777216"}, "qp must be"},
+		{{"trace", "pid", "0"}, "pid must be"},
+		{{"trace", "pib0/x"}, "must be a number"},
+		{{"trace", "a\"b"}, "quotes"},
+		{{"trace", "-c", "0"}, "-c must be"},
+		{{"trace", "pib0", "event"}, "event"},
+		{{"trace", "follow", "pib0"}, "'qp N' is missing"},
+		{{"trace", "follow", "pib0", "qp", "1"}, "qp must be"},
+		{{"trace", "mark"}, "TEXT"},
+		{{"trace", "mark", "two\nlines"}, "control characters"},
+		{{"trace", "mark", "two", "words"}, "words"},
+	};
+	for (const auto &[words, about] : cases) {
+		EXPECT_EQ(pibctl(words), 2) << words.back();
+		EXPECT_TRUE(complains(about)) << complained;
+	}
+	EXPECT_TRUE(kernel.requests.empty());
+}
+
 TEST_F(Cli, EveryChangeIsOneRequest)
 {
 	const std::vector<std::pair<std::vector<const char *>, int>> cases = {

@@ -10,6 +10,7 @@ std::span<const Group> command_groups()
 		{"switch", "add, delete and show switches"},
 		{"link", "add, delete, plug and show the cables between ports"},
 		{"fabric", "load, save, draw and clear whole fabrics"},
+		{"trace", "print events as they happen, and mark them"},
 	};
 	return groups;
 }
@@ -19,7 +20,7 @@ std::vector<const Command *> all_commands()
 	std::vector<const Command *> all;
 	for (const auto table :
 	     {hca_commands(), show_commands(), switch_commands(), link_commands(),
-	      fabric_commands(), capture_commands(), explain_commands()})
+	      fabric_commands(), capture_commands(), explain_commands(), trace_commands()})
 		for (const Command &command : table)
 			all.push_back(&command);
 	return all;

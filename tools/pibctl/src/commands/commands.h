@@ -22,6 +22,8 @@ struct Context {
 	std::ostream &notes;
 	/// For progress; null if nobody looks.
 	std::ostream *terminal;
+	/// A document of its own is to be JSON.
+	bool json = false;
 };
 
 struct Example {
@@ -60,5 +62,6 @@ std::span<const Command> link_commands();
 std::span<const Command> fabric_commands();
 std::span<const Command> capture_commands();
 std::span<const Command> explain_commands();
+std::span<const Command> trace_commands();
 
 } // namespace pib::ctl

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What a port drops. */
+#include "fabric/drop.h"
+#include "packet/burst.h"
+#include "tracing/events.h"
+
+static const u8 drops[__PIB_CAPTURE_REASONS] = {
+	[PIB_CAPTURE_INACTIVE] = PIB_DROP_PORT_INACTIVE,
+	[PIB_CAPTURE_MTU] = PIB_DROP_MTU,
+	[PIB_CAPTURE_NO_VL] = PIB_DROP_NO_VL,
+	[PIB_CAPTURE_NO_ROUTE] = PIB_DROP_NO_ROUTE,
+	[PIB_CAPTURE_LOOP] = PIB_DROP_LOOP,
+	[PIB_CAPTURE_PKEY_IN] = PIB_DROP_PKEY_IN,
+	[PIB_CAPTURE_PKEY_OUT] = PIB_DROP_PKEY_OUT,
+	[PIB_CAPTURE_HOPS] = PIB_DROP_HOPS,
+	[PIB_CAPTURE_FULL] = PIB_DROP_OVERRUN,
+	[PIB_CAPTURE_LOST] = PIB_DROP_LOST,
+	[PIB_CAPTURE_DAMAGED] = PIB_DROP_DAMAGED,
+	[PIB_CAPTURE_HOQ] = PIB_DROP_HOQ,
+	[PIB_CAPTURE_LIFE] = PIB_DROP_LIFE,
+};
+
+void pib_kport_trace_drop(const struct pib_kport *port, u8 reason, const struct pib_hdrs *h,
+			  u32 packets)
+{
+	struct pib_trace_burst t;
+
+	if (!trace_pib_dropped_enabled())
+		return;
+	pib_trace_burst_set(&t, h, packets);
+	trace_pib_dropped(port->nd->name, port->p.num, reason, &t);
+}
+
+void pib_kport_failed(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason)
+{
+	pib_capture_failed(port, b, flags, reason);
+	pib_kport_trace_drop(port, drops[reason], &b->h, b->npkts);
+}
+
+void pib_kport_dropped(const struct pib_kport *port, const struct pib_burst *b,
+		       struct pib_mark *marks, u8 reason)
+{
+	pib_marks_explain(marks, port, reason);
+	pib_kport_trace_drop(port, drops[reason], &b->h, b->npkts);
+}

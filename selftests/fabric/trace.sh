@@ -1,0 +1,249 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# pibctl trace: each event of the module is provoked and seen; filters, marks, floods, what is left behind.
+#
+#	h1: pib0 -- host switch ======= UDP over veth ======= host switch -- pib1 :h2
+#
+# Both stand alone. lib/stuck.py makes queue pairs that do not move.
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+dir=$(mktemp -d /tmp/trace.XXXXXX)
+chmod 755 "$dir"
+tracefs=/sys/kernel/tracing
+tracer='' stuck=''
+clean() {
+	# shellcheck disable=SC2046
+	kill $(jobs -p) 2>/dev/null
+	hosts_clean
+	rm -rf "$dir"
+}
+trap clean EXIT
+
+# trace WORD...: pibctl -j trace into $dir/out, until untrace
+trace() {
+	rm -f "$dir/pid" "$dir/status"
+	: >"$dir/out"
+	{
+		pibctl -j trace "$@" >"$dir/out" 2>"$dir/err" &
+		echo $! >"$dir/pid"
+		wait $!
+		echo $? >"$dir/status"
+	} &
+	wait_for 30 test -s "$dir/pid"
+	tracer=$(cat "$dir/pid")
+	wait_for 30 runs || cat "$dir/err"
+}
+has_ended() { wait_for 60 test -s "$dir/status"; }
+runs() { grep -qx 1 "$tracefs/instances/pib-$tracer/tracing_on"; }
+untrace() {
+	kill -TERM "$tracer"
+	has_ended
+	cat "$dir/err"
+	[ "$(cat "$dir/status")" = 0 ] && [ ! -s "$dir/err" ]
+}
+# has EXPRESSION: an event for which it is true
+has() { jq -n "first(inputs | select($1))" "$dir/out" 2>/dev/null | grep -q .; }
+# sees EXPRESSION: soon
+sees() { wait_for 20 has "$1" || { grep "\"event\":\"$2\"" "$dir/out" | tail -n 5; tail -n 5 "$dir/out"; return 1; }; }
+# all EXPRESSION: there are events, and it is true for each of them
+all() { [ -s "$dir/out" ] && ! jq -c "select(($1) | not)" "$dir/out" | grep -m 3 .; }
+# saw EVENT [EXPRESSION]: an event, and what it says
+saw() { sees ".event == \"$1\" and (${2:-true})" "$1"; }
+# pingpong ARGUMENT...: between the two hosts
+pingpong() {
+	local server limit=$((60 * ${PIB_SLOW:-1})) rc=1
+	timeout $limit ip netns exec h2 ibv_rc_pingpong -d pib1 "$@" >"$dir/server" 2>&1 &
+	server=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		sleep 0.3
+		timeout $limit ip netns exec h1 ibv_rc_pingpong -d pib0 "$@" "$(addr4 2)" >"$dir/client" 2>&1 && rc=0 && break
+	done
+	wait $server || rc=1
+	[ $rc = 0 ] || cat "$dir/server" "$dir/client"
+	return $rc
+}
+# stick HOW: a process whose queue pair is $qpn, as lib/stuck.py makes it
+stick() {
+	unstick
+	: >"$dir/stuck"
+	python3 "$here/../lib/stuck.py" pib0 "$1" >"$dir/stuck" 2>&1 &
+	stuck=$!
+	wait_for 30 grep -q '^qp ' "$dir/stuck" || cat "$dir/stuck"
+	qpn=$(sed -n 's/^qp //p' "$dir/stuck")
+}
+unstick() {
+	[ -z "$stuck" ] || { kill "$stuck"; wait "$stuck"; } 2>/dev/null
+	stuck=''
+}
+untrace_with() { untrace && "$@"; }
+instances() { ls -d "$tracefs"/instances/pib-* 2>/dev/null; }
+none_left() { ! instances; }
+refuses() {
+	local status=$1 words=$2
+	shift 2
+	"$@" >"$dir/said" 2>&1
+	if [ $? != "$status" ] || ! grep -q -- "$words" "$dir/said"; then
+		cat "$dir/said"
+		return 1
+	fi
+}
+as_json() { jq -e . "$dir/out" >/dev/null && [ -s "$dir/out" ]; }
+readable() {
+	timeout -s TERM 60 pibctl trace pib0/1 event port_sent -c 1 >"$dir/text" &
+	local pid=$!
+	wait_for 20 sh -c "grep -qx 1 $tracefs/instances/pib-*/tracing_on" || return 1
+	ip netns exec h1 smpquery nodeinfo -C pib0 -D 0,1 >/dev/null
+	wait $pid || return 1
+	grep '^[0-9.]* pib0/1 qp 0 port_sent .*opcode SEND' "$dir/text" || { cat "$dir/text"; return 1; }
+}
+counted() { [ "$(wc -l <"$dir/out")" = 3 ]; }
+killed() {
+	trace
+	kill -KILL "$tracer"
+	has_ended
+	[ -d "$tracefs/instances/pib-$tracer" ] || { echo "nothing is left"; return 1; }
+	pibctl trace mark x 2>/dev/null
+	none_left
+}
+hung_up() {
+	# the reader goes after one line
+	pingpong -n 2000 &
+	timeout 60 pibctl -j trace event port_sent | head -n 1 >"$dir/out"
+	wait $!
+	as_json && none_left
+}
+# The ring is overwritten while nobody reads.
+flood() {
+	trace
+	kill -STOP "$tracer"
+	pingpong -n "${1:-3000}" || { kill -CONT "$tracer"; return 1; }
+	kill -CONT "$tracer"
+	saw lost '.count > 0' && untrace
+}
+listens() { h 2 ss -ltn | grep -q :18515; }
+# Queue pair of ibv_rc_pingpong at pib0.
+talker() {
+	rdma -j resource show qp link pib0/1 | jq -e '[.[] | select(.comm == "ibv_rc_pingpong" and .state == "RTS")][0].lqpn // empty'
+}
+follows() {
+	local pids message
+	ip netns exec h2 ibv_rc_pingpong -d pib1 -n 1000000 >"$dir/server" 2>&1 &
+	pids=$!
+	wait_for 20 listens
+	ip netns exec h1 ibv_rc_pingpong -d pib0 -n 1000000 "$(addr4 2)" >"$dir/client" 2>&1 &
+	pids+=" $!"
+	wait_for 20 talker
+	timeout $((60 * ${PIB_SLOW:-1})) pibctl -j trace follow pib0 qp "$(talker)" -c 3 >"$dir/out"
+	# shellcheck disable=SC2086
+	kill $pids
+	# of the last message that is complete: from the post to the completions, at both ends
+	message=$(jq -s 'map(select(.event == "completion" and .device == "pib0")) | last | .message' "$dir/out")
+	jq -s -c "map(select(.message == $message) | [.device, .event])" "$dir/out" >"$dir/life"
+	cat "$dir/life"
+	grep -q '^\[\["pib0","wr_posted"\],\["pib0","qp_sent"\],.*\["pib1","qp_received"\],\["pib1","completion"\],.*\["pib0","completion"\]\]$' "$dir/life"
+}
+from_ftrace() {
+	grep -q '^# *tracer' "$tracefs/trace" || return 1
+	echo 1 >"$tracefs/events/pib/enable"
+	pingpong -n 5
+	echo 0 >"$tracefs/events/pib/enable"
+	grep -q 'pib_completion: device=pib0 .*status=SUCCESS' "$tracefs/trace"
+}
+# Every event of the module has been asked for above.
+every_event() {
+	local event
+	for event in "$tracefs"/events/pib/pib_*; do
+		event=$(basename "$event")
+		grep -q "saw ${event#pib_}\b" "$0" || { echo "$event"; return 1; }
+	done
+}
+# Commands of docs/trace.md that wait for events end when they are asked to.
+runs_command() { timeout --preserve-status -s TERM 2 bash -c "exec $1" >"$dir/doc" 2>&1 || { cat "$dir/doc"; return 1; }; }
+
+mapfile -t commands < <(sed -n 's/^    \(pibctl [^#|]*[^# |]\) *\([#|].*\)\{0,1\}$/\1/p' "$here/../trace.md")
+ktap_plan $((50 + ${#commands[@]}))
+modprobe -a ib_core ib_uverbs ib_umad
+mountpoint -q $tracefs || mount -t tracefs nodev $tracefs
+refuse "without the module" "is the module loaded" pibctl trace
+modprobe pib
+trace
+hosts_make 2
+check "the first host" pib_add 1 standalone
+check "the second" pib_add 2 standalone
+check "ACTIVE" wait_active 60
+check "a port's state" saw port_state '.device == "pib0" and .to == "ACTIVE" and .lid > 0'
+check "a link" saw link '.state == "UP" and .port > 0 and (.peer_node_guid | startswith("0x"))'
+check "an asynchronous event" saw async_event '.device == "pib1" and .object == "port" and .type == "PORT_ACTIVE"'
+check "RC between them" pingpong -n 20
+check "a work request" saw wr_posted '.device == "pib0" and .opcode == "SEND" and .bytes == 4096 and .wr_id == "0x2" and .pid > 0'
+check "what the queue pair sent" saw qp_sent '.device == "pib0" and .service == "RC" and .opcode == "SEND" and .bytes == 4096 and .packets > 0'
+check "what the port sent" saw port_sent '.device == "pib0" and .service == "RC" and .opcode == "SEND" and .bytes > 4096'
+check "what the port received" saw port_received '.device == "pib1" and .service == "RC" and .opcode == "SEND" and .slid > 0'
+check "what the queue pair received" saw qp_received '.device == "pib1" and .service == "RC" and .opcode == "SEND" and .far_qpn > 1'
+check "an acknowledgement sent" saw ack_sent '.device == "pib1" and .answer == "ACK" and .msn > 0'
+check "and received" saw ack_received '.device == "pib0" and .answer == "ACK"'
+check "a completion" saw completion '.device == "pib0" and .opcode == "SEND" and .status == "SUCCESS" and .wr_id == "0x2"'
+check "a receive's" saw completion '.device == "pib1" and .opcode == "RECV" and .bytes == 4096'
+check "a state that was asked for" saw qp_state '.from == "RTR" and .to == "RTS" and .cause == "modify_qp"'
+ip netns exec h1 smpquery nodeinfo -C pib0 -D 0,1 >"$dir/smp" 2>&1 || sed 's/^/# /' "$dir/smp"
+check "a MAD that was sent" saw mad_sent '.device == "pib0" and .qpn == 0 and .class == "0x81" and .method == "0x01" and .attribute == "0x0011"'
+check "and received, by a switch" saw mad_received '.device != "pib0" and .class == "0x81" and .method == "0x01"'
+check "no addresses of the kernel" saw completion '.pid == 0 and .wr_id == "0x0"'
+check "its answer" saw mad_received '.device == "pib0" and .class == "0x81" and .method == "0x81" and .status == "0x8000"'
+printf x | h 1 timeout 5 bash -c "cat >/dev/udp/$(addr4 2)/18514"
+check "a datagram that is none" saw datagram_dropped '.reason == "rx_short" and .ifindex > 0'
+stick exhausted
+check "a timeout" saw retry ".device == \"pib0\" and .qpn == $qpn and .cause == \"timeout\" and .psn == 4660"
+check "why it was not answered" saw dropped '.reason == "rx_no_qp" and .qpn == 11259375 and .psn == 4660'
+check "what came of it" saw completion ".qpn == $qpn and .status == \"RETRY_EXC_ERR\""
+check "and of its state" saw qp_state ".qpn == $qpn and .to == \"ERR\" and .cause == \"send_failed\" and .status == \"RETRY_EXC_ERR\""
+check "the end of a trace" untrace
+trace pib0 event ack_received event retry
+stick rnr
+check "an RNR NAK" saw ack_received ".qpn == $qpn and .answer == \"RNR\""
+check "a retry after it" saw retry ".qpn == $qpn and .cause == \"rnr\""
+unstick
+untrace
+trace
+stick paged
+check "a page" saw page_wait ".qpn == $qpn and .bytes == 64 and .pid == $stuck"
+unstick
+check "JSON" as_json
+check "a mark" pibctl trace mark "here: \"it\" is"
+check "in the trace" saw mark '.text == "here: \"it\" is"'
+check "the end of another" untrace
+check "every event of the module was seen" every_event
+stick rnr
+trace pib0 qp "$qpn" event qp_sent event ack_received
+pingpong -n 5
+saw ack_received true
+check "nothing of other queue pairs" untrace_with all ".device == \"pib0\" and .qpn == $qpn"
+trace pid "$stuck"
+pingpong -n 5
+saw ack_received true
+check "nothing of other processes" untrace_with all ".pid == $stuck"
+unstick
+trace pib1/1
+pingpong -n 5
+check "nothing of other devices" untrace_with all '.device == "pib1" and .port == 1'
+trace -c 3
+pingpong -n 5
+check "so many events" wait_for 10 counted
+check "readable lines" readable
+check "a flood" flood
+check "the life of messages" follows
+check "ftrace has them" from_ftrace
+check "an unknown event" refuses 2 "there are: .*completion" pibctl trace event nonesuch
+check "an event that has no process" refuses 2 "does not say" pibctl trace pid 1 event port_sent
+check "another user" refuses 1 "needs root" runuser -u nobody -- pibctl trace
+check "a reader that goes" hung_up
+check "killed" killed
+stick silence
+for command in "${commands[@]}"; do
+	check "$command" runs_command "${command/qp 17/qp $qpn}"
+done
+unstick
+check "nothing is left behind" none_left
+ktap_end

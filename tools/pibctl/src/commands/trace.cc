@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ostream>
+
+#include "commands/commands.h"
+#include "host/interruption.h"
+#include "explain/queue_pair.h"
+#include "model/words/parse.h"
+#include "netlink/mnl_transport.h"
+#include "netlink/rdma_netlink.h"
+#include "trace/filter.h"
+#include "trace/follow.h"
+#include "trace/instance.h"
+#include "trace/line.h"
+
+namespace pib::ctl {
+namespace {
+
+constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62;
+constexpr std::uint64_t kMaxQpn = 0xFFFFFF;
+constexpr std::uint64_t kMaxPid = 1 << 22;
+/// What tracefs keeps of a mark for certain.
+constexpr std::size_t kMaxMark = 900;
+
+Status read_where(const std::string &word, TraceRequest &request)
+{
+	if (word.find('/') == word.npos) {
+		const auto name = parse_name(word);
+		if (!name)
+			return name.error();
+		request.device = *name;
+	} else {
+		const auto end = parse_end(word);
+		if (!end)
+			return end.error();
+		request.device = end->node;
+		request.port = end->port;
+	}
+	if (request.device->find_first_of("\"\\") != std::string::npos)
+		return usage_error("names with quotes and backslashes cannot be asked for");
+	return success();
+}
+
+Status read_number(const Arguments &arguments, std::string_view name, std::uint64_t least,
+		   std::uint64_t most, std::optional<std::uint32_t> &value)
+{
+	const auto word = arguments.maybe(name);
+	if (!word)
+		return success();
+	const auto number = parse_number(name, *word, least, most);
+	if (!number)
+		return number.error();
+	value = static_cast<std::uint32_t>(*number);
+	return success();
+}
+
+Result<TraceRequest> read_request(const Arguments &arguments)
+{
+	TraceRequest request;
+	if (const auto word = arguments.maybe("NAME[/PORT]"))
+		if (auto where = read_where(*word, request); !where)
+			return where.error();
+	if (auto read = read_number(arguments, "qp", 0, kMaxQpn, request.qpn); !read)
+		return read.error();
+	if (auto read = read_number(arguments, "pid", 1, kMaxPid, request.pid); !read)
+		return read.error();
+	request.events = arguments.all("event");
+	return request;
+}
+
+Result<std::uint64_t> read_count(const Arguments &arguments)
+{
+	const auto word = arguments.maybe("-c");
+	return word ? parse_number("-c", *word, 1, kNoLimit) : Result<std::uint64_t>(kNoLimit);
+}
+
+/// Prints a line of trace_pipe.
+class Printer {
+public:
+	Printer(const Context &context, std::uint64_t most) : context_(context), left_(most) {}
+
+	/// False: that was all.
+	bool print(std::string_view line)
+	{
+		const auto record = parse_trace_line(line);
+		if (!record)
+			return true;
+		context_.text << (context_.json ? trace_json(*record) : trace_text(*record))
+			      << '\n';
+		if (record->kind == TraceRecord::Kind::kLost)
+			return true;
+		return --left_ && context_.text.good();
+	}
+
+private:
+	const Context &context_;
+	std::uint64_t left_;
+};
+
+/// Prints by the printer what is traced until it has enough, or somebody interrupts.
+template <typename Printing>
+Status run_instance(const Context &context, const TraceRequest &request, Printing printer)
+{
+	const auto tracefs = find_tracefs();
+	if (!tracefs)
+		return tracefs.error();
+	const Interruption interruption;
+	std::signal(SIGPIPE, SIG_IGN);
+	const auto instance = TraceInstance::create(*tracefs);
+	if (!instance)
+		return instance.error();
+	if (auto started = (*instance)->start(request); !started)
+		return started;
+	/// Who reads the output may go when it likes.
+	const auto go_on = [&] {
+		context.text.flush();
+		return context.text.good() && static_cast<bool>(interruption.check());
+	};
+	return (*instance)->read([&](std::string_view line) { return printer.print(line); }, go_on);
+}
+
+Status run_trace(const Context &context, const Arguments &arguments)
+{
+	const auto request = read_request(arguments);
+	if (!request)
+		return request.error();
+	const auto count = read_count(arguments);
+	if (!count)
+		return count.error();
+	return run_instance(context, *request, Printer(context, *count));
+}
+
+/// Prints what belongs to messages, and ends after so many.
+class Story {
+public:
+	Story(const Context &context, MessageFollower follower, std::uint64_t most) :
+		context_(context), follower_(std::move(follower)), left_(most)
+	{
+	}
+
+	bool print(std::string_view line)
+	{
+		const auto record = parse_trace_line(line);
+		if (!record)
+			return true;
+		if (record->kind != TraceRecord::Kind::kEvent)
+			return put(context_.json ? trace_json(*record) : trace_text(*record));
+		const auto event = follower_.follow(*record);
+		if (!event)
+			return true;
+		if (event->is_end)
+			--left_;
+		return put(context_.json ? trace_json(*record, event->message, event->seconds)
+					 : trace_text(*record, event->message, event->seconds));
+	}
+
+private:
+	bool put(const std::string &text)
+	{
+		context_.text << text << '\n';
+		return left_ && context_.text.good();
+	}
+
+	const Context &context_;
+	MessageFollower follower_;
+	std::uint64_t left_;
+};
+
+Result<std::uint32_t> far_queue_pair(const std::string &device, std::uint32_t qpn)
+{
+	const auto transport = open_rdma_transport();
+	if (!transport)
+		return transport.error();
+	const auto found = ask_queue_pairs(**transport, device, qpn);
+	if (!found)
+		return found.error();
+	for (const Bytes &attributes : *found)
+		if (const auto qp = read_queue_pair(attributes); qp.remote_qpn && *qp.remote_qpn)
+			return *qp.remote_qpn;
+	return Error{fmt::format(
+		"queue pair {} of {} is not connected: only what is can be followed", qpn, device)};
+}
+
+Status run_follow(const Context &context, const Arguments &arguments)
+{
+	const auto name = parse_name(arguments.one("NAME"));
+	if (!name)
+		return name.error();
+	TraceRequest request;
+	if (auto where = read_where(*name, request); !where)
+		return where;
+	if (auto read = read_number(arguments, "qp", 2, kMaxQpn, request.qpn); !read)
+		return read;
+	const auto count = read_count(arguments);
+	if (!count)
+		return count.error();
+	const auto far_qpn = far_queue_pair(*name, *request.qpn);
+	if (!far_qpn)
+		return far_qpn.error();
+	request.far_qpn = *far_qpn;
+	return run_instance(context, request,
+			    Story(context, MessageFollower(*name, *request.qpn, *far_qpn), *count));
+}
+
+Status run_mark(const Context &context, const Arguments &arguments)
+{
+	const auto &text = arguments.one("TEXT");
+	if (text.empty() || text.size() > kMaxMark ||
+	    std::ranges::any_of(text, [](unsigned char c) { return c < ' ' || c == 127; }))
+		return usage_error(
+			fmt::format("TEXT has 1 to {} bytes without control characters", kMaxMark));
+	const auto tracefs = find_tracefs();
+	if (!tracefs)
+		return tracefs.error();
+	sweep_instances(*tracefs);
+	const auto marked = mark_traces(*tracefs, text);
+	if (!marked)
+		return marked.error();
+	if (!*marked)
+		context.notes << "no trace is running ('pibctl trace' is one)\n";
+	return success();
+}
+
+const Command kCommands[] = {
+	{"trace",
+	 "",
+	 "print events as they happen",
+	 "Prints what HCAs, switches, ports and queue pairs do, a line for each event, until it is\n"
+	 "interrupted. With -j each line is a JSON object.",
+	 {{"NAME[/PORT]", "an HCA or a switch, or one of its ports; default: all", false}},
+	 {{"qp", "N", "of this queue pair, and packets to it"},
+	  {"pid", "N", "of queue pairs that this process has made"},
+	  {"event", "EVENT", "only these events", false, true},
+	  {"-c", "N", "end after so many events"}},
+	 {{"pibctl trace pib0", "all events of an HCA, until Ctrl-C"},
+	  {"pibctl trace event dropped event retry", "what is lost, and sent again"}},
+	 run_trace},
+	{"trace",
+	 "follow",
+	 "tell the life of a queue pair's messages",
+	 "Prints what happens to each message that a connected queue pair sends, from the post to the\n"
+	 "completion, at this end and, if it is in this kernel, at the far one. Messages are numbered\n"
+	 "from the start of the trace on.",
+	 {{"NAME", "the HCA"}},
+	 {{"qp", "N", "number of the queue pair", true}, {"-c", "N", "end after so many messages"}},
+	 {{"pibctl trace follow pib0 qp 17", "what becomes of each message of queue pair 17"}},
+	 run_follow},
+	{"trace",
+	 "mark",
+	 "write a bookmark into each trace that runs",
+	 "Writes a line that stands in every 'pibctl trace' that is running.",
+	 {{"TEXT", "the line"}},
+	 {},
+	 {{"pibctl trace mark begin", "a line 'mark: begin' in each trace"}},
+	 run_mark},
+};
+
+} // namespace
+
+std::span<const Command> trace_commands()
+{
+	return kCommands;
+}
+
+} // namespace pib::ctl

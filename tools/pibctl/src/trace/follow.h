@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+// The life of messages: which message of a connected queue pair an event at either end belongs to.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "trace/line.h"
+
+namespace pib::ctl {
+
+/// An event that belongs to a message.
+struct MessageEvent {
+	/// From 1 on, in the order in which they were posted.
+	std::uint64_t message = 0;
+	/// Since it was posted.
+	double seconds = 0;
+	/// It was the message's last one at the end that has posted it.
+	bool is_end = false;
+};
+
+/// Messages that were posted before the first event are unknown, and so is what belongs to them.
+class MessageFollower {
+public:
+	MessageFollower(std::string device, std::uint32_t qpn, std::uint32_t far_qpn) :
+		device_(std::move(device)), qpn_(qpn), far_qpn_(far_qpn)
+	{
+	}
+
+	std::optional<MessageEvent> follow(const TraceRecord &record);
+
+private:
+	struct Message {
+		std::uint64_t number = 0;
+		double posted = 0;
+		std::string wr_id;
+		std::uint64_t bytes = 0;
+		std::uint64_t sent = 0;
+		/// Of its first packet, once that was sent.
+		std::optional<std::uint32_t> psn;
+		bool is_sent = false;
+	};
+
+	bool is_near(const TraceRecord &record) const;
+	bool is_far(const TraceRecord &record);
+	void post(const TraceRecord &record);
+	const Message *near(const TraceRecord &record);
+	const Message *far(const TraceRecord &record);
+	const Message *send(const TraceRecord &record);
+	const Message *by_psn(const TraceRecord &record) const;
+	const Message *by_wr_id(const TraceRecord &record) const;
+
+	std::string device_;
+	std::uint32_t qpn_;
+	std::uint32_t far_qpn_;
+	/// Learned from the first event that names both queue pairs.
+	std::optional<std::string> far_device_;
+	std::uint64_t posted_ = 0;
+	/// Of what was never sent before.
+	std::optional<std::uint32_t> next_psn_;
+	/// What the far end has taken in last: its completion follows.
+	std::uint64_t received_ = 0;
+	std::deque<Message> messages_;
+};
+
+} // namespace pib::ctl

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace/follow.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace pib::ctl {
+namespace {
+
+class Follow : public testing::Test {
+protected:
+	/// The message that the event belongs to, 0: none. Each is a microsecond after the one before.
+	std::uint64_t message(std::string_view event, std::string_view device, int qpn,
+			      std::string_view fields)
+	{
+		const auto record = parse_trace_line(
+			fmt::format("x-1 [000] ..... 5.{:06}: pib_{}: device={} port=1 qpn={} {}",
+				    ++now_, event, device, qpn, fields));
+		last_ = follower_.follow(*record);
+		return last_ ? last_->message : 0;
+	}
+	std::uint64_t near(std::string_view event, std::string_view fields)
+	{
+		return message(event, "pib0", 17, fields);
+	}
+	std::uint64_t far(std::string_view event, std::string_view fields)
+	{
+		return message(event, "pib1", 18, fields);
+	}
+	void post(int wr_id, int bytes, std::string_view opcode = "SEND")
+	{
+		near("wr_posted",
+		     fmt::format("wr_id=0x{:x} opcode={} bytes={}", wr_id, opcode, bytes));
+	}
+
+	MessageFollower follower_{"pib0", 17, 18};
+	std::optional<MessageEvent> last_;
+	int now_ = 0;
+};
+
+TEST_F(Follow, FromThePostToBothCompletions)
+{
+	EXPECT_EQ(near("wr_posted", "wr_id=0x1 opcode=SEND bytes=100"), 1U);
+	EXPECT_EQ(near("qp_sent", "far_qpn=18 opcode=SEND psn=7 packets=1 bytes=100"), 1U);
+	EXPECT_EQ(far("qp_received", "far_qpn=17 opcode=SEND psn=7 packets=1 bytes=100"), 1U);
+	EXPECT_EQ(far("completion", "wr_id=0x9 opcode=RECV status=SUCCESS"), 1U);
+	EXPECT_EQ(far("ack_sent", "far_qpn=17 psn=7"), 1U);
+	EXPECT_EQ(near("ack_received", "far_qpn=18 psn=7"), 1U);
+	EXPECT_FALSE(last_->is_end);
+	EXPECT_EQ(near("completion", "wr_id=0x1 opcode=SEND status=SUCCESS"), 1U);
+	EXPECT_TRUE(last_->is_end);
+	EXPECT_NEAR(last_->seconds, 6e-6, 1e-9);
+}
+
+TEST_F(Follow, PacketsOfSeveralMessages)
+{
+	post(1, 3000);
+	post(2, 10);
+	EXPECT_EQ(near("qp_sent", "opcode=SEND psn=16777214 packets=2 bytes=2048"), 1U);
+	EXPECT_EQ(near("qp_sent", "opcode=SEND psn=0 packets=1 bytes=952"), 1U);
+	EXPECT_EQ(near("qp_sent", "opcode=SEND psn=1 packets=1 bytes=10"), 2U);
+	// sent again
+	EXPECT_EQ(near("retry", "cause=timeout psn=0"), 1U);
+	EXPECT_EQ(near("qp_sent", "opcode=SEND psn=0 packets=1 bytes=952"), 1U);
+	EXPECT_EQ(near("qp_sent", "opcode=SEND psn=1 packets=1 bytes=10"), 2U);
+	// one acknowledgement for both
+	EXPECT_EQ(near("ack_received", "psn=1"), 2U);
+	EXPECT_EQ(near("completion", "wr_id=0x1 opcode=SEND"), 1U);
+	EXPECT_EQ(near("completion", "wr_id=0x2 opcode=SEND"), 2U);
+}
+
+TEST_F(Follow, ReadsAreAnswered)
+{
+	post(1, 4096, "RDMA_READ");
+	post(2, 8);
+	EXPECT_EQ(near("qp_sent", "far_qpn=18 opcode=RDMA_READ_REQUEST psn=5 packets=1 bytes=0"),
+		  1U);
+	EXPECT_EQ(near("qp_sent", "far_qpn=18 opcode=SEND psn=9 packets=1 bytes=8"), 2U);
+	EXPECT_EQ(far("qp_received", "far_qpn=17 opcode=RDMA_READ_REQUEST psn=5"), 1U);
+	EXPECT_EQ(far("qp_sent", "far_qpn=17 opcode=RDMA_READ_RESPONSE psn=5 packets=4"), 1U);
+	EXPECT_EQ(near("qp_received", "far_qpn=18 opcode=RDMA_READ_RESPONSE psn=8"), 1U);
+}
+
+TEST_F(Follow, WhatTheFarEndSendsIsAnotherStory)
+{
+	post(1, 8);
+	near("qp_sent", "far_qpn=18 opcode=SEND psn=5 packets=1 bytes=8");
+	EXPECT_EQ(far("qp_sent", "far_qpn=17 opcode=SEND psn=5 packets=1 bytes=8"), 0U);
+	EXPECT_EQ(near("qp_received", "far_qpn=18 opcode=SEND psn=5"), 0U);
+	EXPECT_EQ(near("ack_sent", "far_qpn=18 psn=5"), 0U);
+	EXPECT_EQ(far("completion", "wr_id=0x1 opcode=SEND"), 0U);
+}
+
+TEST_F(Follow, AQueuePairOfTheSameNumberElsewhere)
+{
+	post(1, 8);
+	near("qp_sent", "far_qpn=18 opcode=SEND psn=5 packets=1 bytes=8");
+	EXPECT_EQ(message("ack_sent", "pib7", 18, "far_qpn=3 psn=5"), 0U);
+	EXPECT_EQ(far("qp_received", "far_qpn=17 opcode=SEND psn=5"), 1U);
+	EXPECT_EQ(message("completion", "pib7", 18, "wr_id=0x1 opcode=RECV"), 0U);
+}
+
+TEST_F(Follow, DropsOnTheWay)
+{
+	post(1, 8);
+	near("qp_sent", "far_qpn=18 opcode=SEND psn=5 packets=1 bytes=8");
+	EXPECT_EQ(message("dropped", "sw0", 18, "reason=lost psn=5"), 1U);
+}
+
+TEST_F(Follow, WhatWasPostedBeforeIsUnknown)
+{
+	EXPECT_EQ(near("qp_sent", "far_qpn=18 opcode=SEND psn=5 packets=1 bytes=8"), 0U);
+	EXPECT_EQ(near("completion", "wr_id=0x1 opcode=SEND"), 0U);
+	EXPECT_EQ(far("completion", "wr_id=0x1 opcode=RECV"), 0U);
+}
+
+TEST_F(Follow, UnsignaledMessagesAreForgotten)
+{
+	post(1, 8);
+	post(2, 8);
+	near("qp_sent", "far_qpn=18 opcode=SEND psn=5 packets=1 bytes=8");
+	near("qp_sent", "far_qpn=18 opcode=SEND psn=6 packets=1 bytes=8");
+	EXPECT_EQ(near("completion", "wr_id=0x2 opcode=SEND"), 2U);
+	EXPECT_EQ(near("completion", "wr_id=0x1 opcode=SEND"), 0U);
+}
+
+} // namespace
+} // namespace pib::ctl

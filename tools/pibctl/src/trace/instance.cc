@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace/instance.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace pib::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kInstance = "pib-";
+/// Signals are looked for that often.
+constexpr int kPollMs = 100;
+
+Error trace_error(std::string_view doing, const std::string &path)
+{
+	const int code = errno;
+	if (code == EACCES || code == EPERM)
+		return Error{fmt::format("cannot {} {}: tracing needs root", doing, path), code};
+	return Error{fmt::format("cannot {} {}: {}", doing, path, std::strerror(code)), code};
+}
+
+/// Files of tracefs take what they take by one write.
+Status write_file(const std::string &path, std::string_view text)
+{
+	const int fd = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+	if (fd < 0)
+		return trace_error("open", path);
+	const auto written = ::write(fd, text.data(), text.size());
+	const Error error = trace_error("write to", path);
+	close(fd);
+	if (written < 0)
+		return error;
+	return success();
+}
+
+std::string read_file(const std::string &path)
+{
+	std::ifstream stream(path);
+	return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::vector<std::string> names_in(const std::string &path)
+{
+	std::vector<std::string> names;
+	std::error_code error;
+	for (const auto &entry : fs::directory_iterator(path, error))
+		names.push_back(entry.path().filename());
+	std::ranges::sort(names);
+	return names;
+}
+
+/// Names of the module's events, without "pib_".
+std::vector<std::string> known_events(const std::string &instance)
+{
+	std::vector<std::string> events;
+	for (const std::string &name : names_in(instance + "/events/pib"))
+		if (name.starts_with("pib_"))
+			events.push_back(name.substr(4));
+	return events;
+}
+
+std::vector<std::string> instances(const std::string &tracefs)
+{
+	std::vector<std::string> paths;
+	for (const std::string &name : names_in(tracefs + "/instances"))
+		if (name.starts_with(kInstance))
+			paths.push_back(fmt::format("{}/instances/{}", tracefs, name));
+	return paths;
+}
+
+bool owner_is_gone(const std::string &path)
+{
+	const auto digits = path.substr(path.rfind('-') + 1);
+	pid_t pid = 0;
+	const auto [end, error] =
+		std::from_chars(digits.data(), digits.data() + digits.size(), pid);
+	return error == std::errc{} && end == digits.data() + digits.size() && pid > 0 &&
+	       kill(pid, 0) && errno == ESRCH;
+}
+
+} // namespace
+
+Result<std::string> find_tracefs(const std::vector<std::string> &places)
+{
+	for (const std::string &place : places) {
+		if (!access((place + "/instances").c_str(), R_OK | W_OK | X_OK))
+			return place;
+		if (errno == EACCES || errno == EPERM)
+			return trace_error("use", place);
+	}
+	return Error{fmt::format("there is no tracefs at {}: 'mount -t tracefs nodev {}'",
+				 places.front(), places.front()),
+		     ENOENT};
+}
+
+Result<std::string> find_tracefs()
+{
+	return find_tracefs({"/sys/kernel/tracing", "/sys/kernel/debug/tracing"});
+}
+
+void sweep_instances(const std::string &tracefs)
+{
+	for (const std::string &path : instances(tracefs))
+		if (owner_is_gone(path))
+			rmdir(path.c_str());
+}
+
+Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &text)
+{
+	std::size_t marked = 0;
+	for (const std::string &path : instances(tracefs)) {
+		const auto written = write_file(path + "/trace_marker", text);
+		if (!written && written.error().code != ENOENT)
+			return written.error();
+		if (written)
+			++marked;
+	}
+	return marked;
+}
+
+Result<std::unique_ptr<TraceInstance>> TraceInstance::create(std::string tracefs)
+{
+	sweep_instances(tracefs);
+	const auto path = fmt::format("{}/instances/{}{}", tracefs, kInstance, getpid());
+	if (mkdir(path.c_str(), 0750))
+		return trace_error("make", path);
+	std::unique_ptr<TraceInstance> instance(new TraceInstance(path));
+	/// Open, it keeps others from taking the instance away.
+	const auto pipe = path + "/trace_pipe";
+	instance->pipe_ = open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (instance->pipe_ < 0)
+		return trace_error("open", pipe);
+	return instance;
+}
+
+TraceInstance::~TraceInstance()
+{
+	if (pipe_ >= 0)
+		close(pipe_);
+	rmdir(path_.c_str());
+}
+
+Status TraceInstance::enable(const std::string &event, const std::string &filter)
+{
+	const auto path = fmt::format("{}/events/pib/pib_{}", path_, event);
+	if (!filter.empty())
+		if (auto written = write_file(path + "/filter", filter); !written)
+			return written;
+	return write_file(path + "/enable", "1");
+}
+
+Status TraceInstance::start(const TraceRequest &request)
+{
+	const auto known = known_events(path_);
+	if (known.empty())
+		return Error{
+			"the kernel has no events of pib: is the module loaded ('modprobe pib')?",
+			ENOENT};
+	const auto chosen = choose_events(request.events, known);
+	if (!chosen)
+		return chosen.error();
+	/// Lines come at once, with a clock that other logs have, too.
+	for (const auto &[file, value] :
+	     {std::pair{"/tracing_on", "0"}, {"/trace_clock", "mono"}, {"/buffer_percent", "0"}})
+		if (auto written = write_file(path_ + file, value); !written)
+			return written;
+	for (const std::string &event : *chosen) {
+		const auto fields = parse_event_fields(
+			read_file(fmt::format("{}/events/pib/pib_{}/format", path_, event)));
+		const auto filter = event_filter(request, fields);
+		if (!filter && !request.events.empty())
+			return usage_error(fmt::format(
+				"event '{}' does not say what is asked for by 'qp', 'pid' or '/PORT'",
+				event));
+		if (!filter)
+			continue;
+		if (auto enabled = enable(event, *filter); !enabled)
+			return enabled;
+	}
+	return write_file(path_ + "/tracing_on", "1");
+}
+
+/// False: there is nothing to be read now.
+Result<bool> TraceInstance::read_some(const std::function<bool(std::string_view)> &take)
+{
+	std::array<char, 1 << 16> buffer;
+	const auto length = ::read(pipe_, buffer.data(), buffer.size());
+	if (length < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (length < 0)
+		return trace_error("read", path_ + "/trace_pipe");
+	rest_.append(buffer.data(), static_cast<std::size_t>(length));
+	std::size_t begin = 0;
+	for (auto end = rest_.find('\n'); end != rest_.npos && !ended_;
+	     end = rest_.find('\n', begin)) {
+		ended_ = !take(std::string_view(rest_).substr(begin, end - begin));
+		begin = end + 1;
+	}
+	rest_.erase(0, begin);
+	return length > 0;
+}
+
+Status TraceInstance::read(const std::function<bool(std::string_view)> &take,
+			   const std::function<bool()> &go_on)
+{
+	bool running = true;
+	while (!ended_) {
+		if (running && !go_on()) {
+			running = false;
+			if (auto written = write_file(path_ + "/tracing_on", "0"); !written)
+				return written;
+		}
+		const auto more = read_some(take);
+		if (!more)
+			return more.error();
+		if (*more)
+			continue;
+		if (!running)
+			break;
+		pollfd wait{pipe_, POLLIN, 0};
+		poll(&wait, 1, kPollMs);
+	}
+	return success();
+}
+
+} // namespace pib::ctl
