@@ -6,7 +6,7 @@
 #include "fabric/capture.h"
 #include "tracing/values.h"
 
-/* All of these: softirqs off, under RCU. */
+/* All of these but the first: softirqs off, under RCU. */
 
 /*
  * To tracepoints alone: @packets with headers @h were dropped at @port. @reason: enum pib_drop. Any

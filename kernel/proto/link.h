@@ -122,7 +122,7 @@ enum pib_link_state {
 #define PIB_LATE_MS		200	/* a timer that comes later than this has slept */
 #define PIB_REPLY_MS		10	/* between two answers that change nothing */
 
-#define PIB_LINK_FORMER		4	/* sessions that may be displaced before this end begins anew */
+#define PIB_LINK_FORMER		4	/* sessions displaced before this end begins anew */
 
 /**
  * struct pib_link_fsm - one end of a link over UDP

@@ -68,6 +68,7 @@ static inline void pib_trace_burst_set(struct pib_trace_burst *t, const struct p
  * one cause they say which.
  */
 #define PIB_DROP_LIST(X, LAST)						\
+	X(UNKNOWN, "unknown")						\
 	X(PORT_INACTIVE, "port_inactive")				\
 	X(MTU, "mtu")							\
 	X(NO_VL, "no_vl")						\
@@ -96,7 +97,6 @@ static inline void pib_trace_burst_set(struct pib_trace_burst *t, const struct p
 	X(NO_RECEIVE, "out_of_buffer")					\
 	X(DUPLICATE, "duplicate_request")				\
 	X(OUT_OF_SEQUENCE, "out_of_sequence")				\
-	X(RESOURCES, "no_responder_resources")				\
 	X(REFUSED, "refused")						\
 	X(TX_NO_PKEY, "tx_no_pkey")					\
 	LAST(TX_NOMEM, "tx_nomem")
@@ -123,7 +123,7 @@ enum pib_cause {
 #undef X
 };
 
-/* Why a requester begins again at a PSN that it has sent before. */
+/* What a requester was told of, after which it begins again in most cases. */
 #define PIB_RETRY_LIST(X, LAST)						\
 	X(TIMEOUT, "timeout")						\
 	X(SEQUENCE, "nak_sequence")					\

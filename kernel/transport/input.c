@@ -36,7 +36,8 @@ static u32 message_count(const struct pib_burst *b)
 static void count_drop(struct pib_kport *port, const struct pib_burst *b, enum pib_stat why)
 {
 	pib_hca_stat_add(pib_kport_hca(port), why, message_count(b));
-	pib_qp_trace_drop(port, why, &b->h, message_count(b));
+	if (trace_pib_dropped_enabled())
+		pib_qp_trace_drop(port, why, &b->h, b->npkts);
 }
 
 /* Return: what is told of that, see struct pib_node_ops.rx. */

@@ -420,7 +420,7 @@ static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
 	int err;
 
 	spin_lock_bh(&qp->lock);
-	pib_state_set(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
+	qp->state = IB_QPS_RESET;
 	pib_state_drop_bursts(qp);
 	spin_unlock_bh(&qp->lock);
 
@@ -428,9 +428,9 @@ static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
 	if (!err)
 		leave_pages(qp);
 	spin_lock_bh(&qp->lock);
+	qp->state = cur;
 	if (err) {
 		/* it cannot be started again before it has been reset */
-		qp->state = cur;
 		pib_state_to_err(qp, PIB_CAUSE_KILLED);
 	} else {
 		pib_state_reset(qp);

@@ -56,8 +56,8 @@ u64 pib_seal_counters(struct pib_seal *seal, u32 n);
 int pib_seal_close(struct pib_seal *seal, struct sk_buff *skb, u32 off, u32 len, u64 counter);
 /*
  * Take the sealed datagrams in the @len bytes at @off of @skb, each @step long but the last, which
- * came from @from, out of their seals. A datagram that is not what its link's peer has sent now and for the first time is
- * counted and left out. Softirqs off, RCU.
+ * came from @from, out of their seals. A datagram that is not what its link's peer has sent now and
+ * for the first time is counted and left out. Softirqs off, RCU.
  *
  * Return: an skb of what is left, each datagram PIB_SEAL_LEN shorter; NULL: nothing, or no memory,
  * which is counted.

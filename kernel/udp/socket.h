@@ -64,6 +64,8 @@ struct pib_udp_stats {
 #define PIB_UDP_STAT(field) \
 	(PIB_US_TX_DATAGRAMS + offsetof(struct pib_udp_stats, field) / sizeof(u64))
 
+static_assert(PIB_UDP_STAT(rx_replayed) == PIB_US_MAX);
+
 #define pib_udp_sock_count(sock, field, n) this_cpu_add((sock)->stats->field, (n))
 
 /* A datagram, or a packet of one, is dropped: @field counts that. Softirqs off. */

@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/hosts.sh"
 trap 'rm -f /tmp/key.? /tmp/sealed.*; hosts_clean' EXIT
 
-ktap_plan 24
+ktap_plan 25
 LAYOUT=netns
 hosts_make 3
 for k in a b; do
@@ -29,6 +29,8 @@ active() { h "$1" pibctl -j show | grep -qi '"state": *"active"'; }
 counted() { h "$1" pibctl -j show uplinks | jq "[.. | objects | .$2? // empty] | add // 0"; }
 opened() { jq -e "$1" /tmp/sealed.open || { cat /tmp/sealed.open; return 1; }; }
 downs() { for k in 1 2; do h $k pibctl -j show counters | jq -c '[.. | objects | .link_downed? // empty]'; done; }
+# What the ports of hosts 1 and 2 have received.
+packets() { for k in 1 2; do h $k pibctl -j show counters | jq '[.. | objects | .port_rcv_packets? // empty] | add'; done | paste -sd ' '; }
 # watch NAME COMMAND...: what passes the bridge meanwhile
 watch() {
 	ip netns exec hub "$here/sealed.py" watch p1 "/tmp/sealed.$1" 8 &
@@ -65,9 +67,12 @@ check "host 1 has taken all of it" still 1 rx_bad_seal
 check "host 2 has taken all of it" still 2 rx_replayed
 
 downs >/tmp/sealed.downs
+before=$(packets)
 check "the outsider sends it again: as it was, changed, in the clear" \
 	sh -c "ip netns exec h3 '$here/sealed.py' attack eth0 /tmp/sealed.small 4 >/tmp/sealed.sent && jq -e '.replayed > 0 and .changed > 0 and .clear > 0' /tmp/sealed.sent"
 echo "# sent: $(cat /tmp/sealed.sent)"
+nothing_taken() { [ "$(packets)" = "$before" ] || { packets; echo "before: $before"; return 1; }; }
+check "no port has taken a packet of it" nothing_taken
 check "replays are counted" grew rx_replayed 0
 check "changes are counted" grew rx_bad_seal 0
 check "what is in the clear is counted" grew rx_unsealed 0
