@@ -135,8 +135,8 @@ void pib_tasks_ask(void);
 
 /*
  * A multicast was copied @n times on this CPU, or as much else was done. Who bounds the bursts that
- * he passes on counts each copy as one, by how much pib_tasks_copies() has grown meanwhile. Softirqs
- * off.
+ * he passes on counts each copy as one, by how much pib_tasks_copies() has grown meanwhile.
+ * Softirqs off.
  */
 void pib_tasks_copied(u32 n);
 /* Copies made on this CPU so far, modulo 2^32. Softirqs off. */
