@@ -13,9 +13,9 @@ protected:
 	std::uint64_t message(std::string_view event, std::string_view device, int qpn,
 			      std::string_view fields)
 	{
-		const auto record = parse_trace_line(
-			fmt::format("x-1 [000] ..... 5.{:06}: pib_{}: device={} port=1 qpn={} {}",
-				    ++now_, event, device, qpn, fields));
+		const auto record = parse_trace_line(fmt::format(
+			"               x-1       [000] ..... 5.{:06}: pib_{}: device={} port=1 qpn={} {}",
+			++now_, event, device, qpn, fields));
 		last_ = follower_.follow(*record);
 		return last_ ? last_->message : 0;
 	}
