@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// An instance of tracefs of this process's own, "pib-PID": its ring, its filters, its lines.
+// An instance of tracefs of this process's own, "pibctl-PID": its ring, its filters, its lines.
 #pragma once
 
 #include <functional>
