@@ -122,6 +122,12 @@ std::optional<std::string> make_instance(const std::string &tracefs)
 	return std::nullopt;
 }
 
+/// A mark's error where the instance does not trace yet, is being removed, or is gone.
+bool begins_or_ends(int code)
+{
+	return code == EBADF || code == ENODEV || code == ENOENT;
+}
+
 } // namespace
 
 Result<std::string> find_tracefs(const std::vector<std::string> &places)
@@ -149,18 +155,26 @@ void sweep_instances(const std::string &tracefs)
 			rmdir(instance_path(tracefs, pid).c_str());
 }
 
-Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &text)
+Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &text,
+				const TraceWriter &write)
 {
 	std::size_t marked = 0;
+	std::optional<Error> failed;
 	for (const pid_t pid : owners(tracefs)) {
-		const auto written =
-			write_file(instance_path(tracefs, pid) + "/trace_marker", text);
-		if (!written && written.error().code != ENOENT)
-			return written.error();
+		const auto written = write(instance_path(tracefs, pid) + "/trace_marker", text);
 		if (written)
 			++marked;
+		else if (!failed && !begins_or_ends(written.error().code))
+			failed = written.error();
 	}
+	if (failed)
+		return *failed;
 	return marked;
+}
+
+Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &text)
+{
+	return mark_traces(tracefs, text, write_file);
 }
 
 Result<std::unique_ptr<TraceInstance>> TraceInstance::create(std::string tracefs)

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -93,6 +94,41 @@ TEST_F(TraceFolder, MarksGoToEachOfOurs)
 	EXPECT_EQ(content(root + "/instances/pibctl-2/trace_marker"), "here");
 	for (const auto *name : {"pib-2024", "pibctl-x", "trace-cmd"})
 		EXPECT_EQ(content(root + "/instances/" + name + "/trace_marker"), "") << name;
+}
+
+/// Marks of the first traces fail with these errors, 0: none.
+Result<std::size_t> mark_with(const std::string &root, const std::vector<int> &errors,
+			      std::size_t &asked)
+{
+	asked = 0;
+	return mark_traces(root, "here", [&](const std::string &, std::string_view) -> Status {
+		const auto at = asked++;
+		if (at < errors.size() && errors[at])
+			return Error{"error " + std::to_string(errors[at]), errors[at]};
+		return success();
+	});
+}
+
+TEST_F(TraceFolder, MarksPassWhatBeginsOrEnds)
+{
+	for (const auto *name : {"pibctl-1", "pibctl-2", "pibctl-3", "pibctl-4"})
+		instance(name);
+	std::size_t asked = 0;
+	const auto marked = mark_with(root, {EBADF, ENODEV, ENOENT}, asked);
+	ASSERT_TRUE(marked);
+	EXPECT_EQ(*marked, 1U);
+	EXPECT_EQ(asked, 4U);
+}
+
+TEST_F(TraceFolder, OtherErrorsOfMarksAreToldAtTheEnd)
+{
+	for (const auto *name : {"pibctl-1", "pibctl-2", "pibctl-3"})
+		instance(name);
+	std::size_t asked = 0;
+	const auto marked = mark_with(root, {EIO, EBADF}, asked);
+	ASSERT_FALSE(marked);
+	EXPECT_EQ(marked.error().code, EIO);
+	EXPECT_EQ(asked, 3U);
 }
 
 TEST_F(TraceFolder, AnInstanceThatCannotBeReadIsNotLeftBehind)
