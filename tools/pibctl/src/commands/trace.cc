@@ -163,12 +163,19 @@ private:
 		const auto event = follower_.follow(record);
 		if (!event)
 			return true;
-		if (event->is_end)
-			--left_;
+		for (const FinishedMessage &finished : event->before)
+			if (!end(context_.json ? trace_json(finished) : trace_text(finished)))
+				return false;
+		left_ -= event->is_end;
 		return put(context_.json ? trace_json(record, event->message, event->seconds)
 					 : trace_text(record, event->message, event->seconds));
 	}
 
+	bool end(const std::string &text)
+	{
+		--left_;
+		return put(text);
+	}
 	bool put(const std::string &text)
 	{
 		context_.text << text << '\n';
