@@ -228,9 +228,9 @@ Status TraceInstance::start(const TraceRequest &request)
 			read_file(fmt::format("{}/events/pib/pib_{}/format", path_, event)));
 		const auto filter = event_filter(request, fields);
 		if (!filter && !request.events.empty())
-			return usage_error(fmt::format(
-				"event '{}' does not say what is asked for by 'qp', 'pid' or '/PORT'",
-				event));
+			return usage_error(
+				fmt::format("event '{}' does not say what is asked for by {}",
+					    event, lacking_words(request, fields)));
 		if (!filter)
 			continue;
 		if (auto enabled = enable(event, *filter); !enabled)
