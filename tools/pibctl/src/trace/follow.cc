@@ -11,7 +11,7 @@ namespace {
 
 /// As many as may be under way, for a queue pair has no more work requests.
 constexpr std::size_t kMessages = 1 << 15;
-/// Path MTUs (IBA 5.2.1), bytes.
+/// Path MTUs, bytes.
 constexpr std::uint64_t kLeastMtu = 256;
 constexpr std::uint64_t kMostMtu = 4096;
 /// In "flags" of a work request.
@@ -61,6 +61,13 @@ bool is_response(const TraceRecord &record)
 bool is_one_packet(const TraceRecord &record)
 {
 	return !field_is(record, "opcode", "SEND") && !field_is(record, "opcode", "RDMA_WRITE");
+}
+
+/// An acknowledgement is all that these wait for.
+bool is_data(const TraceRecord &record)
+{
+	const auto *opcode = record.field("opcode");
+	return opcode && (opcode->starts_with("SEND") || opcode->starts_with("RDMA_WRITE"));
 }
 
 bool is_receive(const TraceRecord &record)
@@ -116,6 +123,7 @@ void MessageFollower::post(const TraceRecord &record)
 	message.is_signaled = number_of<std::uint64_t>(record, "flags") & kSignaled;
 	message.bytes = number_of<std::uint64_t>(record, "bytes");
 	message.is_sent = is_local(record);
+	message.is_data = is_data(record);
 	messages_.push_back(message);
 	if (messages_.size() > kMessages)
 		messages_.pop_front();
@@ -141,9 +149,23 @@ const MessageFollower::Message *MessageFollower::by_wr_id(const TraceRecord &rec
 	const auto *status = record.field("status");
 	const bool is_error = status && *status != "SUCCESS";
 	const auto found = std::ranges::find_if(messages_, [&](const Message &message) {
-		return wr_id && message.wr_id == *wr_id && (is_error || message.is_signaled);
+		return wr_id && message.wr_id == *wr_id &&
+		       (is_error ? !message.is_acknowledged : message.is_signaled);
 	});
 	return found == messages_.end() ? nullptr : &*found;
+}
+
+/// Any answer acknowledges what is before its PSN (IBA 9.7.5), but nothing behind a READ that is
+/// not answered: that one may still fail, and all that follows.
+void MessageFollower::acknowledge(const TraceRecord &record)
+{
+	const auto psn =
+		number_of<std::uint32_t>(record, "psn") + field_is(record, "answer", "ACK");
+	for (Message &message : messages_) {
+		if (!message.is_data || !message.is_sent || psn_distance(psn, message.end_psn) < 0)
+			break;
+		message.is_acknowledged = true;
+	}
 }
 
 /// Packets of a message are full but for the last, so several, or the first of more, say it.
@@ -176,6 +198,7 @@ const MessageFollower::Message *MessageFollower::send(const TraceRecord &record)
 	if (found == messages_.end() || (next_psn_ && psn_distance(psn, first_new_psn()) < 0))
 		return by_psn(record);
 	next_psn_ = psn + number_of<std::uint32_t>(record, "packets");
+	found->end_psn = *next_psn_;
 	read_bytes_ = field_is(record, "opcode", "RDMA_READ_REQUEST") ? found->bytes : 0;
 	if (!found->psn)
 		found->psn = psn;
@@ -196,6 +219,8 @@ const MessageFollower::Message *MessageFollower::near(const TraceRecord &record)
 		return nullptr;
 	if (record.event == "qp_received")
 		learn_mtu(record);
+	if (record.event == "ack_received")
+		acknowledge(record);
 	if (record.event == "completion")
 		return is_receive(record) ? nullptr : by_wr_id(record);
 	return record.field("psn") && record.event != "ack_sent" ? by_psn(record) : nullptr;

@@ -164,6 +164,48 @@ TEST_F(Follow, ErrorsAreToldOfWhatAskedForNoneToo)
 	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=WR_FLUSH_ERR"), 2U);
 }
 
+TEST_F(Follow, AnErrorIsNotToldOfWhatWasAcknowledged)
+{
+	post_unsignaled(0);
+	post_unsignaled(0);
+	post_unsignaled(0);
+	near("qp_sent", "opcode=SEND psn=5 packets=1 bytes=8");
+	near("qp_sent", "opcode=SEND psn=6 packets=1 bytes=8");
+	near("qp_sent", "opcode=SEND psn=7 packets=1 bytes=8");
+	near("ack_received", "answer=ACK psn=5");
+	near("ack_received", "answer=NAK_REMOTE_ACCESS psn=7");
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=REM_ACCESS_ERR"), 3U);
+	EXPECT_EQ(last_->before.size(), 2U);
+}
+
+TEST_F(Follow, AnAcknowledgementInTheMiddleIsNotTheEnd)
+{
+	post(0, 3000, "SEND", "0x0");
+	post_unsignaled(0);
+	near("qp_sent", "opcode=SEND psn=5 packets=2 bytes=2048");
+	near("ack_received", "answer=ACK psn=6");
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=RETRY_EXC_ERR"), 1U);
+}
+
+TEST_F(Follow, AnAcknowledgementOfAPartOfTheLastIsNotTheEnd)
+{
+	post(0, 3000, "SEND", "0x0");
+	near("qp_sent", "opcode=SEND psn=5 packets=3 bytes=3000");
+	near("ack_received", "answer=ACK psn=6");
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=RETRY_EXC_ERR"), 1U);
+}
+
+TEST_F(Follow, WhatIsBehindAReadIsNotAcknowledgedWithoutItsAnswer)
+{
+	post(0, 8, "RDMA_READ", "0x0");
+	post_unsignaled(0);
+	near("qp_sent", "opcode=RDMA_READ_REQUEST psn=5 packets=1 bytes=0");
+	near("qp_sent", "opcode=SEND psn=6 packets=1 bytes=8");
+	near("ack_received", "answer=ACK psn=6");
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=RDMA_READ status=RETRY_EXC_ERR"), 1U);
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=WR_FLUSH_ERR"), 2U);
+}
+
 TEST_F(Follow, AReadAskedForAgainInItsMiddle)
 {
 	post(1, 4096, "RDMA_READ");
