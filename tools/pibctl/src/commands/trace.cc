@@ -85,17 +85,23 @@ public:
 	/// False: that was all.
 	bool print(std::string_view line)
 	{
-		const auto record = parse_trace_line(line);
-		if (!record)
-			return true;
-		context_.text << (context_.json ? trace_json(*record) : trace_text(*record))
-			      << '\n';
-		if (record->kind == TraceRecord::Kind::kLost)
+		for (const TraceRecord &record : lines_.take(line))
+			if (!put(record))
+				return false;
+		return true;
+	}
+
+private:
+	bool put(const TraceRecord &record)
+	{
+		context_.text << (context_.json ? trace_json(record) : trace_text(record)) << '\n';
+		if (record.kind == TraceRecord::Kind::kLost ||
+		    record.kind == TraceRecord::Kind::kUnread)
 			return true;
 		return --left_ && context_.text.good();
 	}
 
-private:
+	TraceLines lines_;
 	const Context &context_;
 	std::uint64_t left_;
 };
@@ -143,21 +149,33 @@ public:
 
 	bool print(std::string_view line)
 	{
-		const auto record = parse_trace_line(line);
-		if (!record)
-			return true;
-		if (record->kind != TraceRecord::Kind::kEvent)
-			return put(context_.json ? trace_json(*record) : trace_text(*record));
-		const auto event = follower_.follow(*record);
-		if (!event)
-			return true;
-		if (event->is_end)
-			--left_;
-		return put(context_.json ? trace_json(*record, event->message, event->seconds)
-					 : trace_text(*record, event->message, event->seconds));
+		for (const TraceRecord &record : lines_.take(line))
+			if (!tell(record))
+				return false;
+		return true;
 	}
 
 private:
+	bool tell(const TraceRecord &record)
+	{
+		if (record.kind != TraceRecord::Kind::kEvent)
+			return put(context_.json ? trace_json(record) : trace_text(record));
+		const auto event = follower_.follow(record);
+		if (!event)
+			return true;
+		for (const FinishedMessage &finished : event->before)
+			if (!end(context_.json ? trace_json(finished) : trace_text(finished)))
+				return false;
+		left_ -= event->is_end;
+		return put(context_.json ? trace_json(record, event->message, event->seconds)
+					 : trace_text(record, event->message, event->seconds));
+	}
+
+	bool end(const std::string &text)
+	{
+		--left_;
+		return put(text);
+	}
 	bool put(const std::string &text)
 	{
 		context_.text << text << '\n';
@@ -165,6 +183,7 @@ private:
 	}
 
 	const Context &context_;
+	TraceLines lines_;
 	MessageFollower follower_;
 	std::uint64_t left_;
 };

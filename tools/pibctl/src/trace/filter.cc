@@ -48,32 +48,35 @@ std::vector<std::string> parse_event_fields(std::string_view format)
 	return fields;
 }
 
+std::string lacking_words(const TraceRequest &request, const std::vector<std::string> &fields)
+{
+	std::vector<std::string> words;
+	if (request.device && !has(fields, "device"))
+		words.emplace_back("NAME");
+	if (request.port && !has(fields, "port"))
+		words.emplace_back("/PORT");
+	if (request.qpn && qpn_filter(*request.qpn, fields).empty())
+		words.emplace_back("'qp'");
+	if (request.pid && !has(fields, "pid"))
+		words.emplace_back("'pid'");
+	return joined(words);
+}
+
 std::optional<std::string> event_filter(const TraceRequest &request,
 					const std::vector<std::string> &fields)
 {
+	if (!lacking_words(request, fields).empty())
+		return std::nullopt;
 	std::vector<std::string> terms;
-	if (request.device) {
-		if (!has(fields, "device"))
-			return std::nullopt;
+	if (request.device)
 		terms.push_back(
 			fmt::format("device == \"{}\"", request.device->substr(0, kTracedName)));
-	}
-	if (request.port) {
-		if (!has(fields, "port"))
-			return std::nullopt;
+	if (request.port)
 		terms.push_back(fmt::format("port == {}", *request.port));
-	}
-	if (request.qpn) {
-		const auto qpn = qpn_filter(*request.qpn, fields);
-		if (qpn.empty())
-			return std::nullopt;
-		terms.push_back(fmt::format("({})", qpn));
-	}
-	if (request.pid) {
-		if (!has(fields, "pid"))
-			return std::nullopt;
+	if (request.qpn)
+		terms.push_back(fmt::format("({})", qpn_filter(*request.qpn, fields)));
+	if (request.pid)
 		terms.push_back(fmt::format("pid == {}", *request.pid));
-	}
 	std::string text;
 	for (const std::string &term : terms)
 		text += fmt::format("{}{}", text.empty() ? "" : " && ", term);

@@ -26,6 +26,10 @@ struct TraceRequest {
 /// Names of the fields in an event's "format".
 std::vector<std::string> parse_event_fields(std::string_view format);
 
+/// What is asked for that an event with these fields does not say, in the words of the command line;
+/// "": nothing.
+std::string lacking_words(const TraceRequest &request, const std::vector<std::string> &fields);
+
 /// A tracefs filter for an event with these fields, "" for one that wants none. Nothing: the event
 /// has not what is asked for, so that none of them is meant.
 std::optional<std::string> event_filter(const TraceRequest &request,

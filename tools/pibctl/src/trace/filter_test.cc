@@ -41,6 +41,21 @@ TEST(TraceFilter, AllMustHold)
 	EXPECT_FALSE(event_filter(request, kPortFields));
 }
 
+TEST(TraceFilter, WhatAnEventDoesNotSay)
+{
+	TraceRequest request;
+	EXPECT_EQ(lacking_words(request, {}), "");
+	request.device = "pib0";
+	EXPECT_EQ(lacking_words(request, {"ifindex"}), "NAME");
+	EXPECT_EQ(lacking_words(request, {"device"}), "");
+	request.port = 1;
+	request.qpn = 17;
+	request.pid = 4711;
+	EXPECT_EQ(lacking_words(request, {"ifindex"}), "NAME, /PORT, 'qp', 'pid'");
+	EXPECT_EQ(lacking_words(request, kPortFields), "'pid'");
+	EXPECT_EQ(lacking_words(request, kQpFields), "");
+}
+
 TEST(TraceFilter, DatagramsFromAQueuePairAreItsOwn)
 {
 	TraceRequest request;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "trace/follow.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -9,13 +11,24 @@ namespace {
 
 /// As many as may be under way, for a queue pair has no more work requests.
 constexpr std::size_t kMessages = 1 << 15;
+/// Path MTUs, bytes.
+constexpr std::uint64_t kLeastMtu = 256;
+constexpr std::uint64_t kMostMtu = 4096;
+/// In "flags" of a work request.
+constexpr std::uint64_t kSignaled = 1 << 1;
 
 template <typename T>
 T number_of(const TraceRecord &record, std::string_view name)
 {
 	T value = 0;
-	if (const auto *word = record.field(name))
-		std::from_chars(word->data(), word->data() + word->size(), value);
+	const auto *field = record.field(name);
+	if (!field)
+		return value;
+	std::string_view word = *field;
+	const bool hexadecimal = word.starts_with("0x");
+	if (hexadecimal)
+		word.remove_prefix(2);
+	std::from_chars(word.data(), word.data() + word.size(), value, hexadecimal ? 16 : 10);
 	return value;
 }
 
@@ -50,6 +63,19 @@ bool is_one_packet(const TraceRecord &record)
 	return !field_is(record, "opcode", "SEND") && !field_is(record, "opcode", "RDMA_WRITE");
 }
 
+/// An acknowledgement is all that these wait for.
+bool is_data(const TraceRecord &record)
+{
+	const auto *opcode = record.field("opcode");
+	return opcode && (opcode->starts_with("SEND") || opcode->starts_with("RDMA_WRITE"));
+}
+
+bool is_receive(const TraceRecord &record)
+{
+	const auto *opcode = record.field("opcode");
+	return opcode && opcode->starts_with("RECV");
+}
+
 bool is_local(const TraceRecord &record)
 {
 	return field_is(record, "opcode", "LOCAL_INV") || field_is(record, "opcode", "BIND_MW") ||
@@ -57,6 +83,19 @@ bool is_local(const TraceRecord &record)
 }
 
 } // namespace
+
+std::string trace_json(const FinishedMessage &finished)
+{
+	return fmt::format(R"({{"event":"finished","message":{},"completion":"{}"}})",
+			   finished.message, finished.is_signaled ? "not seen" : "not asked for");
+}
+
+std::string trace_text(const FinishedMessage &finished)
+{
+	return fmt::format("message {} {}", finished.message,
+			   finished.is_signaled ? "completion not seen"
+						: "no completion asked for");
+}
 
 bool MessageFollower::is_near(const TraceRecord &record) const
 {
@@ -81,8 +120,10 @@ void MessageFollower::post(const TraceRecord &record)
 	message.number = ++posted_;
 	message.posted = time_of(record);
 	message.wr_id = record.field("wr_id") ? *record.field("wr_id") : "";
+	message.is_signaled = number_of<std::uint64_t>(record, "flags") & kSignaled;
 	message.bytes = number_of<std::uint64_t>(record, "bytes");
 	message.is_sent = is_local(record);
+	message.is_data = is_data(record);
 	messages_.push_back(message);
 	if (messages_.size() > kMessages)
 		messages_.pop_front();
@@ -100,12 +141,53 @@ const MessageFollower::Message *MessageFollower::by_psn(const TraceRecord &recor
 	return found;
 }
 
+/// Completions come in the order of the posts. Without an error they are of what has asked for one;
+/// what the kernel posts has 0 for all names.
 const MessageFollower::Message *MessageFollower::by_wr_id(const TraceRecord &record) const
 {
 	const auto *wr_id = record.field("wr_id");
-	const auto found =
-		wr_id ? std::ranges::find(messages_, *wr_id, &Message::wr_id) : messages_.end();
+	const auto *status = record.field("status");
+	const bool is_error = status && *status != "SUCCESS";
+	const auto found = std::ranges::find_if(messages_, [&](const Message &message) {
+		return wr_id && message.wr_id == *wr_id &&
+		       (is_error ? !message.is_acknowledged : message.is_signaled);
+	});
 	return found == messages_.end() ? nullptr : &*found;
+}
+
+/// Any answer acknowledges what is before its PSN (IBA 9.7.5), but nothing behind a READ that is
+/// not answered: that one may still fail, and all that follows.
+void MessageFollower::acknowledge(const TraceRecord &record)
+{
+	const auto psn =
+		number_of<std::uint32_t>(record, "psn") + field_is(record, "answer", "ACK");
+	for (Message &message : messages_) {
+		if (!message.is_data || !message.is_sent || psn_distance(psn, message.end_psn) < 0)
+			break;
+		message.is_acknowledged = true;
+	}
+}
+
+/// Packets of a message are full but for the last, so several, or the first of more, say it.
+void MessageFollower::learn_mtu(const TraceRecord &record)
+{
+	const auto packets = number_of<std::uint64_t>(record, "packets");
+	const auto bytes = number_of<std::uint64_t>(record, "bytes");
+	const auto *message = packets == 1 ? by_psn(record) : nullptr;
+	const bool is_full = message && message->bytes > bytes &&
+			     message->psn == number_of<std::uint32_t>(record, "psn");
+	if (mtu_ || (packets < 2 && !is_full))
+		return;
+	for (auto mtu = kLeastMtu; mtu <= kMostMtu; mtu *= 2)
+		if (packets == 1 ? bytes == mtu : (bytes + mtu - 1) / mtu == packets)
+			mtu_ = mtu;
+}
+
+/// A READ takes a PSN for each packet of its answer, and may be asked for again at any of them.
+std::uint32_t MessageFollower::first_new_psn() const
+{
+	const auto answer = mtu_ ? (read_bytes_ + mtu_ - 1) / mtu_ : 1;
+	return *next_psn_ + static_cast<std::uint32_t>(answer > 1 ? answer - 1 : 0);
 }
 
 /// What was never sent before belongs to the first message that is not sent yet.
@@ -113,9 +195,11 @@ const MessageFollower::Message *MessageFollower::send(const TraceRecord &record)
 {
 	const auto psn = number_of<std::uint32_t>(record, "psn");
 	const auto found = std::ranges::find(messages_, false, &Message::is_sent);
-	if (found == messages_.end() || (next_psn_ && psn_distance(psn, *next_psn_) < 0))
+	if (found == messages_.end() || (next_psn_ && psn_distance(psn, first_new_psn()) < 0))
 		return by_psn(record);
 	next_psn_ = psn + number_of<std::uint32_t>(record, "packets");
+	found->end_psn = *next_psn_;
+	read_bytes_ = field_is(record, "opcode", "RDMA_READ_REQUEST") ? found->bytes : 0;
 	if (!found->psn)
 		found->psn = psn;
 	found->sent += number_of<std::uint64_t>(record, "bytes");
@@ -133,8 +217,12 @@ const MessageFollower::Message *MessageFollower::near(const TraceRecord &record)
 		return is_response(record) ? nullptr : send(record);
 	if (record.event == "qp_received" && !is_response(record))
 		return nullptr;
+	if (record.event == "qp_received")
+		learn_mtu(record);
+	if (record.event == "ack_received")
+		acknowledge(record);
 	if (record.event == "completion")
-		return by_wr_id(record);
+		return is_receive(record) ? nullptr : by_wr_id(record);
 	return record.field("psn") && record.event != "ack_sent" ? by_psn(record) : nullptr;
 }
 
@@ -142,9 +230,7 @@ const MessageFollower::Message *MessageFollower::far(const TraceRecord &record)
 {
 	if (record.event == "completion") {
 		const auto found = std::ranges::find(messages_, received_, &Message::number);
-		const auto *opcode = record.field("opcode");
-		return opcode && opcode->starts_with("RECV") && found != messages_.end() ? &*found
-											 : nullptr;
+		return is_receive(record) && found != messages_.end() ? &*found : nullptr;
 	}
 	const bool answers = record.event == "ack_sent" ||
 			     (record.event == "qp_sent" && is_response(record)) ||
@@ -156,6 +242,18 @@ const MessageFollower::Message *MessageFollower::far(const TraceRecord &record)
 	return message;
 }
 
+/// Forgets the message and those before it, which are finished, too, and are returned.
+std::vector<FinishedMessage> MessageFollower::retire(std::uint64_t message)
+{
+	std::vector<FinishedMessage> before;
+	for (; !messages_.empty() && messages_.front().number <= message; messages_.pop_front()) {
+		const Message &first = messages_.front();
+		if (first.number < message)
+			before.push_back({first.number, first.is_signaled});
+	}
+	return before;
+}
+
 std::optional<MessageEvent> MessageFollower::follow(const TraceRecord &record)
 {
 	if (record.kind != TraceRecord::Kind::kEvent)
@@ -164,12 +262,12 @@ std::optional<MessageEvent> MessageFollower::follow(const TraceRecord &record)
 	const Message *message = here ? near(record) : is_far(record) ? far(record) : nullptr;
 	if (!message)
 		return std::nullopt;
-	const MessageEvent event{message->number, time_of(record) - message->posted,
-				 here && record.event == "completion"};
-	/// Those before it have no completion, or had theirs.
+	MessageEvent event{message->number,
+			   time_of(record) - message->posted,
+			   here && record.event == "completion",
+			   {}};
 	if (event.is_end)
-		while (!messages_.empty() && messages_.front().number <= event.message)
-			messages_.pop_front();
+		event.before = retire(event.message);
 	return event;
 }
 

@@ -6,10 +6,22 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "trace/line.h"
 
 namespace pib::ctl {
+
+/// A message that is finished without a completion of its own.
+struct FinishedMessage {
+	std::uint64_t message = 0;
+	/// A completion was asked for, which must have been lost.
+	bool is_signaled = false;
+};
+
+/// Without a line's end.
+std::string trace_json(const FinishedMessage &finished);
+std::string trace_text(const FinishedMessage &finished);
 
 /// An event that belongs to a message.
 struct MessageEvent {
@@ -19,6 +31,8 @@ struct MessageEvent {
 	double seconds = 0;
 	/// It was the message's last one at the end that has posted it.
 	bool is_end = false;
+	/// Of an end: what was posted before, and is finished by it.
+	std::vector<FinishedMessage> before;
 };
 
 /// Messages that were posted before the first event are unknown, and so is what belongs to them.
@@ -36,11 +50,17 @@ private:
 		std::uint64_t number = 0;
 		double posted = 0;
 		std::string wr_id;
+		bool is_signaled = false;
+		bool is_data = false;
 		std::uint64_t bytes = 0;
 		std::uint64_t sent = 0;
 		/// Of its first packet, once that was sent.
 		std::optional<std::uint32_t> psn;
+		/// Behind its last packet that was sent.
+		std::uint32_t end_psn = 0;
 		bool is_sent = false;
+		/// It can fail no more.
+		bool is_acknowledged = false;
 	};
 
 	bool is_near(const TraceRecord &record) const;
@@ -51,6 +71,10 @@ private:
 	const Message *send(const TraceRecord &record);
 	const Message *by_psn(const TraceRecord &record) const;
 	const Message *by_wr_id(const TraceRecord &record) const;
+	std::vector<FinishedMessage> retire(std::uint64_t message);
+	void acknowledge(const TraceRecord &record);
+	void learn_mtu(const TraceRecord &record);
+	std::uint32_t first_new_psn() const;
 
 	std::string device_;
 	std::uint32_t qpn_;
@@ -58,8 +82,12 @@ private:
 	/// Learned from the first event that names both queue pairs.
 	std::optional<std::string> far_device_;
 	std::uint64_t posted_ = 0;
-	/// Of what was never sent before.
+	/// Of what was never sent before, but for the answers to a READ that was sent last.
 	std::optional<std::uint32_t> next_psn_;
+	/// Of that READ; 0: what was sent last is none.
+	std::uint64_t read_bytes_ = 0;
+	/// Path MTU in bytes, 0: not known yet.
+	std::uint64_t mtu_ = 0;
 	/// What the far end has taken in last: its completion follows.
 	std::uint64_t received_ = 0;
 	std::deque<Message> messages_;

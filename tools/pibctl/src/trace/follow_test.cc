@@ -13,9 +13,9 @@ protected:
 	std::uint64_t message(std::string_view event, std::string_view device, int qpn,
 			      std::string_view fields)
 	{
-		const auto record = parse_trace_line(
-			fmt::format("x-1 [000] ..... 5.{:06}: pib_{}: device={} port=1 qpn={} {}",
-				    ++now_, event, device, qpn, fields));
+		const auto record = parse_trace_line(fmt::format(
+			"               x-1       [000] ..... 5.{:06}: pib_{}: device={} port=1 qpn={} {}",
+			++now_, event, device, qpn, fields));
 		last_ = follower_.follow(*record);
 		return last_ ? last_->message : 0;
 	}
@@ -27,11 +27,13 @@ protected:
 	{
 		return message(event, "pib1", 18, fields);
 	}
-	void post(int wr_id, int bytes, std::string_view opcode = "SEND")
+	void post(int wr_id, int bytes, std::string_view opcode = "SEND",
+		  std::string_view flags = "0x2")
 	{
-		near("wr_posted",
-		     fmt::format("wr_id=0x{:x} opcode={} bytes={}", wr_id, opcode, bytes));
+		near("wr_posted", fmt::format("wr_id=0x{:x} opcode={} flags={} bytes={}", wr_id,
+					      opcode, flags, bytes));
 	}
+	void post_unsignaled(int wr_id) { post(wr_id, 8, "SEND", "0x0"); }
 
 	MessageFollower follower_{"pib0", 17, 18};
 	std::optional<MessageEvent> last_;
@@ -40,7 +42,7 @@ protected:
 
 TEST_F(Follow, FromThePostToBothCompletions)
 {
-	EXPECT_EQ(near("wr_posted", "wr_id=0x1 opcode=SEND bytes=100"), 1U);
+	EXPECT_EQ(near("wr_posted", "wr_id=0x1 opcode=SEND flags=0x2 bytes=100"), 1U);
 	EXPECT_EQ(near("qp_sent", "far_qpn=18 opcode=SEND psn=7 packets=1 bytes=100"), 1U);
 	EXPECT_EQ(far("qp_received", "far_qpn=17 opcode=SEND psn=7 packets=1 bytes=100"), 1U);
 	EXPECT_EQ(far("completion", "wr_id=0x9 opcode=RECV status=SUCCESS"), 1U);
@@ -112,6 +114,119 @@ TEST_F(Follow, WhatWasPostedBeforeIsUnknown)
 	EXPECT_EQ(near("qp_sent", "far_qpn=18 opcode=SEND psn=5 packets=1 bytes=8"), 0U);
 	EXPECT_EQ(near("completion", "wr_id=0x1 opcode=SEND"), 0U);
 	EXPECT_EQ(far("completion", "wr_id=0x1 opcode=RECV"), 0U);
+}
+
+TEST_F(Follow, ReceivesEndNoMessage)
+{
+	post(1, 8);
+	EXPECT_EQ(near("completion", "wr_id=0x1 opcode=RECV status=SUCCESS"), 0U);
+	EXPECT_EQ(near("completion", "wr_id=0x1 opcode=RECV_RDMA_WITH_IMM status=SUCCESS"), 0U);
+	EXPECT_EQ(near("completion", "wr_id=0x1 opcode=RECV status=WR_FLUSH_ERR"), 0U);
+	EXPECT_EQ(near("completion", "wr_id=0x1 opcode=SEND status=SUCCESS"), 1U);
+}
+
+TEST_F(Follow, ACompletionIsOfTheFirstThatAskedForOne)
+{
+	post_unsignaled(0);
+	post_unsignaled(0);
+	post(0, 8);
+	post(0, 8);
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=SUCCESS"), 3U);
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=SUCCESS"), 4U);
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=SUCCESS"), 0U);
+}
+
+TEST_F(Follow, FinishedIsWhatAskedForNoneToo)
+{
+	post_unsignaled(1);
+	post(2, 8);
+	post(3, 8);
+	near("completion", "wr_id=0x3 opcode=SEND status=SUCCESS");
+	ASSERT_TRUE(last_);
+	ASSERT_EQ(last_->before.size(), 2U);
+	EXPECT_EQ(last_->before[0].message, 1U);
+	EXPECT_FALSE(last_->before[0].is_signaled);
+	EXPECT_EQ(last_->before[1].message, 2U);
+	EXPECT_TRUE(last_->before[1].is_signaled);
+	EXPECT_EQ(trace_text(last_->before[0]), "message 1 no completion asked for");
+	EXPECT_EQ(trace_text(last_->before[1]), "message 2 completion not seen");
+	EXPECT_EQ(trace_json(last_->before[0]),
+		  R"({"event":"finished","message":1,"completion":"not asked for"})");
+	EXPECT_EQ(trace_json(last_->before[1]),
+		  R"({"event":"finished","message":2,"completion":"not seen"})");
+}
+
+TEST_F(Follow, ErrorsAreToldOfWhatAskedForNoneToo)
+{
+	post_unsignaled(0);
+	post(0, 8);
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=RETRY_EXC_ERR"), 1U);
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=WR_FLUSH_ERR"), 2U);
+}
+
+TEST_F(Follow, AnErrorIsNotToldOfWhatWasAcknowledged)
+{
+	post_unsignaled(0);
+	post_unsignaled(0);
+	post_unsignaled(0);
+	near("qp_sent", "opcode=SEND psn=5 packets=1 bytes=8");
+	near("qp_sent", "opcode=SEND psn=6 packets=1 bytes=8");
+	near("qp_sent", "opcode=SEND psn=7 packets=1 bytes=8");
+	near("ack_received", "answer=ACK psn=5");
+	near("ack_received", "answer=NAK_REMOTE_ACCESS psn=7");
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=REM_ACCESS_ERR"), 3U);
+	EXPECT_EQ(last_->before.size(), 2U);
+}
+
+TEST_F(Follow, AnAcknowledgementInTheMiddleIsNotTheEnd)
+{
+	post(0, 3000, "SEND", "0x0");
+	post_unsignaled(0);
+	near("qp_sent", "opcode=SEND psn=5 packets=2 bytes=2048");
+	near("ack_received", "answer=ACK psn=6");
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=RETRY_EXC_ERR"), 1U);
+}
+
+TEST_F(Follow, AnAcknowledgementOfAPartOfTheLastIsNotTheEnd)
+{
+	post(0, 3000, "SEND", "0x0");
+	near("qp_sent", "opcode=SEND psn=5 packets=3 bytes=3000");
+	near("ack_received", "answer=ACK psn=6");
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=RETRY_EXC_ERR"), 1U);
+}
+
+TEST_F(Follow, WhatIsBehindAReadIsNotAcknowledgedWithoutItsAnswer)
+{
+	post(0, 8, "RDMA_READ", "0x0");
+	post_unsignaled(0);
+	near("qp_sent", "opcode=RDMA_READ_REQUEST psn=5 packets=1 bytes=0");
+	near("qp_sent", "opcode=SEND psn=6 packets=1 bytes=8");
+	near("ack_received", "answer=ACK psn=6");
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=RDMA_READ status=RETRY_EXC_ERR"), 1U);
+	EXPECT_EQ(near("completion", "wr_id=0x0 opcode=SEND status=WR_FLUSH_ERR"), 2U);
+}
+
+TEST_F(Follow, AReadAskedForAgainInItsMiddle)
+{
+	post(1, 4096, "RDMA_READ");
+	post(2, 4096, "RDMA_READ");
+	EXPECT_EQ(near("qp_sent", "opcode=RDMA_READ_REQUEST psn=5 packets=1 bytes=0"), 1U);
+	EXPECT_EQ(near("qp_received", "opcode=RDMA_READ_RESPONSE psn=5 packets=2 bytes=2048"), 1U);
+	EXPECT_EQ(near("retry", "cause=timeout psn=7"), 1U);
+	EXPECT_EQ(near("qp_sent", "opcode=RDMA_READ_REQUEST psn=7 packets=1 bytes=0"), 1U);
+	EXPECT_EQ(near("qp_sent", "opcode=RDMA_READ_REQUEST psn=9 packets=1 bytes=0"), 2U);
+	// the last packet of the second
+	EXPECT_EQ(near("qp_sent", "opcode=RDMA_READ_REQUEST psn=12 packets=1 bytes=0"), 2U);
+}
+
+TEST_F(Follow, AReadWhoseFirstPacketCameAlone)
+{
+	post(1, 3000, "RDMA_READ");
+	post(2, 4096, "RDMA_READ");
+	near("qp_sent", "opcode=RDMA_READ_REQUEST psn=16777215 packets=1 bytes=0");
+	near("qp_received", "opcode=RDMA_READ_RESPONSE psn=16777215 packets=1 bytes=1024");
+	EXPECT_EQ(near("qp_sent", "opcode=RDMA_READ_REQUEST psn=0 packets=1 bytes=0"), 1U);
+	EXPECT_EQ(near("qp_sent", "opcode=RDMA_READ_REQUEST psn=2 packets=1 bytes=0"), 2U);
 }
 
 TEST_F(Follow, UnsignaledMessagesAreForgotten)

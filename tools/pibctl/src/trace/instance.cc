@@ -16,13 +16,18 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 namespace pib::ctl {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kInstance = "pib-";
+constexpr std::string_view kInstance = "pibctl-";
+/// A number that no process has is one that has this added some times: pids are below it.
+constexpr pid_t kPids = 1 << 22;
+/// So many processes of one number, each in a PID namespace of its own, may trace.
+constexpr pid_t kSameNumber = 256;
 /// Signals are looked for that often.
 constexpr int kPollMs = 100;
 
@@ -74,23 +79,53 @@ std::vector<std::string> known_events(const std::string &instance)
 	return events;
 }
 
-std::vector<std::string> instances(const std::string &tracefs)
+/// Of the process that has made the instance; nothing: it is none of ours.
+std::optional<pid_t> owner(std::string_view name)
 {
-	std::vector<std::string> paths;
-	for (const std::string &name : names_in(tracefs + "/instances"))
-		if (name.starts_with(kInstance))
-			paths.push_back(fmt::format("{}/instances/{}", tracefs, name));
-	return paths;
+	if (!name.starts_with(kInstance))
+		return std::nullopt;
+	name.remove_prefix(kInstance.size());
+	pid_t pid = 0;
+	const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+	if (error != std::errc{} || end != name.data() + name.size() || pid <= 0 ||
+	    name.front() == '0')
+		return std::nullopt;
+	return pid;
 }
 
-bool owner_is_gone(const std::string &path)
+std::string instance_path(const std::string &tracefs, pid_t pid)
 {
-	const auto digits = path.substr(path.rfind('-') + 1);
-	pid_t pid = 0;
-	const auto [end, error] =
-		std::from_chars(digits.data(), digits.data() + digits.size(), pid);
-	return error == std::errc{} && end == digits.data() + digits.size() && pid > 0 &&
-	       kill(pid, 0) && errno == ESRCH;
+	return fmt::format("{}/instances/{}{}", tracefs, kInstance, pid);
+}
+
+std::vector<pid_t> owners(const std::string &tracefs)
+{
+	std::vector<pid_t> pids;
+	for (const std::string &name : names_in(tracefs + "/instances"))
+		if (const auto pid = owner(name))
+			pids.push_back(*pid);
+	return pids;
+}
+
+/// Makes an instance; errno says why not. What has our own number is of one that is gone, or of one
+/// in another PID namespace: that reads it, and so it stays.
+std::optional<std::string> make_instance(const std::string &tracefs)
+{
+	for (pid_t i = 0; i < kSameNumber; i++) {
+		auto path = instance_path(tracefs, getpid() + i * kPids);
+		rmdir(path.c_str());
+		if (!mkdir(path.c_str(), 0750))
+			return path;
+		if (errno != EEXIST)
+			break;
+	}
+	return std::nullopt;
+}
+
+/// A mark's error where the instance does not trace yet, is being removed, or is gone.
+bool begins_or_ends(int code)
+{
+	return code == EBADF || code == ENODEV || code == ENOENT;
 }
 
 } // namespace
@@ -115,33 +150,42 @@ Result<std::string> find_tracefs()
 
 void sweep_instances(const std::string &tracefs)
 {
-	for (const std::string &path : instances(tracefs))
-		if (owner_is_gone(path))
-			rmdir(path.c_str());
+	for (const pid_t pid : owners(tracefs))
+		if (kill(pid, 0) && errno == ESRCH)
+			rmdir(instance_path(tracefs, pid).c_str());
+}
+
+Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &text,
+				const TraceWriter &write)
+{
+	std::size_t marked = 0;
+	std::optional<Error> failed;
+	for (const pid_t pid : owners(tracefs)) {
+		const auto written = write(instance_path(tracefs, pid) + "/trace_marker", text);
+		if (written)
+			++marked;
+		else if (!failed && !begins_or_ends(written.error().code))
+			failed = written.error();
+	}
+	if (failed)
+		return *failed;
+	return marked;
 }
 
 Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &text)
 {
-	std::size_t marked = 0;
-	for (const std::string &path : instances(tracefs)) {
-		const auto written = write_file(path + "/trace_marker", text);
-		if (!written && written.error().code != ENOENT)
-			return written.error();
-		if (written)
-			++marked;
-	}
-	return marked;
+	return mark_traces(tracefs, text, write_file);
 }
 
 Result<std::unique_ptr<TraceInstance>> TraceInstance::create(std::string tracefs)
 {
 	sweep_instances(tracefs);
-	const auto path = fmt::format("{}/instances/{}{}", tracefs, kInstance, getpid());
-	if (mkdir(path.c_str(), 0750))
-		return trace_error("make", path);
-	std::unique_ptr<TraceInstance> instance(new TraceInstance(path));
+	const auto path = make_instance(tracefs);
+	if (!path)
+		return trace_error("make", instance_path(tracefs, getpid()));
+	std::unique_ptr<TraceInstance> instance(new TraceInstance(*path));
 	/// Open, it keeps others from taking the instance away.
-	const auto pipe = path + "/trace_pipe";
+	const auto pipe = *path + "/trace_pipe";
 	instance->pipe_ = open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (instance->pipe_ < 0)
 		return trace_error("open", pipe);
@@ -184,9 +228,9 @@ Status TraceInstance::start(const TraceRequest &request)
 			read_file(fmt::format("{}/events/pib/pib_{}/format", path_, event)));
 		const auto filter = event_filter(request, fields);
 		if (!filter && !request.events.empty())
-			return usage_error(fmt::format(
-				"event '{}' does not say what is asked for by 'qp', 'pid' or '/PORT'",
-				event));
+			return usage_error(
+				fmt::format("event '{}' does not say what is asked for by {}",
+					    event, lacking_words(request, fields)));
 		if (!filter)
 			continue;
 		if (auto enabled = enable(event, *filter); !enabled)

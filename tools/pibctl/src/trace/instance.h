@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// An instance of tracefs of this process's own, "pib-PID": its ring, its filters, its lines.
+// An instance of tracefs of this process's own, "pibctl-PID": its ring, its filters, its lines.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,13 @@ Result<std::string> find_tracefs();
 /// Removes instances of processes that are gone. What another still reads stays.
 void sweep_instances(const std::string &tracefs);
 
-/// Writes a line into each trace that is running.
-/// Returns how many there are.
+/// Writes a text into a file by one write.
+using TraceWriter = std::function<Status(const std::string &path, std::string_view text)>;
+
+/// Writes a line into each trace that is running, but those that begin or end just now.
+/// Returns how many have it, or the first of other errors, when all the rest have it.
+Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &text,
+				const TraceWriter &write);
 Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &text);
 
 class TraceInstance {

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "pib_";
 constexpr std::string_view kMarker = "tracing_mark_write";
+/// A thread's name is right-aligned in so many columns, and always shorter.
+constexpr std::size_t kCommColumns = 16;
 
 template <typename T>
 std::optional<T> number(std::string_view word)
@@ -43,21 +45,21 @@ std::optional<std::string_view> take(std::string_view &text, std::string_view ma
 	return taken;
 }
 
-/// CPU:1 [LOST 23 EVENTS]
+/// CPU:1 [LOST 23 EVENTS], or CPU:1 [LOST EVENTS]
 std::optional<TraceRecord> parse_lost(std::string_view line)
 {
 	if (!line.starts_with("CPU:"))
 		return std::nullopt;
 	line.remove_prefix(4);
 	const auto cpu = take(line, " [LOST ");
-	const auto lost = take(line, " EVENTS]");
+	const auto lost = take(line, "EVENTS]");
 	if (!cpu || !lost)
 		return std::nullopt;
 	TraceRecord record;
 	record.kind = TraceRecord::Kind::kLost;
 	record.event = "lost";
 	record.cpu = number<std::uint32_t>(*cpu).value_or(0);
-	record.lost = number<std::uint64_t>(*lost).value_or(0);
+	record.count = number<std::uint64_t>(trimmed(*lost)).value_or(0);
 	return record;
 }
 
@@ -94,40 +96,41 @@ bool parse_fields(std::string_view text, TraceRecord &record)
 	return true;
 }
 
-/// "COMM-TID   [CPU" and "FLAGS SECONDS": do they say that?
-bool read_context(std::string_view before, std::string_view after, TraceRecord &record)
+/// The name's columns, taken from the line. It may have anything in it, so it is never searched.
+std::optional<std::string_view> take_comm(std::string_view &line)
 {
-	const auto open = before.rfind('[');
-	if (open == before.npos)
+	if (line.size() <= kCommColumns || line[kCommColumns] != '-')
+		return std::nullopt;
+	const auto columns = line.substr(0, kCommColumns);
+	line.remove_prefix(kCommColumns + 1);
+	return columns.substr(std::min(columns.find_first_not_of(' '), kCommColumns));
+}
+
+/// "TID     (TGID)": of tracefs's option record-tgid is what is in brackets.
+std::optional<std::uint32_t> read_tid(std::string_view text)
+{
+	return number<std::uint32_t>(trimmed(text.substr(0, text.find('('))));
+}
+
+/// "  COMM-TID   [CPU] FLAGS SECONDS: ", taken from the line.
+bool parse_context(std::string_view &line, TraceRecord &record)
+{
+	const auto comm = take_comm(line);
+	const auto thread = take(line, "[");
+	const auto place = take(line, "] ");
+	const auto when = take(line, ": ");
+	if (!comm || !thread || !place || !when)
 		return false;
-	const auto thread = trimmed(before.substr(0, open));
-	const auto dash = thread.rfind('-');
-	if (dash == thread.npos)
+	const auto tid = read_tid(*thread);
+	const auto cpu = number<std::uint32_t>(*place);
+	const auto time = when->substr(when->rfind(' ') + 1);
+	if (!tid || !cpu || !number<double>(time))
 		return false;
-	const auto cpu = number<std::uint32_t>(before.substr(open + 1));
-	const auto tid = number<std::uint32_t>(thread.substr(dash + 1));
-	const auto time = trimmed(after.substr(after.rfind(' ') + 1));
-	if (!cpu || !tid || !number<double>(time))
-		return false;
-	record.comm = thread.substr(0, dash);
+	record.comm = *comm;
 	record.tid = *tid;
 	record.cpu = *cpu;
 	record.time = time;
 	return true;
-}
-
-/// "  COMM-TID   [CPU] FLAGS SECONDS: ", taken from the line. Names of threads may look like that, too.
-bool parse_context(std::string_view &line, TraceRecord &record)
-{
-	for (auto end = line.find("] "); end != line.npos; end = line.find("] ", end + 1)) {
-		auto rest = line.substr(end + 2);
-		const auto when = take(rest, ": ");
-		if (!when || !read_context(line.substr(0, end), *when, record))
-			continue;
-		line = rest;
-		return true;
-	}
-	return false;
 }
 
 bool is_decimal(std::string_view word)
@@ -149,7 +152,11 @@ nlohmann::ordered_json json_of(const TraceRecord &record)
 	object["event"] = record.event;
 	if (record.kind == TraceRecord::Kind::kLost) {
 		object["cpu"] = record.cpu;
-		object["count"] = record.lost;
+		object["count"] = record.count;
+		return object;
+	}
+	if (record.kind == TraceRecord::Kind::kUnread) {
+		object["count"] = record.count;
 		return object;
 	}
 	object["time"] = number<double>(record.time).value_or(0);
@@ -186,20 +193,19 @@ std::string dump(const nlohmann::ordered_json &object)
 	return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-} // namespace
-
-const std::string *TraceRecord::field(std::string_view name) const
+/// Nothing of the line is repeated: it may have anything in it.
+TraceRecord unread()
 {
-	const auto found = std::ranges::find(
-		fields, name, [](const auto &field) -> std::string_view { return field.first; });
-	return found == fields.end() ? nullptr : &found->second;
+	TraceRecord record;
+	record.kind = TraceRecord::Kind::kUnread;
+	record.event = "unread";
+	record.count = 1;
+	return record;
 }
 
-std::optional<TraceRecord> parse_trace_line(std::string_view line)
+/// An event or a mark.
+std::optional<TraceRecord> parse_entry(std::string_view line)
 {
-	line = line.substr(0, line.find('\n'));
-	if (auto lost = parse_lost(line))
-		return lost;
 	TraceRecord record;
 	if (!parse_context(line, record))
 		return std::nullopt;
@@ -218,6 +224,55 @@ std::optional<TraceRecord> parse_trace_line(std::string_view line)
 	return record;
 }
 
+} // namespace
+
+const std::string *TraceRecord::field(std::string_view name) const
+{
+	const auto found = std::ranges::find(
+		fields, name, [](const auto &field) -> std::string_view { return field.first; });
+	return found == fields.end() ? nullptr : &found->second;
+}
+
+std::optional<TraceRecord> parse_trace_line(std::string_view line)
+{
+	if (line.ends_with('\n'))
+		line.remove_suffix(1);
+	auto lost = parse_lost(line);
+	return lost ? lost : parse_entry(line);
+}
+
+/// What is held and this line, if they are a record or the beginning of one.
+std::optional<TraceRecord> TraceLines::join(std::string_view line)
+{
+	auto joined = fmt::format("{}\n{}", *held_, line);
+	held_.reset();
+	auto record = parse_entry(joined);
+	if (!record && joined.size() < kCommColumns)
+		held_ = std::move(joined);
+	return record;
+}
+
+std::vector<TraceRecord> TraceLines::take(std::string_view line)
+{
+	std::vector<TraceRecord> records;
+	if (held_) {
+		if (auto record = join(line)) {
+			records.push_back(*std::move(record));
+			return records;
+		}
+		if (held_)
+			return records;
+		records.push_back(unread());
+	}
+	if (auto record = parse_trace_line(line))
+		records.push_back(*std::move(record));
+	else if (line.size() < kCommColumns)
+		held_ = line;
+	else
+		records.push_back(unread());
+	return records;
+}
+
 std::string trace_json(const TraceRecord &record)
 {
 	return dump(json_of(record));
@@ -234,7 +289,11 @@ std::string trace_json(const TraceRecord &record, std::uint64_t message, double 
 std::string trace_text(const TraceRecord &record)
 {
 	if (record.kind == TraceRecord::Kind::kLost)
-		return fmt::format("{} events were lost on CPU {}", record.lost, record.cpu);
+		return fmt::format("{} events were lost on CPU {}",
+				   record.count ? std::to_string(record.count) : "some",
+				   record.cpu);
+	if (record.kind == TraceRecord::Kind::kUnread)
+		return fmt::format("{} line of the trace could not be read", record.count);
 	if (record.kind == TraceRecord::Kind::kMark)
 		return fmt::format("{} mark: {}", record.time, record.text);
 	return fmt::format("{} {}", record.time, text_of(record));

@@ -12,9 +12,9 @@
 namespace pib::ctl {
 
 struct TraceRecord {
-	enum class Kind { kEvent, kMark, kLost };
+	enum class Kind { kEvent, kMark, kLost, kUnread };
 	Kind kind = Kind::kEvent;
-	/// Without "pib_"; of kMark "mark", of kLost "lost".
+	/// Without "pib_"; of kMark "mark", of kLost "lost", of kUnread "unread".
 	std::string event;
 	/// Seconds of the clock that the instance has, as text, so that nothing is rounded.
 	std::string time;
@@ -26,14 +26,27 @@ struct TraceRecord {
 	std::vector<std::pair<std::string, std::string>> fields;
 	/// kMark
 	std::string text;
-	/// kLost: how many events
-	std::uint64_t lost = 0;
+	/// kLost: how many events, 0: the kernel does not say; kUnread: how many lines
+	std::uint64_t count = 0;
 
 	const std::string *field(std::string_view name) const;
 };
 
 /// Nothing: the line is none of those that the module or a mark makes.
 std::optional<TraceRecord> parse_trace_line(std::string_view line);
+
+/// Makes records of lines, in their order. A thread's name may have line ends: such a record is put
+/// together. What cannot be read is a record, too.
+class TraceLines {
+public:
+	/// Records that are complete with this line.
+	std::vector<TraceRecord> take(std::string_view line);
+
+private:
+	std::optional<TraceRecord> join(std::string_view line);
+	/// What may be the beginning of a thread's name.
+	std::optional<std::string> held_;
+};
 
 /// One object, without a line's end. Decimal values are numbers, all others strings.
 std::string trace_json(const TraceRecord &record);
