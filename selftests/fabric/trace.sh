@@ -36,7 +36,7 @@ trace() {
 	wait_for 30 runs || cat "$dir/err"
 }
 has_ended() { wait_for 60 test -s "$dir/status"; }
-runs() { grep -qx 1 "$tracefs/instances/pib-$tracer/tracing_on"; }
+runs() { grep -qx 1 "$tracefs/instances/pibctl-$tracer/tracing_on"; }
 untrace() {
 	kill -TERM "$tracer"
 	has_ended
@@ -78,7 +78,7 @@ unstick() {
 	stuck=''
 }
 untrace_with() { untrace && "$@"; }
-instances() { ls -d "$tracefs"/instances/pib-* 2>/dev/null; }
+instances() { ls -d "$tracefs"/instances/pibctl-* 2>/dev/null; }
 none_left() { ! instances; }
 refuses() {
 	local status=$1 words=$2
@@ -93,7 +93,7 @@ as_json() { jq -e . "$dir/out" >/dev/null && [ -s "$dir/out" ]; }
 readable() {
 	timeout -s TERM 60 pibctl trace pib0/1 event port_sent -c 1 >"$dir/text" &
 	local pid=$!
-	wait_for 20 sh -c "grep -qx 1 $tracefs/instances/pib-*/tracing_on" || return 1
+	wait_for 20 sh -c "grep -qx 1 $tracefs/instances/pibctl-*/tracing_on" || return 1
 	ip netns exec h1 smpquery nodeinfo -C pib0 -D 0,1 >/dev/null
 	wait $pid || return 1
 	grep '^[0-9.]* pib0/1 qp 0 port_sent .*opcode SEND' "$dir/text" || { cat "$dir/text"; return 1; }
@@ -103,7 +103,7 @@ killed() {
 	trace
 	kill -KILL "$tracer"
 	has_ended
-	[ -d "$tracefs/instances/pib-$tracer" ] || { echo "nothing is left"; return 1; }
+	[ -d "$tracefs/instances/pibctl-$tracer" ] || { echo "nothing is left"; return 1; }
 	pibctl trace mark x 2>/dev/null
 	none_left
 }
