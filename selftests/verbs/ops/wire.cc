@@ -19,6 +19,7 @@ namespace ops {
 namespace {
 
 constexpr unsigned udp_port = 18514;
+constexpr uint8_t data_datagram = 0x20; /* version 2 */
 /* The operation; the three bits above it say whether RC or XRC. */
 constexpr uint8_t acknowledge = 0x11, atomic_acknowledge = 0x12;
 constexpr uint8_t rc = 0x00, xrc = 0xa0;
@@ -55,7 +56,7 @@ struct Ack {
 /* The acknowledgement in a data datagram: 8 bytes of link header, LRH, [GRH], BTH, AETH. */
 std::optional<Ack> ack_of(Bytes b)
 {
-	if (b.size() < 8 + 8 + 12 + 4 || b[0] != 0x10)
+	if (b.size() < 8 + 8 + 12 + 4 || b[0] != data_datagram)
 		return {};
 	bool grh = (b[8 + 1] & 3) == 3;
 	size_t bth = 8 + 8 + (grh ? 40 : 0);
