@@ -11,6 +11,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 . "$here/points.sh"
 LAYOUT=netns
+umask 077
 rounds=${BENCH_ROUNDS:-3}
 trap 'rm -f /tmp/key /tmp/wg.*; hosts_clean' EXIT
 
