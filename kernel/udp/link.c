@@ -56,9 +56,27 @@ static u64 new_nonce(void)
 
 /* ---- the data path's view ---- */
 
-bool pib_upath_admits(const struct pib_upath *path, const struct pib_addr *from)
+static bool upath_admits(const struct pib_upath *path, const struct pib_addr *from)
 {
 	return pib_addr_equal(&path->peer[addr_slot(from)], from);
+}
+
+struct pib_upath *pib_upath_find(struct pib_udp_sock *sock, u32 id, u16 tag,
+				 const struct pib_addr *from, struct pib_udp_link **link)
+{
+	struct pib_upath *path;
+
+	*link = xa_load(&sock->pn->links, id);
+	path = *link && (*link)->bearer->sock == sock ? rcu_dereference((*link)->path) : NULL;
+	if (!path || path->rx_tag != tag) {
+		pib_udp_sock_drop(sock, rx_unknown_link);
+		return NULL;
+	}
+	if (!upath_admits(path, from)) {
+		pib_udp_sock_drop(sock, rx_wrong_addr);
+		return NULL;
+	}
+	return path;
 }
 
 static void upath_free(struct rcu_head *rcu)

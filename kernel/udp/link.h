@@ -174,8 +174,19 @@ void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *fr
 bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h);
 /* Why the peer has no port for this link; NULL: it does not say so (any more). link->lock held. */
 const char *pib_udp_link_refusal(const struct pib_udp_link *link);
-/* May @from send on this link? RCU. */
-bool pib_upath_admits(const struct pib_upath *path, const struct pib_addr *from);
+/**
+ * pib_upath_find() - the session that a datagram with data claims to belong to
+ * @sock: sockets by which it came
+ * @id: link id in its link header
+ * @tag: tag in its link header
+ * @from: sender
+ * @link: the link is left there; NULL if there is none
+ *
+ * Context: softirqs off, RCU.
+ * Return: NULL: the datagram is counted, and to be forgotten.
+ */
+struct pib_upath *pib_upath_find(struct pib_udp_sock *sock, u32 id, u16 tag,
+				 const struct pib_addr *from, struct pib_udp_link **link);
 /* Start a new session: the peer sees a cable pulled and, unless @down, put back. Softirqs off. */
 void pib_udp_link_restart(struct pib_udp_link *link, bool down);
 /* A discovery hello of the peer came from @from. Softirqs off. */

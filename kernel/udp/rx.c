@@ -96,26 +96,16 @@ static bool icrc_ok(const struct intake *in, u32 off, const u8 *head, u32 hdr_le
 	return !intake_copy(in, off, icrc, PIB_ICRC_LEN) && pib_icrc_match(crc, icrc);
 }
 
-/*
- * Find the link that a datagram claims to belong to. Return: false: the datagram is counted and
- * forgotten.
- */
+/* The link of the next packets. Return: false: the datagram is counted and forgotten. */
 static bool intake_link(struct intake *in, u32 id, u16 tag)
 {
-	struct pib_udp_link *link = xa_load(&in->sock->pn->links, id);
-	struct pib_upath *path;
+	struct pib_udp_link *link;
+	struct pib_upath *path = pib_upath_find(in->sock, id, tag, in->from, &link);
 
-	path = link && link->bearer->sock == in->sock ? rcu_dereference(link->path) : NULL;
 	if (in->b && link != in->link)
 		intake_flush(in);
-	if (!path || path->rx_tag != tag) {
-		pib_udp_sock_drop(in->sock, rx_unknown_link);
+	if (!path)
 		return false;
-	}
-	if (!pib_upath_admits(path, in->from)) {
-		pib_udp_sock_drop(in->sock, rx_wrong_addr);
-		return false;
-	}
 	if (path->seal && !in->opened) {
 		pib_udp_sock_drop(in->sock, rx_unsealed);
 		return false;

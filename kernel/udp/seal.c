@@ -86,25 +86,17 @@ int pib_seal_close(struct pib_seal *seal, struct sk_buff *skb, u32 off, u32 len,
 
 /* ---- the receiver ---- */
 
-/*
- * The seal of the link that a datagram names, if @from may send on that link and the tag is that of
- * the present session. Return: NULL: the datagram is counted.
- */
+/* The seal of the session of a datagram. Return: NULL: the datagram is counted. */
 static struct pib_seal *seal_of(struct pib_udp_sock *sock, const struct pib_addr *from,
 				const struct pib_dg *dg)
 {
-	struct pib_udp_link *link = xa_load(&sock->pn->links, dg->link_id);
-	struct pib_upath *path;
+	struct pib_udp_link *link;
+	struct pib_upath *path = pib_upath_find(sock, dg->link_id, dg->tag, from, &link);
 
-	path = link && link->bearer->sock == sock ? rcu_dereference(link->path) : NULL;
-	if (!path || path->rx_tag != dg->tag || !path->seal) {
+	if (!path)
+		return NULL;
+	if (!path->seal)
 		pib_udp_sock_drop(sock, rx_unknown_link);
-		return NULL;
-	}
-	if (!pib_upath_admits(path, from)) {
-		pib_udp_sock_drop(sock, rx_wrong_addr);
-		return NULL;
-	}
 	return path->seal;
 }
 
