@@ -95,6 +95,11 @@ def capture(netdev, source, path):
         json.dump(kept, out)
 
 
+def mac_of(netdev):
+    with open(f"/sys/class/net/{netdev}/address", encoding="ascii") as file:
+        return bytes.fromhex(file.read().strip().replace(":", ""))
+
+
 def own_address(template, netdev):
     """An address of the same family that is this host's."""
     family = socket.AF_INET if template.family == ETH_IP else socket.AF_INET6
@@ -121,8 +126,7 @@ class Attacker:
         self.random = random.Random(1)
         with open(path, encoding="ascii") as file:
             self.seen = [Datagram(bytes.fromhex(f)) for f in json.load(file)]
-        with open(f"/sys/class/net/{netdev}/address", encoding="ascii") as file:
-            self.mac = bytes.fromhex(file.read().strip().replace(":", ""))
+        self.mac = mac_of(netdev)
         self.own = own_address(self.seen[0], netdev)
 
     def noise(self, d):
@@ -177,8 +181,8 @@ class Attacker:
         return made
 
 
-def flood(netdev, path, seconds):
-    frames = Attacker(netdev, path).frames()
+def send_all(netdev, frames, seconds):
+    """@frames, (kind, bytes) each, again and again at full rate; print how many of each kind."""
     sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
     sender.bind((netdev, 0))
     sent = collections.Counter()
@@ -191,6 +195,10 @@ def flood(netdev, path, seconds):
                 continue
             sent[kind] += 1
     print(json.dumps(sent))
+
+
+def flood(netdev, path, seconds):
+    send_all(netdev, Attacker(netdev, path).frames(), seconds)
 
 
 def replay(netdev, path, seconds):

@@ -18,7 +18,7 @@ import time
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from hostile import CONTROL_LEN, Datagram, altered, frame
+from hostile import CONTROL_LEN, VERSION, Datagram, altered, frame, mac_of, send_all
 
 DATA, SEGMENT, BYE = 0, 5, 4
 SEALED = 2
@@ -41,11 +41,11 @@ def sniff(netdev, seconds):
 
 def load(path):
     with open(path, encoding="ascii") as file:
-        return [(bytes.fromhex(f), Datagram(bytes.fromhex(f))) for f in json.load(file)]
+        return [Datagram(bytes.fromhex(f)) for f in json.load(file)]
 
 
 def is_data(payload):
-    return payload[0] >> 4 == 2 and payload[0] & 15 in (DATA, SEGMENT)
+    return payload[0] >> 4 == VERSION and payload[0] & 15 in (DATA, SEGMENT)
 
 
 class Sessions:
@@ -53,9 +53,9 @@ class Sessions:
 
     def __init__(self, seen):
         self.of = collections.defaultdict(set)
-        for _, d in seen:
+        for d in seen:
             p = d.payload
-            if len(p) == CONTROL_LEN and p[0] >> 4 == 2 and p[0] & 15 != BYE:
+            if len(p) == CONTROL_LEN and p[0] >> 4 == VERSION and p[0] & 15 != BYE:
                 link_id, own, peer = p[12:16], p[16:24], p[24:32]
                 if peer != bytes(8):
                     self.of[link_id].add((own, peer))
@@ -87,7 +87,7 @@ def open_all(path, keyfile):
     with open(keyfile, "rb") as file:
         key = file.read()
     counters = collections.defaultdict(set)
-    for _, d in seen:
+    for d in seen:
         p = d.payload
         if not is_data(p):
             continue
@@ -113,33 +113,20 @@ def clear(payload):
 
 
 def attack(netdev, path, seconds):
-    chance = random.Random(1)
-    seen = [d for _, d in load(path) if is_data(d.payload)]
-    with open(f"/sys/class/net/{netdev}/address", encoding="ascii") as file:
-        mac = bytes.fromhex(file.read().strip().replace(":", ""))
+    chance, mac = random.Random(1), mac_of(netdev)
 
     def changed(payload):
         at = chance.randrange(HEAD + COUNTER, len(payload))
-        newer = struct.pack("!Q", struct.unpack("!Q", payload[8:16])[0] + (1 << 32))
-        return altered(altered(payload, at, bytes([payload[at] ^ 1])), HEAD, newer)
+        higher = struct.unpack("!Q", payload[8:16])[0] + (1 << 32)
+        return altered(altered(payload, at, bytes([payload[at] ^ 1])), HEAD, struct.pack("!Q", higher))
 
     def newer(payload):
         return altered(payload, HEAD, struct.pack("!Q", (1 << 40) + chance.randrange(1 << 20)))
 
-    kinds = {"replayed": lambda p: p, "changed": changed, "newer": newer, "clear": clear}
-    frames = [(name, frame(d, mac, d.source, make(d.payload))) for d in seen for name, make in kinds.items()]
-    sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-    sender.bind((netdev, 0))
-    sent = collections.Counter()
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        for name, raw in frames:
-            try:
-                sender.send(raw)
-            except OSError:  # the queue of the netdev is full
-                continue
-            sent[name] += 1
-    print(json.dumps(sent))
+    kinds = {"replayed": bytes, "changed": changed, "newer": newer, "clear": clear}
+    seen = [d for d in load(path) if is_data(d.payload)]
+    send_all(netdev, [(kind, frame(d, mac, d.source, make(d.payload))) for d in seen for kind, make in kinds.items()],
+             seconds)
 
 
 def watch(netdev, path, seconds):

@@ -10,8 +10,7 @@ import time
 import hostile
 
 netdev, seconds = sys.argv[1], float(sys.argv[2])
-with open(f"/sys/class/net/{netdev}/address", encoding="ascii") as file:
-    own_mac = bytes.fromhex(file.read().strip().replace(":", ""))
+own_mac = hostile.mac_of(netdev)
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
 s.bind((netdev, 0))
 while True:
