@@ -20,8 +20,7 @@ bridge bridge0
 for k in 1 2 3; do cable h$k eth0 bridge0 10.77.0.$k/24; done
 cable sw eth0 bridge0 10.77.0.9/24
 HOSTS=2
-head -c 32 /dev/urandom >/tmp/key.a
-chmod 600 /tmp/key.a
+make_keys /tmp/key.a
 cp /tmp/key.a $netd/key
 chown 65534 $netd/key
 echo '{ "listen": ["0.0.0.0"], "threads": 2, "switches": [ { "name": "net0", "ports": 4, "key_file": "'$netd/key'" } ] }' >$netd/config.json

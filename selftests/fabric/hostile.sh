@@ -17,8 +17,7 @@ trap 'rm -f /tmp/key.a /tmp/hostile.*; hosts_clean' EXIT
 ktap_plan 16
 LAYOUT=netns
 hosts_make 3
-head -c 32 /dev/urandom >/tmp/key.a
-chmod 600 /tmp/key.a
+make_keys /tmp/key.a
 
 # Where the trunk's peer was heard first: by IPv4, or at its link-local address.
 peer_address() { h 1 pibctl -j show peers | jq -r '.peers[0].address' | sed -E 's/:[0-9]+$//; s/%.*]/]/' | tr -d '[]'; }

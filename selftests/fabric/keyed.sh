@@ -10,10 +10,7 @@ trap 'rm -f /tmp/key.*; hosts_clean' EXIT
 ktap_plan 15
 LAYOUT=netns
 hosts_make 3
-for k in a b; do
-	head -c 32 /dev/urandom >/tmp/key.$k
-	chmod 600 /tmp/key.$k
-done
+make_keys /tmp/key.a /tmp/key.b
 has_trunks() { [ "$(h "$1" pibctl -j show links | jq '[.. | objects | select(.up? == true)] | length')" = "$2" ]; }
 refused() { h "$1" pibctl -j show uplinks | jq '[.. | objects | .rx_bad_authentication? // empty] | add // 0'; }
 refuses_more() { [ "$(refused "$1")" -gt "$2" ]; }

@@ -11,8 +11,7 @@ trap 'rm -f /tmp/key.a /tmp/seen; hosts_clean' EXIT
 ktap_plan 7
 LAYOUT=netns
 hosts_make 3
-head -c 32 /dev/urandom >/tmp/key.a
-chmod 600 /tmp/key.a
+make_keys /tmp/key.a
 peer_address() { h 1 pibctl -j show peers | jq -r '.peers[0].address' | sed -E 's/:[0-9]+$//; s/%.*]/]/' | tr -d '[]'; }
 trunk_up() { h 1 pibctl -j show links | jq -e '[.. | objects | select(.up? == true)] | length == 1'; }
 # From HCA 1 to the second one of host 2. The programs exchange addresses over IP.

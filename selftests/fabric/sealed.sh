@@ -17,10 +17,7 @@ trap 'rm -f /tmp/key.? /tmp/sealed.*; hosts_clean' EXIT
 ktap_plan 25
 LAYOUT=netns
 hosts_make 3
-for k in a b; do
-	head -c 32 /dev/urandom >/tmp/key.$k
-	chmod 600 /tmp/key.$k
-done
+make_keys /tmp/key.a /tmp/key.b
 # What passes the bridge is to be what a wire would carry.
 for k in 1 2; do h $k ethtool -K eth0 gso off tso off gro off tx-udp-segmentation off >/dev/null 2>&1; done
 

@@ -144,6 +144,12 @@ wait_active() {
 	done
 }
 
+# make_keys FILE...: keys of fabrics, each another
+make_keys() {
+	local file
+	for file; do head -c 32 /dev/urandom >"$file" && chmod 600 "$file"; done
+}
+
 # pair SERVER CLIENT TIMEOUT PROGRAM ARGS...: run a perftest or pingpong program on both ends.
 # The client is given the server's underlay address for its TCP exchange. Both must succeed.
 # Their output is in $pair_out.server and $pair_out.client; two pairs at a time have two of these.
