@@ -17,17 +17,6 @@ LAYOUT=netns
 rounds=${BENCH_ROUNDS:-3}
 trap hosts_clean EXIT
 
-listening() { h 2 ss -Hltn 'sport = :5201' | grep -q .; }
-# tcp ADDRESS: MiB/s from host 1 to host 2 at ADDRESS, as the receiver counts them
-tcp() {
-	local server out
-	h 2 timeout 100 iperf3 -s -1 >/dev/null 2>&1 & server=$!
-	wait_for 20 listening || die "iperf3 does not listen"
-	out=$(h 1 timeout 100 iperf3 -c "$1" -t "$seconds" -J) || die "iperf3 to $1 failed: $out"
-	wait $server
-	jq '.end.sum_received.bits_per_second / 8 / 1048576' <<<"$out"
-}
-
 pings() { h 1 ping -c1 -W1 "$(ib_addr 2)"; }
 # mode MODE: both interfaces
 mode() {
@@ -55,8 +44,6 @@ path_end() {
 }
 sm_gone() { ! h 1 pgrep -x opensm; }
 
-median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
-
 rows=()
 row() {
 	local path=$1 case=$2 pib=$3 rival=$4
@@ -81,7 +68,7 @@ measure_path() {
 		done
 	done
 	for m in ${IPOIB_MODES:-datagram connected}; do
-		row "$path" "$m" "$(tr ' ' '\n' <<<"${all[$m]% }" | median)" "$(tr ' ' '\n' <<<"${all[tcp]% }" | median)"
+		row "$path" "$m" "$(median "${all[$m]}")" "$(median "${all[tcp]}")"
 	done
 	path_end
 	wait_for 20 sm_gone

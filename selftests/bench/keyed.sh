@@ -36,22 +36,10 @@ tunnel() {
 		h $k ip link set wg0 up
 	done
 }
-listening() { h 2 ss -Hltn 'sport = :5201' | grep -q .; }
-# tcp ADDRESS: MiB/s
-tcp() {
-	local server out
-	h 2 timeout 100 iperf3 -s -1 >/dev/null 2>&1 & server=$!
-	wait_for 20 listening || die "iperf3 does not listen"
-	out=$(h 1 timeout 100 iperf3 -c "$1" -t "$seconds" -J) || die "iperf3 to $1 failed: $out"
-	wait $server
-	jq '.end.sum_received.bits_per_second / 8 / 1048576' <<<"$out"
-}
-median() { tr ' ' '\n' <<<"${1% }" | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
 hosts_make 2
 tunnel
-head -c 32 /dev/urandom >/tmp/key
-chmod 600 /tmp/key
+make_keys /tmp/key
 declare -A all=()
 for ((i = 0; i < rounds; i++)); do
 	all[tcp]+="$(tcp "$(addr4 2)") " && all[wg]+="$(tcp 10.79.0.2) " || exit 1
