@@ -122,13 +122,15 @@ static bool checksum_ok(struct pib_qp *qp, struct pib_burst *b, u32 off, u32 len
 	       (pib_burst_is_stable(b) && pib_offload_verify(b, off, len)));
 }
 
-/* Take in datagram @i of @b. Return: false: it waits for pages. */
-static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i)
+/* Take in datagram @i of @b. Return: false: it waits for pages, or for a receive. */
+static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i, u64 now)
 {
 	u32 off = i * b->pmtu, len = datagram_len(b, i);
 	enum pib_res res = pib_rq_take(qp, 0);
 
 	if (res == PIB_RES_RNR) {
+		if (pib_rq_awaits(qp, now))
+			return false;
 		no_recv(qp, b);
 		return true;
 	}
@@ -152,14 +154,14 @@ static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i)
 	return true;
 }
 
-bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b)
+bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	lockdep_assert_held(&qp->lock);
 
 	if (!qp->rx.datagrams && !datagram_ok(qp, b))
 		return true;
 	for (; qp->rx.datagrams < b->npkts && qp->state != IB_QPS_ERR; qp->rx.datagrams++) {
-		if (!take_datagram(qp, b, qp->rx.datagrams))
+		if (!take_datagram(qp, b, qp->rx.datagrams, now))
 			return false;
 	}
 	qp->rx.datagrams = 0;

@@ -9,8 +9,8 @@
  * Take in a burst of datagrams, each with a receive work request of its own. Under qp->lock,
  * softirqs off, under rcu_read_lock().
  *
- * Return: false: one of them waits for pages, and the burst is to be given anew.
+ * Return: false: one of them waits for pages or for a receive, and the burst is to be given anew.
  */
-bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b);
+bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b, u64 now);
 
 #endif

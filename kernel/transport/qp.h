@@ -205,11 +205,14 @@ struct pib_qp_sq {
  * @ring: as it was posted; @ring.hdr is NULL if the QP has none of its own
  * @srqn: SRQ that @cur came from, for XRC
  * @cur: receive work request being filled
+ * @empty_since: ns: since when datagrams have come and found nothing posted, if they may wait for
+ *	that; 0: they have not
  */
 struct pib_qp_rq {
 	struct pib_ring ring;
 	u32 srqn;
 	struct pib_rq_cur cur;
+	u64 empty_since;
 };
 
 /**

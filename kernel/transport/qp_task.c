@@ -70,8 +70,8 @@ static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 }
 
 /*
- * Take in a burst. Return: false: it has to wait, for pages or an invalidation, and is then given
- * anew.
+ * Take in a burst. Return: false: it has to wait, for pages, an invalidation or a receive, and is
+ * then given anew.
  */
 static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
@@ -100,7 +100,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	if (!pib_op_is_response(b->h.op))
 		pib_sqpoll_break(&qp->sqpoll);
 	if (pib_qp_is_datagram(qp))
-		return pib_datagram_rx(qp, b);
+		return pib_datagram_rx(qp, b, now);
 	pib_apm_rx(qp, b);
 	if (pib_op_is_response(b->h.op))
 		return pib_completer_rx(qp, b, now);
@@ -139,7 +139,7 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 		pib_inbox_free(qp, b);
 	}
 	budget->bytes -= bytes;
-	/* What it waits for is a page, or its turn. */
+	/* What it waits for is a page, a receive, or its turn. */
 	if (held) {
 		pib_hold_ready(qp, now);
 		return qp->rx.hold.refuses;
@@ -309,6 +309,8 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		arm_timer(qp, pib_req_deadline(&qp->req));
 	if (unlikely(qp->rx.hold.on || qp->resp_off.set))
 		arm_timer(qp, pib_hold_deadline(qp, now));
+	if (unlikely(qp->rq.empty_since))
+		arm_timer(qp, pib_rq_deadline(qp, now));
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);
 	if (qp->stall.burst)

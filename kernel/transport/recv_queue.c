@@ -20,10 +20,18 @@
 /* Receive work requests that are flushed in a turn. */
 #define FLUSH_MAX	64
 
+/* For so long datagrams wait for a receive to be posted. */
+#define EMPTY_NSEC	(10 * PIB_NSEC_PER_MSEC)
+
 static enum pib_res malformed_wqe(struct pib_qp *qp)
 {
 	pib_rq_complete(qp, PIB_WC_LOC_QP_OP_ERR, 0, NULL);
 	return PIB_RES_OP;
+}
+
+static void post_rings(struct pib_qp *qp, bool on)
+{
+	WRITE_ONCE(qp->rq.ring.hdr->arm, on);
 }
 
 static enum pib_res take_own(struct pib_qp *qp)
@@ -33,6 +41,10 @@ static enum pib_res take_own(struct pib_qp *qp)
 
 	if (!ring->hdr || !pib_ring_pending(ring))
 		return PIB_RES_RNR;
+	if (unlikely(qp->rq.empty_since)) {
+		qp->rq.empty_since = 0;
+		post_rings(qp, false);
+	}
 
 	err = pib_recv_wqe_copy(pib_ring_slot(ring, ring->index), qp->max_recv_sge, &qp->rq.cur);
 	pib_ring_consume(ring, 1);
@@ -74,6 +86,30 @@ enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn)
 			return PIB_RES_INV_REQ;
 	}
 	return srq ? take_shared(qp, srq) : take_own(qp);
+}
+
+bool pib_rq_awaits(struct pib_qp *qp, u64 now)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (!pib_qp_is_ipoib(qp) || !qp->rq.ring.hdr)
+		return false;
+	if (qp->rq.empty_since)
+		return now - qp->rq.empty_since < EMPTY_NSEC;
+	qp->rq.empty_since = now;
+	post_rings(qp, true);
+	/* Pairs with smp_mb() in pib_post_recv(), which then looks at @arm. */
+	smp_mb();
+	if (pib_ring_pending(&qp->rq.ring))
+		pib_task_activate(&qp->task);
+	return true;
+}
+
+u64 pib_rq_deadline(const struct pib_qp *qp, u64 now)
+{
+	u64 at = qp->rq.empty_since + EMPTY_NSEC;
+
+	return qp->rq.empty_since && (s64)(at - now) > 0 ? at : 0;
 }
 
 struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
@@ -270,7 +306,8 @@ bool pib_rq_flush(struct pib_qp *qp)
 		return false;
 
 	/* From now on who posts has to ring: no message comes that would look here. */
-	WRITE_ONCE(qp->rq.ring.hdr->arm, 1);
+	qp->rq.empty_since = 0;
+	post_rings(qp, true);
 	/*
 	 * Pairs with the full barriers of who posts (the provider, pib_post_recv()), then looks at
 	 * @arm.
@@ -292,6 +329,7 @@ void pib_rq_reset(struct pib_qp *qp)
 	if (!qp->rq.ring.hdr)
 		return;
 
-	WRITE_ONCE(qp->rq.ring.hdr->arm, 0);
+	qp->rq.empty_since = 0;
+	post_rings(qp, false);
 	pib_ring_consume(&qp->rq.ring, pib_ring_pending(&qp->rq.ring));
 }
