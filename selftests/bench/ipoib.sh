@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # IP over InfiniBand, datagram mode and connected mode, beside TCP over the same veth in the same run: two hosts, with
-# the UDP of their uplinks over the veth, and with a cable in the kernel from one HCA to the other.
+# the UDP of their uplinks over the veth, and with a cable in the kernel from one HCA to the other. "plain" is TCP over a
+# veth that asks of the stack what ib_ipoib asks of it: what an HCA could have that costs nothing.
 # Part of `make bench`; alone:
 #
 #	selftests/vm/run --copy selftests/lib --copy selftests/bench -- bench/ipoib.sh
@@ -44,12 +45,30 @@ path_end() {
 }
 sm_gone() { ! h 1 pgrep -x opensm; }
 
+# In datagram mode the stack cuts what TCP sends into packets and the receiver merges them again; in connected mode the
+# packets are large, and the checksums are the stack's.
+plain_addr() { echo "10.79.$1.$2"; }	# NET K
+plain_link() {
+	local mode=$1 net=$2 mtu=$3 k
+	ip link add "$mode"1 type veth peer name "$mode"2 || die "no veth"
+	for k in 1 2; do
+		ip link set "$mode$k" netns "h$k"
+		h $k ip link set "$mode$k" mtu "$mtu" up && h $k ip addr add "$(plain_addr "$net" $k)/24" dev "$mode$k" &&
+			h $k ethtool -K "$mode$k" gro on "${@:4}" || die "no plain veth"
+	done
+}
+plain_links() {
+	plain_link datagram 1 2044 tso off
+	plain_link connected 2 65520 tx off rx off
+}
+declare -A plain_net=([datagram]=1 [connected]=2)
+
 rows=()
+# row PATH MODE PIB TCP PLAIN
 row() {
-	local path=$1 case=$2 pib=$3 rival=$4
-	printf '%-10s%-14s%-8s%12.0f%12.0f%8.2f\n' "$path" "$case" MiB/s "$pib" "$rival" \
-		"$(echo "$pib $rival" | awk '{ print $1 / $2 }')"
-	rows+=("{\"case\":\"ipoib_$case\",\"path\":\"ipoib-$path\",\"unit\":\"MiB/s\",\"better\":\"higher\",\"pib\":$pib,\"tcp\":$rival}")
+	printf '%-10s%-14s%-8s%12.0f%12.0f%8.2f%12.0f%8.2f\n' "$1" "$2" MiB/s "$3" "$4" \
+		"$(echo "$3 $4" | awk '{ print $1 / $2 }')" "$5" "$(echo "$3 $5" | awk '{ print $1 / $2 }')"
+	rows+=("{\"case\":\"ipoib_$2\",\"path\":\"ipoib-$1\",\"unit\":\"MiB/s\",\"better\":\"higher\",\"pib\":$3,\"tcp\":$4,\"plain\":$5}")
 }
 
 # measure_path PATH: all modes and the rival, in turn
@@ -65,16 +84,18 @@ measure_path() {
 		for m in ${IPOIB_MODES:-datagram connected}; do
 			mode "$m"
 			all[$m]+="$(tcp "$(ib_addr 2)") " || exit 1
+			all[plain_$m]+="$(tcp "$(plain_addr "${plain_net[$m]}" 2)") " || exit 1
 		done
 	done
 	for m in ${IPOIB_MODES:-datagram connected}; do
-		row "$path" "$m" "$(median "${all[$m]}")" "$(median "${all[tcp]}")"
+		row "$path" "$m" "$(median "${all[$m]}")" "$(median "${all[tcp]}")" "$(median "${all[plain_$m]}")"
 	done
 	path_end
 	wait_for 20 sm_gone
 }
 
 hosts_make 2
-printf '%-10s%-14s%-8s%12s%12s%8s\n' path mode unit IPoIB TCP ratio
+plain_links
+printf '%-10s%-14s%-8s%12s%12s%8s%12s%8s\n' path mode unit IPoIB TCP ratio plain ratio
 for path in ${IPOIB_PATHS:-veth cable}; do measure_path "$path"; done
 echo "BENCH-JSON [$(IFS=,; echo "${rows[*]}")]"
