@@ -219,7 +219,7 @@ static int packet_write(struct writer *w, struct pib_burst *b, const struct pack
 	if (!n)
 		return -EFAULT;
 	writer_put(w, head, n);
-	crc = pib_icrc_headers(head, n);
+	crc = noicrc ? 0 : pib_icrc_headers(head, n);
 	w->crc = noicrc ? NULL : &crc;
 	err = packet_payload(w, b, p);
 	if (!err)
