@@ -7,7 +7,7 @@
 #
 #	selftests/vm/run --copy selftests/lib --copy selftests/bench -- bench/ipoib.sh
 #
-# IPOIB_PATHS="veth" (or "cable"), IPOIB_MODES="datagram": only these.
+# IPOIB_PATHS="veth" (or "cable"), IPOIB_CASES="datagram": only these.
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
@@ -16,17 +16,23 @@ here=$(dirname "$0")
 . "$here/points.sh"
 LAYOUT=netns
 rounds=${BENCH_ROUNDS:-3}
-trap hosts_clean EXIT
+trap 'hosts_clean; rm -f "$partitions"' EXIT
 
 pings() { h 1 ping -c1 -W1 "$(ib_addr 2)"; }
-# mode MODE: both interfaces
-mode() {
+# What is measured, its mode and MTU: OpenSM's default, the largest of a datagram, the largest of a connection.
+declare -A mode_of=([datagram]=datagram [datagram-4k]=datagram [connected]=connected)
+declare -A mtu_of=([datagram]=2044 [datagram-4k]=4092 [connected]=65520)
+read -ra cases <<<"${IPOIB_CASES:-datagram datagram-4k connected}"
+partitions=$(mktemp)
+echo "Default=0x7fff, ipoib, mtu=5 : ALL=full;" >"$partitions"
+
+# set_up CASE: both interfaces
+set_up() {
 	local k dev
 	for k in 1 2; do
 		dev=$(ipoib $k)
-		h $k sh -c "echo $1 >/sys/class/net/$dev/mode" || die "no $1 mode"
-		[ "$1" = datagram ] || h $k ip link set "$dev" mtu 65520
-		h $k ip neigh flush dev "$dev"
+		h $k sh -c "echo ${mode_of[$1]} >/sys/class/net/$dev/mode" && h $k ip link set "$dev" mtu "${mtu_of[$1]}" &&
+			h $k ip neigh flush dev "$dev" || die "no $1 mode"
 	done
 	wait_for 60 pings || die "no ping in $1 mode"
 }
@@ -49,22 +55,23 @@ sm_gone() { ! h 1 pgrep -x opensm; }
 # packets are large, and the checksums are the stack's.
 plain_addr() { echo "10.79.$1.$2"; }	# NET K
 plain_link() {
-	local mode=$1 net=$2 mtu=$3 k
-	ip link add "$mode"1 type veth peer name "$mode"2 || die "no veth"
+	local net=$1 mtu=$2 k
+	ip link add "p$net-1" type veth peer name "p$net-2" || die "no veth"
 	for k in 1 2; do
-		ip link set "$mode$k" netns "h$k"
-		h $k ip link set "$mode$k" mtu "$mtu" up && h $k ip addr add "$(plain_addr "$net" $k)/24" dev "$mode$k" &&
-			h $k ethtool -K "$mode$k" gro on "${@:4}" || die "no plain veth"
+		ip link set "p$net-$k" netns "h$k"
+		h $k ip link set "p$net-$k" mtu "$mtu" up && h $k ip addr add "$(plain_addr "$net" $k)/24" dev "p$net-$k" &&
+			h $k ethtool -K "p$net-$k" gro on "${@:3}" || die "no plain veth"
 	done
 }
 plain_links() {
-	plain_link datagram 1 2044 tso off
-	plain_link connected 2 65520 tx off rx off
+	plain_link 1 "${mtu_of[datagram]}" tso off
+	plain_link 2 "${mtu_of[datagram-4k]}" tso off
+	plain_link 3 "${mtu_of[connected]}" tx off rx off
 }
-declare -A plain_net=([datagram]=1 [connected]=2)
+declare -A plain_net=([datagram]=1 [datagram-4k]=2 [connected]=3)
 
 rows=()
-# row PATH MODE PIB TCP PLAIN
+# row PATH CASE PIB TCP PLAIN
 row() {
 	printf '%-10s%-14s%-8s%12.0f%12.0f%8.2f%12.0f%8.2f\n' "$1" "$2" MiB/s "$3" "$4" \
 		"$(echo "$3 $4" | awk '{ print $1 / $2 }')" "$5" "$(echo "$3 $5" | awk '{ print $1 / $2 }')"
@@ -76,18 +83,18 @@ measure_path() {
 	local path=$1 i m
 	local -A all=()
 	"path_$path"
-	sm_start 1
+	sm_start 1 -P "$partitions"
 	wait_active 60 || die "the ports are not ACTIVE"
 	ipoib_up || die "no IPoIB"
 	for ((i = 0; i < rounds; i++)); do
 		all[tcp]+="$(tcp "$(addr4 2)") " || exit 1
-		for m in ${IPOIB_MODES:-datagram connected}; do
-			mode "$m"
+		for m in "${cases[@]}"; do
+			set_up "$m"
 			all[$m]+="$(tcp "$(ib_addr 2)") " || exit 1
 			all[plain_$m]+="$(tcp "$(plain_addr "${plain_net[$m]}" 2)") " || exit 1
 		done
 	done
-	for m in ${IPOIB_MODES:-datagram connected}; do
+	for m in "${cases[@]}"; do
 		row "$path" "$m" "$(median "${all[$m]}")" "$(median "${all[tcp]}")" "$(median "${all[plain_$m]}")"
 	done
 	path_end
@@ -96,6 +103,6 @@ measure_path() {
 
 hosts_make 2
 plain_links
-printf '%-10s%-14s%-8s%12s%12s%8s%12s%8s\n' path mode unit IPoIB TCP ratio plain ratio
+printf '%-10s%-14s%-8s%12s%12s%8s%12s%8s\n' path case unit IPoIB TCP ratio plain ratio
 for path in ${IPOIB_PATHS:-veth cable}; do measure_path "$path"; done
 echo "BENCH-JSON [$(IFS=,; echo "${rows[*]}")]"
