@@ -60,7 +60,7 @@ plain_link() {
 	for k in 1 2; do
 		ip link set "p$net-$k" netns "h$k"
 		h $k ip link set "p$net-$k" mtu "$mtu" up && h $k ip addr add "$(plain_addr "$net" $k)/24" dev "p$net-$k" &&
-			h $k ethtool -K "p$net-$k" gro on "${@:3}" || die "no plain veth"
+			h $k ethtool -K "p$net-$k" gro on "${@:3}" >/dev/null || die "no plain veth"
 	done
 }
 plain_links() {
