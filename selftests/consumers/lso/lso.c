@@ -246,27 +246,28 @@ static int lso_use_up(struct lso *t, int n)
 }
 
 /*
- * A datagram for which nothing is posted waits for a moment: a receive that is posted right after it
- * gets it. The moment may be over where the machine is busy, so it is tried often.
+ * A datagram for which nothing is posted waits for a moment: a receive that is posted a millisecond
+ * after it gets it. The moment may be over where the machine is busy, so it is tried often.
  */
 static int lso_late(struct lso *t)
 {
 	int i, err = 0, n = 0;
 
 	for (i = 0; i < TRIES && !err; i++) {
-		err = lso_send_one(t) ?: lso_recv(t, 0);
+		err = lso_send_one(t) ?: lso_sent(t);
 		if (err)
 			break;
-		err = lso_sent(t);
-		if (err >= 0)
-			err = err ?: lso_received(t);
-		n += err > 0;
-		/* Has the receive got nothing? Then the next datagram finds it. */
-		if (!err)
+		mdelay(1);
+		err = lso_recv(t, 0);
+		if (err)
+			break;
+		if (lso_received(t))
+			n++;
+		else	/* then the next datagram finds the receive */
 			err = lso_use_up(t, 1);
-		err = min(err, 0);
 	}
-	lso_expect(t, "a receive posted right after gets the datagram", n > 0, 1);
+	lso_expect(t, "a receive that is posted a little late gets the datagram", n > 0, 1);
+	pr_info("lso: %d of %d receives were not too late\n", n, TRIES);
 	return err;
 }
 
