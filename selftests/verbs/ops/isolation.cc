@@ -9,6 +9,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "counter.h"
 #include "end.h"
 #include "slow.h"
 #include "suites.h"
@@ -34,19 +35,41 @@ std::vector<Ring *> rings()
 	return all;
 }
 
-/* The receive ring: its producer moves when a receive is posted. */
-Ring *receive_ring(End &e)
+/* The ring whose producer moves when this is posted. */
+template <typename Post>
+Ring *ring_of(Post post)
 {
 	std::vector<Ring *> all = rings();
 	std::vector<uint32_t> before;
 	for (Ring *r : all)
 		before.push_back(uint32_t(r->producer));
-	e.recv({e.sge(0, 64)});
+	post();
 	for (size_t i = 0; i < all.size(); i++)
 		if (all[i]->producer == before[i] + 1)
 			return all[i];
-	throw Skip("no receive ring is mapped");
+	throw Skip("the ring is not mapped");
 }
+
+/* A second thread that posts as fast as what it posts is taken, so many at a time. */
+class Refill {
+public:
+	Refill(Ring *ring, uint32_t most) :
+		thread_([=, this] {
+			while (!stop_)
+				ring->producer = ring->consumer + most;
+		})
+	{
+	}
+	~Refill()
+	{
+		stop_ = true;
+		thread_.join();
+	}
+
+private:
+	std::atomic<bool> stop_ = false;
+	std::thread thread_;
+};
 
 /*
  * Receives are posted as fast as those of a QP in error are flushed. A QP that was never done would
@@ -55,25 +78,41 @@ Ring *receive_ring(End &e)
 void refilled_queue(const Env &env)
 {
 	Pair p(env), other(env);
-	Ring *ring = receive_ring(p.b);
-	std::atomic<bool> stop = false;
-	std::thread refill([&] {
-		while (!stop)
-			ring->producer = ring->consumer + 8;
-	});
-	try {
-		p.b.to(IBV_QPS_ERR);
-		for (int i = 0; i < 50; i++) {
-			other.ping();
-			CHECK_EQ(p.b.state(), IBV_QPS_ERR);
-		}
-	} catch (...) {
-		stop = true;
-		refill.join();
-		throw;
+	Refill refill(ring_of([&] { p.b.recv({p.b.sge(0, 64)}); }), 8);
+	p.b.to(IBV_QPS_ERR);
+	for (int i = 0; i < 50; i++) {
+		other.ping();
+		CHECK_EQ(p.b.state(), IBV_QPS_ERR);
 	}
-	stop = true;
-	refill.join();
+}
+
+/*
+ * Sends are posted as fast as those of a QP in SQE are flushed. Who wants to leave that state waits for what
+ * was there when he said so. If he waited for all, the CQ would be full before that.
+ */
+void refilled_send_queue(const Env &env)
+{
+	constexpr uint32_t depth = 16000;
+	EndOptions o;
+	o.type = IBV_QPT_UD;
+	o.cap.max_send_wr = depth;
+	o.cqe = 8 * depth;
+	Pair p(env, o), other(env);
+	Wr wr = p.send_wr(0, 8);
+	wr.flags = 0;
+	Ring *ring = ring_of([&] { p.a.send(wr); });
+	wr.sg[0].lkey ^= 0x7700;
+	p.a.send(wr);
+	p.a.expect({.status = IBV_WC_LOC_PROT_ERR});
+	CHECK_EQ(p.a.state(), IBV_QPS_SQE);
+	{
+		Refill refill(ring, depth);
+		ibv_qp_attr attr{};
+		attr.qp_state = IBV_QPS_RTS;
+		attr.cur_qp_state = IBV_QPS_SQE;
+		CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE | IBV_QP_CUR_STATE), 0);
+	}
+	other.ping();
 }
 
 /*
@@ -318,35 +357,6 @@ struct Victim {
 	Ah ah;
 };
 
-/* Of the stuck process's HCA. Only the first network namespace's sysfs has counters: that which process 1 sees. */
-class Counter {
-public:
-	Counter(const Env &env, const char *name) :
-		path_("/proc/1/root/sys/class/infiniband/" + env.dev_b + "/ports/" +
-		      std::to_string(env.port) + "/hw_counters/" + name),
-		before_(value())
-	{
-	}
-
-	void until_more() const
-	{
-		while (value() <= before_)
-			usleep(1000);
-	}
-
-private:
-	uint64_t value() const
-	{
-		uint64_t n;
-		if (!(std::ifstream(path_) >> n))
-			throw Skip("no such counter: " + path_);
-		return n;
-	}
-
-	std::string path_;
-	uint64_t before_;
-};
-
 constexpr size_t length_of(ibv_wr_opcode op)
 {
 	return op == IBV_WR_ATOMIC_FETCH_AND_ADD ? 8 : op == IBV_WR_SEND ? 4000 : 20000;
@@ -442,6 +452,29 @@ void slow_unreliable(const Env &env, ibv_qp_type type, bool reset)
 	other.ping();
 }
 
+/*
+ * 125 MiB come to a stuck QP. What is kept of them is limited in bytes, not in packets. (A kernel that looks for faults
+ * keeps what was freed for a while.)
+ */
+void slow_flooded(const Env &env)
+{
+	EndOptions o;
+	o.type = IBV_QPT_UC;
+	Victim v(env, o);
+	Wr wr = v.wr(IBV_WR_RDMA_WRITE, 1 << 16);
+	v.a.send(wr);
+	v.a.expect({});
+	v.stuck.ask('w');
+	long before = meminfo("MemAvailable:");
+	for (int i = 0; i < 2000; i++) {
+		v.a.send(wr);
+		v.a.expect({});
+	}
+	CHECK(before - meminfo("MemAvailable:") < 40 * long(slowness()));
+	Pair other(env);
+	other.ping();
+}
+
 /* A member of a group that is stuck: neither sender nor other members notice. */
 void slow_member(Env env)
 {
@@ -483,6 +516,7 @@ void slow_member(Env env)
 void add_isolation(Suite &suite)
 {
 	suite.add("isolation.refilled_queue", refilled_queue);
+	suite.add("isolation.refilled_send_queue", refilled_send_queue);
 	suite.add("isolation.no_pkey", keyless);
 	for (auto [name, op] : {std::pair{"write", IBV_WR_RDMA_WRITE},
 				{"send", IBV_WR_SEND},
@@ -500,6 +534,7 @@ void add_isolation(Suite &suite)
 		suite.add(s, [=](Env &env) { slow_unreliable(env, type, false); });
 		suite.add(s + ".reset", [=](Env &env) { slow_unreliable(env, type, true); });
 	}
+	suite.add("isolation.slow_page.flooded", slow_flooded);
 	suite.add("isolation.slow_page.member", slow_member);
 }
 
