@@ -11,7 +11,7 @@ here=$(dirname "$0")
 . "$here/../lib/chain.sh"
 trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 65
+ktap_plan 68
 LAYOUT=netns
 hosts_make 2
 
@@ -92,6 +92,9 @@ check "UC: BECN at the sender" more "$(becn)" "$count"
 count=$(becn)
 run ib_send_bw -c UD -s 2048 -n 500 -F -p 18515 >/dev/null
 check "UD: BECN at the sender" more "$(becn)" "$count"
+count=$(becn)
+run ib_send_bw -c UD -x 0 -s 2048 -n 500 -F -p 18515 >/dev/null
+check "UD with a GRH: BECN at the sender" more "$(becn)" "$count"
 h 1 pibctl link set sa/4 rate 400M
 conf CT "$P1" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
 check "with a table: RC goes through" write_bw 40
@@ -114,6 +117,9 @@ conf CT "$P0" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
 check "with a table: READ goes through" read_bw 40
 check "with a table: the responder sends less" more $((before / 2)) "$(bandwidth)"
 check "with a table: the responder logs why" more "$(cc_field ThresholdEventCounter CL "$P0")" 0
+# What answers is slow, and what it asks itself is as well: by turns, packet by packet.
+check "turns compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/turns "$here/../lib/turns.c" -libverbs
+check "with a table: answers and requests by turns" h 1 timeout 150 /tmp/turns pib0 pib1
 # An atomic's answer is short: on a slow port, where that takes longer.
 check "a slow port" h 1 pibctl link set pib0/1 width 1x speed sdr
 check "a slow port: ACTIVE" wait_for 60 both_active
