@@ -70,7 +70,7 @@ start() {
 	{ /tmp/migrate "$@" >/tmp/migrate.out 2>&1; echo "status $?" >>/tmp/migrate.out; } &
 }
 says() { grep -q "$1" /tmp/migrate.out; }
-ends_well() { cat /tmp/migrate.out; wait_for 160 says "^status" && says "^status 0"; }
+ends_well() { wait_for 160 says "^status"; cat /tmp/migrate.out; says "^status 0"; }
 cut() { local c; for c; do pibctl link set "$c" loss 100% || return; done; }
 mend() { local c; for c; do pibctl link set "$c" loss 0 || return; done; }
 # goes_on NAME "OPTIONS" PATH PATH CABLE...: the cables are cut under load
