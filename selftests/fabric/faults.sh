@@ -11,7 +11,7 @@ here=$(dirname "$0")
 . "$here/../lib/chain.sh"
 trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 45
+ktap_plan 50
 LAYOUT=netns
 hosts_make 2
 
@@ -76,6 +76,15 @@ check "bit errors: data is right" verified
 check "bit errors: some packets were damaged" at_least "$(arrived sa damaged)" 1
 check "bit errors: none came through" same "$(arrived sa damaged)" $(($(counter sa/4 port_rcv_errors) - err_a))
 check "bit errors: symbol errors" at_least $(($(counter sa/4 symbol_error) - sym_a)) "$(arrived sa damaged)"
+
+# More bad packets than good ones: the link has lost its integrity (7.12.2), and recovers.
+check "mostly bit errors" cable healthy bit-errors 3e-4 seed 1
+run ib_write_bw -c UC -n 100 -s 65536 -F -p $PORT >/dev/null
+check "mostly bit errors: made good" cable healthy
+pma_of_a() { h 1 perfquery -C pib0 "$(h 1 pibctl -j show sa | jq '.switches[0].ports[0].lid')" 4 | sed -n "s/^$1:\.*//p"; }
+check "mostly bit errors: LocalLinkIntegrityErrors" at_least "$(pma_of_a LocalLinkIntegrityErrors)" 1
+check "mostly bit errors: LinkErrorRecovery" at_least "$(pma_of_a LinkErrorRecoveryCounter)" 1
+check "mostly bit errors: trap 129" wait_for 60 sm_log_has 1 "num:129"
 
 # Order.
 check "duplicates and disorder" cable healthy duplicate 5% reorder 5% seed 1

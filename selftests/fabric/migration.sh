@@ -14,7 +14,7 @@ here=$(dirname "$0")
 . "$here/../lib/topology.sh"
 trap 'pkill -x migrate; topology_clean' EXIT
 
-ktap_plan 40
+ktap_plan 45
 topology_init
 check "migrate compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/migrate "$here/../lib/migrate.c" -libverbs
 
@@ -40,7 +40,8 @@ cat >/tmp/migration.net <<-END
 	[2]	"sa"[2]
 END
 check "load" pibctl fabric load /tmp/migration.net
-check "an SM that gives each port two LIDs" fabric_sm -l 1
+printf '%s\n' 'Default=0x7fff, ipoib : ALL=full;' 'Other=0x0001 : ALL=full;' >/tmp/migration.conf
+check "an SM that gives each port two LIDs, and two P_Keys" fabric_sm -l 1 -P /tmp/migration.conf
 check "SUBNET UP" subnet_up
 check "ACTIVE" wait_for 60 all_active
 
@@ -69,7 +70,7 @@ start() {
 	{ /tmp/migrate "$@" >/tmp/migrate.out 2>&1; echo "status $?" >>/tmp/migrate.out; } &
 }
 says() { grep -q "$1" /tmp/migrate.out; }
-ends_well() { cat /tmp/migrate.out; wait_for 160 says "^status" && says "^status 0"; }
+ends_well() { wait_for 160 says "^status"; cat /tmp/migrate.out; says "^status 0"; }
 cut() { local c; for c; do pibctl link set "$c" loss 100% || return; done; }
 mend() { local c; for c; do pibctl link set "$c" loss 0 || return; done; }
 # goes_on NAME "OPTIONS" PATH PATH CABLE...: the cables are cut under load
@@ -90,8 +91,10 @@ goes_on "LMC, only one end sends" -1 "$LMC_A" "$LMC_B" sa/3
 goes_on "LMC, told to" -r "$LMC_A" "$LMC_B"
 goes_on "LMC, both trunks are cut" -d "$LMC_A" "$LMC_B" sa/3 sa/4
 goes_on "LMC, the other end expects somebody else" "-1 -u" "$LMC_A" "$LMC_B"
+goes_on "LMC, the other path is not armed" -s "$LMC_A" "$LMC_B"
 goes_on "ports, a cable is cut" "" "$PORT_A" "$PORT_B" pib0/1
 goes_on "ports, only one end sends" -1 "$PORT_A" "$PORT_B" pib0/1
+goes_on "ports, with another P_Key, only one end sends" "-1 -k" "$PORT_A" "$PORT_B" pib0/1
 goes_on "ports, told to, only one end sends" "-1 -r" "$PORT_A" "$PORT_B"
 goes_on "ports, back again" "" "$PORT_B" "$PORT_A" pib0/2
 goes_on "ports, the other cable is dead, too" "-1 -d" "$PORT_A" "$PORT_B" pib0/1 pib0/2

@@ -8,7 +8,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap hosts_clean EXIT
 
-ktap_plan 29
+ktap_plan 30
 hosts_make 2
 check "host 1: pibctl add" pib_add 1
 check "host 2: pibctl add" pib_add 2
@@ -93,6 +93,22 @@ ipoib_up() {
 check "IPoIB interfaces come up" ipoib_up
 check "ping over IPoIB, no loss" h 1 sh -c "ping -c 20 -i 0.1 10.78.0.2 | grep ' 0% packet loss'"
 check "ping over IPoIB, 2000 bytes" h 1 sh -c "ping -c 5 -i 0.1 -s 2000 10.78.0.2 | grep ' 0% packet loss'"
+
+# A multicast without a GRH has no group (10.5), though IPoIB is in one of that LID. (Counters are in the first namespace's sysfs.)
+dropped() { cat "/sys/class/infiniband/$(dev 1)/ports/1/hw_counters/rx_bad_path"; }
+stripped() {
+	local before pid
+	before=$(dropped)
+	h 2 timeout 90 python3 "$here/stripped.py" eth0 & pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		h 2 ip neigh flush dev "$(ipoib 2)"
+		h 2 ping -c 1 -W 1 10.78.0.1
+	done
+	wait $pid || return
+	wait_for 10 is_more "$before"
+}
+is_more() { [ "$(dropped)" -gt "$1" ]; }
+check "a multicast without a GRH is dropped, and counted" stripped
 
 rping_client() { h 1 timeout 60 rping -c -a 10.78.0.2 -C 100 -v -V >/tmp/rping.c 2>&1; }
 rping_ok() {

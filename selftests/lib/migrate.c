@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * migrate [-1] [-d] [-r] [-u] DEVICE DEVICE PATH PATH: messages between two devices over an RC connection, the second path
+ * migrate [-1] [-d] [-k] [-r] [-s] [-u] DEVICE DEVICE PATH PATH: messages between two devices over an RC connection, the second path
  * loaded as the alternate one (IBA 17.2.8). A PATH is PORT:BITS:PORT:BITS, what either end uses: its port, and what it
  * adds to that port's LID.
  *
@@ -10,7 +10,10 @@
  *
  *	-1	only the first end sends: the other one has nothing that could time out
  *	-d	the other path is dead, too: PATH_MIG_ERR, then the error
+ *	-k	the second path has another P_Key: the second one of the ports' tables
  *	-r	nothing is cut: the first end is told to migrate
+ *	-s	the first end sends by the second path at once; the other end has that loaded, but not armed, and takes nothing
+ *		that comes by it
  *	-u	the ends do not know the same other path: who migrates does not find anybody, and the other end, which
  *		cannot follow, says so once
  */
@@ -48,7 +51,7 @@ struct end {
 
 static struct end ends[2];
 static struct path paths[2];
-static bool one_way, dead, asked, unknown;
+static bool one_way, dead, asked, other_key, stray, unknown;
 
 static void die(const char *what)
 {
@@ -141,28 +144,29 @@ static void modify(struct end *e, struct ibv_qp_attr attr, int mask, const char 
 
 static void connect_end(unsigned int i)
 {
-	struct path other = paths[1];
+	bool swapped = stray && !i;
+	struct path other = paths[!swapped], first = paths[swapped];
 	struct end *e = &ends[i];
 	uint64_t n;
 
 	/* A path that the peer does not have: from where it is not expected. */
 	if (unknown && i)
 		other.bits[0] ^= 1;
-	modify(e, (struct ibv_qp_attr){ .qp_state = IBV_QPS_INIT, .port_num = paths[0].port[i] },
+	modify(e, (struct ibv_qp_attr){ .qp_state = IBV_QPS_INIT, .port_num = first.port[i] },
 	       IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
 	for (n = 0; n < DEPTH; n++)
 		post_recv(e, n);
 	modify(e, (struct ibv_qp_attr){
 			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048, .dest_qp_num = ends[!i].qp->qp_num, .rq_psn = 1,
-			.ah_attr = way(i, &paths[0]), .min_rnr_timer = 5,
+			.ah_attr = way(i, &first), .min_rnr_timer = 5,
 	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
 	       IBV_QP_MIN_RNR_TIMER, "RTR");
 	modify(e, (struct ibv_qp_attr){
 			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 15, .retry_cnt = 3, .rnr_retry = 7,
 			.alt_ah_attr = way(i, &other), .alt_port_num = other.port[i], .alt_timeout = 15,
-			.path_mig_state = IBV_MIG_REARM,
+			.alt_pkey_index = other_key, .path_mig_state = IBV_MIG_REARM,
 	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC |
-	       IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE, "RTS");
+	       IBV_QP_ALT_PATH | (stray ? 0 : IBV_QP_PATH_MIG_STATE), "RTS");
 }
 
 static void events(unsigned int i)
@@ -235,7 +239,7 @@ static struct ibv_qp_attr query(unsigned int i)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	if (ibv_query_qp(ends[i].qp, &attr, IBV_QP_PATH_MIG_STATE | IBV_QP_AV | IBV_QP_PORT, &init))
+	if (ibv_query_qp(ends[i].qp, &attr, IBV_QP_PATH_MIG_STATE | IBV_QP_AV | IBV_QP_PORT | IBV_QP_PKEY_INDEX, &init))
 		die("query_qp");
 	return attr;
 }
@@ -273,6 +277,21 @@ static void until_dead(time_t end)
 		wrong("not armed any more", 1);
 }
 
+static void until_lost(time_t end)
+{
+	connect_end(0);
+	connect_end(1);
+	puts("running");
+	post_send(&ends[0]);
+	while (!ends[0].failed) {
+		turn(false);
+		in_time(end, "no end");
+	}
+	turn(false);
+	if (ends[1].received)
+		wrong("taken by a path that is not armed", 1);
+}
+
 static void drain(time_t end)
 {
 	while (ends[0].received != ends[1].posted || ends[1].received != ends[0].posted ||
@@ -300,7 +319,7 @@ static void until_migrated(time_t end)
 	for (i = 0; i < 2; i++) {
 		struct ibv_qp_attr attr = query(i);
 
-		if (attr.path_mig_state != IBV_MIG_MIGRATED || attr.port_num != paths[1].port[i] ||
+		if (attr.path_mig_state != IBV_MIG_MIGRATED || attr.pkey_index != other_key || attr.port_num != paths[1].port[i] ||
 		    attr.ah_attr.port_num != paths[1].port[i] || attr.ah_attr.src_path_bits != paths[1].bits[i] ||
 		    attr.ah_attr.dlid != way(i, &paths[1]).dlid)
 			wrong("not on the other path", i);
@@ -321,16 +340,22 @@ int main(int argc, char **argv)
 	int c;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	while ((c = getopt(argc, argv, "1dru")) != -1) {
+	while ((c = getopt(argc, argv, "1dkrsu")) != -1) {
 		one_way |= c == '1';
-		dead |= c == 'd' || c == 'u';
+		dead |= c == 'd' || c == 's' || c == 'u';
 		asked |= c == 'r' || c == 'u';
+		other_key |= c == 'k';
+		stray |= c == 's';
 		unknown |= c == 'u';
 	}
 	if (argc - optind != 4 || !path_of(&paths[0], argv[optind + 2]) || !path_of(&paths[1], argv[optind + 3]))
 		return 2;
 	open_end(&ends[0], argv[optind]);
 	open_end(&ends[1], argv[optind + 1]);
+	if (stray) {
+		until_lost(end);
+		return 0;
+	}
 	arm(end);
 	drain(end);
 	ends[0].sends = true;

@@ -2,6 +2,7 @@
 #include "env.h"
 
 #include <cstdlib>
+#include <fstream>
 
 namespace ops {
 
@@ -44,6 +45,19 @@ unsigned slowness()
 	int n = text ? atoi(text) : 1;
 
 	return n > 0 ? n : 1;
+}
+
+long meminfo(const std::string &what)
+{
+	std::ifstream in("/proc/meminfo");
+	for (std::string name, unit; in >> name;) {
+		long kib;
+		in >> kib;
+		std::getline(in, unit);
+		if (name == what)
+			return kib >> 10;
+	}
+	throw Skip("/proc/meminfo does not have " + what);
 }
 
 Device::Device(const std::string &name, int port_, int gid_index_) :

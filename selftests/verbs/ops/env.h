@@ -41,4 +41,7 @@ struct Env {
 /** How many times slower than usual this kernel is (PIB_SLOW, see vm/README.md). */
 unsigned slowness();
 
+/** What /proc/meminfo says of that, in MiB. */
+long meminfo(const std::string &what);
+
 } // namespace ops

@@ -4,11 +4,13 @@
 #include <csignal>
 #include <fstream>
 #include <poll.h>
+#include <rdma/ib_user_verbs.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
+#include "counter.h"
 #include "end.h"
 #include "slow.h"
 #include "suites.h"
@@ -34,19 +36,61 @@ std::vector<Ring *> rings()
 	return all;
 }
 
-/* The receive ring: its producer moves when a receive is posted. */
-Ring *receive_ring(End &e)
+/* The ring whose producer moves when this is posted. */
+template <typename Post>
+Ring *ring_of(Post post)
 {
 	std::vector<Ring *> all = rings();
 	std::vector<uint32_t> before;
 	for (Ring *r : all)
 		before.push_back(uint32_t(r->producer));
-	e.recv({e.sge(0, 64)});
+	post();
 	for (size_t i = 0; i < all.size(); i++)
 		if (all[i]->producer == before[i] + 1)
 			return all[i];
-	throw Skip("no receive ring is mapped");
+	throw Skip("the ring is not mapped");
 }
+
+/* The doorbell of a send queue, by itself. */
+void ring_send(End &e)
+{
+	struct {
+		ib_uverbs_cmd_hdr header;
+		ib_uverbs_post_send request;
+	} c{};
+	uint32_t answer;
+
+	c.header = {IB_USER_VERBS_CMD_POST_SEND, sizeof(c) / 4, 1};
+	c.request.response = reinterpret_cast<uintptr_t>(&answer);
+	c.request.qp_handle = e.qp->handle;
+	c.request.wqe_size = sizeof(ib_uverbs_send_wr);
+	CHECK_EQ(write(e.dev.ctx->cmd_fd, &c, sizeof(c)), ssize_t(sizeof(c)));
+}
+
+/* A second thread that posts as fast as what it posts is taken, so many at a time; and keeps the CQ empty, if one is named. */
+class Refill {
+public:
+	Refill(Ring *ring, uint32_t most, ibv_cq *cq = nullptr) :
+		thread_([=, this] {
+			ibv_wc wc[64];
+			while (!stop_) {
+				ring->producer = ring->consumer + most;
+				if (cq)
+					ibv_poll_cq(cq, 64, wc);
+			}
+		})
+	{
+	}
+	~Refill()
+	{
+		stop_ = true;
+		thread_.join();
+	}
+
+private:
+	std::atomic<bool> stop_ = false;
+	std::thread thread_;
+};
 
 /*
  * Receives are posted as fast as those of a QP in error are flushed. A QP that was never done would
@@ -55,25 +99,45 @@ Ring *receive_ring(End &e)
 void refilled_queue(const Env &env)
 {
 	Pair p(env), other(env);
-	Ring *ring = receive_ring(p.b);
-	std::atomic<bool> stop = false;
-	std::thread refill([&] {
-		while (!stop)
-			ring->producer = ring->consumer + 8;
-	});
-	try {
-		p.b.to(IBV_QPS_ERR);
-		for (int i = 0; i < 50; i++) {
-			other.ping();
-			CHECK_EQ(p.b.state(), IBV_QPS_ERR);
-		}
-	} catch (...) {
-		stop = true;
-		refill.join();
-		throw;
+	Refill refill(ring_of([&] { p.b.recv({p.b.sge(0, 64)}); }), 8);
+	p.b.to(IBV_QPS_ERR);
+	for (int i = 0; i < 50; i++) {
+		other.ping();
+		CHECK_EQ(p.b.state(), IBV_QPS_ERR);
 	}
-	stop = true;
-	refill.join();
+}
+
+/*
+ * Sends are posted as fast as those of a QP in SQE are flushed. Who wants to leave that state waits for what
+ * was there when he said so, and not until there is no more. (Where the second thread stands still for as long as
+ * a full queue takes, which it does on a busy machine, the one looks like the other.)
+ */
+void refilled_send_queue(const Env &env)
+{
+	constexpr uint32_t depth = 16000;
+	EndOptions o;
+	o.type = IBV_QPT_UD;
+	o.cap.max_send_wr = depth;
+	o.cqe = 1 << 18;
+	Pair p(env, o), other(env);
+	Wr wr = p.send_wr(0, 8);
+	wr.flags = 0;
+	Ring *ring = ring_of([&] { p.a.send(wr); });
+	wr.sg[0].lkey ^= 0x7700;
+	p.a.send(wr);
+	p.a.expect({.status = IBV_WC_LOC_PROT_ERR});
+	CHECK_EQ(p.a.state(), IBV_QPS_SQE);
+	{
+		Refill refill(ring, depth, p.a.cq.get());
+		while (ring->producer - ring->consumer < depth)
+			;
+		ring_send(p.a);
+		ibv_qp_attr attr{};
+		attr.qp_state = IBV_QPS_RTS;
+		attr.cur_qp_state = IBV_QPS_SQE;
+		CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE | IBV_QP_CUR_STATE), 0);
+	}
+	other.ping();
 }
 
 /*
@@ -318,35 +382,6 @@ struct Victim {
 	Ah ah;
 };
 
-/* Of the stuck process's HCA. Only the first network namespace's sysfs has counters: that which process 1 sees. */
-class Counter {
-public:
-	Counter(const Env &env, const char *name) :
-		path_("/proc/1/root/sys/class/infiniband/" + env.dev_b + "/ports/" +
-		      std::to_string(env.port) + "/hw_counters/" + name),
-		before_(value())
-	{
-	}
-
-	void until_more() const
-	{
-		while (value() <= before_)
-			usleep(1000);
-	}
-
-private:
-	uint64_t value() const
-	{
-		uint64_t n;
-		if (!(std::ifstream(path_) >> n))
-			throw Skip("no such counter: " + path_);
-		return n;
-	}
-
-	std::string path_;
-	uint64_t before_;
-};
-
 constexpr size_t length_of(ibv_wr_opcode op)
 {
 	return op == IBV_WR_ATOMIC_FETCH_AND_ADD ? 8 : op == IBV_WR_SEND ? 4000 : 20000;
@@ -442,6 +477,29 @@ void slow_unreliable(const Env &env, ibv_qp_type type, bool reset)
 	other.ping();
 }
 
+/*
+ * 125 MiB come to a stuck QP. What is kept of them is limited in bytes, not in packets. (A kernel that looks for faults
+ * keeps what was freed for a while.)
+ */
+void slow_flooded(const Env &env)
+{
+	EndOptions o;
+	o.type = IBV_QPT_UC;
+	Victim v(env, o);
+	Wr wr = v.wr(IBV_WR_RDMA_WRITE, 1 << 16);
+	v.a.send(wr);
+	v.a.expect({});
+	v.stuck.ask('w');
+	long before = meminfo("MemAvailable:");
+	for (int i = 0; i < 2000; i++) {
+		v.a.send(wr);
+		v.a.expect({});
+	}
+	CHECK(before - meminfo("MemAvailable:") < 40 * long(slowness()));
+	Pair other(env);
+	other.ping();
+}
+
 /* A member of a group that is stuck: neither sender nor other members notice. */
 void slow_member(Env env)
 {
@@ -483,6 +541,7 @@ void slow_member(Env env)
 void add_isolation(Suite &suite)
 {
 	suite.add("isolation.refilled_queue", refilled_queue);
+	suite.add("isolation.refilled_send_queue", refilled_send_queue);
 	suite.add("isolation.no_pkey", keyless);
 	for (auto [name, op] : {std::pair{"write", IBV_WR_RDMA_WRITE},
 				{"send", IBV_WR_SEND},
@@ -500,6 +559,7 @@ void add_isolation(Suite &suite)
 		suite.add(s, [=](Env &env) { slow_unreliable(env, type, false); });
 		suite.add(s + ".reset", [=](Env &env) { slow_unreliable(env, type, true); });
 	}
+	suite.add("isolation.slow_page.flooded", slow_flooded);
 	suite.add("isolation.slow_page.member", slow_member);
 }
 

@@ -36,7 +36,8 @@ Suite all_cases()
 			 add_completions,  add_shared_queues, add_xrc,	     add_datagrams,
 			 add_multicast,	   add_memory,	      add_isolation, add_killed,
 			 add_paging,	   add_paging_faults, add_dmabuf,    add_limits,
-			 add_shares,	   add_migration,     add_modify,    add_interface})
+			 add_shares,	   add_migration,     add_modify,    add_interface,
+			 add_forged})
 		add(suite);
 	return suite;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* On-demand paging of memory that is not as it should be: whose owner has gone, whose pages do not come. */
 #include <atomic>
-#include <fstream>
 #include <sys/wait.h>
 
 #include "paging.h"
@@ -302,15 +301,7 @@ void secret_prefetch(const Env &env)
 /* MiB that the kernel has allocated in small pieces and cannot give back. */
 long kernel_memory()
 {
-	std::ifstream in("/proc/meminfo");
-	for (std::string name, unit; in >> name;) {
-		long kib;
-		in >> kib;
-		std::getline(in, unit);
-		if (name == "SUnreclaim:")
-			return kib >> 10;
-	}
-	throw Skip("no /proc/meminfo");
+	return meminfo("SUnreclaim:");
 }
 
 constexpr size_t part = 2 << 20, parts = 4000;

@@ -30,5 +30,6 @@ void add_shares(Suite &suite);
 void add_migration(Suite &suite);
 void add_modify(Suite &suite);
 void add_interface(Suite &suite);
+void add_forged(Suite &suite);
 
 } // namespace ops

@@ -69,15 +69,19 @@ std::optional<Ack> ack_of(Bytes b)
 	return Ack{b[bth + 5] * 0x10000u + be16(b, bth + 6), b[bth + 12]};
 }
 
-int open_in(const std::string &netns, const std::string &netdev)
+} // namespace
+
+int open_wire(const std::string &where, int type)
 {
+	auto colon = where.find(':');
+	std::string netns = where.substr(0, colon), netdev = where.substr(colon + 1);
 	int home = open("/proc/self/ns/net", O_RDONLY);
 	int there = open(("/run/netns/" + netns).c_str(), O_RDONLY);
 	int fd = -1;
 
 	if (there >= 0 && setns(there, CLONE_NEWNET) == 0) {
 		sockaddr_ll addr{};
-		fd = socket(AF_PACKET, SOCK_DGRAM, htons(ETH_P_ALL));
+		fd = socket(AF_PACKET, type, htons(ETH_P_ALL));
 		addr.sll_family = AF_PACKET;
 		addr.sll_protocol = htons(ETH_P_ALL);
 		addr.sll_ifindex = if_nametoindex(netdev.c_str());
@@ -95,14 +99,11 @@ int open_in(const std::string &netns, const std::string &netdev)
 	return fd;
 }
 
-} // namespace
-
 Wire::Wire(const std::string &where)
 {
 	if (where.empty())
 		return;
-	auto colon = where.find(':');
-	fd_ = open_in(where.substr(0, colon), where.substr(colon + 1));
+	fd_ = open_wire(where, SOCK_DGRAM);
 	if (fd_ < 0)
 		throw Failure("cannot capture on " + where);
 }

@@ -22,6 +22,9 @@ enum Syndrome : uint8_t {
 	nak_remote_op = 0x63,
 };
 
+/** A packet socket of that type there, or -1. @where: "NETNS:NETDEV" */
+int open_wire(const std::string &where, int type);
+
 class Wire {
 public:
 	/** @where: "NETNS:NETDEV", or empty */
