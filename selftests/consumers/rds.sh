@@ -29,10 +29,10 @@ shown "RDS (rds_rdma)" kernel "the same again, over RDMA, on the connection that
 # The cable is pulled under messages and put back: all of them arrive, once and as they were.
 cable_out() {
 	local asker echoer rc=0
-	h 2 timeout $((200 * ${PIB_SLOW:-1})) python3 "$here/rds.py" echo "$to" >/tmp/server 2>&1 & echoer=$!
+	h 2 timeout 200 python3 "$here/rds.py" echo "$to" >/tmp/server 2>&1 & echoer=$!
 	sleep $((2 * ${PIB_SLOW:-1}))
 	rm -f /tmp/enough
-	timeout $((200 * ${PIB_SLOW:-1})) python3 "$here/rds.py" ask "$(ib_addr 1)" "$to" /tmp/enough >/tmp/client 2>&1 & asker=$!
+	timeout 200 python3 "$here/rds.py" ask "$(ib_addr 1)" "$to" /tmp/enough >/tmp/client 2>&1 & asker=$!
 	wait_for 20 has_sent $(($(by_port) + messages)) || rc=1
 	ip link set eth0 down || rc=1
 	sleep "$1"
