@@ -3,14 +3,14 @@
 # NVMe over RDMA between two hosts: host 2 exports a RAM disk, host 1 writes and reads it. The initiator registers
 # memory by work requests (FRWR), which the target reads and writes; keys are invalidated from afar.
 #
-#	vm/run --hosts 2 ... consumers/nvme.sh
+#	vm/run --hosts 2 --packages e2fsprogs ... consumers/nvme.sh
 set -u
 here=$(dirname "$0")
 . "$here/lib.sh"
 . "$here/../lib/disk.sh"
 nvme="NVMe over RDMA (nvme-rdma, nvmet-rdma)"
 
-ktap_plan 18
+ktap_plan 20
 subnet_with_ipoib
 modprobe nvme-rdma
 connect() { echo "transport=rdma,traddr=$(ib_addr 2),trsvcid=4420,nqn=pib" >/dev/nvme-fabrics; }
@@ -45,6 +45,9 @@ crowd() {
 	return $rc
 }
 shown "$nvme" kernel "four writers at a time: the same bytes" crowd
+shown "$nvme" kernel "ext4: the same files after mounting again" file_system
+# Longer than the 5 s that a controller lives without a keep-alive: the initiator connects anew, and what was under way goes again.
+shown "$nvme" kernel "the cable out for 8 s under a writer" cable_out 8
 check "disconnect" disconnect
 check "connects again" connect
 check "the disk is there again" wait_for 20 disk_there
@@ -64,5 +67,8 @@ under_writer() {
 has_sent() { [ "$(port_attr 1 counters/port_xmit_packets)" -gt $((sent + 100)) ]; }
 shown "$nvme" kernel "HCA deleted under a writer" under_writer
 check "host 2 takes the disk back" h 2 "$here/nvmet" stop
-check "host 2: nvmet-rdma can be unloaded" modules_gone 2 nvmet-rdma
+ends() {
+	modules_gone 1 nvme-rdma && modules_gone 2 nvmet-rdma && hosts_clean && modules_gone 1 pib && modules_gone 2 pib
+}
+check "nvme-rdma, nvmet-rdma and pib can be unloaded" ends
 ktap_end

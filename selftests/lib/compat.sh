@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # Rows of build/compatibility.md (see consumers/table). To be sourced after ktap.sh.
 
-# version PACKAGE: what is installed; - for what comes with the kernel
-version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo -; }
+# version PACKAGE: what is installed, or was built (consumers/built); - for what comes with the kernel
+version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null || cat "/usr/local/share/built/$1" 2>/dev/null || echo -; }
 
 # shown PROGRAM PACKAGE WHAT COMMAND...: a check, and its row. The command may leave a figure in /tmp/figure.
 shown() {
