@@ -26,12 +26,16 @@ struct Listener {
 	Listener(const ops::Env &env, const SlowFile &slow) :
 		pair(env, datagrams()), mr(on_slow_pages(slow, pair.b.pd.get()))
 	{
-		ibv_gid group{};
-
 		memcpy(group.raw, "\xff\x12\x40\x1b\xff\xff\0\0\0\0\0\0\xff\xff\xff\xff", 16);
 		for (unsigned i = 0; i < 32; i++)
 			pair.b.recv({{(uintptr_t)slow.at(4096 * i), 4096, mr->lkey}});
 		joined = !ibv_attach_mcast(pair.b.qp.get(), &group, 0xc000);
+	}
+	/* libibverbs' QPs are busy while they are attached. */
+	~Listener()
+	{
+		if (joined && ibv_detach_mcast(pair.b.qp.get(), &group, 0xc000))
+			ops::note_failure("the listener cannot be detached");
 	}
 
 	void begin() { pair.a.send(pair.send_wr(0, 1000)); }
@@ -46,6 +50,7 @@ struct Listener {
 
 	ops::Pair pair;
 	ops::Mr mr;
+	ibv_gid group{};
 	bool joined;
 };
 

@@ -9,8 +9,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 trap 'kill $(jobs -p) 2>/dev/null; hosts_clean' EXIT
-# By name also: groups, pages, peer, which were not run yet.
-[ $# -gt 0 ] || set -- smi tables memory local doorbells flood
+[ $# -gt 0 ] || set -- smi tables memory groups local doorbells flood pages peer
 attacks=("$@")
 slice=$((seconds / ${#attacks[@]} > 8 ? seconds / ${#attacks[@]} : 8))
 cage=/sys/fs/cgroup/nobody
