@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 c4c0ad6d9b18646c7dd4bdc5bfb9f7f17d6bb01d117ae9c1636f772ee29a5f47 */
+/*	sha256 f574ee9fdd72bca02f9c6a8950e66ccf4c9fa2d44f845bddd46db73a0b89aad5 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -327,6 +327,11 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 		.policy		= pib_capture_new_nl_policy,
 		.maxattr	= PIB_A_CAPTURE,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= PIB_CMD_OBJECT_GET,
+		.dumpit	= pib_nl_object_get_dumpit,
+		.flags	= GENL_CMD_CAP_DUMP,
 	},
 };
 

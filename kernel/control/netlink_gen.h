@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 c4c0ad6d9b18646c7dd4bdc5bfb9f7f17d6bb01d117ae9c1636f772ee29a5f47 */
+/*	sha256 f574ee9fdd72bca02f9c6a8950e66ccf4c9fa2d44f845bddd46db73a0b89aad5 */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H
@@ -37,8 +37,9 @@ int pib_nl_link_set_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int pib_nl_capture_new_doit(struct sk_buff *skb, struct genl_info *info);
+int pib_nl_object_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 
-#define PIB_NL_OPS 14
+#define PIB_NL_OPS 15
 extern const struct genl_split_ops pib_nl_ops[PIB_NL_OPS];
 
 #endif /* _LINUX_PIB_GEN_H */

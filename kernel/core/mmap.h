@@ -7,6 +7,7 @@
 #include <linux/sched.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
+#include "core/objects.h"
 
 struct pib_quota;
 struct pib_user;
@@ -16,16 +17,36 @@ struct pib_user;
  * @ib: ib_core's
  * @quota: of the device; never changes
  * @user: whose it is, NULL: of somebody without limits; never changes
+ * @objects: of the device; never changes
+ * @obj: in @objects
  */
 struct pib_ucontext {
 	struct ib_ucontext ib;
 	struct pib_quota *quota;
 	struct pib_user *user;
+	struct pib_objects *objects;
+	struct pib_object obj;
 };
 
 static inline struct pib_ucontext *to_ucontext(struct ib_ucontext *ib)
 {
 	return container_of(ib, struct pib_ucontext, ib);
+}
+
+/* The context of a command, as the parent of what the command makes; 0: the kernel makes it. */
+static inline u64 pib_udata_context(struct ib_udata *udata)
+{
+	return udata ? rdma_udata_to_drv_context(udata, struct pib_ucontext, ib)->obj.id : 0;
+}
+
+/*
+ * For pib_object_add(): who makes an object that ib_core tracks? Return: NULL: the process whose
+ * command it is.
+ */
+static inline const char *pib_udata_kernel(struct ib_udata *udata,
+					   const struct rdma_restrack_entry *res)
+{
+	return udata ? NULL : res->kern_name ?: "kernel";
 }
 
 /**

@@ -131,6 +131,8 @@ int pib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_
 		if (err)
 			goto err_erase;
 	}
+	pib_object_add(&hca->objects, &ah->obj, PIB_OBJECT_KIND_AH, to_pd(ibah->pd)->obj.id,
+		       pib_pd_kernel(to_pd(ibah->pd)));
 	return 0;
 
 err_erase:
@@ -161,7 +163,7 @@ int pib_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 		return err;
 	}
 	old = avn_swap(hca, ah->avn, av);
-	ah->av = av;
+	WRITE_ONCE(ah->av, av);
 	kfree_rcu(old, rcu);
 	return 0;
 }
@@ -178,6 +180,7 @@ int pib_destroy_ah(struct ib_ah *ibah, u32 flags)
 	struct pib_hca *hca = to_hca(ibah->device);
 	struct pib_ah *ah = to_ah(ibah);
 
+	pib_object_del(&hca->objects, &ah->obj);
 	avn_swap(hca, ah->avn, NULL);
 	kfree_rcu(ah->av, rcu);
 	pib_quota_give(&hca->quota, to_pd(ibah->pd)->owner, PIB_OBJ_AH);

@@ -4,6 +4,7 @@
 #define PIB_HCA_AH_H
 
 #include <rdma/ib_verbs.h>
+#include "core/objects.h"
 #include "proto/hdrs.h"
 
 struct pib_hca;
@@ -52,12 +53,14 @@ struct pib_av {
  * struct pib_ah - an address handle
  * @ib: ib_core's
  * @avn: number by which work requests name it
- * @av: what is to be found under the number
+ * @av: what is to be found under the number; freed after a grace period
+ * @obj: in pib_hca.objects
  */
 struct pib_ah {
 	struct ib_ah ib;
 	u32 avn;
 	struct pib_av *av;
+	struct pib_object obj;
 };
 
 static inline struct pib_ah *to_ah(struct ib_ah *ib)

@@ -356,6 +356,8 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 			goto err_num;
 	}
 	ibcq->cqe = cq->ring.entries;
+	pib_object_add(&hca->objects, &cq->obj, PIB_OBJECT_KIND_CQ, pib_udata_context(udata),
+		       pib_udata_kernel(udata, &ibcq->res));
 	return 0;
 
 err_num:
@@ -373,6 +375,7 @@ int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct pib_cq *cq = to_cq(ibcq);
 	struct pib_ring ring;
 
+	pib_object_del(&hca->objects, &cq->obj);
 	/* ib_core lets no QP keep a CQ that is destroyed: nothing is added any more */
 	cancel_work_sync(&cq->err_work);
 	hrtimer_cancel(&cq->mod_timer);

@@ -7,6 +7,7 @@
 #include <linux/mutex.h>
 #include <linux/smp.h>
 #include <rdma/ib_verbs.h>
+#include "core/objects.h"
 #include "core/ring.h"
 
 /**
@@ -35,6 +36,8 @@
  * @due: upcalls that @cpu has been asked for and has not finished
  * @upcall: asks @cpu
  * @upcall_work: makes what is @due of upcalls when they are too many for one interrupt
+ *
+ * @obj: in pib_hca.objects
  */
 struct pib_cq {
 	struct ib_cq ib;
@@ -59,6 +62,8 @@ struct pib_cq {
 	atomic_t due;
 	call_single_data_t upcall;
 	struct work_struct upcall_work;
+
+	struct pib_object obj;
 };
 
 /* Most entries of a CQ. */

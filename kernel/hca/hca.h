@@ -7,6 +7,7 @@
 #include <rdma/ib_verbs.h>
 #include "core/idcache.h"
 #include "core/ident.h"
+#include "core/objects.h"
 #include "fabric/port.h"
 #include "core/quota.h"
 #include "memory/key.h"
@@ -34,6 +35,7 @@ struct platform_device;
  * @next_cqn: the same for @cqs
  * @next_srqn: the same for @srqs
  * @quota: how many objects there are, and whose
+ * @objects: these objects, to be listed
  * @mcast: multicast attachments, see mcast.c
  * @stats: protocol counters, per CPU, see hca/hw_counters.h
  * @pagers: what brings pages of processes in
@@ -63,6 +65,7 @@ struct pib_hca {
 	u32 next_cqn;
 	u32 next_srqn;
 	struct pib_quota quota;
+	struct pib_objects objects;
 	struct pib_mcast *mcast;
 	struct pib_stats __percpu *stats;
 	struct pib_pagers pagers;

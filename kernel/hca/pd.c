@@ -17,23 +17,37 @@ int pib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	pd->quota = &hca->quota;
 	pd->keys = &hca->keys;
 	pd->pagers = &hca->pagers;
-	return pib_quota_take(pd->quota, pd->owner, PIB_OBJ_PD);
+	pd->objects = &hca->objects;
+	err = pib_quota_take(pd->quota, pd->owner, PIB_OBJ_PD);
+	if (err)
+		return err;
+	pib_object_add(pd->objects, &pd->obj, PIB_OBJECT_KIND_PD, pib_udata_context(udata),
+		       pib_udata_kernel(udata, &ibpd->res));
+	return 0;
 }
 
 int pib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct pib_pd *pd = to_pd(ibpd);
 
+	pib_object_del(pd->objects, &pd->obj);
 	pib_quota_give(pd->quota, pd->owner, PIB_OBJ_PD);
 	return 0;
 }
 
 int pib_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
-	return pib_udata_check(udata, 0);
+	int err = pib_udata_check(udata, 0);
+
+	if (err)
+		return err;
+	pib_object_add(&to_hca(ibxrcd->device)->objects, &to_xrcd(ibxrcd)->obj,
+		       PIB_OBJECT_KIND_XRCD, pib_udata_context(udata), udata ? NULL : "kernel");
+	return 0;
 }
 
 int pib_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
+	pib_object_del(&to_hca(ibxrcd->device)->objects, &to_xrcd(ibxrcd)->obj);
 	return 0;
 }

@@ -8,10 +8,17 @@
 /**
  * struct pib_xrcd - an XRC domain
  * @ib: ib_core's
+ * @obj: in pib_hca.objects
  */
 struct pib_xrcd {
 	struct ib_xrcd ib;
+	struct pib_object obj;
 };
+
+static inline struct pib_xrcd *to_xrcd(struct ib_xrcd *ib)
+{
+	return container_of(ib, struct pib_xrcd, ib);
+}
 
 /* ib_device_ops; process context. Return: 0 or -errno. */
 int pib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);

@@ -163,6 +163,8 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 		ibsrq->ext.xrc.srq_num = srq->srqn;
 	init->attr.max_wr = srq->max_wr;
 	init->attr.max_sge = srq->max_sge;
+	pib_object_add(&hca->objects, &srq->obj, PIB_OBJECT_KIND_SRQ, to_pd(ibsrq->pd)->obj.id,
+		       pib_pd_kernel(to_pd(ibsrq->pd)));
 	return 0;
 
 err_num:
@@ -179,6 +181,7 @@ int pib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	struct pib_srq *srq = to_srq(ibsrq);
 	struct pib_ring ring;
 
+	pib_object_del(&to_hca(ibsrq->device)->objects, &srq->obj);
 	xa_erase(&to_hca(ibsrq->device)->srqs, srq->srqn);
 	/* XRC receivers find it by number, ib_core frees it on return */
 	if (ibsrq->srq_type == IB_SRQT_XRC)

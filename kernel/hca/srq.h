@@ -5,6 +5,7 @@
 
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
+#include "core/objects.h"
 #include "core/ring.h"
 #include "hca/recv_wqe.h"
 
@@ -22,6 +23,7 @@ struct pib_hca;
  * @limit: raise SRQ_LIMIT_REACHED when fewer work requests are left; 0: not armed, as when the SRQ
  *	is created
  * @limit_work: raises SRQ_LIMIT_REACHED in process context
+ * @obj: in pib_hca.objects
  */
 struct pib_srq {
 	struct ib_srq ib;
@@ -33,6 +35,7 @@ struct pib_srq {
 	struct pib_ring ring;
 	u32 limit;
 	struct work_struct limit_work;
+	struct pib_object obj;
 };
 
 static inline struct pib_srq *to_srq(struct ib_srq *ib)

@@ -86,6 +86,8 @@ struct ib_dm *pib_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ctx,
 	err = dm_respond(dm, attrs, PIB_ATTR_ALLOC_DM_RESP);
 	if (err)
 		goto err_free;
+	dm->objects = to_ucontext(ctx)->objects;
+	pib_object_add(dm->objects, &dm->obj, PIB_OBJECT_KIND_DM, to_ucontext(ctx)->obj.id, NULL);
 	return &dm->ib;
 
 err_free:
@@ -95,7 +97,10 @@ err_free:
 
 int pib_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
 {
-	dm_free(to_dm(ibdm));
+	struct pib_dm *dm = to_dm(ibdm);
+
+	pib_object_del(dm->objects, &dm->obj);
+	dm_free(dm);
 	return 0;
 }
 

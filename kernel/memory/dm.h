@@ -13,6 +13,8 @@
  * @owner: see pib_quota_charge(); his context outlives the memory
  * @entry: the memory
  * @size: bytes asked for; whole pages are taken from the HCA's stock
+ * @objects: of the HCA
+ * @obj: in @objects
  */
 struct pib_dm {
 	struct ib_dm ib;
@@ -20,6 +22,8 @@ struct pib_dm {
 	struct pib_user *owner;
 	struct pib_mmap_entry *entry;
 	size_t size;
+	struct pib_objects *objects;
+	struct pib_object obj;
 };
 
 static inline struct pib_dm *to_dm(struct ib_dm *ib)

@@ -79,6 +79,8 @@ void pib_mr_publish(struct pib_mr *mr)
 	/* Pairs with the acquire in mr_check_key() and mr_suits(). */
 	smp_store_release(&mr->valid, mr->type != PIB_MR_FAST);
 	pib_key_publish(mr->k.pd->keys, &mr->k);
+	pib_object_add(mr->k.pd->objects, &mr->obj, PIB_OBJECT_KIND_MR, mr->k.pd->obj.id,
+		       pib_pd_kernel(mr->k.pd));
 }
 
 void pib_mr_put(struct pib_mr *mr)
@@ -365,6 +367,7 @@ struct ib_mr *pib_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 le
 		mr->access = access;
 	if (!err && flags & IB_MR_REREG_PD)
 		mr->k.pd = to_pd(ibpd);
+	WRITE_ONCE(mr->obj.parent, mr->k.pd->obj.id);
 	mr_resume(mr);
 
 	memory_put(&m);
@@ -388,6 +391,7 @@ int pib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		mr_resume(mr);
 		return -EBUSY;
 	}
+	pib_object_del(mr->k.pd->objects, &mr->obj);
 	pib_key_release(mr->k.pd->keys, &mr->k);
 	mr_free(mr);
 	return 0;

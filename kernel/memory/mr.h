@@ -6,6 +6,7 @@
 #include <linux/completion.h>
 #include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
+#include "core/objects.h"
 #include "memory/key.h"
 
 struct pib_odp;
@@ -61,6 +62,7 @@ struct pib_mr_map {
  * @set_pages: PIB_MR_FAST: pages that map_mr_sg has put there
  * @priv: what else must be released with the region, see @release
  * @release: called when the region is freed; NULL: nothing else is released
+ * @obj: in pib_pd.objects
  */
 struct pib_mr {
 	struct ib_mr ib;
@@ -79,6 +81,7 @@ struct pib_mr {
 	u32 set_pages;
 	void *priv;
 	void (*release)(struct pib_mr *mr);
+	struct pib_object obj;
 };
 
 static inline struct pib_mr *to_mr(struct ib_mr *ib)

@@ -278,6 +278,8 @@ int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	ibmw->rkey = win->k.key;
 	to_mw(ibmw)->win = win;
 	pib_key_publish(pd->keys, &win->k);
+	pib_object_add(pd->objects, &to_mw(ibmw)->obj, PIB_OBJECT_KIND_MW, pd->obj.id,
+		       pib_pd_kernel(pd));
 	return 0;
 
 err_free:
@@ -292,6 +294,7 @@ int pib_dealloc_mw(struct ib_mw *ibmw)
 	struct pib_window *win = to_mw(ibmw)->win;
 	struct pib_pd *pd = to_pd(ibmw->pd);
 
+	pib_object_del(pd->objects, &to_mw(ibmw)->obj);
 	pib_key_release(pd->keys, &win->k);
 	spin_lock_bh(&win->lock);
 	WRITE_ONCE(win->dead, true);

@@ -43,10 +43,12 @@ struct pib_window {
  * struct pib_mw - a memory window
  * @ib: ib_core's
  * @win: what is found by the key
+ * @obj: in pib_pd.objects
  */
 struct pib_mw {
 	struct ib_mw ib;
 	struct pib_window *win;
+	struct pib_object obj;
 };
 
 static inline struct pib_mw *to_mw(struct ib_mw *ib)

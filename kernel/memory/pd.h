@@ -4,6 +4,7 @@
 #define PIB_MEMORY_PD_H
 
 #include <rdma/ib_verbs.h>
+#include "core/objects.h"
 
 struct pib_key_table;
 struct pib_pagers;
@@ -20,6 +21,8 @@ struct pib_user;
  * @quota: of the HCA
  * @keys: of the HCA
  * @pagers: of the HCA
+ * @objects: of the HCA
+ * @obj: in @objects
  */
 struct pib_pd {
 	struct ib_pd ib;
@@ -28,11 +31,19 @@ struct pib_pd {
 	struct pib_quota *quota;
 	struct pib_key_table *keys;
 	struct pib_pagers *pagers;
+	struct pib_objects *objects;
+	struct pib_object obj;
 };
 
 static inline struct pib_pd *to_pd(struct ib_pd *ib)
 {
 	return container_of(ib, struct pib_pd, ib);
+}
+
+/* For pib_object_add(): whose is what is made in a PD? */
+static inline const char *pib_pd_kernel(const struct pib_pd *pd)
+{
+	return pd->user ? NULL : pd->obj.owner;
 }
 
 #endif

@@ -18,6 +18,7 @@
  * @rcu: see above
  * @group: its group
  * @qp: attached; referenced until @rcu's grace period is over
+ * @obj: in pib_hca.objects
  */
 struct mcast_member {
 	struct hlist_node entry;
@@ -25,6 +26,7 @@ struct mcast_member {
 	struct rcu_head rcu;
 	struct mcast_group *group;
 	struct pib_qp *qp;
+	struct pib_object obj;
 };
 
 /**
@@ -73,6 +75,15 @@ void pib_mcast_exit(struct pib_hca *hca)
 {
 	kfree(hca->mcast);
 	hca->mcast = NULL;
+}
+
+void pib_mcast_show(const struct pib_object *o, struct pib_attachment *a)
+{
+	const struct mcast_member *m = container_of(o, struct mcast_member, obj);
+
+	a->qpn = m->qp->qpn;
+	a->mlid = m->group->mlid;
+	memcpy(a->mgid, m->group->mgid, sizeof(a->mgid));
 }
 
 static struct hlist_head *group_bucket(struct pib_mcast *mc, const u8 *mgid, u16 mlid)
@@ -181,6 +192,8 @@ static int member_add(struct mcast_group *g, struct pib_qp *qp)
 	hlist_add_head(&m->of_qp, &qp->mcast);
 	hlist_add_head_rcu(&m->entry, &g->members);
 	g->count++;
+	pib_object_add(&qp->hca->objects, &m->obj, PIB_OBJECT_KIND_ATTACHMENT, qp->obj.parent,
+		       qp->is_user ? NULL : qp->obj.owner);
 	return 0;
 }
 
@@ -197,6 +210,7 @@ static void member_del(struct pib_mcast *mc, struct mcast_member *m)
 	struct mcast_group *g = m->group;
 	struct pib_qp *qp = m->qp;
 
+	pib_object_del(&qp->hca->objects, &m->obj);
 	hlist_del_rcu(&m->entry);
 	hlist_del(&m->of_qp);
 	pib_quota_give(&qp->hca->quota, qp->owner, PIB_OBJ_ATTACH);

@@ -7,7 +7,20 @@
 #include "proto/hdrs.h"
 
 struct pib_hca;
+struct pib_object;
 struct pib_qp;
+
+/**
+ * struct pib_attachment - a QP in a group
+ * @qpn: the QP
+ * @mlid: the group's LID
+ * @mgid: the group's GID
+ */
+struct pib_attachment {
+	u32 qpn;
+	u16 mlid;
+	u8 mgid[16];
+};
 
 /* Before the first QP is made. Process context. Return: 0 or -ENOMEM. */
 int pib_mcast_init(struct pib_hca *hca);
@@ -30,6 +43,9 @@ void pib_mcast_deliver(struct pib_hca *hca, const struct pib_hdrs *h,
  * A QP is being destroyed: forget its attachments, and drop their references soon. Process context.
  */
 void pib_mcast_detach_all(struct pib_hca *hca, struct pib_qp *qp);
+
+/* What is behind an object that is an attachment. Any context, where the object is seen. */
+void pib_mcast_show(const struct pib_object *o, struct pib_attachment *a);
 
 /* ib_device_ops; process context. Return: 0 or -errno. */
 int pib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);

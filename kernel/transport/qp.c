@@ -329,6 +329,9 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	err = qp_publish(qp);
 	if (err)
 		goto err_queues;
+	/* XRC target QPs are made by processes, in whose name ib_core makes them without a udata. */
+	pib_object_add(&hca->objects, &qp->obj, PIB_OBJECT_KIND_QP, qp->pd ? qp->pd->obj.id : 0,
+		       qp->tp == PIB_TP_XRC ? NULL : pib_udata_kernel(udata, &ibqp->res));
 	return 0;
 
 err_queues:
@@ -362,6 +365,7 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct pib_qp *qp = to_qp(ibqp);
 
+	pib_object_del(&qp->hca->objects, &qp->obj);
 	qp_unpublish(qp);
 	pib_mcast_detach_all(qp->hca, qp);
 	qp_stop(qp);

@@ -241,6 +241,7 @@ struct pib_qp_rq {
  * @create_flags: of the init attributes
  * @owner: see pib_quota_take()
  * @pid: process that has made it, for tracepoints; 0: the kernel
+ * @obj: in pib_hca.objects
  * @burst_owner: of bursts that refer to the QP's memory; each holds a reference on the QP and a
  *	slot
  *
@@ -326,6 +327,7 @@ struct pib_qp {
 	u32 create_flags;
 	struct pib_user *owner;
 	u32 pid;
+	struct pib_object obj;
 	struct pib_burst_owner burst_owner;
 
 	/* Verbs. */

@@ -22,10 +22,19 @@ struct rdma_hw_stats *pib_counter_alloc_stats(struct rdma_counter *counter)
 /**
  * struct pib_counter - what bound QPs have counted
  * @stats: per CPU
+ * @number: by which it is found
+ * @obj: in pib_hca.objects
  */
 struct pib_counter {
 	struct pib_stats __percpu *stats;
+	u32 number;
+	struct pib_object obj;
 };
+
+u32 pib_counter_number(const struct pib_object *o)
+{
+	return container_of(o, struct pib_counter, obj)->number;
+}
 
 static void counter_free(struct pib_counter *c)
 {
@@ -49,6 +58,8 @@ static int counter_make(struct pib_hca *hca, struct rdma_counter *counter)
 			      &hca->next_counter, GFP_KERNEL);
 	if (err < 0)
 		goto err_free;
+	c->number = counter->id;
+	pib_object_add(&hca->objects, &c->obj, PIB_OBJECT_KIND_COUNTER, 0, NULL);
 	return 0;
 
 err_free:
@@ -105,7 +116,11 @@ int pib_counter_update_stats(struct rdma_counter *counter)
 /* No QP is bound to the counter any more. */
 int pib_counter_dealloc(struct rdma_counter *counter)
 {
-	if (counter->id)
-		counter_free(xa_erase(&to_hca(counter->device)->qp_counters, counter->id));
+	struct pib_hca *hca = to_hca(counter->device);
+	struct pib_counter *c = counter->id ? xa_erase(&hca->qp_counters, counter->id) : NULL;
+
+	if (c)
+		pib_object_del(&hca->objects, &c->obj);
+	counter_free(c);
 	return 0;
 }

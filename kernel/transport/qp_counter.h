@@ -5,6 +5,11 @@
 
 #include <rdma/ib_verbs.h>
 
+struct pib_object;
+
+/* The number of an object that is a counter. Any context, where the object is seen. */
+u32 pib_counter_number(const struct pib_object *o);
+
 /* ib_device_ops. ib_core holds counter->lock in all but the first and the last; process context. */
 struct rdma_hw_stats *pib_counter_alloc_stats(struct rdma_counter *counter);
 int pib_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp);

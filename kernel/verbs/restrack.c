@@ -53,15 +53,7 @@ err_cancel:
 	return -EMSGSIZE;
 }
 
-/* What a QP's turn waits for pages for: a bit each. */
-enum page_wait {
-	PAGE_WAIT_RECEIVE = 1,	/* what has come */
-	PAGE_WAIT_REQUEST = 2,	/* what is to be sent */
-	PAGE_WAIT_ANSWER = 4,	/* what answers the peer */
-};
-
-/* Microseconds until @deadline (ns, 0: none), at least 1 where there is one. */
-static u64 usec_left(u64 deadline)
+u64 pib_usec_left(u64 deadline)
 {
 	u64 now = ktime_get_ns();
 
@@ -84,11 +76,11 @@ struct shown_queues {
 	bool has_rq;
 };
 
-static u32 page_wait(const struct pib_qp *qp)
+u32 pib_qp_page_wait(const struct pib_qp *qp)
 {
-	return (pib_pagein_busy(qp->rx.pages) ? PAGE_WAIT_RECEIVE : 0) |
-	       (pib_pagein_busy(qp->req_off.pages) ? PAGE_WAIT_REQUEST : 0) |
-	       (pib_pagein_busy(qp->resp_off.pages) ? PAGE_WAIT_ANSWER : 0);
+	return (pib_pagein_busy(qp->rx.pages) ? PIB_PAGE_WAIT_RECEIVE : 0) |
+	       (pib_pagein_busy(qp->req_off.pages) ? PIB_PAGE_WAIT_REQUEST : 0) |
+	       (pib_pagein_busy(qp->resp_off.pages) ? PIB_PAGE_WAIT_ANSWER : 0);
 }
 
 /*
@@ -101,7 +93,7 @@ static struct shown_queues show_queues(struct pib_qp *qp)
 
 	spin_lock_bh(&qp->lock);
 	if (!qp->inbox.closed) {
-		q.page_wait = page_wait(qp);
+		q.page_wait = pib_qp_page_wait(qp);
 		q.sq_unread = qp->sq.ring.hdr ? pib_ring_pending(&qp->sq.ring) : 0;
 		q.has_rq = qp->rq.ring.hdr;
 		q.rq_posted = q.has_rq ? pib_ring_pending(&qp->rq.ring) : 0;
@@ -147,8 +139,8 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "sq_unread", queues.sq_unread },
 		{ "rq_posted", queues.rq_posted },
 		{ "has_rq", queues.has_rq },
-		{ "ack_us", usec_left(READ_ONCE(qp->req.ack_deadline)) },
-		{ "rnr_us", usec_left(READ_ONCE(qp->req.rnr_deadline)) },
+		{ "ack_us", pib_usec_left(READ_ONCE(qp->req.ack_deadline)) },
+		{ "rnr_us", pib_usec_left(READ_ONCE(qp->req.rnr_deadline)) },
 		{ "page_wait", queues.page_wait },
 		{ "pushed_back", !!READ_ONCE(qp->stall.burst) },
 		{ "ccti", READ_ONCE(qp->cc.index) },

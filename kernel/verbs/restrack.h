@@ -5,6 +5,20 @@
 
 #include <rdma/ib_verbs.h>
 
+struct pib_qp;
+
+/* What a QP's turn waits for pages for: a bit each. */
+enum pib_page_wait {
+	PIB_PAGE_WAIT_RECEIVE = 1,	/* what has come */
+	PIB_PAGE_WAIT_REQUEST = 2,	/* what is to be sent */
+	PIB_PAGE_WAIT_ANSWER = 4,	/* what answers the peer */
+};
+
+/* Bits of enum pib_page_wait. qp->lock held. */
+u32 pib_qp_page_wait(const struct pib_qp *qp);
+/* Microseconds until @deadline (ns, 0: none), at least 1 where there is one. Any context. */
+u64 pib_usec_left(u64 deadline);
+
 /* ib_device_ops; process context. Return: 0 or -EMSGSIZE. */
 int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp);
 int pib_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq);

@@ -37,15 +37,20 @@ int pib_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 		return PTR_ERR(ctx->user);
 	resp = uctx_answer(req.features);
 	err = pib_udata_respond(udata, &resp, sizeof(resp));
-	if (err)
+	if (err) {
 		pib_quota_put(ctx->quota, ctx->user);
-	return err;
+		return err;
+	}
+	ctx->objects = &to_hca(ibctx->device)->objects;
+	pib_object_add(ctx->objects, &ctx->obj, PIB_OBJECT_KIND_CONTEXT, 0, NULL);
+	return 0;
 }
 
 void pib_dealloc_ucontext(struct ib_ucontext *ibctx)
 {
 	struct pib_ucontext *ctx = to_ucontext(ibctx);
 
+	pib_object_del(ctx->objects, &ctx->obj);
 	pib_quota_put(ctx->quota, ctx->user);
 }
 

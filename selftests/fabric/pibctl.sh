@@ -7,7 +7,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap 'h 1 pibctl del swt 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 41
+ktap_plan 42
 modprobe -r pib
 hosts_make 2
 check "the module loads by itself on pibctl add" pib_add 1
@@ -22,7 +22,7 @@ check "ibv_devinfo shows InfiniBand" sh -c "ibv_devinfo -d pib0 -v | grep -q 'li
 check "ibstat knows it" sh -c "ibstat pib0 | grep -q 'Link layer: InfiniBand'"
 check "show names it" sh -c "ip netns exec h1 pibctl show | grep -q pib0"
 check "show pib0 -j is JSON with its node GUID" sh -c "ip netns exec h1 pibctl -j show pib0 | jq -e '.. | .node_guid? // empty' | grep -q ."
-for what in links peers counters uplinks; do
+for what in links peers counters uplinks objects; do
 	check "show $what -j is JSON" sh -c "ip netns exec h1 pibctl -j show $what | jq -e ."
 done
 check "another namespace does not show it" sh -c "! ip netns exec h2 pibctl show | grep -q pib0"

@@ -382,6 +382,28 @@ TEST_F(Cli, WhatPeersSayOfThemselvesDoesNoHarm)
 	EXPECT_EQ(peer.at("link"), Json::parse(R"({"node": "eth0", "port": 2})"));
 }
 
+TEST_F(Cli, ShowsObjectsOfVerbs)
+{
+	const auto answer = [&] {
+		kernel.answer({fake::queue_pair_answer(), fake::attachment_answer()});
+	};
+	answer();
+	EXPECT_EQ(pibctl({"-j", "show", "objects"}), 0);
+	EXPECT_EQ(Json::parse(printed).at("objects").size(), 2U);
+	answer();
+	EXPECT_EQ(pibctl({"-j", "show", "objects", "pib0", "kind", "attachment"}), 0);
+	EXPECT_EQ(Json::parse(printed).at("objects").size(), 1U);
+	answer();
+	EXPECT_EQ(pibctl({"-j", "show", "objects", "pid", "4711", "qp", "17"}), 0);
+	EXPECT_EQ(Json::parse(printed).at("objects").size(), 1U);
+	answer();
+	EXPECT_EQ(pibctl({"show", "objects", "pib1"}), 0);
+	EXPECT_EQ(printed, "");
+	EXPECT_EQ(pibctl({"show", "objects", "kind", "hca"}), 2);
+	kernel.refuse({EOPNOTSUPP, ""});
+	EXPECT_EQ(pibctl({"show", "objects"}), 1);
+}
+
 TEST_F(Cli, ShowsCountersOfOnePort)
 {
 	const auto answer = [&] {

@@ -3,6 +3,7 @@
 
 #include "commands/commands.h"
 #include "commands/list_links.h"
+#include "commands/list_objects.h"
 #include "model/words/parse.h"
 #include "model/show/show.h"
 
@@ -111,6 +112,22 @@ const Command kCommands[] = {
 	 {},
 	 {{"pibctl show uplinks", "all uplinks"}},
 	 list_uplinks},
+	{"show",
+	 "objects",
+	 "show the objects of verbs: who has made them, when, and how they stand",
+	 "Shows contexts, PDs, MRs, MWs, CQs, SRQs, QPs, AHs, XRC domains, multicast attachments, device\n"
+	 "memory and counters: who has made each and when, the process's handle, the number by which\n"
+	 "'rdma resource' calls it, and what there is to know of it. Who may not administer networks\n"
+	 "sees what he has made himself.",
+	 {{"NAME", "only of this HCA", false}},
+	 {{"kind", "KIND",
+	   "only these: context, pd, mr, mw, cq, srq, qp, ah, xrcd, attachment, dm, counter"},
+	  {"pid", "PID", "only what this process has made"},
+	  {"qp", "N", "only the queue pair of this number"}},
+	 {{"pibctl show objects", "everything"},
+	  {"pibctl show objects pib0 kind qp", "the queue pairs of an HCA"},
+	  {"pibctl -j show objects pid 1234", "what a process has, as JSON"}},
+	 list_objects},
 };
 
 } // namespace

@@ -258,6 +258,11 @@ Result<std::vector<Uplink>> DaemonClient::uplinks()
 	return decode_json_uplinks(*answer);
 }
 
+Result<std::vector<VerbsObject>> DaemonClient::verbs_objects()
+{
+	return std::vector<VerbsObject>{};
+}
+
 Result<std::optional<Hca>> DaemonClient::hca(const std::string &)
 {
 	return std::optional<Hca>{};

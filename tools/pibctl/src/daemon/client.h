@@ -32,6 +32,7 @@ public:
 	Result<std::vector<Switch>> switches() override;
 	Result<std::vector<Link>> links() override;
 	Result<std::vector<Uplink>> uplinks() override;
+	Result<std::vector<VerbsObject>> verbs_objects() override;
 	Result<std::optional<Hca>> hca(const std::string &name) override;
 	Result<std::optional<Switch>> find_switch(const std::string &name) override;
 

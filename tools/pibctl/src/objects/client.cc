@@ -273,6 +273,20 @@ Result<std::vector<Uplink>> Client::uplinks()
 	return decode_uplinks(*answers);
 }
 
+Result<std::vector<VerbsObject>> Client::verbs_objects()
+{
+	static constexpr Reason kReasons[] = {
+		{EOPNOTSUPP, "module pib is older than this pibctl and lists no objects"},
+	};
+	Request request = encode_dump(PIB_CMD_OBJECT_GET);
+	auto outcome = session_.call(request);
+	if (!outcome)
+		return outcome.error();
+	if (outcome->verdict.code)
+		return describe_refusal("show objects", outcome->verdict, request, kReasons);
+	return decode_verbs_objects(outcome->answers);
+}
+
 Result<std::optional<Hca>> Client::hca(const std::string &name)
 {
 	const auto answers = ask(name, encode_named(PIB_CMD_HCA_GET, PIB_A_HCA_NAME, name));

@@ -11,6 +11,7 @@
 
 #include "model/objects.h"
 #include "objects/requests.h"
+#include "objects/verbs_object.h"
 #include "netlink/refusal.h"
 #include "netlink/session.h"
 
@@ -46,6 +47,8 @@ public:
 	virtual Result<std::vector<Switch>> switches();
 	virtual Result<std::vector<Link>> links();
 	virtual Result<std::vector<Uplink>> uplinks();
+	/// Objects of verbs of all HCAs, as far as the caller may see them.
+	virtual Result<std::vector<VerbsObject>> verbs_objects();
 	/// Nothing if none has the name.
 	virtual Result<std::optional<Hca>> hca(const std::string &name);
 	virtual Result<std::optional<Switch>> find_switch(const std::string &name);

@@ -84,4 +84,27 @@ Bytes uplink_answer()
 		     nest(PIB_A_STATS, {u64(PIB_US_TX_DATAGRAMS, 10), u64(PIB_US_RX_REASM, 2)})});
 }
 
+Bytes queue_pair_answer()
+{
+	return join({text(PIB_A_MODULE_VERSION, "0.1.0"), text(PIB_A_HCA_NAME, "pib0"),
+		     nest(PIB_A_OBJECT,
+			  {u8(PIB_O_KIND, PIB_OBJECT_KIND_QP), u64(PIB_O_ID, 5),
+			   u64(PIB_O_CREATED, 1772366400250163492), text(PIB_O_OWNER, "ib_send_bw"),
+			   u32(PIB_O_UID, 1000), u32(PIB_O_PID, 4711), u32(PIB_O_HANDLE, 3),
+			   u64(PIB_O_QPN, 17), u64(PIB_O_TYPE, 2), u64(PIB_O_STATE, 3),
+			   u64(PIB_O_UNA_PSN, 0x10), u64(PIB_O_NEXT_PSN, 0x12),
+			   u64(PIB_O_ACK_USEC, 900)})});
+}
+
+Bytes attachment_answer()
+{
+	return join({text(PIB_A_HCA_NAME, "pib0"),
+		     nest(PIB_A_OBJECT,
+			  {u8(PIB_O_KIND, PIB_OBJECT_KIND_ATTACHMENT), u64(PIB_O_ID, 1),
+			   u64(PIB_O_CREATED, 1'000'000'000), text(PIB_O_OWNER, "ib_ipoib"),
+			   u64(PIB_O_QPN, 18), u64(PIB_O_DLID, 0xc000),
+			   binary(PIB_O_GID, {0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0,
+					      0, 0, 0, 1})})});
+}
+
 } // namespace pib::ctl::fake

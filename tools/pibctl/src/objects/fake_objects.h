@@ -13,5 +13,8 @@ Bytes local_link_answer();
 Bytes fault_answer();
 Bytes udp_link_answer();
 Bytes uplink_answer();
+/// Of verbs: a QP of a process, and an attachment of the kernel.
+Bytes queue_pair_answer();
+Bytes attachment_answer();
 
 } // namespace pib::ctl::fake

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The dump of the objects of verbs. It goes by HCA, kind and the numbers that objects are given
+ * when they are made, so that it neither repeats nor skips one when others come and go.
+ *
+ * It may pass over a million objects that are not the asker's. So it gives the namespace back after
+ * a bounded number of them, and begins again where it stood.
+ */
+#include <linux/cred.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+#include <net/sock.h>
+#include "control/netlink.h"
+#include "control/netlink_gen.h"
+#include "control/netlink_get.h"
+#include "control/registry.h"
+#include "hca/hca.h"
+#include "verbs/name.h"
+#include "verbs/objects.h"
+
+/* Looks for which the namespace is held at a time. */
+#define LOOKS_MAX	64
+
+/**
+ * struct object_cursor - where a dump stands; lives in netlink_callback.args
+ * @hca: number of the HCA
+ * @kind: enum pib_object_kind
+ * @id: of the last object that is in a message
+ */
+struct object_cursor {
+	unsigned long hca;
+	unsigned long kind;
+	unsigned long id;
+};
+
+/**
+ * struct object_dump - a part of a dump
+ * @skb: the messages
+ * @cb: of the dump
+ * @c: where it stands
+ * @look: whose objects it looks at
+ * @view: the last one
+ */
+struct object_dump {
+	struct sk_buff *skb;
+	struct netlink_callback *cb;
+	struct object_cursor *c;
+	struct pib_object_look look;
+	struct pib_object_view view;
+};
+
+static int put_owner(struct sk_buff *skb, const struct pib_object_view *v)
+{
+	if (nla_put_string(skb, PIB_O_OWNER, v->owner))
+		return -EMSGSIZE;
+	if (v->user && nla_put_u32(skb, PIB_O_UID, v->uid))
+		return -EMSGSIZE;
+	return v->pid ? nla_put_u32(skb, PIB_O_PID, v->pid) : 0;
+}
+
+static int put_numbers(struct sk_buff *skb, const struct pib_object_view *v)
+{
+	if (v->has_handle && nla_put_u32(skb, PIB_O_HANDLE, v->handle))
+		return -EMSGSIZE;
+	if (v->has_resource && nla_put_u32(skb, PIB_O_RESOURCE, v->resource))
+		return -EMSGSIZE;
+	return v->has_gid ? nla_put(skb, PIB_O_GID, sizeof(v->gid), v->gid) : 0;
+}
+
+static int put_facts(struct sk_buff *skb, const struct pib_object_view *v)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->num; i++)
+		if (nla_put_u64_64bit(skb, v->facts[i].attr, v->facts[i].value, PIB_O_PAD))
+			return -EMSGSIZE;
+	return 0;
+}
+
+static int put_object(struct sk_buff *skb, const struct pib_object_view *v)
+{
+	struct nlattr *nest = nla_nest_start(skb, PIB_A_OBJECT);
+
+	if (!nest || nla_put_u8(skb, PIB_O_KIND, v->kind) ||
+	    nla_put_u64_64bit(skb, PIB_O_ID, v->id, PIB_O_PAD) ||
+	    nla_put_u64_64bit(skb, PIB_O_CREATED, v->created, PIB_O_PAD) ||
+	    put_owner(skb, v) || put_numbers(skb, v) || put_facts(skb, v))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_message(struct object_dump *d, struct pib_hca *hca)
+{
+	char name[IB_DEVICE_NAME_MAX];
+	void *hdr = genlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
+				&pib_genl_family, NLM_F_MULTI, PIB_CMD_OBJECT_GET);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	pib_hca_get_name(hca, name);
+	if (nla_put_string(d->skb, PIB_A_MODULE_VERSION, PIB_MODULE_VERSION) ||
+	    nla_put_string(d->skb, PIB_A_HCA_NAME, name) || put_object(d->skb, &d->view)) {
+		genlmsg_cancel(d->skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(d->skb, hdr);
+	return 0;
+}
+
+static void see_object(const struct pib_object *o, void *arg)
+{
+	struct object_dump *d = arg;
+
+	pib_object_show(o, &d->view);
+}
+
+/*
+ * One look further. Return: 0; -EMSGSIZE: the messages are full; -ENOENT: nothing is left of the
+ * HCA.
+ */
+static int look_once(struct object_dump *d, struct pib_hca *hca)
+{
+	int err;
+
+	d->look.kind = d->c->kind;
+	d->look.after = d->c->id;
+	switch (pib_objects_see(&hca->objects, &d->look)) {
+	case PIB_OBJECT_SEEN:
+		err = put_message(d, hca);
+		if (err)
+			return err;
+		break;
+	case PIB_OBJECT_NONE:
+		d->c->id = 0;
+		return ++d->c->kind < PIB_OBJECT_KINDS ? 0 : -ENOENT;
+	case PIB_OBJECT_LATER:
+		break;
+	}
+	d->c->id = d->look.after;
+	return 0;
+}
+
+/* The HCA where the dump stands, or else the next one. */
+static struct pib_hca *dumped_hca(struct pib_net *pn, struct object_cursor *c)
+{
+	struct pib_hca_ctl *ctl;
+
+	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry) {
+		if (ctl->detached || ctl->id < c->hca)
+			continue;
+		if (ctl->id != c->hca)
+			*c = (struct object_cursor) { .hca = ctl->id };
+		return ctl->hca;
+	}
+	return NULL;
+}
+
+/* Return: 0: there is more; -ENODATA: there is not; -EMSGSIZE; -EINTR: the caller is killed. */
+static int dump_some(struct object_dump *d, struct pib_net *pn)
+{
+	struct pib_hca *hca;
+	int err, n;
+
+	err = pib_net_view(pn);
+	if (err)
+		return err;
+	hca = dumped_hca(pn, d->c);
+	err = hca ? 0 : -ENODATA;
+	for (n = 0; !err && n < LOOKS_MAX; n++)
+		err = look_once(d, hca);
+	pib_net_view_end(pn);
+	if (err != -ENOENT)
+		return err;
+	*d->c = (struct object_cursor) { .hca = d->c->hca + 1 };
+	return 0;
+}
+
+/*
+ * Who lacks CAP_NET_ADMIN in the first user namespace sees what he has made. That is the user who
+ * opened the socket: a program that is handed it does not lend it its eyes.
+ */
+static void whose_objects(struct object_dump *d)
+{
+	d->look.all = netlink_capable(d->cb->skb, CAP_NET_ADMIN);
+	d->look.uid = from_kuid(&init_user_ns, READ_ONCE(d->skb->sk->sk_uid));
+	d->look.see = see_object;
+	d->look.arg = d;
+}
+
+int pib_nl_object_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct pib_net *pn = pib_net(sock_net(skb->sk));
+	struct object_dump *d;
+	int err;
+
+	if (nlmsg_attrlen(cb->nlh, GENL_HDRLEN)) {
+		NL_SET_ERR_MSG(cb->extack, "a dump tells of everything: no attribute limits it");
+		return -EINVAL;
+	}
+	d = kzalloc(sizeof(*d), GFP_KERNEL);
+	if (!d)
+		return -ENOMEM;
+	d->skb = skb;
+	d->cb = cb;
+	d->c = (struct object_cursor *)cb->args;
+	whose_objects(d);
+	do {
+		err = dump_some(d, pn);
+		cond_resched();
+	} while (!err);
+	kfree(d);
+	return skb->len || err == -ENODATA ? skb->len : err;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The objects of verbs that an HCA has, whoever made them, for who lists them. An object is entered
+ * when it is complete, and taken out before anything of it goes. Nothing of this is touched where
+ * data are sent.
+ */
+#ifndef PIB_CORE_OBJECTS_H
+#define PIB_CORE_OBJECTS_H
+
+#include <linux/atomic.h>
+#include <linux/pid.h>
+#include <linux/rbtree.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include "uapi/linux/pib.h"
+
+#define PIB_OBJECT_KINDS	(PIB_OBJECT_KIND_MAX + 1)
+
+/**
+ * struct pib_object - an object in the list, a part of what it is about
+ * @node: in its tree; under the lock of that
+ * @viewers: who looks at it without the lock
+ * @id: number among its kind, never used again
+ * @parent: @id of its PD, or of its context if it has no PD, 0: none; the one member that changes
+ * @created: ns since 1970
+ * @pid: process that has made it, referenced; NULL: the kernel
+ * @uid: effective user of that process then, as the first user namespace has it
+ * @kind: enum pib_object_kind
+ * @owner: name of the process then, or of the kernel's part
+ */
+struct pib_object {
+	struct rb_node node;
+	atomic_t viewers;
+	u64 id;
+	u64 parent;
+	u64 created;
+	struct pid *pid;
+	u32 uid;
+	u8 kind;
+	char owner[TASK_COMM_LEN];
+};
+
+/**
+ * struct pib_objects - the objects of an HCA
+ * @lock: guards what follows; irqsave, nothing is taken under it
+ * @last: the last @id of each kind
+ * @trees: of each kind, by @id
+ */
+struct pib_objects {
+	spinlock_t lock;
+	u64 last[PIB_OBJECT_KINDS];
+	struct rb_root trees[PIB_OBJECT_KINDS];
+};
+
+/**
+ * struct pib_object_look - a look at one object after another
+ * @kind: enum pib_object_kind
+ * @after: @id of the last one; moves on
+ * @all: at everybody's
+ * @uid: if not at everybody's, at those of this user
+ * @see: called for an object, which stays as long as that takes. Context: process; under
+ *	pib_objects.lock with interrupts off if the object is an address handle
+ * @arg: for @see
+ */
+struct pib_object_look {
+	u8 kind;
+	u64 after;
+	bool all;
+	u32 uid;
+	void (*see)(const struct pib_object *o, void *arg);
+	void *arg;
+};
+
+enum pib_object_seen {
+	PIB_OBJECT_NONE,	/* no other is there */
+	PIB_OBJECT_SEEN,	/* one was seen */
+	PIB_OBJECT_LATER,	/* many were passed over: to be asked again */
+};
+
+void pib_objects_init(struct pib_objects *all);
+
+/**
+ * pib_object_add() - an object was made
+ * @all: objects of the HCA
+ * @o: part of the object, zeroed
+ * @kind: what it is
+ * @parent: see struct pib_object
+ * @kernel: name of the kernel's part that it is made for; NULL: for the calling process
+ *
+ * Context: any, but for @kernel NULL process.
+ */
+void pib_object_add(struct pib_objects *all, struct pib_object *o, enum pib_object_kind kind,
+		    u64 parent, const char *kernel);
+
+/**
+ * pib_object_del() - an object is about to go
+ * @all: objects of the HCA
+ * @o: part of the object; nobody looks at it any more when this returns
+ *
+ * Context: process, sleeps for as long as somebody copies a few numbers; of address handles any.
+ */
+void pib_object_del(struct pib_objects *all, struct pib_object *o);
+
+/*
+ * Have a look at the next object. Process context. Return: whether there was one; a bounded number
+ * of objects is passed over.
+ */
+enum pib_object_seen pib_objects_see(struct pib_objects *all, struct pib_object_look *look);
+
+#endif
