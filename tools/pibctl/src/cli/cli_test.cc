@@ -54,6 +54,12 @@ TEST_F(Cli, CaptureSaysWhatIsWrong)
 	EXPECT_TRUE(complains("'-C'"));
 	EXPECT_EQ(pibctl({"capture", "pib0", "-w", "-", "-C", "1M"}), 2);
 	EXPECT_EQ(pibctl({"capture", "pib0", "-w", "f", "-s", "0"}), 2);
+	EXPECT_EQ(pibctl({"add", "pib0", "-w", "f"}), 2);
+	EXPECT_TRUE(kernel.requests.empty());
+}
+
+TEST_F(Cli, InjectSaysWhatIsWrong)
+{
 	EXPECT_EQ(pibctl({"inject", "pib0"}), 2);
 	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3"}), 2);
 	EXPECT_TRUE(complains("what is to happen to the qp is missing"));
@@ -66,7 +72,6 @@ TEST_F(Cli, CaptureSaysWhatIsWrong)
 	EXPECT_EQ(pibctl({"inject", "pib0", "cq", "3", "overrun", "event", "fatal"}), 2);
 	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3", "delay", "11s"}), 2);
 	EXPECT_EQ(pibctl({"inject", "del", "pib0", "0"}), 2);
-	EXPECT_EQ(pibctl({"add", "pib0", "-w", "f"}), 2);
 	EXPECT_TRUE(kernel.requests.empty());
 }
 
