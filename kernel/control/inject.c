@@ -50,14 +50,21 @@ static struct rdma_restrack_entry *get_object(struct pib_hca *hca, enum rdma_res
 static int lose_cq(struct pib_hca *hca, u32 number, struct netlink_ext_ack *extack)
 {
 	struct rdma_restrack_entry *res = get_object(hca, RDMA_RESTRACK_CQ, number, extack);
+	struct pib_cq *cq;
 	int err;
 
 	if (!res)
 		return -ENOENT;
-	err = pib_cq_overrun(to_cq(container_of(res, struct ib_cq, res)));
+	cq = to_cq(container_of(res, struct ib_cq, res));
+	if (pib_inject_is_managements(hca, cq)) {
+		err = -EOPNOTSUPP;
+		NL_SET_ERR_MSG(extack, "queue pairs 0 and 1 complete there, and are left alone");
+	} else {
+		err = pib_cq_overrun(cq);
+		if (err)
+			NL_SET_ERR_MSG(extack, "the completion queue has overflowed before");
+	}
 	rdma_restrack_put(res);
-	if (err)
-		NL_SET_ERR_MSG(extack, "the completion queue has overflowed before");
 	return err;
 }
 

@@ -234,6 +234,27 @@ void pib_inject_all_qps(struct pib_hca *hca)
 	fail_all(hca, NULL);
 }
 
+bool pib_inject_is_managements(struct pib_hca *hca, const struct pib_cq *cq)
+{
+	struct pib_qp_stub *stub;
+	unsigned long index;
+	bool found = false;
+	struct pib_qp *qp;
+
+	rcu_read_lock();
+	xa_for_each_start(&hca->qps, index, stub, PIB_QPN_MASK + 1) {
+		qp = pib_qp_stub_get(stub);
+		if (!qp)
+			continue;
+		found |= qp->scq == cq || qp->rcq == cq;
+		rcu_read_unlock();
+		pib_qp_put(qp);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+	return found;
+}
+
 /* ---- rules: looking for them ---- */
 
 #define for_each_rule(rule, qp) \
@@ -373,6 +394,15 @@ static void treat_packet(struct pib_qp *qp, struct pib_inject *rule, struct pib_
 	list_add_tail(&p->entry, out);
 }
 
+/* What is kept carries its bytes if there is memory, so that nobody's memory is held for long. */
+static void detach_packets(struct list_head *out)
+{
+	struct pib_burst *b;
+
+	list_for_each_entry(b, out, entry)
+		pib_burst_detach(b);
+}
+
 /* Packets [@from, @to) of @b as a burst of their own. Return: NULL: none, or no memory. */
 static struct pib_burst *cut_packets(struct pib_qp *qp, struct pib_burst *b, u32 from, u32 to)
 {
@@ -398,6 +428,7 @@ static void pass_packets(struct pib_qp *qp, struct pib_burst *b, u32 from, u32 t
 void pib_inject_tx(struct pib_qp *qp, struct pib_burst *b, struct list_head *out)
 {
 	struct pib_inject *rule;
+	bool delayed = false;
 	struct pib_burst *p;
 	u32 i, from = 0;
 
@@ -416,6 +447,7 @@ void pib_inject_tx(struct pib_qp *qp, struct pib_burst *b, struct list_head *out
 		p = cut_packets(qp, b, i, i + 1);
 		if (p)
 			treat_packet(qp, rule, p, out);
+		delayed |= rule->cfg.kind == PIB_INJECT_KIND_DELAY;
 		from = i + 1;
 	}
 	if (!from) {
@@ -424,6 +456,8 @@ void pib_inject_tx(struct pib_qp *qp, struct pib_burst *b, struct list_head *out
 	}
 	pass_packets(qp, b, from, b->npkts, out);
 	pib_burst_free(b);
+	if (delayed)
+		detach_packets(out);
 }
 
 /* ---- requests and work requests ---- */

@@ -25,6 +25,8 @@ int pib_inject_qp(struct pib_hca *hca, const struct pib_inject_cfg *cfg,
  * (10.2.9.5). Process context.
  */
 void pib_inject_srq_qps(struct pib_srq *srq);
+/* Do completions of special queue pairs come to @cq? Process context. */
+bool pib_inject_is_managements(struct pib_hca *hca, const struct pib_cq *cq);
 /* All queue pairs but the special ones fail. Process context. */
 void pib_inject_all_qps(struct pib_hca *hca);
 

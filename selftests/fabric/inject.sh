@@ -80,7 +80,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((94 + ${#documented[@]}))
+ktap_plan $((95 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs
 ip link add pibdummy type dummy
 ip link set pibdummy up
@@ -199,6 +199,7 @@ refuse "nobody" "ermitted|CAP_NET_ADMIN|root" nobody inject pib0 qp "$near" erro
 refuse "nobody deletes" "ermitted|CAP_NET_ADMIN|root" nobody inject del pib0 all
 refuse "no such queue pair" "no queue pair of that number" inject qp 16777215 drop 1
 refuse "management" "carry management" inject qp 1 drop 1
+refuse "management's CQ" "left alone" inject cq "$(rdma -j resource show cq | jq '[.[] | select(.pid == null)][0].cqn')" overrun
 refuse "no such CQ" "no completion queue" inject cq 999999 overrun
 refuse "no such port" "no port of that number" inject port 9 error
 refuse "no migration" "not armed" inject qp "$near" migrate
