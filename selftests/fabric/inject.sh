@@ -81,7 +81,8 @@ documented() {
 
 mapfile -t documented < <(commands)
 ktap_plan $((95 + ${#documented[@]}))
-modprobe -a ib_core ib_uverbs
+modprobe -a ib_core ib_uverbs pib
+mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
 ip link set pibdummy up
 check "victim compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/victim" "$here/../lib/victim.c" -libverbs -lpthread
