@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 f574ee9fdd72bca02f9c6a8950e66ccf4c9fa2d44f845bddd46db73a0b89aad5 */
+/*	sha256 da859265015da6bb41e88cac0e705cf9cec5edaef0598826116ca79b341426cb */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -11,6 +11,16 @@
 #include <uapi/linux/pib.h>
 
 /* Integer value ranges */
+static COMPAT_RANGE_CONST struct netlink_range_validation pib_in_delay_range = {
+	.min	= 1ULL,
+	.max	= 10000000000ULL,
+};
+
+static COMPAT_RANGE_CONST struct netlink_range_validation pib_in_probability_range = {
+	.min	= 1ULL,
+	.max	= 1000000000ULL,
+};
+
 static COMPAT_RANGE_CONST struct netlink_range_validation pib_ca_buffer_range = {
 	.min	= 262144ULL,
 	.max	= 268435456ULL,
@@ -128,6 +138,21 @@ const struct nla_policy pib_fault_counts_nl_policy[PIB_FC_REORDERED + 1] = {
 	[PIB_FC_REORDERED] = { .type = NLA_U64, },
 };
 
+const struct nla_policy pib_inject_nl_policy[PIB_IN_DONE + 1] = {
+	[PIB_IN_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[PIB_IN_KIND] = NLA_POLICY_MAX(NLA_U8, 16),
+	[PIB_IN_OBJECT] = { .type = NLA_U32, },
+	[PIB_IN_ARG] = { .type = NLA_U32, },
+	[PIB_IN_DELAY] = NLA_POLICY_FULL_RANGE(NLA_U64, &pib_in_delay_range),
+	[PIB_IN_AFTER] = { .type = NLA_U32, },
+	[PIB_IN_EVERY] = NLA_POLICY_MIN(NLA_U32, 1),
+	[PIB_IN_COUNT] = { .type = NLA_U32, },
+	[PIB_IN_PROBABILITY] = NLA_POLICY_FULL_RANGE(NLA_U32, &pib_in_probability_range),
+	[PIB_IN_SEED] = { .type = NLA_U64, },
+	[PIB_IN_SEEN] = { .type = NLA_U64, },
+	[PIB_IN_DONE] = { .type = NLA_U64, },
+};
+
 const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1] = {
 	[PIB_P_NUM] = NLA_POLICY_RANGE(NLA_U32, 1, 254),
 	[PIB_P_GUID] = { .type = NLA_U64, },
@@ -236,6 +261,18 @@ static const struct nla_policy pib_capture_new_nl_policy[PIB_A_CAPTURE + 1] = {
 	[PIB_A_CAPTURE] = NLA_POLICY_NESTED(pib_capture_nl_policy),
 };
 
+/* PIB_CMD_INJECT_NEW - do */
+static const struct nla_policy pib_inject_new_nl_policy[PIB_A_INJECT + 1] = {
+	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+	[PIB_A_INJECT] = NLA_POLICY_NESTED(pib_inject_nl_policy),
+};
+
+/* PIB_CMD_INJECT_DEL - do */
+static const struct nla_policy pib_inject_del_nl_policy[PIB_A_INJECT + 1] = {
+	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+	[PIB_A_INJECT] = NLA_POLICY_NESTED(pib_inject_nl_policy),
+};
+
 /* Ops table for pib */
 const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 	{
@@ -331,6 +368,25 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 	{
 		.cmd	= PIB_CMD_OBJECT_GET,
 		.dumpit	= pib_nl_object_get_dumpit,
+		.flags	= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= PIB_CMD_INJECT_NEW,
+		.doit		= pib_nl_inject_new_doit,
+		.policy		= pib_inject_new_nl_policy,
+		.maxattr	= PIB_A_INJECT,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= PIB_CMD_INJECT_DEL,
+		.doit		= pib_nl_inject_del_doit,
+		.policy		= pib_inject_del_nl_policy,
+		.maxattr	= PIB_A_INJECT,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= PIB_CMD_INJECT_GET,
+		.dumpit	= pib_nl_inject_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
 	},
 };

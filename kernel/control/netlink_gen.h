@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 f574ee9fdd72bca02f9c6a8950e66ccf4c9fa2d44f845bddd46db73a0b89aad5 */
+/*	sha256 da859265015da6bb41e88cac0e705cf9cec5edaef0598826116ca79b341426cb */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H
@@ -20,6 +20,7 @@ extern const struct nla_policy pib_end_nl_policy[PIB_END_PORT + 1];
 extern const struct nla_policy pib_endpoint_nl_policy[PIB_EP_PORT + 1];
 extern const struct nla_policy pib_fault_nl_policy[PIB_F_BUFFER + 1];
 extern const struct nla_policy pib_fault_counts_nl_policy[PIB_FC_REORDERED + 1];
+extern const struct nla_policy pib_inject_nl_policy[PIB_IN_DONE + 1];
 extern const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1];
 extern const struct nla_policy pib_udp_link_nl_policy[PIB_UL_REFUSAL + 1];
 
@@ -38,8 +39,11 @@ int pib_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int pib_nl_capture_new_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_object_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int pib_nl_inject_new_doit(struct sk_buff *skb, struct genl_info *info);
+int pib_nl_inject_del_doit(struct sk_buff *skb, struct genl_info *info);
+int pib_nl_inject_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 
-#define PIB_NL_OPS 15
+#define PIB_NL_OPS 18
 extern const struct genl_split_ops pib_nl_ops[PIB_NL_OPS];
 
 #endif /* _LINUX_PIB_GEN_H */

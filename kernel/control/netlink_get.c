@@ -794,3 +794,81 @@ int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	}
 	return dump_end(pn, skb, err);
 }
+
+/* ---- injections ---- */
+
+static int put_inject(struct sk_buff *skb, const struct pib_inject *rule)
+{
+	struct nlattr *nest = nla_nest_start(skb, PIB_A_INJECT);
+	const struct pib_inject_cfg *cfg = &rule->cfg;
+
+	if (!nest || nla_put_u32(skb, PIB_IN_ID, rule->id) ||
+	    nla_put_u8(skb, PIB_IN_KIND, cfg->kind) ||
+	    nla_put_u32(skb, PIB_IN_OBJECT, cfg->object) ||
+	    nla_put_u32(skb, PIB_IN_ARG, cfg->arg) ||
+	    put_u64(skb, PIB_IN_DELAY, cfg->delay, PIB_IN_PAD) ||
+	    nla_put_u32(skb, PIB_IN_AFTER, cfg->after) ||
+	    nla_put_u32(skb, PIB_IN_EVERY, cfg->every) ||
+	    nla_put_u32(skb, PIB_IN_COUNT, cfg->count) ||
+	    nla_put_u32(skb, PIB_IN_PROBABILITY, cfg->probability) ||
+	    put_u64(skb, PIB_IN_SEED, cfg->seed, PIB_IN_PAD) ||
+	    put_u64(skb, PIB_IN_SEEN, rule->seen, PIB_IN_PAD) ||
+	    put_u64(skb, PIB_IN_DONE, rule->done, PIB_IN_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_rule(struct answer *a, struct pib_hca *hca, const struct pib_inject *rule)
+{
+	char name[IB_DEVICE_NAME_MAX];
+	void *hdr = answer_begin(a);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	pib_hca_get_name(hca, name);
+	if (nla_put_string(a->skb, PIB_A_HCA_NAME, name) || put_inject(a->skb, rule)) {
+		genlmsg_cancel(a->skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(a->skb, hdr);
+	return 0;
+}
+
+/* The rules of an HCA, behind the one that the cursor names as its port. */
+static int dump_rules(struct answer *a, struct cursor *c, struct pib_hca_ctl *ctl)
+{
+	struct pib_inject rule = { .id = c->begun == ctl->id ? c->port : 0 };
+	int err;
+
+	while (pib_injects_next(&ctl->hca->injects, rule.id, &rule)) {
+		err = put_rule(a, ctl->hca, &rule);
+		if (err)
+			return err;
+		c->begun = ctl->id;
+		c->port = rule.id;
+	}
+	c->id = ctl->id;
+	return 0;
+}
+
+int pib_nl_inject_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct cursor *c = (struct cursor *)cb->args;
+	struct pib_hca_ctl *ctl;
+	struct pib_net *pn;
+	struct answer a;
+	int err = 0;
+
+	pn = dump_begin(skb, cb, &a, PIB_CMD_INJECT_GET);
+	if (IS_ERR(pn))
+		return PTR_ERR(pn);
+	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry) {
+		if (ctl->detached || ctl->id <= c->id)
+			continue;
+		err = dump_rules(&a, c, ctl);
+		if (err)
+			break;
+	}
+	return dump_end(pn, skb, err);
+}

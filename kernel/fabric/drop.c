@@ -18,6 +18,7 @@ static const u8 drops[__PIB_CAPTURE_REASONS] = {
 	[PIB_CAPTURE_DAMAGED] = PIB_DROP_DAMAGED,
 	[PIB_CAPTURE_HOQ] = PIB_DROP_HOQ,
 	[PIB_CAPTURE_LIFE] = PIB_DROP_LIFE,
+	[PIB_CAPTURE_INJECTED] = PIB_DROP_TX_INJECTED,
 };
 
 void pib_kport_trace_drop(const struct pib_kport *port, u8 reason, const struct pib_hdrs *h,

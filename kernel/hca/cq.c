@@ -232,9 +232,9 @@ void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
 		cq_notify(cq);
 }
 
-static void cq_err_work(struct work_struct *work)
+/* Tell whose CQ it is, and those whose completions come there. */
+static void cq_tell_overflow(struct pib_cq *cq)
 {
-	struct pib_cq *cq = container_of(work, struct pib_cq, err_work);
 	void (*on_overflow)(struct pib_cq *cq) = READ_ONCE(cq->on_overflow);
 	struct ib_event ev = {
 		.device = cq->ib.device,
@@ -247,6 +247,25 @@ static void cq_err_work(struct work_struct *work)
 		cq->ib.event_handler(&ev, cq->ib.cq_context);
 	if (on_overflow)
 		on_overflow(cq);
+}
+
+static void cq_err_work(struct work_struct *work)
+{
+	cq_tell_overflow(container_of(work, struct pib_cq, err_work));
+}
+
+int pib_cq_overrun(struct pib_cq *cq)
+{
+	bool before;
+
+	spin_lock_irq(&cq->lock);
+	before = cq->overflow;
+	cq->overflow = true;
+	spin_unlock_irq(&cq->lock);
+	if (before)
+		return -EALREADY;
+	cq_tell_overflow(cq);
+	return 0;
 }
 
 /*

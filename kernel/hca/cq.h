@@ -91,6 +91,11 @@ static inline struct pib_cq *to_cq(struct ib_cq *ib)
  * Context: softirqs off; a QP's lock may be held.
  */
 void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited);
+/*
+ * Lose @cq as an overflow does, on purpose. Process context; the caller keeps the CQ by a reference
+ * to its ib.res. Return: 0; -EALREADY: that has happened before.
+ */
+int pib_cq_overrun(struct pib_cq *cq);
 /* Drop the kernel-consumed entries of @qpn (QP reset or destroyed). */
 void pib_cq_clean(struct pib_cq *cq, u32 qpn);
 

@@ -10,6 +10,7 @@
 #include "core/objects.h"
 #include "fabric/port.h"
 #include "core/quota.h"
+#include "hca/inject.h"
 #include "memory/key.h"
 #include "memory/pager.h"
 
@@ -43,6 +44,7 @@ struct platform_device;
  *	qp_counter.c
  * @next_counter: where the search for a free number in @qp_counters begins
  * @inbox_bytes: what QPs are charged with beyond what is free for each, see transport/input.c
+ * @injects: what is to go wrong on purpose
  * @id: number of @parent
  * @on_gone: from pib_hca_create(), once registered: unplugs the ports and forgets the HCA, which
  *	ib_core is about to free. Called once, in process context, whoever has asked for the removal
@@ -72,6 +74,7 @@ struct pib_hca {
 	struct xarray qp_counters;
 	u32 next_counter;
 	atomic_t inbox_bytes;
+	struct pib_injects injects;
 	int id;
 	void (*on_gone)(struct pib_hca *hca);
 	struct work_struct event_work;

@@ -33,6 +33,7 @@
 	X(TX_NOMEM, "tx_nomem")						\
 	X(TX_NO_PKEY, "tx_no_pkey")					\
 	X(TX_PUSHED_BACK, "tx_pushed_back")				\
+	X(TX_INJECTED, "tx_injected")					\
 	X(RX_NO_QP, "rx_no_qp")						\
 	X(RX_QP_STATE, "rx_qp_state")					\
 	X(RX_BAD_SERVICE, "rx_bad_service")				\

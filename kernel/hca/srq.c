@@ -15,19 +15,33 @@ struct pib_srq *pib_srq_find(struct pib_hca *hca, u32 srqn)
 	return xa_load(&hca->srqs, srqn);
 }
 
-static void srq_limit_work(struct work_struct *work)
+static void srq_tell(struct pib_srq *srq, enum ib_event_type event)
 {
-	struct pib_srq *srq = container_of(work, struct pib_srq, limit_work);
 	struct ib_event ev = {
 		.device = srq->ib.device,
 		.element.srq = &srq->ib,
-		.event = IB_EVENT_SRQ_LIMIT_REACHED,
+		.event = event,
 	};
 
 	trace_pib_async_event(to_hca(srq->ib.device)->nd.name, 0, PIB_ASYNC_SRQ, srq->srqn,
 			      ev.event);
 	if (srq->ib.event_handler)
 		srq->ib.event_handler(&ev, srq->ib.srq_context);
+}
+
+static void srq_limit_work(struct work_struct *work)
+{
+	srq_tell(container_of(work, struct pib_srq, limit_work), IB_EVENT_SRQ_LIMIT_REACHED);
+}
+
+void pib_srq_raise(struct pib_srq *srq, enum ib_event_type event)
+{
+	if (event == IB_EVENT_SRQ_LIMIT_REACHED) {
+		spin_lock_irq(&srq->lock);
+		srq->limit = 0;
+		spin_unlock_irq(&srq->lock);
+	}
+	srq_tell(srq, event);
 }
 
 /* The event is raised once, then has to be armed again (10.2.9.1.2). */

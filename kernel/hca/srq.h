@@ -60,6 +60,12 @@ int pib_srq_take(struct pib_srq *srq, struct pib_rq_cur *cur);
  */
 struct pib_srq *pib_srq_find(struct pib_hca *hca, u32 srqn);
 
+/*
+ * Raise SRQ_ERR or SRQ_LIMIT_REACHED on purpose; of the latter the SRQ is not armed any more.
+ * Process context; the caller keeps the SRQ by a reference to its ib.res.
+ */
+void pib_srq_raise(struct pib_srq *srq, enum ib_event_type event);
+
 /* ib_device_ops. pib_post_srq_recv(): any context; the others: process context. */
 int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata);
 int pib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,

@@ -76,7 +76,7 @@ enum pib_payload {
  * @charge: bytes of memory charged to the QP in whose inbox the burst stands
  * @in_port: port by which the burst came into the present node
  * @due: ns: when the burst arrives from the pipe that it is in, or came to the present node from
- *	one; 0: there was no pipe yet
+ *	one; 0: there was no pipe yet. Before it leaves its QP: until when it is kept there
  * @owner: hears when the burst is freed, and is there until then; NULL: nobody
  * @owner_slot: by what @owner knows the burst
  * @heads: what the payload of each packet begins with, packet by packet, freed with kfree(); the

@@ -116,6 +116,17 @@
 	PIB_TABLE(PIB_US_RX_BAD_SEAL, "rx_bad_seal")			\
 	PIB_TABLE_END(PIB_US_RX_REPLAYED, "rx_replayed")
 
+#define PIB_INJECT_RULES						\
+	PIB_TABLE(PIB_INJECT_KIND_DROP, "drop")				\
+	PIB_TABLE(PIB_INJECT_KIND_DUPLICATE, "duplicate")		\
+	PIB_TABLE(PIB_INJECT_KIND_DAMAGE, "damage")			\
+	PIB_TABLE(PIB_INJECT_KIND_CORRUPT, "corrupt")			\
+	PIB_TABLE(PIB_INJECT_KIND_DELAY, "delay")			\
+	PIB_TABLE(PIB_INJECT_KIND_NAK, "nak")				\
+	PIB_TABLE(PIB_INJECT_KIND_RNR, "rnr")				\
+	PIB_TABLE(PIB_INJECT_KIND_SEND_STATUS, "send-status")		\
+	PIB_TABLE_END(PIB_INJECT_KIND_RECV_STATUS, "recv-status")
+
 /* AETH (9.7.5.1): syndromes of an ACK and of an RNR NAK without their values. */
 #define PIB_ANSWERS							\
 	{ 0x00, "ACK" },						\
@@ -138,6 +149,7 @@ PIB_QP_STATES
 PIB_PORT_STATES
 PIB_PHYS_STATES
 PIB_DATAGRAM_DROPS
+PIB_INJECT_RULES
 #define X(id, name) TRACE_DEFINE_ENUM(PIB_DROP_##id);
 PIB_DROP_LIST(X, X)
 #undef X
@@ -429,6 +441,31 @@ TRACE_EVENT(pib_async_event,
 		  __entry->device, __entry->port,
 		  __print_symbolic(__entry->object, PIB_ASYNC_LIST(PIB_ASYNC_ROW, PIB_ASYNC_END)),
 		  __entry->number, rdma_show_ib_event(__entry->type))
+);
+
+/* A rule of "pibctl inject" has acted. */
+TRACE_EVENT(pib_injected,
+	TP_PROTO(const struct pib_trace_qp *qp, u32 id, u8 kind),
+	TP_ARGS(qp, id, kind),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, pid)
+		__field(u32, id)
+		__field(u8, kind)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, qp->device, PIB_NAME_MAX);
+		__entry->port = qp->port;
+		__entry->qpn = qp->qpn;
+		__entry->pid = qp->pid;
+		__entry->id = id;
+		__entry->kind = kind;
+	),
+	TP_printk("device=%s port=%u qpn=%u pid=%u id=%u kind=%s",
+		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->id,
+		  __print_symbolic(__entry->kind, PIB_INJECT_RULES))
 );
 
 /* ---- ports ---- */

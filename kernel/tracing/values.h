@@ -99,7 +99,8 @@ static inline void pib_trace_burst_set(struct pib_trace_burst *t, const struct p
 	X(OUT_OF_SEQUENCE, "out_of_sequence")				\
 	X(REFUSED, "refused")						\
 	X(TX_NO_PKEY, "tx_no_pkey")					\
-	LAST(TX_NOMEM, "tx_nomem")
+	X(TX_NOMEM, "tx_nomem")						\
+	LAST(TX_INJECTED, "tx_injected")
 
 enum pib_drop {
 #define X(id, name) PIB_DROP_##id,
@@ -115,7 +116,8 @@ enum pib_drop {
 	X(REFUSED, "request_refused")					\
 	X(RECEIVE, "receive_failed")					\
 	X(CQ_FULL, "cq_full")						\
-	LAST(KILLED, "reset_interrupted")
+	X(KILLED, "reset_interrupted")					\
+	LAST(INJECTED, "injected")
 
 enum pib_cause {
 #define X(id, name) PIB_CAUSE_##id,
@@ -141,7 +143,8 @@ enum pib_retry {
 	X(QP, "qp")							\
 	X(CQ, "cq")							\
 	X(SRQ, "srq")							\
-	LAST(PORT, "port")
+	X(PORT, "port")							\
+	LAST(DEVICE, "device")
 
 enum pib_async {
 #define X(id, name) PIB_ASYNC_##id,

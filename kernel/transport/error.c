@@ -27,6 +27,7 @@ void pib_state_set(struct pib_qp *qp, enum ib_qp_state state, enum pib_cause cau
 	if (trace_pib_qp_state_enabled() && state != qp->state)
 		trace_state(qp, state, cause);
 	qp->state = state;
+	WRITE_ONCE(qp->cause, cause);
 	qp->attr.qp_state = state;
 	qp->attr.cur_qp_state = state;
 }
@@ -190,6 +191,7 @@ static void free_list(struct pib_qp *qp, struct list_head *list)
 
 void pib_state_drop_bursts(struct pib_qp *qp)
 {
+	struct pib_burst *b, *next;
 	LIST_HEAD(bursts);
 
 	lockdep_assert_held(&qp->lock);
@@ -199,7 +201,10 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 
 	if (qp->stall.burst)
 		pib_burst_free(qp->stall.burst);
-	qp->stall.burst = NULL;
+	qp->stall = (struct pib_stall) {};
+	list_for_each_entry_safe(b, next, &qp->behind, entry)
+		pib_burst_free(b);
+	INIT_LIST_HEAD(&qp->behind);
 	pib_requester_forget(qp);
 	qp->resp_off.set = false;
 	qp->rx.place.wqe = NULL;

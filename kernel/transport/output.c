@@ -5,6 +5,7 @@
 #include "core/task.h"
 #include "fabric/forward.h"
 #include "hca/hca.h"
+#include "transport/inject.h"
 #include "transport/input.h"
 #include "transport/output.h"
 #include "transport/qp_trace.h"
@@ -160,6 +161,40 @@ static bool drop_keyless(struct pib_qp *qp, struct pib_burst *b)
 	return true;
 }
 
+/* Keep @b, to be sent before all others. */
+static bool stall_at(struct pib_qp *qp, struct pib_burst *b, u64 until)
+{
+	qp->stall = (struct pib_stall) { .burst = b, .until = until };
+	return false;
+}
+
+/* Send what stands in the list. Return: false: the QP is stalled. */
+static bool send_behind(struct pib_qp *qp)
+{
+	struct pib_burst *b;
+	u64 until;
+
+	while ((b = list_first_entry_or_null(&qp->behind, struct pib_burst, entry))) {
+		list_del(&b->entry);
+		until = b->due;
+		b->due = 0;
+		if (until)
+			return stall_at(qp, b, until);
+		if (deliver_burst(qp, b)) {
+			pib_qp_stat(qp, PIB_STAT_TX_PUSHED_BACK);
+			return stall_at(qp, b, 0);
+		}
+	}
+	return true;
+}
+
+/* There are rules for what goes wrong on purpose, maybe for this QP. */
+static bool send_injected(struct pib_qp *qp, struct pib_burst *b)
+{
+	pib_inject_tx(qp, b, &qp->behind);
+	return send_behind(qp);
+}
+
 bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
 		 struct pib_turn *turn)
 {
@@ -171,31 +206,39 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow)))
 		heed_congestion(qp, b, turn);
 	pib_qp_sends(qp, b);
+	if (pib_injects_any())
+		return send_injected(qp, b);
 	if (!deliver_in_turn(qp, b, turn))
 		return true;
 
 	pib_qp_stat(qp, PIB_STAT_TX_PUSHED_BACK);
-	qp->stall = (struct pib_stall) { .burst = b };
-	return false;
+	return stall_at(qp, b, 0);
 }
 
 void pib_tx_redirect(struct pib_qp *qp)
 {
+	struct pib_burst *b;
+
 	lockdep_assert_held(&qp->lock);
 
-	if (qp->stall.burst)
-		address_burst(qp, &qp->av, qp->stall.burst);
+	if (!qp->stall.burst)
+		return;
+	address_burst(qp, &qp->av, qp->stall.burst);
+	list_for_each_entry(b, &qp->behind, entry)
+		address_burst(qp, &qp->av, b);
 }
 
 bool pib_tx_retry(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
+	if (unlikely(qp->stall.until) && qp->stall.until > ktime_get_ns())
+		return false;
 	/* pib_tx_redirect() may have given it another key. */
 	if (!drop_keyless(qp, qp->stall.burst) && deliver_burst(qp, qp->stall.burst)) {
 		qp->stall.tries++;
 		return false;
 	}
 	qp->stall = (struct pib_stall) {};
-	return true;
+	return send_behind(qp);
 }

@@ -118,6 +118,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	init_completion(&qp->gone);
 	INIT_LIST_HEAD(&qp->inbox.list);
 	INIT_LIST_HEAD(&qp->rx.list);
+	INIT_LIST_HEAD(&qp->behind);
 	pib_state_timer_init(qp);
 }
 
@@ -372,6 +373,7 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	pib_qp_put(qp);
 	/* Run lists, bursts that refer to its memory, packets just arriving. */
 	wait_for_completion(&qp->gone);
+	pib_injects_forget_qp(&qp->hca->injects, qp->qpn);
 
 	if (qp->scq)
 		pib_cq_clean(qp->scq, qp->qpn);

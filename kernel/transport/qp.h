@@ -170,13 +170,15 @@ struct pib_qp_rx {
 };
 
 /**
- * struct pib_stall - a burst that was refused with -EBUSY, to be sent before all others
+ * struct pib_stall - a burst that was refused with -EBUSY, or is kept, to be sent before all others
  * @burst: the burst, or NULL
+ * @until: ns: the burst is kept until then, on purpose; 0: it is not
  * @tries: how often in a row the burst was refused since the timer has fired
  * @nsec: for how long the receiver was left alone the last time; 0: not yet
  */
 struct pib_stall {
 	struct pib_burst *burst;
+	u64 until;
 	u32 tries;
 	u32 nsec;
 };
@@ -261,6 +263,7 @@ struct pib_qp_rq {
  * First what the turn and modify_qp have in common:
  * @lock: see above
  * @state: enum ib_qp_state; also read without the lock
+ * @cause: enum pib_cause: why the state is what it is; the same
  * @req: requester
  * @resp: responder
  * @rd_res: its resources for READs and atomics; constant
@@ -283,6 +286,7 @@ struct pib_qp_rq {
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rx: what has come
  * @stall: what the receiver had no room for
+ * @behind: bursts to be sent after it; empty where there is none
  * @req_off: of the requester; a reference of the slot is held
  * @resp_off: of the responder
  * @via_udp: what it has sent last has left by a UDP link
@@ -345,6 +349,7 @@ struct pib_qp {
 	/* The turn and verbs, lock. */
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	enum ib_qp_state state;
+	u8 cause;
 	struct pib_req req;
 	struct pib_resp resp;
 	struct pib_rd_res *rd_res;
@@ -364,6 +369,7 @@ struct pib_qp {
 	struct pib_pd *rx_pd;
 	struct pib_qp_rx rx;
 	struct pib_stall stall;
+	struct list_head behind;
 	struct pib_put_off req_off;
 	struct pib_put_off resp_off;
 	bool via_udp;

@@ -199,6 +199,10 @@ static bool stall_again(struct pib_qp *qp, u64 now)
 {
 	struct pib_stall *s = &qp->stall;
 
+	if (unlikely(s->until > now)) {
+		arm_timer(qp, s->until);
+		return false;
+	}
 	if (s->tries < STALL_RETRIES)
 		return true;
 

@@ -12,6 +12,7 @@
 #include "memory/pd.h"
 #include "memory/sge.h"
 #include "packet/offload.h"
+#include "transport/inject.h"
 #include "transport/qp_trace.h"
 #include "transport/requester.h"
 #include "transport/send_queue.h"
@@ -175,15 +176,24 @@ static bool requester_put_off(struct pib_qp *qp, const struct pib_tx *tx)
 	return false;
 }
 
+/* The status by which the request ends unsent; 0: it is in order. */
+static u32 request_fault(struct pib_qp *qp, const struct pib_ksq_slot *s, const struct pib_tx *tx)
+{
+	if (s->bad || !pib_injects_any() || tx->off)
+		return s->bad;
+	return pib_inject_send(qp);
+}
+
 static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
 	const struct pib_av_data *av;
 	struct pib_burst *b;
+	u32 bad = request_fault(qp, s, tx);
 	int err;
 
-	if (s->bad) {
-		pib_req_local_error(&qp->req, &s->w, s->bad);
+	if (bad) {
+		pib_req_local_error(&qp->req, &s->w, bad);
 		return true;
 	}
 	b = pib_tx_burst(qp, tx);

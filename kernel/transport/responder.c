@@ -8,6 +8,7 @@
 #include "hca/hca.h"
 #include "memory/pd.h"
 #include "transport/congestion.h"
+#include "transport/inject.h"
 #include "transport/qp_trace.h"
 #include "transport/responder.h"
 #include "transport/recv_queue.h"
@@ -63,12 +64,25 @@ static enum pib_res atomic_outcome(struct pib_qp *qp, const struct pib_span *spa
 	return err == -EINVAL ? PIB_RES_INV_REQ : copy_outcome(qp, span, 0, 8, err);
 }
 
+/* The receive in hand may be one that is to fail. */
+static enum pib_res spoil_receive(struct pib_qp *qp)
+{
+	u32 status = pib_inject_recv(qp);
+
+	if (!status)
+		return PIB_RES_OK;
+	pib_rq_complete(qp, status, 0, NULL);
+	return status == PIB_WC_LOC_LEN_ERR ? PIB_RES_LEN : PIB_RES_OP;
+}
+
 static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
 {
 	enum pib_res res;
 
 	if (act->first) {
 		res = pib_rq_take(qp, act->h->srqn);
+		if (!res && pib_injects_any())
+			res = spoil_receive(qp);
 		if (res)
 			return res;
 	}
@@ -291,6 +305,11 @@ static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, const st
 		return PIB_RES_INV_REQ;
 	if (unlikely(qp->rx.hold.refuses))
 		return PIB_RES_LATER;
+	if (pib_injects_any()) {
+		res = pib_inject_request(qp, act);
+		if (res)
+			return res;
+	}
 	res = execute_act(qp, b, act, orig);
 	/*
 	 * Without a receive work request nothing else would say that this side has failed

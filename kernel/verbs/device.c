@@ -231,6 +231,7 @@ static void hca_init_tables(struct pib_hca *hca)
 	xa_init_flags(&hca->qp_counters, XA_FLAGS_ALLOC);
 	pib_quota_init(&hca->quota);
 	pib_objects_init(&hca->objects);
+	pib_injects_init(&hca->injects);
 	/* what a peer has kept from before a restart does not fit (10.6.3.3) */
 	hca->next_qpn = get_random_u32() >> 8;
 }

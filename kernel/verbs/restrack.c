@@ -145,6 +145,8 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "pushed_back", !!READ_ONCE(qp->stall.burst) },
 		{ "ccti", READ_ONCE(qp->cc.index) },
 		{ "error", READ_ONCE(qp->req.error) },
+		{ "cause", READ_ONCE(qp->cause) },
+		{ "injections", pib_injects_of_qp(&qp->hca->injects, qp->qpn) },
 	};
 
 	return put_details(msg, details, ARRAY_SIZE(details));

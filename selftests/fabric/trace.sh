@@ -163,7 +163,7 @@ every_event() {
 runs_command() { timeout --preserve-status -s TERM 2 bash -c "exec $1" >"$dir/doc" 2>&1 || { cat "$dir/doc"; return 1; }; }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#|]*[^# |]\) *\([#|].*\)\{0,1\}$/\1/p' "$here/../trace.md")
-ktap_plan $((50 + ${#commands[@]}))
+ktap_plan $((51 + ${#commands[@]}))
 modprobe -a ib_core ib_uverbs ib_umad
 mountpoint -q $tracefs || mount -t tracefs nodev $tracefs
 refuse "without the module" "is the module loaded" pibctl trace
@@ -200,10 +200,12 @@ check "why it was not answered" saw dropped '.reason == "rx_no_qp" and .qpn == 1
 check "what came of it" saw completion ".qpn == $qpn and .status == \"RETRY_EXC_ERR\""
 check "and of its state" saw qp_state ".qpn == $qpn and .to == \"ERR\" and .cause == \"send_failed\" and .status == \"RETRY_EXC_ERR\""
 check "the end of a trace" untrace
-trace pib0 event ack_received event retry
+trace pib0 event ack_received event retry event injected
 stick rnr
 check "an RNR NAK" saw ack_received ".qpn == $qpn and .answer == \"RNR\""
 check "a retry after it" saw retry ".qpn == $qpn and .cause == \"rnr\""
+h 1 pibctl inject pib0 qp "$qpn" delay 1ms >/dev/null
+check "an injection" saw injected ".qpn == $qpn and .kind == \"delay\" and .id > 0"
 unstick
 untrace
 trace

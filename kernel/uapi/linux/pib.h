@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 f574ee9fdd72bca02f9c6a8950e66ccf4c9fa2d44f845bddd46db73a0b89aad5 */
+/*	sha256 da859265015da6bb41e88cac0e705cf9cec5edaef0598826116ca79b341426cb */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -31,6 +31,73 @@ enum pib_object_kind {
 	/* private: */
 	__PIB_OBJECT_KIND_MAX,
 	PIB_OBJECT_KIND_MAX = (__PIB_OBJECT_KIND_MAX - 1)
+};
+
+/**
+ * enum pib_inject_kind - What is made to happen. Those up to port-error happen
+ *   once and at once, the others are rules, which stay.
+ * @PIB_INJECT_KIND_QP_ERROR: A queue pair fails; arg is as enum inject-reason.
+ * @PIB_INJECT_KIND_QP_MIGRATE: A queue pair that is armed takes its alternate
+ *   path.
+ * @PIB_INJECT_KIND_QP_MIGRATE_ERROR: A queue pair is told that its path cannot
+ *   be changed.
+ * @PIB_INJECT_KIND_CQ_OVERRUN: A completion queue is lost, as if it had
+ *   overflowed.
+ * @PIB_INJECT_KIND_SRQ_ERROR: A shared receive queue fails, with its queue
+ *   pairs.
+ * @PIB_INJECT_KIND_SRQ_LIMIT: The event that few receives are left in a shared
+ *   receive queue.
+ * @PIB_INJECT_KIND_DEVICE_FATAL: The HCA fails, and all queue pairs with it
+ *   but those of management.
+ * @PIB_INJECT_KIND_PORT_ERROR: A port's cable comes loose for a moment.
+ * @PIB_INJECT_KIND_DROP: A packet that a queue pair sends is lost.
+ * @PIB_INJECT_KIND_DUPLICATE: A packet goes twice.
+ * @PIB_INJECT_KIND_DAMAGE: A packet is damaged, which its checksums tell.
+ * @PIB_INJECT_KIND_CORRUPT: A bit of a packet's payload is changed, which no
+ *   checksum tells.
+ * @PIB_INJECT_KIND_DELAY: A packet, and what the queue pair sends behind it,
+ *   waits; delay says for how long.
+ * @PIB_INJECT_KIND_NAK: A request is refused with a NAK; arg is the code of
+ *   the IBA (9.7.5.2.8), 0 for PSN sequence error, where it is an
+ *   acknowledgement that becomes a NAK.
+ * @PIB_INJECT_KIND_RNR: A request is refused for now, as if its receiver were
+ *   not ready.
+ * @PIB_INJECT_KIND_SEND_STATUS: A request of the send queue ends with the
+ *   status arg, as of completions.
+ * @PIB_INJECT_KIND_RECV_STATUS: A receive ends with the status arg.
+ */
+enum pib_inject_kind {
+	PIB_INJECT_KIND_QP_ERROR,
+	PIB_INJECT_KIND_QP_MIGRATE,
+	PIB_INJECT_KIND_QP_MIGRATE_ERROR,
+	PIB_INJECT_KIND_CQ_OVERRUN,
+	PIB_INJECT_KIND_SRQ_ERROR,
+	PIB_INJECT_KIND_SRQ_LIMIT,
+	PIB_INJECT_KIND_DEVICE_FATAL,
+	PIB_INJECT_KIND_PORT_ERROR,
+	PIB_INJECT_KIND_DROP,
+	PIB_INJECT_KIND_DUPLICATE,
+	PIB_INJECT_KIND_DAMAGE,
+	PIB_INJECT_KIND_CORRUPT,
+	PIB_INJECT_KIND_DELAY,
+	PIB_INJECT_KIND_NAK,
+	PIB_INJECT_KIND_RNR,
+	PIB_INJECT_KIND_SEND_STATUS,
+	PIB_INJECT_KIND_RECV_STATUS,
+};
+
+/**
+ * enum pib_inject_reason - Why a queue pair is said to fail.
+ * @PIB_INJECT_REASON_NONE: Nobody is told but by flushed completions.
+ * @PIB_INJECT_REASON_FATAL: Event QP_FATAL.
+ * @PIB_INJECT_REASON_ACCESS: Event QP_ACCESS_ERR.
+ * @PIB_INJECT_REASON_REQUEST: Event QP_REQ_ERR.
+ */
+enum pib_inject_reason {
+	PIB_INJECT_REASON_NONE,
+	PIB_INJECT_REASON_FATAL,
+	PIB_INJECT_REASON_ACCESS,
+	PIB_INJECT_REASON_REQUEST,
 };
 
 enum pib_attr {
@@ -66,9 +133,30 @@ enum pib_attr {
 	PIB_A_ENHANCED_PORT0,
 	PIB_A_CAPTURE,
 	PIB_A_OBJECT,
+	PIB_A_INJECT,
 
 	__PIB_A_MAX,
 	PIB_A_MAX = (__PIB_A_MAX - 1)
+};
+
+enum pib_in_attr {
+	PIB_IN_UNSPEC,
+	PIB_IN_PAD,
+	PIB_IN_ID,
+	PIB_IN_KIND,
+	PIB_IN_OBJECT,
+	PIB_IN_ARG,
+	PIB_IN_DELAY,
+	PIB_IN_AFTER,
+	PIB_IN_EVERY,
+	PIB_IN_COUNT,
+	PIB_IN_PROBABILITY,
+	PIB_IN_SEED,
+	PIB_IN_SEEN,
+	PIB_IN_DONE,
+
+	__PIB_IN_MAX,
+	PIB_IN_MAX = (__PIB_IN_MAX - 1)
 };
 
 enum pib_ca_attr {
@@ -339,6 +427,9 @@ enum pib_cmd {
 	PIB_CMD_UPLINK_GET,
 	PIB_CMD_CAPTURE_NEW,
 	PIB_CMD_OBJECT_GET,
+	PIB_CMD_INJECT_NEW,
+	PIB_CMD_INJECT_DEL,
+	PIB_CMD_INJECT_GET,
 
 	__PIB_CMD_MAX,
 	PIB_CMD_MAX = (__PIB_CMD_MAX - 1)

@@ -54,6 +54,7 @@ enum pib_capture_reason {
 	PIB_CAPTURE_NO_QP,		/* there is no such QP */
 	PIB_CAPTURE_BAD_SERVICE,	/* the QP has another service, or another peer */
 	PIB_CAPTURE_BAD_PKEY,		/* the QP has another P_Key */
+	PIB_CAPTURE_INJECTED,		/* lost on purpose where the QP sends */
 	__PIB_CAPTURE_REASONS
 };
 

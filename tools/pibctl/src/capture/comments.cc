@@ -35,6 +35,7 @@ std::string_view reason_text(std::uint8_t reason)
 		"no such QP",
 		"the QP has another service or peer",
 		"the QP has another P_Key",
+		"lost on purpose where the QP sends",
 	};
 	return reason < kTexts.size() ? kTexts[reason] : "a reason that this pibctl does not know";
 }

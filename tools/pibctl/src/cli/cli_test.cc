@@ -58,6 +58,23 @@ TEST_F(Cli, CaptureSaysWhatIsWrong)
 	EXPECT_TRUE(kernel.requests.empty());
 }
 
+TEST_F(Cli, InjectSaysWhatIsWrong)
+{
+	EXPECT_EQ(pibctl({"inject", "pib0"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3"}), 2);
+	EXPECT_TRUE(complains("what is to happen to the qp is missing"));
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3", "drop", "0"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3", "drop", "1", "count", "2"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3", "drop", "1", "rnr", "2"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3", "drop", "1", "overrun"}), 2);
+	EXPECT_TRUE(complains("'overrun' is nothing that happens to qp"));
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3", "cq", "4", "drop", "1"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "cq", "3", "overrun", "event", "fatal"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3", "delay", "11s"}), 2);
+	EXPECT_EQ(pibctl({"inject", "del", "pib0", "0"}), 2);
+	EXPECT_TRUE(kernel.requests.empty());
+}
+
 TEST_F(Cli, TraceSaysWhatIsWrong)
 {
 	const std::vector<std::pair<std::vector<const char *>, const char *>> cases = {

@@ -63,5 +63,6 @@ std::span<const Command> fabric_commands();
 std::span<const Command> capture_commands();
 std::span<const Command> explain_commands();
 std::span<const Command> trace_commands();
+std::span<const Command> inject_commands();
 
 } // namespace pib::ctl

@@ -4,6 +4,7 @@
 #include "commands/commands.h"
 #include "commands/list_links.h"
 #include "commands/list_objects.h"
+#include "inject/words.h"
 #include "model/words/parse.h"
 #include "model/show/show.h"
 
@@ -60,6 +61,59 @@ Status list_uplinks(const Context &context, const Arguments &)
 	if (!uplinks)
 		return uplinks.error();
 	show_uplinks(context.out, *uplinks);
+	return success();
+}
+
+std::string argument_of(const Injection &injection)
+{
+	const InjectKind *kind = find_inject_kind(injection.kind);
+	switch (kind ? kind->value : InjectValue::kNone) {
+	case InjectValue::kNak: return nak_word(injection.arg);
+	case InjectValue::kStatus: return status_word(injection.arg);
+	case InjectValue::kTime: return fmt::format("{}ns", injection.delay);
+	default: return {};
+	}
+}
+
+void show_injection(Output &out, const Injection &injection)
+{
+	const InjectKind *kind = find_inject_kind(injection.kind);
+	const auto word = kind ? std::string(kind->word) : fmt::format("kind {}", injection.kind);
+	const auto argument = argument_of(injection);
+	out.begin_item(fmt::format("injection {} {}", injection.hca, injection.id));
+	out.key_field("hca", injection.hca);
+	out.key_field("id", std::uint64_t{injection.id});
+	out.field("qp", std::uint64_t{injection.object});
+	out.field("kind", word);
+	if (!argument.empty())
+		out.field("argument", argument);
+	if (injection.after.value_or(0))
+		out.field("after", std::uint64_t{*injection.after});
+	if (injection.every.value_or(1) != 1)
+		out.field("every", std::uint64_t{*injection.every});
+	if (injection.count.value_or(0))
+		out.field("count", std::uint64_t{*injection.count});
+	else
+		out.field("count", std::string("all"));
+	if (injection.probability.value_or(1'000'000'000) != 1'000'000'000) {
+		const double share = static_cast<double>(*injection.probability) / 1e9;
+		out.field("probability", share, fmt::format("{:g}", share));
+		out.field("seed", std::uint64_t{injection.seed.value_or(0)});
+	}
+	out.field("seen", injection.seen);
+	out.field("done", injection.done);
+	out.end_item();
+}
+
+Status list_injections(const Context &context, const Arguments &)
+{
+	const auto injections = context.client.injections();
+	if (!injections)
+		return injections.error();
+	context.out.begin_list("injections");
+	for (const Injection &injection : *injections)
+		show_injection(context.out, injection);
+	context.out.end_list();
 	return success();
 }
 
@@ -128,6 +182,14 @@ const Command kCommands[] = {
 	  {"pibctl show objects pib0 kind qp", "the queue pairs of an HCA"},
 	  {"pibctl -j show objects pid 1234", "what a process has, as JSON"}},
 	 list_objects},
+	 "injections",
+	 "show what 'pibctl inject' has arranged",
+	 "Shows the rules for what goes wrong on purpose: how many packets or requests each has seen,\n"
+	 "and how often it has acted.",
+	 {},
+	 {},
+	 {{"pibctl show injections", "all rules"}},
+	 list_injections},
 };
 
 } // namespace

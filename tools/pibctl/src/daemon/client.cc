@@ -176,6 +176,18 @@ Result<int> DaemonClient::capture(const CaptureRequest &)
 {
 	return Error{"pibnetd captures nothing; captures are made in the kernel", EOPNOTSUPP};
 }
+Result<std::optional<std::uint32_t>> DaemonClient::inject(const Injection &)
+{
+	return not_here("injects");
+}
+Status DaemonClient::remove_injection(const std::string &, std::optional<std::uint32_t>)
+{
+	return not_here("injects");
+}
+Result<std::vector<Injection>> DaemonClient::injections()
+{
+	return std::vector<Injection>{};
+}
 Status DaemonClient::add_switch(const SwitchRequest &)
 {
 	return not_here("makes switches");

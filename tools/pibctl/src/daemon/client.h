@@ -27,6 +27,9 @@ public:
 	Status remove_link(const End &end) override;
 	Status change_link(const LinkChange &change) override;
 	Result<int> capture(const CaptureRequest &capture) override;
+	Result<std::optional<std::uint32_t>> inject(const Injection &injection) override;
+	Status remove_injection(const std::string &hca, std::optional<std::uint32_t> id) override;
+	Result<std::vector<Injection>> injections() override;
 
 	Result<std::vector<Hca>> hcas() override;
 	Result<std::vector<Switch>> switches() override;

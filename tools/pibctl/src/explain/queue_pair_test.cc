@@ -61,6 +61,18 @@ TEST(Explain, ErrorHasItsStatus)
 	EXPECT_THAT(why(qp), ElementsAre(HasSubstr("ERR"), HasSubstr("status 250")));
 }
 
+TEST(Explain, Injections)
+{
+	QueuePair qp = running();
+	qp.details["injections"] = 1;
+	EXPECT_THAT(why(qp), ElementsAre(HasSubstr("1 rule of 'pibctl inject' acts")));
+	qp.details["injections"] = 0;
+	qp.details["cause"] = 6;
+	EXPECT_THAT(why(qp), ElementsAre("nothing holds it up"));
+	qp.state = QpState::kErr;
+	EXPECT_THAT(why(qp), ElementsAre(HasSubstr("ERR"), HasSubstr("has made it fail")));
+}
+
 TEST(Explain, Port)
 {
 	EXPECT_THAT(why(running(), port_in(2)),

@@ -8,6 +8,9 @@
 namespace pib::ctl {
 namespace {
 
+/// PIB_CAUSE_INJECTED of the module's tracepoints.
+constexpr std::uint64_t kInjected = 6;
+
 struct Facts {
 	const QueuePair &qp;
 	const std::string &hca;
@@ -100,6 +103,14 @@ std::string ack_words(const Facts &facts)
 
 const Reason kReasons[] = {
 	{[](const Facts &f) { return !f.sends(); }, state_words},
+	{[](const Facts &f) { return f.qp.state == QpState::kErr && f["cause"] == kInjected; },
+	 [](const Facts &) { return std::string("'pibctl inject' has made it fail"); }},
+	{[](const Facts &f) { return f["injections"] != 0; },
+	 [](const Facts &f) {
+		 return fmt::format("{} {} of 'pibctl inject' {} on what it sends or is asked for",
+				    f["injections"], f["injections"] == 1 ? "rule" : "rules",
+				    f["injections"] == 1 ? "acts" : "act");
+	 }},
 	{[](const Facts &f) { return f["error"] != 0; },
 	 [](const Facts &f) {
 		 return fmt::format("a request of it has ended with {}", status_name(f["error"]));

@@ -39,6 +39,10 @@ constexpr Reason kLinkReasons[] = {
 	{ENOTCONN, "there is no cable in that port ('pibctl link show' lists them)"},
 };
 
+constexpr Reason kInjectReasons[] = {
+	{EOPNOTSUPP, "module pib is older than this pibctl and injects nothing"},
+};
+
 constexpr Reason kSwitchReasons[] = {
 	{EEXIST, "the name is taken by another HCA or switch ('pibctl show' lists them)"},
 };
@@ -215,6 +219,33 @@ Result<int> Client::capture(const CaptureRequest &capture)
 		return describe_refusal(fmt::format("capture at {}", what), outcome->verdict,
 					request, kReasons);
 	return decode_capture(outcome->answers);
+}
+
+Result<std::optional<std::uint32_t>> Client::inject(const Injection &injection)
+{
+	Request request = encode_inject(injection);
+	const auto outcome = session_.call(request);
+	if (!outcome)
+		return outcome.error();
+	if (outcome->verdict.code)
+		return describe_refusal(fmt::format("inject into {}", injection.hca),
+					outcome->verdict, request, kInjectReasons);
+	return decode_injection_id(outcome->answers);
+}
+
+Status Client::remove_injection(const std::string &hca, std::optional<std::uint32_t> id)
+{
+	const auto what = id ? fmt::format("injection {}", *id) : std::string("the injections");
+	return command(fmt::format("delete {} of {}", what, hca), encode_delete_injection(hca, id),
+		       kInjectReasons);
+}
+
+Result<std::vector<Injection>> Client::injections()
+{
+	const auto answers = list("injections", PIB_CMD_INJECT_GET);
+	if (!answers)
+		return answers.error();
+	return decode_injections(*answers);
 }
 
 /// The answers to a question after one object; nothing if it does not exist.

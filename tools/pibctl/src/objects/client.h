@@ -32,6 +32,11 @@ public:
 	virtual Status change_link(const LinkChange &change);
 	/// Begins a capture. It ends when the file descriptor, which is the caller's, is closed.
 	virtual Result<int> capture(const CaptureRequest &capture);
+	/// Makes something go wrong. The number of the rule, if it is one.
+	virtual Result<std::optional<std::uint32_t>> inject(const Injection &injection);
+	/// id: absent for all of the HCA.
+	virtual Status remove_injection(const std::string &hca, std::optional<std::uint32_t> id);
+	virtual Result<std::vector<Injection>> injections();
 	/// Makes many changes, some at a time. made[i] tells whether change i was carried out: when
 	/// one is refused, those sent along with it still are, and later ones are not sent.
 	struct Applied {

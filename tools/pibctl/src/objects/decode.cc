@@ -316,6 +316,43 @@ Result<int> decode_capture(const std::vector<Answer> &answers)
 	return Error{"the kernel's answer lacks the file descriptor of the capture", EBADMSG};
 }
 
+std::optional<std::uint32_t> decode_injection_id(const std::vector<Answer> &answers)
+{
+	for (const Answer &answer : answers)
+		if (const auto inject = Attributes(answer.attributes).nest(PIB_A_INJECT))
+			return inject->number<std::uint32_t>(PIB_IN_ID);
+	return std::nullopt;
+}
+
+Result<std::vector<Injection>> decode_injections(const std::vector<Answer> &answers)
+{
+	std::vector<Injection> all;
+	for (const Answer &answer : answers) {
+		const Attributes attributes(answer.attributes);
+		const auto hca = attributes.text(PIB_A_HCA_NAME);
+		const auto rule = attributes.nest(PIB_A_INJECT);
+		const auto id = rule ? rule->number<std::uint32_t>(PIB_IN_ID) : std::nullopt;
+		if (!hca || !id || !intact(attributes, {PIB_A_INJECT}))
+			return malformed("an injection without HCA or number");
+		Injection one;
+		one.hca = *hca;
+		one.id = *id;
+		one.kind = rule->number<std::uint8_t>(PIB_IN_KIND).value_or(0);
+		one.object = rule->number<std::uint32_t>(PIB_IN_OBJECT).value_or(0);
+		one.arg = rule->number<std::uint32_t>(PIB_IN_ARG).value_or(0);
+		one.delay = rule->number<std::uint64_t>(PIB_IN_DELAY).value_or(0);
+		one.after = rule->number<std::uint32_t>(PIB_IN_AFTER);
+		one.every = rule->number<std::uint32_t>(PIB_IN_EVERY);
+		one.count = rule->number<std::uint32_t>(PIB_IN_COUNT);
+		one.probability = rule->number<std::uint32_t>(PIB_IN_PROBABILITY);
+		one.seed = rule->number<std::uint64_t>(PIB_IN_SEED);
+		one.seen = rule->number<std::uint64_t>(PIB_IN_SEEN).value_or(0);
+		one.done = rule->number<std::uint64_t>(PIB_IN_DONE).value_or(0);
+		all.push_back(std::move(one));
+	}
+	return all;
+}
+
 std::optional<std::string> decode_module_version(const std::vector<Answer> &answers)
 {
 	for (const Answer &answer : answers)

@@ -6,6 +6,7 @@
 
 #include "model/objects.h"
 #include "netlink/session.h"
+#include "objects/requests.h"
 
 namespace pib::ctl {
 
@@ -17,6 +18,10 @@ Result<std::vector<Uplink>> decode_uplinks(const std::vector<Answer> &answers);
 
 /// The file descriptor of a capture.
 Result<int> decode_capture(const std::vector<Answer> &answers);
+
+/// The number of a rule; none: it has happened already.
+std::optional<std::uint32_t> decode_injection_id(const std::vector<Answer> &answers);
+Result<std::vector<Injection>> decode_injections(const std::vector<Answer> &answers);
 
 /// The module's version if an answer carries it.
 std::optional<std::string> decode_module_version(const std::vector<Answer> &answers);

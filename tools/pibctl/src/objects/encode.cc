@@ -225,6 +225,40 @@ Request encode_capture(const CaptureRequest &capture)
 	return request;
 }
 
+Request encode_inject(const Injection &injection)
+{
+	Request request(PIB_CMD_INJECT_NEW, PIB_FAMILY_VERSION);
+	request.put_text(PIB_A_HCA_NAME, injection.hca);
+	const Request::Nest nest(request, PIB_A_INJECT);
+	request.put_u8(PIB_IN_KIND, injection.kind);
+	request.put_u32(PIB_IN_OBJECT, injection.object);
+	request.put_u32(PIB_IN_ARG, injection.arg);
+	if (injection.delay)
+		request.put_u64(PIB_IN_DELAY, injection.delay);
+	if (injection.after)
+		request.put_u32(PIB_IN_AFTER, *injection.after);
+	if (injection.every)
+		request.put_u32(PIB_IN_EVERY, *injection.every);
+	if (injection.count)
+		request.put_u32(PIB_IN_COUNT, *injection.count);
+	if (injection.probability)
+		request.put_u32(PIB_IN_PROBABILITY, *injection.probability);
+	if (injection.seed)
+		request.put_u64(PIB_IN_SEED, *injection.seed);
+	return request;
+}
+
+Request encode_delete_injection(const std::string &hca, std::optional<std::uint32_t> id)
+{
+	Request request(PIB_CMD_INJECT_DEL, PIB_FAMILY_VERSION);
+	request.put_text(PIB_A_HCA_NAME, hca);
+	if (id) {
+		const Request::Nest nest(request, PIB_A_INJECT);
+		request.put_u32(PIB_IN_ID, *id);
+	}
+	return request;
+}
+
 Request encode_dump(std::uint8_t command)
 {
 	return Request(command, PIB_FAMILY_VERSION, NLM_F_DUMP);

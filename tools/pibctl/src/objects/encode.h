@@ -18,6 +18,9 @@ Request encode_add_link(const LinkRequest &link);
 Request encode_named(std::uint8_t command, std::uint16_t name_attribute, std::string_view name);
 Request encode_delete_link(const End &end);
 Request encode_change_link(const LinkChange &change);
+Request encode_inject(const Injection &injection);
+/// id: absent for all of the HCA.
+Request encode_delete_injection(const std::string &hca, std::optional<std::uint32_t> id);
 Request encode_capture(const CaptureRequest &capture);
 Request encode_dump(std::uint8_t command);
 Request encode_change(const Change &change);

@@ -188,6 +188,31 @@ TEST(Encode, ChangeLink)
 					 fake::u32(PIB_F_FLAP_DOWN, 1000)})}));
 }
 
+TEST(Encode, Injections)
+{
+	Injection drop;
+	drop.hca = "pib0";
+	drop.kind = PIB_INJECT_KIND_DROP;
+	drop.object = 17;
+	drop.count = 0;
+	drop.probability = 10;
+	const Request made = encode_inject(drop);
+	EXPECT_EQ(command_of(made), PIB_CMD_INJECT_NEW);
+	EXPECT_EQ(attributes_of(made),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"),
+			fake::nest(PIB_A_INJECT,
+				   {fake::u8(PIB_IN_KIND, PIB_INJECT_KIND_DROP),
+				    fake::u32(PIB_IN_OBJECT, 17), fake::u32(PIB_IN_ARG, 0),
+				    fake::u32(PIB_IN_COUNT, 0),
+				    fake::u32(PIB_IN_PROBABILITY, 10)})}));
+	const Request all = encode_delete_injection("pib0", {});
+	EXPECT_EQ(command_of(all), PIB_CMD_INJECT_DEL);
+	EXPECT_EQ(attributes_of(all), fake::text(PIB_A_HCA_NAME, "pib0"));
+	EXPECT_EQ(attributes_of(encode_delete_injection("pib0", 3)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"),
+			fake::nest(PIB_A_INJECT, {fake::u32(PIB_IN_ID, 3)})}));
+}
+
 TEST(Encode, NamedAndDump)
 {
 	const Request named = encode_named(PIB_CMD_SWITCH_GET, PIB_A_SWITCH_NAME, "sw0");

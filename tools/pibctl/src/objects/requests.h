@@ -75,6 +75,29 @@ struct CaptureRequest {
 	std::vector<CaptureMatch> matches;
 };
 
+/// What "pibctl inject" asks for, and what a rule of it is.
+struct Injection {
+	std::string hca;
+	/// enum pib_inject_kind
+	std::uint8_t kind = 0;
+	/// Number of the queue pair, CQ, SRQ or port.
+	std::uint32_t object = 0;
+	std::uint32_t arg = 0;
+	/// ns
+	std::uint64_t delay = 0;
+	std::optional<std::uint32_t> after;
+	std::optional<std::uint32_t> every;
+	/// 0: without end.
+	std::optional<std::uint32_t> count;
+	/// In 10^9.
+	std::optional<std::uint32_t> probability;
+	std::optional<std::uint64_t> seed;
+	// Of a rule that there is.
+	std::uint32_t id = 0;
+	std::uint64_t seen = 0;
+	std::uint64_t done = 0;
+};
+
 struct Removal {
 	enum class Kind { kHca, kSwitch };
 	Kind kind;

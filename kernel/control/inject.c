@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What is made to happen on purpose. The HCA stays registered meanwhile; but for ports, which are
+ * the fabric's, the configuration mutex is not held, since those who are told may take their time.
+ */
+#include <linux/netlink.h>
+#include <rdma/restrack.h>
+#include "compat/compat.h"
+#include "control/inject.h"
+#include "control/registry.h"
+#include "fabric/cable.h"
+#include "fabric/impair.h"
+#include "hca/cq.h"
+#include "hca/hca.h"
+#include "hca/srq.h"
+#include "tracing/events.h"
+#include "transport/inject.h"
+
+/* Find an HCA. For ib_device_put(). Return: NULL: the reason is in @extack. */
+static struct pib_hca *get_hca(struct pib_net *pn, const char *name,
+			       struct netlink_ext_ack *extack)
+{
+	struct pib_hca_ctl *ctl;
+	struct pib_hca *hca;
+
+	pib_net_lock(pn);
+	ctl = pib_hca_ctl_find(pn, name);
+	hca = ctl && ib_device_try_get(&ctl->hca->ib) ? ctl->hca : NULL;
+	pib_net_unlock(pn);
+	if (!hca)
+		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
+	return hca;
+}
+
+/* For rdma_restrack_put(). Return: NULL: there is no object of that number. */
+static struct rdma_restrack_entry *get_object(struct pib_hca *hca, enum rdma_restrack_type type,
+					      u32 number, struct netlink_ext_ack *extack)
+{
+	struct rdma_restrack_entry *res = rdma_restrack_get_byid(&hca->ib, type, number);
+
+	if (!IS_ERR(res))
+		return res;
+	if (type == RDMA_RESTRACK_CQ)
+		NL_SET_ERR_MSG(extack, "the HCA has no completion queue of that number");
+	else
+		NL_SET_ERR_MSG(extack, "the HCA has no shared receive queue of that number");
+	return NULL;
+}
+
+static int lose_cq(struct pib_hca *hca, u32 number, struct netlink_ext_ack *extack)
+{
+	struct rdma_restrack_entry *res = get_object(hca, RDMA_RESTRACK_CQ, number, extack);
+	struct pib_cq *cq;
+	int err;
+
+	if (!res)
+		return -ENOENT;
+	cq = to_cq(container_of(res, struct ib_cq, res));
+	if (pib_inject_is_managements(hca, cq)) {
+		err = -EOPNOTSUPP;
+		NL_SET_ERR_MSG(extack, "queue pairs 0 and 1 complete there, and are left alone");
+	} else {
+		err = pib_cq_overrun(cq);
+		if (err)
+			NL_SET_ERR_MSG(extack, "the completion queue has overflowed before");
+	}
+	rdma_restrack_put(res);
+	return err;
+}
+
+static int fail_srq(struct pib_hca *hca, u32 number, enum ib_event_type event,
+		    struct netlink_ext_ack *extack)
+{
+	struct rdma_restrack_entry *res = get_object(hca, RDMA_RESTRACK_SRQ, number, extack);
+	struct pib_srq *srq;
+
+	if (!res)
+		return -ENOENT;
+	srq = to_srq(container_of(res, struct ib_srq, res));
+	pib_srq_raise(srq, event);
+	if (event == IB_EVENT_SRQ_ERR)
+		pib_inject_srq_qps(srq);
+	rdma_restrack_put(res);
+	return 0;
+}
+
+/*
+ * The HCA says that it has failed, and its queue pairs do fail. It goes on all the same, as one
+ * that its driver has reset at once: ports keep their state, and new queue pairs work.
+ */
+static int fail_hca(struct pib_hca *hca)
+{
+	struct ib_event event = { .device = &hca->ib, .event = IB_EVENT_DEVICE_FATAL };
+
+	trace_pib_async_event(hca->nd.name, 0, PIB_ASYNC_DEVICE, 0, event.event);
+	ib_dispatch_event(&event);
+	pib_inject_all_qps(hca);
+	return 0;
+}
+
+static int inject_hca(struct pib_hca *hca, const struct pib_inject_cfg *cfg,
+		      struct netlink_ext_ack *extack)
+{
+	switch (cfg->kind) {
+	case PIB_INJECT_KIND_CQ_OVERRUN:
+		return lose_cq(hca, cfg->object, extack);
+	case PIB_INJECT_KIND_SRQ_ERROR:
+		return fail_srq(hca, cfg->object, IB_EVENT_SRQ_ERR, extack);
+	case PIB_INJECT_KIND_SRQ_LIMIT:
+		return fail_srq(hca, cfg->object, IB_EVENT_SRQ_LIMIT_REACHED, extack);
+	case PIB_INJECT_KIND_DEVICE_FATAL:
+		return fail_hca(hca);
+	default:
+		return pib_inject_qp(hca, cfg, extack);
+	}
+}
+
+/* The cable in a port comes loose and is plugged in again. pn->lock held. */
+static int shake_port(struct pib_net *pn, const struct pib_hca_ctl *ctl, u32 num,
+		      struct netlink_ext_ack *extack)
+{
+	struct pib_kport *port;
+
+	if (!num || num > ctl->hca->nd.node.num_ports) {
+		NL_SET_ERR_MSG(extack, "the HCA has no port of that number");
+		return -ENOENT;
+	}
+	port = ctl->hca->nd.ports[num];
+	if (!pib_kport_has_cable(port)) {
+		NL_SET_ERR_MSG(extack, "there is no cable in that port");
+		return -ENOTCONN;
+	}
+	if (port->p.phys != PIB_PHYS_LINKUP) {
+		NL_SET_ERR_MSG(extack, "the port is down already");
+		return -EALREADY;
+	}
+	mutex_lock(&pn->link_lock);
+	pib_cable_set_plugged(pn, port, false);
+	pib_cable_set_plugged(pn, port, true);
+	mutex_unlock(&pn->link_lock);
+	return 0;
+}
+
+static int inject_port(struct pib_net *pn, const char *name, u32 num,
+		       struct netlink_ext_ack *extack)
+{
+	struct pib_hca_ctl *ctl;
+	int err = -ENODEV;
+
+	pib_net_lock(pn);
+	ctl = pib_hca_ctl_find(pn, name);
+	if (ctl)
+		err = shake_port(pn, ctl, num, extack);
+	else
+		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
+	pib_net_unlock(pn);
+	return err;
+}
+
+int pib_inject(struct pib_net *pn, const char *name, const struct pib_inject_cfg *cfg,
+	       struct netlink_ext_ack *extack)
+{
+	struct pib_hca *hca;
+	int err;
+
+	if (cfg->kind == PIB_INJECT_KIND_PORT_ERROR)
+		return inject_port(pn, name, cfg->object, extack);
+	hca = get_hca(pn, name, extack);
+	if (!hca)
+		return -ENODEV;
+	err = inject_hca(hca, cfg, extack);
+	ib_device_put(&hca->ib);
+	return err;
+}
+
+int pib_inject_del(struct pib_net *pn, const char *name, u32 id, struct netlink_ext_ack *extack)
+{
+	struct pib_hca *hca = get_hca(pn, name, extack);
+	int err;
+
+	if (!hca)
+		return -ENODEV;
+	err = pib_injects_del(&hca->injects, id);
+	if (err)
+		NL_SET_ERR_MSG(extack, "the HCA has no injection of that number");
+	ib_device_put(&hca->ib);
+	return err;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Rules for what goes wrong on purpose: how many there are, when they act. Choices by probability
+ * are those of a bad cable (proto/fault.c), from a seed.
+ */
+#include <linux/netlink.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include "hca/inject.h"
+
+DEFINE_STATIC_KEY_FALSE(pib_inject_key);
+
+void pib_injects_init(struct pib_injects *in)
+{
+	mutex_init(&in->lock);
+	INIT_LIST_HEAD(&in->rules);
+}
+
+/* Will the rule not act any more? */
+static bool rule_spent(struct pib_inject *rule)
+{
+	return rule->cfg.count && READ_ONCE(rule->done) >= rule->cfg.count;
+}
+
+/* The rule goes. Who looks at it still may do so until a grace period is over. */
+static void rule_drop(struct pib_injects *in, struct pib_inject *rule)
+{
+	lockdep_assert_held(&in->lock);
+
+	list_del_rcu(&rule->entry);
+	in->num--;
+	kfree_rcu(rule, rcu);
+	static_branch_dec(&pib_inject_key);
+}
+
+static bool make_room(struct pib_injects *in)
+{
+	struct pib_inject *rule;
+
+	if (in->num < PIB_INJECT_MAX)
+		return true;
+	list_for_each_entry(rule, &in->rules, entry) {
+		if (rule_spent(rule)) {
+			rule_drop(in, rule);
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct pib_inject *rule_alloc(const struct pib_inject_cfg *cfg)
+{
+	const struct pib_fault_cfg fault = { .seed = cfg->seed, .loss = cfg->probability };
+	struct pib_inject *rule = kzalloc(sizeof(*rule), GFP_KERNEL);
+
+	if (!rule)
+		return NULL;
+	spin_lock_init(&rule->lock);
+	rule->cfg = *cfg;
+	pib_fault_init(&rule->fault, &fault, 0);
+	return rule;
+}
+
+int pib_injects_add(struct pib_injects *in, const struct pib_inject_cfg *cfg,
+		    struct netlink_ext_ack *extack)
+{
+	struct pib_inject *rule = rule_alloc(cfg);
+	int id;
+
+	if (!rule)
+		return -ENOMEM;
+	mutex_lock(&in->lock);
+	if (!make_room(in) || in->last_id == INT_MAX) {
+		mutex_unlock(&in->lock);
+		kfree(rule);
+		NL_SET_ERR_MSG(extack, "the HCA has 64 injections already, and none is over");
+		return -ENOSPC;
+	}
+	id = ++in->last_id;
+	rule->id = id;
+	static_branch_inc(&pib_inject_key);
+	list_add_tail_rcu(&rule->entry, &in->rules);
+	in->num++;
+	mutex_unlock(&in->lock);
+	return id;
+}
+
+int pib_injects_del(struct pib_injects *in, u32 id)
+{
+	struct pib_inject *rule, *next;
+	int err = id ? -ENOENT : 0;
+
+	mutex_lock(&in->lock);
+	list_for_each_entry_safe(rule, next, &in->rules, entry) {
+		if (id && rule->id != id)
+			continue;
+		rule_drop(in, rule);
+		err = 0;
+	}
+	mutex_unlock(&in->lock);
+	return err;
+}
+
+void pib_injects_forget_qp(struct pib_injects *in, u32 qpn)
+{
+	struct pib_inject *rule, *next;
+
+	/* What is being made for this queue pair holds a reference to it. */
+	if (list_empty_careful(&in->rules))
+		return;
+	mutex_lock(&in->lock);
+	list_for_each_entry_safe(rule, next, &in->rules, entry)
+		if (rule->cfg.object == qpn)
+			rule_drop(in, rule);
+	mutex_unlock(&in->lock);
+}
+
+bool pib_injects_next(struct pib_injects *in, u32 id, struct pib_inject *copy)
+{
+	struct pib_inject *rule;
+	bool found = false;
+
+	mutex_lock(&in->lock);
+	list_for_each_entry(rule, &in->rules, entry) {
+		if (rule->id <= id)
+			continue;
+		copy->id = rule->id;
+		copy->cfg = rule->cfg;
+		spin_lock_bh(&rule->lock);
+		copy->seen = rule->seen;
+		copy->done = rule->done;
+		spin_unlock_bh(&rule->lock);
+		found = true;
+		break;
+	}
+	mutex_unlock(&in->lock);
+	return found;
+}
+
+u32 pib_injects_of_qp(const struct pib_injects *in, u32 qpn)
+{
+	struct pib_inject *rule;
+	u32 n = 0;
+
+	if (!pib_injects_any())
+		return 0;
+	rcu_read_lock();
+	list_for_each_entry_rcu(rule, &in->rules, entry)
+		n += rule->cfg.object == qpn && !rule_spent(rule);
+	rcu_read_unlock();
+	return n;
+}
+
+static bool rule_chance(struct pib_inject *rule)
+{
+	struct pib_fate fate;
+
+	if (rule->cfg.probability == PIB_FAULT_ALWAYS)
+		return true;
+	pib_fault_packet(&rule->fault, PIB_FAULT_DATA, 0, &fate);
+	return fate.lost;
+}
+
+/* Is it the turn of what is seen now? */
+static bool rule_due(const struct pib_inject *rule)
+{
+	u64 nth;
+
+	if (rule->seen <= rule->cfg.after)
+		return false;
+	div64_u64_rem(rule->seen - rule->cfg.after, rule->cfg.every, &nth);
+	return !nth;
+}
+
+bool pib_inject_acts(struct pib_inject *rule)
+{
+	bool acts = false;
+
+	spin_lock(&rule->lock);
+	if (!rule_spent(rule)) {
+		rule->seen++;
+		acts = rule_due(rule) && rule_chance(rule);
+		WRITE_ONCE(rule->done, rule->done + acts);
+	}
+	spin_unlock(&rule->lock);
+	return acts;
+}

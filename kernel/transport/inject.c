@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What is made to happen to queue pairs on purpose. A queue pair that fails does so by the way by
+ * which it would fail without; packets meet their fate where they leave the queue pair, each on its
+ * own; requests are refused, and work requests fail, before anything of them is done.
+ */
+#include <linux/ktime.h>
+#include <linux/netlink.h>
+#include <linux/rculist.h>
+#include "fabric/drop.h"
+#include "hca/hca.h"
+#include "hca/hw_counters.h"
+#include "hca/srq.h"
+#include "transport/apm.h"
+#include "transport/error.h"
+#include "transport/inject.h"
+#include "transport/qp_trace.h"
+
+/* AETH (9.7.5.2): syndrome of an ACK, without its credits, and of a NAK for a sequence error. */
+#define AETH_KIND	0xE0
+#define AETH_ACK	0x00
+#define AETH_NAK_SEQ	0x60
+
+/* Arguments of PIB_INJECT_KIND_NAK (9.7.5.2.8). */
+enum {
+	NAK_SEQUENCE,
+	NAK_INVALID_REQUEST,
+	NAK_REMOTE_ACCESS,
+	NAK_REMOTE_OPERATION,
+	NAK_CODES
+};
+
+/* ---- at once ---- */
+
+static int fail_qp(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
+		   struct netlink_ext_ack *extack)
+{
+	static const int events[] = {
+		[PIB_INJECT_REASON_NONE] = -1,
+		[PIB_INJECT_REASON_FATAL] = IB_EVENT_QP_FATAL,
+		[PIB_INJECT_REASON_ACCESS] = IB_EVENT_QP_ACCESS_ERR,
+		[PIB_INJECT_REASON_REQUEST] = IB_EVENT_QP_REQ_ERR,
+	};
+
+	if (cfg->arg >= ARRAY_SIZE(events)) {
+		NL_SET_ERR_MSG(extack, "a queue pair fails for no such reason");
+		return -EINVAL;
+	}
+	if (qp->state == IB_QPS_RESET) {
+		NL_SET_ERR_MSG(extack, "the queue pair is in RESET, and cannot fail");
+		return -EINVAL;
+	}
+	pib_qp_error(qp, PIB_CAUSE_INJECTED, events[cfg->arg]);
+	return 0;
+}
+
+static int migrate_qp(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
+		      struct netlink_ext_ack *extack)
+{
+	if (qp->attr.path_mig_state != IB_MIG_ARMED) {
+		NL_SET_ERR_MSG(extack, "the queue pair is not armed for a migration");
+		return -EINVAL;
+	}
+	pib_apm_set(qp, IB_MIG_MIGRATED);
+	pib_task_kick(&qp->task);
+	return 0;
+}
+
+static int deny_migration(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
+			  struct netlink_ext_ack *extack)
+{
+	if (pib_qp_is_datagram(qp) || qp->state == IB_QPS_RESET) {
+		NL_SET_ERR_MSG(extack, "only connected queue pairs have paths to change");
+		return -EINVAL;
+	}
+	qp->events |= BIT(IB_EVENT_PATH_MIG_ERR);
+	pib_task_kick(&qp->task);
+	return 0;
+}
+
+/* ---- rules: may there be one? ---- */
+
+static int check_reliable(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
+			  struct netlink_ext_ack *extack)
+{
+	if (!pib_qp_is_reliable(qp)) {
+		NL_SET_ERR_MSG(extack, "only queue pairs of reliable services refuse a request");
+		return -EOPNOTSUPP;
+	}
+	if (cfg->kind == PIB_INJECT_KIND_NAK && cfg->arg >= NAK_CODES) {
+		NL_SET_ERR_MSG(extack, "there is no such NAK");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_status(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
+			struct netlink_ext_ack *extack)
+{
+	if (!cfg->arg || cfg->arg > PIB_WC_GENERAL_ERR) {
+		NL_SET_ERR_MSG(extack, "there is no such status to fail with");
+		return -EINVAL;
+	}
+	if (cfg->kind == PIB_INJECT_KIND_RECV_STATUS && pib_qp_is_datagram(qp)) {
+		NL_SET_ERR_MSG(extack, "only receives of connected queue pairs can be failed");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static int check_delay(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
+		       struct netlink_ext_ack *extack)
+{
+	if (cfg->delay)
+		return 0;
+	NL_SET_ERR_MSG(extack, "for how long a packet is to wait is missing");
+	return -EINVAL;
+}
+
+/**
+ * struct inject_how - what of an enum pib_inject_kind that names a queue pair
+ * @now: what happens at once; NULL: it is a rule. qp->lock held
+ * @check: may the queue pair have such a rule? NULL: each may. qp->lock held
+ * @packets: the rule is about packets that the queue pair sends
+ */
+struct inject_how {
+	int (*now)(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
+		   struct netlink_ext_ack *extack);
+	int (*check)(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
+		     struct netlink_ext_ack *extack);
+	bool packets;
+};
+
+static const struct inject_how kinds[] = {
+	[PIB_INJECT_KIND_QP_ERROR] = { .now = fail_qp },
+	[PIB_INJECT_KIND_QP_MIGRATE] = { .now = migrate_qp },
+	[PIB_INJECT_KIND_QP_MIGRATE_ERROR] = { .now = deny_migration },
+	[PIB_INJECT_KIND_DROP] = { .packets = true },
+	[PIB_INJECT_KIND_DUPLICATE] = { .packets = true },
+	[PIB_INJECT_KIND_DAMAGE] = { .packets = true },
+	[PIB_INJECT_KIND_CORRUPT] = { .packets = true },
+	[PIB_INJECT_KIND_DELAY] = { .check = check_delay, .packets = true },
+	[PIB_INJECT_KIND_NAK] = { .check = check_reliable, .packets = true },
+	[PIB_INJECT_KIND_RNR] = { .check = check_reliable },
+	[PIB_INJECT_KIND_SEND_STATUS] = { .check = check_status },
+	[PIB_INJECT_KIND_RECV_STATUS] = { .check = check_status },
+};
+
+/* Take a reference to an ordinary queue pair. Return: NULL: there is none of this number. */
+static struct pib_qp *find_ordinary(struct pib_hca *hca, u32 qpn)
+{
+	struct pib_qp *qp;
+
+	if (qpn > PIB_QPN_MASK)
+		return NULL;
+	rcu_read_lock();
+	qp = pib_qp_stub_get(xa_load(&hca->qps, qpn));
+	rcu_read_unlock();
+	return qp;
+}
+
+/* What can be said of the rule, or what is done at once, under the lock. */
+static int consult_qp(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
+		      struct netlink_ext_ack *extack)
+{
+	const struct inject_how *kind = &kinds[cfg->kind];
+	int err = 0;
+
+	spin_lock_bh(&qp->lock);
+	if (kind->now)
+		err = kind->now(qp, cfg, extack);
+	else if (kind->check)
+		err = kind->check(qp, cfg, extack);
+	spin_unlock_bh(&qp->lock);
+	return err;
+}
+
+int pib_inject_qp(struct pib_hca *hca, const struct pib_inject_cfg *cfg,
+		  struct netlink_ext_ack *extack)
+{
+	struct pib_qp *qp = find_ordinary(hca, cfg->object);
+	int err;
+
+	if (!qp && cfg->object <= 1) {
+		NL_SET_ERR_MSG(extack, "queue pairs 0 and 1 carry management, and are left alone");
+		return -EOPNOTSUPP;
+	}
+	if (!qp) {
+		NL_SET_ERR_MSG(extack, "the HCA has no queue pair of that number");
+		return -ENOENT;
+	}
+	err = consult_qp(qp, cfg, extack);
+	if (!err && !kinds[cfg->kind].now)
+		err = pib_injects_add(&hca->injects, cfg, extack);
+	pib_qp_put(qp);
+	return err;
+}
+
+/*
+ * All ordinary queue pairs fail, or those that were made with @srq if it is not NULL. One after the
+ * other is looked at, without a lock.
+ */
+static void fail_all(struct pib_hca *hca, const struct pib_srq *srq)
+{
+	struct pib_qp_stub *stub;
+	unsigned long index;
+	struct pib_qp *qp;
+
+	rcu_read_lock();
+	xa_for_each_range(&hca->qps, index, stub, 0, PIB_QPN_MASK) {
+		qp = pib_qp_stub_get(stub);
+		if (!qp)
+			continue;
+		rcu_read_unlock();
+		if (!srq || qp->srq == srq) {
+			spin_lock_bh(&qp->lock);
+			if (qp->state != IB_QPS_RESET)
+				pib_qp_error(qp, PIB_CAUSE_INJECTED, -1);
+			spin_unlock_bh(&qp->lock);
+		}
+		pib_qp_put(qp);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+}
+
+void pib_inject_srq_qps(struct pib_srq *srq)
+{
+	fail_all(to_hca(srq->ib.device), srq);
+}
+
+void pib_inject_all_qps(struct pib_hca *hca)
+{
+	fail_all(hca, NULL);
+}
+
+bool pib_inject_is_managements(struct pib_hca *hca, const struct pib_cq *cq)
+{
+	struct pib_qp_stub *stub;
+	unsigned long index;
+	bool found = false;
+	struct pib_qp *qp;
+
+	rcu_read_lock();
+	xa_for_each_start(&hca->qps, index, stub, PIB_QPN_MASK + 1) {
+		qp = pib_qp_stub_get(stub);
+		if (!qp)
+			continue;
+		found |= qp->scq == cq || qp->rcq == cq;
+		rcu_read_unlock();
+		pib_qp_put(qp);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/* ---- rules: looking for them ---- */
+
+#define for_each_rule(rule, qp) \
+	list_for_each_entry_rcu(rule, &(qp)->hca->injects.rules, entry)
+
+static bool rule_concerns(const struct pib_inject *rule, const struct pib_qp *qp)
+{
+	return rule->cfg.object == qp->qpn;
+}
+
+/* A rule has acted. */
+static void tell_injected(const struct pib_qp *qp, const struct pib_inject *rule)
+{
+	struct pib_trace_qp who = pib_qp_traced(qp);
+
+	trace_pib_injected(&who, rule->id, rule->cfg.kind);
+}
+
+static bool is_ack(const struct pib_burst *b)
+{
+	return b->h.op == PIB_OP_ACK && (b->h.syndrome & AETH_KIND) == AETH_ACK;
+}
+
+/* Is the rule about packets such as those of @b? */
+static bool wants_packets(const struct pib_inject *rule, const struct pib_burst *b)
+{
+	switch (rule->cfg.kind) {
+	case PIB_INJECT_KIND_CORRUPT:
+		return b->len;
+	case PIB_INJECT_KIND_NAK:
+		return rule->cfg.arg == NAK_SEQUENCE && is_ack(b);
+	default:
+		return kinds[rule->cfg.kind].packets;
+	}
+}
+
+/* The first rule that acts on the next packet of @b; NULL: none does. */
+static struct pib_inject *packet_rule(struct pib_qp *qp, const struct pib_burst *b)
+{
+	struct pib_inject *rule;
+
+	for_each_rule(rule, qp) {
+		if (rule_concerns(rule, qp) && wants_packets(rule, b) && pib_inject_acts(rule))
+			return rule;
+	}
+	return NULL;
+}
+
+static bool has_packet_rule(struct pib_qp *qp, const struct pib_burst *b)
+{
+	struct pib_inject *rule;
+
+	for_each_rule(rule, qp) {
+		if (rule_concerns(rule, qp) && wants_packets(rule, b))
+			return true;
+	}
+	return false;
+}
+
+/* ---- packets ---- */
+
+static void drop_packet(struct pib_qp *qp, struct pib_burst *p, u8 reason)
+{
+	pib_qp_stat(qp, PIB_STAT_TX_INJECTED);
+	pib_kport_failed(qp->port, p, PIB_CAPTURE_OUT, reason);
+	pib_burst_free(p);
+}
+
+/* A copy of @p with one bit of the payload changed. Return: NULL: no memory. */
+static struct pib_burst *spoil_packet(struct pib_inject *rule, struct pib_burst *p)
+{
+	struct pib_burst *c = pib_burst_alloc_headless();
+	void *bytes;
+
+	if (!c)
+		return NULL;
+	c->h = p->h;
+	c->npkts = 1;
+	c->len = p->len;
+	c->pmtu = p->pmtu;
+	bytes = pib_burst_own(c, c->len);
+	if (!bytes || pib_burst_read(p, 0, bytes, c->len)) {
+		pib_burst_free(c);
+		return NULL;
+	}
+	spin_lock(&rule->lock);
+	pib_fault_damage(&rule->fault, PIB_FAULT_MGMT, 1, bytes, c->len);
+	spin_unlock(&rule->lock);
+	return c;
+}
+
+static void corrupt_packet(struct pib_qp *qp, struct pib_inject *rule, struct pib_burst *p,
+			   struct list_head *out)
+{
+	struct pib_burst *c = spoil_packet(rule, p);
+
+	if (c)
+		list_add_tail(&c->entry, out);
+	else
+		pib_qp_drop(qp, PIB_STAT_TX_NOMEM, p, 1);
+	pib_burst_free(p);
+}
+
+/* @p is sent twice, or once where there is no memory. */
+static void double_packet(struct pib_burst *p, struct list_head *out)
+{
+	struct pib_burst *c = pib_burst_clone(p);
+
+	list_add_tail(&p->entry, out);
+	if (c)
+		list_add_tail(&c->entry, out);
+}
+
+static void treat_packet(struct pib_qp *qp, struct pib_inject *rule, struct pib_burst *p,
+			 struct list_head *out)
+{
+	switch (rule->cfg.kind) {
+	case PIB_INJECT_KIND_DROP:
+		drop_packet(qp, p, PIB_CAPTURE_INJECTED);
+		return;
+	case PIB_INJECT_KIND_DAMAGE:
+		drop_packet(qp, p, PIB_CAPTURE_DAMAGED);
+		return;
+	case PIB_INJECT_KIND_CORRUPT:
+		corrupt_packet(qp, rule, p, out);
+		return;
+	case PIB_INJECT_KIND_DUPLICATE:
+		double_packet(p, out);
+		return;
+	case PIB_INJECT_KIND_DELAY:
+		p->due = ktime_get_ns() + rule->cfg.delay;
+		break;
+	default:
+		p->h.syndrome = AETH_NAK_SEQ;
+		break;
+	}
+	list_add_tail(&p->entry, out);
+}
+
+/* What is kept carries its bytes if there is memory, so that nobody's memory is held for long. */
+static void detach_packets(struct list_head *out)
+{
+	struct pib_burst *b;
+
+	list_for_each_entry(b, out, entry)
+		pib_burst_detach(b);
+}
+
+/* Packets [@from, @to) of @b as a burst of their own. Return: NULL: none, or no memory. */
+static struct pib_burst *cut_packets(struct pib_qp *qp, struct pib_burst *b, u32 from, u32 to)
+{
+	struct pib_burst *p;
+
+	if (from == to)
+		return NULL;
+	p = pib_burst_slice(b, from, to - from);
+	if (!p)
+		pib_qp_drop(qp, PIB_STAT_TX_NOMEM, b, to - from);
+	return p;
+}
+
+static void pass_packets(struct pib_qp *qp, struct pib_burst *b, u32 from, u32 to,
+			 struct list_head *out)
+{
+	struct pib_burst *p = cut_packets(qp, b, from, to);
+
+	if (p)
+		list_add_tail(&p->entry, out);
+}
+
+void pib_inject_tx(struct pib_qp *qp, struct pib_burst *b, struct list_head *out)
+{
+	struct pib_inject *rule;
+	bool delayed = false;
+	struct pib_burst *p;
+	u32 i, from = 0;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (!has_packet_rule(qp, b)) {
+		list_add_tail(&b->entry, out);
+		return;
+	}
+	for (i = 0; i < b->npkts; i++) {
+		rule = packet_rule(qp, b);
+		if (!rule)
+			continue;
+		tell_injected(qp, rule);
+		pass_packets(qp, b, from, i, out);
+		p = cut_packets(qp, b, i, i + 1);
+		if (p)
+			treat_packet(qp, rule, p, out);
+		delayed |= rule->cfg.kind == PIB_INJECT_KIND_DELAY;
+		from = i + 1;
+	}
+	if (!from) {
+		list_add_tail(&b->entry, out);
+		return;
+	}
+	pass_packets(qp, b, from, b->npkts, out);
+	pib_burst_free(b);
+	if (delayed)
+		detach_packets(out);
+}
+
+/* ---- requests and work requests ---- */
+
+static bool begins_request(const struct pib_act *act)
+{
+	switch (act->kind) {
+	case PIB_ACT_SEND:
+	case PIB_ACT_WRITE:
+		return act->first;
+	case PIB_ACT_ABORT_RECV:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* How the rule refuses a request; PIB_RES_OK: the rule is about something else. */
+static enum pib_res refusal_of(const struct pib_inject *rule)
+{
+	static const u8 naks[NAK_CODES] = {
+		[NAK_INVALID_REQUEST] = PIB_RES_INV_REQ,
+		[NAK_REMOTE_ACCESS] = PIB_RES_ACCESS,
+		[NAK_REMOTE_OPERATION] = PIB_RES_OP,
+	};
+
+	if (rule->cfg.kind == PIB_INJECT_KIND_RNR)
+		return PIB_RES_RNR;
+	return rule->cfg.kind == PIB_INJECT_KIND_NAK ? naks[rule->cfg.arg] : PIB_RES_OK;
+}
+
+enum pib_res pib_inject_request(struct pib_qp *qp, const struct pib_act *act)
+{
+	struct pib_inject *rule;
+	enum pib_res res;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (!pib_qp_is_reliable(qp) || !begins_request(act))
+		return PIB_RES_OK;
+	for_each_rule(rule, qp) {
+		res = refusal_of(rule);
+		if (!res || !rule_concerns(rule, qp) || !pib_inject_acts(rule))
+			continue;
+		tell_injected(qp, rule);
+		/* No receive says so: none was taken. */
+		if (res == PIB_RES_OP)
+			qp->events |= BIT(IB_EVENT_QP_FATAL);
+		return res;
+	}
+	return PIB_RES_OK;
+}
+
+/* The status of the first rule of @kind that acts, or 0. */
+static u32 chosen_status(struct pib_qp *qp, u8 kind)
+{
+	struct pib_inject *rule;
+
+	lockdep_assert_held(&qp->lock);
+
+	for_each_rule(rule, qp) {
+		if (rule->cfg.kind != kind || !rule_concerns(rule, qp) || !pib_inject_acts(rule))
+			continue;
+		tell_injected(qp, rule);
+		return rule->cfg.arg;
+	}
+	return 0;
+}
+
+u32 pib_inject_send(struct pib_qp *qp)
+{
+	return chosen_status(qp, PIB_INJECT_KIND_SEND_STATUS);
+}
+
+u32 pib_inject_recv(struct pib_qp *qp)
+{
+	return chosen_status(qp, PIB_INJECT_KIND_RECV_STATUS);
+}

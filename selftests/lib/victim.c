@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * victim DEVICE [srq]: two RC queue pairs of one process, connected with each other, to which something is done by "pibctl
+ * inject". Says "ready near N far N" (with srq the far one takes its receives from an SRQ), then does what each line of
+ * its standard input says: send, write, read. Then it says how that has ended:
+ *
+ *	N send STATUS recv STATUS data good|bad
+ *
+ * recv is "-" where there is no receive, or if it has not ended after all. Asynchronous events are told as "event NAME".
+ */
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "device.h"
+
+#define SIZE 8192
+#define SECONDS 60
+#define MTU IBV_MTU_1024
+
+enum { NEAR, FAR };
+
+static struct ibv_context *ctx;
+static struct ibv_pd *pd;
+static struct ibv_cq *cq[2];
+static struct ibv_qp *qp[2];
+static struct ibv_srq *srq;
+static struct ibv_mr *mr;
+static uint8_t memory[2][SIZE];
+
+static void die(const char *what)
+{
+	fprintf(stderr, "victim: %s: %m\n", what);
+	exit(1);
+}
+
+static void *tell_events(void *arg)
+{
+	struct ibv_async_event event;
+
+	while (!ibv_get_async_event(ctx, &event)) {
+		printf("event %s\n", ibv_event_type_str(event.event_type));
+		ibv_ack_async_event(&event);
+	}
+	return arg;
+}
+
+static void make(bool shared)
+{
+	struct ibv_srq_init_attr shared_attr = { .attr = { .max_wr = 16, .max_sge = 1 } };
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	int i;
+
+	pd = ibv_alloc_pd(ctx);
+	mr = pd ? ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ) : NULL;
+	if (!mr)
+		die("memory");
+	if (shared)
+		srq = ibv_create_srq(pd, &shared_attr);
+	for (i = NEAR; i <= FAR; i++) {
+		cq[i] = ibv_create_cq(ctx, 16, NULL, NULL, 0);
+		attr.send_cq = attr.recv_cq = cq[i];
+		attr.srq = i == FAR ? srq : NULL;
+		qp[i] = cq[i] ? ibv_create_qp(pd, &attr) : NULL;
+		if (!qp[i])
+			die("queue pair");
+	}
+}
+
+static void connect_end(int i, uint16_t lid)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+		.path_mtu = MTU, .dest_qp_num = qp[!i]->qp_num, .max_dest_rd_atomic = 1, .max_rd_atomic = 1,
+		.min_rnr_timer = 12, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7,
+		.ah_attr = { .dlid = lid, .port_num = 1 },
+	};
+
+	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+		die("INIT");
+	attr.qp_state = IBV_QPS_RTR;
+	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
+		die("RTR");
+	attr.qp_state = IBV_QPS_RTS;
+	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))
+		die("RTS");
+}
+
+static void post_receive(void)
+{
+	struct ibv_sge sge = { (uintptr_t)memory[FAR], SIZE, mr->lkey };
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	if (srq ? ibv_post_srq_recv(srq, &wr, &bad) : ibv_post_recv(qp[FAR], &wr, &bad))
+		die("receive");
+}
+
+static void post_request(enum ibv_wr_opcode opcode)
+{
+	struct ibv_sge sge = { (uintptr_t)memory[NEAR], SIZE, mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { (uintptr_t)memory[FAR], mr->rkey },
+	}, *bad;
+
+	if (ibv_post_send(qp[NEAR], &wr, &bad))
+		die("send");
+}
+
+/* A completion of end @i, within @seconds. "-": there is none. */
+static const char *outcome(int i, int seconds)
+{
+	time_t until = time(NULL) + seconds;
+	struct ibv_wc wc;
+
+	do {
+		if (ibv_poll_cq(cq[i], 1, &wc) == 1)
+			return ibv_wc_status_str(wc.status);
+	} while (time(NULL) <= until);
+	return "-";
+}
+
+static void act(unsigned int n, enum ibv_wr_opcode opcode)
+{
+	const char *sent, *received = "-";
+	unsigned int i;
+
+	for (i = 0; i < SIZE; i++) {
+		memory[NEAR][i] = 7 * i + n;
+		memory[FAR][i] = opcode == IBV_WR_RDMA_READ ? 5 * i + n : 0;
+	}
+	if (opcode == IBV_WR_SEND)
+		post_receive();
+	post_request(opcode);
+	sent = outcome(NEAR, SECONDS);
+	if (opcode == IBV_WR_SEND)
+		received = outcome(FAR, 1);
+	printf("%u send %s recv %s data %s\n", n, sent, received, memcmp(memory[NEAR], memory[FAR], SIZE) ? "bad" : "good");
+}
+
+int main(int argc, char **argv)
+{
+	struct ibv_port_attr port;
+	unsigned int n = 0;
+	pthread_t thread;
+	char line[64];
+
+	if (argc < 2)
+		return 2;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	ctx = open_device(argv[1]);
+	if (!ctx || ibv_query_port(ctx, 1, &port))
+		die(argv[1]);
+	make(argc > 2);
+	connect_end(NEAR, port.lid);
+	connect_end(FAR, port.lid);
+	if (pthread_create(&thread, NULL, tell_events, NULL))
+		die("thread");
+	printf("ready near %u far %u\n", qp[NEAR]->qp_num, qp[FAR]->qp_num);
+	while (fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = 0;
+		if (!strcmp(line, "send"))
+			act(++n, IBV_WR_SEND);
+		else if (!strcmp(line, "write"))
+			act(++n, IBV_WR_RDMA_WRITE);
+		else if (!strcmp(line, "read"))
+			act(++n, IBV_WR_RDMA_READ);
+	}
+	return 0;
+}
