@@ -9,7 +9,7 @@ here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 dir=$(mktemp -d /tmp/inject.XXXXXX)
 chmod 755 "$dir"
-victim='' near='' far='' acts=0 tracer=''
+victim='' near='' far='' tracer=''
 clean() {
 	# shellcheck disable=SC2046
 	kill $(jobs -p) 2>/dev/null
@@ -31,12 +31,12 @@ fresh() {
 	wait_for 30 grep -q '^ready' "$dir/out" || cat "$dir/out"
 	near=$(sed -n 's/^ready near \([0-9]*\) .*/\1/p' "$dir/out")
 	far=$(sed -n 's/^ready .* far //p' "$dir/out")
-	acts=0
 }
 has_line() { grep -q "^$1" "$dir/out"; }
 # ends WHAT OUTCOME: the victim does WHAT, and this is what becomes of it
 ends() {
-	acts=$((acts + 1))
+	local acts
+	acts=$(($(grep -c '^[0-9]' "$dir/out") + 1))
 	echo "$1" >&7
 	wait_for 90 has_line "$acts " || { echo "it does not end"; cat "$dir/out"; return 1; }
 	grep -qx "$acts $2" "$dir/out" || { cat "$dir/out"; return 1; }
