@@ -38,3 +38,11 @@ modules_gone() {
 		wait_for 20 h "$k" modprobe -r "$module" || { h "$k" modprobe -r "$module"; return 1; }
 	done
 }
+
+ib_addr6() { echo "fd78::$1"; }
+# ipoib_up6: IPv6 addresses for all hosts, after ipoib_up
+ipoib_up6() {
+	local k
+	for ((k = 1; k <= HOSTS; k++)); do h "$k" ip addr add "$(ib_addr6 "$k")/64" dev "$(ipoib "$k")" nodad || return 1; done
+	for ((k = 2; k <= HOSTS; k++)); do wait_for 30 h 1 ping -c1 -W1 "$(ib_addr6 "$k")" || return 1; done
+}
