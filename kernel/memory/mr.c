@@ -379,8 +379,8 @@ int pib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct pib_mr *mr = to_mr(ibmr);
 
 	/*
-	 * 11.2.8.5: not while windows are bound to it. Up to Linux 6.12 at least ib_core has taken the
-	 * region out of what `rdma resource` shows by now, and does not put it back.
+	 * 11.2.8.5: not while windows are bound to it. ib_core (seen in 6.12) has taken the region
+	 * out of what `rdma resource` shows by now, and does not put it back.
 	 */
 	if (atomic_read(&mr->windows))
 		return pib_refuse(ibmr->device, -EBUSY, "mr %#x: dereg: a window is bound",

@@ -330,7 +330,7 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	err = qp_publish(qp);
 	if (err)
 		goto err_queues;
-	/* XRC target QPs are made by processes, in whose name ib_core makes them without a udata. */
+	/* ib_core makes XRC target QPs without a udata, in the name of processes. */
 	pib_object_add(&hca->objects, &qp->obj, PIB_OBJECT_KIND_QP, qp->pd ? qp->pd->obj.id : 0,
 		       qp->tp == PIB_TP_XRC ? NULL : pib_udata_kernel(udata, &ibqp->res));
 	return 0;

@@ -14,12 +14,12 @@
  */
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
 /*
- * Nothing is posted: is a datagram to wait for it? Only IPoIB's are, for a moment: it takes what was
- * received, and posts anew, in a softirq that may have to wait for the one that receives. From then
- * on posting has the QP run.
+ * Nothing is posted: is a datagram to wait for a receive? IPoIB's are, for a moment: IPoIB takes
+ * what was received, and posts anew, in a softirq that may have to wait for the one that receives.
+ * From then on posting has the QP run.
  */
 bool pib_rq_awaits(struct pib_qp *qp, u64 now);
-/* When the QP is to be run since its datagrams will have waited for long then, ns; 0: none waits. */
+/* When the QP is to be run because its datagrams will have waited too long, ns; 0: none waits. */
 u64 pib_rq_deadline(const struct pib_qp *qp, u64 now);
 /*
  * Copy payload into qp->rq.cur.

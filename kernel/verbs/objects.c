@@ -238,7 +238,7 @@ static void show_qp(const struct pib_object *o, struct pib_object_view *v)
 {
 	struct pib_qp *qp = container_of((struct pib_object *)o, struct pib_qp, obj);
 
-	/* A process that has opened an XRC target QP may keep it when its maker's handle is gone. */
+	/* Who has opened an XRC target QP may keep the QP when its maker's handle is gone. */
 	if (qp->type != IB_QPT_XRC_TGT)
 		put_handle(v, event_uobject(READ_ONCE(qp->ib.uobject)));
 	show_qp_parts(qp, v);

@@ -182,6 +182,7 @@ const Command kCommands[] = {
 	  {"pibctl show objects pib0 kind qp", "the queue pairs of an HCA"},
 	  {"pibctl -j show objects pid 1234", "what a process has, as JSON"}},
 	 list_objects},
+	{"show",
 	 "injections",
 	 "show what 'pibctl inject' has arranged",
 	 "Shows the rules for what goes wrong on purpose: how many packets or requests each has seen,\n"
