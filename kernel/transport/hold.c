@@ -14,7 +14,8 @@
  * rest is lost.
  *
  * With this the waits for bursts end: each stands in a QP's inbox or list, which a page
- * can keep from being emptied for HOLD_NSEC a burst; is refused by a full inbox, which is therefore
+ * can keep from being emptied for HOLD_NSEC a burst, and IPoIB without a receive for 10 ms
+ * (recv_queue.c); is refused by a full inbox, which is therefore
  * emptied; or is in a pipe, which takes the time that it was configured to take.
  */
 #include <linux/ktime.h>

@@ -261,10 +261,13 @@ static int input_enqueue(struct pib_qp *qp, struct pib_burst *b)
 	return 0;
 }
 
-/* Is the sender of @b to be pushed back? A sender of datagrams has others to send to. */
-static bool may_wait(struct pib_burst *b)
+/*
+ * Is the sender of @b to be pushed back? A sender of datagrams has others to send to, and waits for
+ * nobody's receives.
+ */
+static bool may_wait(const struct pib_qp *qp, struct pib_burst *b)
 {
-	if (b->via_udp)
+	if (b->via_udp || READ_ONCE(qp->rq.empty_since))
 		return false;
 	return b->h.tp != PIB_TP_UD || ++b->tries < DATAGRAM_TRIES;
 }
@@ -287,7 +290,7 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	err = input_enqueue(qp, b);
 	if (!err)
 		return 0;
-	if (err == -EBUSY && may_wait(b))
+	if (err == -EBUSY && may_wait(qp, b))
 		return -EBUSY;
 	return input_drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
 }

@@ -20,7 +20,10 @@
 /* Receive work requests that are flushed in a turn. */
 #define FLUSH_MAX	64
 
-/* For so long datagrams wait for a receive to be posted. */
+/*
+ * For so long datagrams wait for receives to be posted, all of them together: from the first that
+ * found none until nothing waits any more. What comes later, and finds none, is lost at once.
+ */
 #define EMPTY_NSEC	(10 * PIB_NSEC_PER_MSEC)
 
 static enum pib_res malformed_wqe(struct pib_qp *qp)
@@ -41,10 +44,8 @@ static enum pib_res take_own(struct pib_qp *qp)
 
 	if (!ring->hdr || !pib_ring_pending(ring))
 		return PIB_RES_RNR;
-	if (unlikely(qp->rq.empty_since)) {
-		qp->rq.empty_since = 0;
+	if (unlikely(qp->rq.empty_since))
 		post_rings(qp, false);
-	}
 
 	err = pib_recv_wqe_copy(pib_ring_slot(ring, ring->index), qp->max_recv_sge, &qp->rq.cur);
 	pib_ring_consume(ring, 1);
@@ -94,15 +95,27 @@ bool pib_rq_awaits(struct pib_qp *qp, u64 now)
 
 	if (!pib_qp_is_ipoib(qp) || !qp->rq.ring.hdr)
 		return false;
-	if (qp->rq.empty_since)
-		return now - qp->rq.empty_since < EMPTY_NSEC;
-	qp->rq.empty_since = now;
+	if (!qp->rq.empty_since)
+		WRITE_ONCE(qp->rq.empty_since, now);
+	if ((s64)(now - qp->rq.empty_since) >= EMPTY_NSEC)
+		return false;
 	post_rings(qp, true);
 	/* Pairs with smp_mb() in pib_post_recv(), which then looks at @arm. */
 	smp_mb();
 	if (pib_ring_pending(&qp->rq.ring))
 		pib_task_activate(&qp->task);
 	return true;
+}
+
+void pib_rq_caught_up(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (likely(!qp->rq.empty_since))
+		return;
+	WRITE_ONCE(qp->rq.empty_since, 0);
+	if (qp->state != IB_QPS_ERR)
+		post_rings(qp, false);
 }
 
 u64 pib_rq_deadline(const struct pib_qp *qp, u64 now)
@@ -306,7 +319,7 @@ bool pib_rq_flush(struct pib_qp *qp)
 		return false;
 
 	/* From now on who posts has to ring: no message comes that would look here. */
-	qp->rq.empty_since = 0;
+	WRITE_ONCE(qp->rq.empty_since, 0);
 	post_rings(qp, true);
 	/*
 	 * Pairs with the full barriers of who posts (the provider, pib_post_recv()), then looks at
@@ -329,7 +342,7 @@ void pib_rq_reset(struct pib_qp *qp)
 	if (!qp->rq.ring.hdr)
 		return;
 
-	qp->rq.empty_since = 0;
+	WRITE_ONCE(qp->rq.empty_since, 0);
 	post_rings(qp, false);
 	pib_ring_consume(&qp->rq.ring, pib_ring_pending(&qp->rq.ring));
 }

@@ -19,6 +19,8 @@ enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
  * From then on posting has the QP run.
  */
 bool pib_rq_awaits(struct pib_qp *qp, u64 now);
+/* Nothing that has come waits any more. */
+void pib_rq_caught_up(struct pib_qp *qp);
 /* When the QP is to be run because its datagrams will have waited too long, ns; 0: none waits. */
 u64 pib_rq_deadline(const struct pib_qp *qp, u64 now);
 /*
