@@ -23,15 +23,17 @@
 #define LOOKS_MAX	64
 
 /**
- * struct object_cursor - where a dump stands; lives in netlink_callback.args
+ * struct object_cursor - where a dump stands; lives in netlink_callback.ctx
  * @hca: number of the HCA
  * @kind: enum pib_object_kind
  * @id: of the last object that is in a message
+ * @end: of the last object that there was of this kind when the dump came to it; 0: not yet
  */
 struct object_cursor {
 	unsigned long hca;
 	unsigned long kind;
-	unsigned long id;
+	u64 id;
+	u64 end;
 };
 
 /**
@@ -113,7 +115,7 @@ static void see_object(const struct pib_object *o, void *arg)
 {
 	struct object_dump *d = arg;
 
-	pib_object_show(o, &d->view);
+	pib_object_show(o, d->look.all, &d->view);
 }
 
 /*
@@ -126,6 +128,9 @@ static int look_once(struct object_dump *d, struct pib_hca *hca)
 
 	d->look.kind = d->c->kind;
 	d->look.after = d->c->id;
+	if (!d->c->end)
+		d->c->end = pib_objects_last(&hca->objects, d->c->kind);
+	d->look.last = d->c->end;
 	switch (pib_objects_see(&hca->objects, &d->look)) {
 	case PIB_OBJECT_SEEN:
 		err = put_message(d, hca);
@@ -134,6 +139,7 @@ static int look_once(struct object_dump *d, struct pib_hca *hca)
 		break;
 	case PIB_OBJECT_NONE:
 		d->c->id = 0;
+		d->c->end = 0;
 		return ++d->c->kind < PIB_OBJECT_KINDS ? 0 : -ENOENT;
 	case PIB_OBJECT_LATER:
 		break;
@@ -168,6 +174,8 @@ static int dump_some(struct object_dump *d, struct pib_net *pn)
 		return err;
 	hca = dumped_hca(pn, d->c);
 	err = hca ? 0 : -ENODATA;
+	if (fatal_signal_pending(current))
+		err = -EINTR;
 	for (n = 0; !err && n < LOOKS_MAX; n++)
 		err = look_once(d, hca);
 	pib_net_view_end(pn);
@@ -204,7 +212,8 @@ int pib_nl_object_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		return -ENOMEM;
 	d->skb = skb;
 	d->cb = cb;
-	d->c = (struct object_cursor *)cb->args;
+	d->c = (struct object_cursor *)cb->ctx;
+	BUILD_BUG_ON(sizeof(*d->c) > sizeof(cb->ctx));
 	whose_objects(d);
 	do {
 		err = dump_some(d, pn);

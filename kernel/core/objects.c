@@ -114,6 +114,8 @@ static struct pib_object *look_next(struct pib_objects *all, struct pib_object_l
 
 	lockdep_assert_held(&all->lock);
 
+	if (o && o->id > look->last)
+		o = NULL;
 	for (passed = 0; o && passed < PASSED_MAX; passed++) {
 		look->after = o->id;
 		if (object_shown(o, look)) {
@@ -121,9 +123,21 @@ static struct pib_object *look_next(struct pib_objects *all, struct pib_object_l
 			return o;
 		}
 		o = node_object(rb_next(&o->node));
+		if (o && o->id > look->last)
+			o = NULL;
 	}
 	*seen = o ? PIB_OBJECT_LATER : PIB_OBJECT_NONE;
 	return NULL;
+}
+
+u64 pib_objects_last(struct pib_objects *all, enum pib_object_kind kind)
+{
+	u64 last;
+
+	spin_lock_irq(&all->lock);
+	last = all->last[kind];
+	spin_unlock_irq(&all->lock);
+	return last;
 }
 
 enum pib_object_seen pib_objects_see(struct pib_objects *all, struct pib_object_look *look)

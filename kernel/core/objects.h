@@ -56,6 +56,7 @@ struct pib_objects {
  * struct pib_object_look - a look at one object after another
  * @kind: enum pib_object_kind
  * @after: @id of the last one; moves on
+ * @last: @id of the last one to look at
  * @all: at everybody's
  * @uid: if not at everybody's, at those of this user
  * @see: called for an object, which stays as long as that takes. Context: process; under
@@ -65,6 +66,7 @@ struct pib_objects {
 struct pib_object_look {
 	u8 kind;
 	u64 after;
+	u64 last;
 	bool all;
 	u32 uid;
 	void (*see)(const struct pib_object *o, void *arg);
@@ -100,6 +102,9 @@ void pib_object_add(struct pib_objects *all, struct pib_object *o, enum pib_obje
  * Context: process, sleeps for as long as somebody copies a few numbers; of address handles any.
  */
 void pib_object_del(struct pib_objects *all, struct pib_object *o);
+
+/* The @id of the last object of @kind that was made; 0: there was none. Process context. */
+u64 pib_objects_last(struct pib_objects *all, enum pib_object_kind kind);
 
 /*
  * Have a look at the next object. Process context. Return: whether there was one; a bounded number

@@ -21,6 +21,7 @@ struct obj_limit {
 
 static const struct obj_limit obj_limits[PIB_OBJ_COUNT] = {
 	[PIB_OBJ_PD] = { "protection domains", 1 << 20 },
+	[PIB_OBJ_XRCD] = { "XRC domains", 1 << 16 },
 	[PIB_OBJ_MR] = { "memory regions", 1 << 20 },
 	[PIB_OBJ_MW] = { "memory windows", 1 << 20 },
 	[PIB_OBJ_AH] = { "address handles", 1 << 20 },

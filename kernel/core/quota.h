@@ -23,6 +23,7 @@ struct ib_udata;
 
 enum pib_obj {
 	PIB_OBJ_PD,
+	PIB_OBJ_XRCD,
 	PIB_OBJ_MR,
 	PIB_OBJ_MW,
 	PIB_OBJ_AH,

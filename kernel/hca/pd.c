@@ -37,17 +37,28 @@ int pib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 
 int pib_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
-	int err = pib_udata_check(udata, 0);
+	struct pib_hca *hca = to_hca(ibxrcd->device);
+	struct pib_xrcd *xrcd = to_xrcd(ibxrcd);
+	int err;
 
+	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;
-	pib_object_add(&to_hca(ibxrcd->device)->objects, &to_xrcd(ibxrcd)->obj,
-		       PIB_OBJECT_KIND_XRCD, pib_udata_context(udata), udata ? NULL : "kernel");
+	xrcd->owner = pib_quota_owner(udata);
+	err = pib_quota_take(&hca->quota, xrcd->owner, PIB_OBJ_XRCD);
+	if (err)
+		return err;
+	pib_object_add(&hca->objects, &xrcd->obj, PIB_OBJECT_KIND_XRCD, pib_udata_context(udata),
+		       udata ? NULL : "kernel");
 	return 0;
 }
 
 int pib_dealloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata)
 {
-	pib_object_del(&to_hca(ibxrcd->device)->objects, &to_xrcd(ibxrcd)->obj);
+	struct pib_hca *hca = to_hca(ibxrcd->device);
+	struct pib_xrcd *xrcd = to_xrcd(ibxrcd);
+
+	pib_object_del(&hca->objects, &xrcd->obj);
+	pib_quota_give(&hca->quota, xrcd->owner, PIB_OBJ_XRCD);
 	return 0;
 }

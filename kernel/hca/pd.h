@@ -8,10 +8,12 @@
 /**
  * struct pib_xrcd - an XRC domain
  * @ib: ib_core's
+ * @owner: see pib_quota_take()
  * @obj: in pib_hca.objects
  */
 struct pib_xrcd {
 	struct ib_xrcd ib;
+	struct pib_user *owner;
 	struct pib_object obj;
 };
 

@@ -34,6 +34,23 @@ static void put_known(struct pib_object_view *v, u16 attr, u64 value)
 		put_fact(v, attr, value);
 }
 
+/*
+ * A key gives access to memory. ib_core, too, tells it to those alone who may administer; one
+ * process of a user is not to have another's.
+ */
+static void put_key(struct pib_object_view *v, u16 attr, u32 key)
+{
+	if (v->all)
+		put_fact(v, attr, key);
+}
+
+/* Where memory is; of the kernel's memory nobody is told. */
+static void put_start(struct pib_object_view *v, u64 start)
+{
+	if (v->all && v->user)
+		put_fact(v, PIB_O_START, start);
+}
+
 /* ib_core keeps the handle until the object is gone. */
 static void put_handle(struct pib_object_view *v, const struct ib_uobject *uobject)
 {
@@ -84,11 +101,11 @@ static void show_mr(const struct pib_object *o, struct pib_object_view *v)
 
 	put_resource(v, &mr->ib.res);
 	put_handle(v, READ_ONCE(mr->ib.uobject));
-	put_fact(v, PIB_O_KEY, mr->k.key);
+	put_key(v, PIB_O_KEY, mr->k.key);
 	put_fact(v, PIB_O_TYPE, mr->type);
 	put_fact(v, PIB_O_VALID, READ_ONCE(mr->valid));
 	put_fact(v, PIB_O_ACCESS, mr->access);
-	put_fact(v, PIB_O_START, mr->map.iova);
+	put_start(v, mr->map.iova);
 	put_fact(v, PIB_O_LENGTH, mr->map.length);
 	if (READ_ONCE(mr->map.pages)) {
 		put_fact(v, PIB_O_PAGES, mr->map.npages);
@@ -106,12 +123,12 @@ static void show_mw(const struct pib_object *o, struct pib_object_view *v)
 	put_handle(v, READ_ONCE(mw->ib.uobject));
 	put_fact(v, PIB_O_TYPE, win->type);
 	spin_lock_bh(&win->lock);
-	put_fact(v, PIB_O_KEY, win->k.key);
+	put_key(v, PIB_O_KEY, win->k.key);
 	put_fact(v, PIB_O_BOUND, !!win->mr);
 	if (win->mr) {
-		put_fact(v, PIB_O_REGION, win->mr->k.key);
+		put_key(v, PIB_O_REGION, win->mr->k.key);
 		put_fact(v, PIB_O_ACCESS, win->access);
-		put_fact(v, PIB_O_START, win->first);
+		put_start(v, win->first);
 		put_fact(v, PIB_O_LENGTH, win->length);
 		put_fact(v, PIB_O_REFERENCES, atomic_read(&win->users));
 		if (win->type == IB_MW_TYPE_2)
@@ -314,7 +331,7 @@ static void (*const shows[PIB_OBJECT_KINDS])(const struct pib_object *o,
 #define OF_CONTEXT	(BIT(PIB_OBJECT_KIND_PD) | BIT(PIB_OBJECT_KIND_CQ) | \
 			 BIT(PIB_OBJECT_KIND_XRCD) | BIT(PIB_OBJECT_KIND_DM))
 
-void pib_object_show(const struct pib_object *o, struct pib_object_view *v)
+void pib_object_show(const struct pib_object *o, bool all, struct pib_object_view *v)
 {
 	*v = (struct pib_object_view) {
 		.kind = o->kind,
@@ -323,6 +340,7 @@ void pib_object_show(const struct pib_object *o, struct pib_object_view *v)
 		.user = o->pid,
 		.pid = pid_vnr(o->pid),
 		.uid = o->uid,
+		.all = all,
 	};
 	memcpy(v->owner, o->owner, sizeof(v->owner));
 	put_known(v, BIT(o->kind) & OF_CONTEXT ? PIB_O_CONTEXT : PIB_O_PD, READ_ONCE(o->parent));

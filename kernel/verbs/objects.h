@@ -16,6 +16,7 @@
  * @user: a process has made it
  * @pid: that process, as the caller's namespace has it; 0: it is not of that
  * @uid: its effective user then, as the first user namespace has it
+ * @all: the viewer may see everything, keys and addresses of memory among it
  * @has_handle: it has one
  * @handle: number that the process has for it
  * @has_resource: "rdma resource" shows it
@@ -33,6 +34,7 @@ struct pib_object_view {
 	bool user;
 	u32 pid;
 	u32 uid;
+	bool all;
 	bool has_handle;
 	u32 handle;
 	bool has_resource;
@@ -46,7 +48,7 @@ struct pib_object_view {
 	} facts[PIB_OBJECT_FACTS];
 };
 
-/* Copy what there is to see of @o. Context: as pib_object_look.see. */
-void pib_object_show(const struct pib_object *o, struct pib_object_view *v);
+/* Copy what there is to see of @o, for a viewer as @all says. Context: as pib_object_look.see. */
+void pib_object_show(const struct pib_object *o, bool all, struct pib_object_view *v);
 
 #endif
