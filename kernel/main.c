@@ -9,6 +9,7 @@
 #include "control/netns.h"
 #include "memory/odp.h"
 #include "core/task.h"
+#include "hca/inject.h"
 #include "control/rdma_link.h"
 #include "uapi/linux/pib.h"
 #include "udp/wire.h"
@@ -68,6 +69,7 @@ static void __exit pib_exit(void)
 	pib_rdma_link_exit();
 	pib_netlink_exit();
 	pib_netns_exit();
+	pib_injects_exit();
 	pib_names_exit();
 	pib_odp_exit();
 	pib_tasks_exit();

@@ -69,6 +69,10 @@ static int get_inject(struct genl_info *info, struct pib_inject_cfg *cfg)
 		return -EINVAL;
 	}
 	cfg->kind = nla_get_u8(tb[PIB_IN_KIND]);
+	if (!tb[PIB_IN_OBJECT] && cfg->kind != PIB_INJECT_KIND_DEVICE_FATAL) {
+		NL_SET_ERR_MSG(info->extack, "the number of what this happens to is missing");
+		return -EINVAL;
+	}
 	cfg->object = given_u32(tb, PIB_IN_OBJECT, 0);
 	cfg->arg = given_u32(tb, PIB_IN_ARG, 0);
 	if (cfg->kind <= PIB_INJECT_KIND_PORT_ERROR)

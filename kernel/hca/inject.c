@@ -8,12 +8,17 @@
 #include <linux/slab.h>
 #include "hca/inject.h"
 
-DEFINE_STATIC_KEY_FALSE(pib_inject_key);
+DEFINE_STATIC_KEY_DEFERRED_FALSE(pib_inject_key, HZ);
 
 void pib_injects_init(struct pib_injects *in)
 {
 	mutex_init(&in->lock);
 	INIT_LIST_HEAD(&in->rules);
+}
+
+void pib_injects_exit(void)
+{
+	static_key_deferred_flush(&pib_inject_key);
 }
 
 /* Will the rule not act any more? */
@@ -30,7 +35,7 @@ static void rule_drop(struct pib_injects *in, struct pib_inject *rule)
 	list_del_rcu(&rule->entry);
 	in->num--;
 	kfree_rcu(rule, rcu);
-	static_branch_dec(&pib_inject_key);
+	static_branch_slow_dec_deferred(&pib_inject_key);
 }
 
 static bool make_room(struct pib_injects *in)
@@ -69,16 +74,17 @@ int pib_injects_add(struct pib_injects *in, const struct pib_inject_cfg *cfg,
 
 	if (!rule)
 		return -ENOMEM;
+	static_branch_deferred_inc(&pib_inject_key);
 	mutex_lock(&in->lock);
 	if (!make_room(in) || in->last_id == INT_MAX) {
 		mutex_unlock(&in->lock);
+		static_branch_slow_dec_deferred(&pib_inject_key);
 		kfree(rule);
 		NL_SET_ERR_MSG(extack, "the HCA has 64 injections already, and none is over");
 		return -ENOSPC;
 	}
 	id = ++in->last_id;
 	rule->id = id;
-	static_branch_inc(&pib_inject_key);
 	list_add_tail_rcu(&rule->entry, &in->rules);
 	in->num++;
 	mutex_unlock(&in->lock);
@@ -142,7 +148,7 @@ u32 pib_injects_of_qp(const struct pib_injects *in, u32 qpn)
 	struct pib_inject *rule;
 	u32 n = 0;
 
-	if (!pib_injects_any())
+	if (!pib_injects_any(in))
 		return 0;
 	rcu_read_lock();
 	list_for_each_entry_rcu(rule, &in->rules, entry)

@@ -7,7 +7,7 @@
 #ifndef PIB_HCA_INJECT_H
 #define PIB_HCA_INJECT_H
 
-#include <linux/jump_label.h>
+#include <linux/jump_label_ratelimit.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -69,8 +69,7 @@ struct pib_inject {
 
 /**
  * struct pib_injects - the rules of an HCA
- * @lock: guards what follows (process context); the CPU hotplug lock is taken under it, and those
- *	of rules
+ * @lock: guards what follows (process context); those of rules are taken under it
  * @rules: struct pib_inject, oldest first; read under RCU
  * @num: entries in @rules
  * @last_id: number of the newest rule
@@ -82,17 +81,25 @@ struct pib_injects {
 	u32 last_id;
 };
 
-/* There is a rule somewhere in this kernel. */
-DECLARE_STATIC_KEY_FALSE(pib_inject_key);
+/*
+ * There is a rule somewhere in this kernel. Rules go with their queue pairs, and a CPU that goes
+ * offline may wait for who destroys one: the lock of CPU hotplug is taken later, by a worker.
+ */
+extern struct static_key_false_deferred pib_inject_key;
 
-/* Is there a rule to be looked for? While there is none in the kernel this is a static branch. */
-static inline bool pib_injects_any(void)
+/*
+ * May the HCA have a rule? While there is none in the kernel this is a static branch. Any context
+ * but interrupts.
+ */
+static inline bool pib_injects_any(const struct pib_injects *in)
 {
-	return static_branch_unlikely(&pib_inject_key);
+	return static_branch_unlikely(&pib_inject_key.key) && !list_empty(&in->rules);
 }
 
 /* Before the HCA is known to anybody. */
 void pib_injects_init(struct pib_injects *in);
+/* No HCA is left. Process context. */
+void pib_injects_exit(void);
 
 /**
  * pib_injects_add() - make a rule
@@ -103,7 +110,7 @@ void pib_injects_init(struct pib_injects *in);
  * The object stays until this has returned. Where there is no room the oldest rule that will not
  * act any more makes it.
  *
- * Context: process; takes the CPU hotplug lock.
+ * Context: process; takes the CPU hotplug lock, under no lock of pib's.
  * Return: the number of the rule; -ENOSPC; -ENOMEM.
  */
 int pib_injects_add(struct pib_injects *in, const struct pib_inject_cfg *cfg,

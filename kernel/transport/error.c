@@ -208,6 +208,7 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	pib_requester_forget(qp);
 	qp->resp_off.set = false;
 	qp->rx.place.wqe = NULL;
+	qp->rx.judged = false;
 	qp->rx.datagrams = 0;
 	pib_pagein_forget(qp->rx.pages);
 	pib_pagein_forget(qp->req_off.pages);

@@ -489,7 +489,7 @@ static enum pib_res refusal_of(const struct pib_inject *rule)
 	return rule->cfg.kind == PIB_INJECT_KIND_NAK ? naks[rule->cfg.arg] : PIB_RES_OK;
 }
 
-enum pib_res pib_inject_request(struct pib_qp *qp, const struct pib_act *act)
+enum pib_res pib_inject_request(struct pib_qp *qp, struct pib_act *act)
 {
 	struct pib_inject *rule;
 	enum pib_res res;
@@ -503,6 +503,9 @@ enum pib_res pib_inject_request(struct pib_qp *qp, const struct pib_act *act)
 		if (!res || !rule_concerns(rule, qp) || !pib_inject_acts(rule))
 			continue;
 		tell_injected(qp, rule);
+		/* Refused as a whole: no head of the message is taken in first. */
+		if (res == PIB_RES_RNR)
+			act->take_recv = false;
 		/* No receive says so: none was taken. */
 		if (res == PIB_RES_OP)
 			qp->events |= BIT(IB_EVENT_QP_FATAL);

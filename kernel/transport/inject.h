@@ -37,8 +37,11 @@ void pib_inject_all_qps(struct pib_hca *hca);
  * has @due set leaves at that time, ns, and the field is then to be cleared.
  */
 void pib_inject_tx(struct pib_qp *qp, struct pib_burst *b, struct list_head *out);
-/* A request of a reliable service begins with @act. Return: PIB_RES_OK, or how it is refused. */
-enum pib_res pib_inject_request(struct pib_qp *qp, const struct pib_act *act);
+/*
+ * A request of a reliable service begins with @act, which is changed so that it is refused as a
+ * whole. Return: PIB_RES_OK, or how it is refused.
+ */
+enum pib_res pib_inject_request(struct pib_qp *qp, struct pib_act *act);
 /* A send work request begins, or begins again. Return: enum pib_wc by which it ends, or 0. */
 u32 pib_inject_send(struct pib_qp *qp);
 /* A receive work request was taken. Return: enum pib_wc by which it ends, or 0. */

@@ -137,13 +137,13 @@ static void address_burst(struct pib_qp *qp, const struct pib_av_data *av, struc
 		b->h.flags |= PIB_H_MIG;
 }
 
-/* As deliver_burst(). Each copy of a multicast counts as a burst of the turn, too. */
+/* As deliver_burst(). Each copy of a multicast counts as a burst of @turn, too, if there is one. */
 static int deliver_in_turn(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
 {
 	u32 copies;
 	int err;
 
-	if (likely(!pib_lid_is_mcast(b->h.dlid)))
+	if (likely(!pib_lid_is_mcast(b->h.dlid)) || !turn)
 		return deliver_burst(qp, b);
 	copies = pib_tasks_copies();
 	err = deliver_burst(qp, b);
@@ -168,8 +168,8 @@ static bool stall_at(struct pib_qp *qp, struct pib_burst *b, u64 until)
 	return false;
 }
 
-/* Send what stands in the list. Return: false: the QP is stalled. */
-static bool send_behind(struct pib_qp *qp)
+/* Send what stands in the list, in a turn. Return: false: the QP is stalled. */
+static bool send_behind(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_burst *b;
 	u64 until;
@@ -180,7 +180,10 @@ static bool send_behind(struct pib_qp *qp)
 		b->due = 0;
 		if (until)
 			return stall_at(qp, b, until);
-		if (deliver_burst(qp, b)) {
+		/* pib_tx_redirect() may have given it another key. */
+		if (drop_keyless(qp, b))
+			continue;
+		if (deliver_in_turn(qp, b, turn)) {
 			pib_qp_stat(qp, PIB_STAT_TX_PUSHED_BACK);
 			return stall_at(qp, b, 0);
 		}
@@ -189,10 +192,10 @@ static bool send_behind(struct pib_qp *qp)
 }
 
 /* There are rules for what goes wrong on purpose, maybe for this QP. */
-static bool send_injected(struct pib_qp *qp, struct pib_burst *b)
+static bool send_injected(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
 {
 	pib_inject_tx(qp, b, &qp->behind);
-	return send_behind(qp);
+	return send_behind(qp, turn);
 }
 
 bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
@@ -206,8 +209,8 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow)))
 		heed_congestion(qp, b, turn);
 	pib_qp_sends(qp, b);
-	if (pib_injects_any())
-		return send_injected(qp, b);
+	if (pib_injects_any(&qp->hca->injects))
+		return send_injected(qp, b, turn);
 	if (!deliver_in_turn(qp, b, turn))
 		return true;
 
@@ -228,17 +231,27 @@ void pib_tx_redirect(struct pib_qp *qp)
 		address_burst(qp, &qp->av, b);
 }
 
-bool pib_tx_retry(struct pib_qp *qp)
+/* What was kept has its first try. Return: false: the QP is stalled. */
+static bool send_kept(struct pib_qp *qp, struct pib_turn *turn)
+{
+	struct pib_burst *b = qp->stall.burst;
+
+	qp->stall = (struct pib_stall) {};
+	list_add(&b->entry, &qp->behind);
+	return send_behind(qp, turn);
+}
+
+bool pib_tx_retry(struct pib_qp *qp, struct pib_turn *turn)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (unlikely(qp->stall.until) && qp->stall.until > ktime_get_ns())
-		return false;
+	if (unlikely(qp->stall.until))
+		return qp->stall.until <= ktime_get_ns() && send_kept(qp, turn);
 	/* pib_tx_redirect() may have given it another key. */
 	if (!drop_keyless(qp, qp->stall.burst) && deliver_burst(qp, qp->stall.burst)) {
 		qp->stall.tries++;
 		return false;
 	}
 	qp->stall = (struct pib_stall) {};
-	return send_behind(qp);
+	return send_behind(qp, turn);
 }

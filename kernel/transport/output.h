@@ -65,11 +65,14 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 /* The QP's path has changed: the stalled burst, too, goes by the new one. */
 void pib_tx_redirect(struct pib_qp *qp);
 /* What pib_tx_stalled() does where there is a stalled burst. */
-bool pib_tx_retry(struct pib_qp *qp);
-/* Try the stalled burst again, if there is one. Return: false: the QP is still stalled. */
-static inline bool pib_tx_stalled(struct pib_qp *qp)
+bool pib_tx_retry(struct pib_qp *qp, struct pib_turn *turn);
+/*
+ * Try the stalled burst again, if there is one; @turn: of the sender, or NULL. Return: false: the QP
+ * is still stalled.
+ */
+static inline bool pib_tx_stalled(struct pib_qp *qp, struct pib_turn *turn)
 {
-	return likely(!qp->stall.burst) || pib_tx_retry(qp);
+	return likely(!qp->stall.burst) || pib_tx_retry(qp, turn);
 }
 
 #endif

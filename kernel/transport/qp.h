@@ -155,6 +155,7 @@ struct pib_inbox {
  * @list: bursts taken from the inbox and not yet looked at
  * @bytes: what these bursts are charged with; also read without the lock
  * @datagrams: of the first burst of @list: how many of its datagrams were taken in
+ * @judged: of that burst: the request that waits was looked at by rules of injection
  * @pages: what the first burst of @list waits for
  * @hold: what happens meanwhile to what else comes
  * @place: @place.wqe is not NULL: that burst is a response, already told to the requester, whose
@@ -164,6 +165,7 @@ struct pib_qp_rx {
 	struct list_head list;
 	u32 bytes;
 	u32 datagrams;
+	bool judged;
 	struct pib_pagein *pages;
 	struct pib_hold hold;
 	struct pib_place place;
@@ -207,8 +209,8 @@ struct pib_qp_sq {
  * @ring: as it was posted; @ring.hdr is NULL if the QP has none of its own
  * @srqn: SRQ that @cur came from, for XRC
  * @cur: receive work request being filled
- * @empty_since: ns: since when datagrams have come and found nothing posted, if they may wait for
- *	that; 0: they have not
+ * @empty_since: ns: when the first of the datagrams that wait, or have waited, found nothing
+ *	posted; 0: none waits, or none may wait; also read without the lock
  */
 struct pib_qp_rq {
 	struct pib_ring ring;

@@ -145,7 +145,10 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 		return qp->rx.hold.refuses;
 	}
 
-	return !list_empty(&qp->rx.list) || READ_ONCE(qp->inbox.len);
+	if (!list_empty(&qp->rx.list) || READ_ONCE(qp->inbox.len))
+		return true;
+	pib_rq_caught_up(qp);
+	return false;
 }
 
 /*
@@ -250,7 +253,7 @@ static bool send_requests(struct pib_qp *qp, struct pib_turn *turn, bool held)
 static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
-	bool held = held_back(qp, now), done = pib_tx_stalled(qp);
+	bool held = held_back(qp, now), done = pib_tx_stalled(qp, &turn);
 
 	if (unlikely(qp->asks_first) && pib_congestion_slows(qp, qp->av.sl))
 		done = done && send_requests(qp, &turn, held) && send_answers(qp, &turn);
@@ -303,7 +306,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
 		more |= turn_send(qp, budget, now);
 	else if (qp->stall.burst)
-		pib_tx_stalled(qp);
+		pib_tx_stalled(qp, NULL);
 	pib_completer_complete(qp);
 	turn_check(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)

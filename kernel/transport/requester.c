@@ -176,20 +176,25 @@ static bool requester_put_off(struct pib_qp *qp, const struct pib_tx *tx)
 	return false;
 }
 
-/* The status by which the request ends unsent; 0: it is in order. */
-static u32 request_fault(struct pib_qp *qp, const struct pib_ksq_slot *s, const struct pib_tx *tx)
+/*
+ * The status by which the request ends unsent; 0: it is in order. What was put off was judged
+ * before.
+ */
+static u32 request_fault(struct pib_qp *qp, const struct pib_ksq_slot *s, const struct pib_tx *tx,
+			 bool resumed)
 {
-	if (s->bad || !pib_injects_any() || tx->off)
+	if (s->bad || !pib_injects_any(&qp->hca->injects) || tx->off || resumed)
 		return s->bad;
 	return pib_inject_send(qp);
 }
 
-static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn,
+			 bool resumed)
 {
 	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
 	const struct pib_av_data *av;
 	struct pib_burst *b;
-	u32 bad = request_fault(qp, s, tx);
+	u32 bad = request_fault(qp, s, tx, resumed);
 	int err;
 
 	if (bad) {
@@ -266,12 +271,16 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 	return true;
 }
 
-/* Send or execute @tx. Return: false: it is put off, or the receiver is full. */
-static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+/*
+ * Send or execute @tx, which was put off before if it is @resumed. Return: false: it is put off, or
+ * the receiver is full.
+ */
+static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn,
+			 bool resumed)
 {
 	if (tx->kind != PIB_TX_LOCAL) {
 		pib_turn_spend(turn, tx);
-		return send_request(qp, tx, turn);
+		return send_request(qp, tx, turn, resumed);
 	}
 	turn->bursts--;
 	return execute_local(qp, tx);
@@ -315,7 +324,7 @@ static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
 		return false;
 	tx = qp->req_off.tx;
 	resume_deferred(qp);
-	return perform_step(qp, &tx, turn);
+	return perform_step(qp, &tx, turn, true);
 }
 
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
@@ -333,7 +342,7 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 	do {
 		more = pib_sq_fetch(qp);
 		while (!pib_turn_over(turn) && pib_req_next(&qp->req, turn->now, &tx)) {
-			if (!perform_step(qp, &tx, turn))
+			if (!perform_step(qp, &tx, turn, false))
 				return pib_requester_waits(qp);
 		}
 		if (pib_turn_over(turn))

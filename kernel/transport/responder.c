@@ -64,6 +64,12 @@ static enum pib_res atomic_outcome(struct pib_qp *qp, const struct pib_span *spa
 	return err == -EINVAL ? PIB_RES_INV_REQ : copy_outcome(qp, span, 0, 8, err);
 }
 
+/* What has waited for a page was judged before. */
+static bool looks_for_rules(const struct pib_qp *qp)
+{
+	return pib_injects_any(&qp->hca->injects) && !qp->rx.judged;
+}
+
 /* The receive in hand may be one that is to fail. */
 static enum pib_res spoil_receive(struct pib_qp *qp)
 {
@@ -81,7 +87,7 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 
 	if (act->first) {
 		res = pib_rq_take(qp, act->h->srqn);
-		if (!res && pib_injects_any())
+		if (!res && looks_for_rules(qp))
 			res = spoil_receive(qp);
 		if (res)
 			return res;
@@ -296,7 +302,7 @@ static bool enter_domain(struct pib_qp *qp, u32 srqn)
 }
 
 /* While a page takes long, no request is begun with: what a request may lack is not known. */
-static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
+static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, struct pib_act *act,
 				bool known, u64 *orig)
 {
 	enum pib_res res;
@@ -305,7 +311,7 @@ static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, const st
 		return PIB_RES_INV_REQ;
 	if (unlikely(qp->rx.hold.refuses))
 		return PIB_RES_LATER;
-	if (pib_injects_any()) {
+	if (looks_for_rules(qp)) {
 		res = pib_inject_request(qp, act);
 		if (res)
 			return res;
@@ -334,6 +340,7 @@ static bool responder_takes(struct pib_qp *qp, struct pib_burst *b)
 	while (pib_resp_step(&qp->resp, &act)) {
 		orig = 0;
 		res = perform_act(qp, b, &act, known, &orig);
+		qp->rx.judged = res == PIB_RES_WAIT;
 		if (res == PIB_RES_WAIT)
 			break;
 		pib_resp_result(&qp->resp, &act, res, orig);
