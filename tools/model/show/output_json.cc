@@ -43,8 +43,8 @@ public:
 
 	std::string str() const override
 	{
-		// Names that come from other hosts need not be UTF-8.
-		return root_.dump(pretty_ ? 4 : -1, ' ', false, Json::error_handler_t::replace) +
+		// Names that come from others need not be UTF-8, nor fit for a terminal.
+		return root_.dump(pretty_ ? 4 : -1, ' ', true, Json::error_handler_t::replace) +
 		       "\n";
 	}
 

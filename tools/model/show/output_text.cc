@@ -22,10 +22,24 @@ std::string printable(std::string_view text)
 	return safe;
 }
 
+/// Where a word is quoted, quotes and backslashes of its own get a backslash: it does not end early.
+std::string quoted(std::string_view text)
+{
+	std::string inner;
+	for (const char c : text) {
+		if (c == '"' || c == '\\')
+			inner += '\\';
+		inner += c;
+	}
+	return fmt::format("\"{}\"", printable(inner));
+}
+
+/// What the tools put into brackets themselves is not a name that somebody has chosen.
 std::string word(const std::string &text)
 {
-	const bool quoted = text.empty() || text.find(' ') != text.npos;
-	return quoted ? fmt::format("\"{}\"", printable(text)) : printable(text);
+	const bool plain =
+		!text.empty() && text.front() != '[' && text.find_first_of(" \"\\") == text.npos;
+	return plain ? printable(text) : quoted(text);
 }
 
 struct Formatter {

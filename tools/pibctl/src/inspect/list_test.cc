@@ -56,6 +56,19 @@ TEST(List, TheNameOfAProcessDoesNotSteerTheTerminal)
 	EXPECT_EQ(printed({pd}, false).find('\x1b'), std::string::npos);
 }
 
+TEST(List, TheNameOfAProcessIsNotTakenForMore)
+{
+	VerbsObject pd;
+	pd.uid = 1000;
+	pd.owner = "x\" pid 1";
+	EXPECT_NE(printed({pd}, false).find(R"(owner "x\" pid 1" uid 1000)"), std::string::npos);
+	pd.owner = "[ib_ipoib]";
+	EXPECT_NE(printed({pd}, false).find(R"(owner "[ib_ipoib]" uid 1000)"), std::string::npos);
+	pd.owner = "\xc2\x9b"
+		   "2J";
+	EXPECT_EQ(printed({pd}, true).find("\xc2\x9b"), std::string::npos);
+}
+
 TEST(List, Json)
 {
 	const Json objects = Json::parse(printed(some(), true)).at("objects");
