@@ -80,7 +80,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((95 + ${#documented[@]}))
+ktap_plan $((99 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -168,8 +168,15 @@ before=$(counter rnr_nak_retry_err)
 check "requests are refused for now" inject qp "$far" rnr 2
 check "rnr: repaired" ends send "$good"
 check "rnr: counted" grown rnr_nak_retry_err "$before" 2
+last_rule() { pibctl -j show injections | jq ".injections[-1].$1"; }
+acted() { echo "$(last_rule done) of $(last_rule seen)"; [ "$(last_rule done)" -ge 1 ]; }
+each_fourth() { acted && [ "$(last_rule done)" = $(($(last_rule seen) / 4)) ]; }
 check "by chance" inject qp "$near" drop all probability 20% seed 7
 check "chance: repaired" ends send "$good"
+check "chance: some are lost" acted
+check "each fourth" inject qp "$near" duplicate all every 4
+check "every: no harm" ends send "$good"
+check "every: each fourth of what it saw" each_fourth
 check "all are deleted" pibctl inject del pib0 all
 check "none is left" none_left
 

@@ -6,7 +6,8 @@ namespace pib::ctl {
 std::span<const Group> command_groups()
 {
 	static const Group groups[] = {
-		{"show", "show HCAs, switches, links, peers, counters, injections"},
+		{"show",
+		 "show HCAs, switches, links, peers, counters, uplinks, objects, injections"},
 		{"switch", "add, delete and show switches"},
 		{"link", "add, delete, plug and show the cables between ports"},
 		{"fabric", "load, save, draw and clear whole fabrics"},

@@ -228,10 +228,13 @@ const Command kCommands[] = {
 	  {"corrupt", "COUNT", "a bit of the payload is changed, and nobody sees it"},
 	  {"delay", "TIME", "a packet, and all behind it, waits, up to 10s"},
 	  {"nak", "CODE",
-	   "a request is refused: sequence, invalid-request, remote-access, "
-	   "remote-operational"},
+	   "a request is refused: invalid-request, remote-access, remote-operational; or an ACK becomes "
+	   "a NAK: sequence"},
 	  {"rnr", "COUNT", "requests are refused for now (RNR)"},
-	  {"send-status", "STATUS", "a send ends with this status, as in retry-exc"},
+	  {"send-status", "STATUS",
+	   "a send ends with this status: loc-len, loc-qp-op, loc-prot, wr-flush, mw-bind, bad-resp, "
+	   "loc-access, rem-inv-req, rem-access, rem-op, retry-exc, rnr-retry-exc, rem-abort, fatal, "
+	   "resp-timeout, general"},
 	  {"recv-status", "STATUS", "a receive does"},
 	  {"cq", "N", "a completion queue:"},
 	  {"overrun", "", "it is lost as by an overflow"},
@@ -240,10 +243,10 @@ const Command kCommands[] = {
 	  {"port", "N", "a port, whose cable comes loose for a moment"},
 	  {"fatal", "", "the HCA says that it has failed, and so do its queue pairs"},
 	  {"after", "N", "so many packets or requests are left alone first"},
-	  {"every", "N", "then each of so many"},
+	  {"every", "N", "then the rule acts on each Nth"},
 	  {"count", "COUNT", "so often at most"},
 	  {"probability", "P", "with this chance, as in 1%"},
-	  {"seed", "N", "of the chances"}},
+	  {"seed", "N", "where the choices by chance begin"}},
 	 {{"pibctl inject pib0 qp 17 error", "queue pair 17 goes to ERR, with event QP_FATAL"},
 	  {"pibctl inject pib0 qp 17 drop 3", "the next three packets that it sends are lost"},
 	  {"pibctl inject pib0 qp 17 drop all probability 1% seed 7", "one in a hundred is"},

@@ -171,8 +171,8 @@ const Command kCommands[] = {
 	 "show the objects of verbs: who has made them, when, and how they stand",
 	 "Shows contexts, PDs, MRs, MWs, CQs, SRQs, QPs, AHs, XRC domains, multicast attachments, device\n"
 	 "memory and counters: who has made each and when, the process's handle, the number by which\n"
-	 "'rdma resource' calls it, and what there is to know of it. Who may not administer networks\n"
-	 "sees what he has made himself.",
+	 "'rdma resource' calls it, and what there is to know of it. Without CAP_NET_ADMIN only the\n"
+	 "objects of the same user's processes are shown, without keys.",
 	 {{"NAME", "only of this HCA", false}},
 	 {{"kind", "KIND",
 	   "only these: context, pd, mr, mw, cq, srq, qp, ah, xrcd, attachment, dm, counter"},

@@ -38,10 +38,10 @@ constexpr Code kNaks[] = {
 	{"sequence", 0}, {"invalid-request", 1}, {"remote-access", 2}, {"remote-operational", 3}};
 /// As <infiniband/verbs.h> numbers them: IBV_WC_RETRY_EXC_ERR is retry-exc.
 constexpr Code kStatuses[] = {
-	{"loc-len", 1},	     {"loc-qp-op", 2}, {"loc-prot", 4},	     {"wr-flush", 5},
-	{"mw-bind", 6},	     {"bad-resp", 7},  {"loc-access", 8},    {"rem-inv-req", 9},
-	{"rem-access", 10},  {"rem-op", 11},   {"retry-exc", 12},    {"rnr-retry-exc", 13},
-	{"rem-aborted", 16}, {"fatal", 19},    {"resp-timeout", 20}, {"general", 21}};
+	{"loc-len", 1},	    {"loc-qp-op", 2}, {"loc-prot", 4},	    {"wr-flush", 5},
+	{"mw-bind", 6},	    {"bad-resp", 7},  {"loc-access", 8},    {"rem-inv-req", 9},
+	{"rem-access", 10}, {"rem-op", 11},   {"retry-exc", 12},    {"rnr-retry-exc", 13},
+	{"rem-abort", 16},  {"fatal", 19},    {"resp-timeout", 20}, {"general", 21}};
 constexpr Code kEvents[] = {{"none", PIB_INJECT_REASON_NONE},
 			    {"fatal", PIB_INJECT_REASON_FATAL},
 			    {"access", PIB_INJECT_REASON_ACCESS},
