@@ -82,7 +82,7 @@ check "new connections" wait_for 30 h 1 ping -c 1 -W 1 "$(ib_addr 2)"
 shown "$bonding" kernel "active-backup, both cables pulled one after the other under a TCP stream: the same checksum" stream_whole
 check "the second one's cable is put back" cable 2 up
 check "both are up again" wait_for 60 slaves_up
-# The other end is seen to be new by its hardware address: bonding takes that of the active interface.
+# Bonding gives bond0 the hardware address of its active interface.
 hardware() { h 2 cat "/sys/class/net/$1/address"; }
 of_active() { echo "$(hardware bond0), $(hardware "$first")"; [ "$(hardware bond0)" = "$(hardware "$first")" ]; }
 check "bond0 has the active one's hardware address" of_active

@@ -128,7 +128,7 @@ check "with a table: the responder sends less" more $((before / 2)) "$(bandwidth
 check "with a table: the responder logs why" more "$(cc_field ThresholdEventCounter CL "$P0")" 0
 # What answers is slow, and what it asks itself is as well: by turns, packet by packet.
 check "turns compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/turns "$here/../lib/turns.c" -libverbs
-check "with a table: answers and requests by turns" h 1 timeout 150 /tmp/turns pib0 pib1
+check "with a table: answers and requests by turns" h 1 timeout $((150 * ${PIB_SLOW:-1})) /tmp/turns pib0 pib1
 # An atomic's answer is short: on a slow port, where that takes longer.
 check "a slow port" h 1 pibctl link set pib0/1 width 1x speed sdr
 check "a slow port: ACTIVE" wait_for 60 both_active

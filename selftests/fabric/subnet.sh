@@ -99,7 +99,7 @@ dropped() { cat "/sys/class/infiniband/$(dev 1)/ports/1/hw_counters/rx_bad_path"
 stripped() {
 	local before pid
 	before=$(dropped)
-	h 2 timeout 90 python3 "$here/stripped.py" eth0 & pid=$!
+	h 2 timeout $((90 * ${PIB_SLOW:-1})) python3 "$here/stripped.py" eth0 & pid=$!
 	while kill -0 $pid 2>/dev/null; do
 		h 2 ip neigh flush dev "$(ipoib 2)"
 		h 2 ping -c 1 -W 1 10.78.0.1
@@ -113,7 +113,7 @@ check "a multicast without a GRH is dropped, and counted" stripped
 rping_client() { h 1 timeout 60 rping -c -a 10.78.0.2 -C 100 -v -V >/tmp/rping.c 2>&1; }
 rping_ok() {
 	local p try
-	h 2 timeout 90 rping -s -a 10.78.0.2 -C 100 >/tmp/rping.s 2>&1 & p=$!
+	h 2 timeout $((90 * ${PIB_SLOW:-1})) rping -s -a 10.78.0.2 -C 100 >/tmp/rping.s 2>&1 & p=$!
 	# A client that comes before the server listens is rejected.
 	for try in 1 2 3 4 5 6 7 8 9 10; do
 		sleep 0.5

@@ -11,6 +11,7 @@ stream_listens() { h "$1" ss -Hltn 'sport = :7100' | grep -q .; }
 
 # stream_start FROM TO ADDRESS: from host FROM to ADDRESS, which is host TO's
 stream_start() {
+	stream_kill
 	rm -f /tmp/stream.*
 	ip netns exec "h$2" python3 "$stream_py" serve "$3" /tmp/stream.progress >/tmp/stream.received 2>&1 & stream_server=$!
 	wait_for 20 stream_listens "$2" || return 1
@@ -36,4 +37,4 @@ stream_whole() {
 	cat /tmp/stream.sent /tmp/stream.received
 	grep -Eq '^[1-9][0-9]* [0-9a-f]{64}$' /tmp/stream.sent && cmp /tmp/stream.sent /tmp/stream.received
 }
-stream_kill() { kill $stream_client $stream_server 2>/dev/null; }
+stream_kill() { kill $stream_client $stream_server && wait $stream_client $stream_server; } 2>/dev/null

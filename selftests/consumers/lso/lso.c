@@ -277,6 +277,8 @@ static int lso_too_late(struct lso *t)
 	int err = lso_send_one(t) ?: lso_sent(t);
 
 	lso_expect(t, "nothing is received where nothing is posted", err, 0);
+	if (err < 0)
+		return err;
 	msleep(500);
 	err = lso_recv(t, 0);
 	if (err)

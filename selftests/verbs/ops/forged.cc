@@ -30,7 +30,7 @@ void expect_dropped(const Env &env, Pair &p, Forger &forger, const Packet &packe
 	CHECK(!p.b.event_pending());
 }
 
-/* A request all the same: it is answered, and the connection has ended. */
+/* A request all the same: the responder says so by an event, and has ended. */
 void opcode(const Env &env)
 {
 	Forger forger(env);
