@@ -67,8 +67,8 @@ void pib_tx_redirect(struct pib_qp *qp);
 /* What pib_tx_stalled() does where there is a stalled burst. */
 bool pib_tx_retry(struct pib_qp *qp, struct pib_turn *turn);
 /*
- * Try the stalled burst again, if there is one; @turn: of the sender, or NULL. Return: false: the QP
- * is still stalled.
+ * Try the stalled burst again, if there is one. @turn: of the sender, or NULL. Return: false: the
+ * QP is still stalled.
  */
 static inline bool pib_tx_stalled(struct pib_qp *qp, struct pib_turn *turn)
 {
