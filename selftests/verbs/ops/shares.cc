@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is counted in bytes: one user has half of it at most, and others the rest. */
+/* What there is little of: one user has half of it at most, and others the rest. */
+#include <fcntl.h>
+
 #include "nobody.h"
 #include "paging.h"
 #include "slow.h"
@@ -45,6 +47,36 @@ void device_memory(const Env &env)
 	CHECK_EQ(take_pieces(dev, rest, length), all - all / 2);
 	greedy.release();
 	CHECK_EQ(take_pieces(dev, rest, length), all / 2);
+}
+
+Xrcd domain(const Device &dev)
+{
+	ibv_xrcd_init_attr attr{};
+	attr.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
+	attr.fd = -1;
+	attr.oflags = O_CREAT;
+	return Xrcd(ibv_open_xrcd(dev.ctx.get(), &attr));
+}
+
+/* Of the 65,536 XRC domains of an HCA nobody has more than half, and others have what they need. */
+void xrc_domains(const Env &env)
+{
+	constexpr size_t all = 1 << 16;
+	Device dev = env.open_a();
+	if (!(dev.caps & IBV_DEVICE_XRC))
+		throw Skip("no XRC");
+	Nobody greedy(env, [](Device &his, const auto &hold) {
+		std::vector<Xrcd> domains;
+		while (domains.size() < all) {
+			Xrcd one = domain(his);
+			if (!one)
+				break;
+			domains.push_back(std::move(one));
+		}
+		hold(domains.size());
+	});
+	CHECK_EQ(greedy.taken(), all / 2);
+	CHECK(domain(dev));
 }
 
 EndOptions datagrams(unsigned receives)
@@ -123,6 +155,7 @@ void add_shares(Suite &suite)
 {
 	suite.add("limit.device_memory_share", device_memory);
 	suite.add("limit.held_share", held);
+	suite.add("limit.xrc_domains_share", xrc_domains);
 }
 
 } // namespace ops
