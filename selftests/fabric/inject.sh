@@ -171,7 +171,7 @@ check "rnr: counted" grown rnr_nak_retry_err "$before" 2
 last_rule() { pibctl -j show injections | jq ".injections[-1].$1"; }
 acted() { echo "$(last_rule done) of $(last_rule seen)"; [ "$(last_rule done)" -ge 1 ]; }
 each_fourth() { acted && [ "$(last_rule done)" = $(($(last_rule seen) / 4)) ]; }
-check "by chance" inject qp "$near" drop all probability 20% seed 7
+check "by chance" inject qp "$near" drop all probability 50% seed 7
 check "chance: repaired" ends send "$good"
 check "chance: some are lost" acted
 check "each fourth" inject qp "$near" duplicate all every 4
