@@ -388,6 +388,16 @@ err_ring:
 	return err;
 }
 
+/*
+ * ib_core has ended its polling, but a call that was on its way to the CPU of the vector then may
+ * have begun it again. No call comes any more.
+ */
+static void cq_end_polling(struct ib_cq *cq)
+{
+	if (cq->poll_ctx == IB_POLL_WORKQUEUE || cq->poll_ctx == IB_POLL_UNBOUND_WORKQUEUE)
+		cancel_work_sync(&cq->work);
+}
+
 int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct pib_hca *hca = to_hca(ibcq->device);
@@ -401,6 +411,7 @@ int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	wait_var_event(&cq->due, !atomic_read(&cq->due));
 	/* it makes no calls any more, but may not have returned */
 	cancel_work_sync(&cq->upcall_work);
+	cq_end_polling(ibcq);
 	xa_erase(&hca->cqs, cq->cqn);
 	/* Kernels without rdma_restrack_begin_del() show the CQ until this has returned. */
 	spin_lock_irq(&cq->lock);
