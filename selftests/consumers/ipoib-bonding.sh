@@ -8,9 +8,8 @@ here=$(dirname "$0")
 . "$here/lib.sh"
 . "$here/../lib/stream.sh"
 clean() {
-	stream_kill
 	for k in 1 2; do ip -n h$k link del bond0 2>/dev/null; done
-	hosts_clean
+	stream_clean
 }
 trap clean EXIT
 LAYOUT=netns

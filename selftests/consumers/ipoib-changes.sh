@@ -8,11 +8,7 @@ set -u
 here=$(dirname "$0")
 . "$here/lib.sh"
 . "$here/../lib/stream.sh"
-clean() {
-	stream_kill
-	hosts_clean
-}
-trap clean EXIT
+trap stream_clean EXIT
 LAYOUT=netns
 changes="IPoIB, a fabric that changes (ib_ipoib)"
 sm=/tmp/opensm.1

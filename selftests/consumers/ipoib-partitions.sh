@@ -10,11 +10,7 @@ set -u
 here=$(dirname "$0")
 . "$here/lib.sh"
 . "$here/../lib/stream.sh"
-clean() {
-	stream_kill
-	hosts_clean
-}
-trap clean EXIT
+trap stream_clean EXIT
 LAYOUT=netns
 children="IPoIB, child interfaces of partitions (ib_ipoib)"
 mtus="IPoIB, MTUs (ib_ipoib)"
