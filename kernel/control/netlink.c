@@ -19,8 +19,7 @@ static struct pib_net *info_net(struct genl_info *info)
 	return pib_net(genl_info_net(info));
 }
 
-/* Get a mandatory name. Return: NULL: the reason is in the extack. */
-static const char *get_name(struct genl_info *info, int attr)
+const char *pib_nl_name(struct genl_info *info, int attr)
 {
 	if (info->attrs[attr])
 		return nla_data(info->attrs[attr]);
@@ -240,7 +239,7 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 	cfg = kzalloc(sizeof(*cfg), GFP_KERNEL);
 	if (!cfg)
 		return -ENOMEM;
-	cfg->name = get_name(info, PIB_A_HCA_NAME);
+	cfg->name = pib_nl_name(info, PIB_A_HCA_NAME);
 	if (!cfg->name)
 		goto out_free;
 	cfg->bearer.ifindex = get_netdev(info);
@@ -272,14 +271,14 @@ out_free:
 
 int pib_nl_hca_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	const char *name = get_name(info, PIB_A_HCA_NAME);
+	const char *name = pib_nl_name(info, PIB_A_HCA_NAME);
 
 	return name ? pib_fabric_del_hca(info_net(info), name, info->extack) : -EINVAL;
 }
 
 int pib_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	const char *name = get_name(info, PIB_A_SWITCH_NAME);
+	const char *name = pib_nl_name(info, PIB_A_SWITCH_NAME);
 	struct pib_switch_ident id = {
 		.guid = get_u64(info, PIB_A_NODE_GUID),
 		.desc = get_desc(info),
@@ -303,7 +302,7 @@ int pib_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 
 int pib_nl_switch_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	const char *name = get_name(info, PIB_A_SWITCH_NAME);
+	const char *name = pib_nl_name(info, PIB_A_SWITCH_NAME);
 
 	return name ? pib_fabric_del_switch(info_net(info), name, info->extack) : -EINVAL;
 }

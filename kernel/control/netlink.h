@@ -5,6 +5,11 @@
 
 #define PIB_MODULE_VERSION "0.1.0"
 
+struct genl_info;
+
+/* The name that attribute @attr must give. Return: NULL: there is none, which the extack says. */
+const char *pib_nl_name(struct genl_info *info, int attr);
+
 /* Register the family. Process context. Return: 0 or -errno. */
 int pib_netlink_init(void);
 void pib_netlink_exit(void);

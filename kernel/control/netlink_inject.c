@@ -18,14 +18,6 @@ static u64 given_u64(struct nlattr **tb, int attr, u64 otherwise)
 	return tb[attr] ? nla_get_u64(tb[attr]) : otherwise;
 }
 
-static const char *given_name(struct genl_info *info)
-{
-	if (info->attrs[PIB_A_HCA_NAME])
-		return nla_data(info->attrs[PIB_A_HCA_NAME]);
-	NL_SET_ERR_MSG(info->extack, "the name of the HCA is missing");
-	return NULL;
-}
-
 /* What stands behind the seed is told, not asked for. */
 static int parse_inject(struct genl_info *info, struct nlattr **tb)
 {
@@ -112,7 +104,7 @@ static int answer_id(struct genl_info *info, u32 id)
 
 int pib_nl_inject_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	const char *name = given_name(info);
+	const char *name = pib_nl_name(info, PIB_A_HCA_NAME);
 	struct pib_inject_cfg cfg = {};
 	int err;
 
@@ -128,7 +120,7 @@ int pib_nl_inject_new_doit(struct sk_buff *skb, struct genl_info *info)
 int pib_nl_inject_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *tb[PIB_IN_SEED + 1] = {};
-	const char *name = given_name(info);
+	const char *name = pib_nl_name(info, PIB_A_HCA_NAME);
 	int err;
 
 	if (!name)
