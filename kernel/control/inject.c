@@ -16,7 +16,18 @@
 #include "tracing/events.h"
 #include "transport/inject.h"
 
-/* Find an HCA. For ib_device_put(). Return: NULL: the reason is in @extack. */
+/* Find an HCA. pib_net_lock() is held. Return: NULL: the reason is in @extack. */
+static struct pib_hca_ctl *find_hca(struct pib_net *pn, const char *name,
+				    struct netlink_ext_ack *extack)
+{
+	struct pib_hca_ctl *ctl = pib_hca_ctl_find(pn, name);
+
+	if (!ctl)
+		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
+	return ctl;
+}
+
+/* The same, for ib_device_put(). An HCA that is being removed is not there any more. */
 static struct pib_hca *get_hca(struct pib_net *pn, const char *name,
 			       struct netlink_ext_ack *extack)
 {
@@ -24,11 +35,13 @@ static struct pib_hca *get_hca(struct pib_net *pn, const char *name,
 	struct pib_hca *hca;
 
 	pib_net_lock(pn);
-	ctl = pib_hca_ctl_find(pn, name);
-	hca = ctl && ib_device_try_get(&ctl->hca->ib) ? ctl->hca : NULL;
+	ctl = find_hca(pn, name, extack);
+	hca = ctl ? ctl->hca : NULL;
+	if (hca && !ib_device_try_get(&hca->ib)) {
+		NL_SET_ERR_MSG(extack, "the HCA is being removed");
+		hca = NULL;
+	}
 	pib_net_unlock(pn);
-	if (!hca)
-		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
 	return hca;
 }
 
@@ -148,11 +161,9 @@ static int inject_port(struct pib_net *pn, const char *name, u32 num,
 	int err = -ENODEV;
 
 	pib_net_lock(pn);
-	ctl = pib_hca_ctl_find(pn, name);
+	ctl = find_hca(pn, name, extack);
 	if (ctl)
 		err = shake_port(pn, ctl, num, extack);
-	else
-		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
 	pib_net_unlock(pn);
 	return err;
 }

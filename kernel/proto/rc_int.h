@@ -9,22 +9,6 @@
 
 #define PIB_MSG_MAX		0x80000000U	/* bytes of a message at most */
 
-/* AETH syndrome (9.7.5.2.1): bits 7-5 the kind, bits 4-0 its value. */
-#define PIB_AETH_ACK		0
-#define PIB_AETH_RNR		1
-#define PIB_AETH_NAK		3
-#define PIB_AETH(kind, value)	((kind) << 5 | (value))
-#define PIB_AETH_KIND(s)	((s) >> 5)
-#define PIB_AETH_VALUE(s)	((s) & 0x1F)
-#define PIB_AETH_NO_CREDITS	0x1F		/* in an ACK: no end-to-end flow control */
-
-enum pib_nak {
-	PIB_NAK_PSN = 0,
-	PIB_NAK_INV_REQ = 1,
-	PIB_NAK_ACCESS = 2,
-	PIB_NAK_OP = 3,
-};
-
 /* Count something out of the ordinary: env is to have a look at the counters. */
 #define pib_count(r, what) ((r)->stats.what++, (r)->news = true)
 

@@ -16,11 +16,6 @@
 #include "transport/inject.h"
 #include "transport/qp_trace.h"
 
-/* AETH (9.7.5.2): syndrome of an ACK, without its credits, and of a NAK for a sequence error. */
-#define AETH_KIND	0xE0
-#define AETH_ACK	0x00
-#define AETH_NAK_SEQ	0x60
-
 /* Arguments of PIB_INJECT_KIND_NAK (9.7.5.2.8). */
 enum {
 	NAK_SEQUENCE,
@@ -275,7 +270,7 @@ static void tell_injected(const struct pib_qp *qp, const struct pib_inject *rule
 
 static bool is_ack(const struct pib_burst *b)
 {
-	return b->h.op == PIB_OP_ACK && (b->h.syndrome & AETH_KIND) == AETH_ACK;
+	return b->h.op == PIB_OP_ACK && PIB_AETH_KIND(b->h.syndrome) == PIB_AETH_ACK;
 }
 
 /* Is the rule about packets such as those of @b? */
@@ -388,7 +383,7 @@ static void treat_packet(struct pib_qp *qp, struct pib_inject *rule, struct pib_
 		p->due = ktime_get_ns() + rule->cfg.delay;
 		break;
 	default:
-		p->h.syndrome = AETH_NAK_SEQ;
+		p->h.syndrome = PIB_AETH(PIB_AETH_NAK, PIB_NAK_PSN);
 		break;
 	}
 	list_add_tail(&p->entry, out);
