@@ -20,6 +20,7 @@
  */
 #include <linux/ktime.h>
 #include "compat/compat.h"
+#include "core/elapsed.h"
 #include "packet/burst.h"
 #include "hca/hw_counters.h"
 #include "hca/hca.h"
@@ -52,7 +53,7 @@ int pib_hold_pagein(struct pib_qp *qp, struct pib_pagein *pages, const struct pi
 
 bool pib_hold_is_long(const struct pib_pagein *p, u64 now)
 {
-	return (s64)(now - p->since) >= HOLD_NSEC;
+	return pib_elapsed(now, p->since, HOLD_NSEC);
 }
 
 static bool hold_keep(struct pib_qp *qp, struct pib_burst *b)
@@ -112,7 +113,7 @@ bool pib_hold_drains_long(struct pib_qp *qp)
 
 	if (!qp->rx.hold.drains_since)
 		qp->rx.hold.drains_since = now;
-	return now - qp->rx.hold.drains_since >= HOLD_NSEC;
+	return pib_elapsed(now, qp->rx.hold.drains_since, HOLD_NSEC);
 }
 
 void pib_hold_end(struct pib_qp *qp)

@@ -5,6 +5,7 @@
  * stays in hand when a message of an unreliable service is lost in its middle, and
  * serves the next one.
  */
+#include "core/elapsed.h"
 #include "hca/hw_counters.h"
 #include "hca/cq.h"
 #include "hca/hca.h"
@@ -97,7 +98,7 @@ bool pib_rq_awaits(struct pib_qp *qp, u64 now)
 		return false;
 	if (!qp->rq.empty_since)
 		WRITE_ONCE(qp->rq.empty_since, now);
-	if ((s64)(now - qp->rq.empty_since) >= EMPTY_NSEC)
+	if (pib_elapsed(now, qp->rq.empty_since, EMPTY_NSEC))
 		return false;
 	post_rings(qp, true);
 	/* Pairs with smp_mb() in pib_post_recv(), which then looks at @arm. */

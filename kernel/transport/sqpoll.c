@@ -8,6 +8,7 @@
 #include <linux/cpumask.h>
 #include <linux/jiffies.h>
 #include <linux/sched/stat.h>
+#include "core/elapsed.h"
 #include "core/task.h"
 #include "transport/qp.h"
 #include "transport/requester.h"
@@ -46,7 +47,7 @@ static bool is_wanted(struct pib_sqpoll *s, u64 now)
 	}
 	if (!s->crowd)
 		s->crowd = now;
-	return (s64)(now - s->crowd) > (s64)SQPOLL_CROWD_NSEC;
+	return pib_elapsed(now, s->crowd, SQPOLL_CROWD_NSEC);
 }
 
 bool pib_sqpoll_again(struct pib_qp *qp, const struct pib_budget *budget)

@@ -21,9 +21,10 @@ public:
 	{
 	}
 
+	bool more() const { return value() > before_; }
 	void until_more() const
 	{
-		while (value() <= before_)
+		while (!more())
 			usleep(1000);
 	}
 

@@ -13,6 +13,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "counter.h"
 #include "paging.h"
 #include "suites.h"
 
@@ -107,6 +108,32 @@ void rdma(const Env &env)
 		p.a.expect({.opcode = IBV_WC_RDMA_READ});
 		check_filled(near.bytes(off, length), seed);
 	}
+}
+
+/*
+ * A page that comes soon is waited for, and the sender is not told that it is missing. On a busy machine some come late: the
+ * most do not.
+ */
+void quick_page(const Env &env)
+{
+	constexpr int rounds = 40;
+	Pair p(env);
+	need(p.a.dev, IBV_ODP_SUPPORT_WRITE);
+	Shared far(4096);
+	Mr dst = reg(p.b.pd.get(), far.at(), far.size());
+	Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 8);
+	wr.addr = far.addr();
+	wr.rkey = dst->rkey;
+	int unheard = 0;
+	for (int round = 0; round < rounds; round++) {
+		Counter refused(env, "rnr_no_page");
+		far.drop();
+		p.a.send(wr);
+		p.a.expect({.opcode = IBV_WC_RDMA_WRITE});
+		unheard += !refused.more();
+	}
+	printf("# odp.quick_page: %d of %d pages came soon\n", unheard, rounds);
+	CHECK(unheard > rounds / 2);
 }
 
 /*
@@ -573,6 +600,7 @@ void add_paging(Suite &suite)
 			  [type](Env &env) { messages(env, type); });
 	suite.add("odp.scattered", scattered);
 	suite.add("odp.rdma", rdma);
+	suite.add("odp.quick_page", quick_page);
 	suite.add("odp.fence", fence);
 	suite.add("odp.atomics", atomics);
 	suite.add("odp.mapped_anew", mapped_anew);
