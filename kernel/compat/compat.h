@@ -31,6 +31,26 @@
 #include <linux/unaligned.h>
 #endif
 
+/* ---- completion queues ---- */
+
+/*
+ * A consumer's CQ is told to make no more calls (pre_destroy_cq) before ib_core ends its polling.
+ * Where ib_core does not do so, a call that was on its way to the CPU of the vector may have begun the
+ * polling again. No version says which it is, for kernels of old series have it, too: kernel/Kbuild
+ * looks into the headers.
+ */
+#ifdef PIB_HAS_PRE_DESTROY_CQ
+static inline void pib_compat_cq_end_polling(struct ib_cq *cq)
+{
+}
+#else
+static inline void pib_compat_cq_end_polling(struct ib_cq *cq)
+{
+	if (cq->poll_ctx == IB_POLL_WORKQUEUE || cq->poll_ctx == IB_POLL_UNBOUND_WORKQUEUE)
+		cancel_work_sync(&cq->work);
+}
+#endif
+
 /* ---- timers ---- */
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)

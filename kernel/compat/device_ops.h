@@ -5,6 +5,7 @@
  * the table:
  *
  *	PIB_VERB_CREATE_CQ			with udata; NULL: a CQ of the kernel
+ *	PIB_VERB_PRE_DESTROY_CQ
  *	PIB_VERB_RESIZE_CQ			with udata
  *	PIB_VERB_REG_USER_MR			without a DMA handle
  *	PIB_VERB_REG_DMABUF			without a DMA handle, without udata
@@ -32,6 +33,13 @@ static int compat_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *at
 #else
 #define PIB_OPS_CREATE_CQ .create_cq = compat_create_cq, .create_user_cq = compat_create_cq
 #endif
+#endif
+
+/* pre_destroy_cq: see compat.h */
+#ifdef PIB_HAS_PRE_DESTROY_CQ
+#define PIB_OPS_PRE_DESTROY_CQ .pre_destroy_cq = PIB_VERB_PRE_DESTROY_CQ,
+#else
+#define PIB_OPS_PRE_DESTROY_CQ
 #endif
 
 /* resize_cq: for processes alone since 7.1 */
@@ -124,6 +132,7 @@ static void compat_counter_init(struct rdma_counter *counter)
 
 #define PIB_COMPAT_OPS		\
 	PIB_OPS_CREATE_CQ,	\
+	PIB_OPS_PRE_DESTROY_CQ	\
 	PIB_OPS_RESIZE_CQ,	\
 	PIB_OPS_REG_USER_MR,	\
 	PIB_OPS_REG_DMABUF,	\

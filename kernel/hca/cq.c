@@ -389,13 +389,21 @@ err_ring:
 }
 
 /*
- * ib_core has ended its polling, but a call that was on its way to the CPU of the vector then may
- * have begun it again. No call comes any more.
+ * ib_core lets no QP keep a CQ that is destroyed: nothing is added any more. What makes a call is
+ * the timer of the moderation, an interrupt at the CPU of the vector, or the work item.
  */
-static void cq_end_polling(struct ib_cq *cq)
+static void cq_end_calls(struct pib_cq *cq)
 {
-	if (cq->poll_ctx == IB_POLL_WORKQUEUE || cq->poll_ctx == IB_POLL_UNBOUND_WORKQUEUE)
-		cancel_work_sync(&cq->work);
+	hrtimer_cancel(&cq->mod_timer);
+	wait_var_event(&cq->due, !atomic_read(&cq->due));
+	/* it makes no calls any more, but may not have returned */
+	cancel_work_sync(&cq->upcall_work);
+}
+
+int pib_pre_destroy_cq(struct ib_cq *ibcq)
+{
+	cq_end_calls(to_cq(ibcq));
+	return 0;
 }
 
 int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
@@ -405,13 +413,9 @@ int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct pib_ring ring;
 
 	pib_object_del(&hca->objects, &cq->obj);
-	/* ib_core lets no QP keep a CQ that is destroyed: nothing is added any more */
 	cancel_work_sync(&cq->err_work);
-	hrtimer_cancel(&cq->mod_timer);
-	wait_var_event(&cq->due, !atomic_read(&cq->due));
-	/* it makes no calls any more, but may not have returned */
-	cancel_work_sync(&cq->upcall_work);
-	cq_end_polling(ibcq);
+	cq_end_calls(cq);
+	pib_compat_cq_end_polling(ibcq);
 	xa_erase(&hca->cqs, cq->cqn);
 	/* Kernels without rdma_restrack_begin_del() show the CQ until this has returned. */
 	spin_lock_irq(&cq->lock);

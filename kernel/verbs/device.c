@@ -47,6 +47,7 @@
 #define PIB_VERB_COUNTER_BIND	pib_counter_bind_qp
 #define PIB_VERB_COUNTER_UNBIND	pib_counter_unbind_qp
 #define PIB_VERB_FILL_RES_SRQ	pib_fill_res_srq
+#define PIB_VERB_PRE_DESTROY_CQ	pib_pre_destroy_cq
 #include "compat/device_ops.h"
 
 static DEFINE_IDA(hca_ids);
