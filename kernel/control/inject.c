@@ -168,8 +168,8 @@ static int inject_port(struct pib_net *pn, const char *name, u32 num,
 	return err;
 }
 
-int pib_inject(struct pib_net *pn, const char *name, const struct pib_inject_cfg *cfg,
-	       struct netlink_ext_ack *extack)
+static int inject_named(struct pib_net *pn, const char *name, const struct pib_inject_cfg *cfg,
+			struct netlink_ext_ack *extack)
 {
 	struct pib_hca *hca;
 	int err;
@@ -181,6 +181,21 @@ int pib_inject(struct pib_net *pn, const char *name, const struct pib_inject_cfg
 		return -ENODEV;
 	err = inject_hca(hca, cfg, extack);
 	ib_device_put(&hca->ib);
+	return err;
+}
+
+int pib_inject(struct pib_net *pn, const char *name, const struct pib_inject_cfg *cfg,
+	       struct netlink_ext_ack *extack)
+{
+	int err;
+
+	/* What happens at once comes first. */
+	if (cfg->kind <= PIB_INJECT_KIND_PORT_ERROR)
+		return inject_named(pn, name, cfg, extack);
+	pib_injects_prepare();
+	err = inject_named(pn, name, cfg, extack);
+	if (err <= 0)
+		pib_injects_give_up();
 	return err;
 }
 

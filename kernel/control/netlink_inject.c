@@ -105,16 +105,22 @@ static int answer_id(struct genl_info *info, u32 id)
 int pib_nl_inject_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *name = pib_nl_name(info, PIB_A_HCA_NAME);
+	struct pib_net *pn = pib_net(genl_info_net(info));
 	struct pib_inject_cfg cfg = {};
-	int err;
+	int err, id;
 
 	if (!name)
 		return -EINVAL;
 	err = get_inject(info, &cfg);
 	if (err)
 		return err;
-	err = pib_inject(pib_net(genl_info_net(info)), name, &cfg, info->extack);
-	return err > 0 ? answer_id(info, err) : err;
+	id = pib_inject(pn, name, &cfg, info->extack);
+	if (id <= 0)
+		return id;
+	err = answer_id(info, id);
+	if (err)	/* nobody knows its number */
+		pib_inject_del(pn, name, id, info->extack);
+	return err;
 }
 
 int pib_nl_inject_del_doit(struct sk_buff *skb, struct genl_info *info)

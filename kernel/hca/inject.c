@@ -38,7 +38,15 @@ static void rule_drop(struct pib_injects *in, struct pib_inject *rule)
 	static_branch_slow_dec_deferred(&pib_inject_key);
 }
 
-static bool make_room(struct pib_injects *in)
+static bool may_number(const struct pib_injects *in, struct netlink_ext_ack *extack)
+{
+	if (in->last_id < INT_MAX)
+		return true;
+	NL_SET_ERR_MSG(extack, "the HCA has no numbers left for injections");
+	return false;
+}
+
+static bool make_room(struct pib_injects *in, struct netlink_ext_ack *extack)
 {
 	struct pib_inject *rule;
 
@@ -50,6 +58,7 @@ static bool make_room(struct pib_injects *in)
 			return true;
 		}
 	}
+	NL_SET_ERR_MSG(extack, "the HCA has 64 injections already, and none is over");
 	return false;
 }
 
@@ -66,6 +75,16 @@ static struct pib_inject *rule_alloc(const struct pib_inject_cfg *cfg)
 	return rule;
 }
 
+void pib_injects_prepare(void)
+{
+	static_branch_deferred_inc(&pib_inject_key);
+}
+
+void pib_injects_give_up(void)
+{
+	static_branch_slow_dec_deferred(&pib_inject_key);
+}
+
 int pib_injects_add(struct pib_injects *in, const struct pib_inject_cfg *cfg,
 		    struct netlink_ext_ack *extack)
 {
@@ -74,13 +93,10 @@ int pib_injects_add(struct pib_injects *in, const struct pib_inject_cfg *cfg,
 
 	if (!rule)
 		return -ENOMEM;
-	static_branch_deferred_inc(&pib_inject_key);
 	mutex_lock(&in->lock);
-	if (!make_room(in) || in->last_id == INT_MAX) {
+	if (!may_number(in, extack) || !make_room(in, extack)) {
 		mutex_unlock(&in->lock);
-		static_branch_slow_dec_deferred(&pib_inject_key);
 		kfree(rule);
-		NL_SET_ERR_MSG(extack, "the HCA has 64 injections already, and none is over");
 		return -ENOSPC;
 	}
 	id = ++in->last_id;

@@ -101,8 +101,18 @@ void pib_injects_init(struct pib_injects *in);
 /* No HCA is left. Process context. */
 void pib_injects_exit(void);
 
+/*
+ * Before pib_injects_add(), and after it where no rule came of it. The first takes the lock of CPU
+ * hotplug: the caller has no lock and no reference of pib's then. A CPU that goes offline may wait
+ * for requests of a consumer that destroys a queue pair, and that waits for references.
+ *
+ * Context: process.
+ */
+void pib_injects_prepare(void);
+void pib_injects_give_up(void);
+
 /**
- * pib_injects_add() - make a rule
+ * pib_injects_add() - make a rule, after pib_injects_prepare()
  * @in: rules of an HCA
  * @cfg: what it does; checked by the caller
  * @extack: says why not
@@ -110,7 +120,7 @@ void pib_injects_exit(void);
  * The object stays until this has returned. Where there is no room the oldest rule that will not
  * act any more makes it.
  *
- * Context: process; takes the CPU hotplug lock, under no lock of pib's.
+ * Context: process.
  * Return: the number of the rule; -ENOSPC; -ENOMEM.
  */
 int pib_injects_add(struct pib_injects *in, const struct pib_inject_cfg *cfg,

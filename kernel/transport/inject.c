@@ -214,6 +214,7 @@ static void fail_all(struct pib_hca *hca, const struct pib_srq *srq)
 			spin_unlock_bh(&qp->lock);
 		}
 		pib_qp_put(qp);
+		cond_resched();
 		rcu_read_lock();
 	}
 	rcu_read_unlock();
@@ -244,6 +245,7 @@ bool pib_inject_is_managements(struct pib_hca *hca, const struct pib_cq *cq)
 		found |= qp->scq == cq || qp->rcq == cq;
 		rcu_read_unlock();
 		pib_qp_put(qp);
+		cond_resched();
 		rcu_read_lock();
 	}
 	rcu_read_unlock();
