@@ -340,11 +340,13 @@ static bool responder_takes(struct pib_qp *qp, struct pib_burst *b)
 	while (pib_resp_step(&qp->resp, &act)) {
 		orig = 0;
 		res = perform_act(qp, b, &act, known, &orig);
-		qp->rx.judged = res == PIB_RES_WAIT;
+		/* The head of a request that finds no receive is a step of its own. */
+		qp->rx.judged = res == PIB_RES_WAIT || (res == PIB_RES_RNR && act.take_recv);
 		if (res == PIB_RES_WAIT)
 			break;
 		pib_resp_result(&qp->resp, &act, res, orig);
 	}
+	qp->rx.judged &= res == PIB_RES_WAIT;
 	qp->rx_pd = NULL;
 	return res != PIB_RES_WAIT;
 }

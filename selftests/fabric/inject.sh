@@ -80,7 +80,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((99 + ${#documented[@]}))
+ktap_plan $((103 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -200,6 +200,15 @@ fresh
 check "the second request" inject qp "$far" nak remote-access after 1
 check "after: the first is served" ends write "send success recv - data good"
 check "after: the second is not" ends write "send remote access error recv - data bad"
+# Its packets but the last are taken in when it is refused for want of a receive: that is one request, and is looked at once.
+# With an SRQ nothing tells the sender that there is no receive: from its second message on all packets come together.
+fresh srq
+check "with an SRQ" ends send "$good"
+before=$(counter rnr_nak_retry_err)
+check "the second request again" inject qp "$far" nak remote-access after 1
+echo immediate >&7
+check "immediate: it finds no receive" wait_for 30 grown rnr_nak_retry_err "$before"
+check "immediate: it was the first all the same" ends receive "$good"
 
 # ---- refused ----
 fresh

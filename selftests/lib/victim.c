@@ -2,7 +2,8 @@
 /*
  * victim DEVICE [srq]: two RC queue pairs of one process, connected with each other, to which something is done by "pibctl
  * inject". Says "ready near N far N" (with srq the far one takes its receives from an SRQ), then does what each line of
- * its standard input says: send, write, read. Then it says how that has ended:
+ * its standard input says: send, write, read; or immediate, a WRITE that finds no receive, to be followed by receive.
+ * Then it says how that has ended:
  *
  *	N send STATUS recv STATUS data good|bad
  *
@@ -130,22 +131,48 @@ static const char *outcome(int i, int seconds)
 	return "-";
 }
 
-static void act(unsigned int n, enum ibv_wr_opcode opcode)
+static void fill(unsigned int n, enum ibv_wr_opcode opcode)
 {
-	const char *sent, *received = "-";
 	unsigned int i;
 
 	for (i = 0; i < SIZE; i++) {
 		memory[NEAR][i] = 7 * i + n;
 		memory[FAR][i] = opcode == IBV_WR_RDMA_READ ? 5 * i + n : 0;
 	}
+}
+
+static void tell_end(unsigned int n, bool receives)
+{
+	const char *sent = outcome(NEAR, SECONDS);
+	const char *received = receives ? outcome(FAR, 1) : "-";
+
+	printf("%u send %s recv %s data %s\n", n, sent, received, memcmp(memory[NEAR], memory[FAR], SIZE) ? "bad" : "good");
+}
+
+static void act(unsigned int n, enum ibv_wr_opcode opcode)
+{
+	fill(n, opcode);
 	if (opcode == IBV_WR_SEND)
 		post_receive();
 	post_request(opcode);
-	sent = outcome(NEAR, SECONDS);
-	if (opcode == IBV_WR_SEND)
-		received = outcome(FAR, 1);
-	printf("%u send %s recv %s data %s\n", n, sent, received, memcmp(memory[NEAR], memory[FAR], SIZE) ? "bad" : "good");
+	tell_end(n, opcode == IBV_WR_SEND);
+}
+
+static void obey(const char *line, unsigned int *n)
+{
+	if (!strcmp(line, "send")) {
+		act(++*n, IBV_WR_SEND);
+	} else if (!strcmp(line, "write")) {
+		act(++*n, IBV_WR_RDMA_WRITE);
+	} else if (!strcmp(line, "read")) {
+		act(++*n, IBV_WR_RDMA_READ);
+	} else if (!strcmp(line, "immediate")) {
+		fill(++*n, IBV_WR_RDMA_WRITE_WITH_IMM);
+		post_request(IBV_WR_RDMA_WRITE_WITH_IMM);
+	} else if (!strcmp(line, "receive")) {
+		post_receive();
+		tell_end(*n, true);
+	}
 }
 
 int main(int argc, char **argv)
@@ -169,12 +196,7 @@ int main(int argc, char **argv)
 	printf("ready near %u far %u\n", qp[NEAR]->qp_num, qp[FAR]->qp_num);
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = 0;
-		if (!strcmp(line, "send"))
-			act(++n, IBV_WR_SEND);
-		else if (!strcmp(line, "write"))
-			act(++n, IBV_WR_RDMA_WRITE);
-		else if (!strcmp(line, "read"))
-			act(++n, IBV_WR_RDMA_READ);
+		obey(line, &n);
 	}
 	return 0;
 }
