@@ -11,7 +11,7 @@ here=$(dirname "$0")
 . "$here/../lib/chain.sh"
 trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 50
+ktap_plan 55
 LAYOUT=netns
 hosts_make 2
 
@@ -128,4 +128,18 @@ trunk=$(h 1 pibctl -j show links | jq -r '.links[] | select(.up == true) | "\(.a
 h 1 pibctl link set "$trunk" loss 2% bit-errors 1e-7 seed 3
 check "UDP: data is right" lossy pair 1 2 100 ibv_rc_pingpong -c -n 200
 check "UDP: receive errors" at_least "$(counter "$trunk" port_rcv_errors)" 1
+for k in 1 2; do h $k pibctl del "$(dev $k)"; done
+
+# No room: more comes by UDP than the cable lets in. With a threshold of 1 each period with an overrun is excessive.
+echo "overrun_errors_threshold 1" >/tmp/overrun.conf
+pib_add 1
+pib_add 2
+sm_start 1 -F /tmp/overrun.conf
+check "overrun: ACTIVE" wait_active 60
+trunk=$(h 2 pibctl -j show links | jq -r '.links[] | select(.up == true) | "\(.a.node)/\(.a.port)"')
+check "overrun: a slow cable at the receiver" h 2 pibctl link set "$trunk" rate 20M
+check "overrun: UC does not wait" pair 2 1 100 ib_write_bw -c UC -n 400 -s 65536 -F
+pma_of_trunk() { h 1 perfquery -C pib0 "$(h 2 pibctl -j show | jq '.switches[0].ports[0].lid')" "${trunk#*/}" | sed -n "s/^$1:\.*//p"; }
+check "overrun: ExcessiveBufferOverrunErrors" at_least "$(pma_of_trunk ExcessiveBufferOverrunErrors)" 1
+check "overrun: trap 130" wait_for 60 sm_log_has 1 "num:130"
 ktap_end

@@ -11,7 +11,7 @@ here=$(dirname "$0")
 . "$here/../lib/chain.sh"
 trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 68
+ktap_plan 73
 LAYOUT=netns
 hosts_make 2
 
@@ -104,6 +104,17 @@ check "UD: BECN at the sender" more "$(becn)" "$count"
 count=$(becn)
 run ib_send_bw -c UD -x 0 -s 2048 -n 500 -F -p 18515 >/dev/null
 check "UD with a GRH: BECN at the sender" more "$(becn)" "$count"
+# No cable is slow, but an HCA is: many QPs send to one of it. The switch port before it marks.
+h 1 pibctl link set sa/4 rate none
+conf SP "$SA" 1 1 0 15 0 0
+fecn() { pma PortPktRcvFECN --rcvcc "$P0" 1; }
+count=$(becn) marks=$(fecn)
+check "incast compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/incast "$here/../lib/incast.c" -libverbs
+check "many to one" h 1 timeout $((100 * ${PIB_SLOW:-1})) /tmp/incast pib1 pib0
+check "a full HCA: FECN at the receiver" more "$(fecn)" "$marks"
+check "a full HCA: marked by the port before it" more "$(cc_field LogEventsCounter CL "$SA")" 0
+check "a full HCA: BECN at the sender" more "$(becn)" "$count"
+conf SP "$SA" 1 1 0 0 0 0
 h 1 pibctl link set sa/4 rate 400M
 conf CT "$P1" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
 check "with a table: RC goes through" told bandwidth write_bw 40

@@ -8,77 +8,28 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include "device.h"
+#include "end.h"
 
 #define DEPTH 16
 
-struct end {
-	struct ibv_context *ctx;
-	struct ibv_pd *pd;
-	struct ibv_cq *cq;
-	struct ibv_qp *qp;
-	struct ibv_mr *mr;
-	struct ibv_port_attr port;
-};
-
 struct flow {
-	const char *name;
 	struct end from, to;
-	unsigned int posted, done;
 };
 
 static unsigned int messages = 1000, size = 65536;
 static char *memory;
 
-static void die(const char *what, const char *name)
+static void connect_end(struct end *e, const struct end *far, unsigned int sl)
 {
-	fprintf(stderr, "flows: %s: %s: %m\n", name, what);
-	exit(1);
-}
-
-static void open_end(struct end *e, const char *name)
-{
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_UC, .sq_sig_all = 1,
-		.cap = { .max_send_wr = DEPTH, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
-
-	e->ctx = open_device(name);
-	if (!e->ctx)
-		die("cannot open", name);
-	if (ibv_query_port(e->ctx, 1, &e->port))
-		die("cannot query the port", name);
-	e->pd = ibv_alloc_pd(e->ctx);
-	e->cq = ibv_create_cq(e->ctx, DEPTH, NULL, NULL, 0);
-	if (!e->pd || !e->cq)
-		die("cannot make objects", name);
-	attr.send_cq = e->cq;
-	attr.recv_cq = e->cq;
-	e->qp = ibv_create_qp(e->pd, &attr);
-	e->mr = ibv_reg_mr(e->pd, memory, size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	if (!e->qp || !e->mr)
-		die("cannot make a QP", name);
-}
-
-static void connect_end(struct end *e, const struct end *far, unsigned int sl, const char *name)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
-	};
-
-	if (ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
-		die("INIT", name);
-	attr = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048, .dest_qp_num = far->qp->qp_num, .rq_psn = 1,
-		.ah_attr = { .dlid = far->port.lid, .sl = sl, .port_num = 1 },
-	};
-	if (ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN))
-		die("RTR", name);
-	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .sq_psn = 1 };
-	if (ibv_modify_qp(e->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN))
-		die("RTS", name);
+	modify(e, (struct ibv_qp_attr){
+			.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
+	modify(e, (struct ibv_qp_attr){
+			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048, .dest_qp_num = far->qp->qp_num, .rq_psn = 1,
+			.ah_attr = { .dlid = far->port.lid, .sl = sl, .port_num = 1 },
+	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN, "RTR");
+	modify(e, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .sq_psn = 1 }, IBV_QP_SQ_PSN, "RTS");
 }
 
 static void flow_open(struct flow *f, const char *word)
@@ -86,44 +37,36 @@ static void flow_open(struct flow *f, const char *word)
 	char from[64], to[64];
 	unsigned int sl;
 
-	f->name = word;
 	if (sscanf(word, "%63[^:]:%63[^:]:%u", from, to, &sl) != 3 || sl > 15) {
 		fprintf(stderr, "flows: '%s' is not SOURCE:SINK:SL\n", word);
 		exit(2);
 	}
-	open_end(&f->from, from);
-	open_end(&f->to, to);
-	connect_end(&f->from, &f->to, sl, word);
-	connect_end(&f->to, &f->from, sl, word);
+	open_end(&f->from, from, IBV_QPT_UC, DEPTH, 1, memory, size);
+	open_end(&f->to, to, IBV_QPT_UC, DEPTH, 1, memory, size);
+	connect_end(&f->from, &f->to, sl);
+	connect_end(&f->to, &f->from, sl);
 }
 
-static void post(struct flow *f)
+static void post(struct end *from, const struct end *to)
 {
-	struct ibv_sge sge = { (uintptr_t)memory, size, f->from.mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)memory, size, from->mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE }, *bad;
 
 	wr.wr.rdma.remote_addr = (uintptr_t)memory;
-	wr.wr.rdma.rkey = f->to.mr->rkey;
-	if (ibv_post_send(f->from.qp, &wr, &bad))
-		die("post_send", f->name);
-	f->posted++;
+	wr.wr.rdma.rkey = to->mr->rkey;
+	if (ibv_post_send(from->qp, &wr, &bad))
+		die(name_of(from), "post_send");
+	from->posted++;
 }
 
 /* Returns how many have come to their end. */
 static int advance(struct flow *f)
 {
-	struct ibv_wc wc[DEPTH];
-	int i, n = ibv_poll_cq(f->from.cq, DEPTH, wc);
+	struct end *from = &f->from;
+	int n = take(from);
 
-	for (i = 0; i < n; i++) {
-		if (wc[i].status) {
-			fprintf(stderr, "flows: %s: %s\n", f->name, ibv_wc_status_str(wc[i].status));
-			exit(1);
-		}
-		f->done++;
-	}
-	while (f->posted < messages && f->posted - f->done < DEPTH)
-		post(f);
+	while (from->posted < messages && from->posted - from->done < DEPTH)
+		post(from, &f->to);
 	return n;
 }
 
@@ -151,7 +94,7 @@ int main(int argc, char **argv)
 	do {
 		for (i = rest = any = 0; i < num; i++) {
 			any |= advance(&flows[i]);
-			rest += messages - flows[i].done;
+			rest += messages - flows[i].from.done;
 		}
 		if (!any)
 			usleep(500);

@@ -10,62 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-#include "device.h"
+#include "end.h"
 
 #define DEPTH 8
 #define SIZE 16384
 #define FIRST 20
 #define MOST 200
 
-struct end {
-	struct ibv_context *ctx;
-	struct ibv_pd *pd;
-	struct ibv_cq *cq;
-	struct ibv_qp *qp;
-	struct ibv_mr *mr;
-	struct ibv_port_attr port;
-	unsigned int posted, done;
-};
-
 static struct end slowed, other;
 static char memory[SIZE];
-
-static void die(const char *what)
-{
-	fprintf(stderr, "turns: %s: %m\n", what);
-	exit(1);
-}
-
-static void open_end(struct end *e, const char *name)
-{
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC, .sq_sig_all = 1,
-		.cap = { .max_send_wr = DEPTH, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
-	};
-
-	e->ctx = open_device(name);
-	if (!e->ctx || ibv_query_port(e->ctx, 1, &e->port))
-		die(name);
-	e->pd = ibv_alloc_pd(e->ctx);
-	e->cq = ibv_create_cq(e->ctx, DEPTH, NULL, NULL, 0);
-	if (!e->pd || !e->cq)
-		die("objects");
-	attr.send_cq = e->cq;
-	attr.recv_cq = e->cq;
-	e->qp = ibv_create_qp(e->pd, &attr);
-	e->mr = ibv_reg_mr(e->pd, memory, SIZE,
-			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-	if (!e->qp || !e->mr)
-		die("QP");
-}
-
-static void modify(struct end *e, struct ibv_qp_attr attr, int mask, const char *what)
-{
-	if (ibv_modify_qp(e->qp, &attr, mask | IBV_QP_STATE))
-		die(what);
-}
 
 static void connect_end(struct end *e, const struct end *far)
 {
@@ -92,22 +46,8 @@ static void post(struct end *e, const struct end *far, enum ibv_wr_opcode op)
 	wr.wr.rdma.remote_addr = (uintptr_t)memory;
 	wr.wr.rdma.rkey = far->mr->rkey;
 	if (ibv_post_send(e->qp, &wr, &bad))
-		die("post_send");
+		die(name_of(e), "post_send");
 	e->posted++;
-}
-
-static void take(struct end *e)
-{
-	struct ibv_wc wc[DEPTH];
-	int i, n = ibv_poll_cq(e->cq, DEPTH, wc);
-
-	for (i = 0; i < n; i++) {
-		if (wc[i].status) {
-			fprintf(stderr, "turns: %s\n", ibv_wc_status_str(wc[i].status));
-			exit(1);
-		}
-		e->done++;
-	}
 }
 
 /* Has @e, which is never without, so many done? */
@@ -150,8 +90,8 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	open_end(&slowed, argv[1]);
-	open_end(&other, argv[2]);
+	open_end(&slowed, argv[1], IBV_QPT_RC, DEPTH, 1, memory, SIZE);
+	open_end(&other, argv[2], IBV_QPT_RC, DEPTH, 1, memory, SIZE);
 	connect_end(&slowed, &other);
 	connect_end(&other, &slowed);
 	asks = gets_through(&slowed, IBV_WR_RDMA_WRITE, &other, IBV_WR_RDMA_READ);

@@ -345,6 +345,10 @@ Pair::Pair(const Env &env, const EndOptions &options_a, const EndOptions &option
 
 void Pair::connect()
 {
+	if (was_connected_)
+		for (End *e : {&a, &b})
+			e->opt.psn = (e->opt.psn + 0x10000) & 0xffffff;
+	was_connected_ = true;
 	a.to_init();
 	b.to_init();
 	a.to_rtr(b);

@@ -119,6 +119,10 @@ struct Pair {
 	explicit Pair(const Env &env, const EndOptions &options = {});
 	Pair(const Env &env, const EndOptions &options_a, const EndOptions &options_b,
 	     bool connected = true);
+	/**
+	 * Once more after RESET, too. What the ends have sent to each other before may still be on a wire between them, so
+	 * each time they begin with other PSNs: to the new connection those are old.
+	 */
 	void connect();
 
 	End a, b;
@@ -131,6 +135,9 @@ struct Pair {
 	Wr rdma_wr(ibv_wr_opcode op, size_t offset, size_t length);
 	/** A round trip of one small message: everything before it has been dealt with. */
 	void ping();
+
+private:
+	bool was_connected_ = false;
 };
 
 const char *type_name(ibv_qp_type type);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "counter.h"
+#include "cpus.h"
 #include "end.h"
 #include "slow.h"
 #include "suites.h"
@@ -67,16 +68,21 @@ void ring_send(End &e)
 	CHECK_EQ(write(e.dev.ctx->cmd_fd, &c, sizeof(c)), ssize_t(sizeof(c)));
 }
 
-/* A second thread that posts as fast as what it posts is taken, so many at a time; and keeps the CQ empty, if one is named. */
+/*
+ * A second thread that posts as fast as what it posts is taken, so many at a time. If a CQ is named the thread takes from it what
+ * completes, and does not post while more than @unseen stand there.
+ */
 class Refill {
 public:
-	Refill(Ring *ring, uint32_t most, ibv_cq *cq = nullptr) :
+	Refill(Ring *ring, uint32_t most, ibv_cq *cq = nullptr, uint32_t unseen = 1) :
 		thread_([=, this] {
+			uint32_t seen = ring->consumer;
 			ibv_wc wc[64];
 			while (!stop_) {
-				ring->producer = ring->consumer + most;
+				if (!cq || ring->consumer - seen < unseen)
+					ring->producer = ring->consumer + most;
 				if (cq)
-					ibv_poll_cq(cq, 64, wc);
+					seen += std::max(ibv_poll_cq(cq, 64, wc), 0);
 			}
 		})
 	{
@@ -108,17 +114,18 @@ void refilled_queue(const Env &env)
 }
 
 /*
- * Sends are posted as fast as those of a QP in SQE are flushed. Who wants to leave that state waits for what
- * was there when he said so, and not until there is no more. (Where the second thread stands still for as long as
- * a full queue takes, which it does on a busy machine, the one looks like the other.)
+ * Sends are posted as fast as those of a QP in SQE are flushed. Who wants to leave that state has what was there when he said so
+ * flushed, and not all that there is, to which there is no end. He does that alone: the kernel's own thread for it has no time. What has
+ * been posted since is nothing that can be sent, so the QP is in SQE again.
  */
 void refilled_send_queue(const Env &env)
 {
-	constexpr uint32_t depth = 16000;
+	constexpr uint32_t depth = 16000, turn = 64;
 	EndOptions o;
 	o.type = IBV_QPT_UD;
 	o.cap.max_send_wr = depth;
-	o.cqe = 1 << 18;
+	o.cqe = 16 * depth;
+	stay_on(1);
 	Pair p(env, o), other(env);
 	Wr wr = p.send_wr(0, 8);
 	wr.flags = 0;
@@ -127,15 +134,27 @@ void refilled_send_queue(const Env &env)
 	p.a.send(wr);
 	p.a.expect({.status = IBV_WC_LOC_PROT_ERR});
 	CHECK_EQ(p.a.state(), IBV_QPS_SQE);
+	auto flushes = [&] {
+		return p.a.state() == IBV_QPS_SQE && ring->producer - ring->consumer >= depth / 2;
+	};
 	{
-		Refill refill(ring, depth, p.a.cq.get());
-		while (ring->producer - ring->consumer < depth)
-			;
-		ring_send(p.a);
-		ibv_qp_attr attr{};
-		attr.qp_state = IBV_QPS_RTS;
-		attr.cur_qp_state = IBV_QPS_SQE;
-		CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE | IBV_QP_CUR_STATE), 0);
+		NoneForOthers none;
+		stay_on(0);
+		Refill refill(ring, depth, p.a.cq.get(), 8 * depth);
+		stay_on(1);
+		come_first(true);
+		for (int i = 0; i < 10; i++) {
+			/* not so often that the ring would be polled */
+			for (ring_send(p.a); !flushes(); ring_send(p.a))
+				usleep(5000);
+			uint32_t before = ring->consumer;
+			ibv_qp_attr attr{};
+			attr.qp_state = IBV_QPS_RTS;
+			attr.cur_qp_state = IBV_QPS_SQE;
+			CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE | IBV_QP_CUR_STATE), 0);
+			CHECK(ring->consumer - before <= depth + turn);
+		}
+		come_first(false);
 	}
 	other.ping();
 }

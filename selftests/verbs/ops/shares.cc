@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What there is little of: one user has half of it at most, and others the rest. */
+#include <csignal>
 #include <fcntl.h>
+#include <iostream>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
+#include "counter.h"
+#include "cpus.h"
 #include "nobody.h"
 #include "paging.h"
 #include "slow.h"
@@ -149,12 +155,144 @@ void held(const Env &env)
 		other.end.expect({.byte_len = 1040});
 }
 
+/*
+ * Somebody has the second CPU for himself until this goes, but for what interrupts do: the kernel's threads have to wait, for the
+ * class that he is of comes before theirs.
+ */
+class SecondCpu {
+public:
+	SecondCpu()
+	{
+		int pipe_[2];
+		char c;
+		CHECK_EQ(pipe(pipe_), 0);
+		pid_ = fork();
+		CHECK(pid_ >= 0);
+		if (!pid_)
+			spin(pipe_[1]);
+		close(pipe_[1]);
+		bool spins = read(pipe_[0], &c, 1) == 1;
+		close(pipe_[0]);
+		CHECK(spins);
+	}
+	~SecondCpu()
+	{
+		kill(pid_, SIGKILL);
+		waitpid(pid_, nullptr, 0);
+	}
+	SecondCpu(const SecondCpu &) = delete;
+
+private:
+	[[noreturn]] static void spin(int told)
+	{
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		try {
+			stay_on(1);
+			come_first(true);
+		} catch (const Failure &) {
+			_exit(1);
+		}
+		if (write(told, "s", 1) != 1)
+			_exit(1);
+		for (;;)
+			;
+	}
+
+	NoneForOthers none_;
+	pid_t pid_;
+};
+
+constexpr unsigned queues = 20, messages = 130;
+constexpr size_t message = 1 << 16;
+
+EndOptions flooded()
+{
+	EndOptions o;
+	o.type = IBV_QPT_UC;
+	o.cap = {16, messages + 100, 1, 1, 0};
+	o.cqe = messages + 200;
+	o.memory = message;
+	return o;
+}
+
+bool next(ibv_cq *cq, ibv_wc &wc)
+{
+	for (unsigned i = 0; i < 1000 * slowness(); i++) {
+		if (ibv_poll_cq(cq, 1, &wc) == 1)
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
+/* How many messages have come, before one that is sent now. That may be lost, and is sent again then. */
+unsigned came(Pair &p)
+{
+	unsigned n = 0;
+	Wr last = p.rdma_wr(IBV_WR_RDMA_WRITE_WITH_IMM, 0, 0);
+	last.imm = 1;
+	for (;;) {
+		p.a.send(last);
+		p.a.expect({});
+		for (ibv_wc wc; next(p.b.cq.get(), wc); n++) {
+			CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+			if (wc.imm_data)
+				return n;
+		}
+	}
+}
+
+/*
+ * Nobody has time to take in what comes for these queue pairs: bulk is given to the next CPU, which is taken. An inbox
+ * would keep 8 MiB, but of what is beyond 1 MiB each the HCA keeps 128 MiB for all. When there is time again what was kept is
+ * delivered, and is not counted any more: the next time as much is kept.
+ */
+void inboxes(const Env &env)
+{
+	constexpr unsigned most = ((128 + queues) << 20) / message;
+	if (!env.two_devices())
+		throw Skip("no wire between the ends");
+	stay_on(0);
+	std::vector<std::unique_ptr<Pair>> pairs;
+	for (unsigned i = 0; i < queues; i++)
+		pairs.push_back(std::make_unique<Pair>(env, flooded()));
+	for (int round = 0; round < 2; round++) {
+		unsigned kept = 0;
+		for (auto &p : pairs)
+			for (unsigned i = 0; i < messages + 20; i++)
+				p->b.recv({p->b.sge(0, 1)});
+		{
+			Counter full(env, "rx_queue_full");
+			SecondCpu taken;
+			for (unsigned i = 0; i < messages; i++) {
+				for (auto &p : pairs) {
+					p->a.send(
+						p->rdma_wr(IBV_WR_RDMA_WRITE_WITH_IMM, 0, message));
+					p->a.expect({});
+				}
+			}
+			full.until_more();
+		}
+		for (auto &p : pairs)
+			kept += came(*p);
+		std::cout << "# kept " << kept << " of " << queues * messages << std::endl;
+		CHECK(kept <= most);
+		CHECK(kept > most * 3 / 4);
+		for (auto &p : pairs) {
+			p->a.to(IBV_QPS_RESET);
+			p->b.to(IBV_QPS_RESET);
+			p->connect();
+		}
+	}
+}
+
 } // namespace
 
 void add_shares(Suite &suite)
 {
 	suite.add("limit.device_memory_share", device_memory);
 	suite.add("limit.held_share", held);
+	suite.add("limit.inboxes_share", inboxes);
 	suite.add("limit.xrc_domains_share", xrc_domains);
 }
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* For cases in which a CPU has no time for the kernel's threads. */
+#pragma once
+
+#include <fstream>
+#include <sched.h>
+#include <string>
+
+#include "harness.h"
+
+namespace ops {
+
+/** What a file of the kernel's says, as long as this is there; where there is no such file, nothing. */
+class Setting {
+public:
+	Setting(const char *path, const char *value) : path_(path)
+	{
+		std::ifstream in(path_);
+		std::getline(in, before_);
+		std::ofstream(path_) << value << std::flush;
+	}
+	~Setting() { std::ofstream(path_) << before_ << std::flush; }
+	Setting(const Setting &) = delete;
+
+private:
+	std::string path_, before_;
+};
+
+/** Whoever comes first on the second CPU has all of it, and nothing complains that others wait. */
+struct NoneForOthers {
+	Setting complaints{"/sys/module/workqueue/parameters/watchdog_thresh", "0"};
+	Setting realtime{"/proc/sys/kernel/sched_rt_runtime_us", "-1"};
+	/* from 6.12 on */
+	Setting others{"/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0"};
+};
+
+inline void stay_on(int cpu)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	CHECK_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+}
+
+/** Before all threads of the usual class, those of the kernel among them; or not any more. */
+inline void come_first(bool first)
+{
+	sched_param p{first ? 1 : 0};
+	CHECK_EQ(sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &p), 0);
+}
+
+} // namespace ops
