@@ -117,6 +117,21 @@ TEST_F(Cli, TopSaysWhatIsWrong)
 	EXPECT_TRUE(kernel.requests.empty());
 }
 
+TEST_F(Cli, ServeSaysWhatIsWrong)
+{
+	const std::vector<std::pair<std::vector<const char *>, const char *>> cases = {
+		{{"fabric", "serve", "--port", "65536"}, "--port must be"},
+		{{"fabric", "serve", "--listen", "localhost"}, "localhost"},
+		{{"fabric", "serve", "--listen", "127.0.0.1:80"}, "--port"},
+		{{"fabric", "serve", "pib0"}, "pib0"},
+	};
+	for (const auto &[words, about] : cases) {
+		EXPECT_EQ(pibctl(words), 2) << words.back();
+		EXPECT_TRUE(complains(about)) << complained;
+	}
+	EXPECT_TRUE(kernel.requests.empty());
+}
+
 TEST_F(Cli, TopComparesTwoLooks)
 {
 	for (int look = 0; look < 2; ++look) {

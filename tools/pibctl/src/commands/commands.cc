@@ -10,7 +10,7 @@ std::span<const Group> command_groups()
 		 "show HCAs, switches, links, peers, counters, uplinks, objects, injections"},
 		{"switch", "add, delete and show switches"},
 		{"link", "add, delete, plug and show the cables between ports"},
-		{"fabric", "load, save, draw and clear whole fabrics"},
+		{"fabric", "load, save, draw, serve and clear whole fabrics"},
 		{"trace", "print events as they happen, and mark them"},
 		{"inject", "make things go wrong on purpose"},
 	};
