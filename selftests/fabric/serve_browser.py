@@ -166,7 +166,7 @@ def main():
                     page.browser.screenshot(screenshot)
                 function(page)
                 print(f"ok {number} {name}", flush=True)
-            except (AssertionError, RuntimeError, OSError, subprocess.CalledProcessError) as error:
+            except Exception as error:  # pylint: disable=broad-except
                 failed += 1
                 print(f"not ok {number} {name}\n# " + str(error).replace("\n", "\n# "), flush=True)
     finally:
