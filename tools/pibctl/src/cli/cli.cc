@@ -115,8 +115,17 @@ private:
 		commands_[app] = &command;
 		for (const Keyword &keyword : command.keywords)
 			if (keyword.name.starts_with('-'))
-				app->add_option(std::string(keyword.name),
-						values_[app][std::string(keyword.name)]);
+				add_option(*app, keyword);
+	}
+
+	void add_option(CLI::App &app, const Keyword &keyword)
+	{
+		const std::string name(keyword.name);
+		std::string &value = values_[&app][name];
+		if (keyword.value.empty())
+			app.add_flag(name);
+		else
+			app.add_option(name, value);
 	}
 
 	void append_options(const CLI::App *app, Words &words) const
@@ -124,9 +133,13 @@ private:
 		const auto found = values_.find(app);
 		if (found == values_.end())
 			return;
-		for (const auto &[name, value] : found->second)
-			if (app->count(name))
-				words.insert(words.end(), {name, value});
+		for (const auto &[name, value] : found->second) {
+			if (!app->count(name))
+				continue;
+			words.push_back(name);
+			if (app->get_option(name)->get_expected_max())
+				words.push_back(value);
+		}
 	}
 
 	CLI::App root_;

@@ -97,6 +97,58 @@ TEST_F(Cli, TraceSaysWhatIsWrong)
 	EXPECT_TRUE(kernel.requests.empty());
 }
 
+TEST_F(Cli, TopSaysWhatIsWrong)
+{
+	const std::vector<std::pair<std::vector<const char *>, const char *>> cases = {
+		{{"top", "--once", "--interval", "0"}, "--interval must be"},
+		{{"top", "--once", "--interval", "1x"}, "--interval must be"},
+		{{"top", "--once", "--interval", "nan"}, "--interval must be"},
+		{{"top", "--once", "sort", "size"}, "'size' is nothing to sort by"},
+		{{"top", "--once", "kind", "mr"}, "'mr' is no kind"},
+		{{"top", "--once", "pid", "0"}, "pid must be"},
+		{{"top", "--once", "qp", "16777216"}, "qp must be"},
+		{{"top", "--once", "pib0/x"}, "must be a number"},
+		{{"top", "-c", "0"}, "-c must be"},
+	};
+	for (const auto &[words, about] : cases) {
+		EXPECT_EQ(pibctl(words), 2) << words.back();
+		EXPECT_TRUE(complains(about)) << complained;
+	}
+	EXPECT_TRUE(kernel.requests.empty());
+}
+
+TEST_F(Cli, ServeSaysWhatIsWrong)
+{
+	const std::vector<std::pair<std::vector<const char *>, const char *>> cases = {
+		{{"fabric", "serve", "--port", "65536"}, "--port must be"},
+		{{"fabric", "serve", "--listen", "localhost"}, "localhost"},
+		{{"fabric", "serve", "--listen", "127.0.0.1:80"}, "--port"},
+		{{"fabric", "serve", "pib0"}, "pib0"},
+	};
+	for (const auto &[words, about] : cases) {
+		EXPECT_EQ(pibctl(words), 2) << words.back();
+		EXPECT_TRUE(complains(about)) << complained;
+	}
+	EXPECT_TRUE(kernel.requests.empty());
+}
+
+TEST_F(Cli, TopComparesTwoLooks)
+{
+	for (int look = 0; look < 2; ++look) {
+		kernel.answer({fake::hca_answer()});
+		kernel.answer({fake::switch_answer()});
+		kernel.answer({fake::local_link_answer()});
+		kernel.answer({fake::queue_pair_answer(), fake::attachment_answer()});
+	}
+	EXPECT_EQ(pibctl({"-j", "top", "--once", "--interval", "0.05"}), 0) << complained;
+	const Json rates = Json::parse(printed);
+	EXPECT_EQ(rates.at("qps").size(), 1U);
+	EXPECT_EQ(rates.at("qps").at(0).at("qpn"), 17);
+	EXPECT_EQ(rates.at("cables").size(), 1U);
+	EXPECT_FALSE(rates.at("ports").empty());
+	EXPECT_GE(rates.at("seconds"), 0.05);
+}
+
 TEST_F(Cli, EveryChangeIsOneRequest)
 {
 	const std::vector<std::pair<std::vector<const char *>, int>> cases = {
@@ -477,6 +529,8 @@ TEST_F(Cli, HelpTeachesAtEveryLevel)
 
 TEST_F(Cli, ExamplesOfTheHelpAreAccepted)
 {
+	// What goes on until it is interrupted ends before it begins.
+	kernel.loaded = false;
 	for (const Command *command : all_commands())
 		for (const Example &example : command->examples) {
 			std::istringstream stream{std::string(example.command)};

@@ -10,7 +10,7 @@ std::span<const Group> command_groups()
 		 "show HCAs, switches, links, peers, counters, uplinks, objects, injections"},
 		{"switch", "add, delete and show switches"},
 		{"link", "add, delete, plug and show the cables between ports"},
-		{"fabric", "load, save, draw and clear whole fabrics"},
+		{"fabric", "load, save, draw, serve and clear whole fabrics"},
 		{"trace", "print events as they happen, and mark them"},
 		{"inject", "make things go wrong on purpose"},
 	};
@@ -20,9 +20,10 @@ std::span<const Group> command_groups()
 std::vector<const Command *> all_commands()
 {
 	std::vector<const Command *> all;
-	for (const auto table : {hca_commands(), show_commands(), switch_commands(),
-				 link_commands(), fabric_commands(), capture_commands(),
-				 explain_commands(), trace_commands(), inject_commands()})
+	for (const auto table :
+	     {hca_commands(), show_commands(), switch_commands(), link_commands(),
+	      fabric_commands(), capture_commands(), explain_commands(), trace_commands(),
+	      inject_commands(), top_commands()})
 		for (const Command &command : table)
 			all.push_back(&command);
 	return all;

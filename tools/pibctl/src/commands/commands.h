@@ -64,5 +64,6 @@ std::span<const Command> capture_commands();
 std::span<const Command> explain_commands();
 std::span<const Command> trace_commands();
 std::span<const Command> inject_commands();
+std::span<const Command> top_commands();
 
 } // namespace pib::ctl

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "commands/commands.h"
+#include "commands/serve.h"
 #include "fabric/load.h"
 #include "host/interruption.h"
 #include "host/namespaces.h"
@@ -230,6 +231,18 @@ const Command kCommands[] = {
 	  {"seconds", "N", "watch the load for so long"}},
 	 {{"pibctl fabric draw", "print an SVG"}, {"pibctl fabric draw format dot", "or DOT"}},
 	 draw_file},
+	{"fabric",
+	 "serve",
+	 "show the fabric in a browser, live",
+	 "Serves a page that draws the switches, HCAs and cables of this network namespace: cables by\n"
+	 "load and state, ports with their counters, switches with their forwarding tables. Nothing can\n"
+	 "be changed by it. It is there for this machine alone unless --listen says otherwise.",
+	 {},
+	 {{"--port", "N", "TCP port; 8514 by default, 0 for one that is free"},
+	  {"--listen", "ADDR", "address of this machine; 127.0.0.1 by default"}},
+	 {{"pibctl fabric serve", "until Ctrl-C"},
+	  {"pibctl fabric serve --listen 192.0.2.7", "for others, too"}},
+	 serve_fabric},
 };
 
 } // namespace

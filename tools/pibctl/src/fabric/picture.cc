@@ -11,6 +11,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "fabric/ports.h"
 #include "model/words/ib_names.h"
 #include "model/words/parse.h"
 
@@ -114,44 +115,16 @@ void add_node(Picture &picture, const Node &node, bool is_switch)
 	picture.nodes.push_back(std::move(made));
 }
 
-/// Ports by name and number.
-class Ports {
-public:
-	explicit Ports(const FabricSnapshot &snapshot)
-	{
-		for (const Hca &node : snapshot.hcas)
-			add(node.name, node.ports);
-		for (const Switch &node : snapshot.switches)
-			add(node.name, node.ports);
-	}
+double bytes_sent(const Port &port)
+{
+	return static_cast<double>(counter_of(port.counters, "port_xmit_bytes"));
+}
 
-	const Port &at(const End &end) const
-	{
-		static const Port kNothing;
-		const auto found = ports_.find(format_end(end));
-		return found == ports_.end() ? kNothing : *found->second;
-	}
-
-	/// Bytes that the two ends of a cable have sent.
-	double load(const End &a, const End &b) const { return sent(at(a)) + sent(at(b)); }
-
-private:
-	void add(const std::string &name, const std::vector<Port> &ports)
-	{
-		for (const Port &port : ports)
-			ports_.emplace(format_end({name, port.number}), &port);
-	}
-
-	static double sent(const Port &port)
-	{
-		for (const Counter &counter : port.counters)
-			if (std::string_view(counter.name) == "port_xmit_bytes")
-				return static_cast<double>(counter.value);
-		return 0;
-	}
-
-	std::unordered_map<std::string, const Port *> ports_;
-};
+/// Bytes that the two ends of a cable have sent.
+double load_of(const PortTable &ports, const End &a, const End &b)
+{
+	return bytes_sent(ports.at(a)) + bytes_sent(ports.at(b));
+}
 
 std::string rate_of(const Port &port)
 {
@@ -165,7 +138,7 @@ std::string rate_of(const Port &port)
 Picture draw(const FabricSnapshot &now)
 {
 	Picture picture;
-	const Ports ports(now);
+	const PortTable ports(now);
 	std::unordered_map<std::string, std::size_t> index;
 	for (const Switch &node : now.switches)
 		add_node(picture, node, true);
@@ -186,7 +159,7 @@ Picture draw(const FabricSnapshot &now)
 		cable.plugged = link.plugged.value_or(true);
 		cable.state = state_name(std::min(a.state.value_or(0), b.state.value_or(0)));
 		cable.rate = rate_of(a);
-		cable.load = ports.load(link.a, *link.b);
+		cable.load = load_of(ports, link.a, *link.b);
 		picture.cables.push_back(std::move(cable));
 	}
 	place_nodes(picture);
@@ -196,11 +169,11 @@ Picture draw(const FabricSnapshot &now)
 Picture draw_between(const FabricSnapshot &before, const FabricSnapshot &now, double seconds)
 {
 	Picture picture = draw(now);
-	const Ports earlier(before);
+	const PortTable earlier(before);
 	std::unordered_map<std::string, double> loads;
 	for (const Link &link : before.links)
 		if (link.b)
-			loads[format_end(link.a)] = earlier.load(link.a, *link.b);
+			loads[format_end(link.a)] = load_of(earlier, link.a, *link.b);
 	for (PictureCable &cable : picture.cables) {
 		// A port that is new, or was cleared, starts from nothing.
 		const double was = loads.contains(cable.end_a) ? loads[cable.end_a] : 0;

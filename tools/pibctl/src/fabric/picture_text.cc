@@ -104,7 +104,7 @@ public:
 		std::string text = fmt::format(
 			"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
 			"viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n"
-			"<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+			"<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
 			width(), height());
 		// Parallel cables lie side by side.
 		std::map<std::pair<std::size_t, std::size_t>, unsigned int> parallel;
@@ -138,21 +138,22 @@ private:
 		// Nodes of one rank stand on one line, so their cables go in a bow.
 		const double bow = a.rank == b.rank ? 50 : 0;
 		return fmt::format(
-			"<path d=\"M {:.1f} {:.1f} Q {:.1f} {:.1f} {:.1f} {:.1f}\" fill=\"none\" stroke=\"{}\" "
-			"stroke-width=\"{:.1f}\"{}><title>{}</title></path>\n",
-			x(a) + aside, y(a), (x(a) + x(b)) / 2 + aside, (y(a) + y(b)) / 2 - bow,
-			x(b) + aside, y(b), colour_of(cable), thickness_.of(cable),
-			cable.plugged ? "" : " stroke-dasharray=\"5 4\"",
+			"<path class=\"cable\" data-cable=\"{}\" d=\"M {:.1f} {:.1f} Q {:.1f} {:.1f} {:.1f} {:.1f}\" "
+			"fill=\"none\" stroke=\"{}\" stroke-width=\"{:.1f}\"{}><title>{}</title></path>\n",
+			escape(cable.end_a), x(a) + aside, y(a), (x(a) + x(b)) / 2 + aside,
+			(y(a) + y(b)) / 2 - bow, x(b) + aside, y(b), colour_of(cable),
+			thickness_.of(cable), cable.plugged ? "" : " stroke-dasharray=\"5 4\"",
 			escape(cable_tip(cable, picture_.load_is_rate)));
 	}
 
 	std::string node_text(const PictureNode &node) const
 	{
 		return fmt::format(
-			"<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" rx=\"{}\" "
+			"<g class=\"node {}\" data-node=\"{}\"><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" rx=\"{}\" "
 			"fill=\"{}\" stroke=\"#37474f\"/>\n<text x=\"{:.1f}\" y=\"{:.1f}\" "
 			"text-anchor=\"middle\">{}</text><text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" "
 			"fill=\"#546e7a\">{}</text></g>\n",
+			node.is_switch ? "switch" : "hca", escape(node.name),
 			escape(node_tip(node)), x(node) - kNodeWidth / 2, y(node) - kNodeHeight / 2,
 			kNodeWidth, kNodeHeight, node.is_switch ? 2 : 14,
 			node.is_switch ? "#cfd8dc" : "#e3f2fd", x(node), y(node) - 3,
@@ -171,7 +172,7 @@ private:
 	std::string legend() const
 	{
 		return fmt::format(
-			"<text x=\"{}\" y=\"{:.0f}\" fill=\"#546e7a\">green ACTIVE, amber INIT or "
+			"<text class=\"legend\" x=\"{}\" y=\"{:.0f}\" fill=\"#546e7a\">green ACTIVE, amber INIT or "
 			"ARMED, red DOWN, dashed unplugged; thickest: {}</text>\n",
 			kMargin, height() - 14, format_load(most(), picture_.load_is_rate));
 	}

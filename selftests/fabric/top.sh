@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# pibctl top: what moves, for scripts and on a terminal.
+#
+#	pib0 --- switch --- pib1, with RC traffic between them
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/topology.sh"
+work=$(mktemp -d)
+chmod 755 "$work"
+trap 'traffic_clean; topology_clean; rm -rf "$work"' EXIT
+
+as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all)
+terminal=("$here/../lib/on-terminal.py")
+# json EXPRESSION WORDS...: it holds for o, one interval
+json() {
+	local expression=$1
+	shift
+	pibctl -j top --once --interval 0.3 "$@" >"$work/out" || return 1
+	python3 -c 'import json, sys
+o = json.load(open(sys.argv[1]))
+if not eval("(" + sys.argv[2] + ")"):
+    print(sys.argv[2], json.dumps(o, indent=1)[:4000])
+    sys.exit(1)' "$work/out" "$expression"
+}
+json_soon() { wait_for 60 json "$@" || { json "$@"; return 1; }; }
+three_lines() {
+	pibctl -j top --interval 0.1 -c 3 >"$work/out" &&
+		python3 -c 'import json, sys
+times = [json.loads(line)["time"] for line in open(sys.argv[1])]
+sys.exit(not (len(times) == 3 and times == sorted(set(times))))' "$work/out"
+}
+reader_goes() { pibctl -j top --interval 0.1 | head -n 1 | jq -e .time; }
+interrupted() {
+	bash -c 'exec pibctl -j top --interval 0.1' >"$work/out" &
+	local pid=$!
+	wait_for 30 test -s "$work/out" || return 1
+	kill -TERM $pid && wait $pid
+}
+is_one_table() {
+	[ "$(grep -c '^PORT ' "$work/out")" = 1 ] && grep -q '^CABLE ' "$work/out" && grep -q '^QP ' "$work/out" && ! grep -q $'\e' "$work/out"
+}
+one_table() {
+	pibctl top --interval 0.2 "$@" </dev/null >"$work/out" 2>&1 && is_one_table && return
+	cat "$work/out"
+	return 1
+}
+# What is sorted by name stands in that order, whatever moves.
+by_name() {
+	pibctl top --interval 0.2 kind port sort name >"$work/out" && sed -n '4,$s/ .*//p' "$work/out" >"$work/names" &&
+		sort -c -V "$work/names" && grep -qx pib1/1 "$work/names"
+}
+only_queue_pairs() { pibctl top --interval 0.2 kind qp >"$work/out" && grep -q '^QP ' "$work/out" && ! grep -q '^PORT ' "$work/out"; }
+on_terminal() {
+	"${terminal[@]}" "$@" >"$work/out" 2>&1 || { cat -v "$work/out"; return 1; }
+	grep -qx "status 0" "$work/out" || { cat -v "$work/out"; return 1; }
+}
+runs_command() { bash -o pipefail -c "$1" >"$work/doc" 2>&1 </dev/null || { cat "$work/doc"; return 1; }; }
+
+# The commands of docs/watch.md, which selftests/check copies beside this folder; serve.sh has the others.
+mapfile -t commands < <(sed -n 's/^    \(pibctl .*[^# ]\) *#.*$/\1/p' "$here/../watch.md" | grep "pibctl.* top")
+ktap_plan $((29 + ${#commands[@]}))
+topology_init
+check "traffic generator compiles" allpairs_build
+net=$(net xgft 2 1)
+check "two HCAs and a switch" pibctl fabric load "$net"
+check "opensm" fabric_sm
+check "all ports ACTIVE" wait_for 60 all_active
+switch=$(pibctl -j show | jq -r '.switches[0].name')
+check "every port is there" json "{(p['node'], p['port']) for p in o['ports']} >= {('pib0', 1), ('pib1', 1), ('$switch', 0)} and
+	all(p['state'] == 'ACTIVE' for p in o['ports'] if p['node'] != '$switch')"
+check "every cable is there" json "len(o['cables']) == 2 and all(c['plugged'] and c['state'] == 'ACTIVE' for c in o['cables'])"
+check "and what the kernel has" json "any(q['owner'].startswith('[ib_') for q in o['qps'])"
+traffic_start pib0 pib1
+check "traffic runs" traffic_runs
+check "ports move" json_soon "all(p['xmit_bytes'] > 0 and p['rcv_packets'] > 0 for p in o['ports'] if p['node'] in ('pib0', 'pib1'))"
+check "cables move, in both directions" json_soon "all(c['bytes_out'] > 0 and c['bytes_in'] > 0 for c in o['cables'])"
+check "queue pairs move" json_soon "any(q['sends'] > 0 and q['packets_out'] > 0 for q in o['qps'])" pid "$traffic_pid"
+check "the busiest port is the first" json "o['ports'] == sorted(o['ports'], key=lambda p: -(p['xmit_bytes'] + p['rcv_bytes']))"
+check "of one port" json "[(p['node'], p['port']) for p in o['ports']] == [('pib1', 1)] and len(o['cables']) == 1 and
+	all(q['hca'] == 'pib1' for q in o['qps'])" pib1/1
+check "of one process" json "not o['ports'] and not o['cables'] and o['qps'] and all(q['pid'] == $traffic_pid for q in o['qps'])" pid "$traffic_pid"
+number=$(pibctl -j top --once --interval 0.1 pid "$traffic_pid" | jq '.qps[0].qpn')
+check "of one queue pair" json "{q['qpn'] for q in o['qps']} == {$number}" qp "$number"
+check "busy ones only" json "all(p['xmit_packets'] or p['rcv_packets'] or p['waits'] for p in o['ports']) and len(o['ports']) < 6" busy
+check "a bad cable" pibctl link set pib0/1 loss 2%
+check "what it loses, and what is sent again for it" json_soon "any(c['lost'] > 0 for c in o['cables']) and any(q['retransmits'] > 0 for q in o['qps'])"
+check "a good one" pibctl link set pib0/1 healthy
+check "without a terminal: one table" one_table
+check "sorted by name" by_name
+check "one kind" only_queue_pairs
+check "three lines of JSON" three_lines
+check "the reader goes" reader_goes
+check "SIGTERM ends it well" interrupted
+check "on a terminal: table after table, keys, a smaller window, q" on_terminal 100 30 "see=CABLE" "see=[1-9][0-9]* ports, .* by bytes" \
+	key=n "see=by name" key=i "see=busy ones only" size=60x12 "see=busy" key=q -- pibctl top --interval 0.2
+check "Ctrl-C leaves the terminal as it was" on_terminal 80 24 "see=ports, " key=^C -- pibctl top --interval 0.2
+check "so does SIGTERM" on_terminal 80 24 "see=ports, " kill -- pibctl top --interval 0.2
+nobody_sees() {
+	"${as_nobody[@]}" pibctl -j top --once --interval 0.1 >"$work/out" && jq -e '(.qps == []) and (.ports | length > 0)' "$work/out"
+}
+check "nobody sees ports, and no queue pairs of others" nobody_sees
+for command in "${commands[@]}"; do
+	check "$command" runs_command "${command//4711/$traffic_pid}"
+done
+traffic_end
+ktap_end

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "serve/http_server.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "serve/listener.h"
+
+namespace pib::ctl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+/// Connections that there may be, and of how many on the oldest has to go for a new one.
+constexpr unsigned int kLimit = 64;
+constexpr std::size_t kCrowd = 48;
+/// For the header of a request and what is sent at a time.
+constexpr std::size_t kMemory = 32 * 1024;
+/// Seconds in which something must move, and for all of a request and its answer.
+constexpr unsigned int kIdle = 5;
+constexpr auto kWhole = 15s;
+/// Between two looks whether somebody interrupts.
+constexpr int kTick = 200;
+
+struct ResponseCloser {
+	void operator()(MHD_Response *response) const { MHD_destroy_response(response); }
+};
+using OwnedResponse = std::unique_ptr<MHD_Response, ResponseCloser>;
+
+void add_headers(MHD_Response *response, const HttpResponse &answer)
+{
+	const std::pair<const char *, std::string> headers[] = {
+		{"Content-Type", answer.type},
+		{"Content-Security-Policy",
+		 answer.policy.empty() ? "default-src 'none'" : answer.policy},
+		{"Cache-Control", "no-store"},
+		{"X-Content-Type-Options", "nosniff"},
+		{"Cross-Origin-Resource-Policy", "same-origin"},
+		{"Referrer-Policy", "no-referrer"},
+		// A connection that is kept would count against others.
+		{"Connection", "close"},
+	};
+	for (const auto &[name, value] : headers)
+		MHD_add_response_header(response, name, value.c_str());
+	if (answer.status == 405)
+		MHD_add_response_header(response, "Allow", "GET, HEAD");
+}
+
+HttpRequest read_request(MHD_Connection *connection, const char *path, const char *method)
+{
+	HttpRequest request;
+	request.method = method;
+	request.path = path;
+	if (const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"))
+		request.host = host;
+	if (const char *name =
+		    MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "name"))
+		request.name = name;
+	return request;
+}
+
+} // namespace
+
+/// A connection, from its beginning on.
+struct HttpServer::Visit {
+	MHD_Connection *connection;
+	Clock::time_point since;
+	bool ended = false;
+
+	/// The library sees that the other end is gone, as it seems, and clears up.
+	void end()
+	{
+		const auto *info =
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		if (info && !ended)
+			shutdown(info->connect_fd, SHUT_RDWR);
+		ended = true;
+	}
+};
+
+HttpServer::HttpServer(Endpoint where, HttpHandler handler) :
+	where_(std::move(where)), handler_(std::move(handler))
+{
+}
+
+HttpServer::~HttpServer()
+{
+	if (daemon_)
+		MHD_stop_daemon(daemon_);
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::create(const Endpoint &where, HttpHandler handler)
+{
+	Endpoint bound = where;
+	const auto listener = listen_at(bound);
+	if (!listener)
+		return listener.error();
+	std::unique_ptr<HttpServer> server(new HttpServer(bound, std::move(handler)));
+	if (auto started = server->start(*listener); !started)
+		return started.error();
+	return server;
+}
+
+Status HttpServer::start(int listener)
+{
+	daemon_ = MHD_start_daemon(MHD_USE_EPOLL, 0, nullptr, nullptr, on_request, this,
+				   MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
+				   kLimit, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMemory,
+				   MHD_OPTION_CONNECTION_TIMEOUT, kIdle,
+				   MHD_OPTION_NOTIFY_CONNECTION, on_visit, this, MHD_OPTION_END);
+	if (!daemon_)
+		return Error{fmt::format("cannot start the HTTP server: {}", std::strerror(errno)),
+			     errno};
+	return success();
+}
+
+Status HttpServer::run(const Interruption &interruption)
+{
+	const auto *info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_EPOLL_FD);
+	pollfd events{info->epoll_fd, POLLIN, 0};
+	while (interruption.check()) {
+		unsigned long long left = kTick;
+		if (MHD_get_timeout(daemon_, &left) != MHD_YES)
+			left = kTick;
+		poll(&events, 1, static_cast<int>(std::min<unsigned long long>(left, kTick)));
+		if (MHD_run(daemon_) != MHD_YES)
+			return Error{"the HTTP server has failed"};
+		end_overdue();
+	}
+	return success();
+}
+
+MHD_Result HttpServer::answer(MHD_Connection *connection, const char *path,
+			      const char *method) const
+{
+	const HttpResponse answer = handler_(read_request(connection, path, method));
+	const OwnedResponse response(MHD_create_response_from_buffer(
+		answer.body.size(), const_cast<char *>(answer.body.data()), MHD_RESPMEM_MUST_COPY));
+	if (!response)
+		return MHD_NO;
+	add_headers(response.get(), answer);
+	return MHD_queue_response(connection, answer.status, response.get());
+}
+
+void HttpServer::begin_visit(MHD_Connection *connection)
+{
+	if (visits_.size() >= kCrowd)
+		if (const auto oldest = std::ranges::find(visits_, false, &Visit::ended);
+		    oldest != visits_.end())
+			oldest->end();
+	visits_.push_back({connection, Clock::now()});
+}
+
+void HttpServer::end_visit(MHD_Connection *connection)
+{
+	visits_.remove_if([&](const Visit &visit) { return visit.connection == connection; });
+}
+
+/// Somebody who sends or takes a byte now and then would never be idle.
+void HttpServer::end_overdue()
+{
+	for (Visit &visit : visits_)
+		if (Clock::now() - visit.since > kWhole)
+			visit.end();
+}
+
+MHD_Result HttpServer::on_request(void *self, MHD_Connection *connection, const char *path,
+				  const char *method, const char *, const char *, std::size_t *,
+				  void **)
+{
+	// Nothing may be thrown through the library.
+	try {
+		return static_cast<HttpServer *>(self)->answer(connection, path, method);
+	} catch (const std::exception &) {
+		return MHD_NO;
+	}
+}
+
+void HttpServer::on_visit(void *self, MHD_Connection *connection, void **,
+			  MHD_ConnectionNotificationCode code)
+{
+	auto *server = static_cast<HttpServer *>(self);
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		server->begin_visit(connection);
+	else
+		server->end_visit(connection);
+}
+
+} // namespace pib::ctl

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+// HTTP for few and against many: one thread, in which no client waits for another.
+#pragma once
+
+#include <microhttpd.h>
+
+#include <list>
+#include <memory>
+
+#include "host/interruption.h"
+#include "model/objects.h"
+#include "serve/http.h"
+
+namespace pib::ctl {
+
+class HttpServer {
+public:
+	/// Listens at once. Port 0: one that the kernel chooses.
+	static Result<std::unique_ptr<HttpServer>> create(const Endpoint &where,
+							  HttpHandler handler);
+	~HttpServer();
+	HttpServer(const HttpServer &) = delete;
+	HttpServer &operator=(const HttpServer &) = delete;
+
+	/// Where it listens.
+	const Endpoint &where() const { return where_; }
+	/// Answers until somebody interrupts.
+	Status run(const Interruption &interruption);
+
+private:
+	struct Visit;
+	using Visits = std::list<Visit>;
+
+	HttpServer(Endpoint where, HttpHandler handler);
+	Status start(int listener);
+	MHD_Result answer(MHD_Connection *connection, const char *path, const char *method) const;
+	void begin_visit(MHD_Connection *connection);
+	void end_visit(MHD_Connection *connection);
+	void end_overdue();
+
+	static MHD_Result on_request(void *self, MHD_Connection *connection, const char *path,
+				     const char *method, const char *version, const char *data,
+				     std::size_t *data_size, void **state);
+	static void on_visit(void *self, MHD_Connection *connection, void **state,
+			     MHD_ConnectionNotificationCode code);
+
+	Endpoint where_;
+	HttpHandler handler_;
+	MHD_Daemon *daemon_ = nullptr;
+	/// The oldest first.
+	Visits visits_;
+};
+
+} // namespace pib::ctl

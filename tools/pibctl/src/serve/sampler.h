@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+// Looks at the fabric, no more often than it can bear, however many ask.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+
+#include "watch/look.h"
+
+namespace pib::ctl {
+
+using TakeLook = std::function<Result<Look>()>;
+
+class Sampler {
+public:
+	using Clock = std::chrono::steady_clock;
+
+	explicit Sampler(TakeLook take, std::function<Clock::time_point()> now = Clock::now) :
+		take_(std::move(take)), now_(std::move(now))
+	{
+	}
+
+	/// Takes a new look if the last one is old. Afterwards there are two.
+	Status refresh();
+	const Look &now() const { return looks_.back(); }
+	/// The look to compare now() with: about a second older, as far as there is such a one.
+	const Look &before() const { return looks_.front(); }
+
+private:
+	bool is_fresh() const;
+	void forget();
+
+	TakeLook take_;
+	std::function<Clock::time_point()> now_;
+	/// How long the last one took.
+	Clock::duration cost_{};
+	/// The oldest first.
+	std::deque<Look> looks_;
+};
+
+} // namespace pib::ctl

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0
+// SubnGet() by directed route (IBA 14.2.1.2), as bytes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "model/bytes.h"
+#include "model/result.h"
+
+namespace pib::ctl {
+
+constexpr std::size_t kMadSize = 256;
+constexpr std::size_t kSmpDataSize = 64;
+using Mad = std::array<std::uint8_t, kMadSize>;
+using SmpData = std::array<std::uint8_t, kSmpDataSize>;
+
+enum class SmpAttribute : std::uint16_t {
+	kSwitchInfo = 0x12,
+	kLinearForwarding = 0x19,
+	kMulticastForwarding = 0x1B,
+};
+
+Mad make_smp_get(const std::vector<std::uint8_t> &path, SmpAttribute attribute,
+		 std::uint32_t modifier, std::uint32_t transaction);
+/// What the answer holds, or why there is nothing in it.
+Result<SmpData> read_smp(const Mad &answer);
+
+} // namespace pib::ctl

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "tables/umad.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <rdma/ib_user_mad.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+namespace pib::ctl {
+namespace {
+
+constexpr std::uint32_t kTimeout = 100;
+constexpr std::uint32_t kRetries = 1;
+/// A little more than the kernel takes to say that there is no answer.
+constexpr int kWait = static_cast<int>((kRetries + 2) * kTimeout);
+
+std::string word_in(const std::filesystem::path &file)
+{
+	std::string word;
+	std::ifstream(file) >> word;
+	return word;
+}
+
+/// "/dev/infiniband/umad3"
+Result<std::string> find_file(const std::string &hca, std::uint32_t port)
+{
+	std::error_code error;
+	for (const auto &entry :
+	     std::filesystem::directory_iterator("/sys/class/infiniband_mad", error))
+		if (word_in(entry.path() / "ibdev") == hca &&
+		    word_in(entry.path() / "port") == fmt::format("{}", port) &&
+		    entry.path().filename().string().starts_with("umad"))
+			return "/dev/infiniband/" + entry.path().filename().string();
+	return Error{fmt::format("forwarding tables are read over ib_umad, which {}/{} has not "
+				 "('modprobe ib_umad')",
+				 hca, port),
+		     ENODEV};
+}
+
+Error system_error(std::string_view what)
+{
+	const int code = errno;
+	return Error{fmt::format("{}: {}", what, std::strerror(code)), code};
+}
+
+} // namespace
+
+Umad::~Umad()
+{
+	if (fd_ >= 0)
+		close(fd_);
+}
+
+Umad::Umad(Umad &&other) noexcept : fd_(std::exchange(other.fd_, -1)), agent_(other.agent_) {}
+
+Result<Umad> Umad::open(const std::string &hca, std::uint32_t port)
+{
+	const auto file = find_file(hca, port);
+	if (!file)
+		return file.error();
+	const int fd = ::open(file->c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return system_error("opening " + *file);
+	Umad umad(fd, 0);
+	ioctl(fd, IB_USER_MAD_ENABLE_PKEY, nullptr);
+	// QP 0, and only answers to what is asked.
+	ib_user_mad_reg_req agent{};
+	agent.mgmt_class = 0x81;
+	agent.mgmt_class_version = 1;
+	if (ioctl(fd, IB_USER_MAD_REGISTER_AGENT, &agent) < 0)
+		return system_error("registering at " + *file);
+	umad.agent_ = agent.id;
+	return umad;
+}
+
+Result<Mad> Umad::ask(const Mad &mad) const
+{
+	std::array<std::uint8_t, sizeof(ib_user_mad_hdr) + kMadSize> buffer{};
+	ib_user_mad_hdr header{};
+	header.id = agent_;
+	header.timeout_ms = kTimeout;
+	header.retries = kRetries;
+	header.lid = 0xFFFF;
+	std::memcpy(buffer.data(), &header, sizeof(header));
+	std::ranges::copy(mad, buffer.begin() + sizeof(header));
+	if (write(fd_, buffer.data(), buffer.size()) < 0)
+		return system_error("sending an SMP");
+	pollfd events{fd_, POLLIN, 0};
+	if (poll(&events, 1, kWait) <= 0 || read(fd_, buffer.data(), buffer.size()) < 0)
+		return Error{"the switch does not answer", ETIMEDOUT};
+	std::memcpy(&header, buffer.data(), sizeof(header));
+	if (header.status)
+		return Error{"the switch does not answer", ETIMEDOUT};
+	Mad answer;
+	std::copy_n(buffer.begin() + sizeof(header), answer.size(), answer.begin());
+	return answer;
+}
+
+} // namespace pib::ctl
