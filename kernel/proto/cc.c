@@ -9,7 +9,7 @@
 #define CC_LOG			32	/* CongestionLog needs more room than the others */
 #define CC_LOG_LEN		224
 #define CC_RESP_TIME		16
-#define CC_PORTS_IN_BLOCK	48
+#define CC_PORTS_IN_BLOCK	32
 
 enum cc_attr {
 	CC_CLASS_PORT_INFO = 0x0001,
