@@ -431,7 +431,7 @@ enum pib_act_kind {
  * @len: bytes of payload to place
  * @off: offset in the message
  * @total: last: length of the message
- * @va0: start of the RDMA range
+ * @va0: start of the RDMA range, unchecked: it may go beyond the end of the address space
  * @va: where this part belongs
  * @dmalen: length of the RDMA range
  * @rkey: its key

@@ -673,6 +673,20 @@ TEST(Resp, BadRequestsGetTheirNak)
 	}
 }
 
+// What the QP does for nobody is an invalid request, whatever the range (9.7.4.1.5).
+TEST(Resp, RightsOfTheQpComeBeforeTheRange)
+{
+	for (uint8_t op : {PIB_OP_WRITE, PIB_OP_READ_REQ, PIB_OP_FLUSH}) {
+		Burst b = with(request(op, kPsn, 1, 8, kOnly),
+			       [](Burst &b) { b.h.va = ~0ULL - 3; });
+		Qp q, open;
+
+		q.n.no_remote_access = true;
+		EXPECT_EQ(str(q.gets(b)), "NAK61@1000") << int(op);
+		EXPECT_EQ(str(open.gets(b)), "NAK62@1000") << int(op);
+	}
+}
+
 TEST(Resp, WriteLongerThanItSaidFailsWhereItExceeds)
 {
 	Qp q;

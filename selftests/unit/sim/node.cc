@@ -215,6 +215,8 @@ pib_res Node::execute(const pib_act &act, const Burst &b, uint64_t &orig)
 	// What the protocol core promises of every act, whatever the packet said.
 	expect(act.src_off <= b.data.size() && act.len <= b.data.size() - act.src_off,
 	       "an act beyond the burst's payload");
+	if (no_remote_access && act.kind != PIB_ACT_SEND && act.kind != PIB_ACT_ABORT_RECV)
+		return PIB_RES_INV_REQ;
 	switch (act.kind) {
 	case PIB_ACT_SEND: return exec_send(act, b);
 	case PIB_ACT_WRITE:
