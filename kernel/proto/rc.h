@@ -426,7 +426,7 @@ enum pib_act_kind {
  * @take_recv: WRITE with immediate, last packet: take a receive WQE first
  * @last: the message ends: complete the receive WQE if one was taken,
  *	with @total as byte count, @h's immediate, invalidation and solicited event
- *	(an R_Key that cannot be invalidated: PIB_RES_ACCESS, before anything is completed)
+ *	(an R_Key that cannot be invalidated: PIB_RES_INVALIDATE)
  * @src_off: offset in the burst's payload
  * @len: bytes of payload to place
  * @off: offset in the message
@@ -468,6 +468,10 @@ enum pib_res {
 	PIB_RES_LEN,
 	PIB_RES_INV_REQ,	/* NAK invalid request (misaligned atomic, ...) */
 	PIB_RES_ACCESS,		/* NAK remote access error */
+	/*
+	 * the same, for the key that a SEND is to invalidate: the receive completes REM_INV_REQ_ERR
+	 */
+	PIB_RES_INVALIDATE,
 	PIB_RES_OP,		/* NAK remote operational error (the receive WQE's memory is bad) */
 	/*
 	 * env's own, never told: not to be done now; the burst is begun anew, from its first step

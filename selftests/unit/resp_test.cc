@@ -457,8 +457,8 @@ TEST(Resp, PageOfAReadIsMissingBeforeABadInvalidation)
 	q.n.run(q.now, 0);
 	missing(q, 1);
 	EXPECT_EQ(str(q.sends()), "RESP@1000+1 NAK62@1001");
-	EXPECT_EQ(q.n.resp.error, PIB_RES_ACCESS);
-	EXPECT_EQ(q.received().status, PIB_WC_LOC_ACCESS_ERR);
+	EXPECT_EQ(q.n.resp.error, PIB_RES_INVALIDATE);
+	EXPECT_EQ(q.received().status, PIB_WC_REM_INV_REQ_ERR);
 }
 
 // What follows comes again: a request that is refused must not keep the READ from its answer.

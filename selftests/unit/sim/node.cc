@@ -160,8 +160,8 @@ pib_res Node::exec_send(const pib_act &act, const Burst &b)
 	if (!act.last)
 		return PIB_RES_OK;
 	if (act.h->flags & PIB_H_INV && on_invalidate && !on_invalidate(act.h->ex)) {
-		complete_recv({.id = cur->id, .status = PIB_WC_LOC_ACCESS_ERR, .data = {}});
-		return PIB_RES_ACCESS;
+		complete_recv({.id = cur->id, .status = PIB_WC_REM_INV_REQ_ERR, .data = {}});
+		return PIB_RES_INVALIDATE;
 	}
 	finish_recv(act);
 	return PIB_RES_OK;
