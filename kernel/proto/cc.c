@@ -349,8 +349,8 @@ static const struct cc_row *find_row(const struct pib_port *p, u16 id)
 /*
  * A10.4.1: who does not have the key may read, but not write, and is not answered if he does. A
  * lease that runs out takes the protection bit away, not the key, as with M_Keys. A10 also has a
- * trap for violations. Public sources tell how its DataDetails are laid out, but neither its number
- * and type nor when it is due, and nobody's manager asks for it. So violations are only counted.
+ * trap for violations, number 0. Public sources tell how its DataDetails are laid out, but neither
+ * its type nor when it is due, and nobody's manager asks for it. So violations are only counted.
  */
 static bool cc_key_check(struct pib_cc_node *c, bool knows, u8 method, u64 now)
 {

@@ -570,7 +570,7 @@ struct pib_resp_stats {
  * @ack_due: an ACK is to be sent
  * @ack_psn: up to where
  * @nak_due: a NAK is to be sent, after all answers
- * @nak_sent: no sequence error NAK until the expected packet comes (9.7.5.2.8)
+ * @nak_sent: no sequence error NAK until the expected packet comes (9.7.5.2.2)
  * @syndrome: of the NAK
  * @nak_psn: of the NAK
  * @dead: enum pib_res: a fatal NAK is due or sent, and nothing more is taken in
