@@ -315,12 +315,10 @@ TEST_F(Pma, SamplesControlNamesTheOptionalCounters)
 	uint64_t mask = pib_get64(m.attribute() + 12);
 	uint64_t want = 0;
 
-	for (int bit : {6, 8, 9, 10, 11,			// PortRcvErrorDetails
-			12, 13, 14, 15,				// PortXmitDiscardDetails
-			18, 19,					// PortFlowCtlCounters
-			20, 21, 23,				// PortVL: packets, data, waiting
-			49, 50, 51, 52,				// FECNs and BECNs: all, by SL
-			55, 56})				// data by SL
+	// PortRcvErrorDetails, PortXmitDiscardDetails, PortFlowCtlCounters, packets, data and
+	// waiting by VL, FECNs and BECNs (all, by SL), data by SL
+	for (int bit :
+	     {6, 8, 9, 10, 11, 12, 13, 14, 15, 18, 19, 20, 21, 23, 49, 50, 51, 52, 55, 56})
 		want |= 1ULL << bit;
 	EXPECT_EQ(mask, want) << std::hex << mask << " " << want;
 	EXPECT_EQ(pib_get64(m.attribute() + 20), 0u) << "VendorMask";

@@ -677,8 +677,8 @@ TEST(Resp, BadRequestsGetTheirNak)
 TEST(Resp, RightsOfTheQpComeBeforeTheRange)
 {
 	for (uint8_t op : {PIB_OP_WRITE, PIB_OP_READ_REQ, PIB_OP_FLUSH}) {
-		Burst b = with(request(op, kPsn, 1, 8, kOnly),
-			       [](Burst &b) { b.h.va = ~0ULL - 3; });
+		Burst b =
+			with(request(op, kPsn, 1, 8, kOnly), [](Burst &b) { b.h.va = ~0ULL - 3; });
 		Qp q, open;
 
 		q.n.no_remote_access = true;
