@@ -137,13 +137,14 @@ void pib_state_reset(struct pib_qp *qp)
 	u8 port = qp->port ? qp->port->p.num : 0;
 	struct pib_qp_sq *sq = &qp->sq;
 
+	/* Before the P_Key goes: a packet is judged by the key, and by the state if that fails. */
+	pib_state_set(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	WRITE_ONCE(qp->attr.path_mig_state, IB_MIG_MIGRATED);
 	qp->attr.port_num = port;
 	memset(&qp->av, 0, sizeof(qp->av));
 	memset(&qp->alt_av, 0, sizeof(qp->alt_av));
 	WRITE_ONCE(qp->alt_open, false);
-	pib_state_set(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
 	qp->comm_est = false;
 	qp->becn_due = false;
 	memset(&qp->cc, 0, sizeof(qp->cc));

@@ -188,6 +188,21 @@ static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const st
 	return false;
 }
 
+/*
+ * The P_Key does not fit. That is no violation where the QP takes nothing in, which is asked before
+ * (9.6.1.1): RESET has the QP forget its P_Key. Who sends does not know of that yet.
+ */
+static int refuse_key(struct pib_kport *port, const struct pib_qp *qp, struct pib_burst *b)
+{
+	enum ib_qp_state state = READ_ONCE(qp->state);
+
+	if (state < IB_QPS_RTR || state == IB_QPS_ERR)
+		return input_drop(port, b, PIB_STAT_RX_QP_STATE);
+	pib_input_bad_pkey(port, b);
+	pib_burst_free(b);
+	return PIB_CAPTURE_BAD_PKEY;
+}
+
 /* Does the burst take its receiver long, also if that has to send what the burst asks for? */
 static bool is_bulk(const struct pib_burst *b)
 {
@@ -282,11 +297,8 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 
 	if (!service_ok(qp, port, &b->h))
 		return input_drop(port, b, PIB_STAT_RX_BAD_SERVICE);
-	if (!pkey_ok(qp, port, &b->h)) {
-		pib_input_bad_pkey(port, b);
-		pib_burst_free(b);
-		return PIB_CAPTURE_BAD_PKEY;
-	}
+	if (!pkey_ok(qp, port, &b->h))
+		return refuse_key(port, qp, b);
 	err = input_enqueue(qp, b);
 	if (!err)
 		return 0;

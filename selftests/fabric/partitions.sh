@@ -19,7 +19,7 @@ clean() {
 }
 trap clean EXIT
 
-ktap_plan 98
+ktap_plan 101
 topology_init ib_ipoib
 lib=$here/../lib
 check "talk compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/talk "$lib/talk.c" -libverbs
@@ -130,6 +130,12 @@ before=$(at_hca)
 may_not ud 1 2 >/dev/null
 check "limited to limited: PkeyViolations of the HCA" grows at_hca "$before" 1
 check "trap 257 from the HCA" trap_from 257 "${LID[2]}"
+# A QP in RESET has no P_Key of its own any more: nothing that comes for it is a violation.
+before=$(at_hca)
+for service in rc ud; do
+	check "$service: to a queue pair in RESET: lost" loses /tmp/talk -r $service pib0 $CLUB pib2 $CLUB
+done
+check "to queue pairs in RESET: no violation" grows at_hca "$before" 0
 out_of_switch() { counter PortXmitConstraintErrors "$SB" 2; }
 before=$(out_of_switch)
 may_not ud 0 3 $CLUB 0 >/dev/null
