@@ -154,6 +154,7 @@ void pib_state_reset(struct pib_qp *qp)
 	memset(&qp->av, 0, sizeof(qp->av));
 	memset(&qp->alt_av, 0, sizeof(qp->alt_av));
 	WRITE_ONCE(qp->alt_open, false);
+	qp->alt_spent = false;
 	qp->comm_est = false;
 	qp->becn_due = false;
 	memset(&qp->cc, 0, sizeof(qp->cc));

@@ -202,6 +202,7 @@ static void set_paths(struct pib_qp *qp, const struct change *c)
 	if (c->mask & IB_QP_ALT_PATH) {
 		qp->alt_av = c->alt_av;
 		qp->alt_av.port = a->alt_port_num;
+		qp->alt_spent = false;
 		WRITE_ONCE(qp->alt_open, to->path_mig_state != IB_MIG_MIGRATED);
 		to->alt_pkey_index = a->alt_pkey_index;
 		to->alt_port_num = a->alt_port_num;
@@ -508,6 +509,19 @@ static void query_psns(const struct pib_qp *qp, struct ib_qp_attr *attr)
 		attr->rq_psn = qp->resp.epsn;
 }
 
+/* Between a migration and the next path that is loaded, both are the same (17.2.8). */
+static void query_alternate(const struct pib_qp *qp, struct ib_qp_attr *attr)
+{
+	if (!qp->alt_spent) {
+		pib_av_to_attr(qp->hca, &qp->alt_av, &attr->alt_ah_attr);
+		return;
+	}
+	attr->alt_ah_attr = attr->ah_attr;
+	attr->alt_pkey_index = attr->pkey_index;
+	attr->alt_port_num = attr->port_num;
+	attr->alt_timeout = attr->timeout;
+}
+
 int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init)
 {
@@ -518,7 +532,7 @@ int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->cap = qp->cap;
 	query_psns(qp, attr);
 	pib_av_to_attr(qp->hca, &qp->av, &attr->ah_attr);
-	pib_av_to_attr(qp->hca, &qp->alt_av, &attr->alt_ah_attr);
+	query_alternate(qp, attr);
 	spin_unlock_bh(&qp->lock);
 
 	init->event_handler = ibqp->event_handler;

@@ -110,6 +110,33 @@ void refused_states(const Env &env)
 	CHECK(!p.a.event_pending());
 }
 
+/* The path that was left is no other path: both are the same until another one is loaded. */
+void spent_path(const Env &env)
+{
+	need(env);
+	Pair p(env);
+	p.a.opt.grh = true; /* of the alternate path: it differs from the first one */
+	p.b.opt.grh = true;
+	arm(p);
+	CHECK_EQ(p.a.query().ah_attr.is_global, 0);
+	CHECK_EQ(p.a.query().alt_ah_attr.is_global, 1);
+	CHECK_EQ(ask(p.a, IBV_MIG_MIGRATED), 0);
+	p.a.expect_event(IBV_EVENT_PATH_MIG);
+	p.ping();
+	p.b.expect_event(IBV_EVENT_PATH_MIG);
+	for (End *e : {&p.a, &p.b}) {
+		ibv_qp_attr a = e->query();
+		CHECK_EQ(a.ah_attr.is_global, 1);
+		CHECK_EQ(a.alt_ah_attr.is_global, 1);
+		CHECK_EQ(a.alt_port_num, a.port_num);
+		CHECK_EQ(a.alt_timeout, a.timeout);
+		CHECK_EQ(ask(*e, IBV_MIG_REARM), EINVAL);
+		CHECK_EQ(e->query().path_mig_state, IBV_MIG_MIGRATED);
+	}
+	p.ping();
+	arm(p);
+}
+
 /* The peer goes by a path that this end was not told of. This end says so, once, and stays where it is. */
 void unknown_path(const Env &env)
 {
@@ -199,6 +226,7 @@ void add_migration(Suite &suite)
 	suite.add("migration.armed", armed);
 	suite.add("migration.requested", migrate);
 	suite.add("migration.refused_states", refused_states);
+	suite.add("migration.spent_path", spent_path);
 	suite.add("migration.unknown_path", unknown_path);
 	suite.add("migration.rearmed_too_early", rearmed_too_early);
 	suite.add("migration.without_a_path.rc", [](Env &env) { without_a_path(env, IBV_QPT_RC); });
