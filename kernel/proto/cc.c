@@ -255,8 +255,8 @@ static u16 set_table(const struct cc_req *r, const u8 *d)
 }
 
 /*
- * Service_Type of an entry, the lower half of the byte with the SL, is 0 (RC) for every service: the
- * log keeps both QP numbers and not the service, which the QP has for life.
+ * Service_Type of an entry, the lower half of the byte with the SL, is 0 (RC) for every service:
+ * the log keeps both QP numbers and not the service, which the QP has for life.
  */
 static void put_ca_log(const struct cc_req *r, u8 *d)
 {

@@ -108,8 +108,8 @@ void pib_state_resp_error(struct pib_qp *qp)
 {
 	pib_qp_dbg(qp, "a request of the peer was refused: %s", pib_res_name(qp->resp.error));
 	/*
-	 * A receive work request that has failed tells by its completion, and there is no event then
-	 * (9.9.3, classes C and J). An invalid request fails the one in hand.
+	 * A receive work request that has failed tells by its completion, and there is no event
+	 * then (9.9.3, classes C and J). An invalid request fails the one in hand.
 	 */
 	switch (qp->resp.error) {
 	case PIB_RES_ACCESS:
