@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 da859265015da6bb41e88cac0e705cf9cec5edaef0598826116ca79b341426cb */
+/*	sha256 65fc4e487070a527cdeb61effb7a84aebe0215e90413d74662f074ed0b9c3246 */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H

@@ -343,7 +343,7 @@ static void count_pkey_out(struct pib_switch *sw, struct pib_kport *out, struct 
 {
 	pib_kport_failed(out, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PKEY_OUT);
 	pib_kport_count(out, xmit_constraint_err, b->npkts);
-	pib_switch_pkey_trap(sw, out, &b->h);
+	pib_switch_pkey_trap(sw, out, b);
 }
 
 static void walk_mcast(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
@@ -402,7 +402,7 @@ static void count_route_drop(struct pib_walk *w, struct pib_switch *sw, struct p
 	case PIB_ROUTE_DROP_PKEY_IN:
 		pib_kport_count(in, rcv_constraint_err, b->npkts);
 		pib_kport_dropped(in, b, w->marks, PIB_CAPTURE_PKEY_IN);
-		pib_switch_pkey_trap(sw, in, &b->h);
+		pib_switch_pkey_trap(sw, in, b);
 		break;
 	case PIB_ROUTE_DROP_PKEY_OUT:
 		count_pkey_out(sw, sw->nd.ports[rt->port], b);

@@ -148,12 +148,12 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 	return r;
 }
 
-void pib_switch_pkey_trap(struct pib_switch *sw, struct pib_kport *port, const struct pib_hdrs *h)
+void pib_switch_pkey_trap(struct pib_switch *sw, struct pib_kport *port, const struct pib_burst *b)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&sw->nd.lock, flags);
-	pib_trap_switch_pkey(&port->p, h, ktime_get_ns());
+	pib_trap_switch_pkey(&port->p, b->npkts, &b->h, ktime_get_ns());
 	spin_unlock_irqrestore(&sw->nd.lock, flags);
 	if (READ_ONCE(sw->nd.node.events))
 		pib_node_dev_kick(&sw->nd);

@@ -56,8 +56,10 @@ void pib_switch_destroy(struct pib_switch *sw);
  */
 struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib_burst *b,
 				   u8 *out_port);
-/* A packet was dropped for its P_Key: raise trap 259. Any context, no node lock held. */
-void pib_switch_pkey_trap(struct pib_switch *sw, struct pib_kport *port, const struct pib_hdrs *h);
+/*
+ * @b was dropped for its P_Key: count its packets, raise trap 259. Any context, no node lock held.
+ */
+void pib_switch_pkey_trap(struct pib_switch *sw, struct pib_kport *port, const struct pib_burst *b);
 /* A port without a cable; NULL: there is none. The lock of the namespace held. */
 struct pib_kport *pib_switch_free_port(struct pib_switch *sw);
 /* Without an SM: forward @lid to @port; 0xFF: to nobody. Any context. */

@@ -267,6 +267,9 @@ static int memory_get(struct memory *m, struct pib_pd *pd, u64 start, u64 length
 		      int access)
 {
 	*m = (struct memory) { .map.iova = access & IB_ZERO_BASED ? 0 : virt };
+	if (length && m->map.iova + (length - 1) < m->map.iova)
+		return pib_refuse(pd->ib.device, -EINVAL, "mr: %llu bytes at %#llx", length,
+				  m->map.iova);
 	if (access & IB_ACCESS_ON_DEMAND)
 		return memory_odp(m, pd, start, length, access);
 	return memory_pin(m, pd->ib.device, start, length, access);

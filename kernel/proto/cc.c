@@ -9,7 +9,7 @@
 #define CC_LOG			32	/* CongestionLog needs more room than the others */
 #define CC_LOG_LEN		224
 #define CC_RESP_TIME		16
-#define CC_PORTS_IN_BLOCK	48
+#define CC_PORTS_IN_BLOCK	32
 
 enum cc_attr {
 	CC_CLASS_PORT_INFO = 0x0001,
@@ -254,6 +254,10 @@ static u16 set_table(const struct cc_req *r, const u8 *d)
 	return PIB_STATUS_OK;
 }
 
+/*
+ * Service_Type of an entry, the lower half of the byte with the SL, is 0 (RC) for every service:
+ * the log keeps both QP numbers and not the service, which the QP has for life.
+ */
 static void put_ca_log(const struct cc_req *r, u8 *d)
 {
 	const struct pib_cc_ca *c = r->p->cc_ca;
@@ -345,8 +349,8 @@ static const struct cc_row *find_row(const struct pib_port *p, u16 id)
 /*
  * A10.4.1: who does not have the key may read, but not write, and is not answered if he does. A
  * lease that runs out takes the protection bit away, not the key, as with M_Keys. A10 also has a
- * trap for violations. Public sources tell how its DataDetails are laid out, but neither its number
- * and type nor when it is due, and nobody's manager asks for it. So violations are only counted.
+ * trap for violations, number 0. Public sources tell how its DataDetails are laid out, but neither
+ * its type nor when it is due, and nobody's manager asks for it. So violations are only counted.
  */
 static bool cc_key_check(struct pib_cc_node *c, bool knows, u8 method, u64 now)
 {

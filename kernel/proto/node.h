@@ -737,8 +737,11 @@ void pib_trap_threshold(struct pib_port *p, u16 num, u64 now);
  */
 void pib_trap_bad_key(struct pib_port *p, u16 num, u32 n, const struct pib_hdrs *h, u64 now);
 
-/* A switch dropped @h for PIB_ROUTE_DROP_PKEY_IN or _OUT at @p: count that and raise trap 259. */
-void pib_trap_switch_pkey(struct pib_port *p, const struct pib_hdrs *h, u64 now);
+/*
+ * A switch dropped @n packets of @h for PIB_ROUTE_DROP_PKEY_IN or _OUT at @p: count the violations
+ * and raise trap 259, once.
+ */
+void pib_trap_switch_pkey(struct pib_port *p, u32 n, const struct pib_hdrs *h, u64 now);
 
 /* SystemImageGUID changes: trap 145. */
 void pib_node_set_sys_guid(struct pib_node *n, u64 sys_guid, u64 now);

@@ -14,6 +14,23 @@
 #define COUNTER_MASKS_0_9	01111111111
 #define COUNTER_MASKS_10_14	011111
 
+/*
+ * OptionMask: the optional counters that are there. They are not sampled (the masks above), but
+ * have attributes of their own (pma.c). Of attributes that are always zero none has a bit.
+ */
+#define OPT(bit)		(1ULL << (bit))
+#define OPT_RCV_ERR_DETAILS	(OPT(6) | OPT(8) | OPT(9) | OPT(10) | OPT(11))
+#define OPT_XMIT_DISCARDS	(OPT(12) | OPT(13) | OPT(14) | OPT(15))
+#define OPT_FLOW_CTL		(OPT(18) | OPT(19))
+#define OPT_VL_OP		(OPT(20) | OPT(21))	/* packets, data */
+#define OPT_VL_XMIT_WAIT	OPT(23)
+#define OPT_RCV_CON_CTRL	(OPT(49) | OPT(50))	/* FECNs, BECNs */
+#define OPT_SL_RCV_CON_CTRL	(OPT(51) | OPT(52))
+#define OPT_SL_DATA		(OPT(55) | OPT(56))
+#define OPTION_MASK		(OPT_RCV_ERR_DETAILS | OPT_XMIT_DISCARDS | OPT_FLOW_CTL | \
+				 OPT_VL_OP | OPT_VL_XMIT_WAIT | OPT_RCV_CON_CTRL | \
+				 OPT_SL_RCV_CON_CTRL | OPT_SL_DATA)
+
 #define WIDTH_64		2	/* ExtendedWidth of PortSamplesResultExtended */
 
 enum samples_status {
@@ -88,6 +105,7 @@ static void control_put(const struct pib_samples *s, u8 status, u8 *attr)
 	pib_put16(attr + 8, COUNTER_MASKS_10_14);
 	attr[10] = 0;			/* one sampling mechanism */
 	attr[11] = status;
+	pib_put64(attr + 12, OPTION_MASK);
 	pib_put32(attr + 28, s->start);
 	pib_put32(attr + 32, s->interval);
 	pib_put16(attr + 36, s->tag);

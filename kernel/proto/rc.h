@@ -426,12 +426,12 @@ enum pib_act_kind {
  * @take_recv: WRITE with immediate, last packet: take a receive WQE first
  * @last: the message ends: complete the receive WQE if one was taken,
  *	with @total as byte count, @h's immediate, invalidation and solicited event
- *	(an R_Key that cannot be invalidated: PIB_RES_ACCESS, before anything is completed)
+ *	(an R_Key that cannot be invalidated: PIB_RES_INVALIDATE)
  * @src_off: offset in the burst's payload
  * @len: bytes of payload to place
  * @off: offset in the message
  * @total: last: length of the message
- * @va0: start of the RDMA range
+ * @va0: start of the RDMA range, unchecked: it may go beyond the end of the address space
  * @va: where this part belongs
  * @dmalen: length of the RDMA range
  * @rkey: its key
@@ -468,6 +468,10 @@ enum pib_res {
 	PIB_RES_LEN,
 	PIB_RES_INV_REQ,	/* NAK invalid request (misaligned atomic, ...) */
 	PIB_RES_ACCESS,		/* NAK remote access error */
+	/*
+	 * the same, for the key that a SEND is to invalidate: the receive completes REM_INV_REQ_ERR
+	 */
+	PIB_RES_INVALIDATE,
 	PIB_RES_OP,		/* NAK remote operational error (the receive WQE's memory is bad) */
 	/*
 	 * env's own, never told: not to be done now; the burst is begun anew, from its first step
@@ -566,7 +570,7 @@ struct pib_resp_stats {
  * @ack_due: an ACK is to be sent
  * @ack_psn: up to where
  * @nak_due: a NAK is to be sent, after all answers
- * @nak_sent: no sequence error NAK until the expected packet comes (9.7.5.2.8)
+ * @nak_sent: no sequence error NAK until the expected packet comes (9.7.5.2.2)
  * @syndrome: of the NAK
  * @nak_psn: of the NAK
  * @dead: enum pib_res: a fatal NAK is due or sent, and nothing more is taken in

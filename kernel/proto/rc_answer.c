@@ -74,6 +74,7 @@ static u8 nak_code(enum pib_res res)
 {
 	switch (res) {
 	case PIB_RES_ACCESS:
+	case PIB_RES_INVALIDATE:
 		return PIB_NAK_ACCESS;
 	case PIB_RES_OP:
 		return PIB_NAK_OP;

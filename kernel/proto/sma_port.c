@@ -169,6 +169,12 @@ static bool link_ok(const struct pib_sma_req *r, const u8 *d)
 	       d[PI_MTU_SM_SL] >> 4 <= p->mtu_cap && d[PI_VLS_ENFORCE] >> 4 <= p->vl_cap;
 }
 
+/*
+ * No LID and no SM LID (0) are taken, though neither is a value to assign: tools read the PortInfo
+ * of a port that no SM has seen, change a speed or a state in it and send it back. So does a subnet
+ * manager whose Set of the LID was lost. A Set that fails changes nothing here, so it would keep
+ * them from that.
+ */
 static bool mgmt_ok(const u8 *d)
 {
 	return pib_get16(d + PI_LID) < PIB_LID_MCAST_FIRST &&

@@ -297,13 +297,13 @@ void pib_trap_bad_key(struct pib_port *p, u16 num, u32 n, const struct pib_hdrs 
 #define DATA_VALID_GIDS		0x00C0
 
 /* Only a DETH says which QP has sent the packet. */
-void pib_trap_switch_pkey(struct pib_port *p, const struct pib_hdrs *h, u64 now)
+void pib_trap_switch_pkey(struct pib_port *p, u32 n, const struct pib_hdrs *h, u64 now)
 {
 	u8 data[PIB_NOTICE_DETAILS] = { 0 };
 	bool grh = h->flags & PIB_H_GRH, deth = h->tp == PIB_TP_UD;
 	struct pib_port *p0 = p->node->ports[0];
 
-	saturating_add(&p0->pkey_viol, 1);
+	saturating_add(&p0->pkey_viol, n);
 	pib_put16(data, DATA_VALID_LIDS | DATA_VALID_PKEY | DATA_VALID_SL | DATA_VALID_QP2 |
 		  (deth ? DATA_VALID_QP1 : 0) | (grh ? DATA_VALID_GIDS : 0));
 	pib_put16(data + 2, h->slid);

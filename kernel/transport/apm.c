@@ -15,8 +15,8 @@
 #include "transport/output.h"
 
 /*
- * The alternate path becomes the primary one. What is on its way over the old path is
- * still taken in, for the old path is kept as the other one.
+ * The alternate path becomes the primary one. The old path is kept where the alternate one was, but
+ * for packets only: what is on its way by it is still taken in. Nobody migrates back to it.
  */
 static void apm_migrate(struct pib_qp *qp, bool heard)
 {
@@ -32,6 +32,7 @@ static void apm_migrate(struct pib_qp *qp, bool heard)
 	WRITE_ONCE(qp->port, qp->hca->nd.ports[a->port_num]);
 	WRITE_ONCE(a->path_mig_state, IB_MIG_MIGRATED);
 	WRITE_ONCE(qp->alt_open, true);
+	qp->alt_spent = true;
 	pib_req_new_path(&qp->req, a->timeout, heard);
 	pib_tx_redirect(qp);
 	qp->events |= BIT(IB_EVENT_PATH_MIG);

@@ -5,10 +5,10 @@
 
 #include "transport/qp.h"
 
-/* Is there another path? It was loaded since RESET, or is the one that a migration has left. */
+/* Is there another path to migrate to? It was loaded since RESET and since the last migration. */
 static inline bool pib_apm_has_path(const struct pib_qp *qp)
 {
-	return qp->alt_av.port;
+	return qp->alt_av.port && !qp->alt_spent;
 }
 
 /* What pib_apm_rx() does where there may be something to do. */

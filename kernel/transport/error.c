@@ -107,14 +107,23 @@ void pib_state_sq_error(struct pib_qp *qp)
 void pib_state_resp_error(struct pib_qp *qp)
 {
 	pib_qp_dbg(qp, "a request of the peer was refused: %s", pib_res_name(qp->resp.error));
-	/* A receive work request that has failed tells by its completion. */
+	/*
+	 * A receive work request that has failed tells by its completion, and there is no event
+	 * then (9.9.3, classes C and J). An invalid request fails the one in hand.
+	 */
 	switch (qp->resp.error) {
 	case PIB_RES_ACCESS:
 		pib_qp_stat(qp, PIB_STAT_RESP_REMOTE_ACCESS);
 		qp->events |= BIT(IB_EVENT_QP_ACCESS_ERR);
 		break;
+	case PIB_RES_INVALIDATE:
+		pib_qp_stat(qp, PIB_STAT_RESP_REMOTE_ACCESS);
+		break;
 	case PIB_RES_INV_REQ:
-		qp->events |= BIT(IB_EVENT_QP_REQ_ERR);
+		if (qp->rq.cur.valid)
+			pib_rq_complete(qp, PIB_WC_REM_INV_REQ_ERR, 0, NULL);
+		else
+			qp->events |= BIT(IB_EVENT_QP_REQ_ERR);
 		break;
 	}
 	pib_state_to_err(qp, PIB_CAUSE_REFUSED);
@@ -137,13 +146,15 @@ void pib_state_reset(struct pib_qp *qp)
 	u8 port = qp->port ? qp->port->p.num : 0;
 	struct pib_qp_sq *sq = &qp->sq;
 
+	/* Before the P_Key goes: a packet is judged by the key, and by the state if that fails. */
+	pib_state_set(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	WRITE_ONCE(qp->attr.path_mig_state, IB_MIG_MIGRATED);
 	qp->attr.port_num = port;
 	memset(&qp->av, 0, sizeof(qp->av));
 	memset(&qp->alt_av, 0, sizeof(qp->alt_av));
 	WRITE_ONCE(qp->alt_open, false);
-	pib_state_set(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
+	qp->alt_spent = false;
 	qp->comm_est = false;
 	qp->becn_due = false;
 	memset(&qp->cc, 0, sizeof(qp->cc));

@@ -16,7 +16,7 @@
 #include "transport/inject.h"
 #include "transport/qp_trace.h"
 
-/* Arguments of PIB_INJECT_KIND_NAK (9.7.5.2.8). */
+/* Arguments of PIB_INJECT_KIND_NAK: the codes of NAKs (9.7.5.2.2 on). */
 enum {
 	NAK_SEQUENCE,
 	NAK_INVALID_REQUEST,

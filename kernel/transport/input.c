@@ -55,14 +55,14 @@ static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat
 	return reasons[why];
 }
 
-/* Count the violation, and tell the SM as often as proto/ allows (trap.c). */
+/* Count the violations, one a packet, and tell the SM as often as proto/ allows (trap.c). */
 static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_burst *b)
 {
 	struct pib_hca *hca = pib_kport_hca(port);
 	unsigned long flags;
 
 	spin_lock_irqsave(&hca->nd.lock, flags);
-	pib_trap_bad_key(&port->p, trap, message_count(b), &b->h, ktime_get_ns());
+	pib_trap_bad_key(&port->p, trap, b->npkts, &b->h, ktime_get_ns());
 	spin_unlock_irqrestore(&hca->nd.lock, flags);
 	pib_hca_events(hca);
 }
@@ -150,6 +150,14 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 	}
 }
 
+/* Is the packet of a connected QP's partition, by the key of either path? */
+static bool has_key(const struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
+{
+	return pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)), h->pkey) ||
+	       (READ_ONCE(qp->alt_open) &&
+		pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey));
+}
+
 /*
  * A packet for a connected QP has come by none of its paths. If it is to have an ARMED QP migrate,
  * the consumer is told that this cannot be (17.2.8): once for each arming, for whoever is in the
@@ -161,31 +169,59 @@ static void note_astray(struct pib_qp *qp, const struct pib_kport *port, const s
 	if (!(h->flags & PIB_H_MIG) || h->tp != qp->tp || READ_ONCE(qp->astray) ||
 	    READ_ONCE(qp->attr.path_mig_state) != IB_MIG_ARMED)
 		return;
-	if (!pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)), h->pkey) &&
-	    !pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey))
+	if (!has_key(qp, port, h))
 		return;
 	if (!test_and_set_bit(PIB_QP_ASTRAY, &qp->task.state))
 		pib_task_activate(&qp->task);
 }
 
-/* Transport service and, of a connection, its other end by either path (9.6.1.3, 9.6.1.5). */
-static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
+/* XRC: one QP asks and another one answers. */
+static bool direction_ok(const struct pib_qp *qp, const struct pib_hdrs *h)
 {
-	bool asks = qp->type == IB_QPT_XRC_INI;
+	return qp->tp != PIB_TP_XRC || pib_op_is_response(h->op) == (qp->type == IB_QPT_XRC_INI);
+}
 
+/* Transport service and, of a connection, its other end by either path (9.6.1.3, 9.6.1.5). */
+static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
+		       const struct pib_hdrs *h)
+{
 	if (h->tp == PIB_TP_CNP)
 		return qp->qpn > 1;
 	if (h->tp != qp->tp)
 		return false;
 	if (pib_qp_is_datagram(qp))
 		return qp->type != IB_QPT_SMI || pib_hdrs_from_qp0(h);
-	if (qp->tp == PIB_TP_XRC && pib_op_is_response(h->op) != asks)
-		return false;
-	if (by_path(&qp->av, port, h) ||
-	    (READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h)))
-		return true;
-	note_astray(qp, port, h);
-	return false;
+	return direction_ok(qp, h) &&
+	       (by_path(&qp->av, port, h) ||
+		(READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h)));
+}
+
+/*
+ * The P_Key does not fit. That is no violation where the QP takes nothing in, which is asked before
+ * (9.6.1.1): RESET has the QP forget its P_Key. Who sends does not know of that yet.
+ */
+static int refuse_key(struct pib_kport *port, const struct pib_qp *qp, struct pib_burst *b)
+{
+	enum ib_qp_state state = READ_ONCE(qp->state);
+
+	if (state < IB_QPS_RTR || state == IB_QPS_ERR)
+		return input_drop(port, b, PIB_STAT_RX_QP_STATE);
+	pib_input_bad_pkey(port, b);
+	pib_burst_free(b);
+	return PIB_CAPTURE_BAD_PKEY;
+}
+
+/* Service or path does not fit. The P_Key is looked at before the path (9.6.1.2). */
+static int refuse_service(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
+{
+	const struct pib_hdrs *h = &b->h;
+
+	if (h->tp == qp->tp && !pib_qp_is_datagram(qp) && direction_ok(qp, h)) {
+		if (!has_key(qp, port, h))
+			return refuse_key(port, qp, b);
+		note_astray(qp, port, h);
+	}
+	return input_drop(port, b, PIB_STAT_RX_BAD_SERVICE);
 }
 
 /* Does the burst take its receiver long, also if that has to send what the burst asks for? */
@@ -281,12 +317,9 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	int err;
 
 	if (!service_ok(qp, port, &b->h))
-		return input_drop(port, b, PIB_STAT_RX_BAD_SERVICE);
-	if (!pkey_ok(qp, port, &b->h)) {
-		pib_input_bad_pkey(port, b);
-		pib_burst_free(b);
-		return PIB_CAPTURE_BAD_PKEY;
-	}
+		return refuse_service(port, qp, b);
+	if (!pkey_ok(qp, port, &b->h))
+		return refuse_key(port, qp, b);
 	err = input_enqueue(qp, b);
 	if (!err)
 		return 0;

@@ -74,16 +74,33 @@ static int check_mtu(struct pib_qp *qp, const struct change *c)
 	       -EINVAL : 0;
 }
 
-/* ARMED is the HCA's to set (17.2.8.1.1), and takes a path to which the QP could migrate. */
-static int check_migration(const struct pib_qp *qp, const struct change *c)
+/* 17.2.8.1: only the peer leads from REARM on, and ARMED leads to MIGRATED alone. */
+static int check_rearm(const struct pib_qp *qp, const struct change *c)
 {
-	if (!(c->mask & IB_QP_PATH_MIG_STATE) || c->attr->path_mig_state == IB_MIG_MIGRATED)
-		return 0;
-	if (c->attr->path_mig_state != IB_MIG_REARM)
-		return qp_refuse(qp, -EINVAL, "migration state %d", c->attr->path_mig_state);
+	if (qp->attr.path_mig_state == IB_MIG_ARMED)
+		return qp_refuse(qp, -EINVAL, "it is armed");
+	if (c->next != IB_QPS_RTS)
+		return qp_refuse(qp, -EINVAL, "armed in %s", pib_qp_state_name(c->next));
 	if (c->mask & IB_QP_ALT_PATH || pib_apm_has_path(qp))
 		return 0;
 	return qp_refuse(qp, -EINVAL, "no alternate path to be armed");
+}
+
+/* ARMED is the HCA's to set (17.2.8.1.1). MIGRATED is no change where it is so already. */
+static int check_migration(const struct pib_qp *qp, const struct change *c)
+{
+	if (!(c->mask & IB_QP_PATH_MIG_STATE))
+		return 0;
+	switch (c->attr->path_mig_state) {
+	case IB_MIG_REARM:
+		return check_rearm(qp, c);
+	case IB_MIG_MIGRATED:
+		if (qp->attr.path_mig_state == IB_MIG_REARM)
+			return qp_refuse(qp, -EINVAL, "it waits for its peer to be armed");
+		return 0;
+	default:
+		return qp_refuse(qp, -EINVAL, "migration state %d", c->attr->path_mig_state);
+	}
 }
 
 static int check_paths(struct pib_qp *qp, struct change *c)
@@ -185,6 +202,7 @@ static void set_paths(struct pib_qp *qp, const struct change *c)
 	if (c->mask & IB_QP_ALT_PATH) {
 		qp->alt_av = c->alt_av;
 		qp->alt_av.port = a->alt_port_num;
+		qp->alt_spent = false;
 		WRITE_ONCE(qp->alt_open, to->path_mig_state != IB_MIG_MIGRATED);
 		to->alt_pkey_index = a->alt_pkey_index;
 		to->alt_port_num = a->alt_port_num;
@@ -491,6 +509,19 @@ static void query_psns(const struct pib_qp *qp, struct ib_qp_attr *attr)
 		attr->rq_psn = qp->resp.epsn;
 }
 
+/* Between a migration and the next path that is loaded, both are the same (17.2.8). */
+static void query_alternate(const struct pib_qp *qp, struct ib_qp_attr *attr)
+{
+	if (!qp->alt_spent) {
+		pib_av_to_attr(qp->hca, &qp->alt_av, &attr->alt_ah_attr);
+		return;
+	}
+	attr->alt_ah_attr = attr->ah_attr;
+	attr->alt_pkey_index = attr->pkey_index;
+	attr->alt_port_num = attr->port_num;
+	attr->alt_timeout = attr->timeout;
+}
+
 int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init)
 {
@@ -501,7 +532,7 @@ int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->cap = qp->cap;
 	query_psns(qp, attr);
 	pib_av_to_attr(qp->hca, &qp->av, &attr->ah_attr);
-	pib_av_to_attr(qp->hca, &qp->alt_av, &attr->alt_ah_attr);
+	query_alternate(qp, attr);
 	spin_unlock_bh(&qp->lock);
 
 	init->event_handler = ibqp->event_handler;

@@ -280,6 +280,7 @@ struct pib_qp_rq {
  * @port: port that it uses
  * @av: connected QPs: primary path
  * @alt_av: connected QPs: alternate path; port 0: none was loaded
+ * @alt_spent: @alt_av is the path that was left by a migration: none was loaded since
  * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left
  *	there
  * @astray: since the QP was ARMED, it was told of a peer that had migrated to another path
@@ -364,6 +365,7 @@ struct pib_qp {
 	struct pib_kport *port;
 	struct pib_av_data av;
 	struct pib_av_data alt_av;
+	bool alt_spent;
 	bool alt_open;
 	bool astray;
 

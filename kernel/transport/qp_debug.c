@@ -25,6 +25,8 @@ const char *pib_res_name(enum pib_res res)
 		return "invalid request";
 	case PIB_RES_ACCESS:
 		return "R_Key, range or access rights";
+	case PIB_RES_INVALIDATE:
+		return "R_Key to be invalidated";
 	case PIB_RES_OP:
 		return "memory of the receive";
 	default:

@@ -21,7 +21,7 @@ static bool request_allowed(const struct pib_qp *qp, int access)
 
 /*
  * SEND with invalidate. The receive is completed also if the peer may not invalidate the key
- * (9.4.1.1.3).
+ * (9.4.1.1.3), and tells that as the event of an access error would.
  */
 static enum pib_res invalidate_key(struct pib_qp *qp, u32 rkey)
 {
@@ -31,8 +31,8 @@ static enum pib_res invalidate_key(struct pib_qp *qp, u32 rkey)
 		return PIB_RES_OK;
 	if (err != -EAGAIN) {
 		qp->rx.hold.drains_since = 0;
-		pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
-		return PIB_RES_ACCESS;
+		pib_rq_complete(qp, PIB_WC_REM_INV_REQ_ERR, 0, NULL);
+		return PIB_RES_INVALIDATE;
 	}
 	if (pib_hold_drains_long(qp))
 		return PIB_RES_LATER;

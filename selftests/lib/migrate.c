@@ -17,6 +17,7 @@
  *	-u	the ends do not know the same other path: who migrates does not find anybody, and the other end, which
  *		cannot follow, says so once
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
@@ -239,7 +240,8 @@ static struct ibv_qp_attr query(unsigned int i)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	if (ibv_query_qp(ends[i].qp, &attr, IBV_QP_PATH_MIG_STATE | IBV_QP_AV | IBV_QP_PORT | IBV_QP_PKEY_INDEX, &init))
+	if (ibv_query_qp(ends[i].qp, &attr, IBV_QP_PATH_MIG_STATE | IBV_QP_AV | IBV_QP_ALT_PATH | IBV_QP_PORT | IBV_QP_PKEY_INDEX,
+			 &init))
 		die("query_qp");
 	return attr;
 }
@@ -301,6 +303,18 @@ static void drain(time_t end)
 	}
 }
 
+/* The path that was left is not kept as the other one: that has to be loaded before anybody arms again. */
+static void alternate_spent(unsigned int i)
+{
+	struct ibv_qp_attr rearm = { .qp_state = IBV_QPS_RTS, .path_mig_state = IBV_MIG_REARM }, attr = query(i);
+
+	if (attr.alt_port_num != attr.port_num || attr.alt_pkey_index != attr.pkey_index ||
+	    attr.alt_ah_attr.dlid != attr.ah_attr.dlid || attr.alt_ah_attr.src_path_bits != attr.ah_attr.src_path_bits)
+		wrong("the path that was left is the alternate one", i);
+	if (ibv_modify_qp(ends[i].qp, &rearm, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE) != EINVAL)
+		wrong("armed without a new path", i);
+}
+
 static void until_migrated(time_t end)
 {
 	uint64_t goal;
@@ -325,6 +339,7 @@ static void until_migrated(time_t end)
 			wrong("not on the other path", i);
 		if (ends[i].mig_error)
 			wrong("PATH_MIG_ERR", i);
+		alternate_spent(i);
 	}
 }
 

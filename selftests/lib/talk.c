@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * talk [-g INDEX] rc|ud DEVICE P_KEY DEVICE P_KEY: one message from the first device's port 1 to the second one's, each QP
- * with the first entry of its own port's table that is of this partition (its low 15 bits; 0: an entry that is empty).
- * With -g both name each other by GID, the second one by that entry of its GID table.
+ * talk [-g INDEX] [-lnr] rc|ud DEVICE P_KEY DEVICE P_KEY: one message from the first device's port 1 to the second one's,
+ * each QP with the first entry of its own port's table that is of this partition (its low 15 bits; 0: an entry that is
+ * empty).
+ *
+ *	-g	both name each other by GID, the second one by that entry of its GID table
+ *	-l	the second one expects the message from another LID (rc)
+ *	-n	a message of four packets (rc)
+ *	-r	the second QP goes back to RESET before the message comes
  *
  * Says "arrived" (status 0) or "lost" (status 1): for RC the sender's retries are exhausted, for UD nothing has come in a
  * second. Anything else, such as a P_Key that a table lacks, is status 2.
@@ -20,6 +25,7 @@
 
 #define GRH_BYTES 40
 #define BYTES 64
+#define LONG_BYTES 4096
 #define QKEY 0x11
 #define UD_WAIT_NS 1000000000LL
 #define RC_WAIT_NS 60000000000LL
@@ -34,11 +40,12 @@ struct end {
 	union ibv_gid gid;
 	uint16_t pkey_index;
 	uint8_t gid_index;
-	char memory[GRH_BYTES + BYTES];
+	char memory[GRH_BYTES + LONG_BYTES];
 };
 
 static struct end ends[2];
-static bool ud, by_gid;
+static bool ud, by_gid, other_lid, resets;
+static unsigned int bytes = BYTES;
 
 static void die(const char *what, const char *name)
 {
@@ -99,6 +106,8 @@ static struct ibv_ah_attr way(const struct end *from, const struct end *to)
 {
 	struct ibv_ah_attr attr = { .dlid = to->port.lid, .port_num = 1, .is_global = by_gid };
 
+	if (other_lid && from == &ends[1])
+		attr.dlid ^= 0x100;
 	attr.grh.dgid = to->gid;
 	attr.grh.sgid_index = from->gid_index;
 	attr.grh.hop_limit = 1;
@@ -128,7 +137,7 @@ static void connect_end(struct end *e, const struct end *far)
 
 static void send_one(struct end *e, struct end *far)
 {
-	struct ibv_sge sge = { (uintptr_t)e->memory, BYTES, e->mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)e->memory, bytes, e->mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
 
 	if (ud) {
@@ -140,7 +149,7 @@ static void send_one(struct end *e, struct end *far)
 		if (!wr.wr.ud.ah)
 			die("no address handle", ibv_get_device_name(e->ctx->device));
 	}
-	memset(e->memory, 0x5A, BYTES);
+	memset(e->memory, 0x5A, bytes);
 	if (ibv_post_send(e->qp, &wr, &bad))
 		die("post_send", ibv_get_device_name(e->ctx->device));
 }
@@ -163,7 +172,7 @@ static bool arrives(void)
 		if (ibv_poll_cq(ends[1].cq, 1, &wc) > 0) {
 			const char *data = ends[1].memory + (ud ? GRH_BYTES : 0);
 
-			if (wc.status || data[0] != 0x5A || data[BYTES - 1] != 0x5A)
+			if (wc.status || data[0] != 0x5A || data[bytes - 1] != 0x5A)
 				die("not what was sent", ibv_wc_status_str(wc.status));
 			return true;
 		}
@@ -184,11 +193,17 @@ int main(int argc, char **argv)
 	bool came;
 	int c;
 
-	while ((c = getopt(argc, argv, "g:")) != -1) {
-		if (c != 'g')
+	while ((c = getopt(argc, argv, "g:lnr")) != -1) {
+		if (c == '?')
 			return 2;
-		by_gid = true;
-		ends[1].gid_index = atoi(optarg);
+		if (c == 'g') {
+			by_gid = true;
+			ends[1].gid_index = atoi(optarg);
+		}
+		other_lid |= c == 'l';
+		resets |= c == 'r';
+		if (c == 'n')
+			bytes = LONG_BYTES;
 	}
 	argv += optind;
 	if (argc - optind != 5)
@@ -198,6 +213,8 @@ int main(int argc, char **argv)
 	open_end(&ends[1], argv[3], argv[4]);
 	connect_end(&ends[0], &ends[1]);
 	connect_end(&ends[1], &ends[0]);
+	if (resets)
+		modify(&ends[1], (struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET }, 0, "RESET");
 	send_one(&ends[0], &ends[1]);
 	came = arrives();
 	puts(came ? "arrived" : "lost");

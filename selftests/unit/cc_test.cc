@@ -111,18 +111,33 @@ TEST_F(Cc, SwitchSettingIsKept)
 	EXPECT_TRUE(std::equal(d.begin(), d.end(), get(sw, kSwitch).attribute()));
 }
 
-TEST_F(Cc, SwitchPortsInBlocksOf48)
+TEST_F(Cc, SwitchPortsInBlocksOf32)
 {
 	std::vector<uint8_t> d(192);
 
-	pib_put32(d.data() + 4 * 2,
+	pib_put32(d.data() + 4 * 18,
 		  0x8F0A0003); // port 50: valid, threshold 15, packet size 10, rate 3
 	EXPECT_EQ(ask(sw, PIB_METHOD_SET, kSwitchPort, 1, d).status(), 0);
-	EXPECT_EQ(pib_get32(get(sw, kSwitchPort, 1).attribute() + 8), 0x8F0A0003u);
+	EXPECT_EQ(pib_get32(get(sw, kSwitchPort, 1).attribute() + 4 * 18), 0x8F0A0003u);
 	EXPECT_EQ(pib_get32(get(sw, kSwitchPort, 0).attribute() + 8), 0u);
 	EXPECT_TRUE(sw.port(50).cc_sw.valid);
 	EXPECT_EQ(sw.port(50).cc_sw.marking_rate, 3);
 	EXPECT_EQ(get(sw, kSwitchPort, 2).status(), PIB_STATUS_INVALID);
+}
+
+// What stands behind the 32 ports of a block is reserved, and the next block's to set.
+TEST_F(Cc, ABlockOfSwitchPortsLeavesTheNextOneAlone)
+{
+	std::vector<uint8_t> d(192);
+
+	for (int i = 0; i < 48; i++)
+		pib_put32(d.data() + 4 * i, 0x8F0A0003);
+	EXPECT_EQ(ask(sw, PIB_METHOD_SET, kSwitchPort, 0, d).status(), 0);
+	EXPECT_TRUE(sw.port(31).cc_sw.valid);
+	EXPECT_FALSE(sw.port(32).cc_sw.valid);
+	EXPECT_FALSE(sw.port(40).cc_sw.valid);
+	EXPECT_EQ(pib_get32(get(sw, kSwitchPort, 0).attribute() + 4 * 31), 0x8F0A0003u);
+	EXPECT_EQ(pib_get32(get(sw, kSwitchPort, 0).attribute() + 4 * 32), 0u);
 }
 
 TEST_F(Cc, TableInBlocksOf64)

@@ -308,6 +308,23 @@ TEST_F(Pma, Samples)
 		  PIB_STATUS_INVALID);
 }
 
+// OptionMask has a bit for each optional counter, SamplesOnlyOptionMask for what is only sampled.
+TEST_F(Pma, SamplesControlNamesTheOptionalCounters)
+{
+	Mad m = perf(ca, 1, PIB_METHOD_GET, PIB_PERF_SAMPLES_CONTROL, 1);
+	uint64_t mask = pib_get64(m.attribute() + 12);
+	uint64_t want = 0;
+
+	// PortRcvErrorDetails, PortXmitDiscardDetails, PortFlowCtlCounters, packets, data and
+	// waiting by VL, FECNs and BECNs (all, by SL), data by SL
+	for (int bit :
+	     {6, 8, 9, 10, 11, 12, 13, 14, 15, 18, 19, 20, 21, 23, 49, 50, 51, 52, 55, 56})
+		want |= 1ULL << bit;
+	EXPECT_EQ(mask, want) << std::hex << mask << " " << want;
+	EXPECT_EQ(pib_get64(m.attribute() + 20), 0u) << "VendorMask";
+	EXPECT_EQ(pib_get64(m.attribute() + 72), 0u) << "SamplesOnlyOptionMask";
+}
+
 TEST_F(Pma, ASampleThatRunsIsNotDisturbed)
 {
 	Mad m = make_mad(PIB_CLASS_PERF, PIB_METHOD_SET, PIB_PERF_SAMPLES_CONTROL);

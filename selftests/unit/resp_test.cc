@@ -457,8 +457,8 @@ TEST(Resp, PageOfAReadIsMissingBeforeABadInvalidation)
 	q.n.run(q.now, 0);
 	missing(q, 1);
 	EXPECT_EQ(str(q.sends()), "RESP@1000+1 NAK62@1001");
-	EXPECT_EQ(q.n.resp.error, PIB_RES_ACCESS);
-	EXPECT_EQ(q.received().status, PIB_WC_LOC_ACCESS_ERR);
+	EXPECT_EQ(q.n.resp.error, PIB_RES_INVALIDATE);
+	EXPECT_EQ(q.received().status, PIB_WC_REM_INV_REQ_ERR);
 }
 
 // What follows comes again: a request that is refused must not keep the READ from its answer.
@@ -670,6 +670,20 @@ TEST(Resp, BadRequestsGetTheirNak)
 			std::snprintf(want, sizeof(want), "NAK%02x@%u", t.syndrome, kPsn + taken);
 		EXPECT_EQ(str(q.gets(t.second)), want) << t.what;
 		EXPECT_EQ(q.n.in_error, t.syndrome != 0) << t.what;
+	}
+}
+
+// What the QP does for nobody is an invalid request, whatever the range (9.7.4.1.5).
+TEST(Resp, RightsOfTheQpComeBeforeTheRange)
+{
+	for (uint8_t op : {PIB_OP_WRITE, PIB_OP_READ_REQ, PIB_OP_FLUSH}) {
+		Burst b =
+			with(request(op, kPsn, 1, 8, kOnly), [](Burst &b) { b.h.va = ~0ULL - 3; });
+		Qp q, open;
+
+		q.n.no_remote_access = true;
+		EXPECT_EQ(str(q.gets(b)), "NAK61@1000") << int(op);
+		EXPECT_EQ(str(open.gets(b)), "NAK62@1000") << int(op);
 	}
 }
 

@@ -347,7 +347,7 @@ TEST_F(Trap, SwitchPKey)
 {
 	pib_hdrs h = offender();
 
-	pib_trap_switch_pkey(&sw.port(4), &h, now);
+	pib_trap_switch_pkey(&sw.port(4), 1, &h, now);
 	auto m = next(sw);
 	ASSERT_TRUE(m);
 	const uint8_t *d = details(*m);
@@ -360,6 +360,19 @@ TEST_F(Trap, SwitchPKey)
 	EXPECT_EQ(d[50], 4);
 }
 
+// As many violations as packets, and one notice.
+TEST_F(Trap, SwitchPKeyOfABurst)
+{
+	pib_hdrs h = offender();
+
+	pib_trap_switch_pkey(&sw.port(4), 5, &h, now);
+	EXPECT_EQ(sw.port(0).pkey_viol, 5);
+	EXPECT_TRUE(next(sw));
+	EXPECT_FALSE(next(sw));
+	pib_trap_switch_pkey(&sw.port(4), 0x10000, &h, now);
+	EXPECT_EQ(sw.port(0).pkey_viol, 0xFFFF);
+}
+
 // Only datagrams say which QP has sent them.
 TEST_F(Trap, SwitchPKeyOfAConnection)
 {
@@ -368,7 +381,7 @@ TEST_F(Trap, SwitchPKeyOfAConnection)
 
 		h.tp = tp;
 		h.dqpn = 0x300 + tp;
-		pib_trap_switch_pkey(&sw.port(4), &h, now);
+		pib_trap_switch_pkey(&sw.port(4), 1, &h, now);
 		auto m = next(sw);
 		ASSERT_TRUE(m);
 		const uint8_t *d = details(*m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 da859265015da6bb41e88cac0e705cf9cec5edaef0598826116ca79b341426cb */
+/*	sha256 65fc4e487070a527cdeb61effb7a84aebe0215e90413d74662f074ed0b9c3246 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -58,7 +58,7 @@ enum pib_object_kind {
  * @PIB_INJECT_KIND_DELAY: A packet, and what the queue pair sends behind it,
  *   waits; delay says for how long.
  * @PIB_INJECT_KIND_NAK: A request is refused with a NAK; arg is the code of
- *   the IBA (9.7.5.2.8), 0 for PSN sequence error, where it is an
+ *   the IBA (9.7.5.2), 0 for PSN sequence error, where it is an
  *   acknowledgement that becomes a NAK.
  * @PIB_INJECT_KIND_RNR: A request is refused for now, as if its receiver were
  *   not ready.

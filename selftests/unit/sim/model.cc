@@ -512,7 +512,7 @@ void Model::received(const Wc &wc)
 		expect(p_.inject == Inject::TooLong, "a receive buffer too small");
 		return;
 	}
-	if (wc.status == PIB_WC_LOC_ACCESS_ERR) {
+	if (wc.status == PIB_WC_REM_INV_REQ_ERR) {
 		expect(p_.inject == Inject::BadInv, "an invalidation fails");
 		return;
 	}

@@ -160,8 +160,8 @@ pib_res Node::exec_send(const pib_act &act, const Burst &b)
 	if (!act.last)
 		return PIB_RES_OK;
 	if (act.h->flags & PIB_H_INV && on_invalidate && !on_invalidate(act.h->ex)) {
-		complete_recv({.id = cur->id, .status = PIB_WC_LOC_ACCESS_ERR, .data = {}});
-		return PIB_RES_ACCESS;
+		complete_recv({.id = cur->id, .status = PIB_WC_REM_INV_REQ_ERR, .data = {}});
+		return PIB_RES_INVALIDATE;
 	}
 	finish_recv(act);
 	return PIB_RES_OK;
@@ -215,6 +215,8 @@ pib_res Node::execute(const pib_act &act, const Burst &b, uint64_t &orig)
 	// What the protocol core promises of every act, whatever the packet said.
 	expect(act.src_off <= b.data.size() && act.len <= b.data.size() - act.src_off,
 	       "an act beyond the burst's payload");
+	if (no_remote_access && act.kind != PIB_ACT_SEND && act.kind != PIB_ACT_ABORT_RECV)
+		return PIB_RES_INV_REQ;
 	switch (act.kind) {
 	case PIB_ACT_SEND: return exec_send(act, b);
 	case PIB_ACT_WRITE:

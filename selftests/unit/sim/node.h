@@ -101,6 +101,7 @@ public:
 	bool down = false;		    // in RESET: takes nothing in, sends nothing
 	bool responder_error = false;	    // by a fatal NAK of its own
 	bool read_memory_gone = false;	    // READ responses find no memory
+	bool no_remote_access = false;	    // the QP lets nobody read, write or flush
 	std::function<bool()> page_missing; // memory that is touched next is not there for long
 	uint64_t executed_locals = 0;
 	uint64_t broken_at = ~0ULL; // work request that could not be sent

@@ -116,6 +116,9 @@ void refused(const Env &env)
 	munmap(gone, 8192);
 	CHECK(!ibv_reg_mr(pd, gone, 8192, 0));
 	CHECK(!ibv_reg_mr(pd, pages.at(), ~0UL, 0));
+	CHECK(!ibv_reg_mr_iova(pd, pages.at(), 8192, -4096ULL, all_access));
+	Mr to_the_end(made(ibv_reg_mr_iova(pd, pages.at(), 8192, -8192ULL, all_access),
+			   "ibv_reg_mr_iova"));
 	Mr fine = reg(pd, read_only.at(), 8192, IBV_ACCESS_REMOTE_READ);
 }
 

@@ -80,6 +80,63 @@ void migrate(const Env &env)
 	arm(p);
 }
 
+int ask(End &e, ibv_mig_state state)
+{
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_RTS;
+	attr.path_mig_state = state;
+	return e.try_modify(attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE);
+}
+
+/* An end that waits for its peer cannot call that off, and one that is armed cannot be armed (17.2.8.1). */
+void refused_states(const Env &env)
+{
+	need(env);
+	Pair p(env);
+	rearm(p.a, p.b);
+	CHECK_EQ(p.a.query().path_mig_state, IBV_MIG_REARM);
+	CHECK_EQ(ask(p.a, IBV_MIG_MIGRATED), EINVAL);
+	CHECK_EQ(p.a.query().path_mig_state, IBV_MIG_REARM);
+	CHECK_EQ(ask(p.a, IBV_MIG_REARM), 0);
+	arm(p);
+	CHECK_EQ(ask(p.a, IBV_MIG_REARM), EINVAL);
+	CHECK_EQ(ask(p.a, IBV_MIG_ARMED), EINVAL);
+	CHECK_EQ(p.a.query().path_mig_state, IBV_MIG_ARMED);
+	p.a.to(IBV_QPS_SQD);
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_SQD;
+	attr.path_mig_state = IBV_MIG_REARM;
+	CHECK_EQ(p.a.try_modify(attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE), EINVAL);
+	CHECK(!p.a.event_pending());
+}
+
+/* The path that was left is no other path: both are the same until another one is loaded. */
+void spent_path(const Env &env)
+{
+	need(env);
+	Pair p(env);
+	p.a.opt.grh = true; /* of the alternate path: it differs from the first one */
+	p.b.opt.grh = true;
+	arm(p);
+	CHECK_EQ(p.a.query().ah_attr.is_global, 0);
+	CHECK_EQ(p.a.query().alt_ah_attr.is_global, 1);
+	CHECK_EQ(ask(p.a, IBV_MIG_MIGRATED), 0);
+	p.a.expect_event(IBV_EVENT_PATH_MIG);
+	p.ping();
+	p.b.expect_event(IBV_EVENT_PATH_MIG);
+	for (End *e : {&p.a, &p.b}) {
+		ibv_qp_attr a = e->query();
+		CHECK_EQ(a.ah_attr.is_global, 1);
+		CHECK_EQ(a.alt_ah_attr.is_global, 1);
+		CHECK_EQ(a.alt_port_num, a.port_num);
+		CHECK_EQ(a.alt_timeout, a.timeout);
+		CHECK_EQ(ask(*e, IBV_MIG_REARM), EINVAL);
+		CHECK_EQ(e->query().path_mig_state, IBV_MIG_MIGRATED);
+	}
+	p.ping();
+	arm(p);
+}
+
 /* The peer goes by a path that this end was not told of. This end says so, once, and stays where it is. */
 void unknown_path(const Env &env)
 {
@@ -102,14 +159,6 @@ void unknown_path(const Env &env)
 	p.a.expect({.status = IBV_WC_RETRY_EXC_ERR});
 	CHECK(!p.b.event_pending());
 	CHECK_EQ(p.b.state(), IBV_QPS_RTS);
-}
-
-int ask(End &e, ibv_mig_state state)
-{
-	ibv_qp_attr attr{};
-	attr.qp_state = IBV_QPS_RTS;
-	attr.path_mig_state = state;
-	return e.try_modify(attr, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE);
 }
 
 /* Nobody arms, and nobody goes, where no other path was ever named: not at the start, and not after RESET. */
@@ -176,6 +225,8 @@ void add_migration(Suite &suite)
 {
 	suite.add("migration.armed", armed);
 	suite.add("migration.requested", migrate);
+	suite.add("migration.refused_states", refused_states);
+	suite.add("migration.spent_path", spent_path);
 	suite.add("migration.unknown_path", unknown_path);
 	suite.add("migration.rearmed_too_early", rearmed_too_early);
 	suite.add("migration.without_a_path.rc", [](Env &env) { without_a_path(env, IBV_QPT_RC); });

@@ -13,7 +13,7 @@
 
 namespace ops {
 
-/* AETH syndromes (9.7.5.1.1, 9.7.5.2.8) */
+/* AETH syndromes (9.7.5.1.1, 9.7.5.2) */
 enum Syndrome : uint8_t {
 	nak_rnr = 0x20, /* with the timer in the low bits */
 	nak_sequence = 0x60,
