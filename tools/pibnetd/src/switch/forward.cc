@@ -176,7 +176,7 @@ void Forwarder::count_drop(const Step &step, const pib_route &route, std::uint64
 	case PIB_ROUTE_DROP_PKEY_IN:
 		in.counts.rcv_constraint_err++;
 		agents_ran_ = true;
-		pib_trap_switch_pkey(&in.p, &step.packet.h, now);
+		pib_trap_switch_pkey(&in.p, 1, &step.packet.h, now);
 		break;
 	case PIB_ROUTE_DROP_PKEY_OUT: count_pkey_out(step, out, now); break;
 	}
@@ -186,7 +186,7 @@ void Forwarder::count_pkey_out(const Step &step, Port &out, std::uint64_t now)
 {
 	out.counts.xmit_constraint_err++;
 	agents_ran_ = true;
-	pib_trap_switch_pkey(&out.p, &step.packet.h, now);
+	pib_trap_switch_pkey(&out.p, 1, &step.packet.h, now);
 }
 
 void Forwarder::leave(Port &out, std::uint8_t in, const Packet &packet, unsigned hops,
