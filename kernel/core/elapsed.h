@@ -14,6 +14,7 @@
  * lies ahead one long past.
  *
  * Context: any.
+ * Return: true: so long or longer.
  */
 static inline bool pib_elapsed(u64 now, u64 since, s64 nsec)
 {
