@@ -35,9 +35,9 @@
 
 /*
  * A consumer's CQ is told to make no more calls (pre_destroy_cq) before ib_core ends its polling.
- * Where ib_core does not do so, a call that was on its way to the CPU of the vector may have begun the
- * polling again. No version says which it is, for kernels of old series have it, too: kernel/Kbuild
- * looks into the headers.
+ * Where ib_core does not do so, a call that was on its way to the CPU of the vector may have begun
+ * the polling again. No version says which it is, for kernels of old series have it, too:
+ * kernel/Kbuild looks into the headers.
  */
 #ifdef PIB_HAS_PRE_DESTROY_CQ
 static inline void pib_compat_cq_end_polling(struct ib_cq *cq)

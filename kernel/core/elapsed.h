@@ -10,8 +10,8 @@
  * @since: ns of the same clock
  * @nsec: not negative
  *
- * The difference is compared as a signed number: a constant of unsigned type would make a @since that
- * lies ahead one long past.
+ * The difference is compared as a signed number: a constant of unsigned type would make a @since
+ * that lies ahead one long past.
  *
  * Context: any.
  * Return: true: so long or longer.

@@ -107,8 +107,8 @@ int pib_cq_vectors(void);
 /* @udata: NULL for a CQ of the kernel's own. */
 int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);
 /*
- * Nothing calls the consumer any more when this has returned, and ib_core ends its own polling then. For CQs of
- * kernel consumers alone.
+ * Nothing calls the consumer any more when this has returned, and ib_core ends its own polling
+ * then. For CQs of kernel consumers alone.
  */
 int pib_pre_destroy_cq(struct ib_cq *ibcq);
 int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
