@@ -150,14 +150,6 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 	}
 }
 
-/* Is the packet of a connected QP's partition, by the key of either path? */
-static bool has_key(const struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
-{
-	return pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)), h->pkey) ||
-	       (READ_ONCE(qp->alt_open) &&
-		pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey));
-}
-
 /*
  * A packet for a connected QP has come by none of its paths. If it is to have an ARMED QP migrate,
  * the consumer is told that this cannot be (17.2.8): once for each arming, for whoever is in the
@@ -169,31 +161,31 @@ static void note_astray(struct pib_qp *qp, const struct pib_kport *port, const s
 	if (!(h->flags & PIB_H_MIG) || h->tp != qp->tp || READ_ONCE(qp->astray) ||
 	    READ_ONCE(qp->attr.path_mig_state) != IB_MIG_ARMED)
 		return;
-	if (!has_key(qp, port, h))
+	if (!pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)), h->pkey) &&
+	    !pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey))
 		return;
 	if (!test_and_set_bit(PIB_QP_ASTRAY, &qp->task.state))
 		pib_task_activate(&qp->task);
 }
 
-/* XRC: one QP asks and another one answers. */
-static bool direction_ok(const struct pib_qp *qp, const struct pib_hdrs *h)
-{
-	return qp->tp != PIB_TP_XRC || pib_op_is_response(h->op) == (qp->type == IB_QPT_XRC_INI);
-}
-
 /* Transport service and, of a connection, its other end by either path (9.6.1.3, 9.6.1.5). */
-static bool service_ok(const struct pib_qp *qp, const struct pib_kport *port,
-		       const struct pib_hdrs *h)
+static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
 {
+	bool asks = qp->type == IB_QPT_XRC_INI;
+
 	if (h->tp == PIB_TP_CNP)
 		return qp->qpn > 1;
 	if (h->tp != qp->tp)
 		return false;
 	if (pib_qp_is_datagram(qp))
 		return qp->type != IB_QPT_SMI || pib_hdrs_from_qp0(h);
-	return direction_ok(qp, h) &&
-	       (by_path(&qp->av, port, h) ||
-		(READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h)));
+	if (qp->tp == PIB_TP_XRC && pib_op_is_response(h->op) != asks)
+		return false;
+	if (by_path(&qp->av, port, h) ||
+	    (READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h)))
+		return true;
+	note_astray(qp, port, h);
+	return false;
 }
 
 /*
@@ -209,19 +201,6 @@ static int refuse_key(struct pib_kport *port, const struct pib_qp *qp, struct pi
 	pib_input_bad_pkey(port, b);
 	pib_burst_free(b);
 	return PIB_CAPTURE_BAD_PKEY;
-}
-
-/* Service or path does not fit. The P_Key is looked at before the path (9.6.1.2). */
-static int refuse_service(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
-{
-	const struct pib_hdrs *h = &b->h;
-
-	if (h->tp == qp->tp && !pib_qp_is_datagram(qp) && direction_ok(qp, h)) {
-		if (!has_key(qp, port, h))
-			return refuse_key(port, qp, b);
-		note_astray(qp, port, h);
-	}
-	return input_drop(port, b, PIB_STAT_RX_BAD_SERVICE);
 }
 
 /* Does the burst take its receiver long, also if that has to send what the burst asks for? */
@@ -317,7 +296,7 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	int err;
 
 	if (!service_ok(qp, port, &b->h))
-		return refuse_service(port, qp, b);
+		return input_drop(port, b, PIB_STAT_RX_BAD_SERVICE);
 	if (!pkey_ok(qp, port, &b->h))
 		return refuse_key(port, qp, b);
 	err = input_enqueue(qp, b);
