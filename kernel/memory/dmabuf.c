@@ -55,7 +55,8 @@ struct ib_mr *pib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
 	buf = dma_buf_get(fd);
 	if (IS_ERR(buf))
 		return ERR_CAST(buf);
-	if (!length || length > buf->size || offset > buf->size - length) {
+	if (!length || length > buf->size || offset > buf->size - length ||
+	    pib_range_wraps(access & IB_ZERO_BASED ? 0 : virt, length)) {
 		err = -EINVAL;
 		goto err_put;
 	}

@@ -267,7 +267,7 @@ static int memory_get(struct memory *m, struct pib_pd *pd, u64 start, u64 length
 		      int access)
 {
 	*m = (struct memory) { .map.iova = access & IB_ZERO_BASED ? 0 : virt };
-	if (length && m->map.iova + (length - 1) < m->map.iova)
+	if (pib_range_wraps(m->map.iova, length))
 		return pib_refuse(pd->ib.device, -EINVAL, "mr: %llu bytes at %#llx", length,
 				  m->map.iova);
 	if (access & IB_ACCESS_ON_DEMAND)

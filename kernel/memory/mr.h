@@ -20,6 +20,12 @@ enum pib_mr_type {
 	PIB_MR_DMABUF,	/* memory of another device */
 };
 
+/* Does a range of @length bytes that begins at @iova go beyond the end of the address space? */
+static inline bool pib_range_wraps(u64 iova, u64 length)
+{
+	return length && iova + (length - 1) < iova;
+}
+
 /**
  * struct pib_mr_map - where the bytes of a region are
  * @iova: number of the first byte

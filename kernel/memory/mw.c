@@ -196,7 +196,9 @@ static int window_check(const struct pib_window *win, u64 addr, u32 len, int acc
 
 	if (err)
 		return err;
+	/* A window of any length can be bound: its far end may lie beyond that of the addresses. */
 	if (!range_holds(win->first, win->length, addr, len) ||
+	    addr - win->first > U64_MAX - win->iova ||
 	    !range_holds(map->iova, map->length, win->iova + (addr - win->first), len))
 		return -ERANGE;
 	return 0;

@@ -171,6 +171,7 @@ void refused(const Env &env)
 	CHECK(!ibv_reg_dmabuf_mr(pd, 0, (1 << 16) + 1, 0, buffer.fd, all_access));
 	CHECK(!ibv_reg_dmabuf_mr(pd, 1 << 16, 1, 0, buffer.fd, all_access));
 	CHECK(!ibv_reg_dmabuf_mr(pd, 0, 4096, 0, 0, all_access));
+	CHECK(!ibv_reg_dmabuf_mr(pd, 0, 8192, -4096ULL, buffer.fd, all_access));
 	CHECK(!ibv_reg_dmabuf_mr(pd, 0, 4096, 0, buffer.fd, IBV_ACCESS_REMOTE_WRITE));
 }
 

@@ -378,6 +378,24 @@ void longer_than_region(const Env &env)
 	p.a.expect({.status = IBV_WC_REM_ACCESS_ERR});
 }
 
+/* By a zero-based window of any length nobody comes round the end of the address space to what lies before the window. */
+void before_zero_based(const Env &env)
+{
+	Pair p(env, base());
+	Mw mw = make_window(p.b, IBV_MW_TYPE_2);
+	Wr wr;
+	wr.op = IBV_WR_BIND_MW;
+	wr.mw = mw.get();
+	wr.rkey = ibv_inc_rkey(mw->rkey);
+	wr.bind = range(p.b, 4096, -size_t(1), window_access | IBV_ACCESS_ZERO_BASED);
+	if (p.b.try_send(wr) || p.b.completion().status == IBV_WC_MW_BIND_ERR)
+		return;
+	Wr before = through(p, wr.rkey, IBV_WR_RDMA_READ, 0, 256);
+	before.addr = -4096ULL;
+	p.a.send(before);
+	p.a.expect({.status = IBV_WC_REM_ACCESS_ERR});
+}
+
 /* A region with a window bound to it stays (10.6.7.2.3). */
 void region_stays(const Env &env)
 {
@@ -407,6 +425,7 @@ void add_windows(Suite &suite)
 	suite.add("mw.bind.zero_based_region.type_2",
 		  [](Env &env) { zero_based_region(env, IBV_MW_TYPE_2); });
 	suite.add("mw.bind.longer_than_the_region", longer_than_region);
+	suite.add("mw.before_zero_based", before_zero_based);
 	suite.add("mw.type_1.unbind", unbind);
 	suite.add("mw.type_1.region_stays", region_stays);
 	suite.add("mw.type_2.zero_based", zero_based);
