@@ -156,9 +156,11 @@ static enum pib_res check_atomic(const struct pib_resp *r)
 
 	if (r->in_msg || r->b_len || !pib_resp_res_room(r))
 		return PIB_RES_INV_REQ;
-	if (h->op == PIB_OP_FLUSH)
-		return h->flush & 3 && !(h->flush & 0xC) && h->flush >> 4 <= 1 ? PIB_RES_OK :
-										 PIB_RES_INV_REQ;
+	if (h->op == PIB_OP_FLUSH) {
+		if (!(h->flush & 3) || h->flush & 0xC || h->flush >> 4 > 1)
+			return PIB_RES_INV_REQ;
+		return h->flush >> 4 || h->dmalen <= PIB_MSG_MAX ? PIB_RES_OK : PIB_RES_INV_REQ;
+	}
 	if (h->va & 7 || (h->op == PIB_OP_ATOMIC_WRITE && h->dmalen != 8))
 		return PIB_RES_INV_REQ;
 	return PIB_RES_OK;

@@ -648,6 +648,8 @@ std::vector<Bad> bad_requests()
 		{"FLUSH of a reserved level", none(),
 		 with(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), [](Burst &b) { b.h.flush = 0x21; }),
 		 0x61},
+		{"FLUSH of more than 2 GiB", none(),
+		 set(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), kVa, kKey, 0x80000001), 0x61},
 		{"FLUSH with a wrong key", none(),
 		 set(request(PIB_OP_FLUSH, kPsn, 1, 8, kOnly), kVa, 1, 8), 0x62},
 		{"READ with a payload", none(),
