@@ -148,6 +148,8 @@ void pib_state_reset(struct pib_qp *qp)
 
 	/* Before the P_Key goes: a packet is judged by the key, and by the state if that fails. */
 	pib_state_set(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
+	/* Pairs with smp_rmb() in refuse_key(). */
+	smp_wmb();
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	WRITE_ONCE(qp->attr.path_mig_state, IB_MIG_MIGRATED);
 	qp->attr.port_num = port;

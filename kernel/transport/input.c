@@ -194,8 +194,11 @@ static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const st
  */
 static int refuse_key(struct pib_kport *port, const struct pib_qp *qp, struct pib_burst *b)
 {
-	enum ib_qp_state state = READ_ONCE(qp->state);
+	enum ib_qp_state state;
 
+	/* The key was read before. Pairs with smp_wmb() in pib_state_reset(). */
+	smp_rmb();
+	state = READ_ONCE(qp->state);
 	if (state < IB_QPS_RTR || state == IB_QPS_ERR)
 		return input_drop(port, b, PIB_STAT_RX_QP_STATE);
 	pib_input_bad_pkey(port, b);

@@ -19,7 +19,7 @@ clean() {
 }
 trap clean EXIT
 
-ktap_plan 101
+ktap_plan 103
 topology_init ib_ipoib
 lib=$here/../lib
 check "talk compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/talk "$lib/talk.c" -libverbs
@@ -190,6 +190,11 @@ check "to who is not a member: lost" may_not ud 0 1 $CLUB 0
 check "PkeyViolations of the HCA" grows at_hca "$before" 1
 check "trap 257 from it" trap_from 257 "${LID[1]}"
 check "from who is not a member: lost" may_not rc 1 0 0 $CLUB
+at_sm() { field PkeyViolations "${LID[0]}"; }
+before=$(at_sm)
+check "with the key of another partition, a WRITE of four packets: lost" loses /tmp/talk -n rc pib3 $CLUB pib0 0x7fff
+grew_past() { local now; now=$($1); echo "$1: $2, then $now"; [ "$now" -gt $(($2 + $3)) ]; }
+check "PkeyViolations of the HCA: each packet" grew_past at_sm "$before" 3
 check "from who has given itself the key: nobody refuses" with_key 1 may ud 1 0
 check "members talk" may ud 0 3
 

@@ -6,7 +6,8 @@
  *
  *	-g	both name each other by GID, the second one by that entry of its GID table
  *	-l	the second one expects the message from another LID (rc)
- *	-n	a message of four packets (rc)
+ *	-n	an RDMA WRITE of four packets instead, which is not to arrive (rc): of a SEND the first packet goes alone, for
+ *		the far end has yet to say what it can receive
  *	-r	the second QP goes back to RESET before the message comes
  *
  * Says "arrived" (status 0) or "lost" (status 1): for RC the sender's retries are exhausted, for UD nothing has come in a
@@ -140,6 +141,11 @@ static void send_one(struct end *e, struct end *far)
 	struct ibv_sge sge = { (uintptr_t)e->memory, bytes, e->mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
 
+	if (bytes == LONG_BYTES) {
+		wr.opcode = IBV_WR_RDMA_WRITE;
+		wr.wr.rdma.remote_addr = (uintptr_t)far->memory;
+		wr.wr.rdma.rkey = far->mr->rkey;
+	}
 	if (ud) {
 		struct ibv_ah_attr attr = way(e, far);
 
