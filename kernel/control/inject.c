@@ -189,8 +189,7 @@ int pib_inject(struct pib_net *pn, const char *name, const struct pib_inject_cfg
 {
 	int err;
 
-	/* What happens at once comes first. */
-	if (cfg->kind <= PIB_INJECT_KIND_PORT_ERROR)
+	if (!pib_inject_is_rule(cfg->kind))
 		return inject_named(pn, name, cfg, extack);
 	pib_injects_prepare();
 	err = inject_named(pn, name, cfg, extack);

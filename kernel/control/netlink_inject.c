@@ -67,7 +67,7 @@ static int get_inject(struct genl_info *info, struct pib_inject_cfg *cfg)
 	}
 	cfg->object = given_u32(tb, PIB_IN_OBJECT, 0);
 	cfg->arg = given_u32(tb, PIB_IN_ARG, 0);
-	if (cfg->kind <= PIB_INJECT_KIND_PORT_ERROR)
+	if (!pib_inject_is_rule(cfg->kind))
 		return check_when(info, tb);
 	if (tb[PIB_IN_DELAY] && cfg->kind != PIB_INJECT_KIND_DELAY) {
 		NL_SET_ERR_MSG_ATTR(info->extack, tb[PIB_IN_DELAY], "nothing is delayed by this");

@@ -45,6 +45,12 @@ struct pib_inject_cfg {
 	u64 seed;
 };
 
+/* Is what @kind names a rule? What happens at once comes first in enum pib_inject_kind. */
+static inline bool pib_inject_is_rule(u8 kind)
+{
+	return kind > PIB_INJECT_KIND_PORT_ERROR;
+}
+
 /**
  * struct pib_inject - a rule
  * @entry: in the HCA's list; RCU

@@ -48,6 +48,7 @@ static int dmabuf_map(struct pib_mr *mr, struct dma_buf *buf, u64 offset)
 struct ib_mr *pib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
 				     int fd, int access)
 {
+	u64 iova = access & IB_ZERO_BASED ? 0 : virt;
 	struct dma_buf *buf;
 	struct pib_mr *mr;
 	int err;
@@ -56,7 +57,7 @@ struct ib_mr *pib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
 	if (IS_ERR(buf))
 		return ERR_CAST(buf);
 	if (!length || length > buf->size || offset > buf->size - length ||
-	    pib_range_wraps(access & IB_ZERO_BASED ? 0 : virt, length)) {
+	    pib_range_wraps(iova, length)) {
 		err = -EINVAL;
 		goto err_put;
 	}
@@ -71,7 +72,7 @@ struct ib_mr *pib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
 		err = PTR_ERR(mr);
 		goto err_put;
 	}
-	mr->map.iova = access & IB_ZERO_BASED ? 0 : virt;
+	mr->map.iova = iova;
 	mr->map.length = length;
 	err = dmabuf_map(mr, buf, offset);
 	if (err) {
