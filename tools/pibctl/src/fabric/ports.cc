@@ -15,11 +15,17 @@ PortTable::PortTable(const FabricSnapshot &snapshot)
 		add(node.name, node.ports);
 }
 
+const Port *PortTable::find(const End &end) const
+{
+	const auto found = ports_.find(format_end(end));
+	return found == ports_.end() ? nullptr : found->second;
+}
+
 const Port &PortTable::at(const End &end) const
 {
 	static const Port kNothing;
-	const auto found = ports_.find(format_end(end));
-	return found == ports_.end() ? kNothing : *found->second;
+	const Port *found = find(end);
+	return found ? *found : kNothing;
 }
 
 void PortTable::add(const std::string &name, const std::vector<Port> &ports)

@@ -15,6 +15,8 @@ class PortTable {
 public:
 	explicit PortTable(const FabricSnapshot &snapshot);
 
+	/// Null if there is none.
+	const Port *find(const End &end) const;
 	/// A port that has nothing if there is none.
 	const Port &at(const End &end) const;
 

@@ -130,19 +130,6 @@ Json node_json(const FabricSnapshot &fabric, const Node &node, const char *kind)
 	return json;
 }
 
-bool is_known(const FabricSnapshot &fabric, const End &end)
-{
-	const auto has = [&](const auto &nodes) {
-		return std::ranges::any_of(nodes, [&](const auto &node) {
-			return node.name == end.node &&
-			       std::ranges::any_of(node.ports, [&](const Port &port) {
-				       return port.number == end.port;
-			       });
-		});
-	};
-	return has(fabric.hcas) || has(fabric.switches);
-}
-
 } // namespace
 
 unsigned int load_level(double bytes)
@@ -207,12 +194,12 @@ std::optional<std::string> node_document(const Look &now, const std::string &nam
 
 std::optional<std::string> port_document(const Look &before, const Look &now, const End &end)
 {
-	if (!is_known(now.fabric, end))
+	const Port *port = PortTable(now.fabric).find(end);
+	if (!port)
 		return std::nullopt;
-	const Port &port = PortTable(now.fabric).at(end);
-	Json json = port_json(now.fabric, end, port);
-	add_identity(json, port);
-	json["counters"] = counters_json(PortTable(before.fabric).at(end).counters, port.counters,
+	Json json = port_json(now.fabric, end, *port);
+	add_identity(json, *port);
+	json["counters"] = counters_json(PortTable(before.fabric).at(end).counters, port->counters,
 					 seconds_between(before, now));
 	return dump(json);
 }
