@@ -27,10 +27,22 @@ sm_again() {
 lid() { echo $(($(port_attr "$1" lid))); }
 lids_are() { [ "$(lid 1) $(lid 2)" = "$1 $2" ]; }
 guid() { port_attr "$1" gids/0 | tr -d : | tail -c 17; }
+pings() { wait_for 60 h 1 ping -c 1 -W 1 "$@" "$(ib_addr 2)" || { state; return 1; }; }
+# state: what a failure may come from
+state() {
+	local k
+	for k in 1 2; do
+		echo "host $k: LID $(lid $k) GID $(port_attr $k gids/0) $(port_attr $k state)"
+		h $k ip -s neigh show dev "$(ipoib $k)"
+		h $k ip -s link show "$(ipoib $k)" | tail -n 4
+	done
+	tail -n 8 $sm/opensm.log
+	dmesg | tail -n 8
+}
 # goes_on NAME: the stream, after what was done, and new connections
 goes_on() {
 	check "$1: the stream goes on" stream_moves
-	check "$1: ping" wait_for 60 h 1 ping -c 1 -W 1 "$(ib_addr 2)"
+	check "$1: ping" pings
 }
 # stream NAME: begun anew; before what is done to it
 stream() {
@@ -112,7 +124,7 @@ connected() {
 		dev=$(ipoib $k)
 		h $k sh -c "echo connected >/sys/class/net/$dev/mode" && h $k ip link set "$dev" mtu 65520 || return 1
 	done
-	wait_for 60 h 1 ping -c 1 -W 1 -s 60000 "$(ib_addr 2)"
+	pings -s 60000
 }
 check "connected mode" connected
 cables "connected mode, "
