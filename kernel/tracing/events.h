@@ -136,6 +136,39 @@
 	{ 0x62, "NAK_REMOTE_ACCESS" },					\
 	{ 0x63, "NAK_REMOTE_OPERATIONAL" }
 
+#define PIB_OBJECTS							\
+	PIB_TABLE(PIB_OBJECT_KIND_CONTEXT, "context")			\
+	PIB_TABLE(PIB_OBJECT_KIND_PD, "pd")				\
+	PIB_TABLE(PIB_OBJECT_KIND_MR, "mr")				\
+	PIB_TABLE(PIB_OBJECT_KIND_MW, "mw")				\
+	PIB_TABLE(PIB_OBJECT_KIND_CQ, "cq")				\
+	PIB_TABLE(PIB_OBJECT_KIND_SRQ, "srq")				\
+	PIB_TABLE(PIB_OBJECT_KIND_QP, "qp")				\
+	PIB_TABLE(PIB_OBJECT_KIND_AH, "ah")				\
+	PIB_TABLE(PIB_OBJECT_KIND_XRCD, "xrcd")				\
+	PIB_TABLE_END(PIB_OBJECT_KIND_DM, "dm")
+
+/* What a verb, or bringing in a page, has come to; of others the number is shown. */
+#define PIB_RESULTS							\
+	{ 0, "OK" },							\
+	{ EPERM, "EPERM" },						\
+	{ ENOENT, "ENOENT" },						\
+	{ EINTR, "EINTR" },						\
+	{ EIO, "EIO" },							\
+	{ EAGAIN, "EAGAIN" },						\
+	{ ENOMEM, "ENOMEM" },						\
+	{ EACCES, "EACCES" },						\
+	{ EFAULT, "EFAULT" },						\
+	{ EBUSY, "EBUSY" },						\
+	{ EEXIST, "EEXIST" },						\
+	{ ENODEV, "ENODEV" },						\
+	{ EINVAL, "EINVAL" },						\
+	{ ENOSPC, "ENOSPC" },						\
+	{ ERANGE, "ERANGE" },						\
+	{ EMSGSIZE, "EMSGSIZE" },					\
+	{ EOPNOTSUPP, "EOPNOTSUPP" },					\
+	{ EDQUOT, "EDQUOT" }
+
 /* Names of user space's tools need the values of what the kernel has as enumerators. */
 #undef PIB_TABLE
 #undef PIB_TABLE_END
@@ -150,6 +183,10 @@ PIB_PORT_STATES
 PIB_PHYS_STATES
 PIB_DATAGRAM_DROPS
 PIB_INJECT_RULES
+PIB_OBJECTS
+#define X(id, name, object) TRACE_DEFINE_ENUM(PIB_TRACED_##id);
+PIB_VERB_LIST(X, X)
+#undef X
 #define X(id, name) TRACE_DEFINE_ENUM(PIB_DROP_##id);
 PIB_DROP_LIST(X, X)
 #undef X
@@ -176,6 +213,8 @@ PIB_ASYNC_LIST(X, X)
 #define PIB_RETRY_END(id, name) { PIB_RETRY_##id, name }
 #define PIB_ASYNC_ROW(id, name) { PIB_ASYNC_##id, name },
 #define PIB_ASYNC_END(id, name) { PIB_ASYNC_##id, name }
+#define PIB_TRACED_ROW(id, name, object) { PIB_TRACED_##id, name },
+#define PIB_TRACED_END(id, name, object) { PIB_TRACED_##id, name }
 
 /* ---- queue pairs ---- */
 
@@ -466,6 +505,44 @@ TRACE_EVENT(pib_injected,
 	TP_printk("device=%s port=%u qpn=%u pid=%u id=%u kind=%s",
 		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->id,
 		  __print_symbolic(__entry->kind, PIB_INJECT_RULES))
+);
+
+/* ---- verbs ---- */
+
+/* @args: "key=value ..." as @v->verb has them; @result: errno, 0: none */
+TRACE_EVENT(pib_verb,
+	TP_PROTO(const struct pib_trace_verb *v, u32 result, u64 took_ns, const char *args),
+	TP_ARGS(v, result, took_ns, args),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, pid)
+		__field(u32, result)
+		__field(u64, number)
+		__field(u64, took_ns)
+		__field(u8, verb)
+		__field(u8, object)
+		__array(char, args, PIB_TRACE_ARGS)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, v->device, PIB_NAME_MAX);
+		__entry->port = v->port;
+		__entry->qpn = v->qpn;
+		__entry->pid = v->pid;
+		__entry->result = result;
+		__entry->number = v->number;
+		__entry->took_ns = took_ns;
+		__entry->verb = v->verb;
+		__entry->object = v->object;
+		strscpy_pad(__entry->args, args, PIB_TRACE_ARGS);
+	),
+	TP_printk("device=%s port=%u pid=%u verb=%s object=%s number=%llu result=%s took_ns=%llu %s",
+		  __entry->device, __entry->port, __entry->pid,
+		  __print_symbolic(__entry->verb, PIB_VERB_LIST(PIB_TRACED_ROW, PIB_TRACED_END)),
+		  __print_symbolic(__entry->object, PIB_OBJECTS), __entry->number,
+		  __print_symbolic(__entry->result, PIB_RESULTS), __entry->took_ns,
+		  __entry->args)
 );
 
 /* ---- ports ---- */

@@ -4,7 +4,7 @@
 #
 #	h1: pib0 -- host switch ======= UDP over veth ======= host switch -- pib1 :h2
 #
-# Both stand alone. lib/stuck.py makes queue pairs that do not move.
+# Both stand alone. lib/stuck.py makes queue pairs that do not move, lib/verbs.c calls of verbs.
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
@@ -151,6 +151,23 @@ from_ftrace() {
 	echo 0 >"$tracefs/events/pib/enable"
 	grep -q 'pib_completion: device=pib0 .*status=SUCCESS' "$tracefs/trace"
 }
+# Calls of verbs that a process has made, each with its process, and in vain none but the one that is to be.
+calls() { "$dir/verbs" pib0 >"$dir/said" 2>&1 & echo $! >"$dir/caller"; wait $! || { cat "$dir/said"; return 1; }; }
+each_verb() {
+	local verb
+	for verb in {,de}alloc_{context,pd,xrcd,mw,dm} create_{ah,cq,srq,qp} destroy_{ah,cq,srq,qp} {reg,rereg,dereg,reg_dm}_mr \
+		resize_cq {modify,query}_{srq,qp} {attach,detach}_mcast; do
+		saw verb ".verb == \"$verb\" and .pid == $(cat "$dir/caller") and .took_ns > 0 and .device == \"pib0\" and
+			.number > 0 and .result == \"OK\"" >/dev/null || { echo "$verb"; return 1; }
+	done
+}
+# The number that an object has when it is made is that with which it goes.
+same_object() {
+	local made
+	made=$(jq -n "first(inputs | select(.verb == \"create_$1\" and .pid == $(cat "$dir/caller"))).number" "$dir/out")
+	saw verb ".verb == \"destroy_$1\" and .number == $made and .object == \"$1\""
+}
+# perf counts the completions of queue pairs at pib0 that pibctl has counted meanwhile.
 # Every event of the module has been asked for above.
 every_event() {
 	local event
@@ -163,7 +180,10 @@ every_event() {
 runs_command() { timeout --preserve-status -s TERM 2 bash -c "exec $1" >"$dir/doc" 2>&1 || { cat "$dir/doc"; return 1; }; }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#|]*[^# |]\) *\([#|].*\)\{0,1\}$/\1/p' "$here/../trace.md")
-ktap_plan $((51 + ${#commands[@]}))
+ktap_plan $((63 + ${#commands[@]}))
+for program in verbs; do
+	check "$program compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/$program" "$here/../lib/$program.c" -libverbs
+done
 modprobe -a ib_core ib_uverbs ib_umad
 mountpoint -q $tracefs || mount -t tracefs nodev $tracefs
 refuse "without the module" "is the module loaded" pibctl trace
@@ -184,6 +204,7 @@ check "what the port received" saw port_received '.device == "pib1" and .service
 check "what the queue pair received" saw qp_received '.device == "pib1" and .service == "RC" and .opcode == "SEND" and .far_qpn > 1'
 check "an acknowledgement sent" saw ack_sent '.device == "pib1" and .answer == "ACK" and .msn > 0'
 check "and received" saw ack_received '.device == "pib0" and .answer == "ACK"'
+check "a verb" saw verb '.device == "pib0" and .verb == "modify_qp" and .object == "qp" and .port == 1 and .from == "INIT" and .to == "RTR" and (.mask | startswith("0x")) and .dest_qpn > 1 and .dlid > 0 and .result == "OK"'
 check "a completion" saw completion '.device == "pib0" and .opcode == "SEND" and .status == "SUCCESS" and .wr_id == "0x2"'
 check "a receive's" saw completion '.device == "pib1" and .opcode == "RECV" and .bytes == 4096'
 check "a state that was asked for" saw qp_state '.from == "RTR" and .to == "RTS" and .cause == "modify_qp"'
@@ -222,11 +243,31 @@ trace pib0 qp "$qpn" event qp_sent event ack_received
 pingpong -n 5
 saw ack_received true
 check "nothing of other queue pairs" untrace_with all ".device == \"pib0\" and .qpn == $qpn"
+trace pib0 qp "$qpn" event verb
+"$dir/verbs" pib0 >/dev/null
+kill "$stuck"
+check "a queue pair that goes" saw verb '.verb == "destroy_qp" and .result == "OK"'
+check "no verbs of others" untrace_with all ".object == \"qp\" and .number == $qpn and .pid == $stuck"
+stick rnr
+trace pid "$stuck" event verb
+"$dir/verbs" pib0 >/dev/null
+kill "$stuck"
+check "what is left behind when a process ends" saw verb ".verb == \"destroy_qp\" and .from == \"RTS\" and .pid == $stuck"
+check "no verbs of other processes" untrace_with all ".pid == $stuck"
+stick rnr
 trace pid "$stuck"
 pingpong -n 5
 saw ack_received true
 check "nothing of other processes" untrace_with all ".pid == $stuck"
 unstick
+trace
+check "verbs" calls
+check "each verb" each_verb
+qpn=$(sed -n 's/^qp //p' "$dir/said")
+check "one that is refused" saw verb '.verb == "reg_mr" and .result == "EFAULT" and .number == 0 and .addr == "0x1000" and .length == 4096'
+check "the numbers of a queue pair" same_object qp
+check "and of a CQ" same_object cq
+check "the end of it" untrace
 trace pib1/1
 pingpong -n 5
 check "nothing of other devices" untrace_with all '.device == "pib1" and .port == 1'
