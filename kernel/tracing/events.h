@@ -246,6 +246,33 @@ TRACE_EVENT(pib_wr_posted,
 		  __print_symbolic(__entry->opcode, PIB_WRS), __entry->flags, __entry->bytes)
 );
 
+/* @srqn: of the SRQ from whose ring the module has taken it; 0: from the queue pair's own */
+TRACE_EVENT(pib_recv_posted,
+	TP_PROTO(const struct pib_trace_qp *qp, u32 srqn, u64 wr_id, u32 bytes),
+	TP_ARGS(qp, srqn, wr_id, bytes),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, pid)
+		__field(u32, srqn)
+		__field(u64, wr_id)
+		__field(u32, bytes)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, qp->device, PIB_NAME_MAX);
+		__entry->port = qp->port;
+		__entry->qpn = qp->qpn;
+		__entry->pid = qp->pid;
+		__entry->srqn = srqn;
+		__entry->wr_id = wr_id;
+		__entry->bytes = bytes;
+	),
+	TP_printk("device=%s port=%u qpn=%u pid=%u srqn=%u wr_id=0x%llx bytes=%u",
+		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->srqn,
+		  __entry->wr_id, __entry->bytes)
+);
+
 DECLARE_EVENT_CLASS(pib_qp_burst,
 	TP_PROTO(const struct pib_trace_qp *qp, const struct pib_trace_burst *b, u32 bytes),
 	TP_ARGS(qp, b, bytes),
@@ -388,6 +415,39 @@ TRACE_EVENT(pib_page_wait,
 	TP_printk("device=%s port=%u qpn=%u pid=%u key=0x%x va=0x%llx bytes=%u write=%u",
 		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->key,
 		  __entry->va, __entry->bytes, __entry->write)
+);
+
+/* @result: errno, 0: the pages are there */
+TRACE_EVENT(pib_page_ready,
+	TP_PROTO(const struct pib_trace_qp *qp, u32 key, u64 va, u32 bytes, u64 waited_ns,
+		 u32 result),
+	TP_ARGS(qp, key, va, bytes, waited_ns, result),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, pid)
+		__field(u32, key)
+		__field(u64, va)
+		__field(u64, waited_ns)
+		__field(u32, bytes)
+		__field(u32, result)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, qp->device, PIB_NAME_MAX);
+		__entry->port = qp->port;
+		__entry->qpn = qp->qpn;
+		__entry->pid = qp->pid;
+		__entry->key = key;
+		__entry->va = va;
+		__entry->waited_ns = waited_ns;
+		__entry->bytes = bytes;
+		__entry->result = result;
+	),
+	TP_printk("device=%s port=%u qpn=%u pid=%u key=0x%x va=0x%llx bytes=%u waited_ns=%llu result=%s",
+		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->key,
+		  __entry->va, __entry->bytes, __entry->waited_ns,
+		  __print_symbolic(__entry->result, PIB_RESULTS))
 );
 
 TRACE_EVENT(pib_completion,

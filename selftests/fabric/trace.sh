@@ -180,7 +180,7 @@ every_event() {
 runs_command() { timeout --preserve-status -s TERM 2 bash -c "exec $1" >"$dir/doc" 2>&1 || { cat "$dir/doc"; return 1; }; }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#|]*[^# |]\) *\([#|].*\)\{0,1\}$/\1/p' "$here/../trace.md")
-ktap_plan $((63 + ${#commands[@]}))
+ktap_plan $((66 + ${#commands[@]}))
 for program in verbs; do
 	check "$program compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/$program" "$here/../lib/$program.c" -libverbs
 done
@@ -204,6 +204,7 @@ check "what the port received" saw port_received '.device == "pib1" and .service
 check "what the queue pair received" saw qp_received '.device == "pib1" and .service == "RC" and .opcode == "SEND" and .far_qpn > 1'
 check "an acknowledgement sent" saw ack_sent '.device == "pib1" and .answer == "ACK" and .msn > 0'
 check "and received" saw ack_received '.device == "pib0" and .answer == "ACK"'
+check "a receive that was posted" saw recv_posted '.device == "pib1" and .bytes == 4096 and .wr_id == "0x1" and .srqn == 0 and .pid > 0'
 check "a verb" saw verb '.device == "pib0" and .verb == "modify_qp" and .object == "qp" and .port == 1 and .from == "INIT" and .to == "RTR" and (.mask | startswith("0x")) and .dest_qpn > 1 and .dlid > 0 and .result == "OK"'
 check "a completion" saw completion '.device == "pib0" and .opcode == "SEND" and .status == "SUCCESS" and .wr_id == "0x2"'
 check "a receive's" saw completion '.device == "pib1" and .opcode == "RECV" and .bytes == 4096'
@@ -231,7 +232,10 @@ unstick
 untrace
 trace
 stick paged
+check "a page that has come" saw page_ready ".qpn == $qpn and .bytes == 64 and .pid == $stuck and .waited_ns > 0 and .result == \"OK\""
 check "a page" saw page_wait ".qpn == $qpn and .bytes == 64 and .pid == $stuck"
+stick gone
+check "a page that there is not" saw page_ready ".qpn == $qpn and .waited_ns > 0 and .result == \"EFAULT\""
 unstick
 check "JSON" as_json
 check "a mark" pibctl trace mark "here: \"it\" is"
