@@ -187,6 +187,9 @@ PIB_OBJECTS
 #define X(id, name, object) TRACE_DEFINE_ENUM(PIB_TRACED_##id);
 PIB_VERB_LIST(X, X)
 #undef X
+#define X(id, name) TRACE_DEFINE_ENUM(PIB_QUEUED_##id);
+PIB_QUEUED_LIST(X, X)
+#undef X
 #define X(id, name) TRACE_DEFINE_ENUM(PIB_DROP_##id);
 PIB_DROP_LIST(X, X)
 #undef X
@@ -215,6 +218,8 @@ PIB_ASYNC_LIST(X, X)
 #define PIB_ASYNC_END(id, name) { PIB_ASYNC_##id, name }
 #define PIB_TRACED_ROW(id, name, object) { PIB_TRACED_##id, name },
 #define PIB_TRACED_END(id, name, object) { PIB_TRACED_##id, name }
+#define PIB_QUEUED_ROW(id, name) { PIB_QUEUED_##id, name },
+#define PIB_QUEUED_END(id, name) { PIB_QUEUED_##id, name }
 
 /* ---- queue pairs ---- */
 
@@ -652,6 +657,120 @@ DEFINE_EVENT(pib_port_burst, pib_port_sent,
 DEFINE_EVENT(pib_port_burst, pib_port_received,
 	TP_PROTO(const char *device, u32 port, const struct pib_trace_burst *b, u64 bytes),
 	TP_ARGS(device, port, b, bytes));
+
+/*
+ * A switch passes a burst on: @port is that by which the burst came in, 0: the switch has made it.
+ * @b->vl: on which it leaves. A multicast has an event for each copy.
+ */
+TRACE_EVENT(pib_routed,
+	TP_PROTO(const char *device, u32 port, u32 out_port, const struct pib_trace_burst *b),
+	TP_ARGS(device, port, out_port, b),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, out_port)
+		__field(u32, qpn)
+		__field(u32, src_qpn)
+		__field(u32, psn)
+		__field(u32, packets)
+		__field(u16, slid)
+		__field(u16, dlid)
+		__field(u8, vl)
+		__field(u8, service)
+		__field(u8, opcode)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, device, PIB_NAME_MAX);
+		__entry->port = port;
+		__entry->out_port = out_port;
+		__entry->qpn = b->qpn;
+		__entry->src_qpn = b->src_qpn;
+		__entry->psn = b->psn;
+		__entry->packets = b->packets;
+		__entry->slid = b->slid;
+		__entry->dlid = b->dlid;
+		__entry->vl = b->vl;
+		__entry->service = b->service;
+		__entry->opcode = b->op;
+	),
+	TP_printk("device=%s port=%u out_port=%u qpn=%u src_qpn=%u service=%s opcode=%s psn=%u packets=%u slid=%u dlid=%u vl=%u",
+		  __entry->device, __entry->port, __entry->out_port, __entry->qpn,
+		  __entry->src_qpn, __print_symbolic(__entry->service, PIB_SERVICES),
+		  __print_symbolic(__entry->opcode, PIB_OPS), __entry->psn, __entry->packets,
+		  __entry->slid, __entry->dlid, __entry->vl)
+);
+
+/* A burst that is to leave by the port waits in its virtual lane; @bytes are queued before it. */
+TRACE_EVENT(pib_queued,
+	TP_PROTO(const char *device, u32 port, const struct pib_trace_burst *b, u8 behind,
+		 u32 bytes),
+	TP_ARGS(device, port, b, behind, bytes),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, src_qpn)
+		__field(u32, psn)
+		__field(u32, packets)
+		__field(u32, bytes)
+		__field(u16, slid)
+		__field(u16, dlid)
+		__field(u8, vl)
+		__field(u8, behind)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, device, PIB_NAME_MAX);
+		__entry->port = port;
+		__entry->qpn = b->qpn;
+		__entry->src_qpn = b->src_qpn;
+		__entry->psn = b->psn;
+		__entry->packets = b->packets;
+		__entry->bytes = bytes;
+		__entry->slid = b->slid;
+		__entry->dlid = b->dlid;
+		__entry->vl = b->vl;
+		__entry->behind = behind;
+	),
+	TP_printk("device=%s port=%u vl=%u behind=%s qpn=%u src_qpn=%u psn=%u packets=%u bytes=%u slid=%u dlid=%u",
+		  __entry->device, __entry->port, __entry->vl,
+		  __print_symbolic(__entry->behind,
+				   PIB_QUEUED_LIST(PIB_QUEUED_ROW, PIB_QUEUED_END)),
+		  __entry->qpn, __entry->src_qpn, __entry->psn, __entry->packets, __entry->bytes,
+		  __entry->slid, __entry->dlid)
+);
+
+/* It waits no more: it was sent, or dropped, which an event of its own says. */
+TRACE_EVENT(pib_dequeued,
+	TP_PROTO(const char *device, u32 port, const struct pib_trace_burst *b, u64 waited_ns),
+	TP_ARGS(device, port, b, waited_ns),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, src_qpn)
+		__field(u32, psn)
+		__field(u32, packets)
+		__field(u64, waited_ns)
+		__field(u16, slid)
+		__field(u16, dlid)
+		__field(u8, vl)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, device, PIB_NAME_MAX);
+		__entry->port = port;
+		__entry->qpn = b->qpn;
+		__entry->src_qpn = b->src_qpn;
+		__entry->psn = b->psn;
+		__entry->packets = b->packets;
+		__entry->waited_ns = waited_ns;
+		__entry->slid = b->slid;
+		__entry->dlid = b->dlid;
+		__entry->vl = b->vl;
+	),
+	TP_printk("device=%s port=%u vl=%u waited_ns=%llu qpn=%u src_qpn=%u psn=%u packets=%u slid=%u dlid=%u",
+		  __entry->device, __entry->port, __entry->vl, __entry->waited_ns, __entry->qpn,
+		  __entry->src_qpn, __entry->psn, __entry->packets, __entry->slid, __entry->dlid)
+);
 
 /* Where something was dropped, and why. */
 TRACE_EVENT(pib_dropped,

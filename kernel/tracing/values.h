@@ -223,4 +223,16 @@ enum pib_verb {
 #undef X
 };
 
+/* Before what a burst waits that is queued in a virtual lane. */
+#define PIB_QUEUED_LIST(X, LAST)					\
+	X(LINE, "line")							\
+	X(LANE, "lane")							\
+	LAST(CREDITS, "credits")
+
+enum pib_queued {
+#define X(id, name) PIB_QUEUED_##id,
+	PIB_QUEUED_LIST(X, X)
+#undef X
+};
+
 #endif

@@ -167,6 +167,20 @@ same_object() {
 	made=$(jq -n "first(inputs | select(.verb == \"create_$1\" and .pid == $(cat "$dir/caller"))).number" "$dir/out")
 	saw verb ".verb == \"destroy_$1\" and .number == $made and .object == \"$1\""
 }
+# A multicast has a copy for each port by which it goes.
+fans_out() {
+	jq -n '[inputs | select(.event == "routed" and .dlid == 49159)] | group_by([.device, .port, .psn]) | map(map(.out_port))' \
+		"$dir/out" >"$dir/ports" 2>/dev/null
+	cat "$dir/ports"
+	jq -e 'any(length == 2 and .[0] != .[1])' "$dir/ports"
+}
+# What was queued leaves the queue, and has waited.
+leaves() {
+	jq -n -e '[inputs | select(.device == "pib0" and .src_qpn == '"$1"')]
+		| (map(select(.event == "queued").psn) | unique) as $in
+		| (map(select(.event == "dequeued" and .waited_ns > 0).psn) | unique) as $out
+		| [$in, $out], ($in | length) > 0 and $in == $out' "$dir/out" >"$dir/queue" || { cat "$dir/queue"; return 1; }
+}
 # perf counts the completions of queue pairs at pib0 that pibctl has counted meanwhile.
 # Every event of the module has been asked for above.
 every_event() {
@@ -180,7 +194,7 @@ every_event() {
 runs_command() { timeout --preserve-status -s TERM 2 bash -c "exec $1" >"$dir/doc" 2>&1 || { cat "$dir/doc"; return 1; }; }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#|]*[^# |]\) *\([#|].*\)\{0,1\}$/\1/p' "$here/../trace.md")
-ktap_plan $((66 + ${#commands[@]}))
+ktap_plan $((77 + ${#commands[@]}))
 for program in verbs; do
 	check "$program compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/$program" "$here/../lib/$program.c" -libverbs
 done
@@ -205,6 +219,7 @@ check "what the queue pair received" saw qp_received '.device == "pib1" and .ser
 check "an acknowledgement sent" saw ack_sent '.device == "pib1" and .answer == "ACK" and .msn > 0'
 check "and received" saw ack_received '.device == "pib0" and .answer == "ACK"'
 check "a receive that was posted" saw recv_posted '.device == "pib1" and .bytes == 4096 and .wr_id == "0x1" and .srqn == 0 and .pid > 0'
+check "the way through a switch" saw routed '(.device | startswith("pib") | not) and .port > 0 and .out_port > 0 and .port != .out_port and .service == "RC" and .dlid > 0 and .vl == 0'
 check "a verb" saw verb '.device == "pib0" and .verb == "modify_qp" and .object == "qp" and .port == 1 and .from == "INIT" and .to == "RTR" and (.mask | startswith("0x")) and .dest_qpn > 1 and .dlid > 0 and .result == "OK"'
 check "a completion" saw completion '.device == "pib0" and .opcode == "SEND" and .status == "SUCCESS" and .wr_id == "0x2"'
 check "a receive's" saw completion '.device == "pib1" and .opcode == "RECV" and .bytes == 4096'
@@ -264,6 +279,9 @@ pingpong -n 5
 saw ack_received true
 check "nothing of other processes" untrace_with all ".pid == $stuck"
 unstick
+check "another HCA" h 1 pibctl add pib2 netdev eth0 standalone
+check "ACTIVE, too" wait_for 60 grep -q ACTIVE /sys/class/infiniband/pib2/ports/1/state
+check "a cable that is long and has little room" h 1 pibctl link set pib0/1 latency 500ms buffer 8k
 trace
 check "verbs" calls
 check "each verb" each_verb
@@ -271,7 +289,14 @@ qpn=$(sed -n 's/^qp //p' "$dir/said")
 check "one that is refused" saw verb '.verb == "reg_mr" and .result == "EFAULT" and .number == 0 and .addr == "0x1000" and .length == 4096'
 check "the numbers of a queue pair" same_object qp
 check "and of a CQ" same_object cq
+check "for want of credits" saw queued ".device == \"pib0\" and .port == 1 and .src_qpn == $qpn and .dlid == 49159 and .vl == 0 and .behind == \"credits\" and .bytes == 0"
+check "behind others in the lane" saw queued ".src_qpn == $qpn and .behind == \"lane\" and .bytes > 2048"
+check "and not for ever" saw dequeued ".src_qpn == $qpn and .waited_ns > 0"
+check "each of them" wait_for 20 leaves "$qpn"
+check "the copies of a multicast" wait_for 20 fans_out
 check "the end of it" untrace
+check "a good cable" h 1 pibctl link set pib0/1 healthy
+check "one HCA less" h 1 pibctl del pib2
 trace pib1/1
 pingpong -n 5
 check "nothing of other devices" untrace_with all '.device == "pib1" and .port == 1'
