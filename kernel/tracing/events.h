@@ -610,6 +610,23 @@ TRACE_EVENT(pib_verb,
 		  __entry->args)
 );
 
+/* A process that has opened the HCA has said @text, which has no control characters. */
+TRACE_EVENT(pib_mark,
+	TP_PROTO(const char *device, u32 pid, const char *text),
+	TP_ARGS(device, pid, text),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, pid)
+		__array(char, text, PIB_TRACE_MARK)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, device, PIB_NAME_MAX);
+		__entry->pid = pid;
+		strscpy_pad(__entry->text, text, PIB_TRACE_MARK);
+	),
+	TP_printk("device=%s pid=%u text=%s", __entry->device, __entry->pid, __entry->text)
+);
+
 /* ---- ports ---- */
 
 DECLARE_EVENT_CLASS(pib_port_burst,

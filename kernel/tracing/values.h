@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 #include "proto/hdrs.h"
+#include "uapi/rdma/pib-abi.h"
 
 /* Bytes of a MAD that are looked at: the header that all classes have (13.4.2). */
 #define PIB_TRACE_MAD_LEN	24
@@ -23,8 +24,9 @@ struct pib_trace_qp {
 	u32 pid;
 };
 
-/* Bytes of the arguments of a verb that a trace keeps, with the 0 behind them. */
+/* Bytes of the arguments of a verb, and of a mark, that a trace keeps; each ends with a 0. */
 #define PIB_TRACE_ARGS	160
+#define PIB_TRACE_MARK	(PIB_TRACE_MARK_MAX + 1)
 
 /**
  * struct pib_trace_verb - a call of a verb as a trace shows it

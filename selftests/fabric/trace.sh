@@ -4,7 +4,7 @@
 #
 #	h1: pib0 -- host switch ======= UDP over veth ======= host switch -- pib1 :h2
 #
-# Both stand alone. lib/stuck.py makes queue pairs that do not move, lib/verbs.c calls of verbs.
+# Both stand alone. lib/stuck.py makes queue pairs that do not move, lib/verbs.c calls of verbs, lib/marker.c marks.
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
@@ -181,6 +181,7 @@ leaves() {
 		| (map(select(.event == "dequeued" and .waited_ns > 0).psn) | unique) as $out
 		| [$in, $out], ($in | length) > 0 and $in == $out' "$dir/out" >"$dir/queue" || { cat "$dir/queue"; return 1; }
 }
+marks() { runuser -u nobody -- "$dir/marker" "$@"; }
 # perf counts the completions of queue pairs at pib0 that pibctl has counted meanwhile.
 # Every event of the module has been asked for above.
 every_event() {
@@ -194,8 +195,8 @@ every_event() {
 runs_command() { timeout --preserve-status -s TERM 2 bash -c "exec $1" >"$dir/doc" 2>&1 || { cat "$dir/doc"; return 1; }; }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#|]*[^# |]\) *\([#|].*\)\{0,1\}$/\1/p' "$here/../trace.md")
-ktap_plan $((77 + ${#commands[@]}))
-for program in verbs; do
+ktap_plan $((85 + ${#commands[@]}))
+for program in verbs marker; do
 	check "$program compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/$program" "$here/../lib/$program.c" -libverbs
 done
 modprobe -a ib_core ib_uverbs ib_umad
@@ -253,6 +254,13 @@ stick gone
 check "a page that there is not" saw page_ready ".qpn == $qpn and .waited_ns > 0 and .result == \"EFAULT\""
 unstick
 check "JSON" as_json
+check "a mark of a program's own" marks pib0 'a "b" qpn=1 text=2'
+check "is seen" saw mark '.device == "pib0" and .pid > 0 and .text == "a \"b\" qpn=1 text=2" and .qpn == null'
+check "a short one" marks pib0 7
+check "is a text" saw mark '.text == "7"'
+check "without control characters" marks pib0 $'1\n2\e'
+check "that is seen, too" saw mark '.text == "1?2?"'
+refuse "a long one" "Invalid" marks pib0 "$(printf '%065d' 0)"
 check "a mark" pibctl trace mark "here: \"it\" is"
 check "in the trace" saw mark '.text == "here: \"it\" is"'
 check "the end of another" untrace
