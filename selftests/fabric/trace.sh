@@ -183,6 +183,46 @@ leaves() {
 }
 marks() { runuser -u nobody -- "$dir/marker" "$@"; }
 # perf counts the completions of queue pairs at pib0 that pibctl has counted meanwhile.
+export -f pingpong h addr4
+perf_counts() {
+	local told counted
+	export dir
+	trace pib0 event completion
+	(cd "$dir" && timeout 120 bash -c "$perf -- bash -c 'pingpong -n 200'" >"$dir/perf" 2>&1) || { cat "$dir/perf"; return 1; }
+	untrace || return 1
+	told=$(jq -s 'map(select(.pid > 0)) | length' "$dir/out")
+	(cd "$dir" && perf script 2>"$dir/perf") >"$dir/script" || { cat "$dir/perf"; return 1; }
+	counted=$(grep 'pib:pib_completion: .*device=pib0 ' "$dir/script" | grep -vc ' pid=0 ')
+	echo "pibctl $told perf $counted"
+	[ "$told" = "$counted" ] && [ "$told" -ge 400 ]
+}
+bpf_attached() { grep -qi attach "$dir/bpf"; }
+bpf_counts() {
+	local pid rc
+	bash -c "exec $bpf" >"$dir/bpf" 2>&1 &
+	pid=$!
+	wait_for 60 bpf_attached || { cat "$dir/bpf"; kill $pid; return 1; }
+	trace pib0 event dropped
+	stick exhausted
+	saw dropped '.reason == "rx_no_qp" and .qpn == 11259375'
+	untrace
+	kill -INT $pid
+	wait $pid
+	rc=$?
+	unstick
+	cat "$dir/bpf"
+	[ $rc = 0 ] && grep -q '^@\[[0-9]*\]: [1-9]' "$dir/bpf"
+}
+fails_alone() {
+	bash -c "$filter" || return 1
+	echo 1 >"$tracefs/events/pib/pib_completion/enable"
+	stick exhausted
+	wait_for 30 grep -q 'pib_completion: .*status=RETRY_EXC_ERR' "$tracefs/trace" || { cat "$tracefs/trace"; return 1; }
+	unstick
+	echo 0 >"$tracefs/events/pib/pib_completion/enable"
+	echo 0 >"$tracefs/events/pib/pib_completion/filter"
+	! sed -n 's/^.*pib_completion: //p' "$tracefs/trace" | grep status=SUCCESS
+}
 # Every event of the module has been asked for above.
 every_event() {
 	local event
@@ -195,7 +235,11 @@ every_event() {
 runs_command() { timeout --preserve-status -s TERM 2 bash -c "exec $1" >"$dir/doc" 2>&1 || { cat "$dir/doc"; return 1; }; }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#|]*[^# |]\) *\([#|].*\)\{0,1\}$/\1/p' "$here/../trace.md")
-ktap_plan $((85 + ${#commands[@]}))
+page=$here/../trace.md
+perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
+bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
+filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
+ktap_plan $((88 + ${#commands[@]}))
 for program in verbs marker; do
 	check "$program compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/$program" "$here/../lib/$program.c" -libverbs
 done
@@ -315,6 +359,18 @@ check "readable lines" readable
 check "a flood" flood
 check "the life of messages" follows
 check "ftrace has them" from_ftrace
+echo >"$tracefs/trace"
+check "$filter" fails_alone
+if grep -qs . "$tracefs/events/pib/pib_completion/id" && command -v perf >/dev/null; then
+	check "$perf" perf_counts
+else
+	skip "$perf" "this kernel has no perf for tracepoints"
+fi
+if [ -e /sys/kernel/btf/vmlinux ] && command -v bpftrace >/dev/null; then
+	check "$bpf" bpf_counts
+else
+	skip "$bpf" "this kernel has no BTF"
+fi
 check "an unknown event" refuses 2 "there are: .*completion" pibctl trace event nonesuch
 check "an event that has no process" refuses 2 "does not say" pibctl trace pid 1 event port_sent
 check "another user" refuses 1 "needs root" runuser -u nobody -- pibctl trace
