@@ -222,8 +222,8 @@ static void count_discard(struct pib_kport *out, struct pib_kport *in, struct pi
 		pib_kport_count(out, discard_mtu, b->npkts);
 }
 
-/* May @b leave by @out, and on which VL? */
-static bool port_sends(struct pib_kport *out, const struct pib_kport *in, struct pib_burst *b)
+/* As port_sends(). */
+static bool port_picks_lane(struct pib_kport *out, const struct pib_kport *in, struct pib_burst *b)
 {
 	u8 in_num = in && in->sw ? in->p.num : 0;
 
@@ -237,6 +237,25 @@ static bool port_sends(struct pib_kport *out, const struct pib_kport *in, struct
 		return false;
 	b->h.vl = pib_port_vl(&out->p, in_num, b->h.sl);
 	return b->h.vl != PIB_VL_DISCARD;
+}
+
+static void trace_routed(const struct pib_kport *out, const struct pib_kport *in,
+			 const struct pib_burst *b)
+{
+	struct pib_trace_burst t;
+
+	pib_trace_burst_set(&t, &b->h, b->npkts);
+	trace_pib_routed(out->nd->name, in ? in->p.num : 0, out->p.num, &t);
+}
+
+/* May @b, which came by @in (NULL: was made here), leave by @out, and on which VL? */
+static bool port_sends(struct pib_kport *out, const struct pib_kport *in, struct pib_burst *b)
+{
+	if (!port_picks_lane(out, in, b))
+		return false;
+	if (trace_pib_routed_enabled() && out->sw)
+		trace_routed(out, in, b);
+	return true;
 }
 
 static void port_armed_data(struct pib_kport *in)

@@ -31,6 +31,7 @@
 #include "fabric/port.h"
 #include "core/task.h"
 #include "fabric/switch.h"
+#include "tracing/events.h"
 
 #define PIB_PIPE_MAX		4096	/* bursts of a VL */
 #define PIB_PIPE_QUEUE		(1 << 20)	/* bytes that wait at the sending port, per VL */
@@ -125,6 +126,47 @@ static bool burst_outlived(const struct pib_pipe *pipe, const struct pib_switch 
 
 /* ---- the queues before the cable ---- */
 
+/* The port by whose name a trace tells of the queues: the sending one, if it is of this kernel. */
+static const struct pib_kport *queue_port(const struct pib_pipe *pipe)
+{
+	return pipe->from ?: pipe->port;
+}
+
+/* @b is about to be queued. If that is not to leave at once, tell before what it waits. */
+static void trace_queued(const struct pib_pipe *pipe, struct pib_burst *b, u64 now)
+{
+	unsigned int vl = b->h.vl % PIB_PIPE_VLS;
+	const struct pib_pipe_vl *v = &pipe->vl[vl];
+	const struct pib_kport *port = queue_port(pipe);
+	struct pib_trace_burst t;
+	u8 behind;
+
+	if (!list_empty(&v->out))
+		behind = PIB_QUEUED_LANE;
+	else if (has_credits(pipe, vl) &&
+		 v->tx.credits < (s32)pib_vl_blocks(pib_burst_wire_bytes(b)))
+		behind = PIB_QUEUED_CREDITS;
+	else if (pipe->ready || pipe->fault.free_at > now)
+		behind = PIB_QUEUED_LINE;
+	else
+		return;
+	b->queued = true;
+	b->queued_at = now;
+	pib_trace_burst_set(&t, &b->h, b->npkts);
+	trace_pib_queued(port->nd->name, port->p.num, &t, behind, v->out_bytes);
+}
+
+/* @b, of which trace_queued() has told, leaves the queue. */
+static void trace_dequeued(const struct pib_pipe *pipe, struct pib_burst *b, u64 now)
+{
+	const struct pib_kport *port = queue_port(pipe);
+	struct pib_trace_burst t;
+
+	b->queued = false;
+	pib_trace_burst_set(&t, &b->h, b->npkts);
+	trace_pib_dequeued(port->nd->name, port->p.num, &t, now - b->queued_at);
+}
+
 static struct pib_burst *out_head(struct pib_pipe_vl *v)
 {
 	return list_first_entry_or_null(&v->out, struct pib_burst, entry);
@@ -136,6 +178,8 @@ static void out_add(struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 	struct pib_pipe_vl *v = &pipe->vl[vl];
 
 	lockdep_assert_held(&pipe->lock);
+	if (trace_pib_queued_enabled())
+		trace_queued(pipe, b, now);
 	if (!b->due)
 		b->due = now;
 	if (list_empty(&v->out))
@@ -152,6 +196,8 @@ static struct pib_burst *out_take(struct pib_pipe *pipe, unsigned int vl, u64 no
 	struct pib_burst *b = out_head(v);
 
 	lockdep_assert_held(&pipe->lock);
+	if (unlikely(b->queued))
+		trace_dequeued(pipe, b, now);
 	list_del(&b->entry);
 	v->out_bytes -= pib_burst_wire_bytes(b);
 	v->bursts--;
@@ -666,11 +712,12 @@ void pib_pipe_init(struct pib_pipe *pipe, struct pib_kport *from, struct pib_kpo
 /* All that is in the pipe has arrived. */
 static void pipe_hurry(struct pib_pipe *pipe)
 {
+	u64 now = ktime_get_ns();
 	struct pib_burst *b;
 
 	release_held(pipe, 0);
 	while (pipe->ready) {
-		b = out_take(pipe, __ffs(pipe->ready), 0);
+		b = out_take(pipe, __ffs(pipe->ready), now);
 		if (pipe->from)
 			pib_kport_sent(pipe->from, b);
 		b->cable = PIB_CAPTURE_PASSED;

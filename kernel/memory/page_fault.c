@@ -13,6 +13,7 @@
 #include "memory/odp.h"
 #include "memory/page_fault.h"
 #include "core/task.h"
+#include "tracing/events.h"
 
 /* End the wait. Return: the task with a reference; NULL: it is being destroyed. */
 static struct pib_task *pagein_end(struct pib_pagein *p)
@@ -38,6 +39,8 @@ static void pagein_work(struct work_struct *work)
 	err = pib_odp_fault(p->odp, p->va, p->len, p->write ? PIB_ODP_WRITE : 0);
 	/* Others were in the way: the task tries again, which is not in vain. */
 	p->err = err == -EAGAIN || err == -EBUSY ? 0 : err;
+	if (trace_pib_page_ready_enabled())
+		p->took = ktime_get_ns() - p->since;
 	pib_odp_put_work(p->odp);
 
 	task = pagein_end(p);
@@ -109,6 +112,7 @@ int pib_pagein_start(struct pib_pagein *p, const struct pib_span *span, u32 off,
 	p->len = len;
 	p->write = write;
 	p->since = ktime_get_ns();
+	p->took = 0;
 	p->busy = true;
 	refcount_inc(&p->ref);
 	pib_odp_queue(p->odp, &p->work);

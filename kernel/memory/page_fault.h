@@ -29,6 +29,8 @@ struct pib_task;
  * @write: the bytes will be written to
  * @since: ns: when the wait began
  * @err: how the wait ended, for pib_pagein_start() to find
+ * @took: ns that the wait took, for a trace that was on when it ended; 0: it was told, or is not
+ *	to be
  * @stale: what @err says is nobody's business any more; guarded by @guard, also while @busy
  */
 struct pib_pagein {
@@ -45,6 +47,7 @@ struct pib_pagein {
 	bool write;
 	u64 since;
 	int err;
+	u64 took;
 	bool stale;
 };
 

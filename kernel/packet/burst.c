@@ -117,6 +117,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->cable = 0;
 	b->charge = 0;
 	b->traced = false;
+	b->queued = false;
 	b->csum_ok = false;
 	b->head_len = 0;
 	b->heads = NULL;

@@ -71,12 +71,14 @@ enum pib_payload {
  * @cable: what the cable has done to the burst by which it came last, enum pib_capture_reason
  * @shared: @charge is charged to the HCA as well
  * @traced: a tracepoint has told of its arrival at the present QP
+ * @queued: a tracepoint has told that it waits in a virtual lane
  * @csum_ok: an HCA of this kernel has filled in the checksums of the IP packets in it
  * @head_len: the payload of each packet begins with so many bytes of @heads
  * @charge: bytes of memory charged to the QP in whose inbox the burst stands
  * @in_port: port by which the burst came into the present node
  * @due: ns: when the burst arrives from the pipe that it is in, or came to the present node from
  *	one; 0: there was no pipe yet. Before it leaves its QP: until when it is kept there
+ * @queued_at: @queued: since when, ns
  * @owner: hears when the burst is freed, and is there until then; NULL: nobody
  * @owner_slot: by what @owner knows the burst
  * @heads: what the payload of each packet begins with, packet by packet, freed with kfree(); the
@@ -105,6 +107,7 @@ struct pib_burst {
 	u8 cable;
 	bool shared;
 	bool traced;
+	bool queued;
 	bool csum_ok;
 	u8 head_len;
 	u32 charge;
@@ -112,6 +115,7 @@ struct pib_burst {
 	void *heads;
 	struct pib_kport *in_port;
 	u64 due;
+	u64 queued_at;
 	struct pib_burst_owner *owner;
 	union {
 		u8 small[PIB_BURST_SMALL];

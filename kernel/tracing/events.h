@@ -136,6 +136,39 @@
 	{ 0x62, "NAK_REMOTE_ACCESS" },					\
 	{ 0x63, "NAK_REMOTE_OPERATIONAL" }
 
+#define PIB_OBJECTS							\
+	PIB_TABLE(PIB_OBJECT_KIND_CONTEXT, "context")			\
+	PIB_TABLE(PIB_OBJECT_KIND_PD, "pd")				\
+	PIB_TABLE(PIB_OBJECT_KIND_MR, "mr")				\
+	PIB_TABLE(PIB_OBJECT_KIND_MW, "mw")				\
+	PIB_TABLE(PIB_OBJECT_KIND_CQ, "cq")				\
+	PIB_TABLE(PIB_OBJECT_KIND_SRQ, "srq")				\
+	PIB_TABLE(PIB_OBJECT_KIND_QP, "qp")				\
+	PIB_TABLE(PIB_OBJECT_KIND_AH, "ah")				\
+	PIB_TABLE(PIB_OBJECT_KIND_XRCD, "xrcd")				\
+	PIB_TABLE_END(PIB_OBJECT_KIND_DM, "dm")
+
+/* What a verb, or bringing in a page, has come to; of others the number is shown. */
+#define PIB_RESULTS							\
+	{ 0, "OK" },							\
+	{ EPERM, "EPERM" },						\
+	{ ENOENT, "ENOENT" },						\
+	{ EINTR, "EINTR" },						\
+	{ EIO, "EIO" },							\
+	{ EAGAIN, "EAGAIN" },						\
+	{ ENOMEM, "ENOMEM" },						\
+	{ EACCES, "EACCES" },						\
+	{ EFAULT, "EFAULT" },						\
+	{ EBUSY, "EBUSY" },						\
+	{ EEXIST, "EEXIST" },						\
+	{ ENODEV, "ENODEV" },						\
+	{ EINVAL, "EINVAL" },						\
+	{ ENOSPC, "ENOSPC" },						\
+	{ ERANGE, "ERANGE" },						\
+	{ EMSGSIZE, "EMSGSIZE" },					\
+	{ EOPNOTSUPP, "EOPNOTSUPP" },					\
+	{ EDQUOT, "EDQUOT" }
+
 /* Names of user space's tools need the values of what the kernel has as enumerators. */
 #undef PIB_TABLE
 #undef PIB_TABLE_END
@@ -150,6 +183,13 @@ PIB_PORT_STATES
 PIB_PHYS_STATES
 PIB_DATAGRAM_DROPS
 PIB_INJECT_RULES
+PIB_OBJECTS
+#define X(id, name, object) TRACE_DEFINE_ENUM(PIB_TRACED_##id);
+PIB_VERB_LIST(X, X)
+#undef X
+#define X(id, name) TRACE_DEFINE_ENUM(PIB_QUEUED_##id);
+PIB_QUEUED_LIST(X, X)
+#undef X
 #define X(id, name) TRACE_DEFINE_ENUM(PIB_DROP_##id);
 PIB_DROP_LIST(X, X)
 #undef X
@@ -176,6 +216,10 @@ PIB_ASYNC_LIST(X, X)
 #define PIB_RETRY_END(id, name) { PIB_RETRY_##id, name }
 #define PIB_ASYNC_ROW(id, name) { PIB_ASYNC_##id, name },
 #define PIB_ASYNC_END(id, name) { PIB_ASYNC_##id, name }
+#define PIB_TRACED_ROW(id, name, object) { PIB_TRACED_##id, name },
+#define PIB_TRACED_END(id, name, object) { PIB_TRACED_##id, name }
+#define PIB_QUEUED_ROW(id, name) { PIB_QUEUED_##id, name },
+#define PIB_QUEUED_END(id, name) { PIB_QUEUED_##id, name }
 
 /* ---- queue pairs ---- */
 
@@ -205,6 +249,33 @@ TRACE_EVENT(pib_wr_posted,
 	TP_printk("device=%s port=%u qpn=%u pid=%u wr_id=0x%llx opcode=%s flags=0x%x bytes=%u",
 		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->wr_id,
 		  __print_symbolic(__entry->opcode, PIB_WRS), __entry->flags, __entry->bytes)
+);
+
+/* @srqn: of the SRQ from whose ring the module has taken it; 0: from the queue pair's own */
+TRACE_EVENT(pib_recv_posted,
+	TP_PROTO(const struct pib_trace_qp *qp, u32 srqn, u64 wr_id, u32 bytes),
+	TP_ARGS(qp, srqn, wr_id, bytes),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, pid)
+		__field(u32, srqn)
+		__field(u64, wr_id)
+		__field(u32, bytes)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, qp->device, PIB_NAME_MAX);
+		__entry->port = qp->port;
+		__entry->qpn = qp->qpn;
+		__entry->pid = qp->pid;
+		__entry->srqn = srqn;
+		__entry->wr_id = wr_id;
+		__entry->bytes = bytes;
+	),
+	TP_printk("device=%s port=%u qpn=%u pid=%u srqn=%u wr_id=0x%llx bytes=%u",
+		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->srqn,
+		  __entry->wr_id, __entry->bytes)
 );
 
 DECLARE_EVENT_CLASS(pib_qp_burst,
@@ -351,6 +422,39 @@ TRACE_EVENT(pib_page_wait,
 		  __entry->va, __entry->bytes, __entry->write)
 );
 
+/* @result: errno, 0: the pages are there */
+TRACE_EVENT(pib_page_ready,
+	TP_PROTO(const struct pib_trace_qp *qp, u32 key, u64 va, u32 bytes, u64 waited_ns,
+		 u32 result),
+	TP_ARGS(qp, key, va, bytes, waited_ns, result),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, pid)
+		__field(u32, key)
+		__field(u64, va)
+		__field(u64, waited_ns)
+		__field(u32, bytes)
+		__field(u32, result)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, qp->device, PIB_NAME_MAX);
+		__entry->port = qp->port;
+		__entry->qpn = qp->qpn;
+		__entry->pid = qp->pid;
+		__entry->key = key;
+		__entry->va = va;
+		__entry->waited_ns = waited_ns;
+		__entry->bytes = bytes;
+		__entry->result = result;
+	),
+	TP_printk("device=%s port=%u qpn=%u pid=%u key=0x%x va=0x%llx bytes=%u waited_ns=%llu result=%s",
+		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->key,
+		  __entry->va, __entry->bytes, __entry->waited_ns,
+		  __print_symbolic(__entry->result, PIB_RESULTS))
+);
+
 TRACE_EVENT(pib_completion,
 	TP_PROTO(const struct pib_trace_qp *qp, u32 cqn, u64 wr_id, u32 opcode, u32 status,
 		 u32 vendor_err, u32 bytes),
@@ -468,6 +572,61 @@ TRACE_EVENT(pib_injected,
 		  __print_symbolic(__entry->kind, PIB_INJECT_RULES))
 );
 
+/* ---- verbs ---- */
+
+/* @args: "key=value ..." as @v->verb has them; @result: errno, 0: none */
+TRACE_EVENT(pib_verb,
+	TP_PROTO(const struct pib_trace_verb *v, u32 result, u64 took_ns, const char *args),
+	TP_ARGS(v, result, took_ns, args),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, pid)
+		__field(u32, result)
+		__field(u64, number)
+		__field(u64, took_ns)
+		__field(u8, verb)
+		__field(u8, object)
+		__array(char, args, PIB_TRACE_ARGS)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, v->device, PIB_NAME_MAX);
+		__entry->port = v->port;
+		__entry->qpn = v->qpn;
+		__entry->pid = v->pid;
+		__entry->result = result;
+		__entry->number = v->number;
+		__entry->took_ns = took_ns;
+		__entry->verb = v->verb;
+		__entry->object = v->object;
+		strscpy_pad(__entry->args, args, PIB_TRACE_ARGS);
+	),
+	TP_printk("device=%s port=%u pid=%u verb=%s object=%s number=%llu result=%s took_ns=%llu %s",
+		  __entry->device, __entry->port, __entry->pid,
+		  __print_symbolic(__entry->verb, PIB_VERB_LIST(PIB_TRACED_ROW, PIB_TRACED_END)),
+		  __print_symbolic(__entry->object, PIB_OBJECTS), __entry->number,
+		  __print_symbolic(__entry->result, PIB_RESULTS), __entry->took_ns,
+		  __entry->args)
+);
+
+/* A process that has opened the HCA has said @text, which has no control characters. */
+TRACE_EVENT(pib_mark,
+	TP_PROTO(const char *device, u32 pid, const char *text),
+	TP_ARGS(device, pid, text),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, pid)
+		__array(char, text, PIB_TRACE_MARK)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, device, PIB_NAME_MAX);
+		__entry->pid = pid;
+		strscpy_pad(__entry->text, text, PIB_TRACE_MARK);
+	),
+	TP_printk("device=%s pid=%u text=%s", __entry->device, __entry->pid, __entry->text)
+);
+
 /* ---- ports ---- */
 
 DECLARE_EVENT_CLASS(pib_port_burst,
@@ -515,6 +674,120 @@ DEFINE_EVENT(pib_port_burst, pib_port_sent,
 DEFINE_EVENT(pib_port_burst, pib_port_received,
 	TP_PROTO(const char *device, u32 port, const struct pib_trace_burst *b, u64 bytes),
 	TP_ARGS(device, port, b, bytes));
+
+/*
+ * A switch passes a burst on: @port is that by which the burst came in, 0: the switch has made it.
+ * @b->vl: on which it leaves. A multicast has an event for each copy.
+ */
+TRACE_EVENT(pib_routed,
+	TP_PROTO(const char *device, u32 port, u32 out_port, const struct pib_trace_burst *b),
+	TP_ARGS(device, port, out_port, b),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, out_port)
+		__field(u32, qpn)
+		__field(u32, src_qpn)
+		__field(u32, psn)
+		__field(u32, packets)
+		__field(u16, slid)
+		__field(u16, dlid)
+		__field(u8, vl)
+		__field(u8, service)
+		__field(u8, opcode)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, device, PIB_NAME_MAX);
+		__entry->port = port;
+		__entry->out_port = out_port;
+		__entry->qpn = b->qpn;
+		__entry->src_qpn = b->src_qpn;
+		__entry->psn = b->psn;
+		__entry->packets = b->packets;
+		__entry->slid = b->slid;
+		__entry->dlid = b->dlid;
+		__entry->vl = b->vl;
+		__entry->service = b->service;
+		__entry->opcode = b->op;
+	),
+	TP_printk("device=%s port=%u out_port=%u qpn=%u src_qpn=%u service=%s opcode=%s psn=%u packets=%u slid=%u dlid=%u vl=%u",
+		  __entry->device, __entry->port, __entry->out_port, __entry->qpn,
+		  __entry->src_qpn, __print_symbolic(__entry->service, PIB_SERVICES),
+		  __print_symbolic(__entry->opcode, PIB_OPS), __entry->psn, __entry->packets,
+		  __entry->slid, __entry->dlid, __entry->vl)
+);
+
+/* A burst that is to leave by the port waits in its virtual lane; @bytes are queued before it. */
+TRACE_EVENT(pib_queued,
+	TP_PROTO(const char *device, u32 port, const struct pib_trace_burst *b, u8 behind,
+		 u32 bytes),
+	TP_ARGS(device, port, b, behind, bytes),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, src_qpn)
+		__field(u32, psn)
+		__field(u32, packets)
+		__field(u32, bytes)
+		__field(u16, slid)
+		__field(u16, dlid)
+		__field(u8, vl)
+		__field(u8, behind)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, device, PIB_NAME_MAX);
+		__entry->port = port;
+		__entry->qpn = b->qpn;
+		__entry->src_qpn = b->src_qpn;
+		__entry->psn = b->psn;
+		__entry->packets = b->packets;
+		__entry->bytes = bytes;
+		__entry->slid = b->slid;
+		__entry->dlid = b->dlid;
+		__entry->vl = b->vl;
+		__entry->behind = behind;
+	),
+	TP_printk("device=%s port=%u vl=%u behind=%s qpn=%u src_qpn=%u psn=%u packets=%u bytes=%u slid=%u dlid=%u",
+		  __entry->device, __entry->port, __entry->vl,
+		  __print_symbolic(__entry->behind,
+				   PIB_QUEUED_LIST(PIB_QUEUED_ROW, PIB_QUEUED_END)),
+		  __entry->qpn, __entry->src_qpn, __entry->psn, __entry->packets, __entry->bytes,
+		  __entry->slid, __entry->dlid)
+);
+
+/* It waits no more: it was sent, or dropped, which an event of its own says. */
+TRACE_EVENT(pib_dequeued,
+	TP_PROTO(const char *device, u32 port, const struct pib_trace_burst *b, u64 waited_ns),
+	TP_ARGS(device, port, b, waited_ns),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, src_qpn)
+		__field(u32, psn)
+		__field(u32, packets)
+		__field(u64, waited_ns)
+		__field(u16, slid)
+		__field(u16, dlid)
+		__field(u8, vl)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, device, PIB_NAME_MAX);
+		__entry->port = port;
+		__entry->qpn = b->qpn;
+		__entry->src_qpn = b->src_qpn;
+		__entry->psn = b->psn;
+		__entry->packets = b->packets;
+		__entry->waited_ns = waited_ns;
+		__entry->slid = b->slid;
+		__entry->dlid = b->dlid;
+		__entry->vl = b->vl;
+	),
+	TP_printk("device=%s port=%u vl=%u waited_ns=%llu qpn=%u src_qpn=%u psn=%u packets=%u slid=%u dlid=%u",
+		  __entry->device, __entry->port, __entry->vl, __entry->waited_ns, __entry->qpn,
+		  __entry->src_qpn, __entry->psn, __entry->packets, __entry->slid, __entry->dlid)
+);
 
 /* Where something was dropped, and why. */
 TRACE_EVENT(pib_dropped,

@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 #include "proto/hdrs.h"
+#include "uapi/rdma/pib-abi.h"
 
 /* Bytes of a MAD that are looked at: the header that all classes have (13.4.2). */
 #define PIB_TRACE_MAD_LEN	24
@@ -21,6 +22,33 @@ struct pib_trace_qp {
 	u32 port;
 	u32 qpn;
 	u32 pid;
+};
+
+/* Bytes of the arguments of a verb, and of a mark, that a trace keeps; each ends with a 0. */
+#define PIB_TRACE_ARGS	160
+#define PIB_TRACE_MARK	(PIB_TRACE_MARK_MAX + 1)
+
+/**
+ * struct pib_trace_verb - a call of a verb as a trace shows it
+ * @device: name of the HCA
+ * @port: of the queue pair; 0: none
+ * @qpn: of the queue pair; U32_MAX: the verb is not one of queue pairs
+ * @pid: process that calls, as the first PID namespace numbers it; 0: the kernel
+ * @verb: enum pib_verb
+ * @object: enum pib_object_kind
+ * @number: of a queue pair, CQ or SRQ its number, of a region the L_Key, of a window the R_Key, of
+ *	all else pib_object.id; 0: there is no object
+ * @began: ns
+ */
+struct pib_trace_verb {
+	const char *device;
+	u32 port;
+	u32 qpn;
+	u32 pid;
+	u8 verb;
+	u8 object;
+	u64 number;
+	u64 began;
 };
 
 /**
@@ -149,6 +177,63 @@ enum pib_retry {
 enum pib_async {
 #define X(id, name) PIB_ASYNC_##id,
 	PIB_ASYNC_LIST(X, X)
+#undef X
+};
+
+/* Verbs: what ib_core asks an HCA for; X(ID, name, enum pib_object_kind). */
+#define PIB_VERB_LIST(X, LAST)						\
+	X(ALLOC_CONTEXT, "alloc_context", CONTEXT)			\
+	X(DEALLOC_CONTEXT, "dealloc_context", CONTEXT)			\
+	X(ALLOC_PD, "alloc_pd", PD)					\
+	X(DEALLOC_PD, "dealloc_pd", PD)					\
+	X(ALLOC_XRCD, "alloc_xrcd", XRCD)				\
+	X(DEALLOC_XRCD, "dealloc_xrcd", XRCD)				\
+	X(CREATE_AH, "create_ah", AH)					\
+	X(MODIFY_AH, "modify_ah", AH)					\
+	X(QUERY_AH, "query_ah", AH)					\
+	X(DESTROY_AH, "destroy_ah", AH)					\
+	X(GET_DMA_MR, "get_dma_mr", MR)					\
+	X(REG_MR, "reg_mr", MR)						\
+	X(REG_DMABUF_MR, "reg_dmabuf_mr", MR)				\
+	X(REG_DM_MR, "reg_dm_mr", MR)					\
+	X(REREG_MR, "rereg_mr", MR)					\
+	X(ALLOC_MR, "alloc_mr", MR)					\
+	X(ADVISE_MR, "advise_mr", MR)					\
+	X(DEREG_MR, "dereg_mr", MR)					\
+	X(ALLOC_MW, "alloc_mw", MW)					\
+	X(DEALLOC_MW, "dealloc_mw", MW)					\
+	X(ALLOC_DM, "alloc_dm", DM)					\
+	X(DEALLOC_DM, "dealloc_dm", DM)					\
+	X(CREATE_CQ, "create_cq", CQ)					\
+	X(MODIFY_CQ, "modify_cq", CQ)					\
+	X(RESIZE_CQ, "resize_cq", CQ)					\
+	X(DESTROY_CQ, "destroy_cq", CQ)					\
+	X(CREATE_SRQ, "create_srq", SRQ)				\
+	X(MODIFY_SRQ, "modify_srq", SRQ)				\
+	X(QUERY_SRQ, "query_srq", SRQ)					\
+	X(DESTROY_SRQ, "destroy_srq", SRQ)				\
+	X(CREATE_QP, "create_qp", QP)					\
+	X(MODIFY_QP, "modify_qp", QP)					\
+	X(QUERY_QP, "query_qp", QP)					\
+	X(DESTROY_QP, "destroy_qp", QP)					\
+	X(ATTACH_MCAST, "attach_mcast", QP)				\
+	LAST(DETACH_MCAST, "detach_mcast", QP)
+
+enum pib_verb {
+#define X(id, name, object) PIB_TRACED_##id,
+	PIB_VERB_LIST(X, X)
+#undef X
+};
+
+/* Before what a burst waits that is queued in a virtual lane. */
+#define PIB_QUEUED_LIST(X, LAST)					\
+	X(LINE, "line")							\
+	X(LANE, "lane")							\
+	LAST(CREDITS, "credits")
+
+enum pib_queued {
+#define X(id, name) PIB_QUEUED_##id,
+	PIB_QUEUED_LIST(X, X)
 #undef X
 };
 

@@ -36,13 +36,37 @@
 #define HOLD_BURSTS	PIB_QP_INBOX_MAX
 #define HOLD_BYTES	(1 << 20)
 
+/* Tell of a wait that has ended since the last look. */
+static void trace_ready(struct pib_qp *qp, struct pib_pagein *p)
+{
+	struct pib_trace_qp who;
+
+	if (pib_pagein_busy(p) || !p->took)
+		return;
+	who = pib_qp_traced(qp);
+	trace_pib_page_ready(&who, p->key, p->va, p->len, p->took, -p->err);
+	p->took = 0;
+}
+
+void pib_hold_trace_ready(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	trace_ready(qp, qp->rx.pages);
+	trace_ready(qp, qp->req_off.pages);
+	trace_ready(qp, qp->resp_off.pages);
+}
+
 int pib_hold_pagein(struct pib_qp *qp, struct pib_pagein *pages, const struct pib_span *span,
 		    u32 off, u32 len, bool write)
 {
 	bool waits = pib_pagein_busy(pages);
-	int err = pib_pagein_start(pages, span, off, len, write);
 	struct pib_trace_qp who;
+	int err;
 
+	if (trace_pib_page_ready_enabled())
+		trace_ready(qp, pages);
+	err = pib_pagein_start(pages, span, off, len, write);
 	if (err == -EAGAIN && !waits && trace_pib_page_wait_enabled()) {
 		who = pib_qp_traced(qp);
 		trace_pib_page_wait(&who, span->mr->k.key, pib_mr_va(span->mr, span->addr + off),

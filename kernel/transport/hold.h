@@ -31,6 +31,8 @@ struct pib_hold {
 /* As pib_pagein_start(), for each page that the QP waits for. */
 int pib_hold_pagein(struct pib_qp *qp, struct pib_pagein *pages, const struct pib_span *span,
 		    u32 off, u32 len, bool write);
+/* Tell a trace which of the QP's waits for pages have ended. */
+void pib_hold_trace_ready(struct pib_qp *qp);
 /*
  * Is what has come to be looked at? Return: false: it stays for now, or the QP has kept what it
  * may.

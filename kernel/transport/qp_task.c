@@ -291,6 +291,8 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	u64 now = time_of(qp, budget);
 	bool more;
 
+	if (trace_pib_page_ready_enabled())
+		pib_hold_trace_ready(qp);
 	/* What has arrived may be what the timer was for. */
 	qp->draining = false;
 	more = turn_receive(qp, budget, now);

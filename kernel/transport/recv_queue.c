@@ -38,6 +38,15 @@ static void post_rings(struct pib_qp *qp, bool on)
 	WRITE_ONCE(qp->rq.ring.hdr->arm, on);
 }
 
+/* qp->rq.cur was taken from a ring. @srqn: of the SRQ; 0: the QP's own. */
+static void trace_taken(const struct pib_qp *qp, u32 srqn)
+{
+	struct pib_trace_qp who = pib_qp_traced(qp);
+
+	trace_pib_recv_posted(&who, srqn, pib_qp_traced_id(qp, qp->rq.cur.wr_id),
+			      qp->rq.cur.len);
+}
+
 static enum pib_res take_own(struct pib_qp *qp)
 {
 	struct pib_ring *ring = &qp->rq.ring;
@@ -50,6 +59,8 @@ static enum pib_res take_own(struct pib_qp *qp)
 
 	err = pib_recv_wqe_copy(pib_ring_slot(ring, ring->index), qp->max_recv_sge, &qp->rq.cur);
 	pib_ring_consume(ring, 1);
+	if (trace_pib_recv_posted_enabled())
+		trace_taken(qp, 0);
 	return err ? malformed_wqe(qp) : PIB_RES_OK;
 }
 
@@ -61,6 +72,8 @@ static enum pib_res take_shared(struct pib_qp *qp, struct pib_srq *srq)
 		return PIB_RES_RNR;
 
 	qp->rq.srqn = srq->srqn;
+	if (trace_pib_recv_posted_enabled())
+		trace_taken(qp, srq->srqn);
 	return err ? malformed_wqe(qp) : PIB_RES_OK;
 }
 

@@ -35,15 +35,16 @@
 #include "transport/qp.h"
 #include "transport/qp_counter.h"
 #include "verbs/restrack.h"
+#include "verbs/traced.h"
 #include "verbs/ucontext.h"
 #include "hca/srq.h"
 #include "core/mmap.h"
 #include "uapi/rdma/pib-abi.h"
 
-#define PIB_VERB_CREATE_CQ	pib_cq_create
-#define PIB_VERB_RESIZE_CQ	pib_resize_cq
-#define PIB_VERB_REG_USER_MR	pib_reg_user_mr
-#define PIB_VERB_REG_DMABUF	pib_reg_user_mr_dmabuf
+#define PIB_VERB_CREATE_CQ	pib_traced_create_cq
+#define PIB_VERB_RESIZE_CQ	pib_traced_resize_cq
+#define PIB_VERB_REG_USER_MR	pib_traced_reg_user_mr
+#define PIB_VERB_REG_DMABUF	pib_traced_reg_user_mr_dmabuf
 #define PIB_VERB_COUNTER_BIND	pib_counter_bind_qp
 #define PIB_VERB_COUNTER_UNBIND	pib_counter_unbind_qp
 #define PIB_VERB_FILL_RES_SRQ	pib_fill_res_srq
@@ -135,68 +136,68 @@ static const struct ib_device_ops pib_ops = {
 	.uverbs_no_driver_id_binding = 1,
 	.device_group = &pib_attr_group,
 
-	.advise_mr = pib_advise_mr,
-	.alloc_dm = pib_alloc_dm,
+	.advise_mr = pib_traced_advise_mr,
+	.alloc_dm = pib_traced_alloc_dm,
 	.alloc_hw_port_stats = pib_alloc_hw_port_stats,
-	.alloc_mr = pib_alloc_mr,
-	.alloc_mw = pib_alloc_mw,
-	.alloc_pd = pib_alloc_pd,
-	.alloc_ucontext = pib_alloc_ucontext,
-	.alloc_xrcd = pib_alloc_xrcd,
-	.attach_mcast = pib_attach_mcast,
+	.alloc_mr = pib_traced_alloc_mr,
+	.alloc_mw = pib_traced_alloc_mw,
+	.alloc_pd = pib_traced_alloc_pd,
+	.alloc_ucontext = pib_traced_alloc_ucontext,
+	.alloc_xrcd = pib_traced_alloc_xrcd,
+	.attach_mcast = pib_traced_attach_mcast,
 	.counter_alloc_stats = pib_counter_alloc_stats,
 	.counter_dealloc = pib_counter_dealloc,
 	.counter_update_stats = pib_counter_update_stats,
-	.create_ah = pib_create_ah,
-	.create_qp = pib_create_qp,
-	.create_srq = pib_create_srq,
-	.create_user_ah = pib_create_ah,
-	.dealloc_dm = pib_dealloc_dm,
+	.create_ah = pib_traced_create_ah,
+	.create_qp = pib_traced_create_qp,
+	.create_srq = pib_traced_create_srq,
+	.create_user_ah = pib_traced_create_ah,
+	.dealloc_dm = pib_traced_dealloc_dm,
 	.dealloc_driver = pib_dealloc_driver,
-	.dealloc_mw = pib_dealloc_mw,
-	.dealloc_pd = pib_dealloc_pd,
-	.dealloc_ucontext = pib_dealloc_ucontext,
-	.dealloc_xrcd = pib_dealloc_xrcd,
-	.dereg_mr = pib_dereg_mr,
-	.destroy_ah = pib_destroy_ah,
-	.destroy_cq = pib_destroy_cq,
-	.destroy_qp = pib_destroy_qp,
-	.destroy_srq = pib_destroy_srq,
-	.detach_mcast = pib_detach_mcast,
+	.dealloc_mw = pib_traced_dealloc_mw,
+	.dealloc_pd = pib_traced_dealloc_pd,
+	.dealloc_ucontext = pib_traced_dealloc_ucontext,
+	.dealloc_xrcd = pib_traced_dealloc_xrcd,
+	.dereg_mr = pib_traced_dereg_mr,
+	.destroy_ah = pib_traced_destroy_ah,
+	.destroy_cq = pib_traced_destroy_cq,
+	.destroy_qp = pib_traced_destroy_qp,
+	.destroy_srq = pib_traced_destroy_srq,
+	.detach_mcast = pib_traced_detach_mcast,
 	.disassociate_ucontext = pib_disassociate_ucontext,
 	.fill_res_cq_entry = pib_fill_res_cq,
 	.fill_res_mr_entry = pib_fill_res_mr,
 	.fill_res_qp_entry = pib_fill_res_qp,
 	.get_dev_fw_str = pib_get_dev_fw_str,
-	.get_dma_mr = pib_get_dma_mr,
+	.get_dma_mr = pib_traced_get_dma_mr,
 	.get_hw_stats = pib_get_hw_stats,
 	.get_link_layer = pib_get_link_layer,
 	.get_port_immutable = pib_get_port_immutable,
 	.map_mr_sg = pib_map_mr_sg,
 	.mmap = pib_mmap,
 	.mmap_free = pib_mmap_free,
-	.modify_ah = pib_modify_ah,
-	.modify_cq = pib_modify_cq,
+	.modify_ah = pib_traced_modify_ah,
+	.modify_cq = pib_traced_modify_cq,
 	.modify_device = pib_modify_device,
 	.modify_port = pib_modify_port,
-	.modify_qp = pib_modify_qp,
-	.modify_srq = pib_modify_srq,
+	.modify_qp = pib_traced_modify_qp,
+	.modify_srq = pib_traced_modify_srq,
 	.poll_cq = pib_poll_cq,
 	.post_recv = pib_post_recv,
 	.post_send = pib_post_send,
 	.post_srq_recv = pib_post_srq_recv,
 	.process_mad = pib_process_mad,
-	.query_ah = pib_query_ah,
+	.query_ah = pib_traced_query_ah,
 	.query_device = pib_query_device,
 	.query_gid = pib_query_gid,
 	.query_pkey = pib_query_pkey,
 	.query_port = pib_query_port,
-	.query_qp = pib_query_qp,
-	.query_srq = pib_query_srq,
+	.query_qp = pib_traced_query_qp,
+	.query_srq = pib_traced_query_srq,
 	.query_ucontext = pib_query_ucontext,
-	.reg_dm_mr = pib_reg_dm_mr,
+	.reg_dm_mr = pib_traced_reg_dm_mr,
 	.req_notify_cq = pib_req_notify_cq,
-	.rereg_user_mr = pib_rereg_user_mr,
+	.rereg_user_mr = pib_traced_rereg_user_mr,
 	PIB_COMPAT_OPS,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, pib_ah, ib),

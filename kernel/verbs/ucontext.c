@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* User contexts: what a process that opens the device is told, and who it is. */
 #include "hca/hca.h"
+#include "tracing/events.h"
 #include "transport/qp.h"
 #include "verbs/ucontext.h"
 #include "uapi/rdma/pib-abi.h"
@@ -78,7 +79,44 @@ ADD_UVERBS_ATTRIBUTES_SIMPLE(
 	UVERBS_ATTR_PTR_OUT(PIB_ATTR_QUERY_CONTEXT_RESP,
 			    UVERBS_ATTR_STRUCT(struct pib_uctx_resp, features), UA_OPTIONAL));
 
+/* Lines, and fields of lines, are to be the trace's own: @text has nothing that ends a line. */
+static void mark_clean(char *text)
+{
+	for (; *text; text++) {
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+	}
+}
+
+/* A program says where it is. It costs the trace no more than any other call of a program. */
+static int UVERBS_HANDLER(PIB_METHOD_TRACE_MARK)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_ucontext *ctx = ib_uverbs_get_ucontext(attrs);
+	char text[PIB_TRACE_MARK_MAX + 1] = {};
+	int err;
+
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
+	if (!trace_pib_mark_enabled())
+		return 0;
+	err = _uverbs_copy_from_or_zero(text, attrs, PIB_ATTR_TRACE_MARK_TEXT,
+					PIB_TRACE_MARK_MAX);
+	if (err)
+		return err;
+	mark_clean(text);
+	trace_pib_mark(to_hca(ctx->device)->nd.name, task_tgid_nr(current), text);
+	return 0;
+}
+
+DECLARE_UVERBS_NAMED_METHOD(
+	PIB_METHOD_TRACE_MARK,
+	UVERBS_ATTR_PTR_IN(PIB_ATTR_TRACE_MARK_TEXT, UVERBS_ATTR_SIZE(1, PIB_TRACE_MARK_MAX),
+			   UA_MANDATORY));
+
+DECLARE_UVERBS_GLOBAL_METHODS(UVERBS_OBJECT_DEVICE, &UVERBS_METHOD(PIB_METHOD_TRACE_MARK));
+
 const struct uapi_definition pib_ucontext_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(UVERBS_OBJECT_DEVICE),
 	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &pib_query_context),
 	{}
 };

@@ -4,7 +4,7 @@
 #
 #	h1: pib0 -- host switch ======= UDP over veth ======= host switch -- pib1 :h2
 #
-# Both stand alone. lib/stuck.py makes queue pairs that do not move.
+# Both stand alone. lib/stuck.py makes queue pairs that do not move, lib/verbs.c calls of verbs, lib/marker.c marks.
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
@@ -151,6 +151,78 @@ from_ftrace() {
 	echo 0 >"$tracefs/events/pib/enable"
 	grep -q 'pib_completion: device=pib0 .*status=SUCCESS' "$tracefs/trace"
 }
+# Calls of verbs that a process has made, each with its process, and in vain none but the one that is to be.
+calls() { "$dir/verbs" pib0 >"$dir/said" 2>&1 & echo $! >"$dir/caller"; wait $! || { cat "$dir/said"; return 1; }; }
+each_verb() {
+	local verb
+	for verb in {,de}alloc_{context,pd,xrcd,mw,dm} create_{ah,cq,srq,qp} destroy_{ah,cq,srq,qp} {reg,rereg,dereg,reg_dm}_mr \
+		resize_cq {modify,query}_{srq,qp} {attach,detach}_mcast; do
+		saw verb ".verb == \"$verb\" and .pid == $(cat "$dir/caller") and .took_ns > 0 and .device == \"pib0\" and
+			.number > 0 and .result == \"OK\"" >/dev/null || { echo "$verb"; return 1; }
+	done
+}
+# The number that an object has when it is made is that with which it goes.
+same_object() {
+	local made
+	made=$(jq -n "first(inputs | select(.verb == \"create_$1\" and .pid == $(cat "$dir/caller"))).number" "$dir/out")
+	saw verb ".verb == \"destroy_$1\" and .number == $made and .object == \"$1\""
+}
+# A multicast has a copy for each port by which it goes.
+fans_out() {
+	jq -n '[inputs | select(.event == "routed" and .dlid == 49159)] | group_by([.device, .port, .psn]) | map(map(.out_port))' \
+		"$dir/out" >"$dir/ports" 2>/dev/null
+	cat "$dir/ports"
+	jq -e 'any(length == 2 and .[0] != .[1])' "$dir/ports"
+}
+# What was queued leaves the queue, and has waited.
+leaves() {
+	jq -n -e '[inputs | select(.device == "pib0" and .src_qpn == '"$1"')]
+		| (map(select(.event == "queued").psn) | unique) as $in
+		| (map(select(.event == "dequeued" and .waited_ns > 0).psn) | unique) as $out
+		| [$in, $out], ($in | length) > 0 and $in == $out' "$dir/out" >"$dir/queue" || { cat "$dir/queue"; return 1; }
+}
+marks() { runuser -u nobody -- "$dir/marker" "$@"; }
+# perf counts the completions of queue pairs at pib0 that pibctl has counted meanwhile.
+export -f pingpong h addr4
+perf_counts() {
+	local told counted
+	export dir
+	trace pib0 event completion
+	(cd "$dir" && timeout 120 bash -c "$perf -- bash -c 'pingpong -n 200'" >"$dir/perf" 2>&1) || { cat "$dir/perf"; return 1; }
+	untrace || return 1
+	told=$(jq -s 'map(select(.pid > 0)) | length' "$dir/out")
+	(cd "$dir" && perf script 2>"$dir/perf") >"$dir/script" || { cat "$dir/perf"; return 1; }
+	counted=$(grep 'pib:pib_completion: .*device=pib0 ' "$dir/script" | grep -vc ' pid=0 ')
+	echo "pibctl $told perf $counted"
+	[ "$told" = "$counted" ] && [ "$told" -ge 400 ]
+}
+bpf_attached() { grep -qi attach "$dir/bpf"; }
+bpf_counts() {
+	local pid rc
+	bash -c "exec $bpf" >"$dir/bpf" 2>&1 &
+	pid=$!
+	wait_for 60 bpf_attached || { cat "$dir/bpf"; kill $pid; return 1; }
+	trace pib0 event dropped
+	stick exhausted
+	saw dropped '.reason == "rx_no_qp" and .qpn == 11259375'
+	untrace
+	kill -INT $pid
+	wait $pid
+	rc=$?
+	unstick
+	cat "$dir/bpf"
+	[ $rc = 0 ] && grep -q '^@\[[0-9]*\]: [1-9]' "$dir/bpf"
+}
+fails_alone() {
+	bash -c "$filter" || return 1
+	echo 1 >"$tracefs/events/pib/pib_completion/enable"
+	stick exhausted
+	wait_for 30 grep -q 'pib_completion: .*status=RETRY_EXC_ERR' "$tracefs/trace" || { cat "$tracefs/trace"; return 1; }
+	unstick
+	echo 0 >"$tracefs/events/pib/pib_completion/enable"
+	echo 0 >"$tracefs/events/pib/pib_completion/filter"
+	! sed -n 's/^.*pib_completion: //p' "$tracefs/trace" | grep status=SUCCESS
+}
 # Every event of the module has been asked for above.
 every_event() {
 	local event
@@ -163,7 +235,14 @@ every_event() {
 runs_command() { timeout --preserve-status -s TERM 2 bash -c "exec $1" >"$dir/doc" 2>&1 || { cat "$dir/doc"; return 1; }; }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#|]*[^# |]\) *\([#|].*\)\{0,1\}$/\1/p' "$here/../trace.md")
-ktap_plan $((51 + ${#commands[@]}))
+page=$here/../trace.md
+perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
+bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
+filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
+ktap_plan $((88 + ${#commands[@]}))
+for program in verbs marker; do
+	check "$program compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/$program" "$here/../lib/$program.c" -libverbs
+done
 modprobe -a ib_core ib_uverbs ib_umad
 mountpoint -q $tracefs || mount -t tracefs nodev $tracefs
 refuse "without the module" "is the module loaded" pibctl trace
@@ -184,6 +263,9 @@ check "what the port received" saw port_received '.device == "pib1" and .service
 check "what the queue pair received" saw qp_received '.device == "pib1" and .service == "RC" and .opcode == "SEND" and .far_qpn > 1'
 check "an acknowledgement sent" saw ack_sent '.device == "pib1" and .answer == "ACK" and .msn > 0'
 check "and received" saw ack_received '.device == "pib0" and .answer == "ACK"'
+check "a receive that was posted" saw recv_posted '.device == "pib1" and .bytes == 4096 and .wr_id == "0x1" and .srqn == 0 and .pid > 0'
+check "the way through a switch" saw routed '(.device | startswith("pib") | not) and .port > 0 and .out_port > 0 and .port != .out_port and .service == "RC" and .dlid > 0 and .vl == 0'
+check "a verb" saw verb '.device == "pib0" and .verb == "modify_qp" and .object == "qp" and .port == 1 and .from == "INIT" and .to == "RTR" and (.mask | startswith("0x")) and .dest_qpn > 1 and .dlid > 0 and .result == "OK"'
 check "a completion" saw completion '.device == "pib0" and .opcode == "SEND" and .status == "SUCCESS" and .wr_id == "0x2"'
 check "a receive's" saw completion '.device == "pib1" and .opcode == "RECV" and .bytes == 4096'
 check "a state that was asked for" saw qp_state '.from == "RTR" and .to == "RTS" and .cause == "modify_qp"'
@@ -210,9 +292,19 @@ unstick
 untrace
 trace
 stick paged
+check "a page that has come" saw page_ready ".qpn == $qpn and .bytes == 64 and .pid == $stuck and .waited_ns > 0 and .result == \"OK\""
 check "a page" saw page_wait ".qpn == $qpn and .bytes == 64 and .pid == $stuck"
+stick gone
+check "a page that there is not" saw page_ready ".qpn == $qpn and .waited_ns > 0 and .result == \"EFAULT\""
 unstick
 check "JSON" as_json
+check "a mark of a program's own" marks pib0 'a "b" qpn=1 text=2'
+check "is seen" saw mark '.device == "pib0" and .pid > 0 and .text == "a \"b\" qpn=1 text=2" and .qpn == null'
+check "a short one" marks pib0 7
+check "is a text" saw mark '.text == "7"'
+check "without control characters" marks pib0 $'1\n2\e'
+check "that is seen, too" saw mark '.text == "1?2?"'
+refuse "a long one" "Invalid" marks pib0 "$(printf '%065d' 0)"
 check "a mark" pibctl trace mark "here: \"it\" is"
 check "in the trace" saw mark '.text == "here: \"it\" is"'
 check "the end of another" untrace
@@ -222,11 +314,41 @@ trace pib0 qp "$qpn" event qp_sent event ack_received
 pingpong -n 5
 saw ack_received true
 check "nothing of other queue pairs" untrace_with all ".device == \"pib0\" and .qpn == $qpn"
+trace pib0 qp "$qpn" event verb
+"$dir/verbs" pib0 >/dev/null
+kill "$stuck"
+check "a queue pair that goes" saw verb '.verb == "destroy_qp" and .result == "OK"'
+check "no verbs of others" untrace_with all ".object == \"qp\" and .number == $qpn and .pid == $stuck"
+stick rnr
+trace pid "$stuck" event verb
+"$dir/verbs" pib0 >/dev/null
+kill "$stuck"
+check "what is left behind when a process ends" saw verb ".verb == \"destroy_qp\" and .from == \"RTS\" and .pid == $stuck"
+check "no verbs of other processes" untrace_with all ".pid == $stuck"
+stick rnr
 trace pid "$stuck"
 pingpong -n 5
 saw ack_received true
 check "nothing of other processes" untrace_with all ".pid == $stuck"
 unstick
+check "another HCA" h 1 pibctl add pib2 netdev eth0 standalone
+check "ACTIVE, too" wait_for 60 grep -q ACTIVE /sys/class/infiniband/pib2/ports/1/state
+check "a cable that is long and has little room" h 1 pibctl link set pib0/1 latency 500ms buffer 8k
+trace
+check "verbs" calls
+check "each verb" each_verb
+qpn=$(sed -n 's/^qp //p' "$dir/said")
+check "one that is refused" saw verb '.verb == "reg_mr" and .result == "EFAULT" and .number == 0 and .addr == "0x1000" and .length == 4096'
+check "the numbers of a queue pair" same_object qp
+check "and of a CQ" same_object cq
+check "for want of credits" saw queued ".device == \"pib0\" and .port == 1 and .src_qpn == $qpn and .dlid == 49159 and .vl == 0 and .behind == \"credits\" and .bytes == 0"
+check "behind others in the lane" saw queued ".src_qpn == $qpn and .behind == \"lane\" and .bytes > 2048"
+check "and not for ever" saw dequeued ".src_qpn == $qpn and .waited_ns > 0"
+check "each of them" wait_for 20 leaves "$qpn"
+check "the copies of a multicast" wait_for 20 fans_out
+check "the end of it" untrace
+check "a good cable" h 1 pibctl link set pib0/1 healthy
+check "one HCA less" h 1 pibctl del pib2
 trace pib1/1
 pingpong -n 5
 check "nothing of other devices" untrace_with all '.device == "pib1" and .port == 1'
@@ -237,6 +359,18 @@ check "readable lines" readable
 check "a flood" flood
 check "the life of messages" follows
 check "ftrace has them" from_ftrace
+echo >"$tracefs/trace"
+check "$filter" fails_alone
+if grep -qs . "$tracefs/events/pib/pib_completion/id" && command -v perf >/dev/null; then
+	check "$perf" perf_counts
+else
+	skip "$perf" "this kernel has no perf for tracepoints"
+fi
+if [ -e /sys/kernel/btf/vmlinux ] && command -v bpftrace >/dev/null; then
+	check "$bpf" bpf_counts
+else
+	skip "$bpf" "this kernel has no BTF"
+fi
 check "an unknown event" refuses 2 "there are: .*completion" pibctl trace event nonesuch
 check "an event that has no process" refuses 2 "does not say" pibctl trace pid 1 event port_sent
 check "another user" refuses 1 "needs root" runuser -u nobody -- pibctl trace

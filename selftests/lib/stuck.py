@@ -4,8 +4,10 @@
 
 reset, init, rtr, rts: it is in that state. rnr: the far end, of the same process, has no receive.
 silence: nobody has the number of the far end; exhausted: the same, with short timeouts and one retry;
-paged: the same, and what is sent is paged in on demand.
+paged: the same, and what is sent is paged in on demand; gone: that memory has gone.
 """
+import ctypes
+import mmap
 import sys
 import time
 
@@ -41,6 +43,18 @@ def connect(qp, lid, far_qpn, how):
         step(attr)
 
 
+def gone(pd):
+    """A region of a page that the process has no more."""
+    libc = ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    page = libc.mmap(None, ctypes.c_size_t(4096), mmap.PROT_READ | mmap.PROT_WRITE,
+                     mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, ctypes.c_long(0))
+    mr = MR(pd, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND, address=page)
+    libc.munmap(page, 4096)
+    return mr, page
+
+
 def main():
     device, how = sys.argv[1:]
     ctx = Context(name=device)
@@ -52,10 +66,16 @@ def main():
     connect(near, lid, far.qp_num if how == "rnr" else NOBODY, how)
     if how == "rnr":
         connect(far, lid, near.qp_num, how)
-    if how in ("rnr", "silence", "exhausted", "paged"):
+    if how == "gone":
+        mr, address = gone(pd)
+    elif LEVELS.get(how, 3) == 3 and how != "rts":
         mr = MR(pd, 64, IBV_ACCESS_LOCAL_WRITE | (IBV_ACCESS_ON_DEMAND if how == "paged" else 0))
+        address = mr.buf
+    else:
+        mr = None
+    if mr:
         near.post_send(SendWR(opcode=IBV_WR_SEND, send_flags=IBV_SEND_SIGNALED, num_sge=1,
-                              sg=[SGE(mr.buf, 64, mr.lkey)]))
+                              sg=[SGE(address, 64, mr.lkey)]))
     print(f"qp {near.qp_num}", flush=True)
     time.sleep(600)
 

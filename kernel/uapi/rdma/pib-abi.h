@@ -296,6 +296,19 @@ enum pib_query_context_attrs {
 	PIB_ATTR_QUERY_CONTEXT_RESP = (1U << UVERBS_ID_NS_SHIFT),
 };
 
+/* Additions to ib_core's methods for the device. */
+enum pib_device_methods {
+	/* a mark for those that trace at the moment (pib:pib_mark); nobody else hears of it */
+	PIB_METHOD_TRACE_MARK = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+#define PIB_TRACE_MARK_MAX	64
+
+enum pib_trace_mark_attrs {
+	/* 1 to PIB_TRACE_MARK_MAX bytes of ASCII; what is no printable character is shown as '?' */
+	PIB_ATTR_TRACE_MARK_TEXT = (1U << UVERBS_ID_NS_SHIFT),
+};
+
 /* Additions to ib_core's methods for queue pairs: doorbells. */
 enum pib_qp_methods {
 	/* look at the send queue */

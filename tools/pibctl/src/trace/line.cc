@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "pib_";
 constexpr std::string_view kMarker = "tracing_mark_write";
+/// The last field of an event, of which anything may be part: a program has written it.
+constexpr std::string_view kRest = "text";
 /// A thread's name is right-aligned in so many columns, and always shorter.
 constexpr std::size_t kCommColumns = 16;
 
@@ -89,7 +91,7 @@ bool parse_fields(std::string_view text, TraceRecord &record)
 		const auto key = take(text, "=");
 		if (!key || !is_key(*key))
 			return false;
-		const auto end = next_key(text);
+		const auto end = *key == kRest ? text.npos : next_key(text);
 		record.fields.emplace_back(*key, text.substr(0, end));
 		text.remove_prefix(end == text.npos ? text.size() : end + 1);
 	}
@@ -164,7 +166,8 @@ nlohmann::ordered_json json_of(const TraceRecord &record)
 	object["comm"] = record.comm;
 	object["tid"] = record.tid;
 	for (const auto &[key, value] : record.fields)
-		object[key] = key == "device" ? nlohmann::ordered_json(value) : json_value(value);
+		object[key] = key == "device" || key == kRest ? nlohmann::ordered_json(value)
+							      : json_value(value);
 	if (record.kind == TraceRecord::Kind::kMark)
 		object["text"] = record.text;
 	return object;

@@ -121,6 +121,38 @@ TEST(TraceLine, Mark)
 		  "5.25 mark: x");
 }
 
+TEST(TraceLine, AMarkOfAProgramIsTheRestOfTheLine)
+{
+	const auto *line = "               p-9       [000] ..... 5.25: pib_mark: device=pib0 pid=9 "
+			   "text=round 3 qpn=17 text=x ";
+	const Json json = json_of(line);
+	EXPECT_EQ(json.at("event"), "mark");
+	EXPECT_EQ(json.at("pid"), 9);
+	EXPECT_EQ(json.at("text"), "round 3 qpn=17 text=x");
+	EXPECT_FALSE(json.contains("qpn"));
+	EXPECT_EQ(trace_text(*parse_trace_line(line)),
+		  "5.25 pib0 mark pid 9 text round 3 qpn=17 text=x");
+	EXPECT_EQ(json_of("               p-9       [000] ..... 5.25: pib_mark: device=pib0 pid=9 "
+			  "text=7")
+			  .at("text"),
+		  "7");
+}
+
+TEST(TraceLine, VerbsWithAndWithoutArguments)
+{
+	const Json with =
+		json_of("               p-9       [000] ..... 5.25: pib_verb: device=pib0 "
+			"port=1 pid=9 verb=modify_qp object=qp number=17 result=OK "
+			"took_ns=1200 mask=0x1 from=RESET to=INIT");
+	EXPECT_EQ(with.at("number"), 17);
+	EXPECT_EQ(with.at("to"), "INIT");
+	const Json without =
+		json_of("               p-9       [000] ..... 5.25: pib_verb: device=pib0 port=0 "
+			"pid=9 verb=alloc_pd object=pd number=0 result=ENOMEM took_ns=800  ");
+	EXPECT_EQ(without.at("result"), "ENOMEM");
+	EXPECT_EQ(without.at("took_ns"), 800);
+}
+
 TEST(TraceLine, BytesThatAreNoTextDoNoHarm)
 {
 	const auto record = parse_trace_line(
