@@ -5,6 +5,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <optional>
 
 #include "watch/look.h"
 
@@ -21,7 +22,8 @@ public:
 	{
 	}
 
-	/// Takes a new look if the last one is old. Afterwards there are two.
+	/// Takes a new look if the last one is old, be it that it failed. Afterwards there are two,
+	/// unless it is refused.
 	Status refresh();
 	const Look &now() const { return looks_.back(); }
 	/// The look to compare now() with: about a second older, as far as there is such a one.
@@ -33,8 +35,10 @@ private:
 
 	TakeLook take_;
 	std::function<Clock::time_point()> now_;
-	/// How long the last one took.
+	/// When the last one began, how long it took, and what came of it.
+	std::optional<Clock::time_point> tried_;
 	Clock::duration cost_{};
+	Status outcome_ = success();
 	/// The oldest first.
 	std::deque<Look> looks_;
 };

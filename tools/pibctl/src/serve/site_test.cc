@@ -240,9 +240,12 @@ protected:
 	Sampler::Clock::time_point time;
 	std::chrono::milliseconds cost{0};
 	int taken = 0;
+	bool fails = false;
 	Sampler sampler{[this]() -> Result<Look> {
 				++taken;
 				time += cost;
+				if (fails)
+					return Error{"module pib is not loaded"};
 				return Look{};
 			},
 			[this] { return time; }};
@@ -291,6 +294,20 @@ TEST_F(Sampling, LooksThatTakeLongAreFew)
 	EXPECT_EQ(taken, 1);
 	at(3100ms);
 	EXPECT_EQ(taken, 2);
+}
+
+TEST_F(Sampling, LooksThatFailAreFewToo)
+{
+	at(0ms);
+	fails = true;
+	for (int i = 0; i < 100; ++i) {
+		time = Sampler::Clock::time_point(300ms + i * 1ms);
+		EXPECT_EQ(sampler.refresh().error().text, "module pib is not loaded");
+	}
+	EXPECT_EQ(taken, 2);
+	fails = false;
+	at(600ms);
+	EXPECT_EQ(taken, 3);
 }
 
 } // namespace
