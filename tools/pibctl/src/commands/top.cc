@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <chrono>
@@ -191,7 +190,7 @@ Status run_on_screen(Watch &watch, TopRequest request, const Interruption &inter
 	std::uint64_t shown = 0;
 	while (interruption.check()) {
 		const int wait = milliseconds_until(next_look(watch, request.interval));
-		if (const auto key = screen.key(wait)) {
+		if (const auto key = screen.key(wait, interruption)) {
 			if (!obey(*key, request.selection))
 				break;
 		} else if (!milliseconds_until(next_look(watch, request.interval))) {
@@ -214,7 +213,7 @@ bool sleep_until(Clock::time_point when, const Interruption &interruption)
 		const int left = milliseconds_until(when);
 		if (!left)
 			return true;
-		poll(nullptr, 0, left);
+		interruption.poll(nullptr, 0, left);
 	}
 	return false;
 }
