@@ -126,13 +126,14 @@ class Watch {
 public:
 	explicit Watch(Client &client) : client_(client) {}
 
-	Status begin()
+	/// Refuses if what is to be shown is not there.
+	Status begin(const Selection &selection)
 	{
 		auto look = look_at_all(client_);
 		if (!look)
 			return look.error();
 		last_ = std::move(*look);
-		return success();
+		return check_names(last_.fabric, selection);
 	}
 	Result<Rates> next()
 	{
@@ -257,7 +258,7 @@ Status top(const Context &context, const Arguments &arguments)
 		return request.error();
 	const Interruption interruption;
 	Watch watch(context.client);
-	if (auto begun = watch.begin(); !begun)
+	if (auto begun = watch.begin(request->selection); !begun)
 		return begun;
 	if (!request->once && !context.json && Screen::possible())
 		return run_on_screen(watch, *request, interruption);

@@ -119,6 +119,24 @@ TEST(Select, BusyOnes)
 	EXPECT_TRUE(port_names(selection).empty());
 }
 
+TEST(Select, NamesThatAreNotThereAreRefused)
+{
+	const FabricSnapshot fabric = fake::Fabric().fabric;
+	Selection selection;
+	EXPECT_TRUE(check_names(fabric, selection));
+	for (const char *name : {"pib0", "sw1"}) {
+		selection.node = name;
+		EXPECT_TRUE(check_names(fabric, selection)) << name;
+	}
+	selection.port = 4;
+	EXPECT_TRUE(check_names(fabric, selection));
+	selection.port = 5;
+	EXPECT_EQ(check_names(fabric, selection).error().text, "'sw1' has no port 5");
+	selection.node = "nowhere";
+	EXPECT_EQ(check_names(fabric, selection).error().text,
+		  "no HCA and no switch 'nowhere' in this network namespace");
+}
+
 TEST(Select, KeysAndWords)
 {
 	EXPECT_EQ(*parse_sort("waits"), SortKey::kWaits);
