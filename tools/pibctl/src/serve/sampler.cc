@@ -44,6 +44,7 @@ Status Sampler::refresh()
 		return outcome_;
 	look->when = start;
 	looks_.push_back(std::move(*look));
+	++number_;
 	forget();
 	// The first one is compared with itself: nothing has moved.
 	if (looks_.size() == 1)

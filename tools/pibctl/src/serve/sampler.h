@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -25,6 +26,8 @@ public:
 	/// Takes a new look if the last one is old, be it that it failed. Afterwards there are two,
 	/// unless it is refused.
 	Status refresh();
+	/// Another one for each look.
+	std::uint64_t number() const { return number_; }
 	const Look &now() const { return looks_.back(); }
 	/// The look to compare now() with: about a second older, as far as there is such a one.
 	const Look &before() const { return looks_.front(); }
@@ -39,6 +42,7 @@ private:
 	std::optional<Clock::time_point> tried_;
 	Clock::duration cost_{};
 	Status outcome_ = success();
+	std::uint64_t number_ = 0;
 	/// The oldest first.
 	std::deque<Look> looks_;
 };
