@@ -77,9 +77,9 @@ protected:
 	HttpResponse get(const std::string &path, const std::string &name = "")
 	{
 		auto response = try_get(path, name);
-		while (!response) {
+		for (int i = 0; !response; ++i) {
 			pollfd events{bell.file(), POLLIN, 0};
-			if (poll(&events, 1, 60000) != 1)
+			if (i == 10 || poll(&events, 1, 60000) != 1)
 				return refuse(500, "no answer comes");
 			bell.has_rung();
 			response = try_get(path, name);
