@@ -52,12 +52,12 @@ gives_soon() { wait_for 20 gives "$@"; }
 within_a_second() {
 	local expression=$1 asked most
 	shift
-	most=$((3 + $(looks_last) / 500))
+	most=$((3 + $(three_looks) / 500))
 	asked=$(client polls /api/fabric "any($expression for c in o['cables'] for words in [c['class'].split()] if 'pib0/1' in (c['a'], c['b']))" "$@")
 	[ "$asked" -le $most ] || { echo "$asked of $most"; return 1; }
 }
-# Milliseconds that three looks take, as a call of what takes the same look does.
-looks_last() {
+# Milliseconds of three looks, no less: for these calls pibctl asks the module what the server asks it.
+three_looks() {
 	local start
 	start=$(date +%s%3N)
 	pibctl -j show >/dev/null && pibctl -j show links >/dev/null
