@@ -112,10 +112,17 @@ def pulled(page):
 
 @case("within a second of seeing it: the page asks twice a second")
 def asks_often(page):
-    asked = ("return performance.getEntriesByType('resource').filter(e => e.name.endsWith('/api/fabric')).map(e => e.startTime)")
+    # By the page's own clock. What it asks takes its time, and the clock goes on meanwhile: that is taken away. Of a machine that stands
+    # still a gap may be long; most are not.
+    asked = ("return performance.getEntriesByType('resource').map(e => [e.name.endsWith('/api/fabric'), e.startTime, e.responseEnd])")
     page.browser.run("performance.clearResourceTimings(); performance.setResourceTimingBufferSize(5000)")
-    times = page.browser.wait("it asks", lambda: (lambda t: t if len(t) > 5 else None)(page.browser.run(asked)))
-    need(all(b - a >= 450 for a, b in zip(times, times[1:])), times)
+
+    def pauses():
+        entries = sorted(page.browser.run(asked), key=lambda e: e[1])
+        starts = [i for i, entry in enumerate(entries) if entry[0]]
+        return [entries[i][1] - max(e[2] for e in entries[:i]) for i in starts if i]
+    found = page.browser.wait("it asks", lambda: (lambda p: p if len(p) >= 9 else None)(pauses()))
+    need(all(pause >= 450 for pause in found) and sorted(found)[len(found) // 2] < 1000, found)
 
 
 @case("it is put back, and bad")

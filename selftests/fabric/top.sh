@@ -31,7 +31,15 @@ three_lines() {
 times = [json.loads(line)["time"] for line in open(sys.argv[1])]
 sys.exit(not (len(times) == 3 and times == sorted(set(times))))' "$work/out"
 }
-reader_goes() { pibctl -j top --interval 0.1 | head -n 1 | jq -e .time; }
+# Like others whose reader goes, it ends, and does so by itself: not by SIGPIPE.
+reader_goes() {
+	local status
+	pibctl -j top --interval 0.1 | head -n 1 >"$work/out"
+	status=("${PIPESTATUS[@]}")
+	jq -e .time "$work/out" && [ "${status[0]}" = 0 ] && return
+	echo "status ${status[0]}"
+	return 1
+}
 interrupted() {
 	bash -c 'exec pibctl -j top --interval 0.1' >"$work/out" &
 	local pid=$!
@@ -60,7 +68,7 @@ runs_command() { bash -o pipefail -c "$1" >"$work/doc" 2>&1 </dev/null || { cat 
 
 # The commands of docs/watch.md, which selftests/check copies beside this folder; serve.sh has the others.
 mapfile -t commands < <(sed -n 's/^    \(pibctl .*[^# ]\) *#.*$/\1/p' "$here/../watch.md" | grep "pibctl.* top")
-ktap_plan $((29 + ${#commands[@]}))
+ktap_plan $((32 + ${#commands[@]}))
 topology_init
 check "traffic generator compiles" allpairs_build
 net=$(net xgft 2 1)
@@ -94,9 +102,12 @@ check "three lines of JSON" three_lines
 check "the reader goes" reader_goes
 check "SIGTERM ends it well" interrupted
 check "on a terminal: table after table, keys, a smaller window, q" on_terminal 100 30 "see=CABLE" "see=[1-9][0-9]* ports, .* by bytes" \
-	key=n "see=by name" key=i "see=busy ones only" size=60x12 "see=busy" key=q -- pibctl top --interval 0.2
+	key=n "see=by name" key=i "see=busy ones only" size=60x12 "see=busy" "see=busy" "see=busy" "see=busy" key=q -- pibctl top --interval 0.2
 check "Ctrl-C leaves the terminal as it was" on_terminal 80 24 "see=ports, " key=^C -- pibctl top --interval 0.2
 check "so does SIGTERM" on_terminal 80 24 "see=ports, " kill -- pibctl top --interval 0.2
+check "so does Ctrl-\\" on_terminal 80 24 "see=ports, " "key=^\\" -- pibctl top --interval 0.2
+refuse "a NAME that is not there" "no HCA and no switch 'nowhere'" pibctl top nowhere --once --interval 0.1
+refuse "a port that is not there" "'pib0' has no port 9" pibctl -j top pib0/9 --once --interval 0.1
 nobody_sees() {
 	"${as_nobody[@]}" pibctl -j top --once --interval 0.1 >"$work/out" && jq -e '(.qps == []) and (.ports | length > 0)' "$work/out"
 }

@@ -48,11 +48,12 @@ Status serve_fabric(const Context &context, const Arguments &arguments)
 	// What cannot be seen need not be shown.
 	if (const auto look = look_at_fabric(context.client); !look)
 		return look.error();
-	Site site([&] { return look_at_fabric(context.client); }, ask_tables);
+	const Bell bell;
+	Site site([&] { return look_at_fabric(context.client); }, ask_tables, bell);
 	const Interruption interruption;
 	std::signal(SIGPIPE, SIG_IGN);
 	const auto server = HttpServer::create(
-		*where, [&](const HttpRequest &request) { return site.answer(request); });
+		*where, [&](const HttpRequest &request) { return site.answer(request); }, bell);
 	if (!server)
 		return server.error();
 	say_where(context, (*server)->where());

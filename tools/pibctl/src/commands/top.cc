@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <chrono>
@@ -127,13 +126,14 @@ class Watch {
 public:
 	explicit Watch(Client &client) : client_(client) {}
 
-	Status begin()
+	/// Refuses if what is to be shown is not there.
+	Status begin(const Selection &selection)
 	{
 		auto look = look_at_all(client_);
 		if (!look)
 			return look.error();
 		last_ = std::move(*look);
-		return success();
+		return check_names(last_.fabric, selection);
 	}
 	Result<Rates> next()
 	{
@@ -191,7 +191,7 @@ Status run_on_screen(Watch &watch, TopRequest request, const Interruption &inter
 	std::uint64_t shown = 0;
 	while (interruption.check()) {
 		const int wait = milliseconds_until(next_look(watch, request.interval));
-		if (const auto key = screen.key(wait)) {
+		if (const auto key = screen.key(wait, interruption)) {
 			if (!obey(*key, request.selection))
 				break;
 		} else if (!milliseconds_until(next_look(watch, request.interval))) {
@@ -214,7 +214,7 @@ bool sleep_until(Clock::time_point when, const Interruption &interruption)
 		const int left = milliseconds_until(when);
 		if (!left)
 			return true;
-		poll(nullptr, 0, left);
+		interruption.poll(nullptr, 0, left);
 	}
 	return false;
 }
@@ -258,7 +258,7 @@ Status top(const Context &context, const Arguments &arguments)
 		return request.error();
 	const Interruption interruption;
 	Watch watch(context.client);
-	if (auto begun = watch.begin(); !begun)
+	if (auto begun = watch.begin(request->selection); !begun)
 		return begun;
 	if (!request->once && !context.json && Screen::possible())
 		return run_on_screen(watch, *request, interruption);

@@ -44,4 +44,25 @@ Status Interruption::check() const
 	return success();
 }
 
+int Interruption::poll(pollfd *files, nfds_t count, int milliseconds) const
+{
+	sigset_t ours;
+	sigset_t before;
+	sigemptyset(&ours);
+	for (const int number : kSignals)
+		sigaddset(&ours, number);
+	// What comes from here on is held back until ppoll() waits.
+	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	int ready = -1;
+	int code = EINTR;
+	if (!caught) {
+		const timespec left{milliseconds / 1000, milliseconds % 1000 * 1000000L};
+		ready = ppoll(files, count, &left, &before);
+		code = errno;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, nullptr);
+	errno = code;
+	return ready;
+}
+
 } // namespace pib::ctl

@@ -2,6 +2,8 @@
 // Signals that ask for an end, put off until what was begun can be taken back.
 #pragma once
 
+#include <poll.h>
+
 #include <array>
 #include <csignal>
 
@@ -20,6 +22,9 @@ public:
 
 	/// Refuses, once such a signal has come.
 	Status check() const;
+	/// As poll(2), but such a signal ends it at once, also one that has come before: nothing between
+	/// check() and this is missed.
+	int poll(pollfd *files, nfds_t count, int milliseconds) const;
 
 private:
 	static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};

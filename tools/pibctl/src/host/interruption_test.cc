@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <csignal>
 #include <sstream>
 
@@ -40,6 +41,31 @@ TEST(Interruption, WhatIsIgnoredStaysIgnored)
 		EXPECT_TRUE(interruption.check());
 	}
 	EXPECT_EQ(std::signal(SIGINT, SIG_DFL), SIG_IGN);
+}
+
+TEST(Interruption, ASignalBeforeTheWaitEndsIt)
+{
+	const Interruption interruption;
+	ASSERT_TRUE(interruption.check());
+	std::raise(SIGTERM);
+	// It would wait for a day.
+	EXPECT_EQ(interruption.poll(nullptr, 0, 24 * 3600 * 1000), -1);
+	EXPECT_EQ(errno, EINTR);
+}
+
+TEST(Interruption, TheWaitLeavesTheMaskAsItWas)
+{
+	const Interruption interruption;
+	sigset_t blocked;
+	sigset_t before;
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &blocked, &before);
+	EXPECT_EQ(interruption.poll(nullptr, 0, 1), 0);
+	sigset_t after;
+	pthread_sigmask(SIG_SETMASK, &before, &after);
+	EXPECT_EQ(sigismember(&after, SIGUSR1), 1);
+	EXPECT_EQ(sigismember(&after, SIGTERM), 0);
 }
 
 TEST(Progress, OneLineThatGoesAway)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "host/screen.h"
 
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -42,6 +41,8 @@ Screen::Screen()
 	raw.c_cc[VTIME] = 0;
 	// Stopped, it would leave the page as it is.
 	raw.c_cc[VSUSP] = _POSIX_VDISABLE;
+	// Killed, too.
+	raw.c_cc[VQUIT] = _POSIX_VDISABLE;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
 	write_all(kEnter);
 }
@@ -65,13 +66,17 @@ void Screen::draw(const std::vector<std::string> &lines)
 	write_all(screen_text(lines));
 }
 
-std::optional<char> Screen::key(int milliseconds) const
+std::optional<char> Screen::key(int milliseconds, const Interruption &interruption) const
 {
+	constexpr char kQuit = 'q';
+	constexpr char kControlBackslash = 0x1C;
 	pollfd input{STDIN_FILENO, POLLIN, 0};
-	if (poll(&input, 1, milliseconds) <= 0)
+	if (interruption.poll(&input, 1, milliseconds) <= 0)
 		return std::nullopt;
 	char key;
-	return read(STDIN_FILENO, &key, 1) == 1 ? key : 'q';
+	if (read(STDIN_FILENO, &key, 1) != 1 || key == kControlBackslash)
+		return kQuit;
+	return key;
 }
 
 std::string screen_text(const std::vector<std::string> &lines)

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/interruption.h"
+
 namespace pib::ctl {
 
 /// While it lives, standard input and output are a page of their own, where keys come at once and
@@ -28,8 +30,8 @@ public:
 	/// At most one line less than the window has.
 	void draw(const std::vector<std::string> &lines);
 	/// A key, if one is pressed within so many milliseconds; a signal ends the wait, too.
-	/// 'q' if the terminal has gone.
-	std::optional<char> key(int milliseconds) const;
+	/// 'q' if the terminal has gone, and for Ctrl-\, which asks for an end, as well.
+	std::optional<char> key(int milliseconds, const Interruption &interruption) const;
 
 private:
 	termios before_{};

@@ -11,8 +11,6 @@
 namespace pib::ctl::fake {
 namespace {
 
-constexpr std::uint16_t kFamily = 0x23;
-
 template <typename T>
 Bytes bytes_of(T value)
 {
@@ -169,6 +167,8 @@ std::vector<Bytes> Kernel::react_to(View request)
 	const nlmsghdr header = header_of(request);
 	if (header.nlmsg_type == GENL_ID_CTRL)
 		return family(request);
+	if (!loaded || header.nlmsg_type != number)
+		return {verdict({ENOENT, ""}, request)};
 	const View attributes = request.subspan(NLMSG_HDRLEN + GENL_HDRLEN);
 	requests.push_back({header.nlmsg_flags, request[NLMSG_HDRLEN],
 			    Bytes(attributes.begin(), attributes.end())});
@@ -193,7 +193,7 @@ std::vector<Bytes> Kernel::play(const Script &script, View request)
 	}
 	std::vector<Bytes> datagrams;
 	for (const Bytes &stream : script.streams)
-		datagrams.push_back(message(kFamily, NLM_F_MULTI | script.flags, header.nlmsg_seq,
+		datagrams.push_back(message(number, NLM_F_MULTI | script.flags, header.nlmsg_seq,
 					    genl(request[NLMSG_HDRLEN], stream)));
 	datagrams.push_back(verdict(script.refusal, request));
 	return datagrams;
@@ -217,16 +217,24 @@ Bytes Kernel::verdict(const Refusal &refusal, View request) const
 		       join({bytes_of(std::int32_t{-refusal.code}), echoed, tlvs}));
 }
 
-std::vector<Bytes> Kernel::family(View request) const
+std::vector<Bytes> Kernel::family(View request)
 {
-	if (!loaded)
-		return {verdict({ENOENT, ""}, request)};
-	const Bytes attributes =
-		join({text(CTRL_ATTR_FAMILY_NAME, "pib"), u16(CTRL_ATTR_FAMILY_ID, kFamily),
-		      u32(CTRL_ATTR_VERSION, version)});
-	return {message(GENL_ID_CTRL, 0, header_of(request).nlmsg_seq,
-			genl(CTRL_CMD_NEWFAMILY, attributes)),
-		verdict({}, request)};
+	const nlmsghdr header = header_of(request);
+	const auto message_of = [&](const char *name, std::uint16_t id) {
+		return message(GENL_ID_CTRL, 0, header.nlmsg_seq,
+			       genl(CTRL_CMD_NEWFAMILY, join({text(CTRL_ATTR_FAMILY_NAME, name),
+							      u16(CTRL_ATTR_FAMILY_ID, id),
+							      u32(CTRL_ATTR_VERSION, version)})));
+	};
+	std::vector<Bytes> answers;
+	if ((header.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)
+		answers.push_back(message_of("nlctrl", GENL_ID_CTRL));
+	else
+		++named;
+	if (loaded)
+		answers.push_back(message_of("pib", number));
+	answers.push_back(verdict({answers.empty() ? ENOENT : 0, ""}, request));
+	return answers;
 }
 
 } // namespace pib::ctl::fake

@@ -40,6 +40,10 @@ class Kernel {
 public:
 	bool loaded = true;
 	std::uint32_t version = 1;
+	/// The number of its family, which is another one each time that it is loaded.
+	std::uint16_t number = 0x23;
+	/// How often it was asked for by its name, by which it would be loaded.
+	int named = 0;
 	/// As NETLINK_CAP_ACK: refusals carry only the header of the request.
 	bool capped = true;
 	/// What was sent to the family: command byte and attributes of each request.
@@ -70,7 +74,7 @@ private:
 	std::vector<Bytes> react_to(View request);
 	std::vector<Bytes> play(const Script &script, View request);
 	Bytes verdict(const Refusal &refusal, View request) const;
-	std::vector<Bytes> family(View request) const;
+	std::vector<Bytes> family(View request);
 
 	std::deque<Script> scripts_;
 };

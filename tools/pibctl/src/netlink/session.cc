@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "netlink/attributes.h"
 
@@ -28,6 +29,8 @@ Error not_loaded(const Verdict &verdict)
 				    : std::strerror(verdict.code)),
 		verdict.code};
 }
+
+const Error kGone{"module pib is not loaded any more", ENOENT};
 
 Error wrong_version(std::uint32_t version)
 {
@@ -57,7 +60,7 @@ Status Session::connect()
 			return opened.error();
 		transport_ = std::move(*opened);
 	}
-	return find_family();
+	return known_ ? find_family_again() : find_family();
 }
 
 Status Session::find_family()
@@ -71,8 +74,26 @@ Status Session::find_family()
 		return not_loaded(outcome->verdict);
 	if (outcome->answers.empty())
 		return kNoFamily;
+	return take_family(outcome->answers.front());
+}
 
-	const Attributes family(outcome->answers.front().attributes);
+/// Asking for a family by its name would load a module that somebody has just unloaded. The list of
+/// all families loads none.
+Status Session::find_family_again()
+{
+	Request request(CTRL_CMD_GETFAMILY, kControllerVersion, NLM_F_DUMP);
+	const auto outcome = exchange(request, GENL_ID_CTRL);
+	if (!outcome)
+		return outcome.error();
+	for (const Answer &answer : outcome->answers)
+		if (Attributes(answer.attributes).text(CTRL_ATTR_FAMILY_NAME) == PIB_FAMILY_NAME)
+			return take_family(answer);
+	return kGone;
+}
+
+Status Session::take_family(const Answer &answer)
+{
+	const Attributes family(answer.attributes);
 	const auto version = family.number<std::uint32_t>(CTRL_ATTR_VERSION).value_or(0);
 	const auto id = family.number<std::uint16_t>(CTRL_ATTR_FAMILY_ID).value_or(0);
 	if (id < NLMSG_MIN_TYPE)
@@ -80,6 +101,7 @@ Status Session::find_family()
 	if (version != PIB_FAMILY_VERSION)
 		return wrong_version(version);
 	family_ = id;
+	known_ = true;
 	return success();
 }
 
@@ -89,6 +111,19 @@ Result<Outcome> Session::call(Request &request)
 		return kTooLong;
 	if (auto connected = connect(); !connected)
 		return connected.error();
+	auto outcome = call_family(request);
+	if (!outcome || outcome->verdict.code != ENOENT)
+		return outcome;
+	// There is no such object, or the family has gone with the module; one that has come back has
+	// another number.
+	const std::uint16_t asked = std::exchange(family_, 0);
+	if (auto connected = connect(); !connected)
+		return connected.error();
+	return family_ == asked ? outcome : call_family(request);
+}
+
+Result<Outcome> Session::call_family(Request &request)
+{
 	for (int attempt = 0; attempt < kDumpAttempts; ++attempt) {
 		auto outcome = exchange(request, family_);
 		if (!outcome || !interrupted_)

@@ -30,7 +30,8 @@ public:
 
 	/// Opens the socket and finds (by which the kernel loads) the module.
 	Status connect();
-	/// Connects if need be, sends, and gathers up to the verdict.
+	/// Connects if need be, sends, and gathers up to the verdict. A module that was unloaded and
+	/// loaded again meanwhile is found again, but not loaded.
 	Result<Outcome> call(Request &request);
 	/// Sends several requests, none of them a dump, as one message, and gathers their verdicts.
 	/// The kernel carries out each of them, also after one that it refuses.
@@ -38,16 +39,22 @@ public:
 	bool connected() const { return family_ != 0; }
 
 private:
+	Result<Outcome> call_family(Request &request);
 	Result<Outcome> exchange(Request &request, std::uint16_t type);
 	Result<bool> take(View datagram, std::uint16_t type, std::uint32_t sequence,
 			  Outcome &outcome);
 	Status take_verdicts(View datagram, std::uint32_t first, std::vector<Verdict> &verdicts,
 			     std::size_t &missing);
 	Status find_family();
+	Status find_family_again();
+	Status take_family(const Answer &answer);
 
 	TransportFactory open_;
 	std::unique_ptr<Transport> transport_;
+	/// 0: not known, or not any more.
 	std::uint16_t family_ = 0;
+	/// It was known once.
+	bool known_ = false;
 	std::uint32_t sequence_ = 0;
 	bool interrupted_ = false;
 };

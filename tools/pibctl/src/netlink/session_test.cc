@@ -58,6 +58,52 @@ TEST(Session, AsksForTheFamilyOnce)
 	EXPECT_EQ(opened, 1);
 }
 
+TEST(Session, FindsAModuleThatWasLoadedAgain)
+{
+	fake::Kernel kernel;
+	Session session(kernel.factory());
+	Request request = dump();
+	ASSERT_TRUE(session.call(request));
+	kernel.number = 0x24;
+	kernel.answer({fake::u8(1, 1)});
+	const auto outcome = session.call(request);
+	ASSERT_TRUE(outcome);
+	EXPECT_EQ(outcome->verdict.code, 0);
+	EXPECT_EQ(outcome->answers.size(), 1U);
+}
+
+TEST(Session, DoesNotLoadAModuleThatWasUnloaded)
+{
+	fake::Kernel kernel;
+	Session session(kernel.factory());
+	Request request = dump();
+	ASSERT_TRUE(session.call(request));
+	kernel.loaded = false;
+	for (int i = 0; i < 2; ++i) {
+		const auto outcome = session.call(request);
+		ASSERT_FALSE(outcome);
+		EXPECT_EQ(outcome.error().text, "module pib is not loaded any more");
+	}
+	EXPECT_EQ(kernel.named, 1);
+	kernel.loaded = true;
+	kernel.number = 0x25;
+	EXPECT_TRUE(session.call(request));
+	EXPECT_EQ(kernel.named, 1);
+}
+
+TEST(Session, AnObjectThatIsNotThereIsAskedForOnce)
+{
+	fake::Kernel kernel;
+	kernel.refuse({ENOENT, "there is no such HCA"});
+	Session session(kernel.factory());
+	Request request(PIB_CMD_HCA_DEL, PIB_FAMILY_VERSION);
+	const auto outcome = session.call(request);
+	ASSERT_TRUE(outcome);
+	EXPECT_EQ(outcome->verdict.code, ENOENT);
+	EXPECT_EQ(outcome->verdict.text, "there is no such HCA");
+	EXPECT_EQ(kernel.requests.size(), 1U);
+}
+
 TEST(Session, PassesOnThatNoSocketOpens)
 {
 	Session session(

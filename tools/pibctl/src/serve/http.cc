@@ -27,7 +27,18 @@ bool is_port(std::string_view text)
 
 HttpResponse refuse(unsigned int status, std::string_view why)
 {
-	return {status, "text/plain; charset=utf-8", fmt::format("{}\n", why), ""};
+	return {status, "text/plain; charset=utf-8", share(fmt::format("{}\n", why)), ""};
+}
+
+SharedText share(std::string text)
+{
+	return std::make_shared<const std::string>(std::move(text));
+}
+
+bool is_from_elsewhere(const HttpRequest &request)
+{
+	return request.path != "/" && request.from && *request.from != "same-origin" &&
+	       *request.from != "none";
 }
 
 bool host_is_allowed(std::string_view host)
@@ -49,6 +60,8 @@ std::optional<HttpResponse> check_request(const HttpRequest &request)
 		return refuse(400, "the header Host is missing");
 	if (!host_is_allowed(*request.host))
 		return refuse(403, "ask for localhost or for an address, not for another name");
+	if (is_from_elsewhere(request))
+		return refuse(403, "pages of other sites may not ask this");
 	if (request.method != "GET" && request.method != "HEAD")
 		return refuse(405, "there is nothing here but to look at");
 	return std::nullopt;

@@ -53,6 +53,18 @@ void add_headers(MHD_Response *response, const HttpResponse &answer)
 		MHD_add_response_header(response, "Allow", "GET, HEAD");
 }
 
+/// The text lives until it is sent, and is not copied.
+OwnedResponse make_response(const SharedText &body)
+{
+	auto *share = new SharedText(body);
+	const auto let_go = [](void *shared) { delete static_cast<SharedText *>(shared); };
+	OwnedResponse response(MHD_create_response_from_buffer_with_free_callback_cls(
+		body->size(), const_cast<char *>(body->data()), let_go, share));
+	if (!response)
+		let_go(share);
+	return response;
+}
+
 HttpRequest read_request(MHD_Connection *connection, const char *path, const char *method)
 {
 	HttpRequest request;
@@ -63,6 +75,9 @@ HttpRequest read_request(MHD_Connection *connection, const char *path, const cha
 	if (const char *name =
 		    MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "name"))
 		request.name = name;
+	if (const char *from =
+		    MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site"))
+		request.from = from;
 	return request;
 }
 
@@ -73,7 +88,15 @@ struct HttpServer::Visit {
 	MHD_Connection *connection;
 	Clock::time_point since;
 	bool ended = false;
+	/// For an answer that is not known yet; the library does not look at it meanwhile.
+	bool waits = false;
 
+	void go_on()
+	{
+		if (waits)
+			MHD_resume_connection(connection);
+		waits = false;
+	}
 	/// The library sees that the other end is gone, as it seems, and clears up.
 	void end()
 	{
@@ -85,24 +108,29 @@ struct HttpServer::Visit {
 	}
 };
 
-HttpServer::HttpServer(Endpoint where, HttpHandler handler) :
-	where_(std::move(where)), handler_(std::move(handler))
+HttpServer::HttpServer(Endpoint where, HttpHandler handler, const Bell &bell) :
+	where_(std::move(where)), handler_(std::move(handler)), bell_(bell)
 {
 }
 
 HttpServer::~HttpServer()
 {
-	if (daemon_)
-		MHD_stop_daemon(daemon_);
+	if (!daemon_)
+		return;
+	// The library does not end while somebody waits.
+	for (Visit &visit : visits_)
+		visit.go_on();
+	MHD_stop_daemon(daemon_);
 }
 
-Result<std::unique_ptr<HttpServer>> HttpServer::create(const Endpoint &where, HttpHandler handler)
+Result<std::unique_ptr<HttpServer>> HttpServer::create(const Endpoint &where, HttpHandler handler,
+						       const Bell &bell)
 {
 	Endpoint bound = where;
 	const auto listener = listen_at(bound);
 	if (!listener)
 		return listener.error();
-	std::unique_ptr<HttpServer> server(new HttpServer(bound, std::move(handler)));
+	std::unique_ptr<HttpServer> server(new HttpServer(bound, std::move(handler), bell));
 	if (auto started = server->start(*listener); !started)
 		return started.error();
 	return server;
@@ -110,11 +138,11 @@ Result<std::unique_ptr<HttpServer>> HttpServer::create(const Endpoint &where, Ht
 
 Status HttpServer::start(int listener)
 {
-	daemon_ = MHD_start_daemon(MHD_USE_EPOLL, 0, nullptr, nullptr, on_request, this,
-				   MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
-				   kLimit, MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMemory,
-				   MHD_OPTION_CONNECTION_TIMEOUT, kIdle,
-				   MHD_OPTION_NOTIFY_CONNECTION, on_visit, this, MHD_OPTION_END);
+	daemon_ = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, on_request, this,
+		MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, kLimit,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMemory, MHD_OPTION_CONNECTION_TIMEOUT, kIdle,
+		MHD_OPTION_NOTIFY_CONNECTION, on_visit, this, MHD_OPTION_END);
 	if (!daemon_)
 		return Error{fmt::format("cannot start the HTTP server: {}", std::strerror(errno)),
 			     errno};
@@ -124,12 +152,15 @@ Status HttpServer::start(int listener)
 Status HttpServer::run(const Interruption &interruption)
 {
 	const auto *info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_EPOLL_FD);
-	pollfd events{info->epoll_fd, POLLIN, 0};
+	pollfd events[] = {{info->epoll_fd, POLLIN, 0}, {bell_.file(), POLLIN, 0}};
 	while (interruption.check()) {
 		unsigned long long left = kTick;
 		if (MHD_get_timeout(daemon_, &left) != MHD_YES)
 			left = kTick;
-		poll(&events, 1, static_cast<int>(std::min<unsigned long long>(left, kTick)));
+		interruption.poll(events, std::size(events),
+				  static_cast<int>(std::min<unsigned long long>(left, kTick)));
+		if (bell_.has_rung())
+			ask_again();
 		if (MHD_run(daemon_) != MHD_YES)
 			return Error{"the HTTP server has failed"};
 		end_overdue();
@@ -137,16 +168,33 @@ Status HttpServer::run(const Interruption &interruption)
 	return success();
 }
 
-MHD_Result HttpServer::answer(MHD_Connection *connection, const char *path,
-			      const char *method) const
+MHD_Result HttpServer::answer(MHD_Connection *connection, const char *path, const char *method)
 {
-	const HttpResponse answer = handler_(read_request(connection, path, method));
-	const OwnedResponse response(MHD_create_response_from_buffer(
-		answer.body.size(), const_cast<char *>(answer.body.data()), MHD_RESPMEM_MUST_COPY));
+	const auto answer = handler_(read_request(connection, path, method));
+	if (!answer)
+		return wait(connection);
+	const OwnedResponse response = make_response(answer->body);
 	if (!response)
 		return MHD_NO;
-	add_headers(response.get(), answer);
-	return MHD_queue_response(connection, answer.status, response.get());
+	add_headers(response.get(), *answer);
+	return MHD_queue_response(connection, answer->status, response.get());
+}
+
+MHD_Result HttpServer::wait(MHD_Connection *connection)
+{
+	const auto visit = std::ranges::find(visits_, connection, &Visit::connection);
+	if (visit == visits_.end() || visit->ended)
+		return MHD_NO;
+	visit->waits = true;
+	MHD_suspend_connection(connection);
+	return MHD_YES;
+}
+
+/// The library brings their requests to the handler once more.
+void HttpServer::ask_again()
+{
+	for (Visit &visit : visits_)
+		visit.go_on();
 }
 
 void HttpServer::begin_visit(MHD_Connection *connection)
@@ -163,12 +211,16 @@ void HttpServer::end_visit(MHD_Connection *connection)
 	visits_.remove_if([&](const Visit &visit) { return visit.connection == connection; });
 }
 
-/// Somebody who sends or takes a byte now and then would never be idle.
+/// Somebody who sends or takes a byte now and then would never be idle, nor is one who waits.
 void HttpServer::end_overdue()
 {
-	for (Visit &visit : visits_)
+	for (Visit &visit : visits_) {
 		if (Clock::now() - visit.since > kWhole)
 			visit.end();
+		// The library sees the end of one that waits when it looks at it again.
+		if (visit.ended)
+			visit.go_on();
+	}
 }
 
 MHD_Result HttpServer::on_request(void *self, MHD_Connection *connection, const char *path,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// HTTP for few and against many: one thread, in which no client waits for another.
+// HTTP for few and against many: one thread, in which no client waits for another. What takes long others
+// find out: until they have, the client waits, and nobody else.
 #pragma once
 
 #include <microhttpd.h>
@@ -7,6 +8,7 @@
 #include <list>
 #include <memory>
 
+#include "host/bell.h"
 #include "host/interruption.h"
 #include "model/objects.h"
 #include "serve/http.h"
@@ -15,9 +17,10 @@ namespace pib::ctl {
 
 class HttpServer {
 public:
-	/// Listens at once. Port 0: one that the kernel chooses.
+	/// Listens at once. Port 0: one that the kernel chooses. bell: rings when the handler may know
+	/// what it did not.
 	static Result<std::unique_ptr<HttpServer>> create(const Endpoint &where,
-							  HttpHandler handler);
+							  HttpHandler handler, const Bell &bell);
 	~HttpServer();
 	HttpServer(const HttpServer &) = delete;
 	HttpServer &operator=(const HttpServer &) = delete;
@@ -31,9 +34,11 @@ private:
 	struct Visit;
 	using Visits = std::list<Visit>;
 
-	HttpServer(Endpoint where, HttpHandler handler);
+	HttpServer(Endpoint where, HttpHandler handler, const Bell &bell);
 	Status start(int listener);
-	MHD_Result answer(MHD_Connection *connection, const char *path, const char *method) const;
+	MHD_Result answer(MHD_Connection *connection, const char *path, const char *method);
+	MHD_Result wait(MHD_Connection *connection);
+	void ask_again();
 	void begin_visit(MHD_Connection *connection);
 	void end_visit(MHD_Connection *connection);
 	void end_overdue();
@@ -46,6 +51,7 @@ private:
 
 	Endpoint where_;
 	HttpHandler handler_;
+	const Bell &bell_;
 	MHD_Daemon *daemon_ = nullptr;
 	/// The oldest first.
 	Visits visits_;

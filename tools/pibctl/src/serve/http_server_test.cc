@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <functional>
 #include <thread>
 
 #include "model/words/parse.h"
@@ -72,13 +73,17 @@ protected:
 	{
 		std::signal(SIGPIPE, SIG_IGN);
 		auto created = HttpServer::create(
-			*parse_endpoint("127.0.0.1"), [this](const auto &request) {
+			*parse_endpoint("127.0.0.1"),
+			[this](const auto &request) -> std::optional<HttpResponse> {
 				++asked;
 				last = request;
 				if (const auto refused = check_request(request))
 					return *refused;
-				return HttpResponse{200, "text/plain", std::string(size, 'x'), ""};
-			});
+				if (request.path == "/later" && !known)
+					return std::nullopt;
+				return HttpResponse{200, "text/plain", body, ""};
+			},
+			bell);
 		EXPECT_TRUE(created);
 		server = std::move(*created);
 		thread = std::thread([this] { (void)server->run(interruption); });
@@ -97,7 +102,16 @@ protected:
 		return connection.hear();
 	}
 
-	std::size_t size = 3;
+	bool wait_for(const std::function<bool()> &holds) const
+	{
+		for (int i = 0; i < kPatience && !holds(); ++i)
+			poll(nullptr, 0, 1);
+		return holds();
+	}
+
+	SharedText body = share("xxx");
+	std::atomic<bool> known = false;
+	Bell bell;
 	std::atomic<int> asked = 0;
 	HttpRequest last;
 	Interruption interruption;
@@ -176,7 +190,7 @@ TEST_F(Server, NobodyWaitsForThoseWhoSayNothing)
 TEST_F(Server, NobodyWaitsForThoseWhoDoNotListen)
 {
 	// More than the kernel keeps for a socket.
-	size = 16 << 20;
+	body = share(std::string(16 << 20, 'x'));
 	std::list<Connection> deaf;
 	for (int i = 0; i < 5; ++i) {
 		deaf.emplace_back(port());
@@ -185,6 +199,49 @@ TEST_F(Server, NobodyWaitsForThoseWhoDoNotListen)
 	}
 	EXPECT_EQ(exchange("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n").substr(0, 12),
 		  "HTTP/1.1 200");
+	// All are sent the same one, which goes with the last of them.
+	EXPECT_GE(body.use_count(), 6);
+	deaf.clear();
+	EXPECT_TRUE(wait_for([&] { return body.use_count() == 1; }));
+}
+
+const std::string kLater = "GET /later HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+TEST_F(Server, WhatIsNotKnownYetIsAnsweredLater)
+{
+	Connection patient(port());
+	patient.say(kLater);
+	ASSERT_TRUE(wait_for([&] { return asked == 1; }));
+	EXPECT_TRUE(exchange(kGood).starts_with("HTTP/1.1 200"));
+	// One who rings too early is asked again, and one who has gone does no harm.
+	{
+		Connection gone(port());
+		gone.say(kLater);
+		ASSERT_TRUE(wait_for([&] { return asked == 3; }));
+	}
+	bell.ring();
+	ASSERT_TRUE(wait_for([&] { return asked >= 4; }));
+	known = true;
+	bell.ring();
+	EXPECT_TRUE(patient.hear().ends_with("\r\n\r\nxxx"));
+}
+
+TEST_F(Server, ItEndsWhileSomebodyWaits)
+{
+	Connection patient(port());
+	patient.say(kLater);
+	EXPECT_TRUE(wait_for([&] { return asked == 1; }));
+}
+
+TEST_F(Server, ACrowdThatWaitsHasToGo)
+{
+	std::list<Connection> crowd;
+	for (int i = 0; i < 100; ++i) {
+		crowd.emplace_back(port());
+		crowd.back().say(kLater);
+	}
+	EXPECT_TRUE(exchange(kGood).starts_with("HTTP/1.1 200"));
+	EXPECT_EQ(crowd.front().hear(), "");
 }
 
 TEST(Listener, APortThatIsTaken)

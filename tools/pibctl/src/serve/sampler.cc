@@ -18,8 +18,7 @@ constexpr int kShare = 3;
 
 bool Sampler::is_fresh() const
 {
-	return looks_.size() > 1 &&
-	       now_() - looks_.back().when < std::max<Clock::duration>(kFresh, kShare * cost_);
+	return tried_ && now_() - *tried_ < std::max<Clock::duration>(kFresh, kShare * cost_);
 }
 
 /// Keeps one look that is old enough, and those behind it. What is from long ago, since nobody has
@@ -35,19 +34,22 @@ void Sampler::forget()
 Status Sampler::refresh()
 {
 	if (is_fresh())
-		return success();
+		return outcome_;
 	const auto start = now_();
 	auto look = take_();
-	if (!look)
-		return look.error();
-	look->when = start;
+	tried_ = start;
 	cost_ = now_() - start;
+	outcome_ = look ? success() : Status(look.error());
+	if (!look)
+		return outcome_;
+	look->when = start;
 	looks_.push_back(std::move(*look));
+	++number_;
 	forget();
 	// The first one is compared with itself: nothing has moved.
 	if (looks_.size() == 1)
 		looks_.push_front(looks_.back());
-	return success();
+	return outcome_;
 }
 
 } // namespace pib::ctl

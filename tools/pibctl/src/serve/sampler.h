@@ -3,8 +3,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 
 #include "watch/look.h"
 
@@ -21,8 +23,11 @@ public:
 	{
 	}
 
-	/// Takes a new look if the last one is old. Afterwards there are two.
+	/// Takes a new look if the last one is old, be it that it failed. Afterwards there are two,
+	/// unless it is refused.
 	Status refresh();
+	/// Another one for each look.
+	std::uint64_t number() const { return number_; }
 	const Look &now() const { return looks_.back(); }
 	/// The look to compare now() with: about a second older, as far as there is such a one.
 	const Look &before() const { return looks_.front(); }
@@ -33,8 +38,11 @@ private:
 
 	TakeLook take_;
 	std::function<Clock::time_point()> now_;
-	/// How long the last one took.
+	/// When the last one began, how long it took, and what came of it.
+	std::optional<Clock::time_point> tried_;
 	Clock::duration cost_{};
+	Status outcome_ = success();
+	std::uint64_t number_ = 0;
 	/// The oldest first.
 	std::deque<Look> looks_;
 };

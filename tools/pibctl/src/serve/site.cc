@@ -11,11 +11,14 @@
 namespace pib::ctl {
 namespace {
 
-constexpr std::chrono::seconds kRemembered{2};
-
 HttpResponse json(std::string body)
 {
-	return {200, "application/json", std::move(body), ""};
+	return {200, "application/json", share(std::move(body)), ""};
+}
+
+HttpResponse refusal(const Error &error)
+{
+	return refuse(error.code == ENOENT ? 404 : 503, error.text);
 }
 
 HttpResponse json_or_missing(std::optional<std::string> body)
@@ -28,17 +31,24 @@ HttpResponse json_or_missing(std::optional<std::string> body)
 HttpResponse Site::page() const
 {
 	const Page made = make_page();
-	return {200, "text/html; charset=utf-8", made.text, made.policy};
+	return {200, "text/html; charset=utf-8", share(made.text), made.policy};
 }
 
-HttpResponse Site::picture() const
+HttpResponse Site::picture()
 {
-	return {200, "image/svg+xml", format_svg(draw(sampler_.now().fabric)), ""};
+	if (picture_.look != sampler_.number())
+		picture_ = {
+			sampler_.number(),
+			{200, "image/svg+xml", share(format_svg(draw(sampler_.now().fabric))), ""}};
+	return picture_.response;
 }
 
-HttpResponse Site::fabric() const
+HttpResponse Site::fabric()
 {
-	return json(fabric_document(sampler_.before(), sampler_.now()));
+	if (fabric_.look != sampler_.number())
+		fabric_ = {sampler_.number(),
+			   json(fabric_document(sampler_.before(), sampler_.now()))};
+	return fabric_.response;
 }
 
 HttpResponse Site::node(const std::string &name) const
@@ -54,28 +64,18 @@ HttpResponse Site::port(const std::string &name) const
 	return json_or_missing(port_document(sampler_.before(), sampler_.now(), *end));
 }
 
-HttpResponse Site::ask_tables(const std::string &name) const
+std::optional<HttpResponse> Site::tables(const std::string &name)
 {
-	const auto tables = tables_(sampler_.now().fabric, name);
-	if (!tables)
-		return refuse(tables.error().code == ENOENT ? 404 : 503, tables.error().text);
-	return json(tables_document(*tables));
+	if (const auto answer = asker_.answer_of(name))
+		return *answer ? json(tables_document(**answer)) : refusal(answer->error());
+	auto question = plan_tables(sampler_.now().fabric, name);
+	if (!question)
+		return refusal(question.error());
+	asker_.ask(std::move(*question));
+	return std::nullopt;
 }
 
-HttpResponse Site::tables(const std::string &name)
-{
-	const auto now = Sampler::Clock::now();
-	std::erase_if(remembered_,
-		      [&](const auto &entry) { return now - entry.second.when > kRemembered; });
-	if (const auto found = remembered_.find(name); found != remembered_.end())
-		return found->second.answer;
-	HttpResponse answer = ask_tables(name);
-	if (answer.status != 404)
-		remembered_[name] = {now, answer};
-	return answer;
-}
-
-HttpResponse Site::document(const HttpRequest &request)
+std::optional<HttpResponse> Site::document(const HttpRequest &request)
 {
 	if (request.path == "/fabric.svg")
 		return picture();
@@ -90,7 +90,7 @@ HttpResponse Site::document(const HttpRequest &request)
 	return refuse(404, "there is nothing here");
 }
 
-HttpResponse Site::answer(const HttpRequest &request)
+std::optional<HttpResponse> Site::answer(const HttpRequest &request)
 {
 	if (const auto refused = check_request(request))
 		return *refused;

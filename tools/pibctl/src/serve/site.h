@@ -2,47 +2,47 @@
 // What stands under which path.
 #pragma once
 
-#include <functional>
-#include <map>
+#include <optional>
 #include <string>
 
+#include "serve/asker.h"
 #include "serve/http.h"
 #include "serve/sampler.h"
-#include "tables/tables.h"
 
 namespace pib::ctl {
 
-/// Code ENOENT: there is no such switch.
-using AskTables =
-	std::function<Result<Tables>(const FabricSnapshot &fabric, const std::string &node)>;
-
 class Site {
 public:
-	Site(TakeLook take, AskTables tables) :
-		sampler_(std::move(take)), tables_(std::move(tables))
+	using Now = std::function<Sampler::Clock::time_point()>;
+
+	/// bell: rings when it makes sense to ask again what was not known yet.
+	Site(TakeLook take, AskTables ask, const Bell &bell, const Now &now = Sampler::Clock::now) :
+		sampler_(std::move(take), now), asker_(std::move(ask), bell, now)
 	{
 	}
 
-	HttpResponse answer(const HttpRequest &request);
+	/// Nothing: it is not known yet.
+	std::optional<HttpResponse> answer(const HttpRequest &request);
 
 private:
+	/// A document that is the same for all who ask until there is a new look.
+	struct Document {
+		std::uint64_t look = 0;
+		HttpResponse response;
+	};
+
 	HttpResponse page() const;
-	HttpResponse picture() const;
-	HttpResponse fabric() const;
+	HttpResponse picture();
+	HttpResponse fabric();
 	HttpResponse node(const std::string &name) const;
 	HttpResponse port(const std::string &name) const;
-	HttpResponse tables(const std::string &name);
-	HttpResponse ask_tables(const std::string &name) const;
-	HttpResponse document(const HttpRequest &request);
+	std::optional<HttpResponse> tables(const std::string &name);
+	std::optional<HttpResponse> document(const HttpRequest &request);
 
 	Sampler sampler_;
-	AskTables tables_;
-	/// Answers of switches stay for a while: each takes many questions, or long, if there is none.
-	struct Remembered {
-		Sampler::Clock::time_point when;
-		HttpResponse answer;
-	};
-	std::map<std::string, Remembered> remembered_;
+	Document picture_;
+	Document fabric_;
+	Asker asker_;
 };
 
 } // namespace pib::ctl

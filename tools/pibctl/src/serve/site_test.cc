@@ -2,10 +2,14 @@
 #include "serve/site.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <nlohmann/json.hpp>
+#include <semaphore>
+#include <thread>
 
 #include "serve/documents.h"
 #include "serve/page.h"
@@ -46,19 +50,48 @@ TEST(Http, WhatIsRefused)
 	EXPECT_EQ(check_request(request)->status, 403U);
 }
 
+TEST(Http, PagesOfOtherSitesAskNothing)
+{
+	HttpRequest request{"GET", "/api/tables", "localhost", "sw0"};
+	for (const char *from : {"same-origin", "none"}) {
+		request.from = from;
+		EXPECT_FALSE(check_request(request)) << from;
+	}
+	for (const char *from : {"cross-site", "same-site", "", "another"}) {
+		request.from = from;
+		EXPECT_EQ(check_request(request)->status, 403U) << from;
+	}
+	// A link to the page works.
+	request.path = "/";
+	EXPECT_FALSE(check_request(request));
+}
+
 /// A site over a fabric, with a clock that is moved by hand.
 class Sites : public testing::Test {
 protected:
-	HttpResponse get(const std::string &path, const std::string &name = "")
+	std::optional<HttpResponse> try_get(const std::string &path, const std::string &name = "")
 	{
 		return site.answer({"GET", path, "localhost", name});
+	}
+	/// Waits for what is not known at once.
+	HttpResponse get(const std::string &path, const std::string &name = "")
+	{
+		auto response = try_get(path, name);
+		for (int i = 0; !response; ++i) {
+			pollfd events{bell.file(), POLLIN, 0};
+			if (i == 10 || poll(&events, 1, 60000) != 1)
+				return refuse(500, "no answer comes");
+			bell.has_rung();
+			response = try_get(path, name);
+		}
+		return *response;
 	}
 	Json json(const std::string &path, const std::string &name = "")
 	{
 		const HttpResponse response = get(path, name);
-		EXPECT_EQ(response.status, 200U) << response.body;
+		EXPECT_EQ(response.status, 200U) << *response.body;
 		EXPECT_EQ(response.type, "application/json");
-		return Json::parse(response.body);
+		return Json::parse(*response.body);
 	}
 	Json cable(const std::string &a)
 	{
@@ -71,18 +104,30 @@ protected:
 
 	fake::Fabric fabric;
 	std::optional<Error> failure;
-	int tables_asked = 0;
-	Site site{[this]() -> Result<Look> {
-			  if (failure)
-				  return *failure;
-			  return fabric.look(0);
-		  },
-		  [this](const FabricSnapshot &, const std::string &name) -> Result<Tables> {
-			  ++tables_asked;
-			  if (name != "sw0")
-				  return Error{"there is no switch of this name", ENOENT};
-			  return Tables{{{1, 3, 5}}, {{0xC001, {2, 17}}}};
-		  }};
+	/// Of a thread of the site, too.
+	std::atomic<std::chrono::milliseconds> time{1h};
+	/// How long a switch takes, by that clock; and whether it takes until it is told.
+	std::chrono::milliseconds cost{0};
+	std::binary_semaphore told{0};
+	bool waits = false;
+	std::atomic<int> tables_asked = 0;
+	const Bell bell;
+	Site site{
+		[this]() -> Result<Look> {
+			if (failure)
+				return *failure;
+			return fabric.look(0);
+		},
+		[this](const TablesQuestion &question, const std::stop_token &) -> Result<Tables> {
+			++tables_asked;
+			if (waits)
+				told.acquire();
+			time = time.load() + cost;
+			if (question.node != "sw0")
+				return Error{"the switch does not answer", ETIMEDOUT};
+			return Tables{{{1, 3, 5}}, {{0xC001, {2, 17}}}};
+		},
+		bell, [this] { return Sampler::Clock::time_point(time.load()); }};
 };
 
 TEST_F(Sites, OnlyWhatThereIs)
@@ -94,8 +139,8 @@ TEST_F(Sites, OnlyWhatThereIs)
 
 TEST_F(Sites, EveryRequestIsChecked)
 {
-	EXPECT_EQ(site.answer({"GET", "/api/fabric", "evil.example", ""}).status, 403U);
-	EXPECT_EQ(site.answer({"PUT", "/", "localhost", ""}).status, 405U);
+	EXPECT_EQ(site.answer({"GET", "/api/fabric", "evil.example", ""})->status, 403U);
+	EXPECT_EQ(site.answer({"PUT", "/", "localhost", ""})->status, 405U);
 }
 
 TEST_F(Sites, TheFabric)
@@ -143,22 +188,85 @@ TEST_F(Sites, TheTablesOfASwitchAreAskedForOnce)
 	EXPECT_EQ(get("/api/tables", "pib0").status, 404U);
 }
 
+TEST_F(Sites, ASwitchThatTakesLongIsAskedOnce)
+{
+	cost = 3000ms;
+	for (int i = 0; i < 3; ++i)
+		EXPECT_EQ(get("/api/tables", "sw1").status, 503U);
+	EXPECT_EQ(tables_asked, 1);
+	time = time.load() + 2001ms;
+	EXPECT_EQ(get("/api/tables", "sw1").status, 503U);
+	EXPECT_EQ(tables_asked, 2);
+}
+
+TEST_F(Sites, OthersAreAnsweredWhileASwitchIsAsked)
+{
+	waits = true;
+	EXPECT_FALSE(try_get("/api/tables", "sw0"));
+	EXPECT_EQ(get("/api/fabric").status, 200U);
+	EXPECT_EQ(get("/api/tables", "sw9").status, 404U);
+	// One question at a time.
+	EXPECT_FALSE(try_get("/api/tables", "sw1"));
+	EXPECT_FALSE(try_get("/api/tables", "sw0"));
+	told.release();
+	EXPECT_EQ(get("/api/tables", "sw0").status, 200U);
+	EXPECT_EQ(tables_asked, 1);
+	told.release();
+	EXPECT_EQ(get("/api/tables", "sw1").status, 503U);
+	EXPECT_EQ(tables_asked, 2);
+}
+
+TEST_F(Sites, DocumentsAreMadeOnceForEachLook)
+{
+	for (const char *path : {"/fabric.svg", "/api/fabric"}) {
+		const SharedText body = get(path).body;
+		EXPECT_EQ(get(path).body, body) << path;
+		time = time.load() + 1s;
+		fabric.port({"pib0", 1}).lid = static_cast<std::uint16_t>(40 + *path);
+		fabric.count({"pib0", 1}, "port_xmit_bytes", 100);
+		EXPECT_NE(get(path).body, body) << path;
+	}
+}
+
+TEST(SiteEnd, WhatIsAskedIsGivenUp)
+{
+	const Bell bell;
+	const fake::Fabric fabric;
+	std::binary_semaphore begun{0};
+	bool stopped = false;
+	{
+		Site site(
+			[&]() -> Result<Look> { return fabric.look(0); },
+			[&](const TablesQuestion &, const std::stop_token &stop) -> Result<Tables> {
+				begun.release();
+				while (!stop.stop_requested())
+					std::this_thread::yield();
+				stopped = true;
+				return Error{"the question was given up", EINTR};
+			},
+			bell);
+		EXPECT_FALSE(site.answer({"GET", "/api/tables", "localhost", "sw0"}));
+		begun.acquire();
+	}
+	EXPECT_TRUE(stopped);
+}
+
 TEST_F(Sites, ThePictureIsThatOfFabricDraw)
 {
 	const HttpResponse picture = get("/fabric.svg");
 	EXPECT_EQ(picture.type, "image/svg+xml");
-	EXPECT_NE(picture.body.find("data-cable=\"sw0/3\""), std::string::npos);
-	EXPECT_NE(picture.body.find("class=\"node switch\" data-node=\"sw0\""), std::string::npos);
+	EXPECT_NE(picture.body->find("data-cable=\"sw0/3\""), std::string::npos);
+	EXPECT_NE(picture.body->find("class=\"node switch\" data-node=\"sw0\""), std::string::npos);
 	// The description of the HCAs.
-	EXPECT_NE(picture.body.find("host of ?? &lt;b&gt;"), std::string::npos) << picture.body;
-	EXPECT_EQ(picture.body.find("<b>"), std::string::npos);
+	EXPECT_NE(picture.body->find("host of ?? &lt;b&gt;"), std::string::npos) << *picture.body;
+	EXPECT_EQ(picture.body->find("<b>"), std::string::npos);
 }
 
 TEST_F(Sites, AFabricThatCannotBeSeen)
 {
 	failure = Error{"module pib is not loaded"};
 	EXPECT_EQ(get("/api/fabric").status, 503U);
-	EXPECT_EQ(get("/api/fabric").body, "module pib is not loaded\n");
+	EXPECT_EQ(*get("/api/fabric").body, "module pib is not loaded\n");
 	EXPECT_EQ(get("/").status, 200U);
 }
 
@@ -240,9 +348,12 @@ protected:
 	Sampler::Clock::time_point time;
 	std::chrono::milliseconds cost{0};
 	int taken = 0;
+	bool fails = false;
 	Sampler sampler{[this]() -> Result<Look> {
 				++taken;
 				time += cost;
+				if (fails)
+					return Error{"module pib is not loaded"};
 				return Look{};
 			},
 			[this] { return time; }};
@@ -291,6 +402,20 @@ TEST_F(Sampling, LooksThatTakeLongAreFew)
 	EXPECT_EQ(taken, 1);
 	at(3100ms);
 	EXPECT_EQ(taken, 2);
+}
+
+TEST_F(Sampling, LooksThatFailAreFewToo)
+{
+	at(0ms);
+	fails = true;
+	for (int i = 0; i < 100; ++i) {
+		time = Sampler::Clock::time_point(300ms + i * 1ms);
+		EXPECT_EQ(sampler.refresh().error().text, "module pib is not loaded");
+	}
+	EXPECT_EQ(taken, 2);
+	fails = false;
+	at(600ms);
+	EXPECT_EQ(taken, 3);
 }
 
 } // namespace

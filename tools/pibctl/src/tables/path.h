@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,8 @@ struct DirectedPath {
 	std::vector<std::uint8_t> ports;
 };
 
-/// The shortest, over cables that are plugged in.
-std::optional<DirectedPath> find_path(const FabricSnapshot &fabric, const std::string &to);
+/// From each HCA that has a way to the switch the shortest, the shortest of all first, over cables that
+/// are plugged in and whose ends are not DOWN.
+std::vector<DirectedPath> find_paths(const FabricSnapshot &fabric, const std::string &to);
 
 } // namespace pib::ctl

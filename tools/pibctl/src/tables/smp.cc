@@ -48,6 +48,21 @@ Mad make_smp_get(const std::vector<std::uint8_t> &path, SmpAttribute attribute,
 	return mad;
 }
 
+bool same_transaction(const Mad &a, const Mad &b)
+{
+	return std::equal(a.begin() + kTransaction, a.begin() + kAttribute,
+			  b.begin() + kTransaction);
+}
+
+std::uint64_t node_guid_in(const SmpData &info)
+{
+	constexpr std::size_t kGuid = 12;
+	std::uint64_t guid = 0;
+	for (std::size_t i = 0; i < sizeof(guid); ++i)
+		guid = guid << 8 | info[kGuid + i];
+	return guid;
+}
+
 Result<SmpData> read_smp(const Mad &answer)
 {
 	// The highest bit of the status is the direction.

@@ -17,6 +17,7 @@ using Mad = std::array<std::uint8_t, kMadSize>;
 using SmpData = std::array<std::uint8_t, kSmpDataSize>;
 
 enum class SmpAttribute : std::uint16_t {
+	kNodeInfo = 0x11,
 	kSwitchInfo = 0x12,
 	kLinearForwarding = 0x19,
 	kMulticastForwarding = 0x1B,
@@ -24,6 +25,10 @@ enum class SmpAttribute : std::uint16_t {
 
 Mad make_smp_get(const std::vector<std::uint8_t> &path, SmpAttribute attribute,
 		 std::uint32_t modifier, std::uint32_t transaction);
+/// Whether they are of one transaction, of whose number ib_umad makes the upper half.
+bool same_transaction(const Mad &a, const Mad &b);
+/// The NodeGUID of a NodeInfo.
+std::uint64_t node_guid_in(const SmpData &info);
 /// What the answer holds, or why there is nothing in it.
 Result<SmpData> read_smp(const Mad &answer);
 

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <map>
 
-#include "tables/path.h"
 #include "tables/umad.h"
 
 namespace pib::ctl {
@@ -22,6 +21,10 @@ constexpr unsigned int kPortsOfPosition = 16;
 /// No subnet manager that is known gives more LIDs to groups; it bounds the time.
 constexpr unsigned int kMostGroups = 1024;
 constexpr unsigned int kPositionShift = 28;
+/// How many HCAs ask one after another, if one gets no answer.
+constexpr std::size_t kMostPaths = 4;
+/// For all that a switch is asked.
+constexpr std::chrono::seconds kPatience{5};
 
 std::uint16_t number_at(const SmpData &data, std::size_t at)
 {
@@ -117,24 +120,80 @@ Result<Tables> read_tables(const AskSmp &ask, std::uint32_t num_ports)
 	return tables;
 }
 
-Result<Tables> ask_tables(const FabricSnapshot &fabric, const std::string &node)
+Result<TablesQuestion> plan_tables(const FabricSnapshot &fabric, const std::string &node)
 {
 	const auto found = std::ranges::find(fabric.switches, node, &Switch::name);
 	if (found == fabric.switches.end())
 		return Error{"there is no switch of this name", ENOENT};
-	const auto path = find_path(fabric, node);
-	if (!path || path->ports.empty())
+	auto paths = find_paths(fabric, node);
+	if (paths.empty())
 		return Error{"no HCA here has a way to the switch", EHOSTUNREACH};
-	const auto umad = Umad::open(path->hca, path->ports.front());
+	paths.resize(std::min(paths.size(), kMostPaths));
+	return TablesQuestion{node, found->node_guid.value_or(0), found->num_ports.value_or(0),
+			      std::move(paths)};
+}
+
+AskSmp ask_until(AskSmp ask, std::chrono::steady_clock::time_point end, std::stop_token stop)
+{
+	return [=](SmpAttribute attribute, std::uint32_t modifier) -> Result<SmpData> {
+		if (stop.stop_requested())
+			return Error{"the question was given up", EINTR};
+		if (std::chrono::steady_clock::now() >= end)
+			return Error{"the switch takes too long to tell its tables", ETIMEDOUT};
+		return ask(attribute, modifier);
+	};
+}
+
+Result<Tables> read_tables_of(const TablesQuestion &question, const AskSmp &ask)
+{
+	const auto check = [&]() -> Status {
+		const auto info = ask(SmpAttribute::kNodeInfo, 0);
+		if (!info)
+			return info.error();
+		if (node_guid_in(*info) != question.guid)
+			return Error{"another node answers in place of the switch: the cables have "
+				     "changed",
+				     EAGAIN};
+		return success();
+	};
+	if (auto checked = check(); !checked)
+		return checked.error();
+	auto tables = read_tables(ask, question.num_ports);
+	if (!tables)
+		return tables;
+	// They may have changed since.
+	if (auto checked = check(); !checked)
+		return checked.error();
+	return tables;
+}
+
+namespace {
+
+Result<Tables> ask_by(const DirectedPath &path, const TablesQuestion &question,
+		      std::chrono::steady_clock::time_point end, const std::stop_token &stop)
+{
+	const auto umad = Umad::open(path.hca, path.ports.front());
 	if (!umad)
 		return umad.error();
 	std::uint32_t transaction = 0;
 	const auto ask = [&](SmpAttribute attribute, std::uint32_t modifier) -> Result<SmpData> {
 		const auto answer =
-			umad->ask(make_smp_get(path->ports, attribute, modifier, ++transaction));
+			umad->ask(make_smp_get(path.ports, attribute, modifier, ++transaction));
 		return answer ? read_smp(*answer) : Result<SmpData>(answer.error());
 	};
-	return read_tables(ask, found->num_ports.value_or(0));
+	return read_tables_of(question, ask_until(ask, end, stop));
+}
+
+} // namespace
+
+Result<Tables> ask_tables(const TablesQuestion &question, std::stop_token stop)
+{
+	const auto end = std::chrono::steady_clock::now() + kPatience;
+	Result<Tables> tables = Error{"no HCA here has a way to the switch", EHOSTUNREACH};
+	for (const DirectedPath &path : question.paths)
+		if (tables = ask_by(path, question, end, stop); tables)
+			break;
+	return tables;
 }
 
 } // namespace pib::ctl

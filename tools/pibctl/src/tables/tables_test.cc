@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "tables/path.h"
 #include "watch/fake_looks.h"
 
@@ -11,24 +13,41 @@ namespace {
 
 using Ports = std::vector<std::uint8_t>;
 
-TEST(Path, TheShortestFromAnHca)
+TEST(Path, TheShortestFromEachHca)
 {
 	const fake::Fabric fabric;
-	EXPECT_EQ(find_path(fabric.fabric, "sw0")->hca, "pib0");
-	EXPECT_EQ(find_path(fabric.fabric, "sw0")->ports, (Ports{1}));
-	EXPECT_EQ(find_path(fabric.fabric, "sw1")->hca, "pib1");
-	EXPECT_FALSE(find_path(fabric.fabric, "pib1"));
-	EXPECT_FALSE(find_path(fabric.fabric, "nowhere"));
+	const auto paths = find_paths(fabric.fabric, "sw0");
+	ASSERT_EQ(paths.size(), 2U);
+	EXPECT_EQ(paths[0].hca, "pib0");
+	EXPECT_EQ(paths[0].ports, (Ports{1}));
+	EXPECT_EQ(paths[1].hca, "pib1");
+	EXPECT_EQ(paths[1].ports, (Ports{1, 3}));
+	EXPECT_EQ(find_paths(fabric.fabric, "sw1").front().hca, "pib1");
+	EXPECT_TRUE(find_paths(fabric.fabric, "pib1").empty());
+	EXPECT_TRUE(find_paths(fabric.fabric, "nowhere").empty());
 }
 
 TEST(Path, NotThroughACableThatIsPulled)
 {
 	fake::Fabric fabric;
 	fabric.link({"sw1", 1}).plugged = false;
-	EXPECT_EQ(find_path(fabric.fabric, "sw1")->hca, "pib0");
-	EXPECT_EQ(find_path(fabric.fabric, "sw1")->ports, (Ports{1, 3}));
+	const auto paths = find_paths(fabric.fabric, "sw1");
+	ASSERT_EQ(paths.size(), 1U);
+	EXPECT_EQ(paths[0].hca, "pib0");
+	EXPECT_EQ(paths[0].ports, (Ports{1, 3}));
 	fabric.link({"sw0", 3}).plugged = false;
-	EXPECT_FALSE(find_path(fabric.fabric, "sw1"));
+	EXPECT_TRUE(find_paths(fabric.fabric, "sw1").empty());
+}
+
+TEST(Path, NotThroughACableOfWhichAnEndIsDown)
+{
+	fake::Fabric fabric;
+	fabric.port({"pib1", 1}).state = 1;
+	const auto paths = find_paths(fabric.fabric, "sw1");
+	ASSERT_EQ(paths.size(), 1U);
+	EXPECT_EQ(paths[0].hca, "pib0");
+	fabric.port({"sw0", 3}).state = 1;
+	EXPECT_TRUE(find_paths(fabric.fabric, "sw1").empty());
 }
 
 TEST(Smp, IsAsTheIbaSays)
@@ -44,6 +63,16 @@ TEST(Smp, IsAsTheIbaSays)
 	EXPECT_EQ(mad[32] & mad[33] & mad[34] & mad[35], 0xFF);
 	EXPECT_EQ(mad[129], 1);
 	EXPECT_EQ(mad[130], 3);
+}
+
+TEST(Smp, AnAnswerToAnotherQuestionIsNone)
+{
+	const Mad asked = make_smp_get({1}, SmpAttribute::kNodeInfo, 0, 7);
+	Mad answer = asked;
+	// The upper half is the kernel's.
+	answer[8] = 0x55;
+	EXPECT_TRUE(same_transaction(answer, asked));
+	EXPECT_FALSE(same_transaction(make_smp_get({1}, SmpAttribute::kNodeInfo, 0, 6), asked));
 }
 
 TEST(Smp, AStatusIsARefusal)
@@ -62,6 +91,10 @@ Result<SmpData> answer(SmpAttribute attribute, std::uint32_t modifier)
 {
 	SmpData data{};
 	switch (attribute) {
+	case SmpAttribute::kNodeInfo:
+		data[18] = 2;
+		data[19] = 3;
+		break;
 	case SmpAttribute::kSwitchInfo:
 		data[5] = 64;
 		data[7] = 70;
@@ -124,7 +157,48 @@ TEST(Tables, TheFirstRefusalIsTheLast)
 TEST(Tables, NoSwitchOfThisName)
 {
 	const fake::Fabric fabric;
-	EXPECT_EQ(ask_tables(fabric.fabric, "pib0").error().code, ENOENT);
+	EXPECT_EQ(plan_tables(fabric.fabric, "pib0").error().code, ENOENT);
+}
+
+TEST(Tables, TheSwitchIsKnownByItsGuid)
+{
+	const fake::Fabric fabric;
+	auto question = plan_tables(fabric.fabric, "sw0");
+	ASSERT_TRUE(question);
+	EXPECT_EQ(question->guid, 0x203U);
+	EXPECT_TRUE(read_tables_of(*question, answer));
+	question = plan_tables(fabric.fabric, "sw1");
+	EXPECT_EQ(read_tables_of(*question, answer).error().code, EAGAIN);
+}
+
+TEST(Tables, ARecablingMeanwhileIsSeen)
+{
+	const auto question = plan_tables(fake::Fabric().fabric, "sw0");
+	bool recabled = false;
+	const auto tables =
+		read_tables_of(*question, [&](SmpAttribute attribute, std::uint32_t modifier) {
+			auto data = answer(attribute, modifier);
+			if (attribute == SmpAttribute::kNodeInfo && recabled)
+				(*data)[19] = 9;
+			recabled |= attribute == SmpAttribute::kMulticastForwarding;
+			return data;
+		});
+	ASSERT_FALSE(tables);
+	EXPECT_EQ(tables.error().code, EAGAIN);
+}
+
+TEST(Tables, AQuestionHasAnEnd)
+{
+	using Clock = std::chrono::steady_clock;
+	std::stop_source stop;
+	EXPECT_TRUE(read_tables(ask_until(answer, Clock::time_point::max(), stop.get_token()), 20));
+	const auto late =
+		read_tables(ask_until(answer, Clock::time_point::min(), stop.get_token()), 20);
+	EXPECT_EQ(late.error().code, ETIMEDOUT);
+	stop.request_stop();
+	const auto stopped =
+		read_tables(ask_until(answer, Clock::time_point::max(), stop.get_token()), 20);
+	EXPECT_EQ(stopped.error().code, EINTR);
 }
 
 } // namespace

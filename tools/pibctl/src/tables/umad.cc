@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,10 +19,14 @@
 namespace pib::ctl {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::uint32_t kTimeout = 100;
 constexpr std::uint32_t kRetries = 1;
 /// A little more than the kernel takes to say that there is no answer.
-constexpr int kWait = static_cast<int>((kRetries + 2) * kTimeout);
+constexpr std::chrono::milliseconds kWait{(kRetries + 2) * kTimeout};
+
+const Error kSilent{"the switch does not answer", ETIMEDOUT};
 
 std::string word_in(const std::filesystem::path &file)
 {
@@ -94,15 +99,28 @@ Result<Mad> Umad::ask(const Mad &mad) const
 	std::ranges::copy(mad, buffer.begin() + sizeof(header));
 	if (write(fd_, buffer.data(), buffer.size()) < 0)
 		return system_error("sending an SMP");
-	pollfd events{fd_, POLLIN, 0};
-	if (poll(&events, 1, kWait) <= 0 || read(fd_, buffer.data(), buffer.size()) < 0)
-		return Error{"the switch does not answer", ETIMEDOUT};
-	std::memcpy(&header, buffer.data(), sizeof(header));
-	if (header.status)
-		return Error{"the switch does not answer", ETIMEDOUT};
-	Mad answer;
-	std::copy_n(buffer.begin() + sizeof(header), answer.size(), answer.begin());
-	return answer;
+	return hear(mad);
+}
+
+/// An answer that comes when nobody waits for it any more is passed over.
+Result<Mad> Umad::hear(const Mad &asked) const
+{
+	const auto end = Clock::now() + kWait;
+	std::array<std::uint8_t, sizeof(ib_user_mad_hdr) + kMadSize> buffer{};
+	for (;;) {
+		pollfd events{fd_, POLLIN, 0};
+		const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+		if (left.count() <= 0 || poll(&events, 1, static_cast<int>(left.count())) <= 0 ||
+		    read(fd_, buffer.data(), buffer.size()) < 0)
+			return kSilent;
+		ib_user_mad_hdr header{};
+		std::memcpy(&header, buffer.data(), sizeof(header));
+		Mad answer;
+		std::copy_n(buffer.begin() + sizeof(header), answer.size(), answer.begin());
+		if (!same_transaction(answer, asked))
+			continue;
+		return header.status ? Result<Mad>(kSilent) : answer;
+	}
 }
 
 } // namespace pib::ctl

@@ -20,6 +20,8 @@ public:
 	Result<Mad> ask(const Mad &mad) const;
 
 private:
+	Result<Mad> hear(const Mad &asked) const;
+
 	Umad(int fd, std::uint32_t agent) : fd_(fd), agent_(agent) {}
 
 	int fd_;

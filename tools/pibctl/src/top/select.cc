@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <tuple>
 
 namespace pib::ctl {
@@ -129,7 +130,35 @@ void choose(std::vector<Row> &rows, bool wanted, const Selection &selection)
 		rows, [&](const Row &a, const Row &b) { return before(a, b, selection.sort); });
 }
 
+/// The ports of a node; null if there is none of this name.
+const std::vector<Port> *ports_of(const FabricSnapshot &fabric, const std::string &name)
+{
+	for (const Hca &node : fabric.hcas)
+		if (node.name == name)
+			return &node.ports;
+	for (const Switch &node : fabric.switches)
+		if (node.name == name)
+			return &node.ports;
+	return nullptr;
+}
+
 } // namespace
+
+Status check_names(const FabricSnapshot &fabric, const Selection &selection)
+{
+	if (selection.node.empty())
+		return success();
+	const auto *ports = ports_of(fabric, selection.node);
+	if (!ports)
+		return Error{fmt::format("no HCA and no switch '{}' in this network namespace",
+					 selection.node),
+			     ENOENT};
+	if (selection.port &&
+	    std::ranges::find(*ports, *selection.port, &Port::number) == ports->end())
+		return Error{fmt::format("'{}' has no port {}", selection.node, *selection.port),
+			     ENOENT};
+	return success();
+}
 
 std::string_view sort_name(SortKey key)
 {

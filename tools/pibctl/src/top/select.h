@@ -30,6 +30,9 @@ struct Selection {
 	SortKey sort = SortKey::kBytes;
 };
 
+/// Refuses a name and a port that are not there.
+Status check_names(const FabricSnapshot &fabric, const Selection &selection);
+
 /// What is chosen, the most first.
 Rates select(Rates rates, const Selection &selection);
 

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <termios.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "host/screen.h"
 #include "top/json.h"
 #include "top/select.h"
 #include "top/table.h"
+#include "watch/fake_looks.h"
 
 namespace pib::ctl {
 namespace {
@@ -114,6 +119,24 @@ TEST(Select, BusyOnes)
 	EXPECT_TRUE(port_names(selection).empty());
 }
 
+TEST(Select, NamesThatAreNotThereAreRefused)
+{
+	const FabricSnapshot fabric = fake::Fabric().fabric;
+	Selection selection;
+	EXPECT_TRUE(check_names(fabric, selection));
+	for (const char *name : {"pib0", "sw1"}) {
+		selection.node = name;
+		EXPECT_TRUE(check_names(fabric, selection)) << name;
+	}
+	selection.port = 4;
+	EXPECT_TRUE(check_names(fabric, selection));
+	selection.port = 5;
+	EXPECT_EQ(check_names(fabric, selection).error().text, "'sw1' has no port 5");
+	selection.node = "nowhere";
+	EXPECT_EQ(check_names(fabric, selection).error().text,
+		  "no HCA and no switch 'nowhere' in this network namespace");
+}
+
 TEST(Select, KeysAndWords)
 {
 	EXPECT_EQ(*parse_sort("waits"), SortKey::kWaits);
@@ -188,6 +211,55 @@ TEST(TopJson, ANameOfAnyBytes)
 	Rates rates = some();
 	rates.queue_pairs[0].owner = "a\xff\"b";
 	EXPECT_EQ(Json::parse(rates_json(rates, 0)).at("qps").at(0).at("owner"), "a\ufffd\"b");
+}
+
+/// A terminal in place of standard input and output, as long as it lives.
+class Terminal {
+public:
+	Terminal()
+	{
+		int theirs = -1;
+		EXPECT_EQ(openpty(&ours_, &theirs, nullptr, nullptr, nullptr), 0);
+		for (const int file : {STDIN_FILENO, STDOUT_FILENO})
+			dup2(theirs, file);
+		close(theirs);
+	}
+	~Terminal()
+	{
+		for (const int file : {STDIN_FILENO, STDOUT_FILENO}) {
+			dup2(before_[file], file);
+			close(before_[file]);
+		}
+		close(ours_);
+	}
+	Terminal(const Terminal &) = delete;
+	Terminal &operator=(const Terminal &) = delete;
+
+	void press(char key) const { EXPECT_EQ(write(ours_, &key, 1), 1); }
+	static termios settings()
+	{
+		termios now{};
+		tcgetattr(STDIN_FILENO, &now);
+		return now;
+	}
+
+private:
+	int ours_ = -1;
+	std::array<int, 2> before_ = {dup(STDIN_FILENO), dup(STDOUT_FILENO)};
+};
+
+TEST(Screen, NoKeyStopsOrKillsIt)
+{
+	const Terminal terminal;
+	const Interruption interruption;
+	const Screen screen;
+	const termios raw = Terminal::settings();
+	for (const int key : {VSUSP, VQUIT})
+		EXPECT_EQ(raw.c_cc[key], _POSIX_VDISABLE);
+	terminal.press('b');
+	EXPECT_EQ(screen.key(60000, interruption), 'b');
+	terminal.press(0x1C);
+	EXPECT_EQ(screen.key(60000, interruption), 'q');
 }
 
 TEST(Screen, EachLineIsErasedBeforeItIsWritten)

@@ -153,9 +153,8 @@ void add_cables(const Look &before, const Look &now, const Flows &flows,
 	const Losses lost_now(now.fabric);
 	for (const Link &link : now.fabric.links) {
 		CableRates cable = cable_of(link, flows);
-		cable.lost =
-			static_cast<double>(counted(lost_before.at(link.a), lost_now.at(link.a))) /
-			flows.seconds();
+		cable.lost = per_second(counted(lost_before.at(link.a), lost_now.at(link.a)),
+					flows.seconds());
 		cables.push_back(std::move(cable));
 	}
 }

@@ -75,6 +75,7 @@ TEST(Rates, NothingHasMovedInNoTime)
 	const Rates rates = compare(fabric.look(7), fabric.look(7));
 	EXPECT_EQ(flow_of(rates, {"sw0", 1}).xmit_bytes, 0);
 	EXPECT_EQ(cable_of(rates, {"pib0", 1}).bytes_in, 0);
+	EXPECT_EQ(cable_of(rates, {"pib0", 1}).lost, 0);
 }
 
 TEST(Rates, OfCablesAreWhatBothEndsSend)

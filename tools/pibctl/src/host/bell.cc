@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "host/bell.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace pib::ctl {
+
+Bell::Bell() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
+{
+	if (fd_ < 0)
+		throw std::system_error(errno, std::generic_category(), "eventfd");
+}
+
+Bell::~Bell()
+{
+	close(fd_);
+}
+
+void Bell::ring() const
+{
+	// It fails only where it has rung often and nobody has asked.
+	(void)!eventfd_write(fd_, 1);
+}
+
+bool Bell::has_rung() const
+{
+	eventfd_t count;
+	return eventfd_read(fd_, &count) == 0;
+}
+
+} // namespace pib::ctl

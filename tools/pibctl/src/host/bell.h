@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0
+// By which a thread tells another one, which waits in poll(), that there is something new.
+#pragma once
+
+namespace pib::ctl {
+
+class Bell {
+public:
+	Bell();
+	~Bell();
+	Bell(const Bell &) = delete;
+	Bell &operator=(const Bell &) = delete;
+
+	/// From any thread.
+	void ring() const;
+	/// Whether it has rung since it was asked last.
+	bool has_rung() const;
+	/// Can be read from once it has rung.
+	int file() const { return fd_; }
+
+private:
+	int fd_;
+};
+
+} // namespace pib::ctl
