@@ -65,19 +65,31 @@ static u16 get_udp_port(struct genl_info *info)
 					     PIB_UDP_PORT;
 }
 
-static int get_key(struct genl_info *info, struct pib_bearer_cfg *cfg)
+static int get_key(struct genl_info *info, int attr, struct pib_psk *key)
 {
-	const struct nlattr *key = info->attrs[PIB_A_KEY];
+	const struct nlattr *nla = info->attrs[attr];
 
-	if (!key)
+	if (!nla)
 		return 0;
-	if (nla_len(key) < PIB_KEY_MIN || nla_len(key) > PIB_KEY_MAX) {
-		NL_SET_ERR_MSG_ATTR(info->extack, key, "a key has 16 to 64 bytes");
+	if (nla_len(nla) < PIB_KEY_MIN || nla_len(nla) > PIB_KEY_MAX) {
+		NL_SET_ERR_MSG_ATTR(info->extack, nla, "a key has 16 to 64 bytes");
 		return -ERANGE;
 	}
-	cfg->key_len = nla_len(key);
-	memcpy(cfg->key, nla_data(key), cfg->key_len);
+	key->len = nla_len(nla);
+	memcpy(key->bytes, nla_data(nla), key->len);
 	return 0;
+}
+
+/* Keys do not stay in the memory of a request. */
+static void wipe_keys(struct genl_info *info)
+{
+	static const int attrs[] = { PIB_A_KEY, PIB_A_SECOND_KEY };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(attrs); i++)
+		if (info->attrs[attrs[i]])
+			memzero_explicit(nla_data(info->attrs[attrs[i]]),
+					 nla_len(info->attrs[attrs[i]]));
 }
 
 static int get_endpoint(struct genl_info *info, const struct nlattr *nest, u16 port,
@@ -249,7 +261,8 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 	cfg->bearer.fabric = get_u32(info, PIB_A_FABRIC, 0);
 	cfg->bearer.udp_port = get_udp_port(info);
 	cfg->standalone = nla_get_flag(info->attrs[PIB_A_STANDALONE]);
-	err = get_key(info, &cfg->bearer) ?: get_peers(info, cfg) ?:
+	err = get_key(info, PIB_A_KEY, &cfg->bearer.key) ?:
+	      get_key(info, PIB_A_SECOND_KEY, &cfg->bearer.second) ?: get_peers(info, cfg) ?:
 	      get_product(info, &cfg->id.product);
 	if (err)
 		goto out_free;
@@ -266,6 +279,42 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 
 out_free:
 	kfree_sensitive(cfg);
+	wipe_keys(info);
+	return err;
+}
+
+/* Return: 0; -EINVAL: nothing is to change, or twice; -ERANGE. */
+static int get_keys_req(struct genl_info *info, struct pib_keys_req *req)
+{
+	req->no_second = nla_get_flag(info->attrs[PIB_A_NO_SECOND_KEY]);
+	if (!info->attrs[PIB_A_KEY] && !info->attrs[PIB_A_SECOND_KEY] && !req->no_second) {
+		NL_SET_ERR_MSG(info->extack, "no key is to change");
+		return -EINVAL;
+	}
+	if (info->attrs[PIB_A_SECOND_KEY] && req->no_second) {
+		NL_SET_ERR_MSG(info->extack, "a second key is given, and is not to be");
+		return -EINVAL;
+	}
+	return get_key(info, PIB_A_KEY, &req->key) ?:
+	       get_key(info, PIB_A_SECOND_KEY, &req->second);
+}
+
+int pib_nl_hca_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	const char *name = pib_nl_name(info, PIB_A_HCA_NAME);
+	struct pib_keys_req *req;
+	int err = -EINVAL;
+
+	if (!name)
+		goto out_wipe;
+	req = kzalloc(sizeof(*req), GFP_KERNEL);
+	err = req ? get_keys_req(info, req) : -ENOMEM;
+	if (!err)
+		err = pib_fabric_set_keys(info_net(info), name, req, info->extack);
+	kfree_sensitive(req);
+
+out_wipe:
+	wipe_keys(info);
 	return err;
 }
 

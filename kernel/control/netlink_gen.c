@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 65fc4e487070a527cdeb61effb7a84aebe0215e90413d74662f074ed0b9c3246 */
+/*	sha256 96f9dcf2a7dc6762cdfb7a7fca3b098f89a0b28cd1b47478c04a2aa96495be2e */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -168,7 +168,7 @@ const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1] = {
 	[PIB_P_NETDEV] = { .type = NLA_NUL_STRING, },
 };
 
-const struct nla_policy pib_udp_link_nl_policy[PIB_UL_REFUSAL + 1] = {
+const struct nla_policy pib_udp_link_nl_policy[PIB_UL_BY_SECOND_KEY + 1] = {
 	[PIB_UL_NETDEV] = { .type = NLA_NUL_STRING, .len = 15, },
 	[PIB_UL_PEER] = NLA_POLICY_NESTED(pib_endpoint_nl_policy),
 	[PIB_UL_LOCAL_ID] = { .type = NLA_U32, },
@@ -180,10 +180,11 @@ const struct nla_policy pib_udp_link_nl_policy[PIB_UL_REFUSAL + 1] = {
 	[PIB_UL_LAST_HEARD_MS] = { .type = NLA_U32, },
 	[PIB_UL_RESTARTS] = { .type = NLA_U32, },
 	[PIB_UL_REFUSAL] = { .type = NLA_NUL_STRING, },
+	[PIB_UL_BY_SECOND_KEY] = { .type = NLA_FLAG, },
 };
 
 /* PIB_CMD_HCA_NEW - do */
-static const struct nla_policy pib_hca_new_nl_policy[PIB_A_DEVICE_ID + 1] = {
+static const struct nla_policy pib_hca_new_nl_policy[PIB_A_SECOND_KEY + 1] = {
 	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[PIB_A_NETDEV] = { .type = NLA_NUL_STRING, .len = 15, },
 	[PIB_A_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
@@ -193,6 +194,7 @@ static const struct nla_policy pib_hca_new_nl_policy[PIB_A_DEVICE_ID + 1] = {
 	[PIB_A_UDP_PORT] = NLA_POLICY_MIN(NLA_U16, 1),
 	[PIB_A_NUM_PORTS] = NLA_POLICY_RANGE(NLA_U32, 1, 254),
 	[PIB_A_KEY] = { .type = NLA_BINARY, },
+	[PIB_A_SECOND_KEY] = { .type = NLA_BINARY, },
 	[PIB_A_NODE_GUID] = { .type = NLA_U64, },
 	[PIB_A_DESCRIPTION] = { .type = NLA_NUL_STRING, .len = 63, },
 	[PIB_A_PORT] = NLA_POLICY_NESTED(pib_port_nl_policy),
@@ -273,13 +275,21 @@ static const struct nla_policy pib_inject_del_nl_policy[PIB_A_INJECT + 1] = {
 	[PIB_A_INJECT] = NLA_POLICY_NESTED(pib_inject_nl_policy),
 };
 
+/* PIB_CMD_HCA_SET - do */
+static const struct nla_policy pib_hca_set_nl_policy[PIB_A_NO_SECOND_KEY + 1] = {
+	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+	[PIB_A_KEY] = { .type = NLA_BINARY, },
+	[PIB_A_SECOND_KEY] = { .type = NLA_BINARY, },
+	[PIB_A_NO_SECOND_KEY] = { .type = NLA_FLAG, },
+};
+
 /* Ops table for pib */
 const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 	{
 		.cmd		= PIB_CMD_HCA_NEW,
 		.doit		= pib_nl_hca_new_doit,
 		.policy		= pib_hca_new_nl_policy,
-		.maxattr	= PIB_A_DEVICE_ID,
+		.maxattr	= PIB_A_SECOND_KEY,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -388,6 +398,13 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 		.cmd	= PIB_CMD_INJECT_GET,
 		.dumpit	= pib_nl_inject_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= PIB_CMD_HCA_SET,
+		.doit		= pib_nl_hca_set_doit,
+		.policy		= pib_hca_set_nl_policy,
+		.maxattr	= PIB_A_NO_SECOND_KEY,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };
 

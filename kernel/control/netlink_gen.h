@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 65fc4e487070a527cdeb61effb7a84aebe0215e90413d74662f074ed0b9c3246 */
+/*	sha256 96f9dcf2a7dc6762cdfb7a7fca3b098f89a0b28cd1b47478c04a2aa96495be2e */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H
@@ -22,7 +22,7 @@ extern const struct nla_policy pib_fault_nl_policy[PIB_F_BUFFER + 1];
 extern const struct nla_policy pib_fault_counts_nl_policy[PIB_FC_REORDERED + 1];
 extern const struct nla_policy pib_inject_nl_policy[PIB_IN_DONE + 1];
 extern const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1];
-extern const struct nla_policy pib_udp_link_nl_policy[PIB_UL_REFUSAL + 1];
+extern const struct nla_policy pib_udp_link_nl_policy[PIB_UL_BY_SECOND_KEY + 1];
 
 int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_hca_del_doit(struct sk_buff *skb, struct genl_info *info);
@@ -42,8 +42,9 @@ int pib_nl_object_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int pib_nl_inject_new_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_inject_del_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_inject_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int pib_nl_hca_set_doit(struct sk_buff *skb, struct genl_info *info);
 
-#define PIB_NL_OPS 18
+#define PIB_NL_OPS 19
 extern const struct genl_split_ops pib_nl_ops[PIB_NL_OPS];
 
 #endif /* _LINUX_PIB_GEN_H */

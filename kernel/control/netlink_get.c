@@ -544,6 +544,7 @@ static int put_udp_link(struct answer *a, struct pib_udp_link *link)
 	struct pib_link_fsm fsm;
 	struct pib_addr peer;
 	const char *refusal;
+	bool second_key;
 	char desc[65];
 	u32 heard;
 
@@ -553,6 +554,7 @@ static int put_udp_link(struct answer *a, struct pib_udp_link *link)
 	fsm = link->fsm;
 	peer = link->peer[link->to];
 	refusal = pib_udp_link_refusal(link);
+	second_key = pib_udp_link_by_second_key(link);
 	spin_unlock_bh(&link->lock);
 	memcpy(desc, fsm.peer_desc, 64);
 	desc[64] = 0;
@@ -563,6 +565,7 @@ static int put_udp_link(struct answer *a, struct pib_udp_link *link)
 	    put_link_ids(a, &fsm) ||
 	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_LINK_UP) ||
 	    nla_put_u32(skb, PIB_UL_RESTARTS, fsm.restarts) ||
+	    (second_key && nla_put_flag(skb, PIB_UL_BY_SECOND_KEY)) ||
 	    (refusal && nla_put_string(skb, PIB_UL_REFUSAL, refusal)))
 		return -EMSGSIZE;
 	if (fsm.peer_node_guid &&
@@ -743,6 +746,13 @@ static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *sock)
 	return 0;
 }
 
+static u8 num_keys(const struct pib_bearer *bearer)
+{
+	const struct pib_keys *keys = pib_bearer_keys(bearer);
+
+	return keys ? 1 + !!keys->second : 0;
+}
+
 static int put_uplink(struct answer *a, struct pib_bearer *bearer)
 {
 	struct pib_switch *sw = rcu_dereference_protected(bearer->sw, true);
@@ -755,6 +765,7 @@ static int put_uplink(struct answer *a, struct pib_bearer *bearer)
 	    nla_put_u32(a->skb, PIB_A_FABRIC, bearer->fabric) ||
 	    nla_put_u16(a->skb, PIB_A_UDP_PORT, bearer->sock->port) ||
 	    (sw && nla_put_string(a->skb, PIB_A_SWITCH_NAME, sw->name)) ||
+	    nla_put_u8(a->skb, PIB_A_NUM_KEYS, num_keys(bearer)) ||
 	    put_stats(a->skb, bearer->sock)) {
 		genlmsg_cancel(a->skb, hdr);
 		return -EMSGSIZE;

@@ -291,8 +291,12 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 
 	if (err)
 		return err;
-	if (!cfg->bearer.ifindex && (cfg->num_peers || cfg->standalone || cfg->bearer.key_len)) {
+	if (!cfg->bearer.ifindex && (cfg->num_peers || cfg->standalone || cfg->bearer.key.len)) {
 		NL_SET_ERR_MSG(extack, "an HCA with peers or without an SM needs a netdev");
+		return -EINVAL;
+	}
+	if (cfg->bearer.second.len && !cfg->bearer.key.len) {
+		NL_SET_ERR_MSG(extack, "a second key needs a first one");
 		return -EINVAL;
 	}
 	if (cfg->num_peers > cfg->num_ports) {
@@ -437,6 +441,26 @@ int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_
 	}
 	ctl_unregister(ctl);
 	return 0;
+}
+
+int pib_fabric_set_keys(struct pib_net *pn, const char *name, const struct pib_keys_req *req,
+			struct netlink_ext_ack *extack)
+{
+	struct pib_hca_ctl *ctl;
+	int err = -ENODEV;
+
+	pib_net_lock(pn);
+	ctl = pib_hca_ctl_find(pn, name);
+	if (!ctl) {
+		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
+	} else if (!ctl->bearer) {
+		NL_SET_ERR_MSG(extack, "the HCA is on no netdev");
+		err = -EINVAL;
+	} else {
+		err = pib_bearer_set_keys(ctl->bearer, req, extack);
+	}
+	pib_net_unlock(pn);
+	return err;
 }
 
 /* An HCA that is attached still; @stranded: only one whose netdev is gone. NULL: there is none. */

@@ -104,6 +104,8 @@ void pib_registry_put(struct pib_registry *reg);
 int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 		       struct netlink_ext_ack *extack);
 int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
+int pib_fabric_set_keys(struct pib_net *pn, const char *name, const struct pib_keys_req *req,
+			struct netlink_ext_ack *extack);
 int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 			  const struct pib_switch_ident *ident, struct netlink_ext_ack *extack);
 int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);

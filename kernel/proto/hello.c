@@ -116,6 +116,7 @@ static void fields_get(struct pib_hello *h, const u8 *buf)
 	for (i = 0; i < PIB_HELLO_LIDS; i++)
 		h->lids[i] = i < h->num_lids ? pib_get16(buf + OFF_LIDS + 2 * i) : 0;
 	desc_get(h->desc, buf + OFF_DESC);
+	h->key = 0;
 }
 
 int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *buf, size_t len)

@@ -22,6 +22,11 @@
  * it has lost its peer. If it called back, a peer that has hung up would take that
  * for somebody new.
  *
+ * In a keyed fabric a session has one key from its beginning to its end, by which it
+ * is known to the peer. So while keys are exchanged both ends know by which key the
+ * other one seals what it sends (@key, @peer_key), and no pair of sessions ever has
+ * two keys for one direction.
+ *
  *	IDLE --- anything heard ---> GREETING --- fresh ---> UP
  *	  ^------- silence, BYE --------'------------ silence, BYE ---'
  *	                             GREETING <--- peer begins anew ---'
@@ -90,6 +95,7 @@ static u32 go_idle(struct pib_link_fsm *f)
 	}
 	f->state = PIB_LINK_IDLE;
 	f->peer_nonce = 0;
+	f->peer_key = 0;
 	f->remote_id = 0;
 	f->rx_seq = 0;
 	f->next_send = 0;
@@ -101,6 +107,7 @@ static void link_greet(struct pib_link_fsm *f, const struct pib_hello *h, u64 no
 {
 	f->state = PIB_LINK_GREETING;
 	f->peer_nonce = h->nonce;
+	f->peer_key = h->key;
 	f->remote_id = h->link_id;
 	f->rx_seq = h->seq;
 	f->last_heard = now;
@@ -131,6 +138,7 @@ static u32 link_establish(struct pib_link_fsm *f, const struct pib_hello *h, u64
 {
 	f->state = PIB_LINK_UP;
 	f->peer_nonce = h->nonce;
+	f->peer_key = h->key;
 	f->rx_seq = h->seq;
 	f->newer_from = f->tx_seq + 1;
 	return link_learn(f, h, now);
@@ -266,9 +274,20 @@ static u32 rx_up(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64
 	return rx_peer(f, h, type, now);
 }
 
+static bool knows_key(const struct pib_link_fsm *f, u32 key)
+{
+	return key == f->key || (key && key == f->second_key);
+}
+
+/* Is @h by a key that holds, and if it is of the peer's session, by that session's? */
+static bool session_key_fits(const struct pib_link_fsm *f, const struct pib_hello *h)
+{
+	return knows_key(f, h->key) && (h->nonce != f->peer_nonce || h->key == f->peer_key);
+}
+
 bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h)
 {
-	return h->nonce == f->peer_nonce && h->peer_nonce == f->nonce &&
+	return session_key_fits(f, h) && h->nonce == f->peer_nonce && h->peer_nonce == f->nonce &&
 	       !seq_at_least(f->rx_seq, h->seq);
 }
 
@@ -278,6 +297,8 @@ u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 
 		return 0;
 	if (h->nonce == f->nonce)
 		return PIB_LINK_DO_REJECT;	/* our own, come back */
+	if (!session_key_fits(f, h))
+		return PIB_LINK_DO_REJECT;
 	switch (f->state) {
 	case PIB_LINK_IDLE:
 		return rx_idle(f, h, type, now);
@@ -426,6 +447,29 @@ u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now)
 		f->last_heard = now;
 	}
 	return link_calls(f) ? todo | hello_send(f, PIB_DG_HELLO) : todo;
+}
+
+u32 pib_link_rekey(struct pib_link_fsm *f, u32 key, u32 second, u64 nonce, u64 now)
+{
+	bool same = f->key == key;
+	u32 todo = 0;
+
+	f->key = key;
+	f->second_key = second;
+	if (f->peer_nonce && !knows_key(f, f->peer_key)) {
+		todo = go_idle(f);
+		same = false;
+	}
+	return same ? 0 : todo | pib_link_reset(f, nonce, f->local_down, now);
+}
+
+/* So many greetings without an answer are no accident. */
+#define UNHEARD_GREETINGS (PIB_DEAD_MS / PIB_GREETING_MS)
+
+bool pib_link_key_unknown(const struct pib_link_fsm *f)
+{
+	return f->state == PIB_LINK_GREETING && f->peer_key != f->key &&
+	       f->tx_seq - f->fresh_from >= UNHEARD_GREETINGS;
 }
 
 u32 pib_link_bye(struct pib_link_fsm *f)

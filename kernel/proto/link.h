@@ -59,6 +59,8 @@ enum pib_hello_role {
  * @desc: NodeDescription, NUL padded
  * @num_lids: entries in @lids
  * @lids: standalone LIDs behind the sender
+ * @key: not in the datagram: by which key of the receiver it is authentic, as struct
+ *	pib_link_fsm.key; env fills it in
  */
 struct pib_hello {
 	u32 fabric;
@@ -82,6 +84,7 @@ struct pib_hello {
 	char desc[64];
 	u8 num_lids;
 	u16 lids[PIB_HELLO_LIDS];
+	u32 key;
 };
 
 #define PIB_HELLO_WIRE_LEN	176	/* header, fields, 16 bytes of authentication */
@@ -98,7 +101,8 @@ size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
 		       u8 out[PIB_HELLO_WIRE_LEN]);
 
 /*
- * Read a control datagram. @h->desc comes out NUL-terminated and without control characters.
+ * Read a control datagram. @h->desc comes out NUL-terminated and without control characters, and
+ * @h->key as 0.
  *
  * Return: 0; -1: length, version, not a control type, or values out of range.
  */
@@ -134,6 +138,10 @@ enum pib_link_state {
  * @out_type: what pib_link_out() sends next; PIB_DG_DATA: whatever suits the state
  * @local_id: link id that the peer puts into its datagrams
  * @remote_id: link id that the peer wants
+ * @key: keyed fabrics: number that env has given to the key of the session @nonce, by which this
+ *	end authenticates all that it says; 0: the fabric has none
+ * @second_key: number of another key by which the peer may speak, 0: none
+ * @peer_key: number of the key of the session @peer_nonce
  * @nonce: own session; changes whenever this end takes the link down
  * @peer_nonce: the peer's session, 0: none; confirmed when UP
  * @tx_seq: last sequence number sent
@@ -172,6 +180,9 @@ struct pib_link_fsm {
 	u8 out_type;
 	u32 local_id;
 	u32 remote_id;
+	u32 key;
+	u32 second_key;
+	u32 peer_key;
 	u64 nonce;
 	u64 peer_nonce;
 	u32 tx_seq;
@@ -211,7 +222,7 @@ enum pib_link_do {
 	PIB_LINK_DO_LEARN = 1 << 4,	/* it is of the session that stands: what it tells holds */
 };
 
-/* @nonce: random, not 0, never used before by this end. Not passive. */
+/* @nonce: random, not 0, never used before by this end. Not passive, no key. */
 void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce);
 
 /*
@@ -262,6 +273,22 @@ size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
  * Return: enum pib_link_do.
  */
 u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now);
+
+/*
+ * From now on this end speaks by @key, and its peer may do so by @key or @second (0: none). A
+ * session has one key from its beginning to its end. So if @key is another one this end begins a
+ * new session, @nonce, as pib_link_reset() does. A peer whose session has a key that is neither is
+ * lost, and may begin anew.
+ *
+ * Return: enum pib_link_do.
+ */
+u32 pib_link_rekey(struct pib_link_fsm *f, u32 key, u32 second, u64 nonce, u64 now);
+
+/*
+ * Does the peer speak by the second key, without having understood this end for long? Then it does
+ * not know the first.
+ */
+bool pib_link_key_unknown(const struct pib_link_fsm *f);
 
 /*
  * This end goes away: it is to send a BYE, and is then IDLE, in a new session. Return: enum

@@ -8,6 +8,8 @@
  */
 #include <crypto/algapi.h>
 #include <crypto/hash.h>
+#include <linux/atomic.h>
+#include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "udp/auth.h"
@@ -19,27 +21,41 @@
 /**
  * struct pib_auth - a key in use
  * @tfm: HMAC-SHA-256 with the key set; operations do not change it
- * @len: bytes of @key
+ * @id: number of the key; never changes, as @key
+ * @refs: users
  * @key: for comparison
  */
 struct pib_auth {
 	struct crypto_shash *tfm;
-	u32 len;
-	u8 key[PIB_KEY_MAX];
+	u32 id;
+	refcount_t refs;
+	struct pib_psk key;
 };
 
-struct pib_auth *pib_auth_alloc(const u8 *key, u32 len)
+static u32 next_id(void)
+{
+	static atomic_t last = ATOMIC_INIT(0);
+	u32 id;
+
+	do
+		id = atomic_inc_return(&last);
+	while (!id);
+	return id;
+}
+
+struct pib_auth *pib_auth_alloc(const struct pib_psk *key)
 {
 	struct pib_auth *a = kzalloc(sizeof(*a), GFP_KERNEL);
 
 	if (!a)
 		return NULL;
-	a->len = len;
-	memcpy(a->key, key, len);
+	refcount_set(&a->refs, 1);
+	a->id = next_id();
+	a->key = *key;
 	a->tfm = crypto_alloc_shash("hmac(sha256)", 0, 0);
 	if (IS_ERR(a->tfm))
 		goto err_free;
-	if (crypto_shash_setkey(a->tfm, key, len))
+	if (crypto_shash_setkey(a->tfm, key->bytes, key->len))
 		goto err_tfm;
 	return a;
 
@@ -50,17 +66,28 @@ err_free:
 	return NULL;
 }
 
-void pib_auth_free(struct pib_auth *a)
+struct pib_auth *pib_auth_get(struct pib_auth *a)
 {
-	if (!a)
+	refcount_inc(&a->refs);
+	return a;
+}
+
+void pib_auth_put(struct pib_auth *a)
+{
+	if (!a || !refcount_dec_and_test(&a->refs))
 		return;
 	crypto_free_shash(a->tfm);
 	kfree_sensitive(a);
 }
 
-bool pib_auth_same(const struct pib_auth *a, const u8 *key, u32 len)
+u32 pib_auth_id(const struct pib_auth *a)
 {
-	return a->len == len && !crypto_memneq(a->key, key, len);
+	return a->id;
+}
+
+bool pib_auth_same(const struct pib_auth *a, const struct pib_psk *key)
+{
+	return a->key.len == key->len && !crypto_memneq(a->key.bytes, key->bytes, key->len);
 }
 
 static int hmac_of(const struct pib_auth *a, const void *data, u32 len, u8 out[32])

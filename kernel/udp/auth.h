@@ -10,12 +10,28 @@
 
 struct pib_auth;
 
-/* Take a key into use. Process context. Return: NULL: no memory, or no HMAC-SHA-256. */
-struct pib_auth *pib_auth_alloc(const u8 *key, u32 len);
-/* Forget the key. @a may be NULL. Process context. */
-void pib_auth_free(struct pib_auth *a);
+/**
+ * struct pib_psk - pre-shared key of a fabric, as it was given
+ * @len: bytes; 0: none was given
+ * @bytes: the key
+ */
+struct pib_psk {
+	u32 len;
+	u8 bytes[PIB_KEY_MAX];
+};
+
+/*
+ * Take a key into use. Process context. Return: with a user; NULL: no memory, or no HMAC-SHA-256.
+ */
+struct pib_auth *pib_auth_alloc(const struct pib_psk *key);
+/* One user more. Any context. Return: @a. */
+struct pib_auth *pib_auth_get(struct pib_auth *a);
+/* A user less; the last one forgets the key. @a may be NULL. Process context. */
+void pib_auth_put(struct pib_auth *a);
+/* The number of a key in use, which no other one has and which is not 0. Any context. */
+u32 pib_auth_id(const struct pib_auth *a);
 /* Is that the key of @a? Any context. */
-bool pib_auth_same(const struct pib_auth *a, const u8 *key, u32 len);
+bool pib_auth_same(const struct pib_auth *a, const struct pib_psk *key);
 
 /* Write the authentication bytes of a control datagram. Any context. Return: 0 or -errno. */
 int pib_auth_seal(const struct pib_auth *a, u8 *hello);

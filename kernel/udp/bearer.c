@@ -102,7 +102,7 @@ void pib_bearer_fill_hello(struct pib_bearer *bearer, struct pib_kport *port, st
 	h->port_num = port->p.num;
 	h->role = port->sw ? PIB_ROLE_SWITCH : PIB_ROLE_HCA;
 	h->caps |= PIB_CAP_NOICRC | PIB_CAP_SEGMENTS;
-	if (bearer->auth)
+	if (rcu_access_pointer(bearer->keys))
 		h->caps |= PIB_CAP_KEYED;
 	h->keepalive_ms = PIB_KEEPALIVE_MS;
 	fill_node(port, h);
@@ -110,14 +110,15 @@ void pib_bearer_fill_hello(struct pib_bearer *bearer, struct pib_kport *port, st
 }
 
 /*
- * Turn a hello into bytes, sealed with the fabric's key. Return: how many; 0: it cannot be sealed.
+ * Turn a hello into bytes, authentic by the fabric's key. RCU. Return: how many; 0: that cannot be.
  */
 static size_t bearer_build(const struct pib_bearer *bearer, const struct pib_hello *h, u8 type,
 			   u32 link_id, u8 *bytes)
 {
+	const struct pib_keys *keys = rcu_dereference(bearer->keys);
 	size_t len = pib_hello_build(h, type, link_id, bytes);
 
-	return bearer->auth && pib_auth_seal(bearer->auth, bytes) ? 0 : len;
+	return keys && pib_auth_seal(keys->key, bytes) ? 0 : len;
 }
 
 static void bearer_send_hello(struct pib_bearer *bearer, struct pib_switch *sw)
@@ -337,13 +338,16 @@ static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *fr
 		pib_udp_sock_drop(bearer->sock, rx_unknown_link);
 }
 
-/* Have both ends the same key, or both none? */
-static bool hello_is_authentic(const struct pib_bearer *bearer, const struct pib_hello *h,
-			       const u8 *buf)
+/* Has the sender one of our keys, or have both none? By which one is noted in @h. RCU. */
+static bool hello_is_authentic(const struct pib_bearer *bearer, struct pib_hello *h, const u8 *buf)
 {
-	if (!bearer->auth)
+	const struct pib_keys *keys = rcu_dereference(bearer->keys);
+
+	if (!keys)
 		return !(h->caps & PIB_CAP_KEYED);
-	return h->caps & PIB_CAP_KEYED && pib_auth_check(bearer->auth, buf);
+	if (h->caps & PIB_CAP_KEYED)
+		h->key = pib_keys_check(keys, buf);
+	return h->key;
 }
 
 static struct pib_bearer *bearer_of_fabric(struct pib_udp_sock *sock, u32 fabric)
@@ -378,7 +382,7 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from, 
 	if (!hello_is_authentic(bearer, &h, buf)) {
 		pib_udp_sock_drop(sock, rx_bad_auth);
 		if (link && link->bearer == bearer)
-			pib_udp_link_other_key(link, from, &h, type);
+			pib_udp_link_other_key(link, from, &h);
 		return;
 	}
 	if (!to_id) {
@@ -528,17 +532,85 @@ void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw)
 		cancel_delayed_work_sync(&bearer->hello);
 }
 
+/* ---- keys ---- */
+
+/* Would the link of a peer be lost that speaks by a key which is none of @keys? */
+static bool keys_are_missed(struct pib_bearer *bearer, const struct pib_keys *keys)
+{
+	struct pib_udp_link *link;
+	bool missed = false;
+
+	list_for_each_entry(link, &bearer->udp_links, entry) {
+		spin_lock_bh(&link->lock);
+		missed |= link->fsm.plugged && !pib_keys_find(keys, link->fsm.peer_key);
+		spin_unlock_bh(&link->lock);
+	}
+	return missed;
+}
+
+/*
+ * New keys are accepted before anybody speaks by them, and nobody speaks by old ones any more when
+ * these are forgotten.
+ */
+static void bearer_replace_keys(struct pib_bearer *bearer, struct pib_keys *old,
+				struct pib_keys *keys)
+{
+	struct pib_udp_link *link;
+
+	rcu_assign_pointer(bearer->keys, keys);
+	local_bh_disable();
+	rcu_read_lock();
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
+		pib_udp_link_rekey(link, keys);
+	rcu_read_unlock();
+	local_bh_enable();
+	if (rcu_access_pointer(bearer->sw))
+		pib_bearer_announce(bearer);
+	synchronize_rcu();
+	pib_keys_free(old);
+}
+
+int pib_bearer_set_keys(struct pib_bearer *bearer, const struct pib_keys_req *req,
+			struct netlink_ext_ack *extack)
+{
+	struct pib_net *pn = bearer->sock->pn;
+	struct pib_keys *old = rcu_dereference_protected(bearer->keys, lockdep_is_held(&pn->lock));
+	struct pib_keys *keys;
+
+	if (!old) {
+		NL_SET_ERR_MSG(extack, "the fabric has no key: make its HCAs anew with one");
+		return -EINVAL;
+	}
+	keys = pib_keys_exchange(old, req, extack);
+	if (IS_ERR(keys))
+		return PTR_ERR(keys);
+	if (keys_are_missed(bearer, keys)) {
+		NL_SET_ERR_MSG(extack,
+			       "a peer uses the key that would go, see 'pibctl show peers': change that host's key first");
+		pib_keys_free(keys);
+		return -EBUSY;
+	}
+	bearer_replace_keys(bearer, old, keys);
+	pn->changes++;
+	return 0;
+}
+
 /* ---- creation ---- */
 
 static int bearer_check_key(const struct pib_bearer *bearer, const struct pib_bearer_cfg *cfg,
 			    struct netlink_ext_ack *extack)
 {
-	if (!bearer->auth && cfg->key_len)
+	const struct pib_keys *keys = pib_bearer_keys(bearer);
+
+	if (!keys && cfg->key.len)
 		NL_SET_ERR_MSG(extack, "the fabric on this netdev has no key");
-	else if (bearer->auth && !cfg->key_len)
+	else if (keys && !cfg->key.len)
 		NL_SET_ERR_MSG(extack, "the fabric on this netdev has a key: give the same one");
-	else if (bearer->auth && !pib_auth_same(bearer->auth, cfg->key, cfg->key_len))
+	else if (keys && !pib_auth_same(keys->key, &cfg->key))
 		NL_SET_ERR_MSG(extack, "the fabric on this netdev has another key");
+	else if (cfg->second.len &&
+		 !(keys && keys->second && pib_auth_same(keys->second, &cfg->second)))
+		NL_SET_ERR_MSG(extack, "the fabric on this netdev has another second key");
 	else
 		return 0;
 	return -EINVAL;
@@ -548,16 +620,17 @@ static struct pib_bearer *bearer_create(struct pib_udp_sock *sock, const struct 
 					struct netlink_ext_ack *extack)
 {
 	struct pib_bearer *bearer = kzalloc(sizeof(*bearer), GFP_KERNEL);
+	struct pib_keys *keys;
 
 	if (!bearer)
 		return ERR_PTR(-ENOMEM);
-	if (cfg->key_len) {
-		bearer->auth = pib_auth_alloc(cfg->key, cfg->key_len);
-		if (!bearer->auth) {
-			NL_SET_ERR_MSG(extack, "this kernel has no HMAC-SHA-256 for the key");
+	if (cfg->key.len) {
+		keys = pib_keys_alloc(&cfg->key, &cfg->second, extack);
+		if (IS_ERR(keys)) {
 			kfree(bearer);
-			return ERR_PTR(-EOPNOTSUPP);
+			return ERR_CAST(keys);
 		}
+		RCU_INIT_POINTER(bearer->keys, keys);
 	}
 	bearer->sock = sock;
 	bearer->fabric = cfg->fabric;
@@ -616,7 +689,7 @@ void pib_bearer_put(struct pib_bearer *bearer)
 	pib_udp_link_free(&dead);
 	cancel_delayed_work_sync(&bearer->hello);
 	cancel_delayed_work_sync(&bearer->work);
-	pib_auth_free(bearer->auth);
+	pib_keys_free(rcu_dereference_protected(bearer->keys, true));
 	kfree(bearer);
 	pib_udp_sock_put(sock);
 	pn->changes++;

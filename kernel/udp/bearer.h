@@ -4,8 +4,8 @@
 #define PIB_UDP_BEARER_H
 
 #include <linux/workqueue.h>
-#include "udp/auth.h"
 #include "proto/link.h"
+#include "udp/keys.h"
 #include "udp/socket.h"
 
 struct netlink_ext_ack;
@@ -33,7 +33,7 @@ struct pib_newcomer {
  * @sock: sockets; never changes
  * @fabric: fabric id; never changes
  * @id: place in dumps; never changes
- * @auth: key of the fabric, or NULL; never changes
+ * @keys: keys of the fabric, or NULL: it has none, and never gets one; see pib_bearer_set_keys()
  * @entry: in sock->bearers; written under pn->lock, read under RCU
  * @users: HCAs and explicit links that use it; under pn->lock
  * @sw_users: HCAs that are plugged into the host switch (control/host_switch.c); under pn->lock
@@ -56,7 +56,7 @@ struct pib_bearer {
 	struct pib_udp_sock *sock;
 	u32 fabric;
 	u32 id;
-	struct pib_auth *auth;
+	struct pib_keys __rcu *keys;
 	struct list_head entry;
 	unsigned int users;
 	unsigned int sw_users;
@@ -82,15 +82,15 @@ struct pib_bearer {
  * @ifindex: netdev
  * @fabric: fabric id
  * @udp_port: host order
- * @key: pre-shared key of the fabric
- * @key_len: its bytes; 0: none is given
+ * @key: key of the fabric
+ * @second: its second key
  */
 struct pib_bearer_cfg {
 	int ifindex;
 	u32 fabric;
 	u16 udp_port;
-	u8 key[PIB_KEY_MAX];
-	u32 key_len;
+	struct pib_psk key;
+	struct pib_psk second;
 };
 
 /*
@@ -106,6 +106,21 @@ void pib_bearer_put(struct pib_bearer *bearer);
  * sleeps.
  */
 void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw);
+
+/*
+ * Change the keys of the fabric. A link begins a new session if it needs one. pn->lock held;
+ * sleeps.
+ *
+ * Return: 0; -EINVAL: the bearer has no key, or see pib_keys_exchange(); -EBUSY: the link of a peer
+ * would be lost that uses a key which is to go; the reason in @extack.
+ */
+int pib_bearer_set_keys(struct pib_bearer *bearer, const struct pib_keys_req *req,
+			struct netlink_ext_ack *extack);
+/* The keys of the fabric, NULL: it has none. view_lock held. */
+static inline const struct pib_keys *pib_bearer_keys(const struct pib_bearer *bearer)
+{
+	return rcu_dereference_protected(bearer->keys, true);
+}
 
 /*
  * A standalone port of the host switch's HCAs has LID @lid instead of @old (0: none). Return: 0 or

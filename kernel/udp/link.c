@@ -12,7 +12,7 @@
 #include <linux/net.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include "udp/auth.h"
+#include "udp/keys.h"
 #include "fabric/cable.h"
 #include "core/net.h"
 #include "fabric/impair.h"
@@ -98,10 +98,32 @@ static bool peer_knows_segments(const struct pib_link_fsm *f)
 	return f->peer_caps & PIB_CAP_SEGMENTS;
 }
 
-static u16 data_tag(const struct pib_udp_link *link, u64 to, u64 from)
-{
-	const struct pib_auth *auth = link->bearer->auth;
+/**
+ * struct end_keys - the fabric's keys by which the two ends of a session speak
+ * @own: this end's; NULL: the fabric has none
+ * @peer: the peer's; NULL: the fabric has none
+ */
+struct end_keys {
+	const struct pib_auth *own;
+	const struct pib_auth *peer;
+};
 
+/* Return: false: a key was dropped, and the session is about to go. RCU. */
+static bool end_keys_get(const struct pib_udp_link *link, struct end_keys *e)
+{
+	const struct pib_keys *keys = rcu_dereference(link->bearer->keys);
+
+	lockdep_assert_held(&link->lock);
+	*e = (struct end_keys) {};
+	if (!keys)
+		return true;
+	e->own = pib_keys_find(keys, link->fsm.key);
+	e->peer = pib_keys_find(keys, link->fsm.peer_key);
+	return e->own && e->peer;
+}
+
+static u16 data_tag(const struct pib_auth *auth, u64 to, u64 from)
+{
 	return auth ? pib_auth_tag(auth, to, from) : pib_link_tag(to);
 }
 
@@ -111,25 +133,26 @@ static u16 data_tag(const struct pib_udp_link *link, u64 to, u64 from)
  *
  * Return: false: there is none, and there must be no path.
  */
-static bool udp_link_seal(struct pib_udp_link *link)
+static bool udp_link_seal(struct pib_udp_link *link, const struct end_keys *e)
 {
-	const struct pib_auth *auth = link->bearer->auth;
 	struct pib_seal *seal = link->seal;
 
 	lockdep_assert_held(&link->lock);
-	if (!auth || (seal && seal->nonce == link->fsm.nonce &&
-		      seal->peer_nonce == link->fsm.peer_nonce))
+	if (!e->own || (seal && seal->nonce == link->fsm.nonce &&
+			seal->peer_nonce == link->fsm.peer_nonce))
 		return true;
 	pib_seal_put(seal);
-	link->seal = pib_seal_alloc(auth, link->fsm.nonce, link->fsm.peer_nonce);
+	link->seal = pib_seal_alloc(e->own, e->peer, link->fsm.nonce, link->fsm.peer_nonce);
 	return link->seal;
 }
 
+/* RCU. */
 static struct pib_upath *upath_make(struct pib_udp_link *link)
 {
 	struct pib_upath *path;
+	struct end_keys e;
 
-	if (!udp_link_seal(link))
+	if (!end_keys_get(link, &e) || !udp_link_seal(link, &e))
 		return NULL;
 	path = kzalloc(sizeof(*path), GFP_ATOMIC);
 	if (!path)
@@ -143,8 +166,8 @@ static struct pib_upath *upath_make(struct pib_udp_link *link)
 	path->remote_id = link->fsm.remote_id;
 	path->nonce = link->fsm.nonce;
 	path->peer_nonce = link->fsm.peer_nonce;
-	path->tx_tag = data_tag(link, path->peer_nonce, path->nonce);
-	path->rx_tag = data_tag(link, path->nonce, path->peer_nonce);
+	path->tx_tag = data_tag(e.own, path->peer_nonce, path->nonce);
+	path->rx_tag = data_tag(e.peer, path->nonce, path->peer_nonce);
 	path->noicrc = peer_wants_noicrc(&link->fsm);
 	path->segments = peer_knows_segments(&link->fsm);
 	path->seal = pib_seal_get(link->seal);
@@ -172,8 +195,11 @@ static void udp_link_update_path(struct pib_udp_link *link)
 		return;
 	if (!is_up && !old)
 		return;
-	if (is_up)
+	if (is_up) {
+		rcu_read_lock();
 		path = upath_make(link);
+		rcu_read_unlock();
+	}
 	link_dbg(link, "%s with %.64s", path ? "session" : "no session any more",
 		 link->fsm.peer_desc);
 	rcu_assign_pointer(link->path, path);
@@ -195,6 +221,24 @@ struct outgoing {
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 };
 
+/* Return: 0 or -errno: the datagram must not be sent. */
+static int udp_link_authenticate(const struct pib_udp_link *link, u8 *bytes)
+{
+	const struct pib_auth *own;
+	struct pib_keys *keys;
+	int err = 0;
+
+	lockdep_assert_held(&link->lock);
+	rcu_read_lock();
+	keys = rcu_dereference(link->bearer->keys);
+	if (keys) {
+		own = pib_keys_find(keys, link->fsm.key);
+		err = own ? pib_auth_seal(own, bytes) : -ENOKEY;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
 static void udp_link_build(struct pib_udp_link *link, struct outgoing *o)
 {
 	struct pib_hello h = {};
@@ -205,7 +249,7 @@ static void udp_link_build(struct pib_udp_link *link, struct outgoing *o)
 		h.caps |= PIB_CAP_AUTO;
 	o->to = link->peer[link->to];
 	o->len = pib_link_build(&link->fsm, &h, ktime_get_ns(), o->bytes);
-	if (link->bearer->auth && pib_auth_seal(link->bearer->auth, o->bytes))
+	if (udp_link_authenticate(link, o->bytes))
 		o->len = 0;
 }
 
@@ -301,6 +345,34 @@ void pib_udp_link_restart(struct pib_udp_link *link, bool down)
 	udp_link_send(link, &o);
 }
 
+void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys)
+{
+	struct outgoing o = {};
+	u64 nonce;
+	u32 todo;
+
+	spin_lock_bh(&link->lock);
+	if (!link->dead) {
+		nonce = link->fsm.nonce;
+		todo = pib_link_rekey(&link->fsm, pib_auth_id(keys->key), pib_keys_second_id(keys),
+				      new_nonce(), ktime_get_ns());
+		/* Its sessions never come back, so their counters need not be known any more. */
+		if (link->fsm.nonce != nonce) {
+			pib_seal_put(link->seal);
+			link->seal = NULL;
+		}
+		udp_link_act(link, todo, &o);
+	}
+	spin_unlock_bh(&link->lock);
+	udp_link_send(link, &o);
+}
+
+bool pib_udp_link_by_second_key(const struct pib_udp_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	return link->fsm.peer_key != link->fsm.key && link->fsm.state != PIB_LINK_IDLE;
+}
+
 /* ---- what is heard ---- */
 
 bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h)
@@ -341,7 +413,19 @@ static void udp_link_take_lids(struct pib_udp_link *link, const struct pib_hello
 	memcpy(link->lids, h->lids, link->num_lids * sizeof(link->lids[0]));
 }
 
-/* The peer has no port for this link: the user must know why. The peer is asked again and again. */
+/*
+ * The peer says why it has no link for us: the user must know. The peer is asked again and again.
+ */
+static void udp_link_note_refusal(struct pib_udp_link *link, u8 refusal)
+{
+	if (link->refused != refusal)
+		net_warn_ratelimited("pib: %.64s, port %u: the peer refuses the link: %s\n",
+				     link->port->p.node->desc, link->port->p.num,
+				     pib_hello_refusal_text(refusal));
+	link->refused = refusal;
+	link->refused_at = ktime_get_ns();
+}
+
 static bool udp_link_is_refused(struct pib_udp_link *link, const struct pib_hello *h, u8 type)
 {
 	lockdep_assert_held(&link->lock);
@@ -350,18 +434,15 @@ static bool udp_link_is_refused(struct pib_udp_link *link, const struct pib_hell
 	if (type != PIB_DG_BYE || !h->refusal || link->fsm.state == PIB_LINK_UP ||
 	    h->peer_nonce != link->fsm.nonce)
 		return false;
-	if (link->refused != h->refusal)
-		net_warn_ratelimited("pib: %.64s, port %u: the peer refuses the link: %s\n",
-				     link->port->p.node->desc, link->port->p.num,
-				     pib_hello_refusal_text(h->refusal));
-	link->refused = h->refusal;
-	link->refused_at = ktime_get_ns();
+	udp_link_note_refusal(link, h->refusal);
 	return true;
 }
 
 const char *pib_udp_link_refusal(const struct pib_udp_link *link)
 {
 	lockdep_assert_held(&link->lock);
+	if (pib_link_key_unknown(&link->fsm))
+		return "the peer does not know this host's key, but the second one";
 	if (!link->refused || link->fsm.state == PIB_LINK_UP ||
 	    ktime_get_ns() > link->refused_at + PIB_UDP_LINK_REFUSED_NS)
 		return NULL;
@@ -369,12 +450,12 @@ const char *pib_udp_link_refusal(const struct pib_udp_link *link)
 }
 
 void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *from,
-			    const struct pib_hello *h, u8 type)
+			    const struct pib_hello *h)
 {
 	spin_lock_bh(&link->lock);
-	if (!link->dead && h->refusal == PIB_REFUSED_KEY &&
+	if (!link->dead && link->fsm.state != PIB_LINK_UP && h->peer_nonce == link->fsm.nonce &&
 	    pib_addr_equal(&link->peer[addr_slot(from)], from))
-		udp_link_is_refused(link, h, type);
+		udp_link_note_refusal(link, PIB_REFUSED_KEY);
 	spin_unlock_bh(&link->lock);
 }
 
@@ -660,6 +741,7 @@ static int udp_link_register(struct pib_udp_link *link, u32 *id)
 struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_kport *port, u8 kind,
 					 const struct pib_addr *peer, const struct pib_hello *h)
 {
+	const struct pib_keys *keys = pib_bearer_keys(bearer);
 	struct pib_net *pn = bearer->sock->pn;
 	struct pib_udp_link *link;
 	u32 id;
@@ -694,6 +776,10 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_k
 	}
 	spin_lock_bh(&link->lock);
 	pib_link_init(&link->fsm, id, new_nonce());
+	if (keys) {
+		link->fsm.key = pib_auth_id(keys->key);
+		link->fsm.second_key = pib_keys_second_id(keys);
+	}
 	link->fsm.passive = kind == PIB_UDP_LINK_ACCEPTED;
 	link->dead = false;
 	mod_timer(&link->timer, jiffies + 1);

@@ -13,6 +13,7 @@
 #include "udp/socket.h"
 
 struct pib_bearer;
+struct pib_keys;
 struct pib_seal;
 
 enum pib_udp_link_kind {
@@ -68,7 +69,8 @@ struct pib_upath {
  * @frame_no: number of the last frame sent; goes on from path to path
  * @lock: softirqs off; guards the next fields. Taken before node locks
  * @fsm: session
- * @seal: keyed fabrics: of the present session or the last one, NULL: there was none
+ * @seal: keyed fabrics: of the present session or the last one, NULL: there was none, or its key
+ *	is to be forgotten
  * @peer: known addresses of the peer, IPv4 and IPv6
  * @to: which of @peer is sent to
  * @lids: LIDs that the peer says are behind it (standalone)
@@ -162,11 +164,11 @@ void pib_udp_link_free(struct list_head *dead);
 void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from,
 			  const struct pib_hello *h, u8 type);
 /*
- * The same for a control datagram that is not authentic. If it answers this link's hello by saying
- * that the keys differ, the user is to know. Nothing else follows from it. Softirqs off, RCU.
+ * The same for a control datagram that is not authentic. If it answers this link's hello, the user
+ * is to know that the keys differ. Nothing else follows from it. Softirqs off, RCU.
  */
 void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *from,
-			    const struct pib_hello *h, u8 type);
+			    const struct pib_hello *h);
 /*
  * Is @h from the port that was discovered or accepted? True if the user named an address. Any
  * context.
@@ -189,6 +191,13 @@ struct pib_upath *pib_upath_find(struct pib_udp_sock *sock, u32 id, u16 tag,
 				 const struct pib_addr *from, struct pib_udp_link **link);
 /* Start a new session: the peer sees a cable pulled and, unless @down, put back. Softirqs off. */
 void pib_udp_link_restart(struct pib_udp_link *link, bool down);
+/*
+ * The fabric has other keys. A session whose key is not the first one any more, or whose peer's is
+ * none of them, gives way to a new one. RCU, softirqs off; pn->lock held.
+ */
+void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys);
+/* Does the peer speak by the second key? link->lock held. */
+bool pib_udp_link_by_second_key(const struct pib_udp_link *link);
 /* A discovery hello of the peer came from @from. Softirqs off. */
 void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from);
 /* Has the link been idle for so long that it is to be given up at @now (ns)? Process or softirq. */

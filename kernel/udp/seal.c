@@ -24,7 +24,8 @@
 #define SEAL_COPY	2048
 #define SEAL_LINEAR	4096
 
-struct pib_seal *pib_seal_alloc(const struct pib_auth *auth, u64 nonce, u64 peer_nonce)
+struct pib_seal *pib_seal_alloc(const struct pib_auth *own, const struct pib_auth *peer, u64 nonce,
+				u64 peer_nonce)
 {
 	struct pib_seal *seal = kzalloc(sizeof(*seal), GFP_ATOMIC);
 
@@ -34,8 +35,8 @@ struct pib_seal *pib_seal_alloc(const struct pib_auth *auth, u64 nonce, u64 peer
 	spin_lock_init(&seal->lock);
 	seal->nonce = nonce;
 	seal->peer_nonce = peer_nonce;
-	if (pib_auth_seal_key(auth, peer_nonce, nonce, seal->tx_key) ||
-	    pib_auth_seal_key(auth, nonce, peer_nonce, seal->rx_key)) {
+	if (pib_auth_seal_key(own, peer_nonce, nonce, seal->tx_key) ||
+	    pib_auth_seal_key(peer, nonce, peer_nonce, seal->rx_key)) {
 		pib_seal_put(seal);
 		return NULL;
 	}

@@ -39,8 +39,12 @@ struct pib_seal {
 	struct pib_replay replay;
 };
 
-/* Keys for the two sessions. Any context. Return: NULL: no memory. */
-struct pib_seal *pib_seal_alloc(const struct pib_auth *auth, u64 nonce, u64 peer_nonce);
+/*
+ * Keys for the two sessions, of which this end's was made under the fabric's key @own and the
+ * peer's under @peer. Any context. Return: NULL: no memory.
+ */
+struct pib_seal *pib_seal_alloc(const struct pib_auth *own, const struct pib_auth *peer, u64 nonce,
+				u64 peer_nonce);
 /* One user more. @seal may be NULL. Any context. Return: @seal. */
 struct pib_seal *pib_seal_get(struct pib_seal *seal);
 /* A user less; the last one forgets the keys. @seal may be NULL. Any context. */

@@ -104,6 +104,8 @@ struct UdpLink {
 	std::optional<std::uint32_t> restarts;
 	/// Why the peer has no port for this link.
 	std::optional<std::string> refusal;
+	/// The peer speaks by the second key of the fabric.
+	bool second_key = false;
 };
 
 /// What has become of the packets to one end of a bad cable.
@@ -148,6 +150,8 @@ struct Uplink {
 	std::optional<std::uint32_t> fabric;
 	std::optional<std::uint16_t> udp_port;
 	std::optional<std::string> switch_name;
+	/// How many keys the fabric has.
+	std::optional<std::uint32_t> keys;
 	Counters counters;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 65fc4e487070a527cdeb61effb7a84aebe0215e90413d74662f074ed0b9c3246 */
+/*	sha256 96f9dcf2a7dc6762cdfb7a7fca3b098f89a0b28cd1b47478c04a2aa96495be2e */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -134,6 +134,9 @@ enum pib_attr {
 	PIB_A_CAPTURE,
 	PIB_A_OBJECT,
 	PIB_A_INJECT,
+	PIB_A_SECOND_KEY,
+	PIB_A_NO_SECOND_KEY,
+	PIB_A_NUM_KEYS,
 
 	__PIB_A_MAX,
 	PIB_A_MAX = (__PIB_A_MAX - 1)
@@ -334,6 +337,7 @@ enum pib_ul_attr {
 	PIB_UL_LAST_HEARD_MS,
 	PIB_UL_RESTARTS,
 	PIB_UL_REFUSAL,
+	PIB_UL_BY_SECOND_KEY,
 
 	__PIB_UL_MAX,
 	PIB_UL_MAX = (__PIB_UL_MAX - 1)
@@ -430,6 +434,7 @@ enum pib_cmd {
 	PIB_CMD_INJECT_NEW,
 	PIB_CMD_INJECT_DEL,
 	PIB_CMD_INJECT_GET,
+	PIB_CMD_HCA_SET,
 
 	__PIB_CMD_MAX,
 	PIB_CMD_MAX = (__PIB_CMD_MAX - 1)

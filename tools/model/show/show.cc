@@ -242,6 +242,7 @@ void show_session(Output &out, const UdpLink &udp)
 {
 	out.field("up", udp.up);
 	show_text(out, "refusal", udp.refusal);
+	show_flag(out, "second_key", udp.second_key);
 	out.line_break();
 	show_guid(out, "peer_node_guid", udp.peer_node_guid);
 	show_number(out, "peer_port", udp.peer_port);
@@ -308,6 +309,7 @@ void show_uplink(Output &out, const Uplink &uplink)
 	show_number(out, "fabric", uplink.fabric);
 	show_number(out, "udp_port", uplink.udp_port);
 	show_text(out, "switch", uplink.switch_name);
+	show_number(out, "keys", uplink.keys);
 	show_counter_group(out, uplink.counters);
 	out.end_item();
 }

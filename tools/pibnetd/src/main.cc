@@ -27,6 +27,7 @@ An InfiniBand switch in user space: pib hosts join it over UDP.
   -n, --ports N                ports of the switch, 1 to 254 (36)
   -f, --fabric N               fabric id of the switch (0)
   -k, --key-file FILE          pre-shared key of the fabric
+      --second-key-file FILE   another key of the fabric, while keys are exchanged
   -s, --control PATH           unix socket to control it by
       --state FILE             remember which peer had which port
       --log FORMAT             text, json, or journal (journal under systemd, else text)
@@ -53,6 +54,7 @@ int parse(int argc, char **argv, CommandLine &line)
 	app.add_option("-n,--ports", ports);
 	app.add_option("-f,--fabric", fabric);
 	app.add_option("-k,--key-file", line.options.key_file);
+	app.add_option("--second-key-file", line.options.second_key_file);
 	app.add_option("-s,--control", line.options.control);
 	app.add_option("--state", line.options.state);
 	app.add_option("--log", line.log_format)->check(CLI::IsMember({"text", "json", "journal"}));

@@ -55,22 +55,32 @@ Status read_netdev(const Arguments &arguments, HcaRequest &hca)
 		hca.netdev = *netdev;
 		return success();
 	}
-	for (const char *word : {"standalone", "peer", "fabric", "udp-port", "key-file"})
+	for (const char *word :
+	     {"standalone", "peer", "fabric", "udp-port", "key-file", "second-key-file"})
 		if (arguments.has(word))
 			return usage_error(fmt::format("'{}' needs 'netdev DEV'", word));
 	return success();
 }
 
-Status read_key(const Arguments &arguments, HcaRequest &hca)
+Status read_key(const Arguments &arguments, std::string_view keyword, std::optional<Bytes> &out)
 {
-	const auto path = arguments.maybe("key-file");
+	const auto path = arguments.maybe(keyword);
 	if (!path)
 		return success();
 	auto key = read_key_file(*path);
 	if (!key)
 		return key.error();
-	hca.key = std::move(*key);
+	out = std::move(*key);
 	return success();
+}
+
+Status read_keys(const Arguments &arguments, HcaRequest &hca)
+{
+	if (arguments.has("second-key-file") && !arguments.has("key-file"))
+		return usage_error("'second-key-file' needs 'key-file'");
+	if (auto read = read_key(arguments, "key-file", hca.key); !read)
+		return read;
+	return read_key(arguments, "second-key-file", hca.second_key);
 }
 
 /// The HCA is there and waits, as one whose cable leads nowhere. Nobody would see why.
@@ -89,7 +99,7 @@ void note_trouble(const Context &context, const HcaRequest &hca)
 Status add(const Context &context, const Arguments &arguments)
 {
 	HcaRequest hca;
-	for (const auto read : {read_name, read_netdev, read_peers, read_numbers, read_key})
+	for (const auto read : {read_name, read_netdev, read_peers, read_numbers, read_keys})
 		if (auto done = read(arguments, hca); !done)
 			return done;
 	hca.standalone = arguments.has("standalone");
@@ -97,6 +107,26 @@ Status add(const Context &context, const Arguments &arguments)
 		return added;
 	note_trouble(context, hca);
 	return success();
+}
+
+Status set(const Context &context, const Arguments &arguments)
+{
+	KeysRequest keys;
+	const auto name = parse_name(arguments.one("NAME"));
+	if (!name)
+		return name.error();
+	keys.hca = *name;
+	keys.no_second_key = arguments.has("no-second-key");
+	if (keys.no_second_key && arguments.has("second-key-file"))
+		return usage_error("'second-key-file' and 'no-second-key' exclude each other");
+	if (auto read = read_key(arguments, "key-file", keys.key); !read)
+		return read;
+	if (auto read = read_key(arguments, "second-key-file", keys.second_key); !read)
+		return read;
+	if (!keys.key && !keys.second_key && !keys.no_second_key)
+		return usage_error("nothing is to change: give 'key-file', 'second-key-file' or "
+				   "'no-second-key'");
+	return context.client.set_keys(keys);
 }
 
 Status remove(const Context &context, const Arguments &arguments)
@@ -126,7 +156,9 @@ const Command kCommands[] = {
 	  {"fabric", "N", "fabric number, 0 by default; different fabrics on a netdev do not meet"},
 	  {"udp-port", "N", "UDP port, 18514 by default; the same on all hosts"},
 	  {"ports", "N", "number of InfiniBand ports; one, or one for each peer, by default"},
-	  {"key-file", "FILE", "key of the fabric, 16 to 64 bytes, the same on all hosts"}},
+	  {"key-file", "FILE", "key of the fabric, 16 to 64 bytes, the same on all hosts"},
+	  {"second-key-file", "FILE",
+	   "another key by which hosts may join, while keys are exchanged"}},
 	 {{"pibctl add pib0 netdev eth0", "the usual form, on each host"},
 	  {"pibctl add pib0 netdev eth0 standalone", "a first look, without subnet manager"},
 	  {"pibctl add pib0 netdev eth0 peer 192.0.2.7", "a cable to one host or to a pibnetd"},
@@ -134,6 +166,22 @@ const Command kCommands[] = {
 	  {"pibctl add pib1 netdev eth0 fabric 7 ports 2", "two ports in another fabric"},
 	  {"pibctl add pib2 ports 2", "two ports without cables"}},
 	 add},
+	{"",
+	 "set",
+	 "exchange the key of a fabric",
+	 "Changes the keys of the fabric on the HCA's netdev while traffic goes on. On one host after\n"
+	 "the other: let all accept the new key as their second one; then make it the key of each, by\n"
+	 "which the former one becomes the second; then drop that. A link begins a new session when\n"
+	 "one of its ends changes its key. What would cut a link is refused.",
+	 {{"NAME", "name of an HCA"}},
+	 {{"key-file", "FILE", "the key: the second one of before, which takes its place"},
+	  {"second-key-file", "FILE", "another key by which hosts may join, 16 to 64 bytes"},
+	  {"no-second-key", "", "drop the second key"}},
+	 {{"pibctl set pib0 second-key-file new.key", "first, on each host"},
+	  {"pibctl set pib0 key-file new.key",
+	   "then, when all hosts have the first step behind them"},
+	  {"pibctl set pib0 no-second-key", "at last; 'pibctl show peers' tells who is not ready"}},
+	 set},
 	{"",
 	 "del",
 	 "delete an HCA or a switch",

@@ -188,6 +188,10 @@ Result<std::vector<Injection>> DaemonClient::injections()
 {
 	return std::vector<Injection>{};
 }
+Status DaemonClient::set_keys(const KeysRequest &)
+{
+	return not_here("changes keys");
+}
 Status DaemonClient::add_switch(const SwitchRequest &)
 {
 	return not_here("makes switches");

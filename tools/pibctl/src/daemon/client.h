@@ -20,6 +20,7 @@ public:
 	explicit DaemonClient(LineExchange exchange);
 
 	Status add_hca(const HcaRequest &hca) override;
+	Status set_keys(const KeysRequest &keys) override;
 	Status add_switch(const SwitchRequest &node) override;
 	Status add_link(const LinkRequest &link) override;
 	Status remove(const std::string &name) override;

@@ -114,6 +114,7 @@ void add_session(const Json &answer, Link &link)
 		link.udp->last_heard_ms = number<std::uint32_t>(peer, "last_heard_ms");
 		link.udp->restarts = number<std::uint32_t>(peer, "restarts");
 		link.udp->refusal = text(peer, "refusal");
+		link.udp->second_key = peer.value("second_key", false);
 		link.udp->local_id = number<std::uint32_t>(peer, "local_id");
 		link.udp->remote_id = number<std::uint32_t>(peer, "remote_id");
 	}

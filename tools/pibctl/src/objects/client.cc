@@ -159,6 +159,16 @@ Status Client::add_hca(const HcaRequest &hca)
 	return command(fmt::format("add HCA {}{}", hca.name, where), encode_add_hca(hca), reasons);
 }
 
+Status Client::set_keys(const KeysRequest &keys)
+{
+	static constexpr Reason kReasons[] = {
+		{EOPNOTSUPP, "module pib is older than this pibctl and cannot change keys"},
+		{ENODEV, "no such HCA in this network namespace ('pibctl show' lists them)"},
+	};
+	return command(fmt::format("set the keys of {}", keys.hca), encode_set_keys(keys),
+		       kReasons);
+}
+
 Status Client::add_switch(const SwitchRequest &node)
 {
 	return command(fmt::format("add switch {}", node.name), encode_add_switch(node),

@@ -23,6 +23,8 @@ public:
 	virtual ~Client() = default;
 
 	virtual Status add_hca(const HcaRequest &hca);
+	/// Changes the keys of the fabric on the HCA's netdev.
+	virtual Status set_keys(const KeysRequest &keys);
 	virtual Status add_switch(const SwitchRequest &node);
 	virtual Status add_link(const LinkRequest &link);
 	/// Deletes the HCA, or else the switch, of this name.

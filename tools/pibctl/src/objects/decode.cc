@@ -190,6 +190,7 @@ std::optional<UdpLink> decode_udp_link(const std::optional<Attributes> &attribut
 	link.last_heard_ms = attributes->number<std::uint32_t>(PIB_UL_LAST_HEARD_MS);
 	link.restarts = attributes->number<std::uint32_t>(PIB_UL_RESTARTS);
 	link.refusal = attributes->text(PIB_UL_REFUSAL);
+	link.second_key = attributes->has(PIB_UL_BY_SECOND_KEY);
 	return link;
 }
 
@@ -267,6 +268,7 @@ Result<Uplink> decode_uplink(const Attributes &attributes)
 	uplink.fabric = attributes.number<std::uint32_t>(PIB_A_FABRIC);
 	uplink.udp_port = attributes.number<std::uint16_t>(PIB_A_UDP_PORT);
 	uplink.switch_name = attributes.text(PIB_A_SWITCH_NAME);
+	uplink.keys = attributes.number<std::uint8_t>(PIB_A_NUM_KEYS);
 	uplink.counters = decode_counters(attributes.nest(PIB_A_STATS), uplink_counter_names());
 	return uplink;
 }

@@ -71,6 +71,7 @@ TEST(Decode, Links)
 	EXPECT_EQ(udp.peer->address[3], 7);
 	EXPECT_EQ(udp.peer->port, 18514);
 	EXPECT_EQ(udp.restarts, 1U);
+	EXPECT_FALSE(udp.second_key);
 }
 
 TEST(Decode, Uplinks)
@@ -80,6 +81,20 @@ TEST(Decode, Uplinks)
 	EXPECT_EQ(uplinks->front().switch_name, "eth0");
 	ASSERT_EQ(uplinks->front().counters.size(), 2U);
 	EXPECT_STREQ(uplinks->front().counters[1].name, "rx_reassembly");
+}
+
+TEST(Decode, HowManyKeysAndWhoUsesTheSecond)
+{
+	const auto uplinks = decode_uplinks(
+		answers({join({fake::uplink_answer(), fake::u8(PIB_A_NUM_KEYS, 2)})}));
+	ASSERT_TRUE(uplinks);
+	EXPECT_EQ(uplinks->front().keys, 2U);
+	const auto links = decode_links(
+		answers({join({fake::nest(PIB_A_LINK_A, {fake::text(PIB_END_NODE, "eth0"),
+							 fake::u32(PIB_END_PORT, 2)}),
+			       fake::nest(PIB_A_UDP_LINK, {fake::flag(PIB_UL_BY_SECOND_KEY)})})}));
+	ASSERT_TRUE(links);
+	EXPECT_TRUE(links->front().udp->second_key);
 }
 
 TEST(Decode, ModuleVersion)

@@ -148,6 +148,8 @@ Request encode_add_hca(const HcaRequest &hca)
 		request.put_u32(PIB_A_NUM_PORTS, *hca.num_ports);
 	if (hca.key)
 		request.put_binary(PIB_A_KEY, *hca.key);
+	if (hca.second_key)
+		request.put_binary(PIB_A_SECOND_KEY, *hca.second_key);
 	if (hca.node_guid)
 		request.put_u64(PIB_A_NODE_GUID, *hca.node_guid);
 	for (const auto &[number, guid] : hca.port_guids)
@@ -155,6 +157,19 @@ Request encode_add_hca(const HcaRequest &hca)
 	if (hca.description)
 		request.put_text(PIB_A_DESCRIPTION, *hca.description);
 	put_product(request, hca.product);
+	return request;
+}
+
+Request encode_set_keys(const KeysRequest &keys)
+{
+	Request request(PIB_CMD_HCA_SET, PIB_FAMILY_VERSION);
+	request.put_text(PIB_A_HCA_NAME, keys.hca);
+	if (keys.key)
+		request.put_binary(PIB_A_KEY, *keys.key);
+	if (keys.second_key)
+		request.put_binary(PIB_A_SECOND_KEY, *keys.second_key);
+	if (keys.no_second_key)
+		request.put_flag(PIB_A_NO_SECOND_KEY);
 	return request;
 }
 

@@ -12,6 +12,7 @@
 namespace pib::ctl {
 
 Request encode_add_hca(const HcaRequest &hca);
+Request encode_set_keys(const KeysRequest &keys);
 Request encode_add_switch(const SwitchRequest &node);
 Request encode_add_link(const LinkRequest &link);
 /// A command that takes a name only: deletion of, or a question after, one object.

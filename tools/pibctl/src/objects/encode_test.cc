@@ -59,6 +59,38 @@ TEST(Encode, AddHcaWithEverything)
 			fake::attribute(PIB_A_KEY, Bytes(16, 0xab))}));
 }
 
+TEST(Encode, AddHcaWithTwoKeys)
+{
+	HcaRequest hca;
+	hca.name = "pib0";
+	hca.key = Bytes(16, 1);
+	hca.second_key = Bytes(64, 2);
+	EXPECT_EQ(
+		attributes_of(encode_add_hca(hca)),
+		join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::attribute(PIB_A_KEY, Bytes(16, 1)),
+		      fake::attribute(PIB_A_SECOND_KEY, Bytes(64, 2))}));
+}
+
+TEST(Encode, SetKeys)
+{
+	KeysRequest keys;
+	keys.hca = "pib0";
+	keys.key = Bytes(16, 1);
+	EXPECT_EQ(command_of(encode_set_keys(keys)), PIB_CMD_HCA_SET);
+	EXPECT_EQ(attributes_of(encode_set_keys(keys)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"),
+			fake::attribute(PIB_A_KEY, Bytes(16, 1))}));
+	keys.key.reset();
+	keys.second_key = Bytes(16, 2);
+	EXPECT_EQ(attributes_of(encode_set_keys(keys)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"),
+			fake::attribute(PIB_A_SECOND_KEY, Bytes(16, 2))}));
+	keys.second_key.reset();
+	keys.no_second_key = true;
+	EXPECT_EQ(attributes_of(encode_set_keys(keys)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::flag(PIB_A_NO_SECOND_KEY)}));
+}
+
 TEST(Encode, AddSwitch)
 {
 	const Request request = encode_add_switch({"sw0", 36, 0x0250c2fffe000001, {}});

@@ -30,6 +30,15 @@ struct HcaRequest {
 	std::optional<std::uint16_t> udp_port;
 	std::optional<std::uint32_t> num_ports;
 	std::optional<Bytes> key;
+	std::optional<Bytes> second_key;
+};
+
+/// What "pibctl set" asks for; what is not there stays as it is.
+struct KeysRequest {
+	std::string hca;
+	std::optional<Bytes> key;
+	std::optional<Bytes> second_key;
+	bool no_second_key = false;
 };
 
 /// What "pibctl switch add" asks for.

@@ -94,26 +94,37 @@ Status get_guid(const Json &object, std::string_view place, std::uint64_t &out)
 	return success();
 }
 
-Status get_key(const Json &object, std::string_view place, Key &out)
+Status get_key(const Json &object, std::string_view place, const char *setting, Key &out)
 {
 	std::string path;
-	if (auto got = get_text(object, place, "key_file", path); !got)
+	if (auto got = get_text(object, place, setting, path); !got)
 		return got;
 	if (path.empty())
 		return success();
 	const auto key = model::read_key_file(path);
 	if (!key)
-		return at(fmt::format("{}.key_file", place), key.error().text);
+		return at(fmt::format("{}.{}", place, setting), key.error().text);
 	out = *key;
+	return success();
+}
+
+Status get_keys(const Json &object, std::string_view place, SwitchConfig &node)
+{
+	if (auto got = get_key(object, place, "key_file", node.key); !got)
+		return got;
+	if (auto got = get_key(object, place, "second_key_file", node.second_key); !got)
+		return got;
+	if (auto ok = check_second_key(node); !ok)
+		return at(fmt::format("{}.second_key_file", place), ok.error().text);
 	return success();
 }
 
 Result<SwitchConfig> parse_switch(const Json &object, const std::string &place)
 {
 	SwitchConfig node;
-	if (auto ok = check_keys(
-		    object, place,
-		    {"name", "ports", "fabric", "guid", "description", "key_file", "accept"});
+	if (auto ok = check_keys(object, place,
+				 {"name", "ports", "fabric", "guid", "description", "key_file",
+				  "second_key_file", "accept"});
 	    !ok)
 		return ok.error();
 	std::string name;
@@ -133,7 +144,7 @@ Result<SwitchConfig> parse_switch(const Json &object, const std::string &place)
 		return ok.error();
 	if (node.description.size() > 63)
 		return at(place + ".description", "must have at most 63 bytes");
-	if (auto ok = get_key(object, place, node.key); !ok)
+	if (auto ok = get_keys(object, place, node); !ok)
 		return ok.error();
 	if (object.contains("accept")) {
 		if (!object["accept"].is_boolean())
@@ -205,7 +216,9 @@ Status get_topology(const Json &root, Config &config)
 	const Json &object = root["topology"];
 	SwitchConfig common;
 	std::string path;
-	if (auto ok = check_keys(object, "topology", {"file", "fabric", "key_file"}); !ok)
+	if (auto ok = check_keys(object, "topology",
+				 {"file", "fabric", "key_file", "second_key_file"});
+	    !ok)
 		return ok;
 	if (auto ok = get_text(object, "topology", "file", path); !ok)
 		return ok;
@@ -213,7 +226,7 @@ Status get_topology(const Json &root, Config &config)
 		return at("topology", "'file' is missing");
 	if (auto ok = get_number(object, "topology", "fabric", 0, 0xFFFFFFFF, common.fabric); !ok)
 		return ok;
-	if (auto ok = get_key(object, "topology", common.key); !ok)
+	if (auto ok = get_keys(object, "topology", common); !ok)
 		return ok;
 	const auto topology = model::parse_topology(path, read_text);
 	if (!topology)
@@ -289,6 +302,17 @@ std::uint64_t make_guid(const Config &config, const SwitchConfig &node)
 
 } // namespace
 
+Status check_second_key(const SwitchConfig &node)
+{
+	if (node.second_key.empty())
+		return success();
+	if (node.key.empty())
+		return Error{"a second key needs a first one"};
+	if (node.second_key == node.key)
+		return Error{"the second key is the fabric's key already"};
+	return success();
+}
+
 Result<Config> parse_config(std::string_view text)
 {
 	// Comments are welcome; exceptions stay inside the library.
@@ -347,7 +371,8 @@ void complete_config(Config &config)
 		config.listen.push_back(any);
 	}
 	if (config.switches.empty())
-		config.switches.push_back({.name = "sw0", .description = {}, .key = {}});
+		config.switches.push_back(
+			{.name = "sw0", .description = {}, .key = {}, .second_key = {}});
 	for (SwitchConfig &node : config.switches) {
 		if (!node.guid)
 			node.guid = make_guid(config, node);

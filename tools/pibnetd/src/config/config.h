@@ -45,6 +45,8 @@ struct Config {
 /// Reads JSON. A refusal names the place: "switches[1].ports must be ...".
 Result<Config> parse_config(std::string_view text);
 Result<Config> read_config(const std::string &path);
+/// A second key needs another one that is first.
+Status check_second_key(const SwitchConfig &node);
 /// Gives switches without a GUID one that stays the same on this machine, and what else is missing.
 void complete_config(Config &config);
 

@@ -113,6 +113,8 @@ TEST(Config, RefusalsNameThePlace)
 		{R"({"switches": [{"name": "a", "ports": -4}]})", "switches[0].ports"},
 		{R"({"switches": [{"name": "a", "guid": "0xz"}]})", "switches[0].guid"},
 		{R"({"switches": [{"name": "a", "accept": 1}]})", "switches[0].accept"},
+		{R"({"switches": [{"name": "a", "second_key_file": "/nonexistent"}]})",
+		 "switches[0].second_key_file"},
 		{R"({"switches": [{"name": "a", "key_file": "/nonexistent"}]})",
 		 "switches[0].key_file"},
 		{R"({"switches": [{"name": "a"}, {"name": "a"}]})", "switches[1].name: is taken"},

@@ -130,6 +130,7 @@ model::UdpLink udp_model(const Link &link, std::uint64_t now)
 		model.refusal = refusal;
 	if (!link.established())
 		return model;
+	model.second_key = f.peer_key != f.key;
 	model.peer_node_guid = f.peer_node_guid;
 	model.peer_port = f.peer_port_num;
 	model.peer_description = std::string(f.peer_desc);

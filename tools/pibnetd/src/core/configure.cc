@@ -18,10 +18,11 @@ const SwitchConfig *find(const Config &config, std::string_view name)
 	return nullptr;
 }
 
-/// Is it the same switch, if perhaps under another description?
+/// Is it the same switch, if perhaps under another description, or with other keys?
 bool same_switch(const SwitchConfig &a, const SwitchConfig &b)
 {
-	return a.ports == b.ports && a.guid == b.guid && a.fabric == b.fabric && a.key == b.key;
+	return a.ports == b.ports && a.guid == b.guid && a.fabric == b.fabric &&
+	       a.key.empty() == b.key.empty();
 }
 
 bool touches(const CableConfig &cable, const std::set<std::string> &nodes)
@@ -31,8 +32,36 @@ bool touches(const CableConfig &cable, const std::set<std::string> &nodes)
 
 } // namespace
 
+/// Would links be cut because keys are exchanged in a wrong order?
+Status Core::check_keys(const Config &config) const
+{
+	for (const auto &node : switches_) {
+		const SwitchConfig &is = node->config;
+		const SwitchConfig *wanted = find(config, is.name);
+		if (!wanted || !same_switch(*wanted, is))
+			continue;
+		if (wanted->key != is.key && wanted->key != is.second_key)
+			return Error{fmt::format(
+				"switch '{}': this key was not its second key before: all hosts "
+				"must have it as that first",
+				is.name)};
+		for (const auto &[id, link] : links_) {
+			if (link->port->owner != node.get() || !link->is_up)
+				continue;
+			const Key &key = key_of(*node, link->fsm.peer_key);
+			if (key != wanted->key && key != wanted->second_key)
+				return Error{fmt::format("{}/{}: the peer uses the key that would "
+							 "go: change that host's key first",
+							 is.name, link->port->p.num)};
+		}
+	}
+	return success();
+}
+
 Status Core::configure(const Config &config, std::uint64_t now)
 {
+	if (auto ok = check_keys(config); !ok)
+		return ok;
 	std::set<std::string> gone;
 	for (const auto &node : switches_) {
 		const SwitchConfig *wanted = find(config, node->config.name);
@@ -55,10 +84,12 @@ Status Core::configure(const Config &config, std::uint64_t now)
 			continue;
 		}
 		switches_.push_back(std::make_unique<Switch>(wanted));
+		number_keys(*switches_.back());
 		log_.info("switch made", {{"switch", wanted.name},
 					  {"ports", std::uint64_t{wanted.ports}},
 					  {"guid", fmt::format("0x{:016x}", wanted.guid)}});
 	}
+	forget_keys();
 	places_ = config.places;
 	for (const CableConfig &cable : config.cables) {
 		if (std::find(cables_.begin(), cables_.end(), cable) != cables_.end())
@@ -98,7 +129,17 @@ void Core::update_switch(Switch &node, const SwitchConfig &config, std::uint64_t
 {
 	if (node.config.description != config.description)
 		pib_node_set_desc(&node.node, config.description.c_str(), now);
+	const bool rekeyed =
+		node.config.key != config.key || node.config.second_key != config.second_key;
 	node.config = config;
+	if (!rekeyed)
+		return;
+	number_keys(node);
+	log_.info("keys changed", {{"switch", config.name},
+				   {"keys", std::uint64_t{config.second_key.empty() ? 1u : 2u}}});
+	for (unsigned i = 1; i <= node.node.num_ports; i++)
+		if (Link *link = node.port(i).link)
+			rekey(*link, now);
 }
 
 void Core::unplug_cable(Port &port)

@@ -84,9 +84,15 @@ private:
 		     std::uint64_t now);
 
 	// sessions.cc
+	std::uint32_t key_number(const Key &key);
+	void number_keys(Switch &node);
+	void forget_keys();
+	bool authentic(const Switch &node, pib_hello &h, std::span<const std::uint8_t> bytes) const;
+	const Key &key_of(const Switch &node, std::uint32_t number) const;
+	void rekey(Link &link, std::uint64_t now);
 	void control(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 		     std::uint64_t now);
-	void greet(const Arrival &arrival, const pib_hello &h, std::uint8_t type,
+	void greet(const Arrival &arrival, pib_hello &h, std::uint8_t type,
 		   std::span<const std::uint8_t> bytes, std::uint64_t now);
 	void refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::uint64_t now);
 	void answer_probe(const Path &path, const pib_hello &h, std::uint64_t now);
@@ -117,6 +123,7 @@ private:
 
 	// configure.cc
 	void remove_switch(Switch &node, std::uint64_t now);
+	Status check_keys(const Config &config) const;
 	void update_switch(Switch &node, const SwitchConfig &config, std::uint64_t now);
 	void unplug_cable(Port &port);
 	void plug_cable(Port &a, Port &b);
@@ -142,6 +149,9 @@ private:
 	/// Outlives the links.
 	FrameMemory frame_memory_;
 	std::unordered_map<std::uint32_t, std::unique_ptr<Link>> links_;
+	/// Of all keys of all switches.
+	std::map<Key, std::uint32_t> key_numbers_;
+	std::uint32_t last_key_ = 0;
 	std::vector<Reservation> reservations_;
 	std::uint64_t deadline_ = 0;
 	std::uint64_t deaf_at_ = 0;

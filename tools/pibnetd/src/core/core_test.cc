@@ -462,6 +462,110 @@ TEST_F(Fabric, KeysMustAgree)
 	EXPECT_EQ(a.packets.size(), 1u);
 }
 
+/// Two switches of one fabric, whose keys are exchanged under two peers.
+class Exchange : public Fabric {
+protected:
+	void SetUp() override
+	{
+		ASSERT_TRUE(set(old_key, {}));
+		for (Peer *peer : {&a, &b})
+			peer->rekey(old_key, {}, w.now);
+		join();
+	}
+	Status set(const Key &first, const Key &second)
+	{
+		Config config = *parse_config(
+			R"({"switches": [{"name": "sw0", "ports": 1}, {"name": "sw1", "ports": 1}]})");
+		for (SwitchConfig &node : config.switches) {
+			node.key = first;
+			node.second_key = second;
+		}
+		return w.core.configure(config, w.now);
+	}
+	std::uint64_t ups(Peer &peer)
+	{
+		w.run(1500);
+		Port *port = w.port_of(peer);
+		if (!port || !port->link->is_up || !peer.fsm.plugged)
+			return 0;
+		// Data goes both ways.
+		port->p.state = PIB_PORT_INIT;
+		peer.packets.clear();
+		w.deliver(peer.at, peer.sealed(get_node_info()));
+		w.carry();
+		return peer.packets.size() == 1 ? 1 + port->counts.link_downed : 0;
+	}
+
+	const Key old_key = Key(32, 7), new_key = Key(32, 8), third_key = Key(32, 9);
+};
+
+TEST_F(Exchange, StepByStepWithTwoRestarts)
+{
+	EXPECT_EQ(ups(a), 1u);
+	ASSERT_TRUE(set(old_key, new_key));
+	for (Peer *peer : {&a, &b})
+		peer->rekey(old_key, new_key, w.now);
+	EXPECT_EQ(ups(a), 1u) << "that is no restart";
+	ASSERT_TRUE(set(new_key, old_key));
+	EXPECT_EQ(ups(a), 2u);
+	EXPECT_EQ(ups(b), 2u);
+	for (Peer *peer : {&a, &b})
+		peer->rekey(new_key, old_key, w.now);
+	EXPECT_EQ(ups(a), 3u);
+	EXPECT_EQ(ups(b), 3u);
+	ASSERT_TRUE(set(new_key, {}));
+	for (Peer *peer : {&a, &b})
+		peer->rekey(new_key, {}, w.now);
+	EXPECT_EQ(ups(a), 3u);
+	EXPECT_EQ(ups(b), 3u);
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_AUTH), 0u);
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_SEAL), 0u);
+}
+
+TEST_F(Exchange, WhoComesWithTheSecondKeyGetsAPort)
+{
+	ASSERT_TRUE(set(old_key, new_key));
+	b.rekey(new_key, old_key, w.now);
+	EXPECT_EQ(ups(b), 2u);
+	b.restart();
+	b.rekey(new_key, old_key, w.now);
+	EXPECT_EQ(ups(b), 3u);
+}
+
+TEST_F(Exchange, WhoIsLeftBehindIsOut)
+{
+	ASSERT_TRUE(set(old_key, new_key));
+	a.rekey(old_key, new_key, w.now);
+	ASSERT_TRUE(set(new_key, old_key));
+	EXPECT_EQ(ups(a), 2u);
+	EXPECT_EQ(ups(b), 0u) << "it does not know the switch's key";
+	a.rekey(new_key, old_key, w.now);
+	EXPECT_EQ(ups(a), 3u);
+	ASSERT_TRUE(set(new_key, {}));
+	EXPECT_EQ(ups(a), 3u);
+	EXPECT_EQ(ups(b), 0u);
+	b.rekey(third_key, new_key, w.now);
+	EXPECT_EQ(ups(b), 0u) << "it hears, and is not heard";
+}
+
+TEST_F(Exchange, AWrongOrderIsRefusedAndChangesNothing)
+{
+	auto refused = set(new_key, old_key);
+	ASSERT_FALSE(refused);
+	EXPECT_NE(refused.error().text.find("not its second key before"), std::string::npos);
+	EXPECT_EQ(ups(a), 1u);
+	ASSERT_TRUE(set(old_key, new_key));
+	for (Peer *peer : {&a, &b})
+		peer->rekey(old_key, new_key, w.now);
+	ASSERT_TRUE(set(new_key, old_key));
+	EXPECT_EQ(ups(a), 2u);
+	refused = set(new_key, {});
+	ASSERT_FALSE(refused);
+	EXPECT_NE(refused.error().text.find("the peer uses the key that would go"),
+		  std::string::npos);
+	EXPECT_EQ(ups(a), 2u);
+}
+
 TEST_F(Fabric, SealedDataIsTakenOnceAndUnchanged)
 {
 	start_keyed();

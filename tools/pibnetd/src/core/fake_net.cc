@@ -141,6 +141,14 @@ void Peer::restart()
 	frames.clear();
 }
 
+void Peer::rekey(const Key &first, const Key &second, std::uint64_t now)
+{
+	key = first;
+	second_key = second;
+	pib_link_rekey(&fsm, key[0], second_key.empty() ? 0 : second_key[0], fsm.nonce * 5 + 77,
+		       now);
+}
+
 pib_hello Peer::say() const
 {
 	pib_hello h{};
@@ -213,7 +221,11 @@ void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answe
 	std::uint8_t parsed = 0;
 	if (pib_hello_parse(&h, &parsed, &to, bytes.data(), bytes.size()))
 		return;
-	if (!auth_check(key, h, bytes))
+	if (auth_check(key, h, bytes))
+		h.key = fsm.key;
+	else if (!second_key.empty() && auth_check(second_key, h, bytes))
+		h.key = fsm.second_key;
+	else
 		return;
 	if (parsed == PIB_DG_BYE && h.refusal)
 		refusal = h.refusal;
@@ -224,7 +236,8 @@ void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answe
 Seal &Peer::session_seal()
 {
 	if (!seal || !seal->is_of(fsm.nonce, fsm.peer_nonce))
-		seal.emplace(key, fsm.nonce, fsm.peer_nonce);
+		seal.emplace(key, fsm.peer_key == fsm.key ? key : second_key, fsm.nonce,
+			     fsm.peer_nonce);
 	return *seal;
 }
 

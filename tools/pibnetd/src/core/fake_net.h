@@ -85,6 +85,8 @@ public:
 	Bytes sealed(const Bytes &packet);
 	/// The peer forgets everything.
 	void restart();
+	/// The peer has these keys from now on. The first byte of a key is its number.
+	void rekey(const Key &first, const Key &second, std::uint64_t now);
 
 	Address at;
 	std::uint64_t guid;
@@ -92,6 +94,7 @@ public:
 	std::uint32_t fabric = 0;
 	std::uint32_t caps = PIB_CAP_SEGMENTS;
 	Key key;
+	Key second_key;
 	pib_link_fsm fsm{};
 	std::vector<Bytes> packets;
 	std::vector<pib_segment> segments;

@@ -83,6 +83,7 @@ void Core::say(Link &link, std::uint64_t now)
 	pib_hello h{};
 	fill_hello(*link.port, h);
 	pib_link_build(&link.fsm, &h, now, bytes.data());
+	// Which is that of its session, for a change of the key begins a new one.
 	auth_seal(link.port->owner->config.key, bytes);
 	send_bytes(link.path, bytes);
 }
@@ -148,6 +149,68 @@ void Core::answer_probe(const Path &path, const pib_hello &h, std::uint64_t now)
 	send_bytes(path, bytes);
 }
 
+// ---- keys ----
+
+/// The number of a key. Switches of one fabric share their peers, and so their numbers.
+std::uint32_t Core::key_number(const Key &key)
+{
+	if (key.empty())
+		return 0;
+	const auto [at, fresh] = key_numbers_.try_emplace(key, last_key_ + 1);
+	last_key_ += fresh;
+	return at->second;
+}
+
+void Core::number_keys(Switch &node)
+{
+	node.key_number = key_number(node.config.key);
+	node.second_number = key_number(node.config.second_key);
+}
+
+void Core::forget_keys()
+{
+	std::erase_if(key_numbers_, [&](const auto &each) {
+		return std::none_of(switches_.begin(), switches_.end(), [&](const auto &node) {
+			return node->key_number == each.second ||
+			       node->second_number == each.second;
+		});
+	});
+}
+
+/// Has the sender a key of the switch, or have both none? By which one is noted in h.
+bool Core::authentic(const Switch &node, pib_hello &h, std::span<const std::uint8_t> bytes) const
+{
+	if (auth_check(node.config.key, h, bytes)) {
+		h.key = node.key_number;
+		return true;
+	}
+	if (!node.second_number || !auth_check(node.config.second_key, h, bytes))
+		return false;
+	h.key = node.second_number;
+	return true;
+}
+
+/// The key of a session that holds.
+const Key &Core::key_of(const Switch &node, std::uint32_t number) const
+{
+	return number && number == node.second_number ? node.config.second_key : node.config.key;
+}
+
+/// A link whose own key or whose peer's key is none of the switch's any more begins anew.
+void Core::rekey(Link &link, std::uint64_t now)
+{
+	const Switch &node = *link.port->owner;
+	const std::uint64_t session = link.fsm.nonce;
+	const std::uint32_t todo =
+		pib_link_rekey(&link.fsm, node.key_number, node.second_number, nonce(), now);
+	if (link.fsm.nonce == session)
+		return;
+	// Its sessions never come back, so their counters need not be known any more.
+	link.seal.reset();
+	act(link, todo, now);
+	deadline_ = std::min(deadline_, pib_link_deadline(&link.fsm));
+}
+
 // ---- hearing ----
 
 void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
@@ -172,7 +235,7 @@ void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, 
 	const SwitchConfig &config = link.port->owner->config;
 	if (config.fabric != h.fabric)
 		stats_.add(PIB_US_RX_FABRIC);
-	else if (auth_check(config.key, h, bytes))
+	else if (authentic(*link.port->owner, h, bytes))
 		link_control(link, arrival.path, h, type, now);
 	else
 		unauthentic(link, arrival.path, h, type, now);
@@ -219,7 +282,7 @@ Switch *Core::acceptor(std::uint32_t fabric)
 }
 
 /// A hello to nobody in particular.
-void Core::greet(const Arrival &arrival, const pib_hello &h, std::uint8_t type,
+void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type,
 		 std::span<const std::uint8_t> bytes, std::uint64_t now)
 {
 	Switch *node = acceptor(h.fabric);
@@ -230,7 +293,7 @@ void Core::greet(const Arrival &arrival, const pib_hello &h, std::uint8_t type,
 			refuse(arrival.path, h, PIB_REFUSED_FABRIC, now);
 		return;
 	}
-	if (!auth_check(node->config.key, h, bytes)) {
+	if (!authentic(*node, h, bytes)) {
 		stats_.add(PIB_US_RX_BAD_AUTH);
 		if (wants_answer)
 			refuse(arrival.path, h, PIB_REFUSED_KEY, now);
@@ -320,13 +383,14 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 	if (todo & (PIB_LINK_DO_UP | PIB_LINK_DO_DOWN))
 		agents_touched_ = true;
 	if (link.established()) {
-		const Key &key = link.port->owner->config.key;
-		link.tx_tag = auth_tag(key, link.fsm.peer_nonce, link.fsm.nonce);
-		link.rx_tag = auth_tag(key, link.fsm.nonce, link.fsm.peer_nonce);
-		if (key.empty())
+		const Key &own = key_of(*link.port->owner, link.fsm.key);
+		const Key &peer = key_of(*link.port->owner, link.fsm.peer_key);
+		link.tx_tag = auth_tag(own, link.fsm.peer_nonce, link.fsm.nonce);
+		link.rx_tag = auth_tag(peer, link.fsm.nonce, link.fsm.peer_nonce);
+		if (own.empty())
 			link.seal.reset();
 		else if (!link.seal || !link.seal->is_of(link.fsm.nonce, link.fsm.peer_nonce))
-			link.seal.emplace(key, link.fsm.nonce, link.fsm.peer_nonce);
+			link.seal.emplace(own, peer, link.fsm.nonce, link.fsm.peer_nonce);
 		link.refused = 0;
 	}
 	settle(link);
@@ -378,6 +442,8 @@ Link &Core::make_link(Port &port, LinkKind kind, const Path &path, std::uint64_t
 	while (!id || links_.contains(id))
 		id = static_cast<std::uint32_t>(random_());
 	pib_link_init(&link->fsm, id, nonce());
+	link->fsm.key = port.owner->key_number;
+	link->fsm.second_key = port.owner->second_number;
 	link->fsm.passive = kind == LinkKind::accepted;
 	link->fsm.local_down = port.cable_out() || !pib_port_wants_link(&port.p);
 	link->kind = kind;

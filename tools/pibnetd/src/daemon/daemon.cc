@@ -65,11 +65,13 @@ Result<Config> load_config(const Options &options)
 			return read.error();
 		config = std::move(*read);
 	}
-	const bool single = options.ports || options.fabric || !options.key_file.empty();
+	const bool single = options.ports || options.fabric || !options.key_file.empty() ||
+			    !options.second_key_file.empty();
 	if (single && !config.switches.empty())
 		return Error{
-			"--ports, --fabric and --key-file are for the switch that there is without a "
-			"configuration file; the file says it for each of its switches"};
+			"--ports, --fabric, --key-file and --second-key-file are for the switch "
+			"that there is without a configuration file; the file says it for each of "
+			"its switches"};
 	if (!options.listen.empty())
 		config.listen = options.listen;
 	if (!options.control.empty())
@@ -86,12 +88,17 @@ Result<Config> load_config(const Options &options)
 		node.ports = *options.ports;
 	if (options.fabric)
 		node.fabric = *options.fabric;
-	if (options.key_file.empty())
-		return config;
-	const auto key = model::read_key_file(options.key_file);
-	if (!key)
-		return key.error();
-	node.key = *key;
+	for (const auto &[path, key] : {std::pair{&options.key_file, &node.key},
+					std::pair{&options.second_key_file, &node.second_key}}) {
+		if (path->empty())
+			continue;
+		const auto read = model::read_key_file(*path);
+		if (!read)
+			return read.error();
+		*key = *read;
+	}
+	if (auto ok = check_second_key(node); !ok)
+		return Error{fmt::format("--second-key-file: {}", ok.error().text)};
 	return config;
 }
 

@@ -20,6 +20,7 @@ struct Options {
 	std::optional<std::uint8_t> ports;
 	std::optional<std::uint32_t> fabric;
 	std::string key_file;
+	std::string second_key_file;
 };
 
 /// The configuration as file, command line and defaults make it.

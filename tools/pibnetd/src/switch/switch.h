@@ -39,6 +39,8 @@ struct SwitchConfig {
 	std::uint64_t guid = 0;
 	std::string description;
 	Key key;
+	/// Hosts may have this one, too, while keys are exchanged.
+	Key second_key;
 	/// Whoever says hello gets a port.
 	bool accept = true;
 	/// But only one where the topology file has an HCA.
@@ -55,6 +57,9 @@ struct Switch {
 	Port &port(unsigned number) { return *ports[number]; }
 
 	SwitchConfig config;
+	/// Numbers of the keys, see pib_link_fsm; 0: there is none.
+	std::uint32_t key_number = 0;
+	std::uint32_t second_number = 0;
 	pib_node node{};
 	std::vector<std::unique_ptr<Port>> ports;
 

@@ -39,8 +39,9 @@ chacha_poly1305_ctx begin(const SealKey &key, std::uint64_t counter, const std::
 
 } // namespace
 
-Seal::Seal(const Key &key, std::uint64_t own, std::uint64_t peer) :
-	own_(own), peer_(peer), tx_key_(make_key(key, peer, own)), rx_key_(make_key(key, own, peer))
+Seal::Seal(const Key &own_key, const Key &peer_key, std::uint64_t own, std::uint64_t peer) :
+	own_(own), peer_(peer), tx_key_(make_key(own_key, peer, own)),
+	rx_key_(make_key(peer_key, own, peer))
 {
 }
 

@@ -23,7 +23,8 @@ enum class Opened {
 /// Keys and counters of one session with one session of the peer.
 class Seal {
 public:
-	Seal(const Key &key, std::uint64_t own, std::uint64_t peer);
+	/// The fabric's keys of both sessions: this end's, and the peer's.
+	Seal(const Key &own_key, const Key &peer_key, std::uint64_t own, std::uint64_t peer);
 
 	bool is_of(std::uint64_t own, std::uint64_t peer) const
 	{

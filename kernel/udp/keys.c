@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The keys of a fabric, and how they are exchanged. Hosts change one after the other: all
+ * accept the new key as the second one, then each makes it its first, then all drop the
+ * old one. Who would leave out a step, and so cut its links, is told.
+ */
+#include <linux/err.h>
+#include <linux/netlink.h>
+#include <linux/slab.h>
+#include "udp/keys.h"
+
+/* The key in use that has these bytes; NULL: none. */
+static struct pib_auth *keys_same(const struct pib_keys *keys, const struct pib_psk *key)
+{
+	if (pib_auth_same(keys->key, key))
+		return keys->key;
+	return keys->second && pib_auth_same(keys->second, key) ? keys->second : NULL;
+}
+
+/* Return: NULL: the reason is in @extack. */
+static struct pib_auth *take_key(const struct pib_psk *key, struct netlink_ext_ack *extack)
+{
+	struct pib_auth *auth = pib_auth_alloc(key);
+
+	if (!auth)
+		NL_SET_ERR_MSG(extack, "this kernel has no HMAC-SHA-256 for the key");
+	return auth;
+}
+
+static int check_second(const struct pib_auth *key, const struct pib_psk *second,
+			struct netlink_ext_ack *extack)
+{
+	if (!second->len || !pib_auth_same(key, second))
+		return 0;
+	NL_SET_ERR_MSG(extack, "the second key is the fabric's key already");
+	return -EINVAL;
+}
+
+struct pib_keys *pib_keys_alloc(const struct pib_psk *key, const struct pib_psk *second,
+				struct netlink_ext_ack *extack)
+{
+	struct pib_keys *keys = kzalloc(sizeof(*keys), GFP_KERNEL);
+	int err = -EOPNOTSUPP;
+
+	if (!keys)
+		return ERR_PTR(-ENOMEM);
+	keys->key = take_key(key, extack);
+	if (!keys->key)
+		goto err_free;
+	err = check_second(keys->key, second, extack);
+	if (err)
+		goto err_free;
+	err = -EOPNOTSUPP;
+	if (second->len) {
+		keys->second = take_key(second, extack);
+		if (!keys->second)
+			goto err_free;
+	}
+	return keys;
+
+err_free:
+	pib_keys_free(keys);
+	return ERR_PTR(err);
+}
+
+/* Put the first key that @req asks for into @keys, and the second one that follows from it. */
+static int exchange_first(struct pib_keys *keys, const struct pib_keys *old,
+			  const struct pib_keys_req *req, struct netlink_ext_ack *extack)
+{
+	struct pib_auth *key = req->key.len ? keys_same(old, &req->key) : old->key;
+	struct pib_auth *second = old->second;
+
+	if (!key) {
+		NL_SET_ERR_MSG(extack,
+			       "not the second key yet: all hosts must have it as that before");
+		return -EINVAL;
+	}
+	if (key == second)
+		second = old->key;
+	keys->key = pib_auth_get(key);
+	keys->second = second && !req->no_second && !req->second.len ? pib_auth_get(second) : NULL;
+	return 0;
+}
+
+static int exchange_second(struct pib_keys *keys, const struct pib_keys *old,
+			   const struct pib_keys_req *req, struct netlink_ext_ack *extack)
+{
+	struct pib_auth *second;
+	int err = check_second(keys->key, &req->second, extack);
+
+	if (err || !req->second.len)
+		return err;
+	second = keys_same(old, &req->second);
+	keys->second = second ? pib_auth_get(second) : take_key(&req->second, extack);
+	return keys->second ? 0 : -EOPNOTSUPP;
+}
+
+struct pib_keys *pib_keys_exchange(const struct pib_keys *old, const struct pib_keys_req *req,
+				   struct netlink_ext_ack *extack)
+{
+	struct pib_keys *keys = kzalloc(sizeof(*keys), GFP_KERNEL);
+	int err;
+
+	if (!keys)
+		return ERR_PTR(-ENOMEM);
+	err = exchange_first(keys, old, req, extack) ?: exchange_second(keys, old, req, extack);
+	if (!err)
+		return keys;
+	pib_keys_free(keys);
+	return ERR_PTR(err);
+}
+
+void pib_keys_free(struct pib_keys *keys)
+{
+	if (!keys)
+		return;
+	pib_auth_put(keys->key);
+	pib_auth_put(keys->second);
+	kfree(keys);
+}
+
+u32 pib_keys_second_id(const struct pib_keys *keys)
+{
+	return keys->second ? pib_auth_id(keys->second) : 0;
+}
+
+const struct pib_auth *pib_keys_find(const struct pib_keys *keys, u32 id)
+{
+	if (pib_auth_id(keys->key) == id)
+		return keys->key;
+	return keys->second && pib_auth_id(keys->second) == id ? keys->second : NULL;
+}
+
+u32 pib_keys_check(const struct pib_keys *keys, const u8 *hello)
+{
+	if (pib_auth_check(keys->key, hello))
+		return pib_auth_id(keys->key);
+	return keys->second && pib_auth_check(keys->second, hello) ? pib_auth_id(keys->second) : 0;
+}
