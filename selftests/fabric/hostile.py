@@ -14,6 +14,7 @@ import sys
 import time
 
 PORT = 18514
+ETH_P_ALL = 3
 VERSION = 2
 ETH_IP, ETH_IPV6, UDP = 0x0800, 0x86DD, 17
 KEEP = 4
@@ -71,9 +72,15 @@ def frame(template, own_mac, source, payload):
     return template.eth[:6] + own_mac + template.eth[12:14] + ip + udp + payload
 
 
+def listener(netdev):
+    """A packet socket. With a protocol from the start it would hear all netdevs until it is bound."""
+    s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    s.bind((netdev, ETH_P_ALL))
+    return s
+
+
 def capture(netdev, source, path):
-    sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-    sniffer.bind((netdev, 0))
+    sniffer = listener(netdev)
     sniffer.settimeout(1)
     source = socket.inet_pton(socket.AF_INET6 if ":" in source else socket.AF_INET, source)
     kept = []

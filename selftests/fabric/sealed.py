@@ -18,7 +18,7 @@ import time
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from hostile import CONTROL_LEN, VERSION, Datagram, altered, frame, mac_of, send_all
+from hostile import CONTROL_LEN, VERSION, Datagram, altered, frame, listener, mac_of, send_all
 
 DATA, SEGMENT, BYE = 0, 5, 4
 SEALED = 2
@@ -26,9 +26,8 @@ HEAD, COUNTER, TAG = 8, 8, 16
 
 
 def sniff(netdev, seconds):
-    sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    sniffer = listener(netdev)
     sniffer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
-    sniffer.bind((netdev, 0))
     sniffer.settimeout(0.2)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -86,7 +85,7 @@ def open_all(path, keyfile):
     sessions, found = Sessions(seen), collections.Counter()
     with open(keyfile, "rb") as file:
         key = file.read()
-    counters = collections.defaultdict(set)
+    counters = collections.defaultdict(dict)
     for d in seen:
         p = d.payload
         if not is_data(p):
@@ -95,9 +94,9 @@ def open_all(path, keyfile):
             found["unsealed"] += 1
             continue
         mark = (d.source, p[4:8], p[2:4])
-        if p[8:16] in counters[mark]:
-            found["counter twice"] += 1
-        counters[mark].add(p[8:16])
+        before = counters[mark].setdefault(p[8:16], p)
+        if before is not p:
+            found["datagram twice" if before == p else "counter twice"] += 1
         plain = sessions.open(key, p)
         if plain is None:
             found["closed"] += 1

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """segments.py NETDEV SECONDS: waits for a segment that this host sends and then sends, after it, one byte of the last segment of
 ever new frames; prints how many."""
-import socket
 import struct
 import sys
 import time
@@ -11,8 +10,7 @@ import hostile
 
 netdev, seconds = sys.argv[1], float(sys.argv[2])
 own_mac = hostile.mac_of(netdev)
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-s.bind((netdev, 0))
+s = hostile.listener(netdev)
 while True:
     try:
         seen = hostile.Datagram(s.recv(65535))

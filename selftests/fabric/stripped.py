@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """stripped.py NETDEV: waits for a packet to all of IPoIB that this host sends, at most a minute, and sends it once more without
 its GRH."""
-import socket
 import struct
 import sys
 import time
@@ -28,8 +27,7 @@ def without_grh(payload):
 
 netdev = sys.argv[1]
 own_mac = hostile.mac_of(netdev)
-s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-s.bind((netdev, 0))
+s = hostile.listener(netdev)
 s.settimeout(1)
 end = time.monotonic() + 60
 while time.monotonic() < end:
