@@ -31,12 +31,12 @@ three_lines() {
 times = [json.loads(line)["time"] for line in open(sys.argv[1])]
 sys.exit(not (len(times) == 3 and times == sorted(set(times))))' "$work/out"
 }
-# Like others whose reader goes, it ends, and does so by itself: not by SIGPIPE.
+# Like all commands whose output cannot be written it says so and ends by itself, not by SIGPIPE.
 reader_goes() {
 	local status
 	pibctl -j top --interval 0.1 | head -n 1 >"$work/out"
 	status=("${PIPESTATUS[@]}")
-	jq -e .time "$work/out" && [ "${status[0]}" = 0 ] && return
+	jq -e .time "$work/out" && [ "${status[0]}" = 1 ] && return
 	echo "status ${status[0]}"
 	return 1
 }
