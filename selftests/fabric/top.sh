@@ -41,6 +41,7 @@ reader_goes() {
 	return 1
 }
 interrupted() {
+	rm -f "$work/out"	# of the test before
 	bash -c 'exec pibctl -j top --interval 0.1' >"$work/out" &
 	local pid=$!
 	wait_for 30 test -s "$work/out" || return 1
