@@ -13,6 +13,7 @@
 #include "tracing/events.h"
 #include "transport/mcast.h"
 #include "transport/qp.h"
+#include "transport/qp_debug.h"
 #include "verbs/traced.h"
 #include "verbs/ucontext.h"
 
@@ -21,17 +22,6 @@ static const u8 verb_objects[] = {
 	PIB_VERB_LIST(X, X)
 #undef X
 };
-
-#undef PIB_TABLE
-#undef PIB_TABLE_END
-#define PIB_TABLE(value, name) [value] = name,
-#define PIB_TABLE_END(value, name) [value] = name
-static const char *const state_names[] = { PIB_QP_STATES };
-
-static const char *qp_state_name(unsigned int state)
-{
-	return state < ARRAY_SIZE(state_names) ? state_names[state] : "none";
-}
 
 static void verb_start(struct pib_trace_verb *v, enum pib_verb verb, struct ib_device *ib,
 		       bool user)
@@ -576,8 +566,8 @@ int pib_traced_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 		return err;
 	verb_of_qp(&v, to_qp(qp));
 	modify_args(args, sizeof(args), attr, mask);
-	verb_end(&v, err, "mask=0x%x from=%s to=%s%s", mask, qp_state_name(from),
-		 qp_state_name(mask & IB_QP_STATE ? attr->qp_state : from), args);
+	verb_end(&v, err, "mask=0x%x from=%s to=%s%s", mask, pib_qp_state_name(from),
+		 pib_qp_state_name(mask & IB_QP_STATE ? attr->qp_state : from), args);
 	return err;
 }
 
@@ -591,7 +581,8 @@ int pib_traced_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	if (!on)
 		return err;
 	verb_of_qp(&v, to_qp(qp));
-	verb_end(&v, err, "mask=0x%x state=%s", mask, err ? "none" : qp_state_name(attr->qp_state));
+	verb_end(&v, err, "mask=0x%x state=%s", mask,
+		 err ? "none" : pib_qp_state_name(attr->qp_state));
 	return err;
 }
 
@@ -605,7 +596,7 @@ int pib_traced_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 	verb_of_qp(&v, to_qp(qp));
 	err = pib_destroy_qp(qp, udata);
 	if (on)
-		verb_end(&v, err, "from=%s", qp_state_name(from));
+		verb_end(&v, err, "from=%s", pib_qp_state_name(from));
 	return err;
 }
 
