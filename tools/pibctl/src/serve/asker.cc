@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "serve/asker.h"
 
+#include <utility>
+
 namespace pib::ctl {
 namespace {
 
@@ -15,28 +17,27 @@ void Asker::forget()
 		      [&](const auto &entry) { return now - entry.second.when > kRemembered; });
 }
 
-std::optional<Result<Tables>> Asker::answer_of(const std::string &node)
+std::optional<Result<Tables>> Asker::answer_or_take_turn(const std::string &node, bool &turn)
 {
 	const std::lock_guard lock(mutex_);
 	forget();
-	const auto found = answers_.find(node);
-	if (found == answers_.end())
-		return std::nullopt;
-	return found->second.tables;
+	if (const auto found = answers_.find(node); found != answers_.end())
+		return found->second.tables;
+	turn = !std::exchange(busy_, true);
+	return std::nullopt;
 }
 
-void Asker::ask(TablesQuestion question)
+std::optional<Result<Tables>> Asker::ask(TablesQuestion question)
 {
-	{
-		const std::lock_guard lock(mutex_);
-		if (busy_)
-			return;
-		busy_ = true;
-	}
+	bool turn = false;
+	auto answer = answer_or_take_turn(question.node, turn);
 	// The thread before has nothing left to do.
-	thread_ = std::jthread([this, question = std::move(question)](const std::stop_token &stop) {
-		work(question, stop);
-	});
+	if (turn)
+		thread_ = std::jthread(
+			[this, question = std::move(question)](const std::stop_token &stop) {
+				work(question, stop);
+			});
+	return answer;
 }
 
 void Asker::work(const TablesQuestion &question, const std::stop_token &stop)

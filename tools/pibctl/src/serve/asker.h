@@ -29,10 +29,9 @@ public:
 	/// Gives up what is being asked.
 	~Asker() = default;
 
-	/// An answer that is not older than two seconds.
-	std::optional<Result<Tables>> answer_of(const std::string &node);
-	/// Does nothing while something is being asked: the bell rings when it can be called again.
-	void ask(TablesQuestion question);
+	/// An answer that is not older than two seconds. Nothing: there is none yet, and the bell rings
+	/// when it makes sense to call again. One question is asked at a time.
+	std::optional<Result<Tables>> ask(TablesQuestion question);
 
 private:
 	struct Answer {
@@ -40,6 +39,8 @@ private:
 		Result<Tables> tables;
 	};
 	void forget();
+	/// Looked at and taken in one step: what is answered meanwhile is not asked a second time.
+	std::optional<Result<Tables>> answer_or_take_turn(const std::string &node, bool &turn);
 	void work(const TablesQuestion &question, const std::stop_token &stop);
 
 	AskTables ask_;

@@ -66,13 +66,13 @@ HttpResponse Site::port(const std::string &name) const
 
 std::optional<HttpResponse> Site::tables(const std::string &name)
 {
-	if (const auto answer = asker_.answer_of(name))
-		return *answer ? json(tables_document(**answer)) : refusal(answer->error());
 	auto question = plan_tables(sampler_.now().fabric, name);
 	if (!question)
 		return refusal(question.error());
-	asker_.ask(std::move(*question));
-	return std::nullopt;
+	const auto answer = asker_.ask(std::move(*question));
+	if (!answer)
+		return std::nullopt;
+	return *answer ? json(tables_document(**answer)) : refusal(answer->error());
 }
 
 std::optional<HttpResponse> Site::document(const HttpRequest &request)

@@ -109,25 +109,25 @@ protected:
 	/// How long a switch takes, by that clock; and whether it takes until it is told.
 	std::chrono::milliseconds cost{0};
 	std::binary_semaphore told{0};
-	bool waits = false;
+	std::atomic<bool> waits = false;
 	std::atomic<int> tables_asked = 0;
 	const Bell bell;
-	Site site{
-		[this]() -> Result<Look> {
-			if (failure)
-				return *failure;
-			return fabric.look(0);
-		},
-		[this](const TablesQuestion &question, const std::stop_token &) -> Result<Tables> {
-			++tables_asked;
-			if (waits)
-				told.acquire();
-			time = time.load() + cost;
-			if (question.node != "sw0")
-				return Error{"the switch does not answer", ETIMEDOUT};
-			return Tables{{{1, 3, 5}}, {{0xC001, {2, 17}}}};
-		},
-		bell, [this] { return Sampler::Clock::time_point(time.load()); }};
+	Site site{[this]() -> Result<Look> {
+			  if (failure)
+				  return *failure;
+			  return fabric.look(0);
+		  },
+		  [this](const TablesQuestion &question,
+			 const std::stop_token &stop) -> Result<Tables> {
+			  ++tables_asked;
+			  while (waits && !told.try_acquire_for(10ms) && !stop.stop_requested())
+				  continue;
+			  time = time.load() + cost;
+			  if (question.node != "sw0")
+				  return Error{"the switch does not answer", ETIMEDOUT};
+			  return Tables{{{1, 3, 5}}, {{0xC001, {2, 17}}}};
+		  },
+		  bell, [this] { return Sampler::Clock::time_point(time.load()); }};
 };
 
 TEST_F(Sites, OnlyWhatThereIs)
