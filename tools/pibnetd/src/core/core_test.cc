@@ -566,6 +566,18 @@ TEST_F(Exchange, AWrongOrderIsRefusedAndChangesNothing)
 	EXPECT_EQ(ups(a), 2u);
 }
 
+TEST(SealKeys, AreWiped)
+{
+	alignas(Seal) std::array<std::uint8_t, sizeof(Seal)> memory{};
+	Seal *seal = new (memory.data()) Seal(Key(32, 7), Key(32, 8), 1, 2);
+	const auto filled = [&] {
+		return std::count_if(memory.begin(), memory.end(), [](auto byte) { return byte; });
+	};
+	EXPECT_GT(filled(), 48);
+	seal->~Seal();
+	EXPECT_LT(filled(), 16);
+}
+
 TEST_F(Fabric, SealedDataIsTakenOnceAndUnchanged)
 {
 	start_keyed();

@@ -92,10 +92,10 @@ Result<Config> load_config(const Options &options)
 					std::pair{&options.second_key_file, &node.second_key}}) {
 		if (path->empty())
 			continue;
-		const auto read = model::read_key_file(*path);
+		auto read = model::read_key_file(*path);
 		if (!read)
 			return read.error();
-		*key = *read;
+		*key = take_key(*read);
 	}
 	if (auto ok = check_second_key(node); !ok)
 		return Error{fmt::format("--second-key-file: {}", ok.error().text)};
