@@ -158,7 +158,8 @@ void Core::update_switch(Switch &node, const SwitchConfig &config, std::uint64_t
 		pib_node_set_desc(&node.node, config.description.c_str(), now);
 	const bool rekeyed =
 		node.config.key != config.key || node.config.second_key != config.second_key;
-	node.config = config;
+	// Moved, for a copy would leave a dropped key in the memory of the one before.
+	node.config = SwitchConfig(config);
 	if (!rekeyed)
 		return;
 	number_keys(node);
