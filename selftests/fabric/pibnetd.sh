@@ -19,7 +19,7 @@ config() {
 	END
 }
 
-ktap_plan 50
+ktap_plan 70
 netd_init
 bridge bridge0
 cable h1 eth0 bridge0 10.77.0.1/24
@@ -225,4 +225,80 @@ check "who has no key sees that it lacks" wait_for 20 reasons_are "[\"$key_reaso
 for k in 1 2; do h $k pibctl del "$(dev $k)"; done
 pib_add 1 peer 10.77.0.9 key-file $netd/key.other
 check "who has another key, too" wait_for 20 reasons_are "[\"$key_reason\"]"
+
+# Keys by reload, of a daemon of its own whose control socket its file names. What is refused changes nothing.
+netd_stop
+keys_file() { # KEY-SETTINGS CONTROL
+	echo '{ "listen": ["127.0.0.1:20002"], "control": "'"$netd/$2"'", "switches": [ { "name": "net0", "ports": 4'"$1"' } ] }' >$netd/keys.json
+}
+keys() { # FIRST [SECOND]
+	echo ', "key_file": "'"$netd/$1"'"'"${2:+, \"second_key_file\": \"$netd/$2\"}"
+}
+ask() { # CONTROL REQUEST
+	python3 -c '
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(sys.argv[2].encode() + b"\n")
+answer = s.makefile().readline()
+print(answer)
+sys.exit(not json.loads(answer)["ok"])' "$netd/$1" "$2"
+}
+reload() { ask control.a '{"command":"reload"}'; }
+in_memory() { # FILE
+	python3 -c '
+import sys
+key = open(sys.argv[2], "rb").read()
+memory = open(f"/proc/{sys.argv[1]}/mem", "rb", 0)
+found = 0
+for line in open(f"/proc/{sys.argv[1]}/maps"):
+    where, mode = line.split()[:2]
+    start, end = (int(x, 16) for x in where.split("-"))
+    if mode.startswith("rw"):
+        memory.seek(start)
+        try:
+            found += memory.read(end - start).count(key)
+        except OSError:
+            pass
+print("found", found)
+sys.exit(not found)' "$keys_pid" "$netd/$1"
+}
+not_in_memory() { in_memory "$1" | grep -qx 'found 0'; }
+pinged_by() { ip netns exec sw pibping -j -c 2 -k "$netd/$1" 127.0.0.1:20002 | jq -r .key | grep -qx same; }
+head -c 32 /dev/urandom >$netd/key.new
+: >$netd/key.empty
+echo short >$netd/key.short
+chmod 600 $netd/key.*
+chown 65534 $netd/key.*
+keys_file "$(keys key)" control.a
+ip netns exec sw setpriv --reuid 65534 --regid 65534 --clear-groups pibnetd --config $netd/keys.json 2>>$netd/log &
+keys_pid=$!
+check "a daemon whose control socket is in its file" wait_for 10 ask control.a '{"command":"show"}'
+keys_file "$(keys key.new)" control.b
+refuse "a key that was not its second one before, with another control socket" "was not its second key before" reload
+as_before() { ask control.a '{"command":"show"}' && [ ! -e $netd/control.b ] && pinged_by key; }
+check "changes neither the socket nor the key" as_before
+keys_file "" control.b
+refuse "a reload does not open the switch" "only a restart opens it" reload
+for bad in "missing:cannot read key file" "empty:holds 0 bytes" "short:holds 5 bytes"; do
+	keys_file "$(keys key key."${bad%%:*}")" control.b
+	refuse "a second key file, ${bad%%:*}" "${bad#*:}" reload
+done
+check "and all is as it was" as_before
+keys_file "$(keys key key.new)" control.a
+check "the new key as second" reload
+keys_file "$(keys key.new key)" control.a
+check "both change places" reload
+check "the daemon speaks by the new key" pinged_by key.new
+check "the old one is in its memory" in_memory key
+keys_file "$(keys key.new)" control.a
+check "the old key is dropped" ask control.a '{"command":"reload","force":true}'
+check "and nowhere in its memory" not_in_memory key
+check "where the new one is" in_memory key.new
+kill $keys_pid
+check "--second-key-file" pibnetd --test --key-file $netd/key --second-key-file $netd/key.new
+refuse "alone" "a second key needs a first one" pibnetd --test --second-key-file $netd/key
+refuse "twice the same" "the second key is the fabric's key already" pibnetd --test --key-file $netd/key --second-key-file $netd/key
+refuse "too short" "holds 5 bytes" pibnetd --test --key-file $netd/key --second-key-file $netd/key.short
+refuse "with switches in a file" "are for the switch" pibnetd --test --config $netd/keys.json --second-key-file $netd/key
 ktap_end

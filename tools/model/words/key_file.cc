@@ -36,6 +36,8 @@ Result<Bytes> read_key_file(const std::string &path)
 			fmt::format("cannot read key file '{}': {}", path, std::strerror(errno)),
 			errno};
 	warn_if_open(file.get(), path);
+	// No buffer of the library keeps the key.
+	std::setvbuf(file.get(), nullptr, _IONBF, 0);
 	// Room for the newline and for one byte that shows the file to be too long.
 	Bytes key(kMost + 2);
 	key.resize(std::fread(key.data(), 1, key.size(), file.get()));

@@ -118,7 +118,7 @@ TEST(Robust, DamagedRequestsAreAnswered)
 {
 	World w;
 	ASSERT_TRUE(w.configure(R"({"switches": [{"name": "sw0", "ports": 2}]})"));
-	const ControlHooks hooks = {[] { return success(); },
+	const ControlHooks hooks = {[](Drop) { return success(); },
 				    [] { return std::vector<Address>{}; }};
 	Mutator mutate(3);
 	for (const std::string good :

@@ -101,10 +101,10 @@ Status get_key(const Json &object, std::string_view place, const char *setting, 
 		return got;
 	if (path.empty())
 		return success();
-	const auto key = model::read_key_file(path);
+	auto key = model::read_key_file(path);
 	if (!key)
 		return at(fmt::format("{}.{}", place, setting), key.error().text);
-	out = *key;
+	out = take_key(*key);
 	return success();
 }
 

@@ -364,7 +364,11 @@ Result<Json> faults(const Request &request)
 
 Result<Json> reload(const Request &request)
 {
-	if (auto done = request.hooks.reload(); !done)
+	const Json &body = request.body;
+	if (body.contains("force") && !body["force"].is_boolean())
+		return Error{"'force' must be true or false"};
+	const bool force = body.contains("force") && body["force"].get<bool>();
+	if (auto done = request.hooks.reload(force ? Drop::forced : Drop::unused); !done)
 		return done.error();
 	return Json::object();
 }
@@ -385,7 +389,7 @@ const Command kCommands[] = {
 	 {"port", "healthy", "seed", "loss", "duplicate", "reorder", "bit_errors", "latency_ns",
 	  "rate_bps", "flap_up_ms", "flap_down_ms"},
 	 faults},
-	{"reload", {}, reload},
+	{"reload", {"force"}, reload},
 };
 
 Result<Json> run(Core &core, const ControlHooks &hooks, const Json &body, std::uint64_t now)

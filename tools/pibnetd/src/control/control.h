@@ -13,7 +13,7 @@ namespace pib::netd {
 /// What a request may want that the core cannot do.
 struct ControlHooks {
 	/// Reads the configuration anew.
-	std::function<Status()> reload;
+	std::function<Status(Drop)> reload;
 	/// Where the daemon listens, for "uplinks".
 	std::function<std::vector<Address>()> listen;
 };

@@ -21,7 +21,10 @@ protected:
                                 "cables": [["sw0/3", "sw1/1"]]})"));
 		w.add(peer);
 		w.run(500);
-		hooks.reload = [] { return Status(Error{"no file"}); };
+		hooks.reload = [this](Drop drop) {
+			dropped = drop;
+			return Status(Error{"no file"});
+		};
 		hooks.listen = [] { return std::vector<Address>{fake::address(9)}; };
 	}
 	Json ask(const std::string &line)
@@ -32,6 +35,7 @@ protected:
 	fake::World w;
 	fake::Peer peer{1, 0xA0};
 	ControlHooks hooks;
+	Drop dropped = Drop::unused;
 };
 
 TEST_F(ControlTest, ShowsWhatThereIs)
@@ -70,6 +74,17 @@ TEST_F(ControlTest, ChangesCables)
 	EXPECT_FALSE(ask(R"({"command":"links"})")["links"][0].contains("faults"));
 }
 
+TEST_F(ControlTest, AReloadIsForcedIfItSaysSo)
+{
+	ask(R"({"command":"reload","force":true})");
+	EXPECT_EQ(dropped, Drop::forced);
+	for (const char *line :
+	     {R"({"command":"reload"})", R"({"command":"reload","force":false})"}) {
+		ask(line);
+		EXPECT_EQ(dropped, Drop::unused) << line;
+	}
+}
+
 TEST_F(ControlTest, RefusesWithAReason)
 {
 	for (const auto &[line, reason] : {
@@ -86,6 +101,7 @@ TEST_F(ControlTest, RefusesWithAReason)
 		     {R"({"command":"faults","port":"sw0/1","flap_up_ms":5})", "go together"},
 		     {R"({"command":"faults","port":"sw0/2","loss":1})", "no cable"},
 		     {R"({"command":"reload"})", "no file"},
+		     {R"({"command":"reload","force":1})", "'force' must be true or false"},
 	     }) {
 		const Json answer = ask(line);
 		EXPECT_FALSE(answer.at("ok")) << line;

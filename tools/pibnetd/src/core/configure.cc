@@ -10,6 +10,9 @@
 namespace pib::netd {
 namespace {
 
+/// A link that is down for so long is not just restarting.
+constexpr std::uint64_t kRestartNs = PIB_DEAD_MS * PIB_NSEC_PER_MSEC;
+
 const SwitchConfig *find(const Config &config, std::string_view name)
 {
 	for (const SwitchConfig &node : config.switches)
@@ -33,11 +36,40 @@ bool touches(const CableConfig &cable, const std::set<std::string> &nodes)
 } // namespace
 
 /// Would links be cut because keys are exchanged in a wrong order?
-Status Core::check_keys(const Config &config) const
+Status Core::check_link_keys(const Switch &node, const SwitchConfig &wanted,
+			     std::uint64_t now) const
+{
+	for (const auto &[id, link] : links_) {
+		if (link->port->owner != &node)
+			continue;
+		// A change of the key has it restart: it is down for a moment then.
+		const bool counts =
+			link->is_up || (link->down_since && now < link->down_since + kRestartNs);
+		if (!counts || !link->up_key)
+			continue;
+		const bool first = link->up_key == node.key_number;
+		if (!first && link->up_key != node.second_number)
+			continue;
+		const Key &key = first ? node.config.key : node.config.second_key;
+		if (key != wanted.key && key != wanted.second_key)
+			return Error{fmt::format(
+				"{}/{}: the peer uses the key that would go: change that host's "
+				"key first, or reload by the control socket with \"force\", which "
+				"cuts such links",
+				node.config.name, link->port->p.num)};
+	}
+	return success();
+}
+
+Status Core::check_keys(const Config &config, std::uint64_t now, Drop drop) const
 {
 	for (const auto &node : switches_) {
 		const SwitchConfig &is = node->config;
 		const SwitchConfig *wanted = find(config, is.name);
+		if (wanted && !is.key.empty() && wanted->key.empty())
+			return Error{fmt::format("switch '{}': without its key everybody could "
+						 "join: only a restart opens it",
+						 is.name)};
 		if (!wanted || !same_switch(*wanted, is))
 			continue;
 		if (wanted->key != is.key && wanted->key != is.second_key)
@@ -45,22 +77,17 @@ Status Core::check_keys(const Config &config) const
 				"switch '{}': this key was not its second key before: all hosts "
 				"must have it as that first",
 				is.name)};
-		for (const auto &[id, link] : links_) {
-			if (link->port->owner != node.get() || !link->is_up)
-				continue;
-			const Key &key = key_of(*node, link->fsm.peer_key);
-			if (key != wanted->key && key != wanted->second_key)
-				return Error{fmt::format("{}/{}: the peer uses the key that would "
-							 "go: change that host's key first",
-							 is.name, link->port->p.num)};
-		}
+		if (drop == Drop::forced)
+			continue;
+		if (auto ok = check_link_keys(*node, *wanted, now); !ok)
+			return ok;
 	}
 	return success();
 }
 
-Status Core::configure(const Config &config, std::uint64_t now)
+Status Core::configure(const Config &config, std::uint64_t now, Drop drop)
 {
-	if (auto ok = check_keys(config); !ok)
+	if (auto ok = check_keys(config, now, drop); !ok)
 		return ok;
 	std::set<std::string> gone;
 	for (const auto &node : switches_) {
@@ -131,7 +158,8 @@ void Core::update_switch(Switch &node, const SwitchConfig &config, std::uint64_t
 		pib_node_set_desc(&node.node, config.description.c_str(), now);
 	const bool rekeyed =
 		node.config.key != config.key || node.config.second_key != config.second_key;
-	node.config = config;
+	// Moved, for a copy would leave a dropped key in the memory of the one before.
+	node.config = SwitchConfig(config);
 	if (!rekeyed)
 		return;
 	number_keys(node);

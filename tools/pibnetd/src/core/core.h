@@ -26,6 +26,14 @@ struct Reservation {
 	bool operator==(const Reservation &) const = default;
 };
 
+/// Which keys may go.
+enum class Drop {
+	/// Those by which no link is up, or was a moment ago.
+	unused,
+	/// All: such links go down.
+	forced,
+};
+
 class Core {
 public:
 	/// random gives 64 bits that nobody can guess. What is counted goes to stats, as it does
@@ -34,7 +42,9 @@ public:
 
 	/// Makes switches and cables as the configuration says; what is unchanged stays as it is.
 	/// A refusal changes nothing.
-	Status configure(const Config &config, std::uint64_t now);
+	Status configure(const Config &config, std::uint64_t now, Drop drop = Drop::unused);
+	/// Would configure() refuse it for its keys?
+	Status check_keys(const Config &config, std::uint64_t now, Drop drop) const;
 	/// Says goodbye to all peers.
 	void close(std::uint64_t now);
 
@@ -108,6 +118,7 @@ private:
 	bool knows(Link &link, const Path &path, const pib_hello &h);
 	void link_control(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 			  std::uint64_t now);
+	void stranger(Link *link, const Path &path, std::uint64_t now);
 	void unauthentic(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 			 std::uint64_t now);
 	bool refused(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
@@ -116,14 +127,15 @@ private:
 	void say(Link &link, std::uint64_t now);
 	void send_bytes(const Path &path, std::span<const std::uint8_t> bytes);
 	void fill_hello(const Port &port, pib_hello &h) const;
-	void settle(Link &link);
+	void settle(Link &link, std::uint64_t now);
 	void bounce(Port &port, std::uint64_t now);
 	bool expired(const Link &link, std::uint64_t now) const;
 	std::uint64_t nonce();
 
 	// configure.cc
 	void remove_switch(Switch &node, std::uint64_t now);
-	Status check_keys(const Config &config) const;
+	Status check_link_keys(const Switch &node, const SwitchConfig &wanted,
+			       std::uint64_t now) const;
 	void update_switch(Switch &node, const SwitchConfig &config, std::uint64_t now);
 	void unplug_cable(Port &port);
 	void plug_cable(Port &a, Port &b);

@@ -472,7 +472,7 @@ protected:
 			peer->rekey(old_key, {}, w.now);
 		join();
 	}
-	Status set(const Key &first, const Key &second)
+	Status set(const Key &first, const Key &second, Drop drop = Drop::unused)
 	{
 		Config config = *parse_config(
 			R"({"switches": [{"name": "sw0", "ports": 1}, {"name": "sw1", "ports": 1}]})");
@@ -480,7 +480,7 @@ protected:
 			node.key = first;
 			node.second_key = second;
 		}
-		return w.core.configure(config, w.now);
+		return w.core.configure(config, w.now, drop);
 	}
 	std::uint64_t ups(Peer &peer)
 	{
@@ -564,6 +564,153 @@ TEST_F(Exchange, AWrongOrderIsRefusedAndChangesNothing)
 	EXPECT_NE(refused.error().text.find("the peer uses the key that would go"),
 		  std::string::npos);
 	EXPECT_EQ(ups(a), 2u);
+}
+
+TEST_F(Exchange, WhoHasTheOldKeyAloneIsCutByForce)
+{
+	ASSERT_TRUE(set(old_key, new_key));
+	a.rekey(new_key, old_key, w.now);
+	b.credulous = true;
+	ASSERT_TRUE(set(new_key, old_key));
+	w.run(3000);
+	const auto b_is_up = [&] {
+		Port *port = w.port_of(b);
+		return port && port->link->is_up;
+	};
+	ASSERT_TRUE(b_is_up()) << "by the old key";
+	const auto had = ups(a);
+	ASSERT_GT(had, 0u);
+	const auto refused = set(new_key, {});
+	ASSERT_FALSE(refused);
+	EXPECT_NE(refused.error().text.find("\"force\""), std::string::npos)
+		<< refused.error().text;
+	EXPECT_TRUE(b_is_up());
+	ASSERT_TRUE(set(new_key, {}, Drop::forced));
+	EXPECT_FALSE(b_is_up());
+	EXPECT_EQ(ups(a), had);
+	w.run(3000);
+	EXPECT_FALSE(b_is_up());
+}
+
+TEST_F(Exchange, ForceMakesNoWrongOrderRight)
+{
+	ASSERT_FALSE(set(new_key, old_key, Drop::forced));
+	ASSERT_FALSE(set(third_key, {}, Drop::forced));
+	EXPECT_EQ(ups(a), 1u);
+}
+
+TEST_F(Exchange, ALinkThatIsJustRestartingCounts)
+{
+	ASSERT_TRUE(set(old_key, new_key));
+	for (Peer *peer : {&a, &b})
+		peer->rekey(old_key, new_key, w.now);
+	w.run(500);
+	ASSERT_TRUE(set(new_key, old_key));
+	ASSERT_EQ(w.port_of(a), nullptr) << "the restart is not over";
+	const auto refused = set(new_key, {});
+	ASSERT_FALSE(refused);
+	EXPECT_NE(refused.error().text.find("the peer uses the key that would go"),
+		  std::string::npos);
+	EXPECT_EQ(ups(a), 2u);
+	EXPECT_EQ(ups(b), 2u);
+	// Who stays away is waited for a moment only.
+	for (Peer *peer : {&a, &b})
+		peer->rekey(new_key, old_key, w.now);
+	EXPECT_EQ(ups(a), 3u);
+	EXPECT_EQ(ups(b), 3u);
+	EXPECT_TRUE(set(new_key, {}));
+}
+
+TEST_F(Exchange, WhoIsAwayForLongDoesNotCount)
+{
+	ASSERT_TRUE(set(old_key, new_key));
+	ASSERT_TRUE(set(new_key, old_key));
+	w.run(PIB_DEAD_MS - 100);
+	EXPECT_FALSE(set(new_key, {}));
+	w.run(200);
+	EXPECT_TRUE(set(new_key, {}));
+}
+
+TEST_F(Exchange, WhoIsLeftBehindIsSeen)
+{
+	const char *const text = pib_hello_refusal_text(PIB_REFUSED_KEY);
+	Link &link = *w.port_of(b)->link;
+	ASSERT_TRUE(set(old_key, new_key));
+	a.rekey(new_key, old_key, w.now);
+	ASSERT_TRUE(set(new_key, old_key));
+	w.run(4000);
+	EXPECT_STREQ(link.refusal(w.now),
+		     "the peer does not know this switch's key, but the second one");
+	ASSERT_TRUE(set(new_key, {}));
+	w.run(20000);
+	EXPECT_STREQ(link.refusal(w.now), text) << "and is not known by the old one";
+	EXPECT_NE(w.logged.str().find("peer has another key"), std::string::npos);
+	EXPECT_EQ(w.port_of(a)->link->refusal(w.now), nullptr);
+	b.rekey(new_key, {}, w.now);
+	w.run(3000);
+	ASSERT_TRUE(w.port_of(b));
+	EXPECT_EQ(w.port_of(b)->link->refusal(w.now), nullptr);
+}
+
+TEST_F(Exchange, AReloadDoesNotOpenASwitch)
+{
+	for (const Drop drop : {Drop::unused, Drop::forced}) {
+		const auto refused = set({}, {}, drop);
+		ASSERT_FALSE(refused);
+		EXPECT_NE(refused.error().text.find("restart"), std::string::npos)
+			<< refused.error().text;
+	}
+	EXPECT_EQ(ups(a), 1u);
+	// Nor one that is changed otherwise, too.
+	Config config = *parse_config(R"({"switches": [{"name": "sw0", "ports": 7}]})");
+	EXPECT_FALSE(w.core.configure(config, w.now));
+	config.switches[0].key = old_key;
+	EXPECT_TRUE(w.core.configure(config, w.now));
+}
+
+TEST_F(Exchange, ASealHasTheKeyOfEachSide)
+{
+	ASSERT_TRUE(set(old_key, new_key));
+	for (Peer *peer : {&a, &b})
+		peer->rekey(old_key, new_key, w.now);
+	ASSERT_TRUE(set(new_key, old_key));
+	w.run(1500);
+	// The header and its tag are right, so the seal decides.
+	const auto by = [&](const Key &own) {
+		Bytes bytes = a.sealed(get_node_info());
+		const Bytes plain = a.data(get_node_info());
+		std::copy(plain.begin() + PIB_DG_HDR_LEN, plain.end(),
+			  bytes.begin() + PIB_SEAL_HEAD_LEN);
+		Seal seal(own, new_key, a.fsm.nonce, a.fsm.peer_nonce);
+		seal.close(bytes);
+		return bytes;
+	};
+	w.port_of(a)->p.state = PIB_PORT_INIT;
+	w.deliver(a.at, by(new_key));
+	w.deliver(a.at, by(third_key));
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_SEAL), 2u);
+	w.net.sent.clear();
+	w.deliver(a.at, by(old_key));
+	EXPECT_EQ(w.count(PIB_US_RX_BAD_SEAL), 2u);
+	ASSERT_EQ(w.net.sent.size(), 1u);
+	const Bytes answer = w.net.sent[0].bytes;
+	Bytes plain(answer.size());
+	Seal wrong(old_key, old_key, a.fsm.nonce, a.fsm.peer_nonce);
+	EXPECT_EQ(wrong.open(answer, plain), Opened::bad);
+	Seal right(old_key, new_key, a.fsm.nonce, a.fsm.peer_nonce);
+	EXPECT_EQ(right.open(answer, plain), Opened::opened);
+}
+
+TEST(SealKeys, AreWiped)
+{
+	alignas(Seal) std::array<std::uint8_t, sizeof(Seal)> memory{};
+	Seal *seal = new (memory.data()) Seal(Key(32, 7), Key(32, 8), 1, 2);
+	const auto filled = [&] {
+		return std::count_if(memory.begin(), memory.end(), [](auto byte) { return byte; });
+	};
+	EXPECT_GT(filled(), 48);
+	seal->~Seal();
+	EXPECT_LT(filled(), 16);
 }
 
 TEST_F(Fabric, SealedDataIsTakenOnceAndUnchanged)

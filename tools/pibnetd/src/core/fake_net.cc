@@ -225,6 +225,8 @@ void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answe
 		h.key = fsm.key;
 	else if (!second_key.empty() && auth_check(second_key, h, bytes))
 		h.key = fsm.second_key;
+	else if (credulous)
+		h.key = fsm.key;
 	else
 		return;
 	if (parsed == PIB_DG_BYE && h.refusal)

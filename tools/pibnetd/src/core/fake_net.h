@@ -95,6 +95,8 @@ public:
 	std::uint32_t caps = PIB_CAP_SEGMENTS;
 	Key key;
 	Key second_key;
+	/// It takes what is said to it by whatever key.
+	bool credulous = false;
 	pib_link_fsm fsm{};
 	std::vector<Bytes> packets;
 	std::vector<pib_segment> segments;

@@ -241,14 +241,27 @@ void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, 
 		unauthentic(link, arrival.path, h, type, now);
 }
 
-/// One that answers our hello by saying that the keys differ is for the user to know. Nothing else
-/// follows from it.
+/// What is said by an unknown key is for the user to know. Nothing else follows from it.
 void Core::unauthentic(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 		       std::uint64_t now)
 {
 	stats_.add(PIB_US_RX_BAD_AUTH);
-	if (h.refusal == PIB_REFUSED_KEY && link.path.remote == path.remote)
+	if (type != PIB_DG_BYE)
+		stranger(&link, path, now);
+	else if (h.refusal == PIB_REFUSED_KEY && link.path.remote == path.remote)
 		refused(link, path, h, type, now);
+}
+
+/// From where the link's peer was heard last, somebody speaks by another key, or by none.
+void Core::stranger(Link *link, const Path &path, std::uint64_t now)
+{
+	if (!link || link->established() || !(link->path.remote == path.remote))
+		return;
+	if (link->refused != PIB_REFUSED_KEY)
+		log_.warning("peer has another key", {{"port", port_name(*link->port)},
+						      {"address", format_address(path.remote)}});
+	link->refused = PIB_REFUSED_KEY;
+	link->refused_at = now;
 }
 
 bool Core::refused(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
@@ -295,6 +308,8 @@ void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type,
 	}
 	if (!authentic(*node, h, bytes)) {
 		stats_.add(PIB_US_RX_BAD_AUTH);
+		if (type == PIB_DG_HELLO && h.link_id)
+			stranger(match(h, arrival.path.remote), arrival.path, now);
 		if (wants_answer)
 			refuse(arrival.path, h, PIB_REFUSED_KEY, now);
 		return;
@@ -383,6 +398,7 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 	if (todo & (PIB_LINK_DO_UP | PIB_LINK_DO_DOWN))
 		agents_touched_ = true;
 	if (link.established()) {
+		link.up_key = link.fsm.peer_key;
 		const Key &own = key_of(*link.port->owner, link.fsm.key);
 		const Key &peer = key_of(*link.port->owner, link.fsm.peer_key);
 		link.tx_tag = auth_tag(own, link.fsm.peer_nonce, link.fsm.nonce);
@@ -393,15 +409,16 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 			link.seal.emplace(own, peer, link.fsm.nonce, link.fsm.peer_nonce);
 		link.refused = 0;
 	}
-	settle(link);
+	settle(link, now);
 }
 
 /// Brings the port in line with the session.
-void Core::settle(Link &link)
+void Core::settle(Link &link, std::uint64_t now)
 {
 	const bool up = link.fsm.plugged;
 	if (link.is_up && (!up || link.bounce)) {
 		link.is_up = false;
+		link.down_since = now;
 		port_link_down(*link.port);
 		log_.info("link down", {{"port", port_name(*link.port)}});
 	}

@@ -92,10 +92,10 @@ Result<Config> load_config(const Options &options)
 					std::pair{&options.second_key_file, &node.second_key}}) {
 		if (path->empty())
 			continue;
-		const auto read = model::read_key_file(*path);
+		auto read = model::read_key_file(*path);
 		if (!read)
 			return read.error();
-		*key = *read;
+		*key = take_key(*read);
 	}
 	if (auto ok = check_second_key(node); !ok)
 		return Error{fmt::format("--second-key-file: {}", ok.error().text)};
@@ -106,7 +106,7 @@ Daemon::Daemon(const Options &options, Log &log) :
 	options_(options), log_(log), epoll_(::epoll_create1(EPOLL_CLOEXEC)),
 	shared_(log, random64), core_(shared_.core), server_(epoll_.get())
 {
-	hooks_.reload = [this] { return reload(); };
+	hooks_.reload = [this](Drop drop) { return reload(drop); };
 	hooks_.listen = [this] { return config_.listen; };
 }
 
@@ -138,7 +138,7 @@ Status Daemon::start()
 		else
 			log_.warning("state not read", {{"error", had.error().text}});
 	}
-	if (auto applied = apply(std::move(*config)); !applied)
+	if (auto applied = apply(std::move(*config), Drop::unused); !applied)
 		return applied;
 	// The sockets have their buffers. Threads have capabilities of their own, so they come
 	// later.
@@ -228,9 +228,18 @@ void Daemon::stop_workers()
 		worker->stop();
 }
 
-/// What cannot be had leaves everything as it was. No worker runs.
-Status Daemon::apply(Config config)
+/// Before anything else changes.
+Status Daemon::keys_may_change(const Config &config, Drop drop)
 {
+	const auto held = shared_.hold(io_);
+	return core_.check_keys(config, clock_ns(), drop);
+}
+
+/// What cannot be had leaves everything as it was. No worker runs.
+Status Daemon::apply(Config config, Drop drop)
+{
+	if (auto ok = keys_may_change(config, drop); !ok)
+		return ok;
 	if (config.control != server_.path()) {
 		const std::string before = server_.path();
 		server_.close();
@@ -247,13 +256,13 @@ Status Daemon::apply(Config config)
 		return opened;
 	set_workers(config.threads - 1);
 	const auto held = shared_.hold(io_);
-	if (auto done = core_.configure(config, clock_ns()); !done)
+	if (auto done = core_.configure(config, clock_ns(), drop); !done)
 		return done;
 	config_ = std::move(config);
 	return success();
 }
 
-Status Daemon::reload()
+Status Daemon::reload(Drop drop)
 {
 	auto config = load_config(options_);
 	if (!config)
@@ -262,7 +271,7 @@ Status Daemon::reload()
 	if (held)
 		held_.unlock();
 	stop_workers();
-	auto applied = apply(std::move(*config));
+	auto applied = apply(std::move(*config), drop);
 	start_workers();
 	if (held)
 		held_ = shared_.hold(io_);
@@ -272,7 +281,7 @@ Status Daemon::reload()
 void Daemon::reload_and_tell()
 {
 	notify_manager(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", clock_ns() / 1000));
-	if (const auto done = reload(); done)
+	if (const auto done = reload(Drop::unused); done)
 		log_.info("configuration reloaded");
 	else
 		log_.error("configuration not reloaded", {{"error", done.error().text}});

@@ -35,13 +35,14 @@ public:
 	Status run();
 
 private:
-	Status apply(Config config);
+	Status keys_may_change(const Config &config, Drop drop);
+	Status apply(Config config, Drop drop);
 	Status listen_anew(const std::vector<Address> &addresses);
 	void set_workers(unsigned number);
 	void join(Worker &worker, unsigned socket, const Address &address);
 	void start_workers();
 	void stop_workers();
-	Status reload();
+	Status reload(Drop drop);
 	void reload_and_tell();
 	void signals();
 	int look();

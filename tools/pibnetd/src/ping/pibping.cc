@@ -95,10 +95,10 @@ int parse(int argc, char **argv, CommandLine &line, bool &serve)
 		return 0;
 	}
 	if (!key_file.empty()) {
-		const auto key = model::read_key_file(key_file);
+		auto key = model::read_key_file(key_file);
 		if (!key)
 			return refuse(key.error().text);
-		line.options.key = *key;
+		line.options.key = take_key(*key);
 	}
 	if (auto read = read_words(words, serve, line); !read)
 		return refuse(read.error().text);

@@ -48,6 +48,10 @@ struct Link {
 	std::uint64_t born = 0;
 	/// What the port was told.
 	bool is_up = false;
+	/// Number of the peer's key in the present session or the last one, and when the port
+	/// was last told that it is down, ns.
+	std::uint32_t up_key = 0;
+	std::uint64_t down_since = 0;
 	/// The session was lost since the port was told.
 	bool bounce = false;
 
@@ -73,6 +77,8 @@ struct Link {
 	/// Why the peer has no port for this link; nullptr: it does not say so (any more).
 	const char *refusal(std::uint64_t now) const
 	{
+		if (pib_link_key_unknown(&fsm))
+			return "the peer does not know this switch's key, but the second one";
 		return refused && now <= refused_at + kRefusedNs ? pib_hello_refusal_text(refused)
 								 : nullptr;
 	}

@@ -3,6 +3,7 @@
 
 #include <nettle/hmac.h>
 #include <nettle/sha2.h>
+#include <string.h>
 
 namespace pib::netd {
 
@@ -23,6 +24,7 @@ Digest hmac_sha256(std::span<const std::uint8_t> key, std::span<const std::uint8
 	hmac_sha256_set_key(&context, key.size(), key.data());
 	hmac_sha256_update(&context, data.size(), data.data());
 	hmac_sha256_digest(&context, digest.size(), digest.data());
+	::explicit_bzero(&context, sizeof(context));
 	return digest;
 }
 

@@ -2,7 +2,11 @@
 // Keyed fabrics: the same sums as kernel/auth.c makes.
 #pragma once
 
+#include <string.h>
+
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -10,8 +14,36 @@
 
 namespace pib::netd {
 
-/// A pre-shared key; empty: the fabric has none.
-using Key = std::vector<std::uint8_t>;
+/// Memory that is wiped before it is given back.
+template <typename T>
+struct WipingAllocator {
+	using value_type = T;
+
+	WipingAllocator() = default;
+	template <typename U>
+	WipingAllocator(const WipingAllocator<U> &)
+	{
+	}
+	T *allocate(std::size_t n) { return std::allocator<T>().allocate(n); }
+	void deallocate(T *at, std::size_t n)
+	{
+		::explicit_bzero(at, n * sizeof(T));
+		std::allocator<T>().deallocate(at, n);
+	}
+	bool operator==(const WipingAllocator &) const = default;
+};
+
+/// A pre-shared key; empty: the fabric has none. No copy of it outlives its use.
+using Key = std::vector<std::uint8_t, WipingAllocator<std::uint8_t>>;
+
+/// Takes what was read from a key file, and wipes it there.
+template <typename Bytes>
+Key take_key(Bytes &read)
+{
+	Key key(read.begin(), read.end());
+	::explicit_bzero(read.data(), read.size());
+	return key;
+}
 
 /// Puts the authentication into a control datagram of PIB_HELLO_WIRE_LEN bytes.
 void auth_seal(const Key &key, std::span<std::uint8_t> hello);

@@ -3,6 +3,7 @@
 
 #include <nettle/chacha-poly1305.h>
 #include <nettle/memops.h>
+#include <string.h>
 
 #include <algorithm>
 #include <cstring>
@@ -43,6 +44,12 @@ Seal::Seal(const Key &own_key, const Key &peer_key, std::uint64_t own, std::uint
 	own_(own), peer_(peer), tx_key_(make_key(own_key, peer, own)),
 	rx_key_(make_key(peer_key, own, peer))
 {
+}
+
+Seal::~Seal()
+{
+	::explicit_bzero(tx_key_.data(), tx_key_.size());
+	::explicit_bzero(rx_key_.data(), rx_key_.size());
 }
 
 void Seal::close(Bytes datagram)

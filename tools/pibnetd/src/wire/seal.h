@@ -25,6 +25,10 @@ class Seal {
 public:
 	/// The fabric's keys of both sessions: this end's, and the peer's.
 	Seal(const Key &own_key, const Key &peer_key, std::uint64_t own, std::uint64_t peer);
+	Seal(const Seal &) = delete;
+	Seal &operator=(const Seal &) = delete;
+	/// Wipes the keys.
+	~Seal();
 
 	bool is_of(std::uint64_t own, std::uint64_t peer) const
 	{
