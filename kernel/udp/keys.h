@@ -32,7 +32,7 @@ struct pib_keys_req {
 /*
  * Take keys into use. Process context.
  *
- * Return: ERR_PTR(): -EOPNOTSUPP: no HMAC-SHA-256, or no memory; -EINVAL; the reason in @extack.
+ * Return: ERR_PTR(): -ENOMEM; -EOPNOTSUPP: no HMAC-SHA-256; -EINVAL; the reason in @extack.
  */
 struct pib_keys *pib_keys_alloc(const struct pib_psk *key, const struct pib_psk *second,
 				struct netlink_ext_ack *extack);
