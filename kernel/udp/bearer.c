@@ -534,15 +534,21 @@ void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw)
 
 /* ---- keys ---- */
 
-/* Would the link of a peer be lost that speaks by a key which is none of @keys? */
+/*
+ * Would the link of a peer be lost that speaks by a key which is none of @keys? A link that has
+ * just begun a new session counts as well.
+ */
 static bool keys_are_missed(struct pib_bearer *bearer, const struct pib_keys *keys)
 {
 	struct pib_udp_link *link;
+	u64 now = ktime_get_ns();
 	bool missed = false;
+	u32 key;
 
 	list_for_each_entry(link, &bearer->udp_links, entry) {
 		spin_lock_bh(&link->lock);
-		missed |= link->fsm.plugged && !pib_keys_find(keys, link->fsm.peer_key);
+		key = pib_link_used_key(&link->fsm, now);
+		missed |= key && !pib_keys_find(keys, key);
 		spin_unlock_bh(&link->lock);
 	}
 	return missed;

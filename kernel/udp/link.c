@@ -370,7 +370,7 @@ void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys)
 bool pib_udp_link_by_second_key(const struct pib_udp_link *link)
 {
 	lockdep_assert_held(&link->lock);
-	return link->fsm.peer_key != link->fsm.key && link->fsm.state != PIB_LINK_IDLE;
+	return link->fsm.state == PIB_LINK_UP && link->fsm.peer_key != link->fsm.key;
 }
 
 /* ---- what is heard ---- */
