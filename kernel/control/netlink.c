@@ -249,8 +249,10 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 	u64 *port_guids;
 
 	cfg = kzalloc(sizeof(*cfg), GFP_KERNEL);
-	if (!cfg)
-		return -ENOMEM;
+	if (!cfg) {
+		err = -ENOMEM;
+		goto out_free;
+	}
 	cfg->name = pib_nl_name(info, PIB_A_HCA_NAME);
 	if (!cfg->name)
 		goto out_free;
