@@ -410,6 +410,15 @@ static void bearer_refuse(struct pib_bearer *bearer, const struct pib_newcomer *
 	local_bh_enable();
 }
 
+/* A key may have been dropped since it was said. */
+static bool newcomer_is_authentic(const struct pib_bearer *bearer, const struct pib_newcomer *n)
+{
+	const struct pib_keys *keys = pib_bearer_keys(bearer);
+
+	lockdep_assert_held(&bearer->sock->pn->lock);
+	return !keys || pib_keys_find(keys, n->h.key);
+}
+
 static void bearer_admit(struct pib_bearer *bearer, const struct pib_newcomer *n)
 {
 	struct pib_switch *sw = rcu_dereference_protected(bearer->sw, true);
@@ -418,6 +427,12 @@ static void bearer_admit(struct pib_bearer *bearer, const struct pib_newcomer *n
 	struct pib_udp_link *link;
 
 	lockdep_assert_held(&bearer->sock->pn->lock);
+	if (!newcomer_is_authentic(bearer, n)) {
+		local_bh_disable();
+		pib_udp_sock_drop(bearer->sock, rx_bad_auth);
+		local_bh_enable();
+		return;
+	}
 	rcu_read_lock();
 	if (!sw)
 		link = NULL;
