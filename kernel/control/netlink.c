@@ -289,6 +289,7 @@ out_free:
 static int get_keys_req(struct genl_info *info, struct pib_keys_req *req)
 {
 	req->no_second = nla_get_flag(info->attrs[PIB_A_NO_SECOND_KEY]);
+	req->force = nla_get_flag(info->attrs[PIB_A_FORCE]);
 	if (!info->attrs[PIB_A_KEY] && !info->attrs[PIB_A_SECOND_KEY] && !req->no_second) {
 		NL_SET_ERR_MSG(info->extack, "no key is to change");
 		return -EINVAL;

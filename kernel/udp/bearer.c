@@ -605,9 +605,9 @@ int pib_bearer_set_keys(struct pib_bearer *bearer, const struct pib_keys_req *re
 	keys = pib_keys_exchange(old, req, extack);
 	if (IS_ERR(keys))
 		return PTR_ERR(keys);
-	if (keys_are_missed(bearer, keys)) {
+	if (!req->force && keys_are_missed(bearer, keys)) {
 		NL_SET_ERR_MSG(extack,
-			       "a peer uses the key that would go, see 'pibctl show peers': change that host's key first");
+			       "a peer uses the key that would go, see 'pibctl show peers': change that host's key first, or drop it by force");
 		pib_keys_free(keys);
 		return -EBUSY;
 	}

@@ -2,7 +2,7 @@
 /*
  * The keys of a fabric, and how they are exchanged. Hosts change one after the other: all
  * accept the new key as the second one, then each makes it its first, then all drop the
- * old one. Who would leave out a step, and so cut its links, is told.
+ * old one. Who leaves out a step is told, where it shows, and may insist on the last.
  */
 #include <linux/err.h>
 #include <linux/netlink.h>

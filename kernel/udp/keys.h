@@ -22,11 +22,13 @@ struct pib_keys {
  * @key: the key; none: it stays
  * @second: the second key; none: it stays, but if @key is it, the former key takes its place
  * @no_second: there is to be no second key
+ * @force: a key goes though a link is up by it
  */
 struct pib_keys_req {
 	struct pib_psk key;
 	struct pib_psk second;
 	bool no_second;
+	bool force;
 };
 
 /*
