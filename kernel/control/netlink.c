@@ -249,8 +249,10 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 	u64 *port_guids;
 
 	cfg = kzalloc(sizeof(*cfg), GFP_KERNEL);
-	if (!cfg)
-		return -ENOMEM;
+	if (!cfg) {
+		err = -ENOMEM;
+		goto out_free;
+	}
 	cfg->name = pib_nl_name(info, PIB_A_HCA_NAME);
 	if (!cfg->name)
 		goto out_free;
@@ -287,6 +289,7 @@ out_free:
 static int get_keys_req(struct genl_info *info, struct pib_keys_req *req)
 {
 	req->no_second = nla_get_flag(info->attrs[PIB_A_NO_SECOND_KEY]);
+	req->force = nla_get_flag(info->attrs[PIB_A_FORCE]);
 	if (!info->attrs[PIB_A_KEY] && !info->attrs[PIB_A_SECOND_KEY] && !req->no_second) {
 		NL_SET_ERR_MSG(info->extack, "no key is to change");
 		return -EINVAL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 96f9dcf2a7dc6762cdfb7a7fca3b098f89a0b28cd1b47478c04a2aa96495be2e */
+/*	sha256 4e4b9a9d44edfe29f27524d5e702848f55f05b5ec71525b8455ab88f148983e5 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -276,11 +276,12 @@ static const struct nla_policy pib_inject_del_nl_policy[PIB_A_INJECT + 1] = {
 };
 
 /* PIB_CMD_HCA_SET - do */
-static const struct nla_policy pib_hca_set_nl_policy[PIB_A_NO_SECOND_KEY + 1] = {
+static const struct nla_policy pib_hca_set_nl_policy[PIB_A_FORCE + 1] = {
 	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[PIB_A_KEY] = { .type = NLA_BINARY, },
 	[PIB_A_SECOND_KEY] = { .type = NLA_BINARY, },
 	[PIB_A_NO_SECOND_KEY] = { .type = NLA_FLAG, },
+	[PIB_A_FORCE] = { .type = NLA_FLAG, },
 };
 
 /* Ops table for pib */
@@ -403,7 +404,7 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 		.cmd		= PIB_CMD_HCA_SET,
 		.doit		= pib_nl_hca_set_doit,
 		.policy		= pib_hca_set_nl_policy,
-		.maxattr	= PIB_A_NO_SECOND_KEY,
+		.maxattr	= PIB_A_FORCE,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

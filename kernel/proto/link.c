@@ -57,10 +57,14 @@ static bool seq_at_least(u32 a, u32 b)
 /* ---- what ports see ---- */
 
 /* The link is up for ports when both ends are there and neither is disabled. */
-static u32 link_settle(struct pib_link_fsm *f)
+static u32 link_settle(struct pib_link_fsm *f, u64 now)
 {
 	bool plugged = f->state == PIB_LINK_UP && !f->peer_down && !f->local_down;
 
+	if (plugged) {
+		f->used_key = f->peer_key;
+		f->used_at = now;
+	}
 	if (plugged == f->plugged)
 		return 0;
 	f->plugged = plugged;
@@ -105,6 +109,8 @@ static u32 go_idle(struct pib_link_fsm *f)
 /* Take note of the session that @h names, without believing it yet. */
 static void link_greet(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
 {
+	if (f->state != PIB_LINK_GREETING)
+		f->greeted_from = f->tx_seq;
 	f->state = PIB_LINK_GREETING;
 	f->peer_nonce = h->nonce;
 	f->peer_key = h->key;
@@ -197,7 +203,7 @@ static u32 rx_idle(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u
 	if (h->peer_nonce != f->nonce || !seq_at_least(h->ack, f->fresh_from))
 		return hello_reply(f, PIB_DG_HELLO_ACK, now);
 	todo = link_establish(f, h, now);
-	return todo | hello_send(f, hello_confirmation(type)) | link_settle(f);
+	return todo | hello_send(f, hello_confirmation(type)) | link_settle(f, now);
 }
 
 static u32 rx_greeting(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
@@ -219,10 +225,12 @@ static u32 rx_peer(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u
 		todo = hello_reply(f, PIB_DG_HELLO_ACK, now);
 	if (h->peer_nonce != f->nonce)
 		return todo;	/* not up yet there, or an answer to somebody who replays us */
-	if (type == PIB_DG_BYE)
+	if (type == PIB_DG_BYE) {
+		f->used_key = 0;
 		return go_idle(f);
+	}
 	todo |= link_learn(f, h, now);
-	return todo | link_settle(f);
+	return todo | link_settle(f, now);
 }
 
 /* Has the link been up with @nonce before, in the present session of this end? */
@@ -262,7 +270,7 @@ static u32 rx_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u8 typ
 	f->restarts++;
 	todo = link_unplug(f);
 	todo |= link_establish(f, h, now);
-	return todo | hello_send(f, hello_confirmation(type)) | link_settle(f);
+	return todo | hello_send(f, hello_confirmation(type)) | link_settle(f, now);
 }
 
 static u32 rx_up(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
@@ -442,6 +450,9 @@ u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now)
 	f->num_former = 0;
 	f->local_down = down;
 	f->fresh_from = f->tx_seq + 1;
+	f->greeted_from = f->tx_seq;
+	if (down)
+		f->used_key = 0;
 	if (f->state == PIB_LINK_UP) {
 		f->state = PIB_LINK_GREETING;
 		f->last_heard = now;
@@ -458,18 +469,29 @@ u32 pib_link_rekey(struct pib_link_fsm *f, u32 key, u32 second, u64 nonce, u64 n
 	f->second_key = second;
 	if (f->peer_nonce && !knows_key(f, f->peer_key)) {
 		todo = go_idle(f);
+		f->used_key = 0;
 		same = false;
 	}
 	return same ? 0 : todo | pib_link_reset(f, nonce, f->local_down, now);
 }
 
-/* So many greetings without an answer are no accident. */
-#define UNHEARD_GREETINGS (PIB_DEAD_MS / PIB_GREETING_MS)
+u32 pib_link_used_key(const struct pib_link_fsm *f, u64 now)
+{
+	if (f->plugged)
+		return f->peer_key;
+	return now < f->used_at + to_ms(PIB_DEAD_MS) ? f->used_key : 0;
+}
+
+/*
+ * So many greetings without an answer are no accident. One hello of the peer's, which may be an old
+ * one, makes half of them.
+ */
+#define UNHEARD_GREETINGS (2 * PIB_DEAD_MS / PIB_GREETING_MS)
 
 bool pib_link_key_unknown(const struct pib_link_fsm *f)
 {
 	return f->state == PIB_LINK_GREETING && f->peer_key != f->key &&
-	       f->tx_seq - f->fresh_from >= UNHEARD_GREETINGS;
+	       f->tx_seq - f->greeted_from >= UNHEARD_GREETINGS;
 }
 
 u32 pib_link_bye(struct pib_link_fsm *f)

@@ -146,7 +146,10 @@ enum pib_link_state {
  * @peer_nonce: the peer's session, 0: none; confirmed when UP
  * @tx_seq: last sequence number sent
  * @rx_seq: last one heard in @peer_nonce
+ * @used_key: @peer_key when the peer was last heard while @plugged, 0: its link would not be missed
+ * @used_at: ns; when that was
  * @fresh_from: GREETING: a datagram that acknowledges less is from before
+ * @greeted_from: GREETING: last sequence number sent before that began
  * @newer_from: UP: a session that acknowledges this or more is newer than @peer_nonce
  * @answer_nonce: the next datagram answers this other session, 0: the peer
  * @answer_id: its link id
@@ -187,7 +190,10 @@ struct pib_link_fsm {
 	u64 peer_nonce;
 	u32 tx_seq;
 	u32 rx_seq;
+	u32 used_key;
+	u64 used_at;
 	u32 fresh_from;
+	u32 greeted_from;
 	u32 newer_from;
 	u64 answer_nonce;
 	u32 answer_id;
@@ -283,6 +289,12 @@ u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now);
  * Return: enum pib_link_do.
  */
 u32 pib_link_rekey(struct pib_link_fsm *f, u32 key, u32 second, u64 nonce, u64 now);
+
+/*
+ * The peer's key by which the link is up for ports, or was so within the last PIB_DEAD_MS: who
+ * begins a new session is about to come back. 0: there is none.
+ */
+u32 pib_link_used_key(const struct pib_link_fsm *f, u64 now);
 
 /*
  * Does the peer speak by the second key, without having understood this end for long? Then it does

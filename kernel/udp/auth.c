@@ -9,6 +9,7 @@
 #include <crypto/algapi.h>
 #include <crypto/hash.h>
 #include <linux/atomic.h>
+#include <linux/err.h>
 #include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -46,16 +47,19 @@ static u32 next_id(void)
 struct pib_auth *pib_auth_alloc(const struct pib_psk *key)
 {
 	struct pib_auth *a = kzalloc(sizeof(*a), GFP_KERNEL);
+	int err;
 
 	if (!a)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	refcount_set(&a->refs, 1);
 	a->id = next_id();
 	a->key = *key;
 	a->tfm = crypto_alloc_shash("hmac(sha256)", 0, 0);
-	if (IS_ERR(a->tfm))
+	err = PTR_ERR_OR_ZERO(a->tfm);
+	if (err)
 		goto err_free;
-	if (crypto_shash_setkey(a->tfm, key->bytes, key->len))
+	err = crypto_shash_setkey(a->tfm, key->bytes, key->len);
+	if (err)
 		goto err_tfm;
 	return a;
 
@@ -63,7 +67,7 @@ err_tfm:
 	crypto_free_shash(a->tfm);
 err_free:
 	kfree_sensitive(a);
-	return NULL;
+	return ERR_PTR(err == -ENOMEM ? err : -EOPNOTSUPP);
 }
 
 struct pib_auth *pib_auth_get(struct pib_auth *a)
@@ -87,7 +91,7 @@ u32 pib_auth_id(const struct pib_auth *a)
 
 bool pib_auth_same(const struct pib_auth *a, const struct pib_psk *key)
 {
-	return a->key.len == key->len && !crypto_memneq(a->key.bytes, key->bytes, key->len);
+	return !crypto_memneq(a->key.bytes, key->bytes, PIB_KEY_MAX);
 }
 
 static int hmac_of(const struct pib_auth *a, const void *data, u32 len, u8 out[32])

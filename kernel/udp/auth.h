@@ -13,7 +13,7 @@ struct pib_auth;
 /**
  * struct pib_psk - pre-shared key of a fabric, as it was given
  * @len: bytes; 0: none was given
- * @bytes: the key
+ * @bytes: the key, and zeros behind it
  */
 struct pib_psk {
 	u32 len;
@@ -21,7 +21,8 @@ struct pib_psk {
 };
 
 /*
- * Take a key into use. Process context. Return: with a user; NULL: no memory, or no HMAC-SHA-256.
+ * Take a key into use. Process context. Return: with a user; ERR_PTR(): -ENOMEM; -EOPNOTSUPP: no
+ * HMAC-SHA-256.
  */
 struct pib_auth *pib_auth_alloc(const struct pib_psk *key);
 /* One user more. Any context. Return: @a. */
@@ -30,7 +31,7 @@ struct pib_auth *pib_auth_get(struct pib_auth *a);
 void pib_auth_put(struct pib_auth *a);
 /* The number of a key in use, which no other one has and which is not 0. Any context. */
 u32 pib_auth_id(const struct pib_auth *a);
-/* Is that the key of @a? Any context. */
+/* Is that the key of @a, as HMAC sees it: zeros at its end are nothing to that. Any context. */
 bool pib_auth_same(const struct pib_auth *a, const struct pib_psk *key);
 
 /* Write the authentication bytes of a control datagram. Any context. Return: 0 or -errno. */

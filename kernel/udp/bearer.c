@@ -410,6 +410,15 @@ static void bearer_refuse(struct pib_bearer *bearer, const struct pib_newcomer *
 	local_bh_enable();
 }
 
+/* A key may have been dropped since it was said. */
+static bool newcomer_is_authentic(const struct pib_bearer *bearer, const struct pib_newcomer *n)
+{
+	const struct pib_keys *keys = pib_bearer_keys(bearer);
+
+	lockdep_assert_held(&bearer->sock->pn->lock);
+	return !keys || pib_keys_find(keys, n->h.key);
+}
+
 static void bearer_admit(struct pib_bearer *bearer, const struct pib_newcomer *n)
 {
 	struct pib_switch *sw = rcu_dereference_protected(bearer->sw, true);
@@ -418,6 +427,12 @@ static void bearer_admit(struct pib_bearer *bearer, const struct pib_newcomer *n
 	struct pib_udp_link *link;
 
 	lockdep_assert_held(&bearer->sock->pn->lock);
+	if (!newcomer_is_authentic(bearer, n)) {
+		local_bh_disable();
+		pib_udp_sock_drop(bearer->sock, rx_bad_auth);
+		local_bh_enable();
+		return;
+	}
 	rcu_read_lock();
 	if (!sw)
 		link = NULL;
@@ -534,15 +549,21 @@ void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw)
 
 /* ---- keys ---- */
 
-/* Would the link of a peer be lost that speaks by a key which is none of @keys? */
+/*
+ * Would the link of a peer be lost that speaks by a key which is none of @keys? A link that has
+ * just begun a new session counts as well.
+ */
 static bool keys_are_missed(struct pib_bearer *bearer, const struct pib_keys *keys)
 {
 	struct pib_udp_link *link;
+	u64 now = ktime_get_ns();
 	bool missed = false;
+	u32 key;
 
 	list_for_each_entry(link, &bearer->udp_links, entry) {
 		spin_lock_bh(&link->lock);
-		missed |= link->fsm.plugged && !pib_keys_find(keys, link->fsm.peer_key);
+		key = pib_link_used_key(&link->fsm, now);
+		missed |= key && !pib_keys_find(keys, key);
 		spin_unlock_bh(&link->lock);
 	}
 	return missed;
@@ -584,9 +605,9 @@ int pib_bearer_set_keys(struct pib_bearer *bearer, const struct pib_keys_req *re
 	keys = pib_keys_exchange(old, req, extack);
 	if (IS_ERR(keys))
 		return PTR_ERR(keys);
-	if (keys_are_missed(bearer, keys)) {
+	if (!req->force && keys_are_missed(bearer, keys)) {
 		NL_SET_ERR_MSG(extack,
-			       "a peer uses the key that would go, see 'pibctl show peers': change that host's key first");
+			       "a peer uses the key that would go, see 'pibctl show peers': change that host's key first, or drop it by force");
 		pib_keys_free(keys);
 		return -EBUSY;
 	}

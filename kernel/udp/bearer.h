@@ -108,8 +108,8 @@ void pib_bearer_put(struct pib_bearer *bearer);
 void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw);
 
 /*
- * Change the keys of the fabric. A link begins a new session if it needs one. pn->lock held;
- * sleeps.
+ * Change the keys of the fabric. A link begins a new session if it needs one, and a link whose peer
+ * uses a key that goes is lost: only req->force permits that. pn->lock held; sleeps.
  *
  * Return: 0; -EINVAL: the bearer has no key, or see pib_keys_exchange(); -EBUSY: the link of a peer
  * would be lost that uses a key which is to go; the reason in @extack.

@@ -2,7 +2,7 @@
 /*
  * The keys of a fabric, and how they are exchanged. Hosts change one after the other: all
  * accept the new key as the second one, then each makes it its first, then all drop the
- * old one. Who would leave out a step, and so cut its links, is told.
+ * old one. Who leaves out a step is told, where it shows, and may insist on the last.
  */
 #include <linux/err.h>
 #include <linux/netlink.h>
@@ -17,14 +17,24 @@ static struct pib_auth *keys_same(const struct pib_keys *keys, const struct pib_
 	return keys->second && pib_auth_same(keys->second, key) ? keys->second : NULL;
 }
 
-/* Return: NULL: the reason is in @extack. */
+/* Return: ERR_PTR(): the reason is in @extack, but for -ENOMEM. */
 static struct pib_auth *take_key(const struct pib_psk *key, struct netlink_ext_ack *extack)
 {
 	struct pib_auth *auth = pib_auth_alloc(key);
 
-	if (!auth)
+	if (auth == ERR_PTR(-EOPNOTSUPP))
 		NL_SET_ERR_MSG(extack, "this kernel has no HMAC-SHA-256 for the key");
 	return auth;
+}
+
+/* Return: 0, with the key in @place; as take_key(): there is none. */
+static int place_key(struct pib_auth **place, const struct pib_psk *key,
+		     struct netlink_ext_ack *extack)
+{
+	struct pib_auth *auth = take_key(key, extack);
+
+	*place = IS_ERR(auth) ? NULL : auth;
+	return PTR_ERR_OR_ZERO(auth);
 }
 
 static int check_second(const struct pib_auth *key, const struct pib_psk *second,
@@ -40,25 +50,15 @@ struct pib_keys *pib_keys_alloc(const struct pib_psk *key, const struct pib_psk 
 				struct netlink_ext_ack *extack)
 {
 	struct pib_keys *keys = kzalloc(sizeof(*keys), GFP_KERNEL);
-	int err = -EOPNOTSUPP;
+	int err;
 
 	if (!keys)
 		return ERR_PTR(-ENOMEM);
-	keys->key = take_key(key, extack);
-	if (!keys->key)
-		goto err_free;
-	err = check_second(keys->key, second, extack);
-	if (err)
-		goto err_free;
-	err = -EOPNOTSUPP;
-	if (second->len) {
-		keys->second = take_key(second, extack);
-		if (!keys->second)
-			goto err_free;
-	}
-	return keys;
-
-err_free:
+	err = place_key(&keys->key, key, extack) ?: check_second(keys->key, second, extack);
+	if (!err && second->len)
+		err = place_key(&keys->second, second, extack);
+	if (!err)
+		return keys;
 	pib_keys_free(keys);
 	return ERR_PTR(err);
 }
@@ -91,8 +91,10 @@ static int exchange_second(struct pib_keys *keys, const struct pib_keys *old,
 	if (err || !req->second.len)
 		return err;
 	second = keys_same(old, &req->second);
-	keys->second = second ? pib_auth_get(second) : take_key(&req->second, extack);
-	return keys->second ? 0 : -EOPNOTSUPP;
+	if (!second)
+		return place_key(&keys->second, &req->second, extack);
+	keys->second = pib_auth_get(second);
+	return 0;
 }
 
 struct pib_keys *pib_keys_exchange(const struct pib_keys *old, const struct pib_keys_req *req,

@@ -22,17 +22,19 @@ struct pib_keys {
  * @key: the key; none: it stays
  * @second: the second key; none: it stays, but if @key is it, the former key takes its place
  * @no_second: there is to be no second key
+ * @force: a key goes though a link is up by it
  */
 struct pib_keys_req {
 	struct pib_psk key;
 	struct pib_psk second;
 	bool no_second;
+	bool force;
 };
 
 /*
  * Take keys into use. Process context.
  *
- * Return: ERR_PTR(): -EOPNOTSUPP: no HMAC-SHA-256, or no memory; -EINVAL; the reason in @extack.
+ * Return: ERR_PTR(): -ENOMEM; -EOPNOTSUPP: no HMAC-SHA-256; -EINVAL; the reason in @extack.
  */
 struct pib_keys *pib_keys_alloc(const struct pib_psk *key, const struct pib_psk *second,
 				struct netlink_ext_ack *extack);

@@ -127,6 +127,15 @@ static u16 data_tag(const struct pib_auth *auth, u64 to, u64 from)
 	return auth ? pib_auth_tag(auth, to, from) : pib_link_tag(to);
 }
 
+/* Is the seal that of the two sessions that there are now? */
+static bool seal_is_present(const struct pib_udp_link *link)
+{
+	const struct pib_seal *seal = link->seal;
+
+	lockdep_assert_held(&link->lock);
+	return seal && seal->nonce == link->fsm.nonce && seal->peer_nonce == link->fsm.peer_nonce;
+}
+
 /*
  * The seal of the session, which outlives its paths: if another path began with new counters, they
  * would be used twice with one key.
@@ -135,13 +144,10 @@ static u16 data_tag(const struct pib_auth *auth, u64 to, u64 from)
  */
 static bool udp_link_seal(struct pib_udp_link *link, const struct end_keys *e)
 {
-	struct pib_seal *seal = link->seal;
-
 	lockdep_assert_held(&link->lock);
-	if (!e->own || (seal && seal->nonce == link->fsm.nonce &&
-			seal->peer_nonce == link->fsm.peer_nonce))
+	if (!e->own || seal_is_present(link))
 		return true;
-	pib_seal_put(seal);
+	pib_seal_put(link->seal);
 	link->seal = pib_seal_alloc(e->own, e->peer, link->fsm.nonce, link->fsm.peer_nonce);
 	return link->seal;
 }
@@ -348,16 +354,14 @@ void pib_udp_link_restart(struct pib_udp_link *link, bool down)
 void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys)
 {
 	struct outgoing o = {};
-	u64 nonce;
 	u32 todo;
 
 	spin_lock_bh(&link->lock);
 	if (!link->dead) {
-		nonce = link->fsm.nonce;
 		todo = pib_link_rekey(&link->fsm, pib_auth_id(keys->key), pib_keys_second_id(keys),
 				      new_nonce(), ktime_get_ns());
-		/* Its sessions never come back, so their counters need not be known any more. */
-		if (link->fsm.nonce != nonce) {
+		/* A pair of sessions never comes back: its counters need not be known any more. */
+		if (!seal_is_present(link)) {
 			pib_seal_put(link->seal);
 			link->seal = NULL;
 		}
@@ -370,7 +374,7 @@ void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys)
 bool pib_udp_link_by_second_key(const struct pib_udp_link *link)
 {
 	lockdep_assert_held(&link->lock);
-	return link->fsm.peer_key != link->fsm.key && link->fsm.state != PIB_LINK_IDLE;
+	return link->fsm.state == PIB_LINK_UP && link->fsm.peer_key != link->fsm.key;
 }
 
 /* ---- what is heard ---- */

@@ -196,7 +196,7 @@ void pib_udp_link_restart(struct pib_udp_link *link, bool down);
  * none of them, gives way to a new one. RCU, softirqs off; pn->lock held.
  */
 void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys);
-/* Does the peer speak by the second key? link->lock held. */
+/* Is there a session whose peer speaks by the second key? link->lock held. */
 bool pib_udp_link_by_second_key(const struct pib_udp_link *link);
 /* A discovery hello of the peer came from @from. Softirqs off. */
 void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from);

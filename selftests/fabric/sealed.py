@@ -3,7 +3,7 @@
 """Data of a keyed fabric, seen by somebody on the segment. Written from docs/wire-format.md alone.
 
 watch NETDEV FILE SECONDS	keep what passes between pib's hosts
-open FILE KEYFILE		take all data out of its seals; print how many datagrams by opcode, and what is wrong
+open FILE KEYFILE [MAC]	take all data, or that of a sender, out of its seals; print how many datagrams by opcode, and what is wrong
 attack NETDEV FILE SECONDS	send what was seen again: as it was, changed, and in the clear; print how many of each
 """
 import collections
@@ -64,6 +64,8 @@ class Sessions:
         head, counter = payload[:HEAD], payload[HEAD : HEAD + COUNTER]
         nonce = bytes(4) + counter[::-1]
         for to, sender in self.of[payload[4:8]]:
+            if head[2:4] != hmac.digest(key, to + sender, "sha256")[:2]:
+                continue
             cipher = ChaCha20Poly1305(hmac.digest(key, b"pib sealed data " + to + sender, "sha256"))
             try:
                 return head + cipher.decrypt(nonce, payload[HEAD + COUNTER :], head)
@@ -80,7 +82,7 @@ def opcode(plain):
     return lrh[48 if lrh[1] & 3 == 3 else 8]
 
 
-def open_all(path, keyfile):
+def open_all(path, keyfile, mac=None):
     seen = load(path)
     sessions, found = Sessions(seen), collections.Counter()
     with open(keyfile, "rb") as file:
@@ -88,7 +90,7 @@ def open_all(path, keyfile):
     counters = collections.defaultdict(dict)
     for d in seen:
         p = d.payload
-        if not is_data(p):
+        if not is_data(p) or (mac and d.eth[6:12] != bytes.fromhex(mac.replace(":", ""))):
             continue
         if not p[1] & SEALED:
             found["unsealed"] += 1

@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/hosts.sh"
 trap 'rm -f /tmp/key.? /tmp/sealed.*; hosts_clean' EXIT
 
-ktap_plan 25
+ktap_plan 38
 LAYOUT=netns
 hosts_make 3
 make_keys /tmp/key.a /tmp/key.b
@@ -39,7 +39,8 @@ watch() {
 	wait $watcher
 	return $status
 }
-reads() { "$here/sealed.py" open "/tmp/sealed.$1" "/tmp/key.$2" >/tmp/sealed.open; }
+# reads NAME KEY [HOST]: what it has sent
+reads() { "$here/sealed.py" open "/tmp/sealed.$1" "/tmp/key.$2" ${3:+"$(h "$3" cat /sys/class/net/eth0/address)"} >/tmp/sealed.open; }
 grew() { [ "$(counted 1 "$1")" -gt "$2" ] || { counted 1 "$1"; return 1; }; }
 still() { [ "$(counted "$1" "$2")" = 0 ] || { h "$1" pibctl -j show uplinks; return 1; }; }
 
@@ -76,4 +77,22 @@ check "what is in the clear is counted" grew rx_unsealed 0
 same_downs() { [ "$(downs)" = "$(cat /tmp/sealed.downs)" ]; }
 check "no link went down" same_downs
 check "traffic as before" pair 1 2 60 ibv_rc_pingpong
+
+# ---- each end speaks by another key ----
+
+by_second_key() { h "$1" pibctl -j show peers | jq -e '[.peers[] | select(.up == true and .second_key == true)] | length == 1'; }
+check "host 1 accepts another key" h 1 pibctl set "$(dev 1)" second-key-file /tmp/key.b
+check "host 2, too" h 2 pibctl set "$(dev 2)" second-key-file /tmp/key.b
+check "host 1 speaks by it" h 1 pibctl set "$(dev 1)" key-file /tmp/key.b
+check "host 2 hears that" wait_for 60 by_second_key 2
+check "host 2 speaks by the old one" wait_for 60 by_second_key 1
+check "messages, watched" watch two pair 1 2 60 ibv_rc_pingpong -s 64 -n 200
+check "what host 1 sends" reads two b 1
+check "is sealed by the new key, and nothing else" opened '."opcode 4" > 20 and .closed == null and .unsealed == null and ."counter twice" == null'
+check "what host 2 sends" reads two a 2
+check "by the old one" opened '."opcode 4" > 20 and .closed == null and .unsealed == null and ."counter twice" == null'
+check "with the keys the other way round" reads two a 1
+check "nothing is read of host 1's" opened '.closed > 20 and ([keys[] | select(startswith("opcode"))] | length == 0)'
+nothing_of_2() { reads two b 2 && opened '.closed > 20 and ([keys[] | select(startswith("opcode"))] | length == 0)'; }
+check "nor of host 2's" nothing_of_2
 ktap_end

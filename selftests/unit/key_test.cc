@@ -62,7 +62,7 @@ public:
 				auto [to, bytes] = wire.front();
 
 				wire.pop_front();
-				if (std::uniform_real_distribution<>(0, 1)(rng) >= loss)
+				if (!cut[to] && std::uniform_real_distribution<>(0, 1)(rng) >= loss)
 					inject(to, bytes);
 			}
 			for (int i = 0; i < 2; i++)
@@ -81,6 +81,27 @@ public:
 		for (uint64_t until = now + limit; now < until && !joined();)
 			run(kStep);
 		return joined();
+	}
+	// The key by which end @i would miss its peer.
+	Key used(int i) { return end[i].name(pib_link_used_key(&end[i].fsm, now)); }
+	// Is a key blamed at end @i within @limit?
+	bool blames(int i, uint64_t limit)
+	{
+		for (uint64_t until = now + limit; now < until; run(kStep))
+			if (pib_link_key_unknown(&end[i].fsm))
+				return true;
+		return false;
+	}
+	// The last of what end @i has said, as the other end reads it.
+	pib_hello last_said(int i)
+	{
+		pib_hello h;
+		uint8_t type;
+		uint32_t id;
+
+		pib_hello_parse(&h, &type, &id, sent[i].back().data(), PIB_HELLO_WIRE_LEN);
+		h.key = end[!i].number(Key(pib_get32(&sent[i].back()[PIB_HELLO_MAC_OFF])));
+		return h;
 	}
 	// Both ends are up, each speaks by the key that is named, and the other one knows that.
 	testing::AssertionResult keys_are(Key of_0, Key of_1)
@@ -134,6 +155,7 @@ public:
 	End end[2];
 	uint64_t now = 1000 * kMs;
 	double loss = 0;
+	bool cut[2] = {false, false}; // towards end 0, end 1
 	std::vector<Bytes> sent[2];
 	std::mt19937_64 rng{7};
 	// Of each end: the key and both sessions of all that it ever sealed.
@@ -322,20 +344,132 @@ TEST_F(Keys, ASessionHasOneKey)
 	EXPECT_TRUE(x.bounced(0));
 }
 
+// An address is learned from what is next.
+TEST_F(Keys, WhatIsNextIsByTheSessionsKey)
+{
+	x.set(0, kOld, kNew);
+	x.run(1000 * kMs);
+	pib_hello h = x.last_said(1);
+
+	h.seq = x.end[1].fsm.tx_seq + 100;
+	EXPECT_TRUE(pib_link_is_next(&x.end[0].fsm, &h));
+	for (const Key other : {kNew, kThird}) {
+		h.key = x.end[0].number(other);
+		EXPECT_FALSE(pib_link_is_next(&x.end[0].fsm, &h)) << other;
+	}
+}
+
+TEST_F(Keys, ASessionThatBeginsAnewIsMissed)
+{
+	for (int i : {0, 1})
+		x.set(i, kOld, kNew);
+	EXPECT_EQ(x.used(0), kOld);
+	x.set(0, kNew, kOld);
+	EXPECT_FALSE(x.end[0].up) << "is about to come back";
+	EXPECT_EQ(x.used(0), kOld);
+	ASSERT_TRUE(x.join(2000 * kMs));
+	EXPECT_EQ(x.used(0), kOld);
+	x.set(1, kNew, kOld);
+	ASSERT_TRUE(x.join(2000 * kMs));
+	EXPECT_EQ(x.used(0), kNew);
+	EXPECT_EQ(x.used(1), kNew);
+}
+
+TEST_F(Keys, WhoDoesNotComeBackIsMissedNoMore)
+{
+	x.set(0, kOld, kNew);
+	x.run(1000 * kMs);
+	x.cut[0] = x.cut[1] = true;
+	x.set(0, kNew, kOld);
+	x.run(1000 * kMs);
+	EXPECT_EQ(x.used(0), kOld);
+	x.run(1000 * kMs);
+	EXPECT_EQ(x.used(0), kNone);
+}
+
+TEST_F(Keys, WhoIsCutOffOnPurposeIsNotMissed)
+{
+	x.set(0, kOld, kNew);
+	x.set(1, kNew, kOld);
+	ASSERT_TRUE(x.join(2000 * kMs));
+	EXPECT_EQ(x.used(0), kNew);
+	x.set(0, kOld);
+	EXPECT_EQ(x.used(0), kNone) << "its key was dropped";
+	x.set(0, kOld, kNew);
+	ASSERT_TRUE(x.join(2000 * kMs));
+	EXPECT_EQ(x.used(0), kNew);
+	pib_link_reset(&x.end[0].fsm, 0x77, true, x.now);
+	EXPECT_EQ(x.used(0), kNone) << "the port is disabled";
+}
+
+TEST_F(Keys, WhoSaysGoodbyeIsNotMissed)
+{
+	EXPECT_EQ(x.used(0), kOld);
+	pib_hello h = x.last_said(1);
+
+	h.seq = x.end[1].fsm.tx_seq + 1;
+	EXPECT_TRUE(pib_link_rx(&x.end[0].fsm, &h, PIB_DG_BYE, x.now) & PIB_LINK_DO_DOWN);
+	EXPECT_EQ(x.used(0), kNone);
+}
+
+TEST_F(Keys, AnOldHelloBlamesNoKey)
+{
+	const Bytes recorded = x.sent[1].back();
+
+	x.cut[0] = x.cut[1] = true;
+	x.set(0, kOld, kNew);
+	x.set(0, kNew, kOld);
+	EXPECT_FALSE(x.blames(0, 30000 * kMs));
+	ASSERT_EQ(x.end[0].fsm.state, PIB_LINK_IDLE);
+	for (int round = 0; round < 3; round++) {
+		x.inject(0, recorded);
+		EXPECT_EQ(x.end[0].fsm.state, PIB_LINK_GREETING);
+		EXPECT_FALSE(x.blames(0, 5000 * kMs)) << round;
+	}
+}
+
+TEST_F(Keys, AGreetingThatHasJustBegunBlamesNoKey)
+{
+	x.set(0, kOld, kNew);
+	x.set(0, kNew, kOld);
+	EXPECT_EQ(x.end[0].fsm.state, PIB_LINK_GREETING);
+	EXPECT_FALSE(x.blames(0, 500 * kMs));
+	EXPECT_TRUE(x.blames(0, 20000 * kMs));
+}
+
+TEST_F(Keys, WhoHearsNothingIsNotSaidToHaveAnotherOne)
+{
+	for (int i : {0, 1})
+		x.set(i, kOld, kNew);
+	x.cut[1] = true;
+	pib_link_reset(&x.end[0].fsm, 0x77, false, x.now);
+	x.run(10000 * kMs);
+	EXPECT_EQ(x.end[0].fsm.state, PIB_LINK_GREETING);
+	EXPECT_FALSE(x.blames(0, 10000 * kMs));
+}
+
+TEST_F(Keys, WhoIsUnderstoodIsNotBlamed)
+{
+	for (int i : {0, 1})
+		x.set(i, kOld, kNew);
+	x.set(0, kNew, kOld);
+	ASSERT_TRUE(x.join(2000 * kMs));
+	EXPECT_FALSE(x.blames(0, 60000 * kMs));
+	EXPECT_TRUE(x.keys_are(kNew, kOld));
+}
+
 TEST_F(Keys, WhatWasCheckedByADroppedOneComesTooLate)
 {
 	x.set(0, kOld, kNew);
 	x.set(1, kNew, kOld);
 	ASSERT_TRUE(x.join(2000 * kMs));
-	pib_hello h;
-	uint8_t type;
-	uint32_t id;
+	pib_hello h = x.last_said(1);
 
-	pib_hello_parse(&h, &type, &id, x.sent[1].back().data(), PIB_HELLO_WIRE_LEN);
-	h.key = x.end[0].number(kNew);
+	ASSERT_EQ(x.end[0].name(h.key), kNew);
 	h.nonce ^= 0x1234;
 	x.set(0, kOld);
-	EXPECT_EQ(pib_link_rx(&x.end[0].fsm, &h, type, x.now), uint32_t{PIB_LINK_DO_REJECT});
+	EXPECT_EQ(pib_link_rx(&x.end[0].fsm, &h, PIB_DG_HELLO, x.now),
+		  uint32_t{PIB_LINK_DO_REJECT});
 	EXPECT_EQ(x.end[0].fsm.state, PIB_LINK_IDLE);
 }
 

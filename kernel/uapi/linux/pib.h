@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 96f9dcf2a7dc6762cdfb7a7fca3b098f89a0b28cd1b47478c04a2aa96495be2e */
+/*	sha256 4e4b9a9d44edfe29f27524d5e702848f55f05b5ec71525b8455ab88f148983e5 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -137,6 +137,7 @@ enum pib_attr {
 	PIB_A_SECOND_KEY,
 	PIB_A_NO_SECOND_KEY,
 	PIB_A_NUM_KEYS,
+	PIB_A_FORCE,
 
 	__PIB_A_MAX,
 	PIB_A_MAX = (__PIB_A_MAX - 1)

@@ -194,6 +194,7 @@ TEST_F(Cli, WrongUsageIsStatusTwoAndReachesNoKernel)
 		{"add", "pib0", "netdev", "eth0", "second-key-file", "/dev/null"},
 		{"set", "pib0"},
 		{"set", "pib0", "second-key-file", "/dev/null", "no-second-key"},
+		{"set", "pib0", "force"},
 		{"set"},
 		{"del"},
 		{"del", "pib0", "pib1"},

@@ -117,6 +117,7 @@ Status set(const Context &context, const Arguments &arguments)
 		return name.error();
 	keys.hca = *name;
 	keys.no_second_key = arguments.has("no-second-key");
+	keys.force = arguments.has("force");
 	if (keys.no_second_key && arguments.has("second-key-file"))
 		return usage_error("'second-key-file' and 'no-second-key' exclude each other");
 	if (auto read = read_key(arguments, "key-file", keys.key); !read)
@@ -172,15 +173,18 @@ const Command kCommands[] = {
 	 "Changes the keys of the fabric on the HCA's netdev while traffic goes on. On one host after\n"
 	 "the other: let all accept the new key as their second one; then make it the key of each, by\n"
 	 "which the former one becomes the second; then drop that. A link begins a new session when\n"
-	 "one of its ends changes its key. What would cut a link is refused.",
+	 "one of its ends changes its key. A key by which the peer of a link speaks is not dropped\n"
+	 "but by force. Whether all others accept the new key is not known here: see that they do.",
 	 {{"NAME", "name of an HCA"}},
 	 {{"key-file", "FILE", "the key: the second one of before, which takes its place"},
 	  {"second-key-file", "FILE", "another key by which hosts may join, 16 to 64 bytes"},
-	  {"no-second-key", "", "drop the second key"}},
+	  {"no-second-key", "", "drop the second key"},
+	  {"force", "", "drop a key though links are up by it: these go down"}},
 	 {{"pibctl set pib0 second-key-file new.key", "first, on each host"},
 	  {"pibctl set pib0 key-file new.key",
 	   "then, when all hosts have the first step behind them"},
-	  {"pibctl set pib0 no-second-key", "at last; 'pibctl show peers' tells who is not ready"}},
+	  {"pibctl set pib0 no-second-key", "at last; 'pibctl show peers' tells who is not ready"},
+	  {"pibctl set pib0 no-second-key force", "the key was stolen: who uses it is cut off"}},
 	 set},
 	{"",
 	 "del",

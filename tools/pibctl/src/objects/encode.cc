@@ -170,6 +170,8 @@ Request encode_set_keys(const KeysRequest &keys)
 		request.put_binary(PIB_A_SECOND_KEY, *keys.second_key);
 	if (keys.no_second_key)
 		request.put_flag(PIB_A_NO_SECOND_KEY);
+	if (keys.force)
+		request.put_flag(PIB_A_FORCE);
 	return request;
 }
 

@@ -89,6 +89,10 @@ TEST(Encode, SetKeys)
 	keys.no_second_key = true;
 	EXPECT_EQ(attributes_of(encode_set_keys(keys)),
 		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::flag(PIB_A_NO_SECOND_KEY)}));
+	keys.force = true;
+	EXPECT_EQ(attributes_of(encode_set_keys(keys)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::flag(PIB_A_NO_SECOND_KEY),
+			fake::flag(PIB_A_FORCE)}));
 }
 
 TEST(Encode, AddSwitch)

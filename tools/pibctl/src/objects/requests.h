@@ -39,6 +39,8 @@ struct KeysRequest {
 	std::optional<Bytes> key;
 	std::optional<Bytes> second_key;
 	bool no_second_key = false;
+	/// A key goes though a link is up by it.
+	bool force = false;
 };
 
 /// What "pibctl switch add" asks for.
