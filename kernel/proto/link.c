@@ -444,8 +444,13 @@ void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce)
 
 u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now)
 {
-	u32 todo = link_unplug(f);
+	u32 todo;
 
+	if (f->plugged) {
+		f->used_key = f->peer_key;
+		f->used_at = now;
+	}
+	todo = link_unplug(f);
 	f->nonce = nonce;
 	f->num_former = 0;
 	f->local_down = down;

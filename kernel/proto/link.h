@@ -146,7 +146,8 @@ enum pib_link_state {
  * @peer_nonce: the peer's session, 0: none; confirmed when UP
  * @tx_seq: last sequence number sent
  * @rx_seq: last one heard in @peer_nonce
- * @used_key: @peer_key when the peer was last heard while @plugged, 0: its link would not be missed
+ * @used_key: @peer_key when the peer was last heard while @plugged, or this end began anew then; 0:
+ *	its link would not be missed
  * @used_at: ns; when that was
  * @fresh_from: GREETING: a datagram that acknowledges less is from before
  * @greeted_from: GREETING: last sequence number sent before that began

@@ -387,6 +387,19 @@ TEST_F(Keys, WhoDoesNotComeBackIsMissedNoMore)
 	EXPECT_EQ(x.used(0), kNone);
 }
 
+TEST_F(Keys, TimeIsThatSinceTheSessionBeganAnew)
+{
+	x.set(0, kOld, kNew);
+	x.run(1000 * kMs);
+	x.cut[0] = x.cut[1] = true;
+	x.run(1400 * kMs);
+	ASSERT_TRUE(x.end[0].up) << "silent, and not dead yet";
+	x.set(0, kNew, kOld);
+	x.run(1900 * kMs);
+	EXPECT_EQ(x.used(0), kOld);
+	x.run(200 * kMs);
+	EXPECT_EQ(x.used(0), kNone);
+}
 TEST_F(Keys, WhoIsCutOffOnPurposeIsNotMissed)
 {
 	x.set(0, kOld, kNew);
