@@ -203,6 +203,9 @@ void Core::rekey(Link &link, std::uint64_t now)
 	const std::uint64_t session = link.fsm.nonce;
 	const std::uint32_t todo =
 		pib_link_rekey(&link.fsm, node.key_number, node.second_number, nonce(), now);
+	// That of a peer that is lost has perhaps a key that is dropped.
+	if (link.seal && !link.seal->is_of(link.fsm.nonce, link.fsm.peer_nonce))
+		link.seal.reset();
 	if (link.fsm.nonce == session)
 		return;
 	// Its sessions never come back, so their counters need not be known any more.
