@@ -652,6 +652,22 @@ TEST_F(Exchange, WhoIsLeftBehindIsSeen)
 	EXPECT_EQ(w.port_of(b)->link->refusal(w.now), nullptr);
 }
 
+TEST_F(Exchange, TheSealOfALostPeerGoesWithItsKey)
+{
+	ASSERT_TRUE(set(old_key, new_key));
+	for (Peer *peer : {&a, &b})
+		peer->rekey(old_key, new_key, w.now);
+	ASSERT_TRUE(set(new_key, old_key));
+	w.run(1500);
+	Link &link = *w.port_of(b)->link;
+	ASSERT_TRUE(link.seal);
+	std::erase(w.peers, &b);
+	w.run(2 * PIB_DEAD_MS);
+	ASSERT_FALSE(link.is_up);
+	ASSERT_TRUE(set(new_key, {}, Drop::forced));
+	EXPECT_FALSE(link.seal);
+}
+
 TEST_F(Exchange, AReloadDoesNotOpenASwitch)
 {
 	for (const Drop drop : {Drop::unused, Drop::forced}) {
