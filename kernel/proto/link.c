@@ -56,15 +56,20 @@ static bool seq_at_least(u32 a, u32 b)
 
 /* ---- what ports see ---- */
 
+/* The link is up for ports now, by the peer's key. */
+static void link_note_use(struct pib_link_fsm *f, u64 now)
+{
+	f->used_key = f->peer_key;
+	f->used_at = now;
+}
+
 /* The link is up for ports when both ends are there and neither is disabled. */
 static u32 link_settle(struct pib_link_fsm *f, u64 now)
 {
 	bool plugged = f->state == PIB_LINK_UP && !f->peer_down && !f->local_down;
 
-	if (plugged) {
-		f->used_key = f->peer_key;
-		f->used_at = now;
-	}
+	if (plugged)
+		link_note_use(f, now);
 	if (plugged == f->plugged)
 		return 0;
 	f->plugged = plugged;
@@ -446,10 +451,8 @@ u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now)
 {
 	u32 todo;
 
-	if (f->plugged) {
-		f->used_key = f->peer_key;
-		f->used_at = now;
-	}
+	if (f->plugged)
+		link_note_use(f, now);
 	todo = link_unplug(f);
 	f->nonce = nonce;
 	f->num_former = 0;

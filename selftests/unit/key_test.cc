@@ -400,6 +400,7 @@ TEST_F(Keys, TimeIsThatSinceTheSessionBeganAnew)
 	x.run(200 * kMs);
 	EXPECT_EQ(x.used(0), kNone);
 }
+
 TEST_F(Keys, WhoIsCutOffOnPurposeIsNotMissed)
 {
 	x.set(0, kOld, kNew);
