@@ -9,7 +9,7 @@
 #include "control/netns.h"
 #include "memory/odp.h"
 #include "core/task.h"
-#include "hca/inject.h"
+#include "fabric/inject.h"
 #include "control/rdma_link.h"
 #include "uapi/linux/pib.h"
 #include "udp/wire.h"

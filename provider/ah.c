@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Address handles. The kernel resolves the attributes once; work requests
- * carry the number it gave.
+ * Address handles. The kernel resolves the attributes once; work requests carry
+ * the number that the kernel gave.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * libibverbs' internal calls as the newest release spells them. What there is
- * to bridge is found out by CMakeLists.txt.
+ * libibverbs' internal calls as the newest release spells them. CMakeLists.txt
+ * finds out which differences have to be bridged.
  */
 #ifndef PIB_COMPAT_H
 #define PIB_COMPAT_H

@@ -27,7 +27,7 @@ static int check_cq_attr(const struct ibv_cq_init_attr_ex *attr)
 	return 0;
 }
 
-/* What the kernel has no part in */
+/* Set up the parts of a CQ that the kernel does not know of */
 static int init_cq(struct pib_cq *cq, const struct ibv_cq_init_attr_ex *attr)
 {
 	bool threaded = true;
@@ -146,10 +146,10 @@ int pib_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 }
 
 /*
- * The application polls once more after this. The kernel publishes an entry
- * and then takes what is armed: with a full barrier between the two steps on
- * either side, one of the two sees the other. The lock keeps the ring from
- * being exchanged by pib_resize_cq() meanwhile.
+ * Arm the CQ; the application polls once more after this. The kernel publishes
+ * an entry and then takes what is armed: with a full barrier between the two
+ * steps on either side, one of the two sees the other. The lock keeps the ring
+ * from being exchanged by pib_resize_cq() meanwhile.
  */
 int pib_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
@@ -172,9 +172,9 @@ int pib_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 }
 
 /*
- * The kernel moves what has not been polled, the indices and what is armed to
- * a new ring. The lock is held meanwhile, for what would be consumed from the
- * old one after that would come again.
+ * Resize the CQ. The kernel moves entries that were not polled, the indices and
+ * what is armed to a new ring. The lock is held meanwhile, for entries that
+ * were consumed from the old ring after that would come again.
  */
 int pib_resize_cq(struct ibv_cq *ibcq, int cqe)
 {
@@ -223,13 +223,14 @@ int pib_destroy_cq(struct ibv_cq *ibcq)
 }
 
 /**
- * pib_cq_clean - drop the entries of a QP that has gone
+ * pib_cq_clean() - drop the entries of a QP that has gone
  * @cq: may receive entries of other QPs meanwhile
  * @qp_num: the kernel makes no more entries for it
  *
- * What is to stay moves towards the producer, in order; then the consumer
- * index skips what is left over. The kernel writes no slot between the two
- * indices, and what it adds after the producer has been read is not ours.
+ * Entries that stay move towards the producer, in order; then the consumer
+ * index skips the slots that are left over. The kernel writes no slot between
+ * the two indices. Entries that it adds after the producer was read are not
+ * looked at.
  */
 void pib_cq_clean(struct pib_cq *cq, uint32_t qp_num)
 {

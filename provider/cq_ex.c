@@ -18,7 +18,7 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* The clock of struct pib_cqe's timestamps */
+/* Read the clock of struct pib_cqe's timestamps */
 uint64_t pib_raw_clock_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC_RAW);
@@ -91,8 +91,10 @@ static uint32_t read_byte_len(struct ibv_cq_ex *ibcq)
 	return to_pcq_ex(ibcq)->cqe->byte_len;
 }
 
-/* Also the invalidated R_Key: ibv_wc_read_invalidated_rkey() takes the same
- * bits as a number in the host's order.
+/*
+ * Read the immediate data, or the invalidated R_Key:
+ * ibv_wc_read_invalidated_rkey() takes the same bits as a number in the host's
+ * order.
  */
 static __be32 read_imm_data(struct ibv_cq_ex *ibcq)
 {
@@ -133,7 +135,7 @@ static uint64_t read_completion_ts(struct ibv_cq_ex *ibcq)
 }
 
 /*
- * One offset for all entries of a polling sequence, so that they keep their
+ * Use one offset for all entries of a polling sequence, so that they keep their
  * distances.
  */
 static uint64_t read_completion_wallclock_ns(struct ibv_cq_ex *ibcq)
@@ -172,7 +174,7 @@ static void set_readers(struct ibv_cq_ex *cq, uint64_t wc_flags)
 }
 
 /**
- * pib_cq_ex_setup - equip a CQ with the calls of extended polling
+ * pib_cq_ex_setup() - equip a CQ with the calls of extended polling
  * @cq: new
  * @wc_flags: part of PIB_CQ_WC_FLAGS
  */

@@ -37,7 +37,10 @@ static int query_device_ex(struct ibv_context *context,
 	if (err)
 		return err;
 
-	/* Offered to consumers in the kernel. The older query tells processes of it, too. */
+	/*
+	 * Only consumers in the kernel have this. The older query tells
+	 * processes of it, too.
+	 */
 	attr->orig_attr.device_cap_flags &= ~IBV_DEVICE_UD_IP_CSUM;
 	version = resp.base.fw_ver;
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
@@ -77,6 +80,7 @@ static void free_context(struct ibv_context *ibctx)
 					       vctx.context);
 
 	verbs_uninit_context(&ctx->vctx);
+	pthread_mutex_destroy(&ctx->dying_lock);
 	free(ctx);
 }
 
@@ -140,7 +144,7 @@ static const struct verbs_context_ops context_ops = {
 	.unimport_pd = pib_unimport_pd,
 };
 
-/* What this provider knows of. */
+/* Features that this provider knows. */
 #define PIB_FEATURES	PIB_UCTX_DOORBELL
 
 static struct pib_context *new_context(struct ibv_device *ibdev, int cmd_fd)
@@ -149,8 +153,15 @@ static struct pib_context *new_context(struct ibv_device *ibdev, int cmd_fd)
 
 	ctx = verbs_init_and_alloc_context(ibdev, cmd_fd, ctx, vctx,
 					   RDMA_DRIVER_UNKNOWN);
-	if (ctx)
-		verbs_set_ops(&ctx->vctx, &context_ops);
+	if (!ctx)
+		return NULL;
+	list_head_init(&ctx->dying);
+	if (pthread_mutex_init(&ctx->dying_lock, NULL)) {
+		verbs_uninit_context(&ctx->vctx);
+		free(ctx);
+		return NULL;
+	}
+	verbs_set_ops(&ctx->vctx, &context_ops);
 	return ctx;
 }
 
@@ -173,7 +184,7 @@ static struct verbs_context *alloc_context(struct ibv_device *ibdev,
 		errno = EPROTO;
 		goto err_free;
 	}
-	/* a kernel that does not know the request has none */
+	/* a kernel that does not know the request has no features */
 	ctx->features = resp.drv_payload.features & PIB_FEATURES;
 	return &ctx->vctx;
 
@@ -204,8 +215,8 @@ static struct verbs_context *import_context(struct ibv_device *ibdev,
 }
 
 /*
- * The kernel has no driver id for pib, and the device's name is the user's to
- * choose: what tells is the attribute that names the hardware.
+ * Recognize pib by the attribute that names the hardware: the kernel has no
+ * driver id for pib, and the user chooses the device's name.
  */
 static bool match_device(struct verbs_sysfs_dev *sysfs_dev)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Device memory: the kernel's, mapped for the copies.
- */
+/* Device memory, which is the kernel's and mapped for the copies. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +18,7 @@
 
 /**
  * struct pib_dm - a piece of device memory
- * @vdm: what the application sees
+ * @vdm: the part that the application sees
  * @map: its bytes
  * @size: bytes mapped
  * @length: bytes of device memory
@@ -66,7 +64,7 @@ static int memcpy_from_dm(void *dst, struct ibv_dm *ibdm, uint64_t offset,
 	return 0;
 }
 
-/* Returns 0 or -1 with errno. */
+/* Return: 0, or -1 with errno. */
 static int dm_map(struct pib_dm *dm, struct ibv_context *context,
 		  const struct pib_dm_resp *resp)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A doorbell makes the kernel look at a ring. It is a method of pib's own where the
- * kernel has it. Elsewhere it is a post command without work requests, which is
- * refused to processes with other credentials than the one that has opened the
- * device. Both are written directly, since libibverbs' own calls marshal.
+ * A doorbell makes the kernel look at a ring. It is a method of pib's own if
+ * the kernel has that. If not, it is a post command without work requests,
+ * which is refused to a process whose credentials are not those with which the
+ * device was opened. Both are written directly, since libibverbs' own calls
+ * marshal.
  */
 #include <errno.h>
 #include <sys/ioctl.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Memory regions and memory windows: wholly the kernel's.
- */
+/* Memory regions and memory windows, which are wholly the kernel's. */
 #include <stdlib.h>
 
 #include "compat.h"

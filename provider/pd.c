@@ -49,7 +49,10 @@ int pib_dealloc_pd(struct ibv_pd *ibpd)
 	return err;
 }
 
-/* The kernel's object is the exporter's; a handle is all there is to it. */
+/*
+ * Import a PD. The kernel's object is the exporter's, so there is only a
+ * handle.
+ */
 struct ibv_pd *pib_import_pd(struct ibv_context *context, uint32_t handle)
 {
 	struct pib_pd *pd = calloc(1, sizeof(*pd));
@@ -137,11 +140,12 @@ struct ibv_pd *pib_alloc_parent_domain(struct ibv_context *context,
 }
 
 /**
- * pib_domain_get - the parent domain that a queue is made with
+ * pib_domain_get() - get the parent domain that a queue is made with
  * @ibpd: PD given at creation, or NULL
  *
- * Returns NULL if @ibpd is a mere protection domain. The caller owns a use of
- * the domain until pib_domain_put().
+ * The caller owns a use of the domain until pib_domain_put().
+ *
+ * Return: the domain; NULL: @ibpd is NULL or a mere protection domain.
  */
 struct pib_pd *pib_domain_get(struct ibv_pd *ibpd)
 {
@@ -159,7 +163,7 @@ void pib_domain_put(struct pib_pd *domain)
 		atomic_fetch_sub(&domain->users, 1);
 }
 
-/* May several threads use the domain's queues at once? */
+/* Return: true if several threads may use the domain's queues at once. */
 bool pib_domain_threaded(const struct pib_pd *domain)
 {
 	return !domain || !domain->td;

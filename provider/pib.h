@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include <ccan/container_of.h>
+#include <ccan/list.h>
 #include <infiniband/driver.h>
 
 #include "ring.h"
@@ -19,12 +20,17 @@ struct pib_device {
 
 /**
  * struct pib_context - an open device
- * @vctx: what the application sees
+ * @vctx: the part that the application sees
  * @features: enum pib_uctx_features that the kernel has; never changes
+ * @dying_lock: guards @dying. Not held over commands, since destroying a queue
+ *	pair waits for threads that have an event of it
+ * @dying: queue pairs that are being destroyed
  */
 struct pib_context {
 	struct verbs_context vctx;
 	uint64_t features;
+	pthread_mutex_t dying_lock;
+	struct list_head dying;
 };
 
 /**
@@ -58,8 +64,8 @@ static inline void pib_unlock(struct pib_lock *lock)
 
 /**
  * struct pib_td - thread domain
- * @ibv_td: what the application sees
- * @users: parent domains made with it
+ * @ibv_td: the part that the application sees
+ * @users: number of parent domains made with it
  */
 struct pib_td {
 	struct ibv_td ibv_td;
@@ -68,14 +74,14 @@ struct pib_td {
 
 /**
  * struct pib_pd - protection domain or parent domain
- * @ibv_pd: what the application sees
- * @users: protection domain: parent domains on top of it; parent domain:
- *	queues made with it
- * @base: parent domain: the protection domain below; NULL otherwise
- * @td: parent domain: its thread domain, or NULL
- * @alloc: parent domain: the application's allocator, or NULL. Kept, never
+ * @ibv_pd: the part that the application sees
+ * @users: number of parent domains on top of a protection domain, or of queues
+ *	made with a parent domain
+ * @base: protection domain below a parent domain; NULL otherwise
+ * @td: thread domain of a parent domain, or NULL
+ * @alloc: the application's allocator of a parent domain, or NULL. Kept, never
  *	called: every buffer of a queue is the kernel's.
- * @free: its counterpart
+ * @free: counterpart of @alloc
  * @pd_context: argument of both
  */
 struct pib_pd {
@@ -92,8 +98,8 @@ struct pib_pd {
 
 /**
  * struct pib_ah - address handle
- * @ibv_ah: what the application sees
- * @ahn: what a work request names it by
+ * @ibv_ah: the part that the application sees
+ * @ahn: number by which work requests name it
  */
 struct pib_ah {
 	struct ibv_ah ibv_ah;
@@ -102,7 +108,7 @@ struct pib_ah {
 
 /**
  * struct pib_cq - completion queue
- * @vcq: what the application sees
+ * @vcq: the part that the application sees
  * @lock: guards everything below and the ring's process side
  * @ring: the entries
  * @domain: parent domain it was made with, or NULL; never changes
@@ -123,10 +129,10 @@ struct pib_cq {
 
 /**
  * struct pib_srq - shared receive queue
- * @vsrq: what the application sees
+ * @vsrq: the part that the application sees
  * @lock: guards @ring
  * @ring: the work requests
- * @max_sge: granted; never changes
+ * @max_sge: number of SGEs granted; never changes
  * @domain: parent domain it was made with, or NULL; never changes
  */
 struct pib_srq {
@@ -139,7 +145,9 @@ struct pib_srq {
 
 /**
  * struct pib_qp - queue pair
- * @vqp: what the application sees
+ * @vqp: the part that the application sees
+ * @dying: entry in the list of that name of the context
+ * @cleaned: the CQs of a QP in that list have been cleaned; under dying_lock
  * @domain: parent domain it was made with, or NULL; never changes
  * @opcodes: a bit for each enum ibv_wr_opcode that this type of QP can post;
  *	never changes
@@ -156,6 +164,8 @@ struct pib_srq {
  */
 struct pib_qp {
 	struct verbs_qp vqp;
+	struct list_node dying;
+	bool cleaned;
 	struct pib_pd *domain;
 	uint32_t opcodes;
 	uint32_t max_send_sge;
@@ -171,6 +181,11 @@ struct pib_qp {
 	struct pib_lock rq_lock;
 	struct pib_ring rq;
 };
+
+static inline struct pib_context *to_pctx(struct ibv_context *context)
+{
+	return container_of(context, struct pib_context, vctx.context);
+}
 
 static inline struct pib_td *to_ptd(struct ibv_td *td)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Queue pairs: their life, their attributes.
- */
+/* Queue pairs: creation, destruction, attributes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +76,7 @@ static size_t recv_slot_size(const struct ibv_qp_cap *cap)
 	       cap->max_recv_sge * sizeof(struct pib_sge);
 }
 
-/* @cap: as granted */
+/* Map the rings of a QP. @cap: capabilities as granted */
 static int map_rings(struct pib_qp *qp, int cmd_fd,
 		     const struct ibv_qp_cap *cap,
 		     const struct pib_create_qp_resp *resp)
@@ -102,6 +100,52 @@ static int map_rings(struct pib_qp *qp, int cmd_fd,
 	return 0;
 }
 
+/*
+ * Remove completions of work that is gone: the application must not see them.
+ */
+static void clean_cqs(const struct ibv_qp *ibqp)
+{
+	if (ibqp->recv_cq)
+		pib_cq_clean(to_pcq(ibqp->recv_cq), ibqp->qp_num);
+	if (ibqp->send_cq && ibqp->send_cq != ibqp->recv_cq)
+		pib_cq_clean(to_pcq(ibqp->send_cq), ibqp->qp_num);
+}
+
+static void begin_dying(struct pib_context *ctx, struct pib_qp *qp)
+{
+	qp->cleaned = false;
+	pthread_mutex_lock(&ctx->dying_lock);
+	list_add_tail(&ctx->dying, &qp->dying);
+	pthread_mutex_unlock(&ctx->dying_lock);
+}
+
+static void end_dying(struct pib_context *ctx, struct pib_qp *qp, bool dead)
+{
+	pthread_mutex_lock(&ctx->dying_lock);
+	if (dead && !qp->cleaned)
+		clean_cqs(&qp->vqp.qp);
+	list_del(&qp->dying);
+	pthread_mutex_unlock(&ctx->dying_lock);
+}
+
+/*
+ * Clean up after queue pairs that had @qpn before, which the kernel has given
+ * to a new one. Later that would take completions of the new one, too.
+ */
+static void bury_namesake(struct pib_context *ctx, uint32_t qpn)
+{
+	struct pib_qp *old;
+
+	pthread_mutex_lock(&ctx->dying_lock);
+	list_for_each(&ctx->dying, old, dying) {
+		if (old->vqp.qp.qp_num != qpn || old->cleaned)
+			continue;
+		clean_cqs(&old->vqp.qp);
+		old->cleaned = true;
+	}
+	pthread_mutex_unlock(&ctx->dying_lock);
+}
+
 static int create_qp(struct ibv_context *context, struct pib_qp *qp,
 		     struct ibv_qp_init_attr_ex *attr)
 {
@@ -114,6 +158,7 @@ static int create_qp(struct ibv_context *context, struct pib_qp *qp,
 	if (err)
 		return err;
 
+	bury_namesake(to_pctx(context), qp->vqp.qp.qp_num);
 	err = map_rings(qp, context->cmd_fd, &attr->cap, &resp.drv_payload);
 	if (err) {
 		ibv_cmd_destroy_qp(&qp->vqp.qp);
@@ -124,7 +169,7 @@ static int create_qp(struct ibv_context *context, struct pib_qp *qp,
 	return 0;
 }
 
-/* What the kernel has no part in */
+/* Set up the parts of a QP that the kernel does not know of */
 static int init_qp(struct pib_qp *qp, const struct ibv_qp_init_attr_ex *attr)
 {
 	bool threaded = pib_domain_threaded(qp->domain);
@@ -192,7 +237,7 @@ struct ibv_qp *pib_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	return ibqp;
 }
 
-/* A second owner of an XRC target QP: it has no queues. */
+/* Become another owner of an XRC target QP. It has no queues. */
 struct ibv_qp *pib_open_qp(struct ibv_context *context,
 			   struct ibv_qp_open_attr *attr)
 {
@@ -223,15 +268,6 @@ int pib_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
 				sizeof(cmd));
 }
 
-/* Completions of work that is gone must not be seen any more. */
-static void clean_cqs(const struct ibv_qp *ibqp)
-{
-	if (ibqp->recv_cq)
-		pib_cq_clean(to_pcq(ibqp->recv_cq), ibqp->qp_num);
-	if (ibqp->send_cq && ibqp->send_cq != ibqp->recv_cq)
-		pib_cq_clean(to_pcq(ibqp->send_cq), ibqp->qp_num);
-}
-
 int pib_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
 	struct ibv_modify_qp cmd = {};
@@ -245,13 +281,15 @@ int pib_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 
 int pib_destroy_qp(struct ibv_qp *ibqp)
 {
+	struct pib_context *ctx = to_pctx(ibqp->context);
 	struct pib_qp *qp = to_pqp(ibqp);
 	int err;
 
+	begin_dying(ctx, qp);
 	err = ibv_cmd_destroy_qp(ibqp);
+	end_dying(ctx, qp, !err);
 	if (err)
 		return err;
-	clean_cqs(ibqp);
 	pib_ring_unmap(&qp->sq);
 	pib_ring_unmap(&qp->rq);
 	pib_domain_put(qp->domain);

@@ -30,7 +30,10 @@ static int build_recv(struct pib_ring *ring, uint32_t max_sge, uint32_t producer
 	return 0;
 }
 
-/* Under the ring's lock. Returns 0, or an errno value and sets @bad_wr. */
+/*
+ * Post receives, under the ring's lock. Return: 0, or an errno value; then
+ * @bad_wr is set.
+ */
 static int post_recvs(struct pib_ring *ring, uint32_t max_sge,
 		      struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {

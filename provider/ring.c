@@ -20,14 +20,14 @@ static bool info_sane(const struct pib_ring_info *info, size_t min_stride)
 }
 
 /**
- * pib_ring_map - map the ring that a command has answered
+ * pib_ring_map() - map the ring that a command has answered
  * @ring: filled in; untouched on failure
  * @cmd_fd: the context's command descriptor
  * @info: from the answer; size 0 leaves @ring without a mapping
  * @min_stride: bytes that every slot must be able to hold
  * @limit: most slots to be filled at once
  *
- * Returns 0 or an errno value.
+ * Return: 0 or an errno value.
  */
 int pib_ring_map(struct pib_ring *ring, int cmd_fd,
 		 const struct pib_ring_info *info, size_t min_stride,

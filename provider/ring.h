@@ -2,11 +2,12 @@
 /*
  * The process' end of a ring that it shares with the kernel.
  *
- * Ordering: whoever fills slots publishes them by a release store of the
- * producer index, whoever takes them hands them back by a release store of
- * the consumer index; each loads the other's index with acquire. Only the
- * tests for a sleeping partner (busy, arm) need more: there each side stores
- * one word and then loads the other's, which takes a full barrier on both.
+ * Ordering: the side that fills slots publishes them by a release store of the
+ * producer index, and the side that takes them hands them back by a release
+ * store of the consumer index. Each side loads the other's index with acquire.
+ * Only the tests for a sleeping partner (busy, arm) need more: there each side
+ * stores one word and then loads the other's, which takes a full barrier on
+ * both.
  */
 #ifndef PIB_RING_H
 #define PIB_RING_H
@@ -62,7 +63,7 @@ static inline uint32_t pib_ring_producer(const struct pib_ring *ring)
 	return __atomic_load_n(&ring->hdr->producer, __ATOMIC_RELAXED);
 }
 
-/* Work queues: is there no slot free at @producer? */
+/* Work queues. Return: true if no slot is free at @producer. */
 static inline bool pib_ring_full(struct pib_ring *ring, uint32_t producer)
 {
 	if (producer - ring->seen < ring->limit)
@@ -77,21 +78,26 @@ static inline void pib_ring_publish(struct pib_ring *ring, uint32_t producer)
 	__atomic_store_n(&ring->hdr->producer, producer, __ATOMIC_RELEASE);
 }
 
-/* Send queues, after publishing: will the kernel not look by itself? */
+/*
+ * Send queues, after publishing. Return: true if the kernel needs a doorbell.
+ */
 static inline bool pib_ring_idle(const struct pib_ring *ring)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return !__atomic_load_n(&ring->hdr->busy, __ATOMIC_RELAXED);
 }
 
-/* Receive queues, after publishing: does the kernel ask to be told? */
+/*
+ * Receive queues, after publishing. Return: true if the kernel asks for a
+ * doorbell.
+ */
 static inline bool pib_ring_armed(const struct pib_ring *ring)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return __atomic_load_n(&ring->hdr->arm, __ATOMIC_RELAXED);
 }
 
-/* Shared receive queues: has the kernel given up the ring? */
+/* Shared receive queues. Return: true if the kernel has given up the ring. */
 static inline bool pib_ring_gone(const struct pib_ring *ring)
 {
 	return __atomic_load_n(&ring->hdr->arm, __ATOMIC_RELAXED);
@@ -109,8 +115,9 @@ static inline void pib_ring_consume(struct pib_ring *ring, uint32_t consumer)
 }
 
 /*
- * Completion queues: entries to take from @consumer on. Indices that make no
- * sense (the device is gone and its memory with it) count as an empty ring.
+ * Completion queues. Return: the number of entries from @consumer on. Indices
+ * that make no sense (the device is gone and its memory with it) count as an
+ * empty ring.
  */
 static inline uint32_t pib_ring_filled(const struct pib_ring *ring,
 				       uint32_t consumer)

@@ -2,8 +2,9 @@
 /*
  * ibv_post_send: lists of struct ibv_send_wr into the slots of a send queue.
  *
- * Checked here is what must fail at once and what the slot cannot hold; all
- * else the kernel judges from its own copy and answers by a completion.
+ * Errors that must be immediate, and work requests that a slot cannot hold, are
+ * found here. The kernel judges all else from its own copy, and answers by a
+ * completion.
  */
 #include "doorbell.h"
 #include "send.h"
@@ -157,11 +158,16 @@ int pib_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 }
 
 /**
- * pib_bind_mw - bind a window of type 1
+ * pib_bind_mw() - bind a window of type 1
+ * @ibqp: QP whose send queue the binding goes to
+ * @mw: window
+ * @bind: memory to bind the window to
  *
  * The new key is the old one with the next value of its consumer-owned byte.
- * It is returned at once; should the binding fail, the application restores
- * the old one (ibv_bind_mw(3)).
+ * @mw has it at once; should the binding fail, the application restores the
+ * old one (ibv_bind_mw(3)).
+ *
+ * Return: 0 or an errno value.
  */
 int pib_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw,
 		struct ibv_mw_bind *bind)

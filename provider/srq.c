@@ -100,8 +100,9 @@ struct ibv_srq *pib_create_srq(struct ibv_pd *pd,
 }
 
 /*
- * Resizing: the kernel moves what is posted to a new ring. The lock is held
- * meanwhile, for what would be posted to the old one after that is lost.
+ * Resize the SRQ. The kernel moves posted work requests to a new ring. The lock
+ * is held meanwhile, for those that were posted to the old ring after that
+ * would be lost.
  */
 static int resize_srq(struct pib_srq *srq, struct ibv_srq_attr *attr, int mask)
 {

@@ -2,8 +2,8 @@
 /*
  * Writers for the slots of a send queue, for ibv_post_send and ibv_wr_*.
  *
- * Every slot starts with wqe_init(), which leaves a request without data; a
- * later writer may only add to that.
+ * Every slot starts with wqe_init(), which leaves a request without data. A
+ * later writer only adds to that.
  */
 #ifndef PIB_WQE_H
 #define PIB_WQE_H
@@ -88,7 +88,10 @@ static inline void wqe_set_ud(struct pib_send_wqe *wqe, struct ibv_ah *ah,
 	wqe->ud.reserved = 0;
 }
 
-/* A binding without a region (and of no length) takes the old one back. */
+/*
+ * Fill in a binding. One without a region (and of no length) takes the old one
+ * back.
+ */
 static inline void wqe_set_bind(struct pib_send_wqe *wqe,
 				const struct ibv_mw *mw, uint32_t new_rkey,
 				const struct ibv_mw_bind_info *info)
@@ -114,7 +117,7 @@ static inline void wqe_set_flush(struct pib_send_wqe *wqe,
 	wqe->flush.reserved = 0;
 }
 
-/* Returns 0 or an errno value. */
+/* Return: 0 or an errno value. */
 static inline int wqe_set_sges(const struct pib_qp *qp,
 			       struct pib_send_wqe *wqe,
 			       const struct ibv_sge *sges, size_t num)
@@ -129,7 +132,7 @@ static inline int wqe_set_sges(const struct pib_qp *qp,
 }
 
 /*
- * Append inline data; at most @max bytes in all. Returns 0 or an errno value.
+ * Append inline data, @max bytes in all at most. Return: 0 or an errno value.
  */
 static inline int wqe_add_inline(struct pib_send_wqe *wqe, const void *data,
 				 size_t length, size_t max)
@@ -145,8 +148,9 @@ static inline int wqe_add_inline(struct pib_send_wqe *wqe, const void *data,
 }
 
 /*
- * May work be posted to the send queue? In the other states it is an
- * immediate error (IBA 10.3.1); libibverbs keeps the state that was set last.
+ * Return: true if work may be posted to the send queue. In the other states
+ * that is an immediate error (IBA 10.3.1); libibverbs keeps the state that was
+ * set last.
  */
 static inline bool sq_accepts(const struct pib_qp *qp)
 {

@@ -51,7 +51,7 @@ static int wr_complete(struct ibv_qp_ex *ibqp)
 	return err;
 }
 
-/* The next slot, or NULL after an error. */
+/* Begin the next slot. Return: the slot; NULL after an error. */
 static struct pib_send_wqe *wr_begin(struct ibv_qp_ex *ibqp, uint32_t opcode)
 {
 	struct pib_qp *qp = to_pqp_ex(ibqp);
@@ -68,7 +68,7 @@ static struct pib_send_wqe *wr_begin(struct ibv_qp_ex *ibqp, uint32_t opcode)
 	return qp->wqe;
 }
 
-/* The slot being built, or NULL if there is none or it is lost. */
+/* Return: the slot being built; NULL if there is none or it is lost. */
 static struct pib_send_wqe *wr_current(struct pib_qp *qp)
 {
 	if (!qp->wqe)
@@ -319,11 +319,11 @@ static const struct {
 };
 
 /**
- * pib_wr_setup - equip a QP with the calls of ibv_wr_*
+ * pib_wr_setup() - equip a QP with the calls of ibv_wr_*
  * @qp: new; its @opcodes are set
  * @send_ops: enum ibv_qp_create_send_ops_flags
  *
- * Returns 0, or EOPNOTSUPP if the QP cannot do all that is asked for.
+ * Return: 0, or EOPNOTSUPP if the QP cannot do all that is asked for.
  */
 int pib_wr_setup(struct pib_qp *qp, uint64_t send_ops)
 {

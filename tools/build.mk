@@ -15,7 +15,7 @@ CXXFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
 CPPFLAGS += -I$(TOP)/tools -I$(TOP)/kernel/uapi $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES))
-COMPILE = $(CXX) -std=c++20 $(CXXFLAGS) $(WARNINGS) $(CPPFLAGS) $(SANITIZE) -MMD -MP -c -o $@ $<
+COMPILE = $(CXX) -std=c++20 $(CXXFLAGS) $(WARNINGS) $(CPPFLAGS) $(SANITIZE) $(PREFIX) -MMD -MP -c -o $@ $<
 COMPILE_C = $(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-unused-parameter $(SANITIZE) -MMD -MP -c -o $@ $<
 LINK = $(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 LINK_TEST = $(TEST_CXX) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lgtest -lgtest_main -lpthread
@@ -33,11 +33,24 @@ $(O)/test/%.o: CC := $(TEST_CC)
 $(O)/test/%.o: CXXFLAGS := -O0 -g1
 $(O)/test/%.o: CFLAGS := -O1 -g1
 
+# Both compilers take NAME.gch where they are told to include NAME.
+TEST_PREFIX := $(O)/test/test_prefix.h
+TEMPLATES := $(if $(findstring clang,$(TEST_CXX)),-fpch-instantiate-templates)
+$(O)/test/%.o: PREFIX := -include $(TEST_PREFIX) $(TEMPLATES)
+$(TEST_PREFIX).gch: CXX := $(TEST_CXX)
+$(TEST_PREFIX).gch: CXXFLAGS := -O0 -g1
+$(TEST_PREFIX).gch: $(TOP)/tools/test_prefix.h
+	@mkdir -p $(@D)
+	cp $< $(TEST_PREFIX)
+	$(CXX) -std=c++20 $(CXXFLAGS) $(WARNINGS) $(CPPFLAGS) $(SANITIZE) $(TEMPLATES) -MD -MP -MF $(TEST_PREFIX).d \
+		-x c++-header -o $@ $(TEST_PREFIX)
+
+# rules FOLDER [PREFIX]
 define rules
-$(1)/%.o: $(HERE)src/%.cc
+$(1)/%.o: $(HERE)src/%.cc $(2)
 	@mkdir -p $$(@D)
 	$$(COMPILE)
-$(1)/model/%.o: $(TOP)/tools/model/%.cc
+$(1)/model/%.o: $(TOP)/tools/model/%.cc $(2)
 	@mkdir -p $$(@D)
 	$$(COMPILE)
 $(1)/proto/%.o: $(TOP)/kernel/proto/%.c
@@ -49,7 +62,7 @@ $(1)/libpibmodel.a: $(MODEL:%=$(1)/model/%.o)
 endef
 # The first target of the Makefile that includes this is to be its default.
 .DEFAULT_GOAL := all
-$(eval $(call rules,$(O)/test))
+$(eval $(call rules,$(O)/test,$(TEST_PREFIX).gch))
 $(eval $(call rules,$(O)))
 
 .PHONY: clean

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The differences between the kernels that pib is built for. The code is written
- * for the newest of them. What an older kernel lacks is made up for here, what differs
- * in generic netlink in compat/genetlink.h, what differs in the ib_device's operations
- * in compat/device_ops.h. Nowhere else is a kernel version looked at
- * (selftests/tree/kernel-versions).
+ * The differences between the kernels that pib is built for. The code is written for the newest of
+ * them. This header supplies what an older kernel lacks; compat/genetlink.h has what differs in
+ * generic netlink, and compat/device_ops.h what differs in the operations of the ib_device. Kernel
+ * versions are tested nowhere else (selftests/tree/kernel-versions).
  *
- * Sections belong to the part of the module that needs them. A name that
- * bridges a difference is the newest kernel's own where that can be.
+ * Sections belong to the part of the module that needs them. A name that bridges a difference is
+ * the newest kernel's own where that can be.
  */
 #ifndef PIB_COMPAT_H
 #define PIB_COMPAT_H
@@ -34,7 +33,7 @@
 /* ---- completion queues ---- */
 
 /*
- * A consumer's CQ is told to make no more calls (pre_destroy_cq) before ib_core ends its polling.
+ * ib_core tells a consumer's CQ to make no more calls (pre_destroy_cq) before it ends its polling.
  * Where ib_core does not do so, a call that was on its way to the CPU of the vector may have begun
  * the polling again. No version says which it is, for kernels of old series have it, too:
  * kernel/Kbuild looks into the headers.
@@ -123,7 +122,7 @@ static inline void *ib_virt_dma_to_ptr(u64 dma_addr)
 
 /* ---- on-demand paging ---- */
 
-/* The pages of a umem, and how to ask for them: hmm's own way since 6.16. */
+/* The pages of a umem, and the flags that ask for them, are hmm's own since 6.16. */
 static inline const unsigned long *pib_umem_odp_pfns(const struct ib_umem_odp *umem)
 {
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0)
@@ -174,7 +173,7 @@ static inline void pib_compat_vm_flags_set(struct vm_area_struct *vma, unsigned 
 
 /* ---- verbs: device ---- */
 
-/* The device is made in the network namespace @net where the kernel lets a driver say so. */
+/* Make the device in the network namespace @net where the kernel lets a driver say so. */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
 #define ib_alloc_device_with_net(drv_struct, member, net) \
 	((void)(net), ib_alloc_device(drv_struct, member))

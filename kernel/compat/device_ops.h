@@ -95,15 +95,15 @@ static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 #endif
 
 /*
- * Counters of QPs: since 6.15 with the port, which a QP is not moved from and which says nothing to
- * us, and allocated in the size that the driver asks for.
+ * Counters of QPs. Since 6.15 they come with the port, which a QP does not leave and which this
+ * driver does not need, and are allocated in the size that the driver asks for.
  */
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 15, 0)
 #define PIB_OPS_QP_COUNTER				\
 	.counter_bind_qp = PIB_VERB_COUNTER_BIND,	\
 	.counter_unbind_qp = PIB_VERB_COUNTER_UNBIND
 #else
-/* Nothing but ib_core's own. */
+/* A counter with nothing but ib_core's own part. */
 struct compat_counter {
 	struct rdma_counter ib;
 };
@@ -118,7 +118,7 @@ static int compat_counter_unbind(struct ib_qp *ibqp, u32 port)
 	return PIB_VERB_COUNTER_UNBIND(ibqp);
 }
 
-/* ib_core calls it unasked. */
+/* Do nothing. ib_core calls this for every counter, without being asked to. */
 static void compat_counter_init(struct rdma_counter *counter)
 {
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Captures as file descriptors: what is read, and asked of them, is in linux/pib_capture.h.
+ * Captures as file descriptors. linux/pib_capture.h describes reads and ioctls.
  *
- * A capture belongs to its file, wherever that is passed on, and holds neither the namespace nor
- * the HCA or switch: when these go it ends, and the file remains for what has not been read.
+ * A capture belongs to its file, whoever holds that, and holds neither the namespace nor the HCA or
+ * switch. When these go the capture ends, and the file remains for records that were not read yet.
  */
 #include <linux/anon_inodes.h>
 #include <linux/fs.h>
@@ -20,7 +20,7 @@ static bool capture_ended(const struct pib_capture *cap)
 	return smp_load_acquire(&cap->ended);
 }
 
-/* What has been captured, without waiting. @ended: there will be no more. */
+/* Read records without waiting. @ended is set to true if no more will come. */
 static ssize_t read_some(struct pib_capture *cap, char __user *buf, size_t room, bool *ended)
 {
 	ssize_t n;
@@ -132,11 +132,11 @@ static struct pib_node_dev *find_node(struct pib_net *pn, const char *name)
 
 	if (ctl)
 		return &ctl->hca->nd;
-	sw = pib_fabric_find_switch(pn, name);
+	sw = pib_registry_find_switch(pn, name);
 	return sw ? &sw->nd : NULL;
 }
 
-/* The node that is asked for, with pn->lock held. */
+/* Find the node of @req. Context: pn->lock held. Return: ERR_PTR() with the reason in @extack. */
 static struct pib_node_dev *get_node(struct pib_net *pn, const struct pib_capture_req *req,
 				     struct netlink_ext_ack *extack)
 {
@@ -147,13 +147,13 @@ static struct pib_node_dev *get_node(struct pib_net *pn, const struct pib_captur
 		return ERR_PTR(-ENODEV);
 	}
 	if (req->port > nd->node.num_ports) {
-		NL_SET_ERR_MSG(extack, "it has no port of that number");
+		NL_SET_ERR_MSG(extack, "the HCA or switch has no port of that number");
 		return ERR_PTR(-ENODEV);
 	}
 	return nd;
 }
 
-/* How many ports are asked for? Return: or -errno. */
+/* Return: number of ports that @req asks for; -errno with the reason in @extack. */
 static int count_ports(struct pib_net *pn, const struct pib_capture_req *req,
 		       struct netlink_ext_ack *extack)
 {
@@ -167,7 +167,7 @@ static int count_ports(struct pib_net *pn, const struct pib_capture_req *req,
 	return n;
 }
 
-/* The node may be another one of that name by now. */
+/* Start capturing at the node of @req, which may be another one of that name by now. */
 static int start_capture(struct pib_net *pn, const struct pib_capture_req *req,
 			 struct pib_capture *cap, struct netlink_ext_ack *extack)
 {
@@ -198,7 +198,7 @@ struct file *pib_capture_open(struct pib_net *pn, const struct pib_capture_req *
 		return ERR_PTR(n);
 	cap = pib_capture_create(&req->cfg, n);
 	if (IS_ERR(cap)) {
-		NL_SET_ERR_MSG(extack, "no memory for the packets that wait to be read");
+		NL_SET_ERR_MSG(extack, "out of memory for the capture");
 		return ERR_CAST(cap);
 	}
 	file = anon_inode_getfile("[pib-capture]", &capture_fops, cap, O_RDONLY);

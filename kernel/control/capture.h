@@ -9,10 +9,10 @@ struct netlink_ext_ack;
 struct pib_net;
 
 /**
- * struct pib_capture_req - a capture that is asked for
+ * struct pib_capture_req - request for a capture
  * @node: name of an HCA or switch
  * @port: one of its ports, 0: all
- * @cfg: how
+ * @cfg: configuration
  */
 struct pib_capture_req {
 	const char *node;
@@ -21,9 +21,10 @@ struct pib_capture_req {
 };
 
 /*
- * Begin a capture. It ends with the file. Process context, no locks.
+ * Begin a capture, which ends when the file is released.
  *
- * Return: the file; ERR_PTR(), the reason in @extack.
+ * Context: process, no locks.
+ * Return: the file; ERR_PTR(), with the reason in @extack.
  */
 struct file *pib_capture_open(struct pib_net *pn, const struct pib_capture_req *req,
 			      struct netlink_ext_ack *extack);

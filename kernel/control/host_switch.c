@@ -8,7 +8,7 @@
 
 #define HOST_SWITCH_PORTS	64
 
-/* A name that is not taken in the namespace. */
+/* Choose a name that is not taken in the namespace. */
 static void choose_name(struct pib_net *pn, char name[PIB_NAME_MAX])
 {
 	unsigned int i;
@@ -16,7 +16,7 @@ static void choose_name(struct pib_net *pn, char name[PIB_NAME_MAX])
 	lockdep_assert_held(&pn->lock);
 	for (i = 0; ; i++) {
 		snprintf(name, PIB_NAME_MAX, "sw%u", i);
-		if (!pib_fabric_find_switch(pn, name) && !pib_hca_ctl_find(pn, name))
+		if (!pib_registry_find_switch(pn, name) && !pib_hca_ctl_find(pn, name))
 			return;
 	}
 }
@@ -49,7 +49,7 @@ static int host_switch_make(struct pib_bearer *bearer, bool standalone,
 		return PTR_ERR(sw);
 	}
 	sw->is_host = true;
-	pib_fabric_list_switch(sw);
+	pib_registry_list_switch(sw);
 	pib_bearer_set_switch(bearer, sw);
 	return 0;
 }
@@ -99,5 +99,5 @@ void pib_host_switch_put(struct pib_bearer *bearer)
 	if (--bearer->sw_users)
 		return;
 	pib_bearer_set_switch(bearer, NULL);
-	pib_fabric_remove_switch(sw);
+	pib_registry_remove_switch(sw);
 }

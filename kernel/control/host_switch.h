@@ -9,14 +9,16 @@ struct netlink_ext_ack;
 struct pib_bearer;
 
 /*
- * Find or make the host switch of @bearer, with @ports ports free. Process context; the lock of the
- * namespace held. Return: 0 or -errno with the reason in @extack.
+ * Find or make the host switch of @bearer, check that it has @ports free ports, and add a user.
+ *
+ * Context: process; the lock of the namespace held.
+ * Return: 0 or -errno with the reason in @extack.
  */
 int pib_host_switch_get(struct pib_bearer *bearer, bool standalone, unsigned int ports,
 			struct netlink_ext_ack *extack);
 /*
- * A user goes; the last one takes the switch and its links apart. The lock of the namespace held;
- * sleeps.
+ * Drop a user; the last one takes the switch and its links apart. Context: the lock of the
+ * namespace held; sleeps.
  */
 void pib_host_switch_put(struct pib_bearer *bearer);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What is made to happen on purpose. The HCA stays registered meanwhile; but for ports, which are
- * the fabric's, the configuration mutex is not held, since those who are told may take their time.
+ * Injections. The HCA stays registered meanwhile. The configuration mutex is not held, except for
+ * ports, which belong to the fabric: consumers that are told of an event may take their time.
  */
 #include <linux/netlink.h>
 #include <rdma/restrack.h>
@@ -10,10 +10,11 @@
 #include "control/registry.h"
 #include "fabric/cable.h"
 #include "fabric/impair.h"
+#include "fabric/switch_inject.h"
 #include "hca/cq.h"
 #include "hca/hca.h"
+#include "hca/port_event.h"
 #include "hca/srq.h"
-#include "tracing/events.h"
 #include "transport/inject.h"
 
 /* Find an HCA. pib_net_lock() is held. Return: NULL: the reason is in @extack. */
@@ -27,7 +28,10 @@ static struct pib_hca_ctl *find_hca(struct pib_net *pn, const char *name,
 	return ctl;
 }
 
-/* The same, for ib_device_put(). An HCA that is being removed is not there any more. */
+/*
+ * Find an HCA and take a reference, for ib_device_put(). Return: NULL: there is none, or it is
+ * being removed; the reason is in @extack.
+ */
 static struct pib_hca *get_hca(struct pib_net *pn, const char *name,
 			       struct netlink_ext_ack *extack)
 {
@@ -45,7 +49,10 @@ static struct pib_hca *get_hca(struct pib_net *pn, const char *name,
 	return hca;
 }
 
-/* For rdma_restrack_put(). Return: NULL: there is no object of that number. */
+/*
+ * Find an object and take a reference, for rdma_restrack_put(). Return: NULL: there is none of that
+ * number; the reason is in @extack.
+ */
 static struct rdma_restrack_entry *get_object(struct pib_hca *hca, enum rdma_restrack_type type,
 					      u32 number, struct netlink_ext_ack *extack)
 {
@@ -98,15 +105,12 @@ static int fail_srq(struct pib_hca *hca, u32 number, enum ib_event_type event,
 }
 
 /*
- * The HCA says that it has failed, and its queue pairs do fail. It goes on all the same, as one
- * that its driver has reset at once: ports keep their state, and new queue pairs work.
+ * Report that the HCA has failed, and let its queue pairs fail. The HCA continues as if its driver
+ * had reset it at once: ports keep their state, and new queue pairs work.
  */
 static int fail_hca(struct pib_hca *hca)
 {
-	struct ib_event event = { .device = &hca->ib, .event = IB_EVENT_DEVICE_FATAL };
-
-	trace_pib_async_event(hca->nd.name, 0, PIB_ASYNC_DEVICE, 0, event.event);
-	ib_dispatch_event(&event);
+	pib_hca_event_dispatch(hca, 0, IB_EVENT_DEVICE_FATAL);
 	pib_inject_all_qps(hca);
 	return 0;
 }
@@ -123,12 +127,14 @@ static int inject_hca(struct pib_hca *hca, const struct pib_inject_cfg *cfg,
 		return fail_srq(hca, cfg->object, IB_EVENT_SRQ_LIMIT_REACHED, extack);
 	case PIB_INJECT_KIND_DEVICE_FATAL:
 		return fail_hca(hca);
+	case PIB_INJECT_KIND_VERB_ERROR:
+		return pib_injects_add(&hca->injects, cfg, extack);
 	default:
 		return pib_inject_qp(hca, cfg, extack);
 	}
 }
 
-/* The cable in a port comes loose and is plugged in again. pn->lock held. */
+/* Unplug the cable in a port and plug it in again. Context: pn->lock held. */
 static int shake_port(struct pib_net *pn, const struct pib_hca_ctl *ctl, u32 num,
 		      struct netlink_ext_ack *extack)
 {
@@ -209,5 +215,50 @@ int pib_inject_del(struct pib_net *pn, const char *name, u32 id, struct netlink_
 	if (err)
 		NL_SET_ERR_MSG(extack, "the HCA has no injection of that number");
 	ib_device_put(&hca->ib);
+	return err;
+}
+
+/* Find a switch. pib_net_lock() is held. Return: NULL: the reason is in @extack. */
+static struct pib_switch *find_switch(struct pib_net *pn, const char *name,
+				      struct netlink_ext_ack *extack)
+{
+	struct pib_switch *sw = pib_registry_find_switch(pn, name);
+
+	if (!sw)
+		NL_SET_ERR_MSG(extack, "no switch of that name in this network namespace");
+	return sw;
+}
+
+int pib_inject_switch(struct pib_net *pn, const char *name, const struct pib_inject_cfg *cfg,
+		      struct netlink_ext_ack *extack)
+{
+	struct pib_switch *sw;
+	int err = -ENODEV;
+
+	pib_injects_prepare();
+	pib_net_lock(pn);
+	sw = find_switch(pn, name, extack);
+	if (sw)
+		err = pib_switch_inject(sw, cfg, extack);
+	pib_net_unlock(pn);
+	if (err <= 0)
+		pib_injects_give_up();
+	return err;
+}
+
+int pib_inject_switch_del(struct pib_net *pn, const char *name, u32 id,
+			  struct netlink_ext_ack *extack)
+{
+	struct pib_switch *sw;
+	int err = -ENODEV;
+
+	pib_net_lock(pn);
+	sw = find_switch(pn, name, extack);
+	if (sw) {
+		err = pib_injects_del(&sw->injects, id);
+		if (err)
+			NL_SET_ERR_MSG(extack, "the switch has no injection of that number");
+	}
+	pib_net_unlock(pn);
 	return err;
 }

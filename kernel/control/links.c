@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Links as they are asked for: by the names of their ends. */
+/* Links, which users give by the names of their ends. */
 #include <linux/netlink.h>
 #include "fabric/cable.h"
 #include "control/registry.h"
@@ -11,7 +11,7 @@ static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,
 				  struct netlink_ext_ack *extack)
 {
 	struct pib_hca_ctl *ctl = pib_hca_ctl_find(pn, end->node);
-	struct pib_switch *sw = pib_fabric_find_switch(pn, end->node);
+	struct pib_switch *sw = pib_registry_find_switch(pn, end->node);
 	struct pib_node_dev *nd;
 
 	if (!ctl && !sw) {
@@ -20,7 +20,7 @@ static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,
 	}
 	nd = ctl ? &ctl->hca->nd : &sw->nd;
 	if (!end->port || end->port > nd->node.num_ports) {
-		NL_SET_ERR_MSG(extack, "the node has no port of that number");
+		NL_SET_ERR_MSG(extack, "the HCA or switch has no port of that number");
 		return NULL;
 	}
 	return nd->ports[end->port];
@@ -78,7 +78,7 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 	int err;
 
 	pib_net_lock(pn);
-	err = pib_fabric_check_alive(pn, extack);
+	err = pib_registry_check_alive(pn, extack);
 	if (err)
 		goto out_unlock;
 	err = -ENODEV;
@@ -93,7 +93,7 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 	if (err)
 		goto out_unlock;
 	port->is_auto = false;
-	link = pib_udp_link_create(bearer, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
+	link = pib_udp_link_create(bearer, port, PIB_UDP_LINK_EXPLICIT, peer, NULL, NULL);
 	err = PTR_ERR_OR_ZERO(link);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "out of memory for the link");
@@ -107,7 +107,7 @@ out_unlock:
 	return err;
 }
 
-/* As find_end(), for a port that has a cable. NULL: @err says why. */
+/* As find_end(), for a port that must have a cable. Return: NULL: the error is in @err. */
 static struct pib_kport *find_cabled(struct pib_net *pn, const struct pib_end *a,
 				     struct netlink_ext_ack *extack, int *err)
 {
@@ -152,7 +152,7 @@ out_unlock:
 
 /* ---- links that change ---- */
 
-/* Widths of PortInfo, each with the mask that has all narrower ones, too. */
+/* Widths of PortInfo, each with the mask of it and all narrower ones. */
 static const struct {
 	u8 width;
 	u8 sup;
@@ -180,7 +180,7 @@ static const struct {
 };
 
 /**
- * struct caps - what transceivers can do, as in PortInfo
+ * struct caps - capabilities of transceivers, as in PortInfo
  * @width: LinkWidthSupported
  * @speed: LinkSpeedSupported
  * @ext_speed: as struct pib_port.ext_speed_sup

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Links between named ports, as they are asked for. */
+/* Links between ports, which are given by name. */
 #ifndef PIB_CONTROL_LINKS_H
 #define PIB_CONTROL_LINKS_H
 
@@ -22,8 +22,8 @@ struct pib_end {
 };
 
 /**
- * struct pib_link_req - what is to change of a link
- * @plug: plug it in or out, as @plugged says
+ * struct pib_link_req - a change of a link
+ * @plug: plug the cable in or out, as @plugged says
  * @plugged: see @plug
  * @width: greatest width, as in PortInfo; 0: stays as it is
  * @speed: greatest speed, enum ib_port_speed; 0: stays as it is
@@ -38,14 +38,15 @@ struct pib_link_req {
 };
 
 /*
- * All of these: process context, RTNL not held; may sleep long.
+ * All of these have:
+ * Context: process, RTNL not held; may sleep long.
  * Return: 0 or -errno with the reason in @extack.
  */
 
 /* Plug a cable between two ports of this kernel. */
 int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struct pib_end *b,
 			struct netlink_ext_ack *extack);
-/* Plug a cable to @peer. The bearer @cfg is made, without a key, if it is not there. */
+/* Plug a cable to @peer into @a. If there is no bearer of @cfg one is made, without a key. */
 int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 		      const struct pib_bearer_cfg *cfg, const struct pib_addr *peer,
 		      struct netlink_ext_ack *extack);

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Control by generic netlink: requests. The specification is netlink/pib.yaml;
- * the answers to gets are made in netlink_get.c.
+ * the answers to gets are made in netlink_get*.c.
  */
 #include <linux/module.h>
 #include <linux/netdevice.h>
+#include <linux/random.h>
 #include <net/genetlink.h>
 #include "control/registry.h"
 #include "control/links.h"
 #include "control/netlink.h"
 #include "control/netlink_gen.h"
-#include "control/netlink_get.h"
+#include "control/netlink_dump.h"
+#include "control/notify.h"
 
 /* ---- attributes ---- */
 
@@ -44,7 +46,7 @@ static int netdev_index(struct genl_info *info, const char *name)
 	return ifindex;
 }
 
-/* Get the index of the netdev. Return: 0: none is named. */
+/* Return: the index of the netdev; 0: none is named; -errno with the reason in the extack. */
 static int get_netdev(struct genl_info *info)
 {
 	if (info->attrs[PIB_A_IFINDEX])
@@ -80,7 +82,12 @@ static int get_key(struct genl_info *info, int attr, struct pib_psk *key)
 	return 0;
 }
 
-/* Keys do not stay in the memory of a request. */
+static_assert((int)PIB_ACCEPT_NOBODY == PIB_HELLO_NOBODY);
+static_assert((int)PIB_ACCEPT_PEERS == PIB_HELLO_PEERS);
+static_assert((int)PIB_ACCEPT_LINK == PIB_HELLO_LINK);
+static_assert((int)PIB_ACCEPT_ANYBODY == PIB_HELLO_ANYBODY);
+
+/* Wipe keys from the memory of a request. */
 static void wipe_keys(struct genl_info *info)
 {
 	static const int attrs[] = { PIB_A_KEY, PIB_A_SECOND_KEY };
@@ -146,7 +153,7 @@ static const char *get_desc(struct genl_info *info)
 	return info->attrs[PIB_A_DESCRIPTION] ? nla_data(info->attrs[PIB_A_DESCRIPTION]) : NULL;
 }
 
-/* Get numbers of NodeInfo, none of which is 0 where it is given. */
+/* Get the numbers of NodeInfo. None that is given may be 0. */
 static int get_product(struct genl_info *info, struct pib_product *product)
 {
 	u32 vendor = get_u32(info, PIB_A_VENDOR_ID, 1);
@@ -170,6 +177,22 @@ static int get_product(struct genl_info *info, struct pib_product *product)
 	return 0;
 }
 
+/*
+ * Get behaviors, of which the policy refuses unknown ones. Return: 0; -EINVAL: a seed without
+ * behaviors.
+ */
+static int get_behaviors(struct genl_info *info, struct pib_behaviors_cfg *cfg)
+{
+	const struct nlattr *seed = info->attrs[PIB_A_BEHAVIOR_SEED];
+
+	cfg->set = get_u32(info, PIB_A_BEHAVIOR, 0);
+	cfg->seed = seed ? nla_get_u64(seed) : get_random_u32();
+	if (!seed || info->attrs[PIB_A_BEHAVIOR])
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, seed, "a seed needs behaviors that draw from it");
+	return -EINVAL;
+}
+
 static int get_port_guid(struct genl_info *info, const struct nlattr *nest, u32 num_ports,
 			 u64 *guids)
 {
@@ -177,7 +200,7 @@ static int get_port_guid(struct genl_info *info, const struct nlattr *nest, u32 
 	u32 num;
 	int err;
 
-	/* What stands behind the GUID is told, not asked for. */
+	/* Attributes behind the GUID are for answers, not for requests. */
 	err = nla_parse_nested(tb, PIB_P_GUID, nest, pib_port_nl_policy, info->extack);
 	if (err)
 		return err;
@@ -190,7 +213,7 @@ static int get_port_guid(struct genl_info *info, const struct nlattr *nest, u32 
 	return 0;
 }
 
-/* Get the GUIDs of ports by number. Return: for kfree(); NULL: none is given; ERR_PTR(). */
+/* Get the GUIDs of ports. Return: by port number, for kfree(); NULL: none is given; ERR_PTR(). */
 static u64 *get_port_guids(struct genl_info *info, u32 num_ports)
 {
 	const struct nlattr *nla;
@@ -240,6 +263,27 @@ static int get_end(struct genl_info *info, int attr, struct pib_end *end)
 	return 0;
 }
 
+static int get_tos(struct genl_info *info, struct pib_tos_cfg *cfg)
+{
+	const struct nlattr *dscp = info->attrs[PIB_A_DSCP];
+	unsigned int sl;
+
+	cfg->ecn_given = info->attrs[PIB_A_ECN];
+	if (cfg->ecn_given)
+		cfg->ecn = nla_get_u8(info->attrs[PIB_A_ECN]);
+	cfg->dscp_given = dscp;
+	if (!dscp)
+		return 0;
+	memcpy(cfg->dscp, nla_data(dscp), sizeof(cfg->dscp));
+	for (sl = 0; sl < PIB_SLS; sl++) {
+		if (cfg->dscp[sl] > PIB_DSCP_MAX) {
+			NL_SET_ERR_MSG_ATTR(info->extack, dscp, "a DSCP is 0 to 63");
+			return -ERANGE;
+		}
+	}
+	return 0;
+}
+
 /* ---- requests ---- */
 
 int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
@@ -262,10 +306,13 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 		goto out_free;
 	cfg->bearer.fabric = get_u32(info, PIB_A_FABRIC, 0);
 	cfg->bearer.udp_port = get_udp_port(info);
+	cfg->bearer.accept_given = info->attrs[PIB_A_ACCEPT];
+	if (cfg->bearer.accept_given)
+		cfg->bearer.accept = nla_get_u8(info->attrs[PIB_A_ACCEPT]);
 	cfg->standalone = nla_get_flag(info->attrs[PIB_A_STANDALONE]);
-	err = get_key(info, PIB_A_KEY, &cfg->bearer.key) ?:
+	err = get_tos(info, &cfg->bearer.tos) ?: get_key(info, PIB_A_KEY, &cfg->bearer.key) ?:
 	      get_key(info, PIB_A_SECOND_KEY, &cfg->bearer.second) ?: get_peers(info, cfg) ?:
-	      get_product(info, &cfg->id.product);
+	      get_product(info, &cfg->id.product) ?: get_behaviors(info, &cfg->behaviors);
 	if (err)
 		goto out_free;
 	cfg->num_ports = get_u32(info, PIB_A_NUM_PORTS, max_t(u32, cfg->num_peers, 1));
@@ -276,7 +323,7 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		goto out_free;
 	cfg->id.port_guids = port_guids;
-	err = pib_fabric_add_hca(info_net(info), cfg, info->extack);
+	err = pib_registry_add_hca(info_net(info), cfg, info->extack);
 	kfree(port_guids);
 
 out_free:
@@ -285,38 +332,86 @@ out_free:
 	return err;
 }
 
-/* Return: 0; -EINVAL: nothing is to change, or twice; -ERANGE. */
+static bool is_about_keys(struct genl_info *info)
+{
+	return info->attrs[PIB_A_KEY] || info->attrs[PIB_A_SECOND_KEY] ||
+	       info->attrs[PIB_A_NO_SECOND_KEY];
+}
+
+/* Return: 0; -EINVAL: the request changes nothing, or sets and drops a key; -ERANGE. */
 static int get_keys_req(struct genl_info *info, struct pib_keys_req *req)
 {
 	req->no_second = nla_get_flag(info->attrs[PIB_A_NO_SECOND_KEY]);
 	req->force = nla_get_flag(info->attrs[PIB_A_FORCE]);
-	if (!info->attrs[PIB_A_KEY] && !info->attrs[PIB_A_SECOND_KEY] && !req->no_second) {
-		NL_SET_ERR_MSG(info->extack, "no key is to change");
+	if (!is_about_keys(info)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "nothing is to change: keys, behaviors, who gets a port, or marks");
 		return -EINVAL;
 	}
 	if (info->attrs[PIB_A_SECOND_KEY] && req->no_second) {
-		NL_SET_ERR_MSG(info->extack, "a second key is given, and is not to be");
+		NL_SET_ERR_MSG(info->extack, "the second key cannot be both set and dropped");
 		return -EINVAL;
 	}
 	return get_key(info, PIB_A_KEY, &req->key) ?:
 	       get_key(info, PIB_A_SECOND_KEY, &req->second);
 }
 
+static int set_keys(struct genl_info *info, const char *name)
+{
+	struct pib_keys_req *req = kzalloc(sizeof(*req), GFP_KERNEL);
+	int err = req ? get_keys_req(info, req) : -ENOMEM;
+
+	if (!err)
+		err = pib_registry_set_keys(info_net(info), name, req, info->extack);
+	kfree_sensitive(req);
+	return err;
+}
+
+static bool is_about_uplink(struct genl_info *info)
+{
+	return info->attrs[PIB_A_ACCEPT] || info->attrs[PIB_A_ECN] || info->attrs[PIB_A_DSCP];
+}
+
+static int set_behaviors(struct genl_info *info, const char *name)
+{
+	struct pib_behaviors_cfg behaviors;
+	int err = get_behaviors(info, &behaviors);
+
+	if (err)
+		return err;
+	if (is_about_keys(info) || info->attrs[PIB_A_FORCE] || is_about_uplink(info)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "behaviors cannot be changed together with anything else");
+		return -EINVAL;
+	}
+	return pib_registry_set_behaviors(info_net(info), name, &behaviors, info->extack);
+}
+
+static int set_keys_and_uplink(struct genl_info *info, const char *name)
+{
+	const struct nlattr *accept = info->attrs[PIB_A_ACCEPT];
+	struct pib_tos_cfg tos = {};
+	int err = get_tos(info, &tos);
+
+	if (!err && (is_about_keys(info) || !is_about_uplink(info)))
+		err = set_keys(info, name);
+	if (!err && accept)
+		err = pib_registry_set_accept(info_net(info), name, nla_get_u8(accept),
+					      info->extack);
+	if (!err && (tos.ecn_given || tos.dscp_given))
+		err = pib_registry_set_tos(info_net(info), name, &tos, info->extack);
+	return err;
+}
+
 int pib_nl_hca_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *name = pib_nl_name(info, PIB_A_HCA_NAME);
-	struct pib_keys_req *req;
 	int err = -EINVAL;
 
-	if (!name)
-		goto out_wipe;
-	req = kzalloc(sizeof(*req), GFP_KERNEL);
-	err = req ? get_keys_req(info, req) : -ENOMEM;
-	if (!err)
-		err = pib_fabric_set_keys(info_net(info), name, req, info->extack);
-	kfree_sensitive(req);
-
-out_wipe:
+	if (name && (info->attrs[PIB_A_BEHAVIOR] || info->attrs[PIB_A_BEHAVIOR_SEED]))
+		err = set_behaviors(info, name);
+	else if (name)
+		err = set_keys_and_uplink(info, name);
 	wipe_keys(info);
 	return err;
 }
@@ -325,7 +420,7 @@ int pib_nl_hca_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *name = pib_nl_name(info, PIB_A_HCA_NAME);
 
-	return name ? pib_fabric_del_hca(info_net(info), name, info->extack) : -EINVAL;
+	return name ? pib_registry_del_hca(info_net(info), name, info->extack) : -EINVAL;
 }
 
 int pib_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
@@ -347,16 +442,16 @@ int pib_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 	err = get_product(info, &id.product);
 	if (err)
 		return err;
-	return pib_fabric_add_switch(info_net(info), name,
-				     nla_get_u32(info->attrs[PIB_A_NUM_PORTS]),
-				     &id, info->extack);
+	return pib_registry_add_switch(info_net(info), name,
+				       nla_get_u32(info->attrs[PIB_A_NUM_PORTS]),
+				       &id, info->extack);
 }
 
 int pib_nl_switch_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *name = pib_nl_name(info, PIB_A_SWITCH_NAME);
 
-	return name ? pib_fabric_del_switch(info_net(info), name, info->extack) : -EINVAL;
+	return name ? pib_registry_del_switch(info_net(info), name, info->extack) : -EINVAL;
 }
 
 static int link_new_udp(struct genl_info *info, const struct pib_end *a)
@@ -516,9 +611,9 @@ int pib_nl_link_set_doit(struct sk_buff *skb, struct genl_info *info)
 /* ---- family ---- */
 
 /*
- * What is made here is the machine's: RDMA devices have names and GUIDs that the whole kernel
- * knows, and other namespaces may see them. So being root of a user namespace is not enough, as for
- * `rdma link add`. All that changes something has GENL_ADMIN_PERM in the specification.
+ * Objects made here belong to the machine: RDMA devices have names and GUIDs that the whole kernel
+ * knows, and other namespaces may see them. So root of a user namespace must not make them, as with
+ * `rdma link add`. All requests that change something have GENL_ADMIN_PERM in the specification.
  */
 struct genl_family pib_genl_family __ro_after_init = {
 	.name = PIB_FAMILY_NAME,
@@ -526,14 +621,21 @@ struct genl_family pib_genl_family __ro_after_init = {
 	.module = THIS_MODULE,
 	.netnsok = true,
 	.parallel_ops = true,
+	.mcgrps = pib_nl_mcgrps,
+	.n_mcgrps = PIB_NLGRPS,
 };
 
 int __init pib_netlink_init(void)
 {
-	return compat_genl_register(&pib_genl_family, pib_nl_ops, PIB_NL_OPS);
+	int err = compat_genl_register(&pib_genl_family, pib_nl_ops, PIB_NL_OPS);
+
+	if (!err)
+		pib_notes_open();
+	return err;
 }
 
 void pib_netlink_exit(void)
 {
+	pib_notes_close();
 	genl_unregister_family(&pib_genl_family);
 }

@@ -7,10 +7,13 @@
 
 struct genl_info;
 
-/* The name that attribute @attr must give. Return: NULL: there is none, which the extack says. */
+/*
+ * Return: the name that attribute @attr, of an HCA or a switch, gives; NULL: it is missing, which
+ * the extack says.
+ */
 const char *pib_nl_name(struct genl_info *info, int attr);
 
-/* Register the family. Process context. Return: 0 or -errno. */
+/* Register the family. Context: process. Return: 0 or -errno. */
 int pib_netlink_init(void);
 void pib_netlink_exit(void);
 

@@ -6,7 +6,7 @@
 #include "control/capture.h"
 #include "control/netlink.h"
 #include "control/netlink_gen.h"
-#include "control/netlink_get.h"
+#include "control/netlink_dump.h"
 
 #define BUFFER_DEFAULT	(16 << 20)
 
@@ -67,7 +67,7 @@ static int get_capture(struct genl_info *info, struct pib_capture_req *req)
 		NL_SET_ERR_MSG(info->extack, "what is to be captured is missing");
 		return -EINVAL;
 	}
-	/* What stands behind the filter is told, not asked for. */
+	/* Attributes behind the filter are for answers, not for requests. */
 	err = nla_parse_nested(tb, PIB_CA_MATCH, info->attrs[PIB_A_CAPTURE], pib_capture_nl_policy,
 			       info->extack);
 	if (err)
@@ -105,10 +105,7 @@ static struct sk_buff *capture_answer(struct genl_info *info, int fd)
 	return msg;
 }
 
-/*
- * The descriptor becomes that of the process which has sent the request, for that is the one that
- * runs here.
- */
+/* This runs in the process that has sent the request, so the descriptor becomes that process's. */
 int pib_nl_capture_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_capture_req req = {};

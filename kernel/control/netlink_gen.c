@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 4e4b9a9d44edfe29f27524d5e702848f55f05b5ec71525b8455ab88f148983e5 */
+/*	sha256 eebb819f31e6d3811542df083f10dbb8f33a1881274ee49fd3125b52ac3c345f */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -138,9 +138,9 @@ const struct nla_policy pib_fault_counts_nl_policy[PIB_FC_REORDERED + 1] = {
 	[PIB_FC_REORDERED] = { .type = NLA_U64, },
 };
 
-const struct nla_policy pib_inject_nl_policy[PIB_IN_DONE + 1] = {
+const struct nla_policy pib_inject_nl_policy[PIB_IN_PID + 1] = {
 	[PIB_IN_ID] = NLA_POLICY_MIN(NLA_U32, 1),
-	[PIB_IN_KIND] = NLA_POLICY_MAX(NLA_U8, 16),
+	[PIB_IN_KIND] = NLA_POLICY_MAX(NLA_U8, 22),
 	[PIB_IN_OBJECT] = { .type = NLA_U32, },
 	[PIB_IN_ARG] = { .type = NLA_U32, },
 	[PIB_IN_DELAY] = NLA_POLICY_FULL_RANGE(NLA_U64, &pib_in_delay_range),
@@ -151,6 +151,12 @@ const struct nla_policy pib_inject_nl_policy[PIB_IN_DONE + 1] = {
 	[PIB_IN_SEED] = { .type = NLA_U64, },
 	[PIB_IN_SEEN] = { .type = NLA_U64, },
 	[PIB_IN_DONE] = { .type = NLA_U64, },
+	[PIB_IN_PORT] = NLA_POLICY_RANGE(NLA_U32, 1, 254),
+	[PIB_IN_MGMT_CLASS] = NLA_POLICY_MIN(NLA_U8, 1),
+	[PIB_IN_MAD_ATTRIBUTE] = NLA_POLICY_MIN(NLA_U16, 1),
+	[PIB_IN_VALUE] = { .type = NLA_U64, },
+	[PIB_IN_VERB] = { .type = NLA_NUL_STRING, .len = 31, },
+	[PIB_IN_PID] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1] = {
@@ -184,7 +190,7 @@ const struct nla_policy pib_udp_link_nl_policy[PIB_UL_BY_SECOND_KEY + 1] = {
 };
 
 /* PIB_CMD_HCA_NEW - do */
-static const struct nla_policy pib_hca_new_nl_policy[PIB_A_SECOND_KEY + 1] = {
+static const struct nla_policy pib_hca_new_nl_policy[PIB_A_DSCP + 1] = {
 	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[PIB_A_NETDEV] = { .type = NLA_NUL_STRING, .len = 15, },
 	[PIB_A_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
@@ -195,12 +201,17 @@ static const struct nla_policy pib_hca_new_nl_policy[PIB_A_SECOND_KEY + 1] = {
 	[PIB_A_NUM_PORTS] = NLA_POLICY_RANGE(NLA_U32, 1, 254),
 	[PIB_A_KEY] = { .type = NLA_BINARY, },
 	[PIB_A_SECOND_KEY] = { .type = NLA_BINARY, },
+	[PIB_A_ACCEPT] = NLA_POLICY_MAX(NLA_U8, 3),
+	[PIB_A_ECN] = NLA_POLICY_MAX(NLA_U8, 1),
+	[PIB_A_DSCP] = NLA_POLICY_EXACT_LEN(16),
 	[PIB_A_NODE_GUID] = { .type = NLA_U64, },
 	[PIB_A_DESCRIPTION] = { .type = NLA_NUL_STRING, .len = 63, },
 	[PIB_A_PORT] = NLA_POLICY_NESTED(pib_port_nl_policy),
 	[PIB_A_SYS_IMAGE_GUID] = { .type = NLA_U64, },
 	[PIB_A_VENDOR_ID] = { .type = NLA_U32, },
 	[PIB_A_DEVICE_ID] = { .type = NLA_U32, },
+	[PIB_A_BEHAVIOR] = NLA_POLICY_MASK(NLA_U32, 0x7ff),
+	[PIB_A_BEHAVIOR_SEED] = { .type = NLA_U64, },
 };
 
 /* PIB_CMD_HCA_DEL - do */
@@ -266,22 +277,29 @@ static const struct nla_policy pib_capture_new_nl_policy[PIB_A_CAPTURE + 1] = {
 /* PIB_CMD_INJECT_NEW - do */
 static const struct nla_policy pib_inject_new_nl_policy[PIB_A_INJECT + 1] = {
 	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+	[PIB_A_SWITCH_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[PIB_A_INJECT] = NLA_POLICY_NESTED(pib_inject_nl_policy),
 };
 
 /* PIB_CMD_INJECT_DEL - do */
 static const struct nla_policy pib_inject_del_nl_policy[PIB_A_INJECT + 1] = {
 	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
+	[PIB_A_SWITCH_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[PIB_A_INJECT] = NLA_POLICY_NESTED(pib_inject_nl_policy),
 };
 
 /* PIB_CMD_HCA_SET - do */
-static const struct nla_policy pib_hca_set_nl_policy[PIB_A_FORCE + 1] = {
+static const struct nla_policy pib_hca_set_nl_policy[PIB_A_DSCP + 1] = {
 	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[PIB_A_KEY] = { .type = NLA_BINARY, },
 	[PIB_A_SECOND_KEY] = { .type = NLA_BINARY, },
 	[PIB_A_NO_SECOND_KEY] = { .type = NLA_FLAG, },
 	[PIB_A_FORCE] = { .type = NLA_FLAG, },
+	[PIB_A_BEHAVIOR] = NLA_POLICY_MASK(NLA_U32, 0x7ff),
+	[PIB_A_BEHAVIOR_SEED] = { .type = NLA_U64, },
+	[PIB_A_ACCEPT] = NLA_POLICY_MAX(NLA_U8, 3),
+	[PIB_A_ECN] = NLA_POLICY_MAX(NLA_U8, 1),
+	[PIB_A_DSCP] = NLA_POLICY_EXACT_LEN(16),
 };
 
 /* Ops table for pib */
@@ -290,7 +308,7 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 		.cmd		= PIB_CMD_HCA_NEW,
 		.doit		= pib_nl_hca_new_doit,
 		.policy		= pib_hca_new_nl_policy,
-		.maxattr	= PIB_A_SECOND_KEY,
+		.maxattr	= PIB_A_DSCP,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -404,8 +422,12 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 		.cmd		= PIB_CMD_HCA_SET,
 		.doit		= pib_nl_hca_set_doit,
 		.policy		= pib_hca_set_nl_policy,
-		.maxattr	= PIB_A_FORCE,
+		.maxattr	= PIB_A_DSCP,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
+};
+
+const struct genl_multicast_group pib_nl_mcgrps[PIB_NLGRPS] = {
+	[PIB_NLGRP_EVENTS] = { "events", },
 };
 

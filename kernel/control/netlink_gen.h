@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 4e4b9a9d44edfe29f27524d5e702848f55f05b5ec71525b8455ab88f148983e5 */
+/*	sha256 eebb819f31e6d3811542df083f10dbb8f33a1881274ee49fd3125b52ac3c345f */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H
@@ -20,7 +20,7 @@ extern const struct nla_policy pib_end_nl_policy[PIB_END_PORT + 1];
 extern const struct nla_policy pib_endpoint_nl_policy[PIB_EP_PORT + 1];
 extern const struct nla_policy pib_fault_nl_policy[PIB_F_BUFFER + 1];
 extern const struct nla_policy pib_fault_counts_nl_policy[PIB_FC_REORDERED + 1];
-extern const struct nla_policy pib_inject_nl_policy[PIB_IN_DONE + 1];
+extern const struct nla_policy pib_inject_nl_policy[PIB_IN_PID + 1];
 extern const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1];
 extern const struct nla_policy pib_udp_link_nl_policy[PIB_UL_BY_SECOND_KEY + 1];
 
@@ -44,7 +44,13 @@ int pib_nl_inject_del_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_inject_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int pib_nl_hca_set_doit(struct sk_buff *skb, struct genl_info *info);
 
+enum {
+	PIB_NLGRP_EVENTS,
+	PIB_NLGRPS
+};
+
 #define PIB_NL_OPS 19
 extern const struct genl_split_ops pib_nl_ops[PIB_NL_OPS];
+extern const struct genl_multicast_group pib_nl_mcgrps[PIB_NLGRPS];
 
 #endif /* _LINUX_PIB_GEN_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The dump of the objects of verbs. It goes by HCA, kind and the numbers that objects are given
- * when they are made, so that it neither repeats nor skips one when others come and go.
+ * The dump of the objects of verbs. It goes by HCA, kind and the numbers that objects get when they
+ * are made, so that it neither repeats nor skips one when others come and go.
  *
- * It may pass over a million objects that are not the asker's. So it gives the namespace back after
- * a bounded number of them, and begins again where it stood.
+ * It may pass over a million objects that are not the requester's. So it releases the namespace
+ * after a bounded number of looks, and continues where it stood.
  */
 #include <linux/cred.h>
 #include <linux/sched/signal.h>
@@ -13,21 +13,21 @@
 #include <net/sock.h>
 #include "control/netlink.h"
 #include "control/netlink_gen.h"
-#include "control/netlink_get.h"
+#include "control/netlink_dump.h"
 #include "control/registry.h"
 #include "hca/hca.h"
 #include "verbs/name.h"
 #include "verbs/objects.h"
 
-/* Looks for which the namespace is held at a time. */
+/* Most looks for which the namespace is held at a time. */
 #define LOOKS_MAX	64
 
 /**
- * struct object_cursor - where a dump stands; lives in netlink_callback.ctx
+ * struct object_cursor - position of a dump; lives in netlink_callback.ctx
  * @hca: number of the HCA
  * @kind: enum pib_object_kind
- * @id: of the last object that is in a message
- * @end: of the last object that there was of this kind when the dump came to it; 0: not yet
+ * @id: number of the last object that the dump has shown or passed over
+ * @end: number of the last object of this kind when the dump came to the kind; 0: not known yet
  */
 struct object_cursor {
 	unsigned long hca;
@@ -40,9 +40,9 @@ struct object_cursor {
  * struct object_dump - a part of a dump
  * @skb: the messages
  * @cb: of the dump
- * @c: where it stands
- * @look: whose objects it looks at
- * @view: the last one
+ * @c: position of the dump
+ * @look: search for the next object that the requester may see
+ * @view: the last object found
  */
 struct object_dump {
 	struct sk_buff *skb;
@@ -119,8 +119,9 @@ static void see_object(const struct pib_object *o, void *arg)
 }
 
 /*
- * One look further. Return: 0; -EMSGSIZE: the messages are full; -ENOENT: nothing is left of the
- * HCA.
+ * Look once for the next object, and put it into a message.
+ *
+ * Return: 0; -EMSGSIZE: the messages are full; -ENOENT: the HCA has no more objects.
  */
 static int look_once(struct object_dump *d, struct pib_hca *hca)
 {
@@ -148,22 +149,23 @@ static int look_once(struct object_dump *d, struct pib_hca *hca)
 	return 0;
 }
 
-/* The HCA where the dump stands, or else the next one. */
+/* Return: the HCA where the dump stands, or else the next one; NULL: none. */
 static struct pib_hca *dumped_hca(struct pib_net *pn, struct object_cursor *c)
 {
-	struct pib_hca_ctl *ctl;
+	struct pib_hca_ctl *ctl = pib_hca_ctl_from(pn, c->hca);
 
-	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry) {
-		if (ctl->detached || ctl->id < c->hca)
-			continue;
-		if (ctl->id != c->hca)
-			*c = (struct object_cursor) { .hca = ctl->id };
-		return ctl->hca;
-	}
-	return NULL;
+	if (!ctl)
+		return NULL;
+	if (ctl->id != c->hca)
+		*c = (struct object_cursor) { .hca = ctl->id };
+	return ctl->hca;
 }
 
-/* Return: 0: there is more; -ENODATA: there is not; -EMSGSIZE; -EINTR: the caller is killed. */
+/*
+ * Dump a bounded number of objects.
+ *
+ * Return: 0: there is more; -ENODATA: there is no more; -EMSGSIZE; -EINTR: the caller is killed.
+ */
 static int dump_some(struct object_dump *d, struct pib_net *pn)
 {
 	struct pib_hca *hca;
@@ -186,8 +188,9 @@ static int dump_some(struct object_dump *d, struct pib_net *pn)
 }
 
 /*
- * Who lacks CAP_NET_ADMIN in the first user namespace sees what he has made. That is the user who
- * opened the socket: a program that is handed it does not lend it its eyes.
+ * Decide whose objects the dump shows. Without CAP_NET_ADMIN in the initial user namespace it shows
+ * those of the user who has opened the socket. Passing the socket to a program that may see more
+ * does not show more.
  */
 static void whose_objects(struct object_dump *d)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The life of a namespace's registry, which is made with the namespace and taken apart with the
- * namespace or the module. What becomes of objects whose netdev goes, comes up or goes down.
+ * namespace or the module. It also handles netdevs that go, come up or go down.
  */
 #include <linux/netdevice.h>
 #include <net/net_namespace.h>
@@ -16,7 +16,7 @@ static LIST_HEAD(nets);
 
 /* ---- netdevs that go, come up and go down ---- */
 
-/* Take apart the links that were asked for by themselves. */
+/* Take apart links on netdevs that are gone: those that the user has made without an HCA. */
 static void reap_links(struct pib_net *pn)
 {
 	struct pib_bearer *bearer;
@@ -40,7 +40,7 @@ static void reap_work(struct work_struct *work)
 	struct pib_net *pn = &reg->pn;
 
 	pib_net_lock(pn);
-	pib_fabric_remove_hcas(pn, true);
+	pib_registry_remove_hcas(pn, true);
 	reap_links(pn);
 	pib_net_unlock(pn);
 }
@@ -52,6 +52,9 @@ static void socket_event(struct pib_udp_sock *sock, const struct net_device *dev
 	struct pib_bearer *bearer;
 
 	WRITE_ONCE(sock->mtu, dev->mtu);
+	/* If the MTU was too small for IPv6 the membership is lost. */
+	if (event == NETDEV_CHANGEMTU)
+		WRITE_ONCE(sock->rejoin, true);
 	if (event == NETDEV_UNREGISTER) {
 		WRITE_ONCE(sock->gone, true);
 		queue_work(pib_wq, &to_registry(sock->pn)->reap);
@@ -66,7 +69,7 @@ static void socket_event(struct pib_udp_sock *sock, const struct net_device *dev
 		pib_bearer_carrier(bearer);
 }
 
-/* RTNL held: nothing here waits for pn->lock. No reference is held on the netdev. */
+/* RTNL is held, so nothing here waits for pn->lock. No reference is held on the netdev. */
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
@@ -110,6 +113,7 @@ static int __net_init net_init(struct net *net)
 	refcount_set(&reg->users, 1);
 	init_completion(&reg->unused);
 	INIT_WORK(&reg->reap, reap_work);
+	pib_notes_init(&reg->notes);
 	mutex_lock(&nets_lock);
 	list_add_tail(&reg->entry, &nets);
 	mutex_unlock(&nets_lock);
@@ -117,8 +121,8 @@ static int __net_init net_init(struct net *net)
 }
 
 /*
- * Take everything apart, and wait for those who were at it before. May be called again, by the
- * namespace's part after the module.
+ * Take everything apart, and wait for tasks that are already doing so. This may be called again, by
+ * the namespace's exit after the module's.
  */
 static void net_flush(struct pib_registry *reg)
 {
@@ -129,13 +133,13 @@ static void net_flush(struct pib_registry *reg)
 	pib_net_lock(pn);
 	again = reg->dying;
 	reg->dying = true;
-	pib_fabric_remove_hcas(pn, false);
+	pib_registry_remove_hcas(pn, false);
 	list_for_each_entry_safe(sw, tmp, &reg->switches, entry)
-		pib_fabric_remove_switch(sw);
+		pib_registry_remove_switch(sw);
 	pib_net_unlock(pn);
 	if (!again)
 		pib_registry_put(reg);
-	/* Whoever has unregistered an HCA has left this module and the lock. */
+	/* On return no task that has unregistered an HCA is still in this module. */
 	wait_for_completion(&reg->unused);
 	cancel_work_sync(&reg->reap);
 }
@@ -148,14 +152,16 @@ static void __net_exit net_exit(struct net *net)
 	list_del(&reg->entry);
 	mutex_unlock(&nets_lock);
 	net_flush(reg);
+	pib_notes_exit(&reg->notes);
 	pib_net_exit(&reg->pn);
 }
 
-/* pib_net() gives out the registry's memory as its struct pib_net. */
+/* pib_net() returns the registry's memory as its struct pib_net. */
 static_assert(offsetof(struct pib_registry, pn) == 0);
 
 /*
- * Operations of devices, not of subsystems: so they end before the netdevs and ib_core's part do.
+ * These are operations of devices, not of subsystems, so that they exit before the netdevs and
+ * ib_core do.
  */
 static struct pernet_operations net_ops = {
 	.init = net_init,
@@ -187,8 +193,8 @@ err_wq:
 }
 
 /*
- * HCAs are taken apart before the namespaces' part is unregistered, since that
- * holds a lock which ib_core's clients may want when an HCA goes.
+ * Take HCAs apart before the pernet operations are unregistered: unregistering holds a lock
+ * that ib_core's clients may want when an HCA goes.
  */
 void pib_netns_exit(void)
 {

@@ -18,7 +18,7 @@ static int pib_newlink(const char *name, struct net_device *dev)
 		.num_ports = 1,
 	};
 
-	return pib_fabric_add_hca(pib_net(dev_net(dev)), &cfg, NULL);
+	return pib_registry_add_hca(pib_net(dev_net(dev)), &cfg, NULL);
 }
 
 static struct rdma_link_ops pib_link_ops = {

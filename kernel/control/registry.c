@@ -3,14 +3,15 @@
  * The objects of a network namespace: HCAs, switches, cables, bearers.
  *
  * docs/architecture.md has the order of locks. pn->lock is taken before RTNL (sockets join
- * groups, HCAs register) and never under it: what a netdev notifier finds out is left to work
+ * groups, HCAs register) and never under it: a netdev notifier leaves what it has found out to work
  * items. ib_core unregisters an HCA without pn->lock; hca_gone(), which is called then, takes it.
  *
- * An HCA is found through its ctl. Where the HCA is removed by choice (pibctl, `rdma link delete`)
- * its cables are pulled when ib_core has unregistered it, so that consumers can tell their peers.
- * Where the netdev, the namespace or the module goes the cables are pulled first. The ctl goes when
- * ib_core has unregistered the HCA, and a namespace or the module waits for that: until whoever has
- * unregistered it, which may be a process in ib_core, has left pib_dealloc_driver() (ctl_fence()).
+ * An HCA is found through its ctl. If the user removes the HCA (pibctl, `rdma link delete`), its
+ * cables are pulled after ib_core has unregistered it, so that consumers can tell their peers. If
+ * the netdev, the namespace or the module goes, the cables are pulled first. The ctl goes when
+ * ib_core has unregistered the HCA. A namespace or the module waits for that, until the task that
+ * has unregistered the HCA, perhaps a process in ib_core, has left pib_dealloc_driver()
+ * (ctl_fence()).
  */
 #include <linux/ctype.h>
 #include <linux/netlink.h>
@@ -20,6 +21,7 @@
 #include "fabric/cable.h"
 #include "control/registry.h"
 #include "core/guid.h"
+#include "core/notify.h"
 #include "hca/hca.h"
 #include "udp/standalone_lid.h"
 #include "udp/link.h"
@@ -47,13 +49,36 @@ struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name)
 	return NULL;
 }
 
-struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name)
+struct pib_switch *pib_registry_find_switch(struct pib_net *pn, const char *name)
 {
 	struct pib_switch *sw;
 
 	lockdep_assert_held(&pn->view_lock);
 	list_for_each_entry(sw, &to_registry(pn)->switches, entry)
 		if (!strcmp(sw->name, name))
+			return sw;
+	return NULL;
+}
+
+/* Numbers only grow, and objects are added at the end, so the lists are in the order of numbers. */
+struct pib_hca_ctl *pib_hca_ctl_from(struct pib_net *pn, unsigned long id)
+{
+	struct pib_hca_ctl *ctl;
+
+	lockdep_assert_held(&pn->view_lock);
+	list_for_each_entry(ctl, &to_registry(pn)->ctls, entry)
+		if (!ctl->detached && ctl->id >= id)
+			return ctl;
+	return NULL;
+}
+
+struct pib_switch *pib_switch_from(struct pib_net *pn, unsigned long id)
+{
+	struct pib_switch *sw;
+
+	lockdep_assert_held(&pn->view_lock);
+	list_for_each_entry(sw, &to_registry(pn)->switches, entry)
+		if (sw->id >= id)
 			return sw;
 	return NULL;
 }
@@ -69,7 +94,7 @@ static int check_name(struct pib_net *pn, const char *name, struct netlink_ext_a
 		NL_SET_ERR_MSG(extack, "bad name: letters, digits and _ - . : make a name");
 		return -EINVAL;
 	}
-	if (pib_fabric_find_switch(pn, name)) {
+	if (pib_registry_find_switch(pn, name)) {
 		NL_SET_ERR_MSG(extack, "a switch of that name exists");
 		return -EEXIST;
 	}
@@ -80,12 +105,25 @@ static int check_name(struct pib_net *pn, const char *name, struct netlink_ext_a
 	return 0;
 }
 
-int pib_fabric_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack)
+int pib_registry_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack)
 {
 	if (!to_registry(pn)->dying)
 		return 0;
 	NL_SET_ERR_MSG(extack, "the network namespace is going away");
 	return -ENODEV;
+}
+
+static void notify_node(const struct pib_node_dev *nd, u8 kind, bool is_switch, bool is_auto)
+{
+	const struct pib_note note = {
+		.pn = nd->pn,
+		.kind = kind,
+		.a = { .node = nd->name, .is_switch = is_switch },
+		.guid = nd->node.guid,
+		.is_auto = is_auto,
+	};
+
+	pib_notify(&note);
 }
 
 /* ---- GUIDs ---- */
@@ -99,14 +137,14 @@ static int guid_claim(u64 guid, struct netlink_ext_ack *extack)
 	return err;
 }
 
-/* Give back what guids_get() has taken, also if it has failed half way. */
+/* Give back the GUIDs that guids_get() has taken, also if it has failed halfway. */
 static void guids_put(struct pib_hca_ctl *ctl)
 {
 	while (ctl->num_guids)
 		pib_guid_put(ctl->guids[--ctl->num_guids]);
 }
 
-/* Claim the GUIDs that were asked for. A port may have that of its node. */
+/* Claim the GUIDs that the user has given. A port may have that of its node. */
 static int guids_claim(struct pib_hca_ctl *ctl, const struct pib_hca_ident *id,
 		       unsigned int num_ports, struct netlink_ext_ack *extack)
 {
@@ -139,7 +177,7 @@ static int guids_get(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 		NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
 		return -ENOSPC;
 	}
-	/* Those of the ports are in its block. */
+	/* The GUIDs of the ports are in the same block. */
 	ctl->guids[ctl->num_guids++] = id->node_guid;
 	return 0;
 }
@@ -153,10 +191,10 @@ void pib_registry_put(struct pib_registry *reg)
 }
 
 /*
- * Wait for the task that has unregistered the HCA. The task may be nobody whom this module knows
- * (`rdma link delete`), and runs this module's code until it has left pib_dealloc_driver(), all the
- * time with ib_core's lock for unregistration. To unregister an HCA that is unregistered already
- * does nothing but take and drop that lock.
+ * Wait for the task that has unregistered the HCA, then free the ctl. This module may not know the
+ * task (`rdma link delete`), which runs this module's code until it has left pib_dealloc_driver(),
+ * all the time with ib_core's lock for unregistration. To unregister an HCA that is unregistered
+ * already does nothing but take and drop that lock.
  */
 static void ctl_fence(struct work_struct *work)
 {
@@ -210,8 +248,9 @@ static void ctl_detach(struct pib_hca_ctl *ctl)
 }
 
 /*
- * struct pib_hca.on_gone: ib_core has unregistered the HCA, whoever has asked for that. Pull the
- * cables and give up what nobody else uses. The ctl and the registry's user go with the fence.
+ * Implements struct pib_hca.on_gone: ib_core has unregistered the HCA, on whoever's request. Pull
+ * its cables and give up its bearer and GUIDs. The fence frees the ctl and drops the registry's
+ * user.
  */
 static void hca_gone(struct pib_hca *hca)
 {
@@ -224,6 +263,8 @@ static void hca_gone(struct pib_hca *hca)
 		if (ctl->hca != hca)
 			continue;
 		ctl_detach(ctl);
+		/* No other HCA can have its name yet. */
+		notify_node(&hca->nd, PIB_EVENT_KIND_HCA_DEL, false, false);
 		list_del(&ctl->entry);
 		guids_put(ctl);
 		get_device(&hca->ib.dev);
@@ -261,7 +302,7 @@ static int ctl_plug_peer(struct pib_hca_ctl *ctl, struct pib_kport *port,
 	if (ctl->hca->nd.standalone)
 		port->alone_lid = pib_lid_choice(port->p.guid, 0);
 	port->is_auto = true;
-	link = pib_udp_link_create(ctl->bearer, port, PIB_UDP_LINK_EXPLICIT, peer, NULL);
+	link = pib_udp_link_create(ctl->bearer, port, PIB_UDP_LINK_EXPLICIT, peer, NULL, NULL);
 	return PTR_ERR_OR_ZERO(link);
 }
 
@@ -287,12 +328,18 @@ static int ctl_plug(struct pib_hca_ctl *ctl, struct netlink_ext_ack *extack)
 static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 			 struct netlink_ext_ack *extack)
 {
-	int err = pib_fabric_check_alive(pn, extack) ?: check_name(pn, cfg->name, extack);
+	int err = pib_registry_check_alive(pn, extack) ?: check_name(pn, cfg->name, extack);
 
 	if (err)
 		return err;
 	if (!cfg->bearer.ifindex && (cfg->num_peers || cfg->standalone || cfg->bearer.key.len)) {
 		NL_SET_ERR_MSG(extack, "an HCA with peers or without an SM needs a netdev");
+		return -EINVAL;
+	}
+	if (!cfg->bearer.ifindex && (cfg->bearer.accept_given || cfg->bearer.tos.ecn_given ||
+				     cfg->bearer.tos.dscp_given)) {
+		NL_SET_ERR_MSG(extack,
+			       "who is accepted, ECN and DSCP are a netdev's, and there is none");
 		return -EINVAL;
 	}
 	if (cfg->bearer.second.len && !cfg->bearer.key.len) {
@@ -310,7 +357,7 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 	return 0;
 }
 
-/* Get the bearer, and the host switch if there is to be one. */
+/* Get the bearer, and the host switch unless the HCA has peers. */
 static int ctl_join_bearer(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 			   struct netlink_ext_ack *extack)
 {
@@ -356,8 +403,8 @@ static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg
 	err = guids_get(ctl, cfg, &id, extack);
 	if (err)
 		goto err_guids;
-	ctl->hca = pib_hca_create(pn, cfg->name, cfg->num_ports, &id, cfg->standalone, hca_gone,
-				  extack);
+	ctl->hca = pib_hca_create(pn, cfg->name, cfg->num_ports, &id, &cfg->behaviors,
+				  cfg->standalone, hca_gone, extack);
 	if (IS_ERR(ctl->hca)) {
 		err = PTR_ERR(ctl->hca);
 		goto err_guids;
@@ -365,6 +412,7 @@ static struct pib_hca_ctl *ctl_make(struct pib_net *pn, const struct pib_hca_cfg
 	ctl->id = ++pn->next_id;
 	list_add_tail(&ctl->entry, &to_registry(pn)->ctls);
 	refcount_inc(&to_registry(pn)->users);
+	notify_node(&ctl->hca->nd, PIB_EVENT_KIND_HCA_NEW, false, false);
 	pib_node_dev_start(&ctl->hca->nd);
 	return ctl;
 
@@ -377,9 +425,9 @@ err_free:
 }
 
 /*
- * Unregister an HCA, by which its consumers say goodbye to their peers. The caller holds pn->lock,
- * which is dropped meanwhile, since this ends in hca_gone(). Somebody else may be unregistering the
- * HCA already.
+ * Unregister an HCA, which lets its consumers say goodbye to their peers. The caller holds
+ * pn->lock, which is released, since hca_gone() takes it. Another task may be unregistering the HCA
+ * already.
  */
 static void ctl_unregister(struct pib_hca_ctl *ctl)
 {
@@ -392,15 +440,15 @@ static void ctl_unregister(struct pib_hca_ctl *ctl)
 	put_device(&hca->ib.dev);
 }
 
-/* The same without a goodbye: what would carry that is gone. */
+/* Detach an HCA and unregister it. Consumers cannot say goodbye: the cables are pulled first. */
 static void ctl_remove(struct pib_hca_ctl *ctl)
 {
 	ctl_detach(ctl);
 	ctl_unregister(ctl);
 }
 
-int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
-		       struct netlink_ext_ack *extack)
+int pib_registry_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
+			 struct netlink_ext_ack *extack)
 {
 	struct pib_hca_ctl *ctl;
 	int err;
@@ -428,7 +476,7 @@ out_unlock:
 	return err;
 }
 
-int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack)
+int pib_registry_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack)
 {
 	struct pib_hca_ctl *ctl;
 
@@ -443,27 +491,102 @@ int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_
 	return 0;
 }
 
-int pib_fabric_set_keys(struct pib_net *pn, const char *name, const struct pib_keys_req *req,
-			struct netlink_ext_ack *extack)
+static void notify_keys(const struct pib_hca_ctl *ctl)
 {
-	struct pib_hca_ctl *ctl;
-	int err = -ENODEV;
+	const struct pib_keys *keys = pib_bearer_keys(ctl->bearer);
+	const struct pib_note note = {
+		.pn = ctl->pn,
+		.kind = PIB_EVENT_KIND_KEYS,
+		.a = { .node = ctl->hca->nd.name },
+		.num_keys = keys ? 1 + !!keys->second : 0,
+	};
 
-	pib_net_lock(pn);
-	ctl = pib_hca_ctl_find(pn, name);
+	pib_notify(&note);
+}
+
+/* Find an HCA by name, on a netdev. Return: the HCA; ERR_PTR() with the reason in @extack. */
+static struct pib_hca_ctl *find_on_netdev(struct pib_net *pn, const char *name,
+					  struct netlink_ext_ack *extack)
+{
+	struct pib_hca_ctl *ctl = pib_hca_ctl_find(pn, name);
+
 	if (!ctl) {
 		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
-	} else if (!ctl->bearer) {
-		NL_SET_ERR_MSG(extack, "the HCA is on no netdev");
-		err = -EINVAL;
-	} else {
-		err = pib_bearer_set_keys(ctl->bearer, req, extack);
+		return ERR_PTR(-ENODEV);
 	}
+	if (!ctl->bearer) {
+		NL_SET_ERR_MSG(extack, "the HCA is on no netdev");
+		return ERR_PTR(-EINVAL);
+	}
+	return ctl;
+}
+
+int pib_registry_set_keys(struct pib_net *pn, const char *name, const struct pib_keys_req *req,
+			  struct netlink_ext_ack *extack)
+{
+	struct pib_hca_ctl *ctl;
+	int err;
+
+	pib_net_lock(pn);
+	ctl = find_on_netdev(pn, name, extack);
+	err = PTR_ERR_OR_ZERO(ctl);
+	if (!err)
+		err = pib_bearer_set_keys(ctl->bearer, req, extack);
+	if (!err)
+		notify_keys(ctl);
 	pib_net_unlock(pn);
 	return err;
 }
 
-/* An HCA that is attached still; @stranded: only one whose netdev is gone. NULL: there is none. */
+int pib_registry_set_accept(struct pib_net *pn, const char *name, u8 accept,
+			    struct netlink_ext_ack *extack)
+{
+	struct pib_hca_ctl *ctl;
+	int err;
+
+	pib_net_lock(pn);
+	ctl = find_on_netdev(pn, name, extack);
+	err = PTR_ERR_OR_ZERO(ctl);
+	if (!err)
+		pib_bearer_set_accept(ctl->bearer, accept);
+	pib_net_unlock(pn);
+	return err;
+}
+
+int pib_registry_set_tos(struct pib_net *pn, const char *name, const struct pib_tos_cfg *cfg,
+			 struct netlink_ext_ack *extack)
+{
+	struct pib_hca_ctl *ctl;
+	int err;
+
+	pib_net_lock(pn);
+	ctl = find_on_netdev(pn, name, extack);
+	err = PTR_ERR_OR_ZERO(ctl);
+	if (!err)
+		pib_bearer_set_tos(ctl->bearer, cfg);
+	pib_net_unlock(pn);
+	return err;
+}
+
+int pib_registry_set_behaviors(struct pib_net *pn, const char *name,
+			       const struct pib_behaviors_cfg *cfg, struct netlink_ext_ack *extack)
+{
+	struct pib_hca_ctl *ctl;
+
+	pib_net_lock(pn);
+	ctl = pib_hca_ctl_find(pn, name);
+	if (ctl)
+		pib_behaviors_set(&ctl->hca->behaviors, cfg);
+	else
+		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
+	pib_net_unlock(pn);
+	return ctl ? 0 : -ENODEV;
+}
+
+/*
+ * Return: an HCA that is not detached yet; with @stranded, only one whose netdev is gone; NULL:
+ * there is none.
+ */
 static struct pib_hca_ctl *attached_ctl(struct pib_registry *reg, bool stranded)
 {
 	struct pib_hca_ctl *ctl;
@@ -474,7 +597,7 @@ static struct pib_hca_ctl *attached_ctl(struct pib_registry *reg, bool stranded)
 	return NULL;
 }
 
-void pib_fabric_remove_hcas(struct pib_net *pn, bool stranded)
+void pib_registry_remove_hcas(struct pib_net *pn, bool stranded)
 {
 	struct pib_hca_ctl *ctl;
 
@@ -495,25 +618,26 @@ static int switch_guid(struct pib_switch_ident *id, struct netlink_ext_ack *exta
 	return id->guid ? 0 : -ENOMEM;
 }
 
-void pib_fabric_list_switch(struct pib_switch *sw)
+void pib_registry_list_switch(struct pib_switch *sw)
 {
 	struct pib_net *pn = sw->nd.pn;
 
 	lockdep_assert_held(&pn->lock);
 	sw->id = ++pn->next_id;
 	list_add_tail(&sw->entry, &to_registry(pn)->switches);
+	notify_node(&sw->nd, PIB_EVENT_KIND_SWITCH_NEW, true, sw->is_host);
 	pn->changes++;
 }
 
-int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
-			  const struct pib_switch_ident *ident, struct netlink_ext_ack *extack)
+int pib_registry_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
+			    const struct pib_switch_ident *ident, struct netlink_ext_ack *extack)
 {
 	struct pib_switch_ident id = *ident;
 	struct pib_switch *sw;
 	int err;
 
 	pib_net_lock(pn);
-	err = pib_fabric_check_alive(pn, extack) ?: check_name(pn, name, extack) ?:
+	err = pib_registry_check_alive(pn, extack) ?: check_name(pn, name, extack) ?:
 	      switch_guid(&id, extack);
 	if (err)
 		goto out_unlock;
@@ -523,14 +647,14 @@ int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 		pib_guid_put(id.guid);
 		goto out_unlock;
 	}
-	pib_fabric_list_switch(sw);
+	pib_registry_list_switch(sw);
 
 out_unlock:
 	pib_net_unlock(pn);
 	return err;
 }
 
-void pib_fabric_remove_switch(struct pib_switch *sw)
+void pib_registry_remove_switch(struct pib_switch *sw)
 {
 	struct pib_net *pn = sw->nd.pn;
 	LIST_HEAD(dead);
@@ -542,18 +666,19 @@ void pib_fabric_remove_switch(struct pib_switch *sw)
 		pib_cable_pull(pn, sw->nd.ports[i], &dead);
 	synchronize_rcu();
 	pib_udp_link_free(&dead);
+	notify_node(&sw->nd, PIB_EVENT_KIND_SWITCH_DEL, true, sw->is_host);
 	pib_guid_put(sw->nd.node.guid);
 	pib_switch_destroy(sw);
 	pn->changes++;
 }
 
-int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack)
+int pib_registry_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack)
 {
 	struct pib_switch *sw;
 	int err = 0;
 
 	pib_net_lock(pn);
-	sw = pib_fabric_find_switch(pn, name);
+	sw = pib_registry_find_switch(pn, name);
 	if (!sw) {
 		NL_SET_ERR_MSG(extack, "no switch of that name in this network namespace");
 		err = -ENODEV;
@@ -561,7 +686,7 @@ int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_e
 		NL_SET_ERR_MSG(extack, "a host switch goes with the last HCA of its netdev");
 		err = -EBUSY;
 	} else {
-		pib_fabric_remove_switch(sw);
+		pib_registry_remove_switch(sw);
 	}
 	pib_net_unlock(pn);
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The objects of a network namespace, and what can be done with them. */
+/* The objects of a network namespace, and the requests that change them. */
 #ifndef PIB_CONTROL_REGISTRY_H
 #define PIB_CONTROL_REGISTRY_H
 
@@ -7,6 +7,7 @@
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/workqueue.h>
+#include "control/notify.h"
 #include "core/net.h"
 #include "hca/hca.h"
 #include "fabric/switch.h"
@@ -18,15 +19,16 @@ struct pib_udp_link;
 #define PIB_PEERS_MAX 16
 
 /**
- * struct pib_registry - what there is in a network namespace
- * @pn: what its objects see of the namespace; the first member, see pib_net_id
- * @entry: in the list of all
+ * struct pib_registry - the objects of a network namespace
+ * @pn: the namespace as its objects see it; the first member, see pib_net_id
+ * @entry: in the list of all registries
  * @ctls: struct pib_hca_ctl; under pn.lock
  * @switches: struct pib_switch; under pn.lock
  * @dying: nothing is made any more; under pn.lock
  * @users: one for each HCA, until ib_core has left it; and one until the registry is dying
  * @unused: complete when @users is 0
- * @reap: takes apart what sat on netdevs that are gone
+ * @reap: takes apart objects on netdevs that are gone
+ * @notes: messages for listeners
  */
 struct pib_registry {
 	struct pib_net pn;
@@ -37,6 +39,7 @@ struct pib_registry {
 	refcount_t users;
 	struct completion unused;
 	struct work_struct reap;
+	struct pib_notes notes;
 };
 
 static inline struct pib_registry *to_registry(struct pib_net *pn)
@@ -52,10 +55,10 @@ static inline struct pib_registry *to_registry(struct pib_net *pn)
  * @hca: the HCA; alive as long as the ctl
  * @bearer: bearer; NULL once detached, and for an HCA that has cables in this kernel only
  * @host_switch: the ports are plugged into the host switch, not into peers
- * @detached: the HCA is on the way out, neither shown nor found
- * @fence: waits for who has unregistered the HCA, then frees the ctl
+ * @detached: the HCA is being removed, and is neither shown nor found
+ * @fence: waits for the task that has unregistered the HCA, then frees the ctl
  * @num_peers: entries in @peers
- * @peers: as asked for
+ * @peers: peers that the user has named
  * @num_guids: entries in @guids
  * @guids: taken for the HCA (core/guid.h), the node's first
  */
@@ -75,14 +78,15 @@ struct pib_hca_ctl {
 };
 
 /**
- * struct pib_hca_cfg - what is asked for when an HCA is made
+ * struct pib_hca_cfg - configuration of a new HCA
  * @name: device name
- * @id: who it is; GUIDs are 0 if they are to be chosen
+ * @id: its identity; GUIDs that are 0 are chosen
  * @bearer: bearer; netdev 0: none, the HCA has no cables until some are plugged in
- * @num_ports: ports
- * @standalone: no SM
+ * @num_ports: number of ports
+ * @standalone: the HCA does without an SM
+ * @behaviors: deviations from its default behavior
  * @num_peers: entries in @peers
- * @peers: hosts to be cabled to; none: host switch and discovery
+ * @peers: hosts to which cables lead; none: host switch and discovery
  */
 struct pib_hca_cfg {
 	const char *name;
@@ -90,43 +94,60 @@ struct pib_hca_cfg {
 	struct pib_bearer_cfg bearer;
 	u32 num_ports;
 	bool standalone;
+	struct pib_behaviors_cfg behaviors;
 	u32 num_peers;
 	struct pib_addr peers[PIB_PEERS_MAX];
 };
 
-/* A user goes. Any context. The last thing done with @reg, unless somebody else is a user. */
+/* Drop a user. The caller must not use @reg any more, unless it has another user. Context: any. */
 void pib_registry_put(struct pib_registry *reg);
 
 /*
- * All of these: process context, RTNL not held; may sleep long.
+ * All of these have:
+ * Context: process, RTNL not held; may sleep long.
  * Return: 0 or -errno with the reason in @extack.
  */
-int pib_fabric_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
-		       struct netlink_ext_ack *extack);
-int pib_fabric_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
-int pib_fabric_set_keys(struct pib_net *pn, const char *name, const struct pib_keys_req *req,
-			struct netlink_ext_ack *extack);
-int pib_fabric_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
-			  const struct pib_switch_ident *ident, struct netlink_ext_ack *extack);
-int pib_fabric_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
+int pib_registry_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
+			 struct netlink_ext_ack *extack);
+int pib_registry_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
+int pib_registry_set_keys(struct pib_net *pn, const char *name, const struct pib_keys_req *req,
+			  struct netlink_ext_ack *extack);
+int pib_registry_set_behaviors(struct pib_net *pn, const char *name,
+			       const struct pib_behaviors_cfg *cfg, struct netlink_ext_ack *extack);
+/* Set which peers get a port on the HCA's netdev: enum pib_hello_accept. */
+int pib_registry_set_accept(struct pib_net *pn, const char *name, u8 accept,
+			    struct netlink_ext_ack *extack);
+/* Set DSCP and ECN of data on the HCA's netdev. */
+int pib_registry_set_tos(struct pib_net *pn, const char *name, const struct pib_tos_cfg *cfg,
+			 struct netlink_ext_ack *extack);
+int pib_registry_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
+			    const struct pib_switch_ident *ident, struct netlink_ext_ack *extack);
+int pib_registry_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
 
-/* Find by name. pn->view_lock held. Return: NULL: there is none. */
+/* Find an object by name. Context: pn->view_lock held. Return: NULL: there is none. */
 struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name);
-struct pib_switch *pib_fabric_find_switch(struct pib_net *pn, const char *name);
-/* Copy the name of the HCA or switch that @port belongs to. Process context. */
+struct pib_switch *pib_registry_find_switch(struct pib_net *pn, const char *name);
+/* Find the first object whose number is not below @id, for dumps. As the two above. */
+struct pib_hca_ctl *pib_hca_ctl_from(struct pib_net *pn, unsigned long id);
+struct pib_switch *pib_switch_from(struct pib_net *pn, unsigned long id);
+/* Copy the name of the HCA or switch that @port belongs to. Context: process. */
 void pib_kport_node_name(const struct pib_kport *port, char name[IB_DEVICE_NAME_MAX]);
 
 /*
- * Pull the cables of all HCAs and unregister these; with @stranded, only those whose netdev is
- * gone. Process context, RTNL not held; pn->lock held, and dropped meanwhile.
+ * Pull the cables of all HCAs and unregister the HCAs; with @stranded, only those whose netdev is
+ * gone. Context: process, RTNL not held; pn->lock held, and dropped meanwhile.
  */
-void pib_fabric_remove_hcas(struct pib_net *pn, bool stranded);
-/* Number and list a switch. pn->lock held. */
-void pib_fabric_list_switch(struct pib_switch *sw);
-/* Pull a switch's cables, take it off the list, free it and its GUID. pn->lock held; sleeps. */
-void pib_fabric_remove_switch(struct pib_switch *sw);
+void pib_registry_remove_hcas(struct pib_net *pn, bool stranded);
+/* Number and list a switch. Context: pn->lock held. */
+void pib_registry_list_switch(struct pib_switch *sw);
+/* Pull a switch's cables, unlist it, free it and its GUID. Context: pn->lock held; sleeps. */
+void pib_registry_remove_switch(struct pib_switch *sw);
 
-/* May something be made? pn->lock held. Return: 0; -ENODEV: the namespace is going. */
-int pib_fabric_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack);
+/*
+ * Check that the namespace is not going away. Context: pn->lock held.
+ *
+ * Return: 0; -ENODEV: it is, and nothing may be made in it any more.
+ */
+int pib_registry_check_alive(struct pib_net *pn, struct netlink_ext_ack *extack);
 
 #endif

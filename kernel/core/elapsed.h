@@ -5,7 +5,7 @@
 #include <linux/types.h>
 
 /**
- * pib_elapsed - Have @nsec nanoseconds passed from @since to @now?
+ * pib_elapsed() - compare the time from @since to @now with @nsec
  * @now: the time that a run of tasks began, or the like: it may be before @since
  * @since: ns of the same clock
  * @nsec: not negative
@@ -14,7 +14,7 @@
  * that lies ahead one long past.
  *
  * Context: any.
- * Return: true: so long or longer.
+ * Return: true if @nsec nanoseconds or more have passed.
  */
 static inline bool pib_elapsed(u64 now, u64 since, s64 nsec)
 {

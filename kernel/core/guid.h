@@ -13,17 +13,20 @@
 
 /* All of these: process context; may sleep. */
 
-/*
- * Take a GUID that no other node in this kernel has, and the 255 after it.
+/**
+ * pib_guid_get() - take a GUID that no other node in this kernel has, and the 255 after it
+ * @mac: address of the node's netdev, 48 bits
+ * @is_switch: switches get the last blocks of an address, HCAs the first ones
  *
+ * Context: process; may sleep.
  * Return: the first of them; 0: there are no more, or no memory.
  */
 u64 pib_guid_get(u64 mac, bool is_switch);
-/* The same for a node that sits on no netdev. */
+/* As pib_guid_get(), for a node that sits on no netdev. */
 u64 pib_guid_get_random(void);
-/* Take this very GUID. Return: 0; -EEXIST: somebody has it; -ENOMEM. */
+/* Take @guid itself. Return: 0; -EEXIST: another node or port has it; -ENOMEM. */
 int pib_guid_claim(u64 guid);
-/* Give back what was got or claimed by this number; nothing if none was. */
+/* Give back the block that begins with @guid, or the claimed @guid; without effect if none was. */
 void pib_guid_put(u64 guid);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Slots are written under the lock of the xarray. So an object is put into its slot
  * while it is in the xarray, and pib_idcache_drop(), which comes after its removal, finds it
- * there; whoever reads the slot later gets nothing. A reader that has the object read
- * the slot before, within a section that the object's grace period waits for.
+ * there. A later reader of the slot gets nothing. A reader that has the object read the slot
+ * before, within a section that the object's grace period waits for.
  */
 #include "core/idcache.h"
 
@@ -14,7 +14,7 @@ void *pib_idcache_load(struct pib_idcache *cache, struct xarray *xa, u32 id)
 
 	if (!obj || rcu_access_pointer(*slot))
 		return obj;
-	/* In a softirq the lock may be that of whom it interrupted: the slot is filled later. */
+	/* A softirq may have interrupted the holder of the lock: the slot is filled later. */
 	if (!xa_trylock(xa))
 		return obj;
 	if (!rcu_access_pointer(*slot) && xa_load(xa, id) == obj)

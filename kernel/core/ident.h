@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Who a node says it is, where that was asked for. */
+/* The identity of a node, as its maker asked for it: GUIDs, description, vendor. */
 #ifndef PIB_CORE_IDENT_H
 #define PIB_CORE_IDENT_H
 
 #include "proto/node.h"
 
 /**
- * struct pib_product - what NodeInfo says of who made a node; 0: as pib's own nodes say
+ * struct pib_product - the maker of a node as NodeInfo names it; 0: as pib's own nodes say
  * @sys_guid: SystemImageGUID, host order
  * @vendor_id: VendorID, 24 bits
  * @device_id: DeviceID
@@ -18,11 +18,11 @@ struct pib_product {
 };
 
 /**
- * struct pib_hca_ident - who an HCA is
+ * struct pib_hca_ident - the identity of an HCA
  * @node_guid: host order
  * @port_guids: by port number from 1; 0 stands for @node_guid + port number. NULL: all of them
  * @desc: NodeDescription, or NULL for one made of the names of host and device
- * @product: who made it
+ * @product: its maker
  */
 struct pib_hca_ident {
 	u64 node_guid;
@@ -32,10 +32,10 @@ struct pib_hca_ident {
 };
 
 /**
- * struct pib_switch_ident - who a switch is
+ * struct pib_switch_ident - the identity of a switch
  * @guid: of the node and of all its ports, host order
  * @desc: NodeDescription, or NULL for one made of the names of switch and host
- * @product: who made it
+ * @product: its maker
  * @enhanced: port 0 is an enhanced one (SwitchInfo.EnhancedPort0)
  */
 struct pib_switch_ident {
@@ -45,7 +45,7 @@ struct pib_switch_ident {
 	bool enhanced;
 };
 
-/* To be called before pib_node_init(). */
+/* Set the maker of a node. The caller calls pib_node_init() later. */
 static inline void pib_node_set_product(struct pib_node *n, const struct pib_product *product)
 {
 	n->sys_guid = product->sys_guid;

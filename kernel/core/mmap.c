@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a process maps is ordinary memory, inserted page by page with a reference
- * each. So the mapping may stay when the device goes; it only shows nothing new
- * any more.
+ * A process maps ordinary memory, inserted page by page with a reference each. So
+ * the mapping may stay when the device goes. It then only shows nothing new any
+ * more.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>

@@ -16,7 +16,7 @@ struct pib_user;
  * struct pib_ucontext - a process' open device
  * @ib: ib_core's
  * @quota: of the device; never changes
- * @user: whose it is, NULL: of somebody without limits; never changes
+ * @user: its owner, NULL: somebody without limits; never changes
  * @objects: of the device; never changes
  * @obj: in @objects
  */
@@ -40,8 +40,8 @@ static inline u64 pib_udata_context(struct ib_udata *udata)
 }
 
 /*
- * For pib_object_add(): who makes an object that ib_core tracks? Return: NULL: the process whose
- * command it is.
+ * The maker of an object that ib_core tracks, for pib_object_add(). Return: the name of the
+ * kernel's part; NULL: the process whose command it is.
  */
 static inline const char *pib_udata_kernel(struct ib_udata *udata,
 					   const struct rdma_restrack_entry *res)
@@ -79,11 +79,11 @@ int pib_mmap(struct ib_ucontext *ctx, struct vm_area_struct *vma);
 void pib_mmap_free(struct rdma_user_mmap_entry *entry);
 
 /*
- * Of a request @known bytes are understood. What goes beyond must be 0, or a newer provider
- * would take it for granted.
+ * Check a request, of which this module understands the first @known bytes. The bytes beyond them
+ * must be 0. Otherwise a newer provider would believe that its request was understood.
  *
  * Context: process; may sleep.
- * Return: 0 or -EOPNOTSUPP.
+ * Return: 0; -EOPNOTSUPP: one of them is not 0.
  */
 static inline int pib_udata_check(struct ib_udata *udata, size_t known)
 {
@@ -95,7 +95,12 @@ static inline int pib_udata_check(struct ib_udata *udata, size_t known)
 	return -EOPNOTSUPP;
 }
 
-/* Copy as much of the answer as the process has room for. Process context. Return: 0 or -EFAULT. */
+/*
+ * Copy as much of the answer as the process has room for.
+ *
+ * Context: process.
+ * Return: 0 or -EFAULT.
+ */
 static inline int pib_udata_respond(struct ib_udata *udata, void *resp, size_t len)
 {
 	return ib_copy_to_udata(udata, resp, min(len, udata->outlen));

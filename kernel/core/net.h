@@ -40,34 +40,45 @@ struct pib_net {
 
 /* Work of nodes, cables and links: nothing that waits for long. */
 extern struct workqueue_struct *pib_wq;
-/* Generic id of what a namespace has of pib. That begins with the namespace's struct pib_net. */
+/* Generic id of a namespace's part of pib, which begins with its struct pib_net. */
 extern unsigned int pib_net_id;
 
-/* The pib of @net; NULL: not made yet. Not to be asked once that is gone. Any context. */
+/*
+ * The pib of @net. The caller makes sure that pib_net_exit() has not run for it.
+ *
+ * Context: any.
+ * Return: the pib; NULL: it is not made yet.
+ */
 struct pib_net *pib_net(struct net *net);
 
-/* Before anything is made in the namespace. Process context. */
+/* Fill in @pn, before anything is made in the namespace. Context: process. */
 void pib_net_init(struct pib_net *pn, struct net *net);
-/* When nothing is left in the namespace. Process context. */
+/* Undo pib_net_init(), when nothing is left in the namespace. Context: process. */
 void pib_net_exit(struct pib_net *pn);
 
-/* Take the configuration mutex and what keeps gets away. Process context. */
+/* Take the configuration mutex, and @view_lock, which keeps gets away. Context: process. */
 void pib_net_lock(struct pib_net *pn);
 /*
- * The same where somebody who has the mutex may be waiting for the caller. Only the mutex is tried
- * for: gets do not take it, so they cannot make this fail, and the rest waits for few of them.
- * Process context. Return: false: somebody else has the mutex.
+ * As pib_net_lock(), for a caller for whom the holder of the mutex may be waiting. Only the mutex
+ * is tried for: gets do not take it, so they cannot make this fail. @view_lock is waited for, which
+ * takes no longer than a get's message.
+ *
+ * Context: process; sleeps.
+ * Return: false: somebody else has the mutex.
  */
 bool pib_net_trylock(struct pib_net *pn);
-/* Give both back. */
+/* Give both locks back. */
 void pib_net_unlock(struct pib_net *pn);
 
 /*
- * Have a look at the namespace, for one message. One get at a time looks: so a change waits for few
- * messages, however many ask. Process context. Return: 0; -EINTR: the caller is killed.
+ * Take the locks to look at the namespace, for one message. One get at a time looks. So a change
+ * waits for few messages, however many gets there are.
+ *
+ * Context: process; sleeps.
+ * Return: 0, until pib_net_view_end(); -EINTR: the caller is killed.
  */
 int pib_net_view(struct pib_net *pn);
-/* The look is over. */
+/* End the look: give the locks of pib_net_view() back. */
 void pib_net_view_end(struct pib_net *pn);
 
 /* Make pib_wq. Process context. Return: 0 or -ENOMEM. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * An object that is looked at without the lock has a viewer, for whom pib_object_del() waits.
- * Address handles are destroyed where nobody may wait. They are looked at under the lock.
+ * A look at an object without the lock is counted in @viewers, and pib_object_del() waits for its
+ * end. Address handles are destroyed where nobody may wait. They are looked at under the lock.
  */
 #include <linux/cred.h>
 #include <linux/sched/signal.h>
@@ -105,7 +105,7 @@ static bool object_shown(const struct pib_object *o, const struct pib_object_loo
 	return look->all || (o->pid && o->uid == look->uid);
 }
 
-/* Under the lock: the next object to look at; NULL: *@seen says why there is none. */
+/* Return: the next object to look at; NULL: *@seen says why there is none. */
 static struct pib_object *look_next(struct pib_objects *all, struct pib_object_look *look,
 				    enum pib_object_seen *seen)
 {

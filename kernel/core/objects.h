@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The objects of verbs that an HCA has, whoever made them, for who lists them. An object is entered
- * when it is complete, and taken out before anything of it goes. Nothing of this is touched where
- * data are sent.
+ * The list of an HCA's verbs objects, those of the kernel and of all processes. An object is
+ * entered when it is complete, and taken out before any part of it is freed. The data path does not
+ * touch the list.
  */
 #ifndef PIB_CORE_OBJECTS_H
 #define PIB_CORE_OBJECTS_H
@@ -19,7 +19,7 @@
 /**
  * struct pib_object - an object in the list, a part of what it is about
  * @node: in its tree; under the lock of that
- * @viewers: who looks at it without the lock
+ * @viewers: number of looks at it that are under way without the lock
  * @id: number among its kind, never used again
  * @parent: @id of its PD, or of its context if it has no PD, 0: none; the one member that changes
  * @created: ns since 1970
@@ -76,13 +76,13 @@ struct pib_object_look {
 enum pib_object_seen {
 	PIB_OBJECT_NONE,	/* no other is there */
 	PIB_OBJECT_SEEN,	/* one was seen */
-	PIB_OBJECT_LATER,	/* many were passed over: to be asked again */
+	PIB_OBJECT_LATER,	/* many were passed over: the caller asks again */
 };
 
 void pib_objects_init(struct pib_objects *all);
 
 /**
- * pib_object_add() - an object was made
+ * pib_object_add() - enter an object that was made
  * @all: objects of the HCA
  * @o: part of the object, zeroed
  * @kind: what it is
@@ -95,7 +95,7 @@ void pib_object_add(struct pib_objects *all, struct pib_object *o, enum pib_obje
 		    u64 parent, const char *kernel);
 
 /**
- * pib_object_del() - an object is about to go
+ * pib_object_del() - take out an object that is about to go
  * @all: objects of the HCA
  * @o: part of the object; nobody looks at it any more when this returns
  *
@@ -103,12 +103,18 @@ void pib_object_add(struct pib_objects *all, struct pib_object *o, enum pib_obje
  */
 void pib_object_del(struct pib_objects *all, struct pib_object *o);
 
-/* The @id of the last object of @kind that was made; 0: there was none. Process context. */
+/* The @id of the last object of @kind that was made; 0: there was none. Context: process. */
 u64 pib_objects_last(struct pib_objects *all, enum pib_object_kind kind);
 
-/*
- * Have a look at the next object. Process context. Return: whether there was one; a bounded number
- * of objects is passed over.
+/**
+ * pib_objects_see() - call @look->see for the next object
+ * @all: objects of the HCA
+ * @look: which objects to look at, and how far the look has come
+ *
+ * One call passes over a bounded number of objects that are not to be seen.
+ *
+ * Context: process; @all->lock not held.
+ * Return: whether there was an object.
  */
 enum pib_object_seen pib_objects_see(struct pib_objects *all, struct pib_object_look *look);
 

@@ -6,10 +6,11 @@
 #include <rdma/uverbs_ioctl.h>
 #include "core/quota.h"
 #include "core/mmap.h"
+#include "core/refuse.h"
 
 /**
- * struct obj_limit - how many there are
- * @name: of what
+ * struct obj_limit - the number of objects of a kind
+ * @name: of the kind
  * @max: of an HCA
  * @share: of a user; 0: half of @max
  */
@@ -45,8 +46,9 @@ u32 pib_quota_max(enum pib_obj obj)
 	return obj_limits[obj].max;
 }
 
-void pib_quota_init(struct pib_quota *q)
+void pib_quota_init(struct pib_quota *q, struct ib_device *ibdev)
 {
+	q->ibdev = ibdev;
 	xa_init_flags(&q->users, XA_FLAGS_LOCK_IRQ);
 }
 
@@ -55,7 +57,7 @@ void pib_quota_exit(struct pib_quota *q)
 	xa_destroy(&q->users);
 }
 
-/* Return: the user of that number who is there already, or @fresh; ERR_PTR(). */
+/* Return: the user with the uid of @fresh who is there already, or @fresh; ERR_PTR(). */
 static struct pib_user *user_enter(struct pib_quota *q, struct pib_user *fresh)
 {
 	struct pib_user *user;
@@ -100,7 +102,7 @@ void pib_quota_put(struct pib_quota *q, struct pib_user *user)
 	if (!user || refcount_dec_not_one(&user->ref))
 		return;
 
-	/* The reference may be the last one: under the lock nobody finds the user anew. */
+	/* The reference may be the last one: under the lock no other caller finds the user. */
 	xa_lock_irqsave(&q->users, flags);
 	last = refcount_dec_and_test(&user->ref);
 	if (last)
@@ -110,7 +112,7 @@ void pib_quota_put(struct pib_quota *q, struct pib_user *user)
 		kfree(user);
 }
 
-/* What does not fit is not added for a moment, either: that would be somebody else's lack. */
+/* Add @n only if it fits: even if it were taken off at once, others would lack it meanwhile. */
 static bool add_below(atomic_t *used, u32 n, u32 max)
 {
 	int old = atomic_read(used);
@@ -122,18 +124,35 @@ static bool add_below(atomic_t *used, u32 n, u32 max)
 	return true;
 }
 
+/* Say that there are not @n more of @obj for @user, NULL: for anybody. Return: -ENOMEM. */
+static int quota_refuse(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n,
+			u32 max)
+{
+	const char *name = obj_limits[obj].name;
+
+	if (obj == PIB_OBJ_HELD)
+		return -ENOMEM;
+	if (user)
+		return pib_refuse(q->ibdev, -ENOMEM, "%u more %s: user %u has %u of %u", n, name,
+				  user->uid, atomic_read(&user->used[obj]), max);
+	return pib_refuse(q->ibdev, -ENOMEM, "%u more %s: %u of %u are used", n, name,
+			  atomic_read(&q->used[obj]), max);
+}
+
 int pib_quota_charge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n)
 {
 	u32 max = obj_limits[obj].max, share = obj_limits[obj].share ?: max / 2;
 
-	/* his share first: what he may not have is nobody else's lack, not for a moment, either */
+	/* His share comes first: others must not lack, even briefly, what he may not have. */
 	if (user && !add_below(&user->used[obj], n, share))
-		return -ENOMEM;
-	if (add_below(&q->used[obj], n, user ? max - pib_quota_reserve(max) : max))
+		return quota_refuse(q, user, obj, n, share);
+	if (user)
+		max -= pib_quota_reserve(max);
+	if (add_below(&q->used[obj], n, max))
 		return 0;
 	if (user)
 		atomic_sub(n, &user->used[obj]);
-	return -ENOMEM;
+	return quota_refuse(q, NULL, obj, n, max);
 }
 
 void pib_quota_uncharge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n)
@@ -147,10 +166,7 @@ int pib_quota_take(struct pib_quota *q, struct pib_user *user, enum pib_obj obj)
 {
 	int err = pib_quota_charge(q, user, obj, 1);
 
-	if (err)
-		pr_debug("pib: %s: no more %s for this user\n", current->comm,
-			 obj_limits[obj].name);
-	else if (user)
+	if (!err && user)
 		refcount_inc(&user->ref);
 	return err;
 }

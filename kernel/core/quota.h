@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How many objects an HCA has, or pages and bytes of what is no object, and who holds them. One
- * user has half of each at most. All users together leave a sixteenth to the kernel and to those
- * with CAP_SYS_RESOURCE. Memory is another matter: it is charged to the cgroup of who asks for it.
- * Rings are charged to his RLIMIT_MEMLOCK as well.
+ * The number of objects that an HCA has, or of pages and bytes of what is no object, and their
+ * holders. One user has half of each at most. All users together leave a sixteenth to the kernel
+ * and to processes with CAP_SYS_RESOURCE. Memory is another matter: it is charged to the cgroup of
+ * the process that asks for it. Rings are charged to that process's RLIMIT_MEMLOCK as well.
  */
 #ifndef PIB_CORE_QUOTA_H
 #define PIB_CORE_QUOTA_H
@@ -13,6 +13,7 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
+struct ib_device;
 struct ib_udata;
 
 /* Limits of an HCA that others go by, too; all of them: pib_quota_max(). */
@@ -42,7 +43,7 @@ enum pib_obj {
 /**
  * struct pib_user - a user of an HCA
  * @ref: contexts, and objects, which may survive them
- * @uid: who it is, as the first user namespace has it; never changes
+ * @uid: its number in the first user namespace; never changes
  * @used: his objects
  */
 struct pib_user {
@@ -53,24 +54,26 @@ struct pib_user {
 
 /**
  * struct pib_quota - the objects of an HCA
+ * @ibdev: the HCA, by whose name the log says what there is not enough of; never changes
  * @used: everybody's objects
  * @users: uid -> struct pib_user; lock taken with interrupts off
  */
 struct pib_quota {
+	struct ib_device *ibdev;
 	atomic_t used[PIB_OBJ_COUNT];
 	struct xarray users;
 };
 
-/* What users leave of @max. */
+/* The part of @max that all users together leave. */
 static inline u32 pib_quota_reserve(u32 max)
 {
 	return max / 16;
 }
 
-void pib_quota_init(struct pib_quota *q);
+void pib_quota_init(struct pib_quota *q, struct ib_device *ibdev);
 void pib_quota_exit(struct pib_quota *q);
 
-/* What the device has of an object; pib_query_device() advertises it. */
+/* The number of @obj that a device has; pib_query_device() advertises it. */
 u32 pib_quota_max(enum pib_obj obj);
 
 /**
@@ -82,24 +85,24 @@ u32 pib_quota_max(enum pib_obj obj);
  *	CAP_SYS_RESOURCE and needs no limits; ERR_PTR().
  */
 struct pib_user *pib_quota_user(struct pib_quota *q);
-/* Drop a reference. @user may be NULL. Any context. */
+/* Drop a reference. @user may be NULL. Context: any. */
 void pib_quota_put(struct pib_quota *q, struct pib_user *user);
 
 /**
- * pib_quota_take() - an object is made
+ * pib_quota_take() - count an object that is made
  * @q: quota of the HCA
- * @user: whose it is, NULL: the kernel's; stays there until the object is given back
+ * @user: its owner, NULL: the kernel; stays there until the object is given back
  * @obj: kind of object
  *
  * Context: any.
  * Return: 0; -ENOMEM: there are no more of them, or no more for this user.
  */
 int pib_quota_take(struct pib_quota *q, struct pib_user *user, enum pib_obj obj);
-/* The object is gone. Any context. */
+/* Undo pib_quota_take(): the object is gone. Context: any. */
 void pib_quota_give(struct pib_quota *q, struct pib_user *user, enum pib_obj obj);
 
 /**
- * pib_quota_charge() - so much of something is taken
+ * pib_quota_charge() - count @n units that are taken
  * @q: quota of the HCA
  * @user: as for pib_quota_take(), but no reference is taken: an object of the user's keeps him
  *	until the charge is given back
@@ -107,13 +110,14 @@ void pib_quota_give(struct pib_quota *q, struct pib_user *user, enum pib_obj obj
  * @n: units of @obj, not more than there are of it
  *
  * Context: any.
- * Return: 0; -ENOMEM: there is not so much of it, or not for this user.
+ * Return: 0; -ENOMEM: there is not so much of it, or not for this user, which is said by dynamic
+ *	debug; but not of PIB_OBJ_HELD, since that is on the data path, where counters say it.
  */
 int pib_quota_charge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n);
-/* @n units are given back. Any context. */
+/* Give @n units back. Context: any. */
 void pib_quota_uncharge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n);
 
-/* The owner of what a command makes; NULL for the kernel. */
+/* The owner of the objects that a command makes; NULL: the kernel, or somebody without limits. */
 struct pib_user *pib_quota_owner(struct ib_udata *udata);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Why a verb was refused. An error number says little, so the place that refuses also says it in
- * words, to the log, if somebody has asked for that: docs/debugging.md has how.
+ * The reason why a verb was refused. An error number says little, so the place that refuses also
+ * says it in words, to the log, if somebody has asked for that: docs/debugging.md has how.
  */
 #ifndef PIB_CORE_REFUSE_H
 #define PIB_CORE_REFUSE_H

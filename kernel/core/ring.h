@@ -16,7 +16,7 @@
  * @index: private copy of the index that the kernel owns; the kernel relies on no other
  * @user: a process has the ring mapped, so the other index is not to be trusted
  * @entry: mmap entry, or NULL
- * @mm: whose RLIMIT_MEMLOCK the ring counts against; NULL for the kernel's own
+ * @mm: process against whose RLIMIT_MEMLOCK the ring counts; NULL for the kernel's own
  */
 struct pib_ring {
 	struct pib_ring_hdr *hdr;
@@ -36,7 +36,7 @@ struct pib_ring {
  * @entries: least number of slots; rounded up to a power of two
  * @stride: least bytes to a slot; rounded up to a power of two
  * @udata: of the process that is to map the ring; NULL for a ring of the kernel's own
- * @info: result: what the process must know; may be NULL without @udata
+ * @info: result: place and shape of the ring, for the process; may be NULL without @udata
  *
  * Context: process; may sleep.
  * Return: 0; -EINVAL: the ring would be larger than 1 GiB; -ENOMEM: no memory, or RLIMIT_MEMLOCK.
@@ -44,8 +44,8 @@ struct pib_ring {
 int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
 		   struct ib_udata *udata, struct pib_ring_info *info);
 /*
- * Free a ring. The memory stays with the processes that have it mapped. Who posts into it finds
- * that he has to ring, and rings in vain. Process context.
+ * Free a ring. The memory stays with the processes that have it mapped. One that posts into it
+ * finds that it has to ring, and its doorbell has no effect. Context: process.
  */
 void pib_ring_free(struct pib_ring *ring);
 

@@ -3,10 +3,11 @@
  * Tasks with something to do stand on a run list of the CPU that found it out, and are
  * run from there in turn.
  *
- * A task has one owner at a time. Who sets PIB_TASK_SCHED puts it on a list; who
- * finds it set leaves PIB_TASK_MISSED behind, and the owner runs it once more.
- * Standing on a list holds a reference. While something that a task has sent over a network may be
- * on its way, it is put on the list of the CPU that has sent it, wherever the news is.
+ * A task has one owner at a time. The CPU that sets PIB_TASK_SCHED puts the task on a
+ * list. A CPU that finds the bit set leaves PIB_TASK_MISSED behind, and the owner runs the
+ * task once more. Standing on a list holds a reference. While something that a task has sent over a
+ * network may be on its way, the task is put on the list of the CPU that has sent it, on
+ * whatever CPU the news came in.
  *
  * The list is worked off where the news came in (a doorbell, a datagram, a
  * timer), as far as the budget goes; the rest is left to a work item, so that
@@ -14,9 +15,9 @@
  * for a CPU, since it goes through the list round by round. Timers that are due
  * together fire one after the other in one softirq: they share a budget.
  *
- * What a process posts in quick succession is handed to the poller of its CPU, a work item
- * that the scheduler puts where there is room. The poller runs the tasks as a doorbell would, many
- * work requests at a time, and goes on looking at the ring: meanwhile no doorbell is needed.
+ * A task for which a process posts in quick succession is handed to the poller of its CPU, a work
+ * item that the scheduler puts where there is room. The poller runs the tasks as a doorbell would,
+ * many work requests at a time, and goes on looking at the ring: meanwhile no doorbell is needed.
  */
 #include <linux/bottom_half.h>
 #include <linux/cpumask.h>
@@ -33,9 +34,9 @@
 #define RUN_BYTES	(1 << 20)
 #define RUN_COPIES	32	/* copies of multicasts that count as one more task */
 #define CLOCK_NSEC	(100 * NSEC_PER_USEC)
-/* A CPU from which a request has left over a network is expected to send another within that. */
+/* Time within which a CPU that has sent a request over a network is expected to send another. */
 #define ASKS_MSEC	10
-/* How often a poster looks whether the task's owner has done. */
+/* Number of looks that a poster takes whether the task's owner has done. */
 #define OWNER_SPINS	64
 
 /**
@@ -43,15 +44,15 @@
  * @list: tasks to run, latest first
  * @running: bit 0: someone is working the list off and will see what is added
  * @work: takes over when the budget is used up or nobody else will come
- * @cpu: whose
- * @now: ns, when the clock was read last
- * @local: what the CPU's own clock said then
+ * @cpu: the CPU
+ * @now: ns, time at which the clock was read last
+ * @local: the CPU's own clock at that time
  * @asks_until: jiffies: see pib_tasks_ask()
  * @copies: copies of multicasts made on this CPU so far, modulo 2^32
  * @due_by: ns: timers that were due by then share @due
  * @due: what these timers may still do
  * @polled: tasks handed to @poller
- * @poller: runs elsewhere what is posted here in quick succession
+ * @poller: runs, on any CPU, tasks for which is posted here in quick succession
  */
 struct pib_runlist {
 	struct llist_head list;
@@ -81,6 +82,11 @@ static bool task_claim(struct pib_task *t)
 		if (old & BIT(PIB_TASK_DEAD))
 			return false;
 		new = old | BIT(old & BIT(PIB_TASK_SCHED) ? PIB_TASK_MISSED : PIB_TASK_SCHED);
+		/*
+		 * Pairs with try_cmpxchg() in task_release(): the owner sees MISSED and goes on, or
+		 * has given the task up. And with smp_mb__after_atomic() in run_one(), by which the
+		 * run sees what the caller has left for it.
+		 */
 	} while (!try_cmpxchg(&t->state, &old, new));
 
 	return !(old & BIT(PIB_TASK_SCHED));
@@ -95,18 +101,22 @@ static bool task_release(struct pib_task *t, bool more)
 		if (!(old & BIT(PIB_TASK_DEAD)) && (more || old & BIT(PIB_TASK_MISSED)))
 			return false;
 		new = old & ~(BIT(PIB_TASK_SCHED) | BIT(PIB_TASK_MISSED));
+		/*
+		 * Pairs with try_cmpxchg() in task_claim(): the next owner, maybe of another CPU,
+		 * sees what this one has done.
+		 */
 	} while (!try_cmpxchg(&t->state, &old, new));
 
 	return true;
 }
 
-/* Can what @t, which is claimed, sends from another CPU overtake nothing any more? */
+/* @t is claimed. Return: true if packets that it sends from another CPU can overtake none. */
 static bool task_may_move(const struct pib_task *t)
 {
 	return time_after(jiffies, t->home_until) || t->ops->may_move(t);
 }
 
-/* May @t, which is claimed, run on its home CPU only? */
+/* @t is claimed. Return: true if it may run on its home CPU only. */
 static bool task_is_bound(const struct pib_task *t)
 {
 	int cpu = READ_ONCE(t->home);
@@ -114,7 +124,7 @@ static bool task_is_bound(const struct pib_task *t)
 	return unlikely(cpu != PIB_ANY_CPU) && cpu_online(cpu) && !task_may_move(t);
 }
 
-/* The run list of the CPU that is to run @t, which is claimed. */
+/* Return: the run list for @t, which is claimed: this CPU's or that of its home. */
 static struct pib_runlist *runlist_of(struct pib_task *t)
 {
 	int cpu = READ_ONCE(t->home);
@@ -150,9 +160,9 @@ static struct pib_runlist *runlist_next(const struct pib_runlist *rl)
 }
 
 /*
- * The run list for @t, which is claimed and for which a lot has come. What is sent within a
- * machine, over veth, is received by the CPU that sends it, in softirqs of the stack: one CPU would
- * do all the work. So a CPU that asks leaves the answering to the next one.
+ * The run list for @t, which is claimed and for which a lot has come. Packets sent within a
+ * machine, over veth, are received by the CPU that sends them, in softirqs of the stack: one CPU
+ * would do all the work. So a CPU that asks leaves the answering to the next one.
  */
 static struct pib_runlist *runlist_for_bulk(struct pib_task *t)
 {
@@ -165,14 +175,14 @@ static struct pib_runlist *runlist_for_bulk(struct pib_task *t)
 	return runlist_next(rl);
 }
 
-/* Who works the list off looks at the list again after he has cleared the bit. */
+/* A CPU that works the list off looks at it again after it has cleared the bit. */
 static void runlist_wake(struct pib_runlist *rl)
 {
 	if (!test_bit(0, &rl->running))
 		queue_work_on(rl->cpu, pib_task_wq, &rl->work);
 }
 
-/* @t is claimed. */
+/* Put @t, which is claimed, on @rl. */
 static void task_enlist(struct pib_task *t, struct pib_runlist *rl)
 {
 	pib_task_get(t);
@@ -194,10 +204,10 @@ void pib_task_activate_bulk(struct pib_task *t)
 }
 
 /*
- * What is posted in answer to a message finds the CPU that delivered the message still busy with
- * the task: it acknowledges. Left to that CPU, the answer would be sent while the one who posted
- * does nothing, and what comes back would find its receiver in the middle of that. So the two would
- * take turns, where they could work side by side.
+ * When a process posts the answer to a message, the CPU that delivered the message is still busy
+ * with the task: it acknowledges. Left to that CPU, the answer would be sent while the poster's CPU
+ * does nothing, and the reply to it would find its receiver in the middle of that. So the two CPUs
+ * would take turns, where they could work side by side.
  */
 void pib_task_activate_here(struct pib_task *t)
 {
@@ -259,7 +269,7 @@ static void run_one(struct pib_runlist *rl, struct pib_task *t, struct pib_budge
 		llist_add(&t->node, &rl->list);
 }
 
-/* Round by round, so that each task gets its turn. */
+/* Run the tasks of @rl, round by round, so that each task gets its turn. */
 static void work_off(struct pib_runlist *rl, struct pib_budget *budget)
 {
 	struct llist_node *node;
@@ -282,8 +292,8 @@ static void work_off(struct pib_runlist *rl, struct pib_budget *budget)
 }
 
 /*
- * ktime_get_ns(), but for what the clocks of the CPU and of the kernel drift apart in so short
- * a time: where the clocksource is a device, as the HPET is in many guests, reading it takes as
+ * ktime_get_ns(), but for the drift between the clocks of the CPU and of the kernel within
+ * CLOCK_NSEC. Where the clocksource is a device, as the HPET is in many guests, reading it takes as
  * long as a good part of a message.
  */
 static u64 runlist_clock(struct pib_runlist *rl)
@@ -297,7 +307,7 @@ static u64 runlist_clock(struct pib_runlist *rl)
 	return rl->now + (local - rl->local);
 }
 
-/* What a run that begins at @now may do. */
+/* The budget of a run that begins at @now. */
 static struct pib_budget full_budget(u64 now, bool polls)
 {
 	return (struct pib_budget) {
@@ -312,12 +322,16 @@ static struct pib_budget full_budget(u64 now, bool polls)
 static bool runlist_spend(struct pib_runlist *rl, struct pib_budget *budget)
 {
 	do {
-		/* Only after a CPU has gone can another one be at it. */
+		/*
+		 * Another CPU can be at it only after this list's own CPU has gone offline. Pairs
+		 * with clear_bit_unlock() below.
+		 */
 		if (test_and_set_bit_lock(0, &rl->running))
 			return true;
 		rcu_read_lock();
 		work_off(rl, budget);
 		rcu_read_unlock();
+		/* Pairs with test_and_set_bit_lock() above, on the CPU that runs the list next. */
 		clear_bit_unlock(0, &rl->running);
 		/* Pairs with llist_add(), after which runlist_wake() looks at the bit. */
 		smp_mb__after_atomic();
@@ -328,7 +342,7 @@ static bool runlist_spend(struct pib_runlist *rl, struct pib_budget *budget)
 	return true;
 }
 
-/* The same with a budget of its own. */
+/* As runlist_spend(), with a budget of its own. */
 static bool runlist_run(struct pib_runlist *rl, bool polls)
 {
 	struct pib_budget budget = full_budget(runlist_clock(rl), polls);
@@ -346,9 +360,9 @@ void pib_tasks_run(void)
 
 /*
  * A softirq calls all timers that are due when it begins. The first of them sets @due_by to a time
- * at which that has begun, so none of the others gets a new budget. The one that finds the budget
- * spent leaves its task on the list, which holds a reference (task_enlist()): whoever destroys the
- * task's object waits for the work item.
+ * at which that has begun, so none of the others gets a new budget. A timer that finds the budget
+ * spent leaves its task on the list, which holds a reference (task_enlist()): the destruction of
+ * the task's object waits for the work item.
  */
 void pib_tasks_run_due(u64 due)
 {
@@ -356,7 +370,7 @@ void pib_tasks_run_due(u64 due)
 	u64 now = runlist_clock(rl);
 
 	if (due > rl->due_by) {
-		/* @due may have been set anew meanwhile, to a time that is still to come. */
+		/* The timer may have been set again meanwhile: @due may lie in the future. */
 		rl->due_by = max(now, min(due, now + CLOCK_NSEC));
 		rl->due = full_budget(now, false);
 	}
@@ -372,12 +386,12 @@ static void runlist_work(struct work_struct *work)
 
 	local_bh_disable();
 	done = runlist_run(rl, false);
-	/* Where the CPU of @rl has gone, whom its tasks have woken is on the list of this one. */
+	/* If the CPU of @rl is offline, tasks that its tasks have woken are on this CPU's list. */
 	if (rl != this_cpu_ptr(&pib_runlists))
 		pib_tasks_run();
 	local_bh_enable();
 
-	/* Queued anew instead of looped: the CPU's other work has its turn. */
+	/* The work item is queued again and does not loop: the CPU's other work has its turn. */
 	if (!done)
 		queue_work_on(rl->cpu, pib_task_wq, work);
 }
@@ -414,7 +428,7 @@ static void poller_work(struct work_struct *work)
 	do {
 		before = here;
 		done = run_polled(rl, &here);
-		/* The work item was moved: what it has left there is that CPU's to finish. */
+		/* The work item was moved: the CPU that it left finishes what is on its list. */
 		if (before && before != here)
 			runlist_wake(before);
 		cond_resched();
@@ -426,6 +440,16 @@ int pib_tasks_init(void)
 	struct pib_runlist *rl;
 	int cpu;
 
+	/*
+	 * This work runs at nice -20, though much of it is a user's. All tasks of a CPU stand on
+	 * one list, the kernel's own QPs and other users' among them. A process that deregisters
+	 * memory waits, unkillably, for bursts that QPs on this list have not taken in yet. At nice
+	 * 0 a user with many busy threads could make that wait as long as he likes. At -20 a user
+	 * who posts without end takes most of a CPU's time, as softirqs do where packets come
+	 * without end. But the scheduler leaves the others on that CPU a share, and moves them to
+	 * CPUs with less to do. The poller runs, at nice 0, what a process posts in quick
+	 * succession: there it competes with the process itself.
+	 */
 	pib_task_wq = alloc_workqueue("pib", WQ_HIGHPRI | WQ_PERCPU | WQ_MEM_RECLAIM, 0);
 	if (!pib_task_wq)
 		return -ENOMEM;

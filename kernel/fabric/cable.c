@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Cables: which ports hear each other. A cable inside this kernel is a pair of
- * pointers. A cable that leads elsewhere is its carrier's (fabric/link.h). What becomes of a
- * port when its cable is plugged in, pulled or trained anew is said here, under link_lock.
+ * pointers. A cable that leads elsewhere belongs to its carrier (fabric/link.h). This file decides,
+ * under link_lock, what a port does when its cable is plugged in, pulled or retrained.
  */
 #include "fabric/cable.h"
 #include "core/net.h"
@@ -58,6 +58,22 @@ void pib_kport_link_down(struct pib_kport *port)
 	pib_kport_events(port);
 }
 
+/* Notify listeners of the cable between @a and @b. @b is NULL if the cable leads elsewhere. */
+static void notify_cable(u8 kind, struct pib_kport *a, struct pib_kport *b, bool plugged)
+{
+	struct pib_note note = {
+		.pn = a->nd->pn,
+		.kind = kind,
+		.a = pib_kport_note_end(a),
+		.is_auto = a->is_auto,
+		.plugged = plugged,
+	};
+
+	if (b)
+		note.b = pib_kport_note_end(b);
+	pib_notify(&note);
+}
+
 /* Bring the link of a local cable up at both ends, if both want it. */
 static void cable_settle(struct pib_kport *a, struct pib_kport *b)
 {
@@ -71,7 +87,7 @@ static void cable_settle(struct pib_kport *a, struct pib_kport *b)
 	pib_kport_link_up(b, &far_a);
 }
 
-/* The link of @port trains anew. */
+/* Retrain the link of @port. */
 static void cable_bounce(struct pib_net *pn, struct pib_kport *port)
 {
 	struct pib_kport *peer;
@@ -112,6 +128,7 @@ void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b
 	b->cable_out = false;
 	rcu_assign_pointer(a->peer, b);
 	rcu_assign_pointer(b->peer, a);
+	notify_cable(PIB_EVENT_KIND_LINK_NEW, a, b, true);
 	cable_settle(a, b);
 	mutex_unlock(&pn->link_lock);
 	pn->changes++;
@@ -135,6 +152,7 @@ void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head
 	RCU_INIT_POINTER(peer->peer, NULL);
 	pib_kport_link_down(port);
 	pib_kport_link_down(peer);
+	notify_cable(PIB_EVENT_KIND_LINK_DEL, port, peer, false);
 	mutex_unlock(&pn->link_lock);
 	pn->changes++;
 }
@@ -153,6 +171,7 @@ void pib_cable_set_plugged(struct pib_net *pn, struct pib_kport *port, bool plug
 	} else {
 		link->cable_out = !plugged;
 	}
+	notify_cable(PIB_EVENT_KIND_LINK_PLUGGED, port, peer, plugged);
 	cable_bounce(pn, port);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Captures: bursts become records of packets, as they would be on a wire.
  *
- * A record has the bytes of a packet from the LRH on, without its ICRC: where nothing travels over
- * UDP nobody computes that, and who reads can. It is read as it is at this moment: payload is
+ * A record has the bytes of a packet from the LRH on, without its ICRC. Where nothing travels over
+ * UDP nobody computes the ICRC, and a reader can. Payload is copied as it is at this moment: it is
  * registered memory, which its owner may be writing.
  */
 #include <linux/ktime.h>
@@ -105,7 +105,7 @@ static u32 record_size(const struct pib_capture_cfg *cfg, const struct capture_p
 	return ALIGN(sizeof(struct pib_capture_packet) + captured, 8);
 }
 
-/* The bytes of records of those packets of @b that are wanted, which are counted in @npkts. */
+/* Return: the bytes of the records of those packets of @b that match; @npkts is their number. */
 static u32 records_size(const struct pib_capture_cfg *cfg, struct pib_burst *b, u32 *npkts)
 {
 	struct capture_packet p;
@@ -123,9 +123,11 @@ static u32 records_size(const struct pib_capture_cfg *cfg, struct pib_burst *b, 
 }
 
 /*
- * May the payload be memory that its owner has taken back? A consumer in the kernel sends from
- * memory without a region, to which there is no reference, and a repetition of what the peer has
- * had may stand in a slow cable when the work request has long been completed.
+ * Return: true if the payload may be memory that its owner has taken back.
+ *
+ * A consumer in the kernel sends from memory without a region, to which there is no reference. A
+ * retransmission that the peer does not need may still wait in a slow cable when the work request
+ * has long been completed.
  */
 static bool is_stale(const struct pib_burst *b)
 {
@@ -141,7 +143,9 @@ static bool is_stale(const struct pib_burst *b)
 }
 
 /*
- * Write the packet's bytes, @room at most. Return: how many; payload that is not there is left out.
+ * Write the packet's bytes, @room at most. Payload that cannot be read is left out.
+ *
+ * Return: number of bytes written.
  */
 static u32 record_bytes(u8 *to, u32 room, struct pib_burst *b, const struct capture_packet *p)
 {
@@ -173,8 +177,9 @@ static void record_write(struct pib_capture_packet *r, const struct pib_tap *tap
 }
 
 /*
- * A management class is payload, which its owner may have changed since it was looked at: what is
- * wanted now may be less than there is room for, or more, and is what counts.
+ * The packets are matched once more: a management class is payload, which its owner may have
+ * changed since records_size() looked. Fewer packets may match now than there is room for, or more.
+ * This second match counts.
  */
 static void records_write(struct pib_mark *mark, struct pib_burst *b, u8 flags, u8 reason)
 {
@@ -260,7 +265,11 @@ static void mark_settle(struct pib_mark *mark, bool passed)
 		pib_capture_ring_give(&tap->cap->ring, mark->chunk, passed);
 	if (passed)
 		atomic64_add(mark->npkts, mark->chunk ? &tap->captured : &tap->lost);
-	/* Also where nothing was added: what was given before may have waited for this one. */
+	/*
+	 * Wake readers even if nothing was added: chunks that are complete may have waited for this
+	 * one. Pairs with wait_event_interruptible() in capture_read() and smp_mb() in
+	 * capture_poll(): a reader queues itself before it looks for records.
+	 */
 	if (wq_has_sleeper(&tap->cap->wait))
 		wake_up_interruptible_poll(&tap->cap->wait, EPOLLIN | EPOLLRDNORM);
 }
@@ -342,10 +351,10 @@ static void tap_leave(struct pib_tap *tap)
 	tap->cap->live--;
 }
 
-/* No tap is left, and nobody who has seen one. */
+/* Tell readers that the capture has ended: no tap is left, and no CPU uses one. */
 static void capture_end(struct pib_capture *cap)
 {
-	/* Pairs with the acquire in control/capture.c: what was written before is seen. */
+	/* Pairs with the acquire in control/capture.c: a reader sees all that came before. */
 	smp_store_release(&cap->ended, true);
 	wake_up_interruptible_poll(&cap->wait, EPOLLIN | EPOLLRDNORM | EPOLLHUP);
 }
@@ -370,7 +379,11 @@ void pib_capture_destroy(struct pib_capture *cap)
 	kfree(cap);
 }
 
-/* Take the first tap of @port out of the list. Return: its capture, if that was its last one. */
+/*
+ * Take the first tap of @port out of the list.
+ *
+ * Return: the tap's capture if it has no other tap left, else NULL.
+ */
 static struct pib_capture *port_leave(struct pib_kport *port)
 {
 	struct pib_tap *tap = hlist_entry(port->taps.first, struct pib_tap, entry);
@@ -390,7 +403,7 @@ void pib_captures_leave(struct pib_node_dev *nd)
 			over = port_leave(nd->ports[i]);
 			if (!over)
 				continue;
-			/* The mutex keeps it: who destroys it takes that first. */
+			/* pib_capture_destroy() takes the mutex first, so @over stays. */
 			synchronize_rcu();
 			capture_end(over);
 		}

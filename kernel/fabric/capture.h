@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Captures: who wants to see the packets that pass a port.
+ * Captures: copies of the packets that pass a port.
  *
- * A port has a tap for each capture that it belongs to. What a burst leaves in the ring of a
- * capture is written when the burst comes to the port, and counts when its way is a fact: a burst
- * that is refused further on has not passed, and comes again.
+ * A port has a tap for each capture that it belongs to. A burst's records are written to the ring
+ * of a capture when the burst comes to the port. They count once the burst has landed: a burst that
+ * is refused further on has not passed, and comes again.
  */
 #ifndef PIB_FABRIC_CAPTURE_H
 #define PIB_FABRIC_CAPTURE_H
@@ -24,7 +24,7 @@ struct pib_node_dev;
 #define PIB_CAPTURE_DIR_OUT	2
 
 /**
- * struct pib_capture_match - a field of a packet that has a value
+ * struct pib_capture_match - a field of a packet and the value it must have
  * @field: enum pib_capture_field
  * @value: the value, @mask applied
  * @mask: bits that count
@@ -36,12 +36,12 @@ struct pib_capture_match {
 };
 
 /**
- * struct pib_capture_cfg - what is asked for
+ * struct pib_capture_cfg - configuration of a capture
  * @directions: PIB_CAPTURE_DIR_*
- * @snap_len: bytes of a packet that are kept at most
+ * @snap_len: greatest number of bytes kept of a packet
  * @buffer: bytes of the ring
  * @num_matches: entries in @match
- * @match: all of them hold for a packet that is captured
+ * @match: conditions, all of which a captured packet fulfils
  */
 struct pib_capture_cfg {
 	u8 directions;
@@ -71,11 +71,11 @@ struct pib_tap {
 
 /**
  * struct pib_capture - a capture
- * @cfg: what was asked for; never changes
- * @ring: what is to be read
- * @wait: who reads
- * @read_lock: one reads at a time; taken before nothing else
- * @ended: nothing will be written any more
+ * @cfg: configuration; never changes
+ * @ring: records for the reader
+ * @wait: readers and pollers that wait for records
+ * @read_lock: held by the one reader; no other lock is taken under it
+ * @ended: nothing more will be written
  * @live: taps that are in a port's list; under the mutex in capture.c
  * @num_taps: entries in @tap; never changes
  * @tap: the ports
@@ -92,11 +92,11 @@ struct pib_capture {
 };
 
 /**
- * struct pib_mark - what a burst has left in a capture, for now
- * @next: of the same burst, NULL: none
- * @tap: where
- * @chunk: its packets; NULL: there was no room
- * @npkts: how many of its packets were chosen
+ * struct pib_mark - records of a burst that is still on its way
+ * @next: next mark of the same burst, NULL: none
+ * @tap: tap that wrote the records
+ * @chunk: the records; NULL: the ring had no room
+ * @npkts: number of the burst's packets that matched
  */
 struct pib_mark {
 	struct pib_mark *next;
@@ -107,23 +107,32 @@ struct pib_mark {
 
 DECLARE_STATIC_KEY_FALSE(pib_capture_key);
 
-/* Does anybody want to see what passes @port? Under RCU. */
+/* Return: true if @port has a capture. Context: under RCU. */
 static inline bool pib_captured(const struct pib_kport *port)
 {
 	return static_branch_unlikely(&pib_capture_key) && !hlist_empty(&port->taps);
 }
 
-/*
- * @b comes to @port. @flags: PIB_CAPTURE_OUT or 0; @reason: enum pib_capture_reason. What it leaves
- * is put on @marks, for pib_marks_settle(). Softirqs off, under RCU until then.
+/**
+ * pib_capture_burst() - write records of a burst that comes to a port
+ * @port: port
+ * @b: burst
+ * @flags: PIB_CAPTURE_OUT or 0
+ * @reason: enum pib_capture_reason
+ * @marks: list to which the burst's marks are added, for pib_marks_settle()
+ *
+ * Context: softirqs off, under RCU until pib_marks_settle().
  */
 void pib_capture_burst(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason,
 		       struct pib_mark **marks);
-/* The same, and it is a fact. */
+/* As pib_capture_burst(), and the records count at once. Context: softirqs off, under RCU. */
 void pib_capture_fact(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason);
-/* @passed: the way of the burst is a fact; else it is as if it had never come. */
+/* Count the records if the burst has @passed, else drop them. Context: as pib_capture_burst(). */
 void pib_capture_settle(struct pib_mark **marks, bool passed);
-/* What became of the burst at the port by which it came in, where that is captured. */
+/*
+ * Write into the records made at @port, by which the burst came in, what became of the burst.
+ * Context: as pib_capture_burst().
+ */
 void pib_capture_explain(struct pib_mark *marks, const struct pib_kport *port, u8 reason);
 
 static inline void pib_marks_settle(struct pib_mark **marks, bool passed)
@@ -139,7 +148,7 @@ static inline void pib_marks_explain(struct pib_mark *marks, const struct pib_kp
 		pib_capture_explain(marks, port, reason);
 }
 
-/* @b did not pass @port. Softirqs off, under RCU. */
+/* Capture that @b did not pass @port. Context: softirqs off, under RCU. */
 static inline void pib_capture_failed(struct pib_kport *port, struct pib_burst *b, u8 flags,
 				      u8 reason)
 {
@@ -147,18 +156,23 @@ static inline void pib_capture_failed(struct pib_kport *port, struct pib_burst *
 		pib_capture_fact(port, b, flags | PIB_CAPTURE_FAILED, reason);
 }
 
-/* A capture of @num ports without ports. Process context, no locks. Return: ERR_PTR(-ENOMEM). */
+/*
+ * Make a capture that has room for @num ports and captures at none yet.
+ *
+ * Context: process, no locks.
+ * Return: the capture; ERR_PTR(-ENOMEM).
+ */
 struct pib_capture *pib_capture_create(const struct pib_capture_cfg *cfg, u32 num);
 /*
- * Capture from now on what passes port @num of @nd, 0: all. @nd stays meanwhile, and is not
- * stopped yet. Process context.
+ * Begin to capture at port @num of @nd, or at all its ports if @num is 0. The caller keeps @nd from
+ * being stopped meanwhile. Context: process.
  */
 void pib_capture_start(struct pib_capture *cap, struct pib_node_dev *nd, u32 num);
-/* Capture nothing any more. Process context; sleeps for a grace period. */
+/* Stop capturing. Context: process; sleeps for a grace period. */
 void pib_capture_stop(struct pib_capture *cap);
-/* Stop and free. Process context, no locks. */
+/* Stop and free a capture. Context: process, no locks; sleeps for a grace period. */
 void pib_capture_destroy(struct pib_capture *cap);
-/* @nd goes: nobody captures there any more. Process context; may sleep for a grace period. */
+/* End all captures at the ports of @nd. Context: process; may sleep for a grace period. */
 void pib_captures_leave(struct pib_node_dev *nd);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The ring between those who capture packets and the one who reads them. */
+/* Rings of captures, between the CPUs that write records and the one reader. */
 #include <linux/log2.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
@@ -7,7 +7,7 @@
 #include "fabric/capture_ring.h"
 
 enum chunk_state {
-	CHUNK_BUSY,	/* being written, or not known yet whether it is to be read */
+	CHUNK_BUSY,	/* being written, or its burst has not landed yet */
 	CHUNK_READY,
 	CHUNK_SKIP,
 };
@@ -30,7 +30,7 @@ static struct pib_capture_chunk *chunk_at(const struct pib_capture_ring *ring, u
 	return ring->base + (at & (ring->size - 1));
 }
 
-/* What is left before the end of the memory is not to be read. */
+/* Mark the @len bytes before the end of the memory as unused. */
 static void chunk_skip(struct pib_capture_ring *ring, u32 len)
 {
 	struct pib_capture_chunk *c = chunk_at(ring, ring->head);
@@ -48,7 +48,7 @@ struct pib_capture_chunk *pib_capture_ring_take(struct pib_capture_ring *ring, u
 	spin_lock(&ring->lock);
 	rest = ring->size - (ring->head & (ring->size - 1));
 	skip = rest < len ? rest : 0;
-	/* Pairs with the release in chunk_pass(): what the reader has left is free. */
+	/* Pairs with the release in chunk_pass(): the reader is done with what it has passed. */
 	if (ring->head + skip + len - smp_load_acquire(&ring->tail) <= ring->size) {
 		c = chunk_at(ring, ring->head + skip);
 		c->len = len;
@@ -56,7 +56,7 @@ struct pib_capture_chunk *pib_capture_ring_take(struct pib_capture_ring *ring, u
 		WRITE_ONCE(c->state, CHUNK_BUSY);
 		if (skip)
 			chunk_skip(ring, skip);
-		/* Pairs with the acquire in next_chunk(): a chunk that is seen has its header. */
+		/* Pairs with the acquire in next_chunk(): a reader that sees it sees its header. */
 		smp_store_release(&ring->head, ring->head + skip + len);
 	}
 	spin_unlock(&ring->lock);
@@ -64,8 +64,10 @@ struct pib_capture_chunk *pib_capture_ring_take(struct pib_capture_ring *ring, u
 }
 
 /*
- * If nothing was taken since, the room is as if it had never been taken: a burst that is refused
- * over and over does not fill the ring. The reader does not pass what is busy.
+ * Give the room of @c back if nothing was taken since, so that a burst that is refused over and
+ * over does not fill the ring. The reader does not pass a busy chunk.
+ *
+ * Return: true if the room was given back.
  */
 static bool chunk_untake(struct pib_capture_ring *ring, const struct pib_capture_chunk *c)
 {
@@ -96,7 +98,7 @@ static void chunk_pass(struct pib_capture_ring *ring, const struct pib_capture_c
 	smp_store_release(&ring->tail, ring->tail + c->len);
 }
 
-/* The next chunk that is to be read, those before it passed over. Return: NULL: none yet. */
+/* Pass over chunks that are skipped. Return: the next chunk to read; NULL: none yet. */
 static struct pib_capture_chunk *next_chunk(struct pib_capture_ring *ring)
 {
 	struct pib_capture_chunk *c;
@@ -125,7 +127,7 @@ bool pib_capture_ring_readable(const struct pib_capture_ring *ring)
 	       READ_ONCE(chunk_at(ring, tail)->state) != CHUNK_BUSY;
 }
 
-/* Bytes of whole records of @c from those on that were read, @room at most. */
+/* Return: bytes of the whole records of @c behind the @done bytes already read, @room at most. */
 static u32 chunk_fits(const struct pib_capture_chunk *c, u32 done, size_t room)
 {
 	const struct pib_capture_packet *p;

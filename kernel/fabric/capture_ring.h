@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The ring between those who capture packets and the one who reads them.
+ * Rings of captures, between the CPUs that write records and the one reader.
  *
- * A writer takes room, fills it in, and says later whether it is to be read: whether a burst has
- * passed a port is known when it has landed.
+ * A writer takes room, fills it in, and decides later whether a reader gets to see it: whether a
+ * burst has passed a port is known only when it has landed.
  */
 #ifndef PIB_FABRIC_CAPTURE_RING_H
 #define PIB_FABRIC_CAPTURE_RING_H
@@ -29,12 +29,12 @@ struct pib_capture_chunk {
 
 /**
  * struct pib_capture_ring - chunks in the order in which their room was taken
- * @lock: of writers, guards @head; softirqs off; nothing is taken under it
+ * @lock: guards @head among writers; softirqs off; no other lock is taken under it
  * @base: memory; never changes
  * @size: bytes, a power of two; never changes
  * @head: where the next chunk begins; grows without end
- * @tail: the reader's; what is before it is free
- * @done: bytes of records that were read of the chunk at @tail; the reader's
+ * @tail: end of the room that is free again; written by the reader only
+ * @done: bytes of records already read of the chunk at @tail; used by the reader only
  */
 struct pib_capture_ring {
 	spinlock_t lock;
@@ -45,28 +45,39 @@ struct pib_capture_ring {
 	u32 done;
 };
 
-/* @size: bytes, made a power of two. Process context. Return: 0 or -ENOMEM. */
+/*
+ * Set up a ring of @size bytes, rounded up to a power of two.
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
 int pib_capture_ring_init(struct pib_capture_ring *ring, u32 size);
 void pib_capture_ring_destroy(struct pib_capture_ring *ring);
 
-/* Room for @bytes of records, a multiple of 8. Softirqs off. Return: NULL: there is none. */
+/*
+ * Take room for @bytes of records, a multiple of 8.
+ *
+ * Context: softirqs off.
+ * Return: the chunk; NULL: no room.
+ */
 struct pib_capture_chunk *pib_capture_ring_take(struct pib_capture_ring *ring, u32 bytes);
 /*
- * The chunk is complete; @keep: it is to be read, else its room is free again, at once if nothing
- * was taken since. Softirqs off.
+ * Give a chunk that is complete to the reader if @keep is true. Else free its room, at once if
+ * nothing was taken since. Context: softirqs off.
  */
 void pib_capture_ring_give(struct pib_capture_ring *ring, struct pib_capture_chunk *chunk,
 			   bool keep);
 
 /*
- * May there be something to read? It may turn out to be nothing, for the burst was refused. Any
- * context.
+ * Return: true if there may be something to read. A read may still find nothing, if the burst was
+ * refused. Context: any.
  */
 bool pib_capture_ring_readable(const struct pib_capture_ring *ring);
 /*
- * Copy as many whole records as there are and fit. One reader at a time; process context.
+ * Copy as many whole records to user space as there are and fit.
  *
- * Return: bytes; -EFAULT: none could be copied.
+ * Context: process; one reader at a time.
+ * Return: bytes copied; -EFAULT: none could be copied.
  */
 ssize_t pib_capture_ring_read(struct pib_capture_ring *ring, void __user *to, size_t room);
 

@@ -6,8 +6,9 @@
 #include "proto/icrc.h"
 
 /*
- * The bytes of a burst of one packet, LRH to ICRC. Return: from kmalloc(); NULL: no memory or no
- * payload.
+ * Build the bytes of a burst of one packet, LRH to ICRC.
+ *
+ * Return: the bytes, to be freed by kfree(); NULL: no memory, or the payload cannot be read.
  */
 static u8 *packet_bytes(struct pib_burst *b, u32 len)
 {
@@ -29,8 +30,9 @@ static u8 *packet_bytes(struct pib_burst *b, u32 len)
 }
 
 /*
- * Is @p a packet with the right ICRC? If so the packet is taken apart into @b, which has no
- * payload.
+ * Parse the packet at @p into @b, which has no payload yet.
+ *
+ * Return: true if @p is a packet with the right ICRC, and there was memory for its payload.
  */
 static bool packet_parse(struct pib_burst *b, const u8 *p, u32 len)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What a port drops. */
+/* Reports of dropped packets. */
 #include "fabric/drop.h"
 #include "packet/burst.h"
-#include "tracing/events.h"
+#include "tracing/fabric.h"
 
 static const u8 drops[__PIB_CAPTURE_REASONS] = {
 	[PIB_CAPTURE_INACTIVE] = PIB_DROP_PORT_INACTIVE,
@@ -19,6 +19,7 @@ static const u8 drops[__PIB_CAPTURE_REASONS] = {
 	[PIB_CAPTURE_HOQ] = PIB_DROP_HOQ,
 	[PIB_CAPTURE_LIFE] = PIB_DROP_LIFE,
 	[PIB_CAPTURE_INJECTED] = PIB_DROP_TX_INJECTED,
+	[PIB_CAPTURE_NO_COPY] = PIB_DROP_NO_COPY,
 };
 
 void pib_kport_trace_drop(const struct pib_kport *port, u8 reason, const struct pib_hdrs *h,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A queue that may be long stands before a slow cable (fabric/pipe.c) and before an HCA that
- * does not keep up. The switch port there marks packets. What becomes of a mark is the affair of
- * the queue pair that receives the packet.
+ * A queue builds up before a slow cable (fabric/pipe.c) and before an HCA that does not keep up.
+ * The switch port there marks packets. The queue pair that receives a packet acts on its mark.
  */
 #include <linux/ktime.h>
 #include "packet/burst.h"
@@ -15,7 +14,7 @@ void pib_ecn_mark(struct pib_kport *out, struct pib_burst *b, u32 fill)
 	unsigned long flags;
 	u32 n;
 
-	if (b->h.dqpn <= 1 || b->h.flags & PIB_H_FECN)
+	if (b->h.dqpn <= 1 || b->h.tp == PIB_TP_CNP || b->h.flags & PIB_H_FECN)
 		return;
 	n = pib_cc_marks(&out->p, fill, min(b->len, b->pmtu), b->npkts);
 	if (!n)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The way of a burst from port to port.
+ * Forwarding of bursts from port to port.
  *
  * A walk takes a burst out of a port, across its cable, through the switch at
  * the other end and so on until it lands. It is a loop, not a recursion:
  * copies for multicast and answers of switch agents wait in the walk's list
- * for their turn. The port counters of a burst's way are written when the burst
+ * for their turn. The port counters along the way are written when the burst
  * has landed, so a burst that is refused (-EBUSY) leaves no trace.
  */
 #include <linux/list.h>
@@ -19,25 +19,15 @@
 #include "fabric/pipe.h"
 #include "fabric/port.h"
 #include "fabric/switch.h"
-#include "tracing/events.h"
-
-#define PIB_MAX_HOPS 64
-#define PIB_VL_DISCARD 0xF
-
-/*
- * Copies that one multicast makes at most, which is twice what the largest fabric needs. Where the
- * tables have it go in circles, each round may double them; a packet has no field that would end
- * that.
- */
-#define PIB_MAX_COPIES 8192
+#include "tracing/fabric.h"
 
 /**
  * struct pib_walk - bursts on their way
  * @pending: bursts that wait for their turn; each one's @in_port is the port out of which it goes
- * @copies: made since the walk began
+ * @copies: number of multicast copies made since the walk began
  * @bytes: bytes on the wire of the burst being walked
- * @npkts: its packets
- * @sl: its service level
+ * @npkts: packets of that burst
+ * @sl: service level of that burst
  * @mcast: the burst is a multicast
  * @push_back: the sender takes the burst back if it is refused
  * @full: the link by which the burst was to leave this kernel had no room
@@ -45,10 +35,10 @@
  * @start: port out of which the burst left its first node, NULL if it comes from elsewhere
  * @nin: entries in @in and @vl
  * @in: ports by which the burst came into the nodes on its way
- * @vl: on which VL it came
- * @marks: what it has left in captures on its way
+ * @vl: VLs on which the burst came into these nodes
+ * @marks: marks that the burst has left in captures on its way
  * @traced: @trace is valid
- * @trace: the burst, which is gone when what it has passed is known
+ * @trace: description of the burst, which is freed before its way is traced
  */
 struct pib_walk {
 	struct list_head pending;
@@ -141,7 +131,7 @@ static void count_in(const struct pib_walk *w, struct pib_kport *port, u8 vl)
 		trace_in(w, port, vl);
 }
 
-/* The way that the burst has gone is now a fact. */
+/* Count, trace and capture the way of the burst, which has landed. */
 static void walk_commit(struct pib_walk *w)
 {
 	unsigned int i;
@@ -158,7 +148,7 @@ static void walk_commit(struct pib_walk *w)
 	pib_marks_settle(&w->marks, true);
 }
 
-/* The sender has the burst back, and will try again. */
+/* Drop the burst's marks: the sender has it back, and will try again. */
 static void walk_undo(struct pib_walk *w)
 {
 	pib_marks_settle(&w->marks, false);
@@ -190,9 +180,7 @@ static bool port_inactive(const struct pib_kport *out, const struct pib_burst *b
 	return !pib_port_admits(&out->p, b->h.dqpn) || !pib_kport_has_cable(out);
 }
 
-/*
- * There is no VL for @b, which came by @in, at the switch port by which it was to leave (16.1.3.5).
- */
+/* Count that the output port has no VL for @b, which came by the switch port @in (16.1.3.5). */
 static void count_no_vl(struct pib_kport *in, const struct pib_burst *b)
 {
 	pib_kport_count(in, rcv_switch_relay_err, b->npkts);
@@ -222,7 +210,7 @@ static void count_discard(struct pib_kport *out, struct pib_kport *in, struct pi
 		pib_kport_count(out, discard_mtu, b->npkts);
 }
 
-/* As port_sends(). */
+/* Set the VL of @b. Return: as port_sends(). */
 static bool port_picks_lane(struct pib_kport *out, const struct pib_kport *in, struct pib_burst *b)
 {
 	u8 in_num = in && in->sw ? in->p.num : 0;
@@ -248,7 +236,11 @@ static void trace_routed(const struct pib_kport *out, const struct pib_kport *in
 	trace_pib_routed(out->nd->name, in ? in->p.num : 0, out->p.num, &t);
 }
 
-/* May @b, which came by @in (NULL: was made here), leave by @out, and on which VL? */
+/*
+ * Check whether @b, which came by @in (NULL: was made here), may leave by @out, and set h.vl.
+ *
+ * Return: true if it may.
+ */
 static bool port_sends(struct pib_kport *out, const struct pib_kport *in, struct pib_burst *b)
 {
 	if (!port_picks_lane(out, in, b))
@@ -282,7 +274,7 @@ static bool port_takes(struct pib_kport *in, const struct pib_burst *b)
 }
 
 /*
- * @b leaves by @out, which sends it.
+ * Send @b out of @out.
  *
  * Return: the port at the far end of a local cable; NULL: the burst is consumed, or @w->full is
  * set.
@@ -318,7 +310,7 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 	return NULL;
 }
 
-/* As walk_leave(), if @out may send what came by @from. */
+/* As walk_leave(), but drop @b, which came by @from, if @out may not send it. */
 static struct pib_kport *walk_cross(struct pib_walk *w, struct pib_kport *out,
 				    struct pib_kport *from, struct pib_burst *b)
 {
@@ -329,7 +321,7 @@ static struct pib_kport *walk_cross(struct pib_walk *w, struct pib_kport *out,
 	return NULL;
 }
 
-/* @b, which came by @in, is to leave by @out when its turn comes. */
+/* Queue @b, which came by @in, so that it leaves by @out when its turn comes. */
 static void walk_queue(struct pib_walk *w, struct pib_burst *b, struct pib_kport *in,
 		       struct pib_kport *out)
 {
@@ -349,7 +341,7 @@ static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
 
 	if (!c) {
 		pib_kport_count(out, xmit_discard, b->npkts);
-		pib_kport_trace_drop(out, PIB_DROP_NO_COPY, &b->h, b->npkts);
+		pib_kport_failed(out, b, PIB_CAPTURE_OUT, PIB_CAPTURE_NO_COPY);
 		return;
 	}
 	c->hops = b->hops;
@@ -357,7 +349,7 @@ static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
 	walk_queue(w, c, in, out);
 }
 
-/* @b was to leave by @out, whose P_Keys do not let it. */
+/* Count that the P_Keys of @out do not let @b leave. */
 static void count_pkey_out(struct pib_switch *sw, struct pib_kport *out, struct pib_burst *b)
 {
 	pib_kport_failed(out, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PKEY_OUT);
@@ -429,15 +421,39 @@ static void count_route_drop(struct pib_walk *w, struct pib_switch *sw, struct p
 	}
 }
 
-/* The port by which a packet leaves that the switch itself has made. NULL: none. */
-static struct pib_kport *agent_out(struct pib_switch *sw, u8 out_port, const struct pib_burst *b)
+/* Count that @b, which the switch itself has made, has no way out. */
+static void count_unrouted(struct pib_switch *sw, const struct pib_route *rt, struct pib_burst *b)
+{
+	struct pib_kport *own = sw->nd.ports[0];
+
+	if (rt->reason == PIB_ROUTE_DROP_OUT_STATE) {
+		count_discard(sw->nd.ports[rt->port], NULL, b);
+	} else if (rt->reason == PIB_ROUTE_DROP_PKEY_OUT) {
+		/* without the trap, which would name the switch itself as who has no right */
+		pib_kport_failed(sw->nd.ports[rt->port], b, PIB_CAPTURE_OUT, PIB_CAPTURE_PKEY_OUT);
+		pib_kport_count(sw->nd.ports[rt->port], xmit_constraint_err, b->npkts);
+	} else {
+		pib_kport_count(own, rcv_switch_relay_err, b->npkts);
+		pib_kport_count(own, relay_dlid, b->npkts);
+		pib_kport_failed(own, b, PIB_CAPTURE_OUT, PIB_CAPTURE_NO_ROUTE);
+	}
+}
+
+/*
+ * Return: the port by which @b, which the switch itself has made, leaves; NULL: none, which is
+ * counted.
+ */
+static struct pib_kport *agent_out(struct pib_switch *sw, u8 out_port, struct pib_burst *b)
 {
 	struct pib_route rt;
 
 	if (out_port != PIB_PORT_BY_LID)
 		return sw->nd.ports[out_port];
 	pib_switch_route(&sw->nd.node, 0, &b->h, &rt);
-	return rt.kind == PIB_ROUTE_PORT ? sw->nd.ports[rt.port] : NULL;
+	if (rt.kind == PIB_ROUTE_PORT)
+		return sw->nd.ports[rt.port];
+	count_unrouted(sw, &rt, b);
+	return NULL;
 }
 
 static void walk_queue_agent(struct pib_walk *w, struct pib_switch *sw, u8 out_port,
@@ -451,7 +467,7 @@ static void walk_queue_agent(struct pib_walk *w, struct pib_switch *sw, u8 out_p
 		pib_burst_free(b);
 }
 
-/* A packet for the switch itself: its agent's answer is sent in its turn. */
+/* Give a packet for the switch itself to its agent. The answer is sent in its turn. */
 static void walk_agent(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
 		       struct pib_burst *b)
 {
@@ -465,7 +481,7 @@ static void walk_agent(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 }
 
 /*
- * @b is in @sw, having come by @in (port 0: made there).
+ * Find the way of @b through @sw, into which it came by @in (port 0: made there).
  *
  * Return: the port by which it leaves; NULL: it has been dealt with.
  */
@@ -502,8 +518,10 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 }
 
 /*
- * The cable to @in has a pipe, to which @b belongs from here on. The pipe counts @b when the port
- * sends it. Whether and when it comes in will be seen.
+ * Put @b into the pipe of the cable to @in. The pipe owns @b from then on, and counts it when the
+ * sending port sends it.
+ *
+ * Return: 0: the burst is consumed; -EBUSY: the pipe is full, and the sender takes the burst back.
  */
 static int walk_pipe(struct pib_walk *w, struct pib_kport *in, struct pib_pipe *pipe,
 		     struct pib_burst *b)
@@ -528,7 +546,7 @@ static int walk_pipe(struct pib_walk *w, struct pib_kport *in, struct pib_pipe *
 	return 0;
 }
 
-/* The HCA at @in is full: the switch port before it, if there is one, is where traffic jams. */
+/* The HCA at @in is full: mark @b at the switch port before it, if there is one. */
 static void walk_jam(struct pib_kport *in, struct pib_burst *b)
 {
 	struct pib_kport *out = rcu_dereference(in->peer);
@@ -537,7 +555,7 @@ static void walk_jam(struct pib_kport *in, struct pib_burst *b)
 		pib_ecn_mark(out, b, PIB_ECN_FULL);
 }
 
-/* @b passes the ports at both ends of a cable, as walk_commit() will count it. */
+/* Capture @b at the ports at both ends of a cable, as walk_commit() will count it. */
 static void walk_capture(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b)
 {
 	struct pib_kport *out = w->nin ? rcu_dereference(in->peer) : w->start;
@@ -549,11 +567,10 @@ static void walk_capture(struct pib_walk *w, struct pib_kport *in, struct pib_bu
 }
 
 /*
- * @b is at @in.
+ * Take @b in at @in: hand it to the HCA there, or find its way through the switch.
  *
- * Return: 0, with @next the port at which it comes in next, NULL: it is consumed; -EBUSY: an HCA or
- * a
- *	link is full.
+ * Return: 0: @next is the port at which it comes in next, or NULL if it is consumed;
+ *	-EBUSY: an HCA or a link is full.
  */
 static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b,
 		     struct pib_kport **next)
@@ -589,8 +606,9 @@ static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst 
 }
 
 /*
- * @b came through a cable to @in and goes on until it is consumed. Return: 0; -EBUSY: somebody is
- * full.
+ * Walk @b, which came through a cable to @in, until it is consumed.
+ *
+ * Return: 0; -EBUSY: an HCA, a link or a pipe on its way is full.
  */
 static int walk_in(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b)
 {
@@ -606,7 +624,7 @@ static int walk_in(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b
 	return err;
 }
 
-/* The same for a burst that nobody takes back. */
+/* As walk_in(), but drop a burst that is refused: nobody takes it back. */
 static void walk_in_or_drop(struct pib_walk *w, struct pib_kport *in, struct pib_burst *b)
 {
 	if (!walk_in(w, in, b))
@@ -617,7 +635,7 @@ static void walk_in_or_drop(struct pib_walk *w, struct pib_kport *in, struct pib
 	pib_burst_free(b);
 }
 
-/* Walk what the first burst left behind. */
+/* Walk the copies and answers that the first burst left behind. */
 static void walk_rest(struct pib_walk *w)
 {
 	while (!list_empty(&w->pending)) {
@@ -632,7 +650,7 @@ static void walk_rest(struct pib_walk *w)
 	}
 }
 
-/* What @port is to send has to wait. A tick of PortXmitWait is the time until the next try. */
+/* Count that @b has to wait at @port. A tick of PortXmitWait is the time until the next try. */
 static void count_wait(struct pib_kport *port, const struct pib_burst *b)
 {
 	pib_kport_count(port, xmit_wait, 1);
@@ -646,8 +664,7 @@ int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b)
 	struct pib_kport *in;
 	int err = 0;
 
-	if (!port->sw && pib_port_owns_lid(&port->p, b->h.dlid) &&
-	    pib_port_admits(&port->p, b->h.dqpn)) {
+	if (!port->sw && pib_port_loops_back(&port->p, &b->h)) {
 		b->in_port = port;
 		return min(port->nd->ops->rx(port, b), 0);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The way of a burst from port to port. */
+/* Forwarding of bursts from port to port. */
 #ifndef PIB_FABRIC_FORWARD_H
 #define PIB_FABRIC_FORWARD_H
 
@@ -25,7 +25,7 @@ struct pib_switch;
  *	sending QP's lock.
  * Return: 0: the burst is consumed; PIB_XMIT_UDP: the burst is consumed and has left this kernel;
  *	-EBUSY: the receiving QP of the same kernel, or the link, has too much waiting. The burst is
- *	then still the caller's, who tries again later.
+ *	then still the caller's, which tries again later.
  */
 int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b);
 
@@ -44,7 +44,7 @@ void pib_kport_recv(struct pib_kport *port, struct pib_burst *b);
  * @b: burst
  *
  * Context: as for pib_kport_xmit().
- * Return: 0: the burst is consumed; -EBUSY: the burst is still the caller's, who tries again later.
+ * Return: 0: the burst is consumed; -EBUSY: it is still the caller's, which tries again later.
  */
 int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b);
 
@@ -58,7 +58,7 @@ int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b);
  */
 void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b);
 
-/* @port sends @b on h.vl: count and capture that. Softirqs off, under RCU. */
+/* Count and capture that @port sends @b on h.vl. Context: softirqs off, under RCU. */
 void pib_kport_sent(struct pib_kport *port, struct pib_burst *b);
 
 #endif

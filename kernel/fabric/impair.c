@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The faults of a link: what is asked for, the pipes that do that to packets (fabric/pipe.c), and
- * cables that come loose again and again.
+ * The faults of a link: their configuration, the pipes that apply them to packets (fabric/pipe.c),
+ * and cables that come loose again and again.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -25,7 +25,7 @@ static void flap_work(struct work_struct *work)
 	queue_delayed_work(pib_wq, &fs->work, msecs_to_jiffies(ms));
 }
 
-/* The cable stays as it is just now. */
+/* Stop flapping and leave the cable as it is now, in or out. */
 static void flap_stop(struct pib_faults *fs)
 {
 	cancel_delayed_work_sync(&fs->work);
@@ -94,7 +94,7 @@ static void faults_publish(struct pib_faults *fs)
 		queue_delayed_work(pib_wq, &fs->work, msecs_to_jiffies(fs->flap.up_ms));
 }
 
-/* Nobody sees @fs any more. */
+/* Free @fs, which is unpublished. Sleeps for a grace period. */
 static void faults_free(struct pib_faults *fs)
 {
 	unsigned int i;
@@ -127,7 +127,7 @@ void pib_faults_drop(struct pib_kport *port)
 	faults_free(fs);
 }
 
-/* A cable that flapping has left out is plugged in again. */
+/* Plug the cable in again if flapping has left it out. */
 static void faults_plug(struct pib_faults *fs)
 {
 	struct pib_net *pn = fs->pn;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What is the matter with a cable: set, changed and taken away under the configuration mutex. */
+/* Faults of cables: set, changed and taken away under the configuration mutex. */
 #ifndef PIB_FABRIC_IMPAIR_H
 #define PIB_FABRIC_IMPAIR_H
 
@@ -10,9 +10,9 @@ struct pib_kport;
 struct pib_net;
 
 /**
- * struct pib_flap - a cable that comes loose again and again
- * @up_ms: how long it holds; 0: it does not flap
- * @down_ms: how long it is out
+ * struct pib_flap - times of a cable that comes loose again and again
+ * @up_ms: time for which the cable holds; 0: it does not flap
+ * @down_ms: time for which the cable is out
  */
 struct pib_flap {
 	u32 up_ms;
@@ -40,7 +40,7 @@ struct pib_faults {
 	bool out;
 };
 
-/* What of struct pib_fault_req is given. */
+/* Fields of struct pib_fault_req that are given. */
 enum pib_fault_given {
 	PIB_FAULT_SEED = 1 << 0,
 	PIB_FAULT_LOSS = 1 << 1,
@@ -54,9 +54,9 @@ enum pib_fault_given {
 };
 
 /**
- * struct pib_fault_req - what is asked for
- * @given: enum pib_fault_given; the rest stays as it is
- * @anew: the rest becomes as in a good cable
+ * struct pib_fault_req - a change of a cable's faults
+ * @given: enum pib_fault_given; what is not given stays as it is
+ * @anew: what is not given becomes as in a good cable
  * @cfg: faults of packets
  * @flap: of the cable
  */
@@ -68,13 +68,21 @@ struct pib_fault_req {
 };
 
 /*
- * Change the faults of the cable in @port. All sequences and counts begin anew. pn->lock held.
+ * Change the faults of the cable in @port. All random sequences and counts start over.
+ *
+ * Context: process, pn->lock held; sleeps for a grace period if the cable had faults.
  * Return: 0 or -ENOMEM.
  */
 int pib_faults_set(struct pib_net *pn, struct pib_kport *port, const struct pib_fault_req *req);
-/* The cable in @port goes. pn->lock held; sleeps for a grace period if the cable has faults. */
+/*
+ * Free the faults of the cable in @port, which is about to go. Context: process, pn->lock held;
+ * sleeps for a grace period if the cable has faults.
+ */
 void pib_faults_drop(struct pib_kport *port);
-/* The cable in @port is plugged in or out by hand and flaps no more. pn->lock held. */
+/*
+ * Stop the cable in @port from flapping, since the user plugs it in or out. Context: process,
+ * pn->lock held.
+ */
 void pib_faults_stop_flap(struct pib_kport *port);
 
 #endif

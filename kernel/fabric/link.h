@@ -11,12 +11,12 @@ struct pib_link;
 
 /**
  * struct pib_link_ops - what a port does with a cable that leads elsewhere
- * @full: is @b to wait, since enough is on its way already? Softirqs off, RCU
- * @xmit: send a burst; consumed. Softirqs off, RCU
- * @bounce: the cable was pulled or put back here, or the port wants to train anew. Process
+ * @full: true if @b must wait, since enough is on its way already. Softirqs off, RCU
+ * @xmit: send a burst, which is consumed. Softirqs off, RCU
+ * @bounce: restart the link: the cable was pulled or put back here, or the port retrains. Process
  *	context; link_lock of the namespace held
- * @unplug: take the port down and the cable out of it, and put what is left on @dead. Who made the
- *	link frees that after a grace period. Process context; lock of the namespace held
+ * @unplug: take the port down and the cable out of it, and put the link on @dead. The maker of the
+ *	link frees it after a grace period. Process context; lock of the namespace held
  */
 struct pib_link_ops {
 	bool (*full)(const struct pib_link *link, const struct pib_burst *b);

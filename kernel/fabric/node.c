@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The work that any node, switch or HCA, does unasked: traps, leases, and what events ask for. */
+/* The work that any node, switch or HCA, does unasked: traps, leases, and events. */
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
@@ -13,7 +13,7 @@
 #include "fabric/node.h"
 #include "fabric/port.h"
 #include "fabric/switch.h"
-#include "tracing/events.h"
+#include "tracing/mad.h"
 
 struct pib_burst *pib_mad_burst(u8 *mad, u32 qpn)
 {
@@ -108,7 +108,7 @@ static void node_send_traps(struct pib_node_dev *nd)
 	}
 }
 
-/* Switches: the SM has set a port's physical state. HCAs see to it in hca/port_event.c. */
+/* Switches: retrain ports whose physical state the SM has set. HCAs: see hca/port_event.c. */
 static void node_phys_changes(struct pib_node_dev *nd)
 {
 	unsigned int i;
@@ -175,7 +175,7 @@ void pib_node_dev_stop(struct pib_node_dev *nd)
 {
 	WRITE_ONCE(nd->live, false);
 	pib_captures_leave(nd);
-	/* Pairs with the RCU section in pib_node_dev_kick(): who saw @live has queued the work. */
+	/* Pairs with the RCU section in pib_node_dev_kick(): a CPU that saw @live has queued. */
 	synchronize_rcu();
 	cancel_delayed_work_sync(&nd->work);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What an HCA and a switch have in common: ports, locks, and traffic of their own making. */
+/* Nodes, the common part of HCAs and switches: ports, locks, and the traffic that they make. */
 #ifndef PIB_FABRIC_NODE_H
 #define PIB_FABRIC_NODE_H
 
@@ -13,12 +13,13 @@ struct pib_net;
 struct pib_node_dev;
 
 /**
- * struct pib_node_ops - what HCAs and switches do each in their own way
- * @rx: HCAs: a burst has come in at @port. 0: the burst is consumed. Above 0: it was dropped, for
- *	the reason that this is (enum pib_capture_reason). -EBUSY: the burst is still the caller's,
- *	who tries again later. Softirqs disabled, under rcu_read_lock(); no node lock held.
- *	NULL: the node is a switch, which forwards (fabric/forward.c)
- * @events: there may be event bits in the node and its ports: have them acted upon. Any context
+ * struct pib_node_ops - operations that HCAs and switches implement each in their own way
+ * @rx: HCAs: take in a burst at @port, whose state admits it (pib_port_takes()). Returns 0 if the
+ *	burst is consumed; above 0 if it was dropped, for this reason (enum pib_capture_reason);
+ *	-EBUSY if it is still the caller's, who tries again later. Softirqs disabled, under
+ *	rcu_read_lock(); no node lock held. NULL: the node is a switch, which forwards
+ *	(fabric/forward.c)
+ * @events: handle the event bits of the node and its ports, if there are any. Any context
  */
 struct pib_node_ops {
 	int (*rx)(struct pib_kport *port, struct pib_burst *b);
@@ -31,13 +32,13 @@ struct pib_node_ops {
  * @ports: [0 .. node.num_ports], of an HCA without [0]; never changes
  * @pn: namespace; never changes
  * @standalone: its ports do without an SM; never changes
- * @name: of the device, for tracepoints alone: what is there may be changing while it is read, and
- *	ends all the same; the pointer never changes
+ * @name: of the device, for tracepoints and notes alone: the string may change while it is read,
+ *	but always ends; the pointer never changes
  * @live: @work may be queued, see pib_node_dev_start()
  * @work: sends traps, ends leases, and does what events ask for
  * @lock: guards @node; taken with interrupts off, since process_mad of HCAs runs under ib_mad's
  *	locks
- * @pma_lock: guards what only performance management has to do with; softirqs off
+ * @pma_lock: guards state that only performance management uses; softirqs off
  * @node: management state, guarded by @lock; forwarding tables are read without it
  */
 struct pib_node_dev {
@@ -64,26 +65,31 @@ static inline struct pib_node_dev *to_node_dev(struct pib_node *n)
  */
 void pib_node_dev_init(struct pib_node_dev *nd, struct pib_net *pn, const char *name,
 		       const struct pib_node_ops *ops, bool standalone);
-/* From now on the node sends traps, and pib_node_dev_kick() works. Process context. */
+/* Let the node send traps, and pib_node_dev_kick() work. Context: process. */
 void pib_node_dev_start(struct pib_node_dev *nd);
 /*
- * Stop the node's work, which runs no more on return. Process context; sleeps for a grace period.
+ * Stop the node's work and its captures. The work does not run any more on return. Context:
+ * process; sleeps for a grace period.
  */
 void pib_node_dev_stop(struct pib_node_dev *nd);
-/* A trap or lease deadline may have been set: the work looks soon. Any context. */
+/* Run the node's work soon: a trap or a lease deadline may have been set. Context: any. */
 void pib_node_dev_kick(struct pib_node_dev *nd);
 
 /*
- * pib_gsa_process() under the lock that it needs. Summing up the counters of many ports takes long,
- * during which neither interrupts nor the node's lock must wait. @p is a port of a
- * struct pib_node_dev. Process or softirq context.
+ * Call pib_gsa_process() under the lock that it needs. Performance management has its own: summing
+ * up the counters of many ports takes long, and neither interrupts nor the node's lock must wait
+ * for that. @p is a port of a struct pib_node_dev.
+ *
+ * Context: process or softirq.
+ * Return: as pib_gsa_process().
  */
 enum pib_mad_result pib_node_dev_gsa(struct pib_port *p, const u8 *in, u8 *out);
 
 /*
- * A datagram from the management QP @qpn to its like, without LIDs. @mad (kmalloc'ed, 256 bytes)
- * belongs to the burst, and is freed on failure. Any context.
+ * Make a datagram from management QP @qpn to the peer's QP @qpn, without LIDs. The burst owns @mad
+ * (kmalloc'ed, 256 bytes), which is freed on failure.
  *
+ * Context: any.
  * Return: the burst; NULL: no memory.
  */
 struct pib_burst *pib_mad_burst(u8 *mad, u32 qpn);

@@ -4,21 +4,20 @@
  *
  * A burst that enters a pipe waits in the queue of its VL until the arbiter of the sending
  * port takes it and the receiving port has given credits for it. Then it is in the cable,
- * whose rate and latency say when it is out at the other end. Where single packets matter
- * the burst has been cut into them, and proto/fault.c says what happens to each. At the other
- * end it holds its credits until the receiving port has passed it on: to an HCA, or into the
- * queue of the next pipe. If that is full the burst stays, and so do those that follow it on
- * this VL. So a loop of full buffers stands still for ever, unless the SM has limited the time
- * that a packet may wait at a switch (HOQLife, LifeTimeValue).
+ * whose rate and latency say when it comes out at the other end. Where single packets matter
+ * the burst has been cut into them, and proto/fault.c decides what happens to each. At the
+ * other end the burst holds its credits until the receiving port has passed it on: to an HCA,
+ * or into the queue of the next pipe. If that is full the burst stays, and so do those that
+ * follow it on this VL. So a loop of full buffers stands still for ever, unless the SM has
+ * limited the time that a packet may wait at a switch (HOQLife, LifeTimeValue).
  *
  * A timer takes bursts out, so one pipe feeds another without recursion. A full queue
- * blocks the sender: nothing is lost but by choice. Cables without a limited buffer give
+ * blocks the sender, so only faults lose packets. Cables without a limited buffer give
  * credits without end and discard nothing.
  *
  * A packet that the cable has lost or damaged is noticed by the port to which the
  * cable leads, as in hardware (16.1.3.5): the damaged bits are symbol errors, the
- * packet is a receive error. A packet whose bits nobody can tell from a good one's
- * goes on as it is.
+ * packet is a receive error. A damaged packet whose CRCs are right goes on as it is.
  */
 #include <linux/ktime.h>
 #include "packet/burst.h"
@@ -31,7 +30,7 @@
 #include "fabric/port.h"
 #include "core/task.h"
 #include "fabric/switch.h"
-#include "tracing/events.h"
+#include "tracing/fabric.h"
 
 #define PIB_PIPE_MAX		4096	/* bursts of a VL */
 #define PIB_PIPE_QUEUE		(1 << 20)	/* bytes that wait at the sending port, per VL */
@@ -51,13 +50,13 @@ static struct pib_pipe_vl *burst_vl(struct pib_pipe *pipe, const struct pib_burs
 	return &pipe->vl[b->h.vl % PIB_PIPE_VLS];
 }
 
-/* Has the receiving port a limited buffer for this VL? */
+/* Return: true if the receiving port has a limited buffer for this VL. */
 static bool has_credits(const struct pib_pipe *pipe, unsigned int vl)
 {
 	return pipe->fault.cfg.buffer && vl != PIB_VL_MGMT;
 }
 
-/* Is @b to be cut into packets? Those in a buffer have their bytes with them. */
+/* Return: true if @b must be cut into packets. Packets in a limited buffer own their bytes. */
 static bool pipe_cuts(const struct pib_pipe *pipe, const struct pib_burst *b)
 {
 	if (pipe->fault.cfg.buffer)
@@ -78,7 +77,10 @@ static void integrity_trap(struct pib_kport *port)
 	pib_kport_events(port);
 }
 
-/* A packet has come to the end of the cable. If too many had errors the link recovers, at once. */
+/*
+ * Note that a packet has come to the end of the cable. If too many had errors, count that the link
+ * recovers, which takes no time.
+ */
 static void note_packet(struct pib_pipe *pipe, bool bad)
 {
 	lockdep_assert_held(&pipe->lock);
@@ -115,7 +117,7 @@ static void pipe_count_discard(struct pib_kport *port, struct pib_burst *b, bool
 		pib_kport_count(port, discard_life, b->npkts);
 }
 
-/* Has @b been in the switch @sw for too long (SwitchInfo.LifeTimeValue)? */
+/* Return: true if @b has been in the switch @sw for too long (SwitchInfo.LifeTimeValue). */
 static bool burst_outlived(const struct pib_pipe *pipe, const struct pib_switch *sw,
 			   const struct pib_burst *b, u64 now)
 {
@@ -126,13 +128,13 @@ static bool burst_outlived(const struct pib_pipe *pipe, const struct pib_switch 
 
 /* ---- the queues before the cable ---- */
 
-/* The port by whose name a trace tells of the queues: the sending one, if it is of this kernel. */
+/* Return: the port that traces name for the queues: the sending one, if it is in this kernel. */
 static const struct pib_kport *queue_port(const struct pib_pipe *pipe)
 {
 	return pipe->from ?: pipe->port;
 }
 
-/* @b is about to be queued. If that is not to leave at once, tell before what it waits. */
+/* Trace @b, which is about to be queued, and what it waits for, if it cannot leave at once. */
 static void trace_queued(const struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 {
 	unsigned int vl = b->h.vl % PIB_PIPE_VLS;
@@ -156,7 +158,7 @@ static void trace_queued(const struct pib_pipe *pipe, struct pib_burst *b, u64 n
 	trace_pib_queued(port->nd->name, port->p.num, &t, behind, v->out_bytes);
 }
 
-/* @b, of which trace_queued() has told, leaves the queue. */
+/* Trace that @b, which trace_queued() has traced, leaves the queue. */
 static void trace_dequeued(const struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 {
 	const struct pib_kport *port = queue_port(pipe);
@@ -216,7 +218,7 @@ static bool out_full(const struct pib_pipe *pipe, const struct pib_pipe_vl *v)
 	return v->bursts >= PIB_PIPE_MAX || v->out_bytes >= most;
 }
 
-/* Discard what has waited for too long at a switch. */
+/* Discard bursts that have waited for too long at a switch. */
 static void out_expire(struct pib_pipe *pipe, unsigned int vl, u64 now, struct list_head *gone)
 {
 	struct pib_pipe_vl *v = &pipe->vl[vl];
@@ -236,7 +238,9 @@ static void out_expire(struct pib_pipe *pipe, unsigned int vl, u64 now, struct l
 }
 
 /*
- * Is there something to send on @vl, and room for it? Counts the time for which there was no room.
+ * Check whether @vl has a burst to send, and count the time for which it had no credits.
+ *
+ * Return: true if there is a burst and credits for it.
  */
 static bool out_ready(struct pib_pipe *pipe, unsigned int vl, u64 now)
 {
@@ -269,7 +273,7 @@ static void release_held(struct pib_pipe *pipe, u64 due)
 	pipe->held = NULL;
 }
 
-/* @b has survived the cable and leaves in its turn, behind those that it lets pass. */
+/* Put @b, which is not lost, into the cable, behind the @behind next ones that it lets pass. */
 static void wire_put(struct pib_pipe *pipe, struct pib_burst *b, u8 behind, u64 due)
 {
 	if (behind) {
@@ -284,7 +288,7 @@ static void wire_put(struct pib_pipe *pipe, struct pib_burst *b, u8 behind, u64 
 		release_held(pipe, due);
 }
 
-/* One packet goes into a cable that does not leave packets alone. */
+/* Put one packet into a cable that may lose, damage, duplicate or reorder it. */
 static void wire_packet(struct pib_pipe *pipe, struct pib_burst *b, u32 bytes, u64 due,
 			struct list_head *gone)
 {
@@ -315,7 +319,7 @@ static void wire_packet(struct pib_pipe *pipe, struct pib_burst *b, u32 bytes, u
 	wire_put(pipe, more, 0, due);
 }
 
-/* The port sends the head of a VL's queue; the cable takes it in from @begin on. */
+/* Send the head of a VL's queue. The cable takes it in from @begin on. */
 static void send_one(struct pib_pipe *pipe, unsigned int vl, u64 now, u64 begin,
 		     struct list_head *gone)
 {
@@ -337,7 +341,7 @@ static void send_one(struct pib_pipe *pipe, unsigned int vl, u64 now, u64 begin,
 	}
 }
 
-/* The VL that sends next; -1: none. */
+/* Return: the VL that sends next; -1: none. */
 static int send_next(struct pib_pipe *pipe, u64 now, struct list_head *gone)
 {
 	const struct pib_kport *from = pipe->from ?: pipe->port;
@@ -356,8 +360,8 @@ static int send_next(struct pib_pipe *pipe, u64 now, struct list_head *gone)
 }
 
 /*
- * Send what can be sent. Bursts that are done with are put on @gone. What has waited for
- * the cable follows without a gap, so that a timer that fires late does not slow it down.
+ * Send all that can be sent. Bursts that end here are put on @gone, to be freed. A burst that has
+ * waited for the cable follows without a gap, so that a late timer does not slow the cable down.
  */
 static void pipe_send(struct pib_pipe *pipe, u64 now, struct list_head *gone)
 {
@@ -383,7 +387,7 @@ static void pipe_send(struct pib_pipe *pipe, u64 now, struct list_head *gone)
 
 /* ---- the receiving port ---- */
 
-/* What has come out of the cable by @now takes its place in the buffer. */
+/* Move the bursts that have come out of the cable by @now into the buffer. */
 static void wire_out(struct pib_pipe *pipe, u64 now)
 {
 	struct pib_burst *b;
@@ -410,9 +414,9 @@ static struct pib_burst *in_take(struct pib_pipe *pipe, unsigned int vl)
 }
 
 /*
- * The port of the receiving switch by which a burst that was refused could not leave; NULL: not
- * known. The burst tells the last port that it came to. That port may be gone when somebody looks
- * again, but a port of the own switch stays as long as the pipe.
+ * Return: the port of the receiving switch by which @b, which was refused, could not leave; NULL:
+ * not known. @b->in_port is the last port that the burst came to. That port may be gone later, but
+ * a port of the receiving switch stays as long as the pipe.
  */
 static struct pib_kport *refused_by(const struct pib_pipe *pipe, const struct pib_burst *b)
 {
@@ -423,7 +427,7 @@ static struct pib_kport *refused_by(const struct pib_pipe *pipe, const struct pi
 	return out && out->sw == pipe->port->sw ? out : NULL;
 }
 
-/* The receiving port could not pass @b on: @b is still the next one, but not at once. */
+/* Put @b, which the receiving port could not pass on, back to the head, and try again later. */
 static void in_refused(struct pib_pipe *pipe, unsigned int vl, struct pib_burst *b, u64 now)
 {
 	struct pib_pipe_vl *v = &pipe->vl[vl];
@@ -441,7 +445,7 @@ static void in_refused(struct pib_pipe *pipe, unsigned int vl, struct pib_burst 
 	}
 }
 
-/* A burst has left the buffer: the room that it took is told to the sending port. */
+/* Give credits for the room of a burst that has left the buffer back to the sending port. */
 static void in_passed(struct pib_pipe *pipe, unsigned int vl, u32 blocks)
 {
 	struct pib_pipe_vl *v = &pipe->vl[vl];
@@ -457,8 +461,10 @@ static void in_passed(struct pib_pipe *pipe, unsigned int vl, u32 blocks)
 }
 
 /*
- * Has @b, which was refused before, been in its switch for too long? Then the port that it waits
- * for discards it.
+ * Discard @b, which was refused before, if it has been in its switch for too long. The port @out
+ * that it waits for counts it.
+ *
+ * Return: true if @b is gone.
  */
 static bool in_expire(struct pib_pipe *pipe, struct pib_kport *out, struct pib_burst *b, u64 now)
 {
@@ -469,7 +475,7 @@ static bool in_expire(struct pib_pipe *pipe, struct pib_kport *out, struct pib_b
 	return true;
 }
 
-/* Pass on the head of @vl, without the lock. Return: false: it could not go on. */
+/* Pass on the head of @vl; drops the lock meanwhile. Return: false if it was refused. */
 static bool pass_one(struct pib_pipe *pipe, unsigned int vl, u64 now)
 	__must_hold(&pipe->lock)
 {
@@ -500,7 +506,7 @@ static bool pass_counted(struct pib_pipe *pipe, unsigned int vl, u64 now, unsign
 	return passed;
 }
 
-/* Pass on what has arrived, VL by VL. Return: true: something went and there may be more. */
+/* Pass on what has arrived, VL by VL. Return: true if some burst went and the budget is left. */
 static bool pipe_pass(struct pib_pipe *pipe, u64 now, unsigned int *budget)
 {
 	bool any = false;
@@ -525,7 +531,7 @@ static void free_all(struct list_head *gone)
 		pib_burst_free(b);
 }
 
-/* When there is something to be done next, ns; U64_MAX: nothing. */
+/* Return: the time of the next thing to do, ns; U64_MAX: nothing. */
 static u64 next_time(struct pib_pipe *pipe, u64 now)
 {
 	struct pib_burst *b = list_first_entry_or_null(&pipe->wire, struct pib_burst, entry);
@@ -553,15 +559,17 @@ static void pipe_arm(struct pib_pipe *pipe, u64 now)
 	if (at == U64_MAX)
 		return;
 	/*
-	 * What the budget has left over could go at once. But a timer that is set to a time before
-	 * the softirq began is called again by the same softirq.
+	 * Bursts that were left because the budget was spent could go at once. But a timer that is
+	 * set to a time before the softirq began is called again by the same softirq.
 	 */
 	hrtimer_start(&pipe->timer, ns_to_ktime(max(at, now)), HRTIMER_MODE_ABS_SOFT);
 }
 
 /*
- * Packet @i of @b. What stands in a buffer may stand there for long, and nobody's memory is to
- * be held for that.
+ * Make a burst of packet @i of @b. A packet may stay in a limited buffer for long, so it gets its
+ * bytes there in memory of its own, if there is any, instead of holding on to its sender's.
+ *
+ * Return: the burst; NULL: no memory.
  */
 static struct pib_burst *packet_of(struct pib_pipe *pipe, struct pib_burst *b, u32 i)
 {
@@ -587,7 +595,7 @@ static struct pib_burst *packet_of(struct pib_pipe *pipe, struct pib_burst *b, u
 	return p;
 }
 
-/* How full the queue of a VL before the cable is, in 1/256. */
+/* Return: how full the queue of a VL before the cable is, in 1/256. */
 static u32 out_fill(const struct pib_pipe *pipe, const struct pib_pipe_vl *v)
 {
 	u32 most = pipe->fault.cfg.buffer ?: PIB_PIPE_QUEUE;
@@ -595,7 +603,7 @@ static u32 out_fill(const struct pib_pipe *pipe, const struct pib_pipe_vl *v)
 	return min_t(u64, v->out_bytes * 256ULL / most, 256);
 }
 
-/* @b is queued at a switch port, which may tell of the jam that it sees. */
+/* Queue @b. If the sending port is a switch's, it may mark @b first. */
 static void out_mark(struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 {
 	if (pipe->from && pipe->from->sw)
@@ -603,7 +611,7 @@ static void out_mark(struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 	out_add(pipe, b, now);
 }
 
-/* There is no memory for packet @i of @b. */
+/* Count that packet @i of @b is lost for want of memory. */
 static void enter_failed(struct pib_pipe *pipe, const struct pib_burst *b, u32 i)
 {
 	struct pib_hdrs h;
@@ -629,7 +637,7 @@ static void enter_cut(struct pib_pipe *pipe, struct pib_burst *b, u64 now, struc
 	list_add_tail(&b->entry, gone);
 }
 
-/* Management is never refused: its senders do not try again. */
+/* Management is refused only at the limit of bursts: its senders do not try again. */
 static bool pipe_refuses(const struct pib_pipe *pipe, const struct pib_pipe_vl *v,
 			 const struct pib_burst *b)
 {
@@ -658,7 +666,7 @@ int pib_pipe_enter(struct pib_pipe *pipe, struct pib_burst *b)
 	return err;
 }
 
-/* Do what is to be done by now. Softirqs off. */
+/* Do all that is due by @now. Context: softirqs off. */
 static void pipe_run(struct pib_pipe *pipe, u64 now)
 {
 	unsigned int budget = PIB_PIPE_BUDGET;
@@ -683,7 +691,7 @@ static void pipe_run(struct pib_pipe *pipe, u64 now)
 
 static enum hrtimer_restart pipe_timer(struct hrtimer *t)
 {
-	/* A burst that enters may set the timer anew; pib_tasks_run_due() bears with that. */
+	/* A burst that enters may restart the timer; pib_tasks_run_due() copes with that. */
 	u64 due = data_race(hrtimer_get_expires(t));
 
 	pipe_run(container_of(t, struct pib_pipe, timer), ktime_get_ns());
@@ -709,7 +717,7 @@ void pib_pipe_init(struct pib_pipe *pipe, struct pib_kport *from, struct pib_kpo
 	hrtimer_setup(&pipe->timer, pipe_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 }
 
-/* All that is in the pipe has arrived. */
+/* Let everything in the pipe arrive at once. */
 static void pipe_hurry(struct pib_pipe *pipe)
 {
 	u64 now = ktime_get_ns();

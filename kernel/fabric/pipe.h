@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Pipes: cables that are slow, far, bad or short of room. A port into which such a cable
- * leads has a pipe, and what arrives goes through the pipe instead of straight in. A good
- * cable has no pipe, which is all that the data path looks at.
+ * leads has a pipe, and bursts go through the pipe instead of straight in. A good cable has
+ * no pipe, and the data path looks at nothing but that.
  */
 #ifndef PIB_FABRIC_PIPE_H
 #define PIB_FABRIC_PIPE_H
@@ -21,12 +21,12 @@ struct pib_kport;
 /**
  * struct pib_pipe_vl - one VL of a pipe
  * @out: bursts that the sending port holds until it is their turn and there are credits
- * @out_bytes: their bytes on the wire
+ * @out_bytes: bytes of @out on the wire
  * @in: bursts that have arrived and hold room in the receiving port until it passes them on
- * @bursts: all of this VL in the pipe
+ * @bursts: number of bursts of this VL in the pipe
  * @tx: credits and times of the sending port
  * @retry_at: ns: when the receiving port is asked again to pass on the head of @in
- * @retry_ns: ns for which the receiving port was left alone the last time; 0: it has not refused
+ * @retry_ns: delay before @retry_at, doubled by each refusal; 0: the port has not refused
  * @waits_for: while @retry_ns is set: port of the same switch by which the head of @in could not
  *	leave; NULL: not known
  */
@@ -51,14 +51,14 @@ struct pib_pipe_vl {
  * @vl: per VL
  * @ready: bit per VL that has something in @vl.out
  * @arrived: bit per VL that has something in @vl.in
- * @backlog: the cable was busy when it was last given something: the next follows without a gap
+ * @backlog: bursts have waited for the busy cable: the next one follows without a gap
  * @starved: ns: since when @from has not sent for want of credits
  * @wire: bursts in the cable, the next one to arrive first; those of @held are not among them
- * @held: a burst that others are to overtake, or NULL
- * @overtakers: how many are still to overtake @held
- * @held_until: ns: until when @held waits for them, for they may never come
- * @busy: somebody is passing on what has arrived
- * @timer: fires when there is something to be done; in softirqs
+ * @held: a burst that is held back until others have overtaken it, or NULL
+ * @overtakers: number of bursts that have yet to overtake @held
+ * @held_until: ns: when @held stops waiting for them, for they may never come
+ * @busy: a CPU is in pipe_run(), where it drops @lock to pass bursts on
+ * @timer: fires when the pipe has something to do; in softirqs
  */
 struct pib_pipe {
 	struct pib_kport *from;
@@ -79,20 +79,20 @@ struct pib_pipe {
 	struct hrtimer timer;
 };
 
-/* Set up a pipe. @direction: 0 or 1, as for pib_fault_init(). Process context. */
+/* Set up a pipe. @direction: 0 or 1, as for pib_fault_init(). Context: process. */
 void pib_pipe_init(struct pib_pipe *pipe, struct pib_kport *from, struct pib_kport *port,
 		   const struct pib_fault_cfg *cfg, unsigned int direction);
 /*
- * Nobody enters the pipe any more. What is in it arrives now, if the port takes it. Process
- * context.
+ * Stop a pipe that nobody enters any more. Its bursts arrive now, and those that the port refuses
+ * are dropped. Context: process.
  */
 void pib_pipe_stop(struct pib_pipe *pipe);
 
-/* What the faults have done so far. Process or softirq context. */
+/* Read the counts of what the faults have done so far. Context: process or softirq. */
 void pib_pipe_counts(struct pib_pipe *pipe, struct pib_fault_counts *counts);
 
 /**
- * pib_pipe_enter() - the sending port queues a burst on h.vl
+ * pib_pipe_enter() - queue a burst at the sending port, on h.vl
  * @pipe: pipe
  * @b: burst, which is counted when it is sent
  *

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Ports: their memory, their counters, and what they tell their node. */
+/* Ports: their memory, their counters, and notes of their changes. */
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include "proto/mad.h"
 #include "fabric/port.h"
-#include "tracing/events.h"
+#include "tracing/fabric.h"
 
 struct pib_kport *pib_kport_alloc(struct pib_node_dev *nd, gfp_t gfp)
 {
@@ -37,7 +37,7 @@ void pib_kport_events(struct pib_kport *port)
 static const char *state_name(u8 state)
 {
 	static const char *const names[] = {
-		[PIB_PORT_NOP] = "Down",	/* nothing was told yet */
+		[PIB_PORT_NOP] = "Down",	/* listeners were told nothing yet */
 		[PIB_PORT_DOWN] = "Down",
 		[PIB_PORT_INIT] = "INIT",
 		[PIB_PORT_ARMED] = "ARMED",
@@ -60,6 +60,24 @@ static const char *phys_name(u8 phys)
 	return phys && phys < ARRAY_SIZE(names) ? names[phys] : "no state";
 }
 
+static void notify_state(const struct pib_kport *port, const struct pib_port_told *now)
+{
+	const struct pib_note_port state = {
+		.lid = now->lid,
+		.sm_lid = now->sm_lid,
+		.state = now->state,
+		.phys = now->phys,
+	};
+	const struct pib_note note = {
+		.pn = port->nd->pn,
+		.kind = PIB_EVENT_KIND_PORT_STATE,
+		.a = pib_kport_note_end(port),
+		.port = &state,
+	};
+
+	pib_notify(&note);
+}
+
 void pib_kport_changed(struct pib_kport *port)
 {
 	const struct pib_port *p = &port->p;
@@ -79,6 +97,7 @@ void pib_kport_changed(struct pib_kport *port)
 		 now.lid, now.sm_lid);
 	trace_pib_port_state(port->nd->name, p->num, port->told.state, now.state, now.phys, now.lid,
 			     now.sm_lid);
+	notify_state(port, &now);
 	port->told = now;
 }
 

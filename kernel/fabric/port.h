@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Ports in the kernel: counters, and what is plugged into them. */
+/* Ports in the kernel: their counters, and the cables that are plugged into them. */
 #ifndef PIB_FABRIC_PORT_H
 #define PIB_FABRIC_PORT_H
 
@@ -7,6 +7,7 @@
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
+#include "core/notify.h"
 #include "fabric/link.h"
 #include "fabric/node.h"
 
@@ -15,7 +16,7 @@ struct pib_pipe;
 struct pib_switch;
 
 /**
- * struct pib_port_told - what the log was told of a port last
+ * struct pib_port_told - state of a port as listeners were last told it
  * @lid: LID
  * @sm_lid: the SM's
  * @state: enum pib_port_state
@@ -35,12 +36,12 @@ struct pib_port_told {
  * @sw: owner, if that is a switch, or NULL; never changes
  * @peer: far end of a cable inside this kernel; RCU
  * @link: cable that leads elsewhere; RCU; at most one of @peer and @link is set
- * @pipe: way in of a cable that is not a good one, see fabric/pipe.h; NULL: the cable has none; RCU
+ * @pipe: way into the port, if the cable is not a good one (fabric/pipe.h); else NULL; RCU
  * @faults: of the cable, or NULL; guarded by the namespace's configuration mutex
  * @counts: per CPU, see pib_kport_count()
  * @cable_out: the cable to @peer is unplugged for now; guarded by the namespace's link_lock
  * @is_auto: the cable was made by the system; guarded by the namespace's configuration mutex
- * @alone_lid: HCA ports: LID without an SM, 0 if there is to be one; under the node's lock
+ * @alone_lid: HCA ports: LID without an SM; 0: an SM gives the LID; under the node's lock
  * @told: see pib_kport_changed(); under the node's lock
  * @taps: captures of the packets that pass the port, see fabric/capture.h; read under RCU
  */
@@ -65,7 +66,17 @@ static inline struct pib_kport *to_kport(const struct pib_port *p)
 	return container_of(p, struct pib_kport, p);
 }
 
-/* Is there a cable in @port? Under RCU, or the lock of the namespace. */
+/* Return: @port as a note names it (core/notify.h). Context: any. */
+static inline struct pib_note_end pib_kport_note_end(const struct pib_kport *port)
+{
+	return (struct pib_note_end) {
+		.node = port->nd->name,
+		.is_switch = port->sw,
+		.port = port->p.num,
+	};
+}
+
+/* Return: true if there is a cable in @port. Context: under RCU, or the lock of the namespace. */
 static inline bool pib_kport_has_cable(const struct pib_kport *port)
 {
 	return rcu_access_pointer(port->peer) || rcu_access_pointer(port->link);
@@ -74,34 +85,40 @@ static inline bool pib_kport_has_cable(const struct pib_kport *port)
 #define pib_kport_count(port, field, n) this_cpu_add((port)->counts->field, (n))
 
 /*
- * The sum over all CPUs of a counter of a port in this kernel; @counter: its place in
- * struct pib_counts. Any context.
+ * Return: the sum over all CPUs of a counter of a port in this kernel. @counter: its place in
+ * struct pib_counts. Context: any.
  */
 u64 pib_kport_read_count(const struct pib_port *p, u32 counter);
 
-/* @npkts packets that came to @port found no room. Any context. */
+/*
+ * Count that @npkts packets that came to @port found no room, and raise trap 130 if that is too
+ * many. Context: any, no node lock held.
+ */
 void pib_kport_overrun(struct pib_kport *port, u32 npkts);
 
-/* Make a port of @nd. Process context. Return: the port; NULL: no memory. */
+/* Make a port of @nd. Context: process. Return: the port; NULL: no memory. */
 struct pib_kport *pib_kport_alloc(struct pib_node_dev *nd, gfp_t gfp);
-/* Free a port, a grace period after its cable was pulled. */
+/* Free a port, a grace period after its cable was pulled. @port may be NULL. Context: process. */
 void pib_kport_free(struct pib_kport *port);
 
-/* The lock of the node to which @port belongs; taken with interrupts off. */
+/* Return: the lock of the node to which @port belongs; it is taken with interrupts off. */
 static inline spinlock_t *pib_kport_lock(const struct pib_kport *port)
 {
 	return &port->nd->lock;
 }
 
 /*
- * The state or the LIDs of @port may have changed: the log is told, if somebody has asked for that
- * (docs/debugging.md). The node's lock held.
+ * Tell listeners if the state or the LIDs of @port have changed, and the log if somebody has asked
+ * for that (docs/debugging.md). Context: the node's lock held.
  */
 void pib_kport_changed(struct pib_kport *port);
-/* The same of all ports of @nd, after its agent has executed the SMP @smp. The node's lock held. */
+/*
+ * Call pib_kport_changed() for all ports of @nd if the SMP @smp, which its agent has executed, may
+ * have changed them. Context: the node's lock held.
+ */
 void pib_node_dev_changed(struct pib_node_dev *nd, const u8 *smp);
 
-/* Have the event bits of the port and its node acted upon. Any context. */
+/* Handle the event bits of the port and its node. Context: any. */
 void pib_kport_events(struct pib_kport *port);
 
 #endif

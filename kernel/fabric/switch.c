@@ -8,8 +8,9 @@
 #include <rdma/ib_mad.h>
 #include "packet/burst.h"
 #include "proto/mad.h"
-#include "tracing/events.h"
+#include "tracing/mad.h"
 #include "fabric/switch.h"
+#include "fabric/switch_inject.h"
 
 /* ---- agents ---- */
 
@@ -30,9 +31,11 @@ static enum pib_mad_result smi_agent(struct pib_switch *sw, u8 in_port, const st
 }
 
 /*
- * One packet may ask for the counters of all ports, which are sums over all CPUs. It is answered
- * where it arrives, in softirqs. Nothing else that a MAD can ask for takes much longer than to
- * forward the MAD.
+ * Check whether the agent may spend time on counters. One packet may ask for the counters of all
+ * ports, which are sums over all CPUs, and it is answered where it arrives, in softirqs. Nothing
+ * else that a MAD can ask for takes much longer than to forward the MAD.
+ *
+ * Return: true if there is time left; false: the MAD is counted as dropped.
  */
 static bool pma_may(struct pib_switch *sw, u64 now)
 {
@@ -53,7 +56,7 @@ static void pma_spend(struct pib_switch *sw, u64 begun)
 	spin_unlock_bh(&sw->share_lock);
 }
 
-/* The answer to a MAD that has passed pib_switch_gsi_ok(). */
+/* Answer a MAD that has passed pib_switch_gsi_ok(). */
 static enum pib_mad_result gsi_answer(struct pib_switch *sw, const u8 *in, u8 *out)
 {
 	bool perf = in[PIB_MAD_CLASS] == PIB_CLASS_PERF;
@@ -85,7 +88,7 @@ static enum pib_mad_result gsi_agent(struct pib_switch *sw, const struct pib_bur
 	return gsi_answer(sw, in, out);
 }
 
-/* The headers of an answer follow those of the question (13.5.4), but for the P_Key. */
+/* Derive the headers of an answer from those of the request (13.5.4), but for LIDs and P_Key. */
 static void answer_headers(struct pib_burst *r, const struct pib_burst *b)
 {
 	r->h.sl = b->h.sl;
@@ -100,7 +103,7 @@ static void answer_headers(struct pib_burst *r, const struct pib_burst *b)
 	memcpy(r->h.dgid, b->h.sgid, sizeof(r->h.dgid));
 }
 
-/* May the MAD have changed something that the agent's work must look at? */
+/* Return: true if the MAD may have changed something that the node's work must look at. */
 static bool mad_changes(const u8 *mad)
 {
 	return mad[PIB_MAD_METHOD] != PIB_METHOD_GET;
@@ -127,7 +130,7 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 		res = gsi_agent(sw, b, in, out, out_port, &h);
 	else
 		res = smi_agent(sw, in_port, b, in, out, out_port, &h);
-	/* On QP1 there may be a trap about a key, and most often is none. */
+	/* A MAD on QP1 may raise a trap about a key, but most raise none. */
 	if (b->h.dqpn ? READ_ONCE(sw->nd.node.events) : res == PIB_MAD_NONE || mad_changes(in))
 		pib_node_dev_kick(&sw->nd);
 	if (res != PIB_MAD_REPLY && res != PIB_MAD_FORWARD) {
@@ -143,8 +146,13 @@ struct pib_burst *pib_switch_agent(struct pib_switch *sw, u8 in_port, struct pib
 	r->h.dlid = h.dlid;
 	r->h.pkey = h.pkey;
 	r->hops = res == PIB_MAD_FORWARD ? b->hops : 0;
+	if (res == PIB_MAD_REPLY && pib_injects_any(&sw->injects)) {
+		r = pib_switch_inject_answer(sw, *out_port, r);
+		if (!r)
+			return NULL;
+	}
 	trace_pib_mad_sent(sw->name, *out_port == PIB_PORT_BY_LID ? 0 : *out_port, r->h.dqpn,
-			   h.slid, h.dlid, out);
+			   h.slid, h.dlid, r->linear);
 	return r;
 }
 
@@ -260,6 +268,7 @@ struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 nu
 		return ERR_PTR(-ENOMEM);
 	pib_node_dev_init(&sw->nd, pn, sw->name, &switch_ops, standalone);
 	spin_lock_init(&sw->share_lock);
+	pib_switch_injects_init(sw);
 	INIT_LIST_HEAD(&sw->entry);
 	sw->nd.node.type = PIB_NODE_SWITCH;
 	sw->nd.node.num_ports = num_ports;
@@ -278,5 +287,6 @@ struct pib_switch *pib_switch_create(struct pib_net *pn, const char *name, u8 nu
 void pib_switch_destroy(struct pib_switch *sw)
 {
 	pib_node_dev_stop(&sw->nd);
+	pib_switch_injects_exit(sw);
 	switch_free(sw);
 }

@@ -16,7 +16,7 @@ struct pib_hca;
  * @path_bits: low bits of the source LID
  * @port: local port
  * @rate: enum ib_rate, kept for queries
- * @grh: what follows is valid
+ * @grh: the fields below are valid
  * @hop: hop limit
  * @tclass: traffic class
  * @flow: flow label
@@ -38,7 +38,7 @@ struct pib_av_data {
 };
 
 /**
- * struct pib_av - what a work request finds under an AH number; freed after a grace period
+ * struct pib_av - the address vector of an AH number; freed after a grace period
  * @d: the vector; never changes: modify_ah puts another struct in its place
  * @pd: owner's protection domain, for the check only
  * @rcu: see above
@@ -53,7 +53,7 @@ struct pib_av {
  * struct pib_ah - an address handle
  * @ib: ib_core's
  * @avn: number by which work requests name it
- * @av: what is to be found under the number; freed after a grace period
+ * @av: the address vector of @avn; freed after a grace period
  * @obj: in pib_hca.objects
  */
 struct pib_ah {
@@ -68,14 +68,32 @@ static inline struct pib_ah *to_ah(struct ib_ah *ib)
 	return container_of(ib, struct pib_ah, ib);
 }
 
-/* Check and take over rdma_ah_attr. Return: 0 or -EINVAL. */
+/**
+ * pib_av_from_attr() - check the attributes of an address, and take them over
+ * @hca: HCA
+ * @attr: attributes
+ * @out: address vector; untouched on failure
+ *
+ * Context: any.
+ * Return: 0 or -EINVAL.
+ */
 int pib_av_from_attr(struct pib_hca *hca, const struct rdma_ah_attr *attr, struct pib_av_data *out);
-/* What pib_av_from_attr() was told. */
+/* Give the attributes back that pib_av_from_attr() has taken over. Any context. */
 void pib_av_to_attr(struct pib_hca *hca, const struct pib_av_data *av, struct rdma_ah_attr *attr);
-/* Find an address vector by its AH number. Under rcu_read_lock(). Return: NULL: there is none. */
+/**
+ * pib_av_find() - find an address vector by its AH number
+ * @hca: HCA
+ * @avn: AH number
+ *
+ * Context: under rcu_read_lock(), which keeps the vector.
+ * Return: the vector; NULL: there is none.
+ */
 struct pib_av *pib_av_find(struct pib_hca *hca, u32 avn);
 
-/* Any context: ib_core makes address handles under ib_mad's and IPoIB's locks. */
+/*
+ * ib_device_ops; any context: ib_core makes address handles under ib_mad's and IPoIB's locks.
+ * Return: 0 or -errno.
+ */
 int pib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);
 int pib_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int pib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);

@@ -2,9 +2,9 @@
 /*
  * Completion queues.
  *
- * The kernel owns the producer index of every ring (ring.index). The consumer
- * index is the process' or, under the lock, poll_cq's. A process that lies
- * about its consumer index makes its own queue overflow, no more.
+ * The kernel owns the producer index of every ring (ring.index). The consumer index is the
+ * process', or poll_cq's, which moves it under the lock. A process that lies about its consumer
+ * index makes its own queue overflow, no more.
  */
 #include <linux/bottom_half.h>
 #include <linux/log2.h>
@@ -17,18 +17,20 @@
 #include "hca/hca.h"
 #include "core/mmap.h"
 #include "core/refuse.h"
-#include "tracing/events.h"
+#include "tracing/verbs.h"
 
 /* Entries that are copied at once with interrupts off. */
 #define CQ_COPY_MAX	256U
-/* Calls of a consumer in one interrupt, or in one turn of the work item that makes the others. */
+/*
+ * Most calls of a consumer in one interrupt, or in one turn of the work item that makes the others.
+ */
 #define CQ_CALLS_MAX	16
 
 static u32 cq_filled(const struct pib_cq *cq)
 {
 	/*
 	 * Pairs with the provider's release of the consumer: an entry is taken before its slot is
-	 * filled anew.
+	 * filled again.
 	 */
 	return cq->ring.index - smp_load_acquire(&cq->ring.hdr->consumer);
 }
@@ -38,7 +40,7 @@ static u32 *cq_arm(struct pib_cq *cq)
 	return cq->ring.user ? &cq->ring.hdr->arm : &cq->notify;
 }
 
-/* Disarm the CQ. Return: whether it was armed for such an entry. */
+/* Disarm the CQ. Return: true if it was armed for such an entry. */
 static bool cq_disarm(struct pib_cq *cq, bool solicited)
 {
 	u32 want = solicited ? PIB_CQ_ARM_SOLICITED : PIB_CQ_ARM_ANY;
@@ -47,10 +49,14 @@ static bool cq_disarm(struct pib_cq *cq, bool solicited)
 
 	cq->mod_seen = 0;
 	cq->mod_solicited = false;
+	/*
+	 * Pairs with the provider's exchange, by which a process arms without the lock: an arming
+	 * is answered by one event, or stands for the entry after this one.
+	 */
 	return xchg(cq_arm(cq), PIB_CQ_ARM_NONE) >= want;
 }
 
-/* Is the event to wait for more entries? */
+/* Decide whether the event waits for more entries. Return: true: it waits. */
 static bool cq_moderate(struct pib_cq *cq, bool solicited)
 {
 	lockdep_assert_held(&cq->lock);
@@ -86,7 +92,7 @@ static void cq_call_irq(struct pib_cq *cq)
 
 /*
  * Make upcalls that are due, CQ_CALLS_MAX of them at most. Return: true: others are due, so that
- * the CQ stays; false: none is, and the CQ may be gone.
+ * the CQ stays; false: none is due, and the CQ may be gone.
  */
 static bool cq_make_calls(struct pib_cq *cq, void (*call)(struct pib_cq *cq))
 {
@@ -107,9 +113,9 @@ static bool cq_make_calls(struct pib_cq *cq, void (*call)(struct pib_cq *cq))
 }
 
 /*
- * This runs in an interrupt of the CPU of the vector. A process that arms from one CPU as fast as
- * completions come from another would keep this CPU there: what is more than a few calls is made by
- * a work item, beside which the CPU does other things.
+ * Make upcalls in an interrupt of the CPU of the vector. A process that arms from one CPU as fast
+ * as completions come from another would keep this CPU there. So a work item makes all but a few
+ * calls, and the CPU does other things beside it.
  */
 static void cq_upcall(void *arg)
 {
@@ -119,7 +125,7 @@ static void cq_upcall(void *arg)
 		schedule_work(&cq->upcall_work);
 }
 
-/* Here, too, the consumer is called with softirqs off. */
+/* Make upcalls from a work item, with softirqs off here, too. */
 static void cq_upcall_work(struct work_struct *work)
 {
 	struct pib_cq *cq = container_of(work, struct pib_cq, upcall_work);
@@ -169,7 +175,7 @@ static enum hrtimer_restart cq_mod_timer(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Is an event to be raised for the entry that was just published? */
+/* Decide whether an event is raised for the entry that was just published. */
 static bool cq_event_due(struct pib_cq *cq, bool solicited)
 {
 	u32 want = solicited ? PIB_CQ_ARM_SOLICITED : PIB_CQ_ARM_ANY;
@@ -177,8 +183,8 @@ static bool cq_event_due(struct pib_cq *cq, bool solicited)
 	lockdep_assert_held(&cq->lock);
 
 	/*
-	 * Pairs with the full barriers of who arms (the provider, pib_req_notify_cq()) and then
-	 * looks at the producer index. Here it is the other way round.
+	 * Pairs with the full barriers of consumers (the provider, pib_req_notify_cq()), which arm
+	 * and then look at the producer index. Here it is the other way round.
 	 */
 	smp_mb();
 	if (READ_ONCE(*cq_arm(cq)) < want || cq_moderate(cq, solicited))
@@ -196,7 +202,7 @@ static void cq_overflow(struct pib_cq *cq)
 	schedule_work(&cq->err_work);
 }
 
-/* Return: whether the consumer is to be called. */
+/* Add an entry. Return: true if the consumer must be called. */
 static bool cq_add(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
 {
 	struct pib_cqe e = *cqe;
@@ -205,7 +211,7 @@ static bool cq_add(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
 
 	if (cq->overflow)
 		return false;
-	if (cq_filled(cq) >= cq->ring.entries) {
+	if (cq_filled(cq) >= cq->limit) {
 		cq_overflow(cq);
 		return false;
 	}
@@ -232,7 +238,7 @@ void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited)
 		cq_notify(cq);
 }
 
-/* Tell whose CQ it is, and those whose completions come there. */
+/* Tell the owner of the CQ, and those whose completions come there. */
 static void cq_tell_overflow(struct pib_cq *cq)
 {
 	void (*on_overflow)(struct pib_cq *cq) = READ_ONCE(cq->on_overflow);
@@ -269,8 +275,8 @@ int pib_cq_overrun(struct pib_cq *cq)
 }
 
 /*
- * What stays moves towards the producer, in order, and the consumer index
- * skips what is left over: consumers that hold no lock see only whole entries.
+ * Entries that stay move towards the producer, in order, and the consumer index skips the slots
+ * that are left over: consumers that hold no lock see only whole entries.
  */
 void pib_cq_clean(struct pib_cq *cq, u32 qpn)
 {
@@ -297,7 +303,10 @@ void pib_cq_clean(struct pib_cq *cq, u32 qpn)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/* CPUs that were isolated (isolcpus=, nohz_full=) are not to be interrupted for others. */
+/*
+ * Return: true if the CPU may have a vector. CPUs that were isolated (isolcpus=, nohz_full=) are
+ * not interrupted for others.
+ */
 static bool vector_allowed(int cpu)
 {
 	return housekeeping_cpu(cpu, HK_TYPE_DOMAIN) && housekeeping_cpu(cpu, HK_TYPE_WQ);
@@ -313,7 +322,8 @@ int pib_cq_vectors(void)
 }
 
 /*
- * The CPU of a vector, not only of those online: vectors keep their meaning while CPUs come and go.
+ * Return: the CPU of a vector, which need not be online: vectors keep their meaning while CPUs come
+ * and go.
  */
 static int vector_cpu(int vector)
 {
@@ -323,6 +333,17 @@ static int vector_cpu(int vector)
 		if (vector_allowed(cpu) && !vector--)
 			return cpu;
 	return cpumask_first(cpu_online_mask);
+}
+
+/*
+ * Return: how many entries there may be: at least as many as were asked for (11.2.8.1). The HCA
+ * decides how many more.
+ */
+static u32 cq_limit(const struct pib_cq *cq, u32 asked, const struct pib_ring *ring)
+{
+	struct pib_hca *hca = to_hca(cq->ib.device);
+
+	return pib_behaves(&hca->behaviors, PIB_BEHAVIOR_EXACT_CQ) ? asked : ring->entries;
 }
 
 static int cqn_alloc(struct pib_hca *hca, struct pib_cq *cq)
@@ -352,6 +373,9 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 		return err;
 
 	spin_lock_init(&cq->lock);
+	spin_lock_init(&cq->links_lock);
+	INIT_LIST_HEAD(&cq->links);
+	INIT_LIST_HEAD(&cq->told);
 	INIT_WORK(&cq->err_work, cq_err_work);
 	INIT_CSD(&cq->upcall, cq_upcall, cq);
 	INIT_WORK(&cq->upcall_work, cq_upcall_work);
@@ -374,7 +398,8 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 		if (err)
 			goto err_num;
 	}
-	ibcq->cqe = cq->ring.entries;
+	cq->limit = cq_limit(cq, attr->cqe, &cq->ring);
+	ibcq->cqe = cq->limit;
 	pib_object_add(&hca->objects, &cq->obj, PIB_OBJECT_KIND_CQ, pib_udata_context(udata),
 		       pib_udata_kernel(udata, &ibcq->res));
 	return 0;
@@ -389,8 +414,9 @@ err_ring:
 }
 
 /*
- * ib_core lets no QP keep a CQ that is destroyed: nothing is added any more. What makes a call is
- * the timer of the moderation, an interrupt at the CPU of the vector, or the work item.
+ * End the calls. ib_core lets no QP keep a CQ that is destroyed, so nothing is added any more.
+ * Calls come from the timer of the moderation, from an interrupt at the CPU of the vector, or from
+ * the work item.
  */
 static void cq_end_calls(struct pib_cq *cq)
 {
@@ -435,16 +461,17 @@ static void cq_copy(struct pib_cq *cq, struct pib_ring *to, u32 from, u32 end)
 }
 
 /*
- * Under the lock: entries from @done on, indices and what is armed move to @ring, and @ring
- * becomes the old ring. Return: 0; -EAGAIN: too many have come since @done.
+ * Move entries from @done on, the indices and the arming to @ring, under the lock. @ring becomes
+ * the old ring. @limit: entries that there may be. Return: 0; -EAGAIN: too many have come since
+ * @done.
  */
-static int cq_exchange(struct pib_cq *cq, struct pib_ring *ring, u32 done)
+static int cq_exchange(struct pib_cq *cq, struct pib_ring *ring, u32 limit, u32 done)
 {
 	u32 filled = cq_filled(cq), left = min(filled, cq->ring.index - done);
 
 	lockdep_assert_held(&cq->lock);
 
-	if (filled > cq->ring.entries || filled > ring->entries)
+	if (filled > cq->ring.entries || filled > limit)
 		return -EINVAL;
 	if (left > CQ_COPY_MAX && cq->ring.user)
 		return -EAGAIN;
@@ -454,7 +481,8 @@ static int cq_exchange(struct pib_cq *cq, struct pib_ring *ring, u32 done)
 	ring->hdr->consumer = ring->index - filled;
 	ring->hdr->arm = READ_ONCE(cq->ring.hdr->arm);
 	swap(cq->ring, *ring);
-	cq->ib.cqe = cq->ring.entries;
+	cq->limit = limit;
+	cq->ib.cqe = limit;
 	return 0;
 }
 
@@ -470,12 +498,13 @@ static u32 cq_index(struct pib_cq *cq)
 }
 
 /*
- * What a process has not polled is copied without the lock as far as possible, for there may
- * be a million entries. New entries go behind them. So only a process that polls while it
- * resizes, or lies about what it has polled, finds other entries than were there, in its own
- * queue. Entries of kernel CQs are moved about by pib_cq_clean() and are copied under the lock.
+ * Move entries that were not polled to another ring. A process' entries are copied without the lock
+ * as far as possible, for there may be a million of them. New entries go behind them. So only a
+ * process that polls while it resizes, or lies about what it has polled, finds other entries than
+ * were there, in its own queue. Entries of kernel CQs are moved about by pib_cq_clean() and are
+ * copied under the lock.
  */
-static int cq_move(struct pib_cq *cq, struct pib_ring *ring)
+static int cq_move(struct pib_cq *cq, struct pib_ring *ring, u32 limit)
 {
 	u32 done = READ_ONCE(cq->ring.hdr->consumer), end, tries;
 	int err = -EAGAIN;
@@ -484,7 +513,7 @@ static int cq_move(struct pib_cq *cq, struct pib_ring *ring)
 
 	for (tries = 0; err == -EAGAIN && tries < 16; tries++) {
 		end = cq_index(cq);
-		if (end - done > min(cq->ring.entries, ring->entries))
+		if (end - done > min(cq->ring.entries, limit))
 			return -EINVAL;
 		while (cq->ring.user && done != end) {
 			u32 n = min(end - done, CQ_COPY_MAX);
@@ -494,7 +523,7 @@ static int cq_move(struct pib_cq *cq, struct pib_ring *ring)
 			cond_resched();
 		}
 		spin_lock_irq(&cq->lock);
-		err = cq_exchange(cq, ring, done);
+		err = cq_exchange(cq, ring, limit, done);
 		spin_unlock_irq(&cq->lock);
 	}
 	return err;
@@ -522,7 +551,7 @@ int pib_resize_cq(struct ib_cq *ibcq, unsigned int cqe, struct ib_udata *udata)
 			goto out;
 	}
 	mutex_lock(&cq->resize_mutex);
-	err = cq_move(cq, &ring);
+	err = cq_move(cq, &ring, cq_limit(cq, cqe, &ring));
 	mutex_unlock(&cq->resize_mutex);
 	if (err)
 		ibdev_dbg(ibcq->device, "cq %u: more has come than fits %u entries\n", cq->cqn,
@@ -532,7 +561,7 @@ out:
 	return err;
 }
 
-/* An event that waits already goes on as it was told to. */
+/* Set the moderation. An event that waits already goes on as it was told to. */
 int pib_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {
 	struct pib_cq *cq = to_cq(ibcq);
@@ -600,8 +629,13 @@ int pib_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags how)
 
 	spin_lock_irqsave(&cq->lock, flags);
 	arm = cq_arm(cq);
-	/* 11.4.2.2: the stronger of two requests counts */
+	/* The stronger of two requests counts (11.4.2.2). */
 	if (READ_ONCE(*arm) < want)
+		/*
+		 * Pairs with smp_mb() in cq_event_due(). The CQ is armed first. Then the entries
+		 * are looked for, by cq_filled() or by a consumer that polls when this has
+		 * returned.
+		 */
 		xchg(arm, want);
 	missed = (how & IB_CQ_REPORT_MISSED_EVENTS) && cq_filled(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);

@@ -11,17 +11,33 @@
 #include "core/ring.h"
 
 /**
+ * struct pib_cq_link - a link to a CQ of somebody whose completions come there
+ * @entry: in pib_cq.links, or pib_cq.told
+ * @who: object whose completions come there
+ */
+struct pib_cq_link {
+	struct list_head entry;
+	void *who;
+};
+
+/**
  * struct pib_cq - a completion queue
  * @ib: ib_core's
  * @cqn: object number
  * @lock: guards all below; taken with interrupts off, since kernel consumers poll under their own
  *	locks
  * @ring: entries of struct pib_cqe, mapped by user space if @ring.user
+ * @limit: most entries that it holds, @ring.entries or fewer
  * @notify: kernel CQs: enum pib_cq_arm
  * @overflow: an entry was lost: CQ_ERR was raised, nothing more is added
  * @err_work: reports @overflow in process context
- * @on_overflow: called by @err_work, for those whose completions come here; NULL: nobody's do.
+ * @on_overflow: called by @err_work, for those whose completions come here; NULL: there are none.
  *	Written without the lock, and never cleared
+ *
+ * @links_lock: guards @links and @told; process context
+ * @links: links of those whose completions come here: struct pib_cq_link
+ * @told: those of them that @on_overflow has told
+ *
  * @mod_count: an event that is due waits for this many entries ...
  * @mod_period: ... or for so many us; 0: it does not wait
  * @mod_seen: entries since an event has been due
@@ -31,11 +47,11 @@
  * @owner: see pib_quota_take(); never changes
  * @resize_mutex: serialises resize_cq
  *
- * @stamped: entries say when they were made; never changes
- * @cpu: stands for the completion vector: upcalls are made there; never changes
- * @due: upcalls that @cpu has been asked for and has not finished
+ * @stamped: entries have the time at which they were made; never changes
+ * @cpu: CPU of the completion vector, on which upcalls are made; never changes
+ * @due: upcalls that @cpu was asked for and has not finished
  * @upcall: asks @cpu
- * @upcall_work: makes what is @due of upcalls when they are too many for one interrupt
+ * @upcall_work: makes the upcalls that are @due when they are too many for one interrupt
  *
  * @obj: in pib_hca.objects
  */
@@ -44,10 +60,16 @@ struct pib_cq {
 	u32 cqn;
 	spinlock_t lock;
 	struct pib_ring ring;
+	u32 limit;
 	u32 notify;
 	bool overflow;
 	struct work_struct err_work;
 	void (*on_overflow)(struct pib_cq *cq);
+
+	spinlock_t links_lock;
+	struct list_head links;
+	struct list_head told;
+
 	u16 mod_count;
 	u16 mod_period;
 	u16 mod_seen;
@@ -68,7 +90,7 @@ struct pib_cq {
 
 /* Most entries of a CQ. */
 #define PIB_CQ_MAX_CQE		(1 << 20)
-/* Most that modify_cq accepts, of both entries and us. */
+/* Most entries, and most us, that modify_cq accepts. */
 #define PIB_CQ_MODERATION_MAX	U16_MAX
 
 static inline struct pib_cq *to_cq(struct ib_cq *ib)
@@ -91,24 +113,33 @@ static inline struct pib_cq *to_cq(struct ib_cq *ib)
  * Context: softirqs off; a QP's lock may be held.
  */
 void pib_cq_push(struct pib_cq *cq, const struct pib_cqe *cqe, bool solicited);
-/*
- * Lose @cq as an overflow does, on purpose. Process context; the caller keeps the CQ by a reference
- * to its ib.res. Return: 0; -EALREADY: that has happened before.
+/**
+ * pib_cq_overrun() - have a CQ fail on purpose, as an overflow does
+ * @cq: completion queue, which the caller keeps by a reference to its ib.res
+ *
+ * Context: process.
+ * Return: 0; -EALREADY: that has happened before.
  */
 int pib_cq_overrun(struct pib_cq *cq);
-/* Drop the kernel-consumed entries of @qpn (QP reset or destroyed). */
+/**
+ * pib_cq_clean() - drop the entries of a QP that is reset or destroyed
+ * @cq: completion queue; nothing is done if it is a process', which cleans its own
+ * @qpn: number of the QP
+ *
+ * Context: any.
+ */
 void pib_cq_clean(struct pib_cq *cq, u32 qpn);
 
-/* How many completion vectors there are: one for each CPU that is nobody's own. */
+/* Return: the number of completion vectors: one for each CPU that is not isolated, at least 1. */
 int pib_cq_vectors(void);
 
 /* ib_device_ops. pib_poll_cq(), pib_req_notify_cq(): any context; the others: process context. */
 
-/* @udata: NULL for a CQ of the kernel's own. */
+/* Create a CQ. @udata: NULL for a CQ of the kernel's own. */
 int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);
 /*
- * Nothing calls the consumer any more when this has returned, and ib_core ends its own polling
- * then. For CQs of kernel consumers alone.
+ * End the calls of the consumer before ib_core ends its own polling. For CQs of kernel consumers
+ * alone.
  */
 int pib_pre_destroy_cq(struct ib_cq *ibcq);
 int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);

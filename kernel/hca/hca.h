@@ -8,9 +8,10 @@
 #include "core/idcache.h"
 #include "core/ident.h"
 #include "core/objects.h"
+#include "fabric/inject.h"
 #include "fabric/port.h"
 #include "core/quota.h"
-#include "hca/inject.h"
+#include "hca/behavior.h"
 #include "memory/key.h"
 #include "memory/pager.h"
 
@@ -21,30 +22,32 @@ struct platform_device;
 /**
  * struct pib_hca - an HCA
  * @ib: the device that ib_core knows
- * @nd: what every node has; standalone: ports give themselves LIDs
- * @name: see verbs/name.c, where its lock is; not to be read elsewhere, but for @nd.name
+ * @nd: the node; standalone: ports give themselves LIDs
+ * @name: see verbs/name.c, which has its lock. Not read elsewhere but as @nd.name
  * @parent: platform device that stands in for the hardware
  * @net: network namespace in which the HCA was made; not refcounted, the HCA goes with it
- * @qps: QPN -> struct pib_qp; RCU lookup, see pib_qp_stub_get()
+ * @behaviors: behaviors other than by default; QPs look at them for each work request
+ * @qps: QPN -> struct pib_qp_stub; RCU lookup, see pib_qp_stub_get()
  * @qp_cache: some of @qps
  * @keys: keys of its regions and windows
  * @avs: AH number -> struct pib_av; RCU lookup; lock taken with interrupts off
  * @cqs: object numbers
  * @srqs: SRQ number -> struct pib_srq, or NULL for one that is not for XRC; RCU lookup
- * @next_qpn: where the search for a free number in @qps begins; under the lock of @qps
- * @next_avn: the same for @avs
- * @next_cqn: the same for @cqs
- * @next_srqn: the same for @srqs
- * @quota: how many objects there are, and whose
- * @objects: these objects, to be listed
+ * @next_qpn: start of the search for a free number in @qps; under the lock of @qps
+ * @next_avn: start of the search for a free number in @avs; under the lock of @avs
+ * @next_cqn: start of the search for a free number in @cqs; under the lock of @cqs
+ * @next_srqn: start of the search for a free number in @srqs; under the lock of @srqs
+ * @quota: numbers of objects, and of those of each user
+ * @objects: list of these objects
  * @mcast: multicast attachments, see mcast.c
  * @stats: protocol counters, per CPU, see hca/hw_counters.h
- * @pagers: what brings pages of processes in
+ * @pagers: queues by which pages of processes are brought in
  * @qp_counters: number of a counter that QPs are bound to -> its struct pib_counter, see
  *	qp_counter.c
- * @next_counter: where the search for a free number in @qp_counters begins
- * @inbox_bytes: what QPs are charged with beyond what is free for each, see transport/input.c
- * @injects: what is to go wrong on purpose
+ * @next_counter: start of the search for a free number in @qp_counters
+ * @inbox_bytes: bytes that QPs are charged with beyond those that are free for each, see
+ *	transport/input.c
+ * @injects: faults that happen on purpose
  * @id: number of @parent
  * @on_gone: from pib_hca_create(), once registered: unplugs the ports and forgets the HCA, which
  *	ib_core is about to free. Called once, in process context, whoever has asked for the removal
@@ -56,6 +59,7 @@ struct pib_hca {
 	char name[IB_DEVICE_NAME_MAX];
 	struct platform_device *parent;
 	struct net *net;
+	struct pib_behaviors behaviors;
 	struct xarray qps;
 	struct pib_idcache qp_cache;
 	struct pib_key_table keys;
@@ -90,7 +94,7 @@ static inline struct pib_hca *node_dev_to_hca(struct pib_node_dev *nd)
 	return container_of(nd, struct pib_hca, nd);
 }
 
-/* The HCA whose port @port is. @port is no switch's. */
+/* Return: the HCA of @port, which is no switch's port. */
 static inline struct pib_hca *pib_kport_hca(const struct pib_kport *port)
 {
 	return node_dev_to_hca(port->nd);

@@ -33,8 +33,8 @@ struct rdma_hw_stats *pib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_
 }
 
 /*
- * The counters are the HCA's, so each port shows the same. ib_core adds what QPs have counted that
- * are bound to counters of their own.
+ * Read the counters of a port. They are the HCA's, so each port shows the same. ib_core adds those
+ * of QPs that are bound to counters of their own.
  */
 int pib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port_num,
 		     int index)

@@ -7,7 +7,7 @@
 #include <rdma/ib_verbs.h>
 #include "hca/hca.h"
 
-/* Names that other HCAs have used before are theirs. */
+/* A counter that other HCAs have had before has the name that they use. */
 #define PIB_STAT_LIST(X)						\
 	X(RX_WRITE_REQUESTS, "rx_write_requests")			\
 	X(RX_READ_REQUESTS, "rx_read_requests")				\
@@ -42,6 +42,8 @@
 	X(RX_BAD_PATH, "rx_bad_path")					\
 	X(RX_BAD_LENGTH, "rx_bad_length")				\
 	X(RX_BAD_OPCODE, "rx_bad_opcode")				\
+	X(RX_BAD_RESPONSE, "rx_bad_response")				\
+	X(DUPLICATE_RESPONSE, "duplicate_response")			\
 	X(RX_FULL, "rx_queue_full")					\
 	X(RX_NOMEM, "rx_nomem")						\
 	X(RX_NO_PAGE, "rx_no_page")					\
@@ -65,13 +67,13 @@ struct pib_stats {
 #define pib_hca_stat_add(hca, stat, n) this_cpu_add((hca)->stats->v[stat], (n))
 #define pib_hca_stat(hca, stat) pib_hca_stat_add(hca, stat, 1)
 
-/* What a QP counts: into the HCA's counters, or into those that it is bound to. qp->lock held. */
+/* Count for a QP, into the HCA's counters or into those that it is bound to. qp->lock held. */
 #define pib_qp_stat_add(qp, stat, n) this_cpu_add((qp)->stats->v[stat], (n))
 #define pib_qp_stat(qp, stat) pib_qp_stat_add(qp, stat, 1)
 
 /*
- * For the port's counters and for those of bound QPs, which ib_core adds up index by index. Process
- * context. Return: NULL: no memory.
+ * Allocate the port's counters, or those of bound QPs, which ib_core adds up index by index.
+ * Process context. Return: NULL: no memory.
  */
 struct rdma_hw_stats *pib_stats_alloc(void);
 /* Sum up the counters of all CPUs. Process context. */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What the agents have changed is told to ib_core and to the links. */
+/* Events of ports: changes by the agents, which are told to ib_core and to the links. */
 #include "compat/compat.h"
+#include "core/notify.h"
 #include "fabric/cable.h"
 #include "hca/port_event.h"
 #include "hca/hca.h"
-#include "tracing/events.h"
+#include "tracing/verbs.h"
 
 static const struct {
 	u32 bit;
@@ -31,7 +32,10 @@ static u32 take_events(struct pib_hca *hca, u32 *events)
 	return ev;
 }
 
-/* If a port went down and up again, or the reverse, the last word is what it is now. */
+/*
+ * Return: @ev, with the port's present state as the last word if it went down and up again, or the
+ * reverse.
+ */
 static u32 settle_events(const struct pib_port *p, u32 ev)
 {
 	if ((ev & PIB_EV_PORT_ACTIVE) && READ_ONCE(p->state) != PIB_PORT_ACTIVE)
@@ -39,22 +43,34 @@ static u32 settle_events(const struct pib_port *p, u32 ev)
 	return ev;
 }
 
-static void tell_core(struct pib_hca *hca, const struct pib_port *p, u32 ev)
+void pib_hca_event_dispatch(struct pib_hca *hca, u8 port, enum ib_event_type type)
 {
 	struct ib_event event = {
 		.device = &hca->ib,
-		.element.port_num = p->num,
+		.element.port_num = port,
+		.event = type,
 	};
+	const struct pib_note note = {
+		.pn = hca->nd.pn,
+		.kind = PIB_EVENT_KIND_ASYNC,
+		.a = { .node = hca->nd.name, .port = port },
+		.ib_event = type,
+	};
+
+	trace_pib_async_event(hca->nd.name, port, port ? PIB_ASYNC_PORT : PIB_ASYNC_DEVICE, port,
+			      type);
+	pib_notify(&note);
+	ib_dispatch_event(&event);
+}
+
+static void tell_core(struct pib_hca *hca, const struct pib_port *p, u32 ev)
+{
 	int i;
 
 	ev = settle_events(p, ev);
-	for (i = 0; i < ARRAY_SIZE(told); i++) {
-		if (!(ev & told[i].bit))
-			continue;
-		event.event = told[i].type;
-		trace_pib_async_event(hca->nd.name, p->num, PIB_ASYNC_PORT, p->num, event.event);
-		ib_dispatch_event(&event);
-	}
+	for (i = 0; i < ARRAY_SIZE(told); i++)
+		if (ev & told[i].bit)
+			pib_hca_event_dispatch(hca, p->num, told[i].type);
 }
 
 static u32 port_events(struct pib_hca *hca, struct pib_kport *port)

@@ -4,8 +4,21 @@
 #define PIB_HCA_PORT_EVENT_H
 
 #include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
 
-/* What pib_hca.event_work does. */
+struct pib_hca;
+
+/* Work function of pib_hca.event_work. */
 void pib_hca_event_work(struct work_struct *work);
+
+/**
+ * pib_hca_event_dispatch() - tell ib_core, and those who listen to pib's events, of an event
+ * @hca: HCA, which is registered
+ * @port: number of the port; 0: the event is of the whole HCA
+ * @type: the event
+ *
+ * Context: process.
+ */
+void pib_hca_event_dispatch(struct pib_hca *hca, u8 port, enum ib_event_type type);
 
 #endif

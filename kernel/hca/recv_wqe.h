@@ -13,7 +13,7 @@
 /**
  * struct pib_rq_cur - the receive work request being filled
  * @valid: there is one
- * @wr_id: of the work request
+ * @wr_id: ID of the work request
  * @num_sge: entries in @sge
  * @len: bytes of room in all of @sge
  * @sge: private copy
@@ -59,7 +59,7 @@ static inline int pib_recv_wqe_copy(const struct pib_recv_wqe *slot, u32 max_sge
 /* Fill a slot of a receive ring of the kernel's own. Any context. Return: 0 or -EINVAL. */
 int pib_recv_wqe_fill(struct pib_recv_wqe *slot, u32 max_sge, const struct ib_recv_wr *wr);
 
-/* Bytes to a slot for @max_sge scatter elements. */
+/* Return: the bytes of a slot for @max_sge scatter elements. */
 static inline u32 pib_recv_wqe_size(u32 max_sge)
 {
 	return sizeof(struct pib_recv_wqe) + max_sge * sizeof(struct pib_sge);

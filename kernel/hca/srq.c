@@ -5,7 +5,7 @@
 #include "hca/srq.h"
 #include "core/mmap.h"
 #include "core/refuse.h"
-#include "tracing/events.h"
+#include "tracing/verbs.h"
 
 /* Work requests that are copied at once with interrupts off. */
 #define SRQ_COPY_MAX	64U
@@ -44,7 +44,10 @@ void pib_srq_raise(struct pib_srq *srq, enum ib_event_type event)
 	srq_tell(srq, event);
 }
 
-/* The event is raised once, then has to be armed again (10.2.9.1.2). */
+/*
+ * Raise the limit event if @left is below the limit. It is raised once, then has to be armed again
+ * (10.2.9.1.2).
+ */
 static void srq_check_limit(struct pib_srq *srq, u32 left)
 {
 	lockdep_assert_held(&srq->lock);
@@ -53,6 +56,35 @@ static void srq_check_limit(struct pib_srq *srq, u32 left)
 		return;
 	srq->limit = 0;
 	schedule_work(&srq->limit_work);
+}
+
+/*
+ * Take one of @pending work requests at random. The oldest moves to its place, where it is found
+ * later.
+ */
+static int take_any(struct pib_srq *srq, u32 pending, struct pib_rq_cur *cur)
+{
+	struct pib_behaviors *behaviors = &to_hca(srq->ib.device)->behaviors;
+	u32 index = srq->ring.index;
+	void *oldest = pib_ring_slot(&srq->ring, index), *slot;
+	int err;
+
+	lockdep_assert_held(&srq->lock);
+
+	slot = pib_ring_slot(&srq->ring, index + pib_behavior_draw(behaviors, pending));
+	err = pib_recv_wqe_copy(slot, srq->max_sge, cur);
+	if (slot != oldest)
+		memcpy(slot, oldest, srq->ring.stride);
+	return err;
+}
+
+/* Take the oldest of @pending work requests, unless the HCA takes any. */
+static int take_next(struct pib_srq *srq, u32 pending, struct pib_rq_cur *cur)
+{
+	if (pib_behaves(&to_hca(srq->ib.device)->behaviors, PIB_BEHAVIOR_SRQ_ANY_ORDER) &&
+	    !srq->moving)
+		return take_any(srq, pending, cur);
+	return pib_recv_wqe_copy(pib_ring_slot(&srq->ring, srq->ring.index), srq->max_sge, cur);
 }
 
 int pib_srq_take(struct pib_srq *srq, struct pib_rq_cur *cur)
@@ -64,8 +96,7 @@ int pib_srq_take(struct pib_srq *srq, struct pib_rq_cur *cur)
 	spin_lock_irqsave(&srq->lock, flags);
 	pending = pib_ring_pending(&srq->ring);
 	if (pending) {
-		err = pib_recv_wqe_copy(pib_ring_slot(&srq->ring, srq->ring.index), srq->max_sge,
-					cur);
+		err = take_next(srq, pending, cur);
 		pib_ring_consume(&srq->ring, 1);
 		srq_check_limit(srq, pending - 1);
 	}
@@ -106,7 +137,7 @@ int pib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 	return err;
 }
 
-/* Take a number, by which nobody finds the SRQ yet. */
+/* Reserve a number, by which nobody finds the SRQ yet. */
 static int srqn_reserve(struct pib_hca *hca, struct pib_srq *srq)
 {
 	int err = xa_alloc_cyclic(&hca->srqs, &srq->srqn, NULL, XA_LIMIT(1, 0xFFFFFF),
@@ -115,7 +146,7 @@ static int srqn_reserve(struct pib_hca *hca, struct pib_srq *srq)
 	return err < 0 ? err : 0;
 }
 
-/* XRC senders name an SRQ by its number. A basic SRQ is its QPs' alone. */
+/* Have the SRQ found by its number, by which XRC senders name it. Only its QPs know a basic SRQ. */
 static int srqn_publish(struct pib_hca *hca, struct pib_srq *srq)
 {
 	if (srq->ib.srq_type != IB_SRQT_XRC)
@@ -123,7 +154,10 @@ static int srqn_publish(struct pib_hca *hca, struct pib_srq *srq)
 	return xa_err(xa_store(&hca->srqs, srq->srqn, srq, GFP_KERNEL));
 }
 
-/* The limit is none of the modifiers of creation (11.2.3.1): what stands there is left alone. */
+/*
+ * Check the attributes for create_srq. The limit is not among its modifiers (11.2.3.1), so it is
+ * left alone.
+ */
 static int srq_check_attr(struct ib_device *ibdev, const struct ib_srq_attr *attr)
 {
 	if (!attr->max_wr || attr->max_wr > ibdev->attrs.max_srq_wr)
@@ -201,7 +235,7 @@ int pib_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	if (ibsrq->srq_type == IB_SRQT_XRC)
 		synchronize_rcu();
 	cancel_work_sync(&srq->limit_work);
-	/* As in pib_destroy_cq(). */
+	/* Some kernels show the SRQ until this has returned, as in pib_destroy_cq(). */
 	spin_lock_irq(&srq->lock);
 	ring = srq->ring;
 	srq->ring.hdr = NULL;
@@ -227,7 +261,7 @@ static void srq_copy(struct pib_srq *srq, struct pib_ring *to, u32 from, u32 end
 		memcpy(pib_ring_slot(to, from), pib_ring_slot(&srq->ring, from), srq->ring.stride);
 }
 
-/* Under the lock: set @from to the first work request posted. Return: how many there are. */
+/* Set @from to the first work request posted, under the lock. Return: how many there are. */
 static u32 srq_posted(struct pib_srq *srq, u32 *from)
 {
 	lockdep_assert_held(&srq->lock);
@@ -237,14 +271,14 @@ static u32 srq_posted(struct pib_srq *srq, u32 *from)
 }
 
 /*
- * Under the lock: work requests from @done on and indices move to @ring, and @ring becomes the old
- * ring. Return: 0; -EAGAIN: too many have come since @done.
+ * Move work requests from @done on, and the indices, to @ring, under the lock. @ring becomes the
+ * old ring. Return: 0; -EAGAIN: too many have come since @done.
  */
 static int srq_exchange(struct pib_srq *srq, struct pib_ring *ring, u32 done)
 {
 	u32 index, pending = srq_posted(srq, &index), left;
 
-	/* what was copied may have been taken since */
+	/* work requests that were copied may have been taken since */
 	left = min(pending, index + pending - done);
 	if (pending > ring->entries)
 		return -EINVAL;
@@ -260,10 +294,10 @@ static int srq_exchange(struct pib_srq *srq, struct pib_ring *ring, u32 done)
 }
 
 /*
- * What is posted, up to 16 MiB, is copied without the lock as far as possible. A work request that
- * is taken meanwhile does no harm. Who posts meanwhile posts behind what is copied. Only a process
- * that rewrites what it has posted, or goes back with its index, may find something else, in its
- * own queue.
+ * Move posted work requests to another ring. Up to 16 MiB of them are copied without the lock as
+ * far as possible. A work request that is taken meanwhile does no harm. Those that are posted
+ * meanwhile stand behind those that are copied. Only a process that rewrites what it has posted, or
+ * goes back with its index, may find something else, in its own queue.
  *
  * Return: 0; -EAGAIN: the process posts faster than that.
  */
@@ -295,7 +329,7 @@ static int srq_move(struct pib_srq *srq, struct pib_ring *ring)
 	return err;
 }
 
-/* Tell the process where the new ring is, which it maps when the call has returned. */
+/* Tell the process where the new ring is. It maps the ring when the call has returned. */
 static int srq_tell_ring(struct ib_udata *udata, const struct pib_ring_info *info)
 {
 	struct pib_modify_srq_cmd cmd = {};
@@ -315,6 +349,13 @@ static int srq_tell_ring(struct ib_udata *udata, const struct pib_ring_info *inf
 	return copy_to_user(u64_to_user_ptr(cmd.ring_addr), info, size) ? -EFAULT : 0;
 }
 
+static void srq_set_moving(struct pib_srq *srq, bool moving)
+{
+	spin_lock_irq(&srq->lock);
+	srq->moving = moving;
+	spin_unlock_irq(&srq->lock);
+}
+
 static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 {
 	struct pib_ring_info info = {};
@@ -331,7 +372,9 @@ static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	if (err)
 		goto out;
 	mutex_lock(&srq->resize_mutex);
+	srq_set_moving(srq, true);
 	err = srq_move(srq, &ring);
+	srq_set_moving(srq, false);
 	mutex_unlock(&srq->resize_mutex);
 	if (err)
 		ibdev_dbg(srq->ib.device, "srq %u: more is posted than %u work requests\n",

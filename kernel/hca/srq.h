@@ -15,13 +15,14 @@ struct pib_hca;
  * struct pib_srq - a shared receive queue
  * @ib: ib_core's
  * @srqn: object number, by which XRC senders name the SRQ
- * @max_wr: as asked for; never more than @ring.entries
- * @max_sge: granted; never changes
- * @resize_mutex: serialises who puts another @ring in its place
+ * @max_wr: size as asked for; never more than @ring.entries
+ * @max_sge: scatter elements granted; never changes
+ * @resize_mutex: serialises changes of @ring for another one
  * @lock: taken with interrupts off; guards all below
  * @ring: slots of struct pib_recv_wqe
- * @limit: raise SRQ_LIMIT_REACHED when fewer work requests are left; 0: not armed, as when the SRQ
- *	is created
+ * @moving: posted work requests are being copied to another ring, and keep their order meanwhile
+ * @limit: SRQ_LIMIT_REACHED is raised when fewer work requests are left; 0: not armed, as when the
+ *	SRQ is created
  * @limit_work: raises SRQ_LIMIT_REACHED in process context
  * @obj: in pib_hca.objects
  */
@@ -33,6 +34,7 @@ struct pib_srq {
 	struct mutex resize_mutex;
 	spinlock_t lock;
 	struct pib_ring ring;
+	bool moving;
 	u32 limit;
 	struct work_struct limit_work;
 	struct pib_object obj;
@@ -54,19 +56,29 @@ static inline struct pib_srq *to_srq(struct ib_srq *ib)
  */
 int pib_srq_take(struct pib_srq *srq, struct pib_rq_cur *cur);
 
-/*
- * An XRC SRQ, which is kept by rcu_read_lock() until that is left. Return: NULL: there is no such
- * SRQ.
+/**
+ * pib_srq_find() - find an XRC SRQ
+ * @hca: HCA
+ * @srqn: its number
+ *
+ * Context: under rcu_read_lock(), which keeps the SRQ.
+ * Return: the SRQ; NULL: there is no such SRQ.
  */
 struct pib_srq *pib_srq_find(struct pib_hca *hca, u32 srqn);
 
-/*
- * Raise SRQ_ERR or SRQ_LIMIT_REACHED on purpose; of the latter the SRQ is not armed any more.
- * Process context; the caller keeps the SRQ by a reference to its ib.res.
+/**
+ * pib_srq_raise() - raise an event of an SRQ on purpose
+ * @srq: shared receive queue, which the caller keeps by a reference to its ib.res
+ * @event: IB_EVENT_SRQ_ERR, or IB_EVENT_SRQ_LIMIT_REACHED, which disarms the SRQ
+ *
+ * Context: process.
  */
 void pib_srq_raise(struct pib_srq *srq, enum ib_event_type event);
 
-/* ib_device_ops. pib_post_srq_recv(): any context; the others: process context. */
+/*
+ * ib_device_ops. pib_post_srq_recv(): any context; the others: process context. Return: 0 or
+ * -errno.
+ */
 int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata);
 int pib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
 		   struct ib_udata *udata);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The data path's view of registered memory. A key and a range become a
- * segment once, with every check. Segments are then read, written and
- * operated on without further checks.
+ * span once, with every check. Spans are then read, written and operated
+ * on without further checks.
  *
- * A segment without a region is memory of the kernel's own (the reserved
+ * A span without a region is memory of the kernel's own (the reserved
  * L_Key), or empty.
  */
 #include <linux/atomic.h>
@@ -228,7 +228,7 @@ int pib_span_put(const struct pib_span *span, const void *src)
 	return 0;
 }
 
-/* 8 bytes that can be operated on at once (9.4.5: aligned). */
+/* Enter the 8 bytes of an atomic operation, which must be aligned (9.4.5). */
 static void *atomic_enter(struct pib_span *span, struct pib_odp_chunk **held)
 {
 	u32 len = sizeof(u64);
@@ -282,7 +282,7 @@ int pib_span_atomic_write(struct pib_span *span, u64 value)
 
 static int mr_invalidate(struct pib_mem_ctx ctx, struct pib_mr *mr, u32 key, bool remote)
 {
-	/* 10.6.5: only what was registered by a work request */
+	/* 10.6.5: only a region that was registered by a work request */
 	if (mr->type != PIB_MR_FAST || mr->k.key != key || mr->k.pd != ctx.pd)
 		return -EINVAL;
 	/* Without remote access the key is an L_Key alone: a peer that knows it has guessed it. */
@@ -293,8 +293,8 @@ static int mr_invalidate(struct pib_mem_ctx ctx, struct pib_mr *mr, u32 key, boo
 	WRITE_ONCE(mr->valid, false);
 	/*
 	 * Pairs with smp_mb__after_atomic() in mr_get(), which takes a reference, then looks at
-	 * @valid. So whose reference is not seen here finds @valid cleared. Whoever has a
-	 * reference may be copying, on another CPU.
+	 * @valid. So a CPU whose reference is not seen here finds @valid cleared. A CPU with a
+	 * reference may still be copying.
 	 */
 	smp_mb();
 	return refcount_read(&mr->ref) > 1 ? -EAGAIN : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Registered memory as the data path sees it: keys become segments, segments are copied. */
+/* Registered memory as the data path sees it: keys become spans, spans are copied. */
 #ifndef PIB_MEMORY_ACCESS_H
 #define PIB_MEMORY_ACCESS_H
 
@@ -49,41 +49,68 @@ struct pib_span {
  */
 int pib_mem_get_local(struct pib_pd *pd, u32 lkey, u64 addr, u32 len, int access,
 		      struct pib_span *span);
-/*
- * The same for an R_Key. @access is of enum ib_access_flags. Memory windows are resolved, those of
- * type 2 against the QP of @ctx.
+/**
+ * pib_mem_get_remote() - check an R_Key and take a reference
+ * @ctx: QP for which the key is checked, also against the QP of a type 2 window
+ * @rkey: key of a region or of a window
+ * @addr: first byte, in the numbering of the region or window
+ * @len: bytes; 0: nothing is checked (C9-88)
+ * @access: enum ib_access_flags
+ * @span: result, for pib_mem_put()
+ *
+ * Context: process or softirq.
+ * Return: 0; -EINVAL: there is no such key for @ctx; -EACCES; -ERANGE.
  */
 int pib_mem_get_remote(struct pib_mem_ctx ctx, u32 rkey, u64 addr, u32 len, int access,
 		       struct pib_span *span);
-/* Is this an R_Key for @ctx that allows @access? For requests without a range. Errors as above. */
+/**
+ * pib_mem_check_remote() - check an R_Key for a request without a range
+ * @ctx: QP for which the key is checked
+ * @rkey: key of a region or of a window
+ * @access: enum ib_access_flags
+ *
+ * No reference is kept.
+ *
+ * Context: process or softirq.
+ * Return: 0; -EINVAL: there is no such key for @ctx; -EACCES: it does not allow @access.
+ */
 int pib_mem_check_remote(struct pib_mem_ctx ctx, u32 rkey, int access);
-/* Drop the reference. Any context. */
+/* Drop the reference. Context: any. */
 void pib_mem_put(struct pib_span *span);
 
 /*
- * Do the pages of @span come and go? Then no address in it is good for longer than one of the
- * operations below takes.
+ * Return: true if the pages of @span come and go. Then no address in it is good for longer than one
+ * of the operations below takes.
  */
 bool pib_span_pageable(const struct pib_span *span);
-/*
- * Address of the byte at @off of @span, which is not pageable. @len says how many bytes are wanted,
- * and becomes the number of those that follow contiguously. Any context.
+/**
+ * pib_span_map() - find a byte of a span
+ * @span: memory, not pageable
+ * @off: offset of the byte
+ * @len: bytes wanted; result: how many of them follow contiguously
  *
+ * Context: any.
  * Return: the address; NULL: fault.
  */
 void *pib_span_map(const struct pib_span *span, u32 off, u32 *len);
 
 /*
- * What follows touches memory, with softirqs off.
+ * The functions below touch memory.
  *
- * Return: 0 or -errno. -EAGAIN: a page is missing and is to be brought in (pib_pagein_start());
- *	copies may then have been made in part.
+ * Context: softirqs off.
+ * Return: 0 or -errno. -EAGAIN: a page is missing, and the caller has it brought in
+ *	(pib_pagein_start()); copies may then have been made in part.
  */
 
-/*
- * As pib_span_map(), of any memory. @write: the bytes will be written to. The caller passes @held
- * to pib_span_leave() before he does anything else.
+/**
+ * pib_span_enter() - find a byte of any span, to touch it
+ * @span: memory
+ * @off: offset of the byte
+ * @len: bytes wanted; result: how many of them follow contiguously
+ * @write: the bytes will be written to
+ * @held: result, for pib_span_leave(), which the caller calls as soon as it has touched the bytes
  *
+ * Context: softirqs off.
  * Return: the address; ERR_PTR() with an error as above.
  */
 void *pib_span_enter(const struct pib_span *span, u32 off, u32 *len, bool write,
@@ -107,11 +134,15 @@ int pib_span_cas(struct pib_span *span, u64 compare, u64 swap, u64 *orig);
 int pib_span_faa(struct pib_span *span, u64 add, u64 *orig);
 int pib_span_atomic_write(struct pib_span *span, u64 value);
 
-/*
- * Execute LOCAL_INV, or SEND with invalidate (@remote: the peer asks for it). Process or softirq.
+/**
+ * pib_mem_invalidate() - execute LOCAL_INV, or SEND with invalidate
+ * @ctx: the QP
+ * @key: key of a region or of a type 2 window
+ * @remote: the peer asks for it
  *
- * Return: 0; -EINVAL; -EAGAIN: nobody can use the key any more, but somebody still does. The
- *	function is then to be called again, and the key is invalid only when 0 is returned.
+ * Context: process or softirq.
+ * Return: 0; -EINVAL: no such key, or it cannot be invalidated; -EAGAIN: the key has no new users,
+ *	but old ones are left. The caller then tries again; the work is done when 0 is returned.
  */
 int pib_mem_invalidate(struct pib_mem_ctx ctx, u32 key, bool remote);
 

@@ -27,7 +27,7 @@ static int dm_respond(const struct pib_dm *dm, struct uverbs_attr_bundle *attrs,
 	return uverbs_copy_to_struct_or_zero(attrs, attr, &resp, sizeof(resp));
 }
 
-/* What a piece costs, however small it is. */
+/* The price of a piece of @size bytes: whole pages. */
 static u32 dm_pages(u64 size)
 {
 	return PAGE_ALIGN(size) >> PAGE_SHIFT;

@@ -61,7 +61,7 @@ struct ib_mr *pib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
 		err = -EINVAL;
 		goto err_put;
 	}
-	/* as a mapping of it by the process would be refused */
+	/* A mapping of it by the process would be refused, too. */
 	if (ib_access_writable(access) && !(buf->file->f_mode & FMODE_WRITE)) {
 		err = -EACCES;
 		goto err_put;

@@ -17,9 +17,9 @@ void pib_key_table_exit(struct pib_key_table *t)
 int pib_key_reserve(struct pib_key_table *t, struct pib_key *k)
 {
 	/*
-	 * Who has one key cannot tell the next one. What a peer has kept from before a restart does
-	 * not fit, either (10.6.3.3). The low byte is the place in the cache, where the first keys
-	 * are not to meet.
+	 * The index is random, so a peer with one key cannot tell the next one, and a key kept from
+	 * before a restart does not fit (10.6.3.3). The low byte is the place in the cache: it
+	 * counts up, so that the first keys do not meet there.
 	 */
 	u32 index, next = (get_random_u32() >> 8 & ~0xFFu) | (atomic_inc_return(&t->next) & 0xFF);
 	int err;

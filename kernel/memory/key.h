@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The keys of an HCA: what an L_Key or an R_Key leads to (10.6.3.3). */
+/* The keys of an HCA: an L_Key or an R_Key leads to a region or a window (10.6.3.3). */
 #ifndef PIB_MEMORY_KEY_H
 #define PIB_MEMORY_KEY_H
 
@@ -15,7 +15,7 @@ enum pib_key_kind {
 };
 
 /**
- * struct pib_key - what a table of keys holds: the head of a region or window
+ * struct pib_key - an entry in a table of keys: the head of a region or window
  * @kind: enum pib_key_kind
  * @key: index << 8 | consumer part; the L_Key and the R_Key (10.6.3.3)
  * @pd: protection domain
@@ -45,16 +45,16 @@ void pib_key_table_exit(struct pib_key_table *t);
 
 /*
  * Reserve an index for @k and set its key. The object is not found before pib_key_publish().
- * Process context; may sleep. Return: 0 or -errno.
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -errno.
  */
 int pib_key_reserve(struct pib_key_table *t, struct pib_key *k);
-/* From now on the object is found by its key. Process context. */
+/* Have the object found by its key from now on. Context: process. */
 void pib_key_publish(struct pib_key_table *t, struct pib_key *k);
-/*
- * The object is found no more; its index stays reserved until pib_key_release(). Process context.
- */
+/* Have it found no more; its index stays reserved until pib_key_release(). Context: process. */
 void pib_key_hide(struct pib_key_table *t, struct pib_key *k);
-/* The index is free for others. Process context. */
+/* Give the index back, for other objects. Context: process. */
 void pib_key_release(struct pib_key_table *t, struct pib_key *k);
 
 /*

@@ -5,8 +5,8 @@
  * The data path finds a region by its key under RCU and holds a reference
  * while it uses the region. Deregistration first hides the key, then waits until
  * the last reference is gone, then unpins. A region is checked only after the
- * reference was taken. So a region that is being registered anew, whose references
- * were gone for a while, is seen either before or after, never in between.
+ * reference was taken. A region is reregistered while it has no references. So a
+ * reader sees it as it was before that or as it is after, never in between.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -94,7 +94,7 @@ u64 pib_mr_va(const struct pib_mr *mr, u64 addr)
 	return pib_odp_start(mr->odp) + (addr - mr->map.iova);
 }
 
-/* Nobody finds the region any more, and nobody who did is left. */
+/* Hide the region, and wait for the last of those who have found it. */
 static void mr_quiesce(struct pib_mr *mr)
 {
 	pib_key_hide(mr->k.pd->keys, &mr->k);
@@ -102,7 +102,7 @@ static void mr_quiesce(struct pib_mr *mr)
 	wait_for_completion(&mr->gone);
 }
 
-/* Undo mr_quiesce(): whoever takes a reference from now on sees the region as it is now. */
+/* Undo mr_quiesce(): the takers of references from now on see the region as it is now. */
 static void mr_resume(struct pib_mr *mr)
 {
 	reinit_completion(&mr->gone);
@@ -316,7 +316,7 @@ struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 vir
 #define WRITE_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
 
-/* Pages that were taken for reading cannot be written through a changed access. */
+/* Return: true if the memory must be got again: pages got for reading cannot be written to. */
 static bool needs_memory(struct pib_mr *mr, int flags, int access)
 {
 	bool writable = mr->odp ? pib_odp_writable(mr->odp) : mr->umem->writable;
@@ -389,10 +389,11 @@ int pib_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		return pib_refuse(ibmr->device, -EBUSY, "mr %#x: dereg: a window is bound",
 				  ibmr->lkey);
 	mr_quiesce(mr);
-	/* who was about to bind one held a reference: now the number is final */
+	/* A bind holds a reference while it counts its window: now the number is final. */
 	if (atomic_read(&mr->windows)) {
 		mr_resume(mr);
-		return -EBUSY;
+		return pib_refuse(ibmr->device, -EBUSY, "mr %#x: dereg: a window was just bound",
+				  ibmr->lkey);
 	}
 	pib_object_del(mr->k.pd->objects, &mr->obj);
 	pib_key_release(mr->k.pd->keys, &mr->k);

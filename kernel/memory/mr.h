@@ -20,7 +20,7 @@ enum pib_mr_type {
 	PIB_MR_DMABUF,	/* memory of another device */
 };
 
-/* Does a range of @length bytes that begins at @iova go beyond the end of the address space? */
+/* Return: true if @length bytes from @iova on go beyond the end of the address space. */
 static inline bool pib_range_wraps(u64 iova, u64 length)
 {
 	return length && iova + (length - 1) < iova;
@@ -54,7 +54,7 @@ struct pib_mr_map {
  * @ib: ib_core's
  * @k: key and protection domain
  * @rcu: the structure outlives its last reference by a grace period
- * @ref: one for being registered, one for every segment in use
+ * @ref: one for being registered, one for every span in use
  * @gone: completed when @ref reaches zero
  * @type: enum pib_mr_type; never changes
  * @valid: the region may be used (10.6.5: is not in the free state). Stored with release after
@@ -66,8 +66,8 @@ struct pib_mr_map {
  * @odp: pages that come and go; @map then has no pages, only numbers
  * @max_pages: PIB_MR_FAST: room in @map.pages
  * @set_pages: PIB_MR_FAST: pages that map_mr_sg has put there
- * @priv: what else must be released with the region, see @release
- * @release: called when the region is freed; NULL: nothing else is released
+ * @priv: for @release
+ * @release: called when the region is freed, to release @priv; NULL: there is nothing more
  * @obj: in pib_pd.objects
  */
 struct pib_mr {
@@ -95,15 +95,15 @@ static inline struct pib_mr *to_mr(struct ib_mr *ib)
 	return container_of(ib, struct pib_mr, ib);
 }
 
-/* A region with a reserved key. Process context. Return: the region; ERR_PTR(). */
+/* Make a region with a reserved key. Context: process. Return: the region; ERR_PTR(). */
 struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access);
-/* Make the region usable, once everything in it has been filled in. Process context. */
+/* Make the region usable, once everything in it has been filled in. Context: process. */
 void pib_mr_publish(struct pib_mr *mr);
-/* Free a region that was never published. Process context. */
+/* Free a region that was never published. Context: process. */
 void pib_mr_discard(struct pib_mr *mr);
-/* Drop a reference. Any context. */
+/* Drop a reference. Context: any. */
 void pib_mr_put(struct pib_mr *mr);
-/* Where the byte @addr of a region with @odp is in its process. */
+/* Address in its process of the byte @addr of a region with @odp. */
 u64 pib_mr_va(const struct pib_mr *mr, u64 addr);
 
 /* ib_device_ops; process context. */
@@ -125,7 +125,7 @@ int pib_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents, unsigne
  *
  * Context: softirqs off.
  * Return: 0; -EINVAL: the work request completes LOC_QP_OP_ERR; -EAGAIN: an invalidation that was
- *	given up has left users behind, to be called again.
+ *	given up has left users behind, and the caller tries again.
  */
 int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access);
 

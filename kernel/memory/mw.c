@@ -34,7 +34,7 @@ static void window_unbind(struct pib_window *win)
 	win->closing = false;
 }
 
-/* From now on the window has no new users. Return: true: none is left. */
+/* Let the window have no new users from now on. Return: true if none is left. */
 static bool window_close(struct pib_window *win)
 {
 	lockdep_assert_held(&win->lock);
@@ -43,7 +43,7 @@ static bool window_close(struct pib_window *win)
 	return !atomic_read(&win->users);
 }
 
-/* 10.6.7.2: what a region must be for a window to be bound to it. */
+/* Return: true if @win can be bound to the region (10.6.7.2). */
 static bool mr_suits(const struct pib_mr *mr, const struct pib_window *win,
 		     const struct pib_mw_bind_args *a)
 {
@@ -57,7 +57,7 @@ static bool mr_suits(const struct pib_mr *mr, const struct pib_window *win,
 		return false;
 	if ((a->access & NEEDS_LOCAL_WRITE) && !(mr->access & IB_ACCESS_LOCAL_WRITE))
 		return false;
-	/* as hardware does, the rest of the range is checked when it is accessed */
+	/* The rest of the range is checked when it is accessed, as hardware does. */
 	return a->addr >= mr->map.iova && a->addr - mr->map.iova < mr->map.length;
 }
 
@@ -175,7 +175,7 @@ static bool range_holds(u64 first, u64 length, u64 addr, u32 len)
 	return addr >= first && len <= length && addr - first <= length - len;
 }
 
-/* Do window and region allow such an access? Return: 0; -EACCES; -EINVAL. */
+/* Check that window and region allow @access. Return: 0; -EACCES; -EINVAL. */
 static int window_check_access(const struct pib_window *win, int access)
 {
 	if (access & ~win->access)
@@ -188,7 +188,7 @@ static int window_check_access(const struct pib_window *win, int access)
 	return 0;
 }
 
-/* Both the window and the region must hold the range. */
+/* Check that window and region allow @access, and that both hold the range. */
 static int window_check(const struct pib_window *win, u64 addr, u32 len, int access)
 {
 	const struct pib_mr_map *map = &win->mr->map;

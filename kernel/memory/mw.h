@@ -8,14 +8,14 @@
 #include "memory/mr.h"
 
 /**
- * struct pib_window - what a window's key leads to; freed after a grace period
+ * struct pib_window - the object that a window's key leads to; freed after a grace period
  * @k: key and protection domain
  * @rcu: see above
  * @type: enum ib_mw_type; never changes
  * @lock: softirqs off; guards what follows
- * @users: segments reached by the window; grows under @lock only
+ * @users: spans reached by the window; grows under @lock only
  * @closing: the window is about to be unbound and takes no new users
- * @dead: the window is being deallocated, to be bound no more
+ * @dead: the window is being deallocated, and is bound no more
  * @mr: region that the window is bound to and counted in (@windows); NULL: not bound
  * @qpn: type 2: the QP that bound it
  * @access: enum ib_access_flags
@@ -42,7 +42,7 @@ struct pib_window {
 /**
  * struct pib_mw - a memory window
  * @ib: ib_core's
- * @win: what is found by the key
+ * @win: the object that is found by the key
  * @obj: in pib_pd.objects
  */
 struct pib_mw {
@@ -75,27 +75,35 @@ struct pib_mw_bind_args {
 };
 
 /*
- * Execute BIND_MW. Softirqs off.
+ * Execute BIND_MW.
  *
+ * Context: softirqs off.
  * Return: 0; -EINVAL: the work request completes MW_BIND_ERR; -EAGAIN: the old binding is still in
- *	use. The function is then to be called again, or else pib_mw_bind_cancel().
+ *	use. The caller then tries again, or calls pib_mw_bind_cancel().
  */
 int pib_mw_bind(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *args);
-/* A bind that was put off by -EAGAIN is given up: the old binding goes on. Softirqs off. */
+/* Give up a bind that was put off by -EAGAIN: the old binding goes on. Context: softirqs off. */
 void pib_mw_bind_cancel(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *args);
-/* Invalidate a type 2 window: as pib_mem_invalidate(). Under rcu_read_lock(). */
+/* Invalidate a type 2 window, as pib_mem_invalidate() does. Context: under rcu_read_lock(). */
 int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 key);
-/*
- * Check an access through a window, take a reference on its region and a use of the window. Under
- * rcu_read_lock(); process or softirq.
+/**
+ * pib_window_get() - take a reference on a window's region, and a use of the window
+ * @ctx: QP for which the key is checked
+ * @win: the window
+ * @key: R_Key of the request
+ * @addr: first byte, in the window's numbering
+ * @len: bytes
+ * @access: enum ib_access_flags
+ * @span: result, for pib_mem_put()
  *
+ * Context: process or softirq, under rcu_read_lock().
  * Return: 0; -EINVAL; -EACCES; -ERANGE.
  */
 int pib_window_get(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, u64 addr, u32 len,
 		   int access, struct pib_span *span);
-/* The same for requests without a range, of which nothing is taken. */
+/* As pib_window_get(), for requests without a range. Neither reference nor use is taken. */
 int pib_window_check_key(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, int access);
-/* A use of the window ends. Any context. */
+/* End a use of the window. Context: any. */
 void pib_window_put(struct pib_window *win);
 
 /* ib_device_ops; process context. Return: 0 or -errno. */

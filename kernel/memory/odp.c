@@ -12,12 +12,12 @@
  * and is accessed. Chunks without pages go when there are twice as many chunks as
  * were left the last time. So the number of chunks follows that of those in use.
  *
- * Whoever brings a page in holds a reference on the memory, not on its region. For the page may
- * never come, and a region has to be deregistered all the same, above all when its process ends.
- * The memory then goes with the wait.
+ * The work that brings a page in holds a reference on the memory, not on its region. For the page
+ * may never come, and a region has to be deregistered all the same, above all when its process
+ * ends. The memory is then released when the wait ends.
  *
- * What is allocated here is charged to the process whose memory it is, also where
- * a work item does it.
+ * Allocations made here are charged to the process whose memory it is, also where
+ * a work item makes them.
  */
 #include <linux/fs.h>
 #include <linux/hmm.h>
@@ -38,28 +38,29 @@
 #include "memory/pager.h"
 #include "memory/pd.h"
 #include "core/quota.h"
+#include "core/refuse.h"
 
 #define CHUNK_SHIFT	21
 #define CHUNK_SIZE	(1UL << CHUNK_SHIFT)
 #define CHUNK_PAGES	(CHUNK_SIZE >> PAGE_SHIFT)
-/* Among so few chunks of a region none is looked for that could go. */
+/* A region with fewer chunks than this is not searched for chunks without pages. */
 #define CHUNKS_FEW	64
 
-/* Entries that are taken away at once: whoever touches pages waits so long, with softirqs off. */
+/* Entries cleared under the lock at once. A CPU that touches pages waits, with softirqs off. */
 #define CLEAR_BATCH	512
 
 /* Bits of a page's entry beside its address. */
 #define ENTRY_PRESENT	1UL
-#define ENTRY_WRITE	2UL	/* may be written to; alone: was, and is to be marked dirty */
+#define ENTRY_WRITE	2UL	/* may be written to; alone: could be, page not marked dirty yet */
 
 /**
  * struct pib_odp_chunk - a range of pages
- * @umem: ib_core's part; its umem_mutex serialises those who change @pages
+ * @umem: ib_core's part; its umem_mutex serialises changes of @pages
  * @lock: held for reading while a page is touched, for writing while pages are taken away
  * @first: address of the first page in the process
  * @npages: entries in @pages
- * @users: implicit: who brings pages in; guarded by the region's @grow
- * @next: implicit: in a list of those that go
+ * @users: implicit: calls that are bringing pages in; guarded by the region's @grow
+ * @next: implicit: in a list of chunks that are released
  * @pages: kernel address of each and bits; read without umem_mutex
  */
 struct pib_odp_chunk {
@@ -77,16 +78,16 @@ struct pib_odp_chunk {
  * @ibdev: device of the region; the struct is kept, not the device's registration
  * @quota: of @ibdev
  * @owner: see pib_quota_take()
- * @ref: the region, and who brings pages in
+ * @ref: the region's, and one for each that brings pages in
  * @reap: releases the memory where the last reference is put by work
  * @mm: of the process; the struct is kept, not what the process has mapped
  * @pager: where work for this memory is done
  * @umem: implicit: stands for the process; else NULL
  * @whole: explicit: all of it
  * @chunks: implicit: by address >> CHUNK_SHIFT; to touch pages they are looked up under RCU
- * @grow: guards @chunks, and what follows
- * @num_chunks: in @chunks
- * @reap_at: that many, and those without pages go
+ * @grow: guards @chunks, @num_chunks and @reap_at
+ * @num_chunks: entries in @chunks
+ * @reap_at: number of chunks at which those without pages are released
  * @start: address of the region's first byte
  * @writable: pages may be paged in for writing
  */
@@ -108,15 +109,15 @@ struct pib_odp {
 	bool writable;
 };
 
-/* Releases what is released by work. */
+/* Releases memory whose last reference is put by work. */
 static struct workqueue_struct *reaper;
 
-/* How much memory there is for whose pages work may wait. The module waits until there is none. */
+/* Number of struct pib_odp, whose pages work may wait for. The module waits until there is none. */
 static atomic_t alive = ATOMIC_INIT(0);
 
 /*
- * Take what memory has of the device. That is not the device's registration: a page that does not
- * come would keep the registration, and all who wait for its end.
+ * Take the references on the device that memory needs. They do not keep the device registered: a
+ * page that does not come would hold up the end of the registration, and all who wait for that.
  */
 static int odp_hold_device(struct pib_odp *odp, struct pib_pd *pd)
 {
@@ -182,7 +183,7 @@ static void clear_batch(struct pib_odp_chunk *c, unsigned long from, unsigned lo
 	}
 }
 
-/* Entries [from, to) are not used any more when this returns. */
+/* Clear the entries [from, to), which nobody uses any more when this returns. */
 static void chunk_clear(struct pib_odp_chunk *c, unsigned long from, unsigned long to)
 {
 	unsigned long end;
@@ -230,8 +231,11 @@ static const struct mmu_interval_notifier_ops odp_ops = {
  */
 static int charge_tables(struct pib_odp *odp, u64 npages)
 {
-	if (npages > pib_quota_max(PIB_OBJ_ODP_PAGES))
-		return -ENOMEM;
+	u32 max = pib_quota_max(PIB_OBJ_ODP_PAGES);
+
+	if (npages > max)
+		return pib_refuse(odp->ibdev, -ENOMEM, "%llu pages paged on demand, of %u", npages,
+				  max);
 	return pib_quota_charge(odp->quota, odp->owner, PIB_OBJ_ODP_PAGES, npages);
 }
 
@@ -240,7 +244,7 @@ static void uncharge_tables(struct pib_odp *odp, u64 npages)
 	pib_quota_uncharge(odp->quota, odp->owner, PIB_OBJ_ODP_PAGES, npages);
 }
 
-/* @umem belongs to the chunk, or is released if this fails. Return: the chunk; ERR_PTR(). */
+/* Make a chunk, which owns @umem. On failure @umem is released. Return: the chunk; ERR_PTR(). */
 static struct pib_odp_chunk *chunk_create(struct ib_umem_odp *umem)
 {
 	unsigned long npages = (ib_umem_end(umem) - ib_umem_start(umem)) >> PAGE_SHIFT;
@@ -278,7 +282,7 @@ static struct pib_odp_chunk *chunk_find(struct pib_odp *odp, u64 va)
 	return odp->whole ?: xa_load(&odp->chunks, va >> CHUNK_SHIFT);
 }
 
-/* Chunks cost memory: a peer may not have them made where there is nothing to bring in. */
+/* Chunks cost memory: a peer must not be able to have them made where nothing is mapped. */
 static bool any_mapped(struct mm_struct *mm, u64 va, u64 len, u32 flags)
 {
 	unsigned long need = VM_READ | (flags & PIB_ODP_WRITE ? VM_WRITE : 0);
@@ -356,8 +360,8 @@ static struct pib_odp_chunk *chunk_add(struct pib_odp *odp, u64 va)
 }
 
 /*
- * The first notifier of a process is registered here: the process must not lose its memory
- * meanwhile.
+ * Make a chunk for @va. It may register the first notifier of the process, which must not lose its
+ * memory meanwhile.
  */
 static struct pib_odp_chunk *chunk_make(struct pib_odp *odp, u64 va, u64 len, u32 flags)
 {
@@ -381,7 +385,7 @@ static struct pib_odp_chunk *chunk_make(struct pib_odp *odp, u64 va, u64 len, u3
 	return c;
 }
 
-/* The chunk into which pages are to be brought. Return: the chunk, for chunk_put(); ERR_PTR(). */
+/* Find or make the chunk of @va, to bring pages in. Return: it, for chunk_put(); ERR_PTR(). */
 static struct pib_odp_chunk *chunk_get(struct pib_odp *odp, u64 va, u64 len, u32 flags)
 {
 	struct pib_odp_chunk *c;
@@ -423,7 +427,7 @@ static bool page_is_secret(struct page *page)
 	return mapping && mapping->host && mapping->host->i_sb->s_magic == SECRETMEM_MAGIC;
 }
 
-/* Return: 0; -EFAULT: the kernel cannot touch one of the pages. */
+/* Enter the pages that ib_core has got. Return: 0; -EFAULT: the kernel cannot touch one of them. */
 static int chunk_fill(struct pib_odp_chunk *c, u64 va, u64 len, bool write)
 {
 	unsigned long i = (va - c->first) >> PAGE_SHIFT;

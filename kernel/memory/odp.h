@@ -24,25 +24,26 @@ struct work_struct;
  * Return: the memory with a reference, which pib_odp_put() drops; ERR_PTR().
  */
 struct pib_odp *pib_odp_create(struct pib_pd *pd, u64 start, u64 length, int access);
-/* Take a reference. The caller has one, or one on the region. Any context. */
+/* Take a reference. The caller has one, or one on the region. Context: any. */
 void pib_odp_get(struct pib_odp *odp);
 /*
  * Drop a reference; the memory is released with the last one. @odp may be NULL. Not for work of
- * pib_odp_queue(), which cannot wait for the end of its own queue. Process context; sleeps, but not
- * for pages.
+ * pib_odp_queue(), which cannot wait for the end of its own queue.
+ *
+ * Context: process; sleeps, but not for pages.
  */
 void pib_odp_put(struct pib_odp *odp);
-/* The same for work of pib_odp_queue(). Any context. */
+/* As pib_odp_put(), for work of pib_odp_queue(). Context: any. */
 void pib_odp_put_work(struct pib_odp *odp);
-/* May its pages be brought in for writing? Never changes. */
+/* Return: true if its pages can be brought in for writing. Never changes. */
 bool pib_odp_writable(const struct pib_odp *odp);
 /* Address of its first byte in the process. Never changes. */
 u64 pib_odp_start(const struct pib_odp *odp);
 
-/* What pib_odp_fault() is to do, see there. */
+/* Flags of pib_odp_fault(). */
 enum pib_odp_fault {
 	PIB_ODP_WRITE = 1,	/* pages will be written to */
-	PIB_ODP_PRESENT = 2,	/* only what is in memory, nothing is brought in */
+	PIB_ODP_PRESENT = 2,	/* only pages that are in memory, none is brought in */
 };
 
 /**
@@ -63,7 +64,9 @@ int pib_odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags);
 /*
  * Queue work that brings pages in. The queue is that of the process, so the work waits for nobody
  * else's pages. The work should have a reference on @odp and hold nothing else, for a page may
- * never come. Any context.
+ * never come.
+ *
+ * Context: any.
  */
 void pib_odp_queue(struct pib_odp *odp, struct work_struct *work);
 /* As pib_pager_advise() and pib_pager_advised(), for the process. */
@@ -85,12 +88,17 @@ void pib_odp_advised(struct pib_odp *odp);
  * Return: address of the bytes; NULL: the page is not there, or not for writing.
  */
 void *pib_odp_enter(struct pib_odp *odp, u64 va, u32 *len, bool write, struct pib_odp_chunk **held);
-/* The bytes are touched no more. Softirqs off since pib_odp_enter(). */
+/* End what pib_odp_enter() began. Context: softirqs off since then. */
 void pib_odp_leave(struct pib_odp_chunk *held);
 
-/* Before the first memory is made. Process context. Return: 0 or -ENOMEM. */
+/* Make the workqueue, before the first memory is made. Context: process. Return: 0 or -ENOMEM. */
 int pib_odp_init(void);
-/* When all devices have gone: waits for what was put by work. Process context; sleeps. */
+/*
+ * Wait until all memory is released, which work may still be waiting for, and destroy the
+ * workqueue. All devices have gone.
+ *
+ * Context: process; sleeps.
+ */
 void pib_odp_exit(void);
 
 #endif

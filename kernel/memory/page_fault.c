@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Nothing that a task does may sleep, and who brings pages in sleeps. So what lacks a
- * page is put off, a work item brings the page in, and the task begins anew.
+ * Nothing that a task does may sleep, but bringing pages in sleeps. So an operation that
+ * lacks a page is put off, a work item brings the page in, and the task begins the operation again.
  *
  * A page may never come, so the work holds neither task nor region. Both can be destroyed
- * meanwhile, and what comes then comes for nobody.
+ * meanwhile; a page that comes then wakes nobody.
  */
 #include <linux/ktime.h>
 #include <linux/slab.h>
@@ -13,7 +13,7 @@
 #include "memory/odp.h"
 #include "memory/page_fault.h"
 #include "core/task.h"
-#include "tracing/events.h"
+#include "tracing/transport.h"
 
 /* End the wait. Return: the task with a reference; NULL: it is being destroyed. */
 static struct pib_task *pagein_end(struct pib_pagein *p)
@@ -37,7 +37,7 @@ static void pagein_work(struct work_struct *work)
 	int err;
 
 	err = pib_odp_fault(p->odp, p->va, p->len, p->write ? PIB_ODP_WRITE : 0);
-	/* Others were in the way: the task tries again, which is not in vain. */
+	/* -EAGAIN, -EBUSY: others were in the way. This is no error: the task tries again. */
 	p->err = err == -EAGAIN || err == -EBUSY ? 0 : err;
 	if (trace_pib_page_ready_enabled())
 		p->took = ktime_get_ns() - p->since;

@@ -29,9 +29,9 @@ struct pib_task;
  * @write: the bytes will be written to
  * @since: ns: when the wait began
  * @err: how the wait ended, for pib_pagein_start() to find
- * @took: ns that the wait took, for a trace that was on when it ended; 0: it was told, or is not
- *	to be
- * @stale: what @err says is nobody's business any more; guarded by @guard, also while @busy
+ * @took: ns that the wait took, for a trace that was on when it ended; 0: there is none to tell,
+ *	or it was told
+ * @stale: @err matters to nobody any more; guarded by @guard, also while @busy
  */
 struct pib_pagein {
 	struct work_struct work;
@@ -52,28 +52,30 @@ struct pib_pagein {
 };
 
 /*
- * For the arguments see struct pib_pagein. Process context.
+ * Make the object by which a task waits. For the arguments see struct pib_pagein.
  *
- * Return: with a reference, which pib_pagein_put() drops; NULL: no memory.
+ * Context: process.
+ * Return: the object with a reference, which pib_pagein_put() drops; NULL: no memory.
  */
 struct pib_pagein *pib_pagein_create(struct pib_task *task, spinlock_t *guard);
-/* Drop a reference. @p may be NULL. Process context. */
+/* Drop a reference. @p may be NULL. Context: process. */
 void pib_pagein_put(struct pib_pagein *p);
 /*
- * The task is being destroyed: nothing runs it any more, and pages that come find it no more. The
- * task keeps its reference on @p; the references on the task are not all put yet. Process context,
- * no locks.
+ * Have pages that come find the task no more, which is being destroyed and which nothing runs any
+ * more. The task keeps its reference on @p; the references on the task are not all put yet.
+ *
+ * Context: process, no locks.
  */
 void pib_pagein_leave(struct pib_pagein *p);
 
-/* Does the task still wait? When the wait is over the task is kicked. */
+/* Return: true if the task still waits. When the wait is over the task is kicked. */
 static inline bool pib_pagein_busy(const struct pib_pagein *p)
 {
 	/* Pairs with the release in pagein_end(). */
 	return smp_load_acquire(&p->busy);
 }
 
-/* The task waits no more: how the wait ends matters to nobody. @guard held. */
+/* Note that the task waits no more: the end of the wait matters to nobody. Context: @guard held. */
 void pib_pagein_forget(struct pib_pagein *p);
 
 /**
@@ -85,8 +87,8 @@ void pib_pagein_forget(struct pib_pagein *p);
  * @write: the bytes will be written to
  *
  * Context: any; @p->guard held.
- * Return: -EAGAIN: to be tried again when the task runs next and @p is not busy; -EFAULT: that was
- *	done, in vain.
+ * Return: -EAGAIN: the caller tries again when the task runs next and @p is not busy; -EFAULT: the
+ *	pages were asked for before, and could not be brought in.
  */
 int pib_pagein_start(struct pib_pagein *p, const struct pib_span *span, u32 off, u32 len,
 		     bool write);

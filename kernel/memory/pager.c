@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * A page may take as long as its owner likes: a file of FUSE has a process
- * behind it, which need not answer. So each process whose memory is paged in has
- * a queue of its own, of which so much runs at once: others' pages do not wait for his.
+ * behind it, which need not answer. So each process whose memory is paged in has a queue
+ * of its own, from which AT_ONCE items run at once: others' pages do not wait for its pages.
  *
- * The queue may outlive its process, and the registration of the HCA: whose memory uses it
- * keeps the HCA's (odp.c).
+ * The queue may outlive its process, and the registration of the HCA: the memory that uses
+ * it keeps the HCA's structs (odp.c).
  */
 #include <linux/slab.h>
 #include "core/quota.h"
@@ -13,7 +13,7 @@
 #include "memory/pd.h"
 
 #define AT_ONCE	8
-/* Advice costs memory until its pages have come, also when who gave it is gone. */
+/* Advice costs memory until its pages have come, even if the process that gave it is gone. */
 #define ADVICE_MAX	64
 
 /**
@@ -77,7 +77,7 @@ static struct pib_pager *pager_create(struct pib_pd *pd, struct mm_struct *mm)
 		.owner = pd->owner,
 		.mm = mm,
 	};
-	/* unbound: no CPU's other work is to wait for a page */
+	/* unbound: no CPU's other work waits for a page */
 	pager->wq = alloc_workqueue("pib_pagein", WQ_UNBOUND, AT_ONCE);
 	if (pager->wq)
 		err = xa_err(xa_store(&pd->pagers->pagers, (unsigned long)mm, pager, GFP_KERNEL));
@@ -112,7 +112,7 @@ void pib_pager_put(struct pib_pager *pager)
 	if (last)
 		xa_erase(&all->pagers, (unsigned long)pager->mm);
 	mutex_unlock(&all->lock);
-	/* work has let its memory go, but may not have ended */
+	/* Work has released its memory, but may not have ended. */
 	if (last)
 		pager_destroy(pager);
 }

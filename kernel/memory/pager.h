@@ -21,11 +21,9 @@ struct pib_pagers {
 	struct xarray pagers;
 };
 
-/* Process context. */
+/* Context: process. */
 void pib_pagers_init(struct pib_pagers *all);
-/*
- * There may be pagers left, for memory can outlive the registration of its device. Process context.
- */
+/* Pagers may be left: memory can outlive the registration of its device. Context: process. */
 void pib_pagers_exit(struct pib_pagers *all);
 
 /**
@@ -40,17 +38,22 @@ void pib_pagers_exit(struct pib_pagers *all);
  */
 struct pib_pager *pib_pager_get(struct pib_pd *pd, struct mm_struct *mm);
 /*
- * Drop a reference. What the caller has queued is done but for its last steps, or others still have
- * the pager. Process context, not that of work in the queue; sleeps.
+ * Drop a reference. With the last one the queue is destroyed: the work in it has then released its
+ * memory, and only its last steps are waited for.
+ *
+ * Context: process, but not work in the queue; sleeps.
  */
 void pib_pager_put(struct pib_pager *pager);
-/* Queue @work. Any context. */
+/* Queue @work. Context: any. */
 void pib_pager_queue(struct pib_pager *pager, struct work_struct *work);
 /*
- * There is room for another piece of advice, which takes it until pib_pager_advised(). Any context.
+ * Take room for a piece of advice, until pib_pager_advised().
+ *
+ * Context: any.
  * Return: false: as much advice waits for pages as may.
  */
 bool pib_pager_advise(struct pib_pager *pager);
+/* Give the room back. Context: any. */
 void pib_pager_advised(struct pib_pager *pager);
 
 #endif

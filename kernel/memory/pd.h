@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Protection domains: who may use a key, and what memory has of the HCA. */
+/* Protection domains: users of a key are of the same one; memory reaches the HCA through it. */
 #ifndef PIB_MEMORY_PD_H
 #define PIB_MEMORY_PD_H
 
@@ -17,7 +17,7 @@ struct pib_user;
  *
  * Never changes:
  * @user: belongs to a process: the reserved L_Key means nothing in it
- * @owner: whose it is, and all that is made in it: see pib_quota_take()
+ * @owner: owner of the PD and of all that is made in it: see pib_quota_take()
  * @quota: of the HCA
  * @keys: of the HCA
  * @pagers: of the HCA
@@ -40,7 +40,7 @@ static inline struct pib_pd *to_pd(struct ib_pd *ib)
 	return container_of(ib, struct pib_pd, ib);
 }
 
-/* For pib_object_add(): whose is what is made in a PD? */
+/* The maker of what is made in a PD, for pib_object_add(). Return: NULL: the calling process. */
 static inline const char *pib_pd_kernel(const struct pib_pd *pd)
 {
 	return pd->user ? NULL : pd->obj.owner;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Advice on regions. The keys are checked at once; the pages are brought in by a work item that
- * holds the regions' memory. With FLUSH the caller waits until that is done, or he is killed.
+ * holds the regions' memory. With FLUSH the caller waits until that is done, or it is killed.
  * Advice beyond what may wait for pages of a process is not followed.
  */
 #include <linux/completion.h>
@@ -15,7 +15,7 @@
 #include "core/refuse.h"
 
 /**
- * struct advice_range - what an advice is about
+ * struct advice_range - a range that an advice is about
  * @odp: memory; a reference is held
  * @va: first byte in its process
  * @len: bytes
@@ -29,7 +29,7 @@ struct advice_range {
 /**
  * struct advice - an advice being followed
  * @work: follows it, then lets go of @ranges
- * @ref: who has asked, and @work
+ * @ref: the caller's, and that of @work
  * @done: it was followed
  * @err: how that ended
  * @flags: enum pib_odp_fault
@@ -87,7 +87,10 @@ static struct advice *advice_create(u32 num, u32 flags)
 	return a;
 }
 
-/* -ENOENT: no such key; -EPERM: not for writing; -EINVAL: not paged on demand; -EFAULT: outside. */
+/*
+ * Take the memory of @sge. Return: 0; -ENOENT: no such key; -EPERM: not for writing; -EINVAL: not
+ * paged on demand; -EFAULT: outside of the region.
+ */
 static int prefetch_take(struct advice *a, struct pib_pd *pd, const struct ib_sge *sge)
 {
 	bool write = a->flags & PIB_ODP_WRITE;
@@ -120,8 +123,8 @@ static void advice_drop(struct advice *a)
 }
 
 /*
- * -EINTR: who has asked is being killed, and does not wait for pages that may never come. -EAGAIN:
- * he would wait, but too many do.
+ * Queue the advice. Return: 0, also where there is no room and the caller does not @wait; -EINTR:
+ * the caller is being killed; -EAGAIN: there is no room, and the caller would wait; or the result.
  */
 static int advice_start(struct advice *a, bool wait)
 {
@@ -130,7 +133,7 @@ static int advice_start(struct advice *a, bool wait)
 		return wait ? -EAGAIN : 0;
 	}
 	refcount_inc(&a->ref);
-	/* ranges of others' memory wait with that of the first, too */
+	/* The ranges may be of several processes' memory: all wait in the queue of the first. */
 	pib_odp_queue(a->ranges[0].odp, &a->work);
 	if (!wait)
 		return 0;

@@ -8,9 +8,9 @@
 #include "proto/segment.h"
 
 /*
- * Room for copies of whole bursts is kept ready. Memory in pieces that large is soon not to be had
- * without sleeping, and for long. What could not be copied would be lost again each time it is
- * sent.
+ * Room for copies of whole bursts is kept ready. Pieces of memory that large soon cannot be had
+ * without sleeping, and that lasts for long. A burst that could not be copied would be lost again
+ * each time it is sent.
  */
 #define RESERVE	16
 
@@ -31,9 +31,10 @@ static struct kmem_cache *pib_burst_cache;
 static mempool_t *pib_burst_reserve;
 
 /*
- * With softirqs off nobody else on this CPU uses the CPU's pool. KASAN is to see each burst freed.
+ * With softirqs off nobody else on this CPU uses the CPU's pool. With KASAN no pool is used, so
+ * that it sees each burst freed.
  *
- * Return: the pool; NULL: softirqs are on, or there are to be no pools.
+ * Return: the pool; NULL: softirqs are on, or no pools are used.
  */
 static struct burst_pool *pool_enter(void)
 {
@@ -63,7 +64,7 @@ static void burst_delete(struct pib_burst *b)
 		kmem_cache_free(pib_burst_cache, b);
 }
 
-/* Nobody is left who has a burst, or makes one. */
+/* Free the bursts in the pools. Nobody has a burst or makes one any more. */
 static void drain_pools(void)
 {
 	struct burst_pool *pool;
@@ -137,7 +138,7 @@ struct pib_burst *pib_burst_alloc(void)
 	return b;
 }
 
-/* @c has the payload of @b from @off on. */
+/* Give @c the payload of @b from @off on. */
 static void share_payload(struct pib_burst *c, struct pib_burst *b, u32 off)
 {
 	struct pib_burst *root = b;
@@ -203,7 +204,7 @@ void *pib_burst_own(struct pib_burst *b, u32 len)
 		b->payload = PIB_PAYLOAD_LINEAR;
 		return b->linear;
 	}
-	/* The reserve is for what would be lost again each time it is sent. */
+	/* The reserve is for bursts that would be lost again each time they are sent. */
 	if (b->h.tp == PIB_TP_UD || len > PIB_BURST_MAX)
 		return NULL;
 	b->linear = mempool_alloc(pib_burst_reserve, GFP_ATOMIC);
@@ -237,7 +238,7 @@ static void release_payload(struct pib_burst *b)
 /*
  * Let go of all but the burst itself.
  *
- * Return: what it was a clone of, with the clone's reference; NULL: it was none.
+ * Return: the burst that @b was a clone of, with the clone's reference; NULL: it was no clone.
  */
 static struct pib_burst *let_go(struct pib_burst *b)
 {
@@ -352,7 +353,7 @@ static const void *skb_chunk(struct sk_buff *skb, u32 off, u32 *len)
 	return NULL;
 }
 
-/* Where in the skb the payload byte @off is; @len is cut at the end of its packet or segment. */
+/* Place in the skb of the payload byte @off; @len is cut at the end of its packet or segment. */
 static u32 skb_pos(const struct pib_burst *b, u32 off, u32 *len)
 {
 	const struct pib_skb_map *m = &b->map;
@@ -372,8 +373,8 @@ static u32 skb_pos(const struct pib_burst *b, u32 off, u32 *len)
 	return pos + (pos / m->seg + 1) * PIB_SEG_HDR_LEN;
 }
 
-/* As pib_burst_chunk(), of what is payload without @heads. */
-static const void *payload_chunk(struct pib_burst *b, u32 off, u32 *len)
+/* As pib_burst_chunk(), of payload without @heads. Inlined: it runs for each piece of a packet. */
+static __always_inline const void *payload_chunk(struct pib_burst *b, u32 off, u32 *len)
 {
 	switch (b->payload) {
 	case PIB_PAYLOAD_SMALL:
@@ -390,8 +391,8 @@ static const void *payload_chunk(struct pib_burst *b, u32 off, u32 *len)
 	}
 }
 
-/* The same where each packet begins with its part of @heads. */
-static const void *headed_chunk(struct pib_burst *b, u32 off, u32 *len)
+/* As payload_chunk(), where each packet begins with its part of @heads. */
+static noinline const void *headed_chunk(struct pib_burst *b, u32 off, u32 *len)
 {
 	u32 i = off / b->pmtu, pos = off % b->pmtu;
 

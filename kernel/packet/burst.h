@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Bursts: what travels inside the kernel. A burst is a run of consecutive packets of
- * one message: headers in host form, and references to the payload, which is not
- * copied until it lands. Datagrams are a packet each: a burst of several is a run of
- * messages that differ in nothing but PSN, payload, and the length of the last.
+ * Bursts: the form in which packets travel inside the kernel. A burst is a run of
+ * consecutive packets of one message: headers in host form, and references to the
+ * payload, which is not copied until it lands. Datagrams are a packet each: a burst of
+ * several is a run of messages that differ in PSN, payload, and the length of the last.
  */
 #ifndef PIB_PACKET_BURST_H
 #define PIB_PACKET_BURST_H
@@ -16,15 +16,15 @@
 struct pib_kport;
 
 /**
- * struct pib_burst_owner - who wants to hear when bursts that refer to his memory are freed
- * @done: a burst is gone, which the owner knows by @slot. Any context, softirqs off
+ * struct pib_burst_owner - listens for the end of bursts that refer to its memory
+ * @done: called when a burst is gone, which the owner knows by @slot. Any context, softirqs off
  */
 struct pib_burst_owner {
 	void (*done)(struct pib_burst_owner *owner, u32 slot);
 };
 
 /**
- * struct pib_skb_map - where in an skb the payload of each packet of a burst lies
+ * struct pib_skb_map - places in an skb of the payload of each packet of a burst
  * @first: of the first packet
  * @next: of the second; those behind it follow at a distance of @stride
  * @stride: see @next
@@ -64,11 +64,11 @@ enum pib_payload {
  * @pmtu: bytes of payload in each packet but the last
  * @payload: enum pib_payload
  * @nspans: entries in @spans
- * @icrc_ok: the payload cannot have rotted since its ICRC was or would have been computed
+ * @icrc_ok: the payload cannot have been damaged since its ICRC was or would have been computed
  * @via_udp: the burst came over UDP: nobody can take it back
  * @hops: switches passed
- * @tries: how often a full QP has refused the burst
- * @cable: what the cable has done to the burst by which it came last, enum pib_capture_reason
+ * @tries: number of times that a full QP has refused the burst
+ * @cable: effect on the burst of the cable by which it came last, enum pib_capture_reason
  * @shared: @charge is charged to the HCA as well
  * @traced: a tracepoint has told of its arrival at the present QP
  * @queued: a tracepoint has told that it waits in a virtual lane
@@ -76,12 +76,12 @@ enum pib_payload {
  * @head_len: the payload of each packet begins with so many bytes of @heads
  * @charge: bytes of memory charged to the QP in whose inbox the burst stands
  * @in_port: port by which the burst came into the present node
- * @due: ns: when the burst arrives from the pipe that it is in, or came to the present node from
- *	one; 0: there was no pipe yet. Before it leaves its QP: until when it is kept there
- * @queued_at: @queued: since when, ns
+ * @due: ns: time when the burst arrives from the pipe that it is in, or came to the present node
+ *	from one; 0: there was no pipe yet. Before it leaves its QP: end of its stay there
+ * @queued_at: @queued: time since when, ns
  * @owner: hears when the burst is freed, and is there until then; NULL: nobody
- * @owner_slot: by what @owner knows the burst
- * @heads: what the payload of each packet begins with, packet by packet, freed with kfree(); the
+ * @owner_slot: number by which @owner knows the burst
+ * @heads: first bytes of the payload of each packet, packet by packet, freed with kfree(); the
  *	rest is where @payload says. @len and @pmtu count both. NULL: all is where @payload says
  * @small: PIB_PAYLOAD_SMALL: the payload itself
  * @linear: PIB_PAYLOAD_LINEAR, PIB_PAYLOAD_RESERVE: the payload
@@ -132,35 +132,46 @@ struct pib_burst {
 	};
 };
 
-/* Before the first burst is made. Process context. Return: 0 or -ENOMEM. */
+/* Make the memory for bursts, before the first one. Context: process. Return: 0 or -ENOMEM. */
 int pib_burst_cache_init(void);
-/* When no burst is left. Process context. */
+/* Free the memory for bursts, when none is left. Context: process. */
 void pib_burst_cache_exit(void);
 
-/* A burst without payload. Any context. Return: the burst; NULL: no memory. */
+/* Make a burst without payload. Context: any. Return: the burst; NULL: no memory. */
 struct pib_burst *pib_burst_alloc(void);
-/* The same for who overwrites all of @h. */
+/* As pib_burst_alloc(), for a caller that overwrites all of @h. */
 struct pib_burst *pib_burst_alloc_headless(void);
 /*
- * A burst with the same headers and a shared payload, for multicast. Return: it; NULL: no memory.
+ * Make a burst with the same headers and a shared payload, for multicast.
+ *
+ * Context: any.
+ * Return: the burst; NULL: no memory.
  */
 struct pib_burst *pib_burst_clone(struct pib_burst *b);
-/* The same of @n packets from packet @i on. */
+/* As pib_burst_clone(), of @n packets from packet @i on. */
 struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n);
 /* Bytes on the wire, LRH to ICRC of all packets. */
 u64 pib_burst_wire_bytes(const struct pib_burst *b);
-/* Drop a burst: release its payload, tell @owner. Any context with softirqs disabled. */
+/* Drop a burst: release its payload, tell @owner. Context: any, softirqs off. */
 void pib_burst_free(struct pib_burst *b);
 
-/* Memory of the burst's own for @len bytes of payload. Any context. Return: it; NULL: no memory. */
+/**
+ * pib_burst_own() - get memory of the burst's own
+ * @b: burst without payload; its @h.tp decides whether the reserve may be used
+ * @len: bytes of payload
+ *
+ * Context: any.
+ * Return: the memory; NULL: there is none.
+ */
 void *pib_burst_own(struct pib_burst *b, u32 len);
-/* Has the payload no owner who may be writing to it? */
+/* Return: true if the payload is not registered memory, whose owner may be writing to it. */
 bool pib_burst_is_stable(const struct pib_burst *b);
 
 /*
- * Copy the payload, unless it is the burst's own. A burst that stays for long is not to hold memory
- * that others want back, nor any of the reserve. Any context with softirqs disabled.
+ * Copy the payload, unless it is the burst's own. So a burst that stays for long holds no memory
+ * that others want back, nor any of the reserve.
  *
+ * Context: any, softirqs off.
  * Return: false: no memory, or there are clones of the burst; the burst is unchanged.
  */
 bool pib_burst_detach(struct pib_burst *b);
@@ -172,17 +183,25 @@ void pib_burst_shrink(struct pib_burst *b);
 
 /* Copy @len bytes of payload from @off on to kernel memory. Return: 0 or -EFAULT. */
 int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len);
-/*
- * Copy @len bytes of payload from @off on to @span. Softirqs off.
+/**
+ * pib_burst_place() - copy payload to registered memory
+ * @b: burst
+ * @off: first byte of the payload
+ * @span: memory; the copy begins at its start
+ * @len: bytes
  *
- * Return: 0 or -errno. -EAGAIN: a page is missing and is to be brought in (pib_pagein_start()); a
- *	part may then have been copied.
+ * Context: softirqs off.
+ * Return: 0 or -errno. -EAGAIN: a page is missing, and the caller has it brought in
+ *	(pib_pagein_start()); a part may then have been copied.
  */
 int pib_burst_place(struct pib_burst *b, u32 off, const struct pib_span *span, u32 len);
-/*
- * The contiguous run of payload at @off. @len says how many bytes are wanted, and becomes the
- * length of the run.
+/**
+ * pib_burst_chunk() - find a contiguous run of payload
+ * @b: burst
+ * @off: first byte
+ * @len: bytes wanted; result: length of the run
  *
+ * Context: any.
  * Return: its address; NULL: fault.
  */
 const void *pib_burst_chunk(struct pib_burst *b, u32 off, u32 *len);

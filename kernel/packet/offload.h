@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What an HCA does to IP packets in datagrams (proto/ipoib.h): it cuts TCP segments into packets,
- * and fills in and verifies checksums. All with softirqs off.
+ * Offloads of an HCA for IP packets in datagrams (proto/ipoib.h): it cuts TCP segments into
+ * packets, and fills in and verifies checksums. All functions are called with softirqs off.
  */
 #ifndef PIB_PACKET_OFFLOAD_H
 #define PIB_PACKET_OFFLOAD_H
@@ -11,7 +11,7 @@
 
 /**
  * struct pib_segment_head - the headers of a TCP segment that is cut into packets
- * @ip: where they are in @head
+ * @ip: their places in @head
  * @head: the headers
  * @mss: bytes of data of each packet but the last of the segment
  */
@@ -29,8 +29,10 @@ struct pib_segment_head {
  * @last: the last packet of @b is the segment's
  *
  * Length and path MTU of @b are then those of datagrams. The checksums are those of the data as
- * they are now: who writes to them while they are sent makes them wrong, as without an HCA's help.
+ * they are now. A sender that writes to the data while they are sent makes the checksums wrong, as
+ * it would without an HCA's help.
  *
+ * Context: softirqs off.
  * Return: 0; -ENOMEM; -EFAULT.
  */
 int pib_offload_segment(struct pib_burst *b, const struct pib_segment_head *s, u32 first,
@@ -38,13 +40,18 @@ int pib_offload_segment(struct pib_burst *b, const struct pib_segment_head *s, u
 
 /*
  * Fill in the checksums of the packet that is the payload of @b, of which @b has a copy of its own.
- * What is no TCP or UDP, or not as long as its header says, is left as it is.
+ * A packet that is no TCP or UDP, or not as long as its header says, is left as it is.
  */
 void pib_offload_checksum(struct pib_burst *b);
 
-/*
- * Are the checksums right of the IP packet that stands in @b at @off with @len bytes? What has
- * none, or is no TCP or UDP, has none that is right.
+/**
+ * pib_offload_verify() - verify the checksums of an IP packet
+ * @b: burst with the packet
+ * @off: its place in the payload
+ * @len: its bytes
+ *
+ * Context: softirqs off.
+ * Return: true if they are right; false also for a packet without them, or not of TCP or UDP.
  */
 bool pib_offload_verify(struct pib_burst *b, u32 off, u32 len);
 

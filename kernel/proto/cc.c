@@ -280,7 +280,7 @@ static void put_ca_log(const struct cc_req *r, u8 *d)
 	}
 }
 
-/* The log tells what has happened since it was read last. */
+/* The log tells of the events since it was read last. */
 static u16 get_log(const struct cc_req *r, u8 *d)
 {
 	struct pib_cc_node *c = &r->p->node->cc;
@@ -303,7 +303,7 @@ static u16 get_log(const struct cc_req *r, u8 *d)
 #define SW	(1 << PIB_NODE_SWITCH)
 
 /**
- * struct cc_row - an attribute and who answers it
+ * struct cc_row - an attribute and the functions that answer it
  * @id: attribute id
  * @nodes: bit per enum pib_node_type
  * @off: of its data in the MAD
@@ -347,10 +347,10 @@ static const struct cc_row *find_row(const struct pib_port *p, u16 id)
 }
 
 /*
- * A10.4.1: who does not have the key may read, but not write, and is not answered if he does. A
+ * A10.4.1: a sender without the key may read. It may not write, and gets no answer if it does. A
  * lease that runs out takes the protection bit away, not the key, as with M_Keys. A10 also has a
- * trap for violations, number 0. Public sources tell how its DataDetails are laid out, but neither
- * its type nor when it is due, and nobody's manager asks for it. So violations are only counted.
+ * trap for violations, number 0. Public sources describe the layout of its DataDetails, but neither
+ * its type nor when it is due, and no manager asks for it. So violations are only counted.
  */
 static bool cc_key_check(struct pib_cc_node *c, bool knows, u8 method, u64 now)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Congestion control (IBA Annex A10): the agent of class 0x21, and what its tables
- * make of packets. A switch port whose queue is longer than its threshold marks
- * packets (FECN); the receiver tells the sender (BECN); the sender's index into its
- * congestion control table grows, by which it waits between packets, and shrinks again
- * with time.
+ * Congestion control (IBA Annex A10): the agent of class 0x21, and the effect of its
+ * tables on packets. A switch port whose queue is longer than its threshold marks
+ * packets (FECN). The receiver tells the sender (BECN). The sender's index into its
+ * congestion control table then grows, by which it waits between packets, and shrinks
+ * again with time.
  */
 #ifndef PIB_PROTO_CC_H
 #define PIB_PROTO_CC_H
@@ -54,11 +54,11 @@ struct pib_cc_ca_event {
 /**
  * struct pib_cc_node - congestion control of a node; guarded by the node's lock
  * @key: CC_Key
- * @protect: CC_KeyProtectBit: the key is not shown to who does not have it
+ * @protect: CC_KeyProtectBit: the key is not shown to senders that do not have it
  * @lease: CC_KeyLeasePeriod, s
  * @lease_end: ns, 0: no lease is running
  * @violations: CC_KeyViolations
- * @control_map: SwitchCongestionSetting.Control_Map: which of the next are used
+ * @control_map: SwitchCongestionSetting.Control_Map: the fields below that are used
  * @victim_mask: ports that mark even if others hold them up; stored
  * @credit_mask: ports that do credit starvation marking; stored
  * @threshold: 0: no marking, 1 .. 15: the higher the sooner
@@ -111,9 +111,9 @@ struct pib_cc_sw_port {
 /**
  * struct pib_cc_entry - CACongestionSetting of a service level
  * @timer: units of 1.024 us in which the index goes down by one
- * @increase: by how much it goes up with a BECN
- * @threshold: at which index an event is logged
- * @min: what it never goes below
+ * @increase: amount by which it goes up with a BECN
+ * @threshold: index at which an event is logged
+ * @min: least value of the index
  */
 struct pib_cc_entry {
 	u16 timer;
@@ -125,8 +125,8 @@ struct pib_cc_entry {
 /**
  * struct pib_cc_flow - congestion control of a QP at its sender, or of a service level
  * @index: CCTI
- * @since: ns: up to when @index is as it should be
- * @next: ns: when the next packet may be sent
+ * @since: ns: time up to which @index has been lowered
+ * @next: ns: time from which the next packet may be sent
  */
 struct pib_cc_flow {
 	u16 index;
@@ -168,25 +168,25 @@ struct pib_cc_ca {
 bool pib_cc_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
 
 /**
- * pib_cc_marks() - how many packets that leave by a switch port are to be marked?
+ * pib_cc_marks() - count the packets to mark of those that leave by a switch port
  * @p: switch port
- * @queued: how full the queue before the port is, in 1/256
+ * @queued: filling of the queue before the port, in 1/256
  * @bytes: of each packet
  * @npkts: packets
  *
  * pib_cc_marked() then logs each of them.
  *
  * Context: any; without the node's lock.
- * Return: how many of @npkts.
+ * Return: the number of packets to mark, of @npkts.
  */
 u32 pib_cc_marks(struct pib_port *p, u32 queued, u32 bytes, u32 npkts);
-/* Does the port mark one packet, and the next one not (Marking_Rate)? */
+/* Return: true if the port marks some packets and leaves others alone (Marking_Rate). */
 bool pib_cc_picks(const struct pib_port *p);
-/* A packet was marked at @p. Under the node's lock. */
+/* Log a packet that was marked at @p. Context: under the node's lock. */
 void pib_cc_marked(struct pib_port *p, const struct pib_hdrs *h, u64 now);
 
 /*
- * A BECN came for a flow of service level @sl through the HCA's port @p.
+ * Take in a BECN, which came for a flow of service level @sl through the HCA's port @p.
  *
  * Return: true: the flow's index has passed the trigger threshold, which pib_cc_triggered() logs.
  */
@@ -195,13 +195,20 @@ void pib_cc_triggered(struct pib_port *p, u8 sl, u32 qpn, u32 remote_qpn, u16 re
 
 /*
  * The flow of all senders of @sl, if the SM wants one for each service level and not for each QP.
- * While its index is not 0 there is a bit in the port's cc_slow. Under the node's lock.
+ * While its index is not 0 there is a bit in the port's cc_slow.
+ *
+ * Context: under the node's lock.
  */
 struct pib_cc_flow *pib_cc_sl_flow(const struct pib_port *p, u8 sl);
 
-/*
- * @bytes (at most 128 KiB, headers and all) of a flow are sent: set when the next may be. @mbps: of
- * the link.
+/**
+ * pib_cc_sent() - set the time from which a flow may send its next packet
+ * @p: port of the HCA
+ * @f: the flow
+ * @sl: its service level
+ * @bytes: size of the packets that are sent now, headers included, at most 128 KiB
+ * @mbps: speed of the link
+ * @now: ns
  */
 void pib_cc_sent(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u32 bytes, u32 mbps,
 		 u64 now);

@@ -7,8 +7,8 @@
  *	2-3	tag: low 16 bits of the receiver's session nonce (DATA, SEGMENT), else 0
  *	4-7	link id of the receiver; 0 in a hello to one not known yet
  *
- * DATA is followed by one IB packet, LRH to ICRC. proto/segment.h has what follows in a SEGMENT,
- * proto/hello.c what follows in the others.
+ * DATA is followed by one IB packet, LRH to ICRC. The rest of a SEGMENT is described in
+ * proto/segment.h, that of the others in proto/hello.c.
  */
 #ifndef PIB_PROTO_DG_H
 #define PIB_PROTO_DG_H
@@ -35,7 +35,7 @@ enum pib_dg_flags {
 
 /**
  * struct pib_dg - link header
- * @version: PIB_DG_VERSION, or what is no datagram of pib
+ * @version: PIB_DG_VERSION, otherwise it is no datagram of pib
  * @type: enum pib_dg_type, or one that is not known
  * @flags: enum pib_dg_flags
  * @tag: of the receiver's session

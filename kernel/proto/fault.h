@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a bad cable does to the packets that go through it in one direction.
+ * Faults of a bad cable, for the packets that go through it in one direction.
  * Every choice comes from a seed: the n-th packet of two runs with the same seed
  * and the same faults has the same fate. Management packets (QP0, QP1) draw from a
  * sequence of their own, so that sweeps do not change the fate of data.
@@ -40,7 +40,7 @@ struct pib_fault_cfg {
 };
 
 /**
- * struct pib_fault_counts - what became of the packets
+ * struct pib_fault_counts - the fates of the packets
  * @packets: all that were sent into the cable
  * @lost: did not come out
  * @damaged: had bits damaged
@@ -55,7 +55,7 @@ struct pib_fault_counts {
 	u64 reordered;
 };
 
-enum pib_fault_lot {		/* whose sequence a packet draws from */
+enum pib_fault_lot {		/* sequence from which a packet draws */
 	PIB_FAULT_DATA,
 	PIB_FAULT_MGMT,
 	PIB_FAULT_LOTS
@@ -78,11 +78,11 @@ struct pib_fault {
 };
 
 /**
- * struct pib_fate - what happens to a packet
+ * struct pib_fate - the fate of a packet
  * @lost: the packet does not come out
  * @twice: the packet comes out twice
- * @bits: how many bits are to be damaged, see pib_fault_damage()
- * @behind: how many packets overtake this one
+ * @bits: number of bits to damage, see pib_fault_damage()
+ * @behind: number of packets that overtake this one
  */
 struct pib_fate {
 	bool lost;
@@ -91,10 +91,10 @@ struct pib_fate {
 	u8 behind;
 };
 
-/* @direction: 0 or 1. The two directions of a cable have different sequences. */
+/* Set up one direction, 0 or 1, of a cable. The two have different sequences. */
 void pib_fault_init(struct pib_fault *f, const struct pib_fault_cfg *cfg, unsigned int direction);
 
-/* Does such a cable treat packets one by one, or only delay them? */
+/* Return: true if such a cable chooses a fate for each packet; false: it only delays packets. */
 bool pib_fault_picks(const struct pib_fault_cfg *cfg);
 
 /* Choose and count the fate of the next packet, of @bytes. */
@@ -108,7 +108,7 @@ void pib_fault_damage(struct pib_fault *f, enum pib_fault_lot lot, u32 bits, u8 
 /* Bytes that have been sent and are not yet in the cable, because of its rate. */
 u64 pib_fault_backlog(const struct pib_fault *f, u64 now);
 
-/* When @bytes that are sent at @now are out at the other end, ns. */
+/* Time at which @bytes that are sent at @now are out at the other end, ns. */
 u64 pib_fault_arrival(struct pib_fault *f, u64 bytes, u64 now);
 
 #endif

@@ -58,7 +58,7 @@ static void hdr_put64(u8 *p, u64 v)
 /* ---- taking apart ---- */
 
 /**
- * struct cursor - what is left of the bytes at hand
+ * struct cursor - the rest of the bytes at hand
  * @p: next byte
  * @left: bytes from @p on
  * @packet: bytes of the packet from @p on, ICRC included
@@ -229,7 +229,7 @@ static int parse_ext(struct pib_hdrs *h, struct cursor *c, u8 opcode)
 	return PIB_PARSE_OK;
 }
 
-/* What the opcode alone says about the payload; the path MTU is the QP's (9.7.4.1.6). */
+/* Check the payload against the opcode; the path MTU is the QP's matter (9.7.4.1.6). */
 static int check_payload(const struct pib_hdrs *h, const struct pib_opcode_info *info, size_t rest,
 			 size_t *payload_len)
 {

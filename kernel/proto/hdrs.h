@@ -37,7 +37,13 @@ enum pib_tp {
 	PIB_TP_XRC = 5,
 };
 
-/* What a packet does, its place in the message left aside. */
+/* Return: true if the requests of this transport service, enum pib_tp, are acknowledged. */
+static inline bool pib_tp_reliable(u8 tp)
+{
+	return tp == PIB_TP_RC || tp == PIB_TP_XRC;
+}
+
+/* The operation of a packet, whatever its place in the message. */
 enum pib_op {
 	PIB_OP_SEND,
 	PIB_OP_WRITE,
@@ -49,7 +55,7 @@ enum pib_op {
 	PIB_OP_FAA,
 	PIB_OP_FLUSH,
 	PIB_OP_ATOMIC_WRITE,
-	PIB_OP_RESERVED,	/* RC, XRC: no such request, to be answered by a NAK (9.7.4.1.5) */
+	PIB_OP_RESERVED,	/* RC, XRC: no such request, answered by a NAK (9.7.4.1.5) */
 	PIB_OP_CNP,
 	PIB_OP_COUNT
 };
@@ -226,22 +232,27 @@ static inline s32 pib_psn_diff(u32 a, u32 b)
 	return (s32)((a - b) << 8) >> 8;
 }
 
-/* Does a packet to QP0 come from another QP0, as alone it may (13.5.1)? */
+/* Return: true if a packet to QP0 comes from another QP0, as it must (13.5.1). */
 static inline bool pib_hdrs_from_qp0(const struct pib_hdrs *h)
 {
 	return h->tp == PIB_TP_UD && !h->sqpn;
 }
 
-/*
- * Does the GRH of a packet for a connection, or its absence, fit the address vector (9.6.1.2,
- * 9.6.1.3)?
- * @grh: the vector has a GRH; @far: then the peer's GID in it; @own_guid: GUID in the own GID, host
- * order, whose prefix the port has compared. The peer may give its GID the link-local prefix. Any
- * context.
+/**
+ * pib_grh_fits() - compare the GRH of a packet for a connection with the address vector
+ * @h: headers of the packet, with or without a GRH
+ * @grh: the vector has a GRH
+ * @far: then the peer's GID in it
+ * @own_guid: GUID in the own GID, host order, whose prefix the port has compared
+ *
+ * The peer may give its GID the link-local prefix (9.6.1.2, 9.6.1.3).
+ *
+ * Context: any.
+ * Return: true if they fit.
  */
 bool pib_grh_fits(const struct pib_hdrs *h, bool grh, const u8 far[16], u64 own_guid);
 
-/* True for the operations that go to the requester of the receiving QP. @op: enum pib_op. */
+/* Return: true if @op, enum pib_op, goes to the requester of the receiving QP. */
 static inline bool pib_op_is_response(u8 op)
 {
 	return op == PIB_OP_ACK || op == PIB_OP_READ_RESP || op == PIB_OP_ATOMIC_ACK;

@@ -82,7 +82,8 @@ static bool values_ok(const struct pib_hello *h)
 
 	if (!h->nonce || h->role < PIB_ROLE_SWITCH || h->role > PIB_ROLE_HCA ||
 	    h->mtu_cap < 1 || h->mtu_cap > 5 || h->down > 1 || h->num_lids > PIB_HELLO_LIDS ||
-	    h->port_num == 0xFF || h->keepalive_ms > KEEPALIVE_MAX_MS)
+	    h->port_num == 0xFF || h->keepalive_ms > KEEPALIVE_MAX_MS ||
+	    (pib_hello_is_trunk(h) && h->role != PIB_ROLE_SWITCH))
 		return false;
 	for (i = 0; i < h->num_lids; i++)
 		if (!h->lids[i] || h->lids[i] > LID_UNICAST_MAX)
@@ -132,6 +133,47 @@ int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *bu
 	*to_link_id = dg.link_id;
 	fields_get(h, buf);
 	return values_ok(h) ? 0 : -1;
+}
+
+static bool is_on_link(const struct pib_hello_way *way)
+{
+	return way->hop_limit == PIB_HOP_LIMIT;
+}
+
+/* Return: true if @h belongs to discovery. A hello that names no link went to everybody. */
+static bool is_discovery(const struct pib_hello *h)
+{
+	return !h->link_id || pib_hello_is_trunk(h);
+}
+
+bool pib_hello_admits(u8 accept, const struct pib_hello *h, const struct pib_hello_way *way)
+{
+	if (is_discovery(h) && !(is_on_link(way) && (h->link_id || way->to_group)))
+		return false;
+	switch (accept) {
+	case PIB_HELLO_NOBODY:
+		return false;
+	case PIB_HELLO_PEERS:
+		return way->named;
+	case PIB_HELLO_LINK:
+		return way->named || is_on_link(way);
+	}
+	return true;
+}
+
+bool pib_hello_follows(u8 accept, bool trunk, const struct pib_hello *h,
+		       const struct pib_hello_way *way)
+{
+	struct pib_hello_way unnamed = *way;
+
+	unnamed.named = false;
+	return trunk ? pib_hello_admits(PIB_HELLO_LINK, h, &unnamed) :
+		       pib_hello_admits(accept, h, way);
+}
+
+bool pib_hello_may_probe(const struct pib_hello_way *way)
+{
+	return is_on_link(way) || !way->to_group;
 }
 
 const char *pib_hello_refusal_text(u8 refusal)

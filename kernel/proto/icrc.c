@@ -58,7 +58,7 @@ static u32 crc_update(u32 crc, const u8 *p, size_t len)
 }
 #endif
 
-/* 7.8.1: what is not invariant reads as ones. */
+/* Fields that are not invariant read as ones (7.8.1). */
 static void mask_variant(u8 *m, size_t len)
 {
 	size_t bth = LRH_LEN;

@@ -11,8 +11,9 @@
 #include "env.h"
 
 /*
- * Begin with the built headers (LRH on), whose variant fields are masked here. Return: the CRC so
- * far.
+ * Begin with the built headers (LRH on), whose variant fields are masked here.
+ *
+ * Return: the CRC so far.
  */
 u32 pib_icrc_headers(const u8 *hdrs, size_t len);
 /* Go on over payload or pad. Return: the CRC so far. */
@@ -22,7 +23,7 @@ u32 pib_icrc_update(u32 crc, const void *data, size_t len);
  * (7.8.1).
  */
 void pib_icrc_store(u32 crc, u8 out[4]);
-/* Are the four bytes the ICRC that @crc ends in? */
+/* Return: true if the four bytes are the ICRC that @crc ends in. */
 bool pib_icrc_match(u32 crc, const u8 in[4]);
 
 /*

@@ -137,7 +137,8 @@ static u16 sum_fold(u64 sum)
 	return sum;
 }
 
-u16 pib_ipoib_sum(u16 sum, const u8 *p, u32 len)
+/* Add @len bytes, which begin at an even offset of what is summed up. Return: the new sum. */
+static u16 sum_bytes(u16 sum, const u8 *p, u32 len)
 {
 	u64 s = sum;
 
@@ -155,8 +156,8 @@ static u16 pseudo_sum(const struct pib_ipoib *ip, const u8 *head, u32 len)
 	u16 sum = sum_fold((u64)ip->proto + len);
 
 	if (ip->version == 4)
-		return pib_ipoib_sum(sum, p + IPV4_ADDRS, 2 * 4);
-	return pib_ipoib_sum(sum, p + IPV6_ADDRS, 2 * 16);
+		return sum_bytes(sum, p + IPV4_ADDRS, 2 * 4);
+	return sum_bytes(sum, p + IPV6_ADDRS, 2 * 16);
 }
 
 /* Sum of pseudo header, TCP or UDP header with its checksum, and data: 0xFFFF if that is right. */
@@ -164,8 +165,7 @@ static u16 l4_sum(const struct pib_ipoib *ip, const u8 *head, u32 len, u16 sum)
 {
 	u32 own = ip->len - ip->l4;
 
-	return pib_ipoib_sum(sum_fold((u32)sum + pseudo_sum(ip, head, own + len)), head + ip->l4,
-			     own);
+	return sum_bytes(sum_fold((u32)sum + pseudo_sum(ip, head, own + len)), head + ip->l4, own);
 }
 
 static u32 l4_check(const struct pib_ipoib *ip)
@@ -175,7 +175,7 @@ static u32 l4_check(const struct pib_ipoib *ip)
 
 static u16 ipv4_sum(const struct pib_ipoib *ip, const u8 *head)
 {
-	return pib_ipoib_sum(0, head + PIB_IPOIB_HDR_LEN, ip->l4 - PIB_IPOIB_HDR_LEN);
+	return sum_bytes(0, head + PIB_IPOIB_HDR_LEN, ip->l4 - PIB_IPOIB_HDR_LEN);
 }
 
 /* ---- packets ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * IP packets in datagrams, as IPoIB puts them there (RFC 4391, 6): what an HCA does to them that
- * cuts TCP segments into packets and fills in checksums. A packet begins with the four bytes of
- * IPoIB's own header; a sum is that of RFC 1071, over 16-bit words in host order, not inverted.
+ * IP packets in datagrams, as IPoIB puts them there (RFC 4391, 6): the work of an HCA that cuts TCP
+ * segments into packets and fills in checksums. A packet begins with the four bytes of IPoIB's own
+ * header; a sum is that of RFC 1071, over 16-bit words in host order, not inverted.
  */
 #ifndef PIB_PROTO_IPOIB_H
 #define PIB_PROTO_IPOIB_H
@@ -14,7 +14,7 @@
 #define PIB_IPOIB_HEAD_MAX	124
 
 /**
- * struct pib_ipoib - where the headers of a packet are
+ * struct pib_ipoib - the places of a packet's headers
  * @version: of IP: 4 or 6
  * @proto: PIB_IPPROTO_TCP or PIB_IPPROTO_UDP
  * @l4: offset of the TCP or UDP header
@@ -37,17 +37,17 @@ struct pib_ipoib {
  * @avail: bytes at @p
  *
  * Return: true: IPv4, or IPv6 without extension headers; no fragment; TCP or UDP; and all of its
- *	headers are among the @avail bytes. What the headers say of lengths is not looked at.
+ *	headers are among the @avail bytes. Lengths in the headers are not looked at.
  */
 bool pib_ipoib_parse(struct pib_ipoib *ip, const u8 *p, u32 avail);
 
-/* Do the headers say that the packet has @len bytes, IPoIB's own header included? */
+/* Return: true if by its headers the packet has @len bytes, IPoIB's own header included. */
 bool pib_ipoib_fits(const struct pib_ipoib *ip, const u8 *head, u32 len);
 
 /**
  * pib_ipoib_segment() - headers of one of the packets into which a TCP segment is cut
- * @ip: where they are
- * @head: those of the segment; become those of the packet, but for its checksums
+ * @ip: their places
+ * @head: headers of the segment; become those of the packet, but for its checksums
  * @i: the packet: 0 is the first
  * @mss: bytes of data in each packet but the last
  * @len: bytes of data in this one
@@ -57,16 +57,13 @@ bool pib_ipoib_fits(const struct pib_ipoib *ip, const u8 *head, u32 len);
  */
 void pib_ipoib_segment(const struct pib_ipoib *ip, u8 *head, u32 i, u32 mss, u32 len, bool last);
 
-/* Add @len bytes, which begin at an even offset of what is summed up. Return: the new sum. */
-u16 pib_ipoib_sum(u16 sum, const u8 *p, u32 len);
-
 /*
  * Fill in the checksums of a packet whose data are @len bytes with the sum @sum. A UDP checksum
  * that comes to 0 is written as 0xFFFF (RFC 768).
  */
 void pib_ipoib_checksum(const struct pib_ipoib *ip, u8 *head, u32 len, u16 sum);
 
-/* Are the checksums of such a packet right? A UDP packet without one has none that is right. */
+/* Return: true if the checksums of such a packet are right; false also for UDP without one. */
 bool pib_ipoib_verify(const struct pib_ipoib *ip, const u8 *head, u32 len, u16 sum);
 
 #endif

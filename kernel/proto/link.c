@@ -4,8 +4,8 @@
  * control datagrams. Each datagram echoes the peer's session and the last number
  * heard from the peer. So a datagram proves when it was made:
  *
- * - what echoes our nonce was sent after our session began;
- * - what acknowledges our datagram n was sent after we sent n.
+ * - a datagram that echoes our nonce was sent after our session began;
+ * - one that acknowledges our datagram n was sent after we sent n.
  *
  * A session that is greeted is believed once it acknowledges something that we
  * sent since the greeting began (@fresh_from); in an established link, another
@@ -18,9 +18,17 @@
  * its own door says anything about the peer. Before an end gives its peer up it
  * asks the peer many times, since each question and answer may get lost.
  *
- * An end that was made because the other one called waits to be called again when
+ * An end that was made because it heard the other one waits to be called again when
  * it has lost its peer. If it called back, a peer that has hung up would take that
- * for somebody new.
+ * for somebody new. But two that wait would wait for ever: the ends of a trunk call
+ * slowly (@recalls), unless the peer has hung up. Nor does such an end say more than
+ * it hears before it knows that the peer hears it: a sender that forges the address of
+ * another host does not have that host flooded. Each session has its own allowance of
+ * answers. There are PIB_LINK_REPLIES of them, so some sessions share one, each time
+ * others. So datagrams of old sessions, replayed at whatever rate, do not use up the
+ * answers that the peer waits for. Nor do they keep this end from calling: answers put
+ * no call off. Of the calls to a session that is not proved every second one names no
+ * link, for the link that its datagram has told of may be no more.
  *
  * In a keyed fabric a session has one key from its beginning to its end, by which it
  * is known to the peer. So while keys are exchanged both ends know by which key the
@@ -29,7 +37,7 @@
  *
  *	IDLE --- anything heard ---> GREETING --- fresh ---> UP
  *	  ^------- silence, BYE --------'------------ silence, BYE ---'
- *	                             GREETING <--- peer begins anew ---'
+ *	                             GREETING <--- own new session ----'
  */
 #include "link.h"
 
@@ -38,10 +46,18 @@ static u64 to_ms(u32 n)
 	return n * PIB_NSEC_PER_MSEC;
 }
 
-/* Does this end speak without having been spoken to? */
+/* Return: true if this end speaks without having been spoken to. */
 static bool link_calls(const struct pib_link_fsm *f)
 {
-	return f->state != PIB_LINK_IDLE || !f->passive;
+	if (!f->passive || f->state == PIB_LINK_UP)
+		return true;
+	return f->state == PIB_LINK_GREETING && !f->unproved;
+}
+
+/* Return: true if it calls slowly, for it has lost a peer that was there. */
+static bool link_recalls(const struct pib_link_fsm *f)
+{
+	return f->recalls && f->met && !link_calls(f);
 }
 
 static u64 earlier_of(u64 a, u64 b)
@@ -54,9 +70,9 @@ static bool seq_at_least(u32 a, u32 b)
 	return (s32)(a - b) >= 0;
 }
 
-/* ---- what ports see ---- */
+/* ---- the link as ports see it ---- */
 
-/* The link is up for ports now, by the peer's key. */
+/* Note that the link is up for ports now, by the peer's key. */
 static void link_note_use(struct pib_link_fsm *f, u64 now)
 {
 	f->used_key = f->peer_key;
@@ -111,11 +127,20 @@ static u32 go_idle(struct pib_link_fsm *f)
 	return link_unplug(f);
 }
 
+/* Go idle: the peer has hung up, and is not called. */
+static u32 take_leave(struct pib_link_fsm *f)
+{
+	f->met = false;
+	return go_idle(f);
+}
+
 /* Take note of the session that @h names, without believing it yet. */
 static void link_greet(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
 {
 	if (f->state != PIB_LINK_GREETING)
 		f->greeted_from = f->tx_seq;
+	if (f->state != PIB_LINK_GREETING || f->peer_nonce != h->nonce)
+		f->unproved = true;
 	f->state = PIB_LINK_GREETING;
 	f->peer_nonce = h->nonce;
 	f->peer_key = h->key;
@@ -148,6 +173,8 @@ static u32 link_learn(struct pib_link_fsm *f, const struct pib_hello *h, u64 now
 static u32 link_establish(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
 {
 	f->state = PIB_LINK_UP;
+	f->met = true;
+	f->unproved = false;
 	f->peer_nonce = h->nonce;
 	f->peer_key = h->key;
 	f->rx_seq = h->seq;
@@ -164,23 +191,36 @@ static u32 hello_send(struct pib_link_fsm *f, u8 type)
 	return PIB_LINK_DO_SEND;
 }
 
-bool pib_link_may_reply(struct pib_link_fsm *f, u64 now)
+#define MIX_BITS 0x9E3779B97F4A7C15ULL
+
+/*
+ * The sessions that share an allowance change with the session of this end, and every 2^26 ns: the
+ * peer's does not share for long with one that is replayed.
+ */
+static unsigned int reply_share(const struct pib_link_fsm *f, u64 to, u64 now)
 {
-	if (now < f->next_reply)
+	return ((to ^ f->nonce ^ (now >> 26) * MIX_BITS) * MIX_BITS >> 32) % PIB_LINK_REPLIES;
+}
+
+bool pib_link_may_reply(struct pib_link_fsm *f, u64 to, u64 now)
+{
+	u64 *next = &f->next_reply[reply_share(f, to, now)];
+
+	if (now < *next)
 		return false;
-	f->next_reply = now + to_ms(PIB_REPLY_MS);
+	*next = now + to_ms(PIB_REPLY_MS);
 	return true;
 }
 
-static u32 hello_reply(struct pib_link_fsm *f, u8 type, u64 now)
+static u32 hello_reply(struct pib_link_fsm *f, u64 to, u8 type, u64 now)
 {
-	return pib_link_may_reply(f, now) ? hello_send(f, type) : 0;
+	return pib_link_may_reply(f, to, now) ? hello_send(f, type) : 0;
 }
 
-/* The same, to a session that is not (yet) the peer's. */
+/* As hello_reply(), to a session that is not (yet) the peer's. */
 static u32 reply_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u64 now)
 {
-	u32 todo = hello_reply(f, PIB_DG_HELLO_ACK, now);
+	u32 todo = hello_reply(f, h->nonce, PIB_DG_HELLO_ACK, now);
 
 	if (todo) {
 		f->answer_nonce = h->nonce;
@@ -190,7 +230,7 @@ static u32 reply_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u64
 	return todo;
 }
 
-/* What confirms a session to the peer: its hello is answered, else we show that we live. */
+/* The datagram that confirms a session to the peer: an answer to its hello, else a sign of life. */
 static u8 hello_confirmation(u8 type)
 {
 	return type == PIB_DG_HELLO ? PIB_DG_HELLO_ACK : PIB_DG_KEEPALIVE;
@@ -206,7 +246,7 @@ static u32 rx_idle(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u
 		return PIB_LINK_DO_REJECT;
 	link_greet(f, h, now);
 	if (h->peer_nonce != f->nonce || !seq_at_least(h->ack, f->fresh_from))
-		return hello_reply(f, PIB_DG_HELLO_ACK, now);
+		return hello_reply(f, h->nonce, PIB_DG_HELLO_ACK, now);
 	todo = link_establish(f, h, now);
 	return todo | hello_send(f, hello_confirmation(type)) | link_settle(f, now);
 }
@@ -220,25 +260,25 @@ static u32 rx_greeting(struct pib_link_fsm *f, const struct pib_hello *h, u8 typ
 	return rx_idle(f, h, type, now);
 }
 
-/* A datagram of the present peer came, newer than the last. */
+/* Take in a datagram of the present peer, newer than the last. */
 static u32 rx_peer(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
 {
 	u32 todo = 0;
 
 	f->rx_seq = h->seq;
 	if (type == PIB_DG_HELLO)
-		todo = hello_reply(f, PIB_DG_HELLO_ACK, now);
+		todo = hello_reply(f, h->nonce, PIB_DG_HELLO_ACK, now);
 	if (h->peer_nonce != f->nonce)
 		return todo;	/* not up yet there, or an answer to somebody who replays us */
 	if (type == PIB_DG_BYE) {
 		f->used_key = 0;
-		return go_idle(f);
+		return take_leave(f);
 	}
 	todo |= link_learn(f, h, now);
 	return todo | link_settle(f, now);
 }
 
-/* Has the link been up with @nonce before, in the present session of this end? */
+/* Return: true if the link was up with @nonce before, in the present session of this end. */
 static bool is_former(const struct pib_link_fsm *f, u64 nonce)
 {
 	unsigned int i;
@@ -250,15 +290,15 @@ static bool is_former(const struct pib_link_fsm *f, u64 nonce)
 }
 
 /*
- * Two sessions make a pair, of which keys are made and counters begin. A pair never comes back,
- * though two that both live may speak to this end by turns: then this end begins anew.
+ * Two sessions make a pair, of which keys are made and counters begin. A pair must never come back.
+ * Two peers that both live may speak to this end by turns: then this end begins a new session.
  */
 static bool may_displace(const struct pib_link_fsm *f, u64 nonce)
 {
 	return f->num_former < PIB_LINK_FORMER && !is_former(f, nonce);
 }
 
-/* A datagram of another session came, which is the peer's next one if it proves to be newer. */
+/* Take in a datagram of another session, the peer's next one if it proves to be newer. */
 static u32 rx_stranger(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
 {
 	u32 todo;
@@ -292,7 +332,7 @@ static bool knows_key(const struct pib_link_fsm *f, u32 key)
 	return key == f->key || (key && key == f->second_key);
 }
 
-/* Is @h by a key that holds, and if it is of the peer's session, by that session's? */
+/* Return: true if @h is by a key that holds, and if of the peer's session, by that session's. */
 static bool session_key_fits(const struct pib_link_fsm *f, const struct pib_hello *h)
 {
 	return knows_key(f, h->key) && (h->nonce != f->peer_nonce || h->key == f->peer_key);
@@ -339,13 +379,13 @@ static u64 dead_at(const struct pib_link_fsm *f)
 	return since + link_patience(f);
 }
 
-/* UP: when to ask whether the peer is still there. */
+/* UP: time at which to ask whether the peer is still there. */
 static u64 missed_at(const struct pib_link_fsm *f)
 {
 	return f->last_heard + link_patience(f) / 2;
 }
 
-/* The timer comes late: what was sent to us meanwhile still waits to be looked at, or was lost. */
+/* Excuse silence if the timer comes late: the peer's datagrams still wait, or were dropped. */
 static void link_forgive(struct pib_link_fsm *f, u64 now)
 {
 	u64 due = pib_link_deadline(f);
@@ -369,6 +409,10 @@ u32 pib_link_timer(struct pib_link_fsm *f, u64 now)
 		todo = go_idle(f);
 	if (link_calls(f) && now >= f->next_send)
 		todo |= hello_send(f, next_hello(f, now));
+	if (link_recalls(f) && now >= f->next_recall) {
+		f->next_recall = now + to_ms(PIB_RECALL_MS);
+		todo |= hello_send(f, PIB_DG_HELLO);
+	}
 	return todo;
 }
 
@@ -379,12 +423,14 @@ void pib_link_deaf(struct pib_link_fsm *f, u64 now)
 
 u64 pib_link_deadline(const struct pib_link_fsm *f)
 {
-	if (f->state != PIB_LINK_IDLE && dead_at(f) < f->next_send)
-		return dead_at(f);
-	return link_calls(f) ? f->next_send : PIB_LINK_NEVER;
+	u64 due = link_calls(f) ? f->next_send : PIB_LINK_NEVER;
+
+	if (link_recalls(f))
+		due = f->next_recall;
+	return f->state == PIB_LINK_IDLE ? due : earlier_of(due, dead_at(f));
 }
 
-/* When to send next, if nothing happens before. */
+/* Time of the next datagram, if nothing happens before. */
 static u64 send_at(const struct pib_link_fsm *f, u64 now)
 {
 	switch (f->state) {
@@ -410,7 +456,36 @@ static u8 type_out(struct pib_link_fsm *f)
 	return f->state == PIB_LINK_UP ? PIB_DG_KEEPALIVE : PIB_DG_HELLO;
 }
 
-u8 pib_link_out(struct pib_link_fsm *f, struct pib_hello *h, u64 now)
+static bool is_unproved(const struct pib_link_fsm *f)
+{
+	return f->state == PIB_LINK_GREETING && f->unproved;
+}
+
+/* The link id to which a datagram to the peer goes. Unproved, every second call names none. */
+static u32 called_id(struct pib_link_fsm *f, u8 type)
+{
+	if (type == PIB_DG_HELLO && is_unproved(f)) {
+		f->call_all = !f->call_all;
+		if (f->call_all)
+			return 0;
+	}
+	return f->remote_id;
+}
+
+/*
+ * Return: true if a datagram of @type puts the next call off. An answer to an unproved peer, which
+ * may not have heard it, does not.
+ */
+static bool puts_off(const struct pib_link_fsm *f, u8 type)
+{
+	return type == PIB_DG_HELLO || !is_unproved(f);
+}
+
+/*
+ * Put the fsm's fields of the datagram to send now into @h, and the link id for pib_hello_build()
+ * into @f->out_id. Return: its type.
+ */
+static u8 fill_hello(struct pib_link_fsm *f, struct pib_hello *h, u64 now)
 {
 	bool stranger = f->answer_nonce != 0;
 	u8 type = type_out(f);
@@ -422,11 +497,11 @@ u8 pib_link_out(struct pib_link_fsm *f, struct pib_hello *h, u64 now)
 	h->ack = stranger ? f->answer_seq : f->rx_seq;
 	h->down |= f->local_down;
 	h->keepalive_ms = PIB_KEEPALIVE_MS;
-	f->out_id = stranger ? f->answer_id : f->remote_id;
+	f->out_id = stranger ? f->answer_id : called_id(f, type);
 	f->answer_nonce = 0;
 	if (type == PIB_DG_BYE)
 		go_idle(f);
-	if (!stranger)
+	if (!stranger && puts_off(f, type))
 		f->next_send = send_at(f, now);
 	return type;
 }
@@ -434,7 +509,7 @@ u8 pib_link_out(struct pib_link_fsm *f, struct pib_hello *h, u64 now)
 size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
 		      u8 out[PIB_HELLO_WIRE_LEN])
 {
-	u8 type = pib_link_out(f, h, now);
+	u8 type = fill_hello(f, h, now);
 
 	return pib_hello_build(h, type, f->out_id, out);
 }
@@ -445,6 +520,12 @@ void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce)
 	f->local_id = local_id;
 	f->nonce = nonce;
 	f->fresh_from = 1;
+}
+
+void pib_link_init_answered(struct pib_link_fsm *f, u32 local_id, u64 nonce)
+{
+	pib_link_init(f, local_id, nonce);
+	f->tx_seq = PIB_LINK_ANSWERED_SEQ;
 }
 
 u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now)
@@ -491,15 +572,19 @@ u32 pib_link_used_key(const struct pib_link_fsm *f, u64 now)
 }
 
 /*
- * So many greetings without an answer are no accident. One hello of the peer's, which may be an old
- * one, makes half of them.
+ * Number of greetings that cannot all have been lost by accident. One hello of the peer's, which
+ * may be an old one, makes an end that calls send half of them, and an end that only answers one.
  */
-#define UNHEARD_GREETINGS (2 * PIB_DEAD_MS / PIB_GREETING_MS)
+static u32 unheard_greetings(const struct pib_link_fsm *f)
+{
+	return f->passive ? PIB_DEAD_MS / PIB_HELLO_INTERVAL_MS :
+			    2 * PIB_DEAD_MS / PIB_GREETING_MS;
+}
 
 bool pib_link_key_unknown(const struct pib_link_fsm *f)
 {
 	return f->state == PIB_LINK_GREETING && f->peer_key != f->key &&
-	       f->tx_seq - f->greeted_from >= UNHEARD_GREETINGS;
+	       f->tx_seq - f->greeted_from >= unheard_greetings(f);
 }
 
 u32 pib_link_bye(struct pib_link_fsm *f)

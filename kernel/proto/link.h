@@ -3,7 +3,7 @@
  * A link over UDP: its datagrams, and the state machine that finds, watches
  * and loses the other end. docs/wire-format.md describes the bytes.
  *
- * Control datagrams are PIB_HELLO_WIRE_LEN bytes long; proto/hello.c has what is in them.
+ * Control datagrams are PIB_HELLO_WIRE_LEN bytes long; proto/hello.c has their fields.
  */
 #ifndef PIB_PROTO_LINK_H
 #define PIB_PROTO_LINK_H
@@ -15,12 +15,13 @@ enum pib_hello_caps {
 	PIB_CAP_NOICRC = 1 << 0,	/* accepts packets without ICRC under a UDP checksum */
 	PIB_CAP_SEGMENTS = 1 << 1,	/* understands PIB_DG_SEGMENT */
 	PIB_CAP_KEYED = 1 << 2,		/* hello is authenticated */
-	PIB_CAP_STANDALONE = 1 << 3,	/* @lids are to be routed without an SM */
-	PIB_CAP_AUTO = 1 << 4,		/* a trunk, made by discovery: one between two nodes */
-	PIB_CAP_PROBE = 1 << 5,		/* HELLO with link id 0: only wants to know who is there */
+	PIB_CAP_STANDALONE = 1 << 3,	/* wants @lids routed without an SM */
+	PIB_CAP_AUTO = 1 << 4,		/* see pib_hello_is_trunk() */
+	PIB_CAP_PROBE = 1 << 5,		/* HELLO with link id 0: only asks who is there */
+	PIB_CAP_ECN = 1 << 6,		/* makes FECN of the network's marks (RFC 3168) */
 };
 
-/* Why a hello gets no link; in the BYE that answers it. */
+/* Reasons why a hello gets no link; in the BYE that answers it. */
 enum pib_hello_refusal {
 	PIB_REFUSED_NOT = 0,		/* an ordinary BYE */
 	PIB_REFUSED_FULL = 1,		/* every port is taken */
@@ -37,9 +38,9 @@ enum pib_hello_role {
 #define PIB_HELLO_LIDS 8
 
 /**
- * struct pib_hello - what the two ends of a link tell one another
+ * struct pib_hello - a control datagram: an end of a link tells the other one of itself
  * @fabric: fabric id
- * @link_id: sender's id of this link, what the receiver must put in the header; 0 in discovery
+ * @link_id: sender's id of this link, which the receiver puts in the header; 0 in discovery
  * @peer_nonce: the receiver's session as the sender knows it, 0 if not
  * @nonce: sender's session; changes when it restarts
  * @node_guid: sender's node
@@ -47,7 +48,7 @@ enum pib_hello_role {
  * @port_num: sender's port number, 0 in discovery
  * @role: enum pib_hello_role
  * @caps: enum pib_hello_caps
- * @seq: number of this datagram among the sender's; pib_link_out() fills it in
+ * @seq: number of this datagram among the sender's; pib_link_build() fills it in
  * @ack: the last @seq that the sender has heard in session @peer_nonce
  * @mtu_cap: MTU code of the sender's port
  * @width_en: LinkWidthEnabled of the sender's port, 0: not told
@@ -59,7 +60,7 @@ enum pib_hello_role {
  * @desc: NodeDescription, NUL padded
  * @num_lids: entries in @lids
  * @lids: standalone LIDs behind the sender
- * @key: not in the datagram: by which key of the receiver it is authentic, as struct
+ * @key: not in the datagram: the receiver's key by which it is authentic, as struct
  *	pib_link_fsm.key; env fills it in
  */
 struct pib_hello {
@@ -87,6 +88,12 @@ struct pib_hello {
 	u32 key;
 };
 
+/* Return: true if @h is of a trunk (made by discovery, between two switches) or leads to one. */
+static inline bool pib_hello_is_trunk(const struct pib_hello *h)
+{
+	return h->caps & PIB_CAP_AUTO;
+}
+
 #define PIB_HELLO_WIRE_LEN	176	/* header, fields, 16 bytes of authentication */
 
 #define PIB_HELLO_MAC_OFF	(PIB_HELLO_WIRE_LEN - 16)
@@ -108,7 +115,51 @@ size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
  */
 int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *buf, size_t len);
 
-/* What enum pib_hello_refusal means, for users. */
+/* Hop limit of control datagrams: one that arrives with it has passed no router (RFC 5082). */
+#define PIB_HOP_LIMIT	255
+
+/**
+ * struct pib_hello_way - the way by which a control datagram came
+ * @hop_limit: TTL or hop limit that it had left
+ * @to_group: it was sent to a multicast group
+ * @named: the user has named its sender as a peer
+ */
+struct pib_hello_way {
+	u8 hop_limit;
+	bool to_group;
+	bool named;
+};
+
+/* Senders to which hosts give a port by themselves, as numbered in netlink/pib.yaml. */
+enum pib_hello_accept {
+	PIB_HELLO_NOBODY,
+	PIB_HELLO_PEERS,	/* those that the user has named */
+	PIB_HELLO_LINK,		/* them, and those on the same link */
+	PIB_HELLO_ANYBODY,
+};
+
+/*
+ * Return: true if a node that takes in @accept (enum pib_hello_accept) may give a port to the
+ * sender of @h. Trunks are made on the link only, and so is what leads to them, whatever @accept.
+ */
+bool pib_hello_admits(u8 accept, const struct pib_hello *h, const struct pib_hello_way *way);
+
+/*
+ * Return: true if a link that is not up, which discovery made (@trunk) or the peer asked for, may
+ * follow the peer to the address that @h comes from. Without this check a host that is given no
+ * port could take the place of a peer that is away. A trunk's peer is on the link, whatever is
+ * accepted otherwise.
+ */
+bool pib_hello_follows(u8 accept, bool trunk, const struct pib_hello *h,
+		       const struct pib_hello_way *way);
+
+/*
+ * Return: true if a hello with PIB_CAP_PROBE may be answered. One that went to everybody is for the
+ * link, as discovery is: from behind a router it would draw an answer from each host.
+ */
+bool pib_hello_may_probe(const struct pib_hello_way *way);
+
+/* The meaning of @refusal, enum pib_hello_refusal, in words for users. */
 const char *pib_hello_refusal_text(u8 refusal);
 
 enum pib_link_state {
@@ -119,43 +170,50 @@ enum pib_link_state {
 
 #define PIB_HELLO_INTERVAL_MS	500	/* IDLE */
 #define PIB_GREETING_MS		100	/* GREETING */
+#define PIB_RECALL_MS		3000	/* not UP, @passive, @recalls and @met */
 #define PIB_KEEPALIVE_MS	500	/* UP */
 #define PIB_DEAD_MS		2000	/* or four of the peer's keepalives, if that is longer */
 #define PIB_ASK_MS		50	/* UP, and half of that time has passed in silence */
 #define PIB_DEAF_MS		20000	/* for so long own losses are an excuse for silence */
 #define PIB_LATE_MS		200	/* a timer that comes later than this has slept */
-#define PIB_REPLY_MS		10	/* between two answers that change nothing */
+#define PIB_REPLY_MS		10	/* between two answers to a session that change nothing */
 
-#define PIB_LINK_FORMER		4	/* sessions displaced before this end begins anew */
+#define PIB_LINK_FORMER		4	/* sessions displaced before this end begins a new one */
+#define PIB_LINK_REPLIES	16	/* sessions share so many allowances of answers */
 
 /**
  * struct pib_link_fsm - one end of a link over UDP
  * @state: enum pib_link_state
  * @plugged: the link is up for ports: env was told UP and not DOWN since
- * @passive: this end does not call its peer, for it was made when the peer called
+ * @passive: this end was made when it heard the peer: it only answers, unless it knows that the
+ *	peer hears it
+ * @recalls: though @passive, this end calls slowly if it has lost a peer that it was up with
+ * @met: it was up since the peer last said goodbye
+ * @unproved: GREETING: nothing shows that the peer hears this end
+ * @call_all: the last call to an unproved peer named no link; the next one names the peer's
  * @local_down: this end's port is disabled
  * @peer_down: the other end's port is disabled
- * @out_type: what pib_link_out() sends next; PIB_DG_DATA: whatever suits the state
+ * @out_type: type that pib_link_build() sends next; PIB_DG_DATA: the one that suits the state
  * @local_id: link id that the peer puts into its datagrams
  * @remote_id: link id that the peer wants
  * @key: keyed fabrics: number that env has given to the key of the session @nonce, by which this
- *	end authenticates all that it says; 0: the fabric has none
+ *	end authenticates its datagrams; 0: the fabric has none
  * @second_key: number of another key by which the peer may speak, 0: none
  * @peer_key: number of the key of the session @peer_nonce
  * @nonce: own session; changes whenever this end takes the link down
  * @peer_nonce: the peer's session, 0: none; confirmed when UP
  * @tx_seq: last sequence number sent
  * @rx_seq: last one heard in @peer_nonce
- * @used_key: @peer_key when the peer was last heard while @plugged, or this end began anew then; 0:
- *	its link would not be missed
- * @used_at: ns; when that was
+ * @used_key: @peer_key when the peer was last heard while @plugged, or when this end was last reset
+ *	while @plugged; 0: its link would not be missed
+ * @used_at: ns; time of that
  * @fresh_from: GREETING: a datagram that acknowledges less is from before
  * @greeted_from: GREETING: last sequence number sent before that began
  * @newer_from: UP: a session that acknowledges this or more is newer than @peer_nonce
  * @answer_nonce: the next datagram answers this other session, 0: the peer
  * @answer_id: its link id
  * @answer_seq: its sequence number
- * @out_id: link id that the datagram just made by pib_link_out() goes to
+ * @out_id: link id that the datagram just made by pib_link_build() goes to
  * @peer_node_guid: from the peer's last hello, as the following
  * @peer_port_guid: see struct pib_hello
  * @peer_port_num: see struct pib_hello
@@ -172,13 +230,18 @@ enum pib_link_state {
  * @last_heard: ns; the peer's last datagram that was of the current session
  * @deaf_at: ns; see pib_link_deaf()
  * @next_send: ns; 0: at once
- * @next_reply: ns; see PIB_REPLY_MS
+ * @next_recall: ns; see PIB_RECALL_MS
+ * @next_reply: ns; see PIB_REPLY_MS; of which session by pib_link_may_reply()
  * @restarts: sessions lost
  */
 struct pib_link_fsm {
 	u8 state;
 	bool plugged;
 	bool passive;
+	bool recalls;
+	bool met;
+	bool unproved;
+	bool call_all;
 	u8 local_down;
 	u8 peer_down;
 	u8 out_type;
@@ -216,24 +279,33 @@ struct pib_link_fsm {
 	u64 last_heard;
 	u64 deaf_at;
 	u64 next_send;
-	u64 next_reply;
+	u64 next_recall;
+	u64 next_reply[PIB_LINK_REPLIES];
 	u32 restarts;
 };
 
-/* What env is to do after a call; bits. DOWN comes before UP if both are set. */
+/* Tasks of env after a call; bits. DOWN comes before UP if both are set. */
 enum pib_link_do {
-	PIB_LINK_DO_SEND = 1 << 0,	/* send one control datagram, see pib_link_out() */
+	PIB_LINK_DO_SEND = 1 << 0,	/* send one control datagram, see pib_link_build() */
 	PIB_LINK_DO_UP = 1 << 1,	/* the link came up: pib_port_link_up() */
 	PIB_LINK_DO_DOWN = 1 << 2,	/* the link went down: pib_port_link_down() */
 	PIB_LINK_DO_REJECT = 1 << 3,	/* datagram does not fit: count it */
-	PIB_LINK_DO_LEARN = 1 << 4,	/* it is of the session that stands: what it tells holds */
+	PIB_LINK_DO_LEARN = 1 << 4,	/* it is of the session that stands: its contents hold */
 };
 
-/* @nonce: random, not 0, never used before by this end. Not passive, no key. */
+/*
+ * Set up an end that is not passive, does not recall, and has no key. @nonce: random, not 0, never
+ * used before by this end.
+ */
 void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce);
 
+/* Number of the datagram that was sent in a session before it had a link: proto/cookie.h. */
+#define PIB_LINK_ANSWERED_SEQ	1
+/* As pib_link_init(), for a session in which that datagram was sent. */
+void pib_link_init_answered(struct pib_link_fsm *f, u32 local_id, u64 nonce);
+
 /*
- * A control datagram came in from the peer's address. A new nonce of a known
+ * Take in a control datagram from the peer's address. A new nonce of a known
  * peer gives DOWN, then UP again (a cable pulled and put back). Discovery hellos
  * (link id 0) are not for a link and have no effect.
  *
@@ -241,71 +313,80 @@ void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce);
  */
 u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now);
 
-/* May a stranger be answered? Not at the rate of a flood: see PIB_REPLY_MS. */
-bool pib_link_may_reply(struct pib_link_fsm *f, u64 now);
+/*
+ * Take an allowance for an answer to the session @to, see PIB_REPLY_MS.
+ *
+ * Return: true if it may be answered now.
+ */
+bool pib_link_may_reply(struct pib_link_fsm *f, u64 to, u64 now);
 
-/* UP: has the peer made @h in the present sessions, and later than all that were heard? */
+/* Return: true if @h is of the present sessions and newer than all datagrams heard in them. UP. */
 bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h);
 
 /*
- * Until @now datagrams to this end were dropped unseen, because this end takes them in too
- * slowly. Those of the peer may be among them.
+ * Note that until @now datagrams to this end were dropped unseen, because this end takes them in
+ * too slowly. Those of the peer may be among them.
  */
 void pib_link_deaf(struct pib_link_fsm *f, u64 now);
 
-/* Time has passed. Return: enum pib_link_do. */
+/* Do what is due at @now. Return: enum pib_link_do. */
 u32 pib_link_timer(struct pib_link_fsm *f, u64 now);
 #define PIB_LINK_NEVER	(~0ULL)
-/* When pib_link_timer() wants to be called, ns; 0: at once. */
+/* Time at which env calls pib_link_timer(), ns; 0: at once. */
 u64 pib_link_deadline(const struct pib_link_fsm *f);
 
 /*
- * The datagram to send now (after DO_SEND): puts the fsm's fields into @h (link_id,
- * nonces, seq, ack, down, keepalive_ms), and the link id for pib_hello_build() into
- * @f->out_id.
+ * Write the datagram to send now (after DO_SEND) to @out. Env has filled in its part of @h; the
+ * fsm's own fields (link_id, nonces, seq, ack, down, keepalive_ms) are put there.
  *
- * Return: its type.
+ * Return: the length.
  */
-u8 pib_link_out(struct pib_link_fsm *f, struct pib_hello *h, u64 now);
-
-/* The same and pib_hello_build() in one; @h holds what env knows. Return: the length. */
 size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
 		      u8 out[PIB_HELLO_WIRE_LEN]);
 
 /*
- * This end pulls the cable (the SM set the physical state, the user unplugged it) and
- * begins a new session, so that the peer sees that even if datagrams get lost. @down: the
+ * Pull the cable of this end (the SM set the physical state, the user unplugged it) and
+ * begin a new session, so that the peer sees that even if datagrams get lost. @down: the
  * cable stays out until this is called with false.
  *
  * Return: enum pib_link_do.
  */
 u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now);
 
-/*
- * From now on this end speaks by @key, and its peer may do so by @key or @second (0: none). A
- * session has one key from its beginning to its end. So if @key is another one this end begins a
- * new session, @nonce, as pib_link_reset() does. A peer whose session has a key that is neither is
- * lost, and may begin anew.
+/**
+ * pib_link_rekey() - set the keys by which this end and its peer speak from now on
+ * @f: this end
+ * @key: number of the key by which both ends may speak; 0: the fabric has none
+ * @second: number of another key by which the peer may speak, 0: none
+ * @nonce: as of pib_link_reset(), for a new session
+ * @now: ns
+ *
+ * A session has one key from its beginning to its end. So if @key is another one than before this
+ * end begins a new session, as pib_link_reset() does. A peer whose session has a key that is
+ * neither is lost, and may come back with a new session.
  *
  * Return: enum pib_link_do.
  */
 u32 pib_link_rekey(struct pib_link_fsm *f, u32 key, u32 second, u64 nonce, u64 now);
 
 /*
- * The peer's key by which the link is up for ports, or was so within the last PIB_DEAD_MS: who
- * begins a new session is about to come back. 0: there is none.
+ * The peer's key by which the link is up for ports, or was so within the last PIB_DEAD_MS: a peer
+ * that begins a new session is about to come back.
+ *
+ * Return: the key's number; 0: there is none.
  */
 u32 pib_link_used_key(const struct pib_link_fsm *f, u64 now);
 
 /*
- * Does the peer speak by the second key, without having understood this end for long? Then it does
- * not know the first.
+ * Return: true if the peer speaks by the second key, and has not understood this end for long. Then
+ * it does not know the first key.
  */
 bool pib_link_key_unknown(const struct pib_link_fsm *f);
 
 /*
- * This end goes away: it is to send a BYE, and is then IDLE, in a new session. Return: enum
- * pib_link_do.
+ * Let this end go away: it sends a BYE, and is then IDLE, in a new session.
+ *
+ * Return: enum pib_link_do.
  */
 u32 pib_link_bye(struct pib_link_fsm *f);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Nodes and ports: power-on state, and what happens when a link comes or goes. */
+/* Nodes and ports: power-on state, and the changes when a link comes or goes. */
 #include "sma.h"
 
 #define PIB_VENDOR_ID		0x025049	/* an OUI with the local bit: nobody's */
@@ -331,6 +331,21 @@ void pib_node_set_sys_guid(struct pib_node *n, u64 sys_guid, u64 now)
 	}
 }
 
+u32 pib_port_mbps(const struct pib_port *p)
+{
+	static const u8 lane_gbps[] = { 14, 25, 50, 100, 200 };	/* FDR ... XDR */
+	u8 width = READ_ONCE(p->width_act);
+	u16 speed = pib_port_speed(p);
+	u32 lanes = width == 0x10 ? 2 : width & 0x8 ? 12 : width & 0x4 ? 8 : width & 0x2 ? 4 : 1;
+	u8 rate = 0;
+
+	if (speed < 0x10)
+		return lanes * 2500 * speed;
+	while (rate + 1U < sizeof(lane_gbps) && speed >= 0x20U << rate)
+		rate++;
+	return lanes * 1000 * lane_gbps[rate];
+}
+
 int pib_port_pkey_match(const struct pib_port *p, u16 pkey)
 {
 	u32 i;
@@ -358,7 +373,7 @@ u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl)
 	if (p->node->type == PIB_NODE_CA)
 		in_port = 0;
 	vl = map ? READ_ONCE(map[in_port][sl]) : sl % PIB_VLS;
-	return vl < vls_of(READ_ONCE(p->op_vls)) ? vl : 0xF;
+	return vl < vls_of(READ_ONCE(p->op_vls)) ? vl : PIB_VL_DISCARD;
 }
 
 static void lease_check(struct pib_port *p, u64 now)

@@ -26,6 +26,14 @@
 #define PIB_VLS			8	/* data VLs */
 #define PIB_LFT_DROP		0xFF
 #define PIB_PORTMASK_WORDS	4	/* 256 bits */
+#define PIB_MAX_HOPS		64	/* in one kernel, or one pibnetd */
+/*
+ * Copies that one multicast makes at most, which is twice what the largest fabric needs. Where the
+ * tables have it go in circles, each round may double them; a packet has no field that would end
+ * that.
+ */
+#define PIB_MAX_COPIES		8192
+#define PIB_VL_DISCARD		0xF	/* of the SL to VL mapping: the packet has no VL */
 
 enum pib_node_type {	/* NodeInfo.NodeType */
 	PIB_NODE_CA = 1,
@@ -145,8 +153,35 @@ struct pib_counts {
 #define PIB_COUNTS (sizeof(struct pib_counts) / sizeof(u64))
 
 /*
- * What the agents want env to do when a call returns; bits of pib_node.events
- * (NODE_DESC, TRAP) and pib_port.events (the others). Env clears what it has done.
+ * Counters of a port that netlink and pibnetd tell: the attribute's name behind PIB_C_, and the
+ * field of struct pib_counts.
+ */
+#define PIB_PORT_COUNTERS(X)						\
+	X(XMIT_BYTES, xmit_bytes)					\
+	X(RCV_BYTES, rcv_bytes)						\
+	X(XMIT_PKTS, xmit_pkts)						\
+	X(RCV_PKTS, rcv_pkts)						\
+	X(UNICAST_XMIT, ucast_xmit)					\
+	X(UNICAST_RCV, ucast_rcv)					\
+	X(MCAST_XMIT, mcast_xmit)					\
+	X(MCAST_RCV, mcast_rcv)						\
+	X(SYMBOL_ERR, symbol_err)					\
+	X(LINK_RECOVERY, link_recovery)					\
+	X(LINK_DOWNED, link_downed)					\
+	X(RCV_ERR, rcv_err)						\
+	X(RCV_REMPHYS_ERR, rcv_remphys_err)				\
+	X(RCV_SWITCH_RELAY_ERR, rcv_switch_relay_err)			\
+	X(XMIT_DISCARD, xmit_discard)					\
+	X(XMIT_CONSTRAINT_ERR, xmit_constraint_err)			\
+	X(RCV_CONSTRAINT_ERR, rcv_constraint_err)			\
+	X(LOCAL_INTEGRITY_ERR, local_integrity_err)			\
+	X(VL15_DROPPED, vl15_dropped)					\
+	X(XMIT_WAIT, xmit_wait)						\
+	X(QP1_DROPPED, qp1_dropped)
+
+/*
+ * Tasks that the agents leave to env when a call returns; bits of pib_node.events
+ * (NODE_DESC, TRAP) and pib_port.events (the others). Env clears the bits that it has seen to.
  */
 enum pib_event {
 	PIB_EV_LID_CHANGE = 1 << 0,
@@ -164,7 +199,7 @@ enum pib_event {
 
 struct pib_node;
 
-/* Which attributes of the PMA share a base: a Set of one does not clear the others. */
+/* Bases, each shared by some attributes of the PMA: a Set of one does not clear the others. */
 enum pib_pma_base {
 	PIB_BASE_COUNTERS,	/* PortCounters */
 	PIB_BASE_EXT,		/* PortCountersExtended */
@@ -210,7 +245,7 @@ struct pib_samples {
  * @events: enum pib_event bits not yet handled by env
  * @guid: port GUID, host order
  * @mtu_cap: MTU code 1..5 (256..4096)
- * @nbr_mtu: NeighborMTU code, what the port sends at most
+ * @nbr_mtu: NeighborMTU code, most that the port sends
  * @pkey: partition keys
  * @guids: GUIDInfo; entry 0 is @guid
  * @gid_prefix: subnet prefix, host order
@@ -230,7 +265,7 @@ struct pib_samples {
  * @overruns: update periods on end in which something found no room
  * @overrun_period: the last of them; read without the lock
  *
- * What follows are components of PortInfo, in host order:
+ * Components of PortInfo, in host order:
  * @lid: LID; read without the lock
  * @lmc: LMC; read without the lock
  * @sm_lid: MasterSMLID
@@ -242,7 +277,7 @@ struct pib_samples {
  * @m_key_viol: M_KeyViolations
  * @pkey_viol: P_KeyViolations
  * @qkey_viol: Q_KeyViolations
- * @m_key_lease_end: when the lease ends, ns; 0: no lease is running
+ * @m_key_lease_end: end of the lease, ns; 0: no lease is running
  * @width_en: LinkWidthEnabled
  * @width_sup: LinkWidthSupported
  * @width_act: LinkWidthActive
@@ -343,8 +378,8 @@ struct pib_port {
  * @port: port it is about
  * @data: DataDetails, wire order
  * @repeats: times sent
- * @sent: ns: when it was last sent, kept when the slot is free; 0: never
- * @due: ns: when to send (again); 0: slot free
+ * @sent: ns: time when it was last sent, kept when the slot is free; 0: never
+ * @due: ns: time to send it (again); 0: slot free
  * @tid: TransactionID, by which TrapRepress names it
  */
 struct pib_trap {
@@ -388,8 +423,8 @@ struct pib_trap {
  * @cc: congestion control
  * @traps: notices on their way to the SM
  * @trap_tid: TransactionID of the last one
- * @security_since: ns: since when security notices are counted
- * @security_traps: how many there were since then
+ * @security_since: ns: time since which security notices are counted
+ * @security_traps: their number since then
  * @count: from env: a counter of a port right now, by its place in struct pib_counts
  * @priv: env's
  */
@@ -441,32 +476,32 @@ void pib_node_init(struct pib_node *n);
  */
 void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid);
 
-/* Set and enable what the port's transceiver can do, as PortInfo encodes it. The port is Down. */
+/* Set and enable the port's widths and speeds, as PortInfo encodes them. The port is Down. */
 void pib_port_set_link_caps(struct pib_port *p, u8 width_sup, u8 speed_sup, u8 ext_speed_sup);
 
-/* PortInfo.CapabilityMask becomes @caps. A change, as of IsSM, raises trap 144 (13.4.8.2). */
+/* Set PortInfo.CapabilityMask to @caps. A change, as of IsSM, raises trap 144 (13.4.8.2). */
 void pib_port_set_caps(struct pib_port *p, u32 caps, u64 now);
 
-/* NodeDescription becomes @desc (64 bytes, or up to a NUL), not by the SM: event and trap 144. */
+/* Set NodeDescription to @desc (64 bytes, or up to a NUL) locally: event and trap 144. */
 void pib_node_set_desc(struct pib_node *n, const char *desc, u64 now);
 
-/* The port is to work without an SM: it takes @lid and goes from Init to Active. */
+/* Have the port work without an SM: it takes @lid and goes from Init to Active. */
 void pib_port_go_alone(struct pib_port *p, u16 lid);
 
-/* ---- what links tell ports ---- */
+/* ---- calls of links, for their ports ---- */
 
 /*
- * Both ends are connected: Polling -> LinkUp, Down -> Init, unless disabled.
+ * Note that both ends are connected: Polling -> LinkUp, Down -> Init, unless disabled.
  * Width and speed become the best that both ends enable (@far_*_en); the port
  * stays Down if there is none. @far_mtu_cap 0: unknown. No effect if already up.
  */
 void pib_port_link_up(struct pib_port *p, u8 far_mtu_cap);
 
-/* The other end is gone: -> Polling, Down; raises events, trap 128 on switches (14.2.5.1). */
+/* Note that the other end is gone: Polling, Down; events, trap 128 on switches (14.2.5.1). */
 void pib_port_link_down(struct pib_port *p);
 
 /*
- * May the link be up at all? After PIB_EV_PHYS_CHANGE env bounces the link (both
+ * Return: true if the link may be up at all. After PIB_EV_PHYS_CHANGE env bounces the link (both
  * ends hear pib_port_link_down()), and brings it up again where both ends say true.
  */
 static inline bool pib_port_wants_link(const struct pib_port *p)
@@ -474,9 +509,9 @@ static inline bool pib_port_wants_link(const struct pib_port *p)
 	return p->phys != PIB_PHYS_DISABLED;
 }
 
-/* ---- what env asks on the data path (no lock) ---- */
+/* ---- questions of env on the data path (no lock) ---- */
 
-/* May a port in this state send a packet for the given QP (7.2)? Only 0 makes a difference. */
+/* Return: true if the port may send a packet for the QP @dqpn, of which only 0 matters (7.2). */
 static inline bool pib_port_admits(const struct pib_port *p, u32 dqpn)
 {
 	u8 s = READ_ONCE(p->state);
@@ -484,7 +519,7 @@ static inline bool pib_port_admits(const struct pib_port *p, u32 dqpn)
 	return s == PIB_PORT_ACTIVE || (dqpn == 0 && s >= PIB_PORT_INIT);
 }
 
-/* May the port take a packet for the given QP? It takes data from Armed on (7.2.7). */
+/* Return: true if the port may take a packet for the QP @dqpn: data from Armed on (7.2.7). */
 static inline bool pib_port_takes(const struct pib_port *p, u32 dqpn)
 {
 	u8 s = READ_ONCE(p->state);
@@ -493,8 +528,8 @@ static inline bool pib_port_takes(const struct pib_port *p, u32 dqpn)
 }
 
 /*
- * Is @lid, which may be any, one of the port's own (4.1.3)? With LMC its low bits are path bits. No
- * port has the permissive LID, or that of a multicast.
+ * Return: true if @lid, which may be any, is one of the port's own (4.1.3). With LMC its low bits
+ * are path bits. No port has the permissive LID, or that of a multicast.
  */
 static inline bool pib_port_owns_lid(const struct pib_port *p, u16 lid)
 {
@@ -503,14 +538,52 @@ static inline bool pib_port_owns_lid(const struct pib_port *p, u16 lid)
 	return own && !((own ^ lid) >> READ_ONCE(p->lmc));
 }
 
-/* Do P_Keys @a and @b match (10.9.3): of one partition, and not both of limited members? */
-static inline bool pib_pkeys_match(u16 a, u16 b)
+/*
+ * Return: true if a packet that an HCA's port sends to @h->dlid turns round in the HCA. The LID
+ * must be the port's own, and the port must be able to send. An Armed port sends no data (7.2.7),
+ * to itself neither.
+ */
+static inline bool pib_port_loops_back(const struct pib_port *p, const struct pib_hdrs *h)
 {
-	return !((a ^ b) & 0x7FFF) && a & 0x7FFF && (a | b) & 0x8000;
+	return pib_port_owns_lid(p, h->dlid) && pib_port_admits(p, h->dqpn);
 }
 
-/* Data has come by a port that is Armed: the other end is Active, and so is this port now. */
+/* Return: true if @pkey is of a partition: none has the key 0, full or limited (10.9.1.2). */
+static inline bool pib_pkey_valid(u16 pkey)
+{
+	return pkey & 0x7FFF;
+}
+
+/* The P_Key at @index, which may be any, of an HCA's port; 0: there is none. */
+static inline u16 pib_port_pkey(const struct pib_port *p, u16 index)
+{
+	return READ_ONCE(p->pkey[index % PIB_PKEYS]);
+}
+
+/* Return: true if @a and @b are of one partition and not both of limited members (10.9.3). */
+static inline bool pib_pkeys_match(u16 a, u16 b)
+{
+	return !((a ^ b) & 0x7FFF) && pib_pkey_valid(a) && (a | b) & 0x8000;
+}
+
+/* Make an Armed port Active: data has come by it, so the other end is Active. */
 void pib_port_armed_data(struct pib_port *p);
+
+/*
+ * LinkSpeedActive and LinkSpeedExtActive as one number: 1, 2 and 4 for SDR to QDR, 16 to 256 for
+ * FDR to XDR (ib_core's enum ib_port_speed). A port without either counts as SDR.
+ */
+static inline u16 pib_port_speed(const struct pib_port *p)
+{
+	u8 speed = READ_ONCE(p->speed_act), ext = READ_ONCE(p->ext_speed_act);
+
+	if (ext)
+		return ext << 4;
+	return speed ? speed : 1;
+}
+
+/* Megabits per second of the port: lanes times rate of a lane. */
+u32 pib_port_mbps(const struct pib_port *p);
 
 /* P_Key table entries of the port: NodeInfo.PartitionCap, SwitchInfo.PartitionEnforcementCap. */
 static inline u32 pib_port_pkeys(const struct pib_port *p)
@@ -533,7 +606,7 @@ static inline u32 pib_mtu_bytes(u8 code)
 }
 
 enum pib_route_kind {
-	PIB_ROUTE_DROP,		/* counted by env as @reason says */
+	PIB_ROUTE_DROP,		/* counted by env according to @reason */
 	PIB_ROUTE_PORT,		/* out of @port */
 	PIB_ROUTE_SELF,		/* for port 0 */
 	PIB_ROUTE_MCAST,	/* out of the ports in @mask, bit 0: port 0 */
@@ -552,7 +625,7 @@ enum pib_route_reason {
 };
 
 /**
- * struct pib_route - where a packet goes
+ * struct pib_route - the way of a packet
  * @kind: enum pib_route_kind
  * @port: out port, also if it is the reason to drop
  * @reason: enum pib_route_reason
@@ -568,7 +641,7 @@ struct pib_route {
 };
 
 /**
- * pib_switch_route() - where a packet goes (18.2.4)
+ * pib_switch_route() - find the way of a packet (18.2.4)
  * @sw: switch
  * @in_port: port by which the packet came in; 0: the switch itself has made it
  * @h: headers of the packet
@@ -595,7 +668,7 @@ static inline bool pib_route_stops(const struct pib_route *rt, u8 port)
 
 /*
  * The VL that a packet with service level @sl takes out of @p, having come in by
- * @in_port (0: from the HCA itself). 0xF: discard.
+ * @in_port (0: from the HCA itself). PIB_VL_DISCARD: discard.
  */
 u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl);
 
@@ -603,7 +676,7 @@ u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl);
 
 enum pib_mad_result {
 	PIB_MAD_NONE,		/* nothing to send */
-	PIB_MAD_REPLY,		/* @out is to be sent back to the sender */
+	PIB_MAD_REPLY,		/* env sends @out back to the sender */
 	PIB_MAD_FORWARD,	/* directed route: @out goes out of @out_port (switches) */
 	PIB_MAD_LOCAL,		/* not for this agent: pass it up (HCA: to user space or ib_core) */
 };
@@ -628,12 +701,12 @@ enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out,
 #define PIB_PORT_BY_LID 0xFF	/* out port: as pib_switch_route() says for the DLID */
 
 /**
- * pib_smi_rx() - switch: an SMP for the SMI has arrived
+ * pib_smi_rx() - switch: take in an SMP for the SMI
  * @sw: switch
  * @in_port: arrival port; 0: the switch itself has made the SMP
  * @in: 256 bytes
  * @out: result: 256 bytes, not @in
- * @out_port: result: where @out leaves. PIB_PORT_BY_LID for a LID-routed reply, whose
+ * @out_port: result: port by which @out leaves. PIB_PORT_BY_LID for a LID-routed reply, whose
  *	DLID is the request's SLID
  * @now: ns
  *
@@ -649,7 +722,7 @@ enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in,
  * pib_smi_lids() - LRH of an SMP that a switch sends after pib_smi_rx() (14.2.2)
  * @sw: switch
  * @out: the MAD
- * @result: what pib_smi_rx() returned
+ * @result: return value of pib_smi_rx()
  * @req: headers of the packet that came in
  * @slid: result; permissive inside the directed part of the way
  * @dlid: result
@@ -664,16 +737,16 @@ void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result 
 u16 pib_switch_slid(const struct pib_node *sw, const struct pib_hdrs *req);
 
 /**
- * pib_switch_gsi_ok() - switch: may a packet come in to QP1 of port 0?
+ * pib_switch_gsi_ok() - switch: check a packet to QP1 of port 0
  * @sw: switch
  * @h: headers of the packet
  * @pkey: result, if so, for the answer: port 0's own entry of the partition (13.5.4)
  * @now: ns
  *
- * No packet may before an enhanced port 0 is Armed (7.2.7). P_Key and Q_Key are checked as an HCA's
- * port does for its QP1 (10.9.4). Violations are counted and trapped.
+ * Before an enhanced port 0 is Armed no packet comes in (7.2.7). P_Key and Q_Key are checked as an
+ * HCA's port does for its QP1 (10.9.4). Violations are counted and trapped.
  *
- * Return: true: the packet is pib_gsa_process()'s.
+ * Return: true if the packet may come in: it is pib_gsa_process()'s.
  */
 bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now);
 
@@ -697,67 +770,66 @@ bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTI
 		    u64 now);
 
 /*
- * The SM has told the switch @n where it is. If the SM read of the ports' states before they
- * changed, and could not be told of the change, it is told now.
+ * Tell the SM of changed ports if it could not be told before: it has now told the switch @n where
+ * it is, and may have read the ports' states before they changed.
  */
 void pib_switch_sm_known(struct pib_node *n);
 
 /*
- * A packet has come by @p's cable; @bad: lost, or with physical errors. One caller at a time, who
- * need not hold the node's lock.
+ * Note a packet that has come by @p's cable; @bad: lost, or with physical errors.
  *
+ * Context: any, without the node's lock; one caller at a time.
  * Return: true: bad packets have outnumbered good ones by more than PortInfo.LocalPhyErrors, which
- * is
- *	a local link integrity error (7.12.2). Env counts that and calls pib_trap_threshold().
+ *	is a local link integrity error (7.12.2). Env counts that and calls pib_trap_threshold().
  */
 bool pib_port_integrity(struct pib_port *p, bool bad);
 
 /*
- * A packet found no room at @p.
+ * Note that a packet found no room at @p.
  *
- * Return: true: so it was in PortInfo.OverrunErrors flow control update periods on end, which is an
- *	excessive buffer overrun (7.12.2). Env does as above.
+ * Return: true: that was so in PortInfo.OverrunErrors flow control update periods on end, which is
+ *	an excessive buffer overrun (7.12.2). Env does as above.
  */
 bool pib_port_overrun(struct pib_port *p, u64 now);
 /*
- * Has the period at @now been noted, so that pib_port_overrun() need not be called? Without the
- * lock.
+ * Context: any; without the node's lock.
+ * Return: true if the period at @now has been noted: pib_port_overrun() need not be called.
  */
 bool pib_port_overrun_noted(const struct pib_port *p, u64 now);
 
 /*
- * @p crossed a threshold. Trap 129: link integrity, 130: buffer overrun, 131: flow control
- * watchdog.
+ * Raise the trap of a threshold that @p has crossed. 129: link integrity, 130: buffer overrun, 131:
+ * flow control watchdog.
  */
 void pib_trap_threshold(struct pib_port *p, u16 num, u64 now);
 
 /*
- * @n packets that came in by @p for a QP of its HCA had a bad P_Key (257) or Q_Key (258): count the
- * violations and raise the trap, once.
+ * Count the violations by @n packets that came in by @p for a QP of its HCA with a bad P_Key (257)
+ * or Q_Key (258), and raise the trap, once.
  */
 void pib_trap_bad_key(struct pib_port *p, u16 num, u32 n, const struct pib_hdrs *h, u64 now);
 
 /*
- * A switch dropped @n packets of @h for PIB_ROUTE_DROP_PKEY_IN or _OUT at @p: count the violations
- * and raise trap 259, once.
+ * Count the violations by @n packets of @h that a switch dropped for PIB_ROUTE_DROP_PKEY_IN or _OUT
+ * at @p, and raise trap 259, once.
  */
 void pib_trap_switch_pkey(struct pib_port *p, u32 n, const struct pib_hdrs *h, u64 now);
 
-/* SystemImageGUID changes: trap 145. */
+/* Set SystemImageGUID, and raise trap 145 if it changes. */
 void pib_node_set_sys_guid(struct pib_node *n, u64 sys_guid, u64 now);
 
 /*
- * The next trap MAD due at @now: fills @mad (LID-routed SMP Trap(Notice)) and @from, the port to
- * send from. The SM's LID and SL are that port's sm_lid and sm_sl. To be called until false.
+ * Get the next trap MAD due at @now: fills @mad (LID-routed SMP Trap(Notice)) and @from, the port
+ * to send from. The SM's LID and SL are that port's sm_lid and sm_sl. Env calls this until false.
  *
  * Return: false: none is due.
  */
 bool pib_trap_next(struct pib_node *n, u64 now, u8 *mad, struct pib_port **from);
 
-/* Earliest time pib_trap_next() or a lease wants to be looked at, ns; 0: none. */
+/* Earliest time at which env calls pib_trap_next() and pib_node_timer(), ns; 0: none. */
 u64 pib_node_deadline(const struct pib_node *n);
 
-/* Time has passed: M_Key leases may have run out. */
+/* End the M_Key leases that have run out at @now. */
 void pib_node_timer(struct pib_node *n, u64 now);
 
 #endif

@@ -55,7 +55,7 @@ static const struct pib_opcode_info opcode_table[32] = {
 #define OPCODE_CNP	0x80
 static const struct pib_opcode_info cnp_info = DATA(PIB_OP_CNP, ONLY, 0);
 
-/* Which of the table's rows a transport service has. */
+/* The rows of the table that a transport service has. */
 static const u32 tp_rows[8] = {
 	[PIB_TP_RC] = 0xFFFFFFFF,
 	[PIB_TP_UC] = 0x00000FFF,
@@ -63,7 +63,10 @@ static const u32 tp_rows[8] = {
 	[PIB_TP_XRC] = 0xFFFFFFFF,
 };
 
-/* Rows by operation and place: place is FIRST and LAST as two bits, as in h->flags. */
+/*
+ * Rows by operation and place, which opcode_table has the other way round: hdrs_test.cc takes every
+ * opcode there and back. Place is FIRST and LAST as two bits, as in h->flags.
+ */
 #define PLACE(flags)	(((flags) & ONLY) / PIB_H_FIRST)
 enum { P_MIDDLE, P_FIRST, P_LAST, P_ONLY };
 #define NONE	0xFF
@@ -104,7 +107,7 @@ u16 pib_opcode_ext(u8 opcode)
 		return 0;
 	if (tp == PIB_TP_UD)
 		return info->ext | PIB_EXT_DETH;
-	/* A14.2.2.1: only what goes to the XRC target carries an XRCETH. */
+	/* A14.2.2.1: only packets to the XRC target carry an XRCETH. */
 	if (tp == PIB_TP_XRC && !pib_op_is_response(info->op) && info->op != PIB_OP_RESERVED)
 		return info->ext | PIB_EXT_XRCETH;
 	return info->ext;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * BTH.OpCode (9.2.1): its bits 7-5 name the transport service, its bits 4-0
- * what the packet does, its place in the message and the headers that follow.
+ * the operation, the packet's place in the message and the headers that follow.
  */
 #ifndef PIB_PROTO_OPCODE_H
 #define PIB_PROTO_OPCODE_H
@@ -23,7 +23,7 @@ enum pib_ext {
 };
 
 /**
- * struct pib_opcode_info - what the low five bits of an opcode mean
+ * struct pib_opcode_info - the meaning of the low five bits of an opcode
  * @op: enum pib_op
  * @flags: PIB_H_FIRST, PIB_H_LAST, PIB_H_IMM, PIB_H_INV
  * @payload: a payload may follow
@@ -41,8 +41,8 @@ struct pib_opcode_info {
 };
 
 /*
- * What an opcode means. Reserved opcodes of the acknowledged services, who have an answer to that,
- * are PIB_OP_RESERVED: all that follows BTH is payload.
+ * The meaning of an opcode. A reserved opcode of an acknowledged service, which is answered by a
+ * NAK, is PIB_OP_RESERVED: all that follows BTH is payload.
  *
  * Return: NULL: the opcode is reserved.
  */

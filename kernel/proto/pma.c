@@ -180,7 +180,7 @@ static u64 *counter_at(struct pib_counts *c, u8 index)
 	return (u64 *)c + index;
 }
 
-/* Is @index one of the 16 that begin with @first? */
+/* Return: true if @index is one of the 16 that begin with @first. */
 static bool is_among(u8 index, u8 first)
 {
 	return index >= first && index < first + 16;
@@ -251,7 +251,7 @@ static u64 field_get(const u8 *attr, const struct pma_field *f)
 	return pib_get64(p);
 }
 
-/* Which counters a Set writes: CounterSelect below, CounterSelect2 above (16.1.3.5, 16.1.4.11). */
+/* Counters that a Set writes: CounterSelect below, CounterSelect2 above (16.1.3.5, 16.1.4.11). */
 static u32 selected_counters(u16 id, const u8 *attr)
 {
 	u32 low = pib_get16(attr + 2);
@@ -363,7 +363,7 @@ static u16 perf_process(struct pib_port *p, const u8 *in, u8 *out, u64 now)
 	return perf_attr(p, in, out + PIB_MAD_DATA, now);
 }
 
-/* Methods that nobody answers: answers, traps, reports, what is merely sent. */
+/* Return: false: the method gets no answer: answers, Send, traps, TrapRepress, reports. */
 static bool wants_answer(u8 method)
 {
 	return !(method & PIB_METHOD_RESPONSE) && method != PIB_METHOD_SEND &&
@@ -371,7 +371,7 @@ static bool wants_answer(u8 method)
 	       method != PIB_METHOD_TRAP_REPRESS;
 }
 
-/* Those belong to QP0. */
+/* Return: true if @in is an SMP, which belongs to QP0. */
 static bool gsa_is_smp(const u8 *in)
 {
 	return in[PIB_MAD_CLASS] == PIB_CLASS_SM_LID || in[PIB_MAD_CLASS] == PIB_CLASS_SM_DR;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What the files of the performance management agent share; not for env. */
+/* Declarations that the files of the performance management agent share; not for env. */
 #ifndef PIB_PROTO_PMA_H
 #define PIB_PROTO_PMA_H
 

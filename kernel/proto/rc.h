@@ -93,7 +93,7 @@ enum pib_wc {
  * @flush: FLUSH: as struct pib_hdrs.flush
  * @state: requester's
  * @status: enum pib_wc once done
- * @psn: first PSN; where none is taken that of what is started next
+ * @psn: first PSN; if it takes none, that of the work request that is started next
  * @npkts: PSNs it takes: packets of a request, or of the response to a READ; 0: none
  * @off: bytes handed out for sending (SEND, WRITE) or received (READ)
  * @ssn: send sequence number of its first message, for credits
@@ -156,7 +156,7 @@ struct pib_tx {
 };
 
 /**
- * struct pib_req_cfg - what modify_qp sets for the sending side
+ * struct pib_req_cfg - the sending side's part of modify_qp
  * @tp: RC, UC, UD or XRC
  * @retry_cnt: 0..7
  * @rnr_retry: 0..7, 7 is without end
@@ -164,10 +164,13 @@ struct pib_tx {
  * @max_rd_atomic: outstanding READs and atomics
  * @pmtu: bytes
  * @dqpn: destination QP
- * @max_burst: most bytes of payload to put in one burst, at least @pmtu. Also what one READ
- *	request asks for at most: a longer READ goes out as several, each with an SSN of its
- *	own, so that responses come no faster than requests let them
+ * @max_burst: most bytes of payload to put in one burst, at least @pmtu. Also the most that one
+ *	READ request asks for: a longer READ goes out as several, each with an SSN of its own, so
+ *	that responses come no faster than requests let them
  * @max_window: most packets in flight, 0: the default (4 MiB)
+ * @rnr_times: an RNR timer runs so many times as long as the peer asks for, 0: once
+ * @early_inv: a LOCAL_INV that is not fenced does not wait for the end of work requests posted
+ *	before it
  */
 struct pib_req_cfg {
 	u8 tp;
@@ -179,6 +182,8 @@ struct pib_req_cfg {
 	u32 dqpn;
 	u32 max_burst;
 	u32 max_window;
+	u8 rnr_times;
+	bool early_inv;
 };
 
 /**
@@ -187,7 +192,7 @@ struct pib_req_cfg {
  * @rnr_nak_rcvd: RNR NAKs received
  * @timeouts: times that no answer came
  * @retransmits: packets sent again
- * @dup_acks: responses that say nothing new
+ * @dup_acks: responses to requests that were answered before, or that were not made
  * @bad_responses: responses that fit nothing that was sent
  * @implied_nak: responses beyond the one expected
  */
@@ -234,20 +239,20 @@ struct pib_req_stats {
  *	SQE)
  * @stopped: SQD: start no further WQE
  * @no_credits: peer has sent AETH credits 0x1F: do not limit
- * @flushing: in ERR: what is not finished is flushed
+ * @flushing: in ERR: unfinished work requests are flushed
  * @recovering: @recover_psn is valid
  * @gap_seen: @gap_psn and @gap_last are valid
  * @nak_seen: @nak_psn is valid
  * @strays: @strays_psn is valid
  * @news: @stats have changed; env clears it
- * @spare: there is another path to be tried when retries are used up
- * @leave: retries are used up: env is to call pib_req_new_path()
+ * @spare: there is another path, to try when retries are used up
+ * @leave: retries are used up: env calls pib_req_new_path()
  * @unproven: the peer was not heard since the path was changed
  * @msgs_unasked: messages sent since the last that asked for an acknowledgement
  * @asked_psn: behind the last packet that asked, or that is itself answered
  * @ack_deadline: ns, 0: none
  * @rnr_deadline: ns, 0: none
- * @ask_deadline: when to ask for what was sent without asking, ns, 0: nothing was
+ * @ask_deadline: time to ask about packets that were sent without asking, ns, 0: there are none
  * @stats: counters
  *
  * Env reads @stats, @error, @leave and @unproven, and sets nothing but through functions.
@@ -300,7 +305,7 @@ struct pib_req {
 	struct pib_req_stats stats;
 };
 
-/* @ring: zeroed slots of @stride bytes, @mask + 1 of them (a power of two). */
+/* Set up. @ring: zeroed slots of @stride bytes, @mask + 1 of them (a power of two). */
 void pib_req_init(struct pib_req *r, void *ring, u32 stride, u32 mask);
 /* RTR -> RTS: set the configuration and start at @psn. */
 void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn);
@@ -309,38 +314,40 @@ void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn);
  * and the burst size change only where nothing is under way.
  */
 void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg);
-/* Say whether there is another path, to be asked for (@leave) before the QP is given up. */
+/* Say whether there is another path, for which @leave asks before the QP is given up. */
 void pib_req_set_spare(struct pib_req *r, bool spare);
 /*
- * Env has changed the path (17.2.8): all retries are there again. What was not acknowledged goes
- * once more, for it may have been lost with the old path. @heard: the peer has come by the new
- * path.
+ * Note that env has changed the path (17.2.8): all retries are there again. Unacknowledged packets
+ * are sent once more, for they may have been lost with the old path. @heard: the peer has come by
+ * the new path.
  */
 void pib_req_new_path(struct pib_req *r, u8 timeout, bool heard);
 /* To SQD (@stop) and back. */
 void pib_req_stop(struct pib_req *r, bool stop);
-/* SQE -> RTS: what is posted from now on is sent, with the PSNs going on. */
+/* SQE -> RTS: send the work requests that are posted from now on, with the PSNs going on. */
 void pib_req_resume(struct pib_req *r);
 /*
- * Env could not send at once what pib_req_next() gave out: is @tx still to be sent?
+ * Check @tx, which pib_req_next() gave out and env could not send at once.
  *
- * Return: false: @tx was acknowledged meanwhile, or will be given out again.
+ * Return: true if env still has to send it; false: it was acknowledged meanwhile, will be given out
+ *	again, or nothing is sent any more.
  */
 bool pib_req_wanted(const struct pib_req *r, const struct pib_tx *tx);
-/* Env was not able to send or to take anything in: the time up to @now is not the peer's fault. */
+/* Excuse the peer's silence up to @now: env was not able to send or to take anything in. */
 void pib_req_excuse(struct pib_req *r, u64 now);
-/* Next thing to send. Return: false: there is nothing to do now. */
+/* Get the next thing to send. Return: false: there is nothing to do now. */
 bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx *tx);
 /*
- * The burst that pib_req_next() described could not be made, or response data could not be placed:
- * fail @w with @status. What was posted before @w is finished properly first, then r->error is set.
+ * Fail @w with @status: the burst that pib_req_next() described could not be made, or response data
+ * could not be placed. Work requests posted before @w are finished properly first, then r->error is
+ * set.
  */
 void pib_req_local_error(struct pib_req *r, struct pib_swqe *w, u32 status);
-/* The local operation was executed with @status. */
+/* Note that the local operation was executed with @status. */
 void pib_req_local_done(struct pib_req *r, struct pib_swqe *w, u32 status);
 
 /**
- * struct pib_place - where response data belongs
+ * struct pib_place - the place of response data
  * @wqe: NULL: nowhere
  * @wqe_off: offset in the work request's message
  * @src_off: offset in the burst's payload
@@ -358,7 +365,7 @@ struct pib_place {
 };
 
 /**
- * pib_req_response() - an ACK, NAK, READ response or atomic response came in
+ * pib_req_response() - take in an ACK, NAK, READ response or atomic response
  * @r: requester
  * @h: headers of the burst
  * @npkts: packets of the burst
@@ -366,28 +373,29 @@ struct pib_place {
  * @now: ns
  * @pl: result; env copies, and on failure calls pib_req_local_error()
  *
- * The place must be filled before pib_req_done() is called again.
+ * Env fills the place before it calls pib_req_done() again.
  */
 void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts,
 		      u32 len, u64 now, struct pib_place *pl);
 /*
- * Env cannot fill that place for long. The response is as good as lost, and is asked for again with
- * the next pib_req_next(). Between the two calls no other response may be taken in, nor anything
- * completed. Where nothing is sent any more the work request ends as flushed.
+ * Treat a response as lost, since env cannot fill its place for long. The response is asked for
+ * again with the next pib_req_next(). Between the two calls env takes no other response in, and
+ * completes nothing. If nothing is sent any more, the work request ends as flushed.
  */
 void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl);
-/* Earliest time at which pib_req_timer() wants to be called, ns; 0: none. */
+/* Earliest time at which env calls pib_req_timer(), ns; 0: none. */
 u64 pib_req_deadline(const struct pib_req *r);
+/* Do what is due at @now. */
 void pib_req_timer(struct pib_req *r, u64 now);
 /* To ERR: every work request not finished yet ends with WR_FLUSH_ERR, now and later. */
 void pib_req_flush(struct pib_req *r);
-/* SQD: is all that was started finished (not: retired)? */
+/* Return: true if all work requests that were started are finished (not: retired), as in SQD. */
 bool pib_req_drained(const struct pib_req *r);
 
 /* ---- responder ---- */
 
 /**
- * struct pib_resp_cfg - what modify_qp sets for the receiving side
+ * struct pib_resp_cfg - the receiving side's part of modify_qp
  * @tp: RC, UC or XRC (UD is stateless: pib_ud_check())
  * @min_rnr_timer: code sent in RNR NAKs
  * @max_rd_atomic: max_dest_rd_atomic
@@ -409,7 +417,8 @@ struct pib_resp_cfg {
 enum pib_act_kind {
 	PIB_ACT_SEND,		/* copy into the current receive WQE at @off */
 	PIB_ACT_WRITE,		/* copy to @va through @rkey; @dmalen 0: neither checked (C9-88) */
-	PIB_ACT_READ,		/* may @dmalen bytes at @va be read? of 0: by this QP? (C9-88) */
+	/* check READ access: that of the QP, and to @dmalen bytes at @va if any (C9-88) */
+	PIB_ACT_READ,
 	PIB_ACT_CAS,		/* 8 bytes at @va: execute, give the original value */
 	PIB_ACT_FAA,
 	PIB_ACT_ATOMIC_WRITE,
@@ -419,7 +428,7 @@ enum pib_act_kind {
 };
 
 /**
- * struct pib_act - what the env is to do for a part of a burst
+ * struct pib_act - the task of env for a part of a burst
  * @kind: enum pib_act_kind
  * @first: SEND: take a receive WQE first (none: PIB_RES_RNR).
  *	WRITE: check access to the whole of @dmalen bytes at @va0 first
@@ -432,7 +441,7 @@ enum pib_act_kind {
  * @off: offset in the message
  * @total: last: length of the message
  * @va0: start of the RDMA range, unchecked: it may go beyond the end of the address space
- * @va: where this part belongs
+ * @va: address to which this part belongs
  * @dmalen: length of the RDMA range
  * @rkey: its key
  * @compare_add: atomics
@@ -469,22 +478,25 @@ enum pib_res {
 	PIB_RES_INV_REQ,	/* NAK invalid request (misaligned atomic, ...) */
 	PIB_RES_ACCESS,		/* NAK remote access error */
 	/*
-	 * the same, for the key that a SEND is to invalidate: the receive completes REM_INV_REQ_ERR
+	 * NAK remote access error, for the key that a SEND with invalidate names: the receive
+	 * completes REM_INV_REQ_ERR
 	 */
 	PIB_RES_INVALIDATE,
 	PIB_RES_OP,		/* NAK remote operational error (the receive WQE's memory is bad) */
 	/*
-	 * env's own, never told: not to be done now; the burst is begun anew, from its first step
+	 * env's own, never passed to pib_resp_result(): the act cannot be done now; env begins
+	 * with the burst again later, from its first step
 	 */
 	PIB_RES_WAIT,
 	/*
-	 * reliable: not to be done for long: RNR NAK, as if nothing had been done; it comes again
+	 * reliable: the act cannot be done for long: RNR NAK, as if nothing had been done; the
+	 * request comes again
 	 */
 	PIB_RES_LATER,
 	PIB_RES_DROP,		/* UC: drop the message; env puts back its receive WQE, if taken */
 };
 
-enum pib_resp_drop {		/* why a request was not executed; counted by env */
+enum pib_resp_drop {		/* reasons not to execute a request; counted by env */
 	PIB_RESP_DROP_NONE,
 	PIB_RESP_DROP_DUPLICATE,
 	PIB_RESP_DROP_OUT_OF_SEQUENCE,
@@ -510,7 +522,7 @@ enum pib_resp_drop {		/* why a request was not executed; counted by env */
  * @msn: for the response's AETH
  * @start: first packet of the answer under way; more than 0 when a duplicate asked for the rest
  * @off: next packet to send
- * @end: packet to stop before
+ * @end: packet before which the answer ends
  * @op: enum pib_op of the request
  * @valid: entry is in use
  * @pending: there is something to send
@@ -567,9 +579,9 @@ struct pib_resp_stats {
  * @va: WRITE in progress: start of the range
  * @rkey: WRITE in progress: key of the range
  * @dmalen: WRITE in progress: length of the range
- * @ack_due: an ACK is to be sent
- * @ack_psn: up to where
- * @nak_due: a NAK is to be sent, after all answers
+ * @ack_due: an ACK is due
+ * @ack_psn: PSN up to which it acknowledges
+ * @nak_due: a NAK is due, after all answers
  * @nak_sent: no sequence error NAK until the expected packet comes (9.7.5.2.2)
  * @syndrome: of the NAK
  * @nak_psn: of the NAK
@@ -581,7 +593,7 @@ struct pib_resp_stats {
  * @b_len: burst being taken in: bytes of payload
  * @b_skip: burst being taken in: packets that were received before
  * @b_do: burst being taken in: packets, after those skipped, that the present act covers
- * @phase: where pib_resp_step() stands, see rc_resp.c
+ * @phase: state of pib_resp_step(), see rc_resp.c
  * @res: ring of READ and atomic responses, kept for replay
  * @res_mask: its entries less one
  * @res_head: next to fill
@@ -636,41 +648,41 @@ struct pib_resp {
 	struct pib_resp_stats stats;
 };
 
-/* @res: room for @nres entries, a power of two greater than any max_rd_atomic to come. */
+/* Set up. @res: room for @nres entries, a power of two greater than any max_rd_atomic to come. */
 void pib_resp_init(struct pib_resp *r, struct pib_rd_res *res, u32 nres);
 /* INIT -> RTR */
 void pib_resp_start(struct pib_resp *r, const struct pib_resp_cfg *cfg, u32 psn);
 void pib_resp_reconfig(struct pib_resp *r, const struct pib_resp_cfg *cfg);
 /* Begin with a request burst of @npkts packets, @len bytes. @h stays valid until the last step. */
 void pib_resp_begin(struct pib_resp *r, const struct pib_hdrs *h, u32 npkts, u32 len);
-/* Next thing to do for the burst. Return: false: the burst is done with. */
+/* Get the next task for the burst. Return: false: the burst is done with. */
 bool pib_resp_step(struct pib_resp *r, struct pib_act *act);
-/* Tell what became of @act. @orig: atomics: the value before. */
+/* Tell the result of @act. @orig: atomics: the value before. */
 void pib_resp_result(struct pib_resp *r, const struct pib_act *act, enum pib_res res, u64 orig);
-/* Will pib_resp_next() have anything? */
+/* Return: true if pib_resp_next() has something to send. */
 static inline bool pib_resp_owes(const struct pib_resp *r)
 {
 	return r->ack_due || r->nak_due || r->res_cur != r->res_head;
 }
 
-/* Would it be the answer to a READ, an atomic or the like, and no ACK or NAK? */
+/* Return: true if the next is the answer to a READ, an atomic or the like, and no ACK or NAK. */
 bool pib_resp_next_is_answer(const struct pib_resp *r);
 
 /*
- * Next thing to send back. Acknowledgements are coalesced, order is kept.
+ * Get the next thing to send back. Acknowledgements are coalesced, order is kept.
  *
  * Return: false: there is nothing to send.
  */
 bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx);
 /*
- * The memory of a READ response burst was refused.
+ * Note that the memory of a READ response burst was refused.
  *
- * Return: true: @tx is to be sent in place of the burst.
+ * Return: true: env sends @tx in place of the burst.
  */
 bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx);
 /*
- * The memory of the last READ response burst is not to be had for long. The burst is dropped, and
- * @tx, which tells the requester to ask again, is to be sent in its place.
+ * Drop the last READ response burst, since its memory cannot be had for long. Env sends @tx in its
+ * place, which tells the requester to ask again.
  *
  * Return: false: the requester has been refused, and will not ask.
  */
@@ -682,13 +694,13 @@ static inline void pib_resp_set_credits(struct pib_resp *r, u32 posted)
 }
 
 /**
- * pib_ud_check() - may a datagram be taken in?
+ * pib_ud_check() - check a datagram before it is taken in
  * @h: its headers; P_Key and addresses are env's to check
  * @len: bytes of payload; of several that differ in nothing else: of the longest
  * @qkey: the receiving QP's
  * @mtu: of the port
  *
- * Return: PIB_RESP_DROP_NONE, or why the datagram is dropped (9.6.1.4.2, 9.8.3).
+ * Return: PIB_RESP_DROP_NONE, or the reason to drop the datagram (9.6.1.4.2, 9.8.3).
  */
 enum pib_resp_drop pib_ud_check(const struct pib_hdrs *h, u32 len, u32 qkey, u32 mtu);
 

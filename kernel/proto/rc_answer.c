@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the responder says: ACKs, NAKs, and the answers to READs and atomics,
+ * The responder's output: ACKs, NAKs, and the answers to READs and atomics,
  * in the order of their PSNs (9.7.5.1).
  *
  * Answers are kept in a ring of resources and made burst by burst as env asks
@@ -17,8 +17,8 @@ static struct pib_rd_res *res_at(const struct pib_resp *r, u32 i)
 }
 
 /*
- * Was @a received before @b? Both are less than 2^24 PSNs back, which may be
- * more than the half of the circle that pib_psn_diff() can tell apart.
+ * Return: true if @a was received before @b. Both are less than 2^24 PSNs back, which
+ * may be more than the half of the circle that pib_psn_diff() can tell apart.
  */
 static bool psn_before(const struct pib_resp *r, u32 a, u32 b)
 {
@@ -102,7 +102,7 @@ bool pib_resp_res_room(const struct pib_resp *r)
 	return r->res_fresh < r->cfg.max_rd_atomic && r->res_fresh <= r->res_mask;
 }
 
-/* From @i on, the first that has something to send. */
+/* Move @res_cur on to the first resource that has something to send. */
 static void res_seek(struct pib_resp *r)
 {
 	while (r->res_cur != r->res_head && !res_at(r, r->res_cur)->pending)
@@ -150,8 +150,8 @@ static u32 res_find(const struct pib_resp *r, u32 psn)
 /* ---- duplicates ---- */
 
 /*
- * 9.7.5.1: a SEND or WRITE again is acknowledged again, and all after it up
- * to the first request since then whose answer may have been lost with it.
+ * 9.7.5.1: a SEND or WRITE that comes again is acknowledged again, and so are all after
+ * it up to the first request since then whose answer may have been lost with it.
  */
 static void duplicate_data(struct pib_resp *r)
 {
@@ -170,7 +170,7 @@ static void duplicate_data(struct pib_resp *r)
 }
 
 /*
- * What part of @e does the READ request ask for again? Return: false: the request is another READ.
+ * Find the part of @e for which the READ request asks again. Return: false: it is another READ.
  */
 static bool read_part(const struct pib_resp *r, const struct pib_rd_res *e, u32 *start, u32 *end)
 {
@@ -187,7 +187,7 @@ static bool read_part(const struct pib_resp *r, const struct pib_rd_res *e, u32 
 	return h->dmalen == e->len - off || !(h->dmalen & (mtu - 1));
 }
 
-/* What is under way and yet to reach @start need not begin again. */
+/* Answer again. An answer that is under way and has not come to @start yet just goes on. */
 static void duplicate_resp(struct pib_resp *r)
 {
 	u32 back = res_find(r, r->h->psn);
@@ -311,7 +311,7 @@ static void send_atomic(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx 
 	res_sent(r, e);
 }
 
-/* The resource that is to be answered next. Return: NULL: there is none, or an ACK goes before. */
+/* The next resource to answer. Return: NULL: there is none, or an ACK goes before. */
 static struct pib_rd_res *next_res(const struct pib_resp *r)
 {
 	struct pib_rd_res *e = r->res_cur != r->res_head ? res_at(r, r->res_cur) : NULL;
@@ -342,8 +342,8 @@ bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx)
 }
 
 /*
- * The last answer had been given before: the requester may have that, and wait for what is behind
- * it.
+ * Drop the last answer, which had been given before: the requester may have it, and wait for the
+ * answers behind it.
  */
 static void drop_repeated(struct pib_resp *r)
 {
@@ -358,7 +358,7 @@ static void drop_repeated(struct pib_resp *r)
  * The READ's memory was there when the request came, and is gone: nothing more is answered. That is
  * not so with a request that was answered before. A requester that has its answer may let the
  * region be invalidated while a repetition is still under way. Then the NAK means nothing to the
- * requester, and what it has posted since goes on.
+ * requester, and its later work requests go on.
  */
 bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 {
@@ -406,9 +406,9 @@ static bool take_back_refusal(struct pib_resp *r)
 
 /*
  * The requester goes back to that PSN and sends all from there on again (9.7.5.2.8). Requests that
- * were executed are duplicates then: what they are answered with is still in the ring. Until the
- * READ comes again nothing new is taken in: a request that is refused would end the QP before the
- * READ has its answer.
+ * were executed are duplicates then: their answers are still in the ring. Until the READ comes
+ * again nothing new is taken in: a request that is refused would end the QP before the READ has its
+ * answer.
  */
 bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx)
 {

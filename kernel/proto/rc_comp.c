@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The completer: what responses and the clock do to the requester (9.7.5.1,
- * 9.7.6).
+ * The completer: the effects of responses and of the clock on the requester
+ * (9.7.5.1, 9.7.6).
  *
  * A response with PSN p says that all before p was received. Where something
  * before p is itself to be answered with data (READ, atomic) and was not, that
@@ -93,7 +93,7 @@ static void req_progress(struct pib_req *r, u32 n, u32 inflight, u64 now)
 	pib_cwnd_acked(r, n, inflight);
 }
 
-/* Skip what was acknowledged, which need not be sent again. */
+/* Skip acknowledged packets, which need not be sent again. */
 static void catch_up(struct pib_req *r, u32 inflight, u32 n)
 {
 	pib_req_settle(r);
@@ -104,7 +104,7 @@ static void catch_up(struct pib_req *r, u32 inflight, u32 n)
 }
 
 /*
- * All before @psn was received.
+ * Note that all before @psn was received.
  *
  * Return: true: una_psn has come to @psn; false: it stopped at something that needs more than an
  *	acknowledgement.
@@ -151,7 +151,7 @@ static void take_credits(struct pib_req *r, const struct pib_hdrs *h)
 		r->credit_limit = limit;
 }
 
-/* Was @w started, and with a PSN that is no later than @psn? Both count from @base. */
+/* Return: true if @w was started with a PSN that is no later than @psn. Both count from @base. */
 static bool starts_before(const struct pib_swqe *w, u32 psn, u32 base)
 {
 	return w->state != PIB_WQE_POSTED && pib_psn_off(w->psn, base) <= pib_psn_off(psn, base);
@@ -160,8 +160,8 @@ static bool starts_before(const struct pib_swqe *w, u32 psn, u32 base)
 /*
  * The work request that @psn belongs to; it is outstanding. The peer chooses @psn and how often it
  * answers, so this does not walk along the ring. From @una on, work requests are started in their
- * order and so are their PSNs. What takes no PSN has that of its successor, and is not the last one
- * that starts before @psn.
+ * order and so are their PSNs. A work request that takes no PSN has that of its successor, and is
+ * not the last one that starts before @psn.
  */
 static struct pib_swqe *find_wqe(const struct pib_req *r, u32 psn)
 {
@@ -218,7 +218,8 @@ static void comp_rnr(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 	expect_strays(r);
 	pib_req_rewind(r);
 	r->ack_deadline = 0;
-	r->rnr_deadline = now + pib_aeth_rnr_ns(PIB_AETH_VALUE(h->syndrome));
+	r->rnr_deadline = now + pib_aeth_rnr_ns(PIB_AETH_VALUE(h->syndrome)) *
+				pib_max(1, r->cfg.rnr_times);
 }
 
 static void comp_nak_psn(struct pib_req *r, const struct pib_hdrs *h)
@@ -271,9 +272,9 @@ static void comp_negative(struct pib_req *r, const struct pib_hdrs *h, struct pi
 }
 
 /*
- * Is @psn one of the present READ that was answered? If the answer was repeated and put off there,
- * the rest of the READ will not come unless it is asked for. If the NAK is a ghost (9.7.5.1) that
- * costs a pause.
+ * Return: true if @psn is of the answered part of the present READ. If the responder was repeating
+ * the answer and put it off there, the rest of the READ will not come unless it is asked for. If
+ * the NAK is a ghost (9.7.5.1), asking costs a pause.
  */
 static bool was_answered(const struct pib_req *r, u32 psn)
 {
@@ -287,6 +288,24 @@ static bool was_answered(const struct pib_req *r, u32 psn)
 	       pib_psn_off(psn, w->psn) < pib_psn_off(r->una_psn, w->psn);
 }
 
+/*
+ * Drop a response to a request that was answered before, or that was not made (9.7.5.1), but for
+ * two things that it may bring.
+ */
+static void comp_ghost(struct pib_req *r, const struct pib_hdrs *h, u64 now)
+{
+	u8 kind = PIB_AETH_KIND(h->syndrome);
+
+	if (kind == PIB_AETH_RNR && was_answered(r, h->psn)) {
+		comp_rnr(r, h, now);
+		return;
+	}
+	pib_count(r, dup_acks);
+	/* 9.7.7.2: the last ACK again may bring new credits */
+	if (kind == PIB_AETH_ACK && pib_psn_add(h->psn, 1) == r->una_psn)
+		take_credits(r, h);
+}
+
 static void comp_ack(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 {
 	u8 kind = PIB_AETH_KIND(h->syndrome);
@@ -297,12 +316,7 @@ static void comp_ack(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 		return;
 	}
 	if (pib_psn_off(h->psn, r->una_psn) >= pib_req_outstanding(r)) {
-		pib_count(r, dup_acks);
-		/* 9.7.7.2: the last ACK again may bring new credits */
-		if (kind == PIB_AETH_ACK && pib_psn_add(h->psn, 1) == r->una_psn)
-			take_credits(r, h);
-		else if (kind == PIB_AETH_RNR && was_answered(r, h->psn))
-			comp_rnr(r, h, now);
+		comp_ghost(r, h, now);
 		return;
 	}
 	w = find_wqe(r, h->psn);
@@ -331,7 +345,7 @@ static void psns_answered(struct pib_req *r, struct pib_swqe *w, u32 n, bool las
 }
 
 /**
- * struct resp - a READ response burst, what was received before taken off
+ * struct resp - a READ response burst, less the part that was received before
  * @psn: first packet
  * @n: packets
  * @src_off: payload taken off
@@ -347,7 +361,8 @@ struct resp {
 };
 
 /*
- * Take off what was received before. Return: false: nothing is new, or there is no such response.
+ * Take off the part that was received before. Return: false: nothing is new, or there is no such
+ * response.
  */
 static bool resp_trim(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u32 len,
 		      struct resp *p)
@@ -376,7 +391,7 @@ static bool resp_trim(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	return true;
 }
 
-/* Is @p what @w waits for? Sets @want to the bytes that @p must bring. */
+/* Set @want to the bytes that @p must bring. Return: true if @p is the response @w waits for. */
 static bool resp_fits(const struct pib_req *r, const struct pib_swqe *w,
 		      const struct pib_wr_info *wi, const struct resp *p, u32 *want)
 {

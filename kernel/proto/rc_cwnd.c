@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The window: how many packets a QP may have in flight. InfiniBand links do not
- * lose packets and need no window. What lies below ours may drop, so the window
- * opens with the acknowledgements that the path lets through, and closes when the
- * path loses something. RNR is no loss.
+ * The window: the number of packets that a QP may have in flight. InfiniBand links
+ * do not lose packets and need no window. The network below our links may drop some,
+ * so the window opens with the acknowledgements that the path lets through, and
+ * closes when the path loses something. RNR is no loss.
  */
 #include "rc_int.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What the parts of the transport share among themselves. */
+/* Declarations that the parts of the transport share among themselves. */
 #ifndef PIB_PROTO_RC_INT_H
 #define PIB_PROTO_RC_INT_H
 
@@ -9,7 +9,7 @@
 
 #define PIB_MSG_MAX		0x80000000U	/* bytes of a message at most */
 
-/* Count something out of the ordinary: env is to have a look at the counters. */
+/* Count something out of the ordinary, and have env look at the counters. */
 #define pib_count(r, what) ((r)->stats.what++, (r)->news = true)
 
 /* Credits as the AETH encodes them, rounded down (9.7.7.2). */
@@ -18,7 +18,7 @@ u32 pib_aeth_decode_credits(u8 code);
 /* RNR NAK timer field to nanoseconds (9.7.5.2.8). */
 u64 pib_aeth_rnr_ns(u8 code);
 
-/* Circular distance, where what is meant cannot be negative: up to 2^23 and beyond. */
+/* Circular distance that cannot be negative: up to 2^23 and beyond. */
 static inline u32 pib_psn_off(u32 psn, u32 base)
 {
 	return (psn - base) & PIB_PSN_MASK;
@@ -34,15 +34,10 @@ static inline u32 pib_req_outstanding(const struct pib_req *r)
 	return pib_psn_off(r->next_psn, r->una_psn);
 }
 
-/* Is an answer due? */
+/* Return: true if the peer owes an answer to a packet that asked for one. */
 static inline bool pib_req_asked(const struct pib_req *r)
 {
 	return pib_psn_diff(r->asked_psn, r->una_psn) > 0;
-}
-
-static inline bool pib_tp_reliable(u8 tp)
-{
-	return tp == PIB_TP_RC || tp == PIB_TP_XRC;
 }
 
 static inline u32 pib_mtu_shift(u32 pmtu)
@@ -78,20 +73,20 @@ static inline u32 pib_req_chunk_end(const struct pib_req *r, const struct pib_sw
 
 /* rc_req.c, for rc_comp.c */
 
-/* Skip what is finished; report the failure that has become the oldest. */
+/* Skip finished work requests; report the failure that has become the oldest. */
 void pib_req_settle(struct pib_req *r);
 /* Send again from @una_psn on. */
 void pib_req_rewind(struct pib_req *r);
 u64 pib_req_timeout_ns(const struct pib_req *r);
-/* Ask for the acknowledgement of what was sent without asking. */
+/* Ask for the acknowledgement of packets that were sent without asking. */
 void pib_req_ask(struct pib_req *r);
 
 /* rc_cwnd.c: the window in packets, per QP */
 
 void pib_cwnd_init(struct pib_req *r);
-/* @n packets acknowledged, of @inflight that were under way. */
+/* Note that @n packets are acknowledged, of @inflight that were under way. */
 void pib_cwnd_acked(struct pib_req *r, u32 n, u32 inflight);
-/* Packets were lost; @timeout: for want of any answer. */
+/* Note that packets were lost; @timeout: that is concluded from the lack of any answer. */
 void pib_cwnd_lost(struct pib_req *r, bool timeout);
 
 /* rc_answer.c, for rc_resp.c */
@@ -102,13 +97,13 @@ void pib_resp_nak_seq(struct pib_resp *r);
 void pib_resp_nak_rnr(struct pib_resp *r);
 void pib_resp_nak_later(struct pib_resp *r);
 void pib_resp_nak_fatal(struct pib_resp *r, u32 psn, enum pib_res res);
-/* The expected packet came: an RNR or sequence error NAK not yet sent is void. */
+/* Drop an RNR or sequence error NAK that is not sent yet: the expected packet came. */
 void pib_resp_nak_clear(struct pib_resp *r);
-/* May a request that needs a resource be taken in? */
+/* Return: true if there is room for a request that needs a resource. */
 bool pib_resp_res_room(const struct pib_resp *r);
-/* Take a resource for the request r->h, which is to be answered. */
+/* Take a resource for the answer to the request r->h. */
 struct pib_rd_res *pib_resp_res_add(struct pib_resp *r, u32 npkts);
-/* The request r->h came before: answer it again. */
+/* Answer the request r->h, which came before, again. */
 void pib_resp_duplicate(struct pib_resp *r);
 
 #endif

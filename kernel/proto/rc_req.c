@@ -9,10 +9,10 @@
  * @tail is the oldest not retired, @una the oldest not finished, @cur the one
  * being sent from. PSNs run beside: una_psn <= snd_psn <= next_psn. snd_psn is
  * behind next_psn only while packets are sent again. To go back is to set @cur
- * to @una and snd_psn to una_psn. What was finished out of order (local
- * operations) is skipped over.
+ * to @una and snd_psn to una_psn. Work requests finished out of order (local
+ * operations) are skipped over.
  *
- * What comes back is dealt with in rc_comp.c.
+ * Responses are dealt with in rc_comp.c.
  */
 #include "rc_int.h"
 
@@ -34,7 +34,7 @@ const struct pib_wr_info pib_wr_table[PIB_WR_COUNT] = {
 	[PIB_WR_SEND_INV] = { PIB_OP_SEND, PIB_WRK_DATA | PIB_WRK_CREDIT, RC, PIB_H_INV },
 	[PIB_WR_LSO] = { PIB_OP_SEND, PIB_WRK_DATA | PIB_WRK_CREDIT, UD, 0 },
 	[PIB_WR_FLUSH] = { PIB_OP_FLUSH, PIB_WRK_ACKED, RC, 0 },
-	[PIB_WR_ATOMIC_WRITE] = { PIB_OP_ATOMIC_WRITE, PIB_WRK_ACKED, RC, 0 },
+	[PIB_WR_ATOMIC_WRITE] = { PIB_OP_ATOMIC_WRITE, PIB_WRK_ACKED | PIB_WRK_VALUE, RC, 0 },
 	[PIB_WR_REG_MR] = { 0, PIB_WRK_LOCAL, RC | UC, 0 },
 };
 
@@ -102,7 +102,7 @@ void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg)
 		r->cfg.pmtu = old.pmtu;
 		r->cfg.max_burst = old.max_burst;
 	}
-	/* What is used up of the same count stays used up. */
+	/* Retries that are used up stay so while the count is the same. */
 	if (cfg->retry_cnt != old.retry_cnt)
 		r->retries_left = cfg->retry_cnt;
 	if (cfg->rnr_retry != old.rnr_retry)
@@ -131,7 +131,7 @@ void pib_req_new_path(struct pib_req *r, u8 timeout, bool heard)
 	pib_req_rewind(r);
 }
 
-/* Somebody waits for what was sent without asking: the timer is due at once. */
+/* Make the timer due at once: somebody waits for packets that were sent without asking. */
 static void req_ask_soon(struct pib_req *r)
 {
 	if (r->ask_deadline)
@@ -149,7 +149,7 @@ void pib_req_resume(struct pib_req *r)
 {
 	struct pib_swqe *w;
 
-	/* What was to be flushed and is not yet retired must not be sent now. */
+	/* Flushed work requests that are not yet retired must not be sent now. */
 	for (; r->flushing && r->una != r->head; r->una++) {
 		w = pib_req_wqe(r, r->una);
 		if (w->state == PIB_WQE_DONE)
@@ -163,7 +163,7 @@ void pib_req_resume(struct pib_req *r)
 	r->flushing = false;
 }
 
-/* At least T, at most 4 T (9.7.6.1.3): the longer, the more often in vain. */
+/* From T to 4 T (9.7.6.1.3): doubled with each of the first two retries without success. */
 u64 pib_req_timeout_ns(const struct pib_req *r)
 {
 	u32 vain = r->cfg.retry_cnt > r->retries_left ? r->cfg.retry_cnt - r->retries_left : 0;
@@ -208,7 +208,7 @@ bool pib_req_drained(const struct pib_req *r)
 	return r->una == r->head || pib_req_wqe(r, r->una)->state == PIB_WQE_POSTED;
 }
 
-/* Nothing after @w is sent any more. */
+/* Have nothing after @w sent any more. */
 static void req_back_to(struct pib_req *r, const struct pib_swqe *w)
 {
 	u32 slot = (u32)((const char *)w - (const char *)r->ring) / r->stride;
@@ -253,7 +253,7 @@ void pib_req_rewind(struct pib_req *r)
 	r->since_ackreq = r->cwnd;	/* the first packet asks how far the peer has come */
 }
 
-/* The PSN behind the last packet that was sent; what env could not make was not sent. */
+/* The PSN behind the last packet that was sent; a burst that env could not make was not sent. */
 static u32 req_sent_end(const struct pib_req *r)
 {
 	const struct pib_swqe *w;
@@ -284,7 +284,7 @@ static bool req_find_sent(const struct pib_req *r, u32 psn, u32 *index)
 }
 
 /*
- * The last packet goes once more, now asking. To the responder it is a duplicate,
+ * Send the last packet once more, now asking. To the responder it is a duplicate,
  * which it acknowledges and does not execute (9.7.5.1.4).
  */
 void pib_req_ask(struct pib_req *r)
@@ -326,7 +326,7 @@ static u32 req_burst(const struct pib_req *r, const struct pib_swqe *w)
 
 /* ---- starting a work request ---- */
 
-/* How many messages @w is for the peer, who counts them in the MSN. */
+/* The number of messages that @w is for the peer, which counts them in the MSN. */
 static u32 req_messages(const struct pib_req *r, const struct pib_swqe *w,
 			const struct pib_wr_info *wi)
 {
@@ -341,6 +341,8 @@ static bool req_may_start(struct pib_req *r, const struct pib_swqe *w)
 		return false;
 	/* A key may be in use by all that was posted before, and be needed to send it again. */
 	if (w->opcode != PIB_WR_LOCAL_INV || r->una == r->cur)
+		return true;
+	if (r->cfg.early_inv && !(w->flags & PIB_WR_FENCE))
 		return true;
 	req_ask_soon(r);
 	return false;
@@ -505,8 +507,8 @@ static void req_fill(const struct pib_req *r, struct pib_swqe *w, const struct p
 }
 
 /*
- * How long what was sent may go without asking for an acknowledgement. Losses
- * do not wait for that: NAKs come without being asked for.
+ * Time after which packets that were sent without asking for an acknowledgement are
+ * asked about. Losses do not wait for that: NAKs come without being asked for.
  */
 #define ASK_NSEC	1000000
 
@@ -571,7 +573,7 @@ static void req_advance_sent(struct pib_req *r, struct pib_swqe *w, const struct
 		r->cur++;
 }
 
-/* 9.8.2, 9.8.3: sent is finished. */
+/* Finish @w if all of it is sent: unreliable services wait for no answer (9.8.2, 9.8.3). */
 static void req_sent_unreliable(struct pib_req *r, struct pib_swqe *w)
 {
 	r->una_psn = r->snd_psn;

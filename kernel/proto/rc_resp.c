@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The responder: takes request bursts in (9.7.4, 9.8.2). What it has to say
- * back is put together in rc_answer.c.
+ * The responder: takes request bursts in (9.7.4, 9.8.2). Its answers are put
+ * together in rc_answer.c.
  *
  * A burst is checked as a whole. Packets that came before are skipped, the rest is
  * one act for env. It is two acts if the burst ends in immediate data for which there
@@ -55,8 +55,8 @@ void pib_resp_reconfig(struct pib_resp *r, const struct pib_resp_cfg *cfg)
 /*
  * ---- checks ----
  *
- * Ranges are not among them. Env checks a range with the region that the key names, after what the
- * QP does for nobody (9.7.4.1.5), which env alone knows.
+ * Ranges are not among them. Env checks a range with the region that the key names, after the
+ * operations that the QP allows (9.7.4.1.5), which env alone knows.
  */
 
 static void resp_drop(struct pib_resp *r, enum pib_resp_drop why)
@@ -103,7 +103,7 @@ static bool starts_message(const struct pib_resp *r)
 	return r->h->flags & PIB_H_FIRST && !r->b_skip;
 }
 
-/* 9.7.4.1.4, 9.7.4.1.5: does the burst go on where the message stands? */
+/* Return: true if the burst goes on where the message stands (9.7.4.1.4, 9.7.4.1.5). */
 static bool sequence_ok(const struct pib_resp *r)
 {
 	if (starts_message(r))
@@ -195,7 +195,7 @@ static void rc_accept(struct pib_resp *r)
 	pib_resp_nak_fatal(r, r->epsn, res);
 }
 
-/* 9.7.4.1.2: what to do with the burst by its PSN. */
+/* Drop the burst, answer it again or take it in, by its PSN (9.7.4.1.2). */
 static void rc_begin(struct pib_resp *r)
 {
 	s32 ahead = pib_psn_diff(r->h->psn, r->epsn);

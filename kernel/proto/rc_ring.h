@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The requester's ring: env fills a slot, posts it, and retires it when it is finished. What the
- * indices mean is said at the head of rc_req.c.
+ * The requester's ring: env fills a slot, posts it, and retires it when it is finished. The head of
+ * rc_req.c explains the indices.
  */
 #ifndef PIB_PROTO_RC_RING_H
 #define PIB_PROTO_RC_RING_H
@@ -13,7 +13,7 @@ enum pib_wqe_state {
 	PIB_WQE_POSTED = 0,
 	PIB_WQE_ACTIVE,		/* has its PSNs; packets may be under way */
 	PIB_WQE_LOCAL,		/* env executes it */
-	PIB_WQE_FAILED,		/* @status is set; what is before it comes first */
+	PIB_WQE_FAILED,		/* @status is set; work requests before it end first */
 	PIB_WQE_DONE,
 };
 
@@ -29,7 +29,7 @@ static inline struct pib_swqe *pib_req_slot(struct pib_req *r)
 	return r->head - r->tail > r->mask ? NULL : pib_req_wqe(r, r->head);
 }
 
-/* The slot that was filled is now posted. */
+/* Post the slot that was filled. */
 static inline void pib_req_post(struct pib_req *r)
 {
 	struct pib_swqe *w = pib_req_wqe(r, r->head);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What both ends of a sealed link agree on: docs/wire-format.md, "Sealed data". */
+/* Sealed links, the part on which both ends must agree: docs/wire-format.md, "Sealed data". */
 #include "mad.h"
 #include "seal.h"
 
@@ -17,7 +17,7 @@ static u64 word_of(u64 counter)
 	return counter / 64;
 }
 
-/* Forget what the ring holds of the words behind that of the highest counter, up to @counter's. */
+/* Clear the words of the ring after that of the highest counter, up to that of @counter. */
 static void replay_advance(struct pib_replay *r, u64 counter)
 {
 	u64 from = word_of(r->top), n = word_of(counter) - from, i;

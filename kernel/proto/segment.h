@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Segments: how packets that are larger than the netdev's MTU travel
+ * Segments: the form of packets that are larger than the netdev's MTU
  * (docs/wire-format.md). Packets are put end to end into a frame. The frame is
  * cut into segments of equal size, each a datagram with a header of its own.
  */
@@ -20,8 +20,8 @@
  * @tag: as in the link header
  * @link_id: as in the link header
  * @frame: number of the frame
- * @index: which segment of the frame
- * @total: how many segments the frame has
+ * @index: number of the segment in the frame
+ * @total: number of segments of the frame
  * @size: bytes of the frame in each segment but the last
  * @first: offset in this segment's data at which a packet starts, PIB_SEG_NO_FIRST if none does
  */

@@ -5,7 +5,7 @@
  */
 #include "sma.h"
 
-/* What the attribute modifier selects. */
+/* Meanings of the attribute modifier. */
 enum sma_am {
 	AM_NONE,	/* nothing; must not matter */
 	AM_OWN,		/* the handler looks at it itself; the port is the arrival port */
@@ -15,7 +15,7 @@ enum sma_am {
 };
 
 /**
- * struct sma_attr - an attribute and who answers it
+ * struct sma_attr - an attribute and the functions that answer it
  * @id: attribute id
  * @nodes: bit per enum pib_node_type
  * @am: enum sma_am
@@ -62,7 +62,7 @@ static u16 get_switch_info(const struct pib_sma_req *r, u8 *d)
 {
 	struct pib_node *n = r->node;
 
-	/* Who asks reads the ports' states next. */
+	/* An SM that asks reads the ports' states next. */
 	if (r->smp[PIB_MAD_METHOD] == PIB_METHOD_GET)
 		n->change_untold = false;
 	pib_put16(d, PIB_LFT_SIZE);
@@ -216,7 +216,10 @@ static void key_violation(struct pib_port *m, struct pib_port *arrival, const u8
 	pib_trap_bad_mkey(arrival, smp, now);
 }
 
-/* May the request pass @m's M_Key? A Get may below level 2. A key that fits ends the lease. */
+/*
+ * Return: true if the request passes @m's M_Key. A Get passes below level 2. A key that fits ends
+ * the lease.
+ */
 static bool mkey_check(struct pib_port *m, struct pib_port *arrival, const u8 *smp, u64 now)
 {
 	if (m->m_key_lease_end && now >= m->m_key_lease_end) {
@@ -240,7 +243,7 @@ static bool is_dr(const u8 *smp)
 	return smp[PIB_MAD_CLASS] == PIB_CLASS_SM_DR;
 }
 
-/* The request, turned into its answer; @data NULL: the attribute as it came. */
+/* Turn the request into its answer; @data NULL: the attribute as it came. */
 static enum pib_mad_result sma_reply(const u8 *in, u8 *out, u16 status, const u8 *data)
 {
 	memcpy(out, in, PIB_MAD_SIZE);
@@ -301,7 +304,7 @@ static bool other_port_ok(const struct pib_sma_req *r, bool ignore_mkey)
 	return mkey_check(m, m, r->smp, r->now);
 }
 
-/* What no table knows: an SM is asked in user space, everything else is refused. */
+/* Answer for an attribute of no table: an SM is asked in user space, others are refused. */
 static enum pib_mad_result unknown_attr(struct pib_port *p, const u8 *in, u8 *out)
 {
 	if (pib_get16(in + PIB_MAD_ATTR) == PIB_SM_SM_INFO && p->node->type == PIB_NODE_CA &&
@@ -350,7 +353,7 @@ enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out, u
 {
 	u8 method = in[PIB_MAD_METHOD];
 
-	/* Answers, and what is sent to SMs, is not for an agent. */
+	/* Answers, and messages to SMs, are not for an agent. */
 	if ((method & PIB_METHOD_RESPONSE) || method == PIB_METHOD_TRAP ||
 	    method == PIB_METHOD_SEND || method == PIB_METHOD_REPORT)
 		return p->node->type == PIB_NODE_CA ? PIB_MAD_LOCAL : PIB_MAD_NONE;

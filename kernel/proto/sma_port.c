@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * PortInfo (IBA 14.2.5.6). A Set is checked whole before anything changes. What
+ * PortInfo (IBA 14.2.5.6). A Set is checked whole before anything changes. A Set that
  * fails leaves the port as it was and is answered with status 0x1C.
  */
 #include "sma.h"

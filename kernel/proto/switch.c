@@ -54,7 +54,7 @@ static u8 route_unicast(const struct pib_node *sw, u8 in_port, const struct pib_
 	out = READ_ONCE(sw->lft[h->dlid]);
 	rt->port = out;
 	/*
-	 * Port 0 takes what is for its own LID, which needs no table; for others it is no way
+	 * Port 0 takes packets for its own LID, which needs no table. For others it is no way out
 	 * (9.6.1.1).
 	 */
 	if (out == 0 || out > sw->num_ports)	/* PIB_LFT_DROP among them */
@@ -97,7 +97,7 @@ static bool mcast_default(const struct pib_node *sw, u8 in_port, struct pib_rout
 	return true;
 }
 
-/* Would @port send a copy, partitions aside? */
+/* Return: true if @port would send a copy, partitions aside. */
 static bool mcast_admits(const struct pib_node *sw, u32 port, u8 in_port, const struct pib_hdrs *h)
 {
 	if (port == in_port || port > sw->num_ports)
@@ -106,8 +106,8 @@ static bool mcast_admits(const struct pib_node *sw, u32 port, u8 in_port, const 
 }
 
 /*
- * Take the ports that do not get the packet out of a word of the mask. Return: is a copy to be
- * sent, or one that is stopped to be counted?
+ * Take the ports that do not get the packet out of a word of the mask. Return: true if there is a
+ * copy to send, or one that is stopped to count.
  */
 static bool mcast_filter(const struct pib_node *sw, u32 word, u8 in_port, const struct pib_hdrs *h,
 			 struct pib_route *rt)

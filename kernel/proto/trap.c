@@ -44,8 +44,8 @@ static u64 trap_interval(const struct pib_port *p)
 }
 
 /*
- * The slot of the same notice, else a free one, else that of the notice sent most often. Whoever
- * sends packets can provoke as many security notices as he likes, so these take no other's place.
+ * The slot of the same notice, else a free one, else that of the notice sent most often. A sender
+ * of packets can provoke as many security notices as it likes, so these take no other's place.
  */
 static struct pib_trap *find_slot(struct pib_node *n, u16 num, u8 port,
 				  const u8 data[PIB_NOTICE_DETAILS])
@@ -240,7 +240,7 @@ void pib_trap_threshold(struct pib_port *p, u16 num, u64 now)
 	pib_trap_raise(p->node, num, p->num, data, now);
 }
 
-/* Trap 256: who asked what, with which key, and as much of its ReturnPath as fits. */
+/* Trap 256: the sender, its request and key, and as much of its ReturnPath as fits. */
 void pib_trap_bad_mkey(struct pib_port *p, const u8 *smp, u64 now)
 {
 	u8 data[PIB_NOTICE_DETAILS] = { 0 };

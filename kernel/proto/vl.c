@@ -20,8 +20,8 @@ static const u8 *arb_entry(const struct pib_port *p, enum pib_vl_table t, u32 i)
 }
 
 /*
- * What the entry may send in a round, bytes; 0: nothing, or nothing is ready. The SM may
- * change the tables at any time, so what is relied upon is read once.
+ * Bytes that the entry may send in a round; 0: none, or nothing is ready. The SM may
+ * change the tables at any time, so a value that is relied upon is read once.
  */
 static s32 arb_quantum(const struct pib_port *p, enum pib_vl_table t, u32 i, u32 ready)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Virtual lanes of a port that sends: which lane is next (VL arbitration, IBA 7.6.9),
- * whether the other end has room (credits, 7.9), and how long a packet may stand at the
- * head of its queue (18.2.5.4).
+ * Virtual lanes of a port that sends: the choice of the next lane (VL arbitration, IBA
+ * 7.6.9), the room at the other end (credits, 7.9), and the time for which a packet may
+ * stand at the head of its queue (18.2.5.4).
  */
 #ifndef PIB_PROTO_VL_H
 #define PIB_PROTO_VL_H
@@ -37,26 +37,26 @@ struct pib_vl_arb {
 };
 
 /**
- * pib_vl_arb_next() - the data VL that sends next
+ * pib_vl_arb_next() - choose the data VL that sends next
  * @a: arbiter
  * @p: port whose tables and limit apply
  * @ready: bit per VL that has a packet and credits for it
  *
- * pib_vl_arb_sent() must tell what was sent.
+ * The caller then sends a packet and calls pib_vl_arb_sent().
  *
  * Return: the VL; -1: none of @ready is in the tables.
  */
 int pib_vl_arb_next(struct pib_vl_arb *a, const struct pib_port *p, u32 ready);
 
-/* The VL that pib_vl_arb_next() has named sends @bytes. */
+/* Charge @bytes to the VL that pib_vl_arb_next() has named, which sends them. */
 void pib_vl_arb_sent(struct pib_vl_arb *a, u32 bytes);
 
 /**
  * struct pib_vl_tx - one VL at the port that sends
  * @credits: free blocks of the buffer at the other end. Below zero: a packet came twice
- * @head: ns: since when the packet at the head of the queue stands there; 0: there is none
- * @starved: ns: since when it has been waiting for credits; 0: it has not
- * @stalled_until: ns: until then all packets are discarded
+ * @head: ns: time since which the packet at the head of the queue stands there; 0: there is none
+ * @starved: ns: time since which it has been waiting for credits; 0: it has not
+ * @stalled_until: ns: time until which all packets are discarded
  * @dropped: packets discarded one after the other
  */
 struct pib_vl_tx {
@@ -76,18 +76,20 @@ static inline u32 pib_vl_blocks(u64 bytes)
 u64 pib_vl_life(u8 code);
 
 /*
- * Ticks of PortXmitWait (1 us, as PortSamplesControl says) to be counted now. @since: where to
- * remember. @waits: something is ready to be sent and is not.
+ * Ticks of PortXmitWait (1 us, as PortSamplesControl says) to count now. @since: ns, 0 at first:
+ * state between the calls. @waits: something is ready to be sent and is not.
  */
 u32 pib_vl_wait(u64 *since, bool waits, u64 now);
 
 /*
- * Has the packet at the head been there for longer than the switch port's HOQLife? If so the packet
- * is to be discarded, which is noted: VLStallCount of them in a row stall the VL for 8 HOQLife.
+ * Check whether the packet at the head has been there for longer than the switch port's HOQLife.
+ *
+ * Return: true if so: the caller discards it. VLStallCount of these in a row stall the VL for 8
+ *	HOQLife.
  */
 bool pib_vl_expired(struct pib_vl_tx *tx, const struct pib_port *p, u64 now);
 
-/* Are packets for this VL to be discarded? */
+/* Return: true if the caller has to discard packets for this VL. */
 static inline bool pib_vl_stalled(const struct pib_vl_tx *tx, u64 now)
 {
 	return now < tx->stalled_until;

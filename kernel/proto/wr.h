@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Work request opcodes: which transport services have them, and what packets they make. */
+/* Work request opcodes: the transport services that have them, and the packets they make. */
 #ifndef PIB_PROTO_WR_H
 #define PIB_PROTO_WR_H
 
@@ -13,6 +13,11 @@ enum pib_wr_kind {
 	PIB_WRK_RESP = PIB_WRK_READ | PIB_WRK_ATOMIC | PIB_WRK_ACKED,
 	PIB_WRK_CREDIT = 1 << 4,	/* uses up a receive work request */
 	PIB_WRK_LOCAL = 1 << 5,
+	PIB_WRK_VALUE = 1 << 6,		/* carries 8 bytes among its headers */
+	/* opcodes that send local memory, that have exactly 8 bytes of it, and that have any */
+	PIB_WRK_SENDS = PIB_WRK_DATA | PIB_WRK_VALUE,
+	PIB_WRK_EIGHT = PIB_WRK_ATOMIC | PIB_WRK_VALUE,
+	PIB_WRK_MEMORY = PIB_WRK_SENDS | PIB_WRK_READ | PIB_WRK_ATOMIC,
 };
 
 /**
@@ -34,8 +39,8 @@ struct pib_wr_info {
 extern const struct pib_wr_info pib_wr_table[PIB_WR_COUNT];
 
 /*
- * A work request opcode, which may be any number. Return: NULL: the transport service @tp, enum
- * pib_tp, has no such work request.
+ * The work request opcode @opcode, which may be any number. Return: NULL: the transport service
+ * @tp, enum pib_tp, has no such work request.
  */
 static inline const struct pib_wr_info *pib_wr_info(u32 opcode, u8 tp)
 {

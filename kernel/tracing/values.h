@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What tracepoints (tracing/events.h) are given, and the names of the numbers in it. */
+/*
+ * Tracepoints, in tracefs under events/pib, for ftrace, perf, bpftrace and "pibctl trace": their
+ * arguments, and the names of the numbers in these. Each of the headers beside this one has those
+ * of one concern.
+ *
+ * A text line is "key=value ..."; keys and the names of values are an interface (docs/trace.md).
+ * All but those of datagrams have the device first. A tracepoint that is off is a static branch: a
+ * caller that has to compute arguments tests trace_..._enabled() before.
+ */
 #ifndef PIB_TRACING_VALUES_H
 #define PIB_TRACING_VALUES_H
 
@@ -7,7 +15,7 @@
 #include "proto/hdrs.h"
 #include "uapi/rdma/pib-abi.h"
 
-/* Bytes of a MAD that are looked at: the header that all classes have (13.4.2). */
+/* Bytes of a MAD that are traced: the header that all classes have (13.4.2). */
 #define PIB_TRACE_MAD_LEN	24
 
 /**
@@ -24,21 +32,21 @@ struct pib_trace_qp {
 	u32 pid;
 };
 
-/* Bytes of the arguments of a verb, and of a mark, that a trace keeps; each ends with a 0. */
+/* Bytes that a trace keeps of the arguments of a verb, and of a mark; each ends with a 0. */
 #define PIB_TRACE_ARGS	160
 #define PIB_TRACE_MARK	(PIB_TRACE_MARK_MAX + 1)
 
 /**
  * struct pib_trace_verb - a call of a verb as a trace shows it
  * @device: name of the HCA
- * @port: of the queue pair; 0: none
- * @qpn: of the queue pair; U32_MAX: the verb is not one of queue pairs
+ * @port: port of the queue pair; 0: none
+ * @qpn: number of the queue pair; U32_MAX: the verb is not one of queue pairs
  * @pid: process that calls, as the first PID namespace numbers it; 0: the kernel
  * @verb: enum pib_verb
  * @object: enum pib_object_kind
- * @number: of a queue pair, CQ or SRQ its number, of a region the L_Key, of a window the R_Key, of
- *	all else pib_object.id; 0: there is no object
- * @began: ns
+ * @number: number of a queue pair, CQ or SRQ, L_Key of a region, R_Key of a window, pib_object.id
+ *	of all else; 0: there is no object
+ * @began: time of the call, ns
  */
 struct pib_trace_verb {
 	const char *device;
@@ -60,8 +68,8 @@ struct pib_trace_verb {
  * @dlid: destination LID
  * @qpn: BTH destination QP
  * @src_qpn: DETH source QP; 0: the packets have no DETH
- * @psn: of the first packet
- * @packets: how many
+ * @psn: PSN of the first packet
+ * @packets: number of packets
  */
 struct pib_trace_burst {
 	u8 service;
@@ -92,8 +100,8 @@ static inline void pib_trace_burst_set(struct pib_trace_burst *t, const struct p
 }
 
 /*
- * Why packets were dropped. The names are those of the counters; where a counter counts more than
- * one cause they say which.
+ * Causes of drops. Each has the name of its counter; where a counter has more than one cause, the
+ * names tell these apart.
  */
 #define PIB_DROP_LIST(X, LAST)						\
 	X(UNKNOWN, "unknown")						\
@@ -121,6 +129,8 @@ static inline void pib_trace_burst_set(struct pib_trace_burst *t, const struct p
 	X(RX_QP_STATE, "rx_qp_state")					\
 	X(RX_BAD_LENGTH, "rx_bad_length")				\
 	X(RX_BAD_OPCODE, "rx_bad_opcode")				\
+	X(RX_BAD_RESPONSE, "rx_bad_response")				\
+	X(DUPLICATE_RESPONSE, "duplicate_response")			\
 	X(RX_NO_PAGE, "rx_no_page")					\
 	X(NO_RECEIVE, "out_of_buffer")					\
 	X(DUPLICATE, "duplicate_request")				\
@@ -137,7 +147,7 @@ enum pib_drop {
 	PIB_DROPS
 };
 
-/* Why the state of a queue pair has changed. */
+/* Causes of changes of a queue pair's state. */
 #define PIB_CAUSE_LIST(X, LAST)						\
 	X(ASKED, "modify_qp")						\
 	X(SEND, "send_failed")						\
@@ -153,7 +163,7 @@ enum pib_cause {
 #undef X
 };
 
-/* What a requester was told of, after which it begins again in most cases. */
+/* Events after which a requester begins again in most cases. */
 #define PIB_RETRY_LIST(X, LAST)						\
 	X(TIMEOUT, "timeout")						\
 	X(SEQUENCE, "nak_sequence")					\
@@ -166,7 +176,7 @@ enum pib_retry {
 #undef X
 };
 
-/* To whom an asynchronous event belongs. */
+/* Objects that an asynchronous event belongs to. */
 #define PIB_ASYNC_LIST(X, LAST)						\
 	X(QP, "qp")							\
 	X(CQ, "cq")							\
@@ -180,7 +190,7 @@ enum pib_async {
 #undef X
 };
 
-/* Verbs: what ib_core asks an HCA for; X(ID, name, enum pib_object_kind). */
+/* Verbs, by which ib_core uses an HCA; X(ID, name, enum pib_object_kind). */
 #define PIB_VERB_LIST(X, LAST)						\
 	X(ALLOC_CONTEXT, "alloc_context", CONTEXT)			\
 	X(DEALLOC_CONTEXT, "dealloc_context", CONTEXT)			\
@@ -225,7 +235,10 @@ enum pib_verb {
 #undef X
 };
 
-/* Before what a burst waits that is queued in a virtual lane. */
+/* Names by enum pib_verb, as in trace events. */
+extern const char *const pib_verb_names[];
+
+/* Places before which a burst waits that is queued in a virtual lane. */
 #define PIB_QUEUED_LIST(X, LAST)					\
 	X(LINE, "line")							\
 	X(LANE, "lane")							\

@@ -15,8 +15,8 @@
 #include "transport/output.h"
 
 /*
- * The alternate path becomes the primary one. The old path is kept where the alternate one was, but
- * for packets only: what is on its way by it is still taken in. Nobody migrates back to it.
+ * Make the alternate path the primary one. The old path takes its place, but for arriving packets
+ * only: packets on their way by it are still taken in. No migration leads back to it.
  */
 static void apm_migrate(struct pib_qp *qp, bool heard)
 {
@@ -45,7 +45,7 @@ void pib_apm_heed(struct pib_qp *qp, const struct pib_burst *b)
 	if (qp->attr.path_mig_state == IB_MIG_REARM) {
 		if (b->h.flags & PIB_H_MIG)
 			return;
-		/* What has gone astray until now is no matter of this arming. */
+		/* Packets that have gone astray until now do not concern this arming. */
 		clear_bit(PIB_QP_ASTRAY, &qp->task.state);
 		WRITE_ONCE(qp->astray, false);
 		WRITE_ONCE(qp->attr.path_mig_state, IB_MIG_ARMED);
@@ -75,7 +75,7 @@ void pib_apm_rescue(struct pib_qp *qp)
 	apm_migrate(qp, false);
 }
 
-/* 11.6.3.3: the path that was to be the way out of a dead one is no way either. */
+/* 11.6.3.3: the path that replaced a dead one does not work, either. */
 void pib_apm_verdict(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);

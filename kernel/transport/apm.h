@@ -5,15 +5,18 @@
 
 #include "transport/qp.h"
 
-/* Is there another path to migrate to? It was loaded since RESET and since the last migration. */
+/*
+ * Return: true if there is a path to migrate to: one was loaded since RESET and since the last
+ * migration.
+ */
 static inline bool pib_apm_has_path(const struct pib_qp *qp)
 {
 	return qp->alt_av.port && !qp->alt_spent;
 }
 
-/* What pib_apm_rx() does where there may be something to do. */
+/* Out-of-line part of pib_apm_rx(), for a QP that is not in MIGRATED. */
 void pib_apm_heed(struct pib_qp *qp, const struct pib_burst *b);
-/* A packet has come from the peer: its MigReq bit may arm or migrate. */
+/* Heed the MigReq bit of a packet from the peer: it may arm the QP, or have it migrate. */
 static inline void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
 {
 	if (unlikely(qp->attr.path_mig_state != IB_MIG_MIGRATED))
@@ -21,15 +24,15 @@ static inline void pib_apm_rx(struct pib_qp *qp, const struct pib_burst *b)
 }
 
 /*
- * A packet that has gone astray says that the peer has migrated to a path that this end does not
- * know: tell the consumer, once for each arming (11.6.3.3).
+ * Tell the consumer, once for each arming (11.6.3.3), of a packet that has gone astray: the peer
+ * has migrated to a path that this end does not know.
  */
 void pib_apm_astray(struct pib_qp *qp);
-/* The requester has used up its retries, and there is another path: take that. */
+/* Migrate, since the requester has used up its retries, and there is another path. */
 void pib_apm_rescue(struct pib_qp *qp);
-/* The requester has failed: was it for want of a path? */
+/* Report PATH_MIG_ERR if the requester has failed on a path by which the peer was never heard. */
 void pib_apm_verdict(struct pib_qp *qp);
-/* modify_qp sets the migration state. */
+/* Set the migration state for modify_qp. An ARMED QP that becomes MIGRATED changes its path. */
 void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state);
 
 #endif

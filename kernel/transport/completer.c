@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The completer. What responses carry goes to the memory of the work request. What is finished,
- * acknowledged or not, is completed in the order in which it was posted.
+ * The completer. The payload of responses goes to the memory of the work request. Work requests
+ * that are finished, acknowledged or not, complete in the order in which they were posted.
  */
+#include <linux/ktime.h>
 #include "transport/completer.h"
 #include "hca/cq.h"
 #include "hca/hw_counters.h"
@@ -11,6 +12,9 @@
 #include "transport/recv_queue.h"
 #include "transport/send_queue.h"
 #include "transport/stats.h"
+
+/* Delay of the completions of finished sends where an HCA has late completions. */
+#define LATE_NSEC	(10 * PIB_NSEC_PER_MSEC)
 
 static int place_response(struct pib_qp *qp, struct pib_burst *b, const struct pib_place *pl)
 {
@@ -23,13 +27,28 @@ static int place_response(struct pib_qp *qp, struct pib_burst *b, const struct p
 	return pib_sges_write(qp, qp->pd, s->sge, s->num_sge, pl->wqe_off, b, pl->src_off, pl->len);
 }
 
-/* Let a response go: the responder's memory is not kept for a page that does not come. */
+/* Drop a response, so that the responder's memory is not kept for a page that does not come. */
 static void forget_response(struct pib_qp *qp, const struct pib_burst *b)
 {
 	pib_req_forget_response(&qp->req, &qp->rx.place);
 	qp->rx.place.wqe = NULL;
 	qp->rx.hold.unplaced = true;
 	pib_qp_drop(qp, PIB_STAT_RX_NO_PAGE, b, 1);
+}
+
+/* Give a response to the transport, and trace a drop. */
+static void judge_response(struct pib_qp *qp, struct pib_burst *b, u64 now, struct pib_place *pl)
+{
+	u64 bad = qp->req.stats.bad_responses, old = qp->req.stats.dup_acks;
+
+	memset(pl, 0, sizeof(*pl));
+	pib_req_response(&qp->req, &b->h, b->npkts, b->len, now, pl);
+	if (!trace_pib_dropped_enabled())
+		return;
+	if (qp->req.stats.bad_responses != bad)
+		pib_qp_trace_drop(qp->port, PIB_STAT_RX_BAD_RESPONSE, &b->h, b->npkts);
+	else if (qp->req.stats.dup_acks != old)
+		pib_qp_trace_drop(qp->port, PIB_STAT_DUPLICATE_RESPONSE, &b->h, b->npkts);
 }
 
 bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
@@ -39,14 +58,12 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 
 	lockdep_assert_held(&qp->lock);
 
-	/* What comes behind a response that was let go of will come again, too. */
+	/* Responses behind one that was dropped will come again, too. */
 	if (unlikely(qp->rx.hold.unplaced))
 		return true;
-	/* else it is the burst that could not be placed before */
-	if (!pl->wqe) {
-		memset(pl, 0, sizeof(*pl));
-		pib_req_response(&qp->req, &b->h, b->npkts, b->len, now, pl);
-	}
+	/* If @pl->wqe is set, this is the burst that could not be placed before. */
+	if (!pl->wqe)
+		judge_response(qp, b, now, pl);
 	if (!pl->wqe)
 		return true;
 
@@ -61,6 +78,56 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		pib_req_local_error(&qp->req, pl->wqe, PIB_WC_LOC_PROT_ERR);
 	pl->wqe = NULL;
 	return true;
+}
+
+static void describe_send_failure(struct pib_qp *qp, struct pib_cqe *cqe)
+{
+	pib_stats_send_error(qp, cqe->status);
+	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_ERROR_WC_NOISE) &&
+	    qp->type > IB_QPT_GSI)
+		pib_behavior_spoil(&qp->hca->behaviors, cqe);
+}
+
+/* Return: true if completions may be late. Those in error, and those of management, may not. */
+static bool may_delay(const struct pib_qp *qp)
+{
+	return qp->type > IB_QPT_GSI && (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD);
+}
+
+bool pib_completer_delays(struct pib_qp *qp)
+{
+	u64 now;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (!may_delay(qp))
+		return false;
+	now = ktime_get_ns();
+	if (!qp->late_at)
+		qp->late_at = now + LATE_NSEC;
+	if (qp->late_at > now)
+		return true;
+	qp->late_at = 0;
+	return false;
+}
+
+u64 pib_completer_deadline(struct pib_qp *qp, u64 now)
+{
+	bool done = pib_req_done(&qp->req);
+
+	lockdep_assert_held(&qp->lock);
+
+	/* A response that waits for a page is placed when the page has come, not at a deadline. */
+	if (done && qp->rx.place.wqe)
+		return 0;
+	if (done && may_delay(qp) &&
+	    pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LATE_COMPLETIONS))
+		return qp->late_at;
+	qp->late_at = 0;
+	/*
+	 * The behavior was turned off since the turn looked: maybe nothing else runs the QP again.
+	 */
+	return done ? now : 0;
 }
 
 void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s)
@@ -82,9 +149,9 @@ void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s)
 		cqe.byte_len = 8;
 
 	if (unlikely(s->w.status))
-		pib_stats_send_error(qp, s->w.status);
+		describe_send_failure(qp, &cqe);
 
-	/* First the slot, then the completion: who has seen it may post again. */
+	/* The slot goes first: a consumer that has seen the completion may post again. */
 	pib_req_retire(&qp->req);
 	pib_sq_retire(qp);
 	if (report)

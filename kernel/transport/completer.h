@@ -3,16 +3,38 @@
 #ifndef PIB_TRANSPORT_COMPLETER_H
 #define PIB_TRANSPORT_COMPLETER_H
 
+#include "hca/hca.h"
 #include "proto/rc_ring.h"
 #include "transport/qp.h"
 
-/*
- * Take in a response of a reliable service. Under qp->lock, softirqs off, under rcu_read_lock().
+/**
+ * pib_completer_rx() - take in a response of a reliable service
+ * @qp: queue pair
+ * @b: the response
+ * @now: time of the turn, ns
  *
- * Return: false: the response waits for pages and is to be given anew.
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
+ * Return: true: it was taken in, or dropped; false: it waits for pages and must be given again.
  */
 bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now);
-/* What pib_completer_complete() does when @s, the oldest slot, is finished. */
+/**
+ * pib_completer_delays() - decide whether completions wait, where the HCA has late completions
+ * @qp: queue pair with a finished send
+ *
+ * Context: qp->lock held.
+ * Return: true: they wait; @qp->late_at says until when.
+ */
+bool pib_completer_delays(struct pib_qp *qp);
+/**
+ * pib_completer_deadline() - tell when the QP has to run for completions that wait
+ * @qp: queue pair
+ * @now: time of the turn, ns
+ *
+ * Context: qp->lock held.
+ * Return: time, ns; 0: no completion waits.
+ */
+u64 pib_completer_deadline(struct pib_qp *qp, u64 now);
+/* Out-of-line part of pib_completer_complete(): complete @s, the oldest slot, which is finished. */
 void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s);
 
 /*
@@ -25,6 +47,9 @@ static inline void pib_completer_complete(struct pib_qp *qp)
 	struct pib_swqe *w;
 
 	if (qp->rx.place.wqe)
+		return;
+	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LATE_COMPLETIONS) &&
+	    pib_req_done(&qp->req) && pib_completer_delays(qp))
 		return;
 	while ((w = pib_req_done(&qp->req)) && !atomic_read(&pib_ksq_slot(w)->refs))
 		pib_completer_finish(qp, pib_ksq_slot(w));

@@ -8,20 +8,31 @@
 
 struct pib_burst;
 
-/* A burst that is marked, or that tells of marks, has come to @qp. Under qp->lock. */
+/**
+ * pib_congestion_rx() - heed a burst that is marked, or carries a mark back
+ * @qp: queue pair that the burst has come to
+ * @b: the burst
+ * @now: time of the turn, ns
+ *
+ * Context: qp->lock held.
+ */
 void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
-/*
- * @qp, whose flow or service level is slowed down, has sent a request, or the answer to a READ or
- * an atomic. Under qp->lock.
+/**
+ * pib_congestion_tx() - account for a burst of a QP that is slowed down
+ * @qp: queue pair whose flow or service level is slowed down
+ * @b: request, or answer to a READ or an atomic, that the QP sends
+ * @now: time of the turn, ns
+ *
+ * Context: qp->lock held.
  */
 void pib_congestion_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
-/* Is what @qp sends at service level @sl slowed down? Under qp->lock. */
+/* Return: true if packets of @qp at service level @sl are slowed down. Under qp->lock. */
 static inline bool pib_congestion_slows(const struct pib_qp *qp, u8 sl)
 {
 	return unlikely(qp->cc.index || READ_ONCE(qp->port->p.cc_slow) >> (sl & 0xF) & 1);
 }
 
-/* Does @qp have to wait before it sends another such burst? Under qp->lock. */
+/* Return: true if @qp has to wait before it sends another such burst. Under qp->lock. */
 static inline bool pib_congestion_holds(const struct pib_qp *qp, u64 now)
 {
 	return unlikely(qp->cc.next > now);

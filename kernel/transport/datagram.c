@@ -14,19 +14,21 @@
 
 #define GRH_NEXT_IBA	0x1B
 
-/* The QP's Q_Key. QP0 has none (10.2.5): any will do. QP1's is well known, ib_mad has set it. */
+/*
+ * Return: the QP's Q_Key. QP0 has none (10.2.5), so any fits. QP1's is well known; ib_mad sets it.
+ */
 static u32 qkey_of(const struct pib_qp *qp, const struct pib_hdrs *h)
 {
 	return qp->type == IB_QPT_SMI ? h->qkey : qp->attr.qkey;
 }
 
-/* Bytes of datagram @i of a burst. */
+/* Return: the bytes of datagram @i of a burst. */
 static u32 datagram_len(const struct pib_burst *b, u32 i)
 {
 	return i + 1 < b->npkts ? b->pmtu : b->len - i * b->pmtu;
 }
 
-/* May the QP take these datagrams in? If not, they are counted. */
+/* Check whether the QP may take these datagrams in, and count them if not. */
 static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
 {
 	u32 mtu = pib_mtu_bytes(READ_ONCE(qp->port->p.mtu_cap));
@@ -72,17 +74,18 @@ static int place_grh(struct pib_qp *qp, const struct pib_burst *b, u32 len)
 }
 
 /*
- * A datagram longer than the buffer is dropped, and the work request waits for the
- * next one. A work request from an SRQ would wait for this QP alone: it completes in
- * error, which ends the QP (9.9.3, classes D and E).
+ * Drop a datagram that is longer than the buffer. The work request waits for the next one, unless
+ * the HCA completes it in error, as many do. A work request from an SRQ would wait for this QP
+ * alone: it completes in error, which ends the QP (9.9.3, classes D and E).
  */
 static void datagram_too_long(struct pib_qp *qp, const struct pib_burst *b)
 {
 	pib_qp_drop(qp, PIB_STAT_RX_BAD_LENGTH, b, 1);
-	if (!qp->srq)
+	if (!qp->srq && (!pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LONG_MESSAGE_ERROR) ||
+			 qp->type <= IB_QPT_GSI))
 		return;
 	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
-	pib_qp_dbg(qp, "a datagram is longer than the receive of its SRQ");
+	pib_qp_dbg(qp, "a datagram is longer than its receive");
 	pib_state_to_err(qp, PIB_CAUSE_RECEIVE);
 }
 
@@ -112,9 +115,9 @@ static enum pib_res place_datagram(struct pib_qp *qp, struct pib_burst *b, u32 o
 }
 
 /*
- * May the consumer take it that the checksums of the IP packet are right? The ICRC says only that
- * the packet is as its sender made it. Of memory that its owner may have changed since it was
- * copied nothing is said: the consumer looks at the copy.
+ * Return: true if the consumer may rely on the checksums of the IP packet. The ICRC says only that
+ * the packet is as its sender made it. Nothing is said of memory that its owner may have changed
+ * since it was copied: the consumer checks the copy.
  */
 static bool checksum_ok(struct pib_qp *qp, struct pib_burst *b, u32 off, u32 len)
 {

@@ -5,11 +5,15 @@
 
 #include "transport/qp.h"
 
-/*
- * Take in a burst of datagrams, each with a receive work request of its own. Under qp->lock,
- * softirqs off, under rcu_read_lock().
+/**
+ * pib_datagram_rx() - take in a burst of datagrams, each with a receive work request of its own
+ * @qp: UD, SMI or GSI queue pair
+ * @b: the burst
+ * @now: time of the turn, ns
  *
- * Return: false: one of them waits for pages or for a receive, and the burst is to be given anew.
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
+ * Return: true: all were taken in, or dropped; false: one of them waits for pages or for a receive,
+ *	and the burst must be given again.
  */
 bool pib_datagram_rx(struct pib_qp *qp, struct pib_burst *b, u64 now);
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What errors do to a QP: states, flushing, events (IBA 10.3.1, 11.6.3). */
+/* Effects of errors on a QP: states, flushing, events (IBA 10.3.1, 11.6.3). */
 #include "compat/compat.h"
 #include "hca/cq.h"
 #include "hca/hw_counters.h"
 #include "core/task.h"
 #include "hca/hca.h"
+#include "tracing/verbs.h"
 #include "transport/inbox.h"
 #include "transport/qp_trace.h"
 #include "transport/completer.h"
@@ -68,25 +69,40 @@ static void qp_fatal(struct pib_qp *qp)
 	spin_unlock_bh(&qp->lock);
 }
 
+/*
+ * Move the next QP of the CQ to those that were told. Return: the QP, with a reference; NULL: all
+ * have been told.
+ */
+static struct pib_qp *next_untold(struct pib_cq *cq)
+{
+	struct pib_cq_link *link;
+	struct pib_qp *qp = NULL;
+
+	spin_lock(&cq->links_lock);
+	while (!qp) {
+		link = list_first_entry_or_null(&cq->links, struct pib_cq_link, entry);
+		if (!link)
+			break;
+		list_move(&link->entry, &cq->told);
+		qp = pib_qp_stub_get(((struct pib_qp *)link->who)->stub);
+	}
+	spin_unlock(&cq->links_lock);
+	return qp;
+}
+
+/*
+ * Only the QPs of this CQ are visited, however many others there are: a user can have many CQs
+ * overflow.
+ */
 void pib_state_cq_overflow(struct pib_cq *cq)
 {
-	struct pib_hca *hca = to_hca(cq->ib.device);
-	struct pib_qp_stub *stub;
-	unsigned long index;
 	struct pib_qp *qp;
 
-	rcu_read_lock();
-	xa_for_each(&hca->qps, index, stub) {
-		qp = pib_qp_stub_get(stub);
-		if (!qp)
-			continue;
-		rcu_read_unlock();
-		if (qp->scq == cq || qp->rcq == cq)
-			qp_fatal(qp);
+	while ((qp = next_untold(cq))) {
+		qp_fatal(qp);
 		pib_qp_put(qp);
-		rcu_read_lock();
+		cond_resched();
 	}
-	rcu_read_unlock();
 }
 
 void pib_state_sq_error(struct pib_qp *qp)
@@ -94,7 +110,7 @@ void pib_state_sq_error(struct pib_qp *qp)
 	bool sends = qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
 
 	pib_qp_dbg(qp, "a send work request has failed: %s", ib_wc_status_msg(qp->req.error));
-	if (qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC || !sends) {
+	if (pib_qp_is_reliable(qp) || !sends) {
 		pib_state_to_err(qp, PIB_CAUSE_SEND);
 		return;
 	}
@@ -108,8 +124,8 @@ void pib_state_resp_error(struct pib_qp *qp)
 {
 	pib_qp_dbg(qp, "a request of the peer was refused: %s", pib_res_name(qp->resp.error));
 	/*
-	 * A receive work request that has failed tells by its completion, and there is no event
-	 * then (9.9.3, classes C and J). An invalid request fails the one in hand.
+	 * A receive work request that has failed reports that by its completion, without an event
+	 * (9.9.3, classes C and J). An invalid request fails the one in hand.
 	 */
 	switch (qp->resp.error) {
 	case PIB_RES_ACCESS:
@@ -146,7 +162,10 @@ void pib_state_reset(struct pib_qp *qp)
 	u8 port = qp->port ? qp->port->p.num : 0;
 	struct pib_qp_sq *sq = &qp->sq;
 
-	/* Before the P_Key goes: a packet is judged by the key, and by the state if that fails. */
+	/*
+	 * The state goes before the P_Key: a packet is judged by the key, and by the state if the
+	 * key does not fit.
+	 */
 	pib_state_set(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
 	/* Pairs with smp_rmb() in refuse_key(). */
 	smp_wmb();
@@ -159,6 +178,7 @@ void pib_state_reset(struct pib_qp *qp)
 	qp->alt_spent = false;
 	qp->comm_est = false;
 	qp->becn_due = false;
+	qp->late_at = 0;
 	memset(&qp->cc, 0, sizeof(qp->cc));
 	qp->asks_first = false;
 
@@ -174,13 +194,13 @@ void pib_state_reset(struct pib_qp *qp)
 
 /*
  * The QP stays until this has returned, since qp_stop() cancels the timer. The turn may come later,
- * from the work item; a QP on a run list has a reference for that, and one that is being destroyed
- * is put on none any more.
+ * from the work item: a QP on a run list has a reference for that, and a QP that is being destroyed
+ * is put on no list any more.
  */
 static enum hrtimer_restart fire_event(struct hrtimer *timer)
 {
 	struct pib_qp *qp = container_of(timer, struct pib_qp, timer);
-	/* A QP that runs elsewhere may set the timer anew; pib_tasks_run_due() bears with that. */
+	/* A QP that runs elsewhere may set the timer again; pib_tasks_run_due() tolerates that. */
 	u64 due = data_race(hrtimer_get_expires(timer));
 
 	set_bit(PIB_QP_TIMER, &qp->task.state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What errors do to a QP: states, flushing, events (transport/error.c). */
+/* Effects of errors on a QP: states, flushing, events (transport/error.c). */
 #ifndef PIB_TRANSPORT_ERROR_H
 #define PIB_TRANSPORT_ERROR_H
 
@@ -12,15 +12,15 @@ struct pib_qp;
 
 /* All of these: under qp->lock, except where noted. */
 
-/* The QP is in @state from now on. Nothing else is done. At creation without the lock. */
+/* Set the state, and do nothing else. At creation without the lock. */
 void pib_state_set(struct pib_qp *qp, enum ib_qp_state state, enum pib_cause cause);
-/* Move the QP to ERR: everything posted and to be posted is flushed. */
+/* Move the QP to ERR: all work requests, posted now or later, are flushed. */
 void pib_state_to_err(struct pib_qp *qp, enum pib_cause cause);
-/* A send work request has failed: reliable services go to ERR, the others to SQE. */
+/* Act on a failed send work request: reliable services go to ERR, the others to SQE. */
 void pib_state_sq_error(struct pib_qp *qp);
-/* A request was refused with a fatal NAK. */
+/* Act on a request that was refused with a fatal NAK: report it, and move the QP to ERR. */
 void pib_state_resp_error(struct pib_qp *qp);
-/* ERR and SQE: complete what is posted with WR_FLUSH_ERR. Return: true: there is more. */
+/* Complete posted work requests with WR_FLUSH_ERR, in ERR and SQE. Return: true: there are more. */
 bool pib_state_flush(struct pib_qp *qp);
 /* Free the bursts that wait to be taken in. */
 void pib_state_drop_bursts(struct pib_qp *qp);
@@ -30,7 +30,10 @@ void pib_state_drop_bursts(struct pib_qp *qp);
 void pib_state_reset(struct pib_qp *qp);
 /* Set the timer up, at creation. Without the lock. */
 void pib_state_timer_init(struct pib_qp *qp);
-/* A CQ is full: its QPs can complete nowhere any more and go to ERR. Process context, no locks. */
+/*
+ * Move the QPs of a CQ that is full to ERR, since their completions have no place. Process context,
+ * no locks.
+ */
 void pib_state_cq_overflow(struct pib_cq *cq);
 /* Report bits of enum ib_event_type. No locks. */
 void pib_state_dispatch(struct pib_qp *qp, u32 events);

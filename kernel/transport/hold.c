@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Nobody waits for another's page. How long a page takes is its owner's affair: the page may be of
- * a file whose server does not answer. Bursts refer to memory of their senders, who want it back:
- * deregistration, destruction and the RESET state wait for bursts, and no signal ends that wait. So
- * no burst stays in a QP for longer than the kernel itself decides.
+ * Nobody waits for another's page. The owner of a page decides how long the page takes: it may be
+ * of a file whose server does not answer. Bursts refer to memory of their senders, who want it
+ * back: deregistration, destruction and the RESET state wait for bursts, and no signal ends that
+ * wait. So no burst stays in a QP for longer than the kernel itself decides.
  *
- * Reliable services: for a moment, in which most pages come, the QP keeps what it has. After that
- * each request is answered by an RNR NAK and freed. The requester has it still, and sends it again.
- * A response for which there is no place is as good as lost, and asked for again. Answers, too, are
- * put off by an RNR NAK if their page takes long (responder.c).
+ * Reliable services: the QP keeps its bursts for a moment, in which most pages come. After that it
+ * answers each request by an RNR NAK, and frees it. The requester still has the request, and sends
+ * it again. A response that has no place counts as lost, and the requester asks for it again.
+ * Answers, too, are put off by an RNR NAK if their page takes long (responder.c).
  *
- * Unreliable services: nobody sends again. What comes is kept as a copy, up to a limit, and the
- * rest is lost.
+ * Unreliable services: nobody sends again. The QP keeps copies of bursts, up to a limit, and loses
+ * the rest.
  *
- * With this the waits for bursts end: each stands in a QP's inbox or list, which a page
- * can keep from being emptied for HOLD_NSEC a burst, and IPoIB without a receive for 10 ms
- * (recv_queue.c); is refused by a full inbox, which is therefore
- * emptied; or is in a pipe, which takes the time that it was configured to take.
+ * So each wait for bursts ends. A burst may stand in a QP's inbox or list: pages can keep that from
+ * being emptied for HOLD_BURST_NSEC a burst, and IPoIB without a receive for 10 ms (recv_queue.c).
+ * A full inbox may have refused the burst: that inbox is emptied. Or the burst is in a pipe, which
+ * takes the time that it was configured to take.
  */
 #include <linux/ktime.h>
 #include "compat/compat.h"
@@ -29,14 +29,19 @@
 #include "transport/inbox.h"
 #include "transport/qp_trace.h"
 
-/* For so long nobody is told that a page is missing. */
+/* Time for which nobody is told that a page is missing. */
 #define HOLD_NSEC	(2 * PIB_NSEC_PER_MSEC)
+/*
+ * Longest time that a burst waits for pages, however many they are, and even if they come: its
+ * receiver can have them go again before they are used.
+ */
+#define HOLD_BURST_NSEC	(5 * HOLD_NSEC)
 
-/* What a QP keeps; of what all QPs of an HCA keep, a user has a share (PIB_OBJ_HELD). */
+/* Most that a QP keeps. A user has a share of what all QPs of an HCA keep (PIB_OBJ_HELD). */
 #define HOLD_BURSTS	PIB_QP_INBOX_MAX
 #define HOLD_BYTES	(1 << 20)
 
-/* Tell of a wait that has ended since the last look. */
+/* Trace a wait that has ended since the last look. */
 static void trace_ready(struct pib_qp *qp, struct pib_pagein *p)
 {
 	struct pib_trace_qp who;
@@ -67,6 +72,8 @@ int pib_hold_pagein(struct pib_qp *qp, struct pib_pagein *pages, const struct pi
 	if (trace_pib_page_ready_enabled())
 		trace_ready(qp, pages);
 	err = pib_pagein_start(pages, span, off, len, write);
+	if (err == -EAGAIN && pages == qp->rx.pages && !qp->rx.hold.since)
+		qp->rx.hold.since = pages->since;
 	if (err == -EAGAIN && !waits && trace_pib_page_wait_enabled()) {
 		who = pib_qp_traced(qp);
 		trace_pib_page_wait(&who, span->mr->k.key, pib_mr_va(span->mr, span->addr + off),
@@ -113,7 +120,10 @@ static void keep_all(struct pib_qp *qp, struct list_head *list)
 	}
 }
 
-/* Copy what the QP had when the wait began, and each time what has come since. */
+/*
+ * Copy the bursts that the QP had when the wait began and, at each call, those that have come
+ * since.
+ */
 static void keep_copies(struct pib_qp *qp)
 {
 	LIST_HEAD(news);
@@ -126,8 +136,8 @@ static void keep_copies(struct pib_qp *qp)
 }
 
 /*
- * Who holds the memory may be behind such a request in another's inbox: both would wait without
- * end.
+ * The burst that holds the memory may stand behind such a request in another QP's inbox: both would
+ * wait without end.
  */
 bool pib_hold_drains_long(struct pib_qp *qp)
 {
@@ -149,21 +159,44 @@ void pib_hold_end(struct pib_qp *qp)
 	qp->rx.hold = (struct pib_hold) {};
 }
 
+/*
+ * Return: true if the first burst of a reliable service has waited for too long. The burst of
+ * another service is a copy, if it can wait.
+ */
+static bool burst_is_long(const struct pib_qp *qp, u64 now)
+{
+	u64 since = qp->rx.hold.since;
+
+	return since && pib_qp_is_reliable(qp) && pib_elapsed(now, since, HOLD_BURST_NSEC);
+}
+
+/* End the wait for a page. The first burst keeps the time that it has waited so far. */
+static void end_wait(struct pib_qp *qp)
+{
+	u64 since = qp->rx.hold.since;
+
+	if (!qp->rx.hold.on)
+		return;
+	pib_hold_end(qp);
+	qp->rx.hold.since = since;
+}
+
 bool pib_hold_ready(struct pib_qp *qp, u64 now)
 {
 	struct pib_hold *h = &qp->rx.hold;
+	bool busy = pib_pagein_busy(qp->rx.pages), is_long = burst_is_long(qp, now);
 
 	lockdep_assert_held(&qp->lock);
 
-	if (likely(!pib_pagein_busy(qp->rx.pages))) {
-		if (unlikely(h->on))
-			pib_hold_end(qp);
+	/* a page that has come is tried before its burst is refused */
+	if (likely(!busy && !(is_long && h->refuses))) {
+		end_wait(qp);
 		return true;
 	}
 	if (!pib_qp_is_reliable(qp))
 		keep_copies(qp);
 	else
-		h->refuses = pib_hold_is_long(qp->rx.pages, now);
+		h->refuses = is_long || pib_hold_is_long(qp->rx.pages, now);
 	h->on = true;
 	return h->refuses;
 }
@@ -171,6 +204,7 @@ bool pib_hold_ready(struct pib_qp *qp, u64 now)
 u64 pib_hold_deadline(const struct pib_qp *qp, u64 now)
 {
 	const struct pib_pagein *p = qp->rx.pages;
+	u64 since = qp->rx.hold.since, at;
 
 	if (!pib_qp_is_reliable(qp))
 		return 0;
@@ -178,5 +212,8 @@ u64 pib_hold_deadline(const struct pib_qp *qp, u64 now)
 		p = qp->resp_off.set ? qp->resp_off.pages : NULL;
 	if (!p || !pib_pagein_busy(p) || pib_hold_is_long(p, now))
 		return 0;
-	return p->since + HOLD_NSEC;
+	at = p->since + HOLD_NSEC;
+	if (p == qp->rx.pages && since)
+		at = min(at, since + HOLD_BURST_NSEC);
+	return at;
 }

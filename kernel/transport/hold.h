@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What a QP that waits for a page does with what comes meanwhile (hold.c). All under qp->lock. */
+/* Bursts that come while a QP waits for a page (hold.c). All under qp->lock. */
 #ifndef PIB_TRANSPORT_HOLD_H
 #define PIB_TRANSPORT_HOLD_H
 
@@ -10,44 +10,67 @@ struct pib_qp;
 
 /**
  * struct pib_hold - a QP's way to wait for a page
- * @on: the QP waits, and has looked at what it had
+ * @on: the QP waits, and has dealt with the bursts that it had
  * @refuses: the QP has waited for too long: requests are put off by RNR NAKs, and not kept
- * @unplaced: a response was let go of for want of a place, and is asked for again when the page has
- *	come
- * @drains_since: ns: since when the present request has waited for others to let go of the memory
- *	that it invalidates; 0: it does not wait
- * @bursts: how many bursts are kept (unreliable services)
- * @bytes: of memory that they take, charged to the owner of the QP (PIB_OBJ_HELD)
+ * @since: time, ns, since which the first burst of rx.list has waited for pages, for one after the
+ *	other or for the same again; 0: it has not
+ * @unplaced: a response was dropped for want of a place; the requester asks for it again when the
+ *	page has come
+ * @drains_since: time, ns, since which the present request has waited for others to release the
+ *	memory that it invalidates; 0: it does not wait
+ * @bursts: number of bursts that are kept (unreliable services)
+ * @bytes: bytes of memory that they take, charged to the owner of the QP (PIB_OBJ_HELD)
  */
 struct pib_hold {
 	bool on;
 	bool refuses;
 	bool unplaced;
+	u64 since;
 	u32 bursts;
 	u32 bytes;
 	u64 drains_since;
 };
 
-/* As pib_pagein_start(), for each page that the QP waits for. */
+/**
+ * pib_hold_pagein() - start to bring in pages that the QP waits for, and trace that
+ * @qp: queue pair
+ * @pages: one of the QP's: @rx.pages, @req_off.pages, @resp_off.pages
+ * @span: memory of the pages
+ * @off: offset in @span
+ * @len: bytes
+ * @write: the memory will be written
+ *
+ * Context: qp->lock held.
+ * Return: as pib_pagein_start().
+ */
 int pib_hold_pagein(struct pib_qp *qp, struct pib_pagein *pages, const struct pib_span *span,
 		    u32 off, u32 len, bool write);
-/* Tell a trace which of the QP's waits for pages have ended. */
+/* Trace those of the QP's waits for pages that have ended. */
 void pib_hold_trace_ready(struct pib_qp *qp);
-/*
- * Is what has come to be looked at? Return: false: it stays for now, or the QP has kept what it
- * may.
+/**
+ * pib_hold_ready() - decide whether the QP takes in bursts now
+ * @qp: queue pair
+ * @now: time of the turn, ns
+ *
+ * Context: qp->lock held, softirqs off.
+ * Return: false: they stay for now, or the QP has kept as many as it may.
  */
 bool pib_hold_ready(struct pib_qp *qp, u64 now);
 /*
- * Has the QP waited for these pages, which are not there yet, for so long that nobody else is to
- * wait?
+ * Return: true if the QP has waited for these pages, which are not there yet, for so long that
+ * nobody else is kept waiting.
  */
 bool pib_hold_is_long(const struct pib_pagein *p, u64 now);
-/* A request waits for memory to be let go of: has it for so long that nobody else is to wait? */
+/*
+ * Note that a request waits for others to release memory. Return: true if it has waited for so long
+ * that nobody else is kept waiting.
+ */
 bool pib_hold_drains_long(struct pib_qp *qp);
-/* When the QP is to be run since something will have waited for long then, ns; 0: nothing will. */
+/*
+ * Return: time, ns, at which the QP has to run because a wait will be long then; 0: none will be.
+ */
 u64 pib_hold_deadline(const struct pib_qp *qp, u64 now);
-/* The QP waits no more, or what it has kept is being dropped. */
+/* End the hold: the QP waits no more, or drops the bursts that it has kept. */
 void pib_hold_end(struct pib_qp *qp);
 
 #endif

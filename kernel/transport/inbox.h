@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A QP's inbox, and the list to which its owner takes what is there. What comes from afar is
+ * A QP's inbox, and the list to which the QP's turn moves its bursts. A burst that came over UDP is
  * charged to nobody once it has left the socket, so it is charged to the QP for as long as it
- * waits. What is put into the inbox is put there by transport/input.c.
+ * waits. transport/input.c fills the inbox.
  */
 #ifndef PIB_TRANSPORT_INBOX_H
 #define PIB_TRANSPORT_INBOX_H
@@ -11,7 +11,8 @@
 #include "transport/qp.h"
 
 /*
- * Move what stands in the inbox to the end of @to: qp->rx.list, or what ends there. qp->lock held.
+ * Move the bursts of the inbox to the end of @to: qp->rx.list, or a list that ends there. qp->lock
+ * held.
  */
 static inline void pib_inbox_take(struct pib_qp *qp, struct list_head *to)
 {

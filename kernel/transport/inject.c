@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What is made to happen to queue pairs on purpose. A queue pair that fails does so by the way by
- * which it would fail without; packets meet their fate where they leave the queue pair, each on its
- * own; requests are refused, and work requests fail, before anything of them is done.
+ * Faults that are made to happen to queue pairs on purpose. A queue pair that fails does so by the
+ * code by which it would fail by itself. Packets are treated where they leave the queue pair, each
+ * on its own. Requests are refused, and work requests fail, before anything of them is done.
  */
 #include <linux/ktime.h>
 #include <linux/netlink.h>
@@ -14,6 +14,7 @@
 #include "transport/apm.h"
 #include "transport/error.h"
 #include "transport/inject.h"
+#include "fabric/inject_mad.h"
 #include "transport/qp_trace.h"
 
 /* Arguments of PIB_INJECT_KIND_NAK: the codes of NAKs (9.7.5.2.2 on). */
@@ -73,7 +74,7 @@ static int deny_migration(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
 	return 0;
 }
 
-/* ---- rules: may there be one? ---- */
+/* ---- rules: checks ---- */
 
 static int check_reliable(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
 			  struct netlink_ext_ack *extack)
@@ -112,11 +113,18 @@ static int check_delay(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
 	return -EINVAL;
 }
 
+static int check_answer(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
+			struct netlink_ext_ack *extack)
+{
+	return pib_inject_mad_check(cfg, extack);
+}
+
 /**
- * struct inject_how - what of an enum pib_inject_kind that names a queue pair
- * @now: what happens at once; NULL: it is a rule. qp->lock held
- * @check: may the queue pair have such a rule? NULL: each may. qp->lock held
+ * struct inject_how - properties of an enum pib_inject_kind that names a queue pair
+ * @now: does at once the thing asked for; NULL: the kind is a rule. qp->lock held
+ * @check: checks that the queue pair may have such a rule; NULL: each may. qp->lock held
  * @packets: the rule is about packets that the queue pair sends
+ * @mads: the rule is about MADs alone
  */
 struct inject_how {
 	int (*now)(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
@@ -124,6 +132,7 @@ struct inject_how {
 	int (*check)(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
 		     struct netlink_ext_ack *extack);
 	bool packets;
+	bool mads;
 };
 
 static const struct inject_how kinds[] = {
@@ -139,22 +148,51 @@ static const struct inject_how kinds[] = {
 	[PIB_INJECT_KIND_RNR] = { .check = check_reliable },
 	[PIB_INJECT_KIND_SEND_STATUS] = { .check = check_status },
 	[PIB_INJECT_KIND_RECV_STATUS] = { .check = check_status },
+	[PIB_INJECT_KIND_MAD_STATUS] = { .check = check_answer, .packets = true, .mads = true },
+	[PIB_INJECT_KIND_MAD_LIE] = { .check = check_answer, .packets = true, .mads = true },
+	[PIB_INJECT_KIND_TX_NOMEM] = { .packets = true },
+	[PIB_INJECT_KIND_RX_NOMEM] = { },
+	[PIB_INJECT_KIND_RX_FULL] = { },
 };
 
-/* Take a reference to an ordinary queue pair. Return: NULL: there is none of this number. */
-static struct pib_qp *find_ordinary(struct pib_hca *hca, u32 qpn)
+/* Take a reference to a queue pair. Return: NULL: there is none of this number, and port. */
+static struct pib_qp *find_named_qp(struct pib_hca *hca, const struct pib_inject_cfg *cfg)
 {
+	unsigned long index = cfg->object;
 	struct pib_qp *qp;
 
-	if (qpn > PIB_QPN_MASK)
+	if (index > PIB_QPN_MASK)
 		return NULL;
+	if (index <= 1)
+		index = PIB_QP_SPECIAL(cfg->port, cfg->object);
 	rcu_read_lock();
-	qp = pib_qp_stub_get(xa_load(&hca->qps, qpn));
+	qp = pib_qp_stub_get(xa_load(&hca->qps, index));
 	rcu_read_unlock();
 	return qp;
 }
 
-/* What can be said of the rule, or what is done at once, under the lock. */
+/*
+ * Check a rule for queue pairs 0 and 1. Management must go on: packets that they send may go wrong,
+ * and nothing else of them.
+ */
+static int check_special(const struct pib_inject_cfg *cfg, struct netlink_ext_ack *extack)
+{
+	if (kinds[cfg->kind].packets && cfg->kind != PIB_INJECT_KIND_NAK)
+		return 0;
+	NL_SET_ERR_MSG(extack,
+		       "of queue pairs 0 and 1, which carry management, only packets go wrong");
+	return -EOPNOTSUPP;
+}
+
+static int check_ordinary(const struct pib_inject_cfg *cfg, struct netlink_ext_ack *extack)
+{
+	if (!kinds[cfg->kind].mads && !cfg->port && !cfg->mgmt_class && !cfg->mad_attr)
+		return 0;
+	NL_SET_ERR_MSG(extack, "only queue pairs 0 and 1 have a port of their own, and send MADs");
+	return -EOPNOTSUPP;
+}
+
+/* Check a rule, or do at once what is asked, under the lock. */
 static int consult_qp(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
 		      struct netlink_ext_ack *extack)
 {
@@ -173,12 +211,19 @@ static int consult_qp(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
 int pib_inject_qp(struct pib_hca *hca, const struct pib_inject_cfg *cfg,
 		  struct netlink_ext_ack *extack)
 {
-	struct pib_qp *qp = find_ordinary(hca, cfg->object);
+	struct pib_qp *qp;
 	int err;
 
+	if (cfg->object <= 1)
+		err = check_special(cfg, extack);
+	else
+		err = check_ordinary(cfg, extack);
+	if (err)
+		return err;
+	qp = find_named_qp(hca, cfg);
 	if (!qp && cfg->object <= 1) {
-		NL_SET_ERR_MSG(extack, "queue pairs 0 and 1 carry management, and are left alone");
-		return -EOPNOTSUPP;
+		NL_SET_ERR_MSG(extack, "the HCA has no port of that number");
+		return -ENOENT;
 	}
 	if (!qp) {
 		NL_SET_ERR_MSG(extack, "the HCA has no queue pair of that number");
@@ -192,32 +237,22 @@ int pib_inject_qp(struct pib_hca *hca, const struct pib_inject_cfg *cfg,
 }
 
 /*
- * All ordinary queue pairs fail, or those that were made with @srq if it is not NULL. One after the
- * other is looked at, without a lock.
+ * Have all ordinary queue pairs fail, or those that were made with @srq if it is not NULL. They are
+ * visited one after the other, without a common lock.
  */
 static void fail_all(struct pib_hca *hca, const struct pib_srq *srq)
 {
-	struct pib_qp_stub *stub;
 	unsigned long index;
 	struct pib_qp *qp;
 
-	rcu_read_lock();
-	xa_for_each_range(&hca->qps, index, stub, 0, PIB_QPN_MASK) {
-		qp = pib_qp_stub_get(stub);
-		if (!qp)
+	pib_for_each_qp(hca, qp, index, 0, PIB_QPN_MASK) {
+		if (srq && qp->srq != srq)
 			continue;
-		rcu_read_unlock();
-		if (!srq || qp->srq == srq) {
-			spin_lock_bh(&qp->lock);
-			if (qp->state != IB_QPS_RESET)
-				pib_qp_error(qp, PIB_CAUSE_INJECTED, -1);
-			spin_unlock_bh(&qp->lock);
-		}
-		pib_qp_put(qp);
-		cond_resched();
-		rcu_read_lock();
+		spin_lock_bh(&qp->lock);
+		if (qp->state != IB_QPS_RESET)
+			pib_qp_error(qp, PIB_CAUSE_INJECTED, -1);
+		spin_unlock_bh(&qp->lock);
 	}
-	rcu_read_unlock();
 }
 
 void pib_inject_srq_qps(struct pib_srq *srq)
@@ -232,23 +267,12 @@ void pib_inject_all_qps(struct pib_hca *hca)
 
 bool pib_inject_is_managements(struct pib_hca *hca, const struct pib_cq *cq)
 {
-	struct pib_qp_stub *stub;
 	unsigned long index;
 	bool found = false;
 	struct pib_qp *qp;
 
-	rcu_read_lock();
-	xa_for_each_start(&hca->qps, index, stub, PIB_QPN_MASK + 1) {
-		qp = pib_qp_stub_get(stub);
-		if (!qp)
-			continue;
+	pib_for_each_qp(hca, qp, index, PIB_QP_FIRST_SPECIAL, ULONG_MAX)
 		found |= qp->scq == cq || qp->rcq == cq;
-		rcu_read_unlock();
-		pib_qp_put(qp);
-		cond_resched();
-		rcu_read_lock();
-	}
-	rcu_read_unlock();
 	return found;
 }
 
@@ -259,10 +283,11 @@ bool pib_inject_is_managements(struct pib_hca *hca, const struct pib_cq *cq)
 
 static bool rule_concerns(const struct pib_inject *rule, const struct pib_qp *qp)
 {
-	return rule->cfg.object == qp->qpn;
+	return rule->cfg.object == qp->qpn &&
+	       (qp->qpn > 1 || rule->cfg.port == qp->port->p.num);
 }
 
-/* A rule has acted. */
+/* Trace a rule that has acted. */
 static void tell_injected(const struct pib_qp *qp, const struct pib_inject *rule)
 {
 	struct pib_trace_qp who = pib_qp_traced(qp);
@@ -275,9 +300,11 @@ static bool is_ack(const struct pib_burst *b)
 	return b->h.op == PIB_OP_ACK && PIB_AETH_KIND(b->h.syndrome) == PIB_AETH_ACK;
 }
 
-/* Is the rule about packets such as those of @b? */
-static bool wants_packets(const struct pib_inject *rule, const struct pib_burst *b)
+/* Return: true if the rule is about packets such as those of @b. */
+static bool wants_packets(const struct pib_inject *rule, struct pib_burst *b)
 {
+	if (!pib_inject_mad_wanted(&rule->cfg, b))
+		return false;
 	switch (rule->cfg.kind) {
 	case PIB_INJECT_KIND_CORRUPT:
 		return b->len;
@@ -288,8 +315,8 @@ static bool wants_packets(const struct pib_inject *rule, const struct pib_burst 
 	}
 }
 
-/* The first rule that acts on the next packet of @b; NULL: none does. */
-static struct pib_inject *packet_rule(struct pib_qp *qp, const struct pib_burst *b)
+/* Return: the first rule that acts on the next packet of @b; NULL: none does. */
+static struct pib_inject *packet_rule(struct pib_qp *qp, struct pib_burst *b)
 {
 	struct pib_inject *rule;
 
@@ -300,7 +327,7 @@ static struct pib_inject *packet_rule(struct pib_qp *qp, const struct pib_burst 
 	return NULL;
 }
 
-static bool has_packet_rule(struct pib_qp *qp, const struct pib_burst *b)
+static bool has_packet_rule(struct pib_qp *qp, struct pib_burst *b)
 {
 	struct pib_inject *rule;
 
@@ -320,7 +347,19 @@ static void drop_packet(struct pib_qp *qp, struct pib_burst *p, u8 reason)
 	pib_burst_free(p);
 }
 
-/* A copy of @p with one bit of the payload changed. Return: NULL: no memory. */
+/* Change the payload of the rule's packet. */
+static void spoil_bytes(struct pib_inject *rule, u8 *bytes, u32 len)
+{
+	if (rule->cfg.kind != PIB_INJECT_KIND_CORRUPT) {
+		pib_inject_mad_change(&rule->cfg, bytes);
+		return;
+	}
+	spin_lock(&rule->lock);
+	pib_fault_damage(&rule->fault, PIB_FAULT_MGMT, 1, bytes, len);
+	spin_unlock(&rule->lock);
+}
+
+/* Copy @p, with another payload. Return: NULL: no memory. */
 static struct pib_burst *spoil_packet(struct pib_inject *rule, struct pib_burst *p)
 {
 	struct pib_burst *c = pib_burst_alloc_headless();
@@ -337,9 +376,7 @@ static struct pib_burst *spoil_packet(struct pib_inject *rule, struct pib_burst 
 		pib_burst_free(c);
 		return NULL;
 	}
-	spin_lock(&rule->lock);
-	pib_fault_damage(&rule->fault, PIB_FAULT_MGMT, 1, bytes, c->len);
-	spin_unlock(&rule->lock);
+	spoil_bytes(rule, bytes, c->len);
 	return c;
 }
 
@@ -355,7 +392,7 @@ static void corrupt_packet(struct pib_qp *qp, struct pib_inject *rule, struct pi
 	pib_burst_free(p);
 }
 
-/* @p is sent twice, or once where there is no memory. */
+/* Send @p twice, or once where there is no memory. */
 static void double_packet(struct pib_burst *p, struct list_head *out)
 {
 	struct pib_burst *c = pib_burst_clone(p);
@@ -376,10 +413,16 @@ static void treat_packet(struct pib_qp *qp, struct pib_inject *rule, struct pib_
 		drop_packet(qp, p, PIB_CAPTURE_DAMAGED);
 		return;
 	case PIB_INJECT_KIND_CORRUPT:
+	case PIB_INJECT_KIND_MAD_STATUS:
+	case PIB_INJECT_KIND_MAD_LIE:
 		corrupt_packet(qp, rule, p, out);
 		return;
 	case PIB_INJECT_KIND_DUPLICATE:
 		double_packet(p, out);
+		return;
+	case PIB_INJECT_KIND_TX_NOMEM:
+		pib_qp_drop(qp, PIB_STAT_TX_NOMEM, p, 1);
+		pib_burst_free(p);
 		return;
 	case PIB_INJECT_KIND_DELAY:
 		p->due = ktime_get_ns() + rule->cfg.delay;
@@ -391,7 +434,7 @@ static void treat_packet(struct pib_qp *qp, struct pib_inject *rule, struct pib_
 	list_add_tail(&p->entry, out);
 }
 
-/* What is kept carries its bytes if there is memory, so that nobody's memory is held for long. */
+/* Copy the bytes of kept bursts, if there is memory, so that nobody's memory is held for long. */
 static void detach_packets(struct list_head *out)
 {
 	struct pib_burst *b;
@@ -400,7 +443,7 @@ static void detach_packets(struct list_head *out)
 		pib_burst_detach(b);
 }
 
-/* Packets [@from, @to) of @b as a burst of their own. Return: NULL: none, or no memory. */
+/* Make packets [@from, @to) of @b a burst of their own. Return: NULL: none, or no memory. */
 static struct pib_burst *cut_packets(struct pib_qp *qp, struct pib_burst *b, u32 from, u32 to)
 {
 	struct pib_burst *p;
@@ -472,7 +515,7 @@ static bool begins_request(const struct pib_act *act)
 	}
 }
 
-/* How the rule refuses a request; PIB_RES_OK: the rule is about something else. */
+/* Return: how the rule refuses a request; PIB_RES_OK: the rule is about something else. */
 static enum pib_res refusal_of(const struct pib_inject *rule)
 {
 	static const u8 naks[NAK_CODES] = {
@@ -500,10 +543,10 @@ enum pib_res pib_inject_request(struct pib_qp *qp, struct pib_act *act)
 		if (!res || !rule_concerns(rule, qp) || !pib_inject_acts(rule))
 			continue;
 		tell_injected(qp, rule);
-		/* Refused as a whole: no head of the message is taken in first. */
+		/* The request is refused as a whole: no head of the message is taken in first. */
 		if (res == PIB_RES_RNR)
 			act->take_recv = false;
-		/* No receive says so: none was taken. */
+		/* No receive reports this, since none was taken. */
 		if (res == PIB_RES_OP)
 			qp->events |= BIT(IB_EVENT_QP_FATAL);
 		return res;
@@ -511,7 +554,7 @@ enum pib_res pib_inject_request(struct pib_qp *qp, struct pib_act *act)
 	return PIB_RES_OK;
 }
 
-/* The status of the first rule of @kind that acts, or 0. */
+/* Return: the status of the first rule of @kind that acts, or 0. */
 static u32 chosen_status(struct pib_qp *qp, u8 kind)
 {
 	struct pib_inject *rule;
@@ -535,4 +578,37 @@ u32 pib_inject_send(struct pib_qp *qp)
 u32 pib_inject_recv(struct pib_qp *qp)
 {
 	return chosen_status(qp, PIB_INJECT_KIND_RECV_STATUS);
+}
+
+/* ---- arriving bursts ---- */
+
+/*
+ * Return: the counter of what the rule does to an arriving burst; 0: the rule is about something
+ * else.
+ */
+static enum pib_stat arrival_of(const struct pib_inject *rule)
+{
+	switch (rule->cfg.kind) {
+	case PIB_INJECT_KIND_RX_NOMEM:
+		return PIB_STAT_RX_NOMEM;
+	case PIB_INJECT_KIND_RX_FULL:
+		return PIB_STAT_RX_FULL;
+	default:
+		return 0;
+	}
+}
+
+enum pib_stat pib_inject_rx(struct pib_qp *qp)
+{
+	struct pib_inject *rule;
+	enum pib_stat why;
+
+	for_each_rule(rule, qp) {
+		why = arrival_of(rule);
+		if (!why || !rule_concerns(rule, qp) || !pib_inject_acts(rule))
+			continue;
+		tell_injected(qp, rule);
+		return why;
+	}
+	return 0;
 }

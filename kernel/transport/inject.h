@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What is made to happen to queue pairs on purpose (transport/inject.c, docs/inject.md). */
+/* Faults that are made to happen to queue pairs (transport/inject.c, docs/inject.md). */
 #ifndef PIB_TRANSPORT_INJECT_H
 #define PIB_TRANSPORT_INJECT_H
 
-#include "hca/inject.h"
+#include "hca/hw_counters.h"
+#include "fabric/inject.h"
 #include "transport/qp.h"
 
 struct netlink_ext_ack;
@@ -11,8 +12,8 @@ struct netlink_ext_ack;
 /**
  * pib_inject_qp() - have something happen to a queue pair
  * @hca: its HCA
- * @cfg: what; @cfg->object is the number of the queue pair
- * @extack: says why not
+ * @cfg: the fault; @cfg->object is the number of the queue pair
+ * @extack: reason of a refusal
  *
  * Context: process.
  * Return: 0: it has happened; above 0: a rule was made and has this number; -ENOENT: there is no
@@ -21,30 +22,54 @@ struct netlink_ext_ack;
 int pib_inject_qp(struct pib_hca *hca, const struct pib_inject_cfg *cfg,
 		  struct netlink_ext_ack *extack);
 /*
- * The queue pairs that were made with this SRQ fail, as an SRQ's do whose state is error
- * (10.2.9.5). Process context.
+ * Have the queue pairs that were made with this SRQ fail, as they do if the SRQ goes into its error
+ * state (10.2.9.5). Process context.
  */
 void pib_inject_srq_qps(struct pib_srq *srq);
-/* Do completions of special queue pairs come to @cq? Process context. */
+/* Return: true if completions of special queue pairs come to @cq. Process context. */
 bool pib_inject_is_managements(struct pib_hca *hca, const struct pib_cq *cq);
-/* All queue pairs but the special ones fail. Process context. */
+/* Have all queue pairs but the special ones fail. Process context. */
 void pib_inject_all_qps(struct pib_hca *hca);
 
-/* Of these, who calls has seen that pib_injects_any(). qp->lock held, under rcu_read_lock(). */
+/* The caller of each function below has seen that pib_injects_any(). */
 
-/*
- * @b leaves the queue pair, and has its headers: put what becomes of it on @out. A burst there that
- * has @due set leaves at that time, ns, and the field is then to be cleared.
+/**
+ * pib_inject_tx() - apply the rules to a burst that leaves the queue pair
+ * @qp: queue pair
+ * @b: the burst, which has its headers; consumed
+ * @out: list for the bursts that come of it. A burst there that has @due set leaves at that time,
+ *	ns; the caller then clears the field
+ *
+ * Context: qp->lock held, under rcu_read_lock().
  */
 void pib_inject_tx(struct pib_qp *qp, struct pib_burst *b, struct list_head *out);
-/*
- * A request of a reliable service begins with @act, which is changed so that it is refused as a
- * whole. Return: PIB_RES_OK, or how it is refused.
+/**
+ * pib_inject_request() - apply the rules to a request of a reliable service
+ * @qp: queue pair
+ * @act: step that begins the request; changed so that a refused request is refused as a whole
+ *
+ * Context: qp->lock held, under rcu_read_lock().
+ * Return: PIB_RES_OK, or how the request is refused.
  */
 enum pib_res pib_inject_request(struct pib_qp *qp, struct pib_act *act);
-/* A send work request begins, or begins again. Return: enum pib_wc by which it ends, or 0. */
+/*
+ * Apply the rules to a send work request that begins, or begins again. qp->lock held, under
+ * rcu_read_lock(). Return: enum pib_wc by which it ends, or 0.
+ */
 u32 pib_inject_send(struct pib_qp *qp);
-/* A receive work request was taken. Return: enum pib_wc by which it ends, or 0. */
+/*
+ * Apply the rules to a receive work request that was taken. qp->lock held, under rcu_read_lock().
+ * Return: enum pib_wc by which it ends, or 0.
+ */
 u32 pib_inject_recv(struct pib_qp *qp);
+
+/**
+ * pib_inject_rx() - apply the rules to a burst that comes to the queue pair
+ * @qp: queue pair
+ *
+ * Context: softirqs off, under rcu_read_lock(); qp->lock may be held by anybody.
+ * Return: counter by which the burst is dropped, or 0.
+ */
+enum pib_stat pib_inject_rx(struct pib_qp *qp);
 
 #endif

@@ -8,6 +8,7 @@
 #include "core/task.h"
 #include "fabric/capture.h"
 #include "hca/hca.h"
+#include "transport/inject.h"
 #include "transport/input.h"
 #include "transport/inbox.h"
 #include "transport/mcast.h"
@@ -16,18 +17,19 @@
 #define TRAP_BAD_PKEY	257
 #define TRAP_BAD_QKEY	258
 
-/* Bytes of which a copy takes longer than to have another CPU make it. */
+/* Bytes from which on a copy takes longer than to have another CPU make it. */
 #define BULK		(16 << 10)
 
 /*
- * So many bursts wait only where something is slow. Beyond that each keeps no more than it needs.
+ * Length that an inbox has only where something is slow. Bursts beyond it keep no more memory than
+ * they need.
  */
 #define LONG_INBOX	64
 
-/* So often a datagram is offered to a QP that is full: for about 10 ms. */
+/* Times that a datagram is offered to a QP that is full: about 10 ms. */
 #define DATAGRAM_TRIES	40
 
-/* How often a burst counts that is not taken in: datagrams are a message each. */
+/* Return: how many messages a dropped burst counts for. Datagrams are a message each. */
 static u32 message_count(const struct pib_burst *b)
 {
 	return b->h.tp == PIB_TP_UD ? b->npkts : 1;
@@ -40,7 +42,7 @@ static void count_drop(struct pib_kport *port, const struct pib_burst *b, enum p
 		pib_qp_trace_drop(port, why, &b->h, b->npkts);
 }
 
-/* Return: what is told of that, see struct pib_node_ops.rx. */
+/* Count and free a dropped burst. Return: as struct pib_node_ops.rx. */
 static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat why)
 {
 	static const u8 reasons[PIB_STATS] = {
@@ -48,6 +50,7 @@ static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat
 		[PIB_STAT_RX_NO_QP] = PIB_CAPTURE_NO_QP,
 		[PIB_STAT_RX_BAD_SERVICE] = PIB_CAPTURE_BAD_SERVICE,
 		[PIB_STAT_RX_FULL] = PIB_CAPTURE_FULL,
+		[PIB_STAT_RX_NOMEM] = PIB_CAPTURE_NO_MEMORY,
 	};
 
 	count_drop(port, b, why);
@@ -79,7 +82,10 @@ void pib_input_bad_qkey(struct pib_kport *port, const struct pib_burst *b)
 	tell_of_key(port, TRAP_BAD_QKEY, b);
 }
 
-/* Is the packet for this port (9.6.1.1)? A port without a LID hears the permissive one only. */
+/*
+ * Return: true if the packet is for this port (9.6.1.1). A port without a LID hears the permissive
+ * LID only.
+ */
 static bool dlid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 {
 	if (h->dlid == PIB_LID_PERMISSIVE)
@@ -89,7 +95,7 @@ static bool dlid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 	return pib_port_owns_lid(p, h->dlid);
 }
 
-/* Is the GRH's destination one of the port's GIDs (9.6.1.2)? */
+/* Return: true if the GRH's destination, if there is a GRH, is one of the port's GIDs (9.6.1.2). */
 static bool dgid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 {
 	u64 prefix = get_unaligned_be64(h->dgid), guid = get_unaligned_be64(h->dgid + 8);
@@ -107,9 +113,9 @@ static bool dgid_ok(const struct pib_port *p, const struct pib_hdrs *h)
 }
 
 /*
- * Has the packet come by the path of this address vector: port, source, and a GRH with the GIDs of
- * both ends or none (9.6.1.2 to 9.6.1.5)? The QP is not locked: a packet may be lost while paths
- * change places.
+ * Return: true if the packet has come by the path of this address vector: port, source, and a GRH
+ * with the GIDs of both ends or none (9.6.1.2 to 9.6.1.5). The QP is not locked: a packet may be
+ * lost while paths change places.
  */
 static bool by_path(const struct pib_av_data *av, const struct pib_kport *port,
 		    const struct pib_hdrs *h)
@@ -124,16 +130,16 @@ static bool by_path(const struct pib_av_data *av, const struct pib_kport *port,
 	return pib_grh_fits(h, grh, av->dgid, own_guid);
 }
 
-static u16 pkey_at(const struct pib_port *p, u16 index)
+static bool fits_key(const struct pib_kport *port, u16 index, const struct pib_hdrs *h)
 {
-	return READ_ONCE(p->pkey[index % PIB_PKEYS]);
+	return pib_pkeys_match(pib_port_pkey(&port->p, index), h->pkey);
 }
 
 bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *port,
 			    const struct pib_hdrs *h)
 {
 	return READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h) &&
-	       pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey);
+	       fits_key(port, READ_ONCE(qp->attr.alt_pkey_index), h);
 }
 
 static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
@@ -145,30 +151,33 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 	case IB_QPT_GSI:
 		return pib_port_pkey_match(&port->p, h->pkey) >= 0;
 	default:
-		return pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)),
-				       h->pkey) || pib_input_by_alternate(qp, port, h);
+		return fits_key(port, READ_ONCE(qp->attr.pkey_index), h) ||
+		       pib_input_by_alternate(qp, port, h);
 	}
 }
 
 /*
- * A packet for a connected QP has come by none of its paths. If it is to have an ARMED QP migrate,
- * the consumer is told that this cannot be (17.2.8): once for each arming, for whoever is in the
- * QP's partition may send such packets. The QP's lock may be the sender's turn's to take, so the
- * QP's own turn does the rest.
+ * Note a packet for a connected QP that has come by none of its paths. If the packet asks an ARMED
+ * QP to migrate, the consumer is told that the QP cannot (17.2.8): once for each arming, since
+ * anybody in the QP's partition may send such packets. The QP's own turn does the rest, since the
+ * caller may be the turn of a sender, which does not take this QP's lock.
  */
 static void note_astray(struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
 {
 	if (!(h->flags & PIB_H_MIG) || h->tp != qp->tp || READ_ONCE(qp->astray) ||
 	    READ_ONCE(qp->attr.path_mig_state) != IB_MIG_ARMED)
 		return;
-	if (!pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.pkey_index)), h->pkey) &&
-	    !pib_pkeys_match(pkey_at(&port->p, READ_ONCE(qp->attr.alt_pkey_index)), h->pkey))
+	if (!fits_key(port, READ_ONCE(qp->attr.pkey_index), h) &&
+	    !fits_key(port, READ_ONCE(qp->attr.alt_pkey_index), h))
 		return;
 	if (!test_and_set_bit(PIB_QP_ASTRAY, &qp->task.state))
 		pib_task_activate(&qp->task);
 }
 
-/* Transport service and, of a connection, its other end by either path (9.6.1.3, 9.6.1.5). */
+/*
+ * Check the transport service and, for a connection, that the packet has come from its other end by
+ * either path (9.6.1.3, 9.6.1.5).
+ */
 static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
 {
 	bool asks = qp->type == IB_QPT_XRC_INI;
@@ -189,8 +198,9 @@ static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const st
 }
 
 /*
- * The P_Key does not fit. That is no violation where the QP takes nothing in, which is asked before
- * (9.6.1.1): RESET has the QP forget its P_Key. Who sends does not know of that yet.
+ * Drop a packet whose P_Key does not fit. That is no violation where the QP takes nothing in: the
+ * state is checked before the key (9.6.1.1). RESET clears the QP's P_Key, and the sender does not
+ * know of that yet.
  */
 static int refuse_key(struct pib_kport *port, const struct pib_qp *qp, struct pib_burst *b)
 {
@@ -206,7 +216,7 @@ static int refuse_key(struct pib_kport *port, const struct pib_qp *qp, struct pi
 	return PIB_CAPTURE_BAD_PKEY;
 }
 
-/* Does the burst take its receiver long, also if that has to send what the burst asks for? */
+/* Return: true if the burst takes its receiver long, by its payload or by that of its answer. */
 static bool is_bulk(const struct pib_burst *b)
 {
 	return b->via_udp &&
@@ -232,8 +242,8 @@ static bool inbox_full(struct pib_qp *qp, struct pib_burst *b)
 }
 
 /*
- * The payload is charged: once LONG_INBOX bursts wait, an skb is at most twice as large as what is
- * used of it.
+ * Charge the payload. Once LONG_INBOX bursts wait, an skb is at most twice as large as the part of
+ * it that is used.
  */
 static void inbox_charge(struct pib_qp *qp, struct pib_burst *b)
 {
@@ -264,7 +274,7 @@ static int inbox_add(struct pib_qp *qp, struct pib_burst *b)
 	return err;
 }
 
-/* As inbox_add(); also has the QP run. */
+/* Call inbox_add(), then have the QP run. */
 static int input_enqueue(struct pib_qp *qp, struct pib_burst *b)
 {
 	bool bulk = is_bulk(b);
@@ -280,8 +290,8 @@ static int input_enqueue(struct pib_qp *qp, struct pib_burst *b)
 }
 
 /*
- * Is the sender of @b to be pushed back? A sender of datagrams has others to send to, and waits for
- * nobody's receives.
+ * Return: true if the sender of @b is pushed back. A sender of datagrams has others to send to, and
+ * waits for nobody's receives.
  */
 static bool may_wait(const struct pib_qp *qp, struct pib_burst *b)
 {
@@ -291,17 +301,21 @@ static bool may_wait(const struct pib_qp *qp, struct pib_burst *b)
 }
 
 /*
- * Put @b into the QP's inbox. The reference on the QP is the caller's. Return: as struct
+ * Put @b into the QP's inbox. The caller has the reference on the QP. Return: as struct
  * pib_node_ops.rx.
  */
 static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
 {
+	enum pib_stat why;
 	int err;
 
 	if (!service_ok(qp, port, &b->h))
 		return input_drop(port, b, PIB_STAT_RX_BAD_SERVICE);
 	if (!pkey_ok(qp, port, &b->h))
 		return refuse_key(port, qp, b);
+	why = pib_injects_any(&qp->hca->injects) ? pib_inject_rx(qp) : 0;
+	if (unlikely(why))
+		return input_drop(port, b, why);
 	err = input_enqueue(qp, b);
 	if (!err)
 		return 0;
@@ -319,7 +333,7 @@ static struct pib_qp_stub *find_stub(struct pib_hca *hca, u32 qpn)
 	return pib_idcache_load(&hca->qp_cache, &hca->qps, qpn);
 }
 
-/* QPNs 0 and 1 are those of the port's special QPs. */
+/* Find the QP, and take a reference. QPNs 0 and 1 are those of the port's special QPs. */
 static struct pib_qp *find_qp(struct pib_kport *port, const struct pib_hdrs *h)
 {
 	struct pib_hca *hca = pib_kport_hca(port);
@@ -382,8 +396,6 @@ int pib_input(struct pib_kport *port, struct pib_burst *b)
 	struct pib_qp *qp;
 	int err;
 
-	if (!pib_port_takes(&port->p, b->h.dqpn))
-		return input_drop(port, b, PIB_STAT_RX_BAD_PATH);
 	if (!dlid_ok(&port->p, &b->h))
 		return input_drop(port, b, PIB_STAT_RX_BAD_PATH);
 	if (b->h.dqpn == PIB_QPN_MCAST) {

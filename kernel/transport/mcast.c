@@ -51,7 +51,7 @@ struct mcast_group {
  * struct pib_mcast - the groups of an HCA
  * @lock: guards changes; readers use RCU
  * @count: groups
- * @seed: of the hash, so that nobody can make all groups meet in one bucket; never changes
+ * @seed: seed of the hash, so that nobody can put all groups into one bucket; never changes
  * @groups: by GID and LID
  */
 struct pib_mcast {
@@ -119,7 +119,10 @@ static struct mcast_group *group_find(struct pib_mcast *mc, const u8 *mgid, u16 
 	return NULL;
 }
 
-/* Users leave some places for the kernel: IPoIB is to find its own. */
+/*
+ * Return: the part of @max that the QP's owner may use. Users leave some places for the kernel, so
+ * that IPoIB finds one.
+ */
 static u32 user_max(const struct pib_qp *qp, u32 max)
 {
 	return qp->owner ? max - pib_quota_reserve(max) : max;

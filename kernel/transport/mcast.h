@@ -22,9 +22,11 @@ struct pib_attachment {
 	u8 mgid[16];
 };
 
-/* Before the first QP is made. Process context. Return: 0 or -ENOMEM. */
+/*
+ * Set the groups of an HCA up, before its first QP is made. Process context. Return: 0 or -ENOMEM.
+ */
 int pib_mcast_init(struct pib_hca *hca);
-/* When no QP is left. Process context. */
+/* Free the groups of an HCA, when no QP is left. Process context. */
 void pib_mcast_exit(struct pib_hca *hca);
 
 /**
@@ -40,11 +42,12 @@ void pib_mcast_deliver(struct pib_hca *hca, const struct pib_hdrs *h,
 		       void (*fn)(struct pib_qp *qp, void *arg), void *arg);
 
 /*
- * A QP is being destroyed: forget its attachments, and drop their references soon. Process context.
+ * Detach a QP that is being destroyed from all its groups. Their references to it are dropped soon.
+ * Process context.
  */
 void pib_mcast_detach_all(struct pib_hca *hca, struct pib_qp *qp);
 
-/* What is behind an object that is an attachment. Any context, where the object is seen. */
+/* Copy what an object that is an attachment stands for. Context: as pib_object_look.see. */
 void pib_mcast_show(const struct pib_object *o, struct pib_attachment *a);
 
 /* ib_device_ops; process context. Return: 0 or -errno. */

@@ -30,11 +30,11 @@
 
 /**
  * struct change - a checked modify_qp
- * @attr: as asked for
+ * @attr: attributes as asked for
  * @mask: enum ib_qp_attr_mask
  * @cur: state before
  * @next: state after
- * @av: address vectors, taken over
+ * @av: the primary path's address vector, checked
  * @alt_av: the alternate path's
  */
 struct change {
@@ -86,7 +86,7 @@ static int check_rearm(const struct pib_qp *qp, const struct change *c)
 	return qp_refuse(qp, -EINVAL, "no alternate path to be armed");
 }
 
-/* ARMED is the HCA's to set (17.2.8.1.1). MIGRATED is no change where it is so already. */
+/* Only the HCA sets ARMED (17.2.8.1.1). MIGRATED changes nothing where the QP is in it already. */
 static int check_migration(const struct pib_qp *qp, const struct change *c)
 {
 	if (!(c->mask & IB_QP_PATH_MIG_STATE))
@@ -156,8 +156,8 @@ static int check_numbers(struct pib_qp *qp, const struct change *c)
 }
 
 /*
- * What has begun ends in SQD (10.3.1.5). When all of it has, the way back to RTS is open, and
- * attributes may change.
+ * Return: true if the change comes too early. In SQD, requests that have begun end first
+ * (10.3.1.5). Then the QP may go back to RTS, and attributes may change.
  */
 static bool is_draining(const struct pib_qp *qp, const struct change *c)
 {
@@ -243,6 +243,17 @@ static void set_numbers(struct pib_qp *qp, const struct change *c)
 		to->dest_qp_num = a->dest_qp_num;
 }
 
+/*
+ * Return: factor by which RNR timers stretch the time that the peer has asked for, which is the
+ * minimum (9.7.5.2.8); 0: they do not.
+ */
+static u8 rnr_times(const struct pib_qp *qp)
+{
+	struct pib_behaviors *b = &qp->hca->behaviors;
+
+	return pib_behaves(b, PIB_BEHAVIOR_RNR_TIMER_LONG) ? 2 + pib_behavior_draw(b, 3) : 0;
+}
+
 static struct pib_req_cfg req_cfg(const struct pib_qp *qp)
 {
 	const struct ib_qp_attr *a = &qp->attr;
@@ -256,6 +267,8 @@ static struct pib_req_cfg req_cfg(const struct pib_qp *qp)
 		.pmtu = pib_qp_is_datagram(qp) ? PIB_MTU_MAX : ib_mtu_enum_to_int(a->path_mtu),
 		.dqpn = a->dest_qp_num,
 		.max_burst = PIB_BURST_MAX,
+		.rnr_times = rnr_times(qp),
+		.early_inv = pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_EARLY_INVALIDATE),
 	};
 }
 
@@ -369,9 +382,8 @@ static bool bursts_out(const struct pib_qp *qp)
 }
 
 /*
- * What is on its way does not stay there for long (hold.c). All the same a task that is being
- * killed does not wait for that here, but in destroy_qp. Return: 0; -EINTR: the task is being
- * killed.
+ * Wait for bursts on their way, which do not stay there for long (hold.c). A task that is being
+ * killed does not wait here, but in destroy_qp. Return: 0; -EINTR: the task is being killed.
  */
 static int wait_for_bursts(const struct pib_qp *qp)
 {
@@ -383,7 +395,9 @@ static int wait_for_bursts(const struct pib_qp *qp)
 	return 0;
 }
 
-/* Leave SQE. The process may go on posting: only what is there now is flushed. */
+/*
+ * Leave SQE. The process may go on posting: only work requests that are posted by now are flushed.
+ */
 static int leave_sqe(struct pib_qp *qp)
 {
 	u32 end = qp->sq.ring.hdr ? qp->sq.ring.index + pib_ring_pending(&qp->sq.ring) : 0;
@@ -404,8 +418,8 @@ static int leave_sqe(struct pib_qp *qp)
 }
 
 /*
- * A wait for a page does not keep a QP that begins anew from its work. Without memory the wait
- * stays.
+ * Abandon a wait for a page, so that it does not keep a QP that begins again from its work. Without
+ * memory the wait stays.
  */
 static void leave_page(struct pib_qp *qp, struct pib_pagein **pages)
 {
@@ -431,7 +445,8 @@ static void leave_pages(struct pib_qp *qp)
 }
 
 /*
- * Nothing is taken in or sent any more. What is on its way must land before slots are used again.
+ * Reset the QP: it takes in and sends nothing any more. Bursts on their way must land before slots
+ * are used again.
  */
 static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* From what the transport wants sent to bursts that leave by a port. */
+/* Addressing and sending of bursts, from the transport to a port. */
 #include "transport/congestion.h"
 #include "hca/hw_counters.h"
 #include "core/task.h"
@@ -10,14 +10,9 @@
 #include "transport/output.h"
 #include "transport/qp_trace.h"
 
-/* Does a packet stay in the HCA, for it goes to one of the port's LIDs? */
-static bool is_loopback(const struct pib_port *p, u16 dlid)
-{
-	return pib_port_owns_lid(p, dlid);
-}
-
 /*
- * The QP that does not get its own multicast; NULL: the sender is among the members of its group.
+ * Return: the QP that does not get its own multicast; NULL: the sender is among the members of its
+ * group.
  */
 static const struct pib_qp *left_out(const struct pib_qp *qp)
 {
@@ -31,20 +26,21 @@ static const struct pib_qp *left_out(const struct pib_qp *qp)
  */
 static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 {
-	if (is_loopback(&qp->port->p, b->h.dlid)) {
+	if (pib_port_loops_back(&qp->port->p, &b->h)) {
 		b->in_port = qp->port;
 		return min(pib_input(qp->port, b), 0);
 	}
 	/*
 	 * Members at this port get theirs once, though a full cable may have the burst tried again.
 	 */
-	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stall.burst)
+	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stall.burst &&
+	    pib_port_admits(&qp->port->p, b->h.dqpn))
 		pib_input_mcast(qp->port, b, left_out(qp));
 	return pib_kport_xmit(qp->port, b);
 }
 
 /*
- * Send a burst. What goes over UDP has the QP stay on this CPU for a while (core/task.c).
+ * Send a burst. A burst that goes over UDP keeps the QP on this CPU for a while (core/task.c).
  *
  * Return: 0: the burst is consumed; -EBUSY.
  */
@@ -64,15 +60,19 @@ static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 	return 0;
 }
 
-static u16 pkey_of(const struct pib_qp *qp, u16 index)
+void pib_tx_nomem(const struct pib_qp *qp, const struct pib_tx *tx)
 {
-	return READ_ONCE(qp->port->p.pkey[index % PIB_PKEYS]);
+	lockdep_assert_held(&qp->lock);
+
+	pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
+	if (trace_pib_dropped_enabled())
+		pib_qp_trace_drop(qp->port, PIB_STAT_TX_NOMEM, &tx->h, tx->npkts);
 }
 
 /*
- * Answers carry marks back. A QP that is slowed down sends one burst in a turn: an answer and a
- * request by turns, so that neither keeps the other away. ACKs and NAKs are not meant by that: they
- * are small, and what the peer sends waits for them.
+ * Answers carry marks back. A QP that is slowed down sends one burst in a turn, an answer and a
+ * request by turns, so that neither keeps the other away. ACKs and NAKs are not slowed down: they
+ * are small, and the peer's sends wait for them.
  */
 static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
 {
@@ -121,7 +121,7 @@ static void fill_path(struct pib_hca *hca, const struct pib_av_data *av, struct 
 		fill_grh(p, av, h);
 }
 
-/* Fill in what the path says, and the QP's own part of the BTH. */
+/* Fill in the fields of the path, and the QP's own part of the BTH. */
 static void address_burst(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b)
 {
 	fill_path(qp->hca, av, &b->h);
@@ -129,15 +129,17 @@ static void address_burst(struct pib_qp *qp, const struct pib_av_data *av, struc
 		b->h.pkey = 0xFFFF;	/* QP0 belongs to no partition (10.9.2) */
 		b->h.vl = 15;
 	} else if (qp->type != IB_QPT_GSI) {
-		b->h.pkey = pkey_of(qp, qp->attr.pkey_index);
+		b->h.pkey = pib_port_pkey(&qp->port->p, qp->attr.pkey_index);
 	} else {
-		b->h.pkey = pkey_of(qp, b->h.pkey);
+		b->h.pkey = pib_port_pkey(&qp->port->p, b->h.pkey);
 	}
 	if (qp->attr.path_mig_state == IB_MIG_MIGRATED)
 		b->h.flags |= PIB_H_MIG;
 }
 
-/* As deliver_burst(). Each copy of a multicast counts as a burst of @turn, too, if there is one. */
+/*
+ * Call deliver_burst(). Each copy of a multicast counts as a burst of @turn, too, if there is one.
+ */
 static int deliver_in_turn(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
 {
 	u32 copies;
@@ -151,10 +153,12 @@ static int deliver_in_turn(struct pib_qp *qp, struct pib_burst *b, struct pib_tu
 	return err;
 }
 
-/* No partition has the key 0 (10.9.1.2): as if lost on the way. */
+/*
+ * Drop @b if the QP is in no partition, as if it was lost on the way. Return: true: it was dropped.
+ */
 static bool drop_keyless(struct pib_qp *qp, struct pib_burst *b)
 {
-	if (likely(b->h.pkey & 0x7FFF))
+	if (likely(pib_pkey_valid(b->h.pkey)))
 		return false;
 	pib_qp_drop(qp, PIB_STAT_TX_NO_PKEY, b, 1);
 	pib_burst_free(b);
@@ -168,7 +172,7 @@ static bool stall_at(struct pib_qp *qp, struct pib_burst *b, u64 until)
 	return false;
 }
 
-/* Send what stands in the list, in a turn. Return: false: the QP is stalled. */
+/* Send the bursts of @behind, in a turn. Return: false: the QP is stalled. */
 static bool send_behind(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_burst *b;
@@ -191,7 +195,7 @@ static bool send_behind(struct pib_qp *qp, struct pib_turn *turn)
 	return true;
 }
 
-/* There are rules for what goes wrong on purpose, maybe for this QP. */
+/* Send @b by the rules of injection, if any is for this QP. Return: false: the QP is stalled. */
 static bool send_injected(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
 {
 	pib_inject_tx(qp, b, &qp->behind);
@@ -231,7 +235,7 @@ void pib_tx_redirect(struct pib_qp *qp)
 		address_burst(qp, &qp->av, b);
 }
 
-/* What was kept has its first try. Return: false: the QP is stalled. */
+/* Send the burst that was kept, for the first time. Return: false: the QP is stalled. */
 static bool send_kept(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_burst *b = qp->stall.burst;

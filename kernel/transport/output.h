@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* From what the transport wants sent to bursts that leave by a port (transport/output.c). */
+/* Addressing and sending of bursts, from the transport to a port (transport/output.c). */
 #ifndef PIB_TRANSPORT_OUTPUT_H
 #define PIB_TRANSPORT_OUTPUT_H
 
@@ -8,7 +8,7 @@
 #include "transport/qp.h"
 
 /**
- * struct pib_turn - what a QP may still send in this turn
+ * struct pib_turn - the rest of what a QP may send in this turn
  * @bursts: bursts; copies of multicasts count, too, and each packet of a large send
  * @bytes: payload
  * @now: the time, ns
@@ -19,7 +19,7 @@ struct pib_turn {
 	u64 now;
 };
 
-/* @tx is taken up. It counts even where nothing comes of it: who makes such work is bounded. */
+/* Charge @tx to the turn. It counts even if nothing is sent, so that such work is bounded, too. */
 static inline void pib_turn_spend(struct pib_turn *t, const struct pib_tx *tx)
 {
 	t->bursts -= tx->h.tp == PIB_TP_UD ? tx->npkts : 1;
@@ -34,7 +34,8 @@ static inline bool pib_turn_over(const struct pib_turn *t)
 /* All of these: under qp->lock, softirqs off, under rcu_read_lock(). */
 
 /*
- * Path MTU of @tx, bytes. A QP that only answers may stay in RTR, where the requester has none yet.
+ * Return: the path MTU of @tx, bytes. A QP that only answers may stay in RTR, where the requester
+ * has none yet.
  */
 static inline u32 pib_tx_pmtu(const struct pib_qp *qp, const struct pib_tx *tx)
 {
@@ -43,13 +44,19 @@ static inline u32 pib_tx_pmtu(const struct pib_qp *qp, const struct pib_tx *tx)
 	return tx->kind == PIB_TX_REQUEST ? qp->req.cfg.pmtu : qp->resp.cfg.pmtu;
 }
 
-/* A burst with the headers and sizes of @tx, without payload. Return: NULL: no memory (counted). */
+/* Count and trace that there is no memory for @tx. */
+void pib_tx_nomem(const struct pib_qp *qp, const struct pib_tx *tx);
+
+/*
+ * Make a burst with the headers and sizes of @tx, without payload. Return: NULL: no memory
+ * (counted).
+ */
 static inline struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx)
 {
 	struct pib_burst *b = pib_burst_alloc_headless();
 
 	if (!b) {
-		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
+		pib_tx_nomem(qp, tx);
 		return NULL;
 	}
 	b->h = tx->h;
@@ -59,12 +66,21 @@ static inline struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib
 	return b;
 }
 
-/* Send by @av; NULL: by the QP's path. Return: false: the receiver is full, the QP is stalled. */
+/**
+ * pib_tx_send() - address a burst and send it
+ * @qp: queue pair
+ * @av: path of the burst
+ * @b: the burst; consumed, or kept by @qp
+ * @turn: turn of the queue pair, which congestion control may end
+ *
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
+ * Return: false: the receiver is full, the QP is stalled.
+ */
 bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
 		 struct pib_turn *turn);
-/* The QP's path has changed: the stalled burst, too, goes by the new one. */
+/* Have the stalled burst, too, go by the QP's new path. */
 void pib_tx_redirect(struct pib_qp *qp);
-/* What pib_tx_stalled() does where there is a stalled burst. */
+/* Out-of-line part of pib_tx_stalled(), for a QP with a stalled burst. */
 bool pib_tx_retry(struct pib_qp *qp, struct pib_turn *turn);
 /*
  * Try the stalled burst again, if there is one. @turn: of the sender, or NULL. Return: false: the

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Posting. Processes fill their rings themselves and ring, by a method of their own or by
- * posting without work requests. The QP is run there and then, unless the calls come one
- * after the other (transport/sqpoll.c). Work requests of kernel users are written into rings
- * of the same format. These users may hold locks and have interrupts off, so the QP is run a
- * moment later.
+ * Posting. Processes fill their rings themselves and ring a doorbell, by a method of their own or
+ * by posting without work requests. The QP is run there and then, unless the calls come one after
+ * the other (transport/sqpoll.c). Work requests of kernel users are written into rings of the same
+ * format. These users may hold locks and have interrupts off, so the QP is run a moment later.
  */
 #include "hca/ah.h"
 #include "core/task.h"
@@ -97,7 +96,10 @@ static void fill_reg(struct pib_send_wqe *wqe, const struct ib_reg_wr *wr)
 	wqe->raw[2] = wr->access;
 }
 
-/* Checked here: an error of a request that is taken would flush all that stand behind it. */
+/*
+ * Return: true if the packets of a large send fit. A request that is taken and then fails would
+ * flush all that stand behind it.
+ */
 static bool lso_fits(const struct pib_qp *qp, const struct ib_ud_wr *wr)
 {
 	u32 len = 0, max = pib_sq_datagram_max(qp);
@@ -109,8 +111,9 @@ static bool lso_fits(const struct pib_qp *qp, const struct ib_ud_wr *wr)
 }
 
 /*
- * A large send: the headers are copied, since the consumer promises them for this call only. They
- * are to be those of TCP, and nothing else; a group would have each packet copied in one piece.
+ * Fill in a large send. The headers are copied, since the consumer promises them for this call
+ * only. They must be those of TCP, and nothing else. Multicast is refused: it would have each
+ * packet copied in one piece.
  */
 static int fill_lso(const struct pib_qp *qp, struct pib_send_wqe *wqe, const struct ib_ud_wr *wr)
 {
@@ -285,8 +288,8 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 }
 
 /*
- * Unlike a post command this is not refused to whoever has changed his credentials, has
- * inherited the device or was handed it. The uobject may stand for an XRC target QP that
+ * Unlike a post command this method is not refused to a process that has changed its credentials,
+ * has inherited the device or was handed it. The uobject may stand for an XRC target QP that
  * somebody else has opened.
  */
 static int UVERBS_HANDLER(PIB_METHOD_QP_RING_SEND)(struct uverbs_attr_bundle *attrs)

@@ -6,7 +6,9 @@
  * table holds stubs, which live until a grace period later and count the references.
  * destroy_qp takes the stub out and waits for the last reference.
  */
+#include <linux/sched.h>
 #include <linux/slab.h>
+#include <rdma/restrack.h>
 #include "compat/compat.h"
 #include "hca/cq.h"
 #include "hca/hca.h"
@@ -81,23 +83,60 @@ static int check_init(struct pib_hca *hca, const struct ib_qp_init_attr *init, b
 	return 0;
 }
 
-/* From now on QPs are told of an overflow. */
+/* Have QPs told of an overflow from now on. */
 static void watch_cq(struct pib_cq *cq)
 {
 	if (cq)
 		WRITE_ONCE(cq->on_overflow, pib_state_cq_overflow);
 }
 
+static void link_cq(struct pib_qp *qp, struct pib_cq *cq, struct pib_cq_link *link)
+{
+	link->who = qp;
+	spin_lock(&cq->links_lock);
+	list_add_tail(&link->entry, &cq->links);
+	spin_unlock(&cq->links_lock);
+}
+
+static void unlink_cq(struct pib_cq *cq, struct pib_cq_link *link)
+{
+	spin_lock(&cq->links_lock);
+	list_del(&link->entry);
+	spin_unlock(&cq->links_lock);
+}
+
+/*
+ * Link the QP to its CQs: once, if both are one. The QP is published, and has completed nothing
+ * yet.
+ */
+static void link_cqs(struct pib_qp *qp)
+{
+	if (qp->scq)
+		link_cq(qp, qp->scq, &qp->scq_link);
+	if (qp->rcq && qp->rcq != qp->scq)
+		link_cq(qp, qp->rcq, &qp->rcq_link);
+}
+
+static void unlink_cqs(struct pib_qp *qp)
+{
+	if (qp->scq)
+		unlink_cq(qp->scq, &qp->scq_link);
+	if (qp->rcq && qp->rcq != qp->scq)
+		unlink_cq(qp->rcq, &qp->rcq_link);
+}
+
 static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool user)
 {
 	struct pib_hca *hca = to_hca(qp->ib.device);
+	bool is_target = init->qp_type == IB_QPT_XRC_TGT;
 
 	qp->hca = hca;
 	qp->stats = hca->stats;
 	qp->pd = qp->ib.pd ? to_pd(qp->ib.pd) : NULL;
-	qp->srq = init->srq ? to_srq(init->srq) : NULL;
-	qp->scq = init->send_cq ? to_cq(init->send_cq) : NULL;
-	qp->rcq = init->recv_cq ? to_cq(init->recv_cq) : NULL;
+	/* ib_core counts no user of these that is an XRC target: they may go before it. */
+	qp->srq = init->srq && !is_target ? to_srq(init->srq) : NULL;
+	qp->scq = init->send_cq && !is_target ? to_cq(init->send_cq) : NULL;
+	qp->rcq = init->recv_cq && !is_target ? to_cq(init->recv_cq) : NULL;
 	watch_cq(qp->scq);
 	watch_cq(qp->rcq);
 	qp->type = init->qp_type;
@@ -163,7 +202,7 @@ static int alloc_sq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *u
 		pib_ring_free(&sq->ring);
 		return -ENOMEM;
 	}
-	/* what a slot has room for: there are programs that send inline without having asked */
+	/* the room in a slot, since some programs send inline without having asked */
 	qp->max_inline = max_t(u32, cap->max_inline_data,
 			       qp->max_send_sge * sizeof(struct pib_sge));
 	cap->max_inline_data = qp->max_inline;
@@ -223,7 +262,7 @@ static int alloc_queues(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udat
 		cap->max_recv_wr = 0;
 		cap->max_recv_sge = 0;
 	}
-	/* Only who answers READs and atomics needs more than one. */
+	/* Only a QP that answers READs and atomics needs more than one. */
 	qp->num_rd_res = qp->type == IB_QPT_RC || qp->type == IB_QPT_XRC_TGT ? PIB_QP_RD_RES : 1;
 	qp->rd_res = kcalloc(qp->num_rd_res, sizeof(*qp->rd_res), GFP_KERNEL_ACCOUNT);
 	err = -ENOMEM;
@@ -246,7 +285,50 @@ static void free_queues(struct pib_qp *qp)
 	free_sq(qp);
 }
 
-/* From here on the QP can be found. */
+/*
+ * Return: true if ib_core lists a QP of this number. It goes on to do so for a while when
+ * pib_destroy_qp() has returned, and would not list another one.
+ */
+static bool qpn_listed(struct pib_hca *hca, u32 qpn)
+{
+	struct rdma_restrack_entry *res;
+
+	res = rdma_restrack_get_byid(&hca->ib, RDMA_RESTRACK_QP, qpn);
+	if (IS_ERR(res))
+		return false;
+	rdma_restrack_put(res);
+	return true;
+}
+
+static int reserve_lowest(struct pib_hca *hca, u32 *qpn)
+{
+	u32 first = QPN_FIRST;
+	int err;
+
+	for (;;) {
+		err = xa_alloc(&hca->qps, qpn, NULL, XA_LIMIT(first, QPN_LAST), GFP_KERNEL);
+		if (err || !qpn_listed(hca, *qpn))
+			return err;
+		xa_erase(&hca->qps, *qpn);
+		first = *qpn + 1;
+	}
+}
+
+/*
+ * Reserve a number, by which nobody finds the QP yet. Numbers go round, so that a late packet does
+ * not meet a new QP; the IBA does not ask for that.
+ */
+static int qpn_reserve(struct pib_qp *qp)
+{
+	struct pib_hca *hca = qp->hca;
+
+	if (pib_behaves(&hca->behaviors, PIB_BEHAVIOR_REUSE_QPN))
+		return reserve_lowest(hca, &qp->qpn);
+	return xa_alloc_cyclic(&hca->qps, &qp->qpn, NULL, XA_LIMIT(QPN_FIRST, QPN_LAST),
+			       &hca->next_qpn, GFP_KERNEL);
+}
+
+/* Enter the QP in the table: it can be found from now on. */
 static int qp_publish(struct pib_qp *qp)
 {
 	struct pib_hca *hca = qp->hca;
@@ -265,9 +347,8 @@ static int qp_publish(struct pib_qp *qp)
 		err = xa_insert(&hca->qps, PIB_QP_SPECIAL(qp->port->p.num, qp->qpn), stub,
 				GFP_KERNEL);
 	} else {
-		/* Reserved first: who finds it must find its number in it. */
-		err = xa_alloc_cyclic(&hca->qps, &qp->qpn, NULL, XA_LIMIT(QPN_FIRST, QPN_LAST),
-				      &hca->next_qpn, GFP_KERNEL);
+		/* The number is reserved first: the stub must have it when the QP can be found. */
+		err = qpn_reserve(qp);
 		stub->qpn = qp->qpn;
 		if (err >= 0)
 			err = xa_err(xa_store(&hca->qps, qp->qpn, stub, GFP_KERNEL));
@@ -280,19 +361,69 @@ static int qp_publish(struct pib_qp *qp)
 	return 0;
 }
 
+struct pib_qp *pib_qp_next(struct pib_hca *hca, unsigned long *index, unsigned long last)
+{
+	struct pib_qp_stub *stub;
+	struct pib_qp *qp = NULL;
+
+	cond_resched();
+	rcu_read_lock();
+	do {
+		stub = xa_find(&hca->qps, index, last, XA_PRESENT);
+		if (stub)
+			qp = pib_qp_stub_get(stub);
+		++*index;
+	} while (stub && !qp);
+	rcu_read_unlock();
+	return qp;
+}
+
+/* Take the QP out of the table. Its number stays reserved: what is known by it is still there. */
 static void qp_unpublish(struct pib_qp *qp)
 {
 	if (qp->type <= IB_QPT_GSI) {
 		xa_erase(&qp->hca->qps, PIB_QP_SPECIAL(qp->port->p.num, qp->qpn));
 		return;
 	}
-	xa_erase(&qp->hca->qps, qp->qpn);
+	/*
+	 * NULL replaces an entry, which takes no memory; in an xarray that allocates this reserves.
+	 */
+	xa_store(&qp->hca->qps, qp->qpn, NULL, GFP_KERNEL);
 	pib_idcache_drop(&qp->hca->qp_cache, &qp->hca->qps, qp->qpn, qp->stub);
+}
+
+/* Release the number for another QP. */
+static void qpn_release(struct pib_qp *qp)
+{
+	if (qp->type > IB_QPT_GSI)
+		xa_erase(&qp->hca->qps, qp->qpn);
 }
 
 static int copy_response(struct ib_udata *udata, struct pib_create_qp_resp *resp)
 {
 	return udata ? pib_udata_respond(udata, resp, sizeof(*resp)) : 0;
+}
+
+/*
+ * Charge the QP to its owner. ib_core makes XRC target QPs without a udata, in the name of
+ * processes. Each is charged to its maker, not to the maker of the domain, which may be open to
+ * others.
+ */
+static int charge_qp(struct pib_qp *qp, struct pib_quota *quota, struct ib_udata *udata)
+{
+	struct pib_user *maker = NULL;
+	int err;
+
+	if (qp->ib.qp_type == IB_QPT_XRC_TGT) {
+		maker = pib_quota_user(quota);
+		if (IS_ERR(maker))
+			return PTR_ERR(maker);
+	}
+	qp->owner = maker ?: pib_quota_owner(udata);
+	err = pib_quota_take(quota, qp->owner, PIB_OBJ_QP);
+	/* a QP that is charged has a reference of its own */
+	pib_quota_put(quota, maker);
+	return err;
 }
 
 int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)
@@ -312,8 +443,7 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	if (err)
 		return err;
 
-	qp->owner = pib_quota_owner(udata);
-	err = pib_quota_take(&hca->quota, qp->owner, PIB_OBJ_QP);
+	err = charge_qp(qp, &hca->quota, udata);
 	if (err)
 		return err;
 	qp_setup(qp, init, udata);
@@ -330,7 +460,8 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	err = qp_publish(qp);
 	if (err)
 		goto err_queues;
-	/* ib_core makes XRC target QPs without a udata, in the name of processes. */
+	link_cqs(qp);
+	/* XRC target QPs are processes', too: see charge_qp(). */
 	pib_object_add(&hca->objects, &qp->obj, PIB_OBJECT_KIND_QP, qp->pd ? qp->pd->obj.id : 0,
 		       qp->tp == PIB_TP_XRC ? NULL : pib_udata_kernel(udata, &ibqp->res));
 	return 0;
@@ -354,7 +485,7 @@ static void qp_stop(struct pib_qp *qp)
 	spin_unlock(&qp->inbox.lock);
 	pib_state_drop_bursts(qp);
 	spin_unlock_bh(&qp->lock);
-	/* Armed by a turn only, and none begins any more. */
+	/* Only a turn arms it, and none begins any more. */
 	hrtimer_cancel(&qp->timer);
 	/* Pages that it waits for may never come. */
 	pib_pagein_leave(qp->rx.pages);
@@ -367,11 +498,12 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct pib_qp *qp = to_qp(ibqp);
 
 	pib_object_del(&qp->hca->objects, &qp->obj);
+	unlink_cqs(qp);
 	qp_unpublish(qp);
 	pib_mcast_detach_all(qp->hca, qp);
 	qp_stop(qp);
 	pib_qp_put(qp);
-	/* Run lists, bursts that refer to its memory, packets just arriving. */
+	/* Run lists, bursts that refer to its memory, and packets just arriving have references. */
 	wait_for_completion(&qp->gone);
 	pib_injects_forget_qp(&qp->hca->injects, qp->qpn);
 
@@ -379,6 +511,7 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		pib_cq_clean(qp->scq, qp->qpn);
 	if (qp->rcq && qp->rcq != qp->scq)
 		pib_cq_clean(qp->rcq, qp->qpn);
+	qpn_release(qp);
 	kfree_rcu(qp->stub, rcu);
 	free_queues(qp);
 	free_pageins(qp);

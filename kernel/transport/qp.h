@@ -11,6 +11,7 @@
 #include <linux/mutex.h>
 #include <rdma/ib_verbs.h>
 #include "hca/ah.h"
+#include "hca/cq.h"
 #include "hca/recv_wqe.h"
 #include "packet/burst.h"
 #include "transport/hold.h"
@@ -22,7 +23,6 @@
 #include "tracing/values.h"
 #include "transport/sqpoll.h"
 
-struct pib_cq;
 struct pib_hca;
 struct pib_pd;
 struct pib_srq;
@@ -35,37 +35,39 @@ struct pib_stats;
 #define PIB_QP_RD_RES		32	/* responder resources, a power of two above the former */
 
 /*
- * Bursts that an inbox holds: from senders of the same kernel, who are then pushed
- * back, and from afar, where a window of single packets must fit (rc_cwnd.c).
+ * Number of bursts at which an inbox is full. PIB_QP_INBOX_MAX is for senders of the same kernel,
+ * which are then pushed back. PIB_QP_INBOX_UDP is for bursts that came over UDP: a window of single
+ * packets must fit (rc_cwnd.c).
  */
 #define PIB_QP_INBOX_MAX	256
 #define PIB_QP_INBOX_UDP	8192
 /*
- * Bytes of bursts from afar: twice what an RC requester has on its way at most (rc_cwnd.c). What
- * exceeds the second figure comes out of what the QPs of an HCA share.
+ * Most bytes of bursts that came over UDP. PIB_QP_INBOX_BYTES is twice what an RC requester has on
+ * its way at most (rc_cwnd.c). Bursts beyond PIB_QP_INBOX_FREE are charged to PIB_HCA_INBOX_BYTES,
+ * which the QPs of an HCA share.
  */
 #define PIB_QP_INBOX_BYTES	(8 << 20)
 #define PIB_QP_INBOX_FREE	(1 << 20)
 #define PIB_HCA_INBOX_BYTES	(128 << 20)
 
-/* How long a datagram may wait in this machine until it is sent, or received. */
+/* Longest time that a datagram waits in this machine until it is sent, or received. */
 #define PIB_QP_HOME_MSEC	100
 
 /* The QP's own bits of pib_task.state */
 enum pib_qp_sched {
 	PIB_QP_TIMER = PIB_TASK_OWN,	/* the timer fired */
-	PIB_QP_RUNG,			/* the send ring is to be looked at */
-	PIB_QP_ASTRAY,			/* the peer has migrated to a path that is none of its */
+	PIB_QP_RUNG,			/* posters have rung for the send ring */
+	PIB_QP_ASTRAY,			/* the peer has migrated to a path unknown to the QP */
 };
 
 /**
  * struct pib_ksq_slot - a send work request as the kernel keeps it
- * @w: what the requester sees; must stay first
+ * @w: the requester's part of the work request; must stay first
  * @refs: bursts alive that refer to the work request's memory
  * @num_sge: entries in @sge
  * @is_inline: the payload stands in the ring slot @ring_index
  * @wc_opcode: enum ib_wc_opcode for the completion
- * @bad: enum pib_wc in which validation has ended; not 0: nothing is sent
+ * @bad: enum pib_wc that validation has ended with; not 0: nothing is sent
  * @ring_index: index in the posting ring
  * @avn: datagrams: AH number
  * @pkey_index: GSI: P_Key to send with
@@ -108,11 +110,11 @@ static inline struct pib_ksq_slot *pib_ksq_slot(struct pib_swqe *w)
 }
 
 /**
- * struct pib_put_off - something to send that waits for its payload, or a local operation for its
+ * struct pib_put_off - a burst that waits for its payload, or a local operation that waits for its
  * turn
- * @pages: what it waits for
- * @set: there is something; nothing else is sent in its direction
- * @tx: what is put off
+ * @pages: pages that @tx waits for
+ * @set: @tx is valid; nothing else is sent in its direction
+ * @tx: the step that is put off
  */
 struct pib_put_off {
 	struct pib_pagein *pages;
@@ -121,10 +123,10 @@ struct pib_put_off {
 };
 
 /**
- * struct pib_qp_stub - what the table of QPs points to
+ * struct pib_qp_stub - an entry of the table of QPs
  * @ref: references to the QP: 1 for being published, the rest are takers of pib_qp_stub_get()
  * @qpn: number of the QP
- * @qp: the queue pair; valid for whoever has taken a reference
+ * @qp: the queue pair; valid for holders of a reference
  * @rcu: the stub outlives the QP, whose memory is ib_core's, by a grace period
  */
 struct pib_qp_stub {
@@ -136,10 +138,10 @@ struct pib_qp_stub {
 
 /**
  * struct pib_inbox - bursts that have arrived, put there by their senders and taken by the turn
- * @lock: guards what follows; softirqs off
+ * @lock: guards the members below; taken with softirqs off
  * @list: the bursts
- * @len: how many bursts; also read without the lock
- * @bytes: what the bursts are charged with
+ * @len: number of bursts; also read without the lock
+ * @bytes: bytes that the bursts are charged with
  * @closed: the inbox accepts no more
  */
 struct pib_inbox {
@@ -151,15 +153,15 @@ struct pib_inbox {
 };
 
 /**
- * struct pib_qp_rx - what the turn takes in, and waits for
+ * struct pib_qp_rx - bursts that the turn takes in, and pages that it waits for
  * @list: bursts taken from the inbox and not yet looked at
- * @bytes: what these bursts are charged with; also read without the lock
- * @datagrams: of the first burst of @list: how many of its datagrams were taken in
- * @judged: of that burst: the request that waits was looked at by rules of injection
- * @pages: what the first burst of @list waits for
- * @hold: what happens meanwhile to what else comes
- * @place: @place.wqe is not NULL: that burst is a response, already told to the requester, whose
- *	payload is still to be placed
+ * @bytes: bytes that these bursts are charged with; also read without the lock
+ * @datagrams: datagrams of the first burst of @list that were taken in
+ * @judged: rules of injection have seen the request of that burst that waits
+ * @pages: pages that the first burst of @list waits for
+ * @hold: handling of the bursts that come meanwhile
+ * @place: place of a response's payload. If @place.wqe is not NULL, the first burst is a response
+ *	that the requester has been told of, and its payload was not placed yet
  */
 struct pib_qp_rx {
 	struct list_head list;
@@ -174,9 +176,9 @@ struct pib_qp_rx {
 /**
  * struct pib_stall - a burst that was refused with -EBUSY, or is kept, to be sent before all others
  * @burst: the burst, or NULL
- * @until: ns: the burst is kept until then, on purpose; 0: it is not
- * @tries: how often in a row the burst was refused since the timer has fired
- * @nsec: for how long the receiver was left alone the last time; 0: not yet
+ * @until: time, ns, until which the burst is kept on purpose; 0: it is not
+ * @tries: refusals in a row since the timer has fired
+ * @nsec: last pause between tries, ns; 0: there was none
  */
 struct pib_stall {
 	struct pib_burst *burst;
@@ -187,11 +189,12 @@ struct pib_stall {
 
 /**
  * struct pib_qp_sq - the send queue
- * @ring: as it was posted; @ring.index is the next to fetch
- * @busy: posters have been told that they need not ring; of who runs the QP or has claimed it to
- *	hand it on (core/task.c), without the lock
+ * @ring: the ring that posters fill; @ring.index is the next to fetch
+ * @busy: posters have been told that they need not ring. Written without the lock, by the CPU that
+ *	runs the QP or has claimed it to hand it on (core/task.c)
  * @done: index of the oldest work request not retired, published as the ring's consumer index
- * @slots: ring of struct pib_ksq_slot, as it was fetched; this and what follows never changes
+ * @slots: ring of struct pib_ksq_slot, the fetched work requests; never changes, nor do @slot_size
+ *	and @num_slots
  * @slot_size: bytes to a slot
  * @num_slots: a power of two
  */
@@ -206,11 +209,11 @@ struct pib_qp_sq {
 
 /**
  * struct pib_qp_rq - the receive queue
- * @ring: as it was posted; @ring.hdr is NULL if the QP has none of its own
+ * @ring: the ring that posters fill; @ring.hdr is NULL if the QP has none of its own
  * @srqn: SRQ that @cur came from, for XRC
  * @cur: receive work request being filled
- * @empty_since: ns: when the first of the datagrams that wait, or have waited, found nothing
- *	posted; 0: none waits, or none may wait; also read without the lock
+ * @empty_since: time, ns, at which the first of the datagrams that wait, or have waited, found no
+ *	receive; 0: none waits, or none may wait; also read without the lock
  */
 struct pib_qp_rq {
 	struct pib_ring ring;
@@ -222,17 +225,19 @@ struct pib_qp_rq {
 /**
  * struct pib_qp - a queue pair
  *
- * The members stand in the order of those to whom they belong.
+ * The members are grouped by their users.
  *
  * @ib: ib_core's
  *
  * Set at creation, constant until destruction:
  * @hca: owner
- * @stub: what the table of QPs points to
+ * @stub: entry of the table of QPs
  * @pd: protection domain; NULL for XRC target QPs
  * @srq: shared receive queue, or NULL
  * @scq: send completions; NULL for XRC target QPs
  * @rcq: receive completions; NULL for XRC QPs
+ * @scq_link: in the list of @scq, under its @links_lock
+ * @rcq_link: in the list of @rcq, likewise, if that is another CQ
  * @qpn: number; 0 and 1 for the special QPs
  * @type: enum ib_qp_type
  * @tp: enum pib_tp
@@ -241,76 +246,79 @@ struct pib_qp_rq {
  * @max_inline: bytes of inline data that a work request may carry
  * @max_send_sge: most entries in a send work request
  * @max_recv_sge: most entries in a receive work request
- * @cap: as granted
- * @create_flags: of the init attributes
+ * @cap: capabilities as granted
+ * @create_flags: flags of the init attributes
  * @owner: see pib_quota_take()
  * @pid: process that has made it, for tracepoints; 0: the kernel
  * @obj: in pib_hca.objects
- * @burst_owner: of bursts that refer to the QP's memory; each holds a reference on the QP and a
- *	slot
+ * @burst_owner: owner of bursts that refer to the QP's memory; each holds a reference on the QP and
+ *	a slot
  *
- * Of the verbs that change and destroy it (process context):
+ * Used by the verbs that change and destroy the QP (process context):
  * @gone: the last reference was dropped
- * @modify_mutex: serialises modify_qp, which may have to wait in its middle
+ * @modify_mutex: serialises modify_qp, which may wait for bursts
  * @mcast: its attachments to multicast groups; under the lock of mcast.c
  *
- * Of all who want it to run, without a lock; and of the one CPU that runs it (core/task.c):
- * @task: has it run; its @state also has the bits of enum pib_qp_sched
- * @sqpoll: the poster's pace, and how long its ring is polled without news
+ * Used without a lock by everyone who has the QP run, and by the one CPU that runs it
+ * (core/task.c):
+ * @task: runs the QP; its @state also has the bits of enum pib_qp_sched
+ * @sqpoll: the poster's pace, and the time for which its ring is polled without news
  *
- * Of senders, who add, and of the turn, which takes; under a lock of its own (softirqs off):
- * @inbox: what has arrived
+ * Filled by senders and emptied by the turn, under a lock of its own (softirqs off):
+ * @inbox: bursts that have arrived
  *
- * All that follows is under @lock (softirqs off), which a turn holds from its beginning to its end.
- * First what the turn and modify_qp have in common:
+ * Guarded by @lock (softirqs off), as are the groups below but the last. A turn holds @lock from
+ * its beginning to its end. First the members that the turn and modify_qp share:
  * @lock: see above
  * @state: enum ib_qp_state; also read without the lock
- * @cause: enum pib_cause: why the state is what it is; the same
+ * @cause: enum pib_cause: reason of @state; also read without the lock
  * @req: requester
  * @resp: responder
- * @rd_res: its resources for READs and atomics; constant
+ * @rd_res: the responder's resources for READs and atomics; constant
  * @num_rd_res: a power of two; constant
  *
- * Set by rdma_counter_bind_qpn(), and what the turn has told it of:
- * @stats: where it counts: the HCA's counters, or those that it is bound to
- * @req_seen: requester's counters that @stats has been told of
- * @resp_seen: the same for the responder
+ * Counters. rdma_counter_bind_qpn() sets @stats, and the turn sets the others:
+ * @stats: counters that the QP adds to: the HCA's, or those that it is bound to
+ * @req_seen: the requester's counters as last added to @stats
+ * @resp_seen: the responder's counters as last added to @stats
  *
  * Set by modify_qp and by path migration, also read without the lock where packets arrive:
  * @port: port that it uses
  * @av: connected QPs: primary path
  * @alt_av: connected QPs: alternate path; port 0: none was loaded
- * @alt_spent: @alt_av is the path that was left by a migration: none was loaded since
+ * @alt_spent: @alt_av is the path that a migration has left, and no other was loaded since
  * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left
  *	there
- * @astray: since the QP was ARMED, it was told of a peer that had migrated to another path
+ * @astray: the QP was told, since it was ARMED, of a peer that has migrated to an unknown path
  *
- * The turn's alone, but for RESET and destruction, which forget it:
+ * Used by the turn alone; RESET and destruction clear them:
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
- * @rx: what has come
- * @stall: what the receiver had no room for
- * @behind: bursts to be sent after it; empty where there is none
- * @req_off: of the requester; a reference of the slot is held
- * @resp_off: of the responder
- * @via_udp: what it has sent last has left by a UDP link
- * @waits: the requester's deadlines are suspended: what it waits for may be waiting here
- * @draining: an invalidation waits for others to let go of the memory
+ * @rx: bursts that have come
+ * @stall: burst that is sent before all others
+ * @behind: bursts that follow @stall.burst; empty where there is none
+ * @req_off: step that the requester has put off; it holds a reference of its slot
+ * @resp_off: step that the responder has put off
+ * @via_udp: the last burst that was sent has left by a UDP link
+ * @waits: the requester's deadlines are suspended: the answer that it waits for may be waiting here
+ * @draining: an invalidation waits for others to release the memory
  * @comm_est: COMM_EST was reported
- * @becn_due: a congested packet has come: the next answer says so
+ * @becn_due: a packet marked for congestion has come: the next answer carries the mark back
  * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to them,
  *	too
  * @sq: send work requests
- * @cc: how slow congestion has made it
- * @asks_first: the last burst that had to be slow was an answer: a request is next, if there is one
- * @timer_at: when @timer will fire, ns; 0: not armed
- * @timer: for the requester's deadlines and for stalled bursts
+ * @cc: state of congestion control
+ * @late_at: time, ns, until which finished sends do not complete; 0: none is kept back
+ * @asks_first: the last burst that congestion control slowed down was an answer: a request is next,
+ *	if there is one
+ * @timer_at: time, ns, at which @timer will fire; 0: not armed
+ * @timer: timer for the requester's deadlines and for stalled bursts
  * @rq: receive work requests
  *
- * Set by modify_qp; by the turn: the states and the migration state:
- * @attr: what query_qp answers
+ * Set by modify_qp; the turn sets the states and the migration state, too:
+ * @attr: attributes that query_qp returns
  *
- * Of kernel users that post, interrupts off:
- * @post_lock: the producer side of both rings
+ * Taken by kernel users that post, interrupts off:
+ * @post_lock: guards the producer side of both rings
  */
 struct pib_qp {
 	struct ib_qp ib;
@@ -322,6 +330,8 @@ struct pib_qp {
 	struct pib_srq *srq;
 	struct pib_cq *scq;
 	struct pib_cq *rcq;
+	struct pib_cq_link scq_link;
+	struct pib_cq_link rcq_link;
 	u32 qpn;
 	u8 type;
 	u8 tp;
@@ -342,7 +352,7 @@ struct pib_qp {
 	struct mutex modify_mutex;
 	struct hlist_head mcast;
 
-	/* Whoever has something for it to do. */
+	/* Everyone who has the QP run. */
 	struct pib_task task ____cacheline_aligned_in_smp;
 	struct pib_sqpoll sqpoll;
 
@@ -385,6 +395,7 @@ struct pib_qp {
 	struct pib_qp_sq sq;
 	struct pib_cc_flow cc;
 	bool asks_first;
+	u64 late_at;
 	u64 timer_at;
 	struct hrtimer timer;
 	struct pib_qp_rq rq;
@@ -401,10 +412,10 @@ static inline struct pib_qp *to_qp(struct ib_qp *ib)
 	return container_of(ib, struct pib_qp, ib);
 }
 
-/* Are the QP's requests acknowledged? */
+/* Return: true if the QP's requests are acknowledged. */
 static inline bool pib_qp_is_reliable(const struct pib_qp *qp)
 {
-	return qp->tp == PIB_TP_RC || qp->tp == PIB_TP_XRC;
+	return pib_tp_reliable(qp->tp);
 }
 
 static inline bool pib_qp_is_datagram(const struct pib_qp *qp)
@@ -412,34 +423,35 @@ static inline bool pib_qp_is_datagram(const struct pib_qp *qp)
 	return qp->tp == PIB_TP_UD;
 }
 
-/* Does the QP carry IP for a consumer in the kernel, with what an HCA does to that? */
+/* Return: true if the QP carries IP for a consumer in the kernel, with an HCA's offloads for IP. */
 static inline bool pib_qp_is_ipoib(const struct pib_qp *qp)
 {
 	return qp->create_flags & IB_QP_CREATE_IPOIB_UD_LSO;
 }
 
 /*
- * What the keys of the QP's requests, and of a peer's, are checked against. An XRC target QP must
- * have entered the domain of the request (@rx_pd). qp->lock held.
+ * Return: the context that keys of the QP's requests, and of a peer's, are checked against. An XRC
+ * target QP must have entered the domain of the request (@rx_pd). qp->lock held.
  */
 static inline struct pib_mem_ctx pib_qp_mem_ctx(const struct pib_qp *qp)
 {
 	return (struct pib_mem_ctx) { .pd = qp->pd ? qp->pd : qp->rx_pd, .qpn = qp->qpn };
 }
 
-/* ib_device_ops */
+/* ib_device_ops; process context. Return: 0 or -errno. */
 int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
 int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 /* transport/modify.c */
 int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
 int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init);
-/* post.c */
+/* post.c; any context */
 int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct ib_send_wr **bad);
 int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad);
 
-/* Where the table of QPs has the special QPs of a port: beyond every QPN. */
-#define PIB_QP_SPECIAL(port, qpn) ((unsigned long)(PIB_QPN_MASK + 1) | (port) << 1 | (qpn))
+/* Indices of the special QPs of a port in the table of QPs: beyond every QPN. */
+#define PIB_QP_FIRST_SPECIAL ((unsigned long)PIB_QPN_MASK + 1)
+#define PIB_QP_SPECIAL(port, qpn) (PIB_QP_FIRST_SPECIAL | (port) << 1 | (qpn))
 
 /*
  * Take a reference to the QP of a stub that stands in the table of QPs. Under rcu_read_lock().
@@ -465,7 +477,27 @@ static inline void pib_qp_put(struct pib_qp *qp)
 	pib_task_put(&qp->task);
 }
 
-/* Misuse or failure: the QP goes to ERR, with an async event if @event >= 0. qp->lock held. */
+/**
+ * pib_qp_next() - find the next queue pair in the table of QPs
+ * @hca: HCA of the table
+ * @index: index at which the search begins; moves behind the queue pair
+ * @last: last index to search
+ *
+ * Context: process; may sleep.
+ * Return: the queue pair, with a reference; NULL: there is none.
+ */
+struct pib_qp *pib_qp_next(struct pib_hca *hca, unsigned long *index, unsigned long last);
+
+/*
+ * Walk over the queue pairs from index @first to @last. The loop has a reference to the present
+ * one, which code that leaves the loop drops. May sleep.
+ */
+#define pib_for_each_qp(hca, qp, index, first, last) \
+	for (index = (first); (qp = pib_qp_next(hca, &(index), last)); pib_qp_put(qp))
+
+/*
+ * Move the QP to ERR after misuse or a failure, with an async event if @event >= 0. qp->lock held.
+ */
 void pib_qp_error(struct pib_qp *qp, enum pib_cause cause, int event);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Counters that QPs are bound to. A bound QP counts there and no longer into the
- * HCA's counters. ib_core adds what counters hold to what the port shows, also
- * after they are gone.
+ * Counters that QPs are bound to. A bound QP counts there and no longer into the HCA's counters.
+ * ib_core adds the values of counters to those that the port shows, also after the counters are
+ * gone.
  *
- * A counter is found by its number, which ib_core keeps for us. Numbers go round,
- * for ib_core forgets a counter only some time after it has told us to.
+ * A counter is found by its number, which ib_core keeps. Numbers go round, for ib_core forgets a
+ * counter only some time after it has told the driver to.
  */
 #include <linux/percpu.h>
 #include <linux/slab.h>
@@ -20,9 +20,9 @@ struct rdma_hw_stats *pib_counter_alloc_stats(struct rdma_counter *counter)
 }
 
 /**
- * struct pib_counter - what bound QPs have counted
- * @stats: per CPU
- * @number: by which it is found
+ * struct pib_counter - a counter that QPs are bound to
+ * @stats: counters of these QPs, per CPU
+ * @number: number by which the counter is found
  * @obj: in pib_hca.objects
  */
 struct pib_counter {
@@ -67,7 +67,7 @@ err_free:
 	return err;
 }
 
-/* From here on the QP counts into @stats. */
+/* Have the QP count into @stats from now on. */
 static void count_into(struct pib_qp *qp, struct pib_stats __percpu *stats)
 {
 	spin_lock_bh(&qp->lock);
@@ -99,7 +99,7 @@ int pib_counter_unbind_qp(struct ib_qp *ibqp)
 	return 0;
 }
 
-/* This may come while the counter goes. The table's lock keeps the counter until it is read. */
+/* Read a counter, which may be going meanwhile: the table's lock keeps it until it is read. */
 int pib_counter_update_stats(struct rdma_counter *counter)
 {
 	struct pib_hca *hca = to_hca(counter->device);
@@ -113,7 +113,7 @@ int pib_counter_update_stats(struct rdma_counter *counter)
 	return c ? 0 : -EINVAL;
 }
 
-/* No QP is bound to the counter any more. */
+/* Free a counter that no QP is bound to any more. */
 int pib_counter_dealloc(struct rdma_counter *counter)
 {
 	struct pib_hca *hca = to_hca(counter->device);

@@ -7,7 +7,7 @@
 
 struct pib_object;
 
-/* The number of an object that is a counter. Any context, where the object is seen. */
+/* Return: the number of an object that is a counter. Context: as pib_object_look.see. */
 u32 pib_counter_number(const struct pib_object *o);
 
 /* ib_device_ops. ib_core holds counter->lock in all but the first and the last; process context. */

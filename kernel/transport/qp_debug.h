@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What a queue pair tells the log, if somebody has asked for that (docs/debugging.md). */
+/* Debug messages of queue pairs, which are off by default (docs/debugging.md). */
 #ifndef PIB_TRANSPORT_QP_DEBUG_H
 #define PIB_TRANSPORT_QP_DEBUG_H
 
@@ -8,13 +8,13 @@
 #include "proto/rc.h"
 #include "transport/qp.h"
 
-/* Tell the log of a QP. Any context. */
+/* Print a debug message of a QP. Any context. */
 #define pib_qp_dbg(qp, fmt, ...) \
 	ibdev_dbg(&(qp)->hca->ib, "qp %u: " fmt "\n", (qp)->qpn, ##__VA_ARGS__)
 
-/* A state as the IBA spells it. */
+/* Return: the name of a state as the IBA spells it. */
 const char *pib_qp_state_name(enum ib_qp_state state);
-/* What came of a request, in words. */
+/* Return: the result of a request, in words. */
 const char *pib_res_name(enum pib_res res);
 
 #endif

@@ -45,16 +45,19 @@
 #include "transport/output.h"
 #include "udp/socket.h"
 
-/* What one turn may take in and send. */
+/* Most that one turn takes in, and most that it sends. */
 #define TURN_BURSTS	32
 #define TURN_BYTES	(4 * PIB_BURST_MAX)
 
-/* When to try again a receiver that is full and run by another CPU, or a cable without credits. */
+/*
+ * Tries in a row, and pauses, where a receiver is full and run by another CPU, or a cable is
+ * without credits.
+ */
 #define STALL_RETRIES	2
 #define STALL_NSEC	(20 * PIB_NSEC_PER_USEC)
 #define STALL_MAX_NSEC	(320 * PIB_NSEC_PER_USEC)
 
-/* Does the QP's state take such packets (10.3.1)? */
+/* Return: true if the QP's state takes such packets (10.3.1). */
 static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 {
 	switch (qp->state) {
@@ -71,7 +74,7 @@ static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 
 /*
  * Take in a burst. Return: false: it has to wait, for pages, an invalidation or a receive, and is
- * then given anew.
+ * then given again.
  */
 static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
@@ -87,7 +90,7 @@ static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	pib_qp_takes(qp, b);
 	if (unlikely(b->h.flags & (PIB_H_FECN | PIB_H_BECN))) {
 		pib_congestion_rx(qp, b, now);
-		/* once, also if the burst has to wait and is given anew */
+		/* once, also if the burst has to wait and is given again */
 		b->h.flags &= ~(PIB_H_FECN | PIB_H_BECN);
 	}
 	if (unlikely(b->h.tp == PIB_TP_CNP))
@@ -113,7 +116,7 @@ static void rxq_refill(struct pib_qp *qp)
 		pib_inbox_take(qp, &qp->rx.list);
 }
 
-/* Return: true: there is more. */
+/* Take in the bursts that have come. Return: true: there are more. */
 static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_burst *b;
@@ -135,11 +138,12 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 			held = true;
 			break;
 		}
+		qp->rx.hold.since = 0;
 		list_del(&b->entry);
 		pib_inbox_free(qp, b);
 	}
 	budget->bytes -= bytes;
-	/* What it waits for is a page, a receive, or its turn. */
+	/* The burst waits for a page, for a receive, or for its turn. */
 	if (held) {
 		pib_hold_ready(qp, now);
 		return qp->rx.hold.refuses;
@@ -152,8 +156,8 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 }
 
 /*
- * Does an answer wait for a page of its place, or will it come again? Then what is fenced behind it
- * (10.8.3.3) is not sent, though the transport has its answer.
+ * Return: true if an answer waits for a page of its place, or will come again. Then requests that
+ * are fenced behind it (10.8.3.3) are not sent, though the transport has its answer.
  */
 static bool is_placing(const struct pib_qp *qp)
 {
@@ -167,10 +171,12 @@ bool pib_qp_is_drained(const struct pib_qp *qp)
 	return !is_placing(qp) && pib_req_drained(&qp->req) && qp->req.tail == qp->req.una;
 }
 
-/* What a failed work request or a refused request does to the QP (10.3.1, 9.9.3). */
+/*
+ * Act on a failed work request, on a refused request (10.3.1, 9.9.3) and on a drained send queue.
+ */
 static void turn_check(struct pib_qp *qp)
 {
-	/* What was answered before it failed may yet have to be placed. */
+	/* Answers from before the failure may not have been placed yet. */
 	if (qp->req.error && !qp->req.flushing && !qp->rx.place.wqe) {
 		pib_apm_verdict(qp);
 		pib_state_sq_error(qp);
@@ -197,7 +203,7 @@ static void arm_timer(struct pib_qp *qp, u64 at)
 	hrtimer_start(&qp->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Return: true: the QP is to be run again at once. */
+/* Plan the next try of the stalled burst. Return: true: the QP must run again at once. */
 static bool stall_again(struct pib_qp *qp, u64 now)
 {
 	struct pib_stall *s = &qp->stall;
@@ -226,7 +232,10 @@ static void turn_expire(struct pib_qp *qp, u64 now)
 	pib_req_timer(&qp->req, now);
 }
 
-/* Does congestion control have the QP wait before its next burst? */
+/*
+ * Arm the timer if congestion control has the QP wait before its next burst. Return: true: it
+ * waits.
+ */
 static bool held_back(struct pib_qp *qp, u64 now)
 {
 	if (!pib_congestion_holds(qp, now))
@@ -265,8 +274,9 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 }
 
 /*
- * While something waits for pages here, it is not the peer's fault if an answer is
- * missing: the answer may stand in the inbox, or the request was never sent.
+ * Suspend the requester's deadlines while something waits for pages here. It is not the peer's
+ * fault then if an answer is missing: the answer may stand in the inbox, or the request was never
+ * sent.
  */
 static void turn_suspend(struct pib_qp *qp, u64 now)
 {
@@ -278,7 +288,10 @@ static void turn_suspend(struct pib_qp *qp, u64 now)
 	qp->waits = waits;
 }
 
-/* The clock of the run may have been read before the deadline that has the QP run. */
+/*
+ * Return: the time of the turn. The clock of the run may have been read before the deadline for
+ * which the QP runs.
+ */
 static u64 time_of(const struct pib_qp *qp, struct pib_budget *budget)
 {
 	if (unlikely(test_bit(PIB_QP_TIMER, &qp->task.state)))
@@ -293,7 +306,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 
 	if (trace_pib_page_ready_enabled())
 		pib_hold_trace_ready(qp);
-	/* What has arrived may be what the timer was for. */
+	/* A burst that has arrived may be the one that the timer was for. */
 	qp->draining = false;
 	more = turn_receive(qp, budget, now);
 	turn_suspend(qp, now);
@@ -302,7 +315,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		pib_apm_astray(qp);
 	if (unlikely(qp->req.leave))
 		pib_apm_rescue(qp);
-	/* What was heard is traced before what is done about it. */
+	/* Causes of retries are traced before the retries. */
 	if (trace_pib_retry_enabled())
 		pib_stats_fold(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
@@ -320,6 +333,8 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		arm_timer(qp, pib_hold_deadline(qp, now));
 	if (unlikely(qp->rq.empty_since))
 		arm_timer(qp, pib_rq_deadline(qp, now));
+	if (unlikely(qp->late_at))
+		arm_timer(qp, pib_completer_deadline(qp, now));
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);
 	if (qp->stall.burst)
@@ -330,10 +345,9 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 }
 
 /*
- * What is sent to the stack from one CPU keeps its order. What is sent from two CPUs
- * does not where each has a queue of its own below (veth, loopback, many NICs). So a
- * QP that has sent over UDP stays where it is, until all was acknowledged or nothing
- * can be on its way any more (core/task.c).
+ * Packets that one CPU gives to the stack keep their order. Packets from two CPUs do not where each
+ * has a queue of its own below (veth, loopback, many NICs). So a QP that has sent over UDP stays
+ * where it is, until all was acknowledged or nothing can be on its way any more (core/task.c).
  */
 static int home_of(const struct pib_qp *qp)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What a QP does when it is run (transport/qp_task.c). */
+/* Queue pairs as tasks (transport/qp_task.c). */
 #ifndef PIB_TRANSPORT_QP_TASK_H
 #define PIB_TRANSPORT_QP_TASK_H
 
@@ -7,12 +7,15 @@
 
 struct pib_qp;
 
-/* QPs as tasks: of pib_qp.task. */
+/* Operations of pib_qp.task. */
 extern const struct pib_task_ops pib_qp_task_ops;
 
-/*
- * SQD: is all that was begun completed (10.3.1.5)? Without acknowledgements: has the payload
- * landed? Under qp->lock.
+/**
+ * pib_qp_is_drained() - tell whether all that was begun is finished, for SQD (10.3.1.5)
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ * Return: true: requests are completed or, without acknowledgements, their payload has landed.
  */
 bool pib_qp_is_drained(const struct pib_qp *qp);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What tracepoints are told of queue pairs. */
+/* Arguments of the tracepoints of queue pairs. */
 #include "fabric/drop.h"
 #include "transport/qp_trace.h"
 
-/* The MADs of a burst of a special QP, each a datagram. */
+/* Trace the MADs of a burst of a special QP, each a datagram. */
 static void trace_mads(const struct pib_qp *qp, struct pib_burst *b, bool sent)
 {
 	struct pib_trace_qp who = pib_qp_traced(qp);
@@ -45,7 +45,7 @@ void pib_qp_trace_tx(const struct pib_qp *qp, struct pib_burst *b)
 		trace_mads(qp, b, true);
 }
 
-/* Who has sent what comes for a connection is said by the connection alone. */
+/* Return: the QPN of the sender of @h, which packets of a connection do not carry. */
 static u32 sender_qpn(const struct pib_qp *qp, const struct pib_hdrs *h)
 {
 	return h->tp == PIB_TP_UD ? h->sqpn : qp->attr.dest_qp_num;
@@ -122,6 +122,8 @@ void pib_qp_trace_drop(const struct pib_kport *port, enum pib_stat why, const st
 		[PIB_STAT_RX_BAD_PATH] = PIB_DROP_RX_BAD_PATH,
 		[PIB_STAT_RX_BAD_LENGTH] = PIB_DROP_RX_BAD_LENGTH,
 		[PIB_STAT_RX_BAD_OPCODE] = PIB_DROP_RX_BAD_OPCODE,
+		[PIB_STAT_RX_BAD_RESPONSE] = PIB_DROP_RX_BAD_RESPONSE,
+		[PIB_STAT_DUPLICATE_RESPONSE] = PIB_DROP_DUPLICATE_RESPONSE,
 		[PIB_STAT_RX_FULL] = PIB_DROP_RX_FULL,
 		[PIB_STAT_RX_NOMEM] = PIB_DROP_RX_NOMEM,
 		[PIB_STAT_RX_NO_PAGE] = PIB_DROP_RX_NO_PAGE,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What tracepoints are told of queue pairs. While they are off, a call here is a static branch. */
+/* Tracepoints of queue pairs. While they are off, a call here is a static branch. */
 #ifndef PIB_TRANSPORT_QP_TRACE_H
 #define PIB_TRANSPORT_QP_TRACE_H
 
 #include "hca/cq.h"
 #include "hca/hca.h"
 #include "hca/hw_counters.h"
-#include "tracing/events.h"
+#include "tracing/fabric.h"
+#include "tracing/mad.h"
+#include "tracing/transport.h"
 #include "transport/qp.h"
 
 static inline struct pib_trace_qp pib_qp_traced(const struct pib_qp *qp)
@@ -21,30 +23,38 @@ static inline struct pib_trace_qp pib_qp_traced(const struct pib_qp *qp)
 	};
 }
 
-/* What a trace shows of a work request: that of a kernel consumer is an address. */
+/* Return: the ID of a work request for a trace; 0 for a kernel consumer, whose ID is an address. */
 static inline u64 pib_qp_traced_id(const struct pib_qp *qp, u64 wr_id)
 {
 	return qp->is_user ? wr_id : 0;
 }
 
-/* What the following functions do where somebody looks. qp->lock held. */
+/* Parts of other functions for tracepoints that are on. qp->lock held. */
 void pib_qp_trace_tx(const struct pib_qp *qp, struct pib_burst *b);
 void pib_qp_trace_rx(const struct pib_qp *qp, struct pib_burst *b);
 void pib_qp_trace_complete(const struct pib_qp *qp, const struct pib_cq *cq,
 			   const struct pib_cqe *cqe);
 void pib_qp_trace_retry(const struct pib_qp *qp);
 
-/*
- * Packets with headers @h are dropped at @port, by a QP or on the way to it. @why: their counter.
- * Any context.
+/**
+ * pib_qp_trace_drop() - trace packets that are dropped by a QP, or on the way to it
+ * @port: port at which they are dropped
+ * @why: their counter
+ * @h: their headers
+ * @packets: number of packets
+ *
+ * Context: any.
  */
 void pib_qp_trace_drop(const struct pib_kport *port, enum pib_stat why, const struct pib_hdrs *h,
 		       u32 packets);
-/* What the responder has dropped since it had counted @before, by enum pib_resp_drop. */
+/*
+ * Trace packets that the responder has dropped since its counters were @before, by enum
+ * pib_resp_drop. qp->lock held.
+ */
 void pib_qp_trace_resp_drops(const struct pib_qp *qp, const struct pib_burst *b,
 			     const u64 *before);
 
-/* @b leaves the QP, and has its headers. qp->lock held. */
+/* Trace @b, which leaves the QP and has its headers. qp->lock held. */
 static inline void pib_qp_sends(const struct pib_qp *qp, struct pib_burst *b)
 {
 	if (trace_pib_qp_sent_enabled() || trace_pib_ack_sent_enabled() ||
@@ -52,7 +62,7 @@ static inline void pib_qp_sends(const struct pib_qp *qp, struct pib_burst *b)
 		pib_qp_trace_tx(qp, b);
 }
 
-/* The QP looks at @b. It may do so more than once, which is seen. qp->lock held. */
+/* Trace @b once, though the QP may look at it more than once. qp->lock held. */
 static inline void pib_qp_takes(const struct pib_qp *qp, struct pib_burst *b)
 {
 	if (trace_pib_qp_received_enabled() || trace_pib_ack_received_enabled() ||
@@ -60,7 +70,7 @@ static inline void pib_qp_takes(const struct pib_qp *qp, struct pib_burst *b)
 		pib_qp_trace_rx(qp, b);
 }
 
-/* As pib_cq_push(), for each completion of a QP. qp->lock held. */
+/* Trace a completion of the QP, then call pib_cq_push(). qp->lock held. */
 static inline void pib_qp_complete(const struct pib_qp *qp, struct pib_cq *cq,
 				   const struct pib_cqe *cqe, bool solicited)
 {
@@ -69,7 +79,7 @@ static inline void pib_qp_complete(const struct pib_qp *qp, struct pib_cq *cq,
 	pib_cq_push(cq, cqe, solicited);
 }
 
-/* @packets of @b are dropped: count and trace that. qp->lock held. */
+/* Count and trace that @packets of @b are dropped. qp->lock held. */
 static inline void pib_qp_drop(const struct pib_qp *qp, enum pib_stat why,
 			       const struct pib_burst *b, u32 packets)
 {

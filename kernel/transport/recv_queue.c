@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Receive work requests. A QP has at most one in hand, qp->rq.cur: a private copy
- * of what stood in its own ring or in the shared receive queue. The work request
- * stays in hand when a message of an unreliable service is lost in its middle, and
- * serves the next one.
+ * Receive work requests. A QP has at most one in hand, qp->rq.cur: a private copy of a slot of its
+ * own ring or of the shared receive queue. The work request stays in hand when a message of an
+ * unreliable service is lost in its middle, and serves the next one.
  */
 #include "core/elapsed.h"
 #include "hca/hw_counters.h"
@@ -18,12 +17,13 @@
 #include "hca/srq.h"
 #include "transport/stats.h"
 
-/* Receive work requests that are flushed in a turn. */
+/* Most receive work requests that a turn flushes. */
 #define FLUSH_MAX	64
 
 /*
- * For so long datagrams wait for receives to be posted, all of them together: from the first that
- * found none until nothing waits any more. What comes later, and finds none, is lost at once.
+ * Longest time that datagrams wait for receives to be posted, all of them together: from the first
+ * that found none until nothing waits any more. Datagrams that come later, and find none, are lost
+ * at once.
  */
 #define EMPTY_NSEC	(10 * PIB_NSEC_PER_MSEC)
 
@@ -38,7 +38,7 @@ static void post_rings(struct pib_qp *qp, bool on)
 	WRITE_ONCE(qp->rq.ring.hdr->arm, on);
 }
 
-/* qp->rq.cur was taken from a ring. @srqn: of the SRQ; 0: the QP's own. */
+/* Trace qp->rq.cur, which was taken from a ring. @srqn: number of the SRQ; 0: the QP's own ring. */
 static void trace_taken(const struct pib_qp *qp, u32 srqn)
 {
 	struct pib_trace_qp who = pib_qp_traced(qp);
@@ -47,18 +47,59 @@ static void trace_taken(const struct pib_qp *qp, u32 srqn)
 			      qp->rq.cur.len);
 }
 
-static enum pib_res take_own(struct pib_qp *qp)
+/* Add up the room in all elements again. Return: 0 or -EINVAL. */
+static int add_up_room(struct pib_rq_cur *cur)
+{
+	u32 i;
+
+	cur->len = 0;
+	for (i = 0; i < cur->num_sge; i++)
+		if (check_add_overflow(cur->len, cur->sge[i].length, &cur->len))
+			return -EINVAL;
+	return 0;
+}
+
+/*
+ * Give the elements of qp->rq.cur the meaning that they have to this HCA. It was taken, with @err,
+ * from a queue of a process or of the kernel. The L_Key of consumers in the kernel is good for all
+ * of its memory, so their elements mean what they say. Return: as @err.
+ */
+static int interpret_taken(struct pib_qp *qp, int err, bool is_user)
+{
+	struct pib_rq_cur *cur = &qp->rq.cur;
+
+	if (!is_user || !pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_SGE_ZERO_2GIB) || err)
+		return err;
+	pib_behavior_stretch(cur->sge, cur->num_sge);
+	return add_up_room(cur);
+}
+
+/*
+ * Take the oldest receive of the QP's own. Return: 0, -EINVAL: as pib_recv_wqe_copy(); -EAGAIN:
+ * there is none.
+ */
+static int copy_own(struct pib_qp *qp)
 {
 	struct pib_ring *ring = &qp->rq.ring;
 	int err;
 
 	if (!ring->hdr || !pib_ring_pending(ring))
+		return -EAGAIN;
+	err = pib_recv_wqe_copy(pib_ring_slot(ring, ring->index), qp->max_recv_sge, &qp->rq.cur);
+	pib_ring_consume(ring, 1);
+	return err;
+}
+
+static enum pib_res take_own(struct pib_qp *qp)
+{
+	int err = copy_own(qp);
+
+	if (err == -EAGAIN)
 		return PIB_RES_RNR;
 	if (unlikely(qp->rq.empty_since))
 		post_rings(qp, false);
 
-	err = pib_recv_wqe_copy(pib_ring_slot(ring, ring->index), qp->max_recv_sge, &qp->rq.cur);
-	pib_ring_consume(ring, 1);
+	err = interpret_taken(qp, err, qp->rq.ring.user);
 	if (trace_pib_recv_posted_enabled())
 		trace_taken(qp, 0);
 	return err ? malformed_wqe(qp) : PIB_RES_OK;
@@ -72,6 +113,7 @@ static enum pib_res take_shared(struct pib_qp *qp, struct pib_srq *srq)
 		return PIB_RES_RNR;
 
 	qp->rq.srqn = srq->srqn;
+	err = interpret_taken(qp, err, srq->ring.user);
 	if (trace_pib_recv_posted_enabled())
 		trace_taken(qp, srq->srqn);
 	return err ? malformed_wqe(qp) : PIB_RES_OK;
@@ -146,8 +188,8 @@ struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn)
 	return srq ? to_pd(srq->ib.pd) : NULL;
 }
 
-int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
-		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
+static int write_sges(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
+		      u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
 {
 	struct pib_sge_iter it;
 	struct pib_span span;
@@ -164,6 +206,29 @@ int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *s
 		src_off += span.len;
 	}
 	return more;
+}
+
+/* Call write_sges() packet by packet, the last one first. */
+static int write_backwards(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
+			   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
+{
+	u32 at = (len - 1) / b->pmtu * b->pmtu;
+	int err;
+
+	do {
+		err = write_sges(qp, pd, sge, num_sge, off + at, b, src_off + at,
+				 min(b->pmtu, len - at));
+		at -= b->pmtu;
+	} while (!err && at < len);
+	return err;
+}
+
+int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
+		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len)
+{
+	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_DATA_OUT_OF_ORDER) && len)
+		return write_backwards(qp, pd, sge, num_sge, off, b, src_off, len);
+	return write_sges(qp, pd, sge, num_sge, off, b, src_off, len);
 }
 
 int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge,
@@ -204,13 +269,14 @@ static int scatter_bytes(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u3
 }
 
 /*
- * A message does not fit. UC drops the message, and the work request waits for the next one (9.9.3,
- * class D). A work request from an SRQ would wait for this QP alone (class E). RC tells the
- * requester.
+ * Refuse a message that does not fit. UC drops the message, and the work request waits for the next
+ * one (9.9.3, class D), unless the HCA completes it in error, as many do. A work request from an
+ * SRQ would wait for this QP alone (class E). RC tells the requester.
  */
 static enum pib_res recv_too_long(struct pib_qp *qp, const struct pib_burst *b)
 {
-	if (qp->tp == PIB_TP_UC && !qp->srq) {
+	if (qp->tp == PIB_TP_UC && !qp->srq &&
+	    !pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LONG_MESSAGE_ERROR)) {
 		pib_qp_drop(qp, PIB_STAT_RX_BAD_LENGTH, b, 1);
 		return PIB_RES_DROP;
 	}
@@ -269,8 +335,8 @@ static struct pib_cq *recv_cq(const struct pib_qp *qp)
 }
 
 /*
- * A CQ that has overflowed stops its QPs (error.c). A target QP is not among them, for the CQ is
- * its SRQ's: the QP fails when a completion of its own is lost.
+ * Have an XRC target QP fail when a completion of its own is lost. A CQ that has overflowed stops
+ * its QPs (error.c), but a target QP is not among them, for the CQ is its SRQ's.
  */
 static void check_xrc_cq(struct pib_qp *qp, const struct pib_cq *cq)
 {
@@ -281,7 +347,15 @@ static void check_xrc_cq(struct pib_qp *qp, const struct pib_cq *cq)
 	qp->events |= BIT(IB_EVENT_QP_FATAL);
 }
 
-/* @flags: of enum pib_cqe_flags, besides those that @h says. */
+static void describe_recv_failure(struct pib_qp *qp, struct pib_cqe *cqe)
+{
+	pib_stats_recv_error(qp, cqe->status);
+	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_ERROR_WC_NOISE) &&
+	    qp->type > IB_QPT_GSI)
+		pib_behavior_spoil(&qp->hca->behaviors, cqe);
+}
+
+/* Complete qp->rq.cur. @flags: of enum pib_cqe_flags, besides those that @h says. */
 static void complete_recv(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h,
 			  u32 flags)
 {
@@ -301,7 +375,7 @@ static void complete_recv(struct pib_qp *qp, u32 status, u32 byte_len, const str
 	if (h)
 		describe_recv(qp, &cqe, h);
 	else
-		pib_stats_recv_error(qp, status);
+		describe_recv_failure(qp, &cqe);
 	qp->rq.cur.valid = false;
 	if (!cq)
 		return;
@@ -319,10 +393,9 @@ void pib_rq_complete_ip(struct pib_qp *qp, u32 byte_len, const struct pib_hdrs *
 	complete_recv(qp, PIB_WC_SUCCESS, byte_len, h, PIB_CQE_IP_CSUM_OK);
 }
 
-/* Only so many are flushed at a time: a process may post as fast as that. */
+/* At most FLUSH_MAX are flushed at a time: a process may post as fast as that. */
 bool pib_rq_flush(struct pib_qp *qp)
 {
-	enum pib_res res;
 	u32 n;
 
 	lockdep_assert_held(&qp->lock);
@@ -332,20 +405,21 @@ bool pib_rq_flush(struct pib_qp *qp)
 	if (!qp->rq.ring.hdr)
 		return false;
 
-	/* From now on who posts has to ring: no message comes that would look here. */
+	/* Posters have to ring from now on: no message comes that would have the ring looked at. */
 	WRITE_ONCE(qp->rq.empty_since, 0);
 	post_rings(qp, true);
 	/*
-	 * Pairs with the full barriers of who posts (the provider, pib_post_recv()), then looks at
-	 * @arm.
+	 * Pairs with the full barriers of posters (the provider, pib_post_recv()), which then look
+	 * at @arm.
 	 */
 	smp_mb();
 	for (n = 0; n < FLUSH_MAX; n++) {
-		res = take_own(qp);
-		if (res == PIB_RES_RNR)
+		/* Nothing is placed any more, so a malformed one does not matter. */
+		if (copy_own(qp) == -EAGAIN)
 			return false;
-		if (!res)
-			pib_rq_complete(qp, PIB_WC_WR_FLUSH_ERR, 0, NULL);
+		if (trace_pib_recv_posted_enabled())
+			trace_taken(qp, 0);
+		pib_rq_complete(qp, PIB_WC_WR_FLUSH_ERR, 0, NULL);
 	}
 	return true;
 }

@@ -7,59 +7,94 @@
 
 #include "transport/qp.h"
 
-/*
- * Have qp->rq.cur hold a receive work request, of @srqn's SRQ for XRC.
+/**
+ * pib_rq_take() - have qp->rq.cur hold a receive work request
+ * @qp: queue pair
+ * @srqn: XRC: number of the SRQ to take it from
  *
- * Return: PIB_RES_OK; PIB_RES_RNR; PIB_RES_OP: a malformed one was taken and completed in error.
+ * Context: qp->lock held, under rcu_read_lock().
+ * Return: PIB_RES_OK; PIB_RES_RNR: none is posted; PIB_RES_OP: a malformed one was taken and
+ *	completed in error; PIB_RES_INV_REQ: XRC: there is no such SRQ.
  */
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
-/*
- * Nothing is posted: is a datagram to wait for a receive? IPoIB's are, for a moment: IPoIB takes
- * what was received, and posts anew, in a softirq that may have to wait for the one that receives.
- * From then on posting has the QP run.
+/**
+ * pib_rq_awaits() - decide whether a datagram waits for a receive, since none is posted
+ * @qp: queue pair
+ * @now: time of the turn, ns
+ *
+ * IPoIB's datagrams do, for a moment: IPoIB takes received packets, and posts again, in a softirq
+ * that may have to wait for the one that receives. From then on posting has the QP run.
+ *
+ * Context: qp->lock held.
+ * Return: true: the datagram waits.
  */
 bool pib_rq_awaits(struct pib_qp *qp, u64 now);
-/* Nothing that has come waits any more. */
+/* Note that no burst that has come waits any more. */
 void pib_rq_caught_up(struct pib_qp *qp);
-/* When the QP is to be run because its datagrams will have waited too long, ns; 0: none waits. */
-u64 pib_rq_deadline(const struct pib_qp *qp, u64 now);
 /*
- * Copy payload into qp->rq.cur.
+ * Return: time, ns, at which the QP has to run because its datagrams have waited too long then; 0:
+ * none waits.
+ */
+u64 pib_rq_deadline(const struct pib_qp *qp, u64 now);
+/**
+ * pib_rq_scatter() - copy payload into qp->rq.cur
+ * @qp: queue pair
+ * @b: burst with the payload
+ * @src_off: offset in the payload of @b
+ * @len: bytes
+ * @off: offset in the receive
  *
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
  * Return: PIB_RES_OK; PIB_RES_DROP: the message does not fit and is lost; PIB_RES_LEN, PIB_RES_OP:
- * the
- *	work request was completed in error; PIB_RES_WAIT: a page is missing and is being brought
- *	in.
+ *	the work request was completed in error; PIB_RES_WAIT: a page is missing and is being
+ *	brought in.
  */
 enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off);
-/* Complete qp->rq.cur. @h: the message's last packet, NULL with errors. */
+/**
+ * pib_rq_complete() - complete qp->rq.cur
+ * @qp: queue pair
+ * @status: enum pib_wc
+ * @byte_len: bytes received
+ * @h: the message's last packet; NULL with errors
+ *
+ * Context: qp->lock held, softirqs off.
+ */
 void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h);
-/* The same with success, for an IP packet whose checksums are right. */
+/* Complete qp->rq.cur with success, for an IP packet whose checksums are right. */
 void pib_rq_complete_ip(struct pib_qp *qp, u32 byte_len, const struct pib_hdrs *h);
 /*
- * ERR: complete what is posted to the QP's own queue with WR_FLUSH_ERR. Return: true: there may be
+ * Complete receives in the QP's own queue with WR_FLUSH_ERR, in ERR. Return: true: there may be
  * more.
  */
 bool pib_rq_flush(struct pib_qp *qp);
-/* RESET: forget everything. */
+/* Forget all receives, for RESET. */
 void pib_rq_reset(struct pib_qp *qp);
 
-/*
- * Check SGEs from the memory of @pd and copy payload into them, from @off on.
+/**
+ * pib_sges_write() - check SGEs and copy payload into them
+ * @qp: queue pair
+ * @pd: protection domain of their memory
+ * @sge: the SGEs
+ * @num_sge: number of SGEs
+ * @off: offset in them
+ * @b: burst with the payload
+ * @src_off: offset in the payload of @b
+ * @len: bytes
  *
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
  * Return: 0 or -errno; -EAGAIN: a page is missing and is being brought in (qp->rx.pages).
  */
 int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
 		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len);
-/* The same for a few bytes of the kernel's own. */
+/* Copy a few bytes of the kernel's own into SGEs, as pib_sges_write(). */
 int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge,
 		 u32 off, const void *src, u32 len);
 
-/* The protection domain of qp->rq.cur; NULL: its SRQ is gone. */
+/* Return: the protection domain of qp->rq.cur; NULL: its SRQ is gone. Under rcu_read_lock(). */
 struct pib_pd *pib_rq_pd(const struct pib_qp *qp);
 /*
- * XRC target QPs: the protection domain of the SRQ that a request names; NULL: none in the QP's
- * domain.
+ * Return: the protection domain of the SRQ that a request names, for an XRC target QP; NULL: the
+ * QP's domain has no such SRQ. Under rcu_read_lock().
  */
 struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn);
 

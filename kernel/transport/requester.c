@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The requester: what the transport wants sent becomes bursts that refer to
- * the memory of the work request. Little is copied: inline data, messages so
- * short that a reference costs more, and pieces scattered over more SGEs than
- * a burst has room for.
+ * The requester: requests of the transport become bursts that refer to the memory of the work
+ * request. Little is copied: inline data, messages so short that a reference costs more, and pieces
+ * scattered over more SGEs than a burst has room for.
  */
 #include "hca/hw_counters.h"
 #include "hca/hca.h"
@@ -79,7 +78,7 @@ static void unrefer_sges(struct pib_burst *b)
 	b->payload = PIB_PAYLOAD_NONE;
 }
 
-/* Is the payload one packet, in which checksums are to be filled in? */
+/* Return: true if the payload is one packet, in which checksums have to be filled in. */
 static bool wants_checksum(const struct pib_ksq_slot *s)
 {
 	return s->w.flags & PIB_WR_IP_CSUM && !s->w.mss;
@@ -110,7 +109,7 @@ static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_
 	return 0;
 }
 
-/* Make packets of IP of the data of a large send (@tx), with the headers in the ring slot. */
+/* Make IP packets of the data of a large send (@tx), with the headers in the ring slot. */
 static int attach_heads(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b,
 			const struct pib_tx *tx)
 {
@@ -124,7 +123,7 @@ static int attach_heads(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_bu
 	return pib_offload_segment(b, &seg, tx->off / seg.mss, tx->off + tx->len == s->w.len);
 }
 
-/* The payload of @tx. Return: 0; -EAGAIN: pages are missing; -ENOMEM; others. */
+/* Give @b the payload of @tx. Return: 0; -EAGAIN: pages are missing; -ENOMEM; others. */
 static int fill_burst(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b,
 		      const struct pib_tx *tx)
 {
@@ -145,7 +144,9 @@ static u32 effective_qkey(const struct pib_qp *qp, u32 qkey)
 	return qkey & 0x80000000 ? qp->attr.qkey : qkey;
 }
 
-/* The address vector of a datagram; NULL: there is no such AH, or not of this PD and port. */
+/*
+ * Return: the address vector of a datagram; NULL: there is no such AH, or not of this PD and port.
+ */
 static const struct pib_av_data *datagram_av(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
 	struct pib_av *av = pib_av_find(qp->hca, s->avn);
@@ -177,8 +178,8 @@ static bool requester_put_off(struct pib_qp *qp, const struct pib_tx *tx)
 }
 
 /*
- * The status by which the request ends unsent; 0: it is in order. What was put off was judged
- * before.
+ * Return: the status by which the request ends unsent; 0: it is in order. A request that was put
+ * off was judged before.
  */
 static u32 request_fault(struct pib_qp *qp, const struct pib_ksq_slot *s, const struct pib_tx *tx,
 			 bool resumed)
@@ -272,8 +273,8 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 }
 
 /*
- * Send or execute @tx, which was put off before if it is @resumed. Return: false: it is put off, or
- * the receiver is full.
+ * Send or execute @tx, which was put off before if @resumed. Return: false: it is put off, or the
+ * receiver is full.
  */
 static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn,
 			 bool resumed)
@@ -309,7 +310,7 @@ void pib_requester_forget(struct pib_qp *qp)
 	resume_deferred(qp);
 }
 
-/* What was put off goes first. Return: false: it cannot go yet. */
+/* Perform the step that was put off, which goes first. Return: false: it cannot go yet. */
 static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx tx;

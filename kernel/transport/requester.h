@@ -5,24 +5,30 @@
 
 #include "transport/output.h"
 
-/*
- * Send what work requests want sent. Under qp->lock, softirqs off, under rcu_read_lock().
+/**
+ * pib_requester_tx() - send the requests of work requests
+ * @qp: queue pair
+ * @turn: rest of what the QP may send in this turn
  *
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
  * Return: false: the turn is over or the QP is stalled; true: nothing can be sent now.
  */
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn);
 
-/* Give up what was put off. Under qp->lock. */
+/* Give up the step that was put off. Under qp->lock. */
 void pib_requester_forget(struct pib_qp *qp);
-/*
- * A burst that referred to the memory of send queue slot @slot was freed: drop its references on
- * the slot and on the QP. Any context, softirqs off.
+/**
+ * pib_requester_burst_done() - drop the references of a freed burst
+ * @owner: pib_qp.burst_owner of the queue pair
+ * @slot: send queue slot to whose memory the burst referred
+ *
+ * Context: any, softirqs off.
  */
 void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot);
 
 /*
- * Does the requester wait for pages, or for others to let go of memory, so that nothing can be
- * sent? If nothing is put off, then a work request cannot be fetched (pib_sq_fetch()).
+ * Return: true if the requester waits for pages, or for others to release memory, so that nothing
+ * can be sent. If nothing is put off, then a work request cannot be fetched (pib_sq_fetch()).
  */
 static inline bool pib_requester_waits(const struct pib_qp *qp)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The responder does with memory what the transport (proto/rc_resp.c) has found to be
- * in order, and tells the transport how that went.
+ * The responder executes requests on memory once the transport (proto/rc_resp.c) has found them to
+ * be in order, and tells the transport the result.
  */
 #include "compat/compat.h"
 #include "hca/hw_counters.h"
@@ -13,15 +13,18 @@
 #include "transport/responder.h"
 #include "transport/recv_queue.h"
 
-/* What the QP does not do for anybody is an invalid request, whatever the key says (9.7.4.1.5). */
+/*
+ * Return: true if the QP allows such access. If not, a request for it is invalid, whatever the key
+ * says (9.7.4.1.5).
+ */
 static bool request_allowed(const struct pib_qp *qp, int access)
 {
 	return qp->attr.qp_access_flags & access;
 }
 
 /*
- * SEND with invalidate. The receive is completed also if the peer may not invalidate the key
- * (9.4.1.1.3), and tells that as the event of an access error would.
+ * Invalidate the key of a SEND. The receive is completed also if the peer may not invalidate the
+ * key (9.4.1.1.3), and reports that in the place of the event of an access error.
  */
 static enum pib_res invalidate_key(struct pib_qp *qp, u32 rkey)
 {
@@ -47,7 +50,9 @@ static int get_range(struct pib_qp *qp, u32 rkey, u64 va, u32 len, int access,
 	return pib_mem_get_remote(pib_qp_mem_ctx(qp), rkey, va, len, access, span);
 }
 
-/* What a copy's failure is for the transport. */
+/*
+ * Return: the result of a copy that has ended by @err, for the transport. Brings missing pages in.
+ */
 static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_span *span, u32 off, u32 len,
 				 int err)
 {
@@ -58,19 +63,24 @@ static enum pib_res copy_outcome(struct pib_qp *qp, const struct pib_span *span,
 	return err ? PIB_RES_OP : PIB_RES_OK;
 }
 
-/* The same for an atomic: memory may be unaligned where its address is not (a window, say). */
+/*
+ * Return: the result of an atomic, likewise. Memory may be unaligned where its address is not (a
+ * window, say).
+ */
 static enum pib_res atomic_outcome(struct pib_qp *qp, const struct pib_span *span, int err)
 {
 	return err == -EINVAL ? PIB_RES_INV_REQ : copy_outcome(qp, span, 0, 8, err);
 }
 
-/* What has waited for a page was judged before. */
+/*
+ * Return: true if rules of injection apply. A request that has waited for a page was judged before.
+ */
 static bool looks_for_rules(const struct pib_qp *qp)
 {
 	return pib_injects_any(&qp->hca->injects) && !qp->rx.judged;
 }
 
-/* The receive in hand may be one that is to fail. */
+/* Have the receive in hand fail if a rule of injection says so. */
 static enum pib_res spoil_receive(struct pib_qp *qp)
 {
 	u32 status = pib_inject_recv(qp);
@@ -117,7 +127,34 @@ static int write_range(struct pib_qp *qp, const struct pib_act *act, struct pib_
 	return len ? get_range(qp, act->rkey, act->va, len, IB_ACCESS_REMOTE_WRITE, span) : 0;
 }
 
-/* With immediate data a receive work request is taken, and completed with it. */
+/* Place the packets of a WRITE, the last one first. */
+static int place_backwards(struct pib_burst *b, const struct pib_act *act,
+			   const struct pib_span *span)
+{
+	u32 at = (act->len - 1) / b->pmtu * b->pmtu;
+	struct pib_span part = *span;
+	int err;
+
+	do {
+		part.addr = span->addr + at;
+		part.len = min(b->pmtu, act->len - at);
+		err = pib_burst_place(b, act->src_off + at, &part, part.len);
+		at -= b->pmtu;
+	} while (!err && at < act->len);
+	return err;
+}
+
+static int place_write(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act,
+		       const struct pib_span *span)
+{
+	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_DATA_OUT_OF_ORDER))
+		return place_backwards(b, act, span);
+	return pib_burst_place(b, act->src_off, span, act->len);
+}
+
+/*
+ * Place the payload of a WRITE. With immediate data a receive work request is taken and completed.
+ */
 static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
 				  const struct pib_act *act, struct pib_span *span)
 {
@@ -130,8 +167,7 @@ static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
 	}
 	res = PIB_RES_OK;
 	if (act->len)
-		res = copy_outcome(qp, span, 0, act->len,
-				   pib_burst_place(b, act->src_off, span, act->len));
+		res = copy_outcome(qp, span, 0, act->len, place_write(qp, b, act, span));
 	if (!act->take_recv || res == PIB_RES_WAIT)
 		return res;
 	if (res)
@@ -141,7 +177,21 @@ static enum pib_res write_payload(struct pib_qp *qp, struct pib_burst *b,
 	return res;
 }
 
-/* The R_Key comes first: a WRITE that is refused uses up no receive work request. */
+/*
+ * Refuse the R_Key of a WRITE. Nothing was written, no receive work request is used up, and the
+ * event reports that (9.9.3). HCAs that take the receive first complete it in error in place of the
+ * event.
+ */
+static enum pib_res refuse_write(struct pib_qp *qp, const struct pib_act *act)
+{
+	if (!act->take_recv || !pib_qp_is_reliable(qp) ||
+	    !pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_WRITE_IMM_RECEIVE) ||
+	    pib_rq_take(qp, act->h->srqn))
+		return PIB_RES_ACCESS;
+	pib_rq_complete(qp, PIB_WC_LOC_ACCESS_ERR, 0, NULL);
+	return PIB_RES_INVALIDATE;	/* the same NAK, and no event */
+}
+
 static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
 {
 	struct pib_span span;
@@ -150,7 +200,7 @@ static enum pib_res do_write(struct pib_qp *qp, struct pib_burst *b, const struc
 	if (!request_allowed(qp, IB_ACCESS_REMOTE_WRITE))
 		return PIB_RES_INV_REQ;
 	if (write_range(qp, act, &span))
-		return PIB_RES_ACCESS;
+		return refuse_write(qp, act);
 	res = write_payload(qp, b, act, &span);
 	pib_mem_put(&span);
 	if (act->first && res != PIB_RES_RNR && res != PIB_RES_WAIT)
@@ -234,7 +284,8 @@ static int flush_access(u8 flush)
 }
 
 /*
- * A range must lie in the region. A whole region, or an empty range, is its key's alone to allow.
+ * Check the memory of a FLUSH. A range must lie in the region. For a whole region, or an empty
+ * range, the key alone decides.
  */
 static int flush_check(struct pib_qp *qp, const struct pib_act *act, int access)
 {
@@ -249,7 +300,7 @@ static int flush_check(struct pib_qp *qp, const struct pib_act *act, int access)
 	return err;
 }
 
-/* What was written stands in memory already: there is nothing to do but to check. */
+/* Execute a FLUSH, which is only checked: written data stands in memory already. */
 static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
 {
 	int access = flush_access(act->flush);
@@ -260,8 +311,8 @@ static enum pib_res do_flush(struct pib_qp *qp, const struct pib_act *act)
 	if (flush_check(qp, act, access))
 		return PIB_RES_ACCESS;
 	/*
-	 * Pairs with whatever barrier who reads that memory has: what was written is seen before
-	 * the answer.
+	 * Pairs with the barrier of the reader of that memory, whichever it has: the reader sees
+	 * what was written before it sees the answer.
 	 */
 	smp_mb();
 	return PIB_RES_OK;
@@ -291,7 +342,8 @@ static enum pib_res execute_act(struct pib_qp *qp, struct pib_burst *b, const st
 }
 
 /*
- * XRC: the SRQ that the request names brings the protection domain. Return: false: there is none.
+ * Set the protection domain of an XRC request: that of the SRQ which the request names. Return:
+ * false: there is none.
  */
 static bool enter_domain(struct pib_qp *qp, u32 srqn)
 {
@@ -301,7 +353,10 @@ static bool enter_domain(struct pib_qp *qp, u32 srqn)
 	return qp->rx_pd;
 }
 
-/* While a page takes long, no request is begun with: what a request may lack is not known. */
+/*
+ * Perform a step of a request. No request begins while a page takes long: nobody knows what the
+ * request lacks.
+ */
 static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, struct pib_act *act,
 				bool known, u64 *orig)
 {
@@ -318,7 +373,7 @@ static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, struct p
 	}
 	res = execute_act(qp, b, act, orig);
 	/*
-	 * Without a receive work request nothing else would say that this side has failed
+	 * Without a receive work request nothing else would report that this side has failed
 	 * (11.6.3.2).
 	 */
 	if (res == PIB_RES_OP && act->kind != PIB_ACT_SEND && !act->take_recv)
@@ -364,7 +419,7 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 	return taken;
 }
 
-/* The pages of @span may go before the burst does, so the burst gets a copy. */
+/* Copy the payload into @b, since the pages of @span may go before the burst does. */
 static int copy_payload(struct pib_qp *qp, struct pib_span *span, struct pib_burst *b)
 {
 	void *dst = pib_burst_own(b, b->len);
@@ -379,7 +434,7 @@ static int copy_payload(struct pib_qp *qp, struct pib_span *span, struct pib_bur
 }
 
 /*
- * Give @b its payload. Return: 0; -ENOMEM; -EAGAIN: a page is missing; others: no memory to be
+ * Give @b its payload. Return: 0; -ENOMEM; -EAGAIN: a page is missing; others: the memory cannot be
  * read.
  */
 static int attach_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *b)
@@ -410,8 +465,8 @@ static int attach_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn);
 
 /*
- * The page of an answer takes long: tell the requester to ask again, for it would take the silence
- * for a loss. Return: false: not yet.
+ * Tell the requester to ask again if the page of an answer takes long. The requester would take the
+ * silence for a loss. Return: false: not yet.
  */
 static bool drop_put_off(struct pib_qp *qp, struct pib_turn *turn)
 {
@@ -431,7 +486,7 @@ static bool answer_put_off(struct pib_qp *qp, const struct pib_tx *tx, struct pi
 	return drop_put_off(qp, turn);
 }
 
-/* Return: false: the receiver is full, or the answer is put off. */
+/* Send an answer. Return: false: the receiver is full, or the answer is put off. */
 static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	struct pib_burst *b = pib_tx_burst(qp, tx);
@@ -449,13 +504,13 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_t
 	if (err == -EAGAIN)
 		return answer_put_off(qp, tx, turn);
 	if (err == -ENOMEM)
-		pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
+		pib_tx_nomem(qp, tx);
 	else if (pib_resp_read_failed(&qp->resp, &nak))
 		return send_answer(qp, &nak, turn);
 	return true;
 }
 
-/* What was put off goes first. Return: false: it cannot go yet. */
+/* Send the answer that was put off, which goes first. Return: false: it cannot go yet. */
 static bool send_put_off(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx tx;
@@ -472,8 +527,8 @@ static bool send_put_off(struct pib_qp *qp, struct pib_turn *turn)
 }
 
 /*
- * Congestion control has answers to READs and atomics wait as it has requests (A10.2), and what is
- * said behind them. ACKs and NAKs that are next go at once.
+ * Return: true if congestion control has the next answer wait. Answers to READs and atomics wait as
+ * requests do (A10.2), and so do all answers behind them. ACKs and NAKs that are next go at once.
  */
 static bool answer_held(const struct pib_qp *qp, const struct pib_turn *turn)
 {

@@ -8,16 +8,27 @@
 
 #include "transport/output.h"
 
-/*
- * Execute the requests of a burst.
+/**
+ * pib_responder_rx() - execute the requests of a burst
+ * @qp: queue pair
+ * @b: the burst
  *
- * Return: false: the burst waits, for pages or for an invalidation, and is to be given anew.
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
+ * Return: true: they were executed, or dropped; false: the burst waits, for pages or for an
+ *	invalidation, and must be given again.
  */
 bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b);
-/* Send acknowledgements and responses. Return: false: the turn is over or the QP is stalled. */
+/**
+ * pib_responder_tx() - send acknowledgements and responses
+ * @qp: queue pair
+ * @turn: rest of what the QP may send in this turn
+ *
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
+ * Return: false: the turn is over or the QP is stalled; true: nothing can be sent now.
+ */
 bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn);
 
-/* Is there anything for pib_responder_tx()? */
+/* Return: true if there is anything to send for pib_responder_tx(). */
 static inline bool pib_responder_owes(const struct pib_qp *qp)
 {
 	return pib_resp_owes(&qp->resp) || qp->resp_off.set;

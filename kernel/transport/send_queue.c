@@ -22,33 +22,29 @@
 #define WC_WAIT		U32_MAX
 
 /**
- * struct wr_rule - what is legal for an opcode; who has it is said by pib_wr_info()
- * @data: carries local data, which may be inline
- * @eight: local data is exactly 8 bytes
- * @kernel: not for processes
+ * struct wr_rule - properties of an opcode that pib_wr_info() does not tell
+ * @kernel: processes may not post it
  * @wc: enum ib_wc_opcode
  */
 struct wr_rule {
-	bool data;
-	bool eight;
 	bool kernel;
 	u8 wc;
 };
 
 static const struct wr_rule wr_rules[PIB_WR_COUNT] = {
-	[PIB_WR_WRITE] = { .data = true, .wc = IB_WC_RDMA_WRITE },
-	[PIB_WR_WRITE_IMM] = { .data = true, .wc = IB_WC_RDMA_WRITE },
-	[PIB_WR_SEND] = { .data = true, .wc = IB_WC_SEND },
-	[PIB_WR_SEND_IMM] = { .data = true, .wc = IB_WC_SEND },
+	[PIB_WR_WRITE] = { .wc = IB_WC_RDMA_WRITE },
+	[PIB_WR_WRITE_IMM] = { .wc = IB_WC_RDMA_WRITE },
+	[PIB_WR_SEND] = { .wc = IB_WC_SEND },
+	[PIB_WR_SEND_IMM] = { .wc = IB_WC_SEND },
 	[PIB_WR_READ] = { .wc = IB_WC_RDMA_READ },
-	[PIB_WR_CAS] = { .eight = true, .wc = IB_WC_COMP_SWAP },
-	[PIB_WR_FAA] = { .eight = true, .wc = IB_WC_FETCH_ADD },
+	[PIB_WR_CAS] = { .wc = IB_WC_COMP_SWAP },
+	[PIB_WR_FAA] = { .wc = IB_WC_FETCH_ADD },
 	[PIB_WR_LOCAL_INV] = { .wc = IB_WC_LOCAL_INV },
 	[PIB_WR_BIND_MW] = { .wc = IB_UVERBS_WC_BIND_MW },
-	[PIB_WR_LSO] = { .data = true, .kernel = true, .wc = IB_WC_LSO },
-	[PIB_WR_SEND_INV] = { .data = true, .wc = IB_WC_SEND },
+	[PIB_WR_LSO] = { .kernel = true, .wc = IB_WC_LSO },
+	[PIB_WR_SEND_INV] = { .wc = IB_WC_SEND },
 	[PIB_WR_FLUSH] = { .wc = IB_UVERBS_WC_FLUSH },
-	[PIB_WR_ATOMIC_WRITE] = { .data = true, .eight = true, .wc = IB_UVERBS_WC_ATOMIC_WRITE },
+	[PIB_WR_ATOMIC_WRITE] = { .wc = IB_UVERBS_WC_ATOMIC_WRITE },
 	[PIB_WR_REG_MR] = { .kernel = true, .wc = IB_WC_REG_MR },
 };
 
@@ -57,14 +53,12 @@ static u32 send_flags(const struct pib_qp *qp)
 	return pib_qp_is_ipoib(qp) ? IPOIB_FLAGS : SEND_FLAGS;
 }
 
-static const struct wr_rule *rule_of(const struct pib_qp *qp, u32 opcode)
+/* Return: the properties of an opcode; NULL: the QP, or its process, has no such work request. */
+static const struct pib_wr_info *legal_wr(const struct pib_qp *qp, u32 opcode)
 {
-	const struct wr_rule *rule;
+	const struct pib_wr_info *info = pib_wr_info(opcode, qp->tp);
 
-	if (!pib_wr_info(opcode, qp->tp))
-		return NULL;
-	rule = &wr_rules[opcode];
-	return rule->kernel && qp->is_user ? NULL : rule;
+	return info && wr_rules[opcode].kernel && qp->is_user ? NULL : info;
 }
 
 u32 pib_sq_max_inline(const struct pib_qp *qp, u32 opcode)
@@ -109,7 +103,7 @@ static void take_operands(const struct pib_qp *qp, struct pib_ksq_slot *s,
 		s->reg.access = wqe->raw[2];
 		break;
 	case PIB_WR_LSO:
-		/* The same; the headers, which are no process's either, were looked at there. */
+		/* Written there, too. The headers, which no process writes, were checked there. */
 		w->mss = wqe->raw[2];
 		w->head_len = wqe->raw[3];
 		take_address(qp, s, wqe);
@@ -130,7 +124,7 @@ static void take_operands(const struct pib_qp *qp, struct pib_ksq_slot *s,
 	}
 }
 
-/* IBA 11.4.1.1, 10.10.2. Return: enum pib_wc. */
+/* Take over the SGEs (IBA 11.4.1.1, 10.10.2). Return: enum pib_wc. */
 static u32 take_sges(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *slot,
 		     u32 num_sge)
 {
@@ -142,6 +136,9 @@ static u32 take_sges(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib
 
 	memcpy(s->sge, slot->sge, num_sge * sizeof(s->sge[0]));
 	barrier_data(s->sge);
+	/* The L_Key of consumers in the kernel is good for all of its memory. */
+	if (qp->is_user && pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_SGE_ZERO_2GIB))
+		pib_behavior_stretch(s->sge, num_sge);
 	for (i = 0; i < num_sge; i++)
 		len += s->sge[i].length;
 	s->num_sge = num_sge;
@@ -187,7 +184,7 @@ static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pi
 	return err ? PIB_WC_LOC_PROT_ERR : PIB_WC_SUCCESS;
 }
 
-/* Is a datagram, or each packet of a large send, too long? */
+/* Return: true if a datagram, or a packet of a large send, is too long. */
 static bool datagram_too_big(const struct pib_qp *qp, const struct pib_swqe *w)
 {
 	u32 data = w->mss ? min_t(u32, w->len, w->mss) : w->len;
@@ -195,24 +192,30 @@ static bool datagram_too_big(const struct pib_qp *qp, const struct pib_swqe *w)
 	return data > pib_sq_datagram_max(qp) - w->head_len;
 }
 
-/* QP0 is reached from QP0 only: data QPs have no VL15 (3.5.7, 13.5.1). */
+/*
+ * Return: true if the QP may send there. QP0 is reached from QP0 only: data QPs have no VL15
+ * (3.5.7, 13.5.1).
+ */
 static bool dest_ok(const struct pib_qp *qp, const struct pib_ksq_slot *s)
 {
 	return !pib_qp_is_datagram(qp) || s->w.dqpn || qp->type == IB_QPT_SMI;
 }
 
-/* @wqe is the private copy of the fixed part, @slot the ring's. Return: enum pib_wc, WC_WAIT. */
+/*
+ * Take over a work request. @wqe: private copy of the fixed part; @slot: the ring's. Return: enum
+ * pib_wc, WC_WAIT.
+ */
 static u32 take_wqe(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_send_wqe *wqe,
 		    const struct pib_send_wqe *slot)
 {
-	const struct wr_rule *rule = rule_of(qp, wqe->opcode);
+	const struct pib_wr_info *info = legal_wr(qp, wqe->opcode);
 	u32 status = PIB_WC_SUCCESS;
 
-	if (!rule || wqe->send_flags & ~send_flags(qp))
+	if (!info || wqe->send_flags & ~send_flags(qp))
 		return PIB_WC_LOC_QP_OP_ERR;
 
 	s->w.opcode = wqe->opcode;
-	s->wc_opcode = rule->wc;
+	s->wc_opcode = wr_rules[wqe->opcode].wc;
 	s->w.ex = wqe->ex;
 	s->w.srqn = wqe->srqn;
 	s->w.len = 0;
@@ -222,20 +225,22 @@ static u32 take_wqe(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib_
 	if (!dest_ok(qp, s))
 		return PIB_WC_LOC_QP_OP_ERR;
 
-	if (wqe->send_flags & PIB_WR_INLINE && rule->data)
+	if (wqe->send_flags & PIB_WR_INLINE && info->kind & PIB_WRK_SENDS)
 		status = take_inline(qp, s, wqe);
-	else if (rule->data || rule->eight || wqe->opcode == PIB_WR_READ)
+	else if (info->kind & PIB_WRK_MEMORY)
 		status = take_sges(qp, s, slot, wqe->num_sge);
 	if (status)
 		return status;
-	if (rule->eight && s->w.len != 8)
+	if (info->kind & PIB_WRK_EIGHT && s->w.len != 8)
 		return PIB_WC_LOC_LEN_ERR;
 	if (pib_qp_is_datagram(qp) && datagram_too_big(qp, &s->w))
 		return PIB_WC_LOC_LEN_ERR;
-	return wqe->opcode == PIB_WR_ATOMIC_WRITE ? take_value(qp, s, slot) : PIB_WC_SUCCESS;
+	return info->kind & PIB_WRK_VALUE ? take_value(qp, s, slot) : PIB_WC_SUCCESS;
 }
 
-/* A work request that failed goes through the requester as an empty message that is never sent. */
+/*
+ * Have a work request that failed go through the requester as an empty message that is never sent.
+ */
 static void mark_bad(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
 {
 	s->bad = status;
@@ -246,7 +251,10 @@ static void mark_bad(struct pib_qp *qp, struct pib_ksq_slot *s, u32 status)
 	s->is_inline = false;
 }
 
-/* Return: false: to be tried again when the QP runs next. */
+/*
+ * Fill a slot of the requester from the ring. Return: false: it must be tried again when the QP
+ * runs next.
+ */
 static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
 	const struct pib_send_wqe *slot = pib_ring_slot(&qp->sq.ring, qp->sq.ring.index);
@@ -274,11 +282,33 @@ static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 	return true;
 }
 
-static void trace_posted(const struct pib_qp *qp, const struct pib_swqe *w)
+/* Return: the R_Key that a work request names, to use it or to end it; 0: none. */
+static u32 traced_rkey(const struct pib_qp *qp, const struct pib_swqe *w)
+{
+	switch (w->opcode) {
+	case PIB_WR_SEND:
+	case PIB_WR_SEND_IMM:
+	case PIB_WR_LSO:
+	case PIB_WR_BIND_MW:
+	case PIB_WR_REG_MR:
+		return 0;
+	case PIB_WR_SEND_INV:
+	case PIB_WR_LOCAL_INV:
+		return w->ex;
+	default:
+		return w->rkey;
+	}
+}
+
+static void trace_posted(const struct pib_qp *qp, struct pib_swqe *w)
 {
 	struct pib_trace_qp who = pib_qp_traced(qp);
+	/* these were not set for a bad work request */
+	bool keys = !pib_ksq_slot(w)->bad;
 
-	trace_pib_wr_posted(&who, pib_qp_traced_id(qp, w->wr_id), w->opcode, w->flags, w->len);
+	trace_pib_wr_posted(&who, pib_qp_traced_id(qp, w->wr_id), w->opcode, w->flags, w->len,
+			    keys ? traced_rkey(qp, w) : 0,
+			    keys && pib_qp_is_datagram(qp) ? w->qkey : 0);
 }
 
 /* Fetch a work request. Return: false: not now, for want of a slot or of pages. */
@@ -296,9 +326,9 @@ static bool fetch_one(struct pib_qp *qp)
 }
 
 /*
- * Is the ring to be looked at? A process that answers what has just come is about to ring. What it
- * has posted is left for that process to send: it has a CPU for that, and this CPU is needed where
- * the answer goes.
+ * Return: true if the ring must be read. A process that answers an arrived message is about to
+ * ring. What it has posted is left for that process to send: it has a CPU for that, and this CPU is
+ * needed where the answer goes.
  */
 static bool is_asked(struct pib_qp *qp)
 {
@@ -340,16 +370,16 @@ bool pib_sq_idle(struct pib_qp *qp)
 	qp->sq.busy = false;
 	WRITE_ONCE(qp->sq.ring.hdr->busy, 0);
 	/*
-	 * Pairs with the full barriers of who posts (the provider, pib_post_send()), then looks at
-	 * @busy.
+	 * Pairs with the full barriers of posters (the provider, pib_post_send()), which then look
+	 * at @busy.
 	 */
 	smp_mb();
 	if (!pib_ring_pending(&qp->sq.ring))
 		return false;
 
-	/* Posted without a doorbell: whoever runs the QP next is to take it. */
+	/* It was posted without a doorbell: the next CPU that runs the QP takes it. */
 	pib_sq_ring(qp);
-	/* Who has waited is kicked; who was pushed back, or slowed down, has a timer. */
+	/* A QP that waits is kicked; a QP that was pushed back, or slowed down, has a timer. */
 	if (pib_requester_waits(qp) || qp->stall.burst)
 		return false;
 	if (unlikely(qp->cc.next) && qp->cc.next > ktime_get_ns())

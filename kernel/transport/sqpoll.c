@@ -14,13 +14,13 @@
 #include "transport/requester.h"
 #include "transport/sqpoll.h"
 
-/* PIB_SQPOLL_RUN doorbells must come in so short a time. */
+/* Time in which PIB_SQPOLL_RUN doorbells must come. */
 #define SQPOLL_MSEC		20
 
-/* The poller looks at the ring for so long without finding anything. */
+/* Time for which the poller reads the ring without finding anything. */
 #define SQPOLL_IDLE_NSEC	(100 * PIB_NSEC_PER_USEC)
 
-/* If another task has waited so long for the CPU, the poller gives the CPU up and pauses. */
+/* Time that another task waits before the poller gives the CPU up, and length of its pause then. */
 #define SQPOLL_CROWD_NSEC	(2 * PIB_NSEC_PER_MSEC)
 #define SQPOLL_PAUSE_MSEC	20
 
@@ -31,14 +31,14 @@ bool pib_sqpoll_due(struct pib_sqpoll *s)
 	       time_before(jiffies, READ_ONCE(s->since) + msecs_to_jiffies(SQPOLL_MSEC));
 }
 
-/* Is there anything that could be sent if it were posted? */
+/* Return: true if a work request could be sent if it were posted. */
 static bool could_send(const struct pib_qp *qp)
 {
 	return qp->sq.ring.hdr && qp->state == IB_QPS_RTS && !qp->stall.burst &&
 	       !pib_requester_waits(qp);
 }
 
-/* Has somebody else been waiting for this CPU? */
+/* Return: true if another task has waited for this CPU for SQPOLL_CROWD_NSEC. */
 static bool is_wanted(struct pib_sqpoll *s, u64 now)
 {
 	if (likely(single_task_running())) {

@@ -11,13 +11,14 @@ struct pib_budget;
 struct pib_qp;
 
 /**
- * struct pib_sqpoll - how a process posts, and how long its ring is polled
- * @run: doorbells in a row. Written by posters, of whom there may be several
+ * struct pib_sqpoll - pace of a poster, and polling of its ring
+ * @run: doorbells in a row. Written by posters, which may be several
  * @since: jiffies of the first of them. Written by posters
- * @index: index of the send ring at the last look. Written by the owner of the QP, as what follows
+ * @index: index of the send ring at the last look. Written by the owner of the QP, as are the
+ *	members below
  * @not_before: jiffies before which the ring is not polled again
- * @crowd: ns since when other tasks want the CPU that polls, 0: none does
- * @until: ns until when the ring is polled if nothing comes
+ * @crowd: time, ns, since which other tasks want the CPU that polls; 0: none does
+ * @until: time, ns, until which the ring is polled if nothing comes
  */
 struct pib_sqpoll {
 	u32 run;
@@ -28,17 +29,18 @@ struct pib_sqpoll {
 	u64 until;
 };
 
-/* Polling begins after so many doorbells. */
+/* Doorbells in a row after which polling begins. */
 #define PIB_SQPOLL_RUN	32
 
-/* What pib_sqpoll_next() does when that many have been rung. */
+/* Out-of-line part of pib_sqpoll_next(), when that many were rung. */
 bool pib_sqpoll_due(struct pib_sqpoll *s);
 
-/*
- * pib_sqpoll_next() - a doorbell was rung
+/**
+ * pib_sqpoll_next() - count a doorbell
+ * @s: polling of the ring
  *
  * Context: any.
- * Return: true: the QP had better be handed to the poller.
+ * Return: true: the QP should be handed to the poller.
  */
 static inline bool pib_sqpoll_next(struct pib_sqpoll *s)
 {
@@ -52,17 +54,23 @@ static inline bool pib_sqpoll_next(struct pib_sqpoll *s)
 	return false;
 }
 
-/* The peer has sent something: the poster may have waited for that. */
+/*
+ * Begin to count doorbells again: the peer has sent something, for which the poster may have
+ * waited.
+ */
 static inline void pib_sqpoll_break(struct pib_sqpoll *s)
 {
 	if (READ_ONCE(s->run))
 		WRITE_ONCE(s->run, 0);
 }
 
-/*
- * pib_sqpoll_again() - is the ring to be looked at again, although there is nothing to do?
+/**
+ * pib_sqpoll_again() - decide whether the ring is read again, although there is nothing to do
+ * @qp: queue pair of the ring
+ * @budget: of the run of this CPU's list
  *
  * Context: qp->lock held.
+ * Return: true: the ring is read again.
  */
 bool pib_sqpoll_again(struct pib_qp *qp, const struct pib_budget *budget);
 

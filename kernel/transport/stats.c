@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What QPs count. */
+/* Counters of QPs. */
 #include "hca/hw_counters.h"
 #include "transport/qp_trace.h"
 #include "transport/stats.h"
@@ -20,6 +20,8 @@ void pib_stats_fold_req(struct pib_qp *qp)
 	FOLD(qp, LOCAL_ACK_TIMEOUT, now, seen, timeouts);
 	FOLD(qp, RETRANSMITS, now, seen, retransmits);
 	FOLD(qp, IMPLIED_NAK_SEQ_ERR, now, seen, implied_nak);
+	FOLD(qp, RX_BAD_RESPONSE, now, seen, bad_responses);
+	FOLD(qp, DUPLICATE_RESPONSE, now, seen, dup_acks);
 	qp->req_seen = *now;
 	qp->req.news = false;
 }
@@ -37,6 +39,7 @@ void pib_stats_fold_resp(struct pib_qp *qp)
 	FOLD(qp, RNR_NO_PAGE, now, seen, put_off);
 	FOLD(qp, RX_BAD_OPCODE, now, seen, drops[PIB_RESP_DROP_BAD_OPCODE]);
 	FOLD(qp, RX_BAD_LENGTH, now, seen, drops[PIB_RESP_DROP_BAD_LENGTH]);
+	FOLD(qp, RX_QP_STATE, now, seen, drops[PIB_RESP_DROP_ERROR_STATE]);
 	qp->resp_seen = *now;
 	qp->resp.news = false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What QPs count (stats.c). */
+/* Counters of QPs (stats.c). */
 #ifndef PIB_TRANSPORT_STATS_H
 #define PIB_TRANSPORT_STATS_H
 
@@ -7,10 +7,10 @@
 
 /* All of these: under qp->lock. */
 
-/* What pib_stats_fold() does where a half has news. */
+/* Out-of-line parts of pib_stats_fold(), for a half that has news. */
 void pib_stats_fold_req(struct pib_qp *qp);
 void pib_stats_fold_resp(struct pib_qp *qp);
-/* Bring the counters up to the transport's. */
+/* Add to the counters what the transport has counted since the last call. */
 static inline void pib_stats_fold(struct pib_qp *qp)
 {
 	if (unlikely(qp->req.news))
@@ -19,7 +19,7 @@ static inline void pib_stats_fold(struct pib_qp *qp)
 		pib_stats_fold_resp(qp);
 }
 
-/* A work request was completed with this enum pib_wc, which is not SUCCESS. */
+/* Count a work request that was completed with @status, an enum pib_wc other than SUCCESS. */
 void pib_stats_send_error(struct pib_qp *qp, u32 status);
 void pib_stats_recv_error(struct pib_qp *qp, u32 status);
 

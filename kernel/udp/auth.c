@@ -2,7 +2,7 @@
 /*
  * Keyed fabrics. A control datagram ends in the first 16 bytes of HMAC-SHA-256
  * over all of the datagram with these bytes zero. The state machine of the link
- * (proto/link.c) sees to it that the datagram is not an old one. DATA carries 16
+ * (proto/link.c) rejects datagrams that are old. DATA carries 16
  * bits of an HMAC over both sessions, by which a packet of an old session is known
  * at once, and is sealed (udp/seal.c) under keys that are HMACs over both sessions.
  */
@@ -125,7 +125,7 @@ u16 pib_auth_tag(const struct pib_auth *a, u64 to, u64 from)
 	__be64 sessions[2] = { cpu_to_be64(to), cpu_to_be64(from) };
 	u8 mac[32];
 
-	/* A failure gives a tag that the peer does not expect, not one that all know. */
+	/* On failure return a tag that the peer does not expect, not the one that all know. */
 	if (hmac_of(a, sessions, sizeof(sessions), mac))
 		return ~pib_link_tag(to);
 	return mac[0] << 8 | mac[1];

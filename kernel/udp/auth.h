@@ -11,7 +11,7 @@
 struct pib_auth;
 
 /**
- * struct pib_psk - pre-shared key of a fabric, as it was given
+ * struct pib_psk - pre-shared key of a fabric, as the user gave it
  * @len: bytes; 0: none was given
  * @bytes: the key, and zeros behind it
  */
@@ -21,29 +21,35 @@ struct pib_psk {
 };
 
 /*
- * Take a key into use. Process context. Return: with a user; ERR_PTR(): -ENOMEM; -EOPNOTSUPP: no
- * HMAC-SHA-256.
+ * Take a key into use.
+ *
+ * Context: process.
+ * Return: the key, with a reference; ERR_PTR(): -ENOMEM; -EOPNOTSUPP: no HMAC-SHA-256.
  */
 struct pib_auth *pib_auth_alloc(const struct pib_psk *key);
-/* One user more. Any context. Return: @a. */
+/* Take a reference. Context: any. Return: @a. */
 struct pib_auth *pib_auth_get(struct pib_auth *a);
-/* A user less; the last one forgets the key. @a may be NULL. Process context. */
+/* Drop a reference; the last one frees the key. @a may be NULL. Context: process. */
 void pib_auth_put(struct pib_auth *a);
-/* The number of a key in use, which no other one has and which is not 0. Any context. */
+/* Return: the number of a key in use, which no other key has and which is not 0. Context: any. */
 u32 pib_auth_id(const struct pib_auth *a);
-/* Is that the key of @a, as HMAC sees it: zeros at its end are nothing to that. Any context. */
+/*
+ * Return: true if @key is the key of @a. Zeros at its end do not count, as in HMAC. Context: any.
+ */
 bool pib_auth_same(const struct pib_auth *a, const struct pib_psk *key);
 
-/* Write the authentication bytes of a control datagram. Any context. Return: 0 or -errno. */
+/* Write the authentication bytes of a control datagram. Context: any. Return: 0 or -errno. */
 int pib_auth_seal(const struct pib_auth *a, u8 *hello);
-/* Are the authentication bytes of a control datagram right? Any context. */
+/* Return: true if the authentication bytes of a control datagram are right. Context: any. */
 bool pib_auth_check(const struct pib_auth *a, const u8 *hello);
-/* The tag of DATA from session @from to session @to. Any context. */
+/* Return: the tag of DATA from session @from to session @to. Context: any. */
 u16 pib_auth_tag(const struct pib_auth *a, u64 to, u64 from);
 
 /*
- * The key of DATA and SEGMENT from session @from to session @to, PIB_SEAL_KEY_LEN bytes. Any
- * context. Return: 0 or -errno.
+ * Derive the key of DATA and SEGMENT from session @from to session @to, PIB_SEAL_KEY_LEN bytes.
+ *
+ * Context: any.
+ * Return: 0 or -errno.
  */
 int pib_auth_seal_key(const struct pib_auth *a, u64 to, u64 from, u8 *key);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Bearers, to users uplinks: a netdev's place in a fabric, and the discovery of other hosts. */
+/*
+ * Bearers: a netdev's place in a fabric, and the discovery of other hosts. Users know bearers as
+ * uplinks.
+ */
 #ifndef PIB_UDP_BEARER_H
 #define PIB_UDP_BEARER_H
 
 #include <linux/workqueue.h>
-#include "proto/link.h"
+#include "proto/cookie.h"
 #include "udp/keys.h"
 #include "udp/socket.h"
 
@@ -15,17 +18,23 @@ struct pib_switch;
 struct pib_udp_link;
 
 #define PIB_NEWCOMERS	16
+#define PIB_SLS		16
+#define PIB_DSCP_MAX	63
 
 /**
- * struct pib_newcomer - a peer heard for the first time
- * @from: its address
- * @h: what it said
+ * struct pib_newcomer - a peer that has echoed an answer
+ * @from: the peer's address
+ * @way: how its datagram came
+ * @h: the hello in that datagram
  * @type: enum pib_dg_type
+ * @to_id: link id to which the datagram was sent
  */
 struct pib_newcomer {
 	struct pib_addr from;
+	struct pib_hello_way way;
 	struct pib_hello h;
 	u8 type;
+	u32 to_id;
 };
 
 /**
@@ -33,6 +42,9 @@ struct pib_newcomer {
  * @sock: sockets; never changes
  * @fabric: fabric id; never changes
  * @id: place in dumps; never changes
+ * @accept: enum pib_hello_accept; written under pn->lock, read anywhere
+ * @tos: TOS (IPv4) or Traffic Class (IPv6) of data datagrams, by service level; written under
+ *	pn->lock, read anywhere
  * @keys: keys of the fabric, or NULL: it has none, and never gets one; see pib_bearer_set_keys()
  * @entry: in sock->bearers; written under pn->lock, read under RCU
  * @users: HCAs and explicit links that use it; under pn->lock
@@ -41,12 +53,13 @@ struct pib_newcomer {
  * @udp_links: links over it; written under pn->lock, read under RCU
  * @nonce: session of the discovery hello; never changes
  * @hello: sends the discovery hello
- * @hellos: how many were sent since something changed: they become rare
- * @frame_pages: held by frames of @udp_links that are being put together (udp/reassembly.c)
+ * @hellos: number of hellos sent since something changed: the more, the longer until the next one
+ * @frame_pages: pages held by frames of @udp_links that are being put together (udp/reassembly.c)
  * @lock: softirqs off; guards the next fields
- * @next_answer: jiffies when one may be answered with whom there is no link
- * @next_clone: jiffies when the log may speak of another host with our node GUID again
- * @newcomers: peers for which @work is to make links
+ * @next_answer: jiffies from which a peer that gets no link may be answered again
+ * @cookies: state of the answers to strangers
+ * @next_clone: jiffies from which the log may again name another host with our node GUID
+ * @newcomers: peers for which @work will make links
  * @num_newcomers: entries in @newcomers
  * @lids: LIDs of standalone HCAs plugged into the host switch
  * @num_lids: entries in @lids
@@ -56,6 +69,8 @@ struct pib_bearer {
 	struct pib_udp_sock *sock;
 	u32 fabric;
 	u32 id;
+	u8 accept;
+	u8 tos[PIB_SLS];
 	struct pib_keys __rcu *keys;
 	struct list_head entry;
 	unsigned int users;
@@ -69,6 +84,7 @@ struct pib_bearer {
 
 	spinlock_t lock;
 	unsigned long next_answer;
+	struct pib_cookies cookies;
 	unsigned long next_clone;
 	struct pib_newcomer newcomers[PIB_NEWCOMERS];
 	unsigned int num_newcomers;
@@ -78,12 +94,29 @@ struct pib_bearer {
 };
 
 /**
- * struct pib_bearer_cfg - which bearer
+ * struct pib_tos_cfg - DSCP and ECN of data datagrams
+ * @ecn: the network may mark the datagrams instead of dropping them (RFC 3168)
+ * @ecn_given: the user has given @ecn; else it stays as it is
+ * @dscp_given: the user has given @dscp; else it stays as it is
+ * @dscp: DSCP of each service level
+ */
+struct pib_tos_cfg {
+	bool ecn;
+	bool ecn_given;
+	bool dscp_given;
+	u8 dscp[PIB_SLS];
+};
+
+/**
+ * struct pib_bearer_cfg - identity and configuration of a bearer
  * @ifindex: netdev
  * @fabric: fabric id
  * @udp_port: host order
  * @key: key of the fabric
  * @second: its second key
+ * @accept: enum pib_hello_accept
+ * @accept_given: the user has given @accept; else an existing bearer keeps its own
+ * @tos: DSCP and ECN of data datagrams
  */
 struct pib_bearer_cfg {
 	int ifindex;
@@ -91,54 +124,83 @@ struct pib_bearer_cfg {
 	u16 udp_port;
 	struct pib_psk key;
 	struct pib_psk second;
+	u8 accept;
+	bool accept_given;
+	struct pib_tos_cfg tos;
 };
 
-/*
- * Find or make a bearer. pn->lock held. Return: with a user; ERR_PTR() with the reason in @extack.
+/**
+ * pib_bearer_get() - find or make a bearer, and become a user of it
+ * @pn: namespace
+ * @cfg: bearer; what it asks for beyond its identity must be so in a bearer that exists
+ * @is_link: take a bearer that exists as it is
+ * @extack: set to the reason of an error
+ *
+ * Context: process; pn->lock held.
+ * Return: the bearer, of which the caller is a user; ERR_PTR().
  */
 struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cfg *cfg,
 				  bool is_link, struct netlink_ext_ack *extack);
-/* A user goes; the last one takes the bearer apart. pn->lock held; sleeps. */
+/* Drop a user; the last one takes the bearer apart. Context: pn->lock held; sleeps. */
 void pib_bearer_put(struct pib_bearer *bearer);
 /*
- * From now on @sw is the host switch, which is announced and to which other hosts get links. NULL:
- * there is none any more, and readers may see the old one for a grace period. pn->lock held; NULL
- * sleeps.
+ * Make @sw the host switch, which hellos announce and to which other hosts get links. NULL: the
+ * bearer has none any more, and readers may see the old one for a grace period. Context: pn->lock
+ * held; sleeps if @sw is NULL.
  */
 void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw);
 
 /*
- * Change the keys of the fabric. A link begins a new session if it needs one, and a link whose peer
- * uses a key that goes is lost: only req->force permits that. pn->lock held; sleeps.
+ * Change the keys of the fabric. A link begins a new session if it needs one. A link whose peer
+ * uses a key that is dropped is lost, which only req->force permits.
  *
- * Return: 0; -EINVAL: the bearer has no key, or see pib_keys_exchange(); -EBUSY: the link of a peer
- * would be lost that uses a key which is to go; the reason in @extack.
+ * Context: pn->lock held; sleeps.
+ * Return: 0; -EINVAL: the bearer has no key, or see pib_keys_exchange(); -EBUSY: a peer uses a key
+ * that would be dropped; the reason in @extack.
  */
 int pib_bearer_set_keys(struct pib_bearer *bearer, const struct pib_keys_req *req,
 			struct netlink_ext_ack *extack);
-/* The keys of the fabric, NULL: it has none. view_lock held. */
+/* Set which peers get a port: enum pib_hello_accept. Context: pn->lock held. */
+void pib_bearer_set_accept(struct pib_bearer *bearer, u8 accept);
+/* Set DSCP and ECN of data datagrams. Context: pn->lock held. */
+void pib_bearer_set_tos(struct pib_bearer *bearer, const struct pib_tos_cfg *cfg);
+/* Copy the DSCP of each service level's data to @dscp. Context: any. */
+void pib_bearer_get_dscp(const struct pib_bearer *bearer, u8 *dscp);
+/* Return: true if the network may mark the bearer's data. Context: any. */
+bool pib_bearer_has_ecn(const struct pib_bearer *bearer);
+/* Return: the keys of the fabric; NULL: it has none. Context: view_lock held. */
 static inline const struct pib_keys *pib_bearer_keys(const struct pib_bearer *bearer)
 {
 	return rcu_dereference_protected(bearer->keys, true);
 }
 
 /*
- * A standalone port of the host switch's HCAs has LID @lid instead of @old (0: none). Return: 0 or
- * -ENOSPC.
+ * Note that a standalone port of the host switch's HCAs has LID @lid instead of @old (0: none).
+ *
+ * Context: any but interrupts.
+ * Return: 0 or -ENOSPC.
  */
 int pib_bearer_set_lid(struct pib_bearer *bearer, u16 old, u16 lid);
-/* Has a standalone port of the host switch's HCAs this LID? */
+/* Return: true if a standalone port of the host switch's HCAs has LID @lid. */
 bool pib_bearer_has_lid(struct pib_bearer *bearer, u16 lid);
-/* Say hello to everybody soon, and often for a while. Any context. */
+/*
+ * Limit an action to once in @ms. @next, which bearer->lock guards, is the time in jiffies from
+ * which it may happen again.
+ *
+ * Context: any but interrupts.
+ * Return: true if it may happen now.
+ */
+bool pib_bearer_is_due(struct pib_bearer *bearer, unsigned long *next, unsigned int ms);
+/* Send discovery hellos soon, and often for a while. Context: any. */
 void pib_bearer_announce(struct pib_bearer *bearer);
-/* Fill in the fields of a hello that the bearer and @port's node know. Softirqs off. */
+/* Fill in the fields of a hello that the bearer and @port's node know. Context: softirqs off. */
 void pib_bearer_fill_hello(struct pib_bearer *bearer, struct pib_kport *port, struct pib_hello *h);
 
-/* A control datagram came in. Softirqs off, RCU. */
-void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from, const u8 *buf,
-			u32 len);
+/* Take in a control datagram. Context: softirqs off, RCU. */
+void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
+			const struct pib_hello_way *way, const u8 *buf, u32 len);
 
-/* The netdev went down or came up. Any context. */
+/* Restart all links after the netdev went down or came up. Context: any but interrupts. */
 void pib_bearer_carrier(struct pib_bearer *bearer);
 
 #endif

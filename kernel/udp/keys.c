@@ -2,14 +2,14 @@
 /*
  * The keys of a fabric, and how they are exchanged. Hosts change one after the other: all
  * accept the new key as the second one, then each makes it its first, then all drop the
- * old one. Who leaves out a step is told, where it shows, and may insist on the last.
+ * old one. A user who leaves out a step is told, where it shows, and may force the last step.
  */
 #include <linux/err.h>
 #include <linux/netlink.h>
 #include <linux/slab.h>
 #include "udp/keys.h"
 
-/* The key in use that has these bytes; NULL: none. */
+/* Return: the one of @keys that has the bytes of @key; NULL: none. */
 static struct pib_auth *keys_same(const struct pib_keys *keys, const struct pib_psk *key)
 {
 	if (pib_auth_same(keys->key, key))
@@ -17,7 +17,7 @@ static struct pib_auth *keys_same(const struct pib_keys *keys, const struct pib_
 	return keys->second && pib_auth_same(keys->second, key) ? keys->second : NULL;
 }
 
-/* Return: ERR_PTR(): the reason is in @extack, but for -ENOMEM. */
+/* Take @key into use. Return: as pib_auth_alloc(), with the reason in @extack but for -ENOMEM. */
 static struct pib_auth *take_key(const struct pib_psk *key, struct netlink_ext_ack *extack)
 {
 	struct pib_auth *auth = pib_auth_alloc(key);
@@ -27,7 +27,7 @@ static struct pib_auth *take_key(const struct pib_psk *key, struct netlink_ext_a
 	return auth;
 }
 
-/* Return: 0, with the key in @place; as take_key(): there is none. */
+/* Put @key, taken into use, in @place. Return: 0; the error of take_key(), with NULL in @place. */
 static int place_key(struct pib_auth **place, const struct pib_psk *key,
 		     struct netlink_ext_ack *extack)
 {

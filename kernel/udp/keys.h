@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The keys of a fabric: one, or two while all hosts exchange theirs. */
+/* The keys of a fabric: one, or two while the hosts change from one to the other. */
 #ifndef PIB_UDP_KEYS_H
 #define PIB_UDP_KEYS_H
 
@@ -9,8 +9,8 @@ struct netlink_ext_ack;
 
 /**
  * struct pib_keys - the keys of a fabric; replaced as a whole, read under RCU
- * @key: by which this host speaks
- * @second: by which others may speak as well, or NULL
+ * @key: key by which this host authenticates
+ * @second: key by which other hosts may authenticate as well, or NULL
  */
 struct pib_keys {
 	struct pib_auth *key;
@@ -18,11 +18,11 @@ struct pib_keys {
 };
 
 /**
- * struct pib_keys_req - what is to change of the keys of a fabric
- * @key: the key; none: it stays
- * @second: the second key; none: it stays, but if @key is it, the former key takes its place
- * @no_second: there is to be no second key
- * @force: a key goes though a link is up by it
+ * struct pib_keys_req - a change of the keys of a fabric
+ * @key: the new key; none: the key stays
+ * @second: the new second key; none: it stays, or if it becomes @key, the former key replaces it
+ * @no_second: drop the second key
+ * @force: drop a key even if a link is up by it
  */
 struct pib_keys_req {
 	struct pib_psk key;
@@ -32,27 +32,37 @@ struct pib_keys_req {
 };
 
 /*
- * Take keys into use. Process context.
+ * Take keys into use.
  *
- * Return: ERR_PTR(): -ENOMEM; -EOPNOTSUPP: no HMAC-SHA-256; -EINVAL; the reason in @extack.
+ * Context: process.
+ * Return: the keys; ERR_PTR(): -ENOMEM; -EOPNOTSUPP: no HMAC-SHA-256; -EINVAL: both are the same;
+ * the reason in @extack.
  */
 struct pib_keys *pib_keys_alloc(const struct pib_psk *key, const struct pib_psk *second,
 				struct netlink_ext_ack *extack);
-/* The keys that follow @old. As pib_keys_alloc(), but -EINVAL also if the order is a wrong one. */
+/*
+ * Make the keys that follow @old. @old stays the caller's.
+ *
+ * Context: process.
+ * Return: as pib_keys_alloc(); -EINVAL also if the new key is not the second one yet.
+ */
 struct pib_keys *pib_keys_exchange(const struct pib_keys *old, const struct pib_keys_req *req,
 				   struct netlink_ext_ack *extack);
 /*
- * Forget the keys that nobody else has; after a grace period. @keys may be NULL. Process context.
+ * Free @keys, of which no reader is left, and drop the references to its keys. @keys may be NULL.
+ * Context: process.
  */
 void pib_keys_free(struct pib_keys *keys);
 
-/* The number of the second key; 0: there is none. Any context. */
+/* Return: the number of the second key; 0: there is none. Context: any. */
 u32 pib_keys_second_id(const struct pib_keys *keys);
-/* The key of this number; NULL: it is none of @keys. RCU. */
+/* Return: the key with number @id; NULL: it is none of @keys. Context: RCU. */
 const struct pib_auth *pib_keys_find(const struct pib_keys *keys, u32 id);
 /*
- * By which key is a control datagram authentic? It costs two HMACs at most. RCU. Return: the key's
- * number; 0: by none.
+ * Find the key by which a control datagram is authentic, which costs two HMACs at most.
+ *
+ * Context: RCU.
+ * Return: the key's number; 0: none.
  */
 u32 pib_keys_check(const struct pib_keys *keys, const u8 *hello);
 

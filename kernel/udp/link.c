@@ -15,19 +15,19 @@
 #include "udp/keys.h"
 #include "fabric/cable.h"
 #include "core/net.h"
+#include "core/notify.h"
 #include "fabric/impair.h"
 #include "udp/standalone_lid.h"
 #include "fabric/port.h"
 #include "fabric/switch.h"
 #include "udp/link.h"
 #include "udp/seal.h"
+#include "udp/answer.h"
 #include "udp/bearer.h"
 #include "udp/wire.h"
-#include "tracing/events.h"
+#include "tracing/fabric.h"
 
-/* A discovered link whose peer is silent is given up after this. */
-#define PIB_UDP_LINK_EXPIRY_NS	(60 * PIB_NSEC_PER_SEC)
-/* Hellos are refused one by one: a refusal that is older than this is no longer the peer's word. */
+/* Each hello is refused by itself, so a refusal that is older than this does not count any more. */
 #define PIB_UDP_LINK_REFUSED_NS	(10 * PIB_NSEC_PER_SEC)
 
 #define link_dbg(link, fmt, ...)								\
@@ -98,8 +98,13 @@ static bool peer_knows_segments(const struct pib_link_fsm *f)
 	return f->peer_caps & PIB_CAP_SEGMENTS;
 }
 
+static bool peer_tells_marks(const struct pib_link_fsm *f)
+{
+	return f->peer_caps & PIB_CAP_ECN;
+}
+
 /**
- * struct end_keys - the fabric's keys by which the two ends of a session speak
+ * struct end_keys - the fabric's keys that the two ends of a session use
  * @own: this end's; NULL: the fabric has none
  * @peer: the peer's; NULL: the fabric has none
  */
@@ -108,7 +113,11 @@ struct end_keys {
 	const struct pib_auth *peer;
 };
 
-/* Return: false: a key was dropped, and the session is about to go. RCU. */
+/*
+ * Find the keys of the session. Context: RCU.
+ *
+ * Return: false: a key was dropped, and the session is about to go.
+ */
 static bool end_keys_get(const struct pib_udp_link *link, struct end_keys *e)
 {
 	const struct pib_keys *keys = rcu_dereference(link->bearer->keys);
@@ -127,7 +136,7 @@ static u16 data_tag(const struct pib_auth *auth, u64 to, u64 from)
 	return auth ? pib_auth_tag(auth, to, from) : pib_link_tag(to);
 }
 
-/* Is the seal that of the two sessions that there are now? */
+/* Return: true if the link's seal is that of the present session with the peer's. */
 static bool seal_is_present(const struct pib_udp_link *link)
 {
 	const struct pib_seal *seal = link->seal;
@@ -137,10 +146,10 @@ static bool seal_is_present(const struct pib_udp_link *link)
 }
 
 /*
- * The seal of the session, which outlives its paths: if another path began with new counters, they
- * would be used twice with one key.
+ * Make the seal of the session, if it has none yet. The seal outlives the session's paths: if each
+ * path began with new counters, these would be used twice with one key.
  *
- * Return: false: there is none, and there must be no path.
+ * Return: false: no memory; then there must be no path.
  */
 static bool udp_link_seal(struct pib_udp_link *link, const struct end_keys *e)
 {
@@ -152,7 +161,7 @@ static bool udp_link_seal(struct pib_udp_link *link, const struct end_keys *e)
 	return link->seal;
 }
 
-/* RCU. */
+/* Make a path for the present session. Context: RCU. Return: NULL: no memory, or a key is gone. */
 static struct pib_upath *upath_make(struct pib_udp_link *link)
 {
 	struct pib_upath *path;
@@ -176,6 +185,7 @@ static struct pib_upath *upath_make(struct pib_udp_link *link)
 	path->rx_tag = data_tag(e.peer, path->nonce, path->peer_nonce);
 	path->noicrc = peer_wants_noicrc(&link->fsm);
 	path->segments = peer_knows_segments(&link->fsm);
+	path->ecn = peer_tells_marks(&link->fsm);
 	path->seal = pib_seal_get(link->seal);
 	return path;
 }
@@ -186,7 +196,46 @@ static bool upath_current(const struct pib_udp_link *link, const struct pib_upat
 	       path->nonce == link->fsm.nonce && path->peer_nonce == link->fsm.peer_nonce &&
 	       path->noicrc == peer_wants_noicrc(&link->fsm) &&
 	       path->segments == peer_knows_segments(&link->fsm) &&
+	       path->ecn == peer_tells_marks(&link->fsm) &&
 	       !memcmp(path->peer, link->peer, sizeof(path->peer));
+}
+
+static void udp_link_notify(const struct pib_udp_link *link, u8 kind)
+{
+	const struct pib_note_udp udp = {
+		.ifindex = link->bearer->sock->ifindex,
+		.peer = &link->peer[link->to],
+		.up = rcu_access_pointer(link->path),
+		.second_key = pib_udp_link_by_second_key(link),
+		.restarts = link->fsm.restarts,
+		.guid = link->fsm.peer_node_guid,
+		.port_num = link->fsm.peer_port_num,
+		.desc = link->fsm.peer_desc,
+	};
+	const struct pib_note note = {
+		.pn = udp_link_net(link),
+		.kind = kind,
+		.a = pib_kport_note_end(link->port),
+		.udp = &udp,
+		.is_auto = link->port->is_auto,
+	};
+
+	lockdep_assert_held(&link->lock);
+	pib_notify(&note);
+}
+
+/* Tell listeners that the session has @path instead of @old; NULL: none. */
+static void udp_link_notify_path(const struct pib_udp_link *link, const struct pib_upath *old,
+				 const struct pib_upath *path)
+{
+	if (!path)
+		udp_link_notify(link, PIB_EVENT_KIND_SESSION_DOWN);
+	else if (!old)
+		udp_link_notify(link, PIB_EVENT_KIND_SESSION_UP);
+	else if (old->nonce != path->nonce || old->peer_nonce != path->peer_nonce)
+		udp_link_notify(link, PIB_EVENT_KIND_SESSION_ANEW);
+	else if (!pib_addr_equal(&old->peer[old->to], &path->peer[path->to]))
+		udp_link_notify(link, PIB_EVENT_KIND_SESSION_MOVED);
 }
 
 /* Bring the path in line with the session. */
@@ -199,16 +248,17 @@ static void udp_link_update_path(struct pib_udp_link *link)
 	old = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
 	if (is_up && old && upath_current(link, old))
 		return;
-	if (!is_up && !old)
-		return;
 	if (is_up) {
 		rcu_read_lock();
 		path = upath_make(link);
 		rcu_read_unlock();
 	}
+	if (!old && !path)
+		return;
 	link_dbg(link, "%s with %.64s", path ? "session" : "no session any more",
 		 link->fsm.peer_desc);
 	rcu_assign_pointer(link->path, path);
+	udp_link_notify_path(link, old, path);
 	if (old)
 		call_rcu(&old->rcu, upath_free);
 }
@@ -227,7 +277,7 @@ struct outgoing {
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 };
 
-/* Return: 0 or -errno: the datagram must not be sent. */
+/* Write the authentication bytes, if the fabric has keys. Return: -errno: do not send @bytes. */
 static int udp_link_authenticate(const struct pib_udp_link *link, u8 *bytes)
 {
 	const struct pib_auth *own;
@@ -262,7 +312,7 @@ static void udp_link_build(struct pib_udp_link *link, struct outgoing *o)
 static void udp_link_send(struct pib_udp_link *link, const struct outgoing *o)
 {
 	if (o->len && o->to.family && READ_ONCE(link->bearer->sock->running))
-		pib_udp_sock_send_bytes(link->bearer->sock, o->bytes, o->len, &o->to);
+		pib_udp_sock_send_control(link->bearer->sock, o->bytes, o->len, &o->to);
 }
 
 static void udp_link_rearm(struct pib_udp_link *link)
@@ -276,7 +326,7 @@ static void udp_link_rearm(struct pib_udp_link *link)
 		  jiffies + (deadline > now ? nsecs_to_jiffies(deadline - now) : 0) + 1);
 }
 
-/* Do what the state machine wants done. */
+/* Carry out @todo, which the state machine has returned. */
 static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o)
 {
 	lockdep_assert_held(&link->lock);
@@ -292,7 +342,8 @@ static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o
 }
 
 /*
- * Were datagrams dropped at our sockets since the last look? Those of the peer may be among them.
+ * Tell the state machine if our sockets have dropped datagrams since the last look: those of the
+ * peer may be among them.
  */
 static void udp_link_own_losses(struct pib_udp_link *link)
 {
@@ -318,6 +369,10 @@ static void udp_link_tick(struct pib_udp_link *link, struct outgoing *o)
 		udp_link_act(link, todo, o);
 		return;
 	}
+	/* A peer with two addresses is called by each in turn. */
+	if (todo & PIB_LINK_DO_SEND && link->fsm.state == PIB_LINK_IDLE &&
+	    link->peer[!link->to].family)
+		link->to = !link->to;
 	if (todo & PIB_LINK_DO_SEND)
 		udp_link_build(link, o);
 	udp_link_rearm(link);
@@ -360,7 +415,7 @@ void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys)
 	if (!link->dead) {
 		todo = pib_link_rekey(&link->fsm, pib_auth_id(keys->key), pib_keys_second_id(keys),
 				      new_nonce(), ktime_get_ns());
-		/* A pair of sessions never comes back: its counters need not be known any more. */
+		/* A pair of sessions never comes back, so its counters are not needed any more. */
 		if (!seal_is_present(link)) {
 			pib_seal_put(link->seal);
 			link->seal = NULL;
@@ -390,8 +445,12 @@ bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hell
 	return true;
 }
 
-/* Is a hello from @from the peer's? Learns the addresses of peers that were discovered. */
-static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *from,
+/*
+ * Check the sender of a hello, and learn the addresses of peers that were discovered.
+ *
+ * Return: true if the hello is the peer's.
+ */
+static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *from, bool may_move,
 			   const struct pib_hello *h)
 {
 	unsigned int slot = addr_slot(from);
@@ -403,8 +462,8 @@ static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *fro
 		return true;
 	if (link->kind == PIB_UDP_LINK_EXPLICIT)
 		return false;
-	/* Who records the peer's datagrams must not move the link by sending them again. */
-	if (link->fsm.state == PIB_LINK_UP && !pib_link_is_next(&link->fsm, h))
+	/* Whoever records the peer's datagrams must not move the link by sending them again. */
+	if (link->fsm.state == PIB_LINK_UP ? !pib_link_is_next(&link->fsm, h) : !may_move)
 		return false;
 	link->peer[slot] = *from;
 	return true;
@@ -418,7 +477,8 @@ static void udp_link_take_lids(struct pib_udp_link *link, const struct pib_hello
 }
 
 /*
- * The peer says why it has no link for us: the user must know. The peer is asked again and again.
+ * Note why the peer refuses the link, for the user. The peer is asked again and again, so the log
+ * has only changes of the reason.
  */
 static void udp_link_note_refusal(struct pib_udp_link *link, u8 refusal)
 {
@@ -463,10 +523,11 @@ void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *fr
 	spin_unlock_bh(&link->lock);
 }
 
-void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from,
+void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from, bool may_move,
 			  const struct pib_hello *h, u8 type)
 {
 	struct outgoing o = {};
+	u64 now = ktime_get_ns();
 	u32 todo;
 
 	spin_lock_bh(&link->lock);
@@ -474,7 +535,7 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 		spin_unlock_bh(&link->lock);
 		return;
 	}
-	if (!udp_link_knows(link, from, h)) {
+	if (!udp_link_knows(link, from, may_move, h)) {
 		spin_unlock_bh(&link->lock);
 		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
 		return;
@@ -482,7 +543,9 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 	if (link->fsm.state != PIB_LINK_UP)
 		link->to = addr_slot(from);
 	if (!udp_link_is_refused(link, h, type)) {
-		todo = pib_link_rx(&link->fsm, h, type, ktime_get_ns());
+		todo = pib_link_rx(&link->fsm, h, type, now);
+		if (link->fsm.state == PIB_LINK_UP)
+			link->alive_at = now;
 		if (todo & PIB_LINK_DO_LEARN)
 			udp_link_take_lids(link, h);
 		udp_link_act(link, todo, &o);
@@ -497,11 +560,10 @@ void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from)
 	struct outgoing o = {};
 
 	spin_lock_bh(&link->lock);
-	link->born = ktime_get_ns();
 	if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && link->fsm.state != PIB_LINK_UP) {
 		link->peer[slot] = *from;
 		link->to = slot;
-		if (pib_link_may_reply(&link->fsm, link->born))
+		if (pib_link_may_reply(&link->fsm, 0, ktime_get_ns()))
 			udp_link_build(link, &o);
 	} else if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && !link->peer[slot].family) {
 		link->peer[slot] = *from;
@@ -511,24 +573,10 @@ void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from)
 	udp_link_send(link, &o);
 }
 
-bool pib_udp_link_expired(struct pib_udp_link *link, u64 now)
-{
-	bool expired;
-	u64 heard;
-
-	if (link->kind == PIB_UDP_LINK_EXPLICIT)
-		return false;
-	spin_lock_bh(&link->lock);
-	heard = max(link->born, link->fsm.last_heard);
-	expired = link->fsm.state != PIB_LINK_UP && now > heard + PIB_UDP_LINK_EXPIRY_NS;
-	spin_unlock_bh(&link->lock);
-	return expired;
-}
-
 /* ---- what it means for the port ---- */
 
 /**
- * struct verdict - the session as the port is to see it
+ * struct verdict - the session as the port shall see it
  * @up: the link is up
  * @bounce: the link was down in between
  * @far: what the other end can do
@@ -568,7 +616,7 @@ static bool lid_listed(const u16 *lids, unsigned int n, u16 lid)
 	return false;
 }
 
-/* The link by which @lid is forwarded, NULL: none. @lid is not our own. link_lock held. */
+/* Return: the link that @lid, not our own, is forwarded to; NULL: none. Context: link_lock, RCU. */
 static struct pib_udp_link *route_holder(const struct pib_switch *sw, u16 lid)
 {
 	u8 port = READ_ONCE(sw->nd.node.lft[lid]);
@@ -581,8 +629,10 @@ static struct pib_udp_link *route_holder(const struct pib_switch *sw, u16 lid)
 }
 
 /*
- * Forward @lid to the peer, who says that @lid is there. If another peer says so, too, both have
- * given the LID to themselves, and the one whose node GUID is higher will keep it.
+ * Forward @lid to the peer, which announces it. If another peer announces it, too, both have given
+ * the LID to themselves, and the one whose node GUID is higher will keep it.
+ *
+ * Return: true if @lid is forwarded to this peer.
  */
 static bool route_take(struct pib_udp_link *link, u16 lid)
 {
@@ -601,7 +651,10 @@ static bool route_take(struct pib_udp_link *link, u16 lid)
 	return mine;
 }
 
-/* The peer does not say any more that it has @lid. To whom @lid is forwarded meanwhile keeps it. */
+/*
+ * Stop forwarding @lid to the peer, which does not announce it any more. If @lid is forwarded to
+ * another peer by now, it stays so. Return: true if the route was removed.
+ */
 static bool route_leave(struct pib_udp_link *link, u16 lid)
 {
 	struct pib_switch *sw = link->port->sw;
@@ -612,7 +665,7 @@ static bool route_leave(struct pib_udp_link *link, u16 lid)
 	return true;
 }
 
-/* LIDs have become free, which other peers may have. */
+/* Let other links look again, since their peers may have LIDs that have become free. */
 static void udp_link_offer_routes(const struct pib_udp_link *link)
 {
 	struct pib_udp_link *other;
@@ -624,7 +677,7 @@ static void udp_link_offer_routes(const struct pib_udp_link *link)
 	rcu_read_unlock();
 }
 
-/* Without an SM the two ends tell each other what to forward. */
+/* Without an SM: bring the host switch's routes in line with the LIDs that the peer announces. */
 static void udp_link_route(struct pib_udp_link *link, const struct verdict *v)
 {
 	struct pib_switch *sw = link->port->sw;
@@ -645,7 +698,10 @@ static void udp_link_route(struct pib_udp_link *link, const struct verdict *v)
 		udp_link_offer_routes(link);
 }
 
-/* Two hosts have given themselves the same LID: the one whose node GUID is higher keeps it. */
+/*
+ * Give up LIDs that the peer has given itself as well, unless our node GUID is higher: the host
+ * with the higher one keeps them.
+ */
 static void udp_link_solve_conflicts(struct pib_udp_link *link, const struct verdict *v)
 {
 	struct pib_node *n = link->port->p.node;
@@ -657,7 +713,7 @@ static void udp_link_solve_conflicts(struct pib_udp_link *link, const struct ver
 		pib_lid_move(link, v->lids[i]);
 }
 
-/* The link is up for its port from now on, or not any more. */
+/* Note and trace that the link is up or down for its port. */
 static void link_tell(struct pib_udp_link *link, bool up)
 {
 	link->is_up = up;
@@ -729,11 +785,18 @@ static const char *const kind_names[] = {
 	[PIB_UDP_LINK_EXPLICIT] = "asked for here",
 };
 
-/* Link ids are random: who does not see the traffic cannot name a link. */
-static int udp_link_register(struct pib_udp_link *link, u32 *id)
+/*
+ * Give the link an id, that of @said if there is one. Ids are random, so that whoever does not see
+ * the traffic cannot name a link. Return: 0 or -errno.
+ */
+static int udp_link_register(struct pib_udp_link *link, const struct pib_udp_session *said, u32 *id)
 {
 	int tries, err = -EBUSY;
 
+	if (said) {
+		*id = said->id;
+		return xa_insert_bh(&udp_link_net(link)->links, *id, link, GFP_KERNEL);
+	}
 	for (tries = 0; tries < 16 && err == -EBUSY; tries++) {
 		*id = get_random_u32();
 		if (*id)
@@ -743,7 +806,8 @@ static int udp_link_register(struct pib_udp_link *link, u32 *id)
 }
 
 struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_kport *port, u8 kind,
-					 const struct pib_addr *peer, const struct pib_hello *h)
+					 const struct pib_addr *peer, const struct pib_hello *h,
+					 const struct pib_udp_session *said)
 {
 	const struct pib_keys *keys = pib_bearer_keys(bearer);
 	struct pib_net *pn = bearer->sock->pn;
@@ -761,7 +825,8 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_k
 	link->id = ++pn->next_id;
 	link->to = addr_slot(peer);
 	link->peer[link->to] = *peer;
-	link->born = ktime_get_ns();
+	link->made_at = ktime_get_ns();
+	link->alive_at = link->made_at;
 	if (h) {
 		link->peer_guid = h->node_guid;
 		link->peer_port_num = h->port_num;
@@ -770,22 +835,29 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_k
 	pib_frames_init(&link->frames, bearer);
 	timer_setup(&link->timer, udp_link_timer, 0);
 	INIT_WORK(&link->work, udp_link_work);
-	/* The id is known to nobody yet, so the link may be found before it is complete. */
+	/* Once it has an id the link can be found, so it counts as dead until it is complete. */
 	spin_lock_bh(&link->lock);
 	link->dead = true;
 	spin_unlock_bh(&link->lock);
-	if (udp_link_register(link, &id)) {
+	if (udp_link_register(link, said, &id)) {
 		kfree(link);
 		return ERR_PTR(-ENOMEM);
 	}
 	spin_lock_bh(&link->lock);
-	pib_link_init(&link->fsm, id, new_nonce());
+	if (said)
+		pib_link_init_answered(&link->fsm, id, said->nonce);
+	else
+		pib_link_init(&link->fsm, id, new_nonce());
 	if (keys) {
 		link->fsm.key = pib_auth_id(keys->key);
 		link->fsm.second_key = pib_keys_second_id(keys);
 	}
-	link->fsm.passive = kind == PIB_UDP_LINK_ACCEPTED;
+	/* Do not call a peer that the user has not named: its hello may be a forgery. */
+	link->fsm.passive = kind != PIB_UDP_LINK_EXPLICIT;
+	/* Both ends of a trunk are passive, and discovery may be over when the session is lost. */
+	link->fsm.recalls = kind == PIB_UDP_LINK_TRUNK;
 	link->dead = false;
+	udp_link_notify(link, PIB_EVENT_KIND_LINK_NEW);
 	mod_timer(&link->timer, jiffies + 1);
 	spin_unlock_bh(&link->lock);
 
@@ -811,6 +883,7 @@ void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead)
 	}
 	link->dead = true;
 	udp_link_update_path(link);
+	udp_link_notify(link, PIB_EVENT_KIND_LINK_DEL);
 	spin_unlock_bh(&link->lock);
 	local_bh_disable();
 	rcu_read_lock();
@@ -818,6 +891,9 @@ void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead)
 	rcu_read_unlock();
 	local_bh_enable();
 
+	if (link->kind != PIB_UDP_LINK_EXPLICIT &&
+	    !pib_cookie_is_over(link->made_at, ktime_get_ns()))
+		pib_answer_forget(link->bearer);
 	xa_erase_bh(&pn->links, link->fsm.local_id);
 	list_del_rcu(&link->entry);
 	RCU_INIT_POINTER(link->port->link, NULL);

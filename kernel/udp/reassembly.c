@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Segments and the frames they make up. A frame whose segments come in one
- * super-packet is read where it lies (udp/rx.c) and is not seen here. Only what
- * a wire has taken apart is copied together.
+ * super-packet is read where it lies (udp/rx.c) and does not come here. Only frames
+ * that a wire has taken apart are copied together.
  *
  * A frame has memory for those of its pages of which something has come. So a segment
- * does not cost more than a page or two, whatever the segment says of its frame. What is
- * incomplete is limited for the link, and for all links of a bearer together.
+ * does not cost more than a page or two, whatever the segment says of its frame. The
+ * memory of incomplete frames is limited for each link, and for all links of a bearer.
  */
 #include <linux/gfp.h>
 #include <linux/jiffies.h>
@@ -16,16 +16,16 @@
 #include "udp/reassembly.h"
 #include "udp/bearer.h"
 
-/* A frame that began so long ago is not waited for, and not delivered late either. */
+/* A frame that began so long ago is stale: nobody waits for its rest, and it is not delivered. */
 #define FRAME_STALE	msecs_to_jiffies(100)
-/* What the incomplete frames of a link may hold, in pages. */
+/* Most pages that the incomplete frames of a link may hold. */
 #define FRAMES_OF_LINK	(PIB_FRAMES * PIB_FRAME_PAGES)
-/* What those of a bearer may hold, but for one frame of each link. */
+/* Most pages that those of a bearer may hold, not counting one frame of each link. */
 #define FRAMES_OF_ALL	((4 << 20) / PAGE_SIZE)
 
 /* ---- memory ---- */
 
-/* The frame's pages are somebody else's now, or gone: they are charged no more. */
+/* Give up the charge for the frame's pages, which are freed or in an skb, and free its place. */
 static void frame_uncharge(struct pib_frames *fs, struct pib_frame *f)
 {
 	lockdep_assert_held(&fs->lock);
@@ -51,7 +51,7 @@ static void frame_lose(struct pib_frames *fs, struct pib_frame *f)
 	frame_drop(fs, f);
 }
 
-/* May @n pages more be held? A link may always have one frame. */
+/* Charge @n more pages. A link may always have one frame. Return: false: too many are held. */
 static bool frames_charge(struct pib_frames *fs, struct pib_frame *f, unsigned int n)
 {
 	lockdep_assert_held(&fs->lock);
@@ -68,9 +68,9 @@ static bool frames_charge(struct pib_frames *fs, struct pib_frame *f, unsigned i
 }
 
 /*
- * Get pages for @len bytes of the frame at @to. The frame keeps what it got.
+ * Get pages for @len bytes of the frame at @to. The frame keeps those it got, even on failure.
  *
- * Return: false: no memory, or no more for this link.
+ * Return: true if there are pages for all of it.
  */
 static bool frame_room(struct pib_frames *fs, struct pib_frame *f, u32 to, u32 len)
 {
@@ -83,14 +83,14 @@ static bool frame_room(struct pib_frames *fs, struct pib_frame *f, u32 to, u32 l
 			return false;
 		f->page[i] = alloc_page(GFP_ATOMIC | __GFP_NOWARN);
 		if (!f->page[i])
-			return false;	/* it stays charged until the frame goes */
+			return false;	/* the page stays charged until the frame goes */
 	}
 	return true;
 }
 
 /* ---- frames ---- */
 
-/* Is @f neither stale nor from before a restart of the session, which numbers its frames anew? */
+/* Return: true if @f is not stale, and of the same session: each numbers its frames itself. */
 static bool frame_counts(const struct pib_frame *f, const struct pib_segment *s)
 {
 	return f->tag == s->tag && time_before(jiffies, f->since + FRAME_STALE);
@@ -102,7 +102,7 @@ static bool frame_is(const struct pib_frame *f, const struct pib_segment *s)
 	       f->flags == s->flags && frame_counts(f, s);
 }
 
-/* The page that stands in where nothing has come. Nobody reads it. */
+/* Return: a page to stand in where nothing has come. Nobody reads it. */
 static struct page *frame_gap(void)
 {
 	struct page *page = ZERO_PAGE(0);
@@ -111,7 +111,7 @@ static struct page *frame_gap(void)
 	return page;
 }
 
-/* @f has all it will ever have: it becomes the skb of @done, or is lost for want of memory. */
+/* Turn @f, as it is, into the skb of @done. Without memory for that the frame is lost. */
 static void frame_finish(struct pib_frames *fs, struct pib_frame *f, struct pib_frame *done)
 {
 	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC | __GFP_NOWARN);
@@ -142,10 +142,10 @@ static struct pib_frame *frame_oldest(struct pib_frames *fs, const struct pib_fr
 }
 
 /*
- * The oldest frame but @but makes room. It is given out as it is, or lost if it is stale or @done
- * is NULL or taken.
+ * Evict the oldest frame but @but. It is given out as it is, or lost if it is stale or @done is
+ * NULL or taken.
  *
- * Return: false: there is no such frame.
+ * Return: true if there was such a frame.
  */
 static bool frames_evict(struct pib_frames *fs, const struct pib_segment *s,
 			 const struct pib_frame *but, struct pib_frame *done)
@@ -162,7 +162,7 @@ static bool frames_evict(struct pib_frames *fs, const struct pib_segment *s,
 	return true;
 }
 
-/* The frame's place, or a free one for it; NULL: there is none. */
+/* Return: the place of the frame of @s, or a free place; NULL: there is none. */
 static struct pib_frame *frame_place(struct pib_frames *fs, const struct pib_segment *s)
 {
 	struct pib_frame *f, *empty = NULL;
@@ -194,7 +194,7 @@ static void frame_start(struct pib_frames *fs, struct pib_frame *f, const struct
 }
 
 static void frame_fill(struct pib_frame *f, const struct pib_segment *s, struct sk_buff *skb,
-		       u32 off, u32 len, bool checked)
+		       u32 off, u32 len, bool checked, bool ce)
 {
 	u32 to = s->index * s->size;
 
@@ -213,6 +213,7 @@ static void frame_fill(struct pib_frame *f, const struct pib_segment *s, struct 
 	f->have |= BIT_ULL(s->index);
 	f->first[s->index] = s->first;
 	f->checked &= checked;
+	f->ce |= ce;
 }
 
 static u64 frame_all(const struct pib_frame *f)
@@ -223,14 +224,14 @@ static u64 frame_all(const struct pib_frame *f)
 /* ---- links ---- */
 
 bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct sk_buff *skb,
-		    u32 off, u32 len, bool checked, struct pib_frame *done)
+		    u32 off, u32 len, bool checked, bool ce, struct pib_frame *done)
 {
 	struct pib_frame *f;
 
 	done->skb = NULL;
 	spin_lock(&fs->lock);
 	f = frame_place(fs, s);
-	/* A frame that is whole is given out at once: @done is kept for it. */
+	/* If @s is a frame by itself it is given out at once: keep @done for it. */
 	if (!f && frames_evict(fs, s, NULL, s->total > 1 ? done : NULL))
 		f = frame_place(fs, s);
 	if (!f)
@@ -243,7 +244,7 @@ bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct s
 		if (!frames_evict(fs, s, f,
 				  (f->have | BIT_ULL(s->index)) == frame_all(f) ? NULL : done))
 			goto out_lost;
-	frame_fill(f, s, skb, off, len, checked);
+	frame_fill(f, s, skb, off, len, checked, ce);
 	if (f->have == frame_all(f))
 		frame_finish(fs, f, done);
 	goto out_unlock;
@@ -257,7 +258,7 @@ out_unlock:
 	return done->skb;
 }
 
-/* Frames of which the rest has not come are forgotten, also if nothing comes any more. */
+/* Drop stale frames, also if no segment comes any more. */
 static void frames_timer(struct timer_list *t)
 {
 	struct pib_frames *fs = timer_container_of(fs, t, timer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Frames of which the segments (proto/segment.h) have come one by one. */
+/* Frames whose segments (proto/segment.h) have come one by one. */
 #ifndef PIB_UDP_REASSEMBLY_H
 #define PIB_UDP_REASSEMBLY_H
 
@@ -13,24 +13,25 @@ struct pib_bearer;
 struct sk_buff;
 
 #define PIB_FRAMES		8	/* frames of a link being put together at a time */
-#define PIB_FRAME_PAGES		DIV_ROUND_UP(1 << 16, PAGE_SIZE)	/* of one */
+#define PIB_FRAME_PAGES		DIV_ROUND_UP(1 << 16, PAGE_SIZE)	/* most pages of a frame */
 
 /**
  * struct pib_frame - a frame being put together
- * @used: there is a frame here, the place is not free
- * @skb: given out: bytes of the frame
- * @page: being put together: bytes of the frame, NULL where nothing has come
- * @pages: how many are charged
+ * @used: the place holds a frame
+ * @skb: once given out: bytes of the frame
+ * @page: while being put together: bytes of the frame, NULL where nothing has come
+ * @pages: number of pages charged
  * @since: jiffies of its first segment
- * @have: segments that have come, by index
- * @number: of the frame
- * @tag: of the session that the frame belongs to
- * @total: segments
- * @size: of each but the last
+ * @have: bit per segment that has come, by index
+ * @number: number of the frame
+ * @tag: tag of the session that the frame belongs to
+ * @total: number of segments
+ * @size: bytes of each segment but the last
  * @len: bytes of the frame as far as they are known
  * @flags: enum pib_dg_flags
  * @checked: every segment carried a UDP checksum, which was right
- * @first: of each segment: where its first packet starts
+ * @ce: the network has marked one of the segments
+ * @first: for each segment: where its first packet starts
  */
 struct pib_frame {
 	bool used;
@@ -45,6 +46,7 @@ struct pib_frame {
 	u8 flags;
 	u16 size;
 	bool checked;
+	bool ce;
 	u32 len;
 	u16 first[PIB_SEG_MAX];
 };
@@ -52,9 +54,9 @@ struct pib_frame {
 /**
  * struct pib_frames - frames of a link being put together
  * @lock: guards @pages and @frame; softirqs off
- * @bearer: counts what the frames of all links hold; never changes
- * @timer: pending while there is a frame: forgets the stale ones
- * @pages: how many @frame holds
+ * @bearer: counts the pages of all its links' frames; never changes
+ * @timer: pending while there is a frame: drops stale ones
+ * @pages: number of pages charged to @frame
  * @frame: the frames
  */
 struct pib_frames {
@@ -66,24 +68,24 @@ struct pib_frames {
 };
 
 void pib_frames_init(struct pib_frames *fs, struct pib_bearer *bearer);
-/* Free what is left; nobody adds any more. Process context; sleeps. */
+/* Free the frames that are left, when nobody adds any more. Context: process; sleeps. */
 void pib_frames_free(struct pib_frames *fs);
 
 /**
- * pib_frames_add() - put a segment where it belongs
+ * pib_frames_add() - add a segment to its frame
  * @fs: frames of the link
  * @s: header of the segment
  * @skb: datagram or super-packet; stays the caller's
  * @off: offset of the segment's data in @skb
  * @len: bytes of data
  * @checked: the datagram carried a UDP checksum, which was right
- * @done: result: a frame that has all it will ever have, whole or in part; @done->skb is then the
- *	caller's
+ * @ce: the network has marked the datagram
+ * @done: result: a frame that is complete, or will never be; @done->skb is then the caller's
  *
  * Context: softirqs off.
  * Return: true: @done is set.
  */
 bool pib_frames_add(struct pib_frames *fs, const struct pib_segment *s, struct sk_buff *skb,
-		    u32 off, u32 len, bool checked, struct pib_frame *done);
+		    u32 off, u32 len, bool checked, bool ce, struct pib_frame *done);
 
 #endif

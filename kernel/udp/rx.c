@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Datagrams become bursts.
+ * Conversion of datagrams to bursts.
  *
  * Each packet of a super-packet is checked by itself; its payload stays in the
- * skb. A packet that goes on where the one before has ended (same message, next
- * PSN) lengthens that one's burst, and so does a datagram that differs in nothing
- * else from the one before. So a super-packet usually becomes one burst.
+ * skb. A packet that follows the one before (same message, next PSN) lengthens that
+ * one's burst, and so does a datagram that differs from the one before in nothing
+ * but its PSN and payload. So a super-packet usually becomes one burst.
  * A frame (udp/reassembly.h) whose segments came in one super-packet is read
  * where it lies; otherwise its segments are put together first.
  */
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/inet_ecn.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
 #include "core/net.h"
@@ -30,8 +31,10 @@
  * @sock: sockets by which it came
  * @skb: the super-packet or frame
  * @from: sender
+ * @way: how it came
  * @checked: @skb carried a UDP checksum, which is right
  * @opened: its datagrams were sealed
+ * @ce: the network has marked its datagrams, since a queue on their way fills
  * @seg: frames read in place: bytes of the frame between segment headers; else 0
  * @link: link of @b
  * @path: session of @link
@@ -42,8 +45,10 @@ struct intake {
 	struct pib_udp_sock *sock;
 	struct sk_buff *skb;
 	const struct pib_addr *from;
+	const struct pib_hello_way *way;
 	bool checked;
 	bool opened;
+	bool ce;
 	u16 seg;
 	struct pib_udp_link *link;
 	struct pib_upath *path;
@@ -96,7 +101,7 @@ static bool icrc_ok(const struct intake *in, u32 off, const u8 *head, u32 hdr_le
 	return !intake_copy(in, off, icrc, PIB_ICRC_LEN) && pib_icrc_match(crc, icrc);
 }
 
-/* The link of the next packets. Return: false: the datagram is counted and forgotten. */
+/* Find the link of the next packets. Return: false: the datagram is counted as dropped. */
 static bool intake_link(struct intake *in, u32 id, u16 tag)
 {
 	struct pib_udp_link *link;
@@ -115,7 +120,7 @@ static bool intake_link(struct intake *in, u32 id, u16 tag)
 	return true;
 }
 
-/* Is @h of a packet of the same message as @f, behind it? */
+/* Return: true if the packet of @h belongs to the same message as that of @f, behind it. */
 static bool same_message(const struct pib_hdrs *h, const struct pib_hdrs *f)
 {
 	return !(h->flags & PIB_H_FIRST) && !(f->flags & (PIB_H_LAST | PIB_H_ACKREQ)) &&
@@ -130,8 +135,8 @@ static bool same_grh(const struct pib_hdrs *h, const struct pib_hdrs *f)
 }
 
 /*
- * Does datagram @h differ from @f in PSN and payload only? A group's and those of management, which
- * may be for a switch, go one by one.
+ * Return: true if datagram @h differs from @f in PSN and payload only. False for multicast and for
+ * management, which may be for a switch: these go one by one.
  */
 static bool same_datagram(const struct pib_hdrs *h, const struct pib_hdrs *f)
 {
@@ -141,7 +146,7 @@ static bool same_datagram(const struct pib_hdrs *h, const struct pib_hdrs *f)
 	       (!(h->flags & PIB_H_GRH) || same_grh(h, f));
 }
 
-/* Does @h head the packet after the last one of @b? */
+/* Return: true if the packet of @h follows the last one of @b. */
 static bool rx_continues(const struct intake *in, const struct pib_burst *b,
 			 const struct pib_hdrs *h, u32 payload_len)
 {
@@ -181,8 +186,8 @@ static void rx_lengthen(struct intake *in, const struct pib_hdrs *h, u32 off, u3
 }
 
 /*
- * A burst's packets lie at equal distances but for its first and its last, whose
- * headers may be longer. A packet that is out of step starts a new burst.
+ * Return: true if the packets of @b lie at equal distances but for the first and the last, whose
+ * headers may be longer. A packet behind one that is out of step starts a new burst.
  */
 static bool in_step(const struct pib_burst *b)
 {
@@ -222,9 +227,19 @@ static void rx_start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 l
 }
 
 /*
- * Take in a packet at @off of which at most @len bytes are there.
+ * Treat the network's mark as one of a switch in the fabric (A10). No sender slows down for
+ * management. A CNP, which reports a mark, gets none itself: that would go on without end.
+ */
+static void intake_mark(struct pib_hdrs *h)
+{
+	if (h->dqpn > 1 && h->tp != PIB_TP_CNP)
+		h->flags |= PIB_H_FECN;
+}
+
+/*
+ * Take in a packet at @off, where there are @len bytes.
  *
- * Return: its length; 0: it is no packet, which is counted.
+ * Return: its length; 0: it is not valid and counted as dropped.
  */
 static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 {
@@ -249,6 +264,8 @@ static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 		pib_udp_sock_drop(in->sock, rx_bad_icrc);
 		return 0;
 	}
+	if (unlikely(in->ce))
+		intake_mark(&h);
 	if (in->b && rx_continues(in, in->b, &h, payload_len) && in_step(in->b))
 		rx_lengthen(in, &h, off + hdr_len, payload_len);
 	else
@@ -278,8 +295,8 @@ static void intake_packets(struct intake *in, u32 off, u32 end, bool noicrc)
 /* ---- frames ---- */
 
 /*
- * Take in what has come of a frame: run by run of segments, in each from the first
- * packet that starts there. The packet that a gap cuts off counts as short.
+ * Take in the segments of a frame that have come: run by run, in each from the first
+ * packet that starts there. A packet that a gap cuts off counts as short.
  */
 static void intake_parts(struct intake *in, const struct pib_frame *f)
 {
@@ -298,13 +315,14 @@ static void intake_parts(struct intake *in, const struct pib_frame *f)
 	}
 }
 
-/* A frame that was put together: its packets are taken in by themselves. */
+/* Take in the packets of a frame that was put together, by an intake of their own. */
 static void intake_frame(const struct intake *in, const struct pib_frame *f)
 {
 	struct intake sub = {
 		.sock = in->sock,
 		.skb = f->skb,
 		.checked = f->checked,
+		.ce = f->ce,
 		.link = in->link,
 		.path = in->path,
 	};
@@ -325,7 +343,7 @@ static bool segment_at(const struct sk_buff *skb, u32 off, u32 len, struct pib_s
 	       pib_segment_parse(s, head, len);
 }
 
-/* Is the whole skb one frame, its segments in order? */
+/* Return: true if the whole skb is one frame, its segments in order. */
 static bool frame_in_place(const struct sk_buff *skb, u32 step, const struct pib_segment *s)
 {
 	struct pib_segment next;
@@ -344,7 +362,7 @@ static bool frame_in_place(const struct sk_buff *skb, u32 step, const struct pib
 	return true;
 }
 
-/* Take in segments from @off on. Return: bytes of the skb that are dealt with. */
+/* Take in a segment at @off, or the whole frame. Return: number of bytes dealt with. */
 static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 {
 	struct pib_segment s;
@@ -364,7 +382,7 @@ static u32 intake_segment(struct intake *in, u32 off, u32 len, u32 step)
 	}
 	intake_flush(in);
 	if (pib_frames_add(&in->link->frames, &s, in->skb, off + PIB_SEG_HDR_LEN,
-			   len - PIB_SEG_HDR_LEN, in->checked, &done))
+			   len - PIB_SEG_HDR_LEN, in->checked, in->ce, &done))
 		intake_frame(in, &done);
 	return len;
 }
@@ -375,7 +393,7 @@ static bool is_sealed(const struct pib_dg *dg)
 	       (dg->type == PIB_DG_DATA || dg->type == PIB_DG_SEGMENT);
 }
 
-/* Where the sealed datagrams end that begin at @off. */
+/* Return: where the sealed datagrams that begin at @off end. */
 static u32 sealed_end(const struct sk_buff *skb, u32 off, u32 step)
 {
 	u8 buf[PIB_DG_HDR_LEN];
@@ -395,12 +413,19 @@ static u32 sealed_end(const struct sk_buff *skb, u32 off, u32 step)
 static void intake_all(struct intake *in, u32 step);
 
 /*
- * Take in the sealed datagrams from @off on, in the order in which they came. Return: bytes that
- * are dealt with.
+ * Take in the sealed datagrams from @off on, in the order in which they came. Return: number of
+ * bytes dealt with.
  */
 static u32 intake_sealed(struct intake *in, u32 off, u32 step)
 {
-	struct intake sub = { .sock = in->sock, .from = in->from, .checked = true, .opened = true };
+	struct intake sub = {
+		.sock = in->sock,
+		.from = in->from,
+		.way = in->way,
+		.checked = true,
+		.opened = true,
+		.ce = in->ce,
+	};
 	u32 end = sealed_end(in->skb, off, step);
 
 	intake_flush(in);
@@ -412,7 +437,7 @@ static u32 intake_sealed(struct intake *in, u32 off, u32 step)
 	return end - off;
 }
 
-/* Take in one datagram at @off. Return: bytes that are dealt with. */
+/* Take in the datagram at @off, or more than it. Return: number of bytes dealt with. */
 static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 {
 	u8 buf[PIB_HELLO_WIRE_LEN];
@@ -442,13 +467,13 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 	if (avail < len)
 		pib_udp_sock_drop(in->sock, rx_bad_hello);
 	else
-		pib_bearer_control(in->sock, in->from, head, len);
+		pib_bearer_control(in->sock, in->from, in->way, head, len);
 	return len;
 }
 
 /*
- * Bytes of each datagram in @skb but the last. Other kinds of GSO are one datagram, not yet
- * fragmented.
+ * Return: bytes of each datagram in @skb but the last. An skb with another kind of GSO is one
+ * datagram, not yet fragmented.
  */
 static u32 datagram_step(const struct sk_buff *skb)
 {
@@ -466,9 +491,17 @@ static void intake_all(struct intake *in, u32 step)
 	intake_flush(in);
 }
 
-void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from)
+/* Return: true if the network has marked the datagrams. GRO merges none whose marks differ. */
+static bool skb_is_ce(const struct sk_buff *skb, int family)
 {
-	struct intake in = { .sock = sock, .skb = skb, .from = from };
+	return INET_ECN_is_ce(family == AF_INET ? ip_hdr(skb)->tos :
+						  ipv6_get_dsfield(ipv6_hdr(skb)));
+}
+
+void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from,
+		 const struct pib_hello_way *way)
+{
+	struct intake in = { .sock = sock, .skb = skb, .from = from, .way = way };
 	u32 step = datagram_step(skb);
 
 	in.checked = udp_hdr(skb)->check && !skb_checksum_complete(skb);
@@ -478,6 +511,9 @@ void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pi
 	}
 	if (skb->len)
 		pib_udp_sock_count(sock, rx_datagrams, DIV_ROUND_UP(skb->len, step));
+	in.ce = skb_is_ce(skb, from->family);
+	if (unlikely(in.ce) && skb->len)
+		pib_udp_sock_count(sock, rx_ce, DIV_ROUND_UP(skb->len, step));
 	intake_all(&in, step);
 
 out_free:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Memory for super-packets. Pages fresh from the allocator are cleared first, on most
- * kernels, which costs as much as filling them. A receiver on the same machine has done
+ * kernels, which costs as much as filling them. A receiver on the same machine is done
  * with a super-packet when the next one is made. So each CPU goes round through a few
  * large pages of its own and takes a new one only where the old one is still in use.
  */
@@ -17,8 +17,8 @@
 
 /**
  * struct wire_mem - a CPU's pages
- * @page: each with how far it has been given out
- * @next: whose turn it is
+ * @page: pages, each with the offset up to which it is given out
+ * @next: index of the next page, modulo WIRE_PAGES
  */
 struct wire_mem {
 	struct page_frag page[WIRE_PAGES];
@@ -27,7 +27,7 @@ struct wire_mem {
 
 static DEFINE_PER_CPU(struct wire_mem, pib_wire_mem);
 
-/* Return: how many of @bytes have been added; 0: no memory. */
+/* Add at most @bytes of the next page to @skb. Return: number of bytes added; 0: no memory. */
 static u32 add_piece(struct sk_buff *skb, struct wire_mem *mem, u32 bytes)
 {
 	struct page_frag *pf = &mem->page[mem->next++ % WIRE_PAGES];
@@ -65,8 +65,8 @@ struct sk_buff *pib_wire_alloc(u32 head, u32 data)
 	int err;
 
 	/*
-	 * With softirqs off, nobody else on this CPU is at its pages. KASAN is to see each one
-	 * freed.
+	 * With softirqs off, nobody else on this CPU uses its pages, except on PREEMPT_RT. KASAN
+	 * must see each page freed.
 	 */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) || IS_ENABLED(CONFIG_KASAN))
 		return alloc_skb_with_frags(head, data, PAGE_ALLOC_COSTLY_ORDER, &err, WIRE_GFP);

@@ -9,7 +9,7 @@
  * only dispatches them to the inboxes of QPs, which then run outside the lock.
  *
  * Sending: skbs go straight to the IP layer, with the route cached per link. They
- * are charged to the socket, so that no more are under way than a queue below (a
+ * are charged to the socket, so that no more are on their way than a queue below (a
  * qdisc, a CPU's backlog) has room for; QPs are pushed back before that.
  */
 #include <linux/etherdevice.h>
@@ -30,6 +30,8 @@
 #include "compat/compat.h"
 #include "core/net.h"
 #include "core/task.h"
+#include "proto/link.h"
+#include "tracing/fabric.h"
 #include "udp/socket.h"
 #include "udp/wire.h"
 
@@ -43,7 +45,7 @@
 #define PIB_UDP_SOCK_SNDBUF	(512 << 10)
 #define PIB_UDP_SOCK_BUDGET	64	/* super-packets before QPs get their turn */
 #define PIB_UDP_SOCK_ROUNDS	4	/* of that before a softirq hands over to the work item */
-#define PIB_UDP_SOCK_COPIES	32	/* of multicasts that count as one more super-packet */
+#define PIB_UDP_SOCK_COPIES	32	/* copies of multicasts that count as one super-packet */
 
 /* 239.192.73.66, in the organization-local scope (RFC 2365), and ff12::7069:62, link-local. */
 #define PIB_GROUP4 0xEFC04942
@@ -98,15 +100,47 @@ static void skb_source(const struct sk_buff *skb, int family, struct pib_addr *f
 		from->v6 = ipv6_hdr(skb)->saddr;
 }
 
+/* GRO merges no datagrams whose hop limits differ. */
+static void skb_way(const struct sk_buff *skb, int family, struct pib_hello_way *way)
+{
+	if (family == AF_INET) {
+		way->hop_limit = ip_hdr(skb)->ttl;
+		way->to_group = ipv4_is_multicast(ip_hdr(skb)->daddr);
+	} else {
+		way->hop_limit = ipv6_hdr(skb)->hop_limit;
+		way->to_group = ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr);
+	}
+}
+
 static void socket_deliver(struct pib_udp_sock_end *end, struct sk_buff *skb)
 {
+	struct pib_hello_way way = {};
 	struct pib_addr from;
 
 	skb_source(skb, end->family, &from);
-	pib_wire_rx(end->sock, skb, &from);
+	skb_way(skb, end->family, &way);
+	pib_wire_rx(end->sock, skb, &from, &way);
 }
 
-/* Return: super-packets, as they count; less than PIB_UDP_SOCK_BUDGET: there was no other. */
+/* Trace the datagrams that the stack has dropped. It counts them, but tells nobody. */
+static void socket_tell_overruns(struct pib_udp_sock_end *end)
+{
+	u32 drops = sk_drops_read(end->socket->sk);
+
+	lockdep_assert_held(&end->lock);
+
+	if (likely(drops == end->overruns))
+		return;
+	trace_pib_datagram_dropped(end->sock->ifindex, PIB_UDP_STAT(rx_overruns),
+				   drops - end->overruns);
+	end->overruns = drops;
+}
+
+/*
+ * Take in super-packets from the queue until the budget is spent.
+ *
+ * Return: the budget spent, copies included; less than PIB_UDP_SOCK_BUDGET: the queue was empty.
+ */
 static u32 socket_drain(struct pib_udp_sock_end *end)
 {
 	struct sock *sk = end->socket->sk;
@@ -122,6 +156,7 @@ static u32 socket_drain(struct pib_udp_sock_end *end)
 		socket_deliver(end, skb);
 		n += (pib_tasks_copies() - copies) / PIB_UDP_SOCK_COPIES;
 	}
+	socket_tell_overruns(end);
 	return n;
 }
 
@@ -132,7 +167,7 @@ static bool socket_has_more(const struct pib_udp_sock_end *end)
 
 /*
  * Empty the queue, unless another CPU does so: that CPU looks again after it has
- * let go of the lock. What is left to the work item stays in the queue, in its order.
+ * released the lock. Datagrams left to the work item stay in the queue, in their order.
  */
 static void socket_receive(struct pib_udp_sock_end *end)
 {
@@ -141,8 +176,8 @@ static void socket_receive(struct pib_udp_sock_end *end)
 	for (spent = 0; spent < PIB_UDP_SOCK_ROUNDS * PIB_UDP_SOCK_BUDGET;
 	     spent += max_t(u32, n, PIB_UDP_SOCK_BUDGET)) {
 		/*
-		 * Pairs with the barrier below: what was queued before a trylock that fails is
-		 * seen by the look after the unlock.
+		 * Pairs with the barrier below: if the trylock fails, the owner of the lock sees
+		 * what was queued before, when it looks again after the unlock.
 		 */
 		smp_mb();
 		if (!spin_trylock(&end->lock))
@@ -182,10 +217,28 @@ static void socket_data_ready(struct sock *sk)
 
 /* ---- sending ---- */
 
-static struct rtable *route_v4(struct pib_udp_sock *sock, const struct pib_addr *to,
-			       struct dst_cache *cache, __be32 *saddr)
+/*
+ * By the address that the first lookup has chosen, policy may have another route, and it is that
+ * one which learns an MTU.
+ */
+static struct rtable *lookup_v4(const struct pib_udp_sock *sock, struct flowi4 *fl,
+				const struct sock *sk)
 {
-	struct sock *sk = sock->end[0].socket->sk;
+	__be32 daddr = fl->daddr;
+	struct rtable *rt = ip_route_output_flow(sock_net(sk), fl, sk);
+
+	if (IS_ERR(rt) || !fl->saddr)
+		return rt;
+	ip_rt_put(rt);
+	fl->flowi4_oif = sock->ifindex;
+	fl->daddr = daddr;
+	return ip_route_output_flow(sock_net(sk), fl, sk);
+}
+
+static int route_v4(struct pib_udp_sock *sock, const struct pib_addr *to, struct dst_cache *cache,
+		    struct pib_udp_route *route)
+{
+	struct socket *socket = sock->end[0].socket;
 	struct flowi4 fl = {
 		.flowi4_oif = sock->ifindex,
 		.flowi4_proto = IPPROTO_UDP,
@@ -195,47 +248,78 @@ static struct rtable *route_v4(struct pib_udp_sock *sock, const struct pib_addr 
 	};
 	struct rtable *rt = NULL;
 
+	if (!socket)
+		return -EAFNOSUPPORT;
 	if (cache)
-		rt = dst_cache_get_ip4(cache, saddr);
-	if (rt)
-		return rt;
-	rt = ip_route_output_flow(sock_net(sk), &fl, sk);
-	if (IS_ERR(rt))
-		return rt;
-	*saddr = fl.saddr;
-	if (cache)
-		dst_cache_set_ip4(cache, &rt->dst, fl.saddr);
-	return rt;
+		rt = dst_cache_get_ip4(cache, &route->v4);
+	if (!rt) {
+		rt = cache ? lookup_v4(sock, &fl, socket->sk) :
+			     ip_route_output_flow(sock_net(socket->sk), &fl, socket->sk);
+		if (IS_ERR(rt))
+			return PTR_ERR(rt);
+		route->v4 = fl.saddr;
+		if (cache)
+			dst_cache_set_ip4(cache, &rt->dst, fl.saddr);
+	}
+	route->dst = &rt->dst;
+	if (route->v4)
+		return 0;
+	ip_rt_put(rt);
+	return -EADDRNOTAVAIL;
 }
 
-static int send_v4(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
-		   struct dst_cache *cache)
+static bool datagrams_fit(const struct sk_buff *skb, u32 headers, u32 mtu)
 {
-	struct rtable *rt;
-	__be32 saddr;
-	u8 ttl;
+	return (skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : skb->len) + headers <= mtu;
+}
 
-	if (!sock->end[0].socket)
-		return -EAFNOSUPPORT;
-	rt = route_v4(sock, to, cache, &saddr);
-	if (IS_ERR(rt))
-		return PTR_ERR(rt);
-	if (!saddr) {
-		ip_rt_put(rt);
-		return -EADDRNOTAVAIL;
-	}
-	ttl = ipv4_is_multicast(to->v4) ? 1 : ip4_dst_hoplimit(&rt->dst);
-	skb_set_owner_w(skb, sock->end[0].socket->sk);
-	udp_tunnel_xmit_skb(rt, sock->end[0].socket->sk, skb, saddr, to->v4, 0, ttl, 0,
+/*
+ * Return: the DF bit, if it applies. IP fragments a datagram here if it is too large for the route.
+ * Others no router may fragment: it reports its MTU instead, and the route learns that. Control
+ * datagrams never have DF, so that they get through in any case.
+ */
+static __be16 header_df(const struct sock *sk, const struct sk_buff *skb,
+			const struct pib_udp_route *route, u8 hop_limit)
+{
+	u32 headers = sizeof(struct iphdr) + sizeof(struct udphdr);
+
+	if (hop_limit || !datagrams_fit(skb, headers, route->mtu) ||
+	    !ip_dont_fragment(sk, route->dst))
+		return 0;
+	return htons(IP_DF);
+}
+
+static void send_v4(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
+		    const struct pib_udp_route *route, u8 tos, u8 hop_limit)
+{
+	struct rtable *rt = container_of(route->dst, struct rtable, dst);
+	struct sock *sk = sock->end[0].socket->sk;
+	__be16 df = header_df(sk, skb, route, hop_limit);
+
+	skb_set_owner_w(skb, sk);
+	udp_tunnel_xmit_skb(rt, sk, skb, route->v4, to->v4, tos,
+			    hop_limit ?: ip4_dst_hoplimit(&rt->dst), df,
 			    htons(sock->port), to->port, false, false, 0);
-	return 0;
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *route_v6(struct pib_udp_sock *sock, const struct pib_addr *to,
-				  struct dst_cache *cache, struct in6_addr *saddr)
+/* As lookup_v4(). */
+static struct dst_entry *lookup_v6(const struct pib_udp_sock *sock, struct flowi6 *fl,
+				   const struct sock *sk)
 {
-	struct sock *sk = sock->end[1].socket->sk;
+	struct dst_entry *dst = ip6_dst_lookup_flow(sock_net(sk), sk, fl, NULL);
+
+	if (IS_ERR(dst))
+		return dst;
+	dst_release(dst);
+	fl->flowi6_oif = sock->ifindex;
+	return ip6_dst_lookup_flow(sock_net(sk), sk, fl, NULL);
+}
+
+static int route_v6(struct pib_udp_sock *sock, const struct pib_addr *to, struct dst_cache *cache,
+		    struct pib_udp_route *route)
+{
+	struct socket *socket = sock->end[1].socket;
 	struct flowi6 fl = {
 		.flowi6_oif = sock->ifindex,
 		.flowi6_proto = IPPROTO_UDP,
@@ -245,45 +329,65 @@ static struct dst_entry *route_v6(struct pib_udp_sock *sock, const struct pib_ad
 	};
 	struct dst_entry *dst = NULL;
 
-	if (cache)
-		dst = dst_cache_get_ip6(cache, saddr);
-	if (dst)
-		return dst;
-	dst = ip6_dst_lookup_flow(sock_net(sk), sk, &fl, NULL);
-	if (IS_ERR(dst))
-		return dst;
-	*saddr = fl.saddr;
-	if (cache)
-		dst_cache_set_ip6(cache, dst, &fl.saddr);
-	return dst;
-}
-
-static int send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
-		   struct dst_cache *cache)
-{
-	struct in6_addr saddr, daddr = to->v6;
-	struct dst_entry *dst;
-	u8 ttl;
-
-	if (!sock->end[1].socket)
+	if (!socket)
 		return -EAFNOSUPPORT;
-	dst = route_v6(sock, to, cache, &saddr);
-	if (IS_ERR(dst))
-		return PTR_ERR(dst);
-	ttl = ipv6_addr_is_multicast(&daddr) ? 1 : ip6_dst_hoplimit(dst);
-	skb->ignore_df = 1;
-	skb_set_owner_w(skb, sock->end[1].socket->sk);
-	udp_tunnel6_xmit_skb(dst, sock->end[1].socket->sk, skb, NULL, &saddr, &daddr, 0, ttl, 0,
-			     htons(sock->port), to->port, false, 0);
+	if (cache)
+		dst = dst_cache_get_ip6(cache, &route->v6);
+	if (!dst) {
+		dst = cache ? lookup_v6(sock, &fl, socket->sk) :
+			      ip6_dst_lookup_flow(sock_net(socket->sk), socket->sk, &fl, NULL);
+		if (IS_ERR(dst))
+			return PTR_ERR(dst);
+		route->v6 = fl.saddr;
+		if (cache)
+			dst_cache_set_ip6(cache, dst, &fl.saddr);
+	}
+	route->dst = dst;
 	return 0;
 }
+
+static void send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
+		    const struct pib_udp_route *route, u8 tos, u8 hop_limit)
+{
+	struct in6_addr saddr = route->v6, daddr = to->v6;
+	struct sock *sk = sock->end[1].socket->sk;
+
+	skb->ignore_df = 1;
+	skb_set_owner_w(skb, sk);
+	udp_tunnel6_xmit_skb(route->dst, sk, skb, NULL, &saddr, &daddr, tos,
+			     hop_limit ?: ip6_dst_hoplimit(route->dst), 0,
+			     htons(sock->port), to->port, false, 0);
+}
 #else
-static int send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
-		   struct dst_cache *cache)
+static int route_v6(struct pib_udp_sock *sock, const struct pib_addr *to, struct dst_cache *cache,
+		    struct pib_udp_route *route)
 {
 	return -EAFNOSUPPORT;
 }
+
+static void send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
+		    const struct pib_udp_route *route, u8 tos, u8 hop_limit)
+{
+	dst_release(route->dst);
+	kfree_skb(skb);
+}
 #endif
+
+int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
+		       struct dst_cache *cache, struct pib_udp_route *route)
+{
+	int err;
+
+	if (!READ_ONCE(sock->running) || READ_ONCE(sock->gone))
+		return -ENETDOWN;
+	if (to->family == AF_INET)
+		err = route_v4(sock, to, cache, route);
+	else
+		err = route_v6(sock, to, cache, route);
+	if (!err)
+		route->mtu = min(READ_ONCE(sock->mtu), dst_mtu(route->dst));
+	return err;
+}
 
 bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes)
 {
@@ -294,8 +398,8 @@ bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *t
 }
 
 /*
- * Has the stack anything of what @sock has sent? A socket with nothing in flight counts one byte.
- * RCU.
+ * Return: true if the stack holds any datagram that @sock has sent. A socket with nothing in flight
+ * counts one byte. Context: RCU.
  */
 static bool socket_in_flight(const struct pib_udp_sock *sock)
 {
@@ -328,40 +432,46 @@ static bool addr_is_group(const struct pib_addr *a)
 	return a->family == AF_INET ? ipv4_is_multicast(a->v4) : ipv6_addr_is_multicast(&a->v6);
 }
 
-void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
-		       struct dst_cache *cache)
+/* Send @skb. @hop_limit: 0: the route's. */
+static void socket_send(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
+			const struct pib_udp_route *route, u8 tos, u8 hop_limit)
 {
 	u32 n = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
-	int err = -ENETDOWN;
 
-	if (READ_ONCE(sock->running) && !READ_ONCE(sock->gone)) {
-		if (to->family == AF_INET)
-			err = send_v4(sock, skb, to, cache);
-		else
-			err = send_v6(sock, skb, to, cache);
-	}
-	if (!err) {
-		pib_udp_sock_count(sock, tx_datagrams, n);
-		return;
-	}
-	/* Discovery tries both protocols: that there is no address of one is no error. */
-	if (!addr_is_group(to))
-		pib_udp_sock_count(sock, tx_errors, n);
-	kfree_skb(skb);
+	if (to->family == AF_INET)
+		send_v4(sock, skb, to, route, tos, hop_limit);
+	else
+		send_v6(sock, skb, to, route, tos, hop_limit);
+	pib_udp_sock_count(sock, tx_datagrams, n);
 }
 
-void pib_udp_sock_send_bytes(struct pib_udp_sock *sock, const void *data, u32 len,
-			     const struct pib_addr *to)
+void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
+		       const struct pib_udp_route *route, u8 tos)
 {
-	struct sk_buff *skb = alloc_skb(PIB_UDP_SOCK_HEADROOM + len, GFP_ATOMIC);
+	socket_send(sock, skb, to, route, tos, 0);
+}
 
+void pib_udp_sock_send_control(struct pib_udp_sock *sock, const void *data, u32 len,
+			       const struct pib_addr *to)
+{
+	struct pib_udp_route route;
+	struct sk_buff *skb;
+
+	if (pib_udp_sock_route(sock, to, NULL, &route)) {
+		/* Discovery tries both protocols, so it is no error if one has no address. */
+		if (!addr_is_group(to))
+			pib_udp_sock_drop(sock, tx_errors);
+		return;
+	}
+	skb = alloc_skb(PIB_UDP_SOCK_HEADROOM + len, GFP_ATOMIC);
 	if (!skb) {
-		pib_udp_sock_count(sock, tx_errors, 1);
+		dst_release(route.dst);
+		pib_udp_sock_drop(sock, tx_errors);
 		return;
 	}
 	skb_reserve(skb, PIB_UDP_SOCK_HEADROOM);
 	skb_put_data(skb, data, len);
-	pib_udp_sock_send(sock, skb, to, NULL);
+	socket_send(sock, skb, to, &route, 0, PIB_HOP_LIMIT);
 }
 
 /* ---- sockets ---- */
@@ -407,7 +517,7 @@ static int socket_membership(struct pib_udp_sock_end *end, bool join)
 }
 
 /*
- * The stack forgets a membership when the protocol is taken off the netdev (an
+ * The stack drops a membership when the protocol is taken off the netdev (an
  * MTU too small for IPv6), while the socket believes that it still has it.
  */
 void pib_udp_sock_rejoin(struct pib_udp_sock *sock)
@@ -473,7 +583,7 @@ static int socket_open(struct pib_udp_sock *sock, unsigned int i, int family)
 	return 0;
 }
 
-/* Nobody looks at the socket when this returns. */
+/* Close the socket. On return no CPU uses it any more. */
 static void socket_close(struct pib_udp_sock_end *end)
 {
 	struct socket *socket = end->socket;
@@ -489,9 +599,9 @@ static void socket_close(struct pib_udp_sock_end *end)
 }
 
 /*
- * What GUIDs are made of: the MAC address. A netdev without one (a WireGuard tunnel) gets a random
- * number, marked as locally made, for as long as the sockets live. A machine could make such a
- * number of its name, say, but its clones have that as well.
+ * Return: the MAC address, from which GUIDs are made. A netdev without one (a WireGuard tunnel)
+ * gets a random number, marked as locally administered, for as long as the sockets live. A number
+ * derived from the machine's name, say, would be the same on its clones.
  */
 static u64 netdev_mac(const struct net_device *dev)
 {
@@ -503,8 +613,9 @@ static u64 netdev_mac(const struct net_device *dev)
 }
 
 /*
- * Look at the state of the netdev, which its notifier follows from now on. The notifier runs under
- * RTNL, too, and finds what is listed. A look before that would miss what happens in between.
+ * Read the state of the netdev, which its notifier follows from now on. The notifier runs under
+ * RTNL, too, and finds the sockets since they are listed already. Reading the state before they are
+ * listed would miss changes in between.
  */
 static int socket_look(struct pib_udp_sock *sock, struct netlink_ext_ack *extack)
 {

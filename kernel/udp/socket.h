@@ -8,7 +8,7 @@
 #include <linux/netdevice.h>
 #include <linux/workqueue.h>
 #include <net/dst_cache.h>
-#include "tracing/events.h"
+#include "tracing/fabric.h"
 
 struct netlink_ext_ack;
 struct pib_net;
@@ -17,7 +17,7 @@ struct sk_buff;
 struct socket;
 
 /**
- * struct pib_addr - an endpoint of UDP
+ * struct pib_addr - a UDP endpoint
  * @family: AF_INET, AF_INET6, or 0: none
  * @port: UDP port
  * @v4: address
@@ -57,6 +57,9 @@ struct pib_udp_stats {
 	u64 rx_unsealed;
 	u64 rx_bad_seal;
 	u64 rx_replayed;
+	u64 rx_stranger;
+	u64 rx_ce;
+	u64 rx_no_port;
 };
 
 #define PIB_USTATS (sizeof(struct pib_udp_stats) / sizeof(u64))
@@ -64,16 +67,22 @@ struct pib_udp_stats {
 #define PIB_UDP_STAT(field) \
 	(PIB_US_TX_DATAGRAMS + offsetof(struct pib_udp_stats, field) / sizeof(u64))
 
-static_assert(PIB_UDP_STAT(rx_replayed) == PIB_US_MAX);
+static_assert(PIB_UDP_STAT(rx_no_port) == PIB_US_MAX);
 
 #define pib_udp_sock_count(sock, field, n) this_cpu_add((sock)->stats->field, (n))
 
-/* A datagram, or a packet of one, is dropped: @field counts that. Softirqs off. */
-#define pib_udp_sock_drop(sock, field)						\
+/*
+ * Count in @field, and trace, that @n datagrams, or packets of one, were dropped or not sent.
+ * Context: softirqs off.
+ */
+#define pib_udp_sock_lose(sock, field, n)					\
 do {										\
-	pib_udp_sock_count(sock, field, 1);					\
-	trace_pib_datagram_dropped((sock)->ifindex, PIB_UDP_STAT(field));	\
+	u32 __n = (n);								\
+	pib_udp_sock_count(sock, field, __n);					\
+	trace_pib_datagram_dropped((sock)->ifindex, PIB_UDP_STAT(field), __n);	\
 } while (0)
+
+#define pib_udp_sock_drop(sock, field) pib_udp_sock_lose(sock, field, 1)
 
 /**
  * struct pib_udp_sock_end - the socket of one address family
@@ -81,13 +90,15 @@ do {										\
  * @sock: owner
  * @family: AF_INET or AF_INET6
  * @lock: held by the CPU that empties the receive queue; softirqs off
- * @work: goes on where a softirq has used up its budget
+ * @overruns: datagrams dropped by the stack that have been traced; under @lock
+ * @work: continues when a softirq has used up its budget
  */
 struct pib_udp_sock_end {
 	struct socket *socket;
 	struct pib_udp_sock *sock;
 	int family;
 	spinlock_t lock;
+	u32 overruns;
 	struct work_struct work;
 };
 
@@ -98,11 +109,11 @@ struct pib_udp_sock_end {
  * @pn: namespace; never changes
  * @ifindex: the netdev; never changes. No reference is held on it
  * @port: UDP port, host order; never changes
- * @mac: the netdev's MAC address, or what stands in for it, in 48 bits; never changes
+ * @mac: the netdev's MAC address, or a random substitute, in 48 bits; never changes
  * @mtu: the netdev's, followed by its notifier
  * @running: the netdev is up and has a carrier
  * @gone: the netdev has been unregistered
- * @rejoin: the netdev has come up: pib_udp_sock_rejoin() is due
+ * @rejoin: the netdev has come up, or has another MTU: pib_udp_sock_rejoin() is due
  * @end: IPv4, IPv6
  * @bearers: struct pib_bearer, one for each fabric id; written under pn->lock, read under RCU
  * @stats: per CPU
@@ -124,50 +135,85 @@ struct pib_udp_sock {
 };
 
 /*
- * Find or make the sockets of a netdev. pn->lock held.
+ * Find or make the sockets of a netdev, and become a user of them.
  *
- * Return: with a user; ERR_PTR() with the reason in @extack.
+ * Context: process; pn->lock held.
+ * Return: the sockets; ERR_PTR() with the reason in @extack.
  */
 struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
 				      struct netlink_ext_ack *extack);
-/* A user goes; the last one closes the sockets and waits for a grace period. pn->lock held. */
+/* Drop a user; the last one closes the sockets. Context: process; pn->lock held; sleeps. */
 void pib_udp_sock_put(struct pib_udp_sock *sock);
 
+/**
+ * struct pib_udp_route - the way to an address
+ * @dst: the stack's route
+ * @mtu: bytes of the largest IP packet that is known to go there in one piece
+ * @v4: own address
+ * @v6: own address
+ */
+struct pib_udp_route {
+	struct dst_entry *dst;
+	u32 mtu;
+	union {
+		__be32 v4;
+		struct in6_addr v6;
+	};
+};
+
+/**
+ * pib_udp_sock_route() - find the way to an address
+ * @sock: sockets
+ * @to: address
+ * @cache: keeps the route; or NULL
+ * @route: result, with a reference on @dst for pib_udp_sock_send() or dst_release()
+ *
+ * Context: softirqs disabled.
+ * Return: 0 or -errno.
+ */
+int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
+		       struct dst_cache *cache, struct pib_udp_route *route);
 /**
  * pib_udp_sock_send() - send a datagram, or a super-packet of them
  * @sock: sockets
  * @skb: UDP payload, with PIB_UDP_SOCK_HEADROOM in front; consumed
- * @to: where to; a multicast address is sent to with a hop limit of 1
- * @cache: route, or NULL
+ * @to: receiver
+ * @route: the way there; its reference is consumed
+ * @tos: DSCP and ECN, as IPv4 and IPv6 carry them
+ *
+ * Routers must not fragment datagrams no larger than the route's MTU: they report a smaller MTU.
  *
  * Context: softirqs disabled.
  */
 void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
-		       struct dst_cache *cache);
+		       const struct pib_udp_route *route, u8 tos);
 #define PIB_UDP_SOCK_HEADROOM (MAX_HEADER + 48)
 
 /*
- * Does the stack hold as much as it should of what was sent by the protocol of @to? The limit
- * depends on @bytes, which the caller wants to send: small datagrams may take up less. The stack
- * holds a datagram until the netdev has sent it, or a receiver in this kernel (veth, loopback) has
- * taken it. Any context.
+ * Return: true if the stack already holds its fill of datagrams sent by the protocol of @to. The
+ * limit depends on @bytes, which the caller wants to send: small datagrams may take up less. The
+ * stack holds a datagram until the netdev has sent it, or a receiver in this kernel (veth,
+ * loopback) has taken it. Context: any.
  */
 bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes);
-/* Does the stack hold anything at all of what was sent from this namespace? Any context. */
+/* Return: true if the stack holds any datagram sent from this namespace. Context: any. */
 bool pib_udp_socks_in_flight(struct net *net);
 
-/* Send a small datagram. Softirqs disabled. */
-void pib_udp_sock_send_bytes(struct pib_udp_sock *sock, const void *data, u32 len,
-			     const struct pib_addr *to);
+/*
+ * Send a control datagram, with the hop limit that shows a receiver on the link that the sender is
+ * on it, too. Context: softirqs disabled.
+ */
+void pib_udp_sock_send_control(struct pib_udp_sock *sock, const void *data, u32 len,
+			       const struct pib_addr *to);
 
-/* The discovery group of @family. */
+/* Set @group to the discovery group of @family. */
 void pib_udp_sock_group(const struct pib_udp_sock *sock, int family, struct pib_addr *group);
-/* The netdev has come up: join the discovery groups again. Process context. */
+/* Join the discovery groups again, when the netdev has come up. Context: process. */
 void pib_udp_sock_rejoin(struct pib_udp_sock *sock);
 
-/* How many datagrams the sockets have dropped unseen, so far. Any context. */
+/* Return: number of datagrams that the stack has dropped before we saw them. Context: any. */
 u32 pib_udp_sock_overruns(const struct pib_udp_sock *sock);
-/* Sum up the counters of all CPUs. Any context. */
+/* Sum up the counters of all CPUs in @out. Context: any. */
 void pib_udp_sock_stats(const struct pib_udp_sock *sock, struct pib_udp_stats *out);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * LIDs without an SM: a standalone port makes one of its GUID, and takes another
- * if it turns out that somebody else has it.
+ * LIDs without an SM: a standalone port derives one from its GUID, and takes another
+ * if it turns out that another port has it.
  */
 #include "udp/standalone_lid.h"
 #include "fabric/port.h"

@@ -9,15 +9,18 @@ struct pib_kport;
 struct pib_udp_link;
 struct pib_bearer;
 
-/* The @n-th choice of a port for its LID: 1 .. 0xBFFF. */
+/* Return: the @n-th choice of a port for its LID, 1 .. 0xBFFF. */
 u16 pib_lid_choice(u64 port_guid, unsigned int n);
 /*
- * Give a standalone port a LID that nobody is known to have. Process context. Return: 0 or -ENOSPC.
+ * Give a standalone port a LID that no other port is known to have.
+ *
+ * Context: process.
+ * Return: 0 or -ENOSPC.
  */
 int pib_lid_choose(struct pib_bearer *bearer, struct pib_kport *port);
 /*
- * The host beyond @link keeps @lid. If a standalone port here has given itself the same LID, that
- * port takes another one. pn->link_lock held.
+ * Leave @lid to the host beyond @link: if a standalone port here has given itself the same LID,
+ * that port takes another one. Context: process; pn->link_lock held.
  */
 void pib_lid_move(struct pib_udp_link *link, u16 lid);
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bursts become datagrams.
+ * Conversion of bursts to datagrams.
  *
  * A burst is cut into its packets, and those leave as few UDP GSO super-packets,
  * which veth and loopback carry whole and other netdevs cut up late. The payload
- * is copied once, into the super-packet. Packets that fit the netdev's MTU are a
+ * is copied once, into the super-packet. Packets that fit the route's MTU are a
  * datagram each. Larger ones are put end to end into a frame, and the frame is cut
  * into segments of equal size (docs/wire-format.md). To a peer that does not know
  * segments such a packet leaves alone and is fragmented by IP.
  */
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/inet_ecn.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
 #include "fabric/port.h"
@@ -25,24 +26,24 @@
 
 #define WIRE_MAX_SEGS	64
 #define WIRE_MAX_BYTES	65000
-/* A netdev MTU that leaves less than this for a segment is left to IP. */
+/* An MTU that leaves less than this for a segment is left to IP. */
 #define PIB_SEG_ROOM_MIN	(PIB_SEG_HDR_LEN + PIB_SEG_MIN)
 /* A datagram alone is put into linear memory up to this size. */
 #define WIRE_LINEAR	(PIB_DG_HDR_LEN + PIB_SEAL_LEN + PIB_HDRS_MAX + PIB_MTU_MAX + \
 			 2 * PIB_ICRC_LEN)
 
 /**
- * struct writer - where in an skb the next byte goes
+ * struct writer - position in an skb at which the next byte goes
  * @skb: skb that is filled
  * @frag: fragment that @cur points into, -1: linear part
  * @cur: next byte
  * @room: bytes left at @cur
  * @seg_room: frames: bytes left in the segment
  * @packet: frames: bytes of the present packet
- * @left: frames: bytes of the present packet that are still to come
- * @crc: where the ICRC of what is put is summed up, NULL: nowhere
+ * @left: frames: bytes of the present packet that are not written yet
+ * @crc: ICRC, updated by all that writer_put() writes, or NULL
  * @sealed: datagrams get room for counter and tag
- * @counter: of the next datagram
+ * @counter: counter of the next datagram
  * @seg: frames: header of the next segment; @seg.size is 0 if this is no frame
  */
 struct writer {
@@ -68,8 +69,8 @@ static void writer_next(struct writer *w)
 }
 
 /*
- * The ICRC is that of the copy. @src may be registered memory that its owner is just writing, and a
- * second look at @src would find other bytes than those that are sent.
+ * Write bytes, and update @crc from the copy. @src may be registered memory that its owner is
+ * writing right now, and a second look at @src might find other bytes than those that are sent.
  */
 static void writer_raw(struct writer *w, const void *src, u32 len, u32 *crc)
 {
@@ -89,20 +90,22 @@ static void writer_raw(struct writer *w, const void *src, u32 len, u32 *crc)
 	}
 }
 
-/* The head of a datagram: the link header, the counter if there is one, and the rest of @head. */
+/* Write the head of a datagram: link header, counter if it is sealed, and the rest of @head. */
 static void writer_head(struct writer *w, const u8 *head, u32 len)
 {
 	u8 counter[8];
 
-	writer_raw(w, head, PIB_DG_HDR_LEN, NULL);
-	if (w->sealed) {
-		pib_put64(counter, w->counter++);
-		writer_raw(w, counter, sizeof(counter), NULL);
+	if (!w->sealed) {
+		writer_raw(w, head, len, NULL);
+		return;
 	}
+	writer_raw(w, head, PIB_DG_HDR_LEN, NULL);
+	pib_put64(counter, w->counter++);
+	writer_raw(w, counter, sizeof(counter), NULL);
 	writer_raw(w, head + PIB_DG_HDR_LEN, len - PIB_DG_HDR_LEN, NULL);
 }
 
-/* The end of a datagram, where the tag will be. */
+/* Write the end of a datagram: if it is sealed, room for the tag. */
 static void writer_tail(struct writer *w)
 {
 	static const u8 zeros[PIB_SEAL_TAG_LEN];
@@ -266,11 +269,11 @@ static void skb_set_gso(struct sk_buff *skb, u32 size, u32 segs)
 }
 
 /**
- * struct plan - what goes into the next super-packet
- * @n: packets
- * @bytes: of the super-packet, link headers included
+ * struct plan - contents of the next super-packet
+ * @n: number of packets
+ * @bytes: bytes of the super-packet, link headers included
  * @size: bytes of each datagram but the last
- * @datagrams: how many
+ * @datagrams: number of datagrams
  * @seg: bytes of the frame in each segment, 0 if each packet is a datagram
  * @seal: bytes that sealing adds to each datagram
  */
@@ -283,6 +286,15 @@ struct plan {
 	u32 seal;
 };
 
+/*
+ * Return: true if the packet @n places after @i, the plan's first, has the size of the one before:
+ * packets in the middle of a burst do.
+ */
+static bool packet_is_alike(const struct pib_burst *b, u32 i, u32 n)
+{
+	return n > 1 && i + n + 1 < b->npkts;
+}
+
 /* Plan a datagram for each packet: packets of one size, of which the last may be smaller. */
 static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone, struct plan *pl)
 {
@@ -293,7 +305,8 @@ static void plan_packets(const struct pib_burst *b, u32 i, u32 first, bool alone
 	pl->bytes = pl->size;
 	pl->seg = 0;
 	for (pl->n = 1; !alone && i + pl->n < b->npkts && pl->n < WIRE_MAX_SEGS; pl->n++) {
-		packet_get(b, i + pl->n, &p);
+		if (!packet_is_alike(b, i, pl->n))
+			packet_get(b, i + pl->n, &p);
 		size = PIB_DG_HDR_LEN + pl->seal + p.size;
 		if (size > pl->size || pl->bytes + size > WIRE_MAX_BYTES)
 			break;
@@ -315,7 +328,8 @@ static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, str
 	struct packet p;
 
 	for (pl->n = 1; i + pl->n < b->npkts; pl->n++) {
-		packet_get(b, i + pl->n, &p);
+		if (!packet_is_alike(b, i, pl->n))
+			packet_get(b, i + pl->n, &p);
 		if (bytes + p.size > most)
 			break;
 		bytes += p.size;
@@ -326,15 +340,16 @@ static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, str
 	pl->bytes = bytes + pl->datagrams * head;
 }
 
-static void plan_make(const struct pib_udp_sock *sock, const struct pib_upath *path,
-		      const struct pib_burst *b, u32 i, struct plan *pl)
+static void plan_make(const struct pib_upath *path, u32 mtu, const struct pib_burst *b, u32 i,
+		      struct plan *pl)
 {
 	u32 overhead = sizeof(struct udphdr) + (path->peer[path->to].family == AF_INET ? 20 : 40);
-	u32 room = READ_ONCE(sock->mtu) - overhead;
 	struct packet p;
+	u32 room;
 
 	pl->seal = path->seal ? PIB_SEAL_LEN : 0;
-	room -= pl->seal;
+	overhead += pl->seal;
+	room = mtu > overhead ? mtu - overhead : 0;
 	packet_get(b, i, &p);
 	if (p.size + PIB_DG_HDR_LEN <= room)
 		plan_packets(b, i, p.size, false, pl);
@@ -382,27 +397,41 @@ static int wire_fill(struct writer *w, struct pib_udp_link *link, struct pib_upa
 	return 0;
 }
 
-/* Seal each datagram of a super-packet. */
-static int wire_seal(struct pib_seal *seal, struct sk_buff *skb, const struct plan *pl, u64 counter)
+/*
+ * Return: true: the sender of such a packet hears of a mark on it, and may slow down. Receivers
+ * tell nobody of marks on management, acknowledgements, notifications and multicasts.
+ */
+static bool sender_is_told(const struct pib_hdrs *h)
 {
-	u32 off;
-	int err = 0;
-
-	for (off = 0; off < skb->len && !err; off += pl->size)
-		err = pib_seal_close(seal, skb, off, min(pl->size, skb->len - off), counter++);
-	return err;
+	return h->dqpn > 1 && h->tp != PIB_TP_CNP && h->op != PIB_OP_ACK &&
+	       !pib_lid_is_mcast(h->dlid);
 }
 
-/* Send the packets from @i on that go into one super-packet. Return: how many they are. */
+/* Return: DSCP and ECN of a burst, which may be marked where its sender hears of that. */
+static u8 burst_tos(const struct pib_udp_link *link, const struct pib_upath *path,
+		    const struct pib_burst *b)
+{
+	u8 tos = READ_ONCE(link->bearer->tos[b->h.sl % PIB_SLS]);
+
+	return path->ecn && sender_is_told(&b->h) ? tos : tos & ~INET_ECN_MASK;
+}
+
+/* Send the packets from @i on that go into one super-packet. Return: number of packets. */
 static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct pib_burst *b, u32 i)
 {
+	const struct pib_addr *to = &path->peer[path->to];
 	struct pib_udp_sock *sock = link->bearer->sock;
+	struct pib_udp_route route;
 	struct sk_buff *skb;
 	struct writer w;
 	struct plan pl;
 	u64 counter = 0;
 
-	plan_make(sock, path, b, i, &pl);
+	if (pib_udp_sock_route(sock, to, &path->cache, &route)) {
+		pib_udp_sock_lose(sock, tx_errors, b->npkts - i);
+		return b->npkts - i;
+	}
+	plan_make(path, route.mtu, b, i, &pl);
 	skb = wire_skb(&w, pl.bytes);
 	if (!skb)
 		goto err_count;
@@ -410,17 +439,18 @@ static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct p
 		counter = pib_seal_counters(path->seal, pl.datagrams);
 	if (wire_fill(&w, link, path, b, i, &pl, counter))
 		goto err_free;
-	if (path->seal && wire_seal(path->seal, skb, &pl, counter))
+	if (path->seal && pib_seal_close(path->seal, skb, pl.size, counter))
 		goto err_free;
 	if (pl.datagrams > 1)
 		skb_set_gso(skb, pl.size, pl.datagrams);
-	pib_udp_sock_send(sock, skb, &path->peer[path->to], &path->cache);
+	pib_udp_sock_send(sock, skb, to, &route, burst_tos(link, path, b));
 	return pl.n;
 
 err_free:
 	kfree_skb(skb);
 err_count:
-	pib_udp_sock_count(sock, tx_errors, pl.datagrams);
+	dst_release(route.dst);
+	pib_udp_sock_lose(sock, tx_errors, pl.datagrams);
 	return pl.n;
 }
 
@@ -439,7 +469,7 @@ void pib_wire_xmit(struct pib_link *base, struct pib_burst *b)
 	u32 i = 0;
 
 	if (!path)
-		pib_udp_sock_count(link->bearer->sock, tx_errors, b->npkts);
+		pib_udp_sock_lose(link->bearer->sock, tx_errors, b->npkts);
 	while (path && i < b->npkts)
 		i += wire_send(link, path, b, i);
 	pib_burst_free(b);

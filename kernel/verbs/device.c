@@ -2,10 +2,10 @@
 /*
  * The ib_device: its table of operations, its making and its end.
  *
- * ib_core may unregister and free the device by itself (`rdma link delete`),
- * so everything that belongs to an HCA is released in dealloc_driver, which is
- * called when no operation is running any more and none will be. The fence behind that, for who
- * unloads the module, is ib_unregister_device() of the HCA once more.
+ * ib_core may unregister and free the device by itself (`rdma link delete`), so everything that
+ * belongs to an HCA is released in dealloc_driver, which is called when no operation is running any
+ * more and none will be. A task that unloads the module calls ib_unregister_device() of the HCA
+ * once more, as the fence behind that.
  */
 #include <linux/idr.h>
 #include <linux/netlink.h>
@@ -109,6 +109,8 @@ static void pib_dealloc_driver(struct ib_device *ibdev)
 	if (hca->on_gone)
 		hca->on_gone(hca);
 	cancel_work_sync(&hca->event_work);
+	/* rules about calls, which the end of no queue pair has removed */
+	pib_injects_del(&hca->injects, 0);
 	/* callbacks that the objects have left behind, and readers of the ports */
 	rcu_barrier();
 	hca_free_ports(hca);
@@ -225,16 +227,16 @@ static void hca_init_tables(struct pib_hca *hca)
 	pib_key_table_init(&hca->keys);
 	/* address handles are made and destroyed under the ULPs' locks */
 	xa_init_flags(&hca->avs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ | XA_FLAGS_ACCOUNT);
-	/* to lockdep, what xa_init_flags() makes in one file is one class */
+	/* to lockdep, all xarrays that one file makes by xa_init_flags() are one class */
 	lockdep_set_class(&hca->avs.xa_lock, &avs_key);
 	xa_init_flags(&hca->cqs, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&hca->srqs, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	pib_pagers_init(&hca->pagers);
 	xa_init_flags(&hca->qp_counters, XA_FLAGS_ALLOC);
-	pib_quota_init(&hca->quota);
+	pib_quota_init(&hca->quota, &hca->ib);
 	pib_objects_init(&hca->objects);
 	pib_injects_init(&hca->injects);
-	/* what a peer has kept from before a restart does not fit (10.6.3.3) */
+	/* numbers that a peer has kept from before a restart do not fit (10.6.3.3) */
 	hca->next_qpn = get_random_u32() >> 8;
 }
 
@@ -338,7 +340,7 @@ static const struct pib_node_ops hca_node_ops = {
 	.events = hca_node_events,
 };
 
-/* A name for sysfs, taken as it is: ib_core would number a pattern. */
+/* Return: true if sysfs takes the name as it is: ib_core would number a pattern. */
 static bool name_ok(const char *name)
 {
 	return *name && strlen(name) < IB_DEVICE_NAME_MAX && !strpbrk(name, "%/") &&
@@ -346,7 +348,8 @@ static bool name_ok(const char *name)
 }
 
 struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_ports,
-			       const struct pib_hca_ident *id, bool standalone,
+			       const struct pib_hca_ident *id,
+			       const struct pib_behaviors_cfg *behaviors, bool standalone,
 			       void (*on_gone)(struct pib_hca *hca),
 			       struct netlink_ext_ack *extack)
 {
@@ -371,6 +374,7 @@ struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_port
 	pib_node_dev_init(&hca->nd, pn, hca->name, &hca_node_ops, standalone);
 	INIT_WORK(&hca->event_work, pib_hca_event_work);
 	hca_init_tables(hca);
+	pib_behaviors_set(&hca->behaviors, behaviors);
 	ib_set_device_ops(&hca->ib, &pib_ops);
 
 	err = hca_init(hca, name, num_ports, id);
@@ -395,7 +399,7 @@ err_dealloc:
 	return ERR_PTR(err);
 }
 
-/* ib_core has a lock for each device that makes this wait for who was faster. */
+/* A lock of ib_core for each device makes this wait for a task that was faster. */
 void pib_hca_destroy(struct pib_hca *hca)
 {
 	ib_unregister_device(&hca->ib);

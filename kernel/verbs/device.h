@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* HCAs, made and destroyed. */
+/* Making and destroying HCAs. */
 #ifndef PIB_VERBS_DEVICE_H
 #define PIB_VERBS_DEVICE_H
 
 #include <linux/types.h>
 
 struct netlink_ext_ack;
+struct pib_behaviors_cfg;
 struct pib_hca;
 struct pib_hca_ident;
 struct pib_net;
@@ -15,7 +16,8 @@ struct pib_net;
  * @pn: namespace
  * @name: device name
  * @num_ports: ports, which are Down: the caller plugs them in afterwards
- * @id: who the HCA is; read before this returns
+ * @id: identity of the HCA; read before this returns
+ * @behaviors: behaviors other than by default, from the first consumer on; read before this returns
  * @standalone: its ports do without an SM
  * @on_gone: called when ib_core has unregistered the HCA, before its ports are freed; may sleep.
  *	The task stays in this module for a while then: pib_hca_destroy() is the fence. Not called
@@ -26,7 +28,8 @@ struct pib_net;
  * Return: the HCA; ERR_PTR(), of -EEXIST: the name is taken.
  */
 struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_ports,
-			       const struct pib_hca_ident *id, bool standalone,
+			       const struct pib_hca_ident *id,
+			       const struct pib_behaviors_cfg *behaviors, bool standalone,
 			       void (*on_gone)(struct pib_hca *hca),
 			       struct netlink_ext_ack *extack);
 

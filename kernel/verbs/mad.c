@@ -14,8 +14,8 @@ static bool mad_is_smp(const struct ib_mad *mad)
 }
 
 /*
- * What ib_mad does next. SUCCESS alone passes the MAD up to agents and user
- * space, with REPLY @out is sent, with CONSUMED that was all.
+ * Tell ib_mad what to do next. SUCCESS alone passes the MAD up to agents and user space, with REPLY
+ * @out is sent, with CONSUMED that was all.
  */
 static int mad_result(enum pib_mad_result result)
 {

@@ -7,15 +7,20 @@
 #include <linux/module.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
+#include "core/notify.h"
 #include "hca/hca.h"
 #include "verbs/name.h"
 
 static DEFINE_SPINLOCK(names_lock);
 
-/* ib_core holds its lock of devices, so that dev_name() stays. */
-static void take_name(struct pib_hca *hca)
+/*
+ * Take over the name from dev_name(), which stays, for ib_core holds its lock of devices. @old: the
+ * name until now.
+ */
+static void take_name(struct pib_hca *hca, char old[IB_DEVICE_NAME_MAX])
 {
 	spin_lock(&names_lock);
+	memcpy(old, hca->name, sizeof(hca->name));
 	strscpy(hca->name, dev_name(&hca->ib.dev), sizeof(hca->name));
 	spin_unlock(&names_lock);
 }
@@ -23,15 +28,28 @@ static void take_name(struct pib_hca *hca)
 /* struct ib_client: the device may have been renamed since it has been in ib_core's table. */
 static int name_add(struct ib_device *ibdev)
 {
+	char old[IB_DEVICE_NAME_MAX];
+
 	if (ibdev->ops.owner != THIS_MODULE)
 		return -EOPNOTSUPP;
-	take_name(container_of(ibdev, struct pib_hca, ib));
+	take_name(container_of(ibdev, struct pib_hca, ib), old);
 	return 0;
 }
 
 static void name_change(struct ib_device *ibdev, void *client_data)
 {
-	take_name(container_of(ibdev, struct pib_hca, ib));
+	struct pib_hca *hca = container_of(ibdev, struct pib_hca, ib);
+	char old[IB_DEVICE_NAME_MAX];
+	const struct pib_note note = {
+		.pn = hca->nd.pn,
+		.kind = PIB_EVENT_KIND_HCA_RENAMED,
+		.a = { .node = dev_name(&ibdev->dev) },
+		.old_name = old,
+		.guid = hca->nd.node.guid,
+	};
+
+	take_name(hca, old);
+	pib_notify(&note);
 }
 
 static struct ib_client name_client = {

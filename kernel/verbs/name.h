@@ -8,14 +8,14 @@
 
 struct pib_hca;
 
-/* Before the first HCA is made. Process context. Return: 0 or -errno. */
+/* Begin to follow names, before the first HCA is made. Process context. Return: 0 or -errno. */
 int pib_names_init(void);
-/* When the last HCA is gone. Process context; sleeps. */
+/* End that, when the last HCA is gone. Process context; sleeps. */
 void pib_names_exit(void);
 
-/* Is @name the name of the HCA just now? Process context. */
+/* Return: true if @name is the name of the HCA just now. Process context. */
 bool pib_hca_has_name(struct pib_hca *hca, const char *name);
-/* Copy the name. Process context. */
+/* Copy the present name of the HCA. Process context. */
 void pib_hca_get_name(struct pib_hca *hca, char name[IB_DEVICE_NAME_MAX]);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What there is to see of each kind of object. None goes while it is seen. What does not go with it
- * is read under a lock; the rest are single words, each true at some moment.
+ * Views of objects of each kind. None goes while it is seen. Members that do not go with the object
+ * are read under a lock; the rest are single words, each true at some moment.
  */
 #include <rdma/uverbs_types.h>
 #include "core/mmap.h"
@@ -27,7 +27,7 @@ static void put_fact(struct pib_object_view *v, u16 attr, u64 value)
 	v->facts[v->num++].value = value;
 }
 
-/* What is 0 where it does not apply. */
+/* Put a fact whose value is 0 where it does not apply. */
 static void put_known(struct pib_object_view *v, u16 attr, u64 value)
 {
 	if (value)
@@ -35,8 +35,8 @@ static void put_known(struct pib_object_view *v, u16 attr, u64 value)
 }
 
 /*
- * A key gives access to memory. ib_core, too, tells it to those alone who may administer; one
- * process of a user is not to have another's.
+ * Put a key, which gives access to memory. ib_core, too, tells it to those alone who may
+ * administer: one process of a user does not get another's.
  */
 static void put_key(struct pib_object_view *v, u16 attr, u32 key)
 {
@@ -44,14 +44,14 @@ static void put_key(struct pib_object_view *v, u16 attr, u32 key)
 		put_fact(v, attr, key);
 }
 
-/* Where memory is; of the kernel's memory nobody is told. */
+/* Put the address of memory. Nobody is told of the kernel's. */
 static void put_start(struct pib_object_view *v, u64 start)
 {
 	if (v->all && v->user)
 		put_fact(v, PIB_O_START, start);
 }
 
-/* ib_core keeps the handle until the object is gone. */
+/* Put the handle, which ib_core keeps until the object is gone. */
 static void put_handle(struct pib_object_view *v, const struct ib_uobject *uobject)
 {
 	if (!uobject)
@@ -61,15 +61,15 @@ static void put_handle(struct pib_object_view *v, const struct ib_uobject *uobje
 }
 
 /*
- * Of an object that has events: the struct ib_u*_object, which ib_core does not show to drivers,
- * begins with its struct ib_uobject.
+ * Return: the uobject of an object that has events. Its struct ib_u*_object, which ib_core does not
+ * show to drivers, begins with its struct ib_uobject.
  */
 static const struct ib_uobject *event_uobject(const void *uobject)
 {
 	return uobject;
 }
 
-/* What ib_core tracks, once it does. */
+/* Put the number of a resource that ib_core tracks, once it does. */
 static void put_resource(struct pib_object_view *v, const struct rdma_restrack_entry *res)
 {
 	v->has_resource = res->valid;
@@ -100,7 +100,9 @@ static void show_mr(const struct pib_object *o, struct pib_object_view *v)
 	const struct pib_mr *mr = container_of(o, struct pib_mr, obj);
 
 	put_resource(v, &mr->ib.res);
-	put_handle(v, READ_ONCE(mr->ib.uobject));
+	/* A region that the kernel has made has a list of ib_core in its place. */
+	if (v->user)
+		put_handle(v, READ_ONCE(mr->ib.uobject));
 	put_key(v, PIB_O_KEY, mr->k.key);
 	put_fact(v, PIB_O_TYPE, mr->type);
 	put_fact(v, PIB_O_VALID, READ_ONCE(mr->valid));
@@ -137,7 +139,7 @@ static void show_mw(const struct pib_object *o, struct pib_object_view *v)
 	spin_unlock_bh(&win->lock);
 }
 
-/* A resize exchanges the ring: under the lock. */
+/* Show the ring, under the lock, since a resize exchanges it. */
 static void show_cq_ring(struct pib_cq *cq, struct pib_object_view *v)
 {
 	const struct pib_ring_hdr *hdr;
@@ -181,7 +183,7 @@ static void show_srq(const struct pib_object *o, struct pib_object_view *v)
 	spin_unlock_irq(&srq->lock);
 }
 
-/* What never changes. */
+/* Show what never changes. */
 static void show_qp_parts(const struct pib_qp *qp, struct pib_object_view *v)
 {
 	put_fact(v, PIB_O_QPN, qp->qpn);
@@ -199,8 +201,7 @@ static void show_qp_path(const struct pib_qp *qp, struct pib_object_view *v)
 	put_fact(v, PIB_O_STATE, qp->state);
 	if (qp->port) {
 		put_fact(v, PIB_O_PORT, qp->port->p.num);
-		put_fact(v, PIB_O_PKEY,
-			 READ_ONCE(qp->port->p.pkey[qp->attr.pkey_index % PIB_PKEYS]));
+		put_fact(v, PIB_O_PKEY, pib_port_pkey(&qp->port->p, qp->attr.pkey_index));
 	}
 	if (pib_qp_is_datagram(qp) || qp->state < IB_QPS_RTR)
 		return;
@@ -255,7 +256,9 @@ static void show_qp(const struct pib_object *o, struct pib_object_view *v)
 {
 	struct pib_qp *qp = container_of((struct pib_object *)o, struct pib_qp, obj);
 
-	/* Who has opened an XRC target QP may keep the QP when its maker's handle is gone. */
+	/*
+	 * A process that has opened an XRC target QP may keep it when its maker's handle is gone.
+	 */
 	if (qp->type != IB_QPT_XRC_TGT)
 		put_handle(v, event_uobject(READ_ONCE(qp->ib.uobject)));
 	show_qp_parts(qp, v);
@@ -311,7 +314,7 @@ static void show_counter(const struct pib_object *o, struct pib_object_view *v)
 	put_fact(v, PIB_O_COUNTER, pib_counter_number(o));
 }
 
-/* NULL: there is nothing but what every object has. */
+/* Functions that show objects, by kind. NULL: the kind has only what every object has. */
 static void (*const shows[PIB_OBJECT_KINDS])(const struct pib_object *o,
 					     struct pib_object_view *v) = {
 	[PIB_OBJECT_KIND_CONTEXT] = show_context,
@@ -327,7 +330,7 @@ static void (*const shows[PIB_OBJECT_KINDS])(const struct pib_object *o,
 	[PIB_OBJECT_KIND_COUNTER] = show_counter,
 };
 
-/* Which kinds are made in a context, without a PD. */
+/* Kinds that are made in a context, without a PD. */
 #define OF_CONTEXT	(BIT(PIB_OBJECT_KIND_PD) | BIT(PIB_OBJECT_KIND_CQ) | \
 			 BIT(PIB_OBJECT_KIND_XRCD) | BIT(PIB_OBJECT_KIND_DM))
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What there is to see of an object of verbs. */
+/* Views of objects of verbs. */
 #ifndef PIB_VERBS_OBJECTS_H
 #define PIB_VERBS_OBJECTS_H
 
@@ -14,14 +14,14 @@
  * @created: ns since 1970
  * @owner: name of the process or of the kernel's part
  * @user: a process has made it
- * @pid: that process, as the caller's namespace has it; 0: it is not of that
- * @uid: its effective user then, as the first user namespace has it
- * @all: the viewer may see everything, keys and addresses of memory among it
- * @has_handle: it has one
- * @handle: number that the process has for it
- * @has_resource: "rdma resource" shows it
+ * @pid: that process, as the caller's namespace numbers it; 0: it is not of that namespace
+ * @uid: its effective user at that time, as the first user namespace numbers it
+ * @all: the viewer may see everything, even keys and addresses of memory
+ * @has_handle: @handle is valid
+ * @handle: number by which the process knows the object
+ * @has_resource: @resource is valid: "rdma resource" shows the object
  * @resource: number that it has there, from 0 on
- * @has_gid: what follows is valid
+ * @has_gid: @gid is valid
  * @gid: destination GID
  * @num: entries of @facts
  * @facts: enum pib_o_attr and its value
@@ -48,7 +48,7 @@ struct pib_object_view {
 	} facts[PIB_OBJECT_FACTS];
 };
 
-/* Copy what there is to see of @o, for a viewer as @all says. Context: as pib_object_look.see. */
+/* Copy the view of @o, for a viewer as @all says. Context: as pib_object_look.see. */
 void pib_object_show(const struct pib_object *o, bool all, struct pib_object_view *v);
 
 #endif

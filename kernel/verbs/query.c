@@ -25,7 +25,7 @@
 			 IB_DEVICE_MEM_WINDOW | IB_DEVICE_MEM_WINDOW_TYPE_2B |		\
 			 IB_DEVICE_ATOMIC_WRITE | IB_DEVICE_FLUSH_GLOBAL)
 
-/* What is offered to consumers in the kernel, and not to processes: checksums of IP packets. */
+/* Capabilities for consumers in the kernel, and not for processes: checksums of IP packets. */
 #define KERNEL_DEVICE_CAPS	IB_DEVICE_UD_IP_CSUM
 
 static struct pib_port *hca_port(struct ib_device *ibdev, u32 port_num)
@@ -137,14 +137,6 @@ int pib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify
 	return 0;
 }
 
-/* LinkSpeedActive and LinkSpeedExtActive become enum ib_port_speed. */
-static u16 active_speed(const struct pib_port *p)
-{
-	if (p->ext_speed_act)
-		return p->ext_speed_act << 4;
-	return p->speed_act ?: IB_SPEED_SDR;
-}
-
 static void fill_port_attr(const struct pib_port *p, struct ib_port_attr *attr)
 {
 	attr->subnet_prefix = p->gid_prefix;
@@ -168,7 +160,7 @@ static void fill_port_attr(const struct pib_port *p, struct ib_port_attr *attr)
 	attr->subnet_timeout = p->subnet_timeout;
 	attr->init_type_reply = p->init_type_reply;
 	attr->active_width = p->width_act ?: IB_WIDTH_4X;
-	attr->active_speed = active_speed(p);
+	attr->active_speed = pib_port_speed(p);
 }
 
 int pib_query_port(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *attr)
@@ -178,7 +170,7 @@ int pib_query_port(struct ib_device *ibdev, u32 port_num, struct ib_port_attr *a
 	unsigned long flags;
 
 	if (!p)
-		return -EINVAL;
+		return pib_refuse(ibdev, -EINVAL, "query_port: there is no port %u", port_num);
 	spin_lock_irqsave(&hca->nd.lock, flags);
 	fill_port_attr(p, attr);
 	spin_unlock_irqrestore(&hca->nd.lock, flags);
@@ -193,7 +185,7 @@ int pib_modify_port(struct ib_device *ibdev, u32 port_num, int mask, struct ib_p
 	u32 caps;
 
 	if (!p)
-		return -EINVAL;
+		return pib_refuse(ibdev, -EINVAL, "modify_port: there is no port %u", port_num);
 	/* IB_PORT_SHUTDOWN is not among them: links go down by their cables, or by the SM. */
 	if (mask & ~(IB_PORT_INIT_TYPE | IB_PORT_RESET_QKEY_CNTR))
 		return pib_refuse(ibdev, -EOPNOTSUPP, "port %u: modify_port: mask %#x", port_num,

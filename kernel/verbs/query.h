@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Attributes of an HCA and of its ports, as verbs ask for and change them. */
+/* Attributes of an HCA and of its ports, as verbs query and change them. */
 #ifndef PIB_VERBS_QUERY_H
 #define PIB_VERBS_QUERY_H
 

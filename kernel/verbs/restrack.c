@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Details of objects. What does not go with the object that ib_core knows is
- * read under a lock; the rest are single words, each true at some moment.
+ * Details of objects. Members that do not go with the object that ib_core knows are read under a
+ * lock; the rest are single words, each true at some moment.
  */
 #include <linux/ktime.h>
 #include <rdma/restrack.h>
@@ -16,7 +16,7 @@
 
 /**
  * struct detail - a number to show
- * @name: as `rdma` shows it
+ * @name: name as `rdma` shows it
  * @value: the number
  * @hex: in base 16
  */
@@ -63,11 +63,11 @@ u64 pib_usec_left(u64 deadline)
 }
 
 /**
- * struct shown_queues - what of a QP goes before its &struct ib_qp does
- * @page_wait: enum page_wait
- * @sq_unread: posted and not looked at yet
+ * struct shown_queues - values of a QP that go before its &struct ib_qp does
+ * @page_wait: bits of enum pib_page_wait
+ * @sq_unread: send work requests that are posted and not read yet
  * @rq_posted: receives in its own queue
- * @has_rq: it has a receive queue of its own
+ * @has_rq: the QP has a receive queue of its own
  */
 struct shown_queues {
 	u32 page_wait;
@@ -84,8 +84,8 @@ u32 pib_qp_page_wait(const struct pib_qp *qp)
 }
 
 /*
- * A QP that is being destroyed shows nothing: its inbox is closed under the lock before anything of
- * it is freed. Not all versions of ib_core have forgotten it by then.
+ * Read the values. A QP that is being destroyed shows nothing: its inbox is closed under the lock
+ * before anything of it is freed. Not all versions of ib_core have forgotten it by then.
  */
 static struct shown_queues show_queues(struct pib_qp *qp)
 {
@@ -114,7 +114,7 @@ static u16 shown_pkey(const struct pib_qp *qp)
 {
 	const struct pib_kport *port = READ_ONCE(qp->port);
 
-	return port ? READ_ONCE(port->p.pkey[READ_ONCE(qp->attr.pkey_index) % PIB_PKEYS]) : 0;
+	return port ? pib_port_pkey(&port->p, READ_ONCE(qp->attr.pkey_index)) : 0;
 }
 
 int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)

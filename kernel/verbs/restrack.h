@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What `rdma resource show -d` says about objects. */
+/* Details of objects for `rdma resource show -d`. */
 #ifndef PIB_VERBS_RESTRACK_H
 #define PIB_VERBS_RESTRACK_H
 
@@ -7,16 +7,16 @@
 
 struct pib_qp;
 
-/* What a QP's turn waits for pages for: a bit each. */
+/* Purposes for which a QP's turn waits for pages: a bit each. */
 enum pib_page_wait {
-	PIB_PAGE_WAIT_RECEIVE = 1,	/* what has come */
-	PIB_PAGE_WAIT_REQUEST = 2,	/* what is to be sent */
-	PIB_PAGE_WAIT_ANSWER = 4,	/* what answers the peer */
+	PIB_PAGE_WAIT_RECEIVE = 1,	/* taking in a burst */
+	PIB_PAGE_WAIT_REQUEST = 2,	/* sending a request */
+	PIB_PAGE_WAIT_ANSWER = 4,	/* answering the peer */
 };
 
-/* Bits of enum pib_page_wait. qp->lock held. */
+/* Return: bits of enum pib_page_wait. qp->lock held. */
 u32 pib_qp_page_wait(const struct pib_qp *qp);
-/* Microseconds until @deadline (ns, 0: none), at least 1 where there is one. Any context. */
+/* Return: microseconds until @deadline (ns, 0: none), at least 1 if there is one. Any context. */
 u64 pib_usec_left(u64 deadline);
 
 /* ib_device_ops; process context. Return: 0 or -EMSGSIZE. */

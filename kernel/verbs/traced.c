@@ -10,10 +10,11 @@
 #include "memory/mr.h"
 #include "memory/mw.h"
 #include "memory/prefetch.h"
-#include "tracing/events.h"
+#include "tracing/verbs.h"
 #include "transport/mcast.h"
 #include "transport/qp.h"
 #include "transport/qp_debug.h"
+#include "verbs/outstanding.h"
 #include "verbs/traced.h"
 #include "verbs/ucontext.h"
 
@@ -36,7 +37,7 @@ static void verb_start(struct pib_trace_verb *v, enum pib_verb verb, struct ib_d
 	v->began = ktime_get_ns();
 }
 
-/* A verb begins. @user: a process calls it. Return: false: nobody looks. */
+/* Begin a verb. @user: a process calls it. Return: false: the tracepoint is off. */
 static bool verb_begin(struct pib_trace_verb *v, enum pib_verb verb, struct ib_device *ib,
 		       bool user)
 {
@@ -46,7 +47,7 @@ static bool verb_begin(struct pib_trace_verb *v, enum pib_verb verb, struct ib_d
 	return true;
 }
 
-/* It ends. @fmt: its arguments, "key=value ...". */
+/* End a verb. @fmt: its arguments, "key=value ...". */
 static __printf(3, 4) void verb_end(const struct pib_trace_verb *v, int err, const char *fmt, ...)
 {
 	u64 took = ktime_get_ns() - v->began;
@@ -57,6 +58,38 @@ static __printf(3, 4) void verb_end(const struct pib_trace_verb *v, int err, con
 	vscnprintf(args, sizeof(args), fmt, list);
 	va_end(list);
 	trace_pib_verb(v, -err, took, args);
+}
+
+/* Return: the error by which this call fails on purpose (docs/inject.md), or 0. */
+static int verb_refused(struct ib_device *ib, enum pib_verb verb, bool user)
+{
+	const struct pib_injects *injects = &to_hca(ib)->injects;
+
+	return user && pib_injects_any(injects) ? pib_inject_verb(injects, verb) : 0;
+}
+
+/*
+ * Return: true if an object goes because its process has left it behind. The context's list and its
+ * table of handles hold a reference each. A call that destroys an object holds a third one;
+ * ib_core, which clears the list, does not. @uobject may be a struct ib_u*_object, of an object
+ * that has events: that begins with its struct ib_uobject.
+ */
+static bool is_left(const void *uobject)
+{
+	const struct ib_uobject *uo = uobject;
+
+	return uo && kref_read(&uo->ref) == 2;
+}
+
+/* A region that the kernel has made has a list of ib_core in the place of the object. */
+static bool mr_is_left(struct ib_mr *mr)
+{
+	return to_mr(mr)->obj.pid && is_left(mr->uobject);
+}
+
+static void verb_end_gone(const struct pib_trace_verb *v, int err, bool left)
+{
+	verb_end(v, err, "left_behind=%u", left);
 }
 
 static void verb_of_qp(struct pib_trace_verb *v, const struct pib_qp *qp)
@@ -74,7 +107,8 @@ int pib_traced_alloc_ucontext(struct ib_ucontext *ctx, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_ALLOC_CONTEXT, ctx->device, true);
-	int err = pib_alloc_ucontext(ctx, udata);
+	int err = verb_refused(ctx->device, PIB_TRACED_ALLOC_CONTEXT, true) ?:
+		  pib_alloc_ucontext(ctx, udata);
 
 	if (!on)
 		return err;
@@ -98,7 +132,8 @@ int pib_traced_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_ALLOC_PD, pd->device, udata);
-	int err = pib_alloc_pd(pd, udata);
+	int err = verb_refused(pd->device, PIB_TRACED_ALLOC_PD, udata) ?:
+		  pib_alloc_pd(pd, udata);
 
 	if (!on)
 		return err;
@@ -111,12 +146,13 @@ int pib_traced_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DEALLOC_PD, pd->device, udata);
+	bool left = on && is_left(pd->uobject);
 	int err;
 
 	v.number = to_pd(pd)->obj.id;
 	err = pib_dealloc_pd(pd, udata);
 	if (on)
-		verb_end(&v, err, " ");
+		verb_end_gone(&v, err, left);
 	return err;
 }
 
@@ -124,7 +160,8 @@ int pib_traced_alloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_ALLOC_XRCD, xrcd->device, udata);
-	int err = pib_alloc_xrcd(xrcd, udata);
+	int err = verb_refused(xrcd->device, PIB_TRACED_ALLOC_XRCD, udata) ?:
+		  pib_alloc_xrcd(xrcd, udata);
 
 	if (!on)
 		return err;
@@ -159,7 +196,8 @@ int pib_traced_create_ah(struct ib_ah *ah, struct rdma_ah_init_attr *init, struc
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_CREATE_AH, ah->device, udata);
-	int err = pib_create_ah(ah, init, udata);
+	int err = verb_refused(ah->device, PIB_TRACED_CREATE_AH, udata) ?:
+		  pib_create_ah(ah, init, udata);
 
 	if (!on)
 		return err;
@@ -198,18 +236,22 @@ int pib_traced_destroy_ah(struct ib_ah *ah, u32 flags)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_AH, ah->device, ah->pd->uobject);
+	bool left = on && is_left(ah->uobject);
 	int err;
 
 	v.number = to_ah(ah)->obj.id;
 	err = pib_destroy_ah(ah, flags);
 	if (on)
-		verb_end(&v, err, " ");
+		verb_end_gone(&v, err, left);
 	return err;
 }
 
 /* ---- memory ---- */
 
-/* @mr: what was made, or ERR_PTR(); the number is its, and its key is the first argument. */
+/*
+ * Take the number of @mr, a new region or ERR_PTR(). Return: its key, for the first argument; 0:
+ * there is none.
+ */
 static u32 mr_made(struct pib_trace_verb *v, struct ib_mr *mr)
 {
 	if (IS_ERR(mr))
@@ -237,7 +279,8 @@ struct ib_mr *pib_traced_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u6
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_REG_MR, pd->device, true);
-	struct ib_mr *mr = pib_reg_user_mr(pd, start, length, virt, access, udata);
+	struct ib_mr *mr = ERR_PTR(verb_refused(pd->device, PIB_TRACED_REG_MR, true)) ?:
+			    pib_reg_user_mr(pd, start, length, virt, access, udata);
 	u32 key;
 
 	if (!on)
@@ -254,7 +297,8 @@ struct ib_mr *pib_traced_reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 le
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_REG_DMABUF_MR, pd->device, true);
-	struct ib_mr *mr = pib_reg_user_mr_dmabuf(pd, offset, length, virt, fd, access);
+	struct ib_mr *mr = ERR_PTR(verb_refused(pd->device, PIB_TRACED_REG_DMABUF_MR, true)) ?:
+			    pib_reg_user_mr_dmabuf(pd, offset, length, virt, fd, access);
 	u32 key;
 
 	if (!on)
@@ -271,7 +315,8 @@ struct ib_mr *pib_traced_reg_dm_mr(struct ib_pd *pd, struct ib_dm *dm, struct ib
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_REG_DM_MR, pd->device, true);
-	struct ib_mr *mr = pib_reg_dm_mr(pd, dm, attr, attrs);
+	struct ib_mr *mr = ERR_PTR(verb_refused(pd->device, PIB_TRACED_REG_DM_MR, true)) ?:
+			    pib_reg_dm_mr(pd, dm, attr, attrs);
 	u32 key;
 
 	if (!on)
@@ -289,7 +334,8 @@ struct ib_mr *pib_traced_rereg_user_mr(struct ib_mr *mr, int flags, u64 start, u
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_REREG_MR, mr->device, true);
 	u32 key = mr_made(&v, mr);
-	struct ib_mr *other = pib_rereg_user_mr(mr, flags, start, length, virt, access, pd, udata);
+	struct ib_mr *other = ERR_PTR(verb_refused(mr->device, PIB_TRACED_REREG_MR, true)) ?:
+			    pib_rereg_user_mr(mr, flags, start, length, virt, access, pd, udata);
 
 	if (on)
 		verb_end(&v, PTR_ERR_OR_ZERO(other),
@@ -317,7 +363,8 @@ int pib_traced_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advic
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_ADVISE_MR, pd->device, true);
-	int err = pib_advise_mr(pd, advice, flags, sg_list, num_sge, attrs);
+	int err = verb_refused(pd->device, PIB_TRACED_ADVISE_MR, true) ?:
+		  pib_advise_mr(pd, advice, flags, sg_list, num_sge, attrs);
 
 	if (on)
 		verb_end(&v, err, "advice=%u flags=0x%x num_sge=%u", advice, flags, num_sge);
@@ -328,11 +375,15 @@ int pib_traced_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DEREG_MR, mr->device, udata);
-	u32 key = mr_made(&v, mr);
-	int err = pib_dereg_mr(mr, udata);
+	u32 key = mr_made(&v, mr), requests = 0;
+	bool left = on && mr_is_left(mr);
+	int err;
 
+	if (on && !left)
+		requests = pib_outstanding_of_key(to_hca(mr->device), to_pd(mr->pd), key);
+	err = pib_dereg_mr(mr, udata);
 	if (on)
-		verb_end(&v, err, "key=0x%x", key);
+		verb_end(&v, err, "key=0x%x left_behind=%u requests=%u", key, left, requests);
 	return err;
 }
 
@@ -340,7 +391,8 @@ int pib_traced_alloc_mw(struct ib_mw *mw, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_ALLOC_MW, mw->device, udata);
-	int err = pib_alloc_mw(mw, udata);
+	int err = verb_refused(mw->device, PIB_TRACED_ALLOC_MW, udata) ?:
+		  pib_alloc_mw(mw, udata);
 
 	if (!on)
 		return err;
@@ -353,13 +405,14 @@ int pib_traced_dealloc_mw(struct ib_mw *mw)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DEALLOC_MW, mw->device, mw->pd->uobject);
+	bool left = on && is_left(mw->uobject);
 	u32 key = mw->rkey;
 	int err;
 
 	v.number = to_mw(mw)->obj.id;
 	err = pib_dealloc_mw(mw);
 	if (on)
-		verb_end(&v, err, "key=0x%x", key);
+		verb_end(&v, err, "key=0x%x left_behind=%u", key, left);
 	return err;
 }
 
@@ -368,7 +421,8 @@ struct ib_dm *pib_traced_alloc_dm(struct ib_device *ib, struct ib_ucontext *ctx,
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_ALLOC_DM, ib, true);
-	struct ib_dm *dm = pib_alloc_dm(ib, ctx, attr, attrs);
+	struct ib_dm *dm = ERR_PTR(verb_refused(ib, PIB_TRACED_ALLOC_DM, true)) ?:
+			    pib_alloc_dm(ib, ctx, attr, attrs);
 
 	if (!on)
 		return dm;
@@ -381,12 +435,13 @@ int pib_traced_dealloc_dm(struct ib_dm *dm, struct uverbs_attr_bundle *attrs)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DEALLOC_DM, dm->device, true);
+	bool left = on && is_left(dm->uobject);
 	int err;
 
 	v.number = to_dm(dm)->obj.id;
 	err = pib_dealloc_dm(dm, attrs);
 	if (on)
-		verb_end(&v, err, " ");
+		verb_end_gone(&v, err, left);
 	return err;
 }
 
@@ -397,7 +452,8 @@ int pib_traced_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_CREATE_CQ, cq->device, udata);
-	int err = pib_cq_create(cq, attr, udata);
+	int err = verb_refused(cq->device, PIB_TRACED_CREATE_CQ, udata) ?:
+		  pib_cq_create(cq, attr, udata);
 
 	if (!on)
 		return err;
@@ -424,7 +480,8 @@ int pib_traced_resize_cq(struct ib_cq *cq, unsigned int cqe, struct ib_udata *ud
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_RESIZE_CQ, cq->device, udata);
-	int err = pib_resize_cq(cq, cqe, udata);
+	int err = verb_refused(cq->device, PIB_TRACED_RESIZE_CQ, udata) ?:
+		  pib_resize_cq(cq, cqe, udata);
 
 	if (!on)
 		return err;
@@ -437,12 +494,14 @@ int pib_traced_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_CQ, cq->device, udata);
+	bool left = on && is_left(cq->uobject);
+	u32 cqes = on ? pib_outstanding_cqes(to_cq(cq)) : 0;
 	int err;
 
 	v.number = to_cq(cq)->cqn;
 	err = pib_destroy_cq(cq, udata);
 	if (on)
-		verb_end(&v, err, " ");
+		verb_end(&v, err, "left_behind=%u cqes=%u", left, cqes);
 	return err;
 }
 
@@ -451,7 +510,8 @@ int pib_traced_create_srq(struct ib_srq *srq, struct ib_srq_init_attr *init,
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_CREATE_SRQ, srq->device, udata);
-	int err = pib_create_srq(srq, init, udata);
+	int err = verb_refused(srq->device, PIB_TRACED_CREATE_SRQ, udata) ?:
+		  pib_create_srq(srq, init, udata);
 
 	if (!on)
 		return err;
@@ -466,7 +526,8 @@ int pib_traced_modify_srq(struct ib_srq *srq, struct ib_srq_attr *attr, enum ib_
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_MODIFY_SRQ, srq->device, udata);
-	int err = pib_modify_srq(srq, attr, mask, udata);
+	int err = verb_refused(srq->device, PIB_TRACED_MODIFY_SRQ, udata) ?:
+		  pib_modify_srq(srq, attr, mask, udata);
 
 	if (!on)
 		return err;
@@ -479,7 +540,8 @@ int pib_traced_query_srq(struct ib_srq *srq, struct ib_srq_attr *attr)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_QUERY_SRQ, srq->device, srq->uobject);
-	int err = pib_query_srq(srq, attr);
+	int err = verb_refused(srq->device, PIB_TRACED_QUERY_SRQ, srq->uobject) ?:
+		  pib_query_srq(srq, attr);
 
 	if (!on)
 		return err;
@@ -493,12 +555,13 @@ int pib_traced_destroy_srq(struct ib_srq *srq, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_SRQ, srq->device, udata);
+	bool left = on && is_left(srq->uobject);
 	int err;
 
 	v.number = to_srq(srq)->srqn;
 	err = pib_destroy_srq(srq, udata);
 	if (on)
-		verb_end(&v, err, " ");
+		verb_end_gone(&v, err, left);
 	return err;
 }
 
@@ -513,7 +576,8 @@ int pib_traced_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *init, struct 
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_CREATE_QP, qp->device, udata);
-	int err = pib_create_qp(qp, init, udata);
+	int err = verb_refused(qp->device, PIB_TRACED_CREATE_QP, udata) ?:
+		  pib_create_qp(qp, init, udata);
 
 	if (!on)
 		return err;
@@ -526,7 +590,14 @@ int pib_traced_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *init, struct 
 	return err;
 }
 
-/* What of @attr says with whom and how the queue pair talks, as far as @mask has it. */
+/* Write the work that is lost with the queue pair, as arguments of a verb. */
+static void lost_args(char *args, size_t size, const struct pib_outstanding *out)
+{
+	scnprintf(args, size, " sends=%u recvs=%u send_cqes=%u recv_cqes=%u", out->sends,
+		  out->recvs, out->send_cqes, out->recv_cqes);
+}
+
+/* Write those parts of @attr that say with whom and how the queue pair talks, if @mask has them. */
 static void modify_args(char *args, size_t size, const struct ib_qp_attr *attr, int mask)
 {
 	const struct {
@@ -559,13 +630,22 @@ int pib_traced_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_MODIFY_QP, qp->device, udata);
 	enum ib_qp_state from = READ_ONCE(to_qp(qp)->state);
-	int err = pib_modify_qp(qp, attr, mask, udata);
+	bool reset = mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET;
+	struct pib_outstanding out = {};
 	char args[PIB_TRACE_ARGS];
+	int err;
 
+	if (on && reset)
+		pib_outstanding_of_qp(to_qp(qp), &out);
+	err = verb_refused(qp->device, PIB_TRACED_MODIFY_QP, udata) ?:
+	      pib_modify_qp(qp, attr, mask, udata);
 	if (!on)
 		return err;
 	verb_of_qp(&v, to_qp(qp));
-	modify_args(args, sizeof(args), attr, mask);
+	if (reset)
+		lost_args(args, sizeof(args), &out);
+	else
+		modify_args(args, sizeof(args), attr, mask);
 	verb_end(&v, err, "mask=0x%x from=%s to=%s%s", mask, pib_qp_state_name(from),
 		 pib_qp_state_name(mask & IB_QP_STATE ? attr->qp_state : from), args);
 	return err;
@@ -576,7 +656,8 @@ int pib_traced_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_QUERY_QP, qp->device, qp->uobject);
-	int err = pib_query_qp(qp, attr, mask, init);
+	int err = verb_refused(qp->device, PIB_TRACED_QUERY_QP, qp->uobject) ?:
+		  pib_query_qp(qp, attr, mask, init);
 
 	if (!on)
 		return err;
@@ -591,12 +672,20 @@ int pib_traced_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_QP, qp->device, udata);
 	enum ib_qp_state from = READ_ONCE(to_qp(qp)->state);
+	/* The handle of an XRC target QP need not be its maker's (verbs/objects.c). */
+	bool left = on && qp->qp_type != IB_QPT_XRC_TGT && is_left(qp->uobject);
+	struct pib_outstanding out = {};
+	char args[PIB_TRACE_ARGS];
 	int err;
 
 	verb_of_qp(&v, to_qp(qp));
-	err = pib_destroy_qp(qp, udata);
 	if (on)
-		verb_end(&v, err, "from=%s", pib_qp_state_name(from));
+		pib_outstanding_of_qp(to_qp(qp), &out);
+	err = pib_destroy_qp(qp, udata);
+	if (!on)
+		return err;
+	lost_args(args, sizeof(args), &out);
+	verb_end(&v, err, "from=%s left_behind=%u%s", pib_qp_state_name(from), left, args);
 	return err;
 }
 
@@ -604,7 +693,8 @@ int pib_traced_attach_mcast(struct ib_qp *qp, union ib_gid *gid, u16 lid)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_ATTACH_MCAST, qp->device, qp->uobject);
-	int err = pib_attach_mcast(qp, gid, lid);
+	int err = verb_refused(qp->device, PIB_TRACED_ATTACH_MCAST, qp->uobject) ?:
+		  pib_attach_mcast(qp, gid, lid);
 
 	if (!on)
 		return err;

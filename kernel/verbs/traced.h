@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Operations of the ib_device that a trace tells of (pib:pib_verb): each calls the function of the
- * same name that does the work, then says what was asked, of what, and what has come of it. Off,
- * that is a call and two static branches. What data go through is not here.
+ * Operations of the ib_device with a trace (pib:pib_verb): each calls the function of the same name
+ * that does the work, then traces the request, the object and the result. While the trace is off,
+ * that is a call and two static branches. Operations that data go through are not here.
  *
  * Context, arguments and results are those of the functions that do the work.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* User contexts: what a process that opens the device is told, and who it is. */
+/* User contexts: the owner of each, and the answers to a process that opens the device. */
 #include "hca/hca.h"
-#include "tracing/events.h"
+#include "tracing/verbs.h"
 #include "transport/qp.h"
 #include "verbs/ucontext.h"
 #include "uapi/rdma/pib-abi.h"
@@ -55,15 +55,12 @@ void pib_dealloc_ucontext(struct ib_ucontext *ibctx)
 	pib_quota_put(ctx->quota, ctx->user);
 }
 
-/*
- * The operation does nothing: that there is one allows the device to go while processes have it
- * open.
- */
+/* Do nothing: an HCA that has this operation may go while processes have it open. */
 void pib_disassociate_ucontext(struct ib_ucontext *ctx)
 {
 }
 
-/* That there is such an operation allows a context to be imported. */
+/* Describe the context. An HCA that has this operation allows a context to be imported. */
 int pib_query_ucontext(struct ib_ucontext *ctx, struct uverbs_attr_bundle *attrs)
 {
 	struct pib_uctx_resp resp = uctx_answer(UCTX_FEATURES);
@@ -79,7 +76,10 @@ ADD_UVERBS_ATTRIBUTES_SIMPLE(
 	UVERBS_ATTR_PTR_OUT(PIB_ATTR_QUERY_CONTEXT_RESP,
 			    UVERBS_ATTR_STRUCT(struct pib_uctx_resp, features), UA_OPTIONAL));
 
-/* Lines, and fields of lines, are to be the trace's own: @text has nothing that ends a line. */
+/*
+ * Replace all but printable ASCII in @text, so that lines, and fields of lines, are the trace's
+ * own.
+ */
 static void mark_clean(char *text)
 {
 	for (; *text; text++) {
@@ -88,7 +88,10 @@ static void mark_clean(char *text)
 	}
 }
 
-/* A program says where it is. It costs the trace no more than any other call of a program. */
+/*
+ * Trace a mark, by which a program says where it is. It costs the trace no more than any other call
+ * of a program.
+ */
 static int UVERBS_HANDLER(PIB_METHOD_TRACE_MARK)(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_ucontext *ctx = ib_uverbs_get_ucontext(attrs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* User contexts, as ib_core makes and asks them. */
+/* User contexts, as ib_core makes and queries them. */
 #ifndef PIB_VERBS_UCONTEXT_H
 #define PIB_VERBS_UCONTEXT_H
 

@@ -20,6 +20,17 @@ def code(text):
     return re.sub(r"^#.*(?:\\\n.*)*", "", text, flags=re.M)
 
 
+def macro_bodies(text):
+    """What the macros of @text, which may have comments, are replaced by; without strings."""
+    text = re.sub(r'"(\\.|[^"\\\n])*"', '""', without_comments(text))
+    return "\n".join(re.findall(r"^#[ \t]*define[ \t]+\w+(?:\([^()]*\))?((?:\\\n|[^\n])*)", text, re.M))
+
+
+def without_attributes(text):
+    """Without __printf(1, 2) and its like, which look like functions."""
+    return re.sub(r"\b__\w+\([^()]*\)", "", text)
+
+
 def source_files(folder, top=TOP):
     """What is built of @folder; what a build has left there is not."""
     return [f for f in sorted(pathlib.Path(top, folder).rglob("*.[ch]")) if not f.name.endswith(".mod.c")]

@@ -107,6 +107,7 @@ TEST(Hello, Refused)
 		{"multicast LID", [](pib_hello &h) { h.lids[0] = 0xC000; }},
 		{"keepalive", [](pib_hello &h) { h.keepalive_ms = 60000; }},
 		{"port", [](pib_hello &h) { h.port_num = 255; }},
+		{"a trunk of an HCA", [](pib_hello &h) { h.caps |= PIB_CAP_AUTO; }},
 	};
 
 	for (auto &[why, spoil] : bad) {
@@ -115,6 +116,17 @@ TEST(Hello, Refused)
 		spoil(h);
 		EXPECT_EQ(parse(build(h)), -1) << why;
 	}
+}
+
+TEST(Hello, ATrunkIsOfASwitch)
+{
+	pib_hello h = sample(), out;
+
+	EXPECT_FALSE(pib_hello_is_trunk(&h));
+	h.caps |= PIB_CAP_AUTO;
+	h.role = PIB_ROLE_SWITCH;
+	ASSERT_EQ(parse(build(h), &out), 0);
+	EXPECT_TRUE(pib_hello_is_trunk(&out));
 }
 
 TEST(Hello, VersionTypeAndLength)
@@ -157,6 +169,81 @@ TEST(Hello, RefusalTravelsAndHasAText)
 	EXPECT_EQ(out.refusal, PIB_REFUSED_KEY);
 	EXPECT_STREQ(pib_hello_refusal_text(PIB_REFUSED_KEY), "the fabric's key is another one");
 	EXPECT_STREQ(pib_hello_refusal_text(255), pib_hello_refusal_text(PIB_REFUSED_NOT));
+}
+
+// To the group and from the link, or it is no discovery; a trunk's first hello goes to one host.
+TEST(Hello, DiscoveryIsOfTheLink)
+{
+	pib_hello h = sample();
+
+	h.link_id = 0;
+	h.caps = PIB_CAP_AUTO;
+	pib_hello_way good{255, true, false};
+	EXPECT_TRUE(pib_hello_admits(PIB_HELLO_ANYBODY, &h, &good));
+	for (pib_hello_way way : {pib_hello_way{254, true, false},
+				  {64, true, true},
+				  {1, true, false},
+				  {255, false, true}})
+		EXPECT_FALSE(pib_hello_admits(PIB_HELLO_ANYBODY, &h, &way)) << int(way.hop_limit);
+	h.link_id = 5;
+	pib_hello_way near{255, false, false}, far{254, false, true};
+	EXPECT_TRUE(pib_hello_admits(PIB_HELLO_ANYBODY, &h, &near));
+	EXPECT_FALSE(pib_hello_admits(PIB_HELLO_ANYBODY, &h, &far));
+}
+
+TEST(Hello, WhoIsAdmitted)
+{
+	struct {
+		pib_hello_way way;
+		bool peers, link, anybody;
+	} const cases[] = {
+		{{255, false, false}, false, true, true},
+		{{254, false, false}, false, false, true},
+		{{64, false, true}, true, true, true},
+		{{255, false, true}, true, true, true},
+	};
+	pib_hello h = sample();
+
+	h.caps = 0;
+	for (const auto &c : cases) {
+		EXPECT_FALSE(pib_hello_admits(PIB_HELLO_NOBODY, &h, &c.way));
+		EXPECT_EQ(pib_hello_admits(PIB_HELLO_PEERS, &h, &c.way), c.peers);
+		EXPECT_EQ(pib_hello_admits(PIB_HELLO_LINK, &h, &c.way), c.link);
+		EXPECT_EQ(pib_hello_admits(PIB_HELLO_ANYBODY, &h, &c.way), c.anybody);
+	}
+}
+
+TEST(Hello, WhomALinkFollows)
+{
+	const pib_hello_way near{255, false, false}, far{254, false, false}, named{64, false, true};
+	pib_hello h = sample();
+
+	for (uint32_t caps : {0u, uint32_t(PIB_CAP_AUTO)}) {
+		h.caps = caps; // a trunk's datagram is found by its link id, whatever it says
+		for (int accept = PIB_HELLO_NOBODY; accept <= PIB_HELLO_ANYBODY; accept++) {
+			EXPECT_TRUE(pib_hello_follows(accept, true, &h, &near)) << accept;
+			EXPECT_FALSE(pib_hello_follows(accept, true, &h, &far)) << accept;
+			EXPECT_FALSE(pib_hello_follows(accept, true, &h, &named)) << accept;
+		}
+	}
+	h.caps = 0;
+	EXPECT_FALSE(pib_hello_follows(PIB_HELLO_NOBODY, false, &h, &near));
+	EXPECT_FALSE(pib_hello_follows(PIB_HELLO_PEERS, false, &h, &near));
+	EXPECT_TRUE(pib_hello_follows(PIB_HELLO_PEERS, false, &h, &named));
+	EXPECT_TRUE(pib_hello_follows(PIB_HELLO_LINK, false, &h, &near));
+	EXPECT_FALSE(pib_hello_follows(PIB_HELLO_LINK, false, &h, &far));
+	EXPECT_TRUE(pib_hello_follows(PIB_HELLO_ANYBODY, false, &h, &far));
+	h.link_id = 0;
+	EXPECT_FALSE(pib_hello_follows(PIB_HELLO_ANYBODY, true, &h, &near)) << "it names no link";
+}
+
+TEST(Hello, AProbeToEverybodyIsOfTheLink)
+{
+	const pib_hello_way near{255, true, false}, far{254, true, true}, alone{64, false, false};
+
+	EXPECT_TRUE(pib_hello_may_probe(&near));
+	EXPECT_FALSE(pib_hello_may_probe(&far));
+	EXPECT_TRUE(pib_hello_may_probe(&alone)) << "it asks one host";
 }
 
 TEST(Hello, Tag)

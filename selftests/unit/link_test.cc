@@ -20,6 +20,17 @@ constexpr uint64_t kStep = 5 * kMs;
 
 using Bytes = std::array<uint8_t, PIB_HELLO_WIRE_LEN>;
 
+// Of the link header: whom the datagram is for, 0: it is not known.
+uint32_t link_id(const Bytes &bytes)
+{
+	pib_hello h;
+	uint8_t type;
+	uint32_t id = 0;
+
+	EXPECT_EQ(pib_hello_parse(&h, &type, &id, bytes.data(), bytes.size()), 0);
+	return id;
+}
+
 struct Network {
 	double loss = 0, dup = 0;
 	uint64_t delay = 0;	      // at most
@@ -72,11 +83,12 @@ public:
 	}
 	void restart(int i)
 	{
-		bool passive = end[i].fsm.passive;
+		bool passive = end[i].fsm.passive, recalls = end[i].fsm.recalls;
 
 		tell(i, end[i].up ? PIB_LINK_DO_DOWN : 0);
-		pib_link_init(&end[i].fsm, 10 + i, nonce());
+		pib_link_init(&end[i].fsm, end[i].fsm.local_id + 2, nonce());
 		end[i].fsm.passive = passive;
+		end[i].fsm.recalls = recalls;
 		end[i].alive = true;
 	}
 	void reset(int i, bool down) { act(i, pib_link_reset(&end[i].fsm, nonce(), down, now)); }
@@ -107,6 +119,7 @@ public:
 	uint64_t nonce() { return rng() | 1; }
 
 	Network net;
+	bool new_ids = false; // what is for the link of a former life reaches nobody
 	Peer end[2];
 	uint64_t now = 1000 * kMs;
 	std::vector<Bytes> sent[2]; // by each end, ever
@@ -160,6 +173,9 @@ private:
 			auto [to, bytes] = wire.begin()->second;
 
 			wire.erase(wire.begin());
+			const uint32_t id = link_id(bytes);
+			if (new_ids && id && id != end[to].fsm.local_id)
+				continue; // of a link that is no more
 			if (end[to].alive && !end[to].asleep && !end[to].deaf)
 				inject(to, bytes);
 		}
@@ -533,6 +549,192 @@ TEST(Link, WhoWasCalledDoesNotCall)
 	EXPECT_TRUE(p.join(1000 * kMs));
 }
 
+// Two ends of a trunk, neither of which calls: that of end 0 is called once, as by discovery.
+struct Trunk : Pair {
+	explicit Trunk(uint64_t seed = 1) : Pair(seed)
+	{
+		for (auto &e : end)
+			e.fsm.passive = e.fsm.recalls = true;
+	}
+	bool meet()
+	{
+		Pair caller(99);
+
+		caller.run(kStep);
+		inject(0, caller.sent[1][0]);
+		return join(5000 * kMs);
+	}
+};
+
+TEST(Link, ATrunkThatWasUpCallsItsPeerWithoutDiscovery)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		Trunk p(seed);
+
+		p.run(10000 * kMs);
+		EXPECT_EQ(p.end[0].sent + p.end[1].sent, 0) << "nobody is called who was not met";
+		ASSERT_TRUE(p.meet());
+		p.net.cut[0] = p.net.cut[1] = true;
+		p.run(7000 * kMs);
+		EXPECT_FALSE(p.end[0].up || p.end[1].up);
+		p.net.cut[0] = p.net.cut[1] = false;
+		p.net.loss = (seed % 4) * 0.1;
+		EXPECT_TRUE(p.join(30000 * kMs)) << "seed " << seed;
+		p.restart(seed & 1); // it has met nobody: it waits
+		EXPECT_TRUE(p.join(30000 * kMs)) << "seed " << seed;
+	}
+}
+
+TEST(Link, ATrunkCallsASilentPeerSlowly)
+{
+	Trunk p;
+
+	ASSERT_TRUE(p.meet());
+	p.end[1].alive = false;
+	p.run((PIB_DEAD_MS + 100) * kMs);
+	EXPECT_FALSE(p.end[0].up);
+	int before = p.end[0].sent;
+	p.run(60000 * kMs);
+	EXPECT_GE(p.end[0].sent - before, 19);
+	EXPECT_LE(p.end[0].sent - before, 60000 / PIB_RECALL_MS);
+	// Whoever speaks for the peer has it called no more often, but for the answers.
+	before = p.end[0].sent;
+	for (int i = 0; i < 20; i++) {
+		Pair other(100 + i);
+
+		other.run(kStep);
+		p.inject(0, other.sent[1][0]);
+		p.run(3000 * kMs);
+	}
+	EXPECT_LE(p.end[0].sent - before, 20 + 60000 / PIB_RECALL_MS);
+}
+
+TEST(Link, ATrunkDoesNotCallWhoSaidGoodbye)
+{
+	Trunk p;
+
+	ASSERT_TRUE(p.meet());
+	p.bye(1);
+	p.run(1000 * kMs);
+	int before = p.end[0].sent;
+	p.run(30000 * kMs);
+	EXPECT_EQ(p.end[0].sent, before);
+	EXPECT_EQ(pib_link_deadline(&p.end[0].fsm), PIB_LINK_NEVER);
+}
+
+// Who forges the address of another one does not have that one flooded.
+TEST(Link, WhoWasCalledSaysNoMoreThanItHears)
+{
+	Pair caller(2), p;
+	unsigned int said = 0;
+
+	caller.run(2000 * kMs);
+	p.end[1].fsm.passive = true;
+	p.end[0].alive = false;
+	for (auto &hello : caller.sent[0]) {
+		p.inject(1, hello);
+		p.run(700 * kMs);
+		EXPECT_LE(p.end[1].sent, int(++said));
+	}
+	EXPECT_EQ(p.end[1].sent, int(said)) << "each is answered";
+	p.run(5000 * kMs);
+	EXPECT_EQ(p.end[1].sent, int(said));
+	EXPECT_EQ(p.end[1].fsm.state, PIB_LINK_IDLE);
+}
+
+// An end that has just been up with its peer tells it at once that it begins anew.
+TEST(Link, WhoWasCalledCallsWhomItHasMet)
+{
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		Pair p(seed);
+
+		p.end[1].fsm.passive = true;
+		ASSERT_TRUE(p.join(1000 * kMs));
+		p.run(1000 * kMs);
+		p.net.loss = 0.3;
+		p.reset(1, false);
+		EXPECT_TRUE(p.join(1500 * kMs)) << "seed " << seed;
+	}
+}
+
+// Hellos of two sessions that the peer had before, sent again @rate times a second to the ends from
+// @first on, of which the second may be @passive. Return: ms until the link is up, at most a minute.
+uint64_t time_to_join(uint64_t seed, unsigned int rate, int first, bool passive)
+{
+	Pair p(seed);
+	Bytes old[2][2];
+
+	p.end[1].fsm.passive = passive;
+	p.new_ids = true;
+	for (int i = 0; i < 2; i++) {
+		const size_t began[2] = {p.sent[0].size(), p.sent[1].size()};
+		p.join(5000 * kMs);
+		for (int k = 0; k < 2; k++)
+			old[k][i] = p.sent[!k][began[!k]];
+		p.end[0].alive = p.end[1].alive = false;
+		p.run(3000 * kMs);
+		p.restart(0);
+		p.restart(1);
+	}
+	uint64_t start = p.now, turn = 0;
+	while (p.now < start + 60000 * kMs && !p.joined()) {
+		for (unsigned int i = 0; i < rate / 200; i++, turn++)
+			for (int k = first; k < 2; k++)
+				p.inject(k, old[k][turn & 1]);
+		p.run(kStep);
+	}
+	return (p.now - start) / kMs;
+}
+
+// Fails if it takes longer than a second on average, or ever longer than @limit ms.
+void joins_in_time(int first, bool passive, uint64_t limit)
+{
+	uint64_t most = 0, sum = 0;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		const uint64_t ms = time_to_join(seed, 30000, first, passive);
+
+		most = std::max(most, ms);
+		sum += ms;
+	}
+	EXPECT_LT(most, limit);
+	EXPECT_LT(sum / 40, 1000u);
+	std::cout << "# ms at most: " << most << ", on average: " << sum / 40 << "\n";
+}
+
+TEST(Link, ReplaysHoldNobodyUp)
+{
+	joins_in_time(0, true, 1000);
+}
+
+// The link ids that replays name are of links that are no more, and each end is told of them only.
+TEST(Link, ReplaysHoldNobodyUpOfTwoWhoCall)
+{
+	joins_in_time(0, false, 1000);
+}
+
+TEST(Link, ReplaysToOneOfTwoWhoCallHoldNobodyUp)
+{
+	joins_in_time(1, false, 1000);
+}
+
+// If only the end that waits is flooded, its session and so its allowances stay the same.
+TEST(Link, ReplaysToWhoWaitsHoldNobodyUp)
+{
+	joins_in_time(1, true, 5000);
+}
+
+// The next datagram goes into @h. Its type.
+uint8_t next_out(pib_link_fsm &f, pib_hello &h, uint64_t now)
+{
+	std::array<uint8_t, PIB_HELLO_WIRE_LEN> bytes;
+	pib_dg head;
+
+	pib_link_build(&f, &h, now, bytes.data());
+	pib_dg_parse(&head, bytes.data());
+	return head.type;
+}
+
 // Two peers of one address, both of which live: somebody carries the datagrams of both to this end,
 // and its own to both.
 TEST(Link, NoPairOfSessionsComesBack)
@@ -550,7 +752,7 @@ TEST(Link, NoPairOfSessionsComesBack)
 	}
 	auto carry = [&](pib_link_fsm &from, std::initializer_list<pib_link_fsm *> to) {
 		pib_hello h{};
-		uint8_t type = pib_link_out(&from, &h, now);
+		uint8_t type = next_out(from, h, now);
 		std::vector<pib_link_fsm *> answering;
 
 		for (pib_link_fsm *end : to)
@@ -586,14 +788,14 @@ TEST(Link, LongKeepaliveOfThePeerIsRespected)
 
 	pib_link_init(&f, 1, 99);
 	pib_link_timer(&f, 0);
-	pib_link_out(&f, &h, 0);
+	next_out(f, h, 0);
 	h = {};
 	h.link_id = 2, h.nonce = 7, h.peer_nonce = 99, h.ack = 1, h.seq = 1;
 	h.keepalive_ms = 5000;
 	EXPECT_TRUE(pib_link_rx(&f, &h, PIB_DG_HELLO_ACK, 0) & PIB_LINK_DO_UP);
 	for (uint64_t now = 0; now < 20000 * kMs; now += 100 * kMs) {
 		if (pib_link_timer(&f, now) & PIB_LINK_DO_SEND)
-			pib_link_out(&f, &h, now);
+			next_out(f, h, now);
 		EXPECT_EQ(f.state, PIB_LINK_UP);
 	}
 	EXPECT_TRUE(pib_link_timer(&f, 20000 * kMs) & PIB_LINK_DO_DOWN);
@@ -606,6 +808,7 @@ void storm(uint64_t seed)
 	Pair p(seed);
 
 	p.end[1].fsm.passive = seed & 1;
+	p.end[1].fsm.recalls = seed & 2;
 	p.net = {.loss = (seed % 5) * 0.1,
 		 .dup = (seed % 3) * 0.2,
 		 .delay = (seed % 7) * 100 * kMs,

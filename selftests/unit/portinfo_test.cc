@@ -222,6 +222,45 @@ TEST_F(PortInfo, WidthAndSpeedTakeEffectWhenTheLinkTrains)
 	}
 }
 
+TEST_F(PortInfo, AnArmedPortSendsNoDataToItselfEither)
+{
+	pib_port &p = a.port(1);
+	pib_hdrs smp{}, data{};
+
+	p.lid = 8, p.lmc = 1;
+	smp.dlid = data.dlid = 9;
+	data.dqpn = 1;
+	for (uint8_t state : {PIB_PORT_DOWN, PIB_PORT_INIT, PIB_PORT_ARMED, PIB_PORT_ACTIVE}) {
+		p.state = state;
+		EXPECT_EQ(pib_port_loops_back(&p, &smp), state >= PIB_PORT_INIT) << int(state);
+		EXPECT_EQ(pib_port_loops_back(&p, &data), state == PIB_PORT_ACTIVE) << int(state);
+	}
+	for (uint16_t dlid : {0, 7, 10, 0xC000, PIB_LID_PERMISSIVE}) {
+		data.dlid = dlid;
+		EXPECT_FALSE(pib_port_loops_back(&p, &data)) << dlid;
+	}
+}
+
+TEST_F(PortInfo, SpeedAsOneNumberAndInMegabits)
+{
+	const struct {
+		uint8_t width, speed, ext;
+		uint16_t number;
+		uint32_t mbps;
+	} rates[] = {
+		{1, 1, 0, 1, 2500},	   {2, 2, 0, 2, 20000},	     {8, 4, 0, 4, 120000},
+		{2, 4, 1, 16, 56000},	   {2, 4, 2, 32, 100000},    {4, 4, 4, 64, 400000},
+		{0x10, 4, 8, 128, 200000}, {8, 4, 16, 256, 2400000}, {2, 0, 0, 1, 10000},
+	};
+	pib_port &p = a.port(1);
+
+	for (const auto &r : rates) {
+		p.width_act = r.width, p.speed_act = r.speed, p.ext_speed_act = r.ext;
+		EXPECT_EQ(pib_port_speed(&p), r.number);
+		EXPECT_EQ(pib_port_mbps(&p), r.mbps);
+	}
+}
+
 TEST_F(PortInfo, ZeroIsNoChangeAndAllOnesIsEverything)
 {
 	Data d = idle(a.port(1), 1);

@@ -295,6 +295,21 @@ TEST(ReqComp, RnrWaitsAsLongAsTheCodeSays)
 	}
 }
 
+TEST(ReqComp, RnrWaitsLongerWhereThatIsAskedFor)
+{
+	NodeCfg c = config();
+
+	c.req.rnr_times = 3;
+	Qp q(c);
+
+	q.post(PIB_WR_SEND, 8);
+	q.sends();
+	EXPECT_EQ(str(q.gets(ack(kPsn, kRnr | 1))), "");
+	EXPECT_EQ(pib_req_deadline(&q.n.req), q.now + 30000);
+	EXPECT_EQ(str(q.after(29999)), "");
+	EXPECT_EQ(str(q.after(1)), "SEND@1000+1");
+}
+
 TEST(ReqComp, RnrRetryCount)
 {
 	NodeCfg c = config();
@@ -377,6 +392,19 @@ TEST(ReqComp, RnrForAReadHasItAskedForAgain)
 	EXPECT_EQ(str(q.sends()), "READ@1000+1 WRITE@1002+1");
 	EXPECT_EQ(str(q.gets(ack(kPsn, kRnr | 1))), "");
 	EXPECT_EQ(str(q.after(10000)), "READ@1000+1 WRITE@1002+1");
+}
+
+TEST(ReqComp, RnrForAPartThatWasAnsweredIsNoGhost)
+{
+	Qp q;
+
+	q.post(PIB_WR_READ, 2 * kMtu);
+	q.sends();
+	q.gets(read_resp(kPsn, 1, pattern(kMtu), kFirst));
+	q.gets(ack(kPsn, kRnr | 1));
+	EXPECT_EQ(q.n.req.stats.rnr_nak_rcvd, 1u);
+	EXPECT_EQ(q.n.req.stats.dup_acks, 0u);
+	EXPECT_EQ(str(q.after(10000)), "READ@1001+1");
 }
 
 // ---- READ responses ----

@@ -311,6 +311,43 @@ TEST(ReqSend, LocalOperationsInOrder)
 	EXPECT_EQ(q.done(), "1:0 2:0 3:0");
 }
 
+// What is sent again is not what a key was taken from; the completions keep their order.
+TEST(ReqSend, EarlyInvalidationWaitsForNothing)
+{
+	NodeCfg c = config();
+
+	c.req.early_inv = true;
+	Qp q(c);
+
+	q.post(PIB_WR_WRITE, 8);
+	q.post(PIB_WR_LOCAL_INV, 0);
+	q.post(PIB_WR_WRITE, 8);
+	EXPECT_EQ(str(q.sends()), "WRITE@1000+1 WRITE@1001+1");
+	EXPECT_EQ(q.n.executed_locals, 1u);
+	EXPECT_EQ(q.done(), "");
+	EXPECT_EQ(str(q.gets(ack(kPsn, kNak))), "WRITE@1000+1 WRITE@1001+1");
+	EXPECT_EQ(q.n.executed_locals, 1u);
+	q.gets(ack(kPsn + 1));
+	EXPECT_EQ(q.done(), "1:0 2:0 3:0");
+}
+
+TEST(ReqSend, FencedInvalidationWaitsForAll)
+{
+	NodeCfg c = config();
+
+	c.req.early_inv = true;
+	Qp q(c);
+
+	q.post(PIB_WR_WRITE, 8);
+	q.post(PIB_WR_LOCAL_INV, 0, PIB_WR_FENCE);
+	q.post(PIB_WR_WRITE, 8);
+	EXPECT_EQ(str(q.sends()), "WRITE@1000+1");
+	EXPECT_EQ(q.n.executed_locals, 0u);
+	EXPECT_EQ(str(q.gets(ack(kPsn))), "WRITE@1001+1");
+	EXPECT_EQ(q.n.executed_locals, 1u);
+	EXPECT_EQ(q.done(), "1:0 2:0");
+}
+
 TEST(ReqSend, LocalErrorWaitsForWhatIsBeforeIt)
 {
 	Qp q;

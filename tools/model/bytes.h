@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Bytes without a meaning yet: of one's own, and somebody else's.
+// Bytes without a meaning yet: a buffer that owns them, and a view of others'.
 #pragma once
 
 #include <cstdint>

@@ -32,6 +32,9 @@ struct End {
 	bool operator==(const End &) const = default;
 };
 
+/// DSCP of data, by service level.
+using DscpTable = std::array<std::uint8_t, 16>;
+
 /// A named 64-bit counter.
 struct Counter {
 	const char *name;
@@ -39,7 +42,7 @@ struct Counter {
 };
 using Counters = std::vector<Counter>;
 
-/// What NodeInfo says of who made a node. Of a request: the module's own if absent.
+/// Vendor's part of NodeInfo. In a request: the module's own if absent.
 struct Product {
 	std::optional<std::uint64_t> sys_image_guid;
 	/// 24 bits.
@@ -76,6 +79,10 @@ struct Hca {
 	std::optional<std::uint32_t> num_ports;
 	Product product{};
 	bool standalone = false;
+	/// "none", or what it does other than by default.
+	std::optional<std::string> behavior;
+	/// Of what that leaves to chance.
+	std::optional<std::uint64_t> behavior_seed;
 	std::vector<Endpoint> peers;
 	std::vector<Port> ports;
 };
@@ -108,7 +115,7 @@ struct UdpLink {
 	bool second_key = false;
 };
 
-/// What has become of the packets to one end of a bad cable.
+/// Fate of the packets to one end of a bad cable.
 struct FaultCounts {
 	End to;
 	std::uint64_t packets = 0;
@@ -150,12 +157,18 @@ struct Uplink {
 	std::optional<std::uint32_t> fabric;
 	std::optional<std::uint16_t> udp_port;
 	std::optional<std::string> switch_name;
-	/// How many keys the fabric has.
+	/// Number of keys that the fabric has.
 	std::optional<std::uint32_t> keys;
+	/// Which hosts get a port, enum pib_accept.
+	std::optional<std::uint8_t> accept;
+	/// Data may be marked by the network.
+	std::optional<bool> ecn;
+	/// Of the data of each service level.
+	std::optional<DscpTable> dscp;
 	Counters counters;
 };
 
-/// What "pibctl link set" asks for; what is not there stays as it is.
+/// A change by "pibctl link set"; absent members stay as they are.
 struct LinkChange {
 	End end;
 	std::optional<bool> plugged;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 4e4b9a9d44edfe29f27524d5e702848f55f05b5ec71525b8455ab88f148983e5 */
+/*	sha256 eebb819f31e6d3811542df083f10dbb8f33a1881274ee49fd3125b52ac3c345f */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -65,6 +65,17 @@ enum pib_object_kind {
  * @PIB_INJECT_KIND_SEND_STATUS: A request of the send queue ends with the
  *   status arg, as of completions.
  * @PIB_INJECT_KIND_RECV_STATUS: A receive ends with the status arg.
+ * @PIB_INJECT_KIND_MAD_STATUS: A response that queue pair 0 or 1 sends has the
+ *   MAD status arg.
+ * @PIB_INJECT_KIND_MAD_LIE: A response of the subnet management agent tells
+ *   value where arg, an inject-lie, says.
+ * @PIB_INJECT_KIND_VERB_ERROR: A call of verb by a process fails with the
+ *   error number arg.
+ * @PIB_INJECT_KIND_TX_NOMEM: There is no memory for a packet that a queue pair
+ *   sends.
+ * @PIB_INJECT_KIND_RX_NOMEM: There is no memory for what comes for a queue
+ *   pair.
+ * @PIB_INJECT_KIND_RX_FULL: A queue pair has no room for what comes.
  */
 enum pib_inject_kind {
 	PIB_INJECT_KIND_QP_ERROR,
@@ -84,6 +95,28 @@ enum pib_inject_kind {
 	PIB_INJECT_KIND_RNR,
 	PIB_INJECT_KIND_SEND_STATUS,
 	PIB_INJECT_KIND_RECV_STATUS,
+	PIB_INJECT_KIND_MAD_STATUS,
+	PIB_INJECT_KIND_MAD_LIE,
+	PIB_INJECT_KIND_VERB_ERROR,
+	PIB_INJECT_KIND_TX_NOMEM,
+	PIB_INJECT_KIND_RX_NOMEM,
+	PIB_INJECT_KIND_RX_FULL,
+};
+
+/**
+ * enum pib_inject_lie - Of what a subnet management agent does not tell the
+ *   truth.
+ * @PIB_INJECT_LIE_NODE_GUID: NodeInfo:NodeGUID.
+ * @PIB_INJECT_LIE_PORT_GUID: NodeInfo:PortGUID.
+ * @PIB_INJECT_LIE_SYSTEM_IMAGE_GUID: NodeInfo:SystemImageGUID.
+ * @PIB_INJECT_LIE_PORT_STATE: PortInfo:PortState, 1 is Down, 2 Init, 3 Armed,
+ *   4 Active.
+ */
+enum pib_inject_lie {
+	PIB_INJECT_LIE_NODE_GUID,
+	PIB_INJECT_LIE_PORT_GUID,
+	PIB_INJECT_LIE_SYSTEM_IMAGE_GUID,
+	PIB_INJECT_LIE_PORT_STATE,
 };
 
 /**
@@ -98,6 +131,111 @@ enum pib_inject_reason {
 	PIB_INJECT_REASON_FATAL,
 	PIB_INJECT_REASON_ACCESS,
 	PIB_INJECT_REASON_REQUEST,
+};
+
+/**
+ * enum pib_accept - Who gets a port of the host switch that says hello. Trunks
+ *   are made with hosts on the link only.
+ * @PIB_ACCEPT_NOBODY: Only links that are asked for here come up.
+ * @PIB_ACCEPT_PEERS: Hosts that are named as peers of the uplink's links.
+ * @PIB_ACCEPT_LINK: They, and who is on the same link, behind no router.
+ * @PIB_ACCEPT_ANYBODY: Whoever has the fabric's key, or everybody if it has
+ *   none.
+ */
+enum pib_accept {
+	PIB_ACCEPT_NOBODY,
+	PIB_ACCEPT_PEERS,
+	PIB_ACCEPT_LINK,
+	PIB_ACCEPT_ANYBODY,
+};
+
+/**
+ * enum pib_event_kind - What has happened to the object that the event names.
+ * @PIB_EVENT_KIND_HCA_NEW: The HCA was made.
+ * @PIB_EVENT_KIND_HCA_DEL: The HCA is gone, and its cables with it.
+ * @PIB_EVENT_KIND_SWITCH_NEW: The switch was made.
+ * @PIB_EVENT_KIND_SWITCH_DEL: The switch is gone, and its cables with it.
+ * @PIB_EVENT_KIND_LINK_NEW: The cable from link-a to link-b or, over UDP,
+ *   udp-link was laid.
+ * @PIB_EVENT_KIND_LINK_DEL: The cable was taken away.
+ * @PIB_EVENT_KIND_LINK_PLUGGED: The cable was pulled or put back, as
+ *   link-state says.
+ * @PIB_EVENT_KIND_PORT_STATE: States or LIDs of a port have changed to what is
+ *   told.
+ * @PIB_EVENT_KIND_SESSION_UP: A session over UDP with the peer was
+ *   established.
+ * @PIB_EVENT_KIND_SESSION_ANEW: The session gave way to another one with the
+ *   same peer at once.
+ * @PIB_EVENT_KIND_SESSION_DOWN: There is no session with the peer any more.
+ * @PIB_EVENT_KIND_KEYS: The keys of the fabric on the HCA's netdev were
+ *   changed.
+ * @PIB_EVENT_KIND_ASYNC: The HCA has told its consumers of the asynchronous
+ *   event ib-event.
+ * @PIB_EVENT_KIND_HCA_RENAMED: The HCA has another name than old-name.
+ * @PIB_EVENT_KIND_SESSION_MOVED: Within a session over UDP, packets for the
+ *   peer go to another address, which udp-link has.
+ */
+enum pib_event_kind {
+	PIB_EVENT_KIND_HCA_NEW,
+	PIB_EVENT_KIND_HCA_DEL,
+	PIB_EVENT_KIND_SWITCH_NEW,
+	PIB_EVENT_KIND_SWITCH_DEL,
+	PIB_EVENT_KIND_LINK_NEW,
+	PIB_EVENT_KIND_LINK_DEL,
+	PIB_EVENT_KIND_LINK_PLUGGED,
+	PIB_EVENT_KIND_PORT_STATE,
+	PIB_EVENT_KIND_SESSION_UP,
+	PIB_EVENT_KIND_SESSION_ANEW,
+	PIB_EVENT_KIND_SESSION_DOWN,
+	PIB_EVENT_KIND_KEYS,
+	PIB_EVENT_KIND_ASYNC,
+	PIB_EVENT_KIND_HCA_RENAMED,
+	PIB_EVENT_KIND_SESSION_MOVED,
+
+	/* private: */
+	__PIB_EVENT_KIND_MAX,
+	PIB_EVENT_KIND_MAX = (__PIB_EVENT_KIND_MAX - 1)
+};
+
+/**
+ * enum pib_behavior - What an HCA does where the IBA leaves that to it, other
+ *   than it does by default.
+ * @PIB_BEHAVIOR_ERROR_WC_NOISE: What a completion with an error does not
+ *   define is filled by chance.
+ * @PIB_BEHAVIOR_SRQ_ANY_ORDER: Receives are taken from an SRQ in any order.
+ * @PIB_BEHAVIOR_REUSE_QPN: A new queue pair has the lowest number that is
+ *   free.
+ * @PIB_BEHAVIOR_WRITE_IMM_RECEIVE: An RDMA WRITE with immediate whose R_Key is
+ *   refused uses up a receive.
+ * @PIB_BEHAVIOR_LONG_MESSAGE_ERROR: A message of UD or UC that is too long for
+ *   its receive ends this in error.
+ * @PIB_BEHAVIOR_SGE_ZERO_2GIB: A scatter or gather element of 0 bytes stands
+ *   for 2^31.
+ * @PIB_BEHAVIOR_LATE_COMPLETIONS: Sends complete 10 ms later than they could.
+ * @PIB_BEHAVIOR_RNR_TIMER_LONG: A receiver that is not ready is tried again
+ *   after two to four times what it has asked for.
+ * @PIB_BEHAVIOR_EXACT_CQ: A CQ has as many entries as were asked for, and no
+ *   more.
+ * @PIB_BEHAVIOR_DATA_OUT_OF_ORDER: The packets of a message are placed from
+ *   the last to the first.
+ * @PIB_BEHAVIOR_EARLY_INVALIDATE: A local invalidation waits for no request
+ *   before it.
+ */
+enum pib_behavior {
+	PIB_BEHAVIOR_ERROR_WC_NOISE = 1,
+	PIB_BEHAVIOR_SRQ_ANY_ORDER = 2,
+	PIB_BEHAVIOR_REUSE_QPN = 4,
+	PIB_BEHAVIOR_WRITE_IMM_RECEIVE = 8,
+	PIB_BEHAVIOR_LONG_MESSAGE_ERROR = 16,
+	PIB_BEHAVIOR_SGE_ZERO_2GIB = 32,
+	PIB_BEHAVIOR_LATE_COMPLETIONS = 64,
+	PIB_BEHAVIOR_RNR_TIMER_LONG = 128,
+	PIB_BEHAVIOR_EXACT_CQ = 256,
+	PIB_BEHAVIOR_DATA_OUT_OF_ORDER = 512,
+	PIB_BEHAVIOR_EARLY_INVALIDATE = 1024,
+
+	/* private: */
+	PIB_BEHAVIOR_MASK = 2047,
 };
 
 enum pib_attr {
@@ -138,6 +276,15 @@ enum pib_attr {
 	PIB_A_NO_SECOND_KEY,
 	PIB_A_NUM_KEYS,
 	PIB_A_FORCE,
+	PIB_A_EVENT,
+	PIB_A_TIME,
+	PIB_A_IB_EVENT,
+	PIB_A_BEHAVIOR,
+	PIB_A_BEHAVIOR_SEED,
+	PIB_A_ACCEPT,
+	PIB_A_OLD_NAME,
+	PIB_A_ECN,
+	PIB_A_DSCP,
 
 	__PIB_A_MAX,
 	PIB_A_MAX = (__PIB_A_MAX - 1)
@@ -158,6 +305,12 @@ enum pib_in_attr {
 	PIB_IN_SEED,
 	PIB_IN_SEEN,
 	PIB_IN_DONE,
+	PIB_IN_PORT,
+	PIB_IN_MGMT_CLASS,
+	PIB_IN_MAD_ATTRIBUTE,
+	PIB_IN_VALUE,
+	PIB_IN_VERB,
+	PIB_IN_PID,
 
 	__PIB_IN_MAX,
 	PIB_IN_MAX = (__PIB_IN_MAX - 1)
@@ -413,6 +566,9 @@ enum pib_us_attr {
 	PIB_US_RX_UNSEALED,
 	PIB_US_RX_BAD_SEAL,
 	PIB_US_RX_REPLAYED,
+	PIB_US_RX_STRANGER,
+	PIB_US_RX_CE,
+	PIB_US_RX_NO_PORT,
 
 	__PIB_US_MAX,
 	PIB_US_MAX = (__PIB_US_MAX - 1)
@@ -436,9 +592,12 @@ enum pib_cmd {
 	PIB_CMD_INJECT_DEL,
 	PIB_CMD_INJECT_GET,
 	PIB_CMD_HCA_SET,
+	PIB_CMD_EVENT,
 
 	__PIB_CMD_MAX,
 	PIB_CMD_MAX = (__PIB_CMD_MAX - 1)
 };
+
+#define PIB_MCGRP_EVENTS	"events"
 
 #endif /* _UAPI_LINUX_PIB_H */

@@ -4,9 +4,9 @@
  *
  * PIB_CMD_CAPTURE_NEW answers with a file descriptor. read(2) returns whole records, as many as
  * there is room for: a struct pib_capture_packet and the first bytes of a packet, from the LRH on.
- * It waits for the first one unless O_NONBLOCK is set, and returns 0 when nothing will come any
- * more. After poll(2) there may be nothing yet, so O_NONBLOCK goes with that. Who has less room
- * than PIB_CAPTURE_READ_MIN gets EINVAL.
+ * It waits for the first record unless O_NONBLOCK is set, and returns 0 when no more will come.
+ * After poll(2) there may still be nothing to read, so use O_NONBLOCK with poll(2). A read with
+ * less room than PIB_CAPTURE_READ_MIN fails with EINVAL.
  */
 #ifndef _UAPI_LINUX_PIB_CAPTURE_H
 #define _UAPI_LINUX_PIB_CAPTURE_H
@@ -15,7 +15,7 @@
 #include <linux/types.h>
 
 #define PIB_CAPTURE_READ_MIN	8192
-#define PIB_CAPTURE_MATCHES	16	/* in a request, at most */
+#define PIB_CAPTURE_MATCHES	16	/* most matches in a request */
 
 /* Fields by which packets are chosen. */
 enum pib_capture_field {
@@ -32,7 +32,7 @@ enum pib_capture_field {
 #define PIB_CAPTURE_OUT		(1 << 0)	/* leaves by the port; else it comes in */
 #define PIB_CAPTURE_FAILED	(1 << 1)	/* did not pass, is not in the port's counters */
 
-/* What became of a packet, or what a cable has done to it. */
+/* Fate of a packet at the port, or what a cable has done to it. */
 enum pib_capture_reason {
 	PIB_CAPTURE_PASSED,
 	PIB_CAPTURE_INACTIVE,		/* the port is not active, or has no cable */
@@ -44,8 +44,8 @@ enum pib_capture_reason {
 	PIB_CAPTURE_PKEY_OUT,		/* the switch port's P_Keys do not let it out */
 	PIB_CAPTURE_HOPS,		/* it has passed too many switches */
 	PIB_CAPTURE_FULL,		/* no room where it goes */
-	PIB_CAPTURE_LOST,		/* lost in the cable, by choice */
-	PIB_CAPTURE_DAMAGED,		/* damaged in the cable, by choice */
+	PIB_CAPTURE_LOST,		/* lost in the cable, by its configured faults */
+	PIB_CAPTURE_DAMAGED,		/* damaged in the cable, by its configured faults */
 	PIB_CAPTURE_DUPLICATED,		/* the cable has made a second one of it */
 	PIB_CAPTURE_REORDERED,		/* others have overtaken it in the cable */
 	PIB_CAPTURE_HOQ,		/* head of a queue for too long (HOQLife) */
@@ -55,6 +55,8 @@ enum pib_capture_reason {
 	PIB_CAPTURE_BAD_SERVICE,	/* the QP has another service, or another peer */
 	PIB_CAPTURE_BAD_PKEY,		/* the QP has another P_Key */
 	PIB_CAPTURE_INJECTED,		/* lost on purpose where the QP sends */
+	PIB_CAPTURE_NO_COPY,		/* a multicast has too many copies, or there is no memory */
+	PIB_CAPTURE_NO_MEMORY,		/* the kernel has no memory for it */
 	__PIB_CAPTURE_REASONS
 };
 
@@ -81,7 +83,7 @@ struct pib_capture_packet {
 };
 
 /**
- * struct pib_capture_stats - what has become of the packets of a port
+ * struct pib_capture_stats - numbers of packets of a port
  * @port: in: number of the port
  * @reserved: 0
  * @captured: packets that were written for the reader
@@ -94,7 +96,7 @@ struct pib_capture_stats {
 	__aligned_u64 lost;
 };
 
-/* From now on nothing is captured; what has been can be read, then the end. */
+/* Stop capturing. Records captured before can still be read, and then reads return 0. */
 #define PIB_CAPTURE_STOP	_IO(0xB1, 1)
 /* ENOENT: the port is not one of this capture. */
 #define PIB_CAPTURE_STATS	_IOWR(0xB1, 2, struct pib_capture_stats)

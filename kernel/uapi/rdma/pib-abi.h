@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
 /*
- * pib: what the kernel driver and the libibverbs provider share.
+ * pib: interface between the kernel driver and the libibverbs provider.
  *
  * Every queue is a ring in memory that the kernel allocates and the process
  * maps: one struct pib_ring_hdr, then `entries` slots of `stride` bytes, both
@@ -11,10 +11,9 @@
  * the copy, and keeps the index that it owns in private memory as well.
  *
  * Structs grow at their ends only. Of an answer the process gets what it has
- * room for, the rest being 0. What the kernel does not know of a request must be
- * 0, or the request is refused (EOPNOTSUPP). Whatever is not a struct of its own,
- * the rings above all, changes only for processes that say so in @features of
- * struct pib_uctx_req.
+ * room for, the rest being 0. Bytes of a request that the kernel does not know must
+ * be 0, or the request is refused (EOPNOTSUPP). All else, the rings above all,
+ * changes only for processes that ask for it in @features of struct pib_uctx_req.
  */
 #ifndef PIB_ABI_H
 #define PIB_ABI_H
@@ -31,11 +30,11 @@
  * @arm: completion queues: enum pib_cq_arm. The process sets it with an
  *	atomic exchange, a full barrier, then polls once more; the kernel
  *	fetches and clears it after it has published an entry.
- *	Receive queues of QPs: non-zero while the kernel would not look at
- *	@producer by itself and has to (in the error state, to flush what is
- *	posted). The kernel sets it, executes a full barrier, then takes what
+ *	Receive queues of QPs: non-zero while the kernel must see what is
+ *	posted, but would not look at @producer by itself (in the error state,
+ *	to flush). The kernel sets it, executes a full barrier, then takes what
  *	is there; the process advances @producer, executes a full barrier, and
- *	if it finds @arm set it rings.
+ *	rings if it finds @arm set.
  *	All: set when the queue has gone with its device, so that posting
  *	leads to an error. There is no bell for shared receive queues: nothing
  *	can be posted to one that has @arm set.
@@ -47,7 +46,7 @@
  * @busy: send queues only: non-zero while the kernel is sure to look at
  *	@producer again by itself. After it has advanced @producer and executed
  *	a full barrier, the process needs to ring the doorbell only if @busy is
- *	zero. Zero when the queue has gone.
+ *	zero. Zero when the queue is gone.
  * @pad1: padding
  */
 struct pib_ring_hdr {
@@ -222,10 +221,10 @@ struct pib_cqe {
 };
 
 /**
- * enum pib_uctx_features - what both sides may know of
- * @PIB_UCTX_DOORBELL: the methods of enum pib_qp_methods ring. Elsewhere a post
- *	command without work requests does, which ib_core refuses to whoever has
- *	other credentials than the one who has opened the device.
+ * enum pib_uctx_features - features that kernel and process may have
+ * @PIB_UCTX_DOORBELL: the methods of enum pib_qp_methods ring. Without it a post
+ *	command without work requests does, which ib_core refuses to a process with
+ *	other credentials than those with which the device was opened.
  */
 enum pib_uctx_features {
 	PIB_UCTX_DOORBELL = 1 << 0,
@@ -240,11 +239,11 @@ struct pib_uctx_req {
 };
 
 /**
- * struct pib_uctx_resp - alloc_ucontext, and PIB_ATTR_QUERY_CONTEXT_RESP for who imports it
+ * struct pib_uctx_resp - alloc_ucontext, and PIB_ATTR_QUERY_CONTEXT_RESP of an imported context
  * @abi_version: PIB_UVERBS_ABI_VERSION
  * @max_inline: most bytes of inline data a send queue can offer
- * @features: enum pib_uctx_features that the kernel has, too; of an imported context
- *	all that the context has
+ * @features: enum pib_uctx_features of the request that the kernel has, too; of an imported
+ *	context all that it has
  */
 struct pib_uctx_resp {
 	__u32 abi_version;
@@ -258,10 +257,10 @@ struct pib_create_cq_resp {
 
 /**
  * struct pib_resize_cq_resp - resize_cq
- * @ring: the new ring. The indices go on in it, with the entries that were not
- *	consumed yet and what was armed; the process takes nothing from the
- *	old ring while the call runs, and unmaps it afterwards. The same goes
- *	for work requests when an SRQ is resized.
+ * @ring: the new ring. It takes over the indices, the entries that were not
+ *	consumed yet and what was armed. The process must take nothing from
+ *	the old ring while the call runs, and unmaps it afterwards. The same
+ *	applies to work requests when an SRQ is resized.
  */
 struct pib_resize_cq_resp {
 	struct pib_ring_info ring;
@@ -281,7 +280,7 @@ struct pib_create_srq_resp {
 /**
  * struct pib_modify_srq_cmd - modify_srq, whose command has no room for an answer
  * @ring_addr: address of a struct pib_ring_info to fill when the SRQ is resized, or 0
- * @ring_size: bytes of room there; 0, or left out: those that the struct had first (24)
+ * @ring_size: bytes of room there; 0, or left out: 24, the first size of the struct
  * @reserved: 0
  */
 struct pib_modify_srq_cmd {
@@ -298,22 +297,22 @@ enum pib_query_context_attrs {
 
 /* Additions to ib_core's methods for the device. */
 enum pib_device_methods {
-	/* a mark for those that trace at the moment (pib:pib_mark); nobody else hears of it */
+	/* write a mark to the trace (pib:pib_mark), if anybody traces */
 	PIB_METHOD_TRACE_MARK = (1U << UVERBS_ID_NS_SHIFT),
 };
 
 #define PIB_TRACE_MARK_MAX	64
 
 enum pib_trace_mark_attrs {
-	/* 1 to PIB_TRACE_MARK_MAX bytes of ASCII; what is no printable character is shown as '?' */
+	/* 1 to PIB_TRACE_MARK_MAX bytes of ASCII; characters not printable are shown as '?' */
 	PIB_ATTR_TRACE_MARK_TEXT = (1U << UVERBS_ID_NS_SHIFT),
 };
 
 /* Additions to ib_core's methods for queue pairs: doorbells. */
 enum pib_qp_methods {
-	/* look at the send queue */
+	/* make the kernel look at the send queue */
 	PIB_METHOD_QP_RING_SEND = (1U << UVERBS_ID_NS_SHIFT),
-	/* look at the receive queue */
+	/* make the kernel look at the receive queue */
 	PIB_METHOD_QP_RING_RECV,
 };
 
@@ -337,7 +336,7 @@ enum pib_dm_query_attrs {
 };
 
 /**
- * struct pib_dm_resp - alloc_dm, and DM_QUERY for one that is imported
+ * struct pib_dm_resp - alloc_dm, and DM_QUERY of imported device memory
  * @offset: for mmap() on the device's command descriptor
  * @size: bytes to map
  * @length: bytes of device memory, from the start of the mapping on

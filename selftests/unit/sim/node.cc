@@ -317,7 +317,7 @@ void Node::send_request(pib_tx &tx)
 void Node::local(pib_swqe *w)
 {
 	reap();
-	if (w->opcode == PIB_WR_LOCAL_INV)
+	if (w->opcode == PIB_WR_LOCAL_INV && (!req.cfg.early_inv || w->flags & PIB_WR_FENCE))
 		expect(w->wr_id == works.begin()->first,
 		       "LOCAL_INV overtakes what was posted before");
 	executed_locals++;

@@ -42,6 +42,9 @@ public:
 	virtual std::string str() const = 0;
 };
 
+/// Text that others have chosen, hosts or processes, without what steers a terminal.
+std::string printable(std::string_view text);
+
 std::unique_ptr<Output> make_text_output();
 std::unique_ptr<Output> make_json_output(bool pretty);
 

@@ -6,9 +6,6 @@
 #include "model/show/output.h"
 
 namespace pib::inline model {
-namespace {
-
-/// Text from other hosts must not steer the terminal.
 std::string printable(std::string_view text)
 {
 	std::string safe;
@@ -22,8 +19,10 @@ std::string printable(std::string_view text)
 	return safe;
 }
 
-/// Where a word is quoted, quotes and backslashes of its own get a backslash: it does not end early.
-std::string quoted(std::string_view text)
+namespace {
+
+/// Quotes a word. Its own quotes and backslashes get a backslash, so that it does not end early.
+std::string in_quotes(std::string_view text)
 {
 	std::string inner;
 	for (const char c : text) {
@@ -34,12 +33,12 @@ std::string quoted(std::string_view text)
 	return fmt::format("\"{}\"", printable(inner));
 }
 
-/// What the tools put into brackets themselves is not a name that somebody has chosen.
+/// Quotes a word if need be. One that begins with '[' is quoted: brackets are the tools' own.
 std::string word(const std::string &text)
 {
 	const bool plain =
 		!text.empty() && text.front() != '[' && text.find_first_of(" \"\\") == text.npos;
-	return plain ? printable(text) : quoted(text);
+	return plain ? printable(text) : in_quotes(text);
 }
 
 struct Formatter {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "model/words/accept.h"
+#include "model/words/dscp.h"
 #include "model/words/ib_names.h"
 #include "model/words/parse.h"
 #include "model/show/show_faults.h"
@@ -44,7 +46,8 @@ void show_flag(Output &out, std::string_view key, bool holds)
 	put(out, holds, key, holds);
 }
 
-/// What text says of a port; JSON has it all. A switch has so many ports that each gets one line.
+/// Parts of a port that text shows; JSON has them all. A switch has so many ports that each gets
+/// one line.
 struct PortText {
 	bool lids = true;
 	bool identity = true;
@@ -181,6 +184,19 @@ void show_product(Output &out, const Product &product,
 		put(out, foreign, "device_id", fmt::format("{:#x}", *product.device_id));
 }
 
+/// Text mentions it only where there is something.
+void show_behavior(Output &out, const Hca &hca)
+{
+	if (!hca.behavior)
+		return;
+	const bool in_text = *hca.behavior != "none";
+	if (in_text)
+		out.line_break();
+	put(out, in_text, "behavior", *hca.behavior);
+	if (hca.behavior_seed)
+		put(out, in_text, "behavior_seed", *hca.behavior_seed);
+}
+
 void show_hca(Output &out, const Hca &hca)
 {
 	out.begin_item(fmt::format("hca {}", hca.name));
@@ -198,6 +214,7 @@ void show_hca(Output &out, const Hca &hca)
 	show_guid(out, "node_guid", hca.node_guid);
 	show_number(out, "num_ports", hca.num_ports);
 	show_product(out, hca.product, hca.node_guid, 1);
+	show_behavior(out, hca);
 	show_hca_peers(out, hca);
 	show_hca_ports(out, hca);
 	out.end_item();
@@ -249,7 +266,7 @@ void show_session(Output &out, const UdpLink &udp)
 	show_text(out, "peer_description", udp.peer_description);
 }
 
-/// What the heading says of a UDP link already.
+/// Fields for JSON alone: in text the heading of a UDP link has them already.
 void show_endpoint(Output &out, const UdpLink &udp)
 {
 	if (udp.netdev)
@@ -310,6 +327,12 @@ void show_uplink(Output &out, const Uplink &uplink)
 	show_number(out, "udp_port", uplink.udp_port);
 	show_text(out, "switch", uplink.switch_name);
 	show_number(out, "keys", uplink.keys);
+	if (uplink.accept)
+		show_text(out, "accept", accept_name(*uplink.accept));
+	if (uplink.ecn)
+		show_flag(out, "ecn", *uplink.ecn);
+	if (uplink.dscp)
+		out.field("dscp", format_dscp(*uplink.dscp));
 	show_counter_group(out, uplink.counters);
 	out.end_item();
 }

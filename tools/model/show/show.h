@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What is printed of each object, for text and JSON alike. JSON keys are API.
+// Fields printed of each object, for text and JSON alike. JSON keys are API.
 #pragma once
 
 #include <vector>

@@ -6,7 +6,7 @@
 
 namespace pib::inline model {
 
-/// What is wrong with a cable, and what became of the packets in it.
+/// Prints the faults of a cable, and the fate of the packets in it.
 void show_faults(Output &out, const Faults &faults);
 
 } // namespace pib::inline model

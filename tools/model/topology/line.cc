@@ -12,7 +12,7 @@
 namespace pib::inline model {
 namespace {
 
-/// What NodeDescription holds, with a NUL at its end.
+/// Characters that fit into NodeDescription, with a NUL at its end.
 constexpr std::size_t kDescriptionMax = 63;
 
 bool is_blank(char c)
@@ -68,7 +68,7 @@ std::string_view description_in(std::string_view comment)
 	return trim(comment);
 }
 
-/// What follows the description says so.
+/// True if the comment says so behind the description.
 bool says_enhanced_port0(std::string_view comment)
 {
 	comment = trim(comment);

@@ -34,7 +34,7 @@ private:
 	std::string_view rest_;
 };
 
-/// What a line such as `vendid=0x2c9` gives its name, that being read.
+/// Reads the value of a line such as `vendid=0x2c9`, whose name was read already.
 Result<std::uint64_t> parse_value(LineReader line, std::uint64_t most);
 
 /// `Switch 36 "S-0002c902" # "description" base port 0 lid 3 lmc 0`, the first word being read.

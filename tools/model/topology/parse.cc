@@ -30,7 +30,7 @@ Error at(const Location &where, std::string_view what)
 	return Error{fmt::format("{}:{}: {}", where.file, where.line, what)};
 }
 
-/// A port of which the file said something.
+/// A port that the file describes.
 struct FilePort {
 	Location where;
 	PortLine said;
@@ -154,7 +154,7 @@ private:
 		return success();
 	}
 
-	/// What is said of the next node; 0 says nothing.
+	/// Reads a property of the next node; 0 leaves it absent.
 	template <typename Number>
 	Status product(std::optional<Number> &number, std::uint64_t most, LineReader reader,
 		       const Location &where)
@@ -365,7 +365,7 @@ private:
 	const ReadFile &read_;
 	int depth_ = 0;
 	std::string prefix_;
-	/// Of the node that is to come.
+	/// Of the next node.
 	Product product_;
 	Topology topology_;
 	/// The node to which lines of ports belong.

@@ -11,10 +11,10 @@
 
 namespace pib::inline model {
 
-/// What is said of a port besides its number. 0 and "" stand for what is not said.
+/// Properties of a port besides its number. 0 and "" stand for those that the file does not give.
 struct TopologyPort {
 	std::uint64_t guid = 0;
-	// What a subnet manager has set; only written.
+	// Set by a subnet manager; only written.
 	std::uint16_t lid = 0;
 	std::uint8_t lmc = 0;
 	/// As ibnetdiscover spells it: "4xEDR".

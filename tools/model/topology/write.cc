@@ -61,7 +61,7 @@ private:
 		return port_of(node, node.kind == Kind::kSwitch ? 0 : number).lid;
 	}
 
-	/// What is not known is written as 0, which says nothing.
+	/// Unknown properties are written as 0, which readers take as absent.
 	static std::string product_text(const TopologyNode &node)
 	{
 		return fmt::format("\nvendid=0x{:x}\ndevid=0x{:x}\nsysimgguid=0x{:x}\n",

@@ -48,6 +48,9 @@ constexpr CounterName kUplink[] = {
 	{PIB_US_RX_UNSEALED, "rx_unsealed"},
 	{PIB_US_RX_BAD_SEAL, "rx_bad_seal"},
 	{PIB_US_RX_REPLAYED, "rx_replayed"},
+	{PIB_US_RX_STRANGER, "rx_stranger"},
+	{PIB_US_RX_CE, "rx_ce"},
+	{PIB_US_RX_NO_PORT, "rx_no_port"},
 };
 
 } // namespace

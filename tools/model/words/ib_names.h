@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// How InfiniBand tools spell what PortInfo holds as numbers.
+// Spellings of InfiniBand tools for the numbers in PortInfo.
 #pragma once
 
 #include <cstdint>

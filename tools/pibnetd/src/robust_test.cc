@@ -56,7 +56,7 @@ TEST(Robust, DamagedDatagramsBreakNothing)
 	ASSERT_TRUE(w.port_of(a) && w.port_of(b));
 	Mutator mutate(1);
 	for (unsigned round = 0; round < 20000; round++) {
-		// The good ones are made anew, since what is damaged may still mean something.
+		// The good ones are made again, since a damaged one may still mean something.
 		const Bytes mad = make_smp(
 			PIB_METHOD_SET, static_cast<std::uint16_t>(0x10 + mutate.pick(0x25)),
 			static_cast<std::uint32_t>(mutate.pick(4)), Bytes(64, 0x11));

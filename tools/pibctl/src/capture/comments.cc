@@ -36,11 +36,13 @@ std::string_view reason_text(std::uint8_t reason)
 		"the QP has another service or peer",
 		"the QP has another P_Key",
 		"lost on purpose where the QP sends",
+		"a multicast of which no more copies are made",
+		"the kernel has no memory for it",
 	};
 	return reason < kTexts.size() ? kTexts[reason] : "a reason that this pibctl does not know";
 }
 
-/// What happens to packets that go on all the same.
+/// True for what a cable does to packets that go on all the same.
 bool goes_on(std::uint8_t reason)
 {
 	return reason == PIB_CAPTURE_DUPLICATED || reason == PIB_CAPTURE_REORDERED ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What is said of a packet beside its bytes.
+// Comments on packets, beside their bytes.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace pib::ctl {
 /// Requests of connections that have been seen at a port, to tell those that come again.
 class Retransmissions {
 public:
-	/// Is it a request whose PSN was seen before? Notes the PSN.
+	/// True if it is a request whose PSN was seen before. Notes the PSN.
 	bool seen(const CapturedPacket &packet);
 
 private:

@@ -16,7 +16,7 @@ struct CapturedPacket {
 	std::uint32_t port = 0;
 	/// Bytes on the wire, LRH to ICRC.
 	std::uint32_t length = 0;
-	/// What was kept, without ICRC.
+	/// The captured bytes, without ICRC.
 	View data;
 	std::uint8_t flags = 0;
 	std::uint8_t reason = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Where captured packets are written: standard output, a file, or files that take turns.
+// Destinations of captured packets: standard output, a file, or files that take turns.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ struct Field {
 	std::string_view name;
 	std::uint8_t number;
 	std::uint32_t most;
-	/// What counts if no mask is given.
+	/// Bits that count if no mask is given.
 	std::uint32_t mask;
 	std::span<const Named> names;
 };

@@ -30,8 +30,8 @@ public:
 	Recorder(const Recorder &) = delete;
 	Recorder &operator=(const Recorder &) = delete;
 
-	/// Until the HCA or switch is gone, most packets are there (0: no limit), or go_on() says no.
-	/// What was captured until then is written.
+	/// Records until the HCA or switch is gone, most packets are there (0: no limit), or
+	/// go_on() says no. All packets captured until then are written.
 	Status record(std::uint64_t most, const std::function<bool()> &go_on);
 	const std::vector<CapturedPort> &ports() const { return ports_; }
 	std::uint64_t written() const { return written_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What is read from the module: records of packets.
+// Records of packets, as they are read from the module.
 #pragma once
 
 #include <vector>

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <ostream>
 
@@ -25,7 +26,7 @@ struct Options {
 	std::string daemon;
 };
 
-/// What the command line chose: a command with its words, or a word nobody knows.
+/// The choice of the command line: a command with its words, or an unknown word.
 struct Choice {
 	const Command *command = nullptr;
 	const Group *group = nullptr;
@@ -33,6 +34,34 @@ struct Choice {
 	/// Words before the name of the command, where none belong.
 	Words stray;
 };
+
+bool takes_rest(const Command &command)
+{
+	return !command.places.empty() && command.places.back().is_rest;
+}
+
+bool is_option(std::string_view word)
+{
+	return word.starts_with('-');
+}
+
+/// If a command starts a program, all words behind the program's first one belong to the program,
+/// options included: "--" before it says so.
+std::vector<const char *> set_apart(int argc, const char *const *argv)
+{
+	std::vector<const char *> words(argv, argv + argc);
+	const auto name = std::find_if_not(words.begin() + 1, words.end(), is_option);
+	const auto begins = [&](const Command *command) {
+		return name != words.end() && takes_rest(*command) && command->name == *name;
+	};
+	const auto all = all_commands();
+	if (std::ranges::none_of(all, begins))
+		return words;
+	const auto first = std::find_if_not(name + 1, words.end(), is_option);
+	if (first != words.end() && std::string_view(*(first - 1)) != "--")
+		words.insert(first, "--");
+	return words;
+}
 
 class CommandLine {
 public:
@@ -52,8 +81,9 @@ public:
 
 	Status parse(int argc, const char *const *argv)
 	{
+		const auto words = set_apart(argc, argv);
 		try {
-			root_.parse(argc, argv);
+			root_.parse(static_cast<int>(words.size()), words.data());
 		} catch (const CLI::ExtrasError &) {
 			return usage_error(fmt::format("there is no option '{}'",
 						       root_.remaining(true).front()));
@@ -73,8 +103,7 @@ public:
 				choice.group = group->second;
 			if (const auto command = commands_.find(app); command != commands_.end())
 				choice.command = command->second;
-			choice.words = words_.at(app);
-			append_options(app, choice.words);
+			choice.words = words_of(app, choice.command);
 			const auto next = app->get_subcommands();
 			if (next.empty())
 				return choice;
@@ -88,6 +117,16 @@ public:
 	Options options;
 
 private:
+	Words words_of(const CLI::App *app, const Command *command) const
+	{
+		Words words = words_.at(app);
+		Words with_options;
+		append_options(app, with_options);
+		words.insert(command && takes_rest(*command) ? words.begin() : words.end(),
+			     with_options.begin(), with_options.end());
+		return words;
+	}
+
 	void prepare(CLI::App &app)
 	{
 		app.set_help_flag();

@@ -6,6 +6,8 @@
 #include <linux/pib.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -72,7 +74,47 @@ TEST_F(Cli, InjectSaysWhatIsWrong)
 	EXPECT_EQ(pibctl({"inject", "pib0", "cq", "3", "overrun", "event", "fatal"}), 2);
 	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3", "delay", "11s"}), 2);
 	EXPECT_EQ(pibctl({"inject", "del", "pib0", "0"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "0", "lie", "node-guid"}), 2);
+	EXPECT_TRUE(complains("what is told instead of the truth is missing"));
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "0", "drop", "1", "value", "0x1"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "0", "lie", "port-state", "value", "0x1"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "0", "port", "255", "drop", "1"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "0", "drop", "1", "class", "x"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3", "drop", "1", "pid", "1"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "qp", "3", "verb", "reg_mr", "errno", "ENOMEM"}), 2);
+	EXPECT_TRUE(complains("'qp' and 'verb': one object at a time"));
+	EXPECT_EQ(pibctl({"inject", "pib0", "verb", "reg_mr", "errno", "NONE"}), 2);
+	EXPECT_EQ(pibctl({"inject", "pib0", "verb", "reg_mr", "drop", "1"}), 2);
 	EXPECT_TRUE(kernel.requests.empty());
+}
+
+TEST_F(Cli, RunsAScript)
+{
+	const std::string file = testing::TempDir() + "script.pib";
+	const auto say = [&](const char *text) { std::ofstream(file) << text; };
+	say("0 add $name netdev nonesuch standalone\n+1ms inject $name fatal\n");
+	EXPECT_EQ(pibctl({"inject", "run", file.c_str(), "with", "name=pib0"}), 0);
+	EXPECT_EQ(printed, "0s add pib0 netdev nonesuch standalone\n0.001s inject pib0 fatal\n");
+	ASSERT_EQ(kernel.requests.size(), 2U);
+	EXPECT_EQ(kernel.requests[0].command, PIB_CMD_HCA_NEW);
+	EXPECT_EQ(kernel.requests[1].command, PIB_CMD_INJECT_NEW);
+	kernel.requests.clear();
+	for (const char *text : {"0 add pib0 netdev nonesuch standalone\n0 monitor\n",
+				 "0 add pib0 netdev nonesuch standalone\n0 inject run other\n",
+				 "0 add pib0 netdev nonesuch standalone\n0 del\n"}) {
+		say(text);
+		EXPECT_EQ(pibctl({"inject", "run", file.c_str()}), 2) << text;
+		EXPECT_TRUE(complains("script.pib: line 2: ")) << complained;
+	}
+	EXPECT_EQ(pibctl({"inject", "run", file.c_str(), "with", "name"}), 2);
+	EXPECT_TRUE(kernel.requests.empty());
+	say("0 add pib0 netdev nonesuch standalone\n0 inject pib0 qp 1\n+9s add pib1\n");
+	EXPECT_EQ(pibctl({"inject", "run", file.c_str()}), 2);
+	EXPECT_TRUE(complains("script.pib: line 2: what is to happen")) << complained;
+	EXPECT_EQ(kernel.requests.size(), 1U);
+	std::filesystem::remove(file);
+	EXPECT_EQ(pibctl({"inject", "run", file.c_str()}), 1);
+	EXPECT_TRUE(complains("cannot read"));
 }
 
 TEST_F(Cli, TraceSaysWhatIsWrong)
@@ -97,6 +139,26 @@ TEST_F(Cli, TraceSaysWhatIsWrong)
 	EXPECT_TRUE(kernel.requests.empty());
 }
 
+TEST_F(Cli, MannersSaysWhatIsWrong)
+{
+	EXPECT_EQ(pibctl({"manners"}), 2);
+	EXPECT_TRUE(complains("PID|COMMAND... is missing"));
+	EXPECT_EQ(pibctl({"manners", "--error"}), 2);
+	EXPECT_TRUE(complains("PID|COMMAND... is missing"));
+	EXPECT_EQ(pibctl({"manners", "--bad", "1"}), 2);
+	EXPECT_TRUE(complains("there is no option '--bad'"));
+	EXPECT_TRUE(kernel.requests.empty());
+}
+
+/// There is no pib to be traced here, but the command line is read.
+TEST_F(Cli, OptionsBehindAProgramAreItsOwn)
+{
+	EXPECT_EQ(pibctl({"manners", "true", "-d", "pib0", "--error", "trace", "--help"}), 1);
+	EXPECT_EQ(pibctl({"-j", "manners", "--error", "true", "-x"}), 1);
+	EXPECT_EQ(pibctl({"manners", "--", "true", "-x"}), 1);
+	EXPECT_EQ(printed, "");
+}
+
 TEST_F(Cli, TopSaysWhatIsWrong)
 {
 	const std::vector<std::pair<std::vector<const char *>, const char *>> cases = {
@@ -109,6 +171,7 @@ TEST_F(Cli, TopSaysWhatIsWrong)
 		{{"top", "--once", "qp", "16777216"}, "qp must be"},
 		{{"top", "--once", "pib0/x"}, "must be a number"},
 		{{"top", "-c", "0"}, "-c must be"},
+		{{"monitor", "-c", "0"}, "-c must be"},
 	};
 	for (const auto &[words, about] : cases) {
 		EXPECT_EQ(pibctl(words), 2) << words.back();
@@ -162,8 +225,18 @@ TEST_F(Cli, EveryChangeIsOneRequest)
 		{{"link", "add", "sw0/1", "udp", "eth0", "peer", "[fe80::1%eth0]:5"},
 		 PIB_CMD_LINK_NEW},
 		{{"link", "del", "sw0/1"}, PIB_CMD_LINK_DEL},
+		{{"set", "pib0", "accept", "peers"}, PIB_CMD_HCA_SET},
+		{{"set", "pib0", "ecn", "off"}, PIB_CMD_HCA_SET},
+		{{"set", "pib0", "dscp", "3=46,15=8"}, PIB_CMD_HCA_SET},
+		{{"set", "pib0", "dscp", "none", "ecn", "on"}, PIB_CMD_HCA_SET},
+		{{"add", "pib0", "netdev", "lo", "dscp", "0=1"}, PIB_CMD_HCA_NEW},
+		{{"add", "pib0", "netdev", "lo", "ecn", "on"}, PIB_CMD_HCA_NEW},
+		{{"add", "pib0", "netdev", "lo", "accept", "nobody"}, PIB_CMD_HCA_NEW},
 		{{"link", "set", "sw0/1", "down"}, PIB_CMD_LINK_SET},
 		{{"link", "set", "sw0/1", "loss", "1%", "seed", "7"}, PIB_CMD_LINK_SET},
+		{{"add", "pib0", "behavior", "exact-cq"}, PIB_CMD_HCA_NEW},
+		{{"set", "pib0", "behavior", "random"}, PIB_CMD_HCA_SET},
+		{{"set", "pib0", "behavior", "none", "seed", "7"}, PIB_CMD_HCA_SET},
 	};
 	for (const auto &[words, command] : cases) {
 		kernel.requests.clear();
@@ -195,6 +268,25 @@ TEST_F(Cli, WrongUsageIsStatusTwoAndReachesNoKernel)
 		{"set", "pib0"},
 		{"set", "pib0", "second-key-file", "/dev/null", "no-second-key"},
 		{"set", "pib0", "force"},
+		{"set", "pib0", "behavior"},
+		{"set", "pib0", "behavior", "bogus"},
+		{"set", "pib0", "behavior", "exact-cq", "no-second-key"},
+		{"set", "pib0", "behavior", "exact-cq", "seed", "x"},
+		{"set", "pib0", "seed", "7"},
+		{"add", "pib0", "seed", "7"},
+		{"add", "pib0", "behavior", "exact-cq,"},
+		{"set", "pib0", "accept", "all"},
+		{"set", "pib0", "ecn", "yes"},
+		{"set", "pib0", "ecn", "on", "behavior", "none"},
+		{"add", "pib0", "ecn", "on"},
+		{"add", "pib0", "dscp", "1=1"},
+		{"set", "pib0", "dscp", "46"},
+		{"set", "pib0", "dscp", "16=46"},
+		{"set", "pib0", "dscp", "1=64"},
+		{"set", "pib0", "dscp", "1=2,1=3"},
+		{"set", "pib0", "dscp", "1=2,"},
+		{"add", "pib0", "accept", "link"},
+		{"add", "pib0", "netdev", "eth0", "accept", "strangers"},
 		{"set"},
 		{"del"},
 		{"del", "pib0", "pib1"},
@@ -534,7 +626,7 @@ TEST_F(Cli, HelpTeachesAtEveryLevel)
 
 TEST_F(Cli, ExamplesOfTheHelpAreAccepted)
 {
-	// What goes on until it is interrupted ends before it begins.
+	// Commands that go on until they are interrupted end before they begin.
 	kernel.loaded = false;
 	for (const Command *command : all_commands())
 		for (const Example &example : command->examples) {

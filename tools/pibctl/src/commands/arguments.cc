@@ -42,6 +42,19 @@ public:
 		return success();
 	}
 
+	/// Options stand before it.
+	Status take_rest(const Place &place)
+	{
+		while (at_ < words_.size() && find_keyword(keywords_, words_[at_]))
+			if (auto taken = take_keyword(); !taken)
+				return taken;
+		if (done())
+			return usage_error(fmt::format("{} is missing", place.name));
+		while (!done())
+			taken_.add(place.name, words_[at_++]);
+		return success();
+	}
+
 	Status take_keyword()
 	{
 		const std::string &word = words_[at_++];
@@ -114,7 +127,8 @@ Result<Arguments> read_arguments(const std::vector<Place> &places,
 {
 	Reader reader(keywords, words);
 	for (const Place &place : places)
-		if (auto taken = reader.take_place(place); !taken)
+		if (auto taken = place.is_rest ? reader.take_rest(place) : reader.take_place(place);
+		    !taken)
 			return taken.error();
 	while (!reader.done())
 		if (auto taken = reader.take_keyword(); !taken)

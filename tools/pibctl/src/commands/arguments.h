@@ -17,6 +17,8 @@ struct Place {
 	std::string_view name;
 	std::string_view help;
 	bool required = true;
+	/// The last one: it takes all words from the first on that is no option.
+	bool is_rest = false;
 };
 
 /// A word that is followed by its value, or stands alone if value is empty.

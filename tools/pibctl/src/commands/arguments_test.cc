@@ -40,6 +40,20 @@ TEST(Arguments, RequiredPlacesTakeAnyWord)
 	EXPECT_EQ(arguments->one("netdev"), "peer");
 }
 
+TEST(Arguments, RestTakesAllBehindOptions)
+{
+	const std::vector<Place> places = {{"WORDS", "", true, true}};
+	const std::vector<Keyword> options = {{"-e", "", ""}};
+	const auto arguments = read_arguments(places, options, {"-e", "a", "-e", "b"});
+	ASSERT_TRUE(arguments);
+	EXPECT_TRUE(arguments->has("-e"));
+	EXPECT_EQ(arguments->all("WORDS"), (std::vector<std::string>{"a", "-e", "b"}));
+	EXPECT_FALSE(read_arguments(places, options, {"a"})->has("-e"));
+	EXPECT_EQ(read_arguments(places, options, {"-e"}).error().text, "WORDS is missing");
+	EXPECT_EQ(read_arguments(places, options, {"-e", "-e", "a"}).error().text,
+		  "'-e' is given twice");
+}
+
 TEST(Arguments, RefusalsSayWhy)
 {
 	EXPECT_EQ(read({}).error().text, "NAME is missing");

@@ -194,7 +194,7 @@ void tell(const Context &context, const Recorder &recorder)
 	context.notes << fmt::format("{} packets captured, {} lost\n", captured, lost);
 }
 
-/// Who reads the standard output may go when it likes.
+/// True if the reader of the standard output has gone, which is no error.
 bool is_end(const Status &recorded)
 {
 	return !recorded && recorded.error().code == EPIPE;

@@ -23,7 +23,8 @@ std::vector<const Command *> all_commands()
 	for (const auto table :
 	     {hca_commands(), show_commands(), switch_commands(), link_commands(),
 	      fabric_commands(), capture_commands(), explain_commands(), trace_commands(),
-	      inject_commands(), top_commands()})
+	      inject_commands(), script_commands(), manners_commands(), top_commands(),
+	      monitor_commands()})
 		for (const Command &command : table)
 			all.push_back(&command);
 	return all;

@@ -20,9 +20,9 @@ struct Context {
 	std::ostream &text;
 	/// For what a user should know of a command that succeeds.
 	std::ostream &notes;
-	/// For progress; null if nobody looks.
+	/// For progress; null if it is not shown.
 	std::ostream *terminal;
-	/// A document of its own is to be JSON.
+	/// A document of its own shall be JSON.
 	bool json = false;
 };
 
@@ -64,6 +64,9 @@ std::span<const Command> capture_commands();
 std::span<const Command> explain_commands();
 std::span<const Command> trace_commands();
 std::span<const Command> inject_commands();
+std::span<const Command> script_commands();
+std::span<const Command> manners_commands();
 std::span<const Command> top_commands();
+std::span<const Command> monitor_commands();
 
 } // namespace pib::ctl

@@ -11,7 +11,7 @@
 namespace pib::ctl {
 namespace {
 
-/// What the optional word NAME[/PORT] lets through.
+/// Links selected by the optional word NAME[/PORT].
 struct Selection {
 	std::string node;
 	std::optional<std::uint32_t> port;

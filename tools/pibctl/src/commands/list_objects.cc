@@ -12,7 +12,7 @@
 namespace pib::ctl {
 namespace {
 
-/// What the words let through.
+/// Objects selected by the words.
 struct Selection {
 	std::optional<std::string> hca;
 	std::optional<std::uint64_t> kind;

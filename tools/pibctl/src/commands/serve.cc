@@ -45,7 +45,7 @@ Status serve_fabric(const Context &context, const Arguments &arguments)
 	const auto where = read_where(arguments);
 	if (!where)
 		return where.error();
-	// What cannot be seen need not be shown.
+	// Fails at once if the fabric cannot be seen.
 	if (const auto look = look_at_fabric(context.client); !look)
 		return look.error();
 	const Bell bell;

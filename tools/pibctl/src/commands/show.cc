@@ -71,8 +71,30 @@ std::string argument_of(const Injection &injection)
 	case InjectValue::kNak: return nak_word(injection.arg);
 	case InjectValue::kStatus: return status_word(injection.arg);
 	case InjectValue::kTime: return fmt::format("{}ns", injection.delay);
+	case InjectValue::kMadStatus: return fmt::format("{:#x}", injection.arg);
+	case InjectValue::kLie:
+		return fmt::format("{} {}", lie_word(injection.arg),
+				   lie_value_word(injection.arg, injection.value.value_or(0)));
+	case InjectValue::kError: return errno_word(injection.arg);
 	default: return {};
 	}
+}
+
+/// Prints what the rule is about.
+void show_subject(Output &out, const Injection &injection)
+{
+	if (injection.object)
+		out.field("qp", std::uint64_t{*injection.object});
+	if (injection.port)
+		out.field("port", std::uint64_t{*injection.port});
+	if (injection.mgmt_class)
+		out.field("class", mgmt_class_word(*injection.mgmt_class));
+	if (injection.mad_attribute)
+		out.field("attribute", fmt::format("{:#x}", *injection.mad_attribute));
+	if (!injection.verb.empty())
+		out.field("verb", injection.verb);
+	if (injection.pid)
+		out.field("pid", std::uint64_t{*injection.pid});
 }
 
 void show_injection(Output &out, const Injection &injection)
@@ -80,10 +102,10 @@ void show_injection(Output &out, const Injection &injection)
 	const InjectKind *kind = find_inject_kind(injection.kind);
 	const auto word = kind ? std::string(kind->word) : fmt::format("kind {}", injection.kind);
 	const auto argument = argument_of(injection);
-	out.begin_item(fmt::format("injection {} {}", injection.hca, injection.id));
-	out.key_field("hca", injection.hca);
+	out.begin_item(fmt::format("injection {} {}", injection.node, injection.id));
+	out.key_field(injection.is_switch ? "switch" : "hca", injection.node);
 	out.key_field("id", std::uint64_t{injection.id});
-	out.field("qp", std::uint64_t{injection.object});
+	show_subject(out, injection);
 	out.field("kind", word);
 	if (!argument.empty())
 		out.field("argument", argument);

@@ -126,7 +126,7 @@ class Watch {
 public:
 	explicit Watch(Client &client) : client_(client) {}
 
-	/// Refuses if what is to be shown is not there.
+	/// Takes the first look. Refuses if the selection names something that does not exist.
 	Status begin(const Selection &selection)
 	{
 		auto look = look_at_all(client_);
@@ -163,7 +163,7 @@ Clock::time_point next_look(const Watch &watch, double interval)
 	       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(interval));
 }
 
-/// What keys do to what is shown. False: it is to end.
+/// Changes the selection as the key says. False: the user ends the program.
 bool obey(char key, Selection &selection)
 {
 	if (key == 'i')
@@ -207,7 +207,7 @@ Status run_on_screen(Watch &watch, TopRequest request, const Interruption &inter
 	return success();
 }
 
-/// Waits until then; false if somebody interrupts.
+/// Waits until then; false if interrupted.
 bool sleep_until(Clock::time_point when, const Interruption &interruption)
 {
 	while (interruption.check()) {

@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62;
 constexpr std::uint64_t kMaxQpn = 0xFFFFFF;
 constexpr std::uint64_t kMaxPid = 1 << 22;
-/// What tracefs keeps of a mark for certain.
+/// Bytes of a mark that tracefs keeps for certain.
 constexpr std::size_t kMaxMark = 900;
 
 Status read_where(const std::string &word, TraceRequest &request)
@@ -106,7 +106,7 @@ private:
 	std::uint64_t left_;
 };
 
-/// Prints by the printer what is traced until it has enough, or somebody interrupts.
+/// Prints by the printer what is traced, until it has enough or is interrupted.
 template <typename Printing>
 Status run_instance(const Context &context, const TraceRequest &request, Printing printer)
 {
@@ -120,7 +120,7 @@ Status run_instance(const Context &context, const TraceRequest &request, Printin
 		return instance.error();
 	if (auto started = (*instance)->start(request); !started)
 		return started;
-	/// Who reads the output may go when it likes.
+	/// Ends without an error if the reader of the output has gone.
 	const auto go_on = [&] {
 		context.text.flush();
 		return context.text.good() && static_cast<bool>(interruption.check());

@@ -176,6 +176,10 @@ Result<int> DaemonClient::capture(const CaptureRequest &)
 {
 	return Error{"pibnetd captures nothing; captures are made in the kernel", EOPNOTSUPP};
 }
+Result<EventSource> DaemonClient::events()
+{
+	return Error{"pibnetd tells of no events; 'pibctl monitor' asks the kernel", EOPNOTSUPP};
+}
 Result<std::optional<std::uint32_t>> DaemonClient::inject(const Injection &)
 {
 	return not_here("injects");
@@ -191,6 +195,10 @@ Result<std::vector<Injection>> DaemonClient::injections()
 Status DaemonClient::set_keys(const KeysRequest &)
 {
 	return not_here("changes keys");
+}
+Status DaemonClient::set_behavior(const BehaviorRequest &)
+{
+	return not_here("has behaviors");
 }
 Status DaemonClient::add_switch(const SwitchRequest &)
 {

@@ -21,6 +21,7 @@ public:
 
 	Status add_hca(const HcaRequest &hca) override;
 	Status set_keys(const KeysRequest &keys) override;
+	Status set_behavior(const BehaviorRequest &behavior) override;
 	Status add_switch(const SwitchRequest &node) override;
 	Status add_link(const LinkRequest &link) override;
 	Status remove(const std::string &name) override;
@@ -31,6 +32,7 @@ public:
 	Result<std::optional<std::uint32_t>> inject(const Injection &injection) override;
 	Status remove_injection(const std::string &hca, std::optional<std::uint32_t> id) override;
 	Result<std::vector<Injection>> injections() override;
+	Result<EventSource> events() override;
 
 	Result<std::vector<Hca>> hcas() override;
 	Result<std::vector<Switch>> switches() override;

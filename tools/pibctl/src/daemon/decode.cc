@@ -105,7 +105,7 @@ Counters counters(const Json &object, std::span<const CounterName> names)
 	return counters;
 }
 
-/// What the list of peers says of the link.
+/// Adds what the list of peers says of the link.
 void add_session(const Json &answer, Link &link)
 {
 	for (const Json &peer : list(answer, "peers")) {

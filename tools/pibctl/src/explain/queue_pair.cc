@@ -28,7 +28,7 @@ std::uint64_t number_of(View payload)
 	return narrow;
 }
 
-/// Names and numbers alternate; how a number is to be printed may stand between them.
+/// Names and numbers alternate; a format for the number may stand between them.
 std::map<std::string, std::uint64_t> read_details(const Attributes &driver)
 {
 	std::map<std::string, std::uint64_t> details;

@@ -26,7 +26,7 @@ struct QueuePair {
 	std::uint32_t qpn = 0;
 	std::optional<std::uint32_t> remote_qpn;
 	std::optional<std::uint32_t> pid;
-	/// What the module adds: names as "rdma -dd resource show qp" has them.
+	/// The module's own details: names as "rdma -dd resource show qp" has them.
 	std::map<std::string, std::uint64_t> details;
 
 	std::uint64_t detail(const std::string &name) const

@@ -57,6 +57,8 @@ TEST(Explain, ErrorHasItsStatus)
 	qp.state = QpState::kErr;
 	qp.details["error"] = 12;
 	EXPECT_THAT(why(qp), ElementsAre(HasSubstr("ERR"), HasSubstr("RETRY_EXC_ERR")));
+	qp.details["error"] = 21;
+	EXPECT_THAT(why(qp), ElementsAre(HasSubstr("ERR"), HasSubstr("GENERAL_ERR")));
 	qp.details["error"] = 250;
 	EXPECT_THAT(why(qp), ElementsAre(HasSubstr("ERR"), HasSubstr("status 250")));
 }
@@ -71,6 +73,22 @@ TEST(Explain, Injections)
 	EXPECT_THAT(why(qp), ElementsAre("nothing holds it up"));
 	qp.state = QpState::kErr;
 	EXPECT_THAT(why(qp), ElementsAre(HasSubstr("ERR"), HasSubstr("has made it fail")));
+}
+
+TEST(Explain, CauseOfError)
+{
+	QueuePair qp = running();
+	qp.details["cause"] = 4;
+	EXPECT_THAT(why(qp), ElementsAre("nothing holds it up"));
+	qp.state = QpState::kErr;
+	EXPECT_THAT(why(qp),
+		    ElementsAre(HasSubstr("ERR"), HasSubstr("completion queues has overflowed")));
+	qp.details["cause"] = 2;
+	EXPECT_THAT(why(qp), ElementsAre(HasSubstr("ERR"), HasSubstr("refused a request")));
+	qp.details["cause"] = 1;
+	EXPECT_THAT(why(qp), ElementsAre(HasSubstr("ERR")));
+	qp.details["cause"] = 99;
+	EXPECT_THAT(why(qp), ElementsAre(HasSubstr("ERR")));
 }
 
 TEST(Explain, Port)

@@ -8,8 +8,21 @@
 namespace pib::ctl {
 namespace {
 
-/// PIB_CAUSE_INJECTED of the module's tracepoints.
-constexpr std::uint64_t kInjected = 6;
+/// Why a queue pair is in ERR, as enum pib_cause of the module numbers it, if it did not ask for that itself.
+constexpr const char *kCauses[] = {
+	"",
+	"", // of a request: its status says more
+	"it has refused a request of its peer, or a receive of it has failed",
+	"a receive of it has failed",
+	"one of its completion queues has overflowed",
+	"a signal has ended its program's move to RESET",
+	"'pibctl inject' has made it fail",
+};
+
+std::string_view cause_words(std::uint64_t cause)
+{
+	return cause < std::size(kCauses) ? kCauses[cause] : "";
+}
 
 struct Facts {
 	const QueuePair &qp;
@@ -45,10 +58,12 @@ std::string tries(std::uint64_t left)
 std::string status_name(std::uint64_t status)
 {
 	static const char *const kNames[] = {
-		"SUCCESS",	  "LOC_LEN_ERR",      "LOC_QP_OP_ERR",	"LOC_EEC_OP_ERR",
-		"LOC_PROT_ERR",	  "WR_FLUSH_ERR",     "MW_BIND_ERR",	"BAD_RESP_ERR",
-		"LOC_ACCESS_ERR", "REM_INV_REQ_ERR",  "REM_ACCESS_ERR", "REM_OP_ERR",
-		"RETRY_EXC_ERR",  "RNR_RETRY_EXC_ERR"};
+		"SUCCESS",	    "LOC_LEN_ERR",	 "LOC_QP_OP_ERR",     "LOC_EEC_OP_ERR",
+		"LOC_PROT_ERR",	    "WR_FLUSH_ERR",	 "MW_BIND_ERR",	      "BAD_RESP_ERR",
+		"LOC_ACCESS_ERR",   "REM_INV_REQ_ERR",	 "REM_ACCESS_ERR",    "REM_OP_ERR",
+		"RETRY_EXC_ERR",    "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR",  "REM_INV_RD_REQ_ERR",
+		"REM_ABORT_ERR",    "INV_EECN_ERR",	 "INV_EEC_STATE_ERR", "FATAL_ERR",
+		"RESP_TIMEOUT_ERR", "GENERAL_ERR"};
 	return status < std::size(kNames) ? kNames[status] : fmt::format("status {}", status);
 }
 
@@ -103,13 +118,16 @@ std::string ack_words(const Facts &facts)
 
 const Reason kReasons[] = {
 	{[](const Facts &f) { return !f.sends(); }, state_words},
-	{[](const Facts &f) { return f.qp.state == QpState::kErr && f["cause"] == kInjected; },
-	 [](const Facts &) { return std::string("'pibctl inject' has made it fail"); }},
+	{[](const Facts &f) {
+		 return f.qp.state == QpState::kErr && !cause_words(f["cause"]).empty();
+	 },
+	 [](const Facts &f) { return std::string(cause_words(f["cause"])); }},
 	{[](const Facts &f) { return f["injections"] != 0; },
 	 [](const Facts &f) {
-		 return fmt::format("{} {} of 'pibctl inject' {} on what it sends or is asked for",
-				    f["injections"], f["injections"] == 1 ? "rule" : "rules",
-				    f["injections"] == 1 ? "acts" : "act");
+		 return fmt::format(
+			 "{} {} of 'pibctl inject' {} on what it sends, gets or is asked for",
+			 f["injections"], f["injections"] == 1 ? "rule" : "rules",
+			 f["injections"] == 1 ? "acts" : "act");
 	 }},
 	{[](const Facts &f) { return f["error"] != 0; },
 	 [](const Facts &f) {

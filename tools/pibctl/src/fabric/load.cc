@@ -114,7 +114,7 @@ private:
 	unsigned int next_hca_ = 0;
 };
 
-/// What undoes the changes that were made, last first; cables go with their nodes.
+/// The changes that undo those that were made, last first; cables go with their nodes.
 std::vector<Change> undo_of(const std::vector<Change> &changes, const std::vector<bool> &made)
 {
 	std::vector<Change> undo;

@@ -12,7 +12,7 @@
 
 namespace pib::ctl {
 
-/// What is to be made, nodes before cables, and how the nodes are called.
+/// The changes that make the fabric, nodes before cables, and the names of the nodes.
 struct LoadPlan {
 	std::vector<Change> changes;
 	/// By node id. A switch is called by its id, as far as that can be a name; an HCA pib0,
@@ -30,7 +30,7 @@ LoadPlan plan_load(const Topology &topology, const std::unordered_set<std::strin
 Status execute_load(Client &client, const LoadPlan &plan, const Client::Step &step = {},
 		    const Client::Step &back = {});
 
-/// What takes a whole load back.
+/// The changes that undo a whole load.
 std::vector<Change> undo_load(const LoadPlan &plan);
 
 /// Deletes all HCAs and switches of this network namespace. names: of the HCAs that were there.

@@ -70,7 +70,7 @@ const char *colour_of(const PictureCable &cable)
 	return "#c62828";
 }
 
-/// How thick cables are: the busiest is thickest.
+/// Thickness of cables: the busiest is thickest.
 class Thickness {
 public:
 	explicit Thickness(const Picture &picture)
@@ -160,7 +160,7 @@ private:
 			escape(short_name(node)), x(node), y(node) + 14, escape(lids_text(node)));
 	}
 
-	/// As much of the name as fits into the box.
+	/// The part of the name that fits into the box.
 	static std::string short_name(const PictureNode &node)
 	{
 		constexpr std::size_t kFits = 15;

@@ -22,7 +22,7 @@ Bell::~Bell()
 
 void Bell::ring() const
 {
-	// It fails only where it has rung often and nobody has asked.
+	// It fails only if it has rung very often since has_rung() was called.
 	(void)!eventfd_write(fd_, 1);
 }
 

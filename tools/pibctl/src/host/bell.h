@@ -13,7 +13,7 @@ public:
 
 	/// From any thread.
 	void ring() const;
-	/// Whether it has rung since it was asked last.
+	/// True if it has rung since the last call.
 	bool has_rung() const;
 	/// Can be read from once it has rung.
 	int file() const { return fd_; }

@@ -44,6 +44,11 @@ Status Interruption::check() const
 	return success();
 }
 
+int Interruption::number() const
+{
+	return caught;
+}
+
 int Interruption::poll(pollfd *files, nfds_t count, int milliseconds) const
 {
 	sigset_t ours;
@@ -51,7 +56,7 @@ int Interruption::poll(pollfd *files, nfds_t count, int milliseconds) const
 	sigemptyset(&ours);
 	for (const int number : kSignals)
 		sigaddset(&ours, number);
-	// What comes from here on is held back until ppoll() waits.
+	// Signals from here on are held back until ppoll() waits.
 	pthread_sigmask(SIG_BLOCK, &ours, &before);
 	int ready = -1;
 	int code = EINTR;

@@ -22,6 +22,8 @@ public:
 
 	/// Refuses, once such a signal has come.
 	Status check() const;
+	/// The last one that has come; 0: none.
+	int number() const;
 	/// As poll(2), but such a signal ends it at once, also one that has come before: nothing between
 	/// check() and this is missed.
 	int poll(pollfd *files, nfds_t count, int milliseconds) const;

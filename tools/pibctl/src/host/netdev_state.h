@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Whether a netdev can carry anything just now.
+// Ability of a netdev to carry packets at the moment.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace pib::ctl {
 /// IFF_ flags of a netdev of this network namespace; nothing if they cannot be had.
 std::optional<unsigned int> netdev_flags(const std::string &netdev);
 
-/// What keeps a netdev with these flags from carrying packets, for a user; empty if nothing does.
+/// The reason, for a user, why a netdev with these flags carries no packets; empty if it does.
 std::string netdev_trouble(const std::string &netdev, unsigned int flags);
 
 } // namespace pib::ctl

@@ -37,7 +37,7 @@ private:
 	termios before_{};
 };
 
-/// What draw() writes.
+/// The text that draw() writes.
 std::string screen_text(const std::vector<std::string> &lines);
 
 } // namespace pib::ctl

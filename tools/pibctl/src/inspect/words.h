@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the numbers of an object of verbs mean.
+// Words for the numbers of an object of verbs.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace pib::ctl {
 
 /// A fact in words, as "RC" for the type of a QP; nothing if it is but a number.
 std::optional<std::string> fact_words(const VerbsObject &object, const VerbsObject::Fact &fact);
-/// What a QP waits for at this moment, as "acknowledgement"; empty: for nothing.
+/// The thing for which a QP waits at this moment, as "acknowledgement"; empty: it does not wait.
 std::string waits_for(const VerbsObject &object);
 /// "2026-11-25T17:00:00.123456789Z".
 std::string time_words(std::uint64_t nanoseconds);

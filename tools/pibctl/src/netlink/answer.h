@@ -23,7 +23,7 @@ struct RawMessage {
 /// The messages of a datagram; a short or malformed rest is an error.
 Result<std::vector<RawMessage>> split_datagram(View datagram);
 
-/// How a request ended: NLMSG_ERROR or NLMSG_DONE with its extended ack.
+/// Result of a request: NLMSG_ERROR or NLMSG_DONE with its extended ack.
 struct Verdict {
 	/// 0 for success, else a positive errno.
 	int code = 0;

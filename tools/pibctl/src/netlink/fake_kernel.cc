@@ -221,10 +221,14 @@ std::vector<Bytes> Kernel::family(View request)
 {
 	const nlmsghdr header = header_of(request);
 	const auto message_of = [&](const char *name, std::uint16_t id) {
-		return message(GENL_ID_CTRL, 0, header.nlmsg_seq,
-			       genl(CTRL_CMD_NEWFAMILY, join({text(CTRL_ATTR_FAMILY_NAME, name),
-							      u16(CTRL_ATTR_FAMILY_ID, id),
-							      u32(CTRL_ATTR_VERSION, version)})));
+		const Bytes groups = nest(CTRL_ATTR_MCAST_GROUPS,
+					  {nest(1, {u32(CTRL_ATTR_MCAST_GRP_ID, events),
+						    text(CTRL_ATTR_MCAST_GRP_NAME, "events")})});
+		return message(
+			GENL_ID_CTRL, 0, header.nlmsg_seq,
+			genl(CTRL_CMD_NEWFAMILY,
+			     join({text(CTRL_ATTR_FAMILY_NAME, name), u16(CTRL_ATTR_FAMILY_ID, id),
+				   u32(CTRL_ATTR_VERSION, version), events ? groups : Bytes{}})));
 	};
 	std::vector<Bytes> answers;
 	if ((header.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)

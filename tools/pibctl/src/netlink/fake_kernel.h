@@ -42,11 +42,13 @@ public:
 	std::uint32_t version = 1;
 	/// The number of its family, which is another one each time that it is loaded.
 	std::uint16_t number = 0x23;
-	/// How often it was asked for by its name, by which it would be loaded.
+	/// Number of requests for it by its name, which would load it.
 	int named = 0;
+	/// Its multicast group "events"; 0: it has none.
+	std::uint32_t events = 0;
 	/// As NETLINK_CAP_ACK: refusals carry only the header of the request.
 	bool capped = true;
-	/// What was sent to the family: command byte and attributes of each request.
+	/// Requests sent to the family: command byte and attributes of each.
 	struct Sent {
 		std::uint16_t flags;
 		std::uint8_t command;
@@ -54,7 +56,7 @@ public:
 	};
 	std::vector<Sent> requests;
 
-	// What the next requests meet, in order; an acknowledgement once these run out.
+	// Answers to the next requests, in order; once these run out, acknowledgements.
 	void answer(std::vector<Bytes> attribute_streams, std::uint16_t flags = 0);
 	void refuse(Refusal refusal);
 	/// Bytes as they are, in place of an answer; a sequence number of 0 is filled in.

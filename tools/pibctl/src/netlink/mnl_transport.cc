@@ -30,9 +30,13 @@ void enable(mnl_socket *socket, int option)
 	(void)mnl_socket_setsockopt(socket, option, &one, sizeof(one));
 }
 
-class MnlTransport final : public Transport {
+class MnlTransport final : public Listener {
 public:
-	explicit MnlTransport(Socket socket) : socket_(std::move(socket)) {}
+	/// wait: of receive(), where nothing has come.
+	MnlTransport(Socket socket, bool wait) :
+		socket_(std::move(socket)), flags_(wait ? 0 : MSG_DONTWAIT)
+	{
+	}
 
 	Status send(View message) override
 	{
@@ -51,7 +55,7 @@ public:
 			sockaddr_nl from{};
 			socklen_t from_size = sizeof(from);
 			const ssize_t got =
-				recvfrom(fd(), datagram.data(), datagram.size(), 0,
+				recvfrom(fd(), datagram.data(), datagram.size(), flags_,
 					 reinterpret_cast<sockaddr *>(&from), &from_size);
 			if (got < 0 && errno == EINTR)
 				continue;
@@ -65,14 +69,22 @@ public:
 		}
 	}
 
-private:
-	int fd() const { return mnl_socket_get_fd(socket_.get()); }
+	int fd() const override { return mnl_socket_get_fd(socket_.get()); }
 
+	Status join(std::uint32_t group)
+	{
+		if (mnl_socket_setsockopt(socket_.get(), NETLINK_ADD_MEMBERSHIP, &group,
+					  sizeof(group)) < 0)
+			return system_error("joining a group of netlink");
+		return success();
+	}
+
+private:
 	Result<std::size_t> next_size() const
 	{
 		ssize_t size;
 		do {
-			size = recv(fd(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
+			size = recv(fd(), nullptr, 0, MSG_PEEK | MSG_TRUNC | flags_);
 		} while (size < 0 && errno == EINTR);
 		if (size < 0)
 			return system_error("receiving from the kernel over netlink");
@@ -80,9 +92,10 @@ private:
 	}
 
 	Socket socket_;
+	int flags_;
 };
 
-Result<std::unique_ptr<Transport>> open_transport(int bus)
+Result<std::unique_ptr<MnlTransport>> open_transport(int bus, bool wait = true)
 {
 	Socket socket(mnl_socket_open2(bus, SOCK_CLOEXEC));
 	if (!socket)
@@ -91,19 +104,46 @@ Result<std::unique_ptr<Transport>> open_transport(int bus)
 		return system_error("binding a netlink socket");
 	enable(socket.get(), NETLINK_EXT_ACK);
 	enable(socket.get(), NETLINK_CAP_ACK);
-	return std::unique_ptr<Transport>(std::make_unique<MnlTransport>(std::move(socket)));
+	return std::make_unique<MnlTransport>(std::move(socket), wait);
+}
+
+/// Makes room for some thousand messages. A user without the right to that gets the usual limit.
+void enlarge(int fd)
+{
+	constexpr int kBytes = 1 << 20;
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &kBytes, sizeof(kBytes)) < 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &kBytes, sizeof(kBytes));
+}
+
+Result<std::unique_ptr<Transport>> as_transport(Result<std::unique_ptr<MnlTransport>> opened)
+{
+	if (!opened)
+		return opened.error();
+	return std::unique_ptr<Transport>(std::move(*opened));
 }
 
 } // namespace
 
 Result<std::unique_ptr<Transport>> open_mnl_transport()
 {
-	return open_transport(NETLINK_GENERIC);
+	return as_transport(open_transport(NETLINK_GENERIC));
 }
 
 Result<std::unique_ptr<Transport>> open_rdma_transport()
 {
-	return open_transport(NETLINK_RDMA);
+	return as_transport(open_transport(NETLINK_RDMA));
+}
+
+Result<std::unique_ptr<Listener>> listen_to(std::initializer_list<std::uint32_t> groups)
+{
+	auto opened = open_transport(NETLINK_GENERIC, false);
+	if (!opened)
+		return opened.error();
+	enlarge((*opened)->fd());
+	for (const std::uint32_t group : groups)
+		if (auto joined = (*opened)->join(group); !joined)
+			return joined.error();
+	return std::unique_ptr<Listener>(std::move(*opened));
 }
 
 } // namespace pib::ctl

@@ -38,7 +38,7 @@ private:
 	nlmsghdr *header_;
 };
 
-/// What the kernel says of a request: errors with their number.
+/// The kernel's answer to a request: errors with their number.
 Status status_of(const nlmsghdr *header)
 {
 	std::int32_t error = 0;

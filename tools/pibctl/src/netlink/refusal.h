@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a user is told when the module says no.
+// Texts for a user whose request the module refuses.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace pib::ctl {
 
-/// What an error number means for one command, for kernels that do not say it themselves.
+/// Meaning of an error number for one command, for kernels that do not say it themselves.
 struct Reason {
 	int code;
 	std::string_view text;

@@ -24,7 +24,7 @@ Request request_with_peer()
 	return encode_add_hca(hca);
 }
 
-// Where the attributes of request_with_peer() begin, headers of 16 and 4 bytes before them.
+// Offsets of the attributes of request_with_peer(), headers of 16 and 4 bytes before them.
 constexpr std::uint32_t kName = 20;
 constexpr std::uint32_t kNetdev = kName + 4 + 8;
 constexpr std::uint32_t kPeer = kNetdev + 4 + 8;

@@ -63,6 +63,12 @@ Status Session::connect()
 	return known_ ? find_family_again() : find_family();
 }
 
+Status Session::reconnect()
+{
+	family_ = 0;
+	return connect();
+}
+
 Status Session::find_family()
 {
 	Request request(CTRL_CMD_GETFAMILY, kControllerVersion);
@@ -77,8 +83,8 @@ Status Session::find_family()
 	return take_family(outcome->answers.front());
 }
 
-/// Asking for a family by its name would load a module that somebody has just unloaded. The list of
-/// all families loads none.
+/// Looks in the list of all families, which loads no module. Asking for a family by its name would
+/// load a module that was just unloaded.
 Status Session::find_family_again()
 {
 	Request request(CTRL_CMD_GETFAMILY, kControllerVersion, NLM_F_DUMP);
@@ -102,7 +108,32 @@ Status Session::take_family(const Answer &answer)
 		return wrong_version(version);
 	family_ = id;
 	known_ = true;
+	take_groups(answer);
 	return success();
+}
+
+/// Groups stand in a list whose entries have their places as types.
+void Session::take_groups(const Answer &answer)
+{
+	groups_.clear();
+	const auto list = Attributes(answer.attributes).nest(CTRL_ATTR_MCAST_GROUPS);
+	if (!list)
+		return;
+	for (const Attribute &entry : list->all()) {
+		const Attributes group(entry.payload);
+		const auto name = group.text(CTRL_ATTR_MCAST_GRP_NAME);
+		const auto number = group.number<std::uint32_t>(CTRL_ATTR_MCAST_GRP_ID);
+		if (name && number)
+			groups_.emplace_back(*name, *number);
+	}
+}
+
+std::optional<std::uint32_t> Session::group(std::string_view name) const
+{
+	for (const auto &[known, number] : groups_)
+		if (known == name)
+			return number;
+	return std::nullopt;
 }
 
 Result<Outcome> Session::call(Request &request)

@@ -4,6 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "netlink/answer.h"
@@ -18,7 +22,7 @@ struct Answer {
 	Bytes attributes;
 };
 
-/// What a request led to, if the conversation itself went well.
+/// Result of a request, if the conversation itself went well.
 struct Outcome {
 	std::vector<Answer> answers;
 	Verdict verdict;
@@ -36,7 +40,13 @@ public:
 	/// Sends several requests, none of them a dump, as one message, and gathers their verdicts.
 	/// The kernel carries out each of them, also after one that it refuses.
 	Result<std::vector<Verdict>> call_all(std::vector<Request> &requests);
+	/// As connect(), but if the module was found before, looks it up again without loading it.
+	Status reconnect();
 	bool connected() const { return family_ != 0; }
+	/// Of the family, once connected.
+	std::uint16_t family() const { return family_; }
+	/// The number of a multicast group; nothing if the module has none of that name.
+	std::optional<std::uint32_t> group(std::string_view name) const;
 
 private:
 	Result<Outcome> call_family(Request &request);
@@ -48,6 +58,7 @@ private:
 	Status find_family();
 	Status find_family_again();
 	Status take_family(const Answer &answer);
+	void take_groups(const Answer &answer);
 
 	TransportFactory open_;
 	std::unique_ptr<Transport> transport_;
@@ -55,6 +66,7 @@ private:
 	std::uint16_t family_ = 0;
 	/// It was known once.
 	bool known_ = false;
+	std::vector<std::pair<std::string, std::uint32_t>> groups_;
 	std::uint32_t sequence_ = 0;
 	bool interrupted_ = false;
 };

@@ -44,6 +44,21 @@ TEST(Session, SaysThatVersionsDiffer)
 		  std::string::npos);
 }
 
+TEST(Session, KnowsTheGroups)
+{
+	fake::Kernel kernel;
+	Session older(kernel.factory());
+	ASSERT_TRUE(older.connect());
+	EXPECT_FALSE(older.group(PIB_MCGRP_EVENTS));
+	kernel.events = 17;
+	Session session(kernel.factory());
+	EXPECT_FALSE(session.group(PIB_MCGRP_EVENTS));
+	ASSERT_TRUE(session.connect());
+	EXPECT_EQ(session.group(PIB_MCGRP_EVENTS), 17U);
+	EXPECT_EQ(session.family(), kernel.number);
+	EXPECT_FALSE(session.group("others"));
+}
+
 TEST(Session, AsksForTheFamilyOnce)
 {
 	fake::Kernel kernel;
@@ -70,6 +85,21 @@ TEST(Session, FindsAModuleThatWasLoadedAgain)
 	ASSERT_TRUE(outcome);
 	EXPECT_EQ(outcome->verdict.code, 0);
 	EXPECT_EQ(outcome->answers.size(), 1U);
+}
+
+TEST(Session, LooksForTheModuleOnceMore)
+{
+	fake::Kernel kernel;
+	Session session(kernel.factory());
+	ASSERT_TRUE(session.reconnect());
+	kernel.number = 0x24;
+	kernel.events = 18;
+	ASSERT_TRUE(session.reconnect());
+	EXPECT_EQ(session.family(), 0x24);
+	EXPECT_EQ(session.group(PIB_MCGRP_EVENTS), 18U);
+	kernel.loaded = false;
+	EXPECT_FALSE(session.reconnect());
+	EXPECT_EQ(kernel.named, 1);
 }
 
 TEST(Session, DoesNotLoadAModuleThatWasUnloaded)

@@ -28,6 +28,14 @@ Error absent(const std::string &doing, std::string_view what)
 		ENOENT};
 }
 
+/// As the module says it of an HCA.
+Error no_node(const std::string &doing)
+{
+	Error error = absent(doing, "HCA or switch");
+	error.code = ENODEV;
+	return error;
+}
+
 constexpr Reason kNoReasons[] = {{0, ""}};
 
 constexpr Reason kLinkReasons[] = {
@@ -61,7 +69,7 @@ std::string describe_add_link(const LinkRequest &link)
 			   link.peer ? format_endpoint(*link.peer) : "a peer", link.netdev);
 }
 
-/// What to call a change when it is refused.
+/// Name of a change, for a refusal.
 struct ChangeText {
 	std::string operator()(const HcaRequest &hca) const
 	{
@@ -89,8 +97,8 @@ std::span<const Reason> reasons_of(const Change &change)
 	return kNoReasons;
 }
 
-/// Requests in one message: their acknowledgements must fit into the socket's buffer, and nobody
-/// who has interrupted the whole is to wait for them for long.
+/// Requests in one message: their acknowledgements must fit into the socket's buffer, and a user
+/// who interrupts the whole must not wait for them for long.
 constexpr std::size_t kBatch = 16;
 
 } // namespace
@@ -165,8 +173,19 @@ Status Client::set_keys(const KeysRequest &keys)
 		{EOPNOTSUPP, "module pib is older than this pibctl and cannot change keys"},
 		{ENODEV, "no such HCA in this network namespace ('pibctl show' lists them)"},
 	};
-	return command(fmt::format("set the keys of {}", keys.hca), encode_set_keys(keys),
-		       kReasons);
+	const auto what =
+		keys.accept || keys.ecn || keys.dscp ? "what was asked for at" : "the keys of";
+	return command(fmt::format("set {} {}", what, keys.hca), encode_set_keys(keys), kReasons);
+}
+
+Status Client::set_behavior(const BehaviorRequest &behavior)
+{
+	static constexpr Reason kReasons[] = {
+		{EOPNOTSUPP, "module pib is older than this pibctl and has no behaviors"},
+		{ENODEV, "no such HCA in this network namespace ('pibctl show' lists them)"},
+	};
+	return command(fmt::format("set the behavior of {}", behavior.hca),
+		       encode_set_behavior(behavior), kReasons);
 }
 
 Status Client::add_switch(const SwitchRequest &node)
@@ -233,21 +252,40 @@ Result<int> Client::capture(const CaptureRequest &capture)
 
 Result<std::optional<std::uint32_t>> Client::inject(const Injection &injection)
 {
+	Injection wanted = injection;
+	auto id = inject_into(wanted);
+	if (id || id.error().code != ENODEV || !session_.connected())
+		return id;
+	wanted.is_switch = true;
+	id = inject_into(wanted);
+	if (id || id.error().code != ENODEV)
+		return id;
+	return no_node(fmt::format("inject into {}", injection.node));
+}
+
+Result<std::optional<std::uint32_t>> Client::inject_into(const Injection &injection)
+{
 	Request request = encode_inject(injection);
 	const auto outcome = session_.call(request);
 	if (!outcome)
 		return outcome.error();
 	if (outcome->verdict.code)
-		return describe_refusal(fmt::format("inject into {}", injection.hca),
+		return describe_refusal(fmt::format("inject into {}", injection.node),
 					outcome->verdict, request, kInjectReasons);
 	return decode_injection_id(outcome->answers);
 }
 
-Status Client::remove_injection(const std::string &hca, std::optional<std::uint32_t> id)
+Status Client::remove_injection(const std::string &node, std::optional<std::uint32_t> id)
 {
 	const auto what = id ? fmt::format("injection {}", *id) : std::string("the injections");
-	return command(fmt::format("delete {} of {}", what, hca), encode_delete_injection(hca, id),
-		       kInjectReasons);
+	const auto doing = fmt::format("delete {} of {}", what, node);
+	auto done = command(doing, encode_delete_injection(node, false, id), kInjectReasons);
+	if (done || done.error().code != ENODEV || !session_.connected())
+		return done;
+	done = command(doing, encode_delete_injection(node, true, id), kInjectReasons);
+	if (done || done.error().code != ENODEV)
+		return done;
+	return no_node(doing);
 }
 
 Result<std::vector<Injection>> Client::injections()
@@ -312,6 +350,17 @@ Result<std::vector<Uplink>> Client::uplinks()
 	if (!answers)
 		return answers.error();
 	return decode_uplinks(*answers);
+}
+
+Result<EventSource> Client::events()
+{
+	if (auto connected = session_.reconnect(); !connected)
+		return connected.error();
+	const auto group = session_.group(PIB_MCGRP_EVENTS);
+	if (!group)
+		return Error{"module pib is older than this pibctl and tells of no events",
+			     EOPNOTSUPP};
+	return EventSource{session_.family(), *group};
 }
 
 Result<std::vector<VerbsObject>> Client::verbs_objects()

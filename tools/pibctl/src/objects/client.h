@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/objects.h"
+#include "objects/event.h"
 #include "objects/requests.h"
 #include "objects/verbs_object.h"
 #include "netlink/refusal.h"
@@ -25,6 +26,7 @@ public:
 	virtual Status add_hca(const HcaRequest &hca);
 	/// Changes the keys of the fabric on the HCA's netdev.
 	virtual Status set_keys(const KeysRequest &keys);
+	virtual Status set_behavior(const BehaviorRequest &behavior);
 	virtual Status add_switch(const SwitchRequest &node);
 	virtual Status add_link(const LinkRequest &link);
 	/// Deletes the HCA, or else the switch, of this name.
@@ -34,11 +36,14 @@ public:
 	virtual Status change_link(const LinkChange &change);
 	/// Begins a capture. It ends when the file descriptor, which is the caller's, is closed.
 	virtual Result<int> capture(const CaptureRequest &capture);
-	/// Makes something go wrong. The number of the rule, if it is one.
+	/// Makes something go wrong in an HCA, or else in the switch of this name. The number of the
+	/// rule, if it is one.
 	virtual Result<std::optional<std::uint32_t>> inject(const Injection &injection);
-	/// id: absent for all of the HCA.
-	virtual Status remove_injection(const std::string &hca, std::optional<std::uint32_t> id);
+	/// id: absent for all of the HCA or switch.
+	virtual Status remove_injection(const std::string &node, std::optional<std::uint32_t> id);
 	virtual Result<std::vector<Injection>> injections();
+	/// Looks up where the module sends events, each time again.
+	virtual Result<EventSource> events();
 	/// Makes many changes, some at a time. made[i] tells whether change i was carried out: when
 	/// one is refused, those sent along with it still are, and later ones are not sent.
 	struct Applied {
@@ -64,6 +69,7 @@ public:
 	const std::optional<std::string> &module_version() const { return module_version_; }
 
 private:
+	Result<std::optional<std::uint32_t>> inject_into(const Injection &injection);
 	Status apply_some(std::span<const Change> changes, std::vector<bool> &made);
 	Status command(std::string_view doing, Request request, std::span<const Reason> reasons);
 	Result<std::vector<Answer>> list(std::string_view what, std::uint8_t command);

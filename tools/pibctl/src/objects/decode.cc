@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "netlink/attributes.h"
+#include "objects/behavior.h"
 #include "model/words/counter_names.h"
 
 namespace pib::ctl {
@@ -123,6 +124,9 @@ Result<Hca> decode_one(const Attributes &attributes, const Hca *)
 	hca.num_ports = attributes.number<std::uint32_t>(PIB_A_NUM_PORTS);
 	hca.product = decode_product(attributes);
 	hca.standalone = attributes.has(PIB_A_STANDALONE);
+	if (const auto behaviors = attributes.number<std::uint32_t>(PIB_A_BEHAVIOR))
+		hca.behavior = behavior_list(*behaviors);
+	hca.behavior_seed = attributes.number<std::uint64_t>(PIB_A_BEHAVIOR_SEED);
 	for (const Attributes &nest : attributes.nests(PIB_A_PEER))
 		if (const auto peer = decode_endpoint(nest))
 			hca.peers.push_back(*peer);
@@ -255,6 +259,15 @@ Result<Link> decode_link(const Attributes &attributes)
 	return link;
 }
 
+std::optional<DscpTable> decode_dscp(const Attribute *attribute)
+{
+	DscpTable dscp{};
+	if (!attribute || attribute->payload.size() != dscp.size())
+		return std::nullopt;
+	std::ranges::copy(attribute->payload, dscp.begin());
+	return dscp;
+}
+
 Result<Uplink> decode_uplink(const Attributes &attributes)
 {
 	if (!intact(attributes, {PIB_A_STATS}))
@@ -269,8 +282,21 @@ Result<Uplink> decode_uplink(const Attributes &attributes)
 	uplink.udp_port = attributes.number<std::uint16_t>(PIB_A_UDP_PORT);
 	uplink.switch_name = attributes.text(PIB_A_SWITCH_NAME);
 	uplink.keys = attributes.number<std::uint8_t>(PIB_A_NUM_KEYS);
+	uplink.accept = attributes.number<std::uint8_t>(PIB_A_ACCEPT);
+	if (const auto ecn = attributes.number<std::uint8_t>(PIB_A_ECN))
+		uplink.ecn = *ecn != 0;
+	uplink.dscp = decode_dscp(attributes.find(PIB_A_DSCP));
 	uplink.counters = decode_counters(attributes.nest(PIB_A_STATS), uplink_counter_names());
 	return uplink;
+}
+
+std::optional<EventLink> decode_event_link(const Attributes &attributes)
+{
+	const auto a = decode_end(attributes.nest(PIB_A_LINK_A));
+	if (!a)
+		return std::nullopt;
+	return EventLink{*a, decode_end(attributes.nest(PIB_A_LINK_B)),
+			 decode_udp_link(attributes.nest(PIB_A_UDP_LINK))};
 }
 
 template <typename T>
@@ -309,6 +335,35 @@ Result<std::vector<Uplink>> decode_uplinks(const std::vector<Answer> &answers)
 	return decode_each<Uplink>(answers, decode_uplink);
 }
 
+Result<Event> decode_event(View stream)
+{
+	const Attributes attributes(stream);
+	if (!intact(attributes, {PIB_A_LINK_A, PIB_A_LINK_B, PIB_A_UDP_LINK, PIB_A_PORT}))
+		return malformed("an attribute is cut short");
+	const auto kind = attributes.number<std::uint8_t>(PIB_A_EVENT);
+	if (!kind)
+		return malformed("an event that does not say what has happened");
+	Event event;
+	event.kind = *kind;
+	event.time = attributes.number<std::uint64_t>(PIB_A_TIME).value_or(0);
+	event.is_switch = attributes.has(PIB_A_SWITCH_NAME);
+	event.node =
+		attributes.text(event.is_switch ? PIB_A_SWITCH_NAME : PIB_A_HCA_NAME).value_or("");
+	event.node_guid = attributes.number<std::uint64_t>(PIB_A_NODE_GUID);
+	event.automatic = attributes.has(PIB_A_AUTO);
+	if (const auto nest = attributes.nest(PIB_A_PORT))
+		event.port = decode_port(*nest);
+	event.link = decode_event_link(attributes);
+	if (event.kind <= PIB_EVENT_KIND_MAX && event.node.empty() && !event.link)
+		return malformed("an event without an object");
+	if (const auto state = attributes.number<std::uint8_t>(PIB_A_LINK_STATE))
+		event.plugged = *state != 0;
+	event.ib_event = attributes.number<std::uint32_t>(PIB_A_IB_EVENT);
+	event.keys = attributes.number<std::uint8_t>(PIB_A_NUM_KEYS);
+	event.old_name = attributes.text(PIB_A_OLD_NAME);
+	return event;
+}
+
 Result<int> decode_capture(const std::vector<Answer> &answers)
 {
 	for (const Answer &answer : answers)
@@ -332,15 +387,23 @@ Result<std::vector<Injection>> decode_injections(const std::vector<Answer> &answ
 	for (const Answer &answer : answers) {
 		const Attributes attributes(answer.attributes);
 		const auto hca = attributes.text(PIB_A_HCA_NAME);
+		const auto node = hca ? hca : attributes.text(PIB_A_SWITCH_NAME);
 		const auto rule = attributes.nest(PIB_A_INJECT);
 		const auto id = rule ? rule->number<std::uint32_t>(PIB_IN_ID) : std::nullopt;
-		if (!hca || !id || !intact(attributes, {PIB_A_INJECT}))
-			return malformed("an injection without HCA or number");
+		if (!node || !id || !intact(attributes, {PIB_A_INJECT}))
+			return malformed("an injection without node or number");
 		Injection one;
-		one.hca = *hca;
+		one.node = *node;
+		one.is_switch = !hca;
 		one.id = *id;
 		one.kind = rule->number<std::uint8_t>(PIB_IN_KIND).value_or(0);
-		one.object = rule->number<std::uint32_t>(PIB_IN_OBJECT).value_or(0);
+		one.object = rule->number<std::uint32_t>(PIB_IN_OBJECT);
+		one.port = rule->number<std::uint32_t>(PIB_IN_PORT);
+		one.mgmt_class = rule->number<std::uint8_t>(PIB_IN_MGMT_CLASS);
+		one.mad_attribute = rule->number<std::uint16_t>(PIB_IN_MAD_ATTRIBUTE);
+		one.value = rule->number<std::uint64_t>(PIB_IN_VALUE);
+		one.verb = rule->text(PIB_IN_VERB).value_or("");
+		one.pid = rule->number<std::uint32_t>(PIB_IN_PID);
 		one.arg = rule->number<std::uint32_t>(PIB_IN_ARG).value_or(0);
 		one.delay = rule->number<std::uint64_t>(PIB_IN_DELAY).value_or(0);
 		one.after = rule->number<std::uint32_t>(PIB_IN_AFTER);

@@ -6,6 +6,7 @@
 
 #include "model/objects.h"
 #include "netlink/session.h"
+#include "objects/event.h"
 #include "objects/requests.h"
 
 namespace pib::ctl {
@@ -15,6 +16,9 @@ Result<std::vector<Hca>> decode_hcas(const std::vector<Answer> &answers);
 Result<std::vector<Switch>> decode_switches(const std::vector<Answer> &answers);
 Result<std::vector<Link>> decode_links(const std::vector<Answer> &answers);
 Result<std::vector<Uplink>> decode_uplinks(const std::vector<Answer> &answers);
+
+/// Reads the attributes of a notification.
+Result<Event> decode_event(View attributes);
 
 /// The file descriptor of a capture.
 Result<int> decode_capture(const std::vector<Answer> &answers);

@@ -43,6 +43,100 @@ TEST(Decode, Hca)
 	EXPECT_EQ(port.counters[0].value, 1ULL << 40);
 }
 
+TEST(Decode, Behavior)
+{
+	const auto hcas = decode_hcas(answers(
+		{join({fake::hca_answer(),
+		       fake::u32(PIB_A_BEHAVIOR, PIB_BEHAVIOR_EXACT_CQ | PIB_BEHAVIOR_REUSE_QPN),
+		       fake::u64(PIB_A_BEHAVIOR_SEED, 7)})}));
+	ASSERT_TRUE(hcas);
+	EXPECT_EQ(hcas->front().behavior, "reuse-qpn,exact-cq");
+	EXPECT_EQ(hcas->front().behavior_seed, 7U);
+	// An older module.
+	EXPECT_FALSE(decode_hcas(answers({fake::hca_answer()}))->front().behavior);
+}
+
+TEST(Decode, InjectionsOfBoth)
+{
+	const Bytes rule = fake::nest(PIB_A_INJECT, {fake::u32(PIB_IN_ID, 3),
+						     fake::u8(PIB_IN_KIND, PIB_INJECT_KIND_DROP)});
+	const auto rules =
+		decode_injections(answers({join({fake::text(PIB_A_HCA_NAME, "pib0"), rule}),
+					   join({fake::text(PIB_A_SWITCH_NAME, "sw0"), rule})}));
+	ASSERT_TRUE(rules);
+	ASSERT_EQ(rules->size(), 2U);
+	EXPECT_EQ(rules->front().node, "pib0");
+	EXPECT_FALSE(rules->front().is_switch);
+	EXPECT_EQ(rules->back().node, "sw0");
+	EXPECT_TRUE(rules->back().is_switch);
+	EXPECT_FALSE(decode_injections(answers({rule})));
+}
+
+TEST(Decode, EventOfAPort)
+{
+	const auto event = decode_event(join(
+		{fake::u8(PIB_A_EVENT, PIB_EVENT_KIND_PORT_STATE),
+		 fake::u64(PIB_A_TIME, 1700000000123456789), fake::text(PIB_A_SWITCH_NAME, "sw0"),
+		 fake::nest(PIB_A_PORT, {fake::u32(PIB_P_NUM, 0), fake::u8(PIB_P_STATE, 4),
+					 fake::u8(PIB_P_PHYS_STATE, 5), fake::u16(PIB_P_LID, 3),
+					 fake::u16(PIB_P_SM_LID, 1)})}));
+	ASSERT_TRUE(event);
+	EXPECT_EQ(event->kind, PIB_EVENT_KIND_PORT_STATE);
+	EXPECT_EQ(event->time, 1700000000123456789U);
+	EXPECT_EQ(event->node, "sw0");
+	EXPECT_TRUE(event->is_switch);
+	ASSERT_TRUE(event->port);
+	EXPECT_EQ(event->port->number, 0U);
+	EXPECT_EQ(event->port->state, 4);
+	EXPECT_EQ(event->port->lid, 3);
+	EXPECT_FALSE(event->link);
+	EXPECT_FALSE(event->plugged);
+}
+
+TEST(Decode, EventOfACable)
+{
+	const Bytes end = fake::nest(
+		PIB_A_LINK_A, {fake::text(PIB_END_NODE, "pib0"), fake::u32(PIB_END_PORT, 1)});
+	const auto pulled = decode_event(join({fake::u8(PIB_A_EVENT, PIB_EVENT_KIND_LINK_PLUGGED),
+					       end, fake::u8(PIB_A_LINK_STATE, 0)}));
+	ASSERT_TRUE(pulled);
+	ASSERT_TRUE(pulled->link);
+	EXPECT_EQ(pulled->link->a, (End{"pib0", 1}));
+	EXPECT_FALSE(pulled->link->b);
+	EXPECT_EQ(pulled->plugged, false);
+	const auto session = decode_event(join(
+		{fake::u8(PIB_A_EVENT, PIB_EVENT_KIND_SESSION_UP), end,
+		 fake::nest(PIB_A_UDP_LINK, {fake::text(PIB_UL_NETDEV, "eth0"),
+					     fake::u8(PIB_UL_UP, 1), fake::u32(PIB_UL_RESTARTS, 2),
+					     fake::text(PIB_UL_PEER_DESC, "a host")})}));
+	ASSERT_TRUE(session);
+	ASSERT_TRUE(session->link && session->link->udp);
+	EXPECT_TRUE(session->link->udp->up);
+	EXPECT_EQ(session->link->udp->restarts, 2U);
+	EXPECT_EQ(session->link->udp->peer_description, "a host");
+}
+
+// A newer module may tell of what this program knows nothing of.
+TEST(Decode, EventOfAKindThatIsNotKnown)
+{
+	const auto event = decode_event(
+		join({fake::u8(PIB_A_EVENT, PIB_EVENT_KIND_MAX + 1), fake::u64(PIB_A_TIME, 7)}));
+	ASSERT_TRUE(event);
+	EXPECT_EQ(event->kind, PIB_EVENT_KIND_MAX + 1);
+	EXPECT_EQ(event->time, 7U);
+}
+
+TEST(Decode, EventsThatSayTooLittle)
+{
+	EXPECT_FALSE(decode_event({}));
+	EXPECT_FALSE(decode_event(fake::text(PIB_A_HCA_NAME, "pib0")));
+	EXPECT_FALSE(decode_event(fake::u8(PIB_A_EVENT, PIB_EVENT_KIND_HCA_NEW)));
+	Bytes cut = join({fake::u8(PIB_A_EVENT, PIB_EVENT_KIND_HCA_NEW),
+			  fake::text(PIB_A_HCA_NAME, "pib0")});
+	cut.resize(cut.size() - 6);
+	EXPECT_FALSE(decode_event(cut));
+}
+
 TEST(Decode, SwitchInSeveralMessagesIsOne)
 {
 	const Bytes more = join({fake::text(PIB_A_SWITCH_NAME, "eth0"),
@@ -85,9 +179,12 @@ TEST(Decode, Uplinks)
 
 TEST(Decode, HowManyKeysAndWhoUsesTheSecond)
 {
-	const auto uplinks = decode_uplinks(
-		answers({join({fake::uplink_answer(), fake::u8(PIB_A_NUM_KEYS, 2)})}));
+	const auto uplinks =
+		decode_uplinks(answers({join({fake::uplink_answer(), fake::u8(PIB_A_NUM_KEYS, 2),
+					      fake::u8(PIB_A_ACCEPT, PIB_ACCEPT_LINK)})}));
 	ASSERT_TRUE(uplinks);
+	EXPECT_FALSE(uplinks->front().ecn);
+	EXPECT_EQ(uplinks->front().accept, PIB_ACCEPT_LINK);
 	EXPECT_EQ(uplinks->front().keys, 2U);
 	const auto links = decode_links(
 		answers({join({fake::nest(PIB_A_LINK_A, {fake::text(PIB_END_NODE, "eth0"),
@@ -95,6 +192,16 @@ TEST(Decode, HowManyKeysAndWhoUsesTheSecond)
 			       fake::nest(PIB_A_UDP_LINK, {fake::flag(PIB_UL_BY_SECOND_KEY)})})}));
 	ASSERT_TRUE(links);
 	EXPECT_TRUE(links->front().udp->second_key);
+}
+
+TEST(Decode, WhatDataSaysToTheNetwork)
+{
+	const auto uplinks = decode_uplinks(answers({join(
+		{fake::uplink_answer(), fake::u8(PIB_A_ECN, 1),
+		 fake::binary(PIB_A_DSCP, {0, 46, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})})}));
+	ASSERT_TRUE(uplinks);
+	EXPECT_EQ(uplinks->front().ecn, true);
+	EXPECT_EQ(uplinks->front().dscp, (DscpTable{0, 46}));
 }
 
 TEST(Decode, ModuleVersion)

@@ -150,6 +150,12 @@ Request encode_add_hca(const HcaRequest &hca)
 		request.put_binary(PIB_A_KEY, *hca.key);
 	if (hca.second_key)
 		request.put_binary(PIB_A_SECOND_KEY, *hca.second_key);
+	if (hca.accept)
+		request.put_u8(PIB_A_ACCEPT, *hca.accept);
+	if (hca.ecn)
+		request.put_u8(PIB_A_ECN, *hca.ecn);
+	if (hca.dscp)
+		request.put_binary(PIB_A_DSCP, *hca.dscp);
 	if (hca.node_guid)
 		request.put_u64(PIB_A_NODE_GUID, *hca.node_guid);
 	for (const auto &[number, guid] : hca.port_guids)
@@ -157,6 +163,20 @@ Request encode_add_hca(const HcaRequest &hca)
 	if (hca.description)
 		request.put_text(PIB_A_DESCRIPTION, *hca.description);
 	put_product(request, hca.product);
+	if (hca.behaviors)
+		request.put_u32(PIB_A_BEHAVIOR, *hca.behaviors);
+	if (hca.behavior_seed)
+		request.put_u64(PIB_A_BEHAVIOR_SEED, *hca.behavior_seed);
+	return request;
+}
+
+Request encode_set_behavior(const BehaviorRequest &behavior)
+{
+	Request request(PIB_CMD_HCA_SET, PIB_FAMILY_VERSION);
+	request.put_text(PIB_A_HCA_NAME, behavior.hca);
+	request.put_u32(PIB_A_BEHAVIOR, behavior.behaviors);
+	if (behavior.seed)
+		request.put_u64(PIB_A_BEHAVIOR_SEED, *behavior.seed);
 	return request;
 }
 
@@ -172,6 +192,12 @@ Request encode_set_keys(const KeysRequest &keys)
 		request.put_flag(PIB_A_NO_SECOND_KEY);
 	if (keys.force)
 		request.put_flag(PIB_A_FORCE);
+	if (keys.accept)
+		request.put_u8(PIB_A_ACCEPT, *keys.accept);
+	if (keys.ecn)
+		request.put_u8(PIB_A_ECN, *keys.ecn);
+	if (keys.dscp)
+		request.put_binary(PIB_A_DSCP, *keys.dscp);
 	return request;
 }
 
@@ -245,10 +271,11 @@ Request encode_capture(const CaptureRequest &capture)
 Request encode_inject(const Injection &injection)
 {
 	Request request(PIB_CMD_INJECT_NEW, PIB_FAMILY_VERSION);
-	request.put_text(PIB_A_HCA_NAME, injection.hca);
+	request.put_text(injection.is_switch ? PIB_A_SWITCH_NAME : PIB_A_HCA_NAME, injection.node);
 	const Request::Nest nest(request, PIB_A_INJECT);
 	request.put_u8(PIB_IN_KIND, injection.kind);
-	request.put_u32(PIB_IN_OBJECT, injection.object);
+	if (injection.object)
+		request.put_u32(PIB_IN_OBJECT, *injection.object);
 	request.put_u32(PIB_IN_ARG, injection.arg);
 	if (injection.delay)
 		request.put_u64(PIB_IN_DELAY, injection.delay);
@@ -262,13 +289,26 @@ Request encode_inject(const Injection &injection)
 		request.put_u32(PIB_IN_PROBABILITY, *injection.probability);
 	if (injection.seed)
 		request.put_u64(PIB_IN_SEED, *injection.seed);
+	if (injection.port)
+		request.put_u32(PIB_IN_PORT, *injection.port);
+	if (injection.mgmt_class)
+		request.put_u8(PIB_IN_MGMT_CLASS, *injection.mgmt_class);
+	if (injection.mad_attribute)
+		request.put_u16(PIB_IN_MAD_ATTRIBUTE, *injection.mad_attribute);
+	if (injection.value)
+		request.put_u64(PIB_IN_VALUE, *injection.value);
+	if (!injection.verb.empty())
+		request.put_text(PIB_IN_VERB, injection.verb);
+	if (injection.pid)
+		request.put_u32(PIB_IN_PID, *injection.pid);
 	return request;
 }
 
-Request encode_delete_injection(const std::string &hca, std::optional<std::uint32_t> id)
+Request encode_delete_injection(const std::string &node, bool is_switch,
+				std::optional<std::uint32_t> id)
 {
 	Request request(PIB_CMD_INJECT_DEL, PIB_FAMILY_VERSION);
-	request.put_text(PIB_A_HCA_NAME, hca);
+	request.put_text(is_switch ? PIB_A_SWITCH_NAME : PIB_A_HCA_NAME, node);
 	if (id) {
 		const Request::Nest nest(request, PIB_A_INJECT);
 		request.put_u32(PIB_IN_ID, *id);

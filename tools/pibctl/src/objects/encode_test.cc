@@ -95,6 +95,58 @@ TEST(Encode, SetKeys)
 			fake::flag(PIB_A_FORCE)}));
 }
 
+TEST(Encode, Behavior)
+{
+	HcaRequest hca;
+	hca.name = "pib0";
+	hca.behaviors = PIB_BEHAVIOR_EXACT_CQ;
+	hca.behavior_seed = 7;
+	EXPECT_EQ(attributes_of(encode_add_hca(hca)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"),
+			fake::u32(PIB_A_BEHAVIOR, PIB_BEHAVIOR_EXACT_CQ),
+			fake::u64(PIB_A_BEHAVIOR_SEED, 7)}));
+	const Request request = encode_set_behavior({"pib0", 0, {}});
+	EXPECT_EQ(command_of(request), PIB_CMD_HCA_SET);
+	EXPECT_EQ(attributes_of(request),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::u32(PIB_A_BEHAVIOR, 0)}));
+}
+
+TEST(Encode, WhoGetsAPort)
+{
+	HcaRequest hca;
+	hca.name = "pib0";
+	hca.accept = PIB_ACCEPT_LINK;
+	EXPECT_EQ(attributes_of(encode_add_hca(hca)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"),
+			fake::u8(PIB_A_ACCEPT, PIB_ACCEPT_LINK)}));
+	KeysRequest set;
+	set.hca = "pib0";
+	set.accept = PIB_ACCEPT_NOBODY;
+	EXPECT_EQ(attributes_of(encode_set_keys(set)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"),
+			fake::u8(PIB_A_ACCEPT, PIB_ACCEPT_NOBODY)}));
+}
+
+TEST(Encode, WhatDataSaysToTheNetwork)
+{
+	HcaRequest hca;
+	hca.name = "pib0";
+	hca.ecn = true;
+	EXPECT_EQ(attributes_of(encode_add_hca(hca)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::u8(PIB_A_ECN, 1)}));
+	hca.ecn.reset();
+	hca.dscp = DscpTable{0, 46};
+	EXPECT_EQ(attributes_of(encode_add_hca(hca)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"),
+			fake::binary(PIB_A_DSCP,
+				     {0, 46, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})}));
+	KeysRequest set;
+	set.hca = "pib0";
+	set.ecn = false;
+	EXPECT_EQ(attributes_of(encode_set_keys(set)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::u8(PIB_A_ECN, 0)}));
+}
+
 TEST(Encode, AddSwitch)
 {
 	const Request request = encode_add_switch({"sw0", 36, 0x0250c2fffe000001, {}});
@@ -227,7 +279,7 @@ TEST(Encode, ChangeLink)
 TEST(Encode, Injections)
 {
 	Injection drop;
-	drop.hca = "pib0";
+	drop.node = "pib0";
 	drop.kind = PIB_INJECT_KIND_DROP;
 	drop.object = 17;
 	drop.count = 0;
@@ -241,12 +293,23 @@ TEST(Encode, Injections)
 				    fake::u32(PIB_IN_OBJECT, 17), fake::u32(PIB_IN_ARG, 0),
 				    fake::u32(PIB_IN_COUNT, 0),
 				    fake::u32(PIB_IN_PROBABILITY, 10)})}));
-	const Request all = encode_delete_injection("pib0", {});
+	const Request all = encode_delete_injection("pib0", false, {});
 	EXPECT_EQ(command_of(all), PIB_CMD_INJECT_DEL);
 	EXPECT_EQ(attributes_of(all), fake::text(PIB_A_HCA_NAME, "pib0"));
-	EXPECT_EQ(attributes_of(encode_delete_injection("pib0", 3)),
+	EXPECT_EQ(attributes_of(encode_delete_injection("pib0", false, 3)),
 		  join({fake::text(PIB_A_HCA_NAME, "pib0"),
 			fake::nest(PIB_A_INJECT, {fake::u32(PIB_IN_ID, 3)})}));
+	EXPECT_EQ(attributes_of(encode_delete_injection("sw0", true, {})),
+		  fake::text(PIB_A_SWITCH_NAME, "sw0"));
+	Injection vanish;
+	vanish.node = "sw0";
+	vanish.is_switch = true;
+	vanish.kind = PIB_INJECT_KIND_DROP;
+	EXPECT_EQ(attributes_of(encode_inject(vanish)),
+		  join({fake::text(PIB_A_SWITCH_NAME, "sw0"),
+			fake::nest(PIB_A_INJECT,
+				   {fake::u8(PIB_IN_KIND, PIB_INJECT_KIND_DROP),
+				    fake::u32(PIB_IN_OBJECT, 0), fake::u32(PIB_IN_ARG, 0)})}));
 }
 
 TEST(Encode, NamedAndDump)

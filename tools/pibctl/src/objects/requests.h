@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What pibctl asks of the module, as plain data: objects to be made or deleted.
+// Requests of pibctl to the module, as plain data: objects to be made or deleted.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace pib::ctl {
 
-/// What "pibctl add" asks for.
+/// Request of "pibctl add".
 struct HcaRequest {
 	std::string name;
 	/// Empty: none, the HCA has the cables that are plugged into it.
@@ -31,9 +31,25 @@ struct HcaRequest {
 	std::optional<std::uint32_t> num_ports;
 	std::optional<Bytes> key;
 	std::optional<Bytes> second_key;
+	/// Bits of enum pib_behavior.
+	std::optional<std::uint32_t> behaviors;
+	std::optional<std::uint64_t> behavior_seed;
+	/// enum pib_accept.
+	std::optional<std::uint8_t> accept;
+	/// Data may be marked by the network.
+	std::optional<bool> ecn;
+	/// Of the data of each service level.
+	std::optional<DscpTable> dscp;
 };
 
-/// What "pibctl set" asks for; what is not there stays as it is.
+/// Request of "pibctl set NAME behavior": all behaviors that the HCA shall have.
+struct BehaviorRequest {
+	std::string hca;
+	std::uint32_t behaviors = 0;
+	std::optional<std::uint64_t> seed;
+};
+
+/// Request of "pibctl set"; absent members stay as they are.
 struct KeysRequest {
 	std::string hca;
 	std::optional<Bytes> key;
@@ -41,9 +57,15 @@ struct KeysRequest {
 	bool no_second_key = false;
 	/// A key goes though a link is up by it.
 	bool force = false;
+	/// enum pib_accept.
+	std::optional<std::uint8_t> accept;
+	/// Data may be marked by the network.
+	std::optional<bool> ecn;
+	/// Of the data of each service level.
+	std::optional<DscpTable> dscp;
 };
 
-/// What "pibctl switch add" asks for.
+/// Request of "pibctl switch add".
 struct SwitchRequest {
 	std::string name;
 	std::uint32_t num_ports = 0;
@@ -53,7 +75,7 @@ struct SwitchRequest {
 	bool enhanced_port0 = false;
 };
 
-/// What "pibctl link add" asks for: b, or netdev and peer and what goes with them.
+/// Request of "pibctl link add": b, or netdev and peer and the members for them.
 struct LinkRequest {
 	End a;
 	std::optional<End> b;
@@ -72,7 +94,7 @@ struct CaptureMatch {
 	bool operator==(const CaptureMatch &) const = default;
 };
 
-/// What "pibctl capture" asks for.
+/// Request of "pibctl capture".
 struct CaptureRequest {
 	std::string node;
 	/// 0: all ports.
@@ -86,14 +108,26 @@ struct CaptureRequest {
 	std::vector<CaptureMatch> matches;
 };
 
-/// What "pibctl inject" asks for, and what a rule of it is.
+/// Request of "pibctl inject", and a rule that it has made.
 struct Injection {
-	std::string hca;
+	/// The HCA, or the switch.
+	std::string node;
+	/// Of a rule that there is: the node is a switch.
+	bool is_switch = false;
 	/// enum pib_inject_kind
 	std::uint8_t kind = 0;
-	/// Number of the queue pair, CQ, SRQ or port.
-	std::uint32_t object = 0;
+	/// Number of the queue pair, CQ, SRQ or port; absent: it is about a call.
+	std::optional<std::uint32_t> object = 0;
+	/// Of queue pairs 0 and 1: whose port, and which MADs.
+	std::optional<std::uint32_t> port;
+	std::optional<std::uint8_t> mgmt_class;
+	std::optional<std::uint16_t> mad_attribute;
+	/// Of a call: which, and whose.
+	std::string verb;
+	std::optional<std::uint32_t> pid;
 	std::uint32_t arg = 0;
+	/// Value of a lie.
+	std::optional<std::uint64_t> value;
 	/// ns
 	std::uint64_t delay = 0;
 	std::optional<std::uint32_t> after;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the page is told, as JSON.
+// Documents for the page, as JSON.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ std::string tables_document(const Tables &tables);
 std::string cable_class(const CableRates &cable);
 /// 0 for nothing worth to mention to 5 for 100 MB a second and more.
 unsigned int load_level(double bytes);
-/// The same as long as the drawing of the fabric is the same, but for its loads and states.
+/// A key of the drawing of the fabric, which does not depend on its loads and states.
 std::string shape_of(const Picture &picture);
 
 } // namespace pib::ctl

@@ -14,22 +14,22 @@ struct HttpRequest {
 	std::string method;
 	/// Decoded, without what follows a '?'.
 	std::string path;
-	/// What the header Host says.
+	/// The header Host.
 	std::optional<std::string> host;
 	/// The argument "name" behind the '?'.
 	std::string name;
-	/// What the header Sec-Fetch-Site says: whose page has a browser ask.
+	/// The header Sec-Fetch-Site: whose page makes a browser ask.
 	std::optional<std::string> from = {};
 };
 
-/// Those who are sent it share it.
+/// Shared by all responses that send it.
 using SharedText = std::shared_ptr<const std::string>;
 
 struct HttpResponse {
 	unsigned int status = 200;
 	std::string type;
 	SharedText body;
-	/// What the body may load and run, if it is a page.
+	/// Content-Security-Policy of the body, if it is a page: what it may load and run.
 	std::string policy;
 };
 
@@ -41,12 +41,12 @@ SharedText share(std::string text);
 /// The answer with this status that says why.
 HttpResponse refuse(unsigned int status, std::string_view why);
 
-/// Whether such a Host means this machine: "localhost" or an address. A name that somebody else
-/// gives his own machine first and this one then (DNS rebinding) does not.
+/// True if such a Host means this machine: "localhost" or an address. A name is not allowed, since
+/// its owner may let it mean his own machine first and this one then (DNS rebinding).
 bool host_is_allowed(std::string_view host);
 
-/// Whether a page of another site has a browser ask this, as what an <img> of it shows. The page of the
-/// fabric is for all: it may stand behind a link.
+/// True if a page of another site makes a browser ask this, as for an <img> of it. False for the
+/// page of the fabric, to which any site may link.
 bool is_from_elsewhere(const HttpRequest &request);
 
 /// Nothing if the request may be answered.

@@ -26,11 +26,11 @@ constexpr std::size_t kMemory = 32 * 1024;
 /// Seconds in which something must move, and for all of a request and its answer.
 constexpr unsigned int kIdle = 5;
 constexpr auto kWhole = 15s;
-/// Between two looks whether somebody interrupts.
+/// Milliseconds between two checks for an interruption.
 constexpr int kTick = 200;
 
 struct ResponseCloser {
-	void operator()(MHD_Response *response) const { MHD_destroy_response(response); }
+	void operator()(MHD_Response *response) const { microhttpd().destroy_response(response); }
 };
 using OwnedResponse = std::unique_ptr<MHD_Response, ResponseCloser>;
 
@@ -48,9 +48,9 @@ void add_headers(MHD_Response *response, const HttpResponse &answer)
 		{"Connection", "close"},
 	};
 	for (const auto &[name, value] : headers)
-		MHD_add_response_header(response, name, value.c_str());
+		microhttpd().add_response_header(response, name, value.c_str());
 	if (answer.status == 405)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
+		microhttpd().add_response_header(response, "Allow", "GET, HEAD");
 }
 
 /// The text lives until it is sent, and is not copied.
@@ -58,7 +58,7 @@ OwnedResponse make_response(const SharedText &body)
 {
 	auto *share = new SharedText(body);
 	const auto let_go = [](void *shared) { delete static_cast<SharedText *>(shared); };
-	OwnedResponse response(MHD_create_response_from_buffer_with_free_callback_cls(
+	OwnedResponse response(microhttpd().create_response_from_buffer_with_free_callback_cls(
 		body->size(), const_cast<char *>(body->data()), let_go, share));
 	if (!response)
 		let_go(share);
@@ -70,13 +70,14 @@ HttpRequest read_request(MHD_Connection *connection, const char *path, const cha
 	HttpRequest request;
 	request.method = method;
 	request.path = path;
-	if (const char *host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host"))
+	if (const char *host =
+		    microhttpd().lookup_connection_value(connection, MHD_HEADER_KIND, "Host"))
 		request.host = host;
 	if (const char *name =
-		    MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "name"))
+		    microhttpd().lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "name"))
 		request.name = name;
-	if (const char *from =
-		    MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site"))
+	if (const char *from = microhttpd().lookup_connection_value(connection, MHD_HEADER_KIND,
+								    "Sec-Fetch-Site"))
 		request.from = from;
 	return request;
 }
@@ -94,14 +95,14 @@ struct HttpServer::Visit {
 	void go_on()
 	{
 		if (waits)
-			MHD_resume_connection(connection);
+			microhttpd().resume_connection(connection);
 		waits = false;
 	}
 	/// The library sees that the other end is gone, as it seems, and clears up.
 	void end()
 	{
-		const auto *info =
-			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		const auto *info = microhttpd().get_connection_info(
+			connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 		if (info && !ended)
 			shutdown(info->connect_fd, SHUT_RDWR);
 		ended = true;
@@ -117,15 +118,17 @@ HttpServer::~HttpServer()
 {
 	if (!daemon_)
 		return;
-	// The library does not end while somebody waits.
+	// The library does not end while a client waits.
 	for (Visit &visit : visits_)
 		visit.go_on();
-	MHD_stop_daemon(daemon_);
+	microhttpd().stop_daemon(daemon_);
 }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::create(const Endpoint &where, HttpHandler handler,
 						       const Bell &bell)
 {
+	if (auto there = load_microhttpd(); !there)
+		return there.error();
 	Endpoint bound = where;
 	const auto listener = listen_at(bound);
 	if (!listener)
@@ -138,7 +141,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::create(const Endpoint &where, Ht
 
 Status HttpServer::start(int listener)
 {
-	daemon_ = MHD_start_daemon(
+	daemon_ = microhttpd().start_daemon(
 		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, on_request, this,
 		MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT, kLimit,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMemory, MHD_OPTION_CONNECTION_TIMEOUT, kIdle,
@@ -151,17 +154,17 @@ Status HttpServer::start(int listener)
 
 Status HttpServer::run(const Interruption &interruption)
 {
-	const auto *info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_EPOLL_FD);
+	const auto *info = microhttpd().get_daemon_info(daemon_, MHD_DAEMON_INFO_EPOLL_FD);
 	pollfd events[] = {{info->epoll_fd, POLLIN, 0}, {bell_.file(), POLLIN, 0}};
 	while (interruption.check()) {
 		unsigned long long left = kTick;
-		if (MHD_get_timeout(daemon_, &left) != MHD_YES)
+		if (microhttpd().get_timeout(daemon_, &left) != MHD_YES)
 			left = kTick;
 		interruption.poll(events, std::size(events),
 				  static_cast<int>(std::min<unsigned long long>(left, kTick)));
 		if (bell_.has_rung())
 			ask_again();
-		if (MHD_run(daemon_) != MHD_YES)
+		if (microhttpd().run(daemon_) != MHD_YES)
 			return Error{"the HTTP server has failed"};
 		end_overdue();
 	}
@@ -177,7 +180,7 @@ MHD_Result HttpServer::answer(MHD_Connection *connection, const char *path, cons
 	if (!response)
 		return MHD_NO;
 	add_headers(response.get(), *answer);
-	return MHD_queue_response(connection, answer->status, response.get());
+	return microhttpd().queue_response(connection, answer->status, response.get());
 }
 
 MHD_Result HttpServer::wait(MHD_Connection *connection)
@@ -186,7 +189,7 @@ MHD_Result HttpServer::wait(MHD_Connection *connection)
 	if (visit == visits_.end() || visit->ended)
 		return MHD_NO;
 	visit->waits = true;
-	MHD_suspend_connection(connection);
+	microhttpd().suspend_connection(connection);
 	return MHD_YES;
 }
 
@@ -211,7 +214,8 @@ void HttpServer::end_visit(MHD_Connection *connection)
 	visits_.remove_if([&](const Visit &visit) { return visit.connection == connection; });
 }
 
-/// Somebody who sends or takes a byte now and then would never be idle, nor is one who waits.
+/// Ends visits that take too long in all: a client that sends or takes a byte now and then is never
+/// idle, nor is one that waits.
 void HttpServer::end_overdue()
 {
 	for (Visit &visit : visits_) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// HTTP for few and against many: one thread, in which no client waits for another. What takes long others
-// find out: until they have, the client waits, and nobody else.
+// HTTP for few clients and against many: one thread, in which no client waits for another. Answers
+// that take long are found out elsewhere: until then the client waits, and no other.
 #pragma once
-
-#include <microhttpd.h>
 
 #include <list>
 #include <memory>
@@ -12,6 +10,7 @@
 #include "host/interruption.h"
 #include "model/objects.h"
 #include "serve/http.h"
+#include "serve/microhttpd.h"
 
 namespace pib::ctl {
 
@@ -25,9 +24,9 @@ public:
 	HttpServer(const HttpServer &) = delete;
 	HttpServer &operator=(const HttpServer &) = delete;
 
-	/// Where it listens.
+	/// The address and port on which it listens.
 	const Endpoint &where() const { return where_; }
-	/// Answers until somebody interrupts.
+	/// Answers until it is interrupted.
 	Status run(const Interruption &interruption);
 
 private:

@@ -42,7 +42,7 @@ public:
 	{
 		(void)!send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
 	}
-	/// Something has come, which nobody takes.
+	/// True if something has come, which is left unread.
 	bool could_hear() const
 	{
 		pollfd events{fd_, POLLIN, 0};
@@ -157,7 +157,7 @@ TEST_F(Server, ALongHeaderIsRefused)
 	const int before = asked;
 	const std::string answer = exchange(
 		"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(100000, 'a') + "\r\n\r\n");
-	// Who goes on sending may be hung up on before he has heard why.
+	// A client that goes on sending may be disconnected before it has heard why.
 	EXPECT_TRUE(answer.empty() || answer.starts_with("HTTP/1.1 4")) << answer;
 	EXPECT_EQ(asked, before);
 }
@@ -213,7 +213,7 @@ TEST_F(Server, WhatIsNotKnownYetIsAnsweredLater)
 	patient.say(kLater);
 	ASSERT_TRUE(wait_for([&] { return asked == 1; }));
 	EXPECT_TRUE(exchange(kGood).starts_with("HTTP/1.1 200"));
-	// One who rings too early is asked again, and one who has gone does no harm.
+	// A bell that rings too early makes it ask again, and a client that has gone does no harm.
 	{
 		Connection gone(port());
 		gone.say(kLater);

@@ -9,7 +9,7 @@ namespace pib::ctl {
 struct Page {
 	std::string text;
 	/// Its Content-Security-Policy: only its own style and script count, which carry a number that
-	/// nobody guesses, and nothing is loaded from elsewhere.
+	/// cannot be guessed, and nothing is loaded from elsewhere.
 	std::string policy;
 };
 

@@ -21,8 +21,8 @@ bool Sampler::is_fresh() const
 	return tried_ && now_() - *tried_ < std::max<Clock::duration>(kFresh, kShare * cost_);
 }
 
-/// Keeps one look that is old enough, and those behind it. What is from long ago, since nobody has
-/// asked, is no measure.
+/// Keeps one look that is old enough, and those behind it. A look from long ago, if none was asked
+/// for since, is no measure.
 void Sampler::forget()
 {
 	while (looks_.size() > 2 && looks_.back().when - looks_[1].when >= kSpan)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What stands under which path.
+// The documents by path.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ public:
 	std::optional<HttpResponse> answer(const HttpRequest &request);
 
 private:
-	/// A document that is the same for all who ask until there is a new look.
+	/// A document that is the same for all clients until there is a new look.
 	struct Document {
 		std::uint64_t look = 0;
 		HttpResponse response;

@@ -106,7 +106,7 @@ protected:
 	std::optional<Error> failure;
 	/// Of a thread of the site, too.
 	std::atomic<std::chrono::milliseconds> time{1h};
-	/// How long a switch takes, by that clock; and whether it takes until it is told.
+	/// Time that a switch takes, by that clock. If waits is set, it also waits until told.
 	std::chrono::milliseconds cost{0};
 	std::binary_semaphore told{0};
 	std::atomic<bool> waits = false;

@@ -25,11 +25,11 @@ enum class SmpAttribute : std::uint16_t {
 
 Mad make_smp_get(const std::vector<std::uint8_t> &path, SmpAttribute attribute,
 		 std::uint32_t modifier, std::uint32_t transaction);
-/// Whether they are of one transaction, of whose number ib_umad makes the upper half.
+/// True if they are of one transaction. ib_umad sets the upper half of its number.
 bool same_transaction(const Mad &a, const Mad &b);
 /// The NodeGUID of a NodeInfo.
 std::uint64_t node_guid_in(const SmpData &info);
-/// What the answer holds, or why there is nothing in it.
+/// The data of the answer, or the reason why it has none.
 Result<SmpData> read_smp(const Mad &answer);
 
 } // namespace pib::ctl

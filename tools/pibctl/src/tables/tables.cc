@@ -21,9 +21,9 @@ constexpr unsigned int kPortsOfPosition = 16;
 /// No subnet manager that is known gives more LIDs to groups; it bounds the time.
 constexpr unsigned int kMostGroups = 1024;
 constexpr unsigned int kPositionShift = 28;
-/// How many HCAs ask one after another, if one gets no answer.
+/// Most HCAs that ask, one after another, while none gets an answer.
 constexpr std::size_t kMostPaths = 4;
-/// For all that a switch is asked.
+/// Time for all questions to a switch.
 constexpr std::chrono::seconds kPatience{5};
 
 std::uint16_t number_at(const SmpData &data, std::size_t at)
@@ -88,7 +88,7 @@ Status read_groups(const AskSmp &ask, unsigned int count, std::uint32_t num_port
 	return success();
 }
 
-/// How many groups the table has, by its capacity and by the top if there is one.
+/// Number of groups in the table, by the top if there is one, else by its capacity.
 unsigned int groups_of(const SmpData &info)
 {
 	constexpr std::size_t kCapacity = 4;

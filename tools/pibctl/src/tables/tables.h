@@ -37,7 +37,7 @@ using AskSmp = std::function<Result<SmpData>(SmpAttribute attribute, std::uint32
 
 Result<Tables> read_tables(const AskSmp &ask, std::uint32_t num_ports);
 
-/// What is to be asked of a switch, and by which ways.
+/// A question to a switch, and the paths to it.
 struct TablesQuestion {
 	std::string node;
 	std::uint64_t guid = 0;

@@ -133,7 +133,7 @@ TEST(Tables, AreReadBlockByBlock)
 	EXPECT_EQ(tables->routes[0].first, 1);
 	EXPECT_EQ(tables->routes[0].last, 3);
 	EXPECT_EQ(tables->routes[0].port, 5);
-	// What is beyond the top counts for nothing.
+	// Entries beyond the top do not count.
 	EXPECT_EQ(tables->routes[1].first, 70);
 	EXPECT_EQ(tables->routes[1].last, 70);
 	ASSERT_EQ(tables->groups.size(), 1U);

@@ -102,7 +102,7 @@ Result<Mad> Umad::ask(const Mad &mad) const
 	return hear(mad);
 }
 
-/// An answer that comes when nobody waits for it any more is passed over.
+/// Waits for the answer. Late answers to earlier questions are passed over.
 Result<Mad> Umad::hear(const Mad &asked) const
 {
 	const auto end = Clock::now() + kWait;

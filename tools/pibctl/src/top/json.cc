@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of what moves by the second nobody needs more than three places.
+/// Three places are enough for rates by the second.
 double rounded(double value)
 {
 	return std::round(value * 1000) / 1000;

@@ -55,7 +55,7 @@ bool is_busy(const QueuePairRates &qp)
 	       qp.posted;
 }
 
-// How much there is of a key. What has none of it is equal.
+// The amount by which a key sorts. Objects that do not have it are equal.
 
 double amount(const PortRates &port, SortKey key)
 {

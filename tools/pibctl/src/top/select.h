@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Which ports, cables and queue pairs are shown, and in which order.
+// Selection and order of the ports, cables and queue pairs that are shown.
 #pragma once
 
 #include <optional>
@@ -33,7 +33,7 @@ struct Selection {
 /// Refuses a name and a port that are not there.
 Status check_names(const FabricSnapshot &fabric, const Selection &selection);
 
-/// What is chosen, the most first.
+/// The selected rates, the greatest first.
 Rates select(Rates rates, const Selection &selection);
 
 } // namespace pib::ctl

@@ -124,8 +124,8 @@ std::vector<std::string> section_lines(Section &section, std::size_t room)
 	return lines;
 }
 
-/// How many rows each section gets of those that there is room for: as many each, and what one
-/// does not need the others get.
+/// Shares the rows for which there is room: each section gets as many, and rows that one does not
+/// need go to the others.
 std::vector<std::size_t> share_room(const std::vector<Section> &sections, std::size_t room)
 {
 	std::vector<std::size_t> shares(sections.size(), 0);
@@ -179,7 +179,7 @@ std::string short_number(double number)
 	std::size_t unit = 0;
 	for (; number >= 999.5 && unit + 1 < kUnits.size(); ++unit)
 		number /= 1000;
-	// What happens less than once a second is not nothing.
+	// A rate below one a second must not look like 0.
 	const bool fine = number < 9.95 && (unit || (number > 0 && number < 0.95));
 	return fmt::format("{:.{}f}{}", number, fine ? 1 : 0, kUnits[unit]);
 }

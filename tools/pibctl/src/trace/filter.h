@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Which events are asked for, as tracefs wants to hear it.
+// Selection of events, in the language of tracefs.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,15 @@ struct TraceRequest {
 	std::optional<std::uint32_t> far_qpn;
 	/// Without "pib_"; none: all that can be asked so.
 	std::vector<std::string> events;
+	/// Of the ring, for each CPU; 0: as the kernel makes it.
+	std::uint32_t ring_kib = 0;
 };
 
 /// Names of the fields in an event's "format".
 std::vector<std::string> parse_event_fields(std::string_view format);
 
-/// What is asked for that an event with these fields does not say, in the words of the command line;
-/// "": nothing.
+/// The conditions of the request that an event with these fields cannot fulfil, in the words of the
+/// command line; "": none.
 std::string lacking_words(const TraceRequest &request, const std::vector<std::string> &fields);
 
 /// A tracefs filter for an event with these fields, "" for one that wants none. Nothing: the event

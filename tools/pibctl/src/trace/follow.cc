@@ -9,7 +9,7 @@
 namespace pib::ctl {
 namespace {
 
-/// As many as may be under way, for a queue pair has no more work requests.
+/// Most messages on their way, since a queue pair has no more work requests.
 constexpr std::size_t kMessages = 1 << 15;
 /// Path MTUs, bytes.
 constexpr std::uint64_t kLeastMtu = 256;
@@ -190,7 +190,7 @@ std::uint32_t MessageFollower::first_new_psn() const
 	return *next_psn_ + static_cast<std::uint32_t>(answer > 1 ? answer - 1 : 0);
 }
 
-/// What was never sent before belongs to the first message that is not sent yet.
+/// Packets that were never sent before belong to the first message that is not sent yet.
 const MessageFollower::Message *MessageFollower::send(const TraceRecord &record)
 {
 	const auto psn = number_of<std::uint32_t>(record, "psn");

@@ -88,7 +88,7 @@ private:
 	std::uint64_t read_bytes_ = 0;
 	/// Path MTU in bytes, 0: not known yet.
 	std::uint64_t mtu_ = 0;
-	/// What the far end has taken in last: its completion follows.
+	/// The message that the far end has taken in last: its completion follows.
 	std::uint64_t received_ = 0;
 	std::deque<Message> messages_;
 };

@@ -145,7 +145,9 @@ Result<std::string> find_tracefs(const std::vector<std::string> &places)
 
 Result<std::string> find_tracefs()
 {
-	return find_tracefs({"/sys/kernel/tracing", "/sys/kernel/debug/tracing"});
+	// "ip netns exec" mounts another sysfs, in which it is not; the first process has it.
+	return find_tracefs({"/sys/kernel/tracing", "/sys/kernel/debug/tracing",
+			     "/proc/1/root/sys/kernel/tracing"});
 }
 
 void sweep_instances(const std::string &tracefs)
@@ -222,6 +224,11 @@ Status TraceInstance::start(const TraceRequest &request)
 	for (const auto &[file, value] :
 	     {std::pair{"/tracing_on", "0"}, {"/trace_clock", "mono"}, {"/buffer_percent", "0"}})
 		if (auto written = write_file(path_ + file, value); !written)
+			return written;
+	if (request.ring_kib)
+		if (auto written =
+			    write_file(path_ + "/buffer_size_kb", std::to_string(request.ring_kib));
+		    !written)
 			return written;
 	for (const std::string &event : *chosen) {
 		const auto fields = parse_event_fields(

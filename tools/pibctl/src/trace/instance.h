@@ -23,7 +23,7 @@ void sweep_instances(const std::string &tracefs);
 /// Writes a text into a file by one write.
 using TraceWriter = std::function<Status(const std::string &path, std::string_view text)>;
 
-/// Writes a line into each trace that is running, but those that begin or end just now.
+/// Writes a line into each trace that is running, but not into those that begin or end meanwhile.
 /// Returns how many have it, or the first of other errors, when all the rest have it.
 Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &text,
 				const TraceWriter &write);
@@ -49,7 +49,7 @@ private:
 	Result<bool> read_some(const std::function<bool(std::string_view)> &take);
 	std::string path_;
 	int pipe_ = -1;
-	/// What has been read of a line.
+	/// The beginning of a line that was read in part.
 	std::string rest_;
 	bool ended_ = false;
 };

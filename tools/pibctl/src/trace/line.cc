@@ -72,7 +72,7 @@ bool is_key(std::string_view word)
 	});
 }
 
-/// Where the next " key=" begins, from there on; npos: nowhere. A device's name may have blanks.
+/// Position of the next " key=" in the text; npos: none. A device's name may have blanks.
 std::size_t next_key(std::string_view text)
 {
 	for (auto blank = text.find(' '); blank != text.npos; blank = text.find(' ', blank + 1)) {
@@ -173,7 +173,7 @@ nlohmann::ordered_json json_of(const TraceRecord &record)
 	return object;
 }
 
-/// Where, what, and the rest.
+/// The record as text: place, event, and the rest.
 std::string text_of(const TraceRecord &record)
 {
 	const auto *device = record.field("device");
@@ -193,7 +193,7 @@ std::string text_of(const TraceRecord &record)
 
 std::string dump(const nlohmann::ordered_json &object)
 {
-	return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+	return object.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 /// Nothing of the line is repeated: it may have anything in it.
@@ -244,7 +244,7 @@ std::optional<TraceRecord> parse_trace_line(std::string_view line)
 	return lost ? lost : parse_entry(line);
 }
 
-/// What is held and this line, if they are a record or the beginning of one.
+/// Joins the held text and this line, if they are a record or the beginning of one.
 std::optional<TraceRecord> TraceLines::join(std::string_view line)
 {
 	auto joined = fmt::format("{}\n{}", *held_, line);

@@ -19,7 +19,7 @@ struct TraceRecord {
 	/// Seconds of the clock that the instance has, as text, so that nothing is rounded.
 	std::string time;
 	std::uint32_t cpu = 0;
-	/// What ran there: name and number of the thread.
+	/// The thread that ran there: its name and number.
 	std::string comm;
 	std::uint32_t tid = 0;
 	/// In the order of the line.
@@ -44,7 +44,7 @@ public:
 
 private:
 	std::optional<TraceRecord> join(std::string_view line);
-	/// What may be the beginning of a thread's name.
+	/// Lines that may be the beginning of a record, broken within a thread's name.
 	std::optional<std::string> held_;
 };
 

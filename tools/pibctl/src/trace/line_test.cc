@@ -65,6 +65,16 @@ TEST(TraceLine, HexadecimalStaysText)
 	EXPECT_EQ(json.at("comm"), "<...>");
 }
 
+TEST(TraceLine, JsonSteersNoTerminal)
+{
+	// C1 of Unicode, which begins a sequence for a terminal, and DEL: a process names itself.
+	const auto record = parse_trace_line("          \xc2\x9b"
+					     "31m\x7f-12      [003] d..1.   7.5: pib_port_state: "
+					     "device=pib0 port=1 from=INIT to=ARMED");
+	ASSERT_TRUE(record);
+	EXPECT_NE(trace_json(*record).find(R"("comm":"\u009b31m\u007f")"), std::string::npos);
+}
+
 TEST(TraceLine, NamesMayHaveAnything)
 {
 	const Json json = json_of("    a-b [1] c: d-12      [003] d..1.   7.5: pib_port_state: "

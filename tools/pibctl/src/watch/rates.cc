@@ -109,7 +109,7 @@ private:
 	std::unordered_map<std::string, std::uint64_t> losses_;
 };
 
-/// Whether it harms what goes through it.
+/// True if the cable harms packets.
 bool harms(const Faults &faults)
 {
 	return faults.loss || faults.duplicate || faults.reorder || faults.bit_errors ||
@@ -138,7 +138,7 @@ CableRates cable_of(const Link &link, const Flows &flows)
 	cable.bytes_out = a.xmit_bytes;
 	cable.packets_out = a.xmit_packets;
 	cable.waits = a.waits;
-	// What the far end has sent may be lost before it comes to this one.
+	// Packets that the far end has sent may be lost before they come to this one.
 	const PortFlow b = link.b ? flows.of(*link.b) : PortFlow{};
 	cable.bytes_in = link.b ? b.xmit_bytes : a.rcv_bytes;
 	cable.packets_in = link.b ? b.xmit_packets : a.rcv_packets;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What has moved between two looks, by the second.
+// Rates between two looks, by the second.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,7 @@ struct CableRates {
 	End a;
 	/// Nothing for a cable over UDP.
 	std::optional<End> b;
-	/// Who is at the other end, as a user calls it.
+	/// The other end, as a user calls it.
 	std::string far;
 	/// As 'pibctl show' spells it; that of the end which is further behind.
 	std::string state;
@@ -85,9 +85,9 @@ struct Rates {
 
 Rates compare(const Look &before, const Look &now);
 
-/// What a counter has gone on; one that is smaller than before was cleared and starts from nothing.
+/// The growth of a counter; one that is smaller than before was cleared and has started from 0.
 std::uint64_t counted(std::uint64_t before, std::uint64_t now);
-/// The same of a number that has so many bits and begins again.
+/// The growth of a number that has so many bits and wraps around.
 std::uint64_t moved(std::uint64_t before, std::uint64_t now, unsigned int bits);
 
 } // namespace pib::ctl

@@ -8,11 +8,14 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <thread>
+#include <tuple>
 
+#include "model/words/accept.h"
 #include "model/words/key_file.h"
 #include "model/words/parse.h"
 #include "model/topology/parse.h"
@@ -119,6 +122,25 @@ Status get_keys(const Json &object, std::string_view place, SwitchConfig &node)
 	return success();
 }
 
+/// Reads "accept", where false means nobody and true anybody.
+Status get_accept(const Json &object, std::string_view place, std::uint8_t &out)
+{
+	if (!object.contains("accept"))
+		return success();
+	if (object["accept"].is_boolean()) {
+		out = object["accept"].get<bool>() ? PIB_HELLO_ANYBODY : PIB_HELLO_NOBODY;
+		return success();
+	}
+	std::string word;
+	if (auto got = get_text(object, place, "accept", word); !got)
+		return got;
+	const auto accept = model::parse_accept(word);
+	if (!accept)
+		return at(fmt::format("{}.accept", place), accept.error().text);
+	out = *accept;
+	return success();
+}
+
 Result<SwitchConfig> parse_switch(const Json &object, const std::string &place)
 {
 	SwitchConfig node;
@@ -146,11 +168,8 @@ Result<SwitchConfig> parse_switch(const Json &object, const std::string &place)
 		return at(place + ".description", "must have at most 63 bytes");
 	if (auto ok = get_keys(object, place, node); !ok)
 		return ok.error();
-	if (object.contains("accept")) {
-		if (!object["accept"].is_boolean())
-			return at(place + ".accept", "must be true or false");
-		node.accept = object["accept"].get<bool>();
-	}
+	if (auto ok = get_accept(object, place, node.accept); !ok)
+		return ok.error();
 	return node;
 }
 
@@ -252,11 +271,26 @@ Status check_end(const Config &config, const model::End &end, const std::string 
 	return success();
 }
 
-/// What no single setting shows.
+/// Checks that switches of one fabric have the same keys: they share the peers that come to it, and
+/// one with other keys would meet none.
+Status check_fabric_keys(const SwitchConfig &first, const SwitchConfig &node)
+{
+	for (const auto &[setting, theirs, own] :
+	     {std::tuple{"key_file", &first.key, &node.key},
+	      std::tuple{"second_key_file", &first.second_key, &node.second_key}})
+		if (!same_key(*theirs, *own))
+			return Error{fmt::format(
+				"{}: switch '{}' is of the same fabric, {}, and must have the same",
+				setting, first.name, node.fabric)};
+	return success();
+}
+
+/// Checks what no single setting shows.
 Status check_whole(const Config &config)
 {
 	std::set<std::string> names;
 	std::set<std::uint64_t> guids;
+	std::map<std::uint32_t, const SwitchConfig *> fabrics;
 	for (std::size_t i = 0; i < config.switches.size(); i++) {
 		const SwitchConfig &node = config.switches[i];
 		const std::string place = fmt::format("switches[{}]", i);
@@ -264,6 +298,9 @@ Status check_whole(const Config &config)
 			return at(place + ".name", "is taken");
 		if (node.guid && !guids.insert(node.guid).second)
 			return at(place + ".guid", "is taken");
+		const SwitchConfig &first = *fabrics.emplace(node.fabric, &node).first->second;
+		if (auto ok = check_fabric_keys(first, node); !ok)
+			return at(place, ok.error().text);
 	}
 	std::set<std::pair<std::string, std::uint32_t>> taken;
 	for (std::size_t i = 0; i < config.cables.size(); i++) {
@@ -308,7 +345,7 @@ Status check_second_key(const SwitchConfig &node)
 		return success();
 	if (node.key.empty())
 		return Error{"a second key needs a first one"};
-	if (node.second_key == node.key)
+	if (same_key(node.second_key, node.key))
 		return Error{"the second key is the fabric's key already"};
 	return success();
 }

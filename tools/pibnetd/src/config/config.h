@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// The configuration: switches, who may listen where, and cables.
+// The configuration: addresses, switches, cables, and the places of HCAs.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ struct Config {
 	unsigned threads = 0;
 	std::vector<SwitchConfig> switches;
 	std::vector<CableConfig> cables;
-	/// Where a topology file has HCAs.
+	/// Places at which a topology file has HCAs.
 	std::vector<Place> places;
 };
 

@@ -2,9 +2,11 @@
 #include "config/config.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdio>
 #include <fstream>
+#include <tuple>
 
 namespace pib::netd {
 namespace {
@@ -17,7 +19,7 @@ TEST(Config, EmptyMeansOneSwitchForEverybody)
 	ASSERT_EQ(config->switches.size(), 1u);
 	EXPECT_EQ(config->switches[0].name, "sw0");
 	EXPECT_EQ(config->switches[0].ports, 36);
-	EXPECT_TRUE(config->switches[0].accept);
+	EXPECT_EQ(config->switches[0].accept, PIB_HELLO_ANYBODY);
 	EXPECT_EQ(config->switches[0].guid >> 56, 2u);
 	ASSERT_EQ(config->listen.size(), 2u);
 	EXPECT_EQ(format_address(config->listen[0]), "0.0.0.0:18514");
@@ -42,7 +44,11 @@ TEST(Config, Everything)
 	EXPECT_EQ(config->switches[0].ports, 254);
 	EXPECT_EQ(config->switches[0].fabric, 4294967295u);
 	EXPECT_EQ(config->switches[0].guid, 0xa1u);
-	EXPECT_FALSE(config->switches[0].accept);
+	EXPECT_EQ(config->switches[0].accept, PIB_HELLO_NOBODY);
+	EXPECT_EQ(parse_config(R"({"switches": [{"name": "a", "accept": "link"}]})")
+			  ->switches[0]
+			  .accept,
+		  PIB_HELLO_LINK);
 	EXPECT_EQ(config->cables[0].b->node, "b");
 	EXPECT_EQ(config->cables[1].peer->port, 9);
 }
@@ -93,6 +99,39 @@ TEST(Config, ATopologyFileMakesSwitchesCablesAndPlaces)
 	EXPECT_NE(config->places[0].guid, 0u);
 }
 
+TEST(Config, SwitchesOfOneFabricHaveTheSameKeys)
+{
+	const auto file = [](const std::string &name, const std::string &text) {
+		const std::string path = write_file("pibnetd_keys_" + name, text);
+		EXPECT_EQ(::chmod(path.c_str(), 0600), 0);
+		return path;
+	};
+	const std::string key = R"("key_file": ")" + file("one", std::string(32, 'k')) + '"';
+	const std::string padded =
+		R"("key_file": ")" + file("same", std::string(32, 'k') + '\0') + '"';
+	const std::string other = R"("key_file": ")" + file("two", std::string(32, 'o')) + '"';
+	const std::string second = R"(, "second_)" + other.substr(1);
+	const auto with = [](const std::string &a, const std::string &b) {
+		return parse_config(R"({"switches": [{"name": "a", )" + a + R"(}, {"name": "b", )" +
+				    b + "}]}");
+	};
+	EXPECT_TRUE(with(key, key));
+	EXPECT_TRUE(with(key, padded)) << "it is the same key";
+	EXPECT_TRUE(with(key, R"("fabric": 1, )" + other));
+	EXPECT_TRUE(with(key + second, key + second));
+	for (const auto &[a, b, setting] : {
+		     std::tuple{key, other, "key_file"},
+		     std::tuple{key, std::string(R"("ports": 4)"), "key_file"},
+		     std::tuple{key + second, key, "second_key_file"},
+	     }) {
+		const auto refused = with(a, b);
+		ASSERT_FALSE(refused) << a << b;
+		EXPECT_EQ(refused.error().text,
+			  std::string("switches[1]: ") + setting +
+				  ": switch 'a' is of the same fabric, 0, and must have the same");
+	}
+}
+
 TEST(Config, RefusalsNameThePlace)
 {
 	const std::pair<const char *, const char *> cases[] = {
@@ -113,6 +152,7 @@ TEST(Config, RefusalsNameThePlace)
 		{R"({"switches": [{"name": "a", "ports": -4}]})", "switches[0].ports"},
 		{R"({"switches": [{"name": "a", "guid": "0xz"}]})", "switches[0].guid"},
 		{R"({"switches": [{"name": "a", "accept": 1}]})", "switches[0].accept"},
+		{R"({"switches": [{"name": "a", "accept": "all"}]})", "switches[0].accept"},
 		{R"({"switches": [{"name": "a", "second_key_file": "/nonexistent"}]})",
 		 "switches[0].second_key_file"},
 		{R"({"switches": [{"name": "a", "key_file": "/nonexistent"}]})",

@@ -73,7 +73,7 @@ private:
 	}
 	model::End here(const model::End &end) { return {name_of(end.node), end.port}; }
 
-	/// What hangs on two HCAs is none of a switch's.
+	/// Adds a cable. Cables between two HCAs do not concern a switch.
 	void add(const model::TopologyCable &cable)
 	{
 		if (is_switch(cable.a) && is_switch(cable.b))

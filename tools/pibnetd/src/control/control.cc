@@ -30,38 +30,12 @@ struct Request {
 	std::uint64_t now;
 };
 
-/// LinkSpeedActive and LinkSpeedExtActive as one number, enum ib_port_speed.
-std::uint16_t speed_of(const pib_port &p)
-{
-	if (!p.ext_speed_act)
-		return p.speed_act ? p.speed_act : 1;
-	return static_cast<std::uint16_t>(p.ext_speed_act << 4);
-}
-
 model::Counters counters_of(const pib_counts &c)
 {
 	const std::pair<pib_c_attr, std::uint64_t> values[] = {
-		{PIB_C_XMIT_BYTES, c.xmit_bytes},
-		{PIB_C_RCV_BYTES, c.rcv_bytes},
-		{PIB_C_XMIT_PKTS, c.xmit_pkts},
-		{PIB_C_RCV_PKTS, c.rcv_pkts},
-		{PIB_C_UNICAST_XMIT, c.ucast_xmit},
-		{PIB_C_UNICAST_RCV, c.ucast_rcv},
-		{PIB_C_MCAST_XMIT, c.mcast_xmit},
-		{PIB_C_MCAST_RCV, c.mcast_rcv},
-		{PIB_C_SYMBOL_ERR, c.symbol_err},
-		{PIB_C_LINK_RECOVERY, c.link_recovery},
-		{PIB_C_LINK_DOWNED, c.link_downed},
-		{PIB_C_RCV_ERR, c.rcv_err},
-		{PIB_C_RCV_REMPHYS_ERR, c.rcv_remphys_err},
-		{PIB_C_RCV_SWITCH_RELAY_ERR, c.rcv_switch_relay_err},
-		{PIB_C_XMIT_DISCARD, c.xmit_discard},
-		{PIB_C_XMIT_CONSTRAINT_ERR, c.xmit_constraint_err},
-		{PIB_C_RCV_CONSTRAINT_ERR, c.rcv_constraint_err},
-		{PIB_C_LOCAL_INTEGRITY_ERR, c.local_integrity_err},
-		{PIB_C_VL15_DROPPED, c.vl15_dropped},
-		{PIB_C_XMIT_WAIT, c.xmit_wait},
-		{PIB_C_QP1_DROPPED, c.qp1_dropped},
+#define PORT_COUNTER(name, field) {PIB_C_##name, c.field},
+		PIB_PORT_COUNTERS(PORT_COUNTER)
+#undef PORT_COUNTER
 	};
 	model::Counters counters;
 	for (const auto &name : model::port_counter_names())
@@ -84,7 +58,7 @@ model::Port port_model(const Port &port)
 	model.sm_lid = p.sm_lid;
 	model.mtu = pib_mtu_bytes(p.nbr_mtu);
 	model.width = p.width_act;
-	model.speed = speed_of(p);
+	model.speed = pib_port_speed(&p);
 	model.counters = counters_of(port.counts);
 	return model;
 }
@@ -201,7 +175,7 @@ std::vector<model::Link> link_models(const Core &core, std::uint64_t now)
 	return models;
 }
 
-/// What pibctl would print.
+/// The JSON that pibctl would print.
 Json printed(const std::function<void(model::Output &)> &show)
 {
 	const auto out = model::make_json_output(false);

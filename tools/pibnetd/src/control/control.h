@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the control socket understands: a request is a line of JSON, and so is its answer.
+// The requests of the control socket: each is a line of JSON, and so is its answer.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@
 
 namespace pib::netd {
 
-/// What a request may want that the core cannot do.
+/// Parts of requests that the core cannot do.
 struct ControlHooks {
-	/// Reads the configuration anew.
+	/// Reads the configuration again.
 	std::function<Status(Drop)> reload;
-	/// Where the daemon listens, for "uplinks".
+	/// Addresses on which the daemon listens, for "uplinks".
 	std::function<std::vector<Address>()> listen;
 };
 

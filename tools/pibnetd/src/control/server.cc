@@ -35,7 +35,7 @@ void watch(int epoll, int fd, std::uint32_t events, int operation)
 	::epoll_ctl(epoll, operation, fd, &event);
 }
 
-/// Does somebody listen there?
+/// True if a process listens there.
 bool answers(const sockaddr_un &name)
 {
 	const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -19,12 +19,12 @@ public:
 	explicit Server(int epoll) : epoll_(epoll) {}
 	~Server();
 
-	/// Takes the place of a socket that nobody listens on any more.
+	/// Replaces a socket on which no process listens any more.
 	Status open(const std::string &path);
-	/// Nobody new is heard. Who is connected stays, since his request may be the reason.
+	/// Takes no new clients. Those that are connected stay: one may have asked for this.
 	void close();
 	const std::string &path() const { return path_; }
-	/// Is the descriptor one of this server's? If so, does what there is to do.
+	/// Handles events of a descriptor. False if it is none of this server's.
 	bool handle(int fd, std::uint32_t events, const Answer &answer);
 
 private:
@@ -35,7 +35,7 @@ private:
 	};
 
 	void accept();
-	/// False if the client is to go.
+	/// False if the client must go.
 	bool read(Client &client, const Answer &answer);
 	bool write(Client &client);
 

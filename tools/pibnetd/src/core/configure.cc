@@ -10,9 +10,6 @@
 namespace pib::netd {
 namespace {
 
-/// A link that is down for so long is not just restarting.
-constexpr std::uint64_t kRestartNs = PIB_DEAD_MS * PIB_NSEC_PER_MSEC;
-
 const SwitchConfig *find(const Config &config, std::string_view name)
 {
 	for (const SwitchConfig &node : config.switches)
@@ -21,7 +18,7 @@ const SwitchConfig *find(const Config &config, std::string_view name)
 	return nullptr;
 }
 
-/// Is it the same switch, if perhaps under another description, or with other keys?
+/// True if it is the same switch, though its description or its keys may have changed.
 bool same_switch(const SwitchConfig &a, const SwitchConfig &b)
 {
 	return a.ports == b.ports && a.guid == b.guid && a.fabric == b.fabric &&
@@ -35,23 +32,18 @@ bool touches(const CableConfig &cable, const std::set<std::string> &nodes)
 
 } // namespace
 
-/// Would links be cut because keys are exchanged in a wrong order?
+/// Refuses if links would be cut because keys are exchanged in a wrong order.
 Status Core::check_link_keys(const Switch &node, const SwitchConfig &wanted,
 			     std::uint64_t now) const
 {
 	for (const auto &[id, link] : links_) {
 		if (link->port->owner != &node)
 			continue;
-		// A change of the key has it restart: it is down for a moment then.
-		const bool counts =
-			link->is_up || (link->down_since && now < link->down_since + kRestartNs);
-		if (!counts || !link->up_key)
+		const std::uint32_t used = pib_link_used_key(&link->fsm, now);
+		if (!used)
 			continue;
-		const bool first = link->up_key == node.key_number;
-		if (!first && link->up_key != node.second_number)
-			continue;
-		const Key &key = first ? node.config.key : node.config.second_key;
-		if (key != wanted.key && key != wanted.second_key)
+		const Key &key = key_of(node, used);
+		if (!same_key(key, wanted.key) && !same_key(key, wanted.second_key))
 			return Error{fmt::format(
 				"{}/{}: the peer uses the key that would go: change that host's "
 				"key first, or reload by the control socket with \"force\", which "
@@ -72,7 +64,7 @@ Status Core::check_keys(const Config &config, std::uint64_t now, Drop drop) cons
 						 is.name)};
 		if (!wanted || !same_switch(*wanted, is))
 			continue;
-		if (wanted->key != is.key && wanted->key != is.second_key)
+		if (!same_key(wanted->key, is.key) && !same_key(wanted->key, is.second_key))
 			return Error{fmt::format(
 				"switch '{}': this key was not its second key before: all hosts "
 				"must have it as that first",
@@ -117,7 +109,7 @@ Status Core::configure(const Config &config, std::uint64_t now, Drop drop)
 					  {"guid", fmt::format("0x{:016x}", wanted.guid)}});
 	}
 	forget_keys();
-	places_ = config.places;
+	ports_.rebuild(switches_, config.places);
 	for (const CableConfig &cable : config.cables) {
 		if (std::find(cables_.begin(), cables_.end(), cable) != cables_.end())
 			continue;
@@ -145,7 +137,7 @@ void Core::remove_switch(Switch &node, std::uint64_t now)
 		if (port.cable)
 			unplug_cable(port);
 	}
-	// What is said to peers refers to nothing in the switch, but what waits does.
+	// Datagrams with hellos refer to nothing in the switch, but packets that wait do.
 	forwarder_.flush();
 	forwarder_.forget(node);
 	log_.info("switch removed", {{"switch", node.config.name}});
@@ -156,8 +148,8 @@ void Core::update_switch(Switch &node, const SwitchConfig &config, std::uint64_t
 {
 	if (node.config.description != config.description)
 		pib_node_set_desc(&node.node, config.description.c_str(), now);
-	const bool rekeyed =
-		node.config.key != config.key || node.config.second_key != config.second_key;
+	const bool rekeyed = !same_key(node.config.key, config.key) ||
+			     !same_key(node.config.second_key, config.second_key);
 	// Moved, for a copy would leave a dropped key in the memory of the one before.
 	node.config = SwitchConfig(config);
 	if (!rekeyed)
@@ -177,6 +169,8 @@ void Core::unplug_cable(Port &port)
 	port.loose = other.loose = false;
 	port.cable = nullptr;
 	other.cable = nullptr;
+	ports_.update(port);
+	ports_.update(other);
 	port_link_down(port);
 	port_link_down(other);
 }
@@ -200,6 +194,8 @@ void Core::plug_cable(Port &a, Port &b)
 {
 	a.cable = &b;
 	b.cable = &a;
+	ports_.update(a);
+	ports_.update(b);
 	settle_cable(a, b);
 }
 
@@ -213,7 +209,7 @@ void Core::make_cable(const CableConfig &cable, std::uint64_t now)
 		drop_link(*(*a)->link, now);
 	if (cable.peer) {
 		make_link(**a, LinkKind::configured,
-			  {.socket = kAnySocket, .remote = *cable.peer, .local = {}}, now);
+			  {.socket = kAnySocket, .remote = *cable.peer, .local = {}}, nullptr, now);
 		return;
 	}
 	const auto b = find_port(*cable.b);

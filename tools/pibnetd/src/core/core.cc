@@ -24,23 +24,48 @@ std::optional<pib_segment> parse_segment(std::span<const std::uint8_t> bytes)
 Core::Core(Wire &wire, Stats &stats, Log &log, std::function<std::uint64_t()> random) :
 	log_(log), random_(std::move(random)), wire_(wire), stats_(stats), forwarder_(wire, stats_)
 {
+	forget_answers();
 }
 
 // ---- what datagrams hold ----
 
-void Core::receive(const Arrival &arrival, std::uint64_t now)
+namespace {
+
+/// Calls what for each datagram that arrived.
+template <typename What>
+void each_datagram(const Arrival &arrival, What what)
 {
 	auto rest = arrival.bytes;
 	const std::size_t step = arrival.step ? arrival.step : rest.size();
 	while (!rest.empty()) {
 		const auto one = rest.first(std::min(step, rest.size()));
-		stats_.add(PIB_US_RX_DATAGRAMS);
-		datagram(arrival, one, now);
+		what(one);
 		rest = rest.subspan(one.size());
 	}
 }
 
-void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
+} // namespace
+
+void Core::check_greetings(const Arrival &arrival, std::vector<GreetingKey> &keys) const
+{
+	each_datagram(arrival, [&](std::span<const std::uint8_t> one) {
+		keys.push_back(greeting_key(one));
+	});
+}
+
+std::size_t Core::receive(const Arrival &arrival, std::span<const GreetingKey> keys,
+			  std::uint64_t now)
+{
+	auto key = keys.begin();
+	each_datagram(arrival, [&](std::span<const std::uint8_t> one) {
+		stats_.add(PIB_US_RX_DATAGRAMS);
+		datagram(arrival, one, *key++, now);
+	});
+	return static_cast<std::size_t>(key - keys.begin());
+}
+
+void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes, GreetingKey key,
+		    std::uint64_t now)
 {
 	if (bytes.size() < PIB_DG_HDR_LEN) {
 		stats_.add(PIB_US_RX_SHORT);
@@ -56,7 +81,7 @@ void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 	case PIB_DG_DATA:
 	case PIB_DG_SEGMENT: data(arrival, header, bytes, now); break;
 	case kPing: reflect(arrival, bytes, now); break;
-	default: control(arrival, bytes, now);
+	default: control(arrival, bytes, key, now);
 	}
 }
 
@@ -155,8 +180,8 @@ void Core::segment(Link &link, std::span<const std::uint8_t> bytes, std::uint64_
 		frame(link, std::move(*done), now);
 }
 
-/// What has come of a frame: run by run of segments, in each from the first packet that starts
-/// in it. The packet that a gap cuts off counts as short.
+/// Takes in the segments of a frame that have come: run by run, in each from the first packet that
+/// starts in it. A packet that a gap cuts off counts as short.
 void Core::frame(Link &link, Frame frame, std::uint64_t now)
 {
 	if (!frame.whole())
@@ -182,11 +207,13 @@ void Core::frame(Link &link, Frame frame, std::uint64_t now)
 /// pibping wants its datagram back. No more than came in goes out.
 void Core::reflect(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
 {
-	if (!may_answer(now))
+	if (!may_answer(now)) {
+		stats_.add(PIB_US_RX_STRANGER);
 		return;
+	}
 	const PingResponder responder = {
 		PingSoftware::pibnetd, [this](std::uint32_t fabric) -> std::optional<Key> {
-			const Switch *node = acceptor(fabric);
+			const Switch *node = ports_.acceptor(fabric);
 			return node ? std::optional(node->config.key) : std::nullopt;
 		}};
 	const auto answer = answer_ping(bytes, responder);
@@ -274,7 +301,7 @@ void Core::find_deadline()
 {
 	deadline_ = ~std::uint64_t{0};
 	for (const auto &[id, link] : links_)
-		deadline_ = std::min(deadline_, pib_link_deadline(&link->fsm));
+		deadline_ = std::min({deadline_, pib_link_deadline(&link->fsm), expires_at(*link)});
 	for (const auto &node : switches_) {
 		const std::uint64_t due = pib_node_deadline(&node->node);
 		if (due)
@@ -287,7 +314,7 @@ void Core::find_deadline()
 
 namespace {
 
-/// Has the cable come loose, by either of its ends?
+/// True if the cable has come loose, at either of its ends.
 bool is_loose(const Port &port)
 {
 	return port.loose || (port.cable && port.cable->loose);
@@ -331,6 +358,7 @@ void Core::plug(Port &port, bool plugged, std::uint64_t now)
 {
 	const bool changes = port.unplugged == plugged || is_loose(port);
 	port.unplugged = !plugged;
+	ports_.update(port);
 	stop_flapping(port);
 	if (!changes)
 		return;

@@ -11,22 +11,13 @@
 #include <vector>
 
 #include "config/config.h"
+#include "core/port_finder.h"
 #include "switch/forward.h"
 #include "util/log.h"
 
 namespace pib::netd {
 
-/// Who has which port, so that a peer that comes back finds the one that it had.
-struct Reservation {
-	std::string node;
-	std::uint64_t guid = 0;
-	std::uint8_t peer_port = 0;
-	std::uint8_t port = 0;
-
-	bool operator==(const Reservation &) const = default;
-};
-
-/// Which keys may go.
+/// Keys that may go.
 enum class Drop {
 	/// Those by which no link is up, or was a moment ago.
 	unused,
@@ -34,23 +25,30 @@ enum class Drop {
 	forced,
 };
 
+/// The number of the key by which a hello to no link is authentic, 0: its fabric has none. Nothing: it
+/// is not, or the datagram is none.
+using GreetingKey = std::optional<std::uint32_t>;
+
 class Core {
 public:
-	/// random gives 64 bits that nobody can guess. What is counted goes to stats, as it does
-	/// from wire.
+	/// random gives 64 bits that nobody can guess. The core counts in stats, as does the wire.
 	Core(Wire &wire, Stats &stats, Log &log, std::function<std::uint64_t()> random);
 
 	/// Makes switches and cables as the configuration says; what is unchanged stays as it is.
 	/// A refusal changes nothing.
 	Status configure(const Config &config, std::uint64_t now, Drop drop = Drop::unused);
-	/// Would configure() refuse it for its keys?
+	/// Refuses if configure() would for its keys.
 	Status check_keys(const Config &config, std::uint64_t now, Drop drop) const;
 	/// Says goodbye to all peers.
 	void close(std::uint64_t now);
 
-	/// Takes in what arrived. What it leads to is sent by flush(), until when the bytes must
-	/// stay.
-	void receive(const Arrival &arrival, std::uint64_t now);
+	/// Checks the hellos of strangers among the datagrams that arrived; to keys comes one for
+	/// each. Needs no lock: keys change by configure() alone, and then nobody receives.
+	void check_greetings(const Arrival &arrival, std::vector<GreetingKey> &keys) const;
+	/// Takes in what arrived, and was checked. Returns how many datagrams. What it leads to is
+	/// sent by flush(), until when the bytes must stay.
+	std::size_t receive(const Arrival &arrival, std::span<const GreetingKey> keys,
+			    std::uint64_t now);
 	void flush(std::uint64_t now);
 	/// As flush(), but leaves it to the caller to flush the wire, for which no lock is needed,
 	/// and then to drop the batch. Nothing: it was flushed, since what was sent has an order.
@@ -72,14 +70,20 @@ public:
 	/// Changes the faults of the cable under the port. They last as long as the cable.
 	void change_faults(Port &port, const model::LinkChange &change, std::uint64_t now);
 
-	const std::vector<Reservation> &reservations() const { return reservations_; }
-	void set_reservations(std::vector<Reservation> all) { reservations_ = std::move(all); }
+	const PortFinder &ports() const { return ports_; }
+	void set_reservations(const std::vector<Reservation> &all) { ports_.set_reservations(all); }
 
 private:
 	friend class CoreTest;
 
+	/// In which session a peer was answered, and what link id it was told.
+	struct Answered {
+		std::uint32_t id;
+		std::uint64_t nonce;
+	};
+
 	// core.cc: what datagrams hold
-	void datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
+	void datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes, GreetingKey key,
 		      std::uint64_t now);
 	Link *data_link(const Arrival &arrival, const pib_dg &header);
 	void data(const Arrival &arrival, const pib_dg &header, std::span<const std::uint8_t> bytes,
@@ -98,27 +102,37 @@ private:
 	void number_keys(Switch &node);
 	void forget_keys();
 	bool authentic(const Switch &node, pib_hello &h, std::span<const std::uint8_t> bytes) const;
+	GreetingKey greeting_key(std::span<const std::uint8_t> bytes) const;
 	const Key &key_of(const Switch &node, std::uint32_t number) const;
 	void rekey(Link &link, std::uint64_t now);
-	void control(const Arrival &arrival, std::span<const std::uint8_t> bytes,
+	void control(const Arrival &arrival, std::span<const std::uint8_t> bytes, GreetingKey key,
 		     std::uint64_t now);
-	void greet(const Arrival &arrival, pib_hello &h, std::uint8_t type,
-		   std::span<const std::uint8_t> bytes, std::uint64_t now);
+	void greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, GreetingKey key,
+		   std::uint64_t now);
 	void refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::uint64_t now);
 	void answer_probe(const Path &path, const pib_hello &h, std::uint64_t now);
 	bool may_answer(std::uint64_t now);
-	Switch *acceptor(std::uint32_t fabric);
+	void answer(const Path &path, const pib_hello &h, std::uint64_t now);
+	void echo(const Arrival &arrival, pib_hello &h, std::uint32_t to, std::uint8_t type,
+		  std::span<const std::uint8_t> bytes, std::uint64_t now);
 	Link *match(const pib_hello &h, const Address &from);
-	Port *place_for(const pib_hello &h);
-	bool is_place(const Port &port) const;
-	Port *port_for(const pib_hello &h);
-	Link *admit(const Path &path, const pib_hello &h, std::uint64_t now);
-	Link &make_link(Port &port, LinkKind kind, const Path &path, std::uint64_t now);
+	bool names(const Address &host) const;
+	pib_hello_way way_of(const Arrival &arrival, std::uint32_t fabric) const;
+	Port *port_for(const Arrival &arrival, const pib_hello &h, std::uint64_t now);
+	Link *admit(const Arrival &arrival, const pib_hello &h, const Answered *said,
+		    std::uint64_t now);
+	void forget(const Link &link, std::uint64_t now);
+	void forget_answers();
+	/// said: the link goes on in a session in which the peer was answered before.
+	Link &make_link(Port &port, LinkKind kind, const Path &path, const Answered *said,
+			std::uint64_t now);
 	void drop_link(Link &link, std::uint64_t now);
-	bool knows(Link &link, const Path &path, const pib_hello &h);
-	void link_control(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
+	bool may_move(const Link &link, const Arrival &arrival, const pib_hello &h) const;
+	bool knows(Link &link, const Arrival &arrival, const pib_hello &h);
+	void link_control(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
 			  std::uint64_t now);
-	void stranger(Link *link, const Path &path, std::uint64_t now);
+	void stranger(Link &link, const Path &path, std::uint64_t now);
+	void claim(Link *link, const Path &path, std::uint64_t now);
 	void unauthentic(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 			 std::uint64_t now);
 	bool refused(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
@@ -127,8 +141,9 @@ private:
 	void say(Link &link, std::uint64_t now);
 	void send_bytes(const Path &path, std::span<const std::uint8_t> bytes);
 	void fill_hello(const Port &port, pib_hello &h) const;
-	void settle(Link &link, std::uint64_t now);
+	void settle(Link &link);
 	void bounce(Port &port, std::uint64_t now);
+	std::uint64_t expires_at(const Link &link) const;
 	bool expired(const Link &link, std::uint64_t now) const;
 	std::uint64_t nonce();
 
@@ -157,14 +172,19 @@ private:
 	Forwarder forwarder_;
 	std::vector<std::unique_ptr<Switch>> switches_;
 	std::vector<CableConfig> cables_;
-	std::vector<Place> places_;
 	/// Outlives the links.
 	FrameMemory frame_memory_;
 	std::unordered_map<std::uint32_t, std::unique_ptr<Link>> links_;
 	/// Of all keys of all switches.
-	std::map<Key, std::uint32_t> key_numbers_;
+	std::map<Key, std::uint32_t, KeyOrder> key_numbers_;
 	std::uint32_t last_key_ = 0;
-	std::vector<Reservation> reservations_;
+	PortFinder ports_;
+	/// Accepted links by their peers, by fabric.
+	std::unordered_map<std::uint32_t, std::unordered_map<PeerId, Link *, PeerHash>> accepted_;
+	/// Links to hosts that the configuration calls.
+	std::unordered_multimap<Host, Link *, HostHash> called_;
+	/// State of the answers to strangers.
+	pib_cookies cookies_{};
 	std::uint64_t deadline_ = 0;
 	std::uint64_t deaf_at_ = 0;
 	/// Answers to strangers that may still be sent in this second.

@@ -183,6 +183,12 @@ std::optional<Bytes> Peer::tick(std::uint64_t now)
 	return build(now);
 }
 
+Bytes Peer::goodbye(std::uint64_t now)
+{
+	pib_link_bye(&fsm);
+	return build(now);
+}
+
 void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answers)
 {
 	const std::uint8_t type = bytes[0] & 0xF;
@@ -290,7 +296,10 @@ void World::deliver(const Address &from, const Bytes &bytes, std::size_t step)
 	arrival.path.remote = from;
 	arrival.bytes = {copy.get(), bytes.size()};
 	arrival.step = step ? step : bytes.size();
-	core.receive(arrival, now);
+	arrival.hop_limit = hop_limit;
+	std::vector<GreetingKey> keys;
+	core.check_greetings(arrival, keys);
+	core.receive(arrival, keys, now);
 	core.flush(now);
 }
 

@@ -22,7 +22,7 @@ struct Datagram {
 	Bytes bytes;
 };
 
-/// What the daemon sends, datagram by datagram.
+/// Keeps the datagrams that the daemon sends.
 class Net final : public Wire {
 public:
 	void send(const Path &path, std::span<const iovec> parts, std::size_t segment) override
@@ -78,10 +78,12 @@ public:
 	pib_hello say() const;
 	/// A control datagram of the peer's state machine, if it wants to send one now.
 	std::optional<Bytes> tick(std::uint64_t now);
+	/// A control datagram by which the peer ends its session.
+	Bytes goodbye(std::uint64_t now);
 	/// Takes in what the daemon sent.
 	void hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answers);
 	Bytes data(const Bytes &packet) const;
-	/// The same as it travels in a keyed fabric.
+	/// The packet as it travels in a keyed fabric.
 	Bytes sealed(const Bytes &packet);
 	/// The peer forgets everything.
 	void restart();
@@ -120,7 +122,7 @@ struct World {
 	void deliver(const Address &from, const Bytes &bytes, std::size_t step = 0);
 	/// Lets time pass, in steps of 10 ms.
 	void run(unsigned ms);
-	/// What the daemon sent reaches the peers.
+	/// Lets the datagrams that the daemon has sent reach the peers.
 	void carry();
 	std::uint64_t count(pib_us_attr what) const { return core.stats().counts[what]; }
 	/// Makes the peers' ports Active, and routes lid to port.
@@ -137,6 +139,8 @@ struct World {
 	Stats stats;
 	Core core;
 	std::vector<Peer *> peers;
+	/// Of what is delivered.
+	std::uint8_t hop_limit = PIB_HOP_LIMIT;
 };
 
 } // namespace pib::netd::fake

@@ -22,9 +22,16 @@ void set_description(pib_hello &h, std::string_view text)
 	std::copy_n(text.begin(), std::min(text.size(), sizeof(h.desc) - 1), h.desc);
 }
 
-bool free(const Port &port)
+pib_cookie_addr cookie_addr(const Address &address)
 {
-	return !port.link && !port.cable;
+	pib_cookie_addr addr{};
+	if (address.family == AF_INET) {
+		pib_cookie_addr_v4(&addr, address.bytes.data(), address.port);
+		return addr;
+	}
+	std::copy(address.bytes.begin(), address.bytes.end(), addr.host);
+	addr.udp_port = address.port;
+	return addr;
 }
 
 std::string port_name(const Port &port)
@@ -83,7 +90,7 @@ void Core::say(Link &link, std::uint64_t now)
 	pib_hello h{};
 	fill_hello(*link.port, h);
 	pib_link_build(&link.fsm, &h, now, bytes.data());
-	// Which is that of its session, for a change of the key begins a new one.
+	// The first key is the session's, since a change of the key begins a new session.
 	auth_seal(link.port->owner->config.key, bytes);
 	send_bytes(link.path, bytes);
 }
@@ -108,10 +115,10 @@ void Core::refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::u
 				    {"reason", std::string(pib_hello_refusal_text(why))}});
 	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> bytes;
 	pib_hello answer{};
-	Switch *node = acceptor(h.fabric);
+	Switch *node = ports_.acceptor(h.fabric);
 	if (node)
 		fill_hello(node->port(0), answer);
-	// Who has no key could not check an answer that has one.
+	// A peer without a key could not check an answer with one.
 	const bool keyed = node && h.caps & PIB_CAP_KEYED;
 	if (!keyed)
 		answer.caps &= ~std::uint32_t{PIB_CAP_KEYED};
@@ -130,14 +137,16 @@ void Core::refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::u
 	send_bytes(path, bytes);
 }
 
-/// Somebody only wants to know who is here.
+/// Answers a peer that only wants to know which node is here.
 void Core::answer_probe(const Path &path, const pib_hello &h, std::uint64_t now)
 {
-	if (!may_answer(now))
+	if (!may_answer(now)) {
+		stats_.add(PIB_US_RX_STRANGER);
 		return;
+	}
 	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> bytes;
 	pib_hello answer{};
-	const Switch &node = *acceptor(h.fabric);
+	const Switch &node = *ports_.acceptor(h.fabric);
 	fill_hello(*node.ports[0], answer);
 	answer.caps |= PIB_CAP_PROBE;
 	answer.nonce = nonce();
@@ -146,6 +155,24 @@ void Core::answer_probe(const Path &path, const pib_hello &h, std::uint64_t now)
 	answer.ack = h.seq;
 	pib_hello_build(&answer, PIB_DG_HELLO_ACK, h.link_id, bytes.data());
 	auth_seal(node.config.key, bytes);
+	send_bytes(path, bytes);
+}
+
+/// Answers a hello for which there is a port, and keeps nothing: kernel/proto/cookie.h.
+void Core::answer(const Path &path, const pib_hello &h, std::uint64_t now)
+{
+	const pib_cookie_addr from = cookie_addr(path.remote);
+	if (!pib_cookie_may_reply(&cookies_, &from, &h, now)) {
+		stats_.add(PIB_US_RX_STRANGER);
+		return;
+	}
+	Switch &node = *ports_.acceptor(h.fabric);
+	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> bytes;
+	pib_hello answer{};
+	fill_hello(node.port(0), answer);
+	const std::uint8_t type = pib_cookie_reply(&cookies_, &from, &h, now, &answer);
+	pib_hello_build(&answer, type, h.link_id, bytes.data());
+	auth_seal(key_of(node, h.key), bytes);
 	send_bytes(path, bytes);
 }
 
@@ -177,7 +204,7 @@ void Core::forget_keys()
 	});
 }
 
-/// Has the sender a key of the switch, or have both none? By which one is noted in h.
+/// True if the sender has a key of the switch, or both have none. The key's number is noted in h.
 bool Core::authentic(const Switch &node, pib_hello &h, std::span<const std::uint8_t> bytes) const
 {
 	if (auth_check(node.config.key, h, bytes)) {
@@ -190,13 +217,27 @@ bool Core::authentic(const Switch &node, pib_hello &h, std::span<const std::uint
 	return true;
 }
 
+GreetingKey Core::greeting_key(std::span<const std::uint8_t> bytes) const
+{
+	pib_hello h;
+	std::uint32_t to = 0;
+	std::uint8_t type = 0;
+	if (bytes.size() != PIB_HELLO_WIRE_LEN ||
+	    pib_hello_parse(&h, &type, &to, bytes.data(), bytes.size()) || to)
+		return {};
+	const Switch *node = ports_.acceptor(h.fabric);
+	if (!node || !authentic(*node, h, bytes))
+		return {};
+	return h.key;
+}
+
 /// The key of a session that holds.
 const Key &Core::key_of(const Switch &node, std::uint32_t number) const
 {
 	return number && number == node.second_number ? node.config.second_key : node.config.key;
 }
 
-/// A link whose own key or whose peer's key is none of the switch's any more begins anew.
+/// Restarts the link if its own key or its peer's is none of the switch's any more.
 void Core::rekey(Link &link, std::uint64_t now)
 {
 	const Switch &node = *link.port->owner;
@@ -216,7 +257,8 @@ void Core::rekey(Link &link, std::uint64_t now)
 
 // ---- hearing ----
 
-void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
+void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, GreetingKey key,
+		   std::uint64_t now)
 {
 	pib_hello h;
 	std::uint32_t to = 0;
@@ -226,12 +268,12 @@ void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, 
 		return;
 	}
 	if (!to) {
-		greet(arrival, h, type, bytes, now);
+		greet(arrival, h, type, key, now);
 		return;
 	}
 	const auto found = links_.find(to);
 	if (found == links_.end()) {
-		stats_.add(PIB_US_RX_UNKNOWN_LINK);
+		echo(arrival, h, to, type, bytes, now);
 		return;
 	}
 	Link &link = *found->second;
@@ -239,32 +281,45 @@ void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, 
 	if (config.fabric != h.fabric)
 		stats_.add(PIB_US_RX_FABRIC);
 	else if (authentic(*link.port->owner, h, bytes))
-		link_control(link, arrival.path, h, type, now);
+		link_control(link, arrival, h, type, now);
 	else
 		unauthentic(link, arrival.path, h, type, now);
 }
 
-/// What is said by an unknown key is for the user to know. Nothing else follows from it.
+/// Notes a datagram by an unknown key, for the user. Nothing else follows from it.
 void Core::unauthentic(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 		       std::uint64_t now)
 {
 	stats_.add(PIB_US_RX_BAD_AUTH);
-	if (type != PIB_DG_BYE)
-		stranger(&link, path, now);
+	// Whoever answers this link's session has heard it: the address alone is easily forged.
+	if (type != PIB_DG_BYE && h.peer_nonce == link.fsm.nonce)
+		stranger(link, path, now);
 	else if (h.refusal == PIB_REFUSED_KEY && link.path.remote == path.remote)
 		refused(link, path, h, type, now);
 }
 
-/// From where the link's peer was heard last, somebody speaks by another key, or by none.
-void Core::stranger(Link *link, const Path &path, std::uint64_t now)
+/// Notes that a datagram by another key, or by none, has come from the link's peer's last address.
+void Core::stranger(Link &link, const Path &path, std::uint64_t now)
+{
+	if (link.established() || !(link.path.remote == path.remote))
+		return;
+	if (link.refused != PIB_REFUSED_KEY)
+		log_.warning("peer has another key", {{"port", port_name(*link.port)},
+						      {"address", format_address(path.remote)}});
+	link.refused = PIB_REFUSED_KEY;
+	link.refused_at = now;
+}
+
+/// Notes a hello by another key, or by none, from that address and in the name of the link's peer.
+/// All of that is easily forged, so the user is told that it is only a claim.
+void Core::claim(Link *link, const Path &path, std::uint64_t now)
 {
 	if (!link || link->established() || !(link->path.remote == path.remote))
 		return;
-	if (link->refused != PIB_REFUSED_KEY)
-		log_.warning("peer has another key", {{"port", port_name(*link->port)},
-						      {"address", format_address(path.remote)}});
-	link->refused = PIB_REFUSED_KEY;
-	link->refused_at = now;
+	if (!link->claimed_at)
+		log_.warning(kClaimed, {{"port", port_name(*link->port)},
+					{"address", format_address(path.remote)}});
+	link->claimed_at = now;
 }
 
 bool Core::refused(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
@@ -283,25 +338,11 @@ bool Core::refused(Link &link, const Path &path, const pib_hello &h, std::uint8_
 	return true;
 }
 
-/// A switch of the fabric that takes strangers, or else one that does not.
-Switch *Core::acceptor(std::uint32_t fabric)
+/// Takes in a hello to no link in particular.
+void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, GreetingKey key,
+		 std::uint64_t now)
 {
-	Switch *other = nullptr;
-	for (auto &node : switches_) {
-		if (node->config.fabric != fabric)
-			continue;
-		if (node->config.accept)
-			return node.get();
-		other = node.get();
-	}
-	return other;
-}
-
-/// A hello to nobody in particular.
-void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type,
-		 std::span<const std::uint8_t> bytes, std::uint64_t now)
-{
-	Switch *node = acceptor(h.fabric);
+	const Switch *node = ports_.acceptor(h.fabric);
 	const bool wants_answer = type == PIB_DG_HELLO && (h.link_id || h.caps & PIB_CAP_PROBE);
 	if (!node) {
 		stats_.add(PIB_US_RX_FABRIC);
@@ -309,14 +350,15 @@ void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type,
 			refuse(arrival.path, h, PIB_REFUSED_FABRIC, now);
 		return;
 	}
-	if (!authentic(*node, h, bytes)) {
+	if (!key) {
 		stats_.add(PIB_US_RX_BAD_AUTH);
 		if (type == PIB_DG_HELLO && h.link_id)
-			stranger(match(h, arrival.path.remote), arrival.path, now);
+			claim(match(h, arrival.path.remote), arrival.path, now);
 		if (wants_answer)
 			refuse(arrival.path, h, PIB_REFUSED_KEY, now);
 		return;
 	}
+	h.key = *key;
 	if (type != PIB_DG_HELLO) {
 		stats_.add(PIB_US_RX_BAD_HELLO);
 		return;
@@ -329,62 +371,97 @@ void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type,
 		stats_.add(PIB_US_RX_UNKNOWN_LINK);
 		return;
 	}
+	if (Link *link = match(h, arrival.path.remote))
+		link_control(*link, arrival, h, type, now);
+	else if (port_for(arrival, h, now))
+		answer(arrival.path, h, now);
+}
+
+/// A datagram is for a link that there is not. If it echoes an answer, its sender hears what is sent
+/// to him.
+void Core::echo(const Arrival &arrival, pib_hello &h, std::uint32_t to, std::uint8_t type,
+		std::span<const std::uint8_t> bytes, std::uint64_t now)
+{
+	const Switch *node = ports_.acceptor(h.fabric);
+	const pib_cookie_addr from = cookie_addr(arrival.path.remote);
+	const auto is_back = [&](std::uint32_t key) {
+		return pib_cookie_is_back(&cookies_, &from, &h, to, key, now);
+	};
+	const bool goes_on = node && is_back(node->key_number);
+	const bool begins = !goes_on && node && node->second_number && is_back(node->second_number);
+	if (type == PIB_DG_BYE || !h.link_id || (!goes_on && !begins)) {
+		stats_.add(PIB_US_RX_UNKNOWN_LINK);
+		return;
+	}
+	if (!authentic(*node, h, bytes)) {
+		stats_.add(PIB_US_RX_BAD_AUTH);
+		return;
+	}
+	const Answered said{to, h.peer_nonce};
 	Link *link = match(h, arrival.path.remote);
 	if (!link)
-		link = admit(arrival.path, h, now);
+		link = admit(arrival, h, goes_on ? &said : nullptr, now);
 	if (link)
-		link_control(*link, arrival.path, h, type, now);
+		link_control(*link, arrival, h, type, now);
 }
 
 /// The link that the peer has already.
 Link *Core::match(const pib_hello &h, const Address &from)
 {
-	for (auto &[id, link] : links_) {
-		if (link->port->owner->config.fabric != h.fabric)
-			continue;
-		if (link->kind == LinkKind::accepted) {
-			if (link->is_peer(h))
-				return link.get();
-			continue;
-		}
+	if (const auto at = accepted_.find(h.fabric); at != accepted_.end())
+		if (const auto link = at->second.find(PeerId::of(h)); link != at->second.end())
+			return link->second;
+	const auto [begin, end] = called_.equal_range(Host::of(from));
+	for (auto at = begin; at != end; ++at) {
+		Link *link = at->second;
 		// Several links may lead to one address: a session tells them apart.
 		const bool bound =
 			link->established() && (link->fsm.peer_node_guid != h.node_guid ||
 						link->fsm.peer_port_num != h.port_num);
-		if (!bound && link->path.remote == from)
-			return link.get();
+		if (!bound && link->path.remote == from &&
+		    link->port->owner->config.fabric == h.fabric)
+			return link;
 	}
 	return nullptr;
 }
 
-/// May the peer send from there? A peer that was accepted may move, but whoever records its
-/// datagrams must not move the link by sending them again.
-bool Core::knows(Link &link, const Path &path, const pib_hello &h)
+/// True if the link may follow its peer to where the hello comes from. Whoever records the peer's
+/// datagrams must not move the link by sending them again, and a host that would get no port must
+/// not take the peer's.
+bool Core::may_move(const Link &link, const Arrival &arrival, const pib_hello &h) const
 {
-	if (link.kind == LinkKind::accepted && !link.is_peer(h))
-		return false;
-	if (link.path.remote == path.remote) {
-		link.path = path;
-		return true;
-	}
 	if (link.kind == LinkKind::configured)
 		return false;
-	if (link.established() && !pib_link_is_next(&link.fsm, &h))
+	if (link.established())
+		return pib_link_is_next(&link.fsm, &h);
+	const pib_hello_way way = way_of(arrival, h.fabric);
+	return pib_hello_follows(link.port->owner->config.accept, false, &h, &way);
+}
+
+/// True if the datagram is the peer's. Follows the peer to its address.
+bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
+{
+	const Path &path = arrival.path;
+	if (link.kind == LinkKind::accepted && !link.is_peer(h))
+		return false;
+	if (link.path.remote != path.remote && !may_move(link, arrival, h))
 		return false;
 	link.path = path;
 	return true;
 }
 
-void Core::link_control(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
+void Core::link_control(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
 			std::uint64_t now)
 {
-	if (!knows(link, path, h)) {
+	if (!knows(link, arrival, h)) {
 		stats_.add(PIB_US_RX_WRONG_ADDR);
 		return;
 	}
-	if (refused(link, path, h, type, now))
+	if (refused(link, arrival.path, h, type, now))
 		return;
 	act(link, pib_link_rx(&link.fsm, &h, type, now), now);
+	if (link.established())
+		link.alive_at = now;
 	deadline_ = std::min(deadline_, pib_link_deadline(&link.fsm));
 }
 
@@ -401,7 +478,6 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 	if (todo & (PIB_LINK_DO_UP | PIB_LINK_DO_DOWN))
 		agents_touched_ = true;
 	if (link.established()) {
-		link.up_key = link.fsm.peer_key;
 		const Key &own = key_of(*link.port->owner, link.fsm.key);
 		const Key &peer = key_of(*link.port->owner, link.fsm.peer_key);
 		link.tx_tag = auth_tag(own, link.fsm.peer_nonce, link.fsm.nonce);
@@ -411,17 +487,17 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 		else if (!link.seal || !link.seal->is_of(link.fsm.nonce, link.fsm.peer_nonce))
 			link.seal.emplace(own, peer, link.fsm.nonce, link.fsm.peer_nonce);
 		link.refused = 0;
+		link.claimed_at = 0;
 	}
-	settle(link, now);
+	settle(link);
 }
 
 /// Brings the port in line with the session.
-void Core::settle(Link &link, std::uint64_t now)
+void Core::settle(Link &link)
 {
 	const bool up = link.fsm.plugged;
 	if (link.is_up && (!up || link.bounce)) {
 		link.is_up = false;
-		link.down_since = now;
 		port_link_down(*link.port);
 		log_.info("link down", {{"port", port_name(*link.port)}});
 	}
@@ -438,7 +514,7 @@ void Core::settle(Link &link, std::uint64_t now)
 			      {"description", std::string(link.fsm.peer_desc)}});
 }
 
-/// The port trains anew: its cable is pulled and, if it may be, put back.
+/// Retrains the port: pulls its cable and, if it may be in, puts it back.
 void Core::bounce(Port &port, std::uint64_t now)
 {
 	if (port.cable) {
@@ -454,14 +530,18 @@ void Core::bounce(Port &port, std::uint64_t now)
 
 // ---- making and dropping links ----
 
-Link &Core::make_link(Port &port, LinkKind kind, const Path &path, std::uint64_t now)
+Link &Core::make_link(Port &port, LinkKind kind, const Path &path, const Answered *said,
+		      std::uint64_t now)
 {
 	auto link = std::make_unique<Link>();
-	std::uint32_t id = 0;
-	// Link ids are random: who does not see the traffic cannot name a link.
+	std::uint32_t id = said ? said->id : 0;
+	// Link ids are random, so that whoever does not see the traffic cannot name a link.
 	while (!id || links_.contains(id))
 		id = static_cast<std::uint32_t>(random_());
-	pib_link_init(&link->fsm, id, nonce());
+	if (said)
+		pib_link_init_answered(&link->fsm, id, said->nonce);
+	else
+		pib_link_init(&link->fsm, id, nonce());
 	link->fsm.key = port.owner->key_number;
 	link->fsm.second_key = port.owner->second_number;
 	link->fsm.passive = kind == LinkKind::accepted;
@@ -469,11 +549,35 @@ Link &Core::make_link(Port &port, LinkKind kind, const Path &path, std::uint64_t
 	link->kind = kind;
 	link->port = &port;
 	link->path = path;
-	link->born = now;
+	link->made_at = link->alive_at = now;
 	link->frames.share(frame_memory_);
 	port.link = link.get();
+	ports_.update(port);
+	if (kind == LinkKind::configured)
+		called_.emplace(Host::of(path.remote), link.get());
 	deadline_ = std::min(deadline_, now);
 	return *links_.emplace(id, std::move(link)).first->second;
+}
+
+/// Nobody finds the link by its peer any more.
+void Core::forget(const Link &link, std::uint64_t now)
+{
+	if (link.kind == LinkKind::accepted) {
+		accepted_[link.port->owner->config.fabric].erase({link.peer_guid, link.peer_port});
+		if (!pib_cookie_is_over(link.made_at, now))
+			forget_answers();
+		return;
+	}
+	const auto [begin, end] = called_.equal_range(Host::of(link.path.remote));
+	called_.erase(
+		std::find_if(begin, end, [&](const auto &each) { return each.second == &link; }));
+}
+
+/// Nothing else keeps what has made a link from being sent again once the link is gone.
+void Core::forget_answers()
+{
+	for (std::uint64_t &word : cookies_.secret)
+		word = random_();
 }
 
 void Core::drop_link(Link &link, std::uint64_t now)
@@ -485,6 +589,8 @@ void Core::drop_link(Link &link, std::uint64_t now)
 	set_faults(*link.port, {});
 	link.port->loose = false;
 	link.port->link = nullptr;
+	ports_.update(*link.port);
+	forget(link, now);
 	if (link.is_up) {
 		port_link_down(*link.port);
 		log_.info("link down", {{"port", port_name(*link.port)}});
@@ -493,86 +599,61 @@ void Core::drop_link(Link &link, std::uint64_t now)
 	links_.erase(link.id());
 }
 
+/// When a link is given up, if nothing brings it up until then; never, if it was asked for here.
+std::uint64_t Core::expires_at(const Link &link) const
+{
+	return link.kind == LinkKind::accepted && !link.established() ? link.alive_at + kExpiry + 1
+								      : PIB_LINK_NEVER;
+}
+
+/// True if the link has been down for too long. Datagrams heard meanwhile prove nothing: an old one
+/// may be replayed again and again.
 bool Core::expired(const Link &link, std::uint64_t now) const
 {
-	return link.kind == LinkKind::accepted && !link.established() &&
-	       now > std::max(link.born, link.fsm.last_heard) + kExpiry;
+	return now >= expires_at(link);
 }
 
-/// The port at which a topology file has the peer, if it is free.
-Port *Core::place_for(const pib_hello &h)
+/// True if the configuration calls the host.
+bool Core::names(const Address &host) const
 {
-	for (const Place &place : places_) {
-		if (place.guid != h.node_guid || place.peer_port != h.port_num)
-			continue;
-		const auto port = find_port(place.at);
-		if (port && free(**port) && (*port)->owner->config.fabric == h.fabric)
-			return *port;
-	}
-	return nullptr;
+	return called_.contains(Host::of(host));
 }
 
-bool Core::is_place(const Port &port) const
+pib_hello_way Core::way_of(const Arrival &arrival, std::uint32_t fabric) const
 {
-	return std::any_of(places_.begin(), places_.end(), [&](const Place &place) {
-		return place.at.node == port.owner->config.name && place.at.port == port.p.num;
-	});
+	return {.hop_limit = arrival.hop_limit,
+		.to_group = false,
+		.named = ports_.asks_for_names(fabric) && names(arrival.path.remote)};
 }
 
-/// The port that is the peer's by a topology file or that it had, or else one that nobody has
-/// had, or else any free one.
-Port *Core::port_for(const pib_hello &h)
+/// The port that the sender of h would get now; nullptr: none, and it has been told why.
+Port *Core::port_for(const Arrival &arrival, const pib_hello &h, std::uint64_t now)
 {
-	Port *reserved = nullptr;
-	Port *fresh = nullptr;
-	if (Port *place = place_for(h))
-		return place;
-	for (auto &node : switches_) {
-		if (node->config.fabric != h.fabric || !node->config.accept)
-			continue;
-		std::vector<bool> had(std::size_t{node->node.num_ports} + 1);
-		for (const Reservation &r : reservations_) {
-			if (r.node != node->config.name || r.port > node->node.num_ports || !r.port)
-				continue;
-			had[r.port] = true;
-			Port &port = node->port(r.port);
-			if (r.guid == h.node_guid && r.peer_port == h.port_num && free(port))
-				return &port;
-		}
-		for (unsigned i = 1; i <= node->node.num_ports; i++) {
-			Port &port = node->port(i);
-			if (!free(port) || port.unplugged)
-				continue;
-			if (node->config.places_only && !is_place(port))
-				continue;
-			Port *&slot = had[i] ? reserved : fresh;
-			if (!slot)
-				slot = &port;
-		}
-	}
-	return fresh ? fresh : reserved;
-}
-
-Link *Core::admit(const Path &path, const pib_hello &h, std::uint64_t now)
-{
-	if (!acceptor(h.fabric)->config.accept) {
-		refuse(path, h, PIB_REFUSED_CLOSED, now);
+	const pib_hello_way way = way_of(arrival, h.fabric);
+	if (!ports_.admits(h, way)) {
+		stats_.add(PIB_US_RX_STRANGER);
+		refuse(arrival.path, h, PIB_REFUSED_CLOSED, now);
 		return nullptr;
 	}
-	Port *port = port_for(h);
+	Port *port = ports_.find(h, way);
 	if (!port) {
-		refuse(path, h, PIB_REFUSED_FULL, now);
-		return nullptr;
+		stats_.add(PIB_US_RX_NO_PORT);
+		refuse(arrival.path, h, PIB_REFUSED_FULL, now);
 	}
-	Link &link = make_link(*port, LinkKind::accepted, path, now);
+	return port;
+}
+
+Link *Core::admit(const Arrival &arrival, const pib_hello &h, const Answered *said,
+		  std::uint64_t now)
+{
+	Port *port = port_for(arrival, h, now);
+	if (!port)
+		return nullptr;
+	Link &link = make_link(*port, LinkKind::accepted, arrival.path, said, now);
 	link.peer_guid = h.node_guid;
 	link.peer_port = h.port_num;
-	const Reservation now_has{port->owner->config.name, h.node_guid, h.port_num, port->p.num};
-	std::erase_if(reservations_, [&](const Reservation &r) {
-		return (r.node == now_has.node && r.port == now_has.port) ||
-		       (r.guid == now_has.guid && r.peer_port == now_has.peer_port);
-	});
-	reservations_.push_back(now_has);
+	accepted_[port->owner->config.fabric].emplace(PeerId::of(h), &link);
+	ports_.reserve(*port, PeerId::of(h));
 	return &link;
 }
 

@@ -22,9 +22,11 @@
 namespace pib::netd {
 namespace {
 
-/// How often the sockets are asked what they have dropped.
+/// Least time between two saves of which peer has which port.
+constexpr std::uint64_t kSaveNs = PIB_NSEC_PER_SEC;
+/// Time between two looks at what the sockets have dropped.
 constexpr std::uint64_t kLossesNs = 20 * PIB_NSEC_PER_MSEC;
-/// What is due sooner is worth a timer of its own.
+/// An event that is due sooner gets a timer of its own.
 constexpr std::uint64_t kAlarmNs = 2 * PIB_NSEC_PER_MSEC;
 
 std::uint64_t random64()
@@ -134,10 +136,11 @@ Status Daemon::start()
 	if (!config->state.empty()) {
 		auto had = read_state(config->state);
 		if (had)
-			core_.set_reservations(saved_ = *had);
+			core_.set_reservations(*had);
 		else
 			log_.warning("state not read", {{"error", had.error().text}});
 	}
+	saved_ = core_.ports().reservations_version();
 	if (auto applied = apply(std::move(*config), Drop::unused); !applied)
 		return applied;
 	// The sockets have their buffers. Threads have capabilities of their own, so they come
@@ -211,7 +214,7 @@ void Daemon::set_workers(unsigned number)
 	}
 }
 
-/// One that does not start goes: nobody would look into its sockets.
+/// Starts the workers. One that does not start goes: nobody would look into its sockets.
 void Daemon::start_workers()
 {
 	std::erase_if(workers_, [this](const auto &worker) {
@@ -235,25 +238,35 @@ Status Daemon::keys_may_change(const Config &config, Drop drop)
 	return core_.check_keys(config, clock_ns(), drop);
 }
 
-/// What cannot be had leaves everything as it was. No worker runs.
+Status Daemon::move_control(const std::string &path)
+{
+	const std::string before = server_.path();
+	if (path == before)
+		return success();
+	server_.close();
+	if (path.empty())
+		return success();
+	if (auto opened = server_.open(path); !opened) {
+		if (!before.empty())
+			(void)server_.open(before);
+		return opened;
+	}
+	log_.info("control socket", {{"path", path}});
+	return success();
+}
+
+/// Applies a configuration, while no worker runs. A refusal leaves everything as it was.
 Status Daemon::apply(Config config, Drop drop)
 {
 	if (auto ok = keys_may_change(config, drop); !ok)
 		return ok;
-	if (config.control != server_.path()) {
-		const std::string before = server_.path();
-		server_.close();
-		if (!config.control.empty()) {
-			if (auto opened = server_.open(config.control); !opened) {
-				if (!before.empty())
-					(void)server_.open(before);
-				return opened;
-			}
-			log_.info("control socket", {{"path", config.control}});
-		}
-	}
-	if (auto opened = listen_anew(config.listen); !opened)
+	const std::string before = server_.path();
+	if (auto opened = move_control(config.control); !opened)
 		return opened;
+	if (auto opened = listen_anew(config.listen); !opened) {
+		(void)move_control(before);
+		return opened;
+	}
 	set_workers(config.threads - 1);
 	const auto held = shared_.hold(io_);
 	if (auto done = core_.configure(config, clock_ns(), drop); !done)
@@ -299,7 +312,8 @@ void Daemon::signals()
 	}
 }
 
-/// What was dropped may be what peers seem not to say.
+/// Tells the core of datagrams that the sockets have dropped: peers that seem silent may have sent
+/// them.
 void Daemon::own_losses(std::uint64_t now)
 {
 	if (now < losses_due_)
@@ -337,12 +351,27 @@ void Daemon::event(int fd, std::uint32_t events)
 	});
 }
 
-void Daemon::save_state()
+/// True if reservations have changed since they were saved.
+bool Daemon::is_unsaved() const
 {
-	if (config_.state.empty() || core_.reservations() == saved_)
+	return !config_.state.empty() && core_.ports().reservations_version() != saved_;
+}
+
+/// The reservations to save at this time, if any. The caller saves them without the lock.
+std::optional<std::vector<Reservation>> Daemon::unsaved(std::uint64_t now)
+{
+	if (!is_unsaved() || now < save_due_)
+		return {};
+	save_due_ = now + kSaveNs;
+	saved_ = core_.ports().reservations_version();
+	return core_.ports().reservations();
+}
+
+void Daemon::save_state(const std::optional<std::vector<Reservation>> &all)
+{
+	if (!all)
 		return;
-	saved_ = core_.reservations();
-	if (const auto written = write_state(config_.state, saved_); !written)
+	if (const auto written = write_state(config_.state, *all); !written)
 		log_.warning("state not saved", {{"error", written.error().text}});
 }
 
@@ -355,12 +384,14 @@ void Daemon::alarm(std::uint64_t at)
 	::timerfd_settime(alarm_.get(), TFD_TIMER_ABSTIME, &timer, nullptr);
 }
 
-/// How long to wait for events. Bad cables' latencies are finer than milliseconds.
+/// Time to wait for events. Latencies of bad cables are finer than milliseconds.
 int Daemon::wait_ms(std::uint64_t now)
 {
 	std::uint64_t due = core_.deadline();
 	if (watchdog_)
 		due = std::min(due, watchdog_due_);
+	if (is_unsaved())
+		due = std::min(due, save_due_);
 	shared_.looks_at = due;
 	if (due <= now || io_.udp.waiting())
 		return 0;
@@ -369,10 +400,10 @@ int Daemon::wait_ms(std::uint64_t now)
 	return static_cast<int>(std::min<std::uint64_t>((due - now) / 1'000'000 + 1, 60'000));
 }
 
-/// What there is to do beside events. Returns how long to wait for them then.
+/// Does all that is due besides events. Returns the time to wait for these.
 int Daemon::look()
 {
-	const auto held = shared_.hold(io_);
+	auto held = shared_.hold(io_);
 	const std::uint64_t now = clock_ns();
 	own_losses(now);
 	if (now >= core_.deadline())
@@ -381,8 +412,11 @@ int Daemon::look()
 		notify_manager("WATCHDOG=1");
 		watchdog_due_ = now + watchdog_;
 	}
-	save_state();
-	return wait_ms(now);
+	const auto all = unsaved(now);
+	const int wait = wait_ms(now);
+	held.unlock();
+	save_state(all);
+	return wait;
 }
 
 Status Daemon::run()
@@ -405,6 +439,7 @@ Status Daemon::run()
 	stop_workers();
 	notify_manager("STOPPING=1");
 	const auto held = shared_.hold(io_);
+	save_state(unsaved(~std::uint64_t{0}));
 	core_.close(clock_ns());
 	log_.info("stopped");
 	return success();

@@ -11,7 +11,7 @@
 
 namespace pib::netd {
 
-/// What the command line asks for; it goes before the configuration file.
+/// Options of the command line, which override the configuration file.
 struct Options {
 	std::string config;
 	std::vector<Address> listen;
@@ -37,6 +37,7 @@ public:
 private:
 	Status keys_may_change(const Config &config, Drop drop);
 	Status apply(Config config, Drop drop);
+	Status move_control(const std::string &path);
 	Status listen_anew(const std::vector<Address> &addresses);
 	void set_workers(unsigned number);
 	void join(Worker &worker, unsigned socket, const Address &address);
@@ -49,7 +50,9 @@ private:
 	void alarm(std::uint64_t at);
 	void own_losses(std::uint64_t now);
 	void event(int fd, std::uint32_t events);
-	void save_state();
+	bool is_unsaved() const;
+	std::optional<std::vector<Reservation>> unsaved(std::uint64_t now);
+	void save_state(const std::optional<std::vector<Reservation>> &all);
 	int wait_ms(std::uint64_t now);
 
 	Options options_;
@@ -72,8 +75,11 @@ private:
 	};
 	std::vector<Listening> listening_;
 	std::vector<std::unique_ptr<Worker>> workers_;
-	std::vector<Reservation> saved_;
-	/// When the sockets' losses are to be looked at.
+	/// PortFinder::reservations_version() of what was written down last.
+	std::uint64_t saved_ = 0;
+	/// When that may be done again.
+	std::uint64_t save_due_ = 0;
+	/// Time of the next look at the sockets' losses.
 	std::uint64_t losses_due_ = 0;
 	std::uint64_t watchdog_ = 0;
 	std::uint64_t watchdog_due_ = 0;

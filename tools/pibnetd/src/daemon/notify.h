@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a service manager is told: sd_notify's protocol, without its library.
+// Notifications to a service manager: sd_notify's protocol, without its library.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace pib::netd {
 
 /// To the socket that $NOTIFY_SOCKET names; does nothing if there is none.
 void notify_manager(std::string_view state);
-/// How often the manager wants to hear WATCHDOG=1, ns; 0: never.
+/// Interval at which the manager wants to hear WATCHDOG=1, ns; 0: never.
 std::uint64_t watchdog_interval();
 
 } // namespace pib::netd

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the daemon may do beyond any other process.
+// Privileges of the daemon.
 #pragma once
 
 namespace pib::netd {

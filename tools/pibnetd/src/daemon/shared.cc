@@ -8,7 +8,7 @@ namespace {
 
 /// Batches that datagrams may fill before everything else gets its turn.
 constexpr int kRounds = 4;
-/// Who did not empty the sockets for so long cannot tell silence from his own slowness.
+/// A daemon that has not emptied its sockets for so long cannot tell silence from its own slowness.
 constexpr std::uint64_t kBehindNs = 250 * PIB_NSEC_PER_MSEC;
 
 } // namespace
@@ -27,11 +27,15 @@ std::size_t Shared::turn(Io &io, bool &news)
 {
 	const auto arrivals = io.udp.next();
 	std::optional<Batch> batch;
+	io.keys.clear();
+	for (const Arrival &arrival : arrivals)
+		core.check_greetings(arrival, io.keys);
+	std::span<const GreetingKey> keys = io.keys;
 	{
 		const auto held = hold(io);
 		const std::uint64_t now = clock_ns();
 		for (const Arrival &arrival : arrivals)
-			core.receive(arrival, now);
+			keys = keys.subspan(core.receive(arrival, keys, now));
 		batch = core.gather(now);
 		news |= !batch || core.deadline() < looks_at;
 	}

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the daemon's threads share: the core, under one lock. Each has sockets of its own; who has
-// the lock lets the core send by his. Most of the work is in system calls, which need no lock.
+// The state that the daemon's threads share: the core, under one lock. Each thread has sockets of
+// its own, and lets the core send by them while it has the lock. Most of the work is in system
+// calls, which need no lock.
 #pragma once
 
 #include <functional>
 #include <mutex>
+#include <vector>
 
 #include "core/core.h"
 #include "udp/udp.h"
 
 namespace pib::netd {
 
-/// What a thread has for itself.
+/// The state that a thread has for itself.
 struct Io {
 	Stats stats;
 	Udp udp{stats};
+	/// Of what has arrived, see Core::check_greetings().
+	std::vector<GreetingKey> keys;
 	/// When no socket had more than was taken out of it.
 	std::uint64_t caught_up = 0;
 };
@@ -28,16 +32,16 @@ public:
 
 	/// The lock, with which core may be used; it sends by io.
 	std::unique_lock<std::mutex> hold(Io &io);
-	/// Takes in what io's sockets have had, and sends what it leads to; not for too long. True:
-	/// who keeps the time is to look at the core. The lock is not held.
+	/// Takes in what io's sockets have, and sends what it leads to; not for too long. True: the
+	/// thread that keeps the time must look at the core. The lock is not held.
 	bool turns(Io &io);
 
 	Core core;
-	/// When that one will look by himself, ns.
+	/// When that thread will look by itself, ns.
 	std::uint64_t looks_at = 0;
 
 private:
-	/// The sockets of whoever has the lock.
+	/// The sockets of the thread that has the lock.
 	class Current final : public Wire {
 	public:
 		void use(Wire &wire) { wire_ = &wire; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What outlives a restart: which peer had which port.
+// State that outlives a restart: which peer had which port.
 #pragma once
 
 #include <string>

@@ -12,7 +12,8 @@ namespace pib::netd {
 
 class Worker {
 public:
-	/// news: called when who keeps the time is to look at the core; in the worker's thread.
+	/// news: called, in the worker's thread, when the thread that keeps the time must look at
+	/// the core.
 	Worker(Shared &shared, std::function<void()> news);
 	~Worker() { stop(); }
 
@@ -33,7 +34,7 @@ private:
 	std::function<void()> news_;
 	Io io_;
 	Fd epoll_;
-	/// Wakes the thread, so that it sees that it is to end.
+	/// Wakes the thread, so that it sees that it must end.
 	Fd wake_;
 	std::atomic<bool> running_ = false;
 	std::thread thread_;

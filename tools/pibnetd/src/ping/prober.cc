@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
 constexpr unsigned kTries = 3;
-/// What every IPv6 path carries, and nearly every IPv4 path.
+/// Least MTU to try, which nearly every path carries.
 constexpr std::size_t kLeastMtu = 576;
 /// A packet of the largest InfiniBand MTU: it goes in fragments if need be.
 constexpr std::size_t kLargePacket = 4096 + 128;
@@ -55,7 +55,7 @@ bool Prober::send(std::span<const std::uint8_t> bytes)
 {
 	if (::send(fd_.get(), bytes.data(), bytes.size(), 0) >= 0)
 		return true;
-	// What is told here may be about an earlier datagram: this one has not been sent yet.
+	// The error may be about an earlier datagram: then this one has not been sent yet.
 	if (errno != EMSGSIZE) {
 		error_ = errno;
 		return ::send(fd_.get(), bytes.data(), bytes.size(), 0) >= 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// pibping's questions: does UDP pass, how fast, in which sizes, and who answers?
+// pibping's measurements: whether UDP passes, how fast, in which sizes, and which node answers.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct RoundTrips {
 	double most = 0;
 };
 
-/// What the other end's pib says to a hello.
+/// The answer of the other end's pib to a hello.
 struct HelloAnswer {
 	std::string description;
 	std::uint64_t node_guid = 0;
@@ -53,7 +53,7 @@ struct ProbeReport {
 	std::size_t mtu = 0;
 	std::size_t route_mtu = 0;
 	bool fragments = false;
-	/// What the network said, 0: nothing.
+	/// Error that the network has reported, 0: none.
 	int error = 0;
 
 	bool reachable() const { return pong || hello; }
@@ -77,7 +77,7 @@ private:
 	void hello(ProbeReport &report);
 	bool take_hello(std::span<const std::uint8_t> bytes, ProbeReport &report);
 	void trips(ProbeReport &report);
-	/// Does a ping of this size come back?
+	/// True if a ping of this size comes back.
 	bool passes(std::size_t size);
 	void sizes(ProbeReport &report);
 	void fragment(bool may);

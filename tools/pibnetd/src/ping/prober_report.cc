@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What pibping says of what it found.
+// Output of pibping.
 #include <fmt/format.h>
 
 #include <cerrno>

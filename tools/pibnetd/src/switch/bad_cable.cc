@@ -57,7 +57,7 @@ bool count_overrun(Port &at, std::uint64_t now)
 /// cover the bit.
 void mark(Port &out, const Packet &packet, LanePacket &copy, std::uint32_t fill, std::uint64_t now)
 {
-	if (is_management(packet) || packet.h.flags & PIB_H_FECN ||
+	if (is_management(packet) || packet.h.tp == PIB_TP_CNP || packet.h.flags & PIB_H_FECN ||
 	    !pib_cc_marks(&out.p, fill, static_cast<std::uint32_t>(packet.payload_length), 1))
 		return;
 	const std::size_t bth = kLrh + (packet.h.flags & PIB_H_GRH ? PIB_GRH_LEN : 0);

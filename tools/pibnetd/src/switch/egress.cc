@@ -17,7 +17,7 @@ constexpr std::size_t kSegmentRoom = PIB_SEG_HDR_LEN + PIB_SEG_MIN;
 
 using Packets = std::span<OutPacket>;
 
-/// How many of the packets go into one super-packet, a datagram each: all but the last of one size.
+/// Number of packets that go into one super-packet, a datagram each: all but the last of one size.
 std::size_t count_equal(Packets packets, std::size_t seal)
 {
 	const std::size_t size = PIB_DG_HDR_LEN + seal + packets[0].size();

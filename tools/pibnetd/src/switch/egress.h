@@ -10,7 +10,7 @@
 
 namespace pib::netd {
 
-/// What datagrams that are to be sent refer to; it must stay until they are.
+/// Memory to which queued datagrams refer; it must stay until they are sent.
 struct Batch {
 	std::vector<std::vector<OutPacket>> queues;
 	std::deque<std::array<std::uint8_t, PIB_SEG_HDR_LEN>> headers;

@@ -6,12 +6,6 @@
 namespace pib::netd {
 namespace {
 
-constexpr unsigned kHopsMax = 64;
-/// Of one multicast: as PIB_MAX_COPIES of kernel/fabric/forward.c.
-constexpr unsigned kCopiesMax = 8192;
-constexpr std::uint8_t kVlManagement = 15;
-constexpr std::uint8_t kVlDiscard = 0xF;
-
 bool leads_somewhere(const Port &out)
 {
 	return out.cable || (out.link && out.link->established());
@@ -26,14 +20,14 @@ std::optional<std::uint8_t> vl_out(Port &out, std::uint8_t in, const Packet &pac
 		return {};
 	}
 	if (!packet.h.dqpn)
-		return kVlManagement;
+		return PIB_VL_MGMT;
 	if (packet.payload_length > pib_mtu_bytes(out.p.nbr_mtu)) {
 		out.counts.xmit_discard++;
 		out.counts.discard_mtu++;
 		return {};
 	}
 	const std::uint8_t vl = pib_port_vl(&out.p, in, packet.h.sl);
-	if (vl != kVlDiscard)
+	if (vl != PIB_VL_DISCARD)
 		return vl;
 	if (in) {
 		pib_counts &counts = out.owner->port(in).counts;
@@ -120,7 +114,7 @@ void Forwarder::enter(const Step &step, std::uint64_t now)
 	if (step.packet.h.dqpn)
 		pib_port_armed_data(&step.in->p);
 	count_in(*step.in, step.packet);
-	if (step.hops + 1 < kHopsMax)
+	if (step.hops + 1 < PIB_MAX_HOPS)
 		arrive({step.in, step.packet, step.hops + 1}, now);
 	else
 		step.in->counts.rcv_switch_relay_err++;
@@ -149,7 +143,7 @@ void Forwarder::multicast(const Step &step, const pib_route &route, std::uint64_
 			count_pkey_out(step, at.port(i), now);
 		if (!pib_route_has(&route, static_cast<std::uint8_t>(i)))
 			continue;
-		if (copies_++ < kCopiesMax)
+		if (copies_++ < PIB_MAX_COPIES)
 			leave(at.port(i), step.in->p.num, step.packet, step.hops, now);
 		else
 			at.port(i).counts.xmit_discard++;

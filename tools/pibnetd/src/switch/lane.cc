@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kPacketsMax = 4096;
 /// Bytes that wait for a slow cable.
 constexpr std::uint64_t kBuffer = 1 << 20;
-/// A packet that nobody overtakes goes on after this.
+/// A packet that is held back, but not overtaken, goes on after this time.
 constexpr std::uint64_t kHeldNs = 2 * PIB_NSEC_PER_MSEC;
 
 } // namespace

@@ -23,11 +23,11 @@ struct LanePacket {
 
 class Lane {
 public:
-	/// Where a damaged packet goes.
+	/// Fate of a damaged packet.
 	enum class Damaged {
-		/// To a port of this process, whose VCRC finds it out.
+		/// It goes to a port of this process, whose VCRC finds the damage.
 		dropped,
-		/// To a peer, which finds it out by the ICRC.
+		/// It goes to a peer, which finds the damage by the ICRC.
 		sent,
 	};
 
@@ -35,7 +35,7 @@ public:
 
 	/// No room: data must be dropped before it, management has a buffer of its own.
 	bool full(std::uint64_t now) const;
-	/// How full it is, in 1/256: what congestion control looks at.
+	/// How full it is, in 1/256, for congestion control.
 	std::uint32_t fill(std::uint64_t now) const;
 	/// Takes a packet in and returns its fate.
 	pib_fate enter(LanePacket packet, bool management, std::uint64_t now);

@@ -23,8 +23,12 @@ enum class LinkKind {
 };
 
 constexpr std::size_t kLrh = 8;
-/// Hellos are refused one by one: a refusal that is older is no longer the peer's word.
+/// Each hello is refused by itself, so a refusal that is older does not count any more.
 constexpr std::uint64_t kRefusedNs = 10 * PIB_NSEC_PER_SEC;
+
+/// Reason shown after a hello by another key in the peer's name, which nothing shows to be the
+/// peer's.
+constexpr const char *kClaimed = "somebody who claims to be the peer has another key";
 
 /// A packet on its way out: headers that are this link's own, then bytes that lie elsewhere.
 struct OutPacket {
@@ -41,17 +45,14 @@ struct Link {
 	Port *port = nullptr;
 	Path path;
 	pib_link_fsm fsm{};
-	/// Accepted links: who they were accepted from.
+	/// Accepted links: node and port of the peer.
 	std::uint64_t peer_guid = 0;
 	std::uint8_t peer_port = 0;
-	/// When the link was made, ns.
-	std::uint64_t born = 0;
-	/// What the port was told.
+	std::uint64_t made_at = 0;
+	/// When the link was made, or its peer was last heard while it was up, ns.
+	std::uint64_t alive_at = 0;
+	/// State of the link as the port was told.
 	bool is_up = false;
-	/// Number of the peer's key in the present session or the last one, and when the port
-	/// was last told that it is down, ns.
-	std::uint32_t up_key = 0;
-	std::uint64_t down_since = 0;
 	/// The session was lost since the port was told.
 	bool bounce = false;
 
@@ -66,21 +67,26 @@ struct Link {
 	/// did.
 	std::uint8_t refused = 0;
 	std::uint64_t refused_at = 0;
+	/// Time of the last hello in the peer's name by another key since the link was up; 0: there
+	/// was none.
+	std::uint64_t claimed_at = 0;
 
 	std::uint32_t id() const { return fsm.local_id; }
 	bool established() const { return fsm.state == PIB_LINK_UP; }
-	/// Accepted links: is the hello from whom it was accepted from?
+	/// Accepted links: true if the hello is from the peer.
 	bool is_peer(const pib_hello &h) const
 	{
 		return peer_guid == h.node_guid && peer_port == h.port_num;
 	}
-	/// Why the peer has no port for this link; nullptr: it does not say so (any more).
+	/// The reason why there is no session, as the peer or somebody in its name says; nullptr:
+	/// none, or it is too old.
 	const char *refusal(std::uint64_t now) const
 	{
 		if (pib_link_key_unknown(&fsm))
 			return "the peer does not know this switch's key, but the second one";
-		return refused && now <= refused_at + kRefusedNs ? pib_hello_refusal_text(refused)
-								 : nullptr;
+		if (refused && now <= refused_at + kRefusedNs)
+			return pib_hello_refusal_text(refused);
+		return claimed_at && now <= claimed_at + kRefusedNs ? kClaimed : nullptr;
 	}
 };
 

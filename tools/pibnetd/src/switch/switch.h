@@ -20,7 +20,7 @@ struct Port {
 	pib_port p{};
 	pib_counts counts{};
 	Switch *owner = nullptr;
-	/// What is plugged in: a session with a peer, or a cable to a port of this process.
+	/// The other end: a session with a peer, or a cable to a port of this process.
 	Link *link = nullptr;
 	Port *cable = nullptr;
 	/// The user has pulled the cable out.
@@ -41,8 +41,8 @@ struct SwitchConfig {
 	Key key;
 	/// Hosts may have this one, too, while keys are exchanged.
 	Key second_key;
-	/// Whoever says hello gets a port.
-	bool accept = true;
+	/// Which hosts that say hello get a port: enum pib_hello_accept.
+	std::uint8_t accept = PIB_HELLO_ANYBODY;
 	/// But only one where the topology file has an HCA.
 	bool places_only = false;
 
@@ -57,6 +57,8 @@ struct Switch {
 	Port &port(unsigned number) { return *ports[number]; }
 
 	SwitchConfig config;
+	/// Place among all switches, see PortFinder.
+	std::size_t rank = ~std::size_t{0};
 	/// Numbers of the keys, see pib_link_fsm; 0: there is none.
 	std::uint32_t key_number = 0;
 	std::uint32_t second_number = 0;

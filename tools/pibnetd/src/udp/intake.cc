@@ -28,6 +28,11 @@ void take_control(const cmsghdr &at, Arrival &arrival)
 		std::memcpy(&step, data, sizeof(step));
 		if (step > 0)
 			arrival.step = static_cast<std::size_t>(step);
+	} else if ((at.cmsg_level == IPPROTO_IP && at.cmsg_type == IP_TTL) ||
+		   (at.cmsg_level == IPPROTO_IPV6 && at.cmsg_type == IPV6_HOPLIMIT)) {
+		int left = 0;
+		std::memcpy(&left, data, sizeof(left));
+		arrival.hop_limit = static_cast<std::uint8_t>(left);
 	} else if (at.cmsg_level == IPPROTO_IP && at.cmsg_type == IP_PKTINFO) {
 		in_pktinfo info;
 		std::memcpy(&info, data, sizeof(info));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Datagrams that were taken out of sockets. Receive buffers are small where nobody has raised
-// net.core.rmem_max; so the sockets are emptied again and again, also between what is sent, and
-// what was in them waits here for its turn.
+// net.core.rmem_max. So the sockets are emptied again and again, also in between sending, and the
+// datagrams wait here for their turn.
 #pragma once
 
 #include <memory>

@@ -13,6 +13,7 @@
 
 #include "util/clock.h"
 #include "udp/control_buffer.h"
+#include "wire/proto.h"
 
 namespace pib::netd {
 namespace {
@@ -38,7 +39,7 @@ void set_int(int fd, int level, int name, int value)
 	::setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-/// As large as the system lets it be.
+/// Makes the buffer as large as the system lets it be.
 void set_buffer(int fd, int name, int force)
 {
 	const int size = kSocketBuffer;
@@ -53,11 +54,15 @@ void tune(int fd, int family)
 	set_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE);
 	if (family == AF_INET) {
 		set_int(fd, IPPROTO_IP, IP_PKTINFO, 1);
+		set_int(fd, IPPROTO_IP, IP_RECVTTL, 1);
+		set_int(fd, IPPROTO_IP, IP_TTL, PIB_HOP_LIMIT);
 		// A packet that does not fit goes in fragments, also where the path's MTU is not
 		// known.
 		set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_WANT);
 	} else {
 		set_int(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+		set_int(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
+		set_int(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, PIB_HOP_LIMIT);
 	}
 }
 
@@ -347,7 +352,8 @@ std::size_t Udp::ask_room(const Path &path) const
 	return static_cast<std::size_t>(std::clamp(mtu - headers, 0, 65535 - headers));
 }
 
-/// Peers move from address to address. What has to be asked for anew goes, or else everything.
+/// Forgets rooms, since peers move from address to address: those that are due to be asked for
+/// again, or all if there are still too many.
 void Udp::forget_rooms(std::uint64_t now)
 {
 	std::erase_if(rooms_, [now](const auto &room) { return room.second.until <= now; });

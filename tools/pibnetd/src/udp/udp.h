@@ -40,15 +40,15 @@ public:
 
 	/// There is something in the socket; it is looked into until receive() finds nothing.
 	void readable(unsigned socket) { sockets_[socket].readable = true; }
-	/// What those sockets have had, up to a batch. The bytes stay as they are until the next
+	/// Datagrams of those sockets, up to a batch. The bytes stay as they are until the next
 	/// call.
 	std::span<const Arrival> next();
-	/// Takes that in; returns how many super-packets that were.
+	/// Passes these to take(); returns the number of super-packets.
 	std::size_t receive(const std::function<void(const Arrival &)> &take);
-	/// Was more taken out of the sockets than receive() has given?
+	/// True if more was taken out of the sockets than receive() has passed on.
 	bool waiting() const { return !intake_.empty(); }
 
-	/// How much the sockets have dropped since the last call, because they were full.
+	/// Number of datagrams that the sockets, being full, have dropped since the last call.
 	std::uint64_t overruns();
 
 	void send(const Path &path, std::span<const iovec> parts, std::size_t segment) override;

@@ -83,7 +83,7 @@ TEST_F(UdpTest, SuperPacketsComeWhole)
 	EXPECT_EQ(stats.counts[PIB_US_TX_ERRORS], 0u);
 }
 
-/// As many as the kernel keeps in a receive buffer of the usual size would not be left.
+/// More datagrams than the kernel keeps in a receive buffer of the usual size.
 TEST_F(UdpTest, SocketsAreEmptiedWhileOthersAreSentTo)
 {
 	const Bytes large(60000);
@@ -99,7 +99,7 @@ TEST_F(UdpTest, SocketsAreEmptiedWhileOthersAreSentTo)
 	EXPECT_FALSE(udp.waiting());
 }
 
-/// What one peer sends comes to one of them, and nobody else gets a share.
+/// All datagrams of one peer come to one of them, and nobody else can open the address.
 TEST_F(UdpTest, TwoShareAnAddress)
 {
 	const Address at = udp.local(b);

@@ -20,7 +20,7 @@ enum class LogLevel { error = 3, warning = 4, info = 6, debug = 7 };
 enum class LogFormat {
 	/// event key=value ...
 	text,
-	/// The same with a syslog priority before it, for journald.
+	/// As text, with a syslog priority before it, for journald.
 	journal,
 	json,
 };

@@ -5,6 +5,8 @@
 #include <nettle/sha2.h>
 #include <string.h>
 
+#include "util/wipe.h"
+
 namespace pib::netd {
 
 Digest sha256(std::span<const std::uint8_t> data)
@@ -25,6 +27,7 @@ Digest hmac_sha256(std::span<const std::uint8_t> key, std::span<const std::uint8
 	hmac_sha256_update(&context, data.size(), data.data());
 	hmac_sha256_digest(&context, digest.size(), digest.data());
 	::explicit_bzero(&context, sizeof(context));
+	wipe_stack();
 	return digest;
 }
 

@@ -27,9 +27,26 @@ struct Address {
 	bool operator==(const Address &) const = default;
 };
 
+/// The host of an address, whatever its port.
+struct Host {
+	int family = 0;
+	std::array<std::uint8_t, 16> bytes{};
+
+	static Host of(const Address &address) { return {address.family, address.bytes}; }
+	bool operator==(const Host &) const = default;
+};
+
+struct HostHash {
+	std::size_t operator()(const Host &host) const
+	{
+		const auto *bytes = reinterpret_cast<const char *>(host.bytes.data());
+		return std::hash<std::string_view>()({bytes, host.bytes.size()});
+	}
+};
+
 /// IPv4[:PORT], IPv6 or [IPv6][:PORT]; IPv6 may carry %NETDEV.
 Result<Address> parse_address(std::string_view word, std::uint16_t default_port = kUdpPort);
-/// The same, or 0.0.0.0[:PORT], ::, [::][:PORT]: every address of this host.
+/// As parse_address(), or 0.0.0.0[:PORT], ::, [::][:PORT]: every address of this host.
 Result<Address> parse_listen_address(std::string_view word);
 std::string format_address(const Address &address);
 

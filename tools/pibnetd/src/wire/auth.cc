@@ -11,7 +11,28 @@ namespace {
 
 constexpr std::size_t kMacLength = PIB_HELLO_WIRE_LEN - PIB_HELLO_MAC_OFF;
 
+/// Without the zeros at the end.
+std::span<const std::uint8_t> significant(const Key &key)
+{
+	std::size_t length = key.size();
+	while (length && !key[length - 1])
+		length--;
+	return {key.data(), length};
+}
+
 } // namespace
+
+bool same_key(const Key &a, const Key &b)
+{
+	return !KeyOrder()(a, b) && !KeyOrder()(b, a);
+}
+
+bool KeyOrder::operator()(const Key &a, const Key &b) const
+{
+	if (a.empty() || b.empty())
+		return a.empty() && !b.empty();
+	return std::ranges::lexicographical_compare(significant(a), significant(b));
+}
 
 void auth_seal(const Key &key, std::span<std::uint8_t> hello)
 {

@@ -45,6 +45,13 @@ Key take_key(Bytes &read)
 	return key;
 }
 
+/// True if both are one key. HMAC pads a key with zeros, so zeros at its end do not count.
+bool same_key(const Key &a, const Key &b);
+/// An order for containers, with the same idea of equality. No key comes before all others.
+struct KeyOrder {
+	bool operator()(const Key &a, const Key &b) const;
+};
+
 /// Puts the authentication into a control datagram of PIB_HELLO_WIRE_LEN bytes.
 void auth_seal(const Key &key, std::span<std::uint8_t> hello);
 /// Both ends have a key, the same, or neither has one.

@@ -40,7 +40,7 @@ struct Frame {
 	bool whole() const { return have == ~std::uint64_t{0} >> (64 - total); }
 };
 
-/// What the incomplete frames of all links hold, in bytes.
+/// Bytes that the incomplete frames of all links hold.
 struct FrameMemory {
 	std::size_t held = 0;
 };
@@ -58,7 +58,7 @@ public:
 	Frames(const Frames &) = delete;
 	Frames &operator=(const Frames &) = delete;
 
-	/// What is held counts there as well. To be called before anything is held.
+	/// Counts held bytes there as well. To be called before anything is held.
 	void share(FrameMemory &all) { all_ = &all; }
 	/// Takes a segment in. Returns a frame that has all it will ever have.
 	std::optional<Frame> add(const pib_segment &segment, std::span<const std::uint8_t> data,

@@ -32,16 +32,20 @@ std::array<std::uint8_t, 3> own_version()
 		static_cast<std::uint8_t>(patch)};
 }
 
+// An echo datagram begins as the others do. It is of no link, and has its sequence number there.
+
 std::optional<Ping> parse_ping(std::span<const std::uint8_t> b)
 {
-	if (b.size() < kPingLeast || b[0] >> 4 != PIB_DG_VERSION)
+	if (b.size() < kPingLeast)
+		return {};
+	pib_dg head;
+	pib_dg_parse(&head, b.data());
+	if (head.version != PIB_DG_VERSION || (head.type != kPing && head.type != kPong))
 		return {};
 	Ping ping;
-	ping.type = b[0] & 0xF;
-	if (ping.type != kPing && ping.type != kPong)
-		return {};
-	ping.flags = b[1];
-	ping.sequence = pib_get32(&b[4]);
+	ping.type = head.type;
+	ping.flags = head.flags;
+	ping.sequence = head.link_id;
 	ping.run = pib_get64(&b[8]);
 	ping.sent = pib_get64(&b[16]);
 	ping.fabric = pib_get32(&b[24]);
@@ -55,9 +59,12 @@ std::vector<std::uint8_t> build_ping(const Ping &ping, std::size_t size, const K
 	std::vector<std::uint8_t> b(std::max(size, kPingLeast));
 	for (std::size_t i = kPingLeast; i < b.size(); i++)
 		b[i] = static_cast<std::uint8_t>(i);
-	b[0] = static_cast<std::uint8_t>(PIB_DG_VERSION << 4 | ping.type);
-	b[1] = static_cast<std::uint8_t>(ping.flags | (key.empty() ? 0 : kPingKeyed));
-	pib_put32(&b[4], ping.sequence);
+	pib_dg head{};
+	head.version = PIB_DG_VERSION;
+	head.type = ping.type;
+	head.flags = static_cast<std::uint8_t>(ping.flags | (key.empty() ? 0 : kPingKeyed));
+	head.link_id = ping.sequence;
+	pib_dg_build(&head, b.data());
 	pib_put64(&b[8], ping.run);
 	pib_put64(&b[16], ping.sent);
 	pib_put32(&b[24], ping.fabric);

@@ -44,7 +44,7 @@ struct Ping {
 std::optional<Ping> parse_ping(std::span<const std::uint8_t> bytes);
 /// size: of the datagram; what it exceeds the fields by is filled with a pattern.
 std::vector<std::uint8_t> build_ping(const Ping &ping, std::size_t size, const Key &key);
-/// Is the authentication right?
+/// True if the authentication is right.
 bool ping_is_authentic(std::span<const std::uint8_t> bytes, const Key &key);
 
 struct PingResponder {

@@ -9,6 +9,7 @@
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 extern "C" {
 #include "kernel/proto/cc.h"
+#include "kernel/proto/cookie.h"
 #include "kernel/proto/fault.h"
 #include "kernel/proto/hdrs.h"
 #include "kernel/proto/icrc.h"

@@ -2,6 +2,8 @@
 // Sealed data of keyed fabrics (docs/wire-format.md), as kernel/udp/seal.c has it.
 #pragma once
 
+#include <string.h>
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -20,6 +22,35 @@ enum class Opened {
 	replayed,
 };
 
+/// No copy of it outlives its use.
+struct SealKey : std::array<std::uint8_t, PIB_SEAL_KEY_LEN> {
+	SealKey() { fill(0); }
+	SealKey(const SealKey &) = default;
+	SealKey &operator=(const SealKey &) = default;
+	~SealKey() { ::explicit_bzero(data(), size()); }
+};
+
+/// The keys of one direction of a session: its own, and those of the two generations in use.
+class SealKeys {
+public:
+	explicit SealKeys(const SealKey &session);
+	SealKeys(const SealKeys &) = delete;
+	SealKeys &operator=(const SealKeys &) = delete;
+
+	/// The key of the generation of a counter.
+	SealKey find(std::uint64_t counter) const;
+	/// Keeps the key of a generation of which further datagrams will come.
+	void keep(std::uint64_t counter, const SealKey &key);
+
+private:
+	struct Made {
+		std::uint64_t generation;
+		SealKey key;
+	};
+	SealKey session_;
+	std::array<Made, 2> made_;
+};
+
 /// Keys and counters of one session with one session of the peer.
 class Seal {
 public:
@@ -27,8 +58,6 @@ public:
 	Seal(const Key &own_key, const Key &peer_key, std::uint64_t own, std::uint64_t peer);
 	Seal(const Seal &) = delete;
 	Seal &operator=(const Seal &) = delete;
-	/// Wipes the keys.
-	~Seal();
 
 	bool is_of(std::uint64_t own, std::uint64_t peer) const
 	{
@@ -44,8 +73,8 @@ public:
 private:
 	std::uint64_t own_;
 	std::uint64_t peer_;
-	std::array<std::uint8_t, PIB_SEAL_KEY_LEN> tx_key_;
-	std::array<std::uint8_t, PIB_SEAL_KEY_LEN> rx_key_;
+	SealKeys tx_;
+	SealKeys rx_;
 	std::uint64_t sent_ = 0;
 	pib_replay replay_{};
 };

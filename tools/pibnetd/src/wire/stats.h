@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What a socket counted; a datagram that is dropped is counted by its reason.
+// Counters of a socket; a datagram that is dropped is counted by its reason.
 #pragma once
 
 #include <linux/pib.h>

@@ -17,7 +17,7 @@ constexpr unsigned kAnySocket = ~0u;
 
 /// A way to a peer.
 struct Path {
-	/// Which of the sockets.
+	/// Number of the socket.
 	unsigned socket = 0;
 	Address remote;
 	/// The address that the peer sends to, and so expects answers from; none: as routes say.
@@ -43,6 +43,8 @@ struct Arrival {
 	std::span<const std::uint8_t> bytes;
 	/// Bytes of each datagram but the last, which may be shorter.
 	std::size_t step = 0;
+	/// TTL or hop limit on arrival; 0: not known.
+	std::uint8_t hop_limit = 0;
 };
 
 } // namespace pib::netd

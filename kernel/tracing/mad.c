@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The bodies of the tracepoints. */
+/* The bodies of the tracepoints of management. */
 #define CREATE_TRACE_POINTS
-#include "tracing/events.h"
+#include "tracing/mad.h"

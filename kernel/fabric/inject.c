@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Rules for what goes wrong on purpose: how many there are, when they act. Choices by probability
- * are those of a bad cable (proto/fault.c), from a seed.
+ * Rules of injections: the list of them, and when they act. Random choices are made as those of a
+ * bad cable (proto/fault.c), from a seed.
  */
 #include <linux/netlink.h>
 #include <linux/rculist.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
-#include "hca/inject.h"
+#include "fabric/inject.h"
 
 DEFINE_STATIC_KEY_DEFERRED_FALSE(pib_inject_key, HZ);
 
@@ -21,13 +22,13 @@ void pib_injects_exit(void)
 	static_key_deferred_flush(&pib_inject_key);
 }
 
-/* Will the rule not act any more? */
+/* Return: true if the rule will never act again. */
 static bool rule_spent(struct pib_inject *rule)
 {
 	return rule->cfg.count && READ_ONCE(rule->done) >= rule->cfg.count;
 }
 
-/* The rule goes. Who looks at it still may do so until a grace period is over. */
+/* Take the rule off the list. It is freed after a grace period, for readers may still use it. */
 static void rule_drop(struct pib_injects *in, struct pib_inject *rule)
 {
 	lockdep_assert_held(&in->lock);
@@ -42,7 +43,7 @@ static bool may_number(const struct pib_injects *in, struct netlink_ext_ack *ext
 {
 	if (in->last_id < INT_MAX)
 		return true;
-	NL_SET_ERR_MSG(extack, "the HCA has no numbers left for injections");
+	NL_SET_ERR_MSG(extack, "there are no numbers left for injections");
 	return false;
 }
 
@@ -58,7 +59,7 @@ static bool make_room(struct pib_injects *in, struct netlink_ext_ack *extack)
 			return true;
 		}
 	}
-	NL_SET_ERR_MSG(extack, "the HCA has 64 injections already, and none is over");
+	NL_SET_ERR_MSG(extack, "there are 64 injections already, and none is over");
 	return false;
 }
 
@@ -127,7 +128,7 @@ void pib_injects_forget_qp(struct pib_injects *in, u32 qpn)
 {
 	struct pib_inject *rule, *next;
 
-	/* What is being made for this queue pair holds a reference to it. */
+	/* Nobody adds a rule now: whoever makes one for this queue pair holds a reference to it. */
 	if (list_empty_careful(&in->rules))
 		return;
 	mutex_lock(&in->lock);
@@ -183,7 +184,7 @@ static bool rule_chance(struct pib_inject *rule)
 	return fate.lost;
 }
 
-/* Is it the turn of what is seen now? */
+/* Return: true if it is the turn of the packet or request that was just counted in @seen. */
 static bool rule_due(const struct pib_inject *rule)
 {
 	u64 nth;
@@ -206,4 +207,31 @@ bool pib_inject_acts(struct pib_inject *rule)
 	}
 	spin_unlock(&rule->lock);
 	return acts;
+}
+
+/* Return: true if the rule is about @verb and the calling process. */
+static bool rule_refuses(const struct pib_inject *rule, u32 verb)
+{
+	const struct pib_inject_cfg *cfg = &rule->cfg;
+
+	return cfg->kind == PIB_INJECT_KIND_VERB_ERROR && cfg->verb == verb &&
+	       (!cfg->pid || cfg->pid == task_tgid_nr(current));
+}
+
+int pib_inject_verb(const struct pib_injects *in, u32 verb)
+{
+	struct pib_inject *rule;
+	int err = 0;
+
+	local_bh_disable();
+	rcu_read_lock();
+	list_for_each_entry_rcu(rule, &in->rules, entry) {
+		if (!rule_refuses(rule, verb) || !pib_inject_acts(rule))
+			continue;
+		err = -(int)rule->cfg.arg;
+		break;
+	}
+	rcu_read_unlock();
+	local_bh_enable();
+	return err;
 }

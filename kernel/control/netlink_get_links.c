@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The answers to gets about cables, UDP links and bearers. */
+#include <linux/ktime.h>
+#include <net/genetlink.h>
+#include "control/netlink_dump.h"
+#include "control/netlink_gen.h"
+#include "control/registry.h"
+#include "fabric/impair.h"
+#include "hca/hca.h"
+#include "udp/link.h"
+
+static int put_end(struct sk_buff *skb, int attr, const struct pib_kport *port)
+{
+	struct nlattr *nest = nla_nest_start(skb, attr);
+	char name[IB_DEVICE_NAME_MAX];
+
+	pib_kport_node_name(port, name);
+	if (!nest || nla_put_string(skb, PIB_END_NODE, name) ||
+	    nla_put_u32(skb, PIB_END_PORT, port->p.num))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* ---- links ---- */
+
+/*
+ * Put link ids, if the requester may see them. An attacker who does not see the traffic would have
+ * to guess them.
+ */
+static int put_link_ids(const struct pib_nl_answer *a, const struct pib_link_fsm *fsm)
+{
+	if (!netlink_capable(a->cb->skb, CAP_NET_ADMIN))
+		return 0;
+	return nla_put_u32(a->skb, PIB_UL_LOCAL_ID, fsm->local_id) ?:
+	       nla_put_u32(a->skb, PIB_UL_REMOTE_ID, fsm->remote_id);
+}
+
+/* Put what the peer has said of itself, if it was heard. */
+static int put_peer(struct sk_buff *skb, const struct pib_link_fsm *fsm)
+{
+	u32 heard = div_u64(ktime_get_ns() - fsm->last_heard, NSEC_PER_MSEC);
+	char desc[65];
+
+	if (!fsm->peer_node_guid)
+		return 0;
+	memcpy(desc, fsm->peer_desc, 64);
+	desc[64] = 0;
+	if (nla_put_u64_64bit(skb, PIB_UL_PEER_NODE_GUID, fsm->peer_node_guid, PIB_UL_PAD) ||
+	    nla_put_u32(skb, PIB_UL_PEER_PORT_NUM, fsm->peer_port_num) ||
+	    nla_put_string(skb, PIB_UL_PEER_DESC, desc) ||
+	    nla_put_u32(skb, PIB_UL_LAST_HEARD_MS, heard))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
+{
+	const struct pib_udp_sock *sock = link->bearer->sock;
+	struct sk_buff *skb = a->skb;
+	struct nlattr *nest = nla_nest_start(skb, PIB_A_UDP_LINK);
+	struct pib_link_fsm fsm;
+	struct pib_addr peer;
+	const char *refusal;
+	bool second_key;
+
+	if (!nest)
+		return -EMSGSIZE;
+	spin_lock_bh(&link->lock);
+	fsm = link->fsm;
+	peer = link->peer[link->to];
+	refusal = pib_udp_link_refusal(link);
+	second_key = pib_udp_link_by_second_key(link);
+	spin_unlock_bh(&link->lock);
+
+	if (pib_nl_put_netdev(skb, PIB_UL_NETDEV, sock->pn->net, sock->ifindex) ||
+	    pib_nl_put_endpoint(skb, PIB_UL_PEER, &peer) ||
+	    put_link_ids(a, &fsm) ||
+	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_LINK_UP) ||
+	    nla_put_u32(skb, PIB_UL_RESTARTS, fsm.restarts) ||
+	    (second_key && nla_put_flag(skb, PIB_UL_BY_SECOND_KEY)) ||
+	    (refusal && nla_put_string(skb, PIB_UL_REFUSAL, refusal)) ||
+	    put_peer(skb, &fsm))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_fault_counts(struct sk_buff *skb, struct pib_pipe *pipe)
+{
+	struct nlattr *nest = nla_nest_start(skb, PIB_F_COUNTS);
+	struct pib_fault_counts c;
+
+	if (!nest)
+		return -EMSGSIZE;
+	pib_pipe_counts(pipe, &c);
+	if (put_end(skb, PIB_FC_TO, pipe->port) ||
+	    nla_put_u64_64bit(skb, PIB_FC_PACKETS, c.packets, PIB_FC_PAD) ||
+	    nla_put_u64_64bit(skb, PIB_FC_LOST, c.lost, PIB_FC_PAD) ||
+	    nla_put_u64_64bit(skb, PIB_FC_DAMAGED, c.damaged, PIB_FC_PAD) ||
+	    nla_put_u64_64bit(skb, PIB_FC_DUPLICATED, c.duplicated, PIB_FC_PAD) ||
+	    nla_put_u64_64bit(skb, PIB_FC_REORDERED, c.reordered, PIB_FC_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_faults(struct sk_buff *skb, struct pib_faults *fs)
+{
+	struct nlattr *nest;
+	int i, err = 0;
+
+	if (!fs)
+		return 0;
+	nest = nla_nest_start(skb, PIB_A_LINK_FAULT);
+	if (!nest || nla_put_u64_64bit(skb, PIB_F_SEED, fs->cfg.seed, PIB_F_PAD) ||
+	    nla_put_u32(skb, PIB_F_LOSS, fs->cfg.loss) ||
+	    nla_put_u32(skb, PIB_F_DUPLICATE, fs->cfg.duplicate) ||
+	    nla_put_u32(skb, PIB_F_REORDER, fs->cfg.reorder) ||
+	    nla_put_u64_64bit(skb, PIB_F_BIT_ERRORS, fs->cfg.bit_errors, PIB_F_PAD) ||
+	    nla_put_u64_64bit(skb, PIB_F_LATENCY, fs->cfg.latency, PIB_F_PAD) ||
+	    nla_put_u64_64bit(skb, PIB_F_RATE, fs->cfg.rate, PIB_F_PAD) ||
+	    nla_put_u32(skb, PIB_F_FLAP_UP, fs->flap.up_ms) ||
+	    nla_put_u32(skb, PIB_F_FLAP_DOWN, fs->flap.down_ms) ||
+	    nla_put_u32(skb, PIB_F_BUFFER, fs->cfg.buffer))
+		return -EMSGSIZE;
+	for (i = 0; !err && i < ARRAY_SIZE(fs->end) && fs->end[i]; i++)
+		err = put_fault_counts(skb, &fs->pipe[i]);
+	if (!err)
+		nla_nest_end(skb, nest);
+	return err;
+}
+
+/*
+ * Return: true if the message about the local cable between @port and @peer comes from @port. Of an
+ * HCA and a switch this is the HCA, of two HCAs or two switches the one made first.
+ */
+static bool tells_of_cable(const struct pib_kport *port, const struct pib_kport *peer)
+{
+	if (!port->sw != !peer->sw)
+		return !port->sw;
+	if (port->nd == peer->nd)
+		return port->p.num < peer->p.num;
+	if (port->sw)
+		return port->sw->id < peer->sw->id;
+	return pib_kport_hca(port)->ib.index < pib_kport_hca(peer)->ib.index;
+}
+
+/* Put a message about the cable in a port, if there is one and the message comes from this port. */
+static int put_link(struct pib_nl_answer *a, struct pib_kport *port)
+{
+	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
+	struct pib_udp_link *link = pib_kport_udp_link(port);
+	bool out = link ? link->base.cable_out : port->cable_out;
+	void *hdr;
+
+	if (!link && (!peer || !tells_of_cable(port, peer)))
+		return 0;
+	hdr = pib_nl_answer_begin(a);
+	if (!hdr)
+		return -EMSGSIZE;
+	if (put_end(a->skb, PIB_A_LINK_A, port) ||
+	    (link ? put_udp_link(a, link) : put_end(a->skb, PIB_A_LINK_B, peer)) ||
+	    nla_put_u8(a->skb, PIB_A_LINK_STATE, !out) ||
+	    (port->is_auto && nla_put_flag(a->skb, PIB_A_AUTO)) ||
+	    put_faults(a->skb, port->faults)) {
+		genlmsg_cancel(a->skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(a->skb, hdr);
+	return 0;
+}
+
+static int dump_ports_links(struct pib_nl_answer *a, struct pib_nl_cursor *c, u32 id,
+			    struct pib_node_dev *nd)
+{
+	unsigned int i;
+	int err;
+
+	for (i = c->begun == id ? c->port : 1; i <= nd->node.num_ports; i++) {
+		err = put_link(a, nd->ports[i]);
+		if (err) {
+			c->begun = id;
+			c->port = i;
+			return err;
+		}
+	}
+	c->id = id;
+	return 0;
+}
+
+static int dump_hca_links(struct pib_net *pn, struct pib_nl_answer *a, struct pib_nl_cursor *c)
+{
+	struct pib_hca_ctl *ctl;
+	int err = 0;
+
+	while (!err && (ctl = pib_hca_ctl_from(pn, c->id + 1)))
+		err = dump_ports_links(a, c, ctl->id, &ctl->hca->nd);
+	return err;
+}
+
+static int dump_switch_links(struct pib_net *pn, struct pib_nl_answer *a, struct pib_nl_cursor *c)
+{
+	struct pib_switch *sw;
+	int err = 0;
+
+	while (!err && (sw = pib_switch_from(pn, c->id + 1)))
+		err = dump_ports_links(a, c, sw->id, &sw->nd);
+	return err;
+}
+
+int pib_nl_link_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct pib_nl_cursor *c = (struct pib_nl_cursor *)cb->args;
+	struct pib_net *pn;
+	struct pib_nl_answer a;
+	int err = 0;
+
+	pn = pib_nl_dump_begin(skb, cb, &a, PIB_CMD_LINK_GET);
+	if (IS_ERR(pn))
+		return PTR_ERR(pn);
+	if (!c->phase) {
+		err = dump_hca_links(pn, &a, c);
+		if (!err)
+			*c = (struct pib_nl_cursor){ .phase = 1 };
+	}
+	if (!err)
+		err = dump_switch_links(pn, &a, c);
+	return pib_nl_dump_end(pn, skb, err);
+}
+
+/* ---- bearers ---- */
+
+static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *sock)
+{
+	struct nlattr *nest = nla_nest_start(skb, PIB_A_STATS);
+	struct pib_udp_stats stats;
+	unsigned int i;
+
+	BUILD_BUG_ON(PIB_USTATS != PIB_US_MAX - PIB_US_PAD);
+	if (!nest)
+		return -EMSGSIZE;
+	pib_udp_sock_stats(sock, &stats);
+	for (i = 0; i < PIB_USTATS; i++)
+		if (nla_put_u64_64bit(skb, PIB_US_TX_DATAGRAMS + i, ((u64 *)&stats)[i], PIB_US_PAD))
+			return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static u8 num_keys(const struct pib_bearer *bearer)
+{
+	const struct pib_keys *keys = pib_bearer_keys(bearer);
+
+	return keys ? 1 + !!keys->second : 0;
+}
+
+static int put_dscp(struct sk_buff *skb, const struct pib_bearer *bearer)
+{
+	u8 dscp[PIB_SLS];
+
+	pib_bearer_get_dscp(bearer, dscp);
+	return nla_put(skb, PIB_A_DSCP, sizeof(dscp), dscp);
+}
+
+static int put_uplink(struct pib_nl_answer *a, struct pib_bearer *bearer)
+{
+	struct pib_switch *sw = rcu_dereference_protected(bearer->sw, true);
+	void *hdr = pib_nl_answer_begin(a);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (pib_nl_put_netdev(a->skb, PIB_A_NETDEV, bearer->sock->pn->net, bearer->sock->ifindex) ||
+	    nla_put_u32(a->skb, PIB_A_IFINDEX, bearer->sock->ifindex) ||
+	    nla_put_u32(a->skb, PIB_A_FABRIC, bearer->fabric) ||
+	    nla_put_u16(a->skb, PIB_A_UDP_PORT, bearer->sock->port) ||
+	    (sw && nla_put_string(a->skb, PIB_A_SWITCH_NAME, sw->name)) ||
+	    nla_put_u8(a->skb, PIB_A_NUM_KEYS, num_keys(bearer)) ||
+	    nla_put_u8(a->skb, PIB_A_ACCEPT, READ_ONCE(bearer->accept)) ||
+	    nla_put_u8(a->skb, PIB_A_ECN, pib_bearer_has_ecn(bearer)) ||
+	    put_dscp(a->skb, bearer) ||
+	    put_stats(a->skb, bearer->sock)) {
+		genlmsg_cancel(a->skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(a->skb, hdr);
+	return 0;
+}
+
+/*
+ * Return: the bearer made next after @id; NULL: none. Bearers hang on their sockets, not in a list
+ * of their own.
+ */
+static struct pib_bearer *next_bearer(struct pib_net *pn, long id)
+{
+	struct pib_bearer *bearer, *best = NULL;
+	struct pib_udp_sock *sock;
+
+	list_for_each_entry(sock, &pn->udp_socks, entry)
+		list_for_each_entry(bearer, &sock->bearers, entry)
+			if (bearer->id > id && (!best || bearer->id < best->id))
+				best = bearer;
+	return best;
+}
+
+int pib_nl_uplink_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct pib_nl_cursor *c = (struct pib_nl_cursor *)cb->args;
+	struct pib_bearer *bearer;
+	struct pib_net *pn;
+	struct pib_nl_answer a;
+	int err = 0;
+
+	pn = pib_nl_dump_begin(skb, cb, &a, PIB_CMD_UPLINK_GET);
+	if (IS_ERR(pn))
+		return PTR_ERR(pn);
+	while (!err && (bearer = next_bearer(pn, c->id))) {
+		err = put_uplink(&a, bearer);
+		if (!err)
+			c->id = bearer->id;
+	}
+	return pib_nl_dump_end(pn, skb, err);
+}

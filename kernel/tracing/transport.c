@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The bodies of the tracepoints of queue pairs. */
+#define CREATE_TRACE_POINTS
+#include "tracing/transport.h"

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Answers to peers that have no link here: answers to probes, refusals, and answers that carry all
+ * of their state (proto/cookie.h).
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/random.h>
+#include "fabric/switch.h"
+#include "udp/answer.h"
+#include "udp/bearer.h"
+#include "udp/link.h"
+
+/* Least time between two answers to peers that get no link. */
+#define PIB_ANSWER_MS	10
+
+size_t pib_answer_build(const struct pib_bearer *bearer, const struct pib_hello *h, u8 type,
+			u32 link_id, u32 key, u8 *bytes)
+{
+	const struct pib_keys *keys = rcu_dereference(bearer->keys);
+	size_t len = pib_hello_build(h, type, link_id, bytes);
+	const struct pib_auth *auth;
+
+	if (!keys)
+		return len;
+	auth = key ? pib_keys_find(keys, key) : keys->key;
+	return !auth || pib_auth_seal(auth, bytes) ? 0 : len;
+}
+
+/*
+ * Return: the port whose node speaks for the bearer: the host switch's, or a link's; NULL: none.
+ */
+static struct pib_kport *answer_speaker(struct pib_bearer *bearer)
+{
+	struct pib_switch *sw = rcu_dereference(bearer->sw);
+	struct pib_udp_link *link;
+
+	if (sw)
+		return sw->nd.ports[0];
+	link = list_first_or_null_rcu(&bearer->udp_links, struct pib_udp_link, entry);
+	return link ? link->port : NULL;
+}
+
+bool pib_answer_send(struct pib_bearer *bearer, const struct pib_addr *from,
+		     const struct pib_hello *to, u8 type, u8 refusal)
+{
+	struct pib_hello h = {
+		.nonce = bearer->nonce,
+		.peer_nonce = to->nonce,
+		.seq = 1,
+		.ack = to->seq,
+		.refusal = refusal,
+		.caps = type == PIB_DG_BYE ? 0 : PIB_CAP_PROBE,
+	};
+	struct pib_kport *port = answer_speaker(bearer);
+	u8 bytes[PIB_HELLO_WIRE_LEN];
+	size_t len;
+
+	if (!port || !pib_bearer_is_due(bearer, &bearer->next_answer, PIB_ANSWER_MS))
+		return false;
+	pib_bearer_fill_hello(bearer, port, &h);
+	if (refusal)
+		strscpy_pad(h.desc, pib_hello_refusal_text(refusal), sizeof(h.desc));
+	len = pib_answer_build(bearer, &h, type, to->link_id, 0, bytes);
+	if (len)
+		pib_udp_sock_send_control(bearer->sock, bytes, len, from);
+	return true;
+}
+
+static void cookie_addr(const struct pib_addr *from, struct pib_cookie_addr *addr)
+{
+	if (from->family == AF_INET) {
+		pib_cookie_addr_v4(addr, (const u8 *)&from->v4, ntohs(from->port));
+		return;
+	}
+	memcpy(addr->host, &from->v6, sizeof(addr->host));
+	addr->udp_port = ntohs(from->port);
+}
+
+void pib_answer_stranger(struct pib_bearer *bearer, const struct pib_addr *from,
+			 const struct pib_hello *to)
+{
+	struct pib_kport *port = answer_speaker(bearer);
+	u8 bytes[PIB_HELLO_WIRE_LEN];
+	struct pib_cookie_addr addr;
+	struct pib_hello h = {};
+	u64 now = ktime_get_ns();
+	size_t len;
+	bool may;
+	u8 type;
+
+	cookie_addr(from, &addr);
+	if (!port) {
+		pib_udp_sock_drop(bearer->sock, rx_no_port);
+		return;
+	}
+	pib_bearer_fill_hello(bearer, port, &h);
+	spin_lock_bh(&bearer->lock);
+	may = pib_cookie_may_reply(&bearer->cookies, &addr, to, now);
+	type = pib_cookie_reply(&bearer->cookies, &addr, to, now, &h);
+	spin_unlock_bh(&bearer->lock);
+	if (!may) {
+		pib_udp_sock_drop(bearer->sock, rx_stranger);
+		return;
+	}
+	len = pib_answer_build(bearer, &h, type, to->link_id, to->key, bytes);
+	if (len)
+		pib_udp_sock_send_control(bearer->sock, bytes, len, from);
+}
+
+enum pib_answer_back pib_answer_is_back(struct pib_bearer *bearer, const struct pib_addr *from,
+					const struct pib_hello *h, u32 link_id)
+{
+	const struct pib_keys *keys = rcu_dereference(bearer->keys);
+	u32 key = keys ? pib_auth_id(keys->key) : 0, second = keys ? pib_keys_second_id(keys) : 0;
+	enum pib_answer_back back = PIB_ANSWER_NONE;
+	struct pib_cookie_addr addr;
+	u64 now = ktime_get_ns();
+
+	cookie_addr(from, &addr);
+	spin_lock_bh(&bearer->lock);
+	if (pib_cookie_is_back(&bearer->cookies, &addr, h, link_id, key, now))
+		back = PIB_ANSWER_GOES_ON;
+	else if (second &&
+		 pib_cookie_is_back(&bearer->cookies, &addr, h, link_id, second, now))
+		back = PIB_ANSWER_BEGINS;
+	spin_unlock_bh(&bearer->lock);
+	return back;
+}
+
+void pib_answer_forget(struct pib_bearer *bearer)
+{
+	u64 secret[2];
+
+	get_random_bytes(secret, sizeof(secret));
+	spin_lock_bh(&bearer->lock);
+	memcpy(bearer->cookies.secret, secret, sizeof(secret));
+	spin_unlock_bh(&bearer->lock);
+}

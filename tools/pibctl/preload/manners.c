@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libpibmanners.so: "pibctl manners" preloads it into the program that it runs, for what never comes to the module: PSNs, which
+ * ib_core cuts off, events that are taken and acknowledged, and how the program forks; queues.c has how it posts, polls and waits.
+ * It tells by the socket PIB_MANNERS_FD, a message for each time, with tabs: kind, pid, thread, time, name of the program, what.
+ *
+ * It knows libibverbs by the names of its functions, and of its structs no more than stands here, which is its ABI.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "manners.h"
+
+/* Queue pairs, CQs and SRQs of which events were taken at one time; of others nothing is said. */
+#define OBJECTS	256
+
+/* enum ibv_event_type */
+enum {
+	DEVICE_FATAL = 8,
+	SRQ_ERR = 14,
+	LAST_WQE_REACHED = 16,
+};
+
+/* enum ibv_qp_attr_mask */
+enum {
+	STATE = 1 << 0,
+	RQ_PSN = 1 << 12,
+	SQ_PSN = 1 << 16,
+};
+
+/* enum ibv_qp_state */
+enum { RESET };
+
+/* The beginning of struct ibv_qp_attr. */
+struct qp_attr {
+	int states[4];
+	uint32_t qkey, rq_psn, sq_psn;
+};
+
+struct async_event {
+	void *object;
+	int type;
+};
+
+static struct {
+	void *object;
+	unsigned int events;
+} taken[OBJECTS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int told_by = -1;
+static pid_t owner;
+static volatile int has_memory, fork_prepared;
+
+void *next_function(const char *name)
+{
+	void *function = dlsym(RTLD_NEXT, name), *library;
+
+	if (function)
+		return function;
+	library = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	return library ? dlsym(library, name) : NULL;
+}
+
+int is_heard(void)
+{
+	return told_by >= 0;
+}
+
+void tell(const char *kind, const char *format, ...)
+{
+	char text[200], line[400];
+	struct timespec now;
+	va_list list;
+	int length, state;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	length = snprintf(line, sizeof(line), "%s\t%d\t%d\t%lld.%06ld\t%.15s\t%s", kind, getpid(), gettid(),
+			  (long long)now.tv_sec, now.tv_nsec / 1000, program_invocation_short_name, text);
+	if (told_by < 0 || length <= 0)
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	(void)!send(told_by, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+	pthread_setcancelstate(state, &state);
+}
+
+/* So many more events of an object, or fewer. Return: how many there are now. */
+static unsigned int count(void *object, long more)
+{
+	size_t i, place = OBJECTS;
+	unsigned int events = 0;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < OBJECTS; i++) {
+		if (taken[i].events && taken[i].object == object) {
+			place = i;
+			break;
+		}
+		if (!taken[i].events && place == OBJECTS)
+			place = i;
+	}
+	if (place < OBJECTS) {
+		events = i < OBJECTS ? taken[place].events : 0;
+		events = (long)events + more > 0 ? (unsigned int)((long)events + more) : 0;
+		taken[place].object = object;
+		taken[place].events = events;
+	}
+	pthread_mutex_unlock(&lock);
+	return events;
+}
+
+/* The call that follows waits for the acknowledgement. */
+static void destroyed(void *object, const char *call)
+{
+	unsigned int events = count(object, 0);
+
+	if (events)
+		tell("unacked-event", "%s with %u events that are not acknowledged", call, events);
+}
+
+/* Events of ports and of the device belong to no object that is destroyed. */
+static int is_of_object(const struct async_event *event)
+{
+	return event->type < DEVICE_FATAL || (event->type >= SRQ_ERR && event->type <= LAST_WQE_REACHED);
+}
+
+static void check_psn(const struct qp *qp, const char *name, uint32_t psn)
+{
+	if (psn > 0xffffff)
+		tell("wide-psn", "ibv_modify_qp of queue pair %u: %s %u", qp->number, name, psn);
+}
+
+VISIBLE int ibv_modify_qp(struct qp *qp, struct qp_attr *attr, int mask)
+{
+	int err;
+
+	if (mask & RQ_PSN)
+		check_psn(qp, "rq_psn", attr->rq_psn);
+	if (mask & SQ_PSN)
+		check_psn(qp, "sq_psn", attr->sq_psn);
+	err = NEXT(ibv_modify_qp)(qp, attr, mask);
+	if (!err && (mask & STATE) && attr->states[0] == RESET)
+		qp_gone(qp, "lost-on-reset", "ibv_modify_qp");
+	return err;
+}
+
+VISIBLE int ibv_get_cq_event(void *channel, void **cq, void **context)
+{
+	int err;
+
+	waits_for(channel);
+	err = NEXT(ibv_get_cq_event)(channel, cq, context);
+	if (!err) {
+		count(*cq, 1);
+		event_taken(*cq);
+	}
+	return err;
+}
+
+VISIBLE void ibv_ack_cq_events(void *cq, unsigned int events)
+{
+	count(cq, -(long)events);
+	NEXT(ibv_ack_cq_events)(cq, events);
+}
+
+VISIBLE int ibv_get_async_event(void *context, struct async_event *event)
+{
+	int err = NEXT(ibv_get_async_event)(context, event);
+
+	if (!err && is_of_object(event))
+		count(event->object, 1);
+	return err;
+}
+
+VISIBLE void ibv_ack_async_event(struct async_event *event)
+{
+	if (is_of_object(event))
+		count(event->object, -1);
+	NEXT(ibv_ack_async_event)(event);
+}
+
+VISIBLE int ibv_destroy_cq(void *cq)
+{
+	int place, err;
+
+	destroyed(cq, "ibv_destroy_cq");
+	place = cq_leaves(cq);
+	err = NEXT(ibv_destroy_cq)(cq);
+	cq_left(place, cq, err);
+	return err;
+}
+
+VISIBLE int ibv_destroy_qp(struct qp *qp)
+{
+	struct qp was = *qp;
+	int err;
+
+	destroyed(qp, "ibv_destroy_qp");
+	err = NEXT(ibv_destroy_qp)(qp);
+	if (!err)
+		qp_gone(&was, "unpolled", "ibv_destroy_qp");
+	return err;
+}
+
+VISIBLE int ibv_destroy_srq(void *srq)
+{
+	destroyed(srq, "ibv_destroy_srq");
+	return NEXT(ibv_destroy_srq)(srq);
+}
+
+/* Of memory that the HCA knows by other addresses the queues' part has to know nothing. */
+static void *registered(struct mr *mr, int same_addresses, unsigned int access)
+{
+	has_memory = 1;
+	if (same_addresses)
+		memory_made(mr, access);
+	return mr;
+}
+
+VISIBLE void *ibv_reg_mr(void *pd, void *addr, size_t length, int access)
+{
+	return registered(NEXT(ibv_reg_mr)(pd, addr, length, access), 1, (unsigned int)access);
+}
+
+VISIBLE void *ibv_reg_mr_iova(void *pd, void *addr, size_t length, uint64_t iova, int access)
+{
+	return registered(NEXT(ibv_reg_mr_iova)(pd, addr, length, iova, access), iova == (uintptr_t)addr, (unsigned int)access);
+}
+
+VISIBLE void *ibv_reg_mr_iova2(void *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
+{
+	return registered(NEXT(ibv_reg_mr_iova2)(pd, addr, length, iova, access), iova == (uintptr_t)addr, access);
+}
+
+VISIBLE int ibv_dereg_mr(struct mr *mr)
+{
+	memory_gone(mr);
+	return NEXT(ibv_dereg_mr)(mr);
+}
+
+VISIBLE int ibv_rereg_mr(struct mr *mr, int flags, void *pd, void *addr, size_t length, int access)
+{
+	memory_gone(mr);
+	return NEXT(ibv_rereg_mr)(mr, flags, pd, addr, length, access);
+}
+
+VISIBLE int ibv_fork_init(void)
+{
+	int err = NEXT(ibv_fork_init)();
+
+	if (!err)
+		fork_prepared = 1;
+	return err;
+}
+
+/* A program that asks is told whether it must prepare for fork(), so it counts as prepared. */
+VISIBLE int ibv_is_fork_initialized(void)
+{
+	int status = NEXT(ibv_is_fork_initialized)();
+
+	if (status)
+		fork_prepared = 1;
+	return status;
+}
+
+/* The environment has libibverbs prepare itself. A child has one thread, and would wait for ever for a lock that another one had. */
+static void before_fork(void)
+{
+	if (has_memory && !fork_prepared && !getenv("RDMAV_FORK_SAFE") && !getenv("IBV_FORK_SAFE"))
+		tell("fork-unsafe", "fork with registered memory and without ibv_fork_init");
+	pthread_mutex_lock(&lock);
+	queues_stop();
+}
+
+static void after_fork(void)
+{
+	queues_go_on();
+	pthread_mutex_unlock(&lock);
+}
+
+static __attribute__((constructor)) void begin(void)
+{
+	const char *fd = getenv("PIB_MANNERS_FD");
+
+	if (!fd)
+		return;
+	told_by = atoi(fd);
+	owner = getpid();
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+/* A child has its parent's events, but they are not its to acknowledge. */
+static __attribute__((destructor)) void end(void)
+{
+	size_t i;
+
+	if (owner != getpid())
+		return;
+	queues_end();
+	for (i = 0; i < OBJECTS; i++)
+		if (taken[i].events)
+			tell("unacked-event", "the end with %u events that are not acknowledged", taken[i].events);
+}

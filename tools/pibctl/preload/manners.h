@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the parts of libpibmanners.so have in common. */
+#ifndef PIB_PRELOAD_MANNERS_H
+#define PIB_PRELOAD_MANNERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define VISIBLE __attribute__((visibility("default")))
+/* The function of that name which the program would have called. */
+#define NEXT(name) ((__typeof__(name) *)next_function(#name))
+
+/* What struct ibv_qp begins with. */
+struct qp {
+	void *objects[6];
+	uint32_t handle, number;
+};
+
+/* What struct ibv_mr begins with. */
+struct mr {
+	void *context, *pd, *addr;
+	size_t length;
+	uint32_t handle, lkey, rkey;
+};
+
+/* Any thread. Return: a function of libibverbs, be that a library of the program or of a part that it has loaded. */
+void *next_function(const char *name);
+/* Does anybody hear what is told? */
+int is_heard(void);
+/* Something was seen of this kind. Any thread, without a lock; it is no cancellation point. */
+void tell(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- queues.c ---- */
+
+/* Memory of a program by its own addresses was registered, or is so no more; @mr may be NULL. */
+void memory_made(const struct mr *mr, unsigned int access);
+void memory_gone(const struct mr *mr);
+/* What was a queue pair has gone by @call, or has forgotten what was posted: what was not polled then is of this kind. */
+void qp_gone(const struct qp *qp, const char *kind, const char *call);
+/* A CQ is about to be destroyed, and was not if @err. Return: its place, for cq_left(). */
+int cq_leaves(void *cq);
+void cq_left(int place, void *cq, int err);
+/* Nobody is in the middle of something until they go on: the process forks. */
+void queues_stop(void);
+void queues_go_on(void);
+/* The program ends. */
+void queues_end(void);
+/* The program is about to wait for an event of the channel, and has taken one of the CQ. */
+void waits_for(void *channel);
+void event_taken(void *cq);
+
+#endif

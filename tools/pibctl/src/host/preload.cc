@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "host/preload.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+namespace pib::ctl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLibrary = "libpibmanners.so";
+
+/// As it is installed, or beside the program that was built.
+std::optional<std::string> find_library()
+{
+	std::error_code error;
+	const auto here = fs::read_symlink("/proc/self/exe", error).parent_path();
+	for (const fs::path &place :
+	     {here.parent_path() / "lib" / "pib" / kLibrary, here / kLibrary})
+		if (fs::exists(place, error))
+			return place.string();
+	return std::nullopt;
+}
+
+/// Puts a value before those that a variable has.
+void set_first(const char *name, const std::string &value)
+{
+	const char *others = std::getenv(name);
+	setenv(name, (others && *others ? value + ":" + others : value).c_str(), 1);
+}
+
+void preload(const std::string &library, int fd)
+{
+	set_first("LD_PRELOAD", library);
+	/// Programs with it refuse to start behind another library, though this one has nothing of theirs.
+	set_first("ASAN_OPTIONS", "verify_asan_link_order=0");
+	setenv("PIB_MANNERS_FD", std::to_string(fd).c_str(), 1);
+}
+
+} // namespace
+
+std::optional<Preload> Preload::arm()
+{
+	const auto library = find_library();
+	std::array<int, 2> ends{};
+	if (!library || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()))
+		return std::nullopt;
+	fcntl(ends[1], F_SETFD, 0);
+	preload(*library, ends[1]);
+	return Preload(ends[0], ends[1]);
+}
+
+Preload::Preload(Preload &&other) noexcept :
+	here_(std::exchange(other.here_, -1)), there_(std::exchange(other.there_, -1))
+{
+}
+
+Preload::~Preload()
+{
+	for (const int fd : {here_, there_})
+		if (fd >= 0)
+			close(fd);
+}
+
+std::vector<std::string> Preload::read()
+{
+	std::vector<std::string> lines;
+	std::array<char, 512> buffer;
+	for (;;) {
+		const auto length = recv(here_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+		if (length <= 0)
+			return lines;
+		lines.emplace_back(buffer.data(), static_cast<std::size_t>(length));
+	}
+}
+
+} // namespace pib::ctl

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0
+// A library that is preloaded into programs that are started from now on, and what it says of them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pib::ctl {
+
+class Preload {
+public:
+	/// Nothing: it is not installed, or cannot be. Changes the environment of this process.
+	static std::optional<Preload> arm();
+	~Preload();
+	Preload(Preload &&other) noexcept;
+	Preload &operator=(Preload &&) = delete;
+
+	/// Reads the messages that were not read yet; does not wait.
+	std::vector<std::string> read();
+
+private:
+	Preload(int here, int there) : here_(here), there_(there) {}
+
+	int here_;
+	/// Programs inherit it.
+	int there_;
+};
+
+} // namespace pib::ctl

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "manners/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "model/show/output.h"
+
+namespace pib::ctl {
+namespace {
+
+/// A line of the terminal for an explanation.
+constexpr std::size_t kColumns = 90;
+
+std::string wrapped(std::string_view text)
+{
+	std::string lines;
+	while (!text.empty()) {
+		auto end = text.size();
+		if (end > kColumns)
+			end = text.rfind(' ', kColumns);
+		lines += fmt::format("    {}\n", text.substr(0, end));
+		text.remove_prefix(std::min(end + 1, text.size()));
+	}
+	return lines;
+}
+
+std::string place_text(const MannerPlace &place)
+{
+	const auto comm = printable(place.comm);
+	if (place.device.empty())
+		return fmt::format("{}, by {} (pid {}, thread {}) at {}", place.what, comm,
+				   place.pid, place.tid, place.time);
+	return fmt::format("{} {} {}: {}, by {} (pid {}, thread {}) at {}", place.device,
+			   place.object, place.number, place.what, comm, place.pid, place.tid,
+			   place.time);
+}
+
+std::string finding_text(const MannerFinding &finding)
+{
+	const auto &place = finding.first;
+	const bool is_left = finding.manner == Manner::kLeftBehind;
+	return fmt::format("{}{}: {} time{}\n{}    {}{}\n", manner_name(finding.manner),
+			   is_left ? " " + place.object : "", finding.count,
+			   finding.count == 1 ? "" : "s", wrapped(manner_text(finding.manner)),
+			   finding.count == 1 ? "" : "first: ", place_text(place));
+}
+
+double seconds(const std::string &time)
+{
+	double value = 0;
+	std::from_chars(time.data(), time.data() + time.size(), value);
+	return value;
+}
+
+nlohmann::ordered_json finding_json(const MannerFinding &finding)
+{
+	const auto &place = finding.first;
+	return {{"manner", manner_name(finding.manner)},
+		{"count", finding.count},
+		{"explanation", manner_text(finding.manner)},
+		{"device", place.device},
+		{"object", place.object},
+		{"number", place.number},
+		{"what", place.what},
+		{"pid", place.pid},
+		{"comm", place.comm},
+		{"tid", place.tid},
+		{"time", seconds(place.time)}};
+}
+
+} // namespace
+
+MannersReport make_report(const MannersWatcher &watcher, bool was_killed)
+{
+	MannersReport report;
+	std::ranges::copy_if(
+		watcher.findings(), std::back_inserter(report.findings),
+		[&](const MannerFinding &finding) { return !was_killed || !finding.is_reaping; });
+	report.missed = watcher.missed();
+	report.has_seen = watcher.has_seen();
+	return report;
+}
+
+std::string manners_text(const MannersReport &report)
+{
+	std::string text;
+	for (const MannerFinding &finding : report.findings)
+		text += finding_text(finding);
+	if (!report.has_seen)
+		text += "no verbs of pib's devices were seen\n";
+	else if (report.findings.empty())
+		text += "nothing was found\n";
+	if (report.missed)
+		text += fmt::format("{} events were lost: there may be more\n", report.missed);
+	return text;
+}
+
+std::string manners_json(const MannersReport &report)
+{
+	nlohmann::ordered_json object;
+	object["findings"] = nlohmann::ordered_json::array();
+	for (const MannerFinding &finding : report.findings)
+		object["findings"].push_back(finding_json(finding));
+	object["seen"] = report.has_seen;
+	object["lost"] = report.missed;
+	return object.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+} // namespace pib::ctl

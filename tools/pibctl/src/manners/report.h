@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+// Report of the behavior on which a program was seen to rely.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "manners/watcher.h"
+
+namespace pib::ctl {
+
+struct MannersReport {
+	std::vector<MannerFinding> findings;
+	/// Events that are missing.
+	std::uint64_t missed = 0;
+	/// The process has called verbs at all.
+	bool has_seen = false;
+};
+
+/// Makes the report of a process. If it was killed, what the kernel did after that is no fault of
+/// the process.
+MannersReport make_report(const MannersWatcher &watcher, bool was_killed);
+
+/// With line ends.
+std::string manners_text(const MannersReport &report);
+std::string manners_json(const MannersReport &report);
+
+} // namespace pib::ctl

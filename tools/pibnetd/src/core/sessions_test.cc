@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0
+// Peers come, get ports, move and go.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/fake_fabric.h"
+#include "wire/ping.h"
+
+namespace pib::netd {
+namespace {
+
+using namespace fake;
+
+TEST_F(Fabric, PeersGetPortsAndComeUp)
+{
+	start();
+	join();
+	EXPECT_NE(w.port_of(a), w.port_of(b));
+	EXPECT_TRUE(a.fsm.plugged);
+	EXPECT_EQ(a.fsm.peer_node_guid, 0x0200000000000001u);
+	EXPECT_EQ(a.fsm.peer_role, PIB_ROLE_SWITCH);
+}
+
+TEST_F(Fabric, ALostPeerRaisesTrap128)
+{
+	start();
+	join();
+	pib_port &p0 = w.node().port(0).p;
+	p0.lid = 7;
+	p0.sm_lid = 2;
+	w.peers = {&a};
+	w.run(3500);
+	EXPECT_EQ(w.port_of(b), nullptr);
+	ASSERT_FALSE(a.packets.empty());
+	Packet trap;
+	ASSERT_EQ(parse_packet(a.packets[0], trap), PIB_PARSE_OK);
+	const std::uint8_t *mad = trap.bytes + trap.header_length;
+	EXPECT_EQ(trap.h.dlid, 2);
+	EXPECT_EQ(mad[PIB_MAD_METHOD], PIB_METHOD_TRAP);
+	EXPECT_EQ(pib_get16(mad + PIB_MAD_DATA + 4), 128);
+}
+
+TEST_F(Fabric, WhoHasGoneIsNotCalled)
+{
+	start();
+	join();
+	w.peers = {};
+	w.run(3000);
+	const auto said = w.count(PIB_US_TX_DATAGRAMS);
+	w.run(3000);
+	EXPECT_EQ(w.count(PIB_US_TX_DATAGRAMS), said);
+	w.peers = {&a, &b};
+	w.run(1000);
+	EXPECT_TRUE(w.port_of(a) && w.port_of(b));
+}
+
+TEST_F(Fabric, ARestartedPeerGetsItsPortBackAfterADown)
+{
+	start();
+	join();
+	Port *const had = w.port_of(a);
+	const auto downed = had->counts.link_downed;
+	a.restart();
+	w.run(1500);
+	EXPECT_EQ(w.port_of(a), had);
+	EXPECT_EQ(had->counts.link_downed, downed + 1);
+	EXPECT_EQ(had->p.state, PIB_PORT_INIT);
+}
+
+TEST_F(Fabric, ARestartedDaemonTakesItsPeersBackAtTheirPorts)
+{
+	start();
+	join();
+	const auto had_a = w.port_of(a)->p.num, had_b = w.port_of(b)->p.num;
+	World again;
+	again.now = w.now;
+	again.seed = 99;
+	ASSERT_TRUE(again.configure(kOne));
+	again.core.set_reservations(w.core.ports().reservations());
+	again.add(b);
+	again.add(a);
+	again.run(4000);
+	ASSERT_TRUE(again.port_of(a) && again.port_of(b));
+	EXPECT_EQ(again.port_of(a)->p.num, had_a);
+	EXPECT_EQ(again.port_of(b)->p.num, had_b);
+}
+
+TEST_F(Fabric, OneTooManyIsRefusedAndToldWhy)
+{
+	start(R"({"switches": [{"name": "sw0", "ports": 2}]})");
+	join();
+	Peer c{3, 0xC0};
+	w.add(c);
+	w.run(1000);
+	EXPECT_FALSE(c.fsm.plugged);
+	EXPECT_EQ(c.refusal, PIB_REFUSED_FULL);
+	EXPECT_GT(w.count(PIB_US_RX_NO_PORT), 0u);
+	EXPECT_TRUE(w.port_of(a) && w.port_of(b));
+}
+
+TEST_F(Fabric, TheSecondSwitchTakesWhatTheFirstCannot)
+{
+	start(R"({"switches": [{"name": "sw0", "ports": 1}, {"name": "sw1", "ports": 1}]})");
+	w.add(a);
+	w.add(b);
+	w.run(1000);
+	ASSERT_TRUE(w.port_of(a) && w.port_of(b));
+	EXPECT_NE(w.port_of(a)->owner, w.port_of(b)->owner);
+}
+
+TEST_F(Fabric, OtherFabricsAndClosedSwitchesRefuse)
+{
+	start(R"({"switches": [{"name": "sw0", "fabric": 5, "accept": false}]})");
+	a.fabric = 6;
+	b.fabric = 5;
+	w.add(a);
+	w.add(b);
+	w.run(1000);
+	EXPECT_EQ(a.refusal, PIB_REFUSED_FABRIC);
+	EXPECT_EQ(b.refusal, PIB_REFUSED_CLOSED);
+	EXPECT_GE(w.count(PIB_US_RX_FABRIC), 1u);
+}
+
+TEST_F(Fabric, WhoGetsAPortIsAsTheSwitchAccepts)
+{
+	const auto comes = [](const std::string &accept, std::uint8_t hop_limit) {
+		World world;
+		Peer peer{1, 0xA0}, other{1, 0xA0, 2};
+		const auto done =
+			world.configure(R"({"switches": [{"name": "sw0", "ports": 4, "accept": ")" +
+					accept + R"("}], "cables": [["sw0/3", "udp:10.0.0.1"]]})");
+		EXPECT_TRUE(done);
+		world.hop_limit = hop_limit;
+		world.add(peer);
+		world.run(500);
+		EXPECT_TRUE(world.port_of(peer)) << "it is called";
+		// The same host with another UDP port; and another host.
+		other.at = address(1, 18515);
+		Peer stranger{2, 0xB0};
+		world.add(other);
+		world.add(stranger);
+		world.run(1000);
+		EXPECT_EQ(stranger.refusal == PIB_REFUSED_CLOSED, !world.port_of(stranger));
+		EXPECT_EQ(world.count(PIB_US_RX_STRANGER) > 0,
+			  !world.port_of(stranger) || !world.port_of(other));
+		return std::pair(world.port_of(other) != nullptr,
+				 world.port_of(stranger) != nullptr);
+	};
+	EXPECT_EQ(comes("anybody", 64), std::pair(true, true));
+	EXPECT_EQ(comes("link", 255), std::pair(true, true));
+	EXPECT_EQ(comes("link", 254), std::pair(true, false));
+	EXPECT_EQ(comes("peers", 255), std::pair(true, false));
+	EXPECT_EQ(comes("nobody", 255), std::pair(false, false));
+}
+
+TEST_F(Fabric, WhoIsForgedGetsNoMoreThanIsSaidInItsName)
+{
+	start();
+	unsigned said = 0;
+	for (; said < 3; said++) {
+		pib_hello h = a.say();
+		h.link_id = 7;
+		h.nonce = 99;
+		h.seq = said + 1;
+		Bytes bytes(PIB_HELLO_WIRE_LEN);
+		pib_hello_build(&h, PIB_DG_HELLO, 0, bytes.data());
+		w.deliver(a.at, bytes);
+		w.run(700);
+	}
+	w.run(5000);
+	EXPECT_EQ(w.count(PIB_US_TX_DATAGRAMS), said);
+}
+
+/// The first hello of a, and what it says when it has heard the answer.
+class Stranger : public Fabric {
+protected:
+	void greet()
+	{
+		w.net.sent.clear();
+		hello = *a.tick(w.now);
+		w.deliver(a.at, hello);
+		ASSERT_EQ(w.net.sent.size(), 1u);
+		answer = w.net.sent[0].bytes;
+		EXPECT_EQ(answer.size(), hello.size());
+		std::vector<Bytes> said;
+		a.hear(answer, w.now, said);
+		ASSERT_EQ(said.size(), 1u);
+		echo = said[0];
+	}
+	std::size_t links()
+	{
+		std::size_t n = 0;
+		for (const auto &port : w.node().ports)
+			n += port->link != nullptr;
+		return n;
+	}
+	bool kept_nothing() { return !links() && w.core.ports().reservations().empty(); }
+
+	Bytes hello, answer, echo;
+};
+
+TEST_F(Stranger, GetsAPortWhenItShowsThatItHears)
+{
+	start();
+	greet();
+	EXPECT_TRUE(kept_nothing());
+	EXPECT_FALSE(a.fsm.plugged) << "there is no port yet";
+	w.deliver(address(9), echo);
+	w.deliver(address(1, 18515), echo);
+	EXPECT_TRUE(kept_nothing()) << "it was not said there";
+	EXPECT_EQ(w.count(PIB_US_RX_UNKNOWN_LINK), 2u);
+	w.deliver(a.at, echo);
+	EXPECT_TRUE(w.port_of(a));
+	w.add(a);
+	w.carry();
+	EXPECT_TRUE(a.fsm.plugged);
+	EXPECT_EQ(a.fsm.restarts, 0u);
+	EXPECT_EQ(a.fsm.peer_port_num, w.port_of(a)->p.num);
+}
+
+TEST_F(Stranger, ThatComesAgainLeavesNoGhost)
+{
+	start();
+	greet();
+	w.now += 2 * PIB_COOKIE_NS;
+	w.deliver(a.at, echo);
+	EXPECT_TRUE(kept_nothing()) << "it comes too late";
+	a.restart();
+	greet();
+	w.deliver(a.at, echo);
+	ASSERT_EQ(links(), 1u);
+	// The port is needed, so its link goes at once.
+	ASSERT_TRUE(w.configure(
+		R"({"switches": [{"name": "sw0", "ports": 4, "guid": "0x0200000000000001"}],
+		    "cables": [["sw0/1", "udp:10.0.0.9"]]})"));
+	ASSERT_EQ(links(), 1u) << "that one is called";
+	for (const Bytes &old : {hello, echo, hello, echo})
+		w.deliver(a.at, old);
+	EXPECT_EQ(links(), 1u);
+}
+
+TEST_F(Stranger, ThatIsNoMoreIsNotKeptByWhatItSaidOnce)
+{
+	start();
+	greet();
+	w.deliver(a.at, echo);
+	ASSERT_EQ(links(), 1u);
+	for (int i = 0; i < 70; i++) {
+		w.deliver(a.at, hello);
+		w.deliver(a.at, echo);
+		w.run(1000);
+	}
+	EXPECT_EQ(links(), 0u);
+}
+
+TEST_F(Stranger, IsRefusedIfThePortIsGoneMeanwhile)
+{
+	start(R"({"switches": [{"name": "sw0", "ports": 1}]})");
+	greet();
+	w.add(b);
+	w.run(500);
+	ASSERT_TRUE(w.port_of(b));
+	w.add(a);
+	w.deliver(a.at, echo);
+	w.carry();
+	EXPECT_EQ(a.refusal, PIB_REFUSED_FULL);
+	EXPECT_EQ(links(), 1u);
+}
+
+TEST_F(Stranger, IsAskedAboutAgainBeforeItGetsAPort)
+{
+	start();
+	greet();
+	ASSERT_TRUE(w.configure(R"({"switches": [{"name": "sw0", "ports": 4, "accept": "nobody",
+		"guid": "0x0200000000000001"}]})"));
+	w.add(a);
+	w.deliver(a.at, echo);
+	w.carry();
+	EXPECT_TRUE(kept_nothing());
+	EXPECT_EQ(a.refusal, PIB_REFUSED_CLOSED);
+}
+
+TEST_F(Stranger, IsAnsweredThoughOthersAreReplayed)
+{
+	start();
+	std::vector<Bytes> old;
+	for (int i = 0; i < 2; i++) {
+		a.restart();
+		old.push_back(*a.tick(w.now));
+	}
+	a.restart();
+	w.add(a);
+	for (int ms = 0; ms < 1000 && !w.port_of(a); ms += 10) {
+		for (int i = 0; i < 300; i++)
+			w.deliver(a.at, old[static_cast<std::size_t>(i % 2)]);
+		w.run(10);
+	}
+	EXPECT_TRUE(w.port_of(a));
+	EXPECT_EQ(links(), 1u);
+}
+
+TEST_F(Fabric, APeerMayMoveButItsRecordedDatagramsMoveNothing)
+{
+	start();
+	join();
+	const auto next = [&] {
+		for (;; w.now += 10 * kMs)
+			if (const auto said = a.tick(w.now))
+				return *said;
+	};
+	const Address home = a.at, elsewhere = address(9);
+	const Bytes recorded = next();
+	w.deliver(home, recorded);
+	w.deliver(elsewhere, recorded);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 1u);
+	EXPECT_EQ(w.port_of(a)->link->path.remote, home);
+	w.deliver(elsewhere, next());
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 1u);
+	EXPECT_EQ(w.port_of(a)->link->path.remote, elsewhere);
+}
+
+TEST_F(Fabric, WhoWouldGetNoPortDoesNotTakeThatOfAPeerThatIsAway)
+{
+	start(R"({"switches": [{"name": "sw0", "ports": 4, "accept": "link"}]})");
+	join();
+	const Address home = a.at;
+	Port &port = *w.port_of(a);
+	w.deliver(home, a.goodbye(w.now));
+	ASSERT_FALSE(port.link->established());
+	const auto comes = [&](std::uint8_t hop_limit, std::uint32_t to) {
+		pib_hello h = a.say();
+		h.link_id = 7;
+		h.nonce = 99;
+		h.seq = 1;
+		Bytes bytes(PIB_HELLO_WIRE_LEN);
+		pib_hello_build(&h, PIB_DG_HELLO, to, bytes.data());
+		w.hop_limit = hop_limit;
+		w.deliver(address(9), bytes);
+		w.hop_limit = PIB_HOP_LIMIT;
+	};
+	comes(254, 0);
+	comes(254, port.link->fsm.local_id);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 2u);
+	EXPECT_EQ(port.link->path.remote, home);
+	comes(255, 0);
+	EXPECT_EQ(port.link->path.remote, address(9));
+	a.restart();
+	w.run(3000);
+	EXPECT_EQ(w.port_of(a), &port) << "the peer is back";
+	EXPECT_EQ(port.link->path.remote, home);
+}
+
+TEST_F(Fabric, AnUnpluggedPortIsDownAtBothEnds)
+{
+	start();
+	join();
+	Port &port = *w.port_of(a);
+	w.core.plug(port, false, w.now);
+	w.run(500);
+	EXPECT_EQ(port.p.state, PIB_PORT_DOWN);
+	EXPECT_FALSE(a.fsm.plugged);
+	w.core.plug(port, true, w.now);
+	w.run(500);
+	EXPECT_EQ(port.p.state, PIB_PORT_INIT);
+	EXPECT_TRUE(a.fsm.plugged);
+}
+
+TEST_F(Fabric, ReloadTouchesOnlyWhatChanged)
+{
+	start(R"({"switches": [{"name": "sw0", "ports": 4}]})");
+	join();
+	const auto downed = w.port_of(a)->counts.link_downed;
+	ASSERT_TRUE(w.configure(R"({"switches": [{"name": "sw0", "ports": 4, "description": "core"},
+                                           {"name": "sw1", "ports": 2}],
+                              "cables": [["sw0/4", "sw1/1"]]})"));
+	EXPECT_EQ(w.port_of(a)->counts.link_downed, downed);
+	EXPECT_EQ(w.port_of(a)->p.state, PIB_PORT_ACTIVE);
+	EXPECT_STREQ(w.node().node.desc, "core");
+	EXPECT_EQ(w.node("sw1").port(1).p.state, PIB_PORT_INIT);
+	ASSERT_TRUE(w.configure(
+		R"({"switches": [{"name": "sw0", "ports": 4, "description": "core"}]})"));
+	EXPECT_EQ(w.node().port(4).p.state, PIB_PORT_DOWN);
+	EXPECT_EQ(w.core.find_switch("sw1"), nullptr);
+	// Another size is another switch: its peers come back.
+	ASSERT_TRUE(w.configure(R"({"switches": [{"name": "sw0", "ports": 8}]})"));
+	EXPECT_EQ(w.port_of(a), nullptr);
+	w.run(3000);
+	EXPECT_TRUE(w.port_of(a) && w.port_of(b));
+}
+
+TEST_F(Fabric, ConfiguredLinksCallTheirPeer)
+{
+	start(R"({"switches": [{"name": "sw0", "ports": 4}], "cables": [["sw0/3", "udp:10.0.0.1"]]})");
+	w.add(a);
+	w.run(1000);
+	ASSERT_TRUE(w.port_of(a));
+	EXPECT_EQ(w.port_of(a)->p.num, 3);
+}
+
+TEST_F(Fabric, WhyThePeerHasNoPortIsKnownWhileItSaysSo)
+{
+	start(R"({"switches": [{"name": "sw0", "ports": 4}], "cables": [["sw0/3", "udp:10.0.0.1"]]})");
+	w.core.timers(w.now);
+	const Link &link = *w.node().port(3).link;
+	EXPECT_EQ(link.refusal(w.now), nullptr);
+	const Bytes refusal = refusal_of(w.net, PIB_REFUSED_FULL);
+	w.deliver(b.at, refusal);
+	EXPECT_EQ(link.refusal(w.now), nullptr) << "not from there";
+	w.deliver(a.at, refusal);
+	EXPECT_STREQ(link.refusal(w.now), "every port is taken");
+	w.run(11000);
+	EXPECT_EQ(link.refusal(w.now), nullptr);
+}
+
+TEST_F(Fabric, WhoHearsBadlyDoesNotCallPeersDead)
+{
+	start();
+	join();
+	w.peers.clear();
+	for (int i = 0; i < 1000; i++) {
+		w.core.deaf(w.now);
+		w.run(10);
+	}
+	EXPECT_TRUE(w.port_of(a) && w.port_of(b));
+	w.run(PIB_DEAD_MS + 500);
+	EXPECT_FALSE(w.port_of(a) || w.port_of(b));
+}
+
+TEST_F(Fabric, ATopologyFileSaysWhereHostsAre)
+{
+	const std::string file = ::testing::TempDir() + "pibnetd_places.net";
+	std::ofstream(file)
+		<< "switchguid=0x10\nSwitch 4 \"S\"\n[2] \"A\"[1]\n[3] \"B\"[1]\n"
+		   "caguid=0xb0\nHca 1 \"A\"\n[1] \"S\"[2]\ncaguid=0x77\nHca 1 \"B\"\n[1] \"S\"[3]\n";
+	start(R"({"topology": {"file": ")" + file + R"("}})");
+	Peer c{3, 0xC0};
+	for (Peer *peer : {&b, &a, &c}) {
+		w.add(*peer);
+		w.run(500);
+	}
+	ASSERT_TRUE(w.port_of(b));
+	EXPECT_EQ(w.port_of(b)->p.num, 2);
+	ASSERT_TRUE(w.port_of(a));
+	EXPECT_EQ(w.port_of(a)->p.num, 3);
+	EXPECT_FALSE(w.port_of(c));
+	EXPECT_EQ(c.refusal, PIB_REFUSED_FULL);
+}
+
+TEST_F(Fabric, PingsComeBackAndHellosAreAnsweredWithoutALink)
+{
+	start();
+	Ping ping;
+	ping.run = 42;
+	w.deliver(a.at, build_ping(ping, 1000, {}));
+	ASSERT_EQ(w.net.sent.size(), 1u);
+	EXPECT_EQ(w.net.sent[0].bytes.size(), 1000u);
+	const auto pong = parse_ping(w.net.sent[0].bytes);
+	ASSERT_TRUE(pong);
+	EXPECT_EQ(pong->type, kPong);
+	EXPECT_EQ(pong->run, 42u);
+	EXPECT_EQ(pong->software, PingSoftware::pibnetd);
+	EXPECT_TRUE(pong->flags & kPingFabric);
+	w.net.sent.clear();
+	// A pong is not answered: two daemons would play for ever.
+	w.deliver(a.at, [&] {
+		Bytes b2 = build_ping(ping, 100, {});
+		b2[0] = 0x1F;
+		return b2;
+	}());
+	EXPECT_TRUE(w.net.sent.empty());
+
+	pib_hello h = a.say();
+	h.caps = PIB_CAP_PROBE;
+	h.nonce = 99;
+	Bytes bytes(PIB_HELLO_WIRE_LEN);
+	pib_hello_build(&h, PIB_DG_HELLO, 0, bytes.data());
+	w.deliver(a.at, bytes);
+	ASSERT_EQ(w.net.sent.size(), 1u);
+	std::uint32_t to = 0;
+	std::uint8_t type = 0;
+	ASSERT_EQ(pib_hello_parse(&h, &type, &to, w.net.sent[0].bytes.data(), bytes.size()), 0);
+	EXPECT_EQ(type, PIB_DG_HELLO_ACK);
+	EXPECT_EQ(h.peer_nonce, 99u);
+	for (unsigned i = 1; i <= 4; i++)
+		EXPECT_EQ(w.node().port(i).link, nullptr);
+
+	// More of them in a second than are answered are counted, of both kinds.
+	w.net.sent.clear();
+	for (unsigned i = 0; i < 3000; i++)
+		w.deliver(a.at, i % 2 ? bytes : build_ping(ping, 100, {}));
+	EXPECT_LE(w.net.sent.size(), 2000u);
+	EXPECT_EQ(w.net.sent.size() + w.count(PIB_US_RX_STRANGER), 3000u);
+}
+
+/// Nobody says anything for ten minutes: no other deadline wakes the switch.
+TEST_F(Fabric, PortsOfTheDeadAreFreeWhenAllAreDead)
+{
+	start(R"({"switches": [{"name": "sw0", "ports": 2}]})");
+	join();
+	ASSERT_TRUE(w.port_of(a) && w.port_of(b));
+	w.peers = {};
+	w.run(600000);
+	Peer c{3, 0xC0};
+	w.add(c);
+	w.run(10000);
+	EXPECT_TRUE(w.port_of(c));
+}
+
+} // namespace
+} // namespace pib::netd
