@@ -15,7 +15,7 @@ trap clean EXIT
 LAYOUT=netns
 bonding="IPoIB, bonding (ib_ipoib)"
 
-ktap_plan 25
+ktap_plan 26
 hosts_make 2
 modprobe bonding max_bonds=0
 for k in 1 2; do check "host $k: an HCA with two ports" h $k pibctl add "$(dev $k)" netdev eth0 ports 2; done
@@ -39,6 +39,15 @@ other_mode() {
 	return $rc
 }
 refuse "balance-rr is not for InfiniBand" "active-backup" other_mode
+while_up() {
+	local rc=0
+	ip link add bond1 type bond mode active-backup miimon 100 && ip link set ib0 up || return 0
+	ip link set ib0 master bond1 || rc=$?
+	ip link del bond1
+	ip link set ib0 down
+	return $rc
+}
+refuse "an interface that is up is not taken" "while up" while_up
 
 # netdevs K: both, in the order of the ports
 netdevs() { echo "ib$(($1 * 2 - 2)) ib$(($1 * 2 - 1))"; }

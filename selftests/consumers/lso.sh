@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Consumers in the kernel of our own. Large sends: nonsense is refused when it is posted, and the packets of a good one arrive as
-# they should. A CQ that goes while the call of its last completion is on its way is not polled any more.
+# they should. A CQ that goes while the call of its last completion is on its way is not polled any more. Calls of verbs that only the
+# kernel makes are traced.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
 . "$here/../lib/compat.sh"
 build=$(mktemp -d)
-trap 'rmmod lso late; pibctl del pib0; rm -rf "$build"' EXIT
+tracer=''
+trap 'kill $tracer 2>/dev/null; rmmod lso late asks; pibctl del pib0; rm -rf "$build"' EXIT
 
 make_module() {
 	cp "$here"/modules/* "$build" && make -s -C "/lib/modules/$(uname -r)/build" "M=$build" modules
@@ -19,11 +21,24 @@ loads() {
 	insmod "$build/$1.ko" || { dmesg | grep "$1"; return 1; }
 }
 
-ktap_plan 5
+saw_it() { jq -n "first(inputs | select($1))" "$build/trace" 2>/dev/null | grep -q .; }
+# saw VERB EXPRESSION: a call that has succeeded, of which that is true
+saw() { wait_for 20 saw_it ".verb == \"$1\" and .device == \"pib0\" and .result == \"OK\" and .number > 0 and $2" || { cat "$build/trace"; return 1; }; }
+
+ktap_plan 11
 modprobe -a ib_core ib_uverbs
+mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 check "the modules are built" make_module
 check "an HCA without a subnet manager" pibctl add pib0 netdev eth0 standalone
 check "ACTIVE" wait_for 20 active
 shown "Large sends of a consumer in the kernel (IB_WR_LSO)" kernel "nonsense is refused, sense is sent" loads lso
 check "a CQ goes while a call is late" loads late
+pibctl -j trace event verb >"$build/trace" &
+tracer=$!
+check "a trace of verbs" wait_for 30 grep -qx 1 "/sys/kernel/tracing/instances/pibctl-$tracer/tracing_on"
+check "calls that only the kernel makes" loads asks
+check "get_dma_mr" saw get_dma_mr '.object == "mr" and .access == "0x6"'
+check "alloc_mr" saw alloc_mr '.object == "mr" and .max_sge == 8 and .type == 0'
+check "modify_ah" saw modify_ah '.object == "ah" and .sl == 3 and .dlid > 0 and .ah_port == 1 and .grh == 0'
+check "query_ah" saw query_ah '.object == "ah" and .sl == 3 and .dlid > 0 and .ah_port == 1 and .grh == 0'
 ktap_end

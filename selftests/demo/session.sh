@@ -55,6 +55,14 @@ both ib_write_bw -F -n 1000
 both ib_read_bw -F -n 1000
 both ib_send_bw -F -n 1000
 
+say "Manners: what a program does that no verbs program should"
+printf '\n$ pibctl manners ibv_srq_pingpong\t# the client, without it, on host 2\n'
+h 1 pibctl manners ibv_srq_pingpong -d pib0 >/tmp/manners 2>&1 & manners=$!
+wait_for 60 h 1 sh -c "ss -Hltn | grep -q ':18515 '" || fail "ibv_srq_pingpong does not listen"
+h 2 ibv_srq_pingpong -d pib1 10.77.0.1 >/dev/null || fail "ibv_srq_pingpong failed"
+wait $manners || fail "pibctl manners failed"
+cat /tmp/manners
+
 say "IPoIB"
 for k in 1 2; do
 	dev=$(ipoib "$k")
@@ -68,10 +76,11 @@ show h 1 ping -c 10 -i 0.2 10.78.0.2 | tee /tmp/ping
 grep -q " 0% packet loss" /tmp/ping || fail "packets lost over IPoIB"
 
 say "rdma-cm"
-h 2 timeout 60 rping -s -a 10.78.0.2 -C 100 >/dev/null 2>&1 &
-sleep 1
+h 2 timeout $((60 * ${PIB_SLOW:-1})) rping -s -a 10.78.0.2 -C 100 >/dev/null 2>&1 &
 printf '\n$ rping -c -a 10.78.0.2 -C 100 -v\n'
-h 1 timeout 60 rping -c -a 10.78.0.2 -C 100 -v -V >/tmp/rping || fail "rping failed"
+# Until the server listens.
+rping_client() { h 1 timeout $((30 * ${PIB_SLOW:-1})) rping -c -a 10.78.0.2 -C 100 -v -V >/tmp/rping 2>&1; }
+wait_for 30 rping_client || fail "rping failed"
 head -n 3 /tmp/rping
 echo "..."
 tail -n 1 /tmp/rping

@@ -69,10 +69,11 @@ well_formed() { number "$1.all" -gt 0 && number "$1.bad" = 0; }
 # counter END NAME: of a port in this kernel
 counter() { pibctl -j show counters "$1" | jq "[.. | objects | .$2? // empty][0]"; }
 counters() { echo "$(counter "$1" port_xmit_packets) $(counter "$1" port_rcv_packets)"; }
-# agrees NAME SENT RECEIVED: as many packets as the port has counted since it was made
+# agrees NAME SENT RECEIVED SENT RECEIVED: as many packets as the port has counted since it was made, before the end of the
+# capture and after it, since a timer of IPoIB may send one in between
 agrees() {
 	cat "$dir/$1.err"
-	number "$1.out" = "$2" && number "$1.in" = "$3" && [ "$2" -gt 0 ] && [ "$3" -gt 0 ]
+	number "$1.out" -ge "$2" && number "$1.in" -ge "$3" && number "$1.out" -le "$4" && number "$1.in" -le "$5" && [ "$2" -gt 0 ] && [ "$3" -gt 0 ]
 }
 passed() {
 	local both
@@ -123,10 +124,12 @@ rping_runs() {
 check "rdma-cm: rping" rping_runs
 fabric_sm_stop
 check "it is quiet" wait_for 60 quiet
-check "a capture ends by a signal" ends all
-check "that of all ports of a switch, too" ends sw
 read -ra hca_counted < <(counters pib0/1)
 read -ra sw_counted < <(counters sw/1)
+check "a capture ends by a signal" ends all
+check "that of all ports of a switch, too" ends sw
+read -ra hca_after < <(counters pib0/1)
+read -ra sw_after < <(counters sw/1)
 decode all all frame bad "$bad" out "$out && !($failed)" in "$in && !($failed)" \
 	rc 'infiniband.bth.opcode == 0x00 || infiniband.bth.opcode == 0x04' ack infiniband.aeth \
 	uc 'infiniband.bth.opcode == 0x20 || infiniband.bth.opcode == 0x24' \
@@ -138,8 +141,8 @@ decode sw all frame bad "$bad" out "frame.interface_name == \"sw/1\" && $out && 
 	in "frame.interface_name == \"sw/1\" && $in && !($failed)"
 check "no packet is malformed, and all are InfiniBand" well_formed all
 check "nor at the switch" well_formed sw
-check "as many packets as the HCA's port counted" agrees all "${hca_counted[@]}"
-check "as many as the switch's port counted" agrees sw "${sw_counted[@]}"
+check "as many packets as the HCA's port counted" agrees all "${hca_counted[@]}" "${hca_after[@]}"
+check "as many as the switch's port counted" agrees sw "${sw_counted[@]}" "${sw_after[@]}"
 check "RC is decoded" number all.rc -gt 0
 check "acknowledgements" number all.ack -gt 0
 check "UC" number all.uc -gt 0

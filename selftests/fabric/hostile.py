@@ -3,6 +3,9 @@
 """What an outsider on the segment can do to a fabric.
 
 capture NETDEV SOURCE FILE	wait for control datagrams that SOURCE sends to one host, as they are; at most a minute
+record NETDEV FILE COUNT	keep the first COUNT control datagrams that are sent to one host, as they are; at most a minute. FILE.ready is
+		there when it hears
+replay NETDEV FILE SECONDS	send those 200 times a second; storm: at full rate, and print how many
 flood NETDEV FILE SECONDS	send those and what can be made of them at full rate; print how many
 """
 import collections
@@ -40,14 +43,16 @@ class Datagram:
         self.payload = frame[at + 8 : at + struct.unpack("!H", frame[at + 4 : at + 6])[0]]
         self.family = kind
 
-    def is_control_to_one_host(self):
+    def is_control(self):
         return (
             not self.eth[0] & 1
             and len(self.payload) == CONTROL_LEN
             and self.payload[0] >> 4 == VERSION
             and self.payload[0] & 15 in (1, 2, 3)
-            and self.payload[4:8] != bytes(4)
         )
+
+    def is_control_to_one_host(self):
+        return self.is_control() and self.payload[4:8] != bytes(4)
 
 
 def checksum(data):
@@ -65,10 +70,10 @@ def frame(template, own_mac, source, payload):
     udp = struct.pack("!HHHH", PORT, PORT, length, 0)
     udp = struct.pack("!HHHH", PORT, PORT, length, checksum(pseudo + udp + payload) or 0xFFFF)
     if template.family == ETH_IP:
-        ip = struct.pack("!BBHIBBH", 0x45, 0, 20 + length, 0x4000, 64, UDP, 0) + source + template.to
+        ip = struct.pack("!BBHIBBH", 0x45, 0, 20 + length, 0x4000, 255, UDP, 0) + source + template.to
         ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
     else:
-        ip = struct.pack("!IHBB", 6 << 28, length, UDP, 64) + source + template.to
+        ip = struct.pack("!IHBB", 6 << 28, length, UDP, 255) + source + template.to
     return template.eth[:6] + own_mac + template.eth[12:14] + ip + udp + payload
 
 
@@ -98,6 +103,22 @@ def capture(netdev, source, path):
             continue
         if datagram.source == source and datagram.is_control_to_one_host():
             kept.append(raw.hex())
+    with open(path, "w", encoding="ascii") as out:
+        json.dump(kept, out)
+
+
+def record(netdev, path, count):
+    sniffer, kept, end = listener(netdev), [], time.monotonic() + 60
+    sniffer.settimeout(1)
+    with open(path + ".ready", "w", encoding="ascii"):
+        pass
+    while len(kept) < count and time.monotonic() < end:
+        try:
+            raw = sniffer.recv(65535)
+            if Datagram(raw).is_control():
+                kept.append(raw.hex())
+        except (TimeoutError, ValueError, IndexError, struct.error):
+            continue
     with open(path, "w", encoding="ascii") as out:
         json.dump(kept, out)
 
@@ -220,9 +241,19 @@ def replay(netdev, path, seconds):
             time.sleep(0.005)
 
 
+def storm(netdev, path, seconds):
+    """What was seen, unaltered, as fast as it goes."""
+    attacker = Attacker(netdev, path)
+    send_all(netdev, [("replay", frame(d, attacker.mac, *attacker.replay(d))) for d in attacker.seen], seconds)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "capture":
         capture(*sys.argv[2:5])
+    elif sys.argv[1] == "record":
+        record(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+    elif sys.argv[1] == "storm":
+        storm(sys.argv[2], sys.argv[3], float(sys.argv[4]))
     elif sys.argv[1] == "replay":
         replay(sys.argv[2], sys.argv[3], float(sys.argv[4]))
     else:

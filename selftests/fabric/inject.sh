@@ -4,6 +4,8 @@
 # its completions and events, counters, trace and "pibctl explain" say so. Then what is refused, and the commands of docs/inject.md.
 #
 #	pib0, standalone, over a dummy netdev: what it sends to itself turns round in it
+#	pib1 --cable-- pib2, for what management sends
+#	pib2 -- injected -- pib3, a switch, for what its agents answer; OpenSM at pib2
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
@@ -13,13 +15,14 @@ victim='' near='' far='' tracer=''
 clean() {
 	# shellcheck disable=SC2046
 	kill $(jobs -p) 2>/dev/null
-	pibctl del pib0 2>/dev/null
+	pkill -x opensm
+	for node in pib0 pib1 pib2 pib3 injected; do pibctl del $node 2>/dev/null; done
 	ip link del pibdummy 2>/dev/null
 	rm -rf "$dir"
 }
 trap clean EXIT
 
-# fresh [srq]: a new victim: $near sends, $far receives
+# fresh [srq|xrc]: a new victim: $near sends, $far receives
 fresh() {
 	[ -z "$victim" ] || { exec 7>&-; kill "$victim"; wait "$victim"; } 2>/dev/null
 	rm -f "$dir/in" "$dir/out"
@@ -76,11 +79,14 @@ documented() {
 	command=${command/ cq 5/ cq $cq}
 	command=${command/ srq 2/ srq $srq}
 	command=${command/del pib0 1/del pib0 $last}
-	sh -c "$command"
+	command=${command/ pid 1234/ pid $victim}
+	command=${command/ sw0 / injected }
+	command=${command/ qp=17/ qp=$near}
+	(cd "$dir" && sh -c "$command")
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((103 + ${#documented[@]}))
+ktap_plan $((234 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -210,12 +216,79 @@ echo immediate >&7
 check "immediate: it finds no receive" wait_for 30 grown rnr_nak_retry_err "$before"
 check "immediate: it was the first all the same" ends receive "$good"
 
+# ---- which of two rules acts ----
+# What acted first and second, by the trace.
+acted_in_order() { jq -n -r 'first([limit(2; inputs | select(.event == "injected") | .kind)] | select(length == 2) | join(" "))' "$dir/trace" 2>/dev/null; }
+two_acted() { [ -n "$(acted_in_order)" ]; }
+# order NAME WORDS WORDS KINDS: two rules are made, and act in this order
+order() {
+	fresh
+	trace pib0 event injected
+	# shellcheck disable=SC2086
+	inject qp "$near" $2 >/dev/null && inject qp "$near" $3 >/dev/null
+	check "$1: repaired" ends send "$good"
+	check "$1: both act" wait_for 20 two_acted
+	check "$1: in this order" same "$(acted_in_order)" "$4"
+	untrace
+	pibctl inject del pib0 all
+}
+order "two rules" "damage 1" "drop 1" "damage drop"
+order "the other way round" "drop 1" "damage 1" "drop damage"
+order "the first does not act at first" "drop 1 after 1" "damage 1" "damage drop"
+seen_by() { pibctl -j show injections | jq ".injections[$1].seen"; }
+fresh
+check "a request, and two rules about it" eval 'inject qp "$far" nak remote-access && inject qp "$far" rnr 1'
+check "the first: it refuses the request" ends write "send remote access error recv - data bad"
+check "the second has not seen it" same "$(seen_by 0) $(seen_by 1)" "1 0"
+
+# ---- XRC ----
+fresh xrc
+check "XRC: nothing is wrong" ends send "$good"
+before=$(counter tx_injected)
+check "XRC: packets are lost" inject qp "$near" drop 3
+check "XRC, drop: repaired" ends send "$good"
+check "XRC, drop: counted" grown tx_injected "$before" 3
+before=$(counter tx_injected)
+check "XRC: so are answers" inject qp "$far" drop 1
+check "XRC, answers: repaired" ends write "send success recv - data good"
+check "XRC, answers: counted" grown tx_injected "$before" 1
+before=$(counter rnr_nak_retry_err)
+check "XRC: requests are refused for now" inject qp "$far" rnr 2
+check "XRC, rnr: repaired" ends send "$good"
+check "XRC, rnr: counted" grown rnr_nak_retry_err "$before" 2
+before=$(counter packet_seq_err)
+check "XRC: a NAK in place of an ACK" inject qp "$far" nak sequence
+check "XRC, sequence: repaired" ends send "$good"
+check "XRC, sequence: counted" grown packet_seq_err "$before"
+check "XRC: there is no room for what comes" inject qp "$far" rx-full 1
+check "XRC, rx-full: repaired" ends send "$good"
+check "XRC: a request is refused" inject qp "$far" nak remote-access
+check "XRC, nak: the peer is told" ends write "send remote access error recv - data bad"
+fresh xrc
+check "XRC: a receive fails" inject qp "$far" recv-status loc-prot
+check "XRC, recv-status: both are told" ends send "send remote operation error recv local protection error data bad"
+fresh xrc
+check "XRC: a send fails" inject qp "$near" send-status loc-prot
+check "XRC, send-status: nothing is sent" ends send "send local protection error recv - data bad"
+fresh xrc
+check "XRC: a queue pair fails" inject qp "$near" error
+check "XRC, error: flushed" ends send "send Work Request Flushed Error recv - data bad"
+
 # ---- refused ----
 fresh
 refuse "nobody" "ermitted|CAP_NET_ADMIN|root" nobody inject pib0 qp "$near" error
 refuse "nobody deletes" "ermitted|CAP_NET_ADMIN|root" nobody inject del pib0 all
 refuse "no such queue pair" "no queue pair of that number" inject qp 16777215 drop 1
-refuse "management" "carry management" inject qp 1 drop 1
+refuse "management" "carry management" inject qp 1 error
+refuse "management's receives" "carry management" inject qp 1 recv-status loc-prot
+refuse "not a port" "no port of that number" inject qp 0 port 9 drop 1
+refuse "MADs of others" "only queue pairs 0 and 1" inject qp "$near" drop 1 class sm
+refuse "answers of others" "only queue pairs 0 and 1" inject qp "$near" mad-status 1
+refuse "a lie by queue pair 1" "answers by queue pair 0" inject qp 1 lie node-guid value 0x0250c2fffe001234
+refuse "no such call" "no such call" inject verb poll_cq errno ENOMEM
+refuse "a call that never fails" "no such call" inject verb destroy_qp errno ENOMEM
+refuse "a call has no class" "no such thing" inject verb reg_mr errno ENOMEM class sm
+refuse "no such process" "no process" inject verb reg_mr errno ENOMEM pid 4194304
 refuse "management's CQ" "left alone" inject cq "$(rdma -j resource show cq | jq '[.[] | select(.pid == null)][0].cqn')" overrun
 refuse "no such CQ" "no completion queue" inject cq 999999 overrun
 refuse "no such port" "no port of that number" inject port 9 error
@@ -226,6 +299,151 @@ refuse "not one more" "64 injections" inject qp "$near" drop 1
 fresh
 check "rules go with their queue pair" none_left
 
+# ---- management ----
+check "two HCAs" sh -c 'pibctl add pib1 ports 1 && pibctl add pib2 ports 1 && pibctl link add pib1/1 pib2/1'
+asker=pib1
+smp() { smpquery -t "${patience:-3000}" -D -C $asker "$@" 0,1; }
+guid() { smp nodeinfo | sed -n 's/^Guid:\.*//p'; }
+state() { smp portinfo | sed -n 's/^LinkState:\.*//p'; }
+linked() { [ "$(state)" = Initialize ]; }
+at_pib2() { pibctl inject pib2 qp 0 "$@"; }
+check "the node answers" wait_for 30 linked
+true_guid=$(guid)
+check "a lie: the GUID" at_pib2 lie node-guid value 0x0250c2fffe001234
+check "GUID: what is told" same "$(guid)" 0x0250c2fffe001234
+check "GUID: once" same "$(guid)" "$true_guid"
+check "a lie: the state" at_pib2 lie port-state value armed count all
+check "state: what is told" same "$(state)" Armed
+check "state: as often as asked" same "$(state)" Armed
+check "state: shown" same "$(last_rule argument)" '"port-state armed"'
+pibctl inject del pib2 all
+check "state: the truth again" same "$(state)" Initialize
+check "a status" at_pib2 mad-status 0x1c class sm attribute 0x15
+check "status: other attributes have none" same "$(guid)" "$true_guid"
+refuse "status: whoever asks is told" "portinfo: port info query failed" smp portinfo
+check "status: once" linked
+check "the node vanishes" at_pib2 drop all class sm
+patience=100
+refuse "vanished: no answer" "fail" smp nodeinfo
+patience=3000
+check "vanished: counted" test "$(last_rule done)" -ge 1
+pibctl inject del pib2 all
+check "vanished: back again" same "$(guid)" "$true_guid"
+check "an answer is late" at_pib2 delay 300ms
+check "late: it comes all the same" same "$(guid)" "$true_guid"
+pibctl inject del pib2 all
+
+# ---- calls ----
+victim_says() { "$dir/victim" pib0 </dev/null 2>&1 | grep "$1"; }
+check "memory is not registered" inject verb reg_mr errno ENOMEM
+check "reg_mr: so it is told" victim_says "Cannot allocate memory"
+check "reg_mr: once" victim_says "^ready"
+check "for one process, and not this one" inject verb create_qp errno EPERM pid $$ count all
+check "pid: others are served" victim_says "^ready"
+check "the second completion queue" inject verb create_cq errno EAGAIN after 1
+check "after: so it is told" victim_says "temporarily unavailable"
+check "calls are deleted" pibctl inject del pib0 all
+check "a rule about a call" pibctl inject pib1 verb reg_mr errno ENOMEM count all
+check "the HCA goes all the same" pibctl del pib1
+
+# ---- agents of switches ----
+asker=pib2
+check "a switch, and another HCA" sh -c 'pibctl switch add injected ports 2 && pibctl add pib3 ports 1 && pibctl link add pib2/1 injected/1 && pibctl link add injected/2 pib3/1'
+at_switch() { pibctl inject injected qp 0 "$@"; }
+answers() { smp nodeinfo >/dev/null; }
+check "its agent answers" wait_for 30 answers
+true_guid=$(guid)
+trace injected
+check "switch: a lie" at_switch lie node-guid value 0x0250c2fffe001234
+check "switch, a lie: what is told" same "$(guid)" 0x0250c2fffe001234
+check "switch, a lie: once" same "$(guid)" "$true_guid"
+check "switch, a lie: traced" saw '.event == "injected" and .device == "injected" and .kind == "mad-lie" and .qpn == 0'
+check "switch: a status" at_switch mad-status 0x1c class sm attribute 0x11
+refuse "switch, a status: whoever asks is told" "failed" smp nodeinfo
+check "switch, a status: once" same "$(guid)" "$true_guid"
+check "switch: it vanishes" at_switch drop all class sm
+patience=100
+refuse "switch, vanished: no answer" "fail" smp nodeinfo
+patience=3000
+check "switch, vanished: counted" test "$(last_rule done)" -ge 1
+check "switch, vanished: traced" saw '.event == "dropped" and .device == "injected" and .reason == "tx_injected"'
+check "switch: the rule is shown as its" same "$(last_rule switch) $(last_rule hca) $(last_rule port)" '"injected" null null'
+check "switch: what is behind it is there" same "$(smpquery -D -C pib2 nodeinfo 0,1,2 | sed -n 's/^Guid:\.*//p')" "0x$(tr -d : </sys/class/infiniband/pib3/node_guid)"
+check "switch: rules are deleted" pibctl inject del injected all
+check "switch, deleted: it is back" same "$(guid)" "$true_guid"
+check "switch: an answer is late" at_switch delay 300ms
+check "switch, late: it comes all the same" same "$(guid)" "$true_guid"
+check "switch: answers are too late" at_switch delay 10s count all
+patience=100
+refuse "switch, too late: nobody waits so long" "fail" smp nodeinfo
+patience=3000
+check "switch, too late: deleted by number" pibctl inject del injected "$(last_rule id)"
+check "switch, too late: others come" same "$(guid)" "$true_guid"
+untrace
+refuse "switch: no others" "dropped, delayed, or changed" at_switch duplicate 1
+refuse "switch: nothing at once" "dropped, delayed, or changed" pibctl inject injected fatal
+refuse "switch: no other queue pair" "queue pairs 0 and 1" pibctl inject injected qp 2 drop 1
+refuse "switch: of no port" "of no port" at_switch port 1 drop 1
+refuse "switch: no such field there" "answers by queue pair 0" pibctl inject injected qp 1 lie node-guid value 0x0250c2fffe001234
+refuse "switch: no such rule" "no injection of that number" pibctl inject del injected 99999
+refuse "neither HCA nor switch" "no such HCA or switch" pibctl inject nonesuch qp 0 drop 1
+refuse "nor to delete from" "no such HCA or switch" pibctl inject del nonesuch all
+refuse "switch: nobody" "ermitted|CAP_NET_ADMIN|root" nobody inject injected qp 0 drop 1
+
+# ---- beside a subnet manager ----
+guid_of() { echo "0x$(tr -d : <"/sys/class/infiniband/$1/ports/1/gids/0" | tail -c 17)"; }
+port_is() { grep -q "$2" "/sys/class/infiniband/$1/ports/1/state"; }
+both_active() { port_is pib2 ACTIVE && port_is pib3 ACTIVE; }
+# OpenSM runs as before, and sees to the port that is plugged in again
+managed() {
+	pibctl link set pib3/1 down && wait_for 30 port_is pib3 DOWN && pibctl link set pib3/1 up && wait_for 90 port_is pib3 ACTIVE &&
+		[ "$(pgrep -x opensm)" = "$sm" ]
+}
+mkdir -p "$dir/sm"
+check "OpenSM" env OSM_TMP_DIR="$dir/sm" OSM_CACHE_DIR="$dir/sm" opensm -g "$(guid_of pib2)" -f "$dir/sm/log" -B
+check "SM: both are ACTIVE" wait_for 90 both_active
+sm=$(pgrep -x opensm)
+switch_lid=$(pibctl -j show injected | jq '.switches[0].ports[0].lid')
+performance() { perfquery -t "${patience:-3000}" -C pib2 "$switch_lid" 1; }
+check "switch: performance" performance
+check "switch: a status of its performance" pibctl inject injected qp 1 mad-status 0x0c class perf
+refuse "switch, performance: whoever asks is told" "fail|AIX" performance
+check "switch, performance: once" performance
+check "SM: its HCA fails" pibctl inject pib2 fatal
+check "SM: it goes on all the same" managed
+check "SM: what it sends is lost" pibctl inject pib2 qp 0 drop all class sm
+check "SM, lost: it does not see to the port" sh -c 'pibctl link set pib3/1 down && pibctl link set pib3/1 up'
+lost_twice() { pibctl -j show injections | jq -e 'any(.injections[]; .hca == "pib2" and .kind == "drop" and .done >= 2)'; }
+check "SM, lost: many times" wait_for 60 lost_twice
+check "SM, lost: the port is in INIT" port_is pib3 INIT
+pibctl inject del pib2 all
+check "SM, lost: once it is heard again it does" wait_for 120 port_is pib3 ACTIVE
+pkill -x opensm
+pibctl inject del injected all
+
+# example_of PAGE: what stands under its EXAMPLES
+example_of() {
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/{/^\.Bd/,/^\.Ed/p}' "$1" | grep -v '^\.' | sed 's/\\-/-/g' >"$dir/inject-example.h"
+	grep 'pib_inject(.*pib0' "$dir/inject-example.h"
+}
+check "the manual of the library has an example" example_of /usr/share/man/man3/pib_inject.3
+check "a program that injects by itself, with the example in it, compiles" \
+	gcc -O2 -Wall -Wextra -Werror -I "$dir" -o "$dir/injects" "$here/../lib/injects.c" -libverbs -lpibinject -lpthread
+check "library: rules, the example, an event, what is refused, and two threads" "$dir/injects" pib0
+refuse_plain() { chmod 755 "$dir"; ! setpriv --reuid 65534 --clear-groups "$dir/injects" pib0 2>"$dir/refused" && grep -q "errno 1," "$dir/refused"; }
+check "library: not without the right" refuse_plain
+
+# ---- scripts ----
+fresh
+sed -n 's/^    \([0+][0-9a-z]* .*\|1s .*\)$/\1/p' "$here/../inject.md" >"$dir/bug.pib"
+check "a script of the manual" pibctl inject run "$dir/bug.pib" with qp="$near"
+check "script: its rules acted, and went" none_left
+wait_for 60 active
+script() { echo "$1" | pibctl inject run -; }
+refuse "script: a command that it has not" "line 1: 'monitor' is no command" script "0 monitor"
+refuse "script: no script in it" "no command for a script" script "0 inject run x"
+refuse "script: what is refused ends it" "line 1: .*no queue pair" script "0 inject pib0 qp 16777215 drop 1"
+
 # ---- the manual ----
 for command in "${documented[@]}"; do
 	fresh srq
@@ -234,4 +452,9 @@ for command in "${documented[@]}"; do
 	last=$(inject qp "$near" drop 1 | sed 's/injection //')
 	check "$command" documented "$command"
 done
+at_switch delay 10s count all >/dev/null
+patience=100
+refuse "a switch with a late answer" "fail" smp nodeinfo
+check "goes all the same" pibctl del injected
+check "and its rules with it" eval '! pibctl -j show injections | grep -q injected'
 ktap_end

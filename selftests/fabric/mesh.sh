@@ -70,6 +70,12 @@ sm_kill() { kill -9 "$(cat "/tmp/opensm.$1/pid")"; }
 sm_is() {
 	h 1 sminfo -C pib0 $(($(port_attr "$1" lid))) | grep "sm guid $(port_guid "$(dev "$1")")," | grep "$2"
 }
+# OpenSM hands over when it sweeps the whole subnet. It may have done so before the other one was on standby, and waits for a trap then.
+hands_over() {
+	wait_for 40 master_is "$2" && return
+	echo "another sweep"
+	kill -HUP "$(cat "/tmp/opensm.$1/pid")" && wait_for 60 master_is "$2"
+}
 master_is() { h 1 sminfo -C pib0 | grep "sm guid $(port_guid "$(dev "$1")"),.* SMINFO_MASTER"; }
 
 discover() {
@@ -136,5 +142,5 @@ check "13 ports ACTIVE" wait_active 60
 check "RC traffic between all pairs" /tmp/allpairs
 
 check "the first SM comes back" start_sm $MASTER 13
-check "and is master again" wait_for 90 master_is $MASTER
+check "and is master again" hands_over $STANDBY $MASTER
 ktap_end

@@ -14,7 +14,7 @@ here=$(dirname "$0")
 . "$here/../lib/topology.sh"
 trap 'pkill -x migrate; topology_clean' EXIT
 
-ktap_plan 45
+ktap_plan 48
 topology_init
 check "migrate compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/migrate "$here/../lib/migrate.c" -libverbs
 
@@ -98,6 +98,12 @@ goes_on "ports, with another P_Key, only one end sends" "-1 -k" "$PORT_A" "$PORT
 goes_on "ports, told to, only one end sends" "-1 -r" "$PORT_A" "$PORT_B"
 goes_on "ports, back again" "" "$PORT_B" "$PORT_A" pib0/2
 goes_on "ports, the other cable is dead, too" "-1 -d" "$PORT_A" "$PORT_B" pib0/1 pib0/2
+# Nothing is cut, and the program has not asked: "pibctl inject" has the first end take the other path, and the other one follows.
+told() { pibctl inject pib0 qp "$(sed -n 's/^running qp //p' /tmp/migrate.out)" migrate; }
+start pib0 pib1 "$PORT_A" "$PORT_B"
+check "ports, by pibctl inject: runs" wait_for 60 says "^running"
+check "ports, by pibctl inject: it is told" told
+check "ports, by pibctl inject: both go on by the other path" ends_well
 # A cable that is pulled: the port is DOWN, and stays without LID-routed traffic.
 start pib0 pib1 "$PORT_A" "$PORT_B"
 check "ports, a cable is pulled: runs" wait_for 60 says "^running"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Data of a keyed fabric, seen by somebody on the segment. Written from docs/wire-format.md alone.
 
-watch NETDEV FILE SECONDS	keep what passes between pib's hosts
+watch NETDEV FILE	keep what passes between pib's hosts, from the line that says so to SIGTERM
 open FILE KEYFILE [MAC]	take all data, or that of a sender, out of its seals; print how many datagrams by opcode, and what is wrong
 attack NETDEV FILE SECONDS	send what was seen again: as it was, changed, and in the clear; print how many of each
 """
@@ -10,10 +10,10 @@ import collections
 import hmac
 import json
 import random
+import signal
 import socket
 import struct
 import sys
-import time
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -23,14 +23,17 @@ from hostile import CONTROL_LEN, VERSION, Datagram, altered, frame, listener, ma
 DATA, SEGMENT, BYE = 0, 5, 4
 SEALED = 2
 HEAD, COUNTER, TAG = 8, 8, 16
+GENERATION = 65536
 
 
-def sniff(netdev, seconds):
+def sniff(netdev):
+    ended = []
+    signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
     sniffer = listener(netdev)
     sniffer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 24)
     sniffer.settimeout(0.2)
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    print("watching", flush=True)
+    while not ended:
         try:
             raw = sniffer.recv(65535)
             yield raw, Datagram(raw)
@@ -45,6 +48,10 @@ def load(path):
 
 def is_data(payload):
     return payload[0] >> 4 == VERSION and payload[0] & 15 in (DATA, SEGMENT)
+
+
+def generation_key(session, generation):
+    return ChaCha20Poly1305(session).encrypt(struct.pack("<4xQ", generation), bytes(32), b"")[:32]
 
 
 class Sessions:
@@ -66,7 +73,8 @@ class Sessions:
         for to, sender in self.of[payload[4:8]]:
             if head[2:4] != hmac.digest(key, to + sender, "sha256")[:2]:
                 continue
-            cipher = ChaCha20Poly1305(hmac.digest(key, b"pib sealed data " + to + sender, "sha256"))
+            session = hmac.digest(key, b"pib sealed data " + to + sender, "sha256")
+            cipher = ChaCha20Poly1305(generation_key(session, int.from_bytes(counter) // GENERATION))
             try:
                 return head + cipher.decrypt(nonce, payload[HEAD + COUNTER :], head)
             except InvalidTag:
@@ -104,6 +112,7 @@ def open_all(path, keyfile, mac=None):
             found["closed"] += 1
         else:
             found[f"opcode {opcode(plain)}"] += 1
+            found["later generations"] += int.from_bytes(p[8:16]) >= GENERATION
     print(json.dumps(found))
 
 
@@ -130,8 +139,8 @@ def attack(netdev, path, seconds):
              seconds)
 
 
-def watch(netdev, path, seconds):
-    kept = [raw.hex() for raw, d in sniff(netdev, seconds) if len(raw) <= 1514]
+def watch(netdev, path):
+    kept = [raw.hex() for raw, d in sniff(netdev) if len(raw) <= 1514]
     with open(path, "w", encoding="ascii") as out:
         json.dump(kept[:6000], out)
 
@@ -139,7 +148,7 @@ def watch(netdev, path, seconds):
 def main():
     what, *words = sys.argv[1:]
     if what == "watch":
-        watch(words[0], words[1], float(words[2]))
+        watch(*words)
     elif what == "open":
         open_all(*words)
     else:

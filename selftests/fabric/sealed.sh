@@ -14,7 +14,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/hosts.sh"
 trap 'rm -f /tmp/key.? /tmp/sealed.*; hosts_clean' EXIT
 
-ktap_plan 38
+ktap_plan 42
 LAYOUT=netns
 hosts_make 3
 make_keys /tmp/key.a /tmp/key.b
@@ -30,13 +30,13 @@ downs() { for k in 1 2; do h $k pibctl -j show counters | jq -c '[.. | objects |
 packets() { for k in 1 2; do h $k pibctl -j show counters | jq '[.. | objects | .port_rcv_packets? // empty] | add'; done | paste -sd ' '; }
 # watch NAME COMMAND...: what passes the bridge meanwhile
 watch() {
-	ip netns exec hub "$here/sealed.py" watch p1 "/tmp/sealed.$1" 8 &
-	local watcher=$!
-	shift
-	sleep 2
-	"$@"
-	local status=$?
-	wait $watcher
+	ip netns exec hub "$here/sealed.py" watch p1 "/tmp/sealed.$1" >/tmp/sealed.begun &
+	local watcher=$! status
+	wait_for 60 grep -q watching /tmp/sealed.begun
+	"${@:2}"
+	status=$?
+	kill $watcher
+	wait $watcher || status=1
 	return $status
 }
 # reads NAME KEY [HOST]: what it has sent
@@ -77,6 +77,11 @@ check "what is in the clear is counted" grew rx_unsealed 0
 same_downs() { [ "$(downs)" = "$(cat /tmp/sealed.downs)" ]; }
 check "no link went down" same_downs
 check "traffic as before" pair 1 2 60 ibv_rc_pingpong
+check "so much of it that the key changes" pair 1 2 300 ib_write_bw -s 65536 -n 1600 -F
+check "small messages, watched" watch later pair 1 2 60 ibv_rc_pingpong -s 64 -n 200
+check "the watcher has the key: it reads" reads later a
+check "what a later generation seals, and all of it" \
+	opened '."later generations" > 20 and ."opcode 4" > 20 and .closed == null and ."counter twice" == null'
 
 # ---- each end speaks by another key ----
 

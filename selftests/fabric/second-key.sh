@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/stream.sh"
 trap 'stream_kill; held_kill; rm -f /tmp/key.* /tmp/held*; netd_clean h3' EXIT
 
-ktap_plan 77
+ktap_plan 78
 LAYOUT=netns
 netd_init
 bridge bridge0
@@ -110,6 +110,13 @@ check "nobody speaks by a second key" wait_for 60 users_are 1 0
 # Which sessions there are, and how many there were before
 sessions() { peers "$1" ' | select(.up == true) | [.peer_node_guid, .restarts]'; }
 before=$(sessions 1; sessions 2)
+
+# Each end has sealed by its own key of each moment, and was understood.
+all_opened() {
+	for k in 1 2; do h $k pibctl -j show uplinks; done | jq -se '[.. | objects | .rx_bad_seal? | numbers] | length == 2 and add == 0' ||
+		{ for k in 1 2; do h $k pibctl show uplinks; done; return 1; }
+}
+check "no seal was wrong meanwhile" all_opened
 
 check "host 3 comes with the old key alone" h 3 pibctl add pib2 netdev eth0 key-file /tmp/key.old
 refused_3=$(refused 3)

@@ -92,9 +92,9 @@ runs_command() {
 	esac
 }
 
-# The commands of docs/watch.md but those of top.sh.
-mapfile -t commands < <(sed -n 's/^    \(\(pibctl\|curl\) .*[^# ]\) *#.*$/\1/p' "$here/../watch.md" | grep -v "pibctl.* top")
-ktap_plan $((53 + ${#commands[@]}))
+# The commands of docs/watch.md but those of top.sh and monitor.sh.
+mapfile -t commands < <(sed -n 's/^    \(\(pibctl\|curl\) .*[^# ]\) *#.*$/\1/p' "$here/../watch.md" | grep -v "pibctl.* \(top\|monitor\)")
+ktap_plan $((55 + ${#commands[@]}))
 topology_init
 check "traffic generator compiles" allpairs_build
 net=$(net xgft 2,2 1,2)
@@ -170,6 +170,10 @@ start --port 0 --listen ::1
 check "another port, over IPv6" [ $? = 0 ]
 stop TERM
 check "SIGTERM" [ $? = 0 ]
+# COMMAND where libmicrohttpd is no library
+without_http() { unshare -m sh -c 'mount --bind /dev/null "$(realpath /usr/lib/*/libmicrohttpd.so.12)" && exec "$@"' sh "$@"; }
+check "without libmicrohttpd pibctl does all else" without_http pibctl -j show
+refuse "and says what is missing" "needs libmicrohttpd" without_http pibctl fabric serve --port 0
 start --listen 0.0.0.0 --port 0
 check "for others: it says so" grep -q "everybody who reaches this address" "$work/noted"
 stop TERM

@@ -156,7 +156,7 @@ calls() { "$dir/verbs" pib0 >"$dir/said" 2>&1 & echo $! >"$dir/caller"; wait $! 
 each_verb() {
 	local verb
 	for verb in {,de}alloc_{context,pd,xrcd,mw,dm} create_{ah,cq,srq,qp} destroy_{ah,cq,srq,qp} {reg,rereg,dereg,reg_dm}_mr \
-		resize_cq {modify,query}_{srq,qp} {attach,detach}_mcast; do
+		{resize,modify}_cq {modify,query}_{srq,qp} {attach,detach}_mcast; do
 		saw verb ".verb == \"$verb\" and .pid == $(cat "$dir/caller") and .took_ns > 0 and .device == \"pib0\" and
 			.number > 0 and .result == \"OK\"" >/dev/null || { echo "$verb"; return 1; }
 	done
@@ -165,7 +165,7 @@ each_verb() {
 same_object() {
 	local made
 	made=$(jq -n "first(inputs | select(.verb == \"create_$1\" and .pid == $(cat "$dir/caller"))).number" "$dir/out")
-	saw verb ".verb == \"destroy_$1\" and .number == $made and .object == \"$1\""
+	saw verb ".verb == \"destroy_$1\" and .number == $made and .object == \"$1\" and .left_behind == 0"
 }
 # A multicast has a copy for each port by which it goes.
 fans_out() {
@@ -239,7 +239,7 @@ page=$here/../trace.md
 perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
 bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
 filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
-ktap_plan $((88 + ${#commands[@]}))
+ktap_plan $((90 + ${#commands[@]}))
 for program in verbs marker; do
 	check "$program compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/$program" "$here/../lib/$program.c" -libverbs
 done
@@ -256,7 +256,7 @@ check "a port's state" saw port_state '.device == "pib0" and .to == "ACTIVE" and
 check "a link" saw link '.state == "UP" and .port > 0 and (.peer_node_guid | startswith("0x"))'
 check "an asynchronous event" saw async_event '.device == "pib1" and .object == "port" and .type == "PORT_ACTIVE"'
 check "RC between them" pingpong -n 20
-check "a work request" saw wr_posted '.device == "pib0" and .opcode == "SEND" and .bytes == 4096 and .wr_id == "0x2" and .pid > 0'
+check "a work request" saw wr_posted '.device == "pib0" and .opcode == "SEND" and .bytes == 4096 and .wr_id == "0x2" and .pid > 0 and .rkey == "0x0" and .qkey == "0x0"'
 check "what the queue pair sent" saw qp_sent '.device == "pib0" and .service == "RC" and .opcode == "SEND" and .bytes == 4096 and .packets > 0'
 check "what the port sent" saw port_sent '.device == "pib0" and .service == "RC" and .opcode == "SEND" and .bytes > 4096'
 check "what the port received" saw port_received '.device == "pib1" and .service == "RC" and .opcode == "SEND" and .slid > 0'
@@ -323,7 +323,7 @@ stick rnr
 trace pid "$stuck" event verb
 "$dir/verbs" pib0 >/dev/null
 kill "$stuck"
-check "what is left behind when a process ends" saw verb ".verb == \"destroy_qp\" and .from == \"RTS\" and .pid == $stuck"
+check "what is left behind when a process ends" saw verb ".verb == \"destroy_qp\" and .from == \"RTS\" and .left_behind == 1 and .pid == $stuck"
 check "no verbs of other processes" untrace_with all ".pid == $stuck"
 stick rnr
 trace pid "$stuck"
@@ -339,6 +339,8 @@ check "verbs" calls
 check "each verb" each_verb
 qpn=$(sed -n 's/^qp //p' "$dir/said")
 check "one that is refused" saw verb '.verb == "reg_mr" and .result == "EFAULT" and .number == 0 and .addr == "0x1000" and .length == 4096'
+check "a buffer of a device that is none" saw verb '.verb == "reg_dmabuf_mr" and .result == "EINVAL" and .number == 0 and .length == 4096'
+check "advice" saw verb '.verb == "advise_mr" and .result == "OK" and .advice == 1 and .flags == "0x1" and .num_sge == 1'
 check "the numbers of a queue pair" same_object qp
 check "and of a CQ" same_object cq
 check "for want of credits" saw queued ".device == \"pib0\" and .port == 1 and .src_qpn == $qpn and .dlid == 49159 and .vl == 0 and .behind == \"credits\" and .bytes == 0"

@@ -76,23 +76,28 @@ struct Hoard {
 
 } // namespace
 
+/* He gets what he can, which is not to be more than half of anything. */
 void attack_tables(const Options &o, Tally &tally)
 {
+	Hoard hoard(o);
+	const ibv_device_attr &d = hoard.dev.device_attr.orig_attr;
 	struct {
 		const char *name;
 		bool (Hoard::*add)();
+		/* of the device, and of that user */
+		uint64_t most, have;
 		bool full;
 	} kinds[] = {
-		{"queue pairs", &Hoard::add_qp, false},
-		{"completion queues", &Hoard::add_cq, false},
-		{"receive queues", &Hoard::add_srq, false},
-		{"regions", &Hoard::add_mr, false},
-		{"windows", &Hoard::add_mw, false},
-		{"addresses", &Hoard::add_ah, false},
-		{"domains", &Hoard::add_pd, false},
-		{"pieces of memory", &Hoard::add_dm, false},
+		{"queue pairs", &Hoard::add_qp, uint64_t(d.max_qp), 0},
+		{"completion queues", &Hoard::add_cq, uint64_t(d.max_cq), 1},
+		{"receive queues", &Hoard::add_srq, uint64_t(d.max_srq), 0},
+		{"regions", &Hoard::add_mr, uint64_t(d.max_mr), 0},
+		{"windows", &Hoard::add_mw, uint64_t(d.max_mw), 0},
+		{"addresses", &Hoard::add_ah, uint64_t(d.max_ah), 0},
+		{"domains", &Hoard::add_pd, uint64_t(d.max_pd), 1},
+		{"pieces of memory", &Hoard::add_dm,
+		 hoard.dev.device_attr.max_dm_size / getpagesize(), 0},
 	};
-	Hoard hoard(o);
 	auto end = o.end();
 
 	/* In turns: no kind is left out because another one takes all the time. */
@@ -102,6 +107,10 @@ void attack_tables(const Options &o, Tally &tally)
 			for (unsigned n = 0; n < 64 && !kind.full && Clock::now() < end; n++) {
 				kind.full = !(hoard.*kind.add)();
 				tally.note(kind.name, !kind.full);
+				kind.have += !kind.full;
+				if (kind.have > kind.most / 2)
+					throw ops::Failure(std::string("more than half of all ") +
+							   kind.name);
 			}
 			any |= !kind.full;
 		}

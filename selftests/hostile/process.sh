@@ -6,10 +6,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 trap 'kill $(jobs -p) 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan $((2 + AFTER))
+ktap_plan $((3 + AFTER))
 hosts_make 2
 two_ports
 before
+# Processes have it mapped, registered and named in work requests, but may only read it (world.cc).
+bash=$(sha256sum /usr/bin/bash)
 for k in 1 2; do hostile $k process --seconds "$seconds" >/tmp/process.$k 2>&1 & pids[k]=$!; done
 for k in 1 2; do
 	wait "${pids[k]}"
@@ -17,5 +19,6 @@ for k in 1 2; do
 	sed "s/^/# $(dev $k): /" /tmp/process.$k
 	check "host $k: hostile processes get somewhere, and end" [ $status = 0 ]
 done
+check "a file that they may only read is what it was" [ "$(sha256sum /usr/bin/bash)" = "$bash" ]
 after
 ktap_end

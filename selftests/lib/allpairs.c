@@ -144,7 +144,8 @@ static void post_send(struct dev *d, unsigned int me, struct dev *far, unsigned 
 		die("post_send", d->name);
 }
 
-static void poll_some(struct dev *d)
+/* Return: how many completions there were. */
+static int poll_some(struct dev *d)
 {
 	struct ibv_wc wc[16];
 	int i, n = ibv_poll_cq(d->cq, 16, wc);
@@ -159,6 +160,7 @@ static void poll_some(struct dev *d)
 		}
 		d->done++;
 	}
+	return n;
 }
 
 /* Two completions of the sender and one of the receiver for each ordered pair. */
@@ -166,16 +168,19 @@ static void wait_round(struct dev *devs, unsigned int round)
 {
 	time_t end = time(NULL) + TIMEOUT_S;
 	unsigned int i, ready;
+	int any;
 
 	do {
-		for (i = 0, ready = 0; i < num; i++) {
-			poll_some(&devs[i]);
+		for (i = ready = any = 0; i < num; i++) {
+			any |= poll_some(&devs[i]);
 			ready += devs[i].done == 3ULL * (num - 1) * (round + 1);
 		}
 		if (time(NULL) > end) {
 			fprintf(stderr, "allpairs: messages are missing after %d s\n", TIMEOUT_S);
 			exit(1);
 		}
+		if (!any)
+			usleep(500);
 	} while (ready < num);
 }
 

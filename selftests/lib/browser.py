@@ -9,7 +9,7 @@ import time
 import urllib.error
 import urllib.request
 
-PATIENCE = 60 * int(os.environ.get("PIB_SLOW", "1"))
+PATIENCE = 90 * int(os.environ.get("PIB_SLOW", "1"))
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-extensions", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--no-first-run", "--window-size=1280,860"]
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
@@ -57,7 +57,8 @@ class Browser:
             time.sleep(0.2)
 
     def open(self, url):
-        self.call("POST", "/url", {"url": url})
+        """A browser that has just begun may take longer than the minute that chromedriver gives it."""
+        self.wait(f"{url} opens", lambda: self.call("POST", "/url", {"url": url}) is None)
 
     def run(self, script, *arguments):
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})

@@ -3,9 +3,9 @@
 # What a flood from outside leaves behind, for hostile.sh and hostile-pibnetd.sh: the counters of the uplinks that
 # stand in /tmp/hostile.before and /tmp/hostile.after. Needs ktap.sh.
 
-# Why a datagram is dropped. The last two need not happen in every flood.
+# Why a datagram is dropped. The rare ones need not happen in every flood.
 drop_reasons=(rx_short rx_version rx_unknown_link rx_wrong_address rx_bad_hello rx_bad_authentication rx_malformed)
-rare_drop_reasons=(rx_bad_icrc rx_other_fabric)
+rare_drop_reasons=(rx_bad_icrc rx_other_fabric rx_stranger rx_no_port)
 
 counter() { jq "[.. | objects | .$2? // empty] | add // 0" "/tmp/hostile.$1"; }
 growth() { echo $(($(counter after "$1") - $(counter before "$1"))); }

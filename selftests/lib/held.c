@@ -74,6 +74,8 @@ int main(int argc, char **argv)
 	while (access(argv[4], F_OK)) {
 		write_one();
 		tell(argv[3]);
+		/* What is done to the fabric meanwhile takes seconds. */
+		usleep(10000);
 	}
 	return 0;
 }

@@ -56,12 +56,14 @@ refuse() {
 }
 
 # wait_for SECONDS COMMAND...: poll until the command succeeds. PIB_SLOW times as long on a kernel that is as slow (see vm/run).
+# Without KVM the asking itself is what a long wait costs, so it grows rarer.
 wait_for() {
-	local end=$((SECONDS + $1 * ${PIB_SLOW:-1}))
+	local end=$((SECONDS + $1 * ${PIB_SLOW:-1})) pause=1
 	shift
 	until "$@" >/dev/null 2>&1; do
 		((SECONDS < end)) || return 1
-		sleep 0.1
+		sleep 0.$pause
+		pause=$((pause < 4 ? pause + 1 : 4))
 	done
 }
 

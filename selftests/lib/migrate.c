@@ -6,7 +6,7 @@
  *
  * Says "armed" when both ends are, then sends, both ways, until both ends have migrated; then a thousand messages more.
  * Nothing may be lost, doubled or out of order, and nothing may fail. Whoever has called it cuts the first path when it
- * says "running".
+ * says "running qp N", or has this queue pair, the first end's, migrate.
  *
  *	-1	only the first end sends: the other one has nothing that could time out
  *	-d	the other path is dead, too: PATH_MIG_ERR, then the error
@@ -34,6 +34,7 @@
 #define SIZE 4096
 #define AFTER 1000
 #define SECONDS 150
+#define PAUSE_US 2000
 
 struct path {
 	unsigned int port[2], bits[2];
@@ -218,7 +219,10 @@ static void take(unsigned int i, const struct ibv_wc *wc)
 	post_recv(e, wc->wr_id + DEPTH);
 }
 
-/* A look at everything; with @load both ends send what they may. */
+/*
+ * A look at everything; with @load both ends send what they may. The pause leaves the processors to those that carry it,
+ * and to whoever cuts the cable.
+ */
 static void turn(bool load)
 {
 	struct ibv_wc wc[2 * DEPTH];
@@ -233,6 +237,7 @@ static void turn(bool load)
 			take(i, &wc[k]);
 		events(i);
 	}
+	usleep(PAUSE_US);
 }
 
 static struct ibv_qp_attr query(unsigned int i)
@@ -377,7 +382,7 @@ int main(int argc, char **argv)
 	ends[1].sends = !one_way;
 	for (n = ends[0].sent + 200; ends[0].sent < n; in_time(end, "no start"))
 		turn(true);
-	puts("running");
+	printf("running qp %u\n", ends[0].qp->qp_num);
 	if (asked)
 		modify(&ends[0], (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .path_mig_state = IBV_MIG_MIGRATED },
 		       IBV_QP_PATH_MIG_STATE, "MIGRATED");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * verbs DEVICE: makes, changes, asks of and destroys one of each kind of object, for who watches these calls; among them a
- * region of memory that is not there, which is refused. Says "qp NUMBER". The UD queue pair sends DATAGRAMS of 2048
- * bytes, one after the other, to the multicast group that it has attached to: before a cable with little buffer they wait for
- * credits.
+ * region of memory that is not there, and one of a device's buffer that is none, which are refused. Says "qp NUMBER". The UD
+ * queue pair sends DATAGRAMS of 2048 bytes, one after the other, to the multicast group that it has attached to: before a
+ * cable with little buffer they wait for credits.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,6 +47,7 @@ static void regions(struct ibv_context *ctx, struct ibv_pd *pd)
 	struct ibv_dm *dm = made(ibv_alloc_dm(ctx, &length), "alloc_dm");
 	struct ibv_mr *mr = made(ibv_reg_dm_mr(pd, dm, 0, 256, IBV_ACCESS_ZERO_BASED | IBV_ACCESS_LOCAL_WRITE), "reg_dm_mr");
 	struct ibv_mw *mw = made(ibv_alloc_mw(pd, IBV_MW_TYPE_1), "alloc_mw");
+	struct ibv_sge sge = { .addr = (uintptr_t)memory, .length = 4096 };
 
 	must(ibv_dealloc_mw(mw), "dealloc_mw");
 	must(ibv_dereg_mr(mr), "dereg_mr");
@@ -54,7 +55,12 @@ static void regions(struct ibv_context *ctx, struct ibv_pd *pd)
 	mr = made(ibv_reg_mr(pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE), "reg_mr");
 	must(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, pd, memory, 8192, 0), "rereg_mr");
 	must(ibv_dereg_mr(mr), "dereg_mr");
+	mr = made(ibv_reg_mr(pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND), "reg_mr");
+	sge.lkey = mr->lkey;
+	must(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1), "advise_mr");
+	must(ibv_dereg_mr(mr), "dereg_mr");
 	must(ibv_reg_mr(pd, (void *)4096, 4096, IBV_ACCESS_LOCAL_WRITE) != NULL, "memory that is not there");
+	must(ibv_reg_dmabuf_mr(pd, 0, 4096, 0, open("/dev/null", O_RDWR), IBV_ACCESS_LOCAL_WRITE) != NULL, "no buffer of a device");
 }
 
 static void domain(struct ibv_context *ctx)
@@ -120,9 +126,11 @@ int main(int argc, char **argv)
 	struct ibv_context *ctx = made(argc == 2 ? open_device(argv[1]) : NULL, "DEVICE");
 	struct ibv_pd *pd = made(ibv_alloc_pd(ctx), "alloc_pd");
 	struct ibv_cq *cq = made(ibv_create_cq(ctx, 16, NULL, NULL, 0), "create_cq");
+	struct ibv_modify_cq_attr moderation = { .attr_mask = IBV_CQ_ATTR_MODERATE, .moderate = { .cq_count = 1, .cq_period = 1 } };
 	struct ibv_qp *qp;
 
 	must(ibv_resize_cq(cq, 32), "resize_cq");
+	must(ibv_modify_cq(cq, &moderation), "modify_cq");
 	shared_receives(pd);
 	regions(ctx, pd);
 	domain(ctx);

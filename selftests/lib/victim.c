@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * victim DEVICE [srq]: two RC queue pairs of one process, connected with each other, to which something is done by "pibctl
- * inject". Says "ready near N far N" (with srq the far one takes its receives from an SRQ), then does what each line of
- * its standard input says: send, write, read; or immediate, a WRITE that finds no receive, to be followed by receive.
+ * victim DEVICE [srq|xrc]: two RC queue pairs of one process, connected with each other, to which something is done by
+ * "pibctl inject". Says "ready near N far N" (with srq the far one takes its receives from an SRQ; with xrc they are queue
+ * pairs of XRC, and the SRQ is named by the message), then does what each line of its standard input says: send, write, read; or immediate, a WRITE that finds no receive, to be followed by receive.
  * Then it says how that has ended:
  *
  *	N send STATUS recv STATUS data good|bad
  *
  * recv is "-" where there is no receive, or if it has not ended after all. Asynchronous events are told as "event NAME".
  */
+#include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "device.h"
 
 #define SIZE 8192
@@ -30,6 +32,7 @@ static struct ibv_pd *pd;
 static struct ibv_cq *cq[2];
 static struct ibv_qp *qp[2];
 static struct ibv_srq *srq;
+static bool is_xrc;
 static struct ibv_mr *mr;
 static uint8_t memory[2][SIZE];
 
@@ -50,6 +53,14 @@ static void *tell_events(void *arg)
 	return arg;
 }
 
+static void make_memory(void)
+{
+	pd = ibv_alloc_pd(ctx);
+	mr = pd ? ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ) : NULL;
+	if (!mr)
+		die("memory");
+}
+
 static void make(bool shared)
 {
 	struct ibv_srq_init_attr shared_attr = { .attr = { .max_wr = 16, .max_sge = 1 } };
@@ -59,10 +70,6 @@ static void make(bool shared)
 	};
 	int i;
 
-	pd = ibv_alloc_pd(ctx);
-	mr = pd ? ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ) : NULL;
-	if (!mr)
-		die("memory");
 	if (shared)
 		srq = ibv_create_srq(pd, &shared_attr);
 	for (i = NEAR; i <= FAR; i++) {
@@ -73,6 +80,41 @@ static void make(bool shared)
 		if (!qp[i])
 			die("queue pair");
 	}
+}
+
+/* The near end can only send, the far one only be sent to. */
+static void make_xrc(void)
+{
+	struct ibv_xrcd_init_attr domain_attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1, .oflags = O_CREAT,
+	};
+	struct ibv_xrcd *domain = ibv_open_xrcd(ctx, &domain_attr);
+	struct ibv_srq_init_attr_ex srq_attr = {
+		.attr = { .max_wr = 16, .max_sge = 1 }, .srq_type = IBV_SRQT_XRC, .xrcd = domain, .pd = pd,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
+	};
+	struct ibv_qp_init_attr_ex near_attr = {
+		.qp_type = IBV_QPT_XRC_SEND, .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd,
+		.cap = { .max_send_wr = 16, .max_send_sge = 1 },
+	}, far_attr = { .qp_type = IBV_QPT_XRC_RECV, .comp_mask = IBV_QP_INIT_ATTR_XRCD, .xrcd = domain };
+
+	cq[NEAR] = ibv_create_cq(ctx, 16, NULL, NULL, 0);
+	cq[FAR] = ibv_create_cq(ctx, 16, NULL, NULL, 0);
+	near_attr.send_cq = near_attr.recv_cq = cq[NEAR];
+	srq_attr.cq = cq[FAR];
+	if (!domain || !cq[NEAR] || !cq[FAR])
+		die("XRC domain");
+	srq = ibv_create_srq_ex(ctx, &srq_attr);
+	qp[NEAR] = ibv_create_qp_ex(ctx, &near_attr);
+	qp[FAR] = ibv_create_qp_ex(ctx, &far_attr);
+	if (!srq || !qp[NEAR] || !qp[FAR])
+		die("XRC");
+}
+
+/* What an end of XRC does not have is not said of it. */
+static int has(int i, int requester, int responder)
+{
+	return is_xrc ? (i == NEAR ? requester : responder) : requester | responder;
 }
 
 static void connect_end(int i, uint16_t lid)
@@ -89,11 +131,11 @@ static void connect_end(int i, uint16_t lid)
 		die("INIT");
 	attr.qp_state = IBV_QPS_RTR;
 	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
+			  has(i, 0, IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)))
 		die("RTR");
 	attr.qp_state = IBV_QPS_RTS;
-	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))
+	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN |
+			  has(i, IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC, 0)))
 		die("RTS");
 }
 
@@ -114,6 +156,8 @@ static void post_request(enum ibv_wr_opcode opcode)
 		.wr.rdma = { (uintptr_t)memory[FAR], mr->rkey },
 	}, *bad;
 
+	if (is_xrc && ibv_get_srq_num(srq, &wr.qp_type.xrc.remote_srqn))
+		die("SRQ");
 	if (ibv_post_send(qp[NEAR], &wr, &bad))
 		die("send");
 }
@@ -127,6 +171,7 @@ static const char *outcome(int i, int seconds)
 	do {
 		if (ibv_poll_cq(cq[i], 1, &wc) == 1)
 			return ibv_wc_status_str(wc.status);
+		usleep(1000);
 	} while (time(NULL) <= until);
 	return "-";
 }
@@ -188,7 +233,12 @@ int main(int argc, char **argv)
 	ctx = open_device(argv[1]);
 	if (!ctx || ibv_query_port(ctx, 1, &port))
 		die(argv[1]);
-	make(argc > 2);
+	is_xrc = argc > 2 && !strcmp(argv[2], "xrc");
+	make_memory();
+	if (is_xrc)
+		make_xrc();
+	else
+		make(argc > 2);
 	connect_end(NEAR, port.lid);
 	connect_end(FAR, port.lid);
 	if (pthread_create(&thread, NULL, tell_events, NULL))

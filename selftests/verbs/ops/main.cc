@@ -31,13 +31,13 @@ namespace {
 Suite all_cases()
 {
 	Suite suite;
-	for (auto add : {add_messages,	   add_rdma,	      add_atomics,   add_windows,
-			 add_local_errors, add_remote_errors, add_retries,   add_states,
-			 add_completions,  add_shared_queues, add_xrc,	     add_datagrams,
-			 add_multicast,	   add_memory,	      add_isolation, add_killed,
-			 add_paging,	   add_paging_faults, add_dmabuf,    add_limits,
-			 add_shares,	   add_migration,     add_modify,    add_interface,
-			 add_forged})
+	for (auto add :
+	     {add_messages,	 add_rdma,	add_atomics,   add_windows,	  add_local_errors,
+	      add_remote_errors, add_retries,	add_states,    add_completions,	  add_shared_queues,
+	      add_xrc,		 add_datagrams, add_multicast, add_memory,	  add_isolation,
+	      add_flapping,	 add_killed,	add_paging,    add_paging_faults, add_dmabuf,
+	      add_limits,	 add_shares,	add_migration, add_modify,	  add_interface,
+	      add_forged})
 		add(suite);
 	return suite;
 }

@@ -85,6 +85,40 @@ void xrc_domains(const Env &env)
 	CHECK(domain(dev));
 }
 
+Qp target(const Device &dev, ibv_xrcd *xrcd)
+{
+	ibv_qp_init_attr_ex attr{};
+	attr.qp_type = IBV_QPT_XRC_RECV;
+	attr.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+	attr.xrcd = xrcd;
+	return Qp(ibv_create_qp_ex(dev.ctx.get(), &attr));
+}
+
+/*
+ * Half of the QPs of an HCA is the most that anybody has of them. XRC targets, the cheapest to have, are made by ib_core in his name:
+ * they are his all the same.
+ */
+void xrc_targets(const Env &env)
+{
+	Device dev = env.open_a();
+	unsigned all = dev.device_attr.orig_attr.max_qp;
+	if (!(dev.caps & IBV_DEVICE_XRC))
+		throw Skip("no XRC");
+	Nobody greedy(env, [=](Device &his, const auto &hold) {
+		Xrcd xrcd = domain(his);
+		std::vector<Qp> targets;
+		while (targets.size() < all) {
+			Qp one = target(his, xrcd.get());
+			if (!one)
+				break;
+			targets.push_back(std::move(one));
+		}
+		hold(targets.size());
+	});
+	CHECK_EQ(greedy.taken(), all / 2);
+	End other(std::move(dev), {});
+}
+
 EndOptions datagrams(unsigned receives)
 {
 	EndOptions o;
@@ -294,6 +328,7 @@ void add_shares(Suite &suite)
 	suite.add("limit.held_share", held);
 	suite.add("limit.inboxes_share", inboxes);
 	suite.add("limit.xrc_domains_share", xrc_domains);
+	suite.add("limit.xrc_targets_share", xrc_targets);
 }
 
 } // namespace ops

@@ -1,0 +1,267 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What an HCA does other than by default ("pibctl set NAME behavior"): each behavior is seen by lib/behaves.c when it is on, and
+# not when it is off. Then choices from a seed, what is refused, and the commands of docs/behaviors.md.
+#
+#	pib0, standalone, over a dummy netdev: what it sends to itself turns round in it
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+dir=$(mktemp -d /tmp/behavior.XXXXXX)
+waiting=''
+clean() {
+	[ -z "$waiting" ] || kill "$waiting" 2>/dev/null
+	pibctl del pib0 2>/dev/null
+	pibctl del pib1 2>/dev/null
+	ip link del pibdummy 2>/dev/null
+	rm -rf "$dir"
+}
+trap clean EXIT
+
+active() { grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state; }
+set_to() { pibctl set pib0 behavior "$@"; }
+is() { pibctl -j show pib0 | jq -r ".hcas[0].$1"; }
+same() { echo "$1 and $2"; [ "${1:-x}" = "${2:-y}" ]; }
+differ() { echo "$1 and $2"; [ "${1:-x}" != "${2:-x}" ]; }
+behaves() { "$dir/behaves" pib0 "$@"; }
+# shows PATTERN WHAT...: what lib/behaves.c says is PATTERN
+shows() {
+	local said
+	said=$(behaves "${@:2}" 2>&1)
+	echo "$said"
+	[[ $said =~ ^$1$ ]]
+}
+# off_and_on BEHAVIOR PATTERN_OFF PATTERN_ON WHAT...
+off_and_on() {
+	set_to none
+	check "${*:4}: as by default" shows "$2" "${@:4}"
+	set_to "$1"
+	check "${*:4}: $1" shows "$3" "${@:4}"
+}
+nobody() { runuser -u nobody -- pibctl "$@"; }
+
+# The noise of 8 completions, which are all alike where there is none.
+alike() { behaves noise >"$dir/noise"; cat "$dir/noise"; [ "$(sort -u "$dir/noise")" = "128 0 0 0 0 0 0 0" ]; }
+noisy() {
+	behaves noise >"$dir/noise"
+	cat "$dir/noise"
+	! grep wrong "$dir/noise" && [ "$(cut -d' ' -f1 "$dir/noise" | sort -u | wc -l)" -gt 2 ] &&
+		[ "$(cut -d' ' -f2 "$dir/noise" | sort -u | wc -l)" = 8 ]
+}
+in_order="$(seq -s' ' 0 15) data good"
+# The order stands in a file: checks have a shell of their own.
+any_order() {
+	behaves srq >"$dir/order"
+	cat "$dir/order"
+	grep -q "data good$" "$dir/order" && ! grep -qx "$in_order" "$dir/order"
+}
+order() { cat "$dir/order"; }
+each_once() { same "$(order | sed 's/ data good//' | tr ' ' '\n' | sort -n | paste -sd' ')" "$(seq -s' ' 0 15)"; }
+
+# The longest RNR timer that was seen of a queue pair that finds no receive, whose peer asks for 655.36 ms
+rnr_now() { pibctl -j show objects pib0 qp "$1" 2>/dev/null | jq '[.objects[].rnr_usec // 0] | max'; }
+rnr_begin() {
+	mkfifo "$dir/stop"
+	"$dir/behaves" pib0 rnr <"$dir/stop" >"$dir/rnr" &
+	waiting=$!
+	exec 7>"$dir/stop"
+	wait_for 30 grep -q '^ready' "$dir/rnr"
+	qpn=$(sed -n 's/^ready //p' "$dir/rnr")
+}
+rnr_end() {
+	exec 7>&-
+	wait "$waiting"
+	waiting=''
+	rm "$dir/stop"
+}
+waits() { now=$(rnr_now "$qpn"); [ "${now:-0}" -gt 0 ]; }
+waits_long() { now=$(rnr_now "$qpn"); [ "${now:-0}" -gt 655360 ]; }
+never_long() {
+	local i
+	for ((i = 0; i < 3; i++)); do
+		wait_for 20 waits && echo "$now" && [ "$now" -le 655360 ] || return 1
+	done
+}
+longer() { wait_for 20 waits_long; local rc=$?; echo "$now"; return $rc; }
+
+# What is under way while the behavior comes and goes is finished all the same.
+switched() {
+	local busy rc
+	behaves traffic 500 &
+	busy=$!
+	while kill -0 "$busy" 2>/dev/null; do
+		set_to late-completions
+		set_to none
+	done
+	wait "$busy"
+	rc=$?
+	set_to none
+	return $rc
+}
+told_seed() { pibctl show pib0 | sed -n 's/.*behavior_seed \([0-9]*\).*/\1/p'; }
+
+# By netlink, without pibctl: a bit that no behavior has
+unknown_bit() {
+	python3 - <<'EOF'
+import re, socket, struct
+def attr(kind, data):
+    return struct.pack("=HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
+def ask(family, command, attributes):
+    body = struct.pack("=BBH", command, 1, 0) + attributes
+    sock.send(struct.pack("=IHHII", 16 + len(body), family, 5, 1, 0) + body)
+    return sock.recv(65536)
+sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
+sock.setsockopt(270, 11, 1)     # extended acknowledgements
+sock.bind((0, 0))
+reply = ask(16, 3, attr(2, b"pib\0"))   # CTRL_CMD_GETFAMILY, CTRL_ATTR_FAMILY_NAME
+at = 20
+while True:
+    length, kind = struct.unpack_from("=HH", reply, at)
+    if kind == 1:
+        family = struct.unpack_from("=H", reply, at + 4)[0]
+        break
+    at += (length + 3) & ~3
+sock.recv(65536)
+HCA_NAME, BEHAVIOR, HCA_SET = 2, 40, 17    # of linux/pib.h
+reply = ask(family, HCA_SET, attr(HCA_NAME, b"pib0\0") + attr(BEHAVIOR, struct.pack("=I", 1 << 31)))
+error = struct.unpack_from("=i", reply, 16)[0]
+print(error, *(text.decode() for text in re.findall(rb"[ -~]{8,}", reply)))
+raise SystemExit(error != 0)
+EOF
+}
+
+# The commands of docs/behaviors.md, which selftests/check copies beside this folder
+commands() { sed -n 's/^    \(pibctl [^#]*[^# ]\) *\(#.*\)\{0,1\}$/\1/p' "$here/../behaviors.md"; }
+documented() {
+	local command=$1
+	[[ $command != "pibctl add "* ]] || pibctl del pib1 2>/dev/null
+	sh -c "${command/netdev eth0/netdev pibdummy}"
+}
+# completes WORD...: what bash would make of the last one
+completes() {
+	local COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	set +u	# as in the shells of users
+	# shellcheck source=/dev/null
+	. /usr/share/bash-completion/completions/pibctl
+	_pibctl
+	echo "${COMPREPLY[@]}"
+}
+# Each behavior that pibctl knows has its own part there.
+all_told() {
+	local name rc=0
+	for name in $names; do
+		grep -q "^### $name\$" "$here/../behaviors.md" || { echo "nothing is said of $name"; rc=1; }
+	done
+	return $rc
+}
+
+mapfile -t documented < <(commands)
+ktap_plan $((74 + ${#documented[@]}))
+modprobe -a ib_core ib_uverbs pib
+ip link add pibdummy type dummy
+ip link set pibdummy up
+check "lib/behaves.c compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/behaves" "$here/../lib/behaves.c" -libverbs -lpthread
+check "a standalone HCA with a behavior" pibctl add pib0 netdev pibdummy standalone behavior exact-cq seed 3
+check "ACTIVE" wait_for 20 active
+check "it is shown" same "$(is behavior) $(is behavior_seed)" "exact-cq 3"
+check "as text, too" sh -c "pibctl show pib0 | grep -q 'behavior exact-cq behavior_seed 3'"
+check "it acts from the beginning" shows "entries 5 seen 5 event .*CQ error" cq
+check "it goes" set_to none
+check "none is shown" same "$(is behavior)" none
+check "as text nothing is said" sh -c "! pibctl show pib0 | grep behavior"
+names=$(pibctl set pib0 behavior no-such 2>&1 | sed -n 's/.*accepted are \(.*\), none and random.*/\1/p' | tr -d ,)
+check "there are names" test "$(wc -w <<<"$names")" -ge 8
+
+# ---- each of them ----
+check "noise: by default there is none" alike
+set_to error-wc-noise seed 5
+check "noise: error-wc-noise" noisy
+cp "$dir/noise" "$dir/first"
+set_to error-wc-noise seed 5
+check "noise: the same seed" noisy
+check "noise: makes the same" cmp "$dir/noise" "$dir/first"
+set_to error-wc-noise seed 6
+check "noise: another seed" noisy
+check "noise: makes another" sh -c "! cmp -s '$dir/noise' '$dir/first'"
+
+set_to none
+check "srq: by default in order" shows "$in_order" srq
+set_to srq-any-order seed 5
+check "srq: srq-any-order" any_order
+check "srq: each receive once" each_once
+first=$(order)
+set_to srq-any-order seed 5
+check "srq: the same seed" any_order
+check "srq: makes the same order" same "$(order)" "$first"
+set_to srq-any-order seed 6
+check "srq: another seed" any_order
+check "srq: makes another order" differ "$(order)" "$first"
+
+off_and_on reuse-qpn 1 0 qpn
+off_and_on write-imm-receive \
+	"send remote access error recv Work Request Flushed Error event local access violation work queue error" \
+	"send remote access error recv local access error event -" immediate
+off_and_on long-message-error "success" "local length error" long ud
+off_and_on long-message-error "success" "local length error" long uc
+off_and_on sge-zero-2gib "received by the second sent success" "received by the first sent local length error" zero
+off_and_on late-completions "[0-9]" "(1[1-9]|20)" late
+off_and_on exact-cq "entries 8 seen 6 event -" "entries 5 seen 5 event .*CQ error" cq
+off_and_on early-invalidate "there" "remote access error" window
+off_and_on early-invalidate "there" "there" window fenced
+off_and_on sge-zero-2gib "Work Request Flushed Error" "Work Request Flushed Error" flush
+off_and_on reuse-qpn all all threads 300
+check "traffic: late-completions that comes and goes" switched
+for opcode in write read send; do
+	set_to none
+	check "order $opcode: as by default" shows "in order" order $opcode 300
+	set_to data-out-of-order
+	check "order $opcode: data-out-of-order" shows "last byte first" order $opcode 1000000
+done
+set_to none
+rnr_begin
+check "rnr: by default as long as was asked for" never_long
+rnr_end
+set_to rnr-timer-long
+rnr_begin
+check "rnr: rnr-timer-long" longer
+rnr_end
+
+# ---- by chance ----
+check "some by chance" set_to random seed 7
+picked=$(is behavior)
+check "they are told" differ "$picked" null
+set_to random seed 7
+check "the same seed picks the same" same "$(is behavior) $(is behavior_seed)" "$picked 7"
+set_to random seed 8
+check "another seed picks others" differ "$(is behavior)" "$picked"
+check "without a seed" set_to random
+picked=$(is behavior)
+seed=$(told_seed)
+check "with the seed that is told" set_to random seed "$seed"
+check "the same are picked" same "$(is behavior) $(told_seed)" "$picked $seed"
+set_to random seed 7
+picked=$(is behavior)
+check "what was picked by one HCA can be given to another" pibctl add pib1 behavior "$picked" seed 7
+check "it has the same" same "$(pibctl -j show pib1 | jq -r '.hcas[0].behavior')" "$picked"
+pibctl del pib1
+set_to none
+
+check "a list is completed" same "$(completes pibctl set pib0 behavior exact-cq,reu)" exact-cq,reuse-qpn
+
+# ---- refused ----
+refuse "an unknown name" "'no-such' is no behavior: accepted are error-wc-noise" set_to no-such
+refuse "an unknown name among others" "'' is no behavior" set_to exact-cq,
+refuse "a seed of nothing" "needs 'behavior'" pibctl set pib0 seed 7
+refuse "with a key" "exclude each other" pibctl set pib0 behavior exact-cq no-second-key
+refuse "of no HCA" "no HCA of that name" pibctl set pib7 behavior exact-cq
+refuse "by nobody" "ermitted|CAP_NET_ADMIN|root" nobody set pib0 behavior exact-cq
+refuse "a bit that nobody knows, by netlink" "^-22 .*reserved bit set" unknown_bit
+check "nothing has changed" same "$(is behavior)" none
+
+# ---- the manual ----
+check "the manual has commands" test "${#documented[@]}" -gt 3
+check "it tells of each behavior" all_told
+for command in "${documented[@]}"; do
+	check "$command" documented "$command"
+done
+ktap_end

@@ -1,0 +1,191 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# pibctl manners: what a verbs program relies on that it must not. Each kind is found where it was planted, and nothing in what behaves.
+#
+#	h1: pib0 (eth0) ==== UDP ==== h2: pib1 (eth0)
+set -u
+here=$(dirname "$0")
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+dir=$(mktemp -d)
+tracefs=/sys/kernel/tracing
+trap 'kill $(jobs -p) 2>/dev/null; hosts_clean; rm -rf "$dir"' EXIT
+
+kinds=(wide-psn wide-field magic-lid group-without-grh send-flags qkey-top-bit unsignaled-full stale-rkey dereg-busy
+	lost-on-reset destroyed-busy unpolled left-behind unacked-event fork-unsafe unarmed-wait armed-late buffer-changed)
+# What is right, and looks like a mistake.
+right=(selective two-events busy-cq)
+slow=$((60 * ${PIB_SLOW:-1}))
+
+# judge FILTER COMMAND...: what is found in it makes the filter true
+judge() {
+	local filter=$1
+	shift
+	timeout $slow pibctl -j manners "$@" >"$dir/report" 2>"$dir/err" || { cat "$dir/report" "$dir/err"; return 1; }
+	jq -e "$filter" "$dir/report" >/dev/null || { cat "$dir/report" "$dir/err"; return 1; }
+}
+# It alone, with its place; who has not acknowledged leaves the CQ behind, too.
+found() {
+	judge "([.findings[].manner | select(. != \"left-behind\" or \"$1\" != \"unacked-event\")] | unique) == [\"$1\"] and .lost == 0 and .seen and
+		(.findings[0] | (.device == \"pib0\" or .object == \"process\") and (.comm | length > 0) and (.number | type) == \"number\" and .pid > 0 and .time > 0 and
+		(.what | length > 0) and (.explanation | length > 20))" "$dir/manners" pib0 "$1"
+}
+sanitized() { ASAN_OPTIONS=detect_leaks=0 judge "$nothing" "$dir/sanitized" pib0 none; }
+left() { judge '[.findings[] | [.object, .count]] | sort == [["ah", 3], ["pd", 1]]' "$dir/manners" pib0 left-behind; }
+nothing='.findings == [] and .lost == 0 and .seen'
+# It ends when enough pongs have come on all queue pairs together: it polls no others, and may destroy what still sends.
+together='([.findings[].manner] - ["unpolled", "destroyed-busy"]) == [] and .lost == 0 and .seen'
+listens() { h 2 ss -ltn | grep -q ":$1 "; }
+# quiet FILTER PORT PROGRAM ARGUMENT...: what is found in both ends of it makes the filter true
+quiet() {
+	local filter=$1 port=$2 server rc=0 side
+	shift 2
+	for side in 1 2; do rm -f "$dir/side$side"; done
+	timeout $slow pibctl -j manners ip netns exec h2 "$1" -d pib1 "${@:2}" >"$dir/side2" 2>"$dir/err2" &
+	server=$!
+	wait_for 30 listens "$port" || { cat "$dir/err2"; return 1; }
+	timeout $slow pibctl -j manners ip netns exec h1 "$1" -d pib0 "${@:2}" "$(addr4 2)" >"$dir/side1" 2>"$dir/err1" || rc=1
+	wait $server || rc=1
+	for side in 1 2; do
+		jq -e "$filter" "$dir/side$side" >/dev/null && continue
+		rc=1
+		cat "$dir/side$side" "$dir/err$side"
+	done
+	return $rc
+}
+# A trace of this process runs.
+traced() {
+	local instance
+	for instance in "$tracefs"/instances/pibctl-*; do
+		grep -q "pid == $1\$" "$instance/events/pib/pib_verb/filter" && [ "$(cat "$instance/tracing_on")" = 1 ] &&
+			[ "$(cat "$instance/events/pib/pib_completion/enable")" = 1 ] && return
+	done
+	return 1
+}
+# waiting MISTAKE: a program that makes it once its file is closed by go; not to be called by check
+waiting() {
+	rm -f "$dir/go"
+	mkfifo "$dir/go"
+	"$dir/manners" pib0 "$1" wait <"$dir/go" >"$dir/said" &
+	program=$!
+	exec 7>"$dir/go"
+	wait_for 30 grep -q ready "$dir/said"
+}
+go() { echo >&7; exec 7>&-; }
+# A process is looked at while it makes its mistake, and until it ends.
+process() {
+	local watcher
+	waiting unpolled
+	timeout $slow pibctl -j manners "$program" >"$dir/report" 2>"$dir/err" &
+	watcher=$!
+	wait_for 30 traced "$program" || { cat "$dir/err"; kill "$program" $watcher; return 1; }
+	go
+	wait "$program" || return 1
+	wait $watcher || { cat "$dir/err"; return 1; }
+	jq -e "[.findings[] | [.manner, .pid]] == [[\"unpolled\", $program]]" "$dir/report" || { cat "$dir/report"; return 1; }
+}
+# It is interrupted: what was seen is told, and the process goes on.
+interrupted() {
+	local watcher
+	waiting none
+	timeout $slow pibctl manners "$program" >"$dir/report" 2>"$dir/err" &
+	watcher=$!
+	wait_for 30 traced "$program" || { cat "$dir/err"; kill "$program" $watcher; return 1; }
+	pkill -TERM -P $watcher pibctl
+	wait $watcher || { cat "$dir/err"; return 1; }
+	grep -q "no verbs of pib's devices were seen" "$dir/report" || { cat "$dir/report"; return 1; }
+	go
+	wait "$program"
+}
+# A program that is killed has left nothing behind on purpose.
+killed() {
+	local watcher
+	rm -f "$dir/go"
+	mkfifo "$dir/go"
+	timeout $slow pibctl -j manners "$dir/manners" pib0 none wait <"$dir/go" >"$dir/report" 2>"$dir/err" &
+	watcher=$!
+	exec 7>"$dir/go"
+	wait_for 30 grep -q ready "$dir/err" || { cat "$dir/err"; return 1; }
+	pkill -KILL -x manners
+	exec 7>&-
+	wait $watcher && return 1
+	grep -q "was ended by SIGKILL" "$dir/err" && jq -e '.seen and .findings == []' "$dir/report" && return
+	cat "$dir/report" "$dir/err"
+	return 1
+}
+# status N COMMAND...
+status() {
+	local want=$1 rc=0
+	shift
+	timeout $slow "$@" >"$dir/report" 2>"$dir/err" || rc=$?
+	[ $rc = "$want" ] || { echo "status $rc"; cat "$dir/report" "$dir/err"; return 1; }
+}
+tells() {
+	status 0 pibctl manners "$dir/manners" pib0 wide-psn || return 1
+	cat "$dir/report"
+	grep -q '^wide-psn: 1 time$' "$dir/report" && grep -q '^    A PSN has 24 bits' "$dir/report" &&
+		grep -Eq '^    ibv_modify_qp of queue pair [0-9]+: sq_psn 16777217, by manners \(pid [0-9]+, thread [0-9]+\) at [0-9.]+$' "$dir/report"
+}
+none_left() { ! ls -d "$tracefs"/instances/pibctl-* 2>/dev/null; }
+each_explained() {
+	local kind
+	for kind in "${kinds[@]}"; do grep -q "^| \`$kind\` |" "$here/../manners.md" || { echo "$kind"; return 1; }; done
+	[ "$(grep -c '^| `' "$here/../manners.md")" = ${#kinds[@]} ]
+}
+# What waits for a process to end is asked to end.
+documented() {
+	local command=$1 most=$slow
+	[[ $command != *4711* ]] || most=2
+	waiting none
+	(cd "$dir" && timeout --preserve-status -s INT $most bash -c "exec ${command/4711/$program}" >"$dir/doc" 2>&1) || { cat "$dir/doc"; kill "$program"; return 1; }
+	go
+	wait "$program" || return 1
+	[ -s "$dir/doc" ] || [[ $command == *jq* ]]
+}
+
+mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *#.*$/\1/p' "$here/../manners.md")
+ktap_plan $((33 + ${#kinds[@]} + ${#right[@]} + ${#commands[@]}))
+check "a program with planted mistakes compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/manners" "$here/../lib/manners.c" -libverbs
+printf '#!/bin/sh\nexec %s/manners pib0 none\n' "$dir" >"$dir/program"
+chmod 755 "$dir" "$dir/program" "$dir/manners"
+modprobe -a ib_core ib_uverbs pib
+mountpoint -q $tracefs || mount -t tracefs nodev $tracefs
+hosts_make 2
+check "the first host" pib_add 1 standalone
+check "the second" pib_add 2 standalone
+check "ACTIVE" wait_active 60
+
+check "nothing in a program that behaves" judge "$nothing" "$dir/manners" pib0 none
+for kind in "${kinds[@]}"; do check "$kind" found "$kind"; done
+for mode in "${right[@]}"; do check "nothing: $mode" judge "$nothing" "$dir/manners" pib0 "$mode"; done
+check "what was left behind, by kind of object" left
+check "ibv_rc_pingpong" quiet "$nothing" 18515 ibv_rc_pingpong -n 100
+check "with events" quiet "$nothing" 18515 ibv_rc_pingpong -e -n 50
+check "ibv_uc_pingpong" quiet "$nothing" 18515 ibv_uc_pingpong -n 50
+check "ibv_ud_pingpong" quiet "$nothing" 18515 ibv_ud_pingpong -s 1024 -n 50
+check "ibv_srq_pingpong" quiet "$nothing" 18515 ibv_srq_pingpong -q 1 -n 200
+check "with many queue pairs, which it ends together" quiet "$together" 18515 ibv_srq_pingpong -n 200
+check "ib_write_bw" quiet "$nothing" 18515 ib_write_bw -F -n 500
+check "ib_send_lat" quiet "$nothing" 18515 ib_send_lat -F -n 200
+
+check "with AddressSanitizer" gcc -g -fsanitize=address -o "$dir/sanitized" "$here/../lib/manners.c" -libverbs
+check "nothing in that, too" sanitized
+check "the report" tells
+check "which has each kind in the manual" each_explained
+check "a process that runs" process
+check "is let alone in the end" interrupted
+check "what is killed" killed
+check "what fails" status 1 pibctl manners false
+check "and why" grep -q "false has exit status 1" "$dir/err"
+check "--error: nothing found" status 0 pibctl manners --error "$dir/manners" pib0 none
+check "something found" status 1 pibctl manners --error "$dir/manners" pib0 magic-lid
+check "said on standard error" grep -q "bad manners were found" "$dir/err"
+check "options are the program's" status 0 pibctl manners sh -c 'test "$1" = --error' - --error
+check "no verbs" grep -q "no verbs of pib's devices" "$dir/report"
+refuse "a program that is not there" "nonesuch: No such file" pibctl manners nonesuch
+refuse "a process that is not there" "process 4194303: No such process" pibctl manners 4194303
+check "where another sysfs hides tracefs" status 0 unshare -nm sh -c 'mount -t sysfs sysfs /sys && ! [ -e /sys/kernel/tracing/instances ] && pibctl manners true'
+refuse "another user" "needs root" runuser -u nobody -- pibctl manners true
+for command in "${commands[@]}"; do check "$command" documented "$command"; done
+check "nothing is left behind" none_left
+ktap_end
