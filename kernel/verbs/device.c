@@ -354,6 +354,7 @@ struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_port
 			       struct netlink_ext_ack *extack)
 {
 	struct pib_hca *hca;
+	bool elsewhere;
 	int err;
 
 	if (!name_ok(name)) {
@@ -384,6 +385,7 @@ struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_port
 	}
 	/* from here on somebody else may unregister it */
 	hca->on_gone = on_gone;
+	elsewhere = !rdma_dev_access_netns(&hca->ib, pn->net);
 	err = ib_register_device(&hca->ib, name, NULL);
 	if (err == -ENFILE) {
 		NL_SET_ERR_MSG(extack, "an RDMA device of that name exists");
@@ -391,6 +393,9 @@ struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_port
 	}
 	if (err)
 		goto err_dealloc;
+	if (elsewhere)
+		NL_SET_ERR_MSG(extack,
+			       "the HCA is in the initial network namespace: 'rdma dev set HCA netns NAME' there moves it");
 	return hca;
 
 err_dealloc:

@@ -291,9 +291,12 @@ int run(int argc, const char *const *argv, TransportFactory open, std::ostream &
 	const auto client = make_client(line.options, std::move(open));
 	const auto output =
 		line.options.json ? make_json_output(line.options.pretty) : make_text_output();
-	if (auto done = run_command(choice, {*client, *output, out, err,
-					     err_is_terminal ? &err : nullptr, line.options.json});
-	    !done)
+	const auto done =
+		run_command(choice, {*client, *output, out, err, err_is_terminal ? &err : nullptr,
+				     line.options.json});
+	for (const std::string &note : client->notes())
+		err << "pibctl: " << note << '\n';
+	if (!done)
 		return report(done.error(), choice, err);
 	if (prints(choice))
 		out << output->str();

@@ -36,6 +36,14 @@ TEST_F(Cli, AddIsSilentWhenItWorks)
 	EXPECT_EQ(kernel.requests[0].command, PIB_CMD_HCA_NEW);
 }
 
+TEST_F(Cli, WhatTheModuleSaysOfASuccessIsShownOnce)
+{
+	kernel.refuse({0, "the HCA is elsewhere"});
+	EXPECT_EQ(pibctl({"add", "pib0", "netdev", "eth0"}), 0);
+	EXPECT_EQ(printed, "");
+	EXPECT_EQ(complained, "pibctl: the HCA is elsewhere\n");
+}
+
 TEST_F(Cli, ExplainSaysWhatIsWrong)
 {
 	EXPECT_EQ(pibctl({"explain", "pib0"}), 2);

@@ -132,6 +132,7 @@ Status Client::apply_some(std::span<const Change> changes, std::vector<bool> &ma
 	for (std::size_t i = 0; i < changes.size(); ++i) {
 		const Verdict &verdict = (*verdicts)[i];
 		made.push_back(verdict.code == 0);
+		note(verdict);
 		if (verdict.code && status)
 			status = describe_refusal(std::visit(ChangeText{}, changes[i]), verdict,
 						  requests[i], reasons_of(changes[i]));
@@ -139,11 +140,18 @@ Status Client::apply_some(std::span<const Change> changes, std::vector<bool> &ma
 	return status;
 }
 
+void Client::note(const Verdict &verdict)
+{
+	if (!verdict.code && !verdict.text.empty() && !std::ranges::count(notes_, verdict.text))
+		notes_.push_back(verdict.text);
+}
+
 Status Client::command(std::string_view doing, Request request, std::span<const Reason> reasons)
 {
 	const auto outcome = session_.call(request);
 	if (!outcome)
 		return outcome.error();
+	note(outcome->verdict);
 	if (!outcome->verdict.code)
 		return success();
 	return describe_refusal(doing, outcome->verdict, request, reasons);

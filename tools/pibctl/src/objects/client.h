@@ -65,18 +65,22 @@ public:
 	virtual Result<std::optional<Hca>> hca(const std::string &name);
 	virtual Result<std::optional<Switch>> find_switch(const std::string &name);
 
+	/// Texts of the module, once each, about requests that it has carried out.
+	const std::vector<std::string> &notes() const { return notes_; }
 	/// Of the answers so far.
 	const std::optional<std::string> &module_version() const { return module_version_; }
 
 private:
 	Result<std::optional<std::uint32_t>> inject_into(const Injection &injection);
 	Status apply_some(std::span<const Change> changes, std::vector<bool> &made);
+	void note(const Verdict &verdict);
 	Status command(std::string_view doing, Request request, std::span<const Reason> reasons);
 	Result<std::vector<Answer>> list(std::string_view what, std::uint8_t command);
 	Result<std::optional<std::vector<Answer>>> ask(std::string_view what, Request request);
 
 	Session session_;
 	std::optional<std::string> module_version_;
+	std::vector<std::string> notes_;
 };
 
 } // namespace pib::ctl
