@@ -125,27 +125,14 @@ static const struct file_operations capture_fops = {
 	.release = capture_release,
 };
 
-static struct pib_node_dev *find_node(struct pib_net *pn, const char *name)
-{
-	struct pib_hca_ctl *ctl = pib_hca_ctl_find(pn, name);
-	struct pib_switch *sw;
-
-	if (ctl)
-		return &ctl->hca->nd;
-	sw = pib_registry_find_switch(pn, name);
-	return sw ? &sw->nd : NULL;
-}
-
 /* Find the node of @req. Context: pn->lock held. Return: ERR_PTR() with the reason in @extack. */
 static struct pib_node_dev *get_node(struct pib_net *pn, const struct pib_capture_req *req,
 				     struct netlink_ext_ack *extack)
 {
-	struct pib_node_dev *nd = find_node(pn, req->node);
+	struct pib_node_dev *nd = pib_registry_require_node(pn, req->node, extack);
 
-	if (!nd) {
-		NL_SET_ERR_MSG(extack, "no HCA or switch of that name in this network namespace");
+	if (!nd)
 		return ERR_PTR(-ENODEV);
-	}
 	if (req->port > nd->node.num_ports) {
 		NL_SET_ERR_MSG(extack, "the HCA or switch has no port of that number");
 		return ERR_PTR(-ENODEV);

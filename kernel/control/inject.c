@@ -17,17 +17,6 @@
 #include "hca/srq.h"
 #include "transport/inject.h"
 
-/* Find an HCA. pib_net_lock() is held. Return: NULL: the reason is in @extack. */
-static struct pib_hca_ctl *find_hca(struct pib_net *pn, const char *name,
-				    struct netlink_ext_ack *extack)
-{
-	struct pib_hca_ctl *ctl = pib_hca_ctl_find(pn, name);
-
-	if (!ctl)
-		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
-	return ctl;
-}
-
 /*
  * Find an HCA and take a reference, for ib_device_put(). Return: NULL: there is none, or it is
  * being removed; the reason is in @extack.
@@ -39,7 +28,7 @@ static struct pib_hca *get_hca(struct pib_net *pn, const char *name,
 	struct pib_hca *hca;
 
 	pib_net_lock(pn);
-	ctl = find_hca(pn, name, extack);
+	ctl = pib_registry_require_hca(pn, name, extack);
 	hca = ctl ? ctl->hca : NULL;
 	if (hca && !ib_device_try_get(&hca->ib)) {
 		NL_SET_ERR_MSG(extack, "the HCA is being removed");
@@ -167,7 +156,7 @@ static int inject_port(struct pib_net *pn, const char *name, u32 num,
 	int err = -ENODEV;
 
 	pib_net_lock(pn);
-	ctl = find_hca(pn, name, extack);
+	ctl = pib_registry_require_hca(pn, name, extack);
 	if (ctl)
 		err = shake_port(pn, ctl, num, extack);
 	pib_net_unlock(pn);
@@ -218,17 +207,6 @@ int pib_inject_del(struct pib_net *pn, const char *name, u32 id, struct netlink_
 	return err;
 }
 
-/* Find a switch. pib_net_lock() is held. Return: NULL: the reason is in @extack. */
-static struct pib_switch *find_switch(struct pib_net *pn, const char *name,
-				      struct netlink_ext_ack *extack)
-{
-	struct pib_switch *sw = pib_registry_find_switch(pn, name);
-
-	if (!sw)
-		NL_SET_ERR_MSG(extack, "no switch of that name in this network namespace");
-	return sw;
-}
-
 int pib_inject_switch(struct pib_net *pn, const char *name, const struct pib_inject_cfg *cfg,
 		      struct netlink_ext_ack *extack)
 {
@@ -237,7 +215,7 @@ int pib_inject_switch(struct pib_net *pn, const char *name, const struct pib_inj
 
 	pib_injects_prepare();
 	pib_net_lock(pn);
-	sw = find_switch(pn, name, extack);
+	sw = pib_registry_require_switch(pn, name, extack);
 	if (sw)
 		err = pib_switch_inject(sw, cfg, extack);
 	pib_net_unlock(pn);
@@ -253,7 +231,7 @@ int pib_inject_switch_del(struct pib_net *pn, const char *name, u32 id,
 	int err = -ENODEV;
 
 	pib_net_lock(pn);
-	sw = find_switch(pn, name, extack);
+	sw = pib_registry_require_switch(pn, name, extack);
 	if (sw) {
 		err = pib_injects_del(&sw->injects, id);
 		if (err)

@@ -10,15 +10,10 @@
 static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,
 				  struct netlink_ext_ack *extack)
 {
-	struct pib_hca_ctl *ctl = pib_hca_ctl_find(pn, end->node);
-	struct pib_switch *sw = pib_registry_find_switch(pn, end->node);
-	struct pib_node_dev *nd;
+	struct pib_node_dev *nd = pib_registry_require_node(pn, end->node, extack);
 
-	if (!ctl && !sw) {
-		NL_SET_ERR_MSG(extack, "no HCA or switch of that name in this network namespace");
+	if (!nd)
 		return NULL;
-	}
-	nd = ctl ? &ctl->hca->nd : &sw->nd;
 	if (!end->port || end->port > nd->node.num_ports) {
 		NL_SET_ERR_MSG(extack, "the HCA or switch has no port of that number");
 		return NULL;

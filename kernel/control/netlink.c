@@ -338,33 +338,17 @@ static bool is_about_keys(struct genl_info *info)
 	       info->attrs[PIB_A_NO_SECOND_KEY];
 }
 
-/* Return: 0; -EINVAL: the request changes nothing, or sets and drops a key; -ERANGE. */
+/* Return: 0; -EINVAL: the request sets and drops a key; -ERANGE. */
 static int get_keys_req(struct genl_info *info, struct pib_keys_req *req)
 {
 	req->no_second = nla_get_flag(info->attrs[PIB_A_NO_SECOND_KEY]);
 	req->force = nla_get_flag(info->attrs[PIB_A_FORCE]);
-	if (!is_about_keys(info)) {
-		NL_SET_ERR_MSG(info->extack,
-			       "nothing is to change: keys, behaviors, who gets a port, or marks");
-		return -EINVAL;
-	}
 	if (info->attrs[PIB_A_SECOND_KEY] && req->no_second) {
 		NL_SET_ERR_MSG(info->extack, "the second key cannot be both set and dropped");
 		return -EINVAL;
 	}
 	return get_key(info, PIB_A_KEY, &req->key) ?:
 	       get_key(info, PIB_A_SECOND_KEY, &req->second);
-}
-
-static int set_keys(struct genl_info *info, const char *name)
-{
-	struct pib_keys_req *req = kzalloc(sizeof(*req), GFP_KERNEL);
-	int err = req ? get_keys_req(info, req) : -ENOMEM;
-
-	if (!err)
-		err = pib_registry_set_keys(info_net(info), name, req, info->extack);
-	kfree_sensitive(req);
-	return err;
 }
 
 static bool is_about_uplink(struct genl_info *info)
@@ -387,19 +371,30 @@ static int set_behaviors(struct genl_info *info, const char *name)
 	return pib_registry_set_behaviors(info_net(info), name, &behaviors, info->extack);
 }
 
-static int set_keys_and_uplink(struct genl_info *info, const char *name)
+static int get_bearer_req(struct genl_info *info, struct pib_bearer_req *req)
 {
 	const struct nlattr *accept = info->attrs[PIB_A_ACCEPT];
-	struct pib_tos_cfg tos = {};
-	int err = get_tos(info, &tos);
 
-	if (!err && (is_about_keys(info) || !is_about_uplink(info)))
-		err = set_keys(info, name);
-	if (!err && accept)
-		err = pib_registry_set_accept(info_net(info), name, nla_get_u8(accept),
-					      info->extack);
-	if (!err && (tos.ecn_given || tos.dscp_given))
-		err = pib_registry_set_tos(info_net(info), name, &tos, info->extack);
+	req->keys_given = is_about_keys(info);
+	if (!req->keys_given && !is_about_uplink(info)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "nothing is to change: keys, behaviors, who gets a port, or marks");
+		return -EINVAL;
+	}
+	req->accept_given = accept;
+	if (accept)
+		req->accept = nla_get_u8(accept);
+	return get_tos(info, &req->tos) ?: get_keys_req(info, &req->keys);
+}
+
+static int set_bearer(struct genl_info *info, const char *name)
+{
+	struct pib_bearer_req *req = kzalloc(sizeof(*req), GFP_KERNEL);
+	int err = req ? get_bearer_req(info, req) : -ENOMEM;
+
+	if (!err)
+		err = pib_registry_set_bearer(info_net(info), name, req, info->extack);
+	kfree_sensitive(req);
 	return err;
 }
 
@@ -411,7 +406,7 @@ int pib_nl_hca_set_doit(struct sk_buff *skb, struct genl_info *info)
 	if (name && (info->attrs[PIB_A_BEHAVIOR] || info->attrs[PIB_A_BEHAVIOR_SEED]))
 		err = set_behaviors(info, name);
 	else if (name)
-		err = set_keys_and_uplink(info, name);
+		err = set_bearer(info, name);
 	wipe_keys(info);
 	return err;
 }

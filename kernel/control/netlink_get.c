@@ -277,11 +277,9 @@ int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 	err = pib_net_view(pn);
 	if (err)
 		return err;
-	ctl = pib_hca_ctl_find(pn, nla_data(name));
+	ctl = pib_registry_require_hca(pn, nla_data(name), info->extack);
 	if (ctl)
 		msg = node_message(info, PIB_CMD_HCA_GET, ctl, NULL);
-	else
-		NL_SET_ERR_MSG(info->extack, "no HCA of that name in this network namespace");
 	pib_net_view_end(pn);
 	return message_reply(info, msg);
 }
@@ -301,11 +299,9 @@ int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 	err = pib_net_view(pn);
 	if (err)
 		return err;
-	sw = pib_registry_find_switch(pn, nla_data(name));
+	sw = pib_registry_require_switch(pn, nla_data(name), info->extack);
 	if (sw)
 		msg = node_message(info, PIB_CMD_SWITCH_GET, NULL, sw);
-	else
-		NL_SET_ERR_MSG(info->extack, "no switch of that name in this network namespace");
 	pib_net_view_end(pn);
 	return message_reply(info, msg);
 }

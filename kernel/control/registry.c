@@ -60,6 +60,40 @@ struct pib_switch *pib_registry_find_switch(struct pib_net *pn, const char *name
 	return NULL;
 }
 
+struct pib_hca_ctl *pib_registry_require_hca(struct pib_net *pn, const char *name,
+					     struct netlink_ext_ack *extack)
+{
+	struct pib_hca_ctl *ctl = pib_hca_ctl_find(pn, name);
+
+	if (!ctl)
+		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
+	return ctl;
+}
+
+struct pib_switch *pib_registry_require_switch(struct pib_net *pn, const char *name,
+					       struct netlink_ext_ack *extack)
+{
+	struct pib_switch *sw = pib_registry_find_switch(pn, name);
+
+	if (!sw)
+		NL_SET_ERR_MSG(extack, "no switch of that name in this network namespace");
+	return sw;
+}
+
+struct pib_node_dev *pib_registry_require_node(struct pib_net *pn, const char *name,
+					       struct netlink_ext_ack *extack)
+{
+	struct pib_hca_ctl *ctl = pib_hca_ctl_find(pn, name);
+	struct pib_switch *sw = pib_registry_find_switch(pn, name);
+
+	if (ctl)
+		return &ctl->hca->nd;
+	if (sw)
+		return &sw->nd;
+	NL_SET_ERR_MSG(extack, "no HCA or switch of that name in this network namespace");
+	return NULL;
+}
+
 /* Numbers only grow, and objects are added at the end, so the lists are in the order of numbers. */
 struct pib_hca_ctl *pib_hca_ctl_from(struct pib_net *pn, unsigned long id)
 {
@@ -481,10 +515,9 @@ int pib_registry_del_hca(struct pib_net *pn, const char *name, struct netlink_ex
 	struct pib_hca_ctl *ctl;
 
 	pib_net_lock(pn);
-	ctl = pib_hca_ctl_find(pn, name);
+	ctl = pib_registry_require_hca(pn, name, extack);
 	if (!ctl) {
 		pib_net_unlock(pn);
-		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
 		return -ENODEV;
 	}
 	ctl_unregister(ctl);
@@ -508,12 +541,10 @@ static void notify_keys(const struct pib_hca_ctl *ctl)
 static struct pib_hca_ctl *find_on_netdev(struct pib_net *pn, const char *name,
 					  struct netlink_ext_ack *extack)
 {
-	struct pib_hca_ctl *ctl = pib_hca_ctl_find(pn, name);
+	struct pib_hca_ctl *ctl = pib_registry_require_hca(pn, name, extack);
 
-	if (!ctl) {
-		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
+	if (!ctl)
 		return ERR_PTR(-ENODEV);
-	}
 	if (!ctl->bearer) {
 		NL_SET_ERR_MSG(extack, "the HCA is on no netdev");
 		return ERR_PTR(-EINVAL);
@@ -521,24 +552,26 @@ static struct pib_hca_ctl *find_on_netdev(struct pib_net *pn, const char *name,
 	return ctl;
 }
 
-int pib_registry_set_keys(struct pib_net *pn, const char *name, const struct pib_keys_req *req,
+/* The keys come first: they alone can be refused. */
+static int ctl_set_bearer(struct pib_hca_ctl *ctl, const struct pib_bearer_req *req,
 			  struct netlink_ext_ack *extack)
 {
-	struct pib_hca_ctl *ctl;
 	int err;
 
-	pib_net_lock(pn);
-	ctl = find_on_netdev(pn, name, extack);
-	err = PTR_ERR_OR_ZERO(ctl);
-	if (!err)
-		err = pib_bearer_set_keys(ctl->bearer, req, extack);
-	if (!err)
+	if (req->keys_given) {
+		err = pib_bearer_set_keys(ctl->bearer, &req->keys, extack);
+		if (err)
+			return err;
 		notify_keys(ctl);
-	pib_net_unlock(pn);
-	return err;
+	}
+	if (req->accept_given)
+		pib_bearer_set_accept(ctl->bearer, req->accept);
+	if (req->tos.ecn_given || req->tos.dscp_given)
+		pib_bearer_set_tos(ctl->bearer, &req->tos);
+	return 0;
 }
 
-int pib_registry_set_accept(struct pib_net *pn, const char *name, u8 accept,
+int pib_registry_set_bearer(struct pib_net *pn, const char *name, const struct pib_bearer_req *req,
 			    struct netlink_ext_ack *extack)
 {
 	struct pib_hca_ctl *ctl;
@@ -546,24 +579,7 @@ int pib_registry_set_accept(struct pib_net *pn, const char *name, u8 accept,
 
 	pib_net_lock(pn);
 	ctl = find_on_netdev(pn, name, extack);
-	err = PTR_ERR_OR_ZERO(ctl);
-	if (!err)
-		pib_bearer_set_accept(ctl->bearer, accept);
-	pib_net_unlock(pn);
-	return err;
-}
-
-int pib_registry_set_tos(struct pib_net *pn, const char *name, const struct pib_tos_cfg *cfg,
-			 struct netlink_ext_ack *extack)
-{
-	struct pib_hca_ctl *ctl;
-	int err;
-
-	pib_net_lock(pn);
-	ctl = find_on_netdev(pn, name, extack);
-	err = PTR_ERR_OR_ZERO(ctl);
-	if (!err)
-		pib_bearer_set_tos(ctl->bearer, cfg);
+	err = IS_ERR(ctl) ? PTR_ERR(ctl) : ctl_set_bearer(ctl, req, extack);
 	pib_net_unlock(pn);
 	return err;
 }
@@ -574,11 +590,9 @@ int pib_registry_set_behaviors(struct pib_net *pn, const char *name,
 	struct pib_hca_ctl *ctl;
 
 	pib_net_lock(pn);
-	ctl = pib_hca_ctl_find(pn, name);
+	ctl = pib_registry_require_hca(pn, name, extack);
 	if (ctl)
 		pib_behaviors_set(&ctl->hca->behaviors, cfg);
-	else
-		NL_SET_ERR_MSG(extack, "no HCA of that name in this network namespace");
 	pib_net_unlock(pn);
 	return ctl ? 0 : -ENODEV;
 }
@@ -678,9 +692,8 @@ int pib_registry_del_switch(struct pib_net *pn, const char *name, struct netlink
 	int err = 0;
 
 	pib_net_lock(pn);
-	sw = pib_registry_find_switch(pn, name);
+	sw = pib_registry_require_switch(pn, name, extack);
 	if (!sw) {
-		NL_SET_ERR_MSG(extack, "no switch of that name in this network namespace");
 		err = -ENODEV;
 	} else if (sw->is_host) {
 		NL_SET_ERR_MSG(extack, "a host switch goes with the last HCA of its netdev");

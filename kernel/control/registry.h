@@ -99,6 +99,22 @@ struct pib_hca_cfg {
 	struct pib_addr peers[PIB_PEERS_MAX];
 };
 
+/**
+ * struct pib_bearer_req - a change of the bearer of an HCA
+ * @keys_given: change the keys as @keys says; else they stay
+ * @accept_given: change @accept; else it stays
+ * @accept: which peers get a port: enum pib_hello_accept
+ * @tos: DSCP and ECN of data
+ * @keys: the keys
+ */
+struct pib_bearer_req {
+	bool keys_given;
+	bool accept_given;
+	u8 accept;
+	struct pib_tos_cfg tos;
+	struct pib_keys_req keys;
+};
+
 /* Drop a user. The caller must not use @reg any more, unless it has another user. Context: any. */
 void pib_registry_put(struct pib_registry *reg);
 
@@ -110,16 +126,11 @@ void pib_registry_put(struct pib_registry *reg);
 int pib_registry_add_hca(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 			 struct netlink_ext_ack *extack);
 int pib_registry_del_hca(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
-int pib_registry_set_keys(struct pib_net *pn, const char *name, const struct pib_keys_req *req,
-			  struct netlink_ext_ack *extack);
+/* Change the bearer of the HCA @name: all that is asked for, or nothing. */
+int pib_registry_set_bearer(struct pib_net *pn, const char *name, const struct pib_bearer_req *req,
+			    struct netlink_ext_ack *extack);
 int pib_registry_set_behaviors(struct pib_net *pn, const char *name,
 			       const struct pib_behaviors_cfg *cfg, struct netlink_ext_ack *extack);
-/* Set which peers get a port on the HCA's netdev: enum pib_hello_accept. */
-int pib_registry_set_accept(struct pib_net *pn, const char *name, u8 accept,
-			    struct netlink_ext_ack *extack);
-/* Set DSCP and ECN of data on the HCA's netdev. */
-int pib_registry_set_tos(struct pib_net *pn, const char *name, const struct pib_tos_cfg *cfg,
-			 struct netlink_ext_ack *extack);
 int pib_registry_add_switch(struct pib_net *pn, const char *name, u32 num_ports,
 			    const struct pib_switch_ident *ident, struct netlink_ext_ack *extack);
 int pib_registry_del_switch(struct pib_net *pn, const char *name, struct netlink_ext_ack *extack);
@@ -127,7 +138,14 @@ int pib_registry_del_switch(struct pib_net *pn, const char *name, struct netlink
 /* Find an object by name. Context: pn->view_lock held. Return: NULL: there is none. */
 struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name);
 struct pib_switch *pib_registry_find_switch(struct pib_net *pn, const char *name);
-/* Find the first object whose number is not below @id, for dumps. As the two above. */
+/* As these two, and the reason why there is none is in @extack. The node may be either. */
+struct pib_hca_ctl *pib_registry_require_hca(struct pib_net *pn, const char *name,
+					     struct netlink_ext_ack *extack);
+struct pib_switch *pib_registry_require_switch(struct pib_net *pn, const char *name,
+					       struct netlink_ext_ack *extack);
+struct pib_node_dev *pib_registry_require_node(struct pib_net *pn, const char *name,
+					       struct netlink_ext_ack *extack);
+/* Find the first object whose number is not below @id, for dumps. As the first two. */
 struct pib_hca_ctl *pib_hca_ctl_from(struct pib_net *pn, unsigned long id);
 struct pib_switch *pib_switch_from(struct pib_net *pn, unsigned long id);
 /* Copy the name of the HCA or switch that @port belongs to. Context: process. */
