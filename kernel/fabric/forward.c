@@ -349,12 +349,65 @@ static void walk_queue_clone(struct pib_walk *w, struct pib_burst *b,
 	walk_queue(w, c, in, out);
 }
 
-/* Count that the P_Keys of @out do not let @b leave. */
-static void count_pkey_out(struct pib_switch *sw, struct pib_kport *out, struct pib_burst *b)
+/**
+ * struct route_error - what is done where a switch has no way for a packet
+ * @why: enum pib_capture_reason; 0: nothing is done
+ * @at_out: at the port by which the packet would leave, not at the one by which it came
+ * @trap: trap 259 is raised
+ * @counts: counters, by their place in struct pib_counts; 0: none
+ */
+struct route_error {
+	u8 why;
+	bool at_out;
+	bool trap;
+	u16 counts[2];
+};
+
+#define COUNTER(field) (offsetof(struct pib_counts, field) / sizeof(u64))
+
+/* By enum pib_route_reason. count_discard() has PIB_ROUTE_DROP_OUT_STATE. */
+static const struct route_error route_errors[] = {
+	[PIB_ROUTE_DROP_RELAY] = {
+		.why = PIB_CAPTURE_NO_ROUTE,
+		.counts = { COUNTER(rcv_switch_relay_err), COUNTER(relay_dlid) },
+	},
+	[PIB_ROUTE_DROP_LOOP] = {
+		.why = PIB_CAPTURE_LOOP,
+		.counts = { COUNTER(rcv_switch_relay_err), COUNTER(relay_loop) },
+	},
+	[PIB_ROUTE_DROP_PKEY_IN] = {
+		.why = PIB_CAPTURE_PKEY_IN,
+		.trap = true,
+		.counts = { COUNTER(rcv_constraint_err) },
+	},
+	[PIB_ROUTE_DROP_PKEY_OUT] = {
+		.why = PIB_CAPTURE_PKEY_OUT,
+		.at_out = true,
+		.trap = true,
+		.counts = { COUNTER(xmit_constraint_err) },
+	},
+};
+
+/*
+ * Count that @b, which came by @in with @marks (NULL: the switch has made it), finds no way through
+ * @sw. @out: number of the port by which it would leave, if @reason is about that.
+ */
+static void count_unrouted(struct pib_switch *sw, struct pib_kport *in, struct pib_mark *marks,
+			   u8 reason, u8 out, struct pib_burst *b)
 {
-	pib_kport_failed(out, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PKEY_OUT);
-	pib_kport_count(out, xmit_constraint_err, b->npkts);
-	pib_switch_pkey_trap(sw, out, b);
+	const struct route_error *d = &route_errors[reason];
+	struct pib_kport *port = d->at_out ? sw->nd.ports[out] : in ?: sw->nd.ports[0];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(d->counts) && d->counts[i]; i++)
+		this_cpu_add(((u64 __percpu *)port->counts)[d->counts[i]], b->npkts);
+	if (d->at_out || !in)
+		pib_kport_failed(port, b, PIB_CAPTURE_OUT, d->why);
+	else
+		pib_kport_dropped(port, b, marks, d->why);
+	/* A trap about a packet of the switch's own would name the switch as the offender. */
+	if (d->trap && in)
+		pib_switch_pkey_trap(sw, port, b);
 }
 
 static void walk_mcast(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
@@ -366,7 +419,7 @@ static void walk_mcast(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 		if (pib_route_has(rt, i))
 			walk_queue_clone(w, b, in, sw->nd.ports[i]);
 		else if (unlikely(pib_route_stops(rt, i)))
-			count_pkey_out(sw, sw->nd.ports[i], b);
+			count_unrouted(sw, in, w->marks, PIB_ROUTE_DROP_PKEY_OUT, i, b);
 	}
 	walk_drop(w, b);
 }
@@ -393,50 +446,14 @@ static void walk_flood(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 	walk_drop(w, b);
 }
 
-static void count_route_drop(struct pib_walk *w, struct pib_switch *sw, struct pib_kport *in,
+/* Count that @b, which came by @in with @marks or is the switch's own (NULL), is dropped by @sw. */
+static void count_route_drop(struct pib_switch *sw, struct pib_kport *in, struct pib_mark *marks,
 			     const struct pib_route *rt, struct pib_burst *b)
 {
-	switch (rt->reason) {
-	case PIB_ROUTE_DROP_RELAY:
-		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
-		pib_kport_count(in, relay_dlid, b->npkts);
-		pib_kport_dropped(in, b, w->marks, PIB_CAPTURE_NO_ROUTE);
-		break;
-	case PIB_ROUTE_DROP_LOOP:
-		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
-		pib_kport_count(in, relay_loop, b->npkts);
-		pib_kport_dropped(in, b, w->marks, PIB_CAPTURE_LOOP);
-		break;
-	case PIB_ROUTE_DROP_OUT_STATE:
+	if (rt->reason == PIB_ROUTE_DROP_OUT_STATE)
 		count_discard(sw->nd.ports[rt->port], in, b);
-		break;
-	case PIB_ROUTE_DROP_PKEY_IN:
-		pib_kport_count(in, rcv_constraint_err, b->npkts);
-		pib_kport_dropped(in, b, w->marks, PIB_CAPTURE_PKEY_IN);
-		pib_switch_pkey_trap(sw, in, b);
-		break;
-	case PIB_ROUTE_DROP_PKEY_OUT:
-		count_pkey_out(sw, sw->nd.ports[rt->port], b);
-		break;
-	}
-}
-
-/* Count that @b, which the switch itself has made, has no way out. */
-static void count_unrouted(struct pib_switch *sw, const struct pib_route *rt, struct pib_burst *b)
-{
-	struct pib_kport *own = sw->nd.ports[0];
-
-	if (rt->reason == PIB_ROUTE_DROP_OUT_STATE) {
-		count_discard(sw->nd.ports[rt->port], NULL, b);
-	} else if (rt->reason == PIB_ROUTE_DROP_PKEY_OUT) {
-		/* without the trap, which would name the switch itself as who has no right */
-		pib_kport_failed(sw->nd.ports[rt->port], b, PIB_CAPTURE_OUT, PIB_CAPTURE_PKEY_OUT);
-		pib_kport_count(sw->nd.ports[rt->port], xmit_constraint_err, b->npkts);
-	} else {
-		pib_kport_count(own, rcv_switch_relay_err, b->npkts);
-		pib_kport_count(own, relay_dlid, b->npkts);
-		pib_kport_failed(own, b, PIB_CAPTURE_OUT, PIB_CAPTURE_NO_ROUTE);
-	}
+	else if (route_errors[rt->reason].why)
+		count_unrouted(sw, in, marks, rt->reason, rt->port, b);
 }
 
 /*
@@ -452,7 +469,10 @@ static struct pib_kport *agent_out(struct pib_switch *sw, u8 out_port, struct pi
 	pib_switch_route(&sw->nd.node, 0, &b->h, &rt);
 	if (rt.kind == PIB_ROUTE_PORT)
 		return sw->nd.ports[rt.port];
-	count_unrouted(sw, &rt, b);
+	/* A packet for the switch itself, or for a group, has no way out either. */
+	if (rt.reason == PIB_ROUTE_DROP_SILENT)
+		rt.reason = PIB_ROUTE_DROP_RELAY;
+	count_route_drop(sw, NULL, NULL, &rt, b);
 	return NULL;
 }
 
@@ -511,7 +531,7 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 		walk_mcast(w, sw, in, &rt, b);
 		return NULL;
 	default:
-		count_route_drop(w, sw, in, &rt, b);
+		count_route_drop(sw, in, w->marks, &rt, b);
 		walk_drop(w, b);
 		return NULL;
 	}
