@@ -56,15 +56,9 @@ static int get_netdev(struct genl_info *info)
 	return 0;
 }
 
-static u32 get_u32(struct genl_info *info, int attr, u32 otherwise)
-{
-	return info->attrs[attr] ? nla_get_u32(info->attrs[attr]) : otherwise;
-}
-
 static u16 get_udp_port(struct genl_info *info)
 {
-	return info->attrs[PIB_A_UDP_PORT] ? nla_get_u16(info->attrs[PIB_A_UDP_PORT]) :
-					     PIB_UDP_PORT;
+	return pib_nl_u16(info->attrs, PIB_A_UDP_PORT, PIB_UDP_PORT);
 }
 
 static int get_key(struct genl_info *info, int attr, struct pib_psk *key)
@@ -113,7 +107,7 @@ static int get_endpoint(struct genl_info *info, const struct nlattr *nest, u16 p
 		NL_SET_ERR_MSG(info->extack, "a peer has one address, IPv4 or IPv6");
 		return -EINVAL;
 	}
-	addr->port = htons(tb[PIB_EP_PORT] ? nla_get_u16(tb[PIB_EP_PORT]) : port);
+	addr->port = htons(pib_nl_u16(tb, PIB_EP_PORT, port));
 	if (tb[PIB_EP_ADDR4]) {
 		addr->family = AF_INET;
 		addr->v4 = nla_get_in_addr(tb[PIB_EP_ADDR4]);
@@ -143,11 +137,6 @@ static int get_peers(struct genl_info *info, struct pib_hca_cfg *cfg)
 	return 0;
 }
 
-static u64 get_u64(struct genl_info *info, int attr)
-{
-	return info->attrs[attr] ? nla_get_u64(info->attrs[attr]) : 0;
-}
-
 static const char *get_desc(struct genl_info *info)
 {
 	return info->attrs[PIB_A_DESCRIPTION] ? nla_data(info->attrs[PIB_A_DESCRIPTION]) : NULL;
@@ -156,8 +145,8 @@ static const char *get_desc(struct genl_info *info)
 /* Get the numbers of NodeInfo. None that is given may be 0. */
 static int get_product(struct genl_info *info, struct pib_product *product)
 {
-	u32 vendor = get_u32(info, PIB_A_VENDOR_ID, 1);
-	u32 device = get_u32(info, PIB_A_DEVICE_ID, 1);
+	u32 vendor = pib_nl_u32(info->attrs, PIB_A_VENDOR_ID, 1);
+	u32 device = pib_nl_u32(info->attrs, PIB_A_DEVICE_ID, 1);
 
 	if (!vendor || vendor > 0xFFFFFF) {
 		NL_SET_ERR_MSG(info->extack, "a vendor id is a number of 24 bits, and not 0");
@@ -167,13 +156,13 @@ static int get_product(struct genl_info *info, struct pib_product *product)
 		NL_SET_ERR_MSG(info->extack, "a device id is a number of 16 bits, and not 0");
 		return -ERANGE;
 	}
-	if (info->attrs[PIB_A_SYS_IMAGE_GUID] && !get_u64(info, PIB_A_SYS_IMAGE_GUID)) {
+	if (!pib_nl_u64(info->attrs, PIB_A_SYS_IMAGE_GUID, 1)) {
 		NL_SET_ERR_MSG(info->extack, "a system image GUID is not 0");
 		return -ERANGE;
 	}
-	product->vendor_id = get_u32(info, PIB_A_VENDOR_ID, 0);
-	product->device_id = get_u32(info, PIB_A_DEVICE_ID, 0);
-	product->sys_guid = get_u64(info, PIB_A_SYS_IMAGE_GUID);
+	product->vendor_id = pib_nl_u32(info->attrs, PIB_A_VENDOR_ID, 0);
+	product->device_id = pib_nl_u32(info->attrs, PIB_A_DEVICE_ID, 0);
+	product->sys_guid = pib_nl_u64(info->attrs, PIB_A_SYS_IMAGE_GUID, 0);
 	return 0;
 }
 
@@ -185,7 +174,7 @@ static int get_behaviors(struct genl_info *info, struct pib_behaviors_cfg *cfg)
 {
 	const struct nlattr *seed = info->attrs[PIB_A_BEHAVIOR_SEED];
 
-	cfg->set = get_u32(info, PIB_A_BEHAVIOR, 0);
+	cfg->set = pib_nl_u32(info->attrs, PIB_A_BEHAVIOR, 0);
 	cfg->seed = seed ? nla_get_u64(seed) : get_random_u32();
 	if (!seed || info->attrs[PIB_A_BEHAVIOR])
 		return 0;
@@ -204,7 +193,7 @@ static int get_port_guid(struct genl_info *info, const struct nlattr *nest, u32 
 	err = nla_parse_nested(tb, PIB_P_GUID, nest, pib_port_nl_policy, info->extack);
 	if (err)
 		return err;
-	num = tb[PIB_P_NUM] ? nla_get_u32(tb[PIB_P_NUM]) : 0;
+	num = pib_nl_u32(tb, PIB_P_NUM, 0);
 	if (!num || num > num_ports || !tb[PIB_P_GUID]) {
 		NL_SET_ERR_MSG(info->extack, "a GUID of a port needs the number of a port");
 		return -EINVAL;
@@ -304,7 +293,7 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 	err = cfg->bearer.ifindex;
 	if (err < 0)
 		goto out_free;
-	cfg->bearer.fabric = get_u32(info, PIB_A_FABRIC, 0);
+	cfg->bearer.fabric = pib_nl_u32(info->attrs, PIB_A_FABRIC, 0);
 	cfg->bearer.udp_port = get_udp_port(info);
 	cfg->bearer.accept_given = info->attrs[PIB_A_ACCEPT];
 	if (cfg->bearer.accept_given)
@@ -315,8 +304,8 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 	      get_product(info, &cfg->id.product) ?: get_behaviors(info, &cfg->behaviors);
 	if (err)
 		goto out_free;
-	cfg->num_ports = get_u32(info, PIB_A_NUM_PORTS, max_t(u32, cfg->num_peers, 1));
-	cfg->id.node_guid = get_u64(info, PIB_A_NODE_GUID);
+	cfg->num_ports = pib_nl_u32(info->attrs, PIB_A_NUM_PORTS, max_t(u32, cfg->num_peers, 1));
+	cfg->id.node_guid = pib_nl_u64(info->attrs, PIB_A_NODE_GUID, 0);
 	cfg->id.desc = get_desc(info);
 	port_guids = get_port_guids(info, cfg->num_ports);
 	err = PTR_ERR_OR_ZERO(port_guids);
@@ -422,7 +411,7 @@ int pib_nl_switch_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	const char *name = pib_nl_name(info, PIB_A_SWITCH_NAME);
 	struct pib_switch_ident id = {
-		.guid = get_u64(info, PIB_A_NODE_GUID),
+		.guid = pib_nl_u64(info->attrs, PIB_A_NODE_GUID, 0),
 		.desc = get_desc(info),
 		.enhanced = nla_get_flag(info->attrs[PIB_A_ENHANCED_PORT0]),
 	};
@@ -453,7 +442,7 @@ static int link_new_udp(struct genl_info *info, const struct pib_end *a)
 {
 	struct nlattr *tb[PIB_UL_PEER + 1];
 	struct pib_bearer_cfg cfg = {
-		.fabric = get_u32(info, PIB_A_FABRIC, 0),
+		.fabric = pib_nl_u32(info->attrs, PIB_A_FABRIC, 0),
 		.udp_port = get_udp_port(info),
 	};
 	struct pib_addr peer;

@@ -3,9 +3,32 @@
 #ifndef PIB_CONTROL_NETLINK_H
 #define PIB_CONTROL_NETLINK_H
 
+#include <net/netlink.h>
+
 #define PIB_MODULE_VERSION "0.1.0"
 
 struct genl_info;
+
+/* The value of attribute @attr, or @otherwise if it is not given. Context: any. */
+static inline u8 pib_nl_u8(struct nlattr **tb, int attr, u8 otherwise)
+{
+	return tb[attr] ? nla_get_u8(tb[attr]) : otherwise;
+}
+
+static inline u16 pib_nl_u16(struct nlattr **tb, int attr, u16 otherwise)
+{
+	return tb[attr] ? nla_get_u16(tb[attr]) : otherwise;
+}
+
+static inline u32 pib_nl_u32(struct nlattr **tb, int attr, u32 otherwise)
+{
+	return tb[attr] ? nla_get_u32(tb[attr]) : otherwise;
+}
+
+static inline u64 pib_nl_u64(struct nlattr **tb, int attr, u64 otherwise)
+{
+	return tb[attr] ? nla_get_u64(tb[attr]) : otherwise;
+}
 
 /*
  * Return: the name that attribute @attr, of an HCA or a switch, gives; NULL: it is missing, which

@@ -31,7 +31,7 @@ static int get_match(struct genl_info *info, const struct nlattr *nest,
 		return -EINVAL;
 	}
 	m->field = nla_get_u8(tb[PIB_CM_FIELD]);
-	m->mask = tb[PIB_CM_MASK] ? nla_get_u32(tb[PIB_CM_MASK]) : U32_MAX;
+	m->mask = pib_nl_u32(tb, PIB_CM_MASK, U32_MAX);
 	m->value = nla_get_u32(tb[PIB_CM_VALUE]) & m->mask;
 	cfg->num_matches++;
 	return 0;
@@ -53,11 +53,6 @@ static int get_matches(struct genl_info *info, const struct nlattr *capture,
 	return 0;
 }
 
-static u32 nested_u32(struct nlattr **tb, int attr, u32 otherwise)
-{
-	return tb[attr] ? nla_get_u32(tb[attr]) : otherwise;
-}
-
 static int get_capture(struct genl_info *info, struct pib_capture_req *req)
 {
 	struct nlattr *tb[PIB_CA_MATCH + 1];
@@ -77,39 +72,18 @@ static int get_capture(struct genl_info *info, struct pib_capture_req *req)
 		return -EINVAL;
 	}
 	req->node = nla_data(tb[PIB_CA_NODE]);
-	req->port = nested_u32(tb, PIB_CA_PORT, 0);
-	req->cfg.directions = PIB_CAPTURE_DIR_IN | PIB_CAPTURE_DIR_OUT;
-	if (tb[PIB_CA_DIRECTION])
-		req->cfg.directions = nla_get_u8(tb[PIB_CA_DIRECTION]);
-	req->cfg.snap_len = nested_u32(tb, PIB_CA_SNAP_LEN, U32_MAX);
-	req->cfg.buffer = nested_u32(tb, PIB_CA_BUFFER, BUFFER_DEFAULT);
+	req->port = pib_nl_u32(tb, PIB_CA_PORT, 0);
+	req->cfg.directions = pib_nl_u8(tb, PIB_CA_DIRECTION,
+					PIB_CAPTURE_DIR_IN | PIB_CAPTURE_DIR_OUT);
+	req->cfg.snap_len = pib_nl_u32(tb, PIB_CA_SNAP_LEN, U32_MAX);
+	req->cfg.buffer = pib_nl_u32(tb, PIB_CA_BUFFER, BUFFER_DEFAULT);
 	return get_matches(info, info->attrs[PIB_A_CAPTURE], &req->cfg);
-}
-
-static struct sk_buff *capture_answer(struct genl_info *info, int fd)
-{
-	struct sk_buff *msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	struct nlattr *nest;
-	void *head;
-
-	if (!msg)
-		return NULL;
-	head = genlmsg_put_reply(msg, info, &pib_genl_family, 0, PIB_CMD_CAPTURE_NEW);
-	nest = head ? nla_nest_start(msg, PIB_A_CAPTURE) : NULL;
-	if (!nest || nla_put_u32(msg, PIB_CA_FD, fd)) {
-		nlmsg_free(msg);
-		return NULL;
-	}
-	nla_nest_end(msg, nest);
-	genlmsg_end(msg, head);
-	return msg;
 }
 
 /* This runs in the process that has sent the request, so the descriptor becomes that process's. */
 int pib_nl_capture_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct pib_capture_req req = {};
-	struct sk_buff *msg;
 	struct file *file;
 	int fd, err;
 
@@ -124,8 +98,7 @@ int pib_nl_capture_new_doit(struct sk_buff *skb, struct genl_info *info)
 		err = PTR_ERR(file);
 		goto err_open;
 	}
-	msg = capture_answer(info, fd);
-	err = msg ? genlmsg_reply(msg, info) : -ENOMEM;
+	err = pib_nl_reply_u32(info, PIB_CMD_CAPTURE_NEW, PIB_A_CAPTURE, PIB_CA_FD, fd);
 	if (err)
 		goto err_answer;
 	fd_install(fd, file);

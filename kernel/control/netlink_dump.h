@@ -17,9 +17,11 @@
 #include <net/netlink.h>
 
 struct genl_family;
+struct genl_info;
 struct net;
 struct netlink_callback;
 struct pib_addr;
+struct pib_bearer;
 struct pib_net;
 struct sk_buff;
 
@@ -61,9 +63,29 @@ struct pib_nl_cursor {
 int pib_nl_put_netdev(struct sk_buff *skb, int attr, struct net *net, int ifindex);
 /* Put an address. Context: any. Return: 0; -EMSGSIZE. */
 int pib_nl_put_endpoint(struct sk_buff *skb, int attr, const struct pib_addr *a);
+/* Put a NodeDescription, which has 64 bytes. Context: any. Return: 0; -EMSGSIZE. */
+int pib_nl_put_desc(struct sk_buff *skb, int attr, const char *desc);
+/* Put what names a bearer. Context: view_lock held. Return: 0; -EMSGSIZE. */
+int pib_nl_put_bearer(struct sk_buff *skb, const struct pib_bearer *bearer);
 /* Put the header of a message and the module's version. Return: the header; NULL: no room. */
 void *pib_nl_answer_begin(struct pib_nl_answer *a);
+/* End the message that begins with @hdr, or cancel it if not @complete. Return: 0; -EMSGSIZE. */
+int pib_nl_answer_end(struct pib_nl_answer *a, void *hdr, bool complete);
+/*
+ * Answer a request with the number @value, the attribute @attr in the attribute @nest.
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int pib_nl_reply_u32(struct genl_info *info, u8 cmd, int nest, int attr, u32 value);
 
+/*
+ * Fill in @a for a dump. Context: any.
+ *
+ * Return: 0; -EINVAL with the reason in the extack: the request has attributes.
+ */
+int pib_nl_dump_prepare(struct sk_buff *skb, struct netlink_callback *cb, struct pib_nl_answer *a,
+			u8 cmd);
 /*
  * Begin a part of a dump: fill in @a, and take the namespace's view lock (pib_net_view()).
  *

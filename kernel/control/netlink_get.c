@@ -118,34 +118,11 @@ static unsigned int put_ports(struct sk_buff *skb, struct pib_kport **ports, uns
 
 /* ---- messages ---- */
 
-static int put_desc(struct sk_buff *skb, const struct pib_node *n)
-{
-	char desc[65];
-
-	memcpy(desc, n->desc, 64);
-	desc[64] = 0;
-	return nla_put_string(skb, PIB_A_DESCRIPTION, desc);
-}
-
 static int put_product(struct sk_buff *skb, const struct pib_node *n)
 {
 	if (nla_put_u64_64bit(skb, PIB_A_SYS_IMAGE_GUID, READ_ONCE(n->sys_guid), PIB_A_PAD) ||
 	    nla_put_u32(skb, PIB_A_VENDOR_ID, n->vendor_id) ||
 	    nla_put_u32(skb, PIB_A_DEVICE_ID, n->device_id))
-		return -EMSGSIZE;
-	return 0;
-}
-
-static int put_ctl_bearer(struct sk_buff *skb, const struct pib_hca_ctl *ctl)
-{
-	const struct pib_bearer *bearer = ctl->bearer;
-
-	if (!bearer)
-		return 0;
-	if (pib_nl_put_netdev(skb, PIB_A_NETDEV, ctl->pn->net, bearer->sock->ifindex) ||
-	    nla_put_u32(skb, PIB_A_IFINDEX, bearer->sock->ifindex) ||
-	    nla_put_u32(skb, PIB_A_FABRIC, bearer->fabric) ||
-	    nla_put_u16(skb, PIB_A_UDP_PORT, bearer->sock->port))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -167,11 +144,11 @@ static int put_ctl(struct sk_buff *skb, struct pib_hca_ctl *ctl)
 	pib_hca_get_name(hca, name);
 	if (nla_put_string(skb, PIB_A_HCA_NAME, name) ||
 	    nla_put_u32(skb, PIB_A_IBDEV_INDEX, hca->ib.index) ||
-	    put_desc(skb, &hca->nd.node) ||
+	    pib_nl_put_desc(skb, PIB_A_DESCRIPTION, hca->nd.node.desc) ||
 	    nla_put_u64_64bit(skb, PIB_A_NODE_GUID, hca->nd.node.guid, PIB_A_PAD) ||
 	    nla_put_u32(skb, PIB_A_NUM_PORTS, hca->nd.node.num_ports) ||
 	    put_product(skb, &hca->nd.node) ||
-	    put_ctl_bearer(skb, ctl))
+	    (ctl->bearer && pib_nl_put_bearer(skb, ctl->bearer)))
 		return -EMSGSIZE;
 	if (put_behaviors(skb, &hca->behaviors))
 		return -EMSGSIZE;
@@ -186,7 +163,7 @@ static int put_ctl(struct sk_buff *skb, struct pib_hca_ctl *ctl)
 static int put_switch(struct sk_buff *skb, struct pib_switch *sw)
 {
 	if (nla_put_string(skb, PIB_A_SWITCH_NAME, sw->name) ||
-	    put_desc(skb, &sw->nd.node) ||
+	    pib_nl_put_desc(skb, PIB_A_DESCRIPTION, sw->nd.node.desc) ||
 	    nla_put_u64_64bit(skb, PIB_A_NODE_GUID, sw->nd.node.guid, PIB_A_PAD) ||
 	    nla_put_u32(skb, PIB_A_NUM_PORTS, sw->nd.node.num_ports) ||
 	    put_product(skb, &sw->nd.node))
@@ -215,17 +192,9 @@ static int put_node(struct pib_nl_answer *a, struct pib_hca_ctl *ctl, struct pib
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (ctl ? put_ctl(a->skb, ctl) : put_switch(a->skb, sw))
-		goto err_cancel;
-	*next = put_ports(a->skb, nd->ports, first, nd->node.num_ports);
-	if (*next == first)
-		goto err_cancel;
-	genlmsg_end(a->skb, hdr);
-	return 0;
-
-err_cancel:
-	genlmsg_cancel(a->skb, hdr);
-	return -EMSGSIZE;
+	if (!(ctl ? put_ctl(a->skb, ctl) : put_switch(a->skb, sw)))
+		*next = put_ports(a->skb, nd->ports, first, nd->node.num_ports);
+	return pib_nl_answer_end(a, hdr, *next != first);
 }
 
 /* ---- one object ---- */
@@ -257,53 +226,39 @@ static struct sk_buff *node_message(struct genl_info *info, u8 cmd, struct pib_h
 	return ERR_PTR(err);
 }
 
-static int message_reply(struct genl_info *info, struct sk_buff *msg)
+/* Answer with the HCA or switch, as @cmd asks for, whose name attribute @attr gives. */
+static int node_reply(struct genl_info *info, u8 cmd, int attr)
 {
+	struct pib_net *pn = pib_net(genl_info_net(info));
+	const char *name = pib_nl_name(info, attr);
+	struct sk_buff *msg = ERR_PTR(-ENODEV);
+	struct pib_hca_ctl *ctl = NULL;
+	struct pib_switch *sw = NULL;
+	int err;
+
+	if (!name)
+		return -EINVAL;
+	err = pib_net_view(pn);
+	if (err)
+		return err;
+	if (cmd == PIB_CMD_HCA_GET)
+		ctl = pib_registry_require_hca(pn, name, info->extack);
+	else
+		sw = pib_registry_require_switch(pn, name, info->extack);
+	if (ctl || sw)
+		msg = node_message(info, cmd, ctl, sw);
+	pib_net_view_end(pn);
 	return IS_ERR(msg) ? PTR_ERR(msg) : genlmsg_reply(msg, info);
 }
 
 int pib_nl_hca_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct pib_net *pn = pib_net(genl_info_net(info));
-	struct nlattr *name = info->attrs[PIB_A_HCA_NAME];
-	struct sk_buff *msg = ERR_PTR(-ENODEV);
-	struct pib_hca_ctl *ctl;
-	int err;
-
-	if (!name) {
-		NL_SET_ERR_MSG(info->extack, "the name of the HCA is missing");
-		return -EINVAL;
-	}
-	err = pib_net_view(pn);
-	if (err)
-		return err;
-	ctl = pib_registry_require_hca(pn, nla_data(name), info->extack);
-	if (ctl)
-		msg = node_message(info, PIB_CMD_HCA_GET, ctl, NULL);
-	pib_net_view_end(pn);
-	return message_reply(info, msg);
+	return node_reply(info, PIB_CMD_HCA_GET, PIB_A_HCA_NAME);
 }
 
 int pib_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct pib_net *pn = pib_net(genl_info_net(info));
-	struct nlattr *name = info->attrs[PIB_A_SWITCH_NAME];
-	struct sk_buff *msg = ERR_PTR(-ENODEV);
-	struct pib_switch *sw;
-	int err;
-
-	if (!name) {
-		NL_SET_ERR_MSG(info->extack, "the name of the switch is missing");
-		return -EINVAL;
-	}
-	err = pib_net_view(pn);
-	if (err)
-		return err;
-	sw = pib_registry_require_switch(pn, nla_data(name), info->extack);
-	if (sw)
-		msg = node_message(info, PIB_CMD_SWITCH_GET, NULL, sw);
-	pib_net_view_end(pn);
-	return message_reply(info, msg);
+	return node_reply(info, PIB_CMD_SWITCH_GET, PIB_A_SWITCH_NAME);
 }
 
 /* ---- dumps ---- */

@@ -73,12 +73,8 @@ static int put_rule(struct pib_nl_answer *a, int attr, const char *name,
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_string(a->skb, attr, name) || put_inject(a->skb, rule)) {
-		genlmsg_cancel(a->skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(a->skb, hdr);
-	return 0;
+	return pib_nl_answer_end(a, hdr, !nla_put_string(a->skb, attr, name) &&
+				 !put_inject(a->skb, rule));
 }
 
 /* Put the rules of node @id, from behind the one whose number the cursor has as its port. */

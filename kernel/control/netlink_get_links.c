@@ -40,15 +40,12 @@ static int put_link_ids(const struct pib_nl_answer *a, const struct pib_link_fsm
 static int put_peer(struct sk_buff *skb, const struct pib_link_fsm *fsm)
 {
 	u32 heard = div_u64(ktime_get_ns() - fsm->last_heard, NSEC_PER_MSEC);
-	char desc[65];
 
 	if (!fsm->peer_node_guid)
 		return 0;
-	memcpy(desc, fsm->peer_desc, 64);
-	desc[64] = 0;
 	if (nla_put_u64_64bit(skb, PIB_UL_PEER_NODE_GUID, fsm->peer_node_guid, PIB_UL_PAD) ||
 	    nla_put_u32(skb, PIB_UL_PEER_PORT_NUM, fsm->peer_port_num) ||
-	    nla_put_string(skb, PIB_UL_PEER_DESC, desc) ||
+	    pib_nl_put_desc(skb, PIB_UL_PEER_DESC, fsm->peer_desc) ||
 	    nla_put_u32(skb, PIB_UL_LAST_HEARD_MS, heard))
 		return -EMSGSIZE;
 	return 0;
@@ -152,6 +149,7 @@ static int put_link(struct pib_nl_answer *a, struct pib_kport *port)
 	struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
 	struct pib_udp_link *link = pib_kport_udp_link(port);
 	bool out = link ? link->base.cable_out : port->cable_out;
+	bool failed;
 	void *hdr;
 
 	if (!link && (!peer || !tells_of_cable(port, peer)))
@@ -159,16 +157,12 @@ static int put_link(struct pib_nl_answer *a, struct pib_kport *port)
 	hdr = pib_nl_answer_begin(a);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (put_end(a->skb, PIB_A_LINK_A, port) ||
-	    (link ? put_udp_link(a, link) : put_end(a->skb, PIB_A_LINK_B, peer)) ||
-	    nla_put_u8(a->skb, PIB_A_LINK_STATE, !out) ||
-	    (port->is_auto && nla_put_flag(a->skb, PIB_A_AUTO)) ||
-	    put_faults(a->skb, port->faults)) {
-		genlmsg_cancel(a->skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(a->skb, hdr);
-	return 0;
+	failed = put_end(a->skb, PIB_A_LINK_A, port) ||
+		 (link ? put_udp_link(a, link) : put_end(a->skb, PIB_A_LINK_B, peer)) ||
+		 nla_put_u8(a->skb, PIB_A_LINK_STATE, !out) ||
+		 (port->is_auto && nla_put_flag(a->skb, PIB_A_AUTO)) ||
+		 put_faults(a->skb, port->faults);
+	return pib_nl_answer_end(a, hdr, !failed);
 }
 
 static int dump_ports_links(struct pib_nl_answer *a, struct pib_nl_cursor *c, u32 id,
@@ -267,24 +261,18 @@ static int put_uplink(struct pib_nl_answer *a, struct pib_bearer *bearer)
 {
 	struct pib_switch *sw = rcu_dereference_protected(bearer->sw, true);
 	void *hdr = pib_nl_answer_begin(a);
+	bool failed;
 
 	if (!hdr)
 		return -EMSGSIZE;
-	if (pib_nl_put_netdev(a->skb, PIB_A_NETDEV, bearer->sock->pn->net, bearer->sock->ifindex) ||
-	    nla_put_u32(a->skb, PIB_A_IFINDEX, bearer->sock->ifindex) ||
-	    nla_put_u32(a->skb, PIB_A_FABRIC, bearer->fabric) ||
-	    nla_put_u16(a->skb, PIB_A_UDP_PORT, bearer->sock->port) ||
-	    (sw && nla_put_string(a->skb, PIB_A_SWITCH_NAME, sw->name)) ||
-	    nla_put_u8(a->skb, PIB_A_NUM_KEYS, num_keys(bearer)) ||
-	    nla_put_u8(a->skb, PIB_A_ACCEPT, READ_ONCE(bearer->accept)) ||
-	    nla_put_u8(a->skb, PIB_A_ECN, pib_bearer_has_ecn(bearer)) ||
-	    put_dscp(a->skb, bearer) ||
-	    put_stats(a->skb, bearer->sock)) {
-		genlmsg_cancel(a->skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(a->skb, hdr);
-	return 0;
+	failed = pib_nl_put_bearer(a->skb, bearer) ||
+		 (sw && nla_put_string(a->skb, PIB_A_SWITCH_NAME, sw->name)) ||
+		 nla_put_u8(a->skb, PIB_A_NUM_KEYS, num_keys(bearer)) ||
+		 nla_put_u8(a->skb, PIB_A_ACCEPT, READ_ONCE(bearer->accept)) ||
+		 nla_put_u8(a->skb, PIB_A_ECN, pib_bearer_has_ecn(bearer)) ||
+		 put_dscp(a->skb, bearer) ||
+		 put_stats(a->skb, bearer->sock);
+	return pib_nl_answer_end(a, hdr, !failed);
 }
 
 /*

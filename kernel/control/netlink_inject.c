@@ -11,26 +11,6 @@
 #include "core/net.h"
 #include "tracing/values.h"
 
-static u32 given_u32(struct nlattr **tb, int attr, u32 otherwise)
-{
-	return tb[attr] ? nla_get_u32(tb[attr]) : otherwise;
-}
-
-static u64 given_u64(struct nlattr **tb, int attr, u64 otherwise)
-{
-	return tb[attr] ? nla_get_u64(tb[attr]) : otherwise;
-}
-
-static u16 given_u16(struct nlattr **tb, int attr, u16 otherwise)
-{
-	return tb[attr] ? nla_get_u16(tb[attr]) : otherwise;
-}
-
-static u8 given_u8(struct nlattr **tb, int attr, u8 otherwise)
-{
-	return tb[attr] ? nla_get_u8(tb[attr]) : otherwise;
-}
-
 /*
  * Get the name of the HCA or switch. Return: the name; NULL: none is given, or both are, which the
  * extack says.
@@ -196,11 +176,11 @@ static int get_particulars(struct genl_info *info, struct nlattr **tb, struct pi
 	}
 	if (is_verb)
 		return get_verb_error(info, tb, cfg);
-	cfg->port = given_u32(tb, PIB_IN_PORT,
-			      cfg->object <= 1 && !info->attrs[PIB_A_SWITCH_NAME]);
-	cfg->mgmt_class = given_u8(tb, PIB_IN_MGMT_CLASS, 0);
-	cfg->mad_attr = given_u16(tb, PIB_IN_MAD_ATTRIBUTE, 0);
-	cfg->value = given_u64(tb, PIB_IN_VALUE, 0);
+	cfg->port = pib_nl_u32(tb, PIB_IN_PORT,
+			       cfg->object <= 1 && !info->attrs[PIB_A_SWITCH_NAME]);
+	cfg->mgmt_class = pib_nl_u8(tb, PIB_IN_MGMT_CLASS, 0);
+	cfg->mad_attr = pib_nl_u16(tb, PIB_IN_MAD_ATTRIBUTE, 0);
+	cfg->value = pib_nl_u64(tb, PIB_IN_VALUE, 0);
 	return 0;
 }
 
@@ -230,8 +210,8 @@ static int get_inject(struct genl_info *info, struct pib_inject_cfg *cfg)
 		NL_SET_ERR_MSG(info->extack, "the number of what this happens to is missing");
 		return -EINVAL;
 	}
-	cfg->object = given_u32(tb, PIB_IN_OBJECT, 0);
-	cfg->arg = given_u32(tb, PIB_IN_ARG, 0);
+	cfg->object = pib_nl_u32(tb, PIB_IN_OBJECT, 0);
+	cfg->arg = pib_nl_u32(tb, PIB_IN_ARG, 0);
 	err = get_particulars(info, tb, cfg);
 	if (err)
 		return err;
@@ -241,33 +221,13 @@ static int get_inject(struct genl_info *info, struct pib_inject_cfg *cfg)
 		NL_SET_ERR_MSG_ATTR(info->extack, tb[PIB_IN_DELAY], "nothing is delayed by this");
 		return -EINVAL;
 	}
-	cfg->delay = given_u64(tb, PIB_IN_DELAY, 0);
-	cfg->after = given_u32(tb, PIB_IN_AFTER, 0);
-	cfg->every = given_u32(tb, PIB_IN_EVERY, 1);
-	cfg->count = given_u32(tb, PIB_IN_COUNT, !tb[PIB_IN_EVERY] && !tb[PIB_IN_PROBABILITY]);
-	cfg->probability = given_u32(tb, PIB_IN_PROBABILITY, PIB_FAULT_ALWAYS);
-	cfg->seed = given_u64(tb, PIB_IN_SEED, get_random_u32());
+	cfg->delay = pib_nl_u64(tb, PIB_IN_DELAY, 0);
+	cfg->after = pib_nl_u32(tb, PIB_IN_AFTER, 0);
+	cfg->every = pib_nl_u32(tb, PIB_IN_EVERY, 1);
+	cfg->count = pib_nl_u32(tb, PIB_IN_COUNT, !tb[PIB_IN_EVERY] && !tb[PIB_IN_PROBABILITY]);
+	cfg->probability = pib_nl_u32(tb, PIB_IN_PROBABILITY, PIB_FAULT_ALWAYS);
+	cfg->seed = pib_nl_u64(tb, PIB_IN_SEED, get_random_u32());
 	return 0;
-}
-
-/* Answer with the number of the rule. */
-static int answer_id(struct genl_info *info, u32 id)
-{
-	struct sk_buff *msg = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	struct nlattr *nest;
-	void *head;
-
-	if (!msg)
-		return -ENOMEM;
-	head = genlmsg_put_reply(msg, info, &pib_genl_family, 0, PIB_CMD_INJECT_NEW);
-	nest = head ? nla_nest_start(msg, PIB_A_INJECT) : NULL;
-	if (!nest || nla_put_u32(msg, PIB_IN_ID, id)) {
-		nlmsg_free(msg);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(msg, nest);
-	genlmsg_end(msg, head);
-	return genlmsg_reply(msg, info);
 }
 
 /* Take away a rule, or all of the HCA or switch if @id is 0. Return: 0; -errno, with a reason. */
@@ -297,7 +257,7 @@ int pib_nl_inject_new_doit(struct sk_buff *skb, struct genl_info *info)
 			 pib_inject(pn, name, &cfg, info->extack);
 	if (id <= 0)
 		return id;
-	err = answer_id(info, id);
+	err = pib_nl_reply_u32(info, PIB_CMD_INJECT_NEW, PIB_A_INJECT, PIB_IN_ID, id);
 	if (err)	/* the user does not know its number */
 		delete_rule(info, name, is_switch, id);
 	return err;
@@ -318,5 +278,5 @@ int pib_nl_inject_del_doit(struct sk_buff *skb, struct genl_info *info)
 		if (err)
 			return err;
 	}
-	return delete_rule(info, name, is_switch, given_u32(tb, PIB_IN_ID, 0));
+	return delete_rule(info, name, is_switch, pib_nl_u32(tb, PIB_IN_ID, 0));
 }

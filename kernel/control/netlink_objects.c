@@ -11,7 +11,6 @@
 #include <linux/slab.h>
 #include <net/genetlink.h>
 #include <net/sock.h>
-#include "control/netlink.h"
 #include "control/netlink_gen.h"
 #include "control/netlink_dump.h"
 #include "control/registry.h"
@@ -38,15 +37,13 @@ struct object_cursor {
 
 /**
  * struct object_dump - a part of a dump
- * @skb: the messages
- * @cb: of the dump
+ * @a: the messages
  * @c: position of the dump
  * @look: search for the next object that the requester may see
  * @view: the last object found
  */
 struct object_dump {
-	struct sk_buff *skb;
-	struct netlink_callback *cb;
+	struct pib_nl_answer a;
 	struct object_cursor *c;
 	struct pib_object_look look;
 	struct pib_object_view view;
@@ -95,20 +92,15 @@ static int put_object(struct sk_buff *skb, const struct pib_object_view *v)
 
 static int put_message(struct object_dump *d, struct pib_hca *hca)
 {
+	struct sk_buff *skb = d->a.skb;
 	char name[IB_DEVICE_NAME_MAX];
-	void *hdr = genlmsg_put(d->skb, NETLINK_CB(d->cb->skb).portid, d->cb->nlh->nlmsg_seq,
-				&pib_genl_family, NLM_F_MULTI, PIB_CMD_OBJECT_GET);
+	void *hdr = pib_nl_answer_begin(&d->a);
 
 	if (!hdr)
 		return -EMSGSIZE;
 	pib_hca_get_name(hca, name);
-	if (nla_put_string(d->skb, PIB_A_MODULE_VERSION, PIB_MODULE_VERSION) ||
-	    nla_put_string(d->skb, PIB_A_HCA_NAME, name) || put_object(d->skb, &d->view)) {
-		genlmsg_cancel(d->skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(d->skb, hdr);
-	return 0;
+	return pib_nl_answer_end(&d->a, hdr, !nla_put_string(skb, PIB_A_HCA_NAME, name) &&
+				 !put_object(skb, &d->view));
 }
 
 static void see_object(const struct pib_object *o, void *arg)
@@ -194,8 +186,8 @@ static int dump_some(struct object_dump *d, struct pib_net *pn)
  */
 static void whose_objects(struct object_dump *d)
 {
-	d->look.all = netlink_capable(d->cb->skb, CAP_NET_ADMIN);
-	d->look.uid = from_kuid(&init_user_ns, READ_ONCE(d->skb->sk->sk_uid));
+	d->look.all = netlink_capable(d->a.cb->skb, CAP_NET_ADMIN);
+	d->look.uid = from_kuid(&init_user_ns, READ_ONCE(d->a.skb->sk->sk_uid));
 	d->look.see = see_object;
 	d->look.arg = d;
 }
@@ -206,15 +198,12 @@ int pib_nl_object_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	struct object_dump *d;
 	int err;
 
-	if (nlmsg_attrlen(cb->nlh, GENL_HDRLEN)) {
-		NL_SET_ERR_MSG(cb->extack, "a dump tells of everything: no attribute limits it");
-		return -EINVAL;
-	}
 	d = kzalloc(sizeof(*d), GFP_KERNEL);
 	if (!d)
 		return -ENOMEM;
-	d->skb = skb;
-	d->cb = cb;
+	err = pib_nl_dump_prepare(skb, cb, &d->a, PIB_CMD_OBJECT_GET);
+	if (err)
+		goto out_free;
 	d->c = (struct object_cursor *)cb->ctx;
 	BUILD_BUG_ON(sizeof(*d->c) > sizeof(cb->ctx));
 	whose_objects(d);
@@ -222,6 +211,8 @@ int pib_nl_object_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		err = dump_some(d, pn);
 		cond_resched();
 	} while (!err);
+
+out_free:
 	kfree(d);
 	return skb->len || err == -ENODATA ? skb->len : err;
 }

@@ -74,7 +74,6 @@ static int put_note_udp(struct sk_buff *skb, const struct pib_note *note)
 {
 	const struct pib_note_udp *udp = note->udp;
 	struct nlattr *nest = nla_nest_start(skb, PIB_A_UDP_LINK);
-	char desc[65];
 
 	if (!nest || pib_nl_put_netdev(skb, PIB_UL_NETDEV, note->pn->net, udp->ifindex) ||
 	    pib_nl_put_endpoint(skb, PIB_UL_PEER, udp->peer) ||
@@ -82,14 +81,11 @@ static int put_note_udp(struct sk_buff *skb, const struct pib_note *note)
 	    nla_put_u32(skb, PIB_UL_RESTARTS, udp->restarts) ||
 	    (udp->second_key && nla_put_flag(skb, PIB_UL_BY_SECOND_KEY)))
 		return -EMSGSIZE;
-	if (udp->guid) {
-		memcpy(desc, udp->desc, 64);
-		desc[64] = 0;
-		if (nla_put_u64_64bit(skb, PIB_UL_PEER_NODE_GUID, udp->guid, PIB_UL_PAD) ||
-		    nla_put_u32(skb, PIB_UL_PEER_PORT_NUM, udp->port_num) ||
-		    nla_put_string(skb, PIB_UL_PEER_DESC, desc))
-			return -EMSGSIZE;
-	}
+	if (udp->guid &&
+	    (nla_put_u64_64bit(skb, PIB_UL_PEER_NODE_GUID, udp->guid, PIB_UL_PAD) ||
+	     nla_put_u32(skb, PIB_UL_PEER_PORT_NUM, udp->port_num) ||
+	     pib_nl_put_desc(skb, PIB_UL_PEER_DESC, udp->desc)))
+		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
 }
