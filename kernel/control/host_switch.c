@@ -39,7 +39,7 @@ static int host_switch_make(struct pib_bearer *bearer, bool standalone,
 	char name[PIB_NAME_MAX];
 
 	if (!id.guid) {
-		NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
+		NL_SET_ERR_MSG(extack, "the netdev has no GUID left");
 		return -ENOSPC;
 	}
 	choose_name(pn, name);
@@ -81,7 +81,7 @@ int pib_host_switch_get(struct pib_bearer *bearer, bool standalone, unsigned int
 	}
 	err = -ENOSPC;
 	if (count_free_ports(sw) < ports) {
-		NL_SET_ERR_MSG(extack, "the host switch has not that many free ports");
+		NL_SET_ERR_MSG(extack, "the host switch has too few free ports");
 		goto err_put;
 	}
 	return 0;

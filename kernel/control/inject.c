@@ -67,11 +67,11 @@ static int lose_cq(struct pib_hca *hca, u32 number, struct netlink_ext_ack *exta
 	cq = to_cq(container_of(res, struct ib_cq, res));
 	if (pib_inject_is_managements(hca, cq)) {
 		err = -EOPNOTSUPP;
-		NL_SET_ERR_MSG(extack, "queue pairs 0 and 1 complete there, and are left alone");
+		NL_SET_ERR_MSG(extack, "the completion queue belongs to queue pairs 0 and 1");
 	} else {
 		err = pib_cq_overrun(cq);
 		if (err)
-			NL_SET_ERR_MSG(extack, "the completion queue has overflowed before");
+			NL_SET_ERR_MSG(extack, "the completion queue has overflowed already");
 	}
 	rdma_restrack_put(res);
 	return err;
@@ -135,7 +135,7 @@ static int shake_port(struct pib_net *pn, const struct pib_hca_ctl *ctl, u32 num
 	}
 	port = ctl->hca->nd.ports[num];
 	if (!pib_kport_has_cable(port)) {
-		NL_SET_ERR_MSG(extack, "there is no cable in that port");
+		NL_SET_ERR_MSG(extack, "the port has no cable");
 		return -ENOTCONN;
 	}
 	if (port->p.phys != PIB_PHYS_LINKUP) {

@@ -25,7 +25,7 @@ static bool end_free(const struct pib_kport *port, struct netlink_ext_ack *extac
 {
 	if (!pib_kport_has_cable(port))
 		return true;
-	NL_SET_ERR_MSG(extack, "there is a cable in that port already");
+	NL_SET_ERR_MSG(extack, "the port has a cable already");
 	return false;
 }
 
@@ -42,7 +42,7 @@ int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struc
 		goto out_unlock;
 	err = -EINVAL;
 	if (pa == pb) {
-		NL_SET_ERR_MSG(extack, "a cable has two different ends");
+		NL_SET_ERR_MSG(extack, "both ends of the cable are the same port");
 		goto out_unlock;
 	}
 	if (pa->nd->standalone || pb->nd->standalone) {
@@ -113,7 +113,7 @@ static struct pib_kport *find_cabled(struct pib_net *pn, const struct pib_end *a
 		return NULL;
 	}
 	if (!pib_kport_has_cable(port)) {
-		NL_SET_ERR_MSG(extack, "there is no cable in that port");
+		NL_SET_ERR_MSG(extack, "the port has no cable");
 		*err = -ENOTCONN;
 		return NULL;
 	}
@@ -194,7 +194,7 @@ static int caps_width(struct caps *c, u8 width, struct netlink_ext_ack *extack)
 		if (widths[i].width == width)
 			break;
 	if (i == ARRAY_SIZE(widths)) {
-		NL_SET_ERR_MSG(extack, "no such link width");
+		NL_SET_ERR_MSG(extack, "the link width is unknown");
 		return -EINVAL;
 	}
 	if (width)
@@ -210,7 +210,7 @@ static int caps_speed(struct caps *c, u16 speed, struct netlink_ext_ack *extack)
 		if (speeds[i].speed == speed)
 			break;
 	if (i == ARRAY_SIZE(speeds)) {
-		NL_SET_ERR_MSG(extack, "no such link speed");
+		NL_SET_ERR_MSG(extack, "the link speed is unknown");
 		return -EINVAL;
 	}
 	if (speed) {

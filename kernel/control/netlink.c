@@ -38,7 +38,7 @@ static int netdev_index(struct genl_info *info, const char *name)
 	int ifindex;
 
 	if (!dev) {
-		NL_SET_ERR_MSG(info->extack, "no such netdev in this network namespace");
+		NL_SET_ERR_MSG(info->extack, "no netdev of that name in this network namespace");
 		return -ENODEV;
 	}
 	ifindex = dev->ifindex;
@@ -68,7 +68,8 @@ static int get_key(struct genl_info *info, int attr, struct pib_psk *key)
 	if (!nla)
 		return 0;
 	if (nla_len(nla) < PIB_KEY_MIN || nla_len(nla) > PIB_KEY_MAX) {
-		NL_SET_ERR_MSG_ATTR(info->extack, nla, "a key has 16 to 64 bytes");
+		NL_SET_ERR_MSG_ATTR(info->extack, nla,
+				    "the key is shorter than 16 bytes or longer than 64");
 		return -ERANGE;
 	}
 	key->len = nla_len(nla);
@@ -104,7 +105,8 @@ static int get_endpoint(struct genl_info *info, const struct nlattr *nest, u16 p
 		return err;
 	memset(addr, 0, sizeof(*addr));
 	if (!tb[PIB_EP_ADDR4] == !tb[PIB_EP_ADDR6]) {
-		NL_SET_ERR_MSG(info->extack, "a peer has one address, IPv4 or IPv6");
+		NL_SET_ERR_MSG(info->extack,
+			       "the peer has no address, or both an IPv4 and an IPv6 address");
 		return -EINVAL;
 	}
 	addr->port = htons(pib_nl_u16(tb, PIB_EP_PORT, port));
@@ -127,7 +129,7 @@ static int get_peers(struct genl_info *info, struct pib_hca_cfg *cfg)
 		if (nla_type(nla) != PIB_A_PEER)
 			continue;
 		if (cfg->num_peers == PIB_PEERS_MAX) {
-			NL_SET_ERR_MSG(info->extack, "too many peers: 16 at most");
+			NL_SET_ERR_MSG(info->extack, "the HCA has more than 16 peers");
 			return -E2BIG;
 		}
 		err = get_endpoint(info, nla, cfg->bearer.udp_port, &cfg->peers[cfg->num_peers++]);
@@ -149,15 +151,15 @@ static int get_product(struct genl_info *info, struct pib_product *product)
 	u32 device = pib_nl_u32(info->attrs, PIB_A_DEVICE_ID, 1);
 
 	if (!vendor || vendor > 0xFFFFFF) {
-		NL_SET_ERR_MSG(info->extack, "a vendor id is a number of 24 bits, and not 0");
+		NL_SET_ERR_MSG(info->extack, "the vendor id is 0 or has more than 24 bits");
 		return -ERANGE;
 	}
 	if (!device || device > U16_MAX) {
-		NL_SET_ERR_MSG(info->extack, "a device id is a number of 16 bits, and not 0");
+		NL_SET_ERR_MSG(info->extack, "the device id is 0 or has more than 16 bits");
 		return -ERANGE;
 	}
 	if (!pib_nl_u64(info->attrs, PIB_A_SYS_IMAGE_GUID, 1)) {
-		NL_SET_ERR_MSG(info->extack, "a system image GUID is not 0");
+		NL_SET_ERR_MSG(info->extack, "the system image GUID is 0");
 		return -ERANGE;
 	}
 	product->vendor_id = pib_nl_u32(info->attrs, PIB_A_VENDOR_ID, 0);
@@ -178,7 +180,7 @@ static int get_behaviors(struct genl_info *info, struct pib_behaviors_cfg *cfg)
 	cfg->seed = seed ? nla_get_u64(seed) : get_random_u32();
 	if (!seed || info->attrs[PIB_A_BEHAVIOR])
 		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, seed, "a seed needs behaviors that draw from it");
+	NL_SET_ERR_MSG_ATTR(info->extack, seed, "the seed has no behaviors that draw from it");
 	return -EINVAL;
 }
 
@@ -195,7 +197,8 @@ static int get_port_guid(struct genl_info *info, const struct nlattr *nest, u32 
 		return err;
 	num = pib_nl_u32(tb, PIB_P_NUM, 0);
 	if (!num || num > num_ports || !tb[PIB_P_GUID]) {
-		NL_SET_ERR_MSG(info->extack, "a GUID of a port needs the number of a port");
+		NL_SET_ERR_MSG(info->extack,
+			       "the GUID of a port is missing, or no port has its number");
 		return -EINVAL;
 	}
 	guids[num] = nla_get_u64(tb[PIB_P_GUID]);
@@ -212,7 +215,8 @@ static u64 *get_port_guids(struct genl_info *info, u32 num_ports)
 	if (!info->attrs[PIB_A_PORT])
 		return NULL;
 	if (!info->attrs[PIB_A_NODE_GUID]) {
-		NL_SET_ERR_MSG(info->extack, "GUIDs of ports need that of the node");
+		NL_SET_ERR_MSG(info->extack,
+			       "the GUID of the node is missing, without which ports have none");
 		return ERR_PTR(-EINVAL);
 	}
 	guids = kcalloc(num_ports + 1, sizeof(*guids), GFP_KERNEL);
@@ -244,7 +248,7 @@ static int get_end(struct genl_info *info, int attr, struct pib_end *end)
 	if (err)
 		return err;
 	if (!tb[PIB_END_NODE] || !tb[PIB_END_PORT]) {
-		NL_SET_ERR_MSG(info->extack, "an end of a link is a node and a port");
+		NL_SET_ERR_MSG(info->extack, "an end of the link lacks its node or its port");
 		return -EINVAL;
 	}
 	end->node = nla_data(tb[PIB_END_NODE]);
@@ -266,7 +270,7 @@ static int get_tos(struct genl_info *info, struct pib_tos_cfg *cfg)
 	memcpy(cfg->dscp, nla_data(dscp), sizeof(cfg->dscp));
 	for (sl = 0; sl < PIB_SLS; sl++) {
 		if (cfg->dscp[sl] > PIB_DSCP_MAX) {
-			NL_SET_ERR_MSG_ATTR(info->extack, dscp, "a DSCP is 0 to 63");
+			NL_SET_ERR_MSG_ATTR(info->extack, dscp, "a DSCP is above 63");
 			return -ERANGE;
 		}
 	}
@@ -367,7 +371,7 @@ static int get_bearer_req(struct genl_info *info, struct pib_bearer_req *req)
 	req->keys_given = is_about_keys(info);
 	if (!req->keys_given && !is_about_uplink(info)) {
 		NL_SET_ERR_MSG(info->extack,
-			       "nothing is to change: keys, behaviors, who gets a port, or marks");
+			       "the request changes no keys, behaviors, accept, ECN or DSCP");
 		return -EINVAL;
 	}
 	req->accept_given = accept;
@@ -453,7 +457,7 @@ static int link_new_udp(struct genl_info *info, const struct pib_end *a)
 	if (err)
 		return err;
 	if (!tb[PIB_UL_NETDEV] || !tb[PIB_UL_PEER]) {
-		NL_SET_ERR_MSG(info->extack, "a link over UDP needs a netdev and a peer");
+		NL_SET_ERR_MSG(info->extack, "the link over UDP lacks its netdev or its peer");
 		return -EINVAL;
 	}
 	cfg.ifindex = netdev_index(info, nla_data(tb[PIB_UL_NETDEV]));
@@ -471,7 +475,7 @@ int pib_nl_link_new_doit(struct sk_buff *skb, struct genl_info *info)
 	int err;
 
 	if (!info->attrs[PIB_A_LINK_B] == !info->attrs[PIB_A_UDP_LINK]) {
-		NL_SET_ERR_MSG(info->extack, "a link goes to a second port or to a peer");
+		NL_SET_ERR_MSG(info->extack, "the link has no far end, or both a port and a peer");
 		return -EINVAL;
 	}
 	err = get_end(info, PIB_A_LINK_A, &a);
@@ -514,7 +518,7 @@ static int get_flap(struct genl_info *info, struct nlattr **tb, struct pib_fault
 	get_fault(tb, PIB_F_FLAP_DOWN, req, PIB_FAULT_FLAP, &down_ms);
 	if (!up_ms != !down_ms) {
 		NL_SET_ERR_MSG(info->extack,
-			       "a cable that flaps is in for a while and out for a while");
+			       "the flapping cable lacks the time for which it is in or out");
 		return -EINVAL;
 	}
 	req->flap.up_ms = up_ms;
@@ -528,8 +532,7 @@ static int get_buffer(struct genl_info *info, struct nlattr **tb, struct pib_fau
 
 	get_fault(tb, PIB_F_BUFFER, req, PIB_FAULT_BUFFER, &bytes);
 	if (bytes && bytes < PIB_FAULT_BUFFER_MIN) {
-		NL_SET_ERR_MSG(info->extack,
-			       "a buffer has room for one packet at least, 4352 bytes");
+		NL_SET_ERR_MSG(info->extack, "the buffer is smaller than a packet, 4352 bytes");
 		return -EINVAL;
 	}
 	req->cfg.buffer = bytes;
@@ -549,7 +552,8 @@ static int get_faults(struct genl_info *info, struct pib_fault_req *req)
 	if (err)
 		return err;
 	if (tb[PIB_F_COUNTS]) {
-		NL_SET_ERR_MSG_ATTR(info->extack, tb[PIB_F_COUNTS], "counts are told, not set");
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PIB_F_COUNTS],
+				    "the counts of the faults cannot be set");
 		return -EINVAL;
 	}
 	req->anew = nla_get_flag(tb[PIB_F_NONE]);
@@ -586,7 +590,7 @@ int pib_nl_link_set_doit(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		return err;
 	if (!req.plug && !req.width && !req.speed && !req.faults.given && !req.faults.anew) {
-		NL_SET_ERR_MSG(info->extack, "nothing of the link is to change");
+		NL_SET_ERR_MSG(info->extack, "the request changes nothing of the link");
 		return -EINVAL;
 	}
 	return pib_links_set(info_net(info), &a, &req, info->extack);

@@ -18,7 +18,7 @@ static int get_match(struct genl_info *info, const struct nlattr *nest,
 	int err;
 
 	if (cfg->num_matches == PIB_CAPTURE_MATCHES) {
-		NL_SET_ERR_MSG(info->extack, "too many fields in the filter: 16 at most");
+		NL_SET_ERR_MSG(info->extack, "the filter has more than 16 fields");
 		return -E2BIG;
 	}
 	err = nla_parse_nested(tb, PIB_CM_MASK, nest, pib_capture_match_nl_policy, info->extack);
@@ -27,7 +27,7 @@ static int get_match(struct genl_info *info, const struct nlattr *nest,
 	if (!tb[PIB_CM_FIELD] || nla_get_u8(tb[PIB_CM_FIELD]) >= __PIB_CAPTURE_FIELDS ||
 	    !tb[PIB_CM_VALUE]) {
 		NL_SET_ERR_MSG_ATTR(info->extack, nest,
-				    "a filter names a field that there is, and its value");
+				    "the filter lacks a known field or its value");
 		return -EINVAL;
 	}
 	m->field = nla_get_u8(tb[PIB_CM_FIELD]);
@@ -59,7 +59,7 @@ static int get_capture(struct genl_info *info, struct pib_capture_req *req)
 	int err;
 
 	if (!info->attrs[PIB_A_CAPTURE]) {
-		NL_SET_ERR_MSG(info->extack, "what is to be captured is missing");
+		NL_SET_ERR_MSG(info->extack, "the description of the capture is missing");
 		return -EINVAL;
 	}
 	/* Attributes behind the filter are for answers, not for requests. */

@@ -102,7 +102,7 @@ int pib_nl_dump_prepare(struct sk_buff *skb, struct netlink_callback *cb, struct
 			u8 cmd)
 {
 	if (nlmsg_attrlen(cb->nlh, GENL_HDRLEN)) {
-		NL_SET_ERR_MSG(cb->extack, "a dump tells of everything: no attribute limits it");
+		NL_SET_ERR_MSG(cb->extack, "the dump has attributes, which cannot limit it");
 		return -EINVAL;
 	}
 	a->skb = skb;

@@ -19,7 +19,7 @@ static const char *given_node(struct genl_info *info, bool *is_switch)
 {
 	*is_switch = info->attrs[PIB_A_SWITCH_NAME];
 	if (*is_switch && info->attrs[PIB_A_HCA_NAME]) {
-		NL_SET_ERR_MSG(info->extack, "an HCA or a switch, not both");
+		NL_SET_ERR_MSG(info->extack, "the request names both an HCA and a switch");
 		return NULL;
 	}
 	return pib_nl_name(info, *is_switch ? PIB_A_SWITCH_NAME : PIB_A_HCA_NAME);
@@ -32,7 +32,7 @@ static int parse_inject(struct genl_info *info, struct nlattr **tb)
 
 	if (err || (!tb[PIB_IN_SEEN] && !tb[PIB_IN_DONE]))
 		return err;
-	NL_SET_ERR_MSG(info->extack, "what a rule has seen and done is told, not asked for");
+	NL_SET_ERR_MSG(info->extack, "the counts of the rule cannot be set");
 	return -EINVAL;
 }
 
@@ -58,7 +58,8 @@ static int check_when(struct genl_info *info, struct nlattr **tb)
 
 	if (!given)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, given, "this happens at once, and only once");
+	NL_SET_ERR_MSG_ATTR(info->extack, given,
+			    "the injection happens at once, so it takes no condition");
 	return -EINVAL;
 }
 
@@ -94,7 +95,7 @@ static int find_verb(struct genl_info *info, struct nlattr *attr)
 	for (verb = 0; verb < ARRAY_SIZE(verb_may_fail); verb++)
 		if (verb_may_fail[verb] && !nla_strcmp(attr, pib_verb_names[verb]))
 			return verb;
-	NL_SET_ERR_MSG_ATTR(info->extack, attr, "there is no such call that can be made to fail");
+	NL_SET_ERR_MSG_ATTR(info->extack, attr, "the call is unknown, or cannot be made to fail");
 	return -EINVAL;
 }
 
@@ -126,7 +127,7 @@ static int check_no_object(struct genl_info *info, struct nlattr **tb)
 
 	if (!given)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, given, "a call has no such thing");
+	NL_SET_ERR_MSG_ATTR(info->extack, given, "the call has no queue pair, port or MAD");
 	return -EINVAL;
 }
 
@@ -145,14 +146,14 @@ static int get_verb_error(struct genl_info *info, struct nlattr **tb, struct pib
 	if (verb < 0)
 		return verb;
 	if (!cfg->arg || cfg->arg > EHWPOISON) {
-		NL_SET_ERR_MSG(info->extack, "the error of the call is missing, or is none");
+		NL_SET_ERR_MSG(info->extack, "the error of the call is missing or unknown");
 		return -EINVAL;
 	}
 	if (tb[PIB_IN_PID]) {
 		cfg->pid = find_process(nla_get_u32(tb[PIB_IN_PID]));
 		if (!cfg->pid) {
 			NL_SET_ERR_MSG_ATTR(info->extack, tb[PIB_IN_PID],
-					    "there is no process of that number");
+					    "no process of that number in this PID namespace");
 			return -ESRCH;
 		}
 	}
@@ -167,11 +168,12 @@ static int get_particulars(struct genl_info *info, struct nlattr **tb, struct pi
 	bool is_verb = cfg->kind == PIB_INJECT_KIND_VERB_ERROR;
 
 	if (!is_verb && (tb[PIB_IN_VERB] || tb[PIB_IN_PID])) {
-		NL_SET_ERR_MSG(info->extack, "no call fails by this");
+		NL_SET_ERR_MSG(info->extack, "the injection is not about a call");
 		return -EINVAL;
 	}
 	if (tb[PIB_IN_VALUE] && cfg->kind != PIB_INJECT_KIND_MAD_LIE) {
-		NL_SET_ERR_MSG_ATTR(info->extack, tb[PIB_IN_VALUE], "nothing is told by this");
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PIB_IN_VALUE],
+				    "the injection writes no value");
 		return -EINVAL;
 	}
 	if (is_verb)
@@ -195,19 +197,19 @@ static int get_inject(struct genl_info *info, struct pib_inject_cfg *cfg)
 	int err;
 
 	if (!info->attrs[PIB_A_INJECT]) {
-		NL_SET_ERR_MSG(info->extack, "what is to happen is missing");
+		NL_SET_ERR_MSG(info->extack, "the injection is missing");
 		return -EINVAL;
 	}
 	err = parse_inject(info, tb);
 	if (err)
 		return err;
 	if (!tb[PIB_IN_KIND]) {
-		NL_SET_ERR_MSG(info->extack, "what is to happen is missing");
+		NL_SET_ERR_MSG(info->extack, "the kind of the injection is missing");
 		return -EINVAL;
 	}
 	cfg->kind = nla_get_u8(tb[PIB_IN_KIND]);
 	if (!tb[PIB_IN_OBJECT] && names_object(cfg->kind)) {
-		NL_SET_ERR_MSG(info->extack, "the number of what this happens to is missing");
+		NL_SET_ERR_MSG(info->extack, "the number of the injection's object is missing");
 		return -EINVAL;
 	}
 	cfg->object = pib_nl_u32(tb, PIB_IN_OBJECT, 0);
@@ -218,7 +220,7 @@ static int get_inject(struct genl_info *info, struct pib_inject_cfg *cfg)
 	if (!pib_inject_is_rule(cfg->kind))
 		return check_when(info, tb);
 	if (tb[PIB_IN_DELAY] && cfg->kind != PIB_INJECT_KIND_DELAY) {
-		NL_SET_ERR_MSG_ATTR(info->extack, tb[PIB_IN_DELAY], "nothing is delayed by this");
+		NL_SET_ERR_MSG_ATTR(info->extack, tb[PIB_IN_DELAY], "the injection delays nothing");
 		return -EINVAL;
 	}
 	cfg->delay = pib_nl_u64(tb, PIB_IN_DELAY, 0);

@@ -125,7 +125,8 @@ static int check_name(struct pib_net *pn, const char *name, struct netlink_ext_a
 		if (!isalnum(*c) && !strchr("_-.:", *c))
 			break;
 	if (!*name || *c || *name == '.' || *name == '-') {
-		NL_SET_ERR_MSG(extack, "bad name: letters, digits and _ - . : make a name");
+		NL_SET_ERR_MSG(extack,
+			       "the name is not made of letters, digits and _ - . : alone");
 		return -EINVAL;
 	}
 	if (pib_registry_find_switch(pn, name)) {
@@ -167,7 +168,7 @@ static int guid_claim(u64 guid, struct netlink_ext_ack *extack)
 	int err = pib_guid_claim(guid);
 
 	if (err == -EEXIST)
-		NL_SET_ERR_MSG(extack, "that GUID is taken");
+		NL_SET_ERR_MSG(extack, "the GUID is taken");
 	return err;
 }
 
@@ -208,7 +209,7 @@ static int guids_get(struct pib_hca_ctl *ctl, const struct pib_hca_cfg *cfg,
 	else
 		id->node_guid = pib_guid_get_random();
 	if (!id->node_guid) {
-		NL_SET_ERR_MSG(extack, "no GUID is left on this netdev");
+		NL_SET_ERR_MSG(extack, "the netdev has no GUID left");
 		return -ENOSPC;
 	}
 	/* The GUIDs of the ports are in the same block. */
@@ -353,7 +354,7 @@ static int ctl_plug(struct pib_hca_ctl *ctl, struct netlink_ext_ack *extack)
 			err = ctl_plug_peer(ctl, hca->nd.ports[i], &ctl->peers[i - 1]);
 	}
 	if (err == -ENOSPC)
-		NL_SET_ERR_MSG(extack, "too many standalone ports on this netdev");
+		NL_SET_ERR_MSG(extack, "the netdev has too many standalone ports");
 	else if (err)
 		NL_SET_ERR_MSG(extack, "out of memory for the links");
 	return err;
@@ -367,25 +368,25 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 	if (err)
 		return err;
 	if (!cfg->bearer.ifindex && (cfg->num_peers || cfg->standalone || cfg->bearer.key.len)) {
-		NL_SET_ERR_MSG(extack, "an HCA with peers or without an SM needs a netdev");
+		NL_SET_ERR_MSG(extack,
+			       "the HCA has no netdev, which peers, a key and standalone need");
 		return -EINVAL;
 	}
 	if (!cfg->bearer.ifindex && (cfg->bearer.accept_given || cfg->bearer.tos.ecn_given ||
 				     cfg->bearer.tos.dscp_given)) {
-		NL_SET_ERR_MSG(extack,
-			       "who is accepted, ECN and DSCP are a netdev's, and there is none");
+		NL_SET_ERR_MSG(extack, "the HCA has no netdev, which accept, ECN and DSCP need");
 		return -EINVAL;
 	}
 	if (cfg->bearer.second.len && !cfg->bearer.key.len) {
-		NL_SET_ERR_MSG(extack, "a second key needs a first one");
+		NL_SET_ERR_MSG(extack, "the second key has no first one beside it");
 		return -EINVAL;
 	}
 	if (cfg->num_peers > cfg->num_ports) {
-		NL_SET_ERR_MSG(extack, "more peers than ports");
+		NL_SET_ERR_MSG(extack, "the HCA has more peers than ports");
 		return -EINVAL;
 	}
 	if (cfg->standalone && !cfg->num_peers && cfg->num_ports > PIB_HELLO_LIDS) {
-		NL_SET_ERR_MSG(extack, "too many ports for a standalone HCA");
+		NL_SET_ERR_MSG(extack, "the standalone HCA has too many ports");
 		return -EINVAL;
 	}
 	return 0;
@@ -696,7 +697,8 @@ int pib_registry_del_switch(struct pib_net *pn, const char *name, struct netlink
 	if (!sw) {
 		err = -ENODEV;
 	} else if (sw->is_host) {
-		NL_SET_ERR_MSG(extack, "a host switch goes with the last HCA of its netdev");
+		NL_SET_ERR_MSG(extack,
+			       "the host switch stays until the last HCA of its netdev is gone");
 		err = -EBUSY;
 	} else {
 		pib_registry_remove_switch(sw);

@@ -43,7 +43,7 @@ static bool may_number(const struct pib_injects *in, struct netlink_ext_ack *ext
 {
 	if (in->last_id < INT_MAX)
 		return true;
-	NL_SET_ERR_MSG(extack, "there are no numbers left for injections");
+	NL_SET_ERR_MSG(extack, "no number is left for the injection");
 	return false;
 }
 
@@ -59,7 +59,7 @@ static bool make_room(struct pib_injects *in, struct netlink_ext_ack *extack)
 			return true;
 		}
 	}
-	NL_SET_ERR_MSG(extack, "there are 64 injections already, and none is over");
+	NL_SET_ERR_MSG(extack, "the HCA or switch has 64 injections, none of which is over");
 	return false;
 }
 

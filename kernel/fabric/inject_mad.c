@@ -40,16 +40,16 @@ static int check_lie(const struct pib_inject_cfg *cfg, struct netlink_ext_ack *e
 	const struct mad_lie *lie;
 
 	if (cfg->arg >= ARRAY_SIZE(lies)) {
-		NL_SET_ERR_MSG(extack, "there is no such field to lie about");
+		NL_SET_ERR_MSG(extack, "the field to lie about is unknown");
 		return -EINVAL;
 	}
 	lie = &lies[cfg->arg];
 	if (cfg->object == 0 && (lie->bytes == 8 || cfg->value <= lie->mask))
 		return 0;
 	if (cfg->object)
-		NL_SET_ERR_MSG(extack, "subnet management answers by queue pair 0");
+		NL_SET_ERR_MSG(extack, "subnet management answers by queue pair 0 alone");
 	else
-		NL_SET_ERR_MSG(extack, "the field has no room for that value");
+		NL_SET_ERR_MSG(extack, "the value is too large for the field");
 	return -EINVAL;
 }
 
@@ -59,7 +59,7 @@ int pib_inject_mad_check(const struct pib_inject_cfg *cfg, struct netlink_ext_ac
 		return check_lie(cfg, extack);
 	if (cfg->arg <= 0x7fff)
 		return 0;
-	NL_SET_ERR_MSG(extack, "a MAD has no room for that status");
+	NL_SET_ERR_MSG(extack, "the status is too large for a MAD");
 	return -EINVAL;
 }
 

@@ -150,15 +150,16 @@ static int check_rule(const struct pib_inject_cfg *cfg, struct netlink_ext_ack *
 {
 	if (!is_agents_kind(cfg->kind)) {
 		NL_SET_ERR_MSG(extack,
-			       "what a switch answers can be dropped, delayed, or changed by mad-status or lie");
+			       "the answers of a switch can only be dropped, delayed, or changed by mad-status or lie");
 		return -EOPNOTSUPP;
 	}
 	if (cfg->object > 1 || cfg->port) {
-		NL_SET_ERR_MSG(extack, "a switch has queue pairs 0 and 1, of no port");
+		NL_SET_ERR_MSG(extack,
+			       "a switch has queue pairs 0 and 1 alone, which belong to no port");
 		return -ENOENT;
 	}
 	if (cfg->kind == PIB_INJECT_KIND_DELAY && !cfg->delay) {
-		NL_SET_ERR_MSG(extack, "for how long an answer is to wait is missing");
+		NL_SET_ERR_MSG(extack, "the delay of the answer is missing");
 		return -EINVAL;
 	}
 	if (cfg->kind == PIB_INJECT_KIND_DROP || cfg->kind == PIB_INJECT_KIND_DELAY)

@@ -39,7 +39,7 @@ static int fail_qp(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
 	};
 
 	if (cfg->arg >= ARRAY_SIZE(events)) {
-		NL_SET_ERR_MSG(extack, "a queue pair fails for no such reason");
+		NL_SET_ERR_MSG(extack, "the reason of the failure is unknown");
 		return -EINVAL;
 	}
 	if (qp->state == IB_QPS_RESET) {
@@ -84,7 +84,7 @@ static int check_reliable(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
 		return -EOPNOTSUPP;
 	}
 	if (cfg->kind == PIB_INJECT_KIND_NAK && cfg->arg >= NAK_CODES) {
-		NL_SET_ERR_MSG(extack, "there is no such NAK");
+		NL_SET_ERR_MSG(extack, "the NAK is unknown");
 		return -EINVAL;
 	}
 	return 0;
@@ -94,7 +94,7 @@ static int check_status(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
 			struct netlink_ext_ack *extack)
 {
 	if (!cfg->arg || cfg->arg > PIB_WC_GENERAL_ERR) {
-		NL_SET_ERR_MSG(extack, "there is no such status to fail with");
+		NL_SET_ERR_MSG(extack, "the status of the failure is unknown");
 		return -EINVAL;
 	}
 	if (cfg->kind == PIB_INJECT_KIND_RECV_STATUS && pib_qp_is_datagram(qp)) {
@@ -109,7 +109,7 @@ static int check_delay(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
 {
 	if (cfg->delay)
 		return 0;
-	NL_SET_ERR_MSG(extack, "for how long a packet is to wait is missing");
+	NL_SET_ERR_MSG(extack, "the delay of the packet is missing");
 	return -EINVAL;
 }
 
@@ -180,7 +180,7 @@ static int check_special(const struct pib_inject_cfg *cfg, struct netlink_ext_ac
 	if (kinds[cfg->kind].packets && cfg->kind != PIB_INJECT_KIND_NAK)
 		return 0;
 	NL_SET_ERR_MSG(extack,
-		       "of queue pairs 0 and 1, which carry management, only packets go wrong");
+		       "queue pairs 0 and 1 carry management, so only their packets can go wrong");
 	return -EOPNOTSUPP;
 }
 

@@ -72,7 +72,7 @@ static int exchange_first(struct pib_keys *keys, const struct pib_keys *old,
 
 	if (!key) {
 		NL_SET_ERR_MSG(extack,
-			       "not the second key yet: all hosts must have it as that before");
+			       "the key is not yet the second one, which all hosts must have");
 		return -EINVAL;
 	}
 	if (key == second)

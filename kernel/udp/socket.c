@@ -629,7 +629,7 @@ static int socket_look(struct pib_udp_sock *sock, struct netlink_ext_ack *extack
 		WRITE_ONCE(sock->mtu, dev->mtu);
 		WRITE_ONCE(sock->running, netif_running(dev) && netif_carrier_ok(dev));
 	} else {
-		NL_SET_ERR_MSG(extack, "no such netdev in this network namespace");
+		NL_SET_ERR_MSG(extack, "no netdev of that number in this network namespace");
 		err = -ENODEV;
 	}
 	rtnl_unlock();

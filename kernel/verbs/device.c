@@ -358,11 +358,11 @@ struct pib_hca *pib_hca_create(struct pib_net *pn, const char *name, u8 num_port
 	int err;
 
 	if (!name_ok(name)) {
-		NL_SET_ERR_MSG(extack, "that is no name for a device");
+		NL_SET_ERR_MSG(extack, "the name is not one for a device");
 		return ERR_PTR(-EINVAL);
 	}
 	if (!num_ports || num_ports > PIB_MAX_PORTS) {
-		NL_SET_ERR_MSG(extack, "an HCA has 1 to 254 ports");
+		NL_SET_ERR_MSG(extack, "the number of ports is not 1 to 254");
 		return ERR_PTR(-EINVAL);
 	}
 

@@ -116,7 +116,7 @@ fresh
 check "a CQ is lost" inject cq "$(object cq cqn)" overrun
 check "overrun: the event" event "CQ error"
 check "overrun: its queue pair" event "local work queue catastrophic error"
-refuse "overrun: once" "overflowed before" inject cq "$(object cq cqn)" overrun
+refuse "overrun: once" "overflowed already" inject cq "$(object cq cqn)" overrun
 fresh srq
 check "an SRQ runs low" inject srq "$(object srq srqn)" limit
 check "limit: the event" event "SRQ limit reached"
@@ -285,11 +285,11 @@ refuse "not a port" "no port of that number" inject qp 0 port 9 drop 1
 refuse "MADs of others" "only queue pairs 0 and 1" inject qp "$near" drop 1 class sm
 refuse "answers of others" "only queue pairs 0 and 1" inject qp "$near" mad-status 1
 refuse "a lie by queue pair 1" "answers by queue pair 0" inject qp 1 lie node-guid value 0x0250c2fffe001234
-refuse "no such call" "no such call" inject verb poll_cq errno ENOMEM
-refuse "a call that never fails" "no such call" inject verb destroy_qp errno ENOMEM
-refuse "a call has no class" "no such thing" inject verb reg_mr errno ENOMEM class sm
+refuse "no such call" "the call is unknown" inject verb poll_cq errno ENOMEM
+refuse "a call that never fails" "cannot be made to fail" inject verb destroy_qp errno ENOMEM
+refuse "a call has no class" "no queue pair, port or MAD" inject verb reg_mr errno ENOMEM class sm
 refuse "no such process" "no process" inject verb reg_mr errno ENOMEM pid 4194304
-refuse "management's CQ" "left alone" inject cq "$(rdma -j resource show cq | jq '[.[] | select(.pid == null)][0].cqn')" overrun
+refuse "management's CQ" "belongs to queue pairs 0 and 1" inject cq "$(rdma -j resource show cq | jq '[.[] | select(.pid == null)][0].cqn')" overrun
 refuse "no such CQ" "no completion queue" inject cq 999999 overrun
 refuse "no such port" "no port of that number" inject port 9 error
 refuse "no migration" "not armed" inject qp "$near" migrate
@@ -383,7 +383,7 @@ untrace
 refuse "switch: no others" "dropped, delayed, or changed" at_switch duplicate 1
 refuse "switch: nothing at once" "dropped, delayed, or changed" pibctl inject injected fatal
 refuse "switch: no other queue pair" "queue pairs 0 and 1" pibctl inject injected qp 2 drop 1
-refuse "switch: of no port" "of no port" at_switch port 1 drop 1
+refuse "switch: of no port" "belong to no port" at_switch port 1 drop 1
 refuse "switch: no such field there" "answers by queue pair 0" pibctl inject injected qp 1 lie node-guid value 0x0250c2fffe001234
 refuse "switch: no such rule" "no injection of that number" pibctl inject del injected 99999
 refuse "neither HCA nor switch" "no such HCA or switch" pibctl inject nonesuch qp 0 drop 1

@@ -166,7 +166,7 @@ held_pid=
 
 # ---- what is refused ----
 
-refuse "a key that was not the second one" "all hosts must have it as that before" set_keys 1 key-file /tmp/key.old
+refuse "a key that was not the second one" "all hosts must have" set_keys 1 key-file /tmp/key.old
 refuse "the key as the second one" "is the fabric's key already" set_keys 1 second-key-file /tmp/key.new
 refuse "the same with a zero behind it, which is nothing to HMAC" "is the fabric's key already" set_keys 1 second-key-file /tmp/key.padded
 refuse "force alone" "nothing is to change" set_keys 1 force

@@ -102,11 +102,11 @@ TEST(FabricLoad, WhatWasMadeIsDeletedAfterARefusal)
 	kernel.answer({});
 	kernel.answer({});
 	kernel.answer({});
-	kernel.refuse({EEXIST, "that GUID is taken"});
+	kernel.refuse({EEXIST, "the GUID is taken"});
 	kernel.refuse({ENODEV, "no HCA or switch"});
 	const auto loaded = execute_load(client, plan_load(topology(), {}));
 	ASSERT_FALSE(loaded);
-	EXPECT_EQ(loaded.error().text, "cannot add HCA pib1: that GUID is taken");
+	EXPECT_EQ(loaded.error().text, "cannot add HCA pib1: the GUID is taken");
 	const auto sent = commands(kernel);
 	EXPECT_EQ(std::vector<int>(sent.begin() + 8, sent.end()),
 		  (std::vector<int>{PIB_CMD_HCA_DEL, PIB_CMD_SWITCH_DEL, PIB_CMD_SWITCH_DEL}));
