@@ -21,7 +21,7 @@ static bool capture_ended(const struct pib_capture *cap)
 }
 
 /* Read records without waiting. @ended is set to true if no more will come. */
-static ssize_t read_some(struct pib_capture *cap, char __user *buf, size_t room, bool *ended)
+static ssize_t read_records(struct pib_capture *cap, char __user *buf, size_t room, bool *ended)
 {
 	ssize_t n;
 
@@ -33,7 +33,7 @@ static ssize_t read_some(struct pib_capture *cap, char __user *buf, size_t room,
 	return n;
 }
 
-static bool has_news(const struct pib_capture *cap)
+static bool capture_readable(const struct pib_capture *cap)
 {
 	return capture_ended(cap) || pib_capture_ring_readable(&cap->ring);
 }
@@ -48,12 +48,12 @@ static ssize_t capture_read(struct file *file, char __user *buf, size_t room, lo
 		return -EINVAL;
 	for (;;) {
 		ended = false;
-		n = read_some(cap, buf, room, &ended);
+		n = read_records(cap, buf, room, &ended);
 		if (n || ended)
 			return n;
 		if (file->f_flags & O_NONBLOCK)
 			return -EAGAIN;
-		n = wait_event_interruptible(cap->wait, has_news(cap));
+		n = wait_event_interruptible(cap->wait, capture_readable(cap));
 		if (n)
 			return n;
 	}
@@ -67,7 +67,7 @@ static __poll_t capture_poll(struct file *file, poll_table *table)
 	poll_wait(file, &cap->wait, table);
 	/* Pairs with wq_has_sleeper() in fabric/capture.c. */
 	smp_mb();
-	if (has_news(cap))
+	if (capture_readable(cap))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (capture_ended(cap))
 		mask |= EPOLLHUP;

@@ -56,7 +56,7 @@ static struct rdma_restrack_entry *get_object(struct pib_hca *hca, enum rdma_res
 	return NULL;
 }
 
-static int lose_cq(struct pib_hca *hca, u32 number, struct netlink_ext_ack *extack)
+static int overrun_cq(struct pib_hca *hca, u32 number, struct netlink_ext_ack *extack)
 {
 	struct rdma_restrack_entry *res = get_object(hca, RDMA_RESTRACK_CQ, number, extack);
 	struct pib_cq *cq;
@@ -109,7 +109,7 @@ static int inject_hca(struct pib_hca *hca, const struct pib_inject_cfg *cfg,
 {
 	switch (cfg->kind) {
 	case PIB_INJECT_KIND_CQ_OVERRUN:
-		return lose_cq(hca, cfg->object, extack);
+		return overrun_cq(hca, cfg->object, extack);
 	case PIB_INJECT_KIND_SRQ_ERROR:
 		return fail_srq(hca, cfg->object, IB_EVENT_SRQ_ERR, extack);
 	case PIB_INJECT_KIND_SRQ_LIMIT:
@@ -124,8 +124,8 @@ static int inject_hca(struct pib_hca *hca, const struct pib_inject_cfg *cfg,
 }
 
 /* Unplug the cable in a port and plug it in again. Context: pn->lock held. */
-static int shake_port(struct pib_net *pn, const struct pib_hca_ctl *ctl, u32 num,
-		      struct netlink_ext_ack *extack)
+static int bounce_port(struct pib_net *pn, const struct pib_hca_ctl *ctl, u32 num,
+		       struct netlink_ext_ack *extack)
 {
 	struct pib_kport *port;
 
@@ -158,7 +158,7 @@ static int inject_port(struct pib_net *pn, const char *name, u32 num,
 	pib_net_lock(pn);
 	ctl = pib_registry_require_hca(pn, name, extack);
 	if (ctl)
-		err = shake_port(pn, ctl, num, extack);
+		err = bounce_port(pn, ctl, num, extack);
 	pib_net_unlock(pn);
 	return err;
 }
@@ -189,7 +189,7 @@ int pib_inject(struct pib_net *pn, const char *name, const struct pib_inject_cfg
 	pib_injects_prepare();
 	err = inject_named(pn, name, cfg, extack);
 	if (err <= 0)
-		pib_injects_give_up();
+		pib_injects_unprepare();
 	return err;
 }
 
@@ -220,7 +220,7 @@ int pib_inject_switch(struct pib_net *pn, const char *name, const struct pib_inj
 		err = pib_switch_inject(sw, cfg, extack);
 	pib_net_unlock(pn);
 	if (err <= 0)
-		pib_injects_give_up();
+		pib_injects_unprepare();
 	return err;
 }
 

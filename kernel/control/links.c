@@ -21,7 +21,7 @@ static struct pib_kport *find_end(struct pib_net *pn, const struct pib_end *end,
 	return nd->ports[end->port];
 }
 
-static bool end_free(const struct pib_kport *port, struct netlink_ext_ack *extack)
+static bool port_is_free(const struct pib_kport *port, struct netlink_ext_ack *extack)
 {
 	if (!pib_kport_has_cable(port))
 		return true;
@@ -51,7 +51,7 @@ int pib_links_add_cable(struct pib_net *pn, const struct pib_end *a, const struc
 		goto out_unlock;
 	}
 	err = -EBUSY;
-	if (!end_free(pa, extack) || !end_free(pb, extack))
+	if (!port_is_free(pa, extack) || !port_is_free(pb, extack))
 		goto out_unlock;
 	pa->is_auto = false;
 	pb->is_auto = false;
@@ -81,7 +81,7 @@ int pib_links_add_udp(struct pib_net *pn, const struct pib_end *a,
 	if (!port)
 		goto out_unlock;
 	err = -EBUSY;
-	if (!end_free(port, extack))
+	if (!port_is_free(port, extack))
 		goto out_unlock;
 	bearer = pib_bearer_get(pn, cfg, true, extack);
 	err = PTR_ERR_OR_ZERO(bearer);
@@ -247,7 +247,7 @@ static int link_change(struct pib_net *pn, struct pib_kport *port, const struct 
 	if (err)
 		return err;
 	if (req->faults.given || req->faults.anew) {
-		err = pib_faults_set(pn, port, &req->faults);
+		err = pib_impair_set(pn, port, &req->faults);
 		if (err) {
 			NL_SET_ERR_MSG(extack, "out of memory for the faults");
 			return err;
@@ -255,7 +255,7 @@ static int link_change(struct pib_net *pn, struct pib_kport *port, const struct 
 	}
 	if (!req->plug)
 		return 0;
-	pib_faults_stop_flap(port);
+	pib_impair_stop_flap(port);
 	mutex_lock(&pn->link_lock);
 	pib_cable_set_plugged(pn, port, req->plugged);
 	mutex_unlock(&pn->link_lock);

@@ -61,7 +61,7 @@ static u16 get_udp_port(struct genl_info *info)
 	return pib_nl_u16(info->attrs, PIB_A_UDP_PORT, PIB_UDP_PORT);
 }
 
-static int get_key(struct genl_info *info, int attr, struct pib_psk *key)
+static int get_psk(struct genl_info *info, int attr, struct pib_psk *key)
 {
 	const struct nlattr *nla = info->attrs[attr];
 
@@ -303,8 +303,8 @@ int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (cfg->bearer.accept_given)
 		cfg->bearer.accept = nla_get_u8(info->attrs[PIB_A_ACCEPT]);
 	cfg->standalone = nla_get_flag(info->attrs[PIB_A_STANDALONE]);
-	err = get_tos(info, &cfg->bearer.tos) ?: get_key(info, PIB_A_KEY, &cfg->bearer.key) ?:
-	      get_key(info, PIB_A_SECOND_KEY, &cfg->bearer.second) ?: get_peers(info, cfg) ?:
+	err = get_tos(info, &cfg->bearer.tos) ?: get_psk(info, PIB_A_KEY, &cfg->bearer.key) ?:
+	      get_psk(info, PIB_A_SECOND_KEY, &cfg->bearer.second) ?: get_peers(info, cfg) ?:
 	      get_product(info, &cfg->id.product) ?: get_behaviors(info, &cfg->behaviors);
 	if (err)
 		goto out_free;
@@ -340,8 +340,8 @@ static int get_keys_req(struct genl_info *info, struct pib_keys_req *req)
 		NL_SET_ERR_MSG(info->extack, "the second key cannot be both set and dropped");
 		return -EINVAL;
 	}
-	return get_key(info, PIB_A_KEY, &req->key) ?:
-	       get_key(info, PIB_A_SECOND_KEY, &req->second);
+	return get_psk(info, PIB_A_KEY, &req->key) ?:
+	       get_psk(info, PIB_A_SECOND_KEY, &req->second);
 }
 
 static bool is_about_uplink(struct genl_info *info)

@@ -13,7 +13,7 @@
  * Return: the number of a process in the requester's PID namespace, from that in the initial one;
  * 0: none.
  */
-static u32 number_here(u32 pid)
+static u32 requester_pid(u32 pid)
 {
 	u32 nr;
 
@@ -24,7 +24,7 @@ static u32 number_here(u32 pid)
 }
 
 /* Put the attributes that only some kinds have. */
-static int put_particulars(struct sk_buff *skb, const struct pib_inject_cfg *cfg)
+static int put_kind_attrs(struct sk_buff *skb, const struct pib_inject_cfg *cfg)
 {
 	if (cfg->object != PIB_INJECT_NO_QP && nla_put_u32(skb, PIB_IN_OBJECT, cfg->object))
 		return -EMSGSIZE;
@@ -40,7 +40,7 @@ static int put_particulars(struct sk_buff *skb, const struct pib_inject_cfg *cfg
 	if (cfg->kind == PIB_INJECT_KIND_VERB_ERROR &&
 	    nla_put_string(skb, PIB_IN_VERB, pib_verb_names[cfg->verb]))
 		return -EMSGSIZE;
-	return cfg->pid ? nla_put_u32(skb, PIB_IN_PID, number_here(cfg->pid)) : 0;
+	return cfg->pid ? nla_put_u32(skb, PIB_IN_PID, requester_pid(cfg->pid)) : 0;
 }
 
 static int put_inject(struct sk_buff *skb, const struct pib_inject *rule)
@@ -50,7 +50,7 @@ static int put_inject(struct sk_buff *skb, const struct pib_inject *rule)
 
 	if (!nest || nla_put_u32(skb, PIB_IN_ID, rule->id) ||
 	    nla_put_u8(skb, PIB_IN_KIND, cfg->kind) ||
-	    put_particulars(skb, cfg) ||
+	    put_kind_attrs(skb, cfg) ||
 	    nla_put_u32(skb, PIB_IN_ARG, cfg->arg) ||
 	    nla_put_u64_64bit(skb, PIB_IN_DELAY, cfg->delay, PIB_IN_PAD) ||
 	    nla_put_u32(skb, PIB_IN_AFTER, cfg->after) ||

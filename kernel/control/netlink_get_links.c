@@ -132,7 +132,7 @@ static int put_faults(struct sk_buff *skb, struct pib_faults *fs)
  * Return: true if the message about the local cable between @port and @peer comes from @port. Of an
  * HCA and a switch this is the HCA, of two HCAs or two switches the one made first.
  */
-static bool tells_of_cable(const struct pib_kport *port, const struct pib_kport *peer)
+static bool port_shows_cable(const struct pib_kport *port, const struct pib_kport *peer)
 {
 	if (!port->sw != !peer->sw)
 		return !port->sw;
@@ -152,7 +152,7 @@ static int put_link(struct pib_nl_answer *a, struct pib_kport *port)
 	bool failed;
 	void *hdr;
 
-	if (!link && (!peer || !tells_of_cable(port, peer)))
+	if (!link && (!peer || !port_shows_cable(port, peer)))
 		return 0;
 	hdr = pib_nl_answer_begin(a);
 	if (!hdr)

@@ -15,7 +15,7 @@
  * Get the name of the HCA or switch. Return: the name; NULL: none is given, or both are, which the
  * extack says.
  */
-static const char *given_node(struct genl_info *info, bool *is_switch)
+static const char *get_node_name(struct genl_info *info, bool *is_switch)
 {
 	*is_switch = info->attrs[PIB_A_SWITCH_NAME];
 	if (*is_switch && info->attrs[PIB_A_HCA_NAME]) {
@@ -163,7 +163,7 @@ static int get_verb_error(struct genl_info *info, struct nlattr **tb, struct pib
 }
 
 /* Get the attributes that only some kinds have. */
-static int get_particulars(struct genl_info *info, struct nlattr **tb, struct pib_inject_cfg *cfg)
+static int get_kind_attrs(struct genl_info *info, struct nlattr **tb, struct pib_inject_cfg *cfg)
 {
 	bool is_verb = cfg->kind == PIB_INJECT_KIND_VERB_ERROR;
 
@@ -186,7 +186,7 @@ static int get_particulars(struct genl_info *info, struct nlattr **tb, struct pi
 	return 0;
 }
 
-static bool names_object(u8 kind)
+static bool kind_has_object(u8 kind)
 {
 	return kind != PIB_INJECT_KIND_DEVICE_FATAL && kind != PIB_INJECT_KIND_VERB_ERROR;
 }
@@ -208,13 +208,13 @@ static int get_inject(struct genl_info *info, struct pib_inject_cfg *cfg)
 		return -EINVAL;
 	}
 	cfg->kind = nla_get_u8(tb[PIB_IN_KIND]);
-	if (!tb[PIB_IN_OBJECT] && names_object(cfg->kind)) {
+	if (!tb[PIB_IN_OBJECT] && kind_has_object(cfg->kind)) {
 		NL_SET_ERR_MSG(info->extack, "the number of the injection's object is missing");
 		return -EINVAL;
 	}
 	cfg->object = pib_nl_u32(tb, PIB_IN_OBJECT, 0);
 	cfg->arg = pib_nl_u32(tb, PIB_IN_ARG, 0);
-	err = get_particulars(info, tb, cfg);
+	err = get_kind_attrs(info, tb, cfg);
 	if (err)
 		return err;
 	if (!pib_inject_is_rule(cfg->kind))
@@ -249,7 +249,7 @@ int pib_nl_inject_new_doit(struct sk_buff *skb, struct genl_info *info)
 	bool is_switch;
 	int err, id;
 
-	name = given_node(info, &is_switch);
+	name = get_node_name(info, &is_switch);
 	if (!name)
 		return -EINVAL;
 	err = get_inject(info, &cfg);
@@ -272,7 +272,7 @@ int pib_nl_inject_del_doit(struct sk_buff *skb, struct genl_info *info)
 	bool is_switch;
 	int err;
 
-	name = given_node(info, &is_switch);
+	name = get_node_name(info, &is_switch);
 	if (!name)
 		return -EINVAL;
 	if (info->attrs[PIB_A_INJECT]) {

@@ -103,7 +103,7 @@ static int put_message(struct object_dump *d, struct pib_hca *hca)
 				 !put_object(skb, &d->view));
 }
 
-static void see_object(const struct pib_object *o, void *arg)
+static void view_object(const struct pib_object *o, void *arg)
 {
 	struct object_dump *d = arg;
 
@@ -115,7 +115,7 @@ static void see_object(const struct pib_object *o, void *arg)
  *
  * Return: 0; -EMSGSIZE: the messages are full; -ENOENT: the HCA has no more objects.
  */
-static int look_once(struct object_dump *d, struct pib_hca *hca)
+static int dump_one(struct object_dump *d, struct pib_hca *hca)
 {
 	int err;
 
@@ -158,7 +158,7 @@ static struct pib_hca *dumped_hca(struct pib_net *pn, struct object_cursor *c)
  *
  * Return: 0: there is more; -ENODATA: there is no more; -EMSGSIZE; -EINTR: the caller is killed.
  */
-static int dump_some(struct object_dump *d, struct pib_net *pn)
+static int dump_batch(struct object_dump *d, struct pib_net *pn)
 {
 	struct pib_hca *hca;
 	int err, n;
@@ -171,7 +171,7 @@ static int dump_some(struct object_dump *d, struct pib_net *pn)
 	if (fatal_signal_pending(current))
 		err = -EINTR;
 	for (n = 0; !err && n < LOOKS_MAX; n++)
-		err = look_once(d, hca);
+		err = dump_one(d, hca);
 	pib_net_view_end(pn);
 	if (err != -ENOENT)
 		return err;
@@ -184,11 +184,11 @@ static int dump_some(struct object_dump *d, struct pib_net *pn)
  * those of the user who has opened the socket. Passing the socket to a program that may see more
  * does not show more.
  */
-static void whose_objects(struct object_dump *d)
+static void select_objects(struct object_dump *d)
 {
 	d->look.all = netlink_capable(d->a.cb->skb, CAP_NET_ADMIN);
 	d->look.uid = from_kuid(&init_user_ns, READ_ONCE(d->a.skb->sk->sk_uid));
-	d->look.see = see_object;
+	d->look.see = view_object;
 	d->look.arg = d;
 }
 
@@ -206,9 +206,9 @@ int pib_nl_object_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		goto out_free;
 	d->c = (struct object_cursor *)cb->ctx;
 	BUILD_BUG_ON(sizeof(*d->c) > sizeof(cb->ctx));
-	whose_objects(d);
+	select_objects(d);
 	do {
-		err = dump_some(d, pn);
+		err = dump_batch(d, pn);
 		cond_resched();
 	} while (!err);
 

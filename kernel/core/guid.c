@@ -47,7 +47,7 @@ static bool block_insert(struct guid_block *b)
 	return true;
 }
 
-static bool block_try(struct guid_block *b, u64 mac, unsigned int index)
+static bool block_take(struct guid_block *b, u64 mac, unsigned int index)
 {
 	b->first = mac << 16 | index << 8;
 	b->last = b->first + GUID_BLOCK - 1;
@@ -60,7 +60,7 @@ static bool block_choose(struct guid_block *b, u64 mac, bool is_switch)
 	unsigned int i;
 
 	for (i = 1; i < GUID_INDICES; i++)
-		if (block_try(b, mac, is_switch ? GUID_INDICES - i : i))
+		if (block_take(b, mac, is_switch ? GUID_INDICES - i : i))
 			return true;
 	return false;
 }

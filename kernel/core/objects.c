@@ -52,7 +52,7 @@ static struct pib_object *tree_after(const struct rb_root *tree, u64 id)
 	return next;
 }
 
-static void object_own(struct pib_object *o, const char *kernel)
+static void object_set_owner(struct pib_object *o, const char *kernel)
 {
 	if (kernel) {
 		strscpy(o->owner, kernel, sizeof(o->owner));
@@ -71,7 +71,7 @@ void pib_object_add(struct pib_objects *all, struct pib_object *o, enum pib_obje
 	o->kind = kind;
 	o->parent = parent;
 	o->created = ktime_get_real_ns();
-	object_own(o, kernel);
+	object_set_owner(o, kernel);
 
 	spin_lock_irqsave(&all->lock, flags);
 	o->id = ++all->last[kind];
@@ -87,14 +87,14 @@ void pib_object_del(struct pib_objects *all, struct pib_object *o)
 	rb_erase(&o->node, &all->trees[o->kind]);
 	spin_unlock_irqrestore(&all->lock, flags);
 
-	/* Pairs with atomic_dec_and_test() in object_leave(). */
+	/* Pairs with atomic_dec_and_test() in object_unview(). */
 	if (o->kind != PIB_OBJECT_KIND_AH)
 		wait_var_event(&o->viewers, !atomic_read(&o->viewers));
 	put_pid(o->pid);
 }
 
 /* The object may go at once: its address is not followed any more. */
-static void object_leave(struct pib_object *o)
+static void object_unview(struct pib_object *o)
 {
 	if (atomic_dec_and_test(&o->viewers))
 		wake_up_var(&o->viewers);
@@ -155,7 +155,7 @@ enum pib_object_seen pib_objects_see(struct pib_objects *all, struct pib_object_
 
 	if (o && look->kind != PIB_OBJECT_KIND_AH) {
 		look->see(o, look->arg);
-		object_leave(o);
+		object_unview(o);
 	}
 	return seen;
 }

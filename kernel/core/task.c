@@ -47,7 +47,7 @@
  * @cpu: the CPU
  * @now: ns, time at which the clock was read last
  * @local: the CPU's own clock at that time
- * @asks_until: jiffies: see pib_tasks_ask()
+ * @asks_until: jiffies: see pib_tasks_note_request()
  * @copies: copies of multicasts made on this CPU so far, modulo 2^32
  * @due_by: ns: timers that were due by then share @due
  * @due: what these timers may still do
@@ -137,7 +137,7 @@ static struct pib_runlist *runlist_of(struct pib_task *t)
 	return this_cpu_ptr(&pib_runlists);
 }
 
-void pib_tasks_ask(void)
+void pib_tasks_note_request(void)
 {
 	this_cpu_ptr(&pib_runlists)->asks_until = jiffies + msecs_to_jiffies(ASKS_MSEC);
 }
@@ -270,7 +270,7 @@ static void run_one(struct pib_runlist *rl, struct pib_task *t, struct pib_budge
 }
 
 /* Run the tasks of @rl, round by round, so that each task gets its turn. */
-static void work_off(struct pib_runlist *rl, struct pib_budget *budget)
+static void runlist_drain(struct pib_runlist *rl, struct pib_budget *budget)
 {
 	struct llist_node *node;
 	struct pib_task *t;
@@ -329,7 +329,7 @@ static bool runlist_spend(struct pib_runlist *rl, struct pib_budget *budget)
 		if (test_and_set_bit_lock(0, &rl->running))
 			return true;
 		rcu_read_lock();
-		work_off(rl, budget);
+		runlist_drain(rl, budget);
 		rcu_read_unlock();
 		/* Pairs with test_and_set_bit_lock() above, on the CPU that runs the list next. */
 		clear_bit_unlock(0, &rl->running);
@@ -396,7 +396,7 @@ static void runlist_work(struct work_struct *work)
 		queue_work_on(rl->cpu, pib_task_wq, work);
 }
 
-static void take_polled(struct pib_runlist *from, struct pib_runlist *to)
+static void move_polled(struct pib_runlist *from, struct pib_runlist *to)
 {
 	struct llist_node *node = llist_del_all(&from->polled), *next;
 
@@ -413,7 +413,7 @@ static bool run_polled(struct pib_runlist *rl, struct pib_runlist **here)
 
 	local_bh_disable();
 	*here = this_cpu_ptr(&pib_runlists);
-	take_polled(rl, *here);
+	move_polled(rl, *here);
 	done = runlist_run(*here, true);
 	local_bh_enable();
 	return done;

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Tasks: which one runs when, and where (core/task.c). */
+/*
+ * Tasks: which one runs when, and where (core/task.c). The caller that has something for a task
+ * chooses how to schedule it:
+ *
+ *   call                         when                                  the task is run by
+ *   pib_task_kick()              in any context, where nobody calls     the work item of this CPU
+ *                                pib_tasks_run() afterwards            or of the task's home
+ *   pib_task_activate()          something has come in, with softirqs  pib_tasks_run() of this CPU,
+ *                                off                                   or its home's work item
+ *   pib_task_activate_bulk()     the same, and it is long to copy      the same, or the next CPU
+ *                                                                      if this one sends requests
+ *   pib_task_activate_here()     a process has rung for its sends      as pib_task_activate()
+ *   pib_task_hand_off()          a process rings again and again       the poller of this CPU
+ */
 #ifndef PIB_CORE_TASK_H
 #define PIB_CORE_TASK_H
 
@@ -140,7 +153,7 @@ void pib_tasks_run(void);
  */
 void pib_tasks_run_due(u64 due);
 /* Note that a request has left this CPU over a network: more will follow. Context: softirqs off. */
-void pib_tasks_ask(void);
+void pib_tasks_note_request(void);
 
 /*
  * Note that a multicast was copied @n times on this CPU, or that as much else was done. A caller

@@ -33,7 +33,7 @@ void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far)
 	port->p.far_ext_speed_en = far->ext_speed_en;
 	pib_port_link_up(&port->p, far->mtu_cap);
 	if (port->nd->standalone)
-		pib_port_go_alone(&port->p, port->alone_lid);
+		pib_port_set_standalone(&port->p, port->alone_lid);
 	pib_kport_changed(port);
 	spin_unlock_irq(lock);
 	pib_kport_events(port);
@@ -75,7 +75,7 @@ static void notify_cable(u8 kind, struct pib_kport *a, struct pib_kport *b, bool
 }
 
 /* Bring the link of a local cable up at both ends, if both want it. */
-static void cable_settle(struct pib_kport *a, struct pib_kport *b)
+static void cable_train(struct pib_kport *a, struct pib_kport *b)
 {
 	struct pib_far far_a, far_b;
 
@@ -88,7 +88,7 @@ static void cable_settle(struct pib_kport *a, struct pib_kport *b)
 }
 
 /* Retrain the link of @port. */
-static void cable_bounce(struct pib_net *pn, struct pib_kport *port)
+static void cable_retrain(struct pib_net *pn, struct pib_kport *port)
 {
 	struct pib_kport *peer;
 	struct pib_link *link;
@@ -99,7 +99,7 @@ static void cable_bounce(struct pib_net *pn, struct pib_kport *port)
 	if (peer) {
 		pib_kport_link_down(port);
 		pib_kport_link_down(peer);
-		cable_settle(port, peer);
+		cable_train(port, peer);
 	} else if (link) {
 		link->ops->bounce(link);
 	}
@@ -110,7 +110,7 @@ void pib_kport_phys_changed(struct pib_kport *port)
 	struct pib_net *pn = port->nd->pn;
 
 	mutex_lock(&pn->link_lock);
-	cable_bounce(pn, port);
+	cable_retrain(pn, port);
 	mutex_unlock(&pn->link_lock);
 }
 
@@ -129,7 +129,7 @@ void pib_cable_plug(struct pib_net *pn, struct pib_kport *a, struct pib_kport *b
 	rcu_assign_pointer(a->peer, b);
 	rcu_assign_pointer(b->peer, a);
 	notify_cable(PIB_EVENT_KIND_LINK_NEW, a, b, true);
-	cable_settle(a, b);
+	cable_train(a, b);
 	mutex_unlock(&pn->link_lock);
 	pn->changes++;
 }
@@ -140,7 +140,7 @@ void pib_cable_pull(struct pib_net *pn, struct pib_kport *port, struct list_head
 	struct pib_link *link = rcu_dereference_protected(port->link, true);
 
 	lockdep_assert_held(&pn->lock);
-	pib_faults_drop(port);
+	pib_impair_drop(port);
 	if (link) {
 		link->ops->unplug(link, dead);
 		return;
@@ -172,7 +172,7 @@ void pib_cable_set_plugged(struct pib_net *pn, struct pib_kport *port, bool plug
 		link->cable_out = !plugged;
 	}
 	notify_cable(PIB_EVENT_KIND_LINK_PLUGGED, port, peer, plugged);
-	cable_bounce(pn, port);
+	cable_retrain(pn, port);
 }
 
 static void kport_set_caps(struct pib_kport *port, u8 width_sup, u8 speed_sup, u8 ext_speed_sup)
@@ -198,6 +198,6 @@ void pib_cable_set_caps(struct pib_net *pn, struct pib_kport *port, u8 width_sup
 		kport_set_caps(end[1], width_sup, speed_sup, ext_speed_sup);
 	}
 	kport_set_caps(port, width_sup, speed_sup, ext_speed_sup);
-	cable_bounce(pn, port);
+	cable_retrain(pn, port);
 	mutex_unlock(&pn->link_lock);
 }

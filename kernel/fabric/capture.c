@@ -249,15 +249,15 @@ void pib_capture_burst(struct pib_kport *port, struct pib_burst *b, u8 flags, u8
 		tap_burst(tap, b, flags, reason, marks);
 }
 
-void pib_capture_fact(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason)
+void pib_capture_at_once(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason)
 {
 	struct pib_mark *marks = NULL;
 
 	pib_capture_burst(port, b, flags, reason, &marks);
-	pib_marks_settle(&marks, true);
+	pib_marks_finish(&marks, true);
 }
 
-static void mark_settle(struct pib_mark *mark, bool passed)
+static void mark_finish(struct pib_mark *mark, bool passed)
 {
 	struct pib_tap *tap = mark->tap;
 
@@ -274,13 +274,13 @@ static void mark_settle(struct pib_mark *mark, bool passed)
 		wake_up_interruptible_poll(&tap->cap->wait, EPOLLIN | EPOLLRDNORM);
 }
 
-void pib_capture_settle(struct pib_mark **marks, bool passed)
+void pib_capture_finish(struct pib_mark **marks, bool passed)
 {
 	struct pib_mark *mark;
 
 	while ((mark = *marks)) {
 		*marks = mark->next;
-		mark_settle(mark, passed);
+		mark_finish(mark, passed);
 		kfree(mark);
 	}
 }

@@ -119,26 +119,26 @@ static inline bool pib_captured(const struct pib_kport *port)
  * @b: burst
  * @flags: PIB_CAPTURE_OUT or 0
  * @reason: enum pib_capture_reason
- * @marks: list to which the burst's marks are added, for pib_marks_settle()
+ * @marks: list to which the burst's marks are added, for pib_marks_finish()
  *
- * Context: softirqs off, under RCU until pib_marks_settle().
+ * Context: softirqs off, under RCU until pib_marks_finish().
  */
 void pib_capture_burst(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason,
 		       struct pib_mark **marks);
 /* As pib_capture_burst(), and the records count at once. Context: softirqs off, under RCU. */
-void pib_capture_fact(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason);
+void pib_capture_at_once(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason);
 /* Count the records if the burst has @passed, else drop them. Context: as pib_capture_burst(). */
-void pib_capture_settle(struct pib_mark **marks, bool passed);
+void pib_capture_finish(struct pib_mark **marks, bool passed);
 /*
  * Write into the records made at @port, by which the burst came in, what became of the burst.
  * Context: as pib_capture_burst().
  */
 void pib_capture_explain(struct pib_mark *marks, const struct pib_kport *port, u8 reason);
 
-static inline void pib_marks_settle(struct pib_mark **marks, bool passed)
+static inline void pib_marks_finish(struct pib_mark **marks, bool passed)
 {
 	if (unlikely(*marks))
-		pib_capture_settle(marks, passed);
+		pib_capture_finish(marks, passed);
 }
 
 static inline void pib_marks_explain(struct pib_mark *marks, const struct pib_kport *port,
@@ -153,7 +153,7 @@ static inline void pib_capture_failed(struct pib_kport *port, struct pib_burst *
 				      u8 reason)
 {
 	if (pib_captured(port))
-		pib_capture_fact(port, b, flags | PIB_CAPTURE_FAILED, reason);
+		pib_capture_at_once(port, b, flags | PIB_CAPTURE_FAILED, reason);
 }
 
 /*

@@ -54,8 +54,8 @@ static bool packet_parse(struct pib_burst *b, const u8 *p, u32 len)
 	return b->linear;
 }
 
-struct pib_burst *pib_damage(struct pib_fault *f, enum pib_fault_lot lot, struct pib_burst *b,
-			     u32 bits)
+struct pib_burst *pib_corrupt_burst(struct pib_fault *f, enum pib_fault_lot lot,
+				    struct pib_burst *b, u32 bits)
 {
 	u32 len = pib_hdrs_wire_len(&b->h, b->len);
 	u8 *p = packet_bytes(b, len);

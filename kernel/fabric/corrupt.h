@@ -7,7 +7,7 @@
 struct pib_burst;
 
 /**
- * pib_damage() - damage bits of a packet, as the receiver reads them
+ * pib_corrupt_burst() - damage bits of a packet, as the receiver reads them
  * @f: faults of the cable, whose choices say which bits
  * @lot: what the choice is made for
  * @b: burst of one packet; stays the caller's
@@ -16,7 +16,7 @@ struct pib_burst;
  * Context: any with softirqs disabled.
  * Return: a packet in which no CRC shows the damage; NULL: a CRC does, or there was no memory.
  */
-struct pib_burst *pib_damage(struct pib_fault *f, enum pib_fault_lot lot, struct pib_burst *b,
-			     u32 bits);
+struct pib_burst *pib_corrupt_burst(struct pib_fault *f, enum pib_fault_lot lot,
+				    struct pib_burst *b, u32 bits);
 
 #endif

@@ -145,13 +145,13 @@ static void walk_commit(struct pib_walk *w)
 	}
 	w->nin = 0;
 	w->start = NULL;
-	pib_marks_settle(&w->marks, true);
+	pib_marks_finish(&w->marks, true);
 }
 
 /* Drop the burst's marks: the sender has it back, and will try again. */
 static void walk_undo(struct pib_walk *w)
 {
-	pib_marks_settle(&w->marks, false);
+	pib_marks_finish(&w->marks, false);
 }
 
 void pib_kport_sent(struct pib_kport *port, struct pib_burst *b)
@@ -161,7 +161,7 @@ void pib_kport_sent(struct pib_kport *port, struct pib_burst *b)
 	walk_begin(&w, b);
 	count_out(&w, port, b->h.vl & 0xF);
 	if (pib_captured(port))
-		pib_capture_fact(port, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PASSED);
+		pib_capture_at_once(port, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PASSED);
 }
 
 static void walk_drop(struct pib_walk *w, struct pib_burst *b)
@@ -304,7 +304,7 @@ static struct pib_kport *walk_leave(struct pib_walk *w, struct pib_kport *out,
 	}
 	count_out(w, out, b->h.vl & 0xF);
 	if (pib_captured(out))
-		pib_capture_fact(out, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PASSED);
+		pib_capture_at_once(out, b, PIB_CAPTURE_OUT, PIB_CAPTURE_PASSED);
 	w->via_udp = true;
 	link->ops->xmit(link, b);
 	return NULL;
@@ -567,7 +567,7 @@ static int walk_pipe(struct pib_walk *w, struct pib_kport *in, struct pib_pipe *
 }
 
 /* The HCA at @in is full: mark @b at the switch port before it, if there is one. */
-static void walk_jam(struct pib_kport *in, struct pib_burst *b)
+static void walk_mark_full(struct pib_kport *in, struct pib_burst *b)
 {
 	struct pib_kport *out = rcu_dereference(in->peer);
 
@@ -612,7 +612,7 @@ static int walk_node(struct pib_walk *w, struct pib_kport *in, struct pib_burst 
 	if (!in->sw) {
 		err = in->nd->ops->rx(in, b);
 		if (err < 0) {
-			walk_jam(in, b);
+			walk_mark_full(in, b);
 			return err;
 		}
 		pib_marks_explain(w->marks, in, err);
@@ -656,7 +656,7 @@ static void walk_in_or_drop(struct pib_walk *w, struct pib_kport *in, struct pib
 }
 
 /* Walk the copies and answers that the first burst left behind. */
-static void walk_rest(struct pib_walk *w)
+static void walk_pending(struct pib_walk *w)
 {
 	while (!list_empty(&w->pending)) {
 		struct pib_burst *b = list_first_entry(&w->pending, struct pib_burst, entry);
@@ -703,7 +703,7 @@ int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b)
 	} else if (w.via_udp) {
 		err = PIB_XMIT_UDP;
 	}
-	walk_rest(&w);
+	walk_pending(&w);
 	return err;
 }
 
@@ -713,7 +713,7 @@ void pib_kport_recv(struct pib_kport *port, struct pib_burst *b)
 
 	walk_start(&w, b);
 	walk_in_or_drop(&w, port, b);
-	walk_rest(&w);
+	walk_pending(&w);
 }
 
 int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b)
@@ -732,7 +732,7 @@ int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b)
 		b->hops = hops;
 		walk_undo(&w);
 	}
-	walk_rest(&w);
+	walk_pending(&w);
 	return err;
 }
 
@@ -743,5 +743,5 @@ void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b)
 	INIT_LIST_HEAD(&w.pending);
 	w.copies = 0;
 	walk_queue_agent(&w, sw, out_port, b);
-	walk_rest(&w);
+	walk_pending(&w);
 }

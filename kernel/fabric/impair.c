@@ -116,7 +116,7 @@ static void faults_unpublish(struct pib_faults *fs)
 	}
 }
 
-void pib_faults_drop(struct pib_kport *port)
+void pib_impair_drop(struct pib_kport *port)
 {
 	struct pib_faults *fs = port->faults;
 
@@ -139,7 +139,7 @@ static void faults_plug(struct pib_faults *fs)
 	mutex_unlock(&pn->link_lock);
 }
 
-void pib_faults_stop_flap(struct pib_kport *port)
+void pib_impair_stop_flap(struct pib_kport *port)
 {
 	if (!port->faults)
 		return;
@@ -148,7 +148,7 @@ void pib_faults_stop_flap(struct pib_kport *port)
 	port->faults->out = false;
 }
 
-int pib_faults_set(struct pib_net *pn, struct pib_kport *port, const struct pib_fault_req *req)
+int pib_impair_set(struct pib_net *pn, struct pib_kport *port, const struct pib_fault_req *req)
 {
 	struct pib_faults *old = port->faults, *fs = NULL;
 	struct pib_fault_cfg cfg = { .seed = get_random_u32() };

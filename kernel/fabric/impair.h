@@ -73,16 +73,16 @@ struct pib_fault_req {
  * Context: process, pn->lock held; sleeps for a grace period if the cable had faults.
  * Return: 0 or -ENOMEM.
  */
-int pib_faults_set(struct pib_net *pn, struct pib_kport *port, const struct pib_fault_req *req);
+int pib_impair_set(struct pib_net *pn, struct pib_kport *port, const struct pib_fault_req *req);
 /*
  * Free the faults of the cable in @port, which is about to go. Context: process, pn->lock held;
  * sleeps for a grace period if the cable has faults.
  */
-void pib_faults_drop(struct pib_kport *port);
+void pib_impair_drop(struct pib_kport *port);
 /*
  * Stop the cable in @port from flapping, since the user plugs it in or out. Context: process,
  * pn->lock held.
  */
-void pib_faults_stop_flap(struct pib_kport *port);
+void pib_impair_stop_flap(struct pib_kport *port);
 
 #endif

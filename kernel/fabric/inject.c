@@ -39,7 +39,7 @@ static void rule_drop(struct pib_injects *in, struct pib_inject *rule)
 	static_branch_slow_dec_deferred(&pib_inject_key);
 }
 
-static bool may_number(const struct pib_injects *in, struct netlink_ext_ack *extack)
+static bool check_number(const struct pib_injects *in, struct netlink_ext_ack *extack)
 {
 	if (in->last_id < INT_MAX)
 		return true;
@@ -81,7 +81,7 @@ void pib_injects_prepare(void)
 	static_branch_deferred_inc(&pib_inject_key);
 }
 
-void pib_injects_give_up(void)
+void pib_injects_unprepare(void)
 {
 	static_branch_slow_dec_deferred(&pib_inject_key);
 }
@@ -95,7 +95,7 @@ int pib_injects_add(struct pib_injects *in, const struct pib_inject_cfg *cfg,
 	if (!rule)
 		return -ENOMEM;
 	mutex_lock(&in->lock);
-	if (!may_number(in, extack) || !make_room(in, extack)) {
+	if (!check_number(in, extack) || !make_room(in, extack)) {
 		mutex_unlock(&in->lock);
 		kfree(rule);
 		return -ENOSPC;
@@ -124,7 +124,7 @@ int pib_injects_del(struct pib_injects *in, u32 id)
 	return err;
 }
 
-void pib_injects_forget_qp(struct pib_injects *in, u32 qpn)
+void pib_injects_del_qp(struct pib_injects *in, u32 qpn)
 {
 	struct pib_inject *rule, *next;
 

@@ -133,7 +133,7 @@ void pib_injects_exit(void);
  * Context: process.
  */
 void pib_injects_prepare(void);
-void pib_injects_give_up(void);
+void pib_injects_unprepare(void);
 
 /**
  * pib_injects_add() - make a rule, after pib_injects_prepare()
@@ -160,7 +160,7 @@ int pib_injects_del(struct pib_injects *in, u32 id);
  * Take away the rules of queue pair @qpn, which goes; for 0 and 1 those of all ports. Context:
  * process.
  */
-void pib_injects_forget_qp(struct pib_injects *in, u32 qpn);
+void pib_injects_del_qp(struct pib_injects *in, u32 qpn);
 /*
  * Copy the rule with the least number above @id to @rule.
  *

@@ -120,7 +120,7 @@ static void change_status(u8 *mad, u16 status)
 	pib_put16(mad + PIB_MAD_STATUS, status | kept);
 }
 
-static void tell_lie(u8 *mad, const struct mad_lie *lie, u64 value)
+static void change_field(u8 *mad, const struct mad_lie *lie, u64 value)
 {
 	u8 *last = mad + PIB_MAD_DATA + lie->at;
 	u8 i;
@@ -135,5 +135,5 @@ void pib_inject_mad_change(const struct pib_inject_cfg *cfg, u8 *mad)
 	if (cfg->kind == PIB_INJECT_KIND_MAD_STATUS)
 		change_status(mad, cfg->arg);
 	else
-		tell_lie(mad, &lies[cfg->arg], cfg->value);
+		change_field(mad, &lies[cfg->arg], cfg->value);
 }

@@ -118,8 +118,8 @@ static void pipe_count_discard(struct pib_kport *port, struct pib_burst *b, bool
 }
 
 /* Return: true if @b has been in the switch @sw for too long (SwitchInfo.LifeTimeValue). */
-static bool burst_outlived(const struct pib_pipe *pipe, const struct pib_switch *sw,
-			   const struct pib_burst *b, u64 now)
+static bool burst_expired(const struct pib_pipe *pipe, const struct pib_switch *sw,
+			  const struct pib_burst *b, u64 now)
 {
 	u64 life = sw && pipe->fault.cfg.buffer ? pib_vl_life(READ_ONCE(sw->nd.node.life_time)) : 0;
 
@@ -174,7 +174,7 @@ static struct pib_burst *out_head(struct pib_pipe_vl *v)
 	return list_first_entry_or_null(&v->out, struct pib_burst, entry);
 }
 
-static void out_add(struct pib_pipe *pipe, struct pib_burst *b, u64 now)
+static void out_enqueue(struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 {
 	unsigned int vl = b->h.vl % PIB_PIPE_VLS;
 	struct pib_pipe_vl *v = &pipe->vl[vl];
@@ -192,7 +192,7 @@ static void out_add(struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 	pipe->ready |= BIT(vl);
 }
 
-static struct pib_burst *out_take(struct pib_pipe *pipe, unsigned int vl, u64 now)
+static struct pib_burst *out_dequeue(struct pib_pipe *pipe, unsigned int vl, u64 now)
 {
 	struct pib_pipe_vl *v = &pipe->vl[vl];
 	struct pib_burst *b = out_head(v);
@@ -229,9 +229,9 @@ static void out_expire(struct pib_pipe *pipe, unsigned int vl, u64 now, struct l
 		return;
 	while ((b = out_head(v))) {
 		head = pib_vl_stalled(&v->tx, now) || pib_vl_expired(&v->tx, &pipe->from->p, now);
-		if (!head && !burst_outlived(pipe, pipe->from->sw, b, now))
+		if (!head && !burst_expired(pipe, pipe->from->sw, b, now))
 			return;
-		out_take(pipe, vl, now);
+		out_dequeue(pipe, vl, now);
 		pipe_count_discard(pipe->from, b, head);
 		list_add_tail(&b->entry, gone);
 	}
@@ -298,7 +298,8 @@ static void wire_packet(struct pib_pipe *pipe, struct pib_burst *b, u32 bytes, u
 	pib_fault_packet(&pipe->fault, burst_lot(b), bytes, &fate);
 	if (fate.lost || fate.bits) {
 		count_error(pipe, fate.lost ? 1 : fate.bits);
-		more = fate.lost ? NULL : pib_damage(&pipe->fault, burst_lot(b), b, fate.bits);
+		more = fate.lost ? NULL :
+		       pib_corrupt_burst(&pipe->fault, burst_lot(b), b, fate.bits);
 		if (more) {
 			more->cable = PIB_CAPTURE_DAMAGED;
 			wire_put(pipe, more, 0, due);
@@ -323,7 +324,7 @@ static void wire_packet(struct pib_pipe *pipe, struct pib_burst *b, u32 bytes, u
 static void send_one(struct pib_pipe *pipe, unsigned int vl, u64 now, u64 begin,
 		     struct list_head *gone)
 {
-	struct pib_burst *b = out_take(pipe, vl, now);
+	struct pib_burst *b = out_dequeue(pipe, vl, now);
 	u64 bytes = pib_burst_wire_bytes(b), due;
 
 	pipe->vl[vl].tx.dropped = 0;
@@ -388,7 +389,7 @@ static void pipe_send(struct pib_pipe *pipe, u64 now, struct list_head *gone)
 /* ---- the receiving port ---- */
 
 /* Move the bursts that have come out of the cable by @now into the buffer. */
-static void wire_out(struct pib_pipe *pipe, u64 now)
+static void wire_deliver(struct pib_pipe *pipe, u64 now)
 {
 	struct pib_burst *b;
 
@@ -402,7 +403,7 @@ static void wire_out(struct pib_pipe *pipe, u64 now)
 	}
 }
 
-static struct pib_burst *in_take(struct pib_pipe *pipe, unsigned int vl)
+static struct pib_burst *in_dequeue(struct pib_pipe *pipe, unsigned int vl)
 {
 	struct pib_pipe_vl *v = &pipe->vl[vl];
 	struct pib_burst *b = list_first_entry(&v->in, struct pib_burst, entry);
@@ -428,7 +429,7 @@ static struct pib_kport *refused_by(const struct pib_pipe *pipe, const struct pi
 }
 
 /* Put @b, which the receiving port could not pass on, back to the head, and try again later. */
-static void in_refused(struct pib_pipe *pipe, unsigned int vl, struct pib_burst *b, u64 now)
+static void in_requeue(struct pib_pipe *pipe, unsigned int vl, struct pib_burst *b, u64 now)
 {
 	struct pib_pipe_vl *v = &pipe->vl[vl];
 
@@ -446,7 +447,7 @@ static void in_refused(struct pib_pipe *pipe, unsigned int vl, struct pib_burst 
 }
 
 /* Give credits for the room of a burst that has left the buffer back to the sending port. */
-static void in_passed(struct pib_pipe *pipe, unsigned int vl, u32 blocks)
+static void in_return_credits(struct pib_pipe *pipe, unsigned int vl, u32 blocks)
 {
 	struct pib_pipe_vl *v = &pipe->vl[vl];
 
@@ -468,7 +469,7 @@ static void in_passed(struct pib_pipe *pipe, unsigned int vl, u32 blocks)
  */
 static bool in_expire(struct pib_pipe *pipe, struct pib_kport *out, struct pib_burst *b, u64 now)
 {
-	if (!burst_outlived(pipe, pipe->port->sw, b, now))
+	if (!burst_expired(pipe, pipe->port->sw, b, now))
 		return false;
 	pipe_count_discard(out ?: pipe->port, b, false);
 	pib_burst_free(b);
@@ -481,7 +482,7 @@ static bool pass_one(struct pib_pipe *pipe, unsigned int vl, u64 now)
 {
 	bool refused = pipe->vl[vl].retry_ns;
 	struct pib_kport *out = pipe->vl[vl].waits_for;
-	struct pib_burst *b = in_take(pipe, vl);
+	struct pib_burst *b = in_dequeue(pipe, vl);
 	u32 blocks = pib_vl_blocks(pib_burst_wire_bytes(b));
 	int err = 0;
 
@@ -490,9 +491,9 @@ static bool pass_one(struct pib_pipe *pipe, unsigned int vl, u64 now)
 		err = pib_kport_arrive(pipe->port, b);
 	spin_lock(&pipe->lock);
 	if (err)
-		in_refused(pipe, vl, b, now);
+		in_requeue(pipe, vl, b, now);
 	else
-		in_passed(pipe, vl, blocks);
+		in_return_credits(pipe, vl, blocks);
 	return !err;
 }
 
@@ -523,7 +524,7 @@ static bool pipe_pass(struct pib_pipe *pipe, u64 now, unsigned int *budget)
 
 /* ---- the pipe ---- */
 
-static void free_all(struct list_head *gone)
+static void free_bursts(struct list_head *gone)
 {
 	struct pib_burst *b, *tmp;
 
@@ -608,7 +609,7 @@ static void out_mark(struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 {
 	if (pipe->from && pipe->from->sw)
 		pib_ecn_mark(pipe->from, b, out_fill(pipe, burst_vl(pipe, b)));
-	out_add(pipe, b, now);
+	out_enqueue(pipe, b, now);
 }
 
 /* Count that packet @i of @b is lost for want of memory. */
@@ -662,7 +663,7 @@ int pib_pipe_enter(struct pib_pipe *pipe, struct pib_burst *b)
 		pipe_arm(pipe, now);
 	}
 	spin_unlock(&pipe->lock);
-	free_all(&gone);
+	free_bursts(&gone);
 	return err;
 }
 
@@ -678,14 +679,14 @@ static void pipe_run(struct pib_pipe *pipe, u64 now)
 		pipe->busy = true;
 		do {
 			pipe_send(pipe, now, &gone);
-			wire_out(pipe, now);
+			wire_deliver(pipe, now);
 		} while (pipe_pass(pipe, now, &budget));
 		pipe_send(pipe, now, &gone);
 		pipe->busy = false;
 		pipe_arm(pipe, now);
 	}
 	spin_unlock(&pipe->lock);
-	free_all(&gone);
+	free_bursts(&gone);
 	rcu_read_unlock();
 }
 
@@ -718,20 +719,20 @@ void pib_pipe_init(struct pib_pipe *pipe, struct pib_kport *from, struct pib_kpo
 }
 
 /* Let everything in the pipe arrive at once. */
-static void pipe_hurry(struct pib_pipe *pipe)
+static void pipe_flush(struct pib_pipe *pipe)
 {
 	u64 now = ktime_get_ns();
 	struct pib_burst *b;
 
 	release_held(pipe, 0);
 	while (pipe->ready) {
-		b = out_take(pipe, __ffs(pipe->ready), now);
+		b = out_dequeue(pipe, __ffs(pipe->ready), now);
 		if (pipe->from)
 			pib_kport_sent(pipe->from, b);
 		b->cable = PIB_CAPTURE_PASSED;
 		wire_add(pipe, b, 0);
 	}
-	wire_out(pipe, U64_MAX);
+	wire_deliver(pipe, U64_MAX);
 }
 
 void pib_pipe_stop(struct pib_pipe *pipe)
@@ -742,9 +743,9 @@ void pib_pipe_stop(struct pib_pipe *pipe)
 	local_bh_disable();
 	rcu_read_lock();
 	spin_lock(&pipe->lock);
-	pipe_hurry(pipe);
+	pipe_flush(pipe);
 	while (pipe->arrived) {
-		b = in_take(pipe, __ffs(pipe->arrived));
+		b = in_dequeue(pipe, __ffs(pipe->arrived));
 		spin_unlock(&pipe->lock);
 		if (pib_kport_arrive(pipe->port, b)) {
 			pib_kport_count(pipe->port, buffer_overrun, b->npkts);

@@ -60,7 +60,7 @@ static const char *phys_name(u8 phys)
 	return phys && phys < ARRAY_SIZE(names) ? names[phys] : "no state";
 }
 
-static void notify_state(const struct pib_kport *port, const struct pib_port_told *now)
+static void notify_state(const struct pib_kport *port, const struct pib_port_notified *now)
 {
 	const struct pib_note_port state = {
 		.lid = now->lid,
@@ -81,7 +81,7 @@ static void notify_state(const struct pib_kport *port, const struct pib_port_tol
 void pib_kport_changed(struct pib_kport *port)
 {
 	const struct pib_port *p = &port->p;
-	const struct pib_port_told now = {
+	const struct pib_port_notified now = {
 		.lid = p->lid,
 		.sm_lid = p->sm_lid,
 		.state = p->state,
@@ -90,15 +90,15 @@ void pib_kport_changed(struct pib_kport *port)
 
 	lockdep_assert_held(pib_kport_lock(port));
 
-	if (!memcmp(&now, &port->told, sizeof(now)))
+	if (!memcmp(&now, &port->notified, sizeof(now)))
 		return;
 	pr_debug("pib: %.64s, port %u: %s (%s), was %s, LID %u, SM's LID %u\n", p->node->desc,
-		 p->num, state_name(now.state), phys_name(now.phys), state_name(port->told.state),
-		 now.lid, now.sm_lid);
-	trace_pib_port_state(port->nd->name, p->num, port->told.state, now.state, now.phys, now.lid,
-			     now.sm_lid);
+		 p->num, state_name(now.state), phys_name(now.phys),
+		 state_name(port->notified.state), now.lid, now.sm_lid);
+	trace_pib_port_state(port->nd->name, p->num, port->notified.state, now.state, now.phys,
+			     now.lid, now.sm_lid);
 	notify_state(port, &now);
-	port->told = now;
+	port->notified = now;
 }
 
 void pib_node_dev_changed(struct pib_node_dev *nd, const u8 *smp)

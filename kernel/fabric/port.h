@@ -16,13 +16,13 @@ struct pib_pipe;
 struct pib_switch;
 
 /**
- * struct pib_port_told - state of a port as listeners were last told it
+ * struct pib_port_notified - state of a port as listeners were last told it
  * @lid: LID
  * @sm_lid: the SM's
  * @state: enum pib_port_state
  * @phys: enum pib_phys_state
  */
-struct pib_port_told {
+struct pib_port_notified {
 	u16 lid;
 	u16 sm_lid;
 	u8 state;
@@ -42,7 +42,7 @@ struct pib_port_told {
  * @cable_out: the cable to @peer is unplugged for now; guarded by the namespace's link_lock
  * @is_auto: the cable was made by the system; guarded by the namespace's configuration mutex
  * @alone_lid: HCA ports: LID without an SM; 0: an SM gives the LID; under the node's lock
- * @told: see pib_kport_changed(); under the node's lock
+ * @notified: see pib_kport_changed(); under the node's lock
  * @taps: captures of the packets that pass the port, see fabric/capture.h; read under RCU
  */
 struct pib_kport {
@@ -57,7 +57,7 @@ struct pib_kport {
 	bool cable_out;
 	bool is_auto;
 	u16 alone_lid;
-	struct pib_port_told told;
+	struct pib_port_notified notified;
 	struct hlist_head taps;
 };
 

@@ -43,7 +43,7 @@ struct late_answer {
  *
  * Return: the answer; NULL: none is due. @next is then the time of the next one, 0: there is none.
  */
-static struct late_answer *late_take(struct pib_late_answers *late, u64 now, u64 *next)
+static struct late_answer *late_dequeue(struct pib_late_answers *late, u64 now, u64 *next)
 {
 	struct late_answer *a;
 
@@ -84,14 +84,14 @@ static void late_work(struct work_struct *work)
 	u64 now = ktime_get_ns(), next;
 	struct late_answer *a;
 
-	while ((a = late_take(&sw->late, now, &next)))
+	while ((a = late_dequeue(&sw->late, now, &next)))
 		late_send(sw, a);
 	if (next)
 		queue_delayed_work(pib_wq, &sw->late.work, nsecs_to_jiffies(next - now) + 1);
 }
 
 /* Keep @b until @delay ns have passed. Return: false: no memory or no room, @b is the caller's. */
-static bool late_keep(struct pib_switch *sw, u8 out_port, struct pib_burst *b, u64 delay)
+static bool late_enqueue(struct pib_switch *sw, u8 out_port, struct pib_burst *b, u64 delay)
 {
 	struct late_answer *a = kmalloc(sizeof(*a), GFP_ATOMIC);
 	bool room;
@@ -130,7 +130,7 @@ void pib_switch_injects_exit(struct pib_switch *sw)
 
 	pib_injects_del(&sw->injects, 0);
 	cancel_delayed_work_sync(&sw->late.work);
-	while ((a = late_take(&sw->late, U64_MAX, &next))) {
+	while ((a = late_dequeue(&sw->late, U64_MAX, &next))) {
 		local_bh_disable();
 		pib_burst_free(a->b);
 		local_bh_enable();
@@ -186,7 +186,7 @@ static struct pib_inject *answer_rule(struct pib_switch *sw, struct pib_burst *b
 	return NULL;
 }
 
-static void lose_answer(struct pib_switch *sw, struct pib_burst *b)
+static void drop_answer(struct pib_switch *sw, struct pib_burst *b)
 {
 	pib_kport_failed(sw->nd.ports[0], b, PIB_CAPTURE_OUT, PIB_CAPTURE_INJECTED);
 	pib_burst_free(b);
@@ -202,7 +202,7 @@ struct pib_burst *pib_switch_inject_answer(struct pib_switch *sw, u8 out_port, s
 	trace_pib_injected(&who, rule->id, rule->cfg.kind);
 	switch (rule->cfg.kind) {
 	case PIB_INJECT_KIND_DELAY:
-		if (late_keep(sw, out_port, b, rule->cfg.delay))
+		if (late_enqueue(sw, out_port, b, rule->cfg.delay))
 			return NULL;
 		break;
 	case PIB_INJECT_KIND_MAD_STATUS:
@@ -212,6 +212,6 @@ struct pib_burst *pib_switch_inject_answer(struct pib_switch *sw, u8 out_port, s
 	default:
 		break;
 	}
-	lose_answer(sw, b);
+	drop_answer(sw, b);
 	return NULL;
 }

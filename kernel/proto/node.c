@@ -266,7 +266,7 @@ void pib_port_armed_data(struct pib_port *p)
 	p->events |= PIB_EV_PORT_ACTIVE;
 }
 
-void pib_port_go_alone(struct pib_port *p, u16 lid)
+void pib_port_set_standalone(struct pib_port *p, u16 lid)
 {
 	p->lid = lid;
 	p->events |= PIB_EV_LID_CHANGE;

@@ -486,7 +486,7 @@ void pib_port_set_caps(struct pib_port *p, u32 caps, u64 now);
 void pib_node_set_desc(struct pib_node *n, const char *desc, u64 now);
 
 /* Have the port work without an SM: it takes @lid and goes from Init to Active. */
-void pib_port_go_alone(struct pib_port *p, u16 lid);
+void pib_port_set_standalone(struct pib_port *p, u16 lid);
 
 /* ---- calls of links, for their ports ---- */
 

@@ -56,7 +56,7 @@ static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 		return 0;
 	qp->task.home_until = jiffies + msecs_to_jiffies(PIB_QP_HOME_MSEC);
 	if (asks)
-		pib_tasks_ask();
+		pib_tasks_note_request();
 	return 0;
 }
 

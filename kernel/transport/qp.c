@@ -505,7 +505,7 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	pib_qp_put(qp);
 	/* Run lists, bursts that refer to its memory, and packets just arriving have references. */
 	wait_for_completion(&qp->gone);
-	pib_injects_forget_qp(&qp->hca->injects, qp->qpn);
+	pib_injects_del_qp(&qp->hca->injects, qp->qpn);
 
 	if (qp->scq)
 		pib_cq_clean(qp->scq, qp->qpn);

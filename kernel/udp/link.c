@@ -875,7 +875,7 @@ void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead)
 
 	lockdep_assert_held(&pn->lock);
 	link_dbg(link, "link given up");
-	pib_faults_drop(link->port);
+	pib_impair_drop(link->port);
 	spin_lock_bh(&link->lock);
 	if (link->fsm.state == PIB_LINK_UP) {
 		pib_link_bye(&link->fsm);

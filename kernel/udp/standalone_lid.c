@@ -65,7 +65,7 @@ static void kport_use_lid(struct pib_kport *port, u16 old)
 		pib_switch_set_route(peer->sw, port->alone_lid, peer->p.num);
 	}
 	spin_lock_irq(lock);
-	pib_port_go_alone(&port->p, port->alone_lid);
+	pib_port_set_standalone(&port->p, port->alone_lid);
 	pib_kport_changed(port);
 	spin_unlock_irq(lock);
 	pib_kport_events(port);

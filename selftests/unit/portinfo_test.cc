@@ -445,11 +445,11 @@ TEST_F(PortInfo, EnhancedPort0HasStatesAndLmc)
 
 TEST_F(PortInfo, GoAlone)
 {
-	pib_port_go_alone(&a.port(1), 0x42);
+	pib_port_set_standalone(&a.port(1), 0x42);
 	EXPECT_EQ(a.port(1).state, PIB_PORT_ACTIVE);
 	EXPECT_EQ(a.port(1).lid, 0x42);
 	EXPECT_EQ(a.port(1).events, PIB_EV_LID_CHANGE | PIB_EV_PORT_ACTIVE);
-	pib_port_go_alone(&a.port(2), 0x43);
+	pib_port_set_standalone(&a.port(2), 0x43);
 	EXPECT_EQ(a.port(2).state, PIB_PORT_DOWN);
 }
 
