@@ -23,7 +23,12 @@ int pib_inject(struct pib_net *pn, const char *name, const struct pib_inject_cfg
  * Return: 0; -errno with the reason in @extack.
  */
 int pib_inject_del(struct pib_net *pn, const char *name, u32 id, struct netlink_ext_ack *extack);
-/* As these two, for the agents of the switch @name, into which only rules can be injected. */
+/*
+ * As these two, for the agents of the switch @name, into which only rules can be injected.
+ *
+ * Context: process, no locks.
+ * Return: as these two.
+ */
 int pib_inject_switch(struct pib_net *pn, const char *name, const struct pib_inject_cfg *cfg,
 		      struct netlink_ext_ack *extack);
 int pib_inject_switch_del(struct pib_net *pn, const char *name, u32 id,

@@ -9,7 +9,7 @@
 
 struct genl_info;
 
-/* The value of attribute @attr, or @otherwise if it is not given. Context: any. */
+/* Return: the value of attribute @attr, or @otherwise if it is not given. Context: any. */
 static inline u8 pib_nl_u8(struct nlattr **tb, int attr, u8 otherwise)
 {
 	return tb[attr] ? nla_get_u8(tb[attr]) : otherwise;
@@ -32,12 +32,13 @@ static inline u64 pib_nl_u64(struct nlattr **tb, int attr, u64 otherwise)
 
 /*
  * Return: the name that attribute @attr, of an HCA or a switch, gives; NULL: it is missing, which
- * the extack says.
+ * the extack says. Context: process.
  */
 const char *pib_nl_name(struct genl_info *info, int attr);
 
 /* Register the family. Context: process. Return: 0 or -errno. */
 int pib_netlink_init(void);
+/* Unregister the family; no request is under way on return. Context: process; sleeps. */
 void pib_netlink_exit(void);
 
 #endif

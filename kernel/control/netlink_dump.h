@@ -67,9 +67,17 @@ int pib_nl_put_endpoint(struct sk_buff *skb, int attr, const struct pib_addr *a)
 int pib_nl_put_desc(struct sk_buff *skb, int attr, const char *desc);
 /* Put what names a bearer. Context: view_lock held. Return: 0; -EMSGSIZE. */
 int pib_nl_put_bearer(struct sk_buff *skb, const struct pib_bearer *bearer);
-/* Put the header of a message and the module's version. Return: the header; NULL: no room. */
+/*
+ * Put the header of a message and the module's version. Context: any.
+ *
+ * Return: the header; NULL: no room.
+ */
 void *pib_nl_answer_begin(struct pib_nl_answer *a);
-/* End the message that begins with @hdr, or cancel it if not @complete. Return: 0; -EMSGSIZE. */
+/*
+ * End the message that begins with @hdr, or cancel it if it is not @complete. Context: any.
+ *
+ * Return: 0; -EMSGSIZE: it was not complete.
+ */
 int pib_nl_answer_end(struct pib_nl_answer *a, void *hdr, bool complete);
 /*
  * Answer a request with the number @value, the attribute @attr in the attribute @nest.
@@ -96,7 +104,9 @@ struct pib_net *pib_nl_dump_begin(struct sk_buff *skb, struct netlink_callback *
 				  struct pib_nl_answer *a, u8 cmd);
 /*
  * End a part of a dump, and release the view lock. A full message is no error as long as it holds
- * something. Return: as dumpit.
+ * something. Context: process.
+ *
+ * Return: as dumpit.
  */
 int pib_nl_dump_end(struct pib_net *pn, struct sk_buff *skb, int err);
 

@@ -3,6 +3,7 @@
 #ifndef PIB_CONTROL_RDMA_LINK_H
 #define PIB_CONTROL_RDMA_LINK_H
 
+/* Offer the type `pib` to `rdma link add`, or withdraw it. Context: process; sleep. */
 void pib_rdma_link_init(void);
 void pib_rdma_link_exit(void);
 

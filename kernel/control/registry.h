@@ -138,14 +138,20 @@ int pib_registry_del_switch(struct pib_net *pn, const char *name, struct netlink
 /* Find an object by name. Context: pn->view_lock held. Return: NULL: there is none. */
 struct pib_hca_ctl *pib_hca_ctl_find(struct pib_net *pn, const char *name);
 struct pib_switch *pib_registry_find_switch(struct pib_net *pn, const char *name);
-/* As these two, and the reason why there is none is in @extack. The node may be either. */
+/*
+ * As these two, for an object that is to be there; a node may be either. Context: pn->view_lock
+ * held. Return: the object; NULL: there is none, and the reason is in @extack.
+ */
 struct pib_hca_ctl *pib_registry_require_hca(struct pib_net *pn, const char *name,
 					     struct netlink_ext_ack *extack);
 struct pib_switch *pib_registry_require_switch(struct pib_net *pn, const char *name,
 					       struct netlink_ext_ack *extack);
 struct pib_node_dev *pib_registry_require_node(struct pib_net *pn, const char *name,
 					       struct netlink_ext_ack *extack);
-/* Find the first object whose number is not below @id, for dumps. As the first two. */
+/*
+ * Find the first object whose number is not below @id, for dumps. Context: pn->view_lock held.
+ * Return: NULL: there is none.
+ */
 struct pib_hca_ctl *pib_hca_ctl_from(struct pib_net *pn, unsigned long id);
 struct pib_switch *pib_switch_from(struct pib_net *pn, unsigned long id);
 /* Copy the name of the HCA or switch that @port belongs to. Context: process. */

@@ -11,8 +11,6 @@
 
 #include <linux/types.h>
 
-/* All of these: process context; may sleep. */
-
 /**
  * pib_guid_get() - take a GUID that no other node in this kernel has, and the 255 after it
  * @mac: address of the node's netdev, 48 bits
@@ -22,11 +20,18 @@
  * Return: the first of them; 0: there are no more, or no memory.
  */
 u64 pib_guid_get(u64 mac, bool is_switch);
-/* As pib_guid_get(), for a node that sits on no netdev. */
+/* As pib_guid_get(), for a node that sits on no netdev. Context: process; may sleep. */
 u64 pib_guid_get_random(void);
-/* Take @guid itself. Return: 0; -EEXIST: another node or port has it; -ENOMEM. */
+/*
+ * Take @guid itself. Context: process; may sleep.
+ *
+ * Return: 0; -EEXIST: another node or port has it; -ENOMEM.
+ */
 int pib_guid_claim(u64 guid);
-/* Give back the block that begins with @guid, or the claimed @guid; without effect if none was. */
+/*
+ * Give back the block that begins with @guid, or the claimed @guid; without effect if none was.
+ * Context: process; may sleep.
+ */
 void pib_guid_put(u64 guid);
 
 #endif

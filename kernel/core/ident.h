@@ -45,7 +45,7 @@ struct pib_switch_ident {
 	bool enhanced;
 };
 
-/* Set the maker of a node. The caller calls pib_node_init() later. */
+/* Set the maker of a node, before pib_node_init(). Context: any. */
 static inline void pib_node_set_product(struct pib_node *n, const struct pib_product *product)
 {
 	n->sys_guid = product->sys_guid;
@@ -53,7 +53,7 @@ static inline void pib_node_set_product(struct pib_node *n, const struct pib_pro
 	n->device_id = product->device_id;
 }
 
-/* GUID of a port, host order. */
+/* Return: the GUID of a port, host order. Context: any. */
 static inline u64 pib_hca_port_guid(const struct pib_hca_ident *id, unsigned int port)
 {
 	return id->port_guids && id->port_guids[port] ? id->port_guids[port] :

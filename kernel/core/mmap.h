@@ -33,15 +33,19 @@ static inline struct pib_ucontext *to_ucontext(struct ib_ucontext *ib)
 	return container_of(ib, struct pib_ucontext, ib);
 }
 
-/* The context of a command, as the parent of what the command makes; 0: the kernel makes it. */
+/*
+ * Return: the context of a command, as the parent of what the command makes; 0: the kernel makes
+ * it. Context: process.
+ */
 static inline u64 pib_udata_context(struct ib_udata *udata)
 {
 	return udata ? rdma_udata_to_drv_context(udata, struct pib_ucontext, ib)->obj.id : 0;
 }
 
 /*
- * The maker of an object that ib_core tracks, for pib_object_add(). Return: the name of the
- * kernel's part; NULL: the process whose command it is.
+ * Name the maker of an object that ib_core tracks, for pib_object_add(). Context: any.
+ *
+ * Return: the name of the kernel's part; NULL: the process whose command it is.
  */
 static inline const char *pib_udata_kernel(struct ib_udata *udata,
 					   const struct rdma_restrack_entry *res)
@@ -74,8 +78,9 @@ struct pib_mmap_entry {
  */
 struct pib_mmap_entry *pib_mmap_entry_create(struct ib_ucontext *ctx, void *mem, size_t size);
 
-/* ib_device_ops. */
+/* Implements ib_device_ops.mmap. Context: process, mmap_lock held. Return: 0 or -errno. */
 int pib_mmap(struct ib_ucontext *ctx, struct vm_area_struct *vma);
+/* Implements ib_device_ops.mmap_free: the last reference is gone. Context: process. */
 void pib_mmap_free(struct rdma_user_mmap_entry *entry);
 
 /*

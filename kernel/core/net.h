@@ -67,7 +67,7 @@ void pib_net_lock(struct pib_net *pn);
  * Return: false: somebody else has the mutex.
  */
 bool pib_net_trylock(struct pib_net *pn);
-/* Give both locks back. */
+/* Give both locks back. Context: process. */
 void pib_net_unlock(struct pib_net *pn);
 
 /*
@@ -78,12 +78,12 @@ void pib_net_unlock(struct pib_net *pn);
  * Return: 0, until pib_net_view_end(); -EINTR: the caller is killed.
  */
 int pib_net_view(struct pib_net *pn);
-/* End the look: give the locks of pib_net_view() back. */
+/* End the look: give the locks of pib_net_view() back. Context: process. */
 void pib_net_view_end(struct pib_net *pn);
 
-/* Make pib_wq. Process context. Return: 0 or -ENOMEM. */
+/* Make pib_wq. Context: process. Return: 0 or -ENOMEM. */
 int pib_wq_init(void);
-/* Destroy pib_wq, when nobody queues work any more. Process context; sleeps. */
+/* Destroy pib_wq, when nobody queues work any more. Context: process; sleeps. */
 void pib_wq_exit(void);
 
 #endif

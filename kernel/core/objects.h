@@ -79,6 +79,7 @@ enum pib_object_seen {
 	PIB_OBJECT_LATER,	/* many were passed over: the caller asks again */
 };
 
+/* Set up, before the first object is added. Context: any. */
 void pib_objects_init(struct pib_objects *all);
 
 /**
@@ -103,7 +104,7 @@ void pib_object_add(struct pib_objects *all, struct pib_object *o, enum pib_obje
  */
 void pib_object_del(struct pib_objects *all, struct pib_object *o);
 
-/* The @id of the last object of @kind that was made; 0: there was none. Context: process. */
+/* Return: the @id of the last object of @kind that was made; 0: none was. Context: process. */
 u64 pib_objects_last(struct pib_objects *all, enum pib_object_kind kind);
 
 /**

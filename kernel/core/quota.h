@@ -64,16 +64,18 @@ struct pib_quota {
 	struct xarray users;
 };
 
-/* The part of @max that all users together leave. */
+/* Return: the part of @max that all users together leave. Context: any. */
 static inline u32 pib_quota_reserve(u32 max)
 {
 	return max / 16;
 }
 
+/* Set up, before the first object is counted. Context: any. */
 void pib_quota_init(struct pib_quota *q, struct ib_device *ibdev);
+/* Undo pib_quota_init(), when no user is left. Context: any. */
 void pib_quota_exit(struct pib_quota *q);
 
-/* The number of @obj that a device has; pib_query_device() advertises it. */
+/* Return: the number of @obj that a device has; pib_query_device() advertises it. Context: any. */
 u32 pib_quota_max(enum pib_obj obj);
 
 /**
@@ -117,7 +119,10 @@ int pib_quota_charge(struct pib_quota *q, struct pib_user *user, enum pib_obj ob
 /* Give @n units back. Context: any. */
 void pib_quota_uncharge(struct pib_quota *q, struct pib_user *user, enum pib_obj obj, u32 n);
 
-/* The owner of the objects that a command makes; NULL: the kernel, or somebody without limits. */
+/*
+ * Return: the owner of the objects that a command makes; NULL: the kernel, or somebody without
+ * limits. Context: process.
+ */
 struct pib_user *pib_quota_owner(struct ib_udata *udata);
 
 #endif

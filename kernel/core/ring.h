@@ -49,14 +49,17 @@ int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
  */
 void pib_ring_free(struct pib_ring *ring);
 
+/* Return: the slot of @index, which may be any number. Context: any. */
 static inline void *pib_ring_slot(const struct pib_ring *ring, u32 index)
 {
 	return ring->slots + (size_t)(index & (ring->entries - 1)) * ring->stride;
 }
 
 /*
- * Work queues: slots that wait to be taken. There are never more than the ring holds, whatever
- * the process has written into its index.
+ * Count the slots of a work queue that wait to be taken. Context: any; exact under its lock.
+ *
+ * Return: their number, never more than the ring holds, whatever the process has written into its
+ * index.
  */
 static inline u32 pib_ring_pending(const struct pib_ring *ring)
 {
@@ -68,7 +71,7 @@ static inline u32 pib_ring_pending(const struct pib_ring *ring)
 	return n <= ring->entries ? n : 0;
 }
 
-/* Work queues: @n slots have been taken and copied. */
+/* Note that @n slots of a work queue were taken and copied. Context: the queue's lock held. */
 static inline void pib_ring_consume(struct pib_ring *ring, u32 n)
 {
 	ring->index += n;

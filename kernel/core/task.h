@@ -87,26 +87,27 @@ struct pib_task {
 	unsigned long home_until;
 };
 
-/* @t is filled with zeroes; @ref is set later. */
+/* Set up @t, which is filled with zeroes; @ref is set later. Context: any. */
 static inline void pib_task_init(struct pib_task *t, const struct pib_task_ops *ops)
 {
 	t->ops = ops;
 	t->home = PIB_ANY_CPU;
 }
 
-/* Take a reference. The caller has one, or knows that there is one. */
+/* Take a reference. The caller has one, or knows that there is one. Context: any. */
 static inline void pib_task_get(struct pib_task *t)
 {
 	refcount_inc(t->ref);
 }
 
+/* Drop a reference; the last one calls @ops->gone. Context: any. */
 static inline void pib_task_put(struct pib_task *t)
 {
 	if (refcount_dec_and_test(t->ref))
 		t->ops->gone(t);
 }
 
-/* Have no turn of the task begin any more; one may be under way. */
+/* Have no turn of the task begin any more; one may be under way. Context: any. */
 static inline void pib_task_stop(struct pib_task *t)
 {
 	set_bit(PIB_TASK_DEAD, &t->state);
@@ -120,7 +121,10 @@ void pib_task_kick(struct pib_task *t);
  * Context: softirqs off.
  */
 void pib_task_activate(struct pib_task *t);
-/* As pib_task_activate(), for a task that has much to copy before it has done. */
+/*
+ * As pib_task_activate(), for a task that has much to copy before it has done. Context: softirqs
+ * off.
+ */
 void pib_task_activate_bulk(struct pib_task *t);
 /*
  * As pib_task_activate(), for a caller that has something for the task to send. If another CPU runs
@@ -163,7 +167,7 @@ void pib_tasks_note_request(void);
  * Context: softirqs off.
  */
 void pib_tasks_copied(u32 n);
-/* Copies made on this CPU so far, modulo 2^32. Context: softirqs off. */
+/* Return: the copies made on this CPU so far, modulo 2^32. Context: softirqs off. */
 u32 pib_tasks_copies(void);
 
 /* Make the run lists, before the first task is made. Context: process. Return: 0 or -ENOMEM. */

@@ -135,12 +135,14 @@ void pib_capture_finish(struct pib_mark **marks, bool passed);
  */
 void pib_capture_explain(struct pib_mark *marks, const struct pib_kport *port, u8 reason);
 
+/* As pib_capture_finish(), and cheap if there are no marks. Context: as there. */
 static inline void pib_marks_finish(struct pib_mark **marks, bool passed)
 {
 	if (unlikely(*marks))
 		pib_capture_finish(marks, passed);
 }
 
+/* As pib_capture_explain(), and cheap if there are no marks or no @reason. Context: as there. */
 static inline void pib_marks_explain(struct pib_mark *marks, const struct pib_kport *port,
 				     u8 reason)
 {

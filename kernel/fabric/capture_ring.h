@@ -52,6 +52,7 @@ struct pib_capture_ring {
  * Return: 0 or -ENOMEM.
  */
 int pib_capture_ring_init(struct pib_capture_ring *ring, u32 size);
+/* Free the memory of a ring that nobody uses any more. Context: process. */
 void pib_capture_ring_destroy(struct pib_capture_ring *ring);
 
 /*

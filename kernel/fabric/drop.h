@@ -6,8 +6,6 @@
 #include "fabric/capture.h"
 #include "tracing/values.h"
 
-/* Context of all of these but the first: softirqs off, under RCU. */
-
 /*
  * Tell tracepoints, not captures, that @packets with headers @h were dropped at @port. @reason:
  * enum pib_drop. Context: any.
@@ -16,10 +14,13 @@ void pib_kport_trace_drop(const struct pib_kport *port, u8 reason, const struct 
 			  u32 packets);
 /*
  * Report that @b did not pass @port. @flags: PIB_CAPTURE_OUT or 0; @reason: enum
- * pib_capture_reason.
+ * pib_capture_reason. Context: softirqs off, under RCU.
  */
 void pib_kport_failed(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason);
-/* Report that @b, which came in by @port and left @marks, is dropped behind that port. */
+/*
+ * Report that @b, which came in by @port and left @marks, is dropped behind that port. Context:
+ * softirqs off, under RCU.
+ */
 void pib_kport_dropped(const struct pib_kport *port, const struct pib_burst *b,
 		       struct pib_mark *marks, u8 reason);
 

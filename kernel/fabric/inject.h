@@ -61,7 +61,10 @@ struct pib_inject_cfg {
 	u64 seed;
 };
 
-/* Return: true if @kind is a rule. Kinds that happen at once come first in enum pib_inject_kind. */
+/*
+ * Return: true if @kind is a rule. Kinds that happen at once come first in enum pib_inject_kind.
+ * Context: any.
+ */
 static inline bool pib_inject_is_rule(u8 kind)
 {
 	return kind > PIB_INJECT_KIND_PORT_ERROR;
@@ -119,7 +122,7 @@ static inline bool pib_injects_any(const struct pib_injects *in)
 	return static_branch_unlikely(&pib_inject_key.key) && !list_empty(&in->rules);
 }
 
-/* Set up the rules of an HCA or switch that nobody else knows yet. */
+/* Set up the rules of an HCA or switch that nobody else knows yet. Context: any. */
 void pib_injects_init(struct pib_injects *in);
 /* Wait for what is deferred, when no HCA is left. Context: process. */
 void pib_injects_exit(void);

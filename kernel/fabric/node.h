@@ -61,7 +61,7 @@ static inline struct pib_node_dev *to_node_dev(struct pib_node *n)
 
 /*
  * Set up @nd, which is zero, before anything else is done with it. The caller fills in ports and
- * node. @name stays as long as @nd.
+ * node. @name stays as long as @nd. Context: any.
  */
 void pib_node_dev_init(struct pib_node_dev *nd, struct pib_net *pn, const char *name,
 		       const struct pib_node_ops *ops, bool standalone);

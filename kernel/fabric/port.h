@@ -101,7 +101,10 @@ struct pib_kport *pib_kport_alloc(struct pib_node_dev *nd, gfp_t gfp);
 /* Free a port, a grace period after its cable was pulled. @port may be NULL. Context: process. */
 void pib_kport_free(struct pib_kport *port);
 
-/* Return: the lock of the node to which @port belongs; it is taken with interrupts off. */
+/*
+ * Return: the lock of the node to which @port belongs; it is taken with interrupts off. Context:
+ * any.
+ */
 static inline spinlock_t *pib_kport_lock(const struct pib_kport *port)
 {
 	return &port->nd->lock;
