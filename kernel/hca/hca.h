@@ -100,15 +100,4 @@ static inline struct pib_hca *pib_kport_hca(const struct pib_kport *port)
 	return node_dev_to_hca(port->nd);
 }
 
-/**
- * pib_hca_events() - turn the event bits in the node and its ports into ib_events
- * @hca: HCA
- *
- * The work is done in event_work. PIB_EV_PHYS_CHANGE and PIB_EV_TRAP are passed on to fabric/
- * (pib_kport_phys_changed(), pib_node_dev_kick()).
- *
- * Context: any.
- */
-void pib_hca_events(struct pib_hca *hca);
-
 #endif

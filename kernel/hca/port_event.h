@@ -8,6 +8,17 @@
 
 struct pib_hca;
 
+/**
+ * pib_hca_events() - turn the event bits in the node and its ports into ib_events
+ * @hca: HCA
+ *
+ * The work is done in event_work. PIB_EV_PHYS_CHANGE and PIB_EV_TRAP are passed on to fabric/
+ * (pib_kport_phys_changed(), pib_node_dev_kick()).
+ *
+ * Context: any.
+ */
+void pib_hca_events(struct pib_hca *hca);
+
 /* Work function of pib_hca.event_work. */
 void pib_hca_event_work(struct work_struct *work);
 

@@ -16,6 +16,8 @@ struct pib_qp;
 void pib_state_set(struct pib_qp *qp, enum ib_qp_state state, enum pib_cause cause);
 /* Move the QP to ERR: all work requests, posted now or later, are flushed. */
 void pib_state_to_err(struct pib_qp *qp, enum pib_cause cause);
+/* Move the QP to ERR after misuse or a failure, with an async event if @event >= 0. */
+void pib_qp_error(struct pib_qp *qp, enum pib_cause cause, int event);
 /* Act on a failed send work request: reliable services go to ERR, the others to SQE. */
 void pib_state_sq_error(struct pib_qp *qp);
 /* Act on a request that was refused with a fatal NAK: report it, and move the QP to ERR. */

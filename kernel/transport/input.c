@@ -8,6 +8,7 @@
 #include "core/task.h"
 #include "fabric/capture.h"
 #include "hca/hca.h"
+#include "hca/port_event.h"
 #include "transport/inject.h"
 #include "transport/input.h"
 #include "transport/inbox.h"

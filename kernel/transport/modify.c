@@ -10,6 +10,7 @@
 #include "transport/apm.h"
 #include "hca/cq.h"
 #include "hca/hca.h"
+#include "transport/modify.h"
 #include "transport/qp.h"
 #include "transport/qp_task.h"
 #include "transport/recv_queue.h"

@@ -20,7 +20,6 @@
 #include "proto/rc.h"
 #include "core/ring.h"
 #include "core/task.h"
-#include "tracing/values.h"
 #include "transport/sqpoll.h"
 
 struct pib_hca;
@@ -441,13 +440,6 @@ static inline struct pib_mem_ctx pib_qp_mem_ctx(const struct pib_qp *qp)
 /* ib_device_ops; process context. Return: 0 or -errno. */
 int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
 int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
-/* transport/modify.c */
-int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
-int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		 struct ib_qp_init_attr *init);
-/* post.c; any context */
-int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct ib_send_wr **bad);
-int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad);
 
 /* Indices of the special QPs of a port in the table of QPs: beyond every QPN. */
 #define PIB_QP_FIRST_SPECIAL ((unsigned long)PIB_QPN_MASK + 1)
@@ -494,10 +486,5 @@ struct pib_qp *pib_qp_next(struct pib_hca *hca, unsigned long *index, unsigned l
  */
 #define pib_for_each_qp(hca, qp, index, first, last) \
 	for (index = (first); (qp = pib_qp_next(hca, &(index), last)); pib_qp_put(qp))
-
-/*
- * Move the QP to ERR after misuse or a failure, with an async event if @event >= 0. qp->lock held.
- */
-void pib_qp_error(struct pib_qp *qp, enum pib_cause cause, int event);
 
 #endif

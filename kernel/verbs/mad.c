@@ -5,6 +5,7 @@
  */
 #include <linux/ktime.h>
 #include "hca/hca.h"
+#include "hca/port_event.h"
 #include "verbs/mad.h"
 
 static bool mad_is_smp(const struct ib_mad *mad)

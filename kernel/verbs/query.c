@@ -6,6 +6,7 @@
 #include "hca/cq.h"
 #include "memory/dm.h"
 #include "hca/hca.h"
+#include "hca/port_event.h"
 #include "transport/mcast.h"
 #include "proto/mad.h"
 #include "transport/qp.h"

@@ -12,6 +12,7 @@
 #include "memory/prefetch.h"
 #include "tracing/verbs.h"
 #include "transport/mcast.h"
+#include "transport/modify.h"
 #include "transport/qp.h"
 #include "transport/qp_debug.h"
 #include "verbs/outstanding.h"
