@@ -34,7 +34,7 @@ static void apm_migrate(struct pib_qp *qp, bool heard)
 	WRITE_ONCE(qp->alt_open, true);
 	qp->alt_spent = true;
 	pib_req_new_path(&qp->req, a->timeout, heard);
-	pib_tx_redirect(qp);
+	pib_output_redirect(qp);
 	qp->events |= BIT(IB_EVENT_PATH_MIG);
 }
 

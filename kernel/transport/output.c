@@ -60,7 +60,7 @@ static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 	return 0;
 }
 
-void pib_tx_nomem(const struct pib_qp *qp, const struct pib_tx *tx)
+void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx *tx)
 {
 	lockdep_assert_held(&qp->lock);
 
@@ -184,7 +184,7 @@ static bool send_behind(struct pib_qp *qp, struct pib_turn *turn)
 		b->due = 0;
 		if (until)
 			return stall_at(qp, b, until);
-		/* pib_tx_redirect() may have given it another key. */
+		/* pib_output_redirect() may have given it another key. */
 		if (drop_keyless(qp, b))
 			continue;
 		if (deliver_in_turn(qp, b, turn)) {
@@ -202,8 +202,8 @@ static bool send_injected(struct pib_qp *qp, struct pib_burst *b, struct pib_tur
 	return send_behind(qp, turn);
 }
 
-bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
-		 struct pib_turn *turn)
+bool pib_output_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
+		     struct pib_turn *turn)
 {
 	lockdep_assert_held(&qp->lock);
 
@@ -222,7 +222,7 @@ bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_bur
 	return stall_at(qp, b, 0);
 }
 
-void pib_tx_redirect(struct pib_qp *qp)
+void pib_output_redirect(struct pib_qp *qp)
 {
 	struct pib_burst *b;
 
@@ -245,13 +245,13 @@ static bool send_kept(struct pib_qp *qp, struct pib_turn *turn)
 	return send_behind(qp, turn);
 }
 
-bool pib_tx_retry(struct pib_qp *qp, struct pib_turn *turn)
+bool pib_output_retry(struct pib_qp *qp, struct pib_turn *turn)
 {
 	lockdep_assert_held(&qp->lock);
 
 	if (unlikely(qp->stall.until))
 		return qp->stall.until <= ktime_get_ns() && send_kept(qp, turn);
-	/* pib_tx_redirect() may have given it another key. */
+	/* pib_output_redirect() may have given it another key. */
 	if (!drop_keyless(qp, qp->stall.burst) && deliver_burst(qp, qp->stall.burst)) {
 		qp->stall.tries++;
 		return false;

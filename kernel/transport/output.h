@@ -37,7 +37,7 @@ static inline bool pib_turn_over(const struct pib_turn *t)
  * Return: the path MTU of @tx, bytes. A QP that only answers may stay in RTR, where the requester
  * has none yet.
  */
-static inline u32 pib_tx_pmtu(const struct pib_qp *qp, const struct pib_tx *tx)
+static inline u32 pib_output_pmtu(const struct pib_qp *qp, const struct pib_tx *tx)
 {
 	if (pib_qp_is_datagram(qp))
 		return PIB_MTU_MAX;
@@ -45,29 +45,29 @@ static inline u32 pib_tx_pmtu(const struct pib_qp *qp, const struct pib_tx *tx)
 }
 
 /* Count and trace that there is no memory for @tx. */
-void pib_tx_nomem(const struct pib_qp *qp, const struct pib_tx *tx);
+void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx *tx);
 
 /*
  * Make a burst with the headers and sizes of @tx, without payload. Return: NULL: no memory
  * (counted).
  */
-static inline struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib_tx *tx)
+static inline struct pib_burst *pib_output_burst(struct pib_qp *qp, const struct pib_tx *tx)
 {
 	struct pib_burst *b = pib_burst_alloc_headless();
 
 	if (!b) {
-		pib_tx_nomem(qp, tx);
+		pib_output_nomem(qp, tx);
 		return NULL;
 	}
 	b->h = tx->h;
 	b->npkts = tx->npkts;
 	b->len = tx->len;
-	b->pmtu = pib_tx_pmtu(qp, tx);
+	b->pmtu = pib_output_pmtu(qp, tx);
 	return b;
 }
 
 /**
- * pib_tx_send() - address a burst and send it
+ * pib_output_send() - address a burst and send it
  * @qp: queue pair
  * @av: path of the burst
  * @b: the burst; consumed, or kept by @qp
@@ -76,19 +76,19 @@ static inline struct pib_burst *pib_tx_burst(struct pib_qp *qp, const struct pib
  * Context: qp->lock held, softirqs off, under rcu_read_lock().
  * Return: false: the receiver is full, the QP is stalled.
  */
-bool pib_tx_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
-		 struct pib_turn *turn);
+bool pib_output_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
+		     struct pib_turn *turn);
 /* Have the stalled burst, too, go by the QP's new path. */
-void pib_tx_redirect(struct pib_qp *qp);
-/* Out-of-line part of pib_tx_stalled(), for a QP with a stalled burst. */
-bool pib_tx_retry(struct pib_qp *qp, struct pib_turn *turn);
+void pib_output_redirect(struct pib_qp *qp);
+/* Out-of-line part of pib_output_stalled(), for a QP with a stalled burst. */
+bool pib_output_retry(struct pib_qp *qp, struct pib_turn *turn);
 /*
  * Try the stalled burst again, if there is one. @turn: of the sender, or NULL. Return: false: the
  * QP is still stalled.
  */
-static inline bool pib_tx_stalled(struct pib_qp *qp, struct pib_turn *turn)
+static inline bool pib_output_stalled(struct pib_qp *qp, struct pib_turn *turn)
 {
-	return likely(!qp->stall.burst) || pib_tx_retry(qp, turn);
+	return likely(!qp->stall.burst) || pib_output_retry(qp, turn);
 }
 
 #endif

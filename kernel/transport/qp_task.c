@@ -12,7 +12,7 @@
  *	    +- datagram: pib_datagram_rx()				|
  *				    |					|
  *	turn_send()		    |					|
- *	    +- pib_tx_stalled()	    |		what the receiver had no room for
+ *	    +- pib_output_stalled()  |		what the receiver had no room for
  *	    +- pib_responder_tx()   |		ACKs, NAKs, READ responses
  *	    +- pib_requester_tx() <-+-----------+ requests: pib_sq_fetch(), pib_req_next()
  *			|
@@ -262,7 +262,7 @@ static bool send_requests(struct pib_qp *qp, struct pib_turn *turn, bool held)
 static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
-	bool held = held_back(qp, now), done = pib_tx_stalled(qp, &turn);
+	bool held = held_back(qp, now), done = pib_output_stalled(qp, &turn);
 
 	if (unlikely(qp->asks_first) && pib_congestion_slows(qp, qp->av.sl))
 		done = done && send_requests(qp, &turn, held) && send_answers(qp, &turn);
@@ -321,7 +321,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
 		more |= turn_send(qp, budget, now);
 	else if (qp->stall.burst)
-		pib_tx_stalled(qp, NULL);
+		pib_output_stalled(qp, NULL);
 	pib_completer_complete(qp);
 	turn_check(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)

@@ -202,7 +202,7 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 		pib_req_local_error(&qp->req, &s->w, bad);
 		return true;
 	}
-	b = pib_tx_burst(qp, tx);
+	b = pib_output_burst(qp, tx);
 	if (!b)
 		return true;	/* as if lost on the way */
 	av = address_request(qp, s, b);
@@ -223,7 +223,7 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 		pib_req_local_error(&qp->req, &s->w, PIB_WC_LOC_PROT_ERR);
 		goto free;
 	}
-	return pib_tx_send(qp, av, b, turn);
+	return pib_output_send(qp, av, b, turn);
 
 free:
 	pib_burst_free(b);

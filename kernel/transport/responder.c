@@ -489,7 +489,7 @@ static bool answer_put_off(struct pib_qp *qp, const struct pib_tx *tx, struct pi
 /* Send an answer. Return: false: the receiver is full, or the answer is put off. */
 static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
-	struct pib_burst *b = pib_tx_burst(qp, tx);
+	struct pib_burst *b = pib_output_burst(qp, tx);
 	struct pib_tx nak;
 	int err;
 
@@ -498,13 +498,13 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_t
 		return true;	/* as if lost on the way */
 	err = tx->kind == PIB_TX_READ_RESP ? attach_answer(qp, tx, b) : 0;
 	if (!err)
-		return pib_tx_send(qp, &qp->av, b, turn);
+		return pib_output_send(qp, &qp->av, b, turn);
 
 	pib_burst_free(b);
 	if (err == -EAGAIN)
 		return answer_put_off(qp, tx, turn);
 	if (err == -ENOMEM)
-		pib_tx_nomem(qp, tx);
+		pib_output_nomem(qp, tx);
 	else if (pib_resp_read_failed(&qp->resp, &nak))
 		return send_answer(qp, &nak, turn);
 	return true;
