@@ -132,7 +132,7 @@ static void end_dying(struct pib_context *ctx, struct pib_qp *qp, bool dead)
  * Clean up after queue pairs that had @qpn before, which the kernel has given
  * to a new one. Later that would take completions of the new one, too.
  */
-static void bury_namesake(struct pib_context *ctx, uint32_t qpn)
+static void clean_dying(struct pib_context *ctx, uint32_t qpn)
 {
 	struct pib_qp *old;
 
@@ -158,7 +158,7 @@ static int create_qp(struct ibv_context *context, struct pib_qp *qp,
 	if (err)
 		return err;
 
-	bury_namesake(to_pctx(context), qp->vqp.qp.qp_num);
+	clean_dying(to_pctx(context), qp->vqp.qp.qp_num);
 	err = map_rings(qp, context->cmd_fd, &attr->cap, &resp.drv_payload);
 	if (err) {
 		ibv_cmd_destroy_qp(&qp->vqp.qp);

@@ -9,7 +9,7 @@ static bool is_power_of_two(uint32_t n)
 	return n && !(n & (n - 1));
 }
 
-static bool info_sane(const struct pib_ring_info *info, size_t min_stride)
+static bool ring_info_valid(const struct pib_ring_info *info, size_t min_stride)
 {
 	uint64_t need = sizeof(struct pib_ring_hdr) +
 			(uint64_t)info->entries * info->stride;
@@ -39,7 +39,7 @@ int pib_ring_map(struct pib_ring *ring, int cmd_fd,
 		*ring = (struct pib_ring){};
 		return 0;
 	}
-	if (!info_sane(info, min_stride))
+	if (!ring_info_valid(info, min_stride))
 		return EPROTO;
 
 	map = mmap(NULL, info->size, PROT_READ | PROT_WRITE, MAP_SHARED,

@@ -34,7 +34,7 @@ static const u8 opcodes[] = {
 	IB_WC_RECV, IB_WC_RECV_RDMA_WITH_IMM,
 };
 
-void pib_behavior_spoil(struct pib_behaviors *b, struct pib_cqe *cqe)
+void pib_behavior_scramble(struct pib_behaviors *b, struct pib_cqe *cqe)
 {
 	u64 bits = draw_bits(b), more = draw_bits(b);
 

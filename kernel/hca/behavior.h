@@ -62,7 +62,7 @@ u32 pib_behavior_draw(struct pib_behaviors *b, u32 n);
  * Fill at random the fields that a completion with an error does not define (11.4.2.1). Any
  * context.
  */
-void pib_behavior_spoil(struct pib_behaviors *b, struct pib_cqe *cqe);
+void pib_behavior_scramble(struct pib_behaviors *b, struct pib_cqe *cqe);
 /* Have elements of 0 bytes stand for 2^31. @sge is a private copy. Any context. */
 void pib_behavior_stretch(struct pib_sge *sge, u32 num);
 

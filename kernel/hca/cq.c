@@ -375,7 +375,7 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 	spin_lock_init(&cq->lock);
 	spin_lock_init(&cq->links_lock);
 	INIT_LIST_HEAD(&cq->links);
-	INIT_LIST_HEAD(&cq->told);
+	INIT_LIST_HEAD(&cq->notified);
 	INIT_WORK(&cq->err_work, cq_err_work);
 	INIT_CSD(&cq->upcall, cq_upcall, cq);
 	INIT_WORK(&cq->upcall_work, cq_upcall_work);

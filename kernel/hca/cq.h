@@ -12,7 +12,7 @@
 
 /**
  * struct pib_cq_link - a link to a CQ of somebody whose completions come there
- * @entry: in pib_cq.links, or pib_cq.told
+ * @entry: in pib_cq.links, or pib_cq.notified
  * @who: object whose completions come there
  */
 struct pib_cq_link {
@@ -34,9 +34,9 @@ struct pib_cq_link {
  * @on_overflow: called by @err_work, for those whose completions come here; NULL: there are none.
  *	Written without the lock, and never cleared
  *
- * @links_lock: guards @links and @told; process context
+ * @links_lock: guards @links and @notified; process context
  * @links: links of those whose completions come here: struct pib_cq_link
- * @told: those of them that @on_overflow has told
+ * @notified: those of them that @on_overflow has notified
  *
  * @mod_count: an event that is due waits for this many entries ...
  * @mod_period: ... or for so many us; 0: it does not wait
@@ -68,7 +68,7 @@ struct pib_cq {
 
 	spinlock_t links_lock;
 	struct list_head links;
-	struct list_head told;
+	struct list_head notified;
 
 	u16 mod_count;
 	u16 mod_period;

@@ -10,7 +10,7 @@
 static const struct {
 	u32 bit;
 	enum ib_event_type type;
-} told[] = {
+} event_types[] = {
 	{ PIB_EV_PORT_ERR, IB_EVENT_PORT_ERR },
 	{ PIB_EV_LID_CHANGE, IB_EVENT_LID_CHANGE },
 	{ PIB_EV_SM_CHANGE, IB_EVENT_SM_CHANGE },
@@ -36,7 +36,7 @@ static u32 take_events(struct pib_hca *hca, u32 *events)
  * Return: @ev, with the port's present state as the last word if it went down and up again, or the
  * reverse.
  */
-static u32 settle_events(const struct pib_port *p, u32 ev)
+static u32 reconcile_events(const struct pib_port *p, u32 ev)
 {
 	if ((ev & PIB_EV_PORT_ACTIVE) && READ_ONCE(p->state) != PIB_PORT_ACTIVE)
 		ev = (ev & ~PIB_EV_PORT_ACTIVE) | PIB_EV_PORT_ERR;
@@ -63,17 +63,17 @@ void pib_hca_event_dispatch(struct pib_hca *hca, u8 port, enum ib_event_type typ
 	ib_dispatch_event(&event);
 }
 
-static void tell_core(struct pib_hca *hca, const struct pib_port *p, u32 ev)
+static void dispatch_events(struct pib_hca *hca, const struct pib_port *p, u32 ev)
 {
 	int i;
 
-	ev = settle_events(p, ev);
-	for (i = 0; i < ARRAY_SIZE(told); i++)
-		if (ev & told[i].bit)
-			pib_hca_event_dispatch(hca, p->num, told[i].type);
+	ev = reconcile_events(p, ev);
+	for (i = 0; i < ARRAY_SIZE(event_types); i++)
+		if (ev & event_types[i].bit)
+			pib_hca_event_dispatch(hca, p->num, event_types[i].type);
 }
 
-static u32 port_events(struct pib_hca *hca, struct pib_kport *port)
+static u32 handle_port_events(struct pib_hca *hca, struct pib_kport *port)
 {
 	u32 ev = take_events(hca, &port->p.events);
 
@@ -81,7 +81,7 @@ static u32 port_events(struct pib_hca *hca, struct pib_kport *port)
 		pib_kport_phys_changed(port);
 	/* no events for a device that is not registered yet, or not any more */
 	if (ev && ib_device_try_get(&hca->ib)) {
-		tell_core(hca, &port->p, ev);
+		dispatch_events(hca, &port->p, ev);
 		ib_device_put(&hca->ib);
 	}
 	return ev;
@@ -94,12 +94,12 @@ void pib_hca_event_work(struct work_struct *work)
 	int i;
 
 	for (i = 1; i <= hca->nd.node.num_ports; i++)
-		ev |= port_events(hca, hca->nd.ports[i]);
+		ev |= handle_port_events(hca, hca->nd.ports[i]);
 	if (ev & PIB_EV_TRAP)
 		pib_node_dev_kick(&hca->nd);
 }
 
-static bool has_events(const struct pib_hca *hca)
+static bool events_pending(const struct pib_hca *hca)
 {
 	int i;
 
@@ -113,6 +113,6 @@ static bool has_events(const struct pib_hca *hca)
 
 void pib_hca_events(struct pib_hca *hca)
 {
-	if (has_events(hca))
+	if (events_pending(hca))
 		queue_work(system_dfl_wq, &hca->event_work);
 }

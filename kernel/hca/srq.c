@@ -15,7 +15,7 @@ struct pib_srq *pib_srq_find(struct pib_hca *hca, u32 srqn)
 	return xa_load(&hca->srqs, srqn);
 }
 
-static void srq_tell(struct pib_srq *srq, enum ib_event_type event)
+static void srq_dispatch(struct pib_srq *srq, enum ib_event_type event)
 {
 	struct ib_event ev = {
 		.device = srq->ib.device,
@@ -31,7 +31,7 @@ static void srq_tell(struct pib_srq *srq, enum ib_event_type event)
 
 static void srq_limit_work(struct work_struct *work)
 {
-	srq_tell(container_of(work, struct pib_srq, limit_work), IB_EVENT_SRQ_LIMIT_REACHED);
+	srq_dispatch(container_of(work, struct pib_srq, limit_work), IB_EVENT_SRQ_LIMIT_REACHED);
 }
 
 void pib_srq_raise(struct pib_srq *srq, enum ib_event_type event)
@@ -41,7 +41,7 @@ void pib_srq_raise(struct pib_srq *srq, enum ib_event_type event)
 		srq->limit = 0;
 		spin_unlock_irq(&srq->lock);
 	}
-	srq_tell(srq, event);
+	srq_dispatch(srq, event);
 }
 
 /*
@@ -62,7 +62,7 @@ static void srq_check_limit(struct pib_srq *srq, u32 left)
  * Take one of @pending work requests at random. The oldest moves to its place, where it is found
  * later.
  */
-static int take_any(struct pib_srq *srq, u32 pending, struct pib_rq_cur *cur)
+static int take_random(struct pib_srq *srq, u32 pending, struct pib_rq_cur *cur)
 {
 	struct pib_behaviors *behaviors = &to_hca(srq->ib.device)->behaviors;
 	u32 index = srq->ring.index;
@@ -83,7 +83,7 @@ static int take_next(struct pib_srq *srq, u32 pending, struct pib_rq_cur *cur)
 {
 	if (pib_behaves(&to_hca(srq->ib.device)->behaviors, PIB_BEHAVIOR_SRQ_ANY_ORDER) &&
 	    !srq->moving)
-		return take_any(srq, pending, cur);
+		return take_random(srq, pending, cur);
 	return pib_recv_wqe_copy(pib_ring_slot(&srq->ring, srq->ring.index), srq->max_sge, cur);
 }
 
@@ -330,7 +330,7 @@ static int srq_move(struct pib_srq *srq, struct pib_ring *ring)
 }
 
 /* Tell the process where the new ring is. It maps the ring when the call has returned. */
-static int srq_tell_ring(struct ib_udata *udata, const struct pib_ring_info *info)
+static int srq_respond(struct ib_udata *udata, const struct pib_ring_info *info)
 {
 	struct pib_modify_srq_cmd cmd = {};
 	size_t size;
@@ -368,7 +368,7 @@ static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	err = pib_ring_alloc(&ring, max_wr, srq->ring.stride, udata, &info);
 	if (err)
 		return err;
-	err = srq_tell_ring(udata, &info);
+	err = srq_respond(udata, &info);
 	if (err)
 		goto out;
 	mutex_lock(&srq->resize_mutex);

@@ -151,7 +151,7 @@ void pib_mw_bind_cancel(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *a
 	rcu_read_unlock();
 }
 
-static bool window_mine(struct pib_mem_ctx ctx, const struct pib_window *win, u32 key)
+static bool window_admits(struct pib_mem_ctx ctx, const struct pib_window *win, u32 key)
 {
 	return win->mr && win->k.key == key && win->k.pd == ctx.pd &&
 	       (!is_type2(win) || win->qpn == ctx.qpn);
@@ -162,7 +162,7 @@ int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 ke
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (is_type2(win) && window_mine(ctx, win, key))
+	if (is_type2(win) && window_admits(ctx, win, key))
 		err = window_close(win) ? 0 : -EAGAIN;
 	if (!err)
 		window_unbind(win);
@@ -170,7 +170,7 @@ int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 ke
 	return err;
 }
 
-static bool range_holds(u64 first, u64 length, u64 addr, u32 len)
+static bool range_covers(u64 first, u64 length, u64 addr, u32 len)
 {
 	return addr >= first && len <= length && addr - first <= length - len;
 }
@@ -197,9 +197,9 @@ static int window_check(const struct pib_window *win, u64 addr, u32 len, int acc
 	if (err)
 		return err;
 	/* A window of any length can be bound: its far end may lie beyond that of the addresses. */
-	if (!range_holds(win->first, win->length, addr, len) ||
+	if (!range_covers(win->first, win->length, addr, len) ||
 	    addr - win->first > U64_MAX - win->iova ||
-	    !range_holds(map->iova, map->length, win->iova + (addr - win->first), len))
+	    !range_covers(map->iova, map->length, win->iova + (addr - win->first), len))
 		return -ERANGE;
 	return 0;
 }
@@ -210,7 +210,7 @@ int pib_window_get(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, u64 
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (window_mine(ctx, win, key) && !win->closing)
+	if (window_admits(ctx, win, key) && !win->closing)
 		err = window_check(win, addr, len, access);
 	if (!err && !refcount_inc_not_zero(&win->mr->ref))
 		err = -EINVAL;
@@ -232,7 +232,7 @@ int pib_window_check_key(struct pib_mem_ctx ctx, struct pib_window *win, u32 key
 	int err = -EINVAL;
 
 	spin_lock_bh(&win->lock);
-	if (window_mine(ctx, win, key) && !win->closing)
+	if (window_admits(ctx, win, key) && !win->closing)
 		err = window_check_access(win, access);
 	spin_unlock_bh(&win->lock);
 	return err;

@@ -82,7 +82,7 @@ struct pib_mw_bind_args {
  *	use. The caller then tries again, or calls pib_mw_bind_cancel().
  */
 int pib_mw_bind(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *args);
-/* Give up a bind that was put off by -EAGAIN: the old binding goes on. Context: softirqs off. */
+/* Give up a bind that was deferred by -EAGAIN: the old binding goes on. Context: softirqs off. */
 void pib_mw_bind_cancel(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *args);
 /* Invalidate a type 2 window, as pib_mem_invalidate() does. Context: under rcu_read_lock(). */
 int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 key);

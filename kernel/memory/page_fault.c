@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Nothing that a task does may sleep, but bringing pages in sleeps. So an operation that
- * lacks a page is put off, a work item brings the page in, and the task begins the operation again.
+ * Nothing that a task does may sleep, but bringing pages in sleeps. So an operation that lacks a
+ * page is deferred, a work item brings the page in, and the task begins the operation again.
  *
  * A page may never come, so the work holds neither task nor region. Both can be destroyed
  * meanwhile; a page that comes then wakes nobody.
@@ -84,7 +84,7 @@ void pib_pagein_leave(struct pib_pagein *p)
 }
 
 /* This may come after pib_pagein_leave(): the task may run once more, which does nothing. */
-void pib_pagein_forget(struct pib_pagein *p)
+void pib_pagein_abandon(struct pib_pagein *p)
 {
 	p->stale = true;
 }

@@ -76,7 +76,7 @@ static inline bool pib_pagein_busy(const struct pib_pagein *p)
 }
 
 /* Note that the task waits no more: the end of the wait matters to nobody. Context: @guard held. */
-void pib_pagein_forget(struct pib_pagein *p);
+void pib_pagein_abandon(struct pib_pagein *p);
 
 /**
  * pib_pagein_start() - have missing pages brought in

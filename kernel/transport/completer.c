@@ -28,7 +28,7 @@ static int place_response(struct pib_qp *qp, struct pib_burst *b, const struct p
 }
 
 /* Drop a response, so that the responder's memory is not kept for a page that does not come. */
-static void forget_response(struct pib_qp *qp, const struct pib_burst *b)
+static void drop_response(struct pib_qp *qp, const struct pib_burst *b)
 {
 	pib_req_forget_response(&qp->req, &qp->rx.place);
 	qp->rx.place.wqe = NULL;
@@ -71,7 +71,7 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	if (err == -EAGAIN && !qp->rx.hold.refuses)
 		return false;
 	if (err == -EAGAIN) {
-		forget_response(qp, b);
+		drop_response(qp, b);
 		return true;
 	}
 	if (err)
@@ -85,7 +85,7 @@ static void describe_send_failure(struct pib_qp *qp, struct pib_cqe *cqe)
 	pib_stats_send_error(qp, cqe->status);
 	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_ERROR_WC_NOISE) &&
 	    qp->type > IB_QPT_GSI)
-		pib_behavior_spoil(&qp->hca->behaviors, cqe);
+		pib_behavior_scramble(&qp->hca->behaviors, cqe);
 }
 
 /* Return: true if completions may be late. Those in error, and those of management, may not. */

@@ -89,7 +89,7 @@ static void datagram_too_long(struct pib_qp *qp, const struct pib_burst *b)
 	pib_state_to_err(qp, PIB_CAUSE_RECEIVE);
 }
 
-static void no_recv(struct pib_qp *qp, const struct pib_burst *b)
+static void count_no_receive(struct pib_qp *qp, const struct pib_burst *b)
 {
 	pib_qp_drop(qp, PIB_STAT_OUT_OF_BUFFER, b, 1);
 	if (qp->type == IB_QPT_SMI)
@@ -134,7 +134,7 @@ static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i, u64 now
 	if (res == PIB_RES_RNR) {
 		if (pib_rq_awaits(qp, now))
 			return false;
-		no_recv(qp, b);
+		count_no_receive(qp, b);
 		return true;
 	}
 	if (!res && PIB_GRH_LEN + len > qp->rq.cur.len) {

@@ -70,10 +70,11 @@ static void qp_fatal(struct pib_qp *qp)
 }
 
 /*
- * Move the next QP of the CQ to those that were told. Return: the QP, with a reference; NULL: all
- * have been told.
+ * Move the next QP of the CQ to those that were notified.
+ *
+ * Return: the QP, with a reference; NULL: all have been notified.
  */
-static struct pib_qp *next_untold(struct pib_cq *cq)
+static struct pib_qp *next_to_notify(struct pib_cq *cq)
 {
 	struct pib_cq_link *link;
 	struct pib_qp *qp = NULL;
@@ -83,7 +84,7 @@ static struct pib_qp *next_untold(struct pib_cq *cq)
 		link = list_first_entry_or_null(&cq->links, struct pib_cq_link, entry);
 		if (!link)
 			break;
-		list_move(&link->entry, &cq->told);
+		list_move(&link->entry, &cq->notified);
 		qp = pib_qp_stub_get(((struct pib_qp *)link->who)->stub);
 	}
 	spin_unlock(&cq->links_lock);
@@ -98,7 +99,7 @@ void pib_state_cq_overflow(struct pib_cq *cq)
 {
 	struct pib_qp *qp;
 
-	while ((qp = next_untold(cq))) {
+	while ((qp = next_to_notify(cq))) {
 		qp_fatal(qp);
 		pib_qp_put(qp);
 		cond_resched();
@@ -149,7 +150,7 @@ bool pib_state_flush(struct pib_qp *qp)
 {
 	bool more;
 
-	pib_requester_forget(qp);
+	pib_requester_cancel(qp);
 	more = pib_sq_fetch(qp);
 	pib_completer_complete(qp);
 	if (qp->state == IB_QPS_ERR)
@@ -238,19 +239,19 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	list_for_each_entry_safe(b, next, &qp->behind, entry)
 		pib_burst_free(b);
 	INIT_LIST_HEAD(&qp->behind);
-	pib_requester_forget(qp);
-	qp->resp_off.set = false;
+	pib_requester_cancel(qp);
+	qp->resp_deferred.set = false;
 	qp->rx.place.wqe = NULL;
 	qp->rx.judged = false;
 	qp->rx.datagrams = 0;
-	pib_pagein_forget(qp->rx.pages);
-	pib_pagein_forget(qp->req_off.pages);
-	pib_pagein_forget(qp->resp_off.pages);
+	pib_pagein_abandon(qp->rx.pages);
+	pib_pagein_abandon(qp->req_deferred.pages);
+	pib_pagein_abandon(qp->resp_deferred.pages);
 	pib_hold_end(qp);
 	free_list(qp, &bursts);
 }
 
-static void trace_event_told(const struct pib_qp *qp, u32 event)
+static void trace_async_event(const struct pib_qp *qp, u32 event)
 {
 	struct pib_trace_qp who = pib_qp_traced(qp);
 
@@ -268,7 +269,7 @@ void pib_state_dispatch(struct pib_qp *qp, u32 events)
 		event.event = __ffs(events);
 		events &= events - 1;
 		if (trace_pib_async_event_enabled())
-			trace_event_told(qp, event.event);
+			trace_async_event(qp, event.event);
 		if (qp->ib.event_handler)
 			qp->ib.event_handler(&event, qp->ib.qp_context);
 	}

@@ -8,7 +8,7 @@
  * Reliable services: the QP keeps its bursts for a moment, in which most pages come. After that it
  * answers each request by an RNR NAK, and frees it. The requester still has the request, and sends
  * it again. A response that has no place counts as lost, and the requester asks for it again.
- * Answers, too, are put off by an RNR NAK if their page takes long (responder.c).
+ * Answers, too, are deferred by an RNR NAK if their page takes long (responder.c).
  *
  * Unreliable services: nobody sends again. The QP keeps copies of bursts, up to a limit, and loses
  * the rest.
@@ -58,8 +58,8 @@ void pib_hold_trace_ready(struct pib_qp *qp)
 	lockdep_assert_held(&qp->lock);
 
 	trace_ready(qp, qp->rx.pages);
-	trace_ready(qp, qp->req_off.pages);
-	trace_ready(qp, qp->resp_off.pages);
+	trace_ready(qp, qp->req_deferred.pages);
+	trace_ready(qp, qp->resp_deferred.pages);
 }
 
 int pib_hold_pagein(struct pib_qp *qp, struct pib_pagein *pages, const struct pib_span *span,
@@ -209,7 +209,7 @@ u64 pib_hold_deadline(const struct pib_qp *qp, u64 now)
 	if (!pib_qp_is_reliable(qp))
 		return 0;
 	if (!qp->rx.hold.on || qp->rx.hold.refuses)
-		p = qp->resp_off.set ? qp->resp_off.pages : NULL;
+		p = qp->resp_deferred.set ? qp->resp_deferred.pages : NULL;
 	if (!p || !pib_pagein_busy(p) || pib_hold_is_long(p, now))
 		return 0;
 	at = p->since + HOLD_NSEC;

@@ -11,7 +11,7 @@ struct pib_qp;
 /**
  * struct pib_hold - a QP's way to wait for a page
  * @on: the QP waits, and has dealt with the bursts that it had
- * @refuses: the QP has waited for too long: requests are put off by RNR NAKs, and not kept
+ * @refuses: the QP has waited for too long: requests are deferred by RNR NAKs, and not kept
  * @since: time, ns, since which the first burst of rx.list has waited for pages, for one after the
  *	other or for the same again; 0: it has not
  * @unplaced: a response was dropped for want of a place; the requester asks for it again when the
@@ -34,7 +34,7 @@ struct pib_hold {
 /**
  * pib_hold_pagein() - start to bring in pages that the QP waits for, and trace that
  * @qp: queue pair
- * @pages: one of the QP's: @rx.pages, @req_off.pages, @resp_off.pages
+ * @pages: one of the QP's: @rx.pages, @req_deferred.pages, @resp_deferred.pages
  * @span: memory of the pages
  * @off: offset in @span
  * @len: bytes

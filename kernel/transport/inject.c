@@ -288,7 +288,7 @@ static bool rule_concerns(const struct pib_inject *rule, const struct pib_qp *qp
 }
 
 /* Trace a rule that has acted. */
-static void tell_injected(const struct pib_qp *qp, const struct pib_inject *rule)
+static void trace_injected(const struct pib_qp *qp, const struct pib_inject *rule)
 {
 	struct pib_trace_qp who = pib_qp_traced(qp);
 
@@ -348,7 +348,7 @@ static void drop_packet(struct pib_qp *qp, struct pib_burst *p, u8 reason)
 }
 
 /* Change the payload of the rule's packet. */
-static void spoil_bytes(struct pib_inject *rule, u8 *bytes, u32 len)
+static void corrupt_bytes(struct pib_inject *rule, u8 *bytes, u32 len)
 {
 	if (rule->cfg.kind != PIB_INJECT_KIND_CORRUPT) {
 		pib_inject_mad_change(&rule->cfg, bytes);
@@ -360,7 +360,7 @@ static void spoil_bytes(struct pib_inject *rule, u8 *bytes, u32 len)
 }
 
 /* Copy @p, with another payload. Return: NULL: no memory. */
-static struct pib_burst *spoil_packet(struct pib_inject *rule, struct pib_burst *p)
+static struct pib_burst *corrupt_copy(struct pib_inject *rule, struct pib_burst *p)
 {
 	struct pib_burst *c = pib_burst_alloc_headless();
 	void *bytes;
@@ -376,14 +376,14 @@ static struct pib_burst *spoil_packet(struct pib_inject *rule, struct pib_burst 
 		pib_burst_free(c);
 		return NULL;
 	}
-	spoil_bytes(rule, bytes, c->len);
+	corrupt_bytes(rule, bytes, c->len);
 	return c;
 }
 
 static void corrupt_packet(struct pib_qp *qp, struct pib_inject *rule, struct pib_burst *p,
 			   struct list_head *out)
 {
-	struct pib_burst *c = spoil_packet(rule, p);
+	struct pib_burst *c = corrupt_copy(rule, p);
 
 	if (c)
 		list_add_tail(&c->entry, out);
@@ -393,7 +393,7 @@ static void corrupt_packet(struct pib_qp *qp, struct pib_inject *rule, struct pi
 }
 
 /* Send @p twice, or once where there is no memory. */
-static void double_packet(struct pib_burst *p, struct list_head *out)
+static void duplicate_packet(struct pib_burst *p, struct list_head *out)
 {
 	struct pib_burst *c = pib_burst_clone(p);
 
@@ -402,8 +402,8 @@ static void double_packet(struct pib_burst *p, struct list_head *out)
 		list_add_tail(&c->entry, out);
 }
 
-static void treat_packet(struct pib_qp *qp, struct pib_inject *rule, struct pib_burst *p,
-			 struct list_head *out)
+static void apply_rule(struct pib_qp *qp, struct pib_inject *rule, struct pib_burst *p,
+		       struct list_head *out)
 {
 	switch (rule->cfg.kind) {
 	case PIB_INJECT_KIND_DROP:
@@ -418,7 +418,7 @@ static void treat_packet(struct pib_qp *qp, struct pib_inject *rule, struct pib_
 		corrupt_packet(qp, rule, p, out);
 		return;
 	case PIB_INJECT_KIND_DUPLICATE:
-		double_packet(p, out);
+		duplicate_packet(p, out);
 		return;
 	case PIB_INJECT_KIND_TX_NOMEM:
 		pib_qp_drop(qp, PIB_STAT_TX_NOMEM, p, 1);
@@ -482,11 +482,11 @@ void pib_inject_tx(struct pib_qp *qp, struct pib_burst *b, struct list_head *out
 		rule = packet_rule(qp, b);
 		if (!rule)
 			continue;
-		tell_injected(qp, rule);
+		trace_injected(qp, rule);
 		pass_packets(qp, b, from, i, out);
 		p = cut_packets(qp, b, i, i + 1);
 		if (p)
-			treat_packet(qp, rule, p, out);
+			apply_rule(qp, rule, p, out);
 		delayed |= rule->cfg.kind == PIB_INJECT_KIND_DELAY;
 		from = i + 1;
 	}
@@ -516,7 +516,7 @@ static bool begins_request(const struct pib_act *act)
 }
 
 /* Return: how the rule refuses a request; PIB_RES_OK: the rule is about something else. */
-static enum pib_res refusal_of(const struct pib_inject *rule)
+static enum pib_res rule_refusal(const struct pib_inject *rule)
 {
 	static const u8 naks[NAK_CODES] = {
 		[NAK_INVALID_REQUEST] = PIB_RES_INV_REQ,
@@ -539,10 +539,10 @@ enum pib_res pib_inject_request(struct pib_qp *qp, struct pib_act *act)
 	if (!pib_qp_is_reliable(qp) || !begins_request(act))
 		return PIB_RES_OK;
 	for_each_rule(rule, qp) {
-		res = refusal_of(rule);
+		res = rule_refusal(rule);
 		if (!res || !rule_concerns(rule, qp) || !pib_inject_acts(rule))
 			continue;
-		tell_injected(qp, rule);
+		trace_injected(qp, rule);
 		/* The request is refused as a whole: no head of the message is taken in first. */
 		if (res == PIB_RES_RNR)
 			act->take_recv = false;
@@ -564,7 +564,7 @@ static u32 chosen_status(struct pib_qp *qp, u8 kind)
 	for_each_rule(rule, qp) {
 		if (rule->cfg.kind != kind || !rule_concerns(rule, qp) || !pib_inject_acts(rule))
 			continue;
-		tell_injected(qp, rule);
+		trace_injected(qp, rule);
 		return rule->cfg.arg;
 	}
 	return 0;
@@ -586,7 +586,7 @@ u32 pib_inject_recv(struct pib_qp *qp)
  * Return: the counter of what the rule does to an arriving burst; 0: the rule is about something
  * else.
  */
-static enum pib_stat arrival_of(const struct pib_inject *rule)
+static enum pib_stat arrival_counter(const struct pib_inject *rule)
 {
 	switch (rule->cfg.kind) {
 	case PIB_INJECT_KIND_RX_NOMEM:
@@ -604,10 +604,10 @@ enum pib_stat pib_inject_rx(struct pib_qp *qp)
 	enum pib_stat why;
 
 	for_each_rule(rule, qp) {
-		why = arrival_of(rule);
+		why = arrival_counter(rule);
 		if (!why || !rule_concerns(rule, qp) || !pib_inject_acts(rule))
 			continue;
-		tell_injected(qp, rule);
+		trace_injected(qp, rule);
 		return why;
 	}
 	return 0;

@@ -60,7 +60,7 @@ static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat
 }
 
 /* Count the violations, one a packet, and tell the SM as often as proto/ allows (trap.c). */
-static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_burst *b)
+static void raise_key_trap(struct pib_kport *port, u16 trap, const struct pib_burst *b)
 {
 	struct pib_hca *hca = pib_kport_hca(port);
 	unsigned long flags;
@@ -74,13 +74,13 @@ static void tell_of_key(struct pib_kport *port, u16 trap, const struct pib_burst
 void pib_input_bad_pkey(struct pib_kport *port, const struct pib_burst *b)
 {
 	count_drop(port, b, PIB_STAT_RX_BAD_PKEY);
-	tell_of_key(port, TRAP_BAD_PKEY, b);
+	raise_key_trap(port, TRAP_BAD_PKEY, b);
 }
 
 void pib_input_bad_qkey(struct pib_kport *port, const struct pib_burst *b)
 {
 	count_drop(port, b, PIB_STAT_RX_BAD_QKEY);
-	tell_of_key(port, TRAP_BAD_QKEY, b);
+	raise_key_trap(port, TRAP_BAD_QKEY, b);
 }
 
 /*
@@ -118,8 +118,8 @@ static bool dgid_ok(const struct pib_port *p, const struct pib_hdrs *h)
  * with the GIDs of both ends or none (9.6.1.2 to 9.6.1.5). The QP is not locked: a packet may be
  * lost while paths change places.
  */
-static bool by_path(const struct pib_av_data *av, const struct pib_kport *port,
-		    const struct pib_hdrs *h)
+static bool path_matches(const struct pib_av_data *av, const struct pib_kport *port,
+			 const struct pib_hdrs *h)
 {
 	bool grh = READ_ONCE(av->grh);
 	u64 own_guid = 0;
@@ -131,7 +131,7 @@ static bool by_path(const struct pib_av_data *av, const struct pib_kport *port,
 	return pib_grh_fits(h, grh, av->dgid, own_guid);
 }
 
-static bool fits_key(const struct pib_kport *port, u16 index, const struct pib_hdrs *h)
+static bool pkey_matches(const struct pib_kport *port, u16 index, const struct pib_hdrs *h)
 {
 	return pib_pkeys_match(pib_port_pkey(&port->p, index), h->pkey);
 }
@@ -139,8 +139,8 @@ static bool fits_key(const struct pib_kport *port, u16 index, const struct pib_h
 bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *port,
 			    const struct pib_hdrs *h)
 {
-	return READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h) &&
-	       fits_key(port, READ_ONCE(qp->attr.alt_pkey_index), h);
+	return READ_ONCE(qp->alt_open) && path_matches(&qp->alt_av, port, h) &&
+	       pkey_matches(port, READ_ONCE(qp->attr.alt_pkey_index), h);
 }
 
 static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
@@ -152,7 +152,7 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
 	case IB_QPT_GSI:
 		return pib_port_pkey_match(&port->p, h->pkey) >= 0;
 	default:
-		return fits_key(port, READ_ONCE(qp->attr.pkey_index), h) ||
+		return pkey_matches(port, READ_ONCE(qp->attr.pkey_index), h) ||
 		       pib_input_by_alternate(qp, port, h);
 	}
 }
@@ -168,8 +168,8 @@ static void note_astray(struct pib_qp *qp, const struct pib_kport *port, const s
 	if (!(h->flags & PIB_H_MIG) || h->tp != qp->tp || READ_ONCE(qp->astray) ||
 	    READ_ONCE(qp->attr.path_mig_state) != IB_MIG_ARMED)
 		return;
-	if (!fits_key(port, READ_ONCE(qp->attr.pkey_index), h) &&
-	    !fits_key(port, READ_ONCE(qp->attr.alt_pkey_index), h))
+	if (!pkey_matches(port, READ_ONCE(qp->attr.pkey_index), h) &&
+	    !pkey_matches(port, READ_ONCE(qp->attr.alt_pkey_index), h))
 		return;
 	if (!test_and_set_bit(PIB_QP_ASTRAY, &qp->task.state))
 		pib_task_activate(&qp->task);
@@ -191,8 +191,8 @@ static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const st
 		return qp->type != IB_QPT_SMI || pib_hdrs_from_qp0(h);
 	if (qp->tp == PIB_TP_XRC && pib_op_is_response(h->op) != asks)
 		return false;
-	if (by_path(&qp->av, port, h) ||
-	    (READ_ONCE(qp->alt_open) && by_path(&qp->alt_av, port, h)))
+	if (path_matches(&qp->av, port, h) ||
+	    (READ_ONCE(qp->alt_open) && path_matches(&qp->alt_av, port, h)))
 		return true;
 	note_astray(qp, port, h);
 	return false;
@@ -294,7 +294,7 @@ static int input_enqueue(struct pib_qp *qp, struct pib_burst *b)
  * Return: true if the sender of @b is pushed back. A sender of datagrams has others to send to, and
  * waits for nobody's receives.
  */
-static bool may_wait(const struct pib_qp *qp, struct pib_burst *b)
+static bool pushes_back(const struct pib_qp *qp, struct pib_burst *b)
 {
 	if (b->via_udp || READ_ONCE(qp->rq.empty_since))
 		return false;
@@ -305,7 +305,7 @@ static bool may_wait(const struct pib_qp *qp, struct pib_burst *b)
  * Put @b into the QP's inbox. The caller has the reference on the QP. Return: as struct
  * pib_node_ops.rx.
  */
-static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
+static int input_deliver(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
 {
 	enum pib_stat why;
 	int err;
@@ -320,7 +320,7 @@ static int hand_over(struct pib_kport *port, struct pib_qp *qp, struct pib_burst
 	err = input_enqueue(qp, b);
 	if (!err)
 		return 0;
-	if (err == -EBUSY && may_wait(qp, b))
+	if (err == -EBUSY && pushes_back(qp, b))
 		return -EBUSY;
 	return input_drop(port, b, err == -EBUSY ? PIB_STAT_RX_FULL : PIB_STAT_RX_NO_QP);
 }
@@ -381,7 +381,7 @@ static void mcast_copy(struct pib_qp *qp, void *arg)
 		return;
 	}
 	/* A group's slow member must not stop the others: no push-back. */
-	if (hand_over(rx->port, qp, c) == -EBUSY)
+	if (input_deliver(rx->port, qp, c) == -EBUSY)
 		input_drop(rx->port, c, PIB_STAT_RX_FULL);
 }
 
@@ -413,7 +413,7 @@ int pib_input(struct pib_kport *port, struct pib_burst *b)
 	qp = find_qp(port, &b->h);
 	if (!qp)
 		return input_drop(port, b, PIB_STAT_RX_NO_QP);
-	err = hand_over(port, qp, b);
+	err = input_deliver(port, qp, b);
 	pib_qp_put(qp);
 	return err;
 }

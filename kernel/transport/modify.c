@@ -61,14 +61,14 @@ static int check_port(struct pib_qp *qp, u8 port)
 	return 0;
 }
 
-static struct pib_kport *port_of(struct pib_qp *qp, const struct change *c)
+static struct pib_kport *changed_port(struct pib_qp *qp, const struct change *c)
 {
 	return c->mask & IB_QP_PORT ? qp->hca->nd.ports[c->attr->port_num] : qp->port;
 }
 
 static int check_mtu(struct pib_qp *qp, const struct change *c)
 {
-	struct pib_kport *port = port_of(qp, c);
+	struct pib_kport *port = changed_port(qp, c);
 	enum ib_mtu mtu = c->attr->path_mtu;
 
 	return !port || mtu < IB_MTU_256 || mtu > IB_MTU_4096 || mtu > port->p.mtu_cap ?
@@ -369,7 +369,7 @@ static void apply_change(struct pib_qp *qp, const struct change *c)
 	pib_state_set(qp, c->next, PIB_CAUSE_ASKED);
 }
 
-static bool bursts_out(const struct pib_qp *qp)
+static bool has_bursts_out(const struct pib_qp *qp)
 {
 	u32 i;
 
@@ -388,7 +388,7 @@ static bool bursts_out(const struct pib_qp *qp)
  */
 static int wait_for_bursts(const struct pib_qp *qp)
 {
-	while (bursts_out(qp)) {
+	while (has_bursts_out(qp)) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		usleep_range(50, 200);
@@ -441,15 +441,15 @@ static void leave_page(struct pib_qp *qp, struct pib_pagein **pages)
 static void leave_pages(struct pib_qp *qp)
 {
 	leave_page(qp, &qp->rx.pages);
-	leave_page(qp, &qp->req_off.pages);
-	leave_page(qp, &qp->resp_off.pages);
+	leave_page(qp, &qp->req_deferred.pages);
+	leave_page(qp, &qp->resp_deferred.pages);
 }
 
 /*
  * Reset the QP: it takes in and sends nothing any more. Bursts on their way must land before slots
  * are used again.
  */
-static int to_reset(struct pib_qp *qp, enum ib_qp_state cur)
+static int reset_qp(struct pib_qp *qp, enum ib_qp_state cur)
 {
 	int err;
 
@@ -504,7 +504,7 @@ int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct 
 	spin_unlock_bh(&qp->lock);
 
 	if (!err && c.next == IB_QPS_RESET)
-		err = to_reset(qp, c.cur);
+		err = reset_qp(qp, c.cur);
 	if (!err && c.next != c.cur)
 		pib_qp_dbg(qp, "modify_qp: %s to %s", pib_qp_state_name(c.cur),
 			   pib_qp_state_name(c.next));

@@ -14,7 +14,7 @@
  * Return: the QP that does not get its own multicast; NULL: the sender is among the members of its
  * group.
  */
-static const struct pib_qp *left_out(const struct pib_qp *qp)
+static const struct pib_qp *mcast_excluded(const struct pib_qp *qp)
 {
 	return qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL;
 }
@@ -35,7 +35,7 @@ static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 	 */
 	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stall.burst &&
 	    pib_port_admits(&qp->port->p, b->h.dqpn))
-		pib_input_mcast(qp->port, b, left_out(qp));
+		pib_input_mcast(qp->port, b, mcast_excluded(qp));
 	return pib_kport_xmit(qp->port, b);
 }
 

@@ -164,16 +164,16 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 static void free_pageins(struct pib_qp *qp)
 {
 	pib_pagein_put(qp->rx.pages);
-	pib_pagein_put(qp->req_off.pages);
-	pib_pagein_put(qp->resp_off.pages);
+	pib_pagein_put(qp->req_deferred.pages);
+	pib_pagein_put(qp->resp_deferred.pages);
 }
 
 static int alloc_pageins(struct pib_qp *qp)
 {
 	qp->rx.pages = pib_pagein_create(&qp->task, &qp->lock);
-	qp->req_off.pages = pib_pagein_create(&qp->task, &qp->lock);
-	qp->resp_off.pages = pib_pagein_create(&qp->task, &qp->lock);
-	if (qp->rx.pages && qp->req_off.pages && qp->resp_off.pages)
+	qp->req_deferred.pages = pib_pagein_create(&qp->task, &qp->lock);
+	qp->resp_deferred.pages = pib_pagein_create(&qp->task, &qp->lock);
+	if (qp->rx.pages && qp->req_deferred.pages && qp->resp_deferred.pages)
 		return 0;
 	free_pageins(qp);
 	return -ENOMEM;
@@ -489,8 +489,8 @@ static void qp_stop(struct pib_qp *qp)
 	hrtimer_cancel(&qp->timer);
 	/* Pages that it waits for may never come. */
 	pib_pagein_leave(qp->rx.pages);
-	pib_pagein_leave(qp->req_off.pages);
-	pib_pagein_leave(qp->resp_off.pages);
+	pib_pagein_leave(qp->req_deferred.pages);
+	pib_pagein_leave(qp->resp_deferred.pages);
 }
 
 int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)

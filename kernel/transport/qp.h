@@ -55,7 +55,7 @@ struct pib_stats;
 /* The QP's own bits of pib_task.state */
 enum pib_qp_sched {
 	PIB_QP_TIMER = PIB_TASK_OWN,	/* the timer fired */
-	PIB_QP_RUNG,			/* posters have rung for the send ring */
+	PIB_QP_DOORBELL,		/* posters have rung for the send ring */
 	PIB_QP_ASTRAY,			/* the peer has migrated to a path unknown to the QP */
 };
 
@@ -109,13 +109,13 @@ static inline struct pib_ksq_slot *pib_ksq_slot(struct pib_swqe *w)
 }
 
 /**
- * struct pib_put_off - a burst that waits for its payload, or a local operation that waits for its
+ * struct pib_deferred - a burst that waits for its payload, or a local operation that waits for its
  * turn
  * @pages: pages that @tx waits for
  * @set: @tx is valid; nothing else is sent in its direction
- * @tx: the step that is put off
+ * @tx: the deferred step
  */
-struct pib_put_off {
+struct pib_deferred {
 	struct pib_pagein *pages;
 	bool set;
 	struct pib_tx tx;
@@ -295,8 +295,8 @@ struct pib_qp_rq {
  * @rx: bursts that have come
  * @stall: burst that is sent before all others
  * @behind: bursts that follow @stall.burst; empty where there is none
- * @req_off: step that the requester has put off; it holds a reference of its slot
- * @resp_off: step that the responder has put off
+ * @req_deferred: step that the requester has deferred; it holds a reference of its slot
+ * @resp_deferred: step that the responder has deferred
  * @via_udp: the last burst that was sent has left by a UDP link
  * @waits: the requester's deadlines are suspended: the answer that it waits for may be waiting here
  * @draining: an invalidation waits for others to release the memory
@@ -383,8 +383,8 @@ struct pib_qp {
 	struct pib_qp_rx rx;
 	struct pib_stall stall;
 	struct list_head behind;
-	struct pib_put_off req_off;
-	struct pib_put_off resp_off;
+	struct pib_deferred req_deferred;
+	struct pib_deferred resp_deferred;
 	bool via_udp;
 	bool waits;
 	bool draining;

@@ -68,7 +68,7 @@ err_free:
 }
 
 /* Have the QP count into @stats from now on. */
-static void count_into(struct pib_qp *qp, struct pib_stats __percpu *stats)
+static void change_counters(struct pib_qp *qp, struct pib_stats __percpu *stats)
 {
 	spin_lock_bh(&qp->lock);
 	qp->stats = stats;
@@ -87,14 +87,14 @@ int pib_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 			return err;
 	}
 	c = xa_load(&hca->qp_counters, counter->id);
-	count_into(to_qp(ibqp), c->stats);
+	change_counters(to_qp(ibqp), c->stats);
 	ibqp->counter = counter;
 	return 0;
 }
 
 int pib_counter_unbind_qp(struct ib_qp *ibqp)
 {
-	count_into(to_qp(ibqp), to_hca(ibqp->device)->stats);
+	change_counters(to_qp(ibqp), to_hca(ibqp->device)->stats);
 	ibqp->counter = NULL;
 	return 0;
 }

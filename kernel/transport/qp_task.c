@@ -12,7 +12,7 @@
  *	    +- datagram: pib_datagram_rx()				|
  *				    |					|
  *	turn_send()		    |					|
- *	    +- pib_output_stalled()  |		what the receiver had no room for
+ *	    +- pib_output_stalled() |		what the receiver had no room for
  *	    +- pib_responder_tx()   |		ACKs, NAKs, READ responses
  *	    +- pib_requester_tx() <-+-----------+ requests: pib_sq_fetch(), pib_req_next()
  *			|
@@ -76,7 +76,7 @@ static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
  * Take in a burst. Return: false: it has to wait, for pages, an invalidation or a receive, and is
  * then given again.
  */
-static bool take_in(struct pib_qp *qp, struct pib_burst *b, u64 now)
+static bool receive_burst(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	if (!state_takes(qp, b)) {
 		pib_qp_drop(qp, PIB_STAT_RX_QP_STATE, b, b->npkts - qp->rx.datagrams);
@@ -134,7 +134,7 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 			break;
 		bursts += b->h.tp == PIB_TP_UD ? b->npkts : 1;
 		bytes += b->len;
-		if (!take_in(qp, b, now)) {
+		if (!receive_burst(qp, b, now)) {
 			held = true;
 			break;
 		}
@@ -204,7 +204,7 @@ static void arm_timer(struct pib_qp *qp, u64 at)
 }
 
 /* Plan the next try of the stalled burst. Return: true: the QP must run again at once. */
-static bool stall_again(struct pib_qp *qp, u64 now)
+static bool schedule_retry(struct pib_qp *qp, u64 now)
 {
 	struct pib_stall *s = &qp->stall;
 
@@ -236,7 +236,7 @@ static void turn_expire(struct pib_qp *qp, u64 now)
  * Arm the timer if congestion control has the QP wait before its next burst. Return: true: it
  * waits.
  */
-static bool held_back(struct pib_qp *qp, u64 now)
+static bool congestion_waits(struct pib_qp *qp, u64 now)
 {
 	if (!pib_congestion_holds(qp, now))
 		return false;
@@ -262,7 +262,7 @@ static bool send_requests(struct pib_qp *qp, struct pib_turn *turn, bool held)
 static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 {
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
-	bool held = held_back(qp, now), done = pib_output_stalled(qp, &turn);
+	bool held = congestion_waits(qp, now), done = pib_output_stalled(qp, &turn);
 
 	if (unlikely(qp->asks_first) && pib_congestion_slows(qp, qp->av.sl))
 		done = done && send_requests(qp, &turn, held) && send_answers(qp, &turn);
@@ -281,7 +281,7 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 static void turn_suspend(struct pib_qp *qp, u64 now)
 {
 	bool waits = (qp->rx.hold.on && (!qp->rx.hold.refuses || qp->rx.hold.unplaced)) ||
-		     pib_pagein_busy(qp->req_off.pages);
+		     pib_pagein_busy(qp->req_deferred.pages);
 
 	if (qp->waits && !waits)
 		pib_req_excuse(&qp->req, now);
@@ -292,7 +292,7 @@ static void turn_suspend(struct pib_qp *qp, u64 now)
  * Return: the time of the turn. The clock of the run may have been read before the deadline for
  * which the QP runs.
  */
-static u64 time_of(const struct pib_qp *qp, struct pib_budget *budget)
+static u64 turn_time(const struct pib_qp *qp, struct pib_budget *budget)
 {
 	if (unlikely(test_bit(PIB_QP_TIMER, &qp->task.state)))
 		budget->now = ktime_get_ns();
@@ -301,7 +301,7 @@ static u64 time_of(const struct pib_qp *qp, struct pib_budget *budget)
 
 static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 {
-	u64 now = time_of(qp, budget);
+	u64 now = turn_time(qp, budget);
 	bool more;
 
 	if (trace_pib_page_ready_enabled())
@@ -329,7 +329,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	turn_suspend(qp, now);
 	if (!qp->waits)
 		arm_timer(qp, pib_req_deadline(&qp->req));
-	if (unlikely(qp->rx.hold.on || qp->resp_off.set))
+	if (unlikely(qp->rx.hold.on || qp->resp_deferred.set))
 		arm_timer(qp, pib_hold_deadline(qp, now));
 	if (unlikely(qp->rq.empty_since))
 		arm_timer(qp, pib_rq_deadline(qp, now));
@@ -338,7 +338,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);
 	if (qp->stall.burst)
-		more |= stall_again(qp, now);
+		more |= schedule_retry(qp, now);
 	pib_stats_fold(qp);
 
 	return more;
@@ -349,7 +349,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
  * has a queue of its own below (veth, loopback, many NICs). So a QP that has sent over UDP stays
  * where it is, until all was acknowledged or nothing can be on its way any more (core/task.c).
  */
-static int home_of(const struct pib_qp *qp)
+static int home_cpu(const struct pib_qp *qp)
 {
 	if (!qp->via_udp)
 		return PIB_ANY_CPU;
@@ -377,7 +377,7 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 		if (!more && qp->sq.busy)
 			more = pib_sqpoll_again(qp, budget) || pib_sq_idle(qp);
 	}
-	WRITE_ONCE(task->home, home_of(qp));
+	WRITE_ONCE(task->home, home_cpu(qp));
 	events = qp->events;
 	qp->events = 0;
 	spin_unlock(&qp->lock);

@@ -352,7 +352,7 @@ static void describe_recv_failure(struct pib_qp *qp, struct pib_cqe *cqe)
 	pib_stats_recv_error(qp, cqe->status);
 	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_ERROR_WC_NOISE) &&
 	    qp->type > IB_QPT_GSI)
-		pib_behavior_spoil(&qp->hca->behaviors, cqe);
+		pib_behavior_scramble(&qp->hca->behaviors, cqe);
 }
 
 /* Complete qp->rq.cur. @flags: of enum pib_cqe_flags, besides those that @h says. */

@@ -41,7 +41,8 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 	while ((more = pib_sge_next(&it, qp->pd, 0, &span)) > 0) {
 		err = pib_span_get(&span, dst);
 		if (err == -EAGAIN)
-			err = pib_hold_pagein(qp, qp->req_off.pages, &span, 0, span.len, false);
+			err = pib_hold_pagein(qp, qp->req_deferred.pages, &span, 0, span.len,
+					      false);
 		pib_mem_put(&span);
 		if (err)
 			return err;
@@ -168,18 +169,18 @@ static const struct pib_av_data *address_request(struct pib_qp *qp, struct pib_k
 	return datagram_av(qp, s);
 }
 
-/* Put @tx off. The slot is kept: the request may be finished otherwise before it is sent. */
-static bool requester_put_off(struct pib_qp *qp, const struct pib_tx *tx)
+/* Defer @tx. The slot is kept: the request may be finished otherwise before it is sent. */
+static bool defer_request(struct pib_qp *qp, const struct pib_tx *tx)
 {
-	qp->req_off.tx = *tx;
-	qp->req_off.set = true;
+	qp->req_deferred.tx = *tx;
+	qp->req_deferred.set = true;
 	atomic_inc(&pib_ksq_slot(tx->wqe)->refs);
 	return false;
 }
 
 /*
- * Return: the status by which the request ends unsent; 0: it is in order. A request that was put
- * off was judged before.
+ * Return: the status by which the request ends unsent; 0: it is in order. A deferred request
+ * was judged before.
  */
 static u32 request_fault(struct pib_qp *qp, const struct pib_ksq_slot *s, const struct pib_tx *tx,
 			 bool resumed)
@@ -213,7 +214,7 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 	err = fill_burst(qp, s, b, tx);
 	if (err == -EAGAIN) {
 		pib_burst_free(b);
-		return requester_put_off(qp, tx);
+		return defer_request(qp, tx);
 	}
 	if (err == -ENOMEM) {
 		pib_qp_drop(qp, PIB_STAT_TX_NOMEM, b, 1);
@@ -265,7 +266,7 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 
 	if (err == -EAGAIN) {
 		qp->draining = true;
-		return requester_put_off(qp, tx);
+		return defer_request(qp, tx);
 	}
 	/* Memory Management Operation Error (11.6.2), which ib_core calls by its older name. */
 	pib_req_local_done(&qp->req, &s->w, err ? PIB_WC_MW_BIND_ERR : PIB_WC_SUCCESS);
@@ -273,7 +274,7 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
 }
 
 /*
- * Send or execute @tx, which was put off before if @resumed. Return: false: it is put off, or the
+ * Send or execute @tx, which was deferred before if @resumed. Return: false: it is deferred, or the
  * receiver is full.
  */
 static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn,
@@ -289,20 +290,20 @@ static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 
 static void resume_deferred(struct pib_qp *qp)
 {
-	qp->req_off.set = false;
-	atomic_dec(&pib_ksq_slot(qp->req_off.tx.wqe)->refs);
+	qp->req_deferred.set = false;
+	atomic_dec(&pib_ksq_slot(qp->req_deferred.tx.wqe)->refs);
 }
 
-void pib_requester_forget(struct pib_qp *qp)
+void pib_requester_cancel(struct pib_qp *qp)
 {
 	struct pib_mw_bind_args args;
 	struct pib_ksq_slot *s;
 
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->req_off.set)
+	if (!qp->req_deferred.set)
 		return;
-	s = pib_ksq_slot(qp->req_off.tx.wqe);
+	s = pib_ksq_slot(qp->req_deferred.tx.wqe);
 	if (s->w.opcode == PIB_WR_BIND_MW) {
 		args = bind_args(s);
 		pib_mw_bind_cancel(pib_qp_mem_ctx(qp), &args);
@@ -310,20 +311,20 @@ void pib_requester_forget(struct pib_qp *qp)
 	resume_deferred(qp);
 }
 
-/* Perform the step that was put off, which goes first. Return: false: it cannot go yet. */
-static bool perform_put_off(struct pib_qp *qp, struct pib_turn *turn)
+/* Perform the deferred step, which goes first. Return: false: it cannot go yet. */
+static bool perform_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx tx;
 
-	if (!qp->req_off.set)
+	if (!qp->req_deferred.set)
 		return true;
-	if (!pib_req_wanted(&qp->req, &qp->req_off.tx)) {
-		pib_requester_forget(qp);
+	if (!pib_req_wanted(&qp->req, &qp->req_deferred.tx)) {
+		pib_requester_cancel(qp);
 		return true;
 	}
-	if (pib_pagein_busy(qp->req_off.pages))
+	if (pib_pagein_busy(qp->req_deferred.pages))
 		return false;
-	tx = qp->req_off.tx;
+	tx = qp->req_deferred.tx;
 	resume_deferred(qp);
 	return perform_step(qp, &tx, turn, true);
 }
@@ -337,7 +338,7 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 
 	if (qp->state < IB_QPS_RTS)
 		return true;
-	if (!perform_put_off(qp, turn))
+	if (!perform_deferred(qp, turn))
 		return pib_requester_waits(qp);
 
 	do {

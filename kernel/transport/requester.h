@@ -15,8 +15,8 @@
  */
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn);
 
-/* Give up the step that was put off. Under qp->lock. */
-void pib_requester_forget(struct pib_qp *qp);
+/* Give up the deferred step. Under qp->lock. */
+void pib_requester_cancel(struct pib_qp *qp);
 /**
  * pib_requester_burst_done() - drop the references of a freed burst
  * @owner: pib_qp.burst_owner of the queue pair
@@ -28,12 +28,12 @@ void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot);
 
 /*
  * Return: true if the requester waits for pages, or for others to release memory, so that nothing
- * can be sent. If nothing is put off, then a work request cannot be fetched (pib_sq_fetch()).
+ * can be sent. If nothing is deferred, then a work request cannot be fetched (pib_sq_fetch()).
  */
 static inline bool pib_requester_waits(const struct pib_qp *qp)
 {
-	return qp->req_off.set || pib_pagein_busy(qp->req_off.pages) || qp->rx.place.wqe ||
-	       qp->rx.hold.unplaced;
+	return qp->req_deferred.set || pib_pagein_busy(qp->req_deferred.pages) ||
+	       qp->rx.place.wqe || qp->rx.hold.unplaced;
 }
 
 #endif

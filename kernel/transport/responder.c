@@ -81,7 +81,7 @@ static bool looks_for_rules(const struct pib_qp *qp)
 }
 
 /* Have the receive in hand fail if a rule of injection says so. */
-static enum pib_res spoil_receive(struct pib_qp *qp)
+static enum pib_res apply_recv_rule(struct pib_qp *qp)
 {
 	u32 status = pib_inject_recv(qp);
 
@@ -98,7 +98,7 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 	if (act->first) {
 		res = pib_rq_take(qp, act->h->srqn);
 		if (!res && looks_for_rules(qp))
-			res = spoil_receive(qp);
+			res = apply_recv_rule(qp);
 		if (res)
 			return res;
 	}
@@ -429,7 +429,7 @@ static int copy_payload(struct pib_qp *qp, struct pib_span *span, struct pib_bur
 		return -ENOMEM;
 	err = pib_span_get(span, dst);
 	if (err == -EAGAIN)
-		err = pib_hold_pagein(qp, qp->resp_off.pages, span, 0, b->len, false);
+		err = pib_hold_pagein(qp, qp->resp_deferred.pages, span, 0, b->len, false);
 	return err;
 }
 
@@ -468,25 +468,25 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_t
  * Tell the requester to ask again if the page of an answer takes long. The requester would take the
  * silence for a loss. Return: false: not yet.
  */
-static bool drop_put_off(struct pib_qp *qp, struct pib_turn *turn)
+static bool nak_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx nak;
 
-	if (!pib_hold_is_long(qp->resp_off.pages, turn->now) ||
+	if (!pib_hold_is_long(qp->resp_deferred.pages, turn->now) ||
 	    !pib_resp_answer_later(&qp->resp, &nak))
 		return false;
-	qp->resp_off.set = false;
+	qp->resp_deferred.set = false;
 	return send_answer(qp, &nak, turn);
 }
 
-static bool answer_put_off(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+static bool defer_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
-	qp->resp_off.tx = *tx;
-	qp->resp_off.set = true;
-	return drop_put_off(qp, turn);
+	qp->resp_deferred.tx = *tx;
+	qp->resp_deferred.set = true;
+	return nak_deferred(qp, turn);
 }
 
-/* Send an answer. Return: false: the receiver is full, or the answer is put off. */
+/* Send an answer. Return: false: the receiver is full, or the answer is deferred. */
 static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
 {
 	struct pib_burst *b = pib_output_burst(qp, tx);
@@ -502,7 +502,7 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_t
 
 	pib_burst_free(b);
 	if (err == -EAGAIN)
-		return answer_put_off(qp, tx, turn);
+		return defer_answer(qp, tx, turn);
 	if (err == -ENOMEM)
 		pib_output_nomem(qp, tx);
 	else if (pib_resp_read_failed(&qp->resp, &nak))
@@ -510,19 +510,19 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_t
 	return true;
 }
 
-/* Send the answer that was put off, which goes first. Return: false: it cannot go yet. */
-static bool send_put_off(struct pib_qp *qp, struct pib_turn *turn)
+/* Send the deferred answer, which goes first. Return: false: it cannot go yet. */
+static bool send_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx tx;
 
-	if (!qp->resp_off.set)
+	if (!qp->resp_deferred.set)
 		return true;
-	if (pib_pagein_busy(qp->resp_off.pages))
-		return drop_put_off(qp, turn);
+	if (pib_pagein_busy(qp->resp_deferred.pages))
+		return nak_deferred(qp, turn);
 	if (pib_congestion_holds(qp, turn->now))
 		return false;
-	tx = qp->resp_off.tx;
-	qp->resp_off.set = false;
+	tx = qp->resp_deferred.tx;
+	qp->resp_deferred.set = false;
 	return send_answer(qp, &tx, turn);
 }
 
@@ -543,17 +543,17 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 
 	if (qp->resp.cfg.credits && qp->rq.ring.hdr)
 		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq.ring));
-	if (!send_put_off(qp, turn))
-		return qp->resp_off.set;
+	if (!send_deferred(qp, turn))
+		return qp->resp_deferred.set;
 
 	/* The peer times its READ: each packet of the answer tells it to go on waiting. */
 	qp->resp.cfg.max_burst = pib_congestion_slows(qp, qp->av.sl) ? qp->resp.cfg.pmtu :
 								       PIB_BURST_MAX;
 	while (!pib_turn_over(turn) && !answer_held(qp, turn) &&
 	       pib_resp_next(&qp->resp, &tx)) {
-		/* put off: the requester goes on meanwhile */
+		/* deferred: the requester goes on meanwhile */
 		if (!send_answer(qp, &tx, turn))
-			return qp->resp_off.set;
+			return qp->resp_deferred.set;
 	}
 	return !pib_turn_over(turn);
 }

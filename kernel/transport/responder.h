@@ -31,7 +31,7 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn);
 /* Return: true if there is anything to send for pib_responder_tx(). */
 static inline bool pib_responder_owes(const struct pib_qp *qp)
 {
-	return pib_resp_owes(&qp->resp) || qp->resp_off.set;
+	return pib_resp_owes(&qp->resp) || qp->resp_deferred.set;
 }
 
 #endif

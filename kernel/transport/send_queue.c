@@ -177,7 +177,7 @@ static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pi
 		return PIB_WC_LOC_PROT_ERR;
 	err = pib_span_get(&span, &s->w.swap);
 	if (err == -EAGAIN)
-		err = pib_hold_pagein(qp, qp->req_off.pages, &span, 0, 8, false);
+		err = pib_hold_pagein(qp, qp->req_deferred.pages, &span, 0, 8, false);
 	pib_mem_put(&span);
 	if (err == -EAGAIN)
 		return WC_WAIT;
@@ -312,7 +312,7 @@ static void trace_posted(const struct pib_qp *qp, struct pib_swqe *w)
 }
 
 /* Fetch a work request. Return: false: not now, for want of a slot or of pages. */
-static bool fetch_one(struct pib_qp *qp)
+static bool fetch_wqe(struct pib_qp *qp)
 {
 	struct pib_swqe *w = pib_req_slot(&qp->req);
 
@@ -330,9 +330,9 @@ static bool fetch_one(struct pib_qp *qp)
  * ring. What it has posted is left for that process to send: it has a CPU for that, and this CPU is
  * needed where the answer goes.
  */
-static bool is_asked(struct pib_qp *qp)
+static bool must_fetch(struct pib_qp *qp)
 {
-	return test_and_clear_bit(PIB_QP_RUNG, &qp->task.state) || qp->sq.busy;
+	return test_and_clear_bit(PIB_QP_DOORBELL, &qp->task.state) || qp->sq.busy;
 }
 
 bool pib_sq_fetch(struct pib_qp *qp)
@@ -341,10 +341,10 @@ bool pib_sq_fetch(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->sq.ring.hdr || !is_asked(qp))
+	if (!qp->sq.ring.hdr || !must_fetch(qp))
 		return false;
 	pending = pib_ring_pending(&qp->sq.ring);
-	while (n < pending && n < FETCH_MAX && fetch_one(qp))
+	while (n < pending && n < FETCH_MAX && fetch_wqe(qp))
 		n++;
 	if (n == pending)
 		return false;

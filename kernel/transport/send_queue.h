@@ -10,7 +10,7 @@
 /* Note that a process has posted and rings, before the QP is activated. Any context. */
 static inline void pib_sq_ring(struct pib_qp *qp)
 {
-	set_bit(PIB_QP_RUNG, &qp->task.state);
+	set_bit(PIB_QP_DOORBELL, &qp->task.state);
 }
 
 /**

@@ -39,7 +39,7 @@ static bool could_send(const struct pib_qp *qp)
 }
 
 /* Return: true if another task has waited for this CPU for SQPOLL_CROWD_NSEC. */
-static bool is_wanted(struct pib_sqpoll *s, u64 now)
+static bool cpu_is_wanted(struct pib_sqpoll *s, u64 now)
 {
 	if (likely(single_task_running())) {
 		s->crowd = 0;
@@ -59,7 +59,7 @@ bool pib_sqpoll_again(struct pib_qp *qp, const struct pib_budget *budget)
 
 	if (likely(!budget->polls) || !could_send(qp))
 		return false;
-	if (is_wanted(s, budget->now)) {
+	if (cpu_is_wanted(s, budget->now)) {
 		s->crowd = 0;
 		WRITE_ONCE(s->not_before, jiffies + msecs_to_jiffies(SQPOLL_PAUSE_MSEC));
 		return false;

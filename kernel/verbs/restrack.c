@@ -26,7 +26,7 @@ struct detail {
 	bool hex;
 };
 
-static int put_one(struct sk_buff *msg, const struct detail *d)
+static int put_detail(struct sk_buff *msg, const struct detail *d)
 {
 	if (d->value > U32_MAX)
 		return d->hex ? rdma_nl_put_driver_u64_hex(msg, d->name, d->value) :
@@ -43,7 +43,7 @@ static int put_details(struct sk_buff *msg, const struct detail *d, int n)
 	if (!nest)
 		return -EMSGSIZE;
 	for (i = 0; i < n; i++)
-		if (put_one(msg, &d[i]))
+		if (put_detail(msg, &d[i]))
 			goto err_cancel;
 	nla_nest_end(msg, nest);
 	return 0;
@@ -79,8 +79,8 @@ struct shown_queues {
 u32 pib_qp_page_wait(const struct pib_qp *qp)
 {
 	return (pib_pagein_busy(qp->rx.pages) ? PIB_PAGE_WAIT_RECEIVE : 0) |
-	       (pib_pagein_busy(qp->req_off.pages) ? PIB_PAGE_WAIT_REQUEST : 0) |
-	       (pib_pagein_busy(qp->resp_off.pages) ? PIB_PAGE_WAIT_ANSWER : 0);
+	       (pib_pagein_busy(qp->req_deferred.pages) ? PIB_PAGE_WAIT_REQUEST : 0) |
+	       (pib_pagein_busy(qp->resp_deferred.pages) ? PIB_PAGE_WAIT_ANSWER : 0);
 }
 
 /*

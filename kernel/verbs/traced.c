@@ -75,7 +75,7 @@ static int verb_refused(struct ib_device *ib, enum pib_verb verb, bool user)
  * ib_core, which clears the list, does not. @uobject may be a struct ib_u*_object, of an object
  * that has events: that begins with its struct ib_uobject.
  */
-static bool is_left(const void *uobject)
+static bool is_left_behind(const void *uobject)
 {
 	const struct ib_uobject *uo = uobject;
 
@@ -85,7 +85,7 @@ static bool is_left(const void *uobject)
 /* A region that the kernel has made has a list of ib_core in the place of the object. */
 static bool mr_is_left(struct ib_mr *mr)
 {
-	return to_mr(mr)->obj.pid && is_left(mr->uobject);
+	return to_mr(mr)->obj.pid && is_left_behind(mr->uobject);
 }
 
 static void verb_end_gone(const struct pib_trace_verb *v, int err, bool left)
@@ -147,7 +147,7 @@ int pib_traced_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DEALLOC_PD, pd->device, udata);
-	bool left = on && is_left(pd->uobject);
+	bool left = on && is_left_behind(pd->uobject);
 	int err;
 
 	v.number = to_pd(pd)->obj.id;
@@ -237,7 +237,7 @@ int pib_traced_destroy_ah(struct ib_ah *ah, u32 flags)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_AH, ah->device, ah->pd->uobject);
-	bool left = on && is_left(ah->uobject);
+	bool left = on && is_left_behind(ah->uobject);
 	int err;
 
 	v.number = to_ah(ah)->obj.id;
@@ -406,7 +406,7 @@ int pib_traced_dealloc_mw(struct ib_mw *mw)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DEALLOC_MW, mw->device, mw->pd->uobject);
-	bool left = on && is_left(mw->uobject);
+	bool left = on && is_left_behind(mw->uobject);
 	u32 key = mw->rkey;
 	int err;
 
@@ -436,7 +436,7 @@ int pib_traced_dealloc_dm(struct ib_dm *dm, struct uverbs_attr_bundle *attrs)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DEALLOC_DM, dm->device, true);
-	bool left = on && is_left(dm->uobject);
+	bool left = on && is_left_behind(dm->uobject);
 	int err;
 
 	v.number = to_dm(dm)->obj.id;
@@ -495,7 +495,7 @@ int pib_traced_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_CQ, cq->device, udata);
-	bool left = on && is_left(cq->uobject);
+	bool left = on && is_left_behind(cq->uobject);
 	u32 cqes = on ? pib_outstanding_cqes(to_cq(cq)) : 0;
 	int err;
 
@@ -556,7 +556,7 @@ int pib_traced_destroy_srq(struct ib_srq *srq, struct ib_udata *udata)
 {
 	struct pib_trace_verb v;
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_SRQ, srq->device, udata);
-	bool left = on && is_left(srq->uobject);
+	bool left = on && is_left_behind(srq->uobject);
 	int err;
 
 	v.number = to_srq(srq)->srqn;
@@ -592,7 +592,7 @@ int pib_traced_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *init, struct 
 }
 
 /* Write the work that is lost with the queue pair, as arguments of a verb. */
-static void lost_args(char *args, size_t size, const struct pib_outstanding *out)
+static void describe_lost_work(char *args, size_t size, const struct pib_outstanding *out)
 {
 	scnprintf(args, size, " sends=%u recvs=%u send_cqes=%u recv_cqes=%u", out->sends,
 		  out->recvs, out->send_cqes, out->recv_cqes);
@@ -644,7 +644,7 @@ int pib_traced_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 		return err;
 	verb_of_qp(&v, to_qp(qp));
 	if (reset)
-		lost_args(args, sizeof(args), &out);
+		describe_lost_work(args, sizeof(args), &out);
 	else
 		modify_args(args, sizeof(args), attr, mask);
 	verb_end(&v, err, "mask=0x%x from=%s to=%s%s", mask, pib_qp_state_name(from),
@@ -674,7 +674,7 @@ int pib_traced_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 	bool on = verb_begin(&v, PIB_TRACED_DESTROY_QP, qp->device, udata);
 	enum ib_qp_state from = READ_ONCE(to_qp(qp)->state);
 	/* The handle of an XRC target QP need not be its maker's (verbs/objects.c). */
-	bool left = on && qp->qp_type != IB_QPT_XRC_TGT && is_left(qp->uobject);
+	bool left = on && qp->qp_type != IB_QPT_XRC_TGT && is_left_behind(qp->uobject);
 	struct pib_outstanding out = {};
 	char args[PIB_TRACE_ARGS];
 	int err;
@@ -685,7 +685,7 @@ int pib_traced_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 	err = pib_destroy_qp(qp, udata);
 	if (!on)
 		return err;
-	lost_args(args, sizeof(args), &out);
+	describe_lost_work(args, sizeof(args), &out);
 	verb_end(&v, err, "from=%s left_behind=%u%s", pib_qp_state_name(from), left, args);
 	return err;
 }
