@@ -83,12 +83,6 @@ void pib_mr_publish(struct pib_mr *mr)
 		       pib_pd_kernel(mr->k.pd));
 }
 
-void pib_mr_put(struct pib_mr *mr)
-{
-	if (refcount_dec_and_test(&mr->ref))
-		complete(&mr->gone);
-}
-
 u64 pib_mr_va(const struct pib_mr *mr, u64 addr)
 {
 	return pib_odp_start(mr->odp) + (addr - mr->map.iova);

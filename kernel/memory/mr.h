@@ -102,7 +102,12 @@ void pib_mr_publish(struct pib_mr *mr);
 /* Free a region that was never published. Context: process. */
 void pib_mr_discard(struct pib_mr *mr);
 /* Drop a reference. Context: any. */
-void pib_mr_put(struct pib_mr *mr);
+static inline void pib_mr_put(struct pib_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->ref))
+		complete(&mr->gone);
+}
+
 /* Address in its process of the byte @addr of a region with @odp. */
 u64 pib_mr_va(const struct pib_mr *mr, u64 addr);
 

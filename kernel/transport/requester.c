@@ -85,13 +85,26 @@ static bool wants_checksum(const struct pib_ksq_slot *s)
 	return s->w.flags & PIB_WR_IP_CSUM && !s->w.mss;
 }
 
+/* Copy the payload, and fill the checksums in. */
+static int copy_checksummed(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b,
+			    u32 off)
+{
+	int err = s->is_inline ? copy_inline(qp, s, b, off) : copy_sges(qp, s, b, off);
+
+	if (!err)
+		pib_offload_checksum(b);
+	return err;
+}
+
 static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	int err;
 
+	if (unlikely(wants_checksum(s)))
+		return copy_checksummed(qp, s, b, off);
 	if (s->is_inline)
 		return copy_inline(qp, s, b, off);
-	if (b->len <= PIB_BURST_SMALL || wants_checksum(s))
+	if (b->len <= PIB_BURST_SMALL)
 		return copy_sges(qp, s, b, off);
 
 	err = refer_sges(qp, s, b, off);
@@ -130,13 +143,9 @@ static int fill_burst(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burs
 {
 	int err = b->len ? attach_payload(qp, s, b, tx->off) : 0;
 
-	if (err)
+	if (err || likely(!s->w.mss))
 		return err;
-	if (unlikely(s->w.mss))
-		return attach_heads(qp, s, b, tx);
-	if (unlikely(wants_checksum(s)) && b->len)
-		pib_offload_checksum(b);
-	return 0;
+	return attach_heads(qp, s, b, tx);
 }
 
 /* Q_Keys with the high bit set stand for the QP's own (10.2.5). */
