@@ -18,7 +18,11 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Read the clock of struct pib_cqe's timestamps */
+/**
+ * pib_raw_clock_ns() - read the clock of struct pib_cqe's timestamps
+ *
+ * Return: ns.
+ */
 uint64_t pib_raw_clock_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC_RAW);

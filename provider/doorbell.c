@@ -92,12 +92,24 @@ static int write_recv(const struct ibv_qp *qp)
 	return ring_write(qp, &cmd, sizeof(cmd));
 }
 
+/**
+ * pib_doorbell_send() - have the kernel read a send queue
+ * @qp: queue pair
+ *
+ * Return: 0 or an errno value.
+ */
 int pib_doorbell_send(struct ibv_qp *qp)
 {
 	return has_method(qp) ? ring_method(qp, PIB_METHOD_QP_RING_SEND) :
 				write_send(qp);
 }
 
+/**
+ * pib_doorbell_recv() - have the kernel read a receive queue
+ * @qp: queue pair
+ *
+ * Return: 0 or an errno value.
+ */
 int pib_doorbell_recv(struct ibv_qp *qp)
 {
 	return has_method(qp) ? ring_method(qp, PIB_METHOD_QP_RING_RECV) :

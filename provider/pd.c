@@ -157,13 +157,23 @@ struct pib_pd *pib_domain_get(struct ibv_pd *ibpd)
 	return pd;
 }
 
+/**
+ * pib_domain_put() - end a use of a parent domain
+ * @domain: from pib_domain_get(); may be NULL
+ */
 void pib_domain_put(struct pib_pd *domain)
 {
 	if (domain)
 		atomic_fetch_sub(&domain->users, 1);
 }
 
-/* Return: true if several threads may use the domain's queues at once. */
+/**
+ * pib_domain_threaded() - tell whether several threads may use a domain's
+ * queues at once
+ * @domain: parent domain, or NULL
+ *
+ * Return: true: they may; false: the application has promised that they do not.
+ */
 bool pib_domain_threaded(const struct pib_pd *domain)
 {
 	return !domain || !domain->td;

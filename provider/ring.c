@@ -59,6 +59,10 @@ int pib_ring_map(struct pib_ring *ring, int cmd_fd,
 	return 0;
 }
 
+/**
+ * pib_ring_unmap() - give the mapping of a ring back
+ * @ring: ring, which may have none; has none afterwards
+ */
 void pib_ring_unmap(struct pib_ring *ring)
 {
 	if (ring->hdr)

@@ -78,7 +78,14 @@ static inline struct pib_ah *to_ah(struct ib_ah *ib)
  * Return: 0 or -EINVAL.
  */
 int pib_av_from_attr(struct pib_hca *hca, const struct rdma_ah_attr *attr, struct pib_av_data *out);
-/* Give the attributes back that pib_av_from_attr() has taken over. Any context. */
+/**
+ * pib_av_to_attr() - give the attributes back that pib_av_from_attr() has taken over
+ * @hca: HCA
+ * @av: address vector
+ * @attr: result
+ *
+ * Context: any.
+ */
 void pib_av_to_attr(struct pib_hca *hca, const struct pib_av_data *av, struct rdma_ah_attr *attr);
 /**
  * pib_av_find() - find an address vector by its AH number
@@ -91,7 +98,9 @@ void pib_av_to_attr(struct pib_hca *hca, const struct pib_av_data *av, struct rd
 struct pib_av *pib_av_find(struct pib_hca *hca, u32 avn);
 
 /*
- * ib_device_ops; any context: ib_core makes address handles under ib_mad's and IPoIB's locks.
+ * ib_device_ops.
+ *
+ * Context: any: ib_core makes address handles under ib_mad's and IPoIB's locks.
  * Return: 0 or -errno.
  */
 int pib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_udata *udata);

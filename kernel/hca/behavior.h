@@ -36,7 +36,14 @@ struct pib_behaviors {
 	atomic64_t drawn;
 };
 
-/* Return: true if the HCA has this behavior, one of enum pib_behavior. Any context. */
+/**
+ * pib_behaves() - tell whether an HCA has a behavior
+ * @b: the HCA's behaviors
+ * @which: enum pib_behavior
+ *
+ * Context: any.
+ * Return: true: it has.
+ */
 static inline bool pib_behaves(const struct pib_behaviors *b, u32 which)
 {
 	return unlikely(READ_ONCE(b->set) & which);
@@ -53,17 +60,33 @@ static inline bool pib_behaves(const struct pib_behaviors *b, u32 which)
  */
 void pib_behaviors_set(struct pib_behaviors *b, const struct pib_behaviors_cfg *cfg);
 
-/*
- * Return: the next random choice, 0 .. @n - 1. The same seed gives the same choices in their order.
- * Any context.
+/**
+ * pib_behavior_draw() - draw the next random choice
+ * @b: the HCA's behaviors
+ * @n: number of choices
+ *
+ * The same seed gives the same choices in their order.
+ *
+ * Context: any.
+ * Return: the choice, 0 .. @n - 1.
  */
 u32 pib_behavior_draw(struct pib_behaviors *b, u32 n);
-/*
- * Fill at random the fields that a completion with an error does not define (11.4.2.1). Any
- * context.
+/**
+ * pib_behavior_scramble() - fill at random the fields that a completion with an error does not
+ * define (11.4.2.1)
+ * @b: the HCA's behaviors
+ * @cqe: the completion
+ *
+ * Context: any.
  */
 void pib_behavior_scramble(struct pib_behaviors *b, struct pib_cqe *cqe);
-/* Have elements of 0 bytes stand for 2^31. @sge is a private copy. Any context. */
+/**
+ * pib_behavior_stretch() - have elements of 0 bytes stand for 2^31
+ * @sge: private copy of a scatter or gather list
+ * @num: number of elements
+ *
+ * Context: any.
+ */
 void pib_behavior_stretch(struct pib_sge *sge, u32 num);
 
 #endif

@@ -130,16 +130,38 @@ int pib_cq_overrun(struct pib_cq *cq);
  */
 void pib_cq_clean(struct pib_cq *cq, u32 qpn);
 
-/* Return: the number of completion vectors: one for each CPU that is not isolated, at least 1. */
+/**
+ * pib_cq_vectors() - count the completion vectors
+ *
+ * Context: process.
+ * Return: their number: one for each CPU that is not isolated, at least 1.
+ */
 int pib_cq_vectors(void);
 
-/* ib_device_ops. pib_poll_cq(), pib_req_notify_cq(): any context; the others: process context. */
-
-/* Create a CQ. @udata: NULL for a CQ of the kernel's own. */
-int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);
 /*
- * End the calls of the consumer before ib_core ends its own polling. For CQs of kernel consumers
- * alone.
+ * ib_device_ops.
+ *
+ * Context: process; of pib_poll_cq() and pib_req_notify_cq() any.
+ * Return: 0 or -errno; of pib_poll_cq() the number of completions, of pib_req_notify_cq() also 1:
+ *	completions may have been missed.
+ */
+
+/**
+ * pib_cq_create() - create a CQ
+ * @ibcq: the CQ
+ * @attr: size, completion vector, flags
+ * @udata: of the process; NULL for a CQ of the kernel's own
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -errno.
+ */
+int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata);
+/**
+ * pib_pre_destroy_cq() - end the calls of the consumer before ib_core ends its own polling
+ * @ibcq: CQ of a consumer in the kernel
+ *
+ * Context: process; sleeps.
+ * Return: 0.
  */
 int pib_pre_destroy_cq(struct ib_cq *ibcq);
 int pib_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);

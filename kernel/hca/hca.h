@@ -94,7 +94,13 @@ static inline struct pib_hca *node_dev_to_hca(struct pib_node_dev *nd)
 	return container_of(nd, struct pib_hca, nd);
 }
 
-/* Return: the HCA of @port, which is no switch's port. */
+/**
+ * pib_kport_hca() - get the HCA of a port
+ * @port: port, which is no switch's
+ *
+ * Context: any.
+ * Return: the HCA.
+ */
 static inline struct pib_hca *pib_kport_hca(const struct pib_kport *port)
 {
 	return node_dev_to_hca(port->nd);

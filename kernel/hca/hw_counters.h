@@ -71,15 +71,29 @@ struct pib_stats {
 #define pib_qp_stat_add(qp, stat, n) this_cpu_add((qp)->stats->v[stat], (n))
 #define pib_qp_stat(qp, stat) pib_qp_stat_add(qp, stat, 1)
 
-/*
- * Allocate the port's counters, or those of bound QPs, which ib_core adds up index by index.
- * Process context. Return: NULL: no memory.
+/**
+ * pib_stats_alloc() - allocate the counters of a port, or of bound QPs, which ib_core adds up index
+ * by index
+ *
+ * Context: process; may sleep.
+ * Return: the counters; NULL: no memory.
  */
 struct rdma_hw_stats *pib_stats_alloc(void);
-/* Sum up the counters of all CPUs. Process context. */
+/**
+ * pib_stats_sum() - sum up the counters of all CPUs
+ * @stats: the counters
+ * @sum: result
+ *
+ * Context: any.
+ */
 void pib_stats_sum(const struct pib_stats __percpu *stats, struct rdma_hw_stats *sum);
 
-/* ib_device_ops; process context. */
+/*
+ * ib_device_ops.
+ *
+ * Context: process.
+ * Return: the counters, NULL: no memory; the number of counters, -EINVAL: @port_num is 0.
+ */
 struct rdma_hw_stats *pib_alloc_hw_port_stats(struct ib_device *ibdev, u32 port_num);
 int pib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port_num,
 		     int index);

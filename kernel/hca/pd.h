@@ -22,7 +22,7 @@ static inline struct pib_xrcd *to_xrcd(struct ib_xrcd *ib)
 	return container_of(ib, struct pib_xrcd, ib);
 }
 
-/* ib_device_ops; process context. Return: 0 or -errno. */
+/* ib_device_ops. Context: process. Return: 0 or -errno. */
 int pib_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int pib_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int pib_alloc_xrcd(struct ib_xrcd *ibxrcd, struct ib_udata *udata);

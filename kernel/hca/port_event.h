@@ -19,7 +19,12 @@ struct pib_hca;
  */
 void pib_hca_events(struct pib_hca *hca);
 
-/* Work function of pib_hca.event_work. */
+/**
+ * pib_hca_event_work() - turn event bits into ib_events, and pass others on to fabric/
+ * @work: pib_hca.event_work
+ *
+ * Context: process.
+ */
 void pib_hca_event_work(struct work_struct *work);
 
 /**

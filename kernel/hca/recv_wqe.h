@@ -56,10 +56,24 @@ static inline int pib_recv_wqe_copy(const struct pib_recv_wqe *slot, u32 max_sge
 	return 0;
 }
 
-/* Fill a slot of a receive ring of the kernel's own. Any context. Return: 0 or -EINVAL. */
+/**
+ * pib_recv_wqe_fill() - fill a slot of a receive ring of the kernel's own
+ * @slot: the slot
+ * @max_sge: most scatter elements
+ * @wr: work request of the consumer
+ *
+ * Context: any.
+ * Return: 0; -EINVAL: it has too many elements.
+ */
 int pib_recv_wqe_fill(struct pib_recv_wqe *slot, u32 max_sge, const struct ib_recv_wr *wr);
 
-/* Return: the bytes of a slot for @max_sge scatter elements. */
+/**
+ * pib_recv_wqe_size() - get the size of a slot
+ * @max_sge: most scatter elements
+ *
+ * Context: any.
+ * Return: bytes.
+ */
 static inline u32 pib_recv_wqe_size(u32 max_sge)
 {
 	return sizeof(struct pib_recv_wqe) + max_sge * sizeof(struct pib_sge);

@@ -76,8 +76,10 @@ struct pib_srq *pib_srq_find(struct pib_hca *hca, u32 srqn);
 void pib_srq_raise(struct pib_srq *srq, enum ib_event_type event);
 
 /*
- * ib_device_ops. pib_post_srq_recv(): any context; the others: process context. Return: 0 or
- * -errno.
+ * ib_device_ops.
+ *
+ * Context: process; of pib_post_srq_recv() any.
+ * Return: 0 or -errno.
  */
 int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata);
 int pib_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,

@@ -75,12 +75,22 @@ int pib_mem_get_remote(struct pib_mem_ctx ctx, u32 rkey, u64 addr, u32 len, int 
  * Return: 0; -EINVAL: there is no such key for @ctx; -EACCES: it does not allow @access.
  */
 int pib_mem_check_remote(struct pib_mem_ctx ctx, u32 rkey, int access);
-/* Drop the reference. Context: any. */
+/**
+ * pib_mem_put() - drop the references of a span
+ * @span: the span; holds none afterwards
+ *
+ * Context: any.
+ */
 void pib_mem_put(struct pib_span *span);
 
-/*
- * Return: true if the pages of @span come and go. Then no address in it is good for longer than one
- * of the operations below takes.
+/**
+ * pib_span_pageable() - tell whether the pages of a span come and go
+ * @span: the span
+ *
+ * Then no address in it is good for longer than one of the operations below takes.
+ *
+ * Context: any.
+ * Return: true: they do.
  */
 bool pib_span_pageable(const struct pib_span *span);
 /**
@@ -115,23 +125,68 @@ void *pib_span_map(const struct pib_span *span, u32 off, u32 *len);
  */
 void *pib_span_enter(const struct pib_span *span, u32 off, u32 *len, bool write,
 		     struct pib_odp_chunk **held);
+/**
+ * pib_span_leave() - end what pib_span_enter() began
+ * @held: from there
+ *
+ * Context: softirqs off since then.
+ */
 static inline void pib_span_leave(struct pib_odp_chunk *held)
 {
 	if (held)
 		pib_odp_leave(held);
 }
 
-/* Copy all of @span to kernel memory. */
+/**
+ * pib_span_get() - copy all of a span to kernel memory
+ * @span: memory
+ * @dst: room for @span->len bytes
+ *
+ * Context: softirqs off.
+ * Return: 0; -EAGAIN: as above; -EFAULT.
+ */
 int pib_span_get(const struct pib_span *span, void *dst);
-/* Copy kernel memory to all of @span. */
+/**
+ * pib_span_put() - copy kernel memory to all of a span
+ * @span: memory
+ * @src: @span->len bytes
+ *
+ * Context: softirqs off.
+ * Return: 0; -EAGAIN: as above; -EFAULT.
+ */
 int pib_span_put(const struct pib_span *span, const void *src);
 
-/*
- * Atomics on 8 aligned bytes. They are atomic against the CPU and every QP of this kernel. @orig is
- * the value before, in host order. -EINVAL: the bytes are not aligned (9.4.5).
+/**
+ * pib_span_cas() - compare and swap
+ * @span: the 8 bytes
+ * @compare: value that is replaced
+ * @swap: new value
+ * @orig: result: value before, in host order
+ *
+ * Atomics are atomic against the CPU and every QP of this kernel.
+ *
+ * Context: softirqs off.
+ * Return: 0; -EINVAL: the bytes are not aligned (9.4.5); -EAGAIN: as above; -EFAULT.
  */
 int pib_span_cas(struct pib_span *span, u64 compare, u64 swap, u64 *orig);
+/**
+ * pib_span_faa() - fetch and add
+ * @span: the 8 bytes
+ * @add: value to add
+ * @orig: result: value before, in host order
+ *
+ * Context: softirqs off.
+ * Return: as pib_span_cas().
+ */
 int pib_span_faa(struct pib_span *span, u64 add, u64 *orig);
+/**
+ * pib_span_atomic_write() - write 8 bytes at once
+ * @span: the 8 bytes
+ * @value: the 8 bytes, as they will stand in memory
+ *
+ * Context: softirqs off.
+ * Return: as pib_span_cas().
+ */
 int pib_span_atomic_write(struct pib_span *span, u64 value);
 
 /**

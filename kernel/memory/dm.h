@@ -33,7 +33,7 @@ static inline struct pib_dm *to_dm(struct ib_dm *ib)
 
 extern const struct uapi_definition pib_dm_defs[];
 
-/* ib_device_ops; process context. */
+/* ib_device_ops. Context: process. Return: the object, ERR_PTR(); 0 or -errno. */
 struct ib_dm *pib_alloc_dm(struct ib_device *ibdev, struct ib_ucontext *ctx,
 			   struct ib_dm_alloc_attr *attr, struct uverbs_attr_bundle *attrs);
 int pib_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs);

@@ -5,7 +5,7 @@
 
 #include <rdma/ib_verbs.h>
 
-/* ib_device_ops; process context. Return: the region; ERR_PTR(). */
+/* ib_device_ops. Context: process. Return: the region; ERR_PTR(). */
 struct ib_mr *pib_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
 				     int fd, int access);
 

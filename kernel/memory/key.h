@@ -38,27 +38,63 @@ struct pib_key_table {
 	atomic_t next;
 };
 
-/* Make an empty table of @t, which is filled with zeroes. Process context. */
+/**
+ * pib_key_table_init() - make an empty table
+ * @t: table, filled with zeroes
+ *
+ * Context: process.
+ */
 void pib_key_table_init(struct pib_key_table *t);
-/* Free the table, in which no key is left. Process context. */
+/**
+ * pib_key_table_exit() - free a table
+ * @t: table, in which no key is left
+ *
+ * Context: process.
+ */
 void pib_key_table_exit(struct pib_key_table *t);
 
-/*
- * Reserve an index for @k and set its key. The object is not found before pib_key_publish().
+/**
+ * pib_key_reserve() - reserve an index for an object, and set its key
+ * @t: table of keys
+ * @k: head of the object
+ *
+ * The object is not found before pib_key_publish().
  *
  * Context: process; may sleep.
  * Return: 0 or -errno.
  */
 int pib_key_reserve(struct pib_key_table *t, struct pib_key *k);
-/* Have the object found by its key from now on. Context: process. */
+/**
+ * pib_key_publish() - have an object found by its key from now on
+ * @t: table of keys
+ * @k: head of the object
+ *
+ * Context: process.
+ */
 void pib_key_publish(struct pib_key_table *t, struct pib_key *k);
-/* Have it found no more; its index stays reserved until pib_key_release(). Context: process. */
+/**
+ * pib_key_hide() - have an object found no more
+ * @t: table of keys
+ * @k: head of the object
+ *
+ * Its index stays reserved until pib_key_release().
+ *
+ * Context: process.
+ */
 void pib_key_hide(struct pib_key_table *t, struct pib_key *k);
-/* Give the index back, for other objects. Context: process. */
+/**
+ * pib_key_release() - give the index of an object back
+ * @t: table of keys
+ * @k: head of the object
+ *
+ * Context: process.
+ */
 void pib_key_release(struct pib_key_table *t, struct pib_key *k);
 
-/*
- * The object that has the index of @key; the caller checks the rest of the key.
+/**
+ * pib_key_find() - find the object that has the index of a key
+ * @t: table of keys
+ * @key: the key, of which the caller checks the rest
  *
  * Context: under rcu_read_lock(), not in hard interrupts.
  * Return: the object; NULL: none has that index.

@@ -20,7 +20,14 @@ enum pib_mr_type {
 	PIB_MR_DMABUF,	/* memory of another device */
 };
 
-/* Return: true if @length bytes from @iova on go beyond the end of the address space. */
+/**
+ * pib_range_wraps() - tell whether a range goes beyond the end of the address space
+ * @iova: first byte
+ * @length: bytes
+ *
+ * Context: any.
+ * Return: true: it does.
+ */
 static inline bool pib_range_wraps(u64 iova, u64 length)
 {
 	return length && iova + (length - 1) < iova;
@@ -95,23 +102,59 @@ static inline struct pib_mr *to_mr(struct ib_mr *ib)
 	return container_of(ib, struct pib_mr, ib);
 }
 
-/* Make a region with a reserved key. Context: process. Return: the region; ERR_PTR(). */
+/**
+ * pib_mr_alloc() - make a region with a reserved key
+ * @pd: protection domain
+ * @type: enum pib_mr_type
+ * @access: enum ib_access_flags
+ *
+ * Context: process; may sleep.
+ * Return: the region; ERR_PTR().
+ */
 struct pib_mr *pib_mr_alloc(struct pib_pd *pd, enum pib_mr_type type, int access);
-/* Make the region usable, once everything in it has been filled in. Context: process. */
+/**
+ * pib_mr_publish() - make a region usable
+ * @mr: region, in which everything has been filled in
+ *
+ * Context: process.
+ */
 void pib_mr_publish(struct pib_mr *mr);
-/* Free a region that was never published. Context: process. */
+/**
+ * pib_mr_discard() - free a region that was never published
+ * @mr: region
+ *
+ * Context: process; may sleep.
+ */
 void pib_mr_discard(struct pib_mr *mr);
-/* Drop a reference. Context: any. */
+/**
+ * pib_mr_put() - drop a reference
+ * @mr: region
+ *
+ * Context: any.
+ */
 static inline void pib_mr_put(struct pib_mr *mr)
 {
 	if (refcount_dec_and_test(&mr->ref))
 		complete(&mr->gone);
 }
 
-/* Address in its process of the byte @addr of a region with @odp. */
+/**
+ * pib_mr_va() - turn an address of a region into one of its process
+ * @mr: region with @odp
+ * @addr: byte, in the region's numbering
+ *
+ * Context: any.
+ * Return: the address.
+ */
 u64 pib_mr_va(const struct pib_mr *mr, u64 addr);
 
-/* ib_device_ops; process context. */
+/*
+ * ib_device_ops.
+ *
+ * Context: process; of pib_map_mr_sg() any.
+ * Return: the region, ERR_PTR(); 0 or -errno. pib_rereg_user_mr(): NULL: the region was changed;
+ *	pib_map_mr_sg(): the number of entries that were mapped.
+ */
 struct ib_mr *pib_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *pib_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
 			      int access, struct ib_udata *udata);

@@ -74,17 +74,35 @@ struct pib_mw_bind_args {
 	u64 length;
 };
 
-/*
- * Execute BIND_MW.
+/**
+ * pib_mw_bind() - execute BIND_MW
+ * @ctx: the QP
+ * @args: operands
  *
  * Context: softirqs off.
  * Return: 0; -EINVAL: the work request completes MW_BIND_ERR; -EAGAIN: the old binding is still in
  *	use. The caller then tries again, or calls pib_mw_bind_cancel().
  */
 int pib_mw_bind(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *args);
-/* Give up a bind that was deferred by -EAGAIN: the old binding goes on. Context: softirqs off. */
+/**
+ * pib_mw_bind_cancel() - give up a bind that was deferred by -EAGAIN
+ * @ctx: the QP
+ * @args: operands
+ *
+ * The old binding goes on.
+ *
+ * Context: softirqs off.
+ */
 void pib_mw_bind_cancel(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *args);
-/* Invalidate a type 2 window, as pib_mem_invalidate() does. Context: under rcu_read_lock(). */
+/**
+ * pib_window_invalidate() - invalidate a type 2 window
+ * @ctx: the QP
+ * @win: the window
+ * @key: its key
+ *
+ * Context: process or softirq, under rcu_read_lock().
+ * Return: as pib_mem_invalidate().
+ */
 int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 key);
 /**
  * pib_window_get() - take a reference on a window's region, and a use of the window
@@ -101,12 +119,28 @@ int pib_window_invalidate(struct pib_mem_ctx ctx, struct pib_window *win, u32 ke
  */
 int pib_window_get(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, u64 addr, u32 len,
 		   int access, struct pib_span *span);
-/* As pib_window_get(), for requests without a range. Neither reference nor use is taken. */
+/**
+ * pib_window_check_key() - check a window for a request without a range
+ * @ctx: QP for which the key is checked
+ * @win: the window
+ * @key: R_Key of the request
+ * @access: enum ib_access_flags
+ *
+ * Neither reference nor use is taken.
+ *
+ * Context: process or softirq, under rcu_read_lock().
+ * Return: 0; -EINVAL; -EACCES.
+ */
 int pib_window_check_key(struct pib_mem_ctx ctx, struct pib_window *win, u32 key, int access);
-/* End a use of the window. Context: any. */
+/**
+ * pib_window_put() - end a use of a window
+ * @win: the window
+ *
+ * Context: any.
+ */
 void pib_window_put(struct pib_window *win);
 
-/* ib_device_ops; process context. Return: 0 or -errno. */
+/* ib_device_ops. Context: process. Return: 0 or -errno. */
 int pib_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
 int pib_dealloc_mw(struct ib_mw *ibmw);
 

@@ -24,20 +24,44 @@ struct work_struct;
  * Return: the memory with a reference, which pib_odp_put() drops; ERR_PTR().
  */
 struct pib_odp *pib_odp_create(struct pib_pd *pd, u64 start, u64 length, int access);
-/* Take a reference. The caller has one, or one on the region. Context: any. */
+/**
+ * pib_odp_get() - take a reference
+ * @odp: memory, of which or of whose region the caller has a reference
+ *
+ * Context: any.
+ */
 void pib_odp_get(struct pib_odp *odp);
-/*
- * Drop a reference; the memory is released with the last one. @odp may be NULL. Not for work of
- * pib_odp_queue(), which cannot wait for the end of its own queue.
+/**
+ * pib_odp_put() - drop a reference
+ * @odp: memory, which is released with the last one; NULL: nothing is done
+ *
+ * Work of pib_odp_queue() does not call this: it cannot wait for the end of its own queue.
  *
  * Context: process; sleeps, but not for pages.
  */
 void pib_odp_put(struct pib_odp *odp);
-/* As pib_odp_put(), for work of pib_odp_queue(). Context: any. */
+/**
+ * pib_odp_put_work() - drop a reference, in work of pib_odp_queue()
+ * @odp: memory
+ *
+ * Context: any.
+ */
 void pib_odp_put_work(struct pib_odp *odp);
-/* Return: true if its pages can be brought in for writing. Never changes. */
+/**
+ * pib_odp_writable() - tell whether pages can be brought in for writing
+ * @odp: memory
+ *
+ * Context: any.
+ * Return: true: they can. It never changes.
+ */
 bool pib_odp_writable(const struct pib_odp *odp);
-/* Address of its first byte in the process. Never changes. */
+/**
+ * pib_odp_start() - get the address of the first byte in the process
+ * @odp: memory
+ *
+ * Context: any.
+ * Return: the address, which never changes.
+ */
 u64 pib_odp_start(const struct pib_odp *odp);
 
 /* Flags of pib_odp_fault(). */
@@ -61,16 +85,31 @@ enum pib_odp_fault {
  */
 int pib_odp_fault(struct pib_odp *odp, u64 va, u64 len, u32 flags);
 
-/*
- * Queue work that brings pages in. The queue is that of the process, so the work waits for nobody
- * else's pages. The work should have a reference on @odp and hold nothing else, for a page may
- * never come.
+/**
+ * pib_odp_queue() - queue work that brings pages in
+ * @odp: memory
+ * @work: the work. It should have a reference on @odp and hold nothing else, for a page may never
+ *	come
+ *
+ * The queue is that of the process, so the work waits for nobody else's pages.
  *
  * Context: any.
  */
 void pib_odp_queue(struct pib_odp *odp, struct work_struct *work);
-/* As pib_pager_advise() and pib_pager_advised(), for the process. */
+/**
+ * pib_odp_advise() - take room for a piece of advice to the process
+ * @odp: memory
+ *
+ * Context: any.
+ * Return: as pib_pager_advise().
+ */
 bool pib_odp_advise(struct pib_odp *odp);
+/**
+ * pib_odp_advised() - give that room back
+ * @odp: memory
+ *
+ * Context: any.
+ */
 void pib_odp_advised(struct pib_odp *odp);
 
 /**
@@ -88,14 +127,25 @@ void pib_odp_advised(struct pib_odp *odp);
  * Return: address of the bytes; NULL: the page is not there, or not for writing.
  */
 void *pib_odp_enter(struct pib_odp *odp, u64 va, u32 *len, bool write, struct pib_odp_chunk **held);
-/* End what pib_odp_enter() began. Context: softirqs off since then. */
+/**
+ * pib_odp_leave() - end what pib_odp_enter() began
+ * @held: from there
+ *
+ * Context: softirqs off since then.
+ */
 void pib_odp_leave(struct pib_odp_chunk *held);
 
-/* Make the workqueue, before the first memory is made. Context: process. Return: 0 or -ENOMEM. */
+/**
+ * pib_odp_init() - make the workqueue, before the first memory is made
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
 int pib_odp_init(void);
-/*
- * Wait until all memory is released, which work may still be waiting for, and destroy the
- * workqueue. All devices have gone.
+/**
+ * pib_odp_exit() - destroy the workqueue, when all devices have gone
+ *
+ * This waits until all memory is released, for which work may still be waiting.
  *
  * Context: process; sleeps.
  */

@@ -51,31 +51,53 @@ struct pib_pagein {
 	bool stale;
 };
 
-/*
- * Make the object by which a task waits. For the arguments see struct pib_pagein.
+/**
+ * pib_pagein_create() - make the object by which a task waits
+ * @task: see struct pib_pagein
+ * @guard: see struct pib_pagein
  *
- * Context: process.
+ * Context: process; may sleep.
  * Return: the object with a reference, which pib_pagein_put() drops; NULL: no memory.
  */
 struct pib_pagein *pib_pagein_create(struct pib_task *task, spinlock_t *guard);
-/* Drop a reference. @p may be NULL. Context: process. */
-void pib_pagein_put(struct pib_pagein *p);
-/*
- * Have pages that come find the task no more, which is being destroyed and which nothing runs any
- * more. The task keeps its reference on @p; the references on the task are not all put yet.
+/**
+ * pib_pagein_put() - drop a reference
+ * @p: the object, or NULL
  *
- * Context: process, no locks.
+ * Context: process.
+ */
+void pib_pagein_put(struct pib_pagein *p);
+/**
+ * pib_pagein_leave() - have pages that come find the task no more
+ * @p: object of a task that is being destroyed, and that nothing runs any more
+ *
+ * The task keeps its reference on @p. The references on the task are not all put yet.
+ *
+ * Context: process, no locks; may sleep.
  */
 void pib_pagein_leave(struct pib_pagein *p);
 
-/* Return: true if the task still waits. When the wait is over the task is kicked. */
+/**
+ * pib_pagein_busy() - tell whether the task still waits
+ * @p: object by which the task waits
+ *
+ * When the wait is over the task is kicked.
+ *
+ * Context: any.
+ * Return: true: it waits.
+ */
 static inline bool pib_pagein_busy(const struct pib_pagein *p)
 {
 	/* Pairs with the release in pagein_end(). */
 	return smp_load_acquire(&p->busy);
 }
 
-/* Note that the task waits no more: the end of the wait matters to nobody. Context: @guard held. */
+/**
+ * pib_pagein_abandon() - note that the end of the wait matters to nobody any more
+ * @p: object by which the task waits
+ *
+ * Context: @p->guard held.
+ */
 void pib_pagein_abandon(struct pib_pagein *p);
 
 /**

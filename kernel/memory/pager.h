@@ -21,9 +21,19 @@ struct pib_pagers {
 	struct xarray pagers;
 };
 
-/* Context: process. */
+/**
+ * pib_pagers_init() - set the queues of an HCA up
+ * @all: the queues
+ *
+ * Context: process.
+ */
 void pib_pagers_init(struct pib_pagers *all);
-/* Pagers may be left: memory can outlive the registration of its device. Context: process. */
+/**
+ * pib_pagers_exit() - free the table of the queues
+ * @all: the queues, of which some may be left: memory can outlive the registration of its device
+ *
+ * Context: process.
+ */
 void pib_pagers_exit(struct pib_pagers *all);
 
 /**
@@ -37,23 +47,38 @@ void pib_pagers_exit(struct pib_pagers *all);
  * Return: the pager with a reference, which pib_pager_put() drops; ERR_PTR().
  */
 struct pib_pager *pib_pager_get(struct pib_pd *pd, struct mm_struct *mm);
-/*
- * Drop a reference. With the last one the queue is destroyed: the work in it has then released its
- * memory, and only its last steps are waited for.
+/**
+ * pib_pager_put() - drop a reference
+ * @pager: queue of the process
+ *
+ * With the last one the queue is destroyed. The work in it has then released its memory, and only
+ * its last steps are waited for.
  *
  * Context: process, but not work in the queue; sleeps.
  */
 void pib_pager_put(struct pib_pager *pager);
-/* Queue @work. Context: any. */
+/**
+ * pib_pager_queue() - queue work
+ * @pager: queue of the process
+ * @work: brings pages in
+ *
+ * Context: any.
+ */
 void pib_pager_queue(struct pib_pager *pager, struct work_struct *work);
-/*
- * Take room for a piece of advice, until pib_pager_advised().
+/**
+ * pib_pager_advise() - take room for a piece of advice, until pib_pager_advised()
+ * @pager: queue of the process
  *
  * Context: any.
  * Return: false: as much advice waits for pages as may.
  */
 bool pib_pager_advise(struct pib_pager *pager);
-/* Give the room back. Context: any. */
+/**
+ * pib_pager_advised() - give the room back
+ * @pager: queue of the process
+ *
+ * Context: any.
+ */
 void pib_pager_advised(struct pib_pager *pager);
 
 #endif

@@ -40,7 +40,13 @@ static inline struct pib_pd *to_pd(struct ib_pd *ib)
 	return container_of(ib, struct pib_pd, ib);
 }
 
-/* The maker of what is made in a PD, for pib_object_add(). Return: NULL: the calling process. */
+/**
+ * pib_pd_kernel() - name the maker of what is made in a PD, for pib_object_add()
+ * @pd: protection domain
+ *
+ * Context: any.
+ * Return: name of the kernel's part; NULL: the calling process.
+ */
 static inline const char *pib_pd_kernel(const struct pib_pd *pd)
 {
 	return pd->user ? NULL : pd->obj.owner;

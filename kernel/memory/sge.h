@@ -25,8 +25,15 @@ struct pib_sge_iter {
 	u32 left;
 };
 
-/*
- * Begin with @len bytes of the message from its byte @off on. @sge is a private copy of the list.
+/**
+ * pib_sge_start() - begin to walk a part of a message
+ * @it: the walk
+ * @sge: private copy of the list
+ * @num: number of elements
+ * @off: first byte, in the message
+ * @len: bytes
+ *
+ * Context: any.
  */
 static inline void pib_sge_start(struct pib_sge_iter *it, const struct pib_sge *sge, u32 num,
 				 u32 off, u32 len)

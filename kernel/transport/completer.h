@@ -34,13 +34,23 @@ bool pib_completer_delays(struct pib_qp *qp);
  * Return: time, ns; 0: no completion waits.
  */
 u64 pib_completer_deadline(struct pib_qp *qp, u64 now);
-/* Out-of-line part of pib_completer_complete(): complete @s, the oldest slot, which is finished. */
+/**
+ * pib_completer_finish() - complete a send work request, for pib_completer_complete()
+ * @qp: queue pair
+ * @s: the oldest slot, which is finished
+ *
+ * Context: qp->lock held, softirqs off.
+ */
 void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s);
 
-/*
- * Complete the send work requests that are finished, in their order. The oldest may be the one
- * whose data is still to be placed, or to whose memory bursts still refer. Under qp->lock, softirqs
- * off.
+/**
+ * pib_completer_complete() - complete the send work requests that are finished, in their order
+ * @qp: queue pair
+ *
+ * The oldest may be the one whose data is still to be placed, or to whose memory bursts still
+ * refer. Then it, and those behind it, complete later.
+ *
+ * Context: qp->lock held, softirqs off.
  */
 static inline void pib_completer_complete(struct pib_qp *qp)
 {

@@ -26,13 +26,27 @@ void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
  * Context: qp->lock held.
  */
 void pib_congestion_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
-/* Return: true if packets of @qp at service level @sl are slowed down. Under qp->lock. */
+/**
+ * pib_congestion_slows() - tell whether packets of a QP are slowed down
+ * @qp: queue pair
+ * @sl: their service level
+ *
+ * Context: qp->lock held.
+ * Return: true: they are.
+ */
 static inline bool pib_congestion_slows(const struct pib_qp *qp, u8 sl)
 {
 	return unlikely(qp->cc.index || READ_ONCE(qp->port->p.cc_slow) >> (sl & 0xF) & 1);
 }
 
-/* Return: true if @qp has to wait before it sends another such burst. Under qp->lock. */
+/**
+ * pib_congestion_holds() - tell whether a QP has to wait before it sends another such burst
+ * @qp: queue pair
+ * @now: time of the turn, ns
+ *
+ * Context: qp->lock held.
+ * Return: true: it has to.
+ */
 static inline bool pib_congestion_holds(const struct pib_qp *qp, u64 now)
 {
 	return unlikely(qp->cc.next > now);

@@ -10,34 +10,96 @@
 struct pib_cq;
 struct pib_qp;
 
-/* All of these: under qp->lock, except where noted. */
-
-/* Set the state, and do nothing else. At creation without the lock. */
+/**
+ * pib_state_set() - set the state, and do nothing else
+ * @qp: queue pair
+ * @state: new state
+ * @cause: reason, for traces
+ *
+ * Context: qp->lock held; at creation without.
+ */
 void pib_state_set(struct pib_qp *qp, enum ib_qp_state state, enum pib_cause cause);
-/* Move the QP to ERR: all work requests, posted now or later, are flushed. */
+/**
+ * pib_state_to_err() - move a QP to ERR
+ * @qp: queue pair
+ * @cause: reason, for traces
+ *
+ * All its work requests, posted now or later, are flushed by its turns.
+ *
+ * Context: qp->lock held.
+ */
 void pib_state_to_err(struct pib_qp *qp, enum pib_cause cause);
-/* Move the QP to ERR after misuse or a failure, with an async event if @event >= 0. */
+/**
+ * pib_qp_error() - move a QP to ERR after misuse or a failure, and have it run
+ * @qp: queue pair
+ * @cause: reason, for traces
+ * @event: enum ib_event_type to report; below 0: none
+ *
+ * Context: qp->lock held.
+ */
 void pib_qp_error(struct pib_qp *qp, enum pib_cause cause, int event);
-/* Act on a failed send work request: reliable services go to ERR, the others to SQE. */
+/**
+ * pib_state_sq_error() - act on a failed send work request
+ * @qp: queue pair
+ *
+ * Reliable services go to ERR, the others to SQE.
+ *
+ * Context: qp->lock held.
+ */
 void pib_state_sq_error(struct pib_qp *qp);
-/* Act on a request that was refused with a fatal NAK: report it, and move the QP to ERR. */
+/**
+ * pib_state_resp_error() - act on a request that was refused with a fatal NAK
+ * @qp: queue pair
+ *
+ * This is reported, and the QP moves to ERR.
+ *
+ * Context: qp->lock held, softirqs off.
+ */
 void pib_state_resp_error(struct pib_qp *qp);
-/* Complete posted work requests with WR_FLUSH_ERR, in ERR and SQE. Return: true: there are more. */
+/**
+ * pib_state_flush() - complete posted work requests with WR_FLUSH_ERR
+ * @qp: queue pair in ERR or SQE
+ *
+ * Context: qp->lock held, softirqs off.
+ * Return: true: there are more.
+ */
 bool pib_state_flush(struct pib_qp *qp);
-/* Free the bursts that wait to be taken in. */
+/**
+ * pib_state_drop_bursts() - free the bursts that wait to be taken in or to be sent
+ * @qp: queue pair
+ *
+ * Context: qp->lock held, softirqs off.
+ */
 void pib_state_drop_bursts(struct pib_qp *qp);
-/*
- * Make the QP as it is after creation. No bursts refer to its memory. At creation without the lock.
+/**
+ * pib_state_reset() - make a QP as it is after creation
+ * @qp: queue pair to whose memory no burst refers
+ *
+ * Context: qp->lock held; at creation without.
  */
 void pib_state_reset(struct pib_qp *qp);
-/* Set the timer up, at creation. Without the lock. */
+/**
+ * pib_state_timer_init() - set the timer up
+ * @qp: queue pair that is being created
+ *
+ * Context: process.
+ */
 void pib_state_timer_init(struct pib_qp *qp);
-/*
- * Move the QPs of a CQ that is full to ERR, since their completions have no place. Process context,
- * no locks.
+/**
+ * pib_state_cq_overflow() - move the QPs of a CQ that is full to ERR, since their completions have
+ * no place
+ * @cq: completion queue
+ *
+ * Context: process, no locks; may sleep.
  */
 void pib_state_cq_overflow(struct pib_cq *cq);
-/* Report bits of enum ib_event_type. No locks. */
+/**
+ * pib_state_dispatch() - report events to the consumer
+ * @qp: queue pair
+ * @events: bits of enum ib_event_type
+ *
+ * Context: any, no locks.
+ */
 void pib_state_dispatch(struct pib_qp *qp, u32 events);
 
 #endif

@@ -45,7 +45,12 @@ struct pib_hold {
  */
 int pib_hold_pagein(struct pib_qp *qp, struct pib_pagein *pages, const struct pib_span *span,
 		    u32 off, u32 len, bool write);
-/* Trace those of the QP's waits for pages that have ended. */
+/**
+ * pib_hold_trace_ready() - trace those of a QP's waits for pages that have ended
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ */
 void pib_hold_trace_ready(struct pib_qp *qp);
 /**
  * pib_hold_ready() - decide whether the QP takes in bursts now
@@ -56,21 +61,39 @@ void pib_hold_trace_ready(struct pib_qp *qp);
  * Return: false: they stay for now, or the QP has kept as many as it may.
  */
 bool pib_hold_ready(struct pib_qp *qp, u64 now);
-/*
- * Return: true if the QP has waited for these pages, which are not there yet, for so long that
- * nobody else is kept waiting.
+/**
+ * pib_hold_is_long() - tell whether a QP has waited for pages for so long that nobody else is kept
+ * waiting
+ * @p: the pages, which are not there yet
+ * @now: time of the turn, ns
+ *
+ * Context: qp->lock held.
+ * Return: true: it has.
  */
 bool pib_hold_is_long(const struct pib_pagein *p, u64 now);
-/*
- * Note that a request waits for others to release memory. Return: true if it has waited for so long
- * that nobody else is kept waiting.
+/**
+ * pib_hold_drains_long() - note that a request waits for others to release memory
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ * Return: true: it has waited for so long that nobody else is kept waiting.
  */
 bool pib_hold_drains_long(struct pib_qp *qp);
-/*
- * Return: time, ns, at which the QP has to run because a wait will be long then; 0: none will be.
+/**
+ * pib_hold_deadline() - tell when a QP has to run because a wait will be long then
+ * @qp: queue pair
+ * @now: time of the turn, ns
+ *
+ * Context: qp->lock held.
+ * Return: time, ns; 0: no wait will be long.
  */
 u64 pib_hold_deadline(const struct pib_qp *qp, u64 now);
-/* End the hold: the QP waits no more, or drops the bursts that it has kept. */
+/**
+ * pib_hold_end() - end the hold: the QP waits no more, or drops the bursts that it has kept
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ */
 void pib_hold_end(struct pib_qp *qp);
 
 #endif

@@ -10,9 +10,12 @@
 #include "hca/hca.h"
 #include "transport/qp.h"
 
-/*
- * Move the bursts of the inbox to the end of @to: qp->rx.list, or a list that ends there. qp->lock
- * held.
+/**
+ * pib_inbox_take() - take the bursts of the inbox
+ * @qp: queue pair
+ * @to: list at whose end they are put: qp->rx.list, or a list that ends there
+ *
+ * Context: qp->lock held, softirqs off.
  */
 static inline void pib_inbox_take(struct pib_qp *qp, struct list_head *to)
 {
@@ -26,7 +29,13 @@ static inline void pib_inbox_take(struct pib_qp *qp, struct list_head *to)
 	spin_unlock(&qp->inbox.lock);
 }
 
-/* Free @b, which was taken from the inbox. qp->lock held. */
+/**
+ * pib_inbox_free() - free a burst that was taken from the inbox
+ * @qp: queue pair
+ * @b: the burst
+ *
+ * Context: qp->lock held, softirqs off.
+ */
 static inline void pib_inbox_free(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (b->charge) {

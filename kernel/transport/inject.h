@@ -21,14 +21,29 @@ struct netlink_ext_ack;
  */
 int pib_inject_qp(struct pib_hca *hca, const struct pib_inject_cfg *cfg,
 		  struct netlink_ext_ack *extack);
-/*
- * Have the queue pairs that were made with this SRQ fail, as they do if the SRQ goes into its error
- * state (10.2.9.5). Process context.
+/**
+ * pib_inject_srq_qps() - have the queue pairs of an SRQ fail, as they do if it goes into its error
+ * state (10.2.9.5)
+ * @srq: shared receive queue
+ *
+ * Context: process; may sleep.
  */
 void pib_inject_srq_qps(struct pib_srq *srq);
-/* Return: true if completions of special queue pairs come to @cq. Process context. */
+/**
+ * pib_inject_is_managements() - tell whether completions of special queue pairs come to a CQ
+ * @hca: its HCA
+ * @cq: completion queue
+ *
+ * Context: process; may sleep.
+ * Return: true: they do.
+ */
 bool pib_inject_is_managements(struct pib_hca *hca, const struct pib_cq *cq);
-/* Have all queue pairs but the special ones fail. Process context. */
+/**
+ * pib_inject_all_qps() - have all queue pairs but the special ones fail
+ * @hca: their HCA
+ *
+ * Context: process; may sleep.
+ */
 void pib_inject_all_qps(struct pib_hca *hca);
 
 /* The caller of each function below has seen that pib_injects_any(). */
@@ -52,13 +67,19 @@ void pib_inject_tx(struct pib_qp *qp, struct pib_burst *b, struct list_head *out
  * Return: PIB_RES_OK, or how the request is refused.
  */
 enum pib_res pib_inject_request(struct pib_qp *qp, struct pib_act *act);
-/*
- * Apply the rules to a send work request that begins, or begins again. qp->lock held, under
- * rcu_read_lock(). Return: enum pib_wc by which it ends, or 0.
+/**
+ * pib_inject_send() - apply the rules to a send work request that begins, or begins again
+ * @qp: queue pair
+ *
+ * Context: qp->lock held, under rcu_read_lock().
+ * Return: enum pib_wc by which it ends, or 0.
  */
 u32 pib_inject_send(struct pib_qp *qp);
-/*
- * Apply the rules to a receive work request that was taken. qp->lock held, under rcu_read_lock().
+/**
+ * pib_inject_recv() - apply the rules to a receive work request that was taken
+ * @qp: queue pair
+ *
+ * Context: qp->lock held, under rcu_read_lock().
  * Return: enum pib_wc by which it ends, or 0.
  */
 u32 pib_inject_recv(struct pib_qp *qp);

@@ -30,16 +30,34 @@ int pib_input(struct pib_kport *port, struct pib_burst *b);
  */
 void pib_input_mcast(struct pib_kport *port, struct pib_burst *b, const struct pib_qp *except);
 
-/*
- * Return: true if @h has come to @port by the QP's alternate path, with that path's P_Key (17.2.8).
- * With or without qp->lock.
+/**
+ * pib_input_by_alternate() - tell whether a packet has come by the alternate path, with that path's
+ * P_Key (17.2.8)
+ * @qp: queue pair
+ * @port: port by which the packet has come
+ * @h: its headers
+ *
+ * Context: softirqs off; with or without qp->lock.
+ * Return: true: it has.
  */
 bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *port,
 			    const struct pib_hdrs *h);
 
-/* Count a wrong P_Key at the port, and tell the SM by trap 257. Any context. */
+/**
+ * pib_input_bad_pkey() - count a wrong P_Key at the port, and tell the SM by trap 257
+ * @port: port by which the packets have come
+ * @b: the packets, which stay the caller's
+ *
+ * Context: any.
+ */
 void pib_input_bad_pkey(struct pib_kport *port, const struct pib_burst *b);
-/* Count a wrong Q_Key, and tell the SM by trap 258. Any context. */
+/**
+ * pib_input_bad_qkey() - count a wrong Q_Key, and tell the SM by trap 258
+ * @port: port by which the packets have come
+ * @b: the packets, which stay the caller's
+ *
+ * Context: any.
+ */
 void pib_input_bad_qkey(struct pib_kport *port, const struct pib_burst *b);
 
 #endif

@@ -22,11 +22,20 @@ struct pib_attachment {
 	u8 mgid[16];
 };
 
-/*
- * Set the groups of an HCA up, before its first QP is made. Process context. Return: 0 or -ENOMEM.
+/**
+ * pib_mcast_init() - set the groups of an HCA up, before its first QP is made
+ * @hca: HCA
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -ENOMEM.
  */
 int pib_mcast_init(struct pib_hca *hca);
-/* Free the groups of an HCA, when no QP is left. Process context. */
+/**
+ * pib_mcast_exit() - free the groups of an HCA, when no QP is left
+ * @hca: HCA
+ *
+ * Context: process.
+ */
 void pib_mcast_exit(struct pib_hca *hca);
 
 /**
@@ -41,16 +50,27 @@ void pib_mcast_exit(struct pib_hca *hca);
 void pib_mcast_deliver(struct pib_hca *hca, const struct pib_hdrs *h,
 		       void (*fn)(struct pib_qp *qp, void *arg), void *arg);
 
-/*
- * Detach a QP that is being destroyed from all its groups. Their references to it are dropped soon.
- * Process context.
+/**
+ * pib_mcast_detach_all() - detach a QP from all its groups
+ * @hca: HCA
+ * @qp: queue pair that is being destroyed
+ *
+ * Their references to it are dropped soon.
+ *
+ * Context: process; sleeps.
  */
 void pib_mcast_detach_all(struct pib_hca *hca, struct pib_qp *qp);
 
-/* Copy what an object that is an attachment stands for. Context: as pib_object_look.see. */
+/**
+ * pib_mcast_show() - copy what an object that is an attachment stands for
+ * @o: the object
+ * @a: result
+ *
+ * Context: as pib_object_look.see.
+ */
 void pib_mcast_show(const struct pib_object *o, struct pib_attachment *a);
 
-/* ib_device_ops; process context. Return: 0 or -errno. */
+/* ib_device_ops. Context: process. Return: 0 or -errno. */
 int pib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int pib_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 

@@ -5,7 +5,7 @@
 
 #include <rdma/ib_verbs.h>
 
-/* ib_device_ops; process context. Return: 0 or -errno. */
+/* ib_device_ops. Context: process. Return: 0 or -errno. */
 int pib_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
 int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init);

@@ -19,23 +19,40 @@ struct pib_turn {
 	u64 now;
 };
 
-/* Charge @tx to the turn. It counts even if nothing is sent, so that such work is bounded, too. */
+/**
+ * pib_turn_spend() - charge what is sent to the turn
+ * @t: the turn
+ * @tx: request or answer; it counts even if nothing is sent, so that such work is bounded, too
+ *
+ * Context: qp->lock held.
+ */
 static inline void pib_turn_spend(struct pib_turn *t, const struct pib_tx *tx)
 {
 	t->bursts -= tx->h.tp == PIB_TP_UD ? tx->npkts : 1;
 	t->bytes -= tx->len;
 }
 
+/**
+ * pib_turn_over() - tell whether the turn is over
+ * @t: the turn
+ *
+ * Context: qp->lock held.
+ * Return: true: nothing more may be sent in it.
+ */
 static inline bool pib_turn_over(const struct pib_turn *t)
 {
 	return t->bursts <= 0 || t->bytes <= 0;
 }
 
-/* All of these: under qp->lock, softirqs off, under rcu_read_lock(). */
-
-/*
- * Return: the path MTU of @tx, bytes. A QP that only answers may stay in RTR, where the requester
- * has none yet.
+/**
+ * pib_output_pmtu() - get the path MTU of a burst
+ * @qp: queue pair
+ * @tx: what is sent
+ *
+ * A QP that only answers may stay in RTR, where the requester has no path MTU yet.
+ *
+ * Context: qp->lock held.
+ * Return: bytes.
  */
 static inline u32 pib_output_pmtu(const struct pib_qp *qp, const struct pib_tx *tx)
 {
@@ -44,12 +61,22 @@ static inline u32 pib_output_pmtu(const struct pib_qp *qp, const struct pib_tx *
 	return tx->kind == PIB_TX_REQUEST ? qp->req.cfg.pmtu : qp->resp.cfg.pmtu;
 }
 
-/* Count and trace that there is no memory for @tx. */
+/**
+ * pib_output_nomem() - count and trace that there is no memory for a burst
+ * @qp: queue pair
+ * @tx: what is sent
+ *
+ * Context: qp->lock held.
+ */
 void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx *tx);
 
-/*
- * Make a burst with the headers and sizes of @tx, without payload. Return: NULL: no memory
- * (counted).
+/**
+ * pib_output_burst() - make a burst with the headers and sizes of what is sent, without payload
+ * @qp: queue pair
+ * @tx: what is sent
+ *
+ * Context: qp->lock held, softirqs off.
+ * Return: the burst; NULL: no memory, which is counted.
  */
 static inline struct pib_burst *pib_output_burst(struct pib_qp *qp, const struct pib_tx *tx)
 {
@@ -78,13 +105,29 @@ static inline struct pib_burst *pib_output_burst(struct pib_qp *qp, const struct
  */
 bool pib_output_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
 		     struct pib_turn *turn);
-/* Have the stalled burst, too, go by the QP's new path. */
+/**
+ * pib_output_redirect() - have the stalled burst, and those behind it, go by the QP's new path
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ */
 void pib_output_redirect(struct pib_qp *qp);
-/* Out-of-line part of pib_output_stalled(), for a QP with a stalled burst. */
+/**
+ * pib_output_retry() - try the stalled burst again, for pib_output_stalled()
+ * @qp: queue pair with a stalled burst
+ * @turn: of the sender, or NULL
+ *
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
+ * Return: false: the QP is still stalled.
+ */
 bool pib_output_retry(struct pib_qp *qp, struct pib_turn *turn);
-/*
- * Try the stalled burst again, if there is one. @turn: of the sender, or NULL. Return: false: the
- * QP is still stalled.
+/**
+ * pib_output_stalled() - try the stalled burst again, if there is one
+ * @qp: queue pair
+ * @turn: of the sender, or NULL
+ *
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
+ * Return: false: the QP is still stalled.
  */
 static inline bool pib_output_stalled(struct pib_qp *qp, struct pib_turn *turn)
 {

@@ -7,7 +7,7 @@
 
 extern const struct uapi_definition pib_post_defs[];
 
-/* ib_device_ops; any context. Return: 0 or -errno. */
+/* ib_device_ops. Context: any. Return: 0 or -errno. */
 int pib_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr, const struct ib_send_wr **bad);
 int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad);
 

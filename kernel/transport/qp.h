@@ -102,7 +102,13 @@ struct pib_ksq_slot {
 	struct pib_sge sge[];
 };
 
-/* The slot of a work request that the requester has named. */
+/**
+ * pib_ksq_slot() - get the slot of a work request that the requester has named
+ * @w: the work request
+ *
+ * Context: any.
+ * Return: the slot.
+ */
 static inline struct pib_ksq_slot *pib_ksq_slot(struct pib_swqe *w)
 {
 	return container_of(w, struct pib_ksq_slot, w);
@@ -411,33 +417,57 @@ static inline struct pib_qp *to_qp(struct ib_qp *ib)
 	return container_of(ib, struct pib_qp, ib);
 }
 
-/* Return: true if the QP's requests are acknowledged. */
+/**
+ * pib_qp_is_reliable() - tell whether a QP's requests are acknowledged
+ * @qp: queue pair
+ *
+ * Context: any.
+ * Return: true: they are.
+ */
 static inline bool pib_qp_is_reliable(const struct pib_qp *qp)
 {
 	return pib_tp_reliable(qp->tp);
 }
 
+/**
+ * pib_qp_is_datagram() - tell whether a QP sends and receives datagrams
+ * @qp: queue pair
+ *
+ * Context: any.
+ * Return: true: its type is UD, SMI or GSI.
+ */
 static inline bool pib_qp_is_datagram(const struct pib_qp *qp)
 {
 	return qp->tp == PIB_TP_UD;
 }
 
-/* Return: true if the QP carries IP for a consumer in the kernel, with an HCA's offloads for IP. */
+/**
+ * pib_qp_is_ipoib() - tell whether a QP carries IP for a consumer in the kernel, with an HCA's
+ * offloads for IP
+ * @qp: queue pair
+ *
+ * Context: any.
+ * Return: true: it does.
+ */
 static inline bool pib_qp_is_ipoib(const struct pib_qp *qp)
 {
 	return qp->create_flags & IB_QP_CREATE_IPOIB_UD_LSO;
 }
 
-/*
- * Return: the context that keys of the QP's requests, and of a peer's, are checked against. An XRC
- * target QP must have entered the domain of the request (@rx_pd). qp->lock held.
+/**
+ * pib_qp_mem_ctx() - get the context that keys of a QP's requests, and of a peer's, are checked
+ * against
+ * @qp: queue pair; an XRC target QP has entered the domain of the request (@rx_pd)
+ *
+ * Context: qp->lock held.
+ * Return: the context.
  */
 static inline struct pib_mem_ctx pib_qp_mem_ctx(const struct pib_qp *qp)
 {
 	return (struct pib_mem_ctx) { .pd = qp->pd ? qp->pd : qp->rx_pd, .qpn = qp->qpn };
 }
 
-/* ib_device_ops; process context. Return: 0 or -errno. */
+/* ib_device_ops. Context: process. Return: 0 or -errno. */
 int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata);
 int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 
@@ -445,9 +475,11 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 #define PIB_QP_FIRST_SPECIAL ((unsigned long)PIB_QPN_MASK + 1)
 #define PIB_QP_SPECIAL(port, qpn) (PIB_QP_FIRST_SPECIAL | (port) << 1 | (qpn))
 
-/*
- * Take a reference to the QP of a stub that stands in the table of QPs. Under rcu_read_lock().
+/**
+ * pib_qp_stub_get() - take a reference to the QP of a stub
+ * @stub: stub that stands in the table of QPs, or NULL
  *
+ * Context: under rcu_read_lock().
  * Return: the QP; NULL: @stub is NULL, or the QP is being destroyed.
  */
 static inline struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)
@@ -457,13 +489,23 @@ static inline struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)
 	return stub->qp;
 }
 
-/* Take a reference. The caller has one, or knows that destroy_qp cannot have begun. Any context. */
+/**
+ * pib_qp_get() - take a reference
+ * @qp: queue pair; the caller has a reference, or knows that destroy_qp cannot have begun
+ *
+ * Context: any.
+ */
 static inline void pib_qp_get(struct pib_qp *qp)
 {
 	pib_task_get(&qp->task);
 }
 
-/* Drop a reference. Any context. */
+/**
+ * pib_qp_put() - drop a reference
+ * @qp: queue pair
+ *
+ * Context: any.
+ */
 static inline void pib_qp_put(struct pib_qp *qp)
 {
 	pib_task_put(&qp->task);

@@ -7,10 +7,21 @@
 
 struct pib_object;
 
-/* Return: the number of an object that is a counter. Context: as pib_object_look.see. */
+/**
+ * pib_counter_number() - get the number of a counter
+ * @o: object that is a counter
+ *
+ * Context: as pib_object_look.see.
+ * Return: the number.
+ */
 u32 pib_counter_number(const struct pib_object *o);
 
-/* ib_device_ops. ib_core holds counter->lock in all but the first and the last; process context. */
+/*
+ * ib_device_ops.
+ *
+ * Context: process; ib_core holds counter->lock in all but the first and the last.
+ * Return: the counters, NULL: no memory; 0 or -errno.
+ */
 struct rdma_hw_stats *pib_counter_alloc_stats(struct rdma_counter *counter);
 int pib_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp);
 int pib_counter_unbind_qp(struct ib_qp *ibqp);

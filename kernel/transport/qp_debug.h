@@ -12,9 +12,21 @@
 #define pib_qp_dbg(qp, fmt, ...) \
 	ibdev_dbg(&(qp)->hca->ib, "qp %u: " fmt "\n", (qp)->qpn, ##__VA_ARGS__)
 
-/* Return: the name of a state as the IBA spells it. */
+/**
+ * pib_qp_state_name() - name a state as the IBA spells it
+ * @state: the state
+ *
+ * Context: any.
+ * Return: the name.
+ */
 const char *pib_qp_state_name(enum ib_qp_state state);
-/* Return: the result of a request, in words. */
+/**
+ * pib_res_name() - tell the result of a request in words
+ * @res: the result
+ *
+ * Context: any.
+ * Return: the words.
+ */
 const char *pib_res_name(enum pib_res res);
 
 #endif

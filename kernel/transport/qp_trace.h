@@ -11,6 +11,13 @@
 #include "tracing/transport.h"
 #include "transport/qp.h"
 
+/**
+ * pib_qp_traced() - describe a QP for a trace
+ * @qp: queue pair
+ *
+ * Context: any.
+ * Return: the description, which is valid for as long as the QP.
+ */
 static inline struct pib_trace_qp pib_qp_traced(const struct pib_qp *qp)
 {
 	const struct pib_kport *port = READ_ONCE(qp->port);
@@ -23,17 +30,51 @@ static inline struct pib_trace_qp pib_qp_traced(const struct pib_qp *qp)
 	};
 }
 
-/* Return: the ID of a work request for a trace; 0 for a kernel consumer, whose ID is an address. */
+/**
+ * pib_qp_traced_id() - get the ID of a work request for a trace
+ * @qp: queue pair
+ * @wr_id: the ID
+ *
+ * Context: any.
+ * Return: the ID; 0 for a kernel consumer, whose ID is an address.
+ */
 static inline u64 pib_qp_traced_id(const struct pib_qp *qp, u64 wr_id)
 {
 	return qp->is_user ? wr_id : 0;
 }
 
-/* Parts of other functions for tracepoints that are on. qp->lock held. */
+/**
+ * pib_qp_trace_tx() - trace a burst that is sent, for pib_qp_sends()
+ * @qp: queue pair
+ * @b: the burst
+ *
+ * Context: qp->lock held.
+ */
 void pib_qp_trace_tx(const struct pib_qp *qp, struct pib_burst *b);
+/**
+ * pib_qp_trace_rx() - trace a burst that has come, for pib_qp_takes()
+ * @qp: queue pair
+ * @b: the burst
+ *
+ * Context: qp->lock held.
+ */
 void pib_qp_trace_rx(const struct pib_qp *qp, struct pib_burst *b);
+/**
+ * pib_qp_trace_complete() - trace a completion, for pib_qp_complete()
+ * @qp: queue pair
+ * @cq: completion queue
+ * @cqe: the completion
+ *
+ * Context: qp->lock held.
+ */
 void pib_qp_trace_complete(const struct pib_qp *qp, const struct pib_cq *cq,
 			   const struct pib_cqe *cqe);
+/**
+ * pib_qp_trace_retry() - trace the causes of retries that were not folded yet, for pib_stats_fold()
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ */
 void pib_qp_trace_retry(const struct pib_qp *qp);
 
 /**
@@ -47,14 +88,24 @@ void pib_qp_trace_retry(const struct pib_qp *qp);
  */
 void pib_qp_trace_drop(const struct pib_kport *port, enum pib_stat why, const struct pib_hdrs *h,
 		       u32 packets);
-/*
- * Trace packets that the responder has dropped since its counters were @before, by enum
- * pib_resp_drop. qp->lock held.
+/**
+ * pib_qp_trace_resp_drops() - trace packets that the responder has dropped
+ * @qp: queue pair
+ * @b: the packets
+ * @before: the counters before, by enum pib_resp_drop
+ *
+ * Context: qp->lock held.
  */
 void pib_qp_trace_resp_drops(const struct pib_qp *qp, const struct pib_burst *b,
 			     const u64 *before);
 
-/* Trace @b, which leaves the QP and has its headers. qp->lock held. */
+/**
+ * pib_qp_sends() - trace a burst that leaves a QP
+ * @qp: queue pair
+ * @b: the burst, which has its headers
+ *
+ * Context: qp->lock held.
+ */
 static inline void pib_qp_sends(const struct pib_qp *qp, struct pib_burst *b)
 {
 	if (trace_pib_qp_sent_enabled() || trace_pib_ack_sent_enabled() ||
@@ -62,7 +113,13 @@ static inline void pib_qp_sends(const struct pib_qp *qp, struct pib_burst *b)
 		pib_qp_trace_tx(qp, b);
 }
 
-/* Trace @b once, though the QP may look at it more than once. qp->lock held. */
+/**
+ * pib_qp_takes() - trace a burst that has come, once, though the QP may look at it more than once
+ * @qp: queue pair
+ * @b: the burst
+ *
+ * Context: qp->lock held.
+ */
 static inline void pib_qp_takes(const struct pib_qp *qp, struct pib_burst *b)
 {
 	if (trace_pib_qp_received_enabled() || trace_pib_ack_received_enabled() ||
@@ -70,7 +127,15 @@ static inline void pib_qp_takes(const struct pib_qp *qp, struct pib_burst *b)
 		pib_qp_trace_rx(qp, b);
 }
 
-/* Trace a completion of the QP, then call pib_cq_push(). qp->lock held. */
+/**
+ * pib_qp_complete() - trace a completion, then call pib_cq_push()
+ * @qp: queue pair
+ * @cq: completion queue
+ * @cqe: the completion
+ * @solicited: a solicited event or an error
+ *
+ * Context: qp->lock held, softirqs off.
+ */
 static inline void pib_qp_complete(const struct pib_qp *qp, struct pib_cq *cq,
 				   const struct pib_cqe *cqe, bool solicited)
 {
@@ -79,7 +144,15 @@ static inline void pib_qp_complete(const struct pib_qp *qp, struct pib_cq *cq,
 	pib_cq_push(cq, cqe, solicited);
 }
 
-/* Count and trace that @packets of @b are dropped. qp->lock held. */
+/**
+ * pib_qp_drop() - count and trace that packets are dropped
+ * @qp: queue pair
+ * @why: counter
+ * @b: burst with the packets
+ * @packets: number of packets
+ *
+ * Context: qp->lock held.
+ */
 static inline void pib_qp_drop(const struct pib_qp *qp, enum pib_stat why,
 			       const struct pib_burst *b, u32 packets)
 {

@@ -29,11 +29,20 @@ enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
  * Return: true: the datagram waits.
  */
 bool pib_rq_awaits(struct pib_qp *qp, u64 now);
-/* Note that no burst that has come waits any more. */
+/**
+ * pib_rq_caught_up() - note that no burst that has come waits any more
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ */
 void pib_rq_caught_up(struct pib_qp *qp);
-/*
- * Return: time, ns, at which the QP has to run because its datagrams have waited too long then; 0:
- * none waits.
+/**
+ * pib_rq_deadline() - tell when a QP has to run because its datagrams have waited too long then
+ * @qp: queue pair
+ * @now: time of the turn, ns
+ *
+ * Context: qp->lock held.
+ * Return: time, ns; 0: none waits.
  */
 u64 pib_rq_deadline(const struct pib_qp *qp, u64 now);
 /**
@@ -60,14 +69,30 @@ enum pib_res pib_rq_scatter(struct pib_qp *qp, struct pib_burst *b, u32 src_off,
  * Context: qp->lock held, softirqs off.
  */
 void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct pib_hdrs *h);
-/* Complete qp->rq.cur with success, for an IP packet whose checksums are right. */
+/**
+ * pib_rq_complete_ip() - complete qp->rq.cur with success, for an IP packet whose checksums are
+ * right
+ * @qp: queue pair
+ * @byte_len: bytes received
+ * @h: the datagram's headers
+ *
+ * Context: qp->lock held, softirqs off.
+ */
 void pib_rq_complete_ip(struct pib_qp *qp, u32 byte_len, const struct pib_hdrs *h);
-/*
- * Complete receives in the QP's own queue with WR_FLUSH_ERR, in ERR. Return: true: there may be
- * more.
+/**
+ * pib_rq_flush() - complete receives in the QP's own queue with WR_FLUSH_ERR
+ * @qp: queue pair in ERR
+ *
+ * Context: qp->lock held, softirqs off.
+ * Return: true: there may be more.
  */
 bool pib_rq_flush(struct pib_qp *qp);
-/* Forget all receives, for RESET. */
+/**
+ * pib_rq_reset() - drop all receives, for RESET
+ * @qp: queue pair
+ *
+ * Context: qp->lock held; at creation without.
+ */
 void pib_rq_reset(struct pib_qp *qp);
 
 /**
@@ -86,15 +111,37 @@ void pib_rq_reset(struct pib_qp *qp);
  */
 int pib_sges_write(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge,
 		   u32 num_sge, u32 off, struct pib_burst *b, u32 src_off, u32 len);
-/* Copy a few bytes of the kernel's own into SGEs, as pib_sges_write(). */
+/**
+ * pib_sges_put() - check SGEs and copy bytes of the kernel's own into them
+ * @qp: queue pair
+ * @pd: protection domain of their memory
+ * @sge: the SGEs
+ * @num_sge: number of SGEs
+ * @off: offset in them
+ * @src: the bytes
+ * @len: number of bytes
+ *
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
+ * Return: as pib_sges_write().
+ */
 int pib_sges_put(struct pib_qp *qp, struct pib_pd *pd, const struct pib_sge *sge, u32 num_sge,
 		 u32 off, const void *src, u32 len);
 
-/* Return: the protection domain of qp->rq.cur; NULL: its SRQ is gone. Under rcu_read_lock(). */
+/**
+ * pib_rq_pd() - get the protection domain of qp->rq.cur
+ * @qp: queue pair
+ *
+ * Context: qp->lock held, under rcu_read_lock().
+ * Return: the domain; NULL: its SRQ is gone.
+ */
 struct pib_pd *pib_rq_pd(const struct pib_qp *qp);
-/*
- * Return: the protection domain of the SRQ that a request names, for an XRC target QP; NULL: the
- * QP's domain has no such SRQ. Under rcu_read_lock().
+/**
+ * pib_rq_xrc_pd() - get the protection domain of the SRQ that a request names
+ * @qp: XRC target QP
+ * @srqn: number of the SRQ
+ *
+ * Context: qp->lock held, under rcu_read_lock().
+ * Return: the domain; NULL: the QP's XRC domain has no such SRQ.
  */
 struct pib_pd *pib_rq_xrc_pd(const struct pib_qp *qp, u32 srqn);
 

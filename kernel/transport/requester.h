@@ -15,7 +15,12 @@
  */
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn);
 
-/* Give up the deferred step. Under qp->lock. */
+/**
+ * pib_requester_cancel() - give up the deferred step, if there is one
+ * @qp: queue pair
+ *
+ * Context: qp->lock held, softirqs off.
+ */
 void pib_requester_cancel(struct pib_qp *qp);
 /**
  * pib_requester_burst_done() - drop the references of a freed burst
@@ -26,9 +31,16 @@ void pib_requester_cancel(struct pib_qp *qp);
  */
 void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot);
 
-/*
- * Return: true if the requester waits for pages, or for others to release memory, so that nothing
- * can be sent. If nothing is deferred, then a work request cannot be fetched (pib_sq_fetch()).
+/**
+ * pib_requester_waits() - tell whether the requester waits for pages, or for others to release
+ * memory
+ * @qp: queue pair
+ *
+ * Then nothing can be sent. If nothing is deferred, then a work request cannot be fetched
+ * (pib_sq_fetch()).
+ *
+ * Context: qp->lock held.
+ * Return: true: it waits.
  */
 static inline bool pib_requester_waits(const struct pib_qp *qp)
 {

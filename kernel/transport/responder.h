@@ -28,7 +28,13 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b);
  */
 bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn);
 
-/* Return: true if there is anything to send for pib_responder_tx(). */
+/**
+ * pib_responder_owes() - tell whether there is anything to send for pib_responder_tx()
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ * Return: true: there is.
+ */
 static inline bool pib_responder_owes(const struct pib_qp *qp)
 {
 	return pib_resp_owes(&qp->resp) || qp->resp_deferred.set;

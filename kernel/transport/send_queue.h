@@ -7,7 +7,12 @@
 #include "transport/qp.h"
 #include "uapi/rdma/pib-abi.h"
 
-/* Note that a process has posted and rings, before the QP is activated. Any context. */
+/**
+ * pib_sq_ring() - note that a process has posted and rings, before the QP is activated
+ * @qp: queue pair
+ *
+ * Context: any.
+ */
 static inline void pib_sq_ring(struct pib_qp *qp)
 {
 	set_bit(PIB_QP_DOORBELL, &qp->task.state);
@@ -36,7 +41,14 @@ void pib_sq_busy(struct pib_qp *qp);
  * Return: true: something was posted meanwhile that can be taken.
  */
 bool pib_sq_idle(struct pib_qp *qp);
-/* Retire the oldest work request: its slot in the ring may be filled again. */
+/**
+ * pib_sq_retire() - retire the oldest work request
+ * @qp: queue pair
+ *
+ * Its slot in the ring may be filled again.
+ *
+ * Context: qp->lock held.
+ */
 static inline void pib_sq_retire(struct pib_qp *qp)
 {
 	qp->sq.done++;
@@ -44,28 +56,59 @@ static inline void pib_sq_retire(struct pib_qp *qp)
 	smp_store_release(&qp->sq.ring.hdr->consumer, qp->sq.done);
 }
 
-/* Forget all work requests, for RESET. */
+/**
+ * pib_sq_reset() - drop all work requests, for RESET
+ * @qp: queue pair
+ *
+ * Context: qp->lock held; at creation without.
+ */
 void pib_sq_reset(struct pib_qp *qp);
 
-/* Return: the offset of the headers of a PIB_WR_LSO in the data of a ring slot, behind the SGEs. */
+/**
+ * pib_sq_head_off() - find the headers of a PIB_WR_LSO in the data of a ring slot, behind the SGEs
+ * @qp: queue pair
+ *
+ * Context: any.
+ * Return: their offset.
+ */
 static inline u32 pib_sq_head_off(const struct pib_qp *qp)
 {
 	return qp->max_send_sge * sizeof(struct pib_sge);
 }
 
-/* Return: these headers, which pib_post_send() writes, for pib_qp_is_ipoib() only. */
+/**
+ * pib_sq_head() - find these headers, which pib_post_send() writes, for pib_qp_is_ipoib() only
+ * @qp: queue pair
+ * @wqe: the ring slot
+ *
+ * Context: any.
+ * Return: their address.
+ */
 static inline u8 *pib_sq_head(const struct pib_qp *qp, struct pib_send_wqe *wqe)
 {
 	return wqe->data + pib_sq_head_off(qp);
 }
 
-/* Return: the most bytes of a datagram (11.2.4.1, C10-95). */
+/**
+ * pib_sq_datagram_max() - get the most bytes of a datagram (11.2.4.1, C10-95)
+ * @qp: queue pair with a port
+ *
+ * Context: any.
+ * Return: bytes.
+ */
 static inline u32 pib_sq_datagram_max(const struct pib_qp *qp)
 {
 	return pib_mtu_bytes(READ_ONCE(qp->port->p.nbr_mtu));
 }
 
-/* Return: the most bytes of inline data that a slot of the ring may hold with this opcode. */
+/**
+ * pib_sq_max_inline() - get the most bytes of inline data that a slot of the ring may hold
+ * @qp: queue pair
+ * @opcode: enum pib_wr
+ *
+ * Context: any.
+ * Return: bytes.
+ */
 u32 pib_sq_max_inline(const struct pib_qp *qp, u32 opcode);
 
 #endif

@@ -32,7 +32,13 @@ struct pib_sqpoll {
 /* Doorbells in a row after which polling begins. */
 #define PIB_SQPOLL_RUN	32
 
-/* Out-of-line part of pib_sqpoll_next(), when that many were rung. */
+/**
+ * pib_sqpoll_due() - decide about the poller, for pib_sqpoll_next(), when PIB_SQPOLL_RUN were rung
+ * @s: polling of the ring
+ *
+ * Context: any.
+ * Return: true: the QP should be handed to the poller.
+ */
 bool pib_sqpoll_due(struct pib_sqpoll *s);
 
 /**
@@ -54,9 +60,11 @@ static inline bool pib_sqpoll_next(struct pib_sqpoll *s)
 	return false;
 }
 
-/*
- * Begin to count doorbells again: the peer has sent something, for which the poster may have
- * waited.
+/**
+ * pib_sqpoll_break() - begin to count doorbells again
+ * @s: polling of the ring; the peer has sent something, for which the poster may have waited
+ *
+ * Context: any.
  */
 static inline void pib_sqpoll_break(struct pib_sqpoll *s)
 {

@@ -5,12 +5,26 @@
 
 #include "transport/qp.h"
 
-/* All of these: under qp->lock. */
-
-/* Out-of-line parts of pib_stats_fold(), for a half that has news. */
+/**
+ * pib_stats_fold_req() - fold the requester's counters, for pib_stats_fold()
+ * @qp: queue pair whose requester has news
+ *
+ * Context: qp->lock held.
+ */
 void pib_stats_fold_req(struct pib_qp *qp);
+/**
+ * pib_stats_fold_resp() - fold the responder's counters, for pib_stats_fold()
+ * @qp: queue pair whose responder has news
+ *
+ * Context: qp->lock held.
+ */
 void pib_stats_fold_resp(struct pib_qp *qp);
-/* Add to the counters what the transport has counted since the last call. */
+/**
+ * pib_stats_fold() - add to the counters what the transport has counted since the last call
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ */
 static inline void pib_stats_fold(struct pib_qp *qp)
 {
 	if (unlikely(qp->req.news))
@@ -19,8 +33,21 @@ static inline void pib_stats_fold(struct pib_qp *qp)
 		pib_stats_fold_resp(qp);
 }
 
-/* Count a work request that was completed with @status, an enum pib_wc other than SUCCESS. */
+/**
+ * pib_stats_send_error() - count a send work request that was completed in error
+ * @qp: queue pair
+ * @status: enum pib_wc
+ *
+ * Context: qp->lock held.
+ */
 void pib_stats_send_error(struct pib_qp *qp, u32 status);
+/**
+ * pib_stats_recv_error() - count a receive work request that was completed in error
+ * @qp: queue pair
+ * @status: enum pib_wc
+ *
+ * Context: qp->lock held.
+ */
 void pib_stats_recv_error(struct pib_qp *qp, u32 status);
 
 #endif

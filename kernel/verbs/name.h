@@ -8,14 +8,36 @@
 
 struct pib_hca;
 
-/* Begin to follow names, before the first HCA is made. Process context. Return: 0 or -errno. */
+/**
+ * pib_names_init() - begin to follow names, before the first HCA is made
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -errno.
+ */
 int pib_names_init(void);
-/* End that, when the last HCA is gone. Process context; sleeps. */
+/**
+ * pib_names_exit() - end that, when the last HCA is gone
+ *
+ * Context: process; sleeps.
+ */
 void pib_names_exit(void);
 
-/* Return: true if @name is the name of the HCA just now. Process context. */
+/**
+ * pib_hca_has_name() - tell whether an HCA has a name just now
+ * @hca: HCA
+ * @name: the name
+ *
+ * Context: process.
+ * Return: true: it has.
+ */
 bool pib_hca_has_name(struct pib_hca *hca, const char *name);
-/* Copy the present name of the HCA. Process context. */
+/**
+ * pib_hca_get_name() - copy the present name of an HCA
+ * @hca: HCA
+ * @name: result
+ *
+ * Context: process.
+ */
 void pib_hca_get_name(struct pib_hca *hca, char name[IB_DEVICE_NAME_MAX]);
 
 #endif

@@ -48,7 +48,14 @@ struct pib_object_view {
 	} facts[PIB_OBJECT_FACTS];
 };
 
-/* Copy the view of @o, for a viewer as @all says. Context: as pib_object_look.see. */
+/**
+ * pib_object_show() - copy the view of an object
+ * @o: the object
+ * @all: as of struct pib_object_view
+ * @v: result
+ *
+ * Context: as pib_object_look.see.
+ */
 void pib_object_show(const struct pib_object *o, bool all, struct pib_object_view *v);
 
 #endif

@@ -28,9 +28,21 @@ struct pib_outstanding {
 	u32 recv_cqes;
 };
 
-/* Count the outstanding work of a queue pair. Process context. */
+/**
+ * pib_outstanding_of_qp() - count the outstanding work of a queue pair
+ * @qp: queue pair
+ * @out: result
+ *
+ * Context: process.
+ */
 void pib_outstanding_of_qp(struct pib_qp *qp, struct pib_outstanding *out);
-/* Return: how many completions were not polled. Process context. */
+/**
+ * pib_outstanding_cqes() - count the completions that were not polled
+ * @cq: completion queue
+ *
+ * Context: process.
+ * Return: how many there are.
+ */
 u32 pib_outstanding_cqes(struct pib_cq *cq);
 /**
  * pib_outstanding_of_key() - count work requests of processes that name a local key and are not

@@ -14,12 +14,24 @@ enum pib_page_wait {
 	PIB_PAGE_WAIT_ANSWER = 4,	/* answering the peer */
 };
 
-/* Return: bits of enum pib_page_wait. qp->lock held. */
+/**
+ * pib_qp_page_wait() - tell for what a QP waits for pages
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ * Return: bits of enum pib_page_wait.
+ */
 u32 pib_qp_page_wait(const struct pib_qp *qp);
-/* Return: microseconds until @deadline (ns, 0: none), at least 1 if there is one. Any context. */
+/**
+ * pib_usec_left() - tell the time until a deadline
+ * @deadline: ns; 0: there is none
+ *
+ * Context: any.
+ * Return: microseconds, at least 1 if there is a deadline; 0: there is none.
+ */
 u64 pib_usec_left(u64 deadline);
 
-/* ib_device_ops; process context. Return: 0 or -EMSGSIZE. */
+/* ib_device_ops. Context: process. Return: 0 or -EMSGSIZE. */
 int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp);
 int pib_fill_res_cq(struct sk_buff *msg, struct ib_cq *ibcq);
 int pib_fill_res_mr(struct sk_buff *msg, struct ib_mr *ibmr);
