@@ -47,6 +47,7 @@ load() {
 }
 
 # OpenSM tries for ever what ftree refuses.
+# shellcheck disable=SC2317  # by wait_for
 swept() { grep -Eq "SUBNET UP|No routing engine" "$SM_DIR/opensm.log"; }
 
 # sweep HCAS: an SM until all is ACTIVE

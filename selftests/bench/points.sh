@@ -18,10 +18,10 @@ die() { echo "bench: $*" >&2; exit 1; }
 # measure POINT COMMAND...: prints the number that COMMAND with the point's program and arguments leaves in
 # $pair_out.client. It is asked again, twice, where perftest could not tell the clock's rate and writes 0 or inf.
 measure() {
-	local column factor program i
+	local column factor program
 	read -r _ _ column factor program <<<"$1"
 	shift
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		# shellcheck disable=SC2086
 		"$@" $program -F -D "$seconds" >&2 || die "$program failed"
 		awk -v c="$column" -v f="$factor" '/^[0-9. \t]+$/ && NF >= 4 { v = $c } END { if (!v) exit 1; print v * f }' \

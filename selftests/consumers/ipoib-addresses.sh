@@ -30,9 +30,9 @@ check "ethtool -i: whose interface it is" says 1 "ethtool -i $a" '^bus-info: .+'
 check "ethtool: speed and link" says 1 "ethtool $a | tr -d '\n'" 'Speed: [1-9][0-9]*Mb/s.*Link detected: yes'
 counted() {
 	local before after
-	before=$(h 1 ethtool -S $a | awk '$1 == "tx_packets:" { print $2 }')
+	before=$(h 1 ethtool -S "$a" | awk '$1 == "tx_packets:" { print $2 }')
 	h 1 ping -c 5 -i 0.2 "$(ib_addr 2)" || return 1
-	after=$(h 1 ethtool -S $a | awk '$1 == "tx_packets:" { print $2 }')
+	after=$(h 1 ethtool -S "$a" | awk '$1 == "tx_packets:" { print $2 }')
 	echo "$before, then $after"
 	[ "$after" -ge $((before + 5)) ]
 }
@@ -49,7 +49,7 @@ eye() {
 }
 eye_end() { kill "$eye_pid"; wait "$eye_pid"; } 2>/dev/null
 saw() { wait_for 20 grep -Eq -- "$1" /tmp/eye || { cat /tmp/eye.err /tmp/eye; return 1; }; }
-h 1 ip neigh flush dev $a
+h 1 ip neigh flush dev "$a"
 eye 2 'arp or icmp'
 h 1 ping -c 2 "$(ib_addr 2)" >/dev/null
 check "tcpdump: InfiniBand's ARP" saw "ARP.*InfiniBand.* who-has $(ib_addr 2)|who-has $(ib_addr 2)"
@@ -84,7 +84,7 @@ chmod 644 /tmp/radvd.conf
 h 2 sysctl -qw net.ipv6.conf.all.forwarding=1 "net.ipv6.conf.$b.forwarding=1"
 h 1 sysctl -qw "net.ipv6.conf.$a.accept_dad=1" "net.ipv6.conf.$a.accept_ra=2"
 h 2 sysctl -qw "net.ipv6.conf.$b.accept_dad=1"
-h 2 ip addr add fd79::1/64 dev $b nodad
+h 2 ip addr add fd79::1/64 dev "$b" nodad
 h 2 ip addr add fd7e::1/128 dev lo
 eye 1 icmp6
 ip netns exec h2 radvd -n -m stderr -p /tmp/radvd.pid -C /tmp/radvd.conf >/tmp/radvd.log 2>&1 & servers+=($!)
@@ -100,11 +100,11 @@ check "SLAAC: by that route" wait_for 20 h 1 ping -c 1 -W 1 -I "$slaac" fd7e::1
 # ---- DAD ----
 
 failed_address() { h "$1" ip -6 addr show dev "$(ipoib "$1")" dadfailed | grep "inet6 $2/"; }
-check "DAD: an address of one's own passes" h 1 ip addr add fd78::66/64 dev $a
+check "DAD: an address of one's own passes" h 1 ip addr add fd78::66/64 dev "$a"
 check "DAD: it is not tentative any more" got_address 1 fd78::66
 duplicate() {
-	h 2 ip addr add fd78::66/64 dev $b || return 1
-	wait_for 20 failed_address 2 fd78::66 || { h 2 ip -6 addr show dev $b; return 1; }
+	h 2 ip addr add fd78::66/64 dev "$b" || return 1
+	wait_for 20 failed_address 2 fd78::66 || { h 2 ip -6 addr show dev "$b"; return 1; }
 }
 shown "$v6" kernel "DAD: another host's address is found to be a duplicate" duplicate
 ktap_end

@@ -53,10 +53,10 @@ refuse "an interface that is up is not taken" "while up" while_up
 netdevs() { echo "ib$(($1 * 2 - 2)) ib$(($1 * 2 - 1))"; }
 bond() {
 	local k=$1 dev
-	for dev in $(netdevs $k); do ip link set $dev netns h$k || return 1; done
-	h $k ip link add bond0 type bond mode active-backup miimon 100 || return 1
-	for dev in $(netdevs $k); do h $k ip link set $dev master bond0 || return 1; done
-	h $k ip addr add "$(ib_addr $k)/24" dev bond0 && h $k ip link set bond0 up
+	for dev in $(netdevs "$k"); do ip link set "$dev" netns h"$k" || return 1; done
+	h "$k" ip link add bond0 type bond mode active-backup miimon 100 || return 1
+	for dev in $(netdevs "$k"); do h "$k" ip link set "$dev" master bond0 || return 1; done
+	h "$k" ip addr add "$(ib_addr "$k")/24" dev bond0 && h "$k" ip link set bond0 up
 }
 bond_says() { h "$1" grep -Eq "$2" /proc/net/bonding/bond0 || { h "$1" cat /proc/net/bonding/bond0; return 1; }; }
 active() { h "$1" cat /sys/class/net/bond0/bonding/active_slave; }

@@ -25,7 +25,7 @@ has_connection() {
 check "RC queue pairs carry it" has_connection
 no_loss() { h 1 ping -c 10 -i 0.2 "$@" "$(ib_addr 2)" | grep ' 0% packet loss'; }
 check "ping, no loss" no_loss
-shown "$ipoib" kernel "ping with packets of 60000 bytes, unfragmented" no_loss -s 60000 -M do
+shown "$ipoib" kernel "ping with packets of 60000 bytes, unfragmented" no_loss -s 60000 -M 'do'
 
 listening() { h "$1" ss -Hltn 'sport = :7000' | grep -q .; }
 # transfer FROM TO: a file by TCP, and the same bytes at the other end

@@ -11,7 +11,7 @@ here=$(dirname "$0")
 . "$here/lib.sh"
 member=''
 clean() {
-	kill $member 2>/dev/null
+	kill "$member" 2>/dev/null
 	hosts_clean
 }
 trap clean EXIT

@@ -67,7 +67,7 @@ carries() {
 
 # ---- an interface moved, and back ----
 
-check "host 2's interface moved into another namespace" to 2 3 $b "$(ib_addr 2)"
+check "host 2's interface moved into another namespace" to 2 3 "$b" "$(ib_addr 2)"
 carries "moved" 3 "$(ib_addr 2)"
 check "moved: TCP from it, the same checksum" stream 3 1 "$(ib_addr 1)"
 shown "$moved" kernel "moved: rdma-cm by its address (rping)" rdma_cm 1 3 "$(ib_addr 2)"
@@ -75,14 +75,14 @@ connected() {
 	local k dev
 	for k in "1 $a" "3 $b"; do
 		read -r k dev <<<"$k"
-		h $k sh -c "echo $1 >/sys/class/net/$dev/mode" && h $k ip link set "$dev" mtu "$2" || return 1
+		h "$k" sh -c "echo $1 >/sys/class/net/$dev/mode" && h "$k" ip link set "$dev" mtu "$2" || return 1
 	done
 	wait_for 60 h 1 ping -c 1 -W 1 "${@:3}" "$(ib_addr 2)"
 }
 check "moved: connected mode" connected connected 65520 -M "do" -s 60000
 carries "moved, connected mode" 3 "$(ib_addr 2)"
 check "moved: datagram mode again" connected datagram 2044
-check "moved back" to 3 2 $b "$(ib_addr 2)"
+check "moved back" to 3 2 "$b" "$(ib_addr 2)"
 carries "moved back" 2 "$(ib_addr 2)"
 
 # ---- a child interface alone ----
@@ -97,27 +97,27 @@ carries "a child interface moved alone" 3 10.79.0.2
 check "a child interface moved alone: TCP from it, the same checksum" stream 3 1 10.79.0.1
 check "its parent, which stayed: ping" reached "$(ib_addr 2)"
 shown "$moved" kernel "the parent of a child interface that was moved: TCP, the same checksum" stream 1 2 "$(ib_addr 2)"
-again_up() { ip -n h2 link set $b down && ip -n h2 link set $b up; }
+again_up() { ip -n h2 link set "$b" down && ip -n h2 link set "$b" up; }
 check "the parent goes down and comes up" again_up
 check "the child interface is reached again" reached 10.79.0.2
 
 # ---- a namespace is deleted under them ----
 
-check "the parent is moved, too" to 2 3 $b "$(ib_addr 2)"
+check "the parent is moved, too" to 2 3 "$b" "$(ib_addr 2)"
 check "it is reached" reached "$(ib_addr 2)"
 check "the namespace is deleted" ip netns del h3
 # The kernel takes a namespace apart when it comes to it, after others: it may take long.
-both_back() { in_initial $b && in_initial c2; }
+both_back() { in_initial "$b" && in_initial c2; }
 shown "$moved" kernel "a namespace is deleted: its interfaces are in the initial one" wait_for 120 both_back
 taken() { ip link set "$1" netns h2 && at 2 "$1" "$2"; }
-check "host 2 takes its interface" taken $b "$(ib_addr 2)"
+check "host 2 takes its interface" taken "$b" "$(ib_addr 2)"
 check "and the child interface" taken c2 10.79.0.2
 check "the child interface: ping" reached 10.79.0.2
 carries "after its namespace was deleted" 2 "$(ib_addr 2)"
 
 check "a third namespace again" third
-check "the interface is moved into it" ip -n h2 link set $b netns h3
+check "the interface is moved into it" ip -n h2 link set "$b" netns h3
 check "pibctl del at host 2" h 2 pibctl del pib1
-both_gone() { ip -n h3 link show lo && ip -n h2 link show lo && not_in_host 3 $b && not_in_host 2 c2 && ! in_initial $b && ! in_initial c2; }
+both_gone() { ip -n h3 link show lo && ip -n h2 link show lo && not_in_host 3 "$b" && not_in_host 2 c2 && ! in_initial "$b" && ! in_initial c2; }
 shown "$moved" kernel "the HCA is deleted: its interfaces are nowhere" wait_for 20 both_gone
 ktap_end

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # $here is that of the suite
 # What the suites of consumers/ begin with; $here is this folder.
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"

@@ -28,13 +28,13 @@ measured() {
 	awk '/latency|bw|msg_rate|rate/ && / = / { print $3, $4; exit }' /tmp/qperf >/tmp/figure
 	[ -s /tmp/figure ] || { cat /tmp/qperf; return 1; }
 }
-h 2 sh -c 'ulimit -l unlimited; exec qperf' >/dev/null 2>&1 & server=$!
+h 2 sh -c 'ulimit -l unlimited; exec qperf' >/dev/null 2>&1 & qperf_server=$!
 sleep $((3 * ${PIB_SLOW:-1}))
 for test in rc_bw rc_lat uc_bw ud_lat rc_rdma_read_bw rc_rdma_write_lat ver_rc_compare_swap ver_rc_fetch_add; do
 	shown qperf qperf "$test" measured $test
 done
 h 2 pkill -x qperf
-wait $server
+wait $qperf_server
 
 dapl() {
 	printf 'ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "ib0 0" ""\n' >/etc/dat.conf

@@ -19,8 +19,7 @@ write_bw() { run ib_write_bw -s 65536 -n "$1" -F -p 18515; }
 bandwidth() { awk '$1 == 65536 { print int($4 * 1000) }' /tmp/pair.client; }
 # told FIGURE COMMAND...: perftest cannot always tell the clock's rate, and writes 0 or inf then; it is asked again, twice.
 told() {
-	local try
-	for try in 1 2 3; do
+	for _ in 1 2 3; do
 		"${@:2}" || return
 		[ "$("$1")" -gt 0 ] && return
 	done
@@ -68,10 +67,11 @@ check "a port that is not there" fast perfquery -C pib0 "$SB" 77
 # Congestion control: settings.
 cc() { h 1 timeout 20 ibccquery -C pib0 "$@"; }
 cc_field() { cc "${@:2}" | sed -n "s/^$1:\.*//p" | head -n 1; }
+mapfile -t table < <(yes 0:16383 | head -n 64)
 conf() { h 1 timeout 20 ibccconfig -C pib0 "$@"; }
 check "an HCA's table has two blocks" same "$(cc_field ControlTableCap CI "$P1")" 2
-check "set: table" conf CT "$P1" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
-check "get: table" same "$(cc_field CCTI_Limit CT "$P1") $(cc CT "$P1" | grep -c CCT_Multiplier:.*16383)" "63 64"
+check "set: table" conf CT "$P1" 63 0 "${table[@]}"
+check "get: table" same "$(cc_field CCTI_Limit CT "$P1") $(cc CT "$P1" | grep -c "CCT_Multiplier:.*16383")" "63 64"
 check "set: CA" conf CS "$P1" 0 0xffff 0 1 1 0
 check "get: CA" same "$(cc_field CCTI_Increase CS "$P1")" 1
 check "a switch has no CA setting" fast ibccquery -C pib0 CS "$SB"
@@ -116,7 +116,7 @@ check "a full HCA: marked by the port before it" more "$(cc_field LogEventsCount
 check "a full HCA: BECN at the sender" more "$(becn)" "$count"
 conf SP "$SA" 1 1 0 0 0 0
 h 1 pibctl link set sa/4 rate 400M
-conf CT "$P1" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
+conf CT "$P1" 63 0 "${table[@]}"
 check "with a table: RC goes through" told bandwidth write_bw 40
 check "with a table: it sends less" more $((before / 2)) "$(bandwidth)"
 check "with a table: it logs why" more "$(cc_field ThresholdEventCounter CL "$P1")" 0
@@ -133,7 +133,7 @@ check "READ fills it" told bandwidth read_bw 200
 before=$(bandwidth)
 check "READ: FECN at the requester" more "$(pma PortPktRcvFECN --rcvcc "$P1" 1)" "$count"
 check "READ: BECN at the responder" more "$(pma PortPktRcvBECN --rcvcc "$P0" 1)" 0
-conf CT "$P0" 63 0 $(for i in $(seq 0 63); do echo 0:16383; done)
+conf CT "$P0" 63 0 "${table[@]}"
 check "with a table: READ goes through" told bandwidth read_bw 40
 check "with a table: the responder sends less" more $((before / 2)) "$(bandwidth)"
 check "with a table: the responder logs why" more "$(cc_field ThresholdEventCounter CL "$P0")" 0

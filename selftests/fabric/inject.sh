@@ -146,7 +146,7 @@ trace pib0
 check "packets are lost" inject qp "$near" drop 3
 check "drop: explained" explains "$near" "1 rule of 'pibctl inject' acts"
 check "drop: repaired" ends send "$good"
-check "drop: three of them" same "$(rule "$(pibctl -j show injections | jq '.injections[-1].id')" done)" 3
+check "drop: three of them" same "$(rule "$(pibctl -j show injections | jq '.injections[-1].id')" 'done')" 3
 check "drop: counted" grown tx_injected "$before" 3
 check "drop: sent again" grown retransmits "$again"
 check "drop: traced" saw '.event == "dropped" and .reason == "tx_injected"'
@@ -175,8 +175,8 @@ check "requests are refused for now" inject qp "$far" rnr 2
 check "rnr: repaired" ends send "$good"
 check "rnr: counted" grown rnr_nak_retry_err "$before" 2
 last_rule() { pibctl -j show injections | jq ".injections[-1].$1"; }
-acted() { echo "$(last_rule done) of $(last_rule seen)"; [ "$(last_rule done)" -ge 1 ]; }
-each_fourth() { acted && [ "$(last_rule done)" = $(($(last_rule seen) / 4)) ]; }
+acted() { echo "$(last_rule 'done') of $(last_rule seen)"; [ "$(last_rule 'done')" -ge 1 ]; }
+each_fourth() { acted && [ "$(last_rule 'done')" = $(($(last_rule seen) / 4)) ]; }
 check "by chance" inject qp "$near" drop all probability 50% seed 7
 check "chance: repaired" ends send "$good"
 check "chance: some are lost" acted
@@ -326,7 +326,7 @@ check "the node vanishes" at_pib2 drop all class sm
 patience=100
 refuse "vanished: no answer" "fail" smp nodeinfo
 patience=3000
-check "vanished: counted" test "$(last_rule done)" -ge 1
+check "vanished: counted" test "$(last_rule 'done')" -ge 1
 pibctl inject del pib2 all
 check "vanished: back again" same "$(guid)" "$true_guid"
 check "an answer is late" at_pib2 delay 300ms
@@ -365,7 +365,7 @@ check "switch: it vanishes" at_switch drop all class sm
 patience=100
 refuse "switch, vanished: no answer" "fail" smp nodeinfo
 patience=3000
-check "switch, vanished: counted" test "$(last_rule done)" -ge 1
+check "switch, vanished: counted" test "$(last_rule 'done')" -ge 1
 check "switch, vanished: traced" saw '.event == "dropped" and .device == "injected" and .reason == "tx_injected"'
 check "switch: the rule is shown as its" same "$(last_rule switch) $(last_rule hca) $(last_rule port)" '"injected" null null'
 check "switch: what is behind it is there" same "$(smpquery -D -C pib2 nodeinfo 0,1,2 | sed -n 's/^Guid:\.*//p')" "0x$(tr -d : </sys/class/infiniband/pib3/node_guid)"

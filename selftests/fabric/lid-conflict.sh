@@ -24,7 +24,7 @@ ktap_plan 23
 hosts_make 3
 for k in 1 2; do
 	h $k ip link set eth0 down
-	h $k ip link set eth0 address ${MACS[k]}
+	h $k ip link set eth0 address "${MACS[k]}"
 	host_net_up $k 2>/dev/null
 	check "host $k, alone, gives itself LID $LID" wants_it $k
 done

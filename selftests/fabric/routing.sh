@@ -101,8 +101,7 @@ sa_test() { timeout 200 osmtest -g "$(port_guid pib1)" -i /tmp/osmtest.dat -l /t
 # leases on whole seconds of the clock: where a second ends between the two, the service is there for one
 # more (error 4A1E). Only that is tried again, with an SM that knows of no services.
 sa_validations() {
-	local tries
-	for tries in 1 2 3; do
+	for _ in 1 2 3; do
 		sa_test -f a && return
 		grep ERR /tmp/osmtest.log
 		grep -q "ERR 4A1E" /tmp/osmtest.log || break

@@ -112,10 +112,10 @@ check "a multicast without a GRH is dropped, and counted" stripped
 
 rping_client() { h 1 timeout 60 rping -c -a 10.78.0.2 -C 100 -v -V >/tmp/rping.c 2>&1; }
 rping_ok() {
-	local p try
+	local p
 	h 2 timeout $((90 * ${PIB_SLOW:-1})) rping -s -a 10.78.0.2 -C 100 >/tmp/rping.s 2>&1 & p=$!
 	# A client that comes before the server listens is rejected.
-	for try in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in {1..10}; do
 		sleep 0.5
 		rping_client && break
 	done

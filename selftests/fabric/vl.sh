@@ -71,7 +71,7 @@ check "two switches: load" pibctl fabric load "$(net mesh 2 2)"
 fabric_sm -Q -F /tmp/qos.conf
 check "SUBNET UP" subnet_up
 check "ACTIVE" wait_for 30 all_active
-read -r TRUNK FAR <<<"$(trunks)"
+read -r TRUNK _ <<<"$(trunks)"
 SWITCH=$(switch_lid "${TRUNK%/*}") PORT=${TRUNK#*/}
 check "a slow cable" pibctl link set "$TRUNK" rate 80M
 check "VLArb is programmed" sh -c "smpquery -C pib0 vlarb $SWITCH $PORT | grep -q '|0x10|0x30|'"
@@ -154,7 +154,7 @@ check "HOQLife of 67 ms: SUBNET UP" ring_up minhop
 check "HOQLife: it goes on to the end" flows_end 180
 DISCARDS=$(total port_xmit_discards)
 check "HOQLife: for the price of discards" more "$DISCARDS" 0
-read -r TRUNK FAR <<<"$(trunks)"
+read -r TRUNK _ <<<"$(trunks)"
 details() { pma "PortSwHOQ.*Discards" --xmtdisc "$(switch_lid "${1%/*}")" "${1#*/}"; }
 hoq() {
 	local sum=0 end

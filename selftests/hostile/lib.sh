@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # $here is that of the suite
 # What the suites of hostile/ have in common: two hosts, and afterwards all as it was.
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
@@ -63,6 +63,7 @@ memory_small() {
 }
 
 # before, then whatever it is, then after: as many checks as $AFTER says.
+# shellcheck disable=SC2034  # for the plans of the suites
 AFTER=6
 before() {
 	objects_before=$(objects)

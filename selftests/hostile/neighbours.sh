@@ -50,12 +50,12 @@ attack() {
 	sed "s/^/# victim: /" /tmp/victim
 	grep transmitted /tmp/ping | sed 's/^/# /'
 }
-attack_fails() { cat /tmp/attack; [ $attacker_status = 0 ]; }
-victim_works() { cat /tmp/victim; [ $victim_status = 0 ]; }
+attack_fails() { cat /tmp/attack; [ "$attacker_status" = 0 ]; }
+victim_works() { cat /tmp/victim; [ "$victim_status" = 0 ]; }
 ping_goes_on() {
 	cat /tmp/ping /tmp/down_up
 	echo "down and up: $down_up_status"
-	grep -Eq " [1-9][0-9]* received" /tmp/ping && [ $down_up_status = 0 ]
+	grep -Eq " [1-9][0-9]* received" /tmp/ping && [ "$down_up_status" = 0 ]
 }
 ipoib_down_up() {
 	timeout 60 ip -n h1 link set ib0 down && timeout 60 ip -n h1 link set ib0 up && wait_for 60 h 1 ping -c1 -W1 10.78.0.2

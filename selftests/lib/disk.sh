@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # $disks is that of the suite
 # A disk of another host: data there and back, a file system on it, a cable pulled under it. To be sourced after
 # hosts.sh. $disks is the pattern that the disk's path has on host 1; on host 2 the disk is /dev/ram0.
 

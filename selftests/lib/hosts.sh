@@ -155,13 +155,13 @@ make_keys() {
 # Their output is in $pair_out.server and $pair_out.client; two pairs at a time have two of these.
 pair_out=/tmp/pair
 pair() {
-	local s=$1 c=$2 t=$3 rc=0 try
+	local s=$1 c=$2 t=$3 rc=0
 	shift 3
 	local target
 	target=$(addr4 "$s")
 	h "$s" timeout "$t" "$1" -d "$(dev "$s")" "${@:2}" >"$pair_out.server" 2>&1 &
 	local pid=$!
-	for try in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in {1..10}; do
 		sleep 0.3
 		rc=0
 		h "$c" timeout "$t" "$1" -d "$(dev "$c")" "${@:2}" "$target" >"$pair_out.client" 2>&1 || rc=$?

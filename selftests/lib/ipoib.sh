@@ -10,7 +10,7 @@ ipoib_up() {
 	for ((k = 1; k <= HOSTS; k++)); do
 		dev=$(ipoib "$k")
 		wait_for 10 ip link show "$dev" || h "$k" ip link show "$dev" || return 1
-		[ $LAYOUT = machines ] || ip link set "$dev" netns "h$k" || return 1
+		[ "$LAYOUT" = machines ] || ip link set "$dev" netns "h$k" || return 1
 		h "$k" sh -c "echo $mode >/sys/class/net/$dev/mode" || return 1
 		[ "$mode" = datagram ] || h "$k" ip link set "$dev" mtu 65520 || return 1
 		h "$k" ip addr add "$(ib_addr "$k")/24" dev "$dev" && h "$k" ip link set "$dev" up || return 1

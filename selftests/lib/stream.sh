@@ -37,7 +37,7 @@ stream_whole() {
 	cat /tmp/stream.sent /tmp/stream.received
 	grep -Eq '^[1-9][0-9]* [0-9a-f]{64}$' /tmp/stream.sent && cmp /tmp/stream.sent /tmp/stream.received
 }
-stream_kill() { kill $stream_client $stream_server && wait $stream_client $stream_server; } 2>/dev/null
+stream_kill() { kill "$stream_client" "$stream_server" && wait "$stream_client" "$stream_server"; } 2>/dev/null
 # For a trap: what is left of the stream, and the hosts
 stream_clean() {
 	stream_kill

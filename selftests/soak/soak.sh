@@ -68,7 +68,7 @@ a=1
 for loss in "${losses[@]}"; do
 	check "$loss % loss: every byte right, every completion once, nothing hangs" verdict "$loss"
 	sed 's/^/# /' "/tmp/soak.$loss"
-	for k in $a $((a + 1)); do rdma -p statistic show link "$(dev $k)/1"; h $k pibctl show links; done 2>&1 | sed 's/^/# /'
+	for k in $a $((a + 1)); do rdma -p statistic show link "$(dev "$k")/1"; h "$k" pibctl show links; done 2>&1 | sed 's/^/# /'
 	check "$loss % loss: the cable lost packets" netem_acts $a
 	a=$((a + 2))
 done

@@ -7,7 +7,7 @@ cp /tmp/resolv.conf /etc/resolv.conf 2>/dev/null || :
 # source_of PACKAGE: Debian's source of it, without Debian's changes; the current directory is there then
 source_of() {
 	mkdir -p "/tmp/$1"
-	cd "/tmp/$1"
+	cd "/tmp/$1" || return
 	apt-get source -q --download-only --tar-only "$1"
 	tar -xf ./*.orig.tar.* --strip-components 1
 }
