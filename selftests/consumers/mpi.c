@@ -1,7 +1,8 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
- * Every rank exchanges with every other, and each result is known: messages of many sizes, allreduce, alltoall,
- * broadcast, one-sided put, get and accumulate. Then rank 0 prints latency and bandwidth. With an argument nothing is one-sided.
+ * Every rank exchanges with every other, and each result is known: messages of many sizes,
+ * allreduce, alltoall, broadcast, one-sided put, get and accumulate. Then rank 0 prints latency and
+ * bandwidth. With an argument nothing is one-sided.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -37,8 +38,8 @@ static void messages(void)
 
 			fill(out, sizes[s], rank);
 			fill(want, sizes[s], from);
-			MPI_Sendrecv(out, sizes[s], MPI_BYTE, to, s, in, sizes[s], MPI_BYTE, from, s,
-				     MPI_COMM_WORLD, &status);
+			MPI_Sendrecv(out, sizes[s], MPI_BYTE, to, s, in, sizes[s], MPI_BYTE, from,
+				     s, MPI_COMM_WORLD, &status);
 			MPI_Get_count(&status, MPI_BYTE, &got);
 			check(got == sizes[s] && !memcmp(in, want, sizes[s]), "sendrecv");
 		}
@@ -50,7 +51,8 @@ static void messages(void)
 
 static void collectives(void)
 {
-	int mine = rank + 1, sum, *out = malloc(ranks * sizeof(int)), *in = malloc(ranks * sizeof(int));
+	int *out = malloc(ranks * sizeof(int)), *in = malloc(ranks * sizeof(int));
+	int mine = rank + 1, sum;
 	unsigned char *big = malloc(1 << 20), *want = malloc(1 << 20);
 
 	MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -76,7 +78,8 @@ static void one_sided(void)
 	int *window, value = rank + 100, next = (rank + 1) % ranks, got = -1, one = 1;
 	MPI_Win win;
 
-	MPI_Win_allocate(3 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window, &win);
+	MPI_Win_allocate(3 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window,
+			 &win);
 	memset(window, 0, 3 * sizeof(int));
 	MPI_Win_fence(0, win);
 	MPI_Put(&value, 1, MPI_INT, next, 0, 1, MPI_INT, win);
@@ -91,7 +94,10 @@ static void one_sided(void)
 	MPI_Win_free(&win);
 }
 
-/* Half of a round trip in us, and MB/s one way, between the first rank and the last, which is on another host. */
+/*
+ * Half of a round trip in us, and MB/s one way, between the first rank and the last, which is on
+ * another host.
+ */
 static void measure(void)
 {
 	enum { SMALL = 500, LARGE = 40, SIZE = 1 << 20 };
@@ -114,7 +120,8 @@ static void measure(void)
 		if (!rank)
 			MPI_Send(buffer, SIZE, MPI_BYTE, other, 2, MPI_COMM_WORLD);
 		else
-			MPI_Recv(buffer, SIZE, MPI_BYTE, other, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Recv(buffer, SIZE, MPI_BYTE, other, 2, MPI_COMM_WORLD,
+				 MPI_STATUS_IGNORE);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (!rank)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * plain_tcp serve ADDRESS FILE | fetch ADDRESS FILE: a file over a TCP connection, of calls that librspreload takes over:
- * rsocket() knows no SOCK_CLOEXEC, which most programs ask for.
+ * plain_tcp serve ADDRESS FILE | fetch ADDRESS FILE: a file over a TCP connection, of calls that
+ * librspreload takes over: rsocket() knows no SOCK_CLOEXEC, which most programs ask for.
  */
 #include <arpa/inet.h>
 #include <err.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * allpairs [-n MESSAGES] [-s BYTES] [-f] [DEVICE...]: RC traffic between every pair of ports 1 of the
- * devices (by default all whose port 1 is ACTIVE), in both directions: sends and RDMA writes, with the data
- * looked at. Prints "N devices, P pairs, M messages" and ends with 0 if all arrived whole. With -f it goes on,
- * now and then, until SIGTERM, and prints "running" when every pair has had its first message.
+ * allpairs [-n MESSAGES] [-s BYTES] [-f] [DEVICE...]: RC traffic between every pair of ports 1 of
+ * the devices (by default all whose port 1 is ACTIVE), in both directions: sends and RDMA writes,
+ * with the data looked at. Prints "N devices, P pairs, M messages" and ends with 0 if all arrived
+ * whole. With -f it goes on, now and then, until SIGTERM, and prints "running" when every pair has
+ * had its first message.
  */
 #include <infiniband/verbs.h>
 #include <signal.h>
@@ -75,8 +76,14 @@ static void dev_setup(struct dev *d)
 		die("cannot register memory", d->name);
 	for (i = 0; i < num; i++) {
 		struct ibv_qp_init_attr attr = {
-			.send_cq = d->cq, .recv_cq = d->cq, .qp_type = IBV_QPT_RC, .sq_sig_all = 1,
-			.cap = { .max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1, .max_recv_sge = 1 },
+			.send_cq = d->cq,
+			.recv_cq = d->cq,
+			.qp_type = IBV_QPT_RC,
+			.sq_sig_all = 1,
+			.cap = { .max_send_wr = 2,
+				 .max_recv_wr = 2,
+				 .max_send_sge = 1,
+				 .max_recv_sge = 1 },
 		};
 
 		d->qp[i] = ibv_create_qp(d->pd, &attr);
@@ -95,7 +102,8 @@ static void connect_to(struct dev *d, unsigned int me, struct dev *far, unsigned
 			  IBV_QP_ACCESS_FLAGS))
 		die("INIT", d->name);
 	attr = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048, .dest_qp_num = far->qp[me]->qp_num,
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048,
+		.dest_qp_num = far->qp[me]->qp_num,
 		.rq_psn = 1, .max_dest_rd_atomic = 1, .min_rnr_timer = 12,
 		.ah_attr = { .dlid = far->port.lid, .port_num = 1 },
 	};
@@ -131,7 +139,9 @@ static void post_send(struct dev *d, unsigned int me, struct dev *far, unsigned 
 		      unsigned int round)
 {
 	struct ibv_sge sge = { (uintptr_t)slot(d, peer, 0), size, d->mr->lkey };
-	struct ibv_send_wr send = { .wr_id = peer, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND };
+	struct ibv_send_wr send = {
+		.wr_id = peer, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+	};
 	struct ibv_send_wr write = { .wr_id = peer, .next = &send, .sg_list = &sge, .num_sge = 1,
 				     .opcode = IBV_WR_RDMA_WRITE }, *bad;
 	unsigned int i;
@@ -192,7 +202,8 @@ static void check_round(struct dev *devs, unsigned int to, unsigned int round)
 		for (i = 0; from != to && i < size; i++) {
 			unsigned char want = pattern(from, to, round, i);
 
-			if (slot(&devs[to], from, 1)[i] == want && slot(&devs[to], from, 2)[i] == want)
+			if (slot(&devs[to], from, 1)[i] == want &&
+			    slot(&devs[to], from, 2)[i] == want)
 				continue;
 			fprintf(stderr, "allpairs: %s got damaged data from %s\n", devs[to].name,
 				devs[from].name);

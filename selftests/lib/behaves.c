@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * behaves DEVICE WHAT: says how the device behaves where it may choose, in one line, or as WHAT says. Two queue pairs of one
- * process, "near" and "far", are connected with each other.
+ * behaves DEVICE WHAT: says how the device behaves where it may choose, in one line, or as WHAT
+ * says. Two queue pairs of one process, "near" and "far", are connected with each other.
  *
  *	noise		what flushed receives say beside their status, a line each
- *	srq		the order in which receives of an SRQ were used, and whether the data is where it belongs
- *	qpn		the distance of the number of a queue pair to that of the one destroyed before
+ *	srq		the order in which receives of an SRQ were used, and whether the data is
+ *			where it belongs
+ *	qpn		the distance of the number of a queue pair to that of the one destroyed
+ *			before
  *	immediate	what becomes of a WRITE with immediate and a wrong R_Key
- *	long ud|uc	what the first receive ends with that had a message too long for it, and then one that fits
- *	zero		where 8 bytes go by a list of an element of 0 bytes and another, and how they are sent by such a list
+ *	long ud|uc	what the first receive ends with that had a message too long for it, and
+ *			then one that fits
+ *	zero		where 8 bytes go by a list of an element of 0 bytes and another, and how
+ *			they are sent by such a list
  *	late		how many of 20 sends have not completed when their answer is there
- *	rnr		"ready QPN": it finds no receive, and tries again until the standard input ends
+ *	rnr		"ready QPN": it finds no receive, and tries again until the standard input
+ *			ends
  *	cq		how many entries a CQ of 5 has, and what becomes of 6 completions
- *	order OPCODE ROUNDS	whether the last byte of a message (write, read, send) was seen before the first, in so many
- *	window [fenced]	whether a window is still there while a local invalidation stands behind a send that waits
+ *	order OPCODE ROUNDS	whether the last byte of a message (write, read, send) was seen
+ *				before the first, in so many
+ *	window [fenced]	whether a window is still there while a local invalidation stands behind a
+ *			send that waits
  *	flush		what a receive ends with that has two elements of 0 bytes, and is flushed
  *	traffic ROUNDS	whether so many sends complete, one after the other
- *	threads ROUNDS	whether two threads that make and destroy queue pairs of one CQ see all completions
+ *	threads ROUNDS	whether two threads that make and destroy queue pairs of one CQ see all
+ *			completions
  */
 #include <infiniband/verbs.h>
 #include <poll.h>
@@ -70,7 +78,10 @@ static void make_qp(int i, enum ibv_qp_type type, int entries)
 {
 	struct ibv_qp_init_attr attr = {
 		.qp_type = type,
-		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 2, .max_recv_sge = 2 },
+		.cap = { .max_send_wr = DEPTH,
+			 .max_recv_wr = DEPTH,
+			 .max_send_sge = 2,
+			 .max_recv_sge = 2 },
 		.srq = i == FAR ? srq : NULL,
 	};
 
@@ -81,7 +92,9 @@ static void make_qp(int i, enum ibv_qp_type type, int entries)
 
 static void to_init(int i)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ACCESS, .qkey = 7 };
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ACCESS, .qkey = 7,
+	};
 	int last = qp[i]->qp_type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
 
 	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | last))
@@ -91,18 +104,24 @@ static void to_init(int i)
 static void to_rts(int i)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp[!i]->qp_num, .max_dest_rd_atomic = 1,
-		.max_rd_atomic = 1, .min_rnr_timer = rnr_timer, .timeout = 18, .retry_cnt = 7, .rnr_retry = 7,
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp[!i]->qp_num,
+		.max_dest_rd_atomic = 1, .max_rd_atomic = 1, .min_rnr_timer = rnr_timer,
+		.timeout = 18, .retry_cnt = 7, .rnr_retry = 7,
 		.ah_attr = { .dlid = port.lid, .port_num = 1 },
 	};
 	bool ud = qp[i]->qp_type == IBV_QPT_UD, rc = qp[i]->qp_type == IBV_QPT_RC;
 	int rtr = ud ? 0 : IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	int rts = IBV_QP_SQ_PSN;
 
-	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | rtr | (rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0)))
+	if (rc) {
+		rtr |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+		rts |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+		       IBV_QP_MAX_QP_RD_ATOMIC;
+	}
+	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | rtr))
 		die("RTR");
 	attr.qp_state = IBV_QPS_RTS;
-	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN |
-			  (rc ? IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC : 0)))
+	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | rts))
 		die("RTS");
 }
 
@@ -137,7 +156,8 @@ static void receive(int i, uint64_t id, uint32_t at, uint32_t len)
 	receive_list(i, id, &sge, 1);
 }
 
-static void request_list(int i, enum ibv_wr_opcode opcode, struct ibv_sge *list, int num, uint32_t rkey)
+static void request_list(int i, enum ibv_wr_opcode opcode, struct ibv_sge *list, int num,
+			 uint32_t rkey)
 {
 	struct ibv_send_wr wr = {
 		.sg_list = list, .num_sge = num, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED,
@@ -203,10 +223,11 @@ static void noise(void)
 		die("ERR");
 	for (i = 0; i < 8; i++) {
 		wc = completion(recv_cq[NEAR]);
-		if (wc.wr_id != (uint64_t)i || wc.status != IBV_WC_WR_FLUSH_ERR || wc.qp_num != qp[NEAR]->qp_num || wc.vendor_err)
+		if (wc.wr_id != (uint64_t)i || wc.status != IBV_WC_WR_FLUSH_ERR ||
+		    wc.qp_num != qp[NEAR]->qp_num || wc.vendor_err)
 			printf("what is defined is wrong: ");
-		printf("%d %u %u %u %u %u %u %u\n", wc.opcode, wc.byte_len, wc.imm_data, wc.wc_flags, wc.pkey_index, wc.slid,
-		       wc.sl, wc.dlid_path_bits);
+		printf("%d %u %u %u %u %u %u %u\n", wc.opcode, wc.byte_len, wc.imm_data,
+		       wc.wc_flags, wc.pkey_index, wc.slid, wc.sl, wc.dlid_path_bits);
 	}
 }
 
@@ -260,7 +281,8 @@ static void send_datagram(struct ibv_ah *ah, uint32_t len)
 {
 	struct ibv_sge sge = piece(NEAR, 0, len);
 	struct ibv_send_wr wr = {
-		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
 		.wr.ud = { ah, qp[FAR]->qp_num, 7 },
 	}, *bad;
 
@@ -299,7 +321,8 @@ static void zero(void)
 	request(NEAR, IBV_WR_SEND, 8);
 	if (completion(send_cq[NEAR]).status || completion(recv_cq[FAR]).status)
 		die("a plain send");
-	printf("received by the %s ", memory[FAR][0] ? "first" : memory[FAR][64] ? "second" : "none");
+	printf("received by the %s ",
+	       memory[FAR][0] ? "first" : memory[FAR][64] ? "second" : "none");
 	receive(FAR, 0, 0, 64);
 	request_list(NEAR, IBV_WR_SEND, from, 2, 0);
 	printf("sent %s\n", ending(send_cq[NEAR]));
@@ -403,7 +426,8 @@ static void order(const char *word, int rounds)
 		if (opcode == IBV_WR_SEND)
 			receive(FAR, 0, 0, SIZE);
 		request(NEAR, opcode, SIZE);
-		if (completion(send_cq[NEAR]).status || (opcode == IBV_WR_SEND && completion(recv_cq[FAR]).status))
+		if (completion(send_cq[NEAR]).status ||
+		    (opcode == IBV_WR_SEND && completion(recv_cq[FAR]).status))
 			die(word);
 		while (atomic_load(&looked) != n)
 			;
@@ -421,7 +445,8 @@ static struct ibv_mw *bind_window(void)
 	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
 		.bind_mw = { .mw = mw, .rkey = ibv_inc_rkey(mw->rkey),
-			     .bind_info = { mr, (uintptr_t)memory[FAR], SIZE, IBV_ACCESS_REMOTE_WRITE } },
+			     .bind_info = { mr, (uintptr_t)memory[FAR], SIZE,
+					    IBV_ACCESS_REMOTE_WRITE } },
 	}, *bad;
 
 	if (ibv_post_send(qp[FAR], &wr, &bad) || completion(send_cq[FAR]).status)
@@ -434,9 +459,12 @@ static struct ibv_mw *bind_window(void)
 static void window(bool fenced)
 {
 	struct ibv_sge sge = piece(FAR, 0, 8), out = piece(NEAR, 0, 8);
-	struct ibv_send_wr invalidate = { .opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_send_wr invalidate = {
+		.opcode = IBV_WR_LOCAL_INV, .send_flags = IBV_SEND_SIGNALED,
+	};
 	struct ibv_send_wr send = {
-		.next = &invalidate, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+		.next = &invalidate, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
 	}, *bad;
 	const struct timespec pause = { .tv_nsec = 1000000 };
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
@@ -524,7 +552,9 @@ static void *make_and_destroy(void *arg)
 
 	for (i = 1; i <= rounds_each; i++) {
 		mine = made(ibv_create_qp(pd, &init), "queue pair");
-		if (ibv_modify_qp(mine, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+		if (ibv_modify_qp(mine, &attr,
+				  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					  IBV_QP_ACCESS_FLAGS))
 			die("INIT");
 		for (n = 0; n < 4; n++)
 			if (ibv_post_recv(mine, &wr, &bad))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * circles DEVICE: sends one datagram to MLID 0xC000 from port 1 of the device. Ends with 0 if the datagram has completed.
+ * circles DEVICE: sends one datagram to MLID 0xC000 from port 1 of the device. Ends with 0 if the
+ * datagram has completed.
  */
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -33,12 +34,16 @@ static struct ibv_qp *make_qp(struct ibv_pd *pd, struct ibv_cq *cq)
 		.send_cq = cq,
 		.recv_cq = cq,
 		.qp_type = IBV_QPT_UD,
-		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_inline_data = 8 },
+		.cap = { .max_send_wr = 1,
+			 .max_recv_wr = 1,
+			 .max_send_sge = 1,
+			 .max_inline_data = 8 },
 	};
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 1 };
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
 
-	if (!qp || ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY))
+	if (!qp ||
+	    ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY))
 		die("no QP");
 	attr.qp_state = IBV_QPS_RTR;
 	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))

@@ -77,13 +77,16 @@ static struct ibv_ah *make_ah(struct ibv_pd *pd)
 
 static struct ibv_mr *make_mr(struct ibv_pd *pd)
 {
-	return made(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ), "reg_mr");
+	return made(ibv_reg_mr(pd, memory, sizeof(memory),
+			       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ),
+		    "reg_mr");
 }
 
 static struct ibv_xrcd *open_xrcd(int fd)
 {
 	struct ibv_xrcd_init_attr init = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = fd, .oflags = O_CREAT,
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = fd,
+		.oflags = O_CREAT,
 	};
 
 	return made(ibv_open_xrcd(ctx, &init), "open_xrcd");
@@ -101,7 +104,8 @@ static struct ibv_xrcd *domain_of(const char *file)
 static void target(const char *file)
 {
 	struct ibv_qp_init_attr_ex init = {
-		.qp_type = IBV_QPT_XRC_RECV, .comp_mask = IBV_QP_INIT_ATTR_XRCD, .xrcd = domain_of(file),
+		.qp_type = IBV_QPT_XRC_RECV, .comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = domain_of(file),
 	};
 	struct ibv_qp *qp = made(ibv_create_qp_ex(ctx, &init), "create_qp_ex");
 
@@ -130,7 +134,9 @@ static void make_dm(void)
 
 static void one(void)
 {
-	union ibv_gid group = { .raw = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7 } };
+	union ibv_gid group = {
+		.raw = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7 },
+	};
 	struct ibv_pd *pd = made(ibv_alloc_pd(ctx), "alloc_pd");
 	struct ibv_mr *mr = make_mr(pd);
 	struct ibv_mw *mw = made(ibv_alloc_mw(pd, IBV_MW_TYPE_2), "alloc_mw");

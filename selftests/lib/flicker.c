@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flicker DEVICE LID SECONDS: datagrams of 256 bytes from port 1 to QP1 of that LID, whose management class changes while
- * they are sent, for so long. Who looks at it twice sees two classes. Says how many were sent.
+ * flicker DEVICE LID SECONDS: datagrams of 256 bytes from port 1 to QP1 of that LID, whose
+ * management class changes while they are sent, for so long. Who looks at it twice sees two
+ * classes. Says how many were sent.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -33,13 +34,20 @@ static void *change(void *unused)
 static struct ibv_qp *make_qp(struct ibv_pd *pd, struct ibv_cq *cq)
 {
 	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_UD, .send_cq = cq, .recv_cq = cq, .sq_sig_all = 1,
-		.cap = { .max_send_wr = 16, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_UD,
+		.send_cq = cq,
+		.recv_cq = cq,
+		.sq_sig_all = 1,
+		.cap = { .max_send_wr = 16,
+			 .max_recv_wr = 1,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
 	};
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 1 };
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
 
-	if (!qp || ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY))
+	if (!qp ||
+	    ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY))
 		die("no QP");
 	attr.qp_state = IBV_QPS_RTR;
 	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))

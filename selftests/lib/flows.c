@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * flows [-n MESSAGES] [-s BYTES] SOURCE:SINK:SL...: RDMA writes over UC from port 1 of one device to that of
- * another, all flows at the same time, as fast as they are taken. Ends with 0 when the last one has been sent, which
- * may be never.
+ * flows [-n MESSAGES] [-s BYTES] SOURCE:SINK:SL...: RDMA writes over UC from port 1 of one device
+ * to that of another, all flows at the same time, as fast as they are taken. Ends with 0 when the
+ * last one has been sent, which may be never.
  */
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -23,13 +23,16 @@ static char *memory;
 static void connect_end(struct end *e, const struct end *far, unsigned int sl)
 {
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+			.qp_state = IBV_QPS_INIT, .port_num = 1,
+			.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
 	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048, .dest_qp_num = far->qp->qp_num, .rq_psn = 1,
+			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048,
+			.dest_qp_num = far->qp->qp_num, .rq_psn = 1,
 			.ah_attr = { .dlid = far->port.lid, .sl = sl, .port_num = 1 },
 	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN, "RTR");
-	modify(e, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .sq_psn = 1 }, IBV_QP_SQ_PSN, "RTS");
+	modify(e, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .sq_psn = 1 }, IBV_QP_SQ_PSN,
+	       "RTS");
 }
 
 static void flow_open(struct flow *f, const char *word)
@@ -50,7 +53,9 @@ static void flow_open(struct flow *f, const char *word)
 static void post(struct end *from, const struct end *to)
 {
 	struct ibv_sge sge = { (uintptr_t)memory, size, from->mr->lkey };
-	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE }, *bad;
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+	}, *bad;
 
 	wr.wr.rdma.remote_addr = (uintptr_t)memory;
 	wr.wr.rdma.rkey = to->mr->rkey;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * held FROM TO PROGRESS STOP: an RC connection between port 1 of two devices, which is held until the file STOP is there.
- * One WRITE after the other goes from the first device to the second one, and PROGRESS says how many have been completed.
- * A WRITE is tried for more than a minute, so that a cable may be out for a while.
+ * held FROM TO PROGRESS STOP: an RC connection between port 1 of two devices, which is held until
+ * the file STOP is there. One WRITE after the other goes from the first device to the second one,
+ * and PROGRESS says how many have been completed. A WRITE is tried for more than a minute, so that
+ * a cable may be out for a while.
  *
- * Ends with 1 where a WRITE fails, or where the last one is not what the memory of the second device has.
+ * Ends with 1 where a WRITE fails, or where the last one is not what the memory of the second
+ * device has.
  */
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -19,17 +21,22 @@ static uint64_t memory[2];
 static void connect_end(struct end *e, const struct end *far)
 {
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+			.qp_state = IBV_QPS_INIT, .port_num = 1,
+			.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
 	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = far->qp->qp_num, .rq_psn = 1,
-			.ah_attr = { .dlid = far->port.lid, .port_num = 1 }, .min_rnr_timer = 5, .max_dest_rd_atomic = 1,
-	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-	       IBV_QP_MIN_RNR_TIMER, "RTR");
+			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024,
+			.dest_qp_num = far->qp->qp_num, .rq_psn = 1,
+			.ah_attr = { .dlid = far->port.lid, .port_num = 1 }, .min_rnr_timer = 5,
+			.max_dest_rd_atomic = 1,
+	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 21, .retry_cnt = 7, .rnr_retry = 7,
+			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 21, .retry_cnt = 7,
+			.rnr_retry = 7,
 			.max_rd_atomic = 1,
-	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
+	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	       IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
 }
 
 static void write_one(void)

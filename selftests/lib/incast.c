@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * incast SOURCE SINK: datagrams from many queue pairs of one device to a single one of another, which has a receive for
- * each that comes. It takes in less at a time than they send together. Ends with 0 when all have been sent.
+ * incast SOURCE SINK: datagrams from many queue pairs of one device to a single one of another,
+ * which has a receive for each that comes. It takes in less at a time than they send together. Ends
+ * with 0 when all have been sent.
  */
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -23,7 +24,8 @@ static void start(struct end *e)
 	modify(e, (struct ibv_qp_attr){ .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY },
 	       IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, "INIT");
 	modify(e, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTR }, 0, "RTR");
-	modify(e, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .sq_psn = 1 }, IBV_QP_SQ_PSN, "RTS");
+	modify(e, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .sq_psn = 1 }, IBV_QP_SQ_PSN,
+	       "RTS");
 }
 
 static struct ibv_ah *way_to_sink(struct end *from)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * injects DEVICE: a test program that makes things go wrong itself, by libpibinject. Says what did not, and fails then.
- * Compiled with the example of pib_inject(3), which is about pib0, as inject-example.h.
+ * injects DEVICE: a test program that makes things go wrong itself, by libpibinject. Says what did
+ * not, and fails then. Compiled with the example of pib_inject(3), which is about pib0, as
+ * inject-example.h.
  */
 #include <err.h>
 #include <errno.h>
@@ -38,7 +39,8 @@ static void registration_fails_once(struct ibv_pd *pd)
 	ibv_dereg_mr(mr);
 	want(!pib_inject_del(device, rule), "it is taken away");
 	want(pib_inject_del(device, rule) == -1 && errno == ENOENT, "once only");
-	want(pib_inject_done(device, rule) == -1 && errno == ENOENT && *pib_inject_error(), "it is gone");
+	want(pib_inject_done(device, rule) == -1 && errno == ENOENT && *pib_inject_error(),
+	     "it is gone");
 	want(!pib_inject_del(device, 0) && !*pib_inject_error(), "all of none");
 }
 
@@ -49,7 +51,8 @@ static void example(struct ibv_qp *qp)
 
 	want(rule > 0, "a rule before it");
 #include "inject-example.h"
-	want(!pib_inject_done(device, rule + 1) && !pib_inject_del(device, rule + 1), "the example has made a rule");
+	want(!pib_inject_done(device, rule + 1) && !pib_inject_del(device, rule + 1),
+	     "the example has made a rule");
 	want(!pib_inject_del(device, rule), "the rule before it");
 }
 
@@ -78,19 +81,27 @@ static void queue_pair_fails(struct ibv_context *ctx, struct ibv_pd *pd)
 
 static void mistakes_are_told(void)
 {
-	want(pib_inject("%s", device) == -1 && errno == EINVAL && *pib_inject_error(), "too few words");
-	want(pib_inject("%s qp 17 drop 3 twice", device) == -1 && errno == EINVAL, "a word that there is not");
-	want(pib_inject("%s qp 16777214 drop 3", device) == -1 && errno == ENOENT, "a queue pair that there is not");
-	want(pib_inject("%s-none fatal", device) == -1 && errno == ENODEV, "an HCA that there is not");
+	want(pib_inject("%s", device) == -1 && errno == EINVAL && *pib_inject_error(),
+	     "too few words");
+	want(pib_inject("%s qp 17 drop 3 twice", device) == -1 && errno == EINVAL,
+	     "a word that there is not");
+	want(pib_inject("%s qp 16777214 drop 3", device) == -1 && errno == ENOENT,
+	     "a queue pair that there is not");
+	want(pib_inject("%s-none fatal", device) == -1 && errno == ENODEV,
+	     "an HCA that there is not");
 	want(pib_inject("%s", "") == -1, "no words");
-	want(pib_inject_done("none", 1) == -1 && errno == ENODEV, "a rule of an HCA that there is not");
+	want(pib_inject_done("none", 1) == -1 && errno == ENODEV,
+	     "a rule of an HCA that there is not");
 	want(pib_inject_del("none", 1) == -1 && errno == ENODEV, "nor is it taken away");
 	want(pib_inject_del(NULL, 1) == -1 && errno == EINVAL, "no HCA");
 }
 
 static pthread_barrier_t both;
 
-/* @words are refused with @code. What is said of that stays while the other thread is refused something else. */
+/*
+ * @words are refused with @code. What is said of that stays while the other thread is refused
+ * something else.
+ */
 static void stays_told(const char *words, int code)
 {
 	char said[1024];
@@ -104,12 +115,13 @@ static void stays_told(const char *words, int code)
 
 static void *one_of_two(void *arg)
 {
-	bool first = arg == NULL;
+	bool first = !arg;
 	int i, rule;
 
 	for (i = 0; i < 100; i++) {
 		stays_told(first ? "-none fatal" : " nothing", first ? ENODEV : EINVAL);
-		rule = pib_inject("%s verb reg_mr errno ENOMEM pid %d after %d", device, getpid(), 1000 + i);
+		rule = pib_inject("%s verb reg_mr errno ENOMEM pid %d after %d", device, getpid(),
+				  1000 + i);
 		want(rule > 0 && !pib_inject_done(device, rule), "a rule of each thread");
 		want(!pib_inject_del(device, rule), "which each takes away");
 	}

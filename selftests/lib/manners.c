@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * manners DEVICE MISTAKE [wait]: a small verbs program that behaves, but for one mistake, by its name in docs/manners.md. By
- * "none" it makes none, nor by "selective", "two-events" and "busy-cq", which look like one. Two RC queue pairs at port 1 of the
- * device talk to each other. With "wait" it makes the mistake once a line has come on standard input, and says "ready" before.
+ * manners DEVICE MISTAKE [wait]: a small verbs program that behaves, but for one mistake, by its
+ * name in docs/manners.md. By "none" it makes none, nor by "selective", "two-events" and "busy-cq",
+ * which look like one. Two RC queue pairs at port 1 of the device talk to each other. With "wait"
+ * it makes the mistake once a line has come on standard input, and says "ready" before.
  */
 #include <errno.h>
 #include <poll.h>
@@ -44,7 +45,10 @@ static void make_side(struct side *s, enum ibv_qp_type type)
 {
 	struct ibv_qp_init_attr init = {
 		.qp_type = type,
-		.cap = { .max_send_wr = SENDS, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
+		.cap = { .max_send_wr = SENDS,
+			 .max_recv_wr = 4,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
 	};
 
 	s->cq = ibv_create_cq(ctx, 64, NULL, channel, 0);
@@ -62,20 +66,28 @@ static int modify(struct side *s, struct ibv_qp_attr attr, int mask)
 
 static void init_side(struct side *s)
 {
-	must(modify(s, (struct ibv_qp_attr){ .qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE },
-		    IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), "INIT");
+	must(modify(s,
+		    (struct ibv_qp_attr){ .qp_state = IBV_QPS_INIT,
+					  .port_num = 1,
+					  .qp_access_flags = IBV_ACCESS_REMOTE_WRITE },
+		    IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+	     "INIT");
 }
 
 static void connect_side(struct side *s, const struct side *peer, uint32_t rq_psn, uint32_t sq_psn)
 {
 	must(modify(s, (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer->qp->qp_num, .rq_psn = rq_psn,
-		.ah_attr = { .dlid = port.lid, .port_num = 1 }, .min_rnr_timer = 20, .max_dest_rd_atomic = 1,
-	     }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-	     IBV_QP_MIN_RNR_TIMER), "RTR");
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer->qp->qp_num,
+		.rq_psn = rq_psn,
+		.ah_attr = { .dlid = port.lid, .port_num = 1 }, .min_rnr_timer = 20,
+		.max_dest_rd_atomic = 1,
+	     }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER), "RTR");
 	must(modify(s, (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTS, .sq_psn = sq_psn, .timeout = 18, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 1,
-	     }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC), "RTS");
+		.qp_state = IBV_QPS_RTS, .sq_psn = sq_psn, .timeout = 18, .retry_cnt = 7,
+		.rnr_retry = 7, .max_rd_atomic = 1,
+	     }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	     IBV_QP_MAX_QP_RD_ATOMIC), "RTS");
 }
 
 static void connect_sides(void)
@@ -150,7 +162,9 @@ static void selective(void)
 /* What the module refuses is a mistake all the same. */
 static void wide_field(void)
 {
-	must(!modify(&near, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 32 }, IBV_QP_TIMEOUT), "a wide timeout");
+	must(!modify(&near, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 32 },
+		     IBV_QP_TIMEOUT),
+	     "a wide timeout");
 }
 
 static void try_ah(uint16_t dlid)
@@ -180,7 +194,8 @@ static void qkey_top_bit(void)
 {
 	struct ibv_sge piece = { (uintptr_t)memory, LENGTH, mr->lkey };
 	struct ibv_send_wr *bad, wr = {
-		.sg_list = &piece, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &piece, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
 		.wr.ud = { .remote_qpn = 0x123456, .remote_qkey = 0x80000001 },
 	};
 	struct side ud;
@@ -194,7 +209,8 @@ static void qkey_top_bit(void)
 	must(!wr.wr.ud.ah, "create_ah");
 	must(ibv_post_send(ud.qp, &wr, &bad), "post_send");
 	must(completed(&ud) != IBV_WC_SUCCESS, "send");
-	must(ibv_destroy_ah(wr.wr.ud.ah) || ibv_destroy_qp(ud.qp) || ibv_destroy_cq(ud.cq), "destroy");
+	must(ibv_destroy_ah(wr.wr.ud.ah) || ibv_destroy_qp(ud.qp) || ibv_destroy_cq(ud.cq),
+	     "destroy");
 }
 
 static void unsignaled_full(void)
@@ -348,7 +364,10 @@ static void armed_late(void)
 	must(completed(&near), "write");
 }
 
-/* The second event may be there when the first one is taken, or come after that: it is right to wait for it. */
+/*
+ * The second event may be there when the first one is taken, or come after that: it is right to
+ * wait for it.
+ */
 static void two_events(void)
 {
 	struct ibv_cq *cq;
@@ -358,7 +377,8 @@ static void two_events(void)
 	for (i = 0; i < 2; i++) {
 		must(ibv_req_notify_cq(near.cq, 0), "req_notify_cq");
 		write_once(0);
-		must(poll(&(struct pollfd){ .fd = channel->fd, .events = POLLIN }, 1, -1) != 1, "poll");
+		must(poll(&(struct pollfd){ .fd = channel->fd, .events = POLLIN }, 1, -1) != 1,
+		     "poll");
 	}
 	for (i = 0; i < 2; i++) {
 		must(ibv_get_cq_event(channel, &cq, &context), "get_cq_event");
@@ -418,7 +438,8 @@ static void open_all(const char *device)
 	pd = ibv_alloc_pd(ctx);
 	must(!channel || !pd, "objects");
 	mr = ibv_reg_mr(pd, memory, LENGTH, 0);
-	far_mr = ibv_reg_mr(pd, memory + LENGTH, LENGTH, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	far_mr = ibv_reg_mr(pd, memory + LENGTH, LENGTH,
+			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	must(!mr || !far_mr, "reg_mr");
 	make_side(&near, IBV_QPT_RC);
 	make_side(&far, IBV_QPT_RC);

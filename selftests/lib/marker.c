@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * marker DEVICE TEXT: a mark of a program's own in each trace of pib that runs, as docs/trace.md says. Needs no rights but to
- * open the device.
+ * marker DEVICE TEXT: a mark of a program's own in each trace of pib that runs, as docs/trace.md
+ * says. Needs no rights but to open the device.
  */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * migrate [-1] [-d] [-k] [-r] [-s] [-u] DEVICE DEVICE PATH PATH: messages between two devices over an RC connection, the second path
- * loaded as the alternate one (IBA 17.2.8). A PATH is PORT:BITS:PORT:BITS, what either end uses: its port, and what it
- * adds to that port's LID.
+ * migrate [-1] [-d] [-k] [-r] [-s] [-u] DEVICE DEVICE PATH PATH: messages between two devices over
+ * an RC connection, the second path loaded as the alternate one (IBA 17.2.8). A PATH is
+ * PORT:BITS:PORT:BITS, what either end uses: its port, and what it adds to that port's LID.
  *
- * Says "armed" when both ends are, then sends, both ways, until both ends have migrated; then a thousand messages more.
- * Nothing may be lost, doubled or out of order, and nothing may fail. Whoever has called it cuts the first path when it
- * says "running qp N", or has this queue pair, the first end's, migrate.
+ * Says "armed" when both ends are, then sends, both ways, until both ends have migrated; then a
+ * thousand messages more. Nothing may be lost, doubled or out of order, and nothing may fail.
+ * Whoever has called it cuts the first path when it says "running qp N", or has this queue pair,
+ * the first end's, migrate.
  *
  *	-1	only the first end sends: the other one has nothing that could time out
  *	-d	the other path is dead, too: PATH_MIG_ERR, then the error
  *	-k	the second path has another P_Key: the second one of the ports' tables
  *	-r	nothing is cut: the first end is told to migrate
- *	-s	the first end sends by the second path at once; the other end has that loaded, but not armed, and takes nothing
- *		that comes by it
- *	-u	the ends do not know the same other path: who migrates does not find anybody, and the other end, which
- *		cannot follow, says so once
+ *	-s	the first end sends by the second path at once; the other end has that loaded, but
+ *		not armed, and takes nothing that comes by it
+ *	-u	the ends do not know the same other path: who migrates does not find anybody, and
+ *		the other end, which cannot follow, says so once
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,8 +64,8 @@ static void die(const char *what)
 
 static void wrong(const char *what, unsigned int who)
 {
-	fprintf(stderr, "migrate: end %u: %s (sent %llu and %llu, received %llu and %llu)\n", who, what,
-		(unsigned long long)ends[0].sent, (unsigned long long)ends[1].sent,
+	fprintf(stderr, "migrate: end %u: %s (sent %llu and %llu, received %llu and %llu)\n", who,
+		what, (unsigned long long)ends[0].sent, (unsigned long long)ends[1].sent,
 		(unsigned long long)ends[0].received, (unsigned long long)ends[1].received);
 	exit(1);
 }
@@ -81,8 +82,12 @@ static uint16_t lid_of(const struct end *e, unsigned int port, unsigned int bits
 static void open_end(struct end *e, const char *name)
 {
 	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC, .sq_sig_all = 1,
-		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+		.cap = { .max_send_wr = DEPTH,
+			 .max_recv_wr = DEPTH,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
 	};
 
 	e->ctx = open_device(name);
@@ -129,7 +134,9 @@ static void post_recv(struct end *e, uint64_t n)
 static void post_send(struct end *e)
 {
 	struct ibv_sge sge = { (uintptr_t)place(e, false, e->posted), SIZE, e->mr->lkey };
-	struct ibv_send_wr wr = { .wr_id = e->posted, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
+	struct ibv_send_wr wr = {
+		.wr_id = e->posted, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+	}, *bad;
 	uint64_t *words = place(e, false, e->posted);
 
 	words[0] = words[SIZE / 8 - 1] = e->posted;
@@ -159,16 +166,20 @@ static void connect_end(unsigned int i)
 	for (n = 0; n < DEPTH; n++)
 		post_recv(e, n);
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048, .dest_qp_num = ends[!i].qp->qp_num, .rq_psn = 1,
+			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048,
+			.dest_qp_num = ends[!i].qp->qp_num, .rq_psn = 1,
 			.ah_attr = way(i, &first), .min_rnr_timer = 5,
-	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-	       IBV_QP_MIN_RNR_TIMER, "RTR");
+	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 15, .retry_cnt = 3, .rnr_retry = 7,
-			.alt_ah_attr = way(i, &other), .alt_port_num = other.port[i], .alt_timeout = 15,
+			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 15, .retry_cnt = 3,
+			.rnr_retry = 7,
+			.alt_ah_attr = way(i, &other), .alt_port_num = other.port[i],
+			.alt_timeout = 15,
 			.alt_pkey_index = other_key, .path_mig_state = IBV_MIG_REARM,
-	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC |
-	       IBV_QP_ALT_PATH | (stray ? 0 : IBV_QP_PATH_MIG_STATE), "RTS");
+	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	       IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_ALT_PATH | (stray ? 0 : IBV_QP_PATH_MIG_STATE),
+	       "RTS");
 }
 
 static void events(unsigned int i)
@@ -220,8 +231,8 @@ static void take(unsigned int i, const struct ibv_wc *wc)
 }
 
 /*
- * A look at everything; with @load both ends send what they may. The pause leaves the processors to those that carry it,
- * and to whoever cuts the cable.
+ * A look at everything; with @load both ends send what they may. The pause leaves the processors to
+ * those that carry it, and to whoever cuts the cable.
  */
 static void turn(bool load)
 {
@@ -230,7 +241,8 @@ static void turn(bool load)
 	int n, k;
 
 	for (i = 0; i < 2; i++) {
-		while (load && ends[i].sends && !ends[i].failed && ends[i].posted - ends[i].sent < DEPTH)
+		while (load && ends[i].sends && !ends[i].failed &&
+		       ends[i].posted - ends[i].sent < DEPTH)
 			post_send(&ends[i]);
 		n = ibv_poll_cq(ends[i].cq, 2 * DEPTH, wc);
 		for (k = 0; k < n; k++)
@@ -245,7 +257,9 @@ static struct ibv_qp_attr query(unsigned int i)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	if (ibv_query_qp(ends[i].qp, &attr, IBV_QP_PATH_MIG_STATE | IBV_QP_AV | IBV_QP_ALT_PATH | IBV_QP_PORT | IBV_QP_PKEY_INDEX,
+	if (ibv_query_qp(ends[i].qp, &attr,
+			 IBV_QP_PATH_MIG_STATE | IBV_QP_AV | IBV_QP_ALT_PATH | IBV_QP_PORT |
+				 IBV_QP_PKEY_INDEX,
 			 &init))
 		die("query_qp");
 	return attr;
@@ -264,7 +278,8 @@ static void arm(time_t end)
 
 	for (i = 0; i < 2; i++)
 		connect_end(i);
-	while (query(0).path_mig_state != IBV_MIG_ARMED || query(1).path_mig_state != IBV_MIG_ARMED) {
+	while (query(0).path_mig_state != IBV_MIG_ARMED ||
+	       query(1).path_mig_state != IBV_MIG_ARMED) {
 		for (i = 0; i < 2; i++)
 			if (ends[i].posted == ends[i].sent)
 				post_send(&ends[i]);
@@ -308,13 +323,19 @@ static void drain(time_t end)
 	}
 }
 
-/* The path that was left is not kept as the other one: that has to be loaded before anybody arms again. */
+/*
+ * The path that was left is not kept as the other one: that has to be loaded before anybody arms
+ * again.
+ */
 static void alternate_spent(unsigned int i)
 {
-	struct ibv_qp_attr rearm = { .qp_state = IBV_QPS_RTS, .path_mig_state = IBV_MIG_REARM }, attr = query(i);
+	struct ibv_qp_attr rearm = {
+		.qp_state = IBV_QPS_RTS, .path_mig_state = IBV_MIG_REARM,
+	}, attr = query(i);
 
 	if (attr.alt_port_num != attr.port_num || attr.alt_pkey_index != attr.pkey_index ||
-	    attr.alt_ah_attr.dlid != attr.ah_attr.dlid || attr.alt_ah_attr.src_path_bits != attr.ah_attr.src_path_bits)
+	    attr.alt_ah_attr.dlid != attr.ah_attr.dlid ||
+	    attr.alt_ah_attr.src_path_bits != attr.ah_attr.src_path_bits)
 		wrong("the path that was left is the alternate one", i);
 	if (ibv_modify_qp(ends[i].qp, &rearm, IBV_QP_STATE | IBV_QP_PATH_MIG_STATE) != EINVAL)
 		wrong("armed without a new path", i);
@@ -338,8 +359,10 @@ static void until_migrated(time_t end)
 	for (i = 0; i < 2; i++) {
 		struct ibv_qp_attr attr = query(i);
 
-		if (attr.path_mig_state != IBV_MIG_MIGRATED || attr.pkey_index != other_key || attr.port_num != paths[1].port[i] ||
-		    attr.ah_attr.port_num != paths[1].port[i] || attr.ah_attr.src_path_bits != paths[1].bits[i] ||
+		if (attr.path_mig_state != IBV_MIG_MIGRATED || attr.pkey_index != other_key ||
+		    attr.port_num != paths[1].port[i] ||
+		    attr.ah_attr.port_num != paths[1].port[i] ||
+		    attr.ah_attr.src_path_bits != paths[1].bits[i] ||
 		    attr.ah_attr.dlid != way(i, &paths[1]).dlid)
 			wrong("not on the other path", i);
 		if (ends[i].mig_error)
@@ -368,7 +391,8 @@ int main(int argc, char **argv)
 		stray |= c == 's';
 		unknown |= c == 'u';
 	}
-	if (argc - optind != 4 || !path_of(&paths[0], argv[optind + 2]) || !path_of(&paths[1], argv[optind + 3]))
+	if (argc - optind != 4 || !path_of(&paths[0], argv[optind + 2]) ||
+	    !path_of(&paths[1], argv[optind + 3]))
 		return 2;
 	open_end(&ends[0], argv[optind]);
 	open_end(&ends[1], argv[optind + 1]);
@@ -384,7 +408,9 @@ int main(int argc, char **argv)
 		turn(true);
 	printf("running qp %u\n", ends[0].qp->qp_num);
 	if (asked)
-		modify(&ends[0], (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .path_mig_state = IBV_MIG_MIGRATED },
+		modify(&ends[0],
+		       (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS,
+					     .path_mig_state = IBV_MIG_MIGRATED },
 		       IBV_QP_PATH_MIG_STATE, "MIGRATED");
 	if (dead)
 		until_dead(end);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * reasons NEAR FAR: queue pairs of two devices to which something is to happen, made as each line of the standard input says.
+ * reasons NEAR FAR: queue pairs of two devices to which something is to happen, made as each line
+ * of the standard input says.
  *
- *	make rc|uc|ud [KEY=VALUE]...	a pair anew: "made NEARQPN FARQPN". What is out of order by KEY:
+ *	make rc|uc|ud [KEY=VALUE]...	a pair anew: "made NEARQPN FARQPN". By KEY is out of order:
  *		far=rc|uc|ud		the far one's service
  *		qpn=N			whom the near one names as its peer
  *		mlid=N			it sends to this multicast LID (ud)
@@ -11,13 +12,16 @@
  *		timeout=N, retry=N, rnr_retry=N, rnr_timer=N	as ibv_modify_qp() has them
  *		access=0		the far one lets nobody read or write
  *	take LENGTH [lkey=bad]		the far one posts a receive
- *	post OPCODE LENGTH [KEY=VALUE]... [+ OPCODE ...]	the near one posts send, write, read, add or bind (of a window, which
- *		its region does not allow), and what stands behind each "+" with it. By KEY:
+ *	post OPCODE LENGTH [KEY=VALUE]... [+ OPCODE ...]
+ *					the near one posts send, write, read, add or bind (of a
+ *					window, which its region does not allow), and what stands
+ *					behind each "+" with it. By KEY:
  *		n=N			so many
  *		lkey=bad, rkey=bad, qkey=bad
- *		to=slow			to memory of the far one that is paged in on demand, whose pages do not come
- *	release				they come. Until then whoever brings one in holds the lock of this process's memory: nothing
- *		may be made
+ *		to=slow			to memory of the far one that is paged in on demand, whose
+ *					pages do not come
+ *	release				they come. Until then whoever brings one in holds the lock
+ *					of this process's memory: nothing may be made
  *	fail				the near one goes to ERR, with a receive posted
  *	end near|far			what the next completion of this end is: "ended STATUS"
  *
@@ -49,7 +53,8 @@
 #define QKEY		7
 #define GRH_BYTES	40
 #define MULTICAST_QPN	0xFFFFFF
-#define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+#define ACCESS		(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+			 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
 enum { NEAR, FAR };
 
@@ -67,7 +72,8 @@ struct end {
 };
 
 static struct end ends[2];
-static atomic_bool *slow_held;		/* shared with the server of memory whose pages do not come */
+/* shared with the server of memory whose pages do not come */
+static atomic_bool *slow_held;
 static uint32_t to_qpn;
 static char *words[32];
 static int num_words;
@@ -96,15 +102,20 @@ static void must(int err, const char *what)
 /* ---- memory whose pages do not come ---- */
 
 #define SLOW_SIZE	(8 * SIZE)
-#define HELD_MOST	12000		/* of 10 ms: nobody waits for ever if the process is killed */
+/* of 10 ms: nobody waits for ever if the process is killed */
+#define HELD_MOST	12000
 
-static uint8_t *slow;			/* a private mapping of a file of FUSE that is nothing but this file */
+/* a private mapping of a file of FUSE that is nothing but this file */
+static uint8_t *slow;
 static unsigned int slow_used;		/* of its parts, each of which is good for one line */
 
-static void answer(int dev, const struct fuse_in_header *in, int error, const void *data, size_t len)
+static void answer(int dev, const struct fuse_in_header *in, int error, const void *data,
+		   size_t len)
 {
 	static uint8_t out[sizeof(struct fuse_out_header) + SIZE];
-	struct fuse_out_header head = { .len = sizeof(head) + len, .error = error, .unique = in->unique };
+	struct fuse_out_header head = {
+		.len = sizeof(head) + len, .error = error, .unique = in->unique,
+	};
 
 	memcpy(out, &head, sizeof(head));
 	memcpy(out + sizeof(head), data, len);
@@ -117,9 +128,15 @@ static void serve(int dev, const struct fuse_in_header *in, const void *arg)
 	static const uint8_t page[SIZE];
 	struct fuse_attr_out attr = {
 		.attr_valid = 1 << 20,
-		.attr = { .ino = 1, .size = SLOW_SIZE, .blocks = SLOW_SIZE / 512, .mode = S_IFREG | 0600, .nlink = 1 },
+		.attr = { .ino = 1,
+			  .size = SLOW_SIZE,
+			  .blocks = SLOW_SIZE / 512,
+			  .mode = S_IFREG | 0600,
+			  .nlink = 1 },
 	};
-	struct fuse_init_out init = { .major = FUSE_KERNEL_VERSION, .minor = 31, .max_write = 4096 };
+	struct fuse_init_out init = {
+		.major = FUSE_KERNEL_VERSION, .minor = 31, .max_write = 4096,
+	};
 	struct fuse_open_out open = { .open_flags = FOPEN_KEEP_CACHE };
 	int i;
 
@@ -176,7 +193,8 @@ static void make_slow(void)
 
 	must(dev < 0 || file < 0, "/dev/fuse");
 	close(file);
-	slow_held = mmap(NULL, sizeof(*slow_held), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	slow_held = mmap(NULL, sizeof(*slow_held), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	must(slow_held == MAP_FAILED, "mmap");
 	snprintf(options, sizeof(options), "fd=%d,rootmode=100600,user_id=0,group_id=0", dev);
 	must(mount("reasons", path, "fuse", MS_NOSUID | MS_NODEV, options), "mount");
@@ -238,18 +256,24 @@ static void open_end(int i, const char *name)
 	must(ibv_query_port(e->ctx, 1, &e->port), "port");
 	e->pd = made(ibv_alloc_pd(e->ctx), "PD");
 	e->mr = made(ibv_reg_mr(e->pd, e->memory, SIZE, ACCESS), "region");
-	e->slow_mr = made(ibv_reg_mr(e->pd, slow, SLOW_SIZE, ACCESS | IBV_ACCESS_ON_DEMAND), "slow region");
+	e->slow_mr = made(ibv_reg_mr(e->pd, slow, SLOW_SIZE, ACCESS | IBV_ACCESS_ON_DEMAND),
+			  "slow region");
 	e->mw = made(ibv_alloc_mw(e->pd, IBV_MW_TYPE_2), "window");
 }
 
 static void make_qp(int i, enum ibv_qp_type type)
 {
 	struct ibv_qp_init_attr attr = {
-		.qp_type = type, .sq_sig_all = 1,
-		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = type,
+		.sq_sig_all = 1,
+		.cap = { .max_send_wr = DEPTH,
+			 .max_recv_wr = DEPTH,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
 	};
 
-	attr.send_cq = attr.recv_cq = ends[i].cq = made(ibv_create_cq(ends[i].ctx, 2 * DEPTH, NULL, NULL, 0), "CQ");
+	attr.send_cq = attr.recv_cq = ends[i].cq =
+		made(ibv_create_cq(ends[i].ctx, 2 * DEPTH, NULL, NULL, 0), "CQ");
 	ends[i].qp = made(ibv_create_qp(ends[i].pd, &attr), "queue pair");
 }
 
@@ -303,7 +327,9 @@ static struct ibv_ah_attr way_from(int i)
 
 static void to_init(int i)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ACCESS, .qkey = QKEY };
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ACCESS, .qkey = QKEY,
+	};
 	bool ud = ends[i].qp->qp_type == IBV_QPT_UD;
 
 	if (i == FAR)
@@ -316,10 +342,13 @@ static void to_init(int i)
 static void to_rts(int i)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .max_dest_rd_atomic = 1, .max_rd_atomic = 1,
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .max_dest_rd_atomic = 1,
+		.max_rd_atomic = 1,
 		.dest_qp_num = i == NEAR ? to_qpn : ends[NEAR].qp->qp_num, .ah_attr = way_from(i),
-		.min_rnr_timer = number_from(1, "rnr_timer", 1), .timeout = number_from(1, "timeout", 20),
-		.retry_cnt = number_from(1, "retry", 7), .rnr_retry = number_from(1, "rnr_retry", 7),
+		.min_rnr_timer = number_from(1, "rnr_timer", 1),
+		.timeout = number_from(1, "timeout", 20),
+		.retry_cnt = number_from(1, "retry", 7),
+		.rnr_retry = number_from(1, "rnr_retry", 7),
 	};
 	enum ibv_qp_type type = ends[i].qp->qp_type;
 	int rtr = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN, rts = 0;
@@ -328,7 +357,8 @@ static void to_rts(int i)
 		rtr = 0;
 	if (type == IBV_QPT_RC) {
 		rtr |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-		rts = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+		rts = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+		      IBV_QP_MAX_QP_RD_ATOMIC;
 	}
 	must(ibv_modify_qp(ends[i].qp, &attr, IBV_QP_STATE | rtr), "RTR");
 	attr.qp_state = IBV_QPS_RTS;
@@ -345,7 +375,8 @@ static void make(void)
 	make_qp(NEAR, service_of(words[1]));
 	make_qp(FAR, service_of(far ?: words[1]));
 	way = way_from(NEAR);
-	to_qpn = number_from(1, "qpn", value_from(1, "mlid") ? MULTICAST_QPN : ends[FAR].qp->qp_num);
+	to_qpn =
+		number_from(1, "qpn", value_from(1, "mlid") ? MULTICAST_QPN : ends[FAR].qp->qp_num);
 	if (ends[NEAR].qp->qp_type == IBV_QPT_UD)
 		ends[NEAR].ah = made(ibv_create_ah(ends[NEAR].pd, &way), "AH");
 	to_init(NEAR);
@@ -380,7 +411,8 @@ static void fill_bind(struct ibv_send_wr *wr)
 	wr->bind_mw.mw = e->mw;
 	wr->bind_mw.rkey = ibv_inc_rkey(e->mw->rkey);
 	wr->bind_mw.bind_info = (struct ibv_mw_bind_info) {
-		.mr = e->mr, .addr = (uintptr_t)e->memory, .length = 64, .mw_access_flags = IBV_ACCESS_REMOTE_READ,
+		.mr = e->mr, .addr = (uintptr_t)e->memory, .length = 64,
+		.mw_access_flags = IBV_ACCESS_REMOTE_READ,
 	};
 }
 
@@ -391,7 +423,8 @@ static void fill_request(int at, struct ibv_send_wr *wr, struct ibv_sge *sge)
 		const char *word;
 		enum ibv_wr_opcode opcode;
 	} opcodes[] = {
-		{ "send", IBV_WR_SEND }, { "write", IBV_WR_RDMA_WRITE }, { "read", IBV_WR_RDMA_READ },
+		{ "send", IBV_WR_SEND }, { "write", IBV_WR_RDMA_WRITE },
+		{ "read", IBV_WR_RDMA_READ },
 		{ "add", IBV_WR_ATOMIC_FETCH_AND_ADD }, { "bind", IBV_WR_BIND_MW },
 	};
 	uint32_t rkey = ends[FAR].mr->rkey ^ (is_bad(at, "rkey") ? 0x5500 : 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sa_guids set|delete DEVICE LID ENTRY [GUID]: asks the subnet manager for SubnAdmSet or SubnAdmDelete of a GUIDInfoRecord
- * (IBA 15.2.5.18): one alias GUID of the port with that LID, at ENTRY (1 to 7) of block 0. GUID 0: the manager chooses.
- * Prints the GUID it has answered with. Ends with 1, and the SA's status, if it refuses.
+ * sa_guids set|delete DEVICE LID ENTRY [GUID]: asks the subnet manager for SubnAdmSet or
+ * SubnAdmDelete of a GUIDInfoRecord (IBA 15.2.5.18): one alias GUID of the port with that LID, at
+ * ENTRY (1 to 7) of block 0. GUID 0: the manager chooses. Prints the GUID it has answered with.
+ * Ends with 1, and the SA's status, if it refuses.
  */
 #include <endian.h>
 #include <infiniband/umad.h>
@@ -44,7 +45,8 @@ static void die(const char *what)
 	exit(2);
 }
 
-static void fill(struct sa_mad *mad, int delete, unsigned int lid, unsigned int entry, uint64_t guid)
+static void fill(struct sa_mad *mad, int delete, unsigned int lid, unsigned int entry,
+		 uint64_t guid)
 {
 	mad->hdr.base_version = 1;
 	mad->hdr.mgmt_class = UMAD_CLASS_SUBN_ADM;
@@ -64,7 +66,9 @@ static int open_port(const char *device, umad_port_t *attr, int *agent)
 	if (umad_init() || umad_get_port(device, 1, attr))
 		die(device);
 	port = umad_open_port(device, 1);
-	*agent = port < 0 ? -1 : umad_register(port, UMAD_CLASS_SUBN_ADM, UMAD_SA_CLASS_VERSION, 0, NULL);
+	*agent = -1;
+	if (port >= 0)
+		*agent = umad_register(port, UMAD_CLASS_SUBN_ADM, UMAD_SA_CLASS_VERSION, 0, NULL);
 	if (*agent < 0)
 		die("cannot open the port's agent");
 	return port;
@@ -97,7 +101,8 @@ int main(int argc, char **argv)
 	if (!umad)
 		die("memory");
 	mad = umad_get_mad(umad);
-	fill(mad, !strcmp(argv[1], "delete"), strtoul(argv[3], NULL, 0), entry, argc > 5 ? strtoull(argv[5], NULL, 0) : 0);
+	fill(mad, !strcmp(argv[1], "delete"), strtoul(argv[3], NULL, 0), entry,
+	     argc > 5 ? strtoull(argv[5], NULL, 0) : 0);
 	umad_set_addr(umad, attr.sm_lid, 1, attr.sm_sl, WELL_KNOWN_QKEY);
 	ask(port, agent, umad);
 	if (mad->hdr.status) {

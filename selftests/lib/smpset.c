@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smpset DEVICE LID ATTRIBUTE MODIFIER OFFSET BYTE...: SubnGet of the attribute, these bytes put in, and SubnSet. The SMPs
- * leave by port 1 of the device and hold M_Key 0. IBA 14.2.5 has the numbers and what is where.
+ * smpset DEVICE LID ATTRIBUTE MODIFIER OFFSET BYTE...: SubnGet of the attribute, these bytes put
+ * in, and SubnSet. The SMPs leave by port 1 of the device and hold M_Key 0. IBA 14.2.5 has the
+ * numbers and what is where.
  */
 #include <infiniband/mad.h>
 #include <stdint.h>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * talk [-g INDEX] [-lnr] rc|ud DEVICE P_KEY DEVICE P_KEY: one message from the first device's port 1 to the second one's,
- * each QP with the first entry of its own port's table that is of this partition (its low 15 bits; 0: an entry that is
- * empty).
+ * talk [-g INDEX] [-lnr] rc|ud DEVICE P_KEY DEVICE P_KEY: one message from the first device's port
+ * 1 to the second one's, each QP with the first entry of its own port's table that is of this
+ * partition (its low 15 bits; 0: an entry that is empty).
  *
  *	-g	both name each other by GID, the second one by that entry of its GID table
  *	-l	the second one expects the message from another LID (rc)
- *	-n	an RDMA WRITE of four packets instead, which is not to arrive (rc): of a SEND the first packet goes alone, for
- *		the far end has yet to say what it can receive
+ *	-n	an RDMA WRITE of four packets instead, which is not to arrive (rc): of a SEND the
+ *		first packet goes alone, for the far end has yet to say what it can receive
  *	-r	the second QP goes back to RESET before the message comes
  *
- * Says "arrived" (status 0) or "lost" (status 1): for RC the sender's retries are exhausted, for UD nothing has come in a
- * second. Anything else, such as a P_Key that a table lacks, is status 2.
+ * Says "arrived" (status 0) or "lost" (status 1): for RC the sender's retries are exhausted, for UD
+ * nothing has come in a second. Anything else, such as a P_Key that a table lacks, is status 2.
  */
 #include <endian.h>
 #include <infiniband/verbs.h>
@@ -121,17 +121,21 @@ static void connect_end(struct end *e, const struct end *far)
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_INIT, .port_num = 1, .pkey_index = e->pkey_index, .qkey = QKEY,
-	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS), "INIT");
+			.qp_state = IBV_QPS_INIT, .port_num = 1, .pkey_index = e->pkey_index,
+			.qkey = QKEY,
+	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS),
+	       "INIT");
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = far->qp->qp_num, .rq_psn = 1,
+			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024,
+			.dest_qp_num = far->qp->qp_num, .rq_psn = 1,
 			.ah_attr = way(e, far), .min_rnr_timer = 5,
-	       }, ud ? 0 : IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-			   IBV_QP_MIN_RNR_TIMER, "RTR");
+	       }, ud ? 0 : IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 16, .retry_cnt = 2, .rnr_retry = 7,
-	       }, IBV_QP_SQ_PSN | (ud ? 0 : IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC),
-	       "RTS");
+			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 16, .retry_cnt = 2,
+			.rnr_retry = 7,
+	       }, IBV_QP_SQ_PSN | (ud ? 0 : IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				      IBV_QP_MAX_QP_RD_ATOMIC), "RTS");
 	if (ibv_post_recv(e->qp, &wr, &bad))
 		die("post_recv", ibv_get_device_name(e->ctx->device));
 }

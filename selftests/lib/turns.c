@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * turns SLOWED OTHER: an RC connection between port 1 of two devices, of which congestion control slows down the first one.
- * Neither what it answers keeps it from asking, nor the other way round: while the other end always waits for READs it
- * gets a WRITE of its own through, and while it always has WRITEs to send the other end gets a READ.
+ * turns SLOWED OTHER: an RC connection between port 1 of two devices, of which congestion control
+ * slows down the first one. Neither what it answers keeps it from asking, nor the other way round:
+ * while the other end always waits for READs it gets a WRITE of its own through, and while it
+ * always has WRITEs to send the other end gets a READ.
  *
  * Ends with 1 where one of them is still not done when MOST of the others are.
  */
@@ -28,14 +29,18 @@ static void connect_end(struct end *e, const struct end *far)
 			.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048, .dest_qp_num = far->qp->qp_num, .rq_psn = 1,
-			.ah_attr = { .dlid = far->port.lid, .port_num = 1 }, .min_rnr_timer = 5, .max_dest_rd_atomic = DEPTH,
-	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-	       IBV_QP_MIN_RNR_TIMER, "RTR");
+			.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_2048,
+			.dest_qp_num = far->qp->qp_num, .rq_psn = 1,
+			.ah_attr = { .dlid = far->port.lid, .port_num = 1 }, .min_rnr_timer = 5,
+			.max_dest_rd_atomic = DEPTH,
+	       }, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
 	modify(e, (struct ibv_qp_attr){
-			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 20, .retry_cnt = 7, .rnr_retry = 7,
+			.qp_state = IBV_QPS_RTS, .sq_psn = 1, .timeout = 20, .retry_cnt = 7,
+			.rnr_retry = 7,
 			.max_rd_atomic = DEPTH,
-	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
+	       }, IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	       IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
 }
 
 static void post(struct end *e, const struct end *far, enum ibv_wr_opcode op)
@@ -67,8 +72,12 @@ static void drain(struct end *e)
 	}
 }
 
-/* While @always has always something to do, @once does one thing. Return: whether that is done in time. */
-static bool gets_through(struct end *once, enum ibv_wr_opcode op, struct end *always, enum ibv_wr_opcode ops)
+/*
+ * While @always has always something to do, @once does one thing. Return: whether that is done in
+ * time.
+ */
+static bool gets_through(struct end *once, enum ibv_wr_opcode op, struct end *always,
+			 enum ibv_wr_opcode ops)
 {
 	unsigned int begun = always->done, mine = once->done;
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * verbs DEVICE: makes, changes, asks of and destroys one of each kind of object, for who watches these calls; among them a
- * region of memory that is not there, and one of a device's buffer that is none, which are refused. Says "qp NUMBER". The UD
- * queue pair sends DATAGRAMS of 2048 bytes, one after the other, to the multicast group that it has attached to: before a
- * cable with little buffer they wait for credits.
+ * verbs DEVICE: makes, changes, asks of and destroys one of each kind of object, for who watches
+ * these calls; among them a region of memory that is not there, and one of a device's buffer that
+ * is none, which are refused. Says "qp NUMBER". The UD queue pair sends DATAGRAMS of 2048 bytes,
+ * one after the other, to the multicast group that it has attached to: before a cable with little
+ * buffer they wait for credits.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,7 +46,9 @@ static void regions(struct ibv_context *ctx, struct ibv_pd *pd)
 {
 	struct ibv_alloc_dm_attr length = { .length = 256 };
 	struct ibv_dm *dm = made(ibv_alloc_dm(ctx, &length), "alloc_dm");
-	struct ibv_mr *mr = made(ibv_reg_dm_mr(pd, dm, 0, 256, IBV_ACCESS_ZERO_BASED | IBV_ACCESS_LOCAL_WRITE), "reg_dm_mr");
+	struct ibv_mr *mr =
+		made(ibv_reg_dm_mr(pd, dm, 0, 256, IBV_ACCESS_ZERO_BASED | IBV_ACCESS_LOCAL_WRITE),
+		     "reg_dm_mr");
 	struct ibv_mw *mw = made(ibv_alloc_mw(pd, IBV_MW_TYPE_1), "alloc_mw");
 	struct ibv_sge sge = { .addr = (uintptr_t)memory, .length = 4096 };
 
@@ -55,18 +58,25 @@ static void regions(struct ibv_context *ctx, struct ibv_pd *pd)
 	mr = made(ibv_reg_mr(pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE), "reg_mr");
 	must(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, pd, memory, 8192, 0), "rereg_mr");
 	must(ibv_dereg_mr(mr), "dereg_mr");
-	mr = made(ibv_reg_mr(pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND), "reg_mr");
+	mr = made(ibv_reg_mr(pd, memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND),
+		  "reg_mr");
 	sge.lkey = mr->lkey;
-	must(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1), "advise_mr");
+	must(ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, IBV_ADVISE_MR_FLAG_FLUSH, &sge,
+			   1),
+	     "advise_mr");
 	must(ibv_dereg_mr(mr), "dereg_mr");
-	must(ibv_reg_mr(pd, (void *)4096, 4096, IBV_ACCESS_LOCAL_WRITE) != NULL, "memory that is not there");
-	must(ibv_reg_dmabuf_mr(pd, 0, 4096, 0, open("/dev/null", O_RDWR), IBV_ACCESS_LOCAL_WRITE) != NULL, "no buffer of a device");
+	must(ibv_reg_mr(pd, (void *)4096, 4096, IBV_ACCESS_LOCAL_WRITE) != NULL,
+	     "memory that is not there");
+	must(ibv_reg_dmabuf_mr(pd, 0, 4096, 0, open("/dev/null", O_RDWR), IBV_ACCESS_LOCAL_WRITE) !=
+		     NULL,
+	     "no buffer of a device");
 }
 
 static void domain(struct ibv_context *ctx)
 {
 	struct ibv_xrcd_init_attr init = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1, .oflags = O_CREAT,
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1,
+		.oflags = O_CREAT,
 	};
 
 	must(ibv_close_xrcd(made(ibv_open_xrcd(ctx, &init), "open_xrcd")), "close_xrcd");
@@ -78,10 +88,13 @@ static struct ibv_qp *make_qp(struct ibv_pd *pd, struct ibv_cq *cq)
 		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_UD,
 		.cap = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1, .max_recv_sge = 1 },
 	};
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 1, .sq_psn = 1 };
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 1, .sq_psn = 1,
+	};
 	struct ibv_qp *qp = made(ibv_create_qp(pd, &init), "create_qp");
 
-	must(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY), "INIT");
+	must(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY),
+	     "INIT");
 	attr.qp_state = IBV_QPS_RTR;
 	must(ibv_modify_qp(qp, &attr, IBV_QP_STATE), "RTR");
 	attr.qp_state = IBV_QPS_RTS;
@@ -94,7 +107,8 @@ static void send_datagram(struct ibv_qp *qp, struct ibv_ah *ah, struct ibv_mr *m
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)memory, .length = PAYLOAD, .lkey = mr->lkey };
 	struct ibv_send_wr *bad, wr = {
-		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
 		.wr.ud = { .ah = ah, .remote_qpn = 0xffffff, .remote_qkey = 1 },
 	};
 	struct ibv_wc wc;
@@ -107,9 +121,14 @@ static void send_datagram(struct ibv_qp *qp, struct ibv_ah *ah, struct ibv_mr *m
 
 static void datagrams(struct ibv_pd *pd, struct ibv_qp *qp)
 {
-	union ibv_gid group = { .raw = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7 } };
-	struct ibv_ah_attr attr = { .dlid = 0xC007, .port_num = 1, .is_global = 1, .grh = { .dgid = group } };
-	struct ibv_mr *mr = made(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE), "reg_mr");
+	union ibv_gid group = {
+		.raw = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7,
+	} };
+	struct ibv_ah_attr attr = {
+		.dlid = 0xC007, .port_num = 1, .is_global = 1, .grh = { .dgid = group,
+	} };
+	struct ibv_mr *mr =
+		made(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE), "reg_mr");
 	struct ibv_ah *ah = made(ibv_create_ah(pd, &attr), "create_ah");
 	int i;
 
@@ -126,7 +145,9 @@ int main(int argc, char **argv)
 	struct ibv_context *ctx = made(argc == 2 ? open_device(argv[1]) : NULL, "DEVICE");
 	struct ibv_pd *pd = made(ibv_alloc_pd(ctx), "alloc_pd");
 	struct ibv_cq *cq = made(ibv_create_cq(ctx, 16, NULL, NULL, 0), "create_cq");
-	struct ibv_modify_cq_attr moderation = { .attr_mask = IBV_CQ_ATTR_MODERATE, .moderate = { .cq_count = 1, .cq_period = 1 } };
+	struct ibv_modify_cq_attr moderation = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE, .moderate = { .cq_count = 1, .cq_period = 1,
+	} };
 	struct ibv_qp *qp;
 
 	must(ibv_resize_cq(cq, 32), "resize_cq");

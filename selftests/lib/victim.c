@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * victim DEVICE [srq|xrc]: two RC queue pairs of one process, connected with each other, to which something is done by
- * "pibctl inject". Says "ready near N far N" (with srq the far one takes its receives from an SRQ; with xrc they are queue
- * pairs of XRC, and the SRQ is named by the message), then does what each line of its standard input says: send, write, read; or immediate, a WRITE that finds no receive, to be followed by receive.
- * Then it says how that has ended:
+ * victim DEVICE [srq|xrc]: two RC queue pairs of one process, connected with each other, to which
+ * something is done by "pibctl inject". Says "ready near N far N" (with srq the far one takes its
+ * receives from an SRQ; with xrc they are queue pairs of XRC, and the SRQ is named by the message),
+ * then does what each line of its standard input says: send, write, read; or immediate, a WRITE
+ * that finds no receive, to be followed by receive. Then it says how that has ended:
  *
  *	N send STATUS recv STATUS data good|bad
  *
- * recv is "-" where there is no receive, or if it has not ended after all. Asynchronous events are told as "event NAME".
+ * recv is "-" where there is no receive, or if it has not ended after all. Asynchronous events are
+ * told as "event NAME".
  */
 #include <fcntl.h>
 #include <infiniband/verbs.h>
@@ -56,7 +58,10 @@ static void *tell_events(void *arg)
 static void make_memory(void)
 {
 	pd = ibv_alloc_pd(ctx);
-	mr = pd ? ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ) : NULL;
+	mr = pd ? ibv_reg_mr(pd, memory, sizeof(memory),
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				     IBV_ACCESS_REMOTE_READ)
+		: NULL;
 	if (!mr)
 		die("memory");
 }
@@ -66,7 +71,10 @@ static void make(bool shared)
 	struct ibv_srq_init_attr shared_attr = { .attr = { .max_wr = 16, .max_sge = 1 } };
 	struct ibv_qp_init_attr attr = {
 		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1 },
+		.cap = { .max_send_wr = 16,
+			 .max_recv_wr = 16,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
 	};
 	int i;
 
@@ -86,17 +94,24 @@ static void make(bool shared)
 static void make_xrc(void)
 {
 	struct ibv_xrcd_init_attr domain_attr = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1, .oflags = O_CREAT,
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = -1,
+		.oflags = O_CREAT,
 	};
 	struct ibv_xrcd *domain = ibv_open_xrcd(ctx, &domain_attr);
 	struct ibv_srq_init_attr_ex srq_attr = {
-		.attr = { .max_wr = 16, .max_sge = 1 }, .srq_type = IBV_SRQT_XRC, .xrcd = domain, .pd = pd,
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
+		.attr = { .max_wr = 16, .max_sge = 1 },
+		.srq_type = IBV_SRQT_XRC,
+		.xrcd = domain,
+		.pd = pd,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD |
+			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
 	};
 	struct ibv_qp_init_attr_ex near_attr = {
 		.qp_type = IBV_QPT_XRC_SEND, .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd,
 		.cap = { .max_send_wr = 16, .max_send_sge = 1 },
-	}, far_attr = { .qp_type = IBV_QPT_XRC_RECV, .comp_mask = IBV_QP_INIT_ATTR_XRCD, .xrcd = domain };
+	}, far_attr = {
+		.qp_type = IBV_QPT_XRC_RECV, .comp_mask = IBV_QP_INIT_ATTR_XRCD, .xrcd = domain,
+	};
 
 	cq[NEAR] = ibv_create_cq(ctx, 16, NULL, NULL, 0);
 	cq[FAR] = ibv_create_cq(ctx, 16, NULL, NULL, 0);
@@ -120,18 +135,29 @@ static int has(int i, int requester, int responder)
 static void connect_end(int i, uint16_t lid)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1,
-		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
-		.path_mtu = MTU, .dest_qp_num = qp[!i]->qp_num, .max_dest_rd_atomic = 1, .max_rd_atomic = 1,
-		.min_rnr_timer = 12, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7,
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags =
+			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+		.path_mtu = MTU,
+		.dest_qp_num = qp[!i]->qp_num,
+		.max_dest_rd_atomic = 1,
+		.max_rd_atomic = 1,
+		.min_rnr_timer = 12,
+		.timeout = 14,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
 		.ah_attr = { .dlid = lid, .port_num = 1 },
 	};
 
-	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+	if (ibv_modify_qp(qp[i], &attr,
+			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
 		die("INIT");
 	attr.qp_state = IBV_QPS_RTR;
-	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			  has(i, 0, IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)))
+	if (ibv_modify_qp(qp[i], &attr,
+			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				  IBV_QP_RQ_PSN |
+				  has(i, 0, IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)))
 		die("RTR");
 	attr.qp_state = IBV_QPS_RTS;
 	if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN |
@@ -191,7 +217,8 @@ static void tell_end(unsigned int n, bool receives)
 	const char *sent = outcome(NEAR, SECONDS);
 	const char *received = receives ? outcome(FAR, 1) : "-";
 
-	printf("%u send %s recv %s data %s\n", n, sent, received, memcmp(memory[NEAR], memory[FAR], SIZE) ? "bad" : "good");
+	printf("%u send %s recv %s data %s\n", n, sent, received,
+	       memcmp(memory[NEAR], memory[FAR], SIZE) ? "bad" : "good");
 }
 
 static void act(unsigned int n, enum ibv_wr_opcode opcode)

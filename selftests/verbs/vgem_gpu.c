@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LD_PRELOAD: shows vgem, the kernel's GPU without hardware, as a GPU that pyverbs knows, so that its dma-buf cases
- * run where there is none. pyverbs opens the render node of an i915 and creates and maps buffers by that driver's
- * ioctls; vgem has the dumb-buffer ioctls for it, on its primary node.
+ * LD_PRELOAD: shows vgem, the kernel's GPU without hardware, as a GPU that pyverbs knows, so that
+ * its dma-buf cases run where there is none. pyverbs opens the render node of an i915 and creates
+ * and maps buffers by that driver's ioctls; vgem has the dumb-buffer ioctls for it, on its primary
+ * node.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

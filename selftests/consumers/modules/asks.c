@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A consumer in the kernel that makes the calls of verbs which no process can make, each once, on the device "dev". Loading the
- * module fails if one of them does.
+ * A consumer in the kernel that makes the calls of verbs which no process can make, each once, on
+ * the device "dev". Loading the module fails if one of them does.
  */
 #include <linux/module.h>
 #include <rdma/ib_verbs.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A consumer in the kernel whose CQ goes while the call that tells of its last completion is on its way: the CPU of its
- * vector does not hear of it before ib_free_cq() has ended the polling, nor does the CPU do what it then begins before
- * the CQ is gone. ib_core must not poll the CQ any more. On the device "dev", with two CPUs.
+ * A consumer in the kernel whose CQ goes while the call that tells of its last completion is on its
+ * way: the CPU of its vector does not hear of it before ib_free_cq() has ended the polling, nor
+ * does the CPU do what it then begins before the CQ is gone. ib_core must not poll the CQ any more.
+ * On the device "dev", with two CPUs.
  */
 #include <linux/cpumask.h>
 #include <linux/delay.h>
@@ -48,7 +49,10 @@ static bool late_reaches(struct late *t, enum late_step step)
 	return false;
 }
 
-/* The CPU hears nothing until the CQ is being freed and a little longer, and does nothing else until a little later. */
+/*
+ * The CPU hears nothing until the CQ is being freed and a little longer, and does nothing else
+ * until a little later.
+ */
 static int late_away(void *arg)
 {
 	struct late *t = arg;
@@ -73,7 +77,10 @@ static int late_modify(struct late *t, enum ib_qp_state state, int mask)
 	return ib_modify_qp(t->qp, &attr, IB_QP_STATE | mask);
 }
 
-/* The work requests of a QP in error are flushed: that to receive, and then one to send, of which is told here. */
+/*
+ * The work requests of a QP in error are flushed: that to receive, and then one to send, of which
+ * is told here.
+ */
 static int late_complete(struct late *t)
 {
 	struct ib_recv_wr recv = { .wr_cqe = &t->cqe };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A consumer in the kernel that posts large sends, good ones and nonsense, on the device "dev". What
- * went wrong is in the log; loading the module fails then.
+ * A consumer in the kernel that posts large sends, good ones and nonsense, on the device "dev".
+ * What went wrong is in the log; loading the module fails then.
  */
 #include <linux/delay.h>
 #include <linux/if_ether.h>

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libpibmanners.so: "pibctl manners" preloads it into the program that it runs, for what never comes to the module: PSNs, which
- * ib_core cuts off, events that are taken and acknowledged, and how the program forks; queues.c has how it posts, polls and waits.
- * It tells by the socket PIB_MANNERS_FD, a message for each time, with tabs: kind, pid, thread, time, name of the program, what.
+ * libpibmanners.so: "pibctl manners" preloads it into the program that it runs, for what never
+ * comes to the module: PSNs, which ib_core cuts off, events that are taken and acknowledged, and
+ * how the program forks; queues.c has how it posts, polls and waits. It tells by the socket
+ * PIB_MANNERS_FD, a message for each time, with tabs: kind, pid, thread, time, name of the program,
+ * what.
  *
- * It knows libibverbs by the names of its functions, and of its structs no more than stands here, which is its ABI.
+ * It knows libibverbs by the names of its functions, and of its structs no more than stands here,
+ * which is its ABI.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -85,8 +88,9 @@ void tell(const char *kind, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	length = snprintf(line, sizeof(line), "%s\t%d\t%d\t%lld.%06ld\t%.15s\t%s", kind, getpid(), gettid(),
-			  (long long)now.tv_sec, now.tv_nsec / 1000, program_invocation_short_name, text);
+	length = snprintf(line, sizeof(line), "%s\t%d\t%d\t%lld.%06ld\t%.15s\t%s", kind, getpid(),
+			  gettid(), (long long)now.tv_sec, now.tv_nsec / 1000,
+			  program_invocation_short_name, text);
 	if (told_by < 0 || length <= 0)
 		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
@@ -131,7 +135,8 @@ static void destroyed(void *object, const char *call)
 /* Events of ports and of the device belong to no object that is destroyed. */
 static int is_of_object(const struct async_event *event)
 {
-	return event->type < DEVICE_FATAL || (event->type >= SRQ_ERR && event->type <= LAST_WQE_REACHED);
+	return event->type < DEVICE_FATAL ||
+	       (event->type >= SRQ_ERR && event->type <= LAST_WQE_REACHED);
 }
 
 static void check_psn(const struct qp *qp, const char *name, uint32_t psn)
@@ -234,12 +239,15 @@ VISIBLE void *ibv_reg_mr(void *pd, void *addr, size_t length, int access)
 
 VISIBLE void *ibv_reg_mr_iova(void *pd, void *addr, size_t length, uint64_t iova, int access)
 {
-	return registered(NEXT(ibv_reg_mr_iova)(pd, addr, length, iova, access), iova == (uintptr_t)addr, (unsigned int)access);
+	return registered(NEXT(ibv_reg_mr_iova)(pd, addr, length, iova, access),
+			  iova == (uintptr_t)addr, (unsigned int)access);
 }
 
-VISIBLE void *ibv_reg_mr_iova2(void *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
+VISIBLE void *ibv_reg_mr_iova2(void *pd, void *addr, size_t length, uint64_t iova,
+			       unsigned int access)
 {
-	return registered(NEXT(ibv_reg_mr_iova2)(pd, addr, length, iova, access), iova == (uintptr_t)addr, access);
+	return registered(NEXT(ibv_reg_mr_iova2)(pd, addr, length, iova, access),
+			  iova == (uintptr_t)addr, access);
 }
 
 VISIBLE int ibv_dereg_mr(struct mr *mr)
@@ -273,7 +281,10 @@ VISIBLE int ibv_is_fork_initialized(void)
 	return status;
 }
 
-/* The environment has libibverbs prepare itself. A child has one thread, and would wait for ever for a lock that another one had. */
+/*
+ * The environment has libibverbs prepare itself. A child has one thread, and would wait for ever
+ * for a lock that another one had.
+ */
 static void before_fork(void)
 {
 	if (has_memory && !fork_prepared && !getenv("RDMAV_FORK_SAFE") && !getenv("IBV_FORK_SAFE"))
@@ -309,5 +320,6 @@ static __attribute__((destructor)) void end(void)
 	queues_end();
 	for (i = 0; i < OBJECTS; i++)
 		if (taken[i].events)
-			tell("unacked-event", "the end with %u events that are not acknowledged", taken[i].events);
+			tell("unacked-event", "the end with %u events that are not acknowledged",
+			     taken[i].events);
 }

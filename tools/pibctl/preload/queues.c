@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How a program posts, polls and waits. These calls never come to the module, nor are they functions of libibverbs that could stand
- * before its own: they go by a table of the device, whose entries are replaced when it is opened. Calls of the newer interfaces
- * (ibv_wr_start(), ibv_start_poll()) have tables of their own, and are not seen.
+ * How a program posts, polls and waits. These calls never come to the module, nor are they
+ * functions of libibverbs that could stand before its own: they go by a table of the device, whose
+ * entries are replaced when it is opened. Calls of the newer interfaces (ibv_wr_start(),
+ * ibv_start_poll()) have tables of their own, and are not seen.
  *
- * A buffer is summed up when it is posted to be sent, and again when its completion is polled. Nobody may change it in between but
- * the HCA itself, by what it receives: where that may come to is not judged. Memory is read by the kernel's help, for it may be
- * gone, and without the lock: to bring a page another thread may have to post or poll (userfaultfd).
+ * A buffer is summed up when it is posted to be sent, and again when its completion is polled.
+ * Nobody may change it in between but the HCA itself, by what it receives: where that may come to
+ * is not judged. Memory is read by the kernel's help, for it may be gone, and without the lock: to
+ * bring a page another thread may have to post or poll (userfaultfd).
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -122,11 +124,12 @@ static struct device {
 } devices[DEVICES];
 
 /*
- * A CQ with a channel. Whether there are completions in it when it is armed nobody can tell but who polls it: the
- * first one is taken out then, and given to the program when that polls. It has waited in vain if it does not, and waits.
+ * A CQ with a channel. Whether there are completions in it when it is armed nobody can tell but who
+ * polls it: the first one is taken out then, and given to the program when that polls. It has
+ * waited in vain if it does not, and waits.
  *
- * @armed: how often it was armed more than events were taken. Which event came of which time nobody can tell: if it was armed
- * again before an event was taken that had come, it is armed still.
+ * @armed: how often it was armed more than events were taken. Which event came of which time nobody
+ * can tell: if it was armed again before an event was taken that had come, it is armed still.
  */
 static struct known_cq {
 	struct cq *cq;
@@ -136,7 +139,10 @@ static struct known_cq {
 	struct wc first;
 } cqs[CQS];
 
-/* In the places of what is about to go: another one may have its address before it is known that it has. */
+/*
+ * In the places of what is about to go: another one may have its address before it is known that it
+ * has.
+ */
 static struct context leaving_context;
 static struct cq leaving_cq;
 
@@ -149,11 +155,13 @@ static struct region {
 } regions[REGIONS];
 
 /*
- * A work request that was posted to the queue pair of that CQ and number; without @cq the place is free. @num 0: nothing of it is
- * judged. @of_call, @number_in_call: which call has posted it, and which of its list it is.
+ * A work request that was posted to the queue pair of that CQ and number; without @cq the place is
+ * free. @num 0: nothing of it is judged. @of_call, @number_in_call: which call has posted it, and
+ * which of its list it is.
  *
- * Once it is finished it belongs to who has polled that (@judge), who reads the memory without the lock. If another thread
- * comes to know meanwhile that the buffer is free (@is_free), what is read says nothing.
+ * Once it is finished it belongs to who has polled that (@judge), who reads the memory without the
+ * lock. If another thread comes to know meanwhile that the buffer is free (@is_free), what is read
+ * says nothing.
  */
 struct send {
 	const struct cq *cq;
@@ -165,6 +173,7 @@ struct send {
 	struct judge *judge;
 	struct send *next;
 };
+
 static struct send sends[SENDS];
 
 /* What one call has polled, and has to judge. */
@@ -204,7 +213,8 @@ static struct region *same_region(const struct mr *mr)
 	for (i = 0; i < REGIONS; i++) {
 		struct region *r = &regions[i];
 
-		if (r->length && r->lkey == mr->lkey && r->addr == (uintptr_t)mr->addr && r->length == mr->length)
+		if (r->length && r->lkey == mr->lkey && r->addr == (uintptr_t)mr->addr &&
+		    r->length == mr->length)
 			return r;
 	}
 	return NULL;
@@ -235,7 +245,10 @@ void memory_made(const struct mr *mr, unsigned int access)
 	} else {
 		r = free_region();
 		if (r)
-			*r = (struct region){ .addr = (uintptr_t)mr->addr, .length = mr->length, .lkey = mr->lkey, .is_open = is_open };
+			*r = (struct region){ .addr = (uintptr_t)mr->addr,
+					      .length = mr->length,
+					      .lkey = mr->lkey,
+					      .is_open = is_open };
 	}
 	give_lock();
 }
@@ -267,8 +280,10 @@ static int is_quiet_piece(const struct piece *p)
 
 		if (!r->length)
 			continue;
-		known |= r->lkey == p->lkey && p->addr >= r->addr && p->addr + p->length <= r->addr + r->length;
-		if (overlaps(p, r->low, r->high) || (r->is_open && overlaps(p, r->addr, r->addr + r->length)))
+		known |= r->lkey == p->lkey && p->addr >= r->addr &&
+			 p->addr + p->length <= r->addr + r->length;
+		if (overlaps(p, r->low, r->high) ||
+		    (r->is_open && overlaps(p, r->addr, r->addr + r->length)))
 			return 0;
 	}
 	return known;
@@ -337,10 +352,13 @@ static uint64_t sum_up(const struct piece *pieces, int num)
 
 /* ---- what is posted ---- */
 
-/* Are its bytes those of the program, which the HCA reads when it likes? What is inline was copied. */
+/*
+ * Are its bytes those of the program, which the HCA reads when it likes? What is inline was copied.
+ */
 static int reads_memory(const struct send_wr *wr)
 {
-	return ((wr->opcode >= RDMA_WRITE && wr->opcode <= SEND_WITH_IMM) || wr->opcode == SEND_WITH_INV) &&
+	return ((wr->opcode >= RDMA_WRITE && wr->opcode <= SEND_WITH_IMM) ||
+		wr->opcode == SEND_WITH_INV) &&
 	       !(wr->flags & INLINE) && wr->num_pieces > 0 && wr->num_pieces <= PIECES;
 }
 
@@ -393,7 +411,10 @@ static int stays(const struct send_wr *wr)
 	return quiet;
 }
 
-/* If there is no room all of the queue pair are forgotten: without this one nobody could say when older ones are finished. */
+/*
+ * If there is no room all of the queue pair are forgotten: without this one nobody could say when
+ * older ones are finished.
+ */
 static struct send *make_place(const struct qp *qp)
 {
 	struct send *s = free_place();
@@ -404,7 +425,8 @@ static struct send *make_place(const struct qp *qp)
 	return free_place();
 }
 
-static void remember(const struct qp *qp, const struct send_wr *wr, uint64_t of_call, int number_in_call)
+static void remember(const struct qp *qp, const struct send_wr *wr, uint64_t of_call,
+		     int number_in_call)
 {
 	static uint64_t last_order;
 	int num = stays(wr) ? wr->num_pieces : 0;
@@ -415,8 +437,10 @@ static void remember(const struct qp *qp, const struct send_wr *wr, uint64_t of_
 	s = make_place(qp);
 	if (s) {
 		*s = (struct send){
-			.cq = qp->objects[SEND_CQ], .qp_number = qp->number, .is_signaled = !!(wr->flags & SIGNALED), .num = num,
-			.of_call = of_call, .number_in_call = number_in_call, .wr_id = wr->wr_id, .order = ++last_order, .sum = sum,
+			.cq = qp->objects[SEND_CQ], .qp_number = qp->number,
+			.is_signaled = !!(wr->flags & SIGNALED), .num = num,
+			.of_call = of_call, .number_in_call = number_in_call, .wr_id = wr->wr_id,
+			.order = ++last_order, .sum = sum,
 		};
 		if (num)
 			memcpy(s->pieces, wr->pieces, sizeof(struct piece) * (size_t)num);
@@ -517,7 +541,8 @@ static void pass_judgement(const struct judge *judge)
 		s->cq = NULL;
 		give_lock();
 		if (sum != was.sum && !was.is_free)
-			tell("buffer-changed", "ibv_poll_cq of queue pair %u: the buffer of work request 0x%llx is not as it was posted",
+			tell("buffer-changed",
+			     "ibv_poll_cq of queue pair %u: the buffer of work request 0x%llx is not as it was posted",
 			     was.qp_number, (unsigned long long)was.wr_id);
 	}
 }
@@ -534,9 +559,9 @@ static void finish_send(struct send *s, struct judge *judge)
 }
 
 /*
- * Which send has this completion? One without IBV_SEND_SIGNALED completes with success only if its queue pair was made with
- * sq_sig_all, which is not known here. To take one that was posted later does no harm: more is judged too early, when nobody may
- * have changed it yet.
+ * Which send has this completion? One without IBV_SEND_SIGNALED completes with success only if its
+ * queue pair was made with sq_sig_all, which is not known here. To take one that was posted later
+ * does no harm: more is judged too early, when nobody may have changed it yet.
  */
 static const struct send *completed(const struct cq *cq, const struct wc *wc)
 {
@@ -555,7 +580,10 @@ static const struct send *completed(const struct cq *cq, const struct wc *wc)
 	return oldest;
 }
 
-/* It is finished, and so are those before it. Which those are nobody can say of one that is not known (ibv_bind_mw()). */
+/*
+ * It is finished, and so are those before it. Which those are nobody can say of one that is not
+ * known (ibv_bind_mw()).
+ */
 static void finished(const struct cq *cq, const struct wc *wc, struct judge *judge)
 {
 	const struct send *last = completed(cq, wc);
@@ -595,7 +623,10 @@ static struct known_cq *remembered(struct cq *cq)
 	return k;
 }
 
-/* All under the lock: what two threads poll is judged in the order of the CQ, and so is what req_notify_cq() has taken out. */
+/*
+ * All under the lock: what two threads poll is judged in the order of the CQ, and so is what
+ * req_notify_cq() has taken out.
+ */
 static int poll_cq(struct cq *cq, int n, struct wc *wc)
 {
 	struct device device = device_of(cq->context);
@@ -615,7 +646,10 @@ static int poll_cq(struct cq *cq, int n, struct wc *wc)
 	if (more > 0)
 		has += more;
 	for (i = 0; i < has; i++) {
-		/* What an error flushes may be changed when its buffers are known to be free, of which there is no one time. */
+		/*
+		 * What an error flushes may be changed when its buffers are known to be free, of
+		 * which there is no one time.
+		 */
 		if (wc[i].status)
 			forget(cq, wc[i].qp_num, &judge);
 		else if (!(wc[i].opcode & WC_RECV))
@@ -666,18 +700,20 @@ static int is_alone(void)
 }
 
 /*
- * Who does not block waits elsewhere, and nobody waits if an event is there. With other threads one of them may arm the CQ
- * meanwhile, or poll it.
+ * Who does not block waits elsewhere, and nobody waits if an event is there. With other threads one
+ * of them may arm the CQ meanwhile, or poll it.
  */
 void waits_for(void *object)
 {
 	struct channel *channel = object;
+	struct pollfd events = { .events = POLLIN };
 	int of_channel = 0, armed = 0, late = 0;
 	size_t i;
 
 	if (!is_heard() || (fcntl(channel->fd, F_GETFL) & O_NONBLOCK) || !is_alone())
 		return;
-	if (poll(&(struct pollfd){ .fd = channel->fd, .events = POLLIN }, 1, 0) > 0)
+	events.fd = channel->fd;
+	if (poll(&events, 1, 0) > 0)
 		return;
 	take_lock();
 	for (i = 0; i < CQS; i++) {
@@ -691,7 +727,8 @@ void waits_for(void *object)
 	if (of_channel && !armed)
 		tell("unarmed-wait", "ibv_get_cq_event, and no CQ of the channel is armed");
 	if (late)
-		tell("armed-late", "ibv_get_cq_event, and what was in the CQ when it was armed was not polled");
+		tell("armed-late",
+		     "ibv_get_cq_event, and what was in the CQ when it was armed was not polled");
 }
 
 void event_taken(void *cq)
@@ -708,7 +745,8 @@ void event_taken(void *cq)
 /* ---- objects ---- */
 
 /* What is known of its address is of one before it. */
-VISIBLE struct cq *ibv_create_cq(struct context *context, int cqe, void *cq_context, struct channel *channel, int vector)
+VISIBLE struct cq *ibv_create_cq(struct context *context, int cqe, void *cq_context,
+				 struct channel *channel, int vector)
 {
 	struct cq *cq = NEXT(ibv_create_cq)(context, cqe, cq_context, channel, vector);
 	struct known_cq *k;
@@ -771,8 +809,12 @@ VISIBLE struct context *ibv_open_device(void *device)
 	for (i = 0; i < DEVICES; i++) {
 		if (devices[i].context)
 			continue;
-		devices[i] = (struct device){ context, context->ops[POLL_CQ], context->ops[REQ_NOTIFY_CQ],
-			context->ops[POST_SEND], context->ops[POST_RECV], context->ops[POST_SRQ_RECV] };
+		devices[i] = (struct device){ context,
+					      context->ops[POLL_CQ],
+					      context->ops[REQ_NOTIFY_CQ],
+					      context->ops[POST_SEND],
+					      context->ops[POST_RECV],
+					      context->ops[POST_SRQ_RECV] };
 		context->ops[POLL_CQ] = poll_cq;
 		context->ops[REQ_NOTIFY_CQ] = req_notify_cq;
 		context->ops[POST_SEND] = post_send;
