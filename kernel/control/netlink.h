@@ -5,8 +5,6 @@
 
 #include <net/netlink.h>
 
-#define PIB_MODULE_VERSION "0.1.0"
-
 struct genl_info;
 
 /* Return: the value of attribute @attr, or @otherwise if it is not given. Context: any. */
