@@ -116,11 +116,11 @@ model::End end_of(const Port &port)
 	return {port.owner->config.name, port.p.num};
 }
 
-void add_arrivals(model::Faults &model, model::End to, const std::optional<Lane> &lane)
+void add_arrivals(model::Faults &model, model::End to, const std::optional<Pipe> &pipe)
 {
-	if (!lane)
+	if (!pipe)
 		return;
-	const pib_fault_counts &c = lane->counts();
+	const pib_fault_counts &c = pipe->counts();
 	model.counts.push_back(
 		{std::move(to), c.packets, c.lost, c.damaged, c.duplicated, c.reordered});
 }

@@ -248,7 +248,7 @@ void Core::flush(std::uint64_t now)
 
 void Core::timers(std::uint64_t now)
 {
-	forwarder_.lanes(now);
+	forwarder_.pipes(now);
 	if (now < deadline_) {
 		flush(now);
 		return;

@@ -16,9 +16,9 @@ bool is_management(const Packet &packet)
 	return packet.h.dqpn <= 1;
 }
 
-LanePacket copy_of(const Packet &packet, std::uint8_t vl, unsigned hops)
+PipePacket copy_of(const Packet &packet, std::uint8_t vl, unsigned hops)
 {
-	LanePacket copy{{packet.bytes, packet.bytes + packet.length}, hops, 0};
+	PipePacket copy{{packet.bytes, packet.bytes + packet.length}, hops, 0};
 	copy.bytes[0] = static_cast<std::uint8_t>(vl << 4 | (copy.bytes[0] & 0x0F));
 	return copy;
 }
@@ -55,7 +55,7 @@ bool count_overrun(Port &at, std::uint64_t now)
 
 /// The queue before a slow cable is long: the receiver is told (Annex A10). The ICRC does not
 /// cover the bit.
-void mark(Port &out, const Packet &packet, LanePacket &copy, std::uint32_t fill, std::uint64_t now)
+void mark(Port &out, const Packet &packet, PipePacket &copy, std::uint32_t fill, std::uint64_t now)
 {
 	if (is_management(packet) || packet.h.tp == PIB_TP_CNP || packet.h.flags & PIB_H_FECN ||
 	    !pib_cc_marks(&out.p, fill, static_cast<std::uint32_t>(packet.payload_length), 1))
@@ -75,9 +75,9 @@ void Forwarder::set_lanes(Port &port, unsigned direction)
 	std::erase(bad_, &port);
 	if (!faults.bad())
 		return;
-	faults.arrival.emplace(faults.config, direction, Lane::Damaged::dropped);
+	faults.arrival.emplace(faults.config, direction, Pipe::Damaged::dropped);
 	if (!port.cable)
-		faults.departure.emplace(faults.config, !direction, Lane::Damaged::sent);
+		faults.departure.emplace(faults.config, !direction, Pipe::Damaged::sent);
 	bad_.push_back(&port);
 }
 
@@ -89,32 +89,32 @@ void Forwarder::forget(Switch &node)
 
 void Forwarder::arrive_badly(Port &in, const Packet &packet, std::uint64_t now)
 {
-	Lane &lane = *in.faults.arrival;
-	if (!is_management(packet) && lane.full(now)) {
+	Pipe &pipe = *in.faults.arrival;
+	if (!is_management(packet) && pipe.full(now)) {
 		agents_ran_ |= count_overrun(in, now);
 		return;
 	}
 	const pib_fate fate =
-		lane.enter(copy_of(packet, packet.h.vl, 0), is_management(packet), now);
+		pipe.enter(copy_of(packet, packet.h.vl, 0), is_management(packet), now);
 	agents_ran_ |= count_fate(in, fate, now);
 }
 
-void Forwarder::depart_badly(Port &out, Lane &lane, const Packet &packet, std::uint8_t vl,
+void Forwarder::depart_badly(Port &out, Pipe &pipe, const Packet &packet, std::uint8_t vl,
 			     unsigned hops, std::uint64_t now)
 {
-	if (!is_management(packet) && lane.full(now)) {
+	if (!is_management(packet) && pipe.full(now)) {
 		out.counts.xmit_discard++;
 		return;
 	}
 	count_out(out, packet, vl);
-	LanePacket copy = copy_of(packet, vl, hops);
-	mark(out, packet, copy, lane.fill(now), now);
-	const pib_fate fate = lane.enter(std::move(copy), is_management(packet), now);
+	PipePacket copy = copy_of(packet, vl, hops);
+	mark(out, packet, copy, pipe.fill(now), now);
+	const pib_fate fate = pipe.enter(std::move(copy), is_management(packet), now);
 	if (out.cable)
 		agents_ran_ |= count_fate(*out.cable, fate, now);
 }
 
-void Forwarder::let_in(Port &in, LanePacket packet, std::uint64_t now)
+void Forwarder::let_in(Port &in, PipePacket packet, std::uint64_t now)
 {
 	Packet parsed;
 	if (!parse_packet(keep(std::move(packet.bytes)), parsed))
@@ -122,7 +122,7 @@ void Forwarder::let_in(Port &in, LanePacket packet, std::uint64_t now)
 }
 
 /// Damage may have hit the headers: what makes no packet any more stays here.
-void Forwarder::let_out(Port &out, LanePacket packet)
+void Forwarder::let_out(Port &out, PipePacket packet)
 {
 	Packet parsed;
 	const std::size_t length = packet.bytes.size();
@@ -153,7 +153,7 @@ bool Forwarder::run_lanes(std::uint64_t now)
 	return any;
 }
 
-void Forwarder::lanes(std::uint64_t now)
+void Forwarder::pipes(std::uint64_t now)
 {
 	run_waiting(now);
 }

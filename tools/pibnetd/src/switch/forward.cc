@@ -195,9 +195,9 @@ void Forwarder::leave(Port &out, std::uint8_t in, const Packet &packet, unsigned
 void Forwarder::transmit(Port &out, const Packet &packet, std::uint8_t vl, unsigned hops,
 			 std::uint64_t now)
 {
-	auto &lane = out.cable ? out.cable->faults.arrival : out.faults.departure;
-	if (lane) {
-		depart_badly(out, *lane, packet, vl, hops, now);
+	auto &pipe = out.cable ? out.cable->faults.arrival : out.faults.departure;
+	if (pipe) {
+		depart_badly(out, *pipe, packet, vl, hops, now);
 		return;
 	}
 	count_out(out, packet, vl);

@@ -47,14 +47,14 @@ public:
 	const std::vector<std::uint8_t> &keep(std::vector<std::uint8_t> bytes);
 	/// The link goes away: what waits there is dropped.
 	void forget(Link &link);
-	/// The port's cable has other faults than before: what is in its lanes is lost. direction:
+	/// The port's cable has other faults than before: what is in its pipes is lost. direction:
 	/// 0 or 1, the other one at the other end of a cable.
 	void set_lanes(Port &port, unsigned direction);
 	/// The switch goes away.
 	void forget(Switch &node);
-	/// Lets on what the lanes of bad cables let out by now.
-	void lanes(std::uint64_t now);
-	/// When lanes() has something to do, ns; ~0: never.
+	/// Lets on what the pipes of bad cables let out by now.
+	void pipes(std::uint64_t now);
+	/// When pipes() has something to do, ns; ~0: never.
 	std::uint64_t lanes_due() const;
 
 private:
@@ -91,11 +91,11 @@ private:
 
 	// bad_cable.cc
 	void arrive_badly(Port &in, const Packet &packet, std::uint64_t now);
-	void depart_badly(Port &out, Lane &lane, const Packet &packet, std::uint8_t vl,
+	void depart_badly(Port &out, Pipe &pipe, const Packet &packet, std::uint8_t vl,
 			  unsigned hops, std::uint64_t now);
 	bool run_lanes(std::uint64_t now);
-	void let_in(Port &in, LanePacket packet, std::uint64_t now);
-	void let_out(Port &out, LanePacket packet);
+	void let_in(Port &in, PipePacket packet, std::uint64_t now);
+	void let_out(Port &out, PipePacket packet);
 
 	Wire &wire_;
 	Stats &stats_;
@@ -103,7 +103,7 @@ private:
 	std::deque<Waiting> waiting_;
 	std::vector<Link *> dirty_;
 	std::deque<std::vector<std::uint8_t>> kept_;
-	/// Those whose cables have lanes.
+	/// Those whose cables have pipes.
 	std::vector<Port *> bad_;
 	bool agents_ran_ = false;
 	/// Multicasts sent on since a packet came in.

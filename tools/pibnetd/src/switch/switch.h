@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "wire/auth.h"
-#include "switch/lane.h"
+#include "switch/pipe.h"
 #include "wire/proto.h"
 
 namespace pib::netd {

@@ -13,15 +13,15 @@
 namespace pib::netd {
 
 /// A packet with bytes of its own, LRH to ICRC.
-struct LanePacket {
+struct PipePacket {
 	std::vector<std::uint8_t> bytes;
 	/// Switches that it has passed.
 	unsigned hops = 0;
-	/// When it leaves the lane, ns.
+	/// When it leaves the pipe, ns.
 	std::uint64_t due = 0;
 };
 
-class Lane {
+class Pipe {
 public:
 	/// Fate of a damaged packet.
 	enum class Damaged {
@@ -31,30 +31,30 @@ public:
 		sent,
 	};
 
-	Lane(const pib_fault_cfg &config, unsigned direction, Damaged damaged);
+	Pipe(const pib_fault_cfg &config, unsigned direction, Damaged damaged);
 
 	/// No room: data must be dropped before it, management has a buffer of its own.
 	bool full(std::uint64_t now) const;
 	/// How full it is, in 1/256, for congestion control.
 	std::uint32_t fill(std::uint64_t now) const;
 	/// Takes a packet in and returns its fate.
-	pib_fate enter(LanePacket packet, bool management, std::uint64_t now);
+	pib_fate enter(PipePacket packet, bool management, std::uint64_t now);
 	/// The next one that is due, if any is.
-	std::optional<LanePacket> take(std::uint64_t now);
+	std::optional<PipePacket> take(std::uint64_t now);
 	/// When take() will have something, ns; ~0: never.
 	std::uint64_t due() const;
 
 	const pib_fault_counts &counts() const { return fault_.counts; }
 
 private:
-	void put(LanePacket packet, unsigned behind, std::uint64_t due);
+	void put(PipePacket packet, unsigned behind, std::uint64_t due);
 	void release(std::uint64_t due);
 
 	pib_fault fault_;
 	Damaged damaged_;
-	std::deque<LanePacket> queue_;
+	std::deque<PipePacket> queue_;
 	/// One that others overtake: so many of them, or until then.
-	std::optional<LanePacket> held_;
+	std::optional<PipePacket> held_;
 	unsigned overtakers_ = 0;
 	std::uint64_t held_until_ = 0;
 };
@@ -68,8 +68,8 @@ struct Faults {
 	/// When that happens next, ns.
 	std::uint64_t flap_at = 0;
 	/// Before the port, and towards the peer if the cable leads to one.
-	std::optional<Lane> arrival;
-	std::optional<Lane> departure;
+	std::optional<Pipe> arrival;
+	std::optional<Pipe> departure;
 
 	bool bad() const { return pib_fault_picks(&config) || config.latency || config.rate; }
 	bool any() const { return bad() || flap_up; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "switch/lane.h"
+#include "switch/pipe.h"
 
 #include <algorithm>
 
@@ -14,23 +14,23 @@ constexpr std::uint64_t kHeldNs = 2 * PIB_NSEC_PER_MSEC;
 
 } // namespace
 
-Lane::Lane(const pib_fault_cfg &config, unsigned direction, Damaged damaged) : damaged_(damaged)
+Pipe::Pipe(const pib_fault_cfg &config, unsigned direction, Damaged damaged) : damaged_(damaged)
 {
 	pib_fault_init(&fault_, &config, direction);
 }
 
-bool Lane::full(std::uint64_t now) const
+bool Pipe::full(std::uint64_t now) const
 {
 	return queue_.size() >= kPacketsMax || pib_fault_backlog(&fault_, now) >= kBuffer;
 }
 
-std::uint32_t Lane::fill(std::uint64_t now) const
+std::uint32_t Pipe::fill(std::uint64_t now) const
 {
 	const std::uint64_t parts = pib_fault_backlog(&fault_, now) / (kBuffer / 256);
 	return static_cast<std::uint32_t>(std::min<std::uint64_t>(parts, 256));
 }
 
-void Lane::release(std::uint64_t due)
+void Pipe::release(std::uint64_t due)
 {
 	if (!held_)
 		return;
@@ -40,7 +40,7 @@ void Lane::release(std::uint64_t due)
 }
 
 /// It leaves in its turn, behind those that it lets pass.
-void Lane::put(LanePacket packet, unsigned behind, std::uint64_t due)
+void Pipe::put(PipePacket packet, unsigned behind, std::uint64_t due)
 {
 	packet.due = due;
 	if (behind) {
@@ -55,7 +55,7 @@ void Lane::put(LanePacket packet, unsigned behind, std::uint64_t due)
 		release(due);
 }
 
-pib_fate Lane::enter(LanePacket packet, bool management, std::uint64_t now)
+pib_fate Pipe::enter(PipePacket packet, bool management, std::uint64_t now)
 {
 	const auto bytes = static_cast<std::uint32_t>(packet.bytes.size());
 	const auto lot = management ? PIB_FAULT_MGMT : PIB_FAULT_DATA;
@@ -75,18 +75,18 @@ pib_fate Lane::enter(LanePacket packet, bool management, std::uint64_t now)
 	return fate;
 }
 
-std::optional<LanePacket> Lane::take(std::uint64_t now)
+std::optional<PipePacket> Pipe::take(std::uint64_t now)
 {
 	if (held_ && held_until_ <= now)
 		release(now);
 	if (queue_.empty() || queue_.front().due > now)
 		return {};
-	std::optional<LanePacket> next = std::move(queue_.front());
+	std::optional<PipePacket> next = std::move(queue_.front());
 	queue_.pop_front();
 	return next;
 }
 
-std::uint64_t Lane::due() const
+std::uint64_t Pipe::due() const
 {
 	const std::uint64_t first = queue_.empty() ? ~std::uint64_t{0} : queue_.front().due;
 	return held_ ? std::min(first, held_until_) : first;
