@@ -16,8 +16,8 @@ CXXFLAGS ?= -O2 -g1
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
 CPPFLAGS += -I$(TOP)/tools -I$(TOP)/kernel/uapi $(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 LDLIBS += $(shell $(PKG_CONFIG) --libs $(PACKAGES))
-COMPILE = $(CXX) -std=c++20 $(CXXFLAGS) $(WARNINGS) $(CPPFLAGS) $(SANITIZE) $(PREFIX) -MMD -MP -c -o $@ $<
-COMPILE_C = $(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-unused-parameter $(SANITIZE) -MMD -MP -c -o $@ $<
+COMPILE = $(CXX) -std=c++20 $(CXXFLAGS) $(WARNINGS) $(CPPFLAGS) $(SANITIZE) $(PREFIX) -MD -MP -c -o $@ $<
+COMPILE_C = $(CC) -std=gnu11 $(CFLAGS) -Wall -Wextra -Wno-unused-parameter $(SANITIZE) -MD -MP -c -o $@ $<
 LINK = $(CXX) $(CXXFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 LINK_TEST = $(TEST_CXX) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lgtest -lgtest_main -lpthread
 

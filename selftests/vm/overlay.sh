@@ -5,6 +5,8 @@
 
 # in_overlay UPPER COMMAND...: COMMAND in the root, in a mount namespace of its own. With $kernel_dir: that is
 # /mnt/kernel, the source that it is made from /mnt/linux, and what it has in root/ lies on the root (see kernel).
+# Where ccache takes what a file depends on from the compiler (-MD), it has no need to preprocess what it does not know
+# yet, which a quarter of the time would go to.
 in_overlay() {
 	local upper=$1 rc=0
 	shift
@@ -33,7 +35,7 @@ in_overlay() {
 		rc=0
 		chroot "$m" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
 			DEBIAN_FRONTEND=noninteractive INITRD=No DEBIAN_KERNEL_USE_CCACHE=1 KBUILD_EXTRA_WARN=1 \
-			CCACHE_DIR=/mnt/cache/ccache CCACHE_NOHASHDIR=1 "$@" || rc=$?
+			CCACHE_DIR=/mnt/cache/ccache CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 "$@" || rc=$?
 		exit $rc
 		' bash "$(root_dir)" "$upper" "$top" "$lab/cache" "${kernel_dir:-}" "${kernel_dir:+$lab/linux-source-6.12}" "$@" || rc=$?
 	rm -rf --one-file-system "$upper.work" "$upper.mnt"
