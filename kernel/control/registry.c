@@ -24,6 +24,8 @@
 #include "core/notify.h"
 #include "hca/hca.h"
 #include "udp/standalone_lid.h"
+#include "udp/bearer_keys.h"
+#include "udp/hello.h"
 #include "udp/link.h"
 #include "verbs/device.h"
 #include "verbs/name.h"

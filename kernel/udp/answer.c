@@ -9,6 +9,7 @@
 #include "fabric/switch.h"
 #include "udp/answer.h"
 #include "udp/bearer.h"
+#include "udp/hello.h"
 #include "udp/link.h"
 
 /* Least time between two answers to peers that get no link. */

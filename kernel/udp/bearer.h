@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Bearers: a netdev's place in a fabric, and the discovery of other hosts. Users know bearers as
- * uplinks.
- */
+/* Bearers: a netdev's place in a fabric. Users know bearers as uplinks. */
 #ifndef PIB_UDP_BEARER_H
 #define PIB_UDP_BEARER_H
 
 #include <linux/workqueue.h>
 #include "proto/cookie.h"
 #include "udp/keys.h"
+#include "udp/newcomer.h"
 #include "udp/socket.h"
 
 struct netlink_ext_ack;
@@ -17,25 +15,8 @@ struct pib_net;
 struct pib_switch;
 struct pib_udp_link;
 
-#define PIB_NEWCOMERS	16
 #define PIB_SLS		16
 #define PIB_DSCP_MAX	63
-
-/**
- * struct pib_newcomer - a peer that has echoed an answer
- * @from: the peer's address
- * @way: how its datagram came
- * @h: the hello in that datagram
- * @type: enum pib_dg_type
- * @to_id: link id to which the datagram was sent
- */
-struct pib_newcomer {
-	struct pib_addr from;
-	struct pib_hello_way way;
-	struct pib_hello h;
-	u8 type;
-	u32 to_id;
-};
 
 /**
  * struct pib_bearer - a netdev's place in a fabric
@@ -150,16 +131,6 @@ void pib_bearer_put(struct pib_bearer *bearer);
  */
 void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw);
 
-/*
- * Change the keys of the fabric. A link begins a new session if it needs one. A link whose peer
- * uses a key that is dropped is lost, which only req->force permits.
- *
- * Context: pn->lock held; sleeps.
- * Return: 0; -EINVAL: the bearer has no key, or see pib_keys_exchange(); -EBUSY: a peer uses a key
- * that would be dropped; the reason in @extack.
- */
-int pib_bearer_set_keys(struct pib_bearer *bearer, const struct pib_keys_req *req,
-			struct netlink_ext_ack *extack);
 /* Set which peers get a port: enum pib_hello_accept. Context: pn->lock held. */
 void pib_bearer_set_accept(struct pib_bearer *bearer, u8 accept);
 /* Set DSCP and ECN of data datagrams. Context: pn->lock held. */
@@ -191,15 +162,6 @@ bool pib_bearer_has_lid(struct pib_bearer *bearer, u16 lid);
  * Return: true if it may happen now.
  */
 bool pib_bearer_is_due(struct pib_bearer *bearer, unsigned long *next, unsigned int ms);
-/* Send discovery hellos soon, and often for a while. Context: any. */
-void pib_bearer_announce(struct pib_bearer *bearer);
-/* Fill in the fields of a hello that the bearer and @port's node know. Context: softirqs off. */
-void pib_bearer_fill_hello(struct pib_bearer *bearer, struct pib_kport *port, struct pib_hello *h);
-
-/* Take in a control datagram. Context: softirqs off, RCU. */
-void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
-			const struct pib_hello_way *way, const u8 *buf, u32 len);
-
 /* Restart all links after the netdev went down or came up. Context: any but interrupts. */
 void pib_bearer_carrier(struct pib_bearer *bearer);
 

@@ -24,6 +24,7 @@
 #include "udp/seal.h"
 #include "udp/answer.h"
 #include "udp/bearer.h"
+#include "udp/hello.h"
 #include "udp/wire.h"
 #include "tracing/fabric.h"
 

@@ -23,6 +23,7 @@
 #include "udp/seal.h"
 #include "udp/link.h"
 #include "udp/bearer.h"
+#include "udp/discovery.h"
 #include "udp/socket.h"
 #include "udp/wire.h"
 

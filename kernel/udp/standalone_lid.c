@@ -8,6 +8,7 @@
 #include "fabric/switch.h"
 #include "udp/link.h"
 #include "udp/bearer.h"
+#include "udp/hello.h"
 
 u16 pib_lid_choice(u64 port_guid, unsigned int n)
 {

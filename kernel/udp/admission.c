@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Admission: which peers a bearer gives a port, and which links may follow their peers. */
+#include <linux/net.h>
+#include "fabric/switch.h"
+#include "udp/admission.h"
+#include "udp/answer.h"
+#include "udp/bearer.h"
+#include "udp/link.h"
+
+static bool same_host(const struct pib_addr *a, const struct pib_addr *b)
+{
+	const struct pib_addr there = { .family = b->family, .port = a->port, .v6 = b->v6 };
+
+	return pib_addr_equal(a, &there);
+}
+
+/* Return: true if the user has named the host at @from as a peer. */
+static bool bearer_names(struct pib_bearer *bearer, const struct pib_addr *from)
+{
+	struct pib_udp_link *link;
+	bool named = false;
+
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry) {
+		if (link->kind != PIB_UDP_LINK_EXPLICIT)
+			continue;
+		spin_lock_bh(&link->lock);
+		named = same_host(&link->peer[link->to], from);
+		spin_unlock_bh(&link->lock);
+		if (named)
+			break;
+	}
+	return named;
+}
+
+/* Return: @way, with @named filled in if it matters for @accept. Context: RCU. */
+static struct pib_hello_way bearer_way(struct pib_bearer *bearer, u8 accept,
+				       const struct pib_addr *from, const struct pib_hello_way *way)
+{
+	struct pib_hello_way full = *way;
+
+	full.named = (accept == PIB_HELLO_PEERS || accept == PIB_HELLO_LINK) &&
+		     bearer_names(bearer, from);
+	return full;
+}
+
+bool pib_bearer_may_lead(struct pib_bearer *bearer, const struct pib_udp_link *link,
+			 const struct pib_addr *from, const struct pib_hello *h,
+			 const struct pib_hello_way *way)
+{
+	u8 accept = READ_ONCE(bearer->accept);
+	struct pib_hello_way full = bearer_way(bearer, accept, from, way);
+
+	return pib_hello_follows(accept, link->kind == PIB_UDP_LINK_TRUNK, h, &full);
+}
+
+bool pib_bearer_may_move(struct pib_bearer *bearer, const struct pib_udp_link *link,
+			 const struct pib_addr *from, const struct pib_hello *h,
+			 const struct pib_hello_way *way)
+{
+	/* If the link goes down meanwhile, the peer has to say it again. */
+	return link->kind != PIB_UDP_LINK_EXPLICIT &&
+	       READ_ONCE(link->fsm.state) != PIB_LINK_UP &&
+	       pib_bearer_may_lead(bearer, link, from, h, way);
+}
+
+/* Refuse a peer that the bearer does not accept. Context: RCU, softirqs off. */
+static void bearer_turn_away(struct pib_bearer *bearer, const struct pib_addr *from,
+			     const struct pib_hello *h)
+{
+	pib_udp_sock_drop(bearer->sock, rx_stranger);
+	if (h->link_id)
+		pib_answer_send(bearer, from, h, PIB_DG_BYE, PIB_REFUSED_CLOSED);
+}
+
+/* Refuse a peer for want of a port in the host switch. Context: RCU, softirqs off. */
+static void bearer_is_full(struct pib_bearer *bearer, const struct pib_addr *from,
+			   const struct pib_hello *h)
+{
+	net_warn_ratelimited("pib: no free port for %.64s\n", h->desc);
+	pib_udp_sock_drop(bearer->sock, rx_no_port);
+	if (h->link_id)
+		pib_answer_send(bearer, from, h, PIB_DG_BYE, PIB_REFUSED_FULL);
+}
+
+bool pib_bearer_admits(struct pib_bearer *bearer, const struct pib_addr *from,
+		       const struct pib_hello *h, const struct pib_hello_way *way)
+{
+	struct pib_switch *sw = rcu_dereference(bearer->sw);
+	u8 accept = READ_ONCE(bearer->accept);
+	struct pib_hello_way full = bearer_way(bearer, accept, from, way);
+
+	if (!sw)
+		pib_udp_sock_drop(bearer->sock, rx_no_port);
+	else if (!pib_hello_admits(accept, h, &full))
+		bearer_turn_away(bearer, from, h);
+	else if (!pib_switch_free_port(sw))
+		bearer_is_full(bearer, from, h);
+	else
+		return true;
+	return false;
+}
