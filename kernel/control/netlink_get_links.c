@@ -8,6 +8,7 @@
 #include "fabric/impair.h"
 #include "hca/hca.h"
 #include "udp/link.h"
+#include "udp/session.h"
 
 static int put_end(struct sk_buff *skb, int attr, const struct pib_kport *port)
 {

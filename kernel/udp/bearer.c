@@ -15,6 +15,7 @@
 #include "udp/hello.h"
 #include "udp/link.h"
 #include "udp/newcomer.h"
+#include "udp/session.h"
 
 /* A link that the user did not ask for is given up when it has been down for so long. */
 #define LINK_EXPIRY_NS		(60 * PIB_NSEC_PER_SEC)

@@ -7,6 +7,7 @@
 #include "udp/bearer_keys.h"
 #include "udp/hello.h"
 #include "udp/link.h"
+#include "udp/session.h"
 
 /*
  * Return: true if a link would be lost because its peer uses a key which is none of @keys. A link

@@ -14,6 +14,7 @@
 #include "udp/discovery.h"
 #include "udp/link.h"
 #include "udp/newcomer.h"
+#include "udp/session.h"
 
 /* Least time between two lines in the log about a host that has our node GUID. */
 #define CLONE_QUIET_MS		60000

@@ -5,53 +5,21 @@
 
 #include <linux/timer.h>
 #include <linux/workqueue.h>
-#include <net/dst_cache.h>
 #include "fabric/link.h"
 #include "fabric/port.h"
 #include "proto/link.h"
+#include "udp/bearer.h"
 #include "udp/reassembly.h"
 #include "udp/socket.h"
 
-struct pib_bearer;
-struct pib_keys;
 struct pib_seal;
+struct pib_udp_session;
+struct pib_upath;
 
 enum pib_udp_link_kind {
 	PIB_UDP_LINK_TRUNK,	/* found by discovery */
 	PIB_UDP_LINK_ACCEPTED,	/* a peer asked for a port of the host switch */
 	PIB_UDP_LINK_EXPLICIT,	/* made by the user, to one address */
-};
-
-/**
- * struct pib_upath - a session as the data path sees it; replaced as a whole
- * @peer: addresses from which the peer may send, IPv4 and IPv6
- * @to: index in @peer of the address to send to
- * @remote_id: link id that the peer wants
- * @nonce: own session
- * @peer_nonce: the peer's session
- * @tx_tag: tag of every datagram that is sent
- * @rx_tag: tag of every datagram that is taken
- * @noicrc: both ends do without ICRC
- * @segments: the peer knows segments
- * @ecn: the peer reports the network's marks
- * @seal: keyed fabrics: how data is sealed; else NULL
- * @cache: route
- * @rcu: freed after a grace period
- */
-struct pib_upath {
-	struct pib_addr peer[2];
-	u8 to;
-	u32 remote_id;
-	u64 nonce;
-	u64 peer_nonce;
-	u16 tx_tag;
-	u16 rx_tag;
-	bool noicrc;
-	bool segments;
-	bool ecn;
-	struct pib_seal *seal;
-	struct dst_cache cache;
-	struct rcu_head rcu;
 };
 
 /**
@@ -140,15 +108,15 @@ static inline struct pib_udp_link *pib_kport_udp_link(const struct pib_kport *po
 	return base ? to_udp_link(base) : NULL;
 }
 
-/**
- * struct pib_udp_session - the session in which a peer was answered before it had a link
- * @id: link id in the answer
- * @nonce: session
- */
-struct pib_udp_session {
-	u32 id;
-	u64 nonce;
-};
+#define pib_udp_link_dbg(link, fmt, ...)					\
+	pr_debug("pib: %.64s, port %u: " fmt "\n",				\
+		 (link)->port->p.node->desc, (link)->port->p.num, ##__VA_ARGS__)
+
+/* Return: the namespace of @link. Context: any. */
+static inline struct pib_net *pib_udp_link_net(const struct pib_udp_link *link)
+{
+	return link->bearer->sock->pn;
+}
 
 /**
  * pib_udp_link_create() - plug a cable that leads to another host into a port
@@ -176,60 +144,7 @@ void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead);
  */
 void pib_udp_link_free(struct list_head *dead);
 
-/*
- * Take in a control datagram for this link. @may_move: see pib_hello_follows(). Context: softirqs
- * off, RCU.
- */
-void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from, bool may_move,
-			  const struct pib_hello *h, u8 type);
-/*
- * Take in a control datagram for this link that is not authentic. If it answers this link's hello,
- * note for the user that the keys differ. Nothing else follows from it. Context: softirqs off, RCU.
- */
-void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *from,
-			    const struct pib_hello *h);
-/*
- * Return: true if @h comes from the port that was discovered or accepted, or if the user named an
- * address. Context: any.
- */
-bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h);
-/*
- * Return: the reason for which the peer refuses the link; NULL: it does not refuse it, or not any
- * more. Context: link->lock held.
- */
-const char *pib_udp_link_refusal(const struct pib_udp_link *link);
-/**
- * pib_upath_find() - find the session that a datagram with data claims to belong to
- * @sock: sockets by which the datagram came
- * @id: link id in its link header
- * @tag: tag in its link header
- * @from: sender
- * @link: result: the link; NULL if there is none
- *
- * Context: softirqs off, RCU.
- * Return: the session; NULL: the datagram is counted, and must be dropped.
- */
-struct pib_upath *pib_upath_find(struct pib_udp_sock *sock, u32 id, u16 tag,
-				 const struct pib_addr *from, struct pib_udp_link **link);
-/*
- * Start a new session: the peer sees a cable pulled and, unless @down, put back. Context: softirqs
- * off.
- */
-void pib_udp_link_restart(struct pib_udp_link *link, bool down);
-/*
- * Take the fabric's new keys into use. A session whose own key is not the first one any more, or
- * whose peer's key is none of them, is replaced by a new session. Context: RCU, softirqs off;
- * pn->lock held.
- */
-void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys);
-/*
- * Return: true if there is a session and its ends use different keys, the peer the second one.
- * Context: link->lock held.
- */
-bool pib_udp_link_by_second_key(const struct pib_udp_link *link);
-/* Note that a discovery hello of the peer came from @from. Context: softirqs off. */
-void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from);
-/* Bring the port in line with the session. Context: process; pn->link_lock held. */
-void pib_udp_link_settle(struct pib_udp_link *link);
+/* Tell listeners of an event of the link, enum pib_event_kind. Context: link->lock held. */
+void pib_udp_link_notify(const struct pib_udp_link *link, u8 kind);
 
 #endif

@@ -11,6 +11,7 @@
 #include "udp/discovery.h"
 #include "udp/link.h"
 #include "udp/newcomer.h"
+#include "udp/session.h"
 
 /* Return: true if both are the same peer: the same port, or for a trunk the same node. */
 static bool newcomer_is_same(const struct pib_newcomer *a, const struct pib_newcomer *b)

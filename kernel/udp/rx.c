@@ -22,6 +22,7 @@
 #include "udp/reassembly.h"
 #include "udp/seal.h"
 #include "udp/link.h"
+#include "udp/path.h"
 #include "udp/bearer.h"
 #include "udp/discovery.h"
 #include "udp/socket.h"

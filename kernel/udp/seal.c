@@ -16,6 +16,7 @@
 #include "udp/auth.h"
 #include "udp/bearer.h"
 #include "udp/link.h"
+#include "udp/path.h"
 #include "udp/seal.h"
 #include "udp/socket.h"
 

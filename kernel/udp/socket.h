@@ -34,6 +34,12 @@ struct pib_addr {
 
 bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b);
 
+/* Return: the place of @a in arrays that have IPv4 and IPv6. Context: any. */
+static inline unsigned int pib_addr_slot(const struct pib_addr *a)
+{
+	return a->family == AF_INET6;
+}
+
 /*
  * struct pib_udp_stats - counters of a netdev's sockets, as enum pib_us_attr names and orders them
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Sessions with peers, as kernel/udp/link.c and kernel/udp/bearer.c keep them: the state machine is
-// that of kernel/proto/link.c.
+// Sessions with peers, as kernel/udp/session.c and kernel/udp/discovery.c keep them: the state
+// machine is that of kernel/proto/link.c.
 #include <fmt/format.h>
 
 #include <algorithm>

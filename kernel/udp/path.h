@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Paths of links over UDP: what the data path knows of a session. */
+#ifndef PIB_UDP_PATH_H
+#define PIB_UDP_PATH_H
+
+#include <net/dst_cache.h>
+#include "udp/socket.h"
+
+struct pib_seal;
+struct pib_udp_link;
+
+/**
+ * struct pib_upath - a session as the data path sees it; replaced as a whole
+ * @peer: addresses from which the peer may send, IPv4 and IPv6
+ * @to: index in @peer of the address to send to
+ * @remote_id: link id that the peer wants
+ * @nonce: own session
+ * @peer_nonce: the peer's session
+ * @tx_tag: tag of every datagram that is sent
+ * @rx_tag: tag of every datagram that is taken
+ * @noicrc: both ends do without ICRC
+ * @segments: the peer knows segments
+ * @ecn: the peer reports the network's marks
+ * @seal: keyed fabrics: how data is sealed; else NULL
+ * @cache: route
+ * @rcu: freed after a grace period
+ */
+struct pib_upath {
+	struct pib_addr peer[2];
+	u8 to;
+	u32 remote_id;
+	u64 nonce;
+	u64 peer_nonce;
+	u16 tx_tag;
+	u16 rx_tag;
+	bool noicrc;
+	bool segments;
+	bool ecn;
+	struct pib_seal *seal;
+	struct dst_cache cache;
+	struct rcu_head rcu;
+};
+
+/**
+ * pib_upath_find() - find the session that a datagram with data claims to belong to
+ * @sock: sockets by which the datagram came
+ * @id: link id in its link header
+ * @tag: tag in its link header
+ * @from: sender
+ * @link: result: the link; NULL if there is none
+ *
+ * Context: softirqs off, RCU.
+ * Return: the session; NULL: the datagram is counted, and must be dropped.
+ */
+struct pib_upath *pib_upath_find(struct pib_udp_sock *sock, u32 id, u16 tag,
+				 const struct pib_addr *from, struct pib_udp_link **link);
+
+/* Bring the path in line with the session. Context: link->lock held. */
+void pib_upath_update(struct pib_udp_link *link);
+/*
+ * Return: true if the link's seal is that of the present session with the peer's. Context:
+ * link->lock held.
+ */
+bool pib_udp_link_has_seal(const struct pib_udp_link *link);
+
+#endif

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Sessions of links over UDP: control datagrams and timers go to the state machine (proto/link.c),
+ * which says what is to be sent.
+ */
+#include <linux/ktime.h>
+#include <linux/net.h>
+#include <linux/random.h>
+#include "core/net.h"
+#include "core/notify.h"
+#include "fabric/port.h"
+#include "udp/bearer.h"
+#include "udp/hello.h"
+#include "udp/keys.h"
+#include "udp/link.h"
+#include "udp/path.h"
+#include "udp/seal.h"
+#include "udp/session.h"
+
+/* Each hello is refused by itself, so a refusal that is older than this does not count any more. */
+#define PIB_UDP_LINK_REFUSED_NS	(10 * PIB_NSEC_PER_SEC)
+
+static u64 new_nonce(void)
+{
+	u64 nonce;
+
+	do
+		nonce = get_random_u64();
+	while (!nonce);
+	return nonce;
+}
+
+/**
+ * struct outgoing - a control datagram built under the lock, to be sent outside of it
+ * @len: bytes; 0: there is none
+ * @to: where to
+ * @bytes: the datagram
+ */
+struct outgoing {
+	size_t len;
+	struct pib_addr to;
+	u8 bytes[PIB_HELLO_WIRE_LEN];
+};
+
+/* Write the authentication bytes, if the fabric has keys. Return: -errno: do not send @bytes. */
+static int udp_link_authenticate(const struct pib_udp_link *link, u8 *bytes)
+{
+	const struct pib_auth *own;
+	struct pib_keys *keys;
+	int err = 0;
+
+	lockdep_assert_held(&link->lock);
+	rcu_read_lock();
+	keys = rcu_dereference(link->bearer->keys);
+	if (keys) {
+		own = pib_keys_find(keys, link->fsm.key);
+		err = own ? pib_auth_seal(own, bytes) : -ENOKEY;
+	}
+	rcu_read_unlock();
+	return err;
+}
+
+static void udp_link_build(struct pib_udp_link *link, struct outgoing *o)
+{
+	struct pib_hello h = {};
+
+	lockdep_assert_held(&link->lock);
+	pib_bearer_fill_hello(link->bearer, link->port, &h);
+	if (link->kind == PIB_UDP_LINK_TRUNK)
+		h.caps |= PIB_CAP_AUTO;
+	o->to = link->peer[link->to];
+	o->len = pib_link_build(&link->fsm, &h, ktime_get_ns(), o->bytes);
+	if (udp_link_authenticate(link, o->bytes))
+		o->len = 0;
+}
+
+static void udp_link_send(struct pib_udp_link *link, const struct outgoing *o)
+{
+	if (o->len && o->to.family && READ_ONCE(link->bearer->sock->running))
+		pib_udp_sock_send_control(link->bearer->sock, o->bytes, o->len, &o->to);
+}
+
+static void udp_link_rearm(struct pib_udp_link *link)
+{
+	u64 now = ktime_get_ns(), deadline = pib_link_deadline(&link->fsm);
+
+	lockdep_assert_held(&link->lock);
+	if (link->dead || deadline == PIB_LINK_NEVER)
+		return;
+	mod_timer(&link->timer,
+		  jiffies + (deadline > now ? nsecs_to_jiffies(deadline - now) : 0) + 1);
+}
+
+/* Carry out @todo, which the state machine has returned. */
+static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o)
+{
+	lockdep_assert_held(&link->lock);
+	if (todo & PIB_LINK_DO_REJECT)
+		pib_udp_sock_drop(link->bearer->sock, rx_bad_hello);
+	if (todo & PIB_LINK_DO_DOWN)
+		link->bounce = true;
+	if (todo & PIB_LINK_DO_SEND)
+		udp_link_build(link, o);
+	pib_upath_update(link);
+	udp_link_rearm(link);
+	queue_work(pib_wq, &link->work);
+}
+
+/*
+ * Tell the state machine if our sockets have dropped datagrams since the last look: those of the
+ * peer may be among them.
+ */
+static void udp_link_own_losses(struct pib_udp_link *link)
+{
+	u32 overruns = pib_udp_sock_overruns(link->bearer->sock);
+
+	if (overruns != link->overruns)
+		pib_link_deaf(&link->fsm, ktime_get_ns());
+	link->overruns = overruns;
+}
+
+static void udp_link_tick(struct pib_udp_link *link, struct outgoing *o)
+{
+	u32 todo;
+
+	lockdep_assert_held(&link->lock);
+	udp_link_own_losses(link);
+	todo = pib_link_timer(&link->fsm, ktime_get_ns());
+	if (todo & PIB_LINK_DO_DOWN) {
+		pib_udp_link_dbg(link, "%.64s is silent", link->fsm.peer_desc);
+		/* The peer is lost: it may be reachable by its other address. */
+		if (link->peer[!link->to].family)
+			link->to = !link->to;
+		udp_link_act(link, todo, o);
+		return;
+	}
+	/* A peer with two addresses is called by each in turn. */
+	if (todo & PIB_LINK_DO_SEND && link->fsm.state == PIB_LINK_IDLE &&
+	    link->peer[!link->to].family)
+		link->to = !link->to;
+	if (todo & PIB_LINK_DO_SEND)
+		udp_link_build(link, o);
+	udp_link_rearm(link);
+}
+
+void pib_udp_link_timer(struct timer_list *t)
+{
+	struct pib_udp_link *link = container_of(t, struct pib_udp_link, timer);
+	struct outgoing o = {};
+
+	spin_lock(&link->lock);
+	if (!link->dead)
+		udp_link_tick(link, &o);
+	spin_unlock(&link->lock);
+	rcu_read_lock();
+	udp_link_send(link, &o);
+	rcu_read_unlock();
+}
+
+void pib_udp_link_begin_session(struct pib_udp_link *link, u32 id,
+				const struct pib_udp_session *said)
+{
+	const struct pib_keys *keys = pib_bearer_keys(link->bearer);
+
+	lockdep_assert_held(&pib_udp_link_net(link)->lock);
+	spin_lock_bh(&link->lock);
+	if (said)
+		pib_link_init_answered(&link->fsm, id, said->nonce);
+	else
+		pib_link_init(&link->fsm, id, new_nonce());
+	if (keys) {
+		link->fsm.key = pib_auth_id(keys->key);
+		link->fsm.second_key = pib_keys_second_id(keys);
+	}
+	/* Do not call a peer that the user has not named: its hello may be a forgery. */
+	link->fsm.passive = link->kind != PIB_UDP_LINK_EXPLICIT;
+	/* Both ends of a trunk are passive, and discovery may be over when the session is lost. */
+	link->fsm.recalls = link->kind == PIB_UDP_LINK_TRUNK;
+	link->dead = false;
+	pib_udp_link_notify(link, PIB_EVENT_KIND_LINK_NEW);
+	mod_timer(&link->timer, jiffies + 1);
+	spin_unlock_bh(&link->lock);
+}
+
+void pib_udp_link_end_session(struct pib_udp_link *link)
+{
+	struct outgoing o = {};
+
+	spin_lock_bh(&link->lock);
+	if (link->fsm.state == PIB_LINK_UP) {
+		pib_link_bye(&link->fsm);
+		udp_link_build(link, &o);
+	}
+	link->dead = true;
+	pib_upath_update(link);
+	pib_udp_link_notify(link, PIB_EVENT_KIND_LINK_DEL);
+	spin_unlock_bh(&link->lock);
+	local_bh_disable();
+	rcu_read_lock();
+	udp_link_send(link, &o);
+	rcu_read_unlock();
+	local_bh_enable();
+}
+
+void pib_udp_link_restart(struct pib_udp_link *link, bool down)
+{
+	struct outgoing o = {};
+	u32 todo;
+
+	spin_lock_bh(&link->lock);
+	if (!link->dead) {
+		todo = pib_link_reset(&link->fsm, new_nonce(), down, ktime_get_ns());
+		udp_link_act(link, todo, &o);
+	}
+	spin_unlock_bh(&link->lock);
+	udp_link_send(link, &o);
+}
+
+void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys)
+{
+	struct outgoing o = {};
+	u32 todo;
+
+	spin_lock_bh(&link->lock);
+	if (!link->dead) {
+		todo = pib_link_rekey(&link->fsm, pib_auth_id(keys->key), pib_keys_second_id(keys),
+				      new_nonce(), ktime_get_ns());
+		/* A pair of sessions never comes back, so its counters are not needed any more. */
+		if (!pib_udp_link_has_seal(link)) {
+			pib_seal_put(link->seal);
+			link->seal = NULL;
+		}
+		udp_link_act(link, todo, &o);
+	}
+	spin_unlock_bh(&link->lock);
+	udp_link_send(link, &o);
+}
+
+bool pib_udp_link_by_second_key(const struct pib_udp_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	return link->fsm.state == PIB_LINK_UP && link->fsm.peer_key != link->fsm.key;
+}
+
+bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h)
+{
+	switch (link->kind) {
+	case PIB_UDP_LINK_TRUNK:
+		return link->peer_guid == h->node_guid;
+	case PIB_UDP_LINK_ACCEPTED:
+		return link->peer_guid == h->node_guid && link->peer_port_num == h->port_num;
+	}
+	return true;
+}
+
+/*
+ * Check the sender of a hello, and learn the addresses of peers that were discovered.
+ *
+ * Return: true if the hello is the peer's.
+ */
+static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *from, bool may_move,
+			   const struct pib_hello *h)
+{
+	unsigned int slot = pib_addr_slot(from);
+
+	lockdep_assert_held(&link->lock);
+	if (!pib_udp_link_is_peer(link, h))
+		return false;
+	if (pib_addr_equal(&link->peer[slot], from))
+		return true;
+	if (link->kind == PIB_UDP_LINK_EXPLICIT)
+		return false;
+	/* Whoever records the peer's datagrams must not move the link by sending them again. */
+	if (link->fsm.state == PIB_LINK_UP ? !pib_link_is_next(&link->fsm, h) : !may_move)
+		return false;
+	link->peer[slot] = *from;
+	return true;
+}
+
+static void udp_link_take_lids(struct pib_udp_link *link, const struct pib_hello *h)
+{
+	lockdep_assert_held(&link->lock);
+	link->num_lids = h->caps & PIB_CAP_STANDALONE ? min_t(u8, h->num_lids, PIB_HELLO_LIDS) : 0;
+	memcpy(link->lids, h->lids, link->num_lids * sizeof(link->lids[0]));
+}
+
+/*
+ * Note why the peer refuses the link, for the user. The peer is asked again and again, so the log
+ * has only changes of the reason.
+ */
+static void udp_link_note_refusal(struct pib_udp_link *link, u8 refusal)
+{
+	if (link->refused != refusal)
+		net_warn_ratelimited("pib: %.64s, port %u: the peer refuses the link: %s\n",
+				     link->port->p.node->desc, link->port->p.num,
+				     pib_hello_refusal_text(refusal));
+	link->refused = refusal;
+	link->refused_at = ktime_get_ns();
+}
+
+static bool udp_link_is_refused(struct pib_udp_link *link, const struct pib_hello *h, u8 type)
+{
+	lockdep_assert_held(&link->lock);
+	if (link->fsm.state == PIB_LINK_UP)
+		link->refused = PIB_REFUSED_NOT;
+	if (type != PIB_DG_BYE || !h->refusal || link->fsm.state == PIB_LINK_UP ||
+	    h->peer_nonce != link->fsm.nonce)
+		return false;
+	udp_link_note_refusal(link, h->refusal);
+	return true;
+}
+
+const char *pib_udp_link_refusal(const struct pib_udp_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	if (pib_link_key_unknown(&link->fsm))
+		return "the peer does not know this host's key, but the second one";
+	if (!link->refused || link->fsm.state == PIB_LINK_UP ||
+	    ktime_get_ns() > link->refused_at + PIB_UDP_LINK_REFUSED_NS)
+		return NULL;
+	return pib_hello_refusal_text(link->refused);
+}
+
+void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *from,
+			    const struct pib_hello *h)
+{
+	spin_lock_bh(&link->lock);
+	if (!link->dead && link->fsm.state != PIB_LINK_UP && h->peer_nonce == link->fsm.nonce &&
+	    pib_addr_equal(&link->peer[pib_addr_slot(from)], from))
+		udp_link_note_refusal(link, PIB_REFUSED_KEY);
+	spin_unlock_bh(&link->lock);
+}
+
+void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from, bool may_move,
+			  const struct pib_hello *h, u8 type)
+{
+	struct outgoing o = {};
+	u64 now = ktime_get_ns();
+	u32 todo;
+
+	spin_lock_bh(&link->lock);
+	if (link->dead) {
+		spin_unlock_bh(&link->lock);
+		return;
+	}
+	if (!udp_link_knows(link, from, may_move, h)) {
+		spin_unlock_bh(&link->lock);
+		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
+		return;
+	}
+	if (link->fsm.state != PIB_LINK_UP)
+		link->to = pib_addr_slot(from);
+	if (!udp_link_is_refused(link, h, type)) {
+		todo = pib_link_rx(&link->fsm, h, type, now);
+		if (link->fsm.state == PIB_LINK_UP)
+			link->alive_at = now;
+		if (todo & PIB_LINK_DO_LEARN)
+			udp_link_take_lids(link, h);
+		udp_link_act(link, todo, &o);
+	}
+	spin_unlock_bh(&link->lock);
+	udp_link_send(link, &o);
+}
+
+void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from)
+{
+	unsigned int slot = pib_addr_slot(from);
+	struct outgoing o = {};
+
+	spin_lock_bh(&link->lock);
+	if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && link->fsm.state != PIB_LINK_UP) {
+		link->peer[slot] = *from;
+		link->to = slot;
+		if (pib_link_may_reply(&link->fsm, 0, ktime_get_ns()))
+			udp_link_build(link, &o);
+	} else if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && !link->peer[slot].family) {
+		link->peer[slot] = *from;
+		pib_upath_update(link);
+	}
+	spin_unlock_bh(&link->lock);
+	udp_link_send(link, &o);
+}

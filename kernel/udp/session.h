@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Sessions of links over UDP. */
+#ifndef PIB_UDP_SESSION_H
+#define PIB_UDP_SESSION_H
+
+#include <linux/types.h>
+
+struct pib_addr;
+struct pib_hello;
+struct pib_keys;
+struct pib_udp_link;
+struct timer_list;
+
+/**
+ * struct pib_udp_session - the session in which a peer was answered before it had a link
+ * @id: link id in the answer
+ * @nonce: session
+ */
+struct pib_udp_session {
+	u32 id;
+	u64 nonce;
+};
+
+/*
+ * Begin the session of a new link, which has link id @id, or continue @said. From now on the link
+ * is alive. Context: process; pn->lock held.
+ */
+void pib_udp_link_begin_session(struct pib_udp_link *link, u32 id,
+				const struct pib_udp_session *said);
+/*
+ * Say goodbye, if the link is up, and have the link be dead from now on. Context: process; pn->lock
+ * held.
+ */
+void pib_udp_link_end_session(struct pib_udp_link *link);
+/* Function of link->timer. Context: softirq. */
+void pib_udp_link_timer(struct timer_list *t);
+
+/*
+ * Take in a control datagram for this link. @may_move: see pib_hello_follows(). Context: softirqs
+ * off, RCU.
+ */
+void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from, bool may_move,
+			  const struct pib_hello *h, u8 type);
+/*
+ * Take in a control datagram for this link that is not authentic. If it answers this link's hello,
+ * note for the user that the keys differ. Nothing else follows from it. Context: softirqs off, RCU.
+ */
+void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *from,
+			    const struct pib_hello *h);
+/*
+ * Return: true if @h comes from the port that was discovered or accepted, or if the user named an
+ * address. Context: any.
+ */
+bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h);
+/*
+ * Return: the reason for which the peer refuses the link; NULL: it does not refuse it, or not any
+ * more. Context: link->lock held.
+ */
+const char *pib_udp_link_refusal(const struct pib_udp_link *link);
+/*
+ * Start a new session: the peer sees a cable pulled and, unless @down, put back. Context: softirqs
+ * off.
+ */
+void pib_udp_link_restart(struct pib_udp_link *link, bool down);
+/*
+ * Take the fabric's new keys into use. A session whose own key is not the first one any more, or
+ * whose peer's key is none of them, is replaced by a new session. Context: RCU, softirqs off;
+ * pn->lock held.
+ */
+void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys);
+/*
+ * Return: true if there is a session and its ends use different keys, the peer the second one.
+ * Context: link->lock held.
+ */
+bool pib_udp_link_by_second_key(const struct pib_udp_link *link);
+/* Note that a discovery hello of the peer came from @from. Context: softirqs off. */
+void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from);
+
+#endif
