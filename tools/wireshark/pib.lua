@@ -1,0 +1,599 @@
+-- SPDX-License-Identifier: GPL-2.0
+-- Wireshark's dissector of pib's datagrams, written from docs/wire-format.md. docs/capture.md says how to use it.
+--
+-- A datagram is a link header and an InfiniBand packet, a segment of a frame of such packets, or control fields. The
+-- packets are handed to Wireshark's own dissector, "infiniband". What a keyed fabric seals stays closed: Lua has no
+-- ChaCha20-Poly1305.
+--
+-- Each place of a datagram is looked at only if it has been captured, so nothing in one causes an error of Lua.
+
+local VERSION = 2
+local DATA, HELLO, HELLO_ACK, KEEPALIVE, BYE, SEGMENT, PING, PONG = 0, 1, 2, 3, 4, 5, 14, 15
+local HEAD, SEGMENT_HEAD, SEAL_HEAD, SEAL_TAG, CONTROL, PING_LEAST = 8, 16, 16, 16, 176, 48
+local NOICRC, SEALED = 1, 2
+local LRH, GRH, BTH, ICRC = 8, 40, 12, 4
+local STALE = 0.1	-- seconds after which the receiver forgets a frame
+local COUNTERS = 8192	-- a counter may be so many above another one of the same super-packet
+
+local types = {
+	[DATA] = "DATA", [HELLO] = "HELLO", [HELLO_ACK] = "HELLO_ACK", [KEEPALIVE] = "KEEPALIVE", [BYE] = "BYE",
+	[SEGMENT] = "SEGMENT", [PING] = "PING", [PONG] = "PONG",
+}
+local roles = { "port of a switch", "port of an HCA" }
+local mtus = { "256", "512", "1024", "2048", "4096" }
+local refusals = {
+	[0] = "none", "every port is taken", "no switch of this fabric here", "the fabric's key is another one",
+	"strangers get no port",
+}
+local programs = { "pibping", "pibnetd" }
+local icrc_states = { [0] = "wrong", "right", "not computed", "not checked" }
+local WRONG, RIGHT, NOT_COMPUTED, NOT_CHECKED = 0, 1, 2, 3
+
+local pib = Proto("pib", "Software InfiniBand over UDP (pib)")
+
+pib.prefs.port = Pref.uint("UDP port", 18514, "UDP port of pib's hosts")
+pib.prefs.reassemble = Pref.bool("Put segments together", true, "InfiniBand packets are taken out of frames of several segments")
+pib.prefs.icrc = Pref.bool("Check ICRCs", true, "The ICRC of packets that have one is computed and compared")
+
+-- ---- fields ----
+
+local f, notes = {}, {}
+
+local function field(name, make, ...)
+	f[name] = make("pib." .. name, ...)
+end
+
+local function bits(name, text, width, mask, values)
+	f[name] = ProtoField.bool("pib." .. name, text, width, values, mask)
+end
+
+field("version", ProtoField.uint8, "Version", base.DEC, nil, 0xF0)
+field("type", ProtoField.uint8, "Type", base.DEC, types, 0x0F)
+field("flags", ProtoField.uint8, "Flags", base.HEX)
+bits("flags.noicrc", "NOICRC, the ICRC is not computed", 8, NOICRC)
+bits("flags.sealed", "SEALED, the rest is encrypted", 8, SEALED)
+field("tag", ProtoField.uint16, "Tag", base.HEX)
+field("link_id", ProtoField.uint32, "Link id, the receiver's", base.HEX)
+
+field("hello.fabric", ProtoField.uint32, "Fabric", base.DEC)
+field("hello.link_id", ProtoField.uint32, "Link id, the sender's", base.HEX)
+field("hello.session", ProtoField.uint64, "Session", base.HEX)
+field("hello.peer_session", ProtoField.uint64, "Peer session", base.HEX)
+field("hello.node_guid", ProtoField.uint64, "Node GUID", base.HEX)
+field("hello.port_guid", ProtoField.uint64, "Port GUID", base.HEX)
+field("hello.port", ProtoField.uint8, "Port number", base.DEC)
+field("hello.role", ProtoField.uint8, "Role", base.DEC, roles)
+field("hello.mtu", ProtoField.uint8, "MTU", base.DEC, mtus)
+field("hello.down", ProtoField.uint8, "Down", base.DEC, { [0] = "no", "the port is disabled or unplugged" })
+field("hello.capabilities", ProtoField.uint32, "Capabilities", base.HEX)
+for i, name in ipairs({ "noicrc", "segment", "keyed", "standalone", "auto", "probe", "ecn" }) do
+	bits("hello.capabilities." .. name, name, 32, 2 ^ (i - 1))
+end
+field("hello.keepalive", ProtoField.uint16, "Keepalive (ms)", base.DEC)
+field("hello.lids", ProtoField.uint8, "LIDs in the table", base.DEC)
+field("hello.width", ProtoField.uint8, "LinkWidthEnabled", base.HEX)
+field("hello.sequence", ProtoField.uint32, "Sequence", base.DEC)
+field("hello.acknowledged", ProtoField.uint32, "Acknowledged", base.DEC)
+field("hello.speed", ProtoField.uint8, "LinkSpeedEnabled", base.HEX)
+field("hello.extended_speed", ProtoField.uint8, "LinkSpeedExtEnabled", base.HEX)
+field("hello.refusal", ProtoField.uint8, "Refusal", base.DEC, refusals)
+field("hello.lid", ProtoField.uint16, "LID", base.DEC)
+field("hello.description", ProtoField.string, "Description")
+field("hello.authentication", ProtoField.bytes, "Authentication")
+field("hello.cookie", ProtoField.bool, "May be a cookie")
+field("hello.cookie_in", ProtoField.framenum, "Echoes the cookie in", base.NONE)
+
+field("segment.frame", ProtoField.uint16, "Frame", base.DEC)
+field("segment.index", ProtoField.uint8, "Index", base.DEC)
+field("segment.total", ProtoField.uint8, "Total", base.DEC)
+field("segment.size", ProtoField.uint16, "Size", base.DEC)
+field("segment.first", ProtoField.uint16, "First packet at", base.DEC, { [0xFFFF] = "none starts here" })
+field("segment.data", ProtoField.bytes, "Part of the frame")
+field("segment.whole_in", ProtoField.framenum, "The frame is whole in", base.NONE)
+
+field("seal.counter", ProtoField.uint64, "Counter", base.DEC)
+field("seal.encrypted", ProtoField.bytes, "Encrypted")
+field("seal.authentication", ProtoField.bytes, "Authentication")
+
+field("packet.length", ProtoField.uint16, "Length, LRH to ICRC", base.DEC)
+field("packet.icrc", ProtoField.uint32, "ICRC", base.HEX)
+field("packet.icrc_status", ProtoField.uint8, "ICRC is", base.DEC, icrc_states)
+
+bits("ping.flags.keyed", "The sender has a key", 8, 1)
+bits("ping.flags.authentic", "The PING was authentic", 8, 2)
+bits("ping.flags.served", "The fabric is served", 8, 4)
+field("ping.sequence", ProtoField.uint32, "Sequence", base.DEC)
+field("ping.run", ProtoField.uint64, "Run", base.HEX)
+field("ping.time", ProtoField.uint64, "Time, the asker's clock", base.DEC)
+field("ping.fabric", ProtoField.uint32, "Fabric", base.DEC)
+field("ping.software", ProtoField.uint8, "Software", base.DEC, programs)
+field("ping.major", ProtoField.uint8, "Version, major", base.DEC)
+field("ping.minor", ProtoField.uint8, "Version, minor", base.DEC)
+field("ping.patch", ProtoField.uint8, "Version, patch", base.DEC)
+field("ping.authentication", ProtoField.bytes, "Authentication")
+
+local function note(name, text, group, severity)
+	notes[name] = ProtoExpert.new("pib." .. name, text, group, severity)
+end
+
+note("bad_version", "Another version of the wire format", expert.group.UNDECODED, expert.severity.WARN)
+note("bad_type", "No such type", expert.group.MALFORMED, expert.severity.ERROR)
+note("bad_length", "A datagram of this type has another length", expert.group.MALFORMED, expert.severity.ERROR)
+note("bad_value", "Out of range", expert.group.MALFORMED, expert.severity.ERROR)
+note("bad_packet", "No InfiniBand packet", expert.group.MALFORMED, expert.severity.ERROR)
+note("bad_icrc", "The ICRC is wrong", expert.group.CHECKSUM, expert.severity.ERROR)
+note("no_checksum", "NOICRC without a UDP checksum", expert.group.CHECKSUM, expert.severity.WARN)
+note("trailing", "Bytes behind the packet", expert.group.PROTOCOL, expert.severity.WARN)
+note("lost", "The frame is not whole in this capture", expert.group.SEQUENCE, expert.severity.NOTE)
+note("cut", "The capture has not all of it", expert.group.UNDECODED, expert.severity.NOTE)
+
+pib.fields, pib.experts = f, notes
+
+-- ---- what a capture is remembered by ----
+
+local frames		-- those that segments make up, by the fields that all their segments share
+local frame_at		-- frames by the place of each segment
+local cookies		-- numbers of the packets that may have a cookie, by link id and session
+local echoes		-- of packets with the first datagram that echoes one: the cookie's packet
+local udp_checksum = Field.new("udp.checksum")
+
+local function forget()
+	frames, frame_at, cookies, echoes = {}, {}, {}, {}
+end
+forget()
+pib.init = forget
+
+-- ---- bytes ----
+-- A datagram is { tvb, pinfo, way, at, len, have, n }: it begins at @at, has @len bytes, and @have of them were captured. @way
+-- has the addresses. It is the @n-th thing of its super-packet that Info tells of.
+
+local function unsigned(d, at, len)
+	return d.tvb(d.at + at, len):uint()
+end
+
+local function raw(d, at, len)
+	return d.tvb:raw(d.at + at, len)
+end
+
+-- Add those fields of a layout, { name, offset, length, least, most }, that were captured.
+local function show(d, tree, layout)
+	for _, l in ipairs(layout) do
+		local name, at, len, least, most = table.unpack(l)
+		if at + len <= d.have then
+			local item = tree:add(f[name], d.tvb(d.at + at, len))
+			if least and (unsigned(d, at, len) < least or unsigned(d, at, len) > most) then
+				item:add_proto_expert_info(notes.bad_value)
+			end
+		end
+	end
+end
+
+local function show_rest(d, tree, name, at, till)
+	if math.min(d.have, till) > at then
+		tree:add(f[name], d.tvb(d.at + at, math.min(d.have, till) - at))
+	end
+end
+
+-- Write the packet's Info; the second and later datagrams of a super-packet follow the first one.
+local function tell(d, text)
+	local info = d.pinfo.cols.info
+	if d.n == 1 then
+		d.pinfo.cols.protocol = "pib"
+		info:set(text)
+	else
+		info:append(" | " .. text)
+	end
+	info:fence()
+end
+
+-- ---- ICRC ----
+
+local crc_table = {}
+
+local function crc_init()
+	for i = 0, 255 do
+		local v = i
+		for _ = 1, 8 do
+			local low = v % 2
+			v = bit.rshift(v, 1)
+			if low == 1 then v = bit.bxor(v, 0xEDB88320) end
+		end
+		crc_table[i] = v
+	end
+end
+
+local function crc32(s)
+	local crc, xor, shift = 0xFFFFFFFF, bit.bxor, bit.rshift
+	if not crc_table[0] then crc_init() end
+	for i = 1, #s do
+		crc = xor(shift(crc, 8), crc_table[xor(crc, s:byte(i)) % 256])
+	end
+	return bit.bnot(crc) % 4294967296
+end
+
+-- Return: the packet without its ICRC, with ones where routers and switches may change it.
+local function invariant(p)
+	local ones = "\255"
+	if p:byte(2) % 4 ~= 3 then
+		return string.char(p:byte(1) % 16 + 0xF0) .. p:sub(2, LRH + 4) .. ones .. p:sub(LRH + 6, -ICRC - 1)
+	end
+	local version = p:byte(LRH + 1)
+	return ones:rep(LRH) .. string.char(version - version % 16 + 15) .. ones:rep(3) .. p:sub(LRH + 5, LRH + 7) .. ones ..
+		p:sub(LRH + 9, LRH + GRH + 4) .. ones .. p:sub(LRH + GRH + 6, -ICRC - 1)
+end
+
+-- ---- packets ----
+
+local found, infiniband = pcall(Dissector.get, "infiniband")
+
+-- Hand the bytes of a packet to Wireshark's dissector, which wants a VCRC behind them.
+local function hand_over(d, bytes, root)
+	if not found then return tell(d, "InfiniBand packet") end
+	if d.n > 1 then
+		d.pinfo.cols.info:append(" | ")
+		d.pinfo.cols.info:fence()
+	end
+	-- What it makes of a malformed packet it has put into the tree.
+	pcall(infiniband.call, infiniband, ByteArray.new(bytes .. "\0\0", true):tvb("InfiniBand packet"), d.pinfo, root)
+	d.pinfo.cols.info:fence()
+end
+
+local function icrc_status(bytes, range, noicrc)
+	if noicrc then return NOT_COMPUTED end
+	if not pib.prefs.icrc then return NOT_CHECKED end
+	return crc32(invariant(bytes)) == range:le_uint() and RIGHT or WRONG
+end
+
+local function show_icrc(d, tree, bytes, range)
+	local noicrc = unsigned(d, 1, 1) % 2 == NOICRC
+	local status = icrc_status(bytes, range, noicrc)
+	local item = tree:add(f["packet.icrc"], range)
+	tree:add(f["packet.icrc_status"], range, status):set_generated()
+	if status == WRONG then item:add_proto_expert_info(notes.bad_icrc) end
+	local sums = { udp_checksum() }
+	if noicrc and #sums > 0 and sums[#sums].value == 0 then item:add_proto_expert_info(notes.no_checksum) end
+end
+
+-- Return: what is wrong with the packet that begins with @lrh and may have @left bytes; its length.
+local function packet_fault(lrh, left)
+	local len = (lrh:byte(5) * 256 + lrh:byte(6)) % 2048 * 4
+	if lrh:byte(1) % 16 ~= 0 then return "LVer is not 0" end
+	if lrh:byte(2) % 4 < 2 then return "LNH names no IBA transport" end
+	if len < LRH + BTH + ICRC + (lrh:byte(2) % 4 == 3 and GRH or 0) then return "PktLen is too small for the headers" end
+	if len > left then return "PktLen is larger than what is there" end
+	return nil, len
+end
+
+-- Show the packet at @at of @tvb, where @left bytes are and @have were captured. Return: its length; nil: there is none.
+local function packet(d, tree, root, tvb, at, left, have)
+	if left < LRH + BTH + ICRC then
+		tree:add_proto_expert_info(notes.bad_packet, "Shorter than any InfiniBand packet")
+		return nil
+	end
+	if have < LRH then return nil end
+	local fault, len = packet_fault(tvb:raw(at, LRH), left)
+	if fault then
+		tree:add_proto_expert_info(notes.bad_packet, fault)
+		return nil
+	end
+	local bytes = tvb:raw(at, math.min(len, have))
+	local sub = tree:add(tvb(at, #bytes), "InfiniBand packet, " .. len .. " bytes")
+	sub:add(f["packet.length"], tvb(at + 4, 2), len)
+	if #bytes == len then
+		show_icrc(d, sub, bytes, tvb(at + len - ICRC, ICRC))
+		hand_over(d, bytes, root)
+	else
+		tell(d, "InfiniBand packet, " .. len .. " bytes, of which " .. #bytes .. " were captured")
+	end
+	return len
+end
+
+-- ---- segments ----
+
+local segment_layout = {
+	{ "segment.frame", 8, 2 }, { "segment.index", 10, 1 }, { "segment.total", 11, 1 }, { "segment.size", 12, 2 },
+	{ "segment.first", 14, 2 },
+}
+
+-- Return: what is wrong with a segment's header.
+local function segment_fault(index, total, size, len)
+	if total < 1 or total > 64 then return "A frame has 1 to 64 segments" end
+	if index >= total then return "The index is not below the total" end
+	if size * total > 0xFFFF then return "Size times total is 65536 or more" end
+	if total > 1 and size < 256 then return "Size is below 256" end
+	if len > size or (index + 1 < total and len < size) then return "The length does not fit the size" end
+	return nil
+end
+
+-- Return: the part of the frame with this index, if it is known.
+local function part_of(frame, index, size)
+	if frame.bytes then return frame.bytes:sub(index * size + 1, index * size + size) end
+	return frame.parts[index]
+end
+
+local function frame_add(d, frame, index, total, part)
+	if frame.bytes or frame.parts[index] then return end
+	frame.parts[index] = part
+	frame.count = frame.count + 1
+	if frame.count < total then return end
+	frame.bytes = table.concat(frame.parts, "", 0, total - 1)
+	frame.parts, frame.whole_in, frame.whole_at = nil, d.pinfo.number, d.at
+end
+
+-- Take in a segment, the first time that it is seen. A segment that comes twice is of the same frame. Return: its frame.
+local function frame_of(d, index, total, size)
+	local here = d.pinfo.number .. ":" .. d.at
+	if frame_at[here] then return frame_at[here] end
+	local key = d.way .. raw(d, 0, 10) .. raw(d, 11, 3)
+	local part, frame = raw(d, SEGMENT_HEAD, d.len - SEGMENT_HEAD), frames[key]
+	local known = frame and part_of(frame, index, size)
+	if not frame or math.abs(d.pinfo.rel_ts - frame.since) > STALE or (known and known ~= part) then
+		frame = { since = d.pinfo.rel_ts, parts = {}, count = 0 }
+		frames[key] = frame
+	end
+	frame_at[here] = frame
+	frame_add(d, frame, index, total, part)
+	return frame
+end
+
+local function show_frame(d, tree, root, bytes)
+	local tvb, at = ByteArray.new(bytes, true):tvb("Frame of segments"), 0
+	local sub = tree:add(tvb(), "Frame, " .. #bytes .. " bytes")
+	while at < #bytes do
+		local len = packet(d, sub, root, tvb, at, #bytes - at, #bytes - at)
+		if not len then break end
+		at, d.n = at + len, d.n + 1
+	end
+	if at == 0 then tell(d, "SEGMENT") end
+end
+
+local function put_together(d, tree, root, index, total, size)
+	local frame = frame_of(d, index, total, size)
+	if frame.whole_in == d.pinfo.number and frame.whole_at == d.at then
+		return show_frame(d, tree, root, frame.bytes)
+	end
+	if frame.whole_in then
+		tree:add(f["segment.whole_in"], frame.whole_in):set_generated()
+	elseif d.pinfo.visited then
+		tree:add_proto_expert_info(notes.lost)
+	end
+	tell(d, "SEGMENT " .. index + 1 .. " of " .. total .. ", frame " .. unsigned(d, 8, 2))
+end
+
+local function segment(d, tree, root)
+	show(d, tree, segment_layout)
+	show_rest(d, tree, "segment.data", SEGMENT_HEAD, d.len)
+	if d.len <= SEGMENT_HEAD then
+		tree:add_proto_expert_info(notes.bad_length, "Nothing is behind the segment's header")
+		return tell(d, "SEGMENT, malformed")
+	end
+	if d.have < SEGMENT_HEAD then return tell(d, "SEGMENT") end
+	local index, total, size = unsigned(d, 10, 1), unsigned(d, 11, 1), unsigned(d, 12, 2)
+	local fault = segment_fault(index, total, size, d.len - SEGMENT_HEAD)
+	if fault then
+		tree:add_proto_expert_info(notes.bad_value, fault)
+		return tell(d, "SEGMENT, malformed")
+	end
+	if d.have < d.len or not pib.prefs.reassemble then
+		return tell(d, "SEGMENT " .. index + 1 .. " of " .. total .. ", frame " .. unsigned(d, 8, 2))
+	end
+	put_together(d, tree, root, index, total, size)
+end
+
+-- ---- data ----
+
+local function sealed(d, tree)
+	tell(d, types[unsigned(d, 0, 1) % 16] .. ", encrypted, " .. d.len - HEAD .. " bytes")
+	if d.len <= SEAL_HEAD + SEAL_TAG then
+		tree:add_proto_expert_info(notes.bad_length, "Too short for a counter, data and authentication")
+		return
+	end
+	show(d, tree, { { "seal.counter", 8, 8 } })
+	show_rest(d, tree, "seal.encrypted", SEAL_HEAD, d.len - SEAL_TAG)
+	show(d, tree, { { "seal.authentication", d.len - SEAL_TAG, SEAL_TAG } })
+	if d.have >= SEAL_HEAD and raw(d, 8, 8) == ("\0"):rep(8) then
+		tree:add_proto_expert_info(notes.bad_value, "No counter is 0")
+	end
+end
+
+local function data(d, tree, root)
+	local len = packet(d, tree, root, d.tvb, d.at + HEAD, d.len - HEAD, d.have - HEAD)
+	if not len then return tell(d, "DATA") end
+	if HEAD + len < d.len then tree:add_proto_expert_info(notes.trailing) end
+end
+
+-- ---- control datagrams ----
+
+local control_layout = {
+	{ "hello.fabric", 8, 4 }, { "hello.link_id", 12, 4 }, { "hello.session", 16, 8 }, { "hello.peer_session", 24, 8 },
+	{ "hello.node_guid", 32, 8 }, { "hello.port_guid", 40, 8 }, { "hello.port", 48, 1, 0, 254 },
+	{ "hello.role", 49, 1, 1, 2 }, { "hello.mtu", 50, 1, 1, 5 }, { "hello.down", 51, 1, 0, 1 },
+	{ "hello.capabilities", 52, 4 }, { "hello.capabilities.noicrc", 52, 4 }, { "hello.capabilities.segment", 52, 4 },
+	{ "hello.capabilities.keyed", 52, 4 }, { "hello.capabilities.standalone", 52, 4 },
+	{ "hello.capabilities.auto", 52, 4 }, { "hello.capabilities.probe", 52, 4 }, { "hello.capabilities.ecn", 52, 4 },
+	{ "hello.keepalive", 56, 2, 0, 15000 }, { "hello.lids", 58, 1, 0, 8 }, { "hello.width", 59, 1 },
+	{ "hello.sequence", 60, 4 }, { "hello.acknowledged", 64, 4 }, { "hello.speed", 68, 1 },
+	{ "hello.extended_speed", 69, 1 }, { "hello.refusal", 70, 1 },
+}
+
+local function show_lids(d, tree)
+	for i = 0, math.min(unsigned(d, 58, 1), 8) - 1 do
+		show(d, tree, { { "hello.lid", 72 + 2 * i, 2, 1, 0xBFFF } })
+	end
+end
+
+-- Return: the description, which ends at the first NUL.
+local function show_description(d, tree)
+	local len = #raw(d, 88, 64):match("^[^\0]*")
+	if len == 0 then return "" end
+	tree:add_packet_field(f["hello.description"], d.tvb(d.at + 88, len), ENC_UTF_8)
+	return d.tvb(d.at + 88, len):string(ENC_UTF_8):gsub("%c", "?")
+end
+
+local zero = ("\0"):rep(8)
+
+-- A datagram that a host without a link may have answered with, and the first one that echoes it.
+local function show_cookies(d, tree, kind)
+	local here, mine, its = d.pinfo.number .. ":" .. d.at, raw(d, 12, 4) .. raw(d, 16, 8), raw(d, 4, 4) .. raw(d, 24, 8)
+	local may_be = (kind == HELLO or kind == HELLO_ACK) and unsigned(d, 60, 4) == 1 and unsigned(d, 51, 1) == 1 and
+		unsigned(d, 12, 4) ~= 0 and raw(d, 24, 8) ~= zero
+	if may_be then
+		tree:add(f["hello.cookie"], true):set_generated()
+		cookies[mine] = cookies[mine] or d.pinfo.number
+	end
+	if not d.pinfo.visited and kind ~= BYE and cookies[its] then
+		echoes[here], cookies[its] = cookies[its], nil
+	end
+	if echoes[here] then tree:add(f["hello.cookie_in"], echoes[here]):set_generated() end
+end
+
+local function control_faults(d, tree)
+	if raw(d, 16, 8) == zero then tree:add_proto_expert_info(notes.bad_value, "No session is 0") end
+	if unsigned(d, 55, 1) % 32 >= 16 and unsigned(d, 49, 1) ~= 1 then
+		tree:add_proto_expert_info(notes.bad_value, "Auto, and not the port of a switch")
+	end
+end
+
+local function purpose(d, kind)
+	if kind ~= HELLO or unsigned(d, 4, 4) ~= 0 or unsigned(d, 12, 4) ~= 0 then return types[kind] end
+	return types[kind] .. (unsigned(d, 55, 1) % 64 >= 32 and " (probe)" or " (discovery)")
+end
+
+local function control(d, tree)
+	local kind = unsigned(d, 0, 1) % 16
+	show(d, tree, control_layout)
+	if d.len ~= CONTROL then tree:add_proto_expert_info(notes.bad_length, "A control datagram has 176 bytes") end
+	if d.have < CONTROL then return tell(d, types[kind]) end
+	show_lids(d, tree)
+	local description = show_description(d, tree)
+	show(d, tree, { { "hello.authentication", 160, 16 } })
+	control_faults(d, tree)
+	show_cookies(d, tree, kind)
+	local refusal = unsigned(d, 70, 1)
+	tell(d, purpose(d, kind) .. ", '" .. description .. "' port " .. unsigned(d, 48, 1) .. ", sequence " .. unsigned(d, 60, 4) ..
+		", acknowledged " .. unsigned(d, 64, 4) .. (unsigned(d, 51, 1) == 1 and ", down" or "") ..
+		(refusal > 0 and ", refused: " .. (refusals[refusal] or refusal) or ""))
+end
+
+-- ---- echo datagrams ----
+
+local ping_layout = {
+	{ "version", 0, 1 }, { "type", 0, 1 }, { "flags", 1, 1 }, { "ping.flags.keyed", 1, 1 }, { "ping.flags.authentic", 1, 1 },
+	{ "ping.flags.served", 1, 1 }, { "ping.sequence", 4, 4 }, { "ping.run", 8, 8 }, { "ping.time", 16, 8 },
+	{ "ping.fabric", 24, 4 }, { "ping.software", 28, 1 }, { "ping.major", 29, 1 }, { "ping.minor", 30, 1 },
+	{ "ping.patch", 31, 1 }, { "ping.authentication", 32, 16 },
+}
+
+local function ping(d, tree)
+	show(d, tree, ping_layout)
+	if d.len < PING_LEAST then tree:add_proto_expert_info(notes.bad_length, "An echo datagram has 48 bytes or more") end
+	local sequence = d.have >= HEAD and ", sequence " .. unsigned(d, 4, 4) or ""
+	tell(d, types[unsigned(d, 0, 1) % 16] .. sequence .. ", " .. d.len .. " bytes")
+end
+
+-- ---- datagrams ----
+
+local head_layout = {
+	{ "version", 0, 1 }, { "type", 0, 1 }, { "flags", 1, 1 }, { "flags.noicrc", 1, 1 }, { "flags.sealed", 1, 1 },
+	{ "tag", 2, 2 }, { "link_id", 4, 4 },
+}
+local handlers = {
+	[DATA] = data, [HELLO] = control, [HELLO_ACK] = control, [KEEPALIVE] = control, [BYE] = control, [SEGMENT] = segment,
+}
+
+local function is_sealed(d)
+	local kind = unsigned(d, 0, 1) % 16
+	return (kind == DATA or kind == SEGMENT) and unsigned(d, 1, 1) % 4 >= SEALED
+end
+
+local function with_link(d, tree, root)
+	local kind = unsigned(d, 0, 1) % 16
+	show(d, tree, head_layout)
+	if d.len < HEAD then
+		tree:add_proto_expert_info(notes.bad_length, "Shorter than a link header")
+	elseif not handlers[kind] then
+		tree:add_proto_expert_info(notes.bad_type)
+	elseif d.have >= HEAD then
+		return (is_sealed(d) and sealed or handlers[kind])(d, tree, root)
+	end
+	tell(d, types[kind] or "type " .. kind)
+end
+
+local function datagram(d, root)
+	local tree = root:add(pib, d.tvb(d.at, d.have))
+	local version, kind = math.floor(unsigned(d, 0, 1) / 16), unsigned(d, 0, 1) % 16
+	if version ~= VERSION then
+		show(d, tree, { { "version", 0, 1 } })
+		tree:add_proto_expert_info(notes.bad_version)
+		return tell(d, "version " .. version)
+	end
+	tree:append_text(", " .. (types[kind] or "type " .. kind) .. ", " .. d.len .. " bytes")
+	if d.have < d.len then tree:add_proto_expert_info(notes.cut) end
+	if kind == PING or kind == PONG then return ping(d, tree) end
+	with_link(d, tree, root)
+end
+
+-- ---- super-packets ----
+-- A capture on a host may have several datagrams in one: so the host gave them to its netdev (GSO), or got them (GRO).
+
+-- Return: true if another datagram of the same link begins at @at. @d: the one before.
+local function follows(d, at)
+	if d.have < at + HEAD then return false end
+	return math.floor(unsigned(d, at, 1) / 16) == VERSION and raw(d, at + 4, 4) == raw(d, 4, 4)
+end
+
+-- Return: where the next sealed datagram may begin: it has the same link header, and one of the next counters.
+local function sealed_end(d)
+	local all, from = raw(d, 0, d.have), SEAL_HEAD + SEAL_TAG
+	while true do
+		from = all:find(all:sub(2, HEAD), from + 1, true)
+		if not from then return d.len end
+		local at = from - 2
+		if d.have >= at + SEAL_HEAD and follows(d, at) and raw(d, at + 8, 4) == raw(d, 8, 4) then
+			local more = unsigned(d, at + 12, 4) - unsigned(d, 12, 4)
+			if more > 0 and more < COUNTERS then return at end
+		end
+	end
+end
+
+-- Return: the length that the datagram says it has; nil: it does not.
+local function own_length(d)
+	local kind = unsigned(d, 0, 1) % 16
+	if d.have < SEGMENT_HEAD then return nil end
+	if is_sealed(d) then return sealed_end(d) end
+	if kind == DATA then return HEAD + unsigned(d, 12, 2) % 2048 * 4 end
+	if kind == SEGMENT then return SEGMENT_HEAD + unsigned(d, 12, 2) end
+	return handlers[kind] and CONTROL
+end
+
+local function end_of(d)
+	local len = math.floor(unsigned(d, 0, 1) / 16) == VERSION and own_length(d)
+	if len and len < d.len and follows(d, len) then return len end
+	return d.len
+end
+
+function pib.dissector(tvb, pinfo, root)
+	local at, n, len, have = 0, 1, tvb:reported_len(), tvb:captured_len()
+	-- The dissector of InfiniBand replaces the port.
+	local way = tostring(pinfo.net_src) .. " " .. pinfo.src_port .. " " .. tostring(pinfo.net_dst) .. " "
+	while at < have do
+		local d = { tvb = tvb, pinfo = pinfo, way = way, at = at, n = n, len = len - at, have = have - at }
+		d.len = end_of(d)
+		d.have = math.min(d.have, d.len)
+		datagram(d, root)
+		at, n = at + d.len, d.n + 1
+	end
+	return have
+end
+
+-- ---- the port ----
+
+local udp, port = DissectorTable.get("udp.port"), nil
+
+local function listen()
+	if port then udp:remove(port, pib) end
+	port = pib.prefs.port
+	udp:add(port, pib)
+end
+listen()
+pib.prefs_changed = listen
