@@ -14,7 +14,7 @@ trap 'hosts_clean; rm -f "$said".*' EXIT
 
 is_older() { [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" != "$1" ]; }
 sees() { h "$1" rdma -j dev | jq -r '.[].ifname' | xargs; }
-sees_only() { echo "$(sees "$1")"; [ "$(sees "$1")" = "$2" ]; }
+sees_only() { sees "$1"; [ "$(sees "$1")" = "$2" ]; }
 add_says() { pib_add "$1" 2>"$said.$1"; }
 is_silent() { ! [ -s "$said.$1" ]; }
 # What the message says, with the names of this host in it.
