@@ -461,7 +461,7 @@ def harm(lua, path, seed):
     chance, out = random.Random(seed), f"{path}.harmed"
     chosen, size = [], 0
     packets = load(path)
-    while len(chosen) < 1000 and size < 2000000:
+    while len(chosen) < 400 and size < 800000:
         time, raw = chance.choice(packets)
         chosen.append((time, *harmed(raw, chance)))
         size += len(raw)
