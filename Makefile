@@ -63,12 +63,16 @@ uninstall:
 	rm -rf $(PIBSRC)
 	packaging/uninstall-user '$(DESTDIR)' '$(PREFIX)'
 
-.PHONY: run check check-verbs check-top check-debug bench
+.PHONY: run check check-long check-verbs check-top check-debug bench
 run:
 	selftests/vm/demo
 
 check:
 	selftests/check
+
+# Suites of fabric/ that are too long for "make check".
+check-long:
+	LONG=1 CHECK='$(or $(CHECK),lab fabric-*)' selftests/check
 
 check-verbs:
 	VERBS=1 CHECK='lab verbs-*' selftests/check
