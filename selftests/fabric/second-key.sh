@@ -188,7 +188,7 @@ netd_keys() {
 reload() { kill -HUP "$netd_pid"; wait_for 20 netd_log_has "$1"; }
 netd_log_has() { [ "$(grep -c "$1" $netd/log)" -ge "${2:-1}" ]; }
 # The ports may be about to go down.
-traffic() { wait_for 90 pair 1 2 20 ibv_rc_pingpong && wait_active 60; }
+traffic() { wait_for 90 pair 1 2 20 ibv_rc_pingpong -n 100 && wait_active 60; }
 netd_keys old
 netd_start
 check "a daemon with the old key" netd_answers

@@ -7,7 +7,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap hosts_clean EXIT
 
-ktap_plan 8
+ktap_plan 9
 by_dkms() { dkms status pib | grep "$(uname -r)" | grep -q installed && modinfo -n pib | grep -q "$(uname -r)/updates/dkms"; }
 check "the module was installed by DKMS" by_dkms
 hosts_make 2
@@ -17,6 +17,18 @@ check "subnet up, both ports ACTIVE" wait_active 60
 check "ibv_rc_pingpong" pair 1 2 60 ibv_rc_pingpong
 check "ibv_ud_pingpong" pair 1 2 60 ibv_ud_pingpong
 check "ib_write_bw" pair 1 2 60 ib_write_bw -F -n 500
+# What pair waits for is a server that stays and a client that fails at once.
+cat >/tmp/stays <<'END'
+#!/bin/sh
+[ $# = 2 ] || { sleep 0.5; exit 1; }
+exec sleep 1234
+END
+chmod +x /tmp/stays
+leaves_no_server() {
+	! pair 1 2 60 /tmp/stays || return 1
+	! pgrep -af 'sleep 1234'
+}
+check "of a pair whose client fails nothing is left" leaves_no_server
 ping_ok() {
 	local k
 	for k in 1 2; do

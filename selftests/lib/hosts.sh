@@ -169,7 +169,8 @@ pair() {
 		# Only a refused connection means that the server does not listen yet.
 		grep -Eqi "couldn.t connect|unable to connect|connection refused|failed to connect" "$pair_out.client" || break
 	done
-	[ $rc = 0 ] || { echo "client:"; tail -n 20 "$pair_out.client"; kill $pid 2>/dev/null; }
+	# The shell's child has the program. One that goes on would be in the way of whoever tries again, for all of its time.
+	[ $rc = 0 ] || { echo "client:"; tail -n 20 "$pair_out.client"; pkill -P $pid; }
 	wait $pid || { [ $rc = 0 ] || :; rc=1; echo "server:"; tail -n 20 "$pair_out.server"; }
 	return $rc
 }
