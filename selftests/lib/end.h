@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A queue pair at port 1 of a device, with all that it needs: for programs whose ends are all alike. */
+/*
+ * A queue pair at port 1 of a device, with all that it needs: for programs whose ends are all
+ * alike.
+ */
 #pragma once
 
 #include <errno.h>

@@ -23,7 +23,10 @@ struct mr {
 	uint32_t handle, lkey, rkey;
 };
 
-/* Any thread. Return: a function of libibverbs, be that a library of the program or of a part that it has loaded. */
+/*
+ * Any thread. Return: a function of libibverbs, be that a library of the program or of a part that
+ * it has loaded.
+ */
 void *next_function(const char *name);
 /* Does anybody hear what is told? */
 int is_heard(void);
@@ -35,7 +38,10 @@ void tell(const char *kind, const char *format, ...) __attribute__((format(print
 /* Memory of a program by its own addresses was registered, or is so no more; @mr may be NULL. */
 void memory_made(const struct mr *mr, unsigned int access);
 void memory_gone(const struct mr *mr);
-/* What was a queue pair has gone by @call, or has forgotten what was posted: what was not polled then is of this kind. */
+/*
+ * What was a queue pair has gone by @call, or has forgotten what was posted: what was not polled
+ * then is of this kind.
+ */
 void qp_gone(const struct qp *qp, const char *kind, const char *call);
 /* A CQ is about to be destroyed, and was not if @err. Return: its place, for cq_left(). */
 int cq_leaves(void *cq);
