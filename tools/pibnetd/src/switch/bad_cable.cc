@@ -90,7 +90,7 @@ void Forwarder::forget(Switch &node)
 void Forwarder::arrive_badly(Port &in, const Packet &packet, std::uint64_t now)
 {
 	Pipe &pipe = *in.faults.arrival;
-	if (!is_management(packet) && pipe.full(now)) {
+	if (pipe.full(packet.h.dqpn, now)) {
 		agents_ran_ |= count_overrun(in, now);
 		return;
 	}
@@ -102,7 +102,7 @@ void Forwarder::arrive_badly(Port &in, const Packet &packet, std::uint64_t now)
 void Forwarder::depart_badly(Port &out, Pipe &pipe, const Packet &packet, std::uint8_t vl,
 			     unsigned hops, std::uint64_t now)
 {
-	if (!is_management(packet) && pipe.full(now)) {
+	if (pipe.full(packet.h.dqpn, now)) {
 		out.counts.xmit_discard++;
 		return;
 	}

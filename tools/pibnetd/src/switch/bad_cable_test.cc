@@ -47,6 +47,16 @@ protected:
 		}
 	}
 
+	/// Management from a to b, to QP qpn.
+	void flood(unsigned n, std::uint32_t qpn)
+	{
+		const Bytes packet = make_mad_packet(2, 3, qpn, Bytes(256));
+		for (unsigned i = 0; i < n; i++) {
+			w.deliver(a.at, a.data(packet));
+			w.carry();
+		}
+	}
+
 	/// The cable under a port of sa: 2 leads to sb.
 	void make(unsigned port, const model::LinkChange &change)
 	{
@@ -182,6 +192,30 @@ TEST_F(BadCable, ASlowCableFillsAndMarks)
 	EXPECT_EQ(marked, cc.events);
 	EXPECT_EQ(right, b.packets.size());
 	EXPECT_EQ(b.packets.size() + sa().port(2).counts.xmit_discard, 800u);
+}
+
+TEST_F(BadCable, AFloodOfManagementIsBounded)
+{
+	model::LinkChange slow;
+	slow.rate = 1'000'000;
+	make(2, slow);
+	flood(9000, 1);
+	EXPECT_EQ(sa().port(2).counts.xmit_discard, 808u);
+	send(1);
+	EXPECT_EQ(sa().port(2).counts.xmit_discard, 809u);
+	flood(5000, 0);
+	EXPECT_EQ(sa().port(2).counts.xmit_discard, 1713u) << "QP0 has room behind a flood to QP1";
+	EXPECT_EQ(sa().port(2).counts.xmit_pkts, 3u * 4096);
+}
+
+TEST_F(BadCable, AFloodFromAPeerIsBounded)
+{
+	model::LinkChange slow;
+	slow.rate = 1'000'000;
+	make(1, slow);
+	flood(9000, 1);
+	EXPECT_EQ(sa().port(1).counts.rcv_overrun, 808u);
+	EXPECT_EQ(sa().port(1).counts.rcv_err, 808u);
 }
 
 TEST_F(BadCable, ItFlaps)

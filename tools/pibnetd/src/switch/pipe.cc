@@ -19,8 +19,10 @@ Pipe::Pipe(const pib_fault_cfg &config, unsigned direction, Damaged damaged) : d
 	pib_fault_init(&fault_, &config, direction);
 }
 
-bool Pipe::full(std::uint64_t now) const
+bool Pipe::full(std::uint32_t dqpn, std::uint64_t now) const
 {
+	if (dqpn <= 1)
+		return queue_.size() >= kPacketsMax * (3 - dqpn);
 	return queue_.size() >= kPacketsMax || pib_fault_backlog(&fault_, now) >= kBuffer;
 }
 

@@ -33,8 +33,9 @@ public:
 
 	Pipe(const pib_fault_cfg &config, unsigned direction, Damaged damaged);
 
-	/// No room: data must be dropped before it, management has a buffer of its own.
-	bool full(std::uint64_t now) const;
+	/// No room for a packet to this QP: it must be dropped before the pipe. Behind data there is
+	/// room for QP1, and behind both for QP0.
+	bool full(std::uint32_t dqpn, std::uint64_t now) const;
 	/// How full it is, in 1/256, for congestion control.
 	std::uint32_t fill(std::uint64_t now) const;
 	/// Takes a packet in and returns its fate.
