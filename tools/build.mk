@@ -63,6 +63,9 @@ $(1)/libpibmodel.a: $(MODEL:%=$(1)/model/%.o)
 endef
 # The first target of the Makefile that includes this is to be its default.
 .DEFAULT_GOAL := all
+# What names the version is compiled again when that changes.
+VERSIONED := $(patsubst $(HERE)src/%.cc,%.o,$(shell grep -rlsE 'PIB(CTL|NETD)_VERSION' --include='*.cc' $(HERE)src))
+$(VERSIONED:%=$(O)/%) $(VERSIONED:%=$(O)/test/%): $(TOP)/dkms.conf
 $(eval $(call rules,$(O)/test,$(TEST_PREFIX).gch))
 $(eval $(call rules,$(O)))
 
