@@ -479,7 +479,7 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
  * pib_qp_stub_get() - take a reference to the QP of a stub
  * @stub: stub that stands in the table of QPs, or NULL
  *
- * Context: under rcu_read_lock().
+ * Context: under rcu_read_lock(), or under the links_lock of a CQ to which the QP is linked.
  * Return: the QP; NULL: @stub is NULL, or the QP is being destroyed.
  */
 static inline struct pib_qp *pib_qp_stub_get(struct pib_qp_stub *stub)

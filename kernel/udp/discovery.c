@@ -3,7 +3,7 @@
  * Discovery: control datagrams that come, and the links that they are for.
  *
  * A bearer that hears of a new host switch makes a link to that, a trunk from host
- * switch to host switch, which then has a session of its own (udp/link.c). One trunk
+ * switch to host switch, which then has a session of its own (udp/session.c). One trunk
  * serves a peer however many addresses the peer has.
  */
 #include "core/net.h"

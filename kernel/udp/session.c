@@ -186,6 +186,7 @@ void pib_udp_link_end_session(struct pib_udp_link *link)
 {
 	struct outgoing o = {};
 
+	lockdep_assert_held(&pib_udp_link_net(link)->lock);
 	spin_lock_bh(&link->lock);
 	if (link->fsm.state == PIB_LINK_UP) {
 		pib_link_bye(&link->fsm);

@@ -5,7 +5,7 @@
 
 #include <rdma/ib_verbs.h>
 
-/* ib_device_ops. Context: process. Return: 0 or -errno. */
+/* ib_device_ops. Context: process. Return, where it is an int: 0 or -errno. */
 int pib_query_device(struct ib_device *ibdev, struct ib_device_attr *attr, struct ib_udata *udata);
 int pib_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr);
 void pib_get_dev_fw_str(struct ib_device *ibdev, char *str);

@@ -7,7 +7,7 @@
 
 extern const struct uapi_definition pib_ucontext_defs[];
 
-/* ib_device_ops. Context: process. Return: 0 or -errno. */
+/* ib_device_ops. Context: process. Return, where it is an int: 0 or -errno. */
 int pib_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
 void pib_dealloc_ucontext(struct ib_ucontext *ibctx);
 void pib_disassociate_ucontext(struct ib_ucontext *ctx);

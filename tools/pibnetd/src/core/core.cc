@@ -226,7 +226,7 @@ void Core::reflect(const Arrival &arrival, std::span<const std::uint8_t> bytes, 
 std::optional<Batch> Core::gather(std::uint64_t now)
 {
 	const bool agents = forwarder_.agents_ran() || agents_touched_;
-	if (!agents && !spoke_ && !forwarder_.has_lanes())
+	if (!agents && !spoke_ && !forwarder_.has_pipes())
 		return forwarder_.gather();
 	agents_touched_ = agents;
 	flush(now);
@@ -377,7 +377,7 @@ void Core::set_faults(Port &port, const Faults &faults)
 		to.faults.flap_up = faults.flap_up;
 		to.faults.flap_down = faults.flap_down;
 		to.faults.flap_at = 0;
-		forwarder_.set_lanes(to, direction);
+		forwarder_.set_pipes(to, direction);
 	};
 	give(port, 0);
 	if (port.cable)

@@ -58,7 +58,7 @@ public:
 	/// come: what peers seem not to have said may be among them.
 	void deaf(std::uint64_t now) { deaf_at_ = now; }
 	/// When timers() wants to be called, ns.
-	std::uint64_t deadline() const { return std::min(deadline_, forwarder_.lanes_due()); }
+	std::uint64_t deadline() const { return std::min(deadline_, forwarder_.pipes_due()); }
 
 	// What the control socket shows and changes.
 	const std::vector<std::unique_ptr<Switch>> &switches() const { return switches_; }

@@ -67,7 +67,7 @@ void mark(Port &out, const Packet &packet, PipePacket &copy, std::uint32_t fill,
 
 } // namespace
 
-void Forwarder::set_lanes(Port &port, unsigned direction)
+void Forwarder::set_pipes(Port &port, unsigned direction)
 {
 	Faults &faults = port.faults;
 	faults.arrival.reset();
@@ -137,7 +137,7 @@ void Forwarder::let_out(Port &out, PipePacket packet)
 }
 
 /// False: nothing was due.
-bool Forwarder::run_lanes(std::uint64_t now)
+bool Forwarder::run_pipes(std::uint64_t now)
 {
 	bool any = false;
 	for (Port *port : bad_) {
@@ -158,7 +158,7 @@ void Forwarder::pipes(std::uint64_t now)
 	run_waiting(now);
 }
 
-std::uint64_t Forwarder::lanes_due() const
+std::uint64_t Forwarder::pipes_due() const
 {
 	std::uint64_t due = ~std::uint64_t{0};
 	for (const Port *port : bad_) {

@@ -103,7 +103,7 @@ void Forwarder::run_waiting(std::uint64_t now)
 			waiting_.pop_front();
 			enter({next.in, next.packet, next.hops}, now);
 		}
-	} while (!bad_.empty() && run_lanes(now));
+	} while (!bad_.empty() && run_pipes(now));
 	copies_ = 0;
 }
 

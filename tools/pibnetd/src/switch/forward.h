@@ -42,20 +42,20 @@ public:
 	Batch gather();
 	/// There are slow or bad cables: what leaves them must be sent in the order in which it
 	/// does.
-	bool has_lanes() const { return !bad_.empty(); }
+	bool has_pipes() const { return !bad_.empty(); }
 	/// Keeps bytes until flush().
 	const std::vector<std::uint8_t> &keep(std::vector<std::uint8_t> bytes);
 	/// The link goes away: what waits there is dropped.
 	void forget(Link &link);
 	/// The port's cable has other faults than before: what is in its pipes is lost. direction:
 	/// 0 or 1, the other one at the other end of a cable.
-	void set_lanes(Port &port, unsigned direction);
+	void set_pipes(Port &port, unsigned direction);
 	/// The switch goes away.
 	void forget(Switch &node);
 	/// Lets on what the pipes of bad cables let out by now.
 	void pipes(std::uint64_t now);
 	/// When pipes() has something to do, ns; ~0: never.
-	std::uint64_t lanes_due() const;
+	std::uint64_t pipes_due() const;
 
 private:
 	/// A packet that has come in by a port of a switch.
@@ -93,7 +93,7 @@ private:
 	void arrive_badly(Port &in, const Packet &packet, std::uint64_t now);
 	void depart_badly(Port &out, Pipe &pipe, const Packet &packet, std::uint8_t vl,
 			  unsigned hops, std::uint64_t now);
-	bool run_lanes(std::uint64_t now);
+	bool run_pipes(std::uint64_t now);
 	void let_in(Port &in, PipePacket packet, std::uint64_t now);
 	void let_out(Port &out, PipePacket packet);
 
