@@ -105,6 +105,8 @@ Status take_back(const Context &context, const LoadPlan &plan, Error why)
 {
 	Progress back(context.terminal, kTakingBack);
 	const auto undone = context.client.apply(undo_load(plan), showing(back));
+	if (undone.status)
+		context.client.forget_notes();
 	const auto deleted = delete_namespaces(plan.hcas);
 	for (const Status &status : {undone.status, deleted})
 		if (!status)

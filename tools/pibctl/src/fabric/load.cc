@@ -148,8 +148,10 @@ Status execute_load(Client &client, const LoadPlan &plan, const Client::Step &st
 	if (applied.status)
 		return applied.status;
 	const auto undone = client.apply(undo_of(plan.changes, applied.made), back);
-	if (undone.status)
+	if (undone.status) {
+		client.forget_notes();
 		return applied.status;
+	}
 	Error error = applied.status.error();
 	error.text +=
 		fmt::format("; and what was made before is left: {}", undone.status.error().text);

@@ -101,7 +101,7 @@ TEST(FabricLoad, WhatWasMadeIsDeletedAfterARefusal)
 	Client client(kernel.factory());
 	kernel.answer({});
 	kernel.answer({});
-	kernel.answer({});
+	kernel.refuse({0, "the HCA is in the initial network namespace"});
 	kernel.refuse({EEXIST, "the GUID is taken"});
 	kernel.refuse({ENODEV, "no HCA or switch"});
 	const auto loaded = execute_load(client, plan_load(topology(), {}));
@@ -110,6 +110,7 @@ TEST(FabricLoad, WhatWasMadeIsDeletedAfterARefusal)
 	const auto sent = commands(kernel);
 	EXPECT_EQ(std::vector<int>(sent.begin() + 8, sent.end()),
 		  (std::vector<int>{PIB_CMD_HCA_DEL, PIB_CMD_SWITCH_DEL, PIB_CMD_SWITCH_DEL}));
+	EXPECT_TRUE(client.notes().empty()) << "they are about what is gone";
 }
 
 TEST(FabricLoad, WhatWasMadeIsDeletedWhenItIsInterrupted)

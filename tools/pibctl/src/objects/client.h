@@ -67,6 +67,8 @@ public:
 
 	/// Texts of the module, once each, about requests that it has carried out.
 	const std::vector<std::string> &notes() const { return notes_; }
+	/// The changes that they are about were taken back.
+	void forget_notes() { notes_.clear(); }
 	/// Of the answers so far.
 	const std::optional<std::string> &module_version() const { return module_version_; }
 
