@@ -431,14 +431,8 @@ size_t pib_hdrs_wire_len(const struct pib_hdrs *h, size_t payload_len)
 	return opcode < 0 ? 0 : wire_len(h, opcode, payload_len);
 }
 
-bool pib_grh_fits(const struct pib_hdrs *h, bool grh, const u8 far[16], u64 own_guid)
+bool pib_gids_fit(const struct pib_hdrs *h, const u8 far[16], u64 own_guid)
 {
-	bool has = h->flags & PIB_H_GRH;
-
-	if (has != grh)
-		return false;
-	if (!grh)
-		return true;
 	if (hdr_get64(h->dgid + 8) != own_guid || memcmp(h->sgid + 8, far + 8, 8))
 		return false;
 	return !memcmp(h->sgid, far, 8) || hdr_get64(h->sgid) == PIB_GID_PREFIX_LOCAL;

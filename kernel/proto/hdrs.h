@@ -239,10 +239,9 @@ static inline bool pib_hdrs_from_qp0(const struct pib_hdrs *h)
 }
 
 /**
- * pib_grh_fits() - compare the GRH of a packet for a connection with the address vector
- * @h: headers of the packet, with or without a GRH
- * @grh: the vector has a GRH
- * @far: then the peer's GID in it
+ * pib_gids_fit() - compare the GIDs of a packet for a connection with the address vector
+ * @h: headers of the packet, with a GRH
+ * @far: the peer's GID in the vector
  * @own_guid: GUID in the own GID, host order, whose prefix the port has compared
  *
  * The peer may give its GID the link-local prefix (9.6.1.2, 9.6.1.3).
@@ -250,7 +249,18 @@ static inline bool pib_hdrs_from_qp0(const struct pib_hdrs *h)
  * Context: any.
  * Return: true if they fit.
  */
-bool pib_grh_fits(const struct pib_hdrs *h, bool grh, const u8 far[16], u64 own_guid);
+bool pib_gids_fit(const struct pib_hdrs *h, const u8 far[16], u64 own_guid);
+
+/*
+ * Compare the GRH of a packet, if it has one, with an address vector: @grh: that has one. The rest
+ * as above. Context: any. Return: true if they fit.
+ */
+static inline bool pib_grh_fits(const struct pib_hdrs *h, bool grh, const u8 far[16], u64 own_guid)
+{
+	if (!(h->flags & PIB_H_GRH) != !grh)
+		return false;
+	return !grh || pib_gids_fit(h, far, own_guid);
+}
 
 /* Return: true if @op, enum pib_op, goes to the requester of the receiving QP. */
 static inline bool pib_op_is_response(u8 op)

@@ -356,26 +356,6 @@ int pib_port_pkey_match(const struct pib_port *p, u16 pkey)
 	return -1;
 }
 
-/* VLs that a code of VLCap or OperationalVLs stands for (14.2.5.6). */
-static u8 vls_of(u8 code)
-{
-	static const u8 vls[] = { 1, 1, 2, 4, 8, 15 };
-
-	return code < sizeof(vls) ? vls[code] : 1;
-}
-
-u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl)
-{
-	const u8 (*map)[16] = (const u8 (*)[16])p->sl2vl;
-	u8 vl;
-
-	sl &= 0xF;
-	if (p->node->type == PIB_NODE_CA)
-		in_port = 0;
-	vl = map ? READ_ONCE(map[in_port][sl]) : sl % PIB_VLS;
-	return vl < vls_of(READ_ONCE(p->op_vls)) ? vl : PIB_VL_DISCARD;
-}
-
 static void lease_check(struct pib_port *p, u64 now)
 {
 	if (!p->m_key_lease_end || now < p->m_key_lease_end)

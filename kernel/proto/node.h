@@ -666,11 +666,29 @@ static inline bool pib_route_stops(const struct pib_route *rt, u8 port)
 	return rt->stopped[port / 32] >> (port % 32) & 1;
 }
 
+/* Return: the VLs that a code of VLCap or OperationalVLs stands for (14.2.5.6). */
+static inline u8 pib_vls_of(u8 code)
+{
+	static const u8 vls[] = { 1, 1, 2, 4, 8, 15 };
+
+	return code < sizeof(vls) ? vls[code] : 1;
+}
+
 /*
  * The VL that a packet with service level @sl takes out of @p, having come in by
  * @in_port (0: from the HCA itself). PIB_VL_DISCARD: discard.
  */
-u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl);
+static inline u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl)
+{
+	const u8 (*map)[16] = (const u8 (*)[16])p->sl2vl;
+	u8 vl;
+
+	sl &= 0xF;
+	if (p->node->type == PIB_NODE_CA)
+		in_port = 0;
+	vl = map ? READ_ONCE(map[in_port][sl]) : sl % PIB_VLS;
+	return vl < pib_vls_of(READ_ONCE(p->op_vls)) ? vl : PIB_VL_DISCARD;
+}
 
 /* ---- agents ---- */
 

@@ -89,12 +89,6 @@ void pib_resp_nak_fatal(struct pib_resp *r, u32 psn, enum pib_res res)
 	set_nak(r, PIB_AETH(PIB_AETH_NAK, nak_code(res)), psn);
 }
 
-void pib_resp_nak_clear(struct pib_resp *r)
-{
-	r->nak_due = false;
-	r->nak_sent = false;
-}
-
 /* ---- resources ---- */
 
 bool pib_resp_res_room(const struct pib_resp *r)

@@ -98,7 +98,12 @@ void pib_resp_nak_rnr(struct pib_resp *r);
 void pib_resp_nak_later(struct pib_resp *r);
 void pib_resp_nak_fatal(struct pib_resp *r, u32 psn, enum pib_res res);
 /* Drop an RNR or sequence error NAK that is not sent yet: the expected packet came. */
-void pib_resp_nak_clear(struct pib_resp *r);
+static inline void pib_resp_nak_clear(struct pib_resp *r)
+{
+	r->nak_due = false;
+	r->nak_sent = false;
+}
+
 /* Return: true if there is room for a request that needs a resource. */
 bool pib_resp_res_room(const struct pib_resp *r);
 /* Take a resource for the answer to the request r->h. */
