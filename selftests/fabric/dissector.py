@@ -10,6 +10,7 @@ harm LUA FILE SEED	let the dissector read copies that are cut and damaged: it ma
 """
 import collections
 import json
+import os
 import random
 import socket
 import struct
@@ -27,6 +28,7 @@ WRONG, RIGHT, NOT_COMPUTED = 0, 1, 2
 MALFORMED = "bad_type bad_length bad_value bad_packet".split()
 MARKS = [*MALFORMED, "bad_version", "bad_icrc", "no_checksum", "trailing", "lost", "cut"]
 LATE = 150  # ms
+PATIENCE = 200 * int(os.environ.get("PIB_SLOW", "1"))
 
 # ---- captures: the old format of pcap, in the machine's own order ----
 
@@ -173,6 +175,17 @@ def good_ones():
     yield 202, ping(PONG, 7, 1400)
 
 
+def nested_ones():
+    """Packets whose payload Wireshark gives to its dissectors of IP and UDP, and those to pib's."""
+    def inside(*datagrams):
+        return b"".join(ib(4, i, b"\x08\0\0\0" + framed(d)[14:]) for i, d in enumerate(datagrams))
+    leaf = segments(ib(4, 17, SHORT), 30, 4000)[0]
+    yield 500, data(inside(leaf))
+    yield 500, segments(inside(leaf), 30, 4000)[0]
+    yield 500, segments(inside(leaf, leaf), 30, 4000)[0]
+    yield 500, segments(inside(segments(inside(leaf), 30, 4000)[0]), 30, 4000)[0]
+
+
 def bad_ones():
     """What is wrong, datagrams."""
     chance = random.Random(6)
@@ -235,7 +248,7 @@ def without_checksum(raw):
 
 
 def make(path):
-    packets = [(ms * 1000, framed(p, v6)) for v6 in (False, True) for ms, p in good_ones()]
+    packets = [(ms * 1000, framed(p, v6)) for v6 in (False, True) for ms, p in (*good_ones(), *nested_ones())]
     packets += [(1000000 + i * 1000000, framed(p)) for i, (_, p) in enumerate(bad_ones())]
     packets.append((99000000, without_checksum(framed(data(ib(4, 1, SHORT, noicrc=True), noicrc=True)))))
     save(path, [(time, raw, len(raw)) for time, raw in packets])
@@ -365,9 +378,12 @@ def step(p):
 def tshark(lua, path, *words):
     # That heuristic takes any SEND for RPC.
     command = ["tshark", "-X", f"lua_script:{lua}", "--disable-protocol", "rpcordma", "-r", path, "-2", *words]
-    # Started by root it would load no script.
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, user=65534, group=65534,
-                          extra_groups=[], env={"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"})
+    try:
+        # Started by root it would load no script.
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=PATIENCE, user=65534,
+                              group=65534, extra_groups=[], env={"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"})
+    except subprocess.TimeoutExpired:
+        sys.exit(f"tshark has not ended in {PATIENCE} s")
     complaints = [e for e in done.stderr.splitlines() if "Running as user" not in e and e]
     if done.returncode or complaints or "Lua Error" in done.stdout:
         said = [line for line in done.stdout.splitlines() if "Lua Error" in line]
@@ -421,7 +437,7 @@ def read(lua, path):
 
 
 def marks(lua, path):
-    good = [["lost"] if ms == LATE else [] for ms, _ in good_ones()]
+    good = [["lost"] if ms == LATE else [] for ms, _ in (*good_ones(), *nested_ones())]
     want = 2 * good + [[name] for name, _ in bad_ones()] + [["no_checksum"]]
     wrong = 0
     names = [*(f"pib.{m}" for m in MARKS), "_ws.malformed"]

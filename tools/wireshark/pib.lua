@@ -136,9 +136,10 @@ local frame_at		-- frames by the place of each segment
 local cookies		-- numbers of the packets that may have a cookie, by link id and session
 local echoes		-- of packets with the first datagram that echoes one: the cookie's packet
 local udp_checksum = Field.new("udp.checksum")
+local inside		-- true while Wireshark's dissector has an InfiniBand packet
 
 local function forget()
-	frames, frame_at, cookies, echoes = {}, {}, {}, {}
+	frames, frame_at, cookies, echoes, inside = {}, {}, {}, {}, false
 end
 forget()
 pib.init = forget
@@ -234,7 +235,9 @@ local function hand_over(d, bytes, root)
 		d.pinfo.cols.info:fence()
 	end
 	-- What it makes of a malformed packet it has put into the tree.
+	inside = true
 	pcall(infiniband.call, infiniband, ByteArray.new(bytes .. "\0\0", true):tvb("InfiniBand packet"), d.pinfo, root)
+	inside = false
 	d.pinfo.cols.info:fence()
 end
 
@@ -574,6 +577,12 @@ end
 
 function pib.dissector(tvb, pinfo, root)
 	local at, n, len, have = 0, 1, tvb:reported_len(), tvb:captured_len()
+	if have == 0 then return 0 end
+	-- A packet's payload may be a datagram of pib again. Its place is no place in the capture, and it could lead on without end.
+	if inside then
+		root:add(pib, tvb()):append_text(", in a packet of another one, not looked into")
+		return have
+	end
 	-- The dissector of InfiniBand replaces the port.
 	local way = tostring(pinfo.net_src) .. " " .. pinfo.src_port .. " " .. tostring(pinfo.net_dst) .. " "
 	while at < have do
