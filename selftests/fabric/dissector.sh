@@ -41,7 +41,10 @@ shows() {
 is() { echo "$1, wanted $2 $3"; test "$1" "$2" "$3"; }
 has() { is "$(shows "$@")" -ge 1; }
 has_not() { is "$(shows "$@")" = 0; }
-well_formed() { has_not "$1" '_ws.malformed || _ws.expert.severity >= "Error" || !pib'; }
+# Nothing is lost or cut either; begin and end see to it.
+well_formed() {
+	has_not "$1" '_ws.malformed || _ws.expert.severity >= "Error" || !pib || pib.trailing || pib.no_checksum || pib.lost || pib.cut'
+}
 
 # begin NAME, end NAME: a capture of what passes eth0 of h1. It is empty no more when tcpdump hears, and has all when it has a
 # last datagram, which is not pib's.

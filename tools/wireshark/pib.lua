@@ -135,7 +135,6 @@ local frames		-- those that segments make up, by the fields that all their segme
 local frame_at		-- frames by the place of each segment
 local cookies		-- numbers of the packets that may have a cookie, by link id and session
 local echoes		-- of packets with the first datagram that echoes one: the cookie's packet
-local udp_checksum = Field.new("udp.checksum")
 local inside		-- true while Wireshark's dissector has an InfiniBand packet
 
 local function forget()
@@ -145,8 +144,9 @@ forget()
 pib.init = forget
 
 -- ---- bytes ----
--- A datagram is { tvb, pinfo, way, at, len, have, n }: it begins at @at, has @len bytes, and @have of them were captured. @way
--- has the addresses. It is the @n-th thing of its super-packet that Info tells of.
+-- A datagram is { tvb, pinfo, way, unchecked, at, len, have, n }: it begins at @at, has @len bytes, and @have of them were
+-- captured. @way has the addresses. It is @unchecked if it came without a UDP checksum. It
+-- is the @n-th thing of its super-packet that Info tells of.
 
 local function unsigned(d, at, len)
 	return d.tvb(d.at + at, len):uint()
@@ -253,8 +253,7 @@ local function show_icrc(d, tree, bytes, range)
 	local item = tree:add(f["packet.icrc"], range)
 	tree:add(f["packet.icrc_status"], range, status):set_generated()
 	if status == WRONG then item:add_proto_expert_info(notes.bad_icrc) end
-	local sums = { udp_checksum() }
-	if noicrc and #sums > 0 and sums[#sums].value == 0 then item:add_proto_expert_info(notes.no_checksum) end
+	if noicrc and d.unchecked then item:add_proto_expert_info(notes.no_checksum) end
 end
 
 -- Return: what is wrong with the packet that begins with @lrh and may have @left bytes; its length.
@@ -537,12 +536,31 @@ local function datagram(d, root)
 end
 
 -- ---- super-packets ----
--- A capture on a host may have several datagrams in one: so the host gave them to its netdev (GSO), or got them (GRO).
+-- A capture on a host may have several datagrams in one: so the host gave them to its netdev (GSO), or got them (GRO). All but the
+-- last are of one length. In place of a UDP checksum there is the sum of addresses and length, for the netdev to complete.
 
--- Return: true if another datagram of the same link begins at @at. @d: the one before.
-local function follows(d, at)
-	if d.have < at + HEAD then return false end
-	return math.floor(unsigned(d, at, 1) / 16) == VERSION and raw(d, at + 4, 4) == raw(d, 4, 4)
+local udp_checksum = Field.new("udp.checksum")
+local ip4, ip6 = { Field.new("ip.src"), Field.new("ip.dst") }, { Field.new("ipv6.src"), Field.new("ipv6.dst") }
+
+-- Return: the innermost field of this name; nil: there is none, or Wireshark makes no tree.
+local function innermost(name)
+	local all = { name() }
+	return all[#all]
+end
+
+-- Return: true if @checksum, of a UDP datagram with @len bytes in it, is yet to be completed.
+local function is_incomplete(checksum, pinfo, len)
+	local sum = 17 + 8 + len
+	for _, name in ipairs(tostring(pinfo.net_src):find(":", 1, true) and ip6 or ip4) do
+		local address = innermost(name)
+		for at = 0, address and address.len - 2 or -1, 2 do sum = sum + address.range(at, 2):uint() end
+	end
+	return checksum ~= 0 and (sum - checksum) % 0xFFFF == 0
+end
+
+-- Return: true if something that looks like a datagram begins at @at.
+local function begins(d, at)
+	return math.floor(unsigned(d, at, 1) / 16) == VERSION and types[unsigned(d, at, 1) % 16]
 end
 
 -- Return: where the next sealed datagram may begin: it has the same link header, and one of the next counters.
@@ -552,7 +570,7 @@ local function sealed_end(d)
 		from = all:find(all:sub(2, HEAD), from + 1, true)
 		if not from then return d.len end
 		local at = from - 2
-		if d.have >= at + SEAL_HEAD and follows(d, at) and raw(d, at + 8, 4) == raw(d, 8, 4) then
+		if d.have >= at + SEAL_HEAD and begins(d, at) and raw(d, at + 8, 4) == raw(d, 8, 4) then
 			local more = unsigned(d, at + 12, 4) - unsigned(d, 12, 4)
 			if more > 0 and more < COUNTERS then return at end
 		end
@@ -562,17 +580,21 @@ end
 -- Return: the length that the datagram says it has; nil: it does not.
 local function own_length(d)
 	local kind = unsigned(d, 0, 1) % 16
+	if not begins(d, 0) or not handlers[kind] then return nil end
+	if handlers[kind] == control then return CONTROL end
 	if d.have < SEGMENT_HEAD then return nil end
 	if is_sealed(d) then return sealed_end(d) end
-	if kind == DATA then return HEAD + unsigned(d, 12, 2) % 2048 * 4 end
-	if kind == SEGMENT then return SEGMENT_HEAD + unsigned(d, 12, 2) end
-	return handlers[kind] and CONTROL
+	return kind == DATA and HEAD + unsigned(d, 12, 2) % 2048 * 4 or SEGMENT_HEAD + unsigned(d, 12, 2)
 end
 
-local function end_of(d)
-	local len = math.floor(unsigned(d, 0, 1) / 16) == VERSION and own_length(d)
-	if len and len < d.len and follows(d, len) then return len end
-	return d.len
+-- Return: the length of each datagram but the last. @d: all of them.
+local function step_of(d)
+	local step = own_length(d)
+	if not step or step >= d.len then return d.len end
+	for at = step, d.have - 1, step do
+		if not begins(d, at) then return d.len end
+	end
+	return step
 end
 
 function pib.dissector(tvb, pinfo, root)
@@ -585,10 +607,14 @@ function pib.dissector(tvb, pinfo, root)
 	end
 	-- The dissector of InfiniBand replaces the port.
 	local way = tostring(pinfo.net_src) .. " " .. pinfo.src_port .. " " .. tostring(pinfo.net_dst) .. " "
+	local checksum = innermost(udp_checksum)
+	local step = len
+	if not checksum or is_incomplete(checksum.value, pinfo, len) then
+		step = step_of({ tvb = tvb, at = 0, len = len, have = have })
+	end
 	while at < have do
-		local d = { tvb = tvb, pinfo = pinfo, way = way, at = at, n = n, len = len - at, have = have - at }
-		d.len = end_of(d)
-		d.have = math.min(d.have, d.len)
+		local d = { tvb = tvb, pinfo = pinfo, way = way, at = at, n = n, len = math.min(step, len - at) }
+		d.have, d.unchecked = math.min(have - at, d.len), checksum and checksum.value == 0
 		datagram(d, root)
 		at, n = at + d.len, d.n + 1
 	end
