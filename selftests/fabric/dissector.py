@@ -195,6 +195,28 @@ def datagram_like_ones():
     yield super_packet(300, packet, data(ib(4, 18, bytes(200))), marks=["trailing"])
 
 
+def frames():
+    """Frames whose segments do not agree."""
+    chance = random.Random(7)
+    packets = b"".join(ib(op, 50 + i, chance.randbytes(1024), noicrc=True) for i, op in enumerate((0, 1, 2)))
+    made = segments(packets, 20, 1400, noicrc=True)
+    other = made[0][:-4] + b"????"
+    for m in (made[0], other, *made[1:]):  # the first one counts
+        yield Row(400, m)
+    yield Row(400, other, ["lost"])  # the frame is whole: this is of another one
+    first, *rest, last = segments(packets, 21, 1400, noicrc=True)
+    yield Row(401, first, checksum="none")
+    for m in rest:
+        yield Row(401, m)
+    yield Row(401, first)
+    yield Row(401, last, ["no_checksum"])
+    first, *rest = segments(packets, 22, 1400, noicrc=True)
+    yield Row(402, first)
+    yield Row(402, first, checksum="none")  # nobody takes it in
+    for m in rest:
+        yield Row(402, m)
+
+
 def nested_ones():
     """Packets whose payload Wireshark gives to its dissectors of IP and UDP, and those to pib's."""
     def inside(*datagrams):
@@ -224,7 +246,7 @@ def cut_ones():
 def rows():
     """Times in us, rows, whether they are of IPv6."""
     for v6 in (False, True):
-        for ones in (good_ones, datagram_like_ones, nested_ones, cut_ones):
+        for ones in (good_ones, datagram_like_ones, frames, nested_ones, cut_ones):
             for row in ones():
                 yield row.ms * 1000, row, v6
     for i, (mark, payload) in enumerate(bad_ones()):
@@ -394,7 +416,7 @@ class Reader:
             return
         key = (mark, p[:8], number, total, size)
         f = self.frames.get(key)
-        if not f or time - f.time > STALE_US or f.parts.get(index, part) != part:
+        if not f or time - f.time > STALE_US or (f.whole_in and f.parts[index] != part):
             f = self.frames[key] = Frame(time)
         if f.whole_in:
             found["pib.segment.whole_in"].append(f.whole_in)

@@ -148,6 +148,11 @@ pib.init = forget
 -- captured. @way has the addresses. It is @unchecked if it came without a UDP checksum. It
 -- is the @n-th thing of its super-packet that Info tells of.
 
+-- Return: what nothing else in the capture has.
+local function place(d)
+	return d.pinfo.number .. ":" .. d.at
+end
+
 local function unsigned(d, at, len)
 	return d.tvb(d.at + at, len):uint()
 end
@@ -307,34 +312,38 @@ local function segment_fault(index, total, size, len)
 	return nil
 end
 
--- Return: the part of the frame with this index, if it is known.
+-- Return: the part of a whole frame with this index.
 local function part_of(frame, index, size)
-	if frame.bytes then return frame.bytes:sub(index * size + 1, index * size + size) end
-	return frame.parts[index]
+	return frame.bytes:sub(index * size + 1, index * size + size)
 end
 
-local function frame_add(d, frame, index, total, part)
-	if frame.bytes or frame.parts[index] then return end
-	frame.parts[index] = part
+-- Return: true if a segment is of the frame. One that comes again when the frame is whole is of it if it is the same: a capture of
+-- several netdevs has it several times.
+local function is_of(d, frame, index, size, part)
+	return math.abs(d.pinfo.rel_ts - frame.since) <= STALE and (not frame.bytes or part_of(frame, index, size) == part)
+end
+
+-- Add a part that comes from @here. The first one of an index counts.
+local function frame_add(d, frame, here, index, total, part)
+	if frame.from[index] then return end
+	frame.from[index], frame.parts[index] = here, part
 	frame.count = frame.count + 1
 	if frame.count < total then return end
 	frame.bytes = table.concat(frame.parts, "", 0, total - 1)
 	frame.parts, frame.whole_in, frame.whole_at = nil, d.pinfo.number, d.at
 end
 
--- Take in a segment, the first time that it is seen. A segment that comes twice is of the same frame. Return: its frame.
-local function frame_of(d, index, total, size)
-	local here = d.pinfo.number .. ":" .. d.at
+-- Take in a segment, the first time that it is seen. Return: its frame.
+local function frame_of(d, here, index, total, size)
 	if frame_at[here] then return frame_at[here] end
 	local key = d.way .. raw(d, 0, 10) .. raw(d, 11, 3)
 	local part, frame = raw(d, SEGMENT_HEAD, d.len - SEGMENT_HEAD), frames[key]
-	local known = frame and part_of(frame, index, size)
-	if not frame or math.abs(d.pinfo.rel_ts - frame.since) > STALE or (known and known ~= part) then
-		frame = { since = d.pinfo.rel_ts, parts = {}, count = 0 }
+	if not frame or not is_of(d, frame, index, size, part) then
+		frame = { since = d.pinfo.rel_ts, parts = {}, from = {}, count = 0 }
 		frames[key] = frame
 	end
 	frame_at[here] = frame
-	frame_add(d, frame, index, total, part)
+	frame_add(d, frame, here, index, total, part)
 	return frame
 end
 
@@ -350,8 +359,12 @@ local function show_frame(d, tree, root, bytes)
 end
 
 local function put_together(d, tree, root, index, total, size)
-	local frame = frame_of(d, index, total, size)
+	local here = place(d)
+	local frame = frame_of(d, here, index, total, size)
+	-- Whether there was a checksum is known when Wireshark makes a tree, which need not be the first time.
+	frame.unchecked = frame.unchecked or d.unchecked and frame.from[index] == here
 	if frame.whole_in == d.pinfo.number and frame.whole_at == d.at then
+		d.unchecked = frame.unchecked
 		return show_frame(d, tree, root, frame.bytes)
 	end
 	if frame.whole_in then
@@ -436,7 +449,7 @@ local zero = ("\0"):rep(8)
 
 -- A datagram that a host without a link may have answered with, and the first one that echoes it.
 local function show_cookies(d, tree, kind)
-	local here, mine, its = d.pinfo.number .. ":" .. d.at, raw(d, 12, 4) .. raw(d, 16, 8), raw(d, 4, 4) .. raw(d, 24, 8)
+	local here, mine, its = place(d), raw(d, 12, 4) .. raw(d, 16, 8), raw(d, 4, 4) .. raw(d, 24, 8)
 	local may_be = (kind == HELLO or kind == HELLO_ACK) and unsigned(d, 60, 4) == 1 and unsigned(d, 51, 1) == 1 and
 		unsigned(d, 12, 4) ~= 0 and raw(d, 24, 8) ~= zero
 	if may_be then
