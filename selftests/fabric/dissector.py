@@ -155,6 +155,7 @@ def good_ones():
     yield Row(0, control(HELLO, link_id=0, port=0, capabilities=0x20))
     yield Row(0, control(HELLO_ACK, 0x77, sequence=1, down=1, peer_session=0x42, link_id=0x99, session=0x4321))
     echo = control(KEEPALIVE, 0x99, peer_session=0x4321, lid=(1, 0xBFFF, 7), description=b"x" * 64, authentication=b"k" * 16)
+    yield Row(0, echo)  # from its own sender it is no echo
     yield Row(0, echo, back=True)
     yield Row(0, control(BYE, 0x77, refusal=3, description="schlüssel\x01".encode()))
     yield Row(0, control(BYE, 0x77, description=b""))
@@ -435,16 +436,16 @@ class Reader:
                 return
             at += step
 
-    def cookie(self, found, p):
+    def cookie(self, found, mark, p):
         link_id, session, peer_session = struct.unpack("!IQQ", p[12:32])
-        kind, echo = p[0] & 15, (p[4:8], peer_session)
+        kind, echo = p[0] & 15, (mark[::-1], p[4:8], peer_session)
         if kind in (HELLO, HELLO_ACK) and p[60:64] == b"\0\0\0\x01" and p[51] == 1 and link_id and peer_session:
             found["pib.hello.cookie"].append(1)
-            self.cookies.setdefault((p[12:16], session), self.number)
+            self.cookies.setdefault((mark, p[12:16], session), self.number)
         if kind != BYE and echo in self.cookies:
             found["pib.hello.cookie_in"].append(self.cookies.pop(echo))
 
-    def control(self, found, p):
+    def control(self, found, mark, p):
         self.show(found, "hello.", CONTROL, p)
         if len(p) < CONTROL_LEN:
             return
@@ -453,7 +454,7 @@ class Reader:
         if description:
             found["pib.hello.description"].append(description.decode())
         self.show_bytes(found, "hello.authentication", p, 160, CONTROL_LEN)
-        self.cookie(found, p)
+        self.cookie(found, mark, p)
 
     def ping(self, found, p):
         self.show(found, "", [f for f in LINK if f[0] in ("version", "type", "flags")], p)
@@ -488,7 +489,7 @@ class Reader:
         elif kind == SEGMENT:
             self.segment(found, mark, time, p, length)
         elif kind in (HELLO, HELLO_ACK, KEEPALIVE, BYE):
-            self.control(found, p)
+            self.control(found, mark, p)
 
     def read(self, time, raw, length):
         found = collections.defaultdict(list)

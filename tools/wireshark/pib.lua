@@ -133,7 +133,7 @@ pib.fields, pib.experts = f, notes
 
 local frames		-- those that segments make up, by the fields that all their segments share
 local frame_at		-- frames by the place of each segment
-local cookies		-- numbers of the packets that may have a cookie, by link id and session
+local cookies		-- numbers of the packets that may have a cookie, by addresses, link id and session
 local echoes		-- of packets with the first datagram that echoes one: the cookie's packet
 local inside		-- true while Wireshark's dissector has an InfiniBand packet
 
@@ -144,8 +144,8 @@ forget()
 pib.init = forget
 
 -- ---- bytes ----
--- A datagram is { tvb, pinfo, way, unchecked, at, len, have, n }: it begins at @at, has @len bytes, and @have of them were
--- captured. @way has the addresses. It is @unchecked if it came without a UDP checksum. It
+-- A datagram is { tvb, pinfo, way, back, unchecked, at, len, have, n }: it begins at @at, has @len bytes, and @have of them were
+-- captured. @way has the addresses, @back those of what goes the other way. It is @unchecked if it came without a UDP checksum. It
 -- is the @n-th thing of its super-packet that Info tells of.
 
 -- Return: what nothing else in the capture has.
@@ -449,7 +449,7 @@ local zero = ("\0"):rep(8)
 
 -- A datagram that a host without a link may have answered with, and the first one that echoes it.
 local function show_cookies(d, tree, kind)
-	local here, mine, its = place(d), raw(d, 12, 4) .. raw(d, 16, 8), raw(d, 4, 4) .. raw(d, 24, 8)
+	local here, mine, its = place(d), d.way .. raw(d, 12, 4) .. raw(d, 16, 8), d.back .. raw(d, 4, 4) .. raw(d, 24, 8)
 	local may_be = (kind == HELLO or kind == HELLO_ACK) and unsigned(d, 60, 4) == 1 and unsigned(d, 51, 1) == 1 and
 		unsigned(d, 12, 4) ~= 0 and raw(d, 24, 8) ~= zero
 	if may_be then
@@ -618,15 +618,15 @@ function pib.dissector(tvb, pinfo, root)
 		root:add(pib, tvb()):append_text(", in a packet of another one, not looked into")
 		return have
 	end
-	-- The dissector of InfiniBand replaces the port.
-	local way = tostring(pinfo.net_src) .. " " .. pinfo.src_port .. " " .. tostring(pinfo.net_dst) .. " "
+	-- The dissector of InfiniBand replaces the ports.
+	local from, to = tostring(pinfo.net_src) .. " " .. pinfo.src_port .. " ", tostring(pinfo.net_dst) .. " " .. pinfo.dst_port .. " "
 	local checksum = innermost(udp_checksum)
 	local step = len
 	if not checksum or is_incomplete(checksum.value, pinfo, len) then
 		step = step_of({ tvb = tvb, at = 0, len = len, have = have })
 	end
 	while at < have do
-		local d = { tvb = tvb, pinfo = pinfo, way = way, at = at, n = n, len = math.min(step, len - at) }
+		local d = { tvb = tvb, pinfo = pinfo, way = from .. to, back = to .. from, at = at, n = n, len = math.min(step, len - at) }
 		d.have, d.unchecked = math.min(have - at, d.len), checksum and checksum.value == 0
 		datagram(d, root)
 		at, n = at + d.len, d.n + 1
