@@ -23,6 +23,7 @@ import time
 
 PORT, GROUP, HELLO, KEEPALIVE, LEN, MAC = 18514, "239.192.73.66", 1, 3, 176, 160
 HELLO_GAP, QUIET = 0.3, 3.0
+CROWDED = 2.0  # at most, until a crowd has its answers
 ROUNDS = 20  # of hellos, until all are answered
 
 
@@ -35,7 +36,7 @@ class Stranger:
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
         self.socket.bind(("", port))
         self.guid, self.session = guid or random.getrandbits(63) | 1, random.getrandbits(63) | 1
-        self.trunk, self.probe, self.echoes = trunk, probe, echoes
+        self.trunk, self.probe, self.echoes, self.replays = trunk, probe, echoes, False
         self.said, self.heard, self.largest, self.refusals, self.sequence, self.kept = 0, 0, 0, set(), 0, []
 
     def hop_limit(self, n):
@@ -80,6 +81,8 @@ class Stranger:
                 return
             if len(data) == LEN and data[4:8] == bytes(4) and data[12:16] == bytes(4) and not data[55] & 0x20:
                 continue  # said to everybody
+            if not self.replays and len(data) == LEN and data[24:32] not in (bytes(8), struct.pack("!Q", self.session)):
+                continue  # said to another host of this address
             self.heard += 1
             self.largest = max(self.largest, len(data))
             if len(data) == LEN and data[70]:
@@ -106,6 +109,7 @@ def greet(device, to, hop_limit, count, link_id, kind, port=PORT, guid="0", path
 
 def again(device, to, path, count, port=PORT):
     stranger = Stranger(device, int(port), 0)
+    stranger.replays = True  # answers are for sessions of the past
     stranger.hop_limit(255)
     with open(path, encoding="ascii") as kept:
         old = [bytes.fromhex(datagram) for datagram in json.load(kept)]
@@ -142,8 +146,9 @@ def crowd(device, to, count, path=None):
     for host in hosts:
         host.hello(True, (to, PORT))
     first.socket.settimeout(HELLO_GAP)
+    end = time.monotonic() + CROWDED  # links that are up may say something more often than a gap
     try:
-        while True:
+        while time.monotonic() < end:
             data, source = first.socket.recvfrom(65535)
             if len(data) == LEN and data[0] & 15 != KEEPALIVE and data[24:32] in by_session:
                 by_session[data[24:32]].echo(data, source)
