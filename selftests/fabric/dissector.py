@@ -495,7 +495,7 @@ class Reader:
         found = collections.defaultdict(list)
         self.number += 1
         try:
-            d = Datagram(raw)
+            d = Datagram(raw, from_any=True)
         except (ValueError, IndexError, struct.error):
             return found
         at = 14 + len(d.ip) + 8

@@ -25,9 +25,9 @@ MAC_OFF, NONCE_OFF, CAPS_OFF, CONTROL_LEN = 160, 16, 52, 176
 
 
 class Datagram:
-    """A UDP datagram in an Ethernet frame, or ValueError."""
+    """A UDP datagram in an Ethernet frame, or ValueError. @from_any: one of the ports is enough."""
 
-    def __init__(self, frame):
+    def __init__(self, frame, from_any=False):
         self.eth, kind = frame[:14], struct.unpack("!H", frame[12:14])[0]
         if kind == ETH_IP and frame[23] == UDP:
             self.ip = frame[14 : 14 + (frame[14] & 15) * 4]
@@ -38,7 +38,8 @@ class Datagram:
         else:
             raise ValueError("not UDP")
         at = 14 + len(self.ip)
-        if struct.unpack("!HH", frame[at : at + 4]) != (PORT, PORT):
+        ports = struct.unpack("!HH", frame[at : at + 4])
+        if PORT not in ports if from_any else ports != (PORT, PORT):
             raise ValueError("not ours")
         self.payload = frame[at + 8 : at + struct.unpack("!H", frame[at + 4 : at + 6])[0]]
         self.family = kind
