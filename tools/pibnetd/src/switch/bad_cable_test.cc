@@ -34,27 +34,29 @@ protected:
 	Switch &sa() { return w.node("sa"); }
 	Switch &sb() { return w.node("sb"); }
 
+	/// From a.
+	void pass(const Bytes &packet)
+	{
+		w.deliver(a.at, a.data(packet));
+		w.carry();
+	}
+
 	/// Packets from a to b.
 	void send(unsigned n, std::size_t length = 64)
 	{
-		for (unsigned i = 0; i < n; i++) {
-			const Bytes packet = make_packet({.slid = 2,
-							  .dlid = 3,
-							  .length = length,
-							  .fill = static_cast<std::uint8_t>(i)});
-			w.deliver(a.at, a.data(packet));
-			w.carry();
-		}
+		for (unsigned i = 0; i < n; i++)
+			pass(make_packet({.slid = 2,
+					  .dlid = 3,
+					  .length = length,
+					  .fill = static_cast<std::uint8_t>(i)}));
 	}
 
 	/// Management from a to b, to QP qpn.
 	void flood(unsigned n, std::uint32_t qpn)
 	{
 		const Bytes packet = make_mad_packet(2, 3, qpn, Bytes(256));
-		for (unsigned i = 0; i < n; i++) {
-			w.deliver(a.at, a.data(packet));
-			w.carry();
-		}
+		for (unsigned i = 0; i < n; i++)
+			pass(packet);
 	}
 
 	/// The cable under a port of sa: 2 leads to sb.
@@ -66,6 +68,13 @@ protected:
 	World w;
 	Peer a{1, 0xA0}, b{2, 0xB0};
 };
+
+model::LinkChange of_rate(std::uint64_t rate)
+{
+	model::LinkChange change;
+	change.rate = rate;
+	return change;
+}
 
 model::LinkChange lossy(std::uint64_t seed, std::uint32_t loss)
 {
@@ -174,9 +183,7 @@ TEST_F(BadCable, ASlowCableFillsAndMarks)
 	pib_cc_node &cc = sa().node.cc;
 	cc.control_map = 0x1F;
 	cc.threshold = 15;
-	model::LinkChange slow;
-	slow.rate = 1'000'000'000;
-	make(2, slow);
+	make(2, of_rate(1'000'000'000));
 	send(500, 2048);
 	EXPECT_GT(cc.events, 0u);
 	send(300, 2048);
@@ -196,9 +203,7 @@ TEST_F(BadCable, ASlowCableFillsAndMarks)
 
 TEST_F(BadCable, AFloodOfManagementIsBounded)
 {
-	model::LinkChange slow;
-	slow.rate = 1'000'000;
-	make(2, slow);
+	make(2, of_rate(1'000'000));
 	flood(9000, 1);
 	EXPECT_EQ(sa().port(2).counts.xmit_discard, 808u);
 	send(1);
@@ -210,9 +215,7 @@ TEST_F(BadCable, AFloodOfManagementIsBounded)
 
 TEST_F(BadCable, AFloodFromAPeerIsBounded)
 {
-	model::LinkChange slow;
-	slow.rate = 1'000'000;
-	make(1, slow);
+	make(1, of_rate(1'000'000));
 	flood(9000, 1);
 	EXPECT_EQ(sa().port(1).counts.rcv_overrun, 808u);
 	EXPECT_EQ(sa().port(1).counts.rcv_err, 808u);
