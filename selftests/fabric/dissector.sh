@@ -31,7 +31,7 @@ reads() { dissector read "$1" >"$dir/$1.sums"; }
 # found NAME JQ: in what was read
 found() { jq -e "$2" "$dir/$1.sums" || { jq -c . "$dir/$1.sums"; return 1; }; }
 # Started by root, Wireshark loads no script.
-as_nobody() { timeout $((200 * ${PIB_SLOW:-1})) setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/nonexistent "$@" 2>/dev/null; }
+as_nobody() { timeout 200 setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/nonexistent "$@" 2>/dev/null; }
 # shows NAME FILTER [OPTION]...: in so many packets
 shows() {
 	as_nobody tshark -X "lua_script:$lua" --disable-protocol rpcordma -r "$dir/$1.pcap" -2 -Y "$2" -T fields -e frame.number "${@:3}" \
