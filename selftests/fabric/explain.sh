@@ -45,9 +45,13 @@ active() { grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state; }
 is_gone() { explains "has no queue pair $qpn"; }
 is_gone_soon() { wait_for 10 is_gone || { cat "$said.out"; return 1; }; }
 special() { pibctl explain pib0 qp 0 | grep -x "pib0/1 qp 0: nothing is posted to its send queue"; }
+as_json() {
+	pibctl -j explain pib0 qp 0 |
+		jq -e '.explanations == [{"hca": "pib0", "port": 1, "qp": 0, "text": "nothing is posted to its send queue"}]'
+}
 nobody() { runuser -u nobody -- pibctl explain pib0 qp "$qpn" | grep "acknowledgement"; }
 
-ktap_plan 17
+ktap_plan 18
 modprobe -a ib_core ib_uverbs
 ip link add pibdummy type dummy
 ip link set pibdummy up
@@ -68,6 +72,7 @@ sticks "retries used up" exhausted "ended with RETRY_EXC_ERR"
 kill "$stuck"
 check "a queue pair that is gone" is_gone_soon
 check "queue pair 0 of a port" special
+check "the same as JSON" as_json
 check "no such HCA" refuses 1 pibctl explain pib9 qp 2
 check "no number" refuses 2 pibctl explain pib0 qp many
 ktap_end

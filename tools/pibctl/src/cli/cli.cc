@@ -248,10 +248,11 @@ Status run_command(const Choice &choice, const Context &context)
 }
 
 /// Only commands that print lists have something to print.
-bool prints(const Choice &choice)
+bool prints(const Choice &choice, bool json)
 {
 	return choice.command &&
-	       (choice.command->group == "show" || choice.command->name == "show");
+	       (choice.command->group == "show" || choice.command->name == "show" ||
+		(json && choice.command->name == "explain"));
 }
 
 int report(const Error &error, const Choice &choice, std::ostream &err)
@@ -298,7 +299,7 @@ int run(int argc, const char *const *argv, TransportFactory open, std::ostream &
 		err << "pibctl: " << note << '\n';
 	if (!done)
 		return report(done.error(), choice, err);
-	if (prints(choice))
+	if (prints(choice, line.options.json))
 		out << output->str();
 	out.flush();
 	if (out.good())

@@ -161,6 +161,9 @@ TEST(ManPage, HasEveryKeyThatShowPrints)
 	const auto source = content("tools/pibctl/src/commands/show.cc");
 	expect_all(keys_in(between(source, "void show_subject(", "const Place ")),
 		   between(json, ".It Cm show injections", ".It "), "JSON of show injections");
+	expect_all(keys_in(between(content("tools/pibctl/src/commands/explain.cc"),
+				   "void print_item(", "out.end_item")),
+		   between(json, ".It Cm explain", ".It "), "JSON of explain");
 }
 
 std::string parted(const std::string &shell)

@@ -19,12 +19,27 @@ std::optional<Port> find_port(const Hca &hca, std::uint64_t number)
 	return found == hca.ports.end() ? std::nullopt : std::optional(*found);
 }
 
+void print_item(Output &out, const Hca &hca, const std::optional<Port> &port, std::uint64_t qpn,
+		const std::string &sentence)
+{
+	out.begin_item("");
+	out.field("hca", hca.name);
+	if (port)
+		out.field("port", std::uint64_t{port->number});
+	out.field("qp", qpn);
+	out.field("text", sentence);
+	out.end_item();
+}
+
 void print(const Context &context, const Hca &hca, const QueuePair &qp)
 {
 	const auto port = find_port(hca, qp.detail("port"));
 	const std::string where = port ? fmt::format("{}/{}", hca.name, port->number) : hca.name;
 	for (const auto &sentence : explain(qp, hca.name, port))
-		context.text << fmt::format("{} qp {}: {}\n", where, qp.qpn, sentence);
+		if (context.json)
+			print_item(context.out, hca, port, qp.qpn, sentence);
+		else
+			context.text << fmt::format("{} qp {}: {}\n", where, qp.qpn, sentence);
 }
 
 Status explain_queue_pair(const Context &context, const Arguments &arguments)
@@ -47,8 +62,10 @@ Status explain_queue_pair(const Context &context, const Arguments &arguments)
 	const auto found = ask_queue_pairs(**transport, *name, static_cast<std::uint32_t>(*qpn));
 	if (!found)
 		return found.error();
+	context.out.begin_list("explanations");
 	for (const Bytes &attributes : *found)
 		print(context, **hca, read_queue_pair(attributes));
+	context.out.end_list();
 	return success();
 }
 
