@@ -48,7 +48,8 @@ enum pib_udp_link_kind {
  * @made_at: when the link was made, ns; never changes
  * @alive_at: when the link was made, or its peer was last heard while it was up, ns
  * @overruns: number of datagrams that the sockets had dropped when @timer last looked
- * @bounce: a session was lost since @work looked
+ * @losses: sessions lost so far
+ * @settled: of @losses, those for which the port went down; written under pn->link_lock
  * @refused: the peer's reason for refusing since the link was last up, enum pib_hello_refusal
  * @refused_at: when the peer last refused, ns
  * @dead: the link is being taken apart
@@ -84,7 +85,8 @@ struct pib_udp_link {
 	u64 alive_at;
 	u64 refused_at;
 	u32 overruns;
-	bool bounce;
+	u32 losses;
+	u32 settled;
 	u8 refused;
 	bool dead;
 	struct timer_list timer;
@@ -143,6 +145,12 @@ void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead);
  * pib_udp_link_unplug(); sleeps for a grace period.
  */
 void pib_udp_link_free(struct list_head *dead);
+
+/* Return: true if the port is yet to go down for a session that was lost. Context: any. */
+static inline bool pib_udp_link_is_unsettled(const struct pib_udp_link *link)
+{
+	return READ_ONCE(link->losses) != READ_ONCE(link->settled);
+}
 
 /* Tell listeners of an event of the link, enum pib_event_kind. Context: link->lock held. */
 void pib_udp_link_notify(const struct pib_udp_link *link, u8 kind);

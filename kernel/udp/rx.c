@@ -117,6 +117,14 @@ static bool intake_link(struct intake *in, u32 id, u16 tag)
 		pib_udp_sock_drop(in->sock, rx_unsealed);
 		return false;
 	}
+	/*
+	 * Nothing of a new session comes in before the port went down for the old one: an SM would
+	 * find the port ACTIVE, and an HCA does not tell the SM that its port goes down then.
+	 */
+	if (pib_udp_link_is_unsettled(link)) {
+		pib_udp_sock_drop(in->sock, rx_unknown_link);
+		return false;
+	}
 	in->link = link;
 	in->path = path;
 	return true;

@@ -98,7 +98,7 @@ static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o
 	if (todo & PIB_LINK_DO_REJECT)
 		pib_udp_sock_drop(link->bearer->sock, rx_bad_hello);
 	if (todo & PIB_LINK_DO_DOWN)
-		link->bounce = true;
+		WRITE_ONCE(link->losses, link->losses + 1);
 	if (todo & PIB_LINK_DO_SEND)
 		udp_link_build(link, o);
 	pib_upath_update(link);

@@ -11,33 +11,32 @@
 #include "udp/standalone_lid.h"
 
 /**
- * struct verdict - the session as the port shall see it
+ * struct pib_udp_link_state - the session as the port shall see it
  * @up: the link is up
- * @bounce: the link was down in between
+ * @losses: sessions lost so far
  * @far: what the other end can do
  * @lids: LIDs behind the other end
  * @num_lids: entries in @lids
  */
-struct verdict {
+struct pib_udp_link_state {
 	bool up;
-	bool bounce;
+	u32 losses;
 	struct pib_far far;
 	u8 num_lids;
 	u16 lids[PIB_HELLO_LIDS];
 };
 
-static void udp_link_judge(struct pib_udp_link *link, struct verdict *v)
+static void udp_link_take_state(struct pib_udp_link *link, struct pib_udp_link_state *s)
 {
 	spin_lock_bh(&link->lock);
-	v->up = !link->dead && link->fsm.plugged && READ_ONCE(link->bearer->sock->running);
-	v->bounce = link->bounce;
-	link->bounce = false;
-	v->far.mtu_cap = link->fsm.peer_mtu_cap;
-	v->far.width_en = link->fsm.peer_width_en;
-	v->far.speed_en = link->fsm.peer_speed_en;
-	v->far.ext_speed_en = link->fsm.peer_ext_speed_en;
-	v->num_lids = v->up ? link->num_lids : 0;
-	memcpy(v->lids, link->lids, sizeof(v->lids));
+	s->up = !link->dead && link->fsm.plugged && READ_ONCE(link->bearer->sock->running);
+	s->losses = link->losses;
+	s->far.mtu_cap = link->fsm.peer_mtu_cap;
+	s->far.width_en = link->fsm.peer_width_en;
+	s->far.speed_en = link->fsm.peer_speed_en;
+	s->far.ext_speed_en = link->fsm.peer_ext_speed_en;
+	s->num_lids = s->up ? link->num_lids : 0;
+	memcpy(s->lids, link->lids, sizeof(s->lids));
 	spin_unlock_bh(&link->lock);
 }
 
@@ -113,7 +112,7 @@ static void udp_link_offer_routes(const struct pib_udp_link *link)
 }
 
 /* Without an SM: bring the host switch's routes in line with the LIDs that the peer announces. */
-static void udp_link_route(struct pib_udp_link *link, const struct verdict *v)
+static void udp_link_route(struct pib_udp_link *link, const struct pib_udp_link_state *s)
 {
 	struct pib_switch *sw = link->port->sw;
 	bool left = false;
@@ -123,12 +122,12 @@ static void udp_link_route(struct pib_udp_link *link, const struct verdict *v)
 	if (!sw || !sw->nd.standalone)
 		return;
 	for (i = 0; i < link->num_routed; i++)
-		if (!lid_listed(v->lids, v->num_lids, link->routed[i]))
+		if (!lid_listed(s->lids, s->num_lids, link->routed[i]))
 			left |= route_leave(link, link->routed[i]);
 	link->num_routed = 0;
-	for (i = 0; i < v->num_lids; i++)
-		if (route_take(link, v->lids[i]))
-			link->routed[link->num_routed++] = v->lids[i];
+	for (i = 0; i < s->num_lids; i++)
+		if (route_take(link, s->lids[i]))
+			link->routed[link->num_routed++] = s->lids[i];
 	if (left)
 		udp_link_offer_routes(link);
 }
@@ -137,15 +136,15 @@ static void udp_link_route(struct pib_udp_link *link, const struct verdict *v)
  * Give up LIDs that the peer has given itself as well, unless our node GUID is higher: the host
  * with the higher one keeps them.
  */
-static void udp_link_solve_conflicts(struct pib_udp_link *link, const struct verdict *v)
+static void udp_link_solve_conflicts(struct pib_udp_link *link, const struct pib_udp_link_state *s)
 {
 	struct pib_node *n = link->port->p.node;
 	unsigned int i;
 
 	if (n->guid > READ_ONCE(link->fsm.peer_node_guid))
 		return;
-	for (i = 0; i < v->num_lids; i++)
-		pib_lid_move(link, v->lids[i]);
+	for (i = 0; i < s->num_lids; i++)
+		pib_lid_move(link, s->lids[i]);
 }
 
 /* Note and trace that the link is up or down for its port. */
@@ -159,18 +158,19 @@ static void link_tell(struct pib_udp_link *link, bool up)
 
 void pib_udp_link_settle(struct pib_udp_link *link)
 {
-	struct verdict v;
+	struct pib_udp_link_state s;
 
 	lockdep_assert_held(&pib_udp_link_net(link)->link_lock);
-	udp_link_judge(link, &v);
-	if (link->is_up && (!v.up || v.bounce)) {
+	udp_link_take_state(link, &s);
+	if (link->is_up && (!s.up || s.losses != link->settled)) {
 		pib_kport_link_down(link->port);
 		link_tell(link, false);
 	}
-	udp_link_solve_conflicts(link, &v);
-	udp_link_route(link, &v);
-	if (v.up && !link->is_up) {
+	WRITE_ONCE(link->settled, s.losses);
+	udp_link_solve_conflicts(link, &s);
+	udp_link_route(link, &s);
+	if (s.up && !link->is_up) {
 		link_tell(link, true);
-		pib_kport_link_up(link->port, &v.far);
+		pib_kport_link_up(link->port, &s.far);
 	}
 }
