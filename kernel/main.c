@@ -12,7 +12,7 @@
 #include "fabric/inject.h"
 #include "control/rdma_link.h"
 #include "uapi/linux/pib.h"
-#include "udp/wire.h"
+#include "udp/skb_pool.h"
 #include "verbs/name.h"
 
 /*

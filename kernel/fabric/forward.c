@@ -11,6 +11,8 @@
 #include <linux/list.h>
 #include "core/task.h"
 #include "packet/burst.h"
+#include "proto/smi.h"
+#include "proto/switch.h"
 #include "fabric/capture.h"
 #include "fabric/drop.h"
 #include "fabric/ecn.h"

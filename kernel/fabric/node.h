@@ -5,6 +5,7 @@
 
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
+#include "proto/mad.h"
 #include "proto/node.h"
 
 struct pib_burst;

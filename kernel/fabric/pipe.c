@@ -22,6 +22,7 @@
 #include <linux/ktime.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
+#include "proto/trap.h"
 #include "fabric/drop.h"
 #include "fabric/corrupt.h"
 #include "fabric/ecn.h"

@@ -3,6 +3,7 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 #include "proto/mad.h"
+#include "proto/trap.h"
 #include "fabric/port.h"
 #include "tracing/fabric.h"
 

@@ -8,6 +8,9 @@
 #include <rdma/ib_mad.h>
 #include "packet/burst.h"
 #include "proto/mad.h"
+#include "proto/pma.h"
+#include "proto/smi.h"
+#include "proto/trap.h"
 #include "tracing/mad.h"
 #include "fabric/switch.h"
 #include "fabric/switch_inject.h"

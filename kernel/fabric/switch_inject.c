@@ -11,6 +11,7 @@
 #include "core/task.h"
 #include "packet/burst.h"
 #include "proto/node.h"
+#include "proto/smi.h"
 #include "tracing/mad.h"
 #include "tracing/transport.h"
 #include "fabric/drop.h"

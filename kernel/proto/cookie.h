@@ -15,7 +15,7 @@
 #ifndef PIB_PROTO_COOKIE_H
 #define PIB_PROTO_COOKIE_H
 
-#include "link.h"
+#include "hello.h"
 
 /* A cookie is good for so many ns at least, and for less than twice of that. */
 #define PIB_COOKIE_NS		(1ULL << 31)

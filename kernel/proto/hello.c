@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The bytes of control datagrams: docs/wire-format.md, "Control datagrams". */
-#include "link.h"
+#include "hello.h"
 #include "mad.h"
 
 enum hello_off {

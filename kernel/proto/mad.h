@@ -48,6 +48,14 @@ enum pib_mad_method {
 	PIB_METHOD_GET_RESP = 0x81,
 };
 
+/* Results of giving a MAD to an agent. */
+enum pib_mad_result {
+	PIB_MAD_NONE,		/* nothing to send */
+	PIB_MAD_REPLY,		/* env sends @out back to the sender */
+	PIB_MAD_FORWARD,	/* directed route: @out goes out of @out_port (switches) */
+	PIB_MAD_LOCAL,		/* not for this agent: pass it up (HCA: to user space or ib_core) */
+};
+
 /* MAD status, bits 2-4 (13.4.7). */
 enum pib_mad_status {
 	PIB_STATUS_OK = 0x00,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Nodes and ports: power-on state, and the changes when a link comes or goes. */
-#include "sma.h"
+#include "mad.h"
+#include "node.h"
+#include "trap.h"
 
 #define PIB_VENDOR_ID		0x025049	/* an OUI with the local bit: nobody's */
 #define PIB_WIDTH_DEFAULT	0x13		/* 1X, 4X, 2X */

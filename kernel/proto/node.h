@@ -488,6 +488,24 @@ void pib_node_set_desc(struct pib_node *n, const char *desc, u64 now);
 /* Have the port work without an SM: it takes @lid and goes from Init to Active. */
 void pib_port_set_standalone(struct pib_port *p, u16 lid);
 
+/* Ports that carry LID, M_Key and the like: those of HCAs, and port 0 of a switch. */
+static inline bool pib_port_is_mgmt(const struct pib_port *p)
+{
+	return p->node->type == PIB_NODE_CA || p->num == 0;
+}
+
+/* Switch port 0 without the abilities of an HCA port: no link states of its own. */
+static inline bool pib_port_is_base0(const struct pib_port *p)
+{
+	return p->node->type == PIB_NODE_SWITCH && p->num == 0 && !p->node->enhanced_sp0;
+}
+
+/* The port whose M_Key, LID and SM speak for @p (14.2.4). */
+static inline struct pib_port *pib_port_mgmt(const struct pib_port *p)
+{
+	return p->node->type == PIB_NODE_CA ? p->node->ports[p->num] : p->node->ports[0];
+}
+
 /* ---- calls of links, for their ports ---- */
 
 /*
@@ -499,6 +517,9 @@ void pib_port_link_up(struct pib_port *p, u8 far_mtu_cap);
 
 /* Note that the other end is gone: Polling, Down; events, trap 128 on switches (14.2.5.1). */
 void pib_port_link_down(struct pib_port *p);
+
+/* Leave the link: state Down, physical state @phys. */
+void pib_port_set_down(struct pib_port *p, u8 phys);
 
 /*
  * Return: true if the link may be up at all. After PIB_EV_PHYS_CHANGE env bounces the link (both
@@ -605,67 +626,6 @@ static inline u32 pib_mtu_bytes(u8 code)
 	return 128u << code;
 }
 
-enum pib_route_kind {
-	PIB_ROUTE_DROP,		/* counted by env according to @reason */
-	PIB_ROUTE_PORT,		/* out of @port */
-	PIB_ROUTE_SELF,		/* for port 0 */
-	PIB_ROUTE_MCAST,	/* out of the ports in @mask, bit 0: port 0 */
-};
-
-enum pib_route_reason {
-	PIB_ROUTE_DROP_SILENT,	/* not dropped, or nobody is left to send it to: no error */
-	/* no route: rcv_switch_relay_err, relay_dlid of the in port */
-	PIB_ROUTE_DROP_RELAY,
-	/* would go back: rcv_switch_relay_err, relay_loop of the in port */
-	PIB_ROUTE_DROP_LOOP,
-	PIB_ROUTE_DROP_IN_STATE,	/* in port not yet Armed: no counter of its own */
-	PIB_ROUTE_DROP_OUT_STATE,	/* @port not Active: xmit_discard of @port */
-	PIB_ROUTE_DROP_PKEY_IN,	/* rcv_constraint_err of the in port, trap 259 */
-	PIB_ROUTE_DROP_PKEY_OUT,	/* xmit_constraint_err of @port, trap 259 */
-};
-
-/**
- * struct pib_route - the way of a packet
- * @kind: enum pib_route_kind
- * @port: out port, also if it is the reason to drop
- * @reason: enum pib_route_reason
- * @mask: PIB_ROUTE_MCAST: out ports
- * @stopped: PIB_ROUTE_MCAST: ports at which the P_Key stops a copy: xmit_constraint_err, trap 259
- */
-struct pib_route {
-	u8 kind;
-	u8 port;
-	u8 reason;
-	u32 mask[PIB_PORTMASK_WORDS * 2];
-	u32 stopped[PIB_PORTMASK_WORDS * 2];
-};
-
-/**
- * pib_switch_route() - find the way of a packet (18.2.4)
- * @sw: switch
- * @in_port: port by which the packet came in; 0: the switch itself has made it
- * @h: headers of the packet
- * @rt: result; @rt->mask and @rt->stopped are written for PIB_ROUTE_MCAST only
- *
- * Looks at DLID, LFT, MFT, port states and partition enforcement of both ports. For QP0 packets
- * with permissive DLID the result is SELF. Counts nothing, and never routes a packet back out of
- * @in_port.
- *
- * Context: any; without the node's lock.
- */
-void pib_switch_route(const struct pib_node *sw, u8 in_port,
-		      const struct pib_hdrs *h, struct pib_route *rt);
-
-static inline bool pib_route_has(const struct pib_route *rt, u8 port)
-{
-	return rt->mask[port / 32] >> (port % 32) & 1;
-}
-
-static inline bool pib_route_stops(const struct pib_route *rt, u8 port)
-{
-	return rt->stopped[port / 32] >> (port % 32) & 1;
-}
-
 /* Return: the VLs that a code of VLCap or OperationalVLs stands for (14.2.5.6). */
 static inline u8 pib_vls_of(u8 code)
 {
@@ -690,102 +650,7 @@ static inline u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl)
 	return vl < pib_vls_of(READ_ONCE(p->op_vls)) ? vl : PIB_VL_DISCARD;
 }
 
-/* ---- agents ---- */
-
-enum pib_mad_result {
-	PIB_MAD_NONE,		/* nothing to send */
-	PIB_MAD_REPLY,		/* env sends @out back to the sender */
-	PIB_MAD_FORWARD,	/* directed route: @out goes out of @out_port (switches) */
-	PIB_MAD_LOCAL,		/* not for this agent: pass it up (HCA: to user space or ib_core) */
-};
-
-/**
- * pib_sma_process() - the SMA's answer to an SMP that has reached its node
- * @p: arrival port
- * @in: 256 bytes
- * @out: result: 256 bytes, not @in
- * @now: ns
- * @ignore_mkey: the request is the node's own
- *
- * Directed-route hop fields are not looked at (ib_mad or pib_smi_rx() did).
- * Sets events in node and ports. A reply must be held back if the port by which
- * it would leave is no longer up (the request may have disabled it).
- *
- * Return: enum pib_mad_result, but not PIB_MAD_FORWARD.
- */
-enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out,
-				    u64 now, bool ignore_mkey);
-
-#define PIB_PORT_BY_LID 0xFF	/* out port: as pib_switch_route() says for the DLID */
-
-/**
- * pib_smi_rx() - switch: take in an SMP for the SMI
- * @sw: switch
- * @in_port: arrival port; 0: the switch itself has made the SMP
- * @in: 256 bytes
- * @out: result: 256 bytes, not @in
- * @out_port: result: port by which @out leaves. PIB_PORT_BY_LID for a LID-routed reply, whose
- *	DLID is the request's SLID
- * @now: ns
- *
- * For packets to QP0 that pib_switch_route() gave to SELF. pib_smi_lids() tells
- * the LIDs of the packet that carries @out.
- *
- * Return: enum pib_mad_result; PIB_MAD_NONE also if the port by which @out would leave is not up.
- */
-enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in,
-			       u8 *out, u8 *out_port, u64 now);
-
-/**
- * pib_smi_lids() - LRH of an SMP that a switch sends after pib_smi_rx() (14.2.2)
- * @sw: switch
- * @out: the MAD
- * @result: return value of pib_smi_rx()
- * @req: headers of the packet that came in
- * @slid: result; permissive inside the directed part of the way
- * @dlid: result
- */
-void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result result,
-		  const struct pib_hdrs *req, u16 *slid, u16 *dlid);
-
-/*
- * SLID of the answer to @req: the LID that was asked, if that is one of port 0's, which may have
- * several.
- */
-u16 pib_switch_slid(const struct pib_node *sw, const struct pib_hdrs *req);
-
-/**
- * pib_switch_gsi_ok() - switch: check a packet to QP1 of port 0
- * @sw: switch
- * @h: headers of the packet
- * @pkey: result, if so, for the answer: port 0's own entry of the partition (13.5.4)
- * @now: ns
- *
- * Before an enhanced port 0 is Armed no packet comes in (7.2.7). P_Key and Q_Key are checked as an
- * HCA's port does for its QP1 (10.9.4). Violations are counted and trapped.
- *
- * Return: true if the packet may come in: it is pib_gsa_process()'s.
- */
-bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now);
-
-/*
- * Answer a MAD that came to QP1: performance management, congestion control, a refusal of other
- * classes. @p: port 0 of a switch, arrival port of an HCA.
- *
- * Return: enum pib_mad_result, PIB_MAD_LOCAL for classes not answered here on HCAs.
- */
-enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
-
-/* ---- notices ---- */
-
-/*
- * Queue trap @num about @port (0 for the node).
- *
- * Return: false: the trap is dropped, since the port that would send it has no LID or knows no SM
- *	yet. A sweep will find out.
- */
-bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTICE_DETAILS],
-		    u64 now);
+/* ---- notices and time ---- */
 
 /*
  * Tell the SM of changed ports if it could not be told before: it has now told the switch @n where
@@ -793,59 +658,8 @@ bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTI
  */
 void pib_switch_sm_known(struct pib_node *n);
 
-/*
- * Note a packet that has come by @p's cable; @bad: lost, or with physical errors.
- *
- * Context: any, without the node's lock; one caller at a time.
- * Return: true: bad packets have outnumbered good ones by more than PortInfo.LocalPhyErrors, which
- *	is a local link integrity error (7.12.2). Env counts that and calls pib_trap_threshold().
- */
-bool pib_port_integrity(struct pib_port *p, bool bad);
-
-/*
- * Note that a packet found no room at @p.
- *
- * Return: true: that was so in PortInfo.OverrunErrors flow control update periods on end, which is
- *	an excessive buffer overrun (7.12.2). Env does as above.
- */
-bool pib_port_overrun(struct pib_port *p, u64 now);
-/*
- * Context: any; without the node's lock.
- * Return: true if the period at @now has been noted: pib_port_overrun() need not be called.
- */
-bool pib_port_overrun_noted(const struct pib_port *p, u64 now);
-
-/*
- * Raise the trap of a threshold that @p has crossed. 129: link integrity, 130: buffer overrun, 131:
- * flow control watchdog.
- */
-void pib_trap_threshold(struct pib_port *p, u16 num, u64 now);
-
-/*
- * Count the violations by @n packets that came in by @p for a QP of its HCA with a bad P_Key (257)
- * or Q_Key (258), and raise the trap, once.
- */
-void pib_trap_bad_key(struct pib_port *p, u16 num, u32 n, const struct pib_hdrs *h, u64 now);
-
-/*
- * Count the violations by @n packets of @h that a switch dropped for PIB_ROUTE_DROP_PKEY_IN or _OUT
- * at @p, and raise trap 259, once.
- */
-void pib_trap_switch_pkey(struct pib_port *p, u32 n, const struct pib_hdrs *h, u64 now);
-
 /* Set SystemImageGUID, and raise trap 145 if it changes. */
 void pib_node_set_sys_guid(struct pib_node *n, u64 sys_guid, u64 now);
-
-/*
- * Get the next trap MAD due at @now: fills @mad (LID-routed SMP Trap(Notice)) and @from, the port
- * to send from. The SM's LID and SL are that port's sm_lid and sm_sl. Env calls this until false.
- *
- * Return: false: none is due.
- */
-bool pib_trap_next(struct pib_node *n, u64 now, u8 *mad, struct pib_port **from);
-
-/* Earliest time at which env calls pib_trap_next() and pib_node_timer(), ns; 0: none. */
-u64 pib_node_deadline(const struct pib_node *n);
 
 /* End the M_Key leases that have run out at @now. */
 void pib_node_timer(struct pib_node *n, u64 now);

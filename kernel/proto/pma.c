@@ -4,7 +4,11 @@
  * of the attributes. A Set records a base. A counter reads as env's value less base,
  * saturated or wrapped as the attribute says. Tables say where each counter lies.
  */
+#include "mad.h"
+#include "node.h"
 #include "pma.h"
+#include "pma_samples.h"
+#include "trap.h"
 
 #define COUNTER(name) ((u8)(offsetof(struct pib_counts, name) / sizeof(u64)))
 

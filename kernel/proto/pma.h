@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Declarations that the files of the performance management agent share; not for env. */
+/*
+ * The performance management agent, and the agents behind QP1 as a whole.
+ * pib_pma_*() is for its own files only.
+ */
 #ifndef PIB_PROTO_PMA_H
 #define PIB_PROTO_PMA_H
 
@@ -9,16 +12,29 @@
 #define PIB_PMA_DATA_LEN	192
 #define PIB_PMA_ALL_PORTS	0xFF
 
-/* The ports that PortSelect names, for an agent at @p. Return: false: there is no such port. */
-bool pib_pma_ports(const struct pib_port *p, u8 select, u8 *first, u8 *last);
+/**
+ * pib_switch_gsi_ok() - switch: check a packet to QP1 of port 0
+ * @sw: switch
+ * @h: headers of the packet
+ * @pkey: result, if so, for the answer: port 0's own entry of the partition (13.5.4)
+ * @now: ns
+ *
+ * Before an enhanced port 0 is Armed no packet comes in (7.2.7). P_Key and Q_Key are checked as an
+ * HCA's port does for its QP1 (10.9.4). Violations are counted and trapped.
+ *
+ * Return: true if the packet may come in: it is pib_gsa_process()'s.
+ */
+bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now);
 
 /*
- * PortSamplesControl, PortSamplesResult and, if @wide, PortSamplesResultExtended. @in is the
- * request, @attr the attribute in the reply, as it came.
+ * Answer a MAD that came to QP1: performance management, congestion control, a refusal of other
+ * classes. @p: port 0 of a switch, arrival port of an HCA.
  *
- * Return: enum pib_mad_status.
+ * Return: enum pib_mad_result, PIB_MAD_LOCAL for classes not answered here on HCAs.
  */
-u16 pib_pma_samples_control(struct pib_port *p, const u8 *in, u8 *attr, u64 now);
-u16 pib_pma_samples_result(struct pib_port *p, const u8 *in, u8 *attr, bool wide, u64 now);
+enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
+
+/* The ports that PortSelect names, for an agent at @p. Return: false: there is no such port. */
+bool pib_pma_ports(const struct pib_port *p, u8 select, u8 *first, u8 *last);
 
 #endif

@@ -5,7 +5,10 @@
  * is taken when it is first asked for after its time, so it may cover more than
  * its interval.
  */
+#include "mad.h"
+#include "node.h"
 #include "pma.h"
+#include "pma_samples.h"
 
 #define TICK_NS		1000ULL
 #define TICK_CODE	0xF9		/* Tick: 1 us in units of 4 ns * (n + 1) */

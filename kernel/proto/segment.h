@@ -7,7 +7,7 @@
 #ifndef PIB_PROTO_SEGMENT_H
 #define PIB_PROTO_SEGMENT_H
 
-#include "link.h"
+#include "dg.h"
 
 #define PIB_SEG_HDR_LEN		16	/* link header and 8 bytes of its own */
 #define PIB_SEG_MAX		64	/* segments to a frame */

@@ -3,7 +3,10 @@
  * The subnet management agent (IBA 14.2): finds the row of the attribute, guards
  * it with the M_Key, and makes the answer.
  */
+#include "mad.h"
+#include "node.h"
 #include "sma.h"
+#include "trap.h"
 
 /* Meanings of the attribute modifier. */
 enum sma_am {

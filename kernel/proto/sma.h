@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Declarations that the files of the subnet management agent share; not for env. */
+/* The subnet management agent; all but pib_sma_process() is for its own files only. */
 #ifndef PIB_PROTO_SMA_H
 #define PIB_PROTO_SMA_H
 
@@ -30,6 +30,24 @@ struct pib_sma_req {
 typedef u16 pib_sma_get(const struct pib_sma_req *r, u8 *data);
 typedef u16 pib_sma_set(const struct pib_sma_req *r, const u8 *data);
 
+/**
+ * pib_sma_process() - the SMA's answer to an SMP that has reached its node
+ * @p: arrival port
+ * @in: 256 bytes
+ * @out: result: 256 bytes, not @in
+ * @now: ns
+ * @ignore_mkey: the request is the node's own
+ *
+ * Directed-route hop fields are not looked at (ib_mad or pib_smi_rx() did).
+ * Sets events in node and ports. A reply must be held back if the port by which
+ * it would leave is no longer up (the request may have disabled it).
+ *
+ * Return: enum pib_mad_result, but not PIB_MAD_FORWARD.
+ */
+enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out,
+				    u64 now, bool ignore_mkey);
+
+/* In sma_port.c and sma_tables.c. */
 pib_sma_get pib_sma_get_port_info;
 pib_sma_set pib_sma_set_port_info;
 pib_sma_get pib_sma_get_pkeys;
@@ -44,35 +62,5 @@ pib_sma_get pib_sma_get_lft;
 pib_sma_set pib_sma_set_lft;
 pib_sma_get pib_sma_get_mft;
 pib_sma_set pib_sma_set_mft;
-
-/* Ports that carry LID, M_Key and the like: those of HCAs, and port 0 of a switch. */
-static inline bool pib_port_is_mgmt(const struct pib_port *p)
-{
-	return p->node->type == PIB_NODE_CA || p->num == 0;
-}
-
-/* Switch port 0 without the abilities of an HCA port: no link states of its own. */
-static inline bool pib_port_is_base0(const struct pib_port *p)
-{
-	return p->node->type == PIB_NODE_SWITCH && p->num == 0 && !p->node->enhanced_sp0;
-}
-
-/* The port whose M_Key, LID and SM speak for @p (14.2.4). */
-static inline struct pib_port *pib_port_mgmt(const struct pib_port *p)
-{
-	return p->node->type == PIB_NODE_CA ? p->node->ports[p->num] : p->node->ports[0];
-}
-
-/* Leave the link: state Down, physical state @phys. */
-void pib_port_set_down(struct pib_port *p, u8 phys);
-
-/* Trap 256: @smp came by @p with a bad M_Key. */
-void pib_trap_bad_mkey(struct pib_port *p, const u8 *smp, u64 now);
-
-/* TrapRepress with @tid: stop repeating. */
-void pib_trap_repress(struct pib_node *n, u64 tid);
-
-/* Write the Notice attribute of @t (13.4.8.2). */
-void pib_trap_notice(const struct pib_node *n, const struct pib_trap *t, u8 *data);
 
 #endif

@@ -3,6 +3,8 @@
  * PortInfo (IBA 14.2.5.6). A Set is checked whole before anything changes. A Set that
  * fails leaves the port as it was and is answered with status 0x1C.
  */
+#include "mad.h"
+#include "node.h"
 #include "sma.h"
 
 #define NO_CHANGE		0

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The tables that an SM reads and writes in blocks (IBA 14.2.5.5, 14.2.5.7 to 14.2.5.12). */
+#include "mad.h"
+#include "node.h"
 #include "sma.h"
 
 #define PKEYS_PER_BLOCK		32

@@ -11,7 +11,10 @@
  * node that receives notes its in port in ReturnPath. The node that sends moves
  * HopPointer.
  */
+#include "mad.h"
+#include "node.h"
 #include "sma.h"
+#include "smi.h"
 
 /**
  * struct smi_step - one SMP in the switch

@@ -3,7 +3,8 @@
  * Forwarding (IBA 18.2.4). It runs without the node's lock and reads single words that
  * the agent writes one by one, as hardware does while an SM programs the tables.
  */
-#include "sma.h"
+#include "node.h"
+#include "switch.h"
 
 static u8 route_drop(struct pib_route *rt, u8 reason)
 {

@@ -4,7 +4,9 @@
  * SM, again every SubnetTimeOut until TrapRepress names their TransactionID or they have
  * been sent PIB_TRAP_REPEATS times.
  */
-#include "sma.h"
+#include "mad.h"
+#include "node.h"
+#include "trap.h"
 
 enum notice_type {
 	NOTICE_URGENT = 1,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "vl.h"
 #include "node.h"
+#include "vl.h"
 
 #define HIGH_LIMIT_UNIT		4096	/* bytes of a unit of VLHighLimit */
 #define HIGH_LIMIT_NONE		255

@@ -4,6 +4,7 @@
  * pair sees the packet (9.6.1), and the way into its inbox.
  */
 #include "compat/compat.h"
+#include "proto/trap.h"
 #include "hca/hw_counters.h"
 #include "core/task.h"
 #include "fabric/capture.h"

@@ -8,6 +8,7 @@
 #include <linux/random.h>
 #include "core/net.h"
 #include "fabric/switch.h"
+#include "proto/link.h"
 #include "udp/answer.h"
 #include "udp/bearer.h"
 #include "udp/hello.h"

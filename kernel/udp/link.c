@@ -21,7 +21,7 @@
 #include "udp/seal.h"
 #include "udp/session.h"
 #include "udp/settle.h"
-#include "udp/wire.h"
+#include "udp/tx.h"
 
 void pib_udp_link_notify(const struct pib_udp_link *link, u8 kind)
 {

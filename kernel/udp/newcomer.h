@@ -3,7 +3,7 @@
 #ifndef PIB_UDP_NEWCOMER_H
 #define PIB_UDP_NEWCOMER_H
 
-#include "proto/link.h"
+#include "proto/hello.h"
 #include "udp/socket.h"
 
 struct pib_bearer;

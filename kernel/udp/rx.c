@@ -17,16 +17,16 @@
 #include "core/net.h"
 #include "fabric/forward.h"
 #include "fabric/port.h"
+#include "proto/hello.h"
 #include "proto/icrc.h"
-#include "proto/link.h"
 #include "udp/reassembly.h"
+#include "udp/rx.h"
 #include "udp/seal.h"
 #include "udp/link.h"
 #include "udp/path.h"
 #include "udp/bearer.h"
 #include "udp/discovery.h"
 #include "udp/socket.h"
-#include "udp/wire.h"
 
 /**
  * struct intake - a super-packet or frame being taken in

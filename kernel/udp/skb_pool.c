@@ -9,7 +9,7 @@
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <net/sock.h>
-#include "udp/wire.h"
+#include "udp/skb_pool.h"
 
 #define WIRE_PAGES	48
 #define WIRE_PIECE	(PAGE_SIZE << PAGE_ALLOC_COSTLY_ORDER)

@@ -30,10 +30,10 @@
 #include "compat/compat.h"
 #include "core/net.h"
 #include "core/task.h"
-#include "proto/link.h"
+#include "proto/hello.h"
 #include "tracing/fabric.h"
+#include "udp/rx.h"
 #include "udp/socket.h"
-#include "udp/wire.h"
 
 #define PIB_UDP_SOCK_RCVBUF	(8 << 20)
 /*

@@ -15,15 +15,16 @@
 #include "packet/burst.h"
 #include "compat/compat.h"
 #include "fabric/port.h"
+#include "proto/dg.h"
 #include "proto/icrc.h"
-#include "proto/link.h"
 #include "udp/reassembly.h"
 #include "udp/seal.h"
 #include "udp/link.h"
 #include "udp/path.h"
 #include "udp/bearer.h"
+#include "udp/skb_pool.h"
 #include "udp/socket.h"
-#include "udp/wire.h"
+#include "udp/tx.h"
 
 #define WIRE_MAX_SEGS	64
 #define WIRE_MAX_BYTES	65000

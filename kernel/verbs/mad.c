@@ -4,6 +4,8 @@
  * fields. wc and grh are NULL when the kernel itself asks (counters in sysfs).
  */
 #include <linux/ktime.h>
+#include "proto/mad.h"
+#include "proto/sma.h"
 #include "hca/hca.h"
 #include "hca/port_event.h"
 #include "verbs/mad.h"

@@ -11,6 +11,7 @@
 
 extern "C" {
 #include "../../kernel/proto/cookie.h"
+#include "../../kernel/proto/link.h"
 #include "../../kernel/proto/siphash.h"
 }
 

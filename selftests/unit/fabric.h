@@ -18,6 +18,11 @@
 extern "C" {
 #include "../../kernel/proto/mad.h"
 #include "../../kernel/proto/node.h"
+#include "../../kernel/proto/pma.h"
+#include "../../kernel/proto/sma.h"
+#include "../../kernel/proto/smi.h"
+#include "../../kernel/proto/switch.h"
+#include "../../kernel/proto/trap.h"
 }
 
 namespace fabric {

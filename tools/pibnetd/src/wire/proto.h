@@ -12,12 +12,17 @@ extern "C" {
 #include "kernel/proto/cookie.h"
 #include "kernel/proto/fault.h"
 #include "kernel/proto/hdrs.h"
+#include "kernel/proto/hello.h"
 #include "kernel/proto/icrc.h"
 #include "kernel/proto/link.h"
 #include "kernel/proto/mad.h"
 #include "kernel/proto/node.h"
+#include "kernel/proto/pma.h"
 #include "kernel/proto/seal.h"
 #include "kernel/proto/segment.h"
+#include "kernel/proto/smi.h"
+#include "kernel/proto/switch.h"
+#include "kernel/proto/trap.h"
 #include "kernel/proto/vl.h"
 }
 #pragma GCC diagnostic pop

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Memory of super-packets that are sent. */
+#ifndef PIB_UDP_SKB_POOL_H
+#define PIB_UDP_SKB_POOL_H
+
+#include <linux/types.h>
+
+struct sk_buff;
+
+/*
+ * Allocate an skb with room for @head bytes and pages for @data, like alloc_skb_with_frags().
+ *
+ * Context: softirqs off.
+ * Return: the skb; NULL: no memory.
+ */
+struct sk_buff *pib_wire_alloc(u32 head, u32 data);
+/* Free the CPUs' pages, when nothing is sent any more. Context: process. */
+void pib_wire_mem_exit(void);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Conversion of bursts to datagrams. */
+#ifndef PIB_UDP_TX_H
+#define PIB_UDP_TX_H
+
+#include <linux/types.h>
+
+struct pib_burst;
+struct pib_link;
+
+/*
+ * Implements struct pib_link_ops.full. Return: true if @b must wait, since the stack holds enough
+ * that it has not sent yet.
+ */
+bool pib_wire_full(const struct pib_link *base, const struct pib_burst *b);
+/* Implements struct pib_link_ops.xmit. */
+void pib_wire_xmit(struct pib_link *base, struct pib_burst *b);
+
+#endif
