@@ -7,7 +7,8 @@ here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/topology.sh"
 . "$here/../lib/many-hosts.sh"
-trap topology_clean EXIT
+# The machine may be kept for another suite. The mode changes only when no namespace is left but the first.
+trap 'topology_clean; wait_for 20 rdma system set netns shared' EXIT
 
 ktap_plan 12
 many_hosts_init
