@@ -7,34 +7,23 @@
 set -u
 here=$(dirname "$0")
 . "$here/lib.sh"
+. "$here/../lib/mpi.sh"
 
 ktap_plan 25
 subnet_with_ipoib
 ulimit -l unlimited
 built() {
-	local program
-	mpicc.openmpi -O1 -o /tmp/mpi.openmpi "$here/mpi.c" && mpicc.mpich -O1 -o /tmp/mpi.mpich "$here/mpi.c" || return 1
-	for program in /tmp/mpi.openmpi /tmp/mpi.mpich; do h 2 sh -c "cat >$program; chmod +x $program" <$program; done
-	# How the launchers start a program on a host: agent [OPTION]... HOST COMMAND...
-	cat >/tmp/agent <<-'END'
-	#!/bin/sh
-	while [ "${1#-}" != "$1" ]; do shift; done
-	host=$1
-	shift
-	exec on "$host" sh -c "ulimit -l unlimited; $*"
-	END
-	chmod +x /tmp/agent
-	h 2 sh -c "cat >/tmp/agent; chmod +x /tmp/agent" </tmp/agent
+	mpicc.openmpi -O1 -o /tmp/mpi.openmpi "$here/mpi.c" && mpicc.mpich -O1 -o /tmp/mpi.mpich "$here/mpi.c" &&
+		mpi_there /tmp/mpi.openmpi && mpi_there /tmp/mpi.mpich && mpi_agent
 }
 check "the test program, by Open MPI's compiler and MPICH's" built
 
 octets() { echo $(($(port_attr 1 counters/port_xmit_data) * 4)); }
-# by_port SECONDS COMMAND...: the command says that all is right, and 40 MiB and more have left by the port
+# by_port COMMAND...: the command says that all is right, and 40 MiB and more have left by the port
 by_port() {
-	local before rc=0 seconds=$(($1 * ${PIB_SLOW:-1}))
-	shift
+	local before rc=0
 	before=$(octets)
-	timeout $seconds "$@" >/tmp/mpi.raw 2>&1 || rc=$?
+	"$@" >/tmp/mpi.raw 2>&1 || rc=$?
 	tr -d '\0' </tmp/mpi.raw >/tmp/mpi.out
 	if [ $rc != 0 ] || ! grep -q "all right" /tmp/mpi.out; then
 		echo "status $rc"
@@ -44,17 +33,10 @@ by_port() {
 	sed -n 's/.*ranks, \(.*\)/\1/p' /tmp/mpi.out >/tmp/figure
 	[ $(($(octets) - before)) -gt $((40 << 20)) ] || { echo "the port has sent $(($(octets) - before)) bytes"; return 1; }
 }
-hosts_of() { echo "host1:$(($1 / 2)),host2:$(($1 / 2))"; }
-# openmpi RANKS OPTION... [-- ARGUMENT]
-openmpi() {
-	local ranks=$1
-	shift
-	by_port 120 mpirun.openmpi --allow-run-as-root --oversubscribe --map-by node --host "$(hosts_of "$ranks")" -np "$ranks" \
-		--leave-session-attached --prtemca plm_ssh_agent /tmp/agent "$@"
-}
+openmpi() { by_port openmpi_run 120 "$@"; }
 ucx() { openmpi "$1" -x UCX_TLS="$2" -x UCX_NET_DEVICES=pib0:1 --mca pml ucx /tmp/mpi.openmpi "${@:3}"; }
 mpich() {
-	by_port 120 mpirun.mpich -launcher ssh -launcher-exec /tmp/agent -hosts host1,host2 -ppn $(($1 / 2)) -np "$1" \
+	by_port timeout $((120 * ${PIB_SLOW:-1})) mpirun.mpich -launcher ssh -launcher-exec /tmp/agent -hosts host1,host2 -ppn $(($1 / 2)) -np "$1" \
 		-genv UCX_TLS "$2" -genv UCX_NET_DEVICES pib0:1 /tmp/mpi.mpich
 }
 for ranks in 2 4 8; do

@@ -7,6 +7,7 @@
 set -u
 here=$(dirname "$0")
 . "$here/lib.sh"
+. "$here/../lib/mpi.sh"
 . "$here/../lib/disk.sh"
 disks='/dev/nvme[0-9]*n1'
 dir=/tmp/tools
@@ -85,15 +86,10 @@ check "it is disconnected" disconnect
 
 # ---- MPI ----
 
-built() {
-	mpicc.openmpi -O1 -o /tmp/mpi.openmpi "$here/mpi.c" && h 2 sh -c "cat >/tmp/mpi.openmpi; chmod +x /tmp/mpi.openmpi" </tmp/mpi.openmpi || return
-	printf '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nhost=$1\nshift\nexec on "$host" sh -c "ulimit -l unlimited; $*"\n' >/tmp/agent
-	chmod +x /tmp/agent && h 2 sh -c "cat >/tmp/agent; chmod +x /tmp/agent" </tmp/agent
-}
+built() { mpicc.openmpi -O1 -o /tmp/mpi.openmpi "$here/mpi.c" && mpi_there /tmp/mpi.openmpi && mpi_agent; }
 # job [TOOL...]: each rank is started by the tool
 job() {
-	timeout 120 mpirun.openmpi --allow-run-as-root --host host1,host2 -np 2 --leave-session-attached \
-		--prtemca plm_ssh_agent /tmp/agent -x UCX_TLS=rc_v,self -x UCX_NET_DEVICES=pib0:1 --mca pml ucx "$@" /tmp/mpi.openmpi two-sided \
+	openmpi_run 120 2 -x UCX_TLS=rc_v,self -x UCX_NET_DEVICES=pib0:1 --mca pml ucx "$@" /tmp/mpi.openmpi two-sided \
 		>$dir/job 2>&1 && tr -d '\0' <$dir/job | grep -q "all right" || { tail -n 20 $dir/job; return 1; }
 }
 traced_job() {
