@@ -27,7 +27,7 @@ reread() { h 1 pkill -HUP -x opensm; }
 keys() { cat "/sys/class/infiniband/$(dev "$1")/ports/1/pkeys/"{0,1} | paste -sd' '; }
 keys_are() { [ "$(keys "$1")" = "$2" ]; }
 
-ktap_plan 37
+ktap_plan 42
 hosts_make 3
 for k in 1 2 3; do check "host $k: pibctl add" pib_add $k; done
 club full limited limited
@@ -79,6 +79,17 @@ check "its P_Keys again" wait_for 30 keys_are 3 "0xffff 0x0001"
 check "and does not reach the other one" silent 3 2
 check "but the full one" may 3 1
 shown "$children" kernel "the file is read again under a TCP stream: the same checksum" stream_whole
+
+# ---- children in connected mode ----
+
+connected() { h "$1" ip link set "c$1" type ipoib mode connected && h "$1" ip link set "c$1" mtu 65520 && h "$1" ip neigh flush dev "c$1"; }
+for k in 1 2; do check "host $k: its child is in connected mode" connected $k; done
+filled() { unfragmented 65492 10.79.0.2; }
+shown "$children" kernel "connected mode, 65520: a ping that fills it, unfragmented" wait_for 30 filled
+stream_start 1 2 10.79.0.2
+check "connected mode: a TCP stream" stream_moves
+shown "$children" kernel "connected mode: a TCP stream, the same checksum" stream_whole
+
 alone() { echo "Default=0x7fff, ipoib, mtu=4 : ALL=full; club=$CLUB, ipoib, mtu=5 : $(guid 1)=full, $(guid 3)=limited;" >/tmp/partitions.conf; reread; }
 check "host 2 is no member any more" alone
 check "its P_Key is gone" wait_for 30 keys_are 2 "0xffff 0x0000"
