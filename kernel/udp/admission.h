@@ -11,19 +11,42 @@ struct pib_hello;
 struct pib_hello_way;
 struct pib_udp_link;
 
-/* Return: true if @link may lead to @from on the strength of @h alone. Context: RCU. */
+/**
+ * pib_bearer_may_lead() - check whether a link may lead to another address of its peer
+ * @bearer: bearer of the link
+ * @link: link
+ * @from: address from which the hello came
+ * @h: hello of the link's peer, which is authentic
+ * @way: how it came; @way->named is not looked at
+ *
+ * Context: RCU; no link's lock held.
+ * Return: true if @link may lead to @from on the strength of @h alone.
+ */
 bool pib_bearer_may_lead(struct pib_bearer *bearer, const struct pib_udp_link *link,
 			 const struct pib_addr *from, const struct pib_hello *h,
 			 const struct pib_hello_way *way);
-/* Return: true if @link is not up and may follow its peer to @from. Context: RCU. */
+/*
+ * As pib_bearer_may_lead(), for a datagram that may move the whole link: only one that is neither
+ * up nor made by the user moves.
+ *
+ * Context: RCU; no link's lock held.
+ * Return: true if @link is not up and may follow its peer to @from.
+ */
 bool pib_bearer_may_move(struct pib_bearer *bearer, const struct pib_udp_link *link,
 			 const struct pib_addr *from, const struct pib_hello *h,
 			 const struct pib_hello_way *way);
-/*
- * Check whether the sender of @h may have a port, and refuse it if not.
+/**
+ * pib_bearer_admits() - check whether a peer may have a port, and refuse it if not
+ * @bearer: bearer by which its hello came
+ * @from: its address
+ * @h: its hello
+ * @way: how that came; @way->named is not looked at
  *
- * Context: RCU, softirqs off.
- * Return: true if it may.
+ * A refusal is counted, as rx_no_port or rx_stranger. A peer that has named a link is told, unless
+ * no host switch is here.
+ *
+ * Context: RCU, softirqs off; no link's lock held.
+ * Return: true if it may; a port of the host switch is free, which nothing reserves.
  */
 bool pib_bearer_admits(struct pib_bearer *bearer, const struct pib_addr *from,
 		       const struct pib_hello *h, const struct pib_hello_way *way);

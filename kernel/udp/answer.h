@@ -9,26 +9,40 @@ struct pib_addr;
 struct pib_bearer;
 struct pib_hello;
 
-/*
- * Turn a hello into bytes, authenticated by the fabric's key with number @key; 0: by its first key.
+/**
+ * pib_answer_build() - turn a hello into bytes, which are authenticated in a keyed fabric
+ * @bearer: bearer by which they leave
+ * @h: the hello
+ * @type: enum pib_dg_type
+ * @link_id: the receiver's link id; 0 in discovery
+ * @key: number of the fabric's key; 0: its first one
+ * @bytes: result, PIB_HELLO_WIRE_LEN bytes
  *
  * Context: RCU.
- * Return: number of bytes; 0: the key is gone, or there was an error.
+ * Return: number of bytes; 0: the key is gone, or there was an error of HMAC.
  */
 size_t pib_answer_build(const struct pib_bearer *bearer, const struct pib_hello *h, u8 type,
 			u32 link_id, u32 key, u8 *bytes);
-/*
- * Answer the hello @to of a peer that has no link and gets none.
+/**
+ * pib_answer_send() - answer a peer that has no link and gets none
+ * @bearer: bearer by which its hello came
+ * @from: its address
+ * @to: its hello
+ * @type: PIB_DG_BYE: a refusal; PIB_DG_HELLO_ACK: the answer to a probe
+ * @refusal: enum pib_hello_refusal
+ *
+ * All such peers of a bearer together get one answer in 10 ms.
  *
  * Context: RCU, softirqs off.
- * Return: true if it was answered; false: the last answer was too recent, or no node is here that
- * could answer.
+ * Return: true: it was answered, or the answer could not be built or sent; false: the last answer
+ *	was too recent, or no node is here that could answer.
  */
 bool pib_answer_send(struct pib_bearer *bearer, const struct pib_addr *from,
 		     const struct pib_hello *to, u8 type, u8 refusal);
 /*
- * Answer the hello @to of a peer that shall get a link, and keep no state. A peer that echoes the
- * answer is a newcomer. Context: RCU, softirqs off.
+ * Answer the hello @to of a peer that shall get a link, and keep no state (proto/cookie.h). A peer
+ * that echoes the answer is a newcomer. A hello that gets no answer is counted: as rx_no_port if no
+ * node here could answer, as rx_stranger if too many came. Context: RCU, softirqs off.
  */
 void pib_answer_stranger(struct pib_bearer *bearer, const struct pib_addr *from,
 			 const struct pib_hello *to);
@@ -40,7 +54,10 @@ enum pib_answer_back {
 	PIB_ANSWER_BEGINS,	/* an echo of an answer by the second key: a new session begins */
 };
 
-/* Return: whether @h, to link id @link_id, echoes an answer. Context: RCU, softirqs off. */
+/*
+ * Return: whether @h from @from, to link id @link_id, echoes an answer. Context: RCU, and any but
+ * interrupts.
+ */
 enum pib_answer_back pib_answer_is_back(struct pib_bearer *bearer, const struct pib_addr *from,
 					const struct pib_hello *h, u32 link_id);
 /*

@@ -12,10 +12,27 @@ struct pib_hello_way;
 struct pib_udp_link;
 struct pib_udp_sock;
 
-/* Take in a control datagram. Context: softirqs off, RCU. */
+/**
+ * pib_bearer_control() - take in a datagram that is neither DATA nor SEGMENT
+ * @sock: sockets by which it came
+ * @from: sender
+ * @way: how it came
+ * @buf: the datagram, which nothing has checked but its version
+ * @len: its bytes
+ *
+ * A datagram that is no control datagram, not authentic, or for nobody here is counted.
+ *
+ * Context: softirqs off, RCU; no link's lock held.
+ */
 void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
 			const struct pib_hello_way *way, const u8 *buf, u32 len);
-/* Return: the link whose peer has sent @h; NULL: none. Context: RCU, softirqs off. */
+/*
+ * Find the link whose peer has sent @h: a trunk by the node, an accepted link by the port, one of
+ * the user's by the address @from.
+ *
+ * Context: RCU; no link's lock held.
+ * Return: the link, under RCU; NULL: none.
+ */
 struct pib_udp_link *pib_bearer_match(struct pib_bearer *bearer, const struct pib_addr *from,
 				      const struct pib_hello *h);
 

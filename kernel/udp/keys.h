@@ -31,20 +31,26 @@ struct pib_keys_req {
 	bool force;
 };
 
-/*
- * Take keys into use.
+/**
+ * pib_keys_alloc() - take keys into use
+ * @key: key of the fabric
+ * @second: second key; none: there is none
+ * @extack: set to the reason of an error but -ENOMEM
  *
  * Context: process.
- * Return: the keys; ERR_PTR(): -ENOMEM; -EOPNOTSUPP: no HMAC-SHA-256; -EINVAL: both are the same;
- * the reason in @extack.
+ * Return: the keys, for pib_keys_free(); ERR_PTR(): -ENOMEM; -EOPNOTSUPP: no HMAC-SHA-256;
+ *	-EINVAL: both are the same.
  */
 struct pib_keys *pib_keys_alloc(const struct pib_psk *key, const struct pib_psk *second,
 				struct netlink_ext_ack *extack);
-/*
- * Make the keys that follow @old. @old stays the caller's.
+/**
+ * pib_keys_exchange() - make the keys that follow others
+ * @old: keys so far; they stay the caller's
+ * @req: change
+ * @extack: set to the reason of an error but -ENOMEM
  *
  * Context: process.
- * Return: as pib_keys_alloc(); -EINVAL also if the new key is not the second one yet.
+ * Return: as pib_keys_alloc(); -EINVAL also if the new key is neither of the present keys.
  */
 struct pib_keys *pib_keys_exchange(const struct pib_keys *old, const struct pib_keys_req *req,
 				   struct netlink_ext_ack *extack);
@@ -54,12 +60,19 @@ struct pib_keys *pib_keys_exchange(const struct pib_keys *old, const struct pib_
  */
 void pib_keys_free(struct pib_keys *keys);
 
-/* Return: the number of the second key; 0: there is none. Context: any. */
+/*
+ * Return: the number of the second key, see pib_auth_id(); 0: there is none. Context: @keys stay:
+ * RCU or pn->lock.
+ */
 u32 pib_keys_second_id(const struct pib_keys *keys);
-/* Return: the key with number @id; NULL: it is none of @keys. Context: RCU. */
+/*
+ * Return: the key with number @id, as long as @keys stay; NULL: it is none of @keys. Context: @keys
+ * stay: RCU or pn->lock.
+ */
 const struct pib_auth *pib_keys_find(const struct pib_keys *keys, u32 id);
 /*
- * Find the key by which a control datagram is authentic, which costs two HMACs at most.
+ * Find the key by which @hello, a control datagram of PIB_HELLO_WIRE_LEN bytes, is authentic. That
+ * costs two HMACs at most.
  *
  * Context: RCU.
  * Return: the key's number; 0: none.

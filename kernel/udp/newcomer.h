@@ -27,22 +27,26 @@ struct pib_newcomer {
 	u32 to_id;
 };
 
-/* Let @n wait for a link, which the work makes. Context: RCU, softirqs off. */
+/*
+ * Let @n wait for a link, which the work makes, in place of what the same peer has said before. If
+ * PIB_NEWCOMERS others wait, @n is dropped and counted. Context: RCU, softirqs off.
+ */
 void pib_newcomer_add(struct pib_bearer *bearer, const struct pib_newcomer *n);
 /*
- * Take the newcomer that has waited longest. Context: any but interrupts. Return: false: nobody
- * waits.
+ * Take the newcomer that has waited longest, and copy it to @n. Context: any but interrupts.
+ *
+ * Return: false: nobody waits.
  */
 bool pib_newcomer_next(struct pib_bearer *bearer, struct pib_newcomer *n);
 /*
- * Make a link for @n, unless it has one or may not have one any more. Context: process; pn->lock
- * held.
+ * Make a link for @n, unless it has one or may not have one any more, and have the link take in
+ * what @n has said. A newcomer that gets no link is counted. Context: process; pn->lock held.
  */
 void pib_newcomer_admit(struct pib_bearer *bearer, const struct pib_newcomer *n);
 /*
  * Take in the echo of an answer from the peer of @link. The echo shows that the peer receives what
  * is sent to @n->from, which for a trunk may be the other address of its node. Context: RCU,
- * softirqs off.
+ * softirqs off; no link's lock held.
  */
 void pib_newcomer_echoed(struct pib_bearer *bearer, struct pib_udp_link *link,
 			 const struct pib_newcomer *n);
