@@ -118,51 +118,65 @@ struct pib_bearer_cfg {
  * @extack: set to the reason of an error
  *
  * Context: process; pn->lock held.
- * Return: the bearer, of which the caller is a user; ERR_PTR().
+ * Return: the bearer, of which the caller is a user; ERR_PTR(): -EINVAL: it exists and is otherwise
+ *	than @cfg asks for; else as pib_udp_sock_get() or pib_keys_alloc().
  */
 struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cfg *cfg,
 				  bool is_link, struct netlink_ext_ack *extack);
-/* Drop a user; the last one takes the bearer apart. Context: pn->lock held; sleeps. */
+/*
+ * Drop a user; the last one takes the bearer and its links apart. Context: process; pn->lock held;
+ * sleeps.
+ */
 void pib_bearer_put(struct pib_bearer *bearer);
 /*
  * Make @sw the host switch, which hellos announce and to which other hosts get links. NULL: the
- * bearer has none any more, and readers may see the old one for a grace period. Context: pn->lock
- * held; sleeps if @sw is NULL.
+ * bearer has none any more, and readers may see the old one for a grace period. Context: process;
+ * pn->lock held; sleeps if @sw is NULL.
  */
 void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw);
 
-/* Set which peers get a port: enum pib_hello_accept. Context: pn->lock held. */
+/*
+ * Set which peers get a port: enum pib_hello_accept. Links that are up stay. Context: process;
+ * pn->lock held.
+ */
 void pib_bearer_set_accept(struct pib_bearer *bearer, u8 accept);
-/* Set DSCP and ECN of data datagrams. Context: pn->lock held. */
+/* Set DSCP and ECN of data datagrams that are sent from now on. Context: pn->lock held. */
 void pib_bearer_set_tos(struct pib_bearer *bearer, const struct pib_tos_cfg *cfg);
-/* Copy the DSCP of each service level's data to @dscp. Context: any. */
+/* Copy the DSCP of each service level's data to @dscp, PIB_SLS bytes. Context: any. */
 void pib_bearer_get_dscp(const struct pib_bearer *bearer, u8 *dscp);
-/* Return: true if the network may mark the bearer's data. Context: any. */
+/* Return: true if the network may mark the bearer's data (RFC 3168). Context: any. */
 bool pib_bearer_has_ecn(const struct pib_bearer *bearer);
-/* Return: the keys of the fabric; NULL: it has none. Context: view_lock held. */
+/* Return: the keys of the fabric; NULL: it has none. Context: pn->lock or view_lock held. */
 static inline const struct pib_keys *pib_bearer_keys(const struct pib_bearer *bearer)
 {
 	return rcu_dereference_protected(bearer->keys, true);
 }
 
 /*
- * Note that a standalone port of the host switch's HCAs has LID @lid instead of @old (0: none).
+ * Note that a standalone port of the host switch's HCAs has LID @lid instead of @old. 0 is no LID.
+ * The bearer's hellos tell of it.
  *
  * Context: any but interrupts.
- * Return: 0 or -ENOSPC.
+ * Return: 0; -ENOSPC: the bearer has PIB_HELLO_LIDS already, and nothing has changed.
  */
 int pib_bearer_set_lid(struct pib_bearer *bearer, u16 old, u16 lid);
-/* Return: true if a standalone port of the host switch's HCAs has LID @lid. */
+/*
+ * Return: true if a standalone port of the host switch's HCAs has LID @lid. Context: any but
+ * interrupts.
+ */
 bool pib_bearer_has_lid(struct pib_bearer *bearer, u16 lid);
 /*
  * Limit an action to once in @ms. @next, which bearer->lock guards, is the time in jiffies from
  * which it may happen again.
  *
- * Context: any but interrupts.
- * Return: true if it may happen now.
+ * Context: any but interrupts; bearer->lock not held.
+ * Return: true if it may happen now; it counts as happened.
  */
 bool pib_bearer_is_due(struct pib_bearer *bearer, unsigned long *next, unsigned int ms);
-/* Restart all links after the netdev went down or came up. Context: any but interrupts. */
+/*
+ * Restart all links after the netdev went down or came up. Context: any but interrupts; the bearer
+ * stays (RCU or pn->lock).
+ */
 void pib_bearer_carrier(struct pib_bearer *bearer);
 
 #endif

@@ -98,12 +98,16 @@ struct pib_udp_link {
 	u8 num_routed;
 };
 
+/* Return: the link over UDP that @base is a part of. Context: any. */
 static inline struct pib_udp_link *to_udp_link(const struct pib_link *base)
 {
 	return container_of(base, struct pib_udp_link, base);
 }
 
-/* Return: the link in @port; NULL: none, or a cable inside this kernel. Context: view_lock held. */
+/*
+ * Return: the link in @port; NULL: none, or a cable inside this kernel. Context: pn->lock or
+ * view_lock held.
+ */
 static inline struct pib_udp_link *pib_kport_udp_link(const struct pib_kport *port)
 {
 	struct pib_link *base = rcu_dereference_protected(port->link, true);
@@ -126,24 +130,26 @@ static inline struct pib_net *pib_udp_link_net(const struct pib_udp_link *link)
  * @bearer: bearer over which the link goes
  * @port: port into which nothing is plugged
  * @kind: enum pib_udp_link_kind
- * @peer: the peer's address
+ * @peer: the peer's address; its family is AF_INET or AF_INET6
  * @h: hello of the peer, or NULL
  * @said: session to continue, in which the peer was answered; NULL: a new one begins
  *
  * Context: process; pn->lock held.
- * Return: the link; ERR_PTR(): no memory, or the link id of @said is taken.
+ * Return: the link, which is in the port and in @bearer's list; ERR_PTR(-ENOMEM): no memory, or the
+ *	link id of @said is taken.
  */
 struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_kport *port, u8 kind,
 					 const struct pib_addr *peer, const struct pib_hello *h,
 					 const struct pib_udp_session *said);
 /*
  * Say goodbye, take the port down, and put the link on @dead, for pib_udp_link_free(). Context:
- * process; pn->lock held.
+ * process; pn->lock held, link_lock not; sleeps.
  */
 void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead);
 /*
- * Free links that were unplugged, before their ports are freed. Context: pn->lock held since
- * pib_udp_link_unplug(); sleeps for a grace period.
+ * Free links that were unplugged, before their ports are freed, and drop the bearers that they
+ * hold. @dead is empty then. Context: process; pn->lock held since pib_udp_link_unplug(); sleeps
+ * for a grace period.
  */
 void pib_udp_link_free(struct list_head *dead);
 

@@ -50,12 +50,16 @@ struct pib_upath {
  * @link: result: the link; NULL if there is none
  *
  * Context: softirqs off, RCU.
- * Return: the session; NULL: the datagram is counted, and must be dropped.
+ * Return: the session, under RCU; NULL: the datagram is counted, as rx_unknown_link or
+ *	rx_wrong_addr, and must be dropped.
  */
 struct pib_upath *pib_upath_find(struct pib_udp_sock *sock, u32 id, u16 tag,
 				 const struct pib_addr *from, struct pib_udp_link **link);
 
-/* Bring the path in line with the session. Context: link->lock held. */
+/*
+ * Bring the path in line with the session, and tell listeners if that has begun, ended or moved.
+ * Without memory for a path, or if a key was dropped, there is none. Context: link->lock held.
+ */
 void pib_upath_update(struct pib_udp_link *link);
 /*
  * Return: true if the link's seal is that of the present session with the peer's. Context:

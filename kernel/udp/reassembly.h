@@ -67,6 +67,7 @@ struct pib_frames {
 	struct pib_frame frame[PIB_FRAMES];
 };
 
+/* Set up the frames of a link of @bearer. @fs is filled with zeroes. Context: any. */
 void pib_frames_init(struct pib_frames *fs, struct pib_bearer *bearer);
 /* Free the frames that are left, when nobody adds any more. Context: process; sleeps. */
 void pib_frames_free(struct pib_frames *fs);
@@ -81,6 +82,9 @@ void pib_frames_free(struct pib_frames *fs);
  * @checked: the datagram carried a UDP checksum, which was right
  * @ce: the network has marked the datagram
  * @done: result: a frame that is complete, or will never be; @done->skb is then the caller's
+ *
+ * A segment that came before is left out. A frame that is lost, and a segment without room, are
+ * counted as rx_reasm. A frame without all of its segments is the caller's to count.
  *
  * Context: softirqs off.
  * Return: true: @done is set.

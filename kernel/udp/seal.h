@@ -71,7 +71,7 @@ struct pib_seal *pib_seal_alloc(const struct pib_auth *own, const struct pib_aut
 struct pib_seal *pib_seal_get(struct pib_seal *seal);
 /* Drop a reference; the last one frees the keys. @seal may be NULL. Context: any. */
 void pib_seal_put(struct pib_seal *seal);
-/* Take @n counters for datagrams. Context: any. Return: the first. */
+/* Take @n counters, one for each datagram. Context: any. Return: the first; the others follow. */
 u64 pib_seal_counters(struct pib_seal *seal, u32 n);
 /**
  * pib_seal_close() - encrypt datagrams in their place
@@ -81,7 +81,7 @@ u64 pib_seal_counters(struct pib_seal *seal, u32 n);
  * @counter: counter of the first datagram; each other one has the next
  *
  * Context: softirqs off.
- * Return: 0 or -errno.
+ * Return: 0; -errno: @skb must not be sent.
  */
 int pib_seal_close(struct pib_seal *seal, struct sk_buff *skb, u32 step, u64 counter);
 /**

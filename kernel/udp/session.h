@@ -22,34 +22,44 @@ struct pib_udp_session {
 };
 
 /*
- * Begin the session of a new link, which has link id @id, or continue @said. From now on the link
- * is alive. Context: process; pn->lock held.
+ * Begin the session of a new link, which has link id @id, or continue @said if that is not NULL.
+ * From now on the link is alive. Context: process; pn->lock held.
  */
 void pib_udp_link_begin_session(struct pib_udp_link *link, u32 id,
 				const struct pib_udp_session *said);
 /*
- * Say goodbye, if the link is up, and have the link be dead from now on. Context: process; pn->lock
- * held.
+ * Say goodbye, if the session is up, and have the link be dead from now on: it takes nothing in and
+ * sends nothing. Context: process; pn->lock held.
  */
 void pib_udp_link_end_session(struct pib_udp_link *link);
-/* Function of link->timer. Context: softirq. */
+/* Function of link->timer: do what the session has due. Context: softirq. */
 void pib_udp_link_timer(struct timer_list *t);
 
-/*
- * Take in a control datagram for this link. @may_move: see pib_hello_follows(). Context: softirqs
- * off, RCU.
+/**
+ * pib_udp_link_control() - take in a control datagram for a link
+ * @link: link
+ * @from: sender
+ * @may_move: the link may follow its peer to @from; see pib_hello_follows()
+ * @h: the datagram, which is authentic
+ * @type: enum pib_dg_type
+ *
+ * A datagram that is not the peer's is counted as rx_wrong_addr, one that does not fit the session
+ * as rx_bad_hello.
+ *
+ * Context: softirqs off, RCU; no link's lock held.
  */
 void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from, bool may_move,
 			  const struct pib_hello *h, u8 type);
 /*
  * Take in a control datagram for this link that is not authentic. If it answers this link's hello,
- * note for the user that the keys differ. Nothing else follows from it. Context: softirqs off, RCU.
+ * note for the user that the keys differ. Nothing else follows from it. Context: any but
+ * interrupts; no link's lock held.
  */
 void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *from,
 			    const struct pib_hello *h);
 /*
- * Return: true if @h comes from the port that was discovered or accepted, or if the user named an
- * address. Context: any.
+ * Return: true if @h comes from the node (trunk) or port (accepted) that has the link, or if the
+ * user named the peer's address, which is not looked at here. Context: any.
  */
 bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h);
 /*
@@ -59,13 +69,13 @@ bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hell
 const char *pib_udp_link_refusal(const struct pib_udp_link *link);
 /*
  * Start a new session: the peer sees a cable pulled and, unless @down, put back. Context: softirqs
- * off.
+ * off, RCU; no link's lock held.
  */
 void pib_udp_link_restart(struct pib_udp_link *link, bool down);
 /*
  * Take the fabric's new keys into use. A session whose own key is not the first one any more, or
  * whose peer's key is none of them, is replaced by a new session. Context: RCU, softirqs off;
- * pn->lock held.
+ * pn->lock held, no link's lock.
  */
 void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys);
 /*
@@ -73,7 +83,10 @@ void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys);
  * Context: link->lock held.
  */
 bool pib_udp_link_by_second_key(const struct pib_udp_link *link);
-/* Note that a discovery hello of the peer came from @from. Context: softirqs off. */
+/*
+ * Note that a discovery hello of the peer came from @from. A trunk that is not up answers there,
+ * one that is up learns the peer's other address. Context: softirqs off, RCU; no link's lock held.
+ */
 void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from);
 
 #endif

@@ -5,7 +5,10 @@
 
 struct pib_udp_link;
 
-/* Bring the port in line with the session. Context: process; pn->link_lock held. */
+/*
+ * Bring the port in line with the session, and in a standalone fabric the routes of the host switch
+ * with the LIDs that the peer announces. Context: process; pn->link_lock held.
+ */
 void pib_udp_link_settle(struct pib_udp_link *link);
 
 #endif

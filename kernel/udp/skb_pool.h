@@ -8,13 +8,14 @@
 struct sk_buff;
 
 /*
- * Allocate an skb with room for @head bytes and pages for @data, like alloc_skb_with_frags().
+ * Allocate an skb with @head bytes of linear memory and pages for @data bytes, like
+ * alloc_skb_with_frags(). The caller sets its lengths.
  *
  * Context: softirqs off.
  * Return: the skb; NULL: no memory.
  */
 struct sk_buff *pib_wire_alloc(u32 head, u32 data);
-/* Free the CPUs' pages, when nothing is sent any more. Context: process. */
+/* Free the CPUs' pages, when the module goes and nothing is sent any more. Context: process. */
 void pib_wire_mem_exit(void);
 
 #endif

@@ -32,6 +32,7 @@ struct pib_addr {
 	};
 };
 
+/* Return: true if both are the same address and port; not if both are none. Context: any. */
 bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b);
 
 /* Return: the place of @a in arrays that have IPv4 and IPv6. Context: any. */
@@ -75,6 +76,7 @@ struct pib_udp_stats {
 
 static_assert(PIB_UDP_STAT(rx_no_port) == PIB_US_MAX);
 
+/* Count @n more in @field of struct pib_udp_stats. Context: any. */
 #define pib_udp_sock_count(sock, field, n) this_cpu_add((sock)->stats->field, (n))
 
 /*
@@ -88,6 +90,7 @@ do {										\
 	trace_pib_datagram_dropped((sock)->ifindex, PIB_UDP_STAT(field), __n);	\
 } while (0)
 
+/* As pib_udp_sock_lose(), for one. Context: as there. */
 #define pib_udp_sock_drop(sock, field) pib_udp_sock_lose(sock, field, 1)
 
 /**
@@ -140,15 +143,23 @@ struct pib_udp_sock {
 	struct pib_udp_stats __percpu *stats;
 };
 
-/*
- * Find or make the sockets of a netdev, and become a user of them.
+/**
+ * pib_udp_sock_get() - find or make the sockets of a netdev, and become a user of them
+ * @pn: namespace
+ * @ifindex: netdev
+ * @port: UDP port, host order
+ * @extack: set to the reason of an error but -ENOMEM
  *
- * Context: process; pn->lock held.
- * Return: the sockets; ERR_PTR() with the reason in @extack.
+ * Context: process; pn->lock held, RTNL not; sleeps.
+ * Return: the sockets; ERR_PTR(): -ENODEV: there is no such netdev; -EADDRINUSE: the port is taken;
+ *	-ENOMEM; else the stack's error.
  */
 struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
 				      struct netlink_ext_ack *extack);
-/* Drop a user; the last one closes the sockets. Context: process; pn->lock held; sleeps. */
+/*
+ * Drop a user; the last one closes the sockets, after which no CPU takes anything in by them.
+ * Context: process; pn->lock held; sleeps.
+ */
 void pib_udp_sock_put(struct pib_udp_sock *sock);
 
 /**
@@ -174,8 +185,9 @@ struct pib_udp_route {
  * @cache: keeps the route; or NULL
  * @route: result, with a reference on @dst for pib_udp_sock_send() or dst_release()
  *
- * Context: softirqs disabled.
- * Return: 0 or -errno.
+ * Context: softirqs off.
+ * Return: 0; -ENETDOWN: the netdev does not run; -EAFNOSUPPORT: there is no socket of that family;
+ *	-EADDRNOTAVAIL: the netdev has no IPv4 address; else the stack's error.
  */
 int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
 		       struct dst_cache *cache, struct pib_udp_route *route);
@@ -188,36 +200,42 @@ int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
  * @tos: DSCP and ECN, as IPv4 and IPv6 carry them
  *
  * Routers must not fragment datagrams no larger than the route's MTU: they report a smaller MTU.
+ * Datagrams that the stack drops count as sent.
  *
- * Context: softirqs disabled.
+ * Context: softirqs off.
  */
 void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
 		       const struct pib_udp_route *route, u8 tos);
+/* Bytes before the UDP payload: headers of the netdev, of IPv6 (40) and UDP (8). */
 #define PIB_UDP_SOCK_HEADROOM (MAX_HEADER + 48)
 
 /*
  * Return: true if the stack already holds its fill of datagrams sent by the protocol of @to. The
- * limit depends on @bytes, which the caller wants to send: small datagrams may take up less. The
- * stack holds a datagram until the netdev has sent it, or a receiver in this kernel (veth,
- * loopback) has taken it. Context: any.
+ * limit depends on @bytes, the payload that the caller wants to send: small datagrams may take up
+ * less. The stack holds a datagram until the netdev has sent it, or a receiver in this kernel
+ * (veth, loopback) has taken it. Context: any.
  */
 bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes);
-/* Return: true if the stack holds any datagram sent from this namespace. Context: any. */
+/* Return: true if the stack holds any datagram that pib has sent from @net. Context: any. */
 bool pib_udp_socks_in_flight(struct net *net);
 
 /*
- * Send a control datagram, with the hop limit that shows a receiver on the link that the sender is
- * on it, too. Context: softirqs disabled.
+ * Send a control datagram of @len bytes, with DSCP 0 and the hop limit that shows a receiver on the
+ * link that the sender is on it, too (RFC 5082). An error is counted as tx_errors, but for a group
+ * to which there is no route. Context: softirqs off.
  */
 void pib_udp_sock_send_control(struct pib_udp_sock *sock, const void *data, u32 len,
 			       const struct pib_addr *to);
 
-/* Set @group to the discovery group of @family. */
+/* Set @group to the discovery group of @family and the port of @sock. Context: any. */
 void pib_udp_sock_group(const struct pib_udp_sock *sock, int family, struct pib_addr *group);
-/* Join the discovery groups again, when the netdev has come up. Context: process. */
+/* Join the discovery groups again, when the netdev has come up. Context: process; sleeps. */
 void pib_udp_sock_rejoin(struct pib_udp_sock *sock);
 
-/* Return: number of datagrams that the stack has dropped before we saw them. Context: any. */
+/*
+ * Return: number of datagrams that the stack has dropped before we saw them, modulo 2^32. Context:
+ * any; the sockets stay.
+ */
 u32 pib_udp_sock_overruns(const struct pib_udp_sock *sock);
 /* Sum up the counters of all CPUs in @out. Context: any. */
 void pib_udp_sock_stats(const struct pib_udp_sock *sock, struct pib_udp_stats *out);

@@ -9,11 +9,15 @@ struct pib_burst;
 struct pib_link;
 
 /*
- * Implements struct pib_link_ops.full. Return: true if @b must wait, since the stack holds enough
- * that it has not sent yet.
+ * Implements struct pib_link_ops.full. Context: softirqs off, RCU.
+ *
+ * Return: true if @b must wait, since the stack holds enough that it has not sent yet.
  */
 bool pib_wire_full(const struct pib_link *base, const struct pib_burst *b);
-/* Implements struct pib_link_ops.xmit. */
+/*
+ * Implements struct pib_link_ops.xmit: send @b, which is consumed. Packets that cannot be sent are
+ * counted as tx_errors. Context: softirqs off, RCU.
+ */
 void pib_wire_xmit(struct pib_link *base, struct pib_burst *b);
 
 #endif
