@@ -49,6 +49,7 @@ struct pib_dg {
 	u32 link_id;
 };
 
+/* Write a link header. Context: any. */
 static inline void pib_dg_build(const struct pib_dg *d, u8 out[PIB_DG_HDR_LEN])
 {
 	out[0] = d->version << 4 | d->type;
@@ -57,6 +58,7 @@ static inline void pib_dg_build(const struct pib_dg *d, u8 out[PIB_DG_HDR_LEN])
 	pib_put32(out + 4, d->link_id);
 }
 
+/* Read a link header, and check nothing in it. Context: any. */
 static inline void pib_dg_parse(struct pib_dg *d, const u8 buf[PIB_DG_HDR_LEN])
 {
 	d->version = buf[0] >> 4;

@@ -91,24 +91,41 @@ struct pib_fate {
 	u8 behind;
 };
 
-/* Set up one direction, 0 or 1, of a cable. The two have different sequences. */
+/* Set up one direction, 0 or 1, of a cable. The two have different sequences. Context: any. */
 void pib_fault_init(struct pib_fault *f, const struct pib_fault_cfg *cfg, unsigned int direction);
 
-/* Return: true if such a cable chooses a fate for each packet; false: it only delays packets. */
+/*
+ * Return: true if such a cable chooses a fate for each packet; false: it only delays packets.
+ * Context: any.
+ */
 bool pib_fault_picks(const struct pib_fault_cfg *cfg);
 
-/* Choose and count the fate of the next packet, of @bytes. */
+/*
+ * Choose the fate of the next packet, of @bytes on the wire, and count it. Context: under the
+ * lock of what holds @f.
+ */
 void pib_fault_packet(struct pib_fault *f, enum pib_fault_lot lot, u32 bytes,
 		      struct pib_fate *fate);
 
-/* Damage @bits different bits of @packet. */
+/*
+ * Damage @bits different bits of @packet, 32 at most. @bytes is not 0. Context: under the lock of
+ * what holds @f.
+ */
 void pib_fault_damage(struct pib_fault *f, enum pib_fault_lot lot, u32 bits, u8 *packet,
 		      u32 bytes);
 
-/* Bytes that have been sent and are not yet in the cable, because of its rate. */
+/*
+ * Return: the bytes that have been sent and are not yet in the cable at @now, because of its rate.
+ * Context: under the lock of what holds @f.
+ */
 u64 pib_fault_backlog(const struct pib_fault *f, u64 now);
 
-/* Time at which @bytes that are sent at @now are out at the other end, ns. */
+/*
+ * Send @bytes at @now, in ns, behind all that was sent before. Context: under the lock of what
+ * holds @f.
+ *
+ * Return: the time at which they are out at the other end, ns.
+ */
 u64 pib_fault_arrival(struct pib_fault *f, u64 bytes, u64 now);
 
 #endif

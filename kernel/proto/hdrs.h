@@ -37,7 +37,10 @@ enum pib_tp {
 	PIB_TP_XRC = 5,
 };
 
-/* Return: true if the requests of this transport service, enum pib_tp, are acknowledged. */
+/*
+ * Return: true if the requests of this transport service, enum pib_tp, are acknowledged. Context:
+ * any.
+ */
 static inline bool pib_tp_reliable(u8 tp)
 {
 	return tp == PIB_TP_RC || tp == PIB_TP_XRC;
@@ -163,7 +166,7 @@ enum pib_parse_error {
 };
 
 /**
- * pib_hdrs_parse() - take one packet apart
+ * pib_hdrs_parse() - take one packet apart (7.7, 8.3, 9.2, 9.3)
  * @h: result; PIB_H_FIRST and PIB_H_LAST as the opcode says
  * @buf: the packet from LRH on, or its first PIB_HDRS_MAX bytes: the rest is not looked at
  * @avail: bytes in @buf
@@ -172,7 +175,8 @@ enum pib_parse_error {
  * @payload_len: result: bytes of payload, pad and ICRC left out. The 8 bytes of an
  *	ATOMIC_WRITE count among the headers (@h->swap_add), here and in pib_hdrs_build()
  *
- * Return: enum pib_parse_error.
+ * Context: any.
+ * Return: enum pib_parse_error. Of a packet in error @h is filled in up to the error.
  */
 int pib_hdrs_parse(struct pib_hdrs *h, const u8 *buf, size_t avail, size_t len,
 		   size_t *hdr_len, size_t *payload_len);
@@ -185,11 +189,12 @@ int pib_hdrs_parse(struct pib_hdrs *h, const u8 *buf, size_t avail, size_t len,
  *
  * Pad bytes (pib_hdrs_pad()) and ICRC follow the payload and are the caller's.
  *
+ * Context: any.
  * Return: bytes written; 0: no opcode says what @h says.
  */
 size_t pib_hdrs_build(const struct pib_hdrs *h, size_t payload_len, u8 *buf);
 
-/* Bytes of pad after a payload of @len bytes (BTH.PadCnt). */
+/* Return: the bytes of pad after a payload of @len bytes (BTH.PadCnt). Context: any. */
 static inline u32 pib_hdrs_pad(u32 len)
 {
 	return -len & 3;
@@ -201,7 +206,9 @@ static inline u32 pib_hdrs_pad(u32 len)
  * @npkts: packets of the burst
  * @i: first packet of the part
  * @n: packets of the part
- * @out: result
+ * @out: result; RETH and AtomicETH are those of the burst
+ *
+ * Context: any.
  */
 void pib_hdrs_part(const struct pib_hdrs *burst, u32 npkts, u32 i, u32 n, struct pib_hdrs *out);
 
@@ -211,6 +218,8 @@ void pib_hdrs_part(const struct pib_hdrs *burst, u32 npkts, u32 i, u32 n, struct
  * @npkts: packets of the burst
  * @i: packet
  * @out: result, fit for pib_hdrs_build()
+ *
+ * Context: any.
  */
 static inline void pib_hdrs_packet(const struct pib_hdrs *burst, u32 npkts, u32 i,
 				   struct pib_hdrs *out)
@@ -218,21 +227,25 @@ static inline void pib_hdrs_packet(const struct pib_hdrs *burst, u32 npkts, u32 
 	pib_hdrs_part(burst, npkts, i, 1, out);
 }
 
-/* Size on the wire of one packet, LRH to ICRC, as the port counters count it. */
+/*
+ * Return: the bytes on the wire of one packet, LRH to ICRC, as the port counters count them; 0: no
+ * opcode says what @h says. Context: any.
+ */
 size_t pib_hdrs_wire_len(const struct pib_hdrs *h, size_t payload_len);
 
+/* Return: the PSN that is @n behind @psn in the 24-bit circle. Context: any. */
 static inline u32 pib_psn_add(u32 psn, u32 n)
 {
 	return (psn + n) & PIB_PSN_MASK;
 }
 
-/* Signed distance a - b in the 24-bit circle. */
+/* Return: the signed distance @a - @b in the 24-bit circle. Context: any. */
 static inline s32 pib_psn_diff(u32 a, u32 b)
 {
 	return (s32)((a - b) << 8) >> 8;
 }
 
-/* Return: true if a packet to QP0 comes from another QP0, as it must (13.5.1). */
+/* Return: true if a packet to QP0 comes from another QP0, as it must (13.5.1). Context: any. */
 static inline bool pib_hdrs_from_qp0(const struct pib_hdrs *h)
 {
 	return h->tp == PIB_TP_UD && !h->sqpn;
@@ -252,8 +265,8 @@ static inline bool pib_hdrs_from_qp0(const struct pib_hdrs *h)
 bool pib_gids_fit(const struct pib_hdrs *h, const u8 far[16], u64 own_guid);
 
 /*
- * Compare the GRH of a packet, if it has one, with an address vector: @grh: that has one. The rest
- * as above. Context: any. Return: true if they fit.
+ * Compare the GRH of a packet, if it has one, with an address vector. @grh: the vector has one. The
+ * rest is as of pib_gids_fit(). Context: any. Return: true if they fit.
  */
 static inline bool pib_grh_fits(const struct pib_hdrs *h, bool grh, const u8 far[16], u64 own_guid)
 {
@@ -262,12 +275,13 @@ static inline bool pib_grh_fits(const struct pib_hdrs *h, bool grh, const u8 far
 	return !grh || pib_gids_fit(h, far, own_guid);
 }
 
-/* Return: true if @op, enum pib_op, goes to the requester of the receiving QP. */
+/* Return: true if @op, enum pib_op, goes to the requester of the receiving QP. Context: any. */
 static inline bool pib_op_is_response(u8 op)
 {
 	return op == PIB_OP_ACK || op == PIB_OP_READ_RESP || op == PIB_OP_ATOMIC_ACK;
 }
 
+/* Return: true if @lid is that of a multicast; the permissive LID is not. Context: any. */
 static inline bool pib_lid_is_mcast(u16 lid)
 {
 	return lid >= PIB_LID_MCAST_FIRST && lid != PIB_LID_PERMISSIVE;

@@ -36,12 +36,16 @@ struct pib_ipoib {
  * @p: the packet, or its first bytes
  * @avail: bytes at @p
  *
+ * Context: any.
  * Return: true: IPv4, or IPv6 without extension headers; no fragment; TCP or UDP; and all of its
  *	headers are among the @avail bytes. Lengths in the headers are not looked at.
  */
 bool pib_ipoib_parse(struct pib_ipoib *ip, const u8 *p, u32 avail);
 
-/* Return: true if by its headers the packet has @len bytes, IPoIB's own header included. */
+/*
+ * Return: true if by its headers, at @head, the packet has @len bytes, IPoIB's own header included.
+ * Context: any.
+ */
 bool pib_ipoib_fits(const struct pib_ipoib *ip, const u8 *head, u32 len);
 
 /**
@@ -54,16 +58,21 @@ bool pib_ipoib_fits(const struct pib_ipoib *ip, const u8 *head, u32 len);
  * @last: the packet is the last of the segment
  *
  * CWR is the first packet's alone (RFC 3168, 6.1.2), FIN and PSH are the last one's.
+ *
+ * Context: any.
  */
 void pib_ipoib_segment(const struct pib_ipoib *ip, u8 *head, u32 i, u32 mss, u32 len, bool last);
 
 /*
- * Fill in the checksums of a packet whose data are @len bytes with the sum @sum. A UDP checksum
- * that comes to 0 is written as 0xFFFF (RFC 768).
+ * Fill in the checksums at @head of a packet whose data are @len bytes with the sum @sum. A UDP
+ * checksum that comes to 0 is written as 0xFFFF (RFC 768). Context: any.
  */
 void pib_ipoib_checksum(const struct pib_ipoib *ip, u8 *head, u32 len, u16 sum);
 
-/* Return: true if the checksums of such a packet are right; false also for UDP without one. */
+/*
+ * Return: true if the checksums of such a packet are right; false also for UDP without one.
+ * Context: any.
+ */
 bool pib_ipoib_verify(const struct pib_ipoib *ip, const u8 *head, u32 len, u16 sum);
 
 #endif

@@ -135,6 +135,7 @@ enum pib_port_cap2 {
 	PIB_CAPM2_XDR = 1 << 12,
 };
 
+/* Read or write a big-endian field at any alignment. Context: any. */
 static inline u16 pib_get16(const u8 *p)
 {
 	return (u16)(p[0] << 8 | p[1]);

@@ -41,17 +41,20 @@ struct pib_opcode_info {
 };
 
 /*
- * The meaning of an opcode. A reserved opcode of an acknowledged service, which is answered by a
- * NAK, is PIB_OP_RESERVED: all that follows BTH is payload.
+ * Look an opcode up. A reserved opcode of an acknowledged service, which is answered by a NAK
+ * (9.7.4.1.5), is PIB_OP_RESERVED: all that follows BTH is payload. Context: any.
  *
- * Return: NULL: the opcode is reserved.
+ * Return: the meaning of @opcode; NULL: it is reserved.
  */
 const struct pib_opcode_info *pib_opcode_info(u8 opcode);
-/* All extension headers of a packet with this opcode, which must not be a reserved one. */
+/*
+ * Return: all extension headers of a packet with this opcode, enum pib_ext; 0 also if it is
+ * reserved. Context: any.
+ */
 u16 pib_opcode_ext(u8 opcode);
-/* The opcode of a packet with these headers. Return: negative: there is none. */
+/* Return: the opcode of a packet with these headers; negative: there is none. Context: any. */
 int pib_opcode_of(const struct pib_hdrs *h);
-/* Bytes of all extension headers of a packet with this opcode. */
+/* Return: the bytes of all extension headers of a packet with this opcode. Context: any. */
 size_t pib_opcode_ext_len(u8 opcode);
 
 #endif

@@ -25,7 +25,7 @@
 
 /*
  * Write the bytes whose HMAC-SHA-256 is the key of the data to session @to from session @from. No
- * other HMAC with the fabric's key is made of so many bytes.
+ * other HMAC with the fabric's key is made of so many bytes. Context: any.
  */
 void pib_seal_label(u64 to, u64 from, u8 out[PIB_SEAL_LABEL_LEN]);
 
@@ -36,6 +36,7 @@ void pib_seal_label(u64 to, u64 from, u8 out[PIB_SEAL_LABEL_LEN]);
  */
 #define PIB_SEAL_GENERATION	65536
 
+/* Return: the generation to which the datagram of @counter belongs. Context: any. */
 static inline u64 pib_seal_generation(u64 counter)
 {
 	return counter / PIB_SEAL_GENERATION;
@@ -58,14 +59,15 @@ struct pib_replay {
 };
 
 /*
- * Check a counter before its datagram is authenticated: anybody may have written it.
+ * Check a counter before its datagram is authenticated: anybody may have written it. Context: under
+ * the lock of what holds @r.
  *
  * Return: true if pib_replay_take() would take @counter.
  */
 bool pib_replay_is_new(const struct pib_replay *r, u64 counter);
 /*
  * Take the counter of an authentic datagram. A session that sends a thousand million datagrams a
- * second has used up its counters after 584 years.
+ * second has used up its counters after 584 years. Context: under the lock of what holds @r.
  *
  * Return: false: it was taken before, lies PIB_REPLAY_WINDOW or more behind the highest one, or
  * is 0, which nobody sends.

@@ -36,8 +36,14 @@ struct pib_segment {
 	u16 first;
 };
 
+/* Write the header of a segment, whose link header is that of a SEGMENT. Context: any. */
 void pib_segment_build(const struct pib_segment *s, u8 out[PIB_SEG_HDR_LEN]);
-/* Read a header. @len: bytes of the datagram. Return: false: there is no such segment. */
+/*
+ * Read the header of the SEGMENT @buf, of @len bytes in all; version and type are not looked at.
+ * Context: any.
+ *
+ * Return: false: no segment has this length with these fields.
+ */
 bool pib_segment_parse(struct pib_segment *s, const u8 *buf, u32 len);
 
 #endif

@@ -20,7 +20,7 @@ struct pib_share {
 	u64 until;
 };
 
-/* Return: true if work may be done at @now. Context: under the lock of what holds @s. */
+/* Return: true if work may be done at @now, in ns. Context: under the lock of what holds @s. */
 static inline bool pib_share_left(const struct pib_share *s, u64 now)
 {
 	return s->until <= now + PIB_SHARE_BURST;

@@ -5,7 +5,10 @@
 
 #include "env.h"
 
-/* The hash of @n words of 64 bits, each as eight bytes with the low one first. */
+/*
+ * Return: the hash of @n words of 64 bits, each as eight bytes with the low one first. Context:
+ * any.
+ */
 u64 pib_siphash(const u64 key[2], const u64 *words, unsigned int n);
 
 #endif

@@ -42,13 +42,17 @@ struct pib_vl_arb {
  * @p: port whose tables and limit apply
  * @ready: bit per VL that has a packet and credits for it
  *
- * The caller then sends a packet and calls pib_vl_arb_sent().
+ * The caller then sends a packet and calls pib_vl_arb_sent() (7.6.9).
  *
+ * Context: under the lock of what holds @a; without the node's lock.
  * Return: the VL; -1: none of @ready is in the tables.
  */
 int pib_vl_arb_next(struct pib_vl_arb *a, const struct pib_port *p, u32 ready);
 
-/* Charge @bytes to the VL that pib_vl_arb_next() has named, which sends them. */
+/*
+ * Charge @bytes, those on the wire, to the VL that pib_vl_arb_next() has named, which sends them.
+ * Context: under the lock of what holds @a.
+ */
 void pib_vl_arb_sent(struct pib_vl_arb *a, u32 bytes);
 
 /**
@@ -67,29 +71,39 @@ struct pib_vl_tx {
 	u8 dropped;
 };
 
+/* Return: the credits that a packet of @bytes on the wire takes (7.9). Context: any. */
 static inline u32 pib_vl_blocks(u64 bytes)
 {
 	return (u32)((bytes + PIB_VL_BLOCK - 1) / PIB_VL_BLOCK);
 }
 
-/* Nanoseconds of a code of HOQLife or LifeTimeValue, 4.096 us * 2^code; 0: for ever. */
+/*
+ * Return: nanoseconds of a code of HOQLife or LifeTimeValue, 4.096 us * 2^code; 0: for ever, for
+ * codes from 20 on. Context: any.
+ */
 u64 pib_vl_life(u8 code);
 
 /*
- * Ticks of PortXmitWait (1 us, as PortSamplesControl says) to count now. @since: ns, 0 at first:
- * state between the calls. @waits: something is ready to be sent and is not.
+ * Count how long a port or VL waits. @since: ns, 0 at first: state between the calls. @waits: from
+ * @now on something is ready to be sent and is not. Context: under the lock of what holds @since.
+ *
+ * Return: ticks of PortXmitWait (1 us, as PortSamplesControl says) to count now.
  */
 u32 pib_vl_wait(u64 *since, bool waits, u64 now);
 
 /*
- * Check whether the packet at the head has been there for longer than the switch port's HOQLife.
+ * Check whether the packet at the head has been there for longer than the switch port's HOQLife
+ * (18.2.5.4). Context: under the lock of what holds @tx; without the node's lock.
  *
  * Return: true if so: the caller discards it. VLStallCount of these in a row stall the VL for 8
  *	HOQLife.
  */
 bool pib_vl_expired(struct pib_vl_tx *tx, const struct pib_port *p, u64 now);
 
-/* Return: true if the caller has to discard packets for this VL. */
+/*
+ * Return: true if the caller has to discard packets for this VL. Context: under the lock of what
+ * holds @tx.
+ */
 static inline bool pib_vl_stalled(const struct pib_vl_tx *tx, u64 now)
 {
 	return now < tx->stalled_until;

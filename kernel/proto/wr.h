@@ -39,8 +39,9 @@ struct pib_wr_info {
 extern const struct pib_wr_info pib_wr_table[PIB_WR_COUNT];
 
 /*
- * The work request opcode @opcode, which may be any number. Return: NULL: the transport service
- * @tp, enum pib_tp, has no such work request.
+ * Look the work request opcode @opcode up, which may be any number. Context: any.
+ *
+ * Return: its meaning; NULL: the transport service @tp, enum pib_tp, has no such work request.
  */
 static inline const struct pib_wr_info *pib_wr_info(u32 opcode, u8 tp)
 {
