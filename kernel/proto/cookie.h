@@ -48,13 +48,13 @@ struct pib_cookie_addr {
 	u16 udp_port;
 };
 
-/* Fill in @a with a host's IPv4 address. */
+/* Fill in @a with a host's IPv4 address, and a UDP port in host order. Context: any. */
 void pib_cookie_addr_v4(struct pib_cookie_addr *a, const u8 host[4], u16 udp_port);
 
 /*
- * Take an allowance for an answer to the hello @h from @from. Each of PIB_COOKIE_REPLIES groups has
- * one answer in PIB_REPLY_MS. The groups of sessions and hosts change every 67 ms, so that nobody's
- * answers are used up for long by others.
+ * Take an allowance for an answer to the hello @h from @from, at @now in ns. Each of
+ * PIB_COOKIE_REPLIES groups has one answer in PIB_REPLY_MS. The groups of sessions and hosts change
+ * every 67 ms, so that nobody's answers are used up for long by others.
  *
  * Context: under the lock of what holds @c.
  * Return: true if the hello may be answered.
@@ -62,12 +62,18 @@ void pib_cookie_addr_v4(struct pib_cookie_addr *a, const u8 host[4], u16 udp_por
 bool pib_cookie_may_reply(struct pib_cookies *c, const struct pib_cookie_addr *from,
 			  const struct pib_hello *h, u64 now);
 
-/*
- * Answer the hello @to from @from, which is authentic by the key numbered @to->key. Env has filled
- * in its part of @answer, and authenticates it by the same key. The answer says that the port is
- * down, for there is none yet.
+/**
+ * pib_cookie_reply() - answer a hello without keeping anything
+ * @c: cookies of the host
+ * @from: sender of the hello
+ * @to: the hello, which is authentic by the key numbered @to->key
+ * @now: ns
+ * @answer: result. Env has filled in its part, and authenticates the answer by the same key
  *
- * Return: its type.
+ * The answer says that the port is down, for there is none yet.
+ *
+ * Context: under the lock of what holds @c.
+ * Return: the answer's type, enum pib_dg_type.
  */
 u8 pib_cookie_reply(const struct pib_cookies *c, const struct pib_cookie_addr *from,
 		    const struct pib_hello *to, u64 now, struct pib_hello *answer);
@@ -82,6 +88,7 @@ u8 pib_cookie_reply(const struct pib_cookies *c, const struct pib_cookie_addr *f
  *	key
  * @now: ns
  *
+ * Context: under the lock of what holds @c.
  * Return: true if it does.
  */
 bool pib_cookie_is_back(const struct pib_cookies *c, const struct pib_cookie_addr *from,
@@ -89,7 +96,7 @@ bool pib_cookie_is_back(const struct pib_cookies *c, const struct pib_cookie_add
 
 /*
  * Return: true if the cookie by which a link was made at @made, in ns, is not good any more. While
- * it is good, a new secret is drawn before the link goes.
+ * it is good, a new secret is drawn before the link goes. Context: any.
  */
 static inline bool pib_cookie_is_over(u64 made, u64 now)
 {

@@ -86,7 +86,10 @@ struct pib_hello {
 	u32 key;
 };
 
-/* Return: true if @h is of a trunk (made by discovery, between two switches) or leads to one. */
+/*
+ * Return: true if @h is of a trunk (made by discovery, between two switches) or leads to one.
+ * Context: any.
+ */
 static inline bool pib_hello_is_trunk(const struct pib_hello *h)
 {
 	return h->caps & PIB_CAP_AUTO;
@@ -96,19 +99,32 @@ static inline bool pib_hello_is_trunk(const struct pib_hello *h)
 
 #define PIB_HELLO_MAC_OFF	(PIB_HELLO_WIRE_LEN - 16)
 
-/*
- * Write a control datagram of @type. Authentication bytes are left zero: env computes
- * them over the whole (offset PIB_HELLO_MAC_OFF).
+/**
+ * pib_hello_build() - write a control datagram
+ * @h: its fields
+ * @type: enum pib_dg_type
+ * @to_link_id: link id of the receiver; 0: it is not known
+ * @out: result
  *
- * Return: bytes written.
+ * Authentication bytes are left zero: env computes them over the whole (offset PIB_HELLO_MAC_OFF).
+ *
+ * Context: any.
+ * Return: bytes written, PIB_HELLO_WIRE_LEN.
  */
 size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
 		       u8 out[PIB_HELLO_WIRE_LEN]);
 
-/*
- * Read a control datagram. @h->desc comes out NUL-terminated and without control characters, and
- * @h->key as 0.
+/**
+ * pib_hello_parse() - read a control datagram
+ * @h: result; the description is NUL-terminated and without control characters, @h->key is 0
+ * @type: result: enum pib_dg_type
+ * @to_link_id: result: link id of the receiver
+ * @buf: the datagram
+ * @len: its bytes
  *
+ * Authentication is not checked.
+ *
+ * Context: any.
  * Return: 0; -1: length, version, not a control type, or values out of range.
  */
 int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *buf, size_t len);
@@ -139,6 +155,7 @@ enum pib_hello_accept {
 /*
  * Return: true if a node that takes in @accept (enum pib_hello_accept) may give a port to the
  * sender of @h. Trunks are made on the link only, and so is what leads to them, whatever @accept.
+ * Context: any.
  */
 bool pib_hello_admits(u8 accept, const struct pib_hello *h, const struct pib_hello_way *way);
 
@@ -146,18 +163,21 @@ bool pib_hello_admits(u8 accept, const struct pib_hello *h, const struct pib_hel
  * Return: true if a link that is not up, which discovery made (@trunk) or the peer asked for, may
  * follow the peer to the address that @h comes from. Without this check a host that is given no
  * port could take the place of a peer that is away. A trunk's peer is on the link, whatever is
- * accepted otherwise.
+ * accepted otherwise. Context: any.
  */
 bool pib_hello_follows(u8 accept, bool trunk, const struct pib_hello *h,
 		       const struct pib_hello_way *way);
 
 /*
  * Return: true if a hello with PIB_CAP_PROBE may be answered. One that went to everybody is for the
- * link, as discovery is: from behind a router it would draw an answer from each host.
+ * link, as discovery is: from behind a router it would draw an answer from each host. Context: any.
  */
 bool pib_hello_may_probe(const struct pib_hello_way *way);
 
-/* The meaning of @refusal, enum pib_hello_refusal, in words for users. */
+/*
+ * Return: the meaning of @refusal in words for users: enum pib_hello_refusal, or a number that is
+ * not known. Context: any.
+ */
 const char *pib_hello_refusal_text(u8 refusal);
 
 #endif

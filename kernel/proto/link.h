@@ -139,61 +139,90 @@ enum pib_link_do {
 };
 
 /*
- * Set up an end that is not passive, does not recall, and has no key. @nonce: random, not 0, never
- * used before by this end.
+ * Set up an end that is not passive, does not recall, and has no key. @local_id: not 0; @nonce:
+ * random, not 0, never used before by this end. Context: under the lock of what holds @f.
  */
 void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce);
 
 /* Number of the datagram that was sent in a session before it had a link: proto/cookie.h. */
 #define PIB_LINK_ANSWERED_SEQ	1
-/* As pib_link_init(), for a session in which that datagram was sent. */
+/* As pib_link_init(), for a session in which that datagram was sent. Context: as there. */
 void pib_link_init_answered(struct pib_link_fsm *f, u32 local_id, u64 nonce);
 
-/*
- * Take in a control datagram from the peer's address. A new nonce of a known
- * peer gives DOWN, then UP again (a cable pulled and put back). Discovery hellos
- * (link id 0) are not for a link and have no effect.
+/**
+ * pib_link_rx() - take in a control datagram from the peer's address
+ * @f: this end
+ * @h: the datagram, which is authentic
+ * @type: enum pib_dg_type
+ * @now: ns
  *
+ * A new nonce of a known peer gives DOWN, then UP again (a cable pulled and put back). Discovery
+ * hellos (link id 0) are not for a link and have no effect.
+ *
+ * Context: under the lock of what holds @f.
  * Return: enum pib_link_do.
  */
 u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now);
 
 /*
- * Take an allowance for an answer to the session @to, see PIB_REPLY_MS.
+ * Take an allowance for an answer to the session @to, see PIB_REPLY_MS; 0: to nobody in particular.
+ * Context: under the lock of what holds @f.
  *
  * Return: true if it may be answered now.
  */
 bool pib_link_may_reply(struct pib_link_fsm *f, u64 to, u64 now);
 
-/* Return: true if @h is of the present sessions and newer than all datagrams heard in them. UP. */
+/*
+ * Return: true if @h, by a key that holds, is of the present sessions and newer than all datagrams
+ * heard in them. The link is UP. Context: under the lock of what holds @f.
+ */
 bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h);
 
 /*
  * Note that until @now datagrams to this end were dropped unseen, because this end takes them in
- * too slowly. Those of the peer may be among them.
+ * too slowly. Those of the peer may be among them. Context: under the lock of what holds @f.
  */
 void pib_link_deaf(struct pib_link_fsm *f, u64 now);
 
-/* Do what is due at @now. Return: enum pib_link_do. */
+/*
+ * Do what is due at @now, in ns. It does no harm to call this early. Context: under the lock of
+ * what holds @f.
+ *
+ * Return: enum pib_link_do.
+ */
 u32 pib_link_timer(struct pib_link_fsm *f, u64 now);
 #define PIB_LINK_NEVER	(~0ULL)
-/* Time at which env calls pib_link_timer(), ns; 0: at once. */
+/*
+ * Return: the time at which env calls pib_link_timer(), ns; 0: at once; PIB_LINK_NEVER. Context:
+ * under the lock of what holds @f.
+ */
 u64 pib_link_deadline(const struct pib_link_fsm *f);
 
-/*
- * Write the datagram to send now (after DO_SEND) to @out. Env has filled in its part of @h; the
- * fsm's own fields (link_id, nonces, seq, ack, down, keepalive_ms) are put there.
+/**
+ * pib_link_build() - write the datagram to send now, after DO_SEND
+ * @f: this end
+ * @h: env has filled in its part; the fsm's own fields (link_id, nonces, seq, ack, down,
+ *	keepalive_ms) are put there
+ * @now: ns
+ * @out: result, not authenticated yet
  *
+ * Context: under the lock of what holds @f.
  * Return: the length.
  */
 size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
 		      u8 out[PIB_HELLO_WIRE_LEN]);
 
-/*
- * Pull the cable of this end (the SM set the physical state, the user unplugged it) and
- * begin a new session, so that the peer sees that even if datagrams get lost. @down: the
- * cable stays out until this is called with false.
+/**
+ * pib_link_reset() - pull the cable of this end and begin a new session
+ * @f: this end
+ * @nonce: random, not 0, never used before by this end
+ * @down: the cable stays out until this is called with false
+ * @now: ns
  *
+ * The SM has set the physical state, or the user has unplugged the cable. The session is new, so
+ * that the peer sees that even if datagrams get lost.
+ *
+ * Context: under the lock of what holds @f.
  * Return: enum pib_link_do.
  */
 u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now);
@@ -210,13 +239,15 @@ u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now);
  * end begins a new session, as pib_link_reset() does. A peer whose session has a key that is
  * neither is lost, and may come back with a new session.
  *
+ * Context: under the lock of what holds @f.
  * Return: enum pib_link_do.
  */
 u32 pib_link_rekey(struct pib_link_fsm *f, u32 key, u32 second, u64 nonce, u64 now);
 
 /*
- * The peer's key by which the link is up for ports, or was so within the last PIB_DEAD_MS: a peer
- * that begins a new session is about to come back.
+ * Find the peer's key by which the link is up for ports, or was so within the last PIB_DEAD_MS: a
+ * peer that begins a new session is about to come back. @now: ns. Context: under the lock of what
+ * holds @f.
  *
  * Return: the key's number; 0: there is none.
  */
@@ -224,18 +255,22 @@ u32 pib_link_used_key(const struct pib_link_fsm *f, u64 now);
 
 /*
  * Return: true if the peer speaks by the second key, and has not understood this end for long. Then
- * it does not know the first key.
+ * it does not know the first key. Context: under the lock of what holds @f.
  */
 bool pib_link_key_unknown(const struct pib_link_fsm *f);
 
 /*
- * Let this end go away: it sends a BYE, and is then IDLE, in a new session.
+ * Let this end go away: it sends a BYE, by pib_link_build(), and is then IDLE, if it was UP, in a
+ * new session. Context: under the lock of what holds @f.
  *
  * Return: enum pib_link_do.
  */
 u32 pib_link_bye(struct pib_link_fsm *f);
 
-/* The tag of DATA that goes to the session @nonce. */
+/*
+ * Return: the tag of DATA and SEGMENT that go to the session @nonce, where the fabric has no key.
+ * Context: any.
+ */
 static inline u16 pib_link_tag(u64 nonce)
 {
 	return (u16)nonce;
