@@ -159,11 +159,15 @@ struct pib_cc_ca {
 	struct pib_cc_flow flow[16];
 };
 
-/*
- * Answer the request @in to the agent of class 0x21, which has come by @p. @out holds a copy of
- * @in.
+/**
+ * pib_cc_process() - answer a MAD of class 0x21 (A10.4)
+ * @p: port 0 of a switch, arrival port of an HCA
+ * @in: the request, PIB_MAD_SIZE bytes
+ * @out: a copy of @in; gets the status and the attribute of the answer
+ * @now: ns
  *
- * Return: false: no answer is due.
+ * Context: under the node's lock.
+ * Return: false: no answer is due, for the request would write without the CC_Key (A10.4.1).
  */
 bool pib_cc_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
 
@@ -176,39 +180,62 @@ bool pib_cc_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
  *
  * pib_cc_marked() then logs each of them.
  *
- * Context: any; without the node's lock.
+ * Context: any; without the node's lock. Two callers at a time may mark a packet too many or too
+ *	few.
  * Return: the number of packets to mark, of @npkts.
  */
 u32 pib_cc_marks(struct pib_port *p, u32 queued, u32 bytes, u32 npkts);
-/* Return: true if the port marks some packets and leaves others alone (Marking_Rate). */
+/*
+ * Return: true if the port marks some packets and leaves others alone (Marking_Rate). Context: any;
+ * without the node's lock.
+ */
 bool pib_cc_picks(const struct pib_port *p);
-/* Log a packet that was marked at @p. Context: under the node's lock. */
+/* Log a packet that was marked at @p, a switch port (A10). Context: under the node's lock. */
 void pib_cc_marked(struct pib_port *p, const struct pib_hdrs *h, u64 now);
 
-/*
- * Take in a BECN, which came for a flow of service level @sl through the HCA's port @p.
+/**
+ * pib_cc_becn() - take in a BECN, by which the index of a flow rises
+ * @p: port of the HCA
+ * @f: the flow: its QP's, or that of pib_cc_sl_flow()
+ * @sl: its service level
+ * @now: ns
  *
- * Return: true: the flow's index has passed the trigger threshold, which pib_cc_triggered() logs.
+ * Context: under the lock of @f: its QP's, or the node's.
+ * Return: true: the index has passed the trigger threshold, which pib_cc_triggered() logs.
  */
 bool pib_cc_becn(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u64 now);
+/**
+ * pib_cc_triggered() - log that the index of a flow has passed the trigger threshold
+ * @p: port of the HCA, with congestion control
+ * @sl: service level
+ * @qpn: own QP
+ * @remote_qpn: the other end's
+ * @remote_lid: and its LID
+ * @now: ns
+ *
+ * Context: under the node's lock.
+ */
 void pib_cc_triggered(struct pib_port *p, u8 sl, u32 qpn, u32 remote_qpn, u16 remote_lid, u64 now);
 
 /*
- * The flow of all senders of @sl, if the SM wants one for each service level and not for each QP.
- * While its index is not 0 there is a bit in the port's cc_slow.
+ * Find the flow of all senders of @sl. While its index is not 0 there is a bit in the port's
+ * cc_slow.
  *
- * Context: under the node's lock.
+ * Context: any; the flow itself is read and written under the node's lock.
+ * Return: the flow; NULL: each QP has a flow of its own (A10.4.3.8, Port_Control).
  */
 struct pib_cc_flow *pib_cc_sl_flow(const struct pib_port *p, u8 sl);
 
 /**
- * pib_cc_sent() - set the time from which a flow may send its next packet
+ * pib_cc_sent() - set the time from which a flow may send its next packet (A10.2.1)
  * @p: port of the HCA
  * @f: the flow
  * @sl: its service level
  * @bytes: size of the packets that are sent now, headers included, at most 128 KiB
  * @mbps: speed of the link
  * @now: ns
+ *
+ * Context: under the lock of @f: its QP's, or the node's.
  */
 void pib_cc_sent(struct pib_port *p, struct pib_cc_flow *f, u8 sl, u32 bytes, u32 mbps,
 		 u64 now);

@@ -4,11 +4,10 @@
  * an SM reads and writes, and the agents that answer it. A node is an HCA or a
  * switch, in the kernel or in pibnetd.
  *
- * Locking: env holds the node's lock around every call that takes a node or
- * port. For performance management that may be another lock, since it shares
- * nothing with the rest and may take long where counters are many. Exceptions are
- * pib_switch_route(), pib_port_admits() and pib_port_takes(), which only read single words
- * and run without the lock, and pib_port_integrity().
+ * Locking: env holds the node's lock around a call that takes a node or port. For
+ * performance management that may be another lock, since it shares nothing with the rest
+ * and may take long where counters are many. Functions whose context is "any" need no lock:
+ * they read what never changes, or single words.
  */
 #ifndef PIB_PROTO_NODE_H
 #define PIB_PROTO_NODE_H
@@ -466,41 +465,61 @@ struct pib_node {
 /*
  * Fill in a node as it is after power-on. Env has set type, num_ports, ports[],
  * guid, lft, mft, count, priv, and may have set sys_guid, vendor_id, device_id,
- * revision and desc, which are given defaults where they are zero.
+ * revision and desc, which are given defaults where they are zero. Context: before anybody else
+ * knows the node.
  */
 void pib_node_init(struct pib_node *n);
 
 /*
- * Fill in a port: LID 0, state Down; port 0 of a switch is up from the start.
- * Env has set sl2vl, cc_ca and the node's type, num_ports and guid.
+ * Fill in port @num with the GUID @guid, in host order: LID 0, state Down; port 0 of a switch is up
+ * from the start. Env has set sl2vl, cc_ca and the node's type, num_ports, guid and enhanced_sp0.
+ * Context: before anybody else knows the node.
  */
 void pib_port_init(struct pib_port *p, struct pib_node *n, u8 num, u64 guid);
 
-/* Set and enable the port's widths and speeds, as PortInfo encodes them. The port is Down. */
+/*
+ * Set and enable the port's widths and speeds, as PortInfo encodes them (14.2.5.6). @ext_speed_sup:
+ * as struct pib_port.ext_speed_sup. The port is Down. Context: under the node's lock.
+ */
 void pib_port_set_link_caps(struct pib_port *p, u8 width_sup, u8 speed_sup, u8 ext_speed_sup);
 
-/* Set PortInfo.CapabilityMask to @caps. A change, as of IsSM, raises trap 144 (13.4.8.2). */
+/*
+ * Set PortInfo.CapabilityMask to @caps at @now, in ns. A change, as of IsSM, raises trap 144
+ * (13.4.8.2). Context: under the node's lock.
+ */
 void pib_port_set_caps(struct pib_port *p, u32 caps, u64 now);
 
-/* Set NodeDescription to @desc (64 bytes, or up to a NUL) locally: event and trap 144. */
+/*
+ * Set NodeDescription to @desc (64 bytes, or up to a NUL) locally, at @now in ns: event, and trap
+ * 144 of each port that has a LID (13.4.8.2). Context: under the node's lock.
+ */
 void pib_node_set_desc(struct pib_node *n, const char *desc, u64 now);
 
-/* Have the port work without an SM: it takes @lid and goes from Init to Active. */
+/*
+ * Have the port work without an SM: it takes @lid and goes from Init or Armed to Active. Context:
+ * under the node's lock.
+ */
 void pib_port_set_standalone(struct pib_port *p, u16 lid);
 
-/* Ports that carry LID, M_Key and the like: those of HCAs, and port 0 of a switch. */
+/*
+ * Return: true if the port carries LID, M_Key and the like: those of HCAs do, and port 0 of a
+ * switch. Context: any.
+ */
 static inline bool pib_port_is_mgmt(const struct pib_port *p)
 {
 	return p->node->type == PIB_NODE_CA || p->num == 0;
 }
 
-/* Switch port 0 without the abilities of an HCA port: no link states of its own. */
+/*
+ * Return: true if it is a switch's port 0 without the abilities of an HCA port: it has no link
+ * states of its own. Context: any.
+ */
 static inline bool pib_port_is_base0(const struct pib_port *p)
 {
 	return p->node->type == PIB_NODE_SWITCH && p->num == 0 && !p->node->enhanced_sp0;
 }
 
-/* The port whose M_Key, LID and SM speak for @p (14.2.4). */
+/* Return: the port whose M_Key, LID and SM speak for @p (14.2.4). Context: any. */
 static inline struct pib_port *pib_port_mgmt(const struct pib_port *p)
 {
 	return p->node->type == PIB_NODE_CA ? p->node->ports[p->num] : p->node->ports[0];
@@ -511,19 +530,26 @@ static inline struct pib_port *pib_port_mgmt(const struct pib_port *p)
 /*
  * Note that both ends are connected: Polling -> LinkUp, Down -> Init, unless disabled.
  * Width and speed become the best that both ends enable (@far_*_en); the port
- * stays Down if there is none. @far_mtu_cap 0: unknown. No effect if already up.
+ * stays Down if there is none. @far_mtu_cap: MTU code of the other end; 0: unknown. No effect if
+ * already up. Context: under the node's lock.
  */
 void pib_port_link_up(struct pib_port *p, u8 far_mtu_cap);
 
-/* Note that the other end is gone: Polling, Down; events, trap 128 on switches (14.2.5.1). */
+/*
+ * Note that the other end is gone: LinkDownDefaultState, Down; events, trap 128 on switches
+ * (14.2.5.1). No effect on port 0 of a switch. Context: under the node's lock.
+ */
 void pib_port_link_down(struct pib_port *p);
 
-/* Leave the link: state Down, physical state @phys. */
+/*
+ * Leave the link: state Down, physical state @phys, enum pib_phys_state. Context: under the node's
+ * lock.
+ */
 void pib_port_set_down(struct pib_port *p, u8 phys);
 
 /*
  * Return: true if the link may be up at all. After PIB_EV_PHYS_CHANGE env bounces the link (both
- * ends hear pib_port_link_down()), and brings it up again where both ends say true.
+ * ends hear pib_port_link_down()), and brings it up again where both ends say true. Context: any.
  */
 static inline bool pib_port_wants_link(const struct pib_port *p)
 {
@@ -532,7 +558,10 @@ static inline bool pib_port_wants_link(const struct pib_port *p)
 
 /* ---- questions of env on the data path (no lock) ---- */
 
-/* Return: true if the port may send a packet for the QP @dqpn, of which only 0 matters (7.2). */
+/*
+ * Return: true if the port may send a packet for the QP @dqpn, of which only 0 matters (7.2).
+ * Context: any.
+ */
 static inline bool pib_port_admits(const struct pib_port *p, u32 dqpn)
 {
 	u8 s = READ_ONCE(p->state);
@@ -540,7 +569,10 @@ static inline bool pib_port_admits(const struct pib_port *p, u32 dqpn)
 	return s == PIB_PORT_ACTIVE || (dqpn == 0 && s >= PIB_PORT_INIT);
 }
 
-/* Return: true if the port may take a packet for the QP @dqpn: data from Armed on (7.2.7). */
+/*
+ * Return: true if the port may take a packet for the QP @dqpn: data from Armed on (7.2.7). Context:
+ * any.
+ */
 static inline bool pib_port_takes(const struct pib_port *p, u32 dqpn)
 {
 	u8 s = READ_ONCE(p->state);
@@ -550,7 +582,7 @@ static inline bool pib_port_takes(const struct pib_port *p, u32 dqpn)
 
 /*
  * Return: true if @lid, which may be any, is one of the port's own (4.1.3). With LMC its low bits
- * are path bits. No port has the permissive LID, or that of a multicast.
+ * are path bits. No port has the permissive LID, or that of a multicast. Context: any.
  */
 static inline bool pib_port_owns_lid(const struct pib_port *p, u16 lid)
 {
@@ -562,37 +594,47 @@ static inline bool pib_port_owns_lid(const struct pib_port *p, u16 lid)
 /*
  * Return: true if a packet that an HCA's port sends to @h->dlid turns round in the HCA. The LID
  * must be the port's own, and the port must be able to send. An Armed port sends no data (7.2.7),
- * to itself neither.
+ * to itself neither. Context: any.
  */
 static inline bool pib_port_loops_back(const struct pib_port *p, const struct pib_hdrs *h)
 {
 	return pib_port_owns_lid(p, h->dlid) && pib_port_admits(p, h->dqpn);
 }
 
-/* Return: true if @pkey is of a partition: none has the key 0, full or limited (10.9.1.2). */
+/*
+ * Return: true if @pkey is of a partition: none has the key 0, full or limited (10.9.1.2). Context:
+ * any.
+ */
 static inline bool pib_pkey_valid(u16 pkey)
 {
 	return pkey & 0x7FFF;
 }
 
-/* The P_Key at @index, which may be any, of an HCA's port; 0: there is none. */
+/* Return: the P_Key at @index, which may be any, of an HCA's port; 0: none. Context: any. */
 static inline u16 pib_port_pkey(const struct pib_port *p, u16 index)
 {
 	return READ_ONCE(p->pkey[index % PIB_PKEYS]);
 }
 
-/* Return: true if @a and @b are of one partition and not both of limited members (10.9.3). */
+/*
+ * Return: true if @a and @b are of one partition and not both of limited members (10.9.3). Context:
+ * any.
+ */
 static inline bool pib_pkeys_match(u16 a, u16 b)
 {
 	return !((a ^ b) & 0x7FFF) && pib_pkey_valid(a) && (a | b) & 0x8000;
 }
 
-/* Make an Armed port Active: data has come by it, so the other end is Active. */
+/*
+ * Make an Armed port Active: data has come by it, so the other end is Active (7.2.7). Context:
+ * under the node's lock.
+ */
 void pib_port_armed_data(struct pib_port *p);
 
 /*
- * LinkSpeedActive and LinkSpeedExtActive as one number: 1, 2 and 4 for SDR to QDR, 16 to 256 for
- * FDR to XDR (ib_core's enum ib_port_speed). A port without either counts as SDR.
+ * Return: LinkSpeedActive and LinkSpeedExtActive as one number: 1, 2 and 4 for SDR to QDR, 16 to
+ * 256 for FDR to XDR (ib_core's enum ib_port_speed). A port without either counts as SDR. Context:
+ * any.
  */
 static inline u16 pib_port_speed(const struct pib_port *p)
 {
@@ -603,30 +645,41 @@ static inline u16 pib_port_speed(const struct pib_port *p)
 	return speed ? speed : 1;
 }
 
-/* Megabits per second of the port: lanes times rate of a lane. */
+/* Return: megabits per second of the port: lanes times rate of a lane. Context: any. */
 u32 pib_port_mbps(const struct pib_port *p);
 
-/* P_Key table entries of the port: NodeInfo.PartitionCap, SwitchInfo.PartitionEnforcementCap. */
+/*
+ * Return: the number of the port's P_Key table entries: NodeInfo.PartitionCap,
+ * SwitchInfo.PartitionEnforcementCap. Context: any.
+ */
 static inline u32 pib_port_pkeys(const struct pib_port *p)
 {
 	return p->node->type == PIB_NODE_CA ? PIB_PKEYS : PIB_SWITCH_PKEYS;
 }
 
-/* GUIDInfo entries: port 0 of a switch has but its own. */
+/* Return: the number of GUIDInfo entries: port 0 of a switch has but its own. Context: any. */
 static inline u32 pib_port_guids(const struct pib_port *p)
 {
 	return p->node->type == PIB_NODE_CA ? PIB_GUIDS : 1;
 }
 
-/* Index of @pkey in the port's table with 10.9.3's membership rule, or -1. */
+/*
+ * Look @pkey up in the port's table, by the rule of membership (10.9.3). Context: any.
+ *
+ * Return: the index of the first entry that fits; -1: none does.
+ */
 int pib_port_pkey_match(const struct pib_port *p, u16 pkey);
 
+/* Return: bytes of an MTU code, 1 to 5. Context: any. */
 static inline u32 pib_mtu_bytes(u8 code)
 {
 	return 128u << code;
 }
 
-/* Return: the VLs that a code of VLCap or OperationalVLs stands for (14.2.5.6). */
+/*
+ * Return: the number of VLs that a code of VLCap or OperationalVLs stands for (14.2.5.6). Context:
+ * any.
+ */
 static inline u8 pib_vls_of(u8 code)
 {
 	static const u8 vls[] = { 1, 1, 2, 4, 8, 15 };
@@ -635,8 +688,10 @@ static inline u8 pib_vls_of(u8 code)
 }
 
 /*
- * The VL that a packet with service level @sl takes out of @p, having come in by
- * @in_port (0: from the HCA itself). PIB_VL_DISCARD: discard.
+ * Find the VL by which a packet with service level @sl leaves by @p, having come in by @in_port (0:
+ * from the HCA or switch itself). Context: any.
+ *
+ * Return: the VL; PIB_VL_DISCARD: the packet is discarded.
  */
 static inline u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl)
 {
@@ -653,15 +708,21 @@ static inline u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl)
 /* ---- notices and time ---- */
 
 /*
- * Tell the SM of changed ports if it could not be told before: it has now told the switch @n where
- * it is, and may have read the ports' states before they changed.
+ * Tell the SM of changed ports, by trap 128, if it could not be told before: it has now told the
+ * switch @n where it is, and may have read the ports' states before they changed. Context: under
+ * the node's lock.
  */
 void pib_switch_sm_known(struct pib_node *n);
 
-/* Set SystemImageGUID, and raise trap 145 if it changes. */
+/*
+ * Set SystemImageGUID, in host order, at @now in ns, and raise trap 145, whether it changes or not
+ * (13.4.8.2). Context: under the node's lock.
+ */
 void pib_node_set_sys_guid(struct pib_node *n, u64 sys_guid, u64 now);
 
-/* End the M_Key leases that have run out at @now. */
+/*
+ * End the M_Key leases that have run out at @now, in ns (14.2.4.2). Context: under the node's lock.
+ */
 void pib_node_timer(struct pib_node *n, u64 now);
 
 #endif

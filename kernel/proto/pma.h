@@ -22,19 +22,31 @@
  * Before an enhanced port 0 is Armed no packet comes in (7.2.7). P_Key and Q_Key are checked as an
  * HCA's port does for its QP1 (10.9.4). Violations are counted and trapped.
  *
+ * Context: under the node's lock.
  * Return: true if the packet may come in: it is pib_gsa_process()'s.
  */
 bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now);
 
-/*
- * Answer a MAD that came to QP1: performance management, congestion control, a refusal of other
- * classes. @p: port 0 of a switch, arrival port of an HCA.
+/**
+ * pib_gsa_process() - answer a MAD that came to QP1
+ * @p: port 0 of a switch, arrival port of an HCA
+ * @in: the request, PIB_MAD_SIZE bytes
+ * @out: result: PIB_MAD_SIZE bytes, not @in
+ * @now: ns
  *
- * Return: enum pib_mad_result, PIB_MAD_LOCAL for classes not answered here on HCAs.
+ * Performance management (16.1), congestion control (A10), a refusal of other classes.
+ *
+ * Context: under the node's lock; for class PIB_CLASS_PERF another one will do, see proto/node.h.
+ * Return: enum pib_mad_result, but not PIB_MAD_FORWARD; PIB_MAD_LOCAL for classes not answered here
+ *	on HCAs.
  */
 enum pib_mad_result pib_gsa_process(struct pib_port *p, const u8 *in, u8 *out, u64 now);
 
-/* The ports that PortSelect names, for an agent at @p. Return: false: there is no such port. */
+/*
+ * Find the ports @first to @last that PortSelect @select names, for an agent at @p. Context: any.
+ *
+ * Return: false: there is no such port.
+ */
 bool pib_pma_ports(const struct pib_port *p, u8 select, u8 *first, u8 *last);
 
 #endif

@@ -6,9 +6,11 @@
 #include "node.h"
 
 /*
- * PortSamplesControl, PortSamplesResult and, if @wide, PortSamplesResultExtended. @in is the
- * request, @attr the attribute in the reply, as it came.
+ * Answer PortSamplesControl, PortSamplesResult and, if @wide, PortSamplesResultExtended (16.1.3.2,
+ * 16.1.3.4). @p is the port of the agent, @in the request, @attr the attribute in the reply, as it
+ * came, @now in ns.
  *
+ * Context: as pib_gsa_process().
  * Return: enum pib_mad_status.
  */
 u16 pib_pma_samples_control(struct pib_port *p, const u8 *in, u8 *attr, u64 now);

@@ -26,12 +26,17 @@ struct pib_sma_req {
 	bool show_mkey;
 };
 
-/* Handlers of an attribute: @data is the 64-byte attribute. Return: enum pib_mad_status. */
+/*
+ * Handlers of an attribute: @data is the attribute, PIB_SMP_DATA_LEN bytes, which are zero before a
+ * Get. Context: under the node's lock.
+ *
+ * Return: enum pib_mad_status.
+ */
 typedef u16 pib_sma_get(const struct pib_sma_req *r, u8 *data);
 typedef u16 pib_sma_set(const struct pib_sma_req *r, const u8 *data);
 
 /**
- * pib_sma_process() - the SMA's answer to an SMP that has reached its node
+ * pib_sma_process() - the SMA's answer to an SMP that has reached its node (14.2)
  * @p: arrival port
  * @in: 256 bytes
  * @out: result: 256 bytes, not @in
@@ -42,6 +47,7 @@ typedef u16 pib_sma_set(const struct pib_sma_req *r, const u8 *data);
  * Sets events in node and ports. A reply must be held back if the port by which
  * it would leave is no longer up (the request may have disabled it).
  *
+ * Context: under the node's lock.
  * Return: enum pib_mad_result, but not PIB_MAD_FORWARD.
  */
 enum pib_mad_result pib_sma_process(struct pib_port *p, const u8 *in, u8 *out,

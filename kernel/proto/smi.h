@@ -9,7 +9,7 @@
 #define PIB_PORT_BY_LID 0xFF	/* out port: as pib_switch_route() says for the DLID */
 
 /**
- * pib_smi_rx() - switch: take in an SMP for the SMI
+ * pib_smi_rx() - switch: take in an SMP for the SMI (14.2.2)
  * @sw: switch
  * @in_port: arrival port; 0: the switch itself has made the SMP
  * @in: 256 bytes
@@ -21,6 +21,7 @@
  * For packets to QP0 that pib_switch_route() gave to SELF. pib_smi_lids() tells
  * the LIDs of the packet that carries @out.
  *
+ * Context: under the node's lock.
  * Return: enum pib_mad_result; PIB_MAD_NONE also if the port by which @out would leave is not up.
  */
 enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in,
@@ -34,13 +35,15 @@ enum pib_mad_result pib_smi_rx(struct pib_node *sw, u8 in_port, const u8 *in,
  * @req: headers of the packet that came in
  * @slid: result; permissive inside the directed part of the way
  * @dlid: result
+ *
+ * Context: under the node's lock.
  */
 void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result result,
 		  const struct pib_hdrs *req, u16 *slid, u16 *dlid);
 
 /*
- * SLID of the answer to @req: the LID that was asked, if that is one of port 0's, which may have
- * several.
+ * Return: the SLID of the answer to @req: the LID that was asked, if that is one of port 0's, which
+ * may have several; else port 0's base LID. Context: under the node's lock.
  */
 u16 pib_switch_slid(const struct pib_node *sw, const struct pib_hdrs *req);
 

@@ -56,11 +56,13 @@ struct pib_route {
 void pib_switch_route(const struct pib_node *sw, u8 in_port,
 		      const struct pib_hdrs *h, struct pib_route *rt);
 
+/* Return: true if a multicast leaves by @port. Context: any. */
 static inline bool pib_route_has(const struct pib_route *rt, u8 port)
 {
 	return rt->mask[port / 32] >> (port % 32) & 1;
 }
 
+/* Return: true if the P_Key stops a copy of a multicast at @port. Context: any. */
 static inline bool pib_route_stops(const struct pib_route *rt, u8 port)
 {
 	return rt->stopped[port / 32] >> (port % 32) & 1;
