@@ -305,45 +305,70 @@ struct pib_req {
 	struct pib_req_stats stats;
 };
 
-/* Set up. @ring: zeroed slots of @stride bytes, @mask + 1 of them (a power of two). */
+/*
+ * Set up. @ring: zeroed slots of @stride bytes, @mask + 1 of them (a power of two). Context: under
+ * the queue pair's lock, or before anybody else knows the queue pair.
+ */
 void pib_req_init(struct pib_req *r, void *ring, u32 stride, u32 mask);
-/* RTR -> RTS: set the configuration and start at @psn. */
+/* RTR -> RTS: set the configuration and start at @psn. Context: under the queue pair's lock. */
 void pib_req_start(struct pib_req *r, const struct pib_req_cfg *cfg, u32 psn);
 /*
  * Change the configuration of a running requester (modify_qp RTS -> RTS, SQD -> RTS). The MTU
- * and the burst size change only where nothing is under way.
+ * and the burst size change only where nothing is under way. Context: under the queue pair's lock.
  */
 void pib_req_reconfig(struct pib_req *r, const struct pib_req_cfg *cfg);
-/* Say whether there is another path, for which @leave asks before the QP is given up. */
+/*
+ * Say whether there is another path, for which @r->leave asks before the QP is given up (17.2.8).
+ * Context: under the queue pair's lock.
+ */
 void pib_req_set_spare(struct pib_req *r, bool spare);
 /*
  * Note that env has changed the path (17.2.8): all retries are there again. Unacknowledged packets
- * are sent once more, for they may have been lost with the old path. @heard: the peer has come by
- * the new path.
+ * are sent once more, for they may have been lost with the old path. @timeout: as struct
+ * pib_req_cfg.timeout; @heard: the peer has come by the new path. Context: under the queue pair's
+ * lock.
  */
 void pib_req_new_path(struct pib_req *r, u8 timeout, bool heard);
-/* To SQD (@stop) and back. */
+/*
+ * To SQD (@stop) and back: work requests that were started are finished, none begins (10.3.1.5).
+ * Context: under the queue pair's lock.
+ */
 void pib_req_stop(struct pib_req *r, bool stop);
-/* SQE -> RTS: send the work requests that are posted from now on, with the PSNs going on. */
+/*
+ * SQE -> RTS: send the work requests that are posted from now on, with the PSNs going on. Context:
+ * under the queue pair's lock.
+ */
 void pib_req_resume(struct pib_req *r);
 /*
- * Check @tx, which pib_req_next() gave out and env could not send at once.
+ * Check @tx, which pib_req_next() gave out and env could not send at once. Context: under the queue
+ * pair's lock.
  *
  * Return: true if env still has to send it; false: it was acknowledged meanwhile, will be given out
  *	again, or nothing is sent any more.
  */
 bool pib_req_wanted(const struct pib_req *r, const struct pib_tx *tx);
-/* Excuse the peer's silence up to @now: env was not able to send or to take anything in. */
+/*
+ * Excuse the peer's silence up to @now, in ns: env was not able to send or to take anything in.
+ * Context: under the queue pair's lock.
+ */
 void pib_req_excuse(struct pib_req *r, u64 now);
-/* Get the next thing to send. Return: false: there is nothing to do now. */
+/*
+ * Get the next thing to send at @now, in ns. It counts as sent. Context: under the queue pair's
+ * lock.
+ *
+ * Return: false: there is nothing to do now.
+ */
 bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx *tx);
 /*
- * Fail @w with @status: the burst that pib_req_next() described could not be made, or response data
- * could not be placed. Work requests posted before @w are finished properly first, then r->error is
- * set.
+ * Fail @w with @status, enum pib_wc: the burst that pib_req_next() described could not be made, or
+ * response data could not be placed. Work requests posted before @w are finished properly first,
+ * then @r->error is set. Context: under the queue pair's lock.
  */
 void pib_req_local_error(struct pib_req *r, struct pib_swqe *w, u32 status);
-/* Note that the local operation was executed with @status. */
+/*
+ * Note that the local operation @w (PIB_TX_LOCAL) was executed with @status, enum pib_wc. Context:
+ * under the queue pair's lock.
+ */
 void pib_req_local_done(struct pib_req *r, struct pib_swqe *w, u32 status);
 
 /**
@@ -365,7 +390,7 @@ struct pib_place {
 };
 
 /**
- * pib_req_response() - take in an ACK, NAK, READ response or atomic response
+ * pib_req_response() - take in an ACK, NAK, READ response or atomic response (9.7.5.1)
  * @r: requester
  * @h: headers of the burst
  * @npkts: packets of the burst
@@ -373,23 +398,36 @@ struct pib_place {
  * @now: ns
  * @pl: result; env copies, and on failure calls pib_req_local_error()
  *
- * Env fills the place before it calls pib_req_done() again.
+ * Env fills the place before it calls pib_req_done() again. A response that fits nothing changes
+ * only the counters.
+ *
+ * Context: under the queue pair's lock.
  */
 void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts,
 		      u32 len, u64 now, struct pib_place *pl);
 /*
  * Treat a response as lost, since env cannot fill its place for long. The response is asked for
  * again with the next pib_req_next(). Between the two calls env takes no other response in, and
- * completes nothing. If nothing is sent any more, the work request ends as flushed.
+ * completes nothing. If nothing is sent any more, the work request ends as flushed. @pl: of the
+ * last response, with data. Context: under the queue pair's lock.
  */
 void pib_req_forget_response(struct pib_req *r, const struct pib_place *pl);
-/* Earliest time at which env calls pib_req_timer(), ns; 0: none. */
+/*
+ * Return: the earliest time at which env calls pib_req_timer(), ns; 0: none. Context: under the
+ * queue pair's lock.
+ */
 u64 pib_req_deadline(const struct pib_req *r);
-/* Do what is due at @now. */
+/* Do what is due at @now, in ns (9.7.6.1.3). Context: under the queue pair's lock. */
 void pib_req_timer(struct pib_req *r, u64 now);
-/* To ERR: every work request not finished yet ends with WR_FLUSH_ERR, now and later. */
+/*
+ * To ERR or SQE: every work request not finished yet ends with WR_FLUSH_ERR, now and later
+ * (10.3.1). Context: under the queue pair's lock.
+ */
 void pib_req_flush(struct pib_req *r);
-/* Return: true if all work requests that were started are finished (not: retired), as in SQD. */
+/*
+ * Return: true if all work requests that were started are finished (not: retired), as in SQD.
+ * Context: under the queue pair's lock.
+ */
 bool pib_req_drained(const struct pib_req *r);
 
 /* ---- responder ---- */
@@ -648,46 +686,71 @@ struct pib_resp {
 	struct pib_resp_stats stats;
 };
 
-/* Set up. @res: room for @nres entries, a power of two greater than any max_rd_atomic to come. */
+/*
+ * Set up. @res: room for @nres entries, a power of two greater than any max_rd_atomic to come.
+ * Context: under the queue pair's lock, or before anybody else knows the queue pair.
+ */
 void pib_resp_init(struct pib_resp *r, struct pib_rd_res *res, u32 nres);
-/* INIT -> RTR */
+/*
+ * INIT -> RTR: set the configuration and expect @psn. Counters and credits stay. Context: under the
+ * queue pair's lock.
+ */
 void pib_resp_start(struct pib_resp *r, const struct pib_resp_cfg *cfg, u32 psn);
+/* Change the configuration, but for the MTU. Context: under the queue pair's lock. */
 void pib_resp_reconfig(struct pib_resp *r, const struct pib_resp_cfg *cfg);
-/* Begin with a request burst of @npkts packets, @len bytes. @h stays valid until the last step. */
+/*
+ * Begin with a request burst of @npkts packets, @len bytes of payload (9.7.4, 9.8.2). @h stays
+ * valid until the last step. Context: under the queue pair's lock.
+ */
 void pib_resp_begin(struct pib_resp *r, const struct pib_hdrs *h, u32 npkts, u32 len);
-/* Get the next task for the burst. Return: false: the burst is done with. */
+/*
+ * Get the next task for the burst. Context: under the queue pair's lock.
+ *
+ * Return: false: the burst is done with.
+ */
 bool pib_resp_step(struct pib_resp *r, struct pib_act *act);
-/* Tell the result of @act. @orig: atomics: the value before. */
+/*
+ * Tell the result of @act, the last that pib_resp_step() has set. @orig: atomics: the value before.
+ * Context: under the queue pair's lock.
+ */
 void pib_resp_result(struct pib_resp *r, const struct pib_act *act, enum pib_res res, u64 orig);
-/* Return: true if pib_resp_next() has something to send. */
+/* Return: true if pib_resp_next() has something to send. Context: under the queue pair's lock. */
 static inline bool pib_resp_owes(const struct pib_resp *r)
 {
 	return r->ack_due || r->nak_due || r->res_cur != r->res_head;
 }
 
-/* Return: true if the next is the answer to a READ, an atomic or the like, and no ACK or NAK. */
+/*
+ * Return: true if the next is the answer to a READ, an atomic or the like, and no ACK or NAK.
+ * Context: under the queue pair's lock.
+ */
 bool pib_resp_next_is_answer(const struct pib_resp *r);
 
 /*
- * Get the next thing to send back. Acknowledgements are coalesced, order is kept.
+ * Get the next thing to send back. Acknowledgements are coalesced, order is kept (9.7.5.1).
+ * Context: under the queue pair's lock.
  *
  * Return: false: there is nothing to send.
  */
 bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx);
 /*
- * Note that the memory of a READ response burst was refused.
+ * Note that the memory of the last READ response burst was refused. Context: under the queue pair's
+ * lock.
  *
  * Return: true: env sends @tx in place of the burst.
  */
 bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx);
 /*
  * Drop the last READ response burst, since its memory cannot be had for long. Env sends @tx in its
- * place, which tells the requester to ask again.
+ * place, which tells the requester to ask again (9.7.5.2.8). Context: under the queue pair's lock.
  *
  * Return: false: the requester has been refused, and will not ask.
  */
 bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx);
-/* Tell the number of posted receive WQEs, for the credits in AETHs. */
+/*
+ * Tell the number of posted receive WQEs, for the credits in AETHs (9.7.7.2). Context: under the
+ * queue pair's lock.
+ */
 static inline void pib_resp_set_credits(struct pib_resp *r, u32 posted)
 {
 	r->credits = posted;
@@ -700,6 +763,7 @@ static inline void pib_resp_set_credits(struct pib_resp *r, u32 posted)
  * @qkey: the receiving QP's
  * @mtu: of the port
  *
+ * Context: any.
  * Return: PIB_RESP_DROP_NONE, or the reason to drop the datagram (9.6.1.4.2, 9.8.3).
  */
 enum pib_resp_drop pib_ud_check(const struct pib_hdrs *h, u32 len, u32 qkey, u32 mtu);

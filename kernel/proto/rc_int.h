@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Declarations that the parts of the transport share among themselves. */
+/*
+ * Declarations that the parts of the transport share among themselves. Functions that take a
+ * requester or a responder run under the queue pair's lock.
+ */
 #ifndef PIB_PROTO_RC_INT_H
 #define PIB_PROTO_RC_INT_H
 
@@ -12,23 +15,26 @@
 /* Count something out of the ordinary, and have env look at the counters. */
 #define pib_count(r, what) ((r)->stats.what++, (r)->news = true)
 
-/* Credits as the AETH encodes them, rounded down (9.7.7.2). */
+/* Return: @credits as the AETH encodes them, rounded down (9.7.7.2). Context: any. */
 u8 pib_aeth_encode_credits(u32 credits);
+/* Return: the credits that @code stands for; 0: 0 or PIB_AETH_NO_CREDITS. Context: any. */
 u32 pib_aeth_decode_credits(u8 code);
-/* RNR NAK timer field to nanoseconds (9.7.5.2.8). */
+/* Return: nanoseconds of the code of an RNR NAK timer (9.7.5.2.8). Context: any. */
 u64 pib_aeth_rnr_ns(u8 code);
 
-/* Circular distance that cannot be negative: up to 2^23 and beyond. */
+/* Return: circular distance that cannot be negative: up to 2^23 and beyond. Context: any. */
 static inline u32 pib_psn_off(u32 psn, u32 base)
 {
 	return (psn - base) & PIB_PSN_MASK;
 }
 
+/* Return: the packets that were sent, since the last going back, and not acknowledged. */
 static inline u32 pib_req_inflight(const struct pib_req *r)
 {
 	return pib_psn_off(r->snd_psn, r->una_psn);
 }
 
+/* Return: the packets that were ever sent and not acknowledged. */
 static inline u32 pib_req_outstanding(const struct pib_req *r)
 {
 	return pib_psn_off(r->next_psn, r->una_psn);
@@ -40,6 +46,7 @@ static inline bool pib_req_asked(const struct pib_req *r)
 	return pib_psn_diff(r->asked_psn, r->una_psn) > 0;
 }
 
+/* Return: log2 of a path MTU in bytes, 8 to 12. Context: any. */
 static inline u32 pib_mtu_shift(u32 pmtu)
 {
 	u32 shift = 8;
@@ -59,13 +66,13 @@ static inline u32 pib_max(u32 a, u32 b)
 	return a > b ? a : b;
 }
 
-/* Bytes that the response to (a part of) @w carries in all. */
+/* Return: the bytes that the response to (a part of) @w carries in all. Context: any. */
 static inline u32 pib_wqe_resp_len(const struct pib_swqe *w, const struct pib_wr_info *wi)
 {
 	return wi->kind & PIB_WRK_READ ? w->len : 0;
 }
 
-/* Packets of @w up to the end of the request that packet @pos belongs to (see max_burst). */
+/* Return: the packets of @w up to the end of the request of its packet @pos (see max_burst). */
 static inline u32 pib_req_chunk_end(const struct pib_req *r, const struct pib_swqe *w, u32 pos)
 {
 	return pib_min(w->npkts, (pos / r->burst + 1) * r->burst);
@@ -77,12 +84,14 @@ static inline u32 pib_req_chunk_end(const struct pib_req *r, const struct pib_sw
 void pib_req_settle(struct pib_req *r);
 /* Send again from @una_psn on. */
 void pib_req_rewind(struct pib_req *r);
+/* Return: the time to wait for an answer now, ns (9.7.6.1.3); 0: without end. */
 u64 pib_req_timeout_ns(const struct pib_req *r);
 /* Ask for the acknowledgement of packets that were sent without asking. */
 void pib_req_ask(struct pib_req *r);
 
 /* rc_cwnd.c: the window in packets, per QP */
 
+/* Set the window as it is in the beginning, by the configuration. */
 void pib_cwnd_init(struct pib_req *r);
 /* Note that @n packets are acknowledged, of @inflight that were under way. */
 void pib_cwnd_acked(struct pib_req *r, u32 n, u32 inflight);
@@ -91,11 +100,14 @@ void pib_cwnd_lost(struct pib_req *r, bool timeout);
 
 /* rc_answer.c, for rc_resp.c */
 
-/* Note an ACK up to @psn. */
+/* Owe an ACK up to @psn. */
 void pib_resp_ack(struct pib_resp *r, u32 psn);
+/* Owe a NAK for a sequence error, unless one was sent for the expected packet (9.7.5.2.2). */
 void pib_resp_nak_seq(struct pib_resp *r);
+/* Owe an RNR NAK for want of a receive work request, or for PIB_RES_LATER (9.7.5.2.8). */
 void pib_resp_nak_rnr(struct pib_resp *r);
 void pib_resp_nak_later(struct pib_resp *r);
+/* Owe the NAK at @psn that @res stands for (9.7.5.2); nothing more is taken in. */
 void pib_resp_nak_fatal(struct pib_resp *r, u32 psn, enum pib_res res);
 /* Drop an RNR or sequence error NAK that is not sent yet: the expected packet came. */
 static inline void pib_resp_nak_clear(struct pib_resp *r)
@@ -106,9 +118,9 @@ static inline void pib_resp_nak_clear(struct pib_resp *r)
 
 /* Return: true if there is room for a request that needs a resource. */
 bool pib_resp_res_room(const struct pib_resp *r);
-/* Take a resource for the answer to the request r->h. */
+/* Take a resource for the answer of @npkts PSNs to the request r->h. Return: it, never NULL. */
 struct pib_rd_res *pib_resp_res_add(struct pib_resp *r, u32 npkts);
-/* Answer the request r->h, which came before, again. */
+/* Answer the request r->h, which came before, again (9.7.5.1). */
 void pib_resp_duplicate(struct pib_resp *r);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The requester's ring: env fills a slot, posts it, and retires it when it is finished. The head of
- * rc_req.c explains the indices.
+ * rc_req.c explains the indices. Context of all these functions: under the queue pair's lock.
  */
 #ifndef PIB_PROTO_RC_RING_H
 #define PIB_PROTO_RC_RING_H
@@ -17,13 +17,13 @@ enum pib_wqe_state {
 	PIB_WQE_DONE,
 };
 
-/* The slot of index @i. */
+/* Return: the slot of index @i, which may be any. */
 static inline struct pib_swqe *pib_req_wqe(const struct pib_req *r, u32 i)
 {
 	return (struct pib_swqe *)((char *)r->ring + (size_t)(i & r->mask) * r->stride);
 }
 
-/* The slot to fill. Return: NULL: the ring is full. */
+/* Return: the slot to fill, for pib_req_post(); NULL: the ring is full. */
 static inline struct pib_swqe *pib_req_slot(struct pib_req *r)
 {
 	return r->head - r->tail > r->mask ? NULL : pib_req_wqe(r, r->head);
@@ -41,7 +41,11 @@ static inline void pib_req_post(struct pib_req *r)
 	r->head++;
 }
 
-/* The oldest work request, if that is finished; NULL: it is not. UC, UD: finished when sent. */
+/*
+ * Find the oldest work request, if that is finished, with its @status. UC, UD: finished when sent.
+ *
+ * Return: it, for pib_req_retire(); NULL: it is not, or there is none.
+ */
 static inline struct pib_swqe *pib_req_done(struct pib_req *r)
 {
 	struct pib_swqe *w = pib_req_wqe(r, r->tail);
