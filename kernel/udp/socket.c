@@ -11,6 +11,10 @@
  * Sending: skbs go straight to the IP layer, with the route cached per link. They
  * are charged to the socket, so that no more are on their way than a queue below (a
  * qdisc, a CPU's backlog) has room for; QPs are pushed back before that.
+ *
+ * skb->priority stays 0, whatever the DSCP is. In a qdisc with bands no service level,
+ * which users choose, gets ahead of the control datagrams that keep links up. Classes on
+ * this host are the administrator's to give, by a filter on the DSCP.
  */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>

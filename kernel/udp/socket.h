@@ -197,7 +197,7 @@ int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
  * @skb: UDP payload, with PIB_UDP_SOCK_HEADROOM in front; consumed
  * @to: receiver
  * @route: the way there; its reference is consumed
- * @tos: DSCP and ECN, as IPv4 and IPv6 carry them
+ * @tos: DSCP and ECN, as IPv4 and IPv6 carry them; skb->priority does not follow it
  *
  * Routers must not fragment datagrams no larger than the route's MTU: they report a smaller MTU.
  * Datagrams that the stack drops count as sent.
