@@ -3,7 +3,7 @@
  * The transport: requester and responder of one queue pair, as state machines
  * without I/O (IBA 9.7 reliable, 9.8 unreliable services).
  *
- * The surroundings ("env": the kernel's qp engine, or the simulator) own the
+ * The surroundings ("env": the kernel's transport/, or the simulator) own the
  * memory, the completion queues, the clock and the path. They hold the queue
  * pair's lock around every call here.
  *
