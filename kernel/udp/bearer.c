@@ -133,7 +133,7 @@ void pib_bearer_carrier(struct pib_bearer *bearer)
 	local_bh_disable();
 	rcu_read_lock();
 	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
-		pib_udp_link_restart(link, link->fsm.local_down);
+		pib_udp_link_restart(link);
 	rcu_read_unlock();
 	local_bh_enable();
 	if (rcu_access_pointer(bearer->sw) && READ_ONCE(bearer->sock->running))

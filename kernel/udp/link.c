@@ -66,7 +66,7 @@ static void udp_link_bounce(struct pib_link *base)
 	lockdep_assert_held(&pib_udp_link_net(link)->link_lock);
 	local_bh_disable();
 	rcu_read_lock();
-	pib_udp_link_restart(link, base->cable_out || !pib_port_wants_link(&link->port->p));
+	pib_udp_link_plug(link, base->cable_out || !pib_port_wants_link(&link->port->p));
 	rcu_read_unlock();
 	local_bh_enable();
 	pib_udp_link_settle(link);

@@ -8,7 +8,6 @@
 #include "fabric/link.h"
 #include "fabric/port.h"
 #include "proto/link.h"
-#include "proto/link.h"
 #include "udp/bearer.h"
 #include "udp/reassembly.h"
 #include "udp/socket.h"

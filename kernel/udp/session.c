@@ -203,18 +203,30 @@ void pib_udp_link_end_session(struct pib_udp_link *link)
 	local_bh_enable();
 }
 
-void pib_udp_link_restart(struct pib_udp_link *link, bool down)
+/* As pib_udp_link_plug(); @down is NULL if this end stays as it is. */
+static void udp_link_begin(struct pib_udp_link *link, const bool *down)
 {
 	struct outgoing o = {};
 	u32 todo;
 
 	spin_lock_bh(&link->lock);
 	if (!link->dead) {
-		todo = pib_link_reset(&link->fsm, new_nonce(), down, ktime_get_ns());
+		todo = pib_link_reset(&link->fsm, new_nonce(), down ? *down : link->fsm.local_down,
+				      ktime_get_ns());
 		udp_link_act(link, todo, &o);
 	}
 	spin_unlock_bh(&link->lock);
 	udp_link_send(link, &o);
+}
+
+void pib_udp_link_plug(struct pib_udp_link *link, bool down)
+{
+	udp_link_begin(link, &down);
+}
+
+void pib_udp_link_restart(struct pib_udp_link *link)
+{
+	udp_link_begin(link, NULL);
 }
 
 void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys)

@@ -71,7 +71,12 @@ const char *pib_udp_link_refusal(const struct pib_udp_link *link);
  * Start a new session: the peer sees a cable pulled and, unless @down, put back. Context: softirqs
  * off, RCU; no link's lock held.
  */
-void pib_udp_link_restart(struct pib_udp_link *link, bool down);
+void pib_udp_link_plug(struct pib_udp_link *link, bool down);
+/*
+ * Start a new session, with this end's port as it is. Context: softirqs off, RCU; no link's lock
+ * held.
+ */
+void pib_udp_link_restart(struct pib_udp_link *link);
 /*
  * Take the fabric's new keys into use. A session whose own key is not the first one any more, or
  * whose peer's key is none of them, is replaced by a new session. Context: RCU, softirqs off;
