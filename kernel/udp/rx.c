@@ -130,18 +130,22 @@ static bool intake_link(struct intake *in, u32 id, u16 tag)
 	return true;
 }
 
+/* Return: true if @h and @f, of which both have a GRH or none, do not differ in it. */
+static bool same_grh(const struct pib_hdrs *h, const struct pib_hdrs *f)
+{
+	if (!(h->flags & PIB_H_GRH))
+		return true;
+	return h->tclass == f->tclass && h->flow == f->flow && h->hop == f->hop &&
+	       !memcmp(h->sgid, f->sgid, sizeof(h->sgid)) &&
+	       !memcmp(h->dgid, f->dgid, sizeof(h->dgid));
+}
+
 /* Return: true if the packet of @h belongs to the same message as that of @f, behind it. */
 static bool same_message(const struct pib_hdrs *h, const struct pib_hdrs *f)
 {
 	return !(h->flags & PIB_H_FIRST) && !(f->flags & (PIB_H_LAST | PIB_H_ACKREQ)) &&
-	       !((h->flags ^ f->flags) & (PIB_H_GRH | PIB_H_MIG | PIB_H_FECN | PIB_H_BECN));
-}
-
-static bool same_grh(const struct pib_hdrs *h, const struct pib_hdrs *f)
-{
-	return h->tclass == f->tclass && h->flow == f->flow && h->hop == f->hop &&
-	       !memcmp(h->sgid, f->sgid, sizeof(h->sgid)) &&
-	       !memcmp(h->dgid, f->dgid, sizeof(h->dgid));
+	       !((h->flags ^ f->flags) & (PIB_H_GRH | PIB_H_MIG | PIB_H_FECN | PIB_H_BECN)) &&
+	       h->srqn == f->srqn && same_grh(h, f);
 }
 
 /*
@@ -152,8 +156,7 @@ static bool same_datagram(const struct pib_hdrs *h, const struct pib_hdrs *f)
 {
 	return h->dqpn > 1 && h->dqpn != PIB_QPN_MCAST && !pib_lid_is_mcast(h->dlid) &&
 	       h->sqpn == f->sqpn && h->qkey == f->qkey && h->flags == f->flags &&
-	       !(h->flags & PIB_H_IMM) &&
-	       (!(h->flags & PIB_H_GRH) || same_grh(h, f));
+	       !(h->flags & PIB_H_IMM) && same_grh(h, f);
 }
 
 /* Return: true if the packet of @h follows the last one of @b. */
@@ -164,7 +167,7 @@ static bool rx_continues(const struct intake *in, const struct pib_burst *b,
 
 	if (b->payload != PIB_PAYLOAD_SKB || b->skb != in->skb || h->op != f->op ||
 	    h->tp != f->tp || h->dqpn != f->dqpn || h->slid != f->slid || h->dlid != f->dlid ||
-	    h->sl != f->sl || h->pkey != f->pkey)
+	    h->sl != f->sl || h->vl != f->vl || h->pkey != f->pkey)
 		return false;
 	if (h->psn != pib_psn_add(f->psn, b->npkts) || in->tail != b->pmtu || !payload_len ||
 	    payload_len > b->pmtu || b->len + payload_len > PIB_BURST_MAX)
@@ -178,6 +181,8 @@ static void rx_lengthen(struct intake *in, const struct pib_hdrs *h, u32 off, u3
 {
 	struct pib_burst *b = in->b;
 
+	/* Of a message, the last packet says whether there is a solicited event. */
+	b->h.flags &= ~PIB_H_SE;
 	b->h.flags |= h->flags & (PIB_H_LAST | PIB_H_ACKREQ | PIB_H_SE | PIB_H_IMM | PIB_H_INV);
 	if (h->flags & PIB_H_LAST) {
 		b->h.ex = h->ex;
