@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pibctl trace: each event of the module is provoked and seen; filters, marks, floods, what is left behind.
+# pibctl trace: each event of the module is provoked and seen; filters, marks, floods, the ring, what is left behind.
 #
 #	h1: pib0 -- host switch ======= UDP over veth ======= host switch -- pib1 :h2
 #
@@ -90,6 +90,30 @@ refuses() {
 	fi
 }
 as_json() { jq -e . "$dir/out" >/dev/null && [ -s "$dir/out" ]; }
+# ring FILE: what is in it, as JSON
+ring() { pibctl -j trace show >"$dir/$1" && jq -e . "$dir/$1" >/dev/null; }
+ring_keeps() {
+	pingpong -n 5 || return 1
+	pibctl trace mark "in the ring" || return 1
+	ring out || return 1
+	pibctl trace show | grep '^[0-9.]* pib0/1 qp [0-9]* port_sent .*service RC opcode SEND' >"$dir/text" || return 1
+	has '.event == "mark" and .text == "in the ring"' && has '.event == "port_received" and .service == "RC"' &&
+		all '.event == "mark" or (.device == "pib0" and (.event == "port_sent" or .event == "port_received"))'
+}
+# What is shown stays in it: nothing has happened since but what a port does by itself.
+ring_stays() {
+	cp "$dir/out" "$dir/before"
+	ring out && [ "$(head -n "$(wc -l <"$dir/before")" "$dir/out")" = "$(cat "$dir/before")" ]
+}
+# It grows no more than it may, and tells of what was overwritten.
+ring_is_bounded() {
+	local path=$tracefs/instances/pibctl-ring
+	pingpong -n 3000 || return 1
+	ring out || return 1
+	head -n 3 "$dir/out"
+	cat "$path/buffer_size_kb"
+	has '.event == "lost" and .count > 0' && [ "$(cat "$path/buffer_size_kb")" -le 128 ] && [ "$(wc -c <"$dir/out")" -lt 4000000 ]
+}
 readable() {
 	timeout -s TERM 60 pibctl trace pib0/1 event port_sent -c 1 >"$dir/text" &
 	local pid=$!
@@ -122,6 +146,8 @@ flood() {
 	kill -CONT "$tracer"
 	saw lost '.count > 0' && untrace
 }
+# The ring is there without the module, empty, and can be ended.
+outlives() { pibctl trace show >"$dir/text" && [ ! -s "$dir/text" ] && pibctl trace stop; }
 listens() { h 2 ss -ltn | grep -q :18515; }
 # Queue pair of ibv_rc_pingpong at pib0.
 talker() {
@@ -239,7 +265,7 @@ page=$here/../trace.md
 perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
 bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
 filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
-ktap_plan $((90 + ${#commands[@]}))
+ktap_plan $((109 + ${#commands[@]}))
 for program in verbs marker; do
 	check "$program compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/$program" "$here/../lib/$program.c" -libverbs
 done
@@ -360,6 +386,18 @@ check "so many events" wait_for 10 counted
 check "readable lines" readable
 check "a flood" flood
 check "the life of messages" follows
+check "a ring" pibctl trace start pib0 event port_sent event port_received -B 64k
+check "is one" refuses 1 "on already" pibctl trace start
+check "and keeps what nobody reads" ring_keeps
+check "for more than one look" ring_stays
+check "but not all of it" ring_is_bounded
+check "of root's" refuses 1 "needs root" runuser -u nobody -- pibctl trace show
+check "until it is ended" pibctl trace stop
+check "which takes it away" none_left
+check "so that there is none" refuses 1 "no ring is on" pibctl trace show
+check "nor to end" refuses 1 "no ring is on" pibctl trace stop
+check "one that has failed leaves none" refuses 2 "does not say" pibctl trace start pid 1 event port_sent
+check "that is so" none_left
 check "ftrace has them" from_ftrace
 echo >"$tracefs/trace"
 check "$filter" fails_alone
@@ -384,4 +422,12 @@ for command in "${commands[@]}"; do
 done
 unstick
 check "nothing is left behind" none_left
+check "another ring" pibctl trace start
+hosts_clean
+check "the module goes" wait_for 20 modprobe -r pib
+check "what is in the ring with it" outlives
+check "a module that has come again" modprobe pib
+check "may have one, too" pibctl trace start
+check "which goes in the end" pibctl trace stop
+check "and nothing is left again" none_left
 ktap_end

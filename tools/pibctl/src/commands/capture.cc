@@ -9,6 +9,7 @@
 #include "capture/filter.h"
 #include "capture/recorder.h"
 #include "commands/commands.h"
+#include "commands/numbers.h"
 #include "host/interruption.h"
 #include "model/words/parse.h"
 
@@ -17,38 +18,6 @@ namespace {
 
 constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62;
 constexpr std::string_view kFields[] = {"qp", "lid", "opcode", "class", "pkey", "vl"};
-
-/// 10, 10k, 10M or 10G
-Result<std::uint64_t> parse_bytes(std::string_view what, std::string_view word, std::uint64_t least,
-				  std::uint64_t most)
-{
-	constexpr std::string_view kUnits = "kMG";
-	std::uint64_t unit = 1;
-	if (const auto at = word.empty() ? kUnits.npos : kUnits.find(word.back());
-	    at != kUnits.npos) {
-		unit = std::uint64_t{1024} << 10 * at;
-		word.remove_suffix(1);
-	}
-	const auto number = parse_number(what, word, (least + unit - 1) / unit, most / unit);
-	if (!number)
-		return number.error();
-	return *number * unit;
-}
-
-/// Reads a number of an option, if it is there.
-template <typename T>
-Status read_option(const Arguments &arguments, std::string_view name, std::uint64_t least,
-		   std::uint64_t most, T &value)
-{
-	const auto word = arguments.maybe(name);
-	if (!word)
-		return success();
-	const auto number = parse_bytes(name, *word, least, most);
-	if (!number)
-		return number.error();
-	value = static_cast<T>(*number);
-	return success();
-}
 
 Status read_where(const std::string &word, CaptureRequest &capture)
 {
@@ -94,9 +63,9 @@ Result<CaptureRequest> read_capture(const Arguments &arguments)
 		return where.error();
 	if (auto filter = read_filter(arguments, capture); !filter)
 		return filter.error();
-	if (auto read = read_option(arguments, "-s", 1, 65535, capture.snap_len); !read)
+	if (auto read = read_bytes(arguments, "-s", 1, 65535, capture.snap_len); !read)
 		return read.error();
-	if (auto read = read_option(arguments, "-B", 256 << 10, 256 << 20, capture.buffer); !read)
+	if (auto read = read_bytes(arguments, "-B", 256 << 10, 256 << 20, capture.buffer); !read)
 		return read.error();
 	return capture;
 }
@@ -104,9 +73,9 @@ Result<CaptureRequest> read_capture(const Arguments &arguments)
 Result<FilesRequest> read_files(const Arguments &arguments)
 {
 	FilesRequest files{arguments.one("-w")};
-	if (auto read = read_option(arguments, "-C", 1024, kNoLimit, files.size); !read)
+	if (auto read = read_bytes(arguments, "-C", 1024, kNoLimit, files.size); !read)
 		return read.error();
-	if (auto read = read_option(arguments, "-W", 1, 1000000, files.count); !read)
+	if (auto read = read_bytes(arguments, "-W", 1, 1000000, files.count); !read)
 		return read.error();
 	if (files.count && !files.size)
 		return usage_error("'-W' counts the files that '-C' makes");
@@ -209,7 +178,7 @@ Status capture(const Context &context, const Arguments &arguments)
 	if (!files)
 		return files.error();
 	std::uint64_t most = 0;
-	if (auto read = read_option(arguments, "-c", 1, kNoLimit, most); !read)
+	if (auto read = read_bytes(arguments, "-c", 1, kNoLimit, most); !read)
 		return read;
 	const auto node = find_node(context.client, request->node);
 	if (!node)

@@ -11,7 +11,7 @@ std::span<const Group> command_groups()
 		{"switch", "add, delete and show switches"},
 		{"link", "add, delete, plug and show the cables between ports"},
 		{"fabric", "load, save, draw, serve and clear whole fabrics"},
-		{"trace", "print events as they happen, and mark them"},
+		{"trace", "print events as they happen, keep them in a ring, and mark them"},
 		{"inject", "make things go wrong on purpose"},
 	};
 	return groups;
@@ -23,8 +23,8 @@ std::vector<const Command *> all_commands()
 	for (const auto table :
 	     {hca_commands(), show_commands(), switch_commands(), link_commands(),
 	      fabric_commands(), capture_commands(), explain_commands(), trace_commands(),
-	      inject_commands(), script_commands(), manners_commands(), top_commands(),
-	      monitor_commands()})
+	      ring_commands(), inject_commands(), script_commands(), manners_commands(),
+	      top_commands(), monitor_commands()})
 		for (const Command &command : table)
 			all.push_back(&command);
 	return all;

@@ -63,6 +63,7 @@ std::span<const Command> fabric_commands();
 std::span<const Command> capture_commands();
 std::span<const Command> explain_commands();
 std::span<const Command> trace_commands();
+std::span<const Command> ring_commands();
 std::span<const Command> inject_commands();
 std::span<const Command> script_commands();
 std::span<const Command> manners_commands();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Keywords with numbers that several commands take.
+// Keywords and options with numbers that several commands take.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,38 @@ inline Status read_udp_port(const Arguments &arguments, std::optional<std::uint1
 {
 	return read_optional(arguments, "udp-port", 1, std::numeric_limits<std::uint16_t>::max(),
 			     port);
+}
+
+/// 10, 10k, 10M or 10G
+inline Result<std::uint64_t> parse_bytes(std::string_view what, std::string_view word,
+					 std::uint64_t least, std::uint64_t most)
+{
+	constexpr std::string_view kUnits = "kMG";
+	std::uint64_t unit = 1;
+	if (const auto at = word.empty() ? kUnits.npos : kUnits.find(word.back());
+	    at != kUnits.npos) {
+		unit = std::uint64_t{1024} << 10 * at;
+		word.remove_suffix(1);
+	}
+	const auto number = parse_number(what, word, (least + unit - 1) / unit, most / unit);
+	if (!number)
+		return number.error();
+	return *number * unit;
+}
+
+/// Leaves the number alone if the option is not there.
+template <typename T>
+Status read_bytes(const Arguments &arguments, std::string_view name, std::uint64_t least,
+		  std::uint64_t most, T &value)
+{
+	const auto word = arguments.maybe(name);
+	if (!word)
+		return success();
+	const auto number = parse_bytes(name, *word, least, most);
+	if (!number)
+		return number.error();
+	value = static_cast<T>(*number);
+	return success();
 }
 
 } // namespace pib::ctl

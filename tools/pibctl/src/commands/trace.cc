@@ -5,13 +5,13 @@
 #include <csignal>
 #include <ostream>
 
-#include "commands/commands.h"
+#include "commands/numbers.h"
+#include "commands/trace_request.h"
 #include "host/interruption.h"
 #include "explain/queue_pair.h"
 #include "model/words/parse.h"
 #include "netlink/mnl_transport.h"
 #include "netlink/rdma_netlink.h"
-#include "trace/filter.h"
 #include "trace/follow.h"
 #include "trace/instance.h"
 #include "trace/line.h"
@@ -20,56 +20,8 @@ namespace pib::ctl {
 namespace {
 
 constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 62;
-constexpr std::uint64_t kMaxQpn = 0xFFFFFF;
-constexpr std::uint64_t kMaxPid = 1 << 22;
 /// Bytes of a mark that tracefs keeps for certain.
 constexpr std::size_t kMaxMark = 900;
-
-Status read_where(const std::string &word, TraceRequest &request)
-{
-	if (word.find('/') == word.npos) {
-		const auto name = parse_name(word);
-		if (!name)
-			return name.error();
-		request.device = *name;
-	} else {
-		const auto end = parse_end(word);
-		if (!end)
-			return end.error();
-		request.device = end->node;
-		request.port = end->port;
-	}
-	if (request.device->find_first_of("\"\\") != std::string::npos)
-		return usage_error("names with quotes and backslashes cannot be asked for");
-	return success();
-}
-
-Status read_number(const Arguments &arguments, std::string_view name, std::uint64_t least,
-		   std::uint64_t most, std::optional<std::uint32_t> &value)
-{
-	const auto word = arguments.maybe(name);
-	if (!word)
-		return success();
-	const auto number = parse_number(name, *word, least, most);
-	if (!number)
-		return number.error();
-	value = static_cast<std::uint32_t>(*number);
-	return success();
-}
-
-Result<TraceRequest> read_request(const Arguments &arguments)
-{
-	TraceRequest request;
-	if (const auto word = arguments.maybe("NAME[/PORT]"))
-		if (auto where = read_where(*word, request); !where)
-			return where.error();
-	if (auto read = read_number(arguments, "qp", 0, kMaxQpn, request.qpn); !read)
-		return read.error();
-	if (auto read = read_number(arguments, "pid", 1, kMaxPid, request.pid); !read)
-		return read.error();
-	request.events = arguments.all("event");
-	return request;
-}
 
 Result<std::uint64_t> read_count(const Arguments &arguments)
 {
@@ -94,7 +46,7 @@ public:
 private:
 	bool put(const TraceRecord &record)
 	{
-		context_.text << (context_.json ? trace_json(record) : trace_text(record)) << '\n';
+		print_record(context_, record);
 		if (record.kind == TraceRecord::Kind::kLost ||
 		    record.kind == TraceRecord::Kind::kUnread)
 			return true;
@@ -130,7 +82,7 @@ Status run_instance(const Context &context, const TraceRequest &request, Printin
 
 Status run_trace(const Context &context, const Arguments &arguments)
 {
-	const auto request = read_request(arguments);
+	const auto request = read_trace_request(arguments);
 	if (!request)
 		return request.error();
 	const auto count = read_count(arguments);
@@ -209,9 +161,9 @@ Status run_follow(const Context &context, const Arguments &arguments)
 	if (!name)
 		return name.error();
 	TraceRequest request;
-	if (auto where = read_where(*name, request); !where)
+	if (auto where = read_traced(*name, request); !where)
 		return where;
-	if (auto read = read_number(arguments, "qp", 2, kMaxQpn, request.qpn); !read)
+	if (auto read = read_optional(arguments, "qp", 2, kMaxQpn, request.qpn); !read)
 		return read;
 	const auto count = read_count(arguments);
 	if (!count)

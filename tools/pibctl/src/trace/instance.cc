@@ -13,15 +13,12 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
+
+#include "trace/files.h"
 
 namespace pib::ctl {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kInstance = "pibctl-";
 /// A number that no process has is one that has this added some times: pids are below it.
@@ -30,44 +27,6 @@ constexpr pid_t kPids = 1 << 22;
 constexpr pid_t kSameNumber = 256;
 /// Signals are looked for that often.
 constexpr int kPollMs = 100;
-
-Error trace_error(std::string_view doing, const std::string &path)
-{
-	const int code = errno;
-	if (code == EACCES || code == EPERM)
-		return Error{fmt::format("cannot {} {}: tracing needs root", doing, path), code};
-	return Error{fmt::format("cannot {} {}: {}", doing, path, std::strerror(code)), code};
-}
-
-/// Files of tracefs take what they take by one write.
-Status write_file(const std::string &path, std::string_view text)
-{
-	const int fd = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
-	if (fd < 0)
-		return trace_error("open", path);
-	const auto written = ::write(fd, text.data(), text.size());
-	const Error error = trace_error("write to", path);
-	close(fd);
-	if (written < 0)
-		return error;
-	return success();
-}
-
-std::string read_file(const std::string &path)
-{
-	std::ifstream stream(path);
-	return {std::istreambuf_iterator<char>(stream), {}};
-}
-
-std::vector<std::string> names_in(const std::string &path)
-{
-	std::vector<std::string> names;
-	std::error_code error;
-	for (const auto &entry : fs::directory_iterator(path, error))
-		names.push_back(entry.path().filename());
-	std::ranges::sort(names);
-	return names;
-}
 
 /// Names of the module's events, without "pib_".
 std::vector<std::string> known_events(const std::string &instance)
@@ -98,6 +57,16 @@ std::string instance_path(const std::string &tracefs, pid_t pid)
 	return fmt::format("{}/instances/{}{}", tracefs, kInstance, pid);
 }
 
+/// Paths of those to which a mark goes.
+std::vector<std::string> ours(const std::string &tracefs)
+{
+	std::vector<std::string> paths;
+	for (const std::string &name : names_in(tracefs + "/instances"))
+		if (name == kTraceRing || owner(name))
+			paths.push_back(fmt::format("{}/instances/{}", tracefs, name));
+	return paths;
+}
+
 std::vector<pid_t> owners(const std::string &tracefs)
 {
 	std::vector<pid_t> pids;
@@ -120,6 +89,16 @@ std::optional<std::string> make_instance(const std::string &tracefs)
 			break;
 	}
 	return std::nullopt;
+}
+
+Status enable_event(const std::string &instance, const std::string &event,
+		    const std::string &filter)
+{
+	const auto path = fmt::format("{}/events/pib/pib_{}", instance, event);
+	if (!filter.empty())
+		if (auto written = write_file(path + "/filter", filter); !written)
+			return written;
+	return write_file(path + "/enable", "1");
 }
 
 /// A mark's error where the instance does not trace yet, is being removed, or is gone.
@@ -162,8 +141,8 @@ Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &t
 {
 	std::size_t marked = 0;
 	std::optional<Error> failed;
-	for (const pid_t pid : owners(tracefs)) {
-		const auto written = write(instance_path(tracefs, pid) + "/trace_marker", text);
+	for (const std::string &path : ours(tracefs)) {
+		const auto written = write(path + "/trace_marker", text);
 		if (written)
 			++marked;
 		else if (!failed && !begins_or_ends(written.error().code))
@@ -177,6 +156,42 @@ Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &t
 Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &text)
 {
 	return mark_traces(tracefs, text, write_file);
+}
+
+Status start_instance(const std::string &path, const TraceRequest &request)
+{
+	const auto known = known_events(path);
+	if (known.empty())
+		return Error{
+			"the kernel has no events of pib: is the module loaded ('modprobe pib')?",
+			ENOENT};
+	const auto chosen = choose_events(request.events, known);
+	if (!chosen)
+		return chosen.error();
+	/// Lines come at once, with a clock that other logs have, too.
+	for (const auto &[file, value] :
+	     {std::pair{"/tracing_on", "0"}, {"/trace_clock", "mono"}, {"/buffer_percent", "0"}})
+		if (auto written = write_file(path + file, value); !written)
+			return written;
+	if (request.ring_kib)
+		if (auto written =
+			    write_file(path + "/buffer_size_kb", std::to_string(request.ring_kib));
+		    !written)
+			return written;
+	for (const std::string &event : *chosen) {
+		const auto fields = parse_event_fields(
+			read_file(fmt::format("{}/events/pib/pib_{}/format", path, event)));
+		const auto filter = event_filter(request, fields);
+		if (!filter && !request.events.empty())
+			return usage_error(
+				fmt::format("event '{}' does not say what is asked for by {}",
+					    event, lacking_words(request, fields)));
+		if (!filter)
+			continue;
+		if (auto enabled = enable_event(path, event, *filter); !enabled)
+			return enabled;
+	}
+	return write_file(path + "/tracing_on", "1");
 }
 
 Result<std::unique_ptr<TraceInstance>> TraceInstance::create(std::string tracefs)
@@ -201,49 +216,9 @@ TraceInstance::~TraceInstance()
 	rmdir(path_.c_str());
 }
 
-Status TraceInstance::enable(const std::string &event, const std::string &filter)
-{
-	const auto path = fmt::format("{}/events/pib/pib_{}", path_, event);
-	if (!filter.empty())
-		if (auto written = write_file(path + "/filter", filter); !written)
-			return written;
-	return write_file(path + "/enable", "1");
-}
-
 Status TraceInstance::start(const TraceRequest &request)
 {
-	const auto known = known_events(path_);
-	if (known.empty())
-		return Error{
-			"the kernel has no events of pib: is the module loaded ('modprobe pib')?",
-			ENOENT};
-	const auto chosen = choose_events(request.events, known);
-	if (!chosen)
-		return chosen.error();
-	/// Lines come at once, with a clock that other logs have, too.
-	for (const auto &[file, value] :
-	     {std::pair{"/tracing_on", "0"}, {"/trace_clock", "mono"}, {"/buffer_percent", "0"}})
-		if (auto written = write_file(path_ + file, value); !written)
-			return written;
-	if (request.ring_kib)
-		if (auto written =
-			    write_file(path_ + "/buffer_size_kb", std::to_string(request.ring_kib));
-		    !written)
-			return written;
-	for (const std::string &event : *chosen) {
-		const auto fields = parse_event_fields(
-			read_file(fmt::format("{}/events/pib/pib_{}/format", path_, event)));
-		const auto filter = event_filter(request, fields);
-		if (!filter && !request.events.empty())
-			return usage_error(
-				fmt::format("event '{}' does not say what is asked for by {}",
-					    event, lacking_words(request, fields)));
-		if (!filter)
-			continue;
-		if (auto enabled = enable(event, *filter); !enabled)
-			return enabled;
-	}
-	return write_file(path_ + "/tracing_on", "1");
+	return start_instance(path_, request);
 }
 
 /// False: there is nothing to be read now.

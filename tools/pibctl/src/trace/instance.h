@@ -29,6 +29,12 @@ Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &t
 				const TraceWriter &write);
 Result<std::size_t> mark_traces(const std::string &tracefs, const std::string &text);
 
+/// The instance of "trace start" (trace/ring.h), which is no process's: marks go to it, too.
+inline constexpr std::string_view kTraceRing = "pibctl-ring";
+
+/// The instance at this path traces the events that are asked for, from now on.
+Status start_instance(const std::string &path, const TraceRequest &request);
+
 class TraceInstance {
 public:
 	static Result<std::unique_ptr<TraceInstance>> create(std::string tracefs);
@@ -45,7 +51,6 @@ public:
 
 private:
 	explicit TraceInstance(std::string path) : path_(std::move(path)) {}
-	Status enable(const std::string &event, const std::string &filter);
 	Result<bool> read_some(const std::function<bool(std::string_view)> &take);
 	std::string path_;
 	int pipe_ = -1;
