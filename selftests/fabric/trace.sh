@@ -153,22 +153,49 @@ listens() { h 2 ss -ltn | grep -q :18515; }
 talker() {
 	rdma -j resource show qp link pib0/1 | jq -e '[.[] | select(.comm == "ibv_rc_pingpong" and .state == "RTS")][0].lqpn // empty'
 }
-follows() {
-	local pids message
+# A long ibv_rc_pingpong; $chat are its processes, and $talker its queue pair at pib0.
+chat() {
 	ip netns exec h2 ibv_rc_pingpong -d pib1 -n 1000000 >"$dir/server" 2>&1 &
-	pids=$!
+	chat=$!
 	wait_for 20 listens
 	ip netns exec h1 ibv_rc_pingpong -d pib0 -n 1000000 "$(addr4 2)" >"$dir/client" 2>&1 &
-	pids+=" $!"
+	chat+=" $!"
 	wait_for 20 talker
-	timeout $((60 * ${PIB_SLOW:-1})) pibctl -j trace follow pib0 qp "$(talker)" -c 3 >"$dir/out"
-	# shellcheck disable=SC2086
-	kill $pids
-	# of the last message that is complete: from the post to the completions, at both ends
-	message=$(jq -s 'map(select(.event == "completion" and .device == "pib0")) | last | .message' "$dir/out")
-	jq -s -c "map(select(.message == $message) | [.device, .event])" "$dir/out" >"$dir/life"
+	talker=$(talker)
+}
+# whole_life MESSAGE: from the post to the completions, at both ends
+whole_life() {
+	jq -s -c "map(select(.message == $1) | [.device, .event])" "$dir/out" >"$dir/life"
 	cat "$dir/life"
 	grep -q '^\[\["pib0","wr_posted"\],\["pib0","qp_sent"\],.*\["pib1","qp_received"\],\["pib1","completion"\],.*\["pib0","completion"\]\]$' "$dir/life"
+}
+follows() {
+	local chat talker
+	chat
+	timeout $((60 * ${PIB_SLOW:-1})) pibctl -j trace follow pib0 qp "$talker" -c 3 >"$dir/out"
+	# shellcheck disable=SC2086
+	kill $chat
+	# of the last message that is complete
+	whole_life "$(jq -s 'map(select(.event == "completion" and .device == "pib0")) | last | .message' "$dir/out")"
+}
+# The three commands of docs/trace.md for two machines, each of which traces its own end; $1 and $2 at the same time.
+follows_files() {
+	local chat talker here there follow rc=0
+	chat
+	there=$(rdma -j resource show qp link pib0/1 | jq ".[] | select(.lqpn == $talker).rqpn")
+	(cd "$dir" && timeout --preserve-status -s TERM 4 bash -c "exec ${1/qp 17/qp $talker}") &
+	here=$!
+	(cd "$dir" && timeout --preserve-status -s TERM 4 bash -c "exec ${2/qp 18/qp $there}") || rc=1
+	wait $here || rc=1
+	# shellcheck disable=SC2086
+	kill $chat
+	[ $rc = 0 ] || return 1
+	follow=${3/qp 17/qp $talker}
+	(cd "$dir" && bash -c "$follow" >text && bash -c "${follow/pibctl/pibctl -j}" >out) || return 1
+	grep -m 3 '^message [0-9]* +[0-9]* us there.json: pib1/1 qp [0-9]* qp_received ' "$dir/text" || return 1
+	jq -s -e 'all(.[]; .device == null or .file == {pib0: "here.json", pib1: "there.json"}[.device])' "$dir/out" || return 1
+	# of the last message that is complete in both: they have not ended at the same time
+	whole_life "$(jq -s 'map(select(.event == "completion")) | group_by(.message) | map(select(length == 2)) | last | .[0].message' "$dir/out")"
 }
 from_ftrace() {
 	grep -q '^# *tracer' "$tracefs/trace" || return 1
@@ -260,12 +287,13 @@ every_event() {
 # Commands of docs/trace.md that wait for events end when they are asked to.
 runs_command() { timeout --preserve-status -s TERM 2 bash -c "exec $1" >"$dir/doc" 2>&1 || { cat "$dir/doc"; return 1; }; }
 
-mapfile -t commands < <(sed -n 's/^    \(pibctl [^#|]*[^# |]\) *\([#|].*\)\{0,1\}$/\1/p' "$here/../trace.md")
 page=$here/../trace.md
+mapfile -t commands < <(sed -n '/\.json/d; s/^    \(pibctl [^#|]*[^# |]\) *\([#|].*\)\{0,1\}$/\1/p' "$page")
+mapfile -t two_machines < <(sed -n 's/^    \(pibctl .*\.json\) *#.*$/\1/p' "$page")
 perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
 bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
 filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
-ktap_plan $((109 + ${#commands[@]}))
+ktap_plan $((110 + ${#commands[@]}))
 for program in verbs marker; do
 	check "$program compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/$program" "$here/../lib/$program.c" -libverbs
 done
@@ -386,6 +414,7 @@ check "so many events" wait_for 10 counted
 check "readable lines" readable
 check "a flood" flood
 check "the life of messages" follows
+check "of two machines: ${two_machines[*]}" follows_files "${two_machines[@]}"
 check "a ring" pibctl trace start pib0 event port_sent event port_received -B 64k
 check "is one" refuses 1 "on already" pibctl trace start
 check "and keeps what nobody reads" ring_keeps

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
+#include <fstream>
 #include <ostream>
 
 #include "commands/numbers.h"
@@ -15,6 +18,7 @@
 #include "trace/follow.h"
 #include "trace/instance.h"
 #include "trace/line.h"
+#include "trace/recorded.h"
 
 namespace pib::ctl {
 namespace {
@@ -107,7 +111,6 @@ public:
 		return true;
 	}
 
-private:
 	bool tell(const TraceRecord &record)
 	{
 		if (record.kind != TraceRecord::Kind::kEvent)
@@ -123,6 +126,7 @@ private:
 					 : trace_text(record, event->message, event->seconds));
 	}
 
+private:
 	bool end(const std::string &text)
 	{
 		--left_;
@@ -155,6 +159,70 @@ Result<std::uint32_t> far_queue_pair(const std::string &device, std::uint32_t qp
 		"queue pair {} of {} is not connected: only what is can be followed", qpn, device)};
 }
 
+/// The queue pair whose messages are followed.
+struct Followed {
+	std::string name;
+	std::uint32_t qpn = 0;
+	std::uint64_t count = 0;
+};
+
+Status follow_live(const Context &context, const Followed &followed, TraceRequest request)
+{
+	const auto far_qpn = far_queue_pair(followed.name, followed.qpn);
+	if (!far_qpn)
+		return far_qpn.error();
+	request.far_qpn = *far_qpn;
+	return run_instance(context, request,
+			    Story(context, MessageFollower(followed.name, followed.qpn, *far_qpn),
+				  followed.count));
+}
+
+Result<std::vector<TraceRecord>> read_file_records(const std::string &file)
+{
+	std::ifstream stream(file);
+	if (!stream)
+		return Error{fmt::format("{}: {}", file, std::strerror(errno)), errno};
+	return read_records(stream, file);
+}
+
+/// Events that both machines have traced, by the clock of the first.
+Result<std::vector<TraceRecord>> both_records(std::vector<TraceRecord> near,
+					      const std::string &far_file,
+					      const Connection &connection)
+{
+	auto far = read_file_records(far_file);
+	if (!far)
+		return far.error();
+	const auto offset = clock_offset(near, *far, connection);
+	if (!offset)
+		return Error{fmt::format("{} and the other file have no packet in common in each "
+					 "direction between queue pairs {} and {}",
+					 far_file, connection.near_qpn, connection.far_qpn)};
+	return merge_records(std::move(near), *std::move(far), *offset);
+}
+
+Status follow_files(const Context &context, const Followed &followed,
+		    const std::vector<std::string> &files)
+{
+	auto records = read_file_records(files.front());
+	if (!records)
+		return records.error();
+	const auto far_qpn = recorded_peer(*records, followed.name, followed.qpn);
+	if (!far_qpn)
+		return Error{fmt::format("{}: queue pair {} of {} has no peer there", files.front(),
+					 followed.qpn, followed.name)};
+	if (files.size() > 1)
+		records = both_records(*std::move(records), files[1], {followed.qpn, *far_qpn});
+	if (!records)
+		return records.error();
+	Story story(context, MessageFollower(followed.name, followed.qpn, *far_qpn, files.front()),
+		    followed.count);
+	for (const TraceRecord &record : *records)
+		if (!story.tell(record))
+			break;
+	return success();
+}
+
 Status run_follow(const Context &context, const Arguments &arguments)
 {
 	const auto name = parse_name(arguments.one("NAME"));
@@ -168,12 +236,12 @@ Status run_follow(const Context &context, const Arguments &arguments)
 	const auto count = read_count(arguments);
 	if (!count)
 		return count.error();
-	const auto far_qpn = far_queue_pair(*name, *request.qpn);
-	if (!far_qpn)
-		return far_qpn.error();
-	request.far_qpn = *far_qpn;
-	return run_instance(context, request,
-			    Story(context, MessageFollower(*name, *request.qpn, *far_qpn), *count));
+	const Followed followed{*name, *request.qpn, *count};
+	const auto files = arguments.all("from");
+	if (files.size() > 2 || (files.size() == 2 && files[0] == files[1]))
+		return usage_error("'from' names a file of each end: two at most");
+	return files.empty() ? follow_live(context, followed, request)
+			     : follow_files(context, followed, files);
 }
 
 Status run_mark(const Context &context, const Arguments &arguments)
@@ -216,8 +284,14 @@ const Command kCommands[] = {
 	 "completion, at this end and, if it is in this kernel, at the far one. Messages are numbered\n"
 	 "from the start of the trace on.",
 	 {{"NAME", "the HCA"}},
-	 {{"qp", "N", "number of the queue pair", true}, {"-c", "N", "end after so many messages"}},
-	 {{"pibctl trace follow pib0 qp 17", "what becomes of each message of queue pair 17"}},
+	 {{"qp", "N", "number of the queue pair", true},
+	  {"from", "FILE",
+	   "not live, but from what 'pibctl -j trace' has written: at this end, and at the far one",
+	   false, true},
+	  {"-c", "N", "end after so many messages"}},
+	 {{"pibctl trace follow pib0 qp 17", "what becomes of each message of queue pair 17"},
+	  {"pibctl trace follow pib0 qp 17 from here.json from there.json",
+	   "the same, of two machines"}},
 	 run_follow},
 	{"trace",
 	 "mark",

@@ -99,8 +99,8 @@ std::string trace_text(const FinishedMessage &finished)
 
 bool MessageFollower::is_near(const TraceRecord &record) const
 {
-	return field_is(record, "device", device_) && record.event != "dropped" &&
-	       number_of<std::uint32_t>(record, "qpn") == qpn_;
+	return field_is(record, "device", device_) && record.source == file_ &&
+	       record.event != "dropped" && number_of<std::uint32_t>(record, "qpn") == qpn_;
 }
 
 bool MessageFollower::is_far(const TraceRecord &record)
@@ -109,9 +109,12 @@ bool MessageFollower::is_far(const TraceRecord &record)
 		return false;
 	if (record.event == "dropped")
 		return true;
-	if (record.field("far_qpn") && number_of<std::uint32_t>(record, "far_qpn") == qpn_)
+	if (record.field("far_qpn") && number_of<std::uint32_t>(record, "far_qpn") == qpn_) {
 		far_device_ = *record.field("device");
-	return far_device_ && field_is(record, "device", *far_device_);
+		far_file_ = record.source;
+	}
+	return far_device_ && field_is(record, "device", *far_device_) &&
+	       record.source == far_file_;
 }
 
 void MessageFollower::post(const TraceRecord &record)

@@ -38,8 +38,11 @@ struct MessageEvent {
 /// Messages that were posted before the first event are unknown, and so is what belongs to them.
 class MessageFollower {
 public:
-	MessageFollower(std::string device, std::uint32_t qpn, std::uint32_t far_qpn) :
-		device_(std::move(device)), qpn_(qpn), far_qpn_(far_qpn)
+	/// The file is that with the trace of the machine that sends: the far one may have another,
+	/// and names of devices are those of their machines.
+	MessageFollower(std::string device, std::uint32_t qpn, std::uint32_t far_qpn,
+			std::string file = "") :
+		device_(std::move(device)), file_(std::move(file)), qpn_(qpn), far_qpn_(far_qpn)
 	{
 	}
 
@@ -77,10 +80,12 @@ private:
 	std::uint32_t first_new_psn() const;
 
 	std::string device_;
+	std::string file_;
 	std::uint32_t qpn_;
 	std::uint32_t far_qpn_;
 	/// Learned from the first event that names both queue pairs.
 	std::optional<std::string> far_device_;
+	std::string far_file_;
 	std::uint64_t posted_ = 0;
 	/// Of what was never sent before, but for the answers to a READ that was sent last.
 	std::optional<std::uint32_t> next_psn_;

@@ -152,6 +152,8 @@ nlohmann::ordered_json json_of(const TraceRecord &record)
 {
 	nlohmann::ordered_json object;
 	object["event"] = record.event;
+	if (!record.source.empty())
+		object["file"] = record.source;
 	if (record.kind == TraceRecord::Kind::kLost) {
 		object["cpu"] = record.cpu;
 		object["count"] = record.count;
@@ -304,7 +306,9 @@ std::string trace_text(const TraceRecord &record)
 
 std::string trace_text(const TraceRecord &record, std::uint64_t message, double seconds)
 {
-	return fmt::format("message {} +{:.0f} us {}", message, seconds * 1e6, text_of(record));
+	const auto source = record.source.empty() ? "" : record.source + ": ";
+	return fmt::format("message {} +{:.0f} us {}{}", message, seconds * 1e6, source,
+			   text_of(record));
 }
 
 } // namespace pib::ctl

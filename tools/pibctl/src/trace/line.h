@@ -26,6 +26,8 @@ struct TraceRecord {
 	std::vector<std::pair<std::string, std::string>> fields;
 	/// kMark
 	std::string text;
+	/// The file from which it was read, if it was.
+	std::string source;
 	/// kLost: how many events, 0: the kernel does not say; kUnread: how many lines
 	std::uint64_t count = 0;
 

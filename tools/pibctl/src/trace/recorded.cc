@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace/recorded.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace pib::ctl {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Keys of what is no field of the event.
+constexpr std::string_view kContext[] = {"event", "time", "cpu", "comm", "tid"};
+
+std::uint32_t number_at(const Json &object, const char *key)
+{
+	const auto found = object.find(key);
+	return found != object.end() && found->is_number_unsigned() ? found->get<std::uint32_t>()
+								    : 0;
+}
+
+std::string word_of(const Json &value)
+{
+	return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string word_at(const Json &object, const char *key)
+{
+	const auto found = object.find(key);
+	return found != object.end() ? word_of(*found) : "";
+}
+
+TraceRecord::Kind kind_of(const Json &object, std::string_view event)
+{
+	if (event == "lost")
+		return TraceRecord::Kind::kLost;
+	if (event == "unread")
+		return TraceRecord::Kind::kUnread;
+	/// That of a program has a device.
+	if (event == "mark" && !object.contains("device"))
+		return TraceRecord::Kind::kMark;
+	return TraceRecord::Kind::kEvent;
+}
+
+double time_of(const TraceRecord &record)
+{
+	double value = 0;
+	std::from_chars(record.time.data(), record.time.data() + record.time.size(), value);
+	return value;
+}
+
+std::string time_text(double seconds)
+{
+	return fmt::format("{:.6f}", seconds);
+}
+
+std::string_view field_of(const TraceRecord &record, std::string_view name)
+{
+	const auto *field = record.field(name);
+	return field ? std::string_view(*field) : std::string_view();
+}
+
+bool is_between(const TraceRecord &record, std::uint32_t qpn, std::uint32_t far_qpn)
+{
+	return field_of(record, "qpn") == std::to_string(qpn) &&
+	       field_of(record, "far_qpn") == std::to_string(far_qpn);
+}
+
+/// When each packet passed a queue pair, by what it is. A packet that has passed more than once was
+/// sent again: it has no time, as nobody knows which of them came.
+using Passages = std::map<std::string, std::optional<double>>;
+
+Passages passages(const std::vector<TraceRecord> &records, std::uint32_t qpn, std::uint32_t far_qpn,
+		  std::string_view how)
+{
+	Passages found;
+	for (const TraceRecord &record : records) {
+		const bool is_packet = record.event == fmt::format("qp_{}", how);
+		if ((!is_packet && record.event != fmt::format("ack_{}", how)) ||
+		    !is_between(record, qpn, far_qpn))
+			continue;
+		const auto name =
+			fmt::format("{} {}", field_of(record, is_packet ? "opcode" : "answer"),
+				    field_of(record, "psn"));
+		const auto [place, is_first] = found.emplace(name, time_of(record));
+		if (!is_first)
+			place->second.reset();
+	}
+	return found;
+}
+
+/// Of the quickest packet from one to the other, by the clocks of both.
+std::optional<double> least_delay(const Passages &sent, const Passages &received)
+{
+	std::optional<double> least;
+	for (const auto &[name, time] : sent) {
+		const auto arrival = received.find(name);
+		if (!time || arrival == received.end() || !arrival->second)
+			continue;
+		const double delay = *arrival->second - *time;
+		least = std::min(least.value_or(delay), delay);
+	}
+	return least;
+}
+
+bool is_earlier(const TraceRecord &one, const TraceRecord &other)
+{
+	return time_of(one) < time_of(other);
+}
+
+} // namespace
+
+std::optional<TraceRecord> parse_trace_json(std::string_view line)
+{
+	const Json object = Json::parse(line, nullptr, false);
+	if (!object.is_object() || !object.contains("event") || !object["event"].is_string())
+		return std::nullopt;
+	TraceRecord record;
+	record.event = object["event"].get<std::string>();
+	record.kind = kind_of(object, record.event);
+	if (object.contains("time") && object["time"].is_number())
+		record.time = time_text(object["time"].get<double>());
+	record.cpu = number_at(object, "cpu");
+	record.tid = number_at(object, "tid");
+	record.comm = word_at(object, "comm");
+	if (record.kind != TraceRecord::Kind::kEvent) {
+		record.text = word_at(object, "text");
+		record.count = number_at(object, "count");
+		return record;
+	}
+	for (const auto &[key, value] : object.items())
+		if (std::ranges::find(kContext, key) == std::end(kContext))
+			record.fields.emplace_back(key, word_of(value));
+	return record;
+}
+
+Result<std::vector<TraceRecord>> read_records(std::istream &stream, const std::string &file)
+{
+	std::vector<TraceRecord> records;
+	std::string line;
+	for (std::size_t number = 1; std::getline(stream, line); ++number) {
+		auto record = parse_trace_json(line);
+		if (!record)
+			return Error{fmt::format("{}: line {} is no event of 'pibctl -j trace'",
+						 file, number)};
+		record->source = file;
+		records.push_back(*std::move(record));
+	}
+	return records;
+}
+
+std::optional<std::uint32_t> recorded_peer(const std::vector<TraceRecord> &records,
+					   const std::string &device, std::uint32_t qpn)
+{
+	for (const TraceRecord &record : records) {
+		if (field_of(record, "device") != device ||
+		    field_of(record, "qpn") != std::to_string(qpn))
+			continue;
+		const auto peer = field_of(record, "far_qpn");
+		std::uint32_t number = 0;
+		std::from_chars(peer.data(), peer.data() + peer.size(), number);
+		if (number)
+			return number;
+	}
+	return std::nullopt;
+}
+
+std::optional<double> clock_offset(const std::vector<TraceRecord> &near,
+				   const std::vector<TraceRecord> &far,
+				   const Connection &connection)
+{
+	const auto [near_qpn, far_qpn] = connection;
+	const auto there = least_delay(passages(near, near_qpn, far_qpn, "sent"),
+				       passages(far, far_qpn, near_qpn, "received"));
+	const auto back = least_delay(passages(far, far_qpn, near_qpn, "sent"),
+				      passages(near, near_qpn, far_qpn, "received"));
+	if (!there || !back)
+		return std::nullopt;
+	return (*there - *back) / 2;
+}
+
+std::vector<TraceRecord> merge_records(std::vector<TraceRecord> near, std::vector<TraceRecord> far,
+				       double offset)
+{
+	for (TraceRecord &record : far)
+		if (!record.time.empty())
+			record.time = time_text(time_of(record) - offset);
+	std::vector<TraceRecord> all;
+	std::ranges::merge(near, far, std::back_inserter(all), is_earlier);
+	return all;
+}
+
+} // namespace pib::ctl

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trace/recorded.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "trace/follow.h"
+
+namespace pib::ctl {
+namespace {
+
+TEST(Recorded, WhatWasPrintedIsReadAgain)
+{
+	for (const auto *line :
+	     {"               x-1       [001] ..... 5.250001: pib_completion: device=7 port=1 "
+	      "qpn=17 pid=9 wr_id=0x1 status=SUCCESS",
+	      "               x-1       [001] ..... 5.250001: pib_mark: device=pib0 pid=9 text=7",
+	      "               x-1       [001] ..... 5.250001: tracing_mark_write: here",
+	      "CPU:1 [LOST 23 EVENTS]"}) {
+		const auto record = parse_trace_line(line);
+		ASSERT_TRUE(record) << line;
+		const auto again = parse_trace_json(trace_json(*record));
+		ASSERT_TRUE(again) << line;
+		EXPECT_EQ(again->kind, record->kind);
+		EXPECT_EQ(trace_json(*again), trace_json(*record));
+		EXPECT_EQ(trace_text(*again), trace_text(*record));
+	}
+}
+
+TEST(Recorded, OtherLinesAreNone)
+{
+	for (const auto *line :
+	     {"", "{}", "[]", "7", R"({"event":7})", "{\"event\":", "message 1 +0 us"})
+		EXPECT_FALSE(parse_trace_json(line)) << line;
+	std::istringstream file("{\"event\":\"lost\",\"cpu\":1,\"count\":2}\nx\n");
+	const auto read = read_records(file, "here.json");
+	ASSERT_FALSE(read);
+	EXPECT_EQ(read.error().text, "here.json: line 2 is no event of 'pibctl -j trace'");
+}
+
+TEST(Recorded, OddValuesDoNoHarm)
+{
+	const auto record = parse_trace_json(
+		R"({"event":"retry","time":"x","cpu":-1,"comm":7,"tid":{},"device":null,"qpn":[1]})");
+	ASSERT_TRUE(record);
+	EXPECT_EQ(record->tid, 0U);
+	EXPECT_EQ(*record->field("qpn"), "[1]");
+}
+
+/// A machine's trace of its queue pair, which is number 17 of "pib0" on both.
+class Machine {
+public:
+	Machine(std::string file, double clock) : file_(std::move(file)), clock_(clock) {}
+
+	/// Microseconds of the time that both have in common.
+	void at(int micros, std::string_view event, std::string_view fields)
+	{
+		text_ += fmt::format(
+			R"({{"event":"{}","time":{:.6f},"cpu":0,"comm":"x","tid":1,"device":"pib0","port":1,"qpn":17,{}}})"
+			"\n",
+			event, clock_ + micros * 1e-6, fields);
+	}
+	std::vector<TraceRecord> records() const
+	{
+		std::istringstream stream(text_);
+		return *read_records(stream, file_);
+	}
+
+private:
+	std::string file_;
+	double clock_;
+	std::string text_;
+};
+
+class TwoMachines : public testing::Test {
+protected:
+	void message(int begin, int psn)
+	{
+		const auto packet = fmt::format(
+			R"("far_qpn":17,"opcode":"SEND","psn":{},"packets":1,"bytes":8)", psn);
+		const auto answer = fmt::format(R"("far_qpn":17,"answer":"ACK","psn":{})", psn);
+		here.at(begin, "wr_posted",
+			R"("wr_id":"0x1","opcode":"SEND","flags":"0x2","bytes":8)");
+		here.at(begin + 1, "qp_sent", packet);
+		there.at(begin + 11, "qp_received", packet);
+		there.at(begin + 12, "completion",
+			 R"("wr_id":"0x9","opcode":"RECV","status":"SUCCESS")");
+		there.at(begin + 13, "ack_sent", answer);
+		here.at(begin + 23, "ack_received", answer);
+		here.at(begin + 24, "completion",
+			R"("wr_id":"0x1","opcode":"SEND","status":"SUCCESS")");
+	}
+
+	Machine here{"here.json", 100};
+	Machine there{"there.json", 7000.5};
+};
+
+TEST_F(TwoMachines, ClocksAreComparedByTheQuickestPackets)
+{
+	message(0, 5);
+	// what was sent again says nothing, whichever came
+	const auto *again = R"("far_qpn":17,"opcode":"SEND","psn":6,"packets":1,"bytes":8)";
+	here.at(50, "qp_sent", again);
+	here.at(900, "qp_sent", again);
+	there.at(60, "qp_received", again);
+	const auto offset = clock_offset(here.records(), there.records(), {17, 17});
+	ASSERT_TRUE(offset);
+	EXPECT_NEAR(*offset, 6900.5, 1e-6);
+}
+
+TEST_F(TwoMachines, WithoutPacketsInEachDirectionThereIsNothingToCompare)
+{
+	message(0, 5);
+	EXPECT_FALSE(clock_offset(here.records(), {}, {17, 17}));
+	EXPECT_FALSE(clock_offset(here.records(), there.records(), {17, 18}));
+	EXPECT_EQ(recorded_peer(here.records(), "pib0", 17), 17U);
+	EXPECT_FALSE(recorded_peer(here.records(), "pib1", 17));
+	EXPECT_FALSE(recorded_peer(here.records(), "pib0", 18));
+}
+
+TEST_F(TwoMachines, TellTheLifeOfAMessageTogether)
+{
+	message(0, 5);
+	message(100, 6);
+	const auto all = merge_records(here.records(), there.records(), 6900.5);
+	MessageFollower follower("pib0", 17, 17, "here.json");
+	std::string told;
+	for (const TraceRecord &record : all)
+		if (const auto event = follower.follow(record); event && event->message == 2)
+			told += fmt::format("+{:.0f} {} {}\n", event->seconds * 1e6, record.source,
+					    record.event);
+	EXPECT_EQ(told, "+0 here.json wr_posted\n"
+			"+1 here.json qp_sent\n"
+			"+11 there.json qp_received\n"
+			"+12 there.json completion\n"
+			"+13 there.json ack_sent\n"
+			"+23 here.json ack_received\n"
+			"+24 here.json completion\n");
+}
+
+TEST_F(TwoMachines, AreNamedByTheirFiles)
+{
+	message(0, 5);
+	const auto record = there.records().front();
+	EXPECT_TRUE(
+		trace_text(record, 1, 11e-6)
+			.starts_with(
+				"message 1 +11 us there.json: pib0/1 qp 17 qp_received far_qpn 17"))
+		<< trace_text(record, 1, 11e-6);
+	EXPECT_NE(trace_json(record, 1, 11e-6).find(R"("file":"there.json")"), std::string::npos);
+}
+
+} // namespace
+} // namespace pib::ctl
