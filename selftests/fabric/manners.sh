@@ -17,6 +17,9 @@ kinds=(wide-psn wide-field magic-lid group-without-grh send-flags qkey-top-bit u
 right=(selective two-events busy-cq)
 slow=$((60 * ${PIB_SLOW:-1}))
 
+# The function of lib/manners.c that has called what the preloaded library has told of.
+declare -A callers=([wide-psn]=connect_side [fork-unsafe]=fork_unsafe [unarmed-wait]=wait_in_vain [armed-late]=wait_in_vain [buffer-changed]=buffer_changed)
+
 # judge FILTER COMMAND...: what is found in it makes the filter true
 judge() {
 	local filter=$1
@@ -29,6 +32,11 @@ found() {
 	judge "([.findings[].manner | select(. != \"left-behind\" or \"$1\" != \"unacked-event\")] | unique) == [\"$1\"] and .lost == 0 and .seen and
 		(.findings[0] | (.device == \"pib0\" or .object == \"process\") and (.comm | length > 0) and (.number | type) == \"number\" and .pid > 0 and .time > 0 and
 		(.what | length > 0) and (.explanation | length > 20))" "$dir/manners" pib0 "$1"
+}
+# The stack of it leads from the function to main; a compiler may have made a variant of it ("connect_side.constprop.0").
+led_to() {
+	judge "[.findings[] | select(.manner == \"$1\") | .stack[] | [.function, .file]] |
+		map(select(.[1] == \"$dir/manners\") | .[0]) | any(split(\".\")[0] == \"$2\") and .[-1] == \"main\"" "$dir/manners" pib0 "$1"
 }
 sanitized() { ASAN_OPTIONS=detect_leaks=0 judge "$nothing" "$dir/sanitized" pib0 none; }
 left() { judge '[.findings[] | [.object, .count]] | sort == [["ah", 3], ["pd", 1]]' "$dir/manners" pib0 left-behind; }
@@ -124,7 +132,8 @@ tells() {
 	status 0 pibctl manners "$dir/manners" pib0 wide-psn || return 1
 	cat "$dir/report"
 	grep -q '^wide-psn: 1 time$' "$dir/report" && grep -q '^    A PSN has 24 bits' "$dir/report" &&
-		grep -Eq '^    ibv_modify_qp of queue pair [0-9]+: sq_psn 16777217, by manners \(pid [0-9]+, thread [0-9]+\) at [0-9.]+$' "$dir/report"
+		grep -Eq '^    ibv_modify_qp of queue pair [0-9]+: sq_psn 16777217, by manners \(pid [0-9]+, thread [0-9]+\) at [0-9.]+$' "$dir/report" &&
+		grep -Eq '^        connect_side[^ ]* \(/[^ ]*/manners\+0x[0-9a-f]+\)$' "$dir/report"
 }
 none_left() { ! ls -d "$tracefs"/instances/pibctl-* 2>/dev/null; }
 each_explained() {
@@ -144,8 +153,8 @@ documented() {
 }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *#.*$/\1/p' "$here/../manners.md")
-ktap_plan $((33 + ${#kinds[@]} + ${#right[@]} + ${#commands[@]}))
-check "a program with planted mistakes compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/manners" "$here/../lib/manners.c" -libverbs
+ktap_plan $((33 + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
+check "a program with planted mistakes compiles" gcc -O2 -fno-inline -Wall -Wextra -Werror -o "$dir/manners" "$here/../lib/manners.c" -libverbs
 printf '#!/bin/sh\nexec %s/manners pib0 none\n' "$dir" >"$dir/program"
 chmod 755 "$dir" "$dir/program" "$dir/manners"
 modprobe -a ib_core ib_uverbs pib
@@ -157,6 +166,7 @@ check "ACTIVE" wait_active 60
 
 check "nothing in a program that behaves" judge "$nothing" "$dir/manners" pib0 none
 for kind in "${kinds[@]}"; do check "$kind" found "$kind"; done
+for kind in "${!callers[@]}"; do check "$kind, called by ${callers[$kind]}" led_to "$kind" "${callers[$kind]}"; done
 for mode in "${right[@]}"; do check "nothing: $mode" judge "$nothing" "$dir/manners" pib0 "$mode"; done
 check "what was left behind, by kind of object" left
 check "ibv_rc_pingpong" quiet "$nothing" 18515 ibv_rc_pingpong -n 100

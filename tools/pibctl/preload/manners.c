@@ -4,7 +4,7 @@
  * comes to the module: PSNs, which ib_core cuts off, events that are taken and acknowledged, and
  * how the program forks; queues.c has how it posts, polls and waits. It tells by the socket
  * PIB_MANNERS_FD, a message for each time, with tabs: kind, pid, thread, time, name of the program,
- * what.
+ * what, and each call of the stack.
  *
  * It knows libibverbs by the names of its functions, and of its structs no more than stands here,
  * which is its ABI.
@@ -79,7 +79,7 @@ int is_heard(void)
 
 void tell(const char *kind, const char *format, ...)
 {
-	char text[200], line[400];
+	char text[200], line[2048];
 	struct timespec now;
 	va_list list;
 	int length, state;
@@ -93,6 +93,7 @@ void tell(const char *kind, const char *format, ...)
 			  program_invocation_short_name, text);
 	if (told_by < 0 || length <= 0)
 		return;
+	length += (int)stack_of(line + length, sizeof(line) - (size_t)length);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	(void)!send(told_by, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
 	pthread_setcancelstate(state, &state);
@@ -305,6 +306,7 @@ static __attribute__((constructor)) void begin(void)
 
 	if (!fd)
 		return;
+	stack_begin();
 	told_by = atoi(fd);
 	owner = getpid();
 	pthread_atfork(before_fork, after_fork, after_fork);
@@ -317,6 +319,7 @@ static __attribute__((destructor)) void end(void)
 
 	if (owner != getpid())
 		return;
+	stack_end();
 	queues_end();
 	for (i = 0; i < OBJECTS; i++)
 		if (taken[i].events)

@@ -33,6 +33,19 @@ int is_heard(void);
 /* Something was seen of this kind. Any thread, without a lock; it is no cancellation point. */
 void tell(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* ---- stack.c ---- */
+
+/* The process begins: what stack_of() takes is loaded. */
+void stack_begin(void);
+/* It ends: no call of the program's is under way that would say anything. */
+void stack_end(void);
+/*
+ * Where the program stands: a tab, an object file and an offset in it, "\tPATH+0x1234", for each of
+ * the innermost calls that are not of this library, as many as there is room for. Any thread.
+ * Return: its length.
+ */
+size_t stack_of(char *text, size_t room);
+
 /* ---- queues.c ---- */
 
 /* Memory of a program by its own addresses was registered, or is so no more; @mr may be NULL. */

@@ -17,6 +17,7 @@
 #include "host/child.h"
 #include "host/interruption.h"
 #include "host/preload.h"
+#include "host/symbols.h"
 #include "manners/report.h"
 #include "manners/watcher.h"
 #include "model/words/parse.h"
@@ -59,8 +60,9 @@ Status start_trace(TraceInstance &instance, pid_t pid)
 }
 
 /// Tells what was found. An error: --error was given, and there is something.
-Status tell(const Context &context, const MannersReport &report, bool is_error)
+Status tell(const Context &context, MannersReport report, bool is_error)
 {
+	name_stacks(report, function_at);
 	context.text << (context.json ? manners_json(report) : manners_text(report));
 	context.text.flush();
 	if (is_error && !report.findings.empty())
@@ -121,15 +123,20 @@ Status watch_command(const Context &context, TraceInstance &instance,
 	if (auto runs = child->go(); !runs)
 		return Error{fmt::format("{}: {}", words.front(), runs.error().text),
 			     runs.error().code};
+	/// There is not room for all that is told until the end.
+	const auto hear = [&] {
+		if (preload)
+			for (const std::string &message : preload->read())
+				watcher.take_told(message);
+	};
 	const auto done = watch(instance, watcher, [&] {
 		pass_on(interruption, *child);
+		hear();
 		return !child->status();
 	});
 	if (!done)
 		return done;
-	if (preload)
-		for (const std::string &message : preload->read())
-			watcher.take_told(message);
+	hear();
 	const int status = *child->status();
 	const auto told = tell(context, make_report(watcher, WIFSIGNALED(status)), is_error);
 	return told ? ended_well(words.front(), status) : told;

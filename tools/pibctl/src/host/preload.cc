@@ -72,7 +72,7 @@ Preload::~Preload()
 std::vector<std::string> Preload::read()
 {
 	std::vector<std::string> lines;
-	std::array<char, 512> buffer;
+	std::array<char, 4096> buffer;
 	for (;;) {
 		const auto length = recv(here_, buffer.data(), buffer.size(), MSG_DONTWAIT);
 		if (length <= 0)

@@ -40,14 +40,41 @@ std::string place_text(const MannerPlace &place)
 			   place.time);
 }
 
+std::string call_text(const MannerCall &call)
+{
+	const auto place = fmt::format("{}+{:#x}", printable(call.file), call.offset);
+	if (call.function.empty())
+		return fmt::format("        {}\n", place);
+	return fmt::format("        {} ({})\n", printable(call.function), place);
+}
+
+std::string stack_text(const std::vector<MannerCall> &stack)
+{
+	std::string text;
+	for (const MannerCall &call : stack)
+		text += call_text(call);
+	return text;
+}
+
+nlohmann::ordered_json stack_json(const std::vector<MannerCall> &stack)
+{
+	auto calls = nlohmann::ordered_json::array();
+	for (const MannerCall &call : stack)
+		calls.push_back({{"function", call.function},
+				 {"file", call.file},
+				 {"offset", fmt::format("{:#x}", call.offset)}});
+	return calls;
+}
+
 std::string finding_text(const MannerFinding &finding)
 {
 	const auto &place = finding.first;
 	const bool is_left = finding.manner == Manner::kLeftBehind;
-	return fmt::format("{}{}: {} time{}\n{}    {}{}\n", manner_name(finding.manner),
+	return fmt::format("{}{}: {} time{}\n{}    {}{}\n{}", manner_name(finding.manner),
 			   is_left ? " " + place.object : "", finding.count,
 			   finding.count == 1 ? "" : "s", wrapped(manner_text(finding.manner)),
-			   finding.count == 1 ? "" : "first: ", place_text(place));
+			   finding.count == 1 ? "" : "first: ", place_text(place),
+			   stack_text(place.stack));
 }
 
 double seconds(const std::string &time)
@@ -70,7 +97,8 @@ nlohmann::ordered_json finding_json(const MannerFinding &finding)
 		{"pid", place.pid},
 		{"comm", place.comm},
 		{"tid", place.tid},
-		{"time", seconds(place.time)}};
+		{"time", seconds(place.time)},
+		{"stack", stack_json(place.stack)}};
 }
 
 } // namespace
@@ -84,6 +112,19 @@ MannersReport make_report(const MannersWatcher &watcher, bool was_killed)
 	report.missed = watcher.missed();
 	report.has_seen = watcher.has_seen();
 	return report;
+}
+
+void name_stacks(MannersReport &report, const FunctionNames &name)
+{
+	for (MannerFinding &finding : report.findings) {
+		auto &stack = finding.first.stack;
+		for (MannerCall &call : stack)
+			call.function = name(call.file, call.offset);
+		/// The callers of main() are the same for every program.
+		const auto last = std::ranges::find(stack, "main", &MannerCall::function);
+		if (last != stack.end())
+			stack.erase(last + 1, stack.end());
+	}
 }
 
 std::string manners_text(const MannersReport &report)

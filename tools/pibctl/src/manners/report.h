@@ -2,6 +2,8 @@
 // Report of the behavior on which a program was seen to rely.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,12 @@ struct MannersReport {
 /// Makes the report of a process. If it was killed, what the kernel did after that is no fault of
 /// the process.
 MannersReport make_report(const MannersWatcher &watcher, bool was_killed);
+
+/// The function at an offset of an object file; empty: not known.
+using FunctionNames = std::function<std::string(const std::string &file, std::uint64_t offset)>;
+
+/// Names the functions on the stacks, which end with main().
+void name_stacks(MannersReport &report, const FunctionNames &name);
 
 /// With line ends.
 std::string manners_text(const MannersReport &report);

@@ -15,8 +15,8 @@ MannerFinding finding(Manner manner, std::uint64_t count, bool is_reaping)
 	MannerFinding finding;
 	finding.manner = manner;
 	finding.count = count;
-	finding.first = {"pib0",    "qp", 17,	  4711,
-			 "program", 4712, "5.25", "modify_qp sq_psn 16777216"};
+	finding.first = {
+		"pib0", "qp", 17, 4711, "program", 4712, "5.25", "modify_qp sq_psn 16777216", {}};
 	finding.is_reaping = is_reaping;
 	return finding;
 }
@@ -65,6 +65,29 @@ TEST(MannersReport, AsJson)
 	EXPECT_EQ(first.at("time"), 5.25);
 	EXPECT_EQ(first.at("what"), "modify_qp sq_psn 16777216");
 	EXPECT_EQ(first.at("explanation"), manner_text(Manner::kWidePsn));
+}
+
+TEST(MannersReport, NamesTheCallsAsFarAsMain)
+{
+	MannersReport report;
+	report.has_seen = true;
+	report.findings = {finding(Manner::kWidePsn, 1, false)};
+	report.findings[0].first.stack = {{"/tmp/a", 0x10, ""},
+					  {"/lib/b.so", 0x20, ""},
+					  {"/tmp/a", 0x30, ""},
+					  {"/lib/c.so", 0x40, ""}};
+	name_stacks(report, [](const std::string &file, std::uint64_t offset) -> std::string {
+		return file != "/tmp/a" ? "" : offset == 0x30 ? "main" : "connect_side";
+	});
+	EXPECT_TRUE(manners_text(report).ends_with(" at 5.25\n"
+						   "        connect_side (/tmp/a+0x10)\n"
+						   "        /lib/b.so+0x20\n"
+						   "        main (/tmp/a+0x30)\n"))
+		<< manners_text(report);
+	const auto stack = Json::parse(manners_json(report)).at("findings").at(0).at("stack");
+	ASSERT_EQ(stack.size(), 3U);
+	EXPECT_EQ(stack.at(0), Json::parse(R"({"function": "connect_side", "file": "/tmp/a",
+					       "offset": "0x10"})"));
 }
 
 TEST(MannersReport, WhoWasKilledHasLeftNothingOnPurpose)

@@ -109,6 +109,18 @@ bool has_reads(std::string_view type)
 	return type == "2" || type == "9";
 }
 
+/// PATH+0x1234
+std::optional<MannerCall> read_call(std::string_view word)
+{
+	const auto plus = word.rfind('+');
+	if (plus == word.npos)
+		return std::nullopt;
+	const auto offset = number_in(word.substr(plus + 1));
+	if (!offset)
+		return std::nullopt;
+	return MannerCall{std::string(word.substr(0, plus)), *offset, ""};
+}
+
 template <typename Queue>
 void bound(Queue &queue, std::size_t most)
 {
@@ -182,16 +194,16 @@ void MannersWatcher::add(Manner manner, MannerPlace place, bool reaping)
 	found->is_reaping = found->is_reaping && reaping;
 }
 
-/// kind, pid, thread, time, name of the program, what
+/// kind, pid, thread, time, name of the program, what, and each call of the stack
 void MannersWatcher::take_told(std::string_view message)
 {
 	std::vector<std::string_view> words;
-	for (auto tab = message.find('\t'); tab != message.npos && words.size() < 5;
-	     tab = message.find('\t')) {
+	for (auto tab = message.find('\t'); tab != message.npos; tab = message.find('\t')) {
 		words.push_back(message.substr(0, tab));
 		message.remove_prefix(tab + 1);
 	}
-	if (words.size() != 5)
+	words.push_back(message);
+	if (words.size() < 6)
 		return;
 	MannerPlace place;
 	place.object = "process";
@@ -200,7 +212,10 @@ void MannersWatcher::take_told(std::string_view message)
 	place.tid = static_cast<std::uint32_t>(number_in(words[2]).value_or(0));
 	place.time = words[3];
 	place.comm = words[4];
-	place.what = message;
+	place.what = words[5];
+	for (std::size_t i = 6; i < words.size(); ++i)
+		if (auto call = read_call(words[i]))
+			place.stack.push_back(*std::move(call));
 	for (const Manner manner : {Manner::kWidePsn, Manner::kUnackedEvent, Manner::kForkUnsafe,
 				    Manner::kUnpolled, Manner::kLostOnReset, Manner::kUnarmedWait,
 				    Manner::kArmedLate, Manner::kBufferChanged})

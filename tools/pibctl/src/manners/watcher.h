@@ -17,6 +17,16 @@
 
 namespace pib::ctl {
 
+/// A call on the stack of a program.
+struct MannerCall {
+	/// The program, or a library.
+	std::string file;
+	/// In it, as addr2line takes it.
+	std::uint64_t offset = 0;
+	/// Empty: not known.
+	std::string function;
+};
+
 /// Place of a finding in a program.
 struct MannerPlace {
 	std::string device;
@@ -29,6 +39,8 @@ struct MannerPlace {
 	std::string time;
 	/// The action: "modify_qp sq_psn 16777216".
 	std::string what;
+	/// The innermost call first. Empty: not known.
+	std::vector<MannerCall> stack;
 };
 
 struct MannerFinding {

@@ -334,7 +334,8 @@ TEST(Manners, WhatIsLostIsNotGuessed)
 TEST(Manners, ToldByThePreloadedLibrary)
 {
 	Program p;
-	p.watcher.take_told("unacked-event\t4711\t4712\t5.000001\tprogram\tibv_destroy_cq with\t2");
+	p.watcher.take_told("unacked-event\t4711\t4712\t5.000001\tprogram\tibv_destroy_cq with 2"
+			    "\t/tmp/a+b+0x12\tx\tx+\t/lib/c.so+0xff");
 	p.watcher.take_told("unacked-event\t4711\t4712\t5.000002\tprogram\tthe end");
 	p.watcher.take_told("wide-psn\t4711\t4711\t5.000003\tprogram\tsq_psn 16777216");
 	p.watcher.take_told("fork-unsafe\t4711\t4711\t6.000001\tprogram\tfork");
@@ -344,10 +345,15 @@ TEST(Manners, ToldByThePreloadedLibrary)
 		p.watcher.take_told(none);
 	EXPECT_EQ(
 		p.found(),
-		"unacked-event 2 ibv_destroy_cq with\t2\nwide-psn 1 sq_psn 16777216\nfork-unsafe 1 fork\n"
+		"unacked-event 2 ibv_destroy_cq with 2\nwide-psn 1 sq_psn 16777216\nfork-unsafe 1 fork\n"
 		"buffer-changed 1 wr_id 7\n");
 	EXPECT_EQ(p.watcher.findings().front().first.comm, "program");
 	EXPECT_EQ(p.watcher.findings().front().first.tid, 4712U);
+	const auto &stack = p.watcher.findings().front().first.stack;
+	ASSERT_EQ(stack.size(), 2U);
+	EXPECT_EQ(stack[0].file, "/tmp/a+b");
+	EXPECT_EQ(stack[0].offset, 0x12U);
+	EXPECT_EQ(stack[1].file, "/lib/c.so");
 	EXPECT_FALSE(p.watcher.has_seen());
 }
 
