@@ -136,7 +136,7 @@ static struct pib_frame *frame_oldest(struct pib_frames *fs, const struct pib_fr
 	struct pib_frame *f, *oldest = NULL;
 
 	for (f = fs->frame; f < fs->frame + PIB_FRAMES; f++)
-		if (f->used && f != but && (!oldest || time_before(f->since, oldest->since)))
+		if (f->used && f != but && (!oldest || (s32)(f->nr - oldest->nr) < 0))
 			oldest = f;
 	return oldest;
 }
@@ -182,6 +182,7 @@ static void frame_start(struct pib_frames *fs, struct pib_frame *f, const struct
 	memset(f, 0, sizeof(*f));
 	f->used = true;
 	f->since = jiffies;
+	f->nr = fs->begun++;
 	f->number = s->frame;
 	f->tag = s->tag;
 	f->total = s->total;

@@ -22,6 +22,7 @@ struct sk_buff;
  * @page: while being put together: bytes of the frame, NULL where nothing has come
  * @pages: number of pages charged
  * @since: jiffies of its first segment
+ * @nr: number of frames that began before it: several begin in a jiffy
  * @have: bit per segment that has come, by index
  * @number: number of the frame
  * @tag: tag of the session that the frame belongs to
@@ -39,6 +40,7 @@ struct pib_frame {
 	struct page *page[PIB_FRAME_PAGES];
 	unsigned int pages;
 	unsigned long since;
+	u32 nr;
 	u64 have;
 	u16 number;
 	u16 tag;
@@ -53,10 +55,11 @@ struct pib_frame {
 
 /**
  * struct pib_frames - frames of a link being put together
- * @lock: guards @pages and @frame; softirqs off
+ * @lock: guards @pages, @begun and @frame; softirqs off
  * @bearer: counts the pages of all its links' frames; never changes
  * @timer: pending while there is a frame: drops stale ones
  * @pages: number of pages charged to @frame
+ * @begun: number of frames that have begun
  * @frame: the frames
  */
 struct pib_frames {
@@ -64,6 +67,7 @@ struct pib_frames {
 	struct pib_bearer *bearer;
 	struct timer_list timer;
 	unsigned int pages;
+	u32 begun;
 	struct pib_frame frame[PIB_FRAMES];
 };
 
