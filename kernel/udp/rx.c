@@ -358,13 +358,13 @@ static bool segment_at(const struct sk_buff *skb, u32 off, u32 len, struct pib_s
 	       pib_segment_parse(s, head, len);
 }
 
-/* Return: true if the whole skb is one frame, its segments in order. */
+/* Return: true if the whole skb is one frame that begins with a packet, its segments in order. */
 static bool frame_in_place(const struct sk_buff *skb, u32 step, const struct pib_segment *s)
 {
 	struct pib_segment next;
 	u32 i, off = step;
 
-	if (s->index || step != s->size + PIB_SEG_HDR_LEN ||
+	if (s->index || s->first || step != s->size + PIB_SEG_HDR_LEN ||
 	    DIV_ROUND_UP(skb->len, step) != s->total)
 		return false;
 	for (i = 1; i < s->total; i++, off += step) {
