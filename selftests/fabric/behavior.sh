@@ -7,6 +7,7 @@
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
+. "$here/../lib/programs.sh"
 dir=$(mktemp -d /tmp/behavior.XXXXXX)
 waiting=''
 clean() {
@@ -160,7 +161,7 @@ ktap_plan $((74 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 ip link add pibdummy type dummy
 ip link set pibdummy up
-check "lib/behaves.c compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/behaves" "$here/../lib/behaves.c" -libverbs -lpthread
+check "lib/behaves.c compiles" program behaves "$dir/behaves"
 check "a standalone HCA with a behavior" pibctl add pib0 netdev pibdummy standalone behavior exact-cq seed 3
 check "ACTIVE" wait_for 20 active
 check "it is shown" same "$(is behavior) $(is behavior_seed)" "exact-cq 3"

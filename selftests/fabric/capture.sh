@@ -220,7 +220,7 @@ check "what is missing is what is said to be lost" full_rate
 
 # As nobody: the class is another one when the packet is captured than when it was chosen, or when it is read.
 flicker() {
-	gcc -O2 -Wall -Wextra -Werror -o /tmp/flicker "$here/../lib/flicker.c" -libverbs -lpthread &&
+	program flicker /tmp/flicker &&
 		setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/flicker pib1 "$(cat /sys/class/infiniband/pib0/ports/1/lid)" 5
 }
 chmod 666 /dev/infiniband/uverbs*

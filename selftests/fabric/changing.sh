@@ -5,33 +5,13 @@
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
+. "$here/../lib/programs.sh"
 . "$here/../lib/hosts.sh"
 . "$here/../lib/netd.sh"
 trap 'kill "$writer"; netd_clean' EXIT
 writer=''
 file=/dev/shm/changing
 
-writer_build() {
-	gcc -O2 -Wall -Wextra -Werror -xc -o /tmp/changing - <<-'END'
-	#include <fcntl.h>
-	#include <stddef.h>
-	#include <sys/mman.h>
-
-	int main(int argc, char **argv)
-	{
-		size_t size = 1 << 20, i;
-		volatile unsigned long *p;
-		int fd = argc == 2 ? open(argv[1], O_RDWR) : -1;
-
-		p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (p == MAP_FAILED)
-			return 1;
-		for (;;)
-			for (i = 0; i < size / sizeof(*p); i += 64)
-				p[i]++;
-	}
-	END
-}
 file_make() { head -c $((1 << 20)) /dev/zero >$file; }
 counter() { h "$1" pibctl -j show uplinks | jq "[.. | objects | .$2? // empty] | add // 0"; }
 # Both ends have the file for a buffer; the server's is what is read.
@@ -53,7 +33,7 @@ check "host 1 joins" pib_add 1 peer 10.77.0.9
 check "host 2 joins" pib_add 2 peer 10.77.0.9
 sm_start 1
 check "subnet up" wait_active 60
-check "what writes compiles" writer_build
+check "what writes compiles" program changing /tmp/changing
 check "a file to write to" file_make
 /tmp/changing $file &
 writer=$!

@@ -10,10 +10,7 @@ trap 'pkill -x opensm; topology_clean' EXIT
 
 ktap_plan 6
 topology_init
-compile() {
-	gcc -O2 -Wall -Wextra -Werror -o /tmp/circles "$here/../lib/circles.c" -libverbs &&
-		gcc -O2 -Wall -Wextra -Werror -o /tmp/smpset "$here/../lib/smpset.c" -libmad -libumad
-}
+compile() { program circles /tmp/circles && program smpset /tmp/smpset; }
 check "the programs compile" compile
 fabric() {
 	local i

@@ -7,6 +7,7 @@
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
+. "$here/../lib/programs.sh"
 . "$here/../lib/hosts.sh"
 . "$here/../lib/chain.sh"
 trap 'for s in sa sb; do h 1 pibctl del $s; done 2>/dev/null; h 1 pibctl del pib1 2>/dev/null; hosts_clean' EXIT
@@ -109,7 +110,7 @@ h 1 pibctl link set sa/4 rate none
 conf SP "$SA" 1 1 0 15 0 0
 fecn() { pma PortPktRcvFECN --rcvcc "$P0" 1; }
 count=$(becn) marks=$(fecn)
-check "incast compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/incast "$here/../lib/incast.c" -libverbs
+check "incast compiles" program incast /tmp/incast
 check "many to one" h 1 timeout 100 /tmp/incast pib1 pib0
 check "a full HCA: FECN at the receiver" more "$(fecn)" "$marks"
 check "a full HCA: marked by the port before it" more "$(cc_field LogEventsCounter CL "$SA")" 0
@@ -138,7 +139,7 @@ check "with a table: READ goes through" told bandwidth read_bw 40
 check "with a table: the responder sends less" more $((before / 2)) "$(bandwidth)"
 check "with a table: the responder logs why" more "$(cc_field ThresholdEventCounter CL "$P0")" 0
 # What answers is slow, and what it asks itself is as well: by turns, packet by packet.
-check "turns compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/turns "$here/../lib/turns.c" -libverbs
+check "turns compiles" program turns /tmp/turns
 check "with a table: answers and requests by turns" h 1 timeout 150 /tmp/turns pib0 pib1
 # An atomic's answer is short: on a slow port, where that takes longer.
 check "a slow port" h 1 pibctl link set pib0/1 width 1x speed sdr

@@ -9,6 +9,7 @@
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
+. "$here/../lib/programs.sh"
 dir=$(mktemp -d /tmp/inject.XXXXXX)
 chmod 755 "$dir"
 victim='' near='' far='' tracer=''
@@ -91,7 +92,7 @@ modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
 ip link set pibdummy up
-check "victim compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/victim" "$here/../lib/victim.c" -libverbs -lpthread
+check "victim compiles" program victim "$dir/victim"
 check "a standalone HCA" pibctl add pib0 netdev pibdummy standalone
 check "ACTIVE" wait_for 20 active
 check "the manual has commands" test "${#documented[@]}" -gt 10

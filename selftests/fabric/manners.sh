@@ -6,6 +6,7 @@
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
+. "$here/../lib/programs.sh"
 . "$here/../lib/hosts.sh"
 dir=$(mktemp -d)
 tracefs=/sys/kernel/tracing
@@ -154,7 +155,7 @@ documented() {
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *#.*$/\1/p' "$here/../manners.md")
 ktap_plan $((33 + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
-check "a program with planted mistakes compiles" gcc -O2 -fno-inline -Wall -Wextra -Werror -o "$dir/manners" "$here/../lib/manners.c" -libverbs
+check "a program with planted mistakes compiles" program manners "$dir/manners"
 printf '#!/bin/sh\nexec %s/manners pib0 none\n' "$dir" >"$dir/program"
 chmod 755 "$dir" "$dir/program" "$dir/manners"
 modprobe -a ib_core ib_uverbs pib
@@ -178,7 +179,7 @@ check "with many queue pairs, which it ends together" quiet "$together" 18515 ib
 check "ib_write_bw" quiet "$nothing" 18515 ib_write_bw -F -n 500
 check "ib_send_lat" quiet "$nothing" 18515 ib_send_lat -F -n 200
 
-check "with AddressSanitizer" gcc -g -fsanitize=address -o "$dir/sanitized" "$here/../lib/manners.c" -libverbs
+check "with AddressSanitizer" program manners-sanitized "$dir/sanitized"
 check "nothing in that, too" sanitized
 check "the report" tells
 check "which has each kind in the manual" each_explained

@@ -16,7 +16,7 @@ trap 'pkill -x migrate; topology_clean' EXIT
 
 ktap_plan 48
 topology_init
-check "migrate compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/migrate "$here/../lib/migrate.c" -libverbs
+check "migrate compiles" program migrate /tmp/migrate
 
 cat >/tmp/migration.net <<-END
 	Switch	4 "sa"	# "sa"

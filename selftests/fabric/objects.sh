@@ -5,6 +5,7 @@
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
+. "$here/../lib/programs.sh"
 work=$(mktemp -d)
 chmod 755 "$work"
 pids=()
@@ -116,7 +117,7 @@ ktap_plan $((43 + ${#commands[@]}))
 modprobe -a ib_core ib_uverbs
 ip link add pibdummy type dummy
 ip link set pibdummy up
-check "a program that has everything" gcc -O2 -Wall -Wextra -Werror -o "$work/everything" "$here/../lib/everything.c" -libverbs
+check "a program that has everything" program everything "$work/everything"
 check "an HCA" pibctl add pib0 netdev pibdummy standalone
 before=$(date +%s%N)
 begin one "$work/everything" pib0 one

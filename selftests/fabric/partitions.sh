@@ -21,10 +21,9 @@ trap clean EXIT
 
 ktap_plan 103
 topology_init ib_ipoib
-lib=$here/../lib
-check "talk compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/talk "$lib/talk.c" -libverbs
-check "smpset compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/smpset "$lib/smpset.c" -libmad -libumad
-check "sa_guids compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/sa_guids "$lib/sa_guids.c" -libumad
+check "talk compiles" program talk /tmp/talk
+check "smpset compiles" program smpset /tmp/smpset
+check "sa_guids compiles" program sa_guids /tmp/sa_guids
 
 cat >/tmp/partitions.net <<-END
 	Switch	3 "sa"	# "sa"

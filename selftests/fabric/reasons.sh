@@ -288,11 +288,7 @@ topology_init
 modprobe pib
 modprobe fuse 2>/dev/null
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
-lib=$here/../lib
-compile() {
-	gcc -O0 -Wall -Wextra -Werror -o "$dir/reasons" "$lib/reasons.c" -libverbs &&
-		gcc -O0 -Wall -Wextra -Werror -o "$dir/smpset" "$lib/smpset.c" -libmad -libumad
-}
+compile() { program reasons "$dir/reasons" && program smpset "$dir/smpset"; }
 check "the programs compile" compile
 check "why a place says nothing is explained" each_silence
 for kind in drop datagram nak retry completion; do check "each $kind of the module has a row" has_rows $kind; done

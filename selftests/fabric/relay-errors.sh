@@ -12,9 +12,8 @@ trap 'pkill -x opensm; topology_clean' EXIT
 
 ktap_plan 16
 topology_init
-lib=$here/../lib
-check "talk compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/talk "$lib/talk.c" -libverbs
-check "smpset compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/smpset "$lib/smpset.c" -libmad -libumad
+check "talk compiles" program talk /tmp/talk
+check "smpset compiles" program smpset /tmp/smpset
 fabric() {
 	pibctl switch add sw ports 4 && pibctl add pib0 && pibctl add pib1 && pibctl link add pib0/1 sw/1 &&
 		pibctl link add pib1/1 sw/2 && fabric_sm && subnet_up && wait_for 30 all_active

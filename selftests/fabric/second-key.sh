@@ -8,6 +8,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
+. "$here/../lib/programs.sh"
 . "$here/../lib/hosts.sh"
 . "$here/../lib/netd.sh"
 . "$here/../lib/stream.sh"
@@ -72,7 +73,7 @@ check "both ACTIVE" wait_active 60
 check "IPoIB between them" ipoib_up
 stream_start 1 2 10.78.0.2
 check "a stream that goes on from here to the end" stream_moves
-check "held compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/held "$here/../lib/held.c" -libverbs
+check "held compiles" program held /tmp/held
 held_start
 check "an RC connection that does as well" held_moves
 

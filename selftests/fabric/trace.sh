@@ -8,6 +8,7 @@
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
+. "$here/../lib/programs.sh"
 . "$here/../lib/hosts.sh"
 dir=$(mktemp -d /tmp/trace.XXXXXX)
 chmod 755 "$dir"
@@ -295,7 +296,7 @@ bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
 filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
 ktap_plan $((110 + ${#commands[@]}))
 for program in verbs marker; do
-	check "$program compiles" gcc -O2 -Wall -Wextra -Werror -o "$dir/$program" "$here/../lib/$program.c" -libverbs
+	check "$program compiles" program "$program" "$dir/$program"
 done
 modprobe -a ib_core ib_uverbs ib_umad
 mountpoint -q $tracefs || mount -t tracefs nodev $tracefs

@@ -12,7 +12,7 @@ trap 'pkill -x flows; topology_clean' EXIT
 
 ktap_plan 32
 topology_init
-check "flows compiles" gcc -O2 -Wall -Wextra -Werror -o /tmp/flows "$here/../lib/flows.c" -libverbs
+check "flows compiles" program flows /tmp/flows
 
 same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
 more() { echo "$1 $2"; [ "${1:-0}" -gt "${2:-0}" ]; }

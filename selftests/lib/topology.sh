@@ -3,6 +3,7 @@
 # Whole fabrics in this namespace, made by "pibctl fabric load". Needs ktap.sh. The subnet manager
 # sits at pib0 and keeps its files in $SM_DIR.
 
+. "$(dirname "${BASH_SOURCE[0]}")/programs.sh"
 SM_DIR=${SM_DIR:-/tmp/opensm.fabric}
 nets=$(cd "$(dirname "${BASH_SOURCE[0]}")/../topologies" && pwd)
 
@@ -51,9 +52,7 @@ discovers() {
 	diff /tmp/graph.file /tmp/graph.discovered
 }
 
-allpairs_build() {
-	gcc -O2 -Wall -Wextra -Werror -o /tmp/allpairs "$(dirname "${BASH_SOURCE[0]}")/allpairs.c" -libverbs
-}
+allpairs_build() { program allpairs /tmp/allpairs; }
 
 # loses COMMAND...: a call of talk whose message is lost, and not for want of something else: it says so
 loses() {
