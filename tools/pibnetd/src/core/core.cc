@@ -59,6 +59,7 @@ std::size_t Core::receive(const Arrival &arrival, std::span<const GreetingKey> k
 	auto key = keys.begin();
 	each_datagram(arrival, [&](std::span<const std::uint8_t> one) {
 		stats_.add(PIB_US_RX_DATAGRAMS);
+		stats_.add(PIB_US_RX_CE, arrival.ce);
 		datagram(arrival, one, *key++, now);
 	});
 	return static_cast<std::size_t>(key - keys.begin());
@@ -116,9 +117,10 @@ void Core::data(const Arrival &arrival, const pib_dg &header, std::span<const st
 	if (bytes.empty())
 		return;
 	if (is_segment)
-		segment(*link, bytes, now);
+		segment(*link, bytes, arrival.ce, now);
 	else
-		packet(*link, bytes.subspan(PIB_DG_HDR_LEN), header.flags & PIB_DG_NOICRC, now);
+		packet(*link, bytes.subspan(PIB_DG_HDR_LEN), header.flags & PIB_DG_NOICRC,
+		       arrival.ce, now);
 }
 
 /// The datagram as it would be on an open fabric; nothing: it is counted and forgotten.
@@ -149,8 +151,19 @@ std::span<const std::uint8_t> Core::opened(Link &link, const pib_dg &header,
 	return {};
 }
 
+/// The network's mark becomes one of a switch in the fabric, in a copy of the packet.
+void Core::mark(Packet &packet)
+{
+	if (!may_mark(packet))
+		return;
+	std::vector<std::uint8_t> copy(packet.bytes, packet.bytes + packet.length);
+	mark_packet(packet.h, copy.data());
+	packet.h.flags |= PIB_H_FECN;
+	packet.bytes = forwarder_.keep(std::move(copy)).data();
+}
+
 /// Returns the packet's length, 0 if it is none: that is counted.
-std::size_t Core::packet(Link &link, std::span<const std::uint8_t> bytes, bool noicrc,
+std::size_t Core::packet(Link &link, std::span<const std::uint8_t> bytes, bool noicrc, bool ce,
 			 std::uint64_t now)
 {
 	Packet packet;
@@ -164,18 +177,20 @@ std::size_t Core::packet(Link &link, std::span<const std::uint8_t> bytes, bool n
 		stats_.add(PIB_US_RX_BAD_ICRC);
 		return 0;
 	}
+	if (ce)
+		mark(packet);
 	forwarder_.receive(*link.port, packet, now);
 	return packet.length;
 }
 
-void Core::segment(Link &link, std::span<const std::uint8_t> bytes, std::uint64_t now)
+void Core::segment(Link &link, std::span<const std::uint8_t> bytes, bool ce, std::uint64_t now)
 {
 	const auto segment = parse_segment(bytes);
 	if (!segment) {
 		stats_.add(PIB_US_RX_MALFORMED);
 		return;
 	}
-	auto done = link.frames.add(*segment, bytes.subspan(PIB_SEG_HDR_LEN), now);
+	auto done = link.frames.add(*segment, bytes.subspan(PIB_SEG_HDR_LEN), ce, now);
 	if (done)
 		frame(link, std::move(*done), now);
 }
@@ -195,8 +210,8 @@ void Core::frame(Link &link, Frame frame, std::uint64_t now)
 		std::size_t at = std::size_t{i - run.begin} * frame.size + frame.first[i];
 		const std::span<const std::uint8_t> bytes = forwarder_.keep(std::move(run.bytes));
 		while (at < bytes.size()) {
-			const std::size_t n =
-				packet(link, bytes.subspan(at), frame.flags & PIB_DG_NOICRC, now);
+			const std::size_t n = packet(link, bytes.subspan(at),
+						     frame.flags & PIB_DG_NOICRC, frame.ce, now);
 			if (!n)
 				break;
 			at += n;

@@ -90,10 +90,11 @@ private:
 		  std::uint64_t now);
 	std::span<const std::uint8_t> opened(Link &link, const pib_dg &header,
 					     std::span<const std::uint8_t> bytes);
-	void segment(Link &link, std::span<const std::uint8_t> bytes, std::uint64_t now);
+	void segment(Link &link, std::span<const std::uint8_t> bytes, bool ce, std::uint64_t now);
 	void frame(Link &link, Frame frame, std::uint64_t now);
-	std::size_t packet(Link &link, std::span<const std::uint8_t> bytes, bool noicrc,
+	std::size_t packet(Link &link, std::span<const std::uint8_t> bytes, bool noicrc, bool ce,
 			   std::uint64_t now);
+	void mark(Packet &packet);
 	void reflect(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 		     std::uint64_t now);
 

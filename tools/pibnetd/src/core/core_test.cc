@@ -209,6 +209,62 @@ TEST_F(Fabric, FramesArePutTogetherAndALostSegmentCostsItsPacketsOnly)
 	EXPECT_GE(w.count(PIB_US_RX_REASM), 1u);
 }
 
+std::size_t marked(const std::vector<Bytes> &packets)
+{
+	return static_cast<std::size_t>(
+		std::count_if(packets.begin(), packets.end(), [](const Bytes &bytes) {
+			Packet packet;
+			EXPECT_EQ(parse_packet(bytes, packet), PIB_PARSE_OK);
+			EXPECT_TRUE(icrc_is_right(packet));
+			return packet.h.flags & PIB_H_FECN;
+		}));
+}
+
+TEST_F(Fabric, MarksOfTheNetworkBecomeMarksOfPackets)
+{
+	start();
+	join();
+	EXPECT_TRUE(a.fsm.peer_caps & PIB_CAP_ECN);
+	send({.slid = 2, .dlid = 3});
+	EXPECT_EQ(w.count(PIB_US_RX_CE), 0u);
+	EXPECT_EQ(marked(b.packets), 0u);
+	w.ce = true;
+	send({.slid = 2, .dlid = 3});
+	EXPECT_EQ(w.count(PIB_US_RX_CE), 1u);
+	EXPECT_EQ(marked(b.packets), 1u);
+	w.deliver(a.at, a.data(make_mad_packet(2, 3, 1, make_smp(PIB_METHOD_GET, 1, 0))));
+	w.carry();
+	EXPECT_EQ(b.packets.size(), 3u);
+	EXPECT_EQ(marked(b.packets), 1u) << "nobody slows down for management";
+}
+
+TEST_F(Fabric, AMarkedSegmentMarksItsFrame)
+{
+	start();
+	join();
+	const std::vector<Bytes> packets(
+		3, make_packet({.slid = 2, .dlid = 3, .length = 2048, .fill = 1}));
+	for (std::uint16_t frame = 1; frame <= 2; frame++) {
+		for (const Bytes &one : cut(a, packets, frame)) {
+			w.ce = frame == 2 && !w.count(PIB_US_RX_CE);
+			w.deliver(a.at, one);
+		}
+		w.carry();
+		EXPECT_EQ(b.packets.size(), 3u * frame);
+		EXPECT_EQ(marked(b.packets), frame == 2 ? 3u : 0u);
+	}
+}
+
+TEST_F(Fabric, ASealedMarkedDatagramIsMarked)
+{
+	start_keyed();
+	join();
+	w.ce = true;
+	w.deliver(a.at, a.sealed(make_packet({.slid = 2, .dlid = 3})));
+	w.carry();
+	EXPECT_EQ(marked(b.packets), 1u);
+}
+
 TEST_F(Fabric, TheSwitchAnswersDirectedAndRoutedMads)
 {
 	start();

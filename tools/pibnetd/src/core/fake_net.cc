@@ -209,7 +209,8 @@ void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answe
 		EXPECT_TRUE(pib_segment_parse(&segment, bytes.data(),
 					      static_cast<std::uint32_t>(bytes.size())));
 		segments.push_back(segment);
-		auto done = frames.add(segment, std::span(bytes).subspan(PIB_SEG_HDR_LEN), now);
+		auto done =
+			frames.add(segment, std::span(bytes).subspan(PIB_SEG_HDR_LEN), false, now);
 		if (!done)
 			return;
 		std::span<const std::uint8_t> rest = done->runs[0].bytes;
@@ -297,6 +298,7 @@ void World::deliver(const Address &from, const Bytes &bytes, std::size_t step)
 	arrival.bytes = {copy.get(), bytes.size()};
 	arrival.step = step ? step : bytes.size();
 	arrival.hop_limit = hop_limit;
+	arrival.ce = ce;
 	std::vector<GreetingKey> keys;
 	core.check_greetings(arrival, keys);
 	core.receive(arrival, keys, now);

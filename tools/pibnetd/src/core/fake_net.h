@@ -141,6 +141,7 @@ struct World {
 	std::vector<Peer *> peers;
 	/// Of what is delivered.
 	std::uint8_t hop_limit = PIB_HOP_LIMIT;
+	bool ce = false;
 };
 
 } // namespace pib::netd::fake

@@ -73,7 +73,7 @@ void Core::fill_hello(const Port &port, pib_hello &h) const
 	h.port_guid = port.p.guid;
 	h.port_num = port.p.num;
 	h.role = PIB_ROLE_SWITCH;
-	h.caps = PIB_CAP_SEGMENTS |
+	h.caps = PIB_CAP_SEGMENTS | PIB_CAP_ECN |
 		 (port.owner->config.key.empty() ? 0u : std::uint32_t{PIB_CAP_KEYED});
 	h.mtu_cap = port.p.mtu_cap;
 	h.width_en = port.p.width_en;

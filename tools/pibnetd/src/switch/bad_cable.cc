@@ -8,9 +8,6 @@
 namespace pib::netd {
 namespace {
 
-constexpr std::uint8_t kFecn = 0x80;
-constexpr std::size_t kFecnInBth = 4;
-
 bool is_management(const Packet &packet)
 {
 	return packet.h.dqpn <= 1;
@@ -53,15 +50,13 @@ bool count_overrun(Port &at, std::uint64_t now)
 	return true;
 }
 
-/// The queue before a slow cable is long: the receiver is told (Annex A10). The ICRC does not
-/// cover the bit.
+/// The queue before a slow cable is long: the receiver is told (Annex A10).
 void mark(Port &out, const Packet &packet, PipePacket &copy, std::uint32_t fill, std::uint64_t now)
 {
-	if (is_management(packet) || packet.h.tp == PIB_TP_CNP || packet.h.flags & PIB_H_FECN ||
+	if (!may_mark(packet) ||
 	    !pib_cc_marks(&out.p, fill, static_cast<std::uint32_t>(packet.payload_length), 1))
 		return;
-	const std::size_t bth = kLrh + (packet.h.flags & PIB_H_GRH ? PIB_GRH_LEN : 0);
-	copy.bytes[bth + kFecnInBth] |= kFecn;
+	mark_packet(packet.h, copy.bytes.data());
 	pib_cc_marked(&out.p, &packet.h, now);
 }
 

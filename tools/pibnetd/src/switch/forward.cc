@@ -80,6 +80,20 @@ bool icrc_is_right(const Packet &packet)
 	return pib_icrc_match(crc, packet.bytes + end);
 }
 
+/// A notification of congestion is not marked: it would bring on another one, and so on.
+bool may_mark(const Packet &packet)
+{
+	return packet.h.dqpn > 1 && packet.h.tp != PIB_TP_CNP && !(packet.h.flags & PIB_H_FECN);
+}
+
+void mark_packet(const pib_hdrs &h, std::uint8_t *bytes)
+{
+	constexpr std::uint8_t fecn = 0x80;
+	constexpr std::size_t fecn_in_bth = 4;
+	const std::size_t bth = kLrh + (h.flags & PIB_H_GRH ? PIB_GRH_LEN : 0);
+	bytes[bth + fecn_in_bth] |= fecn;
+}
+
 const std::vector<std::uint8_t> &Forwarder::keep(std::vector<std::uint8_t> bytes)
 {
 	kept_.push_back(std::move(bytes));

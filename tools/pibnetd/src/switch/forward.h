@@ -23,6 +23,10 @@ struct Packet {
 /// enum pib_parse_error
 int parse_packet(std::span<const std::uint8_t> bytes, Packet &out);
 bool icrc_is_right(const Packet &packet);
+/// True if somebody slows down for a mark on the packet, which has none yet.
+bool may_mark(const Packet &packet);
+/// Sets FECN in the packet's bytes (Annex A10). The ICRC does not cover it.
+void mark_packet(const pib_hdrs &h, std::uint8_t *bytes);
 /// The packet leaves by the port.
 void count_out(Port &port, const Packet &packet, std::uint8_t vl);
 

@@ -2,6 +2,7 @@
 #include "udp/intake.h"
 
 #include <netinet/in.h>
+#include <netinet/ip.h>
 #include <netinet/udp.h>
 #include <sys/socket.h>
 
@@ -33,6 +34,12 @@ void take_control(const cmsghdr &at, Arrival &arrival)
 		int left = 0;
 		std::memcpy(&left, data, sizeof(left));
 		arrival.hop_limit = static_cast<std::uint8_t>(left);
+	} else if (at.cmsg_level == IPPROTO_IP && at.cmsg_type == IP_TOS) {
+		arrival.ce = (*data & IPTOS_ECN_MASK) == IPTOS_ECN_CE;
+	} else if (at.cmsg_level == IPPROTO_IPV6 && at.cmsg_type == IPV6_TCLASS) {
+		int tclass = 0;
+		std::memcpy(&tclass, data, sizeof(tclass));
+		arrival.ce = (tclass & IPTOS_ECN_MASK) == IPTOS_ECN_CE;
 	} else if (at.cmsg_level == IPPROTO_IP && at.cmsg_type == IP_PKTINFO) {
 		in_pktinfo info;
 		std::memcpy(&info, data, sizeof(info));

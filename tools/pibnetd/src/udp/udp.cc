@@ -55,6 +55,7 @@ void tune(int fd, int family)
 	if (family == AF_INET) {
 		set_int(fd, IPPROTO_IP, IP_PKTINFO, 1);
 		set_int(fd, IPPROTO_IP, IP_RECVTTL, 1);
+		set_int(fd, IPPROTO_IP, IP_RECVTOS, 1);
 		set_int(fd, IPPROTO_IP, IP_TTL, PIB_HOP_LIMIT);
 		// A packet that does not fit goes in fragments, also where the path's MTU is not
 		// known.
@@ -62,6 +63,7 @@ void tune(int fd, int family)
 	} else {
 		set_int(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
 		set_int(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
+		set_int(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
 		set_int(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, PIB_HOP_LIMIT);
 	}
 }

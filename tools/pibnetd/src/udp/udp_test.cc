@@ -61,6 +61,46 @@ protected:
 	Address from, to;
 };
 
+/// Sends a datagram from one socket of the address to another one, with this TOS or Traffic Class.
+class UdpMarks : public ::testing::TestWithParam<int> {
+protected:
+	bool comes_marked(const Address &at, int level, int name)
+	{
+		Stats stats;
+		Udp udp{stats};
+		const auto from = udp.open(at), to = udp.open(at);
+		const int tos = GetParam();
+		bool ce = false;
+		std::uint8_t byte = 1;
+		const iovec part = {&byte, 1};
+		if (!from || !to ||
+		    ::setsockopt(udp.descriptor(*from), level, name, &tos, sizeof(tos)))
+			return false;
+		udp.send({*from, udp.local(*to), {}}, {&part, 1}, 0);
+		udp.flush();
+		pollfd wait = {udp.descriptor(*to), POLLIN, 0};
+		EXPECT_EQ(::poll(&wait, 1, 1000), 1);
+		udp.readable(*to);
+		udp.receive([&](const Arrival &arrival) { ce = arrival.ce; });
+		return ce;
+	}
+};
+
+TEST_P(UdpMarks, AreSeen)
+{
+	const bool ce = (GetParam() & 3) == 3;
+	Address at;
+	at.family = AF_INET;
+	at.bytes = {127, 0, 0, 1};
+	EXPECT_EQ(comes_marked(at, IPPROTO_IP, IP_TOS), ce);
+	at = {};
+	at.family = AF_INET6;
+	at.bytes[15] = 1;
+	EXPECT_EQ(comes_marked(at, IPPROTO_IPV6, IPV6_TCLASS), ce);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tos, UdpMarks, ::testing::Values(0, 2, 3, 0xBA, 0xBB));
+
 TEST_F(UdpTest, SuperPacketsComeWhole)
 {
 	Bytes bytes(10 * 1000 + 10);

@@ -125,7 +125,7 @@ bool Frames::evict(const Frame *but, std::uint64_t now, std::optional<Frame> *do
 	return true;
 }
 
-std::optional<Frame> Frames::add(const pib_segment &s, std::span<const std::uint8_t> data,
+std::optional<Frame> Frames::add(const pib_segment &s, std::span<const std::uint8_t> data, bool ce,
 				 std::uint64_t now)
 {
 	std::optional<Frame> done;
@@ -148,6 +148,7 @@ std::optional<Frame> Frames::add(const pib_segment &s, std::span<const std::uint
 			return done;
 		}
 	frame->have |= bit;
+	frame->ce |= ce;
 	frame->first[s.index] = s.first;
 	frame->held += data.size();
 	held_ += data.size();

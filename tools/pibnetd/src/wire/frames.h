@@ -36,6 +36,8 @@ struct Frame {
 	std::uint8_t total = 0;
 	std::uint8_t flags = 0;
 	bool used = false;
+	/// The network has marked one of the segments.
+	bool ce = false;
 
 	bool whole() const { return have == ~std::uint64_t{0} >> (64 - total); }
 };
@@ -60,9 +62,10 @@ public:
 
 	/// Counts held bytes there as well. To be called before anything is held.
 	void share(FrameMemory &all) { all_ = &all; }
-	/// Takes a segment in. Returns a frame that has all it will ever have.
+	/// Takes a segment in, which the network has marked or not. Returns a frame that has all it
+	/// will ever have.
 	std::optional<Frame> add(const pib_segment &segment, std::span<const std::uint8_t> data,
-				 std::uint64_t now);
+				 bool ce, std::uint64_t now);
 	/// Forgets frames of which the rest has not come. Returns how many.
 	std::size_t expire(std::uint64_t now);
 	void clear();

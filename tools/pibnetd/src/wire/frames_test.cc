@@ -22,7 +22,7 @@ std::optional<Frame> add(Frames &frames, std::uint16_t number, unsigned index, u
 			    .total = static_cast<std::uint8_t>(total),
 			    .size = 1023,
 			    .first = 0};
-	return frames.add(s, Bytes(length, static_cast<std::uint8_t>(index)), now);
+	return frames.add(s, Bytes(length, static_cast<std::uint8_t>(index)), false, now);
 }
 
 TEST(Frames, AreWholeInWhateverOrderTheyCome)

@@ -45,6 +45,8 @@ struct Arrival {
 	std::size_t step = 0;
 	/// TTL or hop limit on arrival; 0: not known.
 	std::uint8_t hop_limit = 0;
+	/// The network has marked the datagrams (RFC 3168). GRO joins none whose marks differ.
+	bool ce = false;
 };
 
 } // namespace pib::netd
