@@ -42,7 +42,8 @@ bool pib_answer_send(struct pib_bearer *bearer, const struct pib_addr *from,
 /*
  * Answer the hello @to of a peer that shall get a link, and keep no state (proto/cookie.h). A peer
  * that echoes the answer is a newcomer. A hello that gets no answer is counted: as rx_no_port if no
- * node here could answer, as rx_stranger if too many came. Context: RCU, softirqs off.
+ * node here could answer, as rx_stranger if too many came. Nothing counts one whose answer has no
+ * authentication, since its key is gone. Context: RCU, softirqs off.
  */
 void pib_answer_stranger(struct pib_bearer *bearer, const struct pib_addr *from,
 			 const struct pib_hello *to);

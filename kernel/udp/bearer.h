@@ -115,7 +115,7 @@ struct pib_bearer_cfg {
  * @pn: namespace
  * @cfg: bearer; what it asks for beyond its identity must be so in a bearer that exists
  * @is_link: take a bearer that exists as it is
- * @extack: set to the reason of an error
+ * @extack: set to the reason of an error but -ENOMEM
  *
  * Context: process; pn->lock held.
  * Return: the bearer, of which the caller is a user; ERR_PTR(): -EINVAL: it exists and is otherwise

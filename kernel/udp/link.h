@@ -48,7 +48,7 @@ enum pib_udp_link_kind {
  * @made_at: when the link was made, ns; never changes
  * @alive_at: when the link was made, or its peer was last heard while it was up, ns
  * @overruns: number of datagrams that the sockets had dropped when @timer last looked
- * @losses: sessions lost so far
+ * @losses: sessions lost so far; written under @lock
  * @settled: of @losses, those for which the port went down; written under pn->link_lock
  * @refused: the peer's reason for refusing since the link was last up, enum pib_hello_refusal
  * @refused_at: when the peer last refused, ns
@@ -152,10 +152,16 @@ void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead);
  */
 void pib_udp_link_free(struct list_head *dead);
 
-/* Return: true if the port is yet to go down for a session that was lost. Context: any. */
+/*
+ * Return: true if the port is yet to go down for a session that was lost. Context: any; after the
+ * link's path was found.
+ */
 static inline bool pib_udp_link_is_unsettled(const struct pib_udp_link *link)
 {
-	return READ_ONCE(link->losses) != READ_ONCE(link->settled);
+	/* A loss is counted before the next session has a path: pairs with pib_upath_update(). */
+	smp_rmb();
+	/* Pairs with pib_udp_link_settle(): then the state of the port is seen, too. */
+	return READ_ONCE(link->losses) != smp_load_acquire(&link->settled);
 }
 
 /* Tell listeners of an event of the link, enum pib_event_kind. Context: link->lock held. */

@@ -140,12 +140,19 @@ static bool same_grh(const struct pib_hdrs *h, const struct pib_hdrs *f)
 	       !memcmp(h->dgid, f->dgid, sizeof(h->dgid));
 }
 
+/* Return: true if the first response @f and the last one @h, if they are that, are of one kind. */
+static bool same_answer(const struct pib_hdrs *h, const struct pib_hdrs *f)
+{
+	return !(h->flags & PIB_H_LAST) || !(f->flags & PIB_H_FIRST) ||
+	       PIB_AETH_KIND(h->syndrome) == PIB_AETH_KIND(f->syndrome);
+}
+
 /* Return: true if the packet of @h belongs to the same message as that of @f, behind it. */
 static bool same_message(const struct pib_hdrs *h, const struct pib_hdrs *f)
 {
 	return !(h->flags & PIB_H_FIRST) && !(f->flags & (PIB_H_LAST | PIB_H_ACKREQ)) &&
 	       !((h->flags ^ f->flags) & (PIB_H_GRH | PIB_H_MIG | PIB_H_FECN | PIB_H_BECN)) &&
-	       h->srqn == f->srqn && same_grh(h, f);
+	       h->srqn == f->srqn && same_grh(h, f) && same_answer(h, f);
 }
 
 /*
@@ -344,6 +351,8 @@ static void intake_frame(const struct intake *in, const struct pib_frame *f)
 
 	if (f->have != GENMASK_ULL(f->total - 1, 0))
 		pib_udp_sock_drop(in->sock, rx_reasm);
+	else if (f->first[0])
+		pib_udp_sock_drop(in->sock, rx_malformed);
 	intake_parts(&sub, f);
 	intake_flush(&sub);
 	consume_skb(f->skb);

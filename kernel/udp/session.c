@@ -121,12 +121,14 @@ static void udp_link_own_losses(struct pib_udp_link *link)
 
 static void udp_link_tick(struct pib_udp_link *link, struct outgoing *o)
 {
+	bool was_up = link->fsm.state == PIB_LINK_UP;
 	u32 todo;
 
 	lockdep_assert_held(&link->lock);
 	udp_link_own_losses(link);
 	todo = pib_link_timer(&link->fsm, ktime_get_ns());
-	if (todo & PIB_LINK_DO_DOWN) {
+	/* The session may end that a cable was out of: then its port is down already. */
+	if (was_up && link->fsm.state != PIB_LINK_UP) {
 		pib_udp_link_dbg(link, "%.64s is silent", link->fsm.peer_desc);
 		/* The peer is lost: it may be reachable by its other address. */
 		if (link->peer[!link->to].family)

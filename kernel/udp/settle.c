@@ -166,7 +166,8 @@ void pib_udp_link_settle(struct pib_udp_link *link)
 		pib_kport_link_down(link->port);
 		link_tell(link, false);
 	}
-	WRITE_ONCE(link->settled, s.losses);
+	/* Pairs with pib_udp_link_is_unsettled(). */
+	smp_store_release(&link->settled, s.losses);
 	udp_link_solve_conflicts(link, &s);
 	udp_link_route(link, &s);
 	if (s.up && !link->is_up) {

@@ -328,6 +328,8 @@ private:
 	{
 		if (!f.complete())
 			count(PIB_US_RX_REASM);
+		else if (f.first[0])
+			count(PIB_US_RX_MALFORMED); // what is before the first packet
 		for (uint32_t i = 0; i < f.parts.size();) {
 			if (f.parts[i] && f.first[i] < f.s.size)
 				read_run(l, f, &i);
