@@ -22,6 +22,8 @@ typedef unsigned int gfp_t;
 #define __percpu
 #define ____cacheline_aligned_in_smp
 #define noinline __attribute__((noinline))
+#define smp_rmb() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define smp_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define likely(x) (x)
 #define unlikely(x) (x)
 #define static_assert(x) _Static_assert(x, #x)

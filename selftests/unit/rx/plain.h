@@ -38,14 +38,14 @@ struct Event {
 
 // A packet as the wire would have it, so that only fields count that its opcode has. In a message
 // of several packets solicited event is the last one's, and the last response of a READ
-// says all that the AETH of the first one says.
+// says all that the AETH of the first one says, if both are of one kind.
 inline Event packet_event(uint32_t link, pib_hdrs h, View payload)
 {
 	Bytes head(PIB_HDRS_MAX);
 
 	if (!(h.flags & PIB_H_LAST)) {
 		h.flags &= ~PIB_H_SE;
-		h.syndrome = 0;
+		h.syndrome &= 0xE0;
 		h.msn = 0;
 	}
 	head.resize(pib_hdrs_build(&h, payload.size(), head.data()));

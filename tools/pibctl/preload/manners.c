@@ -93,8 +93,9 @@ void tell(const char *kind, const char *format, ...)
 			  program_invocation_short_name, text);
 	if (told_by < 0 || length <= 0)
 		return;
-	length += (int)stack_of(line + length, sizeof(line) - (size_t)length);
+	/* A thread that were cancelled in the loader would keep its lock. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	length += (int)stack_of(line + length, sizeof(line) - (size_t)length);
 	(void)!send(told_by, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
 	pthread_setcancelstate(state, &state);
 }

@@ -3,13 +3,18 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 #include <vector>
 
 namespace pib::ctl {
 namespace {
+
+/// More than any table of a program has.
+constexpr std::uint64_t kMostBytes = 1 << 28;
 
 /// A file of which nothing is believed: what does not fit into it is empty.
 class ElfFile {
@@ -26,16 +31,19 @@ public:
 		sections_ = read<Elf64_Shdr>(headers[0].e_shoff, headers[0].e_shnum);
 	}
 
-	/// Of the first function in a table of this type.
+	/// Of the first function in the table of this type. A program has one.
 	std::string function(std::uint32_t type, std::uint64_t offset)
 	{
 		for (const Elf64_Shdr &section : sections_) {
-			if (section.sh_type != type || section.sh_link >= sections_.size())
+			if (section.sh_type != type)
 				continue;
+			if (section.sh_link >= sections_.size())
+				return {};
 			for (const Elf64_Sym &symbol : read<Elf64_Sym>(
 				     section.sh_offset, section.sh_size / sizeof(Elf64_Sym)))
 				if (is_in(symbol, offset))
 					return name(sections_[section.sh_link], symbol.st_name);
+			return {};
 		}
 		return {};
 	}
@@ -44,7 +52,7 @@ private:
 	template <typename T>
 	std::vector<T> read(std::uint64_t at, std::uint64_t count)
 	{
-		if (at > size_ || count > (size_ - at) / sizeof(T))
+		if (at > size_ || count > std::min(size_ - at, kMostBytes) / sizeof(T))
 			return {};
 		std::vector<T> items(count);
 		stream_.seekg(static_cast<std::streamoff>(at));
@@ -77,6 +85,10 @@ private:
 
 std::string function_at(const std::string &file, std::uint64_t offset)
 {
+	/// The watched program has named it: a pipe would not end, and a device may do anything.
+	std::error_code error;
+	if (!file.starts_with('/') || !std::filesystem::is_regular_file(file, error))
+		return {};
 	ElfFile elf(file);
 	auto name = elf.function(SHT_SYMTAB, offset);
 	return name.empty() ? elf.function(SHT_DYNSYM, offset) : name;

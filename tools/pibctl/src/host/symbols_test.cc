@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <link.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -54,6 +55,9 @@ TEST(Symbols, OfWhatIsNoProgram)
 	EXPECT_EQ(function_at(path, 1), "");
 	std::ofstream(path) << "\177ELF" << std::string(100, '\377');
 	EXPECT_EQ(function_at(path, 1), "");
+	unlink(path);
+	ASSERT_EQ(mkfifo(path, 0600), 0);
+	EXPECT_EQ(function_at(path, 1), "") << "nobody writes into it";
 	unlink(path);
 	EXPECT_EQ(function_at("/nonesuch", 1), "");
 	EXPECT_EQ(function_at("/", 1), "");

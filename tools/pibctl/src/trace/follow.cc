@@ -109,8 +109,10 @@ bool MessageFollower::is_far(const TraceRecord &record)
 		return false;
 	if (record.event == "dropped")
 		return true;
-	if (record.field("far_qpn") && number_of<std::uint32_t>(record, "far_qpn") == qpn_) {
-		far_device_ = *record.field("device");
+	const auto *device = record.field("device");
+	if (device && record.field("far_qpn") &&
+	    number_of<std::uint32_t>(record, "far_qpn") == qpn_) {
+		far_device_ = *device;
 		far_file_ = record.source;
 	}
 	return far_device_ && field_is(record, "device", *far_device_) &&

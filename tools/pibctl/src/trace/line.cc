@@ -293,14 +293,16 @@ std::string trace_json(const TraceRecord &record, std::uint64_t message, double 
 
 std::string trace_text(const TraceRecord &record)
 {
+	const auto source = record.source.empty() ? "" : record.source + ": ";
 	if (record.kind == TraceRecord::Kind::kLost)
-		return fmt::format("{} events were lost on CPU {}",
+		return fmt::format("{}{} events were lost on CPU {}", source,
 				   record.count ? std::to_string(record.count) : "some",
 				   record.cpu);
 	if (record.kind == TraceRecord::Kind::kUnread)
-		return fmt::format("{} line of the trace could not be read", record.count);
+		return fmt::format("{}{} line of the trace could not be read", source,
+				   record.count);
 	if (record.kind == TraceRecord::Kind::kMark)
-		return fmt::format("{} mark: {}", record.time, record.text);
+		return fmt::format("{} {}mark: {}", record.time, source, record.text);
 	return fmt::format("{} {}", record.time, text_of(record));
 }
 

@@ -10,13 +10,16 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "model/show/output.h"
+
 namespace pib::ctl {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 /// Keys of what is no field of the event.
-constexpr std::string_view kContext[] = {"event", "time", "cpu", "comm", "tid"};
+constexpr std::string_view kContext[] = {"event", "time", "cpu",     "comm",
+					 "tid",	  "file", "message", "since_post_us"};
 
 std::uint32_t number_at(const Json &object, const char *key)
 {
@@ -25,9 +28,17 @@ std::uint32_t number_at(const Json &object, const char *key)
 								    : 0;
 }
 
+/// As it may go to a terminal: the file comes from another machine.
 std::string word_of(const Json &value)
 {
-	return value.is_string() ? value.get<std::string>() : value.dump();
+	return printable(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+/// Values of an event are words and numbers.
+bool is_flat(const Json &object)
+{
+	return std::ranges::none_of(object,
+				    [](const Json &value) { return value.is_structured(); });
 }
 
 std::string word_at(const Json &object, const char *key)
@@ -119,10 +130,11 @@ bool is_earlier(const TraceRecord &one, const TraceRecord &other)
 std::optional<TraceRecord> parse_trace_json(std::string_view line)
 {
 	const Json object = Json::parse(line, nullptr, false);
-	if (!object.is_object() || !object.contains("event") || !object["event"].is_string())
+	if (!object.is_object() || !is_flat(object) || !object.contains("event") ||
+	    !object["event"].is_string())
 		return std::nullopt;
 	TraceRecord record;
-	record.event = object["event"].get<std::string>();
+	record.event = word_of(object["event"]);
 	record.kind = kind_of(object, record.event);
 	if (object.contains("time") && object["time"].is_number())
 		record.time = time_text(object["time"].get<double>());
@@ -136,7 +148,7 @@ std::optional<TraceRecord> parse_trace_json(std::string_view line)
 	}
 	for (const auto &[key, value] : object.items())
 		if (std::ranges::find(kContext, key) == std::end(kContext))
-			record.fields.emplace_back(key, word_of(value));
+			record.fields.emplace_back(printable(key), word_of(value));
 	return record;
 }
 
@@ -152,6 +164,8 @@ Result<std::vector<TraceRecord>> read_records(std::istream &stream, const std::s
 		record->source = file;
 		records.push_back(*std::move(record));
 	}
+	if (stream.bad())
+		return Error{fmt::format("{}: it cannot be read to its end", file)};
 	return records;
 }
 
@@ -192,7 +206,10 @@ std::vector<TraceRecord> merge_records(std::vector<TraceRecord> near, std::vecto
 		if (!record.time.empty())
 			record.time = time_text(time_of(record) - offset);
 	std::vector<TraceRecord> all;
-	std::ranges::merge(near, far, std::back_inserter(all), is_earlier);
+	all.reserve(near.size() + far.size());
+	std::merge(std::move_iterator(near.begin()), std::move_iterator(near.end()),
+		   std::move_iterator(far.begin()), std::move_iterator(far.end()),
+		   std::back_inserter(all), is_earlier);
 	return all;
 }
 

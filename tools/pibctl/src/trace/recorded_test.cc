@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "trace/follow.h"
@@ -43,10 +44,34 @@ TEST(Recorded, OtherLinesAreNone)
 TEST(Recorded, OddValuesDoNoHarm)
 {
 	const auto record = parse_trace_json(
-		R"({"event":"retry","time":"x","cpu":-1,"comm":7,"tid":{},"device":null,"qpn":[1]})");
+		R"({"event":"retry","time":"x","cpu":-1,"comm":7,"tid":1e300,"device":null,"qpn":-1})");
 	ASSERT_TRUE(record);
 	EXPECT_EQ(record->tid, 0U);
-	EXPECT_EQ(*record->field("qpn"), "[1]");
+	EXPECT_EQ(*record->field("qpn"), "-1");
+	EXPECT_FALSE(parse_trace_json(R"({"event":"retry","qpn":[1]})"));
+	EXPECT_FALSE(parse_trace_json(R"({"event":"x","y":)" + std::string(1 << 20, '[')));
+}
+
+TEST(Recorded, NothingOfAFileIsATerminalsCommand)
+{
+	const auto record = parse_trace_json(
+		R"({"event":"a\u001b]0;b","time":1,"x\n":"\u001b]0;c\u0007","file":"other"})");
+	ASSERT_TRUE(record);
+	const auto text = trace_text(*record);
+	EXPECT_TRUE(std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 127; })) << text;
+	EXPECT_FALSE(record->field("file"));
+}
+
+TEST(Recorded, AnEventWithoutADeviceIsNobodys)
+{
+	std::istringstream stream(
+		"{\"event\":\"a\",\"time\":1,\"device\":\"pib0\",\"qpn\":17,\"far_qpn\":18}\n"
+		"{\"event\":\"a\",\"time\":1,\"qpn\":18,\"far_qpn\":17}\n");
+	const auto records = read_records(stream, "x.json");
+	ASSERT_TRUE(records);
+	MessageFollower follower("pib0", 17, 18);
+	for (const auto &record : *records)
+		follower.follow(record);
 }
 
 /// A machine's trace of its queue pair, which is number 17 of "pib0" on both.
