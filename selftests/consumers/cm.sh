@@ -44,7 +44,7 @@ shown mckey $utils "multicast, a GID of its own" mckey_ "$to" "$(ib_addr 1)" -M 
 
 timed_connections() {
 	both 300 cmtime -c "$connections" -b "$to" -- cmtime -c "$connections" -s "$to" || return 1
-	awk '/connect/ { print $0 }' /tmp/client | head -n 1 | tr -s ' ' | sed 's/^ //' >/tmp/figure
+	awk '/^ *connect/' /tmp/client | head -n 1 | tr -s ' ' | sed 's/^ //' >/tmp/figure
 	[ -s /tmp/figure ] || { cat /tmp/client; return 1; }
 }
 shown cmtime $utils "$connections connections at once" timed_connections

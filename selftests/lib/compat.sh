@@ -13,7 +13,7 @@ shown() {
 	check "$program: $what" "$@"
 	[ "$failed" = "$KTAP_FAILED" ] || result=fails
 	printf '# compat\t%s\t%s\t%s\t%s\t%s\t%s\n' "$program" "$(version "$package")" "$(uname -r)" "$what" "$result" \
-		"$(cat /tmp/figure 2>/dev/null || echo -)"
+		"$(tr "\t" " " 2>/dev/null </tmp/figure || echo -)"
 }
 
 # both SECONDS SERVER... -- CLIENT...: the server on host 2; the client here, when the server has had time to listen.
