@@ -73,8 +73,12 @@ sm_is() {
 # OpenSM hands over when it sweeps the whole subnet. It may have done so before the other one was on standby, and waits for a trap then.
 hands_over() {
 	wait_for 40 master_is "$2" && return
-	echo "another sweep"
-	kill -HUP "$(cat "/tmp/opensm.$1/pid")" && wait_for 60 master_is "$2"
+	for _ in 1 2 3; do
+		echo "another sweep"
+		kill -HUP "$(cat "/tmp/opensm.$1/pid")" && wait_for 40 master_is "$2" && return
+	done
+	tail -n 20 "/tmp/opensm.$1/opensm.log"
+	return 1
 }
 master_is() { h 1 sminfo -C pib0 | grep "sm guid $(port_guid "$(dev "$1")"),.* SMINFO_MASTER"; }
 
