@@ -182,6 +182,8 @@ follows() {
 # The three commands of docs/trace.md for two machines, each of which traces its own end; $1 and $2 at the same time.
 follows_files() {
 	local chat talker here there follow rc=0
+	# At full rate files of four seconds have so many lines that a machine without KVM takes minutes for them.
+	h 1 pibctl link set pib0/1 latency 10ms || return 1
 	chat
 	there=$(rdma -j resource show qp link pib0/1 | jq ".[] | select(.lqpn == $talker).rqpn")
 	(cd "$dir" && timeout --preserve-status -s TERM 4 bash -c "exec ${1/qp 17/qp $talker}") &
@@ -190,7 +192,7 @@ follows_files() {
 	wait $here || rc=1
 	# shellcheck disable=SC2086
 	kill $chat
-	[ $rc = 0 ] || return 1
+	h 1 pibctl link set pib0/1 healthy && [ $rc = 0 ] || return 1
 	follow=${3/qp 17/qp $talker}
 	(cd "$dir" && bash -c "$follow" >text && bash -c "${follow/pibctl/pibctl -j}" >out) || return 1
 	grep -m 3 '^message [0-9]* +[0-9]* us there.json: pib1/1 qp [0-9]* qp_received ' "$dir/text" || return 1
