@@ -247,12 +247,13 @@ Status run_command(const Choice &choice, const Context &context)
 	return choice.command->run(context, *arguments);
 }
 
-/// Only commands that print lists have something to print.
+/// Only commands that print lists have something to print. "trace show" has printed each event itself.
 bool prints(const Choice &choice, bool json)
 {
-	return choice.command &&
-	       (choice.command->group == "show" || choice.command->name == "show" ||
-		(json && choice.command->name == "explain"));
+	if (!choice.command || choice.command->group == "trace")
+		return false;
+	return choice.command->group == "show" || choice.command->name == "show" ||
+	       (json && choice.command->name == "explain");
 }
 
 int report(const Error &error, const Choice &choice, std::ostream &err)
