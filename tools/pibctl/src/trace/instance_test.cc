@@ -10,29 +10,21 @@
 #include <filesystem>
 #include <fstream>
 
+#include "trace/fake_tracefs.h"
+
 namespace pib::ctl {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that looks like tracefs where that is enough.
-class TraceFolder : public testing::Test {
+class TraceFolder : public FakeTracefs {
 protected:
-	TraceFolder()
-	{
-		char name[] = "/tmp/tracefs.XXXXXX";
-		root = mkdtemp(name);
-		fs::create_directory(root + "/instances");
-	}
-	~TraceFolder() override { fs::remove_all(root); }
-
 	std::string instance(const std::string &name)
 	{
 		const auto path = root + "/instances/" + name;
 		fs::create_directory(path);
 		return path;
 	}
-	std::string root;
 };
 
 std::string content(const std::string &path)

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "trace/fake_tracefs.h"
 #include "trace/instance.h"
 
 namespace pib::ctl {
@@ -15,17 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that looks like tracefs where that is enough.
-class Ring : public testing::Test {
+class Ring : public FakeTracefs {
 protected:
-	Ring()
-	{
-		char name[] = "/tmp/tracefs.XXXXXX";
-		root = mkdtemp(name);
-		fs::create_directory(root + "/instances");
-		path = root + "/instances/pibctl-ring";
-	}
-	~Ring() override { fs::remove_all(root); }
+	Ring() : path(root + "/instances/pibctl-ring") {}
 
 	void fill(const std::string &file, const std::string &text)
 	{
@@ -42,7 +35,6 @@ protected:
 		});
 		return shown ? text : shown.error().text;
 	}
-	std::string root;
 	std::string path;
 };
 
