@@ -17,6 +17,9 @@ enum pib_hello_caps {
 	PIB_CAP_AUTO = 1 << 4,		/* see pib_hello_is_trunk() */
 	PIB_CAP_PROBE = 1 << 5,		/* HELLO with link id 0: only asks who is there */
 	PIB_CAP_ECN = 1 << 6,		/* makes FECN of the network's marks (RFC 3168) */
+	PIB_CAP_FLOWS = 1 << 7,		/* takes data from any UDP port of the peer's address */
+	PIB_CAP_FLOW_PROBE = 1 << 8,	/* KEEPALIVE from another UDP port, to see if it comes */
+	PIB_CAP_FLOWS_COME = 1 << 9,	/* such a KEEPALIVE has come from the peer lately */
 };
 
 /* Reasons why a hello gets no link; in the BYE that answers it. */

@@ -338,10 +338,14 @@ static bool session_key_fits(const struct pib_link_fsm *f, const struct pib_hell
 	return knows_key(f, h->key) && (h->nonce != f->peer_nonce || h->key == f->peer_key);
 }
 
+bool pib_link_is_present(const struct pib_link_fsm *f, const struct pib_hello *h)
+{
+	return session_key_fits(f, h) && h->nonce == f->peer_nonce && h->peer_nonce == f->nonce;
+}
+
 bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h)
 {
-	return session_key_fits(f, h) && h->nonce == f->peer_nonce && h->peer_nonce == f->nonce &&
-	       !seq_at_least(f->rx_seq, h->seq);
+	return pib_link_is_present(f, h) && !seq_at_least(f->rx_seq, h->seq);
 }
 
 u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
@@ -512,6 +516,19 @@ size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
 	u8 type = fill_hello(f, h, now);
 
 	return pib_hello_build(h, type, f->out_id, out);
+}
+
+size_t pib_link_build_probe(const struct pib_link_fsm *f, struct pib_hello *h,
+			    u8 out[PIB_HELLO_WIRE_LEN])
+{
+	h->caps |= PIB_CAP_FLOW_PROBE;
+	h->link_id = f->local_id;
+	h->nonce = f->nonce;
+	h->peer_nonce = f->peer_nonce;
+	h->seq = f->tx_seq;
+	h->ack = f->rx_seq;
+	h->down |= f->local_down;
+	return pib_hello_build(h, PIB_DG_KEEPALIVE, f->remote_id, out);
 }
 
 void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce)

@@ -173,6 +173,12 @@ u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 
 bool pib_link_may_reply(struct pib_link_fsm *f, u64 to, u64 now);
 
 /*
+ * Return: true if @h, by a key that holds, is of the present sessions. The link is UP. Context:
+ * under the lock of what holds @f.
+ */
+bool pib_link_is_present(const struct pib_link_fsm *f, const struct pib_hello *h);
+
+/*
  * Return: true if @h, by a key that holds, is of the present sessions and newer than all datagrams
  * heard in them. The link is UP. Context: under the lock of what holds @f.
  */
@@ -211,6 +217,21 @@ u64 pib_link_deadline(const struct pib_link_fsm *f);
  */
 size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
 		      u8 out[PIB_HELLO_WIRE_LEN]);
+
+/**
+ * pib_link_build_probe() - write a datagram that shows the peer whether flows' UDP ports get through
+ * @f: this end, UP
+ * @h: as for pib_link_build()
+ * @out: result, not authenticated yet
+ *
+ * The probe is a KEEPALIVE with PIB_CAP_FLOW_PROBE, but has no number of its own: the session stays
+ * as it is.
+ *
+ * Context: under the lock of what holds @f.
+ * Return: the length.
+ */
+size_t pib_link_build_probe(const struct pib_link_fsm *f, struct pib_hello *h,
+			    u8 out[PIB_HELLO_WIRE_LEN]);
 
 /**
  * pib_link_reset() - pull the cable of this end and begin a new session

@@ -7,13 +7,6 @@
 #include "udp/bearer.h"
 #include "udp/link.h"
 
-static bool same_host(const struct pib_addr *a, const struct pib_addr *b)
-{
-	const struct pib_addr there = { .family = b->family, .port = a->port, .v6 = b->v6 };
-
-	return pib_addr_equal(a, &there);
-}
-
 /* Return: true if the user has named the host at @from as a peer. */
 static bool bearer_names(struct pib_bearer *bearer, const struct pib_addr *from)
 {
@@ -24,7 +17,7 @@ static bool bearer_names(struct pib_bearer *bearer, const struct pib_addr *from)
 		if (link->kind != PIB_UDP_LINK_EXPLICIT)
 			continue;
 		spin_lock_bh(&link->lock);
-		named = same_host(&link->peer[link->to], from);
+		named = pib_addr_same_host(&link->peer[link->to], from);
 		spin_unlock_bh(&link->lock);
 		if (named)
 			break;

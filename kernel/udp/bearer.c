@@ -159,7 +159,7 @@ void pib_bearer_set_accept(struct pib_bearer *bearer, u8 accept)
 	bearer->sock->pn->changes++;
 }
 
-/* ---- DSCP and ECN of data ---- */
+/* ---- DSCP, ECN and source ports of data ---- */
 
 static void tos_apply(u8 *tos, const struct pib_tos_cfg *cfg)
 {
@@ -183,13 +183,16 @@ static bool bearer_says(const struct pib_bearer *bearer, const struct pib_tos_cf
 
 	memcpy(tos, bearer->tos, sizeof(tos));
 	tos_apply(tos, cfg);
-	return !memcmp(tos, bearer->tos, sizeof(tos));
+	return !memcmp(tos, bearer->tos, sizeof(tos)) &&
+	       !(cfg->flow_ports_given && cfg->flow_ports != bearer->flow_ports);
 }
 
 void pib_bearer_set_tos(struct pib_bearer *bearer, const struct pib_tos_cfg *cfg)
 {
 	lockdep_assert_held(&bearer->sock->pn->lock);
 	tos_apply(bearer->tos, cfg);
+	if (cfg->flow_ports_given)
+		WRITE_ONCE(bearer->flow_ports, cfg->flow_ports);
 	bearer->sock->pn->changes++;
 }
 
@@ -227,7 +230,7 @@ static int bearer_check_cfg(const struct pib_bearer *bearer, const struct pib_be
 			       "the uplink on this netdev accepts others: 'pibctl set' changes that");
 	else if (!bearer_says(bearer, &cfg->tos))
 		NL_SET_ERR_MSG(extack,
-			       "the uplink on this netdev marks its data otherwise: 'pibctl set' changes that");
+			       "the uplink on this netdev sends its data otherwise (DSCP, ECN or flow ports): 'pibctl set' changes that");
 	else
 		return 0;
 	return -EINVAL;
@@ -252,6 +255,7 @@ static struct pib_bearer *bearer_create(struct pib_udp_sock *sock, const struct 
 	bearer->sock = sock;
 	bearer->fabric = cfg->fabric;
 	bearer->accept = cfg->accept_given ? cfg->accept : PIB_HELLO_ANYBODY;
+	bearer->flow_ports = !cfg->tos.flow_ports_given || cfg->tos.flow_ports;
 	tos_apply(bearer->tos, &cfg->tos);
 	bearer->users = 1;
 	bearer->id = ++sock->pn->next_id;

@@ -24,6 +24,8 @@ struct pib_udp_link;
  * @fabric: fabric id; never changes
  * @id: place in dumps; never changes
  * @accept: enum pib_hello_accept; written under pn->lock, read anywhere
+ * @flow_ports: flows have UDP source ports of their own, here and at peers; written under pn->lock,
+ *	read anywhere
  * @tos: TOS (IPv4) or Traffic Class (IPv6) of data datagrams, by service level; written under
  *	pn->lock, read anywhere
  * @keys: keys of the fabric, or NULL: it has none, and never gets one; see pib_bearer_set_keys()
@@ -51,6 +53,7 @@ struct pib_bearer {
 	u32 fabric;
 	u32 id;
 	u8 accept;
+	bool flow_ports;
 	u8 tos[PIB_SLS];
 	struct pib_keys __rcu *keys;
 	struct list_head entry;
@@ -75,15 +78,19 @@ struct pib_bearer {
 };
 
 /**
- * struct pib_tos_cfg - DSCP and ECN of data datagrams
+ * struct pib_tos_cfg - DSCP, ECN and source ports of data datagrams
  * @ecn: the network may mark the datagrams instead of dropping them (RFC 3168)
  * @ecn_given: the user has given @ecn; else it stays as it is
+ * @flow_ports: flows have UDP source ports of their own
+ * @flow_ports_given: the user has given @flow_ports; else it stays as it is
  * @dscp_given: the user has given @dscp; else it stays as it is
  * @dscp: DSCP of each service level
  */
 struct pib_tos_cfg {
 	bool ecn;
 	bool ecn_given;
+	bool flow_ports;
+	bool flow_ports_given;
 	bool dscp_given;
 	u8 dscp[PIB_SLS];
 };
@@ -97,7 +104,7 @@ struct pib_tos_cfg {
  * @second: its second key
  * @accept: enum pib_hello_accept
  * @accept_given: the user has given @accept; else an existing bearer keeps its own
- * @tos: DSCP and ECN of data datagrams
+ * @tos: DSCP, ECN and source ports of data datagrams
  */
 struct pib_bearer_cfg {
 	int ifindex;
@@ -140,7 +147,10 @@ void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw);
  * pn->lock held.
  */
 void pib_bearer_set_accept(struct pib_bearer *bearer, u8 accept);
-/* Set DSCP and ECN of data datagrams that are sent from now on. Context: pn->lock held. */
+/*
+ * Set DSCP, ECN and source ports of data datagrams that are sent from now on.
+ * Context: pn->lock held.
+ */
 void pib_bearer_set_tos(struct pib_bearer *bearer, const struct pib_tos_cfg *cfg);
 /* Copy the DSCP of each service level's data to @dscp, PIB_SLS bytes. Context: any. */
 void pib_bearer_get_dscp(const struct pib_bearer *bearer, u8 *dscp);

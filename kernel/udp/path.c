@@ -12,9 +12,10 @@
 #include "udp/path.h"
 #include "udp/seal.h"
 
+/* Flows have source ports of their own. */
 static bool upath_admits(const struct pib_upath *path, const struct pib_addr *from)
 {
-	return pib_addr_equal(&path->peer[pib_addr_slot(from)], from);
+	return pib_addr_same_host(&path->peer[pib_addr_slot(from)], from);
 }
 
 struct pib_upath *pib_upath_find(struct pib_udp_sock *sock, u32 id, u16 tag,
@@ -57,6 +58,12 @@ static bool peer_knows_segments(const struct pib_link_fsm *f)
 static bool peer_tells_marks(const struct pib_link_fsm *f)
 {
 	return f->peer_caps & PIB_CAP_ECN;
+}
+
+/* What comes from flows' ports does get through firewalls and NATs on the way: the peer says so. */
+static bool peer_gets_flows(const struct pib_link_fsm *f)
+{
+	return f->peer_caps & PIB_CAP_FLOWS_COME;
 }
 
 /**
@@ -141,6 +148,7 @@ static struct pib_upath *upath_make(struct pib_udp_link *link)
 	path->noicrc = peer_wants_noicrc(&link->fsm);
 	path->segments = peer_knows_segments(&link->fsm);
 	path->ecn = peer_tells_marks(&link->fsm);
+	path->flows = peer_gets_flows(&link->fsm);
 	path->seal = pib_seal_get(link->seal);
 	return path;
 }
@@ -152,6 +160,7 @@ static bool upath_current(const struct pib_udp_link *link, const struct pib_upat
 	       path->noicrc == peer_wants_noicrc(&link->fsm) &&
 	       path->segments == peer_knows_segments(&link->fsm) &&
 	       path->ecn == peer_tells_marks(&link->fsm) &&
+	       path->flows == peer_gets_flows(&link->fsm) &&
 	       !memcmp(path->peer, link->peer, sizeof(path->peer));
 }
 
@@ -191,4 +200,13 @@ void pib_upath_update(struct pib_udp_link *link)
 	udp_link_notify_path(link, old, path);
 	if (old)
 		call_rcu(&old->rcu, upath_free);
+}
+
+bool pib_udp_link_by_flow(const struct pib_udp_link *link)
+{
+	const struct pib_upath *path;
+
+	path = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
+	return path && path->flows && READ_ONCE(link->bearer->flow_ports) &&
+	       link->bearer->sock->end[path->to].flows.n;
 }

@@ -21,6 +21,7 @@ struct pib_udp_link;
  * @noicrc: both ends do without ICRC
  * @segments: the peer knows segments
  * @ecn: the peer reports the network's marks
+ * @flows: data from flows' UDP ports gets through
  * @seal: keyed fabrics: how data is sealed; else NULL
  * @cache: route
  * @rcu: freed after a grace period
@@ -36,6 +37,7 @@ struct pib_upath {
 	bool noicrc;
 	bool segments;
 	bool ecn;
+	bool flows;
 	struct pib_seal *seal;
 	struct dst_cache cache;
 	struct rcu_head rcu;
@@ -61,6 +63,8 @@ struct pib_upath *pib_upath_find(struct pib_udp_sock *sock, u32 id, u16 tag,
  * Without memory for a path, or if a key was dropped, there is none. Context: link->lock held.
  */
 void pib_upath_update(struct pib_udp_link *link);
+/* Return: true if data to the peer has source ports by flow. Context: link->lock held. */
+bool pib_udp_link_by_flow(const struct pib_udp_link *link);
 /*
  * Return: true if the link's seal is that of the present session with the peer's. Context:
  * link->lock held.

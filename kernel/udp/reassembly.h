@@ -7,12 +7,14 @@
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/types.h>
+#include "proto/flow.h"
 #include "proto/segment.h"
 
 struct pib_bearer;
 struct sk_buff;
 
-#define PIB_FRAMES		8	/* frames of a link being put together at a time */
+/* Frames of a link being put together at a time: one for each flow, and some that stay incomplete. */
+#define PIB_FRAMES		(PIB_FLOW_PORTS + 8)
 #define PIB_FRAME_PAGES		DIV_ROUND_UP(1 << 16, PAGE_SIZE)	/* most pages of a frame */
 
 /**

@@ -9,6 +9,7 @@
 #include "core/net.h"
 #include "core/notify.h"
 #include "fabric/port.h"
+#include "proto/flow.h"
 #include "udp/bearer.h"
 #include "udp/hello.h"
 #include "udp/keys.h"
@@ -60,18 +61,50 @@ static int udp_link_authenticate(const struct pib_udp_link *link, u8 *bytes)
 	return err;
 }
 
+/* Return: true if the peer is to know that what it sends from flows' ports comes in. */
+static bool udp_link_gets_flows(const struct pib_udp_link *link)
+{
+	u64 patience = PIB_FLOW_PATIENCE_MS * PIB_NSEC_PER_MSEC;
+
+	return link->flow_at && ktime_get_ns() < link->flow_at + patience;
+}
+
+static void udp_link_fill(struct pib_udp_link *link, struct pib_hello *h)
+{
+	lockdep_assert_held(&link->lock);
+	pib_bearer_fill_hello(link->bearer, link->port, h);
+	if (link->kind == PIB_UDP_LINK_TRUNK)
+		h->caps |= PIB_CAP_AUTO;
+	if (h->caps & PIB_CAP_FLOWS && udp_link_gets_flows(link))
+		h->caps |= PIB_CAP_FLOWS_COME;
+}
+
 static void udp_link_build(struct pib_udp_link *link, struct outgoing *o)
 {
 	struct pib_hello h = {};
 
-	lockdep_assert_held(&link->lock);
-	pib_bearer_fill_hello(link->bearer, link->port, &h);
-	if (link->kind == PIB_UDP_LINK_TRUNK)
-		h.caps |= PIB_CAP_AUTO;
+	udp_link_fill(link, &h);
 	o->to = link->peer[link->to];
 	o->len = pib_link_build(&link->fsm, &h, ktime_get_ns(), o->bytes);
 	if (udp_link_authenticate(link, o->bytes))
 		o->len = 0;
+}
+
+/* With each keepalive a probe goes to a peer that takes flows: what is in its way may change. */
+static void udp_link_build_probe(struct pib_udp_link *link, struct outgoing *probe)
+{
+	struct pib_hello h = {};
+
+	lockdep_assert_held(&link->lock);
+	if (link->fsm.state != PIB_LINK_UP || !(link->fsm.peer_caps & PIB_CAP_FLOWS))
+		return;
+	udp_link_fill(link, &h);
+	if (!(h.caps & PIB_CAP_FLOWS))
+		return;
+	probe->to = link->peer[link->to];
+	probe->len = pib_link_build_probe(&link->fsm, &h, probe->bytes);
+	if (udp_link_authenticate(link, probe->bytes))
+		probe->len = 0;
 }
 
 static void udp_link_send(struct pib_udp_link *link, const struct outgoing *o)
@@ -119,7 +152,13 @@ static void udp_link_own_losses(struct pib_udp_link *link)
 	link->overruns = overruns;
 }
 
-static void udp_link_tick(struct pib_udp_link *link, struct outgoing *o)
+static void udp_link_send_probe(struct pib_udp_link *link, const struct outgoing *probe)
+{
+	if (probe->len && READ_ONCE(link->bearer->sock->running))
+		pib_udp_sock_send_probe(link->bearer->sock, probe->bytes, probe->len, &probe->to);
+}
+
+static void udp_link_tick(struct pib_udp_link *link, struct outgoing *o, struct outgoing *probe)
 {
 	bool was_up = link->fsm.state == PIB_LINK_UP;
 	u32 todo;
@@ -140,22 +179,25 @@ static void udp_link_tick(struct pib_udp_link *link, struct outgoing *o)
 	if (todo & PIB_LINK_DO_SEND && link->fsm.state == PIB_LINK_IDLE &&
 	    link->peer[!link->to].family)
 		link->to = !link->to;
-	if (todo & PIB_LINK_DO_SEND)
+	if (todo & PIB_LINK_DO_SEND) {
 		udp_link_build(link, o);
+		udp_link_build_probe(link, probe);
+	}
 	udp_link_rearm(link);
 }
 
 void pib_udp_link_timer(struct timer_list *t)
 {
 	struct pib_udp_link *link = container_of(t, struct pib_udp_link, timer);
-	struct outgoing o = {};
+	struct outgoing o = {}, probe = {};
 
 	spin_lock(&link->lock);
 	if (!link->dead)
-		udp_link_tick(link, &o);
+		udp_link_tick(link, &o, &probe);
 	spin_unlock(&link->lock);
 	rcu_read_lock();
 	udp_link_send(link, &o);
+	udp_link_send_probe(link, &probe);
 	rcu_read_unlock();
 }
 
@@ -346,6 +388,35 @@ void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *fr
 	spin_unlock_bh(&link->lock);
 }
 
+static bool udp_link_is_probed(const struct pib_udp_link *link, const struct pib_addr *from,
+			       const struct pib_hello *h, u8 type)
+{
+	lockdep_assert_held(&link->lock);
+	return type == PIB_DG_KEEPALIVE && link->fsm.state == PIB_LINK_UP &&
+	       pib_addr_same_host(&link->peer[pib_addr_slot(from)], from) &&
+	       pib_link_is_present(&link->fsm, h);
+}
+
+/* Note that what comes from flows' ports gets through. The peer is told now, if that is news. */
+static void udp_link_take_probe(struct pib_udp_link *link, const struct pib_addr *from,
+				const struct pib_hello *h, u8 type)
+{
+	struct outgoing o = {};
+	bool fits, news;
+
+	spin_lock_bh(&link->lock);
+	fits = !link->dead && udp_link_is_probed(link, from, h, type);
+	news = fits && !udp_link_gets_flows(link);
+	if (fits)
+		link->flow_at = ktime_get_ns();
+	if (news && pib_link_may_reply(&link->fsm, 0, link->flow_at))
+		udp_link_build(link, &o);
+	spin_unlock_bh(&link->lock);
+	if (!fits)
+		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
+	udp_link_send(link, &o);
+}
+
 void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from, bool may_move,
 			  const struct pib_hello *h, u8 type)
 {
@@ -353,6 +424,10 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 	u64 now = ktime_get_ns();
 	u32 todo;
 
+	if (h->caps & PIB_CAP_FLOW_PROBE) {
+		udp_link_take_probe(link, from, h, type);
+		return;
+	}
 	spin_lock_bh(&link->lock);
 	if (link->dead) {
 		spin_unlock_bh(&link->lock);

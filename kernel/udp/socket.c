@@ -303,7 +303,7 @@ static void send_v4(struct pib_udp_sock *sock, struct sk_buff *skb, const struct
 	skb_set_owner_w(skb, sk);
 	udp_tunnel_xmit_skb(rt, sk, skb, route->v4, to->v4, tos,
 			    hop_limit ?: ip4_dst_hoplimit(&rt->dst), df,
-			    htons(sock->port), to->port, false, false, 0);
+			    route->port, to->port, false, false, 0);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -360,7 +360,7 @@ static void send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct
 	skb_set_owner_w(skb, sk);
 	udp_tunnel6_xmit_skb(route->dst, sk, skb, NULL, &saddr, &daddr, tos,
 			     hop_limit ?: ip6_dst_hoplimit(route->dst), 0,
-			     htons(sock->port), to->port, false, 0);
+			     route->port, to->port, false, 0);
 }
 #else
 static int route_v6(struct pib_udp_sock *sock, const struct pib_addr *to, struct dst_cache *cache,
@@ -388,9 +388,11 @@ int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
 		err = route_v4(sock, to, cache, route);
 	else
 		err = route_v6(sock, to, cache, route);
-	if (!err)
-		route->mtu = min(READ_ONCE(sock->mtu), dst_mtu(route->dst));
-	return err;
+	if (err)
+		return err;
+	route->mtu = min(READ_ONCE(sock->mtu), dst_mtu(route->dst));
+	route->port = htons(sock->port);
+	return 0;
 }
 
 bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes)
@@ -455,8 +457,8 @@ void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const str
 	socket_send(sock, skb, to, route, tos, 0);
 }
 
-void pib_udp_sock_send_control(struct pib_udp_sock *sock, const void *data, u32 len,
-			       const struct pib_addr *to)
+static void send_control(struct pib_udp_sock *sock, const void *data, u32 len,
+			 const struct pib_addr *to, __be16 port)
 {
 	struct pib_udp_route route;
 	struct sk_buff *skb;
@@ -475,7 +477,23 @@ void pib_udp_sock_send_control(struct pib_udp_sock *sock, const void *data, u32 
 	}
 	skb_reserve(skb, PIB_UDP_SOCK_HEADROOM);
 	skb_put_data(skb, data, len);
+	route.port = port;
 	socket_send(sock, skb, to, &route, 0, PIB_HOP_LIMIT);
+}
+
+void pib_udp_sock_send_control(struct pib_udp_sock *sock, const void *data, u32 len,
+			       const struct pib_addr *to)
+{
+	send_control(sock, data, len, to, htons(sock->port));
+}
+
+void pib_udp_sock_send_probe(struct pib_udp_sock *sock, const void *data, u32 len,
+			     const struct pib_addr *to)
+{
+	__be16 port = pib_flow_port(&sock->end[pib_addr_slot(to)].flows, 0);
+
+	if (port)
+		send_control(sock, data, len, to, port);
 }
 
 /* ---- sockets ---- */
@@ -584,6 +602,7 @@ static int socket_open(struct pib_udp_sock *sock, unsigned int i, int family)
 	}
 	socket_tune(end);
 	socket_membership(end, true);
+	pib_flow_ports_open(end);
 	return 0;
 }
 
@@ -595,9 +614,11 @@ static void socket_close(struct pib_udp_sock_end *end)
 	if (!socket)
 		return;
 	rcu_assign_sk_user_data(socket->sk, NULL);
+	pib_flow_ports_mute(end);
 	synchronize_rcu();
 	cancel_work_sync(&end->work);
 	end->socket = NULL;
+	pib_flow_ports_close(end);
 	kernel_sock_shutdown(socket, SHUT_RDWR);
 	sock_release(socket);
 }

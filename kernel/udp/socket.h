@@ -9,6 +9,7 @@
 #include <linux/workqueue.h>
 #include <net/dst_cache.h>
 #include "tracing/fabric.h"
+#include "udp/flow_ports.h"
 
 struct netlink_ext_ack;
 struct pib_net;
@@ -34,6 +35,13 @@ struct pib_addr {
 
 /* Return: true if both are the same address and port; not if both are none. Context: any. */
 bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b);
+/* Return: true if both are of one host, whatever their ports; not if both are none. Context: any. */
+static inline bool pib_addr_same_host(const struct pib_addr *a, const struct pib_addr *b)
+{
+	const struct pib_addr there = { .family = b->family, .port = a->port, .v6 = b->v6 };
+
+	return pib_addr_equal(a, &there);
+}
 
 /* Return: the place of @a in arrays that have IPv4 and IPv6. Context: any. */
 static inline unsigned int pib_addr_slot(const struct pib_addr *a)
@@ -101,6 +109,7 @@ do {										\
  * @lock: held by the CPU that empties the receive queue; softirqs off
  * @overruns: datagrams dropped by the stack that have been traced; under @lock
  * @work: continues when a softirq has used up its budget
+ * @flows: source ports of data
  */
 struct pib_udp_sock_end {
 	struct socket *socket;
@@ -109,6 +118,7 @@ struct pib_udp_sock_end {
 	spinlock_t lock;
 	u32 overruns;
 	struct work_struct work;
+	struct pib_flow_ports flows;
 };
 
 /**
@@ -166,12 +176,14 @@ void pib_udp_sock_put(struct pib_udp_sock *sock);
  * struct pib_udp_route - the way to an address
  * @dst: the stack's route
  * @mtu: bytes of the largest IP packet that is known to go there in one piece
+ * @port: UDP source port: that of the sockets, or for data another one
  * @v4: own address
  * @v6: own address
  */
 struct pib_udp_route {
 	struct dst_entry *dst;
 	u32 mtu;
+	__be16 port;
 	union {
 		__be32 v4;
 		struct in6_addr v6;
@@ -226,6 +238,12 @@ bool pib_udp_socks_in_flight(struct net *net);
  */
 void pib_udp_sock_send_control(struct pib_udp_sock *sock, const void *data, u32 len,
 			       const struct pib_addr *to);
+/*
+ * As pib_udp_sock_send_control(), from a flow's port; if there is none, nothing is sent. Context: as
+ * there.
+ */
+void pib_udp_sock_send_probe(struct pib_udp_sock *sock, const void *data, u32 len,
+			     const struct pib_addr *to);
 
 /* Set @group to the discovery group of @family and the port of @sock. Context: any. */
 void pib_udp_sock_group(const struct pib_udp_sock *sock, int family, struct pib_addr *group);

@@ -16,6 +16,7 @@
 #include "compat/compat.h"
 #include "fabric/port.h"
 #include "proto/dg.h"
+#include "proto/flow.h"
 #include "proto/icrc.h"
 #include "udp/reassembly.h"
 #include "udp/seal.h"
@@ -418,6 +419,18 @@ static u8 burst_tos(const struct pib_udp_link *link, const struct pib_upath *pat
 	return path->ecn && sender_is_told(&b->h) ? tos : tos & ~INET_ECN_MASK;
 }
 
+/* Return: UDP source port of a burst: that of its flow, by which the network may spread flows. */
+static __be16 burst_port(const struct pib_udp_link *link, const struct pib_upath *path,
+			 const struct pib_burst *b)
+{
+	const struct pib_udp_sock *sock = link->bearer->sock;
+	__be16 port = 0;
+
+	if (path->flows && READ_ONCE(link->bearer->flow_ports))
+		port = pib_flow_port(&sock->end[path->to].flows, pib_flow_hash(&b->h));
+	return port ?: htons(sock->port);
+}
+
 /* Send the packets from @i on that go into one super-packet. Return: number of packets. */
 static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct pib_burst *b, u32 i)
 {
@@ -445,6 +458,7 @@ static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct p
 		goto err_free;
 	if (pl.datagrams > 1)
 		skb_set_gso(skb, pl.size, pl.datagrams);
+	route.port = burst_port(link, path, b);
 	pib_udp_sock_send(sock, skb, to, &route, burst_tos(link, path, b));
 	return pl.n;
 

@@ -65,7 +65,7 @@ def head(kind, flags=0, tag=0, link_id=0):
 
 def control(kind, to=0, **fields):
     v = {"fabric": 7, "link_id": 0x51, "session": 0x1122334455667788, "peer_session": 0, "node_guid": 0x0200C0FFEE000001,
-         "port_guid": 0x0200C0FFEE000002, "port": 1, "role": 1, "mtu": 5, "down": 0, "capabilities": 0x53, "keepalive": 500,
+         "port_guid": 0x0200C0FFEE000002, "port": 1, "role": 1, "mtu": 5, "down": 0, "capabilities": 0xD3, "keepalive": 500,
          "width": 2, "sequence": 9, "acknowledged": 4, "speed": 7, "extended_speed": 1, "refusal": 0, "lid": (),
          "description": b"a host", "authentication": bytes(16)}
     v.update(fields)
@@ -345,7 +345,8 @@ LINK = [*layout("version 0 1 f0, type 0 1 0f, flags 1 1, flags.noicrc 1 1 1, fla
 CONTROL = [*layout("fabric 8 4, link_id 12 4, session 16 8, peer_session 24 8, node_guid 32 8, port_guid 40 8, port 48 1, role 49 1,"
                    "mtu 50 1, down 51 1, capabilities 52 4, capabilities.noicrc 52 4 1, capabilities.segment 52 4 2,"
                    "capabilities.keyed 52 4 4, capabilities.standalone 52 4 8, capabilities.auto 52 4 10,"
-                   "capabilities.probe 52 4 20, capabilities.ecn 52 4 40, keepalive 56 2, lids 58 1, width 59 1, sequence 60 4,"
+                   "capabilities.probe 52 4 20, capabilities.ecn 52 4 40, capabilities.flows 52 4 80,"
+                   "keepalive 56 2, lids 58 1, width 59 1, sequence 60 4,"
                    "acknowledged 64 4, speed 68 1, extended_speed 69 1, refusal 70 1")]
 SEGMENTS = [*layout("frame 8 2, index 10 1, total 11 1, size 12 2, first 14 2")]
 PINGS = [*layout("flags.keyed 1 1 1, flags.authentic 1 1 2, flags.served 1 1 4, sequence 4 4, run 8 8, time 16 8, fabric 24 4,"

@@ -16,7 +16,7 @@ import struct
 import sys
 import time
 
-PORT = 18514
+PORT, FLOWS = 18514, 0xC000
 ETH_P_ALL = 3
 VERSION = 2
 ETH_IP, ETH_IPV6, UDP = 0x0800, 0x86DD, 17
@@ -25,7 +25,7 @@ MAC_OFF, NONCE_OFF, CAPS_OFF, CONTROL_LEN = 160, 16, 52, 176
 
 
 class Datagram:
-    """A UDP datagram in an Ethernet frame, or ValueError. @from_any: one of the ports is enough."""
+    """A UDP datagram between pib's hosts in an Ethernet frame, or ValueError. @from_any: one of the ports is enough."""
 
     def __init__(self, frame, from_any=False):
         self.eth, kind = frame[:14], struct.unpack("!H", frame[12:14])[0]
@@ -39,7 +39,7 @@ class Datagram:
             raise ValueError("not UDP")
         at = 14 + len(self.ip)
         ports = struct.unpack("!HH", frame[at : at + 4])
-        if PORT not in ports if from_any else ports != (PORT, PORT):
+        if PORT not in ports if from_any else ports[1] != PORT or PORT != ports[0] < FLOWS:
             raise ValueError("not ours")
         self.payload = frame[at + 8 : at + struct.unpack("!H", frame[at + 4 : at + 6])[0]]
         self.family = kind

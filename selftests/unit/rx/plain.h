@@ -457,7 +457,7 @@ private:
 		auto f = find_frame(l, s);
 
 		if (f == l.frames.end()) {
-			if (l.frames.size() == 8)
+			if (l.frames.size() == 24)
 				evict(l, s, nullptr, s.total > 1, out);
 			l.frames.emplace_back(s, now_);
 			f = l.frames.end() - 1;

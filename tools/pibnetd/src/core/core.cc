@@ -95,7 +95,7 @@ Link *Core::data_link(const Arrival &arrival, const pib_dg &header)
 		stats_.add(PIB_US_RX_UNKNOWN_LINK);
 		return nullptr;
 	}
-	if (found->second->path.remote == arrival.path.remote)
+	if (same_host(found->second->path.remote, arrival.path.remote))
 		return found->second.get();
 	stats_.add(PIB_US_RX_WRONG_ADDR);
 	return nullptr;

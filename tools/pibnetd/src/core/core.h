@@ -130,6 +130,8 @@ private:
 	void drop_link(Link &link, std::uint64_t now);
 	bool may_move(const Link &link, const Arrival &arrival, const pib_hello &h) const;
 	bool knows(Link &link, const Arrival &arrival, const pib_hello &h);
+	void take_probe(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
+			std::uint64_t now);
 	void link_control(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
 			  std::uint64_t now);
 	void stranger(Link &link, const Path &path, std::uint64_t now);

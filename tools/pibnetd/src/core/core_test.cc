@@ -200,7 +200,7 @@ TEST_F(Fabric, FramesArePutTogetherAndALostSegmentCostsItsPacketsOnly)
 	segments.erase(segments.begin() + 3);
 	for (const Bytes &one : segments)
 		w.deliver(a.at, one);
-	for (std::uint16_t f = 3; f < 11; f++)
+	for (std::uint16_t f = 3; f < 3 + Frames::kPlaces; f++)
 		w.deliver(a.at, cut(a, packets, f)[0]);
 	w.carry();
 	ASSERT_EQ(b.packets.size(), 4u);
@@ -370,6 +370,63 @@ TEST_F(Fabric, GarbageIsCountedByItsReason)
 	EXPECT_TRUE(b.packets.empty());
 	w.run(3000);
 	EXPECT_EQ(w.port_of(a)->p.state, PIB_PORT_ACTIVE);
+}
+
+TEST_F(Fabric, DataMayComeFromAnyPortOfThePeer)
+{
+	start();
+	join();
+	EXPECT_TRUE(a.fsm.peer_caps & PIB_CAP_FLOWS);
+	Address flow = a.at;
+	flow.port = 50000;
+	w.deliver(flow, a.data(make_packet({.slid = 2, .dlid = 3})));
+	w.carry();
+	EXPECT_EQ(b.packets.size(), 1u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 0u);
+}
+
+// A firewall or a NAT may let nothing but the links' own port through, and may change its mind.
+TEST_F(Fabric, APeerIsToldWhetherItsFlowsComeIn)
+{
+	start();
+	join();
+	Address flow = a.at;
+	flow.port = 50000;
+	const auto told = [&] { return (a.fsm.peer_caps & PIB_CAP_FLOWS_COME) != 0; };
+	w.run(PIB_KEEPALIVE_MS);
+	EXPECT_FALSE(told());
+	w.deliver(flow, a.probe());
+	w.carry();
+	EXPECT_TRUE(told()) << "at once";
+	EXPECT_EQ(w.port_of(a)->link->path.remote, a.at);
+	EXPECT_FALSE(b.fsm.peer_caps & PIB_CAP_FLOWS_COME);
+	w.run(PIB_FLOW_PATIENCE_MS / 2);
+	w.deliver(flow, a.probe());
+	w.run(PIB_FLOW_PATIENCE_MS - PIB_KEEPALIVE_MS);
+	EXPECT_TRUE(told());
+	w.run(2 * PIB_KEEPALIVE_MS);
+	EXPECT_FALSE(told()) << "none has come for long";
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 0u);
+}
+
+TEST_F(Fabric, AProbeThatIsNotThePeersCountsForNothing)
+{
+	start();
+	join();
+	Address flow = a.at;
+	flow.port = 50000;
+	w.deliver(address(9), a.probe());
+	a.fsm.nonce++;
+	const Bytes earlier = a.probe();
+	a.fsm.nonce--;
+	w.deliver(flow, earlier);
+	Bytes hello = a.probe();
+	hello[0] = PIB_DG_VERSION << 4 | PIB_DG_HELLO;
+	w.deliver(flow, hello);
+	w.run(2 * PIB_KEEPALIVE_MS);
+	EXPECT_FALSE(a.fsm.peer_caps & PIB_CAP_FLOWS_COME);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 3u);
+	EXPECT_EQ(w.port_of(a)->link->path.remote, a.at);
 }
 
 TEST_F(Fabric, PacketsOfAnEarlierSessionAreDropped)

@@ -183,6 +183,15 @@ std::optional<Bytes> Peer::tick(std::uint64_t now)
 	return build(now);
 }
 
+Bytes Peer::probe() const
+{
+	Bytes bytes(PIB_HELLO_WIRE_LEN);
+	pib_hello h = say();
+	pib_link_build_probe(&fsm, &h, bytes.data());
+	auth_seal(key, bytes);
+	return bytes;
+}
+
 Bytes Peer::goodbye(std::uint64_t now)
 {
 	pib_link_bye(&fsm);

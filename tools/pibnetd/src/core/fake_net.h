@@ -78,6 +78,8 @@ public:
 	pib_hello say() const;
 	/// A control datagram of the peer's state machine, if it wants to send one now.
 	std::optional<Bytes> tick(std::uint64_t now);
+	/// A probe of flows' ports, in the present session.
+	Bytes probe() const;
 	/// A control datagram by which the peer ends its session.
 	Bytes goodbye(std::uint64_t now);
 	/// Takes in what the daemon sent.

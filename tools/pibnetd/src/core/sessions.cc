@@ -73,7 +73,7 @@ void Core::fill_hello(const Port &port, pib_hello &h) const
 	h.port_guid = port.p.guid;
 	h.port_num = port.p.num;
 	h.role = PIB_ROLE_SWITCH;
-	h.caps = PIB_CAP_SEGMENTS | PIB_CAP_ECN |
+	h.caps = PIB_CAP_SEGMENTS | PIB_CAP_ECN | PIB_CAP_FLOWS |
 		 (port.owner->config.key.empty() ? 0u : std::uint32_t{PIB_CAP_KEYED});
 	h.mtu_cap = port.p.mtu_cap;
 	h.width_en = port.p.width_en;
@@ -89,6 +89,8 @@ void Core::say(Link &link, std::uint64_t now)
 	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> bytes;
 	pib_hello h{};
 	fill_hello(*link.port, h);
+	if (link.gets_flows(now))
+		h.caps |= PIB_CAP_FLOWS_COME;
 	pib_link_build(&link.fsm, &h, now, bytes.data());
 	// The first key is the session's, since a change of the key begins a new session.
 	auth_seal(link.port->owner->config.key, bytes);
@@ -450,9 +452,28 @@ bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
 	return true;
 }
 
+/// Notes that what comes from flows' ports gets through. The peer is told now, if that is news.
+void Core::take_probe(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
+		      std::uint64_t now)
+{
+	if (type != PIB_DG_KEEPALIVE || !link.established() ||
+	    !same_host(link.path.remote, path.remote) || !pib_link_is_present(&link.fsm, &h)) {
+		stats_.add(PIB_US_RX_WRONG_ADDR);
+		return;
+	}
+	const bool news = !link.gets_flows(now);
+	link.flow_at = now;
+	if (news && pib_link_may_reply(&link.fsm, 0, now))
+		say(link, now);
+}
+
 void Core::link_control(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
 			std::uint64_t now)
 {
+	if (h.caps & PIB_CAP_FLOW_PROBE) {
+		take_probe(link, arrival.path, h, type, now);
+		return;
+	}
 	if (!knows(link, arrival, h)) {
 		stats_.add(PIB_US_RX_WRONG_ADDR);
 		return;

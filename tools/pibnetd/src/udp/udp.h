@@ -25,7 +25,7 @@ public:
 	/// Opens a socket; its number is that of Path::socket.
 	Result<unsigned> open(const Address &listen);
 	/// Opens one with the number and at the address of another Udp's. They share what comes:
-	/// what one peer sends comes to one of them.
+	/// what one address and port sends comes to one of them.
 	Status join(unsigned socket, const Address &listen, const Udp &with);
 	/// Nothing, if the socket was never opened here: a thread may have had none to spare.
 	void close(unsigned socket)

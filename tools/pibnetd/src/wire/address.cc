@@ -12,6 +12,12 @@
 
 namespace pib::netd {
 
+bool same_host(const Address &a, Address b)
+{
+	b.port = a.port;
+	return a == b;
+}
+
 Result<Address> parse_address(std::string_view word, std::uint16_t default_port)
 {
 	const auto endpoint = model::parse_endpoint(word);

@@ -27,6 +27,9 @@ struct Address {
 	bool operator==(const Address &) const = default;
 };
 
+/// True if both are of one host, whatever their ports.
+bool same_host(const Address &a, Address b);
+
 /// The host of an address, whatever its port.
 struct Host {
 	int family = 0;

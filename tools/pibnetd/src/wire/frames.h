@@ -51,7 +51,7 @@ struct FrameMemory {
 class Frames {
 public:
 	/// Of one link: frames, and bytes of them; bytes of all links beyond one frame of each.
-	static constexpr std::size_t kPlaces = 8;
+	static constexpr std::size_t kPlaces = PIB_FLOW_PORTS + 8;
 	static constexpr std::size_t kOfLink = kPlaces * 0xFFFF;
 	static constexpr std::size_t kOfAll = 4 << 20;
 

@@ -11,6 +11,7 @@ extern "C" {
 #include "kernel/proto/cc.h"
 #include "kernel/proto/cookie.h"
 #include "kernel/proto/fault.h"
+#include "kernel/proto/flow.h"
 #include "kernel/proto/hdrs.h"
 #include "kernel/proto/hello.h"
 #include "kernel/proto/icrc.h"

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Flows of a link: packets whose order counts share a UDP source port; the ports are few. */
+#ifndef PIB_PROTO_FLOW_H
+#define PIB_PROTO_FLOW_H
+
+#include "env.h"
+#include "hdrs.h"
+
+/* Source ports of flows are sought from here on: the dynamic ones (RFC 6335). */
+#define PIB_FLOW_PORT_MIN	0xC000
+#define PIB_FLOW_PORTS		16
+/* A peer that has had no probe (PIB_CAP_FLOW_PROBE) from such a port for so long says so. */
+#define PIB_FLOW_PATIENCE_MS	2500
+
+/*
+ * Return: a number that is the same for all packets from one QP to another, and spread over 32 bits
+ * for others. Context: any.
+ */
+u32 pib_flow_hash(const struct pib_hdrs *h);
+
+#endif
