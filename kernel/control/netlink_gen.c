@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 eebb819f31e6d3811542df083f10dbb8f33a1881274ee49fd3125b52ac3c345f */
+/*	sha256 f399ef50997d1ffe74ad5de28dd48c3a9eafbbdff0952e122c375cf0876c8fa2 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -174,7 +174,7 @@ const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1] = {
 	[PIB_P_NETDEV] = { .type = NLA_NUL_STRING, },
 };
 
-const struct nla_policy pib_udp_link_nl_policy[PIB_UL_BY_SECOND_KEY + 1] = {
+const struct nla_policy pib_udp_link_nl_policy[PIB_UL_BY_FLOW + 1] = {
 	[PIB_UL_NETDEV] = { .type = NLA_NUL_STRING, .len = 15, },
 	[PIB_UL_PEER] = NLA_POLICY_NESTED(pib_endpoint_nl_policy),
 	[PIB_UL_LOCAL_ID] = { .type = NLA_U32, },
@@ -187,10 +187,11 @@ const struct nla_policy pib_udp_link_nl_policy[PIB_UL_BY_SECOND_KEY + 1] = {
 	[PIB_UL_RESTARTS] = { .type = NLA_U32, },
 	[PIB_UL_REFUSAL] = { .type = NLA_NUL_STRING, },
 	[PIB_UL_BY_SECOND_KEY] = { .type = NLA_FLAG, },
+	[PIB_UL_BY_FLOW] = { .type = NLA_FLAG, },
 };
 
 /* PIB_CMD_HCA_NEW - do */
-static const struct nla_policy pib_hca_new_nl_policy[PIB_A_DSCP + 1] = {
+static const struct nla_policy pib_hca_new_nl_policy[PIB_A_FLOW_PORTS + 1] = {
 	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[PIB_A_NETDEV] = { .type = NLA_NUL_STRING, .len = 15, },
 	[PIB_A_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
@@ -204,6 +205,7 @@ static const struct nla_policy pib_hca_new_nl_policy[PIB_A_DSCP + 1] = {
 	[PIB_A_ACCEPT] = NLA_POLICY_MAX(NLA_U8, 3),
 	[PIB_A_ECN] = NLA_POLICY_MAX(NLA_U8, 1),
 	[PIB_A_DSCP] = NLA_POLICY_EXACT_LEN(16),
+	[PIB_A_FLOW_PORTS] = NLA_POLICY_MAX(NLA_U8, 1),
 	[PIB_A_NODE_GUID] = { .type = NLA_U64, },
 	[PIB_A_DESCRIPTION] = { .type = NLA_NUL_STRING, .len = 63, },
 	[PIB_A_PORT] = NLA_POLICY_NESTED(pib_port_nl_policy),
@@ -289,7 +291,7 @@ static const struct nla_policy pib_inject_del_nl_policy[PIB_A_INJECT + 1] = {
 };
 
 /* PIB_CMD_HCA_SET - do */
-static const struct nla_policy pib_hca_set_nl_policy[PIB_A_DSCP + 1] = {
+static const struct nla_policy pib_hca_set_nl_policy[PIB_A_FLOW_PORTS + 1] = {
 	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[PIB_A_KEY] = { .type = NLA_BINARY, },
 	[PIB_A_SECOND_KEY] = { .type = NLA_BINARY, },
@@ -300,6 +302,7 @@ static const struct nla_policy pib_hca_set_nl_policy[PIB_A_DSCP + 1] = {
 	[PIB_A_ACCEPT] = NLA_POLICY_MAX(NLA_U8, 3),
 	[PIB_A_ECN] = NLA_POLICY_MAX(NLA_U8, 1),
 	[PIB_A_DSCP] = NLA_POLICY_EXACT_LEN(16),
+	[PIB_A_FLOW_PORTS] = NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 /* Ops table for pib */
@@ -308,7 +311,7 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 		.cmd		= PIB_CMD_HCA_NEW,
 		.doit		= pib_nl_hca_new_doit,
 		.policy		= pib_hca_new_nl_policy,
-		.maxattr	= PIB_A_DSCP,
+		.maxattr	= PIB_A_FLOW_PORTS,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -422,7 +425,7 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 		.cmd		= PIB_CMD_HCA_SET,
 		.doit		= pib_nl_hca_set_doit,
 		.policy		= pib_hca_set_nl_policy,
-		.maxattr	= PIB_A_DSCP,
+		.maxattr	= PIB_A_FLOW_PORTS,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

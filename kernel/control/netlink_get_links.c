@@ -8,6 +8,7 @@
 #include "fabric/impair.h"
 #include "hca/hca.h"
 #include "udp/link.h"
+#include "udp/path.h"
 #include "udp/session.h"
 
 static int put_end(struct sk_buff *skb, int attr, const struct pib_kport *port)
@@ -60,7 +61,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	struct pib_link_fsm fsm;
 	struct pib_addr peer;
 	const char *refusal;
-	bool second_key;
+	bool second_key, by_flow;
 
 	if (!nest)
 		return -EMSGSIZE;
@@ -69,6 +70,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	peer = link->peer[link->to];
 	refusal = pib_udp_link_refusal(link);
 	second_key = pib_udp_link_by_second_key(link);
+	by_flow = pib_udp_link_by_flow(link);
 	spin_unlock_bh(&link->lock);
 
 	if (pib_nl_put_netdev(skb, PIB_UL_NETDEV, sock->pn->net, sock->ifindex) ||
@@ -77,6 +79,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_LINK_UP) ||
 	    nla_put_u32(skb, PIB_UL_RESTARTS, fsm.restarts) ||
 	    (second_key && nla_put_flag(skb, PIB_UL_BY_SECOND_KEY)) ||
+	    (by_flow && nla_put_flag(skb, PIB_UL_BY_FLOW)) ||
 	    (refusal && nla_put_string(skb, PIB_UL_REFUSAL, refusal)) ||
 	    put_peer(skb, &fsm))
 		return -EMSGSIZE;
@@ -272,6 +275,7 @@ static int put_uplink(struct pib_nl_answer *a, struct pib_bearer *bearer)
 		 nla_put_u8(a->skb, PIB_A_ACCEPT, READ_ONCE(bearer->accept)) ||
 		 nla_put_u8(a->skb, PIB_A_ECN, pib_bearer_has_ecn(bearer)) ||
 		 put_dscp(a->skb, bearer) ||
+		 nla_put_u8(a->skb, PIB_A_FLOW_PORTS, READ_ONCE(bearer->flow_ports)) ||
 		 put_stats(a->skb, bearer->sock);
 	return pib_nl_answer_end(a, hdr, !failed);
 }

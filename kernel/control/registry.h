@@ -104,7 +104,7 @@ struct pib_hca_cfg {
  * @keys_given: change the keys as @keys says; else they stay
  * @accept_given: change @accept; else it stays
  * @accept: which peers get a port: enum pib_hello_accept
- * @tos: DSCP and ECN of data
+ * @tos: DSCP, ECN and source ports of data
  * @keys: the keys
  */
 struct pib_bearer_req {

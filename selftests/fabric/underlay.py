@@ -47,6 +47,7 @@ def look(packet):
 def main():
     netdev, ready, stop = sys.argv[1:]
     sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(3))
+    sniffer.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE: super-packets come faster than they are read
     sniffer.bind((netdev, 0))
     sniffer.settimeout(0.1)
     seen = {kind: {4: Seen(), 6: Seen()} for kind in ("data", "control")}

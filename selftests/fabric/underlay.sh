@@ -172,7 +172,7 @@ check "a route by the source" by_source
 narrow v4 10.79.0.2 10.77.0.1 "by the source"
 ip -n h1 rule del from 10.77.0.1 lookup 100
 locked
-refuse "an HCA beside it that wants otherwise" "marks its data otherwise" h 1 pibctl add pib5 netdev eth0 ecn on
+refuse "an HCA beside it that wants otherwise" "sends its data otherwise" h 1 pibctl add pib5 netdev eth0 ecn on
 check "deleted" gone
 over v6 fd79::2
 classes v6

@@ -113,6 +113,8 @@ struct UdpLink {
 	std::optional<std::string> refusal;
 	/// The peer speaks by the second key of the fabric.
 	bool second_key = false;
+	/// Data to the peer has UDP source ports by flow.
+	bool flows = false;
 };
 
 /// Fate of the packets to one end of a bad cable.
@@ -165,6 +167,8 @@ struct Uplink {
 	std::optional<bool> ecn;
 	/// Of the data of each service level.
 	std::optional<DscpTable> dscp;
+	/// Flows have UDP source ports of their own.
+	std::optional<bool> flow_ports;
 	Counters counters;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 eebb819f31e6d3811542df083f10dbb8f33a1881274ee49fd3125b52ac3c345f */
+/*	sha256 f399ef50997d1ffe74ad5de28dd48c3a9eafbbdff0952e122c375cf0876c8fa2 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -285,6 +285,7 @@ enum pib_attr {
 	PIB_A_OLD_NAME,
 	PIB_A_ECN,
 	PIB_A_DSCP,
+	PIB_A_FLOW_PORTS,
 
 	__PIB_A_MAX,
 	PIB_A_MAX = (__PIB_A_MAX - 1)
@@ -492,6 +493,7 @@ enum pib_ul_attr {
 	PIB_UL_RESTARTS,
 	PIB_UL_REFUSAL,
 	PIB_UL_BY_SECOND_KEY,
+	PIB_UL_BY_FLOW,
 
 	__PIB_UL_MAX,
 	PIB_UL_MAX = (__PIB_UL_MAX - 1)

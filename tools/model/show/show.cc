@@ -260,6 +260,7 @@ void show_session(Output &out, const UdpLink &udp)
 	out.field("up", udp.up);
 	show_text(out, "refusal", udp.refusal);
 	show_flag(out, "second_key", udp.second_key);
+	show_flag(out, "flows", udp.flows);
 	out.line_break();
 	show_guid(out, "peer_node_guid", udp.peer_node_guid);
 	show_number(out, "peer_port", udp.peer_port);
@@ -333,6 +334,8 @@ void show_uplink(Output &out, const Uplink &uplink)
 		show_flag(out, "ecn", *uplink.ecn);
 	if (uplink.dscp)
 		out.field("dscp", format_dscp(*uplink.dscp));
+	if (uplink.flow_ports)
+		show_flag(out, "flow_ports", *uplink.flow_ports);
 	show_counter_group(out, uplink.counters);
 	out.end_item();
 }

@@ -135,16 +135,28 @@ Status read_accept(const Arguments &arguments, R &request)
 	return success();
 }
 
-template <typename R>
-Status read_ecn(const Arguments &arguments, R &request)
+/// Reads a keyword that is on or off.
+Status read_switch(const Arguments &arguments, const char *keyword, std::optional<bool> &on)
 {
-	const auto word = arguments.maybe("ecn");
+	const auto word = arguments.maybe(keyword);
 	if (!word)
 		return success();
 	if (*word != "on" && *word != "off")
-		return usage_error(fmt::format("'ecn' is on or off, not '{}'", *word));
-	request.ecn = *word == "on";
+		return usage_error(fmt::format("'{}' is on or off, not '{}'", keyword, *word));
+	on = *word == "on";
 	return success();
+}
+
+template <typename R>
+Status read_ecn(const Arguments &arguments, R &request)
+{
+	return read_switch(arguments, "ecn", request.ecn);
+}
+
+template <typename R>
+Status read_flow_ports(const Arguments &arguments, R &request)
+{
+	return read_switch(arguments, "flow-ports", request.flow_ports);
 }
 
 template <typename R>
@@ -176,9 +188,9 @@ void note_trouble(const Context &context, const HcaRequest &hca)
 Status add(const Context &context, const Arguments &arguments)
 {
 	HcaRequest hca;
-	for (const auto read :
-	     {read_name, read_netdev, read_peers, read_numbers, read_keys, read_hca_behavior,
-	      read_accept<HcaRequest>, read_ecn<HcaRequest>, read_dscp<HcaRequest>})
+	for (const auto read : {read_name, read_netdev, read_peers, read_numbers, read_keys,
+				read_hca_behavior, read_accept<HcaRequest>, read_ecn<HcaRequest>,
+				read_dscp<HcaRequest>, read_flow_ports<HcaRequest>})
 		if (auto done = read(arguments, hca); !done)
 			return done;
 	hca.standalone = arguments.has("standalone");
@@ -190,8 +202,8 @@ Status add(const Context &context, const Arguments &arguments)
 
 Status set_behavior(const Context &context, const Arguments &arguments, const std::string &name)
 {
-	for (const char *word :
-	     {"key-file", "second-key-file", "no-second-key", "force", "accept", "ecn", "dscp"})
+	for (const char *word : {"key-file", "second-key-file", "no-second-key", "force", "accept",
+				 "ecn", "dscp", "flow-ports"})
 		if (arguments.has(word))
 			return usage_error(
 				fmt::format("'behavior' and '{}' exclude each other", word));
@@ -226,10 +238,13 @@ Status set(const Context &context, const Arguments &arguments)
 		return read;
 	if (auto read = read_dscp(arguments, keys); !read)
 		return read;
+	if (auto read = read_flow_ports(arguments, keys); !read)
+		return read;
 	if (!keys.key && !keys.second_key && !keys.no_second_key && !keys.accept && !keys.ecn &&
-	    !keys.dscp)
+	    !keys.dscp && !keys.flow_ports)
 		return usage_error("nothing is to change: give 'key-file', 'second-key-file', "
-				   "'no-second-key', 'accept', 'ecn', 'dscp' or 'behavior'");
+				   "'no-second-key', 'accept', 'ecn', 'dscp', 'flow-ports' or "
+				   "'behavior'");
 	return context.client.set_keys(keys);
 }
 
@@ -268,7 +283,9 @@ const Command kCommands[] = {
 	  {"accept", "WHO",
 	   "who gets a port that says hello: nobody, peers, link or anybody (the default)"},
 	  {"ecn", "on|off", "the network may mark its data instead of dropping it; off by default"},
-	  {"dscp", "LIST", "DSCP of its data by service level, as 3=46,4=34; 0 by default"}},
+	  {"dscp", "LIST", "DSCP of its data by service level, as 3=46,4=34; 0 by default"},
+	  {"flow-ports", "on|off",
+	   "UDP source ports tell the data of queue pairs apart; on by default"}},
 	 {{"pibctl add pib0 netdev eth0", "the usual form, on each host"},
 	  {"pibctl add pib0 netdev eth0 standalone", "a first look, without subnet manager"},
 	  {"pibctl add pib0 netdev eth0 peer 192.0.2.7", "a cable to one host or to a pibnetd"},
@@ -290,7 +307,7 @@ const Command kCommands[] = {
 	 "one of its ends changes its key. A key by which the peer of a link speaks is not dropped\n"
 	 "but by force. Whether all others accept the new key is not known here: see that they do.\n"
 	 "'accept' says who gets a port of the host switch that says hello from now on. Links that\n"
-	 "are there stay. 'ecn' and 'dscp' say how data leaves from now on.",
+	 "are there stay. 'ecn', 'dscp' and 'flow-ports' say how data leaves from now on.",
 	 {{"NAME", "name of an HCA"}},
 	 {{"key-file", "FILE", "the key: the second one of before, which takes its place"},
 	  {"second-key-file", "FILE", "another key by which hosts may join, 16 to 64 bytes"},
@@ -302,7 +319,9 @@ const Command kCommands[] = {
 	   "nobody, peers (who are named by 'peer'), link (and who is on it) or anybody"},
 	  {"ecn", "on|off", "the network may mark data on the netdev where a queue fills"},
 	  {"dscp", "LIST",
-	   "service levels with the DSCP of their data, as 3=46,4=34, the others 0; 'none'"}},
+	   "service levels with the DSCP of their data, as 3=46,4=34, the others 0; 'none'"},
+	  {"flow-ports", "on|off",
+	   "UDP source ports tell the data of queue pairs apart, that of peers, too"}},
 	 {{"pibctl set pib0 behavior srq-any-order,reuse-qpn seed 7", "two behaviors"},
 	  {"pibctl set pib0 behavior random seed 7", "some; 'pibctl show pib0' tells which"},
 	  {"pibctl set pib0 behavior none", "as it was"},

@@ -195,6 +195,7 @@ std::optional<UdpLink> decode_udp_link(const std::optional<Attributes> &attribut
 	link.restarts = attributes->number<std::uint32_t>(PIB_UL_RESTARTS);
 	link.refusal = attributes->text(PIB_UL_REFUSAL);
 	link.second_key = attributes->has(PIB_UL_BY_SECOND_KEY);
+	link.flows = attributes->has(PIB_UL_BY_FLOW);
 	return link;
 }
 
@@ -286,6 +287,8 @@ Result<Uplink> decode_uplink(const Attributes &attributes)
 	if (const auto ecn = attributes.number<std::uint8_t>(PIB_A_ECN))
 		uplink.ecn = *ecn != 0;
 	uplink.dscp = decode_dscp(attributes.find(PIB_A_DSCP));
+	if (const auto flow_ports = attributes.number<std::uint8_t>(PIB_A_FLOW_PORTS))
+		uplink.flow_ports = *flow_ports != 0;
 	uplink.counters = decode_counters(attributes.nest(PIB_A_STATS), uplink_counter_names());
 	return uplink;
 }

@@ -166,6 +166,7 @@ TEST(Decode, Links)
 	EXPECT_EQ(udp.peer->port, 18514);
 	EXPECT_EQ(udp.restarts, 1U);
 	EXPECT_FALSE(udp.second_key);
+	EXPECT_FALSE(udp.flows);
 }
 
 TEST(Decode, Uplinks)
@@ -184,23 +185,28 @@ TEST(Decode, HowManyKeysAndWhoUsesTheSecond)
 					      fake::u8(PIB_A_ACCEPT, PIB_ACCEPT_LINK)})}));
 	ASSERT_TRUE(uplinks);
 	EXPECT_FALSE(uplinks->front().ecn);
+	EXPECT_FALSE(uplinks->front().flow_ports);
 	EXPECT_EQ(uplinks->front().accept, PIB_ACCEPT_LINK);
 	EXPECT_EQ(uplinks->front().keys, 2U);
 	const auto links = decode_links(
 		answers({join({fake::nest(PIB_A_LINK_A, {fake::text(PIB_END_NODE, "eth0"),
 							 fake::u32(PIB_END_PORT, 2)}),
-			       fake::nest(PIB_A_UDP_LINK, {fake::flag(PIB_UL_BY_SECOND_KEY)})})}));
+			       fake::nest(PIB_A_UDP_LINK, {fake::flag(PIB_UL_BY_SECOND_KEY),
+							   fake::flag(PIB_UL_BY_FLOW)})})}));
 	ASSERT_TRUE(links);
 	EXPECT_TRUE(links->front().udp->second_key);
+	EXPECT_TRUE(links->front().udp->flows);
 }
 
 TEST(Decode, WhatDataSaysToTheNetwork)
 {
-	const auto uplinks = decode_uplinks(answers({join(
-		{fake::uplink_answer(), fake::u8(PIB_A_ECN, 1),
-		 fake::binary(PIB_A_DSCP, {0, 46, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})})}));
+	const auto uplinks = decode_uplinks(answers(
+		{join({fake::uplink_answer(), fake::u8(PIB_A_ECN, 1),
+		       fake::binary(PIB_A_DSCP, {0, 46, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
+		       fake::u8(PIB_A_FLOW_PORTS, 0)})}));
 	ASSERT_TRUE(uplinks);
 	EXPECT_EQ(uplinks->front().ecn, true);
+	EXPECT_EQ(uplinks->front().flow_ports, false);
 	EXPECT_EQ(uplinks->front().dscp, (DscpTable{0, 46}));
 }
 

@@ -140,11 +140,17 @@ TEST(Encode, WhatDataSaysToTheNetwork)
 		  join({fake::text(PIB_A_HCA_NAME, "pib0"),
 			fake::binary(PIB_A_DSCP,
 				     {0, 46, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})}));
+	hca.dscp.reset();
+	hca.flow_ports = false;
+	EXPECT_EQ(attributes_of(encode_add_hca(hca)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::u8(PIB_A_FLOW_PORTS, 0)}));
 	KeysRequest set;
 	set.hca = "pib0";
 	set.ecn = false;
+	set.flow_ports = true;
 	EXPECT_EQ(attributes_of(encode_set_keys(set)),
-		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::u8(PIB_A_ECN, 0)}));
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::u8(PIB_A_ECN, 0),
+			fake::u8(PIB_A_FLOW_PORTS, 1)}));
 }
 
 TEST(Encode, AddSwitch)

@@ -40,6 +40,8 @@ struct HcaRequest {
 	std::optional<bool> ecn;
 	/// Of the data of each service level.
 	std::optional<DscpTable> dscp;
+	/// Flows have UDP source ports of their own.
+	std::optional<bool> flow_ports;
 };
 
 /// Request of "pibctl set NAME behavior": all behaviors that the HCA shall have.
@@ -63,6 +65,8 @@ struct KeysRequest {
 	std::optional<bool> ecn;
 	/// Of the data of each service level.
 	std::optional<DscpTable> dscp;
+	/// Flows have UDP source ports of their own.
+	std::optional<bool> flow_ports;
 };
 
 /// Request of "pibctl switch add".
