@@ -122,7 +122,7 @@ static void node_phys_changes(struct pib_node_dev *nd)
 
 		spin_lock_irq(&nd->lock);
 		events = port->p.events;
-		port->p.events = 0;
+		WRITE_ONCE(port->p.events, 0);
 		spin_unlock_irq(&nd->lock);
 		if (events & PIB_EV_PHYS_CHANGE)
 			pib_kport_phys_changed(port);
@@ -138,7 +138,7 @@ static void node_work(struct work_struct *work)
 	spin_lock_irq(&nd->lock);
 	pib_node_timer(&nd->node, ktime_get_ns());
 	if (is_switch)
-		nd->node.events = 0;
+		WRITE_ONCE(nd->node.events, 0);
 	spin_unlock_irq(&nd->lock);
 
 	if (is_switch)

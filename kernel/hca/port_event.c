@@ -27,7 +27,7 @@ static u32 take_events(struct pib_hca *hca, u32 *events)
 
 	spin_lock_irqsave(&hca->nd.lock, flags);
 	ev = *events;
-	*events = 0;
+	WRITE_ONCE(*events, 0);
 	spin_unlock_irqrestore(&hca->nd.lock, flags);
 	return ev;
 }

@@ -457,8 +457,8 @@ u32 pib_cc_marks(struct pib_port *p, u32 queued, u32 bytes, u32 npkts)
 	/* Uniformly from a queue that is nearly full (1) to one that is nearly empty (15). */
 	if (!m.threshold || queued < (16u - m.threshold) * 16 || bytes < m.packet_size * 64u)
 		return 0;
-	eligible = p->cc_sw.unmarked + npkts;
-	p->cc_sw.unmarked = eligible % (m.rate + 1u);
+	eligible = READ_ONCE(p->cc_sw.unmarked) + npkts;
+	WRITE_ONCE(p->cc_sw.unmarked, eligible % (m.rate + 1u));
 	return eligible / (m.rate + 1u);
 }
 

@@ -141,9 +141,9 @@ void pib_port_set_link_caps(struct pib_port *p, u8 width_sup, u8 speed_sup, u8 e
 	p->speed_en = p->speed_sup;
 	p->ext_speed_sup = ext_speed_sup & 0x1F;
 	p->ext_speed_en = p->ext_speed_sup;
-	p->width_act = best_width(p->width_sup);
-	p->speed_act = 1;
-	p->ext_speed_act = 0;
+	WRITE_ONCE(p->width_act, best_width(p->width_sup));
+	WRITE_ONCE(p->speed_act, 1);
+	WRITE_ONCE(p->ext_speed_act, 0);
 	cap_mask2_update(p);
 }
 
@@ -219,9 +219,9 @@ static bool port_negotiate(struct pib_port *p)
 
 	if (!width || !(speed || ext))
 		return false;
-	p->width_act = width;
-	p->speed_act = speed;
-	p->ext_speed_act = ext;
+	WRITE_ONCE(p->width_act, width);
+	WRITE_ONCE(p->speed_act, speed);
+	WRITE_ONCE(p->ext_speed_act, ext);
 	return true;
 }
 
@@ -231,8 +231,8 @@ void pib_port_link_up(struct pib_port *p, u8 far_mtu_cap)
 	p->far_mtu_cap = far_mtu_cap ? far_mtu_cap : p->mtu_cap;
 	if (p->phys == PIB_PHYS_DISABLED || p->phys == PIB_PHYS_LINKUP || !port_negotiate(p))
 		return;
-	p->phys = PIB_PHYS_LINKUP;
-	p->nbr_mtu = p->far_mtu_cap < p->mtu_cap ? p->far_mtu_cap : p->mtu_cap;
+	WRITE_ONCE(p->phys, PIB_PHYS_LINKUP);
+	WRITE_ONCE(p->nbr_mtu, p->far_mtu_cap < p->mtu_cap ? p->far_mtu_cap : p->mtu_cap);
 	WRITE_ONCE(p->state, PIB_PORT_INIT);
 	switch_changed(p);
 }
@@ -240,8 +240,8 @@ void pib_port_link_up(struct pib_port *p, u8 far_mtu_cap)
 void pib_port_set_down(struct pib_port *p, u8 phys)
 {
 	if (p->state == PIB_PORT_ACTIVE)
-		p->events |= PIB_EV_PORT_ERR;
-	p->phys = phys;
+		pib_events_add(&p->events, PIB_EV_PORT_ERR);
+	WRITE_ONCE(p->phys, phys);
 	WRITE_ONCE(p->state, PIB_PORT_DOWN);
 }
 
@@ -265,17 +265,17 @@ void pib_port_armed_data(struct pib_port *p)
 	if (p->state != PIB_PORT_ARMED)
 		return;
 	WRITE_ONCE(p->state, PIB_PORT_ACTIVE);
-	p->events |= PIB_EV_PORT_ACTIVE;
+	pib_events_add(&p->events, PIB_EV_PORT_ACTIVE);
 }
 
 void pib_port_set_standalone(struct pib_port *p, u16 lid)
 {
-	p->lid = lid;
-	p->events |= PIB_EV_LID_CHANGE;
+	WRITE_ONCE(p->lid, lid);
+	pib_events_add(&p->events, PIB_EV_LID_CHANGE);
 	if (p->state != PIB_PORT_INIT && p->state != PIB_PORT_ARMED)
 		return;
 	WRITE_ONCE(p->state, PIB_PORT_ACTIVE);
-	p->events |= PIB_EV_PORT_ACTIVE;
+	pib_events_add(&p->events, PIB_EV_PORT_ACTIVE);
 }
 
 /* Trap 144 (13.4.8.2): LID, OtherLocalChanges, CapabilityMask, change flags, CapabilityMask2. */
@@ -315,7 +315,7 @@ void pib_node_set_desc(struct pib_node *n, const char *desc, u64 now)
 	int i;
 
 	desc_set(n->desc, desc);
-	n->events |= PIB_EV_NODE_DESC;
+	pib_events_add(&n->events, PIB_EV_NODE_DESC);
 	for (i = first_mgmt(n); i <= last_mgmt(n); i++)
 		local_change(n->ports[i], 0x0001, now);
 }
@@ -325,7 +325,7 @@ void pib_node_set_sys_guid(struct pib_node *n, u64 sys_guid, u64 now)
 	u8 data[PIB_NOTICE_DETAILS] = { 0 };
 	int i;
 
-	n->sys_guid = sys_guid;
+	WRITE_ONCE(n->sys_guid, sys_guid);
 	pib_put64(data + 6, sys_guid);
 	for (i = first_mgmt(n); i <= last_mgmt(n); i++) {
 		pib_put16(data + 2, n->ports[i]->lid);

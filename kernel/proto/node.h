@@ -7,7 +7,7 @@
  * Locking: env holds the node's lock around a call that takes a node or port. For
  * performance management that may be another lock, since it shares nothing with the rest
  * and may take long where counters are many. Functions whose context is "any" need no lock:
- * they read what never changes, or single words.
+ * they read what never changes, or single words, which are written with WRITE_ONCE().
  */
 #ifndef PIB_PROTO_NODE_H
 #define PIB_PROTO_NODE_H
@@ -463,6 +463,15 @@ struct pib_node {
 };
 
 /*
+ * Add @bits, enum pib_event, to the events of a node or port. Env may look without the lock whether
+ * there are any. Context: under the node's lock.
+ */
+static inline void pib_events_add(u32 *events, u32 bits)
+{
+	WRITE_ONCE(*events, *events | bits);
+}
+
+/*
  * Fill in a node as it is after power-on. Env has set type, num_ports, ports[],
  * guid, lft, mft, count, priv, and may have set sys_guid, vendor_id, device_id,
  * revision and desc, which are given defaults where they are zero. Context: before anybody else
@@ -553,7 +562,7 @@ void pib_port_set_down(struct pib_port *p, u8 phys);
  */
 static inline bool pib_port_wants_link(const struct pib_port *p)
 {
-	return p->phys != PIB_PHYS_DISABLED;
+	return READ_ONCE(p->phys) != PIB_PHYS_DISABLED;
 }
 
 /* ---- questions of env on the data path (no lock) ---- */

@@ -91,7 +91,7 @@ static u16 set_switch_info(const struct pib_sma_req *r, const u8 *d)
 	n->default_port = d[8];
 	WRITE_ONCE(n->default_mcast_primary, d[9]);
 	WRITE_ONCE(n->default_mcast_secondary, d[10]);
-	n->life_time = d[11] >> 3;
+	WRITE_ONCE(n->life_time, d[11] >> 3);
 	if (d[11] & 0x4)
 		n->port_state_change = false;
 	WRITE_ONCE(n->mft_top, pib_get16(d + 18));

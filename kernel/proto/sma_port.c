@@ -226,15 +226,15 @@ static void set_link_params(const struct pib_sma_req *r, const u8 *d)
 		WRITE_ONCE(p->nbr_mtu, d[PI_MTU_SM_SL] >> 4);
 	if (d[PI_VLS_ENFORCE] >> 4) {
 		WRITE_ONCE(p->op_vls, d[PI_VLS_ENFORCE] >> 4);
-		p->events |= PIB_EV_SL2VL;
+		pib_events_add(&p->events, PIB_EV_SL2VL);
 	}
 	p->init_type = d[PI_VL_CAP_INIT] & 0xF;
-	p->vl_high_limit = d[PI_VL_HIGH_LIMIT];
+	WRITE_ONCE(p->vl_high_limit, d[PI_VL_HIGH_LIMIT]);
 	if (p->node->type == PIB_NODE_SWITCH) {
-		p->vl_stall_count = d[PI_STALL_HOQ] >> 5;
-		p->hoq_life = d[PI_STALL_HOQ] & 0x1F;
+		WRITE_ONCE(p->vl_stall_count, d[PI_STALL_HOQ] >> 5);
+		WRITE_ONCE(p->hoq_life, d[PI_STALL_HOQ] & 0x1F);
 	}
-	p->local_phy_err = d[PI_ERR_THRESHOLDS] >> 4;
+	WRITE_ONCE(p->local_phy_err, d[PI_ERR_THRESHOLDS] >> 4);
 	p->overrun_err = d[PI_ERR_THRESHOLDS] & 0xF;
 	if (!pib_port_is_mgmt(p))
 		WRITE_ONCE(p->part_enforce, d[PI_VLS_ENFORCE] & 0xF);
@@ -246,14 +246,14 @@ static void set_phys(struct pib_port *p, u8 phys)
 	if (p->phys == PIB_PHYS_DISABLED && phys == PIB_PHYS_DISABLED)
 		return;
 	pib_port_set_down(p, phys);
-	p->events |= PIB_EV_PHYS_CHANGE;
+	pib_events_add(&p->events, PIB_EV_PHYS_CHANGE);
 }
 
 static void port_set_state(struct pib_port *p, u8 state, u8 phys)
 {
 	if (state > PIB_PORT_DOWN) {
 		if (state == PIB_PORT_ACTIVE && p->state != PIB_PORT_ACTIVE)
-			p->events |= PIB_EV_PORT_ACTIVE;
+			pib_events_add(&p->events, PIB_EV_PORT_ACTIVE);
 		WRITE_ONCE(p->state, state);
 		return;
 	}
@@ -275,16 +275,16 @@ static void set_addresses(struct pib_port *p, const u8 *d)
 	u8 sm_sl = d[PI_MTU_SM_SL] & 0xF;
 
 	if (p->gid_prefix != pib_get64(d + PI_GID_PREFIX))
-		p->events |= PIB_EV_GID_CHANGE;
+		pib_events_add(&p->events, PIB_EV_GID_CHANGE);
 	if (p->lid != pib_get16(d + PI_LID) || p->lmc != lmc)
-		p->events |= PIB_EV_LID_CHANGE;
+		pib_events_add(&p->events, PIB_EV_LID_CHANGE);
 	if (p->sm_lid != pib_get16(d + PI_SM_LID) || p->sm_sl != sm_sl)
-		p->events |= PIB_EV_SM_CHANGE;
-	p->gid_prefix = pib_get64(d + PI_GID_PREFIX);
+		pib_events_add(&p->events, PIB_EV_SM_CHANGE);
+	WRITE_ONCE(p->gid_prefix, pib_get64(d + PI_GID_PREFIX));
 	WRITE_ONCE(p->lid, pib_get16(d + PI_LID));
 	WRITE_ONCE(p->lmc, lmc);
-	p->sm_lid = pib_get16(d + PI_SM_LID);
-	p->sm_sl = sm_sl;
+	WRITE_ONCE(p->sm_lid, pib_get16(d + PI_SM_LID));
+	WRITE_ONCE(p->sm_sl, sm_sl);
 }
 
 static void set_mgmt(struct pib_port *p, const u8 *d)
@@ -302,7 +302,7 @@ static void set_mgmt(struct pib_port *p, const u8 *d)
 		p->qkey_viol = 0;
 	p->client_rereg = d[PI_REREG_TIMEOUT] >> 7;
 	if (p->client_rereg)
-		p->events |= PIB_EV_CLIENT_REREGISTER;
+		pib_events_add(&p->events, PIB_EV_CLIENT_REREGISTER);
 }
 
 u16 pib_sma_set_port_info(const struct pib_sma_req *r, const u8 *d)

@@ -43,7 +43,7 @@ u16 pib_sma_set_pkeys(const struct pib_sma_req *r, const u8 *data)
 		if (key[i] == v)
 			continue;
 		WRITE_ONCE(key[i], v);
-		r->port->events |= PIB_EV_PKEY_CHANGE;
+		pib_events_add(&r->port->events, PIB_EV_PKEY_CHANGE);
 	}
 	return status;
 }
@@ -79,8 +79,8 @@ u16 pib_sma_set_guids(const struct pib_sma_req *r, const u8 *data)
 		if (first + i == 0 || first + i >= pib_port_guids(r->port) ||
 		    r->port->guids[first + i] == v)
 			continue;
-		r->port->guids[first + i] = v;
-		r->port->events |= PIB_EV_GID_CHANGE;
+		WRITE_ONCE(r->port->guids[first + i], v);
+		pib_events_add(&r->port->events, PIB_EV_GID_CHANGE);
 	}
 	return status;
 }
@@ -135,7 +135,7 @@ u16 pib_sma_set_sl2vl(const struct pib_sma_req *r, const u8 *data)
 		WRITE_ONCE(p->sl2vl[row][sl], data[sl / 2] >> 4);
 		WRITE_ONCE(p->sl2vl[row][sl + 1], data[sl / 2] & 0xF);
 	}
-	p->events |= PIB_EV_SL2VL;
+	pib_events_add(&p->events, PIB_EV_SL2VL);
 	return PIB_STATUS_OK;
 }
 
@@ -158,8 +158,8 @@ u16 pib_sma_set_vlarb(const struct pib_sma_req *r, const u8 *data)
 	if (block < 1 || block > 4)
 		return PIB_STATUS_INVALID;
 	for (i = 0; i < 32; i++) {
-		r->port->vlarb[block - 1][i][0] = data[2 * i] & 0xF;
-		r->port->vlarb[block - 1][i][1] = data[2 * i + 1];
+		WRITE_ONCE(r->port->vlarb[block - 1][i][0], data[2 * i] & 0xF);
+		WRITE_ONCE(r->port->vlarb[block - 1][i][1], data[2 * i + 1]);
 	}
 	return PIB_STATUS_OK;
 }

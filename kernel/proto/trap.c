@@ -110,7 +110,7 @@ bool pib_trap_raise(struct pib_node *n, u16 num, u8 port, const u8 data[PIB_NOTI
 		t->due = t->sent + trap_interval(from);
 	t->tid = ++n->trap_tid;	/* a late TrapRepress of the one before must not stop this one */
 	if (!was || t->due < was)	/* else pib_node_deadline() has told already */
-		n->events |= PIB_EV_TRAP;
+		pib_events_add(&n->events, PIB_EV_TRAP);
 	return true;
 }
 
@@ -199,7 +199,7 @@ bool pib_port_integrity(struct pib_port *p, bool bad)
 			p->integrity--;
 		return false;
 	}
-	if (p->integrity < p->local_phy_err) {
+	if (p->integrity < READ_ONCE(p->local_phy_err)) {
 		p->integrity++;
 		return false;
 	}
