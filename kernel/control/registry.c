@@ -255,6 +255,22 @@ static void ctl_leave_bearer(struct pib_hca_ctl *ctl)
 	ctl->bearer = NULL;
 }
 
+/*
+ * Take the LID that @port has given itself from the routes and hellos of the host switch @sw. The
+ * port's cable is out, so no other host's hello makes the port choose another LID now.
+ */
+static void port_leave_lid(struct pib_hca_ctl *ctl, struct pib_kport *port, struct pib_switch *sw)
+{
+	struct pib_net *pn = ctl->pn;
+
+	mutex_lock(&pn->link_lock);
+	if (port->alone_lid) {
+		pib_switch_set_route(sw, port->alone_lid, PIB_LFT_DROP);
+		pib_bearer_set_lid(ctl->bearer, port->alone_lid, 0);
+	}
+	mutex_unlock(&pn->link_lock);
+}
+
 /* Pull the HCA's cables and give up its bearer. */
 static void ctl_detach(struct pib_hca_ctl *ctl)
 {
@@ -272,11 +288,9 @@ static void ctl_detach(struct pib_hca_ctl *ctl)
 		struct pib_kport *port = hca->nd.ports[i];
 		struct pib_kport *peer = rcu_dereference_protected(port->peer, true);
 
-		if (port->alone_lid && peer && peer->sw && peer->sw->nd.standalone) {
-			pib_switch_set_route(peer->sw, port->alone_lid, PIB_LFT_DROP);
-			pib_bearer_set_lid(ctl->bearer, port->alone_lid, 0);
-		}
 		pib_cable_pull(pn, port, &dead);
+		if (peer && peer->sw && peer->sw->nd.standalone)
+			port_leave_lid(ctl, port, peer->sw);
 	}
 	synchronize_rcu();
 	pib_udp_link_free(&dead);
@@ -311,6 +325,20 @@ static void hca_gone(struct pib_hca *hca)
 	pib_net_unlock(pn);
 }
 
+/* Have @port give itself a LID, and @sw_port's host switch forward the LID there. */
+static int port_take_lid(struct pib_hca_ctl *ctl, struct pib_kport *port, struct pib_kport *sw_port)
+{
+	struct pib_net *pn = ctl->pn;
+	int err;
+
+	mutex_lock(&pn->link_lock);
+	err = pib_lid_choose(ctl->bearer, port);
+	if (!err)
+		pib_switch_set_route(sw_port->sw, port->alone_lid, sw_port->p.num);
+	mutex_unlock(&pn->link_lock);
+	return err;
+}
+
 static int ctl_plug_switch(struct pib_hca_ctl *ctl, struct pib_kport *port)
 {
 	struct pib_switch *sw = rcu_dereference_protected(ctl->bearer->sw, true);
@@ -320,10 +348,9 @@ static int ctl_plug_switch(struct pib_hca_ctl *ctl, struct pib_kport *port)
 	if (!sw_port)
 		return -ENOSPC;
 	if (ctl->hca->nd.standalone) {
-		err = pib_lid_choose(ctl->bearer, port);
+		err = port_take_lid(ctl, port, sw_port);
 		if (err)
 			return err;
-		pib_switch_set_route(sw, port->alone_lid, sw_port->p.num);
 	}
 	port->is_auto = true;
 	sw_port->is_auto = true;
@@ -334,10 +361,14 @@ static int ctl_plug_switch(struct pib_hca_ctl *ctl, struct pib_kport *port)
 static int ctl_plug_peer(struct pib_hca_ctl *ctl, struct pib_kport *port,
 			 const struct pib_addr *peer)
 {
+	struct pib_net *pn = ctl->pn;
 	struct pib_udp_link *link;
 
-	if (ctl->hca->nd.standalone)
-		port->alone_lid = pib_lid_choice(port->p.guid, 0);
+	if (ctl->hca->nd.standalone) {
+		mutex_lock(&pn->link_lock);
+		WRITE_ONCE(port->alone_lid, pib_lid_choice(port->p.guid, 0));
+		mutex_unlock(&pn->link_lock);
+	}
 	port->is_auto = true;
 	link = pib_udp_link_create(ctl->bearer, port, PIB_UDP_LINK_EXPLICIT, peer, NULL, NULL);
 	return PTR_ERR_OR_ZERO(link);

@@ -4,6 +4,7 @@
  * if it turns out that another port has it.
  */
 #include "udp/standalone_lid.h"
+#include "core/net.h"
 #include "fabric/port.h"
 #include "fabric/switch.h"
 #include "udp/link.h"
@@ -35,23 +36,20 @@ static bool lid_is_known(struct pib_bearer *bearer, u16 lid)
 
 int pib_lid_choose(struct pib_bearer *bearer, struct pib_kport *port)
 {
-	spinlock_t *lock = pib_kport_lock(port);
 	u16 lid, old = port->alone_lid;
 	unsigned int n = 0;
 	int err = 0;
 
+	lockdep_assert_held(&port->nd->pn->link_lock);
 	do
 		lid = pib_lid_choice(port->p.guid, n++);
 	while (lid_is_known(bearer, lid));
 
 	if (rcu_access_pointer(port->peer) || !rcu_access_pointer(port->link))
 		err = pib_bearer_set_lid(bearer, old, lid);
-	if (err)
-		return err;
-	spin_lock_irq(lock);
-	port->alone_lid = lid;
-	spin_unlock_irq(lock);
-	return 0;
+	if (!err)
+		WRITE_ONCE(port->alone_lid, lid);
+	return err;
 }
 
 /* Tell the host switch and the port's own state machine of the new LID. */

@@ -15,7 +15,7 @@ u16 pib_lid_choice(u64 port_guid, unsigned int n);
  * Give a standalone port a LID that no other port is known to have. A port of the host switch's
  * HCAs has it listed at the bearer, too. Nobody else is told.
  *
- * Context: process; pn->lock or pn->link_lock held.
+ * Context: process; pn->link_lock held, for two ports must not choose at once.
  * Return: 0; -ENOSPC: the list is full, and the port keeps the LID that it has.
  */
 int pib_lid_choose(struct pib_bearer *bearer, struct pib_kport *port);
