@@ -466,7 +466,7 @@ err_free:
 	kfree_skb(skb);
 err_count:
 	dst_release(route.dst);
-	pib_udp_sock_lose(sock, tx_errors, pl.datagrams);
+	pib_udp_sock_lose(sock, tx_errors, pl.n);
 	return pl.n;
 }
 
