@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
+#include "compat/compat.h"
 #include "core/net.h"
 
 struct workqueue_struct *pib_wq;
+struct workqueue_struct *pib_data_wq;
 unsigned int pib_net_id __read_mostly;
 
 struct pib_net *pib_net(struct net *net)
@@ -70,10 +72,18 @@ void pib_net_exit(struct pib_net *pn)
 int pib_wq_init(void)
 {
 	pib_wq = alloc_workqueue("pib", WQ_UNBOUND, 0);
-	return pib_wq ? 0 : -ENOMEM;
+	if (!pib_wq)
+		return -ENOMEM;
+	pib_data_wq = alloc_workqueue("pib_data", WQ_PERCPU | WQ_MEM_RECLAIM, 0);
+	if (!pib_data_wq) {
+		destroy_workqueue(pib_wq);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void pib_wq_exit(void)
 {
+	destroy_workqueue(pib_data_wq);
 	destroy_workqueue(pib_wq);
 }

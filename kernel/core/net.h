@@ -38,8 +38,18 @@ struct pib_net {
 	u32 changes;
 };
 
-/* Work of nodes, cables and links: nothing that waits for long. */
+/*
+ * Work of nodes, cables, bearers and namespaces: nothing that waits for long. Some of it allocates
+ * memory, and some waits for work of ib_core and its clients.
+ */
 extern struct workqueue_struct *pib_wq;
+/*
+ * Work without which data stands still: news of a session for its port, calls of completion
+ * handlers. A storage device may be on top, and memory may be short until that has written. So this
+ * work has a worker even then (WQ_MEM_RECLAIM), allocates nothing that it cannot do without, and
+ * waits for no work that has no such worker.
+ */
+extern struct workqueue_struct *pib_data_wq;
 /* Generic id of a namespace's part of pib, which begins with its struct pib_net. */
 extern unsigned int pib_net_id;
 
@@ -81,9 +91,9 @@ int pib_net_view(struct pib_net *pn);
 /* End the look: give the locks of pib_net_view() back. Context: process. */
 void pib_net_view_end(struct pib_net *pn);
 
-/* Make pib_wq. Context: process. Return: 0 or -ENOMEM. */
+/* Make both workqueues. Context: process. Return: 0 or -ENOMEM. */
 int pib_wq_init(void);
-/* Destroy pib_wq, when nobody queues work any more. Context: process; sleeps. */
+/* Destroy them, when nobody queues work any more. Context: process; sleeps. */
 void pib_wq_exit(void);
 
 #endif

@@ -70,7 +70,7 @@ struct pib_runlist {
 };
 
 static DEFINE_PER_CPU(struct pib_runlist, pib_runlists);
-static struct workqueue_struct *pib_task_wq;
+struct workqueue_struct *pib_task_wq;
 static struct workqueue_struct *pib_poller_wq;
 
 /* Become the owner of an idle task; otherwise its owner will run it again. */
@@ -448,7 +448,8 @@ int pib_tasks_init(void)
 	 * who posts without end takes most of a CPU's time, as softirqs do where packets come
 	 * without end. But the scheduler leaves the others on that CPU a share, and moves them to
 	 * CPUs with less to do. The poller runs, at nice 0, what a process posts in quick
-	 * succession: there it competes with the process itself.
+	 * succession: there it competes with the process itself. A rescuer (WQ_MEM_RECLAIM) would
+	 * run it at -20. The kernel's own QPs are not the poller's, so no storage waits for it.
 	 */
 	pib_task_wq = alloc_workqueue("pib", WQ_HIGHPRI | WQ_PERCPU | WQ_MEM_RECLAIM, 0);
 	if (!pib_task_wq)

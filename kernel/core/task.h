@@ -22,6 +22,13 @@
 #include <linux/types.h>
 
 struct pib_task;
+struct workqueue_struct;
+
+/*
+ * The run lists' work, and that of who has datagrams for the tasks. It runs while memory is short,
+ * too, and neither sleeps nor waits for other work.
+ */
+extern struct workqueue_struct *pib_task_wq;
 
 #define PIB_ANY_CPU	(-1)
 

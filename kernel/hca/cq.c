@@ -16,6 +16,7 @@
 #include "hca/cq.h"
 #include "hca/hca.h"
 #include "core/mmap.h"
+#include "core/net.h"
 #include "core/refuse.h"
 #include "tracing/verbs.h"
 
@@ -122,7 +123,7 @@ static void cq_upcall(void *arg)
 	struct pib_cq *cq = arg;
 
 	if (cq_make_calls(cq, cq_call_irq))
-		schedule_work(&cq->upcall_work);
+		queue_work(pib_data_wq, &cq->upcall_work);
 }
 
 /* Make upcalls from a work item, with softirqs off here, too. */
@@ -135,7 +136,7 @@ static void cq_upcall_work(struct work_struct *work)
 	more = cq_make_calls(cq, cq_call);
 	local_bh_enable();
 	if (more)
-		schedule_work(&cq->upcall_work);
+		queue_work(pib_data_wq, &cq->upcall_work);
 }
 
 /*

@@ -136,7 +136,7 @@ static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o
 		udp_link_build(link, o);
 	pib_upath_update(link);
 	udp_link_rearm(link);
-	queue_work(pib_wq, &link->work);
+	queue_work(pib_data_wq, &link->work);
 }
 
 /*

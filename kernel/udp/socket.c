@@ -194,7 +194,7 @@ static void socket_receive(struct pib_udp_sock_end *end)
 		if (n < PIB_UDP_SOCK_BUDGET && !socket_has_more(end))
 			return;
 	}
-	queue_work(system_highpri_wq, &end->work);
+	queue_work(pib_task_wq, &end->work);
 }
 
 static void socket_work(struct work_struct *work)
