@@ -16,7 +16,7 @@
 #include "udp/reassembly.h"
 #include "udp/bearer.h"
 
-/* A frame that began so long ago is stale: nobody waits for its rest, and it is not delivered. */
+/* A frame of which nothing has come for so long is stale: it is not delivered. */
 #define FRAME_STALE	msecs_to_jiffies(100)
 /* Most pages that the incomplete frames of a link may hold. */
 #define FRAMES_OF_LINK	(PIB_FRAMES * PIB_FRAME_PAGES)
@@ -93,7 +93,7 @@ static bool frame_room(struct pib_frames *fs, struct pib_frame *f, u32 to, u32 l
 /* Return: true if @f is not stale, and of the same session: each numbers its frames itself. */
 static bool frame_counts(const struct pib_frame *f, const struct pib_segment *s)
 {
-	return f->tag == s->tag && time_before(jiffies, f->since + FRAME_STALE);
+	return f->tag == s->tag && time_before(jiffies, f->heard + FRAME_STALE);
 }
 
 static bool frame_is(const struct pib_frame *f, const struct pib_segment *s)
@@ -181,7 +181,7 @@ static void frame_start(struct pib_frames *fs, struct pib_frame *f, const struct
 {
 	memset(f, 0, sizeof(*f));
 	f->used = true;
-	f->since = jiffies;
+	f->heard = jiffies;
 	f->nr = fs->begun++;
 	f->number = s->frame;
 	f->tag = s->tag;
@@ -191,7 +191,7 @@ static void frame_start(struct pib_frames *fs, struct pib_frame *f, const struct
 	f->len = s->size * s->total;
 	f->checked = true;
 	if (!timer_pending(&fs->timer))
-		mod_timer(&fs->timer, f->since + FRAME_STALE);
+		mod_timer(&fs->timer, f->heard + FRAME_STALE);
 }
 
 static void frame_fill(struct pib_frame *f, const struct pib_segment *s, struct sk_buff *skb,
@@ -199,6 +199,7 @@ static void frame_fill(struct pib_frame *f, const struct pib_segment *s, struct 
 {
 	u32 to = s->index * s->size;
 
+	f->heard = jiffies;
 	if (s->index + 1 == s->total)
 		f->len = to + len;
 	while (len) {
@@ -263,17 +264,24 @@ out_unlock:
 static void frames_timer(struct timer_list *t)
 {
 	struct pib_frames *fs = timer_container_of(fs, t, timer);
+	unsigned long next = jiffies + FRAME_STALE;
 	struct pib_frame *f;
+	bool any = false;
 
 	spin_lock(&fs->lock);
 	for (f = fs->frame; f < fs->frame + PIB_FRAMES; f++) {
-		if (!f->used || time_before(jiffies, f->since + FRAME_STALE))
+		if (!f->used)
 			continue;
-		frame_lose(fs, f);
+		if (!time_before(jiffies, f->heard + FRAME_STALE)) {
+			frame_lose(fs, f);
+			continue;
+		}
+		any = true;
+		if (time_before(f->heard + FRAME_STALE, next))
+			next = f->heard + FRAME_STALE;
 	}
-	f = frame_oldest(fs, NULL);
-	if (f)
-		mod_timer(&fs->timer, f->since + FRAME_STALE);
+	if (any)
+		mod_timer(&fs->timer, next);
 	spin_unlock(&fs->lock);
 }
 

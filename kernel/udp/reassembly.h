@@ -14,7 +14,7 @@ struct pib_bearer;
 struct sk_buff;
 
 /* Frames of a link being put together at a time: one for each flow, and some that stay incomplete. */
-#define PIB_FRAMES		(PIB_FLOW_PORTS + 8)
+#define PIB_FRAMES		(PIB_FLOW_PORTS + 4)
 #define PIB_FRAME_PAGES		DIV_ROUND_UP(1 << 16, PAGE_SIZE)	/* most pages of a frame */
 
 /**
@@ -23,7 +23,7 @@ struct sk_buff;
  * @skb: once given out: bytes of the frame
  * @page: while being put together: bytes of the frame, NULL where nothing has come
  * @pages: number of pages charged
- * @since: jiffies of its first segment
+ * @heard: jiffies of its last segment so far
  * @nr: number of frames that began before it: several begin in a jiffy
  * @have: bit per segment that has come, by index
  * @number: number of the frame
@@ -41,7 +41,7 @@ struct pib_frame {
 	struct sk_buff *skb;
 	struct page *page[PIB_FRAME_PAGES];
 	unsigned int pages;
-	unsigned long since;
+	unsigned long heard;
 	u32 nr;
 	u64 have;
 	u16 number;

@@ -95,8 +95,13 @@ public:
 	{
 		now_ += ms;
 		for (Link &l : links_)
-			while (timers && !l.frames.empty() && is_stale(l.frames.front()))
-				lose(l, l.frames.begin());
+			while (timers) {
+				auto f = std::find_if(l.frames.begin(), l.frames.end(),
+						      [&](auto &g) { return is_stale(g); });
+				if (f == l.frames.end())
+					break;
+				lose(l, f);
+			}
 	}
 
 	// Take in @bytes, cut into datagrams of @step bytes. A step of 0: they are one.
@@ -125,12 +130,12 @@ private:
 		std::vector<std::optional<Bytes>> parts;
 		std::vector<uint16_t> first;
 		std::set<uint32_t> pages;
-		uint64_t since;
+		uint64_t heard; // the last one
 		bool checked = true;
 		bool ce = false;
 
 		Frame(const pib_segment &seg, uint64_t now) :
-			s(seg), parts(seg.total), first(seg.total), since(now)
+			s(seg), parts(seg.total), first(seg.total), heard(now)
 		{
 		}
 
@@ -388,7 +393,7 @@ private:
 		return l;
 	}
 
-	bool is_stale(const Frame &f) const { return now_ - f.since >= 100; }
+	bool is_stale(const Frame &f) const { return now_ - f.heard >= 100; }
 
 	void lose(Link &l, Frames::iterator f)
 	{
@@ -457,7 +462,7 @@ private:
 		auto f = find_frame(l, s);
 
 		if (f == l.frames.end()) {
-			if (l.frames.size() == 24)
+			if (l.frames.size() == 20)
 				evict(l, s, nullptr, s.total > 1, out);
 			l.frames.emplace_back(s, now_);
 			f = l.frames.end() - 1;
@@ -472,6 +477,7 @@ private:
 			return;
 		f = find_frame(l, s);
 		add_part(*f, s, d, came);
+		f->heard = now_;
 		if (f->complete()) {
 			*out = *f;
 			l.frames.erase(f);

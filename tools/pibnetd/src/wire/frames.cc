@@ -15,7 +15,7 @@ bool is(const Frame &frame, const pib_segment &s, std::uint64_t now)
 {
 	return frame.used && frame.tag == s.tag && frame.number == s.frame &&
 	       frame.total == s.total && frame.size == s.size && frame.flags == s.flags &&
-	       now < frame.since + kStale;
+	       now < frame.heard + kStale;
 }
 
 bool begun_before(const Frame &a, const Frame &b)
@@ -29,6 +29,7 @@ void start(Frame &frame, const pib_segment &s, std::uint64_t now)
 {
 	frame = {};
 	frame.since = now;
+	frame.heard = now;
 	frame.number = s.frame;
 	frame.tag = s.tag;
 	frame.size = s.size;
@@ -120,7 +121,7 @@ bool Frames::evict(const Frame *but, std::uint64_t now, std::optional<Frame> *do
 	if (!frame)
 		return false;
 	Frame out = take(*frame);
-	if (done && !*done && now < out.since + kStale)
+	if (done && !*done && now < out.heard + kStale)
 		*done = std::move(out);
 	return true;
 }
@@ -147,6 +148,7 @@ std::optional<Frame> Frames::add(const pib_segment &s, std::span<const std::uint
 				take(*frame);
 			return done;
 		}
+	frame->heard = now;
 	frame->have |= bit;
 	frame->ce |= ce;
 	frame->first[s.index] = s.first;
@@ -163,7 +165,7 @@ std::size_t Frames::expire(std::uint64_t now)
 {
 	std::size_t n = 0;
 	for (Frame &frame : frames_)
-		if (frame.used && now >= frame.since + kStale) {
+		if (frame.used && now >= frame.heard + kStale) {
 			take(frame);
 			n++;
 		}

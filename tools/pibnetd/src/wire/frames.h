@@ -28,6 +28,8 @@ struct Frame {
 	/// Segments that have come, by index.
 	std::uint64_t have = 0;
 	std::uint64_t since = 0;
+	/// When the last segment so far came, ns.
+	std::uint64_t heard = 0;
 	/// Bytes that have come.
 	std::size_t held = 0;
 	std::uint16_t number = 0;
@@ -51,7 +53,7 @@ struct FrameMemory {
 class Frames {
 public:
 	/// Of one link: frames, and bytes of them; bytes of all links beyond one frame of each.
-	static constexpr std::size_t kPlaces = PIB_FLOW_PORTS + 8;
+	static constexpr std::size_t kPlaces = PIB_FLOW_PORTS + 4;
 	static constexpr std::size_t kOfLink = kPlaces * 0xFFFF;
 	static constexpr std::size_t kOfAll = 4 << 20;
 

@@ -62,6 +62,23 @@ TEST(Frames, CostWhatHasComeOfThem)
 	EXPECT_LE(capacity, 4 * out.size());
 }
 
+// A slow link takes its time, above all where it is fair to many flows.
+TEST(Frames, AreForgottenWhereNothingComesAnyMore)
+{
+	Frames frames;
+	const std::uint64_t ms = PIB_NSEC_PER_MSEC;
+	for (unsigned i = 0; i < 3; i++) {
+		EXPECT_FALSE(add(frames, 1, i, 4, 1023, 60 * ms * i));
+		EXPECT_EQ(frames.expire(60 * ms * i + 59 * ms), 0u);
+	}
+	EXPECT_TRUE(add(frames, 1, 3, 4, 10, 180 * ms));
+	EXPECT_FALSE(add(frames, 2, 0, 2, 1023, 200 * ms));
+	EXPECT_FALSE(add(frames, 2, 1, 2, 10, 300 * ms)) << "of another frame";
+	EXPECT_EQ(frames.expire(399 * ms), 1u);
+	EXPECT_EQ(frames.expire(400 * ms), 1u);
+	EXPECT_EQ(frames.held(), 0u);
+}
+
 TEST(Frames, OfALinkAreLimited)
 {
 	Frames frames;
