@@ -6,6 +6,7 @@
 
 struct workqueue_struct *pib_wq;
 struct workqueue_struct *pib_data_wq;
+struct workqueue_struct *pib_link_wq;
 unsigned int pib_net_id __read_mostly;
 
 struct pib_net *pib_net(struct net *net)
@@ -75,15 +76,23 @@ int pib_wq_init(void)
 	if (!pib_wq)
 		return -ENOMEM;
 	pib_data_wq = alloc_workqueue("pib_data", WQ_PERCPU | WQ_MEM_RECLAIM, 0);
-	if (!pib_data_wq) {
-		destroy_workqueue(pib_wq);
-		return -ENOMEM;
-	}
+	if (!pib_data_wq)
+		goto err_wq;
+	pib_link_wq = alloc_workqueue("pib_link", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!pib_link_wq)
+		goto err_data;
 	return 0;
+
+err_data:
+	destroy_workqueue(pib_data_wq);
+err_wq:
+	destroy_workqueue(pib_wq);
+	return -ENOMEM;
 }
 
 void pib_wq_exit(void)
 {
+	destroy_workqueue(pib_link_wq);
 	destroy_workqueue(pib_data_wq);
 	destroy_workqueue(pib_wq);
 }

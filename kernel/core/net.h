@@ -44,12 +44,13 @@ struct pib_net {
  */
 extern struct workqueue_struct *pib_wq;
 /*
- * Work without which data stands still: news of a session for its port, calls of completion
- * handlers. A storage device may be on top, and memory may be short until that has written. So this
- * work has a worker even then (WQ_MEM_RECLAIM), allocates nothing that it cannot do without, and
- * waits for no work that has no such worker.
+ * Work without which data stands still: calls of completion handlers, on the CPU that asks for
+ * them, and news of a session for its port, on any. A storage device may be on top, and memory may
+ * be short until that has written. So this work has a worker even then (WQ_MEM_RECLAIM), allocates
+ * nothing that it cannot do without, and waits for no work that has no such worker.
  */
 extern struct workqueue_struct *pib_data_wq;
+extern struct workqueue_struct *pib_link_wq;
 /* Generic id of a namespace's part of pib, which begins with its struct pib_net. */
 extern unsigned int pib_net_id;
 
@@ -91,7 +92,7 @@ int pib_net_view(struct pib_net *pn);
 /* End the look: give the locks of pib_net_view() back. Context: process. */
 void pib_net_view_end(struct pib_net *pn);
 
-/* Make both workqueues. Context: process. Return: 0 or -ENOMEM. */
+/* Make the workqueues. Context: process. Return: 0 or -ENOMEM. */
 int pib_wq_init(void);
 /* Destroy them, when nobody queues work any more. Context: process; sleeps. */
 void pib_wq_exit(void);

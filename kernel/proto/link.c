@@ -338,14 +338,20 @@ static bool session_key_fits(const struct pib_link_fsm *f, const struct pib_hell
 	return knows_key(f, h->key) && (h->nonce != f->peer_nonce || h->key == f->peer_key);
 }
 
-bool pib_link_is_present(const struct pib_link_fsm *f, const struct pib_hello *h)
+static bool hello_is_present(const struct pib_link_fsm *f, const struct pib_hello *h)
 {
 	return session_key_fits(f, h) && h->nonce == f->peer_nonce && h->peer_nonce == f->nonce;
 }
 
 bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h)
 {
-	return pib_link_is_present(f, h) && !seq_at_least(f->rx_seq, h->seq);
+	return hello_is_present(f, h) && !seq_at_least(f->rx_seq, h->seq);
+}
+
+bool pib_link_is_probe(const struct pib_link_fsm *f, const struct pib_hello *h, u8 type)
+{
+	return f->state == PIB_LINK_UP && type == PIB_DG_KEEPALIVE && hello_is_present(f, h) &&
+	       seq_at_least(h->seq + PIB_PROBE_LAG, f->rx_seq);
 }
 
 u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)

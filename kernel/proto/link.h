@@ -23,6 +23,8 @@ enum pib_link_state {
 #define PIB_LATE_MS		200	/* a timer that comes later than this has slept */
 #define PIB_REPLY_MS		10	/* between two answers to a session that change nothing */
 
+#define PIB_PROBE_LAG		4	/* datagrams of the peer that may overtake its probe */
+
 #define PIB_LINK_FORMER		4	/* sessions displaced before this end begins a new one */
 #define PIB_LINK_REPLIES	16	/* sessions share so many allowances of answers */
 
@@ -173,10 +175,11 @@ u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 
 bool pib_link_may_reply(struct pib_link_fsm *f, u64 to, u64 now);
 
 /*
- * Return: true if @h, by a key that holds, is of the present sessions. The link is UP. Context:
- * under the lock of what holds @f.
+ * Return: true if @h, by a key that holds, is a probe of the present sessions, and was made lately:
+ * who has recorded it must not show for ever that flows get through. Context: under the lock of
+ * what holds @f.
  */
-bool pib_link_is_present(const struct pib_link_fsm *f, const struct pib_hello *h);
+bool pib_link_is_probe(const struct pib_link_fsm *f, const struct pib_hello *h, u8 type);
 
 /*
  * Return: true if @h, by a key that holds, is of the present sessions and newer than all datagrams
@@ -219,7 +222,7 @@ size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
 		      u8 out[PIB_HELLO_WIRE_LEN]);
 
 /**
- * pib_link_build_probe() - write a datagram that shows the peer whether flows' UDP ports get through
+ * pib_link_build_probe() - write a datagram that shows the peer if flows' UDP ports get through
  * @f: this end, UP
  * @h: as for pib_link_build()
  * @out: result, not authenticated yet

@@ -16,17 +16,19 @@
 /* Ports that are tried: some may be others'. */
 #define FLOW_PORTS_TRIED	256
 #define FLOW_PORT_RCVBUF	4096
+#define FLOW_PORT_BUDGET	64	/* datagrams dropped at a time */
 
-/* Nobody sends here but strangers. */
+/* Nobody sends here but strangers. Context: softirqs off. */
 static void flow_port_data_ready(struct sock *sk)
 {
 	struct pib_udp_sock_end *end;
 	struct sk_buff *skb;
+	unsigned int n;
 	int err;
 
 	rcu_read_lock();
 	end = rcu_dereference_sk_user_data(sk);
-	while (end) {
+	for (n = 0; end && n < FLOW_PORT_BUDGET; n++) {
 		skb = skb_recv_udp(sk, MSG_DONTWAIT, &err);
 		if (!skb)
 			break;
@@ -55,9 +57,14 @@ static int flow_port_open(struct pib_udp_sock_end *end, __be16 port, struct sock
 	lock_sock(sk);
 	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
 	WRITE_ONCE(sk->sk_rcvbuf, FLOW_PORT_RCVBUF);
+	pib_udp_sock_no_busy_poll(sk);
 	rcu_assign_sk_user_data(sk, end);
 	sk->sk_data_ready = flow_port_data_ready;
 	release_sock(sk);
+	/* The queue may be full already, and then nothing would be told of what comes. */
+	local_bh_disable();
+	flow_port_data_ready(sk);
+	local_bh_enable();
 	return 0;
 }
 

@@ -14,7 +14,8 @@ struct socket;
  * @n: number of them; as all here, set before data is sent
  * @port: UDP ports
  * @socket: sockets that have them. Nothing is sent by these, nor taken in: while they are there no
- *	process has the port, reads routers' errors about our data, or keeps them from the route
+ *	process has the port on the netdev, reads routers' errors about our data that come in by the
+ *	netdev, or keeps them from the route
  */
 struct pib_flow_ports {
 	unsigned int n;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Paths of links over UDP: what the data path knows of a session. A path never
+ * Paths of links over UDP: what the data path knows of a session. But for @flows a path never
  * changes, and is replaced as a whole.
  */
 #include <linux/slab.h>
@@ -60,7 +60,7 @@ static bool peer_tells_marks(const struct pib_link_fsm *f)
 	return f->peer_caps & PIB_CAP_ECN;
 }
 
-/* What comes from flows' ports does get through firewalls and NATs on the way: the peer says so. */
+/* Return: true if the peer says that what this end sends from flows' ports comes in there. */
 static bool peer_gets_flows(const struct pib_link_fsm *f)
 {
 	return f->peer_caps & PIB_CAP_FLOWS_COME;
@@ -160,7 +160,6 @@ static bool upath_current(const struct pib_udp_link *link, const struct pib_upat
 	       path->noicrc == peer_wants_noicrc(&link->fsm) &&
 	       path->segments == peer_knows_segments(&link->fsm) &&
 	       path->ecn == peer_tells_marks(&link->fsm) &&
-	       path->flows == peer_gets_flows(&link->fsm) &&
 	       !memcmp(path->peer, link->peer, sizeof(path->peer));
 }
 
@@ -185,8 +184,10 @@ void pib_upath_update(struct pib_udp_link *link)
 
 	lockdep_assert_held(&link->lock);
 	old = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
-	if (is_up && old && upath_current(link, old))
+	if (is_up && old && upath_current(link, old)) {
+		WRITE_ONCE(old->flows, peer_gets_flows(&link->fsm));
 		return;
+	}
 	if (is_up) {
 		rcu_read_lock();
 		path = upath_make(link);
@@ -207,6 +208,6 @@ bool pib_udp_link_by_flow(const struct pib_udp_link *link)
 	const struct pib_upath *path;
 
 	path = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
-	return path && path->flows && READ_ONCE(link->bearer->flow_ports) &&
+	return path && READ_ONCE(path->flows) && READ_ONCE(link->bearer->flow_ports) &&
 	       link->bearer->sock->end[path->to].flows.n;
 }

@@ -21,7 +21,7 @@ struct pib_udp_link;
  * @noicrc: both ends do without ICRC
  * @segments: the peer knows segments
  * @ecn: the peer reports the network's marks
- * @flows: data from flows' UDP ports gets through
+ * @flows: data from flows' UDP ports gets through; written under link->lock, read anywhere
  * @seal: keyed fabrics: how data is sealed; else NULL
  * @cache: route
  * @rcu: freed after a grace period

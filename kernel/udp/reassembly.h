@@ -13,7 +13,7 @@
 struct pib_bearer;
 struct sk_buff;
 
-/* Frames of a link being put together at a time: one for each flow, and some that stay incomplete. */
+/* Frames of a link being put together at a time: each flow's, and some that stay incomplete. */
 #define PIB_FRAMES		(PIB_FLOW_PORTS + 4)
 #define PIB_FRAME_PAGES		DIV_ROUND_UP(1 << 16, PAGE_SIZE)	/* most pages of a frame */
 

@@ -130,13 +130,15 @@ static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o
 	lockdep_assert_held(&link->lock);
 	if (todo & PIB_LINK_DO_REJECT)
 		pib_udp_sock_drop(link->bearer->sock, rx_bad_hello);
-	if (todo & PIB_LINK_DO_DOWN)
+	if (todo & PIB_LINK_DO_DOWN) {
 		WRITE_ONCE(link->losses, link->losses + 1);
+		link->flow_at = 0;
+	}
 	if (todo & PIB_LINK_DO_SEND)
 		udp_link_build(link, o);
 	pib_upath_update(link);
 	udp_link_rearm(link);
-	queue_work(pib_data_wq, &link->work);
+	queue_work(pib_link_wq, &link->work);
 }
 
 /*
@@ -331,6 +333,7 @@ static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *fro
 	if (link->fsm.state == PIB_LINK_UP ? !pib_link_is_next(&link->fsm, h) : !may_move)
 		return false;
 	link->peer[slot] = *from;
+	link->flow_at = 0;
 	return true;
 }
 
@@ -391,10 +394,11 @@ void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *fr
 static bool udp_link_is_probed(const struct pib_udp_link *link, const struct pib_addr *from,
 			       const struct pib_hello *h, u8 type)
 {
+	const struct pib_addr *peer = &link->peer[pib_addr_slot(from)];
+
 	lockdep_assert_held(&link->lock);
-	return type == PIB_DG_KEEPALIVE && link->fsm.state == PIB_LINK_UP &&
-	       pib_addr_same_host(&link->peer[pib_addr_slot(from)], from) &&
-	       pib_link_is_present(&link->fsm, h);
+	return pib_addr_same_host(peer, from) && peer->port != from->port &&
+	       pib_link_is_probe(&link->fsm, h, type);
 }
 
 /* Note that what comes from flows' ports gets through. The peer is told now, if that is news. */

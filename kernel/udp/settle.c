@@ -107,7 +107,7 @@ static void udp_link_offer_routes(const struct pib_udp_link *link)
 	rcu_read_lock();
 	list_for_each_entry_rcu(other, &link->bearer->udp_links, entry)
 		if (other != link)
-			queue_work(pib_data_wq, &other->work);
+			queue_work(pib_link_wq, &other->work);
 	rcu_read_unlock();
 }
 

@@ -554,6 +554,13 @@ void pib_udp_sock_rejoin(struct pib_udp_sock *sock)
 	}
 }
 
+void pib_udp_sock_no_busy_poll(struct sock *sk)
+{
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	WRITE_ONCE(sk->sk_ll_usec, 0);
+#endif
+}
+
 static void socket_tune(struct pib_udp_sock_end *end)
 {
 	struct socket *socket = end->socket;
@@ -569,9 +576,7 @@ static void socket_tune(struct pib_udp_sock_end *end)
 	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
 	WRITE_ONCE(sk->sk_rcvbuf, PIB_UDP_SOCK_RCVBUF);
 	sk->sk_allocation = GFP_ATOMIC;
-#ifdef CONFIG_NET_RX_BUSY_POLL
-	WRITE_ONCE(sk->sk_ll_usec, 0);
-#endif
+	pib_udp_sock_no_busy_poll(sk);
 	rcu_assign_sk_user_data(sk, end);
 	sk->sk_data_ready = socket_data_ready;
 	release_sock(sk);

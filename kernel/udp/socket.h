@@ -11,6 +11,7 @@
 #include "tracing/fabric.h"
 #include "udp/flow_ports.h"
 
+struct sock;
 struct netlink_ext_ack;
 struct pib_net;
 struct pib_udp_sock;
@@ -35,7 +36,7 @@ struct pib_addr {
 
 /* Return: true if both are the same address and port; not if both are none. Context: any. */
 bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b);
-/* Return: true if both are of one host, whatever their ports; not if both are none. Context: any. */
+/* Return: true if both are of one host, whatever their ports; not if both are none. */
 static inline bool pib_addr_same_host(const struct pib_addr *a, const struct pib_addr *b)
 {
 	const struct pib_addr there = { .family = b->family, .port = a->port, .v6 = b->v6 };
@@ -172,6 +173,12 @@ struct pib_udp_sock *pib_udp_sock_get(struct pib_net *pn, int ifindex, u16 port,
  */
 void pib_udp_sock_put(struct pib_udp_sock *sock);
 
+/*
+ * Have @sk, which is read in softirqs, poll no netdev's queue when it is empty: that queue may be
+ * the one whose poll has called. Context: process; @sk locked.
+ */
+void pib_udp_sock_no_busy_poll(struct sock *sk);
+
 /**
  * struct pib_udp_route - the way to an address
  * @dst: the stack's route
@@ -239,8 +246,8 @@ bool pib_udp_socks_in_flight(struct net *net);
 void pib_udp_sock_send_control(struct pib_udp_sock *sock, const void *data, u32 len,
 			       const struct pib_addr *to);
 /*
- * As pib_udp_sock_send_control(), from a flow's port; if there is none, nothing is sent. Context: as
- * there.
+ * As pib_udp_sock_send_control(), from a flow's port; if there is none, nothing is sent. Context:
+ * as there.
  */
 void pib_udp_sock_send_probe(struct pib_udp_sock *sock, const void *data, u32 len,
 			     const struct pib_addr *to);

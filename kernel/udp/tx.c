@@ -426,7 +426,7 @@ static __be16 burst_port(const struct pib_udp_link *link, const struct pib_upath
 	const struct pib_udp_sock *sock = link->bearer->sock;
 	__be16 port = 0;
 
-	if (path->flows && READ_ONCE(link->bearer->flow_ports))
+	if (READ_ONCE(path->flows) && READ_ONCE(link->bearer->flow_ports))
 		port = pib_flow_port(&sock->end[path->to].flows, pib_flow_hash(&b->h));
 	return port ?: htons(sock->port);
 }

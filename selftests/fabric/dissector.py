@@ -346,6 +346,7 @@ CONTROL = [*layout("fabric 8 4, link_id 12 4, session 16 8, peer_session 24 8, n
                    "mtu 50 1, down 51 1, capabilities 52 4, capabilities.noicrc 52 4 1, capabilities.segment 52 4 2,"
                    "capabilities.keyed 52 4 4, capabilities.standalone 52 4 8, capabilities.auto 52 4 10,"
                    "capabilities.probe 52 4 20, capabilities.ecn 52 4 40, capabilities.flows 52 4 80,"
+                   "capabilities.flow_probe 52 4 100, capabilities.flows_come 52 4 200,"
                    "keepalive 56 2, lids 58 1, width 59 1, sequence 60 4,"
                    "acknowledged 64 4, speed 68 1, extended_speed 69 1, refusal 70 1")]
 SEGMENTS = [*layout("frame 8 2, index 10 1, total 11 1, size 12 2, first 14 2")]

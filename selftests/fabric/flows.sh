@@ -38,7 +38,7 @@ counted() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
 still() {
 	local k what
 	for k in 1 2; do
-		for what in rx_wrong_address rx_malformed rx_bad_icrc rx_bad_seal rx_replayed rx_reassembly tx_errors; do
+		for what in rx_short rx_wrong_address rx_malformed rx_bad_icrc rx_bad_seal rx_replayed rx_reassembly tx_errors; do
 			[ "$(counted $k $what)" = 0 ] || { h $k pibctl -j show uplinks; return 1; }
 		done
 	done
@@ -92,9 +92,10 @@ own_port_only='udp dport 18514 udp sport != 18514 counter drop'
 answers_only='udp dport 18514 ct state != established counter drop'
 stopped() { h 2 nft list table inet wall | grep -Eq 'counter packets [1-9]'; }
 
-# Segments of many flows, mixed packet by packet, as a queue that is fair to flows sends them
-mixed() { h 1 tc qdisc replace dev eth0 root fq quantum 1500 initial_quantum 1500 && h 1 ethtool -K eth0 gso off gro off tso off tx-udp-segmentation off && h 2 ethtool -K eth0 gro off; }
-not_mixed() { h 1 tc qdisc del dev eth0 root && h 1 ethtool -K eth0 gso on gro on tx-udp-segmentation on && h 2 ethtool -K eth0 gro on; }
+# Segments of many flows, mixed packet by packet, as a queue that is fair to flows sends them where it is full
+offloads() { h 1 ethtool -K eth0 gso "$1" tx-udp-segmentation "$1" && h 2 ethtool -K eth0 gro "$1"; }
+mixed() { offloads off && h 1 tc qdisc replace dev eth0 root handle 1: tbf rate 200mbit burst 3000 limit 10000000 && h 1 tc qdisc add dev eth0 parent 1: fq_codel quantum 1514 target 10s interval 10s memory_limit 64m; }
+not_mixed() { h 1 tc qdisc del dev eth0 root && offloads on; }
 
 # A process of h1 listens to each port that data may come from.
 listener='

@@ -66,7 +66,7 @@ field("hello.role", ProtoField.uint8, "Role", base.DEC, roles)
 field("hello.mtu", ProtoField.uint8, "MTU", base.DEC, mtus)
 field("hello.down", ProtoField.uint8, "Down", base.DEC, { [0] = "no", "the port is disabled or unplugged" })
 field("hello.capabilities", ProtoField.uint32, "Capabilities", base.HEX)
-for i, name in ipairs({ "noicrc", "segment", "keyed", "standalone", "auto", "probe", "ecn", "flows" }) do
+for i, name in ipairs({ "noicrc", "segment", "keyed", "standalone", "auto", "probe", "ecn", "flows", "flow_probe", "flows_come" }) do
 	bits("hello.capabilities." .. name, name, 32, 2 ^ (i - 1))
 end
 field("hello.keepalive", ProtoField.uint16, "Keepalive (ms)", base.DEC)
@@ -426,7 +426,7 @@ local control_layout = {
 	{ "hello.capabilities", 52, 4 }, { "hello.capabilities.noicrc", 52, 4 }, { "hello.capabilities.segment", 52, 4 },
 	{ "hello.capabilities.keyed", 52, 4 }, { "hello.capabilities.standalone", 52, 4 },
 	{ "hello.capabilities.auto", 52, 4 }, { "hello.capabilities.probe", 52, 4 }, { "hello.capabilities.ecn", 52, 4 },
-	{ "hello.capabilities.flows", 52, 4 },
+	{ "hello.capabilities.flows", 52, 4 }, { "hello.capabilities.flow_probe", 52, 4 }, { "hello.capabilities.flows_come", 52, 4 },
 	{ "hello.keepalive", 56, 2, 0, 15000 }, { "hello.lids", 58, 1, 0, 8 }, { "hello.width", 59, 1 },
 	{ "hello.sequence", 60, 4 }, { "hello.acknowledged", 64, 4 }, { "hello.speed", 68, 1 },
 	{ "hello.extended_speed", 69, 1 }, { "hello.refusal", 70, 1 },

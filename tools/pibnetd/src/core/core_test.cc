@@ -409,6 +409,21 @@ TEST_F(Fabric, APeerIsToldWhetherItsFlowsComeIn)
 	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 0u);
 }
 
+TEST_F(Fabric, ProbesCountForTheirSessionOnly)
+{
+	start();
+	join();
+	Address flow = a.at;
+	flow.port = 50000;
+	w.deliver(flow, a.probe());
+	w.carry();
+	EXPECT_TRUE(a.fsm.peer_caps & PIB_CAP_FLOWS_COME);
+	a.restart();
+	w.run(PIB_FLOW_PATIENCE_MS / 2);
+	ASSERT_TRUE(w.port_of(a)->link->established());
+	EXPECT_FALSE(a.fsm.peer_caps & PIB_CAP_FLOWS_COME);
+}
+
 TEST_F(Fabric, AProbeThatIsNotThePeersCountsForNothing)
 {
 	start();
@@ -423,9 +438,13 @@ TEST_F(Fabric, AProbeThatIsNotThePeersCountsForNothing)
 	Bytes hello = a.probe();
 	hello[0] = PIB_DG_VERSION << 4 | PIB_DG_HELLO;
 	w.deliver(flow, hello);
+	w.deliver(a.at, a.probe());
+	const Bytes recorded = a.probe();
+	w.run((PIB_PROBE_LAG + 2) * PIB_KEEPALIVE_MS);
+	w.deliver(flow, recorded);
 	w.run(2 * PIB_KEEPALIVE_MS);
 	EXPECT_FALSE(a.fsm.peer_caps & PIB_CAP_FLOWS_COME);
-	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 3u);
+	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 5u);
 	EXPECT_EQ(w.port_of(a)->link->path.remote, a.at);
 }
 

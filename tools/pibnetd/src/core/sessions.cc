@@ -448,6 +448,8 @@ bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
 		return false;
 	if (link.path.remote != path.remote && !may_move(link, arrival, h))
 		return false;
+	if (link.path.remote != path.remote)
+		link.flow_at = 0;
 	link.path = path;
 	return true;
 }
@@ -456,8 +458,8 @@ bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
 void Core::take_probe(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 		      std::uint64_t now)
 {
-	if (type != PIB_DG_KEEPALIVE || !link.established() ||
-	    !same_host(link.path.remote, path.remote) || !pib_link_is_present(&link.fsm, &h)) {
+	if (!same_host(link.path.remote, path.remote) || link.path.remote == path.remote ||
+	    !pib_link_is_probe(&link.fsm, &h, type)) {
 		stats_.add(PIB_US_RX_WRONG_ADDR);
 		return;
 	}
@@ -492,8 +494,10 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 {
 	if (todo & PIB_LINK_DO_REJECT)
 		stats_.add(PIB_US_RX_BAD_HELLO);
-	if (todo & PIB_LINK_DO_DOWN)
+	if (todo & PIB_LINK_DO_DOWN) {
 		link.bounce = true;
+		link.flow_at = 0;
+	}
 	if (todo & PIB_LINK_DO_SEND)
 		say(link, now);
 	if (todo & (PIB_LINK_DO_UP | PIB_LINK_DO_DOWN))

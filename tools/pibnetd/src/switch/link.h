@@ -51,7 +51,7 @@ struct Link {
 	std::uint64_t made_at = 0;
 	/// When the link was made, or its peer was last heard while it was up, ns.
 	std::uint64_t alive_at = 0;
-	/// When a probe last came from a flow's port, ns; 0: none has.
+	/// When a probe last came from a flow's port in this session, ns; 0: none has.
 	std::uint64_t flow_at = 0;
 	/// State of the link as the port was told.
 	bool is_up = false;
