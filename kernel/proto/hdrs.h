@@ -287,4 +287,14 @@ static inline bool pib_lid_is_mcast(u16 lid)
 	return lid >= PIB_LID_MCAST_FIRST && lid != PIB_LID_PERMISSIVE;
 }
 
+/*
+ * Return: true: the sender of such a packet hears of a mark on it, and may slow down. Receivers
+ * tell nobody of marks on management, acknowledgements, notifications and multicasts. Context: any.
+ */
+static inline bool pib_hdrs_sender_is_told(const struct pib_hdrs *h)
+{
+	return h->dqpn > 1 && h->tp != PIB_TP_CNP && h->op != PIB_OP_ACK &&
+	       !pib_lid_is_mcast(h->dlid);
+}
+
 #endif

@@ -400,23 +400,13 @@ static int wire_fill(struct writer *w, struct pib_udp_link *link, struct pib_upa
 	return 0;
 }
 
-/*
- * Return: true: the sender of such a packet hears of a mark on it, and may slow down. Receivers
- * tell nobody of marks on management, acknowledgements, notifications and multicasts.
- */
-static bool sender_is_told(const struct pib_hdrs *h)
-{
-	return h->dqpn > 1 && h->tp != PIB_TP_CNP && h->op != PIB_OP_ACK &&
-	       !pib_lid_is_mcast(h->dlid);
-}
-
 /* Return: DSCP and ECN of a burst, which may be marked where its sender hears of that. */
 static u8 burst_tos(const struct pib_udp_link *link, const struct pib_upath *path,
 		    const struct pib_burst *b)
 {
 	u8 tos = READ_ONCE(link->bearer->tos[b->h.sl % PIB_SLS]);
 
-	return path->ecn && sender_is_told(&b->h) ? tos : tos & ~INET_ECN_MASK;
+	return path->ecn && pib_hdrs_sender_is_told(&b->h) ? tos : tos & ~INET_ECN_MASK;
 }
 
 /* Return: UDP source port of a burst: that of its flow, by which the network may spread flows. */
