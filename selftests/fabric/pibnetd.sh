@@ -13,13 +13,14 @@ here=$(dirname "$0")
 . "$here/../lib/netd.sh"
 trap netd_clean EXIT
 
+# config PORTS [SWITCHES [CABLES [SETTINGS]]]
 config() {
 	cat >$netd/config.json <<-END
-	{ "listen": ["0.0.0.0", "::"], "threads": 3, "switches": [ { "name": "net0", "ports": ${1:-4} }${2:-} ], "cables": [ ${3:-} ] }
+	{ ${4:-} "listen": ["0.0.0.0", "::"], "threads": 3, "switches": [ { "name": "net0", "ports": ${1:-4} }${2:-} ], "cables": [ ${3:-} ] }
 	END
 }
 
-ktap_plan 70
+ktap_plan 76
 netd_init
 bridge bridge0
 cable h1 eth0 bridge0 10.77.0.1/24
@@ -164,6 +165,27 @@ cabled() { ctl -j show | jq -e '.switches[] | select(.name == "net1") | .ports[1
 check "a second switch is cabled by a reload, and OpenSM takes it in" wait_for 60 cabled
 check "the hosts' ports have not moved" wait_active 1
 
+# The class of data, as it comes to h2. DSCP 34 is 136 in the byte, ECT(0) is 2.
+config 4 ', { "name": "net1", "ports": 2 }' '["net0/4", "net1/1"]' '"dscp": "0=34", "ecn": true,'
+kill -HUP "$netd_pid"
+shown() { ctl -j show uplinks | jq -e '.uplinks[0] | .dscp == "0=34" and .ecn'; }
+check "DSCP and ECN by a reload" wait_for 10 shown
+sniffed() {
+	local pid
+	h 2 python3 "$here/underlay.py" eth0 $netd/ready $netd/stop >$netd/seen & pid=$!
+	wait_for 20 test -e $netd/ready && pair 1 2 60 ibv_rc_pingpong
+	set -- $?
+	touch $netd/stop
+	wait $pid
+	cat $netd/seen
+	return "$1"
+}
+check "traffic with them" sniffed
+saw() { jq -e "$1" $netd/seen; }
+check "data has the DSCP, and may be marked where its sender hears of that" \
+	saw '.data.v6.tos | .["138"] > 0 and .["136"] > 0 and (keys - ["136", "138"] == [])'
+check "control datagrams have neither" saw '.control.v6.tos | keys - ["0"] == []'
+
 refuse "an unplugged port: a bad name is refused" "there is no switch" ctl link set net7/1 down
 port=$(ctl -j show links | jq -r '[.links[] | select(.up)][0].a | "\(.node)/\(.port)"')
 ctl link set "$port" down
@@ -300,5 +322,7 @@ check "--second-key-file" pibnetd --test --key-file $netd/key --second-key-file 
 refuse "alone" "a second key needs a first one" pibnetd --test --second-key-file $netd/key
 refuse "twice the same" "the second key is the fabric's key already" pibnetd --test --key-file $netd/key --second-key-file $netd/key
 refuse "too short" "holds 5 bytes" pibnetd --test --key-file $netd/key --second-key-file $netd/key.short
+check "--dscp and --ecn" pibnetd --test --dscp 3=46,4=34 --ecn on
+refuse "a DSCP that there is not" "64" pibnetd --test --dscp 3=64
 refuse "with switches in a file" "are for the switch" pibnetd --test --config $netd/keys.json --second-key-file $netd/key
 ktap_end

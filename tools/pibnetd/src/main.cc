@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "daemon/daemon.h"
+#include "model/words/dscp.h"
 #include "model/words/parse.h"
 
 namespace pib::netd {
@@ -29,6 +30,8 @@ An InfiniBand switch in user space: pib hosts join it over UDP.
   -k, --key-file FILE          pre-shared key of the fabric
       --second-key-file FILE   another key of the fabric, while keys are exchanged
   -s, --control PATH           unix socket to control it by
+      --dscp LIST              DSCP of data by service level, as 3=46,4=34 (none)
+      --ecn on|off             routers may mark data (off)
       --state FILE             remember which peer had which port
       --log FORMAT             text, json, or journal (journal under systemd, else text)
   -v, --verbose                log more
@@ -42,7 +45,7 @@ int parse(int argc, char **argv, CommandLine &line)
 {
 	CLI::App app("", "pibnetd");
 	std::vector<std::string> listen;
-	std::string ports, fabric;
+	std::string ports, fabric, dscp, ecn;
 	bool help = false, version = false;
 	app.set_help_flag();
 	app.add_flag("-h,--help", help);
@@ -56,6 +59,8 @@ int parse(int argc, char **argv, CommandLine &line)
 	app.add_option("-k,--key-file", line.options.key_file);
 	app.add_option("--second-key-file", line.options.second_key_file);
 	app.add_option("-s,--control", line.options.control);
+	app.add_option("--dscp", dscp);
+	app.add_option("--ecn", ecn)->check(CLI::IsMember({"on", "off"}));
 	app.add_option("--state", line.options.state);
 	app.add_option("--log", line.log_format)->check(CLI::IsMember({"text", "json", "journal"}));
 	const auto refuse = [](const std::string &text) {
@@ -89,6 +94,14 @@ int parse(int argc, char **argv, CommandLine &line)
 			return refuse(n.error().text);
 		line.options.fabric = static_cast<std::uint32_t>(*n);
 	}
+	if (!dscp.empty()) {
+		const auto table = model::parse_dscp(dscp);
+		if (!table)
+			return refuse(table.error().text);
+		line.options.dscp = *table;
+	}
+	if (!ecn.empty())
+		line.options.ecn = ecn == "on";
 	return -1;
 }
 

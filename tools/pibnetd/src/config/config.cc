@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "model/words/accept.h"
+#include "model/words/dscp.h"
 #include "model/words/key_file.h"
 #include "model/words/parse.h"
 #include "model/topology/parse.h"
@@ -119,6 +120,24 @@ Status get_keys(const Json &object, std::string_view place, SwitchConfig &node)
 		return got;
 	if (auto ok = check_second_key(node); !ok)
 		return at(fmt::format("{}.second_key_file", place), ok.error().text);
+	return success();
+}
+
+/// Reads what data says to the network.
+Status get_data_class(const Json &root, DataClass &out)
+{
+	if (root.contains("ecn")) {
+		if (!root["ecn"].is_boolean())
+			return at("configuration.ecn", "must be true or false");
+		out.ecn = root["ecn"].get<bool>();
+	}
+	std::string list;
+	if (auto got = get_text(root, "configuration", "dscp", list); !got || list.empty())
+		return got;
+	const auto dscp = model::parse_dscp(list);
+	if (!dscp)
+		return at("configuration.dscp", dscp.error().text);
+	out.dscp = *dscp;
 	return success();
 }
 
@@ -356,9 +375,9 @@ Result<Config> parse_config(std::string_view text)
 	const Json root = Json::parse(text, nullptr, false, true);
 	if (root.is_discarded())
 		return Error{"is not JSON"};
-	if (auto ok = check_keys(
-		    root, "configuration",
-		    {"listen", "control", "state", "threads", "switches", "cables", "topology"});
+	if (auto ok = check_keys(root, "configuration",
+				 {"listen", "control", "state", "threads", "dscp", "ecn",
+				  "switches", "cables", "topology"});
 	    !ok)
 		return ok.error();
 	Config config;
@@ -370,6 +389,8 @@ Result<Config> parse_config(std::string_view text)
 		return ok.error();
 	if (auto ok = get_number(root, "configuration", "threads", 1, kThreadsMax, config.threads);
 	    !ok)
+		return ok.error();
+	if (auto ok = get_data_class(root, config.data_class); !ok)
 		return ok.error();
 	if (auto ok = parse_list(root, "switches", parse_switch, config.switches); !ok)
 		return ok.error();

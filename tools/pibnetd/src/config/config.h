@@ -10,6 +10,7 @@
 #include "wire/address.h"
 #include "model/objects.h"
 #include "switch/switch.h"
+#include "wire/data_class.h"
 
 namespace pib::netd {
 
@@ -36,6 +37,7 @@ struct Config {
 	std::string state;
 	/// Threads; 0: as many as are likely to pay.
 	unsigned threads = 0;
+	DataClass data_class;
 	std::vector<SwitchConfig> switches;
 	std::vector<CableConfig> cables;
 	/// Places at which a topology file has HCAs.

@@ -25,6 +25,8 @@ TEST(Config, EmptyMeansOneSwitchForEverybody)
 	EXPECT_EQ(format_address(config->listen[0]), "0.0.0.0:18514");
 	EXPECT_EQ(format_address(config->listen[1]), "[::]:18514");
 	EXPECT_GE(config->threads, 1u);
+	EXPECT_EQ(config->data_class.dscp, model::DscpTable{});
+	EXPECT_FALSE(config->data_class.ecn);
 }
 
 TEST(Config, Everything)
@@ -32,6 +34,7 @@ TEST(Config, Everything)
 	const auto config = parse_config(R"({
     // a comment
     "listen": ["192.0.2.1:5", "[::]:7"], "control": "/run/x", "state": "/var/y", "threads": 3,
+    "dscp": "3=46", "ecn": true,
     "switches": [
       {"name": "a", "ports": 254, "fabric": 4294967295, "guid": "0x00000000000000a1",
        "description": "the first", "accept": false},
@@ -39,6 +42,9 @@ TEST(Config, Everything)
     "cables": [["a/254", "b/1"], ["a/1", "udp:[2001:db8::1]:9"]]})");
 	ASSERT_TRUE(config) << config.error().text;
 	EXPECT_EQ(config->threads, 3u);
+	EXPECT_EQ(config->data_class.dscp[3], 46);
+	EXPECT_EQ(config->data_class.dscp[0], 0);
+	EXPECT_TRUE(config->data_class.ecn);
 	EXPECT_EQ(config->listen[0].port, 5);
 	EXPECT_EQ(config->listen[1].family, AF_INET6);
 	EXPECT_EQ(config->switches[0].ports, 254);
@@ -143,6 +149,9 @@ TEST(Config, RefusalsNameThePlace)
 		{R"({"listen": ["0.0.0.0:99999"]})", "port"},
 		{R"({"listen": [1]})", "listen[0]"},
 		{R"({"threads": 0})", "configuration.threads: must be a number from 1 to 64"},
+		{R"({"dscp": 46})", "configuration.dscp: must be a string"},
+		{R"({"dscp": "16=1"})", "configuration.dscp: "},
+		{R"({"ecn": "on"})", "configuration.ecn: must be true or false"},
 		{R"({"switches": [{}]})", "switches[0].name"},
 		{R"({"switches": [{"name": "a b"}]})", "switches[0].name"},
 		{R"({"switches": [{"name": "a", "ports": 255}]})",

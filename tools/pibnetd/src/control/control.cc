@@ -219,6 +219,8 @@ Result<Json> uplinks(const Request &request)
 			model.netdev += (model.netdev.empty() ? "" : ",") + format_address(address);
 		if (!listen.empty())
 			model.udp_port = listen.front().port;
+		model.ecn = request.core.data_class().ecn;
+		model.dscp = request.core.data_class().dscp;
 		for (const auto &name : model::uplink_counter_names())
 			if (name.attribute < request.core.stats().counts.size())
 				model.counters.push_back(

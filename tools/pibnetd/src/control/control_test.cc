@@ -53,6 +53,8 @@ TEST_F(ControlTest, ShowsWhatThereIs)
 	EXPECT_TRUE(counters["counters"][0]["counters"].contains("port_xmit_bytes"));
 	const Json uplinks = ask(R"({"command":"uplinks"})");
 	EXPECT_GT(uplinks["uplinks"][0]["counters"]["rx_datagrams"], 0);
+	EXPECT_EQ(uplinks["uplinks"][0]["dscp"], "none");
+	EXPECT_EQ(uplinks["uplinks"][0]["ecn"], false);
 }
 
 TEST_F(ControlTest, ChangesCables)

@@ -81,6 +81,7 @@ Status Core::configure(const Config &config, std::uint64_t now, Drop drop)
 {
 	if (auto ok = check_keys(config, now, drop); !ok)
 		return ok;
+	forwarder_.set_data_class(config.data_class);
 	std::set<std::string> gone;
 	for (const auto &node : switches_) {
 		const SwitchConfig *wanted = find(config, node->config.name);

@@ -63,6 +63,7 @@ public:
 	// What the control socket shows and changes.
 	const std::vector<std::unique_ptr<Switch>> &switches() const { return switches_; }
 	const Stats &stats() const { return stats_; }
+	const DataClass &data_class() const { return forwarder_.data_class(); }
 	Switch *find_switch(std::string_view name);
 	Result<Port *> find_port(const model::End &end);
 	/// The user pulls the cable out of the port, or puts it back.

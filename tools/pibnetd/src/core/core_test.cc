@@ -122,6 +122,78 @@ TEST_F(Fabric, ABatchOfEqualPacketsIsOneSuperPacket)
 			  make_packet({.slid = 2, .dlid = 3, .length = 1024, .fill = i}));
 }
 
+constexpr char kClasses[] = R"({"dscp": "3=46,1=8", "ecn": true, "switches":
+	[{"name": "sw0", "ports": 4, "guid": "0x0200000000000001"}]})";
+
+class Classes : public Fabric {
+protected:
+	/// TOS of the datagrams in which the packets leave, which come at once.
+	std::vector<int> tos_of(const std::vector<PacketSpec> &specs)
+	{
+		std::vector<int> tos;
+		Bytes all;
+		std::size_t step = 0;
+		for (const PacketSpec &spec : specs) {
+			const Bytes one = a.data(make_packet(spec));
+			step = std::max(step, one.size());
+			all.insert(all.end(), one.begin(), one.end());
+		}
+		before = w.net.messages;
+		w.deliver(a.at, all, step);
+		for (const Datagram &each : w.net.sent)
+			tos.push_back(each.tos);
+		w.carry();
+		return tos;
+	}
+	std::size_t before = 0;
+};
+
+TEST_F(Classes, DataHasTheDscpOfItsServiceLevel)
+{
+	start(kClasses);
+	join();
+	EXPECT_EQ(tos_of({{.slid = 2, .dlid = 3, .sl = 3}}), std::vector{46 << 2});
+	EXPECT_EQ(tos_of({{.slid = 2, .dlid = 3, .sl = 1, .length = 4096}}),
+		  (std::vector{8 << 2, 8 << 2, 8 << 2}));
+	EXPECT_EQ(tos_of({{.slid = 2, .dlid = 3}}), std::vector{0});
+	start();
+	EXPECT_EQ(tos_of({{.slid = 2, .dlid = 3, .sl = 3}}), std::vector{0}) << "reloaded";
+}
+
+TEST_F(Classes, DataMayBeMarkedIfItsSenderHearsOfThat)
+{
+	start(kClasses);
+	b.caps |= PIB_CAP_ECN;
+	join();
+	std::uint32_t mask = 1u << w.port_of(b)->p.num;
+	w.node().node.mft[1][0] = mask;
+	EXPECT_EQ(tos_of({{.slid = 2, .dlid = 3, .sl = 3}}), std::vector{46 << 2 | 2});
+	EXPECT_EQ(tos_of({{.slid = 2, .dlid = 3, .tp = PIB_TP_RC}}), std::vector{2});
+	EXPECT_EQ(tos_of({{.slid = 2, .dlid = 3, .dqpn = 1}}), std::vector{0});
+	EXPECT_EQ(tos_of({{.slid = 2, .dlid = 0xC001, .dqpn = 0xFFFFFF}}), std::vector{0});
+	EXPECT_EQ(tos_of({{.slid = 2, .dlid = 3, .length = 0, .tp = PIB_TP_RC, .op = PIB_OP_ACK}}),
+		  std::vector{0});
+	EXPECT_EQ(
+		tos_of({{.slid = 2, .dlid = 3, .length = 16, .tp = PIB_TP_CNP, .op = PIB_OP_CNP}}),
+		std::vector{0});
+}
+
+TEST_F(Classes, ASuperPacketIsOfOneClass)
+{
+	start(kClasses);
+	b.caps |= PIB_CAP_ECN;
+	join();
+	for (const std::size_t length : {std::size_t{1024}, std::size_t{2048}}) {
+		const PacketSpec low{.slid = 2, .dlid = 3, .length = length, .fill = 1},
+			high{.slid = 2, .dlid = 3, .sl = 3, .length = length, .fill = 2};
+		b.packets.clear();
+		const auto tos = tos_of({low, low, high, high, high});
+		EXPECT_EQ(w.net.messages, before + 2);
+		EXPECT_TRUE(std::ranges::is_sorted(tos)) << length;
+		EXPECT_EQ(b.packets.size(), 5u);
+	}
+}
+
 TEST_F(Fabric, LargePacketsTravelInSegments)
 {
 	start();

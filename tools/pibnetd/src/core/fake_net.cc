@@ -21,7 +21,8 @@ void Net::flush()
 			sent.push_back({message.to,
 					{all.begin() + static_cast<std::ptrdiff_t>(at),
 					 all.begin() + static_cast<std::ptrdiff_t>(
-							       std::min(all.size(), at + step))}});
+							       std::min(all.size(), at + step))},
+					message.tos});
 		messages++;
 	}
 	waiting.clear();
@@ -60,8 +61,8 @@ Bytes make_packet(const PacketSpec &spec)
 	h.slid = spec.slid;
 	h.dlid = spec.dlid;
 	h.sl = spec.sl;
-	h.tp = PIB_TP_UD;
-	h.op = PIB_OP_SEND;
+	h.tp = spec.tp;
+	h.op = spec.op;
 	h.flags = PIB_H_FIRST | PIB_H_LAST;
 	h.pkey = spec.pkey;
 	h.dqpn = spec.dqpn;

@@ -20,14 +20,16 @@ constexpr std::uint64_t kMs = PIB_NSEC_PER_MSEC;
 struct Datagram {
 	Address to;
 	Bytes bytes;
+	std::uint8_t tos = 0;
 };
 
 /// Keeps the datagrams that the daemon sends.
 class Net final : public Wire {
 public:
-	void send(const Path &path, std::span<const iovec> parts, std::size_t segment) override
+	void send(const Path &path, std::span<const iovec> parts, std::size_t segment,
+		  std::uint8_t tos) override
 	{
-		waiting.push_back({path.remote, {parts.begin(), parts.end()}, segment});
+		waiting.push_back({path.remote, {parts.begin(), parts.end()}, segment, tos});
 	}
 	void flush() override;
 	std::size_t room(const Path &) override { return mtu - 28; }
@@ -42,6 +44,7 @@ private:
 		Address to;
 		std::vector<iovec> parts;
 		std::size_t segment;
+		std::uint8_t tos;
 	};
 	std::vector<Message> waiting;
 };
@@ -57,6 +60,8 @@ struct PacketSpec {
 	std::size_t length = 64;
 	std::uint8_t fill = 0;
 	std::uint16_t pkey = 0xFFFF;
+	std::uint8_t tp = PIB_TP_UD;
+	std::uint8_t op = PIB_OP_SEND;
 };
 Bytes make_packet(const PacketSpec &spec);
 /// A MAD to QP0 or QP1.

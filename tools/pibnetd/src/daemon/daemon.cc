@@ -82,6 +82,10 @@ Result<Config> load_config(const Options &options)
 		config.state = options.state;
 	if (config.state.empty())
 		config.state = state_directory();
+	if (options.dscp)
+		config.data_class.dscp = *options.dscp;
+	if (options.ecn)
+		config.data_class.ecn = *options.ecn;
 	complete_config(config);
 	if (!single)
 		return config;

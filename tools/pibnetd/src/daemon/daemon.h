@@ -21,6 +21,8 @@ struct Options {
 	std::optional<std::uint32_t> fabric;
 	std::string key_file;
 	std::string second_key_file;
+	std::optional<model::DscpTable> dscp;
+	std::optional<bool> ecn;
 };
 
 /// The configuration as file, command line and defaults make it.

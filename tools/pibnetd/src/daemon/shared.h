@@ -45,10 +45,10 @@ private:
 	class Current final : public Wire {
 	public:
 		void use(Wire &wire) { wire_ = &wire; }
-		void send(const Path &path, std::span<const iovec> parts,
-			  std::size_t segment) override
+		void send(const Path &path, std::span<const iovec> parts, std::size_t segment,
+			  std::uint8_t tos) override
 		{
-			wire_->send(path, parts, segment);
+			wire_->send(path, parts, segment, tos);
 		}
 		void flush() override { wire_->flush(); }
 		std::size_t room(const Path &path) override { return wire_->room(path); }

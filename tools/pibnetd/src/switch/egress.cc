@@ -17,6 +17,14 @@ constexpr std::size_t kSegmentRoom = PIB_SEG_HDR_LEN + PIB_SEG_MIN;
 
 using Packets = std::span<OutPacket>;
 
+/// Number of packets that say the same to the network: datagrams of others are others.
+std::size_t count_class(Packets packets)
+{
+	const auto differs = [&](const OutPacket &each) { return each.tos != packets[0].tos; };
+	const auto end = std::find_if(packets.begin(), packets.end(), differs);
+	return static_cast<std::size_t>(end - packets.begin());
+}
+
 /// Number of packets that go into one super-packet, a datagram each: all but the last of one size.
 std::size_t count_equal(Packets packets, std::size_t seal)
 {
@@ -115,17 +123,18 @@ void Egress::datagrams(Link &link, Packets packets)
 				{const_cast<std::uint8_t *>(packet.rest), packet.rest_length});
 	}
 	const bool several = packets.size() > 1;
-	send(link, several ? PIB_DG_HDR_LEN + packets[0].size() : 0, packets.size());
+	send(link, several ? PIB_DG_HDR_LEN + packets[0].size() : 0, packets.size(),
+	     packets[0].tos);
 }
 
-void Egress::send(Link &link, std::size_t segment, std::size_t count)
+void Egress::send(Link &link, std::size_t segment, std::size_t count, std::uint8_t tos)
 {
 	if (link.seal) {
 		auto &bytes = sealed_.emplace_back(seal_all(*link.seal, parts_, segment));
 		const iovec part = {bytes.data(), bytes.size()};
-		wire_.send(link.path, {&part, 1}, segment ? segment + PIB_SEAL_LEN : 0);
+		wire_.send(link.path, {&part, 1}, segment ? segment + PIB_SEAL_LEN : 0, tos);
 	} else {
-		wire_.send(link.path, parts_, segment);
+		wire_.send(link.path, parts_, segment, tos);
 	}
 	parts_.clear();
 	stats_.add(PIB_US_TX_DATAGRAMS, count);
@@ -175,15 +184,14 @@ void Egress::frame(Link &link, Packets packets, std::size_t bytes, std::size_t r
 		put(packet.head.data() + PIB_DG_HDR_LEN, kLrh);
 		put(packet.rest, packet.rest_length);
 	}
-	send(link, segment.total > 1 ? room + PIB_SEG_HDR_LEN : 0, segment.total);
+	send(link, segment.total > 1 ? room + PIB_SEG_HDR_LEN : 0, segment.total, packets[0].tos);
 }
 
-void Egress::send_queue(Link &link)
+void Egress::send_class(Link &link, Packets rest)
 {
 	const std::size_t seal = link.seal ? PIB_SEAL_LEN : 0;
 	const std::size_t all = wire_.room(link.path), room = all > seal ? all - seal : 0;
 	const bool segments = link.fsm.peer_caps & PIB_CAP_SEGMENTS && room >= kSegmentRoom;
-	Packets rest = link.queue;
 	while (!rest.empty()) {
 		std::size_t n = 1;
 		if (rest[0].size() + PIB_DG_HDR_LEN <= room) {
@@ -197,6 +205,15 @@ void Egress::send_queue(Link &link)
 		} else {
 			datagrams(link, rest.first(1));
 		}
+		rest = rest.subspan(n);
+	}
+}
+
+void Egress::send_queue(Link &link)
+{
+	for (Packets rest = link.queue; !rest.empty();) {
+		const std::size_t n = count_class(rest);
+		send_class(link, rest.first(n));
 		rest = rest.subspan(n);
 	}
 }

@@ -33,7 +33,8 @@ private:
 	void datagrams(Link &link, std::span<OutPacket> packets);
 	void frame(Link &link, std::span<OutPacket> packets, std::size_t bytes, std::size_t room);
 	void segment_header(pib_segment &segment, std::size_t left, bool at_start);
-	void send(Link &link, std::size_t segment, std::size_t count);
+	void send(Link &link, std::size_t segment, std::size_t count, std::uint8_t tos);
+	void send_class(Link &link, std::span<OutPacket> packets);
 
 	Wire &wire_;
 	Stats &stats_;

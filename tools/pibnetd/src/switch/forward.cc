@@ -233,6 +233,7 @@ void Forwarder::queue(Link &link, const Packet &packet, std::uint8_t vl)
 	first = static_cast<std::uint8_t>(vl << 4 | (first & 0x0F));
 	out.rest = packet.bytes + kLrh;
 	out.rest_length = packet.length - kLrh;
+	out.tos = data_class_.tos(packet.h, link.fsm.peer_caps & PIB_CAP_ECN);
 }
 
 Batch Forwarder::gather()

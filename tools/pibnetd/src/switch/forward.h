@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "switch/egress.h"
+#include "wire/data_class.h"
 
 namespace pib::netd {
 
@@ -34,6 +35,9 @@ class Forwarder {
 public:
 	Forwarder(Wire &wire, Stats &stats) : wire_(wire), stats_(stats), egress_(wire, stats) {}
 
+	/// The class of the data that is sent from now on.
+	void set_data_class(const DataClass &data_class) { data_class_ = data_class; }
+	const DataClass &data_class() const { return data_class_; }
 	/// A packet came in by the port's link. Its bytes must stay as they are until flush().
 	void receive(Port &in, const Packet &packet, std::uint64_t now);
 	/// An agent has answered or raised a trap since this was last asked.
@@ -104,6 +108,7 @@ private:
 	Wire &wire_;
 	Stats &stats_;
 	Egress egress_;
+	DataClass data_class_;
 	std::deque<Waiting> waiting_;
 	std::vector<Link *> dirty_;
 	std::deque<std::vector<std::uint8_t>> kept_;

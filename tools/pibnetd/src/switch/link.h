@@ -36,6 +36,8 @@ struct OutPacket {
 	std::array<std::uint8_t, PIB_DG_HDR_LEN + kLrh> head;
 	const std::uint8_t *rest;
 	std::size_t rest_length;
+	/// TOS (IPv4) or Traffic Class (IPv6) of its datagrams.
+	std::uint8_t tos;
 
 	std::size_t size() const { return kLrh + rest_length; }
 };

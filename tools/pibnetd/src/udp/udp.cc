@@ -221,12 +221,13 @@ std::uint64_t Udp::overruns()
 
 // ---- sending ----
 
-void Udp::send(const Path &path, std::span<const iovec> parts, std::size_t segment)
+void Udp::send(const Path &path, std::span<const iovec> parts, std::size_t segment,
+	       std::uint8_t tos)
 {
 	std::size_t bytes = 0;
 	for (const iovec &part : parts)
 		bytes += part.iov_len;
-	messages_.push_back({path, parts_.size(), parts.size(), segment, bytes});
+	messages_.push_back({path, parts_.size(), parts.size(), segment, bytes, tos});
 	parts_.insert(parts_.end(), parts.begin(), parts.end());
 }
 
@@ -253,6 +254,11 @@ void Udp::prepare(const Message &message, Outgoing &out)
 	if (message.segment)
 		put_control(out.header, at, SOL_UDP, UDP_SEGMENT,
 			    static_cast<std::uint16_t>(message.segment));
+	if (message.tos) {
+		const bool v6 = message.path.remote.family == AF_INET6;
+		put_control(out.header, at, v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+			    v6 ? IPV6_TCLASS : IP_TOS, int{message.tos});
+	}
 	if (!out.header.msg_controllen)
 		out.header.msg_control = nullptr;
 }
@@ -276,7 +282,7 @@ void Udp::send_apart(const Socket &socket, const Message &message)
 	for (std::size_t at = 0; at < all.size(); at += step) {
 		Outgoing out;
 		iovec part = {&all[at], std::min(step, all.size() - at)};
-		prepare({message.path, message.first, message.count, 0, 0}, out);
+		prepare({message.path, message.first, message.count, 0, 0, message.tos}, out);
 		out.header.msg_iov = &part;
 		out.header.msg_iovlen = 1;
 		if (::sendmsg(socket.fd.get(), &out.header, MSG_DONTWAIT) < 0)

@@ -51,7 +51,8 @@ public:
 	/// Number of datagrams that the sockets, being full, have dropped since the last call.
 	std::uint64_t overruns();
 
-	void send(const Path &path, std::span<const iovec> parts, std::size_t segment) override;
+	void send(const Path &path, std::span<const iovec> parts, std::size_t segment,
+		  std::uint8_t tos) override;
 	void flush() override;
 	std::size_t room(const Path &path) override;
 	/// Addresses of which the room is remembered: not more, however many peers have come by.
@@ -71,6 +72,7 @@ private:
 		std::size_t count;
 		std::size_t segment;
 		std::size_t bytes;
+		std::uint8_t tos;
 	};
 	struct Room {
 		std::size_t bytes;

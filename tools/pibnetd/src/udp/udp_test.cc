@@ -3,8 +3,10 @@
 #include "udp/udp.h"
 
 #include <gtest/gtest.h>
+#include <netinet/udp.h>
 #include <poll.h>
 
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -12,6 +14,8 @@ namespace pib::netd {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
+
+constexpr int kOff = 0;
 
 class UdpTest : public ::testing::Test {
 protected:
@@ -76,7 +80,7 @@ protected:
 		if (!from || !to ||
 		    ::setsockopt(udp.descriptor(*from), level, name, &tos, sizeof(tos)))
 			return false;
-		udp.send({*from, udp.local(*to), {}}, {&part, 1}, 0);
+		udp.send({*from, udp.local(*to), {}}, {&part, 1}, 0, 0);
 		udp.flush();
 		pollfd wait = {udp.descriptor(*to), POLLIN, 0};
 		EXPECT_EQ(::poll(&wait, 1, 1000), 1);
@@ -101,6 +105,64 @@ TEST_P(UdpMarks, AreSeen)
 
 INSTANTIATE_TEST_SUITE_P(Tos, UdpMarks, ::testing::Values(0, 2, 3, 0xBA, 0xBB));
 
+/// TOS is a byte, Traffic Class an int.
+int byte_of(const cmsghdr &at)
+{
+	int value = *CMSG_DATA(&at);
+	if (at.cmsg_level == IPPROTO_IPV6)
+		std::memcpy(&value, CMSG_DATA(&at), sizeof(value));
+	return value;
+}
+
+/// Datagrams to a socket of that address, by their TOS or Traffic Class.
+std::vector<int> tos_seen(const Address &at, const std::vector<std::uint8_t> &sent)
+{
+	Stats stats;
+	Udp udp{stats};
+	const auto from = udp.open(at), to = udp.open(at);
+	std::array<std::uint8_t, 20> bytes{};
+	const iovec part = {bytes.data(), bytes.size()};
+	std::vector<int> seen;
+	if (!from || !to)
+		return seen;
+	::setsockopt(udp.descriptor(*to), SOL_UDP, UDP_GRO, &kOff, sizeof(kOff));
+	for (const std::uint8_t tos : sent)
+		udp.send({*from, udp.local(*to), {}}, {&part, 1}, 10, tos);
+	udp.flush();
+	for (std::size_t i = 0; i < 2 * sent.size(); i++) {
+		std::uint8_t byte = 0;
+		iovec into = {&byte, 1};
+		alignas(cmsghdr) std::array<char, 256> control;
+		msghdr header{};
+		header.msg_iov = &into;
+		header.msg_iovlen = 1;
+		header.msg_control = control.data();
+		header.msg_controllen = control.size();
+		pollfd wait = {udp.descriptor(*to), POLLIN, 0};
+		EXPECT_EQ(::poll(&wait, 1, 1000), 1);
+		if (::recvmsg(udp.descriptor(*to), &header, MSG_DONTWAIT) < 0)
+			break;
+		for (cmsghdr *c = CMSG_FIRSTHDR(&header); c; c = CMSG_NXTHDR(&header, c))
+			if ((c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) ||
+			    (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS))
+				seen.push_back(byte_of(*c));
+	}
+	return seen;
+}
+
+TEST(UdpClasses, EachDatagramOfABatchHasItsOwn)
+{
+	const std::vector<int> seen{0xBA, 0xBA, 0, 0, 2, 2, 0x20, 0x20};
+	Address at;
+	at.family = AF_INET;
+	at.bytes = {127, 0, 0, 1};
+	EXPECT_EQ(tos_seen(at, {0xBA, 0, 2, 0x20}), seen);
+	at = {};
+	at.family = AF_INET6;
+	at.bytes[15] = 1;
+	EXPECT_EQ(tos_seen(at, {0xBA, 0, 2, 0x20}), seen);
+}
+
 TEST_F(UdpTest, SuperPacketsComeWhole)
 {
 	Bytes bytes(10 * 1000 + 10);
@@ -108,8 +170,8 @@ TEST_F(UdpTest, SuperPacketsComeWhole)
 		bytes[i] = static_cast<std::uint8_t>(i / 1000);
 	const iovec parts[] = {{bytes.data(), 5000}, {bytes.data() + 5000, bytes.size() - 5000}};
 	const iovec single = {bytes.data(), 7};
-	udp.send(path_to(b), parts, 1000);
-	udp.send(path_to(b), {&single, 1}, 0);
+	udp.send(path_to(b), parts, 1000, 0);
+	udp.send(path_to(b), {&single, 1}, 0, 0);
 	udp.flush();
 	const std::size_t supers = gather(b, 12);
 	ASSERT_EQ(came.size(), 12u);
@@ -130,7 +192,7 @@ TEST_F(UdpTest, SocketsAreEmptiedWhileOthersAreSentTo)
 	const iovec part = {const_cast<std::uint8_t *>(large.data()), large.size()};
 	udp.readable(b);
 	for (int i = 0; i < 100; i++)
-		udp.send(path_to(b), {&part, 1}, 1000);
+		udp.send(path_to(b), {&part, 1}, 1000, 0);
 	udp.flush();
 	EXPECT_TRUE(udp.waiting());
 	gather(b, 6000);
@@ -154,7 +216,7 @@ TEST_F(UdpTest, TwoShareAnAddress)
 	for (int i = 0; i < 40; i++) {
 		const unsigned from_socket = *udp.open(loopback());
 		for (int twice = 0; twice < 2; twice++)
-			udp.send({from_socket, at, {}}, {&part, 1}, 0);
+			udp.send({from_socket, at, {}}, {&part, 1}, 0, 0);
 	}
 	udp.flush();
 	const auto count = [this](Udp &one) {
@@ -181,7 +243,7 @@ TEST_F(UdpTest, WhatASocketDropsIsCounted)
 	const Bytes large(60000);
 	const iovec part = {const_cast<std::uint8_t *>(large.data()), large.size()};
 	for (int i = 0; i < 1000; i++)
-		udp.send(path_to(b), {&part, 1}, 1000);
+		udp.send(path_to(b), {&part, 1}, 1000, 0);
 	udp.flush();
 	const std::uint64_t lost = udp.overruns();
 	EXPECT_GT(lost, 0u);
@@ -224,7 +286,7 @@ TEST_F(UdpTest, WhatCannotBeSentIsCounted)
 	Path path;
 	path.socket = kAnySocket;
 	path.remote.family = AF_INET6;
-	udp.send(path, {&part, 1}, 0);
+	udp.send(path, {&part, 1}, 0, 0);
 	udp.flush();
 	EXPECT_EQ(stats.counts[PIB_US_TX_ERRORS], 1u);
 }

@@ -29,8 +29,10 @@ public:
 	virtual ~Wire() = default;
 
 	/// Queues one datagram, or, if segment is not 0, datagrams of that many bytes each (the
-	/// last may be shorter). What the parts point to must stay as it is until flush().
-	virtual void send(const Path &path, std::span<const iovec> parts, std::size_t segment) = 0;
+	/// last may be shorter). What the parts point to must stay as it is until flush(). tos: TOS
+	/// (IPv4) or Traffic Class (IPv6).
+	virtual void send(const Path &path, std::span<const iovec> parts, std::size_t segment,
+			  std::uint8_t tos) = 0;
 	virtual void flush() = 0;
 	/// Bytes of a datagram's payload that reach the peer in one piece.
 	virtual std::size_t room(const Path &path) = 0;
