@@ -187,11 +187,84 @@ TEST_F(Classes, ASuperPacketIsOfOneClass)
 		const PacketSpec low{.slid = 2, .dlid = 3, .length = length, .fill = 1},
 			high{.slid = 2, .dlid = 3, .sl = 3, .length = length, .fill = 2};
 		b.packets.clear();
-		const auto tos = tos_of({low, low, high, high, high});
+		auto tos = tos_of({low, low, high, high, high});
 		EXPECT_EQ(w.net.messages, before + 2);
-		EXPECT_TRUE(std::ranges::is_sorted(tos)) << length;
+		tos.erase(std::unique(tos.begin(), tos.end()), tos.end());
+		EXPECT_EQ(tos.size(), 2u) << length;
 		EXPECT_EQ(b.packets.size(), 5u);
 	}
+}
+
+class Arbitration : public Fabric {
+protected:
+	void SetUp() override
+	{
+		start();
+		join();
+	}
+	/// VLs of the super-packets in which the packets leave for b, which come at once. Service
+	/// levels have the VL of their number.
+	std::vector<int> leave(const std::vector<Bytes> &packets)
+	{
+		std::vector<int> vls;
+		Bytes all;
+		std::size_t step = 0;
+		for (const Bytes &packet : packets) {
+			const Bytes one = a.data(packet);
+			step = step ? step : one.size();
+			EXPECT_TRUE(one.size() == step || &packet == &packets.back());
+			all.insert(all.end(), one.begin(), one.end());
+		}
+		w.deliver(a.at, all, step);
+		for (const Datagram &each : w.net.sent)
+			if (each.bytes.size() > PIB_DG_HDR_LEN + kLrh && each.to == b.at)
+				vls.push_back(each.bytes[PIB_DG_HDR_LEN] >> 4);
+		w.carry();
+		vls.erase(std::unique(vls.begin(), vls.end()), vls.end());
+		return vls;
+	}
+	static std::vector<Bytes> of(std::uint8_t sl, std::size_t n)
+	{
+		return std::vector(
+			n, make_packet({.slid = 2, .dlid = 3, .sl = sl, .length = PIB_MAD_SIZE}));
+	}
+	static std::vector<Bytes> joined(const std::vector<std::vector<Bytes>> &all)
+	{
+		std::vector<Bytes> one;
+		for (const auto &each : all)
+			one.insert(one.end(), each.begin(), each.end());
+		return one;
+	}
+	pib_port &out() { return w.port_of(b)->p; }
+};
+
+TEST_F(Arbitration, LanesTakeTurns)
+{
+	const auto low = of(0, 2 * PIB_SEG_MAX), high = of(1, 2 * PIB_SEG_MAX);
+	EXPECT_EQ(leave(joined({low, high})), (std::vector{0, 1, 0, 1}));
+	EXPECT_EQ(b.packets.size(), 4u * PIB_SEG_MAX);
+}
+
+TEST_F(Arbitration, TheHighTableGoesFirst)
+{
+	out().vlarb[2][0][0] = 1;
+	out().vlarb[2][0][1] = 255;
+	out().vl_high_limit = 255;
+	EXPECT_EQ(leave(joined({of(0, 2 * PIB_SEG_MAX), of(1, 3 * PIB_SEG_MAX), of(2, 1)})),
+		  (std::vector{1, 0, 2, 0}));
+}
+
+TEST_F(Arbitration, ManagementGoesBeforeAll)
+{
+	const Bytes smp = make_mad_packet(2, 3, 0, make_smp(PIB_METHOD_GET, PIB_SM_NODE_INFO, 0));
+	EXPECT_EQ(leave(joined({of(0, 3), of(1, 3), {smp}})), (std::vector{15, 0, 1}));
+}
+
+TEST_F(Arbitration, ALaneInNoTableGoesLast)
+{
+	out().vlarb[0][1][1] = 0;
+	EXPECT_EQ(leave(joined({of(1, 3), of(0, 2 * PIB_SEG_MAX)})), (std::vector{0, 1}));
+	EXPECT_EQ(b.packets.size(), 3u + 2 * PIB_SEG_MAX);
 }
 
 TEST_F(Fabric, LargePacketsTravelInSegments)

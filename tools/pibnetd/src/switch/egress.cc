@@ -3,6 +3,7 @@
 // ones a super-packet; larger ones are put end to end into frames, and these are cut into
 // segments (docs/wire-format.md).
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "switch/egress.h"
@@ -17,22 +18,15 @@ constexpr std::size_t kSegmentRoom = PIB_SEG_HDR_LEN + PIB_SEG_MIN;
 
 using Packets = std::span<OutPacket>;
 
-/// Number of packets that say the same to the network: datagrams of others are others.
-std::size_t count_class(Packets packets)
-{
-	const auto differs = [&](const OutPacket &each) { return each.tos != packets[0].tos; };
-	const auto end = std::find_if(packets.begin(), packets.end(), differs);
-	return static_cast<std::size_t>(end - packets.begin());
-}
-
-/// Number of packets that go into one super-packet, a datagram each: all but the last of one size.
+/// Number of packets that go into one super-packet, a datagram each: all but the last of one size,
+/// and all of one class.
 std::size_t count_equal(Packets packets, std::size_t seal)
 {
 	const std::size_t size = PIB_DG_HDR_LEN + seal + packets[0].size();
 	std::size_t n = 1, bytes = size;
 	for (; n < packets.size() && n < PIB_SEG_MAX; n++) {
 		const std::size_t next = PIB_DG_HDR_LEN + seal + packets[n].size();
-		if (next > size || bytes + next > kBytesMax)
+		if (next > size || bytes + next > kBytesMax || packets[n].tos != packets[0].tos)
 			break;
 		bytes += next;
 		if (next < size)
@@ -48,7 +42,9 @@ std::size_t count_frame(Packets packets, std::size_t room, std::size_t seal, std
 		room;
 	std::size_t n = 1;
 	bytes = packets[0].size();
-	for (; n < packets.size() && bytes + packets[n].size() <= most; n++)
+	for (; n < packets.size() && bytes + packets[n].size() <= most &&
+	       packets[n].tos == packets[0].tos;
+	     n++)
 		bytes += packets[n].size();
 	return n;
 }
@@ -56,6 +52,32 @@ std::size_t count_frame(Packets packets, std::size_t room, std::size_t seal, std
 std::uint8_t flags_of(const Link &link)
 {
 	return link.seal ? PIB_DG_SEALED : 0;
+}
+
+struct Choice {
+	unsigned vl;
+	/// The arbiter has made it, and is to hear what was sent.
+	bool charged;
+};
+
+/// The VL that sends next: that of management first, then as the port's tables say, and last what
+/// is in none of them. One alone needs no arbiter.
+Choice choose(pib_vl_arb &arbiter, const pib_port &port, std::uint32_t ready)
+{
+	if (ready >> PIB_VL_MGMT & 1)
+		return {PIB_VL_MGMT, false};
+	const int vl = std::has_single_bit(ready) ? -1 : pib_vl_arb_next(&arbiter, &port, ready);
+	if (vl < 0)
+		return {static_cast<unsigned>(std::countr_zero(ready)), false};
+	return {static_cast<unsigned>(vl), true};
+}
+
+std::uint32_t wire_bytes(Packets packets)
+{
+	std::size_t bytes = 0;
+	for (const OutPacket &packet : packets)
+		bytes += packet.size();
+	return static_cast<std::uint32_t>(bytes);
 }
 
 /// The bytes of the parts, one after the other, a piece at a time.
@@ -187,34 +209,40 @@ void Egress::frame(Link &link, Packets packets, std::size_t bytes, std::size_t r
 	send(link, segment.total > 1 ? room + PIB_SEG_HDR_LEN : 0, segment.total, packets[0].tos);
 }
 
-void Egress::send_class(Link &link, Packets rest)
+/// Sends one super-packet of the packets, which are not none. Returns how many of them it holds.
+std::size_t Egress::send_next(Link &link, Packets packets, std::size_t room)
+{
+	const std::size_t seal = link.seal ? PIB_SEAL_LEN : 0;
+	std::size_t n = 1, bytes = 0;
+	if (packets[0].size() + PIB_DG_HDR_LEN <= room) {
+		n = count_equal(packets, seal);
+		datagrams(link, packets.first(n));
+	} else if (link.fsm.peer_caps & PIB_CAP_SEGMENTS && room >= kSegmentRoom) {
+		const std::size_t share = (room - PIB_SEG_HDR_LEN) & ~std::size_t{7};
+		n = count_frame(packets, share, seal, bytes);
+		frame(link, packets.first(n), bytes, share);
+	} else {
+		datagrams(link, packets.first(1));
+	}
+	return n;
+}
+
+void Egress::send_lanes(Link &link)
 {
 	const std::size_t seal = link.seal ? PIB_SEAL_LEN : 0;
 	const std::size_t all = wire_.room(link.path), room = all > seal ? all - seal : 0;
-	const bool segments = link.fsm.peer_caps & PIB_CAP_SEGMENTS && room >= kSegmentRoom;
-	while (!rest.empty()) {
-		std::size_t n = 1;
-		if (rest[0].size() + PIB_DG_HDR_LEN <= room) {
-			n = count_equal(rest, seal);
-			datagrams(link, rest.first(n));
-		} else if (segments) {
-			std::size_t bytes = 0;
-			const std::size_t share = (room - PIB_SEG_HDR_LEN) & ~std::size_t{7};
-			n = count_frame(rest, share, seal, bytes);
-			frame(link, rest.first(n), bytes, share);
-		} else {
-			datagrams(link, rest.first(1));
-		}
-		rest = rest.subspan(n);
-	}
-}
-
-void Egress::send_queue(Link &link)
-{
-	for (Packets rest = link.queue; !rest.empty();) {
-		const std::size_t n = count_class(rest);
-		send_class(link, rest.first(n));
-		rest = rest.subspan(n);
+	Lanes &lanes = link.lanes;
+	std::array<Packets, Lanes::kVls> rest;
+	std::copy(lanes.packets.begin(), lanes.packets.end(), rest.begin());
+	for (std::uint32_t ready = lanes.ready; ready;) {
+		const Choice choice = choose(lanes.arbiter, link.port->p, ready);
+		Packets &lane = rest[choice.vl];
+		const std::size_t n = send_next(link, lane, room);
+		if (choice.charged)
+			pib_vl_arb_sent(&lanes.arbiter, wire_bytes(lane.first(n)));
+		lane = lane.subspan(n);
+		if (lane.empty())
+			ready &= ~(1u << choice.vl);
 	}
 }
 

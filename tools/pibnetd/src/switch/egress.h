@@ -12,7 +12,7 @@ namespace pib::netd {
 
 /// Memory to which queued datagrams refer; it must stay until they are sent.
 struct Batch {
-	std::vector<std::vector<OutPacket>> queues;
+	std::vector<std::vector<OutPacket>> packets;
 	std::deque<std::array<std::uint8_t, PIB_SEG_HDR_LEN>> headers;
 	/// Bytes of packets that have no other place.
 	std::deque<std::vector<std::uint8_t>> kept;
@@ -23,9 +23,10 @@ class Egress {
 public:
 	Egress(Wire &wire, Stats &stats) : wire_(wire), stats_(stats) {}
 
-	/// Gives the wire what waits on the link, in as few super-packets as may be. The queue and
-	/// headers() and sealed() must stay as they are until the wire is flushed.
-	void send_queue(Link &link);
+	/// Gives the wire what waits on the link, in super-packets as large as may be, of which the
+	/// port's arbiter says the order. The packets and headers() and sealed() must stay as they
+	/// are until the wire is flushed.
+	void send_lanes(Link &link);
 	std::deque<std::array<std::uint8_t, PIB_SEG_HDR_LEN>> &headers() { return headers_; }
 	std::deque<std::vector<std::uint8_t>> &sealed() { return sealed_; }
 
@@ -34,7 +35,7 @@ private:
 	void frame(Link &link, std::span<OutPacket> packets, std::size_t bytes, std::size_t room);
 	void segment_header(pib_segment &segment, std::size_t left, bool at_start);
 	void send(Link &link, std::size_t segment, std::size_t count, std::uint8_t tos);
-	void send_class(Link &link, std::span<OutPacket> packets);
+	std::size_t send_next(Link &link, std::span<OutPacket> packets, std::size_t room);
 
 	Wire &wire_;
 	Stats &stats_;

@@ -225,9 +225,10 @@ void Forwarder::transmit(Port &out, const Packet &packet, std::uint8_t vl, unsig
 
 void Forwarder::queue(Link &link, const Packet &packet, std::uint8_t vl)
 {
-	if (link.queue.empty())
+	if (!link.lanes.ready)
 		dirty_.push_back(&link);
-	OutPacket &out = link.queue.emplace_back();
+	link.lanes.ready |= 1u << vl;
+	OutPacket &out = link.lanes.packets[vl].emplace_back();
 	std::copy_n(packet.bytes, kLrh, out.head.begin() + PIB_DG_HDR_LEN);
 	auto &first = out.head[PIB_DG_HDR_LEN];
 	first = static_cast<std::uint8_t>(vl << 4 | (first & 0x0F));
@@ -240,8 +241,11 @@ Batch Forwarder::gather()
 {
 	Batch batch;
 	for (Link *link : dirty_) {
-		egress_.send_queue(*link);
-		batch.queues.push_back(std::exchange(link->queue, {}));
+		egress_.send_lanes(*link);
+		for (auto &packets : link->lanes.packets)
+			if (!packets.empty())
+				batch.packets.push_back(std::exchange(packets, {}));
+		link->lanes.ready = 0;
 	}
 	dirty_.clear();
 	batch.headers = std::exchange(egress_.headers(), {});
@@ -259,7 +263,7 @@ void Forwarder::flush()
 void Forwarder::forget(Link &link)
 {
 	std::erase(dirty_, &link);
-	link.queue.clear();
+	link.lanes = {};
 }
 
 } // namespace pib::netd

@@ -42,6 +42,16 @@ struct OutPacket {
 	std::size_t size() const { return kLrh + rest_length; }
 };
 
+/// The packets that wait on a link, by VL.
+struct Lanes {
+	static constexpr unsigned kVls = 16;
+
+	std::array<std::vector<OutPacket>, kVls> packets;
+	/// Bit per VL that has any.
+	std::uint32_t ready = 0;
+	pib_vl_arb arbiter{};
+};
+
 struct Link {
 	LinkKind kind = LinkKind::accepted;
 	Port *port = nullptr;
@@ -66,7 +76,7 @@ struct Link {
 	std::optional<Seal> seal;
 	std::uint16_t frame = 0;
 	Frames frames;
-	std::vector<OutPacket> queue;
+	Lanes lanes;
 	/// The peer has told why it takes no link, see enum pib_hello_refusal, and when it last
 	/// did.
 	std::uint8_t refused = 0;
