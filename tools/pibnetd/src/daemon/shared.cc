@@ -21,8 +21,8 @@ std::unique_lock<std::mutex> Shared::hold(Io &io)
 	return held;
 }
 
-/// Returns how many super-packets there were. What arrives at one socket leaves in its order, for
-/// the same thread takes it in and sends it.
+/// Returns how many super-packets there were. Packets of one VL that arrive at one socket leave in
+/// their order, for the same thread takes them in and sends them.
 std::size_t Shared::turn(Io &io, bool &news)
 {
 	const auto arrivals = io.udp.next();

@@ -290,6 +290,13 @@ void Udp::send_apart(const Socket &socket, const Message &message)
 	}
 }
 
+/// The socket is full. The last message is lost, since lanes of high priority come first.
+std::span<const Udp::Message> Udp::lose_last(std::span<const Message> run)
+{
+	stats_.add(PIB_US_TX_ERRORS);
+	return run.first(run.size() - 1);
+}
+
 void Udp::send_run(const Socket &socket, std::span<const Message> run)
 {
 	std::array<mmsghdr, kBatch> headers;
@@ -307,8 +314,11 @@ void Udp::send_run(const Socket &socket, std::span<const Message> run)
 		}
 		if (errno == EINTR)
 			continue;
-		if ((errno == EAGAIN || errno == ENOBUFS) && wait_writable(socket))
+		if (errno == EAGAIN || errno == ENOBUFS) {
+			if (!wait_writable(socket))
+				run = lose_last(run);
 			continue;
+		}
 		const bool apart = errno == EINVAL || errno == EMSGSIZE || errno == EIO;
 		rooms_.erase({run[done].path.remote.family, run[done].path.remote.bytes});
 		if (apart)

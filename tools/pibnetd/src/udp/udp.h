@@ -84,6 +84,7 @@ private:
 	void fill();
 	const Socket *socket_for(const Path &path) const;
 	void prepare(const Message &message, Outgoing &out);
+	std::span<const Message> lose_last(std::span<const Message> run);
 	void send_run(const Socket &socket, std::span<const Message> run);
 	bool wait_writable(const Socket &socket) const;
 	void send_apart(const Socket &socket, const Message &message);
