@@ -177,22 +177,23 @@ Status follow_live(const Context &context, const Followed &followed, TraceReques
 				  followed.count));
 }
 
-Result<std::vector<TraceRecord>> read_file_records(const std::string &file)
+Result<std::vector<TraceRecord>> read_file_records(const std::string &file,
+						   ConnectionFilter &filter)
 {
 	std::ifstream stream(file);
 	if (!stream)
 		return Error{fmt::format("{}: {}", file, std::strerror(errno)), errno};
-	return read_records(stream, file);
+	return read_records(stream, file, filter);
 }
 
 /// Events that both machines have traced, by the clock of the first.
 Result<std::vector<TraceRecord>> both_records(std::vector<TraceRecord> near,
-					      const std::string &far_file,
-					      const Connection &connection)
+					      const std::string &far_file, ConnectionFilter &filter)
 {
-	auto far = read_file_records(far_file);
+	auto far = read_file_records(far_file, filter);
 	if (!far)
 		return far.error();
+	const Connection connection = *filter.connection();
 	const auto offset = clock_offset(near, *far, connection);
 	if (!offset)
 		return Error{fmt::format("{} and the other file have no packet in common in each "
@@ -204,19 +205,22 @@ Result<std::vector<TraceRecord>> both_records(std::vector<TraceRecord> near,
 Status follow_files(const Context &context, const Followed &followed,
 		    const std::vector<std::string> &files)
 {
-	auto records = read_file_records(files.front());
+	ConnectionFilter filter(followed.name, followed.qpn);
+	auto records = read_file_records(files.front(), filter);
 	if (!records)
 		return records.error();
-	const auto far_qpn = recorded_peer(*records, followed.name, followed.qpn);
-	if (!far_qpn)
+	const auto connection = filter.connection();
+	if (!connection)
 		return Error{fmt::format("{}: queue pair {} of {} has no peer there", files.front(),
 					 followed.qpn, followed.name)};
 	if (files.size() > 1)
-		records = both_records(*std::move(records), files[1], {followed.qpn, *far_qpn});
+		records = both_records(*std::move(records), files[1], filter);
 	if (!records)
 		return records.error();
-	Story story(context, MessageFollower(followed.name, followed.qpn, *far_qpn, files.front()),
-		    followed.count);
+	Story story(
+		context,
+		MessageFollower(followed.name, followed.qpn, connection->far_qpn, files.front()),
+		followed.count);
 	for (const TraceRecord &record : *records)
 		if (!story.tell(record))
 			break;

@@ -77,6 +77,14 @@ std::string_view field_of(const TraceRecord &record, std::string_view name)
 	return field ? std::string_view(*field) : std::string_view();
 }
 
+/// 0: it is no number.
+std::uint32_t number_of(std::string_view word)
+{
+	std::uint32_t number = 0;
+	std::from_chars(word.data(), word.data() + word.size(), number);
+	return number;
+}
+
 bool is_between(const TraceRecord &record, std::uint32_t qpn, std::uint32_t far_qpn)
 {
 	return field_of(record, "qpn") == std::to_string(qpn) &&
@@ -152,37 +160,48 @@ std::optional<TraceRecord> parse_trace_json(std::string_view line)
 	return record;
 }
 
-Result<std::vector<TraceRecord>> read_records(std::istream &stream, const std::string &file)
+/// Before the peer is known no message has been sent, so what the far end has done belongs to none.
+/// But its events may already say by "far_qpn" which device it is.
+bool ConnectionFilter::needs(const TraceRecord &record)
+{
+	if (record.kind != TraceRecord::Kind::kEvent)
+		return true;
+	const auto near_qpn = std::to_string(ends_.near_qpn);
+	const auto qpn = field_of(record, "qpn");
+	if (!ends_.far_qpn && qpn == near_qpn && field_of(record, "device") == device_)
+		ends_.far_qpn = number_of(field_of(record, "far_qpn"));
+	return qpn == near_qpn || (ends_.far_qpn ? qpn == std::to_string(ends_.far_qpn)
+						 : field_of(record, "far_qpn") == near_qpn);
+}
+
+std::optional<Connection> ConnectionFilter::connection() const
+{
+	return ends_.far_qpn ? std::optional(ends_) : std::nullopt;
+}
+
+Result<std::vector<TraceRecord>> read_records(std::istream &stream, const std::string &file,
+					      ConnectionFilter &filter)
 {
 	std::vector<TraceRecord> records;
 	std::string line;
+	/// A loss has no time: it stays behind the event before it, be that kept or not.
+	std::string latest;
 	for (std::size_t number = 1; std::getline(stream, line); ++number) {
 		auto record = parse_trace_json(line);
 		if (!record)
 			return Error{fmt::format("{}: line {} is no event of 'pibctl -j trace'",
 						 file, number)};
+		if (record->time.empty())
+			record->time = latest;
+		latest = record->time;
+		if (!filter.needs(*record))
+			continue;
 		record->source = file;
 		records.push_back(*std::move(record));
 	}
 	if (stream.bad())
 		return Error{fmt::format("{}: it cannot be read to its end", file)};
 	return records;
-}
-
-std::optional<std::uint32_t> recorded_peer(const std::vector<TraceRecord> &records,
-					   const std::string &device, std::uint32_t qpn)
-{
-	for (const TraceRecord &record : records) {
-		if (field_of(record, "device") != device ||
-		    field_of(record, "qpn") != std::to_string(qpn))
-			continue;
-		const auto peer = field_of(record, "far_qpn");
-		std::uint32_t number = 0;
-		std::from_chars(peer.data(), peer.data() + peer.size(), number);
-		if (number)
-			return number;
-	}
-	return std::nullopt;
 }
 
 std::optional<double> clock_offset(const std::vector<TraceRecord> &near,

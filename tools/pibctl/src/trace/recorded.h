@@ -16,18 +16,36 @@ namespace pib::ctl {
 /// Of a line of "pibctl -j trace". Nothing: it is none.
 std::optional<TraceRecord> parse_trace_json(std::string_view line);
 
-/// Each record has the name of the file as its source.
-Result<std::vector<TraceRecord>> read_records(std::istream &stream, const std::string &file);
-
-/// The peer of a connected queue pair, as the first event of it says that names one.
-std::optional<std::uint32_t> recorded_peer(const std::vector<TraceRecord> &records,
-					   const std::string &device, std::uint32_t qpn);
-
 /// Two queue pairs that are connected, each of another machine.
 struct Connection {
 	std::uint32_t near_qpn = 0;
 	std::uint32_t far_qpn = 0;
 };
+
+/// Chooses what MessageFollower and clock_offset() need of a trace: events of the two queue pairs
+/// of a connection, and what is no event of the module (marks, losses).
+class ConnectionFilter {
+public:
+	/// The peer is what the first event of the queue pair says that names one.
+	ConnectionFilter(std::string device, std::uint32_t qpn) :
+		device_(std::move(device)), ends_{qpn, 0}
+	{
+	}
+
+	/// True if the record is needed. Records come in the order of the trace.
+	bool needs(const TraceRecord &record);
+	/// Nothing: no event has named the peer.
+	std::optional<Connection> connection() const;
+
+private:
+	std::string device_;
+	/// far_qpn is 0 until an event has named it.
+	Connection ends_;
+};
+
+/// Keeps what the filter needs. Each record has the name of the file as its source.
+Result<std::vector<TraceRecord>> read_records(std::istream &stream, const std::string &file,
+					      ConnectionFilter &filter);
 
 /// Seconds by which the far machine's clock is ahead: half of the difference between the quickest
 /// packet there and the quickest acknowledgement back, as far as both traces have both of their ends.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <tuple>
 
 #include "trace/follow.h"
 
@@ -36,7 +37,8 @@ TEST(Recorded, OtherLinesAreNone)
 	     {"", "{}", "[]", "7", R"({"event":7})", "{\"event\":", "message 1 +0 us"})
 		EXPECT_FALSE(parse_trace_json(line)) << line;
 	std::istringstream file("{\"event\":\"lost\",\"cpu\":1,\"count\":2}\nx\n");
-	const auto read = read_records(file, "here.json");
+	ConnectionFilter filter("pib0", 17);
+	const auto read = read_records(file, "here.json", filter);
 	ASSERT_FALSE(read);
 	EXPECT_EQ(read.error().text, "here.json: line 2 is no event of 'pibctl -j trace'");
 }
@@ -67,7 +69,8 @@ TEST(Recorded, AnEventWithoutADeviceIsNobodys)
 	std::istringstream stream(
 		"{\"event\":\"a\",\"time\":1,\"device\":\"pib0\",\"qpn\":17,\"far_qpn\":18}\n"
 		"{\"event\":\"a\",\"time\":1,\"qpn\":18,\"far_qpn\":17}\n");
-	const auto records = read_records(stream, "x.json");
+	ConnectionFilter filter("pib0", 17);
+	const auto records = read_records(stream, "x.json", filter);
 	ASSERT_TRUE(records);
 	MessageFollower follower("pib0", 17, 18);
 	for (const auto &record : *records)
@@ -80,17 +83,34 @@ public:
 	Machine(std::string file, double clock) : file_(std::move(file)), clock_(clock) {}
 
 	/// Microseconds of the time that both have in common.
-	void at(int micros, std::string_view event, std::string_view fields)
+	void at(int micros, std::string_view event, std::string_view fields, int qpn = 17)
 	{
 		text_ += fmt::format(
-			R"({{"event":"{}","time":{:.6f},"cpu":0,"comm":"x","tid":1,"device":"pib0","port":1,"qpn":17,{}}})"
+			R"({{"event":"{}","time":{:.6f},"cpu":0,"comm":"x","tid":1,"device":"pib0","port":1,"qpn":{},{}}})"
 			"\n",
-			event, clock_ + micros * 1e-6, fields);
+			event, clock_ + micros * 1e-6, qpn, fields);
 	}
+	void line(std::string_view text) { text_ += fmt::format("{}\n", text); }
 	std::vector<TraceRecord> records() const
 	{
+		ConnectionFilter filter("pib0", 17);
+		return records(filter);
+	}
+	std::vector<TraceRecord> records(ConnectionFilter &filter) const
+	{
 		std::istringstream stream(text_);
-		return *read_records(stream, file_);
+		return *read_records(stream, file_, filter);
+	}
+	/// Of all queue pairs.
+	std::vector<TraceRecord> all_records() const
+	{
+		std::istringstream stream(text_);
+		std::vector<TraceRecord> records;
+		for (std::string line; std::getline(stream, line);) {
+			records.push_back(*parse_trace_json(line));
+			records.back().source = file_;
+		}
+		return records;
 	}
 
 private:
@@ -118,9 +138,81 @@ protected:
 			R"("wr_id":"0x1","opcode":"SEND","status":"SUCCESS")");
 	}
 
+	/// Others talk on both machines meanwhile.
+	void others(int begin)
+	{
+		for (int i = 0; i < 50; ++i) {
+			const auto packet = fmt::format(
+				R"("far_qpn":21,"opcode":"SEND","psn":{},"packets":1,"bytes":8)",
+				i);
+			here.at(begin + i, "qp_sent", packet, 20);
+			there.at(begin + i, "qp_received", packet, 20);
+		}
+	}
+
 	Machine here{"here.json", 100};
 	Machine there{"there.json", 7000.5};
 };
+
+/// All that is told of messages, and of what is no event.
+std::string story(const std::vector<TraceRecord> &records)
+{
+	MessageFollower follower("pib0", 17, 17, "here.json");
+	std::string told;
+	for (const TraceRecord &record : records)
+		if (const auto event = follower.follow(record))
+			told += trace_text(record, event->message, event->seconds) + "\n";
+		else if (record.kind != TraceRecord::Kind::kEvent)
+			told += trace_text(record) + "\n";
+	return told;
+}
+
+TEST_F(TwoMachines, OthersAreNotKeptAndTheStoryIsTheSame)
+{
+	others(-100);
+	there.at(-20, "verb", R"("verb":"modify_qp","far_qpn":0)");
+	message(0, 5);
+	here.line(R"({"event":"mark","time":100.00005,"cpu":0,"comm":"x","tid":1,"text":"here"})");
+	others(100);
+	there.line(R"({"event":"lost","cpu":1,"count":2})");
+	message(200, 6);
+	others(300);
+	const auto kept = merge_records(here.records(), there.records(), 6900.5);
+	const auto all = merge_records(here.all_records(), there.all_records(), 6900.5);
+	EXPECT_EQ(all.size(), kept.size() + 300);
+	EXPECT_EQ(story(kept), story(all));
+	EXPECT_NE(story(kept).find("message 2 +11 us there.json: "), std::string::npos)
+		<< story(kept);
+	EXPECT_EQ(clock_offset(here.records(), there.records(), {17, 17}),
+		  clock_offset(here.all_records(), there.all_records(), {17, 17}));
+}
+
+/// As one kernel traces both ends: the far one, queue pair 18 of "pib1", has sent first.
+TEST(Recorded, TheFarDeviceIsKnownByWhatItSentBeforeThePeerWas)
+{
+	constexpr auto kLine =
+		R"({{"event":"{}","time":{},"cpu":0,"comm":"x","tid":1,"device":"{}","port":1,"qpn":{},{}}})"
+		"\n";
+	const auto text =
+		fmt::format(kLine, "qp_sent", 1, "pib1", 18, R"("far_qpn":17,"psn":3)") +
+		fmt::format(kLine, "qp_sent", 2, "pib1", 18, R"("far_qpn":23,"psn":3)") +
+		fmt::format(kLine, "wr_posted", 3, "pib0", 17,
+			    R"("wr_id":"0x1","opcode":"SEND","flags":"0x2","bytes":8)") +
+		fmt::format(kLine, "qp_sent", 4, "pib0", 17,
+			    R"("far_qpn":18,"opcode":"SEND","psn":5,"packets":1,"bytes":8)") +
+		fmt::format(kLine, "dropped", 5, "sw0", 18, R"("psn":5)") +
+		fmt::format(kLine, "dropped", 6, "sw0", 19, R"("psn":5)");
+	std::istringstream stream(text);
+	ConnectionFilter filter("pib0", 17);
+	const auto records = read_records(stream, "x.json", filter);
+	ASSERT_TRUE(records);
+	std::string times;
+	for (const TraceRecord &record : *records)
+		times += record.time.substr(0, 1);
+	EXPECT_EQ(times, "1345");
+	ASSERT_TRUE(filter.connection());
+	EXPECT_EQ(filter.connection()->far_qpn, 18U);
+}
 
 TEST_F(TwoMachines, ClocksAreComparedByTheQuickestPackets)
 {
@@ -140,9 +232,19 @@ TEST_F(TwoMachines, WithoutPacketsInEachDirectionThereIsNothingToCompare)
 	message(0, 5);
 	EXPECT_FALSE(clock_offset(here.records(), {}, {17, 17}));
 	EXPECT_FALSE(clock_offset(here.records(), there.records(), {17, 18}));
-	EXPECT_EQ(recorded_peer(here.records(), "pib0", 17), 17U);
-	EXPECT_FALSE(recorded_peer(here.records(), "pib1", 17));
-	EXPECT_FALSE(recorded_peer(here.records(), "pib0", 18));
+}
+
+TEST_F(TwoMachines, ThePeerIsWhatTheQueuePairNames)
+{
+	message(0, 5);
+	for (const auto &[device, qpn, is_there] :
+	     {std::tuple("pib0", 17, true), {"pib1", 17, false}, {"pib0", 18, false}}) {
+		ConnectionFilter filter(device, static_cast<std::uint32_t>(qpn));
+		here.records(filter);
+		ASSERT_EQ(filter.connection().has_value(), is_there) << device << " " << qpn;
+		if (is_there)
+			EXPECT_EQ(filter.connection()->far_qpn, 17U);
+	}
 }
 
 TEST_F(TwoMachines, TellTheLifeOfAMessageTogether)
