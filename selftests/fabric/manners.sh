@@ -41,7 +41,7 @@ led_to() {
 }
 sanitized() { ASAN_OPTIONS=detect_leaks=0 judge "$nothing" "$dir/sanitized" pib0 none; }
 left() { judge '[.findings[] | [.object, .count]] | sort == [["ah", 3], ["pd", 1]]' "$dir/manners" pib0 left-behind; }
-nothing='.findings == [] and .lost == 0 and .seen'
+nothing='.findings == [] and .lost == 0 and .unheard == 0 and .seen'
 # It ends when enough pongs have come on all queue pairs together: it polls no others, and may destroy what still sends.
 together='([.findings[].manner] - ["unpolled", "destroyed-busy"]) == [] and .lost == 0 and .seen'
 listens() { h 2 ss -ltn | grep -q ":$1 "; }
@@ -122,6 +122,25 @@ killed() {
 	cat "$dir/report" "$dir/err"
 	return 1
 }
+# ended NAME: a program of that name, which pibctl has not waited for yet
+ended() { grep -q '^State:[[:space:]]*Z' "/proc/$(pgrep -x "$1")/status"; }
+# pibctl stands still while the program makes 3000 mistakes: what there is no room for meanwhile is counted.
+unheard() {
+	local watcher
+	rm -f "$dir/go"
+	mkfifo "$dir/go"
+	pibctl -j manners "$dir/manners" pib0 wide-psns wait <"$dir/go" >"$dir/report" 2>"$dir/err" &
+	watcher=$!
+	exec 7>"$dir/go"
+	wait_for 30 grep -q ready "$dir/err" || { cat "$dir/err"; kill $watcher; return 1; }
+	kill -STOP $watcher
+	go
+	wait_for 30 ended manners
+	kill -CONT $watcher
+	wait $watcher || { cat "$dir/err"; return 1; }
+	jq -e '[.findings[].manner] == ["wide-psn"] and .unheard > 0 and .findings[0].count + .unheard == 3000' "$dir/report" >/dev/null ||
+		{ cat "$dir/report" "$dir/err"; return 1; }
+}
 # status N COMMAND...
 status() {
 	local want=$1 rc=0
@@ -154,7 +173,7 @@ documented() {
 }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *#.*$/\1/p' "$here/../manners.md")
-ktap_plan $((33 + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
+ktap_plan $((34 + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
 check "a program with planted mistakes compiles" program manners "$dir/manners"
 printf '#!/bin/sh\nexec %s/manners pib0 none\n' "$dir" >"$dir/program"
 chmod 755 "$dir" "$dir/program" "$dir/manners"
@@ -186,6 +205,7 @@ check "which has each kind in the manual" each_explained
 check "a process that runs" process
 check "is let alone in the end" interrupted
 check "what is killed" killed
+check "what was not heard is counted" unheard
 check "what fails" status 1 pibctl manners false
 check "and why" grep -q "false has exit status 1" "$dir/err"
 check "--error: nothing found" status 0 pibctl manners --error "$dir/manners" pib0 none

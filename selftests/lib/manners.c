@@ -2,7 +2,8 @@
 /*
  * manners DEVICE MISTAKE [wait]: a small verbs program that behaves, but for one mistake, by its
  * name in docs/manners.md. By "none" it makes none, nor by "selective", "two-events" and "busy-cq",
- * which look like one. Two RC queue pairs at port 1 of the device talk to each other. With "wait"
+ * which look like one; by "wide-psns" it makes one 3000 times. Two RC queue pairs at port 1 of the
+ * device talk to each other. With "wait"
  * it makes the mistake once a line has come on standard input, and says "ready" before.
  */
 #include <errno.h>
@@ -402,6 +403,16 @@ static void buffer_changed(void)
 	must(completed(&near), "write");
 }
 
+/* The kernel refuses all of them: they are made all the same. */
+static void wide_psns(void)
+{
+	struct ibv_qp_attr attr = { .sq_psn = 0x1000001 };
+	int i;
+
+	for (i = 0; i < 3000; i++)
+		must(!ibv_modify_qp(near.qp, &attr, IBV_QP_SQ_PSN), "a PSN in RTS");
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -411,6 +422,7 @@ static const struct {
 	{ "two-events", two_events },
 	{ "busy-cq", busy_cq },
 	{ "wide-psn", wide_psn },
+	{ "wide-psns", wide_psns },
 	{ "wide-field", wide_field },
 	{ "magic-lid", magic_lid },
 	{ "group-without-grh", group_without_grh },

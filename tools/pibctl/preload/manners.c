@@ -4,19 +4,22 @@
  * comes to the module: PSNs, which ib_core cuts off, events that are taken and acknowledged, and
  * how the program forks; queues.c has how it posts, polls and waits. It tells by the socket
  * PIB_MANNERS_FD, a message for each time, with tabs: kind, pid, thread, time, name of the program,
- * what, and each call of the stack.
+ * what, and each call of the stack. The program does not wait: for what the socket has no room, the
+ * memory PIB_MANNERS_UNHEARD_FD has a number, which all processes share.
  *
  * It knows libibverbs by the names of its functions, and of its structs no more than stands here,
  * which is its ABI.
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,6 +62,7 @@ static struct {
 } taken[OBJECTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int told_by = -1;
+static uint64_t *unheard;
 static pid_t owner;
 static volatile int has_memory, fork_prepared;
 
@@ -96,7 +100,8 @@ void tell(const char *kind, const char *format, ...)
 	/* A thread that were cancelled in the loader would keep its lock. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	length += (int)stack_of(line + length, sizeof(line) - (size_t)length);
-	(void)!send(told_by, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (send(told_by, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && unheard)
+		__atomic_fetch_add(unheard, 1, __ATOMIC_RELAXED);
 	pthread_setcancelstate(state, &state);
 }
 
@@ -301,6 +306,20 @@ static void after_fork(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/*
+ * A program that was started by one that has closed all files may have another one of that number:
+ * none of those is sealed.
+ */
+static void *shared_number(const char *fd)
+{
+	int seals = fd ? fcntl(atoi(fd), F_GET_SEALS) : -1;
+	void *at = MAP_FAILED;
+
+	if (seals == (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		at = mmap(NULL, sizeof(*unheard), PROT_READ | PROT_WRITE, MAP_SHARED, atoi(fd), 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
 static __attribute__((constructor)) void begin(void)
 {
 	const char *fd = getenv("PIB_MANNERS_FD");
@@ -309,6 +328,7 @@ static __attribute__((constructor)) void begin(void)
 		return;
 	stack_begin();
 	told_by = atoi(fd);
+	unheard = shared_number(getenv("PIB_MANNERS_UNHEARD_FD"));
 	owner = getpid();
 	pthread_atfork(before_fork, after_fork, after_fork);
 }

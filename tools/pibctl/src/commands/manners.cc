@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <ostream>
+#include <utility>
 
 #include "commands/commands.h"
 #include "host/child.h"
@@ -65,7 +66,7 @@ Status tell(const Context &context, MannersReport report, bool is_error)
 	name_stacks(report, function_at);
 	context.text << (context.json ? manners_json(report) : manners_text(report));
 	context.text.flush();
-	if (is_error && !report.findings.empty())
+	if (is_error && report.has_found())
 		return Error{"bad manners were found"};
 	return success();
 }
@@ -138,7 +139,9 @@ Status watch_command(const Context &context, TraceInstance &instance,
 		return done;
 	hear();
 	const int status = *child->status();
-	const auto told = tell(context, make_report(watcher, WIFSIGNALED(status)), is_error);
+	auto report = make_report(watcher, WIFSIGNALED(status));
+	report.unheard = preload ? preload->unheard() : 0;
+	const auto told = tell(context, std::move(report), is_error);
 	return told ? ended_well(words.front(), status) : told;
 }
 

@@ -2,6 +2,7 @@
 #include "host/preload.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,12 +37,24 @@ void set_first(const char *name, const std::string &value)
 	setenv(name, (others && *others ? value + ":" + others : value).c_str(), 1);
 }
 
-void preload(const std::string &library, int fd)
+/// Memory with a number, 0, that keeps its size. -1: it cannot be made.
+int make_number()
+{
+	const int fd = memfd_create("pib-manners", MFD_ALLOW_SEALING);
+	if (fd >= 0 && !ftruncate(fd, sizeof(std::uint64_t)) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+void set_environment(const std::string &library, int fd, int number)
 {
 	set_first("LD_PRELOAD", library);
 	/// Programs with it refuse to start behind another library, though this one has nothing of theirs.
 	set_first("ASAN_OPTIONS", "verify_asan_link_order=0");
 	setenv("PIB_MANNERS_FD", std::to_string(fd).c_str(), 1);
+	setenv("PIB_MANNERS_UNHEARD_FD", std::to_string(number).c_str(), 1);
 }
 
 } // namespace
@@ -53,18 +66,22 @@ std::optional<Preload> Preload::arm()
 	if (!library || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()))
 		return std::nullopt;
 	fcntl(ends[1], F_SETFD, 0);
-	preload(*library, ends[1]);
-	return Preload(ends[0], ends[1]);
+	Preload preload(ends[0], ends[1], make_number());
+	if (preload.unheard_ < 0)
+		return std::nullopt;
+	set_environment(*library, ends[1], preload.unheard_);
+	return preload;
 }
 
 Preload::Preload(Preload &&other) noexcept :
-	here_(std::exchange(other.here_, -1)), there_(std::exchange(other.there_, -1))
+	here_(std::exchange(other.here_, -1)), there_(std::exchange(other.there_, -1)),
+	unheard_(std::exchange(other.unheard_, -1))
 {
 }
 
 Preload::~Preload()
 {
-	for (const int fd : {here_, there_})
+	for (const int fd : {here_, there_, unheard_})
 		if (fd >= 0)
 			close(fd);
 }
@@ -79,6 +96,13 @@ std::vector<std::string> Preload::read()
 			return lines;
 		lines.emplace_back(buffer.data(), static_cast<std::size_t>(length));
 	}
+}
+
+std::uint64_t Preload::unheard() const
+{
+	std::uint64_t number = 0;
+	const auto length = pread(unheard_, &number, sizeof(number), 0);
+	return length == sizeof(number) ? number : 0;
 }
 
 } // namespace pib::ctl

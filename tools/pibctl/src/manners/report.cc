@@ -134,10 +134,14 @@ std::string manners_text(const MannersReport &report)
 		text += finding_text(finding);
 	if (!report.has_seen)
 		text += "no verbs of pib's devices were seen\n";
-	else if (report.findings.empty())
+	else if (!report.has_found())
 		text += "nothing was found\n";
 	if (report.missed)
 		text += fmt::format("{} events were lost: there may be more\n", report.missed);
+	if (report.unheard)
+		text += fmt::format("{} messages of the preloaded library were lost: counts are "
+				    "too low, or kinds are missing\n",
+				    report.unheard);
 	return text;
 }
 
@@ -149,6 +153,7 @@ std::string manners_json(const MannersReport &report)
 		object["findings"].push_back(finding_json(finding));
 	object["seen"] = report.has_seen;
 	object["lost"] = report.missed;
+	object["unheard"] = report.unheard;
 	return object.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -15,8 +15,12 @@ struct MannersReport {
 	std::vector<MannerFinding> findings;
 	/// Events that are missing.
 	std::uint64_t missed = 0;
+	/// Messages of the preloaded library that are missing: each is of something that it has found.
+	std::uint64_t unheard = 0;
 	/// The process has called verbs at all.
 	bool has_seen = false;
+
+	bool has_found() const { return !findings.empty() || unheard; }
 };
 
 /// Makes the report of a process. If it was killed, what the kernel did after that is no fault of

@@ -50,6 +50,20 @@ TEST(MannersReport, NothingToSay)
 	EXPECT_EQ(manners_text(report), "nothing was found\n");
 }
 
+TEST(MannersReport, WhatTheLibraryCouldNotTellIsCounted)
+{
+	MannersReport report;
+	report.has_seen = true;
+	EXPECT_FALSE(report.has_found());
+	EXPECT_EQ(Json::parse(manners_json(report)).at("unheard"), 0);
+	report.unheard = 7;
+	EXPECT_TRUE(report.has_found());
+	EXPECT_EQ(Json::parse(manners_json(report)).at("unheard"), 7);
+	EXPECT_EQ(manners_text(report),
+		  "7 messages of the preloaded library were lost: counts are too low, or kinds are "
+		  "missing\n");
+}
+
 TEST(MannersReport, AsJson)
 {
 	MannersReport report;
