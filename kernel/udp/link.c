@@ -80,8 +80,8 @@ static void udp_link_unplug(struct pib_link *base, struct list_head *dead)
 }
 
 static const struct pib_link_ops udp_link_ops = {
-	.full = pib_wire_full,
-	.xmit = pib_wire_xmit,
+	.full = pib_udp_full,
+	.xmit = pib_udp_xmit,
 	.bounce = udp_link_bounce,
 	.unplug = udp_link_unplug,
 };

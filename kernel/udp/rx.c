@@ -522,8 +522,8 @@ static bool skb_is_ce(const struct sk_buff *skb, int family)
 						  ipv6_get_dsfield(ipv6_hdr(skb)));
 }
 
-void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from,
-		 const struct pib_hello_way *way)
+void pib_udp_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from,
+		const struct pib_hello_way *way)
 {
 	struct intake in = { .sock = sock, .skb = skb, .from = from, .way = way };
 	u32 step = datagram_step(skb);

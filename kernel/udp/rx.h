@@ -9,7 +9,7 @@ struct pib_udp_sock;
 struct sk_buff;
 
 /**
- * pib_wire_rx() - take in a datagram or a super-packet
+ * pib_udp_rx() - take in a datagram or a super-packet
  * @sock: sockets by which it came
  * @skb: the UDP payload; its IP and UDP headers are in front of it; consumed
  * @from: sender
@@ -19,7 +19,7 @@ struct sk_buff;
  *
  * Context: softirqs off, RCU; one CPU at a time for each socket.
  */
-void pib_wire_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from,
-		 const struct pib_hello_way *way);
+void pib_udp_rx(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *from,
+		const struct pib_hello_way *way);
 
 #endif

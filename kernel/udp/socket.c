@@ -123,7 +123,7 @@ static void socket_deliver(struct pib_udp_sock_end *end, struct sk_buff *skb)
 
 	skb_source(skb, end->family, &from);
 	skb_way(skb, end->family, &way);
-	pib_wire_rx(end->sock, skb, &from, &way);
+	pib_udp_rx(end->sock, skb, &from, &way);
 }
 
 /* Trace the datagrams that the stack has dropped. It counts them, but tells nobody. */

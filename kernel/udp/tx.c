@@ -153,7 +153,7 @@ static void writer_put(struct writer *w, const void *src, u32 len)
 	}
 }
 
-static struct sk_buff *wire_skb(struct writer *w, u32 bytes)
+static struct sk_buff *super_packet_skb(struct writer *w, u32 bytes)
 {
 	u32 data = bytes > WIRE_LINEAR ? bytes : 0;
 	struct sk_buff *skb = pib_wire_alloc(PIB_UDP_SOCK_HEADROOM + bytes - data, data);
@@ -375,7 +375,7 @@ static void writer_start_frame(struct writer *w, const struct pib_upath *path,
 	};
 }
 
-static int wire_fill(struct writer *w, struct pib_udp_link *link, struct pib_upath *path,
+static int burst_fill(struct writer *w, struct pib_udp_link *link, struct pib_upath *path,
 		     struct pib_burst *b, u32 i, const struct plan *pl, u64 counter)
 {
 	bool noicrc = path->noicrc && b->icrc_ok;
@@ -422,7 +422,7 @@ static __be16 burst_port(const struct pib_udp_link *link, const struct pib_upath
 }
 
 /* Send the packets from @i on that go into one super-packet. Return: number of packets. */
-static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct pib_burst *b, u32 i)
+static u32 burst_send(struct pib_udp_link *link, struct pib_upath *path, struct pib_burst *b, u32 i)
 {
 	const struct pib_addr *to = &path->peer[path->to];
 	struct pib_udp_sock *sock = link->bearer->sock;
@@ -437,12 +437,12 @@ static u32 wire_send(struct pib_udp_link *link, struct pib_upath *path, struct p
 		return b->npkts - i;
 	}
 	plan_make(path, route.mtu, b, i, &pl);
-	skb = wire_skb(&w, pl.bytes);
+	skb = super_packet_skb(&w, pl.bytes);
 	if (!skb)
 		goto err_count;
 	if (path->seal)
 		counter = pib_seal_counters(path->seal, pl.datagrams);
-	if (wire_fill(&w, link, path, b, i, &pl, counter))
+	if (burst_fill(&w, link, path, b, i, &pl, counter))
 		goto err_free;
 	if (path->seal && pib_seal_close(path->seal, skb, pl.size, counter))
 		goto err_free;
@@ -460,7 +460,7 @@ err_count:
 	return pl.n;
 }
 
-bool pib_wire_full(const struct pib_link *base, const struct pib_burst *b)
+bool pib_udp_full(const struct pib_link *base, const struct pib_burst *b)
 {
 	const struct pib_udp_link *link = to_udp_link(base);
 	const struct pib_upath *path = rcu_dereference(link->path);
@@ -468,7 +468,7 @@ bool pib_wire_full(const struct pib_link *base, const struct pib_burst *b)
 	return path && pib_udp_sock_full(link->bearer->sock, &path->peer[path->to], b->len);
 }
 
-void pib_wire_xmit(struct pib_link *base, struct pib_burst *b)
+void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
 {
 	struct pib_udp_link *link = to_udp_link(base);
 	struct pib_upath *path = rcu_dereference(link->path);
@@ -477,6 +477,6 @@ void pib_wire_xmit(struct pib_link *base, struct pib_burst *b)
 	if (!path)
 		pib_udp_sock_lose(link->bearer->sock, tx_errors, b->npkts);
 	while (path && i < b->npkts)
-		i += wire_send(link, path, b, i);
+		i += burst_send(link, path, b, i);
 	pib_burst_free(b);
 }

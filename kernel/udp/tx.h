@@ -13,11 +13,11 @@ struct pib_link;
  *
  * Return: true if @b must wait, since the stack holds enough that it has not sent yet.
  */
-bool pib_wire_full(const struct pib_link *base, const struct pib_burst *b);
+bool pib_udp_full(const struct pib_link *base, const struct pib_burst *b);
 /*
  * Implements struct pib_link_ops.xmit: send @b, which is consumed. Packets that cannot be sent are
  * counted as tx_errors. Context: softirqs off, RCU.
  */
-void pib_wire_xmit(struct pib_link *base, struct pib_burst *b);
+void pib_udp_xmit(struct pib_link *base, struct pib_burst *b);
 
 #endif

@@ -265,7 +265,7 @@ void rx_come(struct sk_buff *skb, bool v6, u8 host, u8 hop_limit)
 	struct pib_addr from = peer_addr(v6, host);
 	struct pib_hello_way way = { .hop_limit = hop_limit };
 
-	pib_wire_rx(&sock, skb, &from, &way);
+	pib_udp_rx(&sock, skb, &from, &way);
 }
 
 u64 rx_count(u32 counter)
