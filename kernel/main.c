@@ -74,7 +74,7 @@ static void __exit pib_exit(void)
 	pib_odp_exit();
 	pib_tasks_exit();
 	rcu_barrier();
-	pib_wire_mem_exit();
+	pib_skb_pool_exit();
 	pib_burst_cache_exit();
 }
 

@@ -16,19 +16,19 @@
 #define WIRE_GFP	(GFP_ATOMIC | __GFP_NOWARN)
 
 /**
- * struct wire_mem - a CPU's pages
+ * struct skb_pool - a CPU's pages
  * @page: pages, each with the offset up to which it is given out
  * @next: index of the next page, modulo WIRE_PAGES
  */
-struct wire_mem {
+struct skb_pool {
 	struct page_frag page[WIRE_PAGES];
 	u32 next;
 };
 
-static DEFINE_PER_CPU(struct wire_mem, pib_wire_mem);
+static DEFINE_PER_CPU(struct skb_pool, pib_skb_pool);
 
 /* Add at most @bytes of the next page to @skb. Return: number of bytes added; 0: no memory. */
-static u32 add_piece(struct sk_buff *skb, struct wire_mem *mem, u32 bytes)
+static u32 add_piece(struct sk_buff *skb, struct skb_pool *mem, u32 bytes)
 {
 	struct page_frag *pf = &mem->page[mem->next++ % WIRE_PAGES];
 	u32 n = min_t(u32, bytes, WIRE_PIECE);
@@ -44,7 +44,7 @@ static u32 add_piece(struct sk_buff *skb, struct wire_mem *mem, u32 bytes)
 	return n;
 }
 
-static struct sk_buff *from_mem(struct wire_mem *mem, u32 head, u32 data)
+static struct sk_buff *from_mem(struct skb_pool *mem, u32 head, u32 data)
 {
 	struct sk_buff *skb = alloc_skb(head, WIRE_GFP);
 	u32 n;
@@ -60,7 +60,7 @@ static struct sk_buff *from_mem(struct wire_mem *mem, u32 head, u32 data)
 	return skb;
 }
 
-struct sk_buff *pib_wire_alloc(u32 head, u32 data)
+struct sk_buff *pib_skb_pool_alloc(u32 head, u32 data)
 {
 	int err;
 
@@ -70,16 +70,16 @@ struct sk_buff *pib_wire_alloc(u32 head, u32 data)
 	 */
 	if (IS_ENABLED(CONFIG_PREEMPT_RT) || IS_ENABLED(CONFIG_KASAN))
 		return alloc_skb_with_frags(head, data, PAGE_ALLOC_COSTLY_ORDER, &err, WIRE_GFP);
-	return from_mem(this_cpu_ptr(&pib_wire_mem), head, data);
+	return from_mem(this_cpu_ptr(&pib_skb_pool), head, data);
 }
 
-void pib_wire_mem_exit(void)
+void pib_skb_pool_exit(void)
 {
-	struct wire_mem *mem;
+	struct skb_pool *mem;
 	int cpu, i;
 
 	for_each_possible_cpu(cpu) {
-		mem = per_cpu_ptr(&pib_wire_mem, cpu);
+		mem = per_cpu_ptr(&pib_skb_pool, cpu);
 		for (i = 0; i < WIRE_PAGES; i++) {
 			if (mem->page[i].page)
 				put_page(mem->page[i].page);

@@ -14,8 +14,8 @@ struct sk_buff;
  * Context: softirqs off.
  * Return: the skb; NULL: no memory.
  */
-struct sk_buff *pib_wire_alloc(u32 head, u32 data);
+struct sk_buff *pib_skb_pool_alloc(u32 head, u32 data);
 /* Free the CPUs' pages, when the module goes and nothing is sent any more. Context: process. */
-void pib_wire_mem_exit(void);
+void pib_skb_pool_exit(void);
 
 #endif

@@ -156,7 +156,7 @@ static void writer_put(struct writer *w, const void *src, u32 len)
 static struct sk_buff *super_packet_skb(struct writer *w, u32 bytes)
 {
 	u32 data = bytes > WIRE_LINEAR ? bytes : 0;
-	struct sk_buff *skb = pib_wire_alloc(PIB_UDP_SOCK_HEADROOM + bytes - data, data);
+	struct sk_buff *skb = pib_skb_pool_alloc(PIB_UDP_SOCK_HEADROOM + bytes - data, data);
 
 	if (!skb)
 		return NULL;
