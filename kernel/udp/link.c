@@ -6,7 +6,7 @@
  * lock, in softirqs: a busy system does not make its links look dead. A work
  * item carries what the session means to the port (udp/settle.c), under the
  * namespace's link_lock. The data path sees neither: it reads one immutable
- * struct pib_upath (udp/path.c).
+ * struct pib_udp_path (udp/path.c).
  */
 #include <linux/ktime.h>
 #include <linux/random.h>

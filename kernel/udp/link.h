@@ -14,7 +14,7 @@
 
 struct pib_seal;
 struct pib_udp_session;
-struct pib_upath;
+struct pib_udp_path;
 
 enum pib_udp_link_kind {
 	PIB_UDP_LINK_TRUNK,	/* found by discovery */
@@ -71,7 +71,7 @@ struct pib_udp_link {
 	bool holds_bearer;
 	u64 peer_guid;
 	u32 id;
-	struct pib_upath __rcu *path;
+	struct pib_udp_path __rcu *path;
 	struct pib_frames frames;
 	atomic_t frame_no;
 
@@ -160,7 +160,10 @@ void pib_udp_link_free(struct list_head *dead);
  */
 static inline bool pib_udp_link_is_unsettled(const struct pib_udp_link *link)
 {
-	/* A loss is counted before the next session has a path: pairs with pib_upath_update(). */
+	/*
+	 * A loss is counted before the next session has a path: pairs with
+	 * pib_udp_path_update().
+	 */
 	smp_rmb();
 	/* Pairs with pib_udp_link_settle(): then the state of the port is seen, too. */
 	return READ_ONCE(link->losses) != smp_load_acquire(&link->settled);

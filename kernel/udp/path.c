@@ -13,15 +13,15 @@
 #include "udp/seal.h"
 
 /* Flows have source ports of their own. */
-static bool upath_admits(const struct pib_upath *path, const struct pib_addr *from)
+static bool udp_path_admits(const struct pib_udp_path *path, const struct pib_addr *from)
 {
 	return pib_addr_same_host(&path->peer[pib_addr_slot(from)], from);
 }
 
-struct pib_upath *pib_upath_find(struct pib_udp_sock *sock, u32 id, u16 tag,
-				 const struct pib_addr *from, struct pib_udp_link **link)
+struct pib_udp_path *pib_udp_path_find(struct pib_udp_sock *sock, u32 id, u16 tag,
+				       const struct pib_addr *from, struct pib_udp_link **link)
 {
-	struct pib_upath *path;
+	struct pib_udp_path *path;
 
 	*link = xa_load(&sock->pn->links, id);
 	path = *link && (*link)->bearer->sock == sock ? rcu_dereference((*link)->path) : NULL;
@@ -29,16 +29,16 @@ struct pib_upath *pib_upath_find(struct pib_udp_sock *sock, u32 id, u16 tag,
 		pib_udp_sock_drop(sock, rx_unknown_link);
 		return NULL;
 	}
-	if (!upath_admits(path, from)) {
+	if (!udp_path_admits(path, from)) {
 		pib_udp_sock_drop(sock, rx_wrong_addr);
 		return NULL;
 	}
 	return path;
 }
 
-static void upath_free(struct rcu_head *rcu)
+static void udp_path_free(struct rcu_head *rcu)
 {
-	struct pib_upath *path = container_of(rcu, struct pib_upath, rcu);
+	struct pib_udp_path *path = container_of(rcu, struct pib_udp_path, rcu);
 
 	dst_cache_destroy(&path->cache);
 	pib_seal_put(path->seal);
@@ -124,9 +124,9 @@ static bool udp_link_seal(struct pib_udp_link *link, const struct end_keys *e)
 }
 
 /* Make a path for the present session. Context: RCU. Return: NULL: no memory, or a key is gone. */
-static struct pib_upath *upath_make(struct pib_udp_link *link)
+static struct pib_udp_path *udp_path_make(struct pib_udp_link *link)
 {
-	struct pib_upath *path;
+	struct pib_udp_path *path;
 	struct end_keys e;
 
 	if (!end_keys_get(link, &e) || !udp_link_seal(link, &e))
@@ -153,7 +153,7 @@ static struct pib_upath *upath_make(struct pib_udp_link *link)
 	return path;
 }
 
-static bool upath_current(const struct pib_udp_link *link, const struct pib_upath *path)
+static bool udp_path_current(const struct pib_udp_link *link, const struct pib_udp_path *path)
 {
 	return path->remote_id == link->fsm.remote_id && path->to == link->to &&
 	       path->nonce == link->fsm.nonce && path->peer_nonce == link->fsm.peer_nonce &&
@@ -164,8 +164,8 @@ static bool upath_current(const struct pib_udp_link *link, const struct pib_upat
 }
 
 /* Tell listeners that the session has @path instead of @old; NULL: none. */
-static void udp_link_notify_path(const struct pib_udp_link *link, const struct pib_upath *old,
-				 const struct pib_upath *path)
+static void udp_link_notify_path(const struct pib_udp_link *link, const struct pib_udp_path *old,
+				 const struct pib_udp_path *path)
 {
 	if (!path)
 		pib_udp_link_notify(link, PIB_EVENT_KIND_SESSION_DOWN);
@@ -177,20 +177,20 @@ static void udp_link_notify_path(const struct pib_udp_link *link, const struct p
 		pib_udp_link_notify(link, PIB_EVENT_KIND_SESSION_MOVED);
 }
 
-void pib_upath_update(struct pib_udp_link *link)
+void pib_udp_path_update(struct pib_udp_link *link)
 {
-	struct pib_upath *old, *path = NULL;
+	struct pib_udp_path *old, *path = NULL;
 	bool is_up = link->fsm.state == PIB_LINK_UP && !link->dead;
 
 	lockdep_assert_held(&link->lock);
 	old = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
-	if (is_up && old && upath_current(link, old)) {
+	if (is_up && old && udp_path_current(link, old)) {
 		WRITE_ONCE(old->flows, peer_gets_flows(&link->fsm));
 		return;
 	}
 	if (is_up) {
 		rcu_read_lock();
-		path = upath_make(link);
+		path = udp_path_make(link);
 		rcu_read_unlock();
 	}
 	if (!old && !path)
@@ -200,12 +200,12 @@ void pib_upath_update(struct pib_udp_link *link)
 	rcu_assign_pointer(link->path, path);
 	udp_link_notify_path(link, old, path);
 	if (old)
-		call_rcu(&old->rcu, upath_free);
+		call_rcu(&old->rcu, udp_path_free);
 }
 
 bool pib_udp_link_by_flow(const struct pib_udp_link *link)
 {
-	const struct pib_upath *path;
+	const struct pib_udp_path *path;
 
 	path = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
 	return path && READ_ONCE(path->flows) && READ_ONCE(link->bearer->flow_ports) &&

@@ -10,7 +10,7 @@ struct pib_seal;
 struct pib_udp_link;
 
 /**
- * struct pib_upath - a session as the data path sees it; replaced as a whole
+ * struct pib_udp_path - a session as the data path sees it; replaced as a whole
  * @peer: addresses from which the peer may send, IPv4 and IPv6
  * @to: index in @peer of the address to send to
  * @remote_id: link id that the peer wants
@@ -26,7 +26,7 @@ struct pib_udp_link;
  * @cache: route
  * @rcu: freed after a grace period
  */
-struct pib_upath {
+struct pib_udp_path {
 	struct pib_addr peer[2];
 	u8 to;
 	u32 remote_id;
@@ -44,7 +44,7 @@ struct pib_upath {
 };
 
 /**
- * pib_upath_find() - find the session that a datagram with data claims to belong to
+ * pib_udp_path_find() - find the session that a datagram with data claims to belong to
  * @sock: sockets by which the datagram came
  * @id: link id in its link header
  * @tag: tag in its link header
@@ -55,14 +55,14 @@ struct pib_upath {
  * Return: the session, under RCU; NULL: the datagram is counted, as rx_unknown_link or
  *	rx_wrong_addr, and must be dropped.
  */
-struct pib_upath *pib_upath_find(struct pib_udp_sock *sock, u32 id, u16 tag,
-				 const struct pib_addr *from, struct pib_udp_link **link);
+struct pib_udp_path *pib_udp_path_find(struct pib_udp_sock *sock, u32 id, u16 tag,
+				       const struct pib_addr *from, struct pib_udp_link **link);
 
 /*
  * Bring the path in line with the session, and tell listeners if that has begun, ended or moved.
  * Without memory for a path, or if a key was dropped, there is none. Context: link->lock held.
  */
-void pib_upath_update(struct pib_udp_link *link);
+void pib_udp_path_update(struct pib_udp_link *link);
 /* Return: true if data to the peer has source ports by flow. Context: link->lock held. */
 bool pib_udp_link_by_flow(const struct pib_udp_link *link);
 /*

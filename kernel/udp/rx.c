@@ -53,7 +53,7 @@ struct intake {
 	bool ce;
 	u16 seg;
 	struct pib_udp_link *link;
-	struct pib_upath *path;
+	struct pib_udp_path *path;
 	struct pib_burst *b;
 	u32 tail;
 };
@@ -107,7 +107,7 @@ static bool icrc_ok(const struct intake *in, u32 off, const u8 *head, u32 hdr_le
 static bool intake_link(struct intake *in, u32 id, u16 tag)
 {
 	struct pib_udp_link *link;
-	struct pib_upath *path = pib_upath_find(in->sock, id, tag, in->from, &link);
+	struct pib_udp_path *path = pib_udp_path_find(in->sock, id, tag, in->from, &link);
 
 	if (in->b && link != in->link)
 		intake_flush(in);

@@ -172,7 +172,7 @@ static struct pib_seal *seal_of(struct pib_udp_sock *sock, const struct pib_addr
 				const struct pib_dg *dg)
 {
 	struct pib_udp_link *link;
-	struct pib_upath *path = pib_upath_find(sock, dg->link_id, dg->tag, from, &link);
+	struct pib_udp_path *path = pib_udp_path_find(sock, dg->link_id, dg->tag, from, &link);
 
 	if (!path)
 		return NULL;

@@ -136,7 +136,7 @@ static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o
 	}
 	if (todo & PIB_LINK_DO_SEND)
 		udp_link_build(link, o);
-	pib_upath_update(link);
+	pib_udp_path_update(link);
 	udp_link_rearm(link);
 	queue_work(pib_link_wq, &link->work);
 }
@@ -239,7 +239,7 @@ void pib_udp_link_end_session(struct pib_udp_link *link)
 		udp_link_build(link, &o);
 	}
 	link->dead = true;
-	pib_upath_update(link);
+	pib_udp_path_update(link);
 	pib_udp_link_notify(link, PIB_EVENT_KIND_LINK_DEL);
 	spin_unlock_bh(&link->lock);
 	local_bh_disable();
@@ -469,7 +469,7 @@ void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from)
 			udp_link_build(link, &o);
 	} else if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && !link->peer[slot].family) {
 		link->peer[slot] = *from;
-		pib_upath_update(link);
+		pib_udp_path_update(link);
 	}
 	spin_unlock_bh(&link->lock);
 	udp_link_send(link, &o);

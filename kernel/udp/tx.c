@@ -239,12 +239,12 @@ static int packet_write(struct writer *w, struct pib_burst *b, const struct pack
 	return 0;
 }
 
-static u8 path_flags(const struct pib_upath *path, bool noicrc)
+static u8 path_flags(const struct pib_udp_path *path, bool noicrc)
 {
 	return (noicrc ? PIB_DG_NOICRC : 0) | (path->seal ? PIB_DG_SEALED : 0);
 }
 
-static void link_header(struct writer *w, const struct pib_upath *path, bool noicrc)
+static void link_header(struct writer *w, const struct pib_udp_path *path, bool noicrc)
 {
 	const struct pib_dg dg = {
 		.version = PIB_DG_VERSION,
@@ -343,7 +343,7 @@ static void plan_frame(const struct pib_burst *b, u32 i, u32 first, u32 seg, str
 	pl->bytes = bytes + pl->datagrams * head;
 }
 
-static void plan_make(const struct pib_upath *path, u32 mtu, const struct pib_burst *b, u32 i,
+static void plan_make(const struct pib_udp_path *path, u32 mtu, const struct pib_burst *b, u32 i,
 		      struct plan *pl)
 {
 	u32 overhead = sizeof(struct udphdr) + (path->peer[path->to].family == AF_INET ? 20 : 40);
@@ -362,7 +362,7 @@ static void plan_make(const struct pib_upath *path, u32 mtu, const struct pib_bu
 		plan_packets(b, i, p.size, true, pl);
 }
 
-static void writer_start_frame(struct writer *w, const struct pib_upath *path,
+static void writer_start_frame(struct writer *w, const struct pib_udp_path *path,
 			       const struct plan *pl, u16 number, bool noicrc)
 {
 	w->seg = (struct pib_segment) {
@@ -375,8 +375,8 @@ static void writer_start_frame(struct writer *w, const struct pib_upath *path,
 	};
 }
 
-static int burst_fill(struct writer *w, struct pib_udp_link *link, struct pib_upath *path,
-		     struct pib_burst *b, u32 i, const struct plan *pl, u64 counter)
+static int burst_fill(struct writer *w, struct pib_udp_link *link, struct pib_udp_path *path,
+		      struct pib_burst *b, u32 i, const struct plan *pl, u64 counter)
 {
 	bool noicrc = path->noicrc && b->icrc_ok;
 	struct packet p;
@@ -401,7 +401,7 @@ static int burst_fill(struct writer *w, struct pib_udp_link *link, struct pib_up
 }
 
 /* Return: DSCP and ECN of a burst, which may be marked where its sender hears of that. */
-static u8 burst_tos(const struct pib_udp_link *link, const struct pib_upath *path,
+static u8 burst_tos(const struct pib_udp_link *link, const struct pib_udp_path *path,
 		    const struct pib_burst *b)
 {
 	u8 tos = READ_ONCE(link->bearer->tos[b->h.sl % PIB_SLS]);
@@ -410,7 +410,7 @@ static u8 burst_tos(const struct pib_udp_link *link, const struct pib_upath *pat
 }
 
 /* Return: UDP source port of a burst: that of its flow, by which the network may spread flows. */
-static __be16 burst_port(const struct pib_udp_link *link, const struct pib_upath *path,
+static __be16 burst_port(const struct pib_udp_link *link, const struct pib_udp_path *path,
 			 const struct pib_burst *b)
 {
 	const struct pib_udp_sock *sock = link->bearer->sock;
@@ -422,7 +422,8 @@ static __be16 burst_port(const struct pib_udp_link *link, const struct pib_upath
 }
 
 /* Send the packets from @i on that go into one super-packet. Return: number of packets. */
-static u32 burst_send(struct pib_udp_link *link, struct pib_upath *path, struct pib_burst *b, u32 i)
+static u32 burst_send(struct pib_udp_link *link, struct pib_udp_path *path, struct pib_burst *b,
+		      u32 i)
 {
 	const struct pib_addr *to = &path->peer[path->to];
 	struct pib_udp_sock *sock = link->bearer->sock;
@@ -463,7 +464,7 @@ err_count:
 bool pib_udp_full(const struct pib_link *base, const struct pib_burst *b)
 {
 	const struct pib_udp_link *link = to_udp_link(base);
-	const struct pib_upath *path = rcu_dereference(link->path);
+	const struct pib_udp_path *path = rcu_dereference(link->path);
 
 	return path && pib_udp_sock_full(link->bearer->sock, &path->peer[path->to], b->len);
 }
@@ -471,7 +472,7 @@ bool pib_udp_full(const struct pib_link *base, const struct pib_burst *b)
 void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
 {
 	struct pib_udp_link *link = to_udp_link(base);
-	struct pib_upath *path = rcu_dereference(link->path);
+	struct pib_udp_path *path = rcu_dereference(link->path);
 	u32 i = 0;
 
 	if (!path)

@@ -195,7 +195,7 @@ static struct pib_addr peer_addr(bool v6, u8 host)
 static void link_update(struct pib_udp_link *link)
 {
 	spin_lock_bh(&link->lock);
-	pib_upath_update(link);
+	pib_udp_path_update(link);
 	spin_unlock_bh(&link->lock);
 }
 
