@@ -106,7 +106,7 @@ static int put_fault_counts(struct sk_buff *skb, struct pib_pipe *pipe)
 	return 0;
 }
 
-static int put_faults(struct sk_buff *skb, struct pib_faults *fs)
+static int put_faults(struct sk_buff *skb, struct pib_impair *fs)
 {
 	struct nlattr *nest;
 	int i, err = 0;

@@ -14,7 +14,7 @@
 
 static void flap_work(struct work_struct *work)
 {
-	struct pib_faults *fs = container_of(work, struct pib_faults, work.work);
+	struct pib_impair *fs = container_of(work, struct pib_impair, work.work);
 	u32 ms;
 
 	mutex_lock(&fs->pn->link_lock);
@@ -26,7 +26,7 @@ static void flap_work(struct work_struct *work)
 }
 
 /* Stop flapping and leave the cable as it is now, in or out. */
-static void flap_stop(struct pib_faults *fs)
+static void flap_stop(struct pib_impair *fs)
 {
 	cancel_delayed_work_sync(&fs->work);
 	fs->flap.up_ms = 0;
@@ -40,12 +40,12 @@ static bool needs_pipes(const struct pib_fault_cfg *cfg)
 	return pib_fault_picks(cfg) || cfg->latency || cfg->rate || cfg->buffer;
 }
 
-static bool faults_any(const struct pib_fault_cfg *cfg, const struct pib_flap *flap)
+static bool impair_any(const struct pib_fault_cfg *cfg, const struct pib_flap *flap)
 {
 	return needs_pipes(cfg) || flap->up_ms;
 }
 
-static void faults_merge(const struct pib_fault_req *req, struct pib_fault_cfg *cfg,
+static void impair_merge(const struct pib_fault_req *req, struct pib_fault_cfg *cfg,
 			 struct pib_flap *flap)
 {
 #define TAKE(bit, field) do { if (req->given & (bit)) cfg->field = req->cfg.field; } while (0)
@@ -62,11 +62,11 @@ static void faults_merge(const struct pib_fault_req *req, struct pib_fault_cfg *
 		*flap = req->flap;
 }
 
-static struct pib_faults *faults_alloc(struct pib_net *pn, struct pib_kport *port,
+static struct pib_impair *impair_alloc(struct pib_net *pn, struct pib_kport *port,
 				       const struct pib_fault_cfg *cfg,
 				       const struct pib_flap *flap)
 {
-	struct pib_faults *fs = kzalloc(sizeof(*fs), GFP_KERNEL);
+	struct pib_impair *fs = kzalloc(sizeof(*fs), GFP_KERNEL);
 	unsigned int i;
 
 	if (!fs)
@@ -81,7 +81,7 @@ static struct pib_faults *faults_alloc(struct pib_net *pn, struct pib_kport *por
 	return fs;
 }
 
-static void faults_publish(struct pib_faults *fs)
+static void impair_publish(struct pib_impair *fs)
 {
 	bool pipes = needs_pipes(&fs->cfg);
 	unsigned int i;
@@ -95,7 +95,7 @@ static void faults_publish(struct pib_faults *fs)
 }
 
 /* Free @fs, which is unpublished. Sleeps for a grace period. */
-static void faults_free(struct pib_faults *fs)
+static void impair_free(struct pib_impair *fs)
 {
 	unsigned int i;
 
@@ -106,7 +106,7 @@ static void faults_free(struct pib_faults *fs)
 	kfree(fs);
 }
 
-static void faults_unpublish(struct pib_faults *fs)
+static void impair_unpublish(struct pib_impair *fs)
 {
 	unsigned int i;
 
@@ -118,17 +118,17 @@ static void faults_unpublish(struct pib_faults *fs)
 
 void pib_impair_drop(struct pib_kport *port)
 {
-	struct pib_faults *fs = port->faults;
+	struct pib_impair *fs = port->faults;
 
 	if (!fs)
 		return;
 	lockdep_assert_held(&fs->pn->lock);
-	faults_unpublish(fs);
-	faults_free(fs);
+	impair_unpublish(fs);
+	impair_free(fs);
 }
 
 /* Plug the cable in again if flapping has left it out. */
-static void faults_plug(struct pib_faults *fs)
+static void impair_plug(struct pib_impair *fs)
 {
 	struct pib_net *pn = fs->pn;
 
@@ -150,7 +150,7 @@ void pib_impair_stop_flap(struct pib_kport *port)
 
 int pib_impair_set(struct pib_net *pn, struct pib_kport *port, const struct pib_fault_req *req)
 {
-	struct pib_faults *old = port->faults, *fs = NULL;
+	struct pib_impair *old = port->faults, *fs = NULL;
 	struct pib_fault_cfg cfg = { .seed = get_random_u32() };
 	struct pib_flap flap = {};
 
@@ -162,20 +162,20 @@ int pib_impair_set(struct pib_net *pn, struct pib_kport *port, const struct pib_
 			flap = old->flap;
 		}
 	}
-	faults_merge(req, &cfg, &flap);
-	if (faults_any(&cfg, &flap)) {
-		fs = faults_alloc(pn, port, &cfg, &flap);
+	impair_merge(req, &cfg, &flap);
+	if (impair_any(&cfg, &flap)) {
+		fs = impair_alloc(pn, port, &cfg, &flap);
 		if (!fs)
 			return -ENOMEM;
 	}
 	if (old) {
 		flap_stop(old);
-		faults_plug(old);
-		faults_unpublish(old);
+		impair_plug(old);
+		impair_unpublish(old);
 	}
 	if (fs)
-		faults_publish(fs);
+		impair_publish(fs);
 	if (old)
-		faults_free(old);
+		impair_free(old);
 	return 0;
 }

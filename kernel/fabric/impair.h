@@ -20,7 +20,7 @@ struct pib_flap {
 };
 
 /**
- * struct pib_faults - the faults of a link; replaced as a whole, but for @out
+ * struct pib_impair - the faults of a link; replaced as a whole, but for @out
  * @cfg: faults of packets
  * @flap: faults of the cable
  * @pn: namespace
@@ -30,7 +30,7 @@ struct pib_flap {
  * @work: pulls the cable and plugs it in
  * @out: the work has pulled the cable; under pn->link_lock
  */
-struct pib_faults {
+struct pib_impair {
 	struct pib_fault_cfg cfg;
 	struct pib_flap flap;
 	struct pib_net *pn;

@@ -11,7 +11,7 @@
 #include "fabric/link.h"
 #include "fabric/node.h"
 
-struct pib_faults;
+struct pib_impair;
 struct pib_pipe;
 struct pib_switch;
 
@@ -53,7 +53,7 @@ struct pib_kport {
 	struct pib_kport __rcu *peer;
 	struct pib_link __rcu *link;
 	struct pib_pipe __rcu *pipe;
-	struct pib_faults *faults;
+	struct pib_impair *faults;
 	struct pib_counts __percpu *counts;
 	bool cable_out;
 	bool is_auto;
