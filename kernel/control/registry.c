@@ -264,9 +264,9 @@ static void port_leave_lid(struct pib_hca_ctl *ctl, struct pib_kport *port, stru
 	struct pib_net *pn = ctl->pn;
 
 	mutex_lock(&pn->link_lock);
-	if (port->alone_lid) {
-		pib_switch_set_route(sw, port->alone_lid, PIB_LFT_DROP);
-		pib_bearer_set_lid(ctl->bearer, port->alone_lid, 0);
+	if (port->standalone_lid) {
+		pib_switch_set_route(sw, port->standalone_lid, PIB_LFT_DROP);
+		pib_bearer_set_lid(ctl->bearer, port->standalone_lid, 0);
 	}
 	mutex_unlock(&pn->link_lock);
 }
@@ -334,7 +334,7 @@ static int port_take_lid(struct pib_hca_ctl *ctl, struct pib_kport *port, struct
 	mutex_lock(&pn->link_lock);
 	err = pib_lid_choose(ctl->bearer, port);
 	if (!err)
-		pib_switch_set_route(sw_port->sw, port->alone_lid, sw_port->p.num);
+		pib_switch_set_route(sw_port->sw, port->standalone_lid, sw_port->p.num);
 	mutex_unlock(&pn->link_lock);
 	return err;
 }
@@ -366,7 +366,7 @@ static int ctl_plug_peer(struct pib_hca_ctl *ctl, struct pib_kport *port,
 
 	if (ctl->hca->nd.standalone) {
 		mutex_lock(&pn->link_lock);
-		WRITE_ONCE(port->alone_lid, pib_lid_choice(port->p.guid, 0));
+		WRITE_ONCE(port->standalone_lid, pib_lid_choice(port->p.guid, 0));
 		mutex_unlock(&pn->link_lock);
 	}
 	port->is_auto = true;

@@ -33,7 +33,7 @@ void pib_kport_link_up(struct pib_kport *port, const struct pib_far *far)
 	port->p.far_ext_speed_en = far->ext_speed_en;
 	pib_port_link_up(&port->p, far->mtu_cap);
 	if (port->nd->standalone)
-		pib_port_set_standalone(&port->p, port->alone_lid);
+		pib_port_set_standalone(&port->p, port->standalone_lid);
 	pib_kport_changed(port);
 	spin_unlock_irq(lock);
 	pib_kport_events(port);

@@ -41,8 +41,8 @@ struct pib_port_notified {
  * @counts: per CPU, see pib_kport_count()
  * @cable_out: the cable to @peer is unplugged for now; guarded by the namespace's link_lock
  * @is_auto: the cable was made by the system; guarded by the namespace's configuration mutex
- * @alone_lid: HCA ports: LID without an SM; 0: an SM gives the LID; written under the namespace's
- *	link_lock, read anywhere
+ * @standalone_lid: HCA ports: LID without an SM; 0: an SM gives the LID; written under the
+ *	namespace's link_lock, read anywhere
  * @notified: see pib_kport_changed(); under the node's lock
  * @taps: captures of the packets that pass the port, see fabric/capture.h; read under RCU
  */
@@ -57,7 +57,7 @@ struct pib_kport {
 	struct pib_counts __percpu *counts;
 	bool cable_out;
 	bool is_auto;
-	u16 alone_lid;
+	u16 standalone_lid;
 	struct pib_port_notified notified;
 	struct hlist_head taps;
 };

@@ -37,7 +37,7 @@ static void fill_node(struct pib_kport *port, struct pib_hello *h)
 static void fill_lids(struct pib_bearer *bearer, struct pib_kport *port, struct pib_hello *h)
 {
 	if (!port->sw) {
-		h->lids[0] = READ_ONCE(port->alone_lid);
+		h->lids[0] = READ_ONCE(port->standalone_lid);
 		h->num_lids = h->lids[0] ? 1 : 0;
 		if (port->nd->standalone)
 			h->caps |= PIB_CAP_STANDALONE;

@@ -36,7 +36,7 @@ static bool lid_is_known(struct pib_bearer *bearer, u16 lid)
 
 int pib_lid_choose(struct pib_bearer *bearer, struct pib_kport *port)
 {
-	u16 lid, old = port->alone_lid;
+	u16 lid, old = port->standalone_lid;
 	unsigned int n = 0;
 	int err = 0;
 
@@ -48,7 +48,7 @@ int pib_lid_choose(struct pib_bearer *bearer, struct pib_kport *port)
 	if (rcu_access_pointer(port->peer) || !rcu_access_pointer(port->link))
 		err = pib_bearer_set_lid(bearer, old, lid);
 	if (!err)
-		WRITE_ONCE(port->alone_lid, lid);
+		WRITE_ONCE(port->standalone_lid, lid);
 	return err;
 }
 
@@ -61,10 +61,10 @@ static void kport_use_lid(struct pib_kport *port, u16 old)
 	if (peer && peer->sw && peer->sw->nd.standalone) {
 		if (old)
 			pib_switch_set_route(peer->sw, old, PIB_LFT_DROP);
-		pib_switch_set_route(peer->sw, port->alone_lid, peer->p.num);
+		pib_switch_set_route(peer->sw, port->standalone_lid, peer->p.num);
 	}
 	spin_lock_irq(lock);
-	pib_port_set_standalone(&port->p, port->alone_lid);
+	pib_port_set_standalone(&port->p, port->standalone_lid);
 	pib_kport_changed(port);
 	spin_unlock_irq(lock);
 	pib_kport_events(port);
@@ -76,11 +76,11 @@ static struct pib_kport *find_alone(struct pib_udp_link *link, u16 lid)
 	unsigned int i;
 
 	if (!sw)
-		return link->port->alone_lid == lid ? link->port : NULL;
+		return link->port->standalone_lid == lid ? link->port : NULL;
 	for (i = 1; i <= sw->nd.node.num_ports; i++) {
 		struct pib_kport *peer = rcu_dereference_protected(sw->nd.ports[i]->peer, true);
 
-		if (peer && !peer->sw && peer->alone_lid == lid)
+		if (peer && !peer->sw && peer->standalone_lid == lid)
 			return peer;
 	}
 	return NULL;
