@@ -589,7 +589,7 @@ struct pib_rd_res {
  * @duplicates: requests that came again
  * @out_of_sequence: requests behind a gap
  * @rnr_nak_sent: RNR NAKs for want of a receive work request
- * @put_off: RNR NAKs for PIB_RES_LATER and pib_resp_answer_later()
+ * @deferrals: RNR NAKs for PIB_RES_LATER and pib_resp_answer_later()
  * @naks_sent: other NAKs
  * @acks_sent: ACKs
  * @drops: requests that were not executed, by enum pib_resp_drop
@@ -598,7 +598,7 @@ struct pib_resp_stats {
 	u64 duplicates;
 	u64 out_of_sequence;
 	u64 rnr_nak_sent;
-	u64 put_off;
+	u64 deferrals;
 	u64 naks_sent;
 	u64 acks_sent;
 	u64 drops[PIB_RESP_DROP_REASONS];

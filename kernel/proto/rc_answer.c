@@ -65,7 +65,7 @@ void pib_resp_nak_rnr(struct pib_resp *r)
 
 void pib_resp_nak_later(struct pib_resp *r)
 {
-	pib_count(r, put_off);
+	pib_count(r, deferrals);
 	set_nak(r, rnr_syndrome(r), r->epsn);
 }
 
@@ -369,7 +369,7 @@ bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 	return false;
 }
 
-static void put_off_all(struct pib_resp *r)
+static void defer_all(struct pib_resp *r)
 {
 	struct pib_rd_res *e = res_at(r, r->res_last);
 
@@ -411,8 +411,8 @@ bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx)
 	if (r->res_last_again)
 		drop_repeated(r);
 	else
-		put_off_all(r);
+		defer_all(r);
 	start_answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome = rnr_syndrome(r);
-	pib_count(r, put_off);
+	pib_count(r, deferrals);
 	return true;
 }

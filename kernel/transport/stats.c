@@ -36,7 +36,7 @@ void pib_stats_fold_resp(struct pib_qp *qp)
 	FOLD(qp, OUT_OF_SEQUENCE, now, seen, out_of_sequence);
 	FOLD(qp, OUT_OF_BUFFER, now, seen, rnr_nak_sent);
 	FOLD(qp, OUT_OF_BUFFER, now, seen, drops[PIB_RESP_DROP_RESOURCES]);
-	FOLD(qp, RNR_NO_PAGE, now, seen, put_off);
+	FOLD(qp, RNR_NO_PAGE, now, seen, deferrals);
 	FOLD(qp, RX_BAD_OPCODE, now, seen, drops[PIB_RESP_DROP_BAD_OPCODE]);
 	FOLD(qp, RX_BAD_LENGTH, now, seen, drops[PIB_RESP_DROP_BAD_LENGTH]);
 	FOLD(qp, RX_QP_STATE, now, seen, drops[PIB_RESP_DROP_ERROR_STATE]);
