@@ -76,7 +76,7 @@ void pib_apm_rescue(struct pib_qp *qp)
 }
 
 /* 11.6.3.3: the path that replaced a dead one does not work, either. */
-void pib_apm_verdict(struct pib_qp *qp)
+void pib_apm_report(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 

@@ -57,13 +57,13 @@ void pib_apm_astray(struct pib_qp *qp);
  */
 void pib_apm_rescue(struct pib_qp *qp);
 /**
- * pib_apm_verdict() - report PATH_MIG_ERR if the requester has failed on a path by which the peer
+ * pib_apm_report() - report PATH_MIG_ERR if the requester has failed on a path by which the peer
  * was never heard
  * @qp: queue pair
  *
  * Context: qp->lock held.
  */
-void pib_apm_verdict(struct pib_qp *qp);
+void pib_apm_report(struct pib_qp *qp);
 /**
  * pib_apm_set() - set the migration state for modify_qp
  * @qp: queue pair

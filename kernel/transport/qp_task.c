@@ -178,7 +178,7 @@ static void turn_check(struct pib_qp *qp)
 {
 	/* Answers from before the failure may not have been placed yet. */
 	if (qp->req.error && !qp->req.flushing && !qp->rx.place.wqe) {
-		pib_apm_verdict(qp);
+		pib_apm_report(qp);
 		pib_state_sq_error(qp);
 	}
 	if (qp->resp.error && !qp->resp.nak_due && !qp->stall.burst && qp->state != IB_QPS_ERR)
