@@ -59,13 +59,13 @@ static u8 rnr_syndrome(const struct pib_resp *r)
 
 void pib_resp_nak_rnr(struct pib_resp *r)
 {
-	pib_count(r, rnr_nak_sent);
+	pib_rc_count(r, rnr_nak_sent);
 	set_nak(r, rnr_syndrome(r), r->epsn);
 }
 
 void pib_resp_nak_later(struct pib_resp *r)
 {
-	pib_count(r, deferrals);
+	pib_rc_count(r, deferrals);
 	set_nak(r, rnr_syndrome(r), r->epsn);
 }
 
@@ -253,7 +253,7 @@ static void send_nak(struct pib_resp *r, struct pib_tx *tx)
 	r->nak_due = false;
 	r->error = r->dead;
 	if (PIB_AETH_KIND(r->syndrome) == PIB_AETH_NAK)
-		pib_count(r, naks_sent);
+		pib_rc_count(r, naks_sent);
 }
 
 static void res_sent(struct pib_resp *r, struct pib_rd_res *e)
@@ -360,7 +360,7 @@ bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
 		drop_repeated(r);
 		start_answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome =
 			PIB_AETH(PIB_AETH_NAK, PIB_NAK_ACCESS);
-		pib_count(r, naks_sent);
+		pib_rc_count(r, naks_sent);
 		return true;
 	}
 	r->res_cur = r->res_head;
@@ -413,6 +413,6 @@ bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx)
 	else
 		defer_all(r);
 	start_answer(r, tx, PIB_OP_ACK, r->res_last_psn)->syndrome = rnr_syndrome(r);
-	pib_count(r, deferrals);
+	pib_rc_count(r, deferrals);
 	return true;
 }

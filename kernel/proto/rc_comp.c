@@ -46,7 +46,7 @@ static void implied_nak(struct pib_req *r, u32 psn)
 	u32 off = pib_psn_off(psn, r->una_psn);
 	bool same_flight = again && off >= pib_psn_off(r->gap_last, r->una_psn);
 
-	pib_count(r, implied_nak);
+	pib_rc_count(r, implied_nak);
 	if (off >= pib_req_inflight(r))
 		return;		/* from before the last going back */
 	r->gap_seen = true;
@@ -196,7 +196,7 @@ static void comp_positive(struct pib_req *r, const struct pib_hdrs *h, struct pi
 
 	take_credits(r, h);
 	if (!wi || wi->kind & PIB_WRK_RESP) {
-		pib_count(r, bad_responses);	/* no answer to this */
+		pib_rc_count(r, bad_responses);	/* no answer to this */
 		return;
 	}
 	if (!acked_before(r, pib_psn_add(h->psn, 1), now) && !r->error)
@@ -205,7 +205,7 @@ static void comp_positive(struct pib_req *r, const struct pib_hdrs *h, struct pi
 
 static void comp_rnr(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 {
-	pib_count(r, rnr_nak_rcvd);
+	pib_rc_count(r, rnr_nak_rcvd);
 	if (r->rnr_deadline)
 		return;			/* said twice */
 	if (r->cfg.rnr_retry != 7) {
@@ -224,7 +224,7 @@ static void comp_rnr(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 
 static void comp_nak_psn(struct pib_req *r, const struct pib_hdrs *h)
 {
-	pib_count(r, packet_seq_err);
+	pib_rc_count(r, packet_seq_err);
 	if (r->nak_seen && r->nak_psn == h->psn)
 		return;
 	r->nak_seen = true;
@@ -244,7 +244,7 @@ static void comp_fatal(struct pib_req *r, const struct pib_hdrs *h, struct pib_s
 	u8 status = nak_status[PIB_AETH_VALUE(h->syndrome)];
 
 	if (!status)
-		pib_count(r, bad_responses);
+		pib_rc_count(r, bad_responses);
 	else if (oldest_is(r, w))
 		fail_oldest(r, status);
 	else if (!r->cfg.timeout)
@@ -300,7 +300,7 @@ static void comp_ghost(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 		comp_rnr(r, h, now);
 		return;
 	}
-	pib_count(r, dup_acks);
+	pib_rc_count(r, dup_acks);
 	/* 9.7.7.2: the last ACK again may bring new credits */
 	if (kind == PIB_AETH_ACK && pib_psn_add(h->psn, 1) == r->una_psn)
 		take_credits(r, h);
@@ -312,7 +312,7 @@ static void comp_ack(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 	struct pib_swqe *w;
 
 	if (kind != PIB_AETH_ACK && kind != PIB_AETH_RNR && kind != PIB_AETH_NAK) {
-		pib_count(r, bad_responses);
+		pib_rc_count(r, bad_responses);
 		return;
 	}
 	if (pib_psn_off(h->psn, r->una_psn) >= pib_req_outstanding(r)) {
@@ -321,7 +321,7 @@ static void comp_ack(struct pib_req *r, const struct pib_hdrs *h, u64 now)
 	}
 	w = find_wqe(r, h->psn);
 	if (!w)
-		pib_count(r, bad_responses);
+		pib_rc_count(r, bad_responses);
 	else if (kind == PIB_AETH_ACK)
 		comp_positive(r, h, w, now);
 	else
@@ -370,7 +370,7 @@ static bool resp_trim(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	u32 skip = pib_psn_off(r->una_psn, h->psn);
 
 	if (!npkts || npkts > r->burst) {
-		pib_count(r, bad_responses);
+		pib_rc_count(r, bad_responses);
 		return false;
 	}
 	if (skip >= npkts)
@@ -381,11 +381,11 @@ static bool resp_trim(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	p->len = len - p->src_off;
 	p->last = h->flags & PIB_H_LAST;
 	if (pib_psn_off(p->psn, r->una_psn) + p->n > pib_req_outstanding(r)) {
-		pib_count(r, dup_acks);
+		pib_rc_count(r, dup_acks);
 		return false;
 	}
 	if (len < p->src_off) {
-		pib_count(r, bad_responses);
+		pib_rc_count(r, bad_responses);
 		return false;
 	}
 	return true;
@@ -430,7 +430,7 @@ static void comp_data(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	wi = w ? pib_wr_info(w->opcode, r->cfg.tp) : NULL;
 	if (!wi || !(wi->kind & (PIB_WRK_READ | PIB_WRK_ACKED)) ||
 	    (aeth && PIB_AETH_KIND(h->syndrome) != PIB_AETH_ACK)) {
-		pib_count(r, bad_responses);
+		pib_rc_count(r, bad_responses);
 		return;
 	}
 	if (!acked_before(r, p.psn, now)) {
@@ -439,7 +439,7 @@ static void comp_data(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 		return;
 	}
 	if (w->state != PIB_WQE_ACTIVE || !resp_fits(r, w, wi, &p, &want)) {
-		pib_count(r, bad_responses);
+		pib_rc_count(r, bad_responses);
 		return;
 	}
 	if (p.len != want) {			/* neither a ghost nor a loss */
@@ -459,13 +459,13 @@ static void comp_atomic(struct pib_req *r, const struct pib_hdrs *h, u64 now,
 	struct pib_swqe *w;
 
 	if (pib_psn_off(h->psn, r->una_psn) >= pib_req_outstanding(r)) {
-		pib_count(r, dup_acks);
+		pib_rc_count(r, dup_acks);
 		return;
 	}
 	w = find_wqe(r, h->psn);
 	wi = w ? pib_wr_info(w->opcode, r->cfg.tp) : NULL;
 	if (!wi || !(wi->kind & PIB_WRK_ATOMIC) || PIB_AETH_KIND(h->syndrome) != PIB_AETH_ACK) {
-		pib_count(r, bad_responses);
+		pib_rc_count(r, bad_responses);
 		return;
 	}
 	if (!acked_before(r, h->psn, now)) {
@@ -474,7 +474,7 @@ static void comp_atomic(struct pib_req *r, const struct pib_hdrs *h, u64 now,
 		return;
 	}
 	if (w->state != PIB_WQE_ACTIVE) {
-		pib_count(r, bad_responses);
+		pib_rc_count(r, bad_responses);
 		return;
 	}
 	take_credits(r, h);
@@ -492,7 +492,7 @@ void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 	if (r->error || r->flushing)
 		return;
 	if (h->tp != r->cfg.tp || !pib_tp_reliable(h->tp)) {
-		pib_count(r, bad_responses);
+		pib_rc_count(r, bad_responses);
 		return;
 	}
 	switch (h->op) {
@@ -506,7 +506,7 @@ void pib_req_response(struct pib_req *r, const struct pib_hdrs *h, u32 npkts, u3
 		comp_atomic(r, h, now, pl);
 		break;
 	default:
-		pib_count(r, bad_responses);
+		pib_rc_count(r, bad_responses);
 	}
 }
 
@@ -552,7 +552,7 @@ static void ack_timeout(struct pib_req *r)
 	r->ack_deadline = 0;
 	if (!pib_req_inflight(r))
 		return;
-	pib_count(r, timeouts);
+	pib_rc_count(r, timeouts);
 	r->gap_seen = false;
 	r->nak_seen = false;
 	req_retry(r, true, true);

@@ -13,7 +13,7 @@
 #define PIB_MSG_MAX		0x80000000U	/* bytes of a message at most */
 
 /* Count something out of the ordinary, and have env look at the counters. */
-#define pib_count(r, what) ((r)->stats.what++, (r)->news = true)
+#define pib_rc_count(r, what) ((r)->stats.what++, (r)->news = true)
 
 /* Return: @credits as the AETH encodes them, rounded down (9.7.7.2). Context: any. */
 u8 pib_aeth_encode_credits(u32 credits);

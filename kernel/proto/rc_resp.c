@@ -61,7 +61,7 @@ void pib_resp_reconfig(struct pib_resp *r, const struct pib_resp_cfg *cfg)
 
 static void resp_drop(struct pib_resp *r, enum pib_resp_drop why)
 {
-	pib_count(r, drops[why]);
+	pib_rc_count(r, drops[why]);
 }
 
 static bool is_data_op(u8 op)
@@ -201,12 +201,12 @@ static void rc_begin(struct pib_resp *r)
 	s32 ahead = pib_psn_diff(r->h->psn, r->epsn);
 
 	if (r->repeat && ahead + (s32)r->b_npkts > 0) {
-		pib_count(r, out_of_sequence);
+		pib_rc_count(r, out_of_sequence);
 		resp_drop(r, PIB_RESP_DROP_OUT_OF_SEQUENCE);
 		return;
 	}
 	if (ahead > 0) {
-		pib_count(r, out_of_sequence);
+		pib_rc_count(r, out_of_sequence);
 		resp_drop(r, PIB_RESP_DROP_OUT_OF_SEQUENCE);
 		pib_resp_nak_seq(r);
 		return;
@@ -218,7 +218,7 @@ static void rc_begin(struct pib_resp *r)
 		return;
 	}
 	if (ahead < 0 && (!is_data_op(r->h->op) || (u32)-ahead >= r->b_npkts)) {
-		pib_count(r, duplicates);
+		pib_rc_count(r, duplicates);
 		resp_drop(r, PIB_RESP_DROP_DUPLICATE);
 		pib_resp_duplicate(r);
 		return;
@@ -256,7 +256,7 @@ static void uc_begin(struct pib_resp *r)
 		return;
 	}
 	if (gap)
-		pib_count(r, out_of_sequence);
+		pib_rc_count(r, out_of_sequence);
 	if (!first && (gap || !r->in_msg)) {
 		resp_drop(r, PIB_RESP_DROP_OUT_OF_SEQUENCE);
 		uc_lose(r);
