@@ -133,7 +133,7 @@ enum pib_tx_kind {
 };
 
 /**
- * struct pib_tx - something to send
+ * struct pib_tx_req - something to send
  * @kind: enum pib_tx_kind
  * @h: transport headers; env adds LRH, GRH, P_Key and for UD the AH's fields and the source QP.
  *	PIB_TX_READ_RESP: @h.srqn is the one that the request named
@@ -144,7 +144,7 @@ enum pib_tx_kind {
  * @rkey: PIB_TX_READ_RESP: key
  * @wqe: PIB_TX_REQUEST, PIB_TX_LOCAL: the work request
  */
-struct pib_tx {
+struct pib_tx_req {
 	u8 kind;
 	struct pib_hdrs h;
 	u32 npkts;
@@ -346,7 +346,7 @@ void pib_req_resume(struct pib_req *r);
  * Return: true if env still has to send it; false: it was acknowledged meanwhile, will be given out
  *	again, or nothing is sent any more.
  */
-bool pib_req_wanted(const struct pib_req *r, const struct pib_tx *tx);
+bool pib_req_wanted(const struct pib_req *r, const struct pib_tx_req *tx);
 /*
  * Excuse the peer's silence up to @now, in ns: env was not able to send or to take anything in.
  * Context: under the queue pair's lock.
@@ -358,7 +358,7 @@ void pib_req_excuse(struct pib_req *r, u64 now);
  *
  * Return: false: there is nothing to do now.
  */
-bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx *tx);
+bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx_req *tx);
 /*
  * Fail @w with @status, enum pib_wc: the burst that pib_req_next() described could not be made, or
  * response data could not be placed. Work requests posted before @w are finished properly first,
@@ -732,21 +732,21 @@ bool pib_resp_next_is_answer(const struct pib_resp *r);
  *
  * Return: false: there is nothing to send.
  */
-bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx);
+bool pib_resp_next(struct pib_resp *r, struct pib_tx_req *tx);
 /*
  * Note that the memory of the last READ response burst was refused. Context: under the queue pair's
  * lock.
  *
  * Return: true: env sends @tx in place of the burst.
  */
-bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx);
+bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx_req *tx);
 /*
  * Drop the last READ response burst, since its memory cannot be had for long. Env sends @tx in its
  * place, which tells the requester to ask again (9.7.5.2.8). Context: under the queue pair's lock.
  *
  * Return: false: the requester has been refused, and will not ask.
  */
-bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx);
+bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx_req *tx);
 /*
  * Tell the number of posted receive WQEs, for the credits in AETHs (9.7.7.2). Context: under the
  * queue pair's lock.

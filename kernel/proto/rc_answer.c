@@ -219,7 +219,8 @@ void pib_resp_duplicate(struct pib_resp *r)
 
 /* ---- sending ---- */
 
-static struct pib_hdrs *start_answer(const struct pib_resp *r, struct pib_tx *tx, u8 op, u32 psn)
+static struct pib_hdrs *start_answer(const struct pib_resp *r, struct pib_tx_req *tx, u8 op,
+				     u32 psn)
 {
 	memset(tx, 0, sizeof(*tx));
 	tx->kind = PIB_TX_ACK;
@@ -240,14 +241,14 @@ static u8 ack_syndrome(const struct pib_resp *r)
 	return PIB_AETH(PIB_AETH_ACK, code);
 }
 
-static void send_ack(struct pib_resp *r, struct pib_tx *tx)
+static void send_ack(struct pib_resp *r, struct pib_tx_req *tx)
 {
 	start_answer(r, tx, PIB_OP_ACK, r->ack_psn)->syndrome = ack_syndrome(r);
 	r->ack_due = false;
 	r->stats.acks_sent++;
 }
 
-static void send_nak(struct pib_resp *r, struct pib_tx *tx)
+static void send_nak(struct pib_resp *r, struct pib_tx_req *tx)
 {
 	start_answer(r, tx, PIB_OP_ACK, r->nak_psn)->syndrome = r->syndrome;
 	r->nak_due = false;
@@ -266,7 +267,7 @@ static void res_sent(struct pib_resp *r, struct pib_rd_res *e)
 	res_seek(r);
 }
 
-static void send_read(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx *tx)
+static void send_read(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx_req *tx)
 {
 	u32 burst = pib_max(1, r->cfg.max_burst >> r->mtu_shift);
 	u32 n = pib_min(burst, e->end - e->off);
@@ -293,7 +294,7 @@ static void send_read(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx *t
 		res_sent(r, e);
 }
 
-static void send_atomic(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx *tx)
+static void send_atomic(struct pib_resp *r, struct pib_rd_res *e, struct pib_tx_req *tx)
 {
 	bool atomic = e->op == PIB_OP_CAS || e->op == PIB_OP_FAA;
 	u8 op = atomic ? PIB_OP_ATOMIC_ACK : PIB_OP_READ_RESP;
@@ -318,7 +319,7 @@ bool pib_resp_next_is_answer(const struct pib_resp *r)
 	return next_res(r);
 }
 
-bool pib_resp_next(struct pib_resp *r, struct pib_tx *tx)
+bool pib_resp_next(struct pib_resp *r, struct pib_tx_req *tx)
 {
 	struct pib_rd_res *e = next_res(r);
 
@@ -354,7 +355,7 @@ static void drop_repeated(struct pib_resp *r)
  * region be invalidated while a repetition is still under way. Then the NAK means nothing to the
  * requester, and its later work requests go on.
  */
-bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx *tx)
+bool pib_resp_read_failed(struct pib_resp *r, struct pib_tx_req *tx)
 {
 	if (r->res_last_again) {
 		drop_repeated(r);
@@ -404,7 +405,7 @@ static bool take_back_refusal(struct pib_resp *r)
  * again nothing new is taken in: a request that is refused would end the QP before the READ has its
  * answer.
  */
-bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx *tx)
+bool pib_resp_answer_later(struct pib_resp *r, struct pib_tx_req *tx)
 {
 	if (r->dead && (r->res_last_again || !take_back_refusal(r)))
 		return false;

@@ -443,7 +443,7 @@ static u32 req_quota(struct pib_req *r, const struct pib_swqe *w,
 /* ---- the burst ---- */
 
 static void req_fill_data(const struct pib_req *r, const struct pib_swqe *w,
-			  const struct pib_wr_info *wi, u32 pos, u32 n, struct pib_tx *tx)
+			  const struct pib_wr_info *wi, u32 pos, u32 n, struct pib_tx_req *tx)
 {
 	struct pib_hdrs *h = &tx->h;
 
@@ -466,7 +466,7 @@ static void req_fill_data(const struct pib_req *r, const struct pib_swqe *w,
 }
 
 static void fill_resp(const struct pib_req *r, const struct pib_swqe *w,
-		      const struct pib_wr_info *wi, u32 pos, u32 n, struct pib_tx *tx)
+		      const struct pib_wr_info *wi, u32 pos, u32 n, struct pib_tx_req *tx)
 {
 	u32 off = pos << r->mtu_shift;
 	struct pib_hdrs *h = &tx->h;
@@ -487,7 +487,7 @@ static void fill_resp(const struct pib_req *r, const struct pib_swqe *w,
 }
 
 static void req_fill(const struct pib_req *r, struct pib_swqe *w, const struct pib_wr_info *wi,
-		     u32 pos, u32 n, struct pib_tx *tx)
+		     u32 pos, u32 n, struct pib_tx_req *tx)
 {
 	struct pib_hdrs *h = &tx->h;
 
@@ -526,7 +526,7 @@ static bool req_may_pass(const struct pib_req *r, const struct pib_swqe *w)
  * times per window, and where nothing more can be sent without one.
  */
 static bool req_asks(const struct pib_req *r, const struct pib_swqe *w,
-		     const struct pib_wr_info *wi, u32 n, const struct pib_tx *tx)
+		     const struct pib_wr_info *wi, u32 n, const struct pib_tx_req *tx)
 {
 	/* The next one might have to wait for new credits. */
 	if (wi->kind & PIB_WRK_CREDIT && !r->no_credits &&
@@ -538,7 +538,7 @@ static bool req_asks(const struct pib_req *r, const struct pib_swqe *w,
 }
 
 static void req_ackreq(struct pib_req *r, const struct pib_swqe *w,
-		       const struct pib_wr_info *wi, u32 n, u64 now, struct pib_tx *tx)
+		       const struct pib_wr_info *wi, u32 n, u64 now, struct pib_tx_req *tx)
 {
 	r->since_ackreq += n;
 	if (wi->kind & PIB_WRK_DATA && !req_asks(r, w, wi, n, tx)) {
@@ -593,7 +593,7 @@ static void req_sent_reliable(struct pib_req *r, const struct pib_wr_info *wi, u
 		r->ack_deadline = now + t;
 }
 
-static bool req_send(struct pib_req *r, struct pib_swqe *w, u64 now, struct pib_tx *tx)
+static bool req_send(struct pib_req *r, struct pib_swqe *w, u64 now, struct pib_tx_req *tx)
 {
 	const struct pib_wr_info *wi = pib_wr_info(w->opcode, r->cfg.tp);
 	u32 pos = pib_psn_off(r->snd_psn, w->psn);
@@ -615,7 +615,7 @@ static bool req_send(struct pib_req *r, struct pib_swqe *w, u64 now, struct pib_
 	return true;
 }
 
-static bool req_local(struct pib_swqe *w, struct pib_tx *tx)
+static bool req_local(struct pib_swqe *w, struct pib_tx_req *tx)
 {
 	memset(tx, 0, sizeof(*tx));
 	tx->kind = PIB_TX_LOCAL;
@@ -631,7 +631,7 @@ static bool req_rnr_wait(struct pib_req *r, u64 now)
 	return false;
 }
 
-bool pib_req_wanted(const struct pib_req *r, const struct pib_tx *tx)
+bool pib_req_wanted(const struct pib_req *r, const struct pib_tx_req *tx)
 {
 	if (r->error || r->flushing)
 		return false;
@@ -646,7 +646,7 @@ void pib_req_excuse(struct pib_req *r, u64 now)
 		r->ack_deadline = now + pib_req_timeout_ns(r);
 }
 
-bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx *tx)
+bool pib_req_next(struct pib_req *r, u64 now, struct pib_tx_req *tx)
 {
 	struct pib_swqe *w;
 

@@ -60,7 +60,7 @@ static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 	return 0;
 }
 
-void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx *tx)
+void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx_req *tx)
 {
 	lockdep_assert_held(&qp->lock);
 

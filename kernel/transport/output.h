@@ -26,7 +26,7 @@ struct pib_turn {
  *
  * Context: qp->lock held.
  */
-static inline void pib_turn_spend(struct pib_turn *t, const struct pib_tx *tx)
+static inline void pib_turn_spend(struct pib_turn *t, const struct pib_tx_req *tx)
 {
 	t->bursts -= tx->h.tp == PIB_TP_UD ? tx->npkts : 1;
 	t->bytes -= tx->len;
@@ -54,7 +54,7 @@ static inline bool pib_turn_over(const struct pib_turn *t)
  * Context: qp->lock held.
  * Return: bytes.
  */
-static inline u32 pib_output_pmtu(const struct pib_qp *qp, const struct pib_tx *tx)
+static inline u32 pib_output_pmtu(const struct pib_qp *qp, const struct pib_tx_req *tx)
 {
 	if (pib_qp_is_datagram(qp))
 		return PIB_MTU_MAX;
@@ -68,7 +68,7 @@ static inline u32 pib_output_pmtu(const struct pib_qp *qp, const struct pib_tx *
  *
  * Context: qp->lock held.
  */
-void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx *tx);
+void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx_req *tx);
 
 /**
  * pib_output_burst() - make a burst with the headers and sizes of what is sent, without payload
@@ -78,7 +78,7 @@ void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx *tx);
  * Context: qp->lock held, softirqs off.
  * Return: the burst; NULL: no memory, which is counted.
  */
-static inline struct pib_burst *pib_output_burst(struct pib_qp *qp, const struct pib_tx *tx)
+static inline struct pib_burst *pib_output_burst(struct pib_qp *qp, const struct pib_tx_req *tx)
 {
 	struct pib_burst *b = pib_burst_alloc_headless();
 

@@ -124,7 +124,7 @@ static inline struct pib_ksq_slot *pib_ksq_slot(struct pib_swqe *w)
 struct pib_deferred {
 	struct pib_pagein *pages;
 	bool set;
-	struct pib_tx tx;
+	struct pib_tx_req tx;
 };
 
 /**

@@ -125,7 +125,7 @@ static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_
 
 /* Make IP packets of the data of a large send (@tx), with the headers in the ring slot. */
 static int attach_heads(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b,
-			const struct pib_tx *tx)
+			const struct pib_tx_req *tx)
 {
 	struct pib_segment_head seg = {
 		.head = pib_sq_head(qp, pib_ring_slot(&qp->sq.ring, s->ring_index)),
@@ -139,7 +139,7 @@ static int attach_heads(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_bu
 
 /* Give @b the payload of @tx. Return: 0; -EAGAIN: pages are missing; -ENOMEM; others. */
 static int fill_burst(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b,
-		      const struct pib_tx *tx)
+		      const struct pib_tx_req *tx)
 {
 	int err = b->len ? attach_payload(qp, s, b, tx->off) : 0;
 
@@ -179,7 +179,7 @@ static const struct pib_av_data *address_request(struct pib_qp *qp, struct pib_k
 }
 
 /* Defer @tx. The slot is kept: the request may be finished otherwise before it is sent. */
-static bool defer_request(struct pib_qp *qp, const struct pib_tx *tx)
+static bool defer_request(struct pib_qp *qp, const struct pib_tx_req *tx)
 {
 	qp->req_deferred.tx = *tx;
 	qp->req_deferred.set = true;
@@ -191,15 +191,15 @@ static bool defer_request(struct pib_qp *qp, const struct pib_tx *tx)
  * Return: the status by which the request ends unsent; 0: it is in order. A deferred request
  * was judged before.
  */
-static u32 request_fault(struct pib_qp *qp, const struct pib_ksq_slot *s, const struct pib_tx *tx,
-			 bool resumed)
+static u32 request_fault(struct pib_qp *qp, const struct pib_ksq_slot *s,
+			 const struct pib_tx_req *tx, bool resumed)
 {
 	if (s->bad || !pib_injects_any(&qp->hca->injects) || tx->off || resumed)
 		return s->bad;
 	return pib_inject_send(qp);
 }
 
-static bool send_request(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn,
+static bool send_request(struct pib_qp *qp, const struct pib_tx_req *tx, struct pib_turn *turn,
 			 bool resumed)
 {
 	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
@@ -268,7 +268,7 @@ static int local_result(struct pib_qp *qp, struct pib_ksq_slot *s)
 	}
 }
 
-static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
+static bool execute_local(struct pib_qp *qp, const struct pib_tx_req *tx)
 {
 	struct pib_ksq_slot *s = pib_ksq_slot(tx->wqe);
 	int err = local_result(qp, s);
@@ -286,7 +286,7 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx *tx)
  * Send or execute @tx, which was deferred before if @resumed. Return: false: it is deferred, or the
  * receiver is full.
  */
-static bool perform_step(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn,
+static bool perform_step(struct pib_qp *qp, const struct pib_tx_req *tx, struct pib_turn *turn,
 			 bool resumed)
 {
 	if (tx->kind != PIB_TX_LOCAL) {
@@ -323,7 +323,7 @@ void pib_requester_cancel(struct pib_qp *qp)
 /* Perform the deferred step, which goes first. Return: false: it cannot go yet. */
 static bool perform_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
-	struct pib_tx tx;
+	struct pib_tx_req tx;
 
 	if (!qp->req_deferred.set)
 		return true;
@@ -340,7 +340,7 @@ static bool perform_deferred(struct pib_qp *qp, struct pib_turn *turn)
 
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 {
-	struct pib_tx tx;
+	struct pib_tx_req tx;
 	bool more;
 
 	lockdep_assert_held(&qp->lock);

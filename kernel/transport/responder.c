@@ -437,7 +437,7 @@ static int copy_payload(struct pib_qp *qp, struct pib_span *span, struct pib_bur
  * Give @b its payload. Return: 0; -ENOMEM; -EAGAIN: a page is missing; others: the memory cannot be
  * read.
  */
-static int attach_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_burst *b)
+static int attach_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct pib_burst *b)
 {
 	struct pib_span span;
 	int err;
@@ -462,7 +462,7 @@ static int attach_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 	return 0;
 }
 
-static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn);
+static bool send_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct pib_turn *turn);
 
 /*
  * Tell the requester to ask again if the page of an answer takes long. The requester would take the
@@ -470,7 +470,7 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_t
  */
 static bool nak_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
-	struct pib_tx nak;
+	struct pib_tx_req nak;
 
 	if (!pib_hold_is_long(qp->resp_deferred.pages, turn->now) ||
 	    !pib_resp_answer_later(&qp->resp, &nak))
@@ -479,7 +479,7 @@ static bool nak_deferred(struct pib_qp *qp, struct pib_turn *turn)
 	return send_answer(qp, &nak, turn);
 }
 
-static bool defer_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+static bool defer_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct pib_turn *turn)
 {
 	qp->resp_deferred.tx = *tx;
 	qp->resp_deferred.set = true;
@@ -487,10 +487,10 @@ static bool defer_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_
 }
 
 /* Send an answer. Return: false: the receiver is full, or the answer is deferred. */
-static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_turn *turn)
+static bool send_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct pib_turn *turn)
 {
 	struct pib_burst *b = pib_output_burst(qp, tx);
-	struct pib_tx nak;
+	struct pib_tx_req nak;
 	int err;
 
 	pib_turn_spend(turn, tx);
@@ -513,7 +513,7 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx *tx, struct pib_t
 /* Send the deferred answer, which goes first. Return: false: it cannot go yet. */
 static bool send_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
-	struct pib_tx tx;
+	struct pib_tx_req tx;
 
 	if (!qp->resp_deferred.set)
 		return true;
@@ -537,7 +537,7 @@ static bool answer_held(const struct pib_qp *qp, const struct pib_turn *turn)
 
 bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 {
-	struct pib_tx tx;
+	struct pib_tx_req tx;
 
 	lockdep_assert_held(&qp->lock);
 

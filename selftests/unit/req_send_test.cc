@@ -369,7 +369,7 @@ TEST(ReqSend, LocalErrorWaitsForWhatIsBeforeIt)
 TEST(ReqSend, PutOff)
 {
 	Qp q;
-	pib_tx tx{};
+	pib_tx_req tx{};
 
 	q.post(PIB_WR_WRITE, 8);
 	ASSERT_TRUE(pib_req_next(&q.n.req, q.now, &tx));
@@ -385,7 +385,7 @@ TEST(ReqSend, PutOff)
 TEST(ReqSend, PutOffAndGoneBack)
 {
 	Qp q;
-	pib_tx first{}, second{};
+	pib_tx_req first{}, second{};
 
 	q.post(PIB_WR_WRITE, 8);
 	q.post(PIB_WR_WRITE, 8);
@@ -467,7 +467,7 @@ TEST(ReqSend, LargestMessage)
 		uint64_t bytes = 0, packets = 0;
 		pib_place pl;
 		pib_req r;
-		pib_tx tx;
+		pib_tx_req tx;
 
 		c.req.max_burst = 65536;
 		pib_req_init(&r, ring.data(), sizeof(pib_swqe), 63);

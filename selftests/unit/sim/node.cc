@@ -295,7 +295,7 @@ void Node::response(Burst &b, uint64_t now)
 	std::memcpy(k.data.data() + pl.wqe_off, b.data.data() + pl.src_off, pl.len);
 }
 
-void Node::send_request(pib_tx &tx)
+void Node::send_request(pib_tx_req &tx)
 {
 	Work &k = work_of(tx.wqe);
 	Burst b{.h = tx.h, .npkts = tx.npkts, .data = {}};
@@ -327,7 +327,7 @@ void Node::local(pib_swqe *w)
 		pib_req_local_done(&req, w, w->swap ? PIB_WC_LOC_QP_OP_ERR : PIB_WC_SUCCESS);
 }
 
-bool Node::send_answer(const pib_tx &tx)
+bool Node::send_answer(const pib_tx_req &tx)
 {
 	Burst b{.h = tx.h, .npkts = tx.npkts, .data = {}};
 
@@ -335,7 +335,7 @@ bool Node::send_answer(const pib_tx &tx)
 		uint8_t *p =
 			read_memory_gone ? nullptr : at(tx.rkey, tx.va, tx.len, false, tx.h.srqn);
 
-		pib_tx nak;
+		pib_tx_req nak;
 
 		if (late() && pib_resp_answer_later(&resp, &nak))
 			return send_answer(nak);
@@ -363,7 +363,7 @@ void Node::take_in(Burst &b, uint64_t now)
 
 bool Node::run(uint64_t now, uint32_t budget)
 {
-	pib_tx tx;
+	pib_tx_req tx;
 
 	if (!down && pib_req_deadline(&req))
 		pib_req_timer(&req, now);

@@ -107,7 +107,7 @@ public:
 	uint64_t broken_at = ~0ULL; // work request that could not be sent
 	uint64_t no_recv = 0;	    // datagrams without a receive work request
 	// Told of each request burst before it goes out, and of each WRITE placed.
-	std::function<void(const pib_tx &, const Work &)> on_request;
+	std::function<void(const pib_tx_req &, const Work &)> on_request;
 	std::function<void(const pib_act &)> on_write;
 	// SEND with invalidate: may the peer invalidate this key? Unset: any.
 	std::function<bool(uint32_t)> on_invalidate;
@@ -132,8 +132,8 @@ private:
 	void finish_recv(const pib_act &act);
 	uint8_t *at(uint32_t rkey, uint64_t va, uint64_t len, bool write, uint32_t domain);
 	void complete_recv(Wc wc);
-	bool send_answer(const pib_tx &tx);
-	void send_request(pib_tx &tx);
+	bool send_answer(const pib_tx_req &tx);
+	void send_request(pib_tx_req &tx);
 	void local(pib_swqe *w);
 	void reap();
 

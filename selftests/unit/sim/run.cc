@@ -14,7 +14,7 @@ Run::Run(const Params &p, bool trace) : p_(p), g_(p.seed ^ 0x5DEECE66DULL), trac
 	for (int i = 0; i < 2; i++) {
 		node_[i] = std::make_unique<Node>(p.node[i]);
 		model_[i] = std::make_unique<Model>(p_, i, g_);
-		node_[i]->on_request = [this, i](const pib_tx &tx, const Work &k) {
+		node_[i]->on_request = [this, i](const pib_tx_req &tx, const Work &k) {
 			check_request(i, tx, k);
 		};
 		if (p.paged)
@@ -108,7 +108,7 @@ void Run::send_out(int i)
 
 // ---- rules for what a requester sends ----
 
-void Run::check_request(int i, const pib_tx &tx, const Work &k)
+void Run::check_request(int i, const pib_tx_req &tx, const Work &k)
 {
 	Node &n = *node_[i];
 	const pib_req &r = n.req;

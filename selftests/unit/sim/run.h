@@ -60,7 +60,7 @@ private:
 	void one_down();
 	void reset();
 	void reconfigure(int i);
-	void check_request(int i, const pib_tx &tx, const Work &k);
+	void check_request(int i, const pib_tx_req &tx, const Work &k);
 	bool finished(int i) const;
 	bool quiet() const;
 	void check_end();
