@@ -137,7 +137,7 @@ check "its data comes from the UDP port" comes_from 18514
 check "h1 takes part again" h 1 pibctl set pib0 flow-ports on
 check "each hears of it" eval 'wait_for 20 by_flow 1 true && wait_for 20 by_flow 2 true'
 refuse "an HCA beside it that wants otherwise" "'pibctl set' changes that" h 1 pibctl add pib5 netdev eth0 flow-ports off
-refuse "no netdev" "flow ports need" h 1 pibctl add pib5 ports 1 flow-ports off
+refuse "no netdev" "needs 'netdev DEV'" h 1 pibctl add pib5 ports 1 flow-ports off
 
 check "a firewall that knows the links' port only" firewall "$own_port_only"
 check "stops probes" wait_for 10 stopped

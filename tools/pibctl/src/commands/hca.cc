@@ -61,7 +61,7 @@ Status read_netdev(const Arguments &arguments, HcaRequest &hca)
 		return success();
 	}
 	for (const char *word : {"standalone", "peer", "fabric", "udp-port", "key-file",
-				 "second-key-file", "accept", "ecn", "dscp"})
+				 "second-key-file", "accept", "ecn", "dscp", "flow-ports"})
 		if (arguments.has(word))
 			return usage_error(fmt::format("'{}' needs 'netdev DEV'", word));
 	return success();
