@@ -133,6 +133,21 @@ TEST(DaemonClient, ReadsLinksAndPeers)
 		  shown);
 }
 
+TEST(DaemonClient, ReadsTheClassOfData)
+{
+	Daemon daemon;
+	daemon.answers["uplinks"] =
+		R"({"ok":true,"uplinks":[{"netdev":"*","ecn":true,"dscp":"0=34"},{"netdev":"*"}]})";
+	DaemonClient client(daemon.exchange());
+	const auto uplinks = client.uplinks();
+	ASSERT_TRUE(uplinks);
+	ASSERT_EQ(uplinks->size(), 2U);
+	EXPECT_EQ((*uplinks)[0].ecn, true);
+	EXPECT_EQ((*uplinks)[0].dscp, DscpTable{34});
+	EXPECT_FALSE((*uplinks)[1].ecn);
+	EXPECT_FALSE((*uplinks)[1].dscp);
+}
+
 TEST(DaemonClient, NonsenseIsTamed)
 {
 	for (const char *text :

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "model/words/counter_names.h"
+#include "model/words/dscp.h"
 #include "model/words/ib_names.h"
 #include "model/words/parse.h"
 
@@ -232,6 +233,10 @@ std::vector<Uplink> decode_json_uplinks(const Json &answer)
 		uplink.fabric = number<std::uint32_t>(object, "fabric");
 		uplink.udp_port = number<std::uint16_t>(object, "udp_port");
 		uplink.switch_name = text(object, "switch");
+		if (const Json &ecn = child(object, "ecn"); ecn.is_boolean())
+			uplink.ecn = ecn.get<bool>();
+		if (const auto dscp = parse_dscp(text(object, "dscp").value_or("")))
+			uplink.dscp = *dscp;
 		uplink.counters = counters(child(object, "counters"), uplink_counter_names());
 	}
 	return uplinks;
