@@ -8,22 +8,11 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
-trap 'rm -rf /tmp/flows /tmp/key.a; hosts_clean' EXIT
+. "$here/../lib/sniff.sh"
+trap 'rm -rf "$sniffed" /tmp/key.a; hosts_clean' EXIT
 
 LAYOUT=netns
-mkdir -p /tmp/flows
 
-# sniff COMMAND...: what comes to h2 meanwhile
-sniff() {
-	local pid rc=0
-	rm -f /tmp/flows/ready /tmp/flows/stop
-	h 2 python3 "$here/underlay.py" eth0 /tmp/flows/ready /tmp/flows/stop >/tmp/flows/seen & pid=$!
-	wait_for 20 test -e /tmp/flows/ready && "$@" || rc=1
-	touch /tmp/flows/stop
-	wait $pid && return $rc
-}
-# saw FILTER
-saw() { jq -e "$1" /tmp/flows/seen || { cat /tmp/flows/seen; return 1; }; }
 # Source ports of more than a stray datagram
 ports=".data[].ports | to_entries | map(select(.value >= 20).key | tonumber)"
 all_ports=".data[].ports | keys | map(tonumber)"
@@ -109,7 +98,7 @@ for port in range(49152, 49152 + 300):
         print(port)
 '
 # The module's ports are nobody else's.
-reserved() { h 1 python3 -c "$listener" >/tmp/flows/taken; cat /tmp/flows/taken; [ "$(tr '\n' ' ' </tmp/flows/taken)" = "$(seq -s ' ' 49152 49167) " ]; }
+reserved() { h 1 python3 -c "$listener" >"$sniffed/taken"; cat "$sniffed/taken"; [ "$(tr '\n' ' ' <"$sniffed/taken")" = "$(seq -s ' ' 49152 49167) " ]; }
 # What strangers send there is dropped and counted.
 stray() {
 	local before

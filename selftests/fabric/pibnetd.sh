@@ -11,7 +11,8 @@ here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
 . "$here/../lib/netd.sh"
-trap netd_clean EXIT
+. "$here/../lib/sniff.sh"
+trap 'rm -rf "$sniffed"; netd_clean' EXIT
 
 # config PORTS [SWITCHES [CABLES [SETTINGS]]]
 config() {
@@ -170,18 +171,7 @@ config 4 ', { "name": "net1", "ports": 2 }' '["net0/4", "net1/1"]' '"dscp": "0=3
 kill -HUP "$netd_pid"
 shown() { ctl -j show uplinks | jq -e '.uplinks[0] | .dscp == "0=34" and .ecn'; }
 check "DSCP and ECN by a reload" wait_for 10 shown
-sniffed() {
-	local pid
-	h 2 python3 "$here/underlay.py" eth0 $netd/ready $netd/stop >$netd/seen & pid=$!
-	wait_for 20 test -e $netd/ready && pair 1 2 60 ibv_rc_pingpong
-	set -- $?
-	touch $netd/stop
-	wait $pid
-	cat $netd/seen
-	return "$1"
-}
-check "traffic with them" sniffed
-saw() { jq -e "$1" $netd/seen; }
+check "traffic with them" sniff pair 1 2 60 ibv_rc_pingpong
 check "data has the DSCP, and may be marked where its sender hears of that" \
 	saw '.data.v6.tos | .["138"] > 0 and .["136"] > 0 and (keys - ["136", "138"] == [])'
 check "control datagrams have neither" saw '.control.v6.tos | keys - ["0"] == []'

@@ -9,8 +9,9 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
+. "$here/../lib/sniff.sh"
 . "$here/../lib/netd.sh"
-trap 'rm -rf /tmp/underlay; netd_clean r' EXIT
+trap 'rm -rf /tmp/underlay "$sniffed"; netd_clean r' EXIT
 
 HOSTS=2
 LAYOUT=netns
@@ -49,17 +50,6 @@ talk() {
 one() { talk 1; }
 linked() { wait_active 30 && wait_for 30 one; }
 
-# sniff COMMAND...: what comes to h2 meanwhile
-sniff() {
-	local pid rc=0
-	rm -f /tmp/underlay/ready /tmp/underlay/stop
-	h 2 python3 "$here/underlay.py" eth0 /tmp/underlay/ready /tmp/underlay/stop >/tmp/underlay/seen & pid=$!
-	wait_for 20 test -e /tmp/underlay/ready && "$@" || rc=1
-	touch /tmp/underlay/stop
-	wait $pid && return $rc
-}
-# saw FILTER
-saw() { jq -e "$1" /tmp/underlay/seen || { cat /tmp/underlay/seen; return 1; }; }
 counter() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
 # port_counter K NAME: of congestion control
 port_counter() { h "$1" timeout 20 perfquery -C "$(dev "$1")" --rcvcc | sed -n "s/^$2:\.*//p"; }
