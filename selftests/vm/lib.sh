@@ -69,6 +69,9 @@ debug_dir() {
 
 root_dir() { echo "$lab/root-$(root_key)"; }
 
+# Where the root compiles the provider and the tools, by its own name for it: whoever comes later finds them compiled.
+build_dir() { echo "/mnt/cache/$(basename "$(root_dir)")"; }
+
 # is_debug KERNEL: one that ./kernel makes
 is_debug() { [ -e "$vm/kernels/$1.config" ] && [ "$1" != machine ]; }
 
