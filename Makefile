@@ -29,11 +29,11 @@ provider:
 	provider/build $(O)/provider
 
 pibctl:
-	$(MAKE) -C tools/pibctl O=$(O)/pibctl
+	$(MAKE) -C tools/pibctl O=$(O)/pibctl MODEL_O=$(O)/model
 
 # With pibping.
 pibnetd:
-	$(MAKE) -C tools/pibnetd O=$(O)/pibnetd
+	$(MAKE) -C tools/pibnetd O=$(O)/pibnetd MODEL_O=$(O)/model
 
 .PHONY: install install-module install-user uninstall
 # What is missing is said before anything is built or changed.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the Makefiles of the tools share: compilers and their flags, and rules for objects out of src/, model/ and
+# What the Makefiles of the tools share: compilers and their flags, and rules for objects out of src/ (or SRC) and
 # kernel/proto/. To be included after HERE, TOP, O and PACKAGES (of pkg-config) are set.
+# MODEL_O: where libpibmodel and the tests' test_prefix.h are compiled. A call that gives it to several tools compiles them once.
 
 VERSION ?= $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' $(TOP)/dkms.conf)
 PKG_CONFIG ?= pkg-config
@@ -25,49 +26,45 @@ LINK_TEST = $(TEST_CXX) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lgtest -lgtes
 tests_in = $(patsubst $(1)/%.cc,%,$(wildcard $(foreach f,*_test fake_*,$(1)/$(f).cc $(1)/*/$(f).cc)))
 sources_in = $(filter-out $(call tests_in,$(1)),$(patsubst $(1)/%.cc,%,$(wildcard $(1)/*.cc $(1)/*/*.cc)))
 
-MODEL := $(call sources_in,$(TOP)/tools/model)
+SRC ?= $(HERE)src
+MODEL_O ?= $(O)/model
 
-# Tests run under sanitizers, so they have objects of their own.
+# Tests run under sanitizers, so they have objects of their own. -fPIC: all of them take the same test_prefix.h.
+TEST_CXXFLAGS := -O0 -g1 -fPIC
 $(O)/test/%: SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 $(O)/test/%.o: CXX := $(TEST_CXX)
 $(O)/test/%.o: CC := $(TEST_CC)
-$(O)/test/%.o: CXXFLAGS := -O0 -g1
+$(O)/test/%.o: CXXFLAGS := $(TEST_CXXFLAGS)
 $(O)/test/%.o: CFLAGS := -O1 -g1
 
 # Both compilers take NAME.gch where they are told to include NAME.
-TEST_PREFIX := $(O)/test/test_prefix.h
+TEST_PREFIX := $(MODEL_O)/test/test_prefix.h
 TEMPLATES := $(if $(findstring clang,$(TEST_CXX)),-fpch-instantiate-templates)
 $(O)/test/%.o: PREFIX := -include $(TEST_PREFIX) $(TEMPLATES)
-$(TEST_PREFIX).gch: CXX := $(TEST_CXX)
-$(TEST_PREFIX).gch: CXXFLAGS := -O0 -g1
-$(TEST_PREFIX).gch: $(TOP)/tools/test_prefix.h
-	@mkdir -p $(@D)
-	cp $< $(TEST_PREFIX)
-	$(CXX) -std=c++20 $(CXXFLAGS) $(WARNINGS) $(CPPFLAGS) $(SANITIZE) $(TEMPLATES) -MD -MP -MF $(TEST_PREFIX).d \
-		-x c++-header -o $@ $(TEST_PREFIX)
 
 # rules FOLDER [PREFIX]
 define rules
-$(1)/%.o: $(HERE)src/%.cc $(2)
-	@mkdir -p $$(@D)
-	$$(COMPILE)
-$(1)/model/%.o: $(TOP)/tools/model/%.cc $(2)
+$(1)/%.o: $(SRC)/%.cc $(2)
 	@mkdir -p $$(@D)
 	$$(COMPILE)
 $(1)/proto/%.o: $(TOP)/kernel/proto/%.c
 	@mkdir -p $$(@D)
 	$$(COMPILE_C)
-$(1)/libpibmodel.a: $(MODEL:%=$(1)/model/%.o)
-	@rm -f $$@
-	$(AR) rcs $$@ $$^
 endef
 # The first target of the Makefile that includes this is to be its default.
 .DEFAULT_GOAL := all
 # What names the version is compiled again when that changes.
-VERSIONED := $(patsubst $(HERE)src/%.cc,%.o,$(shell grep -rlsE 'PIB(CTL|NETD)_VERSION' --include='*.cc' $(HERE)src))
+VERSIONED := $(patsubst $(SRC)/%.cc,%.o,$(shell grep -rlsE 'PIB(CTL|NETD)_VERSION' --include='*.cc' $(SRC)))
 $(VERSIONED:%=$(O)/%) $(VERSIONED:%=$(O)/test/%): $(TOP)/dkms.conf
 $(eval $(call rules,$(O)/test,$(TEST_PREFIX).gch))
 $(eval $(call rules,$(O)))
+
+# Calls that have MODEL_O in common wait for each other.
+ifneq ($(O),$(MODEL_O))
+.PHONY: always
+$(MODEL_O)/libpibmodel.a $(MODEL_O)/test/libpibmodel.a $(TEST_PREFIX).gch: always
+	@mkdir -p $(MODEL_O) && flock $(MODEL_O)/lock $(MAKE) --no-print-directory -C $(TOP)/tools/model O=$(abspath $(MODEL_O)) $(abspath $@)
+endif
 
 .PHONY: clean
 clean:
