@@ -31,10 +31,11 @@ in_overlay() {
 			[ ! -e "$linux" ] || mount --bind -o ro "$linux" "$m/mnt/linux"
 		fi
 		if [ -e /etc/resolv.conf ]; then cat /etc/resolv.conf >"$m/tmp/resolv.conf"; fi
-		# Not as the first process of the namespace, which no signal would end.
+		# Not as the first process of the namespace, which no signal would end. W=1 without kernel-doc: that is looked at once, by
+		# tree/kernel-doc.
 		rc=0
 		chroot "$m" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
-			DEBIAN_FRONTEND=noninteractive INITRD=No DEBIAN_KERNEL_USE_CCACHE=1 KBUILD_EXTRA_WARN=1 \
+			DEBIAN_FRONTEND=noninteractive INITRD=No DEBIAN_KERNEL_USE_CCACHE=1 KBUILD_EXTRA_WARN=1 MAKEFLAGS=cmd_checkdoc=: \
 			CCACHE_DIR=/mnt/cache/ccache CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 "$@" || rc=$?
 		exit $rc
 		' bash "$(root_dir)" "$upper" "$top" "$lab/cache" "${kernel_dir:-}" "${kernel_dir:+$lab/linux-source-6.12}" "$@" || rc=$?
