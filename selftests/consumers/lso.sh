@@ -7,6 +7,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
 . "$here/../lib/compat.sh"
+. "$here/../lib/traces.sh"
 build=$(mktemp -d)
 tracer=''
 trap 'kill $tracer 2>/dev/null; rmmod lso late asks; pibctl del pib0; rm -rf "$build"' EXIT
@@ -37,7 +38,7 @@ shown "Large sends of a consumer in the kernel (IB_WR_LSO)" kernel "nonsense is 
 check "a CQ goes while a call is late" loads late
 pibctl -j trace event verb >"$build/trace" &
 tracer=$!
-check "a trace of verbs" wait_for 30 grep -qx 1 "/sys/kernel/tracing/instances/pibctl-$tracer/tracing_on"
+check "a trace of verbs" wait_for 30 trace_runs "$tracer"
 check "calls that only the kernel makes" loads asks
 check "get_dma_mr" saw get_dma_mr '.object == "mr" and .access == "0x6"'
 check "alloc_mr" saw alloc_mr '.object == "mr" and .max_sge == 8 and .type == 0'

@@ -10,6 +10,7 @@ set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/programs.sh"
+. "$here/../lib/traces.sh"
 dir=$(mktemp -d /tmp/inject.XXXXXX)
 chmod 755 "$dir"
 victim='' near='' far='' tracer=''
@@ -59,7 +60,7 @@ trace() {
 	: >"$dir/trace"
 	pibctl -j trace "$@" >"$dir/trace" 2>"$dir/trace.err" &
 	tracer=$!
-	wait_for 30 sh -c "grep -qx 1 /sys/kernel/tracing/instances/pibctl-$tracer/tracing_on"
+	wait_for 30 trace_runs "$tracer"
 }
 saw_it() { jq -n "first(inputs | select($1))" "$dir/trace" 2>/dev/null | grep -q .; }
 saw() { wait_for 20 saw_it "$1" || { tail -n 20 "$dir/trace"; return 1; }; }

@@ -13,6 +13,7 @@ here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/topology.sh"
 . "$here/../lib/hosts.sh"
+. "$here/../lib/traces.sh"
 LAYOUT=netns
 table=$here/reasons.table
 dir=$(mktemp -d /tmp/reasons.XXXXXX)
@@ -40,7 +41,7 @@ observers() {
 	observe trace pibctl trace event dropped event datagram_dropped event ack_sent event ack_received event retry event completion \
 		event injected
 	for node in "${nodes[@]}"; do observe "$node.out" pibctl capture "$node" -w "$dir/$node"; done
-	wait_for 30 sh -c 'grep -qx 1 /sys/kernel/tracing/instances/pibctl-*/tracing_on' &&
+	wait_for 30 trace_runs &&
 		for node in "${nodes[@]}"; do wait_for 30 test -s "$dir/$node" || return 1; done
 	# What is read from it is what was written since it was read last.
 	exec {trace_fd}<"$dir/trace"

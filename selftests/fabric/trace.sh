@@ -10,6 +10,7 @@ here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/programs.sh"
 . "$here/../lib/hosts.sh"
+. "$here/../lib/traces.sh"
 dir=$(mktemp -d /tmp/trace.XXXXXX)
 chmod 755 "$dir"
 tracefs=/sys/kernel/tracing
@@ -34,10 +35,9 @@ trace() {
 	} &
 	wait_for 30 test -s "$dir/pid"
 	tracer=$(cat "$dir/pid")
-	wait_for 30 runs || cat "$dir/err"
+	wait_for 30 trace_runs "$tracer" || cat "$dir/err"
 }
 has_ended() { wait_for 60 test -s "$dir/status"; }
-runs() { grep -qx 1 "$tracefs/instances/pibctl-$tracer/tracing_on"; }
 untrace() {
 	kill -TERM "$tracer"
 	has_ended
@@ -118,7 +118,7 @@ ring_is_bounded() {
 readable() {
 	timeout -s TERM 60 pibctl trace pib0/1 event port_sent -c 1 >"$dir/text" &
 	local pid=$!
-	wait_for 20 sh -c "grep -qx 1 $tracefs/instances/pibctl-*/tracing_on" || return 1
+	wait_for 20 trace_runs || return 1
 	ip netns exec h1 smpquery nodeinfo -C pib0 -D 0,1 >/dev/null
 	wait $pid || return 1
 	grep '^[0-9.]* pib0/1 qp 0 port_sent .*opcode SEND' "$dir/text" || { cat "$dir/text"; return 1; }
