@@ -254,6 +254,16 @@ TEST_F(Arbitration, TheHighTableGoesFirst)
 		  (std::vector{1, 0, 2, 0}));
 }
 
+TEST_F(Arbitration, ALaneThatIsAloneIsChargedToo)
+{
+	out().vlarb[0][0][1] = 0;
+	out().vlarb[2][0][1] = 255;
+	out().vl_high_limit = 0;
+	const auto both = joined({of(1, PIB_SEG_MAX), of(0, PIB_SEG_MAX)});
+	EXPECT_EQ(leave(both), (std::vector{0, 1}));
+	EXPECT_EQ(leave(both), (std::vector{0, 1}));
+}
+
 TEST_F(Arbitration, ManagementGoesBeforeAll)
 {
 	const Bytes smp = make_mad_packet(2, 3, 0, make_smp(PIB_METHOD_GET, PIB_SM_NODE_INFO, 0));

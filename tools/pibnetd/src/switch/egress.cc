@@ -61,12 +61,12 @@ struct Choice {
 };
 
 /// The VL that sends next: that of management first, then as the port's tables say, and last what
-/// is in none of them. One alone needs no arbiter.
+/// is in none of them. The arbiter is asked for one alone, too: what it has sent counts later on.
 Choice choose(pib_vl_arb &arbiter, const pib_port &port, std::uint32_t ready)
 {
 	if (ready >> PIB_VL_MGMT & 1)
 		return {PIB_VL_MGMT, false};
-	const int vl = std::has_single_bit(ready) ? -1 : pib_vl_arb_next(&arbiter, &port, ready);
+	const int vl = pib_vl_arb_next(&arbiter, &port, ready);
 	if (vl < 0)
 		return {static_cast<unsigned>(std::countr_zero(ready)), false};
 	return {static_cast<unsigned>(vl), true};
