@@ -267,7 +267,9 @@ TEST_F(Arbitration, ALaneThatIsAloneIsChargedToo)
 TEST_F(Arbitration, ManagementGoesBeforeAll)
 {
 	const Bytes smp = make_mad_packet(2, 3, 0, make_smp(PIB_METHOD_GET, PIB_SM_NODE_INFO, 0));
+	const std::size_t before = w.net.management;
 	EXPECT_EQ(leave(joined({of(0, 3), of(1, 3), {smp}})), (std::vector{15, 0, 1}));
+	EXPECT_EQ(w.net.management, before + 1);
 }
 
 TEST_F(Arbitration, ALaneInNoTableGoesLast)

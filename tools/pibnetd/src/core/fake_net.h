@@ -27,8 +27,9 @@ struct Datagram {
 class Net final : public Wire {
 public:
 	void send(const Path &path, std::span<const iovec> parts, std::size_t segment,
-		  std::uint8_t tos) override
+		  std::uint8_t tos, Rank rank) override
 	{
+		management += rank == Rank::management;
 		waiting.push_back({path.remote, {parts.begin(), parts.end()}, segment, tos});
 	}
 	void flush() override;
@@ -38,6 +39,8 @@ public:
 	std::deque<Datagram> sent;
 	/// Super-packets and single datagrams that were sent.
 	std::size_t messages = 0;
+	/// Those of them that are management.
+	std::size_t management = 0;
 
 private:
 	struct Message {

@@ -61,7 +61,7 @@ void Core::send_bytes(const Path &path, std::span<const std::uint8_t> bytes)
 	const auto &kept = forwarder_.keep({bytes.begin(), bytes.end()});
 	const iovec part = {const_cast<std::uint8_t *>(kept.data()), kept.size()};
 	spoke_ = true;
-	wire_.send(path, {&part, 1}, 0, 0);
+	wire_.send(path, {&part, 1}, 0, 0, Rank::management);
 	stats_.add(PIB_US_TX_DATAGRAMS);
 }
 

@@ -46,9 +46,9 @@ private:
 	public:
 		void use(Wire &wire) { wire_ = &wire; }
 		void send(const Path &path, std::span<const iovec> parts, std::size_t segment,
-			  std::uint8_t tos) override
+			  std::uint8_t tos, Rank rank) override
 		{
-			wire_->send(path, parts, segment, tos);
+			wire_->send(path, parts, segment, tos, rank);
 		}
 		void flush() override { wire_->flush(); }
 		std::size_t room(const Path &path) override { return wire_->room(path); }

@@ -143,7 +143,7 @@ int respond(const CommandLine &line)
 				auto &answer = answers.emplace_back(answer_ping(one, responder));
 				const iovec part = {answer.data(), answer.size()};
 				if (!answer.empty())
-					udp.send(arrival.path, {&part, 1}, 0, 0);
+					udp.send(arrival.path, {&part, 1}, 0, 0, Rank::management);
 			}
 		};
 		for (unsigned i = 0; i < waits.size(); i++)

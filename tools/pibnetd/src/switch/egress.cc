@@ -145,18 +145,19 @@ void Egress::datagrams(Link &link, Packets packets)
 				{const_cast<std::uint8_t *>(packet.rest), packet.rest_length});
 	}
 	const bool several = packets.size() > 1;
-	send(link, several ? PIB_DG_HDR_LEN + packets[0].size() : 0, packets.size(),
-	     packets[0].tos);
+	send(link, several ? PIB_DG_HDR_LEN + packets[0].size() : 0, packets.size(), packets[0]);
 }
 
-void Egress::send(Link &link, std::size_t segment, std::size_t count, std::uint8_t tos)
+/// Sends the parts. They are of one class and lane, that of the first packet.
+void Egress::send(Link &link, std::size_t segment, std::size_t count, const OutPacket &first)
 {
 	if (link.seal) {
 		auto &bytes = sealed_.emplace_back(seal_all(*link.seal, parts_, segment));
 		const iovec part = {bytes.data(), bytes.size()};
-		wire_.send(link.path, {&part, 1}, segment ? segment + PIB_SEAL_LEN : 0, tos);
+		wire_.send(link.path, {&part, 1}, segment ? segment + PIB_SEAL_LEN : 0, first.tos,
+			   first.rank());
 	} else {
-		wire_.send(link.path, parts_, segment, tos);
+		wire_.send(link.path, parts_, segment, first.tos, first.rank());
 	}
 	parts_.clear();
 	stats_.add(PIB_US_TX_DATAGRAMS, count);
@@ -206,7 +207,7 @@ void Egress::frame(Link &link, Packets packets, std::size_t bytes, std::size_t r
 		put(packet.head.data() + PIB_DG_HDR_LEN, kLrh);
 		put(packet.rest, packet.rest_length);
 	}
-	send(link, segment.total > 1 ? room + PIB_SEG_HDR_LEN : 0, segment.total, packets[0].tos);
+	send(link, segment.total > 1 ? room + PIB_SEG_HDR_LEN : 0, segment.total, packets[0]);
 }
 
 /// Sends one super-packet of the packets, which are not none. Returns how many of them it holds.

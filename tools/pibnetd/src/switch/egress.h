@@ -34,7 +34,7 @@ private:
 	void datagrams(Link &link, std::span<OutPacket> packets);
 	void frame(Link &link, std::span<OutPacket> packets, std::size_t bytes, std::size_t room);
 	void segment_header(pib_segment &segment, std::size_t left, bool at_start);
-	void send(Link &link, std::size_t segment, std::size_t count, std::uint8_t tos);
+	void send(Link &link, std::size_t segment, std::size_t count, const OutPacket &first);
 	std::size_t send_next(Link &link, std::span<OutPacket> packets, std::size_t room);
 
 	Wire &wire_;

@@ -40,6 +40,10 @@ struct OutPacket {
 	std::uint8_t tos;
 
 	std::size_t size() const { return kLrh + rest_length; }
+	Rank rank() const
+	{
+		return head[PIB_DG_HDR_LEN] >> 4 == PIB_VL_MGMT ? Rank::management : Rank::data;
+	}
 };
 
 /// The packets that wait on a link, by VL.

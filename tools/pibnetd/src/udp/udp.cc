@@ -222,12 +222,12 @@ std::uint64_t Udp::overruns()
 // ---- sending ----
 
 void Udp::send(const Path &path, std::span<const iovec> parts, std::size_t segment,
-	       std::uint8_t tos)
+	       std::uint8_t tos, Rank rank)
 {
 	std::size_t bytes = 0;
 	for (const iovec &part : parts)
 		bytes += part.iov_len;
-	messages_.push_back({path, parts_.size(), parts.size(), segment, bytes, tos});
+	messages_.push_back({path, parts_.size(), parts.size(), segment, bytes, tos, rank});
 	parts_.insert(parts_.end(), parts.begin(), parts.end());
 }
 
@@ -282,7 +282,9 @@ void Udp::send_apart(const Socket &socket, const Message &message)
 	for (std::size_t at = 0; at < all.size(); at += step) {
 		Outgoing out;
 		iovec part = {&all[at], std::min(step, all.size() - at)};
-		prepare({message.path, message.first, message.count, 0, 0, message.tos}, out);
+		prepare({message.path, message.first, message.count, 0, 0, message.tos,
+			 message.rank},
+			out);
 		out.header.msg_iov = &part;
 		out.header.msg_iovlen = 1;
 		if (::sendmsg(socket.fd.get(), &out.header, MSG_DONTWAIT) < 0)
@@ -290,47 +292,63 @@ void Udp::send_apart(const Socket &socket, const Message &message)
 	}
 }
 
-/// The socket is full. The last message is lost, since lanes of high priority come first.
-std::span<const Udp::Message> Udp::lose_last(std::span<const Message> run)
+/// The socket is full. The last message that waits for it is lost: management comes before data,
+/// and of a link the lanes of high priority come first. Returns its place.
+std::size_t Udp::lose_last(const Socket &socket)
 {
+	const auto last =
+		std::find_if(messages_.rbegin(), messages_.rend(),
+			     [&](const Message &each) { return socket_for(each.path) == &socket; });
 	stats_.add(PIB_US_TX_ERRORS);
-	return run.first(run.size() - 1);
+	return static_cast<std::size_t>(messages_.erase(std::next(last).base()) -
+					messages_.begin());
 }
 
-void Udp::send_run(const Socket &socket, std::span<const Message> run)
+int Udp::give(const Socket &socket, std::span<mmsghdr> headers)
+{
+	return ::sendmmsg(socket.fd.get(), headers.data(), static_cast<unsigned>(headers.size()),
+			  MSG_DONTWAIT);
+}
+
+/// Sends in another way, or loses, what the kernel has refused.
+void Udp::send_refused(const Socket &socket, const Message &message, int error)
+{
+	rooms_.erase({message.path.remote.family, message.path.remote.bytes});
+	if (error == EINVAL || error == EMSGSIZE || error == EIO)
+		send_apart(socket, message);
+	else
+		stats_.add(PIB_US_TX_ERRORS);
+}
+
+/// Sends n messages, which are all for the socket. Returns how many are done with: less, if some
+/// of them are lost.
+std::size_t Udp::send_run(const Socket &socket, std::size_t from, std::size_t n)
 {
 	std::array<mmsghdr, kBatch> headers;
-	for (std::size_t i = 0; i < run.size(); i++) {
-		prepare(run[i], outgoing_[i]);
+	for (std::size_t i = 0; i < n; i++) {
+		prepare(messages_[from + i], outgoing_[i]);
 		headers[i] = {outgoing_[i].header, 0};
 	}
 	std::size_t done = 0;
-	while (done < run.size()) {
-		const int n = ::sendmmsg(socket.fd.get(), &headers[done],
-					 static_cast<unsigned>(run.size() - done), MSG_DONTWAIT);
-		if (n > 0) {
-			done += static_cast<std::size_t>(n);
-			continue;
+	while (done < n) {
+		const int sent = give(socket, std::span(headers).subspan(done, n - done));
+		if (sent > 0) {
+			done += static_cast<std::size_t>(sent);
+		} else if (errno == EAGAIN || errno == ENOBUFS) {
+			if (!wait_writable(socket) && lose_last(socket) < from + n)
+				n--;
+		} else if (errno != EINTR) {
+			send_refused(socket, messages_[from + done], errno);
+			done++;
 		}
-		if (errno == EINTR)
-			continue;
-		if (errno == EAGAIN || errno == ENOBUFS) {
-			if (!wait_writable(socket))
-				run = lose_last(run);
-			continue;
-		}
-		const bool apart = errno == EINVAL || errno == EMSGSIZE || errno == EIO;
-		rooms_.erase({run[done].path.remote.family, run[done].path.remote.bytes});
-		if (apart)
-			send_apart(socket, run[done]);
-		else
-			stats_.add(PIB_US_TX_ERRORS);
-		done++;
 	}
+	return n;
 }
 
 void Udp::flush()
 {
+	std::stable_partition(messages_.begin(), messages_.end(),
+			      [](const Message &each) { return each.rank == Rank::management; });
 	std::size_t at = 0;
 	while (at < messages_.size()) {
 		const Socket *socket = socket_for(messages_[at].path);
@@ -340,7 +358,7 @@ void Udp::flush()
 		       socket_for(messages_[at + n].path) == socket)
 			bytes += messages_[at + n++].bytes;
 		if (socket)
-			send_run(*socket, std::span(messages_).subspan(at, n));
+			n = send_run(*socket, at, n);
 		else
 			stats_.add(PIB_US_TX_ERRORS, n);
 		at += n;

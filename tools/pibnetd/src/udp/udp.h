@@ -16,7 +16,7 @@
 
 namespace pib::netd {
 
-class Udp final : public Wire {
+class Udp : public Wire {
 public:
 	/// stats: errors of sending are counted there.
 	explicit Udp(Stats &stats);
@@ -52,20 +52,26 @@ public:
 	std::uint64_t overruns();
 
 	void send(const Path &path, std::span<const iovec> parts, std::size_t segment,
-		  std::uint8_t tos) override;
+		  std::uint8_t tos, Rank rank) override;
 	void flush() override;
 	std::size_t room(const Path &path) override;
 	/// Addresses of which the room is remembered: not more, however many peers have come by.
 	static constexpr std::size_t kRoomsMost = 4096;
 	std::size_t rooms() const { return rooms_.size(); }
 
-private:
+protected:
 	struct Socket {
 		Fd fd;
 		int family = 0;
 		bool readable = false;
 		std::uint32_t dropped = 0;
 	};
+	/// As sendmmsg().
+	virtual int give(const Socket &socket, std::span<mmsghdr> headers);
+	/// Waits for a full socket. Returns true if it takes something again.
+	virtual bool wait_writable(const Socket &socket) const;
+
+private:
 	struct Message {
 		Path path;
 		std::size_t first;
@@ -73,6 +79,7 @@ private:
 		std::size_t segment;
 		std::size_t bytes;
 		std::uint8_t tos;
+		Rank rank;
 	};
 	struct Room {
 		std::size_t bytes;
@@ -84,9 +91,9 @@ private:
 	void fill();
 	const Socket *socket_for(const Path &path) const;
 	void prepare(const Message &message, Outgoing &out);
-	std::span<const Message> lose_last(std::span<const Message> run);
-	void send_run(const Socket &socket, std::span<const Message> run);
-	bool wait_writable(const Socket &socket) const;
+	std::size_t lose_last(const Socket &socket);
+	void send_refused(const Socket &socket, const Message &message, int error);
+	std::size_t send_run(const Socket &socket, std::size_t from, std::size_t n);
 	void send_apart(const Socket &socket, const Message &message);
 	std::size_t ask_room(const Path &path) const;
 	void forget_rooms(std::uint64_t now);

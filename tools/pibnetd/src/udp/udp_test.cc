@@ -80,7 +80,7 @@ protected:
 		if (!from || !to ||
 		    ::setsockopt(udp.descriptor(*from), level, name, &tos, sizeof(tos)))
 			return false;
-		udp.send({*from, udp.local(*to), {}}, {&part, 1}, 0, 0);
+		udp.send({*from, udp.local(*to), {}}, {&part, 1}, 0, 0, Rank::data);
 		udp.flush();
 		pollfd wait = {udp.descriptor(*to), POLLIN, 0};
 		EXPECT_EQ(::poll(&wait, 1, 1000), 1);
@@ -127,7 +127,7 @@ std::vector<int> tos_seen(const Address &at, const std::vector<std::uint8_t> &se
 		return seen;
 	::setsockopt(udp.descriptor(*to), SOL_UDP, UDP_GRO, &kOff, sizeof(kOff));
 	for (const std::uint8_t tos : sent)
-		udp.send({*from, udp.local(*to), {}}, {&part, 1}, 10, tos);
+		udp.send({*from, udp.local(*to), {}}, {&part, 1}, 10, tos, Rank::data);
 	udp.flush();
 	for (std::size_t i = 0; i < 2 * sent.size(); i++) {
 		std::uint8_t byte = 0;
@@ -170,8 +170,8 @@ TEST_F(UdpTest, SuperPacketsComeWhole)
 		bytes[i] = static_cast<std::uint8_t>(i / 1000);
 	const iovec parts[] = {{bytes.data(), 5000}, {bytes.data() + 5000, bytes.size() - 5000}};
 	const iovec single = {bytes.data(), 7};
-	udp.send(path_to(b), parts, 1000, 0);
-	udp.send(path_to(b), {&single, 1}, 0, 0);
+	udp.send(path_to(b), parts, 1000, 0, Rank::data);
+	udp.send(path_to(b), {&single, 1}, 0, 0, Rank::data);
 	udp.flush();
 	const std::size_t supers = gather(b, 12);
 	ASSERT_EQ(came.size(), 12u);
@@ -192,7 +192,7 @@ TEST_F(UdpTest, SocketsAreEmptiedWhileOthersAreSentTo)
 	const iovec part = {const_cast<std::uint8_t *>(large.data()), large.size()};
 	udp.readable(b);
 	for (int i = 0; i < 100; i++)
-		udp.send(path_to(b), {&part, 1}, 1000, 0);
+		udp.send(path_to(b), {&part, 1}, 1000, 0, Rank::data);
 	udp.flush();
 	EXPECT_TRUE(udp.waiting());
 	gather(b, 6000);
@@ -216,7 +216,7 @@ TEST_F(UdpTest, TwoShareAnAddress)
 	for (int i = 0; i < 40; i++) {
 		const unsigned from_socket = *udp.open(loopback());
 		for (int twice = 0; twice < 2; twice++)
-			udp.send({from_socket, at, {}}, {&part, 1}, 0, 0);
+			udp.send({from_socket, at, {}}, {&part, 1}, 0, 0, Rank::data);
 	}
 	udp.flush();
 	const auto count = [this](Udp &one) {
@@ -243,12 +243,66 @@ TEST_F(UdpTest, WhatASocketDropsIsCounted)
 	const Bytes large(60000);
 	const iovec part = {const_cast<std::uint8_t *>(large.data()), large.size()};
 	for (int i = 0; i < 1000; i++)
-		udp.send(path_to(b), {&part, 1}, 1000, 0);
+		udp.send(path_to(b), {&part, 1}, 1000, 0, Rank::data);
 	udp.flush();
 	const std::uint64_t lost = udp.overruns();
 	EXPECT_GT(lost, 0u);
 	EXPECT_EQ(stats.counts[PIB_US_RX_OVERRUNS], lost);
 	EXPECT_EQ(udp.overruns(), 0u);
+}
+
+/// Its sockets are full for so many waits.
+class FullUdp final : public Udp {
+public:
+	using Udp::Udp;
+	mutable int waits = 0;
+
+private:
+	int give(const Socket &socket, std::span<mmsghdr> headers) override
+	{
+		errno = EAGAIN;
+		return waits ? -1 : Udp::give(socket, headers);
+	}
+	bool wait_writable(const Socket &) const override { return --waits == 0; }
+};
+
+/// First bytes of the datagrams that come, of super-packets to two peers of which management is
+/// the last, when the socket is full for so many waits.
+std::vector<int> pass_full(int waits)
+{
+	Stats stats;
+	FullUdp udp(stats);
+	Address at;
+	at.family = AF_INET;
+	at.bytes = {127, 0, 0, 1};
+	std::vector<int> seen;
+	const auto from = udp.open(at), to = udp.open(at);
+	if (!from || !to)
+		return seen;
+	std::vector<Bytes> all;
+	for (std::uint8_t i = 0; i < 6; i++)
+		all.emplace_back(40000, i);
+	udp.readable(*to);
+	for (const Bytes &bytes : all) {
+		const iovec part = {const_cast<std::uint8_t *>(bytes.data()), bytes.size()};
+		udp.send({*from, udp.local(*to), {}}, {&part, 1}, 0, 0,
+			 &bytes == &all.back() ? Rank::management : Rank::data);
+	}
+	udp.waits = waits;
+	udp.flush();
+	udp.readable(*to);
+	while (udp.receive([&](const Arrival &arrival) { seen.push_back(arrival.bytes[0]); })) {
+	}
+	EXPECT_EQ(stats.counts[PIB_US_TX_ERRORS], 6 - seen.size());
+	return seen;
+}
+
+TEST(UdpFull, TheLastDataIsLostAndManagementIsNot)
+{
+	EXPECT_EQ(pass_full(0), (std::vector{5, 0, 1, 2, 3, 4}));
+	EXPECT_EQ(pass_full(2), (std::vector{5, 0, 1, 2, 3}));
+	EXPECT_EQ(pass_full(5), (std::vector{5, 0}));
+	EXPECT_EQ(pass_full(100), std::vector<int>{});
 }
 
 TEST_F(UdpTest, TheRoomIsThatOfTheRoute)
@@ -286,7 +340,7 @@ TEST_F(UdpTest, WhatCannotBeSentIsCounted)
 	Path path;
 	path.socket = kAnySocket;
 	path.remote.family = AF_INET6;
-	udp.send(path, {&part, 1}, 0, 0);
+	udp.send(path, {&part, 1}, 0, 0, Rank::data);
 	udp.flush();
 	EXPECT_EQ(stats.counts[PIB_US_TX_ERRORS], 1u);
 }

@@ -24,6 +24,9 @@ struct Path {
 	Address local;
 };
 
+/// Management leaves before data, to whomever either goes: links and subnets live by it.
+enum class Rank : std::uint8_t { management, data };
+
 class Wire {
 public:
 	virtual ~Wire() = default;
@@ -32,7 +35,7 @@ public:
 	/// last may be shorter). What the parts point to must stay as it is until flush(). tos: TOS
 	/// (IPv4) or Traffic Class (IPv6).
 	virtual void send(const Path &path, std::span<const iovec> parts, std::size_t segment,
-			  std::uint8_t tos) = 0;
+			  std::uint8_t tos, Rank rank) = 0;
 	virtual void flush() = 0;
 	/// Bytes of a datagram's payload that reach the peer in one piece.
 	virtual std::size_t room(const Path &path) = 0;
