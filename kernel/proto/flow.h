@@ -9,8 +9,6 @@
 /* Source ports of flows are sought from here on: the dynamic ones (RFC 6335). */
 #define PIB_FLOW_PORT_MIN	0xC000
 #define PIB_FLOW_PORTS		16
-/* A peer that has had no probe (PIB_CAP_FLOW_PROBE) from such a port for so long says so. */
-#define PIB_FLOW_PATIENCE_MS	2500
 
 /*
  * Return: a number that is the same for all packets from one QP to another, and spread over 32 bits

@@ -348,12 +348,6 @@ bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h)
 	return hello_is_present(f, h) && !seq_at_least(f->rx_seq, h->seq);
 }
 
-bool pib_link_is_probe(const struct pib_link_fsm *f, const struct pib_hello *h, u8 type)
-{
-	return f->state == PIB_LINK_UP && type == PIB_DG_KEEPALIVE && hello_is_present(f, h) &&
-	       seq_at_least(h->seq + PIB_PROBE_LAG, f->rx_seq);
-}
-
 u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
 {
 	if (!h->link_id)
@@ -369,6 +363,33 @@ u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 
 		return rx_greeting(f, h, type, now);
 	}
 	return rx_up(f, h, type, now);
+}
+
+/* ---- flows ---- */
+
+static bool hello_is_probe(const struct pib_link_fsm *f, const struct pib_hello *h, u8 type)
+{
+	return f->state == PIB_LINK_UP && type == PIB_DG_KEEPALIVE && hello_is_present(f, h) &&
+	       seq_at_least(h->seq + PIB_PROBE_LAG, f->rx_seq);
+}
+
+/* Return: true if flows of the session @peer_nonce get through to the present one of this end. */
+static bool flows_come(const struct pib_link_fsm *f, u64 peer_nonce, u64 now)
+{
+	return f->flow_at && f->flow_nonce == f->nonce && f->flow_peer == peer_nonce &&
+	       now < f->flow_at + to_ms(PIB_FLOW_PATIENCE_MS);
+}
+
+u32 pib_link_rx_probe(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now)
+{
+	bool known = flows_come(f, f->peer_nonce, now);
+
+	if (!hello_is_probe(f, h, type))
+		return PIB_LINK_DO_REJECT;
+	f->flow_at = now;
+	f->flow_nonce = f->nonce;
+	f->flow_peer = f->peer_nonce;
+	return known ? 0 : hello_reply(f, 0, PIB_DG_KEEPALIVE, now);
 }
 
 /* ---- time ---- */
@@ -507,6 +528,8 @@ static u8 fill_hello(struct pib_link_fsm *f, struct pib_hello *h, u64 now)
 	h->ack = stranger ? f->answer_seq : f->rx_seq;
 	h->down |= f->local_down;
 	h->keepalive_ms = PIB_KEEPALIVE_MS;
+	if (h->caps & PIB_CAP_FLOWS && flows_come(f, h->peer_nonce, now))
+		h->caps |= PIB_CAP_FLOWS_COME;
 	f->out_id = stranger ? f->answer_id : called_id(f, type);
 	f->answer_nonce = 0;
 	if (type == PIB_DG_BYE)

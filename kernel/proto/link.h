@@ -24,6 +24,7 @@ enum pib_link_state {
 #define PIB_REPLY_MS		10	/* between two answers to a session that change nothing */
 
 #define PIB_PROBE_LAG		4	/* datagrams of the peer that may overtake its probe */
+#define PIB_FLOW_PATIENCE_MS	2500	/* for so long a probe shows that flows get through */
 
 #define PIB_LINK_FORMER		4	/* sessions displaced before this end begins a new one */
 #define PIB_LINK_REPLIES	16	/* sessions share so many allowances of answers */
@@ -79,6 +80,10 @@ enum pib_link_state {
  * @next_send: ns; 0: at once
  * @next_recall: ns; see PIB_RECALL_MS
  * @next_reply: ns; see PIB_REPLY_MS; of which session by pib_link_may_reply()
+ * @flow_at: ns; when a probe last showed that the peer's flows get through; 0: none has, or the
+ *	peer has another address since
+ * @flow_nonce: @nonce at that time: what a probe shows holds for its pair of sessions
+ * @flow_peer: @peer_nonce at that time
  * @restarts: sessions lost
  */
 struct pib_link_fsm {
@@ -128,6 +133,9 @@ struct pib_link_fsm {
 	u64 next_send;
 	u64 next_recall;
 	u64 next_reply[PIB_LINK_REPLIES];
+	u64 flow_at;
+	u64 flow_nonce;
+	u64 flow_peer;
 	u32 restarts;
 };
 
@@ -174,12 +182,21 @@ u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 
  */
 bool pib_link_may_reply(struct pib_link_fsm *f, u64 to, u64 now);
 
-/*
- * Return: true if @h, by a key that holds, is a probe of the present sessions, and was made lately:
- * who has recorded it must not show for ever that flows get through. Context: under the lock of
- * what holds @f.
+/**
+ * pib_link_rx_probe() - take in a datagram with PIB_CAP_FLOW_PROBE from a flow's port of the peer
+ * @f: this end
+ * @h: the datagram, which is authentic
+ * @type: enum pib_dg_type
+ * @now: ns
+ *
+ * If it is a probe of the present sessions the peer is told that its flows get through: for
+ * PIB_FLOW_PATIENCE_MS, and at once if that is news. A probe was made lately: who has recorded it
+ * must not show that for ever.
+ *
+ * Context: under the lock of what holds @f.
+ * Return: enum pib_link_do: 0, DO_SEND, or DO_REJECT.
  */
-bool pib_link_is_probe(const struct pib_link_fsm *f, const struct pib_hello *h, u8 type);
+u32 pib_link_rx_probe(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now);
 
 /*
  * Return: true if @h, by a key that holds, is of the present sessions and newer than all datagrams
@@ -211,7 +228,7 @@ u64 pib_link_deadline(const struct pib_link_fsm *f);
  * pib_link_build() - write the datagram to send now, after DO_SEND
  * @f: this end
  * @h: env has filled in its part; the fsm's own fields (link_id, nonces, seq, ack, down,
- *	keepalive_ms) are put there
+ *	keepalive_ms, beside PIB_CAP_FLOWS also PIB_CAP_FLOWS_COME) are put there
  * @now: ns
  * @out: result, not authenticated yet
  *

@@ -52,7 +52,6 @@ enum pib_udp_link_kind {
  * @settled: of @losses, those for which the port went down; written under pn->link_lock
  * @refused: the peer's reason for refusing since the link was last up, enum pib_hello_refusal
  * @refused_at: when the peer last refused, ns
- * @flow_at: when a probe last came from a flow's port in this session, ns; 0: none has
  * @dead: the link is being taken apart
  * @timer: the state machine's
  * @work: takes the session's state to the port
@@ -85,7 +84,6 @@ struct pib_udp_link {
 	u64 made_at;
 	u64 alive_at;
 	u64 refused_at;
-	u64 flow_at;
 	u32 overruns;
 	u32 losses;
 	u32 settled;

@@ -9,7 +9,6 @@
 #include "core/net.h"
 #include "core/notify.h"
 #include "fabric/port.h"
-#include "proto/flow.h"
 #include "udp/bearer.h"
 #include "udp/hello.h"
 #include "udp/keys.h"
@@ -61,22 +60,12 @@ static int udp_link_authenticate(const struct pib_udp_link *link, u8 *bytes)
 	return err;
 }
 
-/* Return: true if the peer is to know that what it sends from flows' ports comes in. */
-static bool udp_link_gets_flows(const struct pib_udp_link *link)
-{
-	u64 patience = PIB_FLOW_PATIENCE_MS * PIB_NSEC_PER_MSEC;
-
-	return link->flow_at && ktime_get_ns() < link->flow_at + patience;
-}
-
 static void udp_link_fill(struct pib_udp_link *link, struct pib_hello *h)
 {
 	lockdep_assert_held(&link->lock);
 	pib_bearer_fill_hello(link->bearer, link->port, h);
 	if (link->kind == PIB_UDP_LINK_TRUNK)
 		h->caps |= PIB_CAP_AUTO;
-	if (h->caps & PIB_CAP_FLOWS && udp_link_gets_flows(link))
-		h->caps |= PIB_CAP_FLOWS_COME;
 }
 
 static void udp_link_build(struct pib_udp_link *link, struct outgoing *o)
@@ -130,10 +119,8 @@ static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o
 	lockdep_assert_held(&link->lock);
 	if (todo & PIB_LINK_DO_REJECT)
 		pib_udp_sock_drop(link->bearer->sock, rx_bad_hello);
-	if (todo & PIB_LINK_DO_DOWN) {
+	if (todo & PIB_LINK_DO_DOWN)
 		WRITE_ONCE(link->losses, link->losses + 1);
-		link->flow_at = 0;
-	}
 	if (todo & PIB_LINK_DO_SEND)
 		udp_link_build(link, o);
 	pib_udp_path_update(link);
@@ -333,7 +320,7 @@ static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *fro
 	if (link->fsm.state == PIB_LINK_UP ? !pib_link_is_next(&link->fsm, h) : !may_move)
 		return false;
 	link->peer[slot] = *from;
-	link->flow_at = 0;
+	link->fsm.flow_at = 0;
 	return true;
 }
 
@@ -391,14 +378,15 @@ void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *fr
 	spin_unlock_bh(&link->lock);
 }
 
-static bool udp_link_is_probed(const struct pib_udp_link *link, const struct pib_addr *from,
-			       const struct pib_hello *h, u8 type)
+static u32 udp_link_probed(struct pib_udp_link *link, const struct pib_addr *from,
+			   const struct pib_hello *h, u8 type)
 {
 	const struct pib_addr *peer = &link->peer[pib_addr_slot(from)];
 
 	lockdep_assert_held(&link->lock);
-	return pib_addr_same_host(peer, from) && peer->port != from->port &&
-	       pib_link_is_probe(&link->fsm, h, type);
+	if (link->dead || !pib_addr_same_host(peer, from) || peer->port == from->port)
+		return PIB_LINK_DO_REJECT;
+	return pib_link_rx_probe(&link->fsm, h, type, ktime_get_ns());
 }
 
 /* Note that what comes from flows' ports gets through. The peer is told now, if that is news. */
@@ -406,17 +394,14 @@ static void udp_link_take_probe(struct pib_udp_link *link, const struct pib_addr
 				const struct pib_hello *h, u8 type)
 {
 	struct outgoing o = {};
-	bool fits, news;
+	u32 todo;
 
 	spin_lock_bh(&link->lock);
-	fits = !link->dead && udp_link_is_probed(link, from, h, type);
-	news = fits && !udp_link_gets_flows(link);
-	if (fits)
-		link->flow_at = ktime_get_ns();
-	if (news && pib_link_may_reply(&link->fsm, 0, link->flow_at))
+	todo = udp_link_probed(link, from, h, type);
+	if (todo & PIB_LINK_DO_SEND)
 		udp_link_build(link, &o);
 	spin_unlock_bh(&link->lock);
-	if (!fits)
+	if (todo & PIB_LINK_DO_REJECT)
 		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
 	udp_link_send(link, &o);
 }

@@ -158,6 +158,7 @@ private:
 		h.role = PIB_ROLE_SWITCH;
 		h.mtu_cap = 5;
 		h.node_guid = 0x100 + i;
+		h.caps = PIB_CAP_FLOWS;
 		EXPECT_EQ(pib_link_build(&end[i].fsm, &h, now, bytes.data()), bytes.size());
 		sent[i].push_back(bytes);
 		end[i].sent++;
@@ -779,6 +780,101 @@ TEST(Link, NoPairOfSessionsComesBack)
 			    pib_link_timer(end, now) & PIB_LINK_DO_SEND)
 				speak(speak, *end, 0);
 	EXPECT_GT(pairs.size(), 2U) << "the two do not displace each other";
+}
+
+class Flows : public ::testing::Test {
+protected:
+	void SetUp() override
+	{
+		ASSERT_TRUE(p.join(1000 * kMs));
+		p.run(100 * kMs);
+	}
+	// End 0 probes. Returns what end 1 does.
+	uint32_t probe(int32_t behind = 0, uint8_t type = PIB_DG_KEEPALIVE)
+	{
+		pib_hello h{}, seen;
+		Bytes bytes;
+		uint8_t parsed;
+		uint32_t id;
+
+		h.role = PIB_ROLE_SWITCH;
+		h.mtu_cap = 5;
+		pib_link_build_probe(&p.end[0].fsm, &h, bytes.data());
+		EXPECT_EQ(pib_hello_parse(&seen, &parsed, &id, bytes.data(), bytes.size()), 0);
+		EXPECT_EQ(parsed, PIB_DG_KEEPALIVE);
+		seen.seq -= behind;
+		return pib_link_rx_probe(&p.end[1].fsm, &seen, type, p.now);
+	}
+	// Looks from now on at all that end 1 says, to any session.
+	void listen() { from = p.sent[1].size(); }
+	unsigned told() const
+	{
+		unsigned n = 0;
+
+		for (size_t i = from; i < p.sent[1].size(); i++) {
+			pib_hello h;
+			uint8_t type;
+			uint32_t id;
+
+			EXPECT_EQ(pib_hello_parse(&h, &type, &id, p.sent[1][i].data(),
+						  PIB_HELLO_WIRE_LEN),
+				  0);
+			n += (h.caps & PIB_CAP_FLOWS_COME) != 0;
+		}
+		EXPECT_LT(from, p.sent[1].size());
+		return n;
+	}
+
+	Pair p;
+	size_t from = 0;
+};
+
+TEST_F(Flows, AProbeShowsThatTheyComeForAWhile)
+{
+	EXPECT_EQ(probe(), uint32_t{PIB_LINK_DO_SEND}) << "news";
+	EXPECT_EQ(probe(), 0u);
+	listen();
+	p.run((PIB_FLOW_PATIENCE_MS - 10) * kMs);
+	EXPECT_EQ(told(), p.sent[1].size() - from);
+	p.run(10 * kMs);
+	listen();
+	p.run(2000 * kMs);
+	EXPECT_EQ(told(), 0u);
+}
+
+TEST_F(Flows, ProbesOfOtherSessionsAndOldOnesShowNothing)
+{
+	EXPECT_EQ(probe(0, PIB_DG_HELLO), uint32_t{PIB_LINK_DO_REJECT});
+	EXPECT_EQ(probe(PIB_PROBE_LAG + 1), uint32_t{PIB_LINK_DO_REJECT});
+	p.end[0].fsm.nonce += 2;
+	EXPECT_EQ(probe(), uint32_t{PIB_LINK_DO_REJECT});
+	p.end[0].fsm.nonce -= 2;
+	listen();
+	p.run(1000 * kMs);
+	EXPECT_EQ(told(), 0u);
+	EXPECT_EQ(probe(PIB_PROBE_LAG), uint32_t{PIB_LINK_DO_SEND});
+}
+
+TEST_F(Flows, ARestartedPeerIsToldNothingOfItsFormerSession)
+{
+	probe();
+	p.restart(0);
+	listen();
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.run(1000 * kMs);
+	EXPECT_EQ(told(), 0u);
+}
+
+TEST_F(Flows, WhatCameInASessionThatWasDownIsOver)
+{
+	p.reset(1, true);
+	p.run(1000 * kMs);
+	EXPECT_EQ(probe(), uint32_t{PIB_LINK_DO_SEND}) << "it is down, and kept";
+	p.reset(1, false);
+	listen();
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.run(1000 * kMs);
+	EXPECT_EQ(told(), 0u);
 }
 
 TEST(Link, LongKeepaliveOfThePeerIsRespected)

@@ -572,13 +572,26 @@ TEST_F(Fabric, ProbesCountForTheirSessionOnly)
 	join();
 	Address flow = a.at;
 	flow.port = 50000;
-	w.deliver(flow, a.probe());
-	w.carry();
-	EXPECT_TRUE(a.fsm.peer_caps & PIB_CAP_FLOWS_COME);
+	const auto probe = [&] {
+		w.deliver(flow, a.probe());
+		w.carry();
+		EXPECT_TRUE(a.told_flows);
+		a.told_flows = false;
+	};
+	probe();
 	a.restart();
 	w.run(PIB_FLOW_PATIENCE_MS / 2);
 	ASSERT_TRUE(w.port_of(a)->link->established());
-	EXPECT_FALSE(a.fsm.peer_caps & PIB_CAP_FLOWS_COME);
+	EXPECT_FALSE(a.told_flows) << "restarted";
+	Port &port = *w.port_of(a);
+	w.core.plug(port, false, w.now);
+	w.run(PIB_KEEPALIVE_MS);
+	probe();
+	w.core.plug(port, true, w.now);
+	w.run(PIB_FLOW_PATIENCE_MS / 2);
+	ASSERT_TRUE(port.link->established());
+	EXPECT_FALSE(a.told_flows) << "unplugged meanwhile";
+	probe();
 }
 
 TEST_F(Fabric, AProbeThatIsNotThePeersCountsForNothing)

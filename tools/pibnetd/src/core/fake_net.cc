@@ -246,6 +246,7 @@ void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answe
 		h.key = fsm.key;
 	else
 		return;
+	told_flows |= h.peer_nonce == fsm.nonce && h.caps & PIB_CAP_FLOWS_COME;
 	if (parsed == PIB_DG_BYE && h.refusal)
 		refusal = h.refusal;
 	if (to == fsm.local_id && pib_link_rx(&fsm, &h, parsed, now) & PIB_LINK_DO_SEND)

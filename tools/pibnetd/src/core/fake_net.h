@@ -114,6 +114,8 @@ public:
 	std::vector<pib_segment> segments;
 	Frames frames;
 	std::uint8_t refusal = 0;
+	/// It was told that its flows come in.
+	bool told_flows = false;
 
 private:
 	Bytes build(std::uint64_t now);

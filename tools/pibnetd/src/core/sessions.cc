@@ -89,8 +89,6 @@ void Core::say(Link &link, std::uint64_t now)
 	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> bytes;
 	pib_hello h{};
 	fill_hello(*link.port, h);
-	if (link.gets_flows(now))
-		h.caps |= PIB_CAP_FLOWS_COME;
 	pib_link_build(&link.fsm, &h, now, bytes.data());
 	// The first key is the session's, since a change of the key begins a new session.
 	auth_seal(link.port->owner->config.key, bytes);
@@ -449,7 +447,7 @@ bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
 	if (link.path.remote != path.remote && !may_move(link, arrival, h))
 		return false;
 	if (link.path.remote != path.remote)
-		link.flow_at = 0;
+		link.fsm.flow_at = 0;
 	link.path = path;
 	return true;
 }
@@ -458,14 +456,13 @@ bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
 void Core::take_probe(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 		      std::uint64_t now)
 {
-	if (!same_host(link.path.remote, path.remote) || link.path.remote == path.remote ||
-	    !pib_link_is_probe(&link.fsm, &h, type)) {
+	const bool may_be =
+		same_host(link.path.remote, path.remote) && !(link.path.remote == path.remote);
+	const std::uint32_t todo =
+		may_be ? pib_link_rx_probe(&link.fsm, &h, type, now) : PIB_LINK_DO_REJECT;
+	if (todo & PIB_LINK_DO_REJECT)
 		stats_.add(PIB_US_RX_WRONG_ADDR);
-		return;
-	}
-	const bool news = !link.gets_flows(now);
-	link.flow_at = now;
-	if (news && pib_link_may_reply(&link.fsm, 0, now))
+	if (todo & PIB_LINK_DO_SEND)
 		say(link, now);
 }
 
@@ -494,10 +491,8 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 {
 	if (todo & PIB_LINK_DO_REJECT)
 		stats_.add(PIB_US_RX_BAD_HELLO);
-	if (todo & PIB_LINK_DO_DOWN) {
+	if (todo & PIB_LINK_DO_DOWN)
 		link.bounce = true;
-		link.flow_at = 0;
-	}
 	if (todo & PIB_LINK_DO_SEND)
 		say(link, now);
 	if (todo & (PIB_LINK_DO_UP | PIB_LINK_DO_DOWN))

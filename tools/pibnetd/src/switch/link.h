@@ -67,8 +67,6 @@ struct Link {
 	std::uint64_t made_at = 0;
 	/// When the link was made, or its peer was last heard while it was up, ns.
 	std::uint64_t alive_at = 0;
-	/// When a probe last came from a flow's port in this session, ns; 0: none has.
-	std::uint64_t flow_at = 0;
 	/// State of the link as the port was told.
 	bool is_up = false;
 	/// The session was lost since the port was told.
@@ -91,11 +89,6 @@ struct Link {
 
 	std::uint32_t id() const { return fsm.local_id; }
 	bool established() const { return fsm.state == PIB_LINK_UP; }
-	/// True if the peer is to know that what it sends from flows' ports comes in.
-	bool gets_flows(std::uint64_t now) const
-	{
-		return flow_at && now < flow_at + PIB_FLOW_PATIENCE_MS * PIB_NSEC_PER_MSEC;
-	}
 	/// Accepted links: true if the hello is from the peer.
 	bool is_peer(const pib_hello &h) const
 	{
