@@ -16,4 +16,13 @@
  */
 u32 pib_flow_hash(const struct pib_hdrs *h);
 
+#define PIB_FLOW_LABEL_BITS	20
+/* Return: IPv6's flow label of a flow that pib_flow_hash() tells; never 0. Context: any. */
+static inline u32 pib_flow_label(u32 hash)
+{
+	u32 label = hash >> (32 - PIB_FLOW_LABEL_BITS);
+
+	return label ? label : 1;
+}
+
 #endif

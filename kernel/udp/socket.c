@@ -359,7 +359,7 @@ static void send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct
 	skb->ignore_df = 1;
 	skb_set_owner_w(skb, sk);
 	udp_tunnel6_xmit_skb(route->dst, sk, skb, NULL, &saddr, &daddr, tos,
-			     hop_limit ?: ip6_dst_hoplimit(route->dst), 0,
+			     hop_limit ?: ip6_dst_hoplimit(route->dst), route->label,
 			     route->port, to->port, false, 0);
 }
 #else
@@ -392,6 +392,7 @@ int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
 		return err;
 	route->mtu = min(READ_ONCE(sock->mtu), dst_mtu(route->dst));
 	route->port = htons(sock->port);
+	route->label = 0;
 	return 0;
 }
 

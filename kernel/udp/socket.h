@@ -184,6 +184,7 @@ void pib_udp_sock_no_busy_poll(struct sock *sk);
  * @dst: the stack's route
  * @mtu: bytes of the largest IP packet that is known to go there in one piece
  * @port: UDP source port: that of the sockets, or for data another one
+ * @label: IPv6: flow label, 0: none
  * @v4: own address
  * @v6: own address
  */
@@ -191,6 +192,7 @@ struct pib_udp_route {
 	struct dst_entry *dst;
 	u32 mtu;
 	__be16 port;
+	__be32 label;
 	union {
 		__be32 v4;
 		struct in6_addr v6;

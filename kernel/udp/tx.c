@@ -409,16 +409,23 @@ static u8 burst_tos(const struct pib_udp_link *link, const struct pib_udp_path *
 	return path->ecn && pib_hdrs_sender_is_told(&b->h) ? tos : tos & ~INET_ECN_MASK;
 }
 
-/* Return: UDP source port of a burst: that of its flow, by which the network may spread flows. */
-static __be16 burst_port(const struct pib_udp_link *link, const struct pib_udp_path *path,
-			 const struct pib_burst *b)
+/*
+ * Put UDP source port and IPv6's flow label (RFC 6438) of a burst's flow into @route: the network
+ * may spread flows by either.
+ */
+static void burst_flow(const struct pib_udp_link *link, const struct pib_udp_path *path,
+		       const struct pib_burst *b, struct pib_udp_route *route)
 {
-	const struct pib_udp_sock *sock = link->bearer->sock;
-	__be16 port = 0;
+	u32 hash = pib_flow_hash(&b->h);
+	__be16 port;
 
-	if (READ_ONCE(path->flows) && READ_ONCE(link->bearer->flow_ports))
-		port = pib_flow_port(&sock->end[path->to].flows, pib_flow_hash(&b->h));
-	return port ?: htons(sock->port);
+	if (!READ_ONCE(path->flows) || !READ_ONCE(link->bearer->flow_ports))
+		return;
+	port = pib_flow_port(&link->bearer->sock->end[path->to].flows, hash);
+	if (!port)
+		return;
+	route->port = port;
+	route->label = htonl(pib_flow_label(hash));
 }
 
 /* Send the packets from @i on that go into one super-packet. Return: number of packets. */
@@ -449,7 +456,7 @@ static u32 burst_send(struct pib_udp_link *link, struct pib_udp_path *path, stru
 		goto err_free;
 	if (pl.datagrams > 1)
 		skb_set_gso(skb, pl.size, pl.datagrams);
-	route.port = burst_port(link, path, b);
+	burst_flow(link, path, b, &route);
 	pib_udp_sock_send(sock, skb, to, &route, burst_tos(link, path, b));
 	return pl.n;
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Flows: the data of each QP has a UDP source port of its own, so that queues and ways can share the work, and keeps its order.
+# Flows: the data of each QP has a UDP source port of its own, and IPv6's flow label, so that queues and ways can share the work, and keeps its order.
 #
 #	h1 eth0 ------ eth0 h2		both of h2's CPUs take in what comes, by flow (RPS)
 #	   pib0        pib1
@@ -18,6 +18,8 @@ ports=".data[].ports | to_entries | map(select(.value >= 20).key | tonumber)"
 all_ports=".data[].ports | keys | map(tonumber)"
 # flows LEAST MOST: the module's ports are the first 16 that are free
 flows() { saw "[${3:-$ports}] | add | length >= $1 and length <= $2 and all(. >= 49152 and . < 49168)"; }
+labels() { saw "[.data.v6.labels | to_entries[] | select(.value >= 20).key] | length >= $1 and length <= $2 and all(. != \"0\")"; }
+no_labels() { saw "(.$1.v6.labels | keys) == [\"0\"]"; }
 one_port() { saw "[$ports] | add == [$1]"; }
 # Probes come from one more port than the link's own.
 control_ports() { saw "([.control[].ports | keys[]] | unique) == [\"$1\", \"$2\"]"; }
@@ -107,7 +109,7 @@ stray() {
 	wait_for 10 eval "[ \$(counted 1 rx_unknown_link) = $((before + 5)) ]"
 }
 
-ktap_plan 107
+ktap_plan 114
 hosts_make 2
 suite "open" ""
 check "shown" uplink_is 1 "flow_ports == true"
@@ -145,6 +147,13 @@ make_keys /tmp/key.a
 suite "keyed" "" key-file /tmp/key.a
 check "deleted" gone
 suite "IPv6" "$(addr6 2)"
+check "one queue pair" sniff talk
+check "has one flow label" labels 1 1
+check "four, one after the other" sniff four_times
+check "have several" labels 2 4
+check "links' own datagrams have none" no_labels control
+check "h1 does without flows' ports" h 1 pibctl set pib0 flow-ports off
+check "its data has no label, either" eval 'sniff talk && no_labels data'
 check "deleted" gone
 
 check "another UDP port than the peer's" pib_add 1 standalone udp-port 20001 peer "$(addr4 2):18514"

@@ -56,6 +56,21 @@ TEST(Flow, NeighboursAreSpread)
 	}
 }
 
+TEST(Flow, LabelsAreSpreadMoreThanPorts)
+{
+	std::set<uint32_t> seen;
+
+	for (uint32_t qpn = 16; qpn < 16 + 256; qpn++) {
+		const pib_hdrs h = connected(qpn);
+		const uint32_t label = pib_flow_label(pib_flow_hash(&h));
+		EXPECT_GT(label, 0u);
+		EXPECT_LT(label, 1u << PIB_FLOW_LABEL_BITS);
+		seen.insert(label);
+	}
+	EXPECT_GE(seen.size(), 250u);
+	EXPECT_NE(pib_flow_label(0), 0u);
+}
+
 TEST(Flow, PeersAreSpread)
 {
 	std::set<unsigned> seen;
