@@ -187,12 +187,25 @@ static bool bearer_says(const struct pib_bearer *bearer, const struct pib_tos_cf
 	       !(cfg->flow_ports_given && cfg->flow_ports != bearer->flow_ports);
 }
 
+/* Have the ports of flows open while a bearer of @sock uses them. */
+static void bearers_set_flows(struct pib_udp_sock *sock)
+{
+	struct pib_bearer *bearer;
+	bool open = false;
+
+	lockdep_assert_held(&sock->pn->lock);
+	list_for_each_entry(bearer, &sock->bearers, entry)
+		open |= bearer->flow_ports;
+	pib_udp_sock_set_flows(sock, open);
+}
+
 void pib_bearer_set_tos(struct pib_bearer *bearer, const struct pib_tos_cfg *cfg)
 {
 	lockdep_assert_held(&bearer->sock->pn->lock);
 	tos_apply(bearer->tos, cfg);
 	if (cfg->flow_ports_given)
 		WRITE_ONCE(bearer->flow_ports, cfg->flow_ports);
+	bearers_set_flows(bearer->sock);
 	bearer->sock->pn->changes++;
 }
 
@@ -268,6 +281,7 @@ static struct pib_bearer *bearer_create(struct pib_udp_sock *sock, const struct 
 	INIT_DELAYED_WORK(&bearer->hello, pib_bearer_hello_work);
 	INIT_DELAYED_WORK(&bearer->work, bearer_work);
 	list_add_tail_rcu(&bearer->entry, &sock->bearers);
+	bearers_set_flows(sock);
 	sock->pn->changes++;
 	return bearer;
 }
@@ -315,6 +329,8 @@ void pib_bearer_put(struct pib_bearer *bearer)
 	cancel_delayed_work_sync(&bearer->work);
 	pib_keys_free(rcu_dereference_protected(bearer->keys, true));
 	kfree(bearer);
+	if (!list_empty(&sock->bearers))
+		bearers_set_flows(sock);
 	pib_udp_sock_put(sock);
 	pn->changes++;
 }

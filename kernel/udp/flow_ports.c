@@ -51,8 +51,10 @@ static int flow_port_open(struct pib_udp_sock_end *end, __be16 port, struct sock
 	int err;
 
 	err = udp_sock_create(end->sock->pn->net, &cfg, socket);
-	if (err)
+	if (err) {
+		*socket = NULL;
 		return err;
+	}
 	sk = (*socket)->sk;
 	lock_sock(sk);
 	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
@@ -71,38 +73,49 @@ static int flow_port_open(struct pib_udp_sock_end *end, __be16 port, struct sock
 void pib_flow_ports_open(struct pib_udp_sock_end *end)
 {
 	struct pib_flow_ports *fp = &end->flows;
-	unsigned int i;
+	unsigned int i, n = 0;
 	int err;
 
-	for (i = 0; i < FLOW_PORTS_TRIED && fp->n < PIB_FLOW_PORTS; i++) {
-		fp->port[fp->n] = htons(PIB_FLOW_PORT_MIN + i);
-		err = flow_port_open(end, fp->port[fp->n], &fp->socket[fp->n]);
+	if (!end->socket || fp->n)
+		return;
+	for (i = 0; i < FLOW_PORTS_TRIED && n < PIB_FLOW_PORTS; i++) {
+		fp->port[n] = htons(PIB_FLOW_PORT_MIN + i);
+		err = flow_port_open(end, fp->port[n], &fp->socket[n]);
 		if (!err)
-			fp->n++;
+			n++;
 		else if (err != -EADDRINUSE)
-			return;
+			break;
 	}
+	/* Pairs with pib_flow_port(): who sees the number sees the ports. */
+	smp_store_release(&fp->n, n);
 }
 
 void pib_flow_ports_mute(struct pib_udp_sock_end *end)
 {
+	struct pib_flow_ports *fp = &end->flows;
 	unsigned int i;
 
-	for (i = 0; i < end->flows.n; i++)
-		rcu_assign_sk_user_data(end->flows.socket[i]->sk, NULL);
+	for (i = 0; i < fp->n; i++)
+		rcu_assign_sk_user_data(fp->socket[i]->sk, NULL);
+	WRITE_ONCE(fp->n, 0);
 }
 
 void pib_flow_ports_close(struct pib_udp_sock_end *end)
 {
 	struct pib_flow_ports *fp = &end->flows;
+	unsigned int i;
 
-	while (fp->n) {
-		kernel_sock_shutdown(fp->socket[--fp->n], SHUT_RDWR);
-		sock_release(fp->socket[fp->n]);
+	for (i = 0; i < PIB_FLOW_PORTS && fp->socket[i]; i++) {
+		kernel_sock_shutdown(fp->socket[i], SHUT_RDWR);
+		sock_release(fp->socket[i]);
+		fp->socket[i] = NULL;
 	}
 }
 
 __be16 pib_flow_port(const struct pib_flow_ports *fp, u32 hash)
 {
-	return fp->n ? fp->port[reciprocal_scale(hash, fp->n)] : 0;
+	/* Pairs with pib_flow_ports_open(). */
+	unsigned int n = smp_load_acquire(&fp->n);
+
+	return n ? fp->port[reciprocal_scale(hash, n)] : 0;
 }

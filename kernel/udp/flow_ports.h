@@ -11,8 +11,9 @@ struct socket;
 
 /**
  * struct pib_flow_ports - ports of one address family, each with a socket
- * @n: number of them; as all here, set before data is sent
- * @port: UDP ports
+ * @n: number of them that data may leave from; 0: the ports are not open. Written under pn->lock,
+ *	read anywhere
+ * @port: UDP ports; those below @n stay as they are until a grace period after @n is 0
  * @socket: sockets that have them. Nothing is sent by these, nor taken in: while they are there no
  *	process has the port on the netdev, reads routers' errors about our data that come in by the
  *	netdev, or keeps them from the route
@@ -24,13 +25,16 @@ struct pib_flow_ports {
 };
 
 /*
- * Open the ports of @end. Where ports are taken others serve; if there are fewer in the end, flows
- * share them. Context: process; sleeps.
+ * Open the ports of @end, unless it has no socket or they are open. Where ports are taken others
+ * serve; if there are fewer in the end, flows share them. Context: process; pn->lock held; sleeps.
  */
 void pib_flow_ports_open(struct pib_udp_sock_end *end);
-/* Let no CPU that takes something in begin to use @end. Context: process. */
+/*
+ * Have no more data leave from the ports, and let no CPU that takes something in begin to use @end.
+ * Context: process; pn->lock held.
+ */
 void pib_flow_ports_mute(struct pib_udp_sock_end *end);
-/* Close the ports, a grace period after pib_flow_ports_mute(). Context: process; sleeps. */
+/* Close the ports, a grace period after pib_flow_ports_mute(). Context: as there; sleeps. */
 void pib_flow_ports_close(struct pib_udp_sock_end *end);
 
 /* Return: the port of a flow that pib_flow_hash() tells; 0: there is none. Context: any. */

@@ -209,5 +209,5 @@ bool pib_udp_link_by_flow(const struct pib_udp_link *link)
 
 	path = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
 	return path && READ_ONCE(path->flows) && READ_ONCE(link->bearer->flow_ports) &&
-	       link->bearer->sock->end[path->to].flows.n;
+	       READ_ONCE(link->bearer->sock->end[path->to].flows.n);
 }

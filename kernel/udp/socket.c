@@ -497,6 +497,23 @@ void pib_udp_sock_send_probe(struct pib_udp_sock *sock, const void *data, u32 le
 		send_control(sock, data, len, to, port);
 }
 
+void pib_udp_sock_set_flows(struct pib_udp_sock *sock, bool open)
+{
+	struct pib_udp_sock_end *v4 = &sock->end[0], *v6 = &sock->end[1];
+
+	lockdep_assert_held(&sock->pn->lock);
+	if (open) {
+		pib_flow_ports_open(v4);
+		pib_flow_ports_open(v6);
+	} else if (v4->flows.n || v6->flows.n) {
+		pib_flow_ports_mute(v4);
+		pib_flow_ports_mute(v6);
+		synchronize_rcu();
+		pib_flow_ports_close(v4);
+		pib_flow_ports_close(v6);
+	}
+}
+
 /* ---- sockets ---- */
 
 static int socket_setsockopt(struct socket *socket, int level, int name, void *val, int len)
@@ -608,7 +625,6 @@ static int socket_open(struct pib_udp_sock *sock, unsigned int i, int family)
 	}
 	socket_tune(end);
 	socket_membership(end, true);
-	pib_flow_ports_open(end);
 	return 0;
 }
 

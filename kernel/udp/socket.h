@@ -254,6 +254,9 @@ void pib_udp_sock_send_control(struct pib_udp_sock *sock, const void *data, u32 
 void pib_udp_sock_send_probe(struct pib_udp_sock *sock, const void *data, u32 len,
 			     const struct pib_addr *to);
 
+/* Have the ports of flows open, or not. Context: process; sock->pn->lock held; sleeps. */
+void pib_udp_sock_set_flows(struct pib_udp_sock *sock, bool open);
+
 /* Set @group to the discovery group of @family and the port of @sock. Context: any. */
 void pib_udp_sock_group(const struct pib_udp_sock *sock, int family, struct pib_addr *group);
 /* Join the discovery groups again, when the netdev has come up. Context: process; sleeps. */

@@ -99,8 +99,10 @@ for port in range(49152, 49152 + 300):
     except OSError:
         print(port)
 '
+taken() { h 1 python3 -c "$listener" >"$sniffed/taken"; cat "$sniffed/taken"; [ "$(tr '\n' ' ' <"$sniffed/taken")" = "$1" ]; }
 # The module's ports are nobody else's.
-reserved() { h 1 python3 -c "$listener" >"$sniffed/taken"; cat "$sniffed/taken"; [ "$(tr '\n' ' ' <"$sniffed/taken")" = "$(seq -s ' ' 49152 49167) " ]; }
+reserved() { taken "$(seq -s ' ' 49152 49167) "; }
+not_reserved() { taken ""; }
 # What strangers send there is dropped and counted.
 stray() {
 	local before
@@ -109,7 +111,7 @@ stray() {
 	wait_for 10 eval "[ \$(counted 1 rx_unknown_link) = $((before + 5)) ]"
 }
 
-ktap_plan 114
+ktap_plan 122
 hosts_make 2
 suite "open" ""
 check "shown" uplink_is 1 "flow_ports == true"
@@ -125,7 +127,9 @@ check "h1's data comes by flow" sniff talk
 check "from one port" flows 1 1
 check "h1 does without" h 1 pibctl set pib0 flow-ports off
 check "its data comes from the UDP port" comes_from 18514
+check "it leaves the ports to others" not_reserved
 check "h1 takes part again" h 1 pibctl set pib0 flow-ports on
+check "it has the ports again" reserved
 check "each hears of it" eval 'wait_for 20 by_flow 1 true && wait_for 20 by_flow 2 true'
 refuse "an HCA beside it that wants otherwise" "'pibctl set' changes that" h 1 pibctl add pib5 netdev eth0 flow-ports off
 refuse "no netdev" "needs 'netdev DEV'" h 1 pibctl add pib5 ports 1 flow-ports off
@@ -155,6 +159,13 @@ check "links' own datagrams have none" no_labels control
 check "h1 does without flows' ports" h 1 pibctl set pib0 flow-ports off
 check "its data has no label, either" eval 'sniff talk && no_labels data'
 check "deleted" gone
+
+check "h1 does without from the start" pib_add 1 standalone flow-ports off
+check "no port is taken" not_reserved
+check "it takes part" h 1 pibctl set pib0 flow-ports on
+check "the ports are taken" reserved
+check "deleted" h 1 pibctl del pib0
+check "the ports are free" not_reserved
 
 check "another UDP port than the peer's" pib_add 1 standalone udp-port 20001 peer "$(addr4 2):18514"
 check "h2" pib_add 2 standalone
