@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What datagrams that come in by a netdev say to the network.
 
-underlay.py NETDEV READY STOP: makes the file READY when it listens, and listens until there is a file STOP. Then prints, as JSON,
+underlay.py NETDEV READY STOP: makes the file READY when it listens, and listens until there is a file STOP and nothing comes any more. Then prints, as JSON,
 of data and of control datagrams to UDP port 18514, by IP's version, how many came with which byte TOS or Traffic Class, how many
 from which UDP port and with which flow label (0: IPv4, too), and of how many IPv4 may not be fragmented (df).
 """
@@ -55,10 +55,12 @@ def main():
     seen = {kind: {4: Seen(), 6: Seen()} for kind in ("data", "control")}
     with open(ready, "w"):
         pass
-    while not os.path.exists(stop):
+    while True:
         try:
             packet, address = sniffer.recvfrom(65536)
         except TimeoutError:
+            if os.path.exists(stop):
+                break
             continue
         if address[2] == socket.PACKET_OUTGOING or len(packet) < 20:
             continue
