@@ -17,12 +17,10 @@
 u32 pib_flow_hash(const struct pib_hdrs *h);
 
 #define PIB_FLOW_LABEL_BITS	20
-/* Return: IPv6's flow label of a flow that pib_flow_hash() tells; never 0. Context: any. */
-static inline u32 pib_flow_label(u32 hash)
-{
-	u32 label = hash >> (32 - PIB_FLOW_LABEL_BITS);
-
-	return label ? label : 1;
-}
+/*
+ * Return: IPv6's flow label of a flow that pib_flow_hash() tells; never 0. Without @secret a label
+ * says nothing about QPNs (RFC 6437, 3). Context: any.
+ */
+u32 pib_flow_label(const u64 secret[2], u32 hash);
 
 #endif

@@ -76,6 +76,7 @@ void pib_flow_ports_open(struct pib_udp_sock_end *end)
 	unsigned int i, n = 0;
 	int err;
 
+	lockdep_assert_held(&end->sock->pn->lock);
 	if (!end->socket || fp->n)
 		return;
 	for (i = 0; i < FLOW_PORTS_TRIED && n < PIB_FLOW_PORTS; i++) {
@@ -95,6 +96,7 @@ void pib_flow_ports_mute(struct pib_udp_sock_end *end)
 	struct pib_flow_ports *fp = &end->flows;
 	unsigned int i;
 
+	lockdep_assert_held(&end->sock->pn->lock);
 	for (i = 0; i < fp->n; i++)
 		rcu_assign_sk_user_data(fp->socket[i]->sk, NULL);
 	WRITE_ONCE(fp->n, 0);
@@ -105,6 +107,7 @@ void pib_flow_ports_close(struct pib_udp_sock_end *end)
 	struct pib_flow_ports *fp = &end->flows;
 	unsigned int i;
 
+	lockdep_assert_held(&end->sock->pn->lock);
 	for (i = 0; i < PIB_FLOW_PORTS && fp->socket[i]; i++) {
 		kernel_sock_shutdown(fp->socket[i], SHUT_RDWR);
 		sock_release(fp->socket[i]);

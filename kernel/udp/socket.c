@@ -723,6 +723,7 @@ static struct pib_udp_sock *socket_create(struct pib_net *pn, int ifindex, u16 p
 	sock->ifindex = ifindex;
 	sock->port = port;
 	sock->users = 1;
+	get_random_bytes(sock->label_secret, sizeof(sock->label_secret));
 	INIT_LIST_HEAD(&sock->bearers);
 	sock->stats = alloc_percpu(struct pib_udp_stats);
 	if (!sock->stats) {

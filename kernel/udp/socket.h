@@ -134,6 +134,7 @@ struct pib_udp_sock_end {
  * @running: the netdev is up and has a carrier
  * @gone: the netdev has been unregistered
  * @rejoin: the netdev has come up, or has another MTU: pib_udp_sock_rejoin() is due
+ * @label_secret: of the flow labels of what is sent; never changes
  * @end: IPv4, IPv6
  * @bearers: struct pib_bearer, one for each fabric id; written under pn->lock, read under RCU
  * @stats: per CPU
@@ -149,6 +150,7 @@ struct pib_udp_sock {
 	bool running;
 	bool gone;
 	bool rejoin;
+	u64 label_secret[2];
 	struct pib_udp_sock_end end[2];
 	struct list_head bearers;
 	struct pib_udp_stats __percpu *stats;

@@ -425,7 +425,8 @@ static void burst_flow(const struct pib_udp_link *link, const struct pib_udp_pat
 	if (!port)
 		return;
 	route->port = port;
-	route->label = htonl(pib_flow_label(hash));
+	if (path->to)	/* IPv6 */
+		route->label = htonl(pib_flow_label(link->bearer->sock->label_secret, hash));
 }
 
 /* Send the packets from @i on that go into one super-packet. Return: number of packets. */
