@@ -227,6 +227,8 @@ void Udp::send(const Path &path, std::span<const iovec> parts, std::size_t segme
 	std::size_t bytes = 0;
 	for (const iovec &part : parts)
 		bytes += part.iov_len;
+	if (rank == Rank::management && ++management_ > kManagementFirst)
+		rank = Rank::data;
 	messages_.push_back({path, parts_.size(), parts.size(), segment, bytes, tos, rank});
 	parts_.insert(parts_.end(), parts.begin(), parts.end());
 }
@@ -320,8 +322,8 @@ void Udp::send_refused(const Socket &socket, const Message &message, int error)
 		stats_.add(PIB_US_TX_ERRORS);
 }
 
-/// Sends n messages, which are all for the socket. Returns how many are done with: less, if some
-/// of them are lost.
+/// Sends n messages, which are all for the socket. What has come is taken in after each wait. Returns
+/// how many are done with: less, if some of them are lost.
 std::size_t Udp::send_run(const Socket &socket, std::size_t from, std::size_t n)
 {
 	std::array<mmsghdr, kBatch> headers;
@@ -337,6 +339,7 @@ std::size_t Udp::send_run(const Socket &socket, std::size_t from, std::size_t n)
 		} else if (errno == EAGAIN || errno == ENOBUFS) {
 			if (!wait_writable(socket) && lose_last(socket) < from + n)
 				n--;
+			fill();
 		} else if (errno != EINTR) {
 			send_refused(socket, messages_[from + done], errno);
 			done++;
@@ -367,6 +370,7 @@ void Udp::flush()
 	}
 	messages_.clear();
 	parts_.clear();
+	management_ = 0;
 }
 
 // ---- how much fits ----

@@ -55,6 +55,9 @@ public:
 		  std::uint8_t tos, Rank rank) override;
 	void flush() override;
 	std::size_t room(const Path &path) override;
+	/// More messages of management do not go before data: who floods a subnet with SMPs takes
+	/// nobody's place.
+	static constexpr std::size_t kManagementFirst = 32;
 	/// Addresses of which the room is remembered: not more, however many peers have come by.
 	static constexpr std::size_t kRoomsMost = 4096;
 	std::size_t rooms() const { return rooms_.size(); }
@@ -105,6 +108,8 @@ private:
 	std::unique_ptr<Outgoing[]> outgoing_;
 	std::vector<iovec> parts_;
 	std::vector<Message> messages_;
+	/// Of these, management.
+	std::size_t management_ = 0;
 	std::map<std::pair<int, std::array<std::uint8_t, 16>>, Room> rooms_;
 };
 

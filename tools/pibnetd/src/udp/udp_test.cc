@@ -266,7 +266,7 @@ private:
 	bool wait_writable(const Socket &) const override { return --waits == 0; }
 };
 
-/// First bytes of the datagrams that come, of super-packets to two peers of which management is
+/// First bytes of the datagrams that come, of super-packets of which management is
 /// the last, when the socket is full for so many waits.
 std::vector<int> pass_full(int waits)
 {
@@ -303,6 +303,31 @@ TEST(UdpFull, TheLastDataIsLostAndManagementIsNot)
 	EXPECT_EQ(pass_full(2), (std::vector{5, 0, 1, 2, 3}));
 	EXPECT_EQ(pass_full(5), (std::vector{5, 0}));
 	EXPECT_EQ(pass_full(100), std::vector<int>{});
+}
+
+TEST_F(UdpTest, OnlySomeManagementGoesBeforeData)
+{
+	std::vector<Bytes> all;
+	for (std::size_t i = 0; i < Udp::kManagementFirst + 4; i++)
+		all.emplace_back(2, static_cast<std::uint8_t>(i));
+	for (int flush = 0; flush < 2; flush++) {
+		std::vector<std::size_t> seen, expected;
+		for (const Bytes &bytes : all) {
+			const iovec part = {const_cast<std::uint8_t *>(bytes.data()), bytes.size()};
+			udp.send(path_to(b), {&part, 1}, 0, 0,
+				 &bytes == all.data() ? Rank::data : Rank::management);
+		}
+		udp.flush();
+		udp.readable(b);
+		while (udp.receive([&](const Arrival &in) { seen.push_back(in.bytes[0]); })) {
+		}
+		for (std::size_t i = 1; i < all.size(); i++) {
+			expected.push_back(i);
+			if (i == Udp::kManagementFirst)
+				expected.push_back(0);
+		}
+		EXPECT_EQ(seen, expected);
+	}
 }
 
 TEST_F(UdpTest, TheRoomIsThatOfTheRoute)
