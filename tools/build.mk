@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# What the Makefiles of the tools share: compilers and their flags, and rules for objects out of src/ (or SRC) and
+# What the Makefiles of the tools share: compilers and their flags, and rules for objects out of src/ (or SOURCE_DIR) and
 # kernel/proto/. To be included after HERE, TOP, O and PACKAGES (of pkg-config) are set.
 # MODEL_O: where libpibmodel and the tests' test_prefix.h are compiled. A call that gives it to several tools compiles them once.
 
@@ -26,7 +26,7 @@ LINK_TEST = $(TEST_CXX) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lgtest -lgtes
 tests_in = $(patsubst $(1)/%.cc,%,$(wildcard $(foreach f,*_test fake_*,$(1)/$(f).cc $(1)/*/$(f).cc)))
 sources_in = $(filter-out $(call tests_in,$(1)),$(patsubst $(1)/%.cc,%,$(wildcard $(1)/*.cc $(1)/*/*.cc)))
 
-SRC ?= $(HERE)src
+SOURCE_DIR ?= $(HERE)src
 MODEL_O ?= $(O)/model
 
 # Tests run under sanitizers, so they have objects of their own. -fPIC: all of them take the same test_prefix.h.
@@ -44,7 +44,7 @@ $(O)/test/%.o: PREFIX := -include $(TEST_PREFIX) $(TEMPLATES)
 
 # rules FOLDER [PREFIX]
 define rules
-$(1)/%.o: $(SRC)/%.cc $(2)
+$(1)/%.o: $(SOURCE_DIR)/%.cc $(2)
 	@mkdir -p $$(@D)
 	$$(COMPILE)
 $(1)/proto/%.o: $(TOP)/kernel/proto/%.c
@@ -54,7 +54,7 @@ endef
 # The first target of the Makefile that includes this is to be its default.
 .DEFAULT_GOAL := all
 # What names the version is compiled again when that changes.
-VERSIONED := $(patsubst $(SRC)/%.cc,%.o,$(shell grep -rlsE 'PIB(CTL|NETD)_VERSION' --include='*.cc' $(SRC)))
+VERSIONED := $(patsubst $(SOURCE_DIR)/%.cc,%.o,$(shell grep -rlsE 'PIB(CTL|NETD)_VERSION' --include='*.cc' $(SOURCE_DIR)))
 $(VERSIONED:%=$(O)/%) $(VERSIONED:%=$(O)/test/%): $(TOP)/dkms.conf
 $(eval $(call rules,$(O)/test,$(TEST_PREFIX).gch))
 $(eval $(call rules,$(O)))
