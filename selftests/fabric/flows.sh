@@ -99,7 +99,7 @@ for port in range(49152, 49152 + 300):
     except OSError:
         print(port)
 '
-taken() { h 1 python3 -c "$listener" >"$sniffed/taken"; cat "$sniffed/taken"; [ "$(tr '\n' ' ' <"$sniffed/taken")" = "$1" ]; }
+taken() { h 1 python3 -c "$listener" >"$sniffed/taken" || return 1; cat "$sniffed/taken"; [ "$(tr '\n' ' ' <"$sniffed/taken")" = "$1" ]; }
 # The module's ports are nobody else's.
 reserved() { taken "$(seq -s ' ' 49152 49167) "; }
 not_reserved() { taken ""; }
