@@ -3,7 +3,7 @@
 """Datagrams that a host drops, made of those that another one sends it (docs/wire-format.md).
 
 reasons.py NETDEV	looks at what leaves by NETDEV, and for each name on a line of standard input sends the datagram of that
-			name by it. Says "sent", or why not. The fabric with a key is KEYED, the open one 0.
+			name by it, for "listen" none. Says "sent", or why not. The fabric with a key is KEYED, the open one 0.
 """
 import random
 import select
@@ -144,8 +144,10 @@ def main():
             wire.look()
             if names not in ready:
                 continue
+            name = names.readline().decode().strip()
             try:
-                send(wire, names.readline().decode().strip())
+                if name != "listen":
+                    send(wire, name)
                 print("sent", flush=True)
             except (LookupError, OSError) as error:
                 print(error, flush=True)

@@ -284,7 +284,7 @@ each_silence() {
 }
 
 never=$(printf '%s\n' "${rows[@]}" | grep -c '| never: ')
-ktap_plan $((15 + ${#rows[@]} - never))
+ktap_plan $((16 + ${#rows[@]} - never))
 topology_init
 modprobe pib
 modprobe fuse 2>/dev/null
@@ -323,6 +323,7 @@ serve forger ip netns exec h2 python3 -B "$here/reasons.py" eth0
 hosts_active() { for hca in 2 3 4 5; do wait_for 60 grep -q ACTIVE /sys/class/infiniband/pib$hca/ports/1/state || return; done; }
 trunks_up() { h 2 pibctl -j show peers | jq -e '[.peers[] | select(.up == true)] | length == 2'; }
 check "they meet" eval 'wait_for 60 trunks_up && hosts_active'
+check "the forger listens" forge listen
 # What datagrams are to be made of: data of either fabric.
 asks_other() { wait_for 60 timeout 10 ip netns exec h2 smpquery -t 1000 -C "$1" nodeinfo "$(lid_of "$2")"; }
 check "one asks the other, in both fabrics" eval 'asks_other pib3 pib2 && asks_other pib5 pib4'
