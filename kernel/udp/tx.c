@@ -416,11 +416,12 @@ static u8 burst_tos(const struct pib_udp_link *link, const struct pib_udp_path *
 static void burst_flow(const struct pib_udp_link *link, const struct pib_udp_path *path,
 		       const struct pib_burst *b, struct pib_udp_route *route)
 {
-	u32 hash = pib_flow_hash(&b->h);
 	__be16 port;
+	u32 hash;
 
 	if (!READ_ONCE(path->flows) || !READ_ONCE(link->bearer->flow_ports))
 		return;
+	hash = pib_flow_hash(&b->h);
 	port = pib_flow_port(&link->bearer->sock->end[path->to].flows, hash);
 	if (!port)
 		return;
