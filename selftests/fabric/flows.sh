@@ -47,7 +47,7 @@ four_times() { talk && talk && talk && talk; }
 # Where ciphers are slow and the machine is busy an answer may be late by a second.
 many() { pair 2 1 300 ib_write_bw -q "$1" -s 65536 -n 40 -F -u 20; }
 # Of 640 frames: who stands still for long loses some.
-most_come_whole() { counted 2 rx_reassembly; [ "$(counted 2 rx_reassembly)" -lt 320 ]; }
+most_come_whole() { counted 2 rx_reassembly | tee "$sniffed/lost" && [ "$(cat "$sniffed/lost")" -lt 320 ]; }
 uplink_is() { h "$1" pibctl -j show uplinks | jq -e ".uplinks[0].$2"; }
 # by_flow N true|false: what hN's end says of its link to the other host, soon: the other end tells it of probes
 by_flow() { h "$1" pibctl -j show peers | jq -e "[.peers[].flows // false] == [$2]"; }
