@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 f399ef50997d1ffe74ad5de28dd48c3a9eafbbdff0952e122c375cf0876c8fa2 */
+/*	sha256 070796483d94229d0735052d7700fc3f684e7e13969b3ffdd377701788edcb74 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -174,7 +174,7 @@ const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1] = {
 	[PIB_P_NETDEV] = { .type = NLA_NUL_STRING, },
 };
 
-const struct nla_policy pib_udp_link_nl_policy[PIB_UL_BY_FLOW + 1] = {
+const struct nla_policy pib_udp_link_nl_policy[PIB_UL_PATH_MTU + 1] = {
 	[PIB_UL_NETDEV] = { .type = NLA_NUL_STRING, .len = 15, },
 	[PIB_UL_PEER] = NLA_POLICY_NESTED(pib_endpoint_nl_policy),
 	[PIB_UL_LOCAL_ID] = { .type = NLA_U32, },
@@ -188,6 +188,7 @@ const struct nla_policy pib_udp_link_nl_policy[PIB_UL_BY_FLOW + 1] = {
 	[PIB_UL_REFUSAL] = { .type = NLA_NUL_STRING, },
 	[PIB_UL_BY_SECOND_KEY] = { .type = NLA_FLAG, },
 	[PIB_UL_BY_FLOW] = { .type = NLA_FLAG, },
+	[PIB_UL_PATH_MTU] = { .type = NLA_U32, },
 };
 
 /* PIB_CMD_HCA_NEW - do */

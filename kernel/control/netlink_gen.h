@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 f399ef50997d1ffe74ad5de28dd48c3a9eafbbdff0952e122c375cf0876c8fa2 */
+/*	sha256 070796483d94229d0735052d7700fc3f684e7e13969b3ffdd377701788edcb74 */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H
@@ -22,7 +22,7 @@ extern const struct nla_policy pib_fault_nl_policy[PIB_F_BUFFER + 1];
 extern const struct nla_policy pib_fault_counts_nl_policy[PIB_FC_REORDERED + 1];
 extern const struct nla_policy pib_inject_nl_policy[PIB_IN_PID + 1];
 extern const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1];
-extern const struct nla_policy pib_udp_link_nl_policy[PIB_UL_BY_FLOW + 1];
+extern const struct nla_policy pib_udp_link_nl_policy[PIB_UL_PATH_MTU + 1];
 
 int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_hca_del_doit(struct sk_buff *skb, struct genl_info *info);

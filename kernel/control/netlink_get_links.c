@@ -62,6 +62,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	struct pib_addr peer;
 	const char *refusal;
 	bool second_key, by_flow;
+	u32 path_mtu;
 
 	if (!nest)
 		return -EMSGSIZE;
@@ -69,6 +70,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	fsm = link->fsm;
 	peer = link->peer[link->to];
 	refusal = pib_udp_link_refusal(link);
+	path_mtu = fsm.state == PIB_LINK_UP ? pib_pmtu_size(&fsm.pmtu) : 0;
 	second_key = pib_udp_link_by_second_key(link);
 	by_flow = pib_udp_link_by_flow(link);
 	spin_unlock_bh(&link->lock);
@@ -80,6 +82,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	    nla_put_u32(skb, PIB_UL_RESTARTS, fsm.restarts) ||
 	    (second_key && nla_put_flag(skb, PIB_UL_BY_SECOND_KEY)) ||
 	    (by_flow && nla_put_flag(skb, PIB_UL_BY_FLOW)) ||
+	    (path_mtu && nla_put_u32(skb, PIB_UL_PATH_MTU, path_mtu)) ||
 	    (refusal && nla_put_string(skb, PIB_UL_REFUSAL, refusal)) ||
 	    put_peer(skb, &fsm))
 		return -EMSGSIZE;

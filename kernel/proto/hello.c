@@ -25,6 +25,9 @@ enum hello_off {
 	OFF_REFUSAL = 70,
 	OFF_LIDS = 72,
 	OFF_DESC = 88,
+	OFF_PADDED = 152,
+	OFF_PROBE = 154,
+	OFF_CAME = 156,
 };
 
 #define KEEPALIVE_MAX_MS 15000
@@ -64,6 +67,9 @@ size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
 	for (i = 0; i < h->num_lids && i < PIB_HELLO_LIDS; i++)
 		pib_put16(out + OFF_LIDS + 2 * i, h->lids[i]);
 	memcpy(out + OFF_DESC, h->desc, sizeof(h->desc));
+	pib_put16(out + OFF_PADDED, h->padded);
+	pib_put16(out + OFF_PROBE, h->probe);
+	pib_put16(out + OFF_CAME, h->came);
 	return PIB_HELLO_WIRE_LEN;
 }
 
@@ -117,14 +123,25 @@ static void fields_get(struct pib_hello *h, const u8 *buf)
 	for (i = 0; i < PIB_HELLO_LIDS; i++)
 		h->lids[i] = i < h->num_lids ? pib_get16(buf + OFF_LIDS + 2 * i) : 0;
 	desc_get(h->desc, buf + OFF_DESC);
+	h->padded = pib_get16(buf + OFF_PADDED);
+	h->probe = pib_get16(buf + OFF_PROBE);
+	h->came = pib_get16(buf + OFF_CAME);
 	h->key = 0;
+}
+
+/* Return: true if a control datagram of @type may be @len bytes long: padded probes are longer. */
+static bool hello_length_ok(const struct pib_hello *h, u8 type, size_t len)
+{
+	if (len == PIB_HELLO_WIRE_LEN)
+		return !h->padded;
+	return type == PIB_DG_KEEPALIVE && h->padded == len && h->probe;
 }
 
 int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *buf, size_t len)
 {
 	struct pib_dg dg;
 
-	if (len != PIB_HELLO_WIRE_LEN)
+	if (len < PIB_HELLO_WIRE_LEN)
 		return -1;
 	pib_dg_parse(&dg, buf);
 	if (dg.version != PIB_DG_VERSION || dg.type < PIB_DG_HELLO || dg.type > PIB_DG_BYE)
@@ -132,7 +149,7 @@ int pib_hello_parse(struct pib_hello *h, u8 *type, u32 *to_link_id, const u8 *bu
 	*type = dg.type;
 	*to_link_id = dg.link_id;
 	fields_get(h, buf);
-	return values_ok(h) ? 0 : -1;
+	return values_ok(h) && hello_length_ok(h, *type, len) ? 0 : -1;
 }
 
 static bool is_on_link(const struct pib_hello_way *way)

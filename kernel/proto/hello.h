@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Hellos: the control datagrams of links over UDP. They are PIB_HELLO_WIRE_LEN bytes long;
- * proto/hello.c has their fields, and docs/wire-format.md describes the bytes.
+ * Hellos: the control datagrams of links over UDP. They are PIB_HELLO_WIRE_LEN bytes long, but for
+ * padded probes (proto/pmtu.h), which are longer. proto/hello.c has their fields, and
+ * docs/wire-format.md describes the bytes.
  */
 #ifndef PIB_PROTO_HELLO_H
 #define PIB_PROTO_HELLO_H
@@ -20,6 +21,7 @@ enum pib_hello_caps {
 	PIB_CAP_FLOWS = 1 << 7,		/* takes data from any UDP port of the peer's address */
 	PIB_CAP_FLOW_PROBE = 1 << 8,	/* KEEPALIVE from another UDP port, to see if it comes */
 	PIB_CAP_FLOWS_COME = 1 << 9,	/* such a KEEPALIVE has come from the peer lately */
+	PIB_CAP_PADDED = 1 << 10,	/* tells which padded probe of the peer's has come */
 };
 
 /* Reasons why a hello gets no link; in the BYE that answers it. */
@@ -61,6 +63,10 @@ enum pib_hello_role {
  * @desc: NodeDescription, NUL padded
  * @num_lids: entries in @lids
  * @lids: standalone LIDs behind the sender
+ * @padded: padded probe (proto/pmtu.h): bytes of the datagram, of which those behind this structure
+ *	mean nothing; 0: not padded
+ * @probe: padded probe: its number, not 0
+ * @came: number of the receiver's last padded probe that has come in session @peer_nonce, 0: none
  * @key: not in the datagram: the receiver's key by which it is authentic, as struct
  *	pib_link_fsm.key; env fills it in
  */
@@ -86,6 +92,9 @@ struct pib_hello {
 	char desc[64];
 	u8 num_lids;
 	u16 lids[PIB_HELLO_LIDS];
+	u16 padded;
+	u16 probe;
+	u16 came;
 	u32 key;
 };
 
@@ -122,8 +131,8 @@ size_t pib_hello_build(const struct pib_hello *h, u8 type, u32 to_link_id,
  * @h: result; the description is NUL-terminated and without control characters, @h->key is 0
  * @type: result: enum pib_dg_type
  * @to_link_id: result: link id of the receiver
- * @buf: the datagram
- * @len: its bytes
+ * @buf: the datagram, or if it is longer, its first PIB_HELLO_WIRE_LEN bytes
+ * @len: bytes of the datagram
  *
  * Authentication is not checked.
  *

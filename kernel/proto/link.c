@@ -179,6 +179,8 @@ static u32 link_establish(struct pib_link_fsm *f, const struct pib_hello *h, u64
 	f->peer_key = h->key;
 	f->rx_seq = h->seq;
 	f->newer_from = f->tx_seq + 1;
+	f->peer_probe = 0;
+	pib_pmtu_init(&f->pmtu);
 	return link_learn(f, h, now);
 }
 
@@ -275,6 +277,8 @@ static u32 rx_peer(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u
 		return take_leave(f);
 	}
 	todo |= link_learn(f, h, now);
+	if (pib_pmtu_heard(&f->pmtu, h->came, h->ack, now))
+		todo |= PIB_LINK_DO_SHRINK;
 	return todo | link_settle(f, now);
 }
 
@@ -392,6 +396,23 @@ u32 pib_link_rx_probe(struct pib_link_fsm *f, const struct pib_hello *h, u8 type
 	return known ? 0 : hello_reply(f, 0, PIB_DG_KEEPALIVE, now);
 }
 
+/* ---- sizes ---- */
+
+bool pib_link_take_padded(struct pib_link_fsm *f, const struct pib_hello *h, u8 type)
+{
+	if (!hello_is_probe(f, h, type) || (f->peer_probe && seq_at_least(f->probe_seq, h->seq)))
+		return false;
+	f->peer_probe = h->probe;
+	f->probe_seq = h->seq;
+	return true;
+}
+
+void pib_link_moved(struct pib_link_fsm *f)
+{
+	f->flow_at = 0;
+	pib_pmtu_init(&f->pmtu);
+}
+
 /* ---- time ---- */
 
 static u64 link_patience(const struct pib_link_fsm *f)
@@ -472,6 +493,8 @@ static u64 send_at(const struct pib_link_fsm *f, u64 now)
 	}
 	if (now >= missed_at(f))
 		return now + to_ms(PIB_ASK_MS);
+	if (pib_pmtu_hurries(&f->pmtu))
+		return now + to_ms(PIB_PMTU_HURRY_MS);
 	return earlier_of(now + to_ms(PIB_KEEPALIVE_MS), missed_at(f));
 }
 
@@ -505,10 +528,13 @@ static u32 called_id(struct pib_link_fsm *f, u8 type)
 
 /*
  * Return: true if a datagram of @type puts the next call off. An answer to an unproved peer, which
- * may not have heard it, does not.
+ * may not have heard it, does not, nor does one while the link is up: padded probes leave with what
+ * this end says unasked.
  */
 static bool puts_off(const struct pib_link_fsm *f, u8 type)
 {
+	if (f->state == PIB_LINK_UP)
+		return type != PIB_DG_HELLO_ACK;
 	return type == PIB_DG_HELLO || !is_unproved(f);
 }
 
@@ -526,6 +552,7 @@ static u8 fill_hello(struct pib_link_fsm *f, struct pib_hello *h, u64 now)
 	h->peer_nonce = stranger ? f->answer_nonce : f->peer_nonce;
 	h->seq = ++f->tx_seq;
 	h->ack = stranger ? f->answer_seq : f->rx_seq;
+	h->came = !stranger && f->state == PIB_LINK_UP ? f->peer_probe : 0;
 	h->down |= f->local_down;
 	h->keepalive_ms = PIB_KEEPALIVE_MS;
 	if (h->caps & PIB_CAP_FLOWS && flows_come(f, h->peer_nonce, now))
@@ -547,17 +574,56 @@ size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
 	return pib_hello_build(h, type, f->out_id, out);
 }
 
-size_t pib_link_build_probe(const struct pib_link_fsm *f, struct pib_hello *h,
-			    u8 out[PIB_HELLO_WIRE_LEN])
+/* Write a KEEPALIVE that has no number of its own. Return: its length. */
+static size_t build_unnumbered(const struct pib_link_fsm *f, struct pib_hello *h,
+			       u8 out[PIB_HELLO_WIRE_LEN])
 {
-	h->caps |= PIB_CAP_FLOW_PROBE;
 	h->link_id = f->local_id;
 	h->nonce = f->nonce;
 	h->peer_nonce = f->peer_nonce;
 	h->seq = f->tx_seq;
 	h->ack = f->rx_seq;
+	h->came = f->peer_probe;
 	h->down |= f->local_down;
 	return pib_hello_build(h, PIB_DG_KEEPALIVE, f->remote_id, out);
+}
+
+size_t pib_link_build_probe(const struct pib_link_fsm *f, struct pib_hello *h,
+			    u8 out[PIB_HELLO_WIRE_LEN])
+{
+	h->caps |= PIB_CAP_FLOW_PROBE;
+	return build_unnumbered(f, h, out);
+}
+
+/* A peer that does not know segments gets each packet whole, so its size is not to be chosen. */
+static bool peer_tells_sizes(const struct pib_link_fsm *f)
+{
+	return f->peer_caps & PIB_CAP_PADDED && f->peer_caps & PIB_CAP_SEGMENTS;
+}
+
+u32 pib_link_probe_size(struct pib_link_fsm *f, const struct pib_pmtu_bounds *bounds, u64 now)
+{
+	u32 size;
+
+	if (f->state != PIB_LINK_UP || !bounds->mtu)
+		return 0;
+	if (!peer_tells_sizes(f))
+		pib_pmtu_init(&f->pmtu);
+	pib_pmtu_bound(&f->pmtu, bounds);
+	if (!peer_tells_sizes(f))
+		return 0;
+	size = pib_pmtu_next(&f->pmtu, f->tx_seq + 1, now);
+	if (pib_pmtu_hurries(&f->pmtu))
+		f->out_type = PIB_DG_HELLO;
+	return size;
+}
+
+size_t pib_link_build_padded(const struct pib_link_fsm *f, struct pib_hello *h, u16 len,
+			     u8 out[PIB_HELLO_WIRE_LEN])
+{
+	h->padded = len;
+	h->probe = f->pmtu.number;
+	return build_unnumbered(f, h, out);
 }
 
 void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce)
@@ -566,6 +632,7 @@ void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce)
 	f->local_id = local_id;
 	f->nonce = nonce;
 	f->fresh_from = 1;
+	pib_pmtu_init(&f->pmtu);
 }
 
 void pib_link_init_answered(struct pib_link_fsm *f, u32 local_id, u64 nonce)

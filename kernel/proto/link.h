@@ -6,6 +6,7 @@
 #define PIB_PROTO_LINK_H
 
 #include "hello.h"
+#include "pmtu.h"
 
 enum pib_link_state {
 	PIB_LINK_IDLE,		/* no peer heard: hello is sent slowly, or not at all (@passive) */
@@ -73,6 +74,9 @@ enum pib_link_state {
  * @peer_keepalive_ms: see struct pib_hello
  * @peer_caps: see struct pib_hello
  * @peer_desc: see struct pib_hello
+ * @peer_probe: UP: number of the peer's last padded probe that has come, 0: none
+ * @probe_seq: of that probe, see struct pib_hello.seq
+ * @pmtu: UP: size of datagrams to the peer
  * @former: UP: sessions that were displaced since @nonce began
  * @num_former: entries in @former
  * @last_heard: ns; the peer's last datagram that was of the current session
@@ -126,6 +130,9 @@ struct pib_link_fsm {
 	u16 peer_keepalive_ms;
 	u32 peer_caps;
 	char peer_desc[64];
+	u16 peer_probe;
+	u32 probe_seq;
+	struct pib_pmtu pmtu;
 	u64 former[PIB_LINK_FORMER];
 	u8 num_former;
 	u64 last_heard;
@@ -146,6 +153,7 @@ enum pib_link_do {
 	PIB_LINK_DO_DOWN = 1 << 2,	/* the link went down: pib_port_link_down() */
 	PIB_LINK_DO_REJECT = 1 << 3,	/* datagram does not fit: count it */
 	PIB_LINK_DO_LEARN = 1 << 4,	/* it is of the session that stands: its contents hold */
+	PIB_LINK_DO_SHRINK = 1 << 5,	/* large datagrams get lost: they are smaller now */
 };
 
 /*
@@ -197,6 +205,14 @@ bool pib_link_may_reply(struct pib_link_fsm *f, u64 to, u64 now);
  * Return: enum pib_link_do: 0, DO_SEND, or DO_REJECT.
  */
 u32 pib_link_rx_probe(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now);
+
+/*
+ * Take in @h, a padded probe (proto/pmtu.h) from the peer's address. From now on the peer is told
+ * that it came. Context: under the lock of what holds @f.
+ *
+ * Return: false: it does not fit: count it.
+ */
+bool pib_link_take_padded(struct pib_link_fsm *f, const struct pib_hello *h, u8 type);
 
 /*
  * Return: true if @h, by a key that holds, is of the present sessions and newer than all datagrams
@@ -252,6 +268,41 @@ size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
  */
 size_t pib_link_build_probe(const struct pib_link_fsm *f, struct pib_hello *h,
 			    u8 out[PIB_HELLO_WIRE_LEN]);
+
+/**
+ * pib_link_probe_size() - find the size of the padded probe to send before the present datagram
+ * @f: this end
+ * @bounds: what is known of sizes without probes; its MTU is 0 if there is no route
+ * @now: ns
+ *
+ * To be called when pib_link_timer() has returned DO_SEND, before pib_link_build(), which then
+ * makes a datagram that draws an answer.
+ *
+ * Context: under the lock of what holds @f.
+ * Return: bytes of the IP packet; 0: no probe is due.
+ */
+u32 pib_link_probe_size(struct pib_link_fsm *f, const struct pib_pmtu_bounds *bounds, u64 now);
+
+/*
+ * The peer has another address from now on: what probes have told of the way does not hold any
+ * more. Context: under the lock of what holds @f.
+ */
+void pib_link_moved(struct pib_link_fsm *f);
+
+/**
+ * pib_link_build_padded() - write the beginning of a padded probe
+ * @f: this end, UP
+ * @h: as for pib_link_build()
+ * @len: bytes of the whole datagram; what follows the result is zero
+ * @out: result, not authenticated yet
+ *
+ * As a probe of pib_link_build_probe() it has no number of its own among the control datagrams.
+ *
+ * Context: under the lock of what holds @f.
+ * Return: the length of the result.
+ */
+size_t pib_link_build_padded(const struct pib_link_fsm *f, struct pib_hello *h, u16 len,
+			     u8 out[PIB_HELLO_WIRE_LEN]);
 
 /**
  * pib_link_reset() - pull the cable of this end and begin a new session

@@ -150,7 +150,7 @@ static void bearer_echo(struct pib_bearer *bearer, const struct pib_addr *from,
 	};
 	struct pib_udp_link *link;
 
-	if (type == PIB_DG_BYE || !h->link_id ||
+	if (type == PIB_DG_BYE || !h->link_id || h->padded ||
 	    pib_answer_is_back(bearer, from, h, to_id) == PIB_ANSWER_NONE) {
 		pib_udp_sock_drop(bearer->sock, rx_unknown_link);
 		return;

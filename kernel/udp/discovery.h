@@ -17,8 +17,9 @@ struct pib_udp_sock;
  * @sock: sockets by which it came
  * @from: sender
  * @way: how it came
- * @buf: the datagram, which nothing has checked but its version
- * @len: its bytes
+ * @buf: the datagram, or if it is longer, its first PIB_HELLO_WIRE_LEN bytes; nothing has checked
+ *	them but for the version
+ * @len: bytes of the datagram
  *
  * A datagram that is no control datagram, not authentic, or for nobody here is counted.
  *

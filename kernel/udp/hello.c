@@ -57,7 +57,7 @@ void pib_bearer_fill_hello(struct pib_bearer *bearer, struct pib_kport *port, st
 	h->fabric = bearer->fabric;
 	h->port_num = port->p.num;
 	h->role = port->sw ? PIB_ROLE_SWITCH : PIB_ROLE_HCA;
-	h->caps |= PIB_CAP_NOICRC | PIB_CAP_SEGMENTS | PIB_CAP_ECN;
+	h->caps |= PIB_CAP_NOICRC | PIB_CAP_SEGMENTS | PIB_CAP_ECN | PIB_CAP_PADDED;
 	if (READ_ONCE(bearer->flow_ports))
 		h->caps |= PIB_CAP_FLOWS;
 	if (rcu_access_pointer(bearer->keys))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Paths of links over UDP: what the data path knows of a session. But for @flows a path never
- * changes, and is replaced as a whole.
+ * Paths of links over UDP: what the data path knows of a session. But for @flows and @limit a path
+ * never changes, and is replaced as a whole.
  */
 #include <linux/slab.h>
 #include "core/net.h"
@@ -149,6 +149,9 @@ static struct pib_udp_path *udp_path_make(struct pib_udp_link *link)
 	path->segments = peer_knows_segments(&link->fsm);
 	path->ecn = peer_tells_marks(&link->fsm);
 	path->flows = peer_gets_flows(&link->fsm);
+	path->limit = link->fsm.pmtu.limit;
+	path->most = pib_mtu_bytes(min(link->port->p.mtu_cap, link->fsm.peer_mtu_cap)) +
+		     PIB_PMTU_HEADERS;
 	path->seal = pib_seal_get(link->seal);
 	return path;
 }
@@ -186,6 +189,7 @@ void pib_udp_path_update(struct pib_udp_link *link)
 	old = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
 	if (is_up && old && udp_path_current(link, old)) {
 		WRITE_ONCE(old->flows, peer_gets_flows(&link->fsm));
+		WRITE_ONCE(old->limit, link->fsm.pmtu.limit);
 		return;
 	}
 	if (is_up) {

@@ -22,6 +22,9 @@ struct pib_udp_link;
  * @segments: the peer knows segments
  * @ecn: the peer reports the network's marks
  * @flows: data from flows' UDP ports gets through; written under link->lock, read anywhere
+ * @limit: bytes of the largest IP packet for data, whatever the route's MTU (proto/pmtu.h); as
+ *	@flows
+ * @most: no datagram to the peer makes a larger IP packet, bytes
  * @seal: keyed fabrics: how data is sealed; else NULL
  * @cache: route
  * @rcu: freed after a grace period
@@ -38,6 +41,8 @@ struct pib_udp_path {
 	bool segments;
 	bool ecn;
 	bool flows;
+	u32 limit;
+	u32 most;
 	struct pib_seal *seal;
 	struct dst_cache cache;
 	struct rcu_head rcu;

@@ -488,10 +488,7 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 		return intake_segment(in, off, len, step);
 	}
 	intake_flush(in);
-	if (avail < len)
-		pib_udp_sock_drop(in->sock, rx_bad_hello);
-	else
-		pib_bearer_control(in->sock, in->from, in->way, head, len);
+	pib_bearer_control(in->sock, in->from, in->way, head, len);
 	return len;
 }
 

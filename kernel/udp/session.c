@@ -14,6 +14,7 @@
 #include "udp/keys.h"
 #include "udp/link.h"
 #include "udp/path.h"
+#include "udp/pmtu.h"
 #include "udp/seal.h"
 #include "udp/session.h"
 
@@ -33,11 +34,15 @@ static u64 new_nonce(void)
 /**
  * struct outgoing - a control datagram built under the lock, to be sent outside of it
  * @len: bytes; 0: there is none
+ * @size: padded probe: bytes of the IP packet, see pib_udp_link_send_padded()
+ * @number: padded probe: see struct pib_hello.probe
  * @to: where to
  * @bytes: the datagram
  */
 struct outgoing {
 	size_t len;
+	u32 size;
+	u16 number;
 	struct pib_addr to;
 	u8 bytes[PIB_HELLO_WIRE_LEN];
 };
@@ -96,6 +101,26 @@ static void udp_link_build_probe(struct pib_udp_link *link, struct outgoing *pro
 		probe->len = 0;
 }
 
+/* A padded probe goes before a datagram that draws an answer, if one is due. */
+static void udp_link_build_padded(struct pib_udp_link *link, const struct pib_pmtu_bounds *bounds,
+				  struct outgoing *padded)
+{
+	struct pib_hello h = {};
+
+	lockdep_assert_held(&link->lock);
+	padded->size = pib_link_probe_size(&link->fsm, bounds, ktime_get_ns());
+	if (!padded->size)
+		return;
+	padded->number = link->fsm.pmtu.number;
+	udp_link_fill(link, &h);
+	padded->to = link->peer[link->to];
+	padded->len = pib_link_build_padded(&link->fsm, &h,
+					    pib_udp_padded_len(&padded->to, padded->size),
+					    padded->bytes);
+	if (udp_link_authenticate(link, padded->bytes))
+		padded->len = 0;
+}
+
 static void udp_link_send(struct pib_udp_link *link, const struct outgoing *o)
 {
 	if (o->len && o->to.family && READ_ONCE(link->bearer->sock->running))
@@ -113,6 +138,16 @@ static void udp_link_rearm(struct pib_udp_link *link)
 		  jiffies + (deadline > now ? nsecs_to_jiffies(deadline - now) : 0) + 1);
 }
 
+/* Tell the user, once in a session: the log must not grow with a network's moods. */
+static void udp_link_note_shrink(struct pib_udp_link *link)
+{
+	lockdep_assert_held(&link->lock);
+	pib_udp_sock_count(link->bearer->sock, tx_shrunk, 1);
+	if (link->fsm.pmtu.falls == 1)
+		net_warn_ratelimited("pib: %.64s, port %u: large datagrams get lost on the way to the peer: smaller ones are sent\n",
+				     link->port->p.node->desc, link->port->p.num);
+}
+
 /* Carry out @todo, which the state machine has returned. */
 static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o)
 {
@@ -121,6 +156,8 @@ static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o
 		pib_udp_sock_drop(link->bearer->sock, rx_bad_hello);
 	if (todo & PIB_LINK_DO_DOWN)
 		WRITE_ONCE(link->losses, link->losses + 1);
+	if (todo & PIB_LINK_DO_SHRINK)
+		udp_link_note_shrink(link);
 	if (todo & PIB_LINK_DO_SEND)
 		udp_link_build(link, o);
 	pib_udp_path_update(link);
@@ -147,7 +184,20 @@ static void udp_link_send_probe(struct pib_udp_link *link, const struct outgoing
 		pib_udp_sock_send_probe(link->bearer->sock, probe->bytes, probe->len, &probe->to);
 }
 
-static void udp_link_tick(struct pib_udp_link *link, struct outgoing *o, struct outgoing *probe)
+/**
+ * struct due - what a link sends when its timer has run out
+ * @padded: shows if large datagrams get through
+ * @o: what the session has to say
+ * @flow: shows if flows' ports get through
+ */
+struct due {
+	struct outgoing padded;
+	struct outgoing o;
+	struct outgoing flow;
+};
+
+static void udp_link_tick(struct pib_udp_link *link, const struct pib_pmtu_bounds *bounds,
+			  struct due *due)
 {
 	bool was_up = link->fsm.state == PIB_LINK_UP;
 	u32 todo;
@@ -161,7 +211,7 @@ static void udp_link_tick(struct pib_udp_link *link, struct outgoing *o, struct 
 		/* The peer is lost: it may be reachable by its other address. */
 		if (link->peer[!link->to].family)
 			link->to = !link->to;
-		udp_link_act(link, todo, o);
+		udp_link_act(link, todo, &due->o);
 		return;
 	}
 	/* A peer with two addresses is called by each in turn. */
@@ -169,24 +219,41 @@ static void udp_link_tick(struct pib_udp_link *link, struct outgoing *o, struct 
 	    link->peer[!link->to].family)
 		link->to = !link->to;
 	if (todo & PIB_LINK_DO_SEND) {
-		udp_link_build(link, o);
-		udp_link_build_probe(link, probe);
+		udp_link_build_padded(link, bounds, &due->padded);
+		udp_link_build(link, &due->o);
+		udp_link_build_probe(link, &due->flow);
 	}
 	udp_link_rearm(link);
+}
+
+/* A probe that this host could not send says nothing of the path. */
+static void udp_link_send_padded(struct pib_udp_link *link, const struct outgoing *padded)
+{
+	if (!padded->size)
+		return;
+	if (padded->len && pib_udp_link_send_padded(link, padded->bytes, padded->size, &padded->to))
+		return;
+	pib_udp_sock_count(link->bearer->sock, tx_errors, 1);
+	spin_lock(&link->lock);
+	pib_pmtu_forget(&link->fsm.pmtu, padded->number);
+	spin_unlock(&link->lock);
 }
 
 void pib_udp_link_timer(struct timer_list *t)
 {
 	struct pib_udp_link *link = container_of(t, struct pib_udp_link, timer);
-	struct outgoing o = {}, probe = {};
+	struct pib_pmtu_bounds bounds;
+	struct due due = {};
 
+	rcu_read_lock();
+	pib_udp_link_bounds(link, &bounds);
 	spin_lock(&link->lock);
 	if (!link->dead)
-		udp_link_tick(link, &o, &probe);
+		udp_link_tick(link, &bounds, &due);
 	spin_unlock(&link->lock);
-	rcu_read_lock();
-	udp_link_send(link, &o);
-	udp_link_send_probe(link, &probe);
+	udp_link_send_padded(link, &due.padded);
+	udp_link_send(link, &due.o);
+	udp_link_send_probe(link, &due.flow);
 	rcu_read_unlock();
 }
 
@@ -320,7 +387,7 @@ static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *fro
 	if (link->fsm.state == PIB_LINK_UP ? !pib_link_is_next(&link->fsm, h) : !may_move)
 		return false;
 	link->peer[slot] = *from;
-	link->fsm.flow_at = 0;
+	pib_link_moved(&link->fsm);
 	return true;
 }
 
@@ -406,6 +473,22 @@ static void udp_link_take_probe(struct pib_udp_link *link, const struct pib_addr
 	udp_link_send(link, &o);
 }
 
+/* Note that a padded probe came: the next control datagram says so. */
+static void udp_link_take_padded(struct pib_udp_link *link, const struct pib_addr *from,
+				 const struct pib_hello *h, u8 type)
+{
+	bool known, fits;
+
+	spin_lock_bh(&link->lock);
+	known = pib_addr_equal(&link->peer[pib_addr_slot(from)], from);
+	fits = known && !link->dead && pib_link_take_padded(&link->fsm, h, type);
+	spin_unlock_bh(&link->lock);
+	if (!known)
+		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
+	else if (!fits)
+		pib_udp_sock_drop(link->bearer->sock, rx_bad_hello);
+}
+
 void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from, bool may_move,
 			  const struct pib_hello *h, u8 type)
 {
@@ -415,6 +498,10 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 
 	if (h->caps & PIB_CAP_FLOW_PROBE) {
 		udp_link_take_probe(link, from, h, type);
+		return;
+	}
+	if (h->padded) {
+		udp_link_take_padded(link, from, h, type);
 		return;
 	}
 	spin_lock_bh(&link->lock);

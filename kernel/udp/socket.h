@@ -76,6 +76,7 @@ struct pib_udp_stats {
 	u64 rx_stranger;
 	u64 rx_ce;
 	u64 rx_no_port;
+	u64 tx_shrunk;
 };
 
 #define PIB_USTATS (sizeof(struct pib_udp_stats) / sizeof(u64))
@@ -83,7 +84,7 @@ struct pib_udp_stats {
 #define PIB_UDP_STAT(field) \
 	(PIB_US_TX_DATAGRAMS + offsetof(struct pib_udp_stats, field) / sizeof(u64))
 
-static_assert(PIB_UDP_STAT(rx_no_port) == PIB_US_MAX);
+static_assert(PIB_UDP_STAT(tx_shrunk) == PIB_US_MAX);
 
 /* Count @n more in @field of struct pib_udp_stats. Context: any. */
 #define pib_udp_sock_count(sock, field, n) this_cpu_add((sock)->stats->field, (n))

@@ -4,10 +4,11 @@
  *
  * A burst is cut into its packets, and those leave as few UDP GSO super-packets,
  * which veth and loopback carry whole and other netdevs cut up late. The payload
- * is copied once, into the super-packet. Packets that fit the route's MTU are a
- * datagram each. Larger ones are put end to end into a frame, and the frame is cut
- * into segments of equal size (docs/wire-format.md). To a peer that does not know
- * segments such a packet leaves alone and is fragmented by IP.
+ * is copied once, into the super-packet. Packets that fit the route's MTU, and what
+ * was found to come through (proto/pmtu.h), are a datagram each. Larger ones are put
+ * end to end into a frame, and the frame is cut into segments of equal size
+ * (docs/wire-format.md). To a peer that does not know segments such a packet leaves
+ * alone and is fragmented by IP.
  */
 #include <linux/skbuff.h>
 #include <linux/udp.h>
@@ -446,7 +447,7 @@ static u32 burst_send(struct pib_udp_link *link, struct pib_udp_path *path, stru
 		pib_udp_sock_lose(sock, tx_errors, b->npkts - i);
 		return b->npkts - i;
 	}
-	plan_make(path, route.mtu, b, i, &pl);
+	plan_make(path, min(route.mtu, READ_ONCE(path->limit)), b, i, &pl);
 	skb = super_packet_skb(&w, pl.bytes);
 	if (!skb)
 		goto err_count;

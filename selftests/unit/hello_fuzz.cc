@@ -19,6 +19,15 @@ struct End {
 	pib_link_fsm f{};
 	bool up = false;
 
+	void timer(uint64_t now)
+	{
+		const pib_pmtu_bounds bounds{1500, PIB_PMTU_LEAST, PIB_PMTU_MOST};
+		const uint32_t todo = pib_link_timer(&f, now);
+
+		if (todo & PIB_LINK_DO_SEND)
+			CHECK(pib_link_probe_size(&f, &bounds, now) <= bounds.mtu);
+		act(todo, now);
+	}
 	void act(uint32_t todo, uint64_t now)
 	{
 		pib_hello h{};
@@ -53,10 +62,11 @@ void check_round_trip(const pib_hello &h, uint8_t type, uint32_t to)
 	uint32_t to2;
 
 	CHECK(pib_hello_build(&h, type, to, bytes.data()) == bytes.size());
-	CHECK(pib_hello_parse(&again, &type2, &to2, bytes.data(), bytes.size()) == 0);
+	CHECK(pib_hello_parse(&again, &type2, &to2, bytes.data(), h.padded ?: bytes.size()) == 0);
 	CHECK(type == type2 && to == to2);
 	CHECK(h.nonce == again.nonce && h.seq == again.seq && h.caps == again.caps);
 	CHECK(!strcmp(h.desc, again.desc));
+	CHECK(h.padded == again.padded && h.probe == again.probe && h.came == again.came);
 }
 
 } // namespace
@@ -76,14 +86,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += 2 + n;
 		size -= 2 + n;
 		if (pib_link_deadline(&end.f) <= now)
-			end.act(pib_link_timer(&end.f, now), now);
+			end.timer(now);
 		pib_hello h;
 		uint8_t type;
 		uint32_t to;
 		if (pib_hello_parse(&h, &type, &to, bytes.get(), n))
 			continue;
 		check_round_trip(h, type, to);
-		end.act(pib_link_rx(&end.f, &h, type, now), now);
+		if (h.padded)
+			pib_link_take_padded(&end.f, &h, type);
+		else
+			end.act(pib_link_rx(&end.f, &h, type, now), now);
 	}
 	return 0;
 }

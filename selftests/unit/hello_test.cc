@@ -93,6 +93,46 @@ TEST(Hello, RoundTrip)
 	EXPECT_EQ(build(out, PIB_DG_BYE), b);
 }
 
+TEST(Hello, WhatCameAndAPaddedProbe)
+{
+	pib_hello in = sample(), out;
+	std::array<uint8_t, 1400> padded{};
+	uint8_t type;
+	uint32_t to;
+
+	in.came = 0x9394;
+	const Bytes answer = build(in);
+	EXPECT_EQ(answer[156], 0x93);
+	EXPECT_EQ(answer[157], 0x94);
+	ASSERT_EQ(parse(answer, &out), 0);
+	EXPECT_EQ(out.came, 0x9394);
+
+	in.padded = padded.size();
+	in.probe = 0xA1A2;
+	const Bytes head = build(in, PIB_DG_KEEPALIVE);
+	EXPECT_EQ(head[152] << 8 | head[153], 1400);
+	EXPECT_EQ(head[154] << 8 | head[155], 0xA1A2);
+	std::copy(head.begin(), head.end(), padded.begin());
+	ASSERT_EQ(pib_hello_parse(&out, &type, &to, padded.data(), padded.size()), 0);
+	EXPECT_EQ(type, PIB_DG_KEEPALIVE);
+	EXPECT_EQ(out.padded, 1400);
+	EXPECT_EQ(out.probe, 0xA1A2);
+	EXPECT_EQ(build(out, PIB_DG_KEEPALIVE), head);
+	// A part of it, or more than it, is none.
+	for (size_t len : {size_t{PIB_HELLO_WIRE_LEN}, padded.size() - 1})
+		EXPECT_EQ(pib_hello_parse(&out, &type, &to, padded.data(), len), -1) << len;
+	EXPECT_EQ(pib_hello_parse(&out, &type, &to, padded.data(), padded.size() + 1), -1);
+	for (uint8_t other : {PIB_DG_HELLO, PIB_DG_HELLO_ACK, PIB_DG_BYE}) {
+		padded[0] = PIB_DG_VERSION << 4 | other;
+		EXPECT_EQ(pib_hello_parse(&out, &type, &to, padded.data(), padded.size()), -1);
+	}
+	padded[0] = PIB_DG_VERSION << 4 | PIB_DG_KEEPALIVE;
+	padded[154] = padded[155] = 0;
+	EXPECT_EQ(pib_hello_parse(&out, &type, &to, padded.data(), padded.size()), -1);
+	padded[152] = padded[153] = 0;
+	EXPECT_EQ(pib_hello_parse(&out, &type, &to, padded.data(), padded.size()), -1);
+}
+
 TEST(Hello, Refused)
 {
 	const std::pair<const char *, std::function<void(pib_hello &)>> bad[] = {

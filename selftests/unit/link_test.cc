@@ -91,6 +91,12 @@ public:
 		end[i].fsm.recalls = recalls;
 		end[i].alive = true;
 	}
+	// A question that the end was not to ask yet
+	void ask(int i)
+	{
+		end[i].fsm.out_type = PIB_DG_HELLO;
+		send(i);
+	}
 	void reset(int i, bool down) { act(i, pib_link_reset(&end[i].fsm, nonce(), down, now)); }
 	void bye(int i)
 	{
@@ -123,6 +129,11 @@ public:
 	Peer end[2];
 	uint64_t now = 1000 * kMs;
 	std::vector<Bytes> sent[2]; // by each end, ever
+	uint32_t mtu = 0;	    // of each end's route; 0: they send no padded probes
+	uint32_t carries = 65536;   // bytes of an IP packet
+	uint32_t caps = PIB_CAP_PADDED | PIB_CAP_SEGMENTS;
+	std::vector<pib_hello> padded; // that have come
+	int refused = 0;	       // of them
 	std::mt19937_64 rng;
 
 private:
@@ -158,7 +169,7 @@ private:
 		h.role = PIB_ROLE_SWITCH;
 		h.mtu_cap = 5;
 		h.node_guid = 0x100 + i;
-		h.caps = PIB_CAP_FLOWS;
+		h.caps = PIB_CAP_FLOWS | caps;
 		EXPECT_EQ(pib_link_build(&end[i].fsm, &h, now, bytes.data()), bytes.size());
 		sent[i].push_back(bytes);
 		end[i].sent++;
@@ -188,7 +199,44 @@ private:
 		if (end[i].deaf)
 			pib_link_deaf(&end[i].fsm, now);
 		if (end[i].alive && pib_link_deadline(&end[i].fsm) <= now)
-			act(i, pib_link_timer(&end[i].fsm, now));
+			tick(i);
+	}
+	void tick(int i)
+	{
+		const uint32_t todo = pib_link_timer(&end[i].fsm, now);
+
+		if (todo & PIB_LINK_DO_SEND)
+			send_padded(i);
+		act(i, todo);
+	}
+	void send_padded(int i)
+	{
+		const pib_pmtu_bounds bounds{mtu, PIB_PMTU_LEAST, PIB_PMTU_MOST};
+		const uint32_t size = pib_link_probe_size(&end[i].fsm, &bounds, now);
+		pib_hello h{};
+		Bytes bytes;
+
+		if (!size)
+			return;
+		h.role = PIB_ROLE_SWITCH;
+		h.mtu_cap = 5;
+		EXPECT_EQ(pib_link_build_padded(&end[i].fsm, &h, size - 28, bytes.data()),
+			  bytes.size());
+		if (size > carries || net.cut[!i] || !end[!i].alive || chance(net.loss))
+			return;
+		take_padded(!i, bytes, size - 28);
+	}
+	void take_padded(int to, const Bytes &bytes, size_t len)
+	{
+		std::vector<uint8_t> whole(bytes.begin(), bytes.end());
+		pib_hello h;
+		uint8_t type;
+		uint32_t id;
+
+		whole.resize(len);
+		ASSERT_EQ(pib_hello_parse(&h, &type, &id, whole.data(), whole.size()), 0);
+		padded.push_back(h);
+		refused += !pib_link_take_padded(&end[to].fsm, &h, type);
 	}
 	// What happened to one end of the cable has happened to the other: while both are
 	// up with each other, the count of one end's ups belongs to one count of the other's.
@@ -897,6 +945,135 @@ TEST(Link, LongKeepaliveOfThePeerIsRespected)
 	EXPECT_TRUE(pib_link_timer(&f, 20000 * kMs) & PIB_LINK_DO_DOWN);
 }
 
+TEST(Link, LargeDatagramsThatGetLostAreNoticed)
+{
+	Pair p;
+
+	p.mtu = 1500;
+	p.carries = 1300;
+	ASSERT_TRUE(p.join(1000 * kMs));
+	// At both ends at once: answers of one do not keep the other one from asking.
+	p.run((500 + 2 * PIB_PMTU_PROBES * 2 * (PIB_PMTU_HURRY_MS + 10)) * kMs);
+	for (const Peer &e : p.end) {
+		EXPECT_EQ(pib_pmtu_size(&e.fsm.pmtu), 1280u);
+		EXPECT_EQ(e.downs, 0);
+	}
+	EXPECT_EQ(p.refused, 0);
+	EXPECT_LE(p.end[0].sent, 45);
+	p.carries = 1500;
+	p.run(10000 * kMs);
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1500u);
+	// The next session begins with the route's MTU.
+	p.carries = 1300;
+	p.run(10000 * kMs);
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
+	p.reset(0, false);
+	ASSERT_TRUE(p.join(1000 * kMs));
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 0u);
+	EXPECT_EQ(p.end[0].fsm.pmtu.limit, uint32_t{PIB_PMTU_OPEN});
+}
+
+TEST(Link, NoPaddedProbesForAPeerThatDoesNotKnowThem)
+{
+	for (const uint32_t caps : {0u, uint32_t{PIB_CAP_PADDED}, uint32_t{PIB_CAP_SEGMENTS}}) {
+		Pair p;
+
+		p.mtu = 1500;
+		p.carries = 0;
+		p.caps = caps;
+		ASSERT_TRUE(p.join(1000 * kMs));
+		p.run(60000 * kMs);
+		EXPECT_TRUE(p.joined());
+		EXPECT_EQ(p.end[0].fsm.pmtu.number, 0) << caps;
+		EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1500u);
+		EXPECT_LE(p.end[0].sent, 125) << "keepalives only";
+	}
+}
+
+// A peer that asks all the time does not keep this end from finding out, nor from rising again.
+TEST(Link, QuestionsDoNotPutPaddedProbesOff)
+{
+	Pair p;
+
+	p.mtu = 1500;
+	p.carries = 1300;
+	ASSERT_TRUE(p.join(1000 * kMs));
+	for (int i = 0; i < 20; i++) {
+		p.ask(1);
+		p.run(400 * kMs);
+	}
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
+	p.carries = 1500;
+	for (int i = 0; i < 40; i++) {
+		p.ask(1);
+		p.run(400 * kMs);
+	}
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1500u);
+}
+
+TEST(Link, WhatWasFoundIsOfOneAddress)
+{
+	Pair p;
+
+	p.mtu = 1500;
+	p.carries = 1300;
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.run(3000 * kMs);
+	ASSERT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
+	p.carries = 1500;
+	p.end[0].fsm.flow_at = p.now;
+	pib_link_moved(&p.end[0].fsm);
+	EXPECT_EQ(p.end[0].fsm.flow_at, 0u);
+	p.run(600 * kMs);
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1500u);
+	EXPECT_TRUE(p.joined());
+}
+
+TEST(Link, PaddedProbesCostLittle)
+{
+	Pair p;
+
+	p.mtu = 1500;
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.run(60000 * kMs);
+	EXPECT_LE(p.padded.size(), 2 * 13u);
+	EXPECT_LE(p.end[0].sent, 125 + 2 * 13) << "a question and an answer for each";
+}
+
+// Old ones, and those of another session, count for nothing.
+TEST(Link, PaddedProbesCountOnce)
+{
+	Pair p;
+
+	p.mtu = 1500;
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.run(12000 * kMs);
+	ASSERT_GE(p.padded.size(), 4u);
+	pib_link_fsm f = p.end[0].fsm;
+	const pib_hello last =
+		p.padded.back().nonce == f.peer_nonce ? p.padded.back() : *(p.padded.end() - 2);
+	ASSERT_EQ(last.nonce, f.peer_nonce);
+	for (const pib_hello &h : p.padded)
+		EXPECT_FALSE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+	pib_hello h = last;
+	h.seq = f.rx_seq;
+	h.probe++;
+	EXPECT_FALSE(pib_link_take_padded(&f, &h, PIB_DG_HELLO));
+	h.peer_nonce++;
+	EXPECT_FALSE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+	h.peer_nonce--;
+	h.seq = f.rx_seq - PIB_PROBE_LAG - 1;
+	EXPECT_FALSE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+	h.seq = f.rx_seq;
+	EXPECT_TRUE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+	EXPECT_FALSE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+	// The sequence tells which probe is newer, so their own numbers may begin again.
+	f.rx_seq = ++h.seq;
+	h.probe = 1;
+	EXPECT_TRUE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+	EXPECT_EQ(f.peer_probe, 1);
+}
+
 // Everything at once: the network misbehaves, ends restart, retrain, vanish, and
 // somebody replays. After the storm the link is up; during it, the ends agree.
 void storm(uint64_t seed)
@@ -905,6 +1082,8 @@ void storm(uint64_t seed)
 
 	p.end[1].fsm.passive = seed & 1;
 	p.end[1].fsm.recalls = seed & 2;
+	p.mtu = seed & 4 ? 1500 : 0;
+	p.carries = seed & 8 ? 1300 : 1500;
 	p.net = {.loss = (seed % 5) * 0.1,
 		 .dup = (seed % 3) * 0.2,
 		 .delay = (seed % 7) * 100 * kMs,

@@ -582,9 +582,10 @@ void rx_packet(uint32_t link, const pib_hdrs *h, const uint8_t *payload, uint32_
 	got->events.push_back(packet_event(link, *h, View(payload, len)));
 }
 
-void rx_control(const uint8_t *bytes, uint32_t len, uint8_t host, uint8_t hop_limit)
+void rx_control(const uint8_t *bytes, uint32_t head, uint32_t len, uint8_t host, uint8_t hop_limit)
 {
-	got->events.push_back({"control", host, {hop_limit}, Bytes(bytes, bytes + len)});
+	got->events.push_back(
+		{"control", host, control_head(hop_limit, len), Bytes(bytes, bytes + head)});
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

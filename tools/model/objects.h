@@ -115,6 +115,8 @@ struct UdpLink {
 	bool second_key = false;
 	/// Data to the peer has UDP source ports by flow.
 	bool flows = false;
+	/// Bytes of the largest IP packet in which data goes to the peer.
+	std::optional<std::uint32_t> path_mtu;
 };
 
 /// Fate of the packets to one end of a bad cable.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 f399ef50997d1ffe74ad5de28dd48c3a9eafbbdff0952e122c375cf0876c8fa2 */
+/*	sha256 070796483d94229d0735052d7700fc3f684e7e13969b3ffdd377701788edcb74 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -494,6 +494,7 @@ enum pib_ul_attr {
 	PIB_UL_REFUSAL,
 	PIB_UL_BY_SECOND_KEY,
 	PIB_UL_BY_FLOW,
+	PIB_UL_PATH_MTU,
 
 	__PIB_UL_MAX,
 	PIB_UL_MAX = (__PIB_UL_MAX - 1)
@@ -571,6 +572,7 @@ enum pib_us_attr {
 	PIB_US_RX_STRANGER,
 	PIB_US_RX_CE,
 	PIB_US_RX_NO_PORT,
+	PIB_US_TX_SHRUNK,
 
 	__PIB_US_MAX,
 	PIB_US_MAX = (__PIB_US_MAX - 1)

@@ -36,6 +36,12 @@ struct Event {
 	bool operator==(const Event &) const = default;
 };
 
+// What is known of a control datagram but its first bytes.
+inline Bytes control_head(uint8_t hop_limit, size_t len)
+{
+	return {hop_limit, static_cast<uint8_t>(len >> 8), static_cast<uint8_t>(len)};
+}
+
 // A packet as the wire would have it, so that only fields count that its opcode has. In a message
 // of several packets solicited event is the last one's, and the last response of a READ
 // says all that the AETH of the first one says, if both are of one kind.
@@ -234,9 +240,11 @@ private:
 
 	void read_control(const Bytes &d, const Came &came)
 	{
-		if (d.size() > PIB_HELLO_WIRE_LEN)
-			return count(PIB_US_RX_BAD_HELLO);
-		result.events.push_back({"control", came.host, {came.hop_limit}, d});
+		const size_t head = std::min<size_t>(d.size(), PIB_HELLO_WIRE_LEN);
+
+		result.events.push_back({"control", came.host,
+					 control_head(came.hop_limit, d.size()),
+					 Bytes(d.begin(), d.begin() + head)});
 	}
 
 	// Of the session by its id and tag, whose peer has sent the datagram.

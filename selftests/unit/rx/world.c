@@ -157,11 +157,12 @@ void pib_kport_recv(struct pib_kport *port, struct pib_burst *b)
 void pib_bearer_control(struct pib_udp_sock *from_sock, const struct pib_addr *from,
 			const struct pib_hello_way *way, const u8 *buf, u32 len)
 {
-	u8 *copy = malloc(len);
+	u32 head = len < PIB_HELLO_WIRE_LEN ? len : PIB_HELLO_WIRE_LEN;
+	u8 *copy = malloc(head);
 
 	WARN_ON(from_sock != &sock);
-	memcpy(copy, buf, len);
-	rx_control(copy, len, from->v6.s6_addr[3], way->hop_limit);
+	memcpy(copy, buf, head);
+	rx_control(copy, head, len, from->v6.s6_addr[3], way->hop_limit);
 	free(copy);
 }
 

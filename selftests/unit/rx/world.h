@@ -97,8 +97,8 @@ void rx_session_key(uint64_t to, uint64_t from, uint8_t key[PIB_SEAL_KEY_LEN]);
 
 /* A packet comes up at the port of a link. */
 void rx_packet(uint32_t link, const struct pib_hdrs *h, const uint8_t *payload, uint32_t len);
-/* A control datagram comes up. */
-void rx_control(const uint8_t *bytes, uint32_t len, uint8_t host, uint8_t hop_limit);
+/* A control datagram of @len bytes comes up, with the first @head of them. */
+void rx_control(const uint8_t *bytes, uint32_t head, uint32_t len, uint8_t host, uint8_t hop_limit);
 
 #ifdef __cplusplus
 }

@@ -261,6 +261,7 @@ void show_session(Output &out, const UdpLink &udp)
 	show_text(out, "refusal", udp.refusal);
 	show_flag(out, "second_key", udp.second_key);
 	show_flag(out, "flows", udp.flows);
+	show_number(out, "path_mtu", udp.path_mtu);
 	out.line_break();
 	show_guid(out, "peer_node_guid", udp.peer_node_guid);
 	show_number(out, "peer_port", udp.peer_port);

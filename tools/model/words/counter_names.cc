@@ -51,6 +51,7 @@ constexpr CounterName kUplink[] = {
 	{PIB_US_RX_STRANGER, "rx_stranger"},
 	{PIB_US_RX_CE, "rx_ce"},
 	{PIB_US_RX_NO_PORT, "rx_no_port"},
+	{PIB_US_TX_SHRUNK, "tx_shrunk"},
 };
 
 } // namespace

@@ -169,6 +169,8 @@ UdpLink udp_link(const Json &object)
 	udp.up = flag(object, "up");
 	udp.peer_node_guid = guid(object, "peer_node_guid");
 	udp.peer_port = number<std::uint32_t>(object, "peer_port");
+	udp.flows = flag(object, "flows");
+	udp.path_mtu = number<std::uint32_t>(object, "path_mtu");
 	udp.peer_description = text(object, "peer_description");
 	return udp;
 }

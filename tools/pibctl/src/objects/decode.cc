@@ -196,6 +196,7 @@ std::optional<UdpLink> decode_udp_link(const std::optional<Attributes> &attribut
 	link.refusal = attributes->text(PIB_UL_REFUSAL);
 	link.second_key = attributes->has(PIB_UL_BY_SECOND_KEY);
 	link.flows = attributes->has(PIB_UL_BY_FLOW);
+	link.path_mtu = attributes->number<std::uint32_t>(PIB_UL_PATH_MTU);
 	return link;
 }
 

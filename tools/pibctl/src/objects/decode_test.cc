@@ -167,6 +167,7 @@ TEST(Decode, Links)
 	EXPECT_EQ(udp.restarts, 1U);
 	EXPECT_FALSE(udp.second_key);
 	EXPECT_FALSE(udp.flows);
+	EXPECT_FALSE(udp.path_mtu);
 }
 
 TEST(Decode, Uplinks)
@@ -188,14 +189,16 @@ TEST(Decode, HowManyKeysAndWhoUsesTheSecond)
 	EXPECT_FALSE(uplinks->front().flow_ports);
 	EXPECT_EQ(uplinks->front().accept, PIB_ACCEPT_LINK);
 	EXPECT_EQ(uplinks->front().keys, 2U);
-	const auto links = decode_links(
-		answers({join({fake::nest(PIB_A_LINK_A, {fake::text(PIB_END_NODE, "eth0"),
-							 fake::u32(PIB_END_PORT, 2)}),
-			       fake::nest(PIB_A_UDP_LINK, {fake::flag(PIB_UL_BY_SECOND_KEY),
-							   fake::flag(PIB_UL_BY_FLOW)})})}));
+	const auto links = decode_links(answers(
+		{join({fake::nest(PIB_A_LINK_A,
+				  {fake::text(PIB_END_NODE, "eth0"), fake::u32(PIB_END_PORT, 2)}),
+		       fake::nest(PIB_A_UDP_LINK,
+				  {fake::flag(PIB_UL_BY_SECOND_KEY), fake::flag(PIB_UL_BY_FLOW),
+				   fake::u32(PIB_UL_PATH_MTU, 1280)})})}));
 	ASSERT_TRUE(links);
 	EXPECT_TRUE(links->front().udp->second_key);
 	EXPECT_TRUE(links->front().udp->flows);
+	EXPECT_EQ(links->front().udp->path_mtu, 1280U);
 }
 
 TEST(Decode, WhatDataSaysToTheNetwork)
