@@ -105,6 +105,8 @@ model::UdpLink udp_model(const Link &link, std::uint64_t now)
 	if (!link.established())
 		return model;
 	model.second_key = f.peer_key != f.key;
+	if (const std::uint32_t size = pib_pmtu_size(&f.pmtu))
+		model.path_mtu = size;
 	model.peer_node_guid = f.peer_node_guid;
 	model.peer_port = f.peer_port_num;
 	model.peer_description = std::string(f.peer_desc);

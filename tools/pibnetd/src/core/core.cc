@@ -274,6 +274,8 @@ void Core::timers(std::uint64_t now)
 			if (deaf_at_)
 				pib_link_deaf(&link->fsm, deaf_at_);
 			const std::uint32_t todo = pib_link_timer(&link->fsm, now);
+			if (todo & PIB_LINK_DO_SEND)
+				say_padded(*link, now);
 			if (todo)
 				act(*link, todo, now);
 		}

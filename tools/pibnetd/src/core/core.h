@@ -133,6 +133,7 @@ private:
 	bool knows(Link &link, const Arrival &arrival, const pib_hello &h);
 	void take_probe(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 			std::uint64_t now);
+	void take_padded(Link &link, const Path &path, const pib_hello &h, std::uint8_t type);
 	void link_control(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
 			  std::uint64_t now);
 	void stranger(Link &link, const Path &path, std::uint64_t now);
@@ -143,6 +144,8 @@ private:
 		     std::uint64_t now);
 	void act(Link &link, std::uint32_t todo, std::uint64_t now);
 	void say(Link &link, std::uint64_t now);
+	void say_padded(Link &link, std::uint64_t now);
+	void note_shrink(Link &link);
 	void send_bytes(const Path &path, std::span<const std::uint8_t> bytes);
 	void fill_hello(const Port &port, pib_hello &h) const;
 	void settle(Link &link);

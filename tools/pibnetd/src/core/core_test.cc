@@ -618,6 +618,85 @@ TEST_F(Fabric, AProbeThatIsNotThePeersCountsForNothing)
 	EXPECT_EQ(w.port_of(a)->link->path.remote, a.at);
 }
 
+TEST_F(Fabric, APeerHearsWhichPaddedProbeCame)
+{
+	for (const bool keyed : {false, true}) {
+		World fresh;
+		Peer peer{3, 0xC0};
+		const Key key = keyed ? Key(32, 7) : Key{};
+		Config config = *parse_config(kOne);
+		config.switches[0].key = key;
+		ASSERT_TRUE(fresh.core.configure(config, fresh.now));
+		peer.key = key;
+		fresh.add(peer);
+		fresh.run(500);
+		ASSERT_TRUE(peer.fsm.peer_caps & PIB_CAP_PADDED);
+		const auto probe = peer.padded(1500, fresh.now);
+		ASSERT_TRUE(probe);
+		EXPECT_EQ(probe->size(), 1472u);
+		const std::uint64_t sent = fresh.count(PIB_US_TX_DATAGRAMS);
+		fresh.deliver(peer.at, *probe);
+		EXPECT_EQ(fresh.count(PIB_US_TX_DATAGRAMS), sent) << "it draws no answer";
+		EXPECT_EQ(peer.fsm.pmtu.probed, 1500u);
+		fresh.run(PIB_KEEPALIVE_MS);
+		EXPECT_EQ(peer.fsm.pmtu.probed, 0u);
+		EXPECT_EQ(peer.fsm.pmtu.lost, 0);
+		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_HELLO), 0u);
+		fresh.deliver(peer.at, *probe);
+		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_HELLO), 1u) << "it came before";
+		fresh.deliver(address(9), *probe);
+		EXPECT_EQ(fresh.count(PIB_US_RX_WRONG_ADDR), 1u);
+		Bytes other = *probe;
+		other[155]++;
+		fresh.deliver(peer.at, other);
+		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_AUTH), keyed ? 1u : 0u);
+		other = *probe;
+		other.pop_back();
+		fresh.deliver(peer.at, other);
+		const std::uint64_t bad = keyed ? 2 : 3;
+		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_HELLO), bad) << "not all of it";
+		other = *probe;
+		std::fill_n(other.begin() + 4, 4, 0);
+		fresh.deliver(peer.at, other);
+		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_HELLO), bad + 1) << "to no link";
+	}
+}
+
+TEST_F(Fabric, DatagramsBecomeSmallerIfLargeOnesGetLost)
+{
+	start();
+	b.caps |= PIB_CAP_PADDED;
+	b.carries = 1300;
+	join();
+	w.run(3000);
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->fsm.pmtu), 1280u);
+	EXPECT_EQ(w.count(PIB_US_TX_SHRUNK), 2u);
+	EXPECT_NE(w.logged.str().find("large datagrams get lost"), std::string::npos);
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(a)->link->fsm.pmtu), 1500u) << "it says nothing of any";
+	const Bytes packet = make_packet({.slid = 2, .dlid = 3, .length = 4096});
+	w.deliver(a.at, a.data(packet));
+	std::size_t largest = 0;
+	for (const Datagram &datagram : w.net.sent)
+		largest = std::max(largest, datagram.bytes.size());
+	EXPECT_LE(largest, 1280u - 28);
+	EXPECT_GT(largest, 1200u);
+	w.carry();
+	ASSERT_EQ(b.packets.size(), 1u);
+	EXPECT_EQ(b.packets[0], packet);
+	b.carries = 65535;
+	w.run(10000);
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->fsm.pmtu), 1500u);
+	// Of the way to another address nothing is known.
+	b.carries = 1300;
+	w.run(10000);
+	ASSERT_EQ(pib_pmtu_size(&w.port_of(b)->link->fsm.pmtu), 1280u);
+	b.carries = 65535;
+	b.at = address(77);
+	w.run(1200);
+	EXPECT_EQ(w.port_of(b)->link->path.remote, b.at);
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->fsm.pmtu), 1500u);
+}
+
 TEST_F(Fabric, PacketsOfAnEarlierSessionAreDropped)
 {
 	start();

@@ -193,6 +193,19 @@ Bytes Peer::probe() const
 	return bytes;
 }
 
+std::optional<Bytes> Peer::padded(std::uint32_t mtu, std::uint64_t now)
+{
+	const pib_pmtu_bounds bounds{mtu, PIB_PMTU_LEAST, PIB_PMTU_MOST};
+	const std::uint32_t size = pib_link_probe_size(&fsm, &bounds, now);
+	if (!size)
+		return {};
+	Bytes bytes(size - at.headers());
+	pib_hello h = say();
+	pib_link_build_padded(&fsm, &h, static_cast<std::uint16_t>(bytes.size()), bytes.data());
+	auth_seal(key, std::span(bytes).first(PIB_HELLO_WIRE_LEN));
+	return bytes;
+}
+
 Bytes Peer::goodbye(std::uint64_t now)
 {
 	pib_link_bye(&fsm);
@@ -247,6 +260,11 @@ void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answe
 	else
 		return;
 	told_flows |= h.peer_nonce == fsm.nonce && h.caps & PIB_CAP_FLOWS_COME;
+	if (h.padded) {
+		if (bytes.size() + at.headers() <= carries)
+			pib_link_take_padded(&fsm, &h, parsed);
+		return;
+	}
 	if (parsed == PIB_DG_BYE && h.refusal)
 		refusal = h.refusal;
 	if (to == fsm.local_id && pib_link_rx(&fsm, &h, parsed, now) & PIB_LINK_DO_SEND)

@@ -88,6 +88,8 @@ public:
 	std::optional<Bytes> tick(std::uint64_t now);
 	/// A probe of flows' ports, in the present session.
 	Bytes probe() const;
+	/// A padded probe that is due, of an IP packet of up to mtu bytes.
+	std::optional<Bytes> padded(std::uint32_t mtu, std::uint64_t now);
 	/// A control datagram by which the peer ends its session.
 	Bytes goodbye(std::uint64_t now);
 	/// Takes in what the daemon sent.
@@ -116,6 +118,8 @@ public:
 	std::uint8_t refusal = 0;
 	/// It was told that its flows come in.
 	bool told_flows = false;
+	/// Padded probes with larger datagrams get lost on the way to it.
+	std::size_t carries = 65535;
 
 private:
 	Bytes build(std::uint64_t now);

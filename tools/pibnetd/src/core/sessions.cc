@@ -73,7 +73,7 @@ void Core::fill_hello(const Port &port, pib_hello &h) const
 	h.port_guid = port.p.guid;
 	h.port_num = port.p.num;
 	h.role = PIB_ROLE_SWITCH;
-	h.caps = PIB_CAP_SEGMENTS | PIB_CAP_ECN | PIB_CAP_FLOWS |
+	h.caps = PIB_CAP_SEGMENTS | PIB_CAP_ECN | PIB_CAP_FLOWS | PIB_CAP_PADDED |
 		 (port.owner->config.key.empty() ? 0u : std::uint32_t{PIB_CAP_KEYED});
 	h.mtu_cap = port.p.mtu_cap;
 	h.width_en = port.p.width_en;
@@ -92,6 +92,30 @@ void Core::say(Link &link, std::uint64_t now)
 	pib_link_build(&link.fsm, &h, now, bytes.data());
 	// The first key is the session's, since a change of the key begins a new session.
 	auth_seal(link.port->owner->config.key, bytes);
+	send_bytes(link.path, bytes);
+}
+
+/// Sends a padded probe, if one is due: whether large datagrams reach the peer (kernel/proto/pmtu.h).
+void Core::say_padded(Link &link, std::uint64_t now)
+{
+	if (!link.established())
+		return;
+	const std::size_t headers = link.path.remote.headers();
+	const pib_pmtu_bounds bounds{
+		.mtu = static_cast<std::uint32_t>(wire_.room(link.path) + headers),
+		.least = link.path.remote.family == AF_INET ? PIB_PMTU_LEAST : PIB_PMTU_LEAST_IPV6,
+		.most = pib_mtu_bytes(std::min(link.port->p.mtu_cap, link.fsm.peer_mtu_cap)) +
+			PIB_PMTU_HEADERS,
+	};
+	const std::size_t size = pib_link_probe_size(&link.fsm, &bounds, now);
+	if (!size)
+		return;
+	std::vector<std::uint8_t> bytes(size - headers);
+	pib_hello h{};
+	fill_hello(*link.port, h);
+	pib_link_build_padded(&link.fsm, &h, static_cast<std::uint16_t>(bytes.size()),
+			      bytes.data());
+	auth_seal(link.port->owner->config.key, std::span(bytes).first(PIB_HELLO_WIRE_LEN));
 	send_bytes(link.path, bytes);
 }
 
@@ -267,6 +291,10 @@ void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, 
 		stats_.add(PIB_US_RX_BAD_HELLO);
 		return;
 	}
+	if (!to && h.padded) {
+		stats_.add(PIB_US_RX_BAD_HELLO);
+		return;
+	}
 	if (!to) {
 		greet(arrival, h, type, key, now);
 		return;
@@ -389,7 +417,7 @@ void Core::echo(const Arrival &arrival, pib_hello &h, std::uint32_t to, std::uin
 	};
 	const bool goes_on = node && is_back(node->key_number);
 	const bool begins = !goes_on && node && node->second_number && is_back(node->second_number);
-	if (type == PIB_DG_BYE || !h.link_id || (!goes_on && !begins)) {
+	if (type == PIB_DG_BYE || !h.link_id || h.padded || (!goes_on && !begins)) {
 		stats_.add(PIB_US_RX_UNKNOWN_LINK);
 		return;
 	}
@@ -447,7 +475,7 @@ bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
 	if (link.path.remote != path.remote && !may_move(link, arrival, h))
 		return false;
 	if (link.path.remote != path.remote)
-		link.fsm.flow_at = 0;
+		pib_link_moved(&link.fsm);
 	link.path = path;
 	return true;
 }
@@ -466,11 +494,35 @@ void Core::take_probe(Link &link, const Path &path, const pib_hello &h, std::uin
 		say(link, now);
 }
 
+/// Notes that a padded probe came: the next control datagram says so.
+void Core::take_padded(Link &link, const Path &path, const pib_hello &h, std::uint8_t type)
+{
+	if (link.path.remote != path.remote)
+		stats_.add(PIB_US_RX_WRONG_ADDR);
+	else if (!pib_link_take_padded(&link.fsm, &h, type))
+		stats_.add(PIB_US_RX_BAD_HELLO);
+}
+
+/// Tells the user, once in a session.
+void Core::note_shrink(Link &link)
+{
+	stats_.add(PIB_US_TX_SHRUNK);
+	if (link.fsm.pmtu.falls == 1)
+		log_.warning(
+			"large datagrams get lost on the way to the peer: smaller ones are sent",
+			{{"port", port_name(*link.port)},
+			 {"address", format_address(link.path.remote)}});
+}
+
 void Core::link_control(Link &link, const Arrival &arrival, const pib_hello &h, std::uint8_t type,
 			std::uint64_t now)
 {
 	if (h.caps & PIB_CAP_FLOW_PROBE) {
 		take_probe(link, arrival.path, h, type, now);
+		return;
+	}
+	if (h.padded) {
+		take_padded(link, arrival.path, h, type);
 		return;
 	}
 	if (!knows(link, arrival, h)) {
@@ -493,6 +545,8 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 		stats_.add(PIB_US_RX_BAD_HELLO);
 	if (todo & PIB_LINK_DO_DOWN)
 		link.bounce = true;
+	if (todo & PIB_LINK_DO_SHRINK)
+		note_shrink(link);
 	if (todo & PIB_LINK_DO_SEND)
 		say(link, now);
 	if (todo & (PIB_LINK_DO_UP | PIB_LINK_DO_DOWN))

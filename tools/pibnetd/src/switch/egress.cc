@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Packets become datagrams: those that fit the path's MTU are a datagram each, a run of equal
+// Packets become datagrams: those that fit what the path carries are a datagram each, a run of equal
 // ones a super-packet; larger ones are put end to end into frames, and these are cut into
 // segments (docs/wire-format.md).
 #include <algorithm>
@@ -231,7 +231,8 @@ std::size_t Egress::send_next(Link &link, Packets packets, std::size_t room)
 void Egress::send_lanes(Link &link)
 {
 	const std::size_t seal = link.seal ? PIB_SEAL_LEN : 0;
-	const std::size_t all = wire_.room(link.path), room = all > seal ? all - seal : 0;
+	const std::size_t all = std::min(wire_.room(link.path), link.room());
+	const std::size_t room = all > seal ? all - seal : 0;
 	Lanes &lanes = link.lanes;
 	std::array<Packets, Lanes::kVls> rest;
 	std::copy(lanes.packets.begin(), lanes.packets.end(), rest.begin());

@@ -89,6 +89,8 @@ struct Link {
 
 	std::uint32_t id() const { return fsm.local_id; }
 	bool established() const { return fsm.state == PIB_LINK_UP; }
+	/// Bytes of a datagram's payload of which nothing says that they get lost on the way.
+	std::size_t room() const { return fsm.pmtu.limit - path.remote.headers(); }
 	/// Accepted links: true if the hello is from the peer.
 	bool is_peer(const pib_hello &h) const
 	{

@@ -388,7 +388,7 @@ std::size_t Udp::ask_room(const Path &path) const
 	    ::getsockopt(fd.get(), v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_MTU : IP_MTU, &mtu,
 			 &size))
 		return kRoomDefault;
-	const int headers = v6 ? 48 : 28;
+	const int headers = static_cast<int>(path.remote.headers());
 	return static_cast<std::size_t>(std::clamp(mtu - headers, 0, 65535 - headers));
 }
 

@@ -25,6 +25,8 @@ struct Address {
 	std::uint32_t scope = 0;
 
 	bool operator==(const Address &) const = default;
+	/// Bytes of the headers of IP and UDP before a datagram's payload.
+	std::size_t headers() const { return family == AF_INET ? 28 : 48; }
 };
 
 /// True if both are of one host, whatever their ports.
