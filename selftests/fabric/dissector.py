@@ -67,7 +67,7 @@ def control(kind, to=0, **fields):
     v = {"fabric": 7, "link_id": 0x51, "session": 0x1122334455667788, "peer_session": 0, "node_guid": 0x0200C0FFEE000001,
          "port_guid": 0x0200C0FFEE000002, "port": 1, "role": 1, "mtu": 5, "down": 0, "capabilities": 0xD3, "keepalive": 500,
          "width": 2, "sequence": 9, "acknowledged": 4, "speed": 7, "extended_speed": 1, "refusal": 0, "lid": (),
-         "description": b"a host", "authentication": bytes(16)}
+         "description": b"a host", "padded": 0, "probe": 0, "came": 0, "authentication": bytes(16)}
     v.update(fields)
     lids = b"".join(struct.pack("!H", lid) for lid in v["lid"])
     return (head(kind, link_id=to)
@@ -75,7 +75,8 @@ def control(kind, to=0, **fields):
                           v["port_guid"], v["port"], v["role"], v["mtu"], v["down"], v["capabilities"], v["keepalive"],
                           fields.get("lids", len(v["lid"])), v["width"], v["sequence"], v["acknowledged"], v["speed"],
                           v["extended_speed"], v["refusal"])
-            + lids.ljust(16, b"\0") + v["description"].ljust(64, b"\0") + bytes(8) + v["authentication"])
+            + lids.ljust(16, b"\0") + v["description"].ljust(64, b"\0")
+            + struct.pack("!HHHxx", v["padded"], v["probe"], v["came"]) + v["authentication"]).ljust(v["padded"], b"\0")
 
 
 def icrc_of(packet):
@@ -157,6 +158,8 @@ def good_ones():
     echo = control(KEEPALIVE, 0x99, peer_session=0x4321, lid=(1, 0xBFFF, 7), description=b"x" * 64, authentication=b"k" * 16)
     yield Row(0, echo)  # from its own sender it is no echo
     yield Row(0, echo, back=True)
+    yield Row(0, control(KEEPALIVE, 0x77, padded=1400, probe=3, capabilities=0x4C3))
+    yield super_packet(0, control(KEEPALIVE, 0x77, padded=1400, probe=4), control(HELLO, 0x77, came=0xFFFF))
     yield Row(0, control(BYE, 0x77, refusal=3, description="schlüssel\x01".encode()))
     yield Row(0, control(BYE, 0x77, description=b""))
     yield Row(0, data(ib(4, 17, SHORT)))
@@ -265,6 +268,8 @@ def bad_ones():
     yield "bad_type", head(6) + bytes(100)
     yield "bad_length", control(HELLO)[:100]
     yield "bad_length", control(HELLO) + bytes(4)
+    yield "bad_length", control(KEEPALIVE, padded=1400, probe=3)[:-1]
+    yield "bad_length", control(HELLO, padded=1400, probe=3)
     yield "bad_value", control(HELLO, session=0)
     yield "bad_value", control(HELLO, role=3)
     yield "bad_value", control(HELLO, mtu=6)
@@ -346,9 +351,9 @@ CONTROL = [*layout("fabric 8 4, link_id 12 4, session 16 8, peer_session 24 8, n
                    "mtu 50 1, down 51 1, capabilities 52 4, capabilities.noicrc 52 4 1, capabilities.segment 52 4 2,"
                    "capabilities.keyed 52 4 4, capabilities.standalone 52 4 8, capabilities.auto 52 4 10,"
                    "capabilities.probe 52 4 20, capabilities.ecn 52 4 40, capabilities.flows 52 4 80,"
-                   "capabilities.flow_probe 52 4 100, capabilities.flows_come 52 4 200,"
+                   "capabilities.flow_probe 52 4 100, capabilities.flows_come 52 4 200, capabilities.padded 52 4 400,"
                    "keepalive 56 2, lids 58 1, width 59 1, sequence 60 4,"
-                   "acknowledged 64 4, speed 68 1, extended_speed 69 1, refusal 70 1")]
+                   "acknowledged 64 4, speed 68 1, extended_speed 69 1, refusal 70 1, padded 152 2, probe 154 2, came 156 2")]
 SEGMENTS = [*layout("frame 8 2, index 10 1, total 11 1, size 12 2, first 14 2")]
 PINGS = [*layout("flags.keyed 1 1 1, flags.authentic 1 1 2, flags.served 1 1 4, sequence 4 4, run 8 8, time 16 8, fabric 24 4,"
                  "software 28 1, major 29 1, minor 30 1, patch 31 1")]
@@ -516,7 +521,8 @@ def step_of(p, length):
     if p[0] >> 4 != VERSION:
         return length
     if kind in (HELLO, HELLO_ACK, KEEPALIVE, BYE):
-        step = CONTROL_LEN
+        padded = struct.unpack("!H", p[152:154])[0] if kind == KEEPALIVE and len(p) >= 154 else 0
+        step = max(padded, CONTROL_LEN)
     elif len(p) < SEGMENT_HEAD:
         return length
     elif kind in (DATA, SEGMENT) and p[1] & SEALED:

@@ -66,7 +66,8 @@ field("hello.role", ProtoField.uint8, "Role", base.DEC, roles)
 field("hello.mtu", ProtoField.uint8, "MTU", base.DEC, mtus)
 field("hello.down", ProtoField.uint8, "Down", base.DEC, { [0] = "no", "the port is disabled or unplugged" })
 field("hello.capabilities", ProtoField.uint32, "Capabilities", base.HEX)
-for i, name in ipairs({ "noicrc", "segment", "keyed", "standalone", "auto", "probe", "ecn", "flows", "flow_probe", "flows_come" }) do
+for i, name in ipairs({ "noicrc", "segment", "keyed", "standalone", "auto", "probe", "ecn", "flows", "flow_probe", "flows_come",
+	"padded" }) do
 	bits("hello.capabilities." .. name, name, 32, 2 ^ (i - 1))
 end
 field("hello.keepalive", ProtoField.uint16, "Keepalive (ms)", base.DEC)
@@ -79,6 +80,9 @@ field("hello.extended_speed", ProtoField.uint8, "LinkSpeedExtEnabled", base.HEX)
 field("hello.refusal", ProtoField.uint8, "Refusal", base.DEC, refusals)
 field("hello.lid", ProtoField.uint16, "LID", base.DEC)
 field("hello.description", ProtoField.string, "Description")
+field("hello.padded", ProtoField.uint16, "Bytes of a padded probe", base.DEC, { [0] = "it is none" })
+field("hello.probe", ProtoField.uint16, "Number of the probe", base.DEC)
+field("hello.came", ProtoField.uint16, "Padded probe that came", base.DEC, { [0] = "none" })
 field("hello.authentication", ProtoField.bytes, "Authentication")
 field("hello.cookie", ProtoField.bool, "May be a cookie")
 field("hello.cookie_in", ProtoField.framenum, "Echoes the cookie in", base.NONE)
@@ -427,9 +431,11 @@ local control_layout = {
 	{ "hello.capabilities.keyed", 52, 4 }, { "hello.capabilities.standalone", 52, 4 },
 	{ "hello.capabilities.auto", 52, 4 }, { "hello.capabilities.probe", 52, 4 }, { "hello.capabilities.ecn", 52, 4 },
 	{ "hello.capabilities.flows", 52, 4 }, { "hello.capabilities.flow_probe", 52, 4 }, { "hello.capabilities.flows_come", 52, 4 },
+	{ "hello.capabilities.padded", 52, 4 },
 	{ "hello.keepalive", 56, 2, 0, 15000 }, { "hello.lids", 58, 1, 0, 8 }, { "hello.width", 59, 1 },
 	{ "hello.sequence", 60, 4 }, { "hello.acknowledged", 64, 4 }, { "hello.speed", 68, 1 },
-	{ "hello.extended_speed", 69, 1 }, { "hello.refusal", 70, 1 },
+	{ "hello.extended_speed", 69, 1 }, { "hello.refusal", 70, 1 }, { "hello.padded", 152, 2 }, { "hello.probe", 154, 2 },
+	{ "hello.came", 156, 2 },
 }
 
 local function show_lids(d, tree)
@@ -475,19 +481,28 @@ local function purpose(d, kind)
 	return types[kind] .. (unsigned(d, 55, 1) % 64 >= 32 and " (probe)" or " (discovery)")
 end
 
+-- Return: how long the control datagram is by what it says.
+local function control_length(d)
+	local padded = unsigned(d, 0, 1) % 16 == KEEPALIVE and d.have >= 154 and unsigned(d, 152, 2) or 0
+	return padded > CONTROL and padded or CONTROL
+end
+
 local function control(d, tree)
 	local kind = unsigned(d, 0, 1) % 16
 	show(d, tree, control_layout)
-	if d.len ~= CONTROL then tree:add_proto_expert_info(notes.bad_length, "A control datagram has 176 bytes") end
+	if d.len ~= control_length(d) then
+		tree:add_proto_expert_info(notes.bad_length, "A control datagram has 176 bytes, and a padded probe as many as it says")
+	end
 	if d.have < CONTROL then return tell(d, types[kind]) end
 	show_lids(d, tree)
 	local description = show_description(d, tree)
 	show(d, tree, { { "hello.authentication", 160, 16 } })
 	control_faults(d, tree)
 	show_cookies(d, tree, kind)
-	local refusal = unsigned(d, 70, 1)
+	local refusal, padded = unsigned(d, 70, 1), unsigned(d, 152, 2)
 	tell(d, purpose(d, kind) .. ", '" .. description .. "' port " .. unsigned(d, 48, 1) .. ", sequence " .. unsigned(d, 60, 4) ..
 		", acknowledged " .. unsigned(d, 64, 4) .. (unsigned(d, 51, 1) == 1 and ", down" or "") ..
+		(padded > 0 and ", padded probe " .. unsigned(d, 154, 2) .. ", " .. padded .. " bytes" or "") ..
 		(refusal > 0 and ", refused: " .. (refusals[refusal] or refusal) or ""))
 end
 
@@ -595,7 +610,7 @@ end
 local function own_length(d)
 	local kind = unsigned(d, 0, 1) % 16
 	if not begins(d, 0) or not handlers[kind] then return nil end
-	if handlers[kind] == control then return CONTROL end
+	if handlers[kind] == control then return control_length(d) end
 	if d.have < SEGMENT_HEAD then return nil end
 	if is_sealed(d) then return sealed_end(d) end
 	return kind == DATA and HEAD + unsigned(d, 12, 2) % 2048 * 4 or SEGMENT_HEAD + unsigned(d, 12, 2)
