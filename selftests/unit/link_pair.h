@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+// Two ends of a link over a network that loses, doubles, delays and reorders datagrams. Seeded, so it repeats.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <array>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+extern "C" {
+#include "../../kernel/proto/link.h"
+}
+
+namespace link_pair {
+
+constexpr uint64_t kMs = 1000000;
+constexpr uint64_t kStep = 5 * kMs;
+
+using Bytes = std::array<uint8_t, PIB_HELLO_WIRE_LEN>;
+
+// Of the link header: whom the datagram is for, 0: it is not known.
+inline uint32_t link_id(const Bytes &bytes)
+{
+	pib_hello h;
+	uint8_t type;
+	uint32_t id = 0;
+
+	EXPECT_EQ(pib_hello_parse(&h, &type, &id, bytes.data(), bytes.size()), 0);
+	return id;
+}
+
+struct Network {
+	double loss = 0, dup = 0;
+	uint64_t delay = 0;	      // at most
+	bool cut[2] = {false, false}; // towards end 0, end 1
+};
+
+struct Peer {
+	pib_link_fsm fsm{};
+	bool alive = true;
+	bool asleep = false; // does not run: its timers are late, what comes is lost
+	bool deaf = false;   // its socket drops what comes, and it knows
+	bool up = false;     // as env has been told
+	int ups = 0, downs = 0;
+	int sent = 0;
+	uint64_t epoch = 0; // counts what env was told
+};
+
+class Pair {
+public:
+	explicit Pair(uint64_t seed = 1) : rng(seed)
+	{
+		for (int i = 0; i < 2; i++)
+			pib_link_init(&end[i].fsm, 10 + i, nonce());
+	}
+
+	void run(uint64_t span)
+	{
+		for (uint64_t until = now + span; now < until; now += kStep) {
+			deliver();
+			for (int i = 0; i < 2; i++)
+				timer(i);
+			check();
+		}
+	}
+	// Runs until both ends are up with each other; false: not within @limit.
+	bool join(uint64_t limit)
+	{
+		for (uint64_t until = now + limit; now < until;) {
+			run(kStep);
+			if (joined())
+				return true;
+		}
+		return false;
+	}
+	bool joined() const { return end[0].up && end[1].up && matched(); }
+	bool matched() const
+	{
+		return end[0].fsm.peer_nonce == end[1].fsm.nonce &&
+		       end[1].fsm.peer_nonce == end[0].fsm.nonce;
+	}
+	void restart(int i)
+	{
+		bool passive = end[i].fsm.passive, recalls = end[i].fsm.recalls;
+
+		tell(i, end[i].up ? PIB_LINK_DO_DOWN : 0);
+		pib_link_init(&end[i].fsm, end[i].fsm.local_id + 2, nonce());
+		end[i].fsm.passive = passive;
+		end[i].fsm.recalls = recalls;
+		end[i].alive = true;
+	}
+	// A question that the end was not to ask yet
+	void ask(int i)
+	{
+		end[i].fsm.out_type = PIB_DG_HELLO;
+		send(i);
+	}
+	void reset(int i, bool down) { act(i, pib_link_reset(&end[i].fsm, nonce(), down, now)); }
+	void bye(int i)
+	{
+		act(i, pib_link_bye(&end[i].fsm));
+		end[i].alive = false;
+	}
+	// Hands @bytes to end @to now.
+	uint32_t inject(int to, const Bytes &bytes)
+	{
+		pib_hello h;
+		uint8_t type;
+		uint32_t id;
+
+		EXPECT_EQ(pib_hello_parse(&h, &type, &id, bytes.data(), bytes.size()), 0);
+		uint32_t todo = pib_link_rx(&end[to].fsm, &h, type, now);
+		act(to, todo);
+		return todo;
+	}
+	void replay_all(int to)
+	{
+		auto old = sent[!to];
+
+		for (auto &bytes : old)
+			inject(to, bytes);
+	}
+	uint64_t nonce() { return rng() | 1; }
+
+	Network net;
+	bool new_ids = false; // what is for the link of a former life reaches nobody
+	Peer end[2];
+	uint64_t now = 1000 * kMs;
+	std::vector<Bytes> sent[2]; // by each end, ever
+	uint32_t mtu = 0;	    // of each end's route; 0: they send no padded probes
+	uint32_t carries = 65536;   // bytes of an IP packet
+	uint32_t caps = PIB_CAP_PADDED | PIB_CAP_SEGMENTS;
+	std::vector<pib_hello> padded; // that have come
+	int refused = 0;	       // of them
+	std::mt19937_64 rng;
+
+private:
+	bool chance(double p) { return std::uniform_real_distribution<>(0, 1)(rng) < p; }
+
+	void tell(int i, uint32_t todo)
+	{
+		Peer &e = end[i];
+
+		if (todo & PIB_LINK_DO_DOWN) {
+			EXPECT_TRUE(e.up) << "down twice";
+			e.up = false;
+			e.downs++;
+		}
+		if (todo & PIB_LINK_DO_UP) {
+			EXPECT_FALSE(e.up) << "up twice";
+			e.up = true;
+			e.ups++;
+			e.epoch++;
+		}
+	}
+	void act(int i, uint32_t todo)
+	{
+		tell(i, todo);
+		if (todo & PIB_LINK_DO_SEND)
+			send(i);
+	}
+	void send(int i)
+	{
+		pib_hello h{};
+		Bytes bytes;
+
+		h.role = PIB_ROLE_SWITCH;
+		h.mtu_cap = 5;
+		h.node_guid = 0x100 + i;
+		h.caps = PIB_CAP_FLOWS | caps;
+		EXPECT_EQ(pib_link_build(&end[i].fsm, &h, now, bytes.data()), bytes.size());
+		sent[i].push_back(bytes);
+		end[i].sent++;
+		for (int copies = 1 + chance(net.dup); copies; copies--) {
+			uint64_t late = net.delay ? rng() % net.delay : 0;
+			if (!net.cut[!i] && !chance(net.loss))
+				wire.emplace(now + kStep + late, std::pair(!i, bytes));
+		}
+	}
+	void deliver()
+	{
+		while (!wire.empty() && wire.begin()->first <= now) {
+			auto [to, bytes] = wire.begin()->second;
+
+			wire.erase(wire.begin());
+			const uint32_t id = link_id(bytes);
+			if (new_ids && id && id != end[to].fsm.local_id)
+				continue; // of a link that is no more
+			if (end[to].alive && !end[to].asleep && !end[to].deaf)
+				inject(to, bytes);
+		}
+	}
+	void timer(int i)
+	{
+		if (end[i].asleep)
+			return;
+		if (end[i].deaf)
+			pib_link_deaf(&end[i].fsm, now);
+		if (end[i].alive && pib_link_deadline(&end[i].fsm) <= now)
+			tick(i);
+	}
+	void tick(int i)
+	{
+		const uint32_t todo = pib_link_timer(&end[i].fsm, now);
+
+		if (todo & PIB_LINK_DO_SEND)
+			send_padded(i);
+		act(i, todo);
+	}
+	void send_padded(int i)
+	{
+		const pib_pmtu_bounds bounds{mtu, PIB_PMTU_LEAST, PIB_PMTU_MOST};
+		const uint32_t size = pib_link_probe_size(&end[i].fsm, &bounds, now);
+		pib_hello h{};
+		Bytes bytes;
+
+		if (!size)
+			return;
+		h.role = PIB_ROLE_SWITCH;
+		h.mtu_cap = 5;
+		EXPECT_EQ(pib_link_build_padded(&end[i].fsm, &h, size - 28, bytes.data()),
+			  bytes.size());
+		if (size > carries || net.cut[!i] || !end[!i].alive || chance(net.loss))
+			return;
+		take_padded(!i, bytes, size - 28);
+	}
+	void take_padded(int to, const Bytes &bytes, size_t len)
+	{
+		std::vector<uint8_t> whole(bytes.begin(), bytes.end());
+		pib_hello h;
+		uint8_t type;
+		uint32_t id;
+
+		whole.resize(len);
+		ASSERT_EQ(pib_hello_parse(&h, &type, &id, whole.data(), whole.size()), 0);
+		padded.push_back(h);
+		refused += !pib_link_take_padded(&end[to].fsm, &h, type);
+	}
+	// What happened to one end of the cable has happened to the other: while both are
+	// up with each other, the count of one end's ups belongs to one count of the other's.
+	void check()
+	{
+		if (!joined())
+			return;
+		auto [it, fresh] = partner.try_emplace(end[0].epoch, end[1].epoch);
+		EXPECT_EQ(it->second, end[1].epoch);
+		auto [back, fresh2] = partner_back.try_emplace(end[1].epoch, end[0].epoch);
+		EXPECT_EQ(back->second, end[0].epoch);
+	}
+
+	std::multimap<uint64_t, std::pair<int, Bytes>> wire;
+	std::map<uint64_t, uint64_t> partner, partner_back;
+};
+
+} // namespace link_pair
