@@ -2,7 +2,8 @@
 /*
  * Every rank exchanges with every other, and each result is known: messages of many sizes,
  * allreduce, alltoall, broadcast, one-sided put, get and accumulate. Then rank 0 prints latency and
- * bandwidth. With an argument nothing is one-sided.
+ * bandwidth. With an argument nothing is one-sided, and a second one says how many times all of it
+ * is done, 1 if there is none.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -132,14 +133,18 @@ static void measure(void)
 
 int main(int argc, char **argv)
 {
+	int rounds = argc > 2 ? atoi(argv[2]) : 1;
+
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	messages();
-	collectives();
-	if (argc < 2)
-		one_sided();
-	measure();
+	while (rounds--) {
+		messages();
+		collectives();
+		if (argc < 2)
+			one_sided();
+		measure();
+	}
 	MPI_Finalize();
 	return 0;
 }

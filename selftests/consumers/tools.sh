@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # pibctl's tools beside what others wrote: a disk over NVMe that is written to and read, and an MPI job. Each tool sees
-# its queue pairs, and the bytes are the same.
+# its queue pairs, and the bytes are the same. tools-programs.sh has rdma-core's examples and perftest.
 #
 #	vm/run --hosts 2 --packages openmpi-bin,libopenmpi-dev,tshark ... consumers/tools.sh
 set -u
@@ -9,11 +9,10 @@ here=$(dirname "$0")
 . "$here/lib.sh"
 . "$here/../lib/mpi.sh"
 . "$here/../lib/disk.sh"
+. "$here/../lib/beside.sh"
 disks='/dev/nvme[0-9]*n1'
-dir=/tmp/tools
-mkdir -p $dir
 
-ktap_plan 31
+ktap_plan 54
 subnet_with_ipoib
 ulimit -l unlimited
 
@@ -36,7 +35,6 @@ each_qp() {
 	for qp in $(disk_qps); do "${@//QP/$qp}" || return 1; n=$((n + 1)); done
 	[ $n -ge 2 ] || { pibctl show objects pib0 kind qp; return 1; }
 }
-instances() { compgen -G '/sys/kernel/tracing/instances/pibctl-*'; }
 # beside COMMAND...: it runs while the disk is written to and read, and ends well by SIGTERM
 beside() {
 	local tool rc=0
@@ -63,16 +61,12 @@ suffers() {
 	return $rc
 }
 
-check "disk: explain" each_qp pibctl explain pib0 qp QP
 check "disk: capture" beside pibctl capture pib0 -w $dir/disk.pcapng
 check "disk: the target's READs are in it" decoded "infiniband.bth.opcode == 12" -gt 100
 check "disk: and SENDs that invalidate a key" decoded "infiniband.bth.opcode == 23" -gt 100
 check "disk: nothing is malformed" decoded _ws.malformed = 0
 check "disk: trace" beside pibctl -j trace pib0
 check "disk: what was posted, and completed" said '[.[].event] | index("wr_posted") and index("completion")'
-check "disk: top" beside pibctl -j top kind qp --interval 0.5
-check "disk: its queue pairs move" said '[.[].qps[].sends] | max > 10'
-check "disk: monitor" beside pibctl -j monitor
 # One at a time: the initiator waits for so many timeouts, and gives up after five seconds.
 check "disk: packets are lost" suffers drop 1 after 20
 check "disk: requests are refused for now" suffers rnr 2
@@ -80,6 +74,22 @@ check "disk: packets are late" suffers delay 20ms count 5
 check "disk: behaviors by chance" pibctl set pib0 behavior random seed 3
 check "disk: the same bytes" write_and_read 16384
 pibctl set pib0 behavior none
+# A process that writes has no verbs of its own: that is said.
+looks_on() { pibctl manners dd if=/tmp/sent of="$(disk_path)" bs=64k count=16 oflag=direct conv=nocreat status=none; }
+no_verbs() { looks_on >$dir/report && grep -qx "no verbs of pib's devices were seen" $dir/report || { cat $dir/report; return 1; }; }
+check "disk: manners of who writes to it" no_verbs
+# One CPU writes, so that one queue pair has it all.
+writing() { while [ ! -e $dir/enough ]; do taskset -c 0 dd if=/tmp/sent of="$(disk_path)" bs=4k oflag=direct conv=nocreat status=none; done; }
+rm -f $dir/enough
+serve_begin
+monitor_begin
+owner=nvme_rdma far_owner=nvmet_rdma pid=0 posts='SEND|LOCAL_INV|REG_MR' packets=0..5,13..17 losses="2 every 3"
+writing & writer=$!
+tools_beside disk
+touch $dir/enough
+wait $writer
+check "disk: nobody writes, and serve says so" serve_idle
+check "disk: the same bytes behind that" wait_for 60 write_and_read 16384
 check "disk: a queue pair fails, the initiator connects anew" pibctl inject pib0 qp "$(disk_qps | tail -n 1)" error
 check "disk: the same bytes then" wait_for 60 write_and_read 16384
 check "it is disconnected" disconnect
@@ -100,16 +110,35 @@ traced_job() {
 	wait $tool || rc=1
 	return $rc
 }
-# Something was seen of each rank, be it bad or not.
+# Each rank has a report, and nothing is found in it.
 reported() {
-	tr -d '\0' <$dir/job >$dir/report
-	grep -Eq "^(nothing was found|[a-z-]+: [0-9]+ times?)" $dir/report && ! grep -q "no verbs" $dir/report || { tail -n 40 $dir/report; return 1; }
+	tr -d '\0' <$dir/job | grep '^{"findings"' >$dir/report
+	jq -s -e 'length == 2 and all(.seen and .unheard == 0 and .findings == [])' $dir/report >/dev/null || { jq -c 'del(.findings[].explanation)' $dir/report; return 1; }
 }
 check "MPI: the program" built
-check "MPI: under manners, unchanged" job pibctl manners
+check "MPI: under manners, unchanged" job pibctl -j manners
 check "MPI: a report" reported
 check "MPI: trace" traced_job
 check "MPI: its verbs are in it" said '[.[] | select(.event == "verb") | .verb] | index("create_qp") and index("reg_mr")'
+# A job that goes on: its rank here is process $pid.
+begin_job() {
+	openmpi_run 3000 2 -x UCX_TLS=rc_v,self -x UCX_NET_DEVICES=pib0:1 --mca pml ucx /tmp/mpi.openmpi two-sided 1000000 >$dir/job 2>&1 & job=$!
+	wait_for 60 pgrep -x mpi.openmpi || cat $dir/job
+	pid=$(pgrep -x mpi.openmpi)
+}
+owner=mpi.openmpi far_owner=mpi.openmpi posts='SEND|RDMA_READ|RDMA_WRITE' packets=0..17 losses="4 every 3"
+check "MPI: IPoIB" wait_for 60 ping -c1 -W1 "$(ib_addr 2)"
+begin_job
+tools_beside MPI
+kill $job
+for k in 1 2; do h $k pkill -x mpi.openmpi; done
+wait $job
+check "MPI: ended, and serve says so" serve_idle
+beside_end
+chance() { local k; for k in 1 2; do h $k pibctl set pib0 behavior random seed 3 || return 1; done; }
+check "MPI: behaviors by chance" chance
+check "MPI: the same results" job
+for k in 1 2; do h $k pibctl set pib0 behavior none; done
 gone() { h 2 "$here/nvmet" stop && modules_gone 1 nvme-rdma && modules_gone 2 nvmet-rdma && all_unloaded; }
 check "pib can be unloaded on both" gone
 ktap_end
