@@ -10,7 +10,7 @@
 #	$losses			how many of these are dropped, and which: requests are to be among them, not acknowledgements alone
 dir=/tmp/beside
 mkdir -p $dir
-qpn='' far='' web='' monitor='' heard=0 losses="4 every 3"
+qpn='' far='' web='' monitor='' heard=0 losses="6 every 5"
 patience=$((60 * ${PIB_SLOW:-1}))
 
 # ---- which queue pair ----
@@ -40,7 +40,8 @@ qp_number() { h "$1" pibctl -j show objects pib0 qp "$2" | jq -r ".objects[0].$3
 by_objects() {
 	pibctl -j show objects pib0 qp "$qpn" >$dir/here && h 2 pibctl -j show objects pib0 qp "$far" >$dir/there || return 1
 	holds here '[.[].objects[] | [.kind, .owner, .pid // 0, .type, .state, .qpn, .remote_qpn]] == [["qp", $owner, $pid, "RC", "RTS", $qpn, $far]]' &&
-		holds there '[.[].objects[] | [.kind, .owner, .type, .state, .qpn, .remote_qpn]] == [["qp", $far_owner, "RC", "RTS", $far, $qpn]]'
+		holds there '[.[].objects[] | [.kind, .owner, .type, .qpn, .remote_qpn]] == [["qp", $far_owner, "RC", $far, $qpn]] and
+			(.[0].objects[0].state | . == "RTS" or . == "RTR")'
 }
 by_top() {
 	pibctl -j top --once --interval 1 pib0 kind qp qp "$qpn" >$dir/top || return 1
@@ -103,14 +104,17 @@ by_behavior() {
 	pibctl set pib0 behavior none
 	goes_on && return $rc
 }
+ask_page() { "${BASH_SOURCE[0]%/*}/http-client.py" "$(sed -n 's|^http://.*:\([0-9]*\)/ .*|\1|p' $dir/said)" get "/api/port?name=pib0/1"; }
 # serve_begin: the page of this host; packets_per_second: what it says of the port
 serve_begin() {
 	pibctl fabric serve --port 0 >$dir/said 2>&1 & web=$!
 	wait_for 30 grep -q "shows the fabric" $dir/said || cat $dir/said
 }
 packets_per_second() {
-	"${BASH_SOURCE[0]%/*}/http-client.py" "$(sed -n 's|^http://.*:\([0-9]*\)/ .*|\1|p' $dir/said)" get "/api/port?name=pib0/1" |
-		jq '.counters[] | select(.name == "port_xmit_packets").rate'
+	# What was looked at more than five seconds ago is no measure, so one look is just before.
+	ask_page >/dev/null & sleep 1
+	wait $!
+	ask_page | jq '.counters[] | select(.name == "port_xmit_packets").rate'
 }
 is_busy() { packets_per_second | tee $dir/rate | jq -e '. >= 50' >/dev/null; }
 is_idle() { packets_per_second | tee $dir/rate | jq -e '. < 50' >/dev/null; }
