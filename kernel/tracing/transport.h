@@ -23,13 +23,13 @@ PIB_CAUSE_LIST(PIB_CAUSE_ENUM, PIB_CAUSE_ENUM)
 PIB_RETRY_LIST(PIB_RETRY_ENUM, PIB_RETRY_ENUM)
 
 /*
- * The module has taken a send work request. @rkey: that the request uses, or invalidates; @qkey: of
- * a datagram.
+ * The module has taken a send work request. @index: in the ring; @rkey: that the request uses, or
+ * invalidates; @qkey: of a datagram.
  */
 TRACE_EVENT(pib_wr_posted,
-	TP_PROTO(const struct pib_trace_qp *qp, u64 wr_id, u8 opcode, u32 flags, u32 bytes,
-		 u32 rkey, u32 qkey),
-	TP_ARGS(qp, wr_id, opcode, flags, bytes, rkey, qkey),
+	TP_PROTO(const struct pib_trace_qp *qp, u32 index, u64 wr_id, u8 opcode, u32 flags,
+		 u32 bytes, u32 rkey, u32 qkey),
+	TP_ARGS(qp, index, wr_id, opcode, flags, bytes, rkey, qkey),
 	TP_STRUCT__entry(
 		__array(char, device, PIB_NAME_MAX)
 		__field(u32, port)
@@ -37,6 +37,7 @@ TRACE_EVENT(pib_wr_posted,
 		__field(u32, pid)
 		__field(u32, flags)
 		__field(u64, wr_id)
+		__field(u32, index)
 		__field(u32, bytes)
 		__field(u32, rkey)
 		__field(u32, qkey)
@@ -49,14 +50,15 @@ TRACE_EVENT(pib_wr_posted,
 		__entry->pid = qp->pid;
 		__entry->flags = flags;
 		__entry->wr_id = wr_id;
+		__entry->index = index;
 		__entry->bytes = bytes;
 		__entry->rkey = rkey;
 		__entry->qkey = qkey;
 		__entry->opcode = opcode;
 	),
-	TP_printk("device=%s port=%u qpn=%u pid=%u wr_id=0x%llx opcode=%s flags=0x%x bytes=%u rkey=0x%x qkey=0x%x",
-		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->wr_id,
-		  __print_symbolic(__entry->opcode, PIB_NAMES(PIB_WRS)),
+	TP_printk("device=%s port=%u qpn=%u pid=%u index=%u wr_id=0x%llx opcode=%s flags=0x%x bytes=%u rkey=0x%x qkey=0x%x",
+		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->index,
+		  __entry->wr_id, __print_symbolic(__entry->opcode, PIB_NAMES(PIB_WRS)),
 		  __entry->flags, __entry->bytes, __entry->rkey, __entry->qkey)
 );
 
@@ -267,10 +269,11 @@ TRACE_EVENT(pib_page_ready,
 		  __print_symbolic(__entry->result, PIB_RESULTS))
 );
 
+/* @index: of a send work request, in its ring; 0: of a receive. */
 TRACE_EVENT(pib_completion,
-	TP_PROTO(const struct pib_trace_qp *qp, u32 cqn, u64 wr_id, u32 opcode, u32 status,
-		 u32 vendor_err, u32 bytes),
-	TP_ARGS(qp, cqn, wr_id, opcode, status, vendor_err, bytes),
+	TP_PROTO(const struct pib_trace_qp *qp, u32 cqn, u32 index, u64 wr_id, u32 opcode,
+		 u32 status, u32 vendor_err, u32 bytes),
+	TP_ARGS(qp, cqn, index, wr_id, opcode, status, vendor_err, bytes),
 	TP_STRUCT__entry(
 		__array(char, device, PIB_NAME_MAX)
 		__field(u32, port)
@@ -278,6 +281,7 @@ TRACE_EVENT(pib_completion,
 		__field(u32, pid)
 		__field(u32, cqn)
 		__field(u64, wr_id)
+		__field(u32, index)
 		__field(u32, opcode)
 		__field(u32, status)
 		__field(u32, vendor_err)
@@ -290,14 +294,16 @@ TRACE_EVENT(pib_completion,
 		__entry->pid = qp->pid;
 		__entry->cqn = cqn;
 		__entry->wr_id = wr_id;
+		__entry->index = index;
 		__entry->opcode = opcode;
 		__entry->status = status;
 		__entry->vendor_err = vendor_err;
 		__entry->bytes = bytes;
 	),
-	TP_printk("device=%s port=%u qpn=%u pid=%u cqn=%u wr_id=0x%llx opcode=%s status=%s vendor_err=%u bytes=%u",
+	TP_printk("device=%s port=%u qpn=%u pid=%u cqn=%u index=%u wr_id=0x%llx opcode=%s status=%s vendor_err=%u bytes=%u",
 		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->cqn,
-		  __entry->wr_id, __print_symbolic(__entry->opcode, PIB_NAMES(PIB_WC_OPCODES)),
+		  __entry->index, __entry->wr_id,
+		  __print_symbolic(__entry->opcode, PIB_NAMES(PIB_WC_OPCODES)),
 		  rdma_show_wc_status(__entry->status), __entry->vendor_err, __entry->bytes)
 );
 

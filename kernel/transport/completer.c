@@ -155,5 +155,5 @@ void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s)
 	pib_req_retire(&qp->req);
 	pib_sq_retire(qp);
 	if (report)
-		pib_qp_complete(qp, qp->scq, &cqe, cqe.status);
+		pib_qp_complete(qp, s->ring_index, qp->scq, &cqe, cqe.status);
 }

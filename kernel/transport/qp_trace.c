@@ -73,12 +73,12 @@ void pib_qp_trace_rx(const struct pib_qp *qp, struct pib_burst *b)
 		trace_mads(qp, b, false);
 }
 
-void pib_qp_trace_complete(const struct pib_qp *qp, const struct pib_cq *cq,
+void pib_qp_trace_complete(const struct pib_qp *qp, u32 index, const struct pib_cq *cq,
 			   const struct pib_cqe *cqe)
 {
 	struct pib_trace_qp who = pib_qp_traced(qp);
 
-	trace_pib_completion(&who, cq->cqn, pib_qp_traced_id(qp, cqe->wr_id), cqe->opcode,
+	trace_pib_completion(&who, cq->cqn, index, pib_qp_traced_id(qp, cqe->wr_id), cqe->opcode,
 			     cqe->status, cqe->vendor_err, cqe->byte_len);
 }
 

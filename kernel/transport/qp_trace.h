@@ -62,12 +62,13 @@ void pib_qp_trace_rx(const struct pib_qp *qp, struct pib_burst *b);
 /**
  * pib_qp_trace_complete() - trace a completion, for pib_qp_complete()
  * @qp: queue pair
+ * @index: of a send work request in its ring, 0: of a receive
  * @cq: completion queue
  * @cqe: the completion
  *
  * Context: qp->lock held.
  */
-void pib_qp_trace_complete(const struct pib_qp *qp, const struct pib_cq *cq,
+void pib_qp_trace_complete(const struct pib_qp *qp, u32 index, const struct pib_cq *cq,
 			   const struct pib_cqe *cqe);
 /**
  * pib_qp_trace_retry() - trace the causes of retries that were not folded yet, for pib_stats_fold()
@@ -130,17 +131,18 @@ static inline void pib_qp_takes(const struct pib_qp *qp, struct pib_burst *b)
 /**
  * pib_qp_complete() - trace a completion, then call pib_cq_push()
  * @qp: queue pair
+ * @index: of a send work request in its ring, 0: of a receive
  * @cq: completion queue
  * @cqe: the completion
  * @solicited: a solicited event or an error
  *
  * Context: qp->lock held, softirqs off.
  */
-static inline void pib_qp_complete(const struct pib_qp *qp, struct pib_cq *cq,
+static inline void pib_qp_complete(const struct pib_qp *qp, u32 index, struct pib_cq *cq,
 				   const struct pib_cqe *cqe, bool solicited)
 {
 	if (trace_pib_completion_enabled())
-		pib_qp_trace_complete(qp, cq, cqe);
+		pib_qp_trace_complete(qp, index, cq, cqe);
 	pib_cq_push(cq, cqe, solicited);
 }
 

@@ -379,7 +379,7 @@ static void complete_recv(struct pib_qp *qp, u32 status, u32 byte_len, const str
 	qp->rq.cur.valid = false;
 	if (!cq)
 		return;
-	pib_qp_complete(qp, cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);
+	pib_qp_complete(qp, 0, cq, &cqe, status || cqe.flags & PIB_CQE_SOLICITED);
 	check_xrc_cq(qp, cq);
 }
 

@@ -306,8 +306,8 @@ static void trace_posted(const struct pib_qp *qp, struct pib_swqe *w)
 	/* these were not set for a bad work request */
 	bool keys = !pib_ksq_slot(w)->bad;
 
-	trace_pib_wr_posted(&who, pib_qp_traced_id(qp, w->wr_id), w->opcode, w->flags, w->len,
-			    keys ? traced_rkey(qp, w) : 0,
+	trace_pib_wr_posted(&who, qp->sq.ring.index, pib_qp_traced_id(qp, w->wr_id), w->opcode,
+			    w->flags, w->len, keys ? traced_rkey(qp, w) : 0,
 			    keys && pib_qp_is_datagram(qp) ? w->qkey : 0);
 }
 

@@ -52,6 +52,11 @@ sees() { wait_for 20 has "$1" || { grep "\"event\":\"$2\"" "$dir/out" | tail -n 
 all() { [ -s "$dir/out" ] && ! jq -c "select(($1) | not)" "$dir/out" | grep -m 3 .; }
 # saw EVENT [EXPRESSION]: an event, and what it says
 saw() { sees ".event == \"$1\" and (${2:-true})" "$1"; }
+# each_was_posted: what processes have sent over pib0 is completed by the index of its post
+each_was_posted() {
+	jq -s -e 'map(select(.device == "pib0" and .pid > 0 and .opcode == "SEND")) | map(select(.event == "completion") | [.qpn, .index, .wr_id]) as $done |
+		map(select(.event == "wr_posted") | [.qpn, .index, .wr_id]) as $posted | $done | length > 1 and . == unique and . - $posted == []' "$dir/out" >/dev/null
+}
 # pingpong ARGUMENT...: between the two hosts
 pingpong() {
 	local server limit=$((60 * ${PIB_SLOW:-1})) rc=1
@@ -296,7 +301,7 @@ mapfile -t two_machines < <(sed -n 's/^    \(pibctl .*\.json\) *#.*$/\1/p' "$pag
 perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
 bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
 filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
-ktap_plan $((110 + ${#commands[@]}))
+ktap_plan $((111 + ${#commands[@]}))
 for program in verbs marker; do
 	check "$program compiles" program "$program" "$dir/$program"
 done
@@ -324,6 +329,7 @@ check "a receive that was posted" saw recv_posted '.device == "pib1" and .bytes 
 check "the way through a switch" saw routed '(.device | startswith("pib") | not) and .port > 0 and .out_port > 0 and .port != .out_port and .service == "RC" and .dlid > 0 and .vl == 0'
 check "a verb" saw verb '.device == "pib0" and .verb == "modify_qp" and .object == "qp" and .port == 1 and .from == "INIT" and .to == "RTR" and (.mask | startswith("0x")) and .dest_qpn > 1 and .dlid > 0 and .result == "OK"'
 check "a completion" saw completion '.device == "pib0" and .opcode == "SEND" and .status == "SUCCESS" and .wr_id == "0x2"'
+check "of what was posted" wait_for 20 each_was_posted
 check "a receive's" saw completion '.device == "pib1" and .opcode == "RECV" and .bytes == 4096'
 check "a state that was asked for" saw qp_state '.from == "RTR" and .to == "RTS" and .cause == "modify_qp"'
 ip netns exec h1 smpquery nodeinfo -C pib0 -D 0,1 >"$dir/smp" 2>&1 || sed 's/^/# /' "$dir/smp"

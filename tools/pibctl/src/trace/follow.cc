@@ -63,13 +63,6 @@ bool is_one_packet(const TraceRecord &record)
 	return !field_is(record, "opcode", "SEND") && !field_is(record, "opcode", "RDMA_WRITE");
 }
 
-/// An acknowledgement is all that these wait for.
-bool is_data(const TraceRecord &record)
-{
-	const auto *opcode = record.field("opcode");
-	return opcode && (opcode->starts_with("SEND") || opcode->starts_with("RDMA_WRITE"));
-}
-
 bool is_receive(const TraceRecord &record)
 {
 	const auto *opcode = record.field("opcode");
@@ -124,11 +117,10 @@ void MessageFollower::post(const TraceRecord &record)
 	Message message;
 	message.number = ++posted_;
 	message.posted = time_of(record);
-	message.wr_id = record.field("wr_id") ? *record.field("wr_id") : "";
+	message.index = number_of<std::uint32_t>(record, "index");
 	message.is_signaled = number_of<std::uint64_t>(record, "flags") & kSignaled;
 	message.bytes = number_of<std::uint64_t>(record, "bytes");
 	message.is_sent = is_local(record);
-	message.is_data = is_data(record);
 	messages_.push_back(message);
 	if (messages_.size() > kMessages)
 		messages_.pop_front();
@@ -146,31 +138,12 @@ const MessageFollower::Message *MessageFollower::by_psn(const TraceRecord &recor
 	return found;
 }
 
-/// Completions come in the order of the posts. Without an error they are of what has asked for one;
-/// what the kernel posts has 0 for all names.
-const MessageFollower::Message *MessageFollower::by_wr_id(const TraceRecord &record) const
+/// Names of work requests may be all the same, and are 0 of what the kernel posts.
+const MessageFollower::Message *MessageFollower::by_index(const TraceRecord &record) const
 {
-	const auto *wr_id = record.field("wr_id");
-	const auto *status = record.field("status");
-	const bool is_error = status && *status != "SUCCESS";
-	const auto found = std::ranges::find_if(messages_, [&](const Message &message) {
-		return wr_id && message.wr_id == *wr_id &&
-		       (is_error ? !message.is_acknowledged : message.is_signaled);
-	});
+	const auto found = std::ranges::find(messages_, number_of<std::uint32_t>(record, "index"),
+					     &Message::index);
 	return found == messages_.end() ? nullptr : &*found;
-}
-
-/// Any answer acknowledges what is before its PSN (IBA 9.7.5), but nothing behind a READ that is
-/// not answered: that one may still fail, and all that follows.
-void MessageFollower::acknowledge(const TraceRecord &record)
-{
-	const auto psn =
-		number_of<std::uint32_t>(record, "psn") + field_is(record, "answer", "ACK");
-	for (Message &message : messages_) {
-		if (!message.is_data || !message.is_sent || psn_distance(psn, message.end_psn) < 0)
-			break;
-		message.is_acknowledged = true;
-	}
 }
 
 /// Packets of a message are full but for the last, so several, or the first of more, say it.
@@ -203,7 +176,6 @@ const MessageFollower::Message *MessageFollower::send(const TraceRecord &record)
 	if (found == messages_.end() || (next_psn_ && psn_distance(psn, first_new_psn()) < 0))
 		return by_psn(record);
 	next_psn_ = psn + number_of<std::uint32_t>(record, "packets");
-	found->end_psn = *next_psn_;
 	read_bytes_ = field_is(record, "opcode", "RDMA_READ_REQUEST") ? found->bytes : 0;
 	if (!found->psn)
 		found->psn = psn;
@@ -224,10 +196,8 @@ const MessageFollower::Message *MessageFollower::near(const TraceRecord &record)
 		return nullptr;
 	if (record.event == "qp_received")
 		learn_mtu(record);
-	if (record.event == "ack_received")
-		acknowledge(record);
 	if (record.event == "completion")
-		return is_receive(record) ? nullptr : by_wr_id(record);
+		return is_receive(record) ? nullptr : by_index(record);
 	return record.field("psn") && record.event != "ack_sent" ? by_psn(record) : nullptr;
 }
 

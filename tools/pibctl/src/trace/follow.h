@@ -52,18 +52,14 @@ private:
 	struct Message {
 		std::uint64_t number = 0;
 		double posted = 0;
-		std::string wr_id;
+		/// In the ring of its queue pair.
+		std::uint32_t index = 0;
 		bool is_signaled = false;
-		bool is_data = false;
 		std::uint64_t bytes = 0;
 		std::uint64_t sent = 0;
 		/// Of its first packet, once that was sent.
 		std::optional<std::uint32_t> psn;
-		/// Behind its last packet that was sent.
-		std::uint32_t end_psn = 0;
 		bool is_sent = false;
-		/// It can fail no more.
-		bool is_acknowledged = false;
 	};
 
 	bool is_near(const TraceRecord &record) const;
@@ -73,9 +69,8 @@ private:
 	const Message *far(const TraceRecord &record);
 	const Message *send(const TraceRecord &record);
 	const Message *by_psn(const TraceRecord &record) const;
-	const Message *by_wr_id(const TraceRecord &record) const;
+	const Message *by_index(const TraceRecord &record) const;
 	std::vector<FinishedMessage> retire(std::uint64_t message);
-	void acknowledge(const TraceRecord &record);
 	void learn_mtu(const TraceRecord &record);
 	std::uint32_t first_new_psn() const;
 
