@@ -8,6 +8,7 @@
 #	$posts			what it posts here, as a regular expression
 #	$packets		opcodes of what the queue pair sends, as tshark takes them: 0..5,17
 #	$losses			how many of these are dropped, and which: requests are to be among them, not acknowledgements alone
+. "${BASH_SOURCE[0]%/*}/traces.sh"
 dir=/tmp/beside
 mkdir -p $dir
 qpn='' far='' web='' monitor='' heard=0 losses="6 every 5"
@@ -96,30 +97,26 @@ by_inject() {
 	pibctl inject del pib0 all
 	goes_on && return $rc
 }
-# Completions come 10 ms after they could.
+# A completion comes 10 ms after it could, and with it those of what has finished meanwhile.
 by_behavior() {
 	local rc=0
 	pibctl set pib0 behavior late-completions || return 1
-	follows && holds follow "$waits"' | length > 0 and min >= 9000' || rc=1
+	follows && holds follow "$waits"' | length > 0 and max >= 9000' || rc=1
 	pibctl set pib0 behavior none
 	goes_on && return $rc
 }
-ask_page() { "${BASH_SOURCE[0]%/*}/http-client.py" "$(sed -n 's|^http://.*:\([0-9]*\)/ .*|\1|p' $dir/said)" get "/api/port?name=pib0/1"; }
-# serve_begin: the page of this host; packets_per_second: what it says of the port
+# serve_begin: the page of this host
 serve_begin() {
 	pibctl fabric serve --port 0 >$dir/said 2>&1 & web=$!
 	wait_for 30 grep -q "shows the fabric" $dir/said || cat $dir/said
 }
-packets_per_second() {
-	# What was looked at more than five seconds ago is no measure, so one look is just before.
-	ask_page >/dev/null & sleep 1
-	wait $!
-	ask_page | jq '.counters[] | select(.name == "port_xmit_packets").rate'
+# page_says COMPARISON: of packets of the port in a second, after a third look. One who looks again within five seconds has a measure.
+page_says() {
+	"${BASH_SOURCE[0]%/*}/http-client.py" "$(sed -n 's|^http://.*:\([0-9]*\)/ .*|\1|p' $dir/said)" polls "/api/port?name=pib0/1" \
+		"i > 2 and [c['rate'] for c in o['counters'] if c['name'] == 'port_xmit_packets'][0] $1" true | grep -vx never
 }
-is_busy() { packets_per_second | tee $dir/rate | jq -e '. >= 50' >/dev/null; }
-is_idle() { packets_per_second | tee $dir/rate | jq -e '. < 50' >/dev/null; }
-by_serve() { wait_for 30 is_busy || { cat $dir/rate; return 1; }; }
-serve_idle() { wait_for 60 is_idle || { cat $dir/rate; return 1; }; }
+by_serve() { page_says ">= 50" || { goes_on; return 1; }; }
+serve_idle() { page_says "< 50"; }
 # monitor_begin: of host 2, which hears of nothing there but what is done to it
 probed() { h 2 pibctl switch add probe ports 2 && h 2 pibctl switch del probe && grep -q switch_new $dir/monitor; }
 monitor_begin() {

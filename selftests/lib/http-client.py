@@ -4,7 +4,7 @@
 
 get PATH prints the body; status METHOD PATH [HEADER...] prints the status ("none" if it hangs up), without a Host unless given;
 polls PATH EXPRESSION COMMAND...: runs the command, asks each half second as the page does, and prints at which time of asking the
-expression held for o, the JSON; crowd N PATH: N connections say nothing, N half a request, N read nothing, and one asks;
+expression held for o, the JSON, and i, that time; crowd N PATH: N connections say nothing, N half a request, N read nothing, and one asks;
 trickle: one sends a byte now and then; prints that it was hung up on."""
 import json
 import os
@@ -40,7 +40,7 @@ def status(method, path, *headers):
 def polls(path, expression, *command):
     subprocess.run(command, check=True)
     for i in range(1, 2 * PATIENCE):
-        if eval(expression, {"o": json.loads(get(path))}):
+        if eval(expression, {"o": json.loads(get(path)), "i": i}):
             print(i)
             return
         time.sleep(0.5)
