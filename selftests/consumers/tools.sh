@@ -84,7 +84,8 @@ writing() { while [ ! -e $dir/enough ]; do taskset -c 0 dd if=/tmp/sent of="$(di
 rm -f $dir/enough
 serve_begin
 monitor_begin
-owner=nvme_rdma far_owner=nvmet_rdma pid=0 posts='SEND|LOCAL_INV|REG_MR' packets=0..5,13..17 losses="2 every 3"
+# They are made by rdma_create_qp().
+owner=rdma_cm far_owner=rdma_cm pid=0 posts='SEND|LOCAL_INV|REG_MR' packets=0..5,13..17 losses="2 every 3"
 writing & writer=$!
 tools_beside disk
 touch $dir/enough

@@ -19,7 +19,7 @@ patience=$((60 * ${PIB_SLOW:-1}))
 connected() { pibctl -j show objects pib0 kind qp | jq -e --arg owner "$owner" '.objects[] | select(.owner == $owner and .type == "RC" and .state == "RTS")'; }
 # of_program: $qpn is the queue pair of $owner here that has sent most, $far the one at its other end
 of_program() {
-	wait_for 60 connected || pibctl show objects pib0
+	wait_for 60 connected || pibctl show objects pib0 kind qp
 	read -r qpn far < <(pibctl -j show objects pib0 kind qp | jq -r --arg owner "$owner" \
 		'[.objects[] | select(.owner == $owner and .type == "RC" and .state == "RTS")] | max_by(.sq_done) | "\(.qpn) \(.remote_qpn)"')
 }
