@@ -112,10 +112,10 @@ traced_job() {
 	wait $tool || rc=1
 	return $rc
 }
-# Each rank has a report, and nothing is found in it.
+# Each rank has a report, in which nothing is found but what UCX does: its datagram interface deregisters the memory of receives that are posted.
 reported() {
 	tr -d '\0' <$dir/job | grep '^{"findings"' >$dir/report
-	jq -s -e 'length == 2 and all(.seen and .unheard == 0 and .findings == [])' $dir/report >/dev/null || { jq -c 'del(.findings[].explanation)' $dir/report; return 1; }
+	jq -s -e 'length == 2 and all(.seen and .unheard == 0 and ([.findings[].manner] - ["dereg-busy"]) == [])' $dir/report >/dev/null || { jq -c 'del(.findings[].explanation)' $dir/report; return 1; }
 }
 check "MPI: the program" built
 check "MPI: under manners, unchanged" job pibctl -j manners
