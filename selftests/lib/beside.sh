@@ -97,11 +97,13 @@ by_inject() {
 	pibctl inject del pib0 all
 	goes_on && return $rc
 }
-# A completion comes 10 ms after it could, and with it those of what has finished meanwhile.
+# A completion comes 10 ms after it could, and with it those of what has finished meanwhile. A program on a busy machine may complete
+# nothing for a while, so there are three looks.
+late_ones() { follows && holds follow "$waits"' | length > 0 and max >= 9000'; }
 by_behavior() {
 	local rc=0
 	pibctl set pib0 behavior late-completions || return 1
-	follows && holds follow "$waits"' | length > 0 and max >= 9000' || rc=1
+	late_ones >/dev/null || late_ones >/dev/null || late_ones || rc=1
 	pibctl set pib0 behavior none
 	goes_on && return $rc
 }
