@@ -14,7 +14,6 @@ disks='/dev/nvme[0-9]*n1'
 
 ktap_plan 54
 subnet_with_ipoib
-for k in 1 2; do keep_traced $k; done
 ulimit -l unlimited
 
 # ---- a disk ----
@@ -140,7 +139,7 @@ beside_end
 chance() { local k; for k in 1 2; do h $k pibctl set pib0 behavior random seed 3 || return 1; done; }
 check "MPI: behaviors by chance" chance
 check "MPI: the same results" job
-for k in 1 2; do h $k pibctl set pib0 behavior none; keep_no_more $k; done
+for k in 1 2; do h $k pibctl set pib0 behavior none; done
 gone() { h 2 "$here/nvmet" stop && modules_gone 1 nvme-rdma && modules_gone 2 nvmet-rdma && all_unloaded; }
 check "pib can be unloaded on both" gone
 ktap_end

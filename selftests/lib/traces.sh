@@ -10,13 +10,3 @@ trace_runs() {
 	done
 	return 1
 }
-
-# keep_traced HOST: from now on no trace of pibctl's has the kernel patch code that runs: two instances have all events, and record none. QEMU
-# before 8.1 without KVM may run the breakpoint of such a change after the change is done, and the kernel dies: "Oops: int3".
-keep_traced() {
-	# shellcheck disable=SC2016  # of the shell there
-	h "$1" sh -c 't=/sys/kernel/tracing; mountpoint -q $t || mount -t tracefs nodev $t
-		for i in $t/instances/kept-1 $t/instances/kept-2; do mkdir $i && echo 0 >$i/tracing_on && echo 1 >$i/events/pib/enable || exit 1; done'
-}
-# keep_no_more HOST: the opposite
-keep_no_more() { h "$1" rmdir /sys/kernel/tracing/instances/kept-1 /sys/kernel/tracing/instances/kept-2; }
