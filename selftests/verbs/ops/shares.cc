@@ -259,6 +259,15 @@ bool next(ibv_cq *cq, ibv_wc &wc)
 	return false;
 }
 
+/* How many messages have come so far. */
+unsigned came_already(Pair &p)
+{
+	unsigned n = 0;
+	for (ibv_wc wc; ibv_poll_cq(p.b.cq.get(), 1, &wc) == 1; n++)
+		CHECK_EQ(wc.status, IBV_WC_SUCCESS);
+	return n;
+}
+
 /* How many messages have come, before one that is sent now. That may be lost, and is sent again then. */
 unsigned came(Pair &p)
 {
@@ -279,7 +288,8 @@ unsigned came(Pair &p)
 /*
  * Nobody has time to take in what comes for these queue pairs: bulk is given to the next CPU, which is taken. An inbox
  * would keep 8 MiB, but of what is beyond 1 MiB each the HCA keeps 128 MiB for all. When there is time again what was kept is
- * delivered, and is not counted any more: the next time as much is kept.
+ * delivered, and is not counted any more: the next time as much is kept. Softirqs may have time for
+ * some of them meanwhile: those came early, and were not kept.
  */
 void inboxes(const Env &env)
 {
@@ -291,7 +301,7 @@ void inboxes(const Env &env)
 	for (unsigned i = 0; i < queues; i++)
 		pairs.push_back(std::make_unique<Pair>(env, flooded()));
 	for (int round = 0; round < 2; round++) {
-		unsigned kept = 0;
+		unsigned kept = 0, early = 0;
 		for (auto &p : pairs)
 			for (unsigned i = 0; i < messages + 20; i++)
 				p->b.recv({p->b.sge(0, 1)});
@@ -306,12 +316,15 @@ void inboxes(const Env &env)
 				}
 			}
 			full.until_more();
+			for (auto &p : pairs)
+				early += came_already(*p);
 		}
 		for (auto &p : pairs)
 			kept += came(*p);
-		std::cout << "# kept " << kept << " of " << queues * messages << std::endl;
+		std::cout << "# kept " << kept << " of " << queues * messages
+			  << ", came early: " << early << std::endl;
 		CHECK(kept <= most);
-		CHECK(kept > most * 3 / 4);
+		CHECK(kept + early > most * 3 / 4);
 		for (auto &p : pairs) {
 			p->a.to(IBV_QPS_RESET);
 			p->b.to(IBV_QPS_RESET);
