@@ -9,6 +9,7 @@ vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$vm/../.." && pwd)
 lab=${PIB_LAB:-$top/build/lab}
 kernels=(6.1 6.12 7.2)
+# shellcheck disable=SC2034  # of accel, machines and run
 qemu=${PIB_QEMU:-$vm/qemu}
 mkdir -p "$lab"
 lab=$(cd "$lab" && pwd)
