@@ -407,10 +407,11 @@ bool pib_link_take_padded(struct pib_link_fsm *f, const struct pib_hello *h, u8 
 	return true;
 }
 
-void pib_link_moved(struct pib_link_fsm *f)
+void pib_link_moved(struct pib_link_fsm *f, bool in_use)
 {
 	f->flow_at = 0;
-	pib_pmtu_init(&f->pmtu);
+	if (in_use)
+		pib_pmtu_init(&f->pmtu);
 }
 
 /* ---- time ---- */

@@ -284,10 +284,11 @@ size_t pib_link_build_probe(const struct pib_link_fsm *f, struct pib_hello *h,
 u32 pib_link_probe_size(struct pib_link_fsm *f, const struct pib_pmtu_bounds *bounds, u64 now);
 
 /*
- * The peer has another address from now on: what probes have told of the way does not hold any
- * more. Context: under the lock of what holds @f.
+ * The peer has another address from now on. This end forgets what the peer's probes have told of
+ * flows, and if it sends to that address (@in_use), what its own have told of sizes. Context: under
+ * the lock of what holds @f.
  */
-void pib_link_moved(struct pib_link_fsm *f);
+void pib_link_moved(struct pib_link_fsm *f, bool in_use);
 
 /**
  * pib_link_build_padded() - write the beginning of a padded probe

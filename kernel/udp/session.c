@@ -387,7 +387,7 @@ static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *fro
 	if (link->fsm.state == PIB_LINK_UP ? !pib_link_is_next(&link->fsm, h) : !may_move)
 		return false;
 	link->peer[slot] = *from;
-	pib_link_moved(&link->fsm);
+	pib_link_moved(&link->fsm, slot == link->to);
 	return true;
 }
 

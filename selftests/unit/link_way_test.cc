@@ -180,11 +180,29 @@ TEST(Way, WhatWasFoundIsOfOneAddress)
 	ASSERT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
 	p.carries = 1500;
 	p.end[0].fsm.flow_at = p.now;
-	pib_link_moved(&p.end[0].fsm);
+	pib_link_moved(&p.end[0].fsm, true);
 	EXPECT_EQ(p.end[0].fsm.flow_at, 0u);
 	p.run(600 * kMs);
 	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1500u);
 	EXPECT_TRUE(p.joined());
+}
+
+// A peer may have an address of each IP version: what is sent goes to one of them.
+TEST(Way, TheOtherAddressSaysNothingOfSizes)
+{
+	Pair p;
+
+	p.mtu = 1500;
+	p.carries = 1300;
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.run(3000 * kMs);
+	ASSERT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
+	p.end[0].fsm.flow_at = p.now;
+	pib_link_moved(&p.end[0].fsm, false);
+	EXPECT_EQ(p.end[0].fsm.flow_at, 0u) << "the peer sends from there";
+	p.run(100 * kMs);
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
+	EXPECT_EQ(p.end[0].fsm.pmtu.falls, 2u);
 }
 
 TEST(Way, PaddedProbesCostLittle)

@@ -475,7 +475,7 @@ bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
 	if (link.path.remote != path.remote && !may_move(link, arrival, h))
 		return false;
 	if (link.path.remote != path.remote)
-		pib_link_moved(&link.fsm);
+		pib_link_moved(&link.fsm, true);
 	link.path = path;
 	return true;
 }
