@@ -25,25 +25,10 @@ one_by_one() {
 	for on in eth0 eth1; do ip netns exec r ethtool -K $on gro off || return 1; done
 }
 net_make() {
-	local ns
 	mkdir -p /tmp/pmtu
-	netd_init
-	bridge net0
-	bridge net1
-	cable h1 eth0 net0 10.77.0.1/24
-	cable h2 eth0 net1 10.79.0.2/24
+	routed_nets
 	cable sw eth0 net1 10.79.0.9/24
-	cable r eth0 net0 10.77.0.101/24
-	cable r eth1 net1 10.79.0.101/24
-	ip netns exec r sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
-	ip -n h1 -6 addr add fd77::1/64 dev eth0 nodad
-	ip -n h2 -6 addr add fd79::2/64 dev eth0 nodad
-	ip -n r -6 addr add fd77::101/64 dev eth0 nodad
-	ip -n r -6 addr add fd79::101/64 dev eth1 nodad
-	ip -n h1 route add 10.79.0.0/24 via 10.77.0.101
-	ip -n h1 -6 route add fd79::/64 via fd77::101
-	for ns in h2 sw; do ip -n $ns route add 10.77.0.0/24 via 10.79.0.101; done
-	ip -n h2 -6 route add fd77::/64 via fd79::101
+	ip -n sw route add 10.77.0.0/24 via 10.79.0.101
 	ip netns exec h1 ping -c 1 -W 5 10.79.0.2 && one_by_one
 }
 

@@ -17,26 +17,6 @@ HOSTS=2
 LAYOUT=netns
 TO=10.79.0.2
 
-net_make() {
-	mkdir -p /tmp/underlay
-	netd_init
-	bridge net0
-	bridge net1
-	cable h1 eth0 net0 10.77.0.1/24
-	cable h2 eth0 net1 10.79.0.2/24
-	cable r eth0 net0 10.77.0.101/24
-	cable r eth1 net1 10.79.0.101/24
-	ip netns exec r sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
-	ip -n h1 -6 addr add fd77::1/64 dev eth0 nodad
-	ip -n h2 -6 addr add fd79::2/64 dev eth0 nodad
-	ip -n r -6 addr add fd77::101/64 dev eth0 nodad
-	ip -n r -6 addr add fd79::101/64 dev eth1 nodad
-	ip -n h1 route add 10.79.0.0/24 via 10.77.0.101
-	ip -n h2 route add 10.77.0.0/24 via 10.79.0.101
-	ip -n h1 -6 route add fd79::/64 via fd77::101
-	ip -n h2 -6 route add fd77::/64 via fd79::101
-}
-
 # talk COUNT [OPTION]...: h1 sends to h2, which answers. Packets of 2048 bytes need segments.
 talk() {
 	local server rc=0
@@ -153,7 +133,8 @@ locked() {
 gone() { h 1 pibctl del pib0 && h 2 pibctl del pib1; }
 
 ktap_plan 97
-net_make
+mkdir -p /tmp/underlay
+routed_nets
 check "two hosts, a router" sh -c "ip netns exec h1 ping -c 1 -W 5 10.79.0.2"
 over v4 10.79.0.2
 classes v4

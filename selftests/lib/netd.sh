@@ -37,6 +37,30 @@ cable() {
 	ip -n "$ns" addr add "$4" dev "$dev"
 }
 
+# routed_nets: hosts 1 and 2, with a router between them; all of it goes with "netd_clean r"
+#
+#	10.77.0/24 +-- r --+ 10.79.0/24
+#	h1 eth0 ---+       +--- eth0 h2
+#	fd77::/64  net0   net1   fd79::/64
+routed_nets() {
+	netd_init
+	bridge net0
+	bridge net1
+	cable h1 eth0 net0 10.77.0.1/24
+	cable h2 eth0 net1 10.79.0.2/24
+	cable r eth0 net0 10.77.0.101/24
+	cable r eth1 net1 10.79.0.101/24
+	ip netns exec r sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	ip -n h1 -6 addr add fd77::1/64 dev eth0 nodad
+	ip -n h2 -6 addr add fd79::2/64 dev eth0 nodad
+	ip -n r -6 addr add fd77::101/64 dev eth0 nodad
+	ip -n r -6 addr add fd79::101/64 dev eth1 nodad
+	ip -n h1 route add 10.79.0.0/24 via 10.77.0.101
+	ip -n h2 route add 10.77.0.0/24 via 10.79.0.101
+	ip -n h1 -6 route add fd79::/64 via fd77::101
+	ip -n h2 -6 route add fd77::/64 via fd79::101
+}
+
 # Not to be called by check, whose subshell would keep the pid.
 netd_start() {
 	ip netns exec sw setpriv --reuid 65534 --regid 65534 --clear-groups \

@@ -287,6 +287,43 @@ TEST(Pmtu, WhatWasNotSentIsNotLost)
 	EXPECT_EQ(p.falls, 0u);
 }
 
+// A larger size that was to be probed is so the next time, and not the size in use, of which nothing is new.
+TEST(Pmtu, ALargerSizeThatWasNotSentIsProbedNext)
+{
+	pib_pmtu p{};
+	uint32_t seq = 0;
+	uint64_t now = 1000 * kMs;
+
+	pib_pmtu_init(&p);
+	bound(p, 1500);
+	p.limit = 1400;
+	ASSERT_EQ(pib_pmtu_next(&p, ++seq, now), 1400u);
+	pib_pmtu_heard(&p, p.number, seq, now);
+	ASSERT_EQ(pib_pmtu_next(&p, ++seq, now), 1500u);
+	pib_pmtu_forget(&p, p.number);
+	bound(p, 9000);
+	EXPECT_EQ(pib_pmtu_next(&p, ++seq, now), 1500u);
+}
+
+// The peer is not asked every 100 ms, unless there is something to be found out.
+TEST(Pmtu, ARouteThatLeavesNothingToFindOut)
+{
+	pib_pmtu p{};
+	uint64_t now = 1000 * kMs;
+
+	pib_pmtu_init(&p);
+	bound(p, 9000);
+	p.limit = 1400;
+	ASSERT_EQ(pib_pmtu_next(&p, 1, now), 1400u);
+	pib_pmtu_heard(&p, p.number, 1, now);
+	ASSERT_EQ(pib_pmtu_next(&p, 2, now), 1500u);
+	pib_pmtu_heard(&p, p.number, 2, now);
+	ASSERT_TRUE(pib_pmtu_hurries(&p)) << "more may come through";
+	bound(p, 1500);
+	EXPECT_EQ(pib_pmtu_next(&p, 3, now), 0u);
+	EXPECT_FALSE(pib_pmtu_hurries(&p));
+}
+
 // A router that says so is followed as before, and what it says is proved.
 TEST(Pmtu, ARouteThatChanges)
 {
