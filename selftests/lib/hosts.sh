@@ -144,6 +144,15 @@ wait_active() {
 	done
 }
 
+# none_counted NAME...: these counters of the uplinks are 0, of all hosts
+none_counted() {
+	local k
+	for ((k = 1; k <= HOSTS; k++)); do
+		h "$k" pibctl -j show uplinks | jq -e '.uplinks[0].counters as $n | all($ARGS.positional[]; $n[.] == 0)' --args "$@" ||
+			{ h "$k" pibctl -j show uplinks; return 1; }
+	done
+}
+
 # make_keys FILE...: keys of fabrics, each another
 make_keys() {
 	local file
