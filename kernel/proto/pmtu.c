@@ -114,9 +114,12 @@ static void probe_await(struct pib_pmtu *p, u32 seq, u64 now)
 
 u32 pib_pmtu_next(struct pib_pmtu *p, u32 seq, u64 now)
 {
-	if (p->probed)
+	if (p->probed) {
 		probe_await(p, seq, now);
-	if (p->probed || size_under(p, p->limit) < p->bounds.least)
+		return 0;
+	}
+	p->hurries = false;
+	if (size_under(p, p->limit) < p->bounds.least)
 		return 0;
 	if (now >= p->confirm_at)
 		return probe_send(p, size_under(p, p->limit), false, now);
@@ -127,8 +130,10 @@ u32 pib_pmtu_next(struct pib_pmtu *p, u32 seq, u64 now)
 
 void pib_pmtu_forget(struct pib_pmtu *p, u16 number)
 {
-	if (p->number == number)
-		p->probed = 0;
+	if (p->number != number)
+		return;
+	p->probed = 0;
+	p->raises = false;
 }
 
 static void probe_came(struct pib_pmtu *p, u64 now)
