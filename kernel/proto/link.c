@@ -40,6 +40,7 @@
  *	                             GREETING <--- own new session ----'
  */
 #include "link.h"
+#include "node.h"
 
 static u64 to_ms(u32 n)
 {
@@ -594,6 +595,13 @@ size_t pib_link_build_probe(const struct pib_link_fsm *f, struct pib_hello *h,
 {
 	h->caps |= PIB_CAP_FLOW_PROBE;
 	return build_unnumbered(f, h, out);
+}
+
+u32 pib_link_most(const struct pib_link_fsm *f, u8 mtu_cap)
+{
+	u8 least = f->peer_mtu_cap < mtu_cap ? f->peer_mtu_cap : mtu_cap;
+
+	return pib_mtu_bytes(least) + PIB_PMTU_HEADERS;
 }
 
 /* A peer that does not know segments gets each packet whole, so its size is not to be chosen. */

@@ -269,6 +269,13 @@ size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
 size_t pib_link_build_probe(const struct pib_link_fsm *f, struct pib_hello *h,
 			    u8 out[PIB_HELLO_WIRE_LEN]);
 
+/*
+ * Return: bytes of the largest IP packet that a packet to the peer makes, by the IB MTU of both
+ * ports. @mtu_cap: MTU code of this end's port. The link is UP. Context: under the lock of what
+ * holds @f.
+ */
+u32 pib_link_most(const struct pib_link_fsm *f, u8 mtu_cap);
+
 /**
  * pib_link_probe_size() - find the size of the padded probe to send before the present datagram
  * @f: this end

@@ -150,8 +150,6 @@ static struct pib_udp_path *udp_path_make(struct pib_udp_link *link)
 	path->ecn = peer_tells_marks(&link->fsm);
 	path->flows = peer_gets_flows(&link->fsm);
 	path->limit = link->fsm.pmtu.limit;
-	path->most = pib_mtu_bytes(min(link->port->p.mtu_cap, link->fsm.peer_mtu_cap)) +
-		     PIB_PMTU_HEADERS;
 	path->seal = pib_seal_get(link->seal);
 	return path;
 }

@@ -24,7 +24,6 @@ struct pib_udp_link;
  * @flows: data from flows' UDP ports gets through; written under link->lock, read anywhere
  * @limit: bytes of the largest IP packet for data, whatever the route's MTU (proto/pmtu.h); as
  *	@flows
- * @most: no datagram to the peer makes a larger IP packet, bytes
  * @seal: keyed fabrics: how data is sealed; else NULL
  * @cache: route
  * @rcu: freed after a grace period
@@ -42,7 +41,6 @@ struct pib_udp_path {
 	bool ecn;
 	bool flows;
 	u32 limit;
-	u32 most;
 	struct pib_seal *seal;
 	struct dst_cache cache;
 	struct rcu_head rcu;

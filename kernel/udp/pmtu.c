@@ -27,7 +27,6 @@ void pib_udp_link_bounds(struct pib_udp_link *link, struct pib_pmtu_bounds *boun
 	bounds->mtu = route.mtu;
 	bounds->least = path->peer[path->to].family == AF_INET ? PIB_PMTU_LEAST :
 								 PIB_PMTU_LEAST_IPV6;
-	bounds->most = path->most;
 }
 
 u32 pib_udp_padded_len(const struct pib_addr *to, u32 size)

@@ -11,7 +11,8 @@ struct pib_udp_link;
 
 /*
  * Find what the route by which data goes to the peer says of sizes; @bounds->mtu is 0 if there is
- * no session, or no route. Context: softirqs off, RCU.
+ * no session, or no route. @bounds->most is left to who holds the link's lock. Context: softirqs
+ * off, RCU.
  */
 void pib_udp_link_bounds(struct pib_udp_link *link, struct pib_pmtu_bounds *bounds);
 

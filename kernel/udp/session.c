@@ -102,12 +102,13 @@ static void udp_link_build_probe(struct pib_udp_link *link, struct outgoing *pro
 }
 
 /* A padded probe goes before a datagram that draws an answer, if one is due. */
-static void udp_link_build_padded(struct pib_udp_link *link, const struct pib_pmtu_bounds *bounds,
+static void udp_link_build_padded(struct pib_udp_link *link, struct pib_pmtu_bounds *bounds,
 				  struct outgoing *padded)
 {
 	struct pib_hello h = {};
 
 	lockdep_assert_held(&link->lock);
+	bounds->most = pib_link_most(&link->fsm, link->port->p.mtu_cap);
 	padded->size = pib_link_probe_size(&link->fsm, bounds, ktime_get_ns());
 	if (!padded->size)
 		return;
@@ -196,7 +197,7 @@ struct due {
 	struct outgoing flow;
 };
 
-static void udp_link_tick(struct pib_udp_link *link, const struct pib_pmtu_bounds *bounds,
+static void udp_link_tick(struct pib_udp_link *link, struct pib_pmtu_bounds *bounds,
 			  struct due *due)
 {
 	bool was_up = link->fsm.state == PIB_LINK_UP;

@@ -43,6 +43,7 @@ struct Peer {
 	bool asleep = false; // does not run: its timers are late, what comes is lost
 	bool deaf = false;   // its socket drops what comes, and it knows
 	bool up = false;     // as env has been told
+	uint8_t mtu_cap = 5; // of its port
 	int ups = 0, downs = 0;
 	int sent = 0;
 	uint64_t epoch = 0; // counts what env was told
@@ -167,7 +168,7 @@ private:
 		Bytes bytes;
 
 		h.role = PIB_ROLE_SWITCH;
-		h.mtu_cap = 5;
+		h.mtu_cap = end[i].mtu_cap;
 		h.node_guid = 0x100 + i;
 		h.caps = PIB_CAP_FLOWS | caps;
 		EXPECT_EQ(pib_link_build(&end[i].fsm, &h, now, bytes.data()), bytes.size());
@@ -211,7 +212,8 @@ private:
 	}
 	void send_padded(int i)
 	{
-		const pib_pmtu_bounds bounds{mtu, PIB_PMTU_LEAST, PIB_PMTU_MOST};
+		const pib_pmtu_bounds bounds{mtu, PIB_PMTU_LEAST,
+					     pib_link_most(&end[i].fsm, end[i].mtu_cap)};
 		const uint32_t size = pib_link_probe_size(&end[i].fsm, &bounds, now);
 		pib_hello h{};
 		Bytes bytes;
@@ -219,7 +221,7 @@ private:
 		if (!size)
 			return;
 		h.role = PIB_ROLE_SWITCH;
-		h.mtu_cap = 5;
+		h.mtu_cap = end[i].mtu_cap;
 		EXPECT_EQ(pib_link_build_padded(&end[i].fsm, &h, size - 28, bytes.data()),
 			  bytes.size());
 		if (size > carries || net.cut[!i] || !end[!i].alive || chance(net.loss))

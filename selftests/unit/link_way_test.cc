@@ -148,6 +148,37 @@ TEST(Way, NoPaddedProbesForAPeerThatDoesNotKnowThem)
 	}
 }
 
+// No datagram is larger than the MTU of both ports makes it. A peer may say another one within a session.
+TEST(Way, PaddedProbesAreNoLargerThanData)
+{
+	constexpr uint32_t small = 1024 + PIB_PMTU_HEADERS;
+	Pair p;
+
+	p.mtu = 1500;
+	p.carries = small;
+	p.end[1].mtu_cap = 3;
+	ASSERT_TRUE(p.join(1000 * kMs));
+	p.run(10000 * kMs);
+	EXPECT_EQ(p.padded.size(), 2 * 2u) << "each has come";
+	for (const pib_hello &h : p.padded)
+		EXPECT_EQ(h.padded, small - 28);
+	for (const Peer &e : p.end)
+		EXPECT_EQ(pib_pmtu_size(&e.fsm.pmtu), 1500u);
+	p.carries = 1300;
+	p.end[1].mtu_cap = 5;
+	p.run(10000 * kMs);
+	for (const Peer &e : p.end) {
+		EXPECT_EQ(pib_pmtu_size(&e.fsm.pmtu), 1280u);
+		EXPECT_EQ(e.downs, 0);
+	}
+	p.padded.clear();
+	p.end[1].mtu_cap = 3;
+	p.run(10000 * kMs);
+	EXPECT_FALSE(p.padded.empty());
+	for (const pib_hello &h : p.padded)
+		EXPECT_LE(h.padded, small - 28);
+}
+
 // A peer that asks all the time does not keep this end from finding out, nor from rising again.
 TEST(Way, QuestionsDoNotPutPaddedProbesOff)
 {

@@ -104,8 +104,7 @@ void Core::say_padded(Link &link, std::uint64_t now)
 	const pib_pmtu_bounds bounds{
 		.mtu = static_cast<std::uint32_t>(wire_.room(link.path) + headers),
 		.least = link.path.remote.family == AF_INET ? PIB_PMTU_LEAST : PIB_PMTU_LEAST_IPV6,
-		.most = pib_mtu_bytes(std::min(link.port->p.mtu_cap, link.fsm.peer_mtu_cap)) +
-			PIB_PMTU_HEADERS,
+		.most = pib_link_most(&link.fsm, link.port->p.mtu_cap),
 	};
 	const std::size_t size = pib_link_probe_size(&link.fsm, &bounds, now);
 	if (!size)
