@@ -616,11 +616,12 @@ u32 pib_link_probe_size(struct pib_link_fsm *f, const struct pib_pmtu_bounds *bo
 
 	if (f->state != PIB_LINK_UP || !bounds->mtu)
 		return 0;
-	if (!peer_tells_sizes(f))
+	if (!peer_tells_sizes(f)) {
 		pib_pmtu_init(&f->pmtu);
-	pib_pmtu_bound(&f->pmtu, bounds);
-	if (!peer_tells_sizes(f))
+		pib_pmtu_bound(&f->pmtu, bounds);
 		return 0;
+	}
+	pib_pmtu_bound(&f->pmtu, bounds);
 	size = pib_pmtu_next(&f->pmtu, f->tx_seq + 1, now);
 	if (pib_pmtu_hurries(&f->pmtu))
 		f->out_type = PIB_DG_HELLO;
