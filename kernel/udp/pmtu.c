@@ -46,8 +46,9 @@ static struct sk_buff *padded_skb(const u8 *head, u32 len)
 	return skb;
 }
 
-bool pib_udp_link_send_padded(struct pib_udp_link *link, const u8 *head, u32 size,
-			      const struct pib_addr *to)
+/* Return: false: it was not sent. */
+static bool padded_send(struct pib_udp_link *link, const u8 *head, u32 size,
+			const struct pib_addr *to)
 {
 	struct pib_udp_path *path = rcu_dereference(link->path);
 	struct pib_udp_sock *sock = link->bearer->sock;
@@ -64,4 +65,14 @@ bool pib_udp_link_send_padded(struct pib_udp_link *link, const u8 *head, u32 siz
 	else
 		dst_release(route.dst);
 	return skb;
+}
+
+bool pib_udp_link_send_padded(struct pib_udp_link *link, const u8 *head, u32 size,
+			      const struct pib_addr *to)
+{
+	bool sent = padded_send(link, head, size, to);
+
+	if (!sent)
+		pib_udp_sock_drop(link->bearer->sock, tx_errors);
+	return sent;
 }

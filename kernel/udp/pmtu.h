@@ -30,7 +30,7 @@ u32 pib_udp_padded_len(const struct pib_addr *to, u32 size);
  * show nothing.
  *
  * Context: softirqs off, RCU; no link's lock held.
- * Return: false: it was not sent.
+ * Return: false: it was not sent; it is counted, as tx_errors.
  */
 bool pib_udp_link_send_padded(struct pib_udp_link *link, const u8 *head, u32 size,
 			      const struct pib_addr *to);

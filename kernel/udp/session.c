@@ -234,7 +234,6 @@ static void udp_link_send_padded(struct pib_udp_link *link, const struct outgoin
 		return;
 	if (padded->len && pib_udp_link_send_padded(link, padded->bytes, padded->size, &padded->to))
 		return;
-	pib_udp_sock_count(link->bearer->sock, tx_errors, 1);
 	spin_lock(&link->lock);
 	pib_pmtu_forget(&link->fsm.pmtu, padded->number);
 	spin_unlock(&link->lock);

@@ -248,6 +248,9 @@ struct ipv6hdr {
 };
 
 struct udphdr {
+	u16 source;
+	u16 dest;
+	u16 len;
 	u16 check;
 };
 
