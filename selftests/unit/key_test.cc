@@ -2,88 +2,56 @@
 // The keys of sessions, while those of a fabric are exchanged at one end after the other. A
 // datagram's authentication is the name of its key here.
 #include <gtest/gtest.h>
-#include <array>
-#include <deque>
-#include <random>
 #include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "link_pair.h"
+
 extern "C" {
-#include "../../kernel/proto/link.h"
 #include "../../kernel/proto/mad.h"
 }
 
-namespace {
+using namespace link_pair;
 
-constexpr uint64_t kMs = 1000000;
-constexpr uint64_t kStep = 5 * kMs;
+namespace {
 
 enum Key : uint32_t { kNone, kOld, kNew, kThird };
 
-using Bytes = std::array<uint8_t, PIB_HELLO_WIRE_LEN>;
-
-struct End {
-	pib_link_fsm fsm{};
+// The keys of one end
+struct KeyRing {
 	Key keys[2] = {kNone, kNone};
-	// The number by which this end knows a key is its own affair.
+	// The number by which the end knows a key is its own affair.
 	uint32_t base = 0;
-	bool up = false;
-	int ups = 0, downs = 0, refused = 0;
+	int refused = 0;
 
 	uint32_t number(Key key) const { return key ? base + key : 0; }
 	Key name(uint32_t number) const { return number ? Key(number - base) : kNone; }
 };
 
-class Exchange {
+class Exchange : public Pair {
 public:
-	Exchange()
+	Exchange() : Pair(7)
 	{
 		for (int i = 0; i < 2; i++) {
-			end[i].base = 100 * (i + 1);
-			pib_link_init(&end[i].fsm, 10 + i, rng() | 1);
+			ring[i].base = 100 * (i + 1);
 			set(i, kOld);
 		}
-		end[0].downs = end[1].downs = 0;
 	}
 	void set(int i, Key key, Key second = kNone)
 	{
-		End &e = end[i];
+		KeyRing &r = ring[i];
 
-		e.keys[0] = key;
-		e.keys[1] = second;
-		act(i, pib_link_rekey(&e.fsm, e.number(key), e.number(second), rng() | 1, now));
+		r.keys[0] = key;
+		r.keys[1] = second;
+		act(i, pib_link_rekey(&end[i].fsm, r.number(key), r.number(second), nonce(), now));
 	}
-	void run(uint64_t span)
-	{
-		for (uint64_t until = now + span; now < until; now += kStep) {
-			for (size_t n = wire.size(); n; n--) {
-				auto [to, bytes] = wire.front();
-
-				wire.pop_front();
-				if (!cut[to] && std::uniform_real_distribution<>(0, 1)(rng) >= loss)
-					inject(to, bytes);
-			}
-			for (int i = 0; i < 2; i++)
-				if (pib_link_deadline(&end[i].fsm) <= now)
-					act(i, pib_link_timer(&end[i].fsm, now));
-			check();
-		}
-	}
-	bool joined() const
-	{
-		return end[0].up && end[1].up && end[0].fsm.peer_nonce == end[1].fsm.nonce &&
-		       end[1].fsm.peer_nonce == end[0].fsm.nonce;
-	}
-	bool join(uint64_t limit)
-	{
-		for (uint64_t until = now + limit; now < until && !joined();)
-			run(kStep);
-		return joined();
-	}
+	// The key of an end's session, and of the peer's as that end knows it.
+	Key own_key(int i) const { return ring[i].name(end[i].fsm.key); }
+	Key peer_key(int i) const { return ring[i].name(end[i].fsm.peer_key); }
 	// The key by which end @i would miss its peer.
-	Key used(int i) { return end[i].name(pib_link_used_key(&end[i].fsm, now)); }
+	Key used(int i) { return ring[i].name(pib_link_used_key(&end[i].fsm, now)); }
 	// Is a key blamed at end @i within @limit?
 	bool blames(int i, uint64_t limit)
 	{
@@ -100,7 +68,7 @@ public:
 		uint32_t id;
 
 		pib_hello_parse(&h, &type, &id, sent[i].back().data(), PIB_HELLO_WIRE_LEN);
-		h.key = end[!i].number(Key(pib_get32(&sent[i].back()[PIB_HELLO_MAC_OFF])));
+		h.key = ring[!i].number(Key(pib_get32(&sent[i].back()[PIB_HELLO_MAC_OFF])));
 		return h;
 	}
 	// Both ends are up, each speaks by the key that is named, and the other one knows that.
@@ -109,36 +77,11 @@ public:
 		const Key own[2] = {of_0, of_1};
 
 		for (int i = 0; i < 2; i++)
-			if (!joined() || end[i].name(end[i].fsm.key) != own[i] ||
-			    end[i].name(end[i].fsm.peer_key) != own[!i])
+			if (!joined() || own_key(i) != own[i] || peer_key(i) != own[!i])
 				return testing::AssertionFailure()
 				       << "end " << i << ": up " << end[i].up << ", key "
-				       << end[i].name(end[i].fsm.key) << ", the peer's "
-				       << end[i].name(end[i].fsm.peer_key);
+				       << own_key(i) << ", the peer's " << peer_key(i);
 		return testing::AssertionSuccess();
-	}
-	uint32_t inject(int to, const Bytes &bytes)
-	{
-		End &e = end[to];
-		pib_hello h;
-		uint8_t type;
-		uint32_t id;
-
-		EXPECT_EQ(pib_hello_parse(&h, &type, &id, bytes.data(), bytes.size()), 0);
-		const Key key = Key(pib_get32(&bytes[PIB_HELLO_MAC_OFF]));
-		if (key != e.keys[0] && key != e.keys[1]) {
-			e.refused++;
-			return PIB_LINK_DO_REJECT;
-		}
-		h.key = e.number(key);
-		const uint32_t todo = pib_link_rx(&e.fsm, &h, type, now);
-		act(to, todo);
-		return todo;
-	}
-	void replay_all(int to)
-	{
-		for (const Bytes &bytes : std::vector<Bytes>(sent[!to]))
-			inject(to, bytes);
 	}
 	// The link went down and came up so often, at both ends, since this was last asked.
 	testing::AssertionResult bounced(int times)
@@ -152,57 +95,40 @@ public:
 						   << " times, up now: " << joined();
 	}
 
-	End end[2];
-	uint64_t now = 1000 * kMs;
-	double loss = 0;
-	bool cut[2] = {false, false}; // towards end 0, end 1
-	std::vector<Bytes> sent[2];
-	std::mt19937_64 rng{7};
+	KeyRing ring[2];
 	// Of each end: the key and both sessions of all that it ever sealed.
 	std::set<std::tuple<Key, uint64_t, uint64_t>> seals[2];
 
 private:
-	void act(int i, uint32_t todo)
+	void sign(int i, Bytes &bytes) override
 	{
-		End &e = end[i];
-
-		if (todo & PIB_LINK_DO_DOWN) {
-			e.up = false;
-			e.downs++;
-		}
-		if (todo & PIB_LINK_DO_UP) {
-			e.up = true;
-			e.ups++;
-			// Counters begin anew with each session, so no seal may ever come back.
-			EXPECT_TRUE(
-				seals[i].insert({e.name(e.fsm.key), e.fsm.nonce, e.fsm.peer_nonce})
-					.second);
-		}
-		if (todo & PIB_LINK_DO_SEND)
-			send(i);
+		pib_put32(&bytes[PIB_HELLO_MAC_OFF], own_key(i));
 	}
-	void send(int i)
+	bool takes(int to, const Bytes &bytes, pib_hello &h) override
 	{
-		pib_hello h{};
-		Bytes bytes;
+		KeyRing &r = ring[to];
+		const Key key = Key(pib_get32(&bytes[PIB_HELLO_MAC_OFF]));
+		const bool known = key == r.keys[0] || key == r.keys[1];
 
-		h.role = PIB_ROLE_SWITCH;
-		h.mtu_cap = 5;
-		pib_link_build(&end[i].fsm, &h, now, bytes.data());
-		pib_put32(&bytes[PIB_HELLO_MAC_OFF], end[i].name(end[i].fsm.key));
-		sent[i].push_back(bytes);
-		wire.emplace_back(!i, bytes);
+		h.key = r.number(key);
+		r.refused += !known;
+		return known;
+	}
+	// Counters begin anew with each session, so no seal may ever come back.
+	void came_up(int i) override
+	{
+		const pib_link_fsm &f = end[i].fsm;
+
+		EXPECT_TRUE(seals[i].insert({own_key(i), f.nonce, f.peer_nonce}).second);
 	}
 	// What one end opens the other one has sealed by that key.
-	void check()
+	void check() override
 	{
+		Pair::check();
 		if (joined()) {
-			EXPECT_TRUE(
-				keys_are(end[0].name(end[0].fsm.key), end[1].name(end[1].fsm.key)));
+			EXPECT_TRUE(keys_are(own_key(0), own_key(1)));
 		}
 	}
-
-	std::deque<std::pair<int, Bytes>> wire;
 };
 
 class Keys : public testing::Test {
@@ -254,7 +180,7 @@ TEST_F(Keys, AllStepsWithTwoRestarts)
 	x.run(3000 * kMs);
 	EXPECT_TRUE(x.keys_are(kNew, kNew));
 	EXPECT_TRUE(x.bounced(0));
-	EXPECT_EQ(x.end[0].refused + x.end[1].refused, 0);
+	EXPECT_EQ(x.ring[0].refused + x.ring[1].refused, 0);
 }
 
 TEST_F(Keys, BothChangeAtOnce)
@@ -271,13 +197,13 @@ TEST_F(Keys, APortThatIsDownStaysDown)
 {
 	for (int i : {0, 1})
 		x.set(i, kOld, kNew);
-	pib_link_reset(&x.end[1].fsm, 0x77, true, x.now);
+	x.reset(1, true);
 	x.run(1000 * kMs);
 	x.set(1, kNew, kOld);
 	x.run(1000 * kMs);
 	EXPECT_FALSE(x.joined());
 	EXPECT_EQ(x.end[0].fsm.state, PIB_LINK_UP) << "a session there is, all the same";
-	EXPECT_EQ(x.end[0].name(x.end[0].fsm.peer_key), kNew);
+	EXPECT_EQ(x.peer_key(0), kNew);
 }
 
 TEST_F(Keys, WhoIsLeftBehindIsOut)
@@ -286,12 +212,12 @@ TEST_F(Keys, WhoIsLeftBehindIsOut)
 	x.set(0, kNew, kOld);
 	EXPECT_FALSE(x.join(20000 * kMs));
 	EXPECT_FALSE(x.end[0].up || x.end[1].up);
-	EXPECT_GT(x.end[1].refused, 0);
+	EXPECT_GT(x.ring[1].refused, 0);
 	EXPECT_TRUE(pib_link_key_unknown(&x.end[0].fsm)) << "the user is to know why";
 
 	x.set(0, kNew);
 	EXPECT_FALSE(x.join(20000 * kMs));
-	EXPECT_GT(x.end[0].refused, 0);
+	EXPECT_GT(x.ring[0].refused, 0);
 	x.set(1, kNew);
 	EXPECT_TRUE(x.join(2000 * kMs));
 	EXPECT_FALSE(pib_link_key_unknown(&x.end[0].fsm));
@@ -354,7 +280,7 @@ TEST_F(Keys, WhatIsNextIsByTheSessionsKey)
 	h.seq = x.end[1].fsm.tx_seq + 100;
 	EXPECT_TRUE(pib_link_is_next(&x.end[0].fsm, &h));
 	for (const Key other : {kNew, kThird}) {
-		h.key = x.end[0].number(other);
+		h.key = x.ring[0].number(other);
 		EXPECT_FALSE(pib_link_is_next(&x.end[0].fsm, &h)) << other;
 	}
 }
@@ -379,7 +305,7 @@ TEST_F(Keys, WhoDoesNotComeBackIsMissedNoMore)
 {
 	x.set(0, kOld, kNew);
 	x.run(1000 * kMs);
-	x.cut[0] = x.cut[1] = true;
+	x.net.cut[0] = x.net.cut[1] = true;
 	x.set(0, kNew, kOld);
 	x.run(1000 * kMs);
 	EXPECT_EQ(x.used(0), kOld);
@@ -391,7 +317,7 @@ TEST_F(Keys, TimeIsThatSinceTheSessionBeganAnew)
 {
 	x.set(0, kOld, kNew);
 	x.run(1000 * kMs);
-	x.cut[0] = x.cut[1] = true;
+	x.net.cut[0] = x.net.cut[1] = true;
 	x.run(1400 * kMs);
 	ASSERT_TRUE(x.end[0].up) << "silent, and not dead yet";
 	x.set(0, kNew, kOld);
@@ -412,7 +338,7 @@ TEST_F(Keys, WhoIsCutOffOnPurposeIsNotMissed)
 	x.set(0, kOld, kNew);
 	ASSERT_TRUE(x.join(2000 * kMs));
 	EXPECT_EQ(x.used(0), kNew);
-	pib_link_reset(&x.end[0].fsm, 0x77, true, x.now);
+	x.reset(0, true);
 	EXPECT_EQ(x.used(0), kNone) << "the port is disabled";
 }
 
@@ -430,7 +356,7 @@ TEST_F(Keys, AnOldHelloBlamesNoKey)
 {
 	const Bytes recorded = x.sent[1].back();
 
-	x.cut[0] = x.cut[1] = true;
+	x.net.cut[0] = x.net.cut[1] = true;
 	x.set(0, kOld, kNew);
 	x.set(0, kNew, kOld);
 	EXPECT_FALSE(x.blames(0, 30000 * kMs));
@@ -455,8 +381,8 @@ TEST_F(Keys, WhoHearsNothingIsNotSaidToHaveAnotherOne)
 {
 	for (int i : {0, 1})
 		x.set(i, kOld, kNew);
-	x.cut[1] = true;
-	pib_link_reset(&x.end[0].fsm, 0x77, false, x.now);
+	x.net.cut[1] = true;
+	x.reset(0, false);
 	x.run(10000 * kMs);
 	EXPECT_EQ(x.end[0].fsm.state, PIB_LINK_GREETING);
 	EXPECT_FALSE(x.blames(0, 10000 * kMs));
@@ -479,7 +405,7 @@ TEST_F(Keys, WhatWasCheckedByADroppedOneComesTooLate)
 	ASSERT_TRUE(x.join(2000 * kMs));
 	pib_hello h = x.last_said(1);
 
-	ASSERT_EQ(x.end[0].name(h.key), kNew);
+	ASSERT_EQ(x.ring[0].name(h.key), kNew);
 	h.nonce ^= 0x1234;
 	x.set(0, kOld);
 	EXPECT_EQ(pib_link_rx(&x.end[0].fsm, &h, PIB_DG_HELLO, x.now),
@@ -510,7 +436,7 @@ TEST_F(Keys, Storms)
 {
 	const Key all[] = {kOld, kNew, kThird};
 
-	x.loss = 0.2;
+	x.net.loss = 0.2;
 	for (int round = 0; round < 400; round++) {
 		const Key key = all[x.rng() % 3], second = all[x.rng() % 3];
 
@@ -519,7 +445,7 @@ TEST_F(Keys, Storms)
 		if (round % 40 == 0)
 			x.replay_all(round / 40 % 2);
 	}
-	x.loss = 0;
+	x.net.loss = 0;
 	x.set(0, kNew, kOld);
 	x.set(1, kOld, kNew);
 	EXPECT_TRUE(x.join(3000 * kMs));

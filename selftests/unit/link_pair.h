@@ -56,6 +56,7 @@ public:
 		for (int i = 0; i < 2; i++)
 			pib_link_init(&end[i].fsm, 10 + i, nonce());
 	}
+	virtual ~Pair() = default;
 
 	void run(uint64_t span)
 	{
@@ -112,6 +113,8 @@ public:
 		uint32_t id;
 
 		EXPECT_EQ(pib_hello_parse(&h, &type, &id, bytes.data(), bytes.size()), 0);
+		if (!takes(to, bytes, h))
+			return PIB_LINK_DO_REJECT;
 		uint32_t todo = pib_link_rx(&end[to].fsm, &h, type, now);
 		act(to, todo);
 		return todo;
@@ -137,6 +140,30 @@ public:
 	int refused = 0;	       // of them
 	std::mt19937_64 rng;
 
+protected:
+	void act(int i, uint32_t todo)
+	{
+		tell(i, todo);
+		if (todo & PIB_LINK_DO_SEND)
+			send(i);
+	}
+	// What end @i says gets its authentication.
+	virtual void sign(int, Bytes &) {}
+	// Return: true if it is authentic to end @to. Its key goes into @h.
+	virtual bool takes(int, const Bytes &, pib_hello &) { return true; }
+	virtual void came_up(int) {}
+	// What happened to one end of the cable has happened to the other: while both are
+	// up with each other, the count of one end's ups belongs to one count of the other's.
+	virtual void check()
+	{
+		if (!joined())
+			return;
+		auto [it, fresh] = partner.try_emplace(end[0].epoch, end[1].epoch);
+		EXPECT_EQ(it->second, end[1].epoch);
+		auto [back, fresh2] = partner_back.try_emplace(end[1].epoch, end[0].epoch);
+		EXPECT_EQ(back->second, end[0].epoch);
+	}
+
 private:
 	bool chance(double p) { return std::uniform_real_distribution<>(0, 1)(rng) < p; }
 
@@ -154,13 +181,8 @@ private:
 			e.up = true;
 			e.ups++;
 			e.epoch++;
+			came_up(i);
 		}
-	}
-	void act(int i, uint32_t todo)
-	{
-		tell(i, todo);
-		if (todo & PIB_LINK_DO_SEND)
-			send(i);
 	}
 	void send(int i)
 	{
@@ -172,6 +194,7 @@ private:
 		h.node_guid = 0x100 + i;
 		h.caps = PIB_CAP_FLOWS | caps;
 		EXPECT_EQ(pib_link_build(&end[i].fsm, &h, now, bytes.data()), bytes.size());
+		sign(i, bytes);
 		sent[i].push_back(bytes);
 		end[i].sent++;
 		for (int copies = 1 + chance(net.dup); copies; copies--) {
@@ -239,17 +262,6 @@ private:
 		ASSERT_EQ(pib_hello_parse(&h, &type, &id, whole.data(), whole.size()), 0);
 		padded.push_back(h);
 		refused += !pib_link_take_padded(&end[to].fsm, &h, type);
-	}
-	// What happened to one end of the cable has happened to the other: while both are
-	// up with each other, the count of one end's ups belongs to one count of the other's.
-	void check()
-	{
-		if (!joined())
-			return;
-		auto [it, fresh] = partner.try_emplace(end[0].epoch, end[1].epoch);
-		EXPECT_EQ(it->second, end[1].epoch);
-		auto [back, fresh2] = partner_back.try_emplace(end[1].epoch, end[0].epoch);
-		EXPECT_EQ(back->second, end[0].epoch);
 	}
 
 	std::multimap<uint64_t, std::pair<int, Bytes>> wire;
