@@ -697,6 +697,25 @@ TEST_F(Fabric, DatagramsBecomeSmallerIfLargeOnesGetLost)
 	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->fsm.pmtu), 1500u);
 }
 
+/// It could not be sent what is larger than a size that was found, so none is looked for.
+TEST_F(Fabric, APeerWithoutSegmentsGetsPacketsWhole)
+{
+	start();
+	b.caps = PIB_CAP_PADDED;
+	b.carries = 1300;
+	join();
+	w.run(10000);
+	EXPECT_EQ(w.port_of(b)->link->fsm.pmtu.number, 0) << "no size is probed";
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->fsm.pmtu), 1500u);
+	EXPECT_EQ(w.count(PIB_US_TX_SHRUNK), 0u);
+	const Bytes packet = make_packet({.slid = 2, .dlid = 3, .length = 4096});
+	w.deliver(a.at, a.data(packet));
+	w.carry();
+	ASSERT_EQ(b.packets.size(), 1u);
+	EXPECT_EQ(b.packets[0], packet);
+	EXPECT_TRUE(b.segments.empty());
+}
+
 TEST_F(Fabric, PacketsOfAnEarlierSessionAreDropped)
 {
 	start();
