@@ -2,9 +2,13 @@
 /* For cases in which a CPU has no time for the kernel's threads. */
 #pragma once
 
+#include <csignal>
 #include <fstream>
 #include <sched.h>
 #include <string>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "harness.h"
 
@@ -26,12 +30,13 @@ private:
 	std::string path_, before_;
 };
 
-/** Whoever comes first on the second CPU has all of it, and nothing complains that others wait. */
+/** Whoever comes first on one of the first two CPUs has all of it, and nothing complains that others wait. */
 struct NoneForOthers {
 	Setting complaints{"/sys/module/workqueue/parameters/watchdog_thresh", "0"};
 	Setting realtime{"/proc/sys/kernel/sched_rt_runtime_us", "-1"};
 	/* from 6.12 on */
-	Setting others{"/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0"};
+	Setting others[2]{{"/sys/kernel/debug/sched/fair_server/cpu0/runtime", "0"},
+			  {"/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0"}};
 };
 
 inline void stay_on(int cpu)
@@ -48,5 +53,51 @@ inline void come_first(bool first)
 	sched_param p{first ? 1 : 0};
 	CHECK_EQ(sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &p), 0);
 }
+
+/**
+ * Somebody has a CPU for himself until this goes, but for what interrupts do: the kernel's threads have to wait, for the class that
+ * he is of comes before theirs.
+ */
+class TakenCpu {
+public:
+	explicit TakenCpu(int cpu)
+	{
+		int pipe_[2];
+		char c;
+		CHECK_EQ(pipe(pipe_), 0);
+		pid_ = fork();
+		CHECK(pid_ >= 0);
+		if (!pid_)
+			spin(cpu, pipe_[1]);
+		close(pipe_[1]);
+		bool spins = read(pipe_[0], &c, 1) == 1;
+		close(pipe_[0]);
+		CHECK(spins);
+	}
+	~TakenCpu()
+	{
+		kill(pid_, SIGKILL);
+		waitpid(pid_, nullptr, 0);
+	}
+	TakenCpu(const TakenCpu &) = delete;
+
+private:
+	[[noreturn]] static void spin(int cpu, int told)
+	{
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		try {
+			stay_on(cpu);
+			come_first(true);
+		} catch (const Failure &) {
+			_exit(1);
+		}
+		if (write(told, "s", 1) != 1)
+			_exit(1);
+		for (;;)
+			;
+	}
+
+	pid_t pid_;
+};
 
 } // namespace ops

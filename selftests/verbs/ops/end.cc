@@ -44,12 +44,13 @@ End::End(Device device, const EndOptions &options) : opt(options), dev(std::move
 {
 	pd.reset(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
 	channel.reset(made(ibv_create_comp_channel(dev.ctx.get()), "ibv_create_comp_channel"));
-	cq.reset(made(ibv_create_cq(dev.ctx.get(), opt.cqe, nullptr, channel.get(), 0),
-		      "ibv_create_cq"));
+	const auto make_cq = [&](int cqe) {
+		return made(ibv_create_cq(dev.ctx.get(), cqe, nullptr, channel.get(), opt.vector),
+			    "ibv_create_cq");
+	};
+	cq.reset(make_cq(opt.cqe));
 	if (opt.recv_cqe)
-		rcq.reset(
-			made(ibv_create_cq(dev.ctx.get(), opt.recv_cqe, nullptr, channel.get(), 0),
-			     "ibv_create_cq"));
+		rcq.reset(make_cq(opt.recv_cqe));
 	if (opt.srq_wr) {
 		ibv_srq_init_attr attr{};
 		attr.attr.max_wr = opt.srq_wr;

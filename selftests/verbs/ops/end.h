@@ -31,6 +31,7 @@ struct EndOptions {
 	ibv_qp_cap cap = {64, 64, 4, 4, 0};
 	int cqe = 256;
 	int recv_cqe = 0; /* > 0: a CQ of its own for receives */
+	int vector = 0;	  /* of the CQs */
 	int srq_wr = 0;	  /* > 0: receives from an SRQ of that size */
 	bool sig_all = false;
 	bool ext_ops = false; /* ibv_wr_*() */

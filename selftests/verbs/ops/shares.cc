@@ -189,51 +189,10 @@ void held(const Env &env)
 		other.end.expect({.byte_len = 1040});
 }
 
-/*
- * Somebody has the second CPU for himself until this goes, but for what interrupts do: the kernel's threads have to wait, for the
- * class that he is of comes before theirs.
- */
-class SecondCpu {
-public:
-	SecondCpu()
-	{
-		int pipe_[2];
-		char c;
-		CHECK_EQ(pipe(pipe_), 0);
-		pid_ = fork();
-		CHECK(pid_ >= 0);
-		if (!pid_)
-			spin(pipe_[1]);
-		close(pipe_[1]);
-		bool spins = read(pipe_[0], &c, 1) == 1;
-		close(pipe_[0]);
-		CHECK(spins);
-	}
-	~SecondCpu()
-	{
-		kill(pid_, SIGKILL);
-		waitpid(pid_, nullptr, 0);
-	}
-	SecondCpu(const SecondCpu &) = delete;
-
-private:
-	[[noreturn]] static void spin(int told)
-	{
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		try {
-			stay_on(1);
-			come_first(true);
-		} catch (const Failure &) {
-			_exit(1);
-		}
-		if (write(told, "s", 1) != 1)
-			_exit(1);
-		for (;;)
-			;
-	}
-
-	NoneForOthers none_;
-	pid_t pid_;
+/* The second CPU has no time for anybody. */
+struct SecondCpu {
+	NoneForOthers none;
+	TakenCpu taken{1};
 };
 
 constexpr unsigned queues = 20, messages = 130;
