@@ -17,7 +17,6 @@
 #include <linux/mm.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
-#include <net/udp_tunnel.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_umem_odp.h>
 #include <rdma/ib_verbs.h>
@@ -177,18 +176,6 @@ static inline void pib_compat_vm_flags_set(struct vm_area_struct *vma, unsigned 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
 #define ib_alloc_device_with_net(drv_struct, member, net) \
 	((void)(net), ib_alloc_device(drv_struct, member))
-#endif
-
-/* ---- network: tunnels ---- */
-
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 17, 0)
-#define udp_tunnel_xmit_skb(rt, sk, skb, src, dst, tos, ttl, df, sport, dport, xnet, nocheck, \
-			    ipcb_flags) \
-	udp_tunnel_xmit_skb(rt, sk, skb, src, dst, tos, ttl, df, sport, dport, xnet, nocheck)
-#define udp_tunnel6_xmit_skb(dst, sk, skb, dev, saddr, daddr, prio, ttl, label, sport, dport, \
-			     nocheck, ip6cb_flags) \
-	udp_tunnel6_xmit_skb(dst, sk, skb, dev, saddr, daddr, prio, ttl, label, sport, dport, \
-			     nocheck)
 #endif
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 070796483d94229d0735052d7700fc3f684e7e13969b3ffdd377701788edcb74 */
+/*	sha256 c16e656c7d47703fa460e79af1ea002c0673c6e6bb78d21bc96b06fc2020d503 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>

@@ -115,7 +115,8 @@
 	X(PIB_US_RX_BAD_SEAL, "rx_bad_seal")				\
 	X(PIB_US_RX_REPLAYED, "rx_replayed")				\
 	X(PIB_US_RX_STRANGER, "rx_stranger")				\
-	LAST(PIB_US_RX_NO_PORT, "rx_no_port")
+	X(PIB_US_RX_NO_PORT, "rx_no_port")				\
+	LAST(PIB_US_TX_DROPPED, "tx_dropped")
 
 #define PIB_INJECT_RULES(X, LAST)					\
 	X(PIB_INJECT_KIND_DROP, "drop")					\

@@ -26,6 +26,7 @@
 #include <linux/udp.h>
 #include <net/dst_cache.h>
 #include <net/ip.h>
+#include <net/ip6_checksum.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
@@ -293,17 +294,50 @@ static __be16 header_df(const struct sock *sk, const struct sk_buff *skb,
 	return htons(IP_DF);
 }
 
-static void send_v4(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
-		    const struct pib_udp_route *route, u8 tos, u8 hop_limit)
+/*
+ * Put a UDP header in front of @skb.
+ *
+ * Headers are written here and not by udp_tunnel_xmit_skb(), which keeps to itself whether the skb
+ * was dropped. It also scrubs skbs, but ours are new, and it stops a netdev whose xmit comes back to
+ * itself, but none comes here: IPoIB's only kicks a QP.
+ */
+static void push_udp_header(struct sk_buff *skb, __be16 from, __be16 to)
 {
-	struct rtable *rt = container_of(route->dst, struct rtable, dst);
+	struct udphdr *uh = skb_push(skb, sizeof(*uh));
+
+	skb_reset_transport_header(skb);
+	uh->source = from;
+	uh->dest = to;
+	uh->len = htons(skb->len);
+}
+
+/* Return: 0, or what ip_local_out() says of a drop: more than 0 is a qdisc's or a netdev's word. */
+static int send_v4(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
+		   const struct pib_udp_route *route, u8 tos, u8 hop_limit)
+{
 	struct sock *sk = sock->end[0].socket->sk;
 	__be16 df = header_df(sk, skb, route, hop_limit);
+	struct iphdr *iph;
 
 	skb_set_owner_w(skb, sk);
-	udp_tunnel_xmit_skb(rt, sk, skb, route->v4, to->v4, tos,
-			    hop_limit ?: ip4_dst_hoplimit(&rt->dst), df,
-			    route->port, to->port, false, false, 0);
+	skb_dst_set(skb, route->dst);
+	push_udp_header(skb, route->port, to->port);
+	udp_set_csum(false, skb, route->v4, to->v4, skb->len);
+	iph = skb_push(skb, sizeof(*iph));
+	skb_reset_network_header(skb);
+	*iph = (struct iphdr) {
+		.version = IPVERSION,
+		.ihl = sizeof(*iph) / 4,
+		.tos = tos,
+		.frag_off = df,
+		.ttl = hop_limit ?: ip4_dst_hoplimit(route->dst),
+		.protocol = IPPROTO_UDP,
+		.saddr = route->v4,
+		.daddr = to->v4,
+	};
+	__ip_select_ident(sock_net(sk), iph, skb_shinfo(skb)->gso_segs ?: 1);
+	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+	return ip_local_out(sock_net(sk), sk, skb);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -350,17 +384,27 @@ static int route_v6(struct pib_udp_sock *sock, const struct pib_addr *to, struct
 	return 0;
 }
 
-static void send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
-		    const struct pib_udp_route *route, u8 tos, u8 hop_limit)
+/* As send_v4(). */
+static int send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
+		   const struct pib_udp_route *route, u8 tos, u8 hop_limit)
 {
-	struct in6_addr saddr = route->v6, daddr = to->v6;
 	struct sock *sk = sock->end[1].socket->sk;
+	struct ipv6hdr *iph;
 
 	skb->ignore_df = 1;
 	skb_set_owner_w(skb, sk);
-	udp_tunnel6_xmit_skb(route->dst, sk, skb, NULL, &saddr, &daddr, tos,
-			     hop_limit ?: ip6_dst_hoplimit(route->dst), route->label,
-			     route->port, to->port, false, 0);
+	skb_dst_set(skb, route->dst);
+	push_udp_header(skb, route->port, to->port);
+	udp6_set_csum(false, skb, &route->v6, &to->v6, skb->len);
+	iph = skb_push(skb, sizeof(*iph));
+	skb_reset_network_header(skb);
+	ip6_flow_hdr(iph, tos, route->label);
+	iph->nexthdr = IPPROTO_UDP;
+	iph->hop_limit = hop_limit ?: ip6_dst_hoplimit(route->dst);
+	iph->saddr = route->v6;
+	iph->daddr = to->v6;
+	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
+	return ip6_local_out(sock_net(sk), sk, skb);
 }
 #else
 static int route_v6(struct pib_udp_sock *sock, const struct pib_addr *to, struct dst_cache *cache,
@@ -369,11 +413,12 @@ static int route_v6(struct pib_udp_sock *sock, const struct pib_addr *to, struct
 	return -EAFNOSUPPORT;
 }
 
-static void send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
-		    const struct pib_udp_route *route, u8 tos, u8 hop_limit)
+static int send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
+		   const struct pib_udp_route *route, u8 tos, u8 hop_limit)
 {
 	dst_release(route->dst);
 	kfree_skb(skb);
+	return -EAFNOSUPPORT;
 }
 #endif
 
@@ -439,17 +484,26 @@ static bool addr_is_group(const struct pib_addr *a)
 	return a->family == AF_INET ? ipv4_is_multicast(a->v4) : ipv6_addr_is_multicast(&a->v6);
 }
 
-/* Send @skb. @hop_limit: 0: the route's. */
+/*
+ * Send @skb. @hop_limit: 0: the route's.
+ *
+ * IP returns other than 0 if something was dropped: @skb, or after NET_XMIT_CN maybe another skb of
+ * the queue in its place (fq_codel, sfq). The latter counts as if it had been as large.
+ */
 static void socket_send(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
 			const struct pib_udp_route *route, u8 tos, u8 hop_limit)
 {
 	u32 n = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
+	int err;
 
 	if (to->family == AF_INET)
-		send_v4(sock, skb, to, route, tos, hop_limit);
+		err = send_v4(sock, skb, to, route, tos, hop_limit);
 	else
-		send_v6(sock, skb, to, route, tos, hop_limit);
-	pib_udp_sock_count(sock, tx_datagrams, n);
+		err = send_v6(sock, skb, to, route, tos, hop_limit);
+	if (likely(!err))
+		pib_udp_sock_count(sock, tx_datagrams, n);
+	else
+		pib_udp_sock_lose(sock, tx_dropped, n);
 }
 
 void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,

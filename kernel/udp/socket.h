@@ -77,6 +77,7 @@ struct pib_udp_stats {
 	u64 rx_ce;
 	u64 rx_no_port;
 	u64 tx_shrunk;
+	u64 tx_dropped;
 };
 
 #define PIB_USTATS (sizeof(struct pib_udp_stats) / sizeof(u64))
@@ -84,7 +85,7 @@ struct pib_udp_stats {
 #define PIB_UDP_STAT(field) \
 	(PIB_US_TX_DATAGRAMS + offsetof(struct pib_udp_stats, field) / sizeof(u64))
 
-static_assert(PIB_UDP_STAT(tx_shrunk) == PIB_US_MAX);
+static_assert(PIB_UDP_STAT(tx_dropped) == PIB_US_MAX);
 
 /* Count @n more in @field of struct pib_udp_stats. Context: any. */
 #define pib_udp_sock_count(sock, field, n) this_cpu_add((sock)->stats->field, (n))
@@ -224,7 +225,8 @@ int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
  * @tos: DSCP and ECN, as IPv4 and IPv6 carry them; skb->priority does not follow it
  *
  * Routers must not fragment datagrams no larger than the route's MTU: they report a smaller MTU.
- * Datagrams that the stack drops count as sent.
+ * Datagrams of which the stack says that it has dropped them at once are counted as tx_dropped, and
+ * traced. It does not tell what a queue drops later.
  *
  * Context: softirqs off.
  */

@@ -155,6 +155,8 @@ policy() {
 	local any
 	for any in 0.0.0.0/0 ::/0; do h 1 ip xfrm policy "$1" dir "$2" src $any dst $any proto udp dport 18514 "${@:3}" || return; done
 }
+# qdisc add|del WORD...: of host 1
+qdisc() { h 1 tc qdisc "$1" dev eth0 root "${@:2}"; }
 # An uplink of host 1 without a host switch, in a fabric of its own.
 alone() { h 1 pibctl add pib6 netdev eth0 peer 10.77.0.2 fabric 5; }
 not_alone() { h 1 pibctl del pib6; }

@@ -52,6 +52,7 @@ constexpr CounterName kUplink[] = {
 	{PIB_US_RX_CE, "rx_ce"},
 	{PIB_US_RX_NO_PORT, "rx_no_port"},
 	{PIB_US_TX_SHRUNK, "tx_shrunk"},
+	{PIB_US_TX_DROPPED, "tx_dropped"},
 };
 
 } // namespace

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What the stack of the sending host drops, its qdisc or its firewall, is counted and traced, datagram by datagram, and RC loses nothing.
+#
+#	h1 eth0 ------ eth0 h2		h1: what pib sends has a queue of its own
+#	   pib0        pib1
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+. "$here/../lib/traces.sh"
+LAYOUT=netns
+tracer=none
+dir=$(mktemp -d /tmp/qdisc.XXXXXX)
+trap 'kill "$tracer" 2>/dev/null; hosts_clean; rm -rf "$dir"' EXIT
+
+counted() { h "$1" pibctl -j show uplinks | jq .uplinks[0].counters.tx_dropped; }
+# told FILTER: of the drops that have been traced
+told() { jq -s "map(select(.reason == \"tx_dropped\") | .count) | $1" "$dir/trace"; }
+talk() { pair 1 2 120 ibv_rc_pingpong -c -s 1048576 -n 10; }
+none() { echo "$(counted 1) $(counted 2)"; [ "$(counted 1) $(counted 2)" = "0 0" ]; }
+
+# queue QDISC...: for what h1 sends to pib's port; all else has another one
+queue() {
+	h 1 tc qdisc add dev eth0 root handle 1: prio &&
+		h 1 tc filter add dev eth0 parent 1: protocol ip u32 match ip protocol 17 0xff match ip dport 18514 0xffff flowid 1:3 &&
+		h 1 tc filter add dev eth0 parent 1: protocol ipv6 u32 match ip6 dport 18514 0xffff flowid 1:3 &&
+		h 1 tc qdisc add dev eth0 parent 1:3 handle 30: "$@"
+}
+no_queue() { h 1 tc qdisc del dev eth0 root; }
+# It takes the new one and drops its oldest.
+queue_head_drop() { queue tbf rate 200mbit burst 100000 limit 200000 && h 1 tc qdisc add dev eth0 parent 30: handle 31: pfifo_head_drop limit 4; }
+queue_drops() { h 1 tc -s -j qdisc show dev eth0 | jq '.[] | select(.handle == "30:").drops'; }
+
+wall() { h 1 nft 'add table inet wall; add chain inet wall out { type filter hook output priority 0; }; add rule inet wall out udp dport 18514 numgen random mod 10 < 1 counter drop'; }
+no_wall() { h 1 nft delete table inet wall; }
+wall_drops() { h 1 nft -j list table inet wall | jq '[.. | .counter? // empty | .packets] | add'; }
+
+# agree: as many skbs as the stack has dropped are traced, and as many datagrams as are traced are counted
+agree() {
+	local n
+	n=$($drops)
+	said="dropped $n, traced $(told length) with $(told 'add // 0') datagrams ($events with $datagrams before), counted $(counted 1) ($before before)"
+	[ "$n" -gt 0 ] && [ "$(told length)" = $((events + n)) ] &&
+		[ $(($(told 'add // 0') - datagrams)) = $(($(counted 1) - before)) ]
+}
+agree_soon() { wait_for 20 agree || { echo "$said"; return 1; }; }
+many_each() { [ $(($(counted 1) - before)) -gt $(($(told length) - events)) ]; }
+# drop NAME DROPS UNDO COMMAND...: after which DROPS says how many skbs were dropped
+drop() {
+	local name=$1 drops=$2 before events datagrams said=''
+	before=$(counted 1) events=$(told length) datagrams=$(told 'add // 0')
+	check "$name: in the way" "${@:4}"
+	check "$name: RC loses nothing" talk
+	check "$name: what was dropped is traced and counted" agree_soon
+	check "$name: a super-packet as all its datagrams" many_each
+	check "$name: away" "$3"
+}
+# room NAME: for more than pib lets be on its way
+room() {
+	check "$1: in the way" queue tbf rate 200mbit burst 100000 limit 10000000
+	check "$1: traffic" talk
+	check "$1: dropped nothing" test "$(queue_drops)" = 0
+	check "$1: nothing is counted" none
+	check "$1: away" no_queue
+}
+# suite NAME [PEER]
+suite() {
+	check "$1: pib0" pib_add 1 standalone ${2:+peer "$2"}
+	check "$1: pib1" pib_add 2 standalone
+	check "$1: ACTIVE" wait_active 60
+	check "$1: traffic" talk
+	check "$1: nothing is dropped where there is no queue" none
+	room "$1, a queue with room"
+	drop "$1, a full queue" queue_drops no_queue queue netem limit 4 rate 200mbit
+	drop "$1, a full queue that forgets its oldest" queue_drops no_queue queue_head_drop
+	drop "$1, a firewall" wall_drops no_wall wall
+	check "$1: h2 has dropped nothing" test "$(counted 2)" = 0
+	check "$1: deleted" eval 'h 1 pibctl del pib0 && h 2 pibctl del pib1'
+}
+
+ktap_plan 55
+hosts_make 2
+modprobe pib
+mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
+pibctl -j trace event datagram_dropped >"$dir/trace" 2>"$dir/trace.err" & tracer=$!
+check "a trace" wait_for 30 trace_runs
+suite IPv4
+suite IPv6 "$(addr6 2)"
+ktap_end
