@@ -282,6 +282,7 @@ void inboxes(const Env &env)
 			kept += came(*p);
 		std::cout << "# kept " << kept << " of " << queues * messages
 			  << ", came early: " << early << std::endl;
+		CHECK(kept > most / 4);
 		CHECK(kept <= most);
 		CHECK(kept + early > most * 3 / 4);
 		for (auto &p : pairs) {
