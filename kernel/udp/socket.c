@@ -298,8 +298,8 @@ static __be16 header_df(const struct sock *sk, const struct sk_buff *skb,
  * Put a UDP header in front of @skb.
  *
  * Headers are written here and not by udp_tunnel_xmit_skb(), which keeps to itself whether the skb
- * was dropped. It also scrubs skbs, but ours are new, and it stops a netdev whose xmit comes back to
- * itself, but none comes here: IPoIB's only kicks a QP.
+ * was dropped. It also scrubs skbs, but ours are new, and it stops a netdev whose xmit comes back
+ * to itself, but none comes here: IPoIB's only kicks a QP.
  */
 static void push_udp_header(struct sk_buff *skb, __be16 from, __be16 to)
 {
