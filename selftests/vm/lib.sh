@@ -71,8 +71,11 @@ debug_dir() {
 
 root_dir() { echo "$lab/root-$(root_key)"; }
 
+# tree_id: of this tree, for its objects: make goes by times, which of the files of two trees say nothing. ccache knows both.
+tree_id() { printf %s "$top" | sha256sum | cut -c1-8; }
+
 # Where the root compiles the provider and the tools, by its own name for it: whoever comes later finds them compiled.
-build_dir() { echo "/mnt/cache/$(basename "$(root_dir)")"; }
+build_dir() { echo "/mnt/cache/$(basename "$(root_dir)")-$(tree_id)"; }
 
 # is_debug KERNEL: one that ./kernel makes
 is_debug() { [ -e "$vm/kernels/$1.config" ] && [ "$1" != machine ]; }
