@@ -485,8 +485,9 @@ void Core::take_probe(Link &link, const Path &path, const pib_hello &h, std::uin
 {
 	const bool may_be =
 		same_host(link.path.remote, path.remote) && !(link.path.remote == path.remote);
-	const std::uint32_t todo =
-		may_be ? pib_link_rx_probe(&link.fsm, &h, type, now) : PIB_LINK_DO_REJECT;
+	std::uint32_t todo = PIB_LINK_DO_REJECT;
+	if (may_be)
+		todo = pib_link_rx_probe(&link.fsm, &h, type, now);
 	if (todo & PIB_LINK_DO_REJECT)
 		stats_.add(PIB_US_RX_WRONG_ADDR);
 	if (todo & PIB_LINK_DO_SEND)
