@@ -200,15 +200,21 @@ TEST(Way, QuestionsDoNotPutPaddedProbesOff)
 	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1500u);
 }
 
-TEST(Way, WhatWasFoundIsOfOneAddress)
+// Large datagrams get lost on the way, and both ends have found that out.
+void find_hole(Pair &p)
 {
-	Pair p;
-
 	p.mtu = 1500;
 	p.carries = 1300;
 	ASSERT_TRUE(p.join(1000 * kMs));
 	p.run(3000 * kMs);
 	ASSERT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
+}
+
+TEST(Way, WhatWasFoundIsOfOneAddress)
+{
+	Pair p;
+
+	ASSERT_NO_FATAL_FAILURE(find_hole(p));
 	p.carries = 1500;
 	p.end[0].fsm.flow_at = p.now;
 	pib_link_moved(&p.end[0].fsm, true);
@@ -223,11 +229,7 @@ TEST(Way, TheOtherAddressSaysNothingOfSizes)
 {
 	Pair p;
 
-	p.mtu = 1500;
-	p.carries = 1300;
-	ASSERT_TRUE(p.join(1000 * kMs));
-	p.run(3000 * kMs);
-	ASSERT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
+	ASSERT_NO_FATAL_FAILURE(find_hole(p));
 	p.end[0].fsm.flow_at = p.now;
 	pib_link_moved(&p.end[0].fsm, false);
 	EXPECT_EQ(p.end[0].fsm.flow_at, 0u) << "the peer sends from there";
