@@ -59,16 +59,15 @@ static void implied_nak(struct pib_req *r, u32 psn)
 /*
  * All that is in flight is sent again because of a page that is missing here or there (an RNR NAK
  * may stand for the answer to a READ, too). It is answered meanwhile as well, which seems to leave
- * a gap: no retry is spent on that.
+ * a gap: no retry is spent on that. Before next_psn, not snd_psn: what was sent before the last
+ * going back and has yet to be sent again may be answered, too.
  */
 static void expect_strays(struct pib_req *r)
 {
-	u32 last = pib_psn_add(r->snd_psn, -1);
-
-	if (r->snd_psn == r->una_psn || (r->strays && pib_psn_diff(last, r->strays_psn) < 0))
+	if (!pib_req_outstanding(r))
 		return;
 	r->strays = true;
-	r->strays_psn = last;
+	r->strays_psn = pib_psn_add(r->next_psn, -1);
 }
 
 /* ---- progress ---- */

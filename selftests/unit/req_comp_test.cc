@@ -449,6 +449,32 @@ TEST(ReqComp, PartOfAResponseWithoutAPlaceIsAskedForAgain)
 	EXPECT_EQ(q.done(), "1:0");
 }
 
+// What was asked for before, and has yet to be asked for again, may be answered before that.
+TEST(ReqComp, AnyAnswerMayBeAStrayWhileAPageIsMissing)
+{
+	NodeCfg c = config();
+	auto whole = [](uint32_t psn) { return read_resp(psn, 2, Bytes(2 * kMtu), kOnly); };
+	int missing = 1;
+
+	c.req.retry_cnt = 0;
+	Qp q(c);
+	q.n.page_missing = [&] { return missing-- > 0; };
+	for (int i = 0; i < 2; i++)
+		q.post(PIB_WR_READ, 2 * kMtu);
+	q.sends();
+	EXPECT_EQ(str(q.gets(whole(kPsn))), "READ@1000+1 READ@1002+1");
+	for (int i = 0; i < 2; i++)
+		q.post(PIB_WR_READ, 2 * kMtu);
+	q.sends();
+	q.n.inbox.push_back(whole(kPsn + 2)); // back to the first
+	missing = 1;
+	EXPECT_EQ(str(q.gets(whole(kPsn))), "READ@1000+1 READ@1002+1 READ@1004+1 READ@1006+1");
+	q.gets(whole(kPsn));
+	q.gets(whole(kPsn + 2));
+	EXPECT_EQ(str(q.gets(whole(kPsn + 6))), "READ@1004+1 READ@1006+1");
+	EXPECT_EQ(q.done(), "1:0 2:0");
+}
+
 TEST(ReqComp, ReadResponsesLandInParts)
 {
 	Qp q;
