@@ -116,6 +116,8 @@ public:
 		thread_([=, this, &e] { run(ring, depth, most, e); })
 	{
 		waits_.acquire();
+		stop_ = !comes_first_;
+		CHECK_EQ(comes_first_, true);
 	}
 	~RefillFirst()
 	{
@@ -130,7 +132,7 @@ private:
 		const uint32_t begin = ring->consumer;
 		ibv_wc wc[64];
 
-		sched_setscheduler(0, SCHED_FIFO, &first);
+		comes_first_ = !sched_setscheduler(0, SCHED_FIFO, &first);
 		for (bool told = false; !stop_; told = true) {
 			ibv_req_notify_cq(e.cq.get(), 0);
 			while (ibv_poll_cq(e.cq.get(), 64, wc) > 0)
@@ -154,8 +156,9 @@ private:
 	}
 
 	std::atomic<bool> stop_ = false;
+	bool comes_first_ = false;
 	std::binary_semaphore waits_{0};
-	std::thread thread_;
+	std::jthread thread_;
 };
 
 /*
