@@ -235,6 +235,40 @@ void keyless(const Env &env)
 }
 
 /*
+ * Eight QPs of a CPU send all the time, to nobody, so nothing holds them up. Each run of that CPU's list is spent when four of them
+ * have had their turn. The others come first in the next run, and so has a QP of somebody else its turn.
+ */
+void busy_others(Env env)
+{
+	const uint32_t depth = 2000;
+	EndOptions options, small;
+	options.type = small.type = IBV_QPT_UC;
+	options.cap = {depth, 1, 32, 1, 0};
+	options.cqe = depth + 1;
+	options.memory = 1 << 24;
+	env.dev_b = env.dev_a;
+	stay_on(0);
+	Pair other(env);
+	std::vector<std::unique_ptr<Pair>> busy;
+	for (int i = 0; i < 8; i++) {
+		Pair &p = *busy.emplace_back(std::make_unique<Pair>(env, options, small));
+		p.a.to(IBV_QPS_SQD);
+		p.b.to(IBV_QPS_RESET);
+		Wr wr = p.rdma_wr(IBV_WR_RDMA_WRITE, 0, 1);
+		wr.sg.assign(32, p.a.sge(0, 1 << 24));
+		wr.flags = 0;
+		for (uint32_t n = 0; n < depth; n++)
+			p.a.send(wr);
+	}
+	for (auto &p : busy)
+		p->a.to(IBV_QPS_RTS);
+	for (int i = 0; i < 20; i++)
+		other.ping();
+	for (auto &p : busy)
+		p->a.to(IBV_QPS_ERR);
+}
+
+/*
  * A process of its own whose memory does not come. It does as it is told, for 40 s at most:
  *	w	answers when somebody waits for a page
  *	s	its own QP reads from the other end, answers at once
@@ -610,6 +644,7 @@ void add_isolation(Suite &suite)
 	suite.add("isolation.refilled_queue", refilled_queue);
 	suite.add("isolation.refilled_send_queue", refilled_send_queue);
 	suite.add("isolation.no_pkey", keyless);
+	suite.add("isolation.busy_others", [](Env &env) { busy_others(env); });
 	for (auto [name, op] : {std::pair{"write", IBV_WR_RDMA_WRITE},
 				{"send", IBV_WR_SEND},
 				{"read", IBV_WR_RDMA_READ},
