@@ -12,12 +12,16 @@
  * The list is worked off where the news came in (a doorbell, a datagram, a
  * timer), as far as the budget goes; the rest is left to a work item, so that
  * neither a system call nor a softirq lasts for long. One work item is enough
- * for a CPU, since it goes through the list round by round. Timers that are due
+ * for a CPU, since it goes through the list round by round: what the budget did not
+ * suffice for comes first in the next run. Timers that are due
  * together fire one after the other in one softirq: they share a budget.
  *
  * A task for which a process posts in quick succession is handed to the poller of its CPU, a work
  * item that the scheduler puts where there is room. The poller runs the tasks as a doorbell would,
  * many work requests at a time, and goes on looking at the ring: meanwhile no doorbell is needed.
+ * Its tasks stand on a list of their own, since the poller runs at nice 0 and may have to wait for
+ * a CPU. What others wait for is on the run lists; and a guard takes the tasks of a poller that has
+ * waited for long.
  */
 #include <linux/bottom_half.h>
 #include <linux/cpumask.h>
@@ -36,13 +40,25 @@
 #define CLOCK_NSEC	(100 * NSEC_PER_USEC)
 /* Time within which a CPU that has sent a request over a network is expected to send another. */
 #define ASKS_MSEC	10
+/* Time that a poller may wait for a CPU before its tasks are put on a run list. */
+#define GUARD_MSEC	10
 /* Number of looks that a poster takes whether the task's owner has done. */
 #define OWNER_SPINS	64
 
 /**
+ * struct pib_taskq - tasks that wait for their turn
+ * @next: those of the next round, latest first
+ * @rest: those of this round, in their turn; belongs to who works the tasks off
+ */
+struct pib_taskq {
+	struct llist_head next;
+	struct llist_node *rest;
+};
+
+/**
  * struct pib_runlist - run list of a CPU
- * @list: tasks to run, latest first
- * @running: bit 0: someone is working the list off and will see what is added
+ * @tasks: tasks to run
+ * @running: bit 0: someone is working @tasks off and will see what is added
  * @work: takes over when the budget is used up or nobody else will come
  * @cpu: the CPU
  * @now: ns, time at which the clock was read last
@@ -51,11 +67,16 @@
  * @copies: copies of multicasts made on this CPU so far, modulo 2^32
  * @due_by: ns: timers that were due by then share @due
  * @due: what these timers may still do
- * @polled: tasks handed to @poller
  * @poller: runs, on any CPU, tasks for which is posted here in quick succession
+ * @polled: tasks handed to @poller
+ * @polling: bit 0: someone is working @polled off
+ * @polled_on: CPU on which @polled was worked off last
+ * @rounds: times that @poller had a CPU, modulo 2^32
+ * @guard: puts the tasks of a poller that has no CPU on a run list
+ * @guarded: @rounds when @guard looked last
  */
 struct pib_runlist {
-	struct llist_head list;
+	struct pib_taskq tasks;
 	unsigned long running;
 	struct work_struct work;
 	int cpu;
@@ -65,13 +86,39 @@ struct pib_runlist {
 	u32 copies;
 	u64 due_by;
 	struct pib_budget due;
-	struct llist_head polled;
 	struct work_struct poller;
+	struct pib_taskq polled;
+	unsigned long polling;
+	int polled_on;
+	u32 rounds;
+	struct delayed_work guard;
+	u32 guarded;
 };
 
 static DEFINE_PER_CPU(struct pib_runlist, pib_runlists);
 struct workqueue_struct *pib_task_wq;
 static struct workqueue_struct *pib_poller_wq;
+
+static bool taskq_is_empty(const struct pib_taskq *q)
+{
+	return llist_empty(&q->next) && !READ_ONCE(q->rest);
+}
+
+/*
+ * Take the next task. The tasks of a round all go before what was put there meanwhile, however
+ * many runs that takes. Return: NULL: there is none.
+ */
+static struct pib_task *taskq_take(struct pib_taskq *q)
+{
+	struct llist_node *node = q->rest;
+
+	if (!node)
+		node = llist_reverse_order(llist_del_all(&q->next));
+	if (!node)
+		return NULL;
+	WRITE_ONCE(q->rest, node->next);
+	return llist_entry(node, struct pib_task, node);
+}
 
 /* Become the owner of an idle task; otherwise its owner will run it again. */
 static bool task_claim(struct pib_task *t)
@@ -186,7 +233,7 @@ static void runlist_wake(struct pib_runlist *rl)
 static void task_enlist(struct pib_task *t, struct pib_runlist *rl)
 {
 	pib_task_get(t);
-	llist_add(&t->node, &rl->list);
+	llist_add(&t->node, &rl->tasks.next);
 	if (unlikely(rl != this_cpu_ptr(&pib_runlists)))
 		runlist_wake(rl);
 }
@@ -214,7 +261,7 @@ void pib_task_activate_here(struct pib_task *t)
 	int i;
 
 	/* A task on this CPU's own list is run next. */
-	if (llist_empty(&this_cpu_ptr(&pib_runlists)->list))
+	if (taskq_is_empty(&this_cpu_ptr(&pib_runlists)->tasks))
 		for (i = 0; i < OWNER_SPINS && READ_ONCE(t->state) & BIT(PIB_TASK_SCHED); i++)
 			cpu_relax();
 	pib_task_activate(t);
@@ -230,7 +277,7 @@ void pib_task_kick(struct pib_task *t)
 	pib_task_get(t);
 	preempt_disable();
 	rl = runlist_of(t);
-	llist_add(&t->node, &rl->list);
+	llist_add(&t->node, &rl->tasks.next);
 	runlist_wake(rl);
 	preempt_enable();
 }
@@ -248,11 +295,14 @@ void pib_task_hand_off(struct pib_task *t)
 
 	pib_task_get(t);
 	t->ops->handed_off(t);
-	llist_add(&t->node, &rl->polled);
+	llist_add(&t->node, &rl->polled.next);
 	queue_work(pib_poller_wq, &rl->poller);
+	queue_delayed_work_on(rl->cpu, pib_task_wq, &rl->guard, msecs_to_jiffies(GUARD_MSEC));
 }
 
-static void run_one(struct pib_runlist *rl, struct pib_task *t, struct pib_budget *budget)
+/* Run a task of @q, on the CPU of @rl. */
+static void run_one(struct pib_runlist *rl, struct pib_taskq *q, struct pib_task *t,
+		    struct pib_budget *budget)
 {
 	u32 copies = rl->copies;
 	bool more;
@@ -261,34 +311,25 @@ static void run_one(struct pib_runlist *rl, struct pib_task *t, struct pib_budge
 	/* Pairs with try_cmpxchg() in task_claim(): this run sees what came before the bit. */
 	smp_mb__after_atomic();
 	more = t->ops->run(t, budget);
-	budget->runs -= (rl->copies - copies) / RUN_COPIES;
+	budget->runs -= 1 + (rl->copies - copies) / RUN_COPIES;
 
 	if (task_release(t, more))
 		pib_task_put(t);
 	else
-		llist_add(&t->node, &rl->list);
+		llist_add(&t->node, &q->next);
 }
 
-/* Run the tasks of @rl, round by round, so that each task gets its turn. */
+static bool is_spent(const struct pib_budget *budget)
+{
+	return budget->runs <= 0 || budget->bytes <= 0;
+}
+
 static void runlist_drain(struct pib_runlist *rl, struct pib_budget *budget)
 {
-	struct llist_node *node;
 	struct pib_task *t;
 
-	while (budget->runs > 0 && budget->bytes > 0) {
-		node = llist_del_all(&rl->list);
-		if (!node)
-			return;
-		node = llist_reverse_order(node);
-		while (node) {
-			t = llist_entry(node, struct pib_task, node);
-			node = node->next;
-			if (budget->runs-- > 0 && budget->bytes > 0)
-				run_one(rl, t, budget);
-			else
-				llist_add(&t->node, &rl->list);
-		}
-	}
+	while (!is_spent(budget) && (t = taskq_take(&rl->tasks)))
+		run_one(rl, &rl->tasks, t, budget);
 }
 
 /*
@@ -335,17 +376,17 @@ static bool runlist_spend(struct pib_runlist *rl, struct pib_budget *budget)
 		clear_bit_unlock(0, &rl->running);
 		/* Pairs with llist_add(), after which runlist_wake() looks at the bit. */
 		smp_mb__after_atomic();
-		if (budget->runs <= 0 || budget->bytes <= 0)
-			return llist_empty(&rl->list);
-	} while (!llist_empty(&rl->list));
+		if (is_spent(budget))
+			return taskq_is_empty(&rl->tasks);
+	} while (!taskq_is_empty(&rl->tasks));
 
 	return true;
 }
 
 /* As runlist_spend(), with a budget of its own. */
-static bool runlist_run(struct pib_runlist *rl, bool polls)
+static bool runlist_run(struct pib_runlist *rl)
 {
-	struct pib_budget budget = full_budget(runlist_clock(rl), polls);
+	struct pib_budget budget = full_budget(runlist_clock(rl), false);
 
 	return runlist_spend(rl, &budget);
 }
@@ -354,7 +395,7 @@ void pib_tasks_run(void)
 {
 	struct pib_runlist *rl = this_cpu_ptr(&pib_runlists);
 
-	if (!llist_empty(&rl->list) && !runlist_run(rl, false))
+	if (!taskq_is_empty(&rl->tasks) && !runlist_run(rl))
 		queue_work_on(rl->cpu, pib_task_wq, &rl->work);
 }
 
@@ -375,7 +416,7 @@ void pib_tasks_run_due(u64 due)
 		rl->due = full_budget(now, false);
 	}
 	rl->due.now = now;
-	if (!llist_empty(&rl->list) && !runlist_spend(rl, &rl->due))
+	if (!taskq_is_empty(&rl->tasks) && !runlist_spend(rl, &rl->due))
 		queue_work_on(rl->cpu, pib_task_wq, &rl->work);
 }
 
@@ -385,7 +426,7 @@ static void runlist_work(struct work_struct *work)
 	bool done;
 
 	local_bh_disable();
-	done = runlist_run(rl, false);
+	done = runlist_run(rl);
 	/* If the CPU of @rl is offline, tasks that its tasks have woken are on this CPU's list. */
 	if (rl != this_cpu_ptr(&pib_runlists))
 		pib_tasks_run();
@@ -396,43 +437,108 @@ static void runlist_work(struct work_struct *work)
 		queue_work_on(rl->cpu, pib_task_wq, work);
 }
 
-static void move_polled(struct pib_runlist *from, struct pib_runlist *to)
+/*
+ * Put the tasks of the poller on the run list of the CPU that has run them: packets that they sent
+ * from another one might overtake those. Softirqs off; @rl->polling is held.
+ */
+static void leave_polled(struct pib_runlist *rl)
 {
-	struct llist_node *node = llist_del_all(&from->polled), *next;
+	struct pib_runlist *to = per_cpu_ptr(&pib_runlists, rl->polled_on);
+	struct pib_task *t;
 
-	for (; node; node = next) {
-		next = node->next;
-		llist_add(node, &to->list);
-	}
+	while ((t = taskq_take(&rl->polled)))
+		llist_add(&t->node, &to->tasks.next);
+	runlist_wake(to);
 }
 
-/* Return: false: something is left to do on the CPU of @here. */
-static bool run_polled(struct pib_runlist *rl, struct pib_runlist **here)
+/* Give each task of the poller a turn on this CPU, whose list is @here. */
+static void polled_round(struct pib_runlist *rl, struct pib_runlist *here,
+			 struct pib_budget *budget)
 {
-	bool done;
+	struct pib_task *t;
 
-	local_bh_disable();
-	*here = this_cpu_ptr(&pib_runlists);
-	move_polled(rl, *here);
-	done = runlist_run(*here, true);
-	local_bh_enable();
-	return done;
+	/* Pairs with clear_bit_unlock() below, and in guard_work(). */
+	if (test_and_set_bit_lock(0, &rl->polling))
+		return;
+	rcu_read_lock();
+	if (rl->polled_on != here->cpu)
+		leave_polled(rl);
+	while (!is_spent(budget) && (t = taskq_take(&rl->polled))) {
+		run_one(here, &rl->polled, t, budget);
+		if (!rl->polled.rest)
+			break;
+	}
+	rcu_read_unlock();
+	clear_bit_unlock(0, &rl->polling);
+}
+
+/*
+ * Run the poller's tasks and, in turn, what they leave on the list of this CPU. Who is left there
+ * in the end does not wait for the poller to have a CPU again. Return: false: the poller has more
+ * to do.
+ */
+static bool run_polled(struct pib_runlist *rl)
+{
+	struct pib_runlist *here = this_cpu_ptr(&pib_runlists);
+	u64 now = runlist_clock(here);
+	struct pib_budget polled = full_budget(now, true), woken = full_budget(now, false);
+
+	WRITE_ONCE(rl->rounds, rl->rounds + 1);
+	woken.runs *= 2;
+	do {
+		polled_round(rl, here, &polled);
+		if (!taskq_is_empty(&here->tasks) && !runlist_spend(here, &woken)) {
+			runlist_wake(here);
+			break;
+		}
+	} while (!is_spent(&polled) && !taskq_is_empty(&rl->polled));
+
+	return taskq_is_empty(&rl->polled);
 }
 
 static void poller_work(struct work_struct *work)
 {
 	struct pib_runlist *rl = container_of(work, struct pib_runlist, poller);
-	struct pib_runlist *here = NULL, *before;
-	bool done;
+	bool first = true, done;
 
 	do {
-		before = here;
-		done = run_polled(rl, &here);
-		/* The work item was moved: the CPU that it left finishes what is on its list. */
-		if (before && before != here)
-			runlist_wake(before);
+		local_bh_disable();
+		/* What was handed over since the poller ran last may run on any CPU. */
+		if (first && !test_and_set_bit_lock(0, &rl->polling)) {
+			rl->polled_on = smp_processor_id();
+			clear_bit_unlock(0, &rl->polling);
+		}
+		first = false;
+		done = run_polled(rl);
+		local_bh_enable();
 		cond_resched();
 	} while (!done);
+}
+
+/* Return: true if the poller has tasks, or had some when the guard looked last. */
+static bool must_guard(const struct pib_runlist *rl, u32 rounds)
+{
+	return rounds != rl->guarded || !taskq_is_empty(&rl->polled) || test_bit(0, &rl->polling);
+}
+
+/* The poller's tasks hold what others may wait for: bursts that have come for them. */
+static void guard_work(struct work_struct *work)
+{
+	struct pib_runlist *rl = container_of(to_delayed_work(work), struct pib_runlist, guard);
+	u32 rounds = READ_ONCE(rl->rounds);
+	bool again = must_guard(rl, rounds);
+
+	local_bh_disable();
+	if (rounds == rl->guarded && !taskq_is_empty(&rl->polled) &&
+	    !test_and_set_bit_lock(0, &rl->polling)) {
+		leave_polled(rl);
+		clear_bit_unlock(0, &rl->polling);
+	}
+	local_bh_enable();
+	rl->guarded = rounds;
+	if (again)
+		queue_delayed_work_on(rl->cpu, pib_task_wq, &rl->guard,
+				      msecs_to_jiffies(GUARD_MSEC));
 }
 
 int pib_tasks_init(void)
@@ -462,17 +568,23 @@ int pib_tasks_init(void)
 
 	for_each_possible_cpu(cpu) {
 		rl = per_cpu_ptr(&pib_runlists, cpu);
-		init_llist_head(&rl->list);
-		init_llist_head(&rl->polled);
+		init_llist_head(&rl->tasks.next);
+		init_llist_head(&rl->polled.next);
 		INIT_WORK(&rl->work, runlist_work);
 		INIT_WORK(&rl->poller, poller_work);
+		INIT_DELAYED_WORK(&rl->guard, guard_work);
 		rl->cpu = cpu;
+		rl->polled_on = cpu;
 	}
 	return 0;
 }
 
 void pib_tasks_exit(void)
 {
+	int cpu;
+
 	destroy_workqueue(pib_poller_wq);
+	for_each_possible_cpu(cpu)
+		cancel_delayed_work_sync(&per_cpu_ptr(&pib_runlists, cpu)->guard);
 	destroy_workqueue(pib_task_wq);
 }

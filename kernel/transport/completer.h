@@ -43,6 +43,9 @@ u64 pib_completer_deadline(struct pib_qp *qp, u64 now);
  */
 void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s);
 
+/* Most work requests that one turn completes, which may have thousands that are finished. */
+#define PIB_COMPLETIONS_MAX	128
+
 /**
  * pib_completer_complete() - complete the send work requests that are finished, in their order
  * @qp: queue pair
@@ -51,18 +54,24 @@ void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s);
  * refer. Then it, and those behind it, complete later.
  *
  * Context: qp->lock held, softirqs off.
+ * Return: true: there are more, for the next turn.
  */
-static inline void pib_completer_complete(struct pib_qp *qp)
+static inline bool pib_completer_complete(struct pib_qp *qp)
 {
+	u32 left = PIB_COMPLETIONS_MAX;
 	struct pib_swqe *w;
 
 	if (qp->rx.place.wqe)
-		return;
+		return false;
 	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LATE_COMPLETIONS) &&
 	    pib_req_done(&qp->req) && pib_completer_delays(qp))
-		return;
-	while ((w = pib_req_done(&qp->req)) && !atomic_read(&pib_ksq_slot(w)->refs))
+		return false;
+	while ((w = pib_req_done(&qp->req)) && !atomic_read(&pib_ksq_slot(w)->refs)) {
+		if (!left--)
+			return true;
 		pib_completer_finish(qp, pib_ksq_slot(w));
+	}
+	return false;
 }
 
 #endif

@@ -152,7 +152,7 @@ bool pib_state_flush(struct pib_qp *qp)
 
 	pib_requester_cancel(qp);
 	more = pib_sq_fetch(qp);
-	pib_completer_complete(qp);
+	more |= pib_completer_complete(qp);
 	if (qp->state == IB_QPS_ERR)
 		more |= pib_rq_flush(qp);
 	return more;

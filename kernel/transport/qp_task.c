@@ -322,7 +322,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		more |= turn_send(qp, budget, now);
 	else if (qp->stall.burst)
 		pib_output_stalled(qp, NULL);
-	pib_completer_complete(qp);
+	more |= pib_completer_complete(qp);
 	turn_check(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		more |= pib_state_flush(qp);

@@ -16,6 +16,9 @@
 #include "transport/requester.h"
 #include "transport/send_queue.h"
 
+/* Times that one turn reads the ring: what is posted may wait, and need not be sent. */
+#define TURN_FETCHES	2
+
 static int copy_inline(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	const struct pib_send_wqe *wqe = pib_ring_slot(&qp->sq.ring, s->ring_index);
@@ -340,6 +343,7 @@ static bool perform_deferred(struct pib_qp *qp, struct pib_turn *turn)
 
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 {
+	u32 fetches = TURN_FETCHES;
 	struct pib_tx_req tx;
 	bool more;
 
@@ -358,9 +362,9 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 		}
 		if (pib_turn_over(turn))
 			return false;
-	} while (more);
+	} while (more && --fetches);
 
-	return true;
+	return !more;
 }
 
 void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot)
