@@ -20,7 +20,7 @@
  * item that the scheduler puts where there is room. The poller runs the tasks as a doorbell would,
  * many work requests at a time, and goes on looking at the ring: meanwhile no doorbell is needed.
  * Its tasks stand on a list of their own, since the poller runs at nice 0 and may have to wait for
- * a CPU. What others wait for is on the run lists; and a guard takes the tasks of a poller that has
+ * a CPU. The tasks of others are on the run lists; and a guard takes those of a poller that has
  * waited for long.
  */
 #include <linux/bottom_half.h>
@@ -473,9 +473,10 @@ static void polled_round(struct pib_runlist *rl, struct pib_runlist *here,
 }
 
 /*
- * Run the poller's tasks and, in turn, what they leave on the list of this CPU. Who is left there
- * in the end does not wait for the poller to have a CPU again. Return: false: the poller has more
- * to do.
+ * Run the poller's tasks and, in turn, what they leave on the list of this CPU. The rest of that is
+ * left to the work item, and does not wait for the poller to have a CPU again.
+ *
+ * Return: false: the poller has more to do.
  */
 static bool run_polled(struct pib_runlist *rl)
 {
@@ -503,7 +504,7 @@ static void poller_work(struct work_struct *work)
 
 	do {
 		local_bh_disable();
-		/* What was handed over since the poller ran last may run on any CPU. */
+		/* Tasks handed over since the poller ran last may run on any CPU. */
 		if (first && !test_and_set_bit_lock(0, &rl->polling)) {
 			rl->polled_on = smp_processor_id();
 			clear_bit_unlock(0, &rl->polling);
