@@ -18,19 +18,23 @@
 
 /**
  * struct pib_pager - the queue of one process
+ * @entry: in @all; guarded by the lock of @all
  * @all: the pagers of the HCA in which its regions are; never changes
  * @quota: of that HCA; never changes
  * @owner: see pib_quota_take(); never changes
  * @mm: the process; never changes
- * @wq: runs what is queued; never changes
+ * @start: guards the making of @wq, which holds up this process alone; sleeps
+ * @wq: runs what is queued; does not change once it is there, which pib_pager_get() sees to
  * @users: regions; guarded by the lock of @all
  * @advice: pieces of advice that are not followed yet
  */
 struct pib_pager {
+	struct hlist_node entry;
 	struct pib_pagers *all;
 	struct pib_quota *quota;
 	struct pib_user *owner;
 	struct mm_struct *mm;
+	struct mutex start;
 	struct workqueue_struct *wq;
 	unsigned int users;
 	atomic_t advice;
@@ -39,12 +43,7 @@ struct pib_pager {
 void pib_pagers_init(struct pib_pagers *all)
 {
 	mutex_init(&all->lock);
-	xa_init(&all->pagers);
-}
-
-void pib_pagers_exit(struct pib_pagers *all)
-{
-	xa_destroy(&all->pagers);
+	hash_init(all->by_mm);
 }
 
 static void pager_destroy(struct pib_pager *pager)
@@ -55,51 +54,79 @@ static void pager_destroy(struct pib_pager *pager)
 	kfree(pager);
 }
 
-static struct pib_pager *pager_create(struct pib_pd *pd, struct mm_struct *mm)
+static struct pib_pager *pager_alloc(struct pib_pd *pd, struct mm_struct *mm)
+{
+	struct pib_pager *pager = kzalloc(sizeof(*pager), GFP_KERNEL_ACCOUNT);
+
+	if (!pager)
+		return NULL;
+	pager->all = pd->pagers;
+	pager->quota = pd->quota;
+	pager->owner = pd->owner;
+	pager->mm = mm;
+	mutex_init(&pager->start);
+	return pager;
+}
+
+/*
+ * All users' processes take the lock of @all, so nothing is allocated under it.
+ * Return: the pager of the process of @fresh, with one user more: @fresh if there was none;
+ * ERR_PTR().
+ */
+static struct pib_pager *pager_enter(struct pib_pagers *all, struct pib_pager *fresh)
 {
 	struct pib_pager *pager;
 	int err;
 
-	lockdep_assert_held(&pd->pagers->lock);
+	lockdep_assert_held(&all->lock);
 
-	err = pib_quota_take(pd->quota, pd->owner, PIB_OBJ_PAGER);
+	hash_for_each_possible(all->by_mm, pager, entry, (unsigned long)fresh->mm) {
+		if (pager->mm != fresh->mm)
+			continue;
+		pager->users++;
+		return pager;
+	}
+	err = pib_quota_take(fresh->quota, fresh->owner, PIB_OBJ_PAGER);
 	if (err)
 		return ERR_PTR(err);
-	pager = kzalloc(sizeof(*pager), GFP_KERNEL_ACCOUNT);
-	if (!pager) {
-		pib_quota_give(pd->quota, pd->owner, PIB_OBJ_PAGER);
-		return ERR_PTR(-ENOMEM);
-	}
-	err = -ENOMEM;
-	*pager = (struct pib_pager) {
-		.all = pd->pagers,
-		.quota = pd->quota,
-		.owner = pd->owner,
-		.mm = mm,
-	};
+	fresh->users = 1;
+	hash_add(all->by_mm, &fresh->entry, (unsigned long)fresh->mm);
+	return fresh;
+}
+
+/* The pager counts already, so there are no more queues than pagers may be. */
+static int pager_start(struct pib_pager *pager)
+{
+	int err;
+
+	mutex_lock(&pager->start);
 	/* unbound: no CPU's other work waits for a page */
-	pager->wq = alloc_workqueue("pib_pagein", WQ_UNBOUND, AT_ONCE);
-	if (pager->wq)
-		err = xa_err(xa_store(&pd->pagers->pagers, (unsigned long)mm, pager, GFP_KERNEL));
-	if (!err)
-		return pager;
-	pager_destroy(pager);
-	return ERR_PTR(err);
+	if (!pager->wq)
+		pager->wq = alloc_workqueue("pib_pagein", WQ_UNBOUND, AT_ONCE);
+	err = pager->wq ? 0 : -ENOMEM;
+	mutex_unlock(&pager->start);
+	return err;
 }
 
 struct pib_pager *pib_pager_get(struct pib_pd *pd, struct mm_struct *mm)
 {
-	struct pib_pagers *all = pd->pagers;
-	struct pib_pager *pager;
+	struct pib_pager *pager, *fresh = pager_alloc(pd, mm);
+	int err;
 
-	mutex_lock(&all->lock);
-	pager = xa_load(&all->pagers, (unsigned long)mm);
-	if (!pager)
-		pager = pager_create(pd, mm);
-	if (!IS_ERR(pager))
-		pager->users++;
-	mutex_unlock(&all->lock);
-	return pager;
+	if (!fresh)
+		return ERR_PTR(-ENOMEM);
+	mutex_lock(&pd->pagers->lock);
+	pager = pager_enter(pd->pagers, fresh);
+	mutex_unlock(&pd->pagers->lock);
+	if (pager != fresh)
+		kfree(fresh);
+	if (IS_ERR(pager))
+		return pager;
+	err = pager_start(pager);
+	if (!err)
+		return pager;
+	pib_pager_put(pager);
+	return ERR_PTR(err);
 }
 
 void pib_pager_put(struct pib_pager *pager)
@@ -110,7 +137,7 @@ void pib_pager_put(struct pib_pager *pager)
 	mutex_lock(&all->lock);
 	last = !--pager->users;
 	if (last)
-		xa_erase(&all->pagers, (unsigned long)pager->mm);
+		hash_del(&pager->entry);
 	mutex_unlock(&all->lock);
 	/* Work has released its memory, but may not have ended. */
 	if (last)

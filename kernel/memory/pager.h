@@ -3,9 +3,9 @@
 #ifndef PIB_MEMORY_PAGER_H
 #define PIB_MEMORY_PAGER_H
 
+#include <linux/hashtable.h>
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
-#include <linux/xarray.h>
 
 struct mm_struct;
 struct pib_pager;
@@ -13,12 +13,12 @@ struct pib_pd;
 
 /**
  * struct pib_pagers - the queues of the processes that have memory in an HCA
- * @lock: guards @pagers and their users; sleeps
- * @pagers: address of an mm -> struct pib_pager
+ * @lock: guards @by_mm and the pagers' users; sleeps
+ * @by_mm: struct pib_pager, by the address of its mm
  */
 struct pib_pagers {
 	struct mutex lock;
-	struct xarray pagers;
+	DECLARE_HASHTABLE(by_mm, 8);
 };
 
 /**
@@ -28,13 +28,6 @@ struct pib_pagers {
  * Context: process.
  */
 void pib_pagers_init(struct pib_pagers *all);
-/**
- * pib_pagers_exit() - free the table of the queues
- * @all: the queues, of which some may be left: memory can outlive the registration of its device
- *
- * Context: process.
- */
-void pib_pagers_exit(struct pib_pagers *all);
 
 /**
  * pib_pager_get() - the queue of a process

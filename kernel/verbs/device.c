@@ -122,7 +122,6 @@ static void pib_dealloc_driver(struct ib_device *ibdev)
 	xa_destroy(&hca->avs);
 	xa_destroy(&hca->cqs);
 	xa_destroy(&hca->srqs);
-	pib_pagers_exit(&hca->pagers);
 	xa_destroy(&hca->qp_counters);
 	pib_quota_exit(&hca->quota);
 	if (!IS_ERR_OR_NULL(hca->parent))
