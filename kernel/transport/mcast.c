@@ -49,7 +49,7 @@ struct mcast_group {
 
 /**
  * struct pib_mcast - the groups of an HCA
- * @lock: guards changes; readers use RCU
+ * @lock: guards changes; readers use RCU; all users take it, so nothing is allocated under it
  * @count: groups
  * @seed: seed of the hash, so that nobody can put all groups into one bucket; never changes
  * @groups: by GID and LID
@@ -59,6 +59,16 @@ struct pib_mcast {
 	u32 count;
 	u32 seed;
 	struct hlist_head groups[1 << MCAST_HASH_BITS];
+};
+
+/**
+ * struct mcast_spare - what attaching may need; allocated before the lock is taken
+ * @group: NULL once it is used
+ * @member: as @group
+ */
+struct mcast_spare {
+	struct mcast_group *group;
+	struct mcast_member *member;
 };
 
 int pib_mcast_init(struct pib_hca *hca)
@@ -129,7 +139,7 @@ static u32 user_max(const struct pib_qp *qp, u32 max)
 }
 
 static struct mcast_group *group_get(struct pib_mcast *mc, const struct pib_qp *qp,
-				     const u8 *mgid, u16 mlid)
+				     const u8 *mgid, u16 mlid, struct mcast_spare *spare)
 {
 	struct mcast_group *g = group_find(mc, mgid, mlid);
 
@@ -138,9 +148,8 @@ static struct mcast_group *group_get(struct pib_mcast *mc, const struct pib_qp *
 	if (mc->count >= user_max(qp, PIB_MCAST_GROUPS))
 		return ERR_PTR(pib_refuse(&qp->hca->ib, -ENOSPC, "qp %u: attach: %u groups are all",
 					  qp->qpn, mc->count));
-	g = kzalloc(sizeof(*g), GFP_KERNEL_ACCOUNT);
-	if (!g)
-		return ERR_PTR(-ENOMEM);
+	g = spare->group;
+	spare->group = NULL;
 	memcpy(g->mgid, mgid, sizeof(g->mgid));
 	g->mlid = mlid;
 	hlist_add_head_rcu(&g->entry, group_bucket(mc, mgid, mlid));
@@ -169,9 +178,8 @@ static struct mcast_member *member_find(struct mcast_group *g, const struct pib_
 	return NULL;
 }
 
-static int member_add(struct mcast_group *g, struct pib_qp *qp)
+static int member_add(struct mcast_group *g, struct pib_qp *qp, struct mcast_spare *spare)
 {
-	struct pib_quota *quota = &qp->hca->quota;
 	struct mcast_member *m;
 	int err;
 
@@ -181,14 +189,11 @@ static int member_add(struct mcast_group *g, struct pib_qp *qp)
 	if (g->count >= user_max(qp, PIB_MCAST_QPS))
 		return pib_refuse(&qp->hca->ib, -ENOSPC, "qp %u: attach: %u QPs have group %#x",
 				  qp->qpn, g->count, g->mlid);
-	err = pib_quota_take(quota, qp->owner, PIB_OBJ_ATTACH);
+	err = pib_quota_take(&qp->hca->quota, qp->owner, PIB_OBJ_ATTACH);
 	if (err)
 		return err;
-	m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
-	if (!m) {
-		pib_quota_give(quota, qp->owner, PIB_OBJ_ATTACH);
-		return -ENOMEM;
-	}
+	m = spare->member;
+	spare->member = NULL;
 	pib_qp_get(qp);
 	m->qp = qp;
 	m->group = g;
@@ -222,20 +227,38 @@ static void member_del(struct pib_mcast *mc, struct mcast_member *m)
 	group_put(mc, g);
 }
 
-int pib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+static int group_attach(struct pib_mcast *mc, struct pib_qp *qp, const u8 *mgid, u16 mlid,
+			struct mcast_spare *spare)
 {
-	struct pib_mcast *mc = to_hca(ibqp->device)->mcast;
 	struct mcast_group *g;
 	int err;
 
-	mutex_lock(&mc->lock);
-	g = group_get(mc, to_qp(ibqp), gid->raw, lid);
-	err = PTR_ERR_OR_ZERO(g);
-	if (!err) {
-		err = member_add(g, to_qp(ibqp));
-		group_put(mc, g);
+	lockdep_assert_held(&mc->lock);
+
+	g = group_get(mc, qp, mgid, mlid, spare);
+	if (IS_ERR(g))
+		return PTR_ERR(g);
+	err = member_add(g, qp, spare);
+	group_put(mc, g);
+	return err;
+}
+
+int pib_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	struct pib_mcast *mc = to_hca(ibqp->device)->mcast;
+	struct mcast_spare spare = {
+		.group = kzalloc(sizeof(*spare.group), GFP_KERNEL_ACCOUNT),
+		.member = kzalloc(sizeof(*spare.member), GFP_KERNEL_ACCOUNT),
+	};
+	int err = -ENOMEM;
+
+	if (spare.group && spare.member) {
+		mutex_lock(&mc->lock);
+		err = group_attach(mc, to_qp(ibqp), gid->raw, lid, &spare);
+		mutex_unlock(&mc->lock);
 	}
-	mutex_unlock(&mc->lock);
+	kfree(spare.group);
+	kfree(spare.member);
 	return err;
 }
 
