@@ -3,6 +3,7 @@
  * A process that means ill: random verbs by several threads, each command sent again with something
  * changed in it, mapped rings written to, memory that comes and goes. It runs as nobody, in some lives
  * with a context that it was handed or that it had opened as another user, and ends in the middle.
+ * Some have memory of a file system whose server answers late, or never: the latter are killed where they hang.
  * Only the kernel is tested: the process may crash, and is begun anew.
  */
 #include <csignal>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include "late.h"
 #include "mutate.h"
 #include "rings.h"
 #include "world.h"
@@ -22,6 +24,8 @@
 namespace hostile {
 
 namespace {
+
+constexpr auto never = Clock::time_point::max();
 
 enum Mood { Plain, Mutating, Scribbling, Both };
 
@@ -32,6 +36,7 @@ struct Life {
 	Mood mood;
 	Clock::time_point end;
 	bool before_setuid; /* the device was opened as root */
+	Answers answers;
 };
 
 void live(const Life &life, World &world)
@@ -94,6 +99,7 @@ void import(Tally &tally, ibv_context *ctx)
 	signal(SIGCHLD, SIG_IGN);
 	alarm(life.o.seconds + 60 * ops::slowness());
 	try {
+		LateMemory late(life.answers, life.seed, life.end, life.tally);
 		ibv_context *ctx = nullptr;
 		if (life.before_setuid)
 			ctx = open_device(life.o.dev);
@@ -102,16 +108,17 @@ void import(Tally &tally, ibv_context *ctx)
 			ctx = open_device(life.o.dev);
 		if (!ctx)
 			_exit(2);
-		World world(ctx, life.o, life.tally, life.seed);
+		late.begin();
+		World world(ctx, life.o, life.tally, life.seed, late.file());
 		import(life.tally, ctx);
 		live(life, world);
 		if (life.seed & 1)
 			ibv_close_device(ctx);
+		_exit(0);
 	} catch (const std::exception &failure) {
 		fprintf(stderr, "%s\n", failure.what());
 		_exit(2);
 	}
-	_exit(0);
 }
 
 pid_t fork_life(const Life &life)
@@ -122,28 +129,58 @@ pid_t fork_life(const Life &life)
 	return pid;
 }
 
+struct Child {
+	Mood mood;
+	Clock::time_point kill, gone; /* when it is killed, and when a kill must have got through */
+};
+
 struct Ends {
 	unsigned lives = 0, killed = 0, stillborn = 0;
+	bool unkillable = false;
 	unsigned crashed[4] = {}; /* by mood */
 	/* of those in a row */
 	unsigned stillborn_now = 0;
 };
 
+void kill_one(pid_t pid, Child &child, Ends &ends)
+{
+	ends.killed += !kill(pid, SIGKILL);
+	child.kill = never;
+	child.gone = std::min(child.gone, Clock::now() + std::chrono::seconds(60) * ops::slowness());
+}
+
+/* Kills those whose time is over, and looks whether that of those who were killed is. */
+void kill_due(std::map<pid_t, Child> &children, Ends &ends)
+{
+	auto now = Clock::now();
+
+	for (auto &[pid, child] : children) {
+		if (now > child.gone) {
+			ops::note_failure("a kill does not get through to " + std::to_string(pid));
+			ends.unkillable = true;
+		}
+		if (now > child.kill)
+			kill_one(pid, child, ends);
+	}
+}
+
 /* Waits for a child, or kills one, at times in the middle of what it does. */
-void reap(std::map<pid_t, Mood> &children, Rng &rng, Ends &ends)
+void reap(std::map<pid_t, Child> &children, Rng &rng, Ends &ends)
 {
 	int status = 0;
 	pid_t pid = waitpid(-1, &status, WNOHANG);
 
 	if (pid <= 0) {
-		if (rng.one_in(500) && !children.empty())
-			ends.killed += !kill(
-				std::next(children.begin(), rng.below(children.size()))->first,
-				SIGKILL);
+		if (rng.one_in(500) && !children.empty()) {
+			auto &[any, child] =
+				*std::next(children.begin(), rng.below(children.size()));
+			kill_one(any, child, ends);
+		}
+		kill_due(children, ends);
 		usleep(10000);
 		return;
 	}
-	ends.crashed[children[pid]] += WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
+	ends.crashed[children[pid].mood] += WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL;
 	children.erase(pid);
 	bool stillborn = WIFEXITED(status) && WEXITSTATUS(status) == 2;
 	ends.stillborn += stillborn;
@@ -153,7 +190,7 @@ void reap(std::map<pid_t, Mood> &children, Rng &rng, Ends &ends)
 }
 
 /* A hostile process that never gets anywhere shows nothing. */
-void judge(const Tally &tally, const Ends &ends)
+void judge(const Options &o, const Tally &tally, const Ends &ends)
 {
 	printf("lives %u, killed %u, crashed by themselves %u (with changed commands %u, rings %u, both %u), without a device %u\n",
 	       ends.lives, ends.killed, ends.crashed[Plain], ends.crashed[Mutating],
@@ -168,6 +205,18 @@ void judge(const Tally &tally, const Ends &ends)
 	if (!tally.succeeded("work completed") ||
 	    tally.succeeded("work completed") * 8 < tally.tried("work completed"))
 		ops::note_failure("hardly any work request succeeds");
+	for (const char *name : {"page that is late", "page that never comes"})
+		if (o.tries("fuse") && ends.lives >= 4 && !tally.succeeded(name))
+			ops::note_failure(std::string("nobody has waited for a ") + name);
+}
+
+/* Which memory the @n-th of them has. */
+Answers answers_of(const Options &o, unsigned n)
+{
+	static constexpr Answers turns[] = {Answers::None, Answers::Late, Answers::None,
+					    Answers::Never};
+
+	return o.tries("fuse") ? turns[n % 4] : Answers::None;
 }
 
 } // namespace
@@ -177,10 +226,10 @@ int run_process(const Options &o)
 	Tally tally;
 	Rng rng(o.seed);
 	Ends ends;
-	std::map<pid_t, Mood> children;
+	std::map<pid_t, Child> children;
 	auto end = o.end();
 
-	while (Clock::now() < end || !children.empty()) {
+	while ((Clock::now() < end || !children.empty()) && !ends.unkillable) {
 		while (children.size() < o.processes && Clock::now() < end) {
 			auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
 				end - Clock::now());
@@ -191,8 +240,11 @@ int run_process(const Options &o)
 				  rng.next(),
 				  Mood(rng.below(4)),
 				  Clock::now() + span,
-				  rng.one_in(4)};
-			children[fork_life(life)] = life.mood;
+				  rng.one_in(4),
+				  answers_of(o, ends.lives)};
+			children[fork_life(life)] = {
+				life.mood,
+				life.answers == Answers::Never ? life.end : never, never};
 			ends.lives++;
 		}
 		reap(children, rng, ends);
@@ -201,7 +253,7 @@ int run_process(const Options &o)
 			break;
 		}
 	}
-	judge(tally, ends);
+	judge(o, tally, ends);
 	return failed();
 }
 

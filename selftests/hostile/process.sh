@@ -7,6 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 trap 'kill $(jobs -p) 2>/dev/null; hosts_clean' EXIT
 
 ktap_plan $((3 + AFTER))
+modprobe fuse 2>/dev/null	# for memory whose pages come late
 hosts_make 2
 two_ports
 before

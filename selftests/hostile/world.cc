@@ -21,14 +21,15 @@ void *map(int fd, size_t length, int prot, int flags)
 
 } // namespace
 
-World::World(ibv_context *ctx, const Options &o, Tally &tally, uint64_t seed) :
+World::World(ibv_context *ctx, const Options &o, Tally &tally, uint64_t seed,
+	     const SlowFile *slow) :
 	ctx_(ctx), opt_(o), tally_(tally)
 {
 	Rng rng(seed);
 
 	if (ibv_query_port(ctx, 1, &port_) || ibv_query_gid(ctx, 1, 0, &gid_))
 		throw ops::Failure("no port");
-	make_buffers();
+	make_buffers(slow);
 	for (auto &pd : pds_)
 		pd = ops::made(ibv_alloc_pd(ctx), "ibv_alloc_pd");
 	channel_ = ops::made(ibv_create_comp_channel(ctx), "ibv_create_comp_channel");
@@ -46,7 +47,7 @@ World::World(ibv_context *ctx, const Options &o, Tally &tally, uint64_t seed) :
 }
 
 /* Ordinary memory, and that which few programs use. */
-void World::make_buffers()
+void World::make_buffers(const SlowFile *slow)
 {
 	int secret = opt_.tries("secret") ? syscall(SYS_memfd_secret, 0) : -1,
 	    file = open("/usr/bin/bash", O_RDONLY);
@@ -68,6 +69,8 @@ void World::make_buffers()
 		buffers_.push_back(
 			{(uint8_t *)map(shared, buffer, PROT_READ | PROT_WRITE, MAP_SHARED),
 			 false});
+	if (slow)
+		buffers_.push_back({slow->at(), false});
 	std::erase_if(buffers_, [](const Buffer &b) { return !b.at; });
 }
 

@@ -8,13 +8,19 @@
 #include <mutex>
 #include <vector>
 
+#include "../lib/slow_file.h"
 #include "common.h"
 
 namespace hostile {
 
 class World {
 public:
-	World(ibv_context *ctx, const Options &o, Tally &tally, uint64_t seed);
+	/** What each piece of memory has, in bytes. */
+	static constexpr size_t buffer = 1 << 20;
+
+	/** @slow: a file of @buffer bytes that is memory of his, too, or null */
+	World(ibv_context *ctx, const Options &o, Tally &tally, uint64_t seed,
+	      const SlowFile *slow = nullptr);
 
 	/** One verb. Threads may call it at the same time; what they do goes one after the other. */
 	void step(Rng &rng);
@@ -33,7 +39,6 @@ public:
 	ibv_context *ctx() const { return ctx_; }
 
 private:
-	static constexpr size_t buffer = 1 << 20;
 	static constexpr unsigned max_qps = 12, max_mrs = 12, max_others = 4;
 
 	struct Buffer {
@@ -48,7 +53,7 @@ private:
 	};
 
 	/* ---- making and unmaking */
-	void make_buffers();
+	void make_buffers(const SlowFile *slow);
 	void make_shared_queues();
 	ibv_qp *make_qp(Rng &rng);
 	ibv_mr *make_mr(Rng &rng);

@@ -96,6 +96,8 @@ public:
 		control_->mode = Mode::End;
 		waitpid(server_, nullptr, 0);
 	}
+	/** They wait again: those that are not in memory by now. */
+	void hold() { control_->mode = Mode::Hold; }
 	/** Pages come. */
 	void release() { control_->mode = Mode::Serve; }
 	/** Pages fail: SIGBUS, or EFAULT. */
