@@ -5,9 +5,11 @@
  */
 #include <fcntl.h>
 #include <functional>
+#include <optional>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../verbs/ops/dmabuf.h"
 #include "../verbs/ops/end.h"
 #include "common.h"
 #include "fail_nth.h"
@@ -24,9 +26,19 @@ struct Call {
 
 constexpr size_t length = 1 << 18;
 
+/* One that the calls find attached, and one that they find free. */
+enum Group { Joined, Other };
+
+const ibv_gid &gid(unsigned group)
+{
+	static constexpr ibv_gid gids[] = {{{0xff, 0x12, 1}}, {{0xff, 0x12, 2}}};
+	return gids[group];
+}
+
 /* What the calls are made on: one of each, and the one that a call makes. */
 struct Stage {
 	explicit Stage(const Options &o);
+	~Stage();
 
 	std::vector<Call> calls();
 
@@ -36,6 +48,8 @@ struct Stage {
 	uint8_t *memory;
 	ops::Mr region;
 	ibv_port_attr port;
+	ops::End datagrams; /* a member of one multicast group */
+	std::optional<ops::GpuBuffer> gpu;
 
 	ibv_context *ctx = nullptr;
 	ibv_pd *pd = nullptr;
@@ -52,7 +66,18 @@ struct Stage {
 private:
 	void add_queues(std::vector<Call> &v);
 	void add_memory(std::vector<Call> &v);
+	void add_dmabuf(std::vector<Call> &v);
+	void add_groups(std::vector<Call> &v);
 	void add_states(std::vector<Call> &v);
+
+	int attach(unsigned group)
+	{
+		return ibv_attach_mcast(datagrams.qp.get(), &gid(group), 0xc000);
+	}
+	int detach(unsigned group)
+	{
+		return ibv_detach_mcast(datagrams.qp.get(), &gid(group), 0xc000);
+	}
 
 	ibv_context *device() { return p.a.dev.ctx.get(); }
 };
@@ -64,7 +89,16 @@ ops::EndOptions with_srq()
 	return o;
 }
 
-Stage::Stage(const Options &o) : p({.dev_a = o.dev, .dev_b = o.dev}, with_srq())
+ops::EndOptions of_datagrams()
+{
+	ops::EndOptions o;
+	o.type = IBV_QPT_UD;
+	return o;
+}
+
+Stage::Stage(const Options &o) :
+	p({.dev_a = o.dev, .dev_b = o.dev}, with_srq()),
+	datagrams(ops::Device(o.dev), of_datagrams())
 {
 	ibv_xrcd_init_attr xa{};
 	ibv_alloc_dm_attr da{4096, 0, 0};
@@ -79,6 +113,19 @@ Stage::Stage(const Options &o) : p({.dev_a = o.dev, .dev_b = o.dev}, with_srq())
 	CHECK(memory != MAP_FAILED);
 	region.reset(
 		ops::made(ibv_reg_mr(p.a.pd.get(), memory, length, ops::all_access), "ibv_reg_mr"));
+	try {
+		gpu.emplace(1 << 16);
+	} catch (const ops::Skip &why) {
+		printf("no dma-buf: %s\n", why.what());
+	}
+	CHECK_EQ(attach(Joined), 0);
+}
+
+/* libibverbs' QPs are busy while they are attached. */
+Stage::~Stage()
+{
+	if (detach(Joined))
+		ops::note_failure("the QP cannot be detached");
 }
 
 /* keep(pointer, object): 0 if there is an object. */
@@ -118,6 +165,16 @@ void Stage::add_queues(std::vector<Call> &v)
 	v.push_back({"resize_cq",
 		     [this] { return ibv_resize_cq(p.a.cq.get(), p.a.cq->cqe > 600 ? 500 : 1000); },
 		     [] { return 0; }});
+	v.push_back({"modify_cq",
+		     [this, count = 1]() mutable {
+			     ibv_modify_cq_attr a{IBV_CQ_ATTR_MODERATE,
+						  {uint16_t(count = count == 1 ? 8 : 1), 10}};
+			     return ibv_modify_cq(p.a.cq.get(), &a);
+		     },
+		     [this] {
+			     ibv_modify_cq_attr a{IBV_CQ_ATTR_MODERATE, {0, 0}};
+			     return ibv_modify_cq(p.a.cq.get(), &a);
+		     }});
 	v.push_back({"create_srq",
 		     [this] {
 			     ibv_srq_init_attr a{nullptr, {100, 2, 0}};
@@ -213,6 +270,26 @@ void Stage::add_memory(std::vector<Call> &v)
 		     undo_mr});
 }
 
+void Stage::add_groups(std::vector<Call> &v)
+{
+	v.push_back({"attach_mcast", [this] { return attach(Other); },
+		     [this] { return detach(Other); }});
+	v.push_back({"detach_mcast", [this] { return detach(Joined); },
+		     [this] { return attach(Joined); }});
+}
+
+void Stage::add_dmabuf(std::vector<Call> &v)
+{
+	if (!gpu)
+		return;
+	v.push_back({"reg_dmabuf_mr",
+		     [this] {
+			     return keep(mr, ibv_reg_dmabuf_mr(p.a.pd.get(), 0, 1 << 16, 0, gpu->fd,
+							       ops::all_access));
+		     },
+		     [this] { return ibv_dereg_mr(mr); }});
+}
+
 void Stage::add_states(std::vector<Call> &v)
 {
 	v.push_back({"open_device",
@@ -252,6 +329,8 @@ std::vector<Call> Stage::calls()
 	add_states(v);
 	add_queues(v);
 	add_memory(v);
+	add_dmabuf(v);
+	add_groups(v);
 	return v;
 }
 
