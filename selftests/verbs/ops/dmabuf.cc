@@ -2,6 +2,7 @@
 /* Regions over the memory of another device. */
 #include "dmabuf.h"
 #include "end.h"
+#include "ioctl.h"
 #include "suites.h"
 
 namespace ops {
@@ -105,6 +106,32 @@ void read_only(const Env &env)
 	check_filled(p.a.mem.bytes(0, 1 << 16), 6);
 }
 
+/* What a newer library might ask for. The regions that are made go with the process. */
+void unknown_attributes(const Env &env)
+{
+	End &e = *new End(env.open_a(), {});
+	int fd = e.dev.ctx->cmd_fd;
+	GpuBuffer buffer(1 << 16);
+	uint32_t lkey, rkey;
+	auto reg_dmabuf_mr = [&](uint32_t access) {
+		return Method(UVERBS_OBJECT_MR, UVERBS_METHOD_REG_DMABUF_MR)
+			.object(UVERBS_ATTR_REG_DMABUF_MR_HANDLE)
+			.object(UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE, e.pd->handle)
+			.value<uint64_t>(UVERBS_ATTR_REG_DMABUF_MR_OFFSET, 0)
+			.value<uint64_t>(UVERBS_ATTR_REG_DMABUF_MR_LENGTH, 4096)
+			.value<uint64_t>(UVERBS_ATTR_REG_DMABUF_MR_IOVA, 0)
+			.value<uint32_t>(UVERBS_ATTR_REG_DMABUF_MR_FD, buffer.fd)
+			.value<uint32_t>(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, access)
+			.pointer(UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, &lkey, sizeof(lkey))
+			.pointer(UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY, &rkey, sizeof(rkey));
+	};
+
+	unknown_attributes_refused("reg_dmabuf_mr", fd, reg_dmabuf_mr(IBV_ACCESS_LOCAL_WRITE));
+	/* Pages of a device are not brought in on demand; the others mean nothing yet. */
+	for (uint32_t flag : {uint32_t(IBV_ACCESS_ON_DEMAND), 1u << 19, 1u << 31})
+		CHECK_EQ(reg_dmabuf_mr(IBV_ACCESS_LOCAL_WRITE | flag).run(fd), EINVAL);
+}
+
 } // namespace
 
 void add_dmabuf(Suite &suite)
@@ -113,6 +140,7 @@ void add_dmabuf(Suite &suite)
 	suite.add("dmabuf.outlived", outlived);
 	suite.add("dmabuf.refused", refused);
 	suite.add("dmabuf.read_only", read_only);
+	suite.add("dmabuf.unknown_attributes", unknown_attributes);
 }
 
 } // namespace ops

@@ -9,11 +9,13 @@
 #include <fcntl.h>
 #include <fstream>
 #include <rdma/ib_user_verbs.h>
+#include <span>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "end.h"
+#include "ioctl.h"
 #include "suites.h"
 
 namespace ops {
@@ -310,6 +312,34 @@ void unknown_requests(const Env &env)
 	unknown_refused("open_xrcd", fd, IB_USER_VERBS_CMD_OPEN_XRCD, xrcd);
 }
 
+/* Where the memory is, how long the mapping is, and how long the memory. */
+constexpr size_t dm_answer = 24;
+
+Method alloc_dm(const void *answer, size_t length, uint32_t alignment = 0)
+{
+	return Method(UVERBS_OBJECT_DM, UVERBS_METHOD_DM_ALLOC)
+		.object(UVERBS_ATTR_ALLOC_DM_HANDLE)
+		.value<uint64_t>(UVERBS_ATTR_ALLOC_DM_LENGTH, 4096)
+		.value<uint32_t>(UVERBS_ATTR_ALLOC_DM_ALIGNMENT, alignment)
+		.pointer(Method::drivers, answer, length);
+}
+
+/* A newer provider may ask for more, in attributes of its own and in a longer answer. */
+void unknown_attributes(const Env &env)
+{
+	Device dev = env.open_a();
+	int fd = dev.ctx->cmd_fd;
+	uint8_t answer[64];
+
+	unknown_attributes_refused("alloc_dm", fd, alloc_dm(answer, dm_answer));
+	memset(answer, 0xff, sizeof(answer));
+	CHECK_EQ(alloc_dm(answer, sizeof(answer)).run(fd), 0);
+	CHECK(std::ranges::all_of(std::span(answer).subspan(dm_answer),
+				  [](uint8_t byte) { return byte == 0; }));
+	CHECK_EQ(alloc_dm(answer, dm_answer - 1).run(fd), EINVAL);
+	CHECK_EQ(alloc_dm(answer, dm_answer, 13).run(fd), EINVAL);
+}
+
 class Fd {
 public:
 	explicit Fd(int fd) : fd_(fd) { CHECK(fd >= 0); }
@@ -599,6 +629,7 @@ void add_interface(Suite &suite)
 	suite.add("interface.post_in_child", inherited);
 	suite.add("interface.post_imported", imported);
 	suite.add("interface.unknown_requests", unknown_requests);
+	suite.add("interface.unknown_attributes", unknown_attributes);
 	suite.add("interface.features", features);
 	suite.add("interface.ring_by_write", ring_by_write);
 	suite.add("interface.answers_lost", answers_lost);
