@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Alternate paths and migration (17.2.8). The other path is the same way once more: nothing else is needed. */
 #include "end.h"
+#include "forger.h"
 #include "suites.h"
 
 namespace ops {
@@ -161,6 +162,37 @@ void unknown_path(const Env &env)
 	CHECK_EQ(p.b.state(), IBV_QPS_RTS);
 }
 
+/* A SEND by the path that is in use asks to migrate. It was sent before the peer was armed: nothing but a SEND. */
+void late_request(const Env &env)
+{
+	constexpr uint8_t mig_req = 0x40;
+	need(env);
+	Forger forger(env);
+	Pair p(env);
+	p.a.opt.grh = true; /* of the alternate path: it differs from the first one */
+	p.b.opt.grh = true;
+	arm(p);
+	p.ping();
+	Packet packet = forger.last_to(p.b.qpn());
+	packet.next();
+	CHECK(!(packet.bth(1) & mig_req));
+	packet.bth(1) |= mig_req;
+	p.b.recv({p.b.sge(0, 64)}, 31);
+	forger.send(packet);
+	p.b.expect_recv({.id = 31});
+	CHECK_EQ(p.b.query().path_mig_state, IBV_MIG_ARMED);
+	CHECK(!p.b.event_pending());
+
+	/* b has it already, by its PSN. Then both can still migrate. */
+	p.a.send(p.send_wr(0, 8));
+	p.a.expect({});
+	p.b.expect_none();
+	CHECK_EQ(ask(p.a, IBV_MIG_MIGRATED), 0);
+	p.a.expect_event(IBV_EVENT_PATH_MIG);
+	p.ping();
+	p.b.expect_event(IBV_EVENT_PATH_MIG);
+}
+
 /* Nobody arms, and nobody goes, where no other path was ever named: not at the start, and not after RESET. */
 void no_path(Pair &p)
 {
@@ -228,6 +260,7 @@ void add_migration(Suite &suite)
 	suite.add("migration.refused_states", refused_states);
 	suite.add("migration.spent_path", spent_path);
 	suite.add("migration.unknown_path", unknown_path);
+	suite.add("migration.late_request", late_request);
 	suite.add("migration.rearmed_too_early", rearmed_too_early);
 	suite.add("migration.without_a_path.rc", [](Env &env) { without_a_path(env, IBV_QPT_RC); });
 	suite.add("migration.without_a_path.uc", [](Env &env) { without_a_path(env, IBV_QPT_UC); });
