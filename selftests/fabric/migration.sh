@@ -89,7 +89,8 @@ goes_on "LMC, a trunk is cut" "" "$LMC_A" "$LMC_B" sa/3
 goes_on "LMC, back again" "" "$LMC_B" "$LMC_A" sa/4
 goes_on "LMC, only one end sends" -1 "$LMC_A" "$LMC_B" sa/3
 goes_on "LMC, told to" -r "$LMC_A" "$LMC_B"
-goes_on "LMC, both trunks are cut" -d "$LMC_A" "$LMC_B" sa/3 sa/4
+# The other path is the first to die: a packet that still went by it would prove it.
+goes_on "LMC, both trunks are cut" -d "$LMC_A" "$LMC_B" sa/4 sa/3
 goes_on "LMC, the other end expects somebody else" "-1 -u" "$LMC_A" "$LMC_B"
 goes_on "LMC, the other path is not armed" -s "$LMC_A" "$LMC_B"
 goes_on "ports, a cable is cut" "" "$PORT_A" "$PORT_B" pib0/1
@@ -97,7 +98,7 @@ goes_on "ports, only one end sends" -1 "$PORT_A" "$PORT_B" pib0/1
 goes_on "ports, with another P_Key, only one end sends" "-1 -k" "$PORT_A" "$PORT_B" pib0/1
 goes_on "ports, told to, only one end sends" "-1 -r" "$PORT_A" "$PORT_B"
 goes_on "ports, back again" "" "$PORT_B" "$PORT_A" pib0/2
-goes_on "ports, the other cable is dead, too" "-1 -d" "$PORT_A" "$PORT_B" pib0/1 pib0/2
+goes_on "ports, the other cable is dead, too" "-1 -d" "$PORT_A" "$PORT_B" pib0/2 pib0/1
 # Nothing is cut, and the program has not asked: "pibctl inject" has the first end take the other path, and the other one follows.
 told() { pibctl inject pib0 qp "$(sed -n 's/^running qp //p' /tmp/migrate.out)" migrate; }
 start pib0 pib1 "$PORT_A" "$PORT_B"

@@ -10,7 +10,8 @@
  * the first end's, migrate.
  *
  *	-1	only the first end sends: the other one has nothing that could time out
- *	-d	the other path is dead, too: PATH_MIG_ERR, then the error
+ *	-d	the other path is dead, too: each end that sends says PATH_MIG and PATH_MIG_ERR, and
+ *		has the error. An end that has nothing to send notices nothing.
  *	-k	the second path has another P_Key: the second one of the ports' tables
  *	-r	nothing is cut: the first end is told to migrate
  *	-s	the first end sends by the second path at once; the other end has that loaded, but
@@ -289,14 +290,27 @@ static void arm(time_t end)
 	puts("armed");
 }
 
+/* Whoever sends has to notice that nobody hears him, on either path. */
+static bool all_dead(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		if (ends[i].sends && (!ends[i].failed || !ends[i].mig_error))
+			return false;
+	return !unknown || ends[1].mig_error;
+}
+
 static void until_dead(time_t end)
 {
-	while (!ends[0].failed || !ends[0].mig_error || (unknown && !ends[1].mig_error)) {
+	while (!all_dead()) {
 		turn(true);
 		in_time(end, "no end");
 	}
-	if (unknown && query(1).path_mig_state != IBV_MIG_ARMED)
+	if (!ends[1].sends && query(1).path_mig_state != IBV_MIG_ARMED)
 		wrong("not armed any more", 1);
+	if (!ends[1].sends && ends[1].mig_error != unknown)
+		wrong("PATH_MIG_ERR", 1);
 }
 
 static void until_lost(time_t end)
