@@ -12,14 +12,17 @@ set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
 . "$here/../lib/topology.sh"
+. "$here/../lib/traces.sh"
 clean() {
 	local k
+	[ -z "$tracer" ] || kill "$tracer"
 	for k in 0 1 2 3; do ip netns del "m$k" 2>/dev/null; done
 	topology_clean
 }
+tracer=''
 trap clean EXIT
 
-ktap_plan 103
+ktap_plan 117
 topology_init ib_ipoib
 check "talk compiles" program talk /tmp/talk
 check "smpset compiles" program smpset /tmp/smpset
@@ -216,6 +219,59 @@ chosen() { CHOSEN=$(/tmp/sa_guids set pib3 "${LID[3]}" 2) && [ "$CHOSEN" != 0x00
 check "an alias that the SM chooses" chosen
 check "SubnAdmDelete(GUIDInfoRecord)" /tmp/sa_guids delete pib3 "${LID[3]}" 1
 check "its host has lost it" wait_for 20 alias_is pib3 1 0x0000000000000000
+
+# ---- what an HCA tells the SM of: a bad Q_Key (trap 258), and what its host changes (trap 144) ----
+
+# tids NUMBER: of the traps of this number that OpenSM has had from HCA 2
+tids() { sed -n "s/.* num:$1 .* from LID:${LID[2]} .*TID:0x0*\([0-9a-f]*\).*/\1/p" "$SM_DIR/opensm.log"; }
+# passed TID EVENT DEVICE METHOD: the trace has that of a Notice with the TransactionID
+passed() {
+	jq -s -e --arg tid "0x$1" --arg event "$2" --arg device "$3" --arg method "$4" 'any(.transaction == $tid and .event == $event and
+		.device == $device and .method == $method and .class == "0x01" and .attribute == "0x0002")' /tmp/mads >/dev/null
+}
+# goes_there_and_back TID: HCA 2 sends the Trap, the SM's HCA has it, and its TrapRepress comes back
+goes_there_and_back() { passed "$1" mad_sent pib2 0x05 && passed "$1" mad_received pib0 0x05 && passed "$1" mad_received pib2 0x07; }
+# new_trap NUMBER COUNT: OpenSM has had more than COUNT of them, and the trace has the last one
+more_traps() { [ "$(tids "$1" | wc -l)" -gt "$2" ]; }
+new_trap() {
+	wait_for 20 more_traps "$@" || { echo "OpenSM has had none"; grep ' num:' "$SM_DIR/opensm.log"; return 1; }
+	wait_for 20 goes_there_and_back "$(tids "$1" | tail -n 1)" || { grep 0x0002 /tmp/mads; return 1; }
+}
+# of_sa RECORD PATTERN: what the SM knows of HCA 2 has it
+of_sa() { saquery -C pib0 "$1" "${LID[2]}" | grep -q -- "$2"; }
+not_of_sa() { local all; all=$(saquery -C pib0 "$1" "${LID[2]}") && ! grep -q -- "$2" <<<"$all"; }
+
+pibctl -j trace event mad_sent event mad_received >/tmp/mads & tracer=$!
+check "a trace of MADs" wait_for 20 trace_runs $tracer
+qkeys() { field QkeyViolations "${LID[2]}"; }
+bad_qkeys() { cat /sys/class/infiniband/pib2/ports/1/hw_counters/rx_bad_qkey; }
+before=$(qkeys) counted=$(bad_qkeys)
+check "another Q_Key: lost" loses /tmp/talk -k ud pib0 $CLUB pib2 $CLUB
+check "another Q_Key: QkeyViolations of the HCA" grows qkeys "$before" 1
+check "another Q_Key: its counter" grows bad_qkeys "$counted" 1
+check "another Q_Key: trap 258 goes to the SM, which stops it" new_trap 258 0
+check "the same Q_Key: arrives" /tmp/talk ud pib0 $CLUB pib2 $CLUB
+
+traps=$(tids 144 | wc -l)
+describe() { printf 'club house' >/sys/class/infiniband/pib2/node_desc; }
+check "another NodeDescription" describe
+check "another NodeDescription: trap 144" new_trap 144 "$traps"
+check "another NodeDescription: the SM asks for it" wait_for 20 of_sa NR "club house"
+
+# Who opens this says that a subnet manager is at the port.
+issm=/dev/infiniband/$(basename "$(dirname "$(grep -lx pib2 /sys/class/infiniband_mad/issm*/ibdev)")")
+check "no SM at the port" not_of_sa PIR "IsSM$"
+traps=$(tids 144 | wc -l)
+exec {is_sm}<>"$issm"
+check "an SM at the port: trap 144" new_trap 144 "$traps"
+check "an SM at the port: the SM looks" wait_for 60 of_sa PIR "IsSM$"
+traps=$(tids 144 | wc -l)
+exec {is_sm}>&-
+check "it goes: trap 144" new_trap 144 "$traps"
+check "it goes: the SM looks" wait_for 60 not_of_sa PIR "IsSM$"
+kill $tracer
+wait $tracer
+tracer=
 
 # ---- M_Key ----
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * talk [-g INDEX] [-lnr] rc|ud DEVICE P_KEY DEVICE P_KEY: one message from the first device's port
+ * talk [-g INDEX] [-klnr] rc|ud DEVICE P_KEY DEVICE P_KEY: one message from the first device's port
  * 1 to the second one's, each QP with the first entry of its own port's table that is of this
  * partition (its low 15 bits; 0: an entry that is empty).
  *
  *	-g	both name each other by GID, the second one by that entry of its GID table
+ *	-k	the second one has another Q_Key than the message (ud)
  *	-l	the second one expects the message from another LID (rc)
  *	-n	an RDMA WRITE of four packets instead, which is not to arrive (rc): of a SEND the
  *		first packet goes alone, for the far end has yet to say what it can receive
@@ -45,7 +46,7 @@ struct end {
 };
 
 static struct end ends[2];
-static bool ud, by_gid, other_lid, resets;
+static bool ud, by_gid, other_qkey, other_lid, resets;
 static unsigned int bytes = BYTES;
 
 static void die(const char *what, const char *name)
@@ -122,7 +123,7 @@ static void connect_end(struct end *e, const struct end *far)
 
 	modify(e, (struct ibv_qp_attr){
 			.qp_state = IBV_QPS_INIT, .port_num = 1, .pkey_index = e->pkey_index,
-			.qkey = QKEY,
+			.qkey = QKEY ^ (other_qkey && e == &ends[1]),
 	       }, IBV_QP_PKEY_INDEX | IBV_QP_PORT | (ud ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS),
 	       "INIT");
 	modify(e, (struct ibv_qp_attr){
@@ -203,13 +204,14 @@ int main(int argc, char **argv)
 	bool came;
 	int c;
 
-	while ((c = getopt(argc, argv, "g:lnr")) != -1) {
+	while ((c = getopt(argc, argv, "g:klnr")) != -1) {
 		if (c == '?')
 			return 2;
 		if (c == 'g') {
 			by_gid = true;
 			ends[1].gid_index = atoi(optarg);
 		}
+		other_qkey |= c == 'k';
 		other_lid |= c == 'l';
 		resets |= c == 'r';
 		if (c == 'n')
