@@ -7,7 +7,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap 'h 1 pibctl del swt 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 42
+ktap_plan 46
 modprobe -r pib
 hosts_make 2
 check "the module loads by itself on pibctl add" pib_add 1
@@ -51,13 +51,19 @@ noted() {
 	shift
 	"$@" >/tmp/noted.out 2>/tmp/noted.err && [ ! -s /tmp/noted.out ] && grep -q -- "$pattern" /tmp/noted.err || { cat /tmp/noted.*; return 1; }
 }
+# uplink_is STATE: of eth0, as ip(8) has it
+uplink_is() { h 1 pibctl -j show uplinks | jq -e --arg state "$1" '[.uplinks[] | select(.netdev == "eth0").state] == [$state]' || { h 1 pibctl show uplinks; return 1; }; }
 check "a netdev that is up: no word" silent h 1 pibctl add pib7 netdev eth0
+check "up: so is its uplink" uplink_is UP
 h 1 pibctl del pib7
 h 2 ip link set eth0 down
 check "no carrier: added, and said" noted "HCA pib7 is added, but netdev eth0 has no carrier" h 1 pibctl add pib7 netdev eth0
+check "no carrier: its uplink has none" uplink_is NO-CARRIER
 h 1 pibctl del pib7
 h 1 ip link set eth0 down
 check "down: added, and said" noted "HCA pib7 is added, but netdev eth0 is down" h 1 pibctl add pib7 netdev eth0
+check "down: so is its uplink" uplink_is DOWN
+check "down: in words" sh -c "ip netns exec h1 pibctl show uplinks | grep -q '^uplink eth0 .*state DOWN'"
 h 1 pibctl del pib7
 h 1 ip link set eth0 up
 h 2 ip link set eth0 up

@@ -158,6 +158,8 @@ struct Link {
 struct Uplink {
 	std::string netdev;
 	std::optional<std::uint32_t> ifindex;
+	/// Of the netdev, as ip(8) spells it: UP, NO-CARRIER or DOWN.
+	std::optional<std::string> state;
 	std::optional<std::uint32_t> fabric;
 	std::optional<std::uint16_t> udp_port;
 	std::optional<std::string> switch_name;

@@ -325,6 +325,7 @@ void show_uplink(Output &out, const Uplink &uplink)
 	out.key_field("netdev", uplink.netdev);
 	if (uplink.ifindex)
 		out.key_field("ifindex", std::uint64_t{*uplink.ifindex});
+	show_text(out, "state", uplink.state);
 	show_number(out, "fabric", uplink.fabric);
 	show_number(out, "udp_port", uplink.udp_port);
 	show_text(out, "switch", uplink.switch_name);

@@ -13,6 +13,7 @@
 
 #include "cli/fake_shell.h"
 #include "commands/commands.h"
+#include "host/netdev_state.h"
 #include "objects/fake_objects.h"
 
 namespace pib::ctl {
@@ -482,6 +483,21 @@ TEST_F(Cli, PrettyJsonIsTheSameJson)
 	EXPECT_EQ(Json::parse(printed), plain);
 	EXPECT_NE(printed.find("\n    "), std::string::npos);
 	EXPECT_EQ(plain.at("uplinks").at(0).at("counters").at("tx_datagrams"), 10);
+}
+
+TEST_F(Cli, UplinkHasTheStateOfItsNetdev)
+{
+	const auto flags = netdev_flags("lo");
+	ASSERT_TRUE(flags);
+	kernel.answer(
+		{fake::join({fake::text(PIB_A_NETDEV, "lo"), fake::u32(PIB_A_IFINDEX, 1)}),
+		 fake::text(PIB_A_NETDEV, "lo"),
+		 fake::join({fake::text(PIB_A_NETDEV, "nonesuch"), fake::u32(PIB_A_IFINDEX, 9)})});
+	EXPECT_EQ(pibctl({"-j", "show", "uplinks"}), 0);
+	const Json uplinks = Json::parse(printed).at("uplinks");
+	EXPECT_EQ(uplinks.at(0).at("state"), netdev_state(*flags));
+	EXPECT_FALSE(uplinks.at(1).contains("state"));
+	EXPECT_FALSE(uplinks.at(2).contains("state"));
 }
 
 TEST_F(Cli, ShowOfOneNameFindsHcaOrSwitch)

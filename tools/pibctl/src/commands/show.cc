@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "commands/commands.h"
 #include "commands/list_links.h"
 #include "commands/list_objects.h"
+#include "host/netdev_state.h"
 #include "inject/words.h"
 #include "model/words/parse.h"
 #include "model/show/show.h"
@@ -55,11 +58,22 @@ Status show(const Context &context, const Arguments &arguments)
 	return show_all(context);
 }
 
+/// Adds what the stack says of the netdev. A daemon's uplink names none of this namespace: it has no
+/// ifindex.
+void add_state(Uplink &uplink)
+{
+	if (!uplink.ifindex)
+		return;
+	if (const auto flags = netdev_flags(uplink.netdev))
+		uplink.state = netdev_state(*flags);
+}
+
 Status list_uplinks(const Context &context, const Arguments &)
 {
-	const auto uplinks = context.client.uplinks();
+	auto uplinks = context.client.uplinks();
 	if (!uplinks)
 		return uplinks.error();
+	std::ranges::for_each(*uplinks, add_state);
 	show_uplinks(context.out, *uplinks);
 	return success();
 }
@@ -182,8 +196,9 @@ const Command kCommands[] = {
 	{"show",
 	 "uplinks",
 	 "show the netdevs that carry fabrics, with counters",
-	 "Shows the UDP socket of each netdev and fabric, its host switch, and what it counted: a\n"
-	 "datagram that is dropped is counted by its reason.",
+	 "Shows the UDP socket of each netdev and fabric, whether the netdev is UP, has NO-CARRIER or is\n"
+	 "DOWN, its host switch, and what it counted: a datagram that is dropped is counted by its\n"
+	 "reason.",
 	 {},
 	 {},
 	 {{"pibctl show uplinks", "all uplinks"}},

@@ -27,6 +27,13 @@ std::optional<unsigned int> netdev_flags(const std::string &netdev)
 	return static_cast<unsigned short>(request.ifr_flags);
 }
 
+std::string netdev_state(unsigned int flags)
+{
+	if (!(flags & IFF_UP))
+		return "DOWN";
+	return flags & IFF_RUNNING ? "UP" : "NO-CARRIER";
+}
+
 std::string netdev_trouble(const std::string &netdev, unsigned int flags)
 {
 	if (!(flags & IFF_UP))

@@ -15,8 +15,17 @@ TEST(NetdevState, SaysWhatIsWrong)
 		  std::string::npos);
 }
 
+TEST(NetdevState, IsNamedAsIpNamesIt)
+{
+	EXPECT_EQ(netdev_state(IFF_UP | IFF_RUNNING), "UP");
+	EXPECT_EQ(netdev_state(IFF_UP), "NO-CARRIER");
+	EXPECT_EQ(netdev_state(0), "DOWN");
+	EXPECT_EQ(netdev_state(IFF_RUNNING), "DOWN");
+}
+
 TEST(NetdevState, OfThisMachine)
 {
+	EXPECT_TRUE(netdev_flags("lo"));
 	EXPECT_FALSE(netdev_flags("nonesuch"));
 	EXPECT_FALSE(netdev_flags("a-name-that-is-too-long"));
 }

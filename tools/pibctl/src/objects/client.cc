@@ -169,7 +169,6 @@ Status Client::add_hca(const HcaRequest &hca)
 		{EADDRINUSE,
 		 "the UDP port is in use on this host; choose another with 'udp-port', the same "
 		 "on all hosts"},
-		{ENETDOWN, "the netdev is down ('ip link set dev DEV up' brings it up)"},
 	};
 	const auto where = hca.netdev.empty() ? "" : fmt::format(" on netdev {}", hca.netdev);
 	return command(fmt::format("add HCA {}{}", hca.name, where), encode_add_hca(hca), reasons);
