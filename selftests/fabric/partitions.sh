@@ -258,7 +258,7 @@ check "another NodeDescription" describe
 check "another NodeDescription: trap 144" new_trap 144 "$traps"
 check "another NodeDescription: the SM asks for it" wait_for 20 of_sa NR "club house"
 
-# Who opens this says that a subnet manager is at the port.
+# A program that opens this says that a subnet manager is at the port.
 issm=/dev/infiniband/$(basename "$(dirname "$(grep -lx pib2 /sys/class/infiniband_mad/issm*/ibdev)")")
 check "no SM at the port" not_of_sa PIR "IsSM$"
 traps=$(tids 144 | wc -l)

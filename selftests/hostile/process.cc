@@ -146,7 +146,8 @@ void kill_one(pid_t pid, Child &child, Ends &ends)
 {
 	ends.killed += !kill(pid, SIGKILL);
 	child.kill = never;
-	child.gone = std::min(child.gone, Clock::now() + std::chrono::seconds(60) * ops::slowness());
+	child.gone =
+		std::min(child.gone, Clock::now() + std::chrono::seconds(60) * ops::slowness());
 }
 
 /* Kills those whose time is over, and looks whether that of those who were killed is. */
@@ -210,7 +211,7 @@ void judge(const Options &o, const Tally &tally, const Ends &ends)
 			ops::note_failure(std::string("nobody has waited for a ") + name);
 }
 
-/* Which memory the @n-th of them has. */
+/* The memory that the @n-th of them has. */
 Answers answers_of(const Options &o, unsigned n)
 {
 	static constexpr Answers turns[] = {Answers::None, Answers::Late, Answers::None,
@@ -243,8 +244,8 @@ int run_process(const Options &o)
 				  rng.one_in(4),
 				  answers_of(o, ends.lives)};
 			children[fork_life(life)] = {
-				life.mood,
-				life.answers == Answers::Never ? life.end : never, never};
+				life.mood, life.answers == Answers::Never ? life.end : never,
+				never};
 			ends.lives++;
 		}
 		reap(children, rng, ends);

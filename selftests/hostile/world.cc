@@ -22,8 +22,7 @@ void *map(int fd, size_t length, int prot, int flags)
 } // namespace
 
 World::World(ibv_context *ctx, const Options &o, Tally &tally, uint64_t seed,
-	     const SlowFile *slow) :
-	ctx_(ctx), opt_(o), tally_(tally)
+	     const SlowFile *slow) : ctx_(ctx), opt_(o), tally_(tally)
 {
 	Rng rng(seed);
 

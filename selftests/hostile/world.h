@@ -15,7 +15,7 @@ namespace hostile {
 
 class World {
 public:
-	/** What each piece of memory has, in bytes. */
+	/** The size of each piece of memory, in bytes. */
 	static constexpr size_t buffer = 1 << 20;
 
 	/** @slow: a file of @buffer bytes that is memory of his, too, or null */

@@ -290,7 +290,7 @@ static void arm(time_t end)
 	puts("armed");
 }
 
-/* Whoever sends has to notice that nobody hears him, on either path. */
+/* Each end that sends has to notice that nobody hears it, on either path. */
 static bool all_dead(void)
 {
 	unsigned int i;

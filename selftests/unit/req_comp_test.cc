@@ -449,7 +449,7 @@ TEST(ReqComp, PartOfAResponseWithoutAPlaceIsAskedForAgain)
 	EXPECT_EQ(q.done(), "1:0");
 }
 
-// What was asked for before, and has yet to be asked for again, may be answered before that.
+// A READ that was sent before, and has yet to be sent again, may be answered before that.
 TEST(ReqComp, AnyAnswerMayBeAStrayWhileAPageIsMissing)
 {
 	NodeCfg c = config();

@@ -106,7 +106,7 @@ void read_only(const Env &env)
 	check_filled(p.a.mem.bytes(0, 1 << 16), 6);
 }
 
-/* What a newer library might ask for. The regions that are made go with the process. */
+/* A newer library might ask for this. The regions that are made go with the process. */
 void unknown_attributes(const Env &env)
 {
 	End &e = *new End(env.open_a(), {});

@@ -312,7 +312,7 @@ void unknown_requests(const Env &env)
 	unknown_refused("open_xrcd", fd, IB_USER_VERBS_CMD_OPEN_XRCD, xrcd);
 }
 
-/* Where the memory is, how long the mapping is, and how long the memory. */
+/* The place of the memory, the length of the mapping, and that of the memory. */
 constexpr size_t dm_answer = 24;
 
 Method alloc_dm(const void *answer, size_t length, uint32_t alignment = 0)

@@ -18,7 +18,7 @@ namespace ops {
 
 class Method {
 public:
-	/** What a driver has of its own begins here: attributes and methods. */
+	/** A driver's own attributes and methods begin here. */
 	static constexpr uint16_t drivers = 1 << 12;
 
 	Method(uint16_t object, uint16_t method) : object_(object), method_(method) {}
