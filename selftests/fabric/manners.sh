@@ -164,7 +164,7 @@ each_explained() {
 # What waits for a process to end is asked to end.
 documented() {
 	local command=$1 most=$slow
-	[[ $command != *4711* ]] || most=2
+	[[ $command != *4711* ]] || most=$((2 * ${PIB_SLOW:-1}))
 	waiting none
 	(cd "$dir" && timeout --preserve-status -s INT $most bash -c "exec ${command/4711/$program}" >"$dir/doc" 2>&1) || { cat "$dir/doc"; kill "$program"; return 1; }
 	go

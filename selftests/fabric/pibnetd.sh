@@ -267,11 +267,17 @@ for line in open(f"/proc/{sys.argv[1]}/maps"):
     where, mode = line.split()[:2]
     start, end = (int(x, 16) for x in where.split("-"))
     if mode.startswith("rw"):
-        memory.seek(start)
-        try:
-            found += memory.read(end - start).count(key)
-        except OSError:
-            pass
+        data = b""
+        while start < end:
+            # A read ends early where a page is not there, or fails.
+            try:
+                memory.seek(start)
+                piece = memory.read(end - start)
+            except OSError:
+                piece = b""
+            data += piece or bytes(4096)
+            start += len(piece) or 4096
+        found += data.count(key)
 print("found", found)
 sys.exit(not found)' "$keys_pid" "$netd/$1"
 }
