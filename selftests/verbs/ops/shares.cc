@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What there is little of: one user has half of it at most, and others the rest. */
+#include <algorithm>
 #include <csignal>
 #include <fcntl.h>
 #include <iostream>
@@ -189,6 +190,44 @@ void held(const Env &env)
 		other.end.expect({.byte_len = 1040});
 }
 
+/* Return: the number of the file's first pages, of so many, that the kernel has. */
+size_t resident(const SlowFile &slow, size_t pages)
+{
+	std::vector<unsigned char> has(pages);
+	CHECK(!mincore(slow.at(), pages * SlowFile::page, has.data()));
+	return std::ranges::count_if(has, [](unsigned char page) { return page & 1; });
+}
+
+/*
+ * Advice costs memory until its pages have come: of each process 64 pieces wait, and what is beyond is not followed. A
+ * caller that would wait for that gets EAGAIN.
+ */
+void advice(const Env &env)
+{
+	constexpr size_t most = 64;
+	Device dev = env.open_a();
+	need(dev);
+	Pd pd(made(ibv_alloc_pd(dev.ctx.get()), "ibv_alloc_pd"));
+	auto slow = slow_file(most + 2);
+	Mr mr = reg(pd.get(), slow->at(), slow->size());
+	const auto advise_page = [&](size_t page, uint32_t flags) {
+		return advise(mr, IBV_ADVISE_MR_ADVICE_PREFETCH, flags,
+			      reinterpret_cast<uintptr_t>(slow->at(page * SlowFile::page)), 1);
+	};
+	for (size_t page = 0; page <= most; page++)
+		CHECK_EQ(advise_page(page, 0), 0);
+	until_waiting(*slow);
+	CHECK_EQ(advise_page(most + 1, IBV_ADVISE_MR_FLAG_FLUSH), EAGAIN);
+	slow->release();
+	while (resident(*slow, most) < most)
+		usleep(1000);
+	int err;
+	while ((err = advise_page(most + 1, IBV_ADVISE_MR_FLAG_FLUSH)) == EAGAIN)
+		usleep(1000);
+	CHECK_EQ(err, 0);
+	CHECK_EQ(resident(*slow, most + 2), most + 1);
+}
+
 /* The second CPU has no time for anybody. */
 struct SecondCpu {
 	NoneForOthers none;
@@ -299,6 +338,7 @@ void add_shares(Suite &suite)
 {
 	suite.add("limit.device_memory_share", device_memory);
 	suite.add("limit.held_share", held);
+	suite.add("limit.advice", advice);
 	suite.add("limit.inboxes_share", inboxes);
 	suite.add("limit.xrc_domains_share", xrc_domains);
 	suite.add("limit.xrc_targets_share", xrc_targets);
