@@ -267,7 +267,7 @@ for line in open(f"/proc/{sys.argv[1]}/maps"):
     where, mode = line.split()[:2]
     start, end = (int(x, 16) for x in where.split("-"))
     if mode.startswith("rw"):
-        data = b""
+        data = bytearray()
         while start < end:
             # A read ends early where a page is not there, or fails.
             try:
