@@ -79,7 +79,7 @@ unbind() {
 }
 
 exec 3>&1
-ktap_plan $((16 + AFTER))
+ktap_plan $((17 + AFTER))
 modprobe vgem 2>/dev/null	# for a dma-buf
 echo 0123456789abcdef0123456789abcdef >/tmp/key.one
 echo fedcba9876543210fedcba9876543210 >/tmp/key.two
@@ -88,8 +88,8 @@ hosts_make 2
 check "pibctl add" each "" "$no_pib0" pibctl add pib0 netdev eth0 standalone
 check "rdma link add" each "" "rdma link delete pib0" rdma link add pib0 type pib netdev eth0
 check "pibctl del" each "$pib0" "$no_pib0" pibctl del pib0
-check "pibctl set" each "$keyed" "$no_pib0" \
-	pibctl set pib0 behavior srq-any-order accept nobody second-key-file /tmp/key.two
+check "pibctl set, a behavior" each "$pib0" "$no_pib0" pibctl set pib0 behavior srq-any-order
+check "pibctl set, a key" each "$keyed" "$no_pib0" pibctl set pib0 second-key-file /tmp/key.two
 check "pibctl inject" each "$pib0" "$no_pib0" pibctl inject pib0 qp 1 drop all every 1000
 check "pibctl inject del" each "$pib0; $injected" "$no_pib0" pibctl inject del pib0 all
 check "pibctl capture" each "$pib0" "$no_pib0" \
