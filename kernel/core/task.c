@@ -282,6 +282,12 @@ void pib_task_kick(struct pib_task *t)
 	preempt_enable();
 }
 
+/* Have the guard look at the poller of @rl in a while, unless it is to look anyway. */
+static void guard_later(struct pib_runlist *rl)
+{
+	queue_delayed_work_on(rl->cpu, pib_task_wq, &rl->guard, msecs_to_jiffies(GUARD_MSEC));
+}
+
 void pib_task_hand_off(struct pib_task *t)
 {
 	struct pib_runlist *rl = this_cpu_ptr(&pib_runlists);
@@ -297,7 +303,7 @@ void pib_task_hand_off(struct pib_task *t)
 	t->ops->handed_off(t);
 	llist_add(&t->node, &rl->polled.next);
 	queue_work(pib_poller_wq, &rl->poller);
-	queue_delayed_work_on(rl->cpu, pib_task_wq, &rl->guard, msecs_to_jiffies(GUARD_MSEC));
+	guard_later(rl);
 }
 
 /* Run a task of @q, on the CPU of @rl. */
@@ -457,7 +463,7 @@ static void polled_round(struct pib_runlist *rl, struct pib_runlist *here,
 {
 	struct pib_task *t;
 
-	/* Pairs with clear_bit_unlock() below, and in guard_work(). */
+	/* Pairs with clear_bit_unlock() below, in poller_begins() and in guard_work(). */
 	if (test_and_set_bit_lock(0, &rl->polling))
 		return;
 	rcu_read_lock();
@@ -497,23 +503,27 @@ static bool run_polled(struct pib_runlist *rl)
 	return taskq_is_empty(&rl->polled);
 }
 
+/* Tasks handed over since the poller ran last may run on any CPU: this one. Softirqs off. */
+static void poller_begins(struct pib_runlist *rl)
+{
+	if (test_and_set_bit_lock(0, &rl->polling))
+		return;		/* the guard takes them */
+	rl->polled_on = smp_processor_id();
+	clear_bit_unlock(0, &rl->polling);
+}
+
 static void poller_work(struct work_struct *work)
 {
 	struct pib_runlist *rl = container_of(work, struct pib_runlist, poller);
-	bool first = true, done;
 
-	do {
-		local_bh_disable();
-		/* Tasks handed over since the poller ran last may run on any CPU. */
-		if (first && !test_and_set_bit_lock(0, &rl->polling)) {
-			rl->polled_on = smp_processor_id();
-			clear_bit_unlock(0, &rl->polling);
-		}
-		first = false;
-		done = run_polled(rl);
+	local_bh_disable();
+	poller_begins(rl);
+	while (!run_polled(rl)) {
 		local_bh_enable();
 		cond_resched();
-	} while (!done);
+		local_bh_disable();
+	}
+	local_bh_enable();
 }
 
 /* Return: true if the poller has tasks, or had some when the guard looked last. */
@@ -538,8 +548,7 @@ static void guard_work(struct work_struct *work)
 	local_bh_enable();
 	rl->guarded = rounds;
 	if (again)
-		queue_delayed_work_on(rl->cpu, pib_task_wq, &rl->guard,
-				      msecs_to_jiffies(GUARD_MSEC));
+		guard_later(rl);
 }
 
 int pib_tasks_init(void)
