@@ -7,6 +7,8 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <drm/drm.h>
+#include <drm/i915_drm.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -14,33 +16,17 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-struct drm_version {
-	int major, minor, patch;
-	size_t name_len;
-	char *name;
-	size_t date_len;
-	char *date;
-	size_t desc_len;
-	char *desc;
-};
-
-struct gem_create { uint64_t size; uint32_t handle, pad; };
-struct gem_mmap { uint32_t handle, pad; uint64_t offset; };
-struct dumb_create { uint32_t height, width, bpp, flags, handle, pitch; uint64_t size; };
-
-#define VERSION		_IOWR('d', 0x00, struct drm_version)
-#define I915_CREATE	_IOWR('d', 0x40 + 0x1b, struct gem_create)
-#define I915_MMAP_GTT	_IOWR('d', 0x40 + 0x24, struct gem_mmap)
-#define DUMB_CREATE	_IOWR('d', 0xb2, struct dumb_create)
-#define DUMB_MAP	_IOWR('d', 0xb3, struct gem_mmap)
-
 static int (*next_ioctl)(int fd, unsigned long request, ...);
 
-static int create(int fd, struct gem_create *create)
+static int create(int fd, struct drm_i915_gem_create *create)
 {
 	uint64_t pages = (create->size + 4095) / 4096;
-	struct dumb_create dumb = { .height = pages ? pages : 1, .width = 1024, .bpp = 32 };
-	int err = next_ioctl(fd, DUMB_CREATE, &dumb);
+	struct drm_mode_create_dumb dumb = {
+		.height = pages ? pages : 1,
+		.width = 1024,
+		.bpp = 32,
+	};
+	int err = next_ioctl(fd, DRM_IOCTL_MODE_CREATE_DUMB, &dumb);
 
 	create->handle = dumb.handle;
 	return err;
@@ -48,7 +34,7 @@ static int create(int fd, struct gem_create *create)
 
 static int version(int fd, struct drm_version *v)
 {
-	int err = next_ioctl(fd, VERSION, v);
+	int err = next_ioctl(fd, DRM_IOCTL_VERSION, v);
 
 	if (!err && v->name && !strncmp(v->name, "vgem", 4))
 		strcpy(v->name, "i915");
@@ -66,12 +52,12 @@ int ioctl(int fd, unsigned long request, ...)
 	if (!next_ioctl)
 		next_ioctl = dlsym(RTLD_NEXT, "ioctl");
 	switch (request) {
-	case VERSION:
+	case DRM_IOCTL_VERSION:
 		return version(fd, arg);
-	case I915_CREATE:
+	case DRM_IOCTL_I915_GEM_CREATE:
 		return create(fd, arg);
-	case I915_MMAP_GTT:
-		return next_ioctl(fd, DUMB_MAP, arg);
+	case DRM_IOCTL_I915_GEM_MMAP_GTT:
+		return next_ioctl(fd, DRM_IOCTL_MODE_MAP_DUMB, arg);
 	default:
 		return next_ioctl(fd, request, arg);
 	}

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <drm/drm.h>
 #include <fcntl.h>
 #include <span>
 #include <sys/ioctl.h>
@@ -15,36 +16,7 @@
 
 namespace ops {
 
-namespace vgem {
-
-struct drm_version {
-	int major, minor, patch;
-	size_t name_len;
-	char *name;
-	size_t date_len;
-	char *date;
-	size_t desc_len;
-	char *desc;
-};
-struct dumb_create {
-	uint32_t height, width, bpp, flags, handle, pitch;
-	uint64_t size;
-};
-struct dumb_map {
-	uint32_t handle, pad;
-	uint64_t offset;
-};
-struct prime {
-	uint32_t handle, flags;
-	int32_t fd;
-};
-
-constexpr unsigned long get_version = _IOWR('d', 0x00, drm_version),
-			create_dumb = _IOWR('d', 0xb2, dumb_create),
-			map_dumb = _IOWR('d', 0xb3, dumb_map),
-			handle_to_fd = _IOWR('d', 0x2d, prime);
-
-inline int open_device()
+inline int open_vgem()
 {
 	for (int i = 0; i < 8; i++) {
 		char name[16] = {}, path[32];
@@ -55,28 +27,27 @@ inline int open_device()
 		int fd = open(path, O_RDWR | O_CLOEXEC);
 		if (fd < 0)
 			continue;
-		if (!ioctl(fd, get_version, &version) && !strcmp(name, "vgem"))
+		if (!ioctl(fd, DRM_IOCTL_VERSION, &version) && !strcmp(name, "vgem"))
 			return fd;
 		close(fd);
 	}
 	throw Skip("no vgem");
 }
 
-} // namespace vgem
-
 /** A buffer of the device, mapped by the process too. Skips the case where there is no such device. */
 class GpuBuffer {
 public:
-	explicit GpuBuffer(size_t size, uint32_t mode = O_RDWR) : drm_(vgem::open_device())
+	explicit GpuBuffer(size_t size, uint32_t mode = O_RDWR) : drm_(open_vgem())
 	{
-		vgem::dumb_create create{.height = uint32_t(size / 4096), .width = 1024, .bpp = 32};
-		CHECK(!ioctl(drm_, vgem::create_dumb, &create));
+		drm_mode_create_dumb create{
+			.height = uint32_t(size / 4096), .width = 1024, .bpp = 32};
+		CHECK(!ioctl(drm_, DRM_IOCTL_MODE_CREATE_DUMB, &create));
 		size_ = create.size;
-		vgem::prime p{.handle = create.handle, .flags = mode | O_CLOEXEC};
-		CHECK(!ioctl(drm_, vgem::handle_to_fd, &p));
+		drm_prime_handle p{.handle = create.handle, .flags = mode | O_CLOEXEC};
+		CHECK(!ioctl(drm_, DRM_IOCTL_PRIME_HANDLE_TO_FD, &p));
 		fd = p.fd;
-		vgem::dumb_map m{.handle = create.handle};
-		CHECK(!ioctl(drm_, vgem::map_dumb, &m));
+		drm_mode_map_dumb m{.handle = create.handle};
+		CHECK(!ioctl(drm_, DRM_IOCTL_MODE_MAP_DUMB, &m));
 		void *at = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, drm_, m.offset);
 		CHECK(at != MAP_FAILED);
 		bytes_ = static_cast<uint8_t *>(at);

@@ -644,7 +644,7 @@ void add_isolation(Suite &suite)
 	suite.add("isolation.refilled_queue", refilled_queue);
 	suite.add("isolation.refilled_send_queue", refilled_send_queue);
 	suite.add("isolation.no_pkey", keyless);
-	suite.add("isolation.busy_others", [](Env &env) { busy_others(env); });
+	suite.add("isolation.busy_others", busy_others);
 	for (auto [name, op] : {std::pair{"write", IBV_WR_RDMA_WRITE},
 				{"send", IBV_WR_SEND},
 				{"read", IBV_WR_RDMA_READ},
