@@ -143,7 +143,10 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_k
 	pib_frames_init(&link->frames, bearer);
 	timer_setup(&link->timer, pib_udp_link_timer, 0);
 	INIT_WORK(&link->work, udp_link_work);
-	/* Once it has an id the link can be found, so it counts as dead until it is complete. */
+	/*
+	 * Once it has an id the link can be found, so it counts as dead until it is complete. It is
+	 * complete when its port knows it: what a session brings is for the port.
+	 */
 	spin_lock_bh(&link->lock);
 	link->dead = true;
 	spin_unlock_bh(&link->lock);
@@ -151,10 +154,10 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_k
 		kfree(link);
 		return ERR_PTR(-ENOMEM);
 	}
-	pib_udp_link_begin_session(link, id, said);
-	pib_udp_link_dbg(link, "link made, %s", kind_names[kind]);
 	list_add_tail_rcu(&link->entry, &bearer->udp_links);
 	rcu_assign_pointer(port->link, &link->base);
+	pib_udp_link_begin_session(link, id, said);
+	pib_udp_link_dbg(link, "link made, %s", kind_names[kind]);
 	pn->changes++;
 	return link;
 }
