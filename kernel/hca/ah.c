@@ -84,17 +84,25 @@ static int avn_alloc(struct pib_hca *hca, struct pib_av *av, u32 *avn, gfp_t gfp
 	return err;
 }
 
-static struct pib_av *avn_swap(struct pib_hca *hca, u32 avn, struct pib_av *av)
+static void avn_erase(struct pib_hca *hca, u32 avn)
+{
+	unsigned long flags;
+
+	xa_lock_irqsave(&hca->avs, flags);
+	__xa_erase(&hca->avs, avn);
+	xa_unlock_irqrestore(&hca->avs, flags);
+}
+
+/* Give @ah the vector @av, in both places at once. Return: the old one. */
+static struct pib_av *av_replace(struct pib_hca *hca, struct pib_ah *ah, struct pib_av *av)
 {
 	unsigned long flags;
 	struct pib_av *old;
 
 	xa_lock_irqsave(&hca->avs, flags);
-	if (av)
-		/* the slot exists: nothing is allocated */
-		old = __xa_store(&hca->avs, avn, av, GFP_ATOMIC);
-	else
-		old = __xa_erase(&hca->avs, avn);
+	/* the slot exists: nothing is allocated */
+	old = __xa_store(&hca->avs, ah->avn, av, GFP_ATOMIC);
+	WRITE_ONCE(ah->av, av);
 	xa_unlock_irqrestore(&hca->avs, flags);
 	return old;
 }
@@ -136,7 +144,7 @@ int pib_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init, struct ib_
 	return 0;
 
 err_erase:
-	avn_swap(hca, ah->avn, NULL);
+	avn_erase(hca, ah->avn);
 	kfree_rcu(ah->av, rcu);
 	goto err_give;
 err_free:
@@ -162,8 +170,7 @@ int pib_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 		kfree(av);
 		return err;
 	}
-	old = avn_swap(hca, ah->avn, av);
-	WRITE_ONCE(ah->av, av);
+	old = av_replace(hca, ah, av);
 	kfree_rcu(old, rcu);
 	return 0;
 }
@@ -171,7 +178,9 @@ int pib_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 int pib_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
-	pib_av_to_attr(to_hca(ibah->device), &to_ah(ibah)->av->d, attr);
+	rcu_read_lock();
+	pib_av_to_attr(to_hca(ibah->device), &READ_ONCE(to_ah(ibah)->av)->d, attr);
+	rcu_read_unlock();
 	return 0;
 }
 
@@ -181,7 +190,7 @@ int pib_destroy_ah(struct ib_ah *ibah, u32 flags)
 	struct pib_ah *ah = to_ah(ibah);
 
 	pib_object_del(&hca->objects, &ah->obj);
-	avn_swap(hca, ah->avn, NULL);
+	avn_erase(hca, ah->avn);
 	kfree_rcu(ah->av, rcu);
 	pib_quota_give(&hca->quota, to_pd(ibah->pd)->owner, PIB_OBJ_AH);
 	return 0;

@@ -53,7 +53,7 @@ struct pib_av {
  * struct pib_ah - an address handle
  * @ib: ib_core's
  * @avn: number by which work requests name it
- * @av: the address vector of @avn; freed after a grace period
+ * @av: the address vector of @avn; written under the lock of pib_hca.avs, read under RCU
  * @obj: in pib_hca.objects
  */
 struct pib_ah {
