@@ -61,7 +61,7 @@ static inline bool pib_completer_complete(struct pib_qp *qp)
 	u32 left = PIB_COMPLETIONS_MAX;
 	struct pib_swqe *w;
 
-	if (qp->rx.place.wqe)
+	if (qp->rx.place.wqe || pib_qp_awaits_answers(qp))
 		return false;
 	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LATE_COMPLETIONS) &&
 	    pib_req_done(&qp->req) && pib_completer_delays(qp))

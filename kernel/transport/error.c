@@ -9,6 +9,7 @@
 #include "transport/inbox.h"
 #include "transport/qp_trace.h"
 #include "transport/completer.h"
+#include "transport/output.h"
 #include "transport/requester.h"
 #include "transport/recv_queue.h"
 #include "transport/send_queue.h"
@@ -151,9 +152,11 @@ bool pib_state_flush(struct pib_qp *qp)
 	bool more;
 
 	pib_requester_cancel(qp);
+	if (qp->state == IB_QPS_ERR && !qp->is_user)
+		pib_output_drop_unstable(qp);
 	more = pib_sq_fetch(qp);
 	more |= pib_completer_complete(qp);
-	if (qp->state == IB_QPS_ERR)
+	if (qp->state == IB_QPS_ERR && !pib_qp_awaits_answers(qp))
 		more |= pib_rq_flush(qp);
 	return more;
 }
@@ -225,7 +228,6 @@ static void free_list(struct pib_qp *qp, struct list_head *list)
 
 void pib_state_drop_bursts(struct pib_qp *qp)
 {
-	struct pib_burst *b, *next;
 	LIST_HEAD(bursts);
 
 	lockdep_assert_held(&qp->lock);
@@ -233,12 +235,7 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	list_splice_init(&qp->rx.list, &bursts);
 	pib_inbox_take(qp, &bursts);
 
-	if (qp->stall.burst)
-		pib_burst_free(qp->stall.burst);
-	qp->stall = (struct pib_stall) {};
-	list_for_each_entry_safe(b, next, &qp->behind, entry)
-		pib_burst_free(b);
-	INIT_LIST_HEAD(&qp->behind);
+	pib_output_drop(qp);
 	pib_requester_cancel(qp);
 	qp->resp_deferred.set = false;
 	qp->rx.place.wqe = NULL;

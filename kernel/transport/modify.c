@@ -373,6 +373,8 @@ static bool has_bursts_out(const struct pib_qp *qp)
 {
 	u32 i;
 
+	if (atomic_read(&qp->answers_out))
+		return true;
 	for (i = 0; i < qp->sq.num_slots; i++) {
 		const struct pib_ksq_slot *s = qp->sq.slots + (size_t)i * qp->sq.slot_size;
 
@@ -465,7 +467,7 @@ static int reset_qp(struct pib_qp *qp, enum ib_qp_state cur)
 	qp->state = cur;
 	if (err) {
 		/* it cannot be started again before it has been reset */
-		pib_state_to_err(qp, PIB_CAUSE_KILLED);
+		pib_qp_error(qp, PIB_CAUSE_KILLED, -1);
 	} else {
 		pib_state_reset(qp);
 	}

@@ -259,3 +259,40 @@ bool pib_output_retry(struct pib_qp *qp, struct pib_turn *turn)
 	qp->stall = (struct pib_stall) {};
 	return send_behind(qp, turn);
 }
+
+void pib_output_drop(struct pib_qp *qp)
+{
+	struct pib_burst *b, *next;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->stall.burst)
+		pib_burst_free(qp->stall.burst);
+	qp->stall = (struct pib_stall) {};
+	list_for_each_entry_safe(b, next, &qp->behind, entry)
+		pib_burst_free(b);
+	INIT_LIST_HEAD(&qp->behind);
+}
+
+/* Return: true if a burst that was kept refers to the memory of work requests or of regions. */
+static bool keeps_unstable(const struct pib_qp *qp)
+{
+	const struct pib_burst *b;
+
+	if (!qp->stall.burst)
+		return false;
+	if (!pib_burst_is_stable(qp->stall.burst))
+		return true;
+	list_for_each_entry(b, &qp->behind, entry)
+		if (!pib_burst_is_stable(b))
+			return true;
+	return false;
+}
+
+void pib_output_drop_unstable(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (keeps_unstable(qp))
+		pib_output_drop(qp);
+}

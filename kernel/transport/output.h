@@ -113,6 +113,20 @@ bool pib_output_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib
  */
 void pib_output_redirect(struct pib_qp *qp);
 /**
+ * pib_output_drop() - drop the stalled burst, and those behind it
+ * @qp: queue pair
+ *
+ * Context: qp->lock held, softirqs off.
+ */
+void pib_output_drop(struct pib_qp *qp);
+/**
+ * pib_output_drop_unstable() - as pib_output_drop(), if one of them refers to registered memory
+ * @qp: queue pair
+ *
+ * Context: qp->lock held, softirqs off.
+ */
+void pib_output_drop_unstable(struct pib_qp *qp);
+/**
  * pib_output_retry() - try the stalled burst again, for pib_output_stalled()
  * @qp: queue pair with a stalled burst
  * @turn: of the sender, or NULL

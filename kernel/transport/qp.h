@@ -268,6 +268,7 @@ struct pib_qp_rq {
  * (core/task.c):
  * @task: runs the QP; its @state also has the bits of enum pib_qp_sched
  * @sqpoll: the poster's pace, and the time for which its ring is polled without news
+ * @answers_out: QPs of the kernel: bursts alive that answer READs from memory
  *
  * Filled by senders and emptied by the turn, under a lock of its own (softirqs off):
  * @inbox: bursts that have arrived
@@ -360,6 +361,7 @@ struct pib_qp {
 	/* Everyone who has the QP run. */
 	struct pib_task task ____cacheline_aligned_in_smp;
 	struct pib_sqpoll sqpoll;
+	atomic_t answers_out;
 
 	/* Senders and the turn, inbox.lock. */
 	struct pib_inbox inbox;
@@ -415,6 +417,25 @@ struct pib_qp {
 static inline struct pib_qp *to_qp(struct ib_qp *ib)
 {
 	return container_of(ib, struct pib_qp, ib);
+}
+
+/* pib_burst.owner_slot of an answer, which belongs to no slot of the QP */
+#define PIB_SLOT_ANSWERS	U32_MAX
+
+/**
+ * pib_qp_awaits_answers() - tell whether answers keep the QP from being flushed
+ * @qp: queue pair
+ *
+ * Context: qp->lock held.
+ * Return: true: answers to READs still refer to memory that the flush would give back.
+ */
+static inline bool pib_qp_awaits_answers(const struct pib_qp *qp)
+{
+	if (likely(qp->state != IB_QPS_ERR))
+		return false;
+	/* Pairs with the last answer's release_answer(), which looks at the state after that. */
+	smp_mb();
+	return atomic_read(&qp->answers_out);
 }
 
 /**

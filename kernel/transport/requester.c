@@ -99,6 +99,17 @@ static int copy_checksummed(struct pib_qp *qp, struct pib_ksq_slot *s, struct pi
 	return err;
 }
 
+/*
+ * Return: true if a work request is finished only when no burst refers to its memory any more.
+ * Unacknowledged services: the payload has landed then. A consumer in the kernel takes its pages
+ * back on completion, which no region prevents. Reliable services: a burst may outlive the answer
+ * to it, or the flush. The regions of processes keep their pages as long as a burst needs them.
+ */
+static bool counts_bursts(const struct pib_qp *qp)
+{
+	return !qp->is_user || !pib_qp_is_reliable(qp);
+}
+
 static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	int err;
@@ -115,10 +126,9 @@ static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_
 		unrefer_sges(b);
 		err = copy_sges(qp, s, b, off);
 	}
-	if (err || b->payload != PIB_PAYLOAD_SPANS || pib_qp_is_reliable(qp))
+	if (err || b->payload != PIB_PAYLOAD_SPANS || !counts_bursts(qp))
 		return err;
 
-	/* Unacknowledged services: finished once the payload has landed. */
 	pib_qp_get(qp);
 	b->owner = &qp->burst_owner;
 	b->owner_slot = ((void *)s - qp->sq.slots) / qp->sq.slot_size;
@@ -367,12 +377,26 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 	return !more;
 }
 
+/* Return: true if the QP must run: a work request may be finished by that. */
+static bool release_slot(struct pib_qp *qp, u32 slot)
+{
+	struct pib_ksq_slot *s = qp->sq.slots + (size_t)slot * qp->sq.slot_size;
+
+	return atomic_dec_and_test(&s->refs);
+}
+
+/* Return: true if the QP must run: only the flush waits for answers. */
+static bool release_answer(struct pib_qp *qp)
+{
+	/* Fully ordered before the state is read: pairs with smp_mb() in pib_qp_awaits_answers(). */
+	return atomic_dec_and_test(&qp->answers_out) && READ_ONCE(qp->state) == IB_QPS_ERR;
+}
+
 void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot)
 {
 	struct pib_qp *qp = container_of(owner, struct pib_qp, burst_owner);
-	struct pib_ksq_slot *s = qp->sq.slots + (size_t)slot * qp->sq.slot_size;
 
-	if (atomic_dec_and_test(&s->refs))
+	if (slot == PIB_SLOT_ANSWERS ? release_answer(qp) : release_slot(qp, slot))
 		pib_task_kick(&qp->task);
 	pib_qp_put(qp);
 }
