@@ -79,30 +79,17 @@ static void cq_call(struct pib_cq *cq)
 }
 
 /*
- * Handlers take spinlocks, which must not be taken in an interrupt on PREEMPT_RT. There are no
- * upcalls in interrupts there, as lockdep is told.
- */
-static void cq_call_irq(struct pib_cq *cq)
-{
-	static DEFINE_WAIT_OVERRIDE_MAP(cq_irq_map, LD_WAIT_CONFIG);
-
-	lock_map_acquire_try(&cq_irq_map);
-	cq_call(cq);
-	lock_map_release(&cq_irq_map);
-}
-
-/*
  * Make upcalls that are due, CQ_CALLS_MAX of them at most. Return: true: others are due, so that
  * the CQ stays; false: none is due, and the CQ may be gone.
  */
-static bool cq_make_calls(struct pib_cq *cq, void (*call)(struct pib_cq *cq))
+static bool cq_make_calls(struct pib_cq *cq)
 {
 	int left = CQ_CALLS_MAX, now, i;
 
 	while (left) {
 		now = min(atomic_read(&cq->due), left);
 		for (i = 0; i < now; i++)
-			call(cq);
+			cq_call(cq);
 		if (!atomic_sub_return(now, &cq->due)) {
 			/* the address is not followed */
 			wake_up_var(&cq->due);
@@ -117,12 +104,20 @@ static bool cq_make_calls(struct pib_cq *cq, void (*call)(struct pib_cq *cq))
  * Make upcalls in an interrupt of the CPU of the vector. A process that arms from one CPU as fast
  * as completions come from another would keep this CPU there. So a work item makes all but a few
  * calls, and the CPU does other things beside it.
+ *
+ * Handlers take spinlocks, as wake_up_var() does, which must not be taken in an interrupt on
+ * PREEMPT_RT. There are no upcalls in interrupts there, as lockdep is told.
  */
 static void cq_upcall(void *arg)
 {
+	static DEFINE_WAIT_OVERRIDE_MAP(cq_irq_map, LD_WAIT_CONFIG);
 	struct pib_cq *cq = arg;
+	bool more;
 
-	if (cq_make_calls(cq, cq_call_irq))
+	lock_map_acquire_try(&cq_irq_map);
+	more = cq_make_calls(cq);
+	lock_map_release(&cq_irq_map);
+	if (more)
 		queue_work(pib_data_wq, &cq->upcall_work);
 }
 
@@ -133,7 +128,7 @@ static void cq_upcall_work(struct work_struct *work)
 	bool more;
 
 	local_bh_disable();
-	more = cq_make_calls(cq, cq_call);
+	more = cq_make_calls(cq);
 	local_bh_enable();
 	if (more)
 		queue_work(pib_data_wq, &cq->upcall_work);
