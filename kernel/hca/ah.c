@@ -102,7 +102,8 @@ static struct pib_av *av_replace(struct pib_hca *hca, struct pib_ah *ah, struct 
 	xa_lock_irqsave(&hca->avs, flags);
 	/* the slot exists: nothing is allocated */
 	old = __xa_store(&hca->avs, ah->avn, av, GFP_ATOMIC);
-	WRITE_ONCE(ah->av, av);
+	/* pib_query_ah() reads what it points to */
+	smp_store_release(&ah->av, av);
 	xa_unlock_irqrestore(&hca->avs, flags);
 	return old;
 }

@@ -47,6 +47,24 @@ void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s);
 #define PIB_COMPLETIONS_MAX	128
 
 /**
+ * pib_completer_awaits() - tell whether bursts keep a work request from being completed
+ * @qp: queue pair
+ * @s: the oldest work request, which is finished else
+ *
+ * Context: qp->lock held, softirqs off.
+ * Return: true: they do. The last one of them then has the QP run.
+ */
+static inline bool pib_completer_awaits(struct pib_qp *qp, const struct pib_ksq_slot *s)
+{
+	if (likely(!atomic_read(&s->refs)))
+		return false;
+	WRITE_ONCE(qp->awaits_bursts, true);
+	/* Pairs with the last burst's release_slot(), which looks at the flag after that. */
+	smp_mb();
+	return atomic_read(&s->refs);
+}
+
+/**
  * pib_completer_complete() - complete the send work requests that are finished, in their order
  * @qp: queue pair
  *
@@ -66,7 +84,9 @@ static inline bool pib_completer_complete(struct pib_qp *qp)
 	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LATE_COMPLETIONS) &&
 	    pib_req_done(&qp->req) && pib_completer_delays(qp))
 		return false;
-	while ((w = pib_req_done(&qp->req)) && !atomic_read(&pib_ksq_slot(w)->refs)) {
+	if (unlikely(qp->awaits_bursts))
+		WRITE_ONCE(qp->awaits_bursts, false);
+	while ((w = pib_req_done(&qp->req)) && !pib_completer_awaits(qp, pib_ksq_slot(w))) {
 		if (!left--)
 			return true;
 		pib_completer_finish(qp, pib_ksq_slot(w));

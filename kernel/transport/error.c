@@ -152,11 +152,14 @@ bool pib_state_flush(struct pib_qp *qp)
 	bool more;
 
 	pib_requester_cancel(qp);
-	if (qp->state == IB_QPS_ERR && !qp->is_user)
+	if (qp->state == IB_QPS_ERR && pib_qp_lends_pages(qp))
 		pib_output_drop_unstable(qp);
 	more = pib_sq_fetch(qp);
 	more |= pib_completer_complete(qp);
-	if (qp->state == IB_QPS_ERR && !pib_qp_awaits_answers(qp))
+	if (qp->state != IB_QPS_ERR)
+		return more;
+	pib_rq_flush_current(qp);
+	if (!pib_qp_awaits_answers(qp))
 		more |= pib_rq_flush(qp);
 	return more;
 }

@@ -2,8 +2,9 @@
 /*
  * Nobody waits for another's page. The owner of a page decides how long the page takes: it may be
  * of a file whose server does not answer. Bursts refer to memory of their senders, who want it
- * back: deregistration, destruction and the RESET state wait for bursts, and no signal ends that
- * wait. So no burst stays in a QP for longer than the kernel itself decides.
+ * back: deregistration, destruction, the RESET state, and the completions and the flush of
+ * consumers in the kernel wait for bursts, and no signal ends that wait. So no burst stays in a QP
+ * for longer than the kernel itself decides.
  *
  * Reliable services: the QP keeps its bursts for a moment, in which most pages come. After that it
  * answers each request by an RNR NAK, and frees it. The requester still has the request, and sends

@@ -274,25 +274,24 @@ void pib_output_drop(struct pib_qp *qp)
 	INIT_LIST_HEAD(&qp->behind);
 }
 
-/* Return: true if a burst that was kept refers to the memory of work requests or of regions. */
-static bool keeps_unstable(const struct pib_qp *qp)
-{
-	const struct pib_burst *b;
-
-	if (!qp->stall.burst)
-		return false;
-	if (!pib_burst_is_stable(qp->stall.burst))
-		return true;
-	list_for_each_entry(b, &qp->behind, entry)
-		if (!pib_burst_is_stable(b))
-			return true;
-	return false;
-}
-
 void pib_output_drop_unstable(struct pib_qp *qp)
 {
+	struct pib_burst *b, *next;
+	bool drops = false;
+
 	lockdep_assert_held(&qp->lock);
 
-	if (keeps_unstable(qp))
+	if (!qp->stall.burst)
+		return;
+	if (!pib_burst_is_stable(qp->stall.burst)) {
 		pib_output_drop(qp);
+		return;
+	}
+	list_for_each_entry_safe(b, next, &qp->behind, entry) {
+		drops = drops || !pib_burst_is_stable(b);
+		if (!drops)
+			continue;
+		list_del(&b->entry);
+		pib_burst_free(b);
+	}
 }

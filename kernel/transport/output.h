@@ -120,7 +120,7 @@ void pib_output_redirect(struct pib_qp *qp);
  */
 void pib_output_drop(struct pib_qp *qp);
 /**
- * pib_output_drop_unstable() - as pib_output_drop(), if one of them refers to registered memory
+ * pib_output_drop_unstable() - drop the first of these that refers to memory, and those behind it
  * @qp: queue pair
  *
  * Context: qp->lock held, softirqs off.

@@ -256,8 +256,8 @@ struct pib_qp_rq {
  * @owner: see pib_quota_take()
  * @pid: process that has made it, for tracepoints; 0: the kernel
  * @obj: in pib_hca.objects
- * @burst_owner: owner of bursts that refer to the QP's memory; each holds a reference on the QP and
- *	a slot
+ * @burst_owner: owner of bursts that refer to the QP's memory; each holds a reference on the QP,
+ *	and a slot or one of @answers_out
  *
  * Used by the verbs that change and destroy the QP (process context):
  * @gone: the last reference was dropped
@@ -268,7 +268,8 @@ struct pib_qp_rq {
  * (core/task.c):
  * @task: runs the QP; its @state also has the bits of enum pib_qp_sched
  * @sqpoll: the poster's pace, and the time for which its ring is polled without news
- * @answers_out: QPs of the kernel: bursts alive that answer READs from memory
+ * @answers_out: pib_qp_lends_pages(): bursts alive that answer READs from memory
+ * @awaits_bursts: the oldest work request is finished but for bursts that refer to its memory
  *
  * Filled by senders and emptied by the turn, under a lock of its own (softirqs off):
  * @inbox: bursts that have arrived
@@ -362,6 +363,7 @@ struct pib_qp {
 	struct pib_task task ____cacheline_aligned_in_smp;
 	struct pib_sqpoll sqpoll;
 	atomic_t answers_out;
+	bool awaits_bursts;
 
 	/* Senders and the turn, inbox.lock. */
 	struct pib_inbox inbox;
@@ -417,6 +419,22 @@ struct pib_qp {
 static inline struct pib_qp *to_qp(struct ib_qp *ib)
 {
 	return container_of(ib, struct pib_qp, ib);
+}
+
+/**
+ * pib_qp_lends_pages() - tell whether nothing keeps the pages of a QP's memory but its consumer
+ * @qp: queue pair
+ *
+ * A consumer in the kernel takes its pages back when it is told that it may. The regions of
+ * processes keep theirs as long as a burst needs them; XRC targets, which ib_core makes as if they
+ * were the kernel's, are of processes.
+ *
+ * Context: any.
+ * Return: true: it is so.
+ */
+static inline bool pib_qp_lends_pages(const struct pib_qp *qp)
+{
+	return !qp->is_user && qp->tp != PIB_TP_XRC;
 }
 
 /* pib_burst.owner_slot of an answer, which belongs to no slot of the QP */

@@ -393,6 +393,14 @@ void pib_rq_complete_ip(struct pib_qp *qp, u32 byte_len, const struct pib_hdrs *
 	complete_recv(qp, PIB_WC_SUCCESS, byte_len, h, PIB_CQE_IP_CSUM_OK);
 }
 
+void pib_rq_flush_current(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->rq.cur.valid)
+		pib_rq_complete(qp, PIB_WC_WR_FLUSH_ERR, 0, NULL);
+}
+
 /* At most FLUSH_MAX are flushed at a time: a process may post as fast as that. */
 bool pib_rq_flush(struct pib_qp *qp)
 {
@@ -400,8 +408,6 @@ bool pib_rq_flush(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (qp->rq.cur.valid)
-		pib_rq_complete(qp, PIB_WC_WR_FLUSH_ERR, 0, NULL);
 	if (!qp->rq.ring.hdr)
 		return false;
 

@@ -80,6 +80,13 @@ void pib_rq_complete(struct pib_qp *qp, u32 status, u32 byte_len, const struct p
  */
 void pib_rq_complete_ip(struct pib_qp *qp, u32 byte_len, const struct pib_hdrs *h);
 /**
+ * pib_rq_flush_current() - complete the receive that is being filled with WR_FLUSH_ERR
+ * @qp: queue pair in ERR
+ *
+ * Context: qp->lock held, softirqs off.
+ */
+void pib_rq_flush_current(struct pib_qp *qp);
+/**
  * pib_rq_flush() - complete receives in the QP's own queue with WR_FLUSH_ERR
  * @qp: queue pair in ERR
  *

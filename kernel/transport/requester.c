@@ -107,7 +107,7 @@ static int copy_checksummed(struct pib_qp *qp, struct pib_ksq_slot *s, struct pi
  */
 static bool counts_bursts(const struct pib_qp *qp)
 {
-	return !qp->is_user || !pib_qp_is_reliable(qp);
+	return pib_qp_lends_pages(qp) || !pib_qp_is_reliable(qp);
 }
 
 static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
@@ -377,18 +377,19 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 	return !more;
 }
 
-/* Return: true if the QP must run: a work request may be finished by that. */
+/* Return: true if the QP must run: it waits for that to finish a work request. */
 static bool release_slot(struct pib_qp *qp, u32 slot)
 {
 	struct pib_ksq_slot *s = qp->sq.slots + (size_t)slot * qp->sq.slot_size;
 
-	return atomic_dec_and_test(&s->refs);
+	/* Fully ordered before the flag is read: pairs with smp_mb() in pib_completer_awaits(). */
+	return atomic_dec_and_test(&s->refs) && READ_ONCE(qp->awaits_bursts);
 }
 
 /* Return: true if the QP must run: only the flush waits for answers. */
 static bool release_answer(struct pib_qp *qp)
 {
-	/* Fully ordered before the state is read: pairs with smp_mb() in pib_qp_awaits_answers(). */
+	/* Fully ordered before the state is read: with smp_mb() in pib_qp_awaits_answers(). */
 	return atomic_dec_and_test(&qp->answers_out) && READ_ONCE(qp->state) == IB_QPS_ERR;
 }
 

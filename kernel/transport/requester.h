@@ -25,7 +25,7 @@ void pib_requester_cancel(struct pib_qp *qp);
 /**
  * pib_requester_burst_done() - drop the references of a freed burst
  * @owner: pib_qp.burst_owner of the queue pair
- * @slot: send queue slot to whose memory the burst referred
+ * @slot: send queue slot to whose memory the burst referred, or PIB_SLOT_ANSWERS
  *
  * Context: any, softirqs off.
  */

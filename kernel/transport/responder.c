@@ -459,8 +459,8 @@ static int attach_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct 
 	b->payload = PIB_PAYLOAD_SPANS;
 	b->spans[0] = span;
 	b->nspans = 1;
-	/* A consumer in the kernel takes its pages back when the QP is flushed. */
-	if (!qp->is_user) {
+	/* The flush is when a consumer in the kernel takes its pages back. */
+	if (pib_qp_lends_pages(qp)) {
 		pib_qp_get(qp);
 		b->owner = &qp->burst_owner;
 		b->owner_slot = PIB_SLOT_ANSWERS;

@@ -116,7 +116,8 @@ static int drain_poll(struct drain_end *e, enum ib_wc_status status)
 		if (ib_poll_cq(e->cq, 1, &wc) == 1) {
 			if (wc.status == status)
 				return 0;
-			pr_err("drain: %s: status %d, not %d\n", dev_name(&e->ib->dev), wc.status, status);
+			pr_err("drain: %s: status %d, not %d\n", dev_name(&e->ib->dev),
+			       wc.status, status);
 			return -EPROTO;
 		}
 		usleep_range(1000, 2000);
@@ -176,7 +177,8 @@ static int drain_sent(struct drain_end *a, struct drain_end *b)
 	if (err)
 		return err;
 	msleep(latency / 2);
-	return drain_take_back(a) ?: drain_poll(b, IB_WC_SUCCESS) ?: drain_arrived(b, PACKET, "send");
+	return drain_take_back(a) ?: drain_poll(b, IB_WC_SUCCESS) ?:
+	       drain_arrived(b, PACKET, "send");
 }
 
 /* The answer is in the cable, which the request has passed, when the QP is drained. */
