@@ -35,6 +35,7 @@ int pib_av_from_attr(struct pib_hca *hca, const struct rdma_ah_attr *attr, struc
 		.path_bits = rdma_ah_get_path_bits(attr) & 0x7F,
 		.port = port,
 		.rate = rdma_ah_get_static_rate(attr),
+		.mbps = max(0, ib_rate_to_mbps(rdma_ah_get_static_rate(attr))),
 		.grh = has_grh,
 	};
 	if (has_grh) {

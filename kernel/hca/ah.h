@@ -16,6 +16,7 @@ struct pib_hca;
  * @path_bits: low bits of the source LID
  * @port: local port
  * @rate: enum ib_rate, kept for queries
+ * @mbps: that in Mbit/s; 0: as fast as the port sends
  * @grh: the fields below are valid
  * @hop: hop limit
  * @tclass: traffic class
@@ -29,6 +30,7 @@ struct pib_av_data {
 	u8 path_bits;
 	u8 port;
 	u8 rate;
+	u32 mbps;
 	bool grh;
 	u8 hop;
 	u8 tclass;

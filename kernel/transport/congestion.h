@@ -40,7 +40,7 @@ static inline bool pib_congestion_slows(const struct pib_qp *qp, u8 sl)
 }
 
 /**
- * pib_congestion_holds() - tell whether a QP has to wait before it sends another such burst
+ * pib_congestion_holds() - tell whether a QP has to wait before it sends another burst
  * @qp: queue pair
  * @now: time of the turn, ns
  *

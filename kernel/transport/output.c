@@ -9,6 +9,7 @@
 #include "transport/input.h"
 #include "transport/output.h"
 #include "transport/qp_trace.h"
+#include "transport/static_rate.h"
 
 /*
  * Return: the QP that does not get its own multicast; NULL: the sender is among the members of its
@@ -70,21 +71,33 @@ void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx_req *tx)
 }
 
 /*
- * Answers carry marks back. A QP that is slowed down sends one burst in a turn, an answer and a
- * request by turns, so that neither keeps the other away. ACKs and NAKs are not slowed down: they
- * are small, and the peer's sends wait for them.
+ * A QP that is slowed down sends one burst in a turn, an answer and a request by turns, so that
+ * neither keeps the other away. ACKs and NAKs are not slowed down: they are small, and the peer's
+ * sends wait for them.
  */
-static void heed_congestion(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
+static void slow_down(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
+		      struct pib_turn *turn)
 {
-	if (qp->becn_due && pib_op_is_response(b->h.op)) {
-		b->h.flags |= PIB_H_BECN;
-		qp->becn_due = false;
-	}
-	if (b->h.op != PIB_OP_ACK && pib_congestion_slows(qp, b->h.sl)) {
+	u64 from = max(qp->cc.next, turn->now);
+	bool slow = pib_static_rate_slows(qp, av);
+
+	if (b->h.op == PIB_OP_ACK || !(slow || pib_congestion_slows(qp, b->h.sl)))
+		return;
+	if (pib_congestion_slows(qp, b->h.sl))
 		pib_congestion_tx(qp, b, turn->now);
-		qp->asks_first = pib_op_is_response(b->h.op);
-		turn->bursts = 0;
-	}
+	if (slow)
+		qp->cc.next = max(qp->cc.next, pib_static_rate_next(av, b, from));
+	qp->asks_first = pib_op_is_response(b->h.op);
+	turn->bursts = 0;
+}
+
+/* Answers carry marks of congestion back. */
+static void return_mark(struct pib_qp *qp, struct pib_burst *b)
+{
+	if (!qp->becn_due || !pib_op_is_response(b->h.op))
+		return;
+	b->h.flags |= PIB_H_BECN;
+	qp->becn_due = false;
 }
 
 static void fill_grh(const struct pib_port *p, const struct pib_av_data *av, struct pib_hdrs *h)
@@ -210,8 +223,10 @@ bool pib_output_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib
 	address_burst(qp, av, b);
 	if (drop_keyless(qp, b))
 		return true;
-	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow)))
-		heed_congestion(qp, b, turn);
+	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow) | av->mbps)) {
+		return_mark(qp, b);
+		slow_down(qp, av, b, turn);
+	}
 	pib_qp_sends(qp, b);
 	if (pib_injects_any(&qp->hca->injects))
 		return send_injected(qp, b, turn);

@@ -313,9 +313,9 @@ struct pib_qp_rq {
  * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to them,
  *	too
  * @sq: send work requests
- * @cc: state of congestion control
+ * @cc: state of congestion control; @cc.next is set by static rates, too
  * @late_at: time, ns, until which finished sends do not complete; 0: none is kept back
- * @asks_first: the last burst that congestion control slowed down was an answer: a request is next,
+ * @asks_first: the last burst that was slowed down was an answer: a request is next,
  *	if there is one
  * @timer_at: time, ns, at which @timer will fire; 0: not armed
  * @timer: timer for the requester's deadlines and for stalled bursts

@@ -41,6 +41,7 @@
 #include "transport/qp_task.h"
 #include "transport/send_queue.h"
 #include "transport/error.h"
+#include "transport/static_rate.h"
 #include "transport/stats.h"
 #include "transport/output.h"
 #include "udp/socket.h"
@@ -233,8 +234,8 @@ static void turn_expire(struct pib_qp *qp, u64 now)
 }
 
 /*
- * Arm the timer if congestion control has the QP wait before its next burst. Return: true: it
- * waits.
+ * Arm the timer if congestion control, or a static rate, has the QP wait before its next burst.
+ * Return: true: it waits.
  */
 static bool congestion_waits(struct pib_qp *qp, u64 now)
 {
@@ -255,6 +256,14 @@ static bool send_requests(struct pib_qp *qp, struct pib_turn *turn, bool held)
 	return is_placing(qp) || held || pib_requester_tx(qp, turn);
 }
 
+/* Return: true if a request goes before the answers that are due, since an answer was last. */
+static bool asks_first(const struct pib_qp *qp)
+{
+	if (likely(!qp->asks_first))
+		return false;
+	return pib_congestion_slows(qp, qp->av.sl) || pib_static_rate_slows(qp, &qp->av);
+}
+
 /*
  * Send until nothing is left, the turn is over or the receiver is full. Return: true: there is
  * more.
@@ -264,7 +273,7 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 	struct pib_turn turn = { .bursts = TURN_BURSTS, .bytes = TURN_BYTES, .now = now };
 	bool held = congestion_waits(qp, now), done = pib_output_stalled(qp, &turn);
 
-	if (unlikely(qp->asks_first) && pib_congestion_slows(qp, qp->av.sl))
+	if (asks_first(qp))
 		done = done && send_requests(qp, &turn, held) && send_answers(qp, &turn);
 	else
 		done = done && send_answers(qp, &turn) && send_requests(qp, &turn, held);

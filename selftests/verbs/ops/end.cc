@@ -152,6 +152,7 @@ ibv_ah_attr End::address_of(const End &peer) const
 	ah.dlid = peer.dev.port_attr.lid;
 	ah.port_num = dev.port;
 	ah.sl = opt.sl;
+	ah.static_rate = opt.static_rate;
 	if (opt.grh || dev.needs_grh()) {
 		ah.is_global = 1;
 		ah.grh.dgid = peer.dev.gid;

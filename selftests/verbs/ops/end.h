@@ -46,6 +46,7 @@ struct EndOptions {
 	uint8_t timeout = 14, retry = 7, rnr_retry = 7, min_rnr_timer = 1;
 	uint8_t rd_atomic = 4;
 	uint8_t sl = 0;
+	ibv_rate static_rate = IBV_RATE_MAX;
 	bool grh = false;
 	uint32_t dest_qpn = 0; /* 0: the peer's */
 };

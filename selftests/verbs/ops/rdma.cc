@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* RDMA WRITE, with and without immediate data, and RDMA READ. */
+#include <chrono>
+
 #include "end.h"
 #include "suites.h"
 
@@ -192,6 +194,28 @@ void read_after_write(const Env &env)
 	}
 }
 
+/* Seconds that @op takes for 64 MiB. */
+double duration(const Env &env, ibv_wr_opcode op, ibv_rate rate)
+{
+	EndOptions o = options(IBV_QPT_RC, 64 * mib);
+	o.static_rate = rate;
+	Pair p(env, o);
+	const auto begin = std::chrono::steady_clock::now();
+	p.a.send(p.rdma_wr(op, 0, 64 * mib));
+	p.a.expect({});
+	return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/* No faster than the path (9.11.1). Requests are slowed down by their sender, READs by who answers. */
+void static_rate(const Env &env, ibv_wr_opcode op)
+{
+	constexpr double least = 64 * mib * 8 / 2.5e9;
+
+	if (duration(env, op, IBV_RATE_MAX) >= least)
+		throw Skip("no faster than 2.5 Gbit/s without a static rate");
+	CHECK(duration(env, op, IBV_RATE_2_5_GBPS) >= least);
+}
+
 /* WRITE from many elements into one range, READ from one range into many. */
 void scattered(const Env &env)
 {
@@ -241,6 +265,8 @@ void add_rdma(Suite &suite)
 	suite.add("write.rc.64_mib", [](Env &env) { big(env, IBV_WR_RDMA_WRITE); });
 	suite.add("read.rc.64_mib", [](Env &env) { big(env, IBV_WR_RDMA_READ); });
 	suite.add("rdma.rc.scatter_gather", scattered);
+	suite.add("write.rc.static_rate", [](Env &env) { static_rate(env, IBV_WR_RDMA_WRITE); });
+	suite.add("read.rc.static_rate", [](Env &env) { static_rate(env, IBV_WR_RDMA_READ); });
 	suite.add("rdma.rc.read_after_write", read_after_write);
 	suite.add("rdma.rc.fence", fence);
 }
