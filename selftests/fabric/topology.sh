@@ -9,7 +9,7 @@ trap topology_clean EXIT
 
 examples=(/usr/share/doc/ibsim-utils/net-examples/net*)
 [ -e "${examples[0]}" ] || examples=()
-ktap_plan $((65 + 2 * ${#examples[@]}))
+ktap_plan $((66 + 2 * ${#examples[@]}))
 topology_init
 check "traffic generator compiles" allpairs_build
 
@@ -183,6 +183,8 @@ check "saved: the same" saved
 # At QDR such devices are asked for their maker's MlnxExtPortInfo: are these links FDR10?
 slow() { pibctl link set S/2 speed QDR && wait_for 30 all_active; }
 check "a link at QDR" slow
+# A packet that came while the link was down is a discard of an inactive port.
+check "counters begin anew" ibqueryerrors -C pib0 --clear-errors
 # silent COMMAND...: succeeds, and complains of nothing
 silent() {
 	"$1" -C pib0 "${@:2}" >/tmp/silent.out 2>/tmp/silent.err && [ ! -s /tmp/silent.err ] && ! grep -i "bad status\|fail\|error:" /tmp/silent.out && return
