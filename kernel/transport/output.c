@@ -78,15 +78,15 @@ void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx_req *tx)
 static void slow_down(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
 		      struct pib_turn *turn)
 {
-	u64 from = max(qp->cc.next, turn->now);
-	bool slow = pib_static_rate_slows(qp, av);
+	bool slow = pib_static_rate_slows(qp, av), congested = pib_congestion_slows(qp, b->h.sl);
+	u64 next = qp->cc.next;
 
-	if (b->h.op == PIB_OP_ACK || !(slow || pib_congestion_slows(qp, b->h.sl)))
+	if (b->h.op == PIB_OP_ACK || !(slow || congested))
 		return;
-	if (pib_congestion_slows(qp, b->h.sl))
+	if (congested)
 		pib_congestion_tx(qp, b, turn->now);
 	if (slow)
-		qp->cc.next = max(qp->cc.next, pib_static_rate_next(av, b, from));
+		qp->cc.next = max(qp->cc.next, pib_static_rate_next(av, b, next, turn->now));
 	qp->asks_first = pib_op_is_response(b->h.op);
 	turn->bursts = 0;
 }

@@ -98,7 +98,7 @@ static inline struct pib_burst *pib_output_burst(struct pib_qp *qp, const struct
  * @qp: queue pair
  * @av: path of the burst
  * @b: the burst; consumed, or kept by @qp
- * @turn: turn of the queue pair, which congestion control may end
+ * @turn: turn of the queue pair, which congestion control or a static rate may end
  *
  * Context: qp->lock held, softirqs off, under rcu_read_lock().
  * Return: false: the receiver is full, the QP is stalled.

@@ -434,7 +434,7 @@ static inline struct pib_qp *to_qp(struct ib_qp *ib)
  */
 static inline bool pib_qp_lends_pages(const struct pib_qp *qp)
 {
-	return !qp->is_user && qp->tp != PIB_TP_XRC;
+	return !qp->is_user && qp->type != IB_QPT_XRC_TGT;
 }
 
 /* pib_burst.owner_slot of an answer, which belongs to no slot of the QP */

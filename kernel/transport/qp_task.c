@@ -299,11 +299,12 @@ static void turn_suspend(struct pib_qp *qp, u64 now)
 
 /*
  * Return: the time of the turn. The clock of the run may have been read before the deadline for
- * which the QP runs.
+ * which the QP runs, or before a wait that is over by now.
  */
 static u64 turn_time(const struct pib_qp *qp, struct pib_budget *budget)
 {
-	if (unlikely(test_bit(PIB_QP_TIMER, &qp->task.state)))
+	if (unlikely(test_bit(PIB_QP_TIMER, &qp->task.state) ||
+		     pib_congestion_holds(qp, budget->now)))
 		budget->now = ktime_get_ns();
 	return budget->now;
 }

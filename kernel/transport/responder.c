@@ -12,6 +12,7 @@
 #include "transport/qp_trace.h"
 #include "transport/responder.h"
 #include "transport/recv_queue.h"
+#include "transport/static_rate.h"
 
 /*
  * Return: true if the QP allows such access. If not, a request for it is invalid, whatever the key
@@ -534,12 +535,26 @@ static bool send_deferred(struct pib_qp *qp, struct pib_turn *turn)
 }
 
 /*
- * Return: true if congestion control has the next answer wait. Answers to READs and atomics wait as
- * requests do (A10.2), and so do all answers behind them. ACKs and NAKs that are next go at once.
+ * Return: true if congestion control or a static rate has the next answer wait. Answers to READs
+ * and atomics wait as requests do (A10.2), and so do all answers behind them. ACKs and NAKs that
+ * are next go at once.
  */
 static bool answer_held(const struct pib_qp *qp, const struct pib_turn *turn)
 {
 	return pib_congestion_holds(qp, turn->now) && pib_resp_next_is_answer(&qp->resp);
+}
+
+/*
+ * Return: most bytes of an answer to a READ in a burst. The peer times its READ: each packet of the
+ * answer tells it to go on waiting.
+ */
+static u32 most_at_once(const struct pib_qp *qp)
+{
+	if (pib_congestion_slows(qp, qp->av.sl))
+		return qp->resp.cfg.pmtu;
+	if (pib_static_rate_slows(qp, &qp->av))
+		return pib_static_rate_burst(&qp->av, qp->resp.cfg.pmtu);
+	return PIB_BURST_MAX;
 }
 
 bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
@@ -553,9 +568,7 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 	if (!send_deferred(qp, turn))
 		return qp->resp_deferred.set;
 
-	/* The peer times its READ: each packet of the answer tells it to go on waiting. */
-	qp->resp.cfg.max_burst = pib_congestion_slows(qp, qp->av.sl) ? qp->resp.cfg.pmtu :
-								       PIB_BURST_MAX;
+	qp->resp.cfg.max_burst = most_at_once(qp);
 	while (!pib_turn_over(turn) && !answer_held(qp, turn) &&
 	       pib_resp_next(&qp->resp, &tx)) {
 		/* deferred: the requester goes on meanwhile */

@@ -12,6 +12,7 @@
 #include "core/task.h"
 #include "transport/qp.h"
 #include "transport/requester.h"
+#include "transport/congestion.h"
 #include "transport/sqpoll.h"
 
 /* Time in which PIB_SQPOLL_RUN doorbells must come. */
@@ -32,10 +33,10 @@ bool pib_sqpoll_due(struct pib_sqpoll *s)
 }
 
 /* Return: true if a work request could be sent if it were posted. */
-static bool could_send(const struct pib_qp *qp)
+static bool could_send(const struct pib_qp *qp, u64 now)
 {
 	return qp->sq.ring.hdr && qp->state == IB_QPS_RTS && !qp->stall.burst &&
-	       !pib_requester_waits(qp);
+	       !pib_requester_waits(qp) && !pib_congestion_holds(qp, now);
 }
 
 /* Return: true if another task has waited for this CPU for SQPOLL_CROWD_NSEC. */
@@ -57,7 +58,7 @@ bool pib_sqpoll_again(struct pib_qp *qp, const struct pib_budget *budget)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (likely(!budget->polls) || !could_send(qp))
+	if (likely(!budget->polls) || !could_send(qp, budget->now))
 		return false;
 	if (cpu_is_wanted(s, budget->now)) {
 		s->crowd = 0;

@@ -2,7 +2,8 @@
 /*
  * Static rates: a QP whose path is slower than its port waits after each burst, as long as the path
  * takes for it (9.11.1). One wait is for all that the QP sends: a datagram QP waits for the
- * destination before also where the next one is another.
+ * destination before also where the next one is another, and QPs that send to the same one do not
+ * wait for each other. ACKs are not waited for.
  */
 #ifndef PIB_TRANSPORT_STATIC_RATE_H
 #define PIB_TRANSPORT_STATIC_RATE_H
@@ -11,6 +12,11 @@
 #include "hca/ah.h"
 #include "packet/burst.h"
 #include "transport/qp.h"
+
+/* A timer may be so late without that the QP becomes slower than its path, ns. */
+#define PIB_STATIC_RATE_SLACK	(100 * NSEC_PER_USEC)
+/* An answer to a READ is sent in bursts that the path takes no longer for, us. */
+#define PIB_STATIC_RATE_USEC	50
 
 /**
  * pib_static_rate_slows() - tell whether a path is slower than the port
@@ -29,15 +35,35 @@ static inline bool pib_static_rate_slows(const struct pib_qp *qp, const struct p
  * pib_static_rate_next() - get the time from which a QP may send its next burst
  * @av: path of the burst before, for which pib_static_rate_slows() is true
  * @b: that burst
- * @from: time, ns, at which it is sent
+ * @next: time from which it might be sent
+ * @now: time at which it is sent
  *
  * Context: any.
- * Return: ns.
+ * Return: ns, as the other times.
  */
 static inline u64 pib_static_rate_next(const struct pib_av_data *av, const struct pib_burst *b,
-				       u64 from)
+				       u64 next, u64 now)
 {
+	u64 from = next + PIB_STATIC_RATE_SLACK < now ? now : next;
+
 	return from + div_u64(pib_burst_wire_bytes(b) * 8000, av->mbps);
+}
+
+/**
+ * pib_static_rate_burst() - get the most bytes of an answer to a READ that are sent at a time
+ * @av: the path, for which pib_static_rate_slows() is true
+ * @pmtu: path MTU
+ *
+ * The peer times its READ: each packet of the answer tells it to go on waiting.
+ *
+ * Context: any.
+ * Return: bytes, a multiple of @pmtu.
+ */
+static inline u32 pib_static_rate_burst(const struct pib_av_data *av, u32 pmtu)
+{
+	u32 bytes = min(av->mbps, 1000000U) / 8 * PIB_STATIC_RATE_USEC;
+
+	return clamp(bytes / pmtu * pmtu, pmtu, (u32)PIB_BURST_MAX);
 }
 
 #endif
