@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Queue pair states: transitions and their attributes, draining, errors, flushing, events (10.3.1, 11.2.5). */
 #include <chrono>
+#include <thread>
 #include <unistd.h>
 
 #include "end.h"
@@ -495,6 +496,38 @@ void last_wqe(const Env &env)
 	p.b.expect_none();
 }
 
+/* The receive in hand is completed before the QP tells that it takes nothing more from the SRQ. */
+void last_wqe_in_hand(const Env &env)
+{
+	constexpr size_t half = 1 << 17;
+	EndOptions o;
+	o.srq_wr = 16;
+	o.memory = 2 * half;
+	Pair p(env, o);
+	p.b.recv({p.b.sge(0, 2 * half)}, 3);
+	p.a.mem.at()[0] = 0x5a;
+	p.b.mem.at()[0] = 0;
+	/* The second half is never sent. */
+	Wr wr = p.send_wr(0, half);
+	wr.sg.push_back(p.a.sge(half, half));
+	wr.sg.back().lkey ^= 0x3300;
+	p.a.send(wr);
+	p.a.expect({.status = IBV_WC_LOC_PROT_ERR});
+	const volatile uint8_t *first = p.b.mem.at();
+	for (int ms = 0; *first != 0x5a; ms++) {
+		CHECK(ms < 20000);
+		std::this_thread::sleep_for(std::chrono::milliseconds(1));
+	}
+	CHECK(!p.b.event_pending());
+	p.b.to(IBV_QPS_ERR);
+	p.b.expect_event(IBV_EVENT_QP_LAST_WQE_REACHED);
+	ibv_wc wc{};
+	CHECK_EQ(ibv_poll_cq(p.b.cq.get(), 1, &wc), 1);
+	CHECK_EQ(wc.status, IBV_WC_WR_FLUSH_ERR);
+	CHECK_EQ(wc.wr_id, 3u);
+	p.b.expect_none();
+}
+
 /* RTS -> RTS changes what it may. */
 void change_in_rts(const Env &env)
 {
@@ -566,6 +599,7 @@ void add_states(Suite &suite)
 	suite.add("state.change_in_sqd", change_in_sqd);
 	suite.add("state.change_in_rts", change_in_rts);
 	suite.add("state.last_wqe_reached", last_wqe);
+	suite.add("state.last_wqe_in_hand", last_wqe_in_hand);
 	suite.add("state.destroy_under_way", destroy_under_way);
 }
 
