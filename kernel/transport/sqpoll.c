@@ -10,9 +10,9 @@
 #include <linux/sched/stat.h>
 #include "core/elapsed.h"
 #include "core/task.h"
+#include "transport/congestion.h"
 #include "transport/qp.h"
 #include "transport/requester.h"
-#include "transport/congestion.h"
 #include "transport/sqpoll.h"
 
 /* Time in which PIB_SQPOLL_RUN doorbells must come. */

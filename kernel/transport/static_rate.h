@@ -54,8 +54,6 @@ static inline u64 pib_static_rate_next(const struct pib_av_data *av, const struc
  * @av: the path, for which pib_static_rate_slows() is true
  * @pmtu: path MTU
  *
- * The peer times its READ: each packet of the answer tells it to go on waiting.
- *
  * Context: any.
  * Return: bytes, a multiple of @pmtu.
  */
