@@ -18,17 +18,30 @@ make_modules() {
 	cp "$here"/modules/* "$build" && make -s -C "/lib/modules/$(uname -r)/build" "M=$build" modules
 }
 active() { grep -q ACTIVE /sys/class/infiniband/pib0/ports/1/state; }
-# loads MODULE: it does what it does when it is loaded
+# loads MODULE [PARAMETER]...: it does what it does when it is loaded
 loads() {
 	dmesg -C
-	insmod "$build/$1.ko" || { dmesg | grep "$1"; return 1; }
+	insmod "$build/$1.ko" "${@:2}" || { dmesg | grep "$1"; return 1; }
+}
+taken_back() { dmesg | grep -q "drain: taken back"; }
+pushed_back() { [ "$(cat /sys/class/infiniband/pib0/ports/1/hw_counters/tx_pushed_back)" -gt "$1" ]; }
+# drain_stalled: a send that waits in its QP for a cable that is full when the QP is drained
+drain_stalled() {
+	local module before
+	rmmod drain
+	before=$(cat /sys/class/infiniband/pib0/ports/1/hw_counters/tx_pushed_back)
+	pibctl link set pib0/1 healthy rate 8k buffer 4352 || return 1
+	loads drain stalled=1 & module=$!
+	wait_for 20 taken_back && pushed_back "$before" && pibctl link set pib0/1 healthy
+	echo 1 >/sys/module/drain/parameters/go
+	wait $module
 }
 
 saw_it() { jq -n "first(inputs | select($1))" "$build/trace" 2>/dev/null | grep -q .; }
 # saw VERB EXPRESSION: a call that has succeeded, of which that is true
 saw() { wait_for 20 saw_it ".verb == \"$1\" and .device == \"pib0\" and .result == \"OK\" and .number > 0 and $2" || { cat "$build/trace"; return 1; }; }
 
-ktap_plan 15
+ktap_plan 16
 modprobe -a ib_core ib_uverbs
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 check "the modules are built" make_modules
@@ -48,4 +61,5 @@ check "another HCA" pibctl add pib1 netdev eth0 standalone
 check "ACTIVE, too" wait_for 20 grep -q ACTIVE /sys/class/infiniband/pib1/ports/1/state
 check "a cable that is long" pibctl link set pib0/1 latency 2s
 check "nothing is sent from pages that were taken back after a drain" loads drain
+check "nor what has not left the queue pair" drain_stalled
 ktap_end

@@ -3,6 +3,9 @@
  * A consumer in the kernel that takes its pages back once its QP is drained, while what was sent
  * from them is still in a slow cable: a packet that it has sent, then the answer to a READ. What
  * arrives must be what was there before. From the device "dev" to the device "peer".
+ *
+ * "stalled": the cable is full, of packets of other QPs, so the packet has not left the QP yet when
+ * that is drained. The cable is mended before "go" is set. Nothing must arrive.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -22,6 +25,12 @@ static char *peer = "pib1";
 module_param(peer, charp, 0444);
 static int latency = 2000;	/* of the cable, ms */
 module_param(latency, int, 0444);
+
+static bool stalled;
+module_param(stalled, bool, 0444);
+static int fillers = 3;	/* QPs whose packets fill a cable whose buffer has room for one */
+static bool go;
+module_param(go, bool, 0644);
 
 struct drain_end {
 	struct ib_device *ib;
@@ -192,6 +201,33 @@ static int drain_read(struct drain_end *a, struct drain_end *b)
 	return drain_take_back(a) ?: drain_poll(b, IB_WC_SUCCESS) ?: drain_arrived(b, LEN, "READ");
 }
 
+static int drain_wait_to_go(void)
+{
+	int i;
+
+	pr_info("drain: taken back\n");
+	for (i = 0; i < 300 && !READ_ONCE(go); i++)
+		msleep(100);
+	return READ_ONCE(go) ? 0 : -ETIMEDOUT;
+}
+
+static int drain_stall(struct drain_end *a, struct drain_end *b)
+{
+	int err = drain_recv(b, PACKET) ?: drain_send(a, IB_WR_SEND, PACKET, b);
+
+	if (err)
+		return err;
+	msleep(500);
+	err = drain_take_back(a) ?: drain_wait_to_go();
+	if (err)
+		return err;
+	msleep(2000);
+	if (!memchr_inv(b->mem, 0, LEN))
+		return 0;
+	pr_err("drain: a send that had not left its QP arrived\n");
+	return -EPROTO;
+}
+
 static int drain_pair(struct drain_end *a, struct drain_end *b,
 		      int (*run)(struct drain_end *a, struct drain_end *b))
 {
@@ -210,16 +246,34 @@ static int drain_pair(struct drain_end *a, struct drain_end *b,
 	return err;
 }
 
+/* QPs of the same ends fill the cable; the other end posts no receives for them. */
+static int drain_stalled(struct drain_end *a, struct drain_end *b)
+{
+	struct drain_end next_a = *a, next_b = *b;
+	int err = drain_send(a, IB_WR_SEND, PACKET, b);
+
+	if (err)
+		return err;
+	return drain_pair(&next_a, &next_b, --fillers ? drain_stalled : drain_stall);
+}
+
+static int drain_in_cable(struct drain_end *a, struct drain_end *b)
+{
+	int sent = drain_pair(a, b, drain_sent);
+	int read = drain_pair(a, b, drain_read);
+
+	return sent ?: read;
+}
+
 static int __init drain_init(void)
 {
 	struct drain_end a = {}, b = {};
-	int sent, read, err = drain_open(&a, dev) ?: drain_open(&b, peer);
+	int err = drain_open(&a, dev) ?: drain_open(&b, peer);
 
-	if (!err) {
-		sent = drain_pair(&a, &b, drain_sent);
-		read = drain_pair(&a, &b, drain_read);
-		err = sent ?: read;
-	}
+	if (!err && stalled)
+		err = drain_pair(&a, &b, drain_stalled);
+	else if (!err)
+		err = drain_in_cable(&a, &b);
 	drain_close(&b);
 	drain_close(&a);
 	pr_info("drain: %d\n", err);
