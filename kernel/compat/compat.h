@@ -29,6 +29,20 @@
 #include <linux/unaligned.h>
 #endif
 
+/* ---- the stack ---- */
+
+/*
+ * Kernels clear what is declared on a stack. This is for what is large and stands where every
+ * packet passes, whose fields are all set before they are read.
+ */
+#ifndef __uninitialized
+#if __has_attribute(__uninitialized__)
+#define __uninitialized		__attribute__((__uninitialized__))
+#else
+#define __uninitialized
+#endif
+#endif
+
 /* ---- completion queues ---- */
 
 /*

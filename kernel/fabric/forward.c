@@ -9,6 +9,7 @@
  * has landed, so a burst that is refused (-EBUSY) leaves no trace.
  */
 #include <linux/list.h>
+#include "compat/compat.h"
 #include "core/task.h"
 #include "packet/burst.h"
 #include "proto/smi.h"
@@ -24,7 +25,7 @@
 #include "tracing/fabric.h"
 
 /**
- * struct pib_walk - bursts on their way
+ * struct pib_walk - bursts on their way. It is large, and walk_begin() sets what is read
  * @pending: bursts that wait for their turn; each one's @in_port is the port out of which it goes
  * @copies: number of multicast copies made since the walk began
  * @bytes: bytes on the wire of the burst being walked
@@ -38,6 +39,7 @@
  * @nin: entries in @in and @vl
  * @in: ports by which the burst came into the nodes on its way
  * @vl: VLs on which the burst came into these nodes
+ * @route: way through the switch in which the burst is
  * @marks: marks that the burst has left in captures on its way
  * @traced: @trace is valid
  * @trace: description of the burst, which is freed before its way is traced
@@ -56,6 +58,7 @@ struct pib_walk {
 	unsigned int nin;
 	struct pib_kport *in[PIB_MAX_HOPS];
 	u8 vl[PIB_MAX_HOPS];
+	struct pib_route route;
 	struct pib_mark *marks;
 	bool traced;
 	struct pib_trace_burst trace;
@@ -78,7 +81,8 @@ static void walk_begin(struct pib_walk *w, const struct pib_burst *b)
 		pib_trace_burst_set(&w->trace, &b->h, b->npkts);
 }
 
-static void trace_out(const struct pib_walk *w, const struct pib_kport *port, u8 vl)
+/* The copy of the description would have every caller of count_out() check its stack. */
+static noinline void trace_out(const struct pib_walk *w, const struct pib_kport *port, u8 vl)
 {
 	struct pib_trace_burst t = w->trace;
 
@@ -86,7 +90,7 @@ static void trace_out(const struct pib_walk *w, const struct pib_kport *port, u8
 	trace_pib_port_sent(port->nd->name, port->p.num, &t, w->bytes);
 }
 
-static void trace_in(const struct pib_walk *w, const struct pib_kport *port, u8 vl)
+static noinline void trace_in(const struct pib_walk *w, const struct pib_kport *port, u8 vl)
 {
 	struct pib_trace_burst t = w->trace;
 
@@ -158,7 +162,7 @@ static void walk_undo(struct pib_walk *w)
 
 void pib_kport_sent(struct pib_kport *port, struct pib_burst *b)
 {
-	struct pib_walk w;
+	struct pib_walk w __uninitialized;
 
 	walk_begin(&w, b);
 	count_out(&w, port, b->h.vl & 0xF);
@@ -510,7 +514,7 @@ static void walk_agent(struct pib_walk *w, struct pib_switch *sw, struct pib_kpo
 static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 				     struct pib_kport *in, struct pib_burst *b)
 {
-	struct pib_route rt;
+	struct pib_route *rt = &w->route;
 
 	if (++b->hops >= PIB_MAX_HOPS) {
 		pib_kport_count(in, rcv_switch_relay_err, b->npkts);
@@ -522,18 +526,18 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 		walk_flood(w, sw, in, b);
 		return NULL;
 	}
-	pib_switch_route(&sw->nd.node, in->p.num, &b->h, &rt);
-	switch (rt.kind) {
+	pib_switch_route(&sw->nd.node, in->p.num, &b->h, rt);
+	switch (rt->kind) {
 	case PIB_ROUTE_PORT:
-		return sw->nd.ports[rt.port];
+		return sw->nd.ports[rt->port];
 	case PIB_ROUTE_SELF:
 		walk_agent(w, sw, in, b);
 		return NULL;
 	case PIB_ROUTE_MCAST:
-		walk_mcast(w, sw, in, &rt, b);
+		walk_mcast(w, sw, in, rt, b);
 		return NULL;
 	default:
-		count_route_drop(sw, in, w->marks, &rt, b);
+		count_route_drop(sw, in, w->marks, rt, b);
 		walk_drop(w, b);
 		return NULL;
 	}
@@ -682,7 +686,7 @@ static void count_wait(struct pib_kport *port, const struct pib_burst *b)
 int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b)
 {
 	u8 hops = b->hops;
-	struct pib_walk w;
+	struct pib_walk w __uninitialized;
 	struct pib_kport *in;
 	int err = 0;
 
@@ -711,7 +715,7 @@ int pib_kport_xmit(struct pib_kport *port, struct pib_burst *b)
 
 void pib_kport_recv(struct pib_kport *port, struct pib_burst *b)
 {
-	struct pib_walk w;
+	struct pib_walk w __uninitialized;
 
 	walk_start(&w, b);
 	walk_in_or_drop(&w, port, b);
@@ -722,7 +726,7 @@ int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b)
 {
 	struct pib_kport *in;
 	u8 hops = b->hops;
-	struct pib_walk w;
+	struct pib_walk w __uninitialized;
 	int err;
 
 	walk_start(&w, b);
@@ -740,7 +744,7 @@ int pib_kport_arrive(struct pib_kport *port, struct pib_burst *b)
 
 void pib_switch_send(struct pib_switch *sw, u8 out_port, struct pib_burst *b)
 {
-	struct pib_walk w;
+	struct pib_walk w __uninitialized;
 
 	INIT_LIST_HEAD(&w.pending);
 	w.copies = 0;

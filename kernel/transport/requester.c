@@ -4,6 +4,7 @@
  * request. Little is copied: inline data, messages so short that a reference costs more, and pieces
  * scattered over more SGEs than a burst has room for.
  */
+#include "compat/compat.h"
 #include "hca/hw_counters.h"
 #include "hca/hca.h"
 #include "memory/mr.h"
@@ -336,7 +337,7 @@ void pib_requester_cancel(struct pib_qp *qp)
 /* Perform the deferred step, which goes first. Return: false: it cannot go yet. */
 static bool perform_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
-	struct pib_tx_req tx;
+	struct pib_tx_req tx __uninitialized;
 
 	if (!qp->req_deferred.set)
 		return true;
@@ -354,7 +355,7 @@ static bool perform_deferred(struct pib_qp *qp, struct pib_turn *turn)
 bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 {
 	u32 fetches = TURN_FETCHES;
-	struct pib_tx_req tx;
+	struct pib_tx_req tx __uninitialized;
 	bool more;
 
 	lockdep_assert_held(&qp->lock);

@@ -478,7 +478,7 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct p
  */
 static bool nak_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
-	struct pib_tx_req nak;
+	struct pib_tx_req nak __uninitialized;
 
 	if (!pib_hold_is_long(qp->resp_deferred.pages, turn->now) ||
 	    !pib_resp_answer_later(&qp->resp, &nak))
@@ -498,7 +498,7 @@ static bool defer_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct 
 static bool send_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct pib_turn *turn)
 {
 	struct pib_burst *b = pib_output_burst(qp, tx);
-	struct pib_tx_req nak;
+	struct pib_tx_req nak __uninitialized;
 	int err;
 
 	pib_turn_spend(turn, tx);
@@ -521,7 +521,7 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct p
 /* Send the deferred answer, which goes first. Return: false: it cannot go yet. */
 static bool send_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
-	struct pib_tx_req tx;
+	struct pib_tx_req tx __uninitialized;
 
 	if (!qp->resp_deferred.set)
 		return true;
@@ -559,7 +559,7 @@ static u32 most_at_once(const struct pib_qp *qp)
 
 bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 {
-	struct pib_tx_req tx;
+	struct pib_tx_req tx __uninitialized;
 
 	lockdep_assert_held(&qp->lock);
 
