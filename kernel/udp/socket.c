@@ -319,7 +319,6 @@ static int send_v4(struct pib_udp_sock *sock, struct sk_buff *skb, const struct 
 	__be16 df = header_df(sk, skb, route, hop_limit);
 	struct iphdr *iph;
 
-	skb_set_owner_w(skb, sk);
 	skb_dst_set(skb, route->dst);
 	push_udp_header(skb, route->port, to->port);
 	udp_set_csum(false, skb, route->v4, to->v4, skb->len);
@@ -392,7 +391,6 @@ static int send_v6(struct pib_udp_sock *sock, struct sk_buff *skb, const struct 
 	struct ipv6hdr *iph;
 
 	skb->ignore_df = 1;
-	skb_set_owner_w(skb, sk);
 	skb_dst_set(skb, route->dst);
 	push_udp_header(skb, route->port, to->port);
 	udp6_set_csum(false, skb, &route->v6, &to->v6, skb->len);
@@ -506,9 +504,14 @@ static void socket_send(struct pib_udp_sock *sock, struct sk_buff *skb, const st
 		pib_udp_sock_lose(sock, tx_dropped, n);
 }
 
+/*
+ * Only data is charged to the socket, for it is data that waits for room there: answers to
+ * strangers may stand for seconds in the stack, before neighbours that are not there.
+ */
 void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const struct pib_addr *to,
 		       const struct pib_udp_route *route, u8 tos)
 {
+	skb_set_owner_w(skb, sock->end[pib_addr_slot(to)].socket->sk);
 	socket_send(sock, skb, to, route, tos, 0);
 }
 

@@ -236,13 +236,13 @@ void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const str
 #define PIB_UDP_SOCK_HEADROOM (MAX_HEADER + 48)
 
 /*
- * Return: true if the stack already holds its fill of datagrams sent by the protocol of @to. The
- * limit depends on @bytes, the payload that the caller wants to send: small datagrams may take up
+ * Return: true if the stack already holds its fill of data sent by the protocol of @to. The limit
+ * depends on @bytes, the payload that the caller wants to send: small datagrams may take up
  * less. The stack holds a datagram until the netdev has sent it, or a receiver in this kernel
  * (veth, loopback) has taken it. Context: any.
  */
 bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes);
-/* Return: true if the stack holds any datagram that pib has sent from @net. Context: any. */
+/* Return: true if the stack holds any data that pib has sent from @net. Context: any. */
 bool pib_udp_socks_in_flight(struct net *net);
 
 /*

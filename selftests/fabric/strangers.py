@@ -9,6 +9,7 @@ greet DEV TO HOPLIMIT COUNT LINKID KIND [PORT [GUID [FILE]]]	say HELLO COUNT tim
 again DEV TO FILE COUNT [PORT]	say all that was kept COUNT times
 crowd DEV TO COUNT [KEYFILE]	COUNT hosts at one address greet and echo what they are answered, each by a GUID of its own
 copies DEV TO COUNT OTHERS	one host greets, and echoes what it is answered COUNT times; then OTHERS echo theirs, once
+absent DEV TO SECONDS	hosts of TO's network that are not there greet TO, 1000 times a second
 pairs DEV TO4 TO6 COUNT KIND	COUNT hosts greet TO4 and TO6 in one session, and echo both answers: trunks (KIND 1) at once, others (0) one after the other
 """
 import copy
@@ -183,6 +184,22 @@ def copies(device, to, count, others):
         hosts[0].socket.sendto(datagram, source)
 
 
+def absent(device, to, seconds):
+    """The kernel fills in checksum and length of IP; UDP does without a checksum."""
+    raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, device.encode())
+    host = Stranger(device, PORT, 0)
+    udp = struct.pack("!HHHH", PORT, PORT, 8 + LEN, 0)
+    sources = [socket.inet_aton(to.rsplit(".", 1)[0] + f".{k}") for k in range(200, 220)]
+    end = time.monotonic() + float(seconds)
+    while time.monotonic() < end:
+        for source in sources:
+            host.guid, host.session = random.getrandbits(63) | 1, random.getrandbits(63) | 1
+            ip = struct.pack("!BBHHHBBH", 0x45, 0, 0, 0, 0, 255, socket.IPPROTO_UDP, 0) + source + socket.inet_aton(to)
+            raw.sendto(ip + udp + host.control(HELLO, 0x1234), (to, 0))
+        time.sleep(0.02)
+
+
 def pairs(device, to4, to6, count, kind):
     four, six = (many(device, to, int(count), kind == "1") for to in (to4, to6))
     for one, other in zip(four, six):
@@ -196,4 +213,4 @@ def pairs(device, to4, to6, count, kind):
 
 
 if __name__ == "__main__":
-    {"greet": greet, "again": again, "crowd": crowd, "copies": copies, "pairs": pairs}[sys.argv[1]](*sys.argv[2:])
+    {"greet": greet, "again": again, "crowd": crowd, "copies": copies, "absent": absent, "pairs": pairs}[sys.argv[1]](*sys.argv[2:])

@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/hosts.sh"
 trap 'rm -f /tmp/stranger.*; hosts_clean' EXIT
 
-ktap_plan 60
+ktap_plan 62
 LAYOUT=netns
 hosts_make 3
 
@@ -201,4 +201,22 @@ check "a trunk's hello from behind a router that has its GUID" greet 10.77.0.1 6
 check "is not answered" seen '.said == 3 and .heard == 0'
 check "and does not move the trunk" leads
 check "the peer comes back" eval 'pib_add 2 accept link && wait_for 60 meets'
+
+# ---- who is not there ----
+
+# answers_stand: answers wait in the stack for the addresses of those who have greeted
+answers_stand() { h 1 ip neigh show | grep -c INCOMPLETE | grep -qvx 0; }
+# not_held_back: data goes while hosts that are not there greet
+not_held_back() {
+	local flood rc=0
+	h 3 python3 "$here/strangers.py" absent eth0 10.77.0.1 100 & flood=$!
+	wait_for 20 answers_stand && pair 2 1 60 ibv_rc_pingpong -n 200 -s 65536 || rc=1
+	kill $flood || rc=1	# it was there all the time
+	wait $flood 2>/dev/null
+	return $rc
+}
+sm_start 1
+HOSTS=2
+check "a subnet" wait_active 60
+check "answers to hosts that are not there hold no data back" not_held_back
 ktap_end
