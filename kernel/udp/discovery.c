@@ -7,6 +7,7 @@
  * serves a peer however many addresses the peer has.
  */
 #include "core/net.h"
+#include "core/task.h"
 #include "fabric/switch.h"
 #include "udp/admission.h"
 #include "udp/answer.h"
@@ -18,6 +19,9 @@
 
 /* Least time between two lines in the log about a host that has our node GUID. */
 #define CLONE_QUIET_MS		60000
+
+/* A control datagram, which is authenticated, counts as so many copies of a multicast. */
+#define CONTROL_COPIES		16
 
 /* Return: true if the hello comes from the peer of @link. */
 static bool udp_link_matches(struct pib_udp_link *link, const struct pib_addr *from,
@@ -157,7 +161,9 @@ static void bearer_echo(struct pib_bearer *bearer, const struct pib_addr *from,
 	}
 	link = pib_bearer_match(bearer, from, h);
 	if (!link) {
-		pib_newcomer_add(bearer, &n);
+		/* Links are made under the lock of the namespace: that is not for who gets none. */
+		if (pib_bearer_admits(bearer, from, h, way))
+			pib_newcomer_add(bearer, &n);
 		return;
 	}
 	pib_newcomer_echoed(bearer, link, &n);
@@ -207,6 +213,7 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
 		return;
 	}
 	link = to_id ? xa_load(&sock->pn->links, to_id) : NULL;
+	pib_tasks_copied(CONTROL_COPIES);
 	if (!hello_is_authentic(bearer, &h, buf)) {
 		pib_udp_sock_drop(sock, rx_bad_auth);
 		if (link && link->bearer == bearer)

@@ -163,7 +163,9 @@ static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o
 		udp_link_build(link, o);
 	pib_udp_path_update(link);
 	udp_link_rearm(link);
-	queue_work(pib_link_wq, &link->work);
+	/* What says nothing new, replays among it, is not worth the lock that the work takes. */
+	if (todo & (PIB_LINK_DO_UP | PIB_LINK_DO_DOWN | PIB_LINK_DO_LEARN))
+		queue_work(pib_link_wq, &link->work);
 }
 
 /*
