@@ -716,6 +716,18 @@ static u64 netdev_mac(const struct net_device *dev)
 	return get_random_u64() & 0xFFFFFFFFFFFFULL & ~(0x03ULL << 40);
 }
 
+/* What comes to a port of a bridge or a bond is for that, and IP does not see it at the port. */
+static int check_is_not_port(const struct net_device *dev, struct netlink_ext_ack *extack)
+{
+	if (netif_is_bridge_port(dev))
+		NL_SET_ERR_MSG(extack, "the netdev is a port of a bridge: name the bridge");
+	else if (netif_is_lag_port(dev))
+		NL_SET_ERR_MSG(extack, "the netdev is a port of a bond or a team: name that");
+	else
+		return 0;
+	return -EINVAL;
+}
+
 /*
  * Read the state of the netdev, which its notifier follows from now on. The notifier runs under
  * RTNL, too, and finds the sockets since they are listed already. Reading the state before they are
@@ -732,6 +744,7 @@ static int socket_look(struct pib_udp_sock *sock, struct netlink_ext_ack *extack
 		sock->mac = netdev_mac(dev);
 		WRITE_ONCE(sock->mtu, dev->mtu);
 		WRITE_ONCE(sock->running, netif_running(dev) && netif_carrier_ok(dev));
+		err = check_is_not_port(dev, extack);
 	} else {
 		NL_SET_ERR_MSG(extack, "no netdev of that number in this network namespace");
 		err = -ENODEV;

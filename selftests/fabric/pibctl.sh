@@ -7,7 +7,7 @@ here=$(dirname "$0")
 . "$here/../lib/hosts.sh"
 trap 'h 1 pibctl del swt 2>/dev/null; hosts_clean' EXIT
 
-ktap_plan 46
+ktap_plan 50
 modprobe -r pib
 hosts_make 2
 check "the module loads by itself on pibctl add" pib_add 1
@@ -43,6 +43,14 @@ refuse "no permission in it: switch add" "initial user namespace" own_namespace 
 refuse "bad peer address" "address|peer" h 1 pibctl add pib7 netdev eth0 peer not-an-address
 on_loopback() { h 1 pibctl add pib7 netdev lo standalone && h 1 pibctl del pib7; }
 check "an HCA on the loopback netdev" on_loopback
+# under KIND: mine0 is a port of over0
+under() { h 1 ip link add over0 type "$1" && h 1 ip link add mine0 type dummy && h 1 ip link set mine0 master over0; }
+for kind in bridge bond; do
+	check "a $kind" under $kind
+	refuse "an HCA on a port of it" "port of a $kind" h 1 pibctl add pib7 netdev mine0
+	h 1 ip link del over0
+	h 1 ip link del mine0
+done
 # A netdev that carries nothing: the HCA is made, and whoever made it is told why nobody is met.
 silent() { local out; out=$("$@" 2>&1) && [ -z "$out" ] || { echo "$out"; return 1; }; }
 # noted PATTERN COMMAND...: it succeeds, prints nothing and says this
