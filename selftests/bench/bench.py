@@ -156,7 +156,7 @@ def set_up():
         sh(f"ip link set veth{k} netns h{k} && ip -n h{k} link set veth{k} name eth0")
         sh(f"ip -n h{k} link set lo up && ip -n h{k} addr add 10.77.0.{k}/24 dev eth0 && ip -n h{k} link set eth0 up")
         sh(f"ip netns exec h{k} pibctl add pib{k - 1} netdev eth0 standalone")
-    sh("ip link set lo up; ip link add rxenet type dummy; ip addr add 10.99.0.1/24 dev rxenet; ip link set rxenet up")
+    sh("ip link set lo up; ip link add rxenet mtu 4200 type dummy; ip addr add 10.99.0.1/24 dev rxenet; ip link set rxenet up")
     sh("modprobe rdma_rxe && rdma link add rxe0 type rxe netdev rxenet")
     sh(f"g++ -O2 -std=c++20 -o /tmp/memcpy {HERE}/memcpy.cc")
     time.sleep(3)
