@@ -61,7 +61,7 @@ static void bearer_turn_away(struct pib_bearer *bearer, const struct pib_addr *f
 			     const struct pib_hello *h)
 {
 	pib_udp_sock_drop(bearer->sock, rx_stranger);
-	if (h->link_id)
+	if (h->link_id || h->caps & PIB_CAP_PROBE)
 		pib_answer_send(bearer, from, h, PIB_DG_BYE, PIB_REFUSED_CLOSED);
 }
 
@@ -90,5 +90,24 @@ bool pib_bearer_admits(struct pib_bearer *bearer, const struct pib_addr *from,
 		bearer_is_full(bearer, from, h);
 	else
 		return true;
+	return false;
+}
+
+bool pib_bearer_may_ask(struct pib_bearer *bearer, const struct pib_addr *from,
+			const struct pib_hello *h, const struct pib_hello_way *way)
+{
+	u8 accept = READ_ONCE(bearer->accept);
+	struct pib_hello_way full = bearer_way(bearer, accept, from, way);
+	struct pib_hello asking = *h;
+
+	if (!pib_hello_may_probe(way)) {
+		pib_udp_sock_drop(bearer->sock, rx_stranger);
+		return false;
+	}
+	/* As if it named a link: without one a hello is discovery, and of trunks. */
+	asking.link_id = 1;
+	if (pib_hello_admits(accept, &asking, &full))
+		return true;
+	bearer_turn_away(bearer, from, h);
 	return false;
 }

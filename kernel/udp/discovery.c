@@ -112,7 +112,7 @@ static void bearer_discover(struct pib_bearer *bearer, const struct pib_addr *fr
 		return;
 	}
 	if (h->caps & PIB_CAP_PROBE) {
-		if (!pib_hello_may_probe(way) ||
+		if (pib_bearer_may_ask(bearer, from, h, way) &&
 		    !pib_answer_send(bearer, from, h, PIB_DG_HELLO_ACK, PIB_REFUSED_NOT))
 			pib_udp_sock_drop(bearer->sock, rx_stranger);
 		return;

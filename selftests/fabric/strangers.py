@@ -39,6 +39,7 @@ class Stranger:
         self.guid, self.session = guid or random.getrandbits(63) | 1, random.getrandbits(63) | 1
         self.trunk, self.probe, self.echoes, self.replays = trunk, probe, echoes, False
         self.said, self.heard, self.largest, self.refusals, self.sequence, self.kept = 0, 0, 0, set(), 0, []
+        self.guids = set()
 
     def hop_limit(self, n):
         if self.six:
@@ -80,19 +81,21 @@ class Stranger:
                 data, source = self.socket.recvfrom(65535)
             except TimeoutError:
                 return
-            if len(data) == LEN and data[4:8] == bytes(4) and data[12:16] == bytes(4) and not data[55] & 0x20:
+            if len(data) == LEN and data[4:8] == bytes(4) and data[12:16] == bytes(4) and not data[55] & 0x20 and not data[70]:
                 continue  # said to everybody
             if not self.replays and len(data) == LEN and data[24:32] not in (bytes(8), struct.pack("!Q", self.session)):
                 continue  # said to another host of this address
             self.heard += 1
             self.largest = max(self.largest, len(data))
+            if len(data) == LEN and any(data[32:40]):
+                self.guids.add(data[32:40].hex())
             if len(data) == LEN and data[70]:
                 self.refusals.add(data[70])
             elif self.echoes and len(data) == LEN and data[0] & 15 != KEEPALIVE:
                 self.echo(data, source)
 
     def report(self):
-        print(json.dumps({"said": self.said, "heard": self.heard, "largest": self.largest, "refusals": sorted(self.refusals)}))
+        print(json.dumps({"said": self.said, "heard": self.heard, "largest": self.largest, "refusals": sorted(self.refusals), "guids": len(self.guids)}))
 
 
 def greet(device, to, hop_limit, count, link_id, kind, port=PORT, guid="0", path=None):

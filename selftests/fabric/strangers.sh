@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/hosts.sh"
 trap 'rm -f /tmp/stranger.*; hosts_clean' EXIT
 
-ktap_plan 62
+ktap_plan 65
 LAYOUT=netns
 hosts_make 3
 
@@ -56,7 +56,7 @@ check "a question to everybody who is there, through a router" greet group 254 3
 check "is not answered" seen '.said == 3 and .heard == 0'
 three_counted() { [ "$(strangers)" = $((before + 3)) ] || { strangers; return 1; }; }
 check "and counted" three_counted
-check "on the link it is answered" eval 'greet group 255 3 0 probe && seen ".heard == 3"'
+check "on the link it is answered" eval 'greet group 255 3 0 probe && seen ".heard == 3 and .guids == 1"'
 check "a hello to everybody on the link" greet group 255 6 0 1
 check "is answered, and whoever is named as its sender gets no more than it said" seen '.heard > 0 and .heard <= .said and .largest <= 176'
 check "which costs no port" links_are 0
@@ -87,6 +87,9 @@ check "it gets one" wait_for 20 links_are 1
 h 1 pibctl del pib0
 check "accept nobody" pib_add 1 accept nobody
 check "not even on the link" refused 255
+check "nor is anybody told who is here" seen '.guids == 0'
+check "who only asks that" greet 10.77.0.1 255 3 0 probe
+check "is refused, without a word of it" seen '.refusals == [4] and .guids == 0 and .heard <= .said'
 refuse "an HCA beside it that wants another" "accepts others" h 1 pibctl add pib5 netdev eth0 accept link
 check "accept peers" h 1 pibctl set pib0 accept peers
 check "who is not named gets no port" refused 255
