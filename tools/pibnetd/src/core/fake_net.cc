@@ -324,6 +324,7 @@ void World::deliver(const Address &from, const Bytes &bytes, std::size_t step)
 	std::copy(bytes.begin(), bytes.end(), copy.get());
 	Arrival arrival;
 	arrival.path.remote = from;
+	arrival.path.local = local;
 	arrival.bytes = {copy.get(), bytes.size()};
 	arrival.step = step ? step : bytes.size();
 	arrival.hop_limit = hop_limit;

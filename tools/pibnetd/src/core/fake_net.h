@@ -158,6 +158,8 @@ struct World {
 	/// Of what is delivered.
 	std::uint8_t hop_limit = PIB_HOP_LIMIT;
 	bool ce = false;
+	/// The daemon's address that it goes to.
+	Address local;
 };
 
 } // namespace pib::netd::fake

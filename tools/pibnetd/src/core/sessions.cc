@@ -465,7 +465,8 @@ bool Core::may_move(const Link &link, const Arrival &arrival, const pib_hello &h
 	return pib_hello_follows(link.port->owner->config.accept, false, &h, &way);
 }
 
-/// True if the datagram is the peer's. Follows the peer to its address.
+/// True if the datagram is the peer's. Follows the peer to its address, and to that of the daemon
+/// which it sends to: not for what is sent again, here neither.
 bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
 {
 	const Path &path = arrival.path;
@@ -475,7 +476,8 @@ bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
 		return false;
 	if (link.path.remote != path.remote)
 		pib_link_moved(&link.fsm, true);
-	link.path = path;
+	if (!link.established() || pib_link_is_next(&link.fsm, &h))
+		link.path = path;
 	return true;
 }
 

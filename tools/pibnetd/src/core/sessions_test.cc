@@ -320,6 +320,33 @@ TEST_F(Fabric, APeerMayMoveButItsRecordedDatagramsMoveNothing)
 	EXPECT_EQ(w.port_of(a)->link->path.remote, elsewhere);
 }
 
+/// A daemon has several addresses; a peer expects answers from the one that it sends to.
+TEST_F(Fabric, APeerMaySendToAnotherAddressButItsRecordedDatagramsChangeNothing)
+{
+	start();
+	w.local = address(100);
+	join();
+	const auto next = [&] {
+		for (;; w.now += 10 * kMs)
+			if (const auto said = a.tick(w.now))
+				return *said;
+	};
+	const Link &link = *w.port_of(a)->link;
+	const Bytes recorded = next();
+	w.deliver(a.at, recorded);
+	w.local = address(101);
+	w.deliver(a.at, recorded);
+	EXPECT_EQ(link.path.local, address(100));
+	w.deliver(a.at, next());
+	EXPECT_EQ(link.path.local, address(101));
+	w.deliver(a.at, a.goodbye(w.now));
+	ASSERT_FALSE(link.established());
+	w.local = address(100);
+	a.restart();
+	w.deliver(a.at, next());
+	EXPECT_EQ(link.path.local, address(100)) << "it is down: there is nothing to lose";
+}
+
 TEST_F(Fabric, WhoWouldGetNoPortDoesNotTakeThatOfAPeerThatIsAway)
 {
 	start(R"({"switches": [{"name": "sw0", "ports": 4, "accept": "link"}]})");
