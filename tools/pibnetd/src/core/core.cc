@@ -235,7 +235,7 @@ void Core::reflect(const Arrival &arrival, std::span<const std::uint8_t> bytes, 
 	if (answer.empty())
 		stats_.add(PIB_US_RX_MALFORMED);
 	else
-		send_bytes(arrival.path, answer);
+		answer_stranger(arrival.path, answer);
 }
 
 std::optional<Batch> Core::gather(std::uint64_t now)

@@ -147,6 +147,7 @@ private:
 	void say_padded(Link &link, std::uint64_t now);
 	void note_shrink(Link &link);
 	void send_bytes(const Path &path, std::span<const std::uint8_t> bytes);
+	void answer_stranger(const Path &path, std::span<const std::uint8_t> bytes);
 	void fill_hello(const Port &port, pib_hello &h) const;
 	void settle(Link &link);
 	void bounce(Port &port, std::uint64_t now);

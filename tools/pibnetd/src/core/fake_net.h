@@ -33,6 +33,11 @@ public:
 		waiting.push_back({path.remote, {parts.begin(), parts.end()}, segment, tos});
 	}
 	void flush() override;
+	void answer(const Path &path, std::span<const std::uint8_t> bytes) override
+	{
+		sent.push_back({path.remote, {bytes.begin(), bytes.end()}});
+		answers++;
+	}
 	std::size_t room(const Path &) override { return mtu - 28; }
 
 	std::size_t mtu = 1500;
@@ -41,6 +46,8 @@ public:
 	std::size_t messages = 0;
 	/// Those of them that are management.
 	std::size_t management = 0;
+	/// Answers to strangers.
+	std::size_t answers = 0;
 
 private:
 	struct Message {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/fake_fabric.h"
+#include "wire/ping.h"
 
 namespace pib::netd {
 namespace {
@@ -29,6 +30,46 @@ TEST_F(Fabric, KeysMustAgree)
 	w.deliver(a.at, a.sealed(get_node_info()));
 	w.carry();
 	EXPECT_EQ(a.packets.size(), 1u);
+}
+
+/// Nothing that strangers say makes a batch leave under the lock. A datagram of a link does.
+TEST_F(Fabric, AnswersToStrangersLeaveWithoutTheLock)
+{
+	start_keyed();
+	const auto batch_after = [&](const Bytes &bytes) {
+		std::vector<GreetingKey> keys;
+		const Arrival arrival{.path = {.socket = 0, .remote = a.at, .local = {}},
+				      .bytes = bytes,
+				      .step = bytes.size(),
+				      .hop_limit = PIB_HOP_LIMIT};
+		w.core.check_greetings(arrival, keys);
+		w.core.receive(arrival, keys, w.now);
+		return w.core.gather(w.now).has_value();
+	};
+	const auto hello = [&](std::uint32_t caps, const Key &key) {
+		pib_hello h = a.say();
+		h.caps |= caps;
+		h.link_id = 7;
+		h.nonce = 99;
+		Bytes bytes(PIB_HELLO_WIRE_LEN);
+		pib_hello_build(&h, PIB_DG_HELLO, 0, bytes.data());
+		auth_seal(key, bytes);
+		return bytes;
+	};
+	ASSERT_TRUE(batch_after(Bytes(1))) << "nothing is answered";
+	EXPECT_TRUE(batch_after(hello(0, Key(32, 8)))) << "refused";
+	EXPECT_TRUE(batch_after(hello(0, a.key))) << "a cookie";
+	EXPECT_TRUE(batch_after(hello(PIB_CAP_PROBE, a.key)));
+	EXPECT_TRUE(batch_after(build_ping({}, kPingLeast, {})));
+	EXPECT_EQ(w.net.sent.size(), 4u);
+	w.add(a);
+	w.run(500);
+	ASSERT_TRUE(w.port_of(a));
+	for (w.now += PIB_NSEC_PER_SEC;; w.now += 10 * kMs)
+		if (const auto said = a.tick(w.now); said && ((*said)[0] & 0xF) == PIB_DG_HELLO) {
+			EXPECT_FALSE(batch_after(*said));
+			break;
+		}
 }
 
 /// Two switches of one fabric, whose keys are exchanged under two peers.

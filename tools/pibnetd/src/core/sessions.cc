@@ -65,6 +65,13 @@ void Core::send_bytes(const Path &path, std::span<const std::uint8_t> bytes)
 	stats_.add(PIB_US_TX_DATAGRAMS);
 }
 
+/// Answers have no order, so they do not make the rest leave under the lock.
+void Core::answer_stranger(const Path &path, std::span<const std::uint8_t> bytes)
+{
+	wire_.answer(path, bytes);
+	stats_.add(PIB_US_TX_DATAGRAMS);
+}
+
 void Core::fill_hello(const Port &port, pib_hello &h) const
 {
 	const pib_node &node = port.owner->node;
@@ -157,7 +164,7 @@ void Core::refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::u
 	pib_hello_build(&answer, PIB_DG_BYE, h.link_id, bytes.data());
 	if (keyed)
 		auth_seal(node->config.key, bytes);
-	send_bytes(path, bytes);
+	answer_stranger(path, bytes);
 }
 
 /// Answers a peer that only wants to know which node is here.
@@ -178,7 +185,7 @@ void Core::answer_probe(const Path &path, const pib_hello &h, std::uint64_t now)
 	answer.ack = h.seq;
 	pib_hello_build(&answer, PIB_DG_HELLO_ACK, h.link_id, bytes.data());
 	auth_seal(node.config.key, bytes);
-	send_bytes(path, bytes);
+	answer_stranger(path, bytes);
 }
 
 /// Answers a hello for which there is a port, and keeps nothing: kernel/proto/cookie.h.
@@ -196,7 +203,7 @@ void Core::answer(const Path &path, const pib_hello &h, std::uint64_t now)
 	const std::uint8_t type = pib_cookie_reply(&cookies_, &from, &h, now, &answer);
 	pib_hello_build(&answer, type, h.link_id, bytes.data());
 	auth_seal(key_of(node, h.key), bytes);
-	send_bytes(path, bytes);
+	answer_stranger(path, bytes);
 }
 
 // ---- keys ----

@@ -39,6 +39,7 @@ std::size_t Shared::turn(Io &io, bool &news)
 		batch = core.gather(now);
 		news |= !batch || core.deadline() < looks_at;
 	}
+	io.udp.send_answers(clock_ns());
 	if (batch)
 		io.udp.flush();
 	return arrivals.size();

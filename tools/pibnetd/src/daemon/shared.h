@@ -51,6 +51,10 @@ private:
 			wire_->send(path, parts, segment, tos, rank);
 		}
 		void flush() override { wire_->flush(); }
+		void answer(const Path &path, std::span<const std::uint8_t> bytes) override
+		{
+			wire_->answer(path, bytes);
+		}
 		std::size_t room(const Path &path) override { return wire_->room(path); }
 
 	private:

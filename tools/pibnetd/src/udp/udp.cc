@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 #include <linux/sock_diag.h>
+#include <linux/sockios.h>
 #include <netinet/udp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -25,6 +27,11 @@ constexpr std::size_t kRunBytes = 128 << 10;
 constexpr int kSocketBuffer = 8 << 20;
 /// A full socket is waited for so long, then what waits is dropped.
 constexpr int kSendWaitMs = 20;
+/// Of the send buffer, answers to strangers get one part of so many: twice that before they are known
+/// to have left.
+constexpr std::size_t kAnswersShare = 8;
+/// What waits for a neighbour that does not answer is dropped after three tries of a second each.
+constexpr std::uint64_t kAnswersLeaveNs = 4'000'000'000;
 constexpr std::uint64_t kRoomNs = 5'000'000'000;
 constexpr std::size_t kRoomDefault = 1200;
 
@@ -45,6 +52,14 @@ void set_buffer(int fd, int name, int force)
 	const int size = kSocketBuffer;
 	if (::setsockopt(fd, SOL_SOCKET, force, &size, sizeof(size)))
 		::setsockopt(fd, SOL_SOCKET, name, &size, sizeof(size));
+}
+
+std::size_t send_buffer(int fd)
+{
+	int size = 0;
+	socklen_t length = sizeof(size);
+	::getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, &length);
+	return static_cast<std::size_t>(size);
 }
 
 void tune(int fd, int family)
@@ -113,6 +128,7 @@ Result<Udp::Socket> Udp::make(const Address &listen, bool shared) const
 		return error;
 	}
 	tune(socket.fd.get(), listen.family);
+	socket.answers_most = send_buffer(socket.fd.get()) / kAnswersShare;
 	return socket;
 }
 
@@ -161,11 +177,11 @@ std::uint64_t Udp::receive_buffer(unsigned socket) const
 	return static_cast<std::uint64_t>(size);
 }
 
-const Udp::Socket *Udp::socket_for(const Path &path) const
+Udp::Socket *Udp::socket_for(const Path &path)
 {
 	if (path.socket < sockets_.size() && sockets_[path.socket].family == path.remote.family)
 		return &sockets_[path.socket];
-	for (const Socket &socket : sockets_)
+	for (Socket &socket : sockets_)
 		if (socket.fd && socket.family == path.remote.family)
 			return &socket;
 	return nullptr;
@@ -233,13 +249,13 @@ void Udp::send(const Path &path, std::span<const iovec> parts, std::size_t segme
 	parts_.insert(parts_.end(), parts.begin(), parts.end());
 }
 
-void Udp::prepare(const Message &message, Outgoing &out)
+void Udp::prepare(const Message &message, std::span<iovec> parts, Outgoing &out) const
 {
 	out.header = {};
 	out.header.msg_name = &out.name;
 	out.header.msg_namelen = to_sockaddr(message.path.remote, out.name);
-	out.header.msg_iov = &parts_[message.first];
-	out.header.msg_iovlen = message.count;
+	out.header.msg_iov = parts.data();
+	out.header.msg_iovlen = parts.size();
 	out.header.msg_control = &out.control;
 	auto *at = reinterpret_cast<cmsghdr *>(out.control.bytes);
 	const Address &local = message.path.local;
@@ -284,11 +300,7 @@ void Udp::send_apart(const Socket &socket, const Message &message)
 	for (std::size_t at = 0; at < all.size(); at += step) {
 		Outgoing out;
 		iovec part = {&all[at], std::min(step, all.size() - at)};
-		prepare({message.path, message.first, message.count, 0, 0, message.tos,
-			 message.rank},
-			out);
-		out.header.msg_iov = &part;
-		out.header.msg_iovlen = 1;
+		prepare({message.path, 0, 0, 0, 0, message.tos, message.rank}, {&part, 1}, out);
 		if (::sendmsg(socket.fd.get(), &out.header, MSG_DONTWAIT) < 0)
 			stats_.add(PIB_US_TX_ERRORS);
 	}
@@ -328,7 +340,9 @@ std::size_t Udp::send_run(const Socket &socket, std::size_t from, std::size_t n)
 {
 	std::array<mmsghdr, kBatch> headers;
 	for (std::size_t i = 0; i < n; i++) {
-		prepare(messages_[from + i], outgoing_[i]);
+		const Message &message = messages_[from + i];
+		prepare(message, std::span(parts_).subspan(message.first, message.count),
+			outgoing_[i]);
 		headers[i] = {outgoing_[i].header, 0};
 	}
 	std::size_t done = 0;
@@ -371,6 +385,61 @@ void Udp::flush()
 	messages_.clear();
 	parts_.clear();
 	management_ = 0;
+}
+
+// ---- answers ----
+
+void Udp::answer(const Path &path, std::span<const std::uint8_t> bytes)
+{
+	answers_.push_back({path, {bytes.begin(), bytes.end()}});
+}
+
+std::size_t Udp::outstanding(const Socket &socket) const
+{
+	int bytes = 0;
+	::ioctl(socket.fd.get(), SIOCOUTQ, &bytes);
+	return static_cast<std::size_t>(bytes);
+}
+
+/// Takes room for an answer, as much as the kernel may for its bytes. What has left is not looked for
+/// as long as there is room without that.
+bool Udp::has_room(Socket &socket, std::size_t bytes, std::uint64_t now) const
+{
+	const std::size_t takes = 2 * bytes + 768;
+	const auto fits = [&] {
+		return !socket.answers || socket.answers + takes <= socket.answers_most;
+	};
+	if (!fits())
+		socket.answers = std::min(socket.answers, outstanding(socket));
+	if (!fits() && now >= socket.answers_leave) {
+		// Others' datagrams hide what has left.
+		socket.answers = 0;
+		socket.answers_leave = now + kAnswersLeaveNs;
+	}
+	if (!fits())
+		return false;
+	socket.answers += takes;
+	return true;
+}
+
+bool Udp::send_answer(Answer &answer, std::uint64_t now)
+{
+	Socket *socket = socket_for(answer.path);
+	if (!socket || !has_room(*socket, answer.bytes.size(), now))
+		return false;
+	iovec part = {answer.bytes.data(), answer.bytes.size()};
+	Outgoing out;
+	prepare({answer.path, 0, 0, 0, 0, 0, Rank::management}, {&part, 1}, out);
+	mmsghdr header = {out.header, 0};
+	return give(*socket, {&header, 1}) == 1;
+}
+
+void Udp::send_answers(std::uint64_t now)
+{
+	for (Answer &answer : answers_)
+		if (!send_answer(answer, now))
+			stats_.add(PIB_US_TX_ERRORS);
+	answers_.clear();
 }
 
 // ---- how much fits ----

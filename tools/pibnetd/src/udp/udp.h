@@ -54,6 +54,11 @@ public:
 	void send(const Path &path, std::span<const iovec> parts, std::size_t segment,
 		  std::uint8_t tos, Rank rank) override;
 	void flush() override;
+	void answer(const Path &path, std::span<const std::uint8_t> bytes) override;
+	/// Sends them, but those for which a socket has no room, and those that would take the room
+	/// of other datagrams: answers to hosts that are not there wait for seconds in the socket.
+	/// Those are dropped and counted as errors of sending.
+	void send_answers(std::uint64_t now);
 	std::size_t room(const Path &path) override;
 	/// More messages of management do not go before data: who floods a subnet with SMPs takes
 	/// nobody's place.
@@ -68,11 +73,19 @@ protected:
 		int family = 0;
 		bool readable = false;
 		std::uint32_t dropped = 0;
+		/// Bytes of the send buffer that answers may take.
+		std::size_t answers_most = 0;
+		/// Those that they take, if none has left.
+		std::size_t answers = 0;
+		/// What was sent before has left then, ns.
+		std::uint64_t answers_leave = 0;
 	};
 	/// As sendmmsg().
 	virtual int give(const Socket &socket, std::span<mmsghdr> headers);
 	/// Waits for a full socket. Returns true if it takes something again.
 	virtual bool wait_writable(const Socket &socket) const;
+	/// Bytes of the send buffer that are taken.
+	virtual std::size_t outstanding(const Socket &socket) const;
 
 private:
 	struct Message {
@@ -84,6 +97,10 @@ private:
 		std::uint8_t tos;
 		Rank rank;
 	};
+	struct Answer {
+		Path path;
+		std::vector<std::uint8_t> bytes;
+	};
 	struct Room {
 		std::size_t bytes;
 		std::uint64_t until;
@@ -92,12 +109,14 @@ private:
 
 	Result<Socket> make(const Address &listen, bool shared) const;
 	void fill();
-	const Socket *socket_for(const Path &path) const;
-	void prepare(const Message &message, Outgoing &out);
+	Socket *socket_for(const Path &path);
+	void prepare(const Message &message, std::span<iovec> parts, Outgoing &out) const;
 	std::size_t lose_last(const Socket &socket);
 	void send_refused(const Socket &socket, const Message &message, int error);
 	std::size_t send_run(const Socket &socket, std::size_t from, std::size_t n);
 	void send_apart(const Socket &socket, const Message &message);
+	bool has_room(Socket &socket, std::size_t bytes, std::uint64_t now) const;
+	bool send_answer(Answer &answer, std::uint64_t now);
 	std::size_t ask_room(const Path &path) const;
 	void forget_rooms(std::uint64_t now);
 
@@ -110,6 +129,7 @@ private:
 	std::vector<Message> messages_;
 	/// Of these, management.
 	std::size_t management_ = 0;
+	std::vector<Answer> answers_;
 	std::map<std::pair<int, std::array<std::uint8_t, 16>>, Room> rooms_;
 };
 

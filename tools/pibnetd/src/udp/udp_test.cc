@@ -305,6 +305,71 @@ TEST(UdpFull, TheLastDataIsLostAndManagementIsNot)
 	EXPECT_EQ(pass_full(100), std::vector<int>{});
 }
 
+/// As an answer to a stranger's hello.
+const Bytes answer(176);
+
+TEST(UdpFull, NobodyWaitsForAnswersToStrangers)
+{
+	Stats stats;
+	FullUdp udp(stats);
+	Address at;
+	at.family = AF_INET;
+	at.bytes = {127, 0, 0, 1};
+	const auto from = udp.open(at);
+	ASSERT_TRUE(from) << from.error().text;
+	const Path path = {*from, udp.local(*from), {}};
+	udp.waits = 5;
+	udp.answer(path, answer);
+	udp.answer(path, answer);
+	udp.send_answers(0);
+	EXPECT_EQ(udp.waits, 5);
+	EXPECT_EQ(stats.counts[PIB_US_TX_ERRORS], 2u);
+	udp.flush();
+	EXPECT_EQ(udp.waits, 5) << "they are gone";
+}
+
+/// What was sent by its sockets seems to be there still, as if nobody was at those addresses.
+class HoldingUdp final : public Udp {
+public:
+	using Udp::Udp;
+	std::size_t holds = ~std::size_t{0};
+
+private:
+	std::size_t outstanding(const Socket &) const override { return holds; }
+};
+
+TEST(UdpAnswers, LeaveTheRoomInASocketToOthers)
+{
+	constexpr std::uint64_t second = 1'000'000'000;
+	Stats stats;
+	HoldingUdp udp(stats);
+	Address at;
+	at.family = AF_INET;
+	at.bytes = {127, 0, 0, 1};
+	const auto from = udp.open(at);
+	ASSERT_TRUE(from) << from.error().text;
+	const auto sent = [&](std::uint64_t now) {
+		const auto lost = stats.counts[PIB_US_TX_ERRORS];
+		for (int i = 0; i < 40000; i++)
+			udp.answer({*from, udp.local(*from), {}}, answer);
+		udp.send_answers(now);
+		return 40000 - (stats.counts[PIB_US_TX_ERRORS] - lost);
+	};
+	int size = 0;
+	socklen_t length = sizeof(size);
+	::getsockopt(udp.descriptor(*from), SOL_SOCKET, SO_SNDBUF, &size, &length);
+	// The kernel counts 832 bytes for each of them.
+	const auto places = static_cast<std::uint64_t>(size) / 832;
+	const std::uint64_t once = sent(100 * second);
+	EXPECT_GE(once, places / 16);
+	EXPECT_LE(once, places / 4);
+	EXPECT_EQ(sent(101 * second), 0u);
+	EXPECT_GE(sent(104 * second), places / 16) << "neighbours were waited for, in vain";
+	EXPECT_EQ(sent(105 * second), 0u);
+	udp.holds = 0;
+	EXPECT_EQ(sent(105 * second), 40000u) << "those have left";
+}
+
 TEST_F(UdpTest, OnlySomeManagementGoesBeforeData)
 {
 	std::vector<Bytes> all;

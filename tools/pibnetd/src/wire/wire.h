@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "wire/address.h"
 
@@ -37,6 +38,9 @@ public:
 	virtual void send(const Path &path, std::span<const iovec> parts, std::size_t segment,
 			  std::uint8_t tos, Rank rank) = 0;
 	virtual void flush() = 0;
+	/// Queues an answer to somebody with whom there is no session. It does not leave by flush(),
+	/// and nobody waits for it: where it has no room it is dropped.
+	virtual void answer(const Path &path, std::span<const std::uint8_t> bytes) = 0;
 	/// Bytes of a datagram's payload that reach the peer in one piece.
 	virtual std::size_t room(const Path &path) = 0;
 };
