@@ -53,6 +53,29 @@ void Core::check_greetings(const Arrival &arrival, std::vector<GreetingKey> &key
 	});
 }
 
+/// pibping wants its datagram back.
+void Core::reflect(const Arrival &arrival, Wire &answers, Stats &stats, std::uint64_t now)
+{
+	const PingResponder responder = {
+		PingSoftware::pibnetd, [this](std::uint32_t fabric) -> std::optional<Key> {
+			const Switch *node = ports_.acceptor(fabric);
+			return node ? std::optional(node->config.key) : std::nullopt;
+		}};
+	each_datagram(arrival, [&](std::span<const std::uint8_t> one) {
+		if (one.size() < PIB_DG_HDR_LEN || one[0] != (PIB_DG_VERSION << 4 | kPing))
+			return;
+		const auto answer = answer_ping(one, responder);
+		if (answer.empty()) {
+			stats.add(PIB_US_RX_MALFORMED);
+		} else if (!pongs_.take(answer.size(), now)) {
+			stats.add(PIB_US_RX_STRANGER);
+		} else {
+			answers.answer(arrival.path, answer);
+			stats.add(PIB_US_TX_DATAGRAMS);
+		}
+	});
+}
+
 std::size_t Core::receive(const Arrival &arrival, std::span<const GreetingKey> keys,
 			  std::uint64_t now)
 {
@@ -81,7 +104,7 @@ void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 	switch (header.type) {
 	case PIB_DG_DATA:
 	case PIB_DG_SEGMENT: data(arrival, header, bytes, now); break;
-	case kPing: reflect(arrival, bytes, now); break;
+	case kPing: break; // reflect()
 	default: control(arrival, bytes, key, now);
 	}
 }
@@ -217,25 +240,6 @@ void Core::frame(Link &link, Frame frame, std::uint64_t now)
 			at += n;
 		}
 	}
-}
-
-/// pibping wants its datagram back. No more than came in goes out.
-void Core::reflect(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now)
-{
-	if (!may_answer(now)) {
-		stats_.add(PIB_US_RX_STRANGER);
-		return;
-	}
-	const PingResponder responder = {
-		PingSoftware::pibnetd, [this](std::uint32_t fabric) -> std::optional<Key> {
-			const Switch *node = ports_.acceptor(fabric);
-			return node ? std::optional(node->config.key) : std::nullopt;
-		}};
-	const auto answer = answer_ping(bytes, responder);
-	if (answer.empty())
-		stats_.add(PIB_US_RX_MALFORMED);
-	else
-		answer_stranger(arrival.path, answer);
 }
 
 std::optional<Batch> Core::gather(std::uint64_t now)

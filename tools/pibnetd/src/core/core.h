@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "core/budget.h"
 #include "core/port_finder.h"
 #include "switch/forward.h"
 #include "util/log.h"
@@ -45,6 +46,9 @@ public:
 	/// Checks the hellos of strangers among the datagrams that arrived; to keys comes one for
 	/// each. Needs no lock: keys change by configure() alone, and then nobody receives.
 	void check_greetings(const Arrival &arrival, std::vector<GreetingKey> &keys) const;
+	/// Answers the PINGs among them by answers, and counts them in stats. Needs no lock, as
+	/// check_greetings().
+	void reflect(const Arrival &arrival, Wire &answers, Stats &stats, std::uint64_t now);
 	/// Takes in what arrived, and was checked. Returns how many datagrams. What it leads to is
 	/// sent by flush(), until when the bytes must stay.
 	std::size_t receive(const Arrival &arrival, std::span<const GreetingKey> keys,
@@ -77,6 +81,10 @@ public:
 private:
 	friend class CoreTest;
 
+	/// To those with whom there is no session.
+	static constexpr unsigned kAnswersPerSecond = 1000;
+	static constexpr std::size_t kPongBytesPerSecond = 1 << 20;
+
 	/// In which session a peer was answered, and what link id it was told.
 	struct Answered {
 		std::uint32_t id;
@@ -96,8 +104,6 @@ private:
 	std::size_t packet(Link &link, std::span<const std::uint8_t> bytes, bool noicrc, bool ce,
 			   std::uint64_t now);
 	void mark(Packet &packet);
-	void reflect(const Arrival &arrival, std::span<const std::uint8_t> bytes,
-		     std::uint64_t now);
 
 	// sessions.cc
 	std::uint32_t key_number(const Key &key);
@@ -113,7 +119,6 @@ private:
 		   std::uint64_t now);
 	void refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::uint64_t now);
 	void answer_probe(const Path &path, const pib_hello &h, std::uint64_t now);
-	bool may_answer(std::uint64_t now);
 	void answer(const Path &path, const pib_hello &h, std::uint64_t now);
 	void echo(const Arrival &arrival, pib_hello &h, std::uint32_t to, std::uint8_t type,
 		  std::span<const std::uint8_t> bytes, std::uint64_t now);
@@ -195,9 +200,9 @@ private:
 	pib_cookies cookies_{};
 	std::uint64_t deadline_ = 0;
 	std::uint64_t deaf_at_ = 0;
-	/// Answers to strangers that may still be sent in this second.
-	std::uint64_t answers_from_ = 0;
-	unsigned answers_ = 0;
+	/// Of refusals and answers to probes, and of PONGs: neither uses up the other's.
+	Budget answers_{kAnswersPerSecond, kAnswersPerSecond * PIB_HELLO_WIRE_LEN};
+	Budget pongs_{kAnswersPerSecond, kPongBytesPerSecond};
 	/// A port or a table changed by other ways than a MAD: traps may wait.
 	bool agents_touched_ = false;
 	/// Datagrams of sessions wait to be sent; they are numbered.

@@ -331,6 +331,7 @@ void World::deliver(const Address &from, const Bytes &bytes, std::size_t step)
 	arrival.ce = ce;
 	std::vector<GreetingKey> keys;
 	core.check_greetings(arrival, keys);
+	core.reflect(arrival, net, stats, now);
 	core.receive(arrival, keys, now);
 	core.flush(now);
 }

@@ -43,6 +43,7 @@ TEST_F(Fabric, AnswersToStrangersLeaveWithoutTheLock)
 				      .step = bytes.size(),
 				      .hop_limit = PIB_HOP_LIMIT};
 		w.core.check_greetings(arrival, keys);
+		w.core.reflect(arrival, w.net, w.stats, w.now);
 		w.core.receive(arrival, keys, w.now);
 		return w.core.gather(w.now).has_value();
 	};

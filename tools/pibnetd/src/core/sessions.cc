@@ -13,8 +13,6 @@ namespace {
 
 /// A peer that is silent for so long loses its place.
 constexpr std::uint64_t kExpiry = 60 * PIB_NSEC_PER_SEC;
-/// Answers in a second to those with whom there is no session.
-constexpr unsigned kAnswersPerSecond = 2000;
 
 void set_description(pib_hello &h, std::string_view text)
 {
@@ -125,20 +123,10 @@ void Core::say_padded(Link &link, std::uint64_t now)
 	send_bytes(link.path, bytes);
 }
 
-/// Strangers must not make us send more than a little.
-bool Core::may_answer(std::uint64_t now)
-{
-	if (now >= answers_from_ + PIB_NSEC_PER_SEC) {
-		answers_from_ = now;
-		answers_ = 0;
-	}
-	return answers_++ < kAnswersPerSecond;
-}
-
 /// Tells a peer why it gets no link: a BYE in its session.
 void Core::refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::uint64_t now)
 {
-	if (!may_answer(now))
+	if (!answers_.take(PIB_HELLO_WIRE_LEN, now))
 		return;
 	log_.debug("peer refused", {{"peer", peer_name(h)},
 				    {"address", format_address(path.remote)},
@@ -170,7 +158,7 @@ void Core::refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::u
 /// Answers a peer that only wants to know which node is here.
 void Core::answer_probe(const Path &path, const pib_hello &h, std::uint64_t now)
 {
-	if (!may_answer(now)) {
+	if (!answers_.take(PIB_HELLO_WIRE_LEN, now)) {
 		stats_.add(PIB_US_RX_STRANGER);
 		return;
 	}

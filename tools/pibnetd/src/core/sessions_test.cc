@@ -520,6 +520,31 @@ TEST_F(Fabric, PingsComeBackAndHellosAreAnsweredWithoutALink)
 	EXPECT_EQ(w.net.sent.size() + w.count(PIB_US_RX_STRANGER), 3000u);
 }
 
+TEST_F(Fabric, PingsAreLimitedInBytesAndLeaveAnswersToOthers)
+{
+	start();
+	const Bytes ping = build_ping({}, 60000, {});
+	for (int i = 0; i < 100; i++)
+		w.deliver(a.at, ping);
+	const Bytes small = build_ping({}, kPingLeast, {});
+	for (int i = 0; i < 3000; i++)
+		w.deliver(a.at, small);
+	std::size_t bytes = 0;
+	for (const Datagram &each : w.net.sent)
+		bytes += each.bytes.size();
+	EXPECT_GE(w.net.sent.size(), 500u);
+	EXPECT_GE(bytes, 500'000u);
+	EXPECT_LE(bytes, 1u << 20);
+	EXPECT_EQ(w.count(PIB_US_RX_STRANGER), 3100 - w.net.sent.size());
+	w.net.sent.clear();
+	a.fabric = 6;
+	w.deliver(a.at, *a.tick(w.now));
+	EXPECT_EQ(w.net.sent.size(), 1u) << "a refusal";
+	w.now += PIB_NSEC_PER_SEC;
+	w.deliver(a.at, ping);
+	EXPECT_EQ(w.net.sent.size(), 2u);
+}
+
 /// Nobody says anything for ten minutes: no other deadline wakes the switch.
 TEST_F(Fabric, PortsOfTheDeadAreFreeWhenAllAreDead)
 {

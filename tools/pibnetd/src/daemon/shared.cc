@@ -28,8 +28,11 @@ std::size_t Shared::turn(Io &io, bool &news)
 	const auto arrivals = io.udp.next();
 	std::optional<Batch> batch;
 	io.keys.clear();
-	for (const Arrival &arrival : arrivals)
+	const std::uint64_t came = clock_ns();
+	for (const Arrival &arrival : arrivals) {
 		core.check_greetings(arrival, io.keys);
+		core.reflect(arrival, io.udp, io.stats, came);
+	}
 	std::span<const GreetingKey> keys = io.keys;
 	{
 		const auto held = hold(io);

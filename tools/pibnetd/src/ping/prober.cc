@@ -238,7 +238,7 @@ Result<ProbeReport> Prober::run()
 	ProbeReport report;
 	trips(report);
 	hello(report);
-	if (report.pong)
+	if (report.measures_sizes())
 		sizes(report);
 	report.error = error_;
 	return report;

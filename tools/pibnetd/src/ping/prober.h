@@ -58,6 +58,7 @@ struct ProbeReport {
 
 	bool reachable() const { return pong || hello; }
 	bool fabric_served() const;
+	bool measures_sizes() const;
 	bool key_agrees(const Key &key) const;
 	/// The two can have a fabric, as the options ask for it, and nothing was lost.
 	bool all_is_well(const ProbeOptions &options) const;

@@ -102,6 +102,13 @@ bool ProbeReport::fabric_served() const
 	return (pong && pong->flags & kPingFabric) || (hello && hello->refusal.empty());
 }
 
+/// Others get large PINGs back cut short.
+bool ProbeReport::measures_sizes() const
+{
+	return pong && pong->flags & kPingFabric &&
+	       (!(pong->flags & kPingKeyed) || pong->flags & kPingAuthentic);
+}
+
 bool ProbeReport::all_is_well(const ProbeOptions &options) const
 {
 	const bool whole = !pong || (mtu == route_mtu && fragments && trips.answered == trips.sent);
@@ -126,6 +133,8 @@ std::string report_text(const ProbeOptions &options, const ProbeReport &r)
 			   "(least/mean/most)\n",
 			   r.trips.answered, r.trips.sent, loss_percent(r.trips),
 			   r.trips.least / 1000, r.trips.mean / 1000, r.trips.most / 1000);
+	if (!r.measures_sizes())
+		return out + "MTU:        not measured: for that the fabric and the key must be right\n";
 	if (r.mtu == r.route_mtu)
 		out += fmt::format("MTU:        {} passes, as the route here says\n", r.mtu);
 	else
@@ -160,9 +169,11 @@ std::string report_json(const ProbeOptions &options, const ProbeReport &r)
 	out["loss_percent"] = loss_percent(r.trips);
 	out["round_trip_us"] = {
 		{"least", r.trips.least}, {"mean", r.trips.mean}, {"most", r.trips.most}};
-	out["mtu"] = r.mtu;
-	out["route_mtu"] = r.route_mtu;
-	out["fragments"] = r.fragments;
+	if (r.measures_sizes()) {
+		out["mtu"] = r.mtu;
+		out["route_mtu"] = r.route_mtu;
+		out["fragments"] = r.fragments;
+	}
 	return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -96,10 +96,12 @@ std::vector<std::uint8_t> answer_ping(std::span<const std::uint8_t> bytes,
 		ping->flags |= kPingFabric;
 	if (key && ping_is_authentic(bytes, *key))
 		ping->flags |= kPingAuthentic;
+	const bool whole = key && (key->empty() || ping->flags & kPingAuthentic);
+	bytes = bytes.first(whole ? bytes.size() : std::min(bytes.size(), kPongSmall));
 	ping->software = responder.software;
 	ping->version = own_version();
-	auto answer = build_ping(*ping, bytes.size(), key.value_or(Key{}));
-	std::copy(bytes.begin() + kPingLeast, bytes.end(), answer.begin() + kPingLeast);
+	auto answer = build_ping(*ping, kPingLeast, key.value_or(Key{}));
+	answer.insert(answer.end(), bytes.begin() + kPingLeast, bytes.end());
 	return answer;
 }
 

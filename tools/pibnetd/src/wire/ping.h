@@ -16,6 +16,8 @@ namespace pib::netd {
 constexpr std::uint8_t kPing = 14;
 constexpr std::uint8_t kPong = 15;
 constexpr std::size_t kPingLeast = 48;
+/// Bytes of a PONG, at most, to whoever has not shown that he has the fabric's key.
+constexpr std::size_t kPongSmall = 256;
 
 enum PingFlags : std::uint8_t {
 	/// The sender has a key for the fabric, and has authenticated the datagram.
@@ -53,7 +55,8 @@ struct PingResponder {
 	std::function<std::optional<Key>(std::uint32_t fabric)> key_of;
 };
 
-/// The answer, as long as the question; empty if that is none.
+/// The answer, as long as the question, or kPongSmall if that is shorter and the question comes from
+/// somebody without the key, or is for a fabric that is not served; empty if that is none.
 std::vector<std::uint8_t> answer_ping(std::span<const std::uint8_t> bytes,
 				      const PingResponder &responder);
 
