@@ -118,7 +118,7 @@ private:
 	void greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, GreetingKey key,
 		   std::uint64_t now);
 	void refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::uint64_t now);
-	void answer_probe(const Path &path, const pib_hello &h, std::uint64_t now);
+	void answer_probe(const Arrival &arrival, const pib_hello &h, std::uint64_t now);
 	void answer(const Path &path, const pib_hello &h, std::uint64_t now);
 	void echo(const Arrival &arrival, pib_hello &h, std::uint32_t to, std::uint8_t type,
 		  std::span<const std::uint8_t> bytes, std::uint64_t now);

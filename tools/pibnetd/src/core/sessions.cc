@@ -134,12 +134,13 @@ void Core::refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::u
 	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> bytes;
 	pib_hello answer{};
 	Switch *node = ports_.acceptor(h.fabric);
-	if (node)
+	// Who may not come in is not told who is here.
+	if (node && why == PIB_REFUSED_FULL)
 		fill_hello(node->port(0), answer);
 	// A peer without a key could not check an answer with one.
-	const bool keyed = node && h.caps & PIB_CAP_KEYED;
-	if (!keyed)
-		answer.caps &= ~std::uint32_t{PIB_CAP_KEYED};
+	const bool keyed = node && !node->config.key.empty() && h.caps & PIB_CAP_KEYED;
+	answer.caps &= ~std::uint32_t{PIB_CAP_KEYED};
+	answer.caps |= keyed ? std::uint32_t{PIB_CAP_KEYED} : 0u;
 	answer.fabric = h.fabric;
 	answer.role = PIB_ROLE_SWITCH;
 	answer.mtu_cap = 5;
@@ -155,9 +156,17 @@ void Core::refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::u
 	answer_stranger(path, bytes);
 }
 
-/// Answers a peer that only wants to know which node is here.
-void Core::answer_probe(const Path &path, const pib_hello &h, std::uint64_t now)
+/// Answers a peer that only wants to know which node is here, if it might have a port.
+void Core::answer_probe(const Arrival &arrival, const pib_hello &h, std::uint64_t now)
 {
+	// As if it named a link: without one a hello is discovery, and of trunks.
+	pib_hello asking = h;
+	asking.link_id = 1;
+	if (!ports_.admits(asking, way_of(arrival, h.fabric))) {
+		stats_.add(PIB_US_RX_STRANGER);
+		refuse(arrival.path, h, PIB_REFUSED_CLOSED, now);
+		return;
+	}
 	if (!answers_.take(PIB_HELLO_WIRE_LEN, now)) {
 		stats_.add(PIB_US_RX_STRANGER);
 		return;
@@ -173,7 +182,7 @@ void Core::answer_probe(const Path &path, const pib_hello &h, std::uint64_t now)
 	answer.ack = h.seq;
 	pib_hello_build(&answer, PIB_DG_HELLO_ACK, h.link_id, bytes.data());
 	auth_seal(node.config.key, bytes);
-	answer_stranger(path, bytes);
+	answer_stranger(arrival.path, bytes);
 }
 
 /// Answers a hello for which there is a port, and keeps nothing: kernel/proto/cookie.h.
@@ -386,7 +395,7 @@ void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, Greeti
 		return;
 	}
 	if (h.caps & PIB_CAP_PROBE) {
-		answer_probe(arrival.path, h, now);
+		answer_probe(arrival, h, now);
 		return;
 	}
 	if (!h.link_id) {

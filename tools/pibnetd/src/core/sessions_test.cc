@@ -172,6 +172,77 @@ TEST_F(Fabric, WhoIsForgedGetsNoMoreThanIsSaidInItsName)
 	EXPECT_EQ(w.count(PIB_US_TX_DATAGRAMS), said);
 }
 
+/// What a host hears that asks who is there, or asks for a port.
+class Curious : public Fabric {
+protected:
+	/// Nothing: no answer.
+	std::optional<pib_hello> hears(const std::string &accept, std::uint8_t hop_limit,
+				       std::uint32_t caps, const Key &key = {})
+	{
+		World world;
+		Config config = *parse_config(
+			R"({"switches": [{"name": "sw0", "ports": 4, "description": "secret",
+					  "guid": "0x0200000000000001", "accept": ")" +
+			accept + R"("}], "cables": [["sw0/3", "udp:10.0.0.2"]]})");
+		config.switches[0].key = key;
+		EXPECT_TRUE(world.core.configure(config, world.now));
+		pib_hello h = a.say();
+		h.caps |= caps;
+		h.link_id = caps & PIB_CAP_PROBE ? 0 : 7;
+		h.nonce = 99;
+		Bytes bytes(PIB_HELLO_WIRE_LEN);
+		pib_hello_build(&h, PIB_DG_HELLO, 0, bytes.data());
+		world.hop_limit = hop_limit;
+		world.deliver(a.at, bytes);
+		refused_strangers = world.count(PIB_US_RX_STRANGER);
+		std::uint32_t to = 0;
+		std::uint8_t type = 0;
+		if (world.net.sent.size() != 1 ||
+		    pib_hello_parse(&h, &type, &to, world.net.sent[0].bytes.data(),
+				    PIB_HELLO_WIRE_LEN))
+			return {};
+		EXPECT_EQ(type == PIB_DG_BYE, h.refusal != 0);
+		return h;
+	}
+	/// True if that is told, and no reason; false if the reason is told, and nothing else.
+	bool tells(const std::optional<pib_hello> &heard, std::uint8_t why)
+	{
+		EXPECT_TRUE(heard);
+		if (!heard)
+			return false;
+		EXPECT_EQ(heard->peer_nonce, 99u);
+		if (!heard->refusal)
+			return heard->node_guid && std::string(heard->desc) == "secret";
+		EXPECT_EQ(heard->refusal, why);
+		EXPECT_EQ(heard->node_guid | heard->port_guid, 0u);
+		EXPECT_STREQ(heard->desc, pib_hello_refusal_text(why));
+		return false;
+	}
+
+	std::uint64_t refused_strangers = 0;
+};
+
+TEST_F(Curious, WhoWouldGetNoPortIsToldNothing)
+{
+	for (const std::uint32_t caps : {std::uint32_t{PIB_CAP_PROBE}, 0u}) {
+		const auto told = [&](const std::string &accept, std::uint8_t hop_limit) {
+			return tells(hears(accept, hop_limit, caps), PIB_REFUSED_CLOSED);
+		};
+		EXPECT_TRUE(told("anybody", 64));
+		EXPECT_TRUE(told("link", 255));
+		EXPECT_EQ(refused_strangers, 0u);
+		EXPECT_FALSE(told("link", 254));
+		EXPECT_EQ(refused_strangers, 1u);
+		EXPECT_FALSE(told("peers", 255));
+		EXPECT_FALSE(told("nobody", 255));
+		EXPECT_EQ(refused_strangers, 1u);
+		a.at = address(2);
+		EXPECT_TRUE(caps == 0 || told("peers", 64)) << "its host is called";
+		a.at = address(1);
+		EXPECT_FALSE(tells(hears("anybody", 255, caps, Key(32, 7)), PIB_REFUSED_KEY));
+	}
+}
+
 /// The first hello of a, and what it says when it has heard the answer.
 class Stranger : public Fabric {
 protected:
