@@ -46,10 +46,10 @@ void each_datagram(const Arrival &arrival, What what)
 
 } // namespace
 
-void Core::check_greetings(const Arrival &arrival, std::vector<GreetingKey> &keys) const
+void Core::check_hellos(const Arrival &arrival, std::vector<HelloKey> &keys) const
 {
 	each_datagram(arrival, [&](std::span<const std::uint8_t> one) {
-		keys.push_back(greeting_key(one));
+		keys.push_back(hello_key(one));
 	});
 }
 
@@ -76,7 +76,7 @@ void Core::reflect(const Arrival &arrival, Wire &answers, Stats &stats, std::uin
 	});
 }
 
-std::size_t Core::receive(const Arrival &arrival, std::span<const GreetingKey> keys,
+std::size_t Core::receive(const Arrival &arrival, std::span<const HelloKey> keys,
 			  std::uint64_t now)
 {
 	auto key = keys.begin();
@@ -88,7 +88,7 @@ std::size_t Core::receive(const Arrival &arrival, std::span<const GreetingKey> k
 	return static_cast<std::size_t>(key - keys.begin());
 }
 
-void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes, GreetingKey key,
+void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes, HelloKey key,
 		    std::uint64_t now)
 {
 	if (bytes.size() < PIB_DG_HDR_LEN) {

@@ -26,9 +26,9 @@ enum class Drop {
 	forced,
 };
 
-/// The number of the key by which a hello to no link is authentic, 0: its fabric has none. Nothing: it
+/// The number of the key by which a control datagram is authentic, 0: its fabric has none. Nothing: it
 /// is not, or the datagram is none.
-using GreetingKey = std::optional<std::uint32_t>;
+using HelloKey = std::optional<std::uint32_t>;
 
 class Core {
 public:
@@ -43,15 +43,15 @@ public:
 	/// Says goodbye to all peers.
 	void close(std::uint64_t now);
 
-	/// Checks the hellos of strangers among the datagrams that arrived; to keys comes one for
-	/// each. Needs no lock: keys change by configure() alone, and then nobody receives.
-	void check_greetings(const Arrival &arrival, std::vector<GreetingKey> &keys) const;
+	/// Checks the control datagrams among those that arrived; to keys comes one for each of
+	/// all. Needs no lock: keys change by configure() alone, and then nobody receives.
+	void check_hellos(const Arrival &arrival, std::vector<HelloKey> &keys) const;
 	/// Answers the PINGs among them by answers, and counts them in stats. Needs no lock, as
-	/// check_greetings().
+	/// check_hellos().
 	void reflect(const Arrival &arrival, Wire &answers, Stats &stats, std::uint64_t now);
 	/// Takes in what arrived, and was checked. Returns how many datagrams. What it leads to is
 	/// sent by flush(), until when the bytes must stay.
-	std::size_t receive(const Arrival &arrival, std::span<const GreetingKey> keys,
+	std::size_t receive(const Arrival &arrival, std::span<const HelloKey> keys,
 			    std::uint64_t now);
 	void flush(std::uint64_t now);
 	/// As flush(), but leaves it to the caller to flush the wire, for which no lock is needed,
@@ -92,7 +92,7 @@ private:
 	};
 
 	// core.cc: what datagrams hold
-	void datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes, GreetingKey key,
+	void datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes, HelloKey key,
 		      std::uint64_t now);
 	Link *data_link(const Arrival &arrival, const pib_dg &header);
 	void data(const Arrival &arrival, const pib_dg &header, std::span<const std::uint8_t> bytes,
@@ -110,18 +110,18 @@ private:
 	void number_keys(Switch &node);
 	void forget_keys();
 	bool authentic(const Switch &node, pib_hello &h, std::span<const std::uint8_t> bytes) const;
-	GreetingKey greeting_key(std::span<const std::uint8_t> bytes) const;
+	HelloKey hello_key(std::span<const std::uint8_t> bytes) const;
 	const Key &key_of(const Switch &node, std::uint32_t number) const;
 	void rekey(Link &link, std::uint64_t now);
-	void control(const Arrival &arrival, std::span<const std::uint8_t> bytes, GreetingKey key,
+	void control(const Arrival &arrival, std::span<const std::uint8_t> bytes, HelloKey key,
 		     std::uint64_t now);
-	void greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, GreetingKey key,
+	void greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, HelloKey key,
 		   std::uint64_t now);
 	void refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::uint64_t now);
 	void answer_probe(const Arrival &arrival, const pib_hello &h, std::uint64_t now);
 	void answer(const Path &path, const pib_hello &h, std::uint64_t now);
 	void echo(const Arrival &arrival, pib_hello &h, std::uint32_t to, std::uint8_t type,
-		  std::span<const std::uint8_t> bytes, std::uint64_t now);
+		  HelloKey by, std::uint64_t now);
 	Link *match(const pib_hello &h, const Address &from);
 	bool names(const Address &host) const;
 	pib_hello_way way_of(const Arrival &arrival, std::uint32_t fabric) const;

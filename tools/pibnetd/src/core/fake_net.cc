@@ -329,8 +329,8 @@ void World::deliver(const Address &from, const Bytes &bytes, std::size_t step)
 	arrival.step = step ? step : bytes.size();
 	arrival.hop_limit = hop_limit;
 	arrival.ce = ce;
-	std::vector<GreetingKey> keys;
-	core.check_greetings(arrival, keys);
+	std::vector<HelloKey> keys;
+	core.check_hellos(arrival, keys);
 	core.reflect(arrival, net, stats, now);
 	core.receive(arrival, keys, now);
 	core.flush(now);

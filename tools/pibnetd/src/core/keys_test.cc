@@ -37,12 +37,12 @@ TEST_F(Fabric, AnswersToStrangersLeaveWithoutTheLock)
 {
 	start_keyed();
 	const auto batch_after = [&](const Bytes &bytes) {
-		std::vector<GreetingKey> keys;
+		std::vector<HelloKey> keys;
 		const Arrival arrival{.path = {.socket = 0, .remote = a.at, .local = {}},
 				      .bytes = bytes,
 				      .step = bytes.size(),
 				      .hop_limit = PIB_HOP_LIMIT};
-		w.core.check_greetings(arrival, keys);
+		w.core.check_hellos(arrival, keys);
 		w.core.reflect(arrival, w.net, w.stats, w.now);
 		w.core.receive(arrival, keys, w.now);
 		return w.core.gather(w.now).has_value();
@@ -355,20 +355,21 @@ TEST_F(Exchange, AStrangersHelloIsCheckedBeforeItIsReceived)
 			       .step = PIB_HELLO_WIRE_LEN,
 			       .hop_limit = PIB_HOP_LIMIT};
 	};
-	// Three in a super-packet, and then what is for a link, which is no stranger's.
+	// Three in a super-packet, and then what is for a link.
 	Bytes all;
 	for (const Bytes &one :
 	     {hello(old_key, 0), hello(new_key, 0), hello(third_key, 0), hello(old_key, 1)})
 		all.insert(all.end(), one.begin(), one.end());
-	std::vector<GreetingKey> keys;
-	w.core.check_greetings(arrival(all), keys);
+	std::vector<HelloKey> keys;
+	w.core.check_hellos(arrival(all), keys);
 	ASSERT_EQ(keys.size(), 4u);
 	const Switch &node = w.node();
 	EXPECT_EQ(keys[0], node.key_number);
 	EXPECT_EQ(keys[1], node.second_number);
-	EXPECT_FALSE(keys[2] || keys[3]);
+	EXPECT_FALSE(keys[2]);
+	EXPECT_EQ(keys[3], node.key_number);
 	// The key that was found is believed: nothing is computed again. Every port is taken.
-	const auto refusal = [&](const Bytes &bytes, GreetingKey key) {
+	const auto refusal = [&](const Bytes &bytes, HelloKey key) {
 		w.net.sent.clear();
 		EXPECT_EQ(w.core.receive(arrival(bytes), {&key, 1}, w.now), 1u);
 		w.core.flush(w.now);
@@ -383,6 +384,46 @@ TEST_F(Exchange, AStrangersHelloIsCheckedBeforeItIsReceived)
 	};
 	EXPECT_EQ(refusal(hello(third_key, 0), node.key_number), PIB_REFUSED_FULL);
 	EXPECT_EQ(refusal(hello(old_key, 0), {}), PIB_REFUSED_KEY);
+}
+
+/// So whoever has seen a datagram of a link, and names it, makes nobody compute anything under the
+/// lock.
+TEST_F(Fabric, WhatNamesALinkIsCheckedBeforeItIsReceived)
+{
+	start_keyed();
+	w.add(a);
+	w.run(500);
+	ASSERT_TRUE(w.port_of(a));
+	const auto refused = [&](const Peer &from, Bytes bytes, HelloKey key) {
+		// It is not looked at any more.
+		bytes[PIB_HELLO_MAC_OFF] ^= key.has_value();
+		const Arrival arrival{.path = {.socket = 0, .remote = from.at, .local = {}},
+				      .bytes = bytes,
+				      .step = bytes.size(),
+				      .hop_limit = PIB_HOP_LIMIT};
+		const auto before = w.count(PIB_US_RX_BAD_AUTH);
+		w.core.receive(arrival, {&key, 1}, w.now);
+		w.core.flush(w.now);
+		return w.count(PIB_US_RX_BAD_AUTH) - before;
+	};
+	const std::uint32_t number = w.node().key_number;
+	const Link &link = *w.port_of(a)->link;
+	const Bytes bye = a.goodbye(w.now);
+	EXPECT_EQ(refused(a, bye, {}), 1u);
+	EXPECT_TRUE(link.established());
+	EXPECT_EQ(refused(a, bye, number), 0u);
+	EXPECT_FALSE(link.established());
+	// The echo of an answer as well, of which there is no link yet.
+	w.net.sent.clear();
+	w.deliver(b.at, *b.tick(w.now));
+	ASSERT_EQ(w.net.sent.size(), 1u);
+	std::vector<Bytes> echo;
+	b.hear(w.net.sent[0].bytes, w.now, echo);
+	ASSERT_EQ(echo.size(), 1u);
+	EXPECT_EQ(refused(b, echo[0], {}), 1u);
+	EXPECT_FALSE(w.port_of(b));
+	EXPECT_EQ(refused(b, echo[0], number), 0u);
+	EXPECT_TRUE(w.port_of(b));
 }
 
 TEST_F(Exchange, AHelloInThePeersNameIsNotThePeersWord)

@@ -244,13 +244,12 @@ bool Core::authentic(const Switch &node, pib_hello &h, std::span<const std::uint
 	return true;
 }
 
-GreetingKey Core::greeting_key(std::span<const std::uint8_t> bytes) const
+HelloKey Core::hello_key(std::span<const std::uint8_t> bytes) const
 {
 	pib_hello h;
 	std::uint32_t to = 0;
 	std::uint8_t type = 0;
-	if (bytes.size() != PIB_HELLO_WIRE_LEN ||
-	    pib_hello_parse(&h, &type, &to, bytes.data(), bytes.size()) || to)
+	if (pib_hello_parse(&h, &type, &to, bytes.data(), bytes.size()))
 		return {};
 	const Switch *node = ports_.acceptor(h.fabric);
 	if (!node || !authentic(*node, h, bytes))
@@ -284,7 +283,7 @@ void Core::rekey(Link &link, std::uint64_t now)
 
 // ---- hearing ----
 
-void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, GreetingKey key,
+void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, HelloKey key,
 		   std::uint64_t now)
 {
 	pib_hello h;
@@ -304,17 +303,19 @@ void Core::control(const Arrival &arrival, std::span<const std::uint8_t> bytes, 
 	}
 	const auto found = links_.find(to);
 	if (found == links_.end()) {
-		echo(arrival, h, to, type, bytes, now);
+		echo(arrival, h, to, type, key, now);
 		return;
 	}
 	Link &link = *found->second;
-	const SwitchConfig &config = link.port->owner->config;
-	if (config.fabric != h.fabric)
+	if (link.port->owner->config.fabric != h.fabric) {
 		stats_.add(PIB_US_RX_FABRIC);
-	else if (authentic(*link.port->owner, h, bytes))
+	} else if (key) {
+		// All switches of a fabric have the same keys.
+		h.key = *key;
 		link_control(link, arrival, h, type, now);
-	else
+	} else {
 		unauthentic(link, arrival.path, h, type, now);
+	}
 }
 
 /// Notes a datagram by an unknown key, for the user. Nothing else follows from it.
@@ -370,7 +371,7 @@ bool Core::refused(Link &link, const Path &path, const pib_hello &h, std::uint8_
 }
 
 /// Takes in a hello to no link in particular.
-void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, GreetingKey key,
+void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, HelloKey key,
 		 std::uint64_t now)
 {
 	const Switch *node = ports_.acceptor(h.fabric);
@@ -411,7 +412,7 @@ void Core::greet(const Arrival &arrival, pib_hello &h, std::uint8_t type, Greeti
 /// A datagram is for a link that there is not. If it echoes an answer, its sender hears what is sent
 /// to him.
 void Core::echo(const Arrival &arrival, pib_hello &h, std::uint32_t to, std::uint8_t type,
-		std::span<const std::uint8_t> bytes, std::uint64_t now)
+		HelloKey by, std::uint64_t now)
 {
 	const Switch *node = ports_.acceptor(h.fabric);
 	const pib_cookie_addr from = cookie_addr(arrival.path.remote);
@@ -424,10 +425,11 @@ void Core::echo(const Arrival &arrival, pib_hello &h, std::uint32_t to, std::uin
 		stats_.add(PIB_US_RX_UNKNOWN_LINK);
 		return;
 	}
-	if (!authentic(*node, h, bytes)) {
+	if (!by) {
 		stats_.add(PIB_US_RX_BAD_AUTH);
 		return;
 	}
+	h.key = *by;
 	const Answered said{to, h.peer_nonce};
 	Link *link = match(h, arrival.path.remote);
 	if (!link)
@@ -560,8 +562,11 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 	if (link.established()) {
 		const Key &own = key_of(*link.port->owner, link.fsm.key);
 		const Key &peer = key_of(*link.port->owner, link.fsm.peer_key);
-		link.tx_tag = auth_tag(own, link.fsm.peer_nonce, link.fsm.nonce);
-		link.rx_tag = auth_tag(peer, link.fsm.nonce, link.fsm.peer_nonce);
+		const std::pair sessions{link.fsm.nonce, link.fsm.peer_nonce};
+		if (std::exchange(link.tags_of, sessions) != sessions) {
+			link.tx_tag = auth_tag(own, link.fsm.peer_nonce, link.fsm.nonce);
+			link.rx_tag = auth_tag(peer, link.fsm.nonce, link.fsm.peer_nonce);
+		}
 		if (own.empty())
 			link.seal.reset();
 		else if (!link.seal || !link.seal->is_of(link.fsm.nonce, link.fsm.peer_nonce))

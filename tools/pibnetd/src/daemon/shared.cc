@@ -30,10 +30,10 @@ std::size_t Shared::turn(Io &io, bool &news)
 	io.keys.clear();
 	const std::uint64_t came = clock_ns();
 	for (const Arrival &arrival : arrivals) {
-		core.check_greetings(arrival, io.keys);
+		core.check_hellos(arrival, io.keys);
 		core.reflect(arrival, io.udp, io.stats, came);
 	}
-	std::span<const GreetingKey> keys = io.keys;
+	std::span<const HelloKey> keys = io.keys;
 	{
 		const auto held = hold(io);
 		const std::uint64_t now = clock_ns();

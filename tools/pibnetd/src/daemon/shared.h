@@ -17,8 +17,8 @@ namespace pib::netd {
 struct Io {
 	Stats stats;
 	Udp udp{stats};
-	/// Of what has arrived, see Core::check_greetings().
-	std::vector<GreetingKey> keys;
+	/// Of what has arrived, see Core::check_hellos().
+	std::vector<HelloKey> keys;
 	/// When no socket had more than was taken out of it.
 	std::uint64_t caught_up = 0;
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "wire/frames.h"
@@ -72,6 +73,8 @@ struct Link {
 	/// The session was lost since the port was told.
 	bool bounce = false;
 
+	/// Of these sessions, own and peer's; each has one key.
+	std::pair<std::uint64_t, std::uint64_t> tags_of;
 	std::uint16_t tx_tag = 0;
 	std::uint16_t rx_tag = 0;
 	/// Keyed fabrics: of the present session or the last one.
