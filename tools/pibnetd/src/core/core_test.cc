@@ -784,6 +784,50 @@ TEST_F(Fabric, ALoopOfSwitchesEndsAPacketsWay)
 	EXPECT_EQ(errors, 1u);
 }
 
+/// A batch is what came in before flush().
+TEST_F(Fabric, ABatchOfMulticastsHasAnEnd)
+{
+	constexpr unsigned members = 60;
+	start(R"({"switches": [{"name": "sw0", "ports": 62}]})");
+	join();
+	std::deque<Peer> group;
+	for (unsigned i = 0; i < members; i++)
+		w.add(group.emplace_back(10 + i, 0x1000 + i));
+	w.run(3000);
+	pib_node &node = w.node().node;
+	for (const Peer &peer : group) {
+		ASSERT_TRUE(w.port_of(peer)) << peer.guid;
+		const std::uint8_t number = w.port_of(peer)->p.num;
+		w.activate(w.node(), number);
+		node.mft[1][number / 32] |= 1u << number % 32;
+	}
+	const Bytes one = a.data(make_packet(
+		{.slid = 2, .dlid = 0xC001, .dqpn = 0xFFFFFF, .length = 4000}));
+	const Arrival arrival{.path = {.socket = 0, .remote = a.at, .local = {}},
+			      .bytes = one,
+			      .step = one.size(),
+			      .hop_limit = PIB_HOP_LIMIT};
+	const auto sum = [&](std::uint64_t pib_counts::*counter) {
+		std::uint64_t all = 0;
+		for (const Peer &peer : group)
+			all += w.port_of(peer)->counts.*counter;
+		return all;
+	};
+	w.net.sent.clear();
+	const HelloKey key;
+	for (int i = 0; i < 400; i++)
+		w.core.receive(arrival, {&key, 1}, w.now);
+	const std::uint64_t made = sum(&pib_counts::mcast_xmit);
+	EXPECT_GE(made * one.size(), 40u << 20);
+	EXPECT_LE(made * one.size(), 64u << 20);
+	EXPECT_EQ(made + sum(&pib_counts::xmit_discard), 400u * members);
+	w.core.flush(w.now);
+	w.core.receive(arrival, {&key, 1}, w.now);
+	EXPECT_EQ(sum(&pib_counts::mcast_xmit), made + members) << "the next batch has its own";
+	w.core.flush(w.now);
+	w.net.sent.clear();
+}
+
 // Each round doubles the copies: 64 of them would never end.
 TEST_F(Fabric, AMulticastInCirclesEnds)
 {

@@ -6,6 +6,11 @@
 namespace pib::netd {
 namespace {
 
+/// Bytes of multicasts that a batch may take, with seals and what each takes besides: some hundred
+/// bytes that come in may go out by 254 ports.
+constexpr std::size_t kCopiedMost = 64 << 20;
+constexpr std::size_t kCopyTakes = sizeof(OutPacket) + 2 * sizeof(iovec) + PIB_SEAL_LEN;
+
 bool leads_somewhere(const Port &out)
 {
 	return out.cable || (out.link && out.link->established());
@@ -149,6 +154,15 @@ void Forwarder::arrive(const Step &step, std::uint64_t now)
 	}
 }
 
+bool Forwarder::may_copy(const Packet &packet)
+{
+	if (copies_ >= PIB_MAX_COPIES || copied_ >= kCopiedMost - packet.length - kCopyTakes)
+		return false;
+	copies_++;
+	copied_ += packet.length + kCopyTakes;
+	return true;
+}
+
 void Forwarder::multicast(const Step &step, const pib_route &route, std::uint64_t now)
 {
 	Switch &at = *step.in->owner;
@@ -157,7 +171,7 @@ void Forwarder::multicast(const Step &step, const pib_route &route, std::uint64_
 			count_pkey_out(step, at.port(i), now);
 		if (!pib_route_has(&route, static_cast<std::uint8_t>(i)))
 			continue;
-		if (copies_++ < PIB_MAX_COPIES)
+		if (may_copy(step.packet))
 			leave(at.port(i), step.in->p.num, step.packet, step.hops, now);
 		else
 			at.port(i).counts.xmit_discard++;
@@ -248,6 +262,7 @@ Batch Forwarder::gather()
 		link->lanes.ready = 0;
 	}
 	dirty_.clear();
+	copied_ = 0;
 	batch.headers = std::exchange(egress_.headers(), {});
 	batch.sealed = std::exchange(egress_.sealed(), {});
 	batch.kept = std::exchange(kept_, {});

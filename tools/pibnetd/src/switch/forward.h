@@ -82,6 +82,7 @@ private:
 	void run_waiting(std::uint64_t now);
 	void enter(const Step &step, std::uint64_t now);
 	void arrive(const Step &step, std::uint64_t now);
+	bool may_copy(const Packet &packet);
 	void multicast(const Step &step, const pib_route &route, std::uint64_t now);
 	void count_drop(const Step &step, const pib_route &route, std::uint64_t now);
 	void count_pkey_out(const Step &step, Port &out, std::uint64_t now);
@@ -117,6 +118,8 @@ private:
 	bool agents_ran_ = false;
 	/// Multicasts sent on since a packet came in.
 	unsigned copies_ = 0;
+	/// Memory for those of a batch.
+	std::size_t copied_ = 0;
 };
 
 } // namespace pib::netd
