@@ -469,6 +469,22 @@ static inline bool pib_qp_is_reliable(const struct pib_qp *qp)
 }
 
 /**
+ * pib_qp_counts_bursts() - tell whether sends finish only when no burst refers to their memory
+ * @qp: queue pair
+ *
+ * Unacknowledged services: the payload has landed then. A consumer in the kernel takes its pages
+ * back on completion, which no region prevents. Reliable services: a burst may outlive the answer
+ * to it, or the flush. The regions of processes keep their pages as long as a burst needs them.
+ *
+ * Context: any.
+ * Return: true: they do.
+ */
+static inline bool pib_qp_counts_bursts(const struct pib_qp *qp)
+{
+	return pib_qp_lends_pages(qp) || !pib_qp_is_reliable(qp);
+}
+
+/**
  * pib_qp_is_datagram() - tell whether a QP sends and receives datagrams
  * @qp: queue pair
  *

@@ -100,17 +100,6 @@ static int copy_checksummed(struct pib_qp *qp, struct pib_ksq_slot *s, struct pi
 	return err;
 }
 
-/*
- * Return: true if a work request is finished only when no burst refers to its memory any more.
- * Unacknowledged services: the payload has landed then. A consumer in the kernel takes its pages
- * back on completion, which no region prevents. Reliable services: a burst may outlive the answer
- * to it, or the flush. The regions of processes keep their pages as long as a burst needs them.
- */
-static bool counts_bursts(const struct pib_qp *qp)
-{
-	return pib_qp_lends_pages(qp) || !pib_qp_is_reliable(qp);
-}
-
 static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst *b, u32 off)
 {
 	int err;
@@ -127,7 +116,7 @@ static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_
 		unrefer_sges(b);
 		err = copy_sges(qp, s, b, off);
 	}
-	if (err || b->payload != PIB_PAYLOAD_SPANS || !counts_bursts(qp))
+	if (err || b->payload != PIB_PAYLOAD_SPANS || !pib_qp_counts_bursts(qp))
 		return err;
 
 	pib_qp_get(qp);
