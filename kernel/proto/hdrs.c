@@ -384,11 +384,10 @@ static u8 *put_ext(u8 *p, const struct pib_hdrs *h, u16 ext)
 	return p;
 }
 
-static size_t wire_len(const struct pib_hdrs *h, u8 opcode, size_t payload_len)
+static size_t wire_len(const struct pib_hdrs *h, size_t ext_len, size_t payload_len)
 {
-	return LRH_LEN + (h->flags & PIB_H_GRH ? PIB_GRH_LEN : 0) + BTH_LEN +
-	       pib_opcode_ext_len(opcode) + payload_len + pib_hdrs_pad(payload_len) +
-	       PIB_ICRC_LEN;
+	return LRH_LEN + (h->flags & PIB_H_GRH ? PIB_GRH_LEN : 0) + BTH_LEN + ext_len +
+	       payload_len + pib_hdrs_pad(payload_len) + PIB_ICRC_LEN;
 }
 
 size_t pib_hdrs_build(const struct pib_hdrs *h, size_t payload_len, u8 *buf)
@@ -399,7 +398,7 @@ size_t pib_hdrs_build(const struct pib_hdrs *h, size_t payload_len, u8 *buf)
 
 	if (opcode < 0)
 		return 0;
-	total = wire_len(h, opcode, payload_len);
+	total = wire_len(h, pib_opcode_ext_len(opcode), payload_len);
 	p = put_lrh(p, h, total);
 	if (h->flags & PIB_H_GRH)
 		p = put_grh(p, h, total);
@@ -428,7 +427,7 @@ size_t pib_hdrs_wire_len(const struct pib_hdrs *h, size_t payload_len)
 {
 	int opcode = pib_opcode_of(h);
 
-	return opcode < 0 ? 0 : wire_len(h, opcode, payload_len);
+	return opcode < 0 ? 0 : wire_len(h, pib_opcode_ext_len(opcode), payload_len);
 }
 
 bool pib_gids_fit(const struct pib_hdrs *h, const u8 far[16], u64 own_guid)
