@@ -3,6 +3,7 @@
 #ifndef PIB_TRANSPORT_INJECT_H
 #define PIB_TRANSPORT_INJECT_H
 
+#include "hca/hca.h"
 #include "hca/hw_counters.h"
 #include "fabric/inject.h"
 #include "transport/qp.h"
@@ -45,6 +46,20 @@ bool pib_inject_is_managements(struct pib_hca *hca, const struct pib_cq *cq);
  * Context: process; may sleep.
  */
 void pib_inject_all_qps(struct pib_hca *hca);
+
+/**
+ * pib_injects_requests() - tell whether rules are asked about the request that the QP takes in
+ * @qp: queue pair
+ *
+ * They are not asked again about a request that has waited for a page.
+ *
+ * Context: qp->lock held.
+ * Return: true: they are.
+ */
+static inline bool pib_injects_requests(const struct pib_qp *qp)
+{
+	return pib_injects_any(&qp->hca->injects) && !qp->rx.judged;
+}
 
 /* The caller of each function below has seen that pib_injects_any(). */
 

@@ -73,14 +73,6 @@ static enum pib_res atomic_outcome(struct pib_qp *qp, const struct pib_span *spa
 	return err == -EINVAL ? PIB_RES_INV_REQ : copy_outcome(qp, span, 0, 8, err);
 }
 
-/*
- * Return: true if rules of injection apply. A request that has waited for a page was judged before.
- */
-static bool looks_for_rules(const struct pib_qp *qp)
-{
-	return pib_injects_any(&qp->hca->injects) && !qp->rx.judged;
-}
-
 /* Have the receive in hand fail if a rule of injection says so. */
 static enum pib_res apply_recv_rule(struct pib_qp *qp)
 {
@@ -98,7 +90,7 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 
 	if (act->first) {
 		res = pib_rq_take(qp, act->h->srqn);
-		if (!res && looks_for_rules(qp))
+		if (!res && pib_injects_requests(qp))
 			res = apply_recv_rule(qp);
 		if (res)
 			return res;
@@ -367,7 +359,7 @@ static enum pib_res perform_act(struct pib_qp *qp, struct pib_burst *b, struct p
 		return PIB_RES_INV_REQ;
 	if (unlikely(qp->rx.hold.refuses))
 		return PIB_RES_LATER;
-	if (looks_for_rules(qp)) {
+	if (pib_injects_requests(qp)) {
 		res = pib_inject_request(qp, act);
 		if (res)
 			return res;
