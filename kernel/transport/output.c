@@ -21,19 +21,13 @@ static const struct pib_qp *mcast_excluded(const struct pib_qp *qp)
 }
 
 /*
- * Send a burst to a QP of its own port, or out of the port.
+ * Send a burst out of the port. A multicast goes to the members of its group at this port first.
  *
- * Return: as of pib_kport_xmit(); 0 also where the QP is the port's own.
+ * Return: as pib_kport_xmit().
  */
 static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 {
-	if (pib_port_loops_back(&qp->port->p, &b->h)) {
-		b->in_port = qp->port;
-		return min(pib_input(qp->port, b), 0);
-	}
-	/*
-	 * Members at this port get theirs once, though a full cable may have the burst tried again.
-	 */
+	/* Members here get theirs once, though a full cable may have the burst tried again. */
 	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stall.burst &&
 	    pib_port_admits(&qp->port->p, b->h.dqpn))
 		pib_input_mcast(qp->port, b, mcast_excluded(qp));
