@@ -16,6 +16,9 @@
 /* Delay of the completions of finished sends where an HCA has late completions. */
 #define LATE_NSEC	(10 * PIB_NSEC_PER_MSEC)
 
+/* Most work requests that one turn completes, which may have thousands that are finished. */
+#define COMPLETIONS_MAX	128
+
 static int place_response(struct pib_qp *qp, struct pib_burst *b, const struct pib_place *pl)
 {
 	const struct pib_ksq_slot *s = pib_ksq_slot(pl->wqe);
@@ -94,11 +97,10 @@ static bool may_delay(const struct pib_qp *qp)
 	return qp->type > IB_QPT_GSI && (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD);
 }
 
-bool pib_completer_delays(struct pib_qp *qp)
+/* Return: true if completions have to wait; @qp->late_at then says until when. */
+static bool delays_completions(struct pib_qp *qp)
 {
 	u64 now;
-
-	lockdep_assert_held(&qp->lock);
 
 	if (!may_delay(qp))
 		return false;
@@ -130,7 +132,8 @@ u64 pib_completer_deadline(struct pib_qp *qp, u64 now)
 	return done ? now : 0;
 }
 
-void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s)
+/* Complete the oldest work request, which is finished. */
+static void finish_oldest(struct pib_qp *qp, struct pib_ksq_slot *s)
 {
 	struct pib_cqe cqe = {
 		.wr_id = s->w.wr_id,
@@ -140,8 +143,6 @@ void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s)
 		.user_qp = (unsigned long)&qp->ib,
 	};
 	bool report = s->w.status || s->w.flags & PIB_WR_SIGNALED;
-
-	lockdep_assert_held(&qp->lock);
 
 	if (s->wc_opcode == IB_WC_RDMA_READ)
 		cqe.byte_len = s->w.len;
@@ -156,4 +157,65 @@ void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s)
 	pib_sq_retire(qp);
 	if (report)
 		pib_qp_complete(qp, s->ring_index, qp->scq, &cqe, cqe.status);
+}
+
+/*
+ * Return: true if bursts keep the oldest work request, which is finished else, from being
+ * completed. The last one of them then has the QP run.
+ */
+static bool awaits_bursts(struct pib_qp *qp, const struct pib_ksq_slot *s)
+{
+	if (likely(!atomic_read(&s->refs)))
+		return false;
+	WRITE_ONCE(qp->awaits_bursts, true);
+	/* Pairs with the last burst's release_slot(), which looks at the flag after that. */
+	smp_mb();
+	return atomic_read(&s->refs);
+}
+
+bool pib_completer_retire(struct pib_qp *qp)
+{
+	u32 left = COMPLETIONS_MAX;
+	struct pib_swqe *w;
+
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->rx.place.wqe || pib_qp_awaits_answers(qp))
+		return false;
+	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LATE_COMPLETIONS) &&
+	    pib_req_done(&qp->req) && delays_completions(qp))
+		return false;
+	if (unlikely(qp->awaits_bursts))
+		WRITE_ONCE(qp->awaits_bursts, false);
+	while ((w = pib_req_done(&qp->req)) && !awaits_bursts(qp, pib_ksq_slot(w))) {
+		if (!left--)
+			return true;
+		finish_oldest(qp, pib_ksq_slot(w));
+	}
+	return false;
+}
+
+/* Return: true if the QP must run: it waits for that to finish a work request. */
+static bool release_slot(struct pib_qp *qp, u32 slot)
+{
+	struct pib_ksq_slot *s = qp->sq.slots + (size_t)slot * qp->sq.slot_size;
+
+	/* Fully ordered before the flag is read: pairs with smp_mb() in awaits_bursts(). */
+	return atomic_dec_and_test(&s->refs) && READ_ONCE(qp->awaits_bursts);
+}
+
+/* Return: true if the QP must run: only the flush waits for answers. */
+static bool release_answer(struct pib_qp *qp)
+{
+	/* Fully ordered before the state is read: with smp_mb() in pib_qp_awaits_answers(). */
+	return atomic_dec_and_test(&qp->answers_out) && READ_ONCE(qp->state) == IB_QPS_ERR;
+}
+
+void pib_completer_burst_done(struct pib_burst_owner *owner, u32 slot)
+{
+	struct pib_qp *qp = container_of(owner, struct pib_qp, burst_owner);
+
+	if (slot == PIB_SLOT_ANSWERS ? release_answer(qp) : release_slot(qp, slot))
+		pib_task_kick(&qp->task);
+	pib_qp_put(qp);
 }

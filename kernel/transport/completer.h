@@ -18,14 +18,6 @@
  */
 bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now);
 /**
- * pib_completer_delays() - decide whether completions wait, where the HCA has late completions
- * @qp: queue pair with a finished send
- *
- * Context: qp->lock held.
- * Return: true: they wait; @qp->late_at says until when.
- */
-bool pib_completer_delays(struct pib_qp *qp);
-/**
  * pib_completer_deadline() - tell when the QP has to run for completions that wait
  * @qp: queue pair
  * @now: time of the turn, ns
@@ -35,34 +27,21 @@ bool pib_completer_delays(struct pib_qp *qp);
  */
 u64 pib_completer_deadline(struct pib_qp *qp, u64 now);
 /**
- * pib_completer_finish() - complete a send work request, for pib_completer_complete()
- * @qp: queue pair
- * @s: the oldest slot, which is finished
+ * pib_completer_burst_done() - drop the references of a freed burst
+ * @owner: pib_qp.burst_owner of the queue pair
+ * @slot: send queue slot to whose memory the burst referred, or PIB_SLOT_ANSWERS
  *
- * Context: qp->lock held, softirqs off.
+ * Context: any, softirqs off.
  */
-void pib_completer_finish(struct pib_qp *qp, struct pib_ksq_slot *s);
-
-/* Most work requests that one turn completes, which may have thousands that are finished. */
-#define PIB_COMPLETIONS_MAX	128
-
+void pib_completer_burst_done(struct pib_burst_owner *owner, u32 slot);
 /**
- * pib_completer_awaits() - tell whether bursts keep a work request from being completed
+ * pib_completer_retire() - complete send work requests, for pib_completer_complete()
  * @qp: queue pair
- * @s: the oldest work request, which is finished else
  *
  * Context: qp->lock held, softirqs off.
- * Return: true: they do. The last one of them then has the QP run.
+ * Return: true: there are more, for the next turn.
  */
-static inline bool pib_completer_awaits(struct pib_qp *qp, const struct pib_ksq_slot *s)
-{
-	if (likely(!atomic_read(&s->refs)))
-		return false;
-	WRITE_ONCE(qp->awaits_bursts, true);
-	/* Pairs with the last burst's release_slot(), which looks at the flag after that. */
-	smp_mb();
-	return atomic_read(&s->refs);
-}
+bool pib_completer_retire(struct pib_qp *qp);
 
 /**
  * pib_completer_complete() - complete the send work requests that are finished, in their order
@@ -76,22 +55,9 @@ static inline bool pib_completer_awaits(struct pib_qp *qp, const struct pib_ksq_
  */
 static inline bool pib_completer_complete(struct pib_qp *qp)
 {
-	u32 left = PIB_COMPLETIONS_MAX;
-	struct pib_swqe *w;
-
-	if (qp->rx.place.wqe || pib_qp_awaits_answers(qp))
+	if (!pib_req_done(&qp->req) && likely(!qp->awaits_bursts))
 		return false;
-	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LATE_COMPLETIONS) &&
-	    pib_req_done(&qp->req) && pib_completer_delays(qp))
-		return false;
-	if (unlikely(qp->awaits_bursts))
-		WRITE_ONCE(qp->awaits_bursts, false);
-	while ((w = pib_req_done(&qp->req)) && !pib_completer_awaits(qp, pib_ksq_slot(w))) {
-		if (!left--)
-			return true;
-		pib_completer_finish(qp, pib_ksq_slot(w));
-	}
-	return false;
+	return pib_completer_retire(qp);
 }
 
 #endif

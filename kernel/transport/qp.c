@@ -12,11 +12,11 @@
 #include "compat/compat.h"
 #include "hca/cq.h"
 #include "hca/hca.h"
+#include "transport/completer.h"
 #include "transport/mcast.h"
 #include "memory/pd.h"
 #include "transport/qp.h"
 #include "transport/qp_task.h"
-#include "transport/requester.h"
 #include "transport/send_queue.h"
 #include "hca/srq.h"
 #include "transport/error.h"
@@ -145,7 +145,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	qp->pid = user ? task_tgid_nr(current) : 0;
 	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->create_flags = init->create_flags;
-	qp->burst_owner.done = pib_requester_burst_done;
+	qp->burst_owner.done = pib_completer_burst_done;
 	pib_task_init(&qp->task, &pib_qp_task_ops);
 	if (qp->type <= IB_QPT_GSI)
 		qp->port = hca->nd.ports[init->port_num];

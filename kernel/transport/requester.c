@@ -366,28 +366,3 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn)
 
 	return !more;
 }
-
-/* Return: true if the QP must run: it waits for that to finish a work request. */
-static bool release_slot(struct pib_qp *qp, u32 slot)
-{
-	struct pib_ksq_slot *s = qp->sq.slots + (size_t)slot * qp->sq.slot_size;
-
-	/* Fully ordered before the flag is read: pairs with smp_mb() in pib_completer_awaits(). */
-	return atomic_dec_and_test(&s->refs) && READ_ONCE(qp->awaits_bursts);
-}
-
-/* Return: true if the QP must run: only the flush waits for answers. */
-static bool release_answer(struct pib_qp *qp)
-{
-	/* Fully ordered before the state is read: with smp_mb() in pib_qp_awaits_answers(). */
-	return atomic_dec_and_test(&qp->answers_out) && READ_ONCE(qp->state) == IB_QPS_ERR;
-}
-
-void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot)
-{
-	struct pib_qp *qp = container_of(owner, struct pib_qp, burst_owner);
-
-	if (slot == PIB_SLOT_ANSWERS ? release_answer(qp) : release_slot(qp, slot))
-		pib_task_kick(&qp->task);
-	pib_qp_put(qp);
-}

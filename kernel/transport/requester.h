@@ -22,14 +22,6 @@ bool pib_requester_tx(struct pib_qp *qp, struct pib_turn *turn);
  * Context: qp->lock held, softirqs off.
  */
 void pib_requester_cancel(struct pib_qp *qp);
-/**
- * pib_requester_burst_done() - drop the references of a freed burst
- * @owner: pib_qp.burst_owner of the queue pair
- * @slot: send queue slot to whose memory the burst referred, or PIB_SLOT_ANSWERS
- *
- * Context: any, softirqs off.
- */
-void pib_requester_burst_done(struct pib_burst_owner *owner, u32 slot);
 
 /**
  * pib_requester_waits() - tell whether the requester waits for pages, or for others to release
