@@ -16,7 +16,7 @@
 #include "verbs/name.h"
 
 /*
- * Who adds an HCA wants the HCA's device nodes. There is no soft dependency: "modprobe -r pib"
+ * An HCA that is added is to have its device nodes. There is no soft dependency: "modprobe -r pib"
  * would want to remove those modules as well, and fail where another HCA is in use.
  */
 static void __init load_node_drivers(void)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 c16e656c7d47703fa460e79af1ea002c0673c6e6bb78d21bc96b06fc2020d503 */
+/*	sha256 7610f082f4cdabea22837f057ef3e6474f961fe3fccc4401758efbf4b0d5203c */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>

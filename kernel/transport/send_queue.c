@@ -327,8 +327,8 @@ static bool fetch_wqe(struct pib_qp *qp)
 
 /*
  * Return: true if the ring must be read. A process that answers an arrived message is about to
- * ring. What it has posted is left for that process to send: it has a CPU for that, and this CPU is
- * needed where the answer goes.
+ * ring. The work requests that it has posted are left for that process to send: it has a CPU for
+ * that, and this CPU is needed where the answer goes.
  */
 static bool must_fetch(struct pib_qp *qp)
 {

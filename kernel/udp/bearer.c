@@ -105,7 +105,7 @@ static void bearer_work(struct work_struct *work)
 	struct pib_newcomer n;
 	LIST_HEAD(dead);
 
-	/* Whoever takes the bearer apart holds the mutex and waits for this work. */
+	/* The task that takes the bearer apart holds the mutex and waits for this work. */
 	if (!pib_net_trylock(pn)) {
 		queue_delayed_work(pib_wq, &bearer->work, 1);
 		return;

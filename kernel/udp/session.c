@@ -163,7 +163,7 @@ static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o
 		udp_link_build(link, o);
 	pib_udp_path_update(link);
 	udp_link_rearm(link);
-	/* What says nothing new, replays among it, is not worth the lock that the work takes. */
+	/* A datagram without news, as a replay is, is not worth the lock that the work takes. */
 	if (todo & (PIB_LINK_DO_UP | PIB_LINK_DO_DOWN | PIB_LINK_DO_LEARN))
 		queue_work(pib_link_wq, &link->work);
 }
@@ -385,7 +385,7 @@ static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *fro
 		return true;
 	if (link->kind == PIB_UDP_LINK_EXPLICIT)
 		return false;
-	/* Whoever records the peer's datagrams must not move the link by sending them again. */
+	/* A recorder of the peer's datagrams must not move the link by sending them again. */
 	if (link->fsm.state == PIB_LINK_UP ? !pib_link_is_next(&link->fsm, h) : !may_move)
 		return false;
 	link->peer[slot] = *from;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 c16e656c7d47703fa460e79af1ea002c0673c6e6bb78d21bc96b06fc2020d503 */
+/*	sha256 7610f082f4cdabea22837f057ef3e6474f961fe3fccc4401758efbf4b0d5203c */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -34,8 +34,8 @@ enum pib_object_kind {
 };
 
 /**
- * enum pib_inject_kind - What is made to happen. Those up to port-error happen
- *   once and at once, the others are rules, which stay.
+ * enum pib_inject_kind - Faults that are made to happen. Those up to
+ *   port-error happen once and at once, the others are rules, which stay.
  * @PIB_INJECT_KIND_QP_ERROR: A queue pair fails; arg is as enum inject-reason.
  * @PIB_INJECT_KIND_QP_MIGRATE: A queue pair that is armed takes its alternate
  *   path.
@@ -134,13 +134,13 @@ enum pib_inject_reason {
 };
 
 /**
- * enum pib_accept - Who gets a port of the host switch that says hello. Trunks
- *   are made with hosts on the link only.
+ * enum pib_accept - Hosts that get a port of the host switch when they say
+ *   hello. Trunks are made with hosts on the link only.
  * @PIB_ACCEPT_NOBODY: Only links that are asked for here come up.
  * @PIB_ACCEPT_PEERS: Hosts that are named as peers of the uplink's links.
- * @PIB_ACCEPT_LINK: They, and who is on the same link, behind no router.
- * @PIB_ACCEPT_ANYBODY: Whoever has the fabric's key, or everybody if it has
- *   none.
+ * @PIB_ACCEPT_LINK: They, and hosts on the same link, behind no router.
+ * @PIB_ACCEPT_ANYBODY: All hosts that have the fabric's key, or all hosts if
+ *   it has none.
  */
 enum pib_accept {
 	PIB_ACCEPT_NOBODY,
@@ -150,7 +150,7 @@ enum pib_accept {
 };
 
 /**
- * enum pib_event_kind - What has happened to the object that the event names.
+ * enum pib_event_kind - News of the object that the event names.
  * @PIB_EVENT_KIND_HCA_NEW: The HCA was made.
  * @PIB_EVENT_KIND_HCA_DEL: The HCA is gone, and its cables with it.
  * @PIB_EVENT_KIND_SWITCH_NEW: The switch was made.
@@ -198,10 +198,10 @@ enum pib_event_kind {
 };
 
 /**
- * enum pib_behavior - What an HCA does where the IBA leaves that to it, other
- *   than it does by default.
- * @PIB_BEHAVIOR_ERROR_WC_NOISE: What a completion with an error does not
- *   define is filled by chance.
+ * enum pib_behavior - Ways in which an HCA differs from its default where the
+ *   IBA leaves them to it.
+ * @PIB_BEHAVIOR_ERROR_WC_NOISE: Fields that a completion with an error does
+ *   not define are filled by chance.
  * @PIB_BEHAVIOR_SRQ_ANY_ORDER: Receives are taken from an SRQ in any order.
  * @PIB_BEHAVIOR_REUSE_QPN: A new queue pair has the lowest number that is
  *   free.

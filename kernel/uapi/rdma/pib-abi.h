@@ -304,7 +304,7 @@ enum pib_device_methods {
 #define PIB_TRACE_MARK_MAX	64
 
 enum pib_trace_mark_attrs {
-	/* 1 to PIB_TRACE_MARK_MAX bytes of ASCII; characters not printable are shown as '?' */
+	/* 1 to PIB_TRACE_MARK_MAX bytes of ASCII; question marks stand for those not printable */
 	PIB_ATTR_TRACE_MARK_TEXT = (1U << UVERBS_ID_NS_SHIFT),
 };
 
