@@ -139,7 +139,7 @@ void pib_burst_cache_exit(void);
 
 /* Make a burst without payload. Context: any. Return: the burst; NULL: no memory. */
 struct pib_burst *pib_burst_alloc(void);
-/* As pib_burst_alloc(), for a caller that overwrites all of @h. */
+/* As pib_burst_alloc(), for a caller that overwrites all of @h. Context, Return: as there. */
 struct pib_burst *pib_burst_alloc_headless(void);
 /*
  * Make a burst with the same headers and a shared payload, for multicast.
@@ -148,9 +148,9 @@ struct pib_burst *pib_burst_alloc_headless(void);
  * Return: the burst; NULL: no memory.
  */
 struct pib_burst *pib_burst_clone(struct pib_burst *b);
-/* As pib_burst_clone(), of @n packets from packet @i on. */
+/* As pib_burst_clone(), of @n packets from packet @i on. Context, Return: as there. */
 struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n);
-/* Bytes on the wire, LRH to ICRC of all packets. */
+/* Return: bytes on the wire, LRH to ICRC of all packets. Context: any. */
 u64 pib_burst_wire_bytes(const struct pib_burst *b);
 /* Drop a burst: release its payload, tell @owner. Context: any, softirqs off. */
 void pib_burst_free(struct pib_burst *b);
@@ -164,7 +164,10 @@ void pib_burst_free(struct pib_burst *b);
  * Return: the memory; NULL: there is none.
  */
 void *pib_burst_own(struct pib_burst *b, u32 len);
-/* Return: true if the payload is not registered memory, whose owner may be writing to it. */
+/*
+ * Return: true if the payload is not registered memory, whose owner may be writing to it. Context:
+ * any.
+ */
 bool pib_burst_is_stable(const struct pib_burst *b);
 
 /*
@@ -177,11 +180,13 @@ bool pib_burst_is_stable(const struct pib_burst *b);
 bool pib_burst_detach(struct pib_burst *b);
 /*
  * Copy the payload if it is only a small part of the datagrams by which it came, for these are kept
- * as long as the burst.
+ * as long as the burst. Context: any, softirqs off.
  */
 void pib_burst_shrink(struct pib_burst *b);
 
-/* Copy @len bytes of payload from @off on to kernel memory. Return: 0 or -EFAULT. */
+/*
+ * Copy @len bytes of payload from @off on to kernel memory. Context: any. Return: 0 or -EFAULT.
+ */
 int pib_burst_read(struct pib_burst *b, u32 off, void *dst, u32 len);
 /**
  * pib_burst_place() - copy payload to registered memory

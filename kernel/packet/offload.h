@@ -40,7 +40,8 @@ int pib_offload_segment(struct pib_burst *b, const struct pib_segment_head *s, u
 
 /*
  * Fill in the checksums of the packet that is the payload of @b, of which @b has a copy of its own.
- * A packet that is no TCP or UDP, or not as long as its header says, is left as it is.
+ * A packet that is no TCP or UDP, or not as long as its header says, is left as it is. Context:
+ * softirqs off.
  */
 void pib_offload_checksum(struct pib_burst *b);
 

@@ -135,34 +135,39 @@ enum pib_port_cap2 {
 	PIB_CAPM2_XDR = 1 << 12,
 };
 
-/* Read or write a big-endian field at any alignment. Context: any. */
+/* Return: the big-endian field at @p, at any alignment. Context: any. */
 static inline u16 pib_get16(const u8 *p)
 {
 	return (u16)(p[0] << 8 | p[1]);
 }
 
+/* As pib_get16(). Context: any. */
 static inline u32 pib_get32(const u8 *p)
 {
 	return (u32)p[0] << 24 | (u32)p[1] << 16 | (u32)p[2] << 8 | p[3];
 }
 
+/* As pib_get16(). Context: any. */
 static inline u64 pib_get64(const u8 *p)
 {
 	return (u64)pib_get32(p) << 32 | pib_get32(p + 4);
 }
 
+/* Write @v to the big-endian field at @p, at any alignment. Context: any. */
 static inline void pib_put16(u8 *p, u16 v)
 {
 	p[0] = v >> 8;
 	p[1] = v & 0xFF;
 }
 
+/* As pib_put16(). Context: any. */
 static inline void pib_put32(u8 *p, u32 v)
 {
 	pib_put16(p, v >> 16);
 	pib_put16(p + 2, v & 0xFFFF);
 }
 
+/* As pib_put16(). Context: any. */
 static inline void pib_put64(u8 *p, u64 v)
 {
 	pib_put32(p, v >> 32);

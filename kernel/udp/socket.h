@@ -36,7 +36,9 @@ struct pib_addr {
 
 /* Return: true if both are the same address and port; not if both are none. Context: any. */
 bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b);
-/* Return: true if both are of one host, whatever their ports; not if both are none. */
+/*
+ * Return: true if both are of one host, whatever their ports; not if both are none. Context: any.
+ */
 static inline bool pib_addr_same_host(const struct pib_addr *a, const struct pib_addr *b)
 {
 	const struct pib_addr there = { .family = b->family, .port = a->port, .v6 = b->v6 };
