@@ -166,6 +166,7 @@ int pib_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 					    __ATOMIC_SEQ_CST,
 					    __ATOMIC_RELAXED))
 		;
+	/* Pairs with smp_mb() in the kernel's cq_event_due(). */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	pib_unlock(&cq->lock);
 	return 0;

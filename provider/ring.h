@@ -83,6 +83,7 @@ static inline void pib_ring_publish(struct pib_ring *ring, uint32_t producer)
  */
 static inline bool pib_ring_idle(const struct pib_ring *ring)
 {
+	/* Pairs with smp_mb() in the kernel's pib_sq_idle(). */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return !__atomic_load_n(&ring->hdr->busy, __ATOMIC_RELAXED);
 }
@@ -93,6 +94,7 @@ static inline bool pib_ring_idle(const struct pib_ring *ring)
  */
 static inline bool pib_ring_armed(const struct pib_ring *ring)
 {
+	/* Pairs with smp_mb() in the kernel's pib_rq_awaits(). */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return __atomic_load_n(&ring->hdr->arm, __ATOMIC_RELAXED);
 }

@@ -219,6 +219,7 @@ static void notes_send(struct pib_notes *notes, struct net *net)
 	for (i = 0; i < NOTES_AT_ONCE && (skb = skb_dequeue(&notes->queue)); i++)
 		genlmsg_multicast_netns(&pib_genl_family, net, skb, 0, PIB_NLGRP_EVENTS,
 					GFP_KERNEL);
+	/* xchg() pairs with queue_work() in note_tell(), which is behind what that has written. */
 	if (!skb_queue_empty_lockless(&notes->queue))
 		queue_work(pib_wq, &notes->work);
 	else if (xchg(&notes->lost, 0))

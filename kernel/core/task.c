@@ -475,6 +475,7 @@ static void polled_round(struct pib_runlist *rl, struct pib_runlist *here,
 			break;
 	}
 	rcu_read_unlock();
+	/* Pairs with test_and_set_bit_lock() above, in poller_begins() and in guard_work(). */
 	clear_bit_unlock(0, &rl->polling);
 }
 
@@ -506,9 +507,11 @@ static bool run_polled(struct pib_runlist *rl)
 /* Tasks handed over since the poller ran last may run on any CPU: this one. Softirqs off. */
 static void poller_begins(struct pib_runlist *rl)
 {
+	/* Pairs with clear_bit_unlock() in polled_round() and in guard_work(), which takes them. */
 	if (test_and_set_bit_lock(0, &rl->polling))
-		return;		/* the guard takes them */
+		return;
 	rl->polled_on = smp_processor_id();
+	/* Pairs with test_and_set_bit_lock() in polled_round() and in guard_work(). */
 	clear_bit_unlock(0, &rl->polling);
 }
 
@@ -540,9 +543,11 @@ static void guard_work(struct work_struct *work)
 	bool again = must_guard(rl, rounds);
 
 	local_bh_disable();
+	/* Pairs with clear_bit_unlock() in polled_round() and in poller_begins(). */
 	if (rounds == rl->guarded && !taskq_is_empty(&rl->polled) &&
 	    !test_and_set_bit_lock(0, &rl->polling)) {
 		leave_polled(rl);
+		/* Pairs with test_and_set_bit_lock() in polled_round() and in poller_begins(). */
 		clear_bit_unlock(0, &rl->polling);
 	}
 	local_bh_enable();

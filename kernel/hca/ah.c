@@ -103,7 +103,7 @@ static struct pib_av *av_replace(struct pib_hca *hca, struct pib_ah *ah, struct 
 	xa_lock_irqsave(&hca->avs, flags);
 	/* the slot exists: nothing is allocated */
 	old = __xa_store(&hca->avs, ah->avn, av, GFP_ATOMIC);
-	/* pib_query_ah() reads what it points to */
+	/* Pairs with READ_ONCE() in pib_query_ah(), which reads what it points to. */
 	smp_store_release(&ah->av, av);
 	xa_unlock_irqrestore(&hca->avs, flags);
 	return old;
