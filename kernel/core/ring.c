@@ -56,6 +56,13 @@ static void ring_uncharge(struct pib_ring *ring)
 	ring->mm = NULL;
 }
 
+static int refuse_size(u32 entries, u32 stride)
+{
+	pr_debug("pib: %s: a ring of %u slots of %u bytes is beyond 1 GiB\n", current->comm, entries,
+		 stride);
+	return -EINVAL;
+}
+
 int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
 		   struct ib_udata *udata, struct pib_ring_info *info)
 {
@@ -63,12 +70,12 @@ int pib_ring_alloc(struct pib_ring *ring, u32 entries, u32 stride,
 	int err;
 
 	if (entries > RING_SIZE_MAX || stride > RING_SIZE_MAX)
-		return -EINVAL;
+		return refuse_size(entries, stride);
 	entries = roundup_pow_of_two(max(entries, 1U));
 	stride = roundup_pow_of_two(max(stride, 1U));
 	size = PAGE_ALIGN(sizeof(struct pib_ring_hdr) + (u64)entries * stride);
 	if (size > RING_SIZE_MAX + PAGE_SIZE)
-		return -EINVAL;
+		return refuse_size(entries, stride);
 
 	*ring = (struct pib_ring) {
 		.entries = entries,

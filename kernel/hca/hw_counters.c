@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "hca/hw_counters.h"
+#include "core/refuse.h"
 
 static const struct rdma_stat_desc descs[PIB_STATS] = {
 #define X(id, text) [PIB_STAT_##id].name = text,
@@ -40,7 +41,7 @@ int pib_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 p
 		     int index)
 {
 	if (!port_num)
-		return -EINVAL;
+		return pib_refuse(ibdev, -EINVAL, "get_hw_stats: of no port");
 	pib_stats_sum(to_hca(ibdev)->stats, stats);
 	return PIB_STATS;
 }

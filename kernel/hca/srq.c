@@ -330,7 +330,8 @@ static int srq_move(struct pib_srq *srq, struct pib_ring *ring)
 }
 
 /* Tell the process where the new ring is. It maps the ring when the call has returned. */
-static int srq_respond(struct ib_udata *udata, const struct pib_ring_info *info)
+static int srq_respond(struct pib_srq *srq, struct ib_udata *udata,
+		       const struct pib_ring_info *info)
 {
 	struct pib_modify_srq_cmd cmd = {};
 	size_t size;
@@ -339,12 +340,14 @@ static int srq_respond(struct ib_udata *udata, const struct pib_ring_info *info)
 	if (!udata)
 		return 0;
 	if (udata->inlen < offsetofend(struct pib_modify_srq_cmd, ring_addr))
-		return -EINVAL;
+		return pib_refuse(srq->ib.device, -EINVAL, "srq %u: resize: %zu bytes of request",
+				  srq->srqn, udata->inlen);
 	err = ib_copy_from_udata(&cmd, udata, min(sizeof(cmd), udata->inlen));
 	if (err)
 		return err;
 	if (!cmd.ring_addr || cmd.reserved)
-		return -EINVAL;
+		return pib_refuse(srq->ib.device, -EINVAL, "srq %u: resize: no address, or reserved %#x",
+				  srq->srqn, cmd.reserved);
 	size = cmd.ring_size ? min_t(size_t, cmd.ring_size, sizeof(*info)) : sizeof(*info);
 	return copy_to_user(u64_to_user_ptr(cmd.ring_addr), info, size) ? -EFAULT : 0;
 }
@@ -368,7 +371,7 @@ static int srq_resize(struct pib_srq *srq, u32 max_wr, struct ib_udata *udata)
 	err = pib_ring_alloc(&ring, max_wr, srq->ring.stride, udata, &info);
 	if (err)
 		return err;
-	err = srq_respond(udata, &info);
+	err = srq_respond(srq, udata, &info);
 	if (err)
 		goto out;
 	mutex_lock(&srq->resize_mutex);

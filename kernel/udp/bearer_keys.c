@@ -59,7 +59,7 @@ int pib_bearer_set_keys(struct pib_bearer *bearer, const struct pib_keys_req *re
 	struct pib_keys *keys;
 
 	if (!old) {
-		NL_SET_ERR_MSG(extack, "the fabric has no key: make its HCAs anew with one");
+		NL_SET_ERR_MSG(extack, "the fabric has no key: make its HCAs again, with one");
 		return -EINVAL;
 	}
 	keys = pib_keys_exchange(old, req, extack);
