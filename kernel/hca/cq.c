@@ -350,24 +350,21 @@ static int cqn_alloc(struct pib_hca *hca, struct pib_cq *cq)
 	return err < 0 ? err : 0;
 }
 
-int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata)
+static int cq_check_attr(struct ib_device *ibdev, const struct ib_cq_init_attr *attr)
 {
-	struct pib_hca *hca = to_hca(ibcq->device);
-	struct pib_create_cq_resp resp = {};
-	struct pib_cq *cq = to_cq(ibcq);
-	int err;
-
 	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
-		return pib_refuse(&hca->ib, -EOPNOTSUPP, "create_cq: flags %#x", attr->flags);
-	if (!attr->cqe || attr->cqe > ibcq->device->attrs.max_cqe)
-		return pib_refuse(&hca->ib, -EINVAL, "create_cq: %u entries", attr->cqe);
-	if (attr->comp_vector >= ibcq->device->num_comp_vectors)
-		return pib_refuse(&hca->ib, -EINVAL, "create_cq: vector %u of %d",
-				  attr->comp_vector, ibcq->device->num_comp_vectors);
-	err = pib_udata_check(udata, 0);
-	if (err)
-		return err;
+		return pib_refuse(ibdev, -EOPNOTSUPP, "create_cq: flags %#x", attr->flags);
+	if (!attr->cqe || attr->cqe > ibdev->attrs.max_cqe)
+		return pib_refuse(ibdev, -EINVAL, "create_cq: %u entries", attr->cqe);
+	if (attr->comp_vector >= ibdev->num_comp_vectors)
+		return pib_refuse(ibdev, -EINVAL, "create_cq: vector %u of %d", attr->comp_vector,
+				  ibdev->num_comp_vectors);
+	return 0;
+}
 
+/* Set up what needs no memory. */
+static void cq_init(struct pib_cq *cq, const struct ib_cq_init_attr *attr)
+{
 	spin_lock_init(&cq->lock);
 	spin_lock_init(&cq->links_lock);
 	INIT_LIST_HEAD(&cq->links);
@@ -379,6 +376,23 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 	cq->cpu = vector_cpu(attr->comp_vector);
 	mutex_init(&cq->resize_mutex);
 	hrtimer_setup(&cq->mod_timer, cq_mod_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+}
+
+int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct ib_udata *udata)
+{
+	struct pib_hca *hca = to_hca(ibcq->device);
+	struct pib_create_cq_resp resp = {};
+	struct pib_cq *cq = to_cq(ibcq);
+	int err;
+
+	err = cq_check_attr(&hca->ib, attr);
+	if (err)
+		return err;
+	err = pib_udata_check(udata, 0);
+	if (err)
+		return err;
+
+	cq_init(cq, attr);
 	err = pib_ring_alloc(&cq->ring, attr->cqe, sizeof(struct pib_cqe), udata, &resp.ring);
 	if (err)
 		return err;

@@ -154,16 +154,34 @@ static int srqn_publish(struct pib_hca *hca, struct pib_srq *srq)
 	return xa_err(xa_store(&hca->srqs, srq->srqn, srq, GFP_KERNEL));
 }
 
-/*
- * Check the attributes for create_srq. The limit is not among its modifiers (11.2.3.1), so it is
- * left alone.
- */
-static int srq_check_attr(struct ib_device *ibdev, const struct ib_srq_attr *attr)
+/* The limit is not among the modifiers of create_srq (11.2.3.1), so it is left alone. */
+static int srq_check_init(struct ib_device *ibdev, const struct ib_srq_init_attr *init)
 {
+	const struct ib_srq_attr *attr = &init->attr;
+
+	if (init->srq_type != IB_SRQT_BASIC && init->srq_type != IB_SRQT_XRC)
+		return pib_refuse(ibdev, -EOPNOTSUPP, "create_srq: type %d", init->srq_type);
 	if (!attr->max_wr || attr->max_wr > ibdev->attrs.max_srq_wr)
 		return pib_refuse(ibdev, -EINVAL, "create_srq: %u work requests", attr->max_wr);
 	if (attr->max_sge > ibdev->attrs.max_srq_sge)
 		return pib_refuse(ibdev, -EINVAL, "create_srq: %u SGEs", attr->max_sge);
+	return 0;
+}
+
+static int srq_init(struct pib_srq *srq, const struct ib_srq_attr *attr, struct ib_udata *udata,
+		    struct pib_ring_info *info)
+{
+	int err;
+
+	spin_lock_init(&srq->lock);
+	mutex_init(&srq->resize_mutex);
+	INIT_WORK(&srq->limit_work, srq_limit_work);
+	srq->max_sge = max(attr->max_sge, 1U);
+	err = pib_ring_alloc(&srq->ring, attr->max_wr, pib_recv_wqe_size(srq->max_sge), udata,
+			     info);
+	if (err)
+		return err;
+	srq->max_wr = srq->ring.entries;
 	return 0;
 }
 
@@ -174,24 +192,16 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 	struct pib_srq *srq = to_srq(ibsrq);
 	int err;
 
-	if (init->srq_type != IB_SRQT_BASIC && init->srq_type != IB_SRQT_XRC)
-		return pib_refuse(&hca->ib, -EOPNOTSUPP, "create_srq: type %d", init->srq_type);
-	err = srq_check_attr(ibsrq->device, &init->attr);
+	err = srq_check_init(&hca->ib, init);
 	if (err)
 		return err;
 	err = pib_udata_check(udata, 0);
 	if (err)
 		return err;
 
-	spin_lock_init(&srq->lock);
-	mutex_init(&srq->resize_mutex);
-	INIT_WORK(&srq->limit_work, srq_limit_work);
-	srq->max_sge = max(init->attr.max_sge, 1U);
-	err = pib_ring_alloc(&srq->ring, init->attr.max_wr, pib_recv_wqe_size(srq->max_sge),
-			     udata, &resp.ring);
+	err = srq_init(srq, &init->attr, udata, &resp.ring);
 	if (err)
 		return err;
-	srq->max_wr = srq->ring.entries;
 	err = pib_quota_take(&hca->quota, to_pd(ibsrq->pd)->owner, PIB_OBJ_SRQ);
 	if (err)
 		goto err_ring;
