@@ -97,7 +97,7 @@ static u32 probe_send(struct pib_pmtu *p, u32 size, bool raises, u64 now)
 	p->probed = size;
 	p->raises = raises;
 	p->sent_at = now;
-	p->judged = false;
+	p->followed = false;
 	if (!++p->number)
 		p->number = 1;
 	return size;
@@ -106,9 +106,9 @@ static u32 probe_send(struct pib_pmtu *p, u32 size, bool raises, u64 now)
 /* The datagram @seq decides about the probe that is under way, if it is far enough behind it. */
 static void probe_await(struct pib_pmtu *p, u32 seq, u64 now)
 {
-	if (p->judged || now < p->sent_at + ms_to_ns(PIB_PMTU_HURRY_MS))
+	if (p->followed || now < p->sent_at + ms_to_ns(PIB_PMTU_HURRY_MS))
 		return;
-	p->judged = true;
+	p->followed = true;
 	p->seq = seq;
 }
 
@@ -190,7 +190,7 @@ bool pib_pmtu_heard(struct pib_pmtu *p, u16 came, u32 ack, u64 now)
 		return false;
 	if (came == p->number)
 		probe_came(p, now);
-	else if (p->judged && (s32)(ack - p->seq) >= 0)
+	else if (p->followed && (s32)(ack - p->seq) >= 0)
 		fell = probe_lost(p, now);
 	else
 		return false;

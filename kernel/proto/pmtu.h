@@ -37,7 +37,7 @@ struct pib_pmtu_bounds {
  * @bounds: as last told
  * @probed: size of the probe that is under way, 0: none
  * @sent_at: when it was sent, ns
- * @judged: a control datagram was sent PIB_PMTU_HURRY_MS behind it
+ * @followed: a control datagram was sent PIB_PMTU_HURRY_MS behind it
  * @seq: the number of that datagram
  * @number: of the last probe; 0 is none's
  * @raises: the probe that is under way is larger than the size in use
@@ -53,7 +53,7 @@ struct pib_pmtu {
 	struct pib_pmtu_bounds bounds;
 	u32 probed;
 	u64 sent_at;
-	bool judged;
+	bool followed;
 	u32 seq;
 	u16 number;
 	bool raises;
@@ -83,8 +83,8 @@ void pib_pmtu_bound(struct pib_pmtu *p, const struct pib_pmtu_bounds *bounds);
  * @seq: number of the control datagram that is sent now, right behind the probe if there is one
  * @now: ns
  *
- * A probe that is under way is awaited: another one is sent only when this one was judged. The
- * probe has the number @p->number.
+ * A probe that is under way is awaited: another one is sent only when its fate is known. The probe
+ * has the number @p->number.
  *
  * Context: under the lock of the link.
  * Return: bytes of the IP packet; 0: none is due.
@@ -92,7 +92,7 @@ void pib_pmtu_bound(struct pib_pmtu *p, const struct pib_pmtu_bounds *bounds);
 u32 pib_pmtu_next(struct pib_pmtu *p, u32 seq, u64 now);
 
 /**
- * pib_pmtu_heard() - judge the probe that is under way by what the peer says
+ * pib_pmtu_heard() - learn from the peer what became of the probe that is under way
  * @p: state
  * @came: number of the last probe that the peer has got, 0: none
  * @ack: number of the last control datagram that it has got

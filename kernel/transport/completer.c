@@ -40,7 +40,7 @@ static void drop_response(struct pib_qp *qp, const struct pib_burst *b)
 }
 
 /* Give a response to the transport, and trace a drop. */
-static void judge_response(struct pib_qp *qp, struct pib_burst *b, u64 now, struct pib_place *pl)
+static void hand_response(struct pib_qp *qp, struct pib_burst *b, u64 now, struct pib_place *pl)
 {
 	u64 bad = qp->req.stats.bad_responses, old = qp->req.stats.dup_acks;
 
@@ -66,7 +66,7 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 		return true;
 	/* If @pl->wqe is set, this is the burst that could not be placed before. */
 	if (!pl->wqe)
-		judge_response(qp, b, now, pl);
+		hand_response(qp, b, now, pl);
 	if (!pl->wqe)
 		return true;
 

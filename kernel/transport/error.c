@@ -242,7 +242,7 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 	pib_requester_cancel(qp);
 	qp->resp_deferred.set = false;
 	qp->rx.place.wqe = NULL;
-	qp->rx.judged = false;
+	qp->rx.rules_asked = false;
 	qp->rx.datagrams = 0;
 	pib_pagein_abandon(qp->rx.pages);
 	pib_pagein_abandon(qp->req_deferred.pages);

@@ -58,7 +58,7 @@ void pib_inject_all_qps(struct pib_hca *hca);
  */
 static inline bool pib_injects_requests(const struct pib_qp *qp)
 {
-	return pib_injects_any(&qp->hca->injects) && !qp->rx.judged;
+	return pib_injects_any(&qp->hca->injects) && !qp->rx.rules_asked;
 }
 
 /* The caller of each function below has seen that pib_injects_any(). */

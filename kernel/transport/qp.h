@@ -162,7 +162,7 @@ struct pib_inbox {
  * @list: bursts taken from the inbox and not yet looked at
  * @bytes: bytes that these bursts are charged with; also read without the lock
  * @datagrams: datagrams of the first burst of @list that were taken in
- * @judged: rules of injection have seen the request of that burst that waits
+ * @rules_asked: rules of injection were asked about the request of that burst, which waits
  * @pages: pages that the first burst of @list waits for
  * @hold: handling of the bursts that come meanwhile
  * @place: place of a response's payload. If @place.wqe is not NULL, the first burst is a response
@@ -172,7 +172,7 @@ struct pib_qp_rx {
 	struct list_head list;
 	u32 bytes;
 	u32 datagrams;
-	bool judged;
+	bool rules_asked;
 	struct pib_pagein *pages;
 	struct pib_hold hold;
 	struct pib_place place;

@@ -191,8 +191,8 @@ static bool defer_request(struct pib_qp *qp, const struct pib_tx_req *tx)
 }
 
 /*
- * Return: the status by which the request ends unsent; 0: it is in order. A deferred request
- * was judged before.
+ * Return: the status by which the request ends unsent; 0: it is in order. Rules
+ * were asked about a deferred request before.
  */
 static u32 request_fault(struct pib_qp *qp, const struct pib_ksq_slot *s,
 			 const struct pib_tx_req *tx, bool resumed)

@@ -389,12 +389,12 @@ static bool responder_takes(struct pib_qp *qp, struct pib_burst *b)
 		orig = 0;
 		res = perform_act(qp, b, &act, known, &orig);
 		/* The head of a request that finds no receive is a step of its own. */
-		qp->rx.judged = res == PIB_RES_WAIT || (res == PIB_RES_RNR && act.take_recv);
+		qp->rx.rules_asked = res == PIB_RES_WAIT || (res == PIB_RES_RNR && act.take_recv);
 		if (res == PIB_RES_WAIT)
 			break;
 		pib_resp_result(&qp->resp, &act, res, orig);
 	}
-	qp->rx.judged &= res == PIB_RES_WAIT;
+	qp->rx.rules_asked &= res == PIB_RES_WAIT;
 	qp->rx_pd = NULL;
 	return res != PIB_RES_WAIT;
 }
