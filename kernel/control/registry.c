@@ -2,7 +2,7 @@
 /*
  * The objects of a network namespace: HCAs, switches, cables, bearers.
  *
- * docs/architecture.md has the order of locks. pn->lock is taken before RTNL (sockets join
+ * docs/architecture/locks.md has the order of locks. pn->lock is taken before RTNL (sockets join
  * groups, HCAs register) and never under it: a netdev notifier leaves what it has found out to work
  * items. ib_core unregisters an HCA without pn->lock; hca_gone(), which is called then, takes it.
  *

@@ -14,7 +14,7 @@ struct net;
 /**
  * struct pib_net - the pib of a network namespace
  * @net: the namespace, with which this goes
- * @lock: configuration mutex: guards all lists. docs/architecture.md has the order of locks
+ * @lock: configuration mutex: guards all lists. docs/architecture/locks.md has the order of locks
  * @get_lock: mutex of the one get that may go for @view_lock; taken by gets alone
  * @view_lock: mutex that is held with @lock all the time, see pib_net_lock(); gets look at what
  *	@lock guards under this one, change nothing, and hold it for one message at a time
