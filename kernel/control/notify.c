@@ -7,8 +7,8 @@
  *
  * Neighbours can make sessions come and go as fast as packets come. So the number of messages that
  * wait is limited, and they are sent a few at a time. When one is lost, further ones are dropped
- * until those that wait are sent and the listeners know of the loss. The answers that listeners then
- * ask for are newer than the messages that they have missed.
+ * until those that wait are sent and the listeners know of the loss. The answers that listeners
+ * then ask for are newer than the messages that they have missed.
  */
 #include <linux/ktime.h>
 #include <linux/rwsem.h>

@@ -58,8 +58,8 @@ static void ring_uncharge(struct pib_ring *ring)
 
 static int refuse_size(u32 entries, u32 stride)
 {
-	pr_debug("pib: %s: a ring of %u slots of %u bytes is beyond 1 GiB\n", current->comm, entries,
-		 stride);
+	pr_debug("pib: %s: a ring of %u slots of %u bytes is beyond 1 GiB\n", current->comm,
+		 entries, stride);
 	return -EINVAL;
 }
 

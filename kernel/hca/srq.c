@@ -356,7 +356,8 @@ static int srq_respond(struct pib_srq *srq, struct ib_udata *udata,
 	if (err)
 		return err;
 	if (!cmd.ring_addr || cmd.reserved)
-		return pib_refuse(srq->ib.device, -EINVAL, "srq %u: resize: no address, or reserved %#x",
+		return pib_refuse(srq->ib.device, -EINVAL,
+				  "srq %u: resize: no address, or reserved %#x",
 				  srq->srqn, cmd.reserved);
 	size = cmd.ring_size ? min_t(size_t, cmd.ring_size, sizeof(*info)) : sizeof(*info);
 	return copy_to_user(u64_to_user_ptr(cmd.ring_addr), info, size) ? -EFAULT : 0;

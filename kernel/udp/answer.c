@@ -60,7 +60,7 @@ bool pib_answer_send(struct pib_bearer *bearer, const struct pib_addr *from,
 	if (!port || !pib_bearer_is_due(bearer, &bearer->next_answer, PIB_ANSWER_MS))
 		return false;
 	pib_bearer_fill_hello(bearer, port, &h);
-	/* Who may not come in is not told who is here. A trunk's peer has been told before. */
+	/* A peer that may not come in is not told who is here. That of a trunk knows. */
 	if (refusal == PIB_REFUSED_CLOSED && !pib_hello_is_trunk(to)) {
 		h.node_guid = 0;
 		h.port_guid = 0;

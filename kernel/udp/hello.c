@@ -97,7 +97,7 @@ void pib_bearer_hello_work(struct work_struct *work)
 	struct pib_switch *sw;
 	unsigned int ms;
 
-	/* Fully ordered before the group is joined: pairs with socket_event(), which sets it last. */
+	/* Before the group is joined: pairs with socket_event(), which sets it last. */
 	if (xchg(&bearer->sock->rejoin, false))
 		pib_udp_sock_rejoin(bearer->sock);
 	local_bh_disable();

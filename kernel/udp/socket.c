@@ -716,7 +716,7 @@ static u64 netdev_mac(const struct net_device *dev)
 	return get_random_u64() & 0xFFFFFFFFFFFFULL & ~(0x03ULL << 40);
 }
 
-/* What comes to a port of a bridge or a bond is for that, and IP does not see it at the port. */
+/* IP does not see packets at a port of a bridge or a bond: they are for that. */
 static int check_is_not_port(const struct net_device *dev, struct netlink_ext_ack *extack)
 {
 	if (netif_is_bridge_port(dev))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What strangers may make the daemon send.
+// The most that strangers may make the daemon send.
 #pragma once
 
 #include <cstdint>

@@ -48,9 +48,8 @@ void each_datagram(const Arrival &arrival, What what)
 
 void Core::check_hellos(const Arrival &arrival, std::vector<HelloKey> &keys) const
 {
-	each_datagram(arrival, [&](std::span<const std::uint8_t> one) {
-		keys.push_back(hello_key(one));
-	});
+	each_datagram(arrival,
+		      [&](std::span<const std::uint8_t> one) { keys.push_back(hello_key(one)); });
 }
 
 /// pibping wants its datagram back.
@@ -76,8 +75,7 @@ void Core::reflect(const Arrival &arrival, Wire &answers, Stats &stats, std::uin
 	});
 }
 
-std::size_t Core::receive(const Arrival &arrival, std::span<const HelloKey> keys,
-			  std::uint64_t now)
+std::size_t Core::receive(const Arrival &arrival, std::span<const HelloKey> keys, std::uint64_t now)
 {
 	auto key = keys.begin();
 	each_datagram(arrival, [&](std::span<const std::uint8_t> one) {

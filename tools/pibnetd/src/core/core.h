@@ -201,7 +201,7 @@ private:
 	std::uint64_t deadline_ = 0;
 	std::uint64_t deaf_at_ = 0;
 	/// Of refusals and answers to probes, and of PONGs: neither uses up the other's.
-	Budget answers_{kAnswersPerSecond, kAnswersPerSecond * PIB_HELLO_WIRE_LEN};
+	Budget answers_{kAnswersPerSecond, kAnswersPerSecond *PIB_HELLO_WIRE_LEN};
 	Budget pongs_{kAnswersPerSecond, kPongBytesPerSecond};
 	/// A port or a table changed by other ways than a MAD: traps may wait.
 	bool agents_touched_ = false;

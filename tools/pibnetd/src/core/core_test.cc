@@ -801,8 +801,8 @@ TEST_F(Fabric, ABatchOfMulticastsHasAnEnd)
 		w.activate(w.node(), number);
 		node.mft[1][number / 32] |= 1u << number % 32;
 	}
-	const Bytes one = a.data(make_packet(
-		{.slid = 2, .dlid = 0xC001, .dqpn = 0xFFFFFF, .length = 4000}));
+	const Bytes one =
+		a.data(make_packet({.slid = 2, .dlid = 0xC001, .dqpn = 0xFFFFFF, .length = 4000}));
 	const Arrival arrival{.path = {.socket = 0, .remote = a.at, .local = {}},
 			      .bytes = one,
 			      .step = one.size(),

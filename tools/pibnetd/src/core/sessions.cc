@@ -134,7 +134,7 @@ void Core::refuse(const Path &path, const pib_hello &h, std::uint8_t why, std::u
 	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> bytes;
 	pib_hello answer{};
 	Switch *node = ports_.acceptor(h.fabric);
-	// Who may not come in is not told who is here.
+	// A peer that may not come in is not told who is here.
 	if (node && why == PIB_REFUSED_FULL)
 		fill_hello(node->port(0), answer);
 	// A peer without a key could not check an answer with one.

@@ -172,7 +172,7 @@ TEST_F(Fabric, WhoIsForgedGetsNoMoreThanIsSaidInItsName)
 	EXPECT_EQ(w.count(PIB_US_TX_DATAGRAMS), said);
 }
 
-/// What a host hears that asks who is there, or asks for a port.
+/// The answer to a host that asks who is there, or asks for a port.
 class Curious : public Fabric {
 protected:
 	/// Nothing: no answer.

@@ -134,7 +134,8 @@ std::string report_text(const ProbeOptions &options, const ProbeReport &r)
 			   r.trips.answered, r.trips.sent, loss_percent(r.trips),
 			   r.trips.least / 1000, r.trips.mean / 1000, r.trips.most / 1000);
 	if (!r.measures_sizes())
-		return out + "MTU:        not measured: for that the fabric and the key must be right\n";
+		return out +
+		       "MTU:        not measured: for that the fabric and the key must be right\n";
 	if (r.mtu == r.route_mtu)
 		out += fmt::format("MTU:        {} passes, as the route here says\n", r.mtu);
 	else

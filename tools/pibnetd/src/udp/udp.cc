@@ -30,7 +30,7 @@ constexpr int kSendWaitMs = 20;
 /// Of the send buffer, answers to strangers get one part of so many: twice that before they are known
 /// to have left.
 constexpr std::size_t kAnswersShare = 8;
-/// What waits for a neighbour that does not answer is dropped after three tries of a second each.
+/// Datagrams to a neighbour that does not answer are dropped after three tries of a second each.
 constexpr std::uint64_t kAnswersLeaveNs = 4'000'000'000;
 constexpr std::uint64_t kRoomNs = 5'000'000'000;
 constexpr std::size_t kRoomDefault = 1200;
@@ -401,7 +401,7 @@ std::size_t Udp::outstanding(const Socket &socket) const
 	return static_cast<std::size_t>(bytes);
 }
 
-/// Takes room for an answer, as much as the kernel may for its bytes. What has left is not looked for
+/// Takes room for an answer, as much as the kernel may for its bytes. The kernel is not asked what has left
 /// as long as there is room without that.
 bool Udp::has_room(Socket &socket, std::size_t bytes, std::uint64_t now) const
 {

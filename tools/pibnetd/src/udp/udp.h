@@ -77,7 +77,7 @@ protected:
 		std::size_t answers_most = 0;
 		/// Those that they take, if none has left.
 		std::size_t answers = 0;
-		/// What was sent before has left then, ns.
+		/// Time at which all that was sent before has left, ns.
 		std::uint64_t answers_leave = 0;
 	};
 	/// As sendmmsg().

@@ -328,7 +328,7 @@ TEST(UdpFull, NobodyWaitsForAnswersToStrangers)
 	EXPECT_EQ(udp.waits, 5) << "they are gone";
 }
 
-/// What was sent by its sockets seems to be there still, as if nobody was at those addresses.
+/// Datagrams sent by its sockets seem to be there still, as if nobody was at those addresses.
 class HoldingUdp final : public Udp {
 public:
 	using Udp::Udp;
