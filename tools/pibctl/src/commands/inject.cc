@@ -8,9 +8,9 @@
 #include <ostream>
 
 #include "commands/commands.h"
-#include "commands/fault_words.h"
 #include "commands/numbers.h"
 #include "inject/words.h"
+#include "model/words/fault_words.h"
 #include "model/words/parse.h"
 
 namespace pib::ctl {

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "commands/commands.h"
-#include "commands/fault_words.h"
 #include "commands/list_links.h"
 #include "commands/numbers.h"
+#include "model/words/fault_words.h"
 #include "model/words/parse.h"
 
 namespace pib::ctl {

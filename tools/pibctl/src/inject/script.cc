@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "commands/fault_words.h"
+#include "model/words/fault_words.h"
 
 namespace pib::ctl {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "model/result.h"
 
-namespace pib::ctl {
+namespace pib::inline model {
 
 /// "1%", "0.01" or "1e-2", at most `most`, in units of 1 / scale.
 Result<std::uint64_t> parse_probability(std::string_view what, std::string_view word, double scale,
@@ -27,4 +27,4 @@ Result<std::uint8_t> parse_width(std::string_view word);
 /// "sdr" to "xdr", enum ib_port_speed.
 Result<std::uint16_t> parse_speed(std::string_view word);
 
-} // namespace pib::ctl
+} // namespace pib::inline model

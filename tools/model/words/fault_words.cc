@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "commands/fault_words.h"
+#include "model/words/fault_words.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <iterator>
 #include <optional>
 
-namespace pib::ctl {
+namespace pib::inline model {
 namespace {
 
 constexpr std::uint64_t kFlapMost = 3'600'000'000'000;
@@ -171,4 +171,4 @@ Result<std::uint16_t> parse_speed(std::string_view word)
 	return read_code("link speed", word, kSpeeds);
 }
 
-} // namespace pib::ctl
+} // namespace pib::inline model

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "commands/fault_words.h"
+#include "model/words/fault_words.h"
 
 #include <gtest/gtest.h>
 
-namespace pib::ctl {
+namespace pib::inline model {
 namespace {
 
 TEST(FaultWords, Probability)
@@ -77,4 +77,4 @@ TEST(FaultWords, WidthAndSpeed)
 }
 
 } // namespace
-} // namespace pib::ctl
+} // namespace pib::inline model
