@@ -92,7 +92,52 @@ TRACE_EVENT(pib_recv_posted,
 		  __entry->wr_id, __entry->bytes)
 );
 
-DECLARE_EVENT_CLASS(pib_qp_burst,
+/*
+ * A queue pair sends a burst. @b->qpn: the peer's; @index: of the work request in its ring, 0: of an
+ * answer.
+ */
+TRACE_EVENT(pib_qp_sent,
+	TP_PROTO(const struct pib_trace_qp *qp, const struct pib_trace_burst *b, u32 bytes, u32 index),
+	TP_ARGS(qp, b, bytes, index),
+	TP_STRUCT__entry(
+		__array(char, device, PIB_NAME_MAX)
+		__field(u32, port)
+		__field(u32, qpn)
+		__field(u32, pid)
+		__field(u32, far_qpn)
+		__field(u32, psn)
+		__field(u32, packets)
+		__field(u32, bytes)
+		__field(u32, index)
+		__field(u16, slid)
+		__field(u16, dlid)
+		__field(u8, service)
+		__field(u8, opcode)
+	),
+	TP_fast_assign(
+		strscpy_pad(__entry->device, qp->device, PIB_NAME_MAX);
+		__entry->port = qp->port;
+		__entry->qpn = qp->qpn;
+		__entry->pid = qp->pid;
+		__entry->far_qpn = b->qpn;
+		__entry->psn = b->psn;
+		__entry->packets = b->packets;
+		__entry->bytes = bytes;
+		__entry->index = index;
+		__entry->slid = b->slid;
+		__entry->dlid = b->dlid;
+		__entry->service = b->service;
+		__entry->opcode = b->op;
+	),
+	TP_printk("device=%s port=%u qpn=%u pid=%u far_qpn=%u index=%u service=%s opcode=%s psn=%u packets=%u bytes=%u slid=%u dlid=%u",
+		  __entry->device, __entry->port, __entry->qpn, __entry->pid, __entry->far_qpn,
+		  __entry->index, __print_symbolic(__entry->service, PIB_NAMES(PIB_SERVICES)),
+		  __print_symbolic(__entry->opcode, PIB_NAMES(PIB_OPS)),
+		  __entry->psn, __entry->packets, __entry->bytes, __entry->slid, __entry->dlid)
+);
+
+/* A queue pair takes a burst in. @b->qpn: the peer's. */
+TRACE_EVENT(pib_qp_received,
 	TP_PROTO(const struct pib_trace_qp *qp, const struct pib_trace_burst *b, u32 bytes),
 	TP_ARGS(qp, b, bytes),
 	TP_STRUCT__entry(
@@ -129,14 +174,6 @@ DECLARE_EVENT_CLASS(pib_qp_burst,
 		  __print_symbolic(__entry->opcode, PIB_NAMES(PIB_OPS)),
 		  __entry->psn, __entry->packets, __entry->bytes, __entry->slid, __entry->dlid)
 );
-
-/* A queue pair sends a burst, or takes it in. @b->qpn: the peer's. */
-DEFINE_EVENT(pib_qp_burst, pib_qp_sent,
-	TP_PROTO(const struct pib_trace_qp *qp, const struct pib_trace_burst *b, u32 bytes),
-	TP_ARGS(qp, b, bytes));
-DEFINE_EVENT(pib_qp_burst, pib_qp_received,
-	TP_PROTO(const struct pib_trace_qp *qp, const struct pib_trace_burst *b, u32 bytes),
-	TP_ARGS(qp, b, bytes));
 
 DECLARE_EVENT_CLASS(pib_ack,
 	TP_PROTO(const struct pib_trace_qp *qp, u32 far_qpn, u32 psn, u8 syndrome, u32 msn),

@@ -209,8 +209,8 @@ static bool send_injected(struct pib_qp *qp, struct pib_burst *b, struct pib_tur
 	return send_behind(qp, turn);
 }
 
-bool pib_output_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
-		     struct pib_turn *turn)
+bool pib_output_send(struct pib_qp *qp, u32 index, const struct pib_av_data *av,
+		     struct pib_burst *b, struct pib_turn *turn)
 {
 	lockdep_assert_held(&qp->lock);
 
@@ -221,7 +221,7 @@ bool pib_output_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib
 		return_mark(qp, b);
 		slow_down(qp, av, b, turn);
 	}
-	pib_qp_sends(qp, b);
+	pib_qp_sends(qp, index, b);
 	if (pib_injects_any(&qp->hca->injects))
 		return send_injected(qp, b, turn);
 	if (!deliver_in_turn(qp, b, turn))

@@ -96,6 +96,7 @@ static inline struct pib_burst *pib_output_burst(struct pib_qp *qp, const struct
 /**
  * pib_output_send() - address a burst and send it
  * @qp: queue pair
+ * @index: of the work request in its ring, 0: the burst is an answer
  * @av: path of the burst
  * @b: the burst; consumed, or kept by @qp
  * @turn: turn of the queue pair, which congestion control or a static rate may end
@@ -103,8 +104,8 @@ static inline struct pib_burst *pib_output_burst(struct pib_qp *qp, const struct
  * Context: qp->lock held, softirqs off, under rcu_read_lock().
  * Return: false: the receiver is full, the QP is stalled.
  */
-bool pib_output_send(struct pib_qp *qp, const struct pib_av_data *av, struct pib_burst *b,
-		     struct pib_turn *turn);
+bool pib_output_send(struct pib_qp *qp, u32 index, const struct pib_av_data *av,
+		     struct pib_burst *b, struct pib_turn *turn);
 /**
  * pib_output_redirect() - have the stalled burst, and those behind it, go by the QP's new path
  * @qp: queue pair

@@ -28,7 +28,7 @@ static bool is_special(const struct pib_qp *qp)
 	return qp->type == IB_QPT_SMI || qp->type == IB_QPT_GSI;
 }
 
-void pib_qp_trace_tx(const struct pib_qp *qp, struct pib_burst *b)
+void pib_qp_trace_tx(const struct pib_qp *qp, u32 index, struct pib_burst *b)
 {
 	struct pib_trace_qp who = pib_qp_traced(qp);
 	struct pib_trace_burst t;
@@ -40,7 +40,7 @@ void pib_qp_trace_tx(const struct pib_qp *qp, struct pib_burst *b)
 		return;
 	}
 	pib_trace_burst_set(&t, &b->h, b->npkts);
-	trace_pib_qp_sent(&who, &t, b->len);
+	trace_pib_qp_sent(&who, &t, b->len, index);
 	if (trace_pib_mad_sent_enabled() && is_special(qp))
 		trace_mads(qp, b, true);
 }

@@ -46,11 +46,12 @@ static inline u64 pib_qp_traced_id(const struct pib_qp *qp, u64 wr_id)
 /**
  * pib_qp_trace_tx() - trace a burst that is sent, for pib_qp_sends()
  * @qp: queue pair
+ * @index: of the work request in its ring, 0: the burst is an answer
  * @b: the burst
  *
  * Context: qp->lock held.
  */
-void pib_qp_trace_tx(const struct pib_qp *qp, struct pib_burst *b);
+void pib_qp_trace_tx(const struct pib_qp *qp, u32 index, struct pib_burst *b);
 /**
  * pib_qp_trace_rx() - trace a burst that has come, for pib_qp_takes()
  * @qp: queue pair
@@ -103,15 +104,16 @@ void pib_qp_trace_resp_drops(const struct pib_qp *qp, const struct pib_burst *b,
 /**
  * pib_qp_sends() - trace a burst that leaves a QP
  * @qp: queue pair
+ * @index: of the work request in its ring, 0: the burst is an answer
  * @b: the burst, which has its headers
  *
  * Context: qp->lock held.
  */
-static inline void pib_qp_sends(const struct pib_qp *qp, struct pib_burst *b)
+static inline void pib_qp_sends(const struct pib_qp *qp, u32 index, struct pib_burst *b)
 {
 	if (trace_pib_qp_sent_enabled() || trace_pib_ack_sent_enabled() ||
 	    trace_pib_mad_sent_enabled())
-		pib_qp_trace_tx(qp, b);
+		pib_qp_trace_tx(qp, index, b);
 }
 
 /**

@@ -236,7 +236,7 @@ static bool send_request(struct pib_qp *qp, const struct pib_tx_req *tx, struct 
 		pib_req_local_error(&qp->req, &s->w, PIB_WC_LOC_PROT_ERR);
 		goto free;
 	}
-	return pib_output_send(qp, av, b, turn);
+	return pib_output_send(qp, s->ring_index, av, b, turn);
 
 free:
 	pib_burst_free(b);

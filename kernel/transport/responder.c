@@ -498,7 +498,7 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct p
 		return true;	/* as if lost on the way */
 	err = tx->kind == PIB_TX_READ_RESP ? attach_answer(qp, tx, b) : 0;
 	if (!err)
-		return pib_output_send(qp, &qp->av, b, turn);
+		return pib_output_send(qp, 0, &qp->av, b, turn);
 
 	pib_burst_free(b);
 	if (err == -EAGAIN)

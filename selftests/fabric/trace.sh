@@ -57,6 +57,11 @@ each_was_posted() {
 	jq -s -e 'map(select(.device == "pib0" and .pid > 0 and .opcode == "SEND")) | map(select(.event == "completion") | [.qpn, .index, .wr_id]) as $done |
 		map(select(.event == "wr_posted") | [.qpn, .index, .wr_id]) as $posted | $done | length > 1 and . == unique and . - $posted == []' "$dir/out" >/dev/null
 }
+# each_was_sent: and each of these packets has the index of a post, of its own
+each_was_sent() {
+	jq -s -e 'map(select(.device == "pib0" and .pid > 0 and .opcode == "SEND")) | map(select(.event == "qp_sent") | [.qpn, .index]) as $sent |
+		map(select(.event == "wr_posted") | [.qpn, .index]) as $posted | ($sent | unique) == ($posted | unique) and ($sent | unique | length) >= 20' "$dir/out" >/dev/null
+}
 # pingpong ARGUMENT...: between the two hosts
 pingpong() {
 	local server limit=$((60 * ${PIB_SLOW:-1})) rc=1
@@ -301,7 +306,7 @@ mapfile -t two_machines < <(sed -n 's/^    \(pibctl .*\.json\) *#.*$/\1/p' "$pag
 perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
 bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
 filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
-ktap_plan $((111 + ${#commands[@]}))
+ktap_plan $((112 + ${#commands[@]}))
 for program in verbs marker; do
 	check "$program compiles" program "$program" "$dir/$program"
 done
@@ -320,6 +325,7 @@ check "an asynchronous event" saw async_event '.device == "pib1" and .object == 
 check "RC between them" pingpong -n 20
 check "a work request" saw wr_posted '.device == "pib0" and .opcode == "SEND" and .bytes == 4096 and .wr_id == "0x2" and .pid > 0 and .rkey == "0x0" and .qkey == "0x0"'
 check "what the queue pair sent" saw qp_sent '.device == "pib0" and .service == "RC" and .opcode == "SEND" and .bytes == 4096 and .packets > 0'
+check "of which work request" wait_for 20 each_was_sent
 check "what the port sent" saw port_sent '.device == "pib0" and .service == "RC" and .opcode == "SEND" and .bytes > 4096'
 check "what the port received" saw port_received '.device == "pib1" and .service == "RC" and .opcode == "SEND" and .slid > 0'
 check "what the queue pair received" saw qp_received '.device == "pib1" and .service == "RC" and .opcode == "SEND" and .far_qpn > 1'
