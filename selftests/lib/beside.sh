@@ -59,13 +59,14 @@ follows() { timeout $patience pibctl -j trace follow pib0 qp "$qpn" -c 120 >$dir
 # Of what was acknowledged: microseconds from then to the completion.
 waits='([group_by(.message)[] | map(select(.event == "ack_received" or (.event == "completion" and .status == "SUCCESS"))) |
 	select(length > 1 and .[-1].event == "completion" and .[-2].event == "ack_received") | .[-1].since_post_us - .[-2].since_post_us])'
-# Each message is told of from its post on, and goes to the far end; most complete soon after they were acknowledged.
+# Each message is told of from its post on, of that work request only, and goes to the far end; most complete soon after they were acknowledged.
 by_follow() {
 	follows || return 1
 	holds follow 'map(select(.event != "lost")) | ([.[] | select(.event == "wr_posted") | .message]) as $posted |
 		([.[] | select(.event == "finished" or (.event == "completion" and .device == "pib0")).message]) as $ended |
 		($ended | length == 120 and (. - $posted) == []) and ([.[] | select(.event == "qp_sent").far_qpn] | unique) == [$far] and
-		all(.event == "finished" or .since_post_us >= 0) and ('"$waits"' | length > 0 and min < 9000)'
+		(map(select(.device == "pib0" and (.event == "wr_posted" or .event == "qp_sent"))) | group_by(.message) | all(map(.index) | unique | length == 1)) and
+		all(.event == "finished" or .event == "left_out" or .since_post_us >= 0) and ('"$waits"' | length > 0 and min < 9000)'
 }
 by_capture() {
 	local n

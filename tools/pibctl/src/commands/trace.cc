@@ -113,11 +113,14 @@ public:
 
 	bool tell(const TraceRecord &record)
 	{
+		const auto event = follower_.follow(record);
 		if (record.kind != TraceRecord::Kind::kEvent)
 			return put(context_.json ? trace_json(record) : trace_text(record));
-		const auto event = follower_.follow(record);
 		if (!event)
 			return true;
+		if (event->left_out)
+			return put(context_.json ? trace_json(*event->left_out)
+						 : trace_text(*event->left_out));
 		for (const FinishedMessage &finished : event->before)
 			if (!end(context_.json ? trace_json(finished) : trace_text(finished)))
 				return false;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace pib::ctl {
 namespace {
@@ -14,6 +15,8 @@ constexpr std::size_t kMessages = 1 << 15;
 /// Path MTUs, bytes.
 constexpr std::uint64_t kLeastMtu = 256;
 constexpr std::uint64_t kMostMtu = 4096;
+/// Most PSNs of a message (9.7.2): half of them.
+constexpr std::uint64_t kMostPsns = 1 << 23;
 /// In "flags" of a work request.
 constexpr std::uint64_t kSignaled = 1 << 1;
 
@@ -49,6 +52,11 @@ bool field_is(const TraceRecord &record, std::string_view name, std::string_view
 std::int32_t psn_distance(std::uint32_t a, std::uint32_t b)
 {
 	return static_cast<std::int32_t>((a - b) << 8) >> 8;
+}
+
+std::int32_t index_distance(std::uint32_t a, std::uint32_t b)
+{
+	return static_cast<std::int32_t>(a - b);
 }
 
 bool is_response(const TraceRecord &record)
@@ -90,6 +98,16 @@ std::string trace_text(const FinishedMessage &finished)
 						: "no completion asked for");
 }
 
+std::string trace_json(const LeftOutMessage &left_out)
+{
+	return fmt::format(R"({{"event":"left_out","index":{}}})", left_out.index);
+}
+
+std::string trace_text(const LeftOutMessage &left_out)
+{
+	return fmt::format("index {} left out: its post was not seen", left_out.index);
+}
+
 bool MessageFollower::is_near(const TraceRecord &record) const
 {
 	return field_is(record, "device", device_) && record.source == file_ &&
@@ -112,38 +130,64 @@ bool MessageFollower::is_far(const TraceRecord &record)
 	       record.source == far_file_;
 }
 
-void MessageFollower::post(const TraceRecord &record)
+MessageFollower::Message *MessageFollower::post(const TraceRecord &record)
 {
 	Message message;
 	message.number = ++posted_;
 	message.posted = time_of(record);
 	message.index = number_of<std::uint32_t>(record, "index");
 	message.is_signaled = number_of<std::uint64_t>(record, "flags") & kSignaled;
+	message.is_read = field_is(record, "opcode", "RDMA_READ");
 	message.bytes = number_of<std::uint64_t>(record, "bytes");
 	message.is_sent = is_local(record);
 	messages_.push_back(message);
 	if (messages_.size() > kMessages)
 		messages_.pop_front();
+	return &messages_.back();
 }
 
-/// The last one that begins at the packet or before it.
-const MessageFollower::Message *MessageFollower::by_psn(const TraceRecord &record) const
+/// An answer to a READ has a PSN for each of its packets.
+bool MessageFollower::has(const Message &message, std::uint32_t psn) const
+{
+	if (!message.is_read)
+		return psn_distance(psn, message.end_psn) < 0;
+	const auto packets = mtu_ ? (message.bytes + mtu_ - 1) / mtu_ : kMostPsns;
+	return psn_distance(psn, *message.psn) <
+	       static_cast<std::int64_t>(std::max<std::uint64_t>(packets, 1));
+}
+
+MessageFollower::Message *MessageFollower::by_psn(const TraceRecord &record)
 {
 	const auto psn = number_of<std::uint32_t>(record, "psn");
-	const Message *found = nullptr;
-	for (const Message &message : messages_) {
+	Message *found = nullptr;
+	for (Message &message : messages_) {
 		if (message.psn && psn_distance(psn, *message.psn) >= 0)
 			found = &message;
 	}
-	return found;
+	return found && has(*found, psn) ? found : nullptr;
 }
 
 /// Names of work requests may be all the same, and are 0 of what the kernel posts.
-const MessageFollower::Message *MessageFollower::by_index(const TraceRecord &record) const
+MessageFollower::Message *MessageFollower::by_index(const TraceRecord &record)
 {
-	const auto found = std::ranges::find(messages_, number_of<std::uint32_t>(record, "index"),
-					     &Message::index);
-	return found == messages_.end() ? nullptr : &*found;
+	const auto index = number_of<std::uint32_t>(record, "index");
+	const auto found = std::ranges::find(messages_, index, &Message::index);
+	return found == messages_.end() ? leave_out(index) : &*found;
+}
+
+/// Makes a message whose post was not seen. Nothing: it is finished.
+MessageFollower::Message *MessageFollower::leave_out(std::uint32_t index)
+{
+	if (finished_ && index_distance(index, *finished_) <= 0)
+		return nullptr;
+	if (messages_.size() >= kMessages)
+		messages_.pop_front();
+	const auto behind = std::ranges::find_if(messages_, [&](const Message &message) {
+		return index_distance(message.index, index) > 0;
+	});
+	Message message;
+	message.index = index;
+	return &*messages_.insert(behind, message);
 }
 
 /// Packets of a message are full but for the last, so several, or the first of more, say it.
@@ -168,28 +212,41 @@ std::uint32_t MessageFollower::first_new_psn() const
 	return *next_psn_ + static_cast<std::uint32_t>(answer > 1 ? answer - 1 : 0);
 }
 
-/// Packets that were never sent before belong to the first message that is not sent yet.
-const MessageFollower::Message *MessageFollower::send(const TraceRecord &record)
+/// Without an index packets that were never sent before are taken for those of the first message that
+/// is not sent yet, which they are if all posts were seen.
+MessageFollower::Message *MessageFollower::send_next(const TraceRecord &record)
 {
 	const auto psn = number_of<std::uint32_t>(record, "psn");
 	const auto found = std::ranges::find(messages_, false, &Message::is_sent);
 	if (found == messages_.end() || (next_psn_ && psn_distance(psn, first_new_psn()) < 0))
 		return by_psn(record);
 	next_psn_ = psn + number_of<std::uint32_t>(record, "packets");
-	read_bytes_ = field_is(record, "opcode", "RDMA_READ_REQUEST") ? found->bytes : 0;
-	if (!found->psn)
-		found->psn = psn;
-	found->sent += number_of<std::uint64_t>(record, "bytes");
-	found->is_sent = is_one_packet(record) || found->sent >= found->bytes;
+	read_bytes_ = found->is_read ? found->bytes : 0;
 	return &*found;
 }
 
-const MessageFollower::Message *MessageFollower::near(const TraceRecord &record)
+MessageFollower::Message *MessageFollower::send(const TraceRecord &record)
 {
-	if (record.event == "wr_posted") {
-		post(record);
-		return &messages_.back();
+	Message *message = record.field("index") ? by_index(record) : send_next(record);
+	if (!message)
+		return nullptr;
+	const auto psn = number_of<std::uint32_t>(record, "psn");
+	const auto end = psn + number_of<std::uint32_t>(record, "packets");
+	const bool is_first = !message->psn;
+	if (is_first || psn_distance(psn, *message->psn) < 0)
+		message->psn = psn;
+	if (is_first || psn_distance(end, message->end_psn) > 0) {
+		message->end_psn = end;
+		message->sent += number_of<std::uint64_t>(record, "bytes");
 	}
+	message->is_sent = is_one_packet(record) || message->sent >= message->bytes;
+	return message;
+}
+
+MessageFollower::Message *MessageFollower::near(const TraceRecord &record)
+{
+	if (record.event == "wr_posted")
+		return post(record);
 	if (record.event == "qp_sent")
 		return is_response(record) ? nullptr : send(record);
 	if (record.event == "qp_received" && !is_response(record))
@@ -201,48 +258,59 @@ const MessageFollower::Message *MessageFollower::near(const TraceRecord &record)
 	return record.field("psn") && record.event != "ack_sent" ? by_psn(record) : nullptr;
 }
 
-const MessageFollower::Message *MessageFollower::far(const TraceRecord &record)
+/// Of a completion: the message that was taken in before it, which has no other one.
+MessageFollower::Message *MessageFollower::far(const TraceRecord &record)
 {
-	if (record.event == "completion") {
-		const auto found = std::ranges::find(messages_, received_, &Message::number);
-		return is_receive(record) && found != messages_.end() ? &*found : nullptr;
+	if (record.event == "completion" && is_receive(record)) {
+		const auto number = std::exchange(received_, 0);
+		const auto found = std::ranges::find(messages_, number, &Message::number);
+		return number && found != messages_.end() ? &*found : nullptr;
 	}
+	const bool takes = record.event == "qp_received" && !is_response(record);
 	const bool answers = record.event == "ack_sent" ||
-			     (record.event == "qp_sent" && is_response(record)) ||
-			     (record.event == "qp_received" && !is_response(record)) ||
+			     (record.event == "qp_sent" && is_response(record)) || takes ||
 			     record.event == "dropped";
-	const Message *message = answers ? by_psn(record) : nullptr;
-	if (message && record.event == "qp_received")
-		received_ = message->number;
+	Message *message = answers ? by_psn(record) : nullptr;
+	if (takes)
+		received_ = message ? message->number : 0;
 	return message;
 }
 
 /// Forgets the message and those before it, which are finished, too, and are returned.
-std::vector<FinishedMessage> MessageFollower::retire(std::uint64_t message)
+std::vector<FinishedMessage> MessageFollower::retire(std::uint32_t index)
 {
 	std::vector<FinishedMessage> before;
-	for (; !messages_.empty() && messages_.front().number <= message; messages_.pop_front()) {
+	for (; !messages_.empty() && index_distance(messages_.front().index, index) <= 0;
+	     messages_.pop_front()) {
 		const Message &first = messages_.front();
-		if (first.number < message)
+		if (first.number && first.index != index)
 			before.push_back({first.number, first.is_signaled});
 	}
+	finished_ = index;
 	return before;
 }
 
 std::optional<MessageEvent> MessageFollower::follow(const TraceRecord &record)
 {
+	if (record.kind == TraceRecord::Kind::kLost)
+		received_ = 0;
 	if (record.kind != TraceRecord::Kind::kEvent)
 		return std::nullopt;
 	const bool here = is_near(record);
-	const Message *message = here ? near(record) : is_far(record) ? far(record) : nullptr;
-	if (!message)
+	Message *message = here ? near(record) : is_far(record) ? far(record) : nullptr;
+	if (!message || (!message->number && message->is_told))
 		return std::nullopt;
+	if (!message->number) {
+		message->is_told = true;
+		return MessageEvent{0, 0, false, {}, LeftOutMessage{message->index}};
+	}
 	MessageEvent event{message->number,
 			   time_of(record) - message->posted,
 			   here && record.event == "completion",
-			   {}};
+			   {},
+			   std::nullopt};
 	if (event.is_end)
-		event.before = retire(event.message);
+		event.before = retire(message->index);
 	return event;
 }
 

@@ -19,13 +19,21 @@ struct FinishedMessage {
 	bool is_signaled = false;
 };
 
+/// A message whose post the trace has not seen: it was before its beginning, or is lost.
+struct LeftOutMessage {
+	/// In the ring of its queue pair.
+	std::uint32_t index = 0;
+};
+
 /// Without a line's end.
 std::string trace_json(const FinishedMessage &finished);
 std::string trace_text(const FinishedMessage &finished);
+std::string trace_json(const LeftOutMessage &left_out);
+std::string trace_text(const LeftOutMessage &left_out);
 
-/// An event that belongs to a message.
+/// An event that belongs to a message, or says that there is one that is left out.
 struct MessageEvent {
-	/// From 1 on, in the order in which they were posted.
+	/// From 1 on, in the order in which they were posted; 0: it is left out.
 	std::uint64_t message = 0;
 	/// Since it was posted.
 	double seconds = 0;
@@ -33,9 +41,12 @@ struct MessageEvent {
 	bool is_end = false;
 	/// Of an end: what was posted before, and is finished by it.
 	std::vector<FinishedMessage> before;
+	/// Said once of each such message.
+	std::optional<LeftOutMessage> left_out;
 };
 
-/// Messages that were posted before the first event are unknown, and so is what belongs to them.
+/// What was posted before the first event, or is lost, is no message, and nothing of it is told of
+/// another one, as far as the trace says by an index what a queue pair sends: older ones do not.
 class MessageFollower {
 public:
 	/// The file is that with the trace of the machine that sends: the far one may have another,
@@ -50,27 +61,36 @@ public:
 
 private:
 	struct Message {
+		/// 0: it is left out.
 		std::uint64_t number = 0;
 		double posted = 0;
 		/// In the ring of its queue pair.
 		std::uint32_t index = 0;
 		bool is_signaled = false;
+		bool is_read = false;
 		std::uint64_t bytes = 0;
 		std::uint64_t sent = 0;
 		/// Of its first packet, once that was sent.
 		std::optional<std::uint32_t> psn;
+		/// Behind its last packet that was sent.
+		std::uint32_t end_psn = 0;
 		bool is_sent = false;
+		/// It was said that it is left out.
+		bool is_told = false;
 	};
 
 	bool is_near(const TraceRecord &record) const;
 	bool is_far(const TraceRecord &record);
-	void post(const TraceRecord &record);
-	const Message *near(const TraceRecord &record);
-	const Message *far(const TraceRecord &record);
-	const Message *send(const TraceRecord &record);
-	const Message *by_psn(const TraceRecord &record) const;
-	const Message *by_index(const TraceRecord &record) const;
-	std::vector<FinishedMessage> retire(std::uint64_t message);
+	Message *post(const TraceRecord &record);
+	Message *near(const TraceRecord &record);
+	Message *far(const TraceRecord &record);
+	Message *send(const TraceRecord &record);
+	Message *send_next(const TraceRecord &record);
+	Message *by_psn(const TraceRecord &record);
+	Message *by_index(const TraceRecord &record);
+	Message *leave_out(std::uint32_t index);
+	bool has(const Message &message, std::uint32_t psn) const;
+	std::vector<FinishedMessage> retire(std::uint32_t index);
 	void learn_mtu(const TraceRecord &record);
 	std::uint32_t first_new_psn() const;
 
@@ -82,14 +102,18 @@ private:
 	std::optional<std::string> far_device_;
 	std::string far_file_;
 	std::uint64_t posted_ = 0;
-	/// Of what was never sent before, but for the answers to a READ that was sent last.
+	/// Without indices. Of what was never sent before, but for the answers to a READ that was sent
+	/// last.
 	std::optional<std::uint32_t> next_psn_;
 	/// Of that READ; 0: what was sent last is none.
 	std::uint64_t read_bytes_ = 0;
 	/// Path MTU in bytes, 0: not known yet.
 	std::uint64_t mtu_ = 0;
-	/// The message that the far end has taken in last: its completion follows.
+	/// The message that the far end has taken in last: its completion follows. 0: not known.
 	std::uint64_t received_ = 0;
+	/// Index of the message that was finished last.
+	std::optional<std::uint32_t> finished_;
+	/// In the order of their indices.
 	std::deque<Message> messages_;
 };
 

@@ -34,6 +34,25 @@ protected:
 					      index, opcode, flags, bytes));
 	}
 	void post_unsignaled(int index) { post(index, 8, "SEND", "0x0"); }
+	/// A message of one packet, whose PSN is 100 more than its index.
+	std::uint64_t sent(int index)
+	{
+		return near("qp_sent",
+			    fmt::format("far_qpn=18 index={} opcode=SEND psn={} packets=1 bytes=8",
+					index, 100 + index));
+	}
+	std::uint64_t received(int index)
+	{
+		return far("qp_received",
+			   fmt::format("far_qpn=17 opcode=SEND psn={} packets=1", 100 + index));
+	}
+	std::uint64_t taken() { return far("completion", "wr_id=0x9 opcode=RECV status=SUCCESS"); }
+	std::uint64_t acknowledged(int index)
+	{
+		return near("ack_received",
+			    fmt::format("far_qpn=18 answer=ACK psn={}", 100 + index));
+	}
+	void lose() { follower_.follow(*parse_trace_line("CPU:0 [LOST 2 EVENTS]")); }
 	std::uint64_t completed(int index, std::string_view fields)
 	{
 		return near("completion", fmt::format("index={} wr_id=0x0 {}", index, fields));
@@ -204,6 +223,111 @@ TEST_F(Follow, UnsignaledMessagesAreForgotten)
 	near("qp_sent", "far_qpn=18 opcode=SEND psn=6 packets=1 bytes=8");
 	EXPECT_EQ(completed(2, "opcode=SEND"), 2U);
 	EXPECT_EQ(completed(1, "opcode=SEND"), 0U);
+}
+
+/// Work requests wait for the window, so the first packets of a trace are of older ones.
+TEST_F(Follow, PacketsOfWhatWasPostedBeforeAreOfNoMessage)
+{
+	constexpr int kAhead = 4;
+	for (int index = 4; index < 40; ++index) {
+		const auto message = index < 4 + kAhead ? 0U : index - 4U - kAhead + 1U;
+		post(index + kAhead, 8);
+		EXPECT_EQ(sent(index), message);
+		EXPECT_EQ(received(index), message);
+		EXPECT_EQ(taken(), message);
+		EXPECT_EQ(acknowledged(index), message);
+		EXPECT_EQ(completed(index, "opcode=SEND status=SUCCESS"), message);
+	}
+}
+
+TEST_F(Follow, WhatIsLostMakesNoOtherMessageOfAPacket)
+{
+	post(0, 8);
+	EXPECT_EQ(sent(0), 1U);
+	lose();
+	post(2, 8);
+	// its post is lost
+	EXPECT_EQ(sent(1), 0U);
+	EXPECT_EQ(received(1), 0U);
+	EXPECT_EQ(taken(), 0U);
+	EXPECT_EQ(sent(2), 2U);
+	EXPECT_EQ(acknowledged(1), 0U);
+	EXPECT_EQ(acknowledged(2), 2U);
+	EXPECT_EQ(completed(1, "opcode=SEND status=SUCCESS"), 0U);
+	EXPECT_EQ(completed(2, "opcode=SEND status=SUCCESS"), 2U);
+}
+
+TEST_F(Follow, AMessageWhosePacketsWereNotSeenToBeSentHasNone)
+{
+	post(0, 8);
+	post(1, 8);
+	EXPECT_EQ(sent(0), 1U);
+	EXPECT_EQ(received(0), 1U);
+	lose();
+	EXPECT_EQ(taken(), 0U);
+	EXPECT_EQ(received(1), 0U);
+	EXPECT_EQ(acknowledged(1), 0U);
+	EXPECT_EQ(completed(1, "opcode=SEND status=SUCCESS"), 2U);
+}
+
+TEST_F(Follow, TheRestOfAMessageAfterALoss)
+{
+	post(0, 3000);
+	EXPECT_EQ(near("qp_sent", "index=0 opcode=SEND psn=100 packets=1 bytes=1024"), 1U);
+	lose();
+	EXPECT_EQ(received(1), 0U);
+	EXPECT_EQ(near("qp_sent", "index=0 opcode=SEND psn=102 packets=1 bytes=952"), 1U);
+	EXPECT_EQ(received(1), 1U);
+	EXPECT_EQ(received(2), 1U);
+	EXPECT_EQ(received(3), 0U);
+	// again, from its beginning
+	EXPECT_EQ(near("qp_sent", "index=0 opcode=SEND psn=100 packets=3 bytes=3000"), 1U);
+}
+
+TEST_F(Follow, AReadAskedForAgainIsKnownByItsIndex)
+{
+	post(1, 4096, "RDMA_READ");
+	post(2, 4096, "RDMA_READ");
+	EXPECT_EQ(near("qp_sent", "index=1 opcode=RDMA_READ_REQUEST psn=5 packets=1 bytes=0"), 1U);
+	EXPECT_EQ(near("qp_sent", "index=1 opcode=RDMA_READ_REQUEST psn=7 packets=1 bytes=0"), 1U);
+	EXPECT_EQ(near("qp_sent", "index=2 opcode=RDMA_READ_REQUEST psn=9 packets=1 bytes=0"), 2U);
+	EXPECT_EQ(far("qp_sent", "far_qpn=17 index=0 opcode=RDMA_READ_RESPONSE psn=5 packets=4"),
+		  1U);
+	EXPECT_EQ(near("qp_received", "opcode=RDMA_READ_RESPONSE psn=12 packets=1 bytes=1024"), 2U);
+}
+
+TEST_F(Follow, IndicesBeginAgain)
+{
+	near("wr_posted", "index=4294967295 wr_id=0x0 opcode=SEND flags=0x0 bytes=8");
+	post(0, 8);
+	EXPECT_EQ(near("qp_sent", "index=4294967294 opcode=SEND psn=98 packets=1 bytes=8"), 0U);
+	EXPECT_EQ(near("qp_sent", "index=4294967295 opcode=SEND psn=99 packets=1 bytes=8"), 1U);
+	EXPECT_EQ(sent(0), 2U);
+	EXPECT_EQ(completed(0, "opcode=SEND status=SUCCESS"), 2U);
+	ASSERT_EQ(last_->before.size(), 1U);
+	EXPECT_EQ(last_->before[0].message, 1U);
+}
+
+TEST_F(Follow, WhatIsLeftOutIsSaidOnce)
+{
+	post(9, 8);
+	sent(7);
+	ASSERT_TRUE(last_);
+	ASSERT_TRUE(last_->left_out);
+	EXPECT_EQ(trace_text(*last_->left_out), "index 7 left out: its post was not seen");
+	EXPECT_EQ(trace_json(*last_->left_out), R"({"event":"left_out","index":7})");
+	EXPECT_FALSE(last_->is_end);
+	sent(7);
+	EXPECT_FALSE(last_);
+	acknowledged(7);
+	EXPECT_FALSE(last_);
+	completed(7, "opcode=SEND status=SUCCESS");
+	EXPECT_FALSE(last_);
+	completed(8, "opcode=SEND status=SUCCESS");
+	ASSERT_TRUE(last_ && last_->left_out);
+	EXPECT_EQ(last_->left_out->index, 8U);
+	sent(9);
+	EXPECT_FALSE(last_->left_out);
 }
 
 } // namespace
