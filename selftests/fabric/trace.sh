@@ -149,6 +149,23 @@ hung_up() {
 	wait $!
 	as_json && none_left
 }
+# So much is traced that the pipe is full; then SIGTERM.
+stands_still() {
+	mkfifo "$dir/pipe"
+	# shellcheck disable=SC2217 # it is not to read
+	sleep 1000 <"$dir/pipe" &
+	local reader=$! rc
+	pibctl trace >"$dir/pipe" &
+	tracer=$!
+	wait_for 30 trace_runs "$tracer"
+	pingpong -n 500
+	kill -TERM "$tracer"
+	wait_for 30 eval "! kill -0 $tracer" 2>/dev/null
+	rc=$?
+	kill -KILL "$tracer" 2>/dev/null
+	kill $reader
+	[ $rc = 0 ] && none_left
+}
 # The ring is overwritten while nobody reads.
 flood() {
 	trace
@@ -306,7 +323,7 @@ mapfile -t two_machines < <(sed -n 's/^    \(pibctl .*\.json\) *#.*$/\1/p' "$pag
 perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
 bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
 filter=$(sed -n 's/^    \(echo .*filter\)$/\1/p' "$page")
-ktap_plan $((112 + ${#commands[@]}))
+ktap_plan $((113 + ${#commands[@]}))
 for program in verbs marker; do
 	check "$program compiles" program "$program" "$dir/$program"
 done
@@ -459,6 +476,7 @@ check "an unknown event" refuses 2 "there are: .*completion" pibctl trace event 
 check "an event that has no process" refuses 2 "does not say" pibctl trace pid 1 event port_sent
 check "another user" refuses 1 "needs root" runuser -u nobody -- pibctl trace
 check "a reader that goes" hung_up
+check "SIGTERM ends one whose reader stands still" stands_still
 check "killed" killed
 stick silence
 for command in "${commands[@]}"; do

@@ -3,10 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "host/outlet.h"
 
 namespace pib::ctl {
 namespace {
@@ -19,10 +22,17 @@ Error file_error(std::string_view doing, std::string_view name)
 	return Error{fmt::format("cannot {} {}: {}", doing, name, std::strerror(code)), code};
 }
 
+/// True if a write may wait for a reader.
+bool has_reader(int fd)
+{
+	struct stat status{};
+	return !fstat(fd, &status) && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
 } // namespace
 
-CaptureFiles::CaptureFiles(FilesRequest request, Bytes head) :
-	request_(std::move(request)), head_(std::move(head))
+CaptureFiles::CaptureFiles(FilesRequest request, Bytes head, const Interruption &interruption) :
+	request_(std::move(request)), head_(std::move(head)), interruption_(interruption)
 {
 }
 
@@ -59,6 +69,7 @@ Status CaptureFiles::open()
 	if (isatty(fd_))
 		return Error{"packets are not for a terminal: name a file, or pipe them into "
 			     "'tshark -r -'"};
+	has_reader_ = has_reader(fd_);
 	pending_ = head_;
 	written_ = head_.size();
 	return flush();
@@ -89,8 +100,22 @@ Status CaptureFiles::finish(View blocks)
 	return flush();
 }
 
+Status CaptureFiles::flush_to_reader()
+{
+	const Outlet outlet(fd_, interruption_, kReaderPatience);
+	const auto written =
+		outlet.write({reinterpret_cast<const char *>(pending_.data()), pending_.size()});
+	pending_.clear();
+	if (written)
+		return written;
+	return Error{fmt::format("cannot write {}: {}", name(), written.error().text),
+		     written.error().code};
+}
+
 Status CaptureFiles::flush()
 {
+	if (has_reader_)
+		return flush_to_reader();
 	View rest(pending_);
 	while (!rest.empty()) {
 		const ssize_t n = ::write(fd_, rest.data(), rest.size());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "host/interruption.h"
 #include "model/bytes.h"
 #include "model/result.h"
 
@@ -22,8 +23,9 @@ struct FilesRequest {
 /// With a size, file i is called path followed by i.
 class CaptureFiles {
 public:
-	/// head: what each file begins with.
-	CaptureFiles(FilesRequest request, Bytes head);
+	/// head: what each file begins with. A pipe whose reader stands still is given up once a signal
+	/// has come.
+	CaptureFiles(FilesRequest request, Bytes head, const Interruption &interruption);
 	~CaptureFiles();
 	CaptureFiles(const CaptureFiles &) = delete;
 	CaptureFiles &operator=(const CaptureFiles &) = delete;
@@ -38,11 +40,14 @@ private:
 	std::string name() const;
 	Status next();
 	Status flush();
+	Status flush_to_reader();
 	void close();
 
 	FilesRequest request_;
 	Bytes head_;
+	const Interruption &interruption_;
 	int fd_ = -1;
+	bool has_reader_ = false;
 	std::uint64_t number_ = 0;
 	std::uint64_t written_ = 0;
 	Bytes pending_;

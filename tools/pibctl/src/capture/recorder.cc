@@ -47,9 +47,10 @@ std::uint64_t now()
 
 } // namespace
 
-Recorder::Recorder(int fd, std::vector<CapturedPort> ports, FilesRequest files) :
-	fd_(fd), ports_(std::move(ports)), files_(std::move(files), file_head(ports_)),
-	buffer_(kBuffer)
+Recorder::Recorder(int fd, std::vector<CapturedPort> ports, FilesRequest files,
+		   const Interruption &interruption) :
+	fd_(fd), ports_(std::move(ports)),
+	files_(std::move(files), file_head(ports_), interruption), buffer_(kBuffer)
 {
 }
 

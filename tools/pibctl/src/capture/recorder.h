@@ -25,7 +25,8 @@ struct CapturedPort {
 class Recorder {
 public:
 	/// fd: of the capture, which is the recorder's from here on.
-	Recorder(int fd, std::vector<CapturedPort> ports, FilesRequest files);
+	Recorder(int fd, std::vector<CapturedPort> ports, FilesRequest files,
+		 const Interruption &interruption);
 	~Recorder();
 	Recorder(const Recorder &) = delete;
 	Recorder &operator=(const Recorder &) = delete;

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <optional>
 #include <ostream>
 
 #include "commands/commands.h"
+#include "commands/live_output.h"
 #include "commands/numbers.h"
 #include "host/interruption.h"
 #include "host/screen.h"
@@ -233,22 +233,21 @@ void print(const Context &context, const Rates &rates, const Selection &selectio
 	context.text.flush();
 }
 
-Status run_on_paper(const Context &context, Watch &watch, const TopRequest &request,
-		    const Interruption &interruption)
+Status run_on_paper(LiveOutput &output, Watch &watch, const TopRequest &request)
 {
+	const Context &context = output.context();
 	// Without an end it goes on as JSON only.
 	const std::uint64_t count =
 		request.count.value_or(context.json ? ~std::uint64_t{0} : std::uint64_t{1});
-	std::signal(SIGPIPE, SIG_IGN);
 	for (std::uint64_t i = 0; i < count && context.text.good(); ++i) {
-		if (!sleep_until(next_look(watch, request.interval), interruption))
+		if (!sleep_until(next_look(watch, request.interval), output.interruption()))
 			break;
 		const auto rates = watch.next();
 		if (!rates)
 			return rates.error();
 		print(context, *rates, request.selection);
 	}
-	return success();
+	return output.finish();
 }
 
 Status top(const Context &context, const Arguments &arguments)
@@ -256,13 +255,13 @@ Status top(const Context &context, const Arguments &arguments)
 	const auto request = read_request(arguments);
 	if (!request)
 		return request.error();
-	const Interruption interruption;
+	LiveOutput output(context);
 	Watch watch(context.client);
 	if (auto begun = watch.begin(request->selection); !begun)
 		return begun;
 	if (!request->once && !context.json && Screen::possible())
-		return run_on_screen(watch, *request, interruption);
-	return run_on_paper(context, watch, *request, interruption);
+		return run_on_screen(watch, *request, output.interruption());
+	return run_on_paper(output, watch, *request);
 }
 
 const Command kCommands[] = {

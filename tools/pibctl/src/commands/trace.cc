@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <ostream>
 
+#include "commands/live_output.h"
 #include "commands/numbers.h"
 #include "commands/trace_request.h"
-#include "host/interruption.h"
 #include "explain/queue_pair.h"
 #include "model/words/parse.h"
 #include "netlink/mnl_transport.h"
@@ -64,24 +63,21 @@ private:
 
 /// Prints by the printer what is traced, until it has enough or is interrupted.
 template <typename Printing>
-Status run_instance(const Context &context, const TraceRequest &request, Printing printer)
+Status run_instance(LiveOutput &output, const TraceRequest &request, Printing printer)
 {
 	const auto tracefs = find_tracefs();
 	if (!tracefs)
 		return tracefs.error();
-	const Interruption interruption;
-	std::signal(SIGPIPE, SIG_IGN);
 	const auto instance = TraceInstance::create(*tracefs);
 	if (!instance)
 		return instance.error();
 	if (auto started = (*instance)->start(request); !started)
 		return started;
-	/// Ends without an error if the reader of the output has gone.
-	const auto go_on = [&] {
-		context.text.flush();
-		return context.text.good() && static_cast<bool>(interruption.check());
-	};
-	return (*instance)->read([&](std::string_view line) { return printer.print(line); }, go_on);
+	const auto done =
+		(*instance)->read([&](std::string_view line) { return printer.print(line); },
+				  [&] { return output.goes_on(); });
+	const auto written = output.finish();
+	return done ? written : done;
 }
 
 Status run_trace(const Context &context, const Arguments &arguments)
@@ -92,7 +88,8 @@ Status run_trace(const Context &context, const Arguments &arguments)
 	const auto count = read_count(arguments);
 	if (!count)
 		return count.error();
-	return run_instance(context, *request, Printer(context, *count));
+	LiveOutput output(context);
+	return run_instance(output, *request, Printer(output.context(), *count));
 }
 
 /// Prints what belongs to messages, and ends after so many.
@@ -175,8 +172,10 @@ Status follow_live(const Context &context, const Followed &followed, TraceReques
 	if (!far_qpn)
 		return far_qpn.error();
 	request.far_qpn = *far_qpn;
-	return run_instance(context, request,
-			    Story(context, MessageFollower(followed.name, followed.qpn, *far_qpn),
+	LiveOutput output(context);
+	return run_instance(output, request,
+			    Story(output.context(),
+				  MessageFollower(followed.name, followed.qpn, *far_qpn),
 				  followed.count));
 }
 

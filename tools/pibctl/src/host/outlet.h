@@ -4,6 +4,9 @@
 
 #include <poll.h>
 
+#include <array>
+#include <ostream>
+#include <streambuf>
 #include <string_view>
 
 #include "host/interruption.h"
@@ -14,8 +17,9 @@ namespace pib::ctl {
 /// Writes to a file, which stays its owner's. Only signals end the wait for a reader.
 class Outlet {
 public:
-	Outlet(int file, const Interruption &interruption) :
-		file_(file), interruption_(interruption)
+	/// patience: milliseconds that it waits for a reader all the same when it was interrupted.
+	Outlet(int file, const Interruption &interruption, int patience = 0) :
+		file_(file), interruption_(interruption), patience_(patience)
 	{
 	}
 
@@ -37,6 +41,29 @@ private:
 
 	int file_;
 	const Interruption &interruption_;
+	int patience_;
+};
+
+/// Milliseconds for a reader that is behind, but reads.
+inline constexpr int kReaderPatience = 2000;
+
+/// Writes by an outlet when it is flushed, or much is there. It goes bad where that refuses.
+class OutletStream : public std::ostream {
+public:
+	explicit OutletStream(Outlet outlet);
+
+private:
+	class Buffer : public std::streambuf {
+	public:
+		explicit Buffer(Outlet outlet);
+
+	private:
+		int_type overflow(int_type character) override;
+		int sync() override;
+		Outlet outlet_;
+		std::array<char, 1 << 16> text_;
+	};
+	Buffer buffer_;
 };
 
 } // namespace pib::ctl
