@@ -10,6 +10,7 @@
 #include "capture/comments.h"
 #include "capture/files.h"
 #include "capture/pcapng.h"
+#include "capture/source.h"
 
 namespace pib::ctl {
 
@@ -20,16 +21,14 @@ struct CapturedPort {
 	// Packets, known in the end.
 	std::uint64_t captured = 0;
 	std::uint64_t lost = 0;
+	/// More than was asked for: as if they had come later.
+	std::uint64_t left_out = 0;
 };
 
 class Recorder {
 public:
-	/// fd: of the capture, which is the recorder's from here on.
-	Recorder(int fd, std::vector<CapturedPort> ports, FilesRequest files,
+	Recorder(CaptureSource &source, std::vector<CapturedPort> ports, FilesRequest files,
 		 const Interruption &interruption);
-	~Recorder();
-	Recorder(const Recorder &) = delete;
-	Recorder &operator=(const Recorder &) = delete;
 
 	/// Records until the HCA or switch is gone, most packets are there (0: no limit), or
 	/// go_on() says no. All packets captured until then are written.
@@ -39,11 +38,13 @@ public:
 
 private:
 	Result<bool> read_some(std::uint64_t most);
+	Result<CapturedPort *> port_of(const CapturedPacket &packet);
+	Status leave_out(const CapturedPacket &packet);
 	Status write_packet(const CapturedPacket &packet);
 	Status finish();
 	bool full(std::uint64_t most) const { return most && written_ >= most; }
 
-	int fd_;
+	CaptureSource &source_;
 	std::vector<CapturedPort> ports_;
 	CaptureFiles files_;
 	Retransmissions retransmissions_;

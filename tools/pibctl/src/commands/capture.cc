@@ -188,7 +188,8 @@ Status capture(const Context &context, const Arguments &arguments)
 	const auto fd = context.client.capture(*request);
 	if (!fd)
 		return fd.error();
-	Recorder recorder(*fd, ports_of(*request, *node, filter_text(arguments)), *files,
+	KernelCapture source(*fd);
+	Recorder recorder(source, ports_of(*request, *node, filter_text(arguments)), *files,
 			  interruption);
 	const auto recorded =
 		recorder.record(most, [&] { return static_cast<bool>(interruption.check()); });
