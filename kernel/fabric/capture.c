@@ -179,7 +179,7 @@ static void record_write(struct pib_capture_packet *r, const struct pib_tap *tap
 /*
  * The packets are matched once more: a management class is payload, which its owner may have
  * changed since records_size() looked. Fewer packets may match now than there is room for, or more.
- * This second match counts.
+ * This second match counts: what there is no room for is lost.
  */
 static void records_write(struct pib_mark *mark, struct pib_burst *b, u8 flags, u8 reason)
 {
@@ -192,10 +192,15 @@ static void records_write(struct pib_mark *mark, struct pib_burst *b, u8 flags, 
 
 	chunk->used = 0;
 	mark->npkts = 0;
+	mark->lost = 0;
 	for (i = 0; i < b->npkts; i++) {
 		capture_packet(b, i, &p);
-		if (!packet_wanted(cfg, b, &p) || record_size(cfg, &p) > room - chunk->used)
+		if (!packet_wanted(cfg, b, &p))
 			continue;
+		if (record_size(cfg, &p) > room - chunk->used) {
+			mark->lost++;
+			continue;
+		}
 		r = (void *)chunk->data + chunk->used;
 		r->time = now;
 		r->flags = flags;
@@ -227,12 +232,16 @@ static void tap_burst(struct pib_tap *tap, struct pib_burst *b, u8 flags, u8 rea
 		return;
 	}
 	mark->tap = tap;
-	mark->npkts = npkts;
+	mark->npkts = 0;
+	mark->lost = npkts;
 	mark->chunk = pib_capture_ring_take(&cap->ring, bytes);
 	if (mark->chunk)
 		records_write(mark, b, flags, reason);
-	if (!mark->npkts) {
+	if (mark->chunk && !mark->npkts) {
 		pib_capture_ring_give(&cap->ring, mark->chunk, false);
+		mark->chunk = NULL;
+	}
+	if (!mark->npkts && !mark->lost) {
 		kfree(mark);
 		return;
 	}
@@ -263,8 +272,10 @@ static void mark_finish(struct pib_mark *mark, bool passed)
 
 	if (mark->chunk)
 		pib_capture_ring_give(&tap->cap->ring, mark->chunk, passed);
-	if (passed)
-		atomic64_add(mark->npkts, mark->chunk ? &tap->captured : &tap->lost);
+	if (passed) {
+		atomic64_add(mark->npkts, &tap->captured);
+		atomic64_add(mark->lost, &tap->lost);
+	}
 	/*
 	 * Wake readers even if nothing was added: chunks that are complete may have waited for this
 	 * one. Pairs with wait_event_interruptible() in capture_read() and smp_mb() in

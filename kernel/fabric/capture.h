@@ -95,14 +95,16 @@ struct pib_capture {
  * struct pib_mark - records of a burst that is still on its way
  * @next: next mark of the same burst, NULL: none
  * @tap: tap that wrote the records
- * @chunk: the records; NULL: the ring had no room
- * @npkts: number of the burst's packets that matched
+ * @chunk: the records; NULL: there are none
+ * @npkts: number of records
+ * @lost: number of the burst's packets that matched and have no record
  */
 struct pib_mark {
 	struct pib_mark *next;
 	struct pib_tap *tap;
 	struct pib_capture_chunk *chunk;
 	u32 npkts;
+	u32 lost;
 };
 
 DECLARE_STATIC_KEY_FALSE(pib_capture_key);
