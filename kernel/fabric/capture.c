@@ -203,7 +203,7 @@ static void records_write(struct pib_mark *mark, struct pib_burst *b, u8 flags, 
 		}
 		r = (void *)chunk->data + chunk->used;
 		r->time = now;
-		r->flags = flags;
+		r->flags = flags | (b->copy ? PIB_CAPTURE_COPY : 0);
 		r->reason = reason;
 		record_write(r, mark->tap, b, &p);
 		chunk->used += r->size;

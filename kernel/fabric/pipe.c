@@ -318,6 +318,7 @@ static void wire_packet(struct pib_pipe *pipe, struct pib_burst *b, u32 bytes, u
 	if (!more)
 		return;
 	more->cable = PIB_CAPTURE_DUPLICATED;
+	more->copy = true;
 	wire_put(pipe, more, 0, due);
 }
 

@@ -119,6 +119,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->charge = 0;
 	b->traced = false;
 	b->queued = false;
+	b->copy = false;
 	b->csum_ok = false;
 	b->head_len = 0;
 	b->heads = NULL;
@@ -173,6 +174,7 @@ struct pib_burst *pib_burst_slice(struct pib_burst *b, u32 i, u32 n)
 	c->pmtu = b->pmtu;
 	c->icrc_ok = b->icrc_ok;
 	c->csum_ok = b->csum_ok;
+	c->copy = b->copy;
 	c->via_udp = b->via_udp;
 	c->hops = b->hops;
 	c->in_port = b->in_port;

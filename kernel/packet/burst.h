@@ -72,6 +72,7 @@ enum pib_payload {
  * @shared: @charge is charged to the HCA as well
  * @traced: a tracepoint has told of its arrival at the present QP
  * @queued: a tracepoint has told that it waits in a virtual lane
+ * @copy: a cable, or an injection, has made the burst of another one
  * @csum_ok: an HCA of this kernel has filled in the checksums of the IP packets in it
  * @head_len: the payload of each packet begins with so many bytes of @heads
  * @charge: bytes of memory charged to the QP in whose inbox the burst stands
@@ -108,6 +109,7 @@ struct pib_burst {
 	bool shared;
 	bool traced;
 	bool queued;
+	bool copy;
 	bool csum_ok;
 	u8 head_len;
 	u32 charge;

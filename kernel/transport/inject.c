@@ -398,8 +398,10 @@ static void duplicate_packet(struct pib_burst *p, struct list_head *out)
 	struct pib_burst *c = pib_burst_clone(p);
 
 	list_add_tail(&p->entry, out);
-	if (c)
-		list_add_tail(&c->entry, out);
+	if (!c)
+		return;
+	c->copy = true;
+	list_add_tail(&c->entry, out);
 }
 
 static void apply_rule(struct pib_qp *qp, struct pib_inject *rule, struct pib_burst *p,

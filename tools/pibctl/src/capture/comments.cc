@@ -73,16 +73,39 @@ bool is_connected_request(std::uint8_t opcode)
 	       (operation < 0x0d || operation > 0x12);
 }
 
+/// 0: the packet was cut before its end, or has none.
+std::size_t bth_of(View data)
+{
+	if (data.size() < kLrh)
+		return 0;
+	const std::size_t bth = kLrh + ((data[1] & 3) == 3 ? kGrh : 0);
+	return data.size() < bth + kBth ? 0 : bth;
+}
+
+/// Its requests are not acknowledged, so nothing is sent again.
+bool is_uc(View data)
+{
+	const auto bth = bth_of(data);
+	return bth && data[bth] >> 5 == 1;
+}
+
+/// was_seen: a request of the same PSN has passed.
+std::string_view repetition_of(const CapturedPacket &packet, bool was_seen)
+{
+	if (packet.reason == PIB_CAPTURE_DUPLICATED)
+		return {};
+	if (packet.flags & PIB_CAPTURE_COPY || (was_seen && is_uc(packet.data)))
+		return "copy";
+	return was_seen ? "retransmission" : "";
+}
+
 } // namespace
 
 bool Retransmissions::seen(const CapturedPacket &packet)
 {
 	const View data = packet.data;
-	if (data.size() < kLrh)
-		return false;
-	const std::size_t bth = kLrh + ((data[1] & 3) == 3 ? kGrh : 0);
-	if (data.size() < bth + kBth || !is_connected_request(data[bth]) ||
-	    packet.flags & PIB_CAPTURE_FAILED)
+	const auto bth = bth_of(data);
+	if (!bth || !is_connected_request(data[bth]) || packet.flags & PIB_CAPTURE_FAILED)
 		return false;
 	const std::uint64_t out = packet.flags & PIB_CAPTURE_OUT ? 1 : 0;
 	const std::uint64_t slid = get24(data, 5) & 0xffff;
@@ -117,9 +140,10 @@ bool Retransmissions::note(Flow &flow, std::uint32_t psn)
 std::string comment_on(const CapturedPacket &packet, Retransmissions &retransmissions)
 {
 	std::string text = fate_of(packet);
-	if (retransmissions.seen(packet) && packet.reason != PIB_CAPTURE_DUPLICATED)
-		text += fmt::format("{}retransmission", text.empty() ? "" : "; ");
-	return text;
+	const auto repetition = repetition_of(packet, retransmissions.seen(packet));
+	if (!text.empty() && !repetition.empty())
+		text += "; ";
+	return text.append(repetition);
 }
 
 } // namespace pib::ctl

@@ -74,6 +74,26 @@ TEST_F(Comments, NorAreAnswersAndDatagrams)
 	}
 }
 
+TEST_F(Comments, ACopyIsNoRetransmission)
+{
+	EXPECT_EQ(on(4, 7), "");
+	EXPECT_EQ(on(4, 7, PIB_CAPTURE_COPY), "copy");
+	EXPECT_EQ(on(4, 7), "retransmission");
+	EXPECT_EQ(on(4, 8, PIB_CAPTURE_COPY, PIB_CAPTURE_DUPLICATED), "duplicated by the cable");
+	EXPECT_EQ(on(4, 9, PIB_CAPTURE_COPY, PIB_CAPTURE_NO_ROUTE),
+		  "dropped: no route to its DLID; copy");
+	// datagrams and answers have copies, too
+	EXPECT_EQ(on(0x64, 7, PIB_CAPTURE_COPY), "copy");
+}
+
+TEST_F(Comments, UcSendsNothingAgain)
+{
+	EXPECT_EQ(on(0x24, 7), "");
+	EXPECT_EQ(on(0x24, 7), "copy");
+	EXPECT_EQ(on(0xa4, 9), "");
+	EXPECT_EQ(on(0xa4, 9), "retransmission");
+}
+
 TEST_F(Comments, DirectionsAreApart)
 {
 	EXPECT_EQ(on(4, 7), "");
