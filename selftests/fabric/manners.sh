@@ -41,7 +41,7 @@ led_to() {
 }
 sanitized() { ASAN_OPTIONS=detect_leaks=0 judge "$nothing" "$dir/sanitized" pib0 none; }
 left() { judge '[.findings[] | [.object, .count]] | sort == [["ah", 3], ["pd", 1]]' "$dir/manners" pib0 left-behind; }
-nothing='.findings == [] and .lost == 0 and .unheard == 0 and .seen'
+nothing='.findings == [] and .lost == 0 and .unheard == 0 and .seen and .library'
 # It ends when enough pongs have come on all queue pairs together: it polls no others, and may destroy what still sends.
 together='([.findings[].manner] - ["unpolled", "destroyed-busy"]) == [] and .lost == 0 and .seen'
 listens() { h 2 ss -ltn | grep -q ":$1 "; }
@@ -122,6 +122,13 @@ killed() {
 	cat "$dir/report" "$dir/err"
 	return 1
 }
+# What is not looked for is said, where the library is not in the program.
+unloaded() {
+	judge '.findings == [] and .seen and .library == false' env -u LD_PRELOAD "$dir/manners" pib0 none || return 1
+	timeout $slow pibctl manners env -u LD_PRELOAD "$dir/manners" pib0 none >"$dir/report" 2>"$dir/err"
+	cat "$dir/report"
+	grep -q '^nothing was found of what a trace shows$' "$dir/report" && grep -q '^not looked for, as .*: wide-psn, ' "$dir/report"
+}
 # ended NAME: a program of that name, which pibctl has not waited for yet
 ended() { grep -q '^State:[[:space:]]*Z' "/proc/$(pgrep -x "$1")/status"; }
 # pibctl stands still while the program makes 3000 mistakes: what there is no room for meanwhile is counted.
@@ -173,7 +180,7 @@ documented() {
 }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *#.*$/\1/p' "$here/../manners.md")
-ktap_plan $((34 + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
+ktap_plan $((35 + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
 check "a program with planted mistakes compiles" program manners "$dir/manners"
 printf '#!/bin/sh\nexec %s/manners pib0 none\n' "$dir" >"$dir/program"
 chmod 755 "$dir" "$dir/program" "$dir/manners"
@@ -200,6 +207,7 @@ check "ib_send_lat" quiet "$nothing" 18515 ib_send_lat -F -n 200
 
 check "with AddressSanitizer" program manners-sanitized "$dir/sanitized"
 check "nothing in that, too" sanitized
+check "what is not looked for is said" unloaded
 check "the report" tells
 check "which has each kind in the manual" each_explained
 check "a process that runs" process

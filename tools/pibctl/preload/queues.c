@@ -798,6 +798,9 @@ void queues_end(void)
 			tell("unpolled", "the end with a completion");
 }
 
+/* It was told that the process has this library, and uses libibverbs by it. */
+static int has_opened;
+
 VISIBLE struct context *ibv_open_device(void *device)
 {
 	struct context *context = NEXT(ibv_open_device)(device);
@@ -805,6 +808,8 @@ VISIBLE struct context *ibv_open_device(void *device)
 
 	if (!context || !is_heard())
 		return context;
+	if (!__atomic_exchange_n(&has_opened, 1, __ATOMIC_RELAXED))
+		tell("loaded", "ibv_open_device");
 	take_lock();
 	for (i = 0; i < DEVICES; i++) {
 		if (devices[i].context)

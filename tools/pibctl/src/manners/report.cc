@@ -101,6 +101,19 @@ nlohmann::ordered_json finding_json(const MannerFinding &finding)
 		{"stack", stack_json(place.stack)}};
 }
 
+/// Kinds that only the preloaded library sees.
+std::string unseen_text()
+{
+	std::string names;
+	for (const Manner manner :
+	     {Manner::kWidePsn, Manner::kUnackedEvent, Manner::kForkUnsafe, Manner::kUnarmedWait,
+	      Manner::kArmedLate, Manner::kBufferChanged})
+		names += fmt::format("{}{}", names.empty() ? "" : ", ", manner_name(manner));
+	return fmt::format("not looked for, as libpibmanners.so was not heard of in the process: "
+			   "{}\n",
+			   names);
+}
+
 } // namespace
 
 MannersReport make_report(const MannersWatcher &watcher, bool was_killed)
@@ -111,6 +124,7 @@ MannersReport make_report(const MannersWatcher &watcher, bool was_killed)
 		[&](const MannerFinding &finding) { return !was_killed || !finding.is_reaping; });
 	report.missed = watcher.missed();
 	report.has_seen = watcher.has_seen();
+	report.has_library = watcher.has_library();
 	return report;
 }
 
@@ -135,7 +149,10 @@ std::string manners_text(const MannersReport &report)
 	if (!report.has_seen)
 		text += "no verbs of pib's devices were seen\n";
 	else if (!report.has_found())
-		text += "nothing was found\n";
+		text += report.has_library ? "nothing was found\n"
+					   : "nothing was found of what a trace shows\n";
+	if (report.has_seen && !report.has_library)
+		text += unseen_text();
 	if (report.missed)
 		text += fmt::format("{} events were lost: there may be more\n", report.missed);
 	if (report.unheard)
@@ -152,6 +169,7 @@ std::string manners_json(const MannersReport &report)
 	for (const MannerFinding &finding : report.findings)
 		object["findings"].push_back(finding_json(finding));
 	object["seen"] = report.has_seen;
+	object["library"] = report.has_library;
 	object["lost"] = report.missed;
 	object["unheard"] = report.unheard;
 	return object.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";

@@ -19,6 +19,8 @@ struct MannersReport {
 	std::uint64_t unheard = 0;
 	/// The process has called verbs at all.
 	bool has_seen = false;
+	/// It has the preloaded library.
+	bool has_library = false;
 
 	bool has_found() const { return !findings.empty() || unheard; }
 };

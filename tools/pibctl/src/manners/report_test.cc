@@ -25,6 +25,7 @@ TEST(MannersReport, Text)
 {
 	MannersReport report;
 	report.has_seen = true;
+	report.has_library = true;
 	report.findings = {finding(Manner::kWidePsn, 1, false),
 			   finding(Manner::kLeftBehind, 2, true)};
 	report.missed = 3;
@@ -47,13 +48,28 @@ TEST(MannersReport, NothingToSay)
 	MannersReport report;
 	EXPECT_EQ(manners_text(report), "no verbs of pib's devices were seen\n");
 	report.has_seen = true;
+	report.has_library = true;
 	EXPECT_EQ(manners_text(report), "nothing was found\n");
+}
+
+TEST(MannersReport, WhatWasNotLookedForIsSaid)
+{
+	MannersReport report;
+	report.has_seen = true;
+	EXPECT_EQ(manners_text(report),
+		  "nothing was found of what a trace shows\n"
+		  "not looked for, as libpibmanners.so was not heard of in the process: wide-psn, "
+		  "unacked-event, fork-unsafe, unarmed-wait, armed-late, buffer-changed\n");
+	EXPECT_EQ(Json::parse(manners_json(report)).at("library"), false);
+	report.has_library = true;
+	EXPECT_EQ(Json::parse(manners_json(report)).at("library"), true);
 }
 
 TEST(MannersReport, WhatTheLibraryCouldNotTellIsCounted)
 {
 	MannersReport report;
 	report.has_seen = true;
+	report.has_library = true;
 	EXPECT_FALSE(report.has_found());
 	EXPECT_EQ(Json::parse(manners_json(report)).at("unheard"), 0);
 	report.unheard = 7;
@@ -85,6 +101,7 @@ TEST(MannersReport, NamesTheCallsAsFarAsMain)
 {
 	MannersReport report;
 	report.has_seen = true;
+	report.has_library = true;
 	report.findings = {finding(Manner::kWidePsn, 1, false)};
 	report.findings[0].first.stack = {{"/tmp/a", 0x10, ""},
 					  {"/lib/b.so", 0x20, ""},

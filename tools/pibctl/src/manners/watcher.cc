@@ -205,6 +205,7 @@ void MannersWatcher::take_told(std::string_view message)
 	words.push_back(message);
 	if (words.size() < 6)
 		return;
+	library_ = true;
 	MannerPlace place;
 	place.object = "process";
 	place.pid = static_cast<std::uint32_t>(number_in(words[1]).value_or(0));

@@ -66,6 +66,8 @@ public:
 	std::uint64_t missed() const { return missed_; }
 	/// Something was seen at all.
 	bool has_seen() const { return seen_; }
+	/// The library that was preloaded has been heard of.
+	bool has_library() const { return library_; }
 
 private:
 	struct Posted {
@@ -123,6 +125,7 @@ private:
 	std::vector<MannerFinding> findings_;
 	std::uint64_t missed_ = 0;
 	bool seen_ = false;
+	bool library_ = false;
 };
 
 } // namespace pib::ctl

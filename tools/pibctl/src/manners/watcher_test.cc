@@ -334,6 +334,10 @@ TEST(Manners, WhatIsLostIsNotGuessed)
 TEST(Manners, ToldByThePreloadedLibrary)
 {
 	Program p;
+	p.watcher.take_told("unacked-event");
+	EXPECT_FALSE(p.watcher.has_library());
+	p.watcher.take_told("loaded\t4711\t4711\t4.000001\tprogram\tibv_open_device");
+	EXPECT_TRUE(p.watcher.has_library());
 	p.watcher.take_told("unacked-event\t4711\t4712\t5.000001\tprogram\tibv_destroy_cq with 2"
 			    "\t/tmp/a+b+0x12\tx\tx+\t/lib/c.so+0xff");
 	p.watcher.take_told("unacked-event\t4711\t4712\t5.000002\tprogram\tthe end");
