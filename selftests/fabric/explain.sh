@@ -66,7 +66,7 @@ sticks "RTR" rtr "in RTR"
 sticks "nothing posted" rts "nothing is posted to its send queue"
 check "no receive posted" explains_soon "no receive is posted"
 sticks "the far end has no receive" rnr "far end was not ready (RNR)"
-sticks "nobody answers" silence "packets from PSN 0x[0-9a-f]* on have no acknowledgement"
+sticks "nobody answers" silence "[0-9] packets* from PSN 0x[0-9a-f]* on ha[sv]e* no acknowledgement"
 check "the same said to another user" nobody
 sticks "retries used up" exhausted "ended with RETRY_EXC_ERR"
 kill "$stuck"

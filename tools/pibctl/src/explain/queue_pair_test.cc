@@ -115,6 +115,9 @@ TEST(Explain, Acknowledgement)
 	EXPECT_THAT(why(qp),
 		    ElementsAre("3 packets from PSN 0xffffff on have no acknowledgement: it "
 				"asks again in 12.3 ms, 1 try left; timeouts so far: 6"));
+	qp.details["next_psn"] = 0;
+	EXPECT_THAT(why(qp), ElementsAre(testing::StartsWith(
+				     "1 packet from PSN 0xffffff on has no acknowledgement: ")));
 }
 
 TEST(Explain, ReceiverNotReady)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "explain/queue_pair.h"
+#include "model/words/count.h"
 #include "model/words/ib_names.h"
 
 namespace pib::ctl {
@@ -108,11 +109,11 @@ std::string no_receive_words(const Facts &facts)
 std::string ack_words(const Facts &facts)
 {
 	const std::uint64_t before = facts["timeouts"];
+	const std::uint64_t packets = facts.unacknowledged();
 	return fmt::format(
-		"{} packets from PSN {:#x} on have no acknowledgement: it asks again in {}, "
-		"{} left{}",
-		facts.unacknowledged(), facts["una_psn"], milliseconds(facts["ack_us"]),
-		tries(facts["retries_left"]),
+		"{} from PSN {:#x} on {} no acknowledgement: it asks again in {}, {} left{}",
+		format_count(packets, "packet"), facts["una_psn"], packets == 1 ? "has" : "have",
+		milliseconds(facts["ack_us"]), tries(facts["retries_left"]),
 		before ? fmt::format("; timeouts so far: {}", before) : "");
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/show/output.h"
+#include "model/words/count.h"
 
 namespace pib::ctl {
 namespace {
@@ -70,9 +71,9 @@ std::string finding_text(const MannerFinding &finding)
 {
 	const auto &place = finding.first;
 	const bool is_left = finding.manner == Manner::kLeftBehind;
-	return fmt::format("{}{}: {} time{}\n{}    {}{}\n{}", manner_name(finding.manner),
-			   is_left ? " " + place.object : "", finding.count,
-			   finding.count == 1 ? "" : "s", wrapped(manner_text(finding.manner)),
+	return fmt::format("{}{}: {}\n{}    {}{}\n{}", manner_name(finding.manner),
+			   is_left ? " " + place.object : "", format_count(finding.count, "time"),
+			   wrapped(manner_text(finding.manner)),
 			   finding.count == 1 ? "" : "first: ", place_text(place),
 			   stack_text(place.stack));
 }
@@ -99,6 +100,11 @@ nlohmann::ordered_json finding_json(const MannerFinding &finding)
 		{"tid", place.tid},
 		{"time", seconds(place.time)},
 		{"stack", stack_json(place.stack)}};
+}
+
+std::string_view were(std::uint64_t count)
+{
+	return count == 1 ? "was" : "were";
 }
 
 /// Kinds that only the preloaded library sees.
@@ -154,11 +160,12 @@ std::string manners_text(const MannersReport &report)
 	if (report.has_seen && !report.has_library)
 		text += unseen_text();
 	if (report.missed)
-		text += fmt::format("{} events were lost: there may be more\n", report.missed);
+		text += fmt::format("{} {} lost: there may be more\n",
+				    format_count(report.missed, "event"), were(report.missed));
 	if (report.unheard)
-		text += fmt::format("{} messages of the preloaded library were lost: counts are "
-				    "too low, or kinds are missing\n",
-				    report.unheard);
+		text += fmt::format("{} of the preloaded library {} lost: counts are too low, or "
+				    "kinds are missing\n",
+				    format_count(report.unheard, "message"), were(report.unheard));
 	return text;
 }
 

@@ -28,7 +28,7 @@ TEST(MannersReport, Text)
 	report.has_library = true;
 	report.findings = {finding(Manner::kWidePsn, 1, false),
 			   finding(Manner::kLeftBehind, 2, true)};
-	report.missed = 3;
+	report.missed = 1;
 	EXPECT_EQ(
 		manners_text(report),
 		"wide-psn: 1 time\n"
@@ -40,7 +40,7 @@ TEST(MannersReport, Text)
 		"    the HCA.\n"
 		"    first: pib0 qp 17: modify_qp sq_psn 16777216, by program (pid 4711, thread 4712) at "
 		"5.25\n"
-		"3 events were lost: there may be more\n");
+		"1 event was lost: there may be more\n");
 }
 
 TEST(MannersReport, NothingToSay)
@@ -72,6 +72,10 @@ TEST(MannersReport, WhatTheLibraryCouldNotTellIsCounted)
 	report.has_library = true;
 	EXPECT_FALSE(report.has_found());
 	EXPECT_EQ(Json::parse(manners_json(report)).at("unheard"), 0);
+	report.unheard = 1;
+	EXPECT_EQ(manners_text(report),
+		  "1 message of the preloaded library was lost: counts are too low, or kinds are "
+		  "missing\n");
 	report.unheard = 7;
 	EXPECT_TRUE(report.has_found());
 	EXPECT_EQ(Json::parse(manners_json(report)).at("unheard"), 7);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "model/words/count.h"
+
 namespace pib::ctl {
 namespace {
 
@@ -82,13 +84,14 @@ struct Field {
 constexpr Field kFields[] = {
 	{"dest_qpn", kMost24}, {"timeout", 31}, {"retry_cnt", 7}, {"rnr_retry", 7}};
 
-/// "2 sends, 1 receives": of what there is any.
+/// "2 sends, 1 receive": of what there is any.
 std::string list(std::initializer_list<std::pair<std::uint64_t, std::string_view>> items)
 {
 	std::string text;
 	for (const auto &[count, name] : items)
 		if (count)
-			text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name);
+			text += fmt::format("{}{}", text.empty() ? "" : ", ",
+					    format_count(count, name));
 	return text;
 }
 
@@ -315,9 +318,9 @@ std::uint64_t MannersWatcher::unpolled_of_qp(const TraceRecord &record, std::uin
 void MannersWatcher::reset_qp(const TraceRecord &record)
 {
 	const auto qpn = static_cast<std::uint32_t>(count_of(record, "number"));
-	const auto lost = list({{count_of(record, "sends"), "sends"},
-				{count_of(record, "recvs"), "receives"},
-				{unpolled_of_qp(record, qpn), "completions"}});
+	const auto lost = list({{count_of(record, "sends"), "send"},
+				{count_of(record, "recvs"), "receive"},
+				{unpolled_of_qp(record, qpn), "completion"}});
 	if (!lost.empty())
 		find(Manner::kLostOnReset, record,
 		     fmt::format("modify_qp from {} to RESET: {}", text_of(record, "from"), lost));
@@ -337,7 +340,8 @@ void MannersWatcher::destroy_qp(const TraceRecord &record)
 		     fmt::format("destroy_qp with {} of its completions", unpolled));
 	if (sends && !is_reaping(record))
 		find(Manner::kDestroyedBusy, record,
-		     fmt::format("destroy_qp in {} with {} sends", text_of(record, "from"), sends));
+		     fmt::format("destroy_qp in {} with {}", text_of(record, "from"),
+				 format_count(sends, "send")));
 	qps_.erase(key_of(record, text_of(record, "number")));
 }
 
@@ -358,7 +362,7 @@ void MannersWatcher::destroy_cq(const TraceRecord &record)
 	const auto cq = key_of(record, text_of(record, "number"));
 	if (const auto unpolled = take_unpolled(cq, count_of(record, "cqes"), {}))
 		find(Manner::kUnpolled, record,
-		     fmt::format("destroy_cq with {} completions", unpolled));
+		     fmt::format("destroy_cq with {}", format_count(unpolled, "completion")));
 	cqs_.erase(cq);
 }
 
@@ -378,7 +382,7 @@ void MannersWatcher::dereg_mr(const TraceRecord &record)
 	const auto requests = count_of(record, "requests");
 	if (requests)
 		find(Manner::kDeregBusy, record,
-		     fmt::format("dereg_mr with {} work requests", requests));
+		     fmt::format("dereg_mr with {}", format_count(requests, "work request")));
 	key_gone(record);
 }
 

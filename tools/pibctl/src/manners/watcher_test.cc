@@ -233,10 +233,10 @@ TEST(Manners, LostOnReset)
 	       "mask=0x1 from=ERR to=RESET sends=1 recvs=2 send_cqes=3 recv_cqes=3");
 	EXPECT_EQ(
 		p.found(),
-		"lost-on-reset 1 modify_qp from ERR to RESET: 1 sends, 2 receives, 1 completions\n");
+		"lost-on-reset 1 modify_qp from ERR to RESET: 1 send, 2 receives, 1 completion\n");
 	/// Completions that were lost with the queue pair are not there any more.
 	p.verb("destroy_cq", "cq", 3, "left_behind=0 cqes=1");
-	EXPECT_EQ(p.watcher.findings().back().first.what, "destroy_cq with 1 completions");
+	EXPECT_EQ(p.watcher.findings().back().first.what, "destroy_cq with 1 completion");
 }
 
 TEST(Manners, ResetThatLosesNothing)

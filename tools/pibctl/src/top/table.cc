@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 
+#include "model/words/count.h"
 #include "model/words/parse.h"
 
 namespace pib::ctl {
@@ -156,10 +157,11 @@ std::vector<Section> sections_of(const Rates &rates, const Selection &selection)
 
 std::string heading(const Rates &rates, const Selection &selection)
 {
-	return fmt::format("{} ports, {} cables, {} queue pairs; {:.1f} s, by {}{}",
-			   rates.ports.size(), rates.cables.size(), rates.queue_pairs.size(),
-			   rates.seconds, sort_name(selection.sort),
-			   selection.busy ? ", busy ones only" : "");
+	return fmt::format("{}, {}, {}; {:.1f} s, by {}{}",
+			   format_count(rates.ports.size(), "port"),
+			   format_count(rates.cables.size(), "cable"),
+			   format_count(rates.queue_pairs.size(), "queue pair"), rates.seconds,
+			   sort_name(selection.sort), selection.busy ? ", busy ones only" : "");
 }
 
 void cut(std::vector<std::string> &lines, const Extent &extent)

@@ -174,6 +174,7 @@ TEST(Table, ShowsAllWithoutAWindow)
 {
 	const auto lines = format_rates(some(), {}, {});
 	EXPECT_EQ(lines.size(), 1U + 3 * 2 + 3 + 1 + 2);
+	EXPECT_TRUE(lines[0].starts_with("3 ports, 1 cable, 2 queue pairs; ")) << lines[0];
 	EXPECT_NE(lines[8].find("2.5M"), std::string::npos) << lines[8];
 }
 
