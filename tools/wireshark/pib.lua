@@ -2,8 +2,8 @@
 -- Wireshark's dissector of pib's datagrams, written from docs/wire-format.md. docs/capture.md says how to use it.
 --
 -- A datagram is a link header and an InfiniBand packet, a segment of a frame of such packets, or control fields. The
--- packets are handed to Wireshark's own dissector, "infiniband". What a keyed fabric seals stays closed: Lua has no
--- ChaCha20-Poly1305.
+-- packets are handed to Wireshark's own dissector, "infiniband". What a keyed fabric seals stays closed: the
+-- dissector takes no key.
 --
 -- Each place of a datagram is looked at only if it has been captured, so nothing in one causes an error of Lua.
 
