@@ -24,7 +24,7 @@ public:
 	/// Reads whole records. The number of bytes; 0: there will be no more. Refuses with EAGAIN or
 	/// EINTR where there is nothing now.
 	virtual Result<std::size_t> read(std::span<std::uint8_t> room) = 0;
-	/// Nothing more is captured. What was can still be read.
+	/// Nothing more is captured. The packets of before can still be read.
 	virtual Status stop() = 0;
 	virtual Result<Counts> counts(std::uint32_t port) = 0;
 };

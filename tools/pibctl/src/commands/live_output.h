@@ -16,7 +16,7 @@ public:
 	const Interruption &interruption() const { return interruption_; }
 	/// The command's own, but that text goes here if it goes to the standard output.
 	const Context &context() const { return context_; }
-	/// True until it is interrupted or the reader has gone. What was printed is written.
+	/// True until it is interrupted or the reader has gone. All that was printed is written.
 	bool goes_on();
 	/// How the command ends: refuses if the reader has gone before it was interrupted.
 	Status finish();

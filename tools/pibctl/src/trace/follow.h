@@ -45,7 +45,7 @@ struct MessageEvent {
 	std::optional<LeftOutMessage> left_out;
 };
 
-/// What was posted before the first event, or is lost, is no message, and nothing of it is told of
+/// A request that was posted before the first event, or is lost, is no message, and nothing of it is told of
 /// another one, as far as the trace says by an index what a queue pair sends: older ones do not.
 class MessageFollower {
 public:

@@ -17,7 +17,7 @@ namespace pib::ctl {
 Result<std::string> find_tracefs(const std::vector<std::string> &places);
 Result<std::string> find_tracefs();
 
-/// Removes instances of processes that are gone. What another still reads stays.
+/// Removes instances of processes that are gone. An instance that another still reads stays.
 void sweep_instances(const std::string &tracefs);
 
 /// Writes a text into a file by one write.
