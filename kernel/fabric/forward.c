@@ -472,7 +472,7 @@ static struct pib_kport *agent_out(struct pib_switch *sw, u8 out_port, struct pi
 
 	if (out_port != PIB_PORT_BY_LID)
 		return sw->nd.ports[out_port];
-	pib_switch_route(&sw->nd.node, 0, &b->h, &rt);
+	pib_node_route(&sw->nd.node, 0, &b->h, &rt);
 	if (rt.kind == PIB_ROUTE_PORT)
 		return sw->nd.ports[rt.port];
 	/* A packet for the switch itself, or for a group, has no way out either. */
@@ -526,7 +526,7 @@ static struct pib_kport *walk_switch(struct pib_walk *w, struct pib_switch *sw,
 		walk_flood(w, sw, in, b);
 		return NULL;
 	}
-	pib_switch_route(&sw->nd.node, in->p.num, &b->h, rt);
+	pib_node_route(&sw->nd.node, in->p.num, &b->h, rt);
 	switch (rt->kind) {
 	case PIB_ROUTE_PORT:
 		return sw->nd.ports[rt->port];

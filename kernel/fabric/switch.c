@@ -59,7 +59,7 @@ static void pma_spend(struct pib_switch *sw, u64 begun)
 	spin_unlock_bh(&sw->share_lock);
 }
 
-/* Answer a MAD that has passed pib_switch_gsi_ok(). */
+/* Answer a MAD that has passed pib_node_gsi_ok(). */
 static enum pib_mad_result gsi_answer(struct pib_switch *sw, const u8 *in, u8 *out)
 {
 	bool perf = in[PIB_MAD_CLASS] == PIB_CLASS_PERF;
@@ -81,8 +81,8 @@ static enum pib_mad_result gsi_agent(struct pib_switch *sw, const struct pib_bur
 	bool ok;
 
 	spin_lock_irqsave(&sw->nd.lock, flags);
-	ok = pib_switch_gsi_ok(&sw->nd.node, &b->h, &h->pkey, ktime_get_ns());
-	h->slid = pib_switch_slid(&sw->nd.node, &b->h);
+	ok = pib_node_gsi_ok(&sw->nd.node, &b->h, &h->pkey, ktime_get_ns());
+	h->slid = pib_node_slid(&sw->nd.node, &b->h);
 	spin_unlock_irqrestore(&sw->nd.lock, flags);
 	if (!ok)
 		return PIB_MAD_NONE;

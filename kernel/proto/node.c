@@ -203,7 +203,7 @@ static void switch_changed(struct pib_port *p)
 	tell_change(n);
 }
 
-void pib_switch_sm_known(struct pib_node *n)
+void pib_node_sm_known(struct pib_node *n)
 {
 	if (n->change_untold)
 		tell_change(n);

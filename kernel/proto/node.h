@@ -721,7 +721,7 @@ static inline u8 pib_port_vl(const struct pib_port *p, u8 in_port, u8 sl)
  * switch @n where it is, and may have read the ports' states before they changed. Context: under
  * the node's lock.
  */
-void pib_switch_sm_known(struct pib_node *n);
+void pib_node_sm_known(struct pib_node *n);
 
 /*
  * Set SystemImageGUID, in host order, at @now in ns, and raise trap 145, whether it changes or not

@@ -398,7 +398,7 @@ static bool gsa_answer(struct pib_port *p, const u8 *in, u8 *out, u64 now)
 
 #define QP1_QKEY 0x80010000u
 
-bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now)
+bool pib_node_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now)
 {
 	struct pib_port *p0 = sw->ports[0];
 	int i = pib_port_pkey_match(p0, h->pkey);

@@ -13,7 +13,7 @@
 #define PIB_PMA_ALL_PORTS	0xFF
 
 /**
- * pib_switch_gsi_ok() - switch: check a packet to QP1 of port 0
+ * pib_node_gsi_ok() - switch: check a packet to QP1 of port 0
  * @sw: switch
  * @h: headers of the packet
  * @pkey: result, if so, for the answer: port 0's own entry of the partition (13.5.4)
@@ -25,7 +25,7 @@
  * Context: under the node's lock.
  * Return: true if the packet may come in: it is pib_gsa_process()'s.
  */
-bool pib_switch_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now);
+bool pib_node_gsi_ok(struct pib_node *sw, const struct pib_hdrs *h, u16 *pkey, u64 now);
 
 /**
  * pib_gsa_process() - answer a MAD that came to QP1

@@ -315,7 +315,7 @@ u16 pib_sma_set_port_info(const struct pib_sma_req *r, const u8 *d)
 	if (pib_port_is_mgmt(p))
 		set_mgmt(p, d);
 	if (p->node->type == PIB_NODE_SWITCH && p->num == 0)
-		pib_switch_sm_known(p->node);
+		pib_node_sm_known(p->node);
 	if (!base0) {
 		set_link_params(r, d);
 		port_set_state(p, d[PI_SPEED_SUP_STATE] & 0xF, d[PI_PHYS_DOWN_DEFAULT] >> 4);

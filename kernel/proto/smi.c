@@ -185,7 +185,7 @@ static void forward_lids(const struct pib_node *sw, const u8 *smp, u16 *slid, u1
 	*slid = sw->ports[0]->lid;
 }
 
-u16 pib_switch_slid(const struct pib_node *sw, const struct pib_hdrs *req)
+u16 pib_node_slid(const struct pib_node *sw, const struct pib_hdrs *req)
 {
 	return pib_port_owns_lid(sw->ports[0], req->dlid) ? req->dlid : sw->ports[0]->lid;
 }
@@ -203,6 +203,6 @@ void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result 
 	*dlid = PIB_LID_PERMISSIVE;
 	if (out[PIB_MAD_CLASS] == PIB_CLASS_SM_DR && cnt && out[PIB_MAD_HOP_PTR] == cnt)
 		return;
-	*slid = pib_switch_slid(sw, req);
+	*slid = pib_node_slid(sw, req);
 	*dlid = req->slid;
 }

@@ -6,7 +6,7 @@
 #include "mad.h"
 #include "node.h"
 
-#define PIB_PORT_BY_LID 0xFF	/* out port: as pib_switch_route() says for the DLID */
+#define PIB_PORT_BY_LID 0xFF	/* out port: as pib_node_route() says for the DLID */
 
 /**
  * pib_smi_rx() - switch: take in an SMP for the SMI (14.2.2)
@@ -18,7 +18,7 @@
  *	DLID is the request's SLID
  * @now: ns
  *
- * For packets to QP0 that pib_switch_route() gave to SELF. pib_smi_lids() tells
+ * For packets to QP0 that pib_node_route() gave to SELF. pib_smi_lids() tells
  * the LIDs of the packet that carries @out.
  *
  * Context: under the node's lock.
@@ -45,6 +45,6 @@ void pib_smi_lids(const struct pib_node *sw, const u8 *out, enum pib_mad_result 
  * Return: the SLID of the answer to @req: the LID that was asked, if that is one of port 0's, which
  * may have several; else port 0's base LID. Context: under the node's lock.
  */
-u16 pib_switch_slid(const struct pib_node *sw, const struct pib_hdrs *req);
+u16 pib_node_slid(const struct pib_node *sw, const struct pib_hdrs *req);
 
 #endif

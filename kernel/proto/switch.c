@@ -160,8 +160,8 @@ static u8 route_lid(const struct pib_node *sw, u8 in_port, const struct pib_hdrs
 	return route_unicast(sw, in_port, h, rt);
 }
 
-void pib_switch_route(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
-		      struct pib_route *rt)
+void pib_node_route(const struct pib_node *sw, u8 in_port, const struct pib_hdrs *h,
+		    struct pib_route *rt)
 {
 	rt->port = 0;
 	rt->reason = PIB_ROUTE_DROP_SILENT;

@@ -41,7 +41,7 @@ struct pib_route {
 };
 
 /**
- * pib_switch_route() - find the way of a packet (18.2.4)
+ * pib_node_route() - find the way of a packet (18.2.4)
  * @sw: switch
  * @in_port: port by which the packet came in; 0: the switch itself has made it
  * @h: headers of the packet
@@ -53,8 +53,8 @@ struct pib_route {
  *
  * Context: any; without the node's lock.
  */
-void pib_switch_route(const struct pib_node *sw, u8 in_port,
-		      const struct pib_hdrs *h, struct pib_route *rt);
+void pib_node_route(const struct pib_node *sw, u8 in_port,
+		    const struct pib_hdrs *h, struct pib_route *rt);
 
 /* Return: true if a multicast leaves by @port. Context: any. */
 static inline bool pib_route_has(const struct pib_route *rt, u8 port)

@@ -348,7 +348,7 @@ private:
 	{
 		pib_route rt;
 
-		pib_switch_route(&at.node->n, at.port, &p.h, &rt);
+		pib_node_route(&at.node->n, at.port, &p.h, &rt);
 		switch (rt.kind) {
 		case PIB_ROUTE_DROP: drops[rt.reason]++; break;
 		case PIB_ROUTE_PORT: transmit({at.node, rt.port}, p); break;
@@ -371,14 +371,14 @@ private:
 			res = pib_smi_rx(&at.node->n, at.port, p.mad.data(), out.mad.data(),
 					 &out_port, now);
 		else
-			res = pib_switch_gsi_ok(&at.node->n, &p.h, &out.h.pkey, now)
+			res = pib_node_gsi_ok(&at.node->n, &p.h, &out.h.pkey, now)
 				      ? pib_gsa_process(&at.node->port(0), p.mad.data(),
 							out.mad.data(), now)
 				      : PIB_MAD_NONE;
 		if (res != PIB_MAD_REPLY && res != PIB_MAD_FORWARD)
 			return;
 		out.h.dqpn = p.h.dqpn;
-		out.h.slid = pib_switch_slid(&at.node->n, &p.h);
+		out.h.slid = pib_node_slid(&at.node->n, &p.h);
 		out.h.dlid = p.h.slid;
 		if (p.h.dqpn == 0)
 			pib_smi_lids(&at.node->n, out.mad.data(), res, &p.h, &out.h.slid,
@@ -393,7 +393,7 @@ private:
 	{
 		pib_route rt;
 
-		pib_switch_route(&node.n, 0, &p.h, &rt);
+		pib_node_route(&node.n, 0, &p.h, &rt);
 		if (rt.kind == PIB_ROUTE_PORT)
 			transmit({&node, rt.port}, p);
 		else

@@ -190,7 +190,7 @@ private:
 		h.dlid = b[0] << 8 | b[1];
 		h.pkey = b[2] << 8 | b[3];
 		h.dqpn = b[4] % 3;
-		pib_switch_route(&sw.n, in, &h, &rt);
+		pib_node_route(&sw.n, in, &h, &rt);
 		if (rt.kind == PIB_ROUTE_PORT) {
 			CHECK(rt.port >= 1 && rt.port <= sw.n.num_ports && rt.port != in);
 			CHECK(pib_port_admits(&sw.port(rt.port), h.dqpn));

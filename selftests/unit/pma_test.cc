@@ -439,7 +439,7 @@ protected:
 		h.pkey = pkey;
 		h.qkey = qkey;
 		answered_with = 0;
-		return pib_switch_gsi_ok(&sw.n, &h, &answered_with, now);
+		return pib_node_gsi_ok(&sw.n, &h, &answered_with, now);
 	}
 	std::optional<uint16_t> trap()
 	{

@@ -201,10 +201,10 @@ TEST_F(Smi, AnswersFromTheLidThatWasAsked)
 		pib_smi_lids(&e.n, reply.data(), PIB_MAD_REPLY, &asked, &slid, &dlid);
 		EXPECT_EQ(slid, lid);
 		EXPECT_EQ(dlid, 5);
-		EXPECT_EQ(pib_switch_slid(&e.n, &asked), lid);
+		EXPECT_EQ(pib_node_slid(&e.n, &asked), lid);
 	}
 	asked.dlid = PIB_LID_PERMISSIVE;
-	EXPECT_EQ(pib_switch_slid(&e.n, &asked), 8);
+	EXPECT_EQ(pib_node_slid(&e.n, &asked), 8);
 }
 
 TEST_F(Smi, PathMayStartAtTheSwitchItself)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Forwarding: what pib_switch_route() says for each reason to forward or to drop.
+// Forwarding: what pib_node_route() says for each reason to forward or to drop.
 #include <gtest/gtest.h>
 #include "fabric.h"
 
@@ -32,7 +32,7 @@ protected:
 		h.dlid = dlid;
 		h.dqpn = dqpn;
 		h.pkey = pkey;
-		pib_switch_route(&sw.n, in, &h, &rt);
+		pib_node_route(&sw.n, in, &h, &rt);
 		return rt.kind;
 	}
 	void expect_drop(uint8_t reason)

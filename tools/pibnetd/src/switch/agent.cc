@@ -60,7 +60,7 @@ void Forwarder::originate(Switch &from, std::uint8_t out_port, pib_hdrs h, const
 {
 	if (out_port == PIB_PORT_BY_LID) {
 		pib_route route;
-		pib_switch_route(&from.node, 0, &h, &route);
+		pib_node_route(&from.node, 0, &h, &route);
 		if (route.kind != PIB_ROUTE_PORT)
 			return;
 		out_port = route.port;
@@ -83,7 +83,7 @@ void Forwarder::answer(const Step &step, pib_mad_result result, const std::uint8
 		answer_headers(h, asked);
 	if (asked.dqpn) {
 		h.pkey = pkey;
-		h.slid = pib_switch_slid(&at.node, &asked);
+		h.slid = pib_node_slid(&at.node, &asked);
 		h.dlid = asked.slid;
 	} else {
 		pib_smi_lids(&at.node, mad, result, &asked, &h.slid, &h.dlid);
@@ -110,7 +110,7 @@ void Forwarder::agent(const Step &step, std::uint64_t now)
 	if (!packet.h.dqpn)
 		result =
 			pib_smi_rx(&at.node, step.in->p.num, in.data(), out.data(), &out_port, now);
-	else if (pib_switch_gsi_ok(&at.node, &packet.h, &pkey, now))
+	else if (pib_node_gsi_ok(&at.node, &packet.h, &pkey, now))
 		result = pib_gsa_process(at.node.ports[0], in.data(), out.data(), now);
 	if (packet.h.dqpn && result != PIB_MAD_REPLY)
 		return;

@@ -143,7 +143,7 @@ void Forwarder::arrive(const Step &step, std::uint64_t now)
 {
 	Switch &at = *step.in->owner;
 	pib_route route;
-	pib_switch_route(&at.node, step.in->p.num, &step.packet.h, &route);
+	pib_node_route(&at.node, step.in->p.num, &step.packet.h, &route);
 	switch (route.kind) {
 	case PIB_ROUTE_PORT:
 		leave(at.port(route.port), step.in->p.num, step.packet, step.hops, now);
