@@ -85,7 +85,7 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)
 
 static void describe_send_failure(struct pib_qp *qp, struct pib_cqe *cqe)
 {
-	pib_stats_send_error(qp, cqe->status);
+	pib_qp_stats_send_error(qp, cqe->status);
 	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_ERROR_WC_NOISE) &&
 	    qp->type > IB_QPT_GSI)
 		pib_behavior_scramble(&qp->hca->behaviors, cqe);

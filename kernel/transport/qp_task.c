@@ -327,7 +327,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		pib_apm_rescue(qp);
 	/* Causes of retries are traced before the retries. */
 	if (trace_pib_retry_enabled())
-		pib_stats_fold(qp);
+		pib_qp_stats_fold(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
 		more |= turn_send(qp, budget, now);
 	else if (qp->stall.burst)
@@ -349,7 +349,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		arm_timer(qp, now + STALL_NSEC);
 	if (qp->stall.burst)
 		more |= schedule_retry(qp, now);
-	pib_stats_fold(qp);
+	pib_qp_stats_fold(qp);
 
 	return more;
 }

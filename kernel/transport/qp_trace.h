@@ -72,7 +72,8 @@ void pib_qp_trace_rx(const struct pib_qp *qp, struct pib_burst *b);
 void pib_qp_trace_complete(const struct pib_qp *qp, u32 index, const struct pib_cq *cq,
 			   const struct pib_cqe *cqe);
 /**
- * pib_qp_trace_retry() - trace the causes of retries that were not folded yet, for pib_stats_fold()
+ * pib_qp_trace_retry() - trace the causes of retries that were not folded yet, for
+ * pib_qp_stats_fold()
  * @qp: queue pair
  *
  * Context: qp->lock held.

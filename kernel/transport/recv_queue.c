@@ -349,7 +349,7 @@ static void check_xrc_cq(struct pib_qp *qp, const struct pib_cq *cq)
 
 static void describe_recv_failure(struct pib_qp *qp, struct pib_cqe *cqe)
 {
-	pib_stats_recv_error(qp, cqe->status);
+	pib_qp_stats_recv_error(qp, cqe->status);
 	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_ERROR_WC_NOISE) &&
 	    qp->type > IB_QPT_GSI)
 		pib_behavior_scramble(&qp->hca->behaviors, cqe);

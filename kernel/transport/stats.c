@@ -7,7 +7,7 @@
 #define FOLD(qp, stat, now, seen, field) \
 	pib_qp_stat_add(qp, PIB_STAT_##stat, (now)->field - (seen)->field)
 
-void pib_stats_fold_req(struct pib_qp *qp)
+void pib_qp_stats_fold_req(struct pib_qp *qp)
 {
 	const struct pib_req_stats *now = &qp->req.stats, *seen = &qp->req_seen;
 
@@ -26,7 +26,7 @@ void pib_stats_fold_req(struct pib_qp *qp)
 	qp->req.news = false;
 }
 
-void pib_stats_fold_resp(struct pib_qp *qp)
+void pib_qp_stats_fold_resp(struct pib_qp *qp)
 {
 	const struct pib_resp_stats *now = &qp->resp.stats, *seen = &qp->resp_seen;
 
@@ -44,7 +44,7 @@ void pib_stats_fold_resp(struct pib_qp *qp)
 	qp->resp.news = false;
 }
 
-void pib_stats_send_error(struct pib_qp *qp, u32 status)
+void pib_qp_stats_send_error(struct pib_qp *qp, u32 status)
 {
 	static const u8 stats[] = {
 		[PIB_WC_REM_INV_REQ_ERR] = PIB_STAT_REQ_REMOTE_INVALID,
@@ -62,7 +62,7 @@ void pib_stats_send_error(struct pib_qp *qp, u32 status)
 		pib_qp_stat(qp, stats[status]);
 }
 
-void pib_stats_recv_error(struct pib_qp *qp, u32 status)
+void pib_qp_stats_recv_error(struct pib_qp *qp, u32 status)
 {
 	if (status == PIB_WC_WR_FLUSH_ERR) {
 		pib_qp_stat(qp, PIB_STAT_RESP_CQE_FLUSH);

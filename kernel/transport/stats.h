@@ -6,48 +6,48 @@
 #include "transport/qp.h"
 
 /**
- * pib_stats_fold_req() - fold the requester's counters, for pib_stats_fold()
+ * pib_qp_stats_fold_req() - fold the requester's counters, for pib_qp_stats_fold()
  * @qp: queue pair whose requester has news
  *
  * Context: qp->lock held.
  */
-void pib_stats_fold_req(struct pib_qp *qp);
+void pib_qp_stats_fold_req(struct pib_qp *qp);
 /**
- * pib_stats_fold_resp() - fold the responder's counters, for pib_stats_fold()
+ * pib_qp_stats_fold_resp() - fold the responder's counters, for pib_qp_stats_fold()
  * @qp: queue pair whose responder has news
  *
  * Context: qp->lock held.
  */
-void pib_stats_fold_resp(struct pib_qp *qp);
+void pib_qp_stats_fold_resp(struct pib_qp *qp);
 /**
- * pib_stats_fold() - add to the counters what the transport has counted since the last call
+ * pib_qp_stats_fold() - add to the counters what the transport has counted since the last call
  * @qp: queue pair
  *
  * Context: qp->lock held.
  */
-static inline void pib_stats_fold(struct pib_qp *qp)
+static inline void pib_qp_stats_fold(struct pib_qp *qp)
 {
 	if (unlikely(qp->req.news))
-		pib_stats_fold_req(qp);
+		pib_qp_stats_fold_req(qp);
 	if (unlikely(qp->resp.news))
-		pib_stats_fold_resp(qp);
+		pib_qp_stats_fold_resp(qp);
 }
 
 /**
- * pib_stats_send_error() - count a send work request that was completed in error
+ * pib_qp_stats_send_error() - count a send work request that was completed in error
  * @qp: queue pair
  * @status: enum pib_wc
  *
  * Context: qp->lock held.
  */
-void pib_stats_send_error(struct pib_qp *qp, u32 status);
+void pib_qp_stats_send_error(struct pib_qp *qp, u32 status);
 /**
- * pib_stats_recv_error() - count a receive work request that was completed in error
+ * pib_qp_stats_recv_error() - count a receive work request that was completed in error
  * @qp: queue pair
  * @status: enum pib_wc
  *
  * Context: qp->lock held.
  */
-void pib_stats_recv_error(struct pib_qp *qp, u32 status);
+void pib_qp_stats_recv_error(struct pib_qp *qp, u32 status);
 
 #endif
