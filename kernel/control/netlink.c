@@ -335,7 +335,7 @@ static bool is_about_keys(struct genl_info *info)
 }
 
 /* Return: 0; -EINVAL: the request sets and drops a key; -ERANGE. */
-static int get_keys_req(struct genl_info *info, struct pib_keys_req *req)
+static int get_keys_req(struct genl_info *info, struct pib_keyring_req *req)
 {
 	req->no_second = nla_get_flag(info->attrs[PIB_A_NO_SECOND_KEY]);
 	req->force = nla_get_flag(info->attrs[PIB_A_FORCE]);

@@ -251,7 +251,7 @@ static int put_stats(struct sk_buff *skb, const struct pib_udp_sock *sock)
 
 static u8 num_keys(const struct pib_bearer *bearer)
 {
-	const struct pib_keys *keys = pib_bearer_keys(bearer);
+	const struct pib_keyring *keys = pib_bearer_keys(bearer);
 
 	return keys ? 1 + !!keys->second : 0;
 }

@@ -562,7 +562,7 @@ int pib_registry_del_hca(struct pib_net *pn, const char *name, struct netlink_ex
 
 static void notify_keys(const struct pib_hca_ctl *ctl)
 {
-	const struct pib_keys *keys = pib_bearer_keys(ctl->bearer);
+	const struct pib_keyring *keys = pib_bearer_keys(ctl->bearer);
 	const struct pib_note note = {
 		.pn = ctl->pn,
 		.kind = PIB_EVENT_KIND_KEYS,

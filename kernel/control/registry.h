@@ -112,7 +112,7 @@ struct pib_bearer_req {
 	bool accept_given;
 	u8 accept;
 	struct pib_tos_cfg tos;
-	struct pib_keys_req keys;
+	struct pib_keyring_req keys;
 };
 
 /* Drop a user. The caller must not use @reg any more, unless it has another user. Context: any. */

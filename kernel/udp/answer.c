@@ -18,13 +18,13 @@
 size_t pib_answer_build(const struct pib_bearer *bearer, const struct pib_hello *h, u8 type,
 			u32 link_id, u32 key, u8 *bytes)
 {
-	const struct pib_keys *keys = rcu_dereference(bearer->keys);
+	const struct pib_keyring *keys = rcu_dereference(bearer->keys);
 	size_t len = pib_hello_build(h, type, link_id, bytes);
 	const struct pib_auth *auth;
 
 	if (!keys)
 		return len;
-	auth = key ? pib_keys_find(keys, key) : keys->key;
+	auth = key ? pib_keyring_find(keys, key) : keys->key;
 	return !auth || pib_auth_seal(auth, bytes) ? 0 : len;
 }
 
@@ -118,8 +118,9 @@ void pib_answer_stranger(struct pib_bearer *bearer, const struct pib_addr *from,
 enum pib_answer_back pib_answer_is_back(struct pib_bearer *bearer, const struct pib_addr *from,
 					const struct pib_hello *h, u32 link_id)
 {
-	const struct pib_keys *keys = rcu_dereference(bearer->keys);
-	u32 key = keys ? pib_auth_id(keys->key) : 0, second = keys ? pib_keys_second_id(keys) : 0;
+	const struct pib_keyring *keys = rcu_dereference(bearer->keys);
+	u32 key = keys ? pib_auth_id(keys->key) : 0;
+	u32 second = keys ? pib_keyring_second_id(keys) : 0;
 	enum pib_answer_back back = PIB_ANSWER_NONE;
 	struct pib_cookie_addr addr;
 	u64 now = ktime_get_ns();

@@ -227,7 +227,7 @@ bool pib_bearer_has_ecn(const struct pib_bearer *bearer)
 static int bearer_check_cfg(const struct pib_bearer *bearer, const struct pib_bearer_cfg *cfg,
 			    struct netlink_ext_ack *extack)
 {
-	const struct pib_keys *keys = pib_bearer_keys(bearer);
+	const struct pib_keyring *keys = pib_bearer_keys(bearer);
 
 	if (!keys && cfg->key.len)
 		NL_SET_ERR_MSG(extack, "the fabric on this netdev has no key");
@@ -253,12 +253,12 @@ static struct pib_bearer *bearer_create(struct pib_udp_sock *sock, const struct 
 					struct netlink_ext_ack *extack)
 {
 	struct pib_bearer *bearer = kzalloc(sizeof(*bearer), GFP_KERNEL);
-	struct pib_keys *keys;
+	struct pib_keyring *keys;
 
 	if (!bearer)
 		return ERR_PTR(-ENOMEM);
 	if (cfg->key.len) {
-		keys = pib_keys_alloc(&cfg->key, &cfg->second, extack);
+		keys = pib_keyring_alloc(&cfg->key, &cfg->second, extack);
 		if (IS_ERR(keys)) {
 			kfree(bearer);
 			return ERR_CAST(keys);
@@ -327,7 +327,7 @@ void pib_bearer_put(struct pib_bearer *bearer)
 	pib_udp_link_free(&dead);
 	cancel_delayed_work_sync(&bearer->hello);
 	cancel_delayed_work_sync(&bearer->work);
-	pib_keys_free(rcu_dereference_protected(bearer->keys, true));
+	pib_keyring_free(rcu_dereference_protected(bearer->keys, true));
 	kfree(bearer);
 	if (!list_empty(&sock->bearers))
 		bearers_set_flows(sock);

@@ -55,7 +55,7 @@ struct pib_bearer {
 	u8 accept;
 	bool flow_ports;
 	u8 tos[PIB_SLS];
-	struct pib_keys __rcu *keys;
+	struct pib_keyring __rcu *keys;
 	struct list_head entry;
 	unsigned int users;
 	unsigned int sw_users;
@@ -126,7 +126,7 @@ struct pib_bearer_cfg {
  *
  * Context: process; pn->lock held.
  * Return: the bearer, of which the caller is a user; ERR_PTR(): -EINVAL: it exists and is otherwise
- *	than @cfg asks for; else as pib_udp_sock_get() or pib_keys_alloc().
+ *	than @cfg asks for; else as pib_udp_sock_get() or pib_keyring_alloc().
  */
 struct pib_bearer *pib_bearer_get(struct pib_net *pn, const struct pib_bearer_cfg *cfg,
 				  bool is_link, struct netlink_ext_ack *extack);
@@ -157,7 +157,7 @@ void pib_bearer_get_dscp(const struct pib_bearer *bearer, u8 *dscp);
 /* Return: true if the network may mark the bearer's data (RFC 3168). Context: any. */
 bool pib_bearer_has_ecn(const struct pib_bearer *bearer);
 /* Return: the keys of the fabric; NULL: it has none. Context: pn->lock or view_lock held. */
-static inline const struct pib_keys *pib_bearer_keys(const struct pib_bearer *bearer)
+static inline const struct pib_keyring *pib_bearer_keys(const struct pib_bearer *bearer)
 {
 	return rcu_dereference_protected(bearer->keys, true);
 }

@@ -13,7 +13,7 @@
  * Return: true if a link would be lost because its peer uses a key which is none of @keys. A link
  * that has just begun a new session counts as well.
  */
-static bool keys_are_missed(struct pib_bearer *bearer, const struct pib_keys *keys)
+static bool keys_are_missed(struct pib_bearer *bearer, const struct pib_keyring *keys)
 {
 	struct pib_udp_link *link;
 	u64 now = ktime_get_ns();
@@ -23,7 +23,7 @@ static bool keys_are_missed(struct pib_bearer *bearer, const struct pib_keys *ke
 	list_for_each_entry(link, &bearer->udp_links, entry) {
 		spin_lock_bh(&link->lock);
 		key = pib_link_used_key(&link->fsm, now);
-		missed |= key && !pib_keys_find(keys, key);
+		missed |= key && !pib_keyring_find(keys, key);
 		spin_unlock_bh(&link->lock);
 	}
 	return missed;
@@ -33,8 +33,8 @@ static bool keys_are_missed(struct pib_bearer *bearer, const struct pib_keys *ke
  * Replace @old by @keys. The new keys are accepted before any link uses them, and no link uses the
  * old ones any more when they are freed.
  */
-static void bearer_replace_keys(struct pib_bearer *bearer, struct pib_keys *old,
-				struct pib_keys *keys)
+static void bearer_replace_keys(struct pib_bearer *bearer, struct pib_keyring *old,
+				struct pib_keyring *keys)
 {
 	struct pib_udp_link *link;
 
@@ -48,27 +48,28 @@ static void bearer_replace_keys(struct pib_bearer *bearer, struct pib_keys *old,
 	if (rcu_access_pointer(bearer->sw))
 		pib_bearer_announce(bearer);
 	synchronize_rcu();
-	pib_keys_free(old);
+	pib_keyring_free(old);
 }
 
-int pib_bearer_set_keys(struct pib_bearer *bearer, const struct pib_keys_req *req,
+int pib_bearer_set_keys(struct pib_bearer *bearer, const struct pib_keyring_req *req,
 			struct netlink_ext_ack *extack)
 {
 	struct pib_net *pn = bearer->sock->pn;
-	struct pib_keys *old = rcu_dereference_protected(bearer->keys, lockdep_is_held(&pn->lock));
-	struct pib_keys *keys;
+	struct pib_keyring *old = rcu_dereference_protected(bearer->keys,
+							    lockdep_is_held(&pn->lock));
+	struct pib_keyring *keys;
 
 	if (!old) {
 		NL_SET_ERR_MSG(extack, "the fabric has no key: make its HCAs again, with one");
 		return -EINVAL;
 	}
-	keys = pib_keys_exchange(old, req, extack);
+	keys = pib_keyring_exchange(old, req, extack);
 	if (IS_ERR(keys))
 		return PTR_ERR(keys);
 	if (!req->force && keys_are_missed(bearer, keys)) {
 		NL_SET_ERR_MSG(extack,
 			       "a peer uses the key that would go, see 'pibctl show peers': change that host's key first, or drop it by force");
-		pib_keys_free(keys);
+		pib_keyring_free(keys);
 		return -EBUSY;
 	}
 	bearer_replace_keys(bearer, old, keys);

@@ -175,12 +175,12 @@ static void bearer_echo(struct pib_bearer *bearer, const struct pib_addr *from,
  */
 static bool hello_is_authentic(const struct pib_bearer *bearer, struct pib_hello *h, const u8 *buf)
 {
-	const struct pib_keys *keys = rcu_dereference(bearer->keys);
+	const struct pib_keyring *keys = rcu_dereference(bearer->keys);
 
 	if (!keys)
 		return !(h->caps & PIB_CAP_KEYED);
 	if (h->caps & PIB_CAP_KEYED)
-		h->key = pib_keys_check(keys, buf);
+		h->key = pib_keyring_check(keys, buf);
 	return h->key;
 }
 

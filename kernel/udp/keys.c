@@ -10,7 +10,7 @@
 #include "udp/keys.h"
 
 /* Return: the one of @keys that has the bytes of @key; NULL: none. */
-static struct pib_auth *keys_same(const struct pib_keys *keys, const struct pib_psk *key)
+static struct pib_auth *keys_same(const struct pib_keyring *keys, const struct pib_psk *key)
 {
 	if (pib_auth_same(keys->key, key))
 		return keys->key;
@@ -46,10 +46,10 @@ static int check_second(const struct pib_auth *key, const struct pib_psk *second
 	return -EINVAL;
 }
 
-struct pib_keys *pib_keys_alloc(const struct pib_psk *key, const struct pib_psk *second,
-				struct netlink_ext_ack *extack)
+struct pib_keyring *pib_keyring_alloc(const struct pib_psk *key, const struct pib_psk *second,
+				      struct netlink_ext_ack *extack)
 {
-	struct pib_keys *keys = kzalloc(sizeof(*keys), GFP_KERNEL);
+	struct pib_keyring *keys = kzalloc(sizeof(*keys), GFP_KERNEL);
 	int err;
 
 	if (!keys)
@@ -59,13 +59,13 @@ struct pib_keys *pib_keys_alloc(const struct pib_psk *key, const struct pib_psk 
 		err = place_key(&keys->second, second, extack);
 	if (!err)
 		return keys;
-	pib_keys_free(keys);
+	pib_keyring_free(keys);
 	return ERR_PTR(err);
 }
 
 /* Put the first key that @req asks for into @keys, and the second one that follows from it. */
-static int exchange_first(struct pib_keys *keys, const struct pib_keys *old,
-			  const struct pib_keys_req *req, struct netlink_ext_ack *extack)
+static int exchange_first(struct pib_keyring *keys, const struct pib_keyring *old,
+			  const struct pib_keyring_req *req, struct netlink_ext_ack *extack)
 {
 	struct pib_auth *key = req->key.len ? keys_same(old, &req->key) : old->key;
 	struct pib_auth *second = old->second;
@@ -82,8 +82,8 @@ static int exchange_first(struct pib_keys *keys, const struct pib_keys *old,
 	return 0;
 }
 
-static int exchange_second(struct pib_keys *keys, const struct pib_keys *old,
-			   const struct pib_keys_req *req, struct netlink_ext_ack *extack)
+static int exchange_second(struct pib_keyring *keys, const struct pib_keyring *old,
+			   const struct pib_keyring_req *req, struct netlink_ext_ack *extack)
 {
 	struct pib_auth *second;
 	int err = check_second(keys->key, &req->second, extack);
@@ -97,10 +97,11 @@ static int exchange_second(struct pib_keys *keys, const struct pib_keys *old,
 	return 0;
 }
 
-struct pib_keys *pib_keys_exchange(const struct pib_keys *old, const struct pib_keys_req *req,
-				   struct netlink_ext_ack *extack)
+struct pib_keyring *pib_keyring_exchange(const struct pib_keyring *old,
+					 const struct pib_keyring_req *req,
+					 struct netlink_ext_ack *extack)
 {
-	struct pib_keys *keys = kzalloc(sizeof(*keys), GFP_KERNEL);
+	struct pib_keyring *keys = kzalloc(sizeof(*keys), GFP_KERNEL);
 	int err;
 
 	if (!keys)
@@ -108,11 +109,11 @@ struct pib_keys *pib_keys_exchange(const struct pib_keys *old, const struct pib_
 	err = exchange_first(keys, old, req, extack) ?: exchange_second(keys, old, req, extack);
 	if (!err)
 		return keys;
-	pib_keys_free(keys);
+	pib_keyring_free(keys);
 	return ERR_PTR(err);
 }
 
-void pib_keys_free(struct pib_keys *keys)
+void pib_keyring_free(struct pib_keyring *keys)
 {
 	if (!keys)
 		return;
@@ -121,19 +122,19 @@ void pib_keys_free(struct pib_keys *keys)
 	kfree(keys);
 }
 
-u32 pib_keys_second_id(const struct pib_keys *keys)
+u32 pib_keyring_second_id(const struct pib_keyring *keys)
 {
 	return keys->second ? pib_auth_id(keys->second) : 0;
 }
 
-const struct pib_auth *pib_keys_find(const struct pib_keys *keys, u32 id)
+const struct pib_auth *pib_keyring_find(const struct pib_keyring *keys, u32 id)
 {
 	if (pib_auth_id(keys->key) == id)
 		return keys->key;
 	return keys->second && pib_auth_id(keys->second) == id ? keys->second : NULL;
 }
 
-u32 pib_keys_check(const struct pib_keys *keys, const u8 *hello)
+u32 pib_keyring_check(const struct pib_keyring *keys, const u8 *hello)
 {
 	if (pib_auth_check(keys->key, hello))
 		return pib_auth_id(keys->key);

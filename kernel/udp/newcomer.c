@@ -87,10 +87,10 @@ void pib_newcomer_echoed(struct pib_bearer *bearer, struct pib_udp_link *link,
 /* Return: true if the newcomer's key is still one of ours: it may have been dropped meanwhile. */
 static bool newcomer_is_authentic(const struct pib_bearer *bearer, const struct pib_newcomer *n)
 {
-	const struct pib_keys *keys = pib_bearer_keys(bearer);
+	const struct pib_keyring *keys = pib_bearer_keys(bearer);
 
 	lockdep_assert_held(&bearer->sock->pn->lock);
-	return !keys || pib_keys_find(keys, n->h.key);
+	return !keys || pib_keyring_find(keys, n->h.key);
 }
 
 /*

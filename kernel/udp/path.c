@@ -83,14 +83,14 @@ struct end_keys {
  */
 static bool end_keys_get(const struct pib_udp_link *link, struct end_keys *e)
 {
-	const struct pib_keys *keys = rcu_dereference(link->bearer->keys);
+	const struct pib_keyring *keys = rcu_dereference(link->bearer->keys);
 
 	lockdep_assert_held(&link->lock);
 	*e = (struct end_keys) {};
 	if (!keys)
 		return true;
-	e->own = pib_keys_find(keys, link->fsm.key);
-	e->peer = pib_keys_find(keys, link->fsm.peer_key);
+	e->own = pib_keyring_find(keys, link->fsm.key);
+	e->peer = pib_keyring_find(keys, link->fsm.peer_key);
 	return e->own && e->peer;
 }
 

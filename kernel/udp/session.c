@@ -51,14 +51,14 @@ struct outgoing {
 static int udp_link_authenticate(const struct pib_udp_link *link, u8 *bytes)
 {
 	const struct pib_auth *own;
-	struct pib_keys *keys;
+	struct pib_keyring *keys;
 	int err = 0;
 
 	lockdep_assert_held(&link->lock);
 	rcu_read_lock();
 	keys = rcu_dereference(link->bearer->keys);
 	if (keys) {
-		own = pib_keys_find(keys, link->fsm.key);
+		own = pib_keyring_find(keys, link->fsm.key);
 		err = own ? pib_auth_seal(own, bytes) : -ENOKEY;
 	}
 	rcu_read_unlock();
@@ -262,7 +262,7 @@ void pib_udp_link_timer(struct timer_list *t)
 void pib_udp_link_begin_session(struct pib_udp_link *link, u32 id,
 				const struct pib_udp_session *said)
 {
-	const struct pib_keys *keys = pib_bearer_keys(link->bearer);
+	const struct pib_keyring *keys = pib_bearer_keys(link->bearer);
 
 	lockdep_assert_held(&pib_udp_link_net(link)->lock);
 	spin_lock_bh(&link->lock);
@@ -272,7 +272,7 @@ void pib_udp_link_begin_session(struct pib_udp_link *link, u32 id,
 		pib_link_init(&link->fsm, id, new_nonce());
 	if (keys) {
 		link->fsm.key = pib_auth_id(keys->key);
-		link->fsm.second_key = pib_keys_second_id(keys);
+		link->fsm.second_key = pib_keyring_second_id(keys);
 	}
 	/* Do not call a peer that the user has not named: its hello may be a forgery. */
 	link->fsm.passive = link->kind != PIB_UDP_LINK_EXPLICIT;
@@ -331,15 +331,15 @@ void pib_udp_link_restart(struct pib_udp_link *link)
 	udp_link_begin(link, NULL);
 }
 
-void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys)
+void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keyring *keys)
 {
 	struct outgoing o = {};
 	u32 todo;
 
 	spin_lock_bh(&link->lock);
 	if (!link->dead) {
-		todo = pib_link_rekey(&link->fsm, pib_auth_id(keys->key), pib_keys_second_id(keys),
-				      new_nonce(), ktime_get_ns());
+		todo = pib_link_rekey(&link->fsm, pib_auth_id(keys->key),
+				      pib_keyring_second_id(keys), new_nonce(), ktime_get_ns());
 		/* A pair of sessions never comes back, so its counters are not needed any more. */
 		if (!pib_udp_link_has_seal(link)) {
 			pib_seal_put(link->seal);

@@ -7,7 +7,7 @@
 
 struct pib_addr;
 struct pib_hello;
-struct pib_keys;
+struct pib_keyring;
 struct pib_udp_link;
 struct timer_list;
 
@@ -82,7 +82,7 @@ void pib_udp_link_restart(struct pib_udp_link *link);
  * whose peer's key is none of them, is replaced by a new session. Context: RCU, softirqs off;
  * pn->lock held, no link's lock.
  */
-void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keys *keys);
+void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keyring *keys);
 /*
  * Return: true if there is a session and its ends use different keys, the peer the second one.
  * Context: link->lock held.

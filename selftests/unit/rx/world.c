@@ -57,7 +57,7 @@ bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b)
 	return a->family == b->family && a->port == b->port && !memcmp(&a->v6, &b->v6, 16);
 }
 
-const struct pib_auth *pib_keys_find(const struct pib_keys *keys, u32 id)
+const struct pib_auth *pib_keyring_find(const struct pib_keyring *keys, u32 id)
 {
 	return (const struct pib_auth *)keys;
 }
@@ -215,7 +215,7 @@ static void link_begin(u32 i, const struct rx_link *l)
 	net.links.id[i] = l->id;
 	net.links.entry[i] = link;
 	/* The fabric of a link has a key or has none; here each link has its own. */
-	bearer.keys = l->keyed ? (struct pib_keys *)&bearer : NULL;
+	bearer.keys = l->keyed ? (struct pib_keyring *)&bearer : NULL;
 	link_update(link);
 }
 
@@ -236,7 +236,7 @@ void rx_begin(const struct rx_link l[RX_NUM_LINKS], u32 pages)
 
 void rx_session(u32 i, u64 nonce)
 {
-	bearer.keys = links[i].seal ? (struct pib_keys *)&bearer : NULL;
+	bearer.keys = links[i].seal ? (struct pib_keyring *)&bearer : NULL;
 	links[i].fsm.nonce = nonce;
 	link_update(&links[i]);
 }
