@@ -30,7 +30,7 @@ static int put_end(struct sk_buff *skb, int attr, const struct pib_kport *port)
  * Put link ids, if the requester may see them. An attacker who does not see the traffic would have
  * to guess them.
  */
-static int put_link_ids(const struct pib_nl_answer *a, const struct pib_link_fsm *fsm)
+static int put_link_ids(const struct pib_nl_answer *a, const struct pib_session *fsm)
 {
 	if (!netlink_capable(a->cb->skb, CAP_NET_ADMIN))
 		return 0;
@@ -39,7 +39,7 @@ static int put_link_ids(const struct pib_nl_answer *a, const struct pib_link_fsm
 }
 
 /* Put what the peer has said of itself, if it was heard. */
-static int put_peer(struct sk_buff *skb, const struct pib_link_fsm *fsm)
+static int put_peer(struct sk_buff *skb, const struct pib_session *fsm)
 {
 	u32 heard = div_u64(ktime_get_ns() - fsm->last_heard, NSEC_PER_MSEC);
 
@@ -58,7 +58,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	const struct pib_udp_sock *sock = link->bearer->sock;
 	struct sk_buff *skb = a->skb;
 	struct nlattr *nest = nla_nest_start(skb, PIB_A_UDP_LINK);
-	struct pib_link_fsm fsm;
+	struct pib_session fsm;
 	struct pib_addr peer;
 	const char *refusal;
 	bool second_key, by_flow;
@@ -70,7 +70,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	fsm = link->fsm;
 	peer = link->peer[link->to];
 	refusal = pib_udp_link_refusal(link);
-	path_mtu = fsm.state == PIB_LINK_UP ? pib_pmtu_size(&fsm.pmtu) : 0;
+	path_mtu = fsm.state == PIB_SESSION_UP ? pib_pmtu_size(&fsm.pmtu) : 0;
 	second_key = pib_udp_link_by_second_key(link);
 	by_flow = pib_udp_link_by_flow(link);
 	spin_unlock_bh(&link->lock);
@@ -78,7 +78,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	if (pib_nl_put_netdev(skb, PIB_UL_NETDEV, sock->pn->net, sock->ifindex) ||
 	    pib_nl_put_endpoint(skb, PIB_UL_PEER, &peer) ||
 	    put_link_ids(a, &fsm) ||
-	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_LINK_UP) ||
+	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_SESSION_UP) ||
 	    nla_put_u32(skb, PIB_UL_RESTARTS, fsm.restarts) ||
 	    (second_key && nla_put_flag(skb, PIB_UL_BY_SECOND_KEY)) ||
 	    (by_flow && nla_put_flag(skb, PIB_UL_BY_FLOW)) ||

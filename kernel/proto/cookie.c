@@ -92,7 +92,7 @@ u8 pib_cookie_reply(const struct pib_cookies *c, const struct pib_cookie_addr *f
 	make_cookie(c, words, to->key, slot_of(now), &cookie);
 	answer->nonce = cookie.nonce;
 	answer->link_id = cookie.link_id;
-	answer->seq = PIB_LINK_ANSWERED_SEQ;
+	answer->seq = PIB_SESSION_ANSWERED_SEQ;
 	answer->down = 1;
 	answer->caps |= to->caps & PIB_CAP_AUTO;
 	/* A sender that announced itself to everybody has no link yet: it is called. */

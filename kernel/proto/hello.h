@@ -51,7 +51,7 @@ enum pib_hello_role {
  * @port_num: sender's port number, 0 in discovery
  * @role: enum pib_hello_role
  * @caps: enum pib_hello_caps
- * @seq: number of this datagram among the sender's; pib_link_build() fills it in
+ * @seq: number of this datagram among the sender's; pib_session_build() fills it in
  * @ack: the last @seq that the sender has heard in session @peer_nonce
  * @mtu_cap: MTU code of the sender's port
  * @width_en: LinkWidthEnabled of the sender's port, 0: not told
@@ -68,7 +68,7 @@ enum pib_hello_role {
  * @probe: padded probe: its number, not 0
  * @came: number of the receiver's last padded probe that has come in session @peer_nonce, 0: none
  * @key: not in the datagram: the receiver's key by which it is authentic, as struct
- *	pib_link_fsm.key; env fills it in
+ *	pib_session.key; env fills it in
  */
 struct pib_hello {
 	u32 fabric;

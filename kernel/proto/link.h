@@ -8,10 +8,10 @@
 #include "hello.h"
 #include "pmtu.h"
 
-enum pib_link_state {
-	PIB_LINK_IDLE,		/* no peer heard: hello is sent slowly, or not at all (@passive) */
-	PIB_LINK_GREETING,	/* peer heard, not yet confirmed both ways */
-	PIB_LINK_UP,		/* both ends know the other's current session */
+enum pib_session_state {
+	PIB_SESSION_IDLE,	/* no peer heard: hello is sent slowly, or not at all (@passive) */
+	PIB_SESSION_GREETING,	/* peer heard, not yet confirmed both ways */
+	PIB_SESSION_UP,		/* both ends know the other's current session */
 };
 
 #define PIB_HELLO_INTERVAL_MS	500	/* IDLE */
@@ -27,12 +27,12 @@ enum pib_link_state {
 #define PIB_PROBE_LAG		4	/* datagrams of the peer that may overtake its probe */
 #define PIB_FLOW_PATIENCE_MS	2500	/* for so long a probe shows that flows get through */
 
-#define PIB_LINK_FORMER		4	/* sessions displaced before this end begins a new one */
-#define PIB_LINK_REPLIES	16	/* sessions share so many allowances of answers */
+#define PIB_SESSION_FORMER	4	/* sessions displaced before this end begins a new one */
+#define PIB_SESSION_REPLIES	16	/* sessions share so many allowances of answers */
 
 /**
- * struct pib_link_fsm - one end of a link over UDP
- * @state: enum pib_link_state
+ * struct pib_session - one end of a link over UDP
+ * @state: enum pib_session_state
  * @plugged: the link is up for ports: env was told UP and not DOWN since
  * @passive: this end was made when it heard the peer: it only answers, unless it knows that the
  *	peer hears it
@@ -42,7 +42,7 @@ enum pib_link_state {
  * @call_all: the last call to an unproved peer named no link; the next one names the peer's
  * @local_down: this end's port is disabled
  * @peer_down: the other end's port is disabled
- * @out_type: type that pib_link_build() sends next; PIB_DG_DATA: the one that suits the state
+ * @out_type: type that pib_session_build() sends next; PIB_DG_DATA: the one that suits the state
  * @local_id: link id that the peer puts into its datagrams
  * @remote_id: link id that the peer wants
  * @key: keyed fabrics: number that env has given to the key of the session @nonce, by which this
@@ -62,7 +62,7 @@ enum pib_link_state {
  * @answer_nonce: the next datagram answers this other session, 0: the peer
  * @answer_id: its link id
  * @answer_seq: its sequence number
- * @out_id: link id that the datagram just made by pib_link_build() goes to
+ * @out_id: link id that the datagram just made by pib_session_build() goes to
  * @peer_node_guid: from the peer's last hello, as the following
  * @peer_port_guid: see struct pib_hello
  * @peer_port_num: see struct pib_hello
@@ -80,17 +80,17 @@ enum pib_link_state {
  * @former: UP: sessions that were displaced since @nonce began
  * @num_former: entries in @former
  * @last_heard: ns; the peer's last datagram that was of the current session
- * @deaf_at: ns; see pib_link_deaf()
+ * @deaf_at: ns; see pib_session_deaf()
  * @next_send: ns; 0: at once
  * @next_recall: ns; see PIB_RECALL_MS
- * @next_reply: ns; see PIB_REPLY_MS; of which session by pib_link_may_reply()
+ * @next_reply: ns; see PIB_REPLY_MS; of which session by pib_session_may_reply()
  * @flow_at: ns; when a probe last showed that the peer's flows get through; 0: none has, or the
  *	peer has another address since
  * @flow_nonce: @nonce at that time: what a probe shows holds for its pair of sessions
  * @flow_peer: @peer_nonce at that time
  * @restarts: sessions lost
  */
-struct pib_link_fsm {
+struct pib_session {
 	u8 state;
 	bool plugged;
 	bool passive;
@@ -133,13 +133,13 @@ struct pib_link_fsm {
 	u16 peer_probe;
 	u32 probe_seq;
 	struct pib_pmtu pmtu;
-	u64 former[PIB_LINK_FORMER];
+	u64 former[PIB_SESSION_FORMER];
 	u8 num_former;
 	u64 last_heard;
 	u64 deaf_at;
 	u64 next_send;
 	u64 next_recall;
-	u64 next_reply[PIB_LINK_REPLIES];
+	u64 next_reply[PIB_SESSION_REPLIES];
 	u64 flow_at;
 	u64 flow_nonce;
 	u64 flow_peer;
@@ -147,28 +147,28 @@ struct pib_link_fsm {
 };
 
 /* Tasks of env after a call; bits. DOWN comes before UP if both are set. */
-enum pib_link_do {
-	PIB_LINK_DO_SEND = 1 << 0,	/* send one control datagram, see pib_link_build() */
-	PIB_LINK_DO_UP = 1 << 1,	/* the link came up: pib_port_link_up() */
-	PIB_LINK_DO_DOWN = 1 << 2,	/* the link went down: pib_port_link_down() */
-	PIB_LINK_DO_REJECT = 1 << 3,	/* datagram does not fit: count it */
-	PIB_LINK_DO_LEARN = 1 << 4,	/* it is of the session that stands: its contents hold */
-	PIB_LINK_DO_SHRINK = 1 << 5,	/* large datagrams get lost: they are smaller now */
+enum pib_session_do {
+	PIB_SESSION_DO_SEND = 1 << 0,	/* send one control datagram, see pib_session_build() */
+	PIB_SESSION_DO_UP = 1 << 1,	/* the link came up: pib_port_link_up() */
+	PIB_SESSION_DO_DOWN = 1 << 2,	/* the link went down: pib_port_link_down() */
+	PIB_SESSION_DO_REJECT = 1 << 3,	/* datagram does not fit: count it */
+	PIB_SESSION_DO_LEARN = 1 << 4,	/* it is of the session that stands: its contents hold */
+	PIB_SESSION_DO_SHRINK = 1 << 5,	/* large datagrams get lost: they are smaller now */
 };
 
 /*
  * Set up an end that is not passive, does not recall, and has no key. @local_id: not 0; @nonce:
  * random, not 0, never used before by this end. Context: under the lock of what holds @f.
  */
-void pib_link_init(struct pib_link_fsm *f, u32 local_id, u64 nonce);
+void pib_session_init(struct pib_session *f, u32 local_id, u64 nonce);
 
 /* Number of the datagram that was sent in a session before it had a link: proto/cookie.h. */
-#define PIB_LINK_ANSWERED_SEQ	1
-/* As pib_link_init(), for a session in which that datagram was sent. Context: as there. */
-void pib_link_init_answered(struct pib_link_fsm *f, u32 local_id, u64 nonce);
+#define PIB_SESSION_ANSWERED_SEQ	1
+/* As pib_session_init(), for a session in which that datagram was sent. Context: as there. */
+void pib_session_init_answered(struct pib_session *f, u32 local_id, u64 nonce);
 
 /**
- * pib_link_rx() - take in a control datagram from the peer's address
+ * pib_session_rx() - take in a control datagram from the peer's address
  * @f: this end
  * @h: the datagram, which is authentic
  * @type: enum pib_dg_type
@@ -178,9 +178,9 @@ void pib_link_init_answered(struct pib_link_fsm *f, u32 local_id, u64 nonce);
  * hellos (link id 0) are not for a link and have no effect.
  *
  * Context: under the lock of what holds @f.
- * Return: enum pib_link_do.
+ * Return: enum pib_session_do.
  */
-u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now);
+u32 pib_session_rx(struct pib_session *f, const struct pib_hello *h, u8 type, u64 now);
 
 /*
  * Take an allowance for an answer to the session @to, see PIB_REPLY_MS; 0: to nobody in particular.
@@ -188,10 +188,11 @@ u32 pib_link_rx(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 
  *
  * Return: true if it may be answered now.
  */
-bool pib_link_may_reply(struct pib_link_fsm *f, u64 to, u64 now);
+bool pib_session_may_reply(struct pib_session *f, u64 to, u64 now);
 
 /**
- * pib_link_rx_probe() - take in a datagram with PIB_CAP_FLOW_PROBE from a flow's port of the peer
+ * pib_session_rx_probe() - take in a datagram with PIB_CAP_FLOW_PROBE from a flow's port of the
+ * peer
  * @f: this end
  * @h: the datagram, which is authentic
  * @type: enum pib_dg_type
@@ -202,9 +203,9 @@ bool pib_link_may_reply(struct pib_link_fsm *f, u64 to, u64 now);
  * must not show that for ever.
  *
  * Context: under the lock of what holds @f.
- * Return: enum pib_link_do: 0, DO_SEND, or DO_REJECT.
+ * Return: enum pib_session_do: 0, DO_SEND, or DO_REJECT.
  */
-u32 pib_link_rx_probe(struct pib_link_fsm *f, const struct pib_hello *h, u8 type, u64 now);
+u32 pib_session_rx_probe(struct pib_session *f, const struct pib_hello *h, u8 type, u64 now);
 
 /*
  * Take in @h, a padded probe (proto/pmtu.h) from the peer's address. From now on the peer is told
@@ -212,36 +213,36 @@ u32 pib_link_rx_probe(struct pib_link_fsm *f, const struct pib_hello *h, u8 type
  *
  * Return: false: it does not fit: count it.
  */
-bool pib_link_take_padded(struct pib_link_fsm *f, const struct pib_hello *h, u8 type);
+bool pib_session_take_padded(struct pib_session *f, const struct pib_hello *h, u8 type);
 
 /*
  * Return: true if @h, by a key that holds, is of the present sessions and newer than all datagrams
  * heard in them. The link is UP. Context: under the lock of what holds @f.
  */
-bool pib_link_is_next(const struct pib_link_fsm *f, const struct pib_hello *h);
+bool pib_session_is_next(const struct pib_session *f, const struct pib_hello *h);
 
 /*
  * Note that until @now datagrams to this end were dropped unseen, because this end takes them in
  * too slowly. Those of the peer may be among them. Context: under the lock of what holds @f.
  */
-void pib_link_deaf(struct pib_link_fsm *f, u64 now);
+void pib_session_deaf(struct pib_session *f, u64 now);
 
 /*
  * Do what is due at @now, in ns. It does no harm to call this early. Context: under the lock of
  * what holds @f.
  *
- * Return: enum pib_link_do.
+ * Return: enum pib_session_do.
  */
-u32 pib_link_timer(struct pib_link_fsm *f, u64 now);
-#define PIB_LINK_NEVER	(~0ULL)
+u32 pib_session_timer(struct pib_session *f, u64 now);
+#define PIB_SESSION_NEVER	(~0ULL)
 /*
- * Return: the time at which env calls pib_link_timer(), ns; 0: at once; PIB_LINK_NEVER. Context:
- * under the lock of what holds @f.
+ * Return: the time at which env calls pib_session_timer(), ns; 0: at once; PIB_SESSION_NEVER.
+ * Context: under the lock of what holds @f.
  */
-u64 pib_link_deadline(const struct pib_link_fsm *f);
+u64 pib_session_deadline(const struct pib_session *f);
 
 /**
- * pib_link_build() - write the datagram to send now, after DO_SEND
+ * pib_session_build() - write the datagram to send now, after DO_SEND
  * @f: this end
  * @h: env has filled in its part; the fsm's own fields (link_id, nonces, seq, ack, down,
  *	keepalive_ms, beside PIB_CAP_FLOWS also PIB_CAP_FLOWS_COME) are put there
@@ -251,13 +252,13 @@ u64 pib_link_deadline(const struct pib_link_fsm *f);
  * Context: under the lock of what holds @f.
  * Return: the length.
  */
-size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
-		      u8 out[PIB_HELLO_WIRE_LEN]);
+size_t pib_session_build(struct pib_session *f, struct pib_hello *h, u64 now,
+			 u8 out[PIB_HELLO_WIRE_LEN]);
 
 /**
- * pib_link_build_probe() - write a datagram that shows the peer if flows' UDP ports get through
+ * pib_session_build_probe() - write a datagram that shows the peer if flows' UDP ports get through
  * @f: this end, UP
- * @h: as for pib_link_build()
+ * @h: as for pib_session_build()
  * @out: result, not authenticated yet
  *
  * The probe is a KEEPALIVE with PIB_CAP_FLOW_PROBE, but has no number of its own: the session stays
@@ -266,54 +267,54 @@ size_t pib_link_build(struct pib_link_fsm *f, struct pib_hello *h, u64 now,
  * Context: under the lock of what holds @f.
  * Return: the length.
  */
-size_t pib_link_build_probe(const struct pib_link_fsm *f, struct pib_hello *h,
-			    u8 out[PIB_HELLO_WIRE_LEN]);
+size_t pib_session_build_probe(const struct pib_session *f, struct pib_hello *h,
+			       u8 out[PIB_HELLO_WIRE_LEN]);
 
 /*
  * Return: bytes of the largest IP packet that a packet to the peer makes, by the IB MTU of both
  * ports. @mtu_cap: MTU code of this end's port. The link is UP. Context: under the lock of what
  * holds @f.
  */
-u32 pib_link_most(const struct pib_link_fsm *f, u8 mtu_cap);
+u32 pib_session_most(const struct pib_session *f, u8 mtu_cap);
 
 /**
- * pib_link_probe_size() - find the size of the padded probe to send before the present datagram
+ * pib_session_probe_size() - find the size of the padded probe to send before the present datagram
  * @f: this end
  * @bounds: what is known of sizes without probes; its MTU is 0 if there is no route
  * @now: ns
  *
- * To be called when pib_link_timer() has returned DO_SEND, before pib_link_build(), which then
- * makes a datagram that draws an answer.
+ * To be called when pib_session_timer() has returned DO_SEND, before pib_session_build(), which
+ * then makes a datagram that draws an answer.
  *
  * Context: under the lock of what holds @f.
  * Return: bytes of the IP packet; 0: no probe is due.
  */
-u32 pib_link_probe_size(struct pib_link_fsm *f, const struct pib_pmtu_bounds *bounds, u64 now);
+u32 pib_session_probe_size(struct pib_session *f, const struct pib_pmtu_bounds *bounds, u64 now);
 
 /*
  * The peer has another address from now on. This end forgets what the peer's probes have told of
  * flows, and if it sends to that address (@in_use), what its own have told of sizes. Context: under
  * the lock of what holds @f.
  */
-void pib_link_moved(struct pib_link_fsm *f, bool in_use);
+void pib_session_moved(struct pib_session *f, bool in_use);
 
 /**
- * pib_link_build_padded() - write the beginning of a padded probe
+ * pib_session_build_padded() - write the beginning of a padded probe
  * @f: this end, UP
- * @h: as for pib_link_build()
+ * @h: as for pib_session_build()
  * @len: bytes of the whole datagram; what follows the result is zero
  * @out: result, not authenticated yet
  *
- * As a probe of pib_link_build_probe() it has no number of its own among the control datagrams.
+ * As a probe of pib_session_build_probe() it has no number of its own among the control datagrams.
  *
  * Context: under the lock of what holds @f.
  * Return: the length of the result.
  */
-size_t pib_link_build_padded(const struct pib_link_fsm *f, struct pib_hello *h, u16 len,
-			     u8 out[PIB_HELLO_WIRE_LEN]);
+size_t pib_session_build_padded(const struct pib_session *f, struct pib_hello *h, u16 len,
+				u8 out[PIB_HELLO_WIRE_LEN]);
 
 /**
- * pib_link_reset() - pull the cable of this end and begin a new session
+ * pib_session_reset() - pull the cable of this end and begin a new session
  * @f: this end
  * @nonce: random, not 0, never used before by this end
  * @down: the cable stays out until this is called with false
@@ -323,26 +324,26 @@ size_t pib_link_build_padded(const struct pib_link_fsm *f, struct pib_hello *h, 
  * that the peer sees that even if datagrams get lost.
  *
  * Context: under the lock of what holds @f.
- * Return: enum pib_link_do.
+ * Return: enum pib_session_do.
  */
-u32 pib_link_reset(struct pib_link_fsm *f, u64 nonce, bool down, u64 now);
+u32 pib_session_reset(struct pib_session *f, u64 nonce, bool down, u64 now);
 
 /**
- * pib_link_rekey() - set the keys by which this end and its peer speak from now on
+ * pib_session_rekey() - set the keys by which this end and its peer speak from now on
  * @f: this end
  * @key: number of the key by which both ends may speak; 0: the fabric has none
  * @second: number of another key by which the peer may speak, 0: none
- * @nonce: as of pib_link_reset(), for a new session
+ * @nonce: as of pib_session_reset(), for a new session
  * @now: ns
  *
  * A session has one key from its beginning to its end. So if @key is another one than before this
- * end begins a new session, as pib_link_reset() does. A peer whose session has a key that is
+ * end begins a new session, as pib_session_reset() does. A peer whose session has a key that is
  * neither is lost, and may come back with a new session.
  *
  * Context: under the lock of what holds @f.
- * Return: enum pib_link_do.
+ * Return: enum pib_session_do.
  */
-u32 pib_link_rekey(struct pib_link_fsm *f, u32 key, u32 second, u64 nonce, u64 now);
+u32 pib_session_rekey(struct pib_session *f, u32 key, u32 second, u64 nonce, u64 now);
 
 /*
  * Find the peer's key by which the link is up for ports, or was so within the last PIB_DEAD_MS: a
@@ -351,27 +352,27 @@ u32 pib_link_rekey(struct pib_link_fsm *f, u32 key, u32 second, u64 nonce, u64 n
  *
  * Return: the key's number; 0: there is none.
  */
-u32 pib_link_used_key(const struct pib_link_fsm *f, u64 now);
+u32 pib_session_used_key(const struct pib_session *f, u64 now);
 
 /*
  * Return: true if the peer speaks by the second key, and has not understood this end for long. Then
  * it does not know the first key. Context: under the lock of what holds @f.
  */
-bool pib_link_key_unknown(const struct pib_link_fsm *f);
+bool pib_session_key_unknown(const struct pib_session *f);
 
 /*
- * Let this end go away: it sends a BYE, by pib_link_build(), and is then IDLE, if it was UP, in a
- * new session. Context: under the lock of what holds @f.
+ * Let this end go away: it sends a BYE, by pib_session_build(), and is then IDLE, if it was UP, in
+ * a new session. Context: under the lock of what holds @f.
  *
- * Return: enum pib_link_do.
+ * Return: enum pib_session_do.
  */
-u32 pib_link_bye(struct pib_link_fsm *f);
+u32 pib_session_bye(struct pib_session *f);
 
 /*
  * Return: the tag of DATA and SEGMENT that go to the session @nonce, where the fabric has no key.
  * Context: any.
  */
-static inline u16 pib_link_tag(u64 nonce)
+static inline u16 pib_session_tag(u64 nonce)
 {
 	return (u16)nonce;
 }

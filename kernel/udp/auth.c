@@ -127,7 +127,7 @@ u16 pib_auth_tag(const struct pib_auth *a, u64 to, u64 from)
 
 	/* On failure return a tag that the peer does not expect, not the one that all know. */
 	if (hmac_of(a, sessions, sizeof(sessions), mac))
-		return ~pib_link_tag(to);
+		return ~pib_session_tag(to);
 	return mac[0] << 8 | mac[1];
 }
 

@@ -40,7 +40,7 @@ static bool udp_link_matches(struct pib_udp_link *link, const struct pib_addr *f
 		break;
 	default:
 		/* Several links may lead to one address. The peer of a session tells them apart. */
-		bound = link->fsm.state == PIB_LINK_UP &&
+		bound = link->fsm.state == PIB_SESSION_UP &&
 			(link->fsm.peer_node_guid != h->node_guid ||
 			 link->fsm.peer_port_num != h->port_num);
 		same = !trunk_hello && !bound && pib_addr_equal(&link->peer[link->to], from);

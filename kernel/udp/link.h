@@ -75,7 +75,7 @@ struct pib_udp_link {
 	atomic_t frame_no;
 
 	spinlock_t lock;
-	struct pib_link_fsm fsm;
+	struct pib_session fsm;
 	struct pib_seal *seal;
 	struct pib_addr peer[2];
 	u8 to;

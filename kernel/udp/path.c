@@ -45,23 +45,23 @@ static void udp_path_free(struct rcu_head *rcu)
 	kfree(path);
 }
 
-static bool peer_wants_noicrc(const struct pib_link_fsm *f)
+static bool peer_wants_noicrc(const struct pib_session *f)
 {
 	return f->peer_caps & PIB_CAP_NOICRC;
 }
 
-static bool peer_knows_segments(const struct pib_link_fsm *f)
+static bool peer_knows_segments(const struct pib_session *f)
 {
 	return f->peer_caps & PIB_CAP_SEGMENTS;
 }
 
-static bool peer_tells_marks(const struct pib_link_fsm *f)
+static bool peer_tells_marks(const struct pib_session *f)
 {
 	return f->peer_caps & PIB_CAP_ECN;
 }
 
 /* Return: true if the peer says that what this end sends from flows' ports comes in there. */
-static bool peer_gets_flows(const struct pib_link_fsm *f)
+static bool peer_gets_flows(const struct pib_session *f)
 {
 	return f->peer_caps & PIB_CAP_FLOWS_COME;
 }
@@ -96,7 +96,7 @@ static bool end_keys_get(const struct pib_udp_link *link, struct end_keys *e)
 
 static u16 data_tag(const struct pib_auth *auth, u64 to, u64 from)
 {
-	return auth ? pib_auth_tag(auth, to, from) : pib_link_tag(to);
+	return auth ? pib_auth_tag(auth, to, from) : pib_session_tag(to);
 }
 
 bool pib_udp_link_has_seal(const struct pib_udp_link *link)
@@ -181,7 +181,7 @@ static void udp_link_notify_path(const struct pib_udp_link *link, const struct p
 void pib_udp_path_update(struct pib_udp_link *link)
 {
 	struct pib_udp_path *old, *path = NULL;
-	bool is_up = link->fsm.state == PIB_LINK_UP && !link->dead;
+	bool is_up = link->fsm.state == PIB_SESSION_UP && !link->dead;
 
 	lockdep_assert_held(&link->lock);
 	old = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));

@@ -79,7 +79,7 @@ static void udp_link_build(struct pib_udp_link *link, struct outgoing *o)
 
 	udp_link_fill(link, &h);
 	o->to = link->peer[link->to];
-	o->len = pib_link_build(&link->fsm, &h, ktime_get_ns(), o->bytes);
+	o->len = pib_session_build(&link->fsm, &h, ktime_get_ns(), o->bytes);
 	if (udp_link_authenticate(link, o->bytes))
 		o->len = 0;
 }
@@ -90,13 +90,13 @@ static void udp_link_build_probe(struct pib_udp_link *link, struct outgoing *pro
 	struct pib_hello h = {};
 
 	lockdep_assert_held(&link->lock);
-	if (link->fsm.state != PIB_LINK_UP || !(link->fsm.peer_caps & PIB_CAP_FLOWS))
+	if (link->fsm.state != PIB_SESSION_UP || !(link->fsm.peer_caps & PIB_CAP_FLOWS))
 		return;
 	udp_link_fill(link, &h);
 	if (!(h.caps & PIB_CAP_FLOWS))
 		return;
 	probe->to = link->peer[link->to];
-	probe->len = pib_link_build_probe(&link->fsm, &h, probe->bytes);
+	probe->len = pib_session_build_probe(&link->fsm, &h, probe->bytes);
 	if (udp_link_authenticate(link, probe->bytes))
 		probe->len = 0;
 }
@@ -108,16 +108,16 @@ static void udp_link_build_padded(struct pib_udp_link *link, struct pib_pmtu_bou
 	struct pib_hello h = {};
 
 	lockdep_assert_held(&link->lock);
-	bounds->most = pib_link_most(&link->fsm, link->port->p.mtu_cap);
-	padded->size = pib_link_probe_size(&link->fsm, bounds, ktime_get_ns());
+	bounds->most = pib_session_most(&link->fsm, link->port->p.mtu_cap);
+	padded->size = pib_session_probe_size(&link->fsm, bounds, ktime_get_ns());
 	if (!padded->size)
 		return;
 	padded->number = link->fsm.pmtu.number;
 	udp_link_fill(link, &h);
 	padded->to = link->peer[link->to];
-	padded->len = pib_link_build_padded(&link->fsm, &h,
-					    pib_udp_padded_len(&padded->to, padded->size),
-					    padded->bytes);
+	padded->len = pib_session_build_padded(&link->fsm, &h,
+					       pib_udp_padded_len(&padded->to, padded->size),
+					       padded->bytes);
 	if (udp_link_authenticate(link, padded->bytes))
 		padded->len = 0;
 }
@@ -130,10 +130,10 @@ static void udp_link_send(struct pib_udp_link *link, const struct outgoing *o)
 
 static void udp_link_rearm(struct pib_udp_link *link)
 {
-	u64 now = ktime_get_ns(), deadline = pib_link_deadline(&link->fsm);
+	u64 now = ktime_get_ns(), deadline = pib_session_deadline(&link->fsm);
 
 	lockdep_assert_held(&link->lock);
-	if (link->dead || deadline == PIB_LINK_NEVER)
+	if (link->dead || deadline == PIB_SESSION_NEVER)
 		return;
 	mod_timer(&link->timer,
 		  jiffies + (deadline > now ? nsecs_to_jiffies(deadline - now) : 0) + 1);
@@ -153,18 +153,18 @@ static void udp_link_note_shrink(struct pib_udp_link *link)
 static void udp_link_act(struct pib_udp_link *link, u32 todo, struct outgoing *o)
 {
 	lockdep_assert_held(&link->lock);
-	if (todo & PIB_LINK_DO_REJECT)
+	if (todo & PIB_SESSION_DO_REJECT)
 		pib_udp_sock_drop(link->bearer->sock, rx_bad_hello);
-	if (todo & PIB_LINK_DO_DOWN)
+	if (todo & PIB_SESSION_DO_DOWN)
 		WRITE_ONCE(link->losses, link->losses + 1);
-	if (todo & PIB_LINK_DO_SHRINK)
+	if (todo & PIB_SESSION_DO_SHRINK)
 		udp_link_note_shrink(link);
-	if (todo & PIB_LINK_DO_SEND)
+	if (todo & PIB_SESSION_DO_SEND)
 		udp_link_build(link, o);
 	pib_udp_path_update(link);
 	udp_link_rearm(link);
 	/* A datagram without news, as a replay is, is not worth the lock that the work takes. */
-	if (todo & (PIB_LINK_DO_UP | PIB_LINK_DO_DOWN | PIB_LINK_DO_LEARN))
+	if (todo & (PIB_SESSION_DO_UP | PIB_SESSION_DO_DOWN | PIB_SESSION_DO_LEARN))
 		queue_work(pib_link_wq, &link->work);
 }
 
@@ -177,7 +177,7 @@ static void udp_link_own_losses(struct pib_udp_link *link)
 	u32 overruns = pib_udp_sock_overruns(link->bearer->sock);
 
 	if (overruns != link->overruns)
-		pib_link_deaf(&link->fsm, ktime_get_ns());
+		pib_session_deaf(&link->fsm, ktime_get_ns());
 	link->overruns = overruns;
 }
 
@@ -202,14 +202,14 @@ struct due {
 static void udp_link_tick(struct pib_udp_link *link, struct pib_pmtu_bounds *bounds,
 			  struct due *due)
 {
-	bool was_up = link->fsm.state == PIB_LINK_UP;
+	bool was_up = link->fsm.state == PIB_SESSION_UP;
 	u32 todo;
 
 	lockdep_assert_held(&link->lock);
 	udp_link_own_losses(link);
-	todo = pib_link_timer(&link->fsm, ktime_get_ns());
+	todo = pib_session_timer(&link->fsm, ktime_get_ns());
 	/* The session may end that a cable was out of: then its port is down already. */
-	if (was_up && link->fsm.state != PIB_LINK_UP) {
+	if (was_up && link->fsm.state != PIB_SESSION_UP) {
 		pib_udp_link_dbg(link, "%.64s is silent", link->fsm.peer_desc);
 		/* The peer is lost: it may be reachable by its other address. */
 		if (link->peer[!link->to].family)
@@ -218,10 +218,10 @@ static void udp_link_tick(struct pib_udp_link *link, struct pib_pmtu_bounds *bou
 		return;
 	}
 	/* A peer with two addresses is called by each in turn. */
-	if (todo & PIB_LINK_DO_SEND && link->fsm.state == PIB_LINK_IDLE &&
+	if (todo & PIB_SESSION_DO_SEND && link->fsm.state == PIB_SESSION_IDLE &&
 	    link->peer[!link->to].family)
 		link->to = !link->to;
-	if (todo & PIB_LINK_DO_SEND) {
+	if (todo & PIB_SESSION_DO_SEND) {
 		udp_link_build_padded(link, bounds, &due->padded);
 		udp_link_build(link, &due->o);
 		udp_link_build_probe(link, &due->flow);
@@ -267,9 +267,9 @@ void pib_udp_link_begin_session(struct pib_udp_link *link, u32 id,
 	lockdep_assert_held(&pib_udp_link_net(link)->lock);
 	spin_lock_bh(&link->lock);
 	if (said)
-		pib_link_init_answered(&link->fsm, id, said->nonce);
+		pib_session_init_answered(&link->fsm, id, said->nonce);
 	else
-		pib_link_init(&link->fsm, id, new_nonce());
+		pib_session_init(&link->fsm, id, new_nonce());
 	if (keys) {
 		link->fsm.key = pib_auth_id(keys->key);
 		link->fsm.second_key = pib_keyring_second_id(keys);
@@ -290,8 +290,8 @@ void pib_udp_link_end_session(struct pib_udp_link *link)
 
 	lockdep_assert_held(&pib_udp_link_net(link)->lock);
 	spin_lock_bh(&link->lock);
-	if (link->fsm.state == PIB_LINK_UP) {
-		pib_link_bye(&link->fsm);
+	if (link->fsm.state == PIB_SESSION_UP) {
+		pib_session_bye(&link->fsm);
 		udp_link_build(link, &o);
 	}
 	link->dead = true;
@@ -313,8 +313,8 @@ static void udp_link_begin(struct pib_udp_link *link, const bool *down)
 
 	spin_lock_bh(&link->lock);
 	if (!link->dead) {
-		todo = pib_link_reset(&link->fsm, new_nonce(), down ? *down : link->fsm.local_down,
-				      ktime_get_ns());
+		todo = pib_session_reset(&link->fsm, new_nonce(),
+					 down ? *down : link->fsm.local_down, ktime_get_ns());
 		udp_link_act(link, todo, &o);
 	}
 	spin_unlock_bh(&link->lock);
@@ -338,8 +338,8 @@ void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keyring *key
 
 	spin_lock_bh(&link->lock);
 	if (!link->dead) {
-		todo = pib_link_rekey(&link->fsm, pib_auth_id(keys->key),
-				      pib_keyring_second_id(keys), new_nonce(), ktime_get_ns());
+		todo = pib_session_rekey(&link->fsm, pib_auth_id(keys->key),
+					 pib_keyring_second_id(keys), new_nonce(), ktime_get_ns());
 		/* A pair of sessions never comes back, so its counters are not needed any more. */
 		if (!pib_udp_link_has_seal(link)) {
 			pib_seal_put(link->seal);
@@ -354,7 +354,7 @@ void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keyring *key
 bool pib_udp_link_by_second_key(const struct pib_udp_link *link)
 {
 	lockdep_assert_held(&link->lock);
-	return link->fsm.state == PIB_LINK_UP && link->fsm.peer_key != link->fsm.key;
+	return link->fsm.state == PIB_SESSION_UP && link->fsm.peer_key != link->fsm.key;
 }
 
 bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h)
@@ -386,10 +386,10 @@ static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *fro
 	if (link->kind == PIB_UDP_LINK_EXPLICIT)
 		return false;
 	/* A recorder of the peer's datagrams must not move the link by sending them again. */
-	if (link->fsm.state == PIB_LINK_UP ? !pib_link_is_next(&link->fsm, h) : !may_move)
+	if (link->fsm.state == PIB_SESSION_UP ? !pib_session_is_next(&link->fsm, h) : !may_move)
 		return false;
 	link->peer[slot] = *from;
-	pib_link_moved(&link->fsm, slot == link->to);
+	pib_session_moved(&link->fsm, slot == link->to);
 	return true;
 }
 
@@ -417,9 +417,9 @@ static void udp_link_note_refusal(struct pib_udp_link *link, u8 refusal)
 static bool udp_link_is_refused(struct pib_udp_link *link, const struct pib_hello *h, u8 type)
 {
 	lockdep_assert_held(&link->lock);
-	if (link->fsm.state == PIB_LINK_UP)
+	if (link->fsm.state == PIB_SESSION_UP)
 		link->refused = PIB_REFUSED_NOT;
-	if (type != PIB_DG_BYE || !h->refusal || link->fsm.state == PIB_LINK_UP ||
+	if (type != PIB_DG_BYE || !h->refusal || link->fsm.state == PIB_SESSION_UP ||
 	    h->peer_nonce != link->fsm.nonce)
 		return false;
 	udp_link_note_refusal(link, h->refusal);
@@ -429,9 +429,9 @@ static bool udp_link_is_refused(struct pib_udp_link *link, const struct pib_hell
 const char *pib_udp_link_refusal(const struct pib_udp_link *link)
 {
 	lockdep_assert_held(&link->lock);
-	if (pib_link_key_unknown(&link->fsm))
+	if (pib_session_key_unknown(&link->fsm))
 		return "the peer does not know this host's key, but the second one";
-	if (!link->refused || link->fsm.state == PIB_LINK_UP ||
+	if (!link->refused || link->fsm.state == PIB_SESSION_UP ||
 	    ktime_get_ns() > link->refused_at + PIB_UDP_LINK_REFUSED_NS)
 		return NULL;
 	return pib_hello_refusal_text(link->refused);
@@ -441,7 +441,7 @@ void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *fr
 			    const struct pib_hello *h)
 {
 	spin_lock_bh(&link->lock);
-	if (!link->dead && link->fsm.state != PIB_LINK_UP && h->peer_nonce == link->fsm.nonce &&
+	if (!link->dead && link->fsm.state != PIB_SESSION_UP && h->peer_nonce == link->fsm.nonce &&
 	    pib_addr_equal(&link->peer[pib_addr_slot(from)], from))
 		udp_link_note_refusal(link, PIB_REFUSED_KEY);
 	spin_unlock_bh(&link->lock);
@@ -454,8 +454,8 @@ static u32 udp_link_probed(struct pib_udp_link *link, const struct pib_addr *fro
 
 	lockdep_assert_held(&link->lock);
 	if (link->dead || !pib_addr_same_host(peer, from) || peer->port == from->port)
-		return PIB_LINK_DO_REJECT;
-	return pib_link_rx_probe(&link->fsm, h, type, ktime_get_ns());
+		return PIB_SESSION_DO_REJECT;
+	return pib_session_rx_probe(&link->fsm, h, type, ktime_get_ns());
 }
 
 /* Note that what comes from flows' ports gets through. The peer is told now, if that is news. */
@@ -467,10 +467,10 @@ static void udp_link_take_probe(struct pib_udp_link *link, const struct pib_addr
 
 	spin_lock_bh(&link->lock);
 	todo = udp_link_probed(link, from, h, type);
-	if (todo & PIB_LINK_DO_SEND)
+	if (todo & PIB_SESSION_DO_SEND)
 		udp_link_build(link, &o);
 	spin_unlock_bh(&link->lock);
-	if (todo & PIB_LINK_DO_REJECT)
+	if (todo & PIB_SESSION_DO_REJECT)
 		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
 	udp_link_send(link, &o);
 }
@@ -483,7 +483,7 @@ static void udp_link_take_padded(struct pib_udp_link *link, const struct pib_add
 
 	spin_lock_bh(&link->lock);
 	known = pib_addr_equal(&link->peer[pib_addr_slot(from)], from);
-	fits = known && !link->dead && pib_link_take_padded(&link->fsm, h, type);
+	fits = known && !link->dead && pib_session_take_padded(&link->fsm, h, type);
 	spin_unlock_bh(&link->lock);
 	if (!known)
 		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
@@ -516,13 +516,13 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
 		return;
 	}
-	if (link->fsm.state != PIB_LINK_UP)
+	if (link->fsm.state != PIB_SESSION_UP)
 		link->to = pib_addr_slot(from);
 	if (!udp_link_is_refused(link, h, type)) {
-		todo = pib_link_rx(&link->fsm, h, type, now);
-		if (link->fsm.state == PIB_LINK_UP)
+		todo = pib_session_rx(&link->fsm, h, type, now);
+		if (link->fsm.state == PIB_SESSION_UP)
 			link->alive_at = now;
-		if (todo & PIB_LINK_DO_LEARN)
+		if (todo & PIB_SESSION_DO_LEARN)
 			udp_link_take_lids(link, h);
 		udp_link_act(link, todo, &o);
 	}
@@ -536,10 +536,10 @@ void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from)
 	struct outgoing o = {};
 
 	spin_lock_bh(&link->lock);
-	if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && link->fsm.state != PIB_LINK_UP) {
+	if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && link->fsm.state != PIB_SESSION_UP) {
 		link->peer[slot] = *from;
 		link->to = slot;
-		if (pib_link_may_reply(&link->fsm, 0, ktime_get_ns()))
+		if (pib_session_may_reply(&link->fsm, 0, ktime_get_ns()))
 			udp_link_build(link, &o);
 	} else if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && !link->peer[slot].family) {
 		link->peer[slot] = *from;

@@ -160,7 +160,7 @@ TEST(Cookie, ARecordedHelloUsesUpLittle)
 // A host: a host switch, or one port that calls the other host. It has two addresses.
 struct Host {
 	struct Link {
-		pib_link_fsm fsm{};
+		pib_session fsm{};
 		uint64_t peer_guid = 0; // 0: whoever is called
 		bool known[2] = {};
 		int to = 0;
@@ -210,8 +210,8 @@ public:
 	{
 		if (host[0].links.size() != 1 || host[1].links.size() != 1)
 			return false;
-		const pib_link_fsm &a = host[0].links.begin()->second->fsm;
-		const pib_link_fsm &b = host[1].links.begin()->second->fsm;
+		const pib_session &a = host[0].links.begin()->second->fsm;
+		const pib_session &b = host[1].links.begin()->second->fsm;
 		return a.plugged && b.plugged && a.peer_nonce == b.nonce && b.peer_nonce == a.nonce;
 	}
 	// The links of a host go, as if they had never been.
@@ -251,9 +251,9 @@ private:
 		auto link = std::make_unique<Host::Link>();
 
 		if (answered)
-			pib_link_init_answered(&link->fsm, id, nonce);
+			pib_session_init_answered(&link->fsm, id, nonce);
 		else
-			pib_link_init(&link->fsm, id, nonce);
+			pib_session_init(&link->fsm, id, nonce);
 		link->fsm.passive = peer;
 		link->fsm.recalls = peer && host[i].discovers;
 		link->peer_guid = peer;
@@ -281,14 +281,14 @@ private:
 	}
 	void act(int i, Host::Link &link, uint32_t todo)
 	{
-		if (todo & PIB_LINK_DO_SEND) {
+		if (todo & PIB_SESSION_DO_SEND) {
 			pib_hello h = say(i);
 			Bytes bytes;
 
-			pib_link_build(&link.fsm, &h, now, bytes.data());
+			pib_session_build(&link.fsm, &h, now, bytes.data());
 			send(i, link.to, bytes);
 		}
-		if (link.fsm.state != PIB_LINK_UP)
+		if (link.fsm.state != PIB_SESSION_UP)
 			return;
 		const std::pair pair(link.fsm.nonce, link.fsm.peer_nonce);
 		if (pair == link.pair)
@@ -301,12 +301,12 @@ private:
 		if (shown)
 			link.known[path] = true;
 		if (!link.known[path] &&
-		    (link.fsm.state != PIB_LINK_UP || !pib_link_is_next(&link.fsm, &h)))
+		    (link.fsm.state != PIB_SESSION_UP || !pib_session_is_next(&link.fsm, &h)))
 			return;
 		link.known[path] = true;
-		if (link.fsm.state != PIB_LINK_UP)
+		if (link.fsm.state != PIB_SESSION_UP)
 			link.to = path;
-		act(i, link, pib_link_rx(&link.fsm, &h, type, now));
+		act(i, link, pib_session_rx(&link.fsm, &h, type, now));
 	}
 	Host::Link *match(int i, uint64_t guid)
 	{
@@ -346,8 +346,8 @@ private:
 	void time_passes(int i)
 	{
 		for (auto &[id, link] : host[i].links)
-			if (pib_link_deadline(&link->fsm) <= now)
-				act(i, *link, pib_link_timer(&link->fsm, now));
+			if (pib_session_deadline(&link->fsm) <= now)
+				act(i, *link, pib_session_timer(&link->fsm, now));
 		if (!host[i].discovers || host[i].silent || now < next_hello[i])
 			return;
 		next_hello[i] = now + 500 * kMs;

@@ -16,16 +16,16 @@ extern "C" {
 namespace {
 
 struct End {
-	pib_link_fsm f{};
+	pib_session f{};
 	bool up = false;
 
 	void timer(uint64_t now)
 	{
 		const pib_pmtu_bounds bounds{1500, PIB_PMTU_LEAST, PIB_PMTU_MOST};
-		const uint32_t todo = pib_link_timer(&f, now);
+		const uint32_t todo = pib_session_timer(&f, now);
 
-		if (todo & PIB_LINK_DO_SEND)
-			CHECK(pib_link_probe_size(&f, &bounds, now) <= bounds.mtu);
+		if (todo & PIB_SESSION_DO_SEND)
+			CHECK(pib_session_probe_size(&f, &bounds, now) <= bounds.mtu);
 		act(todo, now);
 	}
 	void act(uint32_t todo, uint64_t now)
@@ -33,22 +33,22 @@ struct End {
 		pib_hello h{};
 		std::array<uint8_t, PIB_HELLO_WIRE_LEN> out;
 
-		if (todo & PIB_LINK_DO_DOWN) {
+		if (todo & PIB_SESSION_DO_DOWN) {
 			CHECK(up);
 			up = false;
 		}
-		if (todo & PIB_LINK_DO_UP) {
+		if (todo & PIB_SESSION_DO_UP) {
 			CHECK(!up);
 			up = true;
 		}
 		h.role = PIB_ROLE_HCA;
 		h.mtu_cap = 5;
-		if (todo & PIB_LINK_DO_SEND)
-			CHECK(pib_link_build(&f, &h, now, out.data()) == out.size());
+		if (todo & PIB_SESSION_DO_SEND)
+			CHECK(pib_session_build(&f, &h, now, out.data()) == out.size());
 		CHECK(up == f.plugged);
-		CHECK(f.state <= PIB_LINK_UP);
-		CHECK(!up || (f.state == PIB_LINK_UP && !f.peer_down && !f.local_down));
-		CHECK(f.nonce && (f.state == PIB_LINK_IDLE) == (f.peer_nonce == 0));
+		CHECK(f.state <= PIB_SESSION_UP);
+		CHECK(!up || (f.state == PIB_SESSION_UP && !f.peer_down && !f.local_down));
+		CHECK(f.nonce && (f.state == PIB_SESSION_IDLE) == (f.peer_nonce == 0));
 		CHECK(f.peer_desc[63] == 0);
 	}
 };
@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t now = PIB_NSEC_PER_SEC;
 	End end;
 
-	pib_link_init(&end.f, 1, 0x1111);
+	pib_session_init(&end.f, 1, 0x1111);
 	while (size >= 2) {
 		now += data[0] * 10 * PIB_NSEC_PER_MSEC;
 		size_t n = std::min<size_t>(data[1], size - 2);
@@ -85,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(bytes.get(), data + 2, n);
 		data += 2 + n;
 		size -= 2 + n;
-		if (pib_link_deadline(&end.f) <= now)
+		if (pib_session_deadline(&end.f) <= now)
 			end.timer(now);
 		pib_hello h;
 		uint8_t type;
@@ -94,9 +94,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		check_round_trip(h, type, to);
 		if (h.padded)
-			pib_link_take_padded(&end.f, &h, type);
+			pib_session_take_padded(&end.f, &h, type);
 		else
-			end.act(pib_link_rx(&end.f, &h, type, now), now);
+			end.act(pib_session_rx(&end.f, &h, type, now), now);
 	}
 	return 0;
 }

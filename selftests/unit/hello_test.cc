@@ -288,7 +288,7 @@ TEST(Hello, AProbeToEverybodyIsOfTheLink)
 
 TEST(Hello, Tag)
 {
-	EXPECT_EQ(pib_link_tag(0x123456789ABCDEF0), 0xDEF0);
+	EXPECT_EQ(pib_session_tag(0x123456789ABCDEF0), 0xDEF0);
 }
 
 } // namespace

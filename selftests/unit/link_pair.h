@@ -38,7 +38,7 @@ struct Network {
 };
 
 struct Peer {
-	pib_link_fsm fsm{};
+	pib_session fsm{};
 	bool alive = true;
 	bool asleep = false; // does not run: its timers are late, what comes is lost
 	bool deaf = false;   // its socket drops what comes, and it knows
@@ -54,7 +54,7 @@ public:
 	explicit Pair(uint64_t seed = 1) : rng(seed)
 	{
 		for (int i = 0; i < 2; i++)
-			pib_link_init(&end[i].fsm, 10 + i, nonce());
+			pib_session_init(&end[i].fsm, 10 + i, nonce());
 	}
 	virtual ~Pair() = default;
 
@@ -87,8 +87,8 @@ public:
 	{
 		bool passive = end[i].fsm.passive, recalls = end[i].fsm.recalls;
 
-		tell(i, end[i].up ? PIB_LINK_DO_DOWN : 0);
-		pib_link_init(&end[i].fsm, end[i].fsm.local_id + 2, nonce());
+		tell(i, end[i].up ? PIB_SESSION_DO_DOWN : 0);
+		pib_session_init(&end[i].fsm, end[i].fsm.local_id + 2, nonce());
 		end[i].fsm.passive = passive;
 		end[i].fsm.recalls = recalls;
 		end[i].alive = true;
@@ -99,10 +99,10 @@ public:
 		end[i].fsm.out_type = PIB_DG_HELLO;
 		send(i);
 	}
-	void reset(int i, bool down) { act(i, pib_link_reset(&end[i].fsm, nonce(), down, now)); }
+	void reset(int i, bool down) { act(i, pib_session_reset(&end[i].fsm, nonce(), down, now)); }
 	void bye(int i)
 	{
-		act(i, pib_link_bye(&end[i].fsm));
+		act(i, pib_session_bye(&end[i].fsm));
 		end[i].alive = false;
 	}
 	// Hands @bytes to end @to now.
@@ -114,8 +114,8 @@ public:
 
 		EXPECT_EQ(pib_hello_parse(&h, &type, &id, bytes.data(), bytes.size()), 0);
 		if (!takes(to, bytes, h))
-			return PIB_LINK_DO_REJECT;
-		uint32_t todo = pib_link_rx(&end[to].fsm, &h, type, now);
+			return PIB_SESSION_DO_REJECT;
+		uint32_t todo = pib_session_rx(&end[to].fsm, &h, type, now);
 		act(to, todo);
 		return todo;
 	}
@@ -144,7 +144,7 @@ protected:
 	void act(int i, uint32_t todo)
 	{
 		tell(i, todo);
-		if (todo & PIB_LINK_DO_SEND)
+		if (todo & PIB_SESSION_DO_SEND)
 			send(i);
 	}
 	// What end @i says gets its authentication.
@@ -171,12 +171,12 @@ private:
 	{
 		Peer &e = end[i];
 
-		if (todo & PIB_LINK_DO_DOWN) {
+		if (todo & PIB_SESSION_DO_DOWN) {
 			EXPECT_TRUE(e.up) << "down twice";
 			e.up = false;
 			e.downs++;
 		}
-		if (todo & PIB_LINK_DO_UP) {
+		if (todo & PIB_SESSION_DO_UP) {
 			EXPECT_FALSE(e.up) << "up twice";
 			e.up = true;
 			e.ups++;
@@ -193,7 +193,7 @@ private:
 		h.mtu_cap = end[i].mtu_cap;
 		h.node_guid = 0x100 + i;
 		h.caps = PIB_CAP_FLOWS | caps;
-		EXPECT_EQ(pib_link_build(&end[i].fsm, &h, now, bytes.data()), bytes.size());
+		EXPECT_EQ(pib_session_build(&end[i].fsm, &h, now, bytes.data()), bytes.size());
 		sign(i, bytes);
 		sent[i].push_back(bytes);
 		end[i].sent++;
@@ -221,23 +221,23 @@ private:
 		if (end[i].asleep)
 			return;
 		if (end[i].deaf)
-			pib_link_deaf(&end[i].fsm, now);
-		if (end[i].alive && pib_link_deadline(&end[i].fsm) <= now)
+			pib_session_deaf(&end[i].fsm, now);
+		if (end[i].alive && pib_session_deadline(&end[i].fsm) <= now)
 			tick(i);
 	}
 	void tick(int i)
 	{
-		const uint32_t todo = pib_link_timer(&end[i].fsm, now);
+		const uint32_t todo = pib_session_timer(&end[i].fsm, now);
 
-		if (todo & PIB_LINK_DO_SEND)
+		if (todo & PIB_SESSION_DO_SEND)
 			send_padded(i);
 		act(i, todo);
 	}
 	void send_padded(int i)
 	{
 		const pib_pmtu_bounds bounds{mtu, PIB_PMTU_LEAST,
-					     pib_link_most(&end[i].fsm, end[i].mtu_cap)};
-		const uint32_t size = pib_link_probe_size(&end[i].fsm, &bounds, now);
+					     pib_session_most(&end[i].fsm, end[i].mtu_cap)};
+		const uint32_t size = pib_session_probe_size(&end[i].fsm, &bounds, now);
 		pib_hello h{};
 		Bytes bytes;
 
@@ -245,7 +245,7 @@ private:
 			return;
 		h.role = PIB_ROLE_SWITCH;
 		h.mtu_cap = end[i].mtu_cap;
-		EXPECT_EQ(pib_link_build_padded(&end[i].fsm, &h, size - 28, bytes.data()),
+		EXPECT_EQ(pib_session_build_padded(&end[i].fsm, &h, size - 28, bytes.data()),
 			  bytes.size());
 		if (size > carries || net.cut[!i] || !end[!i].alive || chance(net.loss))
 			return;
@@ -261,7 +261,7 @@ private:
 		whole.resize(len);
 		ASSERT_EQ(pib_hello_parse(&h, &type, &id, whole.data(), whole.size()), 0);
 		padded.push_back(h);
-		refused += !pib_link_take_padded(&end[to].fsm, &h, type);
+		refused += !pib_session_take_padded(&end[to].fsm, &h, type);
 	}
 
 	std::multimap<uint64_t, std::pair<int, Bytes>> wire;

@@ -160,7 +160,7 @@ TEST(Link, Bye)
 	p.bye(1);
 	p.run(2 * kStep);
 	EXPECT_FALSE(p.end[0].up);
-	EXPECT_EQ(p.end[0].fsm.state, PIB_LINK_IDLE);
+	EXPECT_EQ(p.end[0].fsm.state, PIB_SESSION_IDLE);
 	p.restart(1);
 	EXPECT_TRUE(p.join(1000 * kMs));
 }
@@ -186,7 +186,7 @@ TEST(Link, DisabledPortKeepsTheSession)
 	p.run(10000 * kMs);
 	EXPECT_FALSE(p.end[0].up);
 	EXPECT_FALSE(p.end[1].up);
-	EXPECT_EQ(p.end[1].fsm.state, PIB_LINK_UP);
+	EXPECT_EQ(p.end[1].fsm.state, PIB_SESSION_UP);
 	EXPECT_TRUE(p.end[1].fsm.peer_down);
 	p.reset(0, false);
 	EXPECT_TRUE(p.join(200 * kMs));
@@ -281,11 +281,11 @@ TEST(Link, NothingOldIsNext)
 	p.sent[1].pop_back(); // may be on its way still
 	for (auto &bytes : p.sent[1]) {
 		ASSERT_EQ(pib_hello_parse(&h, &type, &to, bytes.data(), bytes.size()), 0);
-		EXPECT_FALSE(pib_link_is_next(&p.end[0].fsm, &h));
+		EXPECT_FALSE(pib_session_is_next(&p.end[0].fsm, &h));
 	}
-	pib_link_build(&p.end[1].fsm, &h, p.now, fresh.data());
+	pib_session_build(&p.end[1].fsm, &h, p.now, fresh.data());
 	ASSERT_EQ(pib_hello_parse(&h, &type, &to, fresh.data(), fresh.size()), 0);
-	EXPECT_TRUE(pib_link_is_next(&p.end[0].fsm, &h));
+	EXPECT_TRUE(pib_session_is_next(&p.end[0].fsm, &h));
 }
 
 TEST(Link, NothingIsLearntFromWhatIsOld)
@@ -300,13 +300,13 @@ TEST(Link, NothingIsLearntFromWhatIsOld)
 	p.sent[1].pop_back(); // may be on its way still
 	const auto old = p.sent[1];
 	for (auto &bytes : old)
-		EXPECT_FALSE(p.inject(0, bytes) & PIB_LINK_DO_LEARN);
+		EXPECT_FALSE(p.inject(0, bytes) & PIB_SESSION_DO_LEARN);
 	pib_hello h;
 	uint32_t to;
 	uint8_t type;
 	ASSERT_EQ(pib_hello_parse(&h, &type, &to, old[0].data(), old[0].size()), 0);
-	pib_link_build(&p.end[1].fsm, &h, p.now, fresh.data());
-	EXPECT_TRUE(p.inject(0, fresh) & PIB_LINK_DO_LEARN);
+	pib_session_build(&p.end[1].fsm, &h, p.now, fresh.data());
+	EXPECT_TRUE(p.inject(0, fresh) & PIB_SESSION_DO_LEARN);
 }
 
 TEST(Link, FloodDrawsFewAnswers)
@@ -329,7 +329,7 @@ TEST(Link, OwnEchoAndDiscoveryAreIgnored)
 	Pair p;
 
 	p.run(10 * kMs);
-	EXPECT_EQ(p.inject(0, p.sent[0][0]), unsigned(PIB_LINK_DO_REJECT));
+	EXPECT_EQ(p.inject(0, p.sent[0][0]), unsigned(PIB_SESSION_DO_REJECT));
 	Bytes discovery = p.sent[1][0];
 	memset(&discovery[12], 0, 4);
 	EXPECT_EQ(p.inject(0, discovery), 0u);
@@ -347,7 +347,7 @@ TEST(Link, WhoWasCalledDoesNotCall)
 	int before = p.end[1].sent;
 	p.run(5000 * kMs);
 	p.reset(1, false);
-	EXPECT_EQ(pib_link_deadline(&p.end[1].fsm), PIB_LINK_NEVER);
+	EXPECT_EQ(pib_session_deadline(&p.end[1].fsm), PIB_SESSION_NEVER);
 	EXPECT_EQ(p.end[1].sent, before);
 	p.restart(0);
 	EXPECT_TRUE(p.join(1000 * kMs));
@@ -423,7 +423,7 @@ TEST(Link, ATrunkDoesNotCallWhoSaidGoodbye)
 	int before = p.end[0].sent;
 	p.run(30000 * kMs);
 	EXPECT_EQ(p.end[0].sent, before);
-	EXPECT_EQ(pib_link_deadline(&p.end[0].fsm), PIB_LINK_NEVER);
+	EXPECT_EQ(pib_session_deadline(&p.end[0].fsm), PIB_SESSION_NEVER);
 }
 
 // Who forges the address of another one does not have that one flooded.
@@ -443,7 +443,7 @@ TEST(Link, WhoWasCalledSaysNoMoreThanItHears)
 	EXPECT_EQ(p.end[1].sent, int(said)) << "each is answered";
 	p.run(5000 * kMs);
 	EXPECT_EQ(p.end[1].sent, int(said));
-	EXPECT_EQ(p.end[1].fsm.state, PIB_LINK_IDLE);
+	EXPECT_EQ(p.end[1].fsm.state, PIB_SESSION_IDLE);
 }
 
 // An end that has just been up with its peer tells it at once that it begins anew.
@@ -529,12 +529,12 @@ TEST(Link, ReplaysToWhoWaitsHoldNobodyUp)
 }
 
 // The next datagram goes into @h. Its type.
-uint8_t next_out(pib_link_fsm &f, pib_hello &h, uint64_t now)
+uint8_t next_out(pib_session &f, pib_hello &h, uint64_t now)
 {
 	std::array<uint8_t, PIB_HELLO_WIRE_LEN> bytes;
 	pib_dg head;
 
-	pib_link_build(&f, &h, now, bytes.data());
+	pib_session_build(&f, &h, now, bytes.data());
 	pib_dg_parse(&head, bytes.data());
 	return head.type;
 }
@@ -544,65 +544,65 @@ uint8_t next_out(pib_link_fsm &f, pib_hello &h, uint64_t now)
 TEST(Link, NoPairOfSessionsComesBack)
 {
 	std::mt19937_64 rng(5);
-	pib_link_fsm me{}, peer[2]{};
+	pib_session me{}, peer[2]{};
 	std::set<std::pair<uint64_t, uint64_t>> pairs;
 	std::pair<uint64_t, uint64_t> present;
 	uint64_t now = 1000 * kMs;
 
-	pib_link_init(&me, 1, rng() | 1);
+	pib_session_init(&me, 1, rng() | 1);
 	for (uint32_t i = 0; i < 2; i++) {
-		pib_link_init(&peer[i], 10 + i, rng() | 1);
+		pib_session_init(&peer[i], 10 + i, rng() | 1);
 		peer[i].passive = true;
 	}
-	auto carry = [&](pib_link_fsm &from, std::initializer_list<pib_link_fsm *> to) {
+	auto carry = [&](pib_session &from, std::initializer_list<pib_session *> to) {
 		pib_hello h{};
 		uint8_t type = next_out(from, h, now);
-		std::vector<pib_link_fsm *> answering;
+		std::vector<pib_session *> answering;
 
-		for (pib_link_fsm *end : to)
+		for (pib_session *end : to)
 			if (!from.out_id || from.out_id == end->local_id)
-				if (pib_link_rx(end, &h, type, now) & PIB_LINK_DO_SEND)
+				if (pib_session_rx(end, &h, type, now) & PIB_SESSION_DO_SEND)
 					answering.push_back(end);
 		return answering;
 	};
-	auto speak = [&](auto &&self, pib_link_fsm &from, int depth) -> void {
+	auto speak = [&](auto &&self, pib_session &from, int depth) -> void {
 		if (depth > 20)
 			return;
 		auto answering =
 			&from == &me ? carry(me, {&peer[0], &peer[1]}) : carry(from, {&me});
-		for (pib_link_fsm *end : answering)
+		for (pib_session *end : answering)
 			self(self, *end, depth + 1);
-		if (me.state == PIB_LINK_UP && present != std::pair(me.nonce, me.peer_nonce)) {
+		if (me.state == PIB_SESSION_UP && present != std::pair(me.nonce, me.peer_nonce)) {
 			present = {me.nonce, me.peer_nonce};
 			EXPECT_TRUE(pairs.insert(present).second) << "a pair came back";
 		}
 	};
 	for (int step = 0; step < 6000; step++, now += kStep)
-		for (pib_link_fsm *end : {&me, &peer[0], &peer[1]})
-			if (pib_link_deadline(end) <= now &&
-			    pib_link_timer(end, now) & PIB_LINK_DO_SEND)
+		for (pib_session *end : {&me, &peer[0], &peer[1]})
+			if (pib_session_deadline(end) <= now &&
+			    pib_session_timer(end, now) & PIB_SESSION_DO_SEND)
 				speak(speak, *end, 0);
 	EXPECT_GT(pairs.size(), 2U) << "the two do not displace each other";
 }
 
 TEST(Link, LongKeepaliveOfThePeerIsRespected)
 {
-	pib_link_fsm f;
+	pib_session f;
 	pib_hello h{};
 
-	pib_link_init(&f, 1, 99);
-	pib_link_timer(&f, 0);
+	pib_session_init(&f, 1, 99);
+	pib_session_timer(&f, 0);
 	next_out(f, h, 0);
 	h = {};
 	h.link_id = 2, h.nonce = 7, h.peer_nonce = 99, h.ack = 1, h.seq = 1;
 	h.keepalive_ms = 5000;
-	EXPECT_TRUE(pib_link_rx(&f, &h, PIB_DG_HELLO_ACK, 0) & PIB_LINK_DO_UP);
+	EXPECT_TRUE(pib_session_rx(&f, &h, PIB_DG_HELLO_ACK, 0) & PIB_SESSION_DO_UP);
 	for (uint64_t now = 0; now < 20000 * kMs; now += 100 * kMs) {
-		if (pib_link_timer(&f, now) & PIB_LINK_DO_SEND)
+		if (pib_session_timer(&f, now) & PIB_SESSION_DO_SEND)
 			next_out(f, h, now);
-		EXPECT_EQ(f.state, PIB_LINK_UP);
+		EXPECT_EQ(f.state, PIB_SESSION_UP);
 	}
-	EXPECT_TRUE(pib_link_timer(&f, 20000 * kMs) & PIB_LINK_DO_DOWN);
+	EXPECT_TRUE(pib_session_timer(&f, 20000 * kMs) & PIB_SESSION_DO_DOWN);
 }
 
 // Everything at once: the network misbehaves, ends restart, retrain, vanish, and

@@ -25,11 +25,11 @@ protected:
 
 		h.role = PIB_ROLE_SWITCH;
 		h.mtu_cap = 5;
-		pib_link_build_probe(&p.end[0].fsm, &h, bytes.data());
+		pib_session_build_probe(&p.end[0].fsm, &h, bytes.data());
 		EXPECT_EQ(pib_hello_parse(&seen, &parsed, &id, bytes.data(), bytes.size()), 0);
 		EXPECT_EQ(parsed, PIB_DG_KEEPALIVE);
 		seen.seq -= behind;
-		return pib_link_rx_probe(&p.end[1].fsm, &seen, type, p.now);
+		return pib_session_rx_probe(&p.end[1].fsm, &seen, type, p.now);
 	}
 	// Looks from now on at all that end 1 says, to any session.
 	void listen() { from = p.sent[1].size(); }
@@ -57,7 +57,7 @@ protected:
 
 TEST_F(Flows, AProbeShowsThatTheyComeForAWhile)
 {
-	EXPECT_EQ(probe(), uint32_t{PIB_LINK_DO_SEND}) << "news";
+	EXPECT_EQ(probe(), uint32_t{PIB_SESSION_DO_SEND}) << "news";
 	EXPECT_EQ(probe(), 0u);
 	listen();
 	p.run((PIB_FLOW_PATIENCE_MS - 10) * kMs);
@@ -70,15 +70,15 @@ TEST_F(Flows, AProbeShowsThatTheyComeForAWhile)
 
 TEST_F(Flows, ProbesOfOtherSessionsAndOldOnesShowNothing)
 {
-	EXPECT_EQ(probe(0, PIB_DG_HELLO), uint32_t{PIB_LINK_DO_REJECT});
-	EXPECT_EQ(probe(PIB_PROBE_LAG + 1), uint32_t{PIB_LINK_DO_REJECT});
+	EXPECT_EQ(probe(0, PIB_DG_HELLO), uint32_t{PIB_SESSION_DO_REJECT});
+	EXPECT_EQ(probe(PIB_PROBE_LAG + 1), uint32_t{PIB_SESSION_DO_REJECT});
 	p.end[0].fsm.nonce += 2;
-	EXPECT_EQ(probe(), uint32_t{PIB_LINK_DO_REJECT});
+	EXPECT_EQ(probe(), uint32_t{PIB_SESSION_DO_REJECT});
 	p.end[0].fsm.nonce -= 2;
 	listen();
 	p.run(1000 * kMs);
 	EXPECT_EQ(told(), 0u);
-	EXPECT_EQ(probe(PIB_PROBE_LAG), uint32_t{PIB_LINK_DO_SEND});
+	EXPECT_EQ(probe(PIB_PROBE_LAG), uint32_t{PIB_SESSION_DO_SEND});
 }
 
 TEST_F(Flows, ARestartedPeerIsToldNothingOfItsFormerSession)
@@ -95,7 +95,7 @@ TEST_F(Flows, WhatCameInASessionThatWasDownIsOver)
 {
 	p.reset(1, true);
 	p.run(1000 * kMs);
-	EXPECT_EQ(probe(), uint32_t{PIB_LINK_DO_SEND}) << "it is down, and kept";
+	EXPECT_EQ(probe(), uint32_t{PIB_SESSION_DO_SEND}) << "it is down, and kept";
 	p.reset(1, false);
 	listen();
 	ASSERT_TRUE(p.join(1000 * kMs));
@@ -217,7 +217,7 @@ TEST(Way, WhatWasFoundIsOfOneAddress)
 	ASSERT_NO_FATAL_FAILURE(find_hole(p));
 	p.carries = 1500;
 	p.end[0].fsm.flow_at = p.now;
-	pib_link_moved(&p.end[0].fsm, true);
+	pib_session_moved(&p.end[0].fsm, true);
 	EXPECT_EQ(p.end[0].fsm.flow_at, 0u);
 	p.run(600 * kMs);
 	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1500u);
@@ -231,7 +231,7 @@ TEST(Way, TheOtherAddressSaysNothingOfSizes)
 
 	ASSERT_NO_FATAL_FAILURE(find_hole(p));
 	p.end[0].fsm.flow_at = p.now;
-	pib_link_moved(&p.end[0].fsm, false);
+	pib_session_moved(&p.end[0].fsm, false);
 	EXPECT_EQ(p.end[0].fsm.flow_at, 0u) << "the peer sends from there";
 	p.run(100 * kMs);
 	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
@@ -258,28 +258,28 @@ TEST(Way, PaddedProbesCountOnce)
 	ASSERT_TRUE(p.join(1000 * kMs));
 	p.run(12000 * kMs);
 	ASSERT_GE(p.padded.size(), 4u);
-	pib_link_fsm f = p.end[0].fsm;
+	pib_session f = p.end[0].fsm;
 	const pib_hello last =
 		p.padded.back().nonce == f.peer_nonce ? p.padded.back() : *(p.padded.end() - 2);
 	ASSERT_EQ(last.nonce, f.peer_nonce);
 	for (const pib_hello &h : p.padded)
-		EXPECT_FALSE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+		EXPECT_FALSE(pib_session_take_padded(&f, &h, PIB_DG_KEEPALIVE));
 	pib_hello h = last;
 	h.seq = f.rx_seq;
 	h.probe++;
-	EXPECT_FALSE(pib_link_take_padded(&f, &h, PIB_DG_HELLO));
+	EXPECT_FALSE(pib_session_take_padded(&f, &h, PIB_DG_HELLO));
 	h.peer_nonce++;
-	EXPECT_FALSE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+	EXPECT_FALSE(pib_session_take_padded(&f, &h, PIB_DG_KEEPALIVE));
 	h.peer_nonce--;
 	h.seq = f.rx_seq - PIB_PROBE_LAG - 1;
-	EXPECT_FALSE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+	EXPECT_FALSE(pib_session_take_padded(&f, &h, PIB_DG_KEEPALIVE));
 	h.seq = f.rx_seq;
-	EXPECT_TRUE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
-	EXPECT_FALSE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+	EXPECT_TRUE(pib_session_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+	EXPECT_FALSE(pib_session_take_padded(&f, &h, PIB_DG_KEEPALIVE));
 	// The sequence tells which probe is newer, so their own numbers may begin again.
 	f.rx_seq = ++h.seq;
 	h.probe = 1;
-	EXPECT_TRUE(pib_link_take_padded(&f, &h, PIB_DG_KEEPALIVE));
+	EXPECT_TRUE(pib_session_take_padded(&f, &h, PIB_DG_KEEPALIVE));
 	EXPECT_EQ(f.peer_probe, 1);
 }
 

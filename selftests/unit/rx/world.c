@@ -206,7 +206,7 @@ static void link_begin(u32 i, const struct rx_link *l)
 
 	*link = (struct pib_udp_link) { .bearer = &bearer, .port = &ports[i], .to = l->v6 };
 	link->peer[l->v6] = peer_addr(l->v6, i);
-	link->fsm.state = PIB_LINK_UP;
+	link->fsm.state = PIB_SESSION_UP;
 	link->fsm.nonce = l->nonce;
 	link->fsm.peer_nonce = l->peer_nonce;
 	link->fsm.peer_caps = (l->noicrc ? PIB_CAP_NOICRC : 0) | PIB_CAP_SEGMENTS;

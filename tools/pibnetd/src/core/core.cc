@@ -272,11 +272,11 @@ void Core::timers(std::uint64_t now)
 	}
 	std::vector<Link *> dead;
 	for (auto &[id, link] : links_) {
-		if (pib_link_deadline(&link->fsm) <= now) {
+		if (pib_session_deadline(&link->fsm) <= now) {
 			if (deaf_at_)
-				pib_link_deaf(&link->fsm, deaf_at_);
-			const std::uint32_t todo = pib_link_timer(&link->fsm, now);
-			if (todo & PIB_LINK_DO_SEND)
+				pib_session_deaf(&link->fsm, deaf_at_);
+			const std::uint32_t todo = pib_session_timer(&link->fsm, now);
+			if (todo & PIB_SESSION_DO_SEND)
 				say_padded(*link, now);
 			if (todo)
 				act(*link, todo, now);
@@ -320,7 +320,8 @@ void Core::find_deadline()
 {
 	deadline_ = ~std::uint64_t{0};
 	for (const auto &[id, link] : links_)
-		deadline_ = std::min({deadline_, pib_link_deadline(&link->fsm), expires_at(*link)});
+		deadline_ =
+			std::min({deadline_, pib_session_deadline(&link->fsm), expires_at(*link)});
 	for (const auto &node : switches_) {
 		const std::uint64_t due = pib_node_deadline(&node->node);
 		if (due)

@@ -317,7 +317,7 @@ std::vector<Bytes> cut(const Peer &peer, const std::vector<Bytes> &packets, std:
 	const std::size_t total = (all.size() + 999) / 1000;
 	for (std::size_t i = 0; i < total; i++) {
 		pib_segment s{.flags = 0,
-			      .tag = pib_link_tag(peer.fsm.peer_nonce),
+			      .tag = pib_session_tag(peer.fsm.peer_nonce),
 			      .link_id = peer.fsm.remote_id,
 			      .frame = frame,
 			      .index = static_cast<std::uint8_t>(i),

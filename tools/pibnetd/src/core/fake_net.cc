@@ -132,13 +132,13 @@ Bytes directed(Bytes smp)
 Peer::Peer(unsigned host, std::uint64_t with_guid, std::uint8_t with_port) :
 	at(address(host)), guid(with_guid), port(with_port)
 {
-	pib_link_init(&fsm, host * 1000 + with_port, with_guid * 31 + host);
+	pib_session_init(&fsm, host * 1000 + with_port, with_guid * 31 + host);
 }
 
 void Peer::restart()
 {
 	const std::uint64_t nonce = fsm.nonce * 7 + 12345;
-	pib_link_init(&fsm, fsm.local_id + 1, nonce);
+	pib_session_init(&fsm, fsm.local_id + 1, nonce);
 	frames.clear();
 }
 
@@ -146,8 +146,8 @@ void Peer::rekey(const Key &first, const Key &second, std::uint64_t now)
 {
 	key = first;
 	second_key = second;
-	pib_link_rekey(&fsm, key[0], second_key.empty() ? 0 : second_key[0], fsm.nonce * 5 + 77,
-		       now);
+	pib_session_rekey(&fsm, key[0], second_key.empty() ? 0 : second_key[0], fsm.nonce * 5 + 77,
+			  now);
 }
 
 pib_hello Peer::say() const
@@ -170,16 +170,16 @@ Bytes Peer::build(std::uint64_t now)
 {
 	Bytes bytes(PIB_HELLO_WIRE_LEN);
 	pib_hello h = say();
-	pib_link_build(&fsm, &h, now, bytes.data());
+	pib_session_build(&fsm, &h, now, bytes.data());
 	auth_seal(key, bytes);
 	return bytes;
 }
 
 std::optional<Bytes> Peer::tick(std::uint64_t now)
 {
-	if (pib_link_deadline(&fsm) > now)
+	if (pib_session_deadline(&fsm) > now)
 		return {};
-	if (!(pib_link_timer(&fsm, now) & PIB_LINK_DO_SEND))
+	if (!(pib_session_timer(&fsm, now) & PIB_SESSION_DO_SEND))
 		return {};
 	return build(now);
 }
@@ -188,7 +188,7 @@ Bytes Peer::probe() const
 {
 	Bytes bytes(PIB_HELLO_WIRE_LEN);
 	pib_hello h = say();
-	pib_link_build_probe(&fsm, &h, bytes.data());
+	pib_session_build_probe(&fsm, &h, bytes.data());
 	auth_seal(key, bytes);
 	return bytes;
 }
@@ -196,19 +196,19 @@ Bytes Peer::probe() const
 std::optional<Bytes> Peer::padded(std::uint32_t mtu, std::uint64_t now)
 {
 	const pib_pmtu_bounds bounds{mtu, PIB_PMTU_LEAST, PIB_PMTU_MOST};
-	const std::uint32_t size = pib_link_probe_size(&fsm, &bounds, now);
+	const std::uint32_t size = pib_session_probe_size(&fsm, &bounds, now);
 	if (!size)
 		return {};
 	Bytes bytes(size - at.headers());
 	pib_hello h = say();
-	pib_link_build_padded(&fsm, &h, static_cast<std::uint16_t>(bytes.size()), bytes.data());
+	pib_session_build_padded(&fsm, &h, static_cast<std::uint16_t>(bytes.size()), bytes.data());
 	auth_seal(key, std::span(bytes).first(PIB_HELLO_WIRE_LEN));
 	return bytes;
 }
 
 Bytes Peer::goodbye(std::uint64_t now)
 {
-	pib_link_bye(&fsm);
+	pib_session_bye(&fsm);
 	return build(now);
 }
 
@@ -262,12 +262,12 @@ void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answe
 	told_flows |= h.peer_nonce == fsm.nonce && h.caps & PIB_CAP_FLOWS_COME;
 	if (h.padded) {
 		if (bytes.size() + at.headers() <= carries)
-			pib_link_take_padded(&fsm, &h, parsed);
+			pib_session_take_padded(&fsm, &h, parsed);
 		return;
 	}
 	if (parsed == PIB_DG_BYE && h.refusal)
 		refusal = h.refusal;
-	if (to == fsm.local_id && pib_link_rx(&fsm, &h, parsed, now) & PIB_LINK_DO_SEND)
+	if (to == fsm.local_id && pib_session_rx(&fsm, &h, parsed, now) & PIB_SESSION_DO_SEND)
 		answers.push_back(build(now));
 }
 

@@ -118,7 +118,7 @@ public:
 	Key second_key;
 	/// It takes what is said to it by whatever key.
 	bool credulous = false;
-	pib_link_fsm fsm{};
+	pib_session fsm{};
 	std::vector<Bytes> packets;
 	std::vector<pib_segment> segments;
 	Frames frames;

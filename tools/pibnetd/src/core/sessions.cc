@@ -94,7 +94,7 @@ void Core::say(Link &link, std::uint64_t now)
 	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> bytes;
 	pib_hello h{};
 	fill_hello(*link.port, h);
-	pib_link_build(&link.fsm, &h, now, bytes.data());
+	pib_session_build(&link.fsm, &h, now, bytes.data());
 	// The first key is the session's, since a change of the key begins a new session.
 	auth_seal(link.port->owner->config.key, bytes);
 	send_bytes(link.path, bytes);
@@ -109,16 +109,16 @@ void Core::say_padded(Link &link, std::uint64_t now)
 	const pib_pmtu_bounds bounds{
 		.mtu = static_cast<std::uint32_t>(wire_.room(link.path) + headers),
 		.least = link.path.remote.family == AF_INET ? PIB_PMTU_LEAST : PIB_PMTU_LEAST_IPV6,
-		.most = pib_link_most(&link.fsm, link.port->p.mtu_cap),
+		.most = pib_session_most(&link.fsm, link.port->p.mtu_cap),
 	};
-	const std::size_t size = pib_link_probe_size(&link.fsm, &bounds, now);
+	const std::size_t size = pib_session_probe_size(&link.fsm, &bounds, now);
 	if (!size)
 		return;
 	std::vector<std::uint8_t> bytes(size - headers);
 	pib_hello h{};
 	fill_hello(*link.port, h);
-	pib_link_build_padded(&link.fsm, &h, static_cast<std::uint16_t>(bytes.size()),
-			      bytes.data());
+	pib_session_build_padded(&link.fsm, &h, static_cast<std::uint16_t>(bytes.size()),
+				 bytes.data());
 	auth_seal(link.port->owner->config.key, std::span(bytes).first(PIB_HELLO_WIRE_LEN));
 	send_bytes(link.path, bytes);
 }
@@ -269,7 +269,7 @@ void Core::rekey(Link &link, std::uint64_t now)
 	const Switch &node = *link.port->owner;
 	const std::uint64_t session = link.fsm.nonce;
 	const std::uint32_t todo =
-		pib_link_rekey(&link.fsm, node.key_number, node.second_number, nonce(), now);
+		pib_session_rekey(&link.fsm, node.key_number, node.second_number, nonce(), now);
 	// That of a peer that is lost has perhaps a key that is dropped.
 	if (link.seal && !link.seal->is_of(link.fsm.nonce, link.fsm.peer_nonce))
 		link.seal.reset();
@@ -278,7 +278,7 @@ void Core::rekey(Link &link, std::uint64_t now)
 	// Its sessions never come back, so their counters need not be known any more.
 	link.seal.reset();
 	act(link, todo, now);
-	deadline_ = std::min(deadline_, pib_link_deadline(&link.fsm));
+	deadline_ = std::min(deadline_, pib_session_deadline(&link.fsm));
 }
 
 // ---- hearing ----
@@ -466,7 +466,7 @@ bool Core::may_move(const Link &link, const Arrival &arrival, const pib_hello &h
 	if (link.kind == LinkKind::configured)
 		return false;
 	if (link.established())
-		return pib_link_is_next(&link.fsm, &h);
+		return pib_session_is_next(&link.fsm, &h);
 	const pib_hello_way way = way_of(arrival, h.fabric);
 	return pib_hello_follows(link.port->owner->config.accept, false, &h, &way);
 }
@@ -481,8 +481,8 @@ bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
 	if (link.path.remote != path.remote && !may_move(link, arrival, h))
 		return false;
 	if (link.path.remote != path.remote)
-		pib_link_moved(&link.fsm, true);
-	if (!link.established() || pib_link_is_next(&link.fsm, &h))
+		pib_session_moved(&link.fsm, true);
+	if (!link.established() || pib_session_is_next(&link.fsm, &h))
 		link.path = path;
 	return true;
 }
@@ -493,12 +493,12 @@ void Core::take_probe(Link &link, const Path &path, const pib_hello &h, std::uin
 {
 	const bool may_be =
 		same_host(link.path.remote, path.remote) && !(link.path.remote == path.remote);
-	std::uint32_t todo = PIB_LINK_DO_REJECT;
+	std::uint32_t todo = PIB_SESSION_DO_REJECT;
 	if (may_be)
-		todo = pib_link_rx_probe(&link.fsm, &h, type, now);
-	if (todo & PIB_LINK_DO_REJECT)
+		todo = pib_session_rx_probe(&link.fsm, &h, type, now);
+	if (todo & PIB_SESSION_DO_REJECT)
 		stats_.add(PIB_US_RX_WRONG_ADDR);
-	if (todo & PIB_LINK_DO_SEND)
+	if (todo & PIB_SESSION_DO_SEND)
 		say(link, now);
 }
 
@@ -507,7 +507,7 @@ void Core::take_padded(Link &link, const Path &path, const pib_hello &h, std::ui
 {
 	if (link.path.remote != path.remote)
 		stats_.add(PIB_US_RX_WRONG_ADDR);
-	else if (!pib_link_take_padded(&link.fsm, &h, type))
+	else if (!pib_session_take_padded(&link.fsm, &h, type))
 		stats_.add(PIB_US_RX_BAD_HELLO);
 }
 
@@ -539,25 +539,25 @@ void Core::link_control(Link &link, const Arrival &arrival, const pib_hello &h, 
 	}
 	if (refused(link, arrival.path, h, type, now))
 		return;
-	act(link, pib_link_rx(&link.fsm, &h, type, now), now);
+	act(link, pib_session_rx(&link.fsm, &h, type, now), now);
 	if (link.established())
 		link.alive_at = now;
-	deadline_ = std::min(deadline_, pib_link_deadline(&link.fsm));
+	deadline_ = std::min(deadline_, pib_session_deadline(&link.fsm));
 }
 
 // ---- what it means ----
 
 void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 {
-	if (todo & PIB_LINK_DO_REJECT)
+	if (todo & PIB_SESSION_DO_REJECT)
 		stats_.add(PIB_US_RX_BAD_HELLO);
-	if (todo & PIB_LINK_DO_DOWN)
+	if (todo & PIB_SESSION_DO_DOWN)
 		link.bounce = true;
-	if (todo & PIB_LINK_DO_SHRINK)
+	if (todo & PIB_SESSION_DO_SHRINK)
 		note_shrink(link);
-	if (todo & PIB_LINK_DO_SEND)
+	if (todo & PIB_SESSION_DO_SEND)
 		say(link, now);
-	if (todo & (PIB_LINK_DO_UP | PIB_LINK_DO_DOWN))
+	if (todo & (PIB_SESSION_DO_UP | PIB_SESSION_DO_DOWN))
 		agents_touched_ = true;
 	if (link.established()) {
 		const Key &own = key_of(*link.port->owner, link.fsm.key);
@@ -609,7 +609,7 @@ void Core::bounce(Port &port, std::uint64_t now)
 		settle_cable(port, other);
 	} else if (port.link) {
 		const bool down = port.cable_out() || !pib_port_wants_link(&port.p);
-		act(*port.link, pib_link_reset(&port.link->fsm, nonce(), down, now), now);
+		act(*port.link, pib_session_reset(&port.link->fsm, nonce(), down, now), now);
 	}
 }
 
@@ -624,9 +624,9 @@ Link &Core::make_link(Port &port, LinkKind kind, const Path &path, const Answere
 	while (!id || links_.contains(id))
 		id = static_cast<std::uint32_t>(random_());
 	if (said)
-		pib_link_init_answered(&link->fsm, id, said->nonce);
+		pib_session_init_answered(&link->fsm, id, said->nonce);
 	else
-		pib_link_init(&link->fsm, id, nonce());
+		pib_session_init(&link->fsm, id, nonce());
 	link->fsm.key = port.owner->key_number;
 	link->fsm.second_key = port.owner->second_number;
 	link->fsm.passive = kind == LinkKind::accepted;
@@ -668,7 +668,7 @@ void Core::forget_answers()
 void Core::drop_link(Link &link, std::uint64_t now)
 {
 	if (link.established()) {
-		pib_link_bye(&link.fsm);
+		pib_session_bye(&link.fsm);
 		say(link, now);
 	}
 	set_faults(*link.port, {});
@@ -688,7 +688,7 @@ void Core::drop_link(Link &link, std::uint64_t now)
 std::uint64_t Core::expires_at(const Link &link) const
 {
 	return link.kind == LinkKind::accepted && !link.established() ? link.alive_at + kExpiry + 1
-								      : PIB_LINK_NEVER;
+								      : PIB_SESSION_NEVER;
 }
 
 /// True if the link has been down for too long. Datagrams heard meanwhile prove nothing: an old one

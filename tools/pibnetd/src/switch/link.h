@@ -61,7 +61,7 @@ struct Link {
 	LinkKind kind = LinkKind::accepted;
 	Port *port = nullptr;
 	Path path;
-	pib_link_fsm fsm{};
+	pib_session fsm{};
 	/// Accepted links: node and port of the peer.
 	std::uint64_t peer_guid = 0;
 	std::uint8_t peer_port = 0;
@@ -91,7 +91,7 @@ struct Link {
 	std::uint64_t claimed_at = 0;
 
 	std::uint32_t id() const { return fsm.local_id; }
-	bool established() const { return fsm.state == PIB_LINK_UP; }
+	bool established() const { return fsm.state == PIB_SESSION_UP; }
 	/// Bytes of a datagram's payload of which nothing says that they get lost on the way.
 	std::size_t room() const { return fsm.pmtu.limit - path.remote.headers(); }
 	/// Accepted links: true if the hello is from the peer.
@@ -103,7 +103,7 @@ struct Link {
 	/// none, or it is too old.
 	const char *refusal(std::uint64_t now) const
 	{
-		if (pib_link_key_unknown(&fsm))
+		if (pib_session_key_unknown(&fsm))
 			return "the peer does not know this switch's key, but the second one";
 		if (refused && now <= refused_at + kRefusedNs)
 			return pib_hello_refusal_text(refused);

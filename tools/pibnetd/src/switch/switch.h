@@ -59,7 +59,7 @@ struct Switch {
 	SwitchConfig config;
 	/// Place among all switches, see PortFinder.
 	std::size_t rank = ~std::size_t{0};
-	/// Numbers of the keys, see pib_link_fsm; 0: there is none.
+	/// Numbers of the keys, see pib_session; 0: there is none.
 	std::uint32_t key_number = 0;
 	std::uint32_t second_number = 0;
 	pib_node node{};

@@ -62,7 +62,7 @@ bool auth_check(const Key &key, const pib_hello &parsed, std::span<const std::ui
 std::uint16_t auth_tag(const Key &key, std::uint64_t to, std::uint64_t from)
 {
 	if (key.empty())
-		return pib_link_tag(to);
+		return pib_session_tag(to);
 	std::array<std::uint8_t, 16> sessions;
 	pib_put64(sessions.data(), to);
 	pib_put64(sessions.data() + 8, from);
