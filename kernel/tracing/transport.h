@@ -93,11 +93,12 @@ TRACE_EVENT(pib_recv_posted,
 );
 
 /*
- * A queue pair sends a burst. @b->qpn: the peer's; @index: of the work request in its ring, 0: of an
- * answer.
+ * A queue pair sends a burst. @b->qpn: the peer's; @index: of the work request in its ring, 0: of
+ * an answer.
  */
 TRACE_EVENT(pib_qp_sent,
-	TP_PROTO(const struct pib_trace_qp *qp, const struct pib_trace_burst *b, u32 bytes, u32 index),
+	TP_PROTO(const struct pib_trace_qp *qp, const struct pib_trace_burst *b, u32 bytes,
+		 u32 index),
 	TP_ARGS(qp, b, bytes, index),
 	TP_STRUCT__entry(
 		__array(char, device, PIB_NAME_MAX)

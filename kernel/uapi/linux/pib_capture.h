@@ -31,7 +31,7 @@ enum pib_capture_field {
 /* struct pib_capture_packet.flags */
 #define PIB_CAPTURE_OUT		(1 << 0)	/* leaves by the port; else it comes in */
 #define PIB_CAPTURE_FAILED	(1 << 1)	/* did not pass, is not in the port's counters */
-#define PIB_CAPTURE_COPY	(1 << 2)	/* a cable, or an injection, of this kernel has made it */
+#define PIB_CAPTURE_COPY	(1 << 2)	/* made by a cable or an injection here */
 
 /* Fate of a packet at the port, or what a cable has done to it. */
 enum pib_capture_reason {
