@@ -43,7 +43,7 @@
 #define PIB_UDP_SOCK_RCVBUF	(8 << 20)
 /*
  * Queues below usually hold 1000 skbs, however large. So small skbs may take up less
- * memory. Large ones may take up as much as a CPU goes round in (udp/skb_pool.c).
+ * memory. Large ones may take up two thirds of what a CPU goes round in (udp/skb_pool.c).
  */
 #define PIB_UDP_SOCK_BULK		8192	/* bytes of payload */
 #define PIB_UDP_SOCK_SNDBUF_BULK	(1 << 20)

@@ -83,6 +83,7 @@ private:
 
 	/// To those with whom there is no session.
 	static constexpr unsigned kAnswersPerSecond = 1000;
+	static constexpr std::size_t kAnswerBytesPerSecond = kAnswersPerSecond * PIB_HELLO_WIRE_LEN;
 	static constexpr std::size_t kPongBytesPerSecond = 1 << 20;
 
 	/// In which session a peer was answered, and what link id it was told.
@@ -201,7 +202,7 @@ private:
 	std::uint64_t deadline_ = 0;
 	std::uint64_t deaf_at_ = 0;
 	/// Of refusals and answers to probes, and of PONGs: neither uses up the other's.
-	Budget answers_{kAnswersPerSecond, kAnswersPerSecond *PIB_HELLO_WIRE_LEN};
+	Budget answers_{kAnswersPerSecond, kAnswerBytesPerSecond};
 	Budget pongs_{kAnswersPerSecond, kPongBytesPerSecond};
 	/// A port or a table changed by other ways than a MAD: traps may wait.
 	bool agents_touched_ = false;
