@@ -27,14 +27,14 @@ taken_back() { dmesg | grep -q "drain: taken back"; }
 pushed_back() { [ "$(cat /sys/class/infiniband/pib0/ports/1/hw_counters/tx_pushed_back)" -gt "$1" ]; }
 # drain_stalled: a send that waits in its QP for a cable that is full when the QP is drained
 drain_stalled() {
-	local module before
+	local module before rc=0
 	rmmod drain
 	before=$(cat /sys/class/infiniband/pib0/ports/1/hw_counters/tx_pushed_back)
 	pibctl link set pib0/1 healthy rate 8k buffer 4352 || return 1
 	loads drain stalled=1 & module=$!
-	wait_for 20 taken_back && pushed_back "$before" && pibctl link set pib0/1 healthy
+	wait_for 20 taken_back && pushed_back "$before" && pibctl link set pib0/1 healthy || rc=1
 	echo 1 >/sys/module/drain/parameters/go
-	wait $module
+	wait $module && [ $rc = 0 ]
 }
 
 saw_it() { jq -n "first(inputs | select($1))" "$build/trace" 2>/dev/null | grep -q .; }
