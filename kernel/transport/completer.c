@@ -156,7 +156,7 @@ static void finish_oldest(struct pib_qp *qp, struct pib_ksq_slot *s)
 	pib_req_retire(&qp->req);
 	pib_sq_retire(qp);
 	if (report)
-		pib_qp_complete(qp, s->ring_index, qp->scq, &cqe, cqe.status);
+		pib_qp_complete(qp, s->ring_index, qp->sq.cq, &cqe, cqe.status);
 }
 
 /*

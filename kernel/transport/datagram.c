@@ -81,8 +81,8 @@ static int place_grh(struct pib_qp *qp, const struct pib_burst *b, u32 len)
 static void datagram_too_long(struct pib_qp *qp, const struct pib_burst *b)
 {
 	pib_qp_drop(qp, PIB_STAT_RX_BAD_LENGTH, b, 1);
-	if (!qp->srq && (!pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LONG_MESSAGE_ERROR) ||
-			 qp->type <= IB_QPT_GSI))
+	if (!qp->rq.srq && (!pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LONG_MESSAGE_ERROR) ||
+			    qp->type <= IB_QPT_GSI))
 		return;
 	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
 	pib_qp_dbg(qp, "a datagram is longer than its receive");

@@ -47,7 +47,7 @@ void pib_state_to_err(struct pib_qp *qp, enum pib_cause cause)
 	/*
 	 * The QP takes nothing from its SRQ any more (11.6.3.2), or from those of its domain (A14).
 	 */
-	if (qp->srq || qp->type == IB_QPT_XRC_TGT)
+	if (qp->rq.srq || qp->type == IB_QPT_XRC_TGT)
 		qp->events |= BIT(IB_EVENT_QP_LAST_WQE_REACHED);
 }
 

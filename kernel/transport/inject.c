@@ -246,7 +246,7 @@ static void fail_all(struct pib_hca *hca, const struct pib_srq *srq)
 	struct pib_qp *qp;
 
 	pib_for_each_qp(hca, qp, index, 0, PIB_QPN_MASK) {
-		if (srq && qp->srq != srq)
+		if (srq && qp->rq.srq != srq)
 			continue;
 		spin_lock_bh(&qp->lock);
 		if (qp->state != IB_QPS_RESET)
@@ -272,7 +272,7 @@ bool pib_inject_is_managements(struct pib_hca *hca, const struct pib_cq *cq)
 	struct pib_qp *qp;
 
 	pib_for_each_qp(hca, qp, index, PIB_QP_FIRST_SPECIAL, ULONG_MAX)
-		found |= qp->scq == cq || qp->rcq == cq;
+		found |= qp->sq.cq == cq || qp->rq.cq == cq;
 	return found;
 }
 

@@ -475,10 +475,10 @@ static int reset_qp(struct pib_qp *qp, enum ib_qp_state cur)
 	if (err)
 		return err;
 
-	if (qp->scq)
-		pib_cq_clean(qp->scq, qp->qpn);
-	if (qp->rcq && qp->rcq != qp->scq)
-		pib_cq_clean(qp->rcq, qp->qpn);
+	if (qp->sq.cq)
+		pib_cq_clean(qp->sq.cq, qp->qpn);
+	if (qp->rq.cq && qp->rq.cq != qp->sq.cq)
+		pib_cq_clean(qp->rq.cq, qp->qpn);
 	return 0;
 }
 
@@ -560,7 +560,7 @@ int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->srq = ibqp->srq;
 	init->xrcd = ibqp->xrcd;
 	init->cap = qp->cap;
-	init->sq_sig_type = qp->sq_sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
+	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;
 	init->create_flags = qp->create_flags;
 	init->port_num = qp->attr.port_num;

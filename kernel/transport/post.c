@@ -68,7 +68,7 @@ static int post_fill_data(const struct pib_qp *qp, struct pib_send_wqe *wqe,
 
 	if (wr->send_flags & IB_SEND_INLINE)
 		return fill_inline(qp, wqe, wr);
-	if (wr->num_sge < 0 || wr->num_sge > qp->max_send_sge)
+	if (wr->num_sge < 0 || wr->num_sge > qp->sq.max_sge)
 		return -EINVAL;
 
 	wqe->num_sge = wr->num_sge;
@@ -252,7 +252,7 @@ static int post_recvs(struct pib_qp *qp, const struct ib_recv_wr *wr,
 		/* Pairs with the release in pib_ring_consume(). */
 		if (producer - smp_load_acquire(&hdr->consumer) < qp->rq.ring.entries)
 			err = pib_recv_wqe_fill(pib_ring_slot(&qp->rq.ring, producer),
-						qp->max_recv_sge, wr);
+						qp->rq.max_sge, wr);
 		if (err) {
 			*bad = wr;
 			break;

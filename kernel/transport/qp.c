@@ -36,7 +36,7 @@ static bool has_sq(const struct pib_qp *qp)
 
 static bool has_rq(const struct pib_qp *qp)
 {
-	return !qp->srq && qp->type != IB_QPT_XRC_TGT && qp->type != IB_QPT_XRC_INI;
+	return !qp->rq.srq && qp->type != IB_QPT_XRC_TGT && qp->type != IB_QPT_XRC_INI;
 }
 
 static int type_to_tp(enum ib_qp_type type)
@@ -111,18 +111,18 @@ static void unlink_cq(struct pib_cq *cq, struct pib_cq_link *link)
  */
 static void link_cqs(struct pib_qp *qp)
 {
-	if (qp->scq)
-		link_cq(qp, qp->scq, &qp->scq_link);
-	if (qp->rcq && qp->rcq != qp->scq)
-		link_cq(qp, qp->rcq, &qp->rcq_link);
+	if (qp->sq.cq)
+		link_cq(qp, qp->sq.cq, &qp->sq.cq_link);
+	if (qp->rq.cq && qp->rq.cq != qp->sq.cq)
+		link_cq(qp, qp->rq.cq, &qp->rq.cq_link);
 }
 
 static void unlink_cqs(struct pib_qp *qp)
 {
-	if (qp->scq)
-		unlink_cq(qp->scq, &qp->scq_link);
-	if (qp->rcq && qp->rcq != qp->scq)
-		unlink_cq(qp->rcq, &qp->rcq_link);
+	if (qp->sq.cq)
+		unlink_cq(qp->sq.cq, &qp->sq.cq_link);
+	if (qp->rq.cq && qp->rq.cq != qp->sq.cq)
+		unlink_cq(qp->rq.cq, &qp->rq.cq_link);
 }
 
 static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool user)
@@ -134,16 +134,16 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	qp->stats = hca->stats;
 	qp->pd = qp->ib.pd ? to_pd(qp->ib.pd) : NULL;
 	/* ib_core counts no user of these that is an XRC target: they may go before it. */
-	qp->srq = init->srq && !is_target ? to_srq(init->srq) : NULL;
-	qp->scq = init->send_cq && !is_target ? to_cq(init->send_cq) : NULL;
-	qp->rcq = init->recv_cq && !is_target ? to_cq(init->recv_cq) : NULL;
-	watch_cq(qp->scq);
-	watch_cq(qp->rcq);
+	qp->rq.srq = init->srq && !is_target ? to_srq(init->srq) : NULL;
+	qp->sq.cq = init->send_cq && !is_target ? to_cq(init->send_cq) : NULL;
+	qp->rq.cq = init->recv_cq && !is_target ? to_cq(init->recv_cq) : NULL;
+	watch_cq(qp->sq.cq);
+	watch_cq(qp->rq.cq);
 	qp->type = init->qp_type;
 	qp->tp = type_to_tp(init->qp_type);
 	qp->is_user = user;
 	qp->pid = user ? task_tgid_nr(current) : 0;
-	qp->sq_sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->sq.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->create_flags = init->create_flags;
 	qp->burst_owner.done = pib_completer_burst_done;
 	pib_task_init(&qp->task, &pib_qp_task_ops);
@@ -186,8 +186,8 @@ static int alloc_sq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *u
 	u32 data;
 	int err;
 
-	qp->max_send_sge = max(cap->max_send_sge, 1U);
-	data = max3(qp->max_send_sge * (u32)sizeof(struct pib_sge), cap->max_inline_data, 8U);
+	sq->max_sge = max(cap->max_send_sge, 1U);
+	data = max3(sq->max_sge * (u32)sizeof(struct pib_sge), cap->max_inline_data, 8U);
 	if (pib_qp_is_ipoib(qp))
 		data = max_t(u32, data, pib_sq_head_off(qp) + PIB_IPOIB_HEAD_MAX);
 	err = pib_ring_alloc(&sq->ring, max(cap->max_send_wr, 1U),
@@ -196,18 +196,17 @@ static int alloc_sq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *u
 		return err;
 
 	sq->num_slots = sq->ring.entries;
-	sq->slot_size = ALIGN(struct_size_t(struct pib_ksq_slot, sge, qp->max_send_sge), 64);
+	sq->slot_size = ALIGN(struct_size_t(struct pib_ksq_slot, sge, sq->max_sge), 64);
 	sq->slots = kvcalloc(sq->num_slots, sq->slot_size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!sq->slots) {
 		pib_ring_free(&sq->ring);
 		return -ENOMEM;
 	}
 	/* the room in a slot, since some programs send inline without having asked */
-	qp->max_inline = max_t(u32, cap->max_inline_data,
-			       qp->max_send_sge * sizeof(struct pib_sge));
-	cap->max_inline_data = qp->max_inline;
+	sq->max_inline = max_t(u32, cap->max_inline_data, sq->max_sge * sizeof(struct pib_sge));
+	cap->max_inline_data = sq->max_inline;
 	cap->max_send_wr = sq->ring.entries;
-	cap->max_send_sge = qp->max_send_sge;
+	cap->max_send_sge = sq->max_sge;
 	return 0;
 }
 
@@ -224,13 +223,13 @@ static int alloc_rq(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *u
 {
 	int err;
 
-	qp->max_recv_sge = max(cap->max_recv_sge, 1U);
+	qp->rq.max_sge = max(cap->max_recv_sge, 1U);
 	err = pib_ring_alloc(&qp->rq.ring, max(cap->max_recv_wr, 1U),
-			     pib_recv_wqe_size(qp->max_recv_sge), udata, info);
+			     pib_recv_wqe_size(qp->rq.max_sge), udata, info);
 	if (err)
 		return err;
 	cap->max_recv_wr = qp->rq.ring.entries;
-	cap->max_recv_sge = qp->max_recv_sge;
+	cap->max_recv_sge = qp->rq.max_sge;
 	return 0;
 }
 
@@ -507,10 +506,10 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	wait_for_completion(&qp->gone);
 	pib_injects_del_qp(&qp->hca->injects, qp->qpn);
 
-	if (qp->scq)
-		pib_cq_clean(qp->scq, qp->qpn);
-	if (qp->rcq && qp->rcq != qp->scq)
-		pib_cq_clean(qp->rcq, qp->qpn);
+	if (qp->sq.cq)
+		pib_cq_clean(qp->sq.cq, qp->qpn);
+	if (qp->rq.cq && qp->rq.cq != qp->sq.cq)
+		pib_cq_clean(qp->rq.cq, qp->qpn);
 	qpn_release(qp);
 	kfree_rcu(qp->stub, rcu);
 	free_queues(qp);

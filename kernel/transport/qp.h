@@ -194,14 +194,23 @@ struct pib_stall {
 
 /**
  * struct pib_qp_sq - the send queue
+ *
+ * Posters fill the ring (post.c). The rest is the turn's, under the QP's lock: send_queue.c,
+ * completer.c.
+ *
  * @ring: the ring that posters fill; @ring.index is the next to fetch
  * @busy: posters have been told that they need not ring. Written without the lock, by the CPU that
  *	runs the QP or has claimed it to hand it on (core/task.c)
  * @done: index of the oldest work request not retired, published as the ring's consumer index
- * @slots: ring of struct pib_ksq_slot, the fetched work requests; never changes, nor do @slot_size
- *	and @num_slots
+ * @slots: ring of struct pib_ksq_slot, the fetched work requests; never changes, nor does any of
+ *	the members below but @cq_link
  * @slot_size: bytes to a slot
  * @num_slots: a power of two
+ * @max_inline: bytes of inline data that a work request may carry
+ * @max_sge: most entries in a work request
+ * @sig_all: every work request makes a completion
+ * @cq: send completions; NULL for XRC target QPs
+ * @cq_link: in the list of @cq, under its @links_lock
  */
 struct pib_qp_sq {
 	struct pib_ring ring;
@@ -210,21 +219,37 @@ struct pib_qp_sq {
 	void *slots;
 	u32 slot_size;
 	u32 num_slots;
+	u32 max_inline;
+	u32 max_sge;
+	bool sig_all;
+	struct pib_cq *cq;
+	struct pib_cq_link cq_link;
 };
 
 /**
  * struct pib_qp_rq - the receive queue
+ *
+ * Posters fill the ring (post.c). The rest is the turn's, under the QP's lock: recv_queue.c.
+ *
  * @ring: the ring that posters fill; @ring.hdr is NULL if the QP has none of its own
  * @srqn: SRQ that @cur came from, for XRC
  * @cur: receive work request being filled
  * @empty_since: time, ns, at which the first of the datagrams that wait, or have waited, found no
  *	receive; 0: none waits, or none may wait; also read without the lock
+ * @max_sge: most entries in a work request; never changes, nor do @srq and @cq
+ * @srq: shared receive queue, or NULL
+ * @cq: receive completions; NULL for XRC QPs
+ * @cq_link: in the list of @cq, under its @links_lock, if the send queue has another CQ
  */
 struct pib_qp_rq {
 	struct pib_ring ring;
 	u32 srqn;
 	struct pib_rq_cur cur;
 	u64 empty_since;
+	u32 max_sge;
+	struct pib_srq *srq;
+	struct pib_cq *cq;
+	struct pib_cq_link cq_link;
 };
 
 /**
@@ -238,19 +263,10 @@ struct pib_qp_rq {
  * @hca: owner
  * @stub: entry of the table of QPs
  * @pd: protection domain; NULL for XRC target QPs
- * @srq: shared receive queue, or NULL
- * @scq: send completions; NULL for XRC target QPs
- * @rcq: receive completions; NULL for XRC QPs
- * @scq_link: in the list of @scq, under its @links_lock
- * @rcq_link: in the list of @rcq, likewise, if that is another CQ
  * @qpn: number; 0 and 1 for the special QPs
  * @type: enum ib_qp_type
  * @tp: enum pib_tp
  * @is_user: rings are mapped by a process
- * @sq_sig_all: every send work request makes a completion
- * @max_inline: bytes of inline data that a work request may carry
- * @max_send_sge: most entries in a send work request
- * @max_recv_sge: most entries in a receive work request
  * @cap: capabilities as granted
  * @create_flags: flags of the init attributes
  * @owner: see pib_quota_take()
@@ -334,19 +350,10 @@ struct pib_qp {
 	struct pib_hca *hca;
 	struct pib_qp_stub *stub;
 	struct pib_pd *pd;
-	struct pib_srq *srq;
-	struct pib_cq *scq;
-	struct pib_cq *rcq;
-	struct pib_cq_link scq_link;
-	struct pib_cq_link rcq_link;
 	u32 qpn;
 	u8 type;
 	u8 tp;
 	bool is_user;
-	bool sq_sig_all;
-	u32 max_inline;
-	u32 max_send_sge;
-	u32 max_recv_sge;
 	struct ib_qp_cap cap;
 	u32 create_flags;
 	struct pib_user *owner;

@@ -85,7 +85,7 @@ static int copy_own(struct pib_qp *qp)
 
 	if (!ring->hdr || !pib_ring_pending(ring))
 		return -EAGAIN;
-	err = pib_recv_wqe_copy(pib_ring_slot(ring, ring->index), qp->max_recv_sge, &qp->rq.cur);
+	err = pib_recv_wqe_copy(pib_ring_slot(ring, ring->index), qp->rq.max_sge, &qp->rq.cur);
 	pib_ring_consume(ring, 1);
 	return err;
 }
@@ -131,7 +131,7 @@ static struct pib_srq *xrc_srq(const struct pib_qp *qp, u32 srqn)
 
 enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn)
 {
-	struct pib_srq *srq = qp->srq;
+	struct pib_srq *srq = qp->rq.srq;
 
 	lockdep_assert_held(&qp->lock);
 
@@ -256,7 +256,7 @@ struct pib_pd *pib_rq_pd(const struct pib_qp *qp)
 	/* The L_Keys of an SRQ's work requests are of the SRQ's PD (10.2.9.1). */
 	if (qp->type == IB_QPT_XRC_TGT)
 		return pib_rq_xrc_pd(qp, qp->rq.srqn);
-	return qp->srq ? to_pd(qp->srq->ib.pd) : qp->pd;
+	return qp->rq.srq ? to_pd(qp->rq.srq->ib.pd) : qp->pd;
 }
 
 static int scatter_bytes(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u32 len, u32 off)
@@ -275,7 +275,7 @@ static int scatter_bytes(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u3
  */
 static enum pib_res recv_too_long(struct pib_qp *qp, const struct pib_burst *b)
 {
-	if (qp->tp == PIB_TP_UC && !qp->srq &&
+	if (qp->tp == PIB_TP_UC && !qp->rq.srq &&
 	    !pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LONG_MESSAGE_ERROR)) {
 		pib_qp_drop(qp, PIB_STAT_RX_BAD_LENGTH, b, 1);
 		return PIB_RES_DROP;
@@ -329,7 +329,7 @@ static struct pib_cq *recv_cq(const struct pib_qp *qp)
 	struct pib_srq *srq;
 
 	if (qp->type != IB_QPT_XRC_TGT)
-		return qp->rcq;
+		return qp->rq.cq;
 	srq = xrc_srq(qp, qp->rq.srqn);
 	return srq ? to_cq(srq->ib.ext.cq) : NULL;
 }

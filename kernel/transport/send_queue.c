@@ -63,7 +63,7 @@ static const struct pib_wr_info *legal_wr(const struct pib_qp *qp, u32 opcode)
 
 u32 pib_sq_max_inline(const struct pib_qp *qp, u32 opcode)
 {
-	return opcode == PIB_WR_ATOMIC_WRITE ? 8 : qp->max_inline;
+	return opcode == PIB_WR_ATOMIC_WRITE ? 8 : qp->sq.max_inline;
 }
 
 static void take_address(const struct pib_qp *qp, struct pib_ksq_slot *s,
@@ -131,7 +131,7 @@ static u32 take_sges(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pib
 	u64 len = 0;
 	u32 i;
 
-	if (num_sge > qp->max_send_sge)
+	if (num_sge > qp->sq.max_sge)
 		return PIB_WC_LOC_QP_OP_ERR;
 
 	memcpy(s->sge, slot->sge, num_sge * sizeof(s->sge[0]));
@@ -266,7 +266,7 @@ static bool fill_swqe(struct pib_qp *qp, struct pib_ksq_slot *s)
 
 	s->w.wr_id = wqe.wr_id;
 	s->w.flags = wqe.send_flags & send_flags(qp);
-	if (qp->sq_sig_all)
+	if (qp->sq.sig_all)
 		s->w.flags |= PIB_WR_SIGNALED;
 	s->ring_index = qp->sq.ring.index;
 	s->num_sge = 0;

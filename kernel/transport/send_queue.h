@@ -73,7 +73,7 @@ void pib_sq_reset(struct pib_qp *qp);
  */
 static inline u32 pib_sq_head_off(const struct pib_qp *qp)
 {
-	return qp->max_send_sge * sizeof(struct pib_sge);
+	return qp->sq.max_sge * sizeof(struct pib_sge);
 }
 
 /**

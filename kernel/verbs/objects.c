@@ -188,12 +188,12 @@ static void show_qp_parts(const struct pib_qp *qp, struct pib_object_view *v)
 {
 	put_fact(v, PIB_O_QPN, qp->qpn);
 	put_fact(v, PIB_O_TYPE, qp->type);
-	if (qp->scq)
-		put_fact(v, PIB_O_SEND_CQN, qp->scq->cqn);
-	if (qp->rcq)
-		put_fact(v, PIB_O_RECV_CQN, qp->rcq->cqn);
-	if (qp->srq)
-		put_fact(v, PIB_O_SRQN, qp->srq->srqn);
+	if (qp->sq.cq)
+		put_fact(v, PIB_O_SEND_CQN, qp->sq.cq->cqn);
+	if (qp->rq.cq)
+		put_fact(v, PIB_O_RECV_CQN, qp->rq.cq->cqn);
+	if (qp->rq.srq)
+		put_fact(v, PIB_O_SRQN, qp->rq.srq->srqn);
 }
 
 static void show_qp_path(const struct pib_qp *qp, struct pib_object_view *v)

@@ -50,8 +50,8 @@ void pib_outstanding_of_qp(struct pib_qp *qp, struct pib_outstanding *out)
 	out->sends = sends_of_qp(qp);
 	out->recvs = recvs_of_qp(qp);
 	spin_unlock_bh(&qp->lock);
-	out->send_cqes = qp->scq ? pib_outstanding_cqes(qp->scq) : 0;
-	out->recv_cqes = qp->rcq ? pib_outstanding_cqes(qp->rcq) : 0;
+	out->send_cqes = qp->sq.cq ? pib_outstanding_cqes(qp->sq.cq) : 0;
+	out->recv_cqes = qp->rq.cq ? pib_outstanding_cqes(qp->rq.cq) : 0;
 }
 
 static bool sges_have_key(const struct pib_sge *sge, u32 num, u32 key)
@@ -91,7 +91,7 @@ static u32 sends_with_key(const struct pib_qp *qp, u32 key, u32 from)
 
 		if (READ_ONCE(wqe->send_flags) & IB_SEND_INLINE)
 			continue;
-		found += sges_have_key(wqe->sge, min(READ_ONCE(wqe->num_sge), qp->max_send_sge),
+		found += sges_have_key(wqe->sge, min(READ_ONCE(wqe->num_sge), qp->sq.max_sge),
 				       key);
 	}
 	return found;
@@ -104,7 +104,7 @@ static u32 requests_of_qp(struct pib_qp *qp, u32 key)
 	for (from = 0; from < most; from += SCAN_AT_ONCE) {
 		spin_lock_bh(&qp->lock);
 		found += sends_with_key(qp, key, from) +
-			 recvs_with_key(&qp->rq.ring, qp->max_recv_sge, key, from);
+			 recvs_with_key(&qp->rq.ring, qp->rq.max_sge, key, from);
 		spin_unlock_bh(&qp->lock);
 		cond_resched();
 	}
@@ -131,6 +131,7 @@ static u32 requests_of_srq(struct pib_srq *srq, u32 key)
 u32 pib_outstanding_of_key(struct pib_hca *hca, const struct pib_pd *pd, u32 key)
 {
 	const struct pib_srq *last = NULL;
+	struct pib_srq *srq;
 	unsigned long index;
 	struct pib_qp *qp;
 	u32 found = 0;
@@ -138,9 +139,10 @@ u32 pib_outstanding_of_key(struct pib_hca *hca, const struct pib_pd *pd, u32 key
 	pib_for_each_qp(hca, qp, index, 0, PIB_QPN_MASK) {
 		if (qp->is_user && qp->pd == pd)
 			found += requests_of_qp(qp, key);
-		if (qp->is_user && qp->srq && qp->srq != last && to_pd(qp->srq->ib.pd) == pd) {
-			found += requests_of_srq(qp->srq, key);
-			last = qp->srq;
+		srq = qp->rq.srq;
+		if (qp->is_user && srq && srq != last && to_pd(srq->ib.pd) == pd) {
+			found += requests_of_srq(srq, key);
+			last = srq;
 		}
 	}
 	return found;
