@@ -25,14 +25,14 @@ static void apm_migrate(struct pib_qp *qp, bool heard)
 	/* REARM, which comes before ARMED, is refused without a path. */
 	if (WARN_ON_ONCE(!pib_apm_has_path(qp)))
 		return;
-	swap(qp->av, qp->alt_av);
+	swap(qp->path.av, qp->path.alt_av);
 	swap(a->pkey_index, a->alt_pkey_index);
 	swap(a->port_num, a->alt_port_num);
 	swap(a->timeout, a->alt_timeout);
-	WRITE_ONCE(qp->port, qp->hca->nd.ports[a->port_num]);
+	WRITE_ONCE(qp->path.port, qp->hca->nd.ports[a->port_num]);
 	WRITE_ONCE(a->path_mig_state, IB_MIG_MIGRATED);
-	WRITE_ONCE(qp->alt_open, true);
-	qp->alt_spent = true;
+	WRITE_ONCE(qp->path.alt_open, true);
+	qp->path.alt_spent = true;
 	pib_req_new_path(&qp->req, a->timeout, heard);
 	pib_output_redirect(qp);
 	qp->events |= BIT(IB_EVENT_PATH_MIG);
@@ -47,7 +47,7 @@ void pib_apm_heed(struct pib_qp *qp, const struct pib_burst *b)
 			return;
 		/* Packets that have gone astray until now do not concern this arming. */
 		clear_bit(PIB_QP_ASTRAY, &qp->task.state);
-		WRITE_ONCE(qp->astray, false);
+		WRITE_ONCE(qp->path.astray, false);
 		WRITE_ONCE(qp->attr.path_mig_state, IB_MIG_ARMED);
 		pib_req_set_spare(&qp->req, true);
 	} else if (b->h.flags & PIB_H_MIG && pib_input_by_alternate(qp, b->in_port, &b->h)) {
@@ -60,9 +60,9 @@ void pib_apm_astray(struct pib_qp *qp)
 	lockdep_assert_held(&qp->lock);
 
 	clear_bit(PIB_QP_ASTRAY, &qp->task.state);
-	if (qp->attr.path_mig_state != IB_MIG_ARMED || qp->astray)
+	if (qp->attr.path_mig_state != IB_MIG_ARMED || qp->path.astray)
 		return;
-	WRITE_ONCE(qp->astray, true);
+	WRITE_ONCE(qp->path.astray, true);
 	if (qp->state == IB_QPS_ERR)
 		return;
 	qp->events |= BIT(IB_EVENT_PATH_MIG_ERR);
@@ -91,7 +91,7 @@ void pib_apm_set(struct pib_qp *qp, enum ib_mig_state state)
 	if (state == IB_MIG_MIGRATED && qp->attr.path_mig_state == IB_MIG_ARMED)
 		apm_migrate(qp, false);
 	else if (state != qp->attr.path_mig_state)
-		WRITE_ONCE(qp->alt_open, state != IB_MIG_MIGRATED);
+		WRITE_ONCE(qp->path.alt_open, state != IB_MIG_MIGRATED);
 	WRITE_ONCE(qp->attr.path_mig_state, state);
 	pib_req_set_spare(&qp->req, false);
 }

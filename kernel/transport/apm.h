@@ -14,7 +14,7 @@
  */
 static inline bool pib_apm_has_path(const struct pib_qp *qp)
 {
-	return qp->alt_av.port && !qp->alt_spent;
+	return qp->path.alt_av.port && !qp->path.alt_spent;
 }
 
 /**

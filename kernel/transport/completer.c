@@ -49,9 +49,9 @@ static void hand_response(struct pib_qp *qp, struct pib_burst *b, u64 now, struc
 	if (!trace_pib_dropped_enabled())
 		return;
 	if (qp->req.stats.bad_responses != bad)
-		pib_qp_trace_drop(qp->port, PIB_STAT_RX_BAD_RESPONSE, &b->h, b->npkts);
+		pib_qp_trace_drop(qp->path.port, PIB_STAT_RX_BAD_RESPONSE, &b->h, b->npkts);
 	else if (qp->req.stats.dup_acks != old)
-		pib_qp_trace_drop(qp->port, PIB_STAT_DUPLICATE_RESPONSE, &b->h, b->npkts);
+		pib_qp_trace_drop(qp->path.port, PIB_STAT_DUPLICATE_RESPONSE, &b->h, b->npkts);
 }
 
 bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)

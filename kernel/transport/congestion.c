@@ -29,7 +29,7 @@ static void notify_headers(struct pib_qp *qp, const struct pib_hdrs *h, struct p
 	n->dlid = h->slid;
 	n->sl = h->sl;
 	n->dqpn = pib_qp_is_datagram(qp) ? h->sqpn : qp->attr.dest_qp_num;
-	n->pkey = pib_port_pkey(&qp->port->p, qp->attr.pkey_index);
+	n->pkey = pib_port_pkey(&qp->path.port->p, qp->attr.pkey_index);
 	if (!(h->flags & PIB_H_GRH))
 		return;
 	n->flags |= PIB_H_GRH;
@@ -54,7 +54,7 @@ static void cnp_send(struct pib_qp *qp, const struct pib_burst *b)
 	memset(pib_burst_own(n, PIB_CNP_PAYLOAD), 0, PIB_CNP_PAYLOAD);
 	n->len = PIB_CNP_PAYLOAD;
 	n->pmtu = PIB_CNP_PAYLOAD;
-	if (!pib_pkey_valid(n->h.pkey) || pib_kport_xmit(qp->port, n) < 0)
+	if (!pib_pkey_valid(n->h.pkey) || pib_kport_xmit(qp->path.port, n) < 0)
 		pib_burst_free(n);
 }
 
@@ -64,14 +64,14 @@ static void log_trigger(struct pib_qp *qp, const struct pib_hdrs *h, u64 now)
 	unsigned long flags;
 
 	spin_lock_irqsave(&hca->nd.lock, flags);
-	pib_cc_triggered(&qp->port->p, h->sl, qp->qpn, qp->attr.dest_qp_num, h->slid, now);
+	pib_cc_triggered(&qp->path.port->p, h->sl, qp->qpn, qp->attr.dest_qp_num, h->slid, now);
 	spin_unlock_irqrestore(&hca->nd.lock, flags);
 }
 
 /* Raise the index of the QP, or that of all QPs of its service level. Return: as pib_cc_becn(). */
 static bool becn_apply(struct pib_qp *qp, u8 sl, u64 now)
 {
-	struct pib_port *p = &qp->port->p;
+	struct pib_port *p = &qp->path.port->p;
 	struct pib_cc_flow *f = pib_cc_sl_flow(p, sl);
 	unsigned long flags;
 	bool passed;
@@ -91,8 +91,8 @@ void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 	lockdep_assert_held(&qp->lock);
 	/* A notification that is answered by one would go on without end. */
 	if (b->h.flags & PIB_H_FECN && b->h.tp != PIB_TP_CNP) {
-		pib_kport_count(qp->port, rcv_fecn, b->npkts);
-		pib_kport_count(qp->port, sl_rcv_fecn[sl], b->npkts);
+		pib_kport_count(qp->path.port, rcv_fecn, b->npkts);
+		pib_kport_count(qp->path.port, sl_rcv_fecn[sl], b->npkts);
 		if (is_answered(qp, &b->h))
 			qp->becn_due = true;
 		else if (b->h.op != PIB_OP_ACK || pib_qp_is_datagram(qp))
@@ -100,8 +100,8 @@ void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 	}
 	if (!(b->h.flags & PIB_H_BECN))
 		return;
-	pib_kport_count(qp->port, rcv_becn, b->npkts);
-	pib_kport_count(qp->port, sl_rcv_becn[sl], b->npkts);
+	pib_kport_count(qp->path.port, rcv_becn, b->npkts);
+	pib_kport_count(qp->path.port, sl_rcv_becn[sl], b->npkts);
 	if (becn_apply(qp, sl, now))
 		log_trigger(qp, &b->h, now);
 }
@@ -109,7 +109,7 @@ void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 void pib_congestion_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 {
 	u32 bytes = pib_burst_wire_bytes(b);
-	struct pib_port *p = &qp->port->p;
+	struct pib_port *p = &qp->path.port->p;
 	struct pib_cc_flow *f = pib_cc_sl_flow(p, b->h.sl);
 	unsigned long flags;
 

@@ -36,7 +36,7 @@ void pib_congestion_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
  */
 static inline bool pib_congestion_slows(const struct pib_qp *qp, u8 sl)
 {
-	return unlikely(qp->cc.index || READ_ONCE(qp->port->p.cc_slow) >> (sl & 0xF) & 1);
+	return unlikely(qp->cc.index || READ_ONCE(qp->path.port->p.cc_slow) >> (sl & 0xF) & 1);
 }
 
 /**

@@ -31,13 +31,13 @@ static u32 datagram_len(const struct pib_burst *b, u32 i)
 /* Check whether the QP may take these datagrams in, and count them if not. */
 static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
 {
-	u32 mtu = pib_mtu_bytes(READ_ONCE(qp->port->p.mtu_cap));
+	u32 mtu = pib_mtu_bytes(READ_ONCE(qp->path.port->p.mtu_cap));
 
 	switch (pib_ud_check(&b->h, datagram_len(b, 0), qkey_of(qp, &b->h), mtu)) {
 	case PIB_RESP_DROP_NONE:
 		return true;
 	case PIB_RESP_DROP_QKEY:
-		pib_input_bad_qkey(qp->port, b);
+		pib_input_bad_qkey(qp->path.port, b);
 		return false;
 	case PIB_RESP_DROP_BAD_LENGTH:
 		pib_qp_drop(qp, PIB_STAT_RX_BAD_LENGTH, b, b->npkts);
@@ -93,9 +93,9 @@ static void count_no_receive(struct pib_qp *qp, const struct pib_burst *b)
 {
 	pib_qp_drop(qp, PIB_STAT_OUT_OF_BUFFER, b, 1);
 	if (qp->type == IB_QPT_SMI)
-		pib_kport_count(qp->port, vl15_dropped, 1);
+		pib_kport_count(qp->path.port, vl15_dropped, 1);
 	else if (qp->type == IB_QPT_GSI)
-		pib_kport_count(qp->port, qp1_dropped, 1);
+		pib_kport_count(qp->path.port, qp1_dropped, 1);
 }
 
 static enum pib_res place_datagram(struct pib_qp *qp, struct pib_burst *b, u32 off, u32 len)

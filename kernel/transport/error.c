@@ -166,7 +166,7 @@ bool pib_state_flush(struct pib_qp *qp)
 
 void pib_state_reset(struct pib_qp *qp)
 {
-	u8 port = qp->port ? qp->port->p.num : 0;
+	u8 port = qp->path.port ? qp->path.port->p.num : 0;
 	struct pib_qp_sq *sq = &qp->sq;
 
 	/*
@@ -179,10 +179,10 @@ void pib_state_reset(struct pib_qp *qp)
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	WRITE_ONCE(qp->attr.path_mig_state, IB_MIG_MIGRATED);
 	qp->attr.port_num = port;
-	memset(&qp->av, 0, sizeof(qp->av));
-	memset(&qp->alt_av, 0, sizeof(qp->alt_av));
-	WRITE_ONCE(qp->alt_open, false);
-	qp->alt_spent = false;
+	memset(&qp->path.av, 0, sizeof(qp->path.av));
+	memset(&qp->path.alt_av, 0, sizeof(qp->path.alt_av));
+	WRITE_ONCE(qp->path.alt_open, false);
+	qp->path.alt_spent = false;
 	qp->comm_est = false;
 	qp->becn_due = false;
 	qp->late_at = 0;

@@ -284,7 +284,7 @@ bool pib_inject_is_managements(struct pib_hca *hca, const struct pib_cq *cq)
 static bool rule_concerns(const struct pib_inject *rule, const struct pib_qp *qp)
 {
 	return rule->cfg.object == qp->qpn &&
-	       (qp->qpn > 1 || rule->cfg.port == qp->port->p.num);
+	       (qp->qpn > 1 || rule->cfg.port == qp->path.port->p.num);
 }
 
 /* Trace a rule that has acted. */
@@ -343,7 +343,7 @@ static bool has_packet_rule(struct pib_qp *qp, struct pib_burst *b)
 static void drop_packet(struct pib_qp *qp, struct pib_burst *p, u8 reason)
 {
 	pib_qp_stat(qp, PIB_STAT_TX_INJECTED);
-	pib_kport_failed(qp->port, p, PIB_CAPTURE_OUT, reason);
+	pib_kport_failed(qp->path.port, p, PIB_CAPTURE_OUT, reason);
 	pib_burst_free(p);
 }
 

@@ -140,7 +140,7 @@ static bool pkey_matches(const struct pib_kport *port, u16 index, const struct p
 bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *port,
 			    const struct pib_hdrs *h)
 {
-	return READ_ONCE(qp->alt_open) && path_matches(&qp->alt_av, port, h) &&
+	return READ_ONCE(qp->path.alt_open) && path_matches(&qp->path.alt_av, port, h) &&
 	       pkey_matches(port, READ_ONCE(qp->attr.alt_pkey_index), h);
 }
 
@@ -166,7 +166,7 @@ static bool pkey_ok(const struct pib_qp *qp, const struct pib_kport *port,
  */
 static void note_astray(struct pib_qp *qp, const struct pib_kport *port, const struct pib_hdrs *h)
 {
-	if (!(h->flags & PIB_H_MIG) || h->tp != qp->tp || READ_ONCE(qp->astray) ||
+	if (!(h->flags & PIB_H_MIG) || h->tp != qp->tp || READ_ONCE(qp->path.astray) ||
 	    READ_ONCE(qp->attr.path_mig_state) != IB_MIG_ARMED)
 		return;
 	if (!pkey_matches(port, READ_ONCE(qp->attr.pkey_index), h) &&
@@ -192,8 +192,8 @@ static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const st
 		return qp->type != IB_QPT_SMI || pib_hdrs_from_qp0(h);
 	if (qp->tp == PIB_TP_XRC && pib_op_is_response(h->op) != asks)
 		return false;
-	if (path_matches(&qp->av, port, h) ||
-	    (READ_ONCE(qp->alt_open) && path_matches(&qp->alt_av, port, h)))
+	if (path_matches(&qp->path.av, port, h) ||
+	    (READ_ONCE(qp->path.alt_open) && path_matches(&qp->path.alt_av, port, h)))
 		return true;
 	note_astray(qp, port, h);
 	return false;
@@ -347,7 +347,8 @@ static struct pib_qp *find_qp(struct pib_kport *port, const struct pib_hdrs *h)
 
 	qp = pib_qp_stub_get(find_stub(hca, qpn));
 	/* An alternate path may lead by another port. */
-	if (qp && READ_ONCE(qp->port) != port && READ_ONCE(qp->alt_av.port) != port->p.num) {
+	if (qp && READ_ONCE(qp->path.port) != port &&
+	    READ_ONCE(qp->path.alt_av.port) != port->p.num) {
 		note_astray(qp, port, h);
 		pib_qp_put(qp);
 		return NULL;
@@ -372,7 +373,7 @@ static void mcast_copy(struct pib_qp *qp, void *arg)
 	struct mcast_rx *rx = arg;
 	struct pib_burst *c;
 
-	if (qp == rx->except || READ_ONCE(qp->port) != rx->port)
+	if (qp == rx->except || READ_ONCE(qp->path.port) != rx->port)
 		return;
 	pib_tasks_copied(1);
 	c = pib_burst_clone(rx->b);

@@ -55,15 +55,15 @@ static int check_port(struct pib_qp *qp, u8 port)
 	if (!port || port > qp->hca->nd.node.num_ports)
 		return qp_refuse(qp, -EINVAL, "no port %u", port);
 	/* Special QPs belong to a port for life. */
-	if (qp->type <= IB_QPT_GSI && port != qp->port->p.num)
+	if (qp->type <= IB_QPT_GSI && port != qp->path.port->p.num)
 		return qp_refuse(qp, -EINVAL, "port %u, but it is of port %u", port,
-				 qp->port->p.num);
+				 qp->path.port->p.num);
 	return 0;
 }
 
 static struct pib_kport *changed_port(struct pib_qp *qp, const struct change *c)
 {
-	return c->mask & IB_QP_PORT ? qp->hca->nd.ports[c->attr->port_num] : qp->port;
+	return c->mask & IB_QP_PORT ? qp->hca->nd.ports[c->attr->port_num] : qp->path.port;
 }
 
 static int check_mtu(struct pib_qp *qp, const struct change *c)
@@ -190,21 +190,21 @@ static void set_paths(struct pib_qp *qp, const struct change *c)
 
 	if (c->mask & IB_QP_PORT) {
 		to->port_num = a->port_num;
-		WRITE_ONCE(qp->port, qp->hca->nd.ports[a->port_num]);
+		WRITE_ONCE(qp->path.port, qp->hca->nd.ports[a->port_num]);
 		/* The vector stays and leads from there on by this port (SQD). */
-		WRITE_ONCE(qp->av.port, a->port_num);
+		WRITE_ONCE(qp->path.av.port, a->port_num);
 	}
 	if (c->mask & IB_QP_PKEY_INDEX)
 		WRITE_ONCE(to->pkey_index, a->pkey_index);
 	if (c->mask & IB_QP_AV) {
-		qp->av = c->av;
-		qp->av.port = qp->port->p.num;
+		qp->path.av = c->av;
+		qp->path.av.port = qp->path.port->p.num;
 	}
 	if (c->mask & IB_QP_ALT_PATH) {
-		qp->alt_av = c->alt_av;
-		qp->alt_av.port = a->alt_port_num;
-		qp->alt_spent = false;
-		WRITE_ONCE(qp->alt_open, to->path_mig_state != IB_MIG_MIGRATED);
+		qp->path.alt_av = c->alt_av;
+		qp->path.alt_av.port = a->alt_port_num;
+		qp->path.alt_spent = false;
+		WRITE_ONCE(qp->path.alt_open, to->path_mig_state != IB_MIG_MIGRATED);
 		to->alt_pkey_index = a->alt_pkey_index;
 		to->alt_port_num = a->alt_port_num;
 		to->alt_timeout = a->alt_timeout;
@@ -530,8 +530,8 @@ static void query_psns(const struct pib_qp *qp, struct ib_qp_attr *attr)
 /* Between a migration and the next path that is loaded, both are the same (17.2.8). */
 static void query_alternate(const struct pib_qp *qp, struct ib_qp_attr *attr)
 {
-	if (!qp->alt_spent) {
-		pib_av_to_attr(qp->hca, &qp->alt_av, &attr->alt_ah_attr);
+	if (!qp->path.alt_spent) {
+		pib_av_to_attr(qp->hca, &qp->path.alt_av, &attr->alt_ah_attr);
 		return;
 	}
 	attr->alt_ah_attr = attr->ah_attr;
@@ -549,7 +549,7 @@ int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	*attr = qp->attr;
 	attr->cap = qp->cap;
 	query_psns(qp, attr);
-	pib_av_to_attr(qp->hca, &qp->av, &attr->ah_attr);
+	pib_av_to_attr(qp->hca, &qp->path.av, &attr->ah_attr);
 	query_alternate(qp, attr);
 	spin_unlock_bh(&qp->lock);
 

@@ -29,9 +29,9 @@ static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 {
 	/* Members here get theirs once, though a full cable may have the burst tried again. */
 	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stall.burst &&
-	    pib_port_admits(&qp->port->p, b->h.dqpn))
-		pib_input_mcast(qp->port, b, mcast_excluded(qp));
-	return pib_kport_xmit(qp->port, b);
+	    pib_port_admits(&qp->path.port->p, b->h.dqpn))
+		pib_input_mcast(qp->path.port, b, mcast_excluded(qp));
+	return pib_kport_xmit(qp->path.port, b);
 }
 
 /*
@@ -61,7 +61,7 @@ void pib_output_nomem(const struct pib_qp *qp, const struct pib_tx_req *tx)
 
 	pib_qp_stat(qp, PIB_STAT_TX_NOMEM);
 	if (trace_pib_dropped_enabled())
-		pib_qp_trace_drop(qp->port, PIB_STAT_TX_NOMEM, &tx->h, tx->npkts);
+		pib_qp_trace_drop(qp->path.port, PIB_STAT_TX_NOMEM, &tx->h, tx->npkts);
 }
 
 /*
@@ -136,9 +136,9 @@ static void address_burst(struct pib_qp *qp, const struct pib_av_data *av, struc
 		b->h.pkey = 0xFFFF;	/* QP0 belongs to no partition (10.9.2) */
 		b->h.vl = 15;
 	} else if (qp->type != IB_QPT_GSI) {
-		b->h.pkey = pib_port_pkey(&qp->port->p, qp->attr.pkey_index);
+		b->h.pkey = pib_port_pkey(&qp->path.port->p, qp->attr.pkey_index);
 	} else {
-		b->h.pkey = pib_port_pkey(&qp->port->p, b->h.pkey);
+		b->h.pkey = pib_port_pkey(&qp->path.port->p, b->h.pkey);
 	}
 	if (qp->attr.path_mig_state == IB_MIG_MIGRATED)
 		b->h.flags |= PIB_H_MIG;
@@ -217,7 +217,8 @@ bool pib_output_send(struct pib_qp *qp, u32 index, const struct pib_av_data *av,
 	address_burst(qp, av, b);
 	if (drop_keyless(qp, b))
 		return true;
-	if (unlikely(qp->becn_due | qp->cc.index | READ_ONCE(qp->port->p.cc_slow) | av->mbps)) {
+	if (unlikely(qp->becn_due | qp->cc.index | av->mbps |
+		     READ_ONCE(qp->path.port->p.cc_slow))) {
 		return_mark(qp, b);
 		slow_down(qp, av, b, turn);
 	}
@@ -239,9 +240,9 @@ void pib_output_redirect(struct pib_qp *qp)
 
 	if (!qp->stall.burst)
 		return;
-	address_burst(qp, &qp->av, qp->stall.burst);
+	address_burst(qp, &qp->path.av, qp->stall.burst);
 	list_for_each_entry(b, &qp->behind, entry)
-		address_burst(qp, &qp->av, b);
+		address_burst(qp, &qp->path.av, b);
 }
 
 /* Send the burst that was kept, for the first time. Return: false: the QP is stalled. */

@@ -148,7 +148,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	qp->burst_owner.done = pib_completer_burst_done;
 	pib_task_init(&qp->task, &pib_qp_task_ops);
 	if (qp->type <= IB_QPT_GSI)
-		qp->port = hca->nd.ports[init->port_num];
+		qp->path.port = hca->nd.ports[init->port_num];
 
 	spin_lock_init(&qp->lock);
 	spin_lock_init(&qp->inbox.lock);
@@ -343,7 +343,7 @@ static int qp_publish(struct pib_qp *qp)
 
 	if (qp->type <= IB_QPT_GSI) {
 		qp->qpn = qp->type == IB_QPT_GSI;
-		err = xa_insert(&hca->qps, PIB_QP_SPECIAL(qp->port->p.num, qp->qpn), stub,
+		err = xa_insert(&hca->qps, PIB_QP_SPECIAL(qp->path.port->p.num, qp->qpn), stub,
 				GFP_KERNEL);
 	} else {
 		/* The number is reserved first: the stub must have it when the QP can be found. */
@@ -381,7 +381,7 @@ struct pib_qp *pib_qp_next(struct pib_hca *hca, unsigned long *index, unsigned l
 static void qp_unpublish(struct pib_qp *qp)
 {
 	if (qp->type <= IB_QPT_GSI) {
-		xa_erase(&qp->hca->qps, PIB_QP_SPECIAL(qp->port->p.num, qp->qpn));
+		xa_erase(&qp->hca->qps, PIB_QP_SPECIAL(qp->path.port->p.num, qp->qpn));
 		return;
 	}
 	/*

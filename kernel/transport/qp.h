@@ -253,6 +253,29 @@ struct pib_qp_rq {
 };
 
 /**
+ * struct pib_qp_path - the paths to the peer
+ *
+ * modify_qp sets them (modify.c), and migration has them change places (apm.c): under the QP's
+ * lock. Where packets arrive they are read without it (input.c).
+ *
+ * @port: port that the QP uses; the special QPs' never changes
+ * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left
+ *	there
+ * @alt_spent: @alt_av is the path that a migration has left, and no other was loaded since
+ * @astray: the QP was told, since it was ARMED, of a peer that has migrated to an unknown path
+ * @av: connected QPs: primary path
+ * @alt_av: connected QPs: alternate path; port 0: none was loaded
+ */
+struct pib_qp_path {
+	struct pib_kport *port;
+	bool alt_open;
+	bool alt_spent;
+	bool astray;
+	struct pib_av_data av;
+	struct pib_av_data alt_av;
+};
+
+/**
  * struct pib_qp - a queue pair
  *
  * The members are grouped by their users.
@@ -305,14 +328,7 @@ struct pib_qp_rq {
  * @req_seen: the requester's counters as last added to @stats
  * @resp_seen: the responder's counters as last added to @stats
  *
- * Set by modify_qp and by path migration, also read without the lock where packets arrive:
- * @port: port that it uses
- * @av: connected QPs: primary path
- * @alt_av: connected QPs: alternate path; port 0: none was loaded
- * @alt_spent: @alt_av is the path that a migration has left, and no other was loaded since
- * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left
- *	there
- * @astray: the QP was told, since it was ARMED, of a peer that has migrated to an unknown path
+ * @path: paths to the peer
  *
  * Used by the turn alone; RESET and destruction clear them:
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
@@ -387,14 +403,7 @@ struct pib_qp {
 	struct pib_req_stats req_seen;
 	struct pib_resp_stats resp_seen;
 
-	/* Verbs and migration, lock; arrival reads it without. */
-	struct pib_kport *port;
-	struct pib_av_data av;
-	struct pib_av_data alt_av;
-	bool alt_spent;
-	bool alt_open;
-	bool astray;
-
+	struct pib_qp_path path;
 	/* The turn, lock. */
 	struct pib_pd *rx_pd;
 	struct pib_qp_rx rx;

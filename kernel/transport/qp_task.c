@@ -261,7 +261,7 @@ static bool asks_first(const struct pib_qp *qp)
 {
 	if (likely(!qp->asks_first))
 		return false;
-	return pib_congestion_slows(qp, qp->av.sl) || pib_static_rate_slows(qp, &qp->av);
+	return pib_congestion_slows(qp, qp->path.av.sl) || pib_static_rate_slows(qp, &qp->path.av);
 }
 
 /*

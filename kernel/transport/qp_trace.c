@@ -147,6 +147,6 @@ void pib_qp_trace_resp_drops(const struct pib_qp *qp, const struct pib_burst *b,
 
 	for (i = PIB_RESP_DROP_NONE + 1; i < PIB_RESP_DROP_REASONS; i++) {
 		if (qp->resp.stats.drops[i] != before[i])
-			pib_kport_trace_drop(qp->port, reasons[i], &b->h, b->npkts);
+			pib_kport_trace_drop(qp->path.port, reasons[i], &b->h, b->npkts);
 	}
 }

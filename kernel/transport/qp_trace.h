@@ -20,7 +20,7 @@
  */
 static inline struct pib_trace_qp pib_qp_traced(const struct pib_qp *qp)
 {
-	const struct pib_kport *port = READ_ONCE(qp->port);
+	const struct pib_kport *port = READ_ONCE(qp->path.port);
 
 	return (struct pib_trace_qp) {
 		.device = qp->hca->nd.name,
@@ -163,7 +163,7 @@ static inline void pib_qp_drop(const struct pib_qp *qp, enum pib_stat why,
 {
 	pib_qp_stat_add(qp, why, packets);
 	if (trace_pib_dropped_enabled())
-		pib_qp_trace_drop(qp->port, why, &b->h, packets);
+		pib_qp_trace_drop(qp->path.port, why, &b->h, packets);
 }
 
 #endif

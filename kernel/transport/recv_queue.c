@@ -318,10 +318,10 @@ static void describe_recv(const struct pib_qp *qp, struct pib_cqe *cqe, const st
 	cqe->src_qp = pib_qp_is_datagram(qp) ? h->sqpn : qp->attr.dest_qp_num;
 	cqe->slid = h->slid;
 	cqe->sl = h->sl;
-	cqe->port_num = qp->port->p.num;
-	cqe->dlid_path_bits = h->dlid & (BIT(qp->port->p.lmc) - 1);
+	cqe->port_num = qp->path.port->p.num;
+	cqe->dlid_path_bits = h->dlid & (BIT(qp->path.port->p.lmc) - 1);
 	if (qp->type == IB_QPT_GSI)
-		cqe->pkey_index = max(pib_port_pkey_match(&qp->port->p, h->pkey), 0);
+		cqe->pkey_index = max(pib_port_pkey_match(&qp->path.port->p, h->pkey), 0);
 }
 
 static struct pib_cq *recv_cq(const struct pib_qp *qp)

@@ -164,7 +164,7 @@ static const struct pib_av_data *datagram_av(struct pib_qp *qp, struct pib_ksq_s
 {
 	struct pib_av *av = pib_av_find(qp->hca, s->avn);
 
-	if (!av || av->pd != qp->ib.pd || av->d.port != qp->port->p.num)
+	if (!av || av->pd != qp->ib.pd || av->d.port != qp->path.port->p.num)
 		return NULL;
 	return &av->d;
 }
@@ -173,7 +173,7 @@ static const struct pib_av_data *address_request(struct pib_qp *qp, struct pib_k
 						 struct pib_burst *b)
 {
 	if (!pib_qp_is_datagram(qp))
-		return &qp->av;
+		return &qp->path.av;
 
 	b->h.sqpn = qp->qpn;
 	b->h.pkey = s->pkey_index;

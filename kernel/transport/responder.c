@@ -498,7 +498,7 @@ static bool send_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct p
 		return true;	/* as if lost on the way */
 	err = tx->kind == PIB_TX_READ_RESP ? attach_answer(qp, tx, b) : 0;
 	if (!err)
-		return pib_output_send(qp, 0, &qp->av, b, turn);
+		return pib_output_send(qp, 0, &qp->path.av, b, turn);
 
 	pib_burst_free(b);
 	if (err == -EAGAIN)
@@ -542,10 +542,10 @@ static bool answer_held(const struct pib_qp *qp, const struct pib_turn *turn)
  */
 static u32 most_at_once(const struct pib_qp *qp)
 {
-	if (pib_congestion_slows(qp, qp->av.sl))
+	if (pib_congestion_slows(qp, qp->path.av.sl))
 		return qp->resp.cfg.pmtu;
-	if (pib_static_rate_slows(qp, &qp->av))
-		return pib_static_rate_burst(&qp->av, qp->resp.cfg.pmtu);
+	if (pib_static_rate_slows(qp, &qp->path.av))
+		return pib_static_rate_burst(&qp->path.av, qp->resp.cfg.pmtu);
 	return PIB_BURST_MAX;
 }
 

@@ -98,7 +98,7 @@ static inline u8 *pib_sq_head(const struct pib_qp *qp, struct pib_send_wqe *wqe)
  */
 static inline u32 pib_sq_datagram_max(const struct pib_qp *qp)
 {
-	return pib_mtu_bytes(READ_ONCE(qp->port->p.nbr_mtu));
+	return pib_mtu_bytes(READ_ONCE(qp->path.port->p.nbr_mtu));
 }
 
 /**

@@ -28,7 +28,7 @@
  */
 static inline bool pib_static_rate_slows(const struct pib_qp *qp, const struct pib_av_data *av)
 {
-	return unlikely(av->mbps) && av->mbps < pib_port_mbps(&qp->port->p);
+	return unlikely(av->mbps) && av->mbps < pib_port_mbps(&qp->path.port->p);
 }
 
 /**

@@ -199,15 +199,15 @@ static void show_qp_parts(const struct pib_qp *qp, struct pib_object_view *v)
 static void show_qp_path(const struct pib_qp *qp, struct pib_object_view *v)
 {
 	put_fact(v, PIB_O_STATE, qp->state);
-	if (qp->port) {
-		put_fact(v, PIB_O_PORT, qp->port->p.num);
-		put_fact(v, PIB_O_PKEY, pib_port_pkey(&qp->port->p, qp->attr.pkey_index));
+	if (qp->path.port) {
+		put_fact(v, PIB_O_PORT, qp->path.port->p.num);
+		put_fact(v, PIB_O_PKEY, pib_port_pkey(&qp->path.port->p, qp->attr.pkey_index));
 	}
 	if (pib_qp_is_datagram(qp) || qp->state < IB_QPS_RTR)
 		return;
 	put_fact(v, PIB_O_REMOTE_QPN, qp->attr.dest_qp_num);
-	put_fact(v, PIB_O_DLID, qp->av.dlid);
-	put_fact(v, PIB_O_SL, qp->av.sl);
+	put_fact(v, PIB_O_DLID, qp->path.av.dlid);
+	put_fact(v, PIB_O_SL, qp->path.av.sl);
 	put_fact(v, PIB_O_MIGRATION, qp->attr.path_mig_state);
 }
 

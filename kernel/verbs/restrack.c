@@ -105,14 +105,14 @@ static struct shown_queues show_queues(struct pib_qp *qp)
 /* Before INIT a QP may have no port. */
 static u8 shown_port(const struct pib_qp *qp)
 {
-	const struct pib_kport *port = READ_ONCE(qp->port);
+	const struct pib_kport *port = READ_ONCE(qp->path.port);
 
 	return port ? port->p.num : 0;
 }
 
 static u16 shown_pkey(const struct pib_qp *qp)
 {
-	const struct pib_kport *port = READ_ONCE(qp->port);
+	const struct pib_kport *port = READ_ONCE(qp->path.port);
 
 	return port ? pib_port_pkey(&port->p, READ_ONCE(qp->attr.pkey_index)) : 0;
 }

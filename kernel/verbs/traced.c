@@ -95,7 +95,7 @@ static void verb_end_gone(const struct pib_trace_verb *v, int err, bool left)
 
 static void verb_of_qp(struct pib_trace_verb *v, const struct pib_qp *qp)
 {
-	const struct pib_kport *port = READ_ONCE(qp->port);
+	const struct pib_kport *port = READ_ONCE(qp->path.port);
 
 	v->number = qp->qpn;
 	v->qpn = qp->qpn;
