@@ -77,7 +77,7 @@ static bool becn_apply(struct pib_qp *qp, u8 sl, u64 now)
 	bool passed;
 
 	if (!f)
-		return pib_cc_becn(p, &qp->cc, sl, now);
+		return pib_cc_becn(p, &qp->tx.cc, sl, now);
 	spin_lock_irqsave(&qp->hca->nd.lock, flags);
 	passed = pib_cc_becn(p, f, sl, now);
 	spin_unlock_irqrestore(&qp->hca->nd.lock, flags);
@@ -94,7 +94,7 @@ void pib_congestion_rx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 		pib_kport_count(qp->path.port, rcv_fecn, b->npkts);
 		pib_kport_count(qp->path.port, sl_rcv_fecn[sl], b->npkts);
 		if (is_answered(qp, &b->h))
-			qp->becn_due = true;
+			qp->tx.becn_due = true;
 		else if (b->h.op != PIB_OP_ACK || pib_qp_is_datagram(qp))
 			cnp_send(qp, b);
 	}
@@ -115,12 +115,12 @@ void pib_congestion_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now)
 
 	lockdep_assert_held(&qp->lock);
 	if (!f) {
-		pib_cc_sent(p, &qp->cc, b->h.sl, bytes, pib_port_mbps(p), now);
+		pib_cc_sent(p, &qp->tx.cc, b->h.sl, bytes, pib_port_mbps(p), now);
 		return;
 	}
 	spin_lock_irqsave(&qp->hca->nd.lock, flags);
 	pib_cc_sent(p, f, b->h.sl, bytes, pib_port_mbps(p), now);
-	qp->cc.next = f->next;
+	qp->tx.cc.next = f->next;
 	spin_unlock_irqrestore(&qp->hca->nd.lock, flags);
-	qp->cc.index = 0;
+	qp->tx.cc.index = 0;
 }

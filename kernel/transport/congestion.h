@@ -36,7 +36,7 @@ void pib_congestion_tx(struct pib_qp *qp, const struct pib_burst *b, u64 now);
  */
 static inline bool pib_congestion_slows(const struct pib_qp *qp, u8 sl)
 {
-	return unlikely(qp->cc.index || READ_ONCE(qp->path.port->p.cc_slow) >> (sl & 0xF) & 1);
+	return unlikely(qp->tx.cc.index || READ_ONCE(qp->path.port->p.cc_slow) >> (sl & 0xF) & 1);
 }
 
 /**
@@ -49,7 +49,7 @@ static inline bool pib_congestion_slows(const struct pib_qp *qp, u8 sl)
  */
 static inline bool pib_congestion_holds(const struct pib_qp *qp, u64 now)
 {
-	return unlikely(qp->cc.next > now);
+	return unlikely(qp->tx.cc.next > now);
 }
 
 #endif

@@ -184,10 +184,10 @@ void pib_state_reset(struct pib_qp *qp)
 	WRITE_ONCE(qp->path.alt_open, false);
 	qp->path.alt_spent = false;
 	qp->comm_est = false;
-	qp->becn_due = false;
+	qp->tx.becn_due = false;
 	qp->late_at = 0;
-	memset(&qp->cc, 0, sizeof(qp->cc));
-	qp->asks_first = false;
+	memset(&qp->tx.cc, 0, sizeof(qp->tx.cc));
+	qp->tx.asks_first = false;
 
 	if (sq->slots)
 		memset(sq->slots, 0, (size_t)sq->num_slots * sq->slot_size);

@@ -28,7 +28,7 @@ static const struct pib_qp *mcast_excluded(const struct pib_qp *qp)
 static int leave_port(struct pib_qp *qp, struct pib_burst *b)
 {
 	/* Members here get theirs once, though a full cable may have the burst tried again. */
-	if (pib_lid_is_mcast(b->h.dlid) && b != qp->stall.burst &&
+	if (pib_lid_is_mcast(b->h.dlid) && b != qp->tx.stall.burst &&
 	    pib_port_admits(&qp->path.port->p, b->h.dqpn))
 		pib_input_mcast(qp->path.port, b, mcast_excluded(qp));
 	return pib_kport_xmit(qp->path.port, b);
@@ -46,8 +46,8 @@ static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 
 	if (err < 0)
 		return err;
-	qp->via_udp = err == PIB_XMIT_UDP;
-	if (!qp->via_udp)
+	qp->tx.via_udp = err == PIB_XMIT_UDP;
+	if (!qp->tx.via_udp)
 		return 0;
 	qp->task.home_until = jiffies + msecs_to_jiffies(PIB_QP_HOME_MSEC);
 	if (asks)
@@ -73,25 +73,25 @@ static void slow_down(struct pib_qp *qp, const struct pib_av_data *av, struct pi
 		      struct pib_turn *turn)
 {
 	bool slow = pib_static_rate_slows(qp, av), congested = pib_congestion_slows(qp, b->h.sl);
-	u64 next = qp->cc.next;
+	u64 next = qp->tx.cc.next;
 
 	if (b->h.op == PIB_OP_ACK || !(slow || congested))
 		return;
 	if (congested)
 		pib_congestion_tx(qp, b, turn->now);
 	if (slow)
-		qp->cc.next = max(qp->cc.next, pib_static_rate_next(av, b, next, turn->now));
-	qp->asks_first = pib_op_is_response(b->h.op);
+		qp->tx.cc.next = max(qp->tx.cc.next, pib_static_rate_next(av, b, next, turn->now));
+	qp->tx.asks_first = pib_op_is_response(b->h.op);
 	turn->bursts = 0;
 }
 
 /* Answers carry marks of congestion back. */
 static void return_mark(struct pib_qp *qp, struct pib_burst *b)
 {
-	if (!qp->becn_due || !pib_op_is_response(b->h.op))
+	if (!qp->tx.becn_due || !pib_op_is_response(b->h.op))
 		return;
 	b->h.flags |= PIB_H_BECN;
-	qp->becn_due = false;
+	qp->tx.becn_due = false;
 }
 
 static void fill_grh(const struct pib_port *p, const struct pib_av_data *av, struct pib_hdrs *h)
@@ -175,17 +175,17 @@ static bool drop_keyless(struct pib_qp *qp, struct pib_burst *b)
 /* Keep @b, to be sent before all others. */
 static bool stall_at(struct pib_qp *qp, struct pib_burst *b, u64 until)
 {
-	qp->stall = (struct pib_stall) { .burst = b, .until = until };
+	qp->tx.stall = (struct pib_stall) { .burst = b, .until = until };
 	return false;
 }
 
-/* Send the bursts of @behind, in a turn. Return: false: the QP is stalled. */
+/* Send the bursts of @tx.behind, in a turn. Return: false: the QP is stalled. */
 static bool send_behind(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_burst *b;
 	u64 until;
 
-	while ((b = list_first_entry_or_null(&qp->behind, struct pib_burst, entry))) {
+	while ((b = list_first_entry_or_null(&qp->tx.behind, struct pib_burst, entry))) {
 		list_del(&b->entry);
 		until = b->due;
 		b->due = 0;
@@ -205,7 +205,7 @@ static bool send_behind(struct pib_qp *qp, struct pib_turn *turn)
 /* Send @b by the rules of injection, if any is for this QP. Return: false: the QP is stalled. */
 static bool send_injected(struct pib_qp *qp, struct pib_burst *b, struct pib_turn *turn)
 {
-	pib_inject_tx(qp, b, &qp->behind);
+	pib_inject_tx(qp, b, &qp->tx.behind);
 	return send_behind(qp, turn);
 }
 
@@ -217,7 +217,7 @@ bool pib_output_send(struct pib_qp *qp, u32 index, const struct pib_av_data *av,
 	address_burst(qp, av, b);
 	if (drop_keyless(qp, b))
 		return true;
-	if (unlikely(qp->becn_due | qp->cc.index | av->mbps |
+	if (unlikely(qp->tx.becn_due | qp->tx.cc.index | av->mbps |
 		     READ_ONCE(qp->path.port->p.cc_slow))) {
 		return_mark(qp, b);
 		slow_down(qp, av, b, turn);
@@ -238,20 +238,20 @@ void pib_output_redirect(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->stall.burst)
+	if (!qp->tx.stall.burst)
 		return;
-	address_burst(qp, &qp->path.av, qp->stall.burst);
-	list_for_each_entry(b, &qp->behind, entry)
+	address_burst(qp, &qp->path.av, qp->tx.stall.burst);
+	list_for_each_entry(b, &qp->tx.behind, entry)
 		address_burst(qp, &qp->path.av, b);
 }
 
 /* Send the burst that was kept, for the first time. Return: false: the QP is stalled. */
 static bool send_kept(struct pib_qp *qp, struct pib_turn *turn)
 {
-	struct pib_burst *b = qp->stall.burst;
+	struct pib_burst *b = qp->tx.stall.burst;
 
-	qp->stall = (struct pib_stall) {};
-	list_add(&b->entry, &qp->behind);
+	qp->tx.stall = (struct pib_stall) {};
+	list_add(&b->entry, &qp->tx.behind);
 	return send_behind(qp, turn);
 }
 
@@ -259,14 +259,14 @@ bool pib_output_retry(struct pib_qp *qp, struct pib_turn *turn)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (unlikely(qp->stall.until))
-		return qp->stall.until <= ktime_get_ns() && send_kept(qp, turn);
+	if (unlikely(qp->tx.stall.until))
+		return qp->tx.stall.until <= ktime_get_ns() && send_kept(qp, turn);
 	/* pib_output_redirect() may have given it another key. */
-	if (!drop_keyless(qp, qp->stall.burst) && deliver_burst(qp, qp->stall.burst)) {
-		qp->stall.tries++;
+	if (!drop_keyless(qp, qp->tx.stall.burst) && deliver_burst(qp, qp->tx.stall.burst)) {
+		qp->tx.stall.tries++;
 		return false;
 	}
-	qp->stall = (struct pib_stall) {};
+	qp->tx.stall = (struct pib_stall) {};
 	return send_behind(qp, turn);
 }
 
@@ -276,12 +276,12 @@ void pib_output_drop(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (qp->stall.burst)
-		pib_burst_free(qp->stall.burst);
-	qp->stall = (struct pib_stall) {};
-	list_for_each_entry_safe(b, next, &qp->behind, entry)
+	if (qp->tx.stall.burst)
+		pib_burst_free(qp->tx.stall.burst);
+	qp->tx.stall = (struct pib_stall) {};
+	list_for_each_entry_safe(b, next, &qp->tx.behind, entry)
 		pib_burst_free(b);
-	INIT_LIST_HEAD(&qp->behind);
+	INIT_LIST_HEAD(&qp->tx.behind);
 }
 
 void pib_output_drop_unstable(struct pib_qp *qp)
@@ -291,13 +291,13 @@ void pib_output_drop_unstable(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->stall.burst)
+	if (!qp->tx.stall.burst)
 		return;
-	if (!pib_burst_is_stable(qp->stall.burst)) {
+	if (!pib_burst_is_stable(qp->tx.stall.burst)) {
 		pib_output_drop(qp);
 		return;
 	}
-	list_for_each_entry_safe(b, next, &qp->behind, entry) {
+	list_for_each_entry_safe(b, next, &qp->tx.behind, entry) {
 		drops = drops || !pib_burst_is_stable(b);
 		if (!drops)
 			continue;

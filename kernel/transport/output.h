@@ -146,7 +146,7 @@ bool pib_output_retry(struct pib_qp *qp, struct pib_turn *turn);
  */
 static inline bool pib_output_stalled(struct pib_qp *qp, struct pib_turn *turn)
 {
-	return likely(!qp->stall.burst) || pib_output_retry(qp, turn);
+	return likely(!qp->tx.stall.burst) || pib_output_retry(qp, turn);
 }
 
 #endif

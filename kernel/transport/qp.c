@@ -157,7 +157,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	init_completion(&qp->gone);
 	INIT_LIST_HEAD(&qp->inbox.list);
 	INIT_LIST_HEAD(&qp->rx.list);
-	INIT_LIST_HEAD(&qp->behind);
+	INIT_LIST_HEAD(&qp->tx.behind);
 	pib_state_timer_init(qp);
 }
 

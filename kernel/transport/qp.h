@@ -193,6 +193,28 @@ struct pib_stall {
 };
 
 /**
+ * struct pib_qp_tx - what the QP sends, requests and answers alike
+ *
+ * The turn's, under the QP's lock: output.c, with congestion.c and static_rate.h for the pace.
+ *
+ * @stall: burst that is sent before all others
+ * @behind: bursts that follow @stall.burst; empty where there is none
+ * @via_udp: the last burst that was sent has left by a UDP link
+ * @becn_due: a packet marked for congestion has come: the next answer carries the mark back
+ * @asks_first: the last burst that was slowed down was an answer: a request is next,
+ *	if there is one
+ * @cc: state of congestion control; @cc.next is set by static rates, too
+ */
+struct pib_qp_tx {
+	struct pib_stall stall;
+	struct list_head behind;
+	bool via_udp;
+	bool becn_due;
+	bool asks_first;
+	struct pib_cc_flow cc;
+};
+
+/**
  * struct pib_qp_sq - the send queue
  *
  * Posters fill the ring (post.c). The rest is the turn's, under the QP's lock: send_queue.c,
@@ -333,22 +355,16 @@ struct pib_qp_path {
  * Used by the turn alone; RESET and destruction clear them:
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rx: bursts that have come
- * @stall: burst that is sent before all others
- * @behind: bursts that follow @stall.burst; empty where there is none
+ * @tx: bursts that go
  * @req_deferred: step that the requester has deferred; it holds a reference of its slot
  * @resp_deferred: step that the responder has deferred
- * @via_udp: the last burst that was sent has left by a UDP link
  * @waits: the requester's deadlines are suspended: the answer that it waits for may be waiting here
  * @draining: an invalidation waits for others to release the memory
  * @comm_est: COMM_EST was reported
- * @becn_due: a packet marked for congestion has come: the next answer carries the mark back
  * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to them,
  *	too
  * @sq: send work requests
- * @cc: state of congestion control; @cc.next is set by static rates, too
  * @late_at: time, ns, until which finished sends do not complete; 0: none is kept back
- * @asks_first: the last burst that was slowed down was an answer: a request is next,
- *	if there is one
  * @timer_at: time, ns, at which @timer will fire; 0: not armed
  * @timer: timer for the requester's deadlines and for stalled bursts
  * @rq: receive work requests
@@ -407,19 +423,14 @@ struct pib_qp {
 	/* The turn, lock. */
 	struct pib_pd *rx_pd;
 	struct pib_qp_rx rx;
-	struct pib_stall stall;
-	struct list_head behind;
+	struct pib_qp_tx tx;
 	struct pib_deferred req_deferred;
 	struct pib_deferred resp_deferred;
-	bool via_udp;
 	bool waits;
 	bool draining;
 	bool comm_est;
-	bool becn_due;
 	u32 events;
 	struct pib_qp_sq sq;
-	struct pib_cc_flow cc;
-	bool asks_first;
 	u64 late_at;
 	u64 timer_at;
 	struct hrtimer timer;

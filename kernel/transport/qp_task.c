@@ -182,7 +182,7 @@ static void turn_check(struct pib_qp *qp)
 		pib_apm_report(qp);
 		pib_state_sq_error(qp);
 	}
-	if (qp->resp.error && !qp->resp.nak_due && !qp->stall.burst && qp->state != IB_QPS_ERR)
+	if (qp->resp.error && !qp->resp.nak_due && !qp->tx.stall.burst && qp->state != IB_QPS_ERR)
 		pib_state_resp_error(qp);
 	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && pib_qp_is_drained(qp)) {
 		qp->attr.sq_draining = 0;
@@ -207,7 +207,7 @@ static void arm_timer(struct pib_qp *qp, u64 at)
 /* Plan the next try of the stalled burst. Return: true: the QP must run again at once. */
 static bool schedule_retry(struct pib_qp *qp, u64 now)
 {
-	struct pib_stall *s = &qp->stall;
+	struct pib_stall *s = &qp->tx.stall;
 
 	if (unlikely(s->until > now)) {
 		arm_timer(qp, s->until);
@@ -227,7 +227,7 @@ static void turn_expire(struct pib_qp *qp, u64 now)
 		return;
 
 	qp->timer_at = 0;
-	qp->stall.tries = 0;
+	qp->tx.stall.tries = 0;
 	if (qp->waits)
 		return;
 	pib_req_timer(&qp->req, now);
@@ -241,7 +241,7 @@ static bool congestion_waits(struct pib_qp *qp, u64 now)
 {
 	if (!pib_congestion_holds(qp, now))
 		return false;
-	arm_timer(qp, qp->cc.next);
+	arm_timer(qp, qp->tx.cc.next);
 	return true;
 }
 
@@ -259,7 +259,7 @@ static bool send_requests(struct pib_qp *qp, struct pib_turn *turn, bool held)
 /* Return: true if a request goes before the answers that are due, since an answer was last. */
 static bool asks_first(const struct pib_qp *qp)
 {
-	if (likely(!qp->asks_first))
+	if (likely(!qp->tx.asks_first))
 		return false;
 	return pib_congestion_slows(qp, qp->path.av.sl) || pib_static_rate_slows(qp, &qp->path.av);
 }
@@ -279,7 +279,7 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 		done = done && send_answers(qp, &turn) && send_requests(qp, &turn, held);
 	budget->bytes -= TURN_BYTES - turn.bytes;
 
-	return !done && !qp->stall.burst;
+	return !done && !qp->tx.stall.burst;
 }
 
 /*
@@ -330,7 +330,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		pib_qp_stats_fold(qp);
 	if (qp->state >= IB_QPS_RTR && qp->state != IB_QPS_ERR)
 		more |= turn_send(qp, budget, now);
-	else if (qp->stall.burst)
+	else if (qp->tx.stall.burst)
 		pib_output_stalled(qp, NULL);
 	more |= pib_completer_complete(qp);
 	turn_check(qp);
@@ -347,7 +347,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		arm_timer(qp, pib_completer_deadline(qp, now));
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);
-	if (qp->stall.burst)
+	if (qp->tx.stall.burst)
 		more |= schedule_retry(qp, now);
 	pib_qp_stats_fold(qp);
 
@@ -361,7 +361,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
  */
 static int home_cpu(const struct pib_qp *qp)
 {
-	if (!qp->via_udp)
+	if (!qp->tx.via_udp)
 		return PIB_ANY_CPU;
 	if (pib_qp_is_reliable(qp) && !qp->task.is_away && pib_req_drained(&qp->req))
 		return PIB_ANY_CPU;
@@ -381,7 +381,7 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 		/*
 		 * In one kernel the wait is short: a process may as well ring, on a CPU of its own.
 		 */
-		if (budget->polls || !qp->is_user || qp->via_udp)
+		if (budget->polls || !qp->is_user || qp->tx.via_udp)
 			pib_sq_busy(qp);
 		more = qp_turn(qp, budget);
 		if (!more && qp->sq.busy)

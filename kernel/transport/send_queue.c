@@ -380,9 +380,9 @@ bool pib_sq_idle(struct pib_qp *qp)
 	/* It was posted without a doorbell: the next CPU that runs the QP takes it. */
 	pib_sq_ring(qp);
 	/* A QP that waits is kicked; a QP that was pushed back, or slowed down, has a timer. */
-	if (pib_requester_waits(qp) || qp->stall.burst)
+	if (pib_requester_waits(qp) || qp->tx.stall.burst)
 		return false;
-	if (unlikely(qp->cc.next) && qp->cc.next > ktime_get_ns())
+	if (unlikely(qp->tx.cc.next) && qp->tx.cc.next > ktime_get_ns())
 		return false;
 	return qp->state >= IB_QPS_RTS && pib_req_slot(&qp->req);
 }

@@ -35,7 +35,7 @@ bool pib_sqpoll_due(struct pib_sqpoll *s)
 /* Return: true if a work request could be sent if it were posted. */
 static bool could_send(const struct pib_qp *qp, u64 now)
 {
-	return qp->sq.ring.hdr && qp->state == IB_QPS_RTS && !qp->stall.burst &&
+	return qp->sq.ring.hdr && qp->state == IB_QPS_RTS && !qp->tx.stall.burst &&
 	       !pib_requester_waits(qp) && !pib_congestion_holds(qp, now);
 }
 

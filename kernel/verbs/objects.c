@@ -228,8 +228,8 @@ static void show_qp_queues(const struct pib_qp *qp, struct pib_object_view *v)
 	put_fact(v, PIB_O_INBOX, READ_ONCE(qp->inbox.len));
 	put_fact(v, PIB_O_SCHEDULED, READ_ONCE(qp->task.state));
 	put_known(v, PIB_O_PAGE_WAIT, pib_qp_page_wait(qp));
-	put_known(v, PIB_O_PUSHED_BACK, !!qp->stall.burst);
-	put_known(v, PIB_O_CCTI, qp->cc.index);
+	put_known(v, PIB_O_PUSHED_BACK, !!qp->tx.stall.burst);
+	put_known(v, PIB_O_CCTI, qp->tx.cc.index);
 	put_known(v, PIB_O_ERROR, qp->req.error);
 }
 
