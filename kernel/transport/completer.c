@@ -97,7 +97,7 @@ static bool may_delay(const struct pib_qp *qp)
 	return qp->type > IB_QPT_GSI && (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD);
 }
 
-/* Return: true if completions have to wait; @qp->late_at then says until when. */
+/* Return: true if completions have to wait; @qp->sq.late_at then says until when. */
 static bool delays_completions(struct pib_qp *qp)
 {
 	u64 now;
@@ -105,11 +105,11 @@ static bool delays_completions(struct pib_qp *qp)
 	if (!may_delay(qp))
 		return false;
 	now = ktime_get_ns();
-	if (!qp->late_at)
-		qp->late_at = now + LATE_NSEC;
-	if (qp->late_at > now)
+	if (!qp->sq.late_at)
+		qp->sq.late_at = now + LATE_NSEC;
+	if (qp->sq.late_at > now)
 		return true;
-	qp->late_at = 0;
+	qp->sq.late_at = 0;
 	return false;
 }
 
@@ -124,8 +124,8 @@ u64 pib_completer_deadline(struct pib_qp *qp, u64 now)
 		return 0;
 	if (done && may_delay(qp) &&
 	    pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LATE_COMPLETIONS))
-		return qp->late_at;
-	qp->late_at = 0;
+		return qp->sq.late_at;
+	qp->sq.late_at = 0;
 	/*
 	 * The behavior was turned off since the turn looked: maybe nothing else runs the QP again.
 	 */

@@ -185,14 +185,14 @@ void pib_state_reset(struct pib_qp *qp)
 	qp->path.alt_spent = false;
 	qp->comm_est = false;
 	qp->tx.becn_due = false;
-	qp->late_at = 0;
+	qp->sq.late_at = 0;
 	memset(&qp->tx.cc, 0, sizeof(qp->tx.cc));
 	qp->tx.asks_first = false;
 
 	if (sq->slots)
 		memset(sq->slots, 0, (size_t)sq->num_slots * sq->slot_size);
 	pib_req_init(&qp->req, sq->slots, sq->slot_size, sq->num_slots ? sq->num_slots - 1 : 0);
-	pib_resp_init(&qp->resp, qp->rd_res, qp->num_rd_res);
+	pib_resp_init(&qp->resp, qp->answers.res, qp->answers.num_res);
 	memset(&qp->req_seen, 0, sizeof(qp->req_seen));
 	memset(&qp->resp_seen, 0, sizeof(qp->resp_seen));
 	pib_sq_reset(qp);
@@ -240,13 +240,13 @@ void pib_state_drop_bursts(struct pib_qp *qp)
 
 	pib_output_drop(qp);
 	pib_requester_cancel(qp);
-	qp->resp_deferred.set = false;
+	qp->answers.deferred.set = false;
 	qp->rx.place.wqe = NULL;
 	qp->rx.rules_asked = false;
 	qp->rx.datagrams = 0;
 	pib_pagein_abandon(qp->rx.pages);
-	pib_pagein_abandon(qp->req_deferred.pages);
-	pib_pagein_abandon(qp->resp_deferred.pages);
+	pib_pagein_abandon(qp->sq.deferred.pages);
+	pib_pagein_abandon(qp->answers.deferred.pages);
 	pib_hold_end(qp);
 	free_list(qp, &bursts);
 }

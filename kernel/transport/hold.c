@@ -59,8 +59,8 @@ void pib_hold_trace_ready(struct pib_qp *qp)
 	lockdep_assert_held(&qp->lock);
 
 	trace_ready(qp, qp->rx.pages);
-	trace_ready(qp, qp->req_deferred.pages);
-	trace_ready(qp, qp->resp_deferred.pages);
+	trace_ready(qp, qp->sq.deferred.pages);
+	trace_ready(qp, qp->answers.deferred.pages);
 }
 
 int pib_hold_pagein(struct pib_qp *qp, struct pib_pagein *pages, const struct pib_span *span,
@@ -210,7 +210,7 @@ u64 pib_hold_deadline(const struct pib_qp *qp, u64 now)
 	if (!pib_qp_is_reliable(qp))
 		return 0;
 	if (!qp->rx.hold.on || qp->rx.hold.refuses)
-		p = qp->resp_deferred.set ? qp->resp_deferred.pages : NULL;
+		p = qp->answers.deferred.set ? qp->answers.deferred.pages : NULL;
 	if (!p || !pib_pagein_busy(p) || pib_hold_is_long(p, now))
 		return 0;
 	at = p->since + HOLD_NSEC;

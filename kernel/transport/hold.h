@@ -34,7 +34,7 @@ struct pib_hold {
 /**
  * pib_hold_pagein() - start to bring in pages that the QP waits for, and trace that
  * @qp: queue pair
- * @pages: one of the QP's: @rx.pages, @req_deferred.pages, @resp_deferred.pages
+ * @pages: one of the QP's: @rx.pages, @sq.deferred.pages, @answers.deferred.pages
  * @span: memory of the pages
  * @off: offset in @span
  * @len: bytes

@@ -443,8 +443,8 @@ static void leave_page(struct pib_qp *qp, struct pib_pagein **pages)
 static void leave_pages(struct pib_qp *qp)
 {
 	leave_page(qp, &qp->rx.pages);
-	leave_page(qp, &qp->req_deferred.pages);
-	leave_page(qp, &qp->resp_deferred.pages);
+	leave_page(qp, &qp->sq.deferred.pages);
+	leave_page(qp, &qp->answers.deferred.pages);
 }
 
 /*

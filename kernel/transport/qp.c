@@ -164,16 +164,16 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 static void free_pageins(struct pib_qp *qp)
 {
 	pib_pagein_put(qp->rx.pages);
-	pib_pagein_put(qp->req_deferred.pages);
-	pib_pagein_put(qp->resp_deferred.pages);
+	pib_pagein_put(qp->sq.deferred.pages);
+	pib_pagein_put(qp->answers.deferred.pages);
 }
 
 static int alloc_pageins(struct pib_qp *qp)
 {
 	qp->rx.pages = pib_pagein_create(&qp->task, &qp->lock);
-	qp->req_deferred.pages = pib_pagein_create(&qp->task, &qp->lock);
-	qp->resp_deferred.pages = pib_pagein_create(&qp->task, &qp->lock);
-	if (qp->rx.pages && qp->req_deferred.pages && qp->resp_deferred.pages)
+	qp->sq.deferred.pages = pib_pagein_create(&qp->task, &qp->lock);
+	qp->answers.deferred.pages = pib_pagein_create(&qp->task, &qp->lock);
+	if (qp->rx.pages && qp->sq.deferred.pages && qp->answers.deferred.pages)
 		return 0;
 	free_pageins(qp);
 	return -ENOMEM;
@@ -239,6 +239,16 @@ static void free_rq(struct pib_qp *qp)
 		pib_ring_free(&qp->rq.ring);
 }
 
+/* Only a QP that answers READs and atomics needs more than one resource. */
+static int alloc_answers(struct pib_qp *qp)
+{
+	struct pib_qp_answers *a = &qp->answers;
+
+	a->num_res = qp->type == IB_QPT_RC || qp->type == IB_QPT_XRC_TGT ? PIB_QP_RD_RES : 1;
+	a->res = kcalloc(a->num_res, sizeof(*a->res), GFP_KERNEL_ACCOUNT);
+	return a->res ? 0 : -ENOMEM;
+}
+
 static int alloc_queues(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udata *udata,
 			struct pib_create_qp_resp *resp)
 {
@@ -261,11 +271,8 @@ static int alloc_queues(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udat
 		cap->max_recv_wr = 0;
 		cap->max_recv_sge = 0;
 	}
-	/* Only a QP that answers READs and atomics needs more than one. */
-	qp->num_rd_res = qp->type == IB_QPT_RC || qp->type == IB_QPT_XRC_TGT ? PIB_QP_RD_RES : 1;
-	qp->rd_res = kcalloc(qp->num_rd_res, sizeof(*qp->rd_res), GFP_KERNEL_ACCOUNT);
-	err = -ENOMEM;
-	if (!qp->rd_res)
+	err = alloc_answers(qp);
+	if (err)
 		goto err_rq;
 	qp->cap = *cap;
 	return 0;
@@ -279,7 +286,7 @@ err_sq:
 
 static void free_queues(struct pib_qp *qp)
 {
-	kfree(qp->rd_res);
+	kfree(qp->answers.res);
 	free_rq(qp);
 	free_sq(qp);
 }
@@ -488,8 +495,8 @@ static void qp_stop(struct pib_qp *qp)
 	hrtimer_cancel(&qp->timer);
 	/* Pages that it waits for may never come. */
 	pib_pagein_leave(qp->rx.pages);
-	pib_pagein_leave(qp->req_deferred.pages);
-	pib_pagein_leave(qp->resp_deferred.pages);
+	pib_pagein_leave(qp->sq.deferred.pages);
+	pib_pagein_leave(qp->answers.deferred.pages);
 }
 
 int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)

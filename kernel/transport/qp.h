@@ -218,20 +218,22 @@ struct pib_qp_tx {
  * struct pib_qp_sq - the send queue
  *
  * Posters fill the ring (post.c). The rest is the turn's, under the QP's lock: send_queue.c,
- * completer.c.
+ * requester.c, completer.c.
  *
  * @ring: the ring that posters fill; @ring.index is the next to fetch
  * @busy: posters have been told that they need not ring. Written without the lock, by the CPU that
  *	runs the QP or has claimed it to hand it on (core/task.c)
  * @done: index of the oldest work request not retired, published as the ring's consumer index
  * @slots: ring of struct pib_ksq_slot, the fetched work requests; never changes, nor does any of
- *	the members below but @cq_link
+ *	the members below up to @cq
  * @slot_size: bytes to a slot
  * @num_slots: a power of two
  * @max_inline: bytes of inline data that a work request may carry
  * @max_sge: most entries in a work request
  * @sig_all: every work request makes a completion
  * @cq: send completions; NULL for XRC target QPs
+ * @late_at: time, ns, until which finished work requests do not complete; 0: none is kept back
+ * @deferred: step that the requester has deferred; it holds a reference of its slot
  * @cq_link: in the list of @cq, under its @links_lock
  */
 struct pib_qp_sq {
@@ -245,7 +247,25 @@ struct pib_qp_sq {
 	u32 max_sge;
 	bool sig_all;
 	struct pib_cq *cq;
+	u64 late_at;
+	struct pib_deferred deferred;
 	struct pib_cq_link cq_link;
+};
+
+/**
+ * struct pib_qp_answers - answers to the peer's requests
+ *
+ * The turn's, under the QP's lock: responder.c. What is answered when is decided by struct
+ * pib_resp, which has @res.
+ *
+ * @res: the responder's resources for READs and atomics; never changes
+ * @num_res: a power of two; never changes
+ * @deferred: step that the responder has deferred
+ */
+struct pib_qp_answers {
+	struct pib_rd_res *res;
+	u32 num_res;
+	struct pib_deferred deferred;
 };
 
 /**
@@ -342,8 +362,7 @@ struct pib_qp_path {
  * @cause: enum pib_cause: reason of @state; also read without the lock
  * @req: requester
  * @resp: responder
- * @rd_res: the responder's resources for READs and atomics; constant
- * @num_rd_res: a power of two; constant
+ * @answers: what the responder has for its answers
  *
  * Counters. rdma_counter_bind_qpn() sets @stats, and the turn sets the others:
  * @stats: counters that the QP adds to: the HCA's, or those that it is bound to
@@ -356,15 +375,12 @@ struct pib_qp_path {
  * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rx: bursts that have come
  * @tx: bursts that go
- * @req_deferred: step that the requester has deferred; it holds a reference of its slot
- * @resp_deferred: step that the responder has deferred
  * @waits: the requester's deadlines are suspended: the answer that it waits for may be waiting here
  * @draining: an invalidation waits for others to release the memory
  * @comm_est: COMM_EST was reported
  * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to them,
  *	too
  * @sq: send work requests
- * @late_at: time, ns, until which finished sends do not complete; 0: none is kept back
  * @timer_at: time, ns, at which @timer will fire; 0: not armed
  * @timer: timer for the requester's deadlines and for stalled bursts
  * @rq: receive work requests
@@ -413,8 +429,7 @@ struct pib_qp {
 	u8 cause;
 	struct pib_req req;
 	struct pib_resp resp;
-	struct pib_rd_res *rd_res;
-	u32 num_rd_res;
+	struct pib_qp_answers answers;
 	struct pib_stats __percpu *stats;
 	struct pib_req_stats req_seen;
 	struct pib_resp_stats resp_seen;
@@ -424,14 +439,11 @@ struct pib_qp {
 	struct pib_pd *rx_pd;
 	struct pib_qp_rx rx;
 	struct pib_qp_tx tx;
-	struct pib_deferred req_deferred;
-	struct pib_deferred resp_deferred;
 	bool waits;
 	bool draining;
 	bool comm_est;
 	u32 events;
 	struct pib_qp_sq sq;
-	u64 late_at;
 	u64 timer_at;
 	struct hrtimer timer;
 	struct pib_qp_rq rq;

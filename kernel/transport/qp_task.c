@@ -290,7 +290,7 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 static void turn_suspend(struct pib_qp *qp, u64 now)
 {
 	bool waits = (qp->rx.hold.on && (!qp->rx.hold.refuses || qp->rx.hold.unplaced)) ||
-		     pib_pagein_busy(qp->req_deferred.pages);
+		     pib_pagein_busy(qp->sq.deferred.pages);
 
 	if (qp->waits && !waits)
 		pib_req_excuse(&qp->req, now);
@@ -339,11 +339,11 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	turn_suspend(qp, now);
 	if (!qp->waits)
 		arm_timer(qp, pib_req_deadline(&qp->req));
-	if (unlikely(qp->rx.hold.on || qp->resp_deferred.set))
+	if (unlikely(qp->rx.hold.on || qp->answers.deferred.set))
 		arm_timer(qp, pib_hold_deadline(qp, now));
 	if (unlikely(qp->rq.empty_since))
 		arm_timer(qp, pib_rq_deadline(qp, now));
-	if (unlikely(qp->late_at))
+	if (unlikely(qp->sq.late_at))
 		arm_timer(qp, pib_completer_deadline(qp, now));
 	if (qp->draining)
 		arm_timer(qp, now + STALL_NSEC);

@@ -45,7 +45,7 @@ static int copy_sges(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_burst
 	while ((more = pib_sge_next(&it, qp->pd, 0, &span)) > 0) {
 		err = pib_span_get(&span, dst);
 		if (err == -EAGAIN)
-			err = pib_hold_pagein(qp, qp->req_deferred.pages, &span, 0, span.len,
+			err = pib_hold_pagein(qp, qp->sq.deferred.pages, &span, 0, span.len,
 					      false);
 		pib_mem_put(&span);
 		if (err)
@@ -184,8 +184,8 @@ static const struct pib_av_data *address_request(struct pib_qp *qp, struct pib_k
 /* Defer @tx. The slot is kept: the request may be finished otherwise before it is sent. */
 static bool defer_request(struct pib_qp *qp, const struct pib_tx_req *tx)
 {
-	qp->req_deferred.tx = *tx;
-	qp->req_deferred.set = true;
+	qp->sq.deferred.tx = *tx;
+	qp->sq.deferred.set = true;
 	atomic_inc(&pib_ksq_slot(tx->wqe)->refs);
 	return false;
 }
@@ -302,8 +302,8 @@ static bool perform_step(struct pib_qp *qp, const struct pib_tx_req *tx, struct 
 
 static void resume_deferred(struct pib_qp *qp)
 {
-	qp->req_deferred.set = false;
-	atomic_dec(&pib_ksq_slot(qp->req_deferred.tx.wqe)->refs);
+	qp->sq.deferred.set = false;
+	atomic_dec(&pib_ksq_slot(qp->sq.deferred.tx.wqe)->refs);
 }
 
 void pib_requester_cancel(struct pib_qp *qp)
@@ -313,9 +313,9 @@ void pib_requester_cancel(struct pib_qp *qp)
 
 	lockdep_assert_held(&qp->lock);
 
-	if (!qp->req_deferred.set)
+	if (!qp->sq.deferred.set)
 		return;
-	s = pib_ksq_slot(qp->req_deferred.tx.wqe);
+	s = pib_ksq_slot(qp->sq.deferred.tx.wqe);
 	if (s->w.opcode == PIB_WR_BIND_MW) {
 		args = bind_args(s);
 		pib_mw_bind_cancel(pib_qp_mem_ctx(qp), &args);
@@ -328,15 +328,15 @@ static bool perform_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx_req tx __uninitialized;
 
-	if (!qp->req_deferred.set)
+	if (!qp->sq.deferred.set)
 		return true;
-	if (!pib_req_wanted(&qp->req, &qp->req_deferred.tx)) {
+	if (!pib_req_wanted(&qp->req, &qp->sq.deferred.tx)) {
 		pib_requester_cancel(qp);
 		return true;
 	}
-	if (pib_pagein_busy(qp->req_deferred.pages))
+	if (pib_pagein_busy(qp->sq.deferred.pages))
 		return false;
-	tx = qp->req_deferred.tx;
+	tx = qp->sq.deferred.tx;
 	resume_deferred(qp);
 	return perform_step(qp, &tx, turn, true);
 }

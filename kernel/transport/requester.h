@@ -36,7 +36,7 @@ void pib_requester_cancel(struct pib_qp *qp);
  */
 static inline bool pib_requester_waits(const struct pib_qp *qp)
 {
-	return qp->req_deferred.set || pib_pagein_busy(qp->req_deferred.pages) ||
+	return qp->sq.deferred.set || pib_pagein_busy(qp->sq.deferred.pages) ||
 	       qp->rx.place.wqe || qp->rx.hold.unplaced;
 }
 

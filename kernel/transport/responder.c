@@ -422,7 +422,7 @@ static int copy_payload(struct pib_qp *qp, struct pib_span *span, struct pib_bur
 		return -ENOMEM;
 	err = pib_span_get(span, dst);
 	if (err == -EAGAIN)
-		err = pib_hold_pagein(qp, qp->resp_deferred.pages, span, 0, b->len, false);
+		err = pib_hold_pagein(qp, qp->answers.deferred.pages, span, 0, b->len, false);
 	return err;
 }
 
@@ -472,17 +472,17 @@ static bool nak_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx_req nak __uninitialized;
 
-	if (!pib_hold_is_long(qp->resp_deferred.pages, turn->now) ||
+	if (!pib_hold_is_long(qp->answers.deferred.pages, turn->now) ||
 	    !pib_resp_answer_later(&qp->resp, &nak))
 		return false;
-	qp->resp_deferred.set = false;
+	qp->answers.deferred.set = false;
 	return send_answer(qp, &nak, turn);
 }
 
 static bool defer_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct pib_turn *turn)
 {
-	qp->resp_deferred.tx = *tx;
-	qp->resp_deferred.set = true;
+	qp->answers.deferred.tx = *tx;
+	qp->answers.deferred.set = true;
 	return nak_deferred(qp, turn);
 }
 
@@ -515,14 +515,14 @@ static bool send_deferred(struct pib_qp *qp, struct pib_turn *turn)
 {
 	struct pib_tx_req tx __uninitialized;
 
-	if (!qp->resp_deferred.set)
+	if (!qp->answers.deferred.set)
 		return true;
-	if (pib_pagein_busy(qp->resp_deferred.pages))
+	if (pib_pagein_busy(qp->answers.deferred.pages))
 		return nak_deferred(qp, turn);
 	if (pib_congestion_holds(qp, turn->now))
 		return false;
-	tx = qp->resp_deferred.tx;
-	qp->resp_deferred.set = false;
+	tx = qp->answers.deferred.tx;
+	qp->answers.deferred.set = false;
 	return send_answer(qp, &tx, turn);
 }
 
@@ -558,14 +558,14 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn)
 	if (qp->resp.cfg.credits && qp->rq.ring.hdr)
 		pib_resp_set_credits(&qp->resp, pib_ring_pending(&qp->rq.ring));
 	if (!send_deferred(qp, turn))
-		return qp->resp_deferred.set;
+		return qp->answers.deferred.set;
 
 	qp->resp.cfg.max_burst = most_at_once(qp);
 	while (!pib_turn_over(turn) && !answer_held(qp, turn) &&
 	       pib_resp_next(&qp->resp, &tx)) {
 		/* deferred: the requester goes on meanwhile */
 		if (!send_answer(qp, &tx, turn))
-			return qp->resp_deferred.set;
+			return qp->answers.deferred.set;
 	}
 	return !pib_turn_over(turn);
 }

@@ -37,7 +37,7 @@ bool pib_responder_tx(struct pib_qp *qp, struct pib_turn *turn);
  */
 static inline bool pib_responder_owes(const struct pib_qp *qp)
 {
-	return pib_resp_owes(&qp->resp) || qp->resp_deferred.set;
+	return pib_resp_owes(&qp->resp) || qp->answers.deferred.set;
 }
 
 #endif

@@ -177,7 +177,7 @@ static u32 take_value(struct pib_qp *qp, struct pib_ksq_slot *s, const struct pi
 		return PIB_WC_LOC_PROT_ERR;
 	err = pib_span_get(&span, &s->w.swap);
 	if (err == -EAGAIN)
-		err = pib_hold_pagein(qp, qp->req_deferred.pages, &span, 0, 8, false);
+		err = pib_hold_pagein(qp, qp->sq.deferred.pages, &span, 0, 8, false);
 	pib_mem_put(&span);
 	if (err == -EAGAIN)
 		return WC_WAIT;

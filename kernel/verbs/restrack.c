@@ -79,8 +79,8 @@ struct shown_queues {
 u32 pib_qp_page_wait(const struct pib_qp *qp)
 {
 	return (pib_pagein_busy(qp->rx.pages) ? PIB_PAGE_WAIT_RECEIVE : 0) |
-	       (pib_pagein_busy(qp->req_deferred.pages) ? PIB_PAGE_WAIT_REQUEST : 0) |
-	       (pib_pagein_busy(qp->resp_deferred.pages) ? PIB_PAGE_WAIT_ANSWER : 0);
+	       (pib_pagein_busy(qp->sq.deferred.pages) ? PIB_PAGE_WAIT_REQUEST : 0) |
+	       (pib_pagein_busy(qp->answers.deferred.pages) ? PIB_PAGE_WAIT_ANSWER : 0);
 }
 
 /*
