@@ -183,7 +183,7 @@ void pib_state_reset(struct pib_qp *qp)
 	memset(&qp->path.alt_av, 0, sizeof(qp->path.alt_av));
 	WRITE_ONCE(qp->path.alt_open, false);
 	qp->path.alt_spent = false;
-	qp->comm_est = false;
+	qp->rx.comm_est = false;
 	qp->tx.becn_due = false;
 	qp->sq.late_at = 0;
 	memset(&qp->tx.cc, 0, sizeof(qp->tx.cc));

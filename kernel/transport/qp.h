@@ -159,23 +159,31 @@ struct pib_inbox {
 
 /**
  * struct pib_qp_rx - bursts that the turn takes in, and pages that it waits for
+ *
+ * The turn's, under the QP's lock: qp_task.c, hold.c; datagram.c, completer.c and responder.c of
+ * the first burst. RESET and destruction clear it (error.c).
+ *
  * @list: bursts taken from the inbox and not yet looked at
  * @bytes: bytes that these bursts are charged with; also read without the lock
  * @datagrams: datagrams of the first burst of @list that were taken in
  * @rules_asked: rules of injection were asked about the request of that burst, which waits
+ * @comm_est: COMM_EST was reported
  * @pages: pages that the first burst of @list waits for
  * @hold: handling of the bursts that come meanwhile
  * @place: place of a response's payload. If @place.wqe is not NULL, the first burst is a response
  *	that the requester has been told of, and its payload was not placed yet
+ * @pd: XRC target QPs: PD of the SRQ that the request being executed names
  */
 struct pib_qp_rx {
 	struct list_head list;
 	u32 bytes;
 	u32 datagrams;
 	bool rules_asked;
+	bool comm_est;
 	struct pib_pagein *pages;
 	struct pib_hold hold;
 	struct pib_place place;
+	struct pib_pd *pd;
 };
 
 /**
@@ -372,12 +380,10 @@ struct pib_qp_path {
  * @path: paths to the peer
  *
  * Used by the turn alone; RESET and destruction clear them:
- * @rx_pd: XRC target QPs: PD of the SRQ that the request being executed names
  * @rx: bursts that have come
  * @tx: bursts that go
  * @waits: the requester's deadlines are suspended: the answer that it waits for may be waiting here
  * @draining: an invalidation waits for others to release the memory
- * @comm_est: COMM_EST was reported
  * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to them,
  *	too
  * @sq: send work requests
@@ -436,12 +442,10 @@ struct pib_qp {
 
 	struct pib_qp_path path;
 	/* The turn, lock. */
-	struct pib_pd *rx_pd;
 	struct pib_qp_rx rx;
 	struct pib_qp_tx tx;
 	bool waits;
 	bool draining;
-	bool comm_est;
 	u32 events;
 	struct pib_qp_sq sq;
 	u64 timer_at;
@@ -551,14 +555,14 @@ static inline bool pib_qp_is_ipoib(const struct pib_qp *qp)
 /**
  * pib_qp_mem_ctx() - get the context that keys of a QP's requests, and of a peer's, are checked
  * against
- * @qp: queue pair; an XRC target QP has entered the domain of the request (@rx_pd)
+ * @qp: queue pair; an XRC target QP has entered the domain of the request (@rx.pd)
  *
  * Context: qp->lock held.
  * Return: the context.
  */
 static inline struct pib_mem_ctx pib_qp_mem_ctx(const struct pib_qp *qp)
 {
-	return (struct pib_mem_ctx) { .pd = qp->pd ? qp->pd : qp->rx_pd, .qpn = qp->qpn };
+	return (struct pib_mem_ctx) { .pd = qp->pd ? qp->pd : qp->rx.pd, .qpn = qp->qpn };
 }
 
 /* ib_device_ops. Context: process. Return: 0 or -errno. */

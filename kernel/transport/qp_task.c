@@ -96,8 +96,8 @@ static bool receive_burst(struct pib_qp *qp, struct pib_burst *b, u64 now)
 	}
 	if (unlikely(b->h.tp == PIB_TP_CNP))
 		return true;
-	if (!qp->comm_est && qp->state == IB_QPS_RTR && !pib_qp_is_datagram(qp)) {
-		qp->comm_est = true;
+	if (!qp->rx.comm_est && qp->state == IB_QPS_RTR && !pib_qp_is_datagram(qp)) {
+		qp->rx.comm_est = true;
 		qp->events |= BIT(IB_EVENT_COMM_EST);
 	}
 

@@ -342,8 +342,8 @@ static bool enter_domain(struct pib_qp *qp, u32 srqn)
 {
 	if (qp->type != IB_QPT_XRC_TGT)
 		return true;
-	qp->rx_pd = pib_rq_xrc_pd(qp, srqn);
-	return qp->rx_pd;
+	qp->rx.pd = pib_rq_xrc_pd(qp, srqn);
+	return qp->rx.pd;
 }
 
 /*
@@ -395,7 +395,7 @@ static bool responder_takes(struct pib_qp *qp, struct pib_burst *b)
 		pib_resp_result(&qp->resp, &act, res, orig);
 	}
 	qp->rx.rules_asked &= res == PIB_RES_WAIT;
-	qp->rx_pd = NULL;
+	qp->rx.pd = NULL;
 	return res != PIB_RES_WAIT;
 }
 
@@ -440,7 +440,7 @@ static int attach_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct 
 	if (!enter_domain(qp, tx->h.srqn))
 		return -EINVAL;
 	err = get_range(qp, tx->rkey, tx->va, tx->len, IB_ACCESS_REMOTE_READ, &span);
-	qp->rx_pd = NULL;
+	qp->rx.pd = NULL;
 	if (err)
 		return err;
 
