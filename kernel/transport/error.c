@@ -206,7 +206,7 @@ void pib_state_reset(struct pib_qp *qp)
  */
 static enum hrtimer_restart fire_event(struct hrtimer *timer)
 {
-	struct pib_qp *qp = container_of(timer, struct pib_qp, timer);
+	struct pib_qp *qp = container_of(timer, struct pib_qp, timer.hrtimer);
 	/* A QP that runs elsewhere may set the timer again; pib_tasks_run_due() tolerates that. */
 	u64 due = data_race(hrtimer_get_expires(timer));
 
@@ -218,7 +218,7 @@ static enum hrtimer_restart fire_event(struct hrtimer *timer)
 
 void pib_state_timer_init(struct pib_qp *qp)
 {
-	hrtimer_setup(&qp->timer, fire_event, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&qp->timer.hrtimer, fire_event, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 }
 
 static void free_list(struct pib_qp *qp, struct list_head *list)

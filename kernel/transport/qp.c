@@ -492,7 +492,7 @@ static void qp_stop(struct pib_qp *qp)
 	pib_state_drop_bursts(qp);
 	spin_unlock_bh(&qp->lock);
 	/* Only a turn arms it, and none begins any more. */
-	hrtimer_cancel(&qp->timer);
+	hrtimer_cancel(&qp->timer.hrtimer);
 	/* Pages that it waits for may never come. */
 	pib_pagein_leave(qp->rx.pages);
 	pib_pagein_leave(qp->sq.deferred.pages);

@@ -223,6 +223,25 @@ struct pib_qp_tx {
 };
 
 /**
+ * struct pib_qp_timer - the timer, and what the turn makes of it
+ *
+ * The turn's, under the QP's lock: qp_task.c. Requester and responder set @draining. The timer
+ * itself takes no lock: it has the QP run (error.c).
+ *
+ * @at: time, ns, at which @hrtimer will fire; 0: not armed
+ * @suspended: the requester's deadlines are suspended: the answer that it waits for may be waiting
+ *	here
+ * @draining: an invalidation waits for others to release the memory
+ * @hrtimer: timer for the requester's deadlines and for stalled bursts
+ */
+struct pib_qp_timer {
+	u64 at;
+	bool suspended;
+	bool draining;
+	struct hrtimer hrtimer;
+};
+
+/**
  * struct pib_qp_sq - the send queue
  *
  * Posters fill the ring (post.c). The rest is the turn's, under the QP's lock: send_queue.c,
@@ -382,13 +401,10 @@ struct pib_qp_path {
  * Used by the turn alone; RESET and destruction clear them:
  * @rx: bursts that have come
  * @tx: bursts that go
- * @waits: the requester's deadlines are suspended: the answer that it waits for may be waiting here
- * @draining: an invalidation waits for others to release the memory
  * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to them,
  *	too
  * @sq: send work requests
- * @timer_at: time, ns, at which @timer will fire; 0: not armed
- * @timer: timer for the requester's deadlines and for stalled bursts
+ * @timer: has the turn come again
  * @rq: receive work requests
  *
  * Set by modify_qp; the turn sets the states and the migration state, too:
@@ -444,12 +460,9 @@ struct pib_qp {
 	/* The turn, lock. */
 	struct pib_qp_rx rx;
 	struct pib_qp_tx tx;
-	bool waits;
-	bool draining;
 	u32 events;
 	struct pib_qp_sq sq;
-	u64 timer_at;
-	struct hrtimer timer;
+	struct pib_qp_timer timer;
 	struct pib_qp_rq rq;
 
 	/* Verbs, lock. */

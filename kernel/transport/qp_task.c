@@ -193,15 +193,15 @@ static void turn_check(struct pib_qp *qp)
 
 static void arm_timer(struct pib_qp *qp, u64 at)
 {
-	if (!at || (qp->timer_at && qp->timer_at <= at))
+	if (!at || (qp->timer.at && qp->timer.at <= at))
 		return;
 
 	/*
 	 * A timer that is armed is left alone when its deadline moves on: it
 	 * fires early, finds nothing to do and is armed for what is due then.
 	 */
-	qp->timer_at = at;
-	hrtimer_start(&qp->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+	qp->timer.at = at;
+	hrtimer_start(&qp->timer.hrtimer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
 /* Plan the next try of the stalled burst. Return: true: the QP must run again at once. */
@@ -226,9 +226,9 @@ static void turn_expire(struct pib_qp *qp, u64 now)
 	if (!test_and_clear_bit(PIB_QP_TIMER, &qp->task.state))
 		return;
 
-	qp->timer_at = 0;
+	qp->timer.at = 0;
 	qp->tx.stall.tries = 0;
-	if (qp->waits)
+	if (qp->timer.suspended)
 		return;
 	pib_req_timer(&qp->req, now);
 }
@@ -292,9 +292,9 @@ static void turn_suspend(struct pib_qp *qp, u64 now)
 	bool waits = (qp->rx.hold.on && (!qp->rx.hold.refuses || qp->rx.hold.unplaced)) ||
 		     pib_pagein_busy(qp->sq.deferred.pages);
 
-	if (qp->waits && !waits)
+	if (qp->timer.suspended && !waits)
 		pib_req_excuse(&qp->req, now);
-	qp->waits = waits;
+	qp->timer.suspended = waits;
 }
 
 /*
@@ -317,7 +317,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	if (trace_pib_page_ready_enabled())
 		pib_hold_trace_ready(qp);
 	/* A burst that has arrived may be the one that the timer was for. */
-	qp->draining = false;
+	qp->timer.draining = false;
 	more = turn_receive(qp, budget, now);
 	turn_suspend(qp, now);
 	turn_expire(qp, now);
@@ -337,7 +337,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		more |= pib_state_flush(qp);
 	turn_suspend(qp, now);
-	if (!qp->waits)
+	if (!qp->timer.suspended)
 		arm_timer(qp, pib_req_deadline(&qp->req));
 	if (unlikely(qp->rx.hold.on || qp->answers.deferred.set))
 		arm_timer(qp, pib_hold_deadline(qp, now));
@@ -345,7 +345,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		arm_timer(qp, pib_rq_deadline(qp, now));
 	if (unlikely(qp->sq.late_at))
 		arm_timer(qp, pib_completer_deadline(qp, now));
-	if (qp->draining)
+	if (qp->timer.draining)
 		arm_timer(qp, now + STALL_NSEC);
 	if (qp->tx.stall.burst)
 		more |= schedule_retry(qp, now);

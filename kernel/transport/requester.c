@@ -277,7 +277,7 @@ static bool execute_local(struct pib_qp *qp, const struct pib_tx_req *tx)
 	int err = local_result(qp, s);
 
 	if (err == -EAGAIN) {
-		qp->draining = true;
+		qp->timer.draining = true;
 		return defer_request(qp, tx);
 	}
 	/* Memory Management Operation Error (11.6.2), which ib_core calls by its older name. */

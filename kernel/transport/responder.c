@@ -40,7 +40,7 @@ static enum pib_res invalidate_key(struct pib_qp *qp, u32 rkey)
 	}
 	if (pib_hold_drains_long(qp))
 		return PIB_RES_LATER;
-	qp->draining = true;
+	qp->timer.draining = true;
 	return PIB_RES_WAIT;
 }
 
