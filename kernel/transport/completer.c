@@ -167,7 +167,7 @@ static bool awaits_bursts(struct pib_qp *qp, const struct pib_ksq_slot *s)
 {
 	if (likely(!atomic_read(&s->refs)))
 		return false;
-	WRITE_ONCE(qp->awaits_bursts, true);
+	WRITE_ONCE(qp->lent.awaited, true);
 	/* Pairs with the last burst's release_slot(), which looks at the flag after that. */
 	smp_mb();
 	return atomic_read(&s->refs);
@@ -185,8 +185,8 @@ bool pib_completer_retire(struct pib_qp *qp)
 	if (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LATE_COMPLETIONS) &&
 	    pib_req_done(&qp->req) && delays_completions(qp))
 		return false;
-	if (unlikely(qp->awaits_bursts))
-		WRITE_ONCE(qp->awaits_bursts, false);
+	if (unlikely(qp->lent.awaited))
+		WRITE_ONCE(qp->lent.awaited, false);
 	while ((w = pib_req_done(&qp->req)) && !awaits_bursts(qp, pib_ksq_slot(w))) {
 		if (!left--)
 			return true;
@@ -201,19 +201,19 @@ static bool release_slot(struct pib_qp *qp, u32 slot)
 	struct pib_ksq_slot *s = qp->sq.slots + (size_t)slot * qp->sq.slot_size;
 
 	/* Fully ordered before the flag is read: pairs with smp_mb() in awaits_bursts(). */
-	return atomic_dec_and_test(&s->refs) && READ_ONCE(qp->awaits_bursts);
+	return atomic_dec_and_test(&s->refs) && READ_ONCE(qp->lent.awaited);
 }
 
 /* Return: true if the QP must run: only the flush waits for answers. */
 static bool release_answer(struct pib_qp *qp)
 {
 	/* Fully ordered before the state is read: with smp_mb() in pib_qp_awaits_answers(). */
-	return atomic_dec_and_test(&qp->answers_out) && READ_ONCE(qp->state) == IB_QPS_ERR;
+	return atomic_dec_and_test(&qp->lent.answers) && READ_ONCE(qp->state) == IB_QPS_ERR;
 }
 
 void pib_completer_burst_done(struct pib_burst_owner *owner, u32 slot)
 {
-	struct pib_qp *qp = container_of(owner, struct pib_qp, burst_owner);
+	struct pib_qp *qp = container_of(owner, struct pib_qp, lent.owner);
 
 	if (slot == PIB_SLOT_ANSWERS ? release_answer(qp) : release_slot(qp, slot))
 		pib_task_kick(&qp->task);

@@ -28,7 +28,7 @@ bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now);
 u64 pib_completer_deadline(struct pib_qp *qp, u64 now);
 /**
  * pib_completer_burst_done() - drop the references of a freed burst
- * @owner: pib_qp.burst_owner of the queue pair
+ * @owner: pib_qp.lent.owner of the queue pair
  * @slot: send queue slot to whose memory the burst referred, or PIB_SLOT_ANSWERS
  *
  * Context: any, softirqs off.
@@ -55,7 +55,7 @@ bool pib_completer_retire(struct pib_qp *qp);
  */
 static inline bool pib_completer_complete(struct pib_qp *qp)
 {
-	if (!pib_req_done(&qp->req) && likely(!qp->awaits_bursts))
+	if (!pib_req_done(&qp->req) && likely(!qp->lent.awaited))
 		return false;
 	return pib_completer_retire(qp);
 }

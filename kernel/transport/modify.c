@@ -373,7 +373,7 @@ static bool has_bursts_out(const struct pib_qp *qp)
 {
 	u32 i;
 
-	if (atomic_read(&qp->answers_out))
+	if (atomic_read(&qp->lent.answers))
 		return true;
 	for (i = 0; i < qp->sq.num_slots; i++) {
 		const struct pib_ksq_slot *s = qp->sq.slots + (size_t)i * qp->sq.slot_size;

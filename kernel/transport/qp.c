@@ -145,7 +145,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	qp->pid = user ? task_tgid_nr(current) : 0;
 	qp->sq.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->create_flags = init->create_flags;
-	qp->burst_owner.done = pib_completer_burst_done;
+	qp->lent.owner.done = pib_completer_burst_done;
 	pib_task_init(&qp->task, &pib_qp_task_ops);
 	if (qp->type <= IB_QPT_GSI)
 		qp->path.port = hca->nd.ports[init->port_num];

@@ -142,6 +142,23 @@ struct pib_qp_stub {
 };
 
 /**
+ * struct pib_qp_lent - memory of the QP that bursts on their way refer to
+ *
+ * Used without a lock, in any context: each such burst calls pib_completer_burst_done() when it
+ * is freed. The turn lends, and waits for it (requester.c, responder.c, completer.c).
+ *
+ * @owner: owner of these bursts; each holds a reference on the QP, and a slot or one of @answers.
+ *	Never changes
+ * @answers: pib_qp_lends_pages(): bursts alive that answer READs from memory
+ * @awaited: the oldest work request is finished but for bursts that refer to its memory
+ */
+struct pib_qp_lent {
+	struct pib_burst_owner owner;
+	atomic_t answers;
+	bool awaited;
+};
+
+/**
  * struct pib_inbox - bursts that have arrived, put there by their senders and taken by the turn
  * @lock: guards the members below; taken with softirqs off
  * @list: the bursts
@@ -364,8 +381,6 @@ struct pib_qp_path {
  * @owner: see pib_quota_take()
  * @pid: process that has made it, for tracepoints; 0: the kernel
  * @obj: in pib_hca.objects
- * @burst_owner: owner of bursts that refer to the QP's memory; each holds a reference on the QP,
- *	and a slot or one of @answers_out
  *
  * Used by the verbs that change and destroy the QP (process context):
  * @gone: the last reference was dropped
@@ -376,8 +391,7 @@ struct pib_qp_path {
  * (core/task.c):
  * @task: runs the QP; its @state also has the bits of enum pib_qp_sched
  * @sqpoll: the poster's pace, and the time for which its ring is polled without news
- * @answers_out: pib_qp_lends_pages(): bursts alive that answer READs from memory
- * @awaits_bursts: the oldest work request is finished but for bursts that refer to its memory
+ * @lent: memory that bursts refer to
  *
  * Filled by senders and emptied by the turn, under a lock of its own (softirqs off):
  * @inbox: bursts that have arrived
@@ -429,7 +443,6 @@ struct pib_qp {
 	struct pib_user *owner;
 	u32 pid;
 	struct pib_object obj;
-	struct pib_burst_owner burst_owner;
 
 	/* Verbs. */
 	struct completion gone;
@@ -439,8 +452,7 @@ struct pib_qp {
 	/* Everyone who has the QP run. */
 	struct pib_task task ____cacheline_aligned_in_smp;
 	struct pib_sqpoll sqpoll;
-	atomic_t answers_out;
-	bool awaits_bursts;
+	struct pib_qp_lent lent;
 
 	/* Senders and the turn, inbox.lock. */
 	struct pib_inbox inbox;
@@ -509,7 +521,7 @@ static inline bool pib_qp_awaits_answers(const struct pib_qp *qp)
 		return false;
 	/* Pairs with the last answer's release_answer(), which looks at the state after that. */
 	smp_mb();
-	return atomic_read(&qp->answers_out);
+	return atomic_read(&qp->lent.answers);
 }
 
 /**

@@ -120,7 +120,7 @@ static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_
 		return err;
 
 	pib_qp_get(qp);
-	b->owner = &qp->burst_owner;
+	b->owner = &qp->lent.owner;
 	b->owner_slot = ((void *)s - qp->sq.slots) / qp->sq.slot_size;
 	atomic_inc(&s->refs);
 	return 0;

@@ -455,9 +455,9 @@ static int attach_answer(struct pib_qp *qp, const struct pib_tx_req *tx, struct 
 	/* The flush is when a consumer in the kernel takes its pages back. */
 	if (pib_qp_lends_pages(qp)) {
 		pib_qp_get(qp);
-		b->owner = &qp->burst_owner;
+		b->owner = &qp->lent.owner;
 		b->owner_slot = PIB_SLOT_ANSWERS;
-		atomic_inc(&qp->answers_out);
+		atomic_inc(&qp->lent.answers);
 	}
 	return 0;
 }
