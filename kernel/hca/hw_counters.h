@@ -68,7 +68,7 @@ struct pib_stats {
 #define pib_hca_stat(hca, stat) pib_hca_stat_add(hca, stat, 1)
 
 /* Count for a QP, into the HCA's counters or into those that it is bound to. qp->lock held. */
-#define pib_qp_stat_add(qp, stat, n) this_cpu_add((qp)->stats->v[stat], (n))
+#define pib_qp_stat_add(qp, stat, n) this_cpu_add((qp)->counters.stats->v[stat], (n))
 #define pib_qp_stat(qp, stat) pib_qp_stat_add(qp, stat, 1)
 
 /**

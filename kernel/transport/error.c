@@ -193,8 +193,8 @@ void pib_state_reset(struct pib_qp *qp)
 		memset(sq->slots, 0, (size_t)sq->num_slots * sq->slot_size);
 	pib_req_init(&qp->req, sq->slots, sq->slot_size, sq->num_slots ? sq->num_slots - 1 : 0);
 	pib_resp_init(&qp->resp, qp->answers.res, qp->answers.num_res);
-	memset(&qp->req_seen, 0, sizeof(qp->req_seen));
-	memset(&qp->resp_seen, 0, sizeof(qp->resp_seen));
+	memset(&qp->counters.req_seen, 0, sizeof(qp->counters.req_seen));
+	memset(&qp->counters.resp_seen, 0, sizeof(qp->counters.resp_seen));
 	pib_sq_reset(qp);
 	pib_rq_reset(qp);
 }

@@ -131,7 +131,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	bool is_target = init->qp_type == IB_QPT_XRC_TGT;
 
 	qp->hca = hca;
-	qp->stats = hca->stats;
+	qp->counters.stats = hca->stats;
 	qp->pd = qp->ib.pd ? to_pd(qp->ib.pd) : NULL;
 	/* ib_core counts no user of these that is an XRC target: they may go before it. */
 	qp->rq.srq = init->srq && !is_target ? to_srq(init->srq) : NULL;

@@ -339,6 +339,22 @@ struct pib_qp_rq {
 };
 
 /**
+ * struct pib_qp_counters - what the QP counts
+ *
+ * Binding to a counter sets @stats under the QP's lock (qp_counter.c). The turn adds what is
+ * new (stats.c).
+ *
+ * @stats: counters that the QP adds to: the HCA's, or those that it is bound to
+ * @req_seen: the requester's counters as last added to @stats
+ * @resp_seen: the responder's counters as last added to @stats
+ */
+struct pib_qp_counters {
+	struct pib_stats __percpu *stats;
+	struct pib_req_stats req_seen;
+	struct pib_resp_stats resp_seen;
+};
+
+/**
  * struct pib_qp_path - the paths to the peer
  *
  * modify_qp sets them (modify.c), and migration has them change places (apm.c): under the QP's
@@ -405,10 +421,7 @@ struct pib_qp_path {
  * @resp: responder
  * @answers: what the responder has for its answers
  *
- * Counters. rdma_counter_bind_qpn() sets @stats, and the turn sets the others:
- * @stats: counters that the QP adds to: the HCA's, or those that it is bound to
- * @req_seen: the requester's counters as last added to @stats
- * @resp_seen: the responder's counters as last added to @stats
+ * @counters: what it counts
  *
  * @path: paths to the peer
  *
@@ -464,10 +477,7 @@ struct pib_qp {
 	struct pib_req req;
 	struct pib_resp resp;
 	struct pib_qp_answers answers;
-	struct pib_stats __percpu *stats;
-	struct pib_req_stats req_seen;
-	struct pib_resp_stats resp_seen;
-
+	struct pib_qp_counters counters;
 	struct pib_qp_path path;
 	/* The turn, lock. */
 	struct pib_qp_rx rx;

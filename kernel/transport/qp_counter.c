@@ -71,7 +71,7 @@ err_free:
 static void change_counters(struct pib_qp *qp, struct pib_stats __percpu *stats)
 {
 	spin_lock_bh(&qp->lock);
-	qp->stats = stats;
+	qp->counters.stats = stats;
 	spin_unlock_bh(&qp->lock);
 }
 

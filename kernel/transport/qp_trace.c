@@ -84,7 +84,7 @@ void pib_qp_trace_complete(const struct pib_qp *qp, u32 index, const struct pib_
 
 void pib_qp_trace_retry(const struct pib_qp *qp)
 {
-	const struct pib_req_stats *now = &qp->req.stats, *seen = &qp->req_seen;
+	const struct pib_req_stats *now = &qp->req.stats, *seen = &qp->counters.req_seen;
 	const struct pib_req *r = &qp->req;
 	struct pib_trace_qp who = pib_qp_traced(qp);
 	const struct {

@@ -9,7 +9,7 @@
 
 void pib_qp_stats_fold_req(struct pib_qp *qp)
 {
-	const struct pib_req_stats *now = &qp->req.stats, *seen = &qp->req_seen;
+	const struct pib_req_stats *now = &qp->req.stats, *seen = &qp->counters.req_seen;
 
 	lockdep_assert_held(&qp->lock);
 
@@ -22,13 +22,13 @@ void pib_qp_stats_fold_req(struct pib_qp *qp)
 	FOLD(qp, IMPLIED_NAK_SEQ_ERR, now, seen, implied_nak);
 	FOLD(qp, RX_BAD_RESPONSE, now, seen, bad_responses);
 	FOLD(qp, DUPLICATE_RESPONSE, now, seen, dup_acks);
-	qp->req_seen = *now;
+	qp->counters.req_seen = *now;
 	qp->req.news = false;
 }
 
 void pib_qp_stats_fold_resp(struct pib_qp *qp)
 {
-	const struct pib_resp_stats *now = &qp->resp.stats, *seen = &qp->resp_seen;
+	const struct pib_resp_stats *now = &qp->resp.stats, *seen = &qp->counters.resp_seen;
 
 	lockdep_assert_held(&qp->lock);
 
@@ -40,7 +40,7 @@ void pib_qp_stats_fold_resp(struct pib_qp *qp)
 	FOLD(qp, RX_BAD_OPCODE, now, seen, drops[PIB_RESP_DROP_BAD_OPCODE]);
 	FOLD(qp, RX_BAD_LENGTH, now, seen, drops[PIB_RESP_DROP_BAD_LENGTH]);
 	FOLD(qp, RX_QP_STATE, now, seen, drops[PIB_RESP_DROP_ERROR_STATE]);
-	qp->resp_seen = *now;
+	qp->counters.resp_seen = *now;
 	qp->resp.news = false;
 }
 
