@@ -95,10 +95,10 @@ static bool hold_keep(struct pib_qp *qp, struct pib_burst *b)
 
 	if (h->bursts >= HOLD_BURSTS || h->bytes + bytes > HOLD_BYTES)
 		return false;
-	if (pib_quota_charge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, bytes))
+	if (pib_quota_charge(&qp->hca->quota, qp->init.owner, PIB_OBJ_HELD, bytes))
 		return false;
 	if (!pib_burst_detach(b)) {
-		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, bytes);
+		pib_quota_uncharge(&qp->hca->quota, qp->init.owner, PIB_OBJ_HELD, bytes);
 		return false;
 	}
 	h->bursts++;
@@ -156,7 +156,8 @@ void pib_hold_end(struct pib_qp *qp)
 	lockdep_assert_held(&qp->lock);
 
 	if (qp->rx.hold.bytes)
-		pib_quota_uncharge(&qp->hca->quota, qp->owner, PIB_OBJ_HELD, qp->rx.hold.bytes);
+		pib_quota_uncharge(&qp->hca->quota, qp->init.owner, PIB_OBJ_HELD,
+				   qp->rx.hold.bytes);
 	qp->rx.hold = (struct pib_hold) {};
 }
 

@@ -135,7 +135,7 @@ static struct mcast_group *group_find(struct pib_mcast *mc, const u8 *mgid, u16 
  */
 static u32 user_max(const struct pib_qp *qp, u32 max)
 {
-	return qp->owner ? max - pib_quota_reserve(max) : max;
+	return qp->init.owner ? max - pib_quota_reserve(max) : max;
 }
 
 static struct mcast_group *group_get(struct pib_mcast *mc, const struct pib_qp *qp,
@@ -189,7 +189,7 @@ static int member_add(struct mcast_group *g, struct pib_qp *qp, struct mcast_spa
 	if (g->count >= user_max(qp, PIB_MCAST_QPS))
 		return pib_refuse(&qp->hca->ib, -ENOSPC, "qp %u: attach: %u QPs have group %#x",
 				  qp->qpn, g->count, g->mlid);
-	err = pib_quota_take(&qp->hca->quota, qp->owner, PIB_OBJ_ATTACH);
+	err = pib_quota_take(&qp->hca->quota, qp->init.owner, PIB_OBJ_ATTACH);
 	if (err)
 		return err;
 	m = spare->member;
@@ -221,7 +221,7 @@ static void member_del(struct pib_mcast *mc, struct mcast_member *m)
 	pib_object_del(&qp->hca->objects, &m->obj);
 	hlist_del_rcu(&m->entry);
 	hlist_del(&m->of_qp);
-	pib_quota_give(&qp->hca->quota, qp->owner, PIB_OBJ_ATTACH);
+	pib_quota_give(&qp->hca->quota, qp->init.owner, PIB_OBJ_ATTACH);
 	call_rcu(&m->rcu, member_free);
 	g->count--;
 	group_put(mc, g);

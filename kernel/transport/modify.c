@@ -547,7 +547,7 @@ int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 	spin_lock_bh(&qp->lock);
 	*attr = qp->attr;
-	attr->cap = qp->cap;
+	attr->cap = qp->init.cap;
 	query_psns(qp, attr);
 	pib_av_to_attr(qp->hca, &qp->path.av, &attr->ah_attr);
 	query_alternate(qp, attr);
@@ -559,10 +559,10 @@ int pib_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->recv_cq = ibqp->recv_cq;
 	init->srq = ibqp->srq;
 	init->xrcd = ibqp->xrcd;
-	init->cap = qp->cap;
+	init->cap = qp->init.cap;
 	init->sq_sig_type = qp->sq.sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;
-	init->create_flags = qp->create_flags;
+	init->create_flags = qp->init.create_flags;
 	init->port_num = qp->attr.port_num;
 	return 0;
 }

@@ -17,7 +17,7 @@
  */
 static const struct pib_qp *mcast_excluded(const struct pib_qp *qp)
 {
-	return qp->create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL;
+	return qp->init.create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK ? qp : NULL;
 }
 
 /*

@@ -142,9 +142,9 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	qp->type = init->qp_type;
 	qp->tp = type_to_tp(init->qp_type);
 	qp->is_user = user;
-	qp->pid = user ? task_tgid_nr(current) : 0;
+	qp->init.pid = user ? task_tgid_nr(current) : 0;
 	qp->sq.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
-	qp->create_flags = init->create_flags;
+	qp->init.create_flags = init->create_flags;
 	qp->lent.owner.done = pib_completer_burst_done;
 	pib_task_init(&qp->task, &pib_qp_task_ops);
 	if (qp->type <= IB_QPT_GSI)
@@ -274,7 +274,7 @@ static int alloc_queues(struct pib_qp *qp, struct ib_qp_cap *cap, struct ib_udat
 	err = alloc_answers(qp);
 	if (err)
 		goto err_rq;
-	qp->cap = *cap;
+	qp->init.cap = *cap;
 	return 0;
 
 err_rq:
@@ -425,8 +425,8 @@ static int charge_qp(struct pib_qp *qp, struct pib_quota *quota, struct ib_udata
 		if (IS_ERR(maker))
 			return PTR_ERR(maker);
 	}
-	qp->owner = maker ?: pib_quota_owner(udata);
-	err = pib_quota_take(quota, qp->owner, PIB_OBJ_QP);
+	qp->init.owner = maker ?: pib_quota_owner(udata);
+	err = pib_quota_take(quota, qp->init.owner, PIB_OBJ_QP);
 	/* a QP that is charged has a reference of its own */
 	pib_quota_put(quota, maker);
 	return err;
@@ -477,7 +477,7 @@ err_queues:
 err_pageins:
 	free_pageins(qp);
 err_give:
-	pib_quota_give(&hca->quota, qp->owner, PIB_OBJ_QP);
+	pib_quota_give(&hca->quota, qp->init.owner, PIB_OBJ_QP);
 	return err;
 }
 
@@ -521,6 +521,6 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	kfree_rcu(qp->stub, rcu);
 	free_queues(qp);
 	free_pageins(qp);
-	pib_quota_give(&qp->hca->quota, qp->owner, PIB_OBJ_QP);
+	pib_quota_give(&qp->hca->quota, qp->init.owner, PIB_OBJ_QP);
 	return 0;
 }

@@ -142,6 +142,23 @@ struct pib_qp_stub {
 };
 
 /**
+ * struct pib_qp_init - who has made the QP, and as what
+ *
+ * Set by pib_create_qp() (qp.c); never changes.
+ *
+ * @cap: capabilities as granted
+ * @create_flags: flags of the init attributes
+ * @pid: process that has made the QP, for tracepoints; 0: the kernel
+ * @owner: see pib_quota_take()
+ */
+struct pib_qp_init {
+	struct ib_qp_cap cap;
+	u32 create_flags;
+	u32 pid;
+	struct pib_user *owner;
+};
+
+/**
  * struct pib_qp_lent - memory of the QP that bursts on their way refer to
  *
  * Used without a lock, in any context: each such burst calls pib_completer_burst_done() when it
@@ -392,10 +409,7 @@ struct pib_qp_path {
  * @type: enum ib_qp_type
  * @tp: enum pib_tp
  * @is_user: rings are mapped by a process
- * @cap: capabilities as granted
- * @create_flags: flags of the init attributes
- * @owner: see pib_quota_take()
- * @pid: process that has made it, for tracepoints; 0: the kernel
+ * @init: what it was made as
  * @obj: in pib_hca.objects
  *
  * Used by the verbs that change and destroy the QP (process context):
@@ -451,10 +465,7 @@ struct pib_qp {
 	u8 type;
 	u8 tp;
 	bool is_user;
-	struct ib_qp_cap cap;
-	u32 create_flags;
-	struct pib_user *owner;
-	u32 pid;
+	struct pib_qp_init init;
 	struct pib_object obj;
 
 	/* Verbs. */
@@ -584,7 +595,7 @@ static inline bool pib_qp_is_datagram(const struct pib_qp *qp)
  */
 static inline bool pib_qp_is_ipoib(const struct pib_qp *qp)
 {
-	return qp->create_flags & IB_QP_CREATE_IPOIB_UD_LSO;
+	return qp->init.create_flags & IB_QP_CREATE_IPOIB_UD_LSO;
 }
 
 /**

@@ -26,7 +26,7 @@ static inline struct pib_trace_qp pib_qp_traced(const struct pib_qp *qp)
 		.device = qp->hca->nd.name,
 		.port = port ? port->p.num : 0,
 		.qpn = qp->qpn,
-		.pid = qp->pid,
+		.pid = qp->init.pid,
 	};
 }
 
