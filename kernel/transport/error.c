@@ -86,7 +86,7 @@ static struct pib_qp *next_to_notify(struct pib_cq *cq)
 		if (!link)
 			break;
 		list_move(&link->entry, &cq->notified);
-		qp = pib_qp_stub_get(((struct pib_qp *)link->who)->stub);
+		qp = pib_qp_stub_get(((struct pib_qp *)link->who)->entries.stub);
 	}
 	spin_unlock(&cq->links_lock);
 	return qp;

@@ -197,11 +197,11 @@ static int member_add(struct mcast_group *g, struct pib_qp *qp, struct mcast_spa
 	pib_qp_get(qp);
 	m->qp = qp;
 	m->group = g;
-	hlist_add_head(&m->of_qp, &qp->mcast);
+	hlist_add_head(&m->of_qp, &qp->entries.mcast);
 	hlist_add_head_rcu(&m->entry, &g->members);
 	g->count++;
-	pib_object_add(&qp->hca->objects, &m->obj, PIB_OBJECT_KIND_ATTACHMENT, qp->obj.parent,
-		       qp->is_user ? NULL : qp->obj.owner);
+	pib_object_add(&qp->hca->objects, &m->obj, PIB_OBJECT_KIND_ATTACHMENT,
+		       qp->entries.obj.parent, qp->is_user ? NULL : qp->entries.obj.owner);
 	return 0;
 }
 
@@ -285,10 +285,10 @@ void pib_mcast_detach_all(struct pib_hca *hca, struct pib_qp *qp)
 	struct hlist_node *n;
 
 	/* ib_core attaches nothing to a QP that is being destroyed */
-	if (hlist_empty(&qp->mcast))
+	if (hlist_empty(&qp->entries.mcast))
 		return;
 	mutex_lock(&mc->lock);
-	hlist_for_each_entry_safe(m, n, &qp->mcast, of_qp)
+	hlist_for_each_entry_safe(m, n, &qp->entries.mcast, of_qp)
 		member_del(mc, m);
 	mutex_unlock(&mc->lock);
 }

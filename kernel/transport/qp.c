@@ -154,7 +154,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	spin_lock_init(&qp->inbox.lock);
 	spin_lock_init(&qp->post_lock);
 	mutex_init(&qp->modify_mutex);
-	init_completion(&qp->gone);
+	init_completion(&qp->entries.gone);
 	INIT_LIST_HEAD(&qp->inbox.list);
 	INIT_LIST_HEAD(&qp->rx.list);
 	INIT_LIST_HEAD(&qp->tx.behind);
@@ -345,7 +345,7 @@ static int qp_publish(struct pib_qp *qp)
 		return -ENOMEM;
 	refcount_set(&stub->ref, 1);
 	stub->qp = qp;
-	qp->stub = stub;
+	qp->entries.stub = stub;
 	qp->task.ref = &stub->ref;
 
 	if (qp->type <= IB_QPT_GSI) {
@@ -395,7 +395,7 @@ static void qp_unpublish(struct pib_qp *qp)
 	 * NULL replaces an entry, which takes no memory; in an xarray that allocates this reserves.
 	 */
 	xa_store(&qp->hca->qps, qp->qpn, NULL, GFP_KERNEL);
-	pib_idcache_drop(&qp->hca->qp_cache, &qp->hca->qps, qp->qpn, qp->stub);
+	pib_idcache_drop(&qp->hca->qp_cache, &qp->hca->qps, qp->qpn, qp->entries.stub);
 }
 
 /* Release the number for another QP. */
@@ -468,7 +468,8 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 		goto err_queues;
 	link_cqs(qp);
 	/* XRC target QPs are processes', too: see charge_qp(). */
-	pib_object_add(&hca->objects, &qp->obj, PIB_OBJECT_KIND_QP, qp->pd ? qp->pd->obj.id : 0,
+	pib_object_add(&hca->objects, &qp->entries.obj, PIB_OBJECT_KIND_QP,
+		       qp->pd ? qp->pd->obj.id : 0,
 		       qp->tp == PIB_TP_XRC ? NULL : pib_udata_kernel(udata, &ibqp->res));
 	return 0;
 
@@ -503,14 +504,14 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct pib_qp *qp = to_qp(ibqp);
 
-	pib_object_del(&qp->hca->objects, &qp->obj);
+	pib_object_del(&qp->hca->objects, &qp->entries.obj);
 	unlink_cqs(qp);
 	qp_unpublish(qp);
 	pib_mcast_detach_all(qp->hca, qp);
 	qp_stop(qp);
 	pib_qp_put(qp);
 	/* Run lists, bursts that refer to its memory, and packets just arriving have references. */
-	wait_for_completion(&qp->gone);
+	wait_for_completion(&qp->entries.gone);
 	pib_injects_del_qp(&qp->hca->injects, qp->qpn);
 
 	if (qp->sq.cq)
@@ -518,7 +519,7 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->rq.cq && qp->rq.cq != qp->sq.cq)
 		pib_cq_clean(qp->rq.cq, qp->qpn);
 	qpn_release(qp);
-	kfree_rcu(qp->stub, rcu);
+	kfree_rcu(qp->entries.stub, rcu);
 	free_queues(qp);
 	free_pageins(qp);
 	pib_quota_give(&qp->hca->quota, qp->init.owner, PIB_OBJ_QP);

@@ -159,6 +159,24 @@ struct pib_qp_init {
 };
 
 /**
+ * struct pib_qp_entries - where others find the QP
+ *
+ * Creation and destruction enter and remove the QP (qp.c), and multicast attachments come and go
+ * (mcast.c): in process context, each under the lock of its table.
+ *
+ * @stub: entry of the table of QPs; never changes
+ * @gone: the last reference was dropped: whoever has found the QP is done with it
+ * @obj: in pib_hca.objects
+ * @mcast: its attachments to multicast groups; under the lock of mcast.c
+ */
+struct pib_qp_entries {
+	struct pib_qp_stub *stub;
+	struct completion gone;
+	struct pib_object obj;
+	struct hlist_head mcast;
+};
+
+/**
  * struct pib_qp_lent - memory of the QP that bursts on their way refer to
  *
  * Used without a lock, in any context: each such burst calls pib_completer_burst_done() when it
@@ -403,19 +421,16 @@ struct pib_qp_path {
  *
  * Set at creation, constant until destruction:
  * @hca: owner
- * @stub: entry of the table of QPs
  * @pd: protection domain; NULL for XRC target QPs
  * @qpn: number; 0 and 1 for the special QPs
  * @type: enum ib_qp_type
  * @tp: enum pib_tp
  * @is_user: rings are mapped by a process
  * @init: what it was made as
- * @obj: in pib_hca.objects
  *
  * Used by the verbs that change and destroy the QP (process context):
- * @gone: the last reference was dropped
+ * @entries: where it is found
  * @modify_mutex: serialises modify_qp, which may wait for bursts
- * @mcast: its attachments to multicast groups; under the lock of mcast.c
  *
  * Used without a lock by everyone who has the QP run, and by the one CPU that runs it
  * (core/task.c):
@@ -459,19 +474,16 @@ struct pib_qp {
 
 	/* Constant. */
 	struct pib_hca *hca;
-	struct pib_qp_stub *stub;
 	struct pib_pd *pd;
 	u32 qpn;
 	u8 type;
 	u8 tp;
 	bool is_user;
 	struct pib_qp_init init;
-	struct pib_object obj;
 
 	/* Verbs. */
-	struct completion gone;
+	struct pib_qp_entries entries;
 	struct mutex modify_mutex;
-	struct hlist_head mcast;
 
 	/* Everyone who has the QP run. */
 	struct pib_task task ____cacheline_aligned_in_smp;

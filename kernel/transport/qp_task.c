@@ -409,7 +409,7 @@ static void qp_handed_off(struct pib_task *task)
 
 static void qp_gone(struct pib_task *task)
 {
-	complete(&container_of(task, struct pib_qp, task)->gone);
+	complete(&container_of(task, struct pib_qp, task)->entries.gone);
 }
 
 const struct pib_task_ops pib_qp_task_ops = {

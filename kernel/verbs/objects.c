@@ -254,7 +254,7 @@ static void show_qp_reliable(const struct pib_qp *qp, struct pib_object_view *v)
 
 static void show_qp(const struct pib_object *o, struct pib_object_view *v)
 {
-	struct pib_qp *qp = container_of((struct pib_object *)o, struct pib_qp, obj);
+	struct pib_qp *qp = container_of((struct pib_object *)o, struct pib_qp, entries.obj);
 
 	/*
 	 * A process that has opened an XRC target QP may keep it when its maker's handle is gone.
