@@ -146,15 +146,15 @@ struct pib_qp_stub {
  *
  * Set by pib_create_qp() (qp.c); never changes.
  *
- * @cap: capabilities as granted
  * @create_flags: flags of the init attributes
  * @pid: process that has made the QP, for tracepoints; 0: the kernel
+ * @cap: capabilities as granted
  * @owner: see pib_quota_take()
  */
 struct pib_qp_init {
-	struct ib_qp_cap cap;
 	u32 create_flags;
 	u32 pid;
+	struct ib_qp_cap cap;
 	struct pib_user *owner;
 };
 
@@ -210,10 +210,113 @@ struct pib_inbox {
 };
 
 /**
+ * struct pib_qp_sq - the send queue
+ *
+ * Posters fill the ring (post.c). The rest is the turn's, under the QP's lock: send_queue.c,
+ * requester.c, completer.c.
+ *
+ * @ring: the ring that posters fill; @ring.index is the next to fetch
+ * @busy: posters have been told that they need not ring. Written without the lock, by the CPU that
+ *	runs the QP or has claimed it to hand it on (core/task.c)
+ * @done: index of the oldest work request not retired, published as the ring's consumer index
+ * @slots: ring of struct pib_ksq_slot, the fetched work requests; never changes, nor does any of
+ *	the members below up to @cq
+ * @slot_size: bytes to a slot
+ * @num_slots: a power of two
+ * @max_inline: bytes of inline data that a work request may carry
+ * @max_sge: most entries in a work request
+ * @sig_all: every work request makes a completion
+ * @cq: send completions; NULL for XRC target QPs
+ * @late_at: time, ns, until which finished work requests do not complete; 0: none is kept back
+ * @deferred: step that the requester has deferred; it holds a reference of its slot
+ * @cq_link: in the list of @cq, under its @links_lock
+ */
+struct pib_qp_sq {
+	struct pib_ring ring;
+	bool busy;
+	u32 done;
+	void *slots;
+	u32 slot_size;
+	u32 num_slots;
+	u32 max_inline;
+	u32 max_sge;
+	bool sig_all;
+	struct pib_cq *cq;
+	u64 late_at;
+	struct pib_deferred deferred;
+	struct pib_cq_link cq_link;
+};
+
+/**
+ * struct pib_qp_answers - answers to the peer's requests
+ *
+ * The turn's, under the QP's lock: responder.c. struct pib_resp, which decides about the
+ * answers, works on @res.
+ *
+ * @res: the responder's resources for READs and atomics; never changes
+ * @num_res: a power of two; never changes
+ * @deferred: step that the responder has deferred
+ */
+struct pib_qp_answers {
+	struct pib_rd_res *res;
+	u32 num_res;
+	struct pib_deferred deferred;
+};
+
+/**
+ * struct pib_qp_rq - the receive queue
+ *
+ * Posters fill the ring (post.c). The rest is the turn's, under the QP's lock: recv_queue.c.
+ *
+ * @ring: the ring that posters fill; @ring.hdr is NULL if the QP has none of its own
+ * @srqn: SRQ that @cur came from, for XRC
+ * @cur: receive work request being filled
+ * @empty_since: time, ns, at which the first of the datagrams that wait, or have waited, found no
+ *	receive; 0: none waits, or none may wait; also read without the lock
+ * @max_sge: most entries in a work request; never changes, nor do @srq and @cq
+ * @srq: shared receive queue, or NULL
+ * @cq: receive completions; NULL for XRC QPs
+ * @cq_link: in the list of @cq, under its @links_lock, if the send queue has another CQ
+ */
+struct pib_qp_rq {
+	struct pib_ring ring;
+	u32 srqn;
+	struct pib_rq_cur cur;
+	u64 empty_since;
+	u32 max_sge;
+	struct pib_srq *srq;
+	struct pib_cq *cq;
+	struct pib_cq_link cq_link;
+};
+
+/**
+ * struct pib_qp_path - the paths to the peer
+ *
+ * modify_qp sets them (modify.c), and migration has them change places (apm.c): under the QP's
+ * lock. Where packets arrive they are read without it (input.c).
+ *
+ * @port: port that the QP uses; the special QPs' never changes
+ * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left
+ *	there
+ * @alt_spent: @alt_av is the path that a migration has left, and no other was loaded since
+ * @astray: the QP was told, since it was ARMED, of a peer that has migrated to an unknown path
+ * @av: connected QPs: primary path
+ * @alt_av: connected QPs: alternate path; port 0: none was loaded
+ */
+struct pib_qp_path {
+	struct pib_kport *port;
+	bool alt_open;
+	bool alt_spent;
+	bool astray;
+	struct pib_av_data av;
+	struct pib_av_data alt_av;
+};
+
+/**
  * struct pib_qp_rx - bursts that the turn takes in, and pages that it waits for
  *
- * The turn's, under the QP's lock: qp_task.c, hold.c; datagram.c, completer.c and responder.c of
- * the first burst. RESET and destruction clear it (error.c).
+ * The turn's, under the QP's lock: qp_task.c, hold.c, and those who are given the first burst:
+ * datagram.c, completer.c, responder.c. RESET and destruction clear it (error.c).
  *
  * @list: bursts taken from the inbox and not yet looked at
  * @bytes: bytes that these bursts are charged with; also read without the lock
@@ -294,86 +397,6 @@ struct pib_qp_timer {
 };
 
 /**
- * struct pib_qp_sq - the send queue
- *
- * Posters fill the ring (post.c). The rest is the turn's, under the QP's lock: send_queue.c,
- * requester.c, completer.c.
- *
- * @ring: the ring that posters fill; @ring.index is the next to fetch
- * @busy: posters have been told that they need not ring. Written without the lock, by the CPU that
- *	runs the QP or has claimed it to hand it on (core/task.c)
- * @done: index of the oldest work request not retired, published as the ring's consumer index
- * @slots: ring of struct pib_ksq_slot, the fetched work requests; never changes, nor does any of
- *	the members below up to @cq
- * @slot_size: bytes to a slot
- * @num_slots: a power of two
- * @max_inline: bytes of inline data that a work request may carry
- * @max_sge: most entries in a work request
- * @sig_all: every work request makes a completion
- * @cq: send completions; NULL for XRC target QPs
- * @late_at: time, ns, until which finished work requests do not complete; 0: none is kept back
- * @deferred: step that the requester has deferred; it holds a reference of its slot
- * @cq_link: in the list of @cq, under its @links_lock
- */
-struct pib_qp_sq {
-	struct pib_ring ring;
-	bool busy;
-	u32 done;
-	void *slots;
-	u32 slot_size;
-	u32 num_slots;
-	u32 max_inline;
-	u32 max_sge;
-	bool sig_all;
-	struct pib_cq *cq;
-	u64 late_at;
-	struct pib_deferred deferred;
-	struct pib_cq_link cq_link;
-};
-
-/**
- * struct pib_qp_answers - answers to the peer's requests
- *
- * The turn's, under the QP's lock: responder.c. What is answered when is decided by struct
- * pib_resp, which has @res.
- *
- * @res: the responder's resources for READs and atomics; never changes
- * @num_res: a power of two; never changes
- * @deferred: step that the responder has deferred
- */
-struct pib_qp_answers {
-	struct pib_rd_res *res;
-	u32 num_res;
-	struct pib_deferred deferred;
-};
-
-/**
- * struct pib_qp_rq - the receive queue
- *
- * Posters fill the ring (post.c). The rest is the turn's, under the QP's lock: recv_queue.c.
- *
- * @ring: the ring that posters fill; @ring.hdr is NULL if the QP has none of its own
- * @srqn: SRQ that @cur came from, for XRC
- * @cur: receive work request being filled
- * @empty_since: time, ns, at which the first of the datagrams that wait, or have waited, found no
- *	receive; 0: none waits, or none may wait; also read without the lock
- * @max_sge: most entries in a work request; never changes, nor do @srq and @cq
- * @srq: shared receive queue, or NULL
- * @cq: receive completions; NULL for XRC QPs
- * @cq_link: in the list of @cq, under its @links_lock, if the send queue has another CQ
- */
-struct pib_qp_rq {
-	struct pib_ring ring;
-	u32 srqn;
-	struct pib_rq_cur cur;
-	u64 empty_since;
-	u32 max_sge;
-	struct pib_srq *srq;
-	struct pib_cq *cq;
-	struct pib_cq_link cq_link;
-};
-
-/**
  * struct pib_qp_counters - what the QP counts
  *
  * Binding to a counter sets @stats under the QP's lock (qp_counter.c). The turn adds what is
@@ -390,89 +413,56 @@ struct pib_qp_counters {
 };
 
 /**
- * struct pib_qp_path - the paths to the peer
- *
- * modify_qp sets them (modify.c), and migration has them change places (apm.c): under the QP's
- * lock. Where packets arrive they are read without it (input.c).
- *
- * @port: port that the QP uses; the special QPs' never changes
- * @alt_open: packets may come by @alt_av (17.2.8): the peer may migrate to it, or has been left
- *	there
- * @alt_spent: @alt_av is the path that a migration has left, and no other was loaded since
- * @astray: the QP was told, since it was ARMED, of a peer that has migrated to an unknown path
- * @av: connected QPs: primary path
- * @alt_av: connected QPs: alternate path; port 0: none was loaded
- */
-struct pib_qp_path {
-	struct pib_kport *port;
-	bool alt_open;
-	bool alt_spent;
-	bool astray;
-	struct pib_av_data av;
-	struct pib_av_data alt_av;
-};
-
-/**
  * struct pib_qp - a queue pair
  *
- * The members are grouped by their users.
+ * Its parts are described above, each with who uses it.
  *
  * @ib: ib_core's
  *
- * Set at creation, constant until destruction:
+ * Never change after creation (qp.c):
  * @hca: owner
  * @pd: protection domain; NULL for XRC target QPs
  * @qpn: number; 0 and 1 for the special QPs
  * @type: enum ib_qp_type
  * @tp: enum pib_tp
  * @is_user: rings are mapped by a process
- * @init: what it was made as
+ * @init: who has made the QP, and as what
  *
- * Used by the verbs that change and destroy the QP (process context):
- * @entries: where it is found
+ * Of process context:
+ * @entries: where others find the QP
  * @modify_mutex: serialises modify_qp, which may wait for bursts
  *
- * Used without a lock by everyone who has the QP run, and by the one CPU that runs it
- * (core/task.c):
+ * Of everyone who has the QP run, and of the one CPU that runs it (core/task.c), without @lock:
  * @task: runs the QP; its @state also has the bits of enum pib_qp_sched
  * @sqpoll: the poster's pace, and the time for which its ring is polled without news
- * @lent: memory that bursts refer to
+ * @lent: memory that bursts on their way refer to
+ * @inbox: bursts that have arrived; under a lock of its own
  *
- * Filled by senders and emptied by the turn, under a lock of its own (softirqs off):
- * @inbox: bursts that have arrived
- *
- * Guarded by @lock (softirqs off), as are the groups below but the last. A turn holds @lock from
- * its beginning to its end. First the members that the turn and modify_qp share:
- * @lock: see above
+ * Of the turn, which holds @lock from its beginning to its end, and of the verbs that take it:
+ * @lock: guards what follows, but @post_lock; taken with softirqs off
  * @state: enum ib_qp_state; also read without the lock
  * @cause: enum pib_cause: reason of @state; also read without the lock
+ * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to
+ *	them, too
  * @req: requester
+ * @sq: send queue
  * @resp: responder
- * @answers: what the responder has for its answers
- *
- * @counters: what it counts
- *
+ * @answers: answers to the peer's requests
+ * @rq: receive queue
  * @path: paths to the peer
+ * @rx: bursts that the turn takes in
+ * @tx: what is sent
+ * @timer: what the turn comes again for
+ * @counters: what is counted
+ * @attr: attributes that query_qp returns. modify_qp sets them; the turn sets the states and the
+ *	migration state, too
  *
- * Used by the turn alone; RESET and destruction clear them:
- * @rx: bursts that have come
- * @tx: bursts that go
- * @events: bits of enum ib_event_type to be reported once @lock is dropped; modify_qp adds to them,
- *	too
- * @sq: send work requests
- * @timer: has the turn come again
- * @rq: receive work requests
- *
- * Set by modify_qp; the turn sets the states and the migration state, too:
- * @attr: attributes that query_qp returns
- *
- * Taken by kernel users that post, interrupts off:
- * @post_lock: guards the producer side of both rings
+ * Of kernel users that post:
+ * @post_lock: guards the producer side of both rings; taken with interrupts off
  */
 struct pib_qp {
 	struct ib_qp ib;
 
-	/* Constant. */
 	struct pib_hca *hca;
 	struct pib_pd *pd;
 	u32 qpn;
@@ -481,39 +471,30 @@ struct pib_qp {
 	bool is_user;
 	struct pib_qp_init init;
 
-	/* Verbs. */
 	struct pib_qp_entries entries;
 	struct mutex modify_mutex;
 
-	/* Everyone who has the QP run. */
 	struct pib_task task ____cacheline_aligned_in_smp;
 	struct pib_sqpoll sqpoll;
 	struct pib_qp_lent lent;
-
-	/* Senders and the turn, inbox.lock. */
 	struct pib_inbox inbox;
 
-	/* The turn and verbs, lock. */
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	enum ib_qp_state state;
 	u8 cause;
+	u32 events;
 	struct pib_req req;
+	struct pib_qp_sq sq;
 	struct pib_resp resp;
 	struct pib_qp_answers answers;
-	struct pib_qp_counters counters;
+	struct pib_qp_rq rq;
 	struct pib_qp_path path;
-	/* The turn, lock. */
 	struct pib_qp_rx rx;
 	struct pib_qp_tx tx;
-	u32 events;
-	struct pib_qp_sq sq;
 	struct pib_qp_timer timer;
-	struct pib_qp_rq rq;
-
-	/* Verbs, lock. */
+	struct pib_qp_counters counters;
 	struct ib_qp_attr attr;
 
-	/* Posting by kernel users. */
 	spinlock_t post_lock;
 };
 
