@@ -40,6 +40,8 @@
 #define PIB_PIPE_RETRY_MAX_NS	(320 * PIB_NSEC_PER_USEC)
 #define PIB_PIPE_HELD_NS	(2 * PIB_NSEC_PER_MSEC)
 #define PIB_PIPE_LOOK_NS	PIB_NSEC_PER_MSEC	/* between looks at those that wait */
+#define PIB_PIPE_BACK_NS	(10 * PIB_NSEC_PER_MSEC)	/* between looks for wanted ones */
+#define PIB_PIPE_PATIENCE_NS	(500 * PIB_NSEC_PER_MSEC)	/* that wanted ones have */
 
 static enum pib_fault_lot burst_lot(const struct pib_burst *b)
 {
@@ -524,6 +526,79 @@ static bool pipe_pass(struct pib_pipe *pipe, u64 now, unsigned int *budget)
 	return any && *budget;
 }
 
+/* ---- memory that is wanted back ---- */
+
+/* Return: true if @b has waited for long, and somebody wants its memory back. */
+static bool is_due_back(const struct pib_burst *b, u64 now)
+{
+	return now >= b->due + PIB_PIPE_PATIENCE_NS && pib_burst_is_wanted(b);
+}
+
+/* Report that @b, for which there was no room, is given up for those who want its memory back. */
+static void count_given_up(struct pib_pipe *pipe, struct pib_burst *b)
+{
+	struct pib_kport *port = pipe->from ?: pipe->port;
+
+	pib_kport_failed(port, b, PIB_CAPTURE_OUT, PIB_CAPTURE_FULL);
+	pib_kport_count(port, xmit_discard, b->npkts);
+}
+
+/* Take the wanted ones out of @vl's queue before the cable. */
+static void out_give_up(struct pib_pipe *pipe, unsigned int vl, u64 now, struct list_head *gone)
+{
+	struct pib_pipe_vl *v = &pipe->vl[vl];
+	struct pib_burst *b, *next;
+
+	list_for_each_entry_safe(b, next, &v->out, entry) {
+		if (!is_due_back(b, now))
+			continue;
+		count_given_up(pipe, b);
+		list_move_tail(&b->entry, gone);
+		v->out_bytes -= pib_burst_wire_bytes(b);
+		v->bursts--;
+		v->tx.head = now;
+	}
+	if (!list_empty(&v->out))
+		return;
+	v->tx.head = 0;
+	pipe->ready &= ~BIT(vl);
+}
+
+/* Take the wanted ones out of @vl's buffer behind the cable, and give their credits back. */
+static void in_give_up(struct pib_pipe *pipe, unsigned int vl, u64 now, struct list_head *gone)
+{
+	struct pib_pipe_vl *v = &pipe->vl[vl];
+	struct pib_burst *b, *next;
+
+	list_for_each_entry_safe(b, next, &v->in, entry) {
+		if (!is_due_back(b, now))
+			continue;
+		count_given_up(pipe, b);
+		list_move_tail(&b->entry, gone);
+		in_return_credits(pipe, vl, pib_vl_blocks(pib_burst_wire_bytes(b)));
+	}
+	if (list_empty(&v->in))
+		pipe->arrived &= ~BIT(vl);
+}
+
+/*
+ * Give up what waits for room, perhaps for ever, and refers to memory that somebody wants back. The
+ * bursts in the cable itself come out in time.
+ */
+static void pipe_give_back(struct pib_pipe *pipe, u64 now, struct list_head *gone)
+{
+	u32 vls;
+
+	lockdep_assert_held(&pipe->lock);
+	if (now < pipe->look_at || !pib_mem_is_asked(&pipe->asked))
+		return;
+	pipe->look_at = now + PIB_PIPE_BACK_NS;
+	for (vls = pipe->ready; vls; vls &= vls - 1)
+		out_give_up(pipe, __ffs(vls), now, gone);
+	for (vls = pipe->arrived; vls; vls &= vls - 1)
+		in_give_up(pipe, __ffs(vls), now, gone);
+}
+
 /* ---- the pipe ---- */
 
 static void free_bursts(struct list_head *gone)
@@ -576,25 +651,10 @@ static void pipe_arm(struct pib_pipe *pipe, u64 now)
  */
 static struct pib_burst *packet_of(struct pib_pipe *pipe, struct pib_burst *b, u32 i)
 {
-	struct pib_burst *p = pib_burst_slice(b, i, 1), *c;
-	void *own;
+	struct pib_burst *p = pib_burst_slice(b, i, 1);
 
-	if (!p || !pipe->fault.cfg.buffer)
-		return p;
-	c = pib_burst_alloc_headless();
-	own = c ? pib_burst_own(c, p->len) : NULL;
-	if (own && !pib_burst_read(p, 0, own, p->len)) {
-		c->h = p->h;
-		c->len = p->len;
-		c->pmtu = p->pmtu;
-		c->icrc_ok = p->icrc_ok;
-		c->csum_ok = p->csum_ok;
-		c->hops = p->hops;
-		c->due = p->due;
-		swap(c, p);
-	}
-	if (c)
-		pib_burst_free(c);
+	if (p && pipe->fault.cfg.buffer)
+		pib_burst_detach(p);
 	return p;
 }
 
@@ -679,6 +739,7 @@ static void pipe_run(struct pib_pipe *pipe, u64 now)
 	spin_lock(&pipe->lock);
 	if (!pipe->busy) {
 		pipe->busy = true;
+		pipe_give_back(pipe, now, &gone);
 		do {
 			pipe_send(pipe, now, &gone);
 			wire_deliver(pipe, now);

@@ -57,6 +57,8 @@ struct pib_pipe_vl {
  * @held: a burst that is held back until others have overtaken it, or NULL
  * @overtakers: number of bursts that have yet to overtake @held
  * @held_until: ns: when @held stops waiting for them, for they may never come
+ * @asked: see pib_mem_is_asked()
+ * @look_at: ns: @pipe does not look before whether its bursts are wanted back
  * @busy: a CPU is in pipe_run(), where it drops @lock to pass bursts on
  * @timer: fires when the pipe has something to do; in softirqs
  */
@@ -75,6 +77,8 @@ struct pib_pipe {
 	struct pib_burst *held;
 	u8 overtakers;
 	u64 held_until;
+	u32 asked;
+	u64 look_at;
 	bool busy;
 	struct hrtimer timer;
 };

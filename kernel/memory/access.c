@@ -8,11 +8,16 @@
  * L_Key), or empty.
  */
 #include <linux/atomic.h>
+#include <linux/completion.h>
+#include <linux/jiffies.h>
 #include "memory/access.h"
 #include "memory/mr.h"
 #include "memory/mw.h"
 #include "memory/odp.h"
 #include "memory/pd.h"
+
+/* Number of requests by pib_mem_ask_back() */
+static atomic_t mem_asked;
 
 static int mr_check_key(const struct pib_mr *mr, const struct pib_pd *pd, u32 key, int access)
 {
@@ -172,6 +177,32 @@ void *pib_span_map(const struct pib_span *span, u32 off, u32 *len)
 	if (!span->mr)
 		return (void *)(unsigned long)(span->addr + off);
 	return map_addr(&span->mr->map, span->addr + off, len);
+}
+
+void pib_mem_ask_back(void)
+{
+	atomic_inc(&mem_asked);
+}
+
+bool pib_mem_is_asked(u32 *seen)
+{
+	u32 now = atomic_read(&mem_asked);
+	bool asked = now != *seen;
+
+	*seen = now;
+	return asked;
+}
+
+void pib_mem_wait(struct completion *gone)
+{
+	while (!wait_for_completion_timeout(gone, msecs_to_jiffies(PIB_MEM_ASK_MSEC)))
+		pib_mem_ask_back();
+}
+
+bool pib_span_is_wanted(const struct pib_span *span)
+{
+	return (span->mr && READ_ONCE(span->mr->wanted)) ||
+	       (span->win && READ_ONCE(span->win->dead));
 }
 
 bool pib_span_pageable(const struct pib_span *span)

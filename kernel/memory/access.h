@@ -6,6 +6,7 @@
 #include <linux/types.h>
 #include "memory/odp.h"
 
+struct completion;
 struct pib_pd;
 struct pib_mr;
 struct pib_window;
@@ -83,6 +84,42 @@ int pib_mem_check_remote(struct pib_mem_ctx ctx, u32 rkey, int access);
  */
 void pib_mem_put(struct pib_span *span);
 
+/* Time after which those who wait for memory ask for it, and ask again. */
+#define PIB_MEM_ASK_MSEC	10
+
+/*
+ * Ask all who keep memory of others for long, as full cables do, to look whether somebody waits for
+ * it. Context: any.
+ */
+void pib_mem_ask_back(void);
+
+/**
+ * pib_mem_is_asked() - tell whether somebody has asked since the last look
+ * @seen: number of requests known; becomes today's
+ *
+ * Context: any; @seen is the caller's.
+ * Return: true: somebody has.
+ */
+bool pib_mem_is_asked(u32 *seen);
+
+/**
+ * pib_mem_wait() - wait until nobody refers to memory any more
+ * @gone: what the last one completes
+ *
+ * All who refer to the memory have been told that it is wanted (pib_span_is_wanted(),
+ * struct pib_burst_owner).
+ *
+ * Context: process; sleeps.
+ */
+void pib_mem_wait(struct completion *gone);
+/**
+ * pib_span_is_wanted() - tell whether somebody waits until a span is put
+ * @span: the span
+ *
+ * Context: any.
+ * Return: true: its region or window is about to go.
+ */
+bool pib_span_is_wanted(const struct pib_span *span);
 /**
  * pib_span_pageable() - tell whether the pages of a span come and go
  * @span: the span

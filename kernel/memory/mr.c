@@ -14,6 +14,7 @@
 #include <linux/slab.h>
 #include <rdma/ib_umem.h>
 #include "compat/compat.h"
+#include "memory/access.h"
 #include "memory/mr.h"
 #include "memory/odp.h"
 #include "memory/pd.h"
@@ -88,18 +89,20 @@ u64 pib_mr_va(const struct pib_mr *mr, u64 addr)
 	return pib_odp_start(mr->odp) + (addr - mr->map.iova);
 }
 
-/* Hide the region, and wait for the last of those who have found it. */
+/* Hide the region, and wait for the last of those who have found it, who are asked to let go. */
 static void mr_quiesce(struct pib_mr *mr)
 {
 	pib_key_hide(mr->k.pd->keys, &mr->k);
+	WRITE_ONCE(mr->wanted, true);
 	pib_mr_put(mr);
-	wait_for_completion(&mr->gone);
+	pib_mem_wait(&mr->gone);
 }
 
 /* Undo mr_quiesce(): the takers of references from now on see the region as it is now. */
 static void mr_resume(struct pib_mr *mr)
 {
 	reinit_completion(&mr->gone);
+	WRITE_ONCE(mr->wanted, false);
 	/* Pairs with smp_mb__after_atomic() in mr_get(), which follows its taking a reference. */
 	smp_wmb();
 	refcount_set(&mr->ref, 1);

@@ -303,7 +303,9 @@ int pib_dealloc_mw(struct ib_mw *ibmw)
 	win->closing = true;
 	spin_unlock_bh(&win->lock);
 
-	wait_var_event(&win->users, !atomic_read(&win->users));
+	while (!wait_var_event_timeout(&win->users, !atomic_read(&win->users),
+				       msecs_to_jiffies(PIB_MEM_ASK_MSEC)))
+		pib_mem_ask_back();
 	spin_lock_bh(&win->lock);
 	window_unbind(win);
 	spin_unlock_bh(&win->lock);

@@ -195,6 +195,23 @@ bool pib_burst_is_stable(const struct pib_burst *b)
 	return b->payload != PIB_PAYLOAD_SPANS;
 }
 
+bool pib_burst_is_wanted(const struct pib_burst *b)
+{
+	u32 i;
+
+	if (b->payload == PIB_PAYLOAD_CLONE)
+		b = b->parent;
+	if (b->owner && (READ_ONCE(b->owner->flushes) || READ_ONCE(b->owner->waits)))
+		return true;
+	if (b->payload != PIB_PAYLOAD_SPANS)
+		return false;
+	for (i = 0; i < b->nspans; i++) {
+		if (pib_span_is_wanted(&b->spans[i]))
+			return true;
+	}
+	return false;
+}
+
 void *pib_burst_own(struct pib_burst *b, u32 len)
 {
 	if (len <= PIB_BURST_SMALL) {

@@ -18,9 +18,13 @@ struct pib_kport;
 /**
  * struct pib_burst_owner - listens for the end of bursts that refer to its memory
  * @done: called when a burst is gone, which the owner knows by @slot. Any context, softirqs off
+ * @flushes: the owner's work requests are flushed when all are gone
+ * @waits: a verb waits until all are gone
  */
 struct pib_burst_owner {
 	void (*done)(struct pib_burst_owner *owner, u32 slot);
+	bool flushes;
+	bool waits;
 };
 
 /**
@@ -171,6 +175,11 @@ void *pib_burst_own(struct pib_burst *b, u32 len);
  * any.
  */
 bool pib_burst_is_stable(const struct pib_burst *b);
+
+/*
+ * Return: true if somebody waits for the end of the burst, or of its hold on memory. Context: any.
+ */
+bool pib_burst_is_wanted(const struct pib_burst *b);
 
 /*
  * Copy the payload, unless it is the burst's own. So a burst that stays for long holds no memory

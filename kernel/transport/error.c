@@ -43,6 +43,7 @@ void pib_state_to_err(struct pib_qp *qp, enum pib_cause cause)
 
 	pib_qp_dbg(qp, "ERR, was %s", pib_qp_state_name(qp->state));
 	pib_state_set(qp, IB_QPS_ERR, cause);
+	WRITE_ONCE(qp->lent.owner.flushes, true);
 	pib_req_flush(&qp->req);
 	/*
 	 * The QP takes nothing from its SRQ any more (11.6.3.2), or from those of its domain (A14).
@@ -174,6 +175,7 @@ void pib_state_reset(struct pib_qp *qp)
 	 * key does not fit.
 	 */
 	pib_state_set(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
+	WRITE_ONCE(qp->lent.owner.flushes, false);
 	/* Pairs with smp_rmb() in refuse_key(). */
 	smp_wmb();
 	memset(&qp->attr, 0, sizeof(qp->attr));

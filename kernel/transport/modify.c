@@ -385,17 +385,27 @@ static bool has_bursts_out(const struct pib_qp *qp)
 }
 
 /*
- * Wait for bursts on their way, which do not stay there for long (hold.c). A task that is being
- * killed does not wait here, but in destroy_qp. Return: 0; -EINTR: the task is being killed.
+ * Wait for bursts on their way, which do not stay there for long (hold.c). Those that still wait
+ * for room then are asked to go. A task that is being killed does not wait here, but in
+ * destroy_qp.
+ *
+ * Return: 0; -EINTR: the task is being killed.
  */
-static int wait_for_bursts(const struct pib_qp *qp)
+static int wait_for_bursts(struct pib_qp *qp)
 {
-	while (has_bursts_out(qp)) {
-		if (fatal_signal_pending(current))
-			return -EINTR;
+	unsigned long ask_at = jiffies + msecs_to_jiffies(PIB_MEM_ASK_MSEC);
+	int err = 0;
+
+	while (!err && has_bursts_out(qp)) {
+		if (time_after(jiffies, ask_at)) {
+			WRITE_ONCE(qp->lent.owner.waits, true);
+			pib_mem_ask_back();
+		}
 		usleep_range(50, 200);
+		err = fatal_signal_pending(current) ? -EINTR : 0;
 	}
-	return 0;
+	WRITE_ONCE(qp->lent.owner.waits, false);
+	return err;
 }
 
 /*

@@ -284,24 +284,42 @@ void pib_output_drop(struct pib_qp *qp)
 	INIT_LIST_HEAD(&qp->tx.behind);
 }
 
-void pib_output_drop_unstable(struct pib_qp *qp)
+/* Drop the first of the stalled burst and those behind it that @goes, and all behind that one. */
+static bool drop_from(struct pib_qp *qp, bool (*goes)(const struct pib_burst *b))
 {
 	struct pib_burst *b, *next;
-	bool drops = false;
+	bool drops = goes(qp->tx.stall.burst);
 
-	lockdep_assert_held(&qp->lock);
-
-	if (!qp->tx.stall.burst)
-		return;
-	if (!pib_burst_is_stable(qp->tx.stall.burst)) {
-		pib_output_drop(qp);
-		return;
+	if (drops) {
+		pib_burst_free(qp->tx.stall.burst);
+		qp->tx.stall = (struct pib_stall) {};
 	}
 	list_for_each_entry_safe(b, next, &qp->tx.behind, entry) {
-		drops = drops || !pib_burst_is_stable(b);
+		drops = drops || goes(b);
 		if (!drops)
 			continue;
 		list_del(&b->entry);
 		pib_burst_free(b);
 	}
+	return drops;
+}
+
+static bool is_unstable(const struct pib_burst *b)
+{
+	return !pib_burst_is_stable(b);
+}
+
+void pib_output_drop_unstable(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	if (qp->tx.stall.burst)
+		drop_from(qp, is_unstable);
+}
+
+bool pib_output_give_back(struct pib_qp *qp)
+{
+	lockdep_assert_held(&qp->lock);
+
+	return drop_from(qp, pib_burst_is_wanted);
 }

@@ -128,6 +128,16 @@ void pib_output_drop(struct pib_qp *qp);
  */
 void pib_output_drop_unstable(struct pib_qp *qp);
 /**
+ * pib_output_give_back() - drop the first of these whose memory is wanted back, and those behind it
+ * @qp: queue pair with a stalled burst
+ *
+ * Nobody counts them: their owner has them go, and a peer that waits for an answer asks again.
+ *
+ * Context: qp->lock held, softirqs off.
+ * Return: true: some were dropped.
+ */
+bool pib_output_give_back(struct pib_qp *qp);
+/**
  * pib_output_retry() - try the stalled burst again, for pib_output_stalled()
  * @qp: queue pair with a stalled burst
  * @turn: of the sender, or NULL

@@ -484,6 +484,7 @@ err_give:
 
 static void qp_stop(struct pib_qp *qp)
 {
+	WRITE_ONCE(qp->lent.owner.waits, true);
 	pib_task_stop(&qp->task);
 	spin_lock_bh(&qp->lock);
 	qp->state = IB_QPS_RESET;
@@ -511,7 +512,7 @@ int pib_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	qp_stop(qp);
 	pib_qp_put(qp);
 	/* Run lists, bursts that refer to its memory, and packets just arriving have references. */
-	wait_for_completion(&qp->entries.gone);
+	pib_mem_wait(&qp->entries.gone);
 	pib_injects_del_qp(&qp->hca->injects, qp->qpn);
 
 	if (qp->sq.cq)

@@ -183,7 +183,7 @@ struct pib_qp_entries {
  * is freed. The turn lends, and waits for it (requester.c, responder.c, completer.c).
  *
  * @owner: owner of these bursts; each holds a reference on the QP, and a slot or one of @answers.
- *	Never changes
+ *	Its @flushes goes with the state, its @waits is of the verbs
  * @answers: pib_qp_lends_pages(): bursts alive that answer READs from memory
  * @awaited: the oldest work request is finished but for bursts that refer to its memory
  */

@@ -216,6 +216,8 @@ static bool schedule_retry(struct pib_qp *qp, u64 now)
 	if (s->tries < STALL_RETRIES)
 		return true;
 
+	if (unlikely(pib_output_give_back(qp)))
+		return true;
 	s->nsec = s->nsec ? min_t(u32, 2 * s->nsec, STALL_MAX_NSEC) : STALL_NSEC;
 	arm_timer(qp, now + s->nsec);
 	return false;
@@ -309,6 +311,15 @@ static u64 turn_time(const struct pib_qp *qp, struct pib_budget *budget)
 	return budget->now;
 }
 
+/* In ERR the QP waits for the end of bursts of which full cables know nothing, unless asked. */
+static void ask_for_bursts(struct pib_qp *qp, u64 now)
+{
+	if (!qp->lent.awaited && !pib_qp_awaits_answers(qp))
+		return;
+	pib_mem_ask_back();
+	arm_timer(qp, now + PIB_MEM_ASK_MSEC * PIB_NSEC_PER_MSEC);
+}
+
 static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 {
 	u64 now = turn_time(qp, budget);
@@ -347,6 +358,8 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		arm_timer(qp, pib_completer_deadline(qp, now));
 	if (qp->timer.draining)
 		arm_timer(qp, now + STALL_NSEC);
+	if (unlikely(qp->lent.owner.flushes))
+		ask_for_bursts(qp, now);
 	if (qp->tx.stall.burst)
 		more |= schedule_retry(qp, now);
 	pib_qp_stats_fold(qp);

@@ -89,6 +89,11 @@ void pib_mem_put(struct pib_span *span)
 	abort();
 }
 
+bool pib_span_is_wanted(const struct pib_span *span)
+{
+	abort();
+}
+
 void *pib_span_map(const struct pib_span *span, u32 off, u32 *len)
 {
 	abort();
