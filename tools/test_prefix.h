@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What most files of the tests include, compiled once: reading these takes the compiler longer than what the files say
- * themselves. The programs are built without it, so each file still has to include what it uses.
+ * Headers that most files of the tests include, compiled once: reading these takes the compiler
+ * longer than the files themselves. The programs are built without it, so each file still has to
+ * include what it uses.
  */
 #ifndef PIB_TEST_PREFIX_H
 #define PIB_TEST_PREFIX_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the parts of libpibmanners.so have in common. */
+/* The parts of libpibmanners.so have this in common. */
 #ifndef PIB_PRELOAD_MANNERS_H
 #define PIB_PRELOAD_MANNERS_H
 
@@ -10,13 +10,13 @@
 /* The function of that name which the program would have called. */
 #define NEXT(name) ((__typeof__(name) *)next_function(#name))
 
-/* What struct ibv_qp begins with. */
+/* The beginning of struct ibv_qp. */
 struct qp {
 	void *objects[6];
 	uint32_t handle, number;
 };
 
-/* What struct ibv_mr begins with. */
+/* The beginning of struct ibv_mr. */
 struct mr {
 	void *context, *pd, *addr;
 	size_t length;
@@ -28,7 +28,7 @@ struct mr {
  * it has loaded.
  */
 void *next_function(const char *name);
-/* Does anybody hear what is told? */
+/* Return: whether anybody hears what is told. */
 int is_heard(void);
 /* Something was seen of this kind. Any thread, without a lock; it is no cancellation point. */
 void tell(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -52,8 +52,8 @@ size_t stack_of(char *text, size_t room);
 void memory_made(const struct mr *mr, unsigned int access);
 void memory_gone(const struct mr *mr);
 /*
- * What was a queue pair has gone by @call, or has forgotten what was posted: what was not polled
- * then is of this kind.
+ * A queue pair has gone by @call, or has forgotten what was posted: completions that were not
+ * polled then are of this kind.
  */
 void qp_gone(const struct qp *qp, const char *kind, const char *call);
 /* A CQ is about to be destroyed, and was not if @err. Return: its place, for cq_left(). */

@@ -125,8 +125,8 @@ static struct device {
 
 /*
  * A CQ with a channel. Whether there are completions in it when it is armed nobody can tell but who
- * polls it: the first one is taken out then, and given to the program when that polls. It has
- * waited in vain if it does not, and waits.
+ * polls it: the first one is taken out then, and given to the program when that polls. A program
+ * that waits instead of polling may wait for ever.
  *
  * @armed: how often it was armed more than events were taken. Which event came of which time nobody
  * can tell: if it was armed again before an event was taken that had come, it is armed still.
@@ -176,7 +176,7 @@ struct send {
 
 static struct send sends[SENDS];
 
-/* What one call has polled, and has to judge. */
+/* The sends that one call has found finished, and looks at after give_lock(). */
 struct judge {
 	struct send *sends;
 };
@@ -189,7 +189,7 @@ static void give_lock(void) { pthread_mutex_unlock(&lock); }
 void queues_stop(void) { take_lock(); }
 void queues_go_on(void) { give_lock(); }
 
-/* A copy: devices are opened and closed meanwhile. Who calls has it open. */
+/* A copy: devices are opened and closed meanwhile. The caller has @context open. */
 static struct device device_of(const struct context *context)
 {
 	struct device found = { 0 };
@@ -205,7 +205,7 @@ static struct device device_of(const struct context *context)
 
 /* ---- memory ---- */
 
-/* Is it known? libibverbs' calls go by each other, and come here once for each. */
+/* The place of @mr, or NULL. libibverbs' calls go by each other, and come here once for each. */
 static struct region *same_region(const struct mr *mr)
 {
 	size_t i;
@@ -269,7 +269,10 @@ static int overlaps(const struct piece *p, uint64_t low, uint64_t high)
 	return p->addr < high && low < p->addr + p->length;
 }
 
-/* Is it memory of the program by its own address, to which nothing comes from elsewhere? */
+/*
+ * Return: whether @p is memory of the program by its own address, to which nothing comes from
+ * elsewhere.
+ */
 static int is_quiet_piece(const struct piece *p)
 {
 	int known = 0;
@@ -353,7 +356,8 @@ static uint64_t sum_up(const struct piece *pieces, int num)
 /* ---- what is posted ---- */
 
 /*
- * Are its bytes those of the program, which the HCA reads when it likes? What is inline was copied.
+ * Return: whether the HCA reads the bytes of @wr in the program's memory, when it likes. Inline
+ * data was copied.
  */
 static int reads_memory(const struct send_wr *wr)
 {
@@ -368,7 +372,7 @@ static int is_of(const struct send *s, const struct cq *cq, uint32_t number)
 	return s->cq && s->cq == cq && s->qp_number == number;
 }
 
-/* What another thread reads keeps its place until that has read it. What @judge has stands. */
+/* A send that another thread looks at keeps its place until that is done. Sends of @judge stay. */
 static void forget_send(struct send *s, const struct judge *judge)
 {
 	if (!s->judge)
@@ -397,7 +401,7 @@ static struct send *free_place(void)
 	return NULL;
 }
 
-/* Is its memory to stay as it is until it is finished? */
+/* Return: whether the memory of @wr is to stay as it is until @wr is finished. */
 static int stays(const struct send_wr *wr)
 {
 	int i, quiet;
@@ -559,9 +563,9 @@ static void finish_send(struct send *s, struct judge *judge)
 }
 
 /*
- * Which send has this completion? One without IBV_SEND_SIGNALED completes with success only if its
- * queue pair was made with sq_sig_all, which is not known here. To take one that was posted later
- * does no harm: more is judged too early, when nobody may have changed it yet.
+ * The send that @wc completes, or NULL. One without IBV_SEND_SIGNALED completes with success only
+ * if its queue pair was made with sq_sig_all, which is not known here. To take one that was posted
+ * later does no harm: more is judged too early, when nobody may have changed it yet.
  */
 static const struct send *completed(const struct cq *cq, const struct wc *wc)
 {
@@ -647,8 +651,8 @@ static int poll_cq(struct cq *cq, int n, struct wc *wc)
 		has += more;
 	for (i = 0; i < has; i++) {
 		/*
-		 * What an error flushes may be changed when its buffers are known to be free, of
-		 * which there is no one time.
+		 * The buffers of a flushed send may be changed when they are known to be free, and
+		 * no one time is known for that.
 		 */
 		if (wc[i].status)
 			forget(cq, wc[i].qp_num, &judge);
@@ -700,8 +704,8 @@ static int is_alone(void)
 }
 
 /*
- * Who does not block waits elsewhere, and nobody waits if an event is there. With other threads one
- * of them may arm the CQ meanwhile, or poll it.
+ * A program that does not block waits elsewhere, and nobody waits if an event is there. With other
+ * threads one of them may arm the CQ meanwhile, or poll it.
  */
 void waits_for(void *object)
 {
@@ -744,7 +748,7 @@ void event_taken(void *cq)
 
 /* ---- objects ---- */
 
-/* What is known of its address is of one before it. */
+/* An entry with the address of the new CQ is that of an earlier one. */
 VISIBLE struct cq *ibv_create_cq(struct context *context, int cqe, void *cq_context,
 				 struct channel *channel, int vector)
 {

@@ -50,7 +50,7 @@ void put_option(Bytes &to, std::uint16_t code, View value)
 	put_bytes(to, value);
 }
 
-/// Nothing if the text is empty. What an option has no room for is left out.
+/// Nothing if the text is empty. The end of a text that is too long for an option is left out.
 void put_text(Bytes &to, std::uint16_t code, std::string_view text)
 {
 	text = text.substr(0, 0xffff);

@@ -10,7 +10,7 @@
 namespace pib::ctl {
 
 /// Makes a network namespace for each HCA, called as the HCA is, and moves its IPoIB netdevs
-/// there. What was made is deleted again if something fails.
+/// there. If something fails, the namespaces that were made are deleted again.
 Status make_namespaces(const std::vector<std::string> &hcas);
 
 /// Deletes those of these namespaces which make_namespaces() made.

@@ -51,8 +51,8 @@ struct MannerFinding {
 	bool is_reaping = true;
 };
 
-/// Needs the events "verb", "wr_posted" and "completion". What was made before the first event is
-/// known as far as later ones tell of it.
+/// Needs the events "verb", "wr_posted" and "completion". Objects that were made before the first
+/// event are known as far as later events tell of them.
 class MannersWatcher {
 public:
 	void take(const TraceRecord &record);

@@ -50,8 +50,8 @@ public:
 		std::vector<bool> made;
 		Status status = success();
 	};
-	/// Called before each part: how many are done, of how many. What it refuses ends the whole,
-	/// as the kernel's refusals do.
+	/// Called before each part: how many are done, of how many. A refusal of it ends the whole,
+	/// as one of the kernel's does.
 	using Step = std::function<Status(std::size_t done, std::size_t all)>;
 	Applied apply(const std::vector<Change> &changes, const Step &step = {});
 

@@ -12,11 +12,11 @@ namespace pib::ctl {
 
 struct HttpRequest {
 	std::string method;
-	/// Decoded, without what follows a '?'.
+	/// The path, decoded, without its query.
 	std::string path;
 	/// The header Host.
 	std::optional<std::string> host;
-	/// The argument "name" behind the '?'.
+	/// The argument "name" of the query.
 	std::string name;
 	/// The header Sec-Fetch-Site: whose page makes a browser ask.
 	std::optional<std::string> from = {};

@@ -76,8 +76,8 @@ std::vector<pid_t> owners(const std::string &tracefs)
 	return pids;
 }
 
-/// Makes an instance; errno says why not. What has our own number is of one that is gone, or of one
-/// in another PID namespace: that reads it, and so it stays.
+/// Makes an instance; errno says why not. An instance with our own number is that of a process that
+/// is gone, or of one in another PID namespace. The latter reads it, so it cannot be removed.
 std::optional<std::string> make_instance(const std::string &tracefs)
 {
 	for (pid_t i = 0; i < kSameNumber; i++) {

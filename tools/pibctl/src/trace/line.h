@@ -38,7 +38,7 @@ struct TraceRecord {
 std::optional<TraceRecord> parse_trace_line(std::string_view line);
 
 /// Makes records of lines, in their order. A thread's name may have line ends: such a record is put
-/// together. What cannot be read is a record, too.
+/// together. A line that cannot be read is a record, too.
 class TraceLines {
 public:
 	/// Records that are complete with this line.

@@ -67,7 +67,7 @@ Status Server::open(const std::string &path)
 	Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 	if (!fd)
 		return failed("open", path);
-	// Whoever may use it may change the fabric: only the owner and the group.
+	// The socket lets its users change the fabric: only the owner and the group may open it.
 	const mode_t before = ::umask(0117);
 	const int bound = ::bind(fd.get(), reinterpret_cast<sockaddr *>(&name), sizeof(name));
 	::umask(before);

@@ -205,7 +205,7 @@ void Core::make_cable(const CableConfig &cable, std::uint64_t now)
 	const auto a = find_port(cable.a);
 	if (!a)
 		return;
-	// Whoever was accepted there gets another port when it says hello again.
+	// A peer that was accepted there gets another port when it says hello again.
 	if ((*a)->link)
 		drop_link(*(*a)->link, now);
 	if (cable.peer) {

@@ -49,8 +49,8 @@ public:
 	/// Answers the PINGs among them by answers, and counts them in stats. Needs no lock, as
 	/// check_hellos().
 	void reflect(const Arrival &arrival, Wire &answers, Stats &stats, std::uint64_t now);
-	/// Takes in what arrived, and was checked. Returns how many datagrams. What it leads to is
-	/// sent by flush(), until when the bytes must stay.
+	/// Takes in what arrived, and was checked. Returns how many datagrams. The datagrams that
+	/// follow from it are sent by flush(). Until then the bytes must stay.
 	std::size_t receive(const Arrival &arrival, std::span<const HelloKey> keys,
 			    std::uint64_t now);
 	void flush(std::uint64_t now);
@@ -64,7 +64,7 @@ public:
 	/// When timers() wants to be called, ns.
 	std::uint64_t deadline() const { return std::min(deadline_, forwarder_.pipes_due()); }
 
-	// What the control socket shows and changes.
+	// The control socket shows and changes these.
 	const std::vector<std::unique_ptr<Switch>> &switches() const { return switches_; }
 	const Stats &stats() const { return stats_; }
 	const DataClass &data_class() const { return forwarder_.data_class(); }

@@ -323,7 +323,8 @@ void Core::unauthentic(Link &link, const Path &path, const pib_hello &h, std::ui
 		       std::uint64_t now)
 {
 	stats_.add(PIB_US_RX_BAD_AUTH);
-	// Whoever answers this link's session has heard it: the address alone is easily forged.
+	// A sender that answers this link's session has heard it. The address alone is easily
+	// forged.
 	if (type != PIB_DG_BYE && h.peer_nonce == link.fsm.nonce)
 		stranger(link, path, now);
 	else if (h.refusal == PIB_REFUSED_KEY && link.path.remote == path.remote)
@@ -458,9 +459,9 @@ Link *Core::match(const pib_hello &h, const Address &from)
 	return nullptr;
 }
 
-/// True if the link may follow its peer to where the hello comes from. Whoever records the peer's
-/// datagrams must not move the link by sending them again, and a host that would get no port must
-/// not take the peer's.
+/// True if the link may follow its peer to where the hello comes from. Nobody may move the link by
+/// sending recorded datagrams of the peer again. A host that would get no port must not take the
+/// peer's.
 bool Core::may_move(const Link &link, const Arrival &arrival, const pib_hello &h) const
 {
 	if (link.kind == LinkKind::configured)

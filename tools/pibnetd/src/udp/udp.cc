@@ -334,8 +334,8 @@ void Udp::send_refused(const Socket &socket, const Message &message, int error)
 		stats_.add(PIB_US_TX_ERRORS);
 }
 
-/// Sends n messages, which are all for the socket. What has come is taken in after each wait. Returns
-/// how many are done with: less, if some of them are lost.
+/// Sends n messages, which are all for the socket. Datagrams that have come are taken in after each
+/// wait. Returns how many are done with: less, if some of them are lost.
 std::size_t Udp::send_run(const Socket &socket, std::size_t from, std::size_t n)
 {
 	std::array<mmsghdr, kBatch> headers;

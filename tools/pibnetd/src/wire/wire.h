@@ -33,8 +33,8 @@ public:
 	virtual ~Wire() = default;
 
 	/// Queues one datagram, or, if segment is not 0, datagrams of that many bytes each (the
-	/// last may be shorter). What the parts point to must stay as it is until flush(). tos: TOS
-	/// (IPv4) or Traffic Class (IPv6).
+	/// last may be shorter). The bytes that the parts point to must stay as they are until
+	/// flush(). tos: TOS (IPv4) or Traffic Class (IPv6).
 	virtual void send(const Path &path, std::span<const iovec> parts, std::size_t segment,
 			  std::uint8_t tos, Rank rank) = 0;
 	virtual void flush() = 0;
