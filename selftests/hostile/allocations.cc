@@ -35,7 +35,7 @@ const ibv_gid &gid(unsigned group)
 	return gids[group];
 }
 
-/* What the calls are made on: one of each, and the one that a call makes. */
+/* The objects that the calls are made on: one of each, and the one that a call makes. */
 struct Stage {
 	explicit Stage(const Options &o);
 	~Stage();

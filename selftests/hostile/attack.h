@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What one user may try to another one's harm. Each runs as nobody until the time is over. */
+/*
+ * Attacks that one user may try to another one's harm. Each runs as nobody until the time is over.
+ */
 #pragma once
 
 #include "../verbs/ops/end.h"

@@ -12,7 +12,7 @@ namespace hostile {
 
 namespace {
 
-/* What holds a table's entries until it goes. */
+/* Objects that hold a table's entries until the hoard goes. */
 struct Hoard {
 	explicit Hoard(const Options &o) : dev(o.dev)
 	{

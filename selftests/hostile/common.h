@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the hostile programs share: their options, chance, and counts of what has succeeded. */
+/* The hostile programs share this: their options, chance, and counts of what has succeeded. */
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,7 @@ struct Options {
 	unsigned seconds = 60;
 	uint64_t seed = 0;
 	unsigned processes = 2;
-	/** What is not to be tried, for looking behind a fault that is known. */
+	/** Kinds that are not to be tried, for looking behind a fault that is known. */
 	std::string without;
 
 	bool tries(const char *kind) const { return without.find(kind) == std::string::npos; }

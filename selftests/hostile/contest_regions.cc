@@ -167,7 +167,7 @@ void dereg_against_bind(const Options &o, Tally &tally)
 	munmap(at, page);
 }
 
-/* What a peer has written after the region went shows nowhere. */
+/* A write of the peer that comes after the region went shows nowhere. */
 void dereg_against_writes(const Options &o, Tally &tally)
 {
 	ops::Pair p(one_device(o), {});

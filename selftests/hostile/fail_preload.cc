@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LD_PRELOAD: the allocation FAIL_NTH of each netlink request of a program fails in the kernel. What
- * became of it is added to the file FAIL_REPORT, a line for each request: "failed" or "left N".
+ * LD_PRELOAD: the allocation FAIL_NTH of each netlink request of a program fails in the kernel. The
+ * file FAIL_REPORT gets a line for each request, "failed" or "left N": N more allocations would
+ * have made it fail.
  */
 #include <cerrno>
 #include <cstring>

@@ -33,7 +33,10 @@ private:
 
 	Rng rng_;
 	Tally &tally_;
-	/* What an attribute points to is copied here: nothing but the kernel is to be hurt. */
+	/*
+	 * The bytes that an attribute points to are copied here: nothing but the kernel is to be
+	 * hurt.
+	 */
 	std::unique_ptr<uint8_t[][area]> scratch_;
 };
 

@@ -4,7 +4,7 @@
  * changed in it, mapped rings written to, memory that comes and goes. It runs as nobody, in some lives
  * with a context that it was handed or that it had opened as another user, and ends in the middle.
  * Some have memory of a file system whose server answers late, or never: the latter are killed where they hang.
- * Only the kernel is tested: the process may crash, and is begun anew.
+ * Only the kernel is tested: the process may crash, and another one is begun.
  */
 #include <csignal>
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A user who does his work: messages of every kind between two queue pairs, each byte looked at, his
- * objects unmade and made anew every now and then. Nobody's doings may stop him.
+ * A user who does his work: messages of every kind between two queue pairs, each byte looked at,
+ * his objects unmade and made again every now and then. Nobody's doings may stop him.
  */
 #include <cstdio>
 #include <sys/mman.h>
@@ -97,7 +97,7 @@ void Victim::read()
 	bytes_ += length;
 }
 
-/* May be lost: then the receive is taken back by making the pair anew. */
+/* May be lost: then the receive is taken back by making the pair again. */
 void Victim::datagram()
 {
 	size_t length = 1 + rng_.below(1024);

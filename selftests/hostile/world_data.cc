@@ -74,7 +74,7 @@ int World::move(Rng &rng, Queue &q, ibv_qp_state state, uint32_t dest)
 	return ibv_modify_qp(q.qp, &a, mask);
 }
 
-/* Both ends anew; an end that fits nobody is connected to itself. */
+/* Both ends are reset and connected; an end that fits nobody is connected to itself. */
 void World::connect(Rng &rng, Queue &a, Queue &b)
 {
 	Queue &other = b.qp && fit(a.qp, b.qp) ? b : a;
@@ -196,7 +196,7 @@ void World::post_receives(Rng &rng, Queue &q)
 		note("post recv", !ibv_post_recv(q.qp, &wr, &bad));
 }
 
-/* What the opcode needs besides its buffers; false: that cannot be had. */
+/* Adds what the opcode needs besides its buffers; false: that cannot be had. */
 bool World::complete_wr(Rng &rng, Queue &q, ibv_send_wr &wr, ibv_sge *s)
 {
 	ibv_mr *mr = remote_region(rng);

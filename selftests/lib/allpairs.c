@@ -120,7 +120,7 @@ static void connect_to(struct dev *d, unsigned int me, struct dev *far, unsigned
 		die("RTS", d->name);
 }
 
-/* What @from sends to @to in a round. */
+/* The byte @i of what @from sends to @to in a round. */
 static unsigned char pattern(unsigned int from, unsigned int to, unsigned int round, unsigned int i)
 {
 	return from * 31 + to * 7 + round * 3 + i;

@@ -528,7 +528,7 @@ static struct ibv_cq *shared_cq;
 static atomic_int flushed[2];
 static int rounds_each;
 
-/* Whoever polls sees completions of both. */
+/* A thread that polls sees completions of both. */
 static void count_flushed(time_t until)
 {
 	struct ibv_wc wc;

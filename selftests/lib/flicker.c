@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * flicker DEVICE LID SECONDS: datagrams of 256 bytes from port 1 to QP1 of that LID, whose
- * management class changes while they are sent, for so long. Who looks at it twice sees two
- * classes. Says how many were sent.
+ * management class changes while they are sent, for so long. A reader that looks at it twice sees
+ * two classes. Says how many were sent.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 	while (access(argv[4], F_OK)) {
 		write_one();
 		tell(argv[3]);
-		/* What is done to the fabric meanwhile takes seconds. */
+		/* The changes of the fabric that are made meanwhile take seconds. */
 		usleep(10000);
 	}
 	return 0;

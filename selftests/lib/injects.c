@@ -99,8 +99,8 @@ static void mistakes_are_told(void)
 static pthread_barrier_t both;
 
 /*
- * @words are refused with @code. What is said of that stays while the other thread is refused
- * something else.
+ * @words are refused with @code. The error's text stays while the other thread is refused something
+ * else.
  */
 static void stays_told(const char *words, int code)
 {

@@ -160,7 +160,7 @@ static void selective(void)
 	}
 }
 
-/* What the module refuses is a mistake all the same. */
+/* A value that the module refuses is a mistake all the same. */
 static void wide_field(void)
 {
 	must(!modify(&near, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .timeout = 32 },
@@ -309,7 +309,7 @@ static void wide_psn(void)
 	write_once(0);
 }
 
-/* What libpibmanners.so takes libibverbs' structs for. */
+/* libpibmanners.so takes libibverbs' structs to be laid out like this. */
 #define AT(type, field, offset) _Static_assert(offsetof(struct type, field) == (offset), #type)
 AT(ibv_context, ops.poll_cq, 12 * sizeof(void *));
 AT(ibv_context, ops.req_notify_cq, 13 * sizeof(void *));
@@ -387,7 +387,7 @@ static void two_events(void)
 	}
 }
 
-/* What is in a CQ stays there if it cannot be destroyed. */
+/* The completions of a CQ stay there if the CQ cannot be destroyed. */
 static void busy_cq(void)
 {
 	unpolled();

@@ -6,8 +6,8 @@
  *
  * Says "armed" when both ends are, then sends, both ways, until both ends have migrated; then a
  * thousand messages more. Nothing may be lost, doubled or out of order, and nothing may fail.
- * Whoever has called it cuts the first path when it says "running qp N", or has this queue pair,
- * the first end's, migrate.
+ * The caller cuts the first path when it says "running qp N", or has this queue pair, the first
+ * end's, migrate.
  *
  *	-1	only the first end sends: the other one has nothing that could time out
  *	-d	the other path is dead, too: each end that sends says PATH_MIG and PATH_MIG_ERR, and

@@ -3,7 +3,7 @@
  * reasons NEAR FAR: queue pairs of two devices to which something is to happen, made as each line
  * of the standard input says.
  *
- *	make rc|uc|ud [KEY=VALUE]...	a pair anew: "made NEARQPN FARQPN". By KEY is out of order:
+ *	make rc|uc|ud [KEY=VALUE]...	a new pair: "made NEARQPN FARQPN". By KEY is out of order:
  *		far=rc|uc|ud		the far one's service
  *		qpn=N			whom the near one names as its peer
  *		mlid=N			it sends to this multicast LID (ud)
@@ -213,7 +213,7 @@ static void make_slow(void)
 
 /* ---- words ---- */
 
-/* What stands behind "KEY=" in words @from on, up to a "+"; NULL: there is no such word. */
+/* The text behind "KEY=" in words @from on, up to a "+"; NULL: there is no such word. */
 static const char *value_from(int from, const char *key)
 {
 	size_t len = strlen(key);

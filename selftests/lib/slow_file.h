@@ -9,9 +9,9 @@
  *	while (!slow.waiting()) ...
  *	slow.release();				// all pages come, now and from now on
  *
- * Whoever brings a page in for the HCA holds the process's mmap_lock meanwhile: until
- * release() the process that has the mapping should make no threads, and neither
- * map nor unmap. slow.at(n * 4096) of one process can be mapped by others, too: fd().
+ * The worker that brings a page in for the HCA holds the process's mmap_lock meanwhile: until
+ * release() the process that has the mapping should make no threads, and neither map nor unmap.
+ * slow.at(n * 4096) of one process can be mapped by others, too: fd().
  *
  * The file system's server is a process of its own. It ends, and all waits with it, as soon as the
  * process that made it exits or is killed: nothing is left that waits for ever.
@@ -45,7 +45,7 @@
 class SlowFile {
 public:
 	static constexpr size_t page = 4096;
-	/** What the bytes of each page are when it has come. */
+	/** Each byte of a page that has come. */
 	static constexpr uint8_t content = 0x5A;
 
 	/**

@@ -173,7 +173,10 @@ static int64_t now_ns(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* Has the message come? If not, is the sender told, or its time over? */
+/*
+ * Return: whether the message has come. It has not when the sender is told so, or when its time is
+ * over.
+ */
 static bool arrives(void)
 {
 	int64_t end = now_ns() + (ud ? UD_WAIT_NS : RC_WAIT_NS);

@@ -55,7 +55,7 @@ static void post(struct end *e, const struct end *far, enum ibv_wr_opcode op)
 	e->posted++;
 }
 
-/* Has @e, which is never without, so many done? */
+/* Keeps DEPTH requests of @e posted. Return: whether @until of them are done. */
 static bool busy(struct end *e, const struct end *far, enum ibv_wr_opcode op, unsigned int until)
 {
 	take(e);

@@ -126,7 +126,7 @@ static void make_xrc(void)
 		die("XRC");
 }
 
-/* What an end of XRC does not have is not said of it. */
+/* Return: what end @i has of the two. An end of XRC has only one of them, of RC both. */
 static int has(int i, int requester, int responder)
 {
 	return is_xrc ? (i == NEAR ? requester : responder) : requester | responder;

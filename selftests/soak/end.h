@@ -27,7 +27,7 @@ struct EndOptions {
 
 constexpr uint32_t qkey = 0x1ee7c0de;
 
-/** What a work request was, and what to do when it has succeeded. */
+/** A work request that was posted, and what to do when it has completed. */
 struct Posted {
 	uint64_t id = 0;
 	bool signalled = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What all connections of a device share: its port, a protection domain, and bytes to send. */
+/* All connections of a device share this: its port, a protection domain, and bytes to send. */
 #pragma once
 
 #include <chrono>

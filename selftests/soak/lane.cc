@@ -147,7 +147,7 @@ void Lane::post()
 		if (s)
 			s->receives.refill(rng_, opt_.sparing);
 	for (auto &t : traffic_) {
-		/* What is not signalled completes with something behind it. */
+		/* A request that is not signalled completes with one behind it that is. */
 		t->a.signal_all = finishing_;
 		if (finishing_ && !t->a.last_unsignalled())
 			continue;
@@ -178,8 +178,9 @@ void Lane::begin_break(const char *why)
 }
 
 /*
- * The other end as well; false: both were broken already. What a QP has in hand of a shared receive
- * queue is flushed some time after it went to the error state, and would be lost if it were reset before.
+ * The other end as well; false: both were broken already. A receive that a QP has in hand of a
+ * shared receive queue is flushed some time after the QP went to the error state. It would be lost
+ * if the QP were reset before.
  */
 bool Lane::break_further()
 {
@@ -190,7 +191,7 @@ bool Lane::break_further()
 			end->error();
 			any = true;
 		}
-		/* What was not signalled and has succeeded says nothing by itself. */
+		/* A request that was not signalled and has succeeded says nothing by itself. */
 		if (end->last_unsignalled())
 			end->post_probe();
 	}

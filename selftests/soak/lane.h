@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A connection with traffic on it. From time to time it is broken on purpose: one QP or both
- * go to the error state with work under way; all of it has to complete, and the connection
- * is made anew.
+ * go to the error state with work under way; all of it has to complete, and the connection is made
+ * again.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What goes one way over a connection, and what must come of it. */
+/* The traffic of one way over a connection, and what must come of it. */
 #pragma once
 
 #include <array>

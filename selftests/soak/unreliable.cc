@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * UC and UD. What arrives must be, as a whole, one of the messages sent lately. A WRITE's
+ * UC and UD. A message that arrives must be, as a whole, one of those sent lately. A WRITE's
  * target is used again only long after: nothing that is under way can change it meanwhile.
  * Long is a matter of time and of what has arrived since, for a machine may stand still.
  */

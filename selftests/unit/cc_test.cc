@@ -125,7 +125,8 @@ TEST_F(Cc, SwitchPortsInBlocksOf32)
 	EXPECT_EQ(get(sw, kSwitchPort, 2).status(), PIB_STATUS_INVALID);
 }
 
-// What stands behind the 32 ports of a block is reserved, and the next block's to set.
+// The bytes behind the 32 ports of a block are reserved. The ports behind them are the next block's
+// to set.
 TEST_F(Cc, ABlockOfSwitchPortsLeavesTheNextOneAlone)
 {
 	std::vector<uint8_t> d(192);

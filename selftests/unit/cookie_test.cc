@@ -56,7 +56,7 @@ pib_hello greeting()
 	return h;
 }
 
-// What @answer draws from its receiver.
+// The hello that @answer draws from its receiver.
 pib_hello echo(pib_hello h, const pib_hello &answer)
 {
 	h.peer_nonce = answer.nonce;
@@ -133,7 +133,7 @@ TEST(Cookie, AnswersAreLimited)
 	EXPECT_GT(heard, 850u);
 }
 
-// What was recorded and is sent again, from wherever, leaves the others their answers.
+// A hello that was recorded and is sent again, from wherever, leaves the others their answers.
 TEST(Cookie, ARecordedHelloUsesUpLittle)
 {
 	pib_cookies host{{1, 2}, {}};
@@ -220,7 +220,7 @@ public:
 		draw(host[i]);
 		host[i].links.clear();
 	}
-	// What was ever sent to host @to comes again from where it came.
+	// All that was ever sent to host @to comes again from where it came.
 	void replay(int to)
 	{
 		const auto old = sent[!to];

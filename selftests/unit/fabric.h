@@ -184,7 +184,7 @@ public:
 		pib_port_link_down(&far.node->port(far.port));
 	}
 
-	// What an env does about the event bits: bounces cables.
+	// Acts on the event bits as an env does: bounces cables.
 	void settle()
 	{
 		for (bool again = true; again;) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the fuzz targets share.
+// The fuzz targets share this.
 #pragma once
 
 #include <cstdio>
 #include <cstdlib>
 
-// What does not hold is a finding.
+// A condition that does not hold is a finding.
 #define CHECK(cond)                                                                \
 	do {                                                                       \
 		if (!(cond)) {                                                     \

@@ -276,7 +276,7 @@ TEST(Ipoib, PacketsOfALargeSend)
 	}
 }
 
-// Whatever stands there, no byte is touched beyond the headers that were found.
+// No byte is touched beyond the headers that were found, whatever stands there.
 TEST(Ipoib, AnyBytes)
 {
 	std::mt19937 rng(1);

@@ -53,7 +53,7 @@ public:
 	Key peer_key(int i) const { return ring[i].name(end[i].fsm.peer_key); }
 	// The key by which end @i would miss its peer.
 	Key used(int i) { return ring[i].name(pib_session_used_key(&end[i].fsm, now)); }
-	// Is a key blamed at end @i within @limit?
+	// Return: whether a key is blamed at end @i within @limit.
 	bool blames(int i, uint64_t limit)
 	{
 		for (uint64_t until = now + limit; now < until; run(kStep))
@@ -115,14 +115,14 @@ private:
 		r.refused += !known;
 		return known;
 	}
-	// Counters begin anew with each session, so no seal may ever come back.
+	// Counters begin again with each session, so no seal may ever come back.
 	void came_up(int i) override
 	{
 		const pib_session &f = end[i].fsm;
 
 		EXPECT_TRUE(seals[i].insert({own_key(i), f.nonce, f.peer_nonce}).second);
 	}
-	// What one end opens the other one has sealed by that key.
+	// Each end seals by the key by which the other one opens.
 	void check() override
 	{
 		Pair::check();
@@ -260,7 +260,8 @@ TEST_F(Keys, ASessionHasOneKey)
 	for (int i : {0, 1})
 		x.set(i, kOld, kNew);
 	x.run(1000 * kMs);
-	// Who has both keys says again what the peer has said, by the other one, and later.
+	// An attacker who has both keys repeats a hello of the peer, under the other key and a
+	// later number.
 	Bytes forged = x.sent[1].back();
 
 	pib_put32(&forged[PIB_HELLO_MAC_OFF], kNew);

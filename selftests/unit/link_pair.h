@@ -147,13 +147,13 @@ protected:
 		if (todo & PIB_SESSION_DO_SEND)
 			send(i);
 	}
-	// What end @i says gets its authentication.
+	// A datagram of end @i gets its authentication.
 	virtual void sign(int, Bytes &) {}
 	// Return: true if it is authentic to end @to. Its key goes into @h.
 	virtual bool takes(int, const Bytes &, pib_hello &) { return true; }
 	virtual void came_up(int) {}
-	// What happened to one end of the cable has happened to the other: while both are
-	// up with each other, the count of one end's ups belongs to one count of the other's.
+	// Both ends of the cable have seen the same: while both are up with each other, the count
+	// of one end's ups belongs to one count of the other's.
 	virtual void check()
 	{
 		if (!joined())

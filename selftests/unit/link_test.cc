@@ -264,7 +264,7 @@ TEST(Link, ReplayDoesNotDisturb)
 	EXPECT_EQ(p.end[0].downs + p.end[1].downs, downs);
 }
 
-// What may move a link to another address of the peer.
+// Only a hello that is newer than all before may move a link to another address of the peer.
 TEST(Link, NothingOldIsNext)
 {
 	Pair p;
@@ -401,7 +401,7 @@ TEST(Link, ATrunkCallsASilentPeerSlowly)
 	p.run(60000 * kMs);
 	EXPECT_GE(p.end[0].sent - before, 19);
 	EXPECT_LE(p.end[0].sent - before, 60000 / PIB_RECALL_MS);
-	// Whoever speaks for the peer has it called no more often, but for the answers.
+	// Datagrams in the peer's name have it called no more often, but for the answers to them.
 	before = p.end[0].sent;
 	for (int i = 0; i < 20; i++) {
 		Pair other(100 + i);
@@ -426,7 +426,7 @@ TEST(Link, ATrunkDoesNotCallWhoSaidGoodbye)
 	EXPECT_EQ(pib_session_deadline(&p.end[0].fsm), PIB_SESSION_NEVER);
 }
 
-// Who forges the address of another one does not have that one flooded.
+// An attacker who forges another host's address does not have that host flooded.
 TEST(Link, WhoWasCalledSaysNoMoreThanItHears)
 {
 	Pair caller(2), p;
@@ -446,7 +446,7 @@ TEST(Link, WhoWasCalledSaysNoMoreThanItHears)
 	EXPECT_EQ(p.end[1].fsm.state, PIB_SESSION_IDLE);
 }
 
-// An end that has just been up with its peer tells it at once that it begins anew.
+// An end that has just been up with its peer tells it at once that it begins again.
 TEST(Link, WhoWasCalledCallsWhomItHasMet)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {

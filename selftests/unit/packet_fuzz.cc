@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// What the wire brings goes through the parser, and what parses into a responder and a
-// requester in the middle of their work.
+// Packets of the wire go through the parser. Those that parse go into a responder and a requester
+// in the middle of their work.
 //
 // Input: byte 0 the transport and configuration, then packets, each with two bytes of length
 // before it (bit 15: repeat PSN and QP numbers as the QP expects them, to get past those checks).

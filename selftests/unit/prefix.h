@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What most tests include, compiled once. Each file still includes what it uses. */
+/* Headers that most tests include, compiled once. Each file still includes what it uses. */
 #ifndef PIB_UNIT_PREFIX_H
 #define PIB_UNIT_PREFIX_H
 

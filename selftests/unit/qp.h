@@ -88,7 +88,7 @@ public:
 		for (; count; count--)
 			n.post_recv({uint64_t(count), Bytes(size)});
 	}
-	// What it sends now.
+	// The bursts that it sends now.
 	std::vector<Burst> sends()
 	{
 		std::vector<Burst> v;

@@ -138,7 +138,8 @@ TEST(ReqComp, AnotherPathAfterSequenceErrors)
 	EXPECT_FALSE(q.n.req.leave);
 }
 
-// The peer has changed the path: what is under way goes again at once, and the clock starts anew.
+// The peer has changed the path: what is under way goes again at once, and the clock starts from
+// there.
 TEST(ReqComp, AFollowerSendsAgain)
 {
 	Qp q;
@@ -207,7 +208,8 @@ TEST(ReqComp, TimeoutAndRetryCount)
 	EXPECT_EQ(pib_req_deadline(&q.n.req), q.now + kTimeout);
 	EXPECT_EQ(str(q.after(kTimeout - 1)), "");
 	EXPECT_EQ(str(q.after(1)), "WRITE@1000+1");
-	// In vain: twice as long, up to the four times that 9.7.6.1.3 allows.
+	// Without an answer the next time-out is twice as long, up to the four times that 9.7.6.1.3
+	// allows.
 	EXPECT_EQ(str(q.after(2 * kTimeout - 1)), "");
 	EXPECT_EQ(str(q.after(1)), "WRITE@1000+1");
 	EXPECT_EQ(str(q.after(4 * kTimeout - 1)), "");
@@ -219,7 +221,7 @@ TEST(ReqComp, TimeoutAndRetryCount)
 	EXPECT_EQ(q.n.req.stats.timeouts, 4u);
 }
 
-// Who modifies the QP again and again does not keep it alive by that.
+// Modifying the QP again and again does not keep it alive.
 TEST(ReqComp, ModifyingDoesNotRenewTheRetryCount)
 {
 	NodeCfg c = config();
@@ -409,7 +411,7 @@ TEST(ReqComp, RnrForAPartThatWasAnsweredIsNoGhost)
 
 // ---- READ responses ----
 
-// What cannot be stored for long is as good as lost, and costs no retry.
+// A response that cannot be stored for long is as good as lost, and costs no retry.
 TEST(ReqComp, ResponseWithoutAPlaceIsAskedForAgain)
 {
 	NodeCfg c = config();

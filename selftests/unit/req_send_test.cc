@@ -311,7 +311,7 @@ TEST(ReqSend, LocalOperationsInOrder)
 	EXPECT_EQ(q.done(), "1:0 2:0 3:0");
 }
 
-// What is sent again is not what a key was taken from; the completions keep their order.
+// A request that is sent again does not invalidate the key again; the completions keep their order.
 TEST(ReqSend, EarlyInvalidationWaitsForNothing)
 {
 	NodeCfg c = config();
@@ -365,7 +365,7 @@ TEST(ReqSend, LocalErrorWaitsForWhatIsBeforeIt)
 	EXPECT_EQ(q.done(), "1:0 2:4 3:5"); // LOC_PROT_ERR, flushed
 }
 
-// What env could not send at once: is it still to be sent?
+// pib_req_wanted() says whether a burst that env could not send at once is still to be sent.
 TEST(ReqSend, PutOff)
 {
 	Qp q;

@@ -243,7 +243,8 @@ TEST(Resp, AnswersKeepTheOrderOfPsns)
 	EXPECT_EQ(str(q.sends()), "RESP@1001+1 ATOMIC@1002+1 NAK60@1004");
 }
 
-// What is said next, one by one, and whether that was known to be the answer to a READ or an atomic.
+// Return: of each thing that the responder says, whether it was foretold as an answer to a READ or
+// an atomic.
 std::string foretold(Qp &q)
 {
 	std::string said;
@@ -256,7 +257,8 @@ std::string foretold(Qp &q)
 	return said;
 }
 
-// Who is slowed down holds back the answers to READs and atomics, and no ACK or NAK before or behind them.
+// A sender that is slowed down holds back the answers to READs and atomics, and no ACK or NAK
+// before or behind them.
 TEST(Resp, WhatIsSaidNextIsKnownBefore)
 {
 	Qp q;
@@ -407,7 +409,7 @@ TEST(Resp, PageOfAReadIsMissing)
 	q.n.run(q.now, 0);
 	missing(q, 1);
 	EXPECT_EQ(str(q.sends()), "NAK2c@1000");
-	// all again: what was executed is not executed anew, what was to be answered is answered
+	// all again: what was executed is not executed again, what was to be answered is answered
 	q.n.inbox.push_back(read_req(kPsn, 2 * kMtu));
 	q.n.inbox.push_back(read_req(kPsn + 2, kMtu));
 	EXPECT_EQ(str(q.gets(request(PIB_OP_WRITE, kPsn + 3, 1, 8, kOnly | kAckReq))),
@@ -461,7 +463,7 @@ TEST(Resp, PageOfAReadIsMissingBeforeABadInvalidation)
 	EXPECT_EQ(q.received().status, PIB_WC_REM_INV_REQ_ERR);
 }
 
-// What follows comes again: a request that is refused must not keep the READ from its answer.
+// Requests behind the READ come again: one that is refused must not keep the READ from its answer.
 TEST(Resp, NothingIsTakenInBehindAReadThatIsToBeRepeated)
 {
 	Qp q;
@@ -675,7 +677,7 @@ TEST(Resp, BadRequestsGetTheirNak)
 	}
 }
 
-// What the QP does for nobody is an invalid request, whatever the range (9.7.4.1.5).
+// An operation that the QP does for nobody is an invalid request, whatever the range (9.7.4.1.5).
 TEST(Resp, RightsOfTheQpComeBeforeTheRange)
 {
 	for (uint8_t op : {PIB_OP_WRITE, PIB_OP_READ_REQ, PIB_OP_FLUSH}) {

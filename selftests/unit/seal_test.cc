@@ -37,7 +37,7 @@ TEST(Replay, ZeroIsNobodys)
 
 TEST(Replay, TheWindowEndsWhereItSays)
 {
-	// Whatever bit of a word the highest counter is.
+	// The highest counter is each bit of a word in turn.
 	for (uint64_t top = 4 * kWindow; top < 4 * kWindow + 64; top++) {
 		pib_replay r{};
 

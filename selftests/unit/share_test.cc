@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What others may have done for them: bursts of it, and in the long run a quarter of the time.
+// Work that others may have done for them: bursts of it, and in the long run a quarter of the time.
 #include <gtest/gtest.h>
 
 extern "C" {

@@ -401,7 +401,8 @@ TEST_F(Trap, MoreThanFitTakeTheOldestOnesPlace)
 	EXPECT_EQ(sent, PIB_TRAPS);
 }
 
-// Who guesses keys makes a few notices, and none that is about something else goes for them.
+// An attacker who guesses keys makes a few notices, and none that is about something else goes for
+// them.
 TEST_F(Trap, AsManyKeysAsThereAreMakeAFewNotices)
 {
 	pib_hdrs h = offender();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A consumer in the kernel that takes its pages back once its QP is drained, while what was sent
- * from them is still in a slow cable: a packet that it has sent, then the answer to a READ. What
- * arrives must be what was there before. From the device "dev" to the device "peer".
+ * from them is still in a slow cable: a packet that it has sent, then the answer to a READ. The
+ * bytes that arrive must be those that were there before. From the device "dev" to the device
+ * "peer".
  *
  * "stalled": the cable is full, of packets of other QPs, so the packet has not left the QP yet when
  * that is drained. The cable is mended before "go" is set. Nothing must arrive.

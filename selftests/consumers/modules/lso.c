@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A consumer in the kernel that posts large sends, good ones and nonsense, on the device "dev".
- * What went wrong is in the log; loading the module fails then.
+ * The log says what went wrong; loading the module fails then.
  */
 #include <linux/delay.h>
 #include <linux/if_ether.h>
@@ -139,7 +139,7 @@ static int lso_poll(struct lso *t, struct ib_wc *wc)
 	return -ETIMEDOUT;
 }
 
-/* Has a receive completed by now, or soon? */
+/* Return: whether a receive has completed with success, now or within some 50 ms. */
 static int lso_received(struct lso *t)
 {
 	struct ib_wc wc;

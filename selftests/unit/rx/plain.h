@@ -36,7 +36,7 @@ struct Event {
 	bool operator==(const Event &) const = default;
 };
 
-// What is known of a control datagram but its first bytes.
+// All that is known of a control datagram but its first bytes.
 inline Bytes control_head(uint8_t hop_limit, size_t len)
 {
 	return {hop_limit, static_cast<uint8_t>(len >> 8), static_cast<uint8_t>(len)};

@@ -79,7 +79,7 @@ Options parse(int argc, char **argv)
 	return o;
 }
 
-// What one process has done, where all can see it.
+// The results of one process, where all can see them.
 struct Share {
 	uint64_t done, failed;
 	uint64_t seed; // being run

@@ -319,7 +319,7 @@ static uint8_t op_for(Inject inject, Rng &g)
 	}
 }
 
-// What the receive completion says beside the data.
+// The flags of the receive completion.
 static uint16_t end_flags(const pib_swqe &w)
 {
 	uint16_t flags = w.flags & PIB_WR_SOLICITED ? PIB_H_SE : 0;

@@ -20,7 +20,7 @@ class Model {
 public:
 	Model(const Params &p, int side, Rng &rng);
 
-	// What the receiving side must register.
+	// Registers at the receiving side what this one uses.
 	void set_up(Node &peer);
 	// Begin again from what memory holds now.
 	void restart(Node &peer);

@@ -212,7 +212,7 @@ pib_res Node::exec_atomic(const pib_act &act, uint64_t &orig)
 
 pib_res Node::execute(const pib_act &act, const Burst &b, uint64_t &orig)
 {
-	// What the protocol core promises of every act, whatever the packet said.
+	// The protocol core promises this of every act, whatever the packet said.
 	expect(act.src_off <= b.data.size() && act.len <= b.data.size() - act.src_off,
 	       "an act beyond the burst's payload");
 	if (no_remote_access && act.kind != PIB_ACT_SEND && act.kind != PIB_ACT_ABORT_RECV)

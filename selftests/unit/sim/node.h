@@ -109,7 +109,7 @@ public:
 	// Told of each request burst before it goes out, and of each WRITE placed.
 	std::function<void(const pib_tx_req &, const Work &)> on_request;
 	std::function<void(const pib_act &)> on_write;
-	// SEND with invalidate: may the peer invalidate this key? Unset: any.
+	// SEND with invalidate: says whether the peer may invalidate this key. Unset: any.
 	std::function<bool(uint32_t)> on_invalidate;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What kind of run a seed makes.
+// The kind of run that a seed makes.
 #pragma once
 
 #include <string>
@@ -60,7 +60,7 @@ struct Params {
 	uint32_t inject_side;
 	uint32_t inject_at; // work request
 	uint64_t inject_time;
-	// What follows from it
+	// Follows from the others
 	bool strict; // RETRY_EXC_ERR must not happen
 
 	bool faulty() const { return loss_ppm || dup_ppm || reorder_ppm || corrupt_ppm || outage; }

@@ -24,7 +24,7 @@ struct Burst {
 	Bytes data;
 };
 
-// What a run found wrong.
+// A fault that a run has found.
 struct Failure : std::runtime_error {
 	using std::runtime_error::runtime_error;
 };

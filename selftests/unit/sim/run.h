@@ -9,7 +9,7 @@
 
 namespace sim {
 
-// What a run saw, for the summary.
+// Counts of what a run saw, for the summary.
 struct Outcome {
 	uint64_t packets = 0;
 	uint64_t lost = 0;

@@ -231,7 +231,7 @@ void not_persistent(const Env &env)
 	p.b.expect_event(IBV_EVENT_QP_ACCESS_ERR);
 }
 
-/* Whoever asks for it all the same is told that the QP does not do it. */
+/* A requester that asks for it all the same is told that the QP does not do it. */
 void persistent_refused(const Env &env, uint8_t type)
 {
 	need(env, IB_UVERBS_DEVICE_FLUSH_GLOBAL, "this FLUSH");

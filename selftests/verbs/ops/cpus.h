@@ -14,7 +14,10 @@
 
 namespace ops {
 
-/** What a file of the kernel's says, as long as this is there; where there is no such file, nothing. */
+/**
+ * A value in a file of the kernel's, as long as this object is there; where there is no such file,
+ * nothing.
+ */
 class Setting {
 public:
 	Setting(const char *path, const char *value) : path_(path)
@@ -30,7 +33,10 @@ private:
 	std::string path_, before_;
 };
 
-/** Whoever comes first on one of the first two CPUs has all of it, and nothing complains that others wait. */
+/**
+ * The thread that comes first on one of the first two CPUs has all of it, and nothing complains
+ * that others wait.
+ */
 struct NoneForOthers {
 	Setting complaints{"/sys/module/workqueue/parameters/watchdog_thresh", "0"};
 	Setting realtime{"/proc/sys/kernel/sched_rt_runtime_us", "-1"};

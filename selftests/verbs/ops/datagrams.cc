@@ -16,7 +16,10 @@ EndOptions options()
 	return o;
 }
 
-/* What was sent before is dropped, this one is not: it is the next and only thing that arrives. */
+/*
+ * The datagram that was sent before is dropped, this one is not: it is the next and only one that
+ * arrives.
+ */
 void marker(Pair &p, uint64_t recv_id)
 {
 	Wr wr = p.send_wr(0, 77);
@@ -176,7 +179,7 @@ void header(const Env &env)
 	CHECK(!memcmp(&grh->dgid, &p.b.dev.gid, 16));
 }
 
-/* Who has received can answer with what the completion tells. */
+/* The receiver can answer with what the completion tells. */
 void answer(const Env &env, bool grh)
 {
 	EndOptions o = options();
@@ -301,8 +304,8 @@ void fill_smp(uint8_t *mad, uint8_t mgmt_class, uint8_t method, uint16_t attribu
 }
 
 /*
- * QP0 belongs to the subnet's management, and to VL15 (9.6.1, 14.2.1). Whoever sends to it from
- * another QP asks for what there is not: neither is he answered, nor is anything done.
+ * QP0 belongs to the subnet's management, and to VL15 (9.6.1, 14.2.1). A request to it from another
+ * QP is not answered, and nothing is done.
  */
 void to_qp0(const Env &env, uint8_t mgmt_class, uint8_t method)
 {

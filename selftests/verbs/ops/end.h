@@ -51,7 +51,7 @@ struct EndOptions {
 	uint32_t dest_qpn = 0; /* 0: the peer's */
 };
 
-/** What a completion has to be; fields left out are not looked at. */
+/** The completion that has to come; fields left out are not looked at. */
 struct Expect {
 	ibv_wc_status status = IBV_WC_SUCCESS;
 	std::optional<ibv_wc_opcode> opcode{};
@@ -122,8 +122,9 @@ struct Pair {
 	Pair(const Env &env, const EndOptions &options_a, const EndOptions &options_b,
 	     bool connected = true);
 	/**
-	 * Once more after RESET, too. What the ends have sent to each other before may still be on a wire between them, so
-	 * each time they begin with other PSNs: to the new connection those are old.
+	 * Once more after RESET, too. Packets that the ends have sent to each other before may
+	 * still be on a wire between them. So the ends begin with other PSNs each time: to the new
+	 * connection those packets are old.
 	 */
 	void connect();
 

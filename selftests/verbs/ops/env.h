@@ -8,7 +8,9 @@
 
 namespace ops {
 
-/** A port of a device, opened anew by each end: its asynchronous events are that end's alone. */
+/**
+ * A port of a device, opened by each end for itself: its asynchronous events are that end's alone.
+ */
 struct Device {
 	explicit Device(const std::string &name, int port = 1, int gid_index = -1);
 
@@ -41,7 +43,7 @@ struct Env {
 /** How many times slower than usual this kernel is (PIB_SLOW, see vm/README.md). */
 unsigned slowness();
 
-/** What /proc/meminfo says of that, in MiB. */
+/** The value of @what in /proc/meminfo, in MiB. */
 long meminfo(const std::string &what);
 
 } // namespace ops

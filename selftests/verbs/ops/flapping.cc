@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Pages that come, and are gone again before they are used. Who has sent there gets his memory back all the same. */
+/*
+ * Pages that come, and are gone again before they are used. A process that has sent there gets its
+ * memory back all the same.
+ */
 #include <atomic>
 #include <sys/mman.h>
 #include <thread>
@@ -68,7 +71,10 @@ EndOptions wide()
 	return o;
 }
 
-/* What @a has sent, or what is read from it, does not hold its memory for as long as pages come and go at the other end. */
+/*
+ * A message that @a has sent, or that is read from it, does not hold its memory for as long as
+ * pages come and go at the other end.
+ */
 void flapping(const Env &env, ibv_wr_opcode op)
 {
 	need(env.open_b());

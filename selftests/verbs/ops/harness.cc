@@ -43,7 +43,7 @@ Outcome run_here(const Case &test, Env &env)
 	_exit(n == static_cast<ssize_t>(text.size()) ? 0 : 1);
 }
 
-/* What arrives until the other end closes; false when that takes too long. */
+/* Reads into @text until the other end closes; false when nothing comes for @seconds. */
 bool read_all(int fd, int seconds, std::string &text)
 {
 	char buffer[4096];

@@ -18,12 +18,12 @@ namespace ops {
 
 struct Env;
 
-/** What a case throws when it has failed. */
+/** A case throws this when it has failed. */
 struct Failure : std::runtime_error {
 	using std::runtime_error::runtime_error;
 };
 
-/** What a case throws when it cannot be had here; the text says why. */
+/** A case throws this when it cannot be had here; the text says why. */
 struct Skip : std::runtime_error {
 	using std::runtime_error::runtime_error;
 };

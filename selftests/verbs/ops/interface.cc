@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What lies below libibverbs: doorbells of processes that are not the one that opened the device, raw
- * commands with requests that a newer provider might make, answers that cannot be delivered, a device that goes.
+ * The interface below libibverbs: doorbells of processes that are not the one that opened the
+ * device, raw commands with requests that a newer provider might make, answers that cannot be
+ * delivered, a device that goes.
  */
 #include <algorithm>
 #include <cstdint>
@@ -238,7 +239,7 @@ void unknown_refused(const char *what, int fd, unsigned number, const Request &r
 		FAIL(std::string(what) + " with nothing asked for: " + strerror(err));
 }
 
-/* What is made by raw commands goes with the process, and so do the objects that it uses. */
+/* Objects that are made by raw commands go with the process, and so do those that they use. */
 void unknown_requests(const Env &env)
 {
 	End &e = *new End(env.open_a(), {});
@@ -380,7 +381,7 @@ void features(const Env &env)
 	CHECK_EQ(answered, 1u);
 }
 
-/* What a provider without features does: it rings by a post command without work requests. */
+/* A provider without features does this: it rings by a post command without work requests. */
 void ring_by_write(const Env &env)
 {
 	Pair p(env);

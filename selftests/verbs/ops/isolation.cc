@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What one user does, on purpose or not, is not to be felt by the others. */
+/* The others are not to feel what one user does, on purpose or not. */
 #include <atomic>
 #include <csignal>
 #include <fstream>
@@ -497,7 +497,7 @@ EndOptions impatient(uint8_t rnr_retry)
 	return o;
 }
 
-/* What was sent is not held: its memory can be deregistered, and its QP goes. */
+/* A message that was sent is not held: its memory can be deregistered, and its QP goes. */
 void slow_target(const Env &env, ibv_wr_opcode op)
 {
 	Victim v(env, impatient(7));
@@ -532,7 +532,7 @@ void slow_but_comes(const Env &env, ibv_wr_opcode op)
 		CHECK(v.stuck.ask('b') == 1);
 }
 
-/* Who wants to wait for a receiver that is not ready so often only, does not wait for its pages either. */
+/* A requester whose RNR retries are used up does not wait for the receiver's pages either. */
 void slow_exceeded(const Env &env, ibv_wr_opcode op)
 {
 	Victim v(env, impatient(2));
@@ -579,8 +579,8 @@ void slow_unreliable(const Env &env, ibv_qp_type type, bool reset)
 }
 
 /*
- * 125 MiB come to a stuck QP. What is kept of them is limited in bytes, not in packets. (A kernel that looks for faults
- * keeps what was freed for a while.)
+ * 125 MiB come to a stuck QP. The share of them that is kept is limited in bytes, not in packets.
+ * (A kernel that looks for faults keeps what was freed for a while.)
  */
 void slow_flooded(const Env &env)
 {

@@ -17,7 +17,7 @@ namespace ops {
 
 namespace {
 
-/* What the page is wanted for. */
+/* The use that the page is wanted for. */
 enum class For { Receive, Write, Read, Send, Implicit, Prefetch, Advice };
 
 /* The requests that need the page, which is that of @at. */
@@ -37,7 +37,10 @@ void want(Pair &p, const Mr &mr, uint8_t *at, For what)
 	}
 }
 
-/* A process of its own, to be killed. What it says, one character at a time, the other one hears. */
+/*
+ * A process of its own, to be killed. The process that has made it hears what it says, one
+ * character at a time.
+ */
 class Victim {
 public:
 	using Say = std::function<void(char)>;
@@ -193,7 +196,7 @@ void killed_server(const Env &env, int fd)
 	other.ping();
 }
 
-/* Who begins anew waits for no page of the old beginning. */
+/* A QP that was reset and connected again waits for no page of the time before. */
 void reset(const Env &env, For what)
 {
 	Pair p(env);
@@ -216,7 +219,10 @@ void run(const char *command)
 		FAIL(command);
 }
 
-/* Whose process has let go of all goes, too: nobody who removes an HCA waits for a stranger's page. */
+/*
+ * An HCA goes, too, whose process has let go of all: its removal does not wait for a stranger's
+ * page.
+ */
 void device_goes(const Env &env)
 {
 	need(env.open_b());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the device says it can do, it does; beyond it refuses. */
+/* The device does what it says it can do, and refuses what is beyond. */
 #include <algorithm>
 #include <functional>
 #include <arpa/inet.h>
@@ -171,7 +171,7 @@ void memory_locked(const Env &env)
 	attr.qp_type = IBV_QPT_RC;
 	attr.cap = {1, 4096, 1, 32, 0};
 	CHECK(!ibv_create_qp(pd.get(), &attr));
-	/* What is given back can be had again. */
+	/* A CQ that is given back can be had again. */
 	for (int i = 0; i < 20; i++) {
 		Cq cq(made(ibv_create_cq(dev.ctx.get(), 1024, nullptr, nullptr, 0),
 			   "ibv_create_cq"));
@@ -231,7 +231,7 @@ struct DatagramQp {
 	std::vector<unsigned> groups;
 };
 
-/* Nobody takes all groups. What he had is free when his QP is gone. */
+/* Nobody takes all groups. The groups that a user had are free when his QP is gone. */
 void multicast_share(const Env &env)
 {
 	Nobody greedy(env, [](Device &dev, const auto &hold) {
@@ -251,7 +251,7 @@ void multicast_share(const Env &env)
 	CHECK_EQ(greedy.taken(), greedy_share);
 	DatagramQp other(dev.ctx.get());
 	CHECK_EQ(other.attach(9999), 0);
-	/* Who may overstep limits has no share. */
+	/* A user who may overstep limits has no share. */
 	greedy.release();
 	for (unsigned n = 0; n <= greedy_share; n++)
 		CHECK_EQ(other.attach(n), 0);

@@ -15,7 +15,7 @@ EndOptions options(ibv_qp_type type)
 	return o;
 }
 
-/* What is wrong with the element of a send request. */
+/* A way in which the element of a send request is wrong. */
 struct BadSge {
 	const char *name;
 	void (*spoil)(Pair &p, const Memory &foreign, ibv_sge &sge);
@@ -99,7 +99,10 @@ void send_from_read_only(const Env &env)
 	check_filled(p.b.mem.bytes(0, 100), 1);
 }
 
-/* What is wrong with the element of a receive request: LOC_PROT_ERR there, REM_OP_ERR at the sender. */
+/*
+ * The element of a receive request is wrong in that way: LOC_PROT_ERR there, REM_OP_ERR at the
+ * sender.
+ */
 void bad_receive(const Env &env, const BadSge &t)
 {
 	Pair p(env);

@@ -108,7 +108,7 @@ void refused(const Env &env)
 	End e(env.open_a(), {});
 	Pages pages(8192), read_only(8192, PROT_READ);
 	ibv_pd *pd = e.pd.get();
-	/* Who may write from afar may write locally (10.6.3.1). */
+	/* A region that allows remote writes must allow local ones (10.6.3.1). */
 	CHECK(!ibv_reg_mr(pd, pages.at(), 8192, IBV_ACCESS_REMOTE_WRITE));
 	CHECK(!ibv_reg_mr(pd, pages.at(), 8192, IBV_ACCESS_REMOTE_ATOMIC));
 	CHECK(!ibv_reg_mr(pd, read_only.at(), 8192, IBV_ACCESS_LOCAL_WRITE));

@@ -204,7 +204,7 @@ void no_path(Pair &p)
 	p.b.send(back);
 	p.b.expect({});
 	p.a.expect({.opcode = IBV_WC_RECV});
-	/* What is true already is no error, and no event. */
+	/* Asking for the state that there is already is no error, and no event. */
 	CHECK_EQ(ask(p.a, IBV_MIG_MIGRATED), 0);
 	p.ping();
 	CHECK_EQ(refused_a, EINVAL);

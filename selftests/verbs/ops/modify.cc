@@ -27,7 +27,7 @@ class Generator {
 public:
 	Generator(Pair &pair, uint64_t seed) : p(pair), e(pair.a), rng(seed) {}
 	void step();
-	/** Whatever was made of it, it can be begun with anew. */
+	/** The QP can be used again from RESET on, whatever was made of it. */
 	void reset();
 
 	unsigned succeeded = 0, refused = 0;

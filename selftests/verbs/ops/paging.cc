@@ -137,8 +137,8 @@ void quick_page(const Env &env)
 }
 
 /*
- * The answer to a READ waits for its page, which is there, but not for writing. What is fenced behind the READ
- * sends what the READ has brought (10.8.3.3).
+ * The answer to a READ waits for its page, which is there, but not for writing. A request that is
+ * fenced behind the READ sends what the READ has brought (10.8.3.3).
  */
 void fence(const Env &env)
 {
@@ -261,8 +261,8 @@ void moved(const Env &env)
 }
 
 /*
- * After fork() parent and child share pages until one of them writes: what comes from afar is a
- * write by the parent, and the child does not see it.
+ * After fork() parent and child share pages until one of them writes: what a peer writes is a write
+ * by the parent, and the child does not see it.
  */
 void forked(const Env &env)
 {
@@ -307,7 +307,7 @@ void forked(const Env &env)
 	munmap(bytes, length);
 }
 
-/* What the process may only read can be read from afar, and not written to. */
+/* Memory that the process may only read can be read by a peer, and not written to. */
 void read_only(const Env &env)
 {
 	Pair p(env);

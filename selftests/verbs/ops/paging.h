@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the cases about regions with on-demand paging have in common. */
+/* The cases about regions with on-demand paging have this in common. */
 #pragma once
 
 #include <sys/mman.h>
@@ -39,7 +39,7 @@ public:
 	Shared(const Shared &) = delete;
 	Shared &operator=(const Shared &) = delete;
 
-	/** What is registered. */
+	/** The bytes by the mapping that is registered. */
 	uint8_t *at(size_t offset = 0) const { return here_ + offset; }
 	uint64_t addr(size_t offset = 0) const { return reinterpret_cast<uintptr_t>(at(offset)); }
 	/** The same bytes by the other mapping. */

@@ -109,7 +109,7 @@ void owner_gone(const Env &env, bool touched)
 	check_all(far.bytes(0, far.size()), 0);
 }
 
-/* What is sent waits for its page, for as long as that takes, and then is sent. */
+/* A message waits for its page, for as long as that takes, and then is sent. */
 void slow_source(const Env &env)
 {
 	Pair p(env);
@@ -336,7 +336,10 @@ int prefetch(const Mr &mr, const uint8_t *at)
 		      reinterpret_cast<uintptr_t>(at), 1);
 }
 
-/* What a process has mapped without any rights costs the kernel nothing, whoever asks for it. */
+/*
+ * Memory that a process has mapped without any rights costs the kernel nothing, whoever asks for
+ * it.
+ */
 void implicit_of_nothing(const Env &env)
 {
 	Pair p(env);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What there is little of: one user has half of it at most, and others the rest. */
+/* Of objects that there are few of one user has half at most, and others the rest. */
 #include <algorithm>
 #include <csignal>
 #include <fcntl.h>

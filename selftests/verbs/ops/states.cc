@@ -20,7 +20,7 @@ EndOptions options(ibv_qp_type type)
 	return o;
 }
 
-/* What was set is what is told. */
+/* A query tells what was set. */
 void query(const Env &env, ibv_qp_type type)
 {
 	EndOptions o = options(type);
@@ -174,7 +174,7 @@ void bad_change(const Env &env, const BadChange &t)
 	CHECK_EQ(p.a.state(), t.from);
 }
 
-/* What may not be posted where (10.8.2, 11.4.1.1). */
+/* Posting is refused in states that do not have it (10.8.2, 11.4.1.1). */
 void posting(const Env &env)
 {
 	EndOptions o;
@@ -350,7 +350,7 @@ void drain_large(const Env &env)
 		p.a.expect({.id = i});
 }
 
-/* What has begun ends in SQD: until it has, there is no way back to RTS. */
+/* A request that has begun ends in SQD: until it has, there is no way back to RTS. */
 void drain_unfinished(const Env &env)
 {
 	Pair p(env);

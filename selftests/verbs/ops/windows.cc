@@ -88,7 +88,7 @@ void use(const Env &env, ibv_mw_type type)
 	p.a.send(through(p, mw->rkey, IBV_WR_RDMA_READ, 5000, 100));
 	p.a.expect({.opcode = IBV_WC_RDMA_READ});
 	CHECK(!memcmp(p.a.mem.at(5000), p.b.mem.at(5000), 100));
-	/* Bound anew, with another range and key, the old key is no more. */
+	/* Once the window is bound again, with another range and key, the old key is no more. */
 	uint32_t old = mw->rkey;
 	if (type == IBV_MW_TYPE_1) {
 		bind(p.b, mw.get(), range(p.b, 20000, 100));
@@ -288,7 +288,7 @@ void invalidate_nothing(const Env &env)
 	expect_not_invalidated(p, 0x12345600);
 }
 
-/* A region of the user's is not to be invalidated from afar. */
+/* A peer is not to invalidate a region of the user's. */
 void invalidate_region(const Env &env)
 {
 	Pair p(env);

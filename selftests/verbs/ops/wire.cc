@@ -31,7 +31,7 @@ unsigned be16(Bytes b, size_t at)
 	return b[at] << 8 | b[at + 1];
 }
 
-/* What UDP carries to or from pib's port, or nothing. */
+/* The payload of UDP to or from pib's port, or nothing. */
 std::optional<Bytes> udp_payload(Bytes packet, unsigned protocol)
 {
 	size_t l4;
