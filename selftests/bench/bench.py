@@ -126,7 +126,7 @@ SIZES = [8 << k for k in range(0, 18)]
 SWEEP = [(f"write_bw_{size}", "ib_write_bw", f"-s {size} {SHORT}", "MiB/s", "higher", bandwidth, f"-l {size}", size)
          for size in SIZES]
 
-# What else there is: many QPs, other services, atomics.
+# The rest: many QPs, other services, atomics.
 WIDE = [(f"write_bw_64k_{q}qp", "ib_write_bw", f"-s 65536 -q {q} {SHORT}", "MiB/s", "higher", bandwidth, None, None)
         for q in (4, 16, 64)]
 WIDE += [(f"write_rate_64_{q}qp", "ib_write_bw", f"-s 64 -q {q} {SHORT}", "msg/s", "higher", rate, None, None)
@@ -234,7 +234,7 @@ def main():
         table("same-host", CASES + WIDE + COUNTED, same_host[0], ("pib",), ROUNDS, rows)
         table("veth", CASES, veth[0], ("pib",), ROUNDS, rows)
     elif "--icount" in sys.argv:
-        # What a program's first run waits for, the disk, takes no instructions: its time may be over at once.
+        # A program's first run waits for the disk, which takes no instructions: its time may be over at once.
         measure(COUNTED[0], same_host[0], ("pib", "rxe"), 1)
         table("same-host", COUNTED, same_host[0], ("pib", "rxe"), 1, rows)
     else:

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What runs on top, over pib and over TCP: NVMe (nvmet's RAM disk), NFS (a folder in memory) and Open MPI. Between two
+# Consumers on top, over pib and over TCP: NVMe (nvmet's RAM disk), NFS (a folder in memory) and Open MPI. Between two
 # machines, by the same netdev; or in one machine, by one HCA and by lo. Part of `make bench`; alone:
 #
 #	selftests/vm/run [--hosts 2] --smp 2 --packages fio,nfs-kernel-server,openmpi-bin,libopenmpi-dev \
@@ -25,7 +25,7 @@ path=machines
 [ "$far" != 1 ] || path=machine
 trap 'umount -fl $dir 2>/dev/null; hosts_clean' EXIT
 
-# What fio does: its name here, the column of its result, its unit and factor, arguments
+# Jobs of fio: name here, column of the result, its unit and factor, arguments
 io=(
 	"read_1m bw_bytes MiB/s 1048576 --rw=read --bs=1m --iodepth=4"
 	"write_1m bw_bytes MiB/s 1048576 --rw=write --bs=1m --iodepth=4"

@@ -19,7 +19,7 @@ rounds=${BENCH_ROUNDS:-3}
 trap 'hosts_clean; rm -f "$partitions"' EXIT
 
 pings() { h 1 ping -c1 -W1 "$(ib_addr 2)"; }
-# What is measured, its mode and MTU: OpenSM's default, the largest of a datagram, the largest of a connection.
+# The cases, each with mode and MTU: OpenSM's default, the largest of a datagram, the largest of a connection.
 declare -A mode_of=([datagram]=datagram [datagram-4k]=datagram [connected]=connected)
 declare -A mtu_of=([datagram]=2044 [datagram-4k]=4092 [connected]=65520)
 read -ra cases <<<"${IPOIB_CASES:-datagram datagram-4k connected}"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What a fabric's key costs: two hosts over a veth, without a key, with one, and beside them TCP through WireGuard and
+# The cost of a fabric's key: two hosts over a veth, without a key, with one, and beside them TCP through WireGuard and
 # plain TCP over the same veth, in turns; medians.
 # Part of `make bench`; alone:
 #

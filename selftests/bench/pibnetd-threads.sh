@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Do threads pay in pibnetd? Two pairs of hosts talk at a time, through a daemon of one thread and of more. "daemon CPU" is
-# of how many processors it has the time. Not part of `make bench`:
+# The gain by threads in pibnetd. Two pairs of hosts talk at a time, through a daemon of one thread and of more. "daemon CPU"
+# is of how many processors it has the time. Not part of `make bench`:
 #
 #	selftests/vm/run --smp 4 --mem 4096 --copy selftests/lib --copy selftests/bench -- bench/pibnetd-threads.sh
 set -u

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What pibnetd forwards, and what it costs: two hosts with one between them, beside the same hosts with a cable from
+# The packets that pibnetd forwards, and their cost: two hosts with one between them, beside the same hosts with a cable from
 # one to the other. "ns/packet" is the processor time of the daemon by the packets that left its ports; segments of
-# large packets and GRO make it depend on their size. What the receiving host does with a packet happens in softirqs
-# of the daemon's system calls, and is part of it.
-# Part of `make bench`; alone:
+# large packets and GRO make it depend on their size. The receiving host's work on a packet happens in softirqs of the
+# daemon's system calls, and is part of it. Part of `make bench`; alone:
 #
 #	selftests/vm/run --copy selftests/lib --copy selftests/bench -- bench/pibnetd.sh
 set -u
@@ -17,7 +16,7 @@ trap netd_clean EXIT
 LAYOUT=netns
 HOSTS=2
 
-# join PEER-OF-1 PEER-OF-2: the HCAs anew, with an SM
+# join PEER-OF-1 PEER-OF-2: the HCAs made again, with an SM
 join() {
 	for k in 1 2; do
 		h $k pibctl del "$(dev $k)" 2>/dev/null

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What the benchmarks of fabrics measure; to be sourced.
+# The points that the benchmarks of fabrics measure; to be sourced.
 
 seconds=${BENCH_SECONDS:-2}
 pair_out=${pair_out:-/tmp/pair}

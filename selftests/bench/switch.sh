@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What a switch in the kernel costs: two HCAs with a cable from one to the other, and with a chain of switches
+# The cost of a switch in the kernel: two HCAs with a cable from one to the other, and with a chain of switches
 # between them. "ns/switch" is what one switch adds to the time of a message, its acknowledgements included. 64 KiB
 # travel as bursts, the others are a packet each.
 # Part of `make bench`; alone:

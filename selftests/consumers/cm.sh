@@ -54,7 +54,7 @@ no_more() {
 	list=$(h "$1" rdma resource show "$2") || return 1
 	! grep "$3" <<<"$list"
 }
-# What no_more looks for is met while there is a connection.
+# The lists that no_more finds empty have entries while there is a connection.
 lists() { h "$1" rdma resource show "$2" | grep "$3"; }
 while_connected() {
 	local pid k rc=0

@@ -44,7 +44,7 @@ goes_on() {
 	check "$1: the stream goes on" stream_moves
 	check "$1: ping" pings
 }
-# stream NAME: begun anew; before what is done to it
+# stream NAME: begins again, before something is done to it
 stream() {
 	stream_start 1 2 "$(ib_addr 2)"
 	check "$1: a stream" stream_moves

@@ -117,7 +117,7 @@ carries_all() {
 
 capturing() { grep -q 'listening on' /tmp/capture.err; }
 # checksums: what host 2 sees of a transfer are packets, no larger than they may be, with checksums that are right.
-# What GRO makes of them has none.
+# Packets that GRO has put together have none.
 checksums() {
 	local watcher rc=0
 	features 2 gro off || return 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154  # $here is that of the suite
-# What the suites of consumers/ begin with; $here is this folder.
+# The suites of consumers/ begin with this; $here is this folder.
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
 . "$here/../lib/ipoib.sh"

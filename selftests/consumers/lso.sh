@@ -12,7 +12,7 @@ build=$(mktemp -d)
 tracer=''
 trap 'kill $tracer 2>/dev/null; rmmod lso late asks drain; pibctl del pib1; pibctl del pib0; rm -rf "$build"' EXIT
 
-# What vm/compiled has made, if check has brought that
+# The modules that vm/compiled has made, if check has brought them
 make_modules() {
 	cp "$here/../modules-$(uname -r)"/*.ko "$build" 2>/dev/null && return
 	cp "$here"/modules/* "$build" && make -s -C "/lib/modules/$(uname -r)/build" "M=$build" modules

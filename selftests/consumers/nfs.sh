@@ -55,7 +55,7 @@ for version in 3 4.0 4.1 4.2; do
 	check "version $version: unmount" unmounted
 done
 
-# What disk.sh does with a disk, with a file.
+# The functions of disk.sh that reach a disk reach a file here.
 to_disk() { dd if="$1" of="$dir/cable" bs="$2" oflag=direct status=none; }
 on_target() { h 2 sha256sum </dev/null /srv/nfs/cable | sed 's: /.*: -:'; }
 check "mounted again" mounted 4.2

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # NVMe over RDMA between two hosts: host 2 exports a RAM disk, host 1 writes and reads it. The initiator registers
-# memory by work requests (FRWR), which the target reads and writes; keys are invalidated from afar.
+# memory by work requests (FRWR), which the target reads and writes; keys are invalidated by the peer.
 #
 #	vm/run --hosts 2 --packages e2fsprogs ... consumers/nvme.sh
 set -u
@@ -47,7 +47,7 @@ crowd() {
 }
 shown "$nvme" kernel "four writers at a time: the same bytes" crowd
 shown "$nvme" kernel "ext4: the same files after mounting again" file_system
-# The controller does not live that long: the initiator connects anew, and what was under way goes again.
+# The controller does not live that long: the initiator connects again, and what was under way goes again.
 shown "$nvme" kernel "the cable out for longer than a keep-alive under a writer" cable_out $((alive + 3))
 check "disconnect" disconnect
 check "connects again" connect

@@ -10,15 +10,16 @@ here=$(dirname "$0")
 . "$here/lib.sh"
 . "$here/../lib/beside.sh"
 
-# What runs for ever: what it posts | opcodes of what it sends | as the server | as the client. TO is host 2, IBTO its IPoIB.
-# What they send has four bytes or more: tshark says of fewer that they are malformed.
+# Programs that run for ever: what each posts | opcodes of what it sends | as the server | as the client. TO is host 2, IBTO
+# its IPoIB. They send four bytes or more: tshark says of fewer that they are malformed.
 running=(
 	"SEND|0..5,17|ibv_rc_pingpong -d pib0 -n 1000000000|ibv_rc_pingpong -d pib0 -n 1000000000 TO"
 	"SEND|0..5,13..17|rping -s -a IBTO -C 1000000000|rping -c -a IBTO -C 1000000000"
 	"RDMA_WRITE|6..11|ib_write_bw -d pib0 -F -Q 1 -s 4096 -D 10000|ib_write_bw -d pib0 -F -Q 1 -s 4096 -D 10000 TO"
 	"SEND|0..5,17|ib_send_lat -d pib0 -F -s 64 -D 10000|ib_send_lat -d pib0 -F -s 64 -D 10000 TO"
 )
-# What ends: kinds of bad manners that are truly there, "-": none | does it run with all behaviors, too? | as the server | as the client
+# Programs that end: kinds of bad manners that are truly there, "-": none | whether it runs with all behaviors, too | as the
+# server | as the client
 ending=(
 	"-|yes|ibv_rc_pingpong -d pib0 -n 100 -c|ibv_rc_pingpong -d pib0 -n 100 -c TO"
 	"-|no|ibv_rc_pingpong -d pib0 -n 50 -e|ibv_rc_pingpong -d pib0 -n 50 -e TO"
@@ -92,7 +93,7 @@ beside_end
 
 # ---- what ends ----
 
-# pair_of PREFIX SERVER CLIENT: both end well, each behind the prefix. What they print is in $dir/server and $dir/client.
+# pair_of PREFIX SERVER CLIENT: both end well, each behind the prefix. Their output is in $dir/server and $dir/client.
 pair_of() {
 	local far rc=0 program=${2%% *}
 	# shellcheck disable=SC2046,SC2086  # words

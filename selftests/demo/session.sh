@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What `make run` shows: two hosts, one command on each, an unmodified OpenSM, and InfiniBand works.
+# `make run` shows this: two hosts, one command on each, an unmodified OpenSM, and InfiniBand works.
 #
 #	 h1 (network namespace)		 h2 (network namespace)
 #	 eth0 10.77.0.1 ------ veth ----- eth0 10.77.0.2

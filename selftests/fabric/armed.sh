@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What an ARMED port sends: management of the subnet, and no data (7.2.7), to itself neither.
+# An ARMED port sends management of the subnet, and no data (7.2.7), to itself neither.
 #
 #	pib0/1 -- pib1/1, both in h1; there is no subnet manager
 set -u

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What an HCA does other than by default ("pibctl set NAME behavior"): each behavior is seen by lib/behaves.c when it is on, and
+# An HCA does other than by default ("pibctl set NAME behavior"): each behavior is seen by lib/behaves.c when it is on, and
 # not when it is off. Then choices from a seed, what is refused, and the commands of docs/behaviors.md.
 #
 #	pib0, standalone, over a dummy netdev: what it sends to itself turns round in it
@@ -85,7 +85,7 @@ never_long() {
 }
 longer() { wait_for 20 waits_long; local rc=$?; echo "$now"; return $rc; }
 
-# What is under way while the behavior comes and goes is finished all the same.
+# Traffic that is under way while the behavior comes and goes is finished all the same.
 switched() {
 	local busy rc
 	behaves traffic 500 &

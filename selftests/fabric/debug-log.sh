@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What the module says with dynamic debug: why a verb was refused, and what became of queue pairs, ports and links.
+# With dynamic debug the module says why a verb was refused, and what became of queue pairs, ports and links.
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
@@ -8,7 +8,7 @@ here=$(dirname "$0")
 control=/sys/kernel/debug/dynamic_debug/control
 trap 'echo "module pib -p" >$control; hosts_clean' EXIT
 
-# What the log says from the last "mark" on.
+# mark, log: the log from the last "mark" on.
 mark() { marker="debug-log: $((++marks))" && echo "$marker" >/dev/kmsg; }
 log() { dmesg | sed "1,/$marker/d"; }
 says() { log | grep -E -- "$1" || { log | grep pib; return 1; }; }

@@ -19,7 +19,7 @@ sees() { h "$1" rdma -j dev | jq -r '.[].ifname' | xargs; }
 sees_only() { sees "$1"; [ "$(sees "$1")" = "$2" ]; }
 add_says() { pib_add "$1" 2>"$said.$1"; }
 is_silent() { ! [ -s "$said.$1" ]; }
-# What the message says, with the names of this host in it.
+# type_it HOST: runs the command that the message names, with the names of this host in it.
 type_it() {
 	local words
 	words=$(sed -n "s/.*'\(rdma dev set .*\)' there.*/\1/p" "$said.$1")

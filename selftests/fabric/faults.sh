@@ -21,8 +21,8 @@ arrived() { h 1 pibctl -j show links sa/4 | jq ".links[0].arrivals[] | select(.n
 fault() { h 1 pibctl -j show links sa/4 | jq ".links[0].faults.$1"; }
 counter() { h 1 pibctl -j show counters "$1" | jq "[.. | objects | .$2? // empty][0]"; }
 
-# Who has finished takes its QP along: if the last acknowledgement was lost on the way, the other end has nobody to
-# ask again. That is the program's fault, which ends without a word: then it has a second try.
+# A program that has finished takes its QP along: if the last acknowledgement was lost on the way, the other end has nobody
+# to ask again. That is the program's fault, which ends without a word: then it has a second try.
 last_ack_lost() {
 	[ "$(grep -l "iters in" /tmp/pair.client /tmp/pair.server | wc -l)" = 1 ] &&
 		grep -q "retry counter exceeded" /tmp/pair.client /tmp/pair.server
@@ -99,7 +99,7 @@ check "latency" cable healthy latency 5ms
 run ibv_rc_pingpong -n 20 -s 64 >/dev/null
 check "latency: there and back" at_least "$(usec)" 10000
 check "rate" cable healthy rate 20M
-# What the cable lost while it was mostly bad is none of this.
+# Packets that the cable lost while it was mostly bad are none of these.
 before=$(discards)
 run ibv_rc_pingpong -n 10 -s 65536 >/dev/null
 check "rate: there and back" at_least "$(usec)" 52428

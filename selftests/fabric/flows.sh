@@ -73,7 +73,7 @@ suite() {
 }
 gone() { h 1 pibctl del pib0 && h 2 pibctl del pib1; }
 
-# What a firewall in front of h2 lets in: the links' own port alone, or what h2 has sent to
+# A firewall in front of h2 lets in the links' own port alone, or what h2 has sent to.
 firewall() { h 2 nft "add table inet wall; add chain inet wall in { type filter hook input priority 0; }; add rule inet wall in $1"; }
 firewall_gone() { h 2 nft delete table inet wall; }
 own_port_only='udp dport 18514 udp sport != 18514 counter drop'
@@ -100,7 +100,7 @@ taken() { h 1 python3 -c "$listener" >"$sniffed/taken" || return 1; cat "$sniffe
 # The module's ports are nobody else's.
 reserved() { taken "$(seq -s ' ' 49152 49167) "; }
 not_reserved() { taken ""; }
-# What strangers send there is dropped and counted.
+# Datagrams that strangers send there are dropped and counted.
 stray() {
 	local before
 	before=$(counted 1 rx_unknown_link)

@@ -138,7 +138,7 @@ conf CT "$P0" 63 0 "${table[@]}"
 check "with a table: READ goes through" told bandwidth read_bw 40
 check "with a table: the responder sends less" more $((before / 2)) "$(bandwidth)"
 check "with a table: the responder logs why" more "$(cc_field ThresholdEventCounter CL "$P0")" 0
-# What answers is slow, and what it asks itself is as well: by turns, packet by packet.
+# An end that is slowed down sends its answers and its own requests by turns, packet by packet.
 check "turns compiles" program turns /tmp/turns
 check "with a table: answers and requests by turns" h 1 timeout 150 /tmp/turns pib0 pib1
 # An atomic's answer is short: on a slow port, where that takes longer.

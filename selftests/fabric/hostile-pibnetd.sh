@@ -25,7 +25,7 @@ cp /tmp/key.a $netd/key
 chown 65534 $netd/key
 echo '{ "listen": ["0.0.0.0"], "threads": 2, "switches": [ { "name": "net0", "ports": 4, "key_file": "'$netd/key'" } ] }' >$netd/config.json
 
-# What must not change: sessions, states, how often a link went down.
+# The state that must not change: sessions, states, how often a link went down.
 state() {
 	ctl -j show peers | jq -S 'del(.. | .last_heard_ms?)'
 	ctl -j show | jq -S '[.. | objects | select(has("state")) | {state, lid, physical_state}]'

@@ -22,7 +22,7 @@ make_keys /tmp/key.a
 # Where the trunk's peer was heard first: by IPv4, or at its link-local address.
 peer_address() { h 1 pibctl -j show peers | jq -r '.peers[0].address' | sed -E 's/:[0-9]+$//; s/%.*]/]/' | tr -d '[]'; }
 trunk_up() { h 1 pibctl -j show links | jq -e '[.. | objects | select(.up? == true)] | length == 1'; }
-# What must not change: sessions, states, how often a link went down.
+# The state that must not change: sessions, states, how often a link went down.
 state() {
 	h 1 pibctl -j show peers | jq -S 'del(.. | .last_heard_ms?)'
 	for k in 1 2; do

@@ -14,7 +14,7 @@ trap 'kill $(jobs -p) 2>/dev/null; hosts_clean; rm -rf "$dir"' EXIT
 
 kinds=(wide-psn wide-field magic-lid group-without-grh send-flags qkey-top-bit unsignaled-full stale-rkey dereg-busy
 	lost-on-reset destroyed-busy unpolled left-behind unacked-event fork-unsafe unarmed-wait armed-late buffer-changed)
-# What is right, and looks like a mistake.
+# Parts of the program that are right, and look like a mistake.
 right=(selective two-events busy-cq)
 slow=$((60 * ${PIB_SLOW:-1}))
 
@@ -122,7 +122,7 @@ killed() {
 	cat "$dir/report" "$dir/err"
 	return 1
 }
-# What is not looked for is said, where the library is not in the program.
+# The report says what was not looked for where the library is not in the program.
 unloaded() {
 	judge '.findings == [] and .seen and .library == false' env -u LD_PRELOAD "$dir/manners" pib0 none || return 1
 	timeout $slow pibctl manners env -u LD_PRELOAD "$dir/manners" pib0 none >"$dir/report" 2>"$dir/err"
@@ -168,7 +168,7 @@ each_explained() {
 	for kind in "${kinds[@]}"; do grep -q "^| \`$kind\` |" "$here/../manners.md" || { echo "$kind"; return 1; }; done
 	[ "$(grep -c '^| `' "$here/../manners.md")" = ${#kinds[@]} ]
 }
-# What waits for a process to end is asked to end.
+# A command that waits for a process to end is asked to end.
 documented() {
 	local command=$1 most=$slow
 	[[ $command != *4711* ]] || most=$((2 * ${PIB_SLOW:-1}))

@@ -18,7 +18,7 @@ commands_of() {
 }
 mapfile -t examples < <(commands_of pibctl)
 mapfile -t session < <(commands_of pib)
-# What stands in debugging.md as code, a line for each: between backquotes, but for lines of the log, and in blocks.
+# The code in debugging.md, a line for each: between backquotes, but for lines of the log, and in blocks.
 code() {
 	sed '/^| line/,/^$/d' "$here/../debugging.md" | grep -o '`[^`]*`' | tr -d '`'
 	sed -n 's/^    \(\$ \)\{0,1\}//p' "$here/../debugging.md" | sed 's/\t#.*//'
@@ -65,7 +65,7 @@ for command in "${session[@]}"; do check "pib(7): $command" h 1 sh -c "$command"
 check "an Active port on each" wait_active 60
 # for_a_while COMMAND: what goes on until it is interrupted
 for_a_while() { (cd "$work" && h 1 timeout --preserve-status -s TERM 2 bash -c "exec $1"); }
-# answers COMMAND: with the names that things have here. What the page only mentions, without what it is to be done with, is asked
+# answers COMMAND: with the names that things have here. A command that the page only mentions, without arguments, is asked
 # for its help. Logs and settings are the first namespace's.
 answers() {
 	local command=${1/qp 17/qp 1}

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Thirteen hosts, one subnet: a mesh, a pibnetd, a router. What dies takes nothing else along, and comes back.
+# Thirteen hosts, one subnet: a mesh, a pibnetd, a router. A part that dies takes nothing else along, and comes back.
 #
 #	h1 .. h8 ---- bridge0 ---- sw ---- bridge1 ---- h9 .. h12
 #	              |   10.77.0/24       10.78.0/24

@@ -235,7 +235,7 @@ check "each line of JSON has a time" json json 'map(.time) | length > 20 and all
 check "a namespace goes amid its events" amid_events
 check "others are told of theirs" listens text
 
-# What nobody reads for long is lost, and that is said.
+# Events that nobody reads for long are lost, and that is said.
 kill "${pids[raw]}"
 unset 'pids[raw]'
 start counted pibctl -j monitor -c 500

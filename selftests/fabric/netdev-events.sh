@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What befalls a netdev while an HCA is being made on it: nothing of that may be missed. Somebody else keeps RTNL busy, so
+# Events of a netdev while an HCA is being made on it: none of them may be missed. Somebody else keeps RTNL busy, so
 # that the events come in between. `ROUNDS` (10) of each kind.
 set -u
 here=$(dirname "$0")

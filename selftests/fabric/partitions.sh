@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What OpenSM sets to keep ports apart, and to keep others from setting it: P_Keys in HCAs and switches, the M_Key, alias
+# OpenSM keeps ports apart, and keeps others from changing that: P_Keys in HCAs and switches, the M_Key, alias
 # GUIDs, and the traps by which ports complain.
 #
 #	full, SM	pib0 --- 1      1 --- pib2	limited
@@ -58,7 +58,7 @@ for k in 0 1 2 3; do GUID[k]=$(port_guid "pib$k"); done
 CLUB=0x8001
 # club MEMBER=LEVEL...: what partitions.conf says from now on
 club() { echo "Default=0x7fff, ipoib : ALL=limited, SELF=full; club=$CLUB, ipoib : $(paste -sd, <<<"$(printf '%s\n' "$@")");" >/tmp/partitions.conf; }
-# sm NAME OPTION...: OpenSM anew, and what it has made known
+# sm NAME OPTION...: OpenSM started again, and what it has made known
 sm() {
 	local k name=$1
 	shift
@@ -126,7 +126,7 @@ done
 no_key() { local out; out=$(may rc 0 3 2>&1); echo "$out"; [[ $out == *"no P_Key of partition 0x1" ]]; }
 check "who is not a member has no such P_Key" no_key
 
-# What the switch lets pass, for it compares partitions and not memberships, the HCA refuses; each datagram counts once.
+# The HCA refuses what the switch lets pass, which compares partitions and not memberships; each datagram counts once.
 at_hca() { field PkeyViolations "${LID[2]}"; }
 before=$(at_hca)
 may_not ud 1 2 >/dev/null

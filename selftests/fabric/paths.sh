@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What happens to the network below: MTUs of netdevs and of the path, a router that dies, an address that changes.
+# The network below changes: MTUs of netdevs and of the path, a router that dies, an address that changes.
 # The trunk's session lives through it, and so does RC traffic whose data are looked at.
 #
 #	         10.77.0/24 +-- ra --+ 10.79.0/24

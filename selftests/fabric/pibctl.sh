@@ -83,7 +83,7 @@ check "del of it" h 1 pibctl del pib7
 check "switch add" h 1 pibctl switch add swt ports 4
 refuse "switch name taken" "exist|taken|in use" h 1 pibctl switch add swt ports 4
 refuse "too many ports" "254|ports" h 1 pibctl switch add swu ports 4000
-# Who knows the ids of a link needs not see its traffic to make packets up.
+# A user who knows the ids of a link needs not see its traffic to make packets up.
 ids_are_told() { "$@" pibctl -j show peers | jq -e '[.peers[]] | length > 0 and all(has("local_id") and has("remote_id"))'; }
 ids_are_kept() { "$@" pibctl -j show peers | jq -e '[.peers[]] | length > 0 and all((has("local_id") or has("remote_id")) | not)'; }
 check "a link over UDP" h 1 pibctl link add swt/1 udp eth0 peer 10.77.0.2

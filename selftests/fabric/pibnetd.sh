@@ -34,7 +34,7 @@ config 4
 netd_start
 check "the daemon starts without privileges" netd_answers
 
-# What systemd hears, of a daemon of its own.
+# The messages that systemd gets, of a daemon of its own.
 notified() {
 	python3 - <<-'END'
 	import os, signal, socket, subprocess
@@ -218,7 +218,7 @@ netd_start
 netd_answers
 refused() { dmesg | grep -q "pib.*every port is taken"; }
 check "one too many is told why" wait_for 20 refused
-# What the hosts' users see.
+# The reasons that the hosts' users see.
 reasons() { for k in 1 2; do h $k pibctl -j show peers; done | jq -sc '[.[].peers[].refusal // empty]'; }
 reasons_are() { [ "$(reasons)" = "$1" ]; }
 check "its user sees it" wait_for 20 reasons_are '["every port is taken"]'
@@ -238,7 +238,7 @@ for k in 1 2; do h $k pibctl del "$(dev $k)"; done
 pib_add 1 peer 10.77.0.9 key-file $netd/key.other
 check "who has another key, too" wait_for 20 reasons_are "[\"$key_reason\"]"
 
-# Keys by reload, of a daemon of its own whose control socket its file names. What is refused changes nothing.
+# Keys by reload, of a daemon of its own whose control socket its file names. A file that is refused changes nothing.
 netd_stop
 keys_file() { # KEY-SETTINGS CONTROL
 	echo '{ "listen": ["127.0.0.1:20002"], "control": "'"$netd/$2"'", "switches": [ { "name": "net0", "ports": 4'"$1"' } ] }' >$netd/keys.json

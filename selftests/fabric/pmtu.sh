@@ -87,7 +87,7 @@ finds() {
 	check "$name: few probes have" few_probes "$probes"
 }
 
-# What is there while the link is up changes.
+# The path changes while the link is up.
 changes() {
 	local name=$1
 	check "$name: the hole is gone" hole_gone

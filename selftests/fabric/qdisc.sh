@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What the stack of the sending host drops, its qdisc or its firewall, is counted and traced, datagram by datagram, and RC loses nothing.
-# One connection sends, from one CPU at a time: of drops for another CPU newer kernels do not tell.
+# A datagram that the stack of the sending host drops, its qdisc or its firewall, is counted and traced, and RC loses
+# nothing. One connection sends, from one CPU at a time: of drops for another CPU newer kernels do not tell.
 #
 #	h1 eth0 ------ eth0 h2		h1: what pib sends has a queue of its own
 #	   pib0        pib1

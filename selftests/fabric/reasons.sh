@@ -43,7 +43,7 @@ observers() {
 	for node in "${nodes[@]}"; do observe "$node.out" pibctl capture "$node" -w "$dir/$node"; done
 	wait_for 30 trace_runs &&
 		for node in "${nodes[@]}"; do wait_for 30 test -s "$dir/$node" || return 1; done
-	# What is read from it is what was written since it was read last.
+	# Each read of it gets what was written since the last one.
 	exec {trace_fd}<"$dir/trace"
 }
 # begin_row: what is written from now on is of the row
@@ -179,8 +179,8 @@ steps() {
 
 # ---- a row ----
 
-# begin_counters: what the counters of the row are from which they have to grow. "make" has them begin anew: until then the queue
-# pairs of the row before are there, and may yet count.
+# begin_counters: what the counters of the row are from which they have to grow. "make" has them begin again: until then the
+# queue pairs of the row before are there, and may yet count.
 begin_counters() {
 	local counter
 	for counter in "${counters[@]}"; do
@@ -326,7 +326,7 @@ hosts_active() { for hca in 2 3 4 5; do wait_for 60 grep -q ACTIVE /sys/class/in
 trunks_up() { h 2 pibctl -j show peers | jq -e '[.peers[] | select(.up == true)] | length == 2'; }
 check "they meet" eval 'wait_for 60 trunks_up && hosts_active'
 check "the forger listens" forge listen
-# What datagrams are to be made of: data of either fabric.
+# Data of either fabric, of which datagrams are to be made.
 asks_other() { wait_for 60 timeout 10 ip netns exec h2 smpquery -t 1000 -C "$1" nodeinfo "$(lid_of "$2")"; }
 check "one asks the other, in both fabrics" eval 'asks_other pib3 pib2 && asks_other pib5 pib4'
 observers

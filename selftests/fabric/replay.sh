@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # A keyed link's control datagrams, sent again unaltered by who has not the key: what they told when they were new
-# does not become true again. They tell of one HCA at host 2, which has two by now; of a host that is no more; and of
-# links between two ports that call each other, and that are made anew.
+# does not become true again. They tell of one HCA at host 2, which has two by now; of a host that is no more; and of links
+# between two ports that call each other, and that are made again.
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"

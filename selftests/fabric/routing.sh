@@ -28,7 +28,7 @@ hosts_up() {
 	done
 }
 
-# What the torus engine must be told: one switch's neighbours in the directions x and y.
+# The torus engine must be told this: one switch's neighbours in the directions x and y.
 torus_conf() {
 	local guid=() name
 	for name in s-0-0 s-1-0 s-0-1; do
@@ -110,8 +110,8 @@ sa_validations() {
 	tail -n 20 /tmp/osmtest.out
 	return 1
 }
-# What the SA knows of ports comes from their answers to the SM. One more sweep, and it is what ports say when nothing
-# changes; the answers of the first have bits in them that do not stay (ClientReregister).
+# The SA knows ports by their answers to the SM. After one more sweep these are what ports say when nothing changes; the
+# answers of the first have bits in them that do not stay (ClientReregister).
 sweeps() { grep -c "SUBNET UP" "$SM_DIR/opensm.log"; }
 swept_since() { [ "$(sweeps)" -gt "$1" ]; }
 swept_again() {

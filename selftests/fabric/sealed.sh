@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Keyed fabrics seal their data: who is on the segment reads nothing, and sends nothing that counts. Who has the key
+# Keyed fabrics seal their data: who is on the segment reads nothing, and sends nothing that counts. A reader who has the key
 # and docs/wire-format.md reads all of it (sealed.py).
 #
 #	h1 pib0 --- bridge --- pib1 h2
@@ -18,7 +18,7 @@ ktap_plan 42
 LAYOUT=netns
 hosts_make 3
 make_keys /tmp/key.a /tmp/key.b
-# What passes the bridge is to be what a wire would carry.
+# The bridge is to pass what a wire would carry.
 for k in 1 2; do h $k ethtool -K eth0 gso off tso off gro off tx-udp-segmentation off >/dev/null 2>&1; done
 
 trunk_up() { h "$1" pibctl -j show links | jq -e '[.. | objects | select(.up? == true)] | length == 1'; }
@@ -26,7 +26,7 @@ active() { h "$1" pibctl -j show | grep -qi '"state": *"active"'; }
 counted() { h "$1" pibctl -j show uplinks | jq "[.. | objects | .$2? // empty] | add // 0"; }
 opened() { jq -e "$1" /tmp/sealed.open || { cat /tmp/sealed.open; return 1; }; }
 downs() { for k in 1 2; do h $k pibctl -j show counters | jq -c '[.. | objects | .link_downed? // empty]'; done; }
-# What the ports of hosts 1 and 2 have received.
+# The packets that the ports of hosts 1 and 2 have received.
 packets() { for k in 1 2; do h $k pibctl -j show counters | jq '[.. | objects | .port_rcv_packets? // empty] | add'; done | paste -sd ' '; }
 # watch NAME COMMAND...: what passes the bridge meanwhile
 watch() {

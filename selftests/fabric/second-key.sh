@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The key of a fabric is exchanged on one host after the other, and traffic goes on. Who is left behind is out.
+# The key of a fabric is exchanged on one host after the other, and traffic goes on. A host that is left behind is out.
 #
 #	h1 pib0 --- bridge0 --- pib1 h2		with OpenSM on h1; h1 and h2 change their key
 #	           |       |

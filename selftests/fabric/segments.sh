@@ -15,7 +15,7 @@ bad_wire() {
 	local k
 	for k in 1 2; do h $k tc qdisc replace dev eth0 root netem limit 20000 delay 500us 100us reorder 90% 50% "$@" || return 1; done
 }
-# What arrives is compared. Packets of the default MTU of 1024 would need no segments.
+# The data that arrive are compared. Packets of the default MTU of 1024 would need no segments.
 pingpong() { pair 1 2 60 ibv_rc_pingpong -c -m 2048 -s 65536 -n "$1"; }
 counter() { h 1 pibctl -j show uplinks | jq "[.. | objects | .$1? // empty] | add // 0"; }
 grown() { [ "$(counter "$1")" -gt "$2" ]; }

@@ -112,7 +112,7 @@ def pulled(page):
 
 @case("within a second of seeing it: the page asks twice a second")
 def asks_often(page):
-    # What the page asks for, not when it gets that: a busy machine's clock goes on meanwhile.
+    # The wait that the page asks for counts, not the one that it gets: a busy machine's clock goes on meanwhile.
     page.browser.run("""window.waits = []; const before = window.setTimeout;
         window.setTimeout = (what, wait, ...rest) => { if (what.name === "tick") window.waits.push(wait); return before(what, wait, ...rest); };""")
     waits = page.browser.wait("it asks", lambda: (lambda w: w if len(w) >= 4 else None)(page.browser.run("return window.waits")))

@@ -17,7 +17,7 @@ check "subnet up, both ports ACTIVE" wait_active 60
 check "ibv_rc_pingpong" pair 1 2 60 ibv_rc_pingpong
 check "ibv_ud_pingpong" pair 1 2 60 ibv_ud_pingpong
 check "ib_write_bw" pair 1 2 60 ib_write_bw -F -n 500
-# What pair waits for is a server that stays and a client that fails at once.
+# The programs of pair here: a server that stays, and a client that fails at once.
 cat >/tmp/stays <<'END'
 #!/bin/sh
 [ $# = 2 ] || { sleep 0.5; exit 1; }

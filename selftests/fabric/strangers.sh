@@ -106,7 +106,7 @@ busy_net() {
 	for i in {1..12}; do printf 'caguid=0x77%02x0\nHca 1 "B%d"\n[1] "B"[%d]\n' "$i" "$i" "$i"; done
 }
 busy_net >/tmp/stranger.net
-# Who comes when nobody is accepted any more gets no port, though it was welcome when it was heard.
+# A peer that comes when nobody is accepted any more gets no port, though it was welcome when it was heard.
 closes_in_time() {
 	local before round
 	for round in {1..3}; do

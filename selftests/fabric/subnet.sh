@@ -69,7 +69,8 @@ check "ib_send_bw UD" pair 1 2 100 ib_send_bw -c UD -s 1024 -n 1000 -F
 
 # data K Xmit|Rcv: of the port of host K, in words of 4 bytes
 data() { h "$1" perfquery -C "$(dev "$1")" -x | sed -n "s/^Port$2Data:\.*//p"; }
-# 200 writes of 64 KiB by host 2: what they add to both ends. What is lost is sent again: no more comes than was sent.
+# 200 writes of 64 KiB by host 2: what they add to both ends. A packet that is lost is sent again: no more comes than was
+# sent.
 counted() {
 	local sent received words=$((200 * 65536 / 4))
 	sent=$(data 2 Xmit) received=$(data 1 Rcv)

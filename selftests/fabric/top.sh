@@ -55,7 +55,7 @@ one_table() {
 	cat "$work/out"
 	return 1
 }
-# What is sorted by name stands in that order, whatever moves.
+# Rows that are sorted by name stand in that order, whatever moves.
 by_name() {
 	pibctl top --interval 0.2 kind port sort name >"$work/out" && sed -n '4,$s/ .*//p' "$work/out" >"$work/names" &&
 		sort -c -V "$work/names" && grep -qx pib1/1 "$work/names"

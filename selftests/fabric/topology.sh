@@ -180,7 +180,7 @@ check "save" pibctl fabric save /tmp/made.saved
 saved() { made /tmp/made.saved | diff /tmp/made.b - && enhanced /tmp/made.saved; }
 check "saved: the same" saved
 
-# At QDR such devices are asked for their maker's MlnxExtPortInfo: are these links FDR10?
+# At QDR such devices are asked for their maker's MlnxExtPortInfo, which says whether links are FDR10.
 slow() { pibctl link set S/2 speed QDR && wait_for 30 all_active; }
 check "a link at QDR" slow
 # A packet that came while the link was down is a discard of an inactive port.

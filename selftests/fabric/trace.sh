@@ -111,7 +111,7 @@ ring_keeps() {
 	has '.event == "mark" and .text == "in the ring"' && has '.event == "port_received" and .service == "RC"' &&
 		all '.event == "mark" or (.device == "pib0" and (.event == "port_sent" or .event == "port_received"))'
 }
-# What is shown stays in it: nothing has happened since but what a port does by itself.
+# The ring keeps what was shown: nothing has happened since but what a port does by itself.
 ring_stays() {
 	cp "$dir/out" "$dir/before"
 	ring out && [ "$(head -n "$(wc -l <"$dir/before")" "$dir/out")" = "$(cat "$dir/before")" ]
@@ -234,7 +234,7 @@ from_ftrace() {
 	echo 0 >"$tracefs/events/pib/enable"
 	grep -q 'pib_completion: device=pib0 .*status=SUCCESS' "$tracefs/trace"
 }
-# Calls of verbs that a process has made, each with its process, and in vain none but the one that is to be.
+# Calls of verbs that a process has made, each with its process. None has failed but the one that is to fail.
 calls() { "$dir/verbs" pib0 >"$dir/said" 2>&1 & echo $! >"$dir/caller"; wait $! || { cat "$dir/said"; return 1; }; }
 each_verb() {
 	local verb
@@ -257,7 +257,7 @@ fans_out() {
 	cat "$dir/ports"
 	jq -e 'any(length == 2 and .[0] != .[1])' "$dir/ports"
 }
-# What was queued leaves the queue, and has waited.
+# A packet that was queued leaves the queue, and has waited.
 leaves() {
 	jq -n -e '[inputs | select(.device == "pib0" and .src_qpn == '"$1"')]
 		| (map(select(.event == "queued").psn) | unique) as $in

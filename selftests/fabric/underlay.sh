@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# What datagrams say to the network between the hosts, and what it says: marks where a queue fills, classes, MTUs on the way.
+# Datagrams and the network between the hosts tell each other things: marks where a queue fills, classes, MTUs on the way.
 #
 #	10.77.0/24 +-- r --+ 10.79.0/24
 #	h1 eth0 ---+       +--- eth0 h2

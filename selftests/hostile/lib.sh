@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154  # $here is that of the suite
-# What the suites of hostile/ have in common: two hosts, and afterwards all as it was.
+# The suites of hostile/ have this in common: two hosts, and afterwards all as it was.
 . "$here/../lib/ktap.sh"
 . "$here/../lib/hosts.sh"
 LAYOUT=netns
@@ -26,7 +26,7 @@ hostile() {
 	h "$k" pib-hostile "$@" --dev "$(dev "$k")" --seed "$seed" ${WITHOUT:+--without "$WITHOUT"}
 }
 
-# Who is left over, and in what the kernel keeps him.
+# The processes that are left over, and in what the kernel keeps them.
 leftovers() {
 	local pid
 	for pid in $(pgrep -x pib-hostile); do

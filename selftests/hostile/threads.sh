@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Control calls of one thread against the traffic of others: what is registered anew, resized, moved, destroyed.
+# Control calls of one thread against the traffic of others: objects are registered again, resized, moved, destroyed.
 #
 #	threads.sh [PART OF A CONTEST'S NAME]
 set -u

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154  # $owner, $far_owner, $posts and $packets are the suite's
-# What pibctl's tools say of a program of others that talks between the machines of hosts.sh: of its queue pair, and of no
-# other. To be sourced after hosts.sh. The suite says of the program:
+# pibctl's tools beside a program of others that talks between the machines of hosts.sh: they tell of its queue pair, and of
+# no other. To be sourced after hosts.sh. The suite says of the program:
 #
 #	$owner, $far_owner	as "pibctl show objects" has it here, and on host 2
 #	$pid			its process here; 0: it is the kernel
@@ -145,7 +145,7 @@ beside_end() {
 	wait "$web" "$monitor"
 }
 
-# tools_beside NAME: ten checks while the program runs. What it talks over is disturbed in the last one.
+# tools_beside NAME: ten checks while the program runs. In the last one its path is disturbed.
 tools_beside() {
 	local tool
 	wait_for 30 quiet_now

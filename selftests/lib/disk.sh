@@ -15,7 +15,7 @@ disk_there() { [ -b "$(disk_path)" ]; }
 disk_gone() { ! compgen -G "$disks"; }
 
 on_target() { h 2 dd if=/dev/ram0 bs=1M count=$MiB iflag=direct status=none | sha256sum; }
-# What is written to the disk before what counts has other bytes: a write that is lost is seen.
+# The disk is filled with other bytes before those that count: a write that is lost is seen.
 random_files() {
 	head -c ${MiB}M /dev/urandom >/tmp/before
 	head -c ${MiB}M /dev/urandom >/tmp/sent

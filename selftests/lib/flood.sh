@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# What a flood from outside leaves behind, for hostile.sh and hostile-pibnetd.sh: the counters of the uplinks that
+# The marks that a flood from outside leaves behind, for hostile.sh and hostile-pibnetd.sh: the counters of the uplinks that
 # stand in /tmp/hostile.before and /tmp/hostile.after. Needs ktap.sh.
 
 # Why a datagram is dropped. The rare ones need not happen in every flood.

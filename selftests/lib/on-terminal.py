@@ -48,7 +48,7 @@ class Terminal:
     def resize(self, columns, lines):
         fcntl.ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         self.read(0)
-        # What was written before is read by now, but for a page that the window had been measured for already.
+        # All that was written before is read by now, but for a page that the window had been measured for already.
         self.sizes.append((self.all.count(HOME) + (1 if self.all else 0), columns, lines))
 
     def size_of(self, page):

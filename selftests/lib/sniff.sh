@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# What datagrams that come to h2 say to the network (fabric/underlay.py). Sourced after hosts.sh, which knows h2; $here is fabric/.
+# The signs for the network in datagrams that come to h2 (fabric/underlay.py). Sourced after hosts.sh, which knows h2; $here
+# is fabric/.
 
 sniffed=$(mktemp -d)
 

@@ -5,7 +5,7 @@ import re
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
-# What looks like a comment within a string is none.
+# A string may have in it what looks like a comment, and is none.
 TOKEN = re.compile(r""" "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' | (?P<comment> /\*.*?\*/ | //[^\n]*) """, re.S | re.X)
 
 

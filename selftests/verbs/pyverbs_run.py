@@ -54,7 +54,7 @@ def mend_dmabuf():
             self.regions.add(region)
 
         def close(self):
-            # What is of Python is gone already when the object is freed.
+            # The parts of Python's are gone already when the object is freed.
             for region in list(getattr(self, "regions", ())):
                 region.close()
             super().close()

@@ -37,7 +37,7 @@ read_off() {
 # A device has its counters in the sysfs of one namespace: its own, or the first.
 sysfs() { port_attr 1 hw_counters/$COUNTER 2>/dev/null || cat "/sys/class/infiniband/pib0/ports/1/hw_counters/$COUNTER"; }
 
-# What the port shows does not grow and does not shrink while nobody reads.
+# The sum at the port does not grow and does not shrink while nobody reads.
 total_is_steady() {
 	local before
 	before=$(total)

@@ -54,7 +54,7 @@ digest() {
 		LC_ALL=C sort -z | xargs -0r sha256sum | sha256sum | cut -c1-16)
 }
 
-# What is in the root is decided by root-inside; a change of it makes a new one.
+# root-inside decides what is in the root; a change of it makes a new root.
 root_key() { digest selftests/vm/root-inside; }
 
 # Without the lock, where the root is there already.
