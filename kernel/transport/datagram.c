@@ -86,7 +86,7 @@ static void datagram_too_long(struct pib_qp *qp, const struct pib_burst *b)
 		return;
 	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
 	pib_qp_dbg(qp, "a datagram is longer than its receive");
-	pib_state_to_err(qp, PIB_CAUSE_RECEIVE);
+	pib_qp_to_err(qp, PIB_CAUSE_RECEIVE);
 }
 
 static void count_no_receive(struct pib_qp *qp, const struct pib_burst *b)
@@ -147,7 +147,7 @@ static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i, u64 now
 		return false;
 	if (res) {
 		pib_qp_dbg(qp, "a datagram was not placed: %s", pib_res_name(res));
-		pib_state_to_err(qp, PIB_CAUSE_RECEIVE);
+		pib_qp_to_err(qp, PIB_CAUSE_RECEIVE);
 		return true;
 	}
 	if (checksum_ok(qp, b, off, len))

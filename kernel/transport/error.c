@@ -24,7 +24,7 @@ static void trace_state(const struct pib_qp *qp, enum ib_qp_state to, enum pib_c
 			   cause == PIB_CAUSE_SEND ? qp->req.error : IB_WC_SUCCESS);
 }
 
-void pib_state_set(struct pib_qp *qp, enum ib_qp_state state, enum pib_cause cause)
+void pib_qp_set_state(struct pib_qp *qp, enum ib_qp_state state, enum pib_cause cause)
 {
 	if (trace_pib_qp_state_enabled() && state != qp->state)
 		trace_state(qp, state, cause);
@@ -34,7 +34,7 @@ void pib_state_set(struct pib_qp *qp, enum ib_qp_state state, enum pib_cause cau
 	qp->attr.cur_qp_state = state;
 }
 
-void pib_state_to_err(struct pib_qp *qp, enum pib_cause cause)
+void pib_qp_to_err(struct pib_qp *qp, enum pib_cause cause)
 {
 	lockdep_assert_held(&qp->lock);
 
@@ -42,7 +42,7 @@ void pib_state_to_err(struct pib_qp *qp, enum pib_cause cause)
 		return;
 
 	pib_qp_dbg(qp, "ERR, was %s", pib_qp_state_name(qp->state));
-	pib_state_set(qp, IB_QPS_ERR, cause);
+	pib_qp_set_state(qp, IB_QPS_ERR, cause);
 	WRITE_ONCE(qp->lent.owner.flushes, true);
 	pib_req_flush(&qp->req);
 	/*
@@ -56,7 +56,7 @@ void pib_qp_error(struct pib_qp *qp, enum pib_cause cause, int event)
 {
 	lockdep_assert_held(&qp->lock);
 
-	pib_state_to_err(qp, cause);
+	pib_qp_to_err(qp, cause);
 	if (event >= 0)
 		qp->events |= BIT(event);
 	pib_task_kick(&qp->task);
@@ -97,7 +97,7 @@ static struct pib_qp *next_to_notify(struct pib_cq *cq)
  * Only the QPs of this CQ are visited, however many others there are: a user can have many CQs
  * overflow.
  */
-void pib_state_cq_overflow(struct pib_cq *cq)
+void pib_cq_overflow(struct pib_cq *cq)
 {
 	struct pib_qp *qp;
 
@@ -108,22 +108,22 @@ void pib_state_cq_overflow(struct pib_cq *cq)
 	}
 }
 
-void pib_state_sq_error(struct pib_qp *qp)
+void pib_qp_sq_error(struct pib_qp *qp)
 {
 	bool sends = qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
 
 	pib_qp_dbg(qp, "a send work request has failed: %s", ib_wc_status_msg(qp->req.error));
 	if (pib_qp_is_reliable(qp) || !sends) {
-		pib_state_to_err(qp, PIB_CAUSE_SEND);
+		pib_qp_to_err(qp, PIB_CAUSE_SEND);
 		return;
 	}
 	qp->attr.sq_draining = 0;
 	pib_qp_dbg(qp, "SQE, was %s", pib_qp_state_name(qp->state));
-	pib_state_set(qp, IB_QPS_SQE, PIB_CAUSE_SEND);
+	pib_qp_set_state(qp, IB_QPS_SQE, PIB_CAUSE_SEND);
 	pib_req_flush(&qp->req);
 }
 
-void pib_state_resp_error(struct pib_qp *qp)
+void pib_qp_resp_error(struct pib_qp *qp)
 {
 	pib_qp_dbg(qp, "a request of the peer was refused: %s", pib_res_name(qp->resp.error));
 	/*
@@ -145,10 +145,10 @@ void pib_state_resp_error(struct pib_qp *qp)
 			qp->events |= BIT(IB_EVENT_QP_REQ_ERR);
 		break;
 	}
-	pib_state_to_err(qp, PIB_CAUSE_REFUSED);
+	pib_qp_to_err(qp, PIB_CAUSE_REFUSED);
 }
 
-bool pib_state_flush(struct pib_qp *qp)
+bool pib_qp_flush(struct pib_qp *qp)
 {
 	bool more;
 
@@ -165,7 +165,7 @@ bool pib_state_flush(struct pib_qp *qp)
 	return more;
 }
 
-void pib_state_reset(struct pib_qp *qp)
+void pib_qp_reset(struct pib_qp *qp)
 {
 	u8 port = qp->path.port ? qp->path.port->p.num : 0;
 	struct pib_qp_sq *sq = &qp->sq;
@@ -174,7 +174,7 @@ void pib_state_reset(struct pib_qp *qp)
 	 * The state goes before the P_Key: a packet is judged by the key, and by the state if the
 	 * key does not fit.
 	 */
-	pib_state_set(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
+	pib_qp_set_state(qp, IB_QPS_RESET, PIB_CAUSE_ASKED);
 	WRITE_ONCE(qp->lent.owner.flushes, false);
 	/* Pairs with smp_rmb() in refuse_key(). */
 	smp_wmb();
@@ -218,7 +218,7 @@ static enum hrtimer_restart fire_event(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-void pib_state_timer_init(struct pib_qp *qp)
+void pib_qp_timer_init(struct pib_qp *qp)
 {
 	hrtimer_setup(&qp->timer.hrtimer, fire_event, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 }
@@ -231,7 +231,7 @@ static void free_list(struct pib_qp *qp, struct list_head *list)
 		pib_inbox_free(qp, b);
 }
 
-void pib_state_drop_bursts(struct pib_qp *qp)
+void pib_qp_drop_bursts(struct pib_qp *qp)
 {
 	LIST_HEAD(bursts);
 
@@ -260,7 +260,7 @@ static void trace_async_event(const struct pib_qp *qp, u32 event)
 	trace_pib_async_event(who.device, who.port, PIB_ASYNC_QP, who.qpn, event);
 }
 
-void pib_state_dispatch(struct pib_qp *qp, u32 events)
+void pib_qp_dispatch(struct pib_qp *qp, u32 events)
 {
 	struct ib_event event = {
 		.device = qp->ib.device,

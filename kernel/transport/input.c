@@ -208,7 +208,7 @@ static int refuse_key(struct pib_kport *port, const struct pib_qp *qp, struct pi
 {
 	enum ib_qp_state state;
 
-	/* The key was read before. Pairs with smp_wmb() in pib_state_reset(). */
+	/* The key was read before. Pairs with smp_wmb() in pib_qp_reset(). */
 	smp_rmb();
 	state = READ_ONCE(qp->state);
 	if (state < IB_QPS_RTR || state == IB_QPS_ERR)

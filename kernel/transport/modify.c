@@ -360,13 +360,13 @@ static void apply_change(struct pib_qp *qp, const struct change *c)
 	lockdep_assert_held(&qp->lock);
 
 	if (c->next == IB_QPS_ERR) {
-		pib_state_to_err(qp, PIB_CAUSE_ASKED);
+		pib_qp_to_err(qp, PIB_CAUSE_ASKED);
 		return;
 	}
 	set_paths(qp, c);
 	set_numbers(qp, c);
 	enter_state(qp, c);
-	pib_state_set(qp, c->next, PIB_CAUSE_ASKED);
+	pib_qp_set_state(qp, c->next, PIB_CAUSE_ASKED);
 }
 
 static bool has_bursts_out(const struct pib_qp *qp)
@@ -422,7 +422,7 @@ static int leave_sqe(struct pib_qp *qp)
 		if (err)
 			return err;
 		spin_lock_bh(&qp->lock);
-		done = qp->state != IB_QPS_SQE || !pib_state_flush(qp) ||
+		done = qp->state != IB_QPS_SQE || !pib_qp_flush(qp) ||
 		       (s32)(qp->sq.done - end) >= 0;
 		spin_unlock_bh(&qp->lock);
 		cond_resched();
@@ -467,7 +467,7 @@ static int reset_qp(struct pib_qp *qp, enum ib_qp_state cur)
 
 	spin_lock_bh(&qp->lock);
 	qp->state = IB_QPS_RESET;
-	pib_state_drop_bursts(qp);
+	pib_qp_drop_bursts(qp);
 	spin_unlock_bh(&qp->lock);
 
 	err = wait_for_bursts(qp);
@@ -479,7 +479,7 @@ static int reset_qp(struct pib_qp *qp, enum ib_qp_state cur)
 		/* it cannot be started again before it has been reset */
 		pib_qp_error(qp, PIB_CAUSE_KILLED, -1);
 	} else {
-		pib_state_reset(qp);
+		pib_qp_reset(qp);
 	}
 	spin_unlock_bh(&qp->lock);
 	if (err)

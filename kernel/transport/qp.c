@@ -87,7 +87,7 @@ static int check_init(struct pib_hca *hca, const struct ib_qp_init_attr *init, b
 static void watch_cq(struct pib_cq *cq)
 {
 	if (cq)
-		WRITE_ONCE(cq->on_overflow, pib_state_cq_overflow);
+		WRITE_ONCE(cq->on_overflow, pib_cq_overflow);
 }
 
 static void link_cq(struct pib_qp *qp, struct pib_cq *cq, struct pib_cq_link *link)
@@ -158,7 +158,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	INIT_LIST_HEAD(&qp->inbox.list);
 	INIT_LIST_HEAD(&qp->rx.list);
 	INIT_LIST_HEAD(&qp->tx.behind);
-	pib_state_timer_init(qp);
+	pib_qp_timer_init(qp);
 }
 
 static void free_pageins(struct pib_qp *qp)
@@ -459,7 +459,7 @@ int pib_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_ud
 	err = alloc_queues(qp, &init->cap, udata, &resp);
 	if (err)
 		goto err_pageins;
-	pib_state_reset(qp);
+	pib_qp_reset(qp);
 	err = copy_response(udata, &resp);
 	if (err)
 		goto err_queues;
@@ -491,7 +491,7 @@ static void qp_stop(struct pib_qp *qp)
 	spin_lock(&qp->inbox.lock);
 	qp->inbox.closed = true;
 	spin_unlock(&qp->inbox.lock);
-	pib_state_drop_bursts(qp);
+	pib_qp_drop_bursts(qp);
 	spin_unlock_bh(&qp->lock);
 	/* Only a turn arms it, and none begins any more. */
 	hrtimer_cancel(&qp->timer.hrtimer);

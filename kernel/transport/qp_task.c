@@ -20,7 +20,7 @@
  *
  *	pib_completer_complete()	completions of what is answered
  *	turn_check()			errors of either half: the state goes to SQE or ERR
- *	pib_state_flush()		in these states: completions in error
+ *	pib_qp_flush()		in these states: completions in error
  *
  * Nothing here waits. A queue pair that cannot go on now leaves a reason to be run again: a timer,
  * an expected burst, or true as the result.
@@ -180,10 +180,10 @@ static void turn_check(struct pib_qp *qp)
 	/* Answers from before the failure may not have been placed yet. */
 	if (qp->req.error && !qp->req.flushing && !qp->rx.place.wqe) {
 		pib_apm_report(qp);
-		pib_state_sq_error(qp);
+		pib_qp_sq_error(qp);
 	}
 	if (qp->resp.error && !qp->resp.nak_due && !qp->tx.stall.burst && qp->state != IB_QPS_ERR)
-		pib_state_resp_error(qp);
+		pib_qp_resp_error(qp);
 	if (qp->state == IB_QPS_SQD && qp->attr.sq_draining && pib_qp_is_drained(qp)) {
 		qp->attr.sq_draining = 0;
 		if (qp->attr.en_sqd_async_notify)
@@ -346,7 +346,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	more |= pib_completer_complete(qp);
 	turn_check(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
-		more |= pib_state_flush(qp);
+		more |= pib_qp_flush(qp);
 	turn_suspend(qp, now);
 	if (!qp->timer.suspended)
 		arm_timer(qp, pib_req_deadline(&qp->req));
@@ -389,7 +389,7 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 
 	spin_lock(&qp->lock);
 	if (qp->state == IB_QPS_RESET) {
-		pib_state_drop_bursts(qp);
+		pib_qp_drop_bursts(qp);
 	} else {
 		/*
 		 * In one kernel the wait is short: a process may as well ring, on a CPU of its own.
@@ -406,7 +406,7 @@ static bool qp_run(struct pib_task *task, struct pib_budget *budget)
 	spin_unlock(&qp->lock);
 
 	if (unlikely(events))
-		pib_state_dispatch(qp, events);
+		pib_qp_dispatch(qp, events);
 	return more;
 }
 

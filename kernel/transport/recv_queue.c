@@ -343,7 +343,7 @@ static void check_xrc_cq(struct pib_qp *qp, const struct pib_cq *cq)
 	if (likely(qp->type != IB_QPT_XRC_TGT) || !READ_ONCE(cq->overflow) ||
 	    qp->state == IB_QPS_ERR)
 		return;
-	pib_state_to_err(qp, PIB_CAUSE_CQ_FULL);
+	pib_qp_to_err(qp, PIB_CAUSE_CQ_FULL);
 	qp->events |= BIT(IB_EVENT_QP_FATAL);
 }
 
