@@ -342,12 +342,26 @@ static u32 cq_limit(const struct pib_cq *cq, u32 asked, const struct pib_ring *r
 	return pib_behaves(&hca->behaviors, PIB_BEHAVIOR_EXACT_CQ) ? asked : ring->entries;
 }
 
-static int cqn_alloc(struct pib_hca *hca, struct pib_cq *cq)
+/* Take a part of the owner's share, and a number. */
+static int cq_enter(struct pib_hca *hca, struct pib_cq *cq)
 {
-	int err = xa_alloc_cyclic(&hca->cqs, &cq->cqn, cq, XA_LIMIT(1, 0xFFFFFF), &hca->next_cqn,
-				  GFP_KERNEL);
+	int err = pib_quota_take(&hca->quota, cq->owner, PIB_OBJ_CQ);
 
-	return err < 0 ? err : 0;
+	if (err)
+		return err;
+	err = xa_alloc_cyclic(&hca->cqs, &cq->cqn, cq, XA_LIMIT(1, 0xFFFFFF), &hca->next_cqn,
+			      GFP_KERNEL);
+	if (err < 0) {
+		pib_quota_give(&hca->quota, cq->owner, PIB_OBJ_CQ);
+		return err;
+	}
+	return 0;
+}
+
+static void cq_leave(struct pib_hca *hca, struct pib_cq *cq)
+{
+	xa_erase(&hca->cqs, cq->cqn);
+	pib_quota_give(&hca->quota, cq->owner, PIB_OBJ_CQ);
 }
 
 static int cq_check_attr(struct ib_device *ibdev, const struct ib_cq_init_attr *attr)
@@ -397,27 +411,20 @@ int pib_cq_create(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr, struct
 	if (err)
 		return err;
 	cq->owner = pib_quota_owner(udata);
-	err = pib_quota_take(&hca->quota, cq->owner, PIB_OBJ_CQ);
+	err = cq_enter(hca, cq);
 	if (err)
 		goto err_ring;
-	err = cqn_alloc(hca, cq);
+	err = udata ? pib_udata_respond(udata, &resp, sizeof(resp)) : 0;
 	if (err)
-		goto err_give;
-	if (udata) {
-		err = pib_udata_respond(udata, &resp, sizeof(resp));
-		if (err)
-			goto err_num;
-	}
+		goto err_leave;
 	cq->limit = cq_limit(cq, attr->cqe, &cq->ring);
 	ibcq->cqe = cq->limit;
 	pib_object_add(&hca->objects, &cq->obj, PIB_OBJECT_KIND_CQ, pib_udata_context(udata),
 		       pib_udata_kernel(udata, &ibcq->res));
 	return 0;
 
-err_num:
-	xa_erase(&hca->cqs, cq->cqn);
-err_give:
-	pib_quota_give(&hca->quota, cq->owner, PIB_OBJ_CQ);
+err_leave:
+	cq_leave(hca, cq);
 err_ring:
 	pib_ring_free(&cq->ring);
 	return err;

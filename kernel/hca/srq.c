@@ -137,13 +137,27 @@ int pib_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 	return err;
 }
 
-/* Reserve a number, by which nobody finds the SRQ yet. */
-static int srqn_reserve(struct pib_hca *hca, struct pib_srq *srq)
+/* Take a part of the owner's share, and a number, by which nobody finds the SRQ yet. */
+static int srq_enter(struct pib_hca *hca, struct pib_srq *srq)
 {
-	int err = xa_alloc_cyclic(&hca->srqs, &srq->srqn, NULL, XA_LIMIT(1, 0xFFFFFF),
-				  &hca->next_srqn, GFP_KERNEL);
+	struct pib_user *owner = to_pd(srq->ib.pd)->owner;
+	int err = pib_quota_take(&hca->quota, owner, PIB_OBJ_SRQ);
 
-	return err < 0 ? err : 0;
+	if (err)
+		return err;
+	err = xa_alloc_cyclic(&hca->srqs, &srq->srqn, NULL, XA_LIMIT(1, 0xFFFFFF),
+			      &hca->next_srqn, GFP_KERNEL);
+	if (err < 0) {
+		pib_quota_give(&hca->quota, owner, PIB_OBJ_SRQ);
+		return err;
+	}
+	return 0;
+}
+
+static void srq_leave(struct pib_hca *hca, struct pib_srq *srq)
+{
+	xa_erase(&hca->srqs, srq->srqn);
+	pib_quota_give(&hca->quota, to_pd(srq->ib.pd)->owner, PIB_OBJ_SRQ);
 }
 
 /* Have the SRQ found by its number, by which XRC senders name it. Only its QPs know a basic SRQ. */
@@ -202,21 +216,16 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 	err = srq_init(srq, &init->attr, udata, &resp.ring);
 	if (err)
 		return err;
-	err = pib_quota_take(&hca->quota, to_pd(ibsrq->pd)->owner, PIB_OBJ_SRQ);
+	err = srq_enter(hca, srq);
 	if (err)
 		goto err_ring;
-	err = srqn_reserve(hca, srq);
+	resp.srqn = srq->srqn;
+	err = udata ? pib_udata_respond(udata, &resp, sizeof(resp)) : 0;
 	if (err)
-		goto err_give;
-	if (udata) {
-		resp.srqn = srq->srqn;
-		err = pib_udata_respond(udata, &resp, sizeof(resp));
-		if (err)
-			goto err_num;
-	}
+		goto err_leave;
 	err = srqn_publish(hca, srq);
 	if (err)
-		goto err_num;
+		goto err_leave;
 	if (init->srq_type == IB_SRQT_XRC)
 		ibsrq->ext.xrc.srq_num = srq->srqn;
 	init->attr.max_wr = srq->max_wr;
@@ -225,10 +234,8 @@ int pib_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct i
 		       pib_pd_kernel(to_pd(ibsrq->pd)));
 	return 0;
 
-err_num:
-	xa_erase(&hca->srqs, srq->srqn);
-err_give:
-	pib_quota_give(&hca->quota, to_pd(ibsrq->pd)->owner, PIB_OBJ_SRQ);
+err_leave:
+	srq_leave(hca, srq);
 err_ring:
 	pib_ring_free(&srq->ring);
 	return err;
