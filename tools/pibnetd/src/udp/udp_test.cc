@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <map>
+#include <stdexcept>
 #include <vector>
 
 namespace pib::netd {
@@ -17,15 +18,33 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr int kOff = 0;
 
+Address loopback()
+{
+	Address address;
+	address.family = AF_INET;
+	address.bytes = {127, 0, 0, 1};
+	return address;
+}
+
+Address loopback6()
+{
+	Address address;
+	address.family = AF_INET6;
+	address.bytes[15] = 1;
+	return address;
+}
+
+/// From a new socket of the loopback interface to itself.
+Path path_to_itself(Udp &udp)
+{
+	const auto socket = udp.open(loopback());
+	if (!socket)
+		throw std::runtime_error(socket.error().text);
+	return {*socket, udp.local(*socket), {}};
+}
+
 class UdpTest : public ::testing::Test {
 protected:
-	static Address loopback()
-	{
-		Address address;
-		address.family = AF_INET;
-		address.bytes = {127, 0, 0, 1};
-		return address;
-	}
 	void SetUp() override
 	{
 		for (unsigned *socket : {&a, &b}) {
@@ -93,14 +112,8 @@ protected:
 TEST_P(UdpMarks, AreSeen)
 {
 	const bool ce = (GetParam() & 3) == 3;
-	Address at;
-	at.family = AF_INET;
-	at.bytes = {127, 0, 0, 1};
-	EXPECT_EQ(comes_marked(at, IPPROTO_IP, IP_TOS), ce);
-	at = {};
-	at.family = AF_INET6;
-	at.bytes[15] = 1;
-	EXPECT_EQ(comes_marked(at, IPPROTO_IPV6, IPV6_TCLASS), ce);
+	EXPECT_EQ(comes_marked(loopback(), IPPROTO_IP, IP_TOS), ce);
+	EXPECT_EQ(comes_marked(loopback6(), IPPROTO_IPV6, IPV6_TCLASS), ce);
 }
 
 INSTANTIATE_TEST_SUITE_P(Tos, UdpMarks, ::testing::Values(0, 2, 3, 0xBA, 0xBB));
@@ -153,14 +166,8 @@ std::vector<int> tos_seen(const Address &at, const std::vector<std::uint8_t> &se
 TEST(UdpClasses, EachDatagramOfABatchHasItsOwn)
 {
 	const std::vector<int> seen{0xBA, 0xBA, 0, 0, 2, 2, 0x20, 0x20};
-	Address at;
-	at.family = AF_INET;
-	at.bytes = {127, 0, 0, 1};
-	EXPECT_EQ(tos_seen(at, {0xBA, 0, 2, 0x20}), seen);
-	at = {};
-	at.family = AF_INET6;
-	at.bytes[15] = 1;
-	EXPECT_EQ(tos_seen(at, {0xBA, 0, 2, 0x20}), seen);
+	EXPECT_EQ(tos_seen(loopback(), {0xBA, 0, 2, 0x20}), seen);
+	EXPECT_EQ(tos_seen(loopback6(), {0xBA, 0, 2, 0x20}), seen);
 }
 
 TEST_F(UdpTest, SuperPacketsComeWhole)
@@ -272,11 +279,8 @@ std::vector<int> pass_full(int waits)
 {
 	Stats stats;
 	FullUdp udp(stats);
-	Address at;
-	at.family = AF_INET;
-	at.bytes = {127, 0, 0, 1};
 	std::vector<int> seen;
-	const auto from = udp.open(at), to = udp.open(at);
+	const auto from = udp.open(loopback()), to = udp.open(loopback());
 	if (!from || !to)
 		return seen;
 	std::vector<Bytes> all;
@@ -312,12 +316,7 @@ TEST(UdpFull, NobodyWaitsForAnswersToStrangers)
 {
 	Stats stats;
 	FullUdp udp(stats);
-	Address at;
-	at.family = AF_INET;
-	at.bytes = {127, 0, 0, 1};
-	const auto from = udp.open(at);
-	ASSERT_TRUE(from) << from.error().text;
-	const Path path = {*from, udp.local(*from), {}};
+	const Path path = path_to_itself(udp);
 	udp.waits = 5;
 	udp.answer(path, answer);
 	udp.answer(path, answer);
@@ -343,21 +342,17 @@ TEST(UdpAnswers, LeaveTheRoomInASocketToOthers)
 	constexpr std::uint64_t second = 1'000'000'000;
 	Stats stats;
 	HoldingUdp udp(stats);
-	Address at;
-	at.family = AF_INET;
-	at.bytes = {127, 0, 0, 1};
-	const auto from = udp.open(at);
-	ASSERT_TRUE(from) << from.error().text;
+	const Path path = path_to_itself(udp);
 	const auto sent = [&](std::uint64_t now) {
 		const auto lost = stats.counts[PIB_US_TX_ERRORS];
 		for (int i = 0; i < 40000; i++)
-			udp.answer({*from, udp.local(*from), {}}, answer);
+			udp.answer(path, answer);
 		udp.send_answers(now);
 		return 40000 - (stats.counts[PIB_US_TX_ERRORS] - lost);
 	};
 	int size = 0;
 	socklen_t length = sizeof(size);
-	::getsockopt(udp.descriptor(*from), SOL_SOCKET, SO_SNDBUF, &size, &length);
+	::getsockopt(udp.descriptor(path.socket), SOL_SOCKET, SO_SNDBUF, &size, &length);
 	// The kernel counts 832 bytes for each of them.
 	const auto places = static_cast<std::uint64_t>(size) / 832;
 	const std::uint64_t once = sent(100 * second);
