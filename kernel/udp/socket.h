@@ -228,7 +228,7 @@ int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
  *
  * Routers must not fragment datagrams no larger than the route's MTU: they report a smaller MTU.
  * Datagrams of which the stack says that it has dropped them at once are counted as tx_dropped, and
- * traced. It does not tell of all drops (docs/architecture/udp.md).
+ * traced. It does not tell of all drops (docs/architecture/underlay.md).
  *
  * Context: softirqs off.
  */
