@@ -23,7 +23,7 @@ trap clean EXIT
 
 # The commands of docs/capture.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *\(#.*\)\{0,1\}$/\1/p' "$here/../capture.md")
-ktap_plan $((51 + ${#commands[@]}))
+ktap_plan $((69 + ${#commands[@]}))
 topology_init ib_ipoib
 
 # capture NAME WORD...: into $dir/NAME.pcapng in the background. WITHIN: a command that runs it elsewhere.
@@ -180,6 +180,70 @@ ring_of_files() {
 }
 check "files that take turns" wait_for 10 ring_of_files
 
+# Of what a filter does not take there is some, too: data, and SMPs to the switch.
+lid() { pibctl -j show | jq -r ".. | objects | select(.name? == \"$1\").ports[] | select(.number == $2).lid"; }
+sw_lid=$(lid sw 0)
+capture lid pib0/1 lid "$sw_lid"
+capture pkey pib0/1 pkey 0x7fff
+capture strange pib0/1 pkey 0x1fff
+capture vl pib0/1 vl 15
+capture both_lids sw
+mixed() {
+	both ibv_rc_pingpong -n 20 -s 4096 || return 1
+	for _ in 1 2 3; do smpquery -C pib0 nodeinfo "$sw_lid" || return 1; done
+}
+check "data, and SMPs to the switch" mixed
+for name in lid pkey strange vl both_lids; do ends $name >/dev/null; done
+decode lid all frame bad "!(infiniband.lrh.slid == $sw_lid || infiniband.lrh.dlid == $sw_lid)"
+decode pkey all frame bad "!(infiniband.bth.p_key == 0xffff || infiniband.bth.p_key == 0x7fff)"
+decode strange all frame
+decode vl all 'infiniband.mad.mgmtclass == 0x01' bad '!(infiniband.lrh.vl == 15)'
+decode both_lids all frame other 'infiniband.lrh.vl == 0' smp 'infiniband.lrh.vl == 15' \
+	lid "frame.interface_name == \"sw/1\" && frame.interface_description contains \", LID $sw_lid\"" switch 'frame.interface_name == "sw/1"'
+decode lid smp 'infiniband.lrh.vl == 15' lid "frame.interface_description matches \"LID $(lid pib0 1)\$\""
+check "there was more than any filter takes" eval 'number both_lids.other -gt 0 && number both_lids.smp -gt 0'
+check "packets of a LID" number lid.all -ge 6
+check "and no other packet" number lid.bad = 0
+check "packets of a partition" number pkey.all -gt 40
+check "and no other packet" number pkey.bad = 0
+check "none of another one" number strange.all = 0
+check "packets of a virtual lane" number vl.all -ge 6
+check "and no other packet" number vl.bad = 0
+check "the interface has the port's LID" number lid.lid = "${n[lid.all]}"
+check "and that of a switch" number both_lids.lid = "${n[both_lids.switch]}"
+
+# What is more than was asked for is thrown away, and not said to be captured.
+first_ones() {
+	local pid
+	pibctl capture pib0/1 -c 20 -w "$dir/first.pcapng" 2>"$dir/first.err" &
+	pid=$!
+	wait_for 30 test -s "$dir/first.pcapng"
+	both ibv_rc_pingpong -n 200 -s 8192
+	wait $pid || return 1
+	cat "$dir/first.err"
+	grep -q '^20 packets captured' "$dir/first.err" && [ "$(capinfos -Mcr "$dir/first.pcapng" | sed -n 's/.*[^0-9]\([0-9]*\)$/\1/p')" = 20 ]
+}
+check "the first packets, and no more" first_ones
+# The pipe is full; then SIGTERM.
+stands_still() {
+	local pid reader rc
+	mkfifo "$dir/pipe"
+	# shellcheck disable=SC2217 # it is not to read
+	sleep 1000 <"$dir/pipe" &
+	reader=$!
+	pibctl capture pib0/1 -w - >"$dir/pipe" 2>"$dir/pipe.err" &
+	pid=$!
+	both ibv_rc_pingpong -n 100 -s 8192
+	kill -TERM $pid
+	wait_for 30 eval "! kill -0 $pid" 2>/dev/null
+	rc=$?
+	kill -KILL $pid 2>/dev/null
+	kill $reader
+	cat "$dir/pipe.err"
+	[ $rc = 0 ] && grep -q 'standard output: interrupted by SIGTERM' "$dir/pipe.err"
+}
+check "SIGTERM ends one whose reader stands still" stands_still
+
 check "docs/capture.md has commands" test ${#commands[@]} -gt 3
 for command in "${commands[@]}"; do
 	check "$command" sh -c "cd $dir && timeout --preserve-status $((5 * ${PIB_SLOW:-1})) $command"
@@ -194,6 +258,20 @@ ends lossy >/dev/null
 decode lossy lost 'frame.comment contains "did not pass: lost in the cable"' again 'frame.comment contains "retransmission"'
 check "packets that the cable has lost" number lossy.lost -gt 0
 check "and those that came again" number lossy.again -gt 0
+
+capture bad pib1/1
+capture behind sw
+bad_cable() { pibctl link set pib1/1 duplicate 5% reorder 5% seed 3 && both ibv_rc_pingpong -n 100 -s 8192 && pibctl link set pib1/1 healthy; }
+check "traffic over a cable that duplicates and reorders" bad_cable
+ends bad >/dev/null
+ends behind >/dev/null
+decode bad twice 'frame.comment == "duplicated by the cable"' late 'frame.comment contains "overtaken in the cable"'
+decode behind twice 'frame.interface_name == "sw/2" && frame.comment == "duplicated by the cable"' \
+	copy 'frame.interface_name == "sw/1" && frame.comment == "copy"'
+check "packets that the cable has duplicated" number bad.twice -gt 0
+check "that were overtaken in it" number bad.late -gt 0
+check "and that come twice at the other end, too" number behind.twice -gt 0
+check "a copy stays one behind the switch" number behind.copy = "${n[behind.twice]}"
 
 # ---- full rate ----
 

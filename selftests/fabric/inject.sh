@@ -88,7 +88,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((234 + ${#documented[@]}))
+ktap_plan $((239 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -179,6 +179,27 @@ check "rnr: counted" grown rnr_nak_retry_err "$before" 2
 last_rule() { pibctl -j show injections | jq ".injections[-1].$1"; }
 acted() { echo "$(last_rule 'done') of $(last_rule seen)"; [ "$(last_rule 'done')" -ge 1 ]; }
 each_fourth() { acted && [ "$(last_rule 'done')" = $(($(last_rule seen) / 4)) ]; }
+# fate SEED FILE: how many packets were doubled after each of some messages. What a timeout sends again would be chosen about, too.
+fate() {
+	local again
+	for _ in 1 2 3 4 5; do
+		again=$(counter retransmits)
+		inject qp "$near" duplicate all probability 50% seed "$1" || return 1
+		for _ in 1 2 3 4 5 6; do
+			ends send "$good" || return 1
+			echo "$(last_rule 'done') of $(last_rule seen)"
+		done >"$dir/$2"
+		pibctl inject del pib0 all || return 1
+		[ "$(counter retransmits)" != "$again" ] || break
+	done
+	cat "$dir/$2"
+	[ "$(counter retransmits)" = "$again" ]
+}
+check "by a seed" fate 7 fate
+check "seed: the same" fate 7 again
+check "seed: makes the same choices" cmp "$dir/fate" "$dir/again"
+check "seed: another one" fate 8 other
+check "seed: makes others of as many packets" sh -c "! cmp '$dir/fate' '$dir/other' && [ \"\$(cut -d' ' -f3 '$dir/fate')\" = \"\$(cut -d' ' -f3 '$dir/other')\" ]"
 check "by chance" inject qp "$near" drop all probability 50% seed 7
 check "chance: repaired" ends send "$good"
 check "chance: some are lost" acted
