@@ -181,7 +181,7 @@ ring_of_files() {
 check "files that take turns" wait_for 10 ring_of_files
 
 # Of what a filter does not take there is some, too: data, and SMPs to the switch.
-lid() { pibctl -j show | jq -r ".. | objects | select(.name? == \"$1\").ports[] | select(.number == $2).lid"; }
+lid() { pibctl -j show | jq -r ".. | objects | select(.name? == \"$1\").ports[]? | select(.port == $2).lid"; }
 sw_lid=$(lid sw 0)
 capture lid pib0/1 lid "$sw_lid"
 capture pkey pib0/1 pkey 0x7fff

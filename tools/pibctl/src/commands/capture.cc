@@ -122,17 +122,24 @@ Result<Node> find_node(Client &client, const std::string &name)
 		     ENODEV};
 }
 
+/// All ports of a switch have that of its port 0. 0: there is none yet.
+std::uint16_t lid_of(const Node &node, std::uint32_t number)
+{
+	std::uint16_t lid = 0;
+	for (const Port &port : node.ports)
+		if (port.lid && *port.lid && (port.number == number || port.number == 0))
+			lid = *port.lid;
+	return lid;
+}
+
 std::string describe(const Node &node, std::uint32_t number)
 {
 	std::string text = "InfiniBand port of pib";
-	for (const Port &port : node.ports) {
-		if (port.number != number)
-			continue;
-		if (port.guid)
+	for (const Port &port : node.ports)
+		if (port.number == number && port.guid)
 			text += fmt::format(", GUID {}", format_guid(*port.guid));
-		if (port.lid)
-			text += fmt::format(", LID {}", *port.lid);
-	}
+	if (const auto lid = lid_of(node, number))
+		text += fmt::format(", LID {}", lid);
 	return text;
 }
 
