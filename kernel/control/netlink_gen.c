@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 7610f082f4cdabea22837f057ef3e6474f961fe3fccc4401758efbf4b0d5203c */
+/*	sha256 1b8fabb49a0437f18bad489584b603ff9a97eb132ce195a620a62943945b4043 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>

@@ -3,7 +3,7 @@
  * Notifications. Events are reported in any context, also with interrupts off under the lock of a
  * node, where netlink must not be called. So a message is made there, and a work item sends it, in
  * the same order. Only listeners in the object's namespace hear it. As everybody may listen, a
- * message tells nothing that a get does not tell everybody.
+ * message tells nothing that a get does not tell everybody, but for numbers of traps.
  *
  * Neighbours can make sessions come and go as fast as packets come. So the number of messages that
  * wait is limited, and they are sent a few at a time. When one is lost, further ones are dropped
@@ -137,6 +137,20 @@ static int put_renamed_note(struct sk_buff *skb, const struct pib_note *note)
 	return put_node_note(skb, note) ?: put_name(skb, PIB_A_OLD_NAME, note->old_name);
 }
 
+static int put_trap_note(struct sk_buff *skb, const struct pib_note *note)
+{
+	struct nlattr *nest;
+
+	if (put_node_note(skb, note))
+		return -EMSGSIZE;
+	nest = nla_nest_start(skb, PIB_A_PORT);
+	if (!nest || nla_put_u32(skb, PIB_P_NUM, note->a.port) ||
+	    nla_put_u16(skb, PIB_P_LID, note->lid))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return nla_put_u16(skb, PIB_A_TRAP, note->trap);
+}
+
 static int (*const put_note[])(struct sk_buff *skb, const struct pib_note *note) = {
 	[PIB_EVENT_KIND_HCA_NEW] = put_node_note,
 	[PIB_EVENT_KIND_HCA_DEL] = put_node_note,
@@ -153,6 +167,7 @@ static int (*const put_note[])(struct sk_buff *skb, const struct pib_note *note)
 	[PIB_EVENT_KIND_ASYNC] = put_async_note,
 	[PIB_EVENT_KIND_HCA_RENAMED] = put_renamed_note,
 	[PIB_EVENT_KIND_SESSION_MOVED] = put_link_note,
+	[PIB_EVENT_KIND_TRAP] = put_trap_note,
 };
 
 /* Make a message. Return: NULL: no memory. */

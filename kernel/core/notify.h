@@ -74,6 +74,8 @@ struct pib_note_udp {
  * @plugged: of a cable
  * @ib_event: enum ib_event_type
  * @num_keys: of the fabric
+ * @trap: number of a trap
+ * @lid: of the port that has sent it
  */
 struct pib_note {
 	struct pib_net *pn;
@@ -88,6 +90,8 @@ struct pib_note {
 	bool plugged;
 	u32 ib_event;
 	u8 num_keys;
+	u16 trap;
+	u16 lid;
 };
 
 /**

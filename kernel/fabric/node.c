@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
 #include "core/net.h"
+#include "core/notify.h"
 #include "core/task.h"
 #include "packet/burst.h"
 #include "proto/mad.h"
@@ -91,6 +92,25 @@ static void node_send_trap(u8 *mad, struct pib_port *from)
 	local_bh_enable();
 }
 
+/*
+ * Tell listeners of @mad, a trap of @from. They are not told who has caused it, and by which key:
+ * that is for the SM.
+ */
+static void node_tell_trap(const u8 *mad, const struct pib_port *from)
+{
+	const u8 *notice = mad + PIB_MAD_DATA;
+	struct pib_kport *port = to_kport(from);
+	const struct pib_note note = {
+		.pn = port->nd->pn,
+		.kind = PIB_EVENT_KIND_TRAP,
+		.a = pib_kport_note_end(port),
+		.trap = pib_get16(notice + 4),
+		.lid = pib_get16(notice + 6),
+	};
+
+	pib_notify(&note);
+}
+
 static void node_send_traps(struct pib_node_dev *nd)
 {
 	struct pib_port *from;
@@ -104,10 +124,12 @@ static void node_send_traps(struct pib_node_dev *nd)
 		spin_lock_irq(&nd->lock);
 		more = pib_trap_next(&nd->node, ktime_get_ns(), mad, &from);
 		spin_unlock_irq(&nd->lock);
-		if (more)
-			node_send_trap(mad, from);
-		else
+		if (!more) {
 			kfree(mad);
+			return;
+		}
+		node_tell_trap(mad, from);
+		node_send_trap(mad, from);
 	}
 }
 

@@ -17,8 +17,8 @@ PORT = {n: None for n in (2, 4, 5, 6, 8)}  # num, state, phys-state, lid, sm-lid
 ENDPOINT = {1: None, 2: None, 3: None}  # IPv4, IPv6, port
 # pad, netdev, peer, up, peer-node-guid, peer-port-num, peer-desc, restarts, by-second-key; no link ids
 LINK = {n: None for n in (1, 2, 6, 7, 8, 9, 11, 13)} | {UDP_PEER: ENDPOINT}
-# pad, names, node-guid, link-state, auto, num-keys, event, time, ib-event, old-name
-MAY = {n: None for n in (1, 2, 3, 6, 16, 22, 35, EVENT, 38, 39, 43)} | {12: PORT, 13: END, 14: END, UDP_LINK: LINK}
+# pad, names, node-guid, link-state, auto, num-keys, event, time, ib-event, old-name, trap
+MAY = {n: None for n in (1, 2, 3, 6, 16, 22, 35, EVENT, 38, 39, 43, 47)} | {12: PORT, 13: END, 14: END, UDP_LINK: LINK}
 
 
 def attributes(data):

@@ -146,7 +146,7 @@ documented() {
 
 # The commands of docs/watch.md, which selftests/check copies beside this folder; top.sh and serve.sh have the others.
 mapfile -t commands < <(sed -n 's/^    \(pibctl .*[^# ]\) *#.*$/\1/p' "$here/../watch.md" | grep "pibctl.* monitor")
-ktap_plan $((82 + ${#commands[@]}))
+ktap_plan $((87 + ${#commands[@]}))
 modprobe sch_netem
 cp "$here/events.py" "$work"
 hosts_make 2
@@ -168,7 +168,9 @@ switch=$(pibctl -j show | jq -r '.switches[0].name')
 check "an HCA, its cable and its port's state, in this order" in_order text "hca pib0 added node_guid 0x" \
 	"link (pib0/1 $switch/[12]|$switch/[12] pib0/1) added" "port pib0/1 state INIT physical_state LINK_UP lid 0"
 check "a switch" heard text "switch $switch added"
-check "opensm" fabric_sm
+# A partition of both HCAs, by which what is sent comes to the other one's port.
+echo "Default=0x7fff : ALL=full; b=0x8002 : $(port_guid pib0)=full, $(port_guid pib1)=full;" >"$work/partitions.conf"
+check "opensm" fabric_sm -P "$work/partitions.conf"
 check "all ports ACTIVE" wait_for 60 all_active
 check "an HCA's port gets its LID and is ACTIVE" heard text "port pib1/1 state ACTIVE physical_state LINK_UP lid [1-9][0-9]* sm_lid [1-9]"
 check "a switch's port is ACTIVE" heard text "port $switch/1 state ACTIVE"
@@ -176,8 +178,22 @@ check "the switch gets its LID" heard text "port $switch/0 state .* lid [1-9]"
 check "the HCA tells its consumers" heard text "port pib1/1 async_event PORT_ACTIVE"
 check "and of its LID" heard text "port pib1/1 async_event LID_CHANGE"
 
+modprobe fuse
+check "the program compiles" program reasons "$work/reasons"
+# another_key: a queue pair writes to one that has another P_Key, and asks again, until it gives up
+another_key() {
+	printf '%s\n' "make rc pkey=0x8002 timeout=8 retry=1" "post write 64" "end near" | timeout $((60 * ${PIB_SLOW:-1})) "$work/reasons" pib0 pib1 >"$work/said"
+	cat "$work/said"
+	grep -q '^ended transport retry counter exceeded' "$work/said"
+}
+check "what has another P_Key is not taken in" another_key
+lid=$(lid_of pib1)
+check "trap 257 is told" heard text "port pib1/1 lid $lid trap 257 about \"bad P_Key\""
+check "also to nobody, as JSON" heard nobody "\"event\":\"trap\",\"node\":\"pib1\",\"port\":1,\"lid\":$lid,\"trap\":257"
+
 check "a cable is pulled" pibctl link set pib1/1 down
 check "which is told, and what becomes of the port" in_order text "link pib1/1 $switch/. plugged no" "port pib1/1 state DOWN"
+check "and that the switch tells the subnet manager" heard text "port $switch/0 lid [1-9][0-9]* trap 128"
 check "it is put back" pibctl link set pib1/1 up
 check "the same" in_order text "plugged no" "link pib1/1 $switch/. plugged yes" "port pib1/1 state INIT"
 check "a cable is taken away" pibctl link del pib1/1

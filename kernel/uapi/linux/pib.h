@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 7610f082f4cdabea22837f057ef3e6474f961fe3fccc4401758efbf4b0d5203c */
+/*	sha256 1b8fabb49a0437f18bad489584b603ff9a97eb132ce195a620a62943945b4043 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -174,6 +174,8 @@ enum pib_accept {
  * @PIB_EVENT_KIND_HCA_RENAMED: The HCA has another name than old-name.
  * @PIB_EVENT_KIND_SESSION_MOVED: Within a session over UDP, packets for the
  *   peer go to another address, which udp-link has.
+ * @PIB_EVENT_KIND_TRAP: A node has sent the trap to the subnet manager, from
+ *   the port that is told. That is so at each repetition.
  */
 enum pib_event_kind {
 	PIB_EVENT_KIND_HCA_NEW,
@@ -191,6 +193,7 @@ enum pib_event_kind {
 	PIB_EVENT_KIND_ASYNC,
 	PIB_EVENT_KIND_HCA_RENAMED,
 	PIB_EVENT_KIND_SESSION_MOVED,
+	PIB_EVENT_KIND_TRAP,
 
 	/* private: */
 	__PIB_EVENT_KIND_MAX,
@@ -286,6 +289,7 @@ enum pib_attr {
 	PIB_A_ECN,
 	PIB_A_DSCP,
 	PIB_A_FLOW_PORTS,
+	PIB_A_TRAP,
 
 	__PIB_A_MAX,
 	PIB_A_MAX = (__PIB_A_MAX - 1)

@@ -42,6 +42,7 @@ constexpr KindWords kKinds[] = {
 	{"async", ""},
 	{"hca_renamed", "renamed"},
 	{"session_moved", "session moved"},
+	{"trap", ""},
 };
 static_assert(std::size(kKinds) == PIB_EVENT_KIND_MAX + 1);
 
@@ -67,6 +68,33 @@ constexpr const char *kIbEvents[] = {
 	"CLIENT_REREGISTER",
 	"GID_CHANGE",
 };
+
+/// Traps that nodes send (IBA 13.4.8.2, 14.2.5.1).
+struct TrapWords {
+	std::uint16_t number;
+	const char *about;
+};
+
+constexpr TrapWords kTraps[] = {
+	{128, "a port has come or gone"},
+	{129, "bad packets from a cable"},
+	{130, "packets that found no room"},
+	{131, "no credits from the other end"},
+	{144, "capabilities or description changed"},
+	{145, "SystemImageGUID changed"},
+	{256, "bad M_Key"},
+	{257, "bad P_Key"},
+	{258, "bad Q_Key"},
+	{259, "bad P_Key at a switch"},
+};
+
+void show_trap(Output &out, std::uint16_t number)
+{
+	out.field("trap", std::uint64_t{number});
+	for (const TrapWords &trap : kTraps)
+		if (trap.number == number)
+			out.field("about", trap.about);
+}
 
 /// A kind that a newer module may know has a number for a name.
 std::string kind_name(const Event &event)
@@ -187,6 +215,8 @@ void show_event(Output &out, const Event &event)
 	show_number(out, "keys", event.keys);
 	if (event.ib_event)
 		out.field("async_event", ib_event_name(*event.ib_event));
+	if (event.trap)
+		show_trap(out, *event.trap);
 	out.end_item();
 }
 

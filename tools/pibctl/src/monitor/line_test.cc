@@ -129,6 +129,23 @@ TEST_F(Line, AsynchronousEvents)
 		  R"({"time":0.0,"event":"async","node":"pib0","port":2,"async_event":"99"})");
 }
 
+TEST_F(Line, Traps)
+{
+	Event event;
+	event.kind = PIB_EVENT_KIND_TRAP;
+	event.node = "pib0";
+	event.port.emplace();
+	event.port->number = 1;
+	event.port->lid = 3;
+	event.trap = 257;
+	EXPECT_EQ(event_text(event),
+		  "1970-01-01 00:00:00.000000 port pib0/1 lid 3 trap 257 about \"bad P_Key\"");
+	EXPECT_EQ(event_json(event), R"({"time":0.0,"event":"trap","node":"pib0","port":1,)"
+				     R"("lid":3,"trap":257,"about":"bad P_Key"})");
+	event.trap = 1000;
+	EXPECT_EQ(event_text(event), "1970-01-01 00:00:00.000000 port pib0/1 lid 3 trap 1000");
+}
+
 TEST_F(Line, AnotherNameAndAnotherAddress)
 {
 	Event event;

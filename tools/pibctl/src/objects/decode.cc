@@ -365,6 +365,7 @@ Result<Event> decode_event(View stream)
 	event.ib_event = attributes.number<std::uint32_t>(PIB_A_IB_EVENT);
 	event.keys = attributes.number<std::uint8_t>(PIB_A_NUM_KEYS);
 	event.old_name = attributes.text(PIB_A_OLD_NAME);
+	event.trap = attributes.number<std::uint16_t>(PIB_A_TRAP);
 	return event;
 }
 

@@ -117,6 +117,17 @@ TEST(Decode, EventOfACable)
 }
 
 // A newer module may tell of what this program knows nothing of.
+TEST(Decode, EventOfATrap)
+{
+	const auto event = decode_event(join(
+		{fake::u8(PIB_A_EVENT, PIB_EVENT_KIND_TRAP), fake::text(PIB_A_HCA_NAME, "pib0"),
+		 fake::nest(PIB_A_PORT, {fake::u32(PIB_P_NUM, 1), fake::u16(PIB_P_LID, 3)}),
+		 fake::u16(PIB_A_TRAP, 257)}));
+	ASSERT_TRUE(event && event->port);
+	EXPECT_EQ(event->trap, 257);
+	EXPECT_EQ(event->port->lid, 3);
+}
+
 TEST(Decode, EventOfAKindThatIsNotKnown)
 {
 	const auto event = decode_event(

@@ -37,6 +37,8 @@ struct Event {
 	std::optional<std::string> old_name;
 	/// Number of keys that the fabric has.
 	std::optional<std::uint32_t> keys;
+	/// Number of a trap.
+	std::optional<std::uint16_t> trap;
 };
 
 /// Source of events: numbers of generic netlink.
