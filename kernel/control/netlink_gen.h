@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 1b8fabb49a0437f18bad489584b603ff9a97eb132ce195a620a62943945b4043 */
+/*	sha256 c87e5d3191b9081df02674554b94e009b6f22a962cd2fcf056aabc727dc3a897 */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H

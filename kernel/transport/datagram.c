@@ -37,7 +37,7 @@ static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
 	case PIB_RESP_DROP_NONE:
 		return true;
 	case PIB_RESP_DROP_QKEY:
-		pib_input_bad_qkey(qp->path.port, b);
+		pib_input_bad_qkey(qp, b);
 		return false;
 	case PIB_RESP_DROP_BAD_LENGTH:
 		pib_qp_drop(qp, PIB_STAT_RX_BAD_LENGTH, b, b->npkts);

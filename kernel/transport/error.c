@@ -190,6 +190,8 @@ void pib_qp_reset(struct pib_qp *qp)
 	qp->sq.late_at = 0;
 	memset(&qp->tx.cc, 0, sizeof(qp->tx.cc));
 	qp->tx.asks_first = false;
+	atomic_set(&qp->refused.pkeys, 0);
+	atomic_set(&qp->refused.qkeys, 0);
 
 	if (sq->slots)
 		memset(sq->slots, 0, (size_t)sq->num_slots * sq->slot_size);

@@ -72,14 +72,19 @@ static void raise_key_trap(struct pib_kport *port, u16 trap, const struct pib_bu
 	pib_hca_events(hca);
 }
 
-void pib_input_bad_pkey(struct pib_kport *port, const struct pib_burst *b)
+static void bad_pkey(struct pib_kport *port, struct pib_qp *qp, const struct pib_burst *b)
 {
+	WRITE_ONCE(qp->refused.pkey, b->h.pkey);
+	atomic_add(b->npkts, &qp->refused.pkeys);
 	count_drop(port, b, PIB_STAT_RX_BAD_PKEY);
 	raise_key_trap(port, TRAP_BAD_PKEY, b);
 }
 
-void pib_input_bad_qkey(struct pib_kport *port, const struct pib_burst *b)
+void pib_input_bad_qkey(struct pib_qp *qp, const struct pib_burst *b)
 {
+	struct pib_kport *port = qp->path.port;
+
+	atomic_add(b->npkts, &qp->refused.qkeys);
 	count_drop(port, b, PIB_STAT_RX_BAD_QKEY);
 	raise_key_trap(port, TRAP_BAD_QKEY, b);
 }
@@ -204,7 +209,7 @@ static bool service_ok(struct pib_qp *qp, const struct pib_kport *port, const st
  * state is checked before the key (9.6.1.1). RESET clears the QP's P_Key, and the sender does not
  * know of that yet.
  */
-static int refuse_key(struct pib_kport *port, const struct pib_qp *qp, struct pib_burst *b)
+static int refuse_key(struct pib_kport *port, struct pib_qp *qp, struct pib_burst *b)
 {
 	enum ib_qp_state state;
 
@@ -213,7 +218,7 @@ static int refuse_key(struct pib_kport *port, const struct pib_qp *qp, struct pi
 	state = READ_ONCE(qp->state);
 	if (state < IB_QPS_RTR || state == IB_QPS_ERR)
 		return input_drop(port, b, PIB_STAT_RX_QP_STATE);
-	pib_input_bad_pkey(port, b);
+	bad_pkey(port, qp, b);
 	pib_burst_free(b);
 	return PIB_CAPTURE_BAD_PKEY;
 }

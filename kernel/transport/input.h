@@ -44,20 +44,12 @@ bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *por
 			    const struct pib_hdrs *h);
 
 /**
- * pib_input_bad_pkey() - count a wrong P_Key at the port, and tell the SM by trap 257
- * @port: port by which the packets have come
+ * pib_input_bad_qkey() - count a wrong Q_Key at the QP and its port, and tell the SM by trap 258
+ * @qp: queue pair that takes the packets
  * @b: the packets, which stay the caller's
  *
- * Context: any.
+ * Context: qp->lock held.
  */
-void pib_input_bad_pkey(struct pib_kport *port, const struct pib_burst *b);
-/**
- * pib_input_bad_qkey() - count a wrong Q_Key, and tell the SM by trap 258
- * @port: port by which the packets have come
- * @b: the packets, which stay the caller's
- *
- * Context: any.
- */
-void pib_input_bad_qkey(struct pib_kport *port, const struct pib_burst *b);
+void pib_input_bad_qkey(struct pib_qp *qp, const struct pib_burst *b);
 
 #endif

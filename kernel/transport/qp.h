@@ -413,6 +413,21 @@ struct pib_qp_counters {
 };
 
 /**
+ * struct pib_qp_refused - packets for a QP that were dropped for their keys
+ *
+ * Counted without a lock, by everyone who brings packets (input.c); RESET clears the numbers.
+ *
+ * @pkeys: number of those with a P_Key that does not fit
+ * @qkeys: number of those with a wrong Q_Key
+ * @pkey: P_Key of the last of @pkeys
+ */
+struct pib_qp_refused {
+	atomic_t pkeys;
+	atomic_t qkeys;
+	u16 pkey;
+};
+
+/**
  * struct pib_qp - a queue pair
  *
  * Its parts are described above, each with who uses it.
@@ -457,6 +472,9 @@ struct pib_qp_counters {
  * @attr: attributes that query_qp returns. modify_qp sets them; the turn sets the states and the
  *	migration state, too
  *
+ * Of everyone who brings packets for the QP, without a lock:
+ * @refused: packets with keys that are not the QP's
+ *
  * Of kernel users that post:
  * @post_lock: guards the producer side of both rings; taken with interrupts off
  */
@@ -494,6 +512,8 @@ struct pib_qp {
 	struct pib_qp_timer timer;
 	struct pib_qp_counters counters;
 	struct ib_qp_attr attr;
+
+	struct pib_qp_refused refused;
 
 	spinlock_t post_lock;
 };

@@ -231,6 +231,8 @@ static void show_qp_queues(const struct pib_qp *qp, struct pib_object_view *v)
 	put_known(v, PIB_O_PUSHED_BACK, !!qp->tx.stall.burst);
 	put_known(v, PIB_O_CCTI, qp->tx.cc.index);
 	put_known(v, PIB_O_ERROR, qp->req.error);
+	put_known(v, PIB_O_BAD_PKEYS, (u32)atomic_read(&qp->refused.pkeys));
+	put_known(v, PIB_O_BAD_QKEYS, (u32)atomic_read(&qp->refused.qkeys));
 }
 
 static void show_qp_reliable(const struct pib_qp *qp, struct pib_object_view *v)

@@ -146,6 +146,9 @@ int pib_fill_res_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 		{ "ccti", READ_ONCE(qp->tx.cc.index) },
 		{ "error", READ_ONCE(qp->req.error) },
 		{ "cause", READ_ONCE(qp->cause) },
+		{ "bad_pkeys", (u32)atomic_read(&qp->refused.pkeys) },
+		{ "bad_pkey", READ_ONCE(qp->refused.pkey), true },
+		{ "bad_qkeys", (u32)atomic_read(&qp->refused.qkeys) },
 		{ "injections", pib_injects_of_qp(&qp->hca->injects, qp->qpn) },
 	};
 

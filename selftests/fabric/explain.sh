@@ -4,13 +4,14 @@
 set -u
 here=$(dirname "$0")
 . "$here/../lib/ktap.sh"
+. "$here/../lib/programs.sh"
 stuck=''
 qpn=none
 clean() {
 	[ -z "$stuck" ] || kill "$stuck" 2>/dev/null
 	pibctl del pib0 2>/dev/null
 	ip link del pibdummy 2>/dev/null
-	rm -f "$said" "$said.out"
+	rm -f "$said" "$said.out" "$said.smpset"
 }
 said=$(mktemp)
 trap clean EXIT
@@ -51,8 +52,8 @@ as_json() {
 }
 nobody() { runuser -u nobody -- pibctl explain pib0 qp "$qpn" | grep "acknowledgement"; }
 
-ktap_plan 18
-modprobe -a ib_core ib_uverbs
+ktap_plan 22
+modprobe -a ib_core ib_uverbs ib_umad
 ip link add pibdummy type dummy
 ip link set pibdummy up
 check "an HCA that no subnet manager knows" pibctl add pib0 netdev pibdummy
@@ -68,6 +69,12 @@ check "no receive posted" explains_soon "no receive is posted"
 sticks "the far end has no receive" rnr "far end was not ready (RNR)"
 sticks "nobody answers" silence "[0-9] packets* from PSN 0x[0-9a-f]* on ha[sv]e* no acknowledgement"
 check "the same said to another user" nobody
+second_key() { program smpset "$said.smpset" && timeout 60 "$said.smpset" pib0 "$(($(</sys/class/infiniband/pib0/ports/1/lid)))" 0x16 0 2 0x80 0x02; }
+check "the port gets a second P_Key" second_key
+sticks "what comes has another P_Key" pkey "packets dropped for their P_Key: [0-9]*; the last had 0x8002, its own is 0xffff"
+counted() { pibctl -j show objects pib0 qp "$qpn" | jq -e '.objects[0].bad_pkeys > 0'; }
+check "the same is counted among its numbers" counted
+sticks "what comes has another Q_Key" qkey "datagrams dropped for their Q_Key, which is not its own: 1"
 sticks "retries used up" exhausted "ended with RETRY_EXC_ERR"
 kill "$stuck"
 check "a queue pair that is gone" is_gone_soon

@@ -5,16 +5,17 @@
 reset, init, rtr, rts: it is in that state. rnr: the far end, of the same process, has no receive.
 silence: nobody has the number of the far end; exhausted: the same, with short timeouts and one retry;
 paged: the same, and what is sent is paged in on demand; gone: that memory has gone.
+pkey, qkey: the far one is told, to which a queue pair of the same process sends with the port's second P_Key, or with another Q_Key.
 """
 import ctypes
 import mmap
 import sys
 import time
 
-from pyverbs.addr import AHAttr, GlobalRoute
+from pyverbs.addr import AH, AHAttr, GlobalRoute
 from pyverbs.cq import CQ
 from pyverbs.device import Context
-from pyverbs.enums import (IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_ON_DEMAND, IBV_QPT_RC,
+from pyverbs.enums import (IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_ON_DEMAND, IBV_QPT_RC, IBV_QPT_UD,
                            IBV_SEND_SIGNALED, IBV_WR_SEND)
 from pyverbs.mr import MR
 from pyverbs.pd import PD
@@ -23,12 +24,14 @@ from pyverbs.wr import SGE, SendWR
 
 IBV_MTU_1024 = 3
 NOBODY = 0xABCDEF
+QKEY = 7
 LEVELS = {"reset": 0, "init": 1, "rtr": 2}
 
 
-def connect(qp, lid, far_qpn, how):
+def connect(qp, lid, far_qpn, how, pkey_index=0):
     level = LEVELS.get(how, 3)
     attr = QPAttr(port_num=1)
+    attr.pkey_index = pkey_index
     attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE
     attr.path_mtu = IBV_MTU_1024
     attr.dest_qp_num = far_qpn
@@ -55,16 +58,41 @@ def gone(pd):
     return mr, page
 
 
+def told(qp):
+    print(f"qp {qp.qp_num}", flush=True)
+    time.sleep(600)
+
+
+def other_qkey(pd, cq, lid):
+    """A datagram for a queue pair with another Q_Key."""
+    init = QPInitAttr(qp_type=IBV_QPT_UD, scq=cq, rcq=cq, cap=QPCap(max_send_wr=4, max_recv_wr=4))
+    near, far = QP(pd, init), QP(pd, init)
+    attr = QPAttr(port_num=1)
+    attr.qkey = QKEY
+    for qp in near, far:
+        qp.to_init(attr)
+        qp.to_rtr(attr)
+        qp.to_rts(attr)
+    ah = AH(pd, attr=AHAttr(dlid=lid, port_num=1, is_global=0, gr=GlobalRoute()))
+    mr = MR(pd, 64, IBV_ACCESS_LOCAL_WRITE)
+    wr = SendWR(opcode=IBV_WR_SEND, send_flags=IBV_SEND_SIGNALED, num_sge=1, sg=[SGE(mr.buf, 64, mr.lkey)])
+    wr.set_wr_ud(ah, far.qp_num, QKEY + 1)
+    near.post_send(wr)
+    told(far)
+
+
 def main():
     device, how = sys.argv[1:]
     ctx = Context(name=device)
     pd = PD(ctx)
     cq = CQ(ctx, 16)
+    if how == "qkey":
+        other_qkey(pd, cq, ctx.query_port(1).lid)
     init = QPInitAttr(qp_type=IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_send_wr=4, max_recv_wr=4))
     near, far = QP(pd, init), QP(pd, init)
     lid = ctx.query_port(1).lid
-    connect(near, lid, far.qp_num if how == "rnr" else NOBODY, how)
-    if how == "rnr":
+    connect(near, lid, far.qp_num if how in ("rnr", "pkey") else NOBODY, how, int(how == "pkey"))
+    if how in ("rnr", "pkey"):
         connect(far, lid, near.qp_num, how)
     if how == "gone":
         mr, address = gone(pd)
@@ -76,8 +104,7 @@ def main():
     if mr:
         near.post_send(SendWR(opcode=IBV_WR_SEND, send_flags=IBV_SEND_SIGNALED, num_sge=1,
                               sg=[SGE(address, 64, mr.lkey)]))
-    print(f"qp {near.qp_num}", flush=True)
-    time.sleep(600)
+    told(far if how == "pkey" else near)
 
 
 main()

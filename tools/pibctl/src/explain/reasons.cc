@@ -117,6 +117,14 @@ std::string ack_words(const Facts &facts)
 		before ? fmt::format("; timeouts so far: {}", before) : "");
 }
 
+std::string pkey_words(const Facts &facts)
+{
+	const std::string own =
+		facts.qp.type == kQpGsi ? "" : fmt::format(", its own is {:#x}", facts["pkey"]);
+	return fmt::format("packets dropped for their P_Key: {}; the last had {:#x}{}",
+			   facts["bad_pkeys"], facts["bad_pkey"], own);
+}
+
 const Reason kReasons[] = {
 	{[](const Facts &f) { return !f.sends(); }, state_words},
 	{[](const Facts &f) {
@@ -144,6 +152,12 @@ const Reason kReasons[] = {
 		 return std::string(
 			 "its place in the port's P_Key table is empty: nothing is sent or "
 			 "taken in before the subnet manager gives it a partition");
+	 }},
+	{[](const Facts &f) { return f["bad_pkeys"] != 0; }, pkey_words},
+	{[](const Facts &f) { return f["bad_qkeys"] != 0; },
+	 [](const Facts &f) {
+		 return fmt::format("datagrams dropped for their Q_Key, which is not its own: {}",
+				    f["bad_qkeys"]);
 	 }},
 	{[](const Facts &f) { return f["page_wait"] != 0; }, page_words},
 	{[](const Facts &f) { return f["rnr_us"] != 0; },
