@@ -4,6 +4,7 @@
 #include "hca/hw_counters.h"
 #include "transport/datagram.h"
 #include "hca/hca.h"
+#include "transport/inject.h"
 #include "transport/input.h"
 #include "memory/pd.h"
 #include "packet/offload.h"
@@ -137,12 +138,15 @@ static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i, u64 now
 		count_no_receive(qp, b);
 		return true;
 	}
+	if (!res && pib_injects_requests(qp))
+		res = pib_inject_recv(qp);
 	if (!res && PIB_GRH_LEN + len > qp->rq.cur.len) {
 		datagram_too_long(qp, b);
 		return true;
 	}
 	if (!res)
 		res = place_datagram(qp, b, off, len);
+	qp->rx.rules_asked = res == PIB_RES_WAIT;
 	if (res == PIB_RES_WAIT)
 		return false;
 	if (res) {

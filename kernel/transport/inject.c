@@ -16,6 +16,7 @@
 #include "transport/inject.h"
 #include "fabric/inject_mad.h"
 #include "transport/qp_trace.h"
+#include "transport/recv_queue.h"
 
 /* Arguments of PIB_INJECT_KIND_NAK: the codes of NAKs (9.7.5.2.2 on). */
 enum {
@@ -96,10 +97,6 @@ static int check_status(struct pib_qp *qp, const struct pib_inject_cfg *cfg,
 	if (!cfg->arg || cfg->arg > PIB_WC_GENERAL_ERR) {
 		NL_SET_ERR_MSG(extack, "the status of the failure is unknown");
 		return -EINVAL;
-	}
-	if (cfg->kind == PIB_INJECT_KIND_RECV_STATUS && pib_qp_is_datagram(qp)) {
-		NL_SET_ERR_MSG(extack, "only receives of connected queue pairs can be failed");
-		return -EOPNOTSUPP;
 	}
 	return 0;
 }
@@ -577,9 +574,14 @@ u32 pib_inject_send(struct pib_qp *qp)
 	return chosen_status(qp, PIB_INJECT_KIND_SEND_STATUS);
 }
 
-u32 pib_inject_recv(struct pib_qp *qp)
+enum pib_res pib_inject_recv(struct pib_qp *qp)
 {
-	return chosen_status(qp, PIB_INJECT_KIND_RECV_STATUS);
+	u32 status = chosen_status(qp, PIB_INJECT_KIND_RECV_STATUS);
+
+	if (!status)
+		return PIB_RES_OK;
+	pib_rq_complete(qp, status, 0, NULL);
+	return status == PIB_WC_LOC_LEN_ERR ? PIB_RES_LEN : PIB_RES_OP;
 }
 
 /* ---- arriving bursts ---- */

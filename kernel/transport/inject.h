@@ -91,13 +91,13 @@ enum pib_res pib_inject_request(struct pib_qp *qp, struct pib_act *act);
  */
 u32 pib_inject_send(struct pib_qp *qp);
 /**
- * pib_inject_recv() - apply the rules to a receive work request that was taken
+ * pib_inject_recv() - apply the rules to the receive work request in hand, which may end by that
  * @qp: queue pair
  *
  * Context: qp->lock held, under rcu_read_lock().
- * Return: enum pib_wc by which it ends, or 0.
+ * Return: PIB_RES_OK; PIB_RES_LEN, PIB_RES_OP: it has completed in error.
  */
-u32 pib_inject_recv(struct pib_qp *qp);
+enum pib_res pib_inject_recv(struct pib_qp *qp);
 
 /**
  * pib_inject_rx() - apply the rules to a burst that comes to the queue pair

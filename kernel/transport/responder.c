@@ -73,17 +73,6 @@ static enum pib_res atomic_outcome(struct pib_qp *qp, const struct pib_span *spa
 	return err == -EINVAL ? PIB_RES_INV_REQ : copy_outcome(qp, span, 0, 8, err);
 }
 
-/* Have the receive in hand fail if a rule of injection says so. */
-static enum pib_res apply_recv_rule(struct pib_qp *qp)
-{
-	u32 status = pib_inject_recv(qp);
-
-	if (!status)
-		return PIB_RES_OK;
-	pib_rq_complete(qp, status, 0, NULL);
-	return status == PIB_WC_LOC_LEN_ERR ? PIB_RES_LEN : PIB_RES_OP;
-}
-
 static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct pib_act *act)
 {
 	enum pib_res res;
@@ -91,7 +80,7 @@ static enum pib_res do_send(struct pib_qp *qp, struct pib_burst *b, const struct
 	if (act->first) {
 		res = pib_rq_take(qp, act->h->srqn);
 		if (!res && pib_injects_requests(qp))
-			res = apply_recv_rule(qp);
+			res = pib_inject_recv(qp);
 		if (res)
 			return res;
 	}

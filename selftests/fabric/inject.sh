@@ -24,7 +24,7 @@ clean() {
 }
 trap clean EXIT
 
-# fresh [srq|xrc]: a new victim: $near sends, $far receives
+# fresh [srq|xrc|ud]: a new victim: $near sends, $far receives
 fresh() {
 	[ -z "$victim" ] || { exec 7>&-; kill "$victim"; wait "$victim"; } 2>/dev/null
 	rm -f "$dir/in" "$dir/out"
@@ -88,7 +88,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((239 + ${#documented[@]}))
+ktap_plan $((247 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -296,6 +296,18 @@ check "XRC, send-status: nothing is sent" ends send "send local protection error
 fresh xrc
 check "XRC: a queue pair fails" inject qp "$near" error
 check "XRC, error: flushed" ends send "send Work Request Flushed Error recv - data bad"
+
+# ---- datagrams ----
+fresh ud
+check "UD: nothing is wrong" ends send "$good"
+check "UD: the third receive fails" inject qp "$far" recv-status loc-access after 1
+check "UD: the second one does not" ends send "$good"
+check "UD, recv-status: the sender is not told" ends send "send success recv local access error data bad"
+check "UD, recv-status: why" explains "$far" "a receive of it has failed"
+check "UD, recv-status: once" acted
+fresh ud
+check "UD: a send fails" inject qp "$near" send-status loc-prot
+check "UD, send-status: nothing is sent" ends send "send local protection error recv - data bad"
 
 # ---- refused ----
 fresh

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * victim DEVICE [srq|xrc]: two RC queue pairs of one process, connected with each other, to which
- * something is done by "pibctl inject". Says "ready near N far N" (with srq the far one takes its
- * receives from an SRQ; with xrc they are queue pairs of XRC, and the SRQ is named by the message),
- * then does what each line of its standard input says: send, write, read; or immediate, a WRITE
- * that finds no receive, to be followed by receive. Then it says how that has ended:
+ * victim DEVICE [srq|xrc|ud]: two RC queue pairs of one process, connected with each other, to
+ * which something is done by "pibctl inject". Says "ready near N far N" (with srq the far one takes
+ * its receives from an SRQ; with xrc they are queue pairs of XRC, and the SRQ is named by the
+ * message; with ud they are of UD, and can only send), then does what each line of its standard
+ * input says: send, write, read; or immediate, a WRITE that finds no receive, to be followed by
+ * receive. Then it says how that has ended:
  *
  *	N send STATUS recv STATUS data good|bad
  *
@@ -26,6 +27,9 @@
 #define SIZE 8192
 #define SECONDS 60
 #define MTU IBV_MTU_1024
+#define DATAGRAM 1024
+#define GRH_BYTES 40
+#define QKEY 7
 
 enum { NEAR, FAR };
 
@@ -35,6 +39,8 @@ static struct ibv_cq *cq[2];
 static struct ibv_qp *qp[2];
 static struct ibv_srq *srq;
 static bool is_xrc;
+static bool is_ud;
+static struct ibv_ah *ah;
 static struct ibv_mr *mr;
 static uint8_t memory[2][SIZE];
 
@@ -78,6 +84,8 @@ static void make(bool shared)
 	};
 	int i;
 
+	if (is_ud)
+		attr.qp_type = IBV_QPT_UD;
 	if (shared)
 		srq = ibv_create_srq(pd, &shared_attr);
 	for (i = NEAR; i <= FAR; i++) {
@@ -165,6 +173,34 @@ static void connect_end(int i, uint16_t lid)
 		die("RTS");
 }
 
+static void open_datagrams(uint16_t lid)
+{
+	struct ibv_ah_attr way = { .dlid = lid, .port_num = 1 };
+	struct ibv_qp_attr attr = { .port_num = 1, .qkey = QKEY };
+	int i;
+
+	for (i = NEAR; i <= FAR; i++) {
+		attr.qp_state = IBV_QPS_INIT;
+		if (ibv_modify_qp(qp[i], &attr,
+				  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY))
+			die("INIT");
+		attr.qp_state = IBV_QPS_RTR;
+		if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE))
+			die("RTR");
+		attr.qp_state = IBV_QPS_RTS;
+		if (ibv_modify_qp(qp[i], &attr, IBV_QP_STATE | IBV_QP_SQ_PSN))
+			die("RTS");
+	}
+	ah = ibv_create_ah(pd, &way);
+	if (!ah)
+		die("address handle");
+}
+
+static uint32_t length(void)
+{
+	return is_ud ? DATAGRAM : SIZE;
+}
+
 static void post_receive(void)
 {
 	struct ibv_sge sge = { (uintptr_t)memory[FAR], SIZE, mr->lkey };
@@ -176,12 +212,17 @@ static void post_receive(void)
 
 static void post_request(enum ibv_wr_opcode opcode)
 {
-	struct ibv_sge sge = { (uintptr_t)memory[NEAR], SIZE, mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)memory[NEAR], length(), mr->lkey };
 	struct ibv_send_wr wr = {
 		.sg_list = &sge, .num_sge = 1, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED,
 		.wr.rdma = { (uintptr_t)memory[FAR], mr->rkey },
 	}, *bad;
 
+	if (is_ud) {
+		wr.wr.ud.ah = ah;
+		wr.wr.ud.remote_qpn = qp[FAR]->qp_num;
+		wr.wr.ud.remote_qkey = QKEY;
+	}
 	if (is_xrc && ibv_get_srq_num(srq, &wr.qp_type.xrc.remote_srqn))
 		die("SRQ");
 	if (ibv_post_send(qp[NEAR], &wr, &bad))
@@ -216,9 +257,10 @@ static void tell_end(unsigned int n, bool receives)
 {
 	const char *sent = outcome(NEAR, SECONDS);
 	const char *received = receives ? outcome(FAR, 1) : "-";
+	const uint8_t *far = memory[FAR] + (is_ud ? GRH_BYTES : 0);
 
 	printf("%u send %s recv %s data %s\n", n, sent, received,
-	       memcmp(memory[NEAR], memory[FAR], SIZE) ? "bad" : "good");
+	       memcmp(memory[NEAR], far, length()) ? "bad" : "good");
 }
 
 static void act(unsigned int n, enum ibv_wr_opcode opcode)
@@ -261,13 +303,18 @@ int main(int argc, char **argv)
 	if (!ctx || ibv_query_port(ctx, 1, &port))
 		die(argv[1]);
 	is_xrc = argc > 2 && !strcmp(argv[2], "xrc");
+	is_ud = argc > 2 && !strcmp(argv[2], "ud");
 	make_memory();
 	if (is_xrc)
 		make_xrc();
 	else
-		make(argc > 2);
-	connect_end(NEAR, port.lid);
-	connect_end(FAR, port.lid);
+		make(argc > 2 && !is_ud);
+	if (is_ud) {
+		open_datagrams(port.lid);
+	} else {
+		connect_end(NEAR, port.lid);
+		connect_end(FAR, port.lid);
+	}
 	if (pthread_create(&thread, NULL, tell_events, NULL))
 		die("thread");
 	printf("ready near %u far %u\n", qp[NEAR]->qp_num, qp[FAR]->qp_num);
