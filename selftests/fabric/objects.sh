@@ -113,7 +113,7 @@ runs_command() { bash -o pipefail -c "$1" >"$work/doc" 2>&1 || { cat "$work/doc"
 # The commands of docs/inspect.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(pibctl .*[^# ]\) *#.*$/\1/p' "$here/../inspect.md")
 kinds="context pd mr mw cq srq qp ah xrcd attachment dm"
-ktap_plan $((43 + ${#commands[@]}))
+ktap_plan $((45 + ${#commands[@]}))
 modprobe -a ib_core ib_uverbs
 ip link add pibdummy type dummy
 ip link set pibdummy up
@@ -147,6 +147,14 @@ done
 check "what the kernel has" lists "^pib0 qp [0-9]+ owner \[ib_" pib0 kind qp
 begin stuck python3 "$here/../lib/stuck.py" pib0 silence
 check "a queue pair that waits" wait_for 60 lists "waits_for acknowledgement" kind qp pid "$made"
+# lib/stuck.py: PSNs from 0x1234 on, one packet, 6 retries, nobody who answers. Each timeout takes a retry, and sends the packet again.
+stuck_qpn=$(sed -n 's/^qp //p' "$work/stuck")
+check "its PSNs, retries and peer" json "o[0]['una_psn'] == '0x1234' and o[0]['next_psn'] == '0x1235' and o[0]['expected_psn'] == '0x1234' and
+	o[0]['retries_left'] + o[0]['timeouts'] == 6 and o[0]['retransmits'] == o[0]['timeouts'] and o[0]['rnr_left'] == 7 and
+	o[0]['remote_qpn'] == 0xABCDEF and o[0]['pkey'] == '0xffff'" qp "$stuck_qpn"
+check "its queues, window and credits" json "o[0]['sq_posted'] == 1 and o[0]['sq_unread'] == 0 and o[0]['sq_fetched'] - o[0]['sq_done'] == 1 and
+	o[0]['sq_entries'] >= 4 and o[0]['rq_posted'] == 0 and o[0]['window'] >= 1 and o[0]['ssn'] == 2 and o[0]['msn'] == 0 and o[0]['credits'] == 0 and
+	0 < o[0]['ack_usec'] < 60000000" qp "$stuck_qpn"
 end "$made"
 : >"$work/domain"
 begin target "$work/everything" pib0 target "$work/domain"
