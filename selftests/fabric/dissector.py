@@ -3,10 +3,11 @@
 """tools/wireshark/pib.lua beside another reader of docs/wire-format.md, which is here.
 
 make FILE	write datagrams of each kind, good and bad ones, as a capture
-read LUA FILE	compare what the dissector says of FILE, a capture of Ethernet, with what is in it; print how many values each
-		field has
+keyed FILE KEYFILE KEYFILE	write datagrams of a keyed fabric that exchanges its key
+read LUA FILE [KEYFILE]...	compare what the dissector says of FILE, a capture of Ethernet, with what is in it; print how many values
+		each field has
 marks LUA FILE	compare what the dissector finds wrong in the datagrams of make with what is wrong in them
-harm LUA FILE SEED	let the dissector read 400 copies of packets of FILE, cut and damaged: it may say what it likes, but for errors of Lua
+harm LUA FILE SEED [KEYFILE]...	let the dissector read 400 copies of packets of FILE, cut and damaged: it may say what it likes, but for errors of Lua
 """
 import collections
 import json
@@ -19,14 +20,16 @@ import sys
 import zlib
 
 from hostile import CONTROL_LEN, ETH_IP, ETH_IPV6, PORT, VERSION, Datagram, checksum, frame
+from seals import Sessions, authentication, key_of, sealed_up
 
 DATA, HELLO, HELLO_ACK, KEEPALIVE, BYE, SEGMENT, PING, PONG = 0, 1, 2, 3, 4, 5, 14, 15
 NOICRC, SEALED = 1, 2
 HEAD, SEGMENT_HEAD, SEAL_HEAD, LRH, GRH, BTH, ICRC = 8, 16, 16, 8, 40, 12, 4
 STALE_US = 100000
 WRONG, RIGHT, NOT_COMPUTED = 0, 1, 2
+CLOSED, OPENED, NOT_TRIED = 0, 1, 2
 MALFORMED = "bad_type bad_length bad_value bad_packet".split()
-MARKS = [*MALFORMED, "bad_version", "bad_icrc", "no_checksum", "trailing", "lost", "cut"]
+MARKS = [*MALFORMED, "bad_version", "bad_icrc", "no_checksum", "trailing", "bad_key", "lost", "cut"]
 LATE = 150  # ms
 PATIENCE = 200 * int(os.environ.get("PIB_SLOW", "1"))
 
@@ -328,12 +331,60 @@ def incomplete(source, to, length):
     return struct.pack("!H", ~checksum(source + to + struct.pack("!II", 8 + length, 17)) & 0xFFFF)
 
 
-def make(path):
+def save_rows(path, rows_):
     packets = []
-    for time, row, v6 in rows():
+    for time, row, v6 in rows_:
         raw = framed(row.payload, v6, row.checksum, row.back)
         packets.append((time, raw if row.cut is None else raw[: len(raw) - len(row.payload) + row.cut], len(raw)))
     save(path, packets)
+
+
+def make(path):
+    save_rows(path, rows())
+
+
+def keyed_rows(*keys):
+    """The control datagrams of a link are by the key of their sender's session, what is sealed by that of its sender's."""
+    mine, its, chance = struct.pack("!Q", 0x1111), struct.pack("!Q", 0x2222), random.Random(9)
+
+    def said(key, link_id, damage=0):
+        told = control(KEEPALIVE, 0x99, link_id=link_id, session=0x1111, peer_session=0x2222)
+        right = authentication(key, told)
+        return told[:160] + bytes([right[0] ^ damage]) + right[1:] + told[176:]
+
+    def sealed_packet(key, counter, link_id=0x51, payload=SHORT):
+        plain = data(ib(4, counter & 0xFFFFFF, payload, noicrc=True), noicrc=True, link_id=link_id)
+        return sealed_up(key, mine, its, counter, plain)
+
+    one, two = keys
+    yield Row(0, sealed_packet(one, 1))  # before its sessions are named
+    yield Row(1, said(one, 0x71, damage=1))
+    yield Row(1, sealed_packet(one, 1, 0x71))
+    yield Row(2, said(one, 0x51))
+    for link_id, counter in enumerate((65535, 65536, 131072, 1 << 40, (1 << 64) - 1), 0x100):
+        yield Row(2, said(one, link_id))
+        yield Row(2, sealed_packet(one, counter, link_id))
+    yield Row(3, said(two, 0x61))
+    for key in keys:
+        yield Row(3, sealed_packet(key, 3, 0x61))
+    good = sealed_packet(one, 2)
+    for at in (1, 2, 4, 15, 16, len(good) - 1):
+        yield Row(3, with_byte(good, at, good[at] ^ 4))
+    yield Row(3, good, cut=len(good) - 1)
+    yield super_packet(3, *(sealed_packet(one, i) for i in range(3, 9)))
+    frame_ = segments(b"".join(ib(op, 20 + i, chance.randbytes(2048)) for i, op in enumerate((0, 1, 1, 2))), 7, 1400)
+    made = [sealed_up(one, mine, its, i, part) for i, part in enumerate(frame_, 9)]
+    for datagram in made[:2] + made[3:] + made[2:3]:
+        yield Row(4, datagram)
+    other = segments(b"".join(ib(4, 30 + i, chance.randbytes(2048)) for i in range(3)), 8, 1400)
+    yield super_packet(5, *(sealed_up(two, mine, its, i, part) for i, part in enumerate(other, 1)))
+    small = [head(kind, link_id=0x51) + chance.randbytes(length) for kind in (DATA, SEGMENT) for length in (1, 7, 8, 9, 40)]
+    for counter, plain in enumerate(small, 9 + len(made)):
+        yield Row(6, sealed_up(one, mine, its, counter, plain))
+
+
+def keyed(path, *keyfiles):
+    save_rows(path, ((row.ms * 1000, row, v6) for v6 in (False, True) for row in keyed_rows(*map(key_of, keyfiles))))
 
 
 # ---- reading ----
@@ -361,7 +412,7 @@ BYTES = "hello.authentication segment.data seal.encrypted seal.authentication pi
 TEXTS = ["pib." + name for name in (*BYTES, "hello.description")]
 NUMBERS = [f"pib.{group}{name}" for group, fields_ in (("", LINK), ("hello.", CONTROL), ("segment.", SEGMENTS), ("ping.", PINGS))
            for name, *_ in fields_]
-NUMBERS += ["pib." + name for name in "hello.lid hello.cookie hello.cookie_in segment.whole_in seal.counter packet.length "
+NUMBERS += ["pib." + name for name in "hello.lid hello.cookie hello.cookie_in segment.whole_in seal.counter seal.status packet.length "
             "packet.icrc packet.icrc_status".split()]
 OTHERS = ["infiniband." + name for name in "lrh.dlid lrh.slid bth.opcode bth.destqp bth.psn deth.srcqp".split()]
 
@@ -374,8 +425,9 @@ class Frame:
 class Reader:
     """What is in a capture, packet by packet: a list of values for each field."""
 
-    def __init__(self):
+    def __init__(self, keys, sessions):
         self.frames, self.cookies, self.number = {}, {}, 0
+        self.keys, self.sessions = keys, sessions
 
     def show(self, found, group, fields_, p):
         for name, at, length, mask in fields_:
@@ -461,6 +513,8 @@ class Reader:
         if description:
             found["pib.hello.description"].append(description.decode())
         self.show_bytes(found, "hello.authentication", p, 160, CONTROL_LEN)
+        if p[160:176] in [authentication(key, p) for key in self.keys]:
+            self.sessions.learn(p)
         self.cookie(found, mark, p)
 
     def ping(self, found, p):
@@ -469,13 +523,32 @@ class Reader:
         if len(p) >= 48:
             self.show_bytes(found, "ping.authentication", p, 32, 48)
 
-    def sealed(self, found, p, length):
+    def opened(self, found, mark, time, p):
+        for key in self.keys:
+            plain = self.sessions.open(key, p)
+            if plain:
+                found["pib.seal.status"].append(OPENED)
+                self.data(found, mark, time, plain, len(plain))
+                return
+        found["pib.seal.status"].append(CLOSED)
+
+    def sealed(self, found, mark, time, p, length):
         if length <= SEAL_HEAD + 16:
             return
         self.show(found, "seal.", [("counter", 8, 8, 2 ** 64 - 1)], p)
         self.show_bytes(found, "seal.encrypted", p, SEAL_HEAD, length - 16)
         if len(p) == length:
             self.show_bytes(found, "seal.authentication", p, length - 16, length)
+        if self.keys and len(p) == length:
+            self.opened(found, mark, time, p)
+        else:
+            found["pib.seal.status"].append(NOT_TRIED)
+
+    def data(self, found, mark, time, p, length):
+        if p[0] & 15 == DATA:
+            self.packet(found, p[HEAD:], length - HEAD, p[1] & NOICRC)
+        else:
+            self.segment(found, mark, time, p, length)
 
     def datagram(self, found, mark, time, p, length):
         """@p: what was captured of @length bytes."""
@@ -490,11 +563,9 @@ class Reader:
         if len(p) < HEAD:
             return
         if kind in (DATA, SEGMENT) and p[1] & SEALED:
-            self.sealed(found, p, length)
-        elif kind == DATA:
-            self.packet(found, p[HEAD:], length - HEAD, p[1] & NOICRC)
-        elif kind == SEGMENT:
-            self.segment(found, mark, time, p, length)
+            self.sealed(found, mark, time, p, length)
+        elif kind in (DATA, SEGMENT):
+            self.data(found, mark, time, p, length)
         elif kind in (HELLO, HELLO_ACK, KEEPALIVE, BYE):
             self.control(found, mark, p)
 
@@ -554,14 +625,15 @@ def tshark(lua, *words):
     return done.stdout
 
 
-def reading(path):
+def reading(path, keyfiles):
+    words = [f"-opib.{which}:{file}" for which, file in zip(("key_file", "second_key_file"), keyfiles)]
     # That heuristic takes any SEND for RPC.
-    return ["--disable-protocol", "rpcordma", "-r", path, "-2"]
+    return [*words, "--disable-protocol", "rpcordma", "-r", path, "-2"]
 
 
-def fields(lua, path, names):
+def fields(lua, path, names, keyfiles=()):
     """Packet by packet: a list of texts for each field."""
-    words = [*reading(path), "-T", "fields", "-E", "separator=|", "-E", "occurrence=a", "-E", "aggregator=;"]
+    words = [*reading(path, keyfiles), "-T", "fields", "-E", "separator=|", "-E", "occurrence=a", "-E", "aggregator=;"]
     for name in names:
         words += ["-e", name]
     for line in tshark(lua, *words).splitlines():
@@ -577,11 +649,13 @@ def value(name, text):
 NAMES = [*TEXTS, *NUMBERS, *OTHERS]
 
 
-def read(lua, path):
-    reader, wrong, sums, counters = Reader(), 0, collections.Counter(), collections.defaultdict(set)
-    said = fields(lua, path, ["frame.number", *NAMES])
-    packets = load(path)
-    there = [reader.read(*packet) for packet in packets]
+def read(lua, path, *keyfiles):
+    wrong, sums, counters = 0, collections.Counter(), collections.defaultdict(set)
+    said = fields(lua, path, ["frame.number", *NAMES], keyfiles)
+    packets, keys, sessions = load(path), [*map(key_of, keyfiles)], Sessions()
+    for _ in range(2):  # as tshark reads it: the sessions are known the second time
+        reader = Reader(keys, sessions)
+        there = [reader.read(*packet) for packet in packets]
     for i, (has, says) in enumerate(zip(there, said, strict=True), 1):
         for name in NAMES:
             got = [value(name, v) for v in says[name]]
@@ -639,7 +713,7 @@ def harmed(raw, chance):
     return bytes(raw), length
 
 
-def harm(lua, path, seed):
+def harm(lua, path, seed, *keyfiles):
     chance, out = random.Random(seed), f"{path}.harmed"
     packets, chosen = load(path), []
     for _ in range(400):
@@ -648,7 +722,7 @@ def harm(lua, path, seed):
             raw, length = harmed(raw, chance)
         chosen.append((time, raw, length))
     save(out, sorted(chosen))
-    sum_ = tshark(lua, *reading(out), "-V").count("Software InfiniBand over UDP (pib)")
+    sum_ = tshark(lua, *reading(out, keyfiles), "-V").count("Software InfiniBand over UDP (pib)")
     print(f"{sum_} datagrams")
     sys.exit(sum_ == 0)
 
@@ -656,9 +730,9 @@ def harm(lua, path, seed):
 def main():
     what, *words = sys.argv[1:]
     if what == "harm":
-        harm(words[0], words[1], int(words[2]))
+        harm(words[0], words[1], int(words[2]), *words[3:])
     else:
-        {"make": make, "read": read, "marks": marks}[what](*words)
+        {"make": make, "keyed": keyed, "read": read, "marks": marks}[what](*words)
 
 
 main()

@@ -5,7 +5,7 @@
 #
 #	h1 pib0 --- pib1 h2		eth0 of h1 is captured
 #
-#	vm/run --packages tshark --copy docs/capture.md ... fabric/dissector.sh
+#	vm/run --packages tshark,python3-cryptography --copy docs/capture.md ... fabric/dissector.sh
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
@@ -23,11 +23,12 @@ trap clean EXIT
 
 # The commands of docs/capture.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(tshark [^#]*[^# ]\) *\(#.*\)\{0,1\}$/\1/p' "$here/../capture.md")
-ktap_plan $((41 + ${#commands[@]}))
+ktap_plan $((55 + ${#commands[@]}))
 
 # dissector WHAT NAME [ARGUMENT]: dissector.py of a capture
 dissector() { python3 "$here/dissector.py" "$1" "$lua" "$dir/$2.pcap" "${@:3}"; }
-reads() { dissector read "$1" >"$dir/$1.sums"; }
+# reads NAME [KEYFILE]...
+reads() { dissector read "$1" "${@:2}" >"$dir/$1.sums"; }
 # found NAME JQ: in what was read
 found() { jq -e "$2" "$dir/$1.sums" || { jq -c . "$dir/$1.sums"; return 1; }; }
 # Started by root, Wireshark loads no script.
@@ -68,13 +69,13 @@ talk() {
 }
 # end_of NAME WHICH: LID, QPN and PSN of an end as the client has said
 end_of() { sed -n "s/^ *$2 address: *LID \(0x[0-9a-f]*\), QPN \(0x[0-9a-f]*\), PSN \(0x[0-9a-f]*\).*/\1 \2 \3/p" "$dir/$1.client"; }
-# first_packet CAPTURE NAME OPCODE: the client's first one, from its LID to the server's QP, with the client's PSN
+# first_packet CAPTURE NAME OPCODE [OPTION]...: the client's first one, from its LID to the server's QP, with the client's PSN
 first_packet() {
 	local slid dlid qpn psn _
 	read -r slid _ psn < <(end_of "$2" local)
 	read -r dlid qpn _ < <(end_of "$2" remote)
 	has "$1" "infiniband.lrh.slid == $slid && infiniband.lrh.dlid == $dlid && infiniband.bth.destqp == $qpn &&
-		infiniband.bth.psn == $psn && infiniband.bth.opcode == $3"
+		infiniband.bth.psn == $psn && infiniband.bth.opcode == $3" "${@:4}"
 }
 
 # ---- datagrams made by hand ----
@@ -83,6 +84,27 @@ check "datagrams of each kind" python3 "$here/dissector.py" make "$dir/made.pcap
 check "they are read" reads made
 check "those that are wrong, and no others, are marked" dissector marks made
 check "damaged, they give no error of Lua" dissector harm made 1
+
+# ---- seals made by hand ----
+
+# That script is run by tshark's own Lua.
+vectors() {
+	cp "$here/seal_test.lua" "$dir"
+	as_nobody tshark -X "lua_script:$dir/seal_test.lua" -X "lua_script1:${lua%/*}/pib_seal.lua" -r "$dir/made.pcap" -c 1 >"$dir/vectors"
+	cat "$dir/vectors"
+	grep -qx "the vectors are right" "$dir/vectors"
+}
+# tshark runs as nobody.
+keys() { make_keys "$dir/key" "$dir/other" && chmod 644 "$dir/key" "$dir/other"; }
+check "the vectors of the RFCs" vectors
+check "two keys" keys
+check "what is sealed by both" python3 "$here/dissector.py" keyed "$dir/seals.pcap" "$dir/key" "$dir/other"
+check "it is read without a key" reads seals
+check "nothing is opened" found seals '."infiniband.bth.psn" == 0 and ."pib.seal.status" > 50'
+check "it is read by the other key, and that opens what is its" reads seals "$dir/other"
+check "it is read by both keys" reads seals "$dir/key" "$dir/other"
+check "both open packets" found seals '."infiniband.bth.psn" > 40'
+check "damaged, they give no error of Lua" dissector harm seals 4 "$dir/key" "$dir/other"
 
 # ---- an open fabric ----
 
@@ -141,7 +163,6 @@ check "the first packet" first_packet jumbo jumbo 0
 
 # ---- a fabric with a key ----
 
-make_keys "$dir/key"
 offloads() { h "$1" ip link set eth0 mtu 1500 && h "$1" ethtool -K eth0 gso on tx-udp-segmentation on; }
 gone() { for k in 1 2; do h $k pibctl del "$(dev $k)" && offloads $k || return; done; }
 check "the hosts go" gone
@@ -153,10 +174,17 @@ check "it is read, and no counter is missing" reads keyed
 check "control datagrams are in the clear, data is sealed" found keyed \
 	'."pib.seal.counter" > 100 and ."pib.hello.session" > 0 and ."infiniband.bth.psn" == 0'
 check "nothing is malformed" well_formed keyed
-check "damaged, it gives no error of Lua" dissector harm keyed 3
+check "it is read by the key" reads keyed "$dir/key"
+check "all that is sealed is opened" has_not keyed "pib.seal.status == 0 || pib.seal.status == 2" -o "pib.key_file:$dir/key"
+check "the first packet" first_packet keyed keyed 0 -o "pib.key_file:$dir/key"
+check "another key opens nothing" has_not keyed infiniband -o "pib.key_file:$dir/other"
+check "a key file that is not there is told" has keyed pib.bad_key -o "pib.key_file:$dir/none"
+check "damaged, it gives no error of Lua" dissector harm keyed 3 "$dir/key"
 
 check "docs/capture.md has commands" test ${#commands[@]} -gt 2
 cp "$dir/open.pcap" "$dir/pib.pcap"
+cp "$dir/key" "$dir/fabric.key"
+chmod 644 "$dir/fabric.key"
 for command in "${commands[@]}"; do
 	said() { (cd "$dir" && as_nobody sh -c "$command" | tee "$dir/said" | head -n 5) && [ -s "$dir/said" ]; }
 	check "$command" said

@@ -7,7 +7,6 @@ open FILE KEYFILE [MAC]	take all data, or that of a sender, out of its seals; pr
 attack NETDEV FILE SECONDS	send what was seen again: as it was, changed, and in the clear; print how many of each
 """
 import collections
-import hmac
 import json
 import random
 import signal
@@ -15,15 +14,10 @@ import socket
 import struct
 import sys
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from hostile import VERSION, Datagram, altered, frame, listener, mac_of, send_all
+from seals import COUNTER, GENERATION, HEAD, SEALED, TAG, Sessions, key_of
 
-from hostile import CONTROL_LEN, VERSION, Datagram, altered, frame, listener, mac_of, send_all
-
-DATA, SEGMENT, BYE = 0, 5, 4
-SEALED = 2
-HEAD, COUNTER, TAG = 8, 8, 16
-GENERATION = 65536
+DATA, SEGMENT = 0, 5
 
 
 def sniff(netdev):
@@ -50,38 +44,6 @@ def is_data(payload):
     return payload[0] >> 4 == VERSION and payload[0] & 15 in (DATA, SEGMENT)
 
 
-def generation_key(session, generation):
-    return ChaCha20Poly1305(session).encrypt(struct.pack("<4xQ", generation), bytes(32), b"")[:32]
-
-
-class Sessions:
-    """What control datagrams say: link id of a receiver to its session and its peer's."""
-
-    def __init__(self, seen):
-        self.of = collections.defaultdict(set)
-        for d in seen:
-            p = d.payload
-            if len(p) == CONTROL_LEN and p[0] >> 4 == VERSION and p[0] & 15 != BYE:
-                link_id, own, peer = p[12:16], p[16:24], p[24:32]
-                if peer != bytes(8):
-                    self.of[link_id].add((own, peer))
-
-    def open(self, key, payload):
-        """The datagram as it would be in a fabric without a key; None: no session's key opens it."""
-        head, counter = payload[:HEAD], payload[HEAD : HEAD + COUNTER]
-        nonce = bytes(4) + counter[::-1]
-        for to, sender in self.of[payload[4:8]]:
-            if head[2:4] != hmac.digest(key, to + sender, "sha256")[:2]:
-                continue
-            session = hmac.digest(key, b"pib sealed data " + to + sender, "sha256")
-            cipher = ChaCha20Poly1305(generation_key(session, int.from_bytes(counter) // GENERATION))
-            try:
-                return head + cipher.decrypt(nonce, payload[HEAD + COUNTER :], head)
-            except InvalidTag:
-                continue
-        return None
-
-
 def opcode(plain):
     """Of the packet that starts a datagram; None: none does."""
     if plain[0] & 15 == SEGMENT and plain[14:16] != bytes(2):
@@ -92,9 +54,9 @@ def opcode(plain):
 
 def open_all(path, keyfile, mac=None):
     seen = load(path)
-    sessions, found = Sessions(seen), collections.Counter()
-    with open(keyfile, "rb") as file:
-        key = file.read()
+    sessions, found, key = Sessions(), collections.Counter(), key_of(keyfile)
+    for d in seen:
+        sessions.learn(d.payload)
     counters = collections.defaultdict(dict)
     for d in seen:
         p = d.payload

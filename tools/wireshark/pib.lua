@@ -2,10 +2,14 @@
 -- Wireshark's dissector of pib's datagrams, written from docs/wire-format.md. docs/capture.md says how to use it.
 --
 -- A datagram is a link header and an InfiniBand packet, a segment of a frame of such packets, or control fields. The
--- packets are handed to Wireshark's own dissector, "infiniband". What a keyed fabric seals stays closed: the
--- dissector takes no key.
+-- packets are handed to Wireshark's own dissector, "infiniband". What a keyed fabric seals is opened by its key, with
+-- pib_seal.lua, which lies beside this file.
 --
 -- Each place of a datagram is looked at only if it has been captured, so nothing in one causes an error of Lua.
+
+-- It may have been loaded from another folder before.
+local _, loaded = pcall(Dissector.get, "pib")
+if type(loaded) == "userdata" then return end
 
 local VERSION = 2
 local DATA, HELLO, HELLO_ACK, KEEPALIVE, BYE, SEGMENT, PING, PONG = 0, 1, 2, 3, 4, 5, 14, 15
@@ -14,6 +18,8 @@ local NOICRC, SEALED = 1, 2
 local LRH, GRH, BTH, ICRC = 8, 40, 12, 4
 local STALE = 0.1	-- seconds after which the receiver forgets a frame
 local COUNTERS = 8192	-- a counter may be so many above another one of the same super-packet
+local KEY_LEAST, KEY_MOST = 16, 64
+local SESSIONS_MOST = 4096	-- pairs of sessions that are remembered, to open what is sealed
 
 local types = {
 	[DATA] = "DATA", [HELLO] = "HELLO", [HELLO_ACK] = "HELLO_ACK", [KEEPALIVE] = "KEEPALIVE", [BYE] = "BYE",
@@ -28,11 +34,15 @@ local refusals = {
 local programs = { "pibping", "pibnetd" }
 local icrc_states = { [0] = "wrong", "right", "not computed", "not checked" }
 local WRONG, RIGHT, NOT_COMPUTED, NOT_CHECKED = 0, 1, 2, 3
+local seal_states = { [0] = "not opened by a key that is given", "right", "not checked" }
+local CLOSED, OPENED, NOT_TRIED = 0, 1, 2
 
 local pib = Proto("pib", "Software InfiniBand over UDP (pib)")
 
 pib.prefs.port = Pref.uint("UDP port", 18514, "UDP port of pib's hosts")
 pib.prefs.reassemble = Pref.bool("Put segments together", true, "InfiniBand packets are taken out of frames of several segments")
+pib.prefs.key_file = Pref.string("Key file", "", "File with the key of the fabric: its data is opened")
+pib.prefs.second_key_file = Pref.string("Second key file", "", "File with the other key, while keys are exchanged")
 pib.prefs.icrc = Pref.bool("Check ICRCs", true, "The ICRC of packets that have one is computed and compared")
 
 -- ---- fields ----
@@ -98,6 +108,7 @@ field("segment.whole_in", ProtoField.framenum, "The frame is whole in", base.NON
 field("seal.counter", ProtoField.uint64, "Counter", base.DEC)
 field("seal.encrypted", ProtoField.bytes, "Encrypted")
 field("seal.authentication", ProtoField.bytes, "Authentication")
+field("seal.status", ProtoField.uint8, "Authentication is", base.DEC, seal_states)
 
 field("packet.length", ProtoField.uint16, "Length, LRH to ICRC", base.DEC)
 field("packet.icrc", ProtoField.uint32, "ICRC", base.HEX)
@@ -128,6 +139,7 @@ note("bad_packet", "No InfiniBand packet", expert.group.MALFORMED, expert.severi
 note("bad_icrc", "The ICRC is wrong", expert.group.CHECKSUM, expert.severity.ERROR)
 note("no_checksum", "NOICRC without a UDP checksum", expert.group.CHECKSUM, expert.severity.WARN)
 note("trailing", "Bytes behind the packet", expert.group.PROTOCOL, expert.severity.WARN)
+note("bad_key", "A key file is not of use", expert.group.DECRYPTION, expert.severity.WARN)
 note("lost", "The frame is not whole in this capture", expert.group.SEQUENCE, expert.severity.NOTE)
 note("cut", "The capture has not all of it", expert.group.UNDECODED, expert.severity.NOTE)
 
@@ -139,10 +151,14 @@ local frames		-- those that segments make up, by the fields that all their segme
 local frame_at		-- frames by the place of each segment
 local cookies		-- numbers of the packets that may have a cookie, by addresses, link id and session
 local echoes		-- of packets with the first datagram that echoes one: the cookie's packet
+local sessions_of	-- what opens sealed data, by link id and tag
+local known		-- pairs of sessions that it has, by what a control datagram says of them
+local known_left	-- so many more are remembered
 local inside		-- true while Wireshark's dissector has an InfiniBand packet
 
 local function forget()
 	frames, frame_at, cookies, echoes, inside = {}, {}, {}, {}, false
+	sessions_of, known, known_left = {}, {}, SESSIONS_MOST
 end
 forget()
 pib.init = forget
@@ -150,12 +166,10 @@ pib.init = forget
 -- ---- bytes ----
 -- A datagram is { tvb, pinfo, way, back, unchecked, at, len, have, n }: it begins at @at, has @len bytes, and @have of them were
 -- captured. @way has the addresses, @back those of what goes the other way. It is @unchecked if it came without a UDP checksum. It
--- is the @n-th thing of its super-packet that Info tells of.
+-- is the @n-th thing of its super-packet that Info tells of. @place is what nothing else in the capture has, but what was opened
+-- of it.
 
--- Return: what nothing else in the capture has.
-local function place(d)
-	return d.pinfo.number .. ":" .. d.at
-end
+local zero = ("\0"):rep(8)
 
 local function unsigned(d, at, len)
 	return d.tvb(d.at + at, len):uint()
@@ -334,7 +348,7 @@ local function frame_add(d, frame, here, index, total, part)
 	frame.count = frame.count + 1
 	if frame.count < total then return end
 	frame.bytes = table.concat(frame.parts, "", 0, total - 1)
-	frame.parts, frame.whole_in, frame.whole_at = nil, d.pinfo.number, d.at
+	frame.parts, frame.whole_in, frame.whole_at = nil, d.pinfo.number, d.place
 end
 
 -- Take in a segment, the first time that it is seen. Return: its frame.
@@ -363,11 +377,11 @@ local function show_frame(d, tree, root, bytes)
 end
 
 local function put_together(d, tree, root, index, total, size)
-	local here = place(d)
+	local here = d.place
 	local frame = frame_of(d, here, index, total, size)
 	-- Whether there was a checksum is known when Wireshark makes a tree, which need not be the first time.
 	frame.unchecked = frame.unchecked or d.unchecked and frame.from[index] == here
-	if frame.whole_in == d.pinfo.number and frame.whole_at == d.at then
+	if frame.whole_at == here then
 		d.unchecked = frame.unchecked
 		return show_frame(d, tree, root, frame.bytes)
 	end
@@ -399,26 +413,105 @@ local function segment(d, tree, root)
 	put_together(d, tree, root, index, total, size)
 end
 
--- ---- data ----
+-- ---- keys ----
+-- A link's two sessions are known from its control datagrams that the key has authenticated: nobody else can fill the memory for
+-- them.
 
-local function sealed(d, tree)
-	tell(d, types[unsigned(d, 0, 1) % 16] .. ", encrypted, " .. d.len - HEAD .. " bytes")
-	if d.len <= SEAL_HEAD + SEAL_TAG then
-		tree:add_proto_expert_info(notes.bad_length, "Too short for a counter, data and authentication")
-		return
-	end
-	show(d, tree, { { "seal.counter", 8, 8 } })
-	show_rest(d, tree, "seal.encrypted", SEAL_HEAD, d.len - SEAL_TAG)
-	show(d, tree, { { "seal.authentication", d.len - SEAL_TAG, SEAL_TAG } })
-	if d.have >= SEAL_HEAD and raw(d, 8, 8) == ("\0"):rep(8) then
-		tree:add_proto_expert_info(notes.bad_value, "No counter is 0")
+local folder = debug.getinfo(1, "S").source:match("^@(.*[/\\])") or ""
+-- An older Lua has no integers of 64 bits, and cannot read it.
+local can_open, seal = pcall(dofile, folder .. "pib_seal.lua")
+local keys, key_fault = {}, nil
+
+-- Return: the key in a file, which may end with a newline that is not the key's; nil: there is none, and why.
+local function key_of(path)
+	local file, why = io.open(path, "rb")
+	if not file then return nil, why end
+	local key = (file:read(KEY_MOST + 2) or ""):gsub("\n$", "")
+	file:close()
+	if #key < KEY_LEAST or #key > KEY_MOST then return nil, path .. ": a key has 16 to 64 bytes" end
+	return key
+end
+
+local function take_keys()
+	keys, key_fault = {}, nil
+	for _, path in ipairs({ pib.prefs.key_file, pib.prefs.second_key_file }) do
+		local key, why
+		if path ~= "" then key, why = key_of(path) end
+		if path ~= "" and not can_open then key, why = nil, "no pib_seal.lua that this Lua can read" end
+		keys[#keys + 1], key_fault = key, key_fault or why
 	end
 end
+
+local function is_authentic(d)
+	local text, authentication = raw(d, 0, 160) .. ("\0"):rep(16), raw(d, 160, 16)
+	for _, key in ipairs(keys) do
+		if seal.hmac(key, text):sub(1, 16) == authentication then return true end
+	end
+	return false
+end
+
+-- Learn of what is sent to the sender of a control datagram. The key is that of the other end's session, so it may be either.
+local function learn_session(d)
+	local link_id, sessions = raw(d, 12, 4), raw(d, 16, 16)
+	if #keys == 0 or sessions:sub(9) == zero or known_left == 0 or known[link_id .. sessions] then return end
+	if not is_authentic(d) then return end
+	known[link_id .. sessions], known_left = true, known_left - 1
+	for _, key in ipairs(keys) do
+		local name = link_id .. seal.hmac(key, sessions):sub(1, 2)
+		sessions_of[name] = sessions_of[name] or {}
+		table.insert(sessions_of[name], seal.session(key, sessions))
+	end
+end
+
+-- Return: what an open fabric's datagram has behind its link header; nil: no key opens it. All of @d was captured.
+local function opened(d)
+	local bytes = raw(d, 0, d.len)
+	for _, session in ipairs(sessions_of[raw(d, 4, 4) .. raw(d, 2, 2)] or {}) do
+		local plain = seal.datagram(session, bytes)
+		if plain then return plain end
+	end
+	return nil
+end
+
+-- ---- data ----
 
 local function data(d, tree, root)
 	local len = packet(d, tree, root, d.tvb, d.at + HEAD, d.len - HEAD, d.have - HEAD)
 	if not len then return tell(d, "DATA") end
 	if HEAD + len < d.len then tree:add_proto_expert_info(notes.trailing) end
+end
+
+local function show_seal(d, tree)
+	show(d, tree, { { "seal.counter", 8, 8 } })
+	show_rest(d, tree, "seal.encrypted", SEAL_HEAD, d.len - SEAL_TAG)
+	show(d, tree, { { "seal.authentication", d.len - SEAL_TAG, SEAL_TAG } })
+	if d.have >= SEAL_HEAD and raw(d, 8, 8) == zero then
+		tree:add_proto_expert_info(notes.bad_value, "No counter is 0")
+	end
+	if key_fault then tree:add_proto_expert_info(notes.bad_key, key_fault) end
+end
+
+-- Show what was sealed in @d as an open fabric's datagram.
+local function show_opened(d, tree, root, plain)
+	local inner = { pinfo = d.pinfo, way = d.way, back = d.back, at = 0, n = d.n, place = d.place, unchecked = false }
+	inner.tvb = ByteArray.new(raw(d, 0, HEAD) .. plain, true):tvb("Opened datagram")
+	inner.len, inner.have = HEAD + #plain, HEAD + #plain
+	local handler = unsigned(d, 0, 1) % 16 == DATA and data or segment
+	handler(inner, tree, root)
+end
+
+local function sealed(d, tree, root)
+	local told = types[unsigned(d, 0, 1) % 16] .. ", encrypted, " .. d.len - HEAD .. " bytes"
+	if d.len <= SEAL_HEAD + SEAL_TAG then
+		tree:add_proto_expert_info(notes.bad_length, "Too short for a counter, data and authentication")
+		return tell(d, told)
+	end
+	show_seal(d, tree)
+	local tried = #keys > 0 and d.have == d.len
+	local plain = tried and opened(d)
+	tree:add(f["seal.status"], plain and OPENED or tried and CLOSED or NOT_TRIED):set_generated()
+	if not plain then return tell(d, told) end
+	show_opened(d, tree, root, plain)
 end
 
 -- ---- control datagrams ----
@@ -452,11 +545,9 @@ local function show_description(d, tree)
 	return d.tvb(d.at + 88, len):string(ENC_UTF_8):gsub("%c", "?")
 end
 
-local zero = ("\0"):rep(8)
-
 -- A datagram that a host without a link may have answered with, and the first one that echoes it.
 local function show_cookies(d, tree, kind)
-	local here, mine, its = place(d), d.way .. raw(d, 12, 4) .. raw(d, 16, 8), d.back .. raw(d, 4, 4) .. raw(d, 24, 8)
+	local here, mine, its = d.place, d.way .. raw(d, 12, 4) .. raw(d, 16, 8), d.back .. raw(d, 4, 4) .. raw(d, 24, 8)
 	local may_be = (kind == HELLO or kind == HELLO_ACK) and unsigned(d, 60, 4) == 1 and unsigned(d, 51, 1) == 1 and
 		unsigned(d, 12, 4) ~= 0 and raw(d, 24, 8) ~= zero
 	if may_be then
@@ -499,6 +590,7 @@ local function control(d, tree)
 	show(d, tree, { { "hello.authentication", 160, 16 } })
 	control_faults(d, tree)
 	show_cookies(d, tree, kind)
+	if kind ~= BYE then learn_session(d) end
 	local refusal, padded = unsigned(d, 70, 1), unsigned(d, 152, 2)
 	tell(d, purpose(d, kind) .. ", '" .. description .. "' port " .. unsigned(d, 48, 1) .. ", sequence " .. unsigned(d, 60, 4) ..
 		", acknowledged " .. unsigned(d, 64, 4) .. (unsigned(d, 51, 1) == 1 and ", down" or "") ..
@@ -644,6 +736,7 @@ function pib.dissector(tvb, pinfo, root)
 	while at < have do
 		local d = { tvb = tvb, pinfo = pinfo, way = from .. to, back = to .. from, at = at, n = n, len = math.min(step, len - at) }
 		d.have, d.unchecked = math.min(have - at, d.len), checksum and checksum.value == 0
+		d.place = pinfo.number .. ":" .. at
 		datagram(d, root)
 		at, n = at + d.len, d.n + 1
 	end
@@ -660,4 +753,8 @@ local function listen()
 	udp:add(port, pib)
 end
 listen()
-pib.prefs_changed = listen
+
+function pib.prefs_changed()
+	listen()
+	take_keys()
+end
