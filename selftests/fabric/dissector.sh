@@ -23,7 +23,8 @@ trap clean EXIT
 
 # The commands of docs/capture.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(tshark [^#]*[^# ]\) *\(#.*\)\{0,1\}$/\1/p' "$here/../capture.md")
-ktap_plan $((55 + ${#commands[@]}))
+tcpdump=$(sed -n 's/^    \(tcpdump .*\)$/\1/p' "$here/../capture.md")
+ktap_plan $((56 + ${#commands[@]}))
 
 # dissector WHAT NAME [ARGUMENT]: dissector.py of a capture
 dissector() { python3 "$here/dissector.py" "$1" "$lua" "$dir/$2.pcap" "${@:3}"; }
@@ -181,6 +182,19 @@ check "another key opens nothing" has_not keyed infiniband -o "pib.key_file:$dir
 check "a key file that is not there is told" has keyed pib.bad_key -o "pib.key_file:$dir/none"
 check "damaged, it gives no error of Lua" dissector harm keyed 3 "$dir/key"
 
+# tcpdump is not root any more when it makes the file.
+captures() {
+	local rc
+	mkdir "$dir/by-hand" && chmod 777 "$dir/by-hand"
+	(cd "$dir/by-hand" && exec ip netns exec h1 bash -c "exec $tcpdump") 2>"$dir/err" &
+	wait_for 30 grep -q 'listening on' "$dir/err" || { cat "$dir/err"; return 1; }
+	linked
+	rc=$?
+	pkill -INT -x tcpdump
+	wait $!
+	[ $rc = 0 ] && tshark -r "$dir/by-hand/pib.pcap" -Y pib >"$dir/said" 2>"$dir/err" && [ -s "$dir/said" ] || { cat "$dir/err"; return 1; }
+}
+check "${tcpdump:-tcpdump}" captures
 check "docs/capture.md has commands" test ${#commands[@]} -gt 2
 cp "$dir/open.pcap" "$dir/pib.pcap"
 cp "$dir/key" "$dir/fabric.key"

@@ -315,10 +315,10 @@ every_event() {
 	done
 }
 # Commands of docs/trace.md that wait for events end when they are asked to.
-runs_command() { timeout --preserve-status -s TERM 2 bash -c "exec $1" >"$dir/doc" 2>&1 || { cat "$dir/doc"; return 1; }; }
+runs_command() { bash -c "set -o pipefail; timeout --preserve-status -s TERM 2 $1" >"$dir/doc" 2>&1 || { cat "$dir/doc"; return 1; }; }
 
 page=$here/../trace.md
-mapfile -t commands < <(sed -n '/\.json/d; s/^    \(pibctl [^#|]*[^# |]\) *\([#|].*\)\{0,1\}$/\1/p' "$page")
+mapfile -t commands < <(sed -n '/\.json/d; s/^    \(pibctl [^#]*[^# ]\) *\(#.*\)\{0,1\}$/\1/p' "$page")
 mapfile -t two_machines < <(sed -n 's/^    \(pibctl .*\.json\) *#.*$/\1/p' "$page")
 perf=$(sed -n 's/^    \(perf record .*\)/\1/p' "$page")
 bpf=$(sed -n 's/^    \(bpftrace .*\)/\1/p' "$page")
