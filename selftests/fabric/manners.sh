@@ -13,13 +13,16 @@ tracefs=/sys/kernel/tracing
 trap 'kill $(jobs -p) 2>/dev/null; hosts_clean; rm -rf "$dir"' EXIT
 
 kinds=(wide-psn wide-field magic-lid group-without-grh send-flags qkey-top-bit unsignaled-full stale-rkey dereg-busy
-	lost-on-reset destroyed-busy unpolled left-behind unacked-event fork-unsafe unarmed-wait armed-late buffer-changed)
+	lost-on-reset destroyed-busy unpolled left-behind unacked-event fork-unsafe unarmed-wait armed-late buffer-changed reserved-bits)
+# Other places of reserved bits than a work request.
+places=(reserved-access reserved-mask reserved-qp-access)
 # Parts of the program that are right, and look like a mistake.
 right=(selective two-events busy-cq)
 slow=$((60 * ${PIB_SLOW:-1}))
 
 # The function of lib/manners.c that has called what the preloaded library has told of.
-declare -A callers=([wide-psn]=connect_side [fork-unsafe]=fork_unsafe [unarmed-wait]=wait_in_vain [armed-late]=wait_in_vain [buffer-changed]=buffer_changed)
+declare -A callers=([wide-psn]=connect_side [fork-unsafe]=fork_unsafe [unarmed-wait]=wait_in_vain [armed-late]=wait_in_vain [buffer-changed]=buffer_changed
+	[reserved-bits]=reserved_bits)
 
 # judge FILTER COMMAND...: what is found in it makes the filter true
 judge() {
@@ -34,6 +37,15 @@ found() {
 		(.findings[0] | (.device == \"pib0\" or .object == \"process\") and (.comm | length > 0) and (.number | type) == \"number\" and .pid > 0 and .time > 0 and
 		(.what | length > 0) and (.explanation | length > 20))" "$dir/manners" pib0 "$1"
 }
+reserved() { judge '[.findings[].manner] == ["reserved-bits"]' "$dir/manners" pib0 "$1"; }
+# The call itself fails, and the program with it.
+fails_at_once() {
+	PIB_MANNERS_ERROR=1 status 1 pibctl -j manners "$dir/manners" pib0 wide-psn || return 1
+	grep -q "manners: RTS: " "$dir/err" && jq -e 'any(.findings[]; .manner == "wide-psn")' "$dir/report" && return
+	cat "$dir/report" "$dir/err"
+	return 1
+}
+nothing_fails() { PIB_MANNERS_ERROR=1 judge "$nothing" "$dir/manners" pib0 none; }
 # The stack of it leads from the function to main; a compiler may have made a variant of it ("connect_side.constprop.0").
 led_to() {
 	judge "[.findings[] | select(.manner == \"$1\") | .stack[] | [.function, .file]] |
@@ -180,7 +192,7 @@ documented() {
 }
 
 mapfile -t commands < <(sed -n 's/^    \(pibctl [^#]*[^# ]\) *#.*$/\1/p' "$here/../manners.md")
-ktap_plan $((35 + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
+ktap_plan $((37 + ${#places[@]} + ${#kinds[@]} + ${#callers[@]} + ${#right[@]} + ${#commands[@]}))
 check "a program with planted mistakes compiles" program manners "$dir/manners"
 printf '#!/bin/sh\nexec %s/manners pib0 none\n' "$dir" >"$dir/program"
 chmod 755 "$dir" "$dir/program" "$dir/manners"
@@ -194,6 +206,7 @@ check "ACTIVE" wait_active 60
 check "nothing in a program that behaves" judge "$nothing" "$dir/manners" pib0 none
 for kind in "${kinds[@]}"; do check "$kind" found "$kind"; done
 for kind in "${!callers[@]}"; do check "$kind, called by ${callers[$kind]}" led_to "$kind" "${callers[$kind]}"; done
+for mode in "${places[@]}"; do check "$mode" reserved "$mode"; done
 for mode in "${right[@]}"; do check "nothing: $mode" judge "$nothing" "$dir/manners" pib0 "$mode"; done
 check "what was left behind, by kind of object" left
 check "ibv_rc_pingpong" quiet "$nothing" 18515 ibv_rc_pingpong -n 100
@@ -208,6 +221,8 @@ check "ib_send_lat" quiet "$nothing" 18515 ib_send_lat -F -n 200
 check "with AddressSanitizer" program manners-sanitized "$dir/sanitized"
 check "nothing in that, too" sanitized
 check "what is not looked for is said" unloaded
+check "a call that fails if that is asked for" fails_at_once
+check "what behaves does not" nothing_fails
 check "the report" tells
 check "which has each kind in the manual" each_explained
 check "a process that runs" process

@@ -319,6 +319,7 @@ AT(ibv_context, ops.post_recv, 27 * sizeof(void *));
 AT(ibv_context, cmd_fd, 33 * sizeof(void *));
 AT(ibv_comp_channel, fd, sizeof(void *));
 AT(ibv_cq, channel, sizeof(void *));
+AT(ibv_qp_attr, qp_access_flags, 8 * 4);
 AT(ibv_qp, send_cq, 3 * sizeof(void *));
 AT(ibv_qp, recv_cq, 4 * sizeof(void *));
 AT(ibv_qp, qp_num, 6 * sizeof(void *) + 4);
@@ -413,6 +414,28 @@ static void wide_psns(void)
 		must(!ibv_modify_qp(near.qp, &attr, IBV_QP_SQ_PSN), "a PSN in RTS");
 }
 
+/* Bits that verbs.h does not have: who refuses them does not undo the mistake. */
+static void reserved_bits(void)
+{
+	must(!post(IBV_WR_RDMA_WRITE, 1 << 9 | IBV_SEND_SIGNALED), "a send with a reserved flag");
+}
+
+static void reserved_access(void)
+{
+	must(!!ibv_reg_mr(pd, memory, LENGTH, 1 << 15), "memory with a reserved flag");
+}
+
+static void reserved_mask(void)
+{
+	modify(&near, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS }, 1 << 22);
+}
+
+static void reserved_qp_access(void)
+{
+	modify(&near, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS, .qp_access_flags = 1 << 15 },
+	       IBV_QP_ACCESS_FLAGS);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(void);
@@ -440,6 +463,10 @@ static const struct {
 	{ "unarmed-wait", unarmed_wait },
 	{ "armed-late", armed_late },
 	{ "buffer-changed", buffer_changed },
+	{ "reserved-bits", reserved_bits },
+	{ "reserved-access", reserved_access },
+	{ "reserved-mask", reserved_mask },
+	{ "reserved-qp-access", reserved_qp_access },
 };
 
 static void open_all(const char *device)

@@ -5,7 +5,8 @@
  * how the program forks; queues.c has how it posts, polls and waits. It tells by the socket
  * PIB_MANNERS_FD, a message for each time, with tabs: kind, pid, thread, time, name of the program,
  * what, and each call of the stack. The program does not wait: for what the socket has no room, the
- * memory PIB_MANNERS_UNHEARD_FD has a number, which all processes share.
+ * memory PIB_MANNERS_UNHEARD_FD has a number, which all processes share. With PIB_MANNERS_ERROR in
+ * the environment some of the calls in which something was seen fail.
  *
  * It knows libibverbs by the names of its functions, and of its structs no more than stands here,
  * which is its ABI.
@@ -38,9 +39,15 @@ enum {
 /* enum ibv_qp_attr_mask */
 enum {
 	STATE = 1 << 0,
+	ACCESS_FLAGS = 1 << 3,
 	RQ_PSN = 1 << 12,
 	SQ_PSN = 1 << 16,
+	/* Up to DEST_QPN, and RATE_LIMIT. */
+	KNOWN_ATTRS = ((1 << 21) - 1) | 1 << 25,
 };
+
+/* enum ibv_access_flags: up to FLUSH_PERSISTENT, and those that a device may ignore. */
+#define KNOWN_ACCESS	0x3ff003ffu
 
 /* enum ibv_qp_state */
 enum { RESET };
@@ -48,7 +55,8 @@ enum { RESET };
 /* The beginning of struct ibv_qp_attr. */
 struct qp_attr {
 	int states[4];
-	uint32_t qkey, rq_psn, sq_psn;
+	uint32_t qkey, rq_psn, sq_psn, dest_qpn;
+	unsigned int access;
 };
 
 struct async_event {
@@ -65,6 +73,8 @@ static int told_by = -1;
 static uint64_t *unheard;
 static pid_t owner;
 static volatile int has_memory, fork_prepared;
+/* What tell() returns. */
+static int error;
 
 void *next_function(const char *name)
 {
@@ -81,7 +91,7 @@ int is_heard(void)
 	return told_by >= 0;
 }
 
-void tell(const char *kind, const char *format, ...)
+int tell(const char *kind, const char *format, ...)
 {
 	char text[200], line[2048];
 	struct timespec now;
@@ -96,13 +106,21 @@ void tell(const char *kind, const char *format, ...)
 			  gettid(), (long long)now.tv_sec, now.tv_nsec / 1000,
 			  program_invocation_short_name, text);
 	if (told_by < 0 || length <= 0)
-		return;
+		return 0;
 	/* A thread that were cancelled in the loader would keep its lock. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	length += (int)stack_of(line + length, sizeof(line) - (size_t)length);
 	if (send(told_by, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && unheard)
 		__atomic_fetch_add(unheard, 1, __ATOMIC_RELAXED);
 	pthread_setcancelstate(state, &state);
+	return error;
+}
+
+int check_bits(const char *call, const char *field, unsigned int bits, unsigned int known)
+{
+	if (!(bits & ~known))
+		return 0;
+	return tell("reserved-bits", "%s: %s 0x%x", call, field, bits & ~known);
 }
 
 /* So many more events of an object, or fewer. Return: how many there are now. */
@@ -130,13 +148,14 @@ static unsigned int count(void *object, long more)
 	return events;
 }
 
-/* The call that follows waits for the acknowledgement. */
-static void destroyed(void *object, const char *call)
+/* The call that follows waits for the acknowledgement. Return: as tell(). */
+static int destroyed(void *object, const char *call)
 {
 	unsigned int events = count(object, 0);
 
-	if (events)
-		tell("unacked-event", "%s with %u events that are not acknowledged", call, events);
+	if (!events)
+		return 0;
+	return tell("unacked-event", "%s with %u events that are not acknowledged", call, events);
 }
 
 /* Events of ports and of the device belong to no object that is destroyed. */
@@ -146,20 +165,33 @@ static int is_of_object(const struct async_event *event)
 	       (event->type >= SRQ_ERR && event->type <= LAST_WQE_REACHED);
 }
 
-static void check_psn(const struct qp *qp, const char *name, uint32_t psn)
+static int check_psn(const struct qp *qp, const char *name, uint32_t psn)
 {
-	if (psn > 0xffffff)
-		tell("wide-psn", "ibv_modify_qp of queue pair %u: %s %u", qp->number, name, psn);
+	if (psn <= 0xffffff)
+		return 0;
+	return tell("wide-psn", "ibv_modify_qp of queue pair %u: %s %u", qp->number, name, psn);
+}
+
+/* Return: as tell(). */
+static int check_attr(const struct qp *qp, const struct qp_attr *attr, unsigned int mask)
+{
+	int err = check_bits("ibv_modify_qp", "attr_mask", mask, KNOWN_ATTRS);
+
+	if (mask & RQ_PSN)
+		err |= check_psn(qp, "rq_psn", attr->rq_psn);
+	if (mask & SQ_PSN)
+		err |= check_psn(qp, "sq_psn", attr->sq_psn);
+	if (mask & ACCESS_FLAGS)
+		err |= check_bits("ibv_modify_qp", "qp_access_flags", attr->access, KNOWN_ACCESS);
+	return err;
 }
 
 VISIBLE int ibv_modify_qp(struct qp *qp, struct qp_attr *attr, int mask)
 {
-	int err;
+	int err = check_attr(qp, attr, (unsigned int)mask);
 
-	if (mask & RQ_PSN)
-		check_psn(qp, "rq_psn", attr->rq_psn);
-	if (mask & SQ_PSN)
-		check_psn(qp, "sq_psn", attr->sq_psn);
+	if (err)
+		return err;
 	err = NEXT(ibv_modify_qp)(qp, attr, mask);
 	if (!err && (mask & STATE) && attr->states[0] == RESET)
 		qp_gone(qp, "lost-on-reset", "ibv_modify_qp");
@@ -203,9 +235,10 @@ VISIBLE void ibv_ack_async_event(struct async_event *event)
 
 VISIBLE int ibv_destroy_cq(void *cq)
 {
-	int place, err;
+	int place, err = destroyed(cq, "ibv_destroy_cq");
 
-	destroyed(cq, "ibv_destroy_cq");
+	if (err)
+		return err;
 	place = cq_leaves(cq);
 	err = NEXT(ibv_destroy_cq)(cq);
 	cq_left(place, cq, err);
@@ -215,9 +248,10 @@ VISIBLE int ibv_destroy_cq(void *cq)
 VISIBLE int ibv_destroy_qp(struct qp *qp)
 {
 	struct qp was = *qp;
-	int err;
+	int err = destroyed(qp, "ibv_destroy_qp");
 
-	destroyed(qp, "ibv_destroy_qp");
+	if (err)
+		return err;
 	err = NEXT(ibv_destroy_qp)(qp);
 	if (!err)
 		qp_gone(&was, "unpolled", "ibv_destroy_qp");
@@ -226,8 +260,21 @@ VISIBLE int ibv_destroy_qp(struct qp *qp)
 
 VISIBLE int ibv_destroy_srq(void *srq)
 {
-	destroyed(srq, "ibv_destroy_srq");
+	int err = destroyed(srq, "ibv_destroy_srq");
+
+	if (err)
+		return err;
 	return NEXT(ibv_destroy_srq)(srq);
+}
+
+/* Return: as tell(). */
+static int check_access(const char *call, unsigned int access)
+{
+	int err = check_bits(call, "access", access, KNOWN_ACCESS);
+
+	if (err)
+		errno = err;
+	return err;
 }
 
 /* Of memory that the HCA knows by other addresses the queues' part has to know nothing. */
@@ -241,11 +288,15 @@ static void *registered(struct mr *mr, int same_addresses, unsigned int access)
 
 VISIBLE void *ibv_reg_mr(void *pd, void *addr, size_t length, int access)
 {
+	if (check_access("ibv_reg_mr", (unsigned int)access))
+		return NULL;
 	return registered(NEXT(ibv_reg_mr)(pd, addr, length, access), 1, (unsigned int)access);
 }
 
 VISIBLE void *ibv_reg_mr_iova(void *pd, void *addr, size_t length, uint64_t iova, int access)
 {
+	if (check_access("ibv_reg_mr_iova", (unsigned int)access))
+		return NULL;
 	return registered(NEXT(ibv_reg_mr_iova)(pd, addr, length, iova, access),
 			  iova == (uintptr_t)addr, (unsigned int)access);
 }
@@ -253,6 +304,8 @@ VISIBLE void *ibv_reg_mr_iova(void *pd, void *addr, size_t length, uint64_t iova
 VISIBLE void *ibv_reg_mr_iova2(void *pd, void *addr, size_t length, uint64_t iova,
 			       unsigned int access)
 {
+	if (check_access("ibv_reg_mr_iova2", access))
+		return NULL;
 	return registered(NEXT(ibv_reg_mr_iova2)(pd, addr, length, iova, access),
 			  iova == (uintptr_t)addr, access);
 }
@@ -327,6 +380,8 @@ static __attribute__((constructor)) void begin(void)
 	if (!fd)
 		return;
 	stack_begin();
+	if (getenv("PIB_MANNERS_ERROR"))
+		error = EINVAL;
 	told_by = atoi(fd);
 	unheard = shared_number(getenv("PIB_MANNERS_UNHEARD_FD"));
 	owner = getpid();

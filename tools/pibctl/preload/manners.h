@@ -30,8 +30,13 @@ struct mr {
 void *next_function(const char *name);
 /* Return: whether anybody hears what is told. */
 int is_heard(void);
-/* Something was seen of this kind. Any thread, without a lock; it is no cancellation point. */
-void tell(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * Something was seen of this kind. Any thread, without a lock; it is no cancellation point.
+ * Return: 0; EINVAL: the call in which it was seen is to fail (PIB_MANNERS_ERROR).
+ */
+int tell(const char *kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Tell of those bits of a field that are not among the known ones. Return: as tell(). */
+int check_bits(const char *call, const char *field, unsigned int bits, unsigned int known);
 
 /* ---- stack.c ---- */
 

@@ -56,6 +56,8 @@ enum {
 	SEND_WITH_INV = 9,
 	SIGNALED = 1 << 1,
 	INLINE = 1 << 3,
+	/* FENCE to IP_CSUM */
+	KNOWN_FLAGS = (1 << 5) - 1,
 	WC_RECV = 1 << 7,
 	FLUSHED = 5,
 };
@@ -468,8 +470,14 @@ static int post_send(struct qp *qp, struct send_wr *list, struct send_wr **bad)
 	static uint64_t last_call;
 	struct send_wr *wr;
 	uint64_t call;
-	int err, n;
+	int err = 0, n;
 
+	for (wr = list; wr; wr = wr->next)
+		err |= check_bits("ibv_post_send", "send_flags", wr->flags, KNOWN_FLAGS);
+	if (err) {
+		*bad = list;
+		return err;
+	}
 	take_lock();
 	call = ++last_call;
 	give_lock();

@@ -65,6 +65,9 @@ constexpr std::array<Row, kManners> kRows = {{
 	{Manner::kBufferChanged, "buffer-changed",
 	 "A buffer was changed after it was posted to be sent and before its completion was polled: the "
 	 "peer gets the old bytes, the new ones, or some of both."},
+	{Manner::kReservedBits, "reserved-bits",
+	 "Bits that verbs.h gives no meaning were set: one provider refuses them, another one ignores "
+	 "them until a later version gives them one."},
 }};
 
 constexpr bool in_order()

@@ -26,6 +26,7 @@ enum class Manner {
 	kUnarmedWait,
 	kArmedLate,
 	kBufferChanged,
+	kReservedBits,
 	kCount,
 };
 

@@ -220,9 +220,10 @@ void MannersWatcher::take_told(std::string_view message)
 	for (std::size_t i = 6; i < words.size(); ++i)
 		if (auto call = read_call(words[i]))
 			place.stack.push_back(*std::move(call));
-	for (const Manner manner : {Manner::kWidePsn, Manner::kUnackedEvent, Manner::kForkUnsafe,
-				    Manner::kUnpolled, Manner::kLostOnReset, Manner::kUnarmedWait,
-				    Manner::kArmedLate, Manner::kBufferChanged})
+	for (const Manner manner :
+	     {Manner::kWidePsn, Manner::kUnackedEvent, Manner::kForkUnsafe, Manner::kUnpolled,
+	      Manner::kLostOnReset, Manner::kUnarmedWait, Manner::kArmedLate,
+	      Manner::kBufferChanged, Manner::kReservedBits})
 		if (manner_name(manner) == words[0])
 			add(manner, place, false);
 }
