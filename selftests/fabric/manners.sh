@@ -20,9 +20,10 @@ places=(reserved-access reserved-mask reserved-qp-access)
 right=(selective two-events busy-cq)
 slow=$((60 * ${PIB_SLOW:-1}))
 
-# The function of lib/manners.c that has called what the preloaded library has told of.
+# The function of lib/manners.c that has called what the preloaded library has told of: a kind, or a call in which the module found one.
 declare -A callers=([wide-psn]=connect_side [fork-unsafe]=fork_unsafe [unarmed-wait]=wait_in_vain [armed-late]=wait_in_vain [buffer-changed]=buffer_changed
-	[reserved-bits]=reserved_bits)
+	[reserved-bits]=reserved_bits [wide-field]=wide_field [magic-lid]=try_ah [dereg-busy]=dereg_busy [lost-on-reset]=lost_on_reset
+	[destroyed-busy]=close_all)
 
 # judge FILTER COMMAND...: what is found in it makes the filter true
 judge() {

@@ -6,7 +6,8 @@
  * PIB_MANNERS_FD, a message for each time, with tabs: kind, pid, thread, time, name of the program,
  * what, and each call of the stack. The program does not wait: for what the socket has no room, the
  * memory PIB_MANNERS_UNHEARD_FD has a number, which all processes share. With PIB_MANNERS_ERROR in
- * the environment some of the calls in which something was seen fail.
+ * the environment some of the calls in which something was seen fail. Of calls in which the module
+ * may find something it tells, too, kind "call": who reads the module's trace has their stack so.
  *
  * It knows libibverbs by the names of its functions, and of its structs no more than stands here,
  * which is its ABI.
@@ -20,6 +21,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -28,6 +31,8 @@
 
 /* Queue pairs, CQs and SRQs of which events were taken at one time; of others nothing is said. */
 #define OBJECTS	256
+/* So many bytes of the socket calls may take: the rest is for what was found. */
+#define CALLS_ROOM	65536
 
 /* enum ibv_event_type */
 enum {
@@ -91,29 +96,49 @@ int is_heard(void)
 	return told_by >= 0;
 }
 
-int tell(const char *kind, const char *format, ...)
+/* Return: 0; an error: there was no room. */
+static int send_line(const char *kind, const char *text)
 {
-	char text[200], line[2048];
+	char line[2048];
 	struct timespec now;
-	va_list list;
-	int length, state;
+	int length, state, err;
 
-	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	length = snprintf(line, sizeof(line), "%s\t%d\t%d\t%lld.%06ld\t%.15s\t%s", kind, getpid(),
 			  gettid(), (long long)now.tv_sec, now.tv_nsec / 1000,
 			  program_invocation_short_name, text);
-	if (told_by < 0 || length <= 0)
+	if (length <= 0)
 		return 0;
 	/* A thread that were cancelled in the loader would keep its lock. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	length += (int)stack_of(line + length, sizeof(line) - (size_t)length);
-	if (send(told_by, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && unheard)
-		__atomic_fetch_add(unheard, 1, __ATOMIC_RELAXED);
+	err = send(told_by, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0;
 	pthread_setcancelstate(state, &state);
+	return err;
+}
+
+int tell(const char *kind, const char *format, ...)
+{
+	char text[200];
+	va_list list;
+
+	if (told_by < 0)
+		return 0;
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	if (send_line(kind, text) && unheard)
+		__atomic_fetch_add(unheard, 1, __ATOMIC_RELAXED);
 	return error;
+}
+
+/* The module is about to be called, by what its trace names @verb. Some may be left out. */
+static void tell_call(const char *verb)
+{
+	int waiting;
+
+	if (told_by >= 0 && !ioctl(told_by, SIOCOUTQ, &waiting) && waiting < CALLS_ROOM)
+		send_line("call", verb);
 }
 
 int check_bits(const char *call, const char *field, unsigned int bits, unsigned int known)
@@ -192,6 +217,7 @@ VISIBLE int ibv_modify_qp(struct qp *qp, struct qp_attr *attr, int mask)
 
 	if (err)
 		return err;
+	tell_call("modify_qp");
 	err = NEXT(ibv_modify_qp)(qp, attr, mask);
 	if (!err && (mask & STATE) && attr->states[0] == RESET)
 		qp_gone(qp, "lost-on-reset", "ibv_modify_qp");
@@ -239,6 +265,7 @@ VISIBLE int ibv_destroy_cq(void *cq)
 
 	if (err)
 		return err;
+	tell_call("destroy_cq");
 	place = cq_leaves(cq);
 	err = NEXT(ibv_destroy_cq)(cq);
 	cq_left(place, cq, err);
@@ -252,6 +279,7 @@ VISIBLE int ibv_destroy_qp(struct qp *qp)
 
 	if (err)
 		return err;
+	tell_call("destroy_qp");
 	err = NEXT(ibv_destroy_qp)(qp);
 	if (!err)
 		qp_gone(&was, "unpolled", "ibv_destroy_qp");
@@ -313,7 +341,20 @@ VISIBLE void *ibv_reg_mr_iova2(void *pd, void *addr, size_t length, uint64_t iov
 VISIBLE int ibv_dereg_mr(struct mr *mr)
 {
 	memory_gone(mr);
+	tell_call("dereg_mr");
 	return NEXT(ibv_dereg_mr)(mr);
+}
+
+VISIBLE void *ibv_create_ah(void *pd, void *attr)
+{
+	tell_call("create_ah");
+	return NEXT(ibv_create_ah)(pd, attr);
+}
+
+VISIBLE void *ibv_create_ah_from_wc(void *pd, void *wc, void *grh, uint8_t port)
+{
+	tell_call("create_ah");
+	return NEXT(ibv_create_ah_from_wc)(pd, wc, grh, port);
 }
 
 VISIBLE int ibv_rereg_mr(struct mr *mr, int flags, void *pd, void *addr, size_t length, int access)

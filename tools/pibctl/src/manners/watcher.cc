@@ -19,6 +19,7 @@ constexpr std::uint64_t kTopBit = 1U << 31;
 constexpr std::size_t kMostPosted = 32768;
 constexpr std::size_t kMostCompletions = std::size_t{1} << 20;
 constexpr std::size_t kMostKeys = 65536;
+constexpr std::size_t kMostCalls = 1024;
 
 /// ibv_send_flags
 constexpr std::uint64_t kFence = 1;
@@ -124,6 +125,20 @@ std::optional<MannerCall> read_call(std::string_view word)
 	return MannerCall{std::string(word.substr(0, plus)), *offset, ""};
 }
 
+double seconds(const std::string &time)
+{
+	double value = 0;
+	std::from_chars(time.data(), time.data() + time.size(), value);
+	return value;
+}
+
+/// True if a finding of the trace may be of this call, which a later one of the thread may make untrue.
+bool may_be_of(const MannerPlace &found, const MannerPlace &call)
+{
+	return !found.device.empty() && found.tid == call.tid &&
+	       found.what.starts_with(call.what + " ") && seconds(call.time) <= seconds(found.time);
+}
+
 template <typename Queue>
 void bound(Queue &queue, std::size_t most)
 {
@@ -191,10 +206,31 @@ void MannersWatcher::add(Manner manner, MannerPlace place, bool reaping)
 		       (manner != Manner::kLeftBehind || found.first.object == place.object);
 	};
 	auto found = std::ranges::find_if(findings_, same);
-	if (found == findings_.end())
+	if (found == findings_.end()) {
+		if (!reaping)
+			take_stack(place);
 		found = findings_.insert(findings_.end(), {manner, 0, std::move(place), true});
+	}
 	++found->count;
 	found->is_reaping = found->is_reaping && reaping;
+}
+
+void MannersWatcher::take_stack(MannerPlace &found) const
+{
+	const auto call = std::find_if(calls_.rbegin(), calls_.rend(),
+				       [&](const auto &each) { return may_be_of(found, each); });
+	if (call != calls_.rend())
+		found.stack = call->stack;
+}
+
+/// The trace may be read before, or after.
+void MannersWatcher::called(MannerPlace place)
+{
+	for (MannerFinding &finding : findings_)
+		if (!finding.is_reaping && may_be_of(finding.first, place))
+			finding.first.stack = place.stack;
+	calls_.push_back(std::move(place));
+	bound(calls_, kMostCalls);
 }
 
 /// kind, pid, thread, time, name of the program, what, and each call of the stack
@@ -220,6 +256,8 @@ void MannersWatcher::take_told(std::string_view message)
 	for (std::size_t i = 6; i < words.size(); ++i)
 		if (auto call = read_call(words[i]))
 			place.stack.push_back(*std::move(call));
+	if (words[0] == "call")
+		return called(std::move(place));
 	for (const Manner manner :
 	     {Manner::kWidePsn, Manner::kUnackedEvent, Manner::kForkUnsafe, Manner::kUnpolled,
 	      Manner::kLostOnReset, Manner::kUnarmedWait, Manner::kArmedLate,

@@ -116,6 +116,8 @@ private:
 	void forget(std::uint64_t missed);
 	void find(Manner manner, const TraceRecord &record, std::string what);
 	void add(Manner manner, MannerPlace place, bool is_reaping);
+	void called(MannerPlace place);
+	void take_stack(MannerPlace &found) const;
 
 	std::map<Key, QueuePair> qps_;
 	/// Latest completions of each CQ, the newest at the end.
@@ -123,6 +125,8 @@ private:
 	/// By device: keys that a process has invalidated, and not made again.
 	std::map<std::string, std::set<std::uint32_t>, std::less<>> invalid_;
 	std::vector<MannerFinding> findings_;
+	/// Latest calls of verbs that the preloaded library has told of: they came to the module after that.
+	std::deque<MannerPlace> calls_;
 	std::uint64_t missed_ = 0;
 	bool seen_ = false;
 	bool library_ = false;

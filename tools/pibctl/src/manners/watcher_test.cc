@@ -331,6 +331,41 @@ TEST(Manners, WhatIsLostIsNotGuessed)
 	EXPECT_EQ(p.watcher.missed(), 23U);
 }
 
+/// Program's events are of thread 4712, at 5.000001.
+TEST(Manners, StackOfTheCallBefore)
+{
+	for (const bool comes_first : {false, true}) {
+		Program p;
+		const auto wide = [&] { p.modify_qp("timeout=32"); };
+		if (!comes_first)
+			wide();
+		p.watcher.take_told("call\t4711\t4712\t4.000001\tx\tmodify_qp\t/tmp/a+0x1");
+		p.watcher.take_told("call\t4711\t4712\t5.000000\tx\tmodify_qp\t/tmp/a+0x2");
+		p.watcher.take_told("call\t4711\t4712\t5.000000\tx\tdestroy_qp\t/tmp/a+0x3");
+		p.watcher.take_told("call\t4711\t4713\t5.000001\tx\tmodify_qp\t/tmp/a+0x4");
+		p.watcher.take_told("call\t4711\t4712\t5.000002\tx\tmodify_qp\t/tmp/a+0x5");
+		if (comes_first)
+			wide();
+		EXPECT_EQ(p.found(), "wide-field 1 modify_qp timeout 32\n");
+		const auto &stack = p.watcher.findings().front().first.stack;
+		ASSERT_EQ(stack.size(), 1U);
+		EXPECT_EQ(stack[0].offset, 2U);
+	}
+}
+
+TEST(Manners, NoStackOfWhatTheKernelDestroys)
+{
+	Program p;
+	p.create_qp();
+	p.complete(1, "SEND");
+	p.watcher.take_told("call\t4711\t4712\t4.000001\tx\tdestroy_qp\t/tmp/a+0x1");
+	p.destroy_qp("left_behind=1 sends=0 recvs=0 send_cqes=1 recv_cqes=1");
+	p.watcher.take_told("call\t4711\t4712\t4.000002\tx\tdestroy_qp\t/tmp/a+0x2");
+	ASSERT_EQ(p.found(),
+		  "left-behind 1 destroy_qp\nunpolled 1 destroy_qp with 1 of its completions\n");
+	EXPECT_TRUE(p.watcher.findings()[1].first.stack.empty());
+}
+
 TEST(Manners, ToldByThePreloadedLibrary)
 {
 	Program p;
