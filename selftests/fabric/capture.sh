@@ -212,7 +212,7 @@ check "and no other packet" number vl.bad = 0
 check "the interface has the port's LID" number lid.lid = "${n[lid.all]}"
 check "and that of a switch" number both_lids.lid = "${n[both_lids.switch]}"
 
-# What is more than was asked for is thrown away, and not said to be captured.
+# Packets beyond those asked for are thrown away, and not said to be captured.
 first_ones() {
 	local pid
 	pibctl capture pib0/1 -c 20 -w "$dir/first.pcapng" 2>"$dir/first.err" &

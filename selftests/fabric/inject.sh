@@ -179,7 +179,7 @@ check "rnr: counted" grown rnr_nak_retry_err "$before" 2
 last_rule() { pibctl -j show injections | jq ".injections[-1].$1"; }
 acted() { echo "$(last_rule 'done') of $(last_rule seen)"; [ "$(last_rule 'done')" -ge 1 ]; }
 each_fourth() { acted && [ "$(last_rule 'done')" = $(($(last_rule seen) / 4)) ]; }
-# fate SEED FILE: how many packets were doubled after each of some messages. What a timeout sends again would be chosen about, too.
+# fate SEED FILE: how many packets were doubled after each of some messages. Packets that a timeout sends again would be chosen about, too.
 fate() {
 	local again
 	for _ in 1 2 3 4 5; do

@@ -52,7 +52,7 @@ flows_stop() {
 	pkill -x flows
 	wait_for 20 flows_over
 }
-# Whatever the fabric does, nobody who is killed stays.
+# A process that is killed goes, whatever the fabric does.
 flows_killed() {
 	pkill -KILL -x flows
 	wait_for 20 flows_gone

@@ -78,7 +78,7 @@ static int told_by = -1;
 static uint64_t *unheard;
 static pid_t owner;
 static volatile int has_memory, fork_prepared;
-/* What tell() returns. */
+/* tell() returns this. */
 static int error;
 
 void *next_function(const char *name)

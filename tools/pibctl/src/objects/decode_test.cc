@@ -116,7 +116,6 @@ TEST(Decode, EventOfACable)
 	EXPECT_EQ(session->link->udp->peer_description, "a host");
 }
 
-// A newer module may tell of what this program knows nothing of.
 TEST(Decode, EventOfATrap)
 {
 	const auto event = decode_event(join(
@@ -128,6 +127,7 @@ TEST(Decode, EventOfATrap)
 	EXPECT_EQ(event->port->lid, 3);
 }
 
+// A newer module may tell of things that this program knows nothing of.
 TEST(Decode, EventOfAKindThatIsNotKnown)
 {
 	const auto event = decode_event(
