@@ -528,12 +528,6 @@ static bool pipe_pass(struct pib_pipe *pipe, u64 now, unsigned int *budget)
 
 /* ---- memory that is wanted back ---- */
 
-/* Return: true if @b has waited for long, and somebody wants its memory back. */
-static bool is_due_back(const struct pib_burst *b, u64 now)
-{
-	return now >= b->due + PIB_PIPE_PATIENCE_NS && pib_burst_is_wanted(b);
-}
-
 /* Report that @b, for which there was no room, is given up for those who want its memory back. */
 static void count_given_up(struct pib_pipe *pipe, struct pib_burst *b)
 {
@@ -550,13 +544,16 @@ static void out_give_up(struct pib_pipe *pipe, unsigned int vl, u64 now, struct 
 	struct pib_burst *b, *next;
 
 	list_for_each_entry_safe(b, next, &v->out, entry) {
-		if (!is_due_back(b, now))
+		if (now < b->due + PIB_PIPE_PATIENCE_NS || !pib_burst_is_wanted(b))
 			continue;
 		count_given_up(pipe, b);
+		if (unlikely(b->queued))
+			trace_dequeued(pipe, b, now);
+		if (b == out_head(v))
+			v->tx.head = now;
 		list_move_tail(&b->entry, gone);
 		v->out_bytes -= pib_burst_wire_bytes(b);
 		v->bursts--;
-		v->tx.head = now;
 	}
 	if (!list_empty(&v->out))
 		return;
@@ -570,8 +567,11 @@ static void in_give_up(struct pib_pipe *pipe, unsigned int vl, u64 now, struct l
 	struct pib_pipe_vl *v = &pipe->vl[vl];
 	struct pib_burst *b, *next;
 
+	/* They have come one after the other. */
 	list_for_each_entry_safe(b, next, &v->in, entry) {
-		if (!is_due_back(b, now))
+		if (now < b->due + PIB_PIPE_PATIENCE_NS)
+			break;
+		if (!pib_burst_is_wanted(b))
 			continue;
 		count_given_up(pipe, b);
 		list_move_tail(&b->entry, gone);
@@ -621,8 +621,8 @@ static u64 next_time(struct pib_pipe *pipe, u64 now)
 	for (vls = pipe->arrived; vls; vls &= vls - 1)
 		at = min(at, pipe->vl[__ffs(vls)].retry_at);
 	if (pipe->ready)
-		at = min(at, pipe->fault.free_at > now ? pipe->fault.free_at :
-							 now + PIB_PIPE_LOOK_NS);
+		at = min(at, pipe->fault.free_at <= now ? now + PIB_PIPE_LOOK_NS :
+			     min(pipe->fault.free_at, now + PIB_PIPE_BACK_NS));
 	return at;
 }
 

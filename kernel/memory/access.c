@@ -16,6 +16,8 @@
 #include "memory/odp.h"
 #include "memory/pd.h"
 
+#define ASKS_MAX	(120 * 1000 / PIB_MEM_ASK_MSEC)	/* two minutes */
+
 /* Number of requests by pib_mem_ask_back() */
 static atomic_t mem_asked;
 
@@ -195,8 +197,14 @@ bool pib_mem_is_asked(u32 *seen)
 
 void pib_mem_wait(struct completion *gone)
 {
-	while (!wait_for_completion_timeout(gone, msecs_to_jiffies(PIB_MEM_ASK_MSEC)))
+	u32 asks = 0;
+
+	while (!wait_for_completion_timeout(gone, msecs_to_jiffies(PIB_MEM_ASK_MSEC))) {
 		pib_mem_ask_back();
+		/* The hung-task detector does not see a task that wakes. */
+		asks++;
+		WARN_ONCE(asks == ASKS_MAX, "memory was asked for, and nobody gives it back\n");
+	}
 }
 
 bool pib_span_is_wanted(const struct pib_span *span)

@@ -192,6 +192,7 @@ void pib_qp_reset(struct pib_qp *qp)
 	qp->tx.asks_first = false;
 	atomic_set(&qp->refused.pkeys, 0);
 	atomic_set(&qp->refused.qkeys, 0);
+	WRITE_ONCE(qp->refused.pkey, 0);
 
 	if (sq->slots)
 		memset(sq->slots, 0, (size_t)sq->num_slots * sq->slot_size);

@@ -17,7 +17,7 @@
  * So each wait for bursts ends. A burst may stand in a QP's inbox or list: pages can keep that from
  * being emptied for HOLD_BURST_NSEC a burst, and IPoIB without a receive for 10 ms (recv_queue.c).
  * A full inbox may have refused the burst: that inbox is emptied. Or the burst is in a pipe, which
- * takes the time that it was configured to take.
+ * takes the time that it was configured to take, or gives the burst up (pib_mem_ask_back()).
  */
 #include <linux/ktime.h>
 #include "compat/compat.h"

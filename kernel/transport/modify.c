@@ -400,6 +400,7 @@ static int wait_for_bursts(struct pib_qp *qp)
 		if (time_after(jiffies, ask_at)) {
 			WRITE_ONCE(qp->lent.owner.waits, true);
 			pib_mem_ask_back();
+			ask_at = jiffies + msecs_to_jiffies(PIB_MEM_ASK_MSEC);
 		}
 		usleep_range(50, 200);
 		err = fatal_signal_pending(current) ? -EINTR : 0;

@@ -10,7 +10,7 @@ here=$(dirname "$0")
 . "$here/../lib/topology.sh"
 trap 'pkill -x flows; topology_clean' EXIT
 
-ktap_plan 34
+ktap_plan 35
 topology_init
 check "flows compiles" program flows /tmp/flows
 
@@ -164,6 +164,15 @@ leaves() { pibctl -j show links | jq -r '.links[] | select([.a.node, .b.node] | 
 for ends in $(leaves); do pibctl link set "$ends" latency 1ms; done
 ring_flows -n 100 -s 65536
 check "minhop, slow cables to the HCAs: it stands" wait_for 90 still
+query_gone() { ! pgrep -x saquery; }
+query_killed() {
+	saquery -C pib1 PR >/tmp/query 2>&1 &
+	wait_for 10 pgrep -x saquery
+	sleep 1
+	pkill -KILL -x saquery
+	wait_for 20 query_gone
+}
+check "a query behind them that is killed is gone" query_killed
 check "minhop, slow cables to the HCAs: who is killed is gone" flows_killed
 for ends in $(leaves); do pibctl link set "$ends" latency 0; done
 ring_flows -n 100 -s 65536
