@@ -66,6 +66,20 @@ same_number() {
 	theirs=$(rdma -j resource show mr | jq ".[] | select(.ifname == \"pib0\" and .pid == $one) | .mrn")
 	[ -n "$ours" ] && [ "$ours" = "$theirs" ] || { echo "$ours, $theirs"; return 1; }
 }
+# as_rdma KIND PID NAME...: of each such object rdma resource has the same numbers of these names
+as_rdma() {
+	pibctl -j show objects pib0 kind "$1" pid "$2" >"$work/ours" && rdma -jdd resource show "$1" >"$work/theirs" || return 1
+	python3 -c 'import json, sys
+ours, theirs = json.load(open(sys.argv[1]))["objects"], json.load(open(sys.argv[2]))
+kind, names = sys.argv[3], sys.argv[4:]
+key, mine = {"qp": ("lqpn", "qpn")}.get(kind, (kind + "n", "resource"))
+number = lambda value: int(str(value), 0)
+for o in ours:
+    t = [t for t in theirs if t["ifname"] == "pib0" and t.get(key) == o[mine]]
+    if len(t) != 1 or any(number(o[n]) != number(t[0]["drv_" + n]) for n in names):
+        sys.exit(f"{o}\n{t}")
+sys.exit(not ours)' "$work/ours" "$work/theirs" "$1" "${@:3}"
+}
 # each of the objects of $many is listed once, and nothing else of it
 all_of_many() { json 'len({x["id"] for x in o}) == len(o) == 300' pib0 kind mr pid "$many"; }
 many_dumps() {
@@ -113,7 +127,7 @@ runs_command() { bash -o pipefail -c "$1" >"$work/doc" 2>&1 || { cat "$work/doc"
 # The commands of docs/inspect.md, which selftests/check copies beside this folder.
 mapfile -t commands < <(sed -n 's/^    \(pibctl .*[^# ]\) *#.*$/\1/p' "$here/../inspect.md")
 kinds="context pd mr mw cq srq qp ah xrcd attachment dm"
-ktap_plan $((45 + ${#commands[@]}))
+ktap_plan $((48 + ${#commands[@]}))
 modprobe -a ib_core ib_uverbs
 ip link add pibdummy type dummy
 ip link set pibdummy up
@@ -133,6 +147,8 @@ check "numbers are those of rdma resource" same_number
 check "a region" json "o[0]['key'] == hex($(said one mr 2)) and o[0]['length'] == 4096 and
 	o[0]['access'] == 'LOCAL_WRITE,REMOTE_READ' and o[0]['type'] == 'USER'" kind mr pid "$one"
 check "an address handle" json "o[0]['dlid'] == '0x1234' and o[0]['sl'] == 3 and o[0]['port'] == 1" kind ah pid "$one"
+check "rdma resource has the same numbers of a CQ" as_rdma cq "$one" entries producer consumer
+check "of a region" as_rdma mr "$one" references windows
 check "an attachment" json "o[0]['qpn'] == $(said one qp 2) and o[0]['dlid'] == '0xc007' and
 	o[0]['gid'] == 'ff12:401b:ffff::7'" kind attachment pid "$one"
 check "a queue pair by its number" json "len(o) == 1 and o[0]['state'] == 'INIT' and o[0]['type'] == 'UD' and
@@ -155,6 +171,7 @@ check "its PSNs, retries and peer" json "o[0]['una_psn'] == '0x1234' and o[0]['n
 check "its queues, window and credits" json "o[0]['sq_posted'] == 1 and o[0]['sq_unread'] == 0 and o[0]['sq_fetched'] - o[0]['sq_done'] == 1 and
 	o[0]['sq_entries'] >= 4 and o[0]['rq_posted'] == 0 and o[0]['window'] >= 1 and o[0]['ssn'] == 2 and o[0]['msn'] == 0 and o[0]['credits'] == 0 and
 	0 < o[0]['ack_usec'] < 60000000" qp "$stuck_qpn"
+check "rdma resource has the same" as_rdma qp "$made" una_psn next_psn expected_psn msn sq_posted sq_unread rq_posted rnr_left
 end "$made"
 : >"$work/domain"
 begin target "$work/everything" pib0 target "$work/domain"
