@@ -71,10 +71,10 @@ sticks "nobody answers" silence "[0-9] packets* from PSN 0x[0-9a-f]* on ha[sv]e*
 check "the same said to another user" nobody
 second_key() { program smpset "$said.smpset" && timeout 60 "$said.smpset" pib0 "$(($(</sys/class/infiniband/pib0/ports/1/lid)))" 0x16 0 2 0x80 0x02; }
 check "the port gets a second P_Key" second_key
-sticks "what comes has another P_Key" pkey "packets dropped for their P_Key: [0-9]*; the last had 0x8002, its own is 0xffff"
+sticks "what comes has another P_Key" pkey "packets dropped for their P_Key since RESET: [0-9]*; the last had 0x8002, its own is 0xffff"
 counted() { pibctl -j show objects pib0 qp "$qpn" | jq -e '.objects[0].bad_pkeys > 0'; }
 check "the same is counted among its numbers" counted
-sticks "what comes has another Q_Key" qkey "datagrams dropped for their Q_Key, which is not its own: 1"
+sticks "what comes has another Q_Key" qkey "datagrams dropped since RESET for their Q_Key, which is not its own: 1"
 sticks "retries used up" exhausted "ended with RETRY_EXC_ERR"
 kill "$stuck"
 check "a queue pair that is gone" is_gone_soon

@@ -17,7 +17,7 @@ kinds=(wide-psn wide-field magic-lid group-without-grh send-flags qkey-top-bit u
 # Other places of reserved bits than a work request.
 places=(reserved-access reserved-mask reserved-qp-access)
 # Parts of the program that are right, and look like a mistake.
-right=(selective two-events busy-cq)
+right=(selective two-events busy-cq other-socket)
 slow=$((60 * ${PIB_SLOW:-1}))
 
 # The function of lib/manners.c that has called what the preloaded library has told of: a kind, or a call in which the module found one.
@@ -38,7 +38,7 @@ found() {
 		(.findings[0] | (.device == \"pib0\" or .object == \"process\") and (.comm | length > 0) and (.number | type) == \"number\" and .pid > 0 and .time > 0 and
 		(.what | length > 0) and (.explanation | length > 20))" "$dir/manners" pib0 "$1"
 }
-reserved() { judge '[.findings[].manner] == ["reserved-bits"]' "$dir/manners" pib0 "$1"; }
+reserved() { judge '[.findings[] | [.manner, .count]] == [["reserved-bits", 1]]' "$dir/manners" pib0 "$1"; }
 # The call itself fails, and the program with it.
 fails_at_once() {
 	PIB_MANNERS_ERROR=1 status 1 pibctl -j manners "$dir/manners" pib0 wide-psn || return 1

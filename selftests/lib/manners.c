@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "device.h"
@@ -397,6 +398,21 @@ static void busy_cq(void)
 	must(completed(&near), "write");
 }
 
+/* A program that closes what it did not open may get a socket of its own with that number. */
+static void other_socket(void)
+{
+	const char *fd = getenv("PIB_MANNERS_FD");
+	struct ibv_ah *ah;
+	int ends[2];
+	char byte;
+
+	must(!fd || socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), "socketpair");
+	must(dup2(ends[0], atoi(fd)) < 0, "dup2");
+	ah = make_ah(1);
+	must(!ah || ibv_destroy_ah(ah), "an AH");
+	must(recv(ends[1], &byte, 1, MSG_DONTWAIT) >= 0, "somebody else writes to the socket");
+}
+
 static void buffer_changed(void)
 {
 	must(post(IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED), "post_send");
@@ -444,6 +460,7 @@ static const struct {
 	{ "selective", selective },
 	{ "two-events", two_events },
 	{ "busy-cq", busy_cq },
+	{ "other-socket", other_socket },
 	{ "wide-psn", wide_psn },
 	{ "wide-psns", wide_psns },
 	{ "wide-field", wide_field },

@@ -25,13 +25,14 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "manners.h"
 
 /* Queue pairs, CQs and SRQs of which events were taken at one time; of others nothing is said. */
 #define OBJECTS	256
-/* So many bytes of the socket calls may take: the rest is for what was found. */
+/* So many bytes of the socket the stacks of calls may take: the rest is for what was found. */
 #define CALLS_ROOM	65536
 
 /* enum ibv_event_type */
@@ -75,11 +76,15 @@ static struct {
 } taken[OBJECTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int told_by = -1;
+/* The socket that was handed over: a program may close it, and have another file of its number. */
+static struct stat socket_given;
 static uint64_t *unheard;
 static pid_t owner;
 static volatile int has_memory, fork_prepared;
 /* tell() returns this. */
 static int error;
+/* libibverbs' function that is called calls another one of these. */
+static __thread int is_within;
 
 void *next_function(const char *name)
 {
@@ -96,8 +101,17 @@ int is_heard(void)
 	return told_by >= 0;
 }
 
-/* Return: 0; an error: there was no room. */
-static int send_line(const char *kind, const char *text)
+/* Return: true if the socket is still that one. */
+static int is_there(void)
+{
+	struct stat now;
+
+	return told_by >= 0 && !fstat(told_by, &now) && now.st_ino == socket_given.st_ino &&
+	       now.st_dev == socket_given.st_dev;
+}
+
+/* @has_stack: with the stack. Return: 0; an error: there was no room. */
+static int send_line(const char *kind, const char *text, int has_stack)
 {
 	char line[2048];
 	struct timespec now;
@@ -111,7 +125,8 @@ static int send_line(const char *kind, const char *text)
 		return 0;
 	/* A thread that were cancelled in the loader would keep its lock. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	length += (int)stack_of(line + length, sizeof(line) - (size_t)length);
+	if (has_stack)
+		length += (int)stack_of(line + length, sizeof(line) - (size_t)length);
 	err = send(told_by, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0;
 	pthread_setcancelstate(state, &state);
 	return err;
@@ -122,23 +137,27 @@ int tell(const char *kind, const char *format, ...)
 	char text[200];
 	va_list list;
 
-	if (told_by < 0)
+	if (!is_there())
 		return 0;
 	va_start(list, format);
 	vsnprintf(text, sizeof(text), format, list);
 	va_end(list);
-	if (send_line(kind, text) && unheard)
+	if (send_line(kind, text, 1) && unheard)
 		__atomic_fetch_add(unheard, 1, __ATOMIC_RELAXED);
 	return error;
 }
 
-/* The module is about to be called, by what its trace names @verb. Some may be left out. */
+/*
+ * The module is about to be called, by what its trace names @verb. Without room the call is told
+ * without its stack, so that a finding does not get the stack of an earlier call.
+ */
 static void tell_call(const char *verb)
 {
 	int waiting;
 
-	if (told_by >= 0 && !ioctl(told_by, SIOCOUTQ, &waiting) && waiting < CALLS_ROOM)
-		send_line("call", verb);
+	if (!is_there() || ioctl(told_by, SIOCOUTQ, &waiting))
+		return;
+	send_line("call", verb, waiting < CALLS_ROOM);
 }
 
 int check_bits(const char *call, const char *field, unsigned int bits, unsigned int known)
@@ -298,7 +317,7 @@ VISIBLE int ibv_destroy_srq(void *srq)
 /* Return: as tell(). */
 static int check_access(const char *call, unsigned int access)
 {
-	int err = check_bits(call, "access", access, KNOWN_ACCESS);
+	int err = is_within ? 0 : check_bits(call, "access", access, KNOWN_ACCESS);
 
 	if (err)
 		errno = err;
@@ -316,17 +335,26 @@ static void *registered(struct mr *mr, int same_addresses, unsigned int access)
 
 VISIBLE void *ibv_reg_mr(void *pd, void *addr, size_t length, int access)
 {
+	struct mr *mr;
+
 	if (check_access("ibv_reg_mr", (unsigned int)access))
 		return NULL;
-	return registered(NEXT(ibv_reg_mr)(pd, addr, length, access), 1, (unsigned int)access);
+	is_within++;
+	mr = NEXT(ibv_reg_mr)(pd, addr, length, access);
+	is_within--;
+	return registered(mr, 1, (unsigned int)access);
 }
 
 VISIBLE void *ibv_reg_mr_iova(void *pd, void *addr, size_t length, uint64_t iova, int access)
 {
+	struct mr *mr;
+
 	if (check_access("ibv_reg_mr_iova", (unsigned int)access))
 		return NULL;
-	return registered(NEXT(ibv_reg_mr_iova)(pd, addr, length, iova, access),
-			  iova == (uintptr_t)addr, (unsigned int)access);
+	is_within++;
+	mr = NEXT(ibv_reg_mr_iova)(pd, addr, length, iova, access);
+	is_within--;
+	return registered(mr, iova == (uintptr_t)addr, (unsigned int)access);
 }
 
 VISIBLE void *ibv_reg_mr_iova2(void *pd, void *addr, size_t length, uint64_t iova,
@@ -401,6 +429,22 @@ static void after_fork(void)
 }
 
 /*
+ * Return: the socket's number; -1: there is none. See shared_number(): another file of that number
+ * hardly is such a socket.
+ */
+static int given_socket(const char *fd)
+{
+	int domain = 0, type = 0, number = fd && *fd ? atoi(fd) : -1;
+	socklen_t length = sizeof(domain);
+
+	if (number < 0 || fstat(number, &socket_given) ||
+	    getsockopt(number, SOL_SOCKET, SO_DOMAIN, &domain, &length) ||
+	    getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &length))
+		return -1;
+	return domain == AF_UNIX && type == SOCK_SEQPACKET ? number : -1;
+}
+
+/*
  * A program that was started by one that has closed all files may have another one of that number:
  * none of those is sealed.
  */
@@ -423,7 +467,7 @@ static __attribute__((constructor)) void begin(void)
 	stack_begin();
 	if (getenv("PIB_MANNERS_ERROR"))
 		error = EINVAL;
-	told_by = atoi(fd);
+	told_by = given_socket(fd);
 	unheard = shared_number(getenv("PIB_MANNERS_UNHEARD_FD"));
 	owner = getpid();
 	pthread_atfork(before_fork, after_fork, after_fork);

@@ -108,16 +108,20 @@ TEST(Explain, RefusedKeys)
 {
 	QueuePair qp = running();
 	qp.details.insert({{"bad_pkeys", 2}, {"bad_pkey", 0x8002}});
-	EXPECT_THAT(why(qp), ElementsAre("packets dropped for their P_Key: 2; the last had "
-					 "0x8002, its own is 0xffff"));
-	qp.type = kQpGsi;
 	EXPECT_THAT(why(qp),
-		    ElementsAre("packets dropped for their P_Key: 2; the last had 0x8002"));
+		    ElementsAre("packets dropped for their P_Key since RESET: 2; the last had "
+				"0x8002, its own is 0xffff"));
+	qp.type = kQpGsi;
+	EXPECT_THAT(
+		why(qp),
+		ElementsAre("packets dropped for their P_Key since RESET: 2; the last had 0x8002"));
 	qp.type = kQpUd;
 	qp.details["bad_pkeys"] = 0;
 	qp.details["bad_qkeys"] = 3;
-	EXPECT_THAT(why(qp),
-		    ElementsAre("datagrams dropped for their Q_Key, which is not its own: 3"));
+	EXPECT_THAT(
+		why(qp),
+		ElementsAre(
+			"datagrams dropped since RESET for their Q_Key, which is not its own: 3"));
 }
 
 TEST(Explain, Acknowledgement)

@@ -121,7 +121,7 @@ std::string pkey_words(const Facts &facts)
 {
 	const std::string own =
 		facts.qp.type == kQpGsi ? "" : fmt::format(", its own is {:#x}", facts["pkey"]);
-	return fmt::format("packets dropped for their P_Key: {}; the last had {:#x}{}",
+	return fmt::format("packets dropped for their P_Key since RESET: {}; the last had {:#x}{}",
 			   facts["bad_pkeys"], facts["bad_pkey"], own);
 }
 
@@ -156,8 +156,9 @@ const Reason kReasons[] = {
 	{[](const Facts &f) { return f["bad_pkeys"] != 0; }, pkey_words},
 	{[](const Facts &f) { return f["bad_qkeys"] != 0; },
 	 [](const Facts &f) {
-		 return fmt::format("datagrams dropped for their Q_Key, which is not its own: {}",
-				    f["bad_qkeys"]);
+		 return fmt::format(
+			 "datagrams dropped since RESET for their Q_Key, which is not its own: {}",
+			 f["bad_qkeys"]);
 	 }},
 	{[](const Facts &f) { return f["page_wait"] != 0; }, page_words},
 	{[](const Facts &f) { return f["rnr_us"] != 0; },
