@@ -195,22 +195,30 @@ static void out_enqueue(struct pib_pipe *pipe, struct pib_burst *b, u64 now)
 	pipe->ready |= BIT(vl);
 }
 
-static struct pib_burst *out_dequeue(struct pib_pipe *pipe, unsigned int vl, u64 now)
+/* Take @b out of the queue of @vl. */
+static void out_remove(struct pib_pipe *pipe, unsigned int vl, struct pib_burst *b, u64 now)
 {
 	struct pib_pipe_vl *v = &pipe->vl[vl];
-	struct pib_burst *b = out_head(v);
 
 	lockdep_assert_held(&pipe->lock);
 	if (unlikely(b->queued))
 		trace_dequeued(pipe, b, now);
+	if (b == out_head(v))
+		v->tx.head = now;
 	list_del(&b->entry);
 	v->out_bytes -= pib_burst_wire_bytes(b);
 	v->bursts--;
-	v->tx.head = now;
 	if (!list_empty(&v->out))
-		return b;
+		return;
 	v->tx.head = 0;
 	pipe->ready &= ~BIT(vl);
+}
+
+static struct pib_burst *out_dequeue(struct pib_pipe *pipe, unsigned int vl, u64 now)
+{
+	struct pib_burst *b = out_head(&pipe->vl[vl]);
+
+	out_remove(pipe, vl, b, now);
 	return b;
 }
 
@@ -547,18 +555,9 @@ static void out_give_up(struct pib_pipe *pipe, unsigned int vl, u64 now, struct 
 		if (now < b->due + PIB_PIPE_PATIENCE_NS || !pib_burst_is_wanted(b))
 			continue;
 		count_given_up(pipe, b);
-		if (unlikely(b->queued))
-			trace_dequeued(pipe, b, now);
-		if (b == out_head(v))
-			v->tx.head = now;
-		list_move_tail(&b->entry, gone);
-		v->out_bytes -= pib_burst_wire_bytes(b);
-		v->bursts--;
+		out_remove(pipe, vl, b, now);
+		list_add_tail(&b->entry, gone);
 	}
-	if (!list_empty(&v->out))
-		return;
-	v->tx.head = 0;
-	pipe->ready &= ~BIT(vl);
 }
 
 /* Take the wanted ones out of @vl's buffer behind the cable, and give their credits back. */
