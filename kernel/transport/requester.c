@@ -108,7 +108,7 @@ static int attach_payload(struct pib_qp *qp, struct pib_ksq_slot *s, struct pib_
 		return copy_checksummed(qp, s, b, off);
 	if (s->is_inline)
 		return copy_inline(qp, s, b, off);
-	/* No MAD waits for its end: who has posted it waits for all of them, unkillably (ib_mad). */
+	/* No MAD waits for its end: its poster waits for all of them, unkillably (ib_mad). */
 	if (b->len <= PIB_BURST_SMALL || qp->type <= IB_QPT_GSI)
 		return copy_sges(qp, s, b, off);
 
