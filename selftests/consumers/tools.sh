@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pibctl's tools beside what others wrote: a disk over NVMe that is written to and read, and an MPI job. Each tool sees
+# pibctl's tools beside what others wrote: a disk over NVMe that is written to and read, and mounted, and an MPI job. Each tool sees
 # its queue pairs, and the bytes are the same. tools-programs.sh has rdma-core's examples and perftest.
 #
-#	vm/run --hosts 2 --packages openmpi-bin,libopenmpi-dev,tshark ... consumers/tools.sh
+#	vm/run --hosts 2 --packages openmpi-bin,libopenmpi-dev,tshark,e2fsprogs ... consumers/tools.sh
 set -u
 here=$(dirname "$0")
 . "$here/lib.sh"
@@ -12,7 +12,7 @@ here=$(dirname "$0")
 . "$here/../lib/beside.sh"
 disks='/dev/nvme[0-9]*n1'
 
-ktap_plan 54
+ktap_plan 60
 subnet_with_ipoib
 ulimit -l unlimited
 
@@ -35,12 +35,12 @@ each_qp() {
 	for qp in $(disk_qps); do "${@//QP/$qp}" || return 1; n=$((n + 1)); done
 	[ $n -ge 2 ] || { pibctl show objects pib0 kind qp; return 1; }
 }
-# beside COMMAND...: it runs while the disk is written to and read, and ends well by SIGTERM
+# beside COMMAND...: it runs while the disk is written to and read, or what $does says is done, and ends well by SIGTERM
 beside() {
 	local tool rc=0
 	"$@" >$dir/out 2>$dir/err & tool=$!
 	[[ "$*" != *trace* ]] || wait_for 30 instances || rc=1
-	write_and_read 16384 || rc=1
+	${does:-write_and_read 16384} || rc=1
 	kill $tool
 	wait $tool || rc=1
 	[ $rc = 0 ] || tail -n 5 $dir/out $dir/err
@@ -67,6 +67,14 @@ check "disk: and SENDs that invalidate a key" decoded "infiniband.bth.opcode == 
 check "disk: nothing is malformed" decoded _ws.malformed = 0
 check "disk: trace" beside pibctl -j trace pib0
 check "disk: what was posted, and completed" said '[.[].event] | index("wr_posted") and index("completion")'
+# with_files COMMAND...: a file system is made, filled, and mounted again beside it
+with_files() { local does=file_system; beside "$@"; }
+check "disk: a file system, and a capture" with_files pibctl capture pib0 -w $dir/disk.pcapng
+check "disk: what it reads and writes is in that" decoded "infiniband.bth.opcode == 12" -gt 5
+check "disk: and the WRITEs of the target" decoded "infiniband.bth.opcode in {6, 10}" -gt 20
+check "disk: nothing of it is malformed" decoded _ws.malformed = 0
+check "disk: a file system, and a trace" with_files pibctl -j trace pib0
+check "disk: what it has posted, and what completed" said '[.[].event] | index("wr_posted") and index("completion")'
 # One at a time: the initiator waits for so many timeouts, and gives up after five seconds.
 check "disk: packets are lost" suffers drop 1 after 20
 check "disk: requests are refused for now" suffers rnr 2
