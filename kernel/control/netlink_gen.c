@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 c87e5d3191b9081df02674554b94e009b6f22a962cd2fcf056aabc727dc3a897 */
+/*	sha256 add6e33ac3a224387007e332d195e1f9ee95690d37b14400c284261f3e6c79fd */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -66,7 +66,7 @@ static COMPAT_RANGE_CONST struct netlink_range_validation pib_f_buffer_range = {
 const struct nla_policy pib_capture_nl_policy[PIB_CA_FD + 1] = {
 	[PIB_CA_NODE] = { .type = NLA_NUL_STRING, .len = 31, },
 	[PIB_CA_PORT] = NLA_POLICY_RANGE(NLA_U32, 1, 254),
-	[PIB_CA_DIRECTION] = NLA_POLICY_RANGE(NLA_U8, 1, 3),
+	[PIB_CA_DIRECTION] = NLA_POLICY_RANGE(NLA_U8, 1, 7),
 	[PIB_CA_SNAP_LEN] = NLA_POLICY_MIN(NLA_U32, 1),
 	[PIB_CA_BUFFER] = NLA_POLICY_FULL_RANGE(NLA_U32, &pib_ca_buffer_range),
 	[PIB_CA_MATCH] = NLA_POLICY_NESTED(pib_capture_match_nl_policy),

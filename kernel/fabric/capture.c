@@ -35,6 +35,22 @@ struct capture_packet {
 	u32 wire;
 };
 
+/**
+ * struct capture_run - packets of a burst that come to a port, and what becomes of them
+ * @b: the burst
+ * @first: index of the first of them
+ * @end: index behind the last
+ * @flags: PIB_CAPTURE_*
+ * @reason: enum pib_capture_reason
+ */
+struct capture_run {
+	struct pib_burst *b;
+	u32 first;
+	u32 end;
+	u8 flags;
+	u8 reason;
+};
+
 static void capture_packet(const struct pib_burst *b, u32 i, struct capture_packet *p)
 {
 	pib_hdrs_packet(&b->h, b->npkts, i, &p->h);
@@ -105,16 +121,17 @@ static u32 record_size(const struct pib_capture_cfg *cfg, const struct capture_p
 	return ALIGN(sizeof(struct pib_capture_packet) + captured, 8);
 }
 
-/* Return: the bytes of the records of those packets of @b that match; @npkts is their number. */
-static u32 records_size(const struct pib_capture_cfg *cfg, struct pib_burst *b, u32 *npkts)
+/* Return: the bytes of the records of those packets of @run that match; @npkts is their number. */
+static u32 records_size(const struct pib_capture_cfg *cfg, const struct capture_run *run,
+			u32 *npkts)
 {
 	struct capture_packet p;
 	u32 i, sum = 0;
 
 	*npkts = 0;
-	for (i = 0; i < b->npkts; i++) {
-		capture_packet(b, i, &p);
-		if (!packet_wanted(cfg, b, &p))
+	for (i = run->first; i < run->end; i++) {
+		capture_packet(run->b, i, &p);
+		if (!packet_wanted(cfg, run->b, &p))
 			continue;
 		sum += record_size(cfg, &p);
 		++*npkts;
@@ -181,10 +198,11 @@ static void record_write(struct pib_capture_packet *r, const struct pib_tap *tap
  * changed since records_size() looked. Fewer packets may match now than there is room for, or more.
  * This second match counts: what there is no room for is lost.
  */
-static void records_write(struct pib_mark *mark, struct pib_burst *b, u8 flags, u8 reason)
+static void records_write(struct pib_mark *mark, const struct capture_run *run)
 {
 	const struct pib_capture_cfg *cfg = &mark->tap->cap->cfg;
 	struct pib_capture_chunk *chunk = mark->chunk;
+	struct pib_burst *b = run->b;
 	u32 i, room = chunk->used;
 	u64 now = ktime_get_real_ns();
 	struct pib_capture_packet *r;
@@ -193,7 +211,7 @@ static void records_write(struct pib_mark *mark, struct pib_burst *b, u8 flags, 
 	chunk->used = 0;
 	mark->npkts = 0;
 	mark->lost = 0;
-	for (i = 0; i < b->npkts; i++) {
+	for (i = run->first; i < run->end; i++) {
 		capture_packet(b, i, &p);
 		if (!packet_wanted(cfg, b, &p))
 			continue;
@@ -203,8 +221,8 @@ static void records_write(struct pib_mark *mark, struct pib_burst *b, u8 flags, 
 		}
 		r = (void *)chunk->data + chunk->used;
 		r->time = now;
-		r->flags = flags | (b->copy ? PIB_CAPTURE_COPY : 0);
-		r->reason = reason;
+		r->flags = run->flags | (b->copy ? PIB_CAPTURE_COPY : 0);
+		r->reason = run->reason;
 		record_write(r, mark->tap, b, &p);
 		chunk->used += r->size;
 		mark->npkts++;
@@ -213,17 +231,23 @@ static void records_write(struct pib_mark *mark, struct pib_burst *b, u8 flags, 
 
 /* ---- bursts ---- */
 
-static void tap_burst(struct pib_tap *tap, struct pib_burst *b, u8 flags, u8 reason,
-		      struct pib_mark **marks)
+/* Return: PIB_CAPTURE_DIR_* of packets with these PIB_CAPTURE_* flags. */
+static u8 direction_of(u8 flags)
 {
-	u8 dir = flags & PIB_CAPTURE_OUT ? PIB_CAPTURE_DIR_OUT : PIB_CAPTURE_DIR_IN;
+	if (flags & PIB_CAPTURE_JUDGED)
+		return PIB_CAPTURE_DIR_JUDGED;
+	return flags & PIB_CAPTURE_OUT ? PIB_CAPTURE_DIR_OUT : PIB_CAPTURE_DIR_IN;
+}
+
+static void tap_run(struct pib_tap *tap, const struct capture_run *run, struct pib_mark **marks)
+{
 	struct pib_capture *cap = tap->cap;
 	struct pib_mark *mark;
 	u32 bytes, npkts;
 
-	if (!(cap->cfg.directions & dir))
+	if (!(cap->cfg.directions & direction_of(run->flags)))
 		return;
-	bytes = records_size(&cap->cfg, b, &npkts);
+	bytes = records_size(&cap->cfg, run, &npkts);
 	if (!npkts)
 		return;
 	mark = kmalloc(sizeof(*mark), GFP_ATOMIC | __GFP_NOWARN);
@@ -236,7 +260,7 @@ static void tap_burst(struct pib_tap *tap, struct pib_burst *b, u8 flags, u8 rea
 	mark->lost = npkts;
 	mark->chunk = pib_capture_ring_take(&cap->ring, bytes);
 	if (mark->chunk)
-		records_write(mark, b, flags, reason);
+		records_write(mark, run);
 	if (mark->chunk && !mark->npkts) {
 		pib_capture_ring_give(&cap->ring, mark->chunk, false);
 		mark->chunk = NULL;
@@ -249,13 +273,21 @@ static void tap_burst(struct pib_tap *tap, struct pib_burst *b, u8 flags, u8 rea
 	*marks = mark;
 }
 
-void pib_capture_burst(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason,
-		       struct pib_mark **marks)
+static void capture_run(struct pib_kport *port, const struct capture_run *run,
+			struct pib_mark **marks)
 {
 	struct pib_tap *tap;
 
 	hlist_for_each_entry_rcu(tap, &port->taps, entry)
-		tap_burst(tap, b, flags, reason, marks);
+		tap_run(tap, run, marks);
+}
+
+void pib_capture_burst(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason,
+		       struct pib_mark **marks)
+{
+	const struct capture_run run = { b, 0, b->npkts, flags, reason };
+
+	capture_run(port, &run, marks);
 }
 
 void pib_capture_at_once(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason)
@@ -263,6 +295,16 @@ void pib_capture_at_once(struct pib_kport *port, struct pib_burst *b, u8 flags, 
 	struct pib_mark *marks = NULL;
 
 	pib_capture_burst(port, b, flags, reason, &marks);
+	pib_marks_finish(&marks, true);
+}
+
+void pib_capture_judged(struct pib_kport *port, struct pib_burst *b, u32 first, u32 packets,
+			u8 reason)
+{
+	const struct capture_run run = { b, first, first + packets, PIB_CAPTURE_JUDGED, reason };
+	struct pib_mark *marks = NULL;
+
+	capture_run(port, &run, &marks);
 	pib_marks_finish(&marks, true);
 }
 

@@ -22,6 +22,7 @@ struct pib_node_dev;
 
 #define PIB_CAPTURE_DIR_IN	1
 #define PIB_CAPTURE_DIR_OUT	2
+#define PIB_CAPTURE_DIR_JUDGED	4
 
 /**
  * struct pib_capture_match - a field of a packet and the value it must have
@@ -129,6 +130,12 @@ void pib_capture_burst(struct pib_kport *port, struct pib_burst *b, u8 flags, u8
 		       struct pib_mark **marks);
 /* As pib_capture_burst(), and the records count at once. Context: softirqs off, under RCU. */
 void pib_capture_at_once(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 reason);
+/*
+ * Write records of @packets packets of @b from index @first on, since a queue pair drops them.
+ * @reason: enum pib_capture_reason. Context: as pib_capture_at_once().
+ */
+void pib_capture_judged(struct pib_kport *port, struct pib_burst *b, u32 first, u32 packets,
+			u8 reason);
 /* Count the records if the burst has @passed, else drop them. Context: as pib_capture_burst(). */
 void pib_capture_finish(struct pib_mark **marks, bool passed);
 /*

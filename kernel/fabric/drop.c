@@ -22,6 +22,21 @@ static const u8 drops[__PIB_CAPTURE_REASONS] = {
 	[PIB_CAPTURE_NO_COPY] = PIB_DROP_NO_COPY,
 };
 
+/* Of what a queue pair drops. */
+static const u8 judgements[PIB_DROPS] = {
+	[PIB_DROP_RX_QP_STATE] = PIB_CAPTURE_QP_STATE,
+	[PIB_DROP_RX_BAD_QKEY] = PIB_CAPTURE_BAD_QKEY,
+	[PIB_DROP_RX_BAD_LENGTH] = PIB_CAPTURE_BAD_LENGTH,
+	[PIB_DROP_RX_BAD_OPCODE] = PIB_CAPTURE_BAD_OPCODE,
+	[PIB_DROP_RX_BAD_RESPONSE] = PIB_CAPTURE_BAD_RESPONSE,
+	[PIB_DROP_DUPLICATE_RESPONSE] = PIB_CAPTURE_OLD_RESPONSE,
+	[PIB_DROP_DUPLICATE] = PIB_CAPTURE_OLD_REQUEST,
+	[PIB_DROP_RX_NO_PAGE] = PIB_CAPTURE_NO_PAGE,
+	[PIB_DROP_NO_RECEIVE] = PIB_CAPTURE_NO_RECEIVE,
+	[PIB_DROP_OUT_OF_SEQUENCE] = PIB_CAPTURE_OUT_OF_SEQUENCE,
+	[PIB_DROP_REFUSED] = PIB_CAPTURE_REFUSED,
+};
+
 void pib_kport_trace_drop(const struct pib_kport *port, u8 reason, const struct pib_hdrs *h,
 			  u32 packets)
 {
@@ -44,4 +59,14 @@ void pib_kport_dropped(const struct pib_kport *port, const struct pib_burst *b,
 {
 	pib_marks_explain(marks, port, reason);
 	pib_kport_trace_drop(port, drops[reason], &b->h, b->npkts);
+}
+
+void pib_kport_judged(struct pib_kport *port, u8 reason, struct pib_burst *b, u32 first,
+		      u32 packets)
+{
+	pib_kport_trace_drop(port, reason, &b->h, packets);
+	rcu_read_lock();
+	if (pib_captured(port) && judgements[reason] && !pib_port_owns_lid(&port->p, b->h.slid))
+		pib_capture_judged(port, b, first, packets, judgements[reason]);
+	rcu_read_unlock();
 }

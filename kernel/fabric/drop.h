@@ -23,5 +23,12 @@ void pib_kport_failed(struct pib_kport *port, struct pib_burst *b, u8 flags, u8 
  */
 void pib_kport_dropped(const struct pib_kport *port, const struct pib_burst *b,
 		       struct pib_mark *marks, u8 reason);
+/*
+ * Report that the queue pair to which @b has come by @port drops @packets of its packets, from
+ * index @first on. @reason: enum pib_drop. Of what has passed no port captures are told nothing.
+ * Context: softirqs off.
+ */
+void pib_kport_judged(struct pib_kport *port, u8 reason, struct pib_burst *b, u32 first,
+		      u32 packets);
 
 #endif

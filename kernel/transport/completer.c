@@ -31,7 +31,7 @@ static int place_response(struct pib_qp *qp, struct pib_burst *b, const struct p
 }
 
 /* Drop a response, so that the responder's memory is not kept for a page that does not come. */
-static void drop_response(struct pib_qp *qp, const struct pib_burst *b)
+static void drop_response(struct pib_qp *qp, struct pib_burst *b)
 {
 	pib_req_forget_response(&qp->req, &qp->rx.place);
 	qp->rx.place.wqe = NULL;
@@ -39,19 +39,19 @@ static void drop_response(struct pib_qp *qp, const struct pib_burst *b)
 	pib_qp_drop(qp, PIB_STAT_RX_NO_PAGE, b, 1);
 }
 
-/* Give a response to the transport, and trace a drop. */
+/* Give a response to the transport, and report a drop. */
 static void hand_response(struct pib_qp *qp, struct pib_burst *b, u64 now, struct pib_place *pl)
 {
 	u64 bad = qp->req.stats.bad_responses, old = qp->req.stats.dup_acks;
 
 	memset(pl, 0, sizeof(*pl));
 	pib_req_response(&qp->req, &b->h, b->npkts, b->len, now, pl);
-	if (!trace_pib_dropped_enabled())
+	if (!pib_qp_reports_drops())
 		return;
 	if (qp->req.stats.bad_responses != bad)
-		pib_qp_trace_drop(qp->path.port, PIB_STAT_RX_BAD_RESPONSE, &b->h, b->npkts);
+		pib_qp_report_drop(qp, PIB_STAT_RX_BAD_RESPONSE, b, 0, b->npkts);
 	else if (qp->req.stats.dup_acks != old)
-		pib_qp_trace_drop(qp->path.port, PIB_STAT_DUPLICATE_RESPONSE, &b->h, b->npkts);
+		pib_qp_report_drop(qp, PIB_STAT_DUPLICATE_RESPONSE, b, 0, b->npkts);
 }
 
 bool pib_completer_rx(struct pib_qp *qp, struct pib_burst *b, u64 now)

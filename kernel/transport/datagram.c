@@ -30,7 +30,7 @@ static u32 datagram_len(const struct pib_burst *b, u32 i)
 }
 
 /* Check whether the QP may take these datagrams in, and count them if not. */
-static bool datagram_ok(struct pib_qp *qp, const struct pib_burst *b)
+static bool datagram_ok(struct pib_qp *qp, struct pib_burst *b)
 {
 	u32 mtu = pib_mtu_bytes(READ_ONCE(qp->path.port->p.mtu_cap));
 
@@ -79,9 +79,9 @@ static int place_grh(struct pib_qp *qp, const struct pib_burst *b, u32 len)
  * the HCA completes it in error, as many do. A work request from an SRQ would wait for this QP
  * alone: it completes in error, which ends the QP (9.9.3, classes D and E).
  */
-static void datagram_too_long(struct pib_qp *qp, const struct pib_burst *b)
+static void datagram_too_long(struct pib_qp *qp, struct pib_burst *b)
 {
-	pib_qp_drop(qp, PIB_STAT_RX_BAD_LENGTH, b, 1);
+	pib_qp_drop_next(qp, PIB_STAT_RX_BAD_LENGTH, b, 1);
 	if (!qp->rq.srq && (!pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LONG_MESSAGE_ERROR) ||
 			    qp->type <= IB_QPT_GSI))
 		return;
@@ -90,9 +90,9 @@ static void datagram_too_long(struct pib_qp *qp, const struct pib_burst *b)
 	pib_qp_to_err(qp, PIB_CAUSE_RECEIVE);
 }
 
-static void count_no_receive(struct pib_qp *qp, const struct pib_burst *b)
+static void count_no_receive(struct pib_qp *qp, struct pib_burst *b)
 {
-	pib_qp_drop(qp, PIB_STAT_OUT_OF_BUFFER, b, 1);
+	pib_qp_drop_next(qp, PIB_STAT_OUT_OF_BUFFER, b, 1);
 	if (qp->type == IB_QPT_SMI)
 		pib_kport_count(qp->path.port, vl15_dropped, 1);
 	else if (qp->type == IB_QPT_GSI)

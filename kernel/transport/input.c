@@ -51,6 +51,7 @@ static int input_drop(struct pib_kport *port, struct pib_burst *b, enum pib_stat
 		[PIB_STAT_RX_BAD_PATH] = PIB_CAPTURE_BAD_PATH,
 		[PIB_STAT_RX_NO_QP] = PIB_CAPTURE_NO_QP,
 		[PIB_STAT_RX_BAD_SERVICE] = PIB_CAPTURE_BAD_SERVICE,
+		[PIB_STAT_RX_QP_STATE] = PIB_CAPTURE_QP_STATE,
 		[PIB_STAT_RX_FULL] = PIB_CAPTURE_FULL,
 		[PIB_STAT_RX_NOMEM] = PIB_CAPTURE_NO_MEMORY,
 	};
@@ -80,12 +81,12 @@ static void bad_pkey(struct pib_kport *port, struct pib_qp *qp, const struct pib
 	raise_key_trap(port, TRAP_BAD_PKEY, b);
 }
 
-void pib_input_bad_qkey(struct pib_qp *qp, const struct pib_burst *b)
+void pib_input_bad_qkey(struct pib_qp *qp, struct pib_burst *b)
 {
 	struct pib_kport *port = qp->path.port;
 
 	atomic_add(b->npkts, &qp->refused.qkeys);
-	count_drop(port, b, PIB_STAT_RX_BAD_QKEY);
+	pib_qp_drop(qp, PIB_STAT_RX_BAD_QKEY, b, b->npkts);
 	raise_key_trap(port, TRAP_BAD_QKEY, b);
 }
 

@@ -50,6 +50,6 @@ bool pib_input_by_alternate(const struct pib_qp *qp, const struct pib_kport *por
  *
  * Context: qp->lock held.
  */
-void pib_input_bad_qkey(struct pib_qp *qp, const struct pib_burst *b);
+void pib_input_bad_qkey(struct pib_qp *qp, struct pib_burst *b);
 
 #endif

@@ -80,7 +80,7 @@ static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 static bool receive_burst(struct pib_qp *qp, struct pib_burst *b, u64 now)
 {
 	if (!state_takes(qp, b)) {
-		pib_qp_drop(qp, PIB_STAT_RX_QP_STATE, b, b->npkts - qp->rx.datagrams);
+		pib_qp_drop_next(qp, PIB_STAT_RX_QP_STATE, b, b->npkts - qp->rx.datagrams);
 		if (qp->rx.place.wqe)
 			pib_req_forget_response(&qp->req, &qp->rx.place);
 		qp->rx.place.wqe = NULL;

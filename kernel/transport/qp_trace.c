@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Arguments of the tracepoints of queue pairs. */
+/* Arguments of the tracepoints of queue pairs, and reports of what queue pairs drop. */
 #include "fabric/drop.h"
 #include "transport/qp_trace.h"
 
@@ -107,32 +107,40 @@ void pib_qp_trace_retry(const struct pib_qp *qp)
 	}
 }
 
+static const u8 drops[PIB_STATS] = {
+	[PIB_STAT_OUT_OF_BUFFER] = PIB_DROP_NO_RECEIVE,
+	[PIB_STAT_TX_NOMEM] = PIB_DROP_TX_NOMEM,
+	[PIB_STAT_TX_NO_PKEY] = PIB_DROP_TX_NO_PKEY,
+	[PIB_STAT_RX_NO_QP] = PIB_DROP_RX_NO_QP,
+	[PIB_STAT_RX_QP_STATE] = PIB_DROP_RX_QP_STATE,
+	[PIB_STAT_RX_BAD_SERVICE] = PIB_DROP_RX_BAD_SERVICE,
+	[PIB_STAT_RX_BAD_PKEY] = PIB_DROP_RX_BAD_PKEY,
+	[PIB_STAT_RX_BAD_QKEY] = PIB_DROP_RX_BAD_QKEY,
+	[PIB_STAT_RX_BAD_PATH] = PIB_DROP_RX_BAD_PATH,
+	[PIB_STAT_RX_BAD_LENGTH] = PIB_DROP_RX_BAD_LENGTH,
+	[PIB_STAT_RX_BAD_OPCODE] = PIB_DROP_RX_BAD_OPCODE,
+	[PIB_STAT_RX_BAD_RESPONSE] = PIB_DROP_RX_BAD_RESPONSE,
+	[PIB_STAT_DUPLICATE_RESPONSE] = PIB_DROP_DUPLICATE_RESPONSE,
+	[PIB_STAT_RX_FULL] = PIB_DROP_RX_FULL,
+	[PIB_STAT_RX_NOMEM] = PIB_DROP_RX_NOMEM,
+	[PIB_STAT_RX_NO_PAGE] = PIB_DROP_RX_NO_PAGE,
+};
+
 void pib_qp_trace_drop(const struct pib_kport *port, enum pib_stat why, const struct pib_hdrs *h,
 		       u32 packets)
 {
-	static const u8 reasons[PIB_STATS] = {
-		[PIB_STAT_OUT_OF_BUFFER] = PIB_DROP_NO_RECEIVE,
-		[PIB_STAT_TX_NOMEM] = PIB_DROP_TX_NOMEM,
-		[PIB_STAT_TX_NO_PKEY] = PIB_DROP_TX_NO_PKEY,
-		[PIB_STAT_RX_NO_QP] = PIB_DROP_RX_NO_QP,
-		[PIB_STAT_RX_QP_STATE] = PIB_DROP_RX_QP_STATE,
-		[PIB_STAT_RX_BAD_SERVICE] = PIB_DROP_RX_BAD_SERVICE,
-		[PIB_STAT_RX_BAD_PKEY] = PIB_DROP_RX_BAD_PKEY,
-		[PIB_STAT_RX_BAD_QKEY] = PIB_DROP_RX_BAD_QKEY,
-		[PIB_STAT_RX_BAD_PATH] = PIB_DROP_RX_BAD_PATH,
-		[PIB_STAT_RX_BAD_LENGTH] = PIB_DROP_RX_BAD_LENGTH,
-		[PIB_STAT_RX_BAD_OPCODE] = PIB_DROP_RX_BAD_OPCODE,
-		[PIB_STAT_RX_BAD_RESPONSE] = PIB_DROP_RX_BAD_RESPONSE,
-		[PIB_STAT_DUPLICATE_RESPONSE] = PIB_DROP_DUPLICATE_RESPONSE,
-		[PIB_STAT_RX_FULL] = PIB_DROP_RX_FULL,
-		[PIB_STAT_RX_NOMEM] = PIB_DROP_RX_NOMEM,
-		[PIB_STAT_RX_NO_PAGE] = PIB_DROP_RX_NO_PAGE,
-	};
-
-	pib_kport_trace_drop(port, reasons[why], h, packets);
+	pib_kport_trace_drop(port, drops[why], h, packets);
 }
 
-void pib_qp_trace_resp_drops(const struct pib_qp *qp, const struct pib_burst *b, const u64 *before)
+void pib_qp_report_drop(const struct pib_qp *qp, enum pib_stat why, struct pib_burst *b, u32 first,
+			u32 packets)
+{
+	lockdep_assert_held(&qp->lock);
+
+	pib_kport_judged(qp->path.port, drops[why], b, first, packets);
+}
+
+void pib_qp_report_resp_drops(const struct pib_qp *qp, struct pib_burst *b, const u64 *before)
 {
 	static const u8 reasons[PIB_RESP_DROP_REASONS] = {
 		[PIB_RESP_DROP_DUPLICATE] = PIB_DROP_DUPLICATE,
@@ -145,8 +153,10 @@ void pib_qp_trace_resp_drops(const struct pib_qp *qp, const struct pib_burst *b,
 	};
 	u32 i;
 
+	lockdep_assert_held(&qp->lock);
+
 	for (i = PIB_RESP_DROP_NONE + 1; i < PIB_RESP_DROP_REASONS; i++) {
 		if (qp->resp.stats.drops[i] != before[i])
-			pib_kport_trace_drop(qp->path.port, reasons[i], &b->h, b->npkts);
+			pib_kport_judged(qp->path.port, reasons[i], b, 0, b->npkts);
 	}
 }

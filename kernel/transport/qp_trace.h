@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Tracepoints of queue pairs. While they are off, a call here is a static branch. */
+/*
+ * Tracepoints of queue pairs, and what captures are told of them. While both are off, a call here
+ * is a static branch.
+ */
 #ifndef PIB_TRANSPORT_QP_TRACE_H
 #define PIB_TRANSPORT_QP_TRACE_H
 
+#include "fabric/capture.h"
 #include "hca/cq.h"
 #include "hca/hca.h"
 #include "hca/hw_counters.h"
@@ -92,15 +96,32 @@ void pib_qp_trace_retry(const struct pib_qp *qp);
 void pib_qp_trace_drop(const struct pib_kport *port, enum pib_stat why, const struct pib_hdrs *h,
 		       u32 packets);
 /**
- * pib_qp_trace_resp_drops() - trace packets that the responder has dropped
+ * pib_qp_report_drop() - trace and capture packets that a QP drops
+ * @qp: queue pair
+ * @why: their counter
+ * @b: burst with the packets
+ * @first: index of the first of them
+ * @packets: number of packets
+ *
+ * Context: qp->lock held, softirqs off.
+ */
+void pib_qp_report_drop(const struct pib_qp *qp, enum pib_stat why, struct pib_burst *b, u32 first,
+			u32 packets);
+/**
+ * pib_qp_report_resp_drops() - trace and capture packets that the responder has dropped
  * @qp: queue pair
  * @b: the packets
  * @before: the counters before, by enum pib_resp_drop
  *
- * Context: qp->lock held.
+ * Context: qp->lock held, softirqs off.
  */
-void pib_qp_trace_resp_drops(const struct pib_qp *qp, const struct pib_burst *b,
-			     const u64 *before);
+void pib_qp_report_resp_drops(const struct pib_qp *qp, struct pib_burst *b, const u64 *before);
+
+/* Return: true if drops may have to be reported. Context: any. */
+static inline bool pib_qp_reports_drops(void)
+{
+	return trace_pib_dropped_enabled() || static_branch_unlikely(&pib_capture_key);
+}
 
 /**
  * pib_qp_sends() - trace a burst that leaves a QP
@@ -150,20 +171,37 @@ static inline void pib_qp_complete(const struct pib_qp *qp, u32 index, struct pi
 }
 
 /**
- * pib_qp_drop() - count and trace that packets are dropped
+ * pib_qp_drop() - count and report a burst that is dropped
  * @qp: queue pair
  * @why: counter
- * @b: burst with the packets
- * @packets: number of packets
+ * @b: burst
+ * @count: what the counter grows by: packets, or messages
  *
- * Context: qp->lock held.
+ * Context: qp->lock held, softirqs off.
  */
-static inline void pib_qp_drop(const struct pib_qp *qp, enum pib_stat why,
-			       const struct pib_burst *b, u32 packets)
+static inline void pib_qp_drop(const struct pib_qp *qp, enum pib_stat why, struct pib_burst *b,
+			       u32 count)
+{
+	pib_qp_stat_add(qp, why, count);
+	if (pib_qp_reports_drops())
+		pib_qp_report_drop(qp, why, b, 0, b->npkts);
+}
+
+/**
+ * pib_qp_drop_next() - count and report packets that are dropped of a burst that is being taken in
+ * @qp: queue pair
+ * @why: counter
+ * @b: burst
+ * @packets: number of packets from qp->rx.datagrams on, which is 0 but for datagrams
+ *
+ * Context: qp->lock held, softirqs off.
+ */
+static inline void pib_qp_drop_next(const struct pib_qp *qp, enum pib_stat why,
+				    struct pib_burst *b, u32 packets)
 {
 	pib_qp_stat_add(qp, why, packets);
-	if (trace_pib_dropped_enabled())
-		pib_qp_trace_drop(qp->path.port, why, &b->h, packets);
+	if (pib_qp_reports_drops())
+		pib_qp_report_drop(qp, why, b, qp->rx.datagrams, packets);
 }
 
 #endif

@@ -273,7 +273,7 @@ static int scatter_bytes(struct pib_qp *qp, struct pib_burst *b, u32 src_off, u3
  * one (9.9.3, class D), unless the HCA completes it in error, as many do. A work request from an
  * SRQ would wait for this QP alone (class E). RC tells the requester.
  */
-static enum pib_res recv_too_long(struct pib_qp *qp, const struct pib_burst *b)
+static enum pib_res recv_too_long(struct pib_qp *qp, struct pib_burst *b)
 {
 	if (qp->tp == PIB_TP_UC && !qp->rq.srq &&
 	    !pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LONG_MESSAGE_ERROR)) {

@@ -393,11 +393,11 @@ bool pib_responder_rx(struct pib_qp *qp, struct pib_burst *b)
 	u64 drops[PIB_RESP_DROP_REASONS];
 	bool taken;
 
-	if (!trace_pib_dropped_enabled())
+	if (!pib_qp_reports_drops())
 		return responder_takes(qp, b);
 	memcpy(drops, qp->resp.stats.drops, sizeof(drops));
 	taken = responder_takes(qp, b);
-	pib_qp_trace_resp_drops(qp, b, drops);
+	pib_qp_report_resp_drops(qp, b, drops);
 	return taken;
 }
 

@@ -31,16 +31,21 @@ trap clean EXIT
 
 # ---- what is looked at ----
 
-nodes=(pib0 pib1 sa sb)
+nodes=(pib0 pib1 sa sb pib2)
 declare -A began grew_from
 counters=()
 # observe FILE COMMAND...: in the background, until the end
 observe() { "${@:2}" >"$dir/$1" 2>"$dir/$1.err" & }
 observers() {
-	local node
+	local node within
 	observe trace pibctl trace event dropped event datagram_dropped event ack_sent event ack_received event retry event completion \
 		event injected
-	for node in "${nodes[@]}"; do observe "$node.out" pibctl capture "$node" -w "$dir/$node"; done
+	for node in "${nodes[@]}"; do
+		within=
+		[ "$node" != pib2 ] || within="h 1"
+		# shellcheck disable=SC2086	# a list
+		observe "$node.out" $within pibctl capture "$node" drops -w "$dir/$node"
+	done
 	wait_for 30 trace_runs &&
 		for node in "${nodes[@]}"; do wait_for 30 test -s "$dir/$node" || return 1; done
 	# Each read of it gets what was written since the last one.

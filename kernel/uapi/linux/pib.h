@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 c87e5d3191b9081df02674554b94e009b6f22a962cd2fcf056aabc727dc3a897 */
+/*	sha256 add6e33ac3a224387007e332d195e1f9ee95690d37b14400c284261f3e6c79fd */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H

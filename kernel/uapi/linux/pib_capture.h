@@ -32,6 +32,7 @@ enum pib_capture_field {
 #define PIB_CAPTURE_OUT		(1 << 0)	/* leaves by the port; else it comes in */
 #define PIB_CAPTURE_FAILED	(1 << 1)	/* did not pass, is not in the port's counters */
 #define PIB_CAPTURE_COPY	(1 << 2)	/* made by a cable or an injection here */
+#define PIB_CAPTURE_JUDGED	(1 << 3)	/* again, since the QP to which it came drops it */
 
 /* Fate of a packet at the port, or what a cable has done to it. */
 enum pib_capture_reason {
@@ -58,6 +59,17 @@ enum pib_capture_reason {
 	PIB_CAPTURE_INJECTED,		/* lost on purpose where the QP sends */
 	PIB_CAPTURE_NO_COPY,		/* a multicast has too many copies, or there is no memory */
 	PIB_CAPTURE_NO_MEMORY,		/* the kernel has no memory for it */
+	PIB_CAPTURE_QP_STATE,		/* the QP takes nothing in */
+	PIB_CAPTURE_BAD_QKEY,		/* the QP has another Q_Key */
+	PIB_CAPTURE_BAD_LENGTH,		/* its length does not fit the receive or the message */
+	PIB_CAPTURE_BAD_OPCODE,		/* the QP does not expect its opcode here */
+	PIB_CAPTURE_BAD_RESPONSE,	/* a response to nothing that was asked for */
+	PIB_CAPTURE_OLD_RESPONSE,	/* a response that has come before */
+	PIB_CAPTURE_OLD_REQUEST,	/* a request that has come before */
+	PIB_CAPTURE_NO_PAGE,		/* its memory has no page yet */
+	PIB_CAPTURE_NO_RECEIVE,		/* no receive is posted */
+	PIB_CAPTURE_OUT_OF_SEQUENCE,	/* one before it is missing */
+	PIB_CAPTURE_REFUSED,		/* the QP has refused a request before it */
 	__PIB_CAPTURE_REASONS
 };
 

@@ -38,6 +38,17 @@ std::string_view reason_text(std::uint8_t reason)
 		"lost on purpose where the QP sends",
 		"a multicast of which no more copies are made",
 		"the kernel has no memory for it",
+		"it takes nothing in",
+		"it has another Q_Key",
+		"the length does not fit",
+		"the opcode is not expected",
+		"a response to no request",
+		"a response that has come before",
+		"a request that has come before",
+		"its memory has no page yet",
+		"no receive is posted",
+		"one before it is missing",
+		"it has refused a request before",
 	};
 	return reason < kTexts.size() ? kTexts[reason] : "a reason that this pibctl does not know";
 }
@@ -54,6 +65,8 @@ std::string fate_of(const CapturedPacket &packet)
 	if (!packet.reason)
 		return {};
 	const auto text = reason_text(packet.reason);
+	if (packet.flags & PIB_CAPTURE_JUDGED)
+		return fmt::format("dropped by its queue pair: {}", text);
 	if (packet.flags & PIB_CAPTURE_FAILED)
 		return fmt::format("did not pass: {}", text);
 	return goes_on(packet.reason) ? std::string(text) : fmt::format("dropped: {}", text);
@@ -92,7 +105,7 @@ bool is_uc(View data)
 /// was_seen: a request of the same PSN has passed.
 std::string_view repetition_of(const CapturedPacket &packet, bool was_seen)
 {
-	if (packet.reason == PIB_CAPTURE_DUPLICATED)
+	if (packet.reason == PIB_CAPTURE_DUPLICATED || packet.flags & PIB_CAPTURE_JUDGED)
 		return {};
 	if (packet.flags & PIB_CAPTURE_COPY || (was_seen && is_uc(packet.data)))
 		return "copy";
@@ -105,7 +118,8 @@ bool Retransmissions::seen(const CapturedPacket &packet)
 {
 	const View data = packet.data;
 	const auto bth = bth_of(data);
-	if (!bth || !is_connected_request(data[bth]) || packet.flags & PIB_CAPTURE_FAILED)
+	if (!bth || !is_connected_request(data[bth]) ||
+	    packet.flags & (PIB_CAPTURE_FAILED | PIB_CAPTURE_JUDGED))
 		return false;
 	const std::uint64_t out = packet.flags & PIB_CAPTURE_OUT ? 1 : 0;
 	const std::uint64_t slid = get24(data, 5) & 0xffff;

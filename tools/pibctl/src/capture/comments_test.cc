@@ -86,6 +86,17 @@ TEST_F(Comments, ACopyIsNoRetransmission)
 	EXPECT_EQ(on(0x64, 7, PIB_CAPTURE_COPY), "copy");
 }
 
+// It stands in the capture a second time, and has not come a second time.
+TEST_F(Comments, WhatAQueuePairDropsHasItsReasonOnly)
+{
+	EXPECT_EQ(on(4, 7), "");
+	EXPECT_EQ(on(4, 7, PIB_CAPTURE_JUDGED, PIB_CAPTURE_OUT_OF_SEQUENCE),
+		  "dropped by its queue pair: one before it is missing");
+	EXPECT_EQ(on(4, 8, PIB_CAPTURE_JUDGED | PIB_CAPTURE_COPY, PIB_CAPTURE_OLD_REQUEST),
+		  "dropped by its queue pair: a request that has come before");
+	EXPECT_EQ(on(4, 8), "");
+}
+
 TEST_F(Comments, UcSendsNothingAgain)
 {
 	EXPECT_EQ(on(0x24, 7), "");

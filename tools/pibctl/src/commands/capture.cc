@@ -44,6 +44,8 @@ Status read_filter(const Arguments &arguments, CaptureRequest &capture)
 		capture.direction = 1;
 	if (arguments.has("out"))
 		capture.direction = 2;
+	if (arguments.has("drops"))
+		capture.direction |= 4;
 	for (const auto field : kFields) {
 		const auto word = arguments.maybe(field);
 		if (!word)
@@ -90,9 +92,9 @@ std::string filter_text(const Arguments &arguments)
 	const auto append = [&](const std::string &word) {
 		text += fmt::format("{}{}", text.empty() ? "" : " ", word);
 	};
-	for (const std::string direction : {"in", "out"})
-		if (arguments.has(direction))
-			append(direction);
+	for (const std::string word : {"in", "out", "drops"})
+		if (arguments.has(word))
+			append(word);
 	for (const auto field : kFields)
 		if (const auto word = arguments.maybe(field))
 			append(fmt::format("{} {}", field, *word));
@@ -217,6 +219,7 @@ const Command kCommands[] = {
 	 {{"NAME[/PORT]", "an HCA or a switch, or one of its ports"}},
 	 {{"in", "", "only what comes in by the port"},
 	  {"out", "", "only what leaves by it"},
+	  {"drops", "", "and once more what a queue pair drops, with the reason"},
 	  {"qp", "N", "to this QP, and datagrams from it"},
 	  {"lid", "N", "to or from this LID"},
 	  {"opcode", "N", "BTH opcode, or rc, uc, ud, xrc, cnp, rc-ack"},
