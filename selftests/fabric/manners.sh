@@ -13,7 +13,7 @@ tracefs=/sys/kernel/tracing
 trap 'kill $(jobs -p) 2>/dev/null; hosts_clean; rm -rf "$dir"' EXIT
 
 kinds=(wide-psn wide-field magic-lid group-without-grh send-flags qkey-top-bit unsignaled-full stale-rkey dereg-busy
-	lost-on-reset destroyed-busy unpolled left-behind unacked-event fork-unsafe unarmed-wait armed-late buffer-changed reserved-bits)
+	lost-on-reset destroyed-busy unpolled left-behind unacked-event fork-unsafe unarmed-wait armed-late buffer-changed reserved-bits lone-flag)
 # Other places of reserved bits than a work request.
 places=(reserved-access reserved-mask reserved-qp-access)
 # Parts of the program that are right, and look like a mistake.
@@ -22,7 +22,7 @@ slow=$((60 * ${PIB_SLOW:-1}))
 
 # The function of lib/manners.c that has called what the preloaded library has told of: a kind, or a call in which the module found one.
 declare -A callers=([wide-psn]=connect_side [fork-unsafe]=fork_unsafe [unarmed-wait]=wait_in_vain [armed-late]=wait_in_vain [buffer-changed]=buffer_changed
-	[reserved-bits]=reserved_bits [wide-field]=wide_field [magic-lid]=try_ah [dereg-busy]=dereg_busy [lost-on-reset]=lost_on_reset
+	[reserved-bits]=reserved_bits [lone-flag]=lone_flag [wide-field]=wide_field [magic-lid]=try_ah [dereg-busy]=dereg_busy [lost-on-reset]=lost_on_reset
 	[destroyed-busy]=close_all)
 
 # judge FILTER COMMAND...: what is found in it makes the filter true

@@ -441,6 +441,12 @@ static void reserved_access(void)
 	must(!!ibv_reg_mr(pd, memory, LENGTH, 1 << 15), "memory with a reserved flag");
 }
 
+static void lone_flag(void)
+{
+	must(!!ibv_reg_mr(pd, memory, LENGTH, IBV_ACCESS_REMOTE_WRITE),
+	     "memory that peers alone may write");
+}
+
 static void reserved_mask(void)
 {
 	modify(&near, (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS }, 1 << 22);
@@ -481,6 +487,7 @@ static const struct {
 	{ "armed-late", armed_late },
 	{ "buffer-changed", buffer_changed },
 	{ "reserved-bits", reserved_bits },
+	{ "lone-flag", lone_flag },
 	{ "reserved-access", reserved_access },
 	{ "reserved-mask", reserved_mask },
 	{ "reserved-qp-access", reserved_qp_access },

@@ -54,6 +54,8 @@ enum {
 
 /* enum ibv_access_flags: up to FLUSH_PERSISTENT, and those that a device may ignore. */
 #define KNOWN_ACCESS	0x3ff003ffu
+#define ACCESS_LOCAL_WRITE	(1u << 0)
+#define ACCESS_REMOTE_WRITES	(1u << 1 | 1u << 3)	/* writes and atomics */
 
 /* enum ibv_qp_state */
 enum { RESET };
@@ -314,11 +316,24 @@ VISIBLE int ibv_destroy_srq(void *srq)
 	return NEXT(ibv_destroy_srq)(srq);
 }
 
+/* Memory that others may write is written by this host, too (10.6.3.1). Return: as tell(). */
+static int check_writable(const char *call, unsigned int access)
+{
+	if (!(access & ACCESS_REMOTE_WRITES) || access & ACCESS_LOCAL_WRITE)
+		return 0;
+	return tell("lone-flag", "%s: access 0x%x without IBV_ACCESS_LOCAL_WRITE", call,
+		    access & ACCESS_REMOTE_WRITES);
+}
+
 /* Return: as tell(). */
 static int check_access(const char *call, unsigned int access)
 {
-	int err = is_within ? 0 : check_bits(call, "access", access, KNOWN_ACCESS);
+	int err = 0;
 
+	if (!is_within) {
+		err = check_bits(call, "access", access, KNOWN_ACCESS);
+		err |= check_writable(call, access);
+	}
 	if (err)
 		errno = err;
 	return err;

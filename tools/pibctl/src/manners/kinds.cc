@@ -68,6 +68,9 @@ constexpr std::array<Row, kManners> kRows = {{
 	{Manner::kReservedBits, "reserved-bits",
 	 "Bits that verbs.h gives no meaning were set: one provider refuses them, another one ignores "
 	 "them until a later version gives them one."},
+	{Manner::kLoneFlag, "lone-flag",
+	 "A flag was set without the one that it needs: memory that peers may write must be writable for "
+	 "this host, too. The registration fails."},
 }};
 
 constexpr bool in_order()

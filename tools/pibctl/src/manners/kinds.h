@@ -27,6 +27,7 @@ enum class Manner {
 	kArmedLate,
 	kBufferChanged,
 	kReservedBits,
+	kLoneFlag,
 	kCount,
 };
 

@@ -261,7 +261,7 @@ void MannersWatcher::take_told(std::string_view message)
 	for (const Manner manner :
 	     {Manner::kWidePsn, Manner::kUnackedEvent, Manner::kForkUnsafe, Manner::kUnpolled,
 	      Manner::kLostOnReset, Manner::kUnarmedWait, Manner::kArmedLate,
-	      Manner::kBufferChanged, Manner::kReservedBits})
+	      Manner::kBufferChanged, Manner::kReservedBits, Manner::kLoneFlag})
 		if (manner_name(manner) == words[0])
 			add(manner, place, false);
 }
