@@ -96,6 +96,7 @@ void pib_object_del(struct pib_objects *all, struct pib_object *o)
 /* The object may go at once: its address is not followed any more. */
 static void object_unview(struct pib_object *o)
 {
+	/* Pairs with wait_var_event() in pib_object_del(). */
 	if (atomic_dec_and_test(&o->viewers))
 		wake_up_var(&o->viewers);
 }

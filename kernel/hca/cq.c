@@ -90,6 +90,10 @@ static bool cq_make_calls(struct pib_cq *cq)
 		now = min(atomic_read(&cq->due), left);
 		for (i = 0; i < now; i++)
 			cq_call(cq);
+		/*
+		 * Pairs with atomic_inc_return() in cq_notify(): a call is made in this loop or,
+		 * after its last one, begun there. And with wait_var_event() in cq_end_calls().
+		 */
 		if (!atomic_sub_return(now, &cq->due)) {
 			/* the address is not followed */
 			wake_up_var(&cq->due);
@@ -148,6 +152,7 @@ static void cq_notify(struct pib_cq *cq)
 		return;
 	}
 
+	/* The atomic_inc_return() pairs with atomic_sub_return() in cq_make_calls(). */
 	if (get_cpu() == cq->cpu || !cpu_online(cq->cpu))
 		cq_call(cq);
 	else if (atomic_inc_return(&cq->due) == 1 &&
@@ -438,6 +443,7 @@ err_ring:
 static void cq_end_calls(struct pib_cq *cq)
 {
 	hrtimer_cancel(&cq->mod_timer);
+	/* Pairs with atomic_sub_return() in cq_make_calls(). */
 	wait_var_event(&cq->due, !atomic_read(&cq->due));
 	/* it makes no calls any more, but may not have returned */
 	cancel_work_sync(&cq->upcall_work);

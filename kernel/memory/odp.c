@@ -141,6 +141,7 @@ static void odp_release_device(struct pib_odp *odp)
 	pib_quota_give(odp->quota, odp->owner, PIB_OBJ_ODP);
 	put_device(&odp->ibdev->dev);
 	put_device(parent);
+	/* Pairs with wait_var_event() in pib_odp_exit(). */
 	if (atomic_dec_and_test(&alive))
 		wake_up_var(&alive);
 }
@@ -675,7 +676,10 @@ int pib_odp_init(void)
 
 void pib_odp_exit(void)
 {
-	/* No lock is held, so nobody else waits with the module. */
+	/*
+	 * No lock is held, so nobody else waits with the module. Pairs with atomic_dec_and_test()
+	 * in odp_release_device().
+	 */
 	wait_var_event(&alive, !atomic_read(&alive));
 	destroy_workqueue(reaper);
 }

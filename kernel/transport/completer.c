@@ -207,7 +207,9 @@ static bool release_slot(struct pib_qp *qp, u32 slot)
 /* Return: true if the QP must run: only the flush waits for answers. */
 static bool release_answer(struct pib_qp *qp)
 {
-	/* Fully ordered before the state is read: with smp_mb() in pib_qp_awaits_answers(). */
+	/*
+	 * Fully ordered before the state is read: pairs with smp_mb() in pib_qp_awaits_answers().
+	 */
 	return atomic_dec_and_test(&qp->lent.answers) && READ_ONCE(qp->state) == IB_QPS_ERR;
 }
 

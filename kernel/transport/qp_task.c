@@ -20,7 +20,7 @@
  *
  *	pib_completer_complete()	completions of what is answered
  *	turn_check()			errors of either half: the state goes to SQE or ERR
- *	pib_qp_flush()		in these states: completions in error
+ *	pib_qp_flush()			in these states: completions in error
  *
  * Nothing here waits. A queue pair that cannot go on now leaves a reason to be run again: a timer,
  * an expected burst, or true as the result.
