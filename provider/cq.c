@@ -160,7 +160,10 @@ int pib_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	pib_lock(&cq->lock);
 	arm = &cq->ring.hdr->arm;
 	old = __atomic_load_n(arm, __ATOMIC_RELAXED);
-	/* the stronger of two requests counts (11.4.2.2) */
+	/*
+	 * The stronger of two requests counts (11.4.2.2). Pairs with xchg() in the
+	 * kernel's cq_disarm().
+	 */
 	while (old < want &&
 	       !__atomic_compare_exchange_n(arm, &old, want, false,
 					    __ATOMIC_SEQ_CST,

@@ -55,6 +55,7 @@ int pib_ring_map(struct pib_ring *ring, int cmd_fd,
 		.stride_shift = (uint32_t)__builtin_ctz(info->stride),
 		.limit = limit < info->entries ? limit : info->entries,
 	};
+	/* Pairs with the release in the kernel's pib_sq_retire() and pib_ring_consume(). */
 	ring->seen = __atomic_load_n(&ring->hdr->consumer, __ATOMIC_ACQUIRE);
 	return 0;
 }

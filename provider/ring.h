@@ -69,12 +69,14 @@ static inline bool pib_ring_full(struct pib_ring *ring, uint32_t producer)
 	if (producer - ring->seen < ring->limit)
 		return false;
 
+	/* Pairs with the release in the kernel's pib_sq_retire() and pib_ring_consume(). */
 	ring->seen = __atomic_load_n(&ring->hdr->consumer, __ATOMIC_ACQUIRE);
 	return producer - ring->seen >= ring->limit;
 }
 
 static inline void pib_ring_publish(struct pib_ring *ring, uint32_t producer)
 {
+	/* Pairs with the acquire in the kernel's pib_ring_pending(). */
 	__atomic_store_n(&ring->hdr->producer, producer, __ATOMIC_RELEASE);
 }
 
@@ -94,7 +96,7 @@ static inline bool pib_ring_idle(const struct pib_ring *ring)
  */
 static inline bool pib_ring_armed(const struct pib_ring *ring)
 {
-	/* Pairs with smp_mb() in the kernel's pib_rq_awaits(). */
+	/* Pairs with smp_mb() in the kernel's pib_rq_flush(). */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return __atomic_load_n(&ring->hdr->arm, __ATOMIC_RELAXED);
 }
@@ -113,6 +115,7 @@ static inline uint32_t pib_ring_consumer(const struct pib_ring *ring)
 
 static inline void pib_ring_consume(struct pib_ring *ring, uint32_t consumer)
 {
+	/* Pairs with the acquire in the kernel's cq_filled(), before a slot is filled again. */
 	__atomic_store_n(&ring->hdr->consumer, consumer, __ATOMIC_RELEASE);
 }
 
@@ -124,6 +127,7 @@ static inline void pib_ring_consume(struct pib_ring *ring, uint32_t consumer)
 static inline uint32_t pib_ring_filled(const struct pib_ring *ring,
 				       uint32_t consumer)
 {
+	/* Pairs with the release in the kernel's cq_add(). */
 	uint32_t filled = __atomic_load_n(&ring->hdr->producer,
 					  __ATOMIC_ACQUIRE) - consumer;
 

@@ -280,7 +280,10 @@ int pib_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr, const struct 
 	err = post_recvs(qp, wr, bad);
 	spin_unlock_irqrestore(&qp->post_lock, flags);
 
-	/* Pairs with smp_mb() in pib_rq_flush(): see struct pib_ring_hdr, @arm. */
+	/*
+	 * Pairs with smp_mb() in pib_rq_flush() and pib_rq_awaits(): see struct pib_ring_hdr,
+	 * @arm.
+	 */
 	smp_mb();
 	if (READ_ONCE(qp->rq.ring.hdr->arm))
 		pib_task_kick(&qp->task);
