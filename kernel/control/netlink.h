@@ -13,19 +13,19 @@ static inline u8 pib_nl_u8(struct nlattr **tb, int attr, u8 otherwise)
 	return tb[attr] ? nla_get_u8(tb[attr]) : otherwise;
 }
 
-/* As pib_nl_u8(). Context: any. */
+/* As pib_nl_u8(). Context: any. Return: likewise. */
 static inline u16 pib_nl_u16(struct nlattr **tb, int attr, u16 otherwise)
 {
 	return tb[attr] ? nla_get_u16(tb[attr]) : otherwise;
 }
 
-/* As pib_nl_u8(). Context: any. */
+/* As pib_nl_u8(). Context: any. Return: likewise. */
 static inline u32 pib_nl_u32(struct nlattr **tb, int attr, u32 otherwise)
 {
 	return tb[attr] ? nla_get_u32(tb[attr]) : otherwise;
 }
 
-/* As pib_nl_u8(). Context: any. */
+/* As pib_nl_u8(). Context: any. Return: likewise. */
 static inline u64 pib_nl_u64(struct nlattr **tb, int attr, u64 otherwise)
 {
 	return tb[attr] ? nla_get_u64(tb[attr]) : otherwise;

@@ -20,7 +20,10 @@
  * Return: the first of them; 0: there are no more, or no memory.
  */
 u64 pib_guid_get(u64 mac, bool is_switch);
-/* As pib_guid_get(), for a node that sits on no netdev. Context: process; may sleep. */
+/*
+ * As pib_guid_get(), for a node that sits on no netdev. Context: process; may sleep.
+ * Return: likewise.
+ */
 u64 pib_guid_get_random(void);
 /*
  * Take @guid itself. Context: process; may sleep.

@@ -141,13 +141,13 @@ static inline u16 pib_get16(const u8 *p)
 	return (u16)(p[0] << 8 | p[1]);
 }
 
-/* As pib_get16(). Context: any. */
+/* As pib_get16(). Context: any. Return: likewise. */
 static inline u32 pib_get32(const u8 *p)
 {
 	return (u32)p[0] << 24 | (u32)p[1] << 16 | (u32)p[2] << 8 | p[3];
 }
 
-/* As pib_get16(). Context: any. */
+/* As pib_get16(). Context: any. Return: likewise. */
 static inline u64 pib_get64(const u8 *p)
 {
 	return (u64)pib_get32(p) << 32 | pib_get32(p + 4);

@@ -52,7 +52,10 @@ bool pib_bearer_admits(struct pib_bearer *bearer, const struct pib_addr *from,
 		       const struct pib_hello *h, const struct pib_hello_way *way);
 /*
  * As pib_bearer_admits(), for a peer that only asks who is here (PIB_CAP_PROBE): it may whatever
- * port is free. Return: true if it is to be told.
+ * port is free.
+ *
+ * Context: RCU, softirqs off; no link's lock held.
+ * Return: true if it is to be told.
  */
 bool pib_bearer_may_ask(struct pib_bearer *bearer, const struct pib_addr *from,
 			const struct pib_hello *h, const struct pib_hello_way *way);
