@@ -359,6 +359,7 @@ struct pib_stall {
  * struct pib_qp_tx - what the QP sends, requests and answers alike
  *
  * The turn's, under the QP's lock: output.c, with congestion.c and static_rate.h for the pace.
+ * qp_task.c plans the next try of @stall, error.c has it dropped.
  *
  * @stall: burst that is sent before all others
  * @behind: bursts that follow @stall.burst; empty where there is none
