@@ -80,6 +80,7 @@ static void __exit pib_exit(void)
 
 module_init(pib_init);
 module_exit(pib_exit);
+MODULE_AUTHOR("pib maintainers, by the tracker of the repository");
 MODULE_DESCRIPTION("InfiniBand over Ethernet");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(PIB_MODULE_VERSION);
