@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Addressing and sending of bursts, from the transport to a port. */
+/*
+ * Addressing and sending of bursts, from the transport to a port.
+ *
+ *	pib_output_send()		a burst of send_request() (requester.c) or of send_answer()
+ *	    |				(responder.c)
+ *	    address_burst()		LRH, GRH and P_Key
+ *	    slow_down()			congestion control, static rates: the turn may end
+ *	    send_injected()		in place of what follows, where there are rules of injection
+ *	    deliver_in_turn()		-EBUSY: the burst is kept, pib_output_retry() tries again
+ *		deliver_burst()
+ *		    leave_port()	members of a multicast group at this port get theirs
+ *			pib_kport_xmit()	fabric/forward.c goes on from there
+ */
 #include "transport/congestion.h"
 #include "hca/hw_counters.h"
 #include "core/task.h"

@@ -3,6 +3,14 @@
  * The requester: requests of the transport become bursts that refer to the memory of the work
  * request. Little is copied: inline data, messages so short that a reference costs more, and pieces
  * scattered over more SGEs than a burst has room for.
+ *
+ *	pib_requester_tx()		until nothing can be sent, or the turn is over
+ *	    pib_sq_fetch()		what was posted is copied and checked (send_queue.c)
+ *	    pib_req_next()		the next step of the protocol (proto/rc_req.c)
+ *	    perform_step()		a local operation is executed here
+ *		send_request()
+ *		    fill_burst()	payload
+ *		    pib_output_send()	output.c goes on from there, for answers, too
  */
 #include "compat/compat.h"
 #include "hca/hw_counters.h"
