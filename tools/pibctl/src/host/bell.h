@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// By which a thread tells another one, which waits in poll(), that there is something new.
+// A thread tells another one by it, which waits in poll(), that there is something new.
 #pragma once
 
 namespace pib::ctl {
@@ -11,7 +11,7 @@ public:
 	Bell(const Bell &) = delete;
 	Bell &operator=(const Bell &) = delete;
 
-	/// From any thread.
+	/// Any thread may ring.
 	void ring() const;
 	/// True if it has rung since the last call.
 	bool has_rung() const;

@@ -27,7 +27,7 @@ bool passes(const PortTable &ports, const Link &link)
 	       ports.at(*link.b).state != kDown;
 }
 
-/// By which port a node is come to from another one.
+/// Each node gets the neighbours, and their ports, from which it is reached.
 Hops hops_to(const FabricSnapshot &fabric)
 {
 	const PortTable ports(fabric);

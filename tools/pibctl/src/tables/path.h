@@ -12,7 +12,7 @@ namespace pib::ctl {
 
 struct DirectedPath {
 	std::string hca;
-	/// By which port each node on the way sends it on; the HCA's is the first.
+	/// Each node on the way sends it on by one of these; the HCA's is the first.
 	std::vector<std::uint8_t> ports;
 };
 

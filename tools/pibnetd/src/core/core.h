@@ -18,11 +18,11 @@
 
 namespace pib::netd {
 
-/// Keys that may go.
+/// Drop says which keys may go.
 enum class Drop {
-	/// Those by which no link is up, or was a moment ago.
+	/// Keys may go by which no link is up, or was a moment ago.
 	unused,
-	/// All: such links go down.
+	/// All keys may go: links by them go down.
 	forced,
 };
 
@@ -81,12 +81,12 @@ public:
 private:
 	friend class CoreTest;
 
-	/// To those with whom there is no session.
+	/// The core sends no more than this to those with whom there is no session.
 	static constexpr unsigned kAnswersPerSecond = 1000;
 	static constexpr std::size_t kAnswerBytesPerSecond = kAnswersPerSecond * PIB_HELLO_WIRE_LEN;
 	static constexpr std::size_t kPongBytesPerSecond = 1 << 20;
 
-	/// In which session a peer was answered, and what link id it was told.
+	/// A peer was answered in this session, and told this link id.
 	struct Answered {
 		std::uint32_t id;
 		std::uint64_t nonce;

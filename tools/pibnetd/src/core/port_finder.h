@@ -74,7 +74,7 @@ private:
 	/// Switches and ports in their order.
 	using Key = std::uint64_t;
 	struct Fabric {
-		/// Of the first switch that takes strangers, or of the first one.
+		/// It is the rank of the first switch that takes strangers, or of the first one.
 		std::size_t acceptor = 0;
 		/// By whom their switches accept: are there such, and their free ports.
 		std::array<bool, kLevels> accepts{};

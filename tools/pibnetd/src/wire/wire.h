@@ -47,7 +47,7 @@ public:
 
 /// A datagram, or a super-packet of several, that came in.
 struct Arrival {
-	/// By which an answer goes back.
+	/// An answer goes back by it.
 	Path path;
 	std::span<const std::uint8_t> bytes;
 	/// Bytes of each datagram but the last, which may be shorter.
