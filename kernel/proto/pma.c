@@ -42,7 +42,7 @@ static const struct pma_field counters[] = {
 	{ 16, 8, COUNTER(xmit_constraint_err), 7 },
 	{ 17, 8, COUNTER(rcv_constraint_err), 8 },
 	{ 19, HIGH_HALF, COUNTER(local_integrity_err), 9 },
-	{ 19, LOW_HALF, COUNTER(buffer_overrun), 10 },
+	{ 19, LOW_HALF, COUNTER(buffer_overrun), 10 },	/* ExcessiveBufferOverrunErrors */
 	{ 20, 16, COUNTER(qp1_dropped), 17 },
 	{ 22, 16, COUNTER(vl15_dropped), 11 },
 	{ 24, 32, COUNTER(xmit_bytes), 12 },
@@ -71,40 +71,36 @@ static const struct pma_field counters_ext[] = {
 	{ 128, 64, COUNTER(xmit_constraint_err), 23 },
 	{ 136, 64, COUNTER(rcv_constraint_err), 24 },
 	{ 144, 64, COUNTER(local_integrity_err), 25 },
-	{ 152, 64, COUNTER(buffer_overrun), 26 },
+	{ 152, 64, COUNTER(buffer_overrun), 26 },	/* ExcessiveBufferOverrunErrors */
 	{ 160, 64, COUNTER(vl15_dropped), 27 },
 	{ 168, 64, COUNTER(xmit_wait), 28 },
 	{ 176, 64, COUNTER(qp1_dropped), 29 },
 };
 
-/*
- * PortLocalPhysicalErrors, PortBufferOverrunErrors, PortDLIDMappingErrors, PortVLMappingErrors,
- * PortLoopingErrors. No port sees malformed packets.
- */
+/* No port sees malformed packets. */
 static const struct pma_field rcv_err_details[] = {
-	{ 4, 16, COUNTER(rcv_physical), 0 },
-	{ 8, 16, COUNTER(rcv_overrun), 2 },
-	{ 10, 16, COUNTER(relay_dlid), 3 },
-	{ 12, 16, COUNTER(relay_vl), 4 },
-	{ 14, 16, COUNTER(relay_loop), 5 },
+	{ 4, 16, COUNTER(rcv_physical), 0 },	/* PortLocalPhysicalErrors */
+	{ 8, 16, COUNTER(rcv_overrun), 2 },	/* PortBufferOverrunErrors */
+	{ 10, 16, COUNTER(relay_dlid), 3 },	/* PortDLIDMappingErrors */
+	{ 12, 16, COUNTER(relay_vl), 4 },	/* PortVLMappingErrors */
+	{ 14, 16, COUNTER(relay_loop), 5 },	/* PortLoopingErrors */
 };
 
-/* PortInactive, PortNeighborMTU, PortSwLifetimeLimit, PortSwHOQLifetimeLimitDiscards */
 static const struct pma_field xmit_discard_details[] = {
-	{ 4, 16, COUNTER(discard_inactive), 0 },
-	{ 6, 16, COUNTER(discard_mtu), 1 },
-	{ 8, 16, COUNTER(discard_life), 2 },
-	{ 10, 16, COUNTER(discard_hoq), 3 },
+	{ 4, 16, COUNTER(discard_inactive), 0 },	/* PortInactiveDiscards */
+	{ 6, 16, COUNTER(discard_mtu), 1 },	/* PortNeighborMTUDiscards */
+	{ 8, 16, COUNTER(discard_life), 2 },	/* PortSwLifetimeLimitDiscards */
+	{ 10, 16, COUNTER(discard_hoq), 3 },	/* PortSwHOQLifetimeLimitDiscards */
 };
 
 static const struct pma_field flow_ctl[] = {
-	{ 4, 32, COUNTER(xmit_flow_pkts), 0 },
-	{ 8, 32, COUNTER(rcv_flow_pkts), 1 },
+	{ 4, 32, COUNTER(xmit_flow_pkts), 0 },	/* PortXmitFlowPkts */
+	{ 8, 32, COUNTER(rcv_flow_pkts), 1 },	/* PortRcvFlowPkts */
 };
 
 static const struct pma_field rcv_con_ctrl[] = {
-	{ 4, 32, COUNTER(rcv_fecn), 0 },
-	{ 8, 32, COUNTER(rcv_becn), 1 },
+	{ 4, 32, COUNTER(rcv_fecn), 0 },	/* PortPktRcvFECN */
+	{ 8, 32, COUNTER(rcv_becn), 1 },	/* PortPktRcvBECN */
 };
 
 /* One counter for each of 16 VLs or SLs, of which the n-th is selected by bit n. */
