@@ -75,15 +75,21 @@ static int place_grh(struct pib_qp *qp, const struct pib_burst *b, u32 len)
 }
 
 /*
- * Drop a datagram that is longer than the buffer. The work request waits for the next one, unless
- * the HCA completes it in error, as many do. A work request from an SRQ would wait for this QP
- * alone: it completes in error, which ends the QP (9.9.3, classes D and E).
+ * Return: true if a work request ends with a datagram that is longer than its buffer. It waits for
+ * the next one, unless the HCA completes it in error, as many do. A work request from an SRQ would
+ * wait for this QP alone: it completes in error, which ends the QP (9.9.3, classes D and E).
  */
+static bool long_datagram_ends(const struct pib_qp *qp)
+{
+	return qp->rq.srq || (pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LONG_MESSAGE_ERROR) &&
+			      qp->type > IB_QPT_GSI);
+}
+
+/* Drop a datagram that is longer than the buffer of the work request in hand. */
 static void datagram_too_long(struct pib_qp *qp, struct pib_burst *b)
 {
 	pib_qp_drop_next(qp, PIB_STAT_RX_BAD_LENGTH, b, 1);
-	if (!qp->rq.srq && (!pib_behaves(&qp->hca->behaviors, PIB_BEHAVIOR_LONG_MESSAGE_ERROR) ||
-			    qp->type <= IB_QPT_GSI))
+	if (!long_datagram_ends(qp))
 		return;
 	pib_rq_complete(qp, PIB_WC_LOC_LEN_ERR, 0, NULL);
 	pib_qp_dbg(qp, "a datagram is longer than its receive");
@@ -131,6 +137,7 @@ static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i, u64 now
 {
 	u32 off = i * b->pmtu, len = datagram_len(b, i);
 	enum pib_res res = pib_rq_take(qp, 0);
+	bool too_long;
 
 	if (res == PIB_RES_RNR) {
 		if (pib_rq_awaits(qp, now))
@@ -138,9 +145,11 @@ static bool take_datagram(struct pib_qp *qp, struct pib_burst *b, u32 i, u64 now
 		count_no_receive(qp, b);
 		return true;
 	}
-	if (!res && pib_injects_requests(qp))
+	too_long = !res && PIB_GRH_LEN + len > qp->rq.cur.len;
+	/* Of a work request that waits for the next datagram the rules are asked then. */
+	if (!res && pib_injects_requests(qp) && (!too_long || long_datagram_ends(qp)))
 		res = pib_inject_recv(qp);
-	if (!res && PIB_GRH_LEN + len > qp->rq.cur.len) {
+	if (!res && too_long) {
 		datagram_too_long(qp, b);
 		return true;
 	}

@@ -88,7 +88,7 @@ documented() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((247 + ${#documented[@]}))
+ktap_plan $((251 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 ip link add pibdummy type dummy
@@ -238,6 +238,12 @@ check "the second request again" inject qp "$far" nak remote-access after 1
 echo immediate >&7
 check "immediate: it finds no receive" wait_for 30 grown rnr_nak_retry_err "$before"
 check "immediate: it was the first all the same" ends receive "$good"
+# A datagram for which its receive has no room leaves it where it is: the next one is the first that uses it up.
+fresh ud
+check "the second receive" inject qp "$far" recv-status loc-prot after 1
+check "a long datagram: it is lost" ends long "send success recv - data bad"
+check "the next one: it was the first receive all the same" ends again "$good"
+check "after: the second receive fails" ends send "send success recv local protection error data bad"
 
 # ---- which of two rules acts ----
 # What acted first and second, by the trace.

@@ -5,7 +5,8 @@
  * its receives from an SRQ; with xrc they are queue pairs of XRC, and the SRQ is named by the
  * message; with ud they are of UD, and can only send), then does what each line of its standard
  * input says: send, write, read; or immediate, a WRITE that finds no receive, to be followed by
- * receive. Then it says how that has ended:
+ * receive; or, with ud, long, a datagram that its receive has no room for, to be followed by again,
+ * one that fits. Then it says how that has ended:
  *
  *	N send STATUS recv STATUS data good|bad
  *
@@ -201,18 +202,18 @@ static uint32_t length(void)
 	return is_ud ? DATAGRAM : SIZE;
 }
 
-static void post_receive(void)
+static void post_receive(uint32_t room)
 {
-	struct ibv_sge sge = { (uintptr_t)memory[FAR], SIZE, mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)memory[FAR], room, mr->lkey };
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
 	if (srq ? ibv_post_srq_recv(srq, &wr, &bad) : ibv_post_recv(qp[FAR], &wr, &bad))
 		die("receive");
 }
 
-static void post_request(enum ibv_wr_opcode opcode)
+static void post_request(enum ibv_wr_opcode opcode, uint32_t bytes)
 {
-	struct ibv_sge sge = { (uintptr_t)memory[NEAR], length(), mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)memory[NEAR], bytes, mr->lkey };
 	struct ibv_send_wr wr = {
 		.sg_list = &sge, .num_sge = 1, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED,
 		.wr.rdma = { (uintptr_t)memory[FAR], mr->rkey },
@@ -267,8 +268,8 @@ static void act(unsigned int n, enum ibv_wr_opcode opcode)
 {
 	fill(n, opcode);
 	if (opcode == IBV_WR_SEND)
-		post_receive();
-	post_request(opcode);
+		post_receive(SIZE);
+	post_request(opcode, length());
 	tell_end(n, opcode == IBV_WR_SEND);
 }
 
@@ -282,9 +283,18 @@ static void obey(const char *line, unsigned int *n)
 		act(++*n, IBV_WR_RDMA_READ);
 	} else if (!strcmp(line, "immediate")) {
 		fill(++*n, IBV_WR_RDMA_WRITE_WITH_IMM);
-		post_request(IBV_WR_RDMA_WRITE_WITH_IMM);
+		post_request(IBV_WR_RDMA_WRITE_WITH_IMM, length());
 	} else if (!strcmp(line, "receive")) {
-		post_receive();
+		post_receive(SIZE);
+		tell_end(*n, true);
+	} else if (!strcmp(line, "long")) {
+		fill(++*n, IBV_WR_SEND);
+		post_receive(GRH_BYTES + DATAGRAM);
+		post_request(IBV_WR_SEND, 2 * DATAGRAM);
+		tell_end(*n, true);
+	} else if (!strcmp(line, "again")) {
+		fill(++*n, IBV_WR_SEND);
+		post_request(IBV_WR_SEND, DATAGRAM);
 		tell_end(*n, true);
 	}
 }
