@@ -37,7 +37,7 @@ Suite all_cases()
 	      add_xrc,		 add_datagrams, add_multicast, add_memory,	  add_isolation,
 	      add_flapping,	 add_killed,	add_paging,    add_paging_faults, add_dmabuf,
 	      add_limits,	 add_shares,	add_migration, add_modify,	  add_interface,
-	      add_forged})
+	      add_forged,	 add_turns})
 		add(suite);
 	return suite;
 }

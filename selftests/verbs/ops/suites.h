@@ -21,6 +21,7 @@ void add_datagrams(Suite &suite);
 void add_multicast(Suite &suite);
 void add_memory(Suite &suite);
 void add_isolation(Suite &suite);
+void add_turns(Suite &suite);
 void add_flapping(Suite &suite);
 void add_killed(Suite &suite);
 void add_paging(Suite &suite);
