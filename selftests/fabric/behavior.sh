@@ -52,7 +52,7 @@ noisy() {
 in_order="$(seq -s' ' 0 15) data good"
 # The order stands in a file: checks have a shell of their own.
 any_order() {
-	behaves srq >"$dir/order"
+	behaves srq "$@" >"$dir/order"
 	cat "$dir/order"
 	grep -q "data good$" "$dir/order" && ! grep -qx "$in_order" "$dir/order"
 }
@@ -157,7 +157,7 @@ all_told() {
 }
 
 mapfile -t documented < <(commands)
-ktap_plan $((74 + ${#documented[@]}))
+ktap_plan $((79 + ${#documented[@]}))
 modprobe -a ib_core ib_uverbs pib
 ip link add pibdummy type dummy
 ip link set pibdummy up
@@ -197,6 +197,11 @@ check "srq: makes the same order" same "$(order)" "$first"
 set_to srq-any-order seed 6
 check "srq: another seed" any_order
 check "srq: makes another order" differ "$(order)" "$first"
+set_to none
+check "srq, resized: by default in order" shows "$in_order" srq resized
+set_to srq-any-order seed 5
+check "srq, resized: srq-any-order" any_order resized
+check "srq, resized: each receive once" each_once
 
 off_and_on reuse-qpn 1 0 qpn
 off_and_on write-imm-receive \
@@ -207,6 +212,7 @@ off_and_on long-message-error "success" "local length error" long uc
 off_and_on sge-zero-2gib "received by the second sent success" "received by the first sent local length error" zero
 off_and_on late-completions "[0-9]" "(1[1-9]|20)" late
 off_and_on exact-cq "entries 8 seen 6 event -" "entries 5 seen 5 event .*CQ error" cq
+off_and_on exact-cq "entries 8 seen 6 event -" "entries 5 seen 5 event .*CQ error" cq resized
 off_and_on early-invalidate "there" "remote access error" window
 off_and_on early-invalidate "there" "there" window fenced
 off_and_on sge-zero-2gib "Work Request Flushed Error" "Work Request Flushed Error" flush

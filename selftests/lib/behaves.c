@@ -4,8 +4,8 @@
  * says. Two queue pairs of one process, "near" and "far", are connected with each other.
  *
  *	noise		what flushed receives say beside their status, a line each
- *	srq		the order in which receives of an SRQ were used, and whether the data is
- *			where it belongs
+ *	srq [resized]	the order in which receives of an SRQ were used, and whether the data is
+ *			where it belongs; resized: it has grown since half of them were posted
  *	qpn		the distance of the number of a queue pair to that of the one destroyed
  *			before
  *	immediate	what becomes of a WRITE with immediate and a wrong R_Key
@@ -16,7 +16,8 @@
  *	late		how many of 20 sends have not completed when their answer is there
  *	rnr		"ready QPN": it finds no receive, and tries again until the standard input
  *			ends
- *	cq		how many entries a CQ of 5 has, and what becomes of 6 completions
+ *	cq [resized]	how many entries a CQ of 5 has, and what becomes of 6 completions; resized:
+ *			it was larger before
  *	order OPCODE ROUNDS	whether the last byte of a message (write, read, send) was seen
  *				before the first, in so many
  *	window [fenced]	whether a window is still there while a local invalidation stands behind a
@@ -231,7 +232,15 @@ static void noise(void)
 	}
 }
 
-static void shared(void)
+static void grow_srq(void)
+{
+	struct ibv_srq_attr attr = { .max_wr = 64 };
+
+	if (ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR))
+		die("modify_srq");
+}
+
+static void shared(bool resized)
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 16, .max_sge = 2 } };
 	bool good = true;
@@ -240,8 +249,11 @@ static void shared(void)
 
 	srq = made(ibv_create_srq(pd, &attr), "SRQ");
 	make_pair(IBV_QPT_RC, DEPTH);
-	for (i = 0; i < 16; i++)
+	for (i = 0; i < 16; i++) {
+		if (i == 8 && resized)
+			grow_srq();
 		receive(FAR, i, 64 * i, 64);
+	}
 	for (i = 0; i < 16; i++) {
 		memory[NEAR][0] = i + 1;
 		request(NEAR, IBV_WR_SEND, 8);
@@ -364,12 +376,14 @@ static void not_ready(void)
 		;
 }
 
-static void entries(void)
+static void entries(bool resized)
 {
 	int i, n = 0, status = 0;
 	struct ibv_wc wc;
 
-	make_pair(IBV_QPT_RC, 5);
+	make_pair(IBV_QPT_RC, resized ? DEPTH : 5);
+	if (resized && ibv_resize_cq(recv_cq[FAR], 5))
+		die("resize_cq");
 	for (i = 0; i < 6; i++)
 		receive(FAR, i, 0, 64);
 	for (i = 0; i < 6 && !status; i++) {
@@ -588,7 +602,7 @@ static bool show(int argc, char **argv)
 	if (!strcmp(what, "noise"))
 		noise();
 	else if (!strcmp(what, "srq"))
-		shared();
+		shared(argc == 4 && !strcmp(argv[3], "resized"));
 	else if (!strcmp(what, "qpn"))
 		numbers();
 	else if (!strcmp(what, "immediate"))
@@ -602,7 +616,7 @@ static bool show(int argc, char **argv)
 	else if (!strcmp(what, "rnr"))
 		not_ready();
 	else if (!strcmp(what, "cq"))
-		entries();
+		entries(argc == 4 && !strcmp(argv[3], "resized"));
 	else if (!strcmp(what, "order") && argc == 5)
 		order(argv[3], atoi(argv[4]));
 	else if (!strcmp(what, "window"))
