@@ -210,7 +210,7 @@ void pib_mem_wait(struct completion *gone)
 bool pib_span_is_wanted(const struct pib_span *span)
 {
 	return (span->mr && READ_ONCE(span->mr->wanted)) ||
-	       (span->win && READ_ONCE(span->win->dead));
+	       (span->win && READ_ONCE(span->win->closing));
 }
 
 bool pib_span_pageable(const struct pib_span *span)
@@ -336,7 +336,11 @@ static int mr_invalidate(struct pib_mem_ctx ctx, struct pib_mr *mr, u32 key, boo
 	 * reference may still be copying.
 	 */
 	smp_mb();
-	return refcount_read(&mr->ref) > 1 ? -EAGAIN : 0;
+	if (refcount_read(&mr->ref) == 1)
+		return 0;
+	/* until REG_MR: who still refers to the region has no key for it any more */
+	WRITE_ONCE(mr->wanted, true);
+	return -EAGAIN;
 }
 
 int pib_mem_invalidate(struct pib_mem_ctx ctx, u32 key, bool remote)

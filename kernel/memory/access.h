@@ -117,7 +117,7 @@ void pib_mem_wait(struct completion *gone);
  * @span: the span
  *
  * Context: any.
- * Return: true: its region or window is about to go.
+ * Return: true: its region is about to go, or invalid; or its window is about to be unbound.
  */
 bool pib_span_is_wanted(const struct pib_span *span);
 /**

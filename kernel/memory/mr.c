@@ -453,10 +453,11 @@ int pib_mr_reg(struct pib_pd *pd, struct ib_mr *ibmr, u32 key, int access)
 	/* 10.6.5: registered from the free state only */
 	if (READ_ONCE(mr->valid) || !is_power_of_2(ibmr->page_size))
 		return -EINVAL;
-	/* An invalidation that was given up has left users behind. */
+	/* An invalidation that was given up has left users behind, who know that they are to go. */
 	if (refcount_read(&mr->ref) > 1)
 		return -EAGAIN;
 
+	WRITE_ONCE(mr->wanted, false);
 	mr->k.key = key;
 	mr->access = access;
 	mr->map.iova = ibmr->iova;

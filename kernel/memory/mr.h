@@ -63,7 +63,8 @@ struct pib_mr_map {
  * @rcu: the structure outlives its last reference by a grace period
  * @ref: one for being registered, one for every span in use
  * @gone: completed when @ref reaches zero
- * @wanted: the owner waits for @gone: see pib_span_is_wanted()
+ * @wanted: deregistration waits for @gone, or an invalidation for the users to go: see
+ *	pib_span_is_wanted()
  * @type: enum pib_mr_type; never changes
  * @valid: the region may be used (10.6.5: is not in the free state). Stored with release after
  *	everything else, loaded with acquire

@@ -31,7 +31,7 @@ static void window_unbind(struct pib_window *win)
 		return;
 	atomic_dec(&win->mr->windows);
 	win->mr = NULL;
-	win->closing = false;
+	WRITE_ONCE(win->closing, false);
 }
 
 /* Let the window have no new users from now on. Return: true if none is left. */
@@ -39,7 +39,7 @@ static bool window_close(struct pib_window *win)
 {
 	lockdep_assert_held(&win->lock);
 
-	win->closing = true;
+	WRITE_ONCE(win->closing, true);
 	return !atomic_read(&win->users);
 }
 
@@ -98,7 +98,7 @@ static int window_bind(struct pib_mem_ctx ctx, struct pib_window *win,
 	if (a->length) {
 		mr = mr_bind(win, a);
 		if (!mr) {
-			win->closing = false;
+			WRITE_ONCE(win->closing, false);
 			return -EINVAL;
 		}
 	}
@@ -145,7 +145,7 @@ void pib_mw_bind_cancel(struct pib_mem_ctx ctx, const struct pib_mw_bind_args *a
 	if (k && k->kind == PIB_KEY_MW) {
 		win = container_of(k, struct pib_window, k);
 		spin_lock_bh(&win->lock);
-		win->closing = win->dead;
+		WRITE_ONCE(win->closing, win->dead);
 		spin_unlock_bh(&win->lock);
 	}
 	rcu_read_unlock();
@@ -300,7 +300,7 @@ int pib_dealloc_mw(struct ib_mw *ibmw)
 	pib_key_release(pd->keys, &win->k);
 	spin_lock_bh(&win->lock);
 	WRITE_ONCE(win->dead, true);
-	win->closing = true;
+	WRITE_ONCE(win->closing, true);
 	spin_unlock_bh(&win->lock);
 
 	while (!wait_var_event_timeout(&win->users, !atomic_read(&win->users),

@@ -14,7 +14,8 @@
  * @type: enum ib_mw_type; never changes
  * @lock: softirqs off; guards what follows
  * @users: spans reached by the window; grows under @lock only
- * @closing: the window is about to be unbound and takes no new users
+ * @closing: the window is about to be unbound and takes no new users; also read without the lock,
+ *	by pib_span_is_wanted()
  * @dead: the window is being deallocated, and is bound no more
  * @mr: region that the window is bound to and counted in (@windows); NULL: not bound
  * @qpn: type 2: the QP that bound it

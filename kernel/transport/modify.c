@@ -333,6 +333,7 @@ static void enter_state(struct pib_qp *qp, const struct change *c)
 			apply_resp(qp);
 			start_req(qp);
 		} else if (c->cur == IB_QPS_SQE) {
+			WRITE_ONCE(qp->lent.owner.flushes, false);
 			pib_req_resume(&qp->req);
 		} else {
 			apply_path(qp);

@@ -183,7 +183,7 @@ struct pib_qp_entries {
  * is freed. The turn lends, and waits for it (requester.c, responder.c, completer.c).
  *
  * @owner: owner of these bursts; each holds a reference on the QP, and a slot or one of @answers.
- *	Its @flushes goes with the state, its @waits is of the verbs
+ *	Its @flushes goes with the state, in SQE after a while; its @waits is of the verbs
  * @answers: pib_qp_lends_pages(): bursts alive that answer READs from memory
  * @awaited: the oldest work request is finished but for bursts that refer to its memory
  */
@@ -388,12 +388,14 @@ struct pib_qp_tx {
  * @suspended: the requester's deadlines are suspended: the answer that it waits for may be waiting
  *	here
  * @draining: an invalidation waits for others to release the memory
+ * @ask_at: time, ns, at which the QP asks for memory that it waits for; 0: it does not wait
  * @hrtimer: timer for the requester's deadlines and for stalled bursts
  */
 struct pib_qp_timer {
 	u64 at;
 	bool suspended;
 	bool draining;
+	u64 ask_at;
 	struct hrtimer hrtimer;
 };
 

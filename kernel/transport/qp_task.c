@@ -311,13 +311,38 @@ static u64 turn_time(const struct pib_qp *qp, struct pib_budget *budget)
 	return budget->now;
 }
 
-/* In ERR the QP waits for the end of bursts of which full cables know nothing, unless asked. */
-static void ask_for_bursts(struct pib_qp *qp, u64 now)
+/* Return: true if the flush waits for the end of bursts that refer to the QP's memory. */
+static bool flush_waits(const struct pib_qp *qp)
 {
-	if (!qp->lent.awaited && !pib_qp_awaits_answers(qp))
+	if (likely(qp->state != IB_QPS_ERR && qp->state != IB_QPS_SQE))
+		return false;
+	return qp->lent.awaited || pib_qp_awaits_answers(qp);
+}
+
+/*
+ * Ask for memory that bursts keep, if the QP has waited for it for long: full cables know nothing
+ * of the wait, unless asked. The bursts are others' where a key is invalidated, and the QP's own
+ * where it flushes. In SQE those that were sent before the error have until then to leave the QP.
+ */
+static void turn_ask(struct pib_qp *qp, u64 now)
+{
+	const u64 wait = PIB_MEM_ASK_MSEC * PIB_NSEC_PER_MSEC;
+
+	if (likely(!qp->timer.draining && !flush_waits(qp))) {
+		/* behind a stalled burst the wait is not over */
+		if (!qp->tx.stall.burst)
+			qp->timer.ask_at = 0;
 		return;
-	pib_mem_ask_back();
-	arm_timer(qp, now + PIB_MEM_ASK_MSEC * PIB_NSEC_PER_MSEC);
+	}
+	if (!qp->timer.ask_at)
+		qp->timer.ask_at = now + wait;
+	if (now >= qp->timer.ask_at) {
+		if (qp->state == IB_QPS_SQE)
+			WRITE_ONCE(qp->lent.owner.flushes, true);
+		pib_mem_ask_back();
+		qp->timer.ask_at = now + wait;
+	}
+	arm_timer(qp, qp->timer.ask_at);
 }
 
 static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
@@ -358,8 +383,7 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		arm_timer(qp, pib_completer_deadline(qp, now));
 	if (qp->timer.draining)
 		arm_timer(qp, now + STALL_NSEC);
-	if (unlikely(qp->lent.owner.flushes))
-		ask_for_bursts(qp, now);
+	turn_ask(qp, now);
 	if (qp->tx.stall.burst)
 		more |= schedule_retry(qp, now);
 	pib_qp_stats_fold(qp);

@@ -38,8 +38,10 @@ static enum pib_res invalidate_key(struct pib_qp *qp, u32 rkey)
 		pib_rq_complete(qp, PIB_WC_REM_INV_REQ_ERR, 0, NULL);
 		return PIB_RES_INVALIDATE;
 	}
-	if (pib_hold_drains_long(qp))
+	if (pib_hold_drains_long(qp)) {
+		pib_mem_ask_back();
 		return PIB_RES_LATER;
+	}
 	qp->timer.draining = true;
 	return PIB_RES_WAIT;
 }

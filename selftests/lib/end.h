@@ -71,7 +71,7 @@ static void modify(struct end *e, struct ibv_qp_attr attr, int mask, const char 
 }
 
 /* Count what has been done since. Return: how much that is. */
-static int take(struct end *e)
+static inline int take(struct end *e)
 {
 	struct ibv_wc wc[END_POLL];
 	int i, n = ibv_poll_cq(e->cq, END_POLL, wc);
