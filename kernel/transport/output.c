@@ -15,6 +15,7 @@
 #include "transport/congestion.h"
 #include "hca/hw_counters.h"
 #include "core/task.h"
+#include "fabric/drop.h"
 #include "fabric/forward.h"
 #include "hca/hca.h"
 #include "transport/inject.h"
@@ -294,6 +295,19 @@ void pib_output_drop(struct pib_qp *qp)
 	list_for_each_entry_safe(b, next, &qp->tx.behind, entry)
 		pib_burst_free(b);
 	INIT_LIST_HEAD(&qp->tx.behind);
+}
+
+void pib_output_discard(struct pib_qp *qp)
+{
+	struct pib_burst *b = qp->tx.stall.burst;
+
+	lockdep_assert_held(&qp->lock);
+
+	pib_kport_failed(qp->path.port, b, PIB_CAPTURE_OUT, PIB_CAPTURE_FULL);
+	pib_kport_count(qp->path.port, xmit_discard, b->npkts);
+	pib_burst_free(b);
+	qp->tx.stall = (struct pib_stall) {};
+	send_behind(qp, NULL);
 }
 
 /* Drop the first of the stalled burst and those behind it that @goes, and all behind that one. */

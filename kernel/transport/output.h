@@ -121,6 +121,15 @@ void pib_output_redirect(struct pib_qp *qp);
  */
 void pib_output_drop(struct pib_qp *qp);
 /**
+ * pib_output_discard() - drop the stalled burst, for which the port has no room
+ * @qp: queue pair with a stalled burst
+ *
+ * The port counts it. Those behind it go on, or the first of them is the stalled one.
+ *
+ * Context: qp->lock held, softirqs off, under rcu_read_lock().
+ */
+void pib_output_discard(struct pib_qp *qp);
+/**
  * pib_output_drop_unstable() - drop the first of these that refers to memory, and those behind it
  * @qp: queue pair
  *

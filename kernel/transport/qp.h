@@ -363,6 +363,8 @@ struct pib_stall {
  *
  * @stall: burst that is sent before all others
  * @behind: bursts that follow @stall.burst; empty where there is none
+ * @refused_since: QPs of management: time, ns, since which the port has refused all that there was
+ *	to send; 0: it has not
  * @via_udp: the last burst that was sent has left by a UDP link
  * @becn_due: a packet marked for congestion has come: the next answer carries the mark back
  * @asks_first: the last burst that was slowed down was an answer: a request is next,
@@ -372,6 +374,7 @@ struct pib_stall {
 struct pib_qp_tx {
 	struct pib_stall stall;
 	struct list_head behind;
+	u64 refused_since;
 	bool via_udp;
 	bool becn_due;
 	bool asks_first;

@@ -58,6 +58,9 @@
 #define STALL_NSEC	(20 * PIB_NSEC_PER_USEC)
 #define STALL_MAX_NSEC	(320 * PIB_NSEC_PER_USEC)
 
+/* Time for which a port may refuse all MADs of a QP before they are dropped. */
+#define MAD_PATIENCE_NSEC	(500 * PIB_NSEC_PER_MSEC)
+
 /* Return: true if the QP's state takes such packets (10.3.1). */
 static bool state_takes(const struct pib_qp *qp, const struct pib_burst *b)
 {
@@ -204,6 +207,23 @@ static void arm_timer(struct pib_qp *qp, u64 at)
 	hrtimer_start(&qp->timer.hrtimer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
 }
 
+/*
+ * Drop the stalled burst, as a port does that is congested, if it is a MAD and the port has refused
+ * all for long, maybe for ever. Those who post MADs wait for their end, unkillably (ib_mad).
+ * Return: true: it is gone.
+ */
+static bool give_mad_up(struct pib_qp *qp, u64 now)
+{
+	if (likely(qp->type > IB_QPT_GSI))
+		return false;
+	if (!qp->tx.refused_since)
+		qp->tx.refused_since = now;
+	if (now < qp->tx.refused_since + MAD_PATIENCE_NSEC)
+		return false;
+	pib_output_discard(qp);
+	return true;
+}
+
 /* Plan the next try of the stalled burst. Return: true: the QP must run again at once. */
 static bool schedule_retry(struct pib_qp *qp, u64 now)
 {
@@ -216,7 +236,7 @@ static bool schedule_retry(struct pib_qp *qp, u64 now)
 	if (s->tries < STALL_RETRIES)
 		return true;
 
-	if (unlikely(pib_output_give_back(qp)))
+	if (unlikely(pib_output_give_back(qp) || give_mad_up(qp, now)))
 		return true;
 	s->nsec = s->nsec ? min_t(u32, 2 * s->nsec, STALL_MAX_NSEC) : STALL_NSEC;
 	arm_timer(qp, now + s->nsec);
@@ -386,6 +406,8 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	turn_ask(qp, now);
 	if (qp->tx.stall.burst)
 		more |= schedule_retry(qp, now);
+	else
+		qp->tx.refused_since = 0;
 	pib_qp_stats_fold(qp);
 
 	return more;

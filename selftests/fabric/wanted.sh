@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Packets that wait for ever, in a lane without a weight, do not keep memory from who wants it back.
+# Packets that wait for ever, in a lane without a weight, do not keep memory from who wants it back, nor MADs from their end.
 # (vl.sh has processes that are killed.)
 #
 #	pib0 ==1ms== s-0 --- pib1	what pib0 sends by SL 1 stays in the lane of its cable
@@ -10,9 +10,9 @@ here=$(dirname "$0")
 . "$here/../lib/topology.sh"
 trap 'kill $(jobs -p) 2>/dev/null; topology_clean' EXIT
 
-ktap_plan 14
+ktap_plan 20
 topology_init
-for name in wanted flows; do check "$name compiles" program $name /tmp/$name; done
+for name in wanted flows mads; do check "$name compiles" program $name /tmp/$name; done
 
 same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
 more() { echo "$1 $2"; [ "${1:-0}" -gt "${2:-0}" ]; }
@@ -53,4 +53,17 @@ check "in SQE" says "success, local protection error, Work Request Flushed Error
 check "a window is bound anew" says "done" bind
 check "LOCAL_INV of a window" says "done" invalidate
 check "a SEND invalidates a window" says "done" remote
+
+# Short ones are copied: they stay.
+pushed() { more "$(port hw_counters/tx_pushed_back)" "$1"; }
+BEFORE=$(port hw_counters/tx_pushed_back)
+/tmp/flows -n 6000 -s 64 pib0:pib1:1 >/tmp/flows.out 2>&1 &
+check "the lane is full" wait_for 60 pushed "$BEFORE"
+LOST=$(discards)
+/tmp/mads pib0 "$(lid_of pib1)" 1 20 >/tmp/mads.out 2>&1 &
+check "MADs for it are sent" wait_for 20 grep -q sent /tmp/mads.out
+lost() { more "$(discards)" "$LOST"; }
+check "they are discarded" wait_for 20 lost
+check "others pass" timeout 20 perfquery -C pib0 "$(lid_of pib1)"
+check "who has sent them is killed, and gone" killed mads
 ktap_end
