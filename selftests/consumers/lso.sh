@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Consumers in the kernel of our own. Large sends: nonsense is refused when it is posted, and the packets of a good one arrive as
 # they should. A CQ that goes while the call of its last completion is on its way is not polled any more. Calls of verbs that only the
-# kernel makes are traced. Nothing is sent from pages that a consumer has taken back after a drain.
+# kernel makes are traced. Nothing is sent from pages that a consumer has taken back after a drain. A LOCAL_INV does not wait for a slow
+# cable.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/ktap.sh"
@@ -10,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib/traces.sh"
 build=$(mktemp -d)
 tracer=''
-trap 'kill $tracer 2>/dev/null; rmmod lso late asks drain; pibctl del pib1; pibctl del pib0; rm -rf "$build"' EXIT
+trap 'kill $tracer 2>/dev/null; rmmod lso late asks drain inval; pibctl del pib1; pibctl del pib0; rm -rf "$build"' EXIT
 
 # The modules that vm/compiled has made, if check has brought them
 make_modules() {
@@ -36,12 +37,23 @@ drain_stalled() {
 	echo 1 >/sys/module/drain/parameters/go
 	wait $module && [ $rc = 0 ]
 }
+invalidated() { dmesg | grep -q "inval: result"; }
+# invalidates: a region, from which the answer to a READ waits for a cable that is slow
+invalidates() {
+	local module rc=0
+	pibctl link set pib0/1 healthy rate 8k || return 1
+	loads inval & module=$!
+	wait_for 30 invalidated || rc=1
+	pibctl link set pib0/1 healthy
+	echo 1 >/sys/module/inval/parameters/go
+	wait $module && [ $rc = 0 ]
+}
 
 saw_it() { jq -n "first(inputs | select($1))" "$build/trace" 2>/dev/null | grep -q .; }
 # saw VERB EXPRESSION: a call that has succeeded, of which that is true
 saw() { wait_for 20 saw_it ".verb == \"$1\" and .device == \"pib0\" and .result == \"OK\" and .number > 0 and $2" || { cat "$build/trace"; return 1; }; }
 
-ktap_plan 16
+ktap_plan 17
 modprobe -a ib_core ib_uverbs
 mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 check "the modules are built" make_modules
@@ -62,4 +74,5 @@ check "ACTIVE, too" wait_for 20 grep -q ACTIVE /sys/class/infiniband/pib1/ports/
 check "a cable that is long" pibctl link set pib0/1 latency 2s
 check "nothing is sent from pages that were taken back after a drain" loads drain
 check "nor what has not left the queue pair" drain_stalled
+check "a LOCAL_INV does not wait for what waits for a cable" invalidates
 ktap_end
