@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 add6e33ac3a224387007e332d195e1f9ee95690d37b14400c284261f3e6c79fd */
+/*	sha256 86f9487dc2f697868cc42f0d058466139a44c3bb3ca22216b455ca116a929260 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -174,7 +174,7 @@ const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1] = {
 	[PIB_P_NETDEV] = { .type = NLA_NUL_STRING, },
 };
 
-const struct nla_policy pib_udp_link_nl_policy[PIB_UL_PATH_MTU + 1] = {
+const struct nla_policy pib_udp_link_nl_policy[PIB_UL_MOVES + 1] = {
 	[PIB_UL_NETDEV] = { .type = NLA_NUL_STRING, .len = 15, },
 	[PIB_UL_PEER] = NLA_POLICY_NESTED(pib_endpoint_nl_policy),
 	[PIB_UL_LOCAL_ID] = { .type = NLA_U32, },
@@ -189,6 +189,8 @@ const struct nla_policy pib_udp_link_nl_policy[PIB_UL_PATH_MTU + 1] = {
 	[PIB_UL_BY_SECOND_KEY] = { .type = NLA_FLAG, },
 	[PIB_UL_BY_FLOW] = { .type = NLA_FLAG, },
 	[PIB_UL_PATH_MTU] = { .type = NLA_U32, },
+	[PIB_UL_OWN] = NLA_POLICY_NESTED(pib_endpoint_nl_policy),
+	[PIB_UL_MOVES] = { .type = NLA_U32, },
 };
 
 /* PIB_CMD_HCA_NEW - do */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 add6e33ac3a224387007e332d195e1f9ee95690d37b14400c284261f3e6c79fd */
+/*	sha256 86f9487dc2f697868cc42f0d058466139a44c3bb3ca22216b455ca116a929260 */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H
@@ -22,7 +22,7 @@ extern const struct nla_policy pib_fault_nl_policy[PIB_F_BUFFER + 1];
 extern const struct nla_policy pib_fault_counts_nl_policy[PIB_FC_REORDERED + 1];
 extern const struct nla_policy pib_inject_nl_policy[PIB_IN_PID + 1];
 extern const struct nla_policy pib_port_nl_policy[PIB_P_NETDEV + 1];
-extern const struct nla_policy pib_udp_link_nl_policy[PIB_UL_PATH_MTU + 1];
+extern const struct nla_policy pib_udp_link_nl_policy[PIB_UL_MOVES + 1];
 
 int pib_nl_hca_new_doit(struct sk_buff *skb, struct genl_info *info);
 int pib_nl_hca_del_doit(struct sk_buff *skb, struct genl_info *info);

@@ -53,6 +53,17 @@ static int put_peer(struct sk_buff *skb, const struct pib_session *fsm)
 	return 0;
 }
 
+/* Put this end's address, if the link has one for itself: the peer has used it. */
+static int put_own(struct sk_buff *skb, const struct pib_udp_sock *sock,
+		   const struct pib_addr *peer)
+{
+	const struct pib_addr own = {
+		.family = peer->family, .port = htons(sock->port), .v6 = peer->own_v6,
+	};
+
+	return pib_addr_has_own(peer) ? pib_nl_put_endpoint(skb, PIB_UL_OWN, &own) : 0;
+}
+
 static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 {
 	const struct pib_udp_sock *sock = link->bearer->sock;
@@ -62,13 +73,14 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	struct pib_addr peer;
 	const char *refusal;
 	bool second_key, by_flow;
-	u32 path_mtu;
+	u32 path_mtu, moves;
 
 	if (!nest)
 		return -EMSGSIZE;
 	spin_lock_bh(&link->lock);
 	fsm = link->fsm;
 	peer = link->peer[link->to];
+	moves = link->moves;
 	refusal = pib_udp_link_refusal(link);
 	path_mtu = fsm.state == PIB_SESSION_UP ? pib_pmtu_size(&fsm.pmtu) : 0;
 	second_key = pib_udp_link_by_second_key(link);
@@ -83,6 +95,8 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	    (second_key && nla_put_flag(skb, PIB_UL_BY_SECOND_KEY)) ||
 	    (by_flow && nla_put_flag(skb, PIB_UL_BY_FLOW)) ||
 	    (path_mtu && nla_put_u32(skb, PIB_UL_PATH_MTU, path_mtu)) ||
+	    put_own(skb, sock, &peer) ||
+	    nla_put_u32(skb, PIB_UL_MOVES, moves) ||
 	    (refusal && nla_put_string(skb, PIB_UL_REFUSAL, refusal)) ||
 	    put_peer(skb, &fsm))
 		return -EMSGSIZE;

@@ -11,18 +11,12 @@
 static bool bearer_names(struct pib_bearer *bearer, const struct pib_addr *from)
 {
 	struct pib_udp_link *link;
-	bool named = false;
 
-	list_for_each_entry_rcu(link, &bearer->udp_links, entry) {
-		if (link->kind != PIB_UDP_LINK_EXPLICIT)
-			continue;
-		spin_lock_bh(&link->lock);
-		named = pib_addr_same_host(&link->peer[link->to], from);
-		spin_unlock_bh(&link->lock);
-		if (named)
-			break;
-	}
-	return named;
+	list_for_each_entry_rcu(link, &bearer->udp_links, entry)
+		if (link->kind == PIB_UDP_LINK_EXPLICIT &&
+		    pib_addr_same_host(&link->named, from))
+			return true;
+	return false;
 }
 
 /* Return: @way, with @named filled in if it matters for @accept. Context: RCU. */

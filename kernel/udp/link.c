@@ -133,6 +133,8 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_k
 	link->id = ++pn->next_id;
 	link->to = pib_addr_slot(peer);
 	link->peer[link->to] = *peer;
+	if (kind == PIB_UDP_LINK_EXPLICIT)
+		link->named = *peer;
 	link->made_at = ktime_get_ns();
 	link->alive_at = link->made_at;
 	if (h) {

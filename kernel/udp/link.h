@@ -19,7 +19,7 @@ struct pib_udp_path;
 enum pib_udp_link_kind {
 	PIB_UDP_LINK_TRUNK,	/* found by discovery */
 	PIB_UDP_LINK_ACCEPTED,	/* a peer asked for a port of the host switch */
-	PIB_UDP_LINK_EXPLICIT,	/* made by the user, to one address */
+	PIB_UDP_LINK_EXPLICIT,	/* made by the user, who has named the peer's address */
 };
 
 /**
@@ -41,13 +41,16 @@ enum pib_udp_link_kind {
  * @fsm: session
  * @seal: keyed fabrics: seal of the present session or the last one. NULL: there was none, or its
  *	keys were dropped
- * @peer: known addresses of the peer, IPv4 and IPv6
+ * @named: explicit: the address that the user has named; never changes
+ * @peer: known addresses of the peer, IPv4 and IPv6, and this end's own ones, at which the peer
+ *	reaches it
  * @to: index in @peer of the address to send to
  * @lids: LIDs that the peer says are behind it (standalone)
  * @num_lids: entries in @lids
  * @made_at: when the link was made, ns; never changes
  * @alive_at: when the link was made, or its peer was last heard while it was up, ns
  * @overruns: number of datagrams that the sockets had dropped when @timer last looked
+ * @moves: times that an address of either end has changed within a session
  * @losses: sessions lost so far; written under @lock
  * @settled: of @losses, those for which the port went down; written under pn->link_lock
  * @refused: the peer's reason for refusing since the link was last up, enum pib_hello_refusal
@@ -77,6 +80,7 @@ struct pib_udp_link {
 	spinlock_t lock;
 	struct pib_session fsm;
 	struct pib_seal *seal;
+	struct pib_addr named;
 	struct pib_addr peer[2];
 	u8 to;
 	u16 lids[PIB_HELLO_LIDS];
@@ -85,6 +89,7 @@ struct pib_udp_link {
 	u64 alive_at;
 	u64 refused_at;
 	u32 overruns;
+	u32 moves;
 	u32 losses;
 	u32 settled;
 	u8 refused;

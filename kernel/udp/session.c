@@ -6,6 +6,7 @@
 #include <linux/ktime.h>
 #include <linux/net.h>
 #include <linux/random.h>
+#include <net/ipv6.h>
 #include "core/net.h"
 #include "core/notify.h"
 #include "fabric/port.h"
@@ -139,6 +140,15 @@ static void udp_link_rearm(struct pib_udp_link *link)
 		  jiffies + (deadline > now ? nsecs_to_jiffies(deadline - now) : 0) + 1);
 }
 
+static void udp_link_dbg_own(const struct pib_udp_link *link, const struct pib_addr *to,
+			     const char *what)
+{
+	if (to->family == AF_INET)
+		pib_udp_link_dbg(link, "own address %pI4 %s", &to->own_v4, what);
+	else
+		pib_udp_link_dbg(link, "own address %pI6c %s", &to->own_v6, what);
+}
+
 /* Tell the user, once in a session: the log must not grow with a network's moods. */
 static void udp_link_note_shrink(struct pib_udp_link *link)
 {
@@ -199,6 +209,39 @@ struct due {
 	struct outgoing flow;
 };
 
+/*
+ * Forget by which addresses a session went that is no more: what was named is called, from an
+ * address that the stack chooses.
+ */
+static void udp_link_forget_way(struct pib_udp_link *link)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&link->lock);
+	if (link->kind == PIB_UDP_LINK_EXPLICIT)
+		link->peer[link->to] = link->named;
+	for (i = 0; i < ARRAY_SIZE(link->peer); i++)
+		link->peer[i].own_v6 = in6addr_any;
+}
+
+/*
+ * If this end's address is gone the next datagram leaves from another one, and the peer follows.
+ * Its datagrams to the old one are lost.
+ */
+static void udp_link_check_own(struct pib_udp_link *link)
+{
+	struct pib_addr *peer = &link->peer[link->to];
+
+	lockdep_assert_held(&link->lock);
+	if (!pib_addr_has_own(peer) || pib_udp_sock_has_own(link->bearer->sock, peer))
+		return;
+	udp_link_dbg_own(link, peer, "is gone: another one is used");
+	peer->own_v6 = in6addr_any;
+	if (link->fsm.state == PIB_SESSION_UP)
+		link->moves++;
+	pib_udp_path_update(link);
+}
+
 static void udp_link_tick(struct pib_udp_link *link, struct pib_pmtu_bounds *bounds,
 			  struct due *due)
 {
@@ -208,6 +251,10 @@ static void udp_link_tick(struct pib_udp_link *link, struct pib_pmtu_bounds *bou
 	lockdep_assert_held(&link->lock);
 	udp_link_own_losses(link);
 	todo = pib_session_timer(&link->fsm, ktime_get_ns());
+	if (link->fsm.state == PIB_SESSION_IDLE)
+		udp_link_forget_way(link);
+	else
+		udp_link_check_own(link);
 	/* The session may end that a cable was out of: then its port is down already. */
 	if (was_up && link->fsm.state != PIB_SESSION_UP) {
 		pib_udp_link_dbg(link, "%.64s is silent", link->fsm.peer_desc);
@@ -368,8 +415,27 @@ bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hell
 	return true;
 }
 
+/* Follow the peer to another address. */
+static void udp_link_follow(struct pib_udp_link *link, const struct pib_addr *from)
+{
+	unsigned int slot = pib_addr_slot(from);
+	bool in_use = slot == link->to;
+
+	lockdep_assert_held(&link->lock);
+	link->peer[slot] = *from;
+	pib_session_moved(&link->fsm, in_use);
+	if (link->fsm.state != PIB_SESSION_UP || !in_use)
+		return;
+	link->moves++;
+	if (from->family == AF_INET)
+		pib_udp_link_dbg(link, "the peer has moved to %pI4", &from->v4);
+	else
+		pib_udp_link_dbg(link, "the peer has moved to %pI6c", &from->v6);
+}
+
 /*
- * Check the sender of a hello, and learn the addresses of peers that were discovered.
+ * Check the sender of a hello, and learn other addresses of the peer. If the user has named its
+ * address the peer may only move within a session, and not to the other protocol.
  *
  * Return: true if the hello is the peer's.
  */
@@ -383,14 +449,39 @@ static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *fro
 		return false;
 	if (pib_addr_equal(&link->peer[slot], from))
 		return true;
-	if (link->kind == PIB_UDP_LINK_EXPLICIT)
+	if (link->kind == PIB_UDP_LINK_EXPLICIT && slot != link->to)
 		return false;
 	/* A recorder of the peer's datagrams must not move the link by sending them again. */
 	if (link->fsm.state == PIB_SESSION_UP ? !pib_session_is_next(&link->fsm, h) : !may_move)
 		return false;
-	link->peer[slot] = *from;
-	pib_session_moved(&link->fsm, slot == link->to);
+	udp_link_follow(link, from);
 	return true;
+}
+
+/* Return: true if @h was taken in as the newest datagram of the session, or there is none yet. */
+static bool hello_is_newest(const struct pib_session *f, const struct pib_hello *h, u32 todo)
+{
+	return !(todo & PIB_SESSION_DO_REJECT) &&
+	       (f->state != PIB_SESSION_UP || (h->nonce == f->peer_nonce &&
+					       h->peer_nonce == f->nonce && h->seq == f->rx_seq));
+}
+
+/*
+ * Speak from the address to which the peer has sent its newest datagram: it may take nothing from
+ * elsewhere, nor may what filters its traffic.
+ */
+static void udp_link_take_own(struct pib_udp_link *link, const struct pib_addr *from)
+{
+	struct pib_addr *peer = &link->peer[pib_addr_slot(from)];
+
+	lockdep_assert_held(&link->lock);
+	if (!pib_addr_has_own(from) || ipv6_addr_equal(&peer->own_v6, &from->own_v6))
+		return;
+	if (pib_addr_has_own(peer) && link->fsm.state == PIB_SESSION_UP) {
+		link->moves++;
+		udp_link_dbg_own(link, from, "is the one that the peer uses now");
+	}
+	peer->own_v6 = from->own_v6;
 }
 
 static void udp_link_take_lids(struct pib_udp_link *link, const struct pib_hello *h)
@@ -520,11 +611,16 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 		link->to = pib_addr_slot(from);
 	if (!udp_link_is_refused(link, h, type)) {
 		todo = pib_session_rx(&link->fsm, h, type, now);
+		if (hello_is_newest(&link->fsm, h, todo))
+			udp_link_take_own(link, from);
 		if (link->fsm.state == PIB_SESSION_UP)
 			link->alive_at = now;
 		if (todo & PIB_SESSION_DO_LEARN)
 			udp_link_take_lids(link, h);
 		udp_link_act(link, todo, &o);
+		/* An answer leaves from where the question went, whatever the session says. */
+		if (pib_addr_equal(&o.to, from))
+			o.to.own_v6 = from->own_v6;
 	}
 	spin_unlock_bh(&link->lock);
 	udp_link_send(link, &o);

@@ -66,6 +66,11 @@ bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b)
 	return a->family == AF_INET6 && ipv6_addr_equal(&a->v6, &b->v6);
 }
 
+bool pib_addr_has_own(const struct pib_addr *a)
+{
+	return !ipv6_addr_any(&a->own_v6);
+}
+
 u32 pib_udp_sock_overruns(const struct pib_udp_sock *sock)
 {
 	u32 n = 0;
@@ -95,14 +100,20 @@ void pib_udp_sock_stats(const struct pib_udp_sock *sock, struct pib_udp_stats *o
 
 /* ---- receiving ---- */
 
+/* An answer is to leave from the address that was asked, unless that is a group's. */
 static void skb_source(const struct sk_buff *skb, int family, struct pib_addr *from)
 {
 	from->family = family;
 	from->port = udp_hdr(skb)->source;
-	if (family == AF_INET)
+	if (family == AF_INET) {
 		from->v4 = ip_hdr(skb)->saddr;
-	else
+		if (skb->pkt_type == PACKET_HOST && !ipv4_is_multicast(ip_hdr(skb)->daddr))
+			from->own_v4 = ip_hdr(skb)->daddr;
+	} else {
 		from->v6 = ipv6_hdr(skb)->saddr;
+		if (!ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr))
+			from->own_v6 = ipv6_hdr(skb)->daddr;
+	}
 }
 
 /* GRO merges no datagrams whose hop limits differ. */
@@ -120,7 +131,7 @@ static void skb_way(const struct sk_buff *skb, int family, struct pib_hello_way 
 static void socket_deliver(struct pib_udp_sock_end *end, struct sk_buff *skb)
 {
 	struct pib_hello_way way = {};
-	struct pib_addr from;
+	struct pib_addr from = {};
 
 	skb_source(skb, end->family, &from);
 	skb_way(skb, end->family, &way);
@@ -222,17 +233,48 @@ static void socket_data_ready(struct sock *sk)
 
 /* ---- sending ---- */
 
+static bool has_own_v6(const struct pib_udp_sock *sock, const struct in6_addr *own)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	struct net_device *dev;
+	bool here;
+
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(sock->pn->net, sock->ifindex);
+	here = dev && ipv6_chk_addr(sock->pn->net, own, dev, 0);
+	rcu_read_unlock();
+	return here;
+#else
+	return false;
+#endif
+}
+
+bool pib_udp_sock_has_own(const struct pib_udp_sock *sock, const struct pib_addr *to)
+{
+	bool here;
+
+	if (!pib_addr_has_own(to))
+		return false;
+	if (to->family != AF_INET)
+		return has_own_v6(sock, &to->own_v6);
+	rcu_read_lock();
+	here = __ip_dev_find(sock->pn->net, to->own_v4, false);
+	rcu_read_unlock();
+	return here;
+}
+
 /*
  * By the address that the first lookup has chosen, policy may have another route, and it is that
- * one which learns an MTU.
+ * one which learns an MTU. If the caller has chosen the address the first lookup knows it already.
  */
 static struct rtable *lookup_v4(const struct pib_udp_sock *sock, struct flowi4 *fl,
 				const struct sock *sk)
 {
 	__be32 daddr = fl->daddr;
+	bool chosen = fl->saddr;
 	struct rtable *rt = ip_route_output_flow(sock_net(sk), fl, sk);
 
-	if (IS_ERR(rt) || !fl->saddr)
+	if (IS_ERR(rt) || chosen || !fl->saddr)
 		return rt;
 	ip_rt_put(rt);
 	fl->flowi4_oif = sock->ifindex;
@@ -258,6 +300,8 @@ static int route_v4(struct pib_udp_sock *sock, const struct pib_addr *to, struct
 	if (cache)
 		rt = dst_cache_get_ip4(cache, &route->v4);
 	if (!rt) {
+		if (pib_udp_sock_has_own(sock, to))
+			fl.saddr = to->own_v4;
 		rt = cache ? lookup_v4(sock, &fl, socket->sk) :
 			     ip_route_output_flow(sock_net(socket->sk), &fl, socket->sk);
 		if (IS_ERR(rt))
@@ -344,9 +388,10 @@ static int send_v4(struct pib_udp_sock *sock, struct sk_buff *skb, const struct 
 static struct dst_entry *lookup_v6(const struct pib_udp_sock *sock, struct flowi6 *fl,
 				   const struct sock *sk)
 {
+	bool chosen = !ipv6_addr_any(&fl->saddr);
 	struct dst_entry *dst = ip6_dst_lookup_flow(sock_net(sk), sk, fl, NULL);
 
-	if (IS_ERR(dst))
+	if (IS_ERR(dst) || chosen)
 		return dst;
 	dst_release(dst);
 	fl->flowi6_oif = sock->ifindex;
@@ -371,6 +416,8 @@ static int route_v6(struct pib_udp_sock *sock, const struct pib_addr *to, struct
 	if (cache)
 		dst = dst_cache_get_ip6(cache, &route->v6);
 	if (!dst) {
+		if (pib_udp_sock_has_own(sock, to))
+			fl.saddr = to->own_v6;
 		dst = cache ? lookup_v6(sock, &fl, socket->sk) :
 			      ip6_dst_lookup_flow(sock_net(socket->sk), socket->sk, &fl, NULL);
 		if (IS_ERR(dst))
@@ -585,6 +632,7 @@ static int socket_set_int(struct socket *socket, int level, int name, int val)
 
 void pib_udp_sock_group(const struct pib_udp_sock *sock, int family, struct pib_addr *group)
 {
+	memset(group, 0, sizeof(*group));
 	group->family = family;
 	group->port = htons(sock->port);
 	if (family == AF_INET)
@@ -642,10 +690,14 @@ static void socket_tune(struct pib_udp_sock_end *end)
 	struct sock *sk = socket->sk;
 
 	socket_set_int(socket, SOL_UDP, UDP_GRO, 1);
-	if (end->family == AF_INET)
+	if (end->family == AF_INET) {
 		socket_set_int(socket, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
-	else
+	} else {
 		socket_set_int(socket, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 0);
+		/* A link outlives temporary addresses (RFC 8981), and hellos tell GUIDs anyway. */
+		socket_set_int(socket, IPPROTO_IPV6, IPV6_ADDR_PREFERENCES,
+			       IPV6_PREFER_SRC_PUBLIC);
+	}
 
 	lock_sock(sk);
 	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;

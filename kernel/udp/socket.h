@@ -19,11 +19,14 @@ struct sk_buff;
 struct socket;
 
 /**
- * struct pib_addr - a UDP endpoint
+ * struct pib_addr - a UDP endpoint, and how this host speaks to it
  * @family: AF_INET, AF_INET6, or 0: none
  * @port: UDP port
  * @v4: address
  * @v6: address
+ * @own_v4: address of this host from which datagrams go there; all of @own_v6 zero: the stack
+ *	chooses one
+ * @own_v6: as @own_v4
  */
 struct pib_addr {
 	u16 family;
@@ -32,9 +35,19 @@ struct pib_addr {
 		__be32 v4;
 		struct in6_addr v6;
 	};
+	union {
+		__be32 own_v4;
+		struct in6_addr own_v6;
+	};
 };
 
-/* Return: true if both are the same address and port; not if both are none. Context: any. */
+/* Return: true if @a says from where datagrams go there. Context: any. */
+bool pib_addr_has_own(const struct pib_addr *a);
+
+/*
+ * Return: true if both are the same address and port, from wherever this host speaks to them; not
+ * if both are none. Context: any.
+ */
 bool pib_addr_equal(const struct pib_addr *a, const struct pib_addr *b);
 /*
  * Return: true if both are of one host, whatever their ports; not if both are none. Context: any.
@@ -208,8 +221,8 @@ struct pib_udp_route {
 /**
  * pib_udp_sock_route() - find the way to an address
  * @sock: sockets
- * @to: address
- * @cache: keeps the route; or NULL
+ * @to: address. The own one that it names is taken, if this host has that still
+ * @cache: keeps the route, and the own address; or NULL
  * @route: result, with a reference on @dst for pib_udp_sock_send() or dst_release()
  *
  * Context: softirqs off.
@@ -218,6 +231,11 @@ struct pib_udp_route {
  */
 int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
 		       struct dst_cache *cache, struct pib_udp_route *route);
+/*
+ * Return: true if @to names an own address and this host has that, on whatever netdev. Context:
+ * any.
+ */
+bool pib_udp_sock_has_own(const struct pib_udp_sock *sock, const struct pib_addr *to);
 /**
  * pib_udp_sock_send() - send a datagram, or a super-packet of them
  * @sock: sockets

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 add6e33ac3a224387007e332d195e1f9ee95690d37b14400c284261f3e6c79fd */
+/*	sha256 86f9487dc2f697868cc42f0d058466139a44c3bb3ca22216b455ca116a929260 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -501,6 +501,8 @@ enum pib_ul_attr {
 	PIB_UL_BY_SECOND_KEY,
 	PIB_UL_BY_FLOW,
 	PIB_UL_PATH_MTU,
+	PIB_UL_OWN,
+	PIB_UL_MOVES,
 
 	__PIB_UL_MAX,
 	PIB_UL_MAX = (__PIB_UL_MAX - 1)
