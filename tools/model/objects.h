@@ -117,6 +117,10 @@ struct UdpLink {
 	bool flows = false;
 	/// Bytes of the largest IP packet in which data goes to the peer.
 	std::optional<std::uint32_t> path_mtu;
+	/// Where the peer reaches this end, which speaks from there.
+	std::optional<Endpoint> own;
+	/// Times that an address of either end has changed within a session.
+	std::optional<std::uint32_t> moves;
 };
 
 /// Fate of the packets to one end of a bad cable.

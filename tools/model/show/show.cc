@@ -262,6 +262,8 @@ void show_session(Output &out, const UdpLink &udp)
 	show_flag(out, "second_key", udp.second_key);
 	show_flag(out, "flows", udp.flows);
 	show_number(out, "path_mtu", udp.path_mtu);
+	if (udp.own)
+		out.field("own_address", format_endpoint(*udp.own));
 	out.line_break();
 	show_guid(out, "peer_node_guid", udp.peer_node_guid);
 	show_number(out, "peer_port", udp.peer_port);
@@ -306,6 +308,7 @@ void show_peer(Output &out, const Link &link)
 	show_session(out, udp);
 	show_number(out, "last_heard_ms", udp.last_heard_ms);
 	show_number(out, "restarts", udp.restarts);
+	show_number(out, "moves", udp.moves);
 	show_number(out, "local_id", udp.local_id);
 	show_number(out, "remote_id", udp.remote_id);
 	out.end_item();

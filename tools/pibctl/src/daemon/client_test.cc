@@ -100,6 +100,8 @@ TEST(DaemonClient, ReadsLinksAndPeers)
 	udp.udp->up = true;
 	udp.udp->flows = true;
 	udp.udp->path_mtu = 1280;
+	udp.udp->own = Endpoint{.v6 = false, .address = {10, 0, 0, 2}, .port = 18514, .scope = {}};
+	udp.udp->moves = 4;
 	udp.udp->peer_node_guid = 0xA0;
 	udp.udp->peer_port = 1;
 	udp.udp->peer_description = "host1 pib0";

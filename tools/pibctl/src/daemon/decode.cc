@@ -114,6 +114,7 @@ void add_session(const Json &answer, Link &link)
 			continue;
 		link.udp->last_heard_ms = number<std::uint32_t>(peer, "last_heard_ms");
 		link.udp->restarts = number<std::uint32_t>(peer, "restarts");
+		link.udp->moves = number<std::uint32_t>(peer, "moves");
 		link.udp->refusal = text(peer, "refusal");
 		link.udp->second_key = peer.value("second_key", false);
 		link.udp->local_id = number<std::uint32_t>(peer, "local_id");
@@ -172,6 +173,9 @@ UdpLink udp_link(const Json &object)
 	udp.flows = flag(object, "flows");
 	udp.path_mtu = number<std::uint32_t>(object, "path_mtu");
 	udp.peer_description = text(object, "peer_description");
+	if (const auto word = text(object, "own_address"))
+		if (const auto endpoint = parse_endpoint(*word))
+			udp.own = *endpoint;
 	return udp;
 }
 

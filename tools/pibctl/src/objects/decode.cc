@@ -197,6 +197,9 @@ std::optional<UdpLink> decode_udp_link(const std::optional<Attributes> &attribut
 	link.second_key = attributes->has(PIB_UL_BY_SECOND_KEY);
 	link.flows = attributes->has(PIB_UL_BY_FLOW);
 	link.path_mtu = attributes->number<std::uint32_t>(PIB_UL_PATH_MTU);
+	if (const auto own = attributes->nest(PIB_UL_OWN))
+		link.own = decode_endpoint(own);
+	link.moves = attributes->number<std::uint32_t>(PIB_UL_MOVES);
 	return link;
 }
 

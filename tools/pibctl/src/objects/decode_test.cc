@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "model/words/parse.h"
 #include "netlink/fake_kernel.h"
 #include "objects/fake_objects.h"
 
@@ -161,6 +162,22 @@ TEST(Decode, SwitchInSeveralMessagesIsOne)
 	EXPECT_TRUE(switches->back().ports.empty());
 }
 
+TEST(Decode, TheAddressAtWhichThePeerReachesThisEnd)
+{
+	const auto links = decode_links(answers({join(
+		{fake::nest(PIB_A_LINK_A,
+			    {fake::text(PIB_END_NODE, "eth0"), fake::u32(PIB_END_PORT, 2)}),
+		 fake::nest(PIB_A_UDP_LINK,
+			    {fake::nest(PIB_UL_OWN, {fake::binary(PIB_EP_ADDR4, {192, 0, 2, 22}),
+						     fake::u16(PIB_EP_PORT, 18514)}),
+			     fake::u32(PIB_UL_MOVES, 3)})})}));
+	ASSERT_TRUE(links);
+	const UdpLink &udp = *links->front().udp;
+	ASSERT_TRUE(udp.own);
+	EXPECT_EQ(format_endpoint(*udp.own), "192.0.2.22:18514");
+	EXPECT_EQ(udp.moves, 3U);
+}
+
 TEST(Decode, Links)
 {
 	const auto links =
@@ -179,6 +196,8 @@ TEST(Decode, Links)
 	EXPECT_FALSE(udp.second_key);
 	EXPECT_FALSE(udp.flows);
 	EXPECT_FALSE(udp.path_mtu);
+	EXPECT_FALSE(udp.own);
+	EXPECT_FALSE(udp.moves);
 }
 
 TEST(Decode, Uplinks)
