@@ -276,6 +276,9 @@ void Core::timers(std::uint64_t now)
 			if (deaf_at_)
 				pib_session_deaf(&link->fsm, deaf_at_);
 			const std::uint32_t todo = pib_session_timer(&link->fsm, now);
+			// The daemon's address may have gone with the session.
+			if (link->fsm.state == PIB_SESSION_IDLE)
+				link->path.local = {};
 			if (todo & PIB_SESSION_DO_SEND)
 				say_padded(*link, now);
 			if (todo)

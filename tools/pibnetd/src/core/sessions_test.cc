@@ -496,6 +496,23 @@ TEST_F(Fabric, ConfiguredLinksCallTheirPeer)
 	EXPECT_EQ(w.port_of(a)->p.num, 3);
 }
 
+/// The daemon's address in the last session may be gone: then nothing leaves from there.
+TEST_F(Fabric, APeerThatIsLostIsCalledFromAnyAddress)
+{
+	start(R"({"switches": [{"name": "sw0", "ports": 4}], "cables": [["sw0/3", "udp:10.0.0.1"]]})");
+	w.local = address(100);
+	w.add(a);
+	w.run(1000);
+	const Link &link = *w.node().port(3).link;
+	ASSERT_TRUE(link.established());
+	EXPECT_EQ(link.path.local, address(100));
+	w.peers.clear();
+	w.run(PIB_DEAD_MS + 500);
+	ASSERT_FALSE(link.established());
+	EXPECT_EQ(link.path.local, Address{});
+	EXPECT_EQ(link.path.remote, a.at);
+}
+
 TEST_F(Fabric, WhyThePeerHasNoPortIsKnownWhileItSaysSo)
 {
 	start(R"({"switches": [{"name": "sw0", "ports": 4}], "cables": [["sw0/3", "udp:10.0.0.1"]]})");

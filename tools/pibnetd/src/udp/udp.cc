@@ -2,6 +2,7 @@
 #include "udp/udp.h"
 
 #include <fmt/format.h>
+#include <linux/in6.h>
 #include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <netinet/udp.h>
@@ -80,6 +81,8 @@ void tune(int fd, int family)
 		set_int(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 1);
 		set_int(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
 		set_int(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, PIB_HOP_LIMIT);
+		// A link outlives temporary addresses.
+		set_int(fd, IPPROTO_IPV6, IPV6_ADDR_PREFERENCES, IPV6_PREFER_SRC_PUBLIC);
 	}
 }
 
