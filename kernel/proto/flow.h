@@ -16,6 +16,15 @@
  */
 u32 pib_flow_hash(const struct pib_hdrs *h);
 
+/*
+ * Return: the number of a flow that is all of a VL's data, where VLs have windows (proto/credit.h):
+ * of sixteen ports each VL has its own. Context: any.
+ */
+static inline u32 pib_flow_of_vl(u8 vl)
+{
+	return (u32)vl << 28;
+}
+
 #define PIB_FLOW_LABEL_BITS	20
 /*
  * Return: IPv6's flow label of a flow that pib_flow_hash() tells; never 0. Without @secret a label

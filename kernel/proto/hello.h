@@ -22,6 +22,7 @@ enum pib_hello_caps {
 	PIB_CAP_FLOW_PROBE = 1 << 8,	/* KEEPALIVE from another UDP port, to see if it comes */
 	PIB_CAP_FLOWS_COME = 1 << 9,	/* such a KEEPALIVE has come from the peer lately */
 	PIB_CAP_PADDED = 1 << 10,	/* tells which padded probe of the peer's has come */
+	PIB_CAP_WINDOWS = 1 << 11,	/* tells what it has taken in of each VL: PIB_DG_CREDIT */
 };
 
 /* Reasons why a hello gets no link; in the BYE that answers it. */

@@ -22,7 +22,7 @@ import zlib
 from hostile import CONTROL_LEN, ETH_IP, ETH_IPV6, PORT, VERSION, Datagram, checksum, frame
 from seals import Sessions, authentication, key_of, sealed_up
 
-DATA, HELLO, HELLO_ACK, KEEPALIVE, BYE, SEGMENT, PING, PONG = 0, 1, 2, 3, 4, 5, 14, 15
+DATA, HELLO, HELLO_ACK, KEEPALIVE, BYE, SEGMENT, CREDIT, PING, PONG = 0, 1, 2, 3, 4, 5, 6, 14, 15
 NOICRC, SEALED = 1, 2
 HEAD, SEGMENT_HEAD, SEAL_HEAD, LRH, GRH, BTH, ICRC = 8, 16, 16, 8, 40, 12, 4
 STALE_US = 100000
@@ -127,6 +127,13 @@ def segments(bytes_, number, size, noicrc=False, tag=0xABCD):
     return made
 
 
+def credit(**fields):
+    v = {"sequence": 3, "answers": 0, "session": 0x42, "peer_session": 0x43, "flags": 0, "vl": 0, "taken": (), "authentication": bytes(16)}
+    v.update(fields)
+    return (head(CREDIT, link_id=0x51) + struct.pack("!IIQQBB2x", v["sequence"], v["answers"], v["session"], v["peer_session"], v["flags"], v["vl"])
+            + b"".join(struct.pack("!I", n) for n in v["taken"]).ljust(124, b"\0") + v["authentication"])
+
+
 def sealed(kind, counter, length, chance, link_id=0x51):
     return head(kind, SEALED | NOICRC, 0xABCD, link_id) + struct.pack("!Q", counter) + chance.randbytes(length + 16)
 
@@ -188,6 +195,9 @@ def good_ones():
     yield super_packet(200, control(HELLO), control(HELLO), data(ib(4, 17, SHORT)))
     yield super_packet(201, *(sealed(DATA, i, 300, chance) for i in range(65530, 65540)), sealed(DATA, 65540, 40, chance))
     yield Row(201, sealed(SEGMENT, 65541, 1400, chance))
+    yield Row(202, credit(flags=5, taken=(5, 0, 0xFFFFFFFF)))
+    yield Row(202, credit(flags=2, answers=3, vl=14, taken=range(15), authentication=b"k" * 16), back=True)
+    yield super_packet(202, credit(), credit(sequence=4), data(ib(4, 17, SHORT)))
     yield Row(202, ping(PING, 1))
     yield Row(202, ping(PONG, 7, 1400))
 
@@ -268,7 +278,9 @@ def bad_ones():
     yield "bad_version", b"\x10" + bytes(100)
     yield "bad_version", b"\x00"
     yield "bad_length", b"\x20\x00\x00"
-    yield "bad_type", head(6) + bytes(100)
+    yield "bad_type", head(7) + bytes(100)
+    yield "bad_length", credit()[:-1]
+    yield "bad_length", credit() + bytes(4)
     yield "bad_length", control(HELLO)[:100]
     yield "bad_length", control(HELLO) + bytes(4)
     yield "bad_length", control(KEEPALIVE, padded=1400, probe=3)[:-1]
@@ -403,16 +415,19 @@ CONTROL = [*layout("fabric 8 4, link_id 12 4, session 16 8, peer_session 24 8, n
                    "capabilities.keyed 52 4 4, capabilities.standalone 52 4 8, capabilities.auto 52 4 10,"
                    "capabilities.probe 52 4 20, capabilities.ecn 52 4 40, capabilities.flows 52 4 80,"
                    "capabilities.flow_probe 52 4 100, capabilities.flows_come 52 4 200, capabilities.padded 52 4 400,"
+                   "capabilities.windows 52 4 800,"
                    "keepalive 56 2, lids 58 1, width 59 1, sequence 60 4,"
                    "acknowledged 64 4, speed 68 1, extended_speed 69 1, refusal 70 1, padded 152 2, probe 154 2, came 156 2")]
+CREDITS = [*layout("sequence 8 4, answers 12 4, session 16 8, peer_session 24 8, flags 32 1, flags.asks 32 1 1, flags.answers 32 1 2, flags.shared 32 1 4, vl 33 1")]
 SEGMENTS = [*layout("frame 8 2, index 10 1, total 11 1, size 12 2, first 14 2")]
 PINGS = [*layout("flags.keyed 1 1 1, flags.authentic 1 1 2, flags.served 1 1 4, sequence 4 4, run 8 8, time 16 8, fabric 24 4,"
                  "software 28 1, major 29 1, minor 30 1, patch 31 1")]
-BYTES = "hello.authentication segment.data seal.encrypted seal.authentication ping.authentication".split()
+BYTES = "hello.authentication credit.authentication segment.data seal.encrypted seal.authentication ping.authentication".split()
 TEXTS = ["pib." + name for name in (*BYTES, "hello.description")]
-NUMBERS = [f"pib.{group}{name}" for group, fields_ in (("", LINK), ("hello.", CONTROL), ("segment.", SEGMENTS), ("ping.", PINGS))
+NUMBERS = [f"pib.{group}{name}" for group, fields_ in (("", LINK), ("hello.", CONTROL), ("credit.", CREDITS), ("segment.", SEGMENTS),
+                                                     ("ping.", PINGS))
            for name, *_ in fields_]
-NUMBERS += ["pib." + name for name in "hello.lid hello.cookie hello.cookie_in segment.whole_in seal.counter seal.status packet.length "
+NUMBERS += ["pib." + name for name in "hello.lid credit.taken hello.cookie hello.cookie_in segment.whole_in seal.counter seal.status packet.length "
             "packet.icrc packet.icrc_status".split()]
 OTHERS = ["infiniband." + name for name in "lrh.dlid lrh.slid bth.opcode bth.destqp bth.psn deth.srcqp".split()]
 
@@ -517,6 +532,13 @@ class Reader:
             self.sessions.learn(p)
         self.cookie(found, mark, p)
 
+    def credit(self, found, p):
+        self.show(found, "credit.", CREDITS, p)
+        if len(p) < CONTROL_LEN:
+            return
+        self.show(found, "credit.", [("taken", 36 + 4 * vl, 4, 0xFFFFFFFF) for vl in range(15)], p)
+        self.show_bytes(found, "credit.authentication", p, 160, CONTROL_LEN)
+
     def ping(self, found, p):
         self.show(found, "", [f for f in LINK if f[0] in ("version", "type", "flags")], p)
         self.show(found, "ping.", PINGS, p)
@@ -566,6 +588,8 @@ class Reader:
             self.sealed(found, mark, time, p, length)
         elif kind in (DATA, SEGMENT):
             self.data(found, mark, time, p, length)
+        elif kind == CREDIT:
+            self.credit(found, p)
         elif kind in (HELLO, HELLO_ACK, KEEPALIVE, BYE):
             self.control(found, mark, p)
 
@@ -594,6 +618,8 @@ def step_of(p, length):
     if kind in (HELLO, HELLO_ACK, KEEPALIVE, BYE):
         padded = struct.unpack("!H", p[152:154])[0] if kind == KEEPALIVE and len(p) >= 154 else 0
         step = max(padded, CONTROL_LEN)
+    elif kind == CREDIT:
+        step = CONTROL_LEN
     elif len(p) < SEGMENT_HEAD:
         return length
     elif kind in (DATA, SEGMENT) and p[1] & SEALED:
@@ -603,7 +629,7 @@ def step_of(p, length):
         step = HEAD + (struct.unpack("!H", p[12:14])[0] & 0x7FF) * 4
     elif kind == SEGMENT:
         step = SEGMENT_HEAD + struct.unpack("!H", p[12:14])[0]
-    known = [VERSION << 4 | k for k in (DATA, HELLO, HELLO_ACK, KEEPALIVE, BYE, SEGMENT, PING, PONG)]
+    known = [VERSION << 4 | k for k in (DATA, HELLO, HELLO_ACK, KEEPALIVE, BYE, SEGMENT, CREDIT, PING, PONG)]
     return step if all(p[at] in known for at in range(step, len(p), step)) else length
 
 

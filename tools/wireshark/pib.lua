@@ -12,7 +12,7 @@ local _, loaded = pcall(Dissector.get, "pib")
 if type(loaded) == "userdata" then return end
 
 local VERSION = 2
-local DATA, HELLO, HELLO_ACK, KEEPALIVE, BYE, SEGMENT, PING, PONG = 0, 1, 2, 3, 4, 5, 14, 15
+local DATA, HELLO, HELLO_ACK, KEEPALIVE, BYE, SEGMENT, CREDIT, PING, PONG = 0, 1, 2, 3, 4, 5, 6, 14, 15
 local HEAD, SEGMENT_HEAD, SEAL_HEAD, SEAL_TAG, CONTROL, PING_LEAST = 8, 16, 16, 16, 176, 48
 local NOICRC, SEALED = 1, 2
 local LRH, GRH, BTH, ICRC = 8, 40, 12, 4
@@ -23,7 +23,7 @@ local SESSIONS_MOST = 4096	-- pairs of sessions that are remembered, to open wha
 
 local types = {
 	[DATA] = "DATA", [HELLO] = "HELLO", [HELLO_ACK] = "HELLO_ACK", [KEEPALIVE] = "KEEPALIVE", [BYE] = "BYE",
-	[SEGMENT] = "SEGMENT", [PING] = "PING", [PONG] = "PONG",
+	[SEGMENT] = "SEGMENT", [CREDIT] = "CREDIT", [PING] = "PING", [PONG] = "PONG",
 }
 local roles = { "port of a switch", "port of an HCA" }
 local mtus = { "256", "512", "1024", "2048", "4096" }
@@ -77,7 +77,7 @@ field("hello.mtu", ProtoField.uint8, "MTU", base.DEC, mtus)
 field("hello.down", ProtoField.uint8, "Down", base.DEC, { [0] = "no", "the port is disabled or unplugged" })
 field("hello.capabilities", ProtoField.uint32, "Capabilities", base.HEX)
 for i, name in ipairs({ "noicrc", "segment", "keyed", "standalone", "auto", "probe", "ecn", "flows", "flow_probe", "flows_come",
-	"padded" }) do
+	"padded", "windows" }) do
 	bits("hello.capabilities." .. name, name, 32, 2 ^ (i - 1))
 end
 field("hello.keepalive", ProtoField.uint16, "Keepalive (ms)", base.DEC)
@@ -96,6 +96,18 @@ field("hello.came", ProtoField.uint16, "Padded probe that came", base.DEC, { [0]
 field("hello.authentication", ProtoField.bytes, "Authentication")
 field("hello.cookie", ProtoField.bool, "May be a cookie")
 field("hello.cookie_in", ProtoField.framenum, "Echoes the cookie in", base.NONE)
+
+field("credit.sequence", ProtoField.uint32, "Sequence", base.DEC)
+field("credit.answers", ProtoField.uint32, "Answers the question", base.DEC, { [0] = "none" })
+field("credit.session", ProtoField.uint64, "Session", base.HEX)
+field("credit.peer_session", ProtoField.uint64, "Peer session", base.HEX)
+field("credit.flags", ProtoField.uint8, "Flags", base.HEX)
+bits("credit.flags.asks", "It is a question", 8, 1)
+bits("credit.flags.answers", "It is an answer", 8, 2)
+bits("credit.flags.shared", "Several VLs of its sender are in use", 8, 4)
+field("credit.vl", ProtoField.uint8, "VL of the question", base.DEC)
+field("credit.taken", ProtoField.uint32, "Taken in, bytes", base.DEC)
+field("credit.authentication", ProtoField.bytes, "Authentication")
 
 field("segment.frame", ProtoField.uint16, "Frame", base.DEC)
 field("segment.index", ProtoField.uint8, "Index", base.DEC)
@@ -524,7 +536,7 @@ local control_layout = {
 	{ "hello.capabilities.keyed", 52, 4 }, { "hello.capabilities.standalone", 52, 4 },
 	{ "hello.capabilities.auto", 52, 4 }, { "hello.capabilities.probe", 52, 4 }, { "hello.capabilities.ecn", 52, 4 },
 	{ "hello.capabilities.flows", 52, 4 }, { "hello.capabilities.flow_probe", 52, 4 }, { "hello.capabilities.flows_come", 52, 4 },
-	{ "hello.capabilities.padded", 52, 4 },
+	{ "hello.capabilities.padded", 52, 4 }, { "hello.capabilities.windows", 52, 4 },
 	{ "hello.keepalive", 56, 2, 0, 15000 }, { "hello.lids", 58, 1, 0, 8 }, { "hello.width", 59, 1 },
 	{ "hello.sequence", 60, 4 }, { "hello.acknowledged", 64, 4 }, { "hello.speed", 68, 1 },
 	{ "hello.extended_speed", 69, 1 }, { "hello.refusal", 70, 1 }, { "hello.padded", 152, 2 }, { "hello.probe", 154, 2 },
@@ -598,6 +610,36 @@ local function control(d, tree)
 		(refusal > 0 and ", refused: " .. (refusals[refusal] or refusal) or ""))
 end
 
+-- ---- credits ----
+
+local credit_layout = {
+	{ "credit.sequence", 8, 4 }, { "credit.answers", 12, 4 }, { "credit.session", 16, 8 }, { "credit.peer_session", 24, 8 },
+	{ "credit.flags", 32, 1 }, { "credit.flags.asks", 32, 1 }, { "credit.flags.answers", 32, 1 },
+	{ "credit.flags.shared", 32, 1 }, { "credit.vl", 33, 1 },
+}
+local DATA_VLS = 15
+
+-- Show what was taken in of each VL. Return: that of the VLs that are in use, as text.
+local function show_taken(d, tree)
+	local text = ""
+	for vl = 0, DATA_VLS - 1 do
+		local bytes = unsigned(d, 36 + 4 * vl, 4)
+		tree:add(f["credit.taken"], d.tvb(d.at + 36 + 4 * vl, 4)):prepend_text("VL" .. vl .. ": ")
+		if bytes > 0 then text = text .. ", VL" .. vl .. " " .. bytes end
+	end
+	return text
+end
+
+local function credit(d, tree)
+	show(d, tree, credit_layout)
+	if d.len ~= CONTROL then tree:add_proto_expert_info(notes.bad_length, "A CREDIT has 176 bytes") end
+	if d.have < CONTROL then return tell(d, "CREDIT") end
+	local text, flags = show_taken(d, tree), unsigned(d, 32, 1)
+	show(d, tree, { { "credit.authentication", 160, 16 } })
+	tell(d, "CREDIT" .. (flags % 2 == 1 and ", a question" or flags % 4 >= 2 and ", an answer" or "") .. ", sequence " ..
+		unsigned(d, 8, 4) .. text)
+end
+
 -- ---- echo datagrams ----
 
 local ping_layout = {
@@ -622,6 +664,7 @@ local head_layout = {
 }
 local handlers = {
 	[DATA] = data, [HELLO] = control, [HELLO_ACK] = control, [KEEPALIVE] = control, [BYE] = control, [SEGMENT] = segment,
+	[CREDIT] = credit,
 }
 
 local function is_sealed(d)
@@ -703,6 +746,7 @@ local function own_length(d)
 	local kind = unsigned(d, 0, 1) % 16
 	if not begins(d, 0) or not handlers[kind] then return nil end
 	if handlers[kind] == control then return control_length(d) end
+	if kind == CREDIT then return CONTROL end
 	if d.have < SEGMENT_HEAD then return nil end
 	if is_sealed(d) then return sealed_end(d) end
 	return kind == DATA and HEAD + unsigned(d, 12, 2) % 2048 * 4 or SEGMENT_HEAD + unsigned(d, 12, 2)
