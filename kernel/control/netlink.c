@@ -267,6 +267,9 @@ static int get_tos(struct genl_info *info, struct pib_tos_cfg *cfg)
 	cfg->flow_ports_given = info->attrs[PIB_A_FLOW_PORTS];
 	if (cfg->flow_ports_given)
 		cfg->flow_ports = nla_get_u8(info->attrs[PIB_A_FLOW_PORTS]);
+	cfg->windows_given = info->attrs[PIB_A_WINDOWS];
+	if (cfg->windows_given)
+		cfg->windows = nla_get_u8(info->attrs[PIB_A_WINDOWS]);
 	cfg->dscp_given = dscp;
 	if (!dscp)
 		return 0;
@@ -350,7 +353,7 @@ static int get_keys_req(struct genl_info *info, struct pib_keyring_req *req)
 static bool is_about_uplink(struct genl_info *info)
 {
 	return info->attrs[PIB_A_ACCEPT] || info->attrs[PIB_A_ECN] || info->attrs[PIB_A_DSCP] ||
-	       info->attrs[PIB_A_FLOW_PORTS];
+	       info->attrs[PIB_A_FLOW_PORTS] || info->attrs[PIB_A_WINDOWS];
 }
 
 static int set_behaviors(struct genl_info *info, const char *name)
@@ -375,7 +378,7 @@ static int get_bearer_req(struct genl_info *info, struct pib_bearer_req *req)
 	req->keys_given = is_about_keys(info);
 	if (!req->keys_given && !is_about_uplink(info)) {
 		NL_SET_ERR_MSG(info->extack,
-			       "the request changes no keys, behaviors, accept, ECN, DSCP or flow ports");
+			       "the request changes no keys, behaviors, accept, ECN, DSCP, flow ports or windows");
 		return -EINVAL;
 	}
 	req->accept_given = accept;

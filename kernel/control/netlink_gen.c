@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 86f9487dc2f697868cc42f0d058466139a44c3bb3ca22216b455ca116a929260 */
+/*	sha256 daa36af781d70fa4eb16cbd54e9d1746d032e148350477ed8f6faaee7aa74477 */
 /* YNL-GEN kernel source */
 
 #include <net/netlink.h>
@@ -194,7 +194,7 @@ const struct nla_policy pib_udp_link_nl_policy[PIB_UL_MOVES + 1] = {
 };
 
 /* PIB_CMD_HCA_NEW - do */
-static const struct nla_policy pib_hca_new_nl_policy[PIB_A_FLOW_PORTS + 1] = {
+static const struct nla_policy pib_hca_new_nl_policy[PIB_A_WINDOWS + 1] = {
 	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[PIB_A_NETDEV] = { .type = NLA_NUL_STRING, .len = 15, },
 	[PIB_A_IFINDEX] = NLA_POLICY_MIN(NLA_U32, 1),
@@ -209,6 +209,7 @@ static const struct nla_policy pib_hca_new_nl_policy[PIB_A_FLOW_PORTS + 1] = {
 	[PIB_A_ECN] = NLA_POLICY_MAX(NLA_U8, 1),
 	[PIB_A_DSCP] = NLA_POLICY_EXACT_LEN(16),
 	[PIB_A_FLOW_PORTS] = NLA_POLICY_MAX(NLA_U8, 1),
+	[PIB_A_WINDOWS] = NLA_POLICY_MAX(NLA_U8, 1),
 	[PIB_A_NODE_GUID] = { .type = NLA_U64, },
 	[PIB_A_DESCRIPTION] = { .type = NLA_NUL_STRING, .len = 63, },
 	[PIB_A_PORT] = NLA_POLICY_NESTED(pib_port_nl_policy),
@@ -294,7 +295,7 @@ static const struct nla_policy pib_inject_del_nl_policy[PIB_A_INJECT + 1] = {
 };
 
 /* PIB_CMD_HCA_SET - do */
-static const struct nla_policy pib_hca_set_nl_policy[PIB_A_FLOW_PORTS + 1] = {
+static const struct nla_policy pib_hca_set_nl_policy[PIB_A_WINDOWS + 1] = {
 	[PIB_A_HCA_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[PIB_A_KEY] = { .type = NLA_BINARY, },
 	[PIB_A_SECOND_KEY] = { .type = NLA_BINARY, },
@@ -306,6 +307,7 @@ static const struct nla_policy pib_hca_set_nl_policy[PIB_A_FLOW_PORTS + 1] = {
 	[PIB_A_ECN] = NLA_POLICY_MAX(NLA_U8, 1),
 	[PIB_A_DSCP] = NLA_POLICY_EXACT_LEN(16),
 	[PIB_A_FLOW_PORTS] = NLA_POLICY_MAX(NLA_U8, 1),
+	[PIB_A_WINDOWS] = NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 /* Ops table for pib */
@@ -314,7 +316,7 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 		.cmd		= PIB_CMD_HCA_NEW,
 		.doit		= pib_nl_hca_new_doit,
 		.policy		= pib_hca_new_nl_policy,
-		.maxattr	= PIB_A_FLOW_PORTS,
+		.maxattr	= PIB_A_WINDOWS,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -428,7 +430,7 @@ const struct genl_split_ops pib_nl_ops[PIB_NL_OPS] = {
 		.cmd		= PIB_CMD_HCA_SET,
 		.doit		= pib_nl_hca_set_doit,
 		.policy		= pib_hca_set_nl_policy,
-		.maxattr	= PIB_A_FLOW_PORTS,
+		.maxattr	= PIB_A_WINDOWS,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 86f9487dc2f697868cc42f0d058466139a44c3bb3ca22216b455ca116a929260 */
+/*	sha256 daa36af781d70fa4eb16cbd54e9d1746d032e148350477ed8f6faaee7aa74477 */
 /* YNL-GEN kernel header */
 
 #ifndef _LINUX_PIB_GEN_H

@@ -293,6 +293,7 @@ static int put_uplink(struct pib_nl_answer *a, struct pib_bearer *bearer)
 		 nla_put_u8(a->skb, PIB_A_ECN, pib_bearer_has_ecn(bearer)) ||
 		 put_dscp(a->skb, bearer) ||
 		 nla_put_u8(a->skb, PIB_A_FLOW_PORTS, READ_ONCE(bearer->flow_ports)) ||
+		 nla_put_u8(a->skb, PIB_A_WINDOWS, READ_ONCE(bearer->windows)) ||
 		 put_stats(a->skb, bearer->sock);
 	return pib_nl_answer_end(a, hdr, !failed);
 }

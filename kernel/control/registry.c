@@ -407,9 +407,10 @@ static int check_hca_cfg(struct pib_net *pn, const struct pib_hca_cfg *cfg,
 	}
 	if (!cfg->bearer.ifindex && (cfg->bearer.accept_given || cfg->bearer.tos.ecn_given ||
 				     cfg->bearer.tos.dscp_given ||
-				     cfg->bearer.tos.flow_ports_given)) {
+				     cfg->bearer.tos.flow_ports_given ||
+				     cfg->bearer.tos.windows_given)) {
 		NL_SET_ERR_MSG(extack,
-			       "the HCA has no netdev, which accept, ECN, DSCP and flow ports need");
+			       "the HCA has no netdev, which accept, ECN, DSCP, flow ports and windows need");
 		return -EINVAL;
 	}
 	if (cfg->bearer.second.len && !cfg->bearer.key.len) {
@@ -602,7 +603,8 @@ static int ctl_set_bearer(struct pib_hca_ctl *ctl, const struct pib_bearer_req *
 	}
 	if (req->accept_given)
 		pib_bearer_set_accept(ctl->bearer, req->accept);
-	if (req->tos.ecn_given || req->tos.dscp_given || req->tos.flow_ports_given)
+	if (req->tos.ecn_given || req->tos.dscp_given || req->tos.flow_ports_given ||
+	    req->tos.windows_given)
 		pib_bearer_set_tos(ctl->bearer, &req->tos);
 	return 0;
 }

@@ -11,7 +11,8 @@ struct pib_link;
 
 /**
  * struct pib_link_ops - what a port does with a cable that leads elsewhere
- * @full: true if @b must wait, since enough is on its way already. Softirqs off, RCU
+ * @full: true if @b must wait, since enough is on its way already. If it waits for a window, it has
+ *	that in @b->window, and is tried again when pib_parking_wake() says so. Softirqs off, RCU
  * @xmit: send a burst, which is consumed. Softirqs off, RCU
  * @bounce: restart the link: the cable was pulled or put back here, or the port retrains. Process
  *	context; link_lock of the namespace held
@@ -19,7 +20,7 @@ struct pib_link;
  *	link frees it after a grace period. Process context; lock of the namespace held
  */
 struct pib_link_ops {
-	bool (*full)(const struct pib_link *link, const struct pib_burst *b);
+	bool (*full)(const struct pib_link *link, struct pib_burst *b);
 	void (*xmit)(struct pib_link *link, struct pib_burst *b);
 	void (*bounce)(struct pib_link *link);
 	void (*unplug)(struct pib_link *link, struct list_head *dead);

@@ -126,6 +126,7 @@ struct pib_burst *pib_burst_alloc_headless(void)
 	b->owner_slot = 0;
 	b->in_port = NULL;
 	b->due = 0;
+	b->window = NULL;
 	b->owner = NULL;
 	return b;
 }

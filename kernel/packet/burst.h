@@ -58,6 +58,8 @@ enum pib_payload {
 	PIB_PAYLOAD_CLONE,	/* that of @parent from @parent_off on; a reference is held */
 };
 
+struct pib_parking;
+
 /**
  * struct pib_burst - a burst of packets
  * @entry: in the queue that owns it
@@ -84,6 +86,9 @@ enum pib_payload {
  * @due: ns: time when the burst arrives from the pipe that it is in, or came to the present node
  *	from one; 0: there was no pipe yet. Before it leaves its QP: end of its stay there
  * @queued_at: @queued: time since when, ns
+ * @window: where those wait for whose VL the window is closed, by which it was last refused; there
+ *	until the end of the RCU section in which that was. NULL: it was refused for another reason,
+ *	or not at all
  * @owner: hears when the burst is freed, and is there until then; NULL: nobody
  * @owner_slot: number by which @owner knows the burst
  * @heads: first bytes of the payload of each packet, packet by packet, freed with kfree(); the
@@ -122,6 +127,7 @@ struct pib_burst {
 	struct pib_kport *in_port;
 	u64 due;
 	u64 queued_at;
+	struct pib_parking *window;
 	struct pib_burst_owner *owner;
 	union {
 		u8 small[PIB_BURST_SMALL];

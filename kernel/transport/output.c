@@ -274,6 +274,7 @@ bool pib_output_retry(struct pib_qp *qp, struct pib_turn *turn)
 
 	if (unlikely(qp->tx.stall.until))
 		return qp->tx.stall.until <= ktime_get_ns() && send_kept(qp, turn);
+	qp->tx.stall.burst->window = NULL;
 	/* pib_output_redirect() may have given it another key. */
 	if (!drop_keyless(qp, qp->tx.stall.burst) && deliver_burst(qp, qp->tx.stall.burst)) {
 		qp->tx.stall.tries++;
@@ -292,6 +293,7 @@ void pib_output_drop(struct pib_qp *qp)
 	if (qp->tx.stall.burst)
 		pib_burst_free(qp->tx.stall.burst);
 	qp->tx.stall = (struct pib_stall) {};
+	pib_parked_leave(&qp->tx.parked);
 	list_for_each_entry_safe(b, next, &qp->tx.behind, entry)
 		pib_burst_free(b);
 	INIT_LIST_HEAD(&qp->tx.behind);

@@ -158,6 +158,7 @@ static void qp_setup(struct pib_qp *qp, const struct ib_qp_init_attr *init, bool
 	INIT_LIST_HEAD(&qp->inbox.list);
 	INIT_LIST_HEAD(&qp->rx.list);
 	INIT_LIST_HEAD(&qp->tx.behind);
+	pib_parked_init(&qp->tx.parked, &qp->task);
 	pib_qp_timer_init(qp);
 }
 

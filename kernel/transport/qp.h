@@ -18,6 +18,7 @@
 #include "memory/page_fault.h"
 #include "proto/cc.h"
 #include "proto/rc.h"
+#include "core/parked.h"
 #include "core/ring.h"
 #include "core/task.h"
 #include "transport/sqpoll.h"
@@ -365,6 +366,7 @@ struct pib_stall {
  * @behind: bursts that follow @stall.burst; empty where there is none
  * @refused_since: QPs of management: time, ns, since which the port has refused all that there was
  *	to send; 0: it has not
+ * @parked: has the QP run when the window for which @stall.burst waits opens
  * @via_udp: the last burst that was sent has left by a UDP link
  * @becn_due: a packet marked for congestion has come: the next answer carries the mark back
  * @asks_first: the last burst that was slowed down was an answer: a request is next,
@@ -375,6 +377,7 @@ struct pib_qp_tx {
 	struct pib_stall stall;
 	struct list_head behind;
 	u64 refused_since;
+	struct pib_parked parked;
 	bool via_udp;
 	bool becn_due;
 	bool asks_first;
@@ -389,7 +392,7 @@ struct pib_qp_tx {
  *
  * @at: time, ns, at which @hrtimer will fire; 0: not armed
  * @suspended: the requester's deadlines are suspended: the answer that it waits for may be waiting
- *	here
+ *	here, or what it asks for was not sent
  * @draining: an invalidation waits for others to release the memory
  * @ask_at: time, ns, at which the QP asks for memory that it waits for; 0: it does not wait
  * @hrtimer: timer for the requester's deadlines and for stalled bursts

@@ -57,6 +57,11 @@
 #define STALL_RETRIES	2
 #define STALL_NSEC	(20 * PIB_NSEC_PER_USEC)
 #define STALL_MAX_NSEC	(320 * PIB_NSEC_PER_USEC)
+/*
+ * The same where the window of a VL is closed. The QP is run when it opens; it looks by itself for
+ * questions that are due (udp/credit.c), and for windows that open because time has passed.
+ */
+#define STALL_WINDOW_MAX_NSEC	(5 * PIB_NSEC_PER_MSEC)
 
 /* Time for which a port may refuse all MADs of a QP before they are dropped. */
 #define MAD_PATIENCE_NSEC	(500 * PIB_NSEC_PER_MSEC)
@@ -224,21 +229,30 @@ static bool give_mad_up(struct pib_qp *qp, u64 now)
 	return true;
 }
 
+static bool waits_for_window(const struct pib_qp *qp)
+{
+	return qp->tx.stall.burst && qp->tx.stall.burst->window;
+}
+
 /* Plan the next try of the stalled burst. Return: true: the QP must run again at once. */
 static bool schedule_retry(struct pib_qp *qp, u64 now)
 {
+	u32 most = waits_for_window(qp) ? STALL_WINDOW_MAX_NSEC : STALL_MAX_NSEC;
 	struct pib_stall *s = &qp->tx.stall;
 
 	if (unlikely(s->until > now)) {
 		arm_timer(qp, s->until);
 		return false;
 	}
+	/* If it opens before the QP waits for that, the next try, at once, finds it open. */
+	if (waits_for_window(qp))
+		pib_parked_wait(&qp->tx.parked, s->burst->window);
 	if (s->tries < STALL_RETRIES)
 		return true;
 
 	if (unlikely(pib_output_give_back(qp) || give_mad_up(qp, now)))
 		return true;
-	s->nsec = s->nsec ? min_t(u32, 2 * s->nsec, STALL_MAX_NSEC) : STALL_NSEC;
+	s->nsec = s->nsec ? min(2 * s->nsec, most) : STALL_NSEC;
 	arm_timer(qp, now + s->nsec);
 	return false;
 }
@@ -305,14 +319,14 @@ static bool turn_send(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 }
 
 /*
- * Suspend the requester's deadlines while something waits for pages here. It is not the peer's
- * fault then if an answer is missing: the answer may stand in the inbox, or the request was never
- * sent.
+ * Suspend the requester's deadlines while something waits for pages here, or for the window of a
+ * VL. It is not the peer's fault then if an answer is missing: the answer may stand in the inbox,
+ * or the request was never sent.
  */
 static void turn_suspend(struct pib_qp *qp, u64 now)
 {
 	bool waits = (qp->rx.hold.on && (!qp->rx.hold.refuses || qp->rx.hold.unplaced)) ||
-		     pib_pagein_busy(qp->sq.deferred.pages);
+		     pib_pagein_busy(qp->sq.deferred.pages) || waits_for_window(qp);
 
 	if (qp->timer.suspended && !waits)
 		pib_req_excuse(&qp->req, now);
@@ -404,6 +418,8 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 	if (qp->timer.draining)
 		arm_timer(qp, now + STALL_NSEC);
 	turn_ask(qp, now);
+	if (unlikely(pib_parked_is_waiting(&qp->tx.parked)) && !waits_for_window(qp))
+		pib_parked_leave(&qp->tx.parked);
 	if (qp->tx.stall.burst)
 		more |= schedule_retry(qp, now);
 	else

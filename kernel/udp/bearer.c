@@ -159,7 +159,7 @@ void pib_bearer_set_accept(struct pib_bearer *bearer, u8 accept)
 	bearer->sock->pn->changes++;
 }
 
-/* ---- DSCP, ECN and source ports of data ---- */
+/* ---- DSCP, ECN, source ports and windows of data ---- */
 
 static void tos_apply(u8 *tos, const struct pib_tos_cfg *cfg)
 {
@@ -184,7 +184,8 @@ static bool bearer_says(const struct pib_bearer *bearer, const struct pib_tos_cf
 	memcpy(tos, bearer->tos, sizeof(tos));
 	tos_apply(tos, cfg);
 	return !memcmp(tos, bearer->tos, sizeof(tos)) &&
-	       !(cfg->flow_ports_given && cfg->flow_ports != bearer->flow_ports);
+	       !(cfg->flow_ports_given && cfg->flow_ports != bearer->flow_ports) &&
+	       !(cfg->windows_given && cfg->windows != bearer->windows);
 }
 
 /* Have the ports of flows open while a bearer of @sock uses them. */
@@ -205,6 +206,8 @@ void pib_bearer_set_tos(struct pib_bearer *bearer, const struct pib_tos_cfg *cfg
 	tos_apply(bearer->tos, cfg);
 	if (cfg->flow_ports_given)
 		WRITE_ONCE(bearer->flow_ports, cfg->flow_ports);
+	if (cfg->windows_given)
+		WRITE_ONCE(bearer->windows, cfg->windows);
 	bearers_set_flows(bearer->sock);
 	bearer->sock->pn->changes++;
 }
@@ -243,7 +246,7 @@ static int bearer_check_cfg(const struct pib_bearer *bearer, const struct pib_be
 			       "the uplink on this netdev accepts others: 'pibctl set' changes that");
 	else if (!bearer_says(bearer, &cfg->tos))
 		NL_SET_ERR_MSG(extack,
-			       "the uplink on this netdev sends its data otherwise (DSCP, ECN or flow ports): 'pibctl set' changes that");
+			       "the uplink on this netdev sends its data otherwise (DSCP, ECN, flow ports or windows): 'pibctl set' changes that");
 	else
 		return 0;
 	return -EINVAL;
@@ -269,6 +272,7 @@ static struct pib_bearer *bearer_create(struct pib_udp_sock *sock, const struct 
 	bearer->fabric = cfg->fabric;
 	bearer->accept = cfg->accept_given ? cfg->accept : PIB_HELLO_ANYBODY;
 	bearer->flow_ports = !cfg->tos.flow_ports_given || cfg->tos.flow_ports;
+	bearer->windows = cfg->tos.windows_given && cfg->tos.windows;
 	tos_apply(bearer->tos, &cfg->tos);
 	bearer->users = 1;
 	bearer->id = ++sock->pn->next_id;

@@ -24,6 +24,7 @@ struct pib_udp_link;
  * @fabric: fabric id; never changes
  * @id: place in dumps; never changes
  * @accept: enum pib_hello_accept; written under pn->lock, read anywhere
+ * @windows: VLs have windows where the peer wants it, too; as @flow_ports
  * @flow_ports: flows have UDP source ports of their own, here and at peers; written under pn->lock,
  *	read anywhere
  * @tos: TOS (IPv4) or Traffic Class (IPv6) of data datagrams, by service level; written under
@@ -54,6 +55,7 @@ struct pib_bearer {
 	u32 id;
 	u8 accept;
 	bool flow_ports;
+	bool windows;
 	u8 tos[PIB_SLS];
 	struct pib_keyring __rcu *keys;
 	struct list_head entry;
@@ -78,11 +80,13 @@ struct pib_bearer {
 };
 
 /**
- * struct pib_tos_cfg - DSCP, ECN and source ports of data datagrams
+ * struct pib_tos_cfg - DSCP, ECN, source ports and windows of data datagrams
  * @ecn: the network may mark the datagrams instead of dropping them (RFC 3168)
  * @ecn_given: the user has given @ecn; else it stays as it is
  * @flow_ports: flows have UDP source ports of their own
  * @flow_ports_given: the user has given @flow_ports; else it stays as it is
+ * @windows: VLs have windows
+ * @windows_given: the user has given @windows; else it stays as it is
  * @dscp_given: the user has given @dscp; else it stays as it is
  * @dscp: DSCP of each service level
  */
@@ -91,6 +95,8 @@ struct pib_tos_cfg {
 	bool ecn_given;
 	bool flow_ports;
 	bool flow_ports_given;
+	bool windows;
+	bool windows_given;
 	bool dscp_given;
 	u8 dscp[PIB_SLS];
 };
@@ -104,7 +110,7 @@ struct pib_tos_cfg {
  * @second: its second key
  * @accept: enum pib_hello_accept
  * @accept_given: the user has given @accept; else an existing bearer keeps its own
- * @tos: DSCP, ECN and source ports of data datagrams
+ * @tos: DSCP, ECN, source ports and windows of data datagrams
  */
 struct pib_bearer_cfg {
 	int ifindex;
@@ -148,8 +154,8 @@ void pib_bearer_set_switch(struct pib_bearer *bearer, struct pib_switch *sw);
  */
 void pib_bearer_set_accept(struct pib_bearer *bearer, u8 accept);
 /*
- * Set DSCP, ECN and source ports of data datagrams that are sent from now on.
- * Context: pn->lock held.
+ * Set DSCP, ECN and source ports of data datagrams that are sent from now on, and whether VLs have
+ * windows, which holds from the next keepalive on. Context: pn->lock held.
  */
 void pib_bearer_set_tos(struct pib_bearer *bearer, const struct pib_tos_cfg *cfg);
 /* Copy the DSCP of each service level's data to @dscp, PIB_SLS bytes. Context: any. */

@@ -60,6 +60,8 @@ void pib_bearer_fill_hello(struct pib_bearer *bearer, struct pib_kport *port, st
 	h->caps |= PIB_CAP_NOICRC | PIB_CAP_SEGMENTS | PIB_CAP_ECN | PIB_CAP_PADDED;
 	if (READ_ONCE(bearer->flow_ports))
 		h->caps |= PIB_CAP_FLOWS;
+	if (READ_ONCE(bearer->windows))
+		h->caps |= PIB_CAP_WINDOWS;
 	if (rcu_access_pointer(bearer->keys))
 		h->caps |= PIB_CAP_KEYED;
 	h->keepalive_ms = PIB_KEEPALIVE_MS;

@@ -17,6 +17,7 @@
 #include "fabric/port.h"
 #include "udp/answer.h"
 #include "udp/bearer.h"
+#include "udp/credit.h"
 #include "udp/link.h"
 #include "udp/seal.h"
 #include "udp/session.h"
@@ -142,6 +143,7 @@ struct pib_udp_link *pib_udp_link_create(struct pib_bearer *bearer, struct pib_k
 		link->peer_port_num = h->port_num;
 	}
 	spin_lock_init(&link->lock);
+	pib_udp_credits_setup(link);
 	pib_frames_init(&link->frames, bearer);
 	timer_setup(&link->timer, pib_udp_link_timer, 0);
 	INIT_WORK(&link->work, udp_link_work);
@@ -179,6 +181,7 @@ void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead)
 	xa_erase_bh(&pn->links, link->fsm.local_id);
 	list_del_rcu(&link->entry);
 	RCU_INIT_POINTER(link->port->link, NULL);
+	pib_udp_credits_close(link);
 	mutex_lock(&pn->link_lock);
 	pib_udp_link_settle(link);
 	mutex_unlock(&pn->link_lock);

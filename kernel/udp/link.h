@@ -5,8 +5,10 @@
 
 #include <linux/timer.h>
 #include <linux/workqueue.h>
+#include "core/parked.h"
 #include "fabric/link.h"
 #include "fabric/port.h"
+#include "proto/credit.h"
 #include "proto/link.h"
 #include "udp/bearer.h"
 #include "udp/reassembly.h"
@@ -37,6 +39,10 @@ enum pib_udp_link_kind {
  * @path: RCU; NULL while there is no session
  * @frames: frames that are being put together
  * @frame_no: number of the last frame sent; goes on from path to path
+ * @credit_lock: softirqs off; guards @credits and @lane_tos. Nothing is taken under it
+ * @credits: windows of the VLs
+ * @lane_tos: by VL: DSCP of the data that was sent last
+ * @parking: by VL: tasks that wait for its window
  * @lock: softirqs off; guards the next fields. Taken before node locks
  * @fsm: session
  * @seal: keyed fabrics: seal of the present session or the last one. NULL: there was none, or its
@@ -76,6 +82,10 @@ struct pib_udp_link {
 	struct pib_udp_path __rcu *path;
 	struct pib_frames frames;
 	atomic_t frame_no;
+	spinlock_t credit_lock;
+	struct pib_credits credits;
+	u8 lane_tos[PIB_CREDIT_VLS];
+	struct pib_parking parking[PIB_CREDIT_VLS];
 
 	spinlock_t lock;
 	struct pib_session fsm;

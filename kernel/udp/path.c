@@ -7,6 +7,7 @@
 #include "core/net.h"
 #include "core/notify.h"
 #include "udp/bearer.h"
+#include "udp/credit.h"
 #include "udp/keys.h"
 #include "udp/link.h"
 #include "udp/path.h"
@@ -58,6 +59,12 @@ static bool peer_knows_segments(const struct pib_session *f)
 static bool peer_tells_marks(const struct pib_session *f)
 {
 	return f->peer_caps & PIB_CAP_ECN;
+}
+
+/* Return: true if both ends want VLs to have windows. */
+static bool link_has_windows(const struct pib_udp_link *link)
+{
+	return READ_ONCE(link->bearer->windows) && link->fsm.peer_caps & PIB_CAP_WINDOWS;
 }
 
 /* Return: true if the peer says that what this end sends from flows' ports comes in there. */
@@ -148,9 +155,14 @@ static struct pib_udp_path *udp_path_make(struct pib_udp_link *link)
 	path->noicrc = peer_wants_noicrc(&link->fsm);
 	path->segments = peer_knows_segments(&link->fsm);
 	path->ecn = peer_tells_marks(&link->fsm);
+	path->windows = link_has_windows(link);
 	path->flows = peer_gets_flows(&link->fsm);
 	path->limit = link->fsm.pmtu.limit;
 	path->seal = pib_seal_get(link->seal);
+	path->key = link->fsm.key;
+	path->peer_key = link->fsm.peer_key;
+	if (path->windows)
+		pib_udp_credits_begin(link);
 	return path;
 }
 
@@ -161,6 +173,7 @@ static bool udp_path_current(const struct pib_udp_link *link, const struct pib_u
 	       path->noicrc == peer_wants_noicrc(&link->fsm) &&
 	       path->segments == peer_knows_segments(&link->fsm) &&
 	       path->ecn == peer_tells_marks(&link->fsm) &&
+	       path->windows == link_has_windows(link) &&
 	       !memcmp(path->peer, link->peer, sizeof(path->peer));
 }
 

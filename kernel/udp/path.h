@@ -21,10 +21,13 @@ struct pib_udp_link;
  * @noicrc: both ends do without ICRC
  * @segments: the peer knows segments
  * @ecn: the peer reports the network's marks
+ * @windows: VLs have windows: each end says what it has taken in of them
  * @flows: data from flows' UDP ports gets through; written under link->lock, read anywhere
  * @limit: bytes of the largest IP packet for data, whatever the route's MTU (proto/pmtu.h); as
  *	@flows
  * @seal: keyed fabrics: how data is sealed; else NULL
+ * @key: number of the fabric's key that this end uses, 0: it has none
+ * @peer_key: number of the one that the peer uses
  * @cache: route
  * @rcu: freed after a grace period
  */
@@ -39,9 +42,12 @@ struct pib_udp_path {
 	bool noicrc;
 	bool segments;
 	bool ecn;
+	bool windows;
 	bool flows;
 	u32 limit;
 	struct pib_seal *seal;
+	u32 key;
+	u32 peer_key;
 	struct dst_cache cache;
 	struct rcu_head rcu;
 };

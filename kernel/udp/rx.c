@@ -17,6 +17,7 @@
 #include "core/net.h"
 #include "fabric/forward.h"
 #include "fabric/port.h"
+#include "proto/credit.h"
 #include "proto/hello.h"
 #include "proto/icrc.h"
 #include "udp/reassembly.h"
@@ -25,6 +26,7 @@
 #include "udp/link.h"
 #include "udp/path.h"
 #include "udp/bearer.h"
+#include "udp/credit.h"
 #include "udp/discovery.h"
 #include "udp/socket.h"
 
@@ -42,6 +44,7 @@
  * @path: session of @link
  * @b: burst that grows, or NULL
  * @tail: bytes of payload in the last packet of @b
+ * @bytes: bytes of the packets of @b, LRH to ICRC
  */
 struct intake {
 	struct pib_udp_sock *sock;
@@ -56,13 +59,23 @@ struct intake {
 	struct pib_udp_path *path;
 	struct pib_burst *b;
 	u32 tail;
+	u32 bytes;
 };
 
 static void intake_flush(struct intake *in)
 {
-	if (in->b)
-		pib_kport_recv(in->link->port, in->b);
+	struct pib_burst *b = in->b;
+	u32 packets;
+	u8 vl;
+
+	if (!b)
+		return;
+	packets = b->npkts;
+	vl = b->h.vl;
 	in->b = NULL;
+	pib_kport_recv(in->link->port, b);
+	if (in->path->windows)
+		pib_udp_credits_take(in->link, in->path, vl, in->bytes, packets);
 }
 
 /* Copy @len bytes at @off, counted without segment headers. */
@@ -246,6 +259,7 @@ static void rx_start(struct intake *in, const struct pib_hdrs *h, u32 off, u32 l
 	burst_attach(in, b, off, len);
 	in->b = b;
 	in->tail = len;
+	in->bytes = 0;
 }
 
 /*
@@ -269,6 +283,7 @@ static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 	size_t hdr_len, payload_len;
 	u8 head[PIB_HDRS_MAX];
 	struct pib_hdrs h;
+	u32 size;
 	int err;
 
 	if (intake_copy(in, off, head, avail))
@@ -292,7 +307,9 @@ static u32 intake_packet(struct intake *in, u32 off, u32 len, bool noicrc)
 		rx_lengthen(in, &h, off + hdr_len, payload_len);
 	else
 		rx_start(in, &h, off + hdr_len, payload_len);
-	return hdr_len + payload_len + pib_hdrs_pad(payload_len) + PIB_ICRC_LEN;
+	size = hdr_len + payload_len + pib_hdrs_pad(payload_len) + PIB_ICRC_LEN;
+	in->bytes += size;
+	return size;
 }
 
 static void intake_data(struct intake *in, const struct pib_dg *dg, u32 off, u32 len)
@@ -464,7 +481,7 @@ static u32 intake_sealed(struct intake *in, u32 off, u32 step)
 /* Take in the datagram at @off, or more than it. Return: number of bytes dealt with. */
 static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 {
-	u8 buf[PIB_HELLO_WIRE_LEN];
+	u8 buf[PIB_HELLO_WIRE_LEN];	/* a CREDIT is as long */
 	u32 avail = min_t(u32, len, sizeof(buf));
 	const u8 *head = skb_header_pointer(in->skb, off, avail, buf);
 	struct pib_dg dg;
@@ -486,6 +503,10 @@ static u32 intake_one(struct intake *in, u32 off, u32 len, u32 step)
 		return len;
 	case PIB_DG_SEGMENT:
 		return intake_segment(in, off, len, step);
+	case PIB_DG_CREDIT:
+		intake_flush(in);
+		pib_udp_credits_rx(in->sock, in->from, head, len);
+		return len;
 	}
 	intake_flush(in);
 	pib_bearer_control(in->sock, in->from, in->way, head, len);

@@ -11,6 +11,7 @@
 #include "core/notify.h"
 #include "fabric/port.h"
 #include "udp/bearer.h"
+#include "udp/credit.h"
 #include "udp/hello.h"
 #include "udp/keys.h"
 #include "udp/link.h"
@@ -303,6 +304,8 @@ void pib_udp_link_timer(struct timer_list *t)
 	udp_link_send_padded(link, &due.padded);
 	udp_link_send(link, &due.o);
 	udp_link_send_probe(link, &due.flow);
+	if (due.o.len)
+		pib_udp_credits_keep(link);
 	rcu_read_unlock();
 }
 

@@ -486,11 +486,14 @@ int pib_udp_sock_route(struct pib_udp_sock *sock, const struct pib_addr *to,
 	return 0;
 }
 
-bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes)
+bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes,
+		       bool by)
 {
 	const struct socket *socket = sock->end[to->family == AF_INET6].socket;
 	u32 max = bytes >= PIB_UDP_SOCK_BULK ? PIB_UDP_SOCK_SNDBUF_BULK : PIB_UDP_SOCK_SNDBUF;
 
+	if (by)
+		max += max / 2;
 	return socket && refcount_read(&socket->sk->sk_wmem_alloc) > max;
 }
 
@@ -562,8 +565,9 @@ void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const str
 	socket_send(sock, skb, to, route, tos, 0);
 }
 
-static void send_control(struct pib_udp_sock *sock, const void *data, u32 len,
-			 const struct pib_addr *to, __be16 port)
+/* @hop_limit: 0: the route's. */
+static void send_bytes(struct pib_udp_sock *sock, const void *data, u32 len,
+		       const struct pib_addr *to, const struct pib_udp_lane *lane, u8 hop_limit)
 {
 	struct pib_udp_route route;
 	struct sk_buff *skb;
@@ -582,8 +586,23 @@ static void send_control(struct pib_udp_sock *sock, const void *data, u32 len,
 	}
 	skb_reserve(skb, PIB_UDP_SOCK_HEADROOM);
 	skb_put_data(skb, data, len);
-	route.port = port;
-	socket_send(sock, skb, to, &route, 0, PIB_HOP_LIMIT);
+	route.port = lane->port;
+	route.label = lane->label;
+	socket_send(sock, skb, to, &route, lane->tos, hop_limit);
+}
+
+static void send_control(struct pib_udp_sock *sock, const void *data, u32 len,
+			 const struct pib_addr *to, __be16 port)
+{
+	const struct pib_udp_lane lane = { .port = port };
+
+	send_bytes(sock, data, len, to, &lane, PIB_HOP_LIMIT);
+}
+
+void pib_udp_sock_send_beside(struct pib_udp_sock *sock, const void *data, u32 len,
+			      const struct pib_addr *to, const struct pib_udp_lane *lane)
+{
+	send_bytes(sock, data, len, to, lane, 0);
 }
 
 void pib_udp_sock_send_control(struct pib_udp_sock *sock, const void *data, u32 len,

@@ -93,6 +93,9 @@ struct pib_udp_stats {
 	u64 rx_no_port;
 	u64 tx_shrunk;
 	u64 tx_dropped;
+	u64 tx_waits;
+	u64 tx_overdrawn;
+	u64 rx_bad_credits;
 };
 
 #define PIB_USTATS (sizeof(struct pib_udp_stats) / sizeof(u64))
@@ -100,7 +103,7 @@ struct pib_udp_stats {
 #define PIB_UDP_STAT(field) \
 	(PIB_US_TX_DATAGRAMS + offsetof(struct pib_udp_stats, field) / sizeof(u64))
 
-static_assert(PIB_UDP_STAT(tx_dropped) == PIB_US_MAX);
+static_assert(PIB_UDP_STAT(rx_bad_credits) == PIB_US_MAX);
 
 /* Count @n more in @field of struct pib_udp_stats. Context: any. */
 #define pib_udp_sock_count(sock, field, n) this_cpu_add((sock)->stats->field, (n))
@@ -255,13 +258,27 @@ void pib_udp_sock_send(struct pib_udp_sock *sock, struct sk_buff *skb, const str
 /* Bytes before the UDP payload: headers of the netdev, of IPv6 (40) and UDP (8). */
 #define PIB_UDP_SOCK_HEADROOM (MAX_HEADER + 48)
 
+/**
+ * struct pib_udp_lane - the way that data takes through the network
+ * @port: UDP source port
+ * @label: IPv6: flow label
+ * @tos: DSCP and ECN
+ */
+struct pib_udp_lane {
+	__be16 port;
+	__be32 label;
+	u8 tos;
+};
+
 /*
  * Return: true if the stack already holds its fill of data sent by the protocol of @to. The limit
- * depends on @bytes, the payload that the caller wants to send: small datagrams may take up
- * less. The stack holds a datagram until the netdev has sent it, or a receiver in this kernel
- * (veth, loopback) has taken it. Context: any.
+ * depends on @bytes, the payload that the caller wants to send: small datagrams may take up less.
+ * It is higher by half for those who get by (@by): VLs that have little on their way. The stack
+ * holds a datagram until the netdev has sent it, or a receiver in this kernel (veth, loopback) has
+ * taken it. Context: any.
  */
-bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes);
+bool pib_udp_sock_full(const struct pib_udp_sock *sock, const struct pib_addr *to, u32 bytes,
+		       bool by);
 /* Return: true if the stack holds any data that pib has sent from @net. Context: any. */
 bool pib_udp_socks_in_flight(struct net *net);
 
@@ -272,6 +289,12 @@ bool pib_udp_socks_in_flight(struct net *net);
  */
 void pib_udp_sock_send_control(struct pib_udp_sock *sock, const void *data, u32 len,
 			       const struct pib_addr *to);
+/*
+ * As pib_udp_sock_send_control(), but by the way of data, which is not overtaken then. Context: as
+ * there.
+ */
+void pib_udp_sock_send_beside(struct pib_udp_sock *sock, const void *data, u32 len,
+			      const struct pib_addr *to, const struct pib_udp_lane *lane);
 /*
  * As pib_udp_sock_send_control(), from a flow's port; if there is none, nothing is sent. Context:
  * as there.

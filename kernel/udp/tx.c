@@ -16,14 +16,17 @@
 #include "packet/burst.h"
 #include "compat/compat.h"
 #include "fabric/port.h"
+#include "proto/credit.h"
 #include "proto/dg.h"
 #include "proto/flow.h"
 #include "proto/icrc.h"
+#include "proto/vl.h"
 #include "udp/reassembly.h"
 #include "udp/seal.h"
 #include "udp/link.h"
 #include "udp/path.h"
 #include "udp/bearer.h"
+#include "udp/credit.h"
 #include "udp/skb_pool.h"
 #include "udp/socket.h"
 #include "udp/tx.h"
@@ -410,25 +413,65 @@ static u8 burst_tos(const struct pib_udp_link *link, const struct pib_udp_path *
 	return path->ecn && pib_hdrs_sender_is_told(&b->h) ? tos : tos & ~INET_ECN_MASK;
 }
 
+void pib_udp_lane_flow(const struct pib_udp_link *link, const struct pib_udp_path *path, u32 hash,
+		       struct pib_udp_lane *lane)
+{
+	const struct pib_udp_sock *sock = link->bearer->sock;
+	__be16 port = 0;
+
+	if (READ_ONCE(path->flows) && READ_ONCE(link->bearer->flow_ports))
+		port = pib_flow_port(&sock->end[path->to].flows, hash);
+	lane->port = port ? port : htons(sock->port);
+	if (port && path->to)	/* IPv6 */
+		lane->label = htonl(pib_flow_label(sock->label_secret, hash));
+}
+
 /*
  * Put UDP source port and IPv6's flow label (RFC 6438) of a burst's flow into @route: the network
- * may spread flows by either.
+ * may spread flows by either. A VL that has a window is one flow: the peer is asked by the way of
+ * its data what has come of it.
  */
 static void burst_flow(const struct pib_udp_link *link, const struct pib_udp_path *path,
 		       const struct pib_burst *b, struct pib_udp_route *route)
 {
-	__be16 port;
-	u32 hash;
+	u32 hash = path->windows ? pib_flow_of_vl(b->h.vl) : pib_flow_hash(&b->h);
+	struct pib_udp_lane lane = { .port = route->port, .label = route->label };
 
-	if (!READ_ONCE(path->flows) || !READ_ONCE(link->bearer->flow_ports))
-		return;
-	hash = pib_flow_hash(&b->h);
-	port = pib_flow_port(&link->bearer->sock->end[path->to].flows, hash);
-	if (!port)
-		return;
-	route->port = port;
-	if (path->to)	/* IPv6 */
-		route->label = htonl(pib_flow_label(link->bearer->sock->label_secret, hash));
+	pib_udp_lane_flow(link, path, hash, &lane);
+	route->port = lane.port;
+	route->label = lane.label;
+}
+
+/* Return: the bytes of the packets, LRH to ICRC. */
+static u32 plan_packet_bytes(const struct plan *pl)
+{
+	u32 head = pl->seg ? PIB_SEG_HDR_LEN : PIB_DG_HDR_LEN;
+
+	return pl->bytes - pl->datagrams * (head + pl->seal);
+}
+
+/*
+ * Return: true if @b must not wait for what fills its VL: QP1 has sent it to another one, or it
+ * says that the way is congested. Users may send to QP1, but not from it.
+ */
+static bool burst_goes_ahead(const struct pib_burst *b)
+{
+	return b->h.tp == PIB_TP_CNP ||
+	       (b->h.tp == PIB_TP_UD && b->h.dqpn <= 1 && b->h.sqpn <= 1);
+}
+
+/* Return: true if nobody has @b wait for the window of its VL. */
+static bool burst_goes_beside(const struct pib_burst *b)
+{
+	return b->via_udp || burst_goes_ahead(b);
+}
+
+/* Count what is about to be sent with @tos. */
+static void burst_count(struct pib_udp_link *link, const struct pib_udp_path *path,
+			const struct pib_burst *b, const struct plan *pl, u8 tos)
+{
+	pib_udp_credits_sent(link, path, b->h.vl, pib_credit_bytes(plan_packet_bytes(pl), pl->n),
+			     burst_goes_beside(b), tos & ~INET_ECN_MASK);
 }
 
 /* Send the packets from @i on that go into one super-packet. Return: number of packets. */
@@ -442,6 +485,7 @@ static u32 burst_send(struct pib_udp_link *link, struct pib_udp_path *path, stru
 	struct writer w;
 	struct plan pl;
 	u64 counter = 0;
+	u8 tos;
 
 	if (pib_udp_sock_route(sock, to, &path->cache, &route)) {
 		pib_udp_sock_lose(sock, tx_errors, b->npkts - i);
@@ -460,7 +504,10 @@ static u32 burst_send(struct pib_udp_link *link, struct pib_udp_path *path, stru
 	if (pl.datagrams > 1)
 		skb_set_gso(skb, pl.size, pl.datagrams);
 	burst_flow(link, path, b, &route);
-	pib_udp_sock_send(sock, skb, to, &route, burst_tos(link, path, b));
+	tos = burst_tos(link, path, b);
+	if (path->windows)
+		burst_count(link, path, b, &pl, tos);
+	pib_udp_sock_send(sock, skb, to, &route, tos);
 	return pl.n;
 
 err_free:
@@ -471,12 +518,53 @@ err_count:
 	return pl.n;
 }
 
-bool pib_udp_full(const struct pib_link *base, const struct pib_burst *b)
+/*
+ * Return: true if @b may use what of the stack is kept from others: subnet management, and a VL
+ * that has little on its way.
+ */
+static bool burst_gets_by(struct pib_udp_link *link, const struct pib_udp_path *path,
+			  const struct pib_burst *b)
 {
-	const struct pib_udp_link *link = to_udp_link(base);
-	const struct pib_udp_path *path = rcu_dereference(link->path);
+	return path->windows &&
+	       (b->h.vl == PIB_VL_MGMT || pib_udp_credits_spare(link, path, b->h.vl));
+}
 
-	return path && pib_udp_sock_full(link->bearer->sock, &path->peer[path->to], b->len);
+/* Return: true if @b waits for the window of its VL. */
+static bool burst_waits(struct pib_udp_link *link, const struct pib_udp_path *path,
+			const struct pib_burst *b)
+{
+	return path->windows && !burst_goes_ahead(b) &&
+	       pib_udp_credits_closed(link, path, b->h.vl, b->h.tp == PIB_TP_UD);
+}
+
+bool pib_udp_full(const struct pib_link *base, struct pib_burst *b)
+{
+	struct pib_udp_link *link = to_udp_link(base);
+	const struct pib_udp_path *path = rcu_dereference(link->path);
+	const struct pib_addr *to;
+
+	if (!path)
+		return false;
+	if (burst_waits(link, path, b)) {
+		b->window = &link->parking[b->h.vl];
+		return true;
+	}
+	to = &path->peer[path->to];
+	return pib_udp_sock_full(link->bearer->sock, to, b->len, false) &&
+	       (!burst_gets_by(link, path, b) ||
+		pib_udp_sock_full(link->bearer->sock, to, b->len, true));
+}
+
+/*
+ * Return: true if @b must not leave: nobody could hold it back, and its VL has far more on its way
+ * than its window is; or it is a datagram that has come from here and waits no longer.
+ */
+static bool burst_is_too_much(struct pib_udp_link *link, const struct pib_udp_path *path,
+			      const struct pib_burst *b)
+{
+	return path->windows && !burst_goes_ahead(b) &&
+	       pib_udp_credits_overdrawn(link, path, b->h.vl, b->via_udp,
+					 b->h.tp == PIB_TP_UD && !b->via_udp);
 }
 
 void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
@@ -485,9 +573,17 @@ void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
 	struct pib_udp_path *path = rcu_dereference(link->path);
 	u32 i = 0;
 
-	if (!path)
+	if (!path) {
 		pib_udp_sock_lose(link->bearer->sock, tx_errors, b->npkts);
-	while (path && i < b->npkts)
+		goto out_free;
+	}
+	if (burst_is_too_much(link, path, b)) {
+		pib_udp_sock_lose(link->bearer->sock, tx_overdrawn, b->npkts);
+		pib_kport_count(link->port, xmit_discard, b->npkts);
+		goto out_free;
+	}
+	while (i < b->npkts)
 		i += burst_send(link, path, b, i);
+out_free:
 	pib_burst_free(b);
 }

@@ -109,6 +109,7 @@ pib_hdrs packet_headers(uint8_t opcode, uint8_t bits, uint32_t psn)
 	h.psn = psn & PIB_PSN_MASK;
 	h.va = 0x1000;
 	h.dmalen = 0x10000;
+	h.vl = bits >> 2 & 1;
 	if (info) {
 		h.op = info->op;
 		h.flags = info->flags;
@@ -552,6 +553,9 @@ private:
 		for (const Event &e : r.events)
 			fprintf(stderr, " %s/%u/%zu+%zu", e.what.c_str(), e.from, e.head.size(),
 				e.bytes.size());
+		for (auto [at, taken] : r.taken)
+			fprintf(stderr, " link %u, VL %u: %lu bytes in %lu", at.first, at.second,
+				(unsigned long)taken.bytes, (unsigned long)taken.packets);
 		for (auto [counter, n] : r.counts)
 			fprintf(stderr, " %u:%lu", counter, (unsigned long)n);
 		fprintf(stderr, "\n");
@@ -559,7 +563,8 @@ private:
 
 	void compare()
 	{
-		bool equal = loose_ || got_.events == plain_->result.events;
+		bool equal = loose_ || (got_.events == plain_->result.events &&
+					got_.taken == plain_->result.taken);
 
 		for (uint32_t c : kCounters) {
 			got_.counts[c] = rx_count(c);
@@ -586,6 +591,19 @@ void rx_control(const uint8_t *bytes, uint32_t head, uint32_t len, uint8_t host,
 {
 	got->events.push_back(
 		{"control", host, control_head(hop_limit, len), Bytes(bytes, bytes + head)});
+}
+
+void rx_credit(const uint8_t *bytes, uint32_t head, uint32_t len, uint8_t host)
+{
+	got->events.push_back({"credit", host, control_head(0, len), Bytes(bytes, bytes + head)});
+}
+
+void rx_taken(uint32_t link, uint8_t vl, uint32_t bytes, uint32_t packets)
+{
+	Taken &taken = got->taken[{link, vl}];
+
+	taken.bytes += bytes;
+	taken.packets += packets;
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -177,6 +177,8 @@ struct Uplink {
 	std::optional<DscpTable> dscp;
 	/// Flows have UDP source ports of their own.
 	std::optional<bool> flow_ports;
+	/// VLs have windows, where peers want it, too.
+	std::optional<bool> windows;
 	Counters counters;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /* Do not edit directly, auto-generated from: */
 /*	netlink/pib.yaml */
-/*	sha256 86f9487dc2f697868cc42f0d058466139a44c3bb3ca22216b455ca116a929260 */
+/*	sha256 daa36af781d70fa4eb16cbd54e9d1746d032e148350477ed8f6faaee7aa74477 */
 /* YNL-GEN uapi header */
 
 #ifndef _UAPI_LINUX_PIB_H
@@ -290,6 +290,7 @@ enum pib_attr {
 	PIB_A_DSCP,
 	PIB_A_FLOW_PORTS,
 	PIB_A_TRAP,
+	PIB_A_WINDOWS,
 
 	__PIB_A_MAX,
 	PIB_A_MAX = (__PIB_A_MAX - 1)
@@ -582,6 +583,9 @@ enum pib_us_attr {
 	PIB_US_RX_NO_PORT,
 	PIB_US_TX_SHRUNK,
 	PIB_US_TX_DROPPED,
+	PIB_US_TX_WAITS,
+	PIB_US_TX_OVERDRAWN,
+	PIB_US_RX_BAD_CREDITS,
 
 	__PIB_US_MAX,
 	PIB_US_MAX = (__PIB_US_MAX - 1)

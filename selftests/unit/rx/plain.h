@@ -58,9 +58,17 @@ inline Event packet_event(uint32_t link, pib_hdrs h, View payload)
 	return {"packet", link, head, Bytes(payload.begin(), payload.end())};
 }
 
+// The packets of a VL of a link that were taken in.
+struct Taken {
+	uint64_t bytes = 0, packets = 0;
+
+	bool operator==(const Taken &) const = default;
+};
+
 struct Result {
 	std::vector<Event> events;
-	std::map<uint32_t, uint64_t> counts; // by enum pib_us_attr
+	std::map<std::pair<uint32_t, uint8_t>, Taken> taken; // by link and VL
+	std::map<uint32_t, uint64_t> counts;		     // by enum pib_us_attr
 };
 
 // How datagrams came.
@@ -241,9 +249,10 @@ private:
 	void read_control(const Bytes &d, const Came &came)
 	{
 		const size_t head = std::min<size_t>(d.size(), PIB_HELLO_WIRE_LEN);
+		const bool credit = (d[0] & 0xF) == PIB_DG_CREDIT;
 
-		result.events.push_back({"control", came.host,
-					 control_head(came.hop_limit, d.size()),
+		result.events.push_back({credit ? "credit" : "control", came.host,
+					 control_head(credit ? 0 : came.hop_limit, d.size()),
 					 Bytes(d.begin(), d.begin() + head)});
 	}
 
@@ -315,6 +324,11 @@ private:
 		if (ce && h.dqpn > 1 && h.tp != PIB_TP_CNP)
 			h.flags |= PIB_H_FECN;
 		result.events.push_back(packet_event(&l - links_, h, payload));
+		if (!RX_HAS_WINDOWS(&l - links_))
+			return len;
+		Taken &taken = result.taken[{&l - links_, h.vl}];
+		taken.bytes += len;
+		taken.packets++;
 		return len;
 	}
 

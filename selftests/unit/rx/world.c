@@ -9,6 +9,7 @@
 #include "packet/burst.h"
 #include "udp/auth.h"
 #include "udp/bearer.h"
+#include "udp/credit.h"
 #include "udp/discovery.h"
 #include "udp/link.h"
 #include "udp/path.h"
@@ -171,6 +172,28 @@ void pib_bearer_control(struct pib_udp_sock *from_sock, const struct pib_addr *f
 	free(copy);
 }
 
+void pib_udp_credits_begin(struct pib_udp_link *link)
+{
+}
+
+void pib_udp_credits_take(struct pib_udp_link *link, const struct pib_udp_path *path, u8 vl,
+			  u32 bytes, u32 packets)
+{
+	rx_taken(link - links, vl, bytes, packets);
+}
+
+void pib_udp_credits_rx(struct pib_udp_sock *from_sock, const struct pib_addr *from, const u8 *buf,
+			u32 len)
+{
+	u32 head = len < PIB_CREDIT_WIRE_LEN ? len : PIB_CREDIT_WIRE_LEN;
+	u8 *copy = malloc(head);
+
+	WARN_ON(from_sock != &sock);
+	memcpy(copy, buf, head);
+	rx_credit(copy, head, len, from->v6.s6_addr[3]);
+	free(copy);
+}
+
 /* Read a burst again, and the part of it behind its first packet. */
 static void kept_check(struct kept *k)
 {
@@ -214,7 +237,8 @@ static void link_begin(u32 i, const struct rx_link *l)
 	link->fsm.state = PIB_SESSION_UP;
 	link->fsm.nonce = l->nonce;
 	link->fsm.peer_nonce = l->peer_nonce;
-	link->fsm.peer_caps = (l->noicrc ? PIB_CAP_NOICRC : 0) | PIB_CAP_SEGMENTS;
+	link->fsm.peer_caps = (l->noicrc ? PIB_CAP_NOICRC : 0) | PIB_CAP_SEGMENTS |
+			      (RX_HAS_WINDOWS(i) ? PIB_CAP_WINDOWS : 0);
 	spin_lock_init(&link->lock);
 	pib_frames_init(&link->frames, &bearer);
 	net.links.id[i] = l->id;
@@ -233,7 +257,7 @@ void rx_begin(const struct rx_link l[RX_NUM_LINKS], u32 pages)
 	jiffies = -150;
 	num_kept = 0;
 	sock = (struct pib_udp_sock) { .pn = &net, .stats = &stats };
-	bearer = (struct pib_bearer) { .sock = &sock, .frame_pages.v = pages };
+	bearer = (struct pib_bearer) { .sock = &sock, .windows = true, .frame_pages.v = pages };
 	WARN_ON(pib_burst_cache_init());
 	for (i = 0; i < RX_NUM_LINKS; i++)
 		link_begin(i, &l[i]);

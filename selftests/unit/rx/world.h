@@ -53,6 +53,8 @@ void chacha20poly1305_encrypt(uint8_t *dst, const uint8_t *src, size_t len, cons
 
 /* ---- the world (world.c) ---- */
 
+/* Both ends of link 1 do not want VLs to have windows. */
+#define RX_HAS_WINDOWS(link) ((link) != 1)
 #define RX_NUM_LINKS 2
 
 /**
@@ -99,6 +101,10 @@ void rx_session_key(uint64_t to, uint64_t from, uint8_t key[PIB_SEAL_KEY_LEN]);
 void rx_packet(uint32_t link, const struct pib_hdrs *h, const uint8_t *payload, uint32_t len);
 /* A control datagram of @len bytes comes up, with the first @head of them. */
 void rx_control(const uint8_t *bytes, uint32_t head, uint32_t len, uint8_t host, uint8_t hop_limit);
+/* A datagram CREDIT comes up, as a control datagram does. */
+void rx_credit(const uint8_t *bytes, uint32_t head, uint32_t len, uint8_t host);
+/* @packets of @bytes, LRH to ICRC, of a VL of a link are taken in. */
+void rx_taken(uint32_t link, uint8_t vl, uint32_t bytes, uint32_t packets);
 
 #ifdef __cplusplus
 }

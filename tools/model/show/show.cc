@@ -341,6 +341,8 @@ void show_uplink(Output &out, const Uplink &uplink)
 		out.field("dscp", format_dscp(*uplink.dscp));
 	if (uplink.flow_ports)
 		show_flag(out, "flow_ports", *uplink.flow_ports);
+	if (uplink.windows)
+		show_flag(out, "windows", *uplink.windows);
 	show_counter_group(out, uplink.counters);
 	out.end_item();
 }

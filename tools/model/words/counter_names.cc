@@ -53,6 +53,9 @@ constexpr CounterName kUplink[] = {
 	{PIB_US_RX_NO_PORT, "rx_no_port"},
 	{PIB_US_TX_SHRUNK, "tx_shrunk"},
 	{PIB_US_TX_DROPPED, "tx_dropped"},
+	{PIB_US_TX_WAITS, "tx_waits"},
+	{PIB_US_TX_OVERDRAWN, "tx_overdrawn"},
+	{PIB_US_RX_BAD_CREDITS, "rx_bad_credits"},
 };
 
 } // namespace

@@ -60,8 +60,9 @@ Status read_netdev(const Arguments &arguments, HcaRequest &hca)
 		hca.netdev = *netdev;
 		return success();
 	}
-	for (const char *word : {"standalone", "peer", "fabric", "udp-port", "key-file",
-				 "second-key-file", "accept", "ecn", "dscp", "flow-ports"})
+	for (const char *word :
+	     {"standalone", "peer", "fabric", "udp-port", "key-file", "second-key-file", "accept",
+	      "ecn", "dscp", "flow-ports", "windows"})
 		if (arguments.has(word))
 			return usage_error(fmt::format("'{}' needs 'netdev DEV'", word));
 	return success();
@@ -160,6 +161,12 @@ Status read_flow_ports(const Arguments &arguments, R &request)
 }
 
 template <typename R>
+Status read_windows(const Arguments &arguments, R &request)
+{
+	return read_switch(arguments, "windows", request.windows);
+}
+
+template <typename R>
 Status read_dscp(const Arguments &arguments, R &request)
 {
 	const auto list = arguments.maybe("dscp");
@@ -188,9 +195,10 @@ void note_trouble(const Context &context, const HcaRequest &hca)
 Status add(const Context &context, const Arguments &arguments)
 {
 	HcaRequest hca;
-	for (const auto read : {read_name, read_netdev, read_peers, read_numbers, read_keys,
-				read_hca_behavior, read_accept<HcaRequest>, read_ecn<HcaRequest>,
-				read_dscp<HcaRequest>, read_flow_ports<HcaRequest>})
+	for (const auto read :
+	     {read_name, read_netdev, read_peers, read_numbers, read_keys, read_hca_behavior,
+	      read_accept<HcaRequest>, read_ecn<HcaRequest>, read_dscp<HcaRequest>,
+	      read_flow_ports<HcaRequest>, read_windows<HcaRequest>})
 		if (auto done = read(arguments, hca); !done)
 			return done;
 	hca.standalone = arguments.has("standalone");
@@ -203,7 +211,7 @@ Status add(const Context &context, const Arguments &arguments)
 Status set_behavior(const Context &context, const Arguments &arguments, const std::string &name)
 {
 	for (const char *word : {"key-file", "second-key-file", "no-second-key", "force", "accept",
-				 "ecn", "dscp", "flow-ports"})
+				 "ecn", "dscp", "flow-ports", "windows"})
 		if (arguments.has(word))
 			return usage_error(
 				fmt::format("'behavior' and '{}' exclude each other", word));
@@ -240,11 +248,13 @@ Status set(const Context &context, const Arguments &arguments)
 		return read;
 	if (auto read = read_flow_ports(arguments, keys); !read)
 		return read;
+	if (auto read = read_windows(arguments, keys); !read)
+		return read;
 	if (!keys.key && !keys.second_key && !keys.no_second_key && !keys.accept && !keys.ecn &&
-	    !keys.dscp && !keys.flow_ports)
+	    !keys.dscp && !keys.flow_ports && !keys.windows)
 		return usage_error("nothing is to change: give 'key-file', 'second-key-file', "
-				   "'no-second-key', 'accept', 'ecn', 'dscp', 'flow-ports' or "
-				   "'behavior'");
+				   "'no-second-key', 'accept', 'ecn', 'dscp', 'flow-ports', "
+				   "'windows' or 'behavior'");
 	return context.client.set_keys(keys);
 }
 
@@ -285,7 +295,10 @@ const Command kCommands[] = {
 	  {"ecn", "on|off", "the network may mark its data instead of dropping it; off by default"},
 	  {"dscp", "LIST", "DSCP of its data by service level, as 3=46,4=34; 0 by default"},
 	  {"flow-ports", "on|off",
-	   "UDP source ports tell the data of queue pairs apart; on by default"}},
+	   "UDP source ports tell the data of queue pairs apart; on by default"},
+	  {"windows", "on|off",
+	   "a virtual lane does not hold up the others, if the peer wants that, too; off by "
+	   "default"}},
 	 {{"pibctl add pib0 netdev eth0", "the usual form, on each host"},
 	  {"pibctl add pib0 netdev eth0 standalone", "a first look, without subnet manager"},
 	  {"pibctl add pib0 netdev eth0 peer 192.0.2.7", "a cable to one host or to a pibnetd"},
@@ -307,7 +320,7 @@ const Command kCommands[] = {
 	 "one of its ends changes its key. A key by which the peer of a link speaks is not dropped\n"
 	 "but by force. Whether all others accept the new key is not known here: see that they do.\n"
 	 "'accept' says who gets a port of the host switch that says hello from now on. Links that\n"
-	 "are there stay. 'ecn', 'dscp' and 'flow-ports' say how data leaves from now on.",
+	 "are there stay. 'ecn', 'dscp', 'flow-ports' and 'windows' say how data leaves from now on.",
 	 {{"NAME", "name of an HCA"}},
 	 {{"key-file", "FILE", "the key: the second one of before, which takes its place"},
 	  {"second-key-file", "FILE", "another key by which hosts may join, 16 to 64 bytes"},
@@ -321,7 +334,9 @@ const Command kCommands[] = {
 	  {"dscp", "LIST",
 	   "service levels with the DSCP of their data, as 3=46,4=34, the others 0; 'none'"},
 	  {"flow-ports", "on|off",
-	   "UDP source ports tell the data of queue pairs apart, that of peers, too"}},
+	   "UDP source ports tell the data of queue pairs apart, that of peers, too"},
+	  {"windows", "on|off",
+	   "a virtual lane does not hold up the others, if the peer wants that, too"}},
 	 {{"pibctl set pib0 behavior srq-any-order,reuse-qpn seed 7", "two behaviors"},
 	  {"pibctl set pib0 behavior random seed 7", "some; 'pibctl show pib0' tells which"},
 	  {"pibctl set pib0 behavior none", "as it was"},

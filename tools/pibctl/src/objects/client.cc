@@ -180,7 +180,7 @@ Status Client::set_keys(const KeysRequest &keys)
 		{EOPNOTSUPP, "module pib is older than this pibctl and cannot change keys"},
 		{ENODEV, "no such HCA in this network namespace ('pibctl show' lists them)"},
 	};
-	const bool uplink = keys.accept || keys.ecn || keys.dscp || keys.flow_ports;
+	const bool uplink = keys.accept || keys.ecn || keys.dscp || keys.flow_ports || keys.windows;
 	const auto what = uplink ? "what was asked for at" : "the keys of";
 	return command(fmt::format("set {} {}", what, keys.hca), encode_set_keys(keys), kReasons);
 }

@@ -293,6 +293,8 @@ Result<Uplink> decode_uplink(const Attributes &attributes)
 	uplink.dscp = decode_dscp(attributes.find(PIB_A_DSCP));
 	if (const auto flow_ports = attributes.number<std::uint8_t>(PIB_A_FLOW_PORTS))
 		uplink.flow_ports = *flow_ports != 0;
+	if (const auto windows = attributes.number<std::uint8_t>(PIB_A_WINDOWS))
+		uplink.windows = *windows != 0;
 	uplink.counters = decode_counters(attributes.nest(PIB_A_STATS), uplink_counter_names());
 	return uplink;
 }

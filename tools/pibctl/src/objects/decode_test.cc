@@ -217,6 +217,7 @@ TEST(Decode, HowManyKeysAndWhoUsesTheSecond)
 	ASSERT_TRUE(uplinks);
 	EXPECT_FALSE(uplinks->front().ecn);
 	EXPECT_FALSE(uplinks->front().flow_ports);
+	EXPECT_FALSE(uplinks->front().windows);
 	EXPECT_EQ(uplinks->front().accept, PIB_ACCEPT_LINK);
 	EXPECT_EQ(uplinks->front().keys, 2U);
 	const auto links = decode_links(answers(
@@ -236,8 +237,9 @@ TEST(Decode, WhatDataSaysToTheNetwork)
 	const auto uplinks = decode_uplinks(answers(
 		{join({fake::uplink_answer(), fake::u8(PIB_A_ECN, 1),
 		       fake::binary(PIB_A_DSCP, {0, 46, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
-		       fake::u8(PIB_A_FLOW_PORTS, 0)})}));
+		       fake::u8(PIB_A_FLOW_PORTS, 0), fake::u8(PIB_A_WINDOWS, 1)})}));
 	ASSERT_TRUE(uplinks);
+	EXPECT_EQ(uplinks->front().windows, true);
 	EXPECT_EQ(uplinks->front().ecn, true);
 	EXPECT_EQ(uplinks->front().flow_ports, false);
 	EXPECT_EQ(uplinks->front().dscp, (DscpTable{0, 46}));

@@ -158,6 +158,8 @@ Request encode_add_hca(const HcaRequest &hca)
 		request.put_binary(PIB_A_DSCP, *hca.dscp);
 	if (hca.flow_ports)
 		request.put_u8(PIB_A_FLOW_PORTS, *hca.flow_ports);
+	if (hca.windows)
+		request.put_u8(PIB_A_WINDOWS, *hca.windows);
 	if (hca.node_guid)
 		request.put_u64(PIB_A_NODE_GUID, *hca.node_guid);
 	for (const auto &[number, guid] : hca.port_guids)
@@ -202,6 +204,8 @@ Request encode_set_keys(const KeysRequest &keys)
 		request.put_binary(PIB_A_DSCP, *keys.dscp);
 	if (keys.flow_ports)
 		request.put_u8(PIB_A_FLOW_PORTS, *keys.flow_ports);
+	if (keys.windows)
+		request.put_u8(PIB_A_WINDOWS, *keys.windows);
 	return request;
 }
 

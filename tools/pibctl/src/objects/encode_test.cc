@@ -144,13 +144,18 @@ TEST(Encode, WhatDataSaysToTheNetwork)
 	hca.flow_ports = false;
 	EXPECT_EQ(attributes_of(encode_add_hca(hca)),
 		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::u8(PIB_A_FLOW_PORTS, 0)}));
+	hca.flow_ports.reset();
+	hca.windows = true;
+	EXPECT_EQ(attributes_of(encode_add_hca(hca)),
+		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::u8(PIB_A_WINDOWS, 1)}));
 	KeysRequest set;
 	set.hca = "pib0";
 	set.ecn = false;
 	set.flow_ports = true;
+	set.windows = false;
 	EXPECT_EQ(attributes_of(encode_set_keys(set)),
 		  join({fake::text(PIB_A_HCA_NAME, "pib0"), fake::u8(PIB_A_ECN, 0),
-			fake::u8(PIB_A_FLOW_PORTS, 1)}));
+			fake::u8(PIB_A_FLOW_PORTS, 1), fake::u8(PIB_A_WINDOWS, 0)}));
 }
 
 TEST(Encode, AddSwitch)

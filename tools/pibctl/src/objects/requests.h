@@ -42,6 +42,7 @@ struct HcaRequest {
 	std::optional<DscpTable> dscp;
 	/// Flows have UDP source ports of their own.
 	std::optional<bool> flow_ports;
+	std::optional<bool> windows;
 };
 
 /// Request of "pibctl set NAME behavior": all behaviors that the HCA shall have.
@@ -67,6 +68,7 @@ struct KeysRequest {
 	std::optional<DscpTable> dscp;
 	/// Flows have UDP source ports of their own.
 	std::optional<bool> flow_ports;
+	std::optional<bool> windows;
 };
 
 /// Request of "pibctl switch add".
