@@ -32,6 +32,7 @@ An InfiniBand switch in user space: pib hosts join it over UDP.
   -s, --control PATH           unix socket to control it by
       --dscp LIST              DSCP of data by service level, as 3=46,4=34 (none)
       --ecn on|off             routers may mark data (off)
+      --windows on|off         a virtual lane of a link does not hold up the others (off)
       --state FILE             remember which peer had which port
       --log FORMAT             text, json, or journal (journal under systemd, else text)
   -v, --verbose                log more
@@ -45,7 +46,7 @@ int parse(int argc, char **argv, CommandLine &line)
 {
 	CLI::App app("", "pibnetd");
 	std::vector<std::string> listen;
-	std::string ports, fabric, dscp, ecn;
+	std::string ports, fabric, dscp, ecn, windows;
 	bool help = false, version = false;
 	app.set_help_flag();
 	app.add_flag("-h,--help", help);
@@ -61,6 +62,7 @@ int parse(int argc, char **argv, CommandLine &line)
 	app.add_option("-s,--control", line.options.control);
 	app.add_option("--dscp", dscp);
 	app.add_option("--ecn", ecn)->check(CLI::IsMember({"on", "off"}));
+	app.add_option("--windows", windows)->check(CLI::IsMember({"on", "off"}));
 	app.add_option("--state", line.options.state);
 	app.add_option("--log", line.log_format)->check(CLI::IsMember({"text", "json", "journal"}));
 	const auto refuse = [](const std::string &text) {
@@ -102,6 +104,8 @@ int parse(int argc, char **argv, CommandLine &line)
 	}
 	if (!ecn.empty())
 		line.options.ecn = ecn == "on";
+	if (!windows.empty())
+		line.options.windows = windows == "on";
 	return -1;
 }
 

@@ -123,14 +123,22 @@ Status get_keys(const Json &object, std::string_view place, SwitchConfig &node)
 	return success();
 }
 
+/// Reads a setting of the whole configuration.
+Status get_switch(const Json &root, const char *setting, bool &out)
+{
+	if (!root.contains(setting))
+		return success();
+	if (!root[setting].is_boolean())
+		return at(fmt::format("configuration.{}", setting), "must be true or false");
+	out = root[setting].get<bool>();
+	return success();
+}
+
 /// Reads what data says to the network.
 Status get_data_class(const Json &root, DataClass &out)
 {
-	if (root.contains("ecn")) {
-		if (!root["ecn"].is_boolean())
-			return at("configuration.ecn", "must be true or false");
-		out.ecn = root["ecn"].get<bool>();
-	}
+	if (auto got = get_switch(root, "ecn", out.ecn); !got)
+		return got;
 	std::string list;
 	if (auto got = get_text(root, "configuration", "dscp", list); !got || list.empty())
 		return got;
@@ -376,7 +384,7 @@ Result<Config> parse_config(std::string_view text)
 	if (root.is_discarded())
 		return Error{"is not JSON"};
 	if (auto ok = check_keys(root, "configuration",
-				 {"listen", "control", "state", "threads", "dscp", "ecn",
+				 {"listen", "control", "state", "threads", "dscp", "ecn", "windows",
 				  "switches", "cables", "topology"});
 	    !ok)
 		return ok.error();
@@ -391,6 +399,8 @@ Result<Config> parse_config(std::string_view text)
 	    !ok)
 		return ok.error();
 	if (auto ok = get_data_class(root, config.data_class); !ok)
+		return ok.error();
+	if (auto ok = get_switch(root, "windows", config.windows); !ok)
 		return ok.error();
 	if (auto ok = parse_list(root, "switches", parse_switch, config.switches); !ok)
 		return ok.error();

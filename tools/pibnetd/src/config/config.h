@@ -38,6 +38,8 @@ struct Config {
 	/// Threads; 0: as many as are likely to pay.
 	unsigned threads = 0;
 	DataClass data_class;
+	/// VLs have windows on links to peers that want that, too.
+	bool windows = false;
 	std::vector<SwitchConfig> switches;
 	std::vector<CableConfig> cables;
 	/// Places at which a topology file has HCAs.

@@ -223,6 +223,7 @@ Result<Json> uplinks(const Request &request)
 			model.udp_port = listen.front().port;
 		model.ecn = request.core.data_class().ecn;
 		model.dscp = request.core.data_class().dscp;
+		model.windows = request.core.windows();
 		for (const auto &name : model::uplink_counter_names())
 			if (name.attribute < request.core.stats().counts.size())
 				model.counters.push_back(

@@ -55,6 +55,7 @@ TEST_F(ControlTest, ShowsWhatThereIs)
 	EXPECT_GT(uplinks["uplinks"][0]["counters"]["rx_datagrams"], 0);
 	EXPECT_EQ(uplinks["uplinks"][0]["dscp"], "none");
 	EXPECT_EQ(uplinks["uplinks"][0]["ecn"], false);
+	EXPECT_EQ(uplinks["uplinks"][0]["windows"], false);
 }
 
 TEST_F(ControlTest, ChangesCables)

@@ -82,6 +82,7 @@ Status Core::configure(const Config &config, std::uint64_t now, Drop drop)
 	if (auto ok = check_keys(config, now, drop); !ok)
 		return ok;
 	forwarder_.set_data_class(config.data_class);
+	windows_ = config.windows;
 	std::set<std::string> gone;
 	for (const auto &node : switches_) {
 		const SwitchConfig *wanted = find(config, node->config.name);
@@ -118,7 +119,7 @@ Status Core::configure(const Config &config, std::uint64_t now, Drop drop)
 		cables_.push_back(cable);
 	}
 	after(now);
-	forwarder_.flush();
+	forwarder_.flush(now);
 	return success();
 }
 
@@ -126,7 +127,7 @@ void Core::close(std::uint64_t now)
 {
 	while (!links_.empty())
 		drop_link(*links_.begin()->second, now);
-	forwarder_.flush();
+	forwarder_.flush(now);
 }
 
 void Core::remove_switch(Switch &node, std::uint64_t now)
@@ -139,7 +140,7 @@ void Core::remove_switch(Switch &node, std::uint64_t now)
 			unplug_cable(port);
 	}
 	// Datagrams with hellos refer to nothing in the switch, but packets that wait do.
-	forwarder_.flush();
+	forwarder_.flush(now);
 	forwarder_.forget(node);
 	log_.info("switch removed", {{"switch", node.config.name}});
 	std::erase_if(switches_, [&](const auto &each) { return each.get() == &node; });

@@ -102,6 +102,7 @@ void Core::datagram(const Arrival &arrival, std::span<const std::uint8_t> bytes,
 	switch (header.type) {
 	case PIB_DG_DATA:
 	case PIB_DG_SEGMENT: data(arrival, header, bytes, now); break;
+	case PIB_DG_CREDIT: credit(arrival, bytes, now); break;
 	case kPing: break; // reflect()
 	default: control(arrival, bytes, key, now);
 	}
@@ -201,6 +202,9 @@ std::size_t Core::packet(Link &link, std::span<const std::uint8_t> bytes, bool n
 	if (ce)
 		mark(packet);
 	forwarder_.receive(*link.port, packet, now);
+	const std::uint32_t counts = pib_credit_bytes(static_cast<std::uint32_t>(packet.length), 1);
+	if (link.windows && pib_credits_take(&link.credits, packet.h.vl, counts, now))
+		say_credit(link, PIB_CREDIT_TELLS, 0, now);
 	return packet.length;
 }
 
@@ -242,9 +246,10 @@ void Core::frame(Link &link, Frame frame, std::uint64_t now)
 
 std::optional<Batch> Core::gather(std::uint64_t now)
 {
+	ask_held(now);
 	const bool agents = forwarder_.agents_ran() || agents_touched_;
 	if (!agents && !spoke_ && !forwarder_.has_pipes())
-		return forwarder_.gather();
+		return forwarder_.gather(now);
 	agents_touched_ = agents;
 	flush(now);
 	return {};
@@ -254,11 +259,11 @@ void Core::flush(std::uint64_t now)
 {
 	spoke_ = false;
 	// The answer to a MAD that resets a port leaves before the port is reset.
-	forwarder_.flush();
+	forwarder_.flush(now);
 	if (!forwarder_.agents_ran() && !agents_touched_)
 		return;
 	after(now);
-	forwarder_.flush();
+	forwarder_.flush(now);
 }
 
 // ---- time ----
@@ -266,6 +271,7 @@ void Core::flush(std::uint64_t now)
 void Core::timers(std::uint64_t now)
 {
 	forwarder_.pipes(now);
+	ask_held(now);
 	if (now < deadline_) {
 		flush(now);
 		return;
@@ -283,6 +289,8 @@ void Core::timers(std::uint64_t now)
 				say_padded(*link, now);
 			if (todo)
 				act(*link, todo, now);
+			if (todo & PIB_SESSION_DO_SEND)
+				keep_credit(*link, now);
 		}
 		stats_.add(PIB_US_RX_REASM, link->frames.expire(now));
 		if (expired(*link, now))
@@ -291,7 +299,7 @@ void Core::timers(std::uint64_t now)
 	for (Link *link : dead)
 		drop_link(*link, now);
 	after(now);
-	forwarder_.flush();
+	forwarder_.flush(now);
 }
 
 /// The SM has set a port's physical state; traps and leases.
@@ -387,7 +395,7 @@ void Core::plug(Port &port, bool plugged, std::uint64_t now)
 		return;
 	bounce(port, now);
 	after(now);
-	forwarder_.flush();
+	forwarder_.flush(now);
 }
 
 // ---- bad cables ----
@@ -438,7 +446,7 @@ void Core::change_faults(Port &port, const model::LinkChange &change, std::uint6
 	if (was_loose)
 		bounce(port, now);
 	after(now);
-	forwarder_.flush();
+	forwarder_.flush(now);
 }
 
 void Core::flap(Port &port, std::uint64_t now)

@@ -3,6 +3,7 @@
 // Time comes in, datagrams come in and go out.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -62,12 +63,17 @@ public:
 	/// come: what peers seem not to have said may be among them.
 	void deaf(std::uint64_t now) { deaf_at_ = now; }
 	/// When timers() wants to be called, ns.
-	std::uint64_t deadline() const { return std::min(deadline_, forwarder_.pipes_due()); }
+	std::uint64_t deadline() const
+	{
+		return std::min({deadline_, forwarder_.pipes_due(), forwarder_.asks_due()});
+	}
 
 	// The control socket shows and changes these.
 	const std::vector<std::unique_ptr<Switch>> &switches() const { return switches_; }
 	const Stats &stats() const { return stats_; }
 	const DataClass &data_class() const { return forwarder_.data_class(); }
+	/// VLs have windows on links to peers that want that, too.
+	bool windows() const { return windows_; }
 	Switch *find_switch(std::string_view name);
 	Result<Port *> find_port(const model::End &end);
 	/// The user pulls the cable out of the port, or puts it back.
@@ -105,6 +111,14 @@ private:
 	std::size_t packet(Link &link, std::span<const std::uint8_t> bytes, bool noicrc, bool ce,
 			   std::uint64_t now);
 	void mark(Packet &packet);
+
+	// credits.cc
+	void credit(const Arrival &arrival, std::span<const std::uint8_t> bytes, std::uint64_t now);
+	void say_credit(Link &link, pib_credit_kind kind, std::uint8_t vl, std::uint64_t now);
+	bool ask(Link &link, std::uint64_t now);
+	void keep_credit(Link &link, std::uint64_t now);
+	void ask_held(std::uint64_t now);
+	void settle_credits(Link &link);
 
 	// sessions.cc
 	std::uint32_t key_number(const Key &key);
@@ -153,6 +167,8 @@ private:
 	void say_padded(Link &link, std::uint64_t now);
 	void note_shrink(Link &link);
 	void send_bytes(const Path &path, std::span<const std::uint8_t> bytes);
+	void put_bytes(const Path &path, std::span<const std::uint8_t> bytes, std::uint8_t tos,
+		       Rank rank);
 	void answer_stranger(const Path &path, std::span<const std::uint8_t> bytes);
 	void fill_hello(const Port &port, pib_hello &h) const;
 	void settle(Link &link);
@@ -184,6 +200,7 @@ private:
 	Wire &wire_;
 	Stats &stats_;
 	Forwarder forwarder_;
+	bool windows_ = false;
 	std::vector<std::unique_ptr<Switch>> switches_;
 	std::vector<CableConfig> cables_;
 	/// Outlives the links.

@@ -22,7 +22,8 @@ void Net::flush()
 					{all.begin() + static_cast<std::ptrdiff_t>(at),
 					 all.begin() + static_cast<std::ptrdiff_t>(
 							       std::min(all.size(), at + step))},
-					message.tos});
+					message.tos,
+					message.rank});
 		messages++;
 	}
 	waiting.clear();
@@ -212,9 +213,32 @@ Bytes Peer::goodbye(std::uint64_t now)
 	return build(now);
 }
 
+Bytes Peer::credit(pib_credit_kind kind, std::uint64_t now, std::uint8_t vl)
+{
+	if (windows.nonce != fsm.nonce || windows.peer_nonce != fsm.peer_nonce)
+		pib_credits_init(&windows, fsm.nonce, fsm.peer_nonce);
+	Bytes bytes(PIB_CREDIT_WIRE_LEN);
+	pib_credits_build(&windows, fsm.remote_id, kind, vl, now, bytes.data());
+	auth_seal(key, bytes);
+	return bytes;
+}
+
+void Peer::hear_credit(const Bytes &bytes)
+{
+	pib_credit_msg m;
+	std::uint32_t to = 0;
+	EXPECT_TRUE(pib_credit_parse(&m, &to, bytes.data(), bytes.size()));
+	if (to == fsm.local_id && auth_is_right(key, bytes))
+		credits.push_back(m);
+}
+
 void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answers)
 {
 	const std::uint8_t type = bytes[0] & 0xF;
+	if (type == PIB_DG_CREDIT) {
+		hear_credit(bytes);
+		return;
+	}
 	if (!key.empty() && (type == PIB_DG_DATA || type == PIB_DG_SEGMENT) &&
 	    bytes[1] & PIB_DG_SEALED) {
 		Bytes plain(bytes.size() - PIB_SEAL_LEN);

@@ -21,6 +21,7 @@ struct Datagram {
 	Address to;
 	Bytes bytes;
 	std::uint8_t tos = 0;
+	Rank rank = Rank::management;
 };
 
 /// Keeps the datagrams that the daemon sends.
@@ -30,7 +31,7 @@ public:
 		  std::uint8_t tos, Rank rank) override
 	{
 		management += rank == Rank::management;
-		waiting.push_back({path.remote, {parts.begin(), parts.end()}, segment, tos});
+		waiting.push_back({path.remote, {parts.begin(), parts.end()}, segment, tos, rank});
 	}
 	void flush() override;
 	void answer(const Path &path, std::span<const std::uint8_t> bytes) override
@@ -55,6 +56,7 @@ private:
 		std::vector<iovec> parts;
 		std::size_t segment;
 		std::uint8_t tos;
+		Rank rank;
 	};
 	std::vector<Message> waiting;
 };
@@ -104,6 +106,8 @@ public:
 	Bytes data(const Bytes &packet) const;
 	/// The packet as it travels in a keyed fabric.
 	Bytes sealed(const Bytes &packet);
+	/// A datagram CREDIT of the present session.
+	Bytes credit(pib_credit_kind kind, std::uint64_t now, std::uint8_t vl = 0);
 	/// The peer forgets everything.
 	void restart();
 	/// The peer has these keys from now on. The first byte of a key is its number.
@@ -120,6 +124,10 @@ public:
 	bool credulous = false;
 	pib_session fsm{};
 	std::vector<Bytes> packets;
+	/// Its windows; tests say what it takes in.
+	pib_credits windows{};
+	/// Those that the daemon has sent and that are authentic.
+	std::vector<pib_credit_msg> credits;
 	std::vector<pib_segment> segments;
 	Frames frames;
 	std::uint8_t refusal = 0;
@@ -130,6 +138,7 @@ public:
 
 private:
 	Bytes build(std::uint64_t now);
+	void hear_credit(const Bytes &bytes);
 	Seal &session_seal();
 
 	std::optional<Seal> seal;

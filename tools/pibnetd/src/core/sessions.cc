@@ -56,10 +56,17 @@ std::uint64_t Core::nonce()
 
 void Core::send_bytes(const Path &path, std::span<const std::uint8_t> bytes)
 {
+	spoke_ = true;
+	put_bytes(path, bytes, 0, Rank::management);
+}
+
+/// Sends what may be overtaken.
+void Core::put_bytes(const Path &path, std::span<const std::uint8_t> bytes, std::uint8_t tos,
+		     Rank rank)
+{
 	const auto &kept = forwarder_.keep({bytes.begin(), bytes.end()});
 	const iovec part = {const_cast<std::uint8_t *>(kept.data()), kept.size()};
-	spoke_ = true;
-	wire_.send(path, {&part, 1}, 0, 0, Rank::management);
+	wire_.send(path, {&part, 1}, 0, tos, rank);
 	stats_.add(PIB_US_TX_DATAGRAMS);
 }
 
@@ -79,6 +86,7 @@ void Core::fill_hello(const Port &port, pib_hello &h) const
 	h.port_num = port.p.num;
 	h.role = PIB_ROLE_SWITCH;
 	h.caps = PIB_CAP_SEGMENTS | PIB_CAP_ECN | PIB_CAP_FLOWS | PIB_CAP_PADDED |
+		 (windows_ ? std::uint32_t{PIB_CAP_WINDOWS} : 0u) |
 		 (port.owner->config.key.empty() ? 0u : std::uint32_t{PIB_CAP_KEYED});
 	h.mtu_cap = port.p.mtu_cap;
 	h.width_en = port.p.width_en;
@@ -560,6 +568,7 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 		say(link, now);
 	if (todo & (PIB_SESSION_DO_UP | PIB_SESSION_DO_DOWN))
 		agents_touched_ = true;
+	settle_credits(link);
 	if (link.established()) {
 		const Key &own = key_of(*link.port->owner, link.fsm.key);
 		const Key &peer = key_of(*link.port->owner, link.fsm.peer_key);
@@ -584,6 +593,7 @@ void Core::settle(Link &link)
 	const bool up = link.fsm.plugged;
 	if (link.is_up && (!up || link.bounce)) {
 		link.is_up = false;
+		forwarder_.drop_held(link);
 		port_link_down(*link.port);
 		log_.info("link down", {{"port", port_name(*link.port)}});
 	}

@@ -86,6 +86,8 @@ Result<Config> load_config(const Options &options)
 		config.data_class.dscp = *options.dscp;
 	if (options.ecn)
 		config.data_class.ecn = *options.ecn;
+	if (options.windows)
+		config.windows = *options.windows;
 	complete_config(config);
 	if (!single)
 		return config;

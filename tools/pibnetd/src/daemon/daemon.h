@@ -23,6 +23,7 @@ struct Options {
 	std::string second_key_file;
 	std::optional<model::DscpTable> dscp;
 	std::optional<bool> ecn;
+	std::optional<bool> windows;
 };
 
 /// The configuration as file, command line and defaults make it.

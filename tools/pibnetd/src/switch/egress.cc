@@ -228,24 +228,106 @@ std::size_t Egress::send_next(Link &link, Packets packets, std::size_t room)
 	return n;
 }
 
-void Egress::send_lanes(Link &link)
+/// True if the window of the VL is open. If not, that it waits is noted.
+bool Egress::may_send(Link &link, unsigned vl, std::uint64_t now)
+{
+	const auto lane = static_cast<std::uint8_t>(vl);
+	if (!link.windows || pib_credits_open(&link.credits, lane, now))
+		return true;
+	stats_.add(PIB_US_TX_WAITS, pib_credits_wait(&link.credits, lane, now));
+	return false;
+}
+
+/// As send_next(), and counts what leaves by the VL.
+std::size_t Egress::send_from(Link &link, unsigned vl, Packets packets, std::size_t room,
+			      std::uint64_t now, Waits waits)
+{
+	const std::size_t n = send_next(link, packets, room);
+	if (!link.windows)
+		return n;
+	const auto count = waits == Waits::never ? pib_credits_sent_beside : pib_credits_sent;
+	count(&link.credits, static_cast<std::uint8_t>(vl),
+	      pib_credit_bytes(wire_bytes(packets.first(n)), static_cast<std::uint32_t>(n)), now);
+	link.lanes.tos[vl] = packets[0].tos & 0xFC;
+	return n;
+}
+
+/// Sends those of the packets, for which the VL has no room, that must not wait. They go before the
+/// others, to which no place in the order binds them. Returns how many there were.
+std::size_t Egress::send_ahead(Link &link, unsigned vl, Packets packets, std::size_t room,
+			       std::uint64_t now)
+{
+	const auto others =
+		std::stable_partition(packets.begin(), packets.end(),
+				      [](const OutPacket &packet) { return packet.goes_ahead; });
+	const auto n = static_cast<std::size_t>(others - packets.begin());
+	for (std::size_t i = 0; i < n;)
+		i += send_from(link, vl, packets.subspan(i, n - i), room, now, Waits::never);
+	return n;
+}
+
+bool Egress::has_more(const Turn &turn, const Lanes &lanes, unsigned vl)
+{
+	return !turn.packets.empty() || !lanes.held[vl].empty() ||
+	       (!turn.is_last && !lanes.packets[vl].empty());
+}
+
+/// Has turn.packets be those that the lane sends next.
+void Egress::refill(Turn &turn, Lanes &lanes, unsigned vl)
+{
+	if (!turn.packets.empty())
+		return;
+	if (!lanes.held[vl].empty()) {
+		turn.packets = taken_.emplace_back(lanes.held[vl].take(PIB_SEG_MAX));
+		return;
+	}
+	turn.packets = lanes.packets[vl];
+	turn.is_last = true;
+}
+
+/// Has the lanes hold what they had held before and is not sent. Some does not wait.
+Egress::Left Egress::leave(Link &link, std::array<Turn, Lanes::kVls> &turns, std::size_t room,
+			   std::uint64_t now)
+{
+	Left left;
+	for (unsigned vl = 0; vl < Lanes::kVls; vl++) {
+		Turn &turn = turns[vl];
+		if (!turn.is_last) {
+			link.lanes.held[vl].put_back(turn.packets);
+			turn.packets = link.lanes.packets[vl];
+		}
+		left[vl] = turn.packets.size() - send_ahead(link, vl, turn.packets, room, now);
+	}
+	return left;
+}
+
+Egress::Left Egress::send_lanes(Link &link, std::uint64_t now)
 {
 	const std::size_t seal = link.seal ? PIB_SEAL_LEN : 0;
 	const std::size_t all = std::min(wire_.room(link.path), link.room());
 	const std::size_t room = all > seal ? all - seal : 0;
 	Lanes &lanes = link.lanes;
-	std::array<Packets, Lanes::kVls> rest;
-	std::copy(lanes.packets.begin(), lanes.packets.end(), rest.begin());
-	for (std::uint32_t ready = lanes.ready; ready;) {
+	std::array<Turn, Lanes::kVls> turns;
+	std::uint32_t ready = lanes.ready;
+	const auto look = [&](unsigned vl) {
+		if (has_more(turns[vl], lanes, vl) && may_send(link, vl, now))
+			refill(turns[vl], lanes, vl);
+		else
+			ready &= ~(1u << vl);
+	};
+	for (unsigned vl = 0; vl < Lanes::kVls; vl++)
+		look(vl);
+	while (ready) {
 		const Choice choice = choose(lanes.arbiter, link.port->p, ready);
-		Packets &lane = rest[choice.vl];
-		const std::size_t n = send_next(link, lane, room);
+		Packets &lane = turns[choice.vl].packets;
+		const std::size_t n =
+			send_from(link, choice.vl, lane, room, now, Waits::for_window);
 		if (choice.charged)
 			pib_vl_arb_sent(&lanes.arbiter, wire_bytes(lane.first(n)));
 		lane = lane.subspan(n);
-		if (lane.empty())
-			ready &= ~(1u << choice.vl);
+		look(choice.vl);
 	}
+	return leave(link, turns, room, now);
 }
 
 } // namespace pib::netd

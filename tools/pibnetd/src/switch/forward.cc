@@ -11,6 +11,9 @@ namespace {
 constexpr std::size_t kCopiedMost = 64 << 20;
 constexpr std::size_t kCopyTakes = sizeof(OutPacket) + 2 * sizeof(iovec) + PIB_SEAL_LEN;
 
+/// Bytes, see pib_credit_bytes(), that wait on a VL of a link for its window.
+constexpr std::size_t kHeldMost = 1 << 20;
+
 bool leads_somewhere(const Port &out)
 {
 	return out.cable || (out.link && out.link->established());
@@ -239,45 +242,115 @@ void Forwarder::transmit(Port &out, const Packet &packet, std::uint8_t vl, unsig
 
 void Forwarder::queue(Link &link, const Packet &packet, std::uint8_t vl)
 {
-	if (!link.lanes.ready)
-		dirty_.push_back(&link);
 	link.lanes.ready |= 1u << vl;
+	resume(link);
 	OutPacket &out = link.lanes.packets[vl].emplace_back();
 	std::copy_n(packet.bytes, kLrh, out.head.begin() + PIB_DG_HDR_LEN);
 	auto &first = out.head[PIB_DG_HDR_LEN];
 	first = static_cast<std::uint8_t>(vl << 4 | (first & 0x0F));
 	out.rest = packet.bytes + kLrh;
 	out.rest_length = packet.length - kLrh;
+	// Users may send to QP1, but not from it.
+	out.goes_ahead = packet.h.tp == PIB_TP_CNP ||
+			 (packet.h.tp == PIB_TP_UD && packet.h.dqpn <= 1 && packet.h.sqpn <= 1);
 	out.tos = data_class_.tos(packet.h, link.fsm.peer_caps & PIB_CAP_ECN);
 }
 
-Batch Forwarder::gather()
+void Forwarder::resume(Link &link)
+{
+	if (!std::exchange(link.lanes.is_dirty, link.lanes.ready != 0) && link.lanes.ready)
+		dirty_.push_back(&link);
+}
+
+/// Packets that wait get memory of their own. A lane drops those that are too many for it.
+void Forwarder::hold(Port &port, Held &held, std::span<OutPacket> packets, std::uint64_t now)
+{
+	for (OutPacket &packet : packets) {
+		if (held.bytes() + Held::bytes_of(packet) > kHeldMost) {
+			port.counts.xmit_discard++;
+			stats_.add(PIB_US_TX_OVERDRAWN);
+			continue;
+		}
+		packet.own.reset(new std::uint8_t[packet.rest_length]);
+		std::copy_n(packet.rest, packet.rest_length, packet.own.get());
+		packet.rest = packet.own.get();
+		packet.held_since = now;
+		held.add(std::move(packet));
+	}
+}
+
+void Forwarder::drop_held(Link &link)
+{
+	for (Held &held : link.lanes.held)
+		link.port->counts.xmit_discard += held.drop_all();
+	// Which finds that nothing is held.
+	resume(link);
+}
+
+void Forwarder::drop_stale(Link &link, std::uint64_t now)
+{
+	for (Held &held : link.lanes.held) {
+		const std::size_t n = held.drop_stale(now);
+		link.port->counts.xmit_discard += n;
+		stats_.add(PIB_US_TX_OVERDRAWN, n);
+	}
+}
+
+void Forwarder::gather(Link &link, Batch &batch, std::uint64_t now)
+{
+	Lanes &lanes = link.lanes;
+	drop_stale(link, now);
+	const Egress::Left left = egress_.send_lanes(link, now);
+	lanes.is_dirty = false;
+	lanes.ready = 0;
+	for (unsigned vl = 0; vl < Lanes::kVls; vl++) {
+		auto packets = std::exchange(lanes.packets[vl], {});
+		hold(*link.port, lanes.held[vl], std::span(packets).last(left[vl]), now);
+		lanes.ready |= std::uint32_t{!lanes.held[vl].empty()} << vl;
+		if (!packets.empty())
+			batch.packets.push_back(std::move(packets));
+	}
+	if (lanes.is_held == (lanes.ready != 0))
+		return;
+	lanes.is_held = lanes.ready != 0;
+	if (lanes.is_held)
+		held_.push_back(&link);
+	else
+		std::erase(held_, &link);
+}
+
+std::uint64_t Forwarder::asks_due() const
+{
+	std::uint64_t due = PIB_CREDIT_NEVER;
+	for (const Link *link : held_)
+		due = std::min<std::uint64_t>(due, pib_credits_deadline(&link->credits));
+	return due;
+}
+
+Batch Forwarder::gather(std::uint64_t now)
 {
 	Batch batch;
-	for (Link *link : dirty_) {
-		egress_.send_lanes(*link);
-		for (auto &packets : link->lanes.packets)
-			if (!packets.empty())
-				batch.packets.push_back(std::exchange(packets, {}));
-		link->lanes.ready = 0;
-	}
+	for (Link *link : dirty_)
+		gather(*link, batch, now);
 	dirty_.clear();
 	copied_ = 0;
 	batch.headers = std::exchange(egress_.headers(), {});
 	batch.sealed = std::exchange(egress_.sealed(), {});
+	batch.taken = std::exchange(egress_.taken(), {});
 	batch.kept = std::exchange(kept_, {});
 	return batch;
 }
 
-void Forwarder::flush()
+void Forwarder::flush(std::uint64_t now)
 {
-	const Batch batch = gather();
+	const Batch batch = gather(now);
 	wire_.flush();
 }
 
 void Forwarder::forget(Link &link)
 {
 	std::erase(dirty_, &link);
+	std::erase(held_, &link);
 	link.lanes = {};
 }
 

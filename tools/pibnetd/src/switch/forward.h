@@ -45,9 +45,17 @@ public:
 	/// The traps that are due at the switch.
 	void send_traps(Switch &from, std::uint64_t now);
 	/// Sends what the links have queued.
-	void flush();
+	void flush(std::uint64_t now);
 	/// Gives it to the wire, which the caller flushes before the batch goes.
-	Batch gather();
+	Batch gather(std::uint64_t now);
+	/// Links on which something waits for the peer to take in what was sent.
+	const std::vector<Link *> &held() const { return held_; }
+	/// The peer has taken something in: what waits on the link is tried again by gather().
+	void resume(Link &link);
+	/// The link is down: what waits there for its peer is dropped.
+	void drop_held(Link &link);
+	/// When some peer has to be asked what it has taken in, ns; ~0: never.
+	std::uint64_t asks_due() const;
 	/// There are slow or bad cables: what leaves them must be sent in the order in which it
 	/// does.
 	bool has_pipes() const { return !bad_.empty(); }
@@ -97,6 +105,9 @@ private:
 	void transmit(Port &out, const Packet &packet, std::uint8_t vl, unsigned hops,
 		      std::uint64_t now);
 	void queue(Link &link, const Packet &packet, std::uint8_t vl);
+	void gather(Link &link, Batch &batch, std::uint64_t now);
+	void hold(Port &port, Held &held, std::span<OutPacket> packets, std::uint64_t now);
+	void drop_stale(Link &link, std::uint64_t now);
 
 	// bad_cable.cc
 	void arrive_badly(Port &in, const Packet &packet, std::uint64_t now);
@@ -112,6 +123,7 @@ private:
 	DataClass data_class_;
 	std::deque<Waiting> waiting_;
 	std::vector<Link *> dirty_;
+	std::vector<Link *> held_;
 	std::deque<std::vector<std::uint8_t>> kept_;
 	/// Those whose cables have pipes.
 	std::vector<Port *> bad_;

@@ -2,9 +2,13 @@
 // One end of a link over UDP: its session and what waits to be sent on it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,6 +43,12 @@ struct OutPacket {
 	std::size_t rest_length;
 	/// TOS (IPv4) or Traffic Class (IPv6) of its datagrams.
 	std::uint8_t tos;
+	/// It waits for no window, which others' data fills: management (from QP0 or QP1 to such),
+	/// and what says that the way is congested.
+	bool goes_ahead;
+	/// Of one that waits: memory of its own, where rest points, and since when.
+	std::unique_ptr<std::uint8_t[]> own;
+	std::uint64_t held_since = 0;
 
 	std::size_t size() const { return kLrh + rest_length; }
 	Rank rank() const
@@ -47,14 +57,90 @@ struct OutPacket {
 	}
 };
 
-/// The packets that wait on a link, by VL.
+/// Packets that wait for the window of their VL, with memory of their own, the oldest first.
+class Held {
+public:
+	bool empty() const { return packets_.empty(); }
+	/// See pib_credit_bytes().
+	std::size_t bytes() const { return bytes_; }
+	static std::size_t bytes_of(const OutPacket &packet)
+	{
+		return pib_credit_bytes(static_cast<std::uint32_t>(packet.size()), 1);
+	}
+	void add(OutPacket packet)
+	{
+		bytes_ += bytes_of(packet);
+		packets_.push_back(std::move(packet));
+	}
+	/// True if the oldest has waited for too long.
+	bool is_stale(std::uint64_t now) const
+	{
+		return !packets_.empty() && now >= packets_.front().held_since + kHeldFor;
+	}
+	/// Drops those that have waited for too long, or all. Returns how many.
+	std::size_t drop_stale(std::uint64_t now)
+	{
+		std::size_t n = 0;
+		for (; is_stale(now); n++)
+			take(1);
+		return n;
+	}
+	std::size_t drop_all()
+	{
+		const std::size_t n = packets_.size();
+		*this = {};
+		return n;
+	}
+	/// The oldest ones, at most that many.
+	std::vector<OutPacket> take(std::size_t most)
+	{
+		std::vector<OutPacket> taken;
+		for (; !packets_.empty() && taken.size() < most; packets_.pop_front()) {
+			bytes_ -= bytes_of(packets_.front());
+			taken.push_back(std::move(packets_.front()));
+		}
+		return taken;
+	}
+	/// The last of those that were taken.
+	void put_back(std::span<OutPacket> packets)
+	{
+		for (; !packets.empty(); packets = packets.first(packets.size() - 1)) {
+			bytes_ += bytes_of(packets.back());
+			packets_.push_front(std::move(packets.back()));
+		}
+	}
+
+private:
+	/// ns; as the longest HOQLife (IBA 14.2.5.6): whom they are for may be another one by then.
+	static constexpr std::uint64_t kHeldFor = std::uint64_t{4096} << 19;
+
+	std::deque<OutPacket> packets_;
+	std::size_t bytes_ = 0;
+};
+
+/// The packets that are to leave by a link, by VL.
 struct Lanes {
 	static constexpr unsigned kVls = 16;
 
+	/// They have come in this turn, and go behind those that are held.
 	std::array<std::vector<OutPacket>, kVls> packets;
-	/// Bit per VL that has any.
+	std::array<Held, kVls> held;
+	/// Bit per VL that has any of either.
 	std::uint32_t ready = 0;
+	/// The link is among those that are sent to next.
+	bool is_dirty = false;
+	/// It is among those that wait for their peers.
+	bool is_held = false;
 	pib_vl_arb arbiter{};
+	/// Class of the data that was sent last, without ECN's bits.
+	std::array<std::uint8_t, kVls> tos{};
+
+	/// True if something is held that has waited for too long.
+	bool is_stale(std::uint64_t now) const
+	{
+		return std::any_of(held.begin(), held.end(),
+				   [&](const Held &each) { return each.is_stale(now); });
+	}
 };
 
 struct Link {
@@ -82,6 +168,9 @@ struct Link {
 	std::uint16_t frame = 0;
 	Frames frames;
 	Lanes lanes;
+	pib_credits credits{};
+	/// Both ends want VLs to have windows: each says what it has taken in of them.
+	bool windows = false;
 	/// The peer has told why it takes no link, see enum pib_hello_refusal, and when it last
 	/// did.
 	std::uint8_t refused = 0;

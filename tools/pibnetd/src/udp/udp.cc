@@ -248,6 +248,8 @@ void Udp::send(const Path &path, std::span<const iovec> parts, std::size_t segme
 		bytes += part.iov_len;
 	if (rank == Rank::management && ++management_ > kManagementFirst)
 		rank = Rank::data;
+	if (rank == Rank::credit)
+		rank = ++credits_ > kCreditsFirst ? Rank::data : Rank::management;
 	messages_.push_back({path, parts_.size(), parts.size(), segment, bytes, tos, rank});
 	parts_.insert(parts_.end(), parts.begin(), parts.end());
 }
@@ -388,6 +390,7 @@ void Udp::flush()
 	messages_.clear();
 	parts_.clear();
 	management_ = 0;
+	credits_ = 0;
 }
 
 // ---- answers ----

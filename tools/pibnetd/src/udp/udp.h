@@ -63,6 +63,8 @@ public:
 	/// More messages of management do not go before data: who floods a subnet with SMPs takes
 	/// nobody's place.
 	static constexpr std::size_t kManagementFirst = 32;
+	/// As many credits do, beside it.
+	static constexpr std::size_t kCreditsFirst = 32;
 	/// Addresses of which the room is remembered: not more, however many peers have come by.
 	static constexpr std::size_t kRoomsMost = 4096;
 	std::size_t rooms() const { return rooms_.size(); }
@@ -129,6 +131,7 @@ private:
 	std::vector<Message> messages_;
 	/// Of these, management.
 	std::size_t management_ = 0;
+	std::size_t credits_ = 0;
 	std::vector<Answer> answers_;
 	std::map<std::pair<int, std::array<std::uint8_t, 16>>, Room> rooms_;
 };

@@ -390,6 +390,34 @@ TEST_F(UdpTest, OnlySomeManagementGoesBeforeData)
 	}
 }
 
+TEST_F(UdpTest, CreditsTakeNoPlaceOfManagement)
+{
+	// Data, more credits than go first, and management.
+	std::vector<Bytes> all;
+	const std::size_t credits = Udp::kCreditsFirst + 4;
+	for (std::size_t i = 0; i < credits + 2; i++)
+		all.emplace_back(2, static_cast<std::uint8_t>(i));
+	for (int flush = 0; flush < 2; flush++) {
+		std::vector<std::size_t> seen, expected;
+		for (std::size_t i = 0; i < all.size(); i++) {
+			const iovec part = {all[i].data(), all[i].size()};
+			const Rank rank = i > credits ? Rank::management : Rank::credit;
+			udp.send(path_to(b), {&part, 1}, 0, 0, i ? rank : Rank::data);
+		}
+		udp.flush();
+		udp.readable(b);
+		while (udp.receive([&](const Arrival &in) { seen.push_back(in.bytes[0]); })) {
+		}
+		for (std::size_t i = 1; i <= Udp::kCreditsFirst; i++)
+			expected.push_back(i);
+		expected.push_back(credits + 1);
+		expected.push_back(0);
+		for (std::size_t i = Udp::kCreditsFirst + 1; i <= credits; i++)
+			expected.push_back(i);
+		EXPECT_EQ(seen, expected);
+	}
+}
+
 TEST_F(UdpTest, TheRoomIsThatOfTheRoute)
 {
 	const std::size_t room = udp.room(path_to(b));

@@ -44,19 +44,26 @@ void auth_seal(const Key &key, std::span<std::uint8_t> hello)
 	std::copy_n(digest.begin(), kMacLength, mac.begin());
 }
 
+bool auth_is_right(const Key &key, std::span<const std::uint8_t> bytes)
+{
+	if (key.empty())
+		return true;
+	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> copy;
+	std::copy_n(bytes.begin(), copy.size(), copy.begin());
+	auth_seal(key, copy);
+	// All bytes are looked at, however early they differ.
+	unsigned difference = 0;
+	for (std::size_t i = PIB_HELLO_MAC_OFF; i < copy.size(); i++)
+		difference |= static_cast<unsigned>(copy[i] ^ bytes[i]);
+	return difference == 0;
+}
+
 bool auth_check(const Key &key, const pib_hello &parsed, std::span<const std::uint8_t> hello)
 {
 	const bool keyed = parsed.caps & PIB_CAP_KEYED;
 	if (key.empty() || !keyed)
 		return key.empty() == !keyed;
-	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> copy;
-	std::copy_n(hello.begin(), copy.size(), copy.begin());
-	auth_seal(key, copy);
-	// All bytes are looked at, however early they differ.
-	unsigned difference = 0;
-	for (std::size_t i = PIB_HELLO_MAC_OFF; i < copy.size(); i++)
-		difference |= static_cast<unsigned>(copy[i] ^ hello[i]);
-	return difference == 0;
+	return auth_is_right(key, hello);
 }
 
 std::uint16_t auth_tag(const Key &key, std::uint64_t to, std::uint64_t from)

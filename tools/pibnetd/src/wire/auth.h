@@ -54,6 +54,8 @@ struct KeyOrder {
 
 /// Puts the authentication into a control datagram of PIB_HELLO_WIRE_LEN bytes.
 void auth_seal(const Key &key, std::span<std::uint8_t> hello);
+/// True if the authentication of a datagram of that length is right; without a key, always.
+bool auth_is_right(const Key &key, std::span<const std::uint8_t> bytes);
 /// Both ends have a key, the same, or neither has one.
 bool auth_check(const Key &key, const pib_hello &parsed, std::span<const std::uint8_t> hello);
 /// The tag of DATA to the session to from the session from.

@@ -10,6 +10,7 @@
 extern "C" {
 #include "kernel/proto/cc.h"
 #include "kernel/proto/cookie.h"
+#include "kernel/proto/credit.h"
 #include "kernel/proto/fault.h"
 #include "kernel/proto/flow.h"
 #include "kernel/proto/hdrs.h"

@@ -25,8 +25,9 @@ struct Path {
 	Address local;
 };
 
-/// Management leaves before data, to whomever either goes: links and subnets live by it.
-enum class Rank : std::uint8_t { management, data };
+/// Management leaves before data, to whomever either goes: links and subnets live by it. So do
+/// credits, which make data flow; their many do not take the place of management.
+enum class Rank : std::uint8_t { management, credit, data };
 
 class Wire {
 public:
