@@ -2,12 +2,15 @@
 /*
  * flows [-n MESSAGES] [-s BYTES] SOURCE:SINK:SL...: RDMA writes over UC from port 1 of one device
  * to that of another, all flows at the same time, as fast as they are taken. Ends with 0 when the
- * last one has been sent, which may be never.
+ * last one has been sent, which may be never. SIGUSR1: the memory of the first flow is deregistered
+ * at its source, whatever waits there. How long that took is printed, and the program ends with 0.
  */
 #include <infiniband/verbs.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 #include "end.h"
 
@@ -19,6 +22,30 @@ struct flow {
 
 static unsigned int messages = 1000, size = 65536;
 static char *memory;
+static volatile sig_atomic_t wants_memory;
+
+static void want_memory(int sig)
+{
+	wants_memory = sig;
+}
+
+static long now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int take_memory(const struct end *e)
+{
+	long began = now_ms();
+
+	if (ibv_dereg_mr(e->mr))
+		die(name_of(e), "dereg_mr");
+	printf("deregistered after %ld ms\n", now_ms() - began);
+	return 0;
+}
 
 static void connect_end(struct end *e, const struct end *far, unsigned int sl)
 {
@@ -96,7 +123,10 @@ int main(int argc, char **argv)
 		return 2;
 	for (i = 0; i < num; i++)
 		flow_open(&flows[i], argv[optind + i]);
+	signal(SIGUSR1, want_memory);
 	do {
+		if (wants_memory)
+			return take_memory(&flows[0].from);
 		for (i = rest = any = 0; i < num; i++) {
 			any |= advance(&flows[i]);
 			rest += messages - flows[i].from.done;

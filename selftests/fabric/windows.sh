@@ -1,0 +1,261 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Virtual lanes over UDP: many flows of SL 0 go to a host to which a slow way leads, and one of SL 1. Without windows, as by default, SL 1 gets
+# what one flow among many gets. With windows at both ends each lane has half of the way. Turned on and off while the links are up,
+# keyed, and by pibnetd. A lane that is closed keeps nobody's memory, and no datagram for long.
+#
+#	h1 eth0 --+-------+-- eth0 h2		the bridge lets 40 Mbit/s through to h2, or 32
+#	   pib0   | net0  |      pib1, SM
+#	          +-------+-- eth0 sw		sw: pibnetd
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../lib/ktap.sh"
+. "$here/../lib/hosts.sh"
+. "$here/../lib/netd.sh"
+. "$here/../lib/programs.sh"
+trap 'pkill -x windowed; rm -rf /tmp/windows; netd_clean' EXIT
+
+HOSTS=2
+LAYOUT=netns
+MANY=16
+MBIT=40 # slower than a cipher, where there is one: else it is the sender's CPU that the flows share
+net_make() {
+	mkdir -p /tmp/windows
+	netd_init
+	bridge net0
+	cable h1 eth0 net0 10.77.0.1/24
+	cable h2 eth0 net0 10.77.0.2/24
+	cable sw eth0 net0 10.77.0.9/24
+	ip netns exec h1 ping -c 1 -W 5 10.77.0.2 && ip netns exec h1 ping -c 1 -W 5 10.77.0.9
+}
+slow() { ip netns exec hub tc qdisc replace dev h2.eth0 root netem rate ${MBIT}mbit limit 200; }
+fast() { ip netns exec hub tc qdisc del dev h2.eth0 root; }
+dropped() { ip netns exec hub tc -s qdisc show dev h2.eth0 | sed -n 's/.*dropped \([0-9]*\),.*/\1/p'; }
+
+cat >/tmp/windows.conf <<-END
+	qos TRUE
+	qos_max_vls 8
+	qos_high_limit 0
+	qos_vlarb_high 0:0
+	qos_vlarb_low 0:16,1:16,2:16,3:16,4:16,5:16,6:16,7:16
+	qos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7
+END
+
+same() { echo "$1 $2"; [ "${1:-x}" = "${2:-y}" ]; }
+no_less() { echo "$1 $2"; [ "${1:-0}" -ge "$2" ]; }
+counter() { h "$1" pibctl -j show uplinks | jq ".uplinks[0].counters.$2"; }
+daemon_counter() { ctl -j show uplinks | jq ".uplinks[0].counters.$1"; }
+uplink_is() { h "$1" pibctl -j show uplinks | jq -e ".uplinks[0].windows == $2"; }
+lid() { printf %d "$(port_attr 2 lid)"; }
+# taken SL: bytes of the SL that have come to pib1
+taken() { echo $((4 * $(timeout 20 perfquery -C pib1 --rcvsl "$(lid)" 1 | sed -n "s/^.*SL$1:\.*//p" | head -n 1))); }
+
+# Their exit status goes into a file: it is looked at in subshells.
+flows() {
+	rm -f /tmp/windows/status
+	{ /tmp/windows/windowed -n 1000000 "$@" >/tmp/windows/out 2>&1; echo $? >/tmp/windows/status; } 2>/dev/null &
+}
+flows_over() { [ -s /tmp/windows/status ]; }
+flows_stop() { pkill -x windowed; wait_for 20 flows_over; }
+grown() {
+	flows_over && { cat /tmp/windows/out; return 1; }
+	[ $(($(taken "$1") - $2)) -ge "$3" ]
+}
+many() { for ((i = 0; i < MANY; i++)); do echo -n "pib0:pib1:0 "; done; }
+both() {
+	# shellcheck disable=SC2046 # words
+	flows $(many) pib0:pib1:1
+}
+
+# for_ms N: bytes that get through in that time
+for_ms() { echo $((MBIT * 125 * $1)); }
+# measure: how much of both SLs comes in, while of SL 0 there is what gets through in 1.6 s
+measure() {
+	A0=$(taken 0) A1=$(taken 1)
+	wait_for 60 grown 0 "$A0" "$(for_ms 1600)" || return 1
+	B0=$(($(taken 0) - A0)) B1=$(($(taken 1) - A1))
+	echo "SL 0: $B0, SL 1: $B1"
+}
+# not by check, whose subshell would keep the results
+measured() { measure >/tmp/windows/measured 2>&1 || B0=0 B1=0; sed 's/^/# /' /tmp/windows/measured; }
+# Neither has more than twice of what the other one has.
+fair() { echo "SL 0: $B0, SL 1: $B1"; [ "$B0" -gt 0 ] && [ $((2 * B1)) -ge "$B0" ] && [ $((2 * B0)) -ge "$B1" ]; }
+starved() { echo "SL 0: $B0, SL 1: $B1"; [ "$B0" -gt 0 ] && [ $((4 * B1)) -le "$B0" ]; }
+# The way is busy all the time.
+all_of_it() {
+	local from began=${EPOCHREALTIME/./} span
+	from=$(taken 0)
+	wait_for 60 grown 0 "$from" "$(for_ms 3000)" || return 1
+	span=$((${EPOCHREALTIME/./} - began))
+	echo "$(($(taken 0) - from)) bytes in $span us"
+	[ $((($(taken 0) - from) * 1000 / (span / 1000))) -ge "$(for_ms 800)" ]
+}
+management() {
+	local began=$SECONDS
+	for _ in 1 2 3 4 5; do timeout 20 smpquery -C pib1 nodeinfo "$(printf %d "$(port_attr 1 lid)")" >/dev/null || return 1; done
+	echo "$((SECONDS - began)) s"
+	[ $((SECONDS - began)) -le 5 ]
+}
+
+begin() {
+	local name=$1 peers=$2
+	shift 2
+	check "$name: pib1" pib_add 2 "${@:2}" ${peers:+peer "$peers"}
+	check "$name: pib0" pib_add 1 "${@:2}" peer "$1"
+	check "$name: a subnet manager" sm_start 2 -Q -F /tmp/windows.conf
+	check "$name: ACTIVE" wait_active 60
+	check "$name: the way becomes slow" slow
+}
+end() {
+	local name=$1
+	flows_stop
+	check "$name: the way becomes fast" fast
+	sm_stop 2
+	check "$name: deleted" eval 'h 1 pibctl del pib0 && h 2 pibctl del pib1'
+}
+
+# shares NAME: with windows
+shares() {
+	local name=$1 lost
+	both
+	check "$name: both have begun" wait_for 60 grown 1 "$(taken 1)" 500000
+	lost=$(dropped)
+	measured
+	check "$name: each has half of the way" fair
+	check "$name: management gets through" management
+	check "$name: nothing was lost" same "$(dropped)" "$lost"
+	flows_stop
+	# shellcheck disable=SC2046 # words
+	flows $(many)
+	check "$name: SL 0 alone has begun" wait_for 60 grown 0 "$(taken 0)" "$(for_ms 1600)"
+	check "$name: and has all of it" all_of_it
+	flows_stop
+	check "$name: the links are up" wait_active 1
+}
+# starves NAME: without
+starves() {
+	local name=$1
+	both
+	check "$name: SL 0 has begun" wait_for 60 grown 0 "$(taken 0)" 500000
+	measured
+	check "$name: SL 1 gets what many leave to one" starved
+	check "$name: nothing waits" same "$(credits_of)" "$2"
+	flows_stop
+}
+credits_of() { echo "$(counter 1 tx_waits) $(counter 1 rx_bad_credits) $(counter 2 rx_bad_credits)"; }
+# settled: no CREDIT is counted any more. h2 ceases to send them when it hears of h1, whose keepalives stand behind what the many had sent.
+settled() {
+	local before
+	before=$(credits_of)
+	sleep 1
+	[ "$before" = "$(credits_of)" ]
+}
+has_waited() { no_less "$(counter 1 tx_waits)" "$1"; }
+
+# hold: data of VLs 0 to 7 and CREDITs stay on the way to h2; all else goes on, keepalives and subnet management above all.
+hold() {
+	local to=(ip netns exec hub tc filter add dev h2.eth0 parent 1: protocol ip u32)
+	ip netns exec hub tc qdisc replace dev h2.eth0 root handle 1: prio priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 &&
+		ip netns exec hub tc qdisc add dev h2.eth0 parent 1:3 handle 30: netem delay 600s limit 100000 &&
+		"${to[@]}" match u8 0x20 0xff at 28 match u8 0 0x80 at 36 flowid 1:3 &&
+		"${to[@]}" match u8 0x25 0xff at 28 flowid 1:3 && "${to[@]}" match u8 0x26 0xff at 28 flowid 1:3
+}
+# just_closed TIMES: the lane has just been closed so many times. The third time, and each one after it, it stays so for four
+# seconds, for the peer does not answer.
+just_closed() {
+	local from
+	from=$(counter 1 tx_waits)
+	wait_for 40 has_waited $((from + $1))
+}
+datagram() {
+	local from
+	from=$(counter 1 tx_overdrawn)
+	pair 2 1 5 ibv_ud_pingpong -n 1
+	no_less "$(counter 1 tx_overdrawn)" $((from + 1))
+}
+killed() {
+	local began=${EPOCHREALTIME/./}
+	flows_over && { cat /tmp/windows/out; return 1; }
+	pkill -KILL -x windowed
+	wait_for 20 flows_over || return 1
+	echo "$((${EPOCHREALTIME/./} - began)) us"
+	[ $((${EPOCHREALTIME/./} - began)) -le 2000000 ]
+}
+deregistered() {
+	local ms
+	pkill -USR1 -x windowed
+	wait_for 20 flows_over || return 1
+	cat /tmp/windows/out
+	ms=$(sed -n 's/^deregistered after \([0-9]*\) ms$/\1/p' /tmp/windows/out)
+	[ "${ms:-10000}" -le 1000 ]
+}
+# stands NAME: with windows, while the way stands still
+stands() {
+	local name=$1
+	# shellcheck disable=SC2046 # words
+	flows $(many)
+	check "$name: SL 0 has begun" wait_for 60 grown 0 "$(taken 0)" 500000
+	check "$name: the way stands still" hold
+	check "$name: the lane is closed, again and again" just_closed 3
+	check "$name: a datagram is not kept" datagram
+	check "$name: the lane is closed" just_closed 1
+	check "$name: who is killed is gone" killed
+	# shellcheck disable=SC2046 # words
+	flows $(many)
+	check "$name: the lane is closed for the next one" just_closed 2
+	check "$name: memory is deregistered" deregistered
+	check "$name: the links are up" wait_active 1
+	check "$name: the way is as before" slow
+	both
+	check "$name: both go on" wait_for 60 grown 1 "$(taken 1)" 500000
+	flows_stop
+}
+
+ktap_plan 76
+modprobe -a sch_netem
+check "three hosts" net_make
+check "the program" program flows /tmp/windows/windowed
+make_keys /tmp/windows/key
+
+# By default there are none, nor are there if one end alone has them.
+begin open "" 10.77.0.2
+check "open: there are none" uplink_is 1 false
+starves off "0 0 0"
+check "one end: h1 has them" h 1 pibctl set pib0 windows on
+check "one end: it says so" uplink_is 1 true
+starves "one end" "0 0 0"
+check "on: h2 has them" h 2 pibctl set pib1 windows on
+both
+check "on: lanes wait" wait_for 30 has_waited 1
+flows_stop
+shares on
+stands still
+check "off again: h2 has none" h 2 pibctl set pib1 windows off
+both
+sleep 1.2 # two keepalives
+flows_stop
+check "off again: no credits come" wait_for 20 settled
+starves "off again" "$(credits_of)"
+end open
+
+MBIT=32
+begin keyed "" 10.77.0.2 key-file /tmp/windows/key windows on
+shares keyed
+check "keyed: lanes have waited" no_less "$(counter 1 tx_waits)" 1
+check "keyed: no credits were bad" same "$(counter 1 rx_bad_credits) $(counter 2 rx_bad_credits)" "0 0"
+end keyed
+MBIT=40
+
+# Its sockets as large as a service's.
+sysctl -qw net.core.wmem_max=8388608 net.core.rmem_max=8388608
+echo '{ "listen": ["0.0.0.0"], "windows": true, "switches": [ { "name": "net0", "ports": 4 } ] }' >$netd/config.json
+netd_start
+check "pibnetd: it runs" netd_answers
+begin pibnetd 10.77.0.9 10.77.0.9 windows on
+shares pibnetd
+check "pibnetd: lanes have waited" no_less "$(daemon_counter tx_waits)" 1
+check "pibnetd: no credits were bad" same "$(daemon_counter rx_bad_credits) $(counter 2 rx_bad_credits)" "0 0"
+end pibnetd
+netd_stop
+netd_pid=
+ktap_end
