@@ -62,7 +62,7 @@ void pib_parked_init(struct pib_parked *p, struct pib_task *t)
 	p->at = NULL;
 }
 
-void pib_parked_wait(struct pib_parked *p, struct pib_parking *g)
+void pib_parked_wait(struct pib_parked *p, struct pib_parking *g, bool again)
 {
 	/* If it is being taken out now it is run again, and may come back then. */
 	if (READ_ONCE(p->at) == g)
@@ -70,7 +70,10 @@ void pib_parked_wait(struct pib_parked *p, struct pib_parking *g)
 	pib_parked_leave(p);
 	spin_lock(&g->lock);
 	if (!g->is_closed) {
-		list_add_tail(&p->entry, &g->tasks);
+		if (again)
+			list_add(&p->entry, &g->tasks);
+		else
+			list_add_tail(&p->entry, &g->tasks);
 		WRITE_ONCE(p->at, g);
 	}
 	spin_unlock(&g->lock);

@@ -53,10 +53,11 @@ void pib_parking_wake(struct pib_parking *g);
 void pib_parked_init(struct pib_parked *p, struct pib_task *t);
 /*
  * Have the task run when pib_parking_wake() is next called for @g, or behind those that have waited
- * for longer. If it waits there already it keeps its place. Context: softirqs off, RCU, under which
- * @g was found; @p's callers, and those of pib_parked_leave(), keep each other out.
+ * for longer. If it waits there already it keeps its place. @again: it was run since, and got
+ * nothing: it goes before those that come from now on. Context: softirqs off, RCU, under which @g
+ * was found; @p's callers, and those of pib_parked_leave(), keep each other out.
  */
-void pib_parked_wait(struct pib_parked *p, struct pib_parking *g);
+void pib_parked_wait(struct pib_parked *p, struct pib_parking *g, bool again);
 /* Have the task wait no longer, before it goes. Context: softirqs off; as pib_parked_wait(). */
 void pib_parked_leave(struct pib_parked *p);
 

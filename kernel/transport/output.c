@@ -59,6 +59,7 @@ static int deliver_burst(struct pib_qp *qp, struct pib_burst *b)
 
 	if (err < 0)
 		return err;
+	qp->tx.refused_since = 0;
 	qp->tx.via_udp = err == PIB_XMIT_UDP;
 	if (!qp->tx.via_udp)
 		return 0;
@@ -293,6 +294,7 @@ void pib_output_drop(struct pib_qp *qp)
 	if (qp->tx.stall.burst)
 		pib_burst_free(qp->tx.stall.burst);
 	qp->tx.stall = (struct pib_stall) {};
+	qp->tx.refused_since = 0;
 	pib_parked_leave(&qp->tx.parked);
 	list_for_each_entry_safe(b, next, &qp->tx.behind, entry)
 		pib_burst_free(b);

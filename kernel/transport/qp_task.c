@@ -246,7 +246,7 @@ static bool schedule_retry(struct pib_qp *qp, u64 now)
 	}
 	/* If it opens before the QP waits for that, the next try, at once, finds it open. */
 	if (waits_for_window(qp))
-		pib_parked_wait(&qp->tx.parked, s->burst->window);
+		pib_parked_wait(&qp->tx.parked, s->burst->window, s->nsec);
 	if (s->tries < STALL_RETRIES)
 		return true;
 
@@ -422,8 +422,6 @@ static bool qp_turn(struct pib_qp *qp, struct pib_budget *budget)
 		pib_parked_leave(&qp->tx.parked);
 	if (qp->tx.stall.burst)
 		more |= schedule_retry(qp, now);
-	else
-		qp->tx.refused_since = 0;
 	pib_qp_stats_fold(qp);
 
 	return more;

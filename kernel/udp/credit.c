@@ -10,6 +10,7 @@
 #include <linux/ktime.h>
 #include "core/net.h"
 #include "core/parked.h"
+#include "core/task.h"
 #include "proto/flow.h"
 #include "udp/bearer.h"
 #include "udp/credit.h"
@@ -255,6 +256,7 @@ void pib_udp_credits_rx(struct pib_udp_sock *sock, const struct pib_addr *from, 
 		pib_udp_sock_drop(sock, rx_bad_credits);
 		return;
 	}
+	pib_tasks_copied(PIB_UDP_CONTROL_COPIES);
 	if (!credit_is_authentic(link, path, buf)) {
 		pib_udp_sock_drop(sock, rx_bad_auth);
 		return;

@@ -20,9 +20,6 @@
 /* Least time between two lines in the log about a host that has our node GUID. */
 #define CLONE_QUIET_MS		60000
 
-/* A control datagram, which is authenticated, counts as so many copies of a multicast. */
-#define CONTROL_COPIES		16
-
 /* Return: true if the hello comes from the peer of @link. */
 static bool udp_link_matches(struct pib_udp_link *link, const struct pib_addr *from,
 			     const struct pib_hello *h)
@@ -215,7 +212,7 @@ void pib_bearer_control(struct pib_udp_sock *sock, const struct pib_addr *from,
 		return;
 	}
 	link = to_id ? xa_load(&sock->pn->links, to_id) : NULL;
-	pib_tasks_copied(CONTROL_COPIES);
+	pib_tasks_copied(PIB_UDP_CONTROL_COPIES);
 	if (!hello_is_authentic(bearer, &h, buf)) {
 		pib_udp_sock_drop(sock, rx_bad_auth);
 		if (link && link->bearer == bearer)

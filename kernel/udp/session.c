@@ -478,7 +478,8 @@ static void udp_link_take_own(struct pib_udp_link *link, const struct pib_addr *
 	struct pib_addr *peer = &link->peer[pib_addr_slot(from)];
 
 	lockdep_assert_held(&link->lock);
-	if (!pib_addr_has_own(from) || ipv6_addr_equal(&peer->own_v6, &from->own_v6))
+	if (!pib_addr_has_own(from) || ipv6_addr_equal(&peer->own_v6, &from->own_v6) ||
+	    !pib_udp_sock_has_own(link->bearer->sock, from))
 		return;
 	if (pib_addr_has_own(peer) && link->fsm.state == PIB_SESSION_UP) {
 		link->moves++;

@@ -98,6 +98,9 @@ struct pib_udp_stats {
 	u64 rx_bad_credits;
 };
 
+/* A control datagram, which is authenticated, counts as so many copies of a multicast. */
+#define PIB_UDP_CONTROL_COPIES	16
+
 #define PIB_USTATS (sizeof(struct pib_udp_stats) / sizeof(u64))
 /* enum pib_us_attr */
 #define PIB_UDP_STAT(field) \
