@@ -62,14 +62,17 @@ void pib_parked_init(struct pib_parked *p, struct pib_task *t)
 	p->at = NULL;
 }
 
-void pib_parked_wait(struct pib_parked *p, struct pib_parking *g, bool again)
+bool pib_parked_wait(struct pib_parked *p, struct pib_parking *g, bool again)
 {
+	bool is_new;
+
 	/* If it is being taken out now it is run again, and may come back then. */
 	if (READ_ONCE(p->at) == g)
-		return;
+		return false;
 	pib_parked_leave(p);
 	spin_lock(&g->lock);
-	if (!g->is_closed) {
+	is_new = !g->is_closed;
+	if (is_new) {
 		if (again)
 			list_add(&p->entry, &g->tasks);
 		else
@@ -77,6 +80,7 @@ void pib_parked_wait(struct pib_parked *p, struct pib_parking *g, bool again)
 		WRITE_ONCE(p->at, g);
 	}
 	spin_unlock(&g->lock);
+	return is_new;
 }
 
 void pib_parked_leave(struct pib_parked *p)

@@ -56,8 +56,9 @@ void pib_parked_init(struct pib_parked *p, struct pib_task *t);
  * for longer. If it waits there already it keeps its place. @again: it was run since, and got
  * nothing: it goes before those that come from now on. Context: softirqs off, RCU, under which @g
  * was found; @p's callers, and those of pib_parked_leave(), keep each other out.
+ * Return: true: it waits from now on, and has to look once more at what it waits for.
  */
-void pib_parked_wait(struct pib_parked *p, struct pib_parking *g, bool again);
+bool pib_parked_wait(struct pib_parked *p, struct pib_parking *g, bool again);
 /* Have the task wait no longer, before it goes. Context: softirqs off; as pib_parked_wait(). */
 void pib_parked_leave(struct pib_parked *p);
 

@@ -116,7 +116,8 @@
 	X(PIB_US_RX_REPLAYED, "rx_replayed")				\
 	X(PIB_US_RX_STRANGER, "rx_stranger")				\
 	X(PIB_US_RX_NO_PORT, "rx_no_port")				\
-	LAST(PIB_US_TX_DROPPED, "tx_dropped")
+	X(PIB_US_TX_DROPPED, "tx_dropped")				\
+	LAST(PIB_US_RX_BAD_CREDITS, "rx_bad_credits")
 
 #define PIB_INJECT_RULES(X, LAST)					\
 	X(PIB_INJECT_KIND_DROP, "drop")					\

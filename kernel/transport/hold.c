@@ -109,14 +109,19 @@ static bool hold_keep(struct pib_qp *qp, struct pib_burst *b)
 static void keep_all(struct pib_qp *qp, struct list_head *list)
 {
 	struct pib_burst *b, *next;
+	u32 first;
 
 	list_for_each_entry_safe(b, next, list, entry) {
 		if (hold_keep(qp, b))
 			continue;
+		/* of the one in hand, what was not delivered */
+		first = 0;
 		if (b == list_first_entry_or_null(&qp->rx.list, struct pib_burst, entry))
-			qp->rx.datagrams = 0;
+			swap(first, qp->rx.datagrams);
 		list_del(&b->entry);
-		pib_qp_drop(qp, PIB_STAT_RX_NO_PAGE, b, 1);
+		pib_qp_stat_add(qp, PIB_STAT_RX_NO_PAGE, 1);
+		if (pib_qp_reports_drops())
+			pib_qp_report_drop(qp, PIB_STAT_RX_NO_PAGE, b, first, b->npkts - first);
 		pib_inbox_free(qp, b);
 	}
 }

@@ -245,8 +245,8 @@ static bool schedule_retry(struct pib_qp *qp, u64 now)
 		return false;
 	}
 	/* If it opens before the QP waits for that, the next try, at once, finds it open. */
-	if (waits_for_window(qp))
-		pib_parked_wait(&qp->tx.parked, s->burst->window, s->nsec);
+	if (waits_for_window(qp) && pib_parked_wait(&qp->tx.parked, s->burst->window, s->nsec))
+		return true;
 	if (s->tries < STALL_RETRIES)
 		return true;
 
@@ -363,8 +363,8 @@ static void turn_ask(struct pib_qp *qp, u64 now)
 	const u64 wait = PIB_MEM_ASK_MSEC * PIB_NSEC_PER_MSEC;
 
 	if (likely(!qp->timer.draining && !flush_waits(qp))) {
-		/* behind a stalled burst the wait is not over */
-		if (!qp->tx.stall.burst)
+		/* behind a stalled burst, or a step that is deferred, the wait is not over */
+		if (!qp->tx.stall.burst && !qp->sq.deferred.set)
 			qp->timer.ask_at = 0;
 		return;
 	}

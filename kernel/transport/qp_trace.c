@@ -132,12 +132,21 @@ void pib_qp_trace_drop(const struct pib_kport *port, enum pib_stat why, const st
 	pib_kport_trace_drop(port, drops[why], h, packets);
 }
 
+/* Return: the port by which @b has come, of those of the present path and of the other one. */
+static struct pib_kport *came_by(const struct pib_qp *qp, const struct pib_burst *b)
+{
+	struct pib_kport *alt =
+		qp->path.alt_open ? qp->hca->nd.ports[qp->path.alt_av.port] : NULL;
+
+	return alt && b->in_port == alt ? alt : qp->path.port;
+}
+
 void pib_qp_report_drop(const struct pib_qp *qp, enum pib_stat why, struct pib_burst *b, u32 first,
 			u32 packets)
 {
 	lockdep_assert_held(&qp->lock);
 
-	pib_kport_judged(qp->path.port, drops[why], b, first, packets);
+	pib_kport_judged(came_by(qp, b), drops[why], b, first, packets);
 }
 
 void pib_qp_report_resp_drops(const struct pib_qp *qp, struct pib_burst *b, const u64 *before)
@@ -157,6 +166,6 @@ void pib_qp_report_resp_drops(const struct pib_qp *qp, struct pib_burst *b, cons
 
 	for (i = PIB_RESP_DROP_NONE + 1; i < PIB_RESP_DROP_REASONS; i++) {
 		if (qp->resp.stats.drops[i] != before[i])
-			pib_kport_judged(qp->path.port, reasons[i], b, 0, b->npkts);
+			pib_kport_judged(came_by(qp, b), reasons[i], b, 0, b->npkts);
 	}
 }

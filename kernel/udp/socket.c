@@ -27,6 +27,7 @@
 #include <net/dst_cache.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
+#include <net/addrconf.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>

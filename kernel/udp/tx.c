@@ -15,6 +15,7 @@
 #include <net/inet_ecn.h>
 #include "packet/burst.h"
 #include "compat/compat.h"
+#include "fabric/drop.h"
 #include "fabric/port.h"
 #include "proto/credit.h"
 #include "proto/dg.h"
@@ -578,7 +579,8 @@ void pib_udp_xmit(struct pib_link *base, struct pib_burst *b)
 		goto out_free;
 	}
 	if (burst_is_too_much(link, path, b)) {
-		pib_udp_sock_lose(link->bearer->sock, tx_overdrawn, b->npkts);
+		pib_udp_sock_count(link->bearer->sock, tx_overdrawn, b->npkts);
+		pib_kport_failed(link->port, b, PIB_CAPTURE_OUT, PIB_CAPTURE_FULL);
 		pib_kport_count(link->port, xmit_discard, b->npkts);
 		goto out_free;
 	}

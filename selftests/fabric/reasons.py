@@ -16,7 +16,7 @@ from hostile import CONTROL_LEN, MAC_OFF, Datagram, altered, frame, listener, ma
 
 KEYED = 7
 SEALED, NOICRC = 2, 1
-DATA, HELLO, SEGMENT = 0x20, 0x21, 0x25
+DATA, HELLO, SEGMENT, CREDIT = 0x20, 0x21, 0x25, 0x26
 LINK_LEN, LRH_LEN, GRH_LEN, BTH_LEN = 8, 8, 40, 12
 ACKNOWLEDGE, RESERVED_OPCODE = 0x11, 0x15  # of RC
 SECONDS = 20
@@ -112,6 +112,7 @@ MADE = {
     "rx_wrong_address": ("data", lambda p: p),
     "rx_bad_hello": ("control", lambda p: p[:100]),
     "rx_bad_authentication": ("keyed", lambda p: altered(p, MAC_OFF, random.randbytes(16))),
+    "rx_bad_credits": ("control", lambda p: bytes([CREDIT]) + p[1:100]),
     "rx_malformed": ("data", lambda p: bytes([SEGMENT]) + p[1:8] + bytes(60)),
     "rx_bad_icrc": ("data", lambda p: flipped(altered(p, 1, bytes([p[1] & ~NOICRC])))),
     "rx_other_fabric": ("control", lambda p: altered(p, 8, struct.pack("!I", 77))),

@@ -241,6 +241,8 @@ std::vector<Uplink> decode_json_uplinks(const Json &answer)
 		uplink.switch_name = text(object, "switch");
 		if (const Json &ecn = child(object, "ecn"); ecn.is_boolean())
 			uplink.ecn = ecn.get<bool>();
+		if (const Json &windows = child(object, "windows"); windows.is_boolean())
+			uplink.windows = windows.get<bool>();
 		if (const auto dscp = parse_dscp(text(object, "dscp").value_or("")))
 			uplink.dscp = *dscp;
 		uplink.counters = counters(child(object, "counters"), uplink_counter_names());
