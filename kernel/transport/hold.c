@@ -119,9 +119,7 @@ static void keep_all(struct pib_qp *qp, struct list_head *list)
 		if (b == list_first_entry_or_null(&qp->rx.list, struct pib_burst, entry))
 			swap(first, qp->rx.datagrams);
 		list_del(&b->entry);
-		pib_qp_stat_add(qp, PIB_STAT_RX_NO_PAGE, 1);
-		if (pib_qp_reports_drops())
-			pib_qp_report_drop(qp, PIB_STAT_RX_NO_PAGE, b, first, b->npkts - first);
+		pib_qp_drop_part(qp, PIB_STAT_RX_NO_PAGE, b, 1, first, b->npkts - first);
 		pib_inbox_free(qp, b);
 	}
 }

@@ -450,12 +450,9 @@ static struct pib_burst *cut_packets(struct pib_qp *qp, struct pib_burst *b, u32
 	if (from == to)
 		return NULL;
 	p = pib_burst_slice(b, from, to - from);
-	if (p)
-		return p;
-	pib_qp_stat_add(qp, PIB_STAT_TX_NOMEM, to - from);
-	if (pib_qp_reports_drops())
-		pib_qp_report_drop(qp, PIB_STAT_TX_NOMEM, b, from, to - from);
-	return NULL;
+	if (!p)
+		pib_qp_drop_part(qp, PIB_STAT_TX_NOMEM, b, to - from, from, to - from);
+	return p;
 }
 
 static void pass_packets(struct pib_qp *qp, struct pib_burst *b, u32 from, u32 to,

@@ -171,37 +171,39 @@ static inline void pib_qp_complete(const struct pib_qp *qp, u32 index, struct pi
 }
 
 /**
- * pib_qp_drop() - count and report a burst that is dropped
+ * pib_qp_drop_part() - count and report packets of a burst that are dropped
  * @qp: queue pair
  * @why: counter
  * @b: burst
  * @count: what the counter grows by: packets, or messages
+ * @first: index of the first of the packets
+ * @packets: number of packets
  *
  * Context: qp->lock held, softirqs off.
  */
-static inline void pib_qp_drop(const struct pib_qp *qp, enum pib_stat why, struct pib_burst *b,
-			       u32 count)
+static inline void pib_qp_drop_part(const struct pib_qp *qp, enum pib_stat why,
+				    struct pib_burst *b, u32 count, u32 first, u32 packets)
 {
 	pib_qp_stat_add(qp, why, count);
 	if (pib_qp_reports_drops())
-		pib_qp_report_drop(qp, why, b, 0, b->npkts);
+		pib_qp_report_drop(qp, why, b, first, packets);
 }
 
-/**
- * pib_qp_drop_next() - count and report packets that are dropped of a burst that is being taken in
- * @qp: queue pair
- * @why: counter
- * @b: burst
- * @packets: number of packets from qp->rx.datagrams on, which is 0 but for datagrams
- *
- * Context: qp->lock held, softirqs off.
+/* Drop all of @b. Parameters and context: as pib_qp_drop_part(). */
+static inline void pib_qp_drop(const struct pib_qp *qp, enum pib_stat why, struct pib_burst *b,
+			       u32 count)
+{
+	pib_qp_drop_part(qp, why, b, count, 0, b->npkts);
+}
+
+/*
+ * Drop @packets of a burst that is being taken in, from qp->rx.datagrams on, which is 0 but for
+ * datagrams. Context: as pib_qp_drop_part().
  */
 static inline void pib_qp_drop_next(const struct pib_qp *qp, enum pib_stat why,
 				    struct pib_burst *b, u32 packets)
 {
-	pib_qp_stat_add(qp, why, packets);
-	if (pib_qp_reports_drops())
-		pib_qp_report_drop(qp, why, b, qp->rx.datagrams, packets);
+	pib_qp_drop_part(qp, why, b, packets, qp->rx.datagrams, packets);
 }
 
 #endif

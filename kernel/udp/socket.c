@@ -234,17 +234,13 @@ static void socket_data_ready(struct sock *sk)
 
 /* ---- sending ---- */
 
+/* Context: under RCU. */
 static bool has_own_v6(const struct pib_udp_sock *sock, const struct in6_addr *own)
 {
 #if IS_ENABLED(CONFIG_IPV6)
-	struct net_device *dev;
-	bool here;
+	struct net_device *dev = dev_get_by_index_rcu(sock->pn->net, sock->ifindex);
 
-	rcu_read_lock();
-	dev = dev_get_by_index_rcu(sock->pn->net, sock->ifindex);
-	here = dev && ipv6_chk_addr(sock->pn->net, own, dev, 0);
-	rcu_read_unlock();
-	return here;
+	return dev && ipv6_chk_addr(sock->pn->net, own, dev, 0);
 #else
 	return false;
 #endif
@@ -256,10 +252,11 @@ bool pib_udp_sock_has_own(const struct pib_udp_sock *sock, const struct pib_addr
 
 	if (!pib_addr_has_own(to))
 		return false;
-	if (to->family != AF_INET)
-		return has_own_v6(sock, &to->own_v6);
 	rcu_read_lock();
-	here = __ip_dev_find(sock->pn->net, to->own_v4, false);
+	if (to->family == AF_INET)
+		here = __ip_dev_find(sock->pn->net, to->own_v4, false);
+	else
+		here = has_own_v6(sock, &to->own_v6);
 	rcu_read_unlock();
 	return here;
 }
