@@ -9,9 +9,9 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
+#include "rc.h"
 
 #define LEN	65536
-#define PSN	1
 #define SECONDS	10
 
 static char *dev = "pib0";
@@ -50,16 +50,7 @@ static int inval_open(struct inval_end *e, const char *name)
 
 static int inval_create(struct inval_end *e)
 {
-	struct ib_qp_init_attr init = {
-		.send_cq = e->cq,
-		.recv_cq = e->cq,
-		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1,
-			 .max_recv_sge = 1 },
-		.sq_sig_type = IB_SIGNAL_ALL_WR,
-		.qp_type = IB_QPT_RC,
-	};
-
-	e->qp = ib_create_qp(e->pd, &init);
+	e->qp = rc_create(e->pd, e->cq);
 	return PTR_ERR_OR_ZERO(e->qp);
 }
 
@@ -81,36 +72,7 @@ static void inval_close(struct inval_end *e)
 /* Nothing is sent again: there is no timeout. */
 static int inval_connect(struct inval_end *e, const struct inval_end *to)
 {
-	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_INIT,
-		.port_num = 1,
-		.qp_access_flags = IB_ACCESS_REMOTE_READ,
-		.path_mtu = IB_MTU_4096,
-		.dest_qp_num = to->qp->qp_num,
-		.rq_psn = PSN,
-		.sq_psn = PSN,
-		.max_rd_atomic = 2,
-		.max_dest_rd_atomic = 2,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.ah_attr.type = RDMA_AH_ATTR_TYPE_IB,
-	};
-	struct ib_port_attr port;
-	int err = ib_query_port(to->ib, 1, &port);
-
-	if (err)
-		return err;
-	rdma_ah_set_dlid(&attr.ah_attr, port.lid);
-	rdma_ah_set_port_num(&attr.ah_attr, 1);
-	err = ib_modify_qp(e->qp, &attr, IB_QP_STATE | IB_QP_PORT | IB_QP_PKEY_INDEX |
-			   IB_QP_ACCESS_FLAGS);
-	attr.qp_state = IB_QPS_RTR;
-	err = err ?: ib_modify_qp(e->qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
-				  IB_QP_DEST_QPN | IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |
-				  IB_QP_MIN_RNR_TIMER);
-	attr.qp_state = IB_QPS_RTS;
-	return err ?: ib_modify_qp(e->qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
-				   IB_QP_RNR_RETRY | IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
+	return rc_connect(e->qp, to->ib, to->qp->qp_num, 2, 0);
 }
 
 static int inval_poll(struct inval_end *e, const char *what)
