@@ -63,10 +63,12 @@ need_lab() {
 	[ -e "$(root_dir).img" ] || "$vm/root"
 }
 
-# debug_dir KIND: where the debug kernel of that kind is or will be (see kernel).
+# debug_dir KIND: where the debug kernel of that kind is or will be (see kernel). Comments of the script that builds it make no
+# new kernel.
 debug_dir() {
-	local recipe=selftests/vm/kernels
-	echo "$lab/kernel-$1-$({ digest $recipe/{build-inside,machine.config,"$1.config"}; root_key; } | sha256sum | cut -c1-16)"
+	local recipe=$vm/kernels
+	echo "$lab/kernel-$1-$({ sed '/^[[:space:]]*#/d' "$recipe/build-inside"; cat "$recipe/"{machine.config,"$1.config"}; root_key; } |
+		sha256sum | cut -c1-16)"
 }
 
 root_dir() { echo "$lab/root-$(root_key)"; }
