@@ -30,24 +30,24 @@ static int put_end(struct sk_buff *skb, int attr, const struct pib_kport *port)
  * Put link ids, if the requester may see them. An attacker who does not see the traffic would have
  * to guess them.
  */
-static int put_link_ids(const struct pib_nl_answer *a, const struct pib_session *fsm)
+static int put_link_ids(const struct pib_nl_answer *a, const struct pib_session *session)
 {
 	if (!netlink_capable(a->cb->skb, CAP_NET_ADMIN))
 		return 0;
-	return nla_put_u32(a->skb, PIB_UL_LOCAL_ID, fsm->local_id) ?:
-	       nla_put_u32(a->skb, PIB_UL_REMOTE_ID, fsm->remote_id);
+	return nla_put_u32(a->skb, PIB_UL_LOCAL_ID, session->local_id) ?:
+	       nla_put_u32(a->skb, PIB_UL_REMOTE_ID, session->remote_id);
 }
 
 /* Put what the peer has said of itself, if it was heard. */
-static int put_peer(struct sk_buff *skb, const struct pib_session *fsm)
+static int put_peer(struct sk_buff *skb, const struct pib_session *session)
 {
-	u32 heard = div_u64(ktime_get_ns() - fsm->last_heard, NSEC_PER_MSEC);
+	u32 heard = div_u64(ktime_get_ns() - session->last_heard, NSEC_PER_MSEC);
 
-	if (!fsm->peer_node_guid)
+	if (!session->peer_node_guid)
 		return 0;
-	if (nla_put_u64_64bit(skb, PIB_UL_PEER_NODE_GUID, fsm->peer_node_guid, PIB_UL_PAD) ||
-	    nla_put_u32(skb, PIB_UL_PEER_PORT_NUM, fsm->peer_port_num) ||
-	    pib_nl_put_desc(skb, PIB_UL_PEER_DESC, fsm->peer_desc) ||
+	if (nla_put_u64_64bit(skb, PIB_UL_PEER_NODE_GUID, session->peer_node_guid, PIB_UL_PAD) ||
+	    nla_put_u32(skb, PIB_UL_PEER_PORT_NUM, session->peer_port_num) ||
+	    pib_nl_put_desc(skb, PIB_UL_PEER_DESC, session->peer_desc) ||
 	    nla_put_u32(skb, PIB_UL_LAST_HEARD_MS, heard))
 		return -EMSGSIZE;
 	return 0;
@@ -69,7 +69,7 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	const struct pib_udp_sock *sock = link->bearer->sock;
 	struct sk_buff *skb = a->skb;
 	struct nlattr *nest = nla_nest_start(skb, PIB_A_UDP_LINK);
-	struct pib_session fsm;
+	struct pib_session session;
 	struct pib_addr peer;
 	const char *refusal;
 	bool second_key, by_flow;
@@ -78,27 +78,27 @@ static int put_udp_link(struct pib_nl_answer *a, struct pib_udp_link *link)
 	if (!nest)
 		return -EMSGSIZE;
 	spin_lock_bh(&link->lock);
-	fsm = link->fsm;
+	session = link->session;
 	peer = link->peer[link->to];
 	moves = link->moves;
 	refusal = pib_udp_link_refusal(link);
-	path_mtu = fsm.state == PIB_SESSION_UP ? pib_pmtu_size(&fsm.pmtu) : 0;
+	path_mtu = session.state == PIB_SESSION_UP ? pib_pmtu_size(&session.pmtu) : 0;
 	second_key = pib_udp_link_by_second_key(link);
 	by_flow = pib_udp_link_by_flow(link);
 	spin_unlock_bh(&link->lock);
 
 	if (pib_nl_put_netdev(skb, PIB_UL_NETDEV, sock->pn->net, sock->ifindex) ||
 	    pib_nl_put_endpoint(skb, PIB_UL_PEER, &peer) ||
-	    put_link_ids(a, &fsm) ||
-	    nla_put_u8(skb, PIB_UL_UP, fsm.state == PIB_SESSION_UP) ||
-	    nla_put_u32(skb, PIB_UL_RESTARTS, fsm.restarts) ||
+	    put_link_ids(a, &session) ||
+	    nla_put_u8(skb, PIB_UL_UP, session.state == PIB_SESSION_UP) ||
+	    nla_put_u32(skb, PIB_UL_RESTARTS, session.restarts) ||
 	    (second_key && nla_put_flag(skb, PIB_UL_BY_SECOND_KEY)) ||
 	    (by_flow && nla_put_flag(skb, PIB_UL_BY_FLOW)) ||
 	    (path_mtu && nla_put_u32(skb, PIB_UL_PATH_MTU, path_mtu)) ||
 	    put_own(skb, sock, &peer) ||
 	    nla_put_u32(skb, PIB_UL_MOVES, moves) ||
 	    (refusal && nla_put_string(skb, PIB_UL_REFUSAL, refusal)) ||
-	    put_peer(skb, &fsm))
+	    put_peer(skb, &session))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Answers of which no state is kept. */
 #include "cookie.h"
-#include "link.h"
+#include "session.h"
 #include "siphash.h"
 
 /**

@@ -46,7 +46,7 @@ bool pib_bearer_may_move(struct pib_bearer *bearer, const struct pib_udp_link *l
 {
 	/* If the link goes down meanwhile, the peer has to say it again. */
 	return link->kind != PIB_UDP_LINK_EXPLICIT &&
-	       READ_ONCE(link->fsm.state) != PIB_SESSION_UP &&
+	       READ_ONCE(link->session.state) != PIB_SESSION_UP &&
 	       pib_bearer_may_lead(bearer, link, from, h, way);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Keyed fabrics. A control datagram ends in the first 16 bytes of HMAC-SHA-256
  * over all of the datagram with these bytes zero. The state machine of the link
- * (proto/link.c) rejects datagrams that are old. DATA carries 16
+ * (proto/session.c) rejects datagrams that are old. DATA carries 16
  * bits of an HMAC over both sessions, by which a packet of an old session is known
  * at once, and is sealed (udp/seal.c) under keys that are HMACs over both sessions.
  */
@@ -14,7 +14,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "udp/auth.h"
-#include "proto/link.h"
+#include "proto/session.h"
 #include "proto/seal.h"
 
 #define MAC_LEN (PIB_HELLO_WIRE_LEN - PIB_HELLO_MAC_OFF)

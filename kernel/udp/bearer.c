@@ -82,7 +82,7 @@ static bool udp_link_expired(struct pib_udp_link *link, u64 now)
 	if (link->kind == PIB_UDP_LINK_EXPLICIT)
 		return false;
 	spin_lock_bh(&link->lock);
-	expired = link->fsm.state != PIB_SESSION_UP && now > link->alive_at + LINK_EXPIRY_NS;
+	expired = link->session.state != PIB_SESSION_UP && now > link->alive_at + LINK_EXPIRY_NS;
 	spin_unlock_bh(&link->lock);
 	return expired;
 }

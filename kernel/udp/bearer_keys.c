@@ -22,7 +22,7 @@ static bool keys_are_missed(struct pib_bearer *bearer, const struct pib_keyring 
 
 	list_for_each_entry(link, &bearer->udp_links, entry) {
 		spin_lock_bh(&link->lock);
-		key = pib_session_used_key(&link->fsm, now);
+		key = pib_session_used_key(&link->session, now);
 		missed |= key && !pib_keyring_find(keys, key);
 		spin_unlock_bh(&link->lock);
 	}

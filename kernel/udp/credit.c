@@ -44,8 +44,8 @@ void pib_udp_credits_begin(struct pib_udp_link *link)
 
 	lockdep_assert_held(&link->lock);
 	spin_lock(&link->credit_lock);
-	if (c->nonce != link->fsm.nonce || c->peer_nonce != link->fsm.peer_nonce)
-		pib_credits_init(c, link->fsm.nonce, link->fsm.peer_nonce);
+	if (c->nonce != link->session.nonce || c->peer_nonce != link->session.peer_nonce)
+		pib_credits_init(c, link->session.nonce, link->session.peer_nonce);
 	/* The path is a new one, or the peer has moved. */
 	memset(link->lane_tos, 0, sizeof(link->lane_tos));
 	spin_unlock(&link->credit_lock);

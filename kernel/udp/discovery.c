@@ -37,9 +37,9 @@ static bool udp_link_matches(struct pib_udp_link *link, const struct pib_addr *f
 		break;
 	default:
 		/* Several links may lead to one address. The peer of a session tells them apart. */
-		bound = link->fsm.state == PIB_SESSION_UP &&
-			(link->fsm.peer_node_guid != h->node_guid ||
-			 link->fsm.peer_port_num != h->port_num);
+		bound = link->session.state == PIB_SESSION_UP &&
+			(link->session.peer_node_guid != h->node_guid ||
+			 link->session.peer_port_num != h->port_num);
 		same = !trunk_hello && !bound &&
 		       (pib_addr_equal(&link->peer[link->to], from) ||
 			pib_addr_equal(&link->named, from));

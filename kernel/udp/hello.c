@@ -8,7 +8,7 @@
 #include <linux/random.h>
 #include "core/net.h"
 #include "fabric/switch.h"
-#include "proto/link.h"
+#include "proto/session.h"
 #include "udp/answer.h"
 #include "udp/bearer.h"
 #include "udp/hello.h"

@@ -31,10 +31,10 @@ void pib_udp_link_notify(const struct pib_udp_link *link, u8 kind)
 		.peer = &link->peer[link->to],
 		.up = rcu_access_pointer(link->path),
 		.second_key = pib_udp_link_by_second_key(link),
-		.restarts = link->fsm.restarts,
-		.guid = link->fsm.peer_node_guid,
-		.port_num = link->fsm.peer_port_num,
-		.desc = link->fsm.peer_desc,
+		.restarts = link->session.restarts,
+		.guid = link->session.peer_node_guid,
+		.port_num = link->session.peer_port_num,
+		.desc = link->session.peer_desc,
 	};
 	const struct pib_note note = {
 		.pn = pib_udp_link_net(link),
@@ -178,7 +178,7 @@ void pib_udp_link_unplug(struct pib_udp_link *link, struct list_head *dead)
 	if (link->kind != PIB_UDP_LINK_EXPLICIT &&
 	    !pib_cookie_is_over(link->made_at, ktime_get_ns()))
 		pib_answer_forget(link->bearer);
-	xa_erase_bh(&pn->links, link->fsm.local_id);
+	xa_erase_bh(&pn->links, link->session.local_id);
 	list_del_rcu(&link->entry);
 	RCU_INIT_POINTER(link->port->link, NULL);
 	pib_udp_credits_close(link);

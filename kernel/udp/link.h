@@ -9,7 +9,7 @@
 #include "fabric/link.h"
 #include "fabric/port.h"
 #include "proto/credit.h"
-#include "proto/link.h"
+#include "proto/session.h"
 #include "udp/bearer.h"
 #include "udp/reassembly.h"
 #include "udp/socket.h"
@@ -44,7 +44,7 @@ enum pib_udp_link_kind {
  * @lane_tos: by VL: DSCP of the data that was sent last
  * @parking: by VL: tasks that wait for its window
  * @lock: softirqs off; guards the next fields. Taken before node locks
- * @fsm: session
+ * @session: session
  * @seal: keyed fabrics: seal of the present session or the last one. NULL: there was none, or its
  *	keys were dropped
  * @named: explicit: the address that the user has named; never changes
@@ -88,7 +88,7 @@ struct pib_udp_link {
 	struct pib_parking parking[PIB_CREDIT_VLS];
 
 	spinlock_t lock;
-	struct pib_session fsm;
+	struct pib_session session;
 	struct pib_seal *seal;
 	struct pib_addr named;
 	struct pib_addr peer[2];

@@ -46,31 +46,31 @@ static void udp_path_free(struct rcu_head *rcu)
 	kfree(path);
 }
 
-static bool peer_wants_noicrc(const struct pib_session *f)
+static bool peer_wants_noicrc(const struct pib_session *s)
 {
-	return f->peer_caps & PIB_CAP_NOICRC;
+	return s->peer_caps & PIB_CAP_NOICRC;
 }
 
-static bool peer_knows_segments(const struct pib_session *f)
+static bool peer_knows_segments(const struct pib_session *s)
 {
-	return f->peer_caps & PIB_CAP_SEGMENTS;
+	return s->peer_caps & PIB_CAP_SEGMENTS;
 }
 
-static bool peer_tells_marks(const struct pib_session *f)
+static bool peer_tells_marks(const struct pib_session *s)
 {
-	return f->peer_caps & PIB_CAP_ECN;
+	return s->peer_caps & PIB_CAP_ECN;
 }
 
 /* Return: true if both ends want VLs to have windows. */
 static bool link_has_windows(const struct pib_udp_link *link)
 {
-	return READ_ONCE(link->bearer->windows) && link->fsm.peer_caps & PIB_CAP_WINDOWS;
+	return READ_ONCE(link->bearer->windows) && link->session.peer_caps & PIB_CAP_WINDOWS;
 }
 
 /* Return: true if the peer says that what this end sends from flows' ports comes in there. */
-static bool peer_gets_flows(const struct pib_session *f)
+static bool peer_gets_flows(const struct pib_session *s)
 {
-	return f->peer_caps & PIB_CAP_FLOWS_COME;
+	return s->peer_caps & PIB_CAP_FLOWS_COME;
 }
 
 /**
@@ -96,8 +96,8 @@ static bool end_keys_get(const struct pib_udp_link *link, struct end_keys *e)
 	*e = (struct end_keys) {};
 	if (!keys)
 		return true;
-	e->own = pib_keyring_find(keys, link->fsm.key);
-	e->peer = pib_keyring_find(keys, link->fsm.peer_key);
+	e->own = pib_keyring_find(keys, link->session.key);
+	e->peer = pib_keyring_find(keys, link->session.peer_key);
 	return e->own && e->peer;
 }
 
@@ -108,10 +108,11 @@ static u16 data_tag(const struct pib_auth *auth, u64 to, u64 from)
 
 bool pib_udp_link_has_seal(const struct pib_udp_link *link)
 {
+	const struct pib_session *session = &link->session;
 	const struct pib_seal *seal = link->seal;
 
 	lockdep_assert_held(&link->lock);
-	return seal && seal->nonce == link->fsm.nonce && seal->peer_nonce == link->fsm.peer_nonce;
+	return seal && seal->nonce == session->nonce && seal->peer_nonce == session->peer_nonce;
 }
 
 /*
@@ -126,7 +127,7 @@ static bool udp_link_seal(struct pib_udp_link *link, const struct end_keys *e)
 	if (!e->own || pib_udp_link_has_seal(link))
 		return true;
 	pib_seal_put(link->seal);
-	link->seal = pib_seal_alloc(e->own, e->peer, link->fsm.nonce, link->fsm.peer_nonce);
+	link->seal = pib_seal_alloc(e->own, e->peer, link->session.nonce, link->session.peer_nonce);
 	return link->seal;
 }
 
@@ -147,20 +148,20 @@ static struct pib_udp_path *udp_path_make(struct pib_udp_link *link)
 	}
 	memcpy(path->peer, link->peer, sizeof(path->peer));
 	path->to = link->to;
-	path->remote_id = link->fsm.remote_id;
-	path->nonce = link->fsm.nonce;
-	path->peer_nonce = link->fsm.peer_nonce;
+	path->remote_id = link->session.remote_id;
+	path->nonce = link->session.nonce;
+	path->peer_nonce = link->session.peer_nonce;
 	path->tx_tag = data_tag(e.own, path->peer_nonce, path->nonce);
 	path->rx_tag = data_tag(e.peer, path->nonce, path->peer_nonce);
-	path->noicrc = peer_wants_noicrc(&link->fsm);
-	path->segments = peer_knows_segments(&link->fsm);
-	path->ecn = peer_tells_marks(&link->fsm);
+	path->noicrc = peer_wants_noicrc(&link->session);
+	path->segments = peer_knows_segments(&link->session);
+	path->ecn = peer_tells_marks(&link->session);
 	path->windows = link_has_windows(link);
-	path->flows = peer_gets_flows(&link->fsm);
-	path->limit = link->fsm.pmtu.limit;
+	path->flows = peer_gets_flows(&link->session);
+	path->limit = link->session.pmtu.limit;
 	path->seal = pib_seal_get(link->seal);
-	path->key = link->fsm.key;
-	path->peer_key = link->fsm.peer_key;
+	path->key = link->session.key;
+	path->peer_key = link->session.peer_key;
 	if (path->windows)
 		pib_udp_credits_begin(link);
 	return path;
@@ -168,11 +169,11 @@ static struct pib_udp_path *udp_path_make(struct pib_udp_link *link)
 
 static bool udp_path_current(const struct pib_udp_link *link, const struct pib_udp_path *path)
 {
-	return path->remote_id == link->fsm.remote_id && path->to == link->to &&
-	       path->nonce == link->fsm.nonce && path->peer_nonce == link->fsm.peer_nonce &&
-	       path->noicrc == peer_wants_noicrc(&link->fsm) &&
-	       path->segments == peer_knows_segments(&link->fsm) &&
-	       path->ecn == peer_tells_marks(&link->fsm) &&
+	return path->remote_id == link->session.remote_id && path->to == link->to &&
+	       path->nonce == link->session.nonce && path->peer_nonce == link->session.peer_nonce &&
+	       path->noicrc == peer_wants_noicrc(&link->session) &&
+	       path->segments == peer_knows_segments(&link->session) &&
+	       path->ecn == peer_tells_marks(&link->session) &&
 	       path->windows == link_has_windows(link) &&
 	       !memcmp(path->peer, link->peer, sizeof(path->peer));
 }
@@ -194,13 +195,13 @@ static void udp_link_notify_path(const struct pib_udp_link *link, const struct p
 void pib_udp_path_update(struct pib_udp_link *link)
 {
 	struct pib_udp_path *old, *path = NULL;
-	bool is_up = link->fsm.state == PIB_SESSION_UP && !link->dead;
+	bool is_up = link->session.state == PIB_SESSION_UP && !link->dead;
 
 	lockdep_assert_held(&link->lock);
 	old = rcu_dereference_protected(link->path, lockdep_is_held(&link->lock));
 	if (is_up && old && udp_path_current(link, old)) {
-		WRITE_ONCE(old->flows, peer_gets_flows(&link->fsm));
-		WRITE_ONCE(old->limit, link->fsm.pmtu.limit);
+		WRITE_ONCE(old->flows, peer_gets_flows(&link->session));
+		WRITE_ONCE(old->limit, link->session.pmtu.limit);
 		return;
 	}
 	if (is_up) {
@@ -211,7 +212,7 @@ void pib_udp_path_update(struct pib_udp_link *link)
 	if (!old && !path)
 		return;
 	pib_udp_link_dbg(link, "%s with %.64s", path ? "session" : "no session any more",
-			 link->fsm.peer_desc);
+			 link->session.peer_desc);
 	rcu_assign_pointer(link->path, path);
 	udp_link_notify_path(link, old, path);
 	if (old)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Sessions of links over UDP: control datagrams and timers go to the state machine (proto/link.c),
- * which says what is to be sent.
+ * Sessions of links over UDP: control datagrams and timers go to the state machine
+ * (proto/session.c), which says what is to be sent.
  */
 #include <linux/ktime.h>
 #include <linux/net.h>
@@ -60,7 +60,7 @@ static int udp_link_authenticate(const struct pib_udp_link *link, u8 *bytes)
 	rcu_read_lock();
 	keys = rcu_dereference(link->bearer->keys);
 	if (keys) {
-		own = pib_keyring_find(keys, link->fsm.key);
+		own = pib_keyring_find(keys, link->session.key);
 		err = own ? pib_auth_seal(own, bytes) : -ENOKEY;
 	}
 	rcu_read_unlock();
@@ -81,7 +81,7 @@ static void udp_link_build(struct pib_udp_link *link, struct outgoing *o)
 
 	udp_link_fill(link, &h);
 	o->to = link->peer[link->to];
-	o->len = pib_session_build(&link->fsm, &h, ktime_get_ns(), o->bytes);
+	o->len = pib_session_build(&link->session, &h, ktime_get_ns(), o->bytes);
 	if (udp_link_authenticate(link, o->bytes))
 		o->len = 0;
 }
@@ -92,13 +92,13 @@ static void udp_link_build_probe(struct pib_udp_link *link, struct outgoing *pro
 	struct pib_hello h = {};
 
 	lockdep_assert_held(&link->lock);
-	if (link->fsm.state != PIB_SESSION_UP || !(link->fsm.peer_caps & PIB_CAP_FLOWS))
+	if (link->session.state != PIB_SESSION_UP || !(link->session.peer_caps & PIB_CAP_FLOWS))
 		return;
 	udp_link_fill(link, &h);
 	if (!(h.caps & PIB_CAP_FLOWS))
 		return;
 	probe->to = link->peer[link->to];
-	probe->len = pib_session_build_probe(&link->fsm, &h, probe->bytes);
+	probe->len = pib_session_build_probe(&link->session, &h, probe->bytes);
 	if (udp_link_authenticate(link, probe->bytes))
 		probe->len = 0;
 }
@@ -110,14 +110,14 @@ static void udp_link_build_padded(struct pib_udp_link *link, struct pib_pmtu_bou
 	struct pib_hello h = {};
 
 	lockdep_assert_held(&link->lock);
-	bounds->most = pib_session_most(&link->fsm, link->port->p.mtu_cap);
-	padded->size = pib_session_probe_size(&link->fsm, bounds, ktime_get_ns());
+	bounds->most = pib_session_most(&link->session, link->port->p.mtu_cap);
+	padded->size = pib_session_probe_size(&link->session, bounds, ktime_get_ns());
 	if (!padded->size)
 		return;
-	padded->number = link->fsm.pmtu.number;
+	padded->number = link->session.pmtu.number;
 	udp_link_fill(link, &h);
 	padded->to = link->peer[link->to];
-	padded->len = pib_session_build_padded(&link->fsm, &h,
+	padded->len = pib_session_build_padded(&link->session, &h,
 					       pib_udp_padded_len(&padded->to, padded->size),
 					       padded->bytes);
 	if (udp_link_authenticate(link, padded->bytes))
@@ -132,7 +132,7 @@ static void udp_link_send(struct pib_udp_link *link, const struct outgoing *o)
 
 static void udp_link_rearm(struct pib_udp_link *link)
 {
-	u64 now = ktime_get_ns(), deadline = pib_session_deadline(&link->fsm);
+	u64 now = ktime_get_ns(), deadline = pib_session_deadline(&link->session);
 
 	lockdep_assert_held(&link->lock);
 	if (link->dead || deadline == PIB_SESSION_NEVER)
@@ -155,7 +155,7 @@ static void udp_link_note_shrink(struct pib_udp_link *link)
 {
 	lockdep_assert_held(&link->lock);
 	pib_udp_sock_count(link->bearer->sock, tx_shrunk, 1);
-	if (link->fsm.pmtu.falls == 1)
+	if (link->session.pmtu.falls == 1)
 		net_warn_ratelimited("pib: %.64s, port %u: large datagrams get lost on the way to the peer: smaller ones are sent\n",
 				     link->port->p.node->desc, link->port->p.num);
 }
@@ -188,7 +188,7 @@ static void udp_link_own_losses(struct pib_udp_link *link)
 	u32 overruns = pib_udp_sock_overruns(link->bearer->sock);
 
 	if (overruns != link->overruns)
-		pib_session_deaf(&link->fsm, ktime_get_ns());
+		pib_session_deaf(&link->session, ktime_get_ns());
 	link->overruns = overruns;
 }
 
@@ -238,7 +238,7 @@ static void udp_link_check_own(struct pib_udp_link *link)
 		return;
 	udp_link_dbg_own(link, peer, "is gone: another one is used");
 	peer->own_v6 = in6addr_any;
-	if (link->fsm.state == PIB_SESSION_UP)
+	if (link->session.state == PIB_SESSION_UP)
 		link->moves++;
 	pib_udp_path_update(link);
 }
@@ -246,19 +246,19 @@ static void udp_link_check_own(struct pib_udp_link *link)
 static void udp_link_tick(struct pib_udp_link *link, struct pib_pmtu_bounds *bounds,
 			  struct due *due)
 {
-	bool was_up = link->fsm.state == PIB_SESSION_UP;
+	bool was_up = link->session.state == PIB_SESSION_UP;
 	u32 todo;
 
 	lockdep_assert_held(&link->lock);
 	udp_link_own_losses(link);
-	todo = pib_session_timer(&link->fsm, ktime_get_ns());
-	if (link->fsm.state == PIB_SESSION_IDLE)
+	todo = pib_session_timer(&link->session, ktime_get_ns());
+	if (link->session.state == PIB_SESSION_IDLE)
 		udp_link_forget_way(link);
 	else
 		udp_link_check_own(link);
 	/* The session may end that a cable was out of: then its port is down already. */
-	if (was_up && link->fsm.state != PIB_SESSION_UP) {
-		pib_udp_link_dbg(link, "%.64s is silent", link->fsm.peer_desc);
+	if (was_up && link->session.state != PIB_SESSION_UP) {
+		pib_udp_link_dbg(link, "%.64s is silent", link->session.peer_desc);
 		/* The peer is lost: it may be reachable by its other address. */
 		if (link->peer[!link->to].family)
 			link->to = !link->to;
@@ -266,7 +266,7 @@ static void udp_link_tick(struct pib_udp_link *link, struct pib_pmtu_bounds *bou
 		return;
 	}
 	/* A peer with two addresses is called by each in turn. */
-	if (todo & PIB_SESSION_DO_SEND && link->fsm.state == PIB_SESSION_IDLE &&
+	if (todo & PIB_SESSION_DO_SEND && link->session.state == PIB_SESSION_IDLE &&
 	    link->peer[!link->to].family)
 		link->to = !link->to;
 	if (todo & PIB_SESSION_DO_SEND) {
@@ -285,7 +285,7 @@ static void udp_link_send_padded(struct pib_udp_link *link, const struct outgoin
 	if (padded->len && pib_udp_link_send_padded(link, padded->bytes, padded->size, &padded->to))
 		return;
 	spin_lock(&link->lock);
-	pib_pmtu_forget(&link->fsm.pmtu, padded->number);
+	pib_pmtu_forget(&link->session.pmtu, padded->number);
 	spin_unlock(&link->lock);
 }
 
@@ -317,17 +317,17 @@ void pib_udp_link_begin_session(struct pib_udp_link *link, u32 id,
 	lockdep_assert_held(&pib_udp_link_net(link)->lock);
 	spin_lock_bh(&link->lock);
 	if (said)
-		pib_session_init_answered(&link->fsm, id, said->nonce);
+		pib_session_init_answered(&link->session, id, said->nonce);
 	else
-		pib_session_init(&link->fsm, id, new_nonce());
+		pib_session_init(&link->session, id, new_nonce());
 	if (keys) {
-		link->fsm.key = pib_auth_id(keys->key);
-		link->fsm.second_key = pib_keyring_second_id(keys);
+		link->session.key = pib_auth_id(keys->key);
+		link->session.second_key = pib_keyring_second_id(keys);
 	}
 	/* Do not call a peer that the user has not named: its hello may be a forgery. */
-	link->fsm.passive = link->kind != PIB_UDP_LINK_EXPLICIT;
+	link->session.passive = link->kind != PIB_UDP_LINK_EXPLICIT;
 	/* Both ends of a trunk are passive, and discovery may be over when the session is lost. */
-	link->fsm.recalls = link->kind == PIB_UDP_LINK_TRUNK;
+	link->session.recalls = link->kind == PIB_UDP_LINK_TRUNK;
 	link->dead = false;
 	pib_udp_link_notify(link, PIB_EVENT_KIND_LINK_NEW);
 	mod_timer(&link->timer, jiffies + 1);
@@ -340,8 +340,8 @@ void pib_udp_link_end_session(struct pib_udp_link *link)
 
 	lockdep_assert_held(&pib_udp_link_net(link)->lock);
 	spin_lock_bh(&link->lock);
-	if (link->fsm.state == PIB_SESSION_UP) {
-		pib_session_bye(&link->fsm);
+	if (link->session.state == PIB_SESSION_UP) {
+		pib_session_bye(&link->session);
 		udp_link_build(link, &o);
 	}
 	link->dead = true;
@@ -363,8 +363,8 @@ static void udp_link_begin(struct pib_udp_link *link, const bool *down)
 
 	spin_lock_bh(&link->lock);
 	if (!link->dead) {
-		todo = pib_session_reset(&link->fsm, new_nonce(),
-					 down ? *down : link->fsm.local_down, ktime_get_ns());
+		todo = pib_session_reset(&link->session, new_nonce(),
+					 down ? *down : link->session.local_down, ktime_get_ns());
 		udp_link_act(link, todo, &o);
 	}
 	spin_unlock_bh(&link->lock);
@@ -388,7 +388,7 @@ void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keyring *key
 
 	spin_lock_bh(&link->lock);
 	if (!link->dead) {
-		todo = pib_session_rekey(&link->fsm, pib_auth_id(keys->key),
+		todo = pib_session_rekey(&link->session, pib_auth_id(keys->key),
 					 pib_keyring_second_id(keys), new_nonce(), ktime_get_ns());
 		/* A pair of sessions never comes back, so its counters are not needed any more. */
 		if (!pib_udp_link_has_seal(link)) {
@@ -404,7 +404,7 @@ void pib_udp_link_rekey(struct pib_udp_link *link, const struct pib_keyring *key
 bool pib_udp_link_by_second_key(const struct pib_udp_link *link)
 {
 	lockdep_assert_held(&link->lock);
-	return link->fsm.state == PIB_SESSION_UP && link->fsm.peer_key != link->fsm.key;
+	return link->session.state == PIB_SESSION_UP && link->session.peer_key != link->session.key;
 }
 
 bool pib_udp_link_is_peer(const struct pib_udp_link *link, const struct pib_hello *h)
@@ -426,8 +426,8 @@ static void udp_link_follow(struct pib_udp_link *link, const struct pib_addr *fr
 
 	lockdep_assert_held(&link->lock);
 	link->peer[slot] = *from;
-	pib_session_moved(&link->fsm, in_use);
-	if (link->fsm.state != PIB_SESSION_UP || !in_use)
+	pib_session_moved(&link->session, in_use);
+	if (link->session.state != PIB_SESSION_UP || !in_use)
 		return;
 	link->moves++;
 	if (from->family == AF_INET)
@@ -455,18 +455,20 @@ static bool udp_link_knows(struct pib_udp_link *link, const struct pib_addr *fro
 	if (link->kind == PIB_UDP_LINK_EXPLICIT && slot != link->to)
 		return false;
 	/* A recorder of the peer's datagrams must not move the link by sending them again. */
-	if (link->fsm.state == PIB_SESSION_UP ? !pib_session_is_next(&link->fsm, h) : !may_move)
+	if (link->session.state == PIB_SESSION_UP)
+		may_move = pib_session_is_next(&link->session, h);
+	if (!may_move)
 		return false;
 	udp_link_follow(link, from);
 	return true;
 }
 
 /* Return: true if @h was taken in as the newest datagram of the session, or there is none yet. */
-static bool hello_is_newest(const struct pib_session *f, const struct pib_hello *h, u32 todo)
+static bool hello_is_newest(const struct pib_session *s, const struct pib_hello *h, u32 todo)
 {
 	return !(todo & PIB_SESSION_DO_REJECT) &&
-	       (f->state != PIB_SESSION_UP || (h->nonce == f->peer_nonce &&
-					       h->peer_nonce == f->nonce && h->seq == f->rx_seq));
+	       (s->state != PIB_SESSION_UP || (h->nonce == s->peer_nonce &&
+					       h->peer_nonce == s->nonce && h->seq == s->rx_seq));
 }
 
 /*
@@ -481,7 +483,7 @@ static void udp_link_take_own(struct pib_udp_link *link, const struct pib_addr *
 	if (!pib_addr_has_own(from) || ipv6_addr_equal(&peer->own_v6, &from->own_v6) ||
 	    !pib_udp_sock_has_own(link->bearer->sock, from))
 		return;
-	if (pib_addr_has_own(peer) && link->fsm.state == PIB_SESSION_UP) {
+	if (pib_addr_has_own(peer) && link->session.state == PIB_SESSION_UP) {
 		link->moves++;
 		udp_link_dbg_own(link, from, "is the one that the peer uses now");
 	}
@@ -512,10 +514,10 @@ static void udp_link_note_refusal(struct pib_udp_link *link, u8 refusal)
 static bool udp_link_is_refused(struct pib_udp_link *link, const struct pib_hello *h, u8 type)
 {
 	lockdep_assert_held(&link->lock);
-	if (link->fsm.state == PIB_SESSION_UP)
+	if (link->session.state == PIB_SESSION_UP)
 		link->refused = PIB_REFUSED_NOT;
-	if (type != PIB_DG_BYE || !h->refusal || link->fsm.state == PIB_SESSION_UP ||
-	    h->peer_nonce != link->fsm.nonce)
+	if (type != PIB_DG_BYE || !h->refusal || link->session.state == PIB_SESSION_UP ||
+	    h->peer_nonce != link->session.nonce)
 		return false;
 	udp_link_note_refusal(link, h->refusal);
 	return true;
@@ -524,9 +526,9 @@ static bool udp_link_is_refused(struct pib_udp_link *link, const struct pib_hell
 const char *pib_udp_link_refusal(const struct pib_udp_link *link)
 {
 	lockdep_assert_held(&link->lock);
-	if (pib_session_key_unknown(&link->fsm))
+	if (pib_session_key_unknown(&link->session))
 		return "the peer does not know this host's key, but the second one";
-	if (!link->refused || link->fsm.state == PIB_SESSION_UP ||
+	if (!link->refused || link->session.state == PIB_SESSION_UP ||
 	    ktime_get_ns() > link->refused_at + PIB_UDP_LINK_REFUSED_NS)
 		return NULL;
 	return pib_hello_refusal_text(link->refused);
@@ -536,7 +538,8 @@ void pib_udp_link_other_key(struct pib_udp_link *link, const struct pib_addr *fr
 			    const struct pib_hello *h)
 {
 	spin_lock_bh(&link->lock);
-	if (!link->dead && link->fsm.state != PIB_SESSION_UP && h->peer_nonce == link->fsm.nonce &&
+	if (!link->dead && link->session.state != PIB_SESSION_UP &&
+	    h->peer_nonce == link->session.nonce &&
 	    pib_addr_equal(&link->peer[pib_addr_slot(from)], from))
 		udp_link_note_refusal(link, PIB_REFUSED_KEY);
 	spin_unlock_bh(&link->lock);
@@ -550,7 +553,7 @@ static u32 udp_link_probed(struct pib_udp_link *link, const struct pib_addr *fro
 	lockdep_assert_held(&link->lock);
 	if (link->dead || !pib_addr_same_host(peer, from) || peer->port == from->port)
 		return PIB_SESSION_DO_REJECT;
-	return pib_session_rx_probe(&link->fsm, h, type, ktime_get_ns());
+	return pib_session_rx_probe(&link->session, h, type, ktime_get_ns());
 }
 
 /* Note that what comes from flows' ports gets through. The peer is told now, if that is news. */
@@ -578,7 +581,7 @@ static void udp_link_take_padded(struct pib_udp_link *link, const struct pib_add
 
 	spin_lock_bh(&link->lock);
 	known = pib_addr_equal(&link->peer[pib_addr_slot(from)], from);
-	fits = known && !link->dead && pib_session_take_padded(&link->fsm, h, type);
+	fits = known && !link->dead && pib_session_take_padded(&link->session, h, type);
 	spin_unlock_bh(&link->lock);
 	if (!known)
 		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
@@ -611,13 +614,13 @@ void pib_udp_link_control(struct pib_udp_link *link, const struct pib_addr *from
 		pib_udp_sock_drop(link->bearer->sock, rx_wrong_addr);
 		return;
 	}
-	if (link->fsm.state != PIB_SESSION_UP)
+	if (link->session.state != PIB_SESSION_UP)
 		link->to = pib_addr_slot(from);
 	if (!udp_link_is_refused(link, h, type)) {
-		todo = pib_session_rx(&link->fsm, h, type, now);
-		if (hello_is_newest(&link->fsm, h, todo))
+		todo = pib_session_rx(&link->session, h, type, now);
+		if (hello_is_newest(&link->session, h, todo))
 			udp_link_take_own(link, from);
-		if (link->fsm.state == PIB_SESSION_UP)
+		if (link->session.state == PIB_SESSION_UP)
 			link->alive_at = now;
 		if (todo & PIB_SESSION_DO_LEARN)
 			udp_link_take_lids(link, h);
@@ -636,10 +639,11 @@ void pib_udp_link_heard(struct pib_udp_link *link, const struct pib_addr *from)
 	struct outgoing o = {};
 
 	spin_lock_bh(&link->lock);
-	if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && link->fsm.state != PIB_SESSION_UP) {
+	if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK &&
+	    link->session.state != PIB_SESSION_UP) {
 		link->peer[slot] = *from;
 		link->to = slot;
-		if (pib_session_may_reply(&link->fsm, 0, ktime_get_ns()))
+		if (pib_session_may_reply(&link->session, 0, ktime_get_ns()))
 			udp_link_build(link, &o);
 	} else if (!link->dead && link->kind == PIB_UDP_LINK_TRUNK && !link->peer[slot].family) {
 		link->peer[slot] = *from;

@@ -29,12 +29,12 @@ struct pib_udp_link_state {
 static void udp_link_take_state(struct pib_udp_link *link, struct pib_udp_link_state *s)
 {
 	spin_lock_bh(&link->lock);
-	s->up = !link->dead && link->fsm.plugged && READ_ONCE(link->bearer->sock->running);
+	s->up = !link->dead && link->session.plugged && READ_ONCE(link->bearer->sock->running);
 	s->losses = link->losses;
-	s->far.mtu_cap = link->fsm.peer_mtu_cap;
-	s->far.width_en = link->fsm.peer_width_en;
-	s->far.speed_en = link->fsm.peer_speed_en;
-	s->far.ext_speed_en = link->fsm.peer_ext_speed_en;
+	s->far.mtu_cap = link->session.peer_mtu_cap;
+	s->far.width_en = link->session.peer_width_en;
+	s->far.speed_en = link->session.peer_speed_en;
+	s->far.ext_speed_en = link->session.peer_ext_speed_en;
 	s->num_lids = s->up ? link->num_lids : 0;
 	memcpy(s->lids, link->lids, sizeof(s->lids));
 	spin_unlock_bh(&link->lock);
@@ -78,7 +78,7 @@ static bool route_take(struct pib_udp_link *link, u16 lid)
 	rcu_read_lock();
 	holder = route_holder(link->port->sw, lid);
 	mine = !holder || holder == link ||
-	       READ_ONCE(link->fsm.peer_node_guid) > READ_ONCE(holder->fsm.peer_node_guid);
+	       READ_ONCE(link->session.peer_node_guid) > READ_ONCE(holder->session.peer_node_guid);
 	rcu_read_unlock();
 	if (mine && holder != link)
 		pib_switch_set_route(link->port->sw, lid, link->port->p.num);
@@ -141,7 +141,7 @@ static void udp_link_solve_conflicts(struct pib_udp_link *link, const struct pib
 	struct pib_node *n = link->port->p.node;
 	unsigned int i;
 
-	if (n->guid > READ_ONCE(link->fsm.peer_node_guid))
+	if (n->guid > READ_ONCE(link->session.peer_node_guid))
 		return;
 	for (i = 0; i < s->num_lids; i++)
 		pib_lid_move(link, s->lids[i]);
@@ -150,10 +150,12 @@ static void udp_link_solve_conflicts(struct pib_udp_link *link, const struct pib
 /* Note and trace that the link is up or down for its port. */
 static void link_tell(struct pib_udp_link *link, bool up)
 {
+	const struct pib_session *session = &link->session;
+
 	link->is_up = up;
 	pib_udp_link_dbg(link, "link %s", up ? "up" : "down");
 	trace_pib_link(link->port->nd->name, link->port->p.num, up,
-		       READ_ONCE(link->fsm.peer_node_guid), READ_ONCE(link->fsm.peer_port_num));
+		       READ_ONCE(session->peer_node_guid), READ_ONCE(session->peer_port_num));
 }
 
 void pib_udp_link_settle(struct pib_udp_link *link)

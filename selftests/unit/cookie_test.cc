@@ -11,7 +11,7 @@
 
 extern "C" {
 #include "../../kernel/proto/cookie.h"
-#include "../../kernel/proto/link.h"
+#include "../../kernel/proto/session.h"
 #include "../../kernel/proto/siphash.h"
 }
 
@@ -160,7 +160,7 @@ TEST(Cookie, ARecordedHelloUsesUpLittle)
 // A host: a host switch, or one port that calls the other host. It has two addresses.
 struct Host {
 	struct Link {
-		pib_session fsm{};
+		pib_session session{};
 		uint64_t peer_guid = 0; // 0: whoever is called
 		bool known[2] = {};
 		int to = 0;
@@ -210,8 +210,8 @@ public:
 	{
 		if (host[0].links.size() != 1 || host[1].links.size() != 1)
 			return false;
-		const pib_session &a = host[0].links.begin()->second->fsm;
-		const pib_session &b = host[1].links.begin()->second->fsm;
+		const pib_session &a = host[0].links.begin()->second->session;
+		const pib_session &b = host[1].links.begin()->second->session;
 		return a.plugged && b.plugged && a.peer_nonce == b.nonce && b.peer_nonce == a.nonce;
 	}
 	// The links of a host go, as if they had never been.
@@ -251,11 +251,11 @@ private:
 		auto link = std::make_unique<Host::Link>();
 
 		if (answered)
-			pib_session_init_answered(&link->fsm, id, nonce);
+			pib_session_init_answered(&link->session, id, nonce);
 		else
-			pib_session_init(&link->fsm, id, nonce);
-		link->fsm.passive = peer;
-		link->fsm.recalls = peer && host[i].discovers;
+			pib_session_init(&link->session, id, nonce);
+		link->session.passive = peer;
+		link->session.recalls = peer && host[i].discovers;
 		link->peer_guid = peer;
 		return *host[i].links.emplace(id, std::move(link)).first->second;
 	}
@@ -285,12 +285,12 @@ private:
 			pib_hello h = say(i);
 			Bytes bytes;
 
-			pib_session_build(&link.fsm, &h, now, bytes.data());
+			pib_session_build(&link.session, &h, now, bytes.data());
 			send(i, link.to, bytes);
 		}
-		if (link.fsm.state != PIB_SESSION_UP)
+		if (link.session.state != PIB_SESSION_UP)
 			return;
-		const std::pair pair(link.fsm.nonce, link.fsm.peer_nonce);
+		const std::pair pair(link.session.nonce, link.session.peer_nonce);
 		if (pair == link.pair)
 			return;
 		link.pair = pair;
@@ -300,13 +300,13 @@ private:
 	{
 		if (shown)
 			link.known[path] = true;
-		if (!link.known[path] &&
-		    (link.fsm.state != PIB_SESSION_UP || !pib_session_is_next(&link.fsm, &h)))
+		if (!link.known[path] && (link.session.state != PIB_SESSION_UP ||
+					  !pib_session_is_next(&link.session, &h)))
 			return;
 		link.known[path] = true;
-		if (link.fsm.state != PIB_SESSION_UP)
+		if (link.session.state != PIB_SESSION_UP)
 			link.to = path;
-		act(i, link, pib_session_rx(&link.fsm, &h, type, now));
+		act(i, link, pib_session_rx(&link.session, &h, type, now));
 	}
 	Host::Link *match(int i, uint64_t guid)
 	{
@@ -346,8 +346,8 @@ private:
 	void time_passes(int i)
 	{
 		for (auto &[id, link] : host[i].links)
-			if (pib_session_deadline(&link->fsm) <= now)
-				act(i, *link, pib_session_timer(&link->fsm, now));
+			if (pib_session_deadline(&link->session) <= now)
+				act(i, *link, pib_session_timer(&link->session, now));
 		if (!host[i].discovers || host[i].silent || now < next_hello[i])
 			return;
 		next_hello[i] = now + 500 * kMs;
@@ -384,10 +384,10 @@ TEST(Cookie, WhoCallsGetsALinkByNoMoreDatagrams)
 	t.call(0);
 	EXPECT_TRUE(t.meet(100 * kMs));
 	EXPECT_EQ(t.sent[0].size() + t.sent[1].size(), 4u);
-	EXPECT_EQ(t.host[1].links.begin()->second->fsm.peer_node_guid, 0x100u);
+	EXPECT_EQ(t.host[1].links.begin()->second->session.peer_node_guid, 0x100u);
 	t.run(60000 * kMs);
 	EXPECT_TRUE(t.met());
-	EXPECT_EQ(t.host[0].links.begin()->second->fsm.restarts, 0u);
+	EXPECT_EQ(t.host[0].links.begin()->second->session.restarts, 0u);
 }
 
 TEST(Cookie, WhoDoesNotHearTheAnswerGetsNothing)

@@ -10,7 +10,7 @@
 #include "fuzz.h"
 
 extern "C" {
-#include "../../kernel/proto/link.h"
+#include "../../kernel/proto/session.h"
 }
 
 namespace {

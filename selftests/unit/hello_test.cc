@@ -6,7 +6,7 @@
 #include <functional>
 
 extern "C" {
-#include "../../kernel/proto/link.h"
+#include "../../kernel/proto/session.h"
 }
 
 namespace {

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "link_pair.h"
+#include "session_pair.h"
 
 extern "C" {
 #include "../../kernel/proto/mad.h"
 }
 
-using namespace link_pair;
+using namespace session_pair;
 
 namespace {
 
@@ -45,19 +45,19 @@ public:
 
 		r.keys[0] = key;
 		r.keys[1] = second;
-		act(i,
-		    pib_session_rekey(&end[i].fsm, r.number(key), r.number(second), nonce(), now));
+		act(i, pib_session_rekey(&end[i].session, r.number(key), r.number(second), nonce(),
+					 now));
 	}
 	// The key of an end's session, and of the peer's as that end knows it.
-	Key own_key(int i) const { return ring[i].name(end[i].fsm.key); }
-	Key peer_key(int i) const { return ring[i].name(end[i].fsm.peer_key); }
+	Key own_key(int i) const { return ring[i].name(end[i].session.key); }
+	Key peer_key(int i) const { return ring[i].name(end[i].session.peer_key); }
 	// The key by which end @i would miss its peer.
-	Key used(int i) { return ring[i].name(pib_session_used_key(&end[i].fsm, now)); }
+	Key used(int i) { return ring[i].name(pib_session_used_key(&end[i].session, now)); }
 	// Return: whether a key is blamed at end @i within @limit.
 	bool blames(int i, uint64_t limit)
 	{
 		for (uint64_t until = now + limit; now < until; run(kStep))
-			if (pib_session_key_unknown(&end[i].fsm))
+			if (pib_session_key_unknown(&end[i].session))
 				return true;
 		return false;
 	}
@@ -118,7 +118,7 @@ private:
 	// Counters begin again with each session, so no seal may ever come back.
 	void came_up(int i) override
 	{
-		const pib_session &f = end[i].fsm;
+		const pib_session &f = end[i].session;
 
 		EXPECT_TRUE(seals[i].insert({own_key(i), f.nonce, f.peer_nonce}).second);
 	}
@@ -148,13 +148,13 @@ TEST_F(Keys, BothHaveTheOldOne)
 
 TEST_F(Keys, WhoAcceptsTheNewOneGoesOn)
 {
-	const uint64_t session = x.end[0].fsm.nonce;
+	const uint64_t session = x.end[0].session.nonce;
 
 	x.set(0, kOld, kNew);
 	x.run(5000 * kMs);
 	EXPECT_TRUE(x.keys_are(kOld, kOld));
 	EXPECT_TRUE(x.bounced(0));
-	EXPECT_EQ(x.end[0].fsm.nonce, session);
+	EXPECT_EQ(x.end[0].session.nonce, session);
 }
 
 TEST_F(Keys, AllStepsWithTwoRestarts)
@@ -203,7 +203,7 @@ TEST_F(Keys, APortThatIsDownStaysDown)
 	x.set(1, kNew, kOld);
 	x.run(1000 * kMs);
 	EXPECT_FALSE(x.joined());
-	EXPECT_EQ(x.end[0].fsm.state, PIB_SESSION_UP) << "a session there is, all the same";
+	EXPECT_EQ(x.end[0].session.state, PIB_SESSION_UP) << "a session there is, all the same";
 	EXPECT_EQ(x.peer_key(0), kNew);
 }
 
@@ -214,14 +214,14 @@ TEST_F(Keys, WhoIsLeftBehindIsOut)
 	EXPECT_FALSE(x.join(20000 * kMs));
 	EXPECT_FALSE(x.end[0].up || x.end[1].up);
 	EXPECT_GT(x.ring[1].refused, 0);
-	EXPECT_TRUE(pib_session_key_unknown(&x.end[0].fsm)) << "the user is to know why";
+	EXPECT_TRUE(pib_session_key_unknown(&x.end[0].session)) << "the user is to know why";
 
 	x.set(0, kNew);
 	EXPECT_FALSE(x.join(20000 * kMs));
 	EXPECT_GT(x.ring[0].refused, 0);
 	x.set(1, kNew);
 	EXPECT_TRUE(x.join(2000 * kMs));
-	EXPECT_FALSE(pib_session_key_unknown(&x.end[0].fsm));
+	EXPECT_FALSE(pib_session_key_unknown(&x.end[0].session));
 }
 
 TEST_F(Keys, WhoStillSpeaksByADroppedOneIsCut)
@@ -265,7 +265,7 @@ TEST_F(Keys, ASessionHasOneKey)
 	Bytes forged = x.sent[1].back();
 
 	pib_put32(&forged[PIB_HELLO_MAC_OFF], kNew);
-	pib_put32(&forged[60], x.end[1].fsm.tx_seq + 100);
+	pib_put32(&forged[60], x.end[1].session.tx_seq + 100);
 	EXPECT_EQ(x.inject(0, forged), uint32_t{PIB_SESSION_DO_REJECT});
 	x.run(3000 * kMs);
 	EXPECT_TRUE(x.keys_are(kOld, kOld));
@@ -279,11 +279,11 @@ TEST_F(Keys, WhatIsNextIsByTheSessionsKey)
 	x.run(1000 * kMs);
 	pib_hello h = x.last_said(1);
 
-	h.seq = x.end[1].fsm.tx_seq + 100;
-	EXPECT_TRUE(pib_session_is_next(&x.end[0].fsm, &h));
+	h.seq = x.end[1].session.tx_seq + 100;
+	EXPECT_TRUE(pib_session_is_next(&x.end[0].session, &h));
 	for (const Key other : {kNew, kThird}) {
 		h.key = x.ring[0].number(other);
-		EXPECT_FALSE(pib_session_is_next(&x.end[0].fsm, &h)) << other;
+		EXPECT_FALSE(pib_session_is_next(&x.end[0].session, &h)) << other;
 	}
 }
 
@@ -349,8 +349,8 @@ TEST_F(Keys, WhoSaysGoodbyeIsNotMissed)
 	EXPECT_EQ(x.used(0), kOld);
 	pib_hello h = x.last_said(1);
 
-	h.seq = x.end[1].fsm.tx_seq + 1;
-	EXPECT_TRUE(pib_session_rx(&x.end[0].fsm, &h, PIB_DG_BYE, x.now) & PIB_SESSION_DO_DOWN);
+	h.seq = x.end[1].session.tx_seq + 1;
+	EXPECT_TRUE(pib_session_rx(&x.end[0].session, &h, PIB_DG_BYE, x.now) & PIB_SESSION_DO_DOWN);
 	EXPECT_EQ(x.used(0), kNone);
 }
 
@@ -362,10 +362,10 @@ TEST_F(Keys, AnOldHelloBlamesNoKey)
 	x.set(0, kOld, kNew);
 	x.set(0, kNew, kOld);
 	EXPECT_FALSE(x.blames(0, 30000 * kMs));
-	ASSERT_EQ(x.end[0].fsm.state, PIB_SESSION_IDLE);
+	ASSERT_EQ(x.end[0].session.state, PIB_SESSION_IDLE);
 	for (int round = 0; round < 3; round++) {
 		x.inject(0, recorded);
-		EXPECT_EQ(x.end[0].fsm.state, PIB_SESSION_GREETING);
+		EXPECT_EQ(x.end[0].session.state, PIB_SESSION_GREETING);
 		EXPECT_FALSE(x.blames(0, 5000 * kMs)) << round;
 	}
 }
@@ -374,7 +374,7 @@ TEST_F(Keys, AGreetingThatHasJustBegunBlamesNoKey)
 {
 	x.set(0, kOld, kNew);
 	x.set(0, kNew, kOld);
-	EXPECT_EQ(x.end[0].fsm.state, PIB_SESSION_GREETING);
+	EXPECT_EQ(x.end[0].session.state, PIB_SESSION_GREETING);
 	EXPECT_FALSE(x.blames(0, 500 * kMs));
 	EXPECT_TRUE(x.blames(0, 20000 * kMs));
 }
@@ -386,7 +386,7 @@ TEST_F(Keys, WhoHearsNothingIsNotSaidToHaveAnotherOne)
 	x.net.cut[1] = true;
 	x.reset(0, false);
 	x.run(10000 * kMs);
-	EXPECT_EQ(x.end[0].fsm.state, PIB_SESSION_GREETING);
+	EXPECT_EQ(x.end[0].session.state, PIB_SESSION_GREETING);
 	EXPECT_FALSE(x.blames(0, 10000 * kMs));
 }
 
@@ -410,9 +410,9 @@ TEST_F(Keys, WhatWasCheckedByADroppedOneComesTooLate)
 	ASSERT_EQ(x.ring[0].name(h.key), kNew);
 	h.nonce ^= 0x1234;
 	x.set(0, kOld);
-	EXPECT_EQ(pib_session_rx(&x.end[0].fsm, &h, PIB_DG_HELLO, x.now),
+	EXPECT_EQ(pib_session_rx(&x.end[0].session, &h, PIB_DG_HELLO, x.now),
 		  uint32_t{PIB_SESSION_DO_REJECT});
-	EXPECT_EQ(x.end[0].fsm.state, PIB_SESSION_IDLE);
+	EXPECT_EQ(x.end[0].session.state, PIB_SESSION_IDLE);
 }
 
 TEST_F(Keys, WhatIsPlayedAgainMovesNothing)

@@ -234,10 +234,10 @@ static void link_begin(u32 i, const struct rx_link *l)
 
 	*link = (struct pib_udp_link) { .bearer = &bearer, .port = &ports[i], .to = l->v6 };
 	link->peer[l->v6] = peer_addr(l->v6, i);
-	link->fsm.state = PIB_SESSION_UP;
-	link->fsm.nonce = l->nonce;
-	link->fsm.peer_nonce = l->peer_nonce;
-	link->fsm.peer_caps = (l->noicrc ? PIB_CAP_NOICRC : 0) | PIB_CAP_SEGMENTS |
+	link->session.state = PIB_SESSION_UP;
+	link->session.nonce = l->nonce;
+	link->session.peer_nonce = l->peer_nonce;
+	link->session.peer_caps = (l->noicrc ? PIB_CAP_NOICRC : 0) | PIB_CAP_SEGMENTS |
 			      (RX_HAS_WINDOWS(i) ? PIB_CAP_WINDOWS : 0);
 	spin_lock_init(&link->lock);
 	pib_frames_init(&link->frames, &bearer);
@@ -266,7 +266,7 @@ void rx_begin(const struct rx_link l[RX_NUM_LINKS], u32 pages)
 void rx_session(u32 i, u64 nonce)
 {
 	bearer.keys = links[i].seal ? (struct pib_keyring *)&bearer : NULL;
-	links[i].fsm.nonce = nonce;
+	links[i].session.nonce = nonce;
 	link_update(&links[i]);
 }
 

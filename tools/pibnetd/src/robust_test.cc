@@ -81,7 +81,7 @@ TEST(Robust, DamagedDatagramsBreakNothing)
 		h.link_id = 5;
 		Bytes hello(PIB_HELLO_WIRE_LEN);
 		pib_hello_build(&h, static_cast<std::uint8_t>(1 + mutate.pick(4)),
-				mutate.pick(2) ? a.fsm.remote_id : 0, hello.data());
+				mutate.pick(2) ? a.session.remote_id : 0, hello.data());
 		w.deliver(mutate.pick(2) ? a.at : address(7), mutate.damage(hello));
 		w.net.sent.clear();
 		w.now += kMs;

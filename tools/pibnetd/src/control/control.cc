@@ -90,7 +90,7 @@ model::Endpoint endpoint(const Address &address)
 model::UdpLink udp_model(const Link &link, std::uint64_t now)
 {
 	model::UdpLink model;
-	const pib_session &f = link.fsm;
+	const pib_session &f = link.session;
 	model.netdev = "udp";
 	model.peer = endpoint(link.path.remote);
 	model.local_id = f.local_id;
@@ -144,7 +144,7 @@ model::Faults faults_model(const Port &port)
 	if (port.cable) {
 		add_arrivals(model, end_of(*port.cable), port.cable->faults.arrival);
 	} else if (port.link) {
-		const pib_session &peer = port.link->fsm;
+		const pib_session &peer = port.link->session;
 		add_arrivals(model, {std::string(peer.peer_desc), peer.peer_port_num}, f.departure);
 	}
 	return model;

@@ -62,11 +62,11 @@ TEST_F(ControlTest, ChangesCables)
 {
 	EXPECT_TRUE(ask(R"({"command":"plug","port":"sw0/1","plugged":false})").at("ok"));
 	w.run(200);
-	EXPECT_FALSE(peer.fsm.plugged);
+	EXPECT_FALSE(peer.session.plugged);
 	EXPECT_EQ(ask(R"({"command":"links"})")["links"][0]["plugged"], false);
 	EXPECT_TRUE(ask(R"({"command":"plug","port":"sw0/1","plugged":true})").at("ok"));
 	w.run(200);
-	EXPECT_TRUE(peer.fsm.plugged);
+	EXPECT_TRUE(peer.session.plugged);
 	EXPECT_TRUE(ask(R"({"command":"faults","port":"sw0/1","loss":0.5,"seed":9})").at("ok"));
 	EXPECT_TRUE(ask(R"({"command":"faults","port":"sw0/1","latency_ns":70})").at("ok"));
 	const Json faults = ask(R"({"command":"links"})")["links"][0]["faults"];

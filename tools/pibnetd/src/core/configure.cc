@@ -39,7 +39,7 @@ Status Core::check_link_keys(const Switch &node, const SwitchConfig &wanted,
 	for (const auto &[id, link] : links_) {
 		if (link->port->owner != &node)
 			continue;
-		const std::uint32_t used = pib_session_used_key(&link->fsm, now);
+		const std::uint32_t used = pib_session_used_key(&link->session, now);
 		if (!used)
 			continue;
 		const Key &key = key_of(node, used);

@@ -278,12 +278,12 @@ void Core::timers(std::uint64_t now)
 	}
 	std::vector<Link *> dead;
 	for (auto &[id, link] : links_) {
-		if (pib_session_deadline(&link->fsm) <= now) {
+		if (pib_session_deadline(&link->session) <= now) {
 			if (deaf_at_)
-				pib_session_deaf(&link->fsm, deaf_at_);
-			const std::uint32_t todo = pib_session_timer(&link->fsm, now);
+				pib_session_deaf(&link->session, deaf_at_);
+			const std::uint32_t todo = pib_session_timer(&link->session, now);
 			// The daemon's address may have gone with the session.
-			if (link->fsm.state == PIB_SESSION_IDLE)
+			if (link->session.state == PIB_SESSION_IDLE)
 				link->path.local = {};
 			if (todo & PIB_SESSION_DO_SEND)
 				say_padded(*link, now);
@@ -331,8 +331,8 @@ void Core::find_deadline()
 {
 	deadline_ = ~std::uint64_t{0};
 	for (const auto &[id, link] : links_)
-		deadline_ =
-			std::min({deadline_, pib_session_deadline(&link->fsm), expires_at(*link)});
+		deadline_ = std::min(
+			{deadline_, pib_session_deadline(&link->session), expires_at(*link)});
 	for (const auto &node : switches_) {
 		const std::uint64_t due = pib_node_deadline(&node->node);
 		if (due)

@@ -317,8 +317,8 @@ std::vector<Bytes> cut(const Peer &peer, const std::vector<Bytes> &packets, std:
 	const std::size_t total = (all.size() + 999) / 1000;
 	for (std::size_t i = 0; i < total; i++) {
 		pib_segment s{.flags = 0,
-			      .tag = pib_session_tag(peer.fsm.peer_nonce),
-			      .link_id = peer.fsm.remote_id,
+			      .tag = pib_session_tag(peer.session.peer_nonce),
+			      .link_id = peer.session.remote_id,
 			      .frame = frame,
 			      .index = static_cast<std::uint8_t>(i),
 			      .total = static_cast<std::uint8_t>(total),
@@ -381,7 +381,7 @@ TEST_F(Fabric, MarksOfTheNetworkBecomeMarksOfPackets)
 {
 	start();
 	join();
-	EXPECT_TRUE(a.fsm.peer_caps & PIB_CAP_ECN);
+	EXPECT_TRUE(a.session.peer_caps & PIB_CAP_ECN);
 	send({.slid = 2, .dlid = 3});
 	EXPECT_EQ(w.count(PIB_US_RX_CE), 0u);
 	EXPECT_EQ(marked(b.packets), 0u);
@@ -533,7 +533,7 @@ TEST_F(Fabric, DataMayComeFromAnyPortOfThePeer)
 {
 	start();
 	join();
-	EXPECT_TRUE(a.fsm.peer_caps & PIB_CAP_FLOWS);
+	EXPECT_TRUE(a.session.peer_caps & PIB_CAP_FLOWS);
 	Address flow = a.at;
 	flow.port = 50000;
 	w.deliver(flow, a.data(make_packet({.slid = 2, .dlid = 3})));
@@ -549,14 +549,14 @@ TEST_F(Fabric, APeerIsToldWhetherItsFlowsComeIn)
 	join();
 	Address flow = a.at;
 	flow.port = 50000;
-	const auto told = [&] { return (a.fsm.peer_caps & PIB_CAP_FLOWS_COME) != 0; };
+	const auto told = [&] { return (a.session.peer_caps & PIB_CAP_FLOWS_COME) != 0; };
 	w.run(PIB_KEEPALIVE_MS);
 	EXPECT_FALSE(told());
 	w.deliver(flow, a.probe());
 	w.carry();
 	EXPECT_TRUE(told()) << "at once";
 	EXPECT_EQ(w.port_of(a)->link->path.remote, a.at);
-	EXPECT_FALSE(b.fsm.peer_caps & PIB_CAP_FLOWS_COME);
+	EXPECT_FALSE(b.session.peer_caps & PIB_CAP_FLOWS_COME);
 	w.run(PIB_FLOW_PATIENCE_MS / 2);
 	w.deliver(flow, a.probe());
 	w.run(PIB_FLOW_PATIENCE_MS - PIB_KEEPALIVE_MS);
@@ -601,9 +601,9 @@ TEST_F(Fabric, AProbeThatIsNotThePeersCountsForNothing)
 	Address flow = a.at;
 	flow.port = 50000;
 	w.deliver(address(9), a.probe());
-	a.fsm.nonce++;
+	a.session.nonce++;
 	const Bytes earlier = a.probe();
-	a.fsm.nonce--;
+	a.session.nonce--;
 	w.deliver(flow, earlier);
 	Bytes hello = a.probe();
 	hello[0] = PIB_DG_VERSION << 4 | PIB_DG_HELLO;
@@ -613,7 +613,7 @@ TEST_F(Fabric, AProbeThatIsNotThePeersCountsForNothing)
 	w.run((PIB_PROBE_LAG + 2) * PIB_KEEPALIVE_MS);
 	w.deliver(flow, recorded);
 	w.run(2 * PIB_KEEPALIVE_MS);
-	EXPECT_FALSE(a.fsm.peer_caps & PIB_CAP_FLOWS_COME);
+	EXPECT_FALSE(a.session.peer_caps & PIB_CAP_FLOWS_COME);
 	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 5u);
 	EXPECT_EQ(w.port_of(a)->link->path.remote, a.at);
 }
@@ -630,17 +630,17 @@ TEST_F(Fabric, APeerHearsWhichPaddedProbeCame)
 		peer.key = key;
 		fresh.add(peer);
 		fresh.run(500);
-		ASSERT_TRUE(peer.fsm.peer_caps & PIB_CAP_PADDED);
+		ASSERT_TRUE(peer.session.peer_caps & PIB_CAP_PADDED);
 		const auto probe = peer.padded(1500, fresh.now);
 		ASSERT_TRUE(probe);
 		EXPECT_EQ(probe->size(), 1472u);
 		const std::uint64_t sent = fresh.count(PIB_US_TX_DATAGRAMS);
 		fresh.deliver(peer.at, *probe);
 		EXPECT_EQ(fresh.count(PIB_US_TX_DATAGRAMS), sent) << "it draws no answer";
-		EXPECT_EQ(peer.fsm.pmtu.probed, 1500u);
+		EXPECT_EQ(peer.session.pmtu.probed, 1500u);
 		fresh.run(PIB_KEEPALIVE_MS);
-		EXPECT_EQ(peer.fsm.pmtu.probed, 0u);
-		EXPECT_EQ(peer.fsm.pmtu.lost, 0);
+		EXPECT_EQ(peer.session.pmtu.probed, 0u);
+		EXPECT_EQ(peer.session.pmtu.lost, 0);
 		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_HELLO), 0u);
 		fresh.deliver(peer.at, *probe);
 		EXPECT_EQ(fresh.count(PIB_US_RX_BAD_HELLO), 1u) << "it came before";
@@ -669,10 +669,11 @@ TEST_F(Fabric, DatagramsBecomeSmallerIfLargeOnesGetLost)
 	b.carries = 1300;
 	join();
 	w.run(3000);
-	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->fsm.pmtu), 1280u);
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->session.pmtu), 1280u);
 	EXPECT_EQ(w.count(PIB_US_TX_SHRUNK), 2u);
 	EXPECT_NE(w.logged.str().find("large datagrams get lost"), std::string::npos);
-	EXPECT_EQ(pib_pmtu_size(&w.port_of(a)->link->fsm.pmtu), 1500u) << "it says nothing of any";
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(a)->link->session.pmtu), 1500u)
+		<< "it says nothing of any";
 	const Bytes packet = make_packet({.slid = 2, .dlid = 3, .length = 4096});
 	w.deliver(a.at, a.data(packet));
 	std::size_t largest = 0;
@@ -685,16 +686,16 @@ TEST_F(Fabric, DatagramsBecomeSmallerIfLargeOnesGetLost)
 	EXPECT_EQ(b.packets[0], packet);
 	b.carries = 65535;
 	w.run(10000);
-	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->fsm.pmtu), 1500u);
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->session.pmtu), 1500u);
 	// Of the way to another address nothing is known.
 	b.carries = 1300;
 	w.run(10000);
-	ASSERT_EQ(pib_pmtu_size(&w.port_of(b)->link->fsm.pmtu), 1280u);
+	ASSERT_EQ(pib_pmtu_size(&w.port_of(b)->link->session.pmtu), 1280u);
 	b.carries = 65535;
 	b.at = address(77);
 	w.run(1200);
 	EXPECT_EQ(w.port_of(b)->link->path.remote, b.at);
-	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->fsm.pmtu), 1500u);
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->session.pmtu), 1500u);
 }
 
 /// It could not be sent what is larger than a size that was found, so none is looked for.
@@ -705,8 +706,8 @@ TEST_F(Fabric, APeerWithoutSegmentsGetsPacketsWhole)
 	b.carries = 1300;
 	join();
 	w.run(10000);
-	EXPECT_EQ(w.port_of(b)->link->fsm.pmtu.number, 0) << "no size is probed";
-	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->fsm.pmtu), 1500u);
+	EXPECT_EQ(w.port_of(b)->link->session.pmtu.number, 0) << "no size is probed";
+	EXPECT_EQ(pib_pmtu_size(&w.port_of(b)->link->session.pmtu), 1500u);
 	EXPECT_EQ(w.count(PIB_US_TX_SHRUNK), 0u);
 	const Bytes packet = make_packet({.slid = 2, .dlid = 3, .length = 4096});
 	w.deliver(a.at, a.data(packet));

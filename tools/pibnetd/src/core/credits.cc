@@ -10,26 +10,26 @@ namespace pib::netd {
 /// the one before are dropped.
 void Core::settle_credits(Link &link)
 {
-	link.windows = windows_ && link.fsm.peer_caps & PIB_CAP_WINDOWS;
+	link.windows = windows_ && link.session.peer_caps & PIB_CAP_WINDOWS;
 	// Packets that wait for windows leave when there are none any more.
 	if (!link.windows && link.lanes.is_held)
 		forwarder_.resume(link);
-	const bool is_same = link.established() && link.credits.nonce == link.fsm.nonce &&
-			     link.credits.peer_nonce == link.fsm.peer_nonce;
+	const bool is_same = link.established() && link.credits.nonce == link.session.nonce &&
+			     link.credits.peer_nonce == link.session.peer_nonce;
 	if (is_same)
 		return;
 	if (link.lanes.ready)
 		forwarder_.forget(link);
 	if (link.established())
-		pib_credits_init(&link.credits, link.fsm.nonce, link.fsm.peer_nonce);
+		pib_credits_init(&link.credits, link.session.nonce, link.session.peer_nonce);
 }
 
 /// vl: of a question: the VL that waits.
 void Core::say_credit(Link &link, pib_credit_kind kind, std::uint8_t vl, std::uint64_t now)
 {
 	std::array<std::uint8_t, PIB_CREDIT_WIRE_LEN> bytes;
-	pib_credits_build(&link.credits, link.fsm.remote_id, kind, vl, now, bytes.data());
-	auth_seal(key_of(*link.port->owner, link.fsm.key), bytes);
+	pib_credits_build(&link.credits, link.session.remote_id, kind, vl, now, bytes.data());
+	auth_seal(key_of(*link.port->owner, link.session.key), bytes);
 	// A question must not overtake the data that it asks for.
 	const bool asks = kind == PIB_CREDIT_ASKS;
 	put_bytes(link.path, bytes, asks ? link.lanes.tos[vl] : std::uint8_t{0},
@@ -86,11 +86,12 @@ void Core::credit(const Arrival &arrival, std::span<const std::uint8_t> bytes, s
 		return;
 	}
 	// An HMAC is for those only who know the sessions.
-	if (!link.windows || m.nonce != link.fsm.peer_nonce || m.peer_nonce != link.fsm.nonce) {
+	if (!link.windows || m.nonce != link.session.peer_nonce ||
+	    m.peer_nonce != link.session.nonce) {
 		stats_.add(PIB_US_RX_BAD_CREDITS);
 		return;
 	}
-	if (!auth_is_right(key_of(*link.port->owner, link.fsm.peer_key), bytes)) {
+	if (!auth_is_right(key_of(*link.port->owner, link.session.peer_key), bytes)) {
 		stats_.add(PIB_US_RX_BAD_AUTH);
 		return;
 	}

@@ -20,7 +20,7 @@ protected:
 		a.caps |= PIB_CAP_WINDOWS;
 		b.caps |= PIB_CAP_WINDOWS;
 		join();
-		ASSERT_TRUE(a.fsm.peer_caps & PIB_CAP_WINDOWS);
+		ASSERT_TRUE(a.session.peer_caps & PIB_CAP_WINDOWS);
 		for (std::uint8_t vl = 0; vl < 8; vl++)
 			w.port_of(b)->p.sl2vl[w.port_of(a)->p.num][vl] = vl;
 		// The peers' hellos of the present sessions.
@@ -92,7 +92,7 @@ TEST_F(Windows, TheyAreOffByDefault)
 	a.caps |= PIB_CAP_WINDOWS;
 	b.caps |= PIB_CAP_WINDOWS;
 	join();
-	EXPECT_FALSE(b.fsm.peer_caps & PIB_CAP_WINDOWS) << "the daemon does not announce them";
+	EXPECT_FALSE(b.session.peer_caps & PIB_CAP_WINDOWS) << "the daemon does not announce them";
 	flood(0, kAlone + 100);
 	EXPECT_EQ(b.packets.size(), kAlone + 100);
 	w.run(1000);
@@ -110,7 +110,7 @@ TEST_F(Windows, WhatWaitsLeavesWhenTheyAreTurnedOff)
 	ASSERT_EQ(came(0), kAlone);
 	ASSERT_TRUE(w.core.configure(*parse_config(kOne), w.now));
 	w.run(600);
-	EXPECT_FALSE(b.fsm.peer_caps & PIB_CAP_WINDOWS);
+	EXPECT_FALSE(b.session.peer_caps & PIB_CAP_WINDOWS);
 	EXPECT_EQ(came(0), kAlone + 10);
 	flood(0, kAlone);
 	EXPECT_EQ(came(0), 2 * kAlone + 10);
@@ -123,7 +123,7 @@ TEST_F(Windows, APeerWithoutThemGetsAllAtOnce)
 	config.windows = true;
 	ASSERT_TRUE(w.core.configure(config, w.now));
 	join();
-	EXPECT_TRUE(b.fsm.peer_caps & PIB_CAP_WINDOWS);
+	EXPECT_TRUE(b.session.peer_caps & PIB_CAP_WINDOWS);
 	flood(0, kAlone + 100);
 	EXPECT_EQ(b.packets.size(), kAlone + 100);
 	w.run(1000);

@@ -133,13 +133,13 @@ Bytes directed(Bytes smp)
 Peer::Peer(unsigned host, std::uint64_t with_guid, std::uint8_t with_port) :
 	at(address(host)), guid(with_guid), port(with_port)
 {
-	pib_session_init(&fsm, host * 1000 + with_port, with_guid * 31 + host);
+	pib_session_init(&session, host * 1000 + with_port, with_guid * 31 + host);
 }
 
 void Peer::restart()
 {
-	const std::uint64_t nonce = fsm.nonce * 7 + 12345;
-	pib_session_init(&fsm, fsm.local_id + 1, nonce);
+	const std::uint64_t nonce = session.nonce * 7 + 12345;
+	pib_session_init(&session, session.local_id + 1, nonce);
 	frames.clear();
 }
 
@@ -147,8 +147,8 @@ void Peer::rekey(const Key &first, const Key &second, std::uint64_t now)
 {
 	key = first;
 	second_key = second;
-	pib_session_rekey(&fsm, key[0], second_key.empty() ? 0 : second_key[0], fsm.nonce * 5 + 77,
-			  now);
+	pib_session_rekey(&session, key[0], second_key.empty() ? 0 : second_key[0],
+			  session.nonce * 5 + 77, now);
 }
 
 pib_hello Peer::say() const
@@ -171,16 +171,16 @@ Bytes Peer::build(std::uint64_t now)
 {
 	Bytes bytes(PIB_HELLO_WIRE_LEN);
 	pib_hello h = say();
-	pib_session_build(&fsm, &h, now, bytes.data());
+	pib_session_build(&session, &h, now, bytes.data());
 	auth_seal(key, bytes);
 	return bytes;
 }
 
 std::optional<Bytes> Peer::tick(std::uint64_t now)
 {
-	if (pib_session_deadline(&fsm) > now)
+	if (pib_session_deadline(&session) > now)
 		return {};
-	if (!(pib_session_timer(&fsm, now) & PIB_SESSION_DO_SEND))
+	if (!(pib_session_timer(&session, now) & PIB_SESSION_DO_SEND))
 		return {};
 	return build(now);
 }
@@ -189,7 +189,7 @@ Bytes Peer::probe() const
 {
 	Bytes bytes(PIB_HELLO_WIRE_LEN);
 	pib_hello h = say();
-	pib_session_build_probe(&fsm, &h, bytes.data());
+	pib_session_build_probe(&session, &h, bytes.data());
 	auth_seal(key, bytes);
 	return bytes;
 }
@@ -197,28 +197,29 @@ Bytes Peer::probe() const
 std::optional<Bytes> Peer::padded(std::uint32_t mtu, std::uint64_t now)
 {
 	const pib_pmtu_bounds bounds{mtu, PIB_PMTU_LEAST, PIB_PMTU_MOST};
-	const std::uint32_t size = pib_session_probe_size(&fsm, &bounds, now);
+	const std::uint32_t size = pib_session_probe_size(&session, &bounds, now);
 	if (!size)
 		return {};
 	Bytes bytes(size - at.headers());
 	pib_hello h = say();
-	pib_session_build_padded(&fsm, &h, static_cast<std::uint16_t>(bytes.size()), bytes.data());
+	pib_session_build_padded(&session, &h, static_cast<std::uint16_t>(bytes.size()),
+				 bytes.data());
 	auth_seal(key, std::span(bytes).first(PIB_HELLO_WIRE_LEN));
 	return bytes;
 }
 
 Bytes Peer::goodbye(std::uint64_t now)
 {
-	pib_session_bye(&fsm);
+	pib_session_bye(&session);
 	return build(now);
 }
 
 Bytes Peer::credit(pib_credit_kind kind, std::uint64_t now, std::uint8_t vl)
 {
-	if (windows.nonce != fsm.nonce || windows.peer_nonce != fsm.peer_nonce)
-		pib_credits_init(&windows, fsm.nonce, fsm.peer_nonce);
+	if (windows.nonce != session.nonce || windows.peer_nonce != session.peer_nonce)
+		pib_credits_init(&windows, session.nonce, session.peer_nonce);
 	Bytes bytes(PIB_CREDIT_WIRE_LEN);
-	pib_credits_build(&windows, fsm.remote_id, kind, vl, now, bytes.data());
+	pib_credits_build(&windows, session.remote_id, kind, vl, now, bytes.data());
 	auth_seal(key, bytes);
 	return bytes;
 }
@@ -228,7 +229,7 @@ void Peer::hear_credit(const Bytes &bytes)
 	pib_credit_msg m;
 	std::uint32_t to = 0;
 	EXPECT_TRUE(pib_credit_parse(&m, &to, bytes.data(), bytes.size()));
-	if (to == fsm.local_id && auth_is_right(key, bytes))
+	if (to == session.local_id && auth_is_right(key, bytes))
 		credits.push_back(m);
 }
 
@@ -276,30 +277,31 @@ void Peer::hear(const Bytes &bytes, std::uint64_t now, std::vector<Bytes> &answe
 	if (pib_hello_parse(&h, &parsed, &to, bytes.data(), bytes.size()))
 		return;
 	if (auth_check(key, h, bytes))
-		h.key = fsm.key;
+		h.key = session.key;
 	else if (!second_key.empty() && auth_check(second_key, h, bytes))
-		h.key = fsm.second_key;
+		h.key = session.second_key;
 	else if (credulous)
-		h.key = fsm.key;
+		h.key = session.key;
 	else
 		return;
-	told_flows |= h.peer_nonce == fsm.nonce && h.caps & PIB_CAP_FLOWS_COME;
+	told_flows |= h.peer_nonce == session.nonce && h.caps & PIB_CAP_FLOWS_COME;
 	if (h.padded) {
 		if (bytes.size() + at.headers() <= carries)
-			pib_session_take_padded(&fsm, &h, parsed);
+			pib_session_take_padded(&session, &h, parsed);
 		return;
 	}
 	if (parsed == PIB_DG_BYE && h.refusal)
 		refusal = h.refusal;
-	if (to == fsm.local_id && pib_session_rx(&fsm, &h, parsed, now) & PIB_SESSION_DO_SEND)
+	if (to == session.local_id &&
+	    pib_session_rx(&session, &h, parsed, now) & PIB_SESSION_DO_SEND)
 		answers.push_back(build(now));
 }
 
 Seal &Peer::session_seal()
 {
-	if (!seal || !seal->is_of(fsm.nonce, fsm.peer_nonce))
-		seal.emplace(key, fsm.peer_key == fsm.key ? key : second_key, fsm.nonce,
-			     fsm.peer_nonce);
+	if (!seal || !seal->is_of(session.nonce, session.peer_nonce))
+		seal.emplace(key, session.peer_key == session.key ? key : second_key, session.nonce,
+			     session.peer_nonce);
 	return *seal;
 }
 
@@ -318,8 +320,8 @@ Bytes Peer::data(const Bytes &packet) const
 {
 	Bytes bytes(PIB_DG_HDR_LEN);
 	bytes[0] = PIB_DG_VERSION << 4 | PIB_DG_DATA;
-	pib_put16(&bytes[2], auth_tag(key, fsm.peer_nonce, fsm.nonce));
-	pib_put32(&bytes[4], fsm.remote_id);
+	pib_put16(&bytes[2], auth_tag(key, session.peer_nonce, session.nonce));
+	pib_put32(&bytes[4], session.remote_id);
 	bytes.insert(bytes.end(), packet.begin(), packet.end());
 	return bytes;
 }
@@ -404,8 +406,8 @@ Port *World::port_of(const Peer &peer)
 	for (auto &each : core.switches())
 		for (auto &port : each->ports)
 			if (port->link && port->link->established() &&
-			    port->link->fsm.peer_node_guid == peer.guid &&
-			    port->link->fsm.peer_port_num == peer.port)
+			    port->link->session.peer_node_guid == peer.guid &&
+			    port->link->session.peer_port_num == peer.port)
 				return port.get();
 	return nullptr;
 }

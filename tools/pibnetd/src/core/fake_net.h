@@ -122,7 +122,7 @@ public:
 	Key second_key;
 	/// It takes what is said to it by whatever key.
 	bool credulous = false;
-	pib_session fsm{};
+	pib_session session{};
 	std::vector<Bytes> packets;
 	/// Its windows; tests say what it takes in.
 	pib_credits windows{};

@@ -97,7 +97,7 @@ protected:
 	{
 		w.run(1500);
 		Port *port = w.port_of(peer);
-		if (!port || !port->link->is_up || !peer.fsm.plugged)
+		if (!port || !port->link->is_up || !peer.session.plugged)
 			return 0;
 		// Data goes both ways.
 		port->p.state = PIB_PORT_INIT;
@@ -156,7 +156,7 @@ TEST_F(Fabric, AStrangerByTheSecondKeyGetsAPort)
 	w.add(b);
 	w.run(1500);
 	EXPECT_TRUE(w.port_of(a));
-	EXPECT_TRUE(a.fsm.plugged);
+	EXPECT_TRUE(a.session.plugged);
 	EXPECT_FALSE(w.port_of(b)) << "it does not know what the switch says";
 	w.run(3000);
 	const auto &ports = w.node().ports;
@@ -328,11 +328,11 @@ TEST_F(Exchange, WhoHasNotHeardTheSwitchPutsNothingIntoItsPeers)
 		return bytes;
 	};
 	w.deliver(b.at, forged(0));
-	w.deliver(b.at, forged(link.fsm.nonce + 1));
+	w.deliver(b.at, forged(link.session.nonce + 1));
 	EXPECT_EQ(link.refusal(w.now), nullptr);
-	w.deliver(a.at, forged(link.fsm.nonce));
+	w.deliver(a.at, forged(link.session.nonce));
 	EXPECT_EQ(link.refusal(w.now), nullptr) << "not from there";
-	w.deliver(b.at, forged(link.fsm.nonce));
+	w.deliver(b.at, forged(link.session.nonce));
 	EXPECT_STREQ(link.refusal(w.now), pib_hello_refusal_text(PIB_REFUSED_KEY));
 }
 
@@ -509,7 +509,7 @@ TEST_F(Exchange, ASealHasTheKeyOfEachSide)
 		const Bytes plain = a.data(get_node_info());
 		std::copy(plain.begin() + PIB_DG_HDR_LEN, plain.end(),
 			  bytes.begin() + PIB_SEAL_HEAD_LEN);
-		Seal seal(own, new_key, a.fsm.nonce, a.fsm.peer_nonce);
+		Seal seal(own, new_key, a.session.nonce, a.session.peer_nonce);
 		seal.close(bytes);
 		return bytes;
 	};
@@ -523,9 +523,9 @@ TEST_F(Exchange, ASealHasTheKeyOfEachSide)
 	ASSERT_EQ(w.net.sent.size(), 1u);
 	const Bytes answer = w.net.sent[0].bytes;
 	Bytes plain(answer.size());
-	Seal wrong(old_key, old_key, a.fsm.nonce, a.fsm.peer_nonce);
+	Seal wrong(old_key, old_key, a.session.nonce, a.session.peer_nonce);
 	EXPECT_EQ(wrong.open(answer, plain), Opened::bad);
-	Seal right(old_key, new_key, a.fsm.nonce, a.fsm.peer_nonce);
+	Seal right(old_key, new_key, a.session.nonce, a.session.peer_nonce);
 	EXPECT_EQ(right.open(answer, plain), Opened::opened);
 }
 

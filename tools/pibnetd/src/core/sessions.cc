@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Sessions with peers, as kernel/udp/session.c and kernel/udp/discovery.c keep them: the state
-// machine is that of kernel/proto/link.c.
+// machine is that of kernel/proto/session.c.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -102,7 +102,7 @@ void Core::say(Link &link, std::uint64_t now)
 	std::array<std::uint8_t, PIB_HELLO_WIRE_LEN> bytes;
 	pib_hello h{};
 	fill_hello(*link.port, h);
-	pib_session_build(&link.fsm, &h, now, bytes.data());
+	pib_session_build(&link.session, &h, now, bytes.data());
 	// The first key is the session's, since a change of the key begins a new session.
 	auth_seal(link.port->owner->config.key, bytes);
 	send_bytes(link.path, bytes);
@@ -117,15 +117,15 @@ void Core::say_padded(Link &link, std::uint64_t now)
 	const pib_pmtu_bounds bounds{
 		.mtu = static_cast<std::uint32_t>(wire_.room(link.path) + headers),
 		.least = link.path.remote.family == AF_INET ? PIB_PMTU_LEAST : PIB_PMTU_LEAST_IPV6,
-		.most = pib_session_most(&link.fsm, link.port->p.mtu_cap),
+		.most = pib_session_most(&link.session, link.port->p.mtu_cap),
 	};
-	const std::size_t size = pib_session_probe_size(&link.fsm, &bounds, now);
+	const std::size_t size = pib_session_probe_size(&link.session, &bounds, now);
 	if (!size)
 		return;
 	std::vector<std::uint8_t> bytes(size - headers);
 	pib_hello h{};
 	fill_hello(*link.port, h);
-	pib_session_build_padded(&link.fsm, &h, static_cast<std::uint16_t>(bytes.size()),
+	pib_session_build_padded(&link.session, &h, static_cast<std::uint16_t>(bytes.size()),
 				 bytes.data());
 	auth_seal(link.port->owner->config.key, std::span(bytes).first(PIB_HELLO_WIRE_LEN));
 	send_bytes(link.path, bytes);
@@ -275,18 +275,18 @@ const Key &Core::key_of(const Switch &node, std::uint32_t number) const
 void Core::rekey(Link &link, std::uint64_t now)
 {
 	const Switch &node = *link.port->owner;
-	const std::uint64_t session = link.fsm.nonce;
+	const std::uint64_t session = link.session.nonce;
 	const std::uint32_t todo =
-		pib_session_rekey(&link.fsm, node.key_number, node.second_number, nonce(), now);
+		pib_session_rekey(&link.session, node.key_number, node.second_number, nonce(), now);
 	// That of a peer that is lost has perhaps a key that is dropped.
-	if (link.seal && !link.seal->is_of(link.fsm.nonce, link.fsm.peer_nonce))
+	if (link.seal && !link.seal->is_of(link.session.nonce, link.session.peer_nonce))
 		link.seal.reset();
-	if (link.fsm.nonce == session)
+	if (link.session.nonce == session)
 		return;
 	// Its sessions never come back, so their counters need not be known any more.
 	link.seal.reset();
 	act(link, todo, now);
-	deadline_ = std::min(deadline_, pib_session_deadline(&link.fsm));
+	deadline_ = std::min(deadline_, pib_session_deadline(&link.session));
 }
 
 // ---- hearing ----
@@ -333,7 +333,7 @@ void Core::unauthentic(Link &link, const Path &path, const pib_hello &h, std::ui
 	stats_.add(PIB_US_RX_BAD_AUTH);
 	// A sender that answers this link's session has heard it. The address alone is easily
 	// forged.
-	if (type != PIB_DG_BYE && h.peer_nonce == link.fsm.nonce)
+	if (type != PIB_DG_BYE && h.peer_nonce == link.session.nonce)
 		stranger(link, path, now);
 	else if (h.refusal == PIB_REFUSED_KEY && link.path.remote == path.remote)
 		refused(link, path, h, type, now);
@@ -366,7 +366,7 @@ void Core::claim(Link *link, const Path &path, std::uint64_t now)
 bool Core::refused(Link &link, const Path &path, const pib_hello &h, std::uint8_t type,
 		   std::uint64_t now)
 {
-	if (type != PIB_DG_BYE || !h.refusal || h.peer_nonce != link.fsm.nonce ||
+	if (type != PIB_DG_BYE || !h.refusal || h.peer_nonce != link.session.nonce ||
 	    link.established())
 		return false;
 	if (link.refused != h.refusal)
@@ -458,8 +458,8 @@ Link *Core::match(const pib_hello &h, const Address &from)
 		Link *link = at->second;
 		// Several links may lead to one address: a session tells them apart.
 		const bool bound =
-			link->established() && (link->fsm.peer_node_guid != h.node_guid ||
-						link->fsm.peer_port_num != h.port_num);
+			link->established() && (link->session.peer_node_guid != h.node_guid ||
+						link->session.peer_port_num != h.port_num);
 		if (!bound && link->path.remote == from &&
 		    link->port->owner->config.fabric == h.fabric)
 			return link;
@@ -475,7 +475,7 @@ bool Core::may_move(const Link &link, const Arrival &arrival, const pib_hello &h
 	if (link.kind == LinkKind::configured)
 		return false;
 	if (link.established())
-		return pib_session_is_next(&link.fsm, &h);
+		return pib_session_is_next(&link.session, &h);
 	const pib_hello_way way = way_of(arrival, h.fabric);
 	return pib_hello_follows(link.port->owner->config.accept, false, &h, &way);
 }
@@ -490,8 +490,8 @@ bool Core::knows(Link &link, const Arrival &arrival, const pib_hello &h)
 	if (link.path.remote != path.remote && !may_move(link, arrival, h))
 		return false;
 	if (link.path.remote != path.remote)
-		pib_session_moved(&link.fsm, true);
-	if (!link.established() || pib_session_is_next(&link.fsm, &h))
+		pib_session_moved(&link.session, true);
+	if (!link.established() || pib_session_is_next(&link.session, &h))
 		link.path = path;
 	return true;
 }
@@ -504,7 +504,7 @@ void Core::take_probe(Link &link, const Path &path, const pib_hello &h, std::uin
 		same_host(link.path.remote, path.remote) && !(link.path.remote == path.remote);
 	std::uint32_t todo = PIB_SESSION_DO_REJECT;
 	if (may_be)
-		todo = pib_session_rx_probe(&link.fsm, &h, type, now);
+		todo = pib_session_rx_probe(&link.session, &h, type, now);
 	if (todo & PIB_SESSION_DO_REJECT)
 		stats_.add(PIB_US_RX_WRONG_ADDR);
 	if (todo & PIB_SESSION_DO_SEND)
@@ -516,7 +516,7 @@ void Core::take_padded(Link &link, const Path &path, const pib_hello &h, std::ui
 {
 	if (link.path.remote != path.remote)
 		stats_.add(PIB_US_RX_WRONG_ADDR);
-	else if (!pib_session_take_padded(&link.fsm, &h, type))
+	else if (!pib_session_take_padded(&link.session, &h, type))
 		stats_.add(PIB_US_RX_BAD_HELLO);
 }
 
@@ -524,7 +524,7 @@ void Core::take_padded(Link &link, const Path &path, const pib_hello &h, std::ui
 void Core::note_shrink(Link &link)
 {
 	stats_.add(PIB_US_TX_SHRUNK);
-	if (link.fsm.pmtu.falls == 1)
+	if (link.session.pmtu.falls == 1)
 		log_.warning(
 			"large datagrams get lost on the way to the peer: smaller ones are sent",
 			{{"port", port_name(*link.port)},
@@ -548,10 +548,10 @@ void Core::link_control(Link &link, const Arrival &arrival, const pib_hello &h, 
 	}
 	if (refused(link, arrival.path, h, type, now))
 		return;
-	act(link, pib_session_rx(&link.fsm, &h, type, now), now);
+	act(link, pib_session_rx(&link.session, &h, type, now), now);
 	if (link.established())
 		link.alive_at = now;
-	deadline_ = std::min(deadline_, pib_session_deadline(&link.fsm));
+	deadline_ = std::min(deadline_, pib_session_deadline(&link.session));
 }
 
 // ---- what it means ----
@@ -570,17 +570,18 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 		agents_touched_ = true;
 	settle_credits(link);
 	if (link.established()) {
-		const Key &own = key_of(*link.port->owner, link.fsm.key);
-		const Key &peer = key_of(*link.port->owner, link.fsm.peer_key);
-		const std::pair sessions{link.fsm.nonce, link.fsm.peer_nonce};
+		const Key &own = key_of(*link.port->owner, link.session.key);
+		const Key &peer = key_of(*link.port->owner, link.session.peer_key);
+		const std::pair sessions{link.session.nonce, link.session.peer_nonce};
 		if (std::exchange(link.tags_of, sessions) != sessions) {
-			link.tx_tag = auth_tag(own, link.fsm.peer_nonce, link.fsm.nonce);
-			link.rx_tag = auth_tag(peer, link.fsm.nonce, link.fsm.peer_nonce);
+			link.tx_tag = auth_tag(own, link.session.peer_nonce, link.session.nonce);
+			link.rx_tag = auth_tag(peer, link.session.nonce, link.session.peer_nonce);
 		}
 		if (own.empty())
 			link.seal.reset();
-		else if (!link.seal || !link.seal->is_of(link.fsm.nonce, link.fsm.peer_nonce))
-			link.seal.emplace(own, peer, link.fsm.nonce, link.fsm.peer_nonce);
+		else if (!link.seal ||
+			 !link.seal->is_of(link.session.nonce, link.session.peer_nonce))
+			link.seal.emplace(own, peer, link.session.nonce, link.session.peer_nonce);
 		link.refused = 0;
 		link.claimed_at = 0;
 	}
@@ -590,7 +591,7 @@ void Core::act(Link &link, std::uint32_t todo, std::uint64_t now)
 /// Brings the port in line with the session.
 void Core::settle(Link &link)
 {
-	const bool up = link.fsm.plugged;
+	const bool up = link.session.plugged;
 	if (link.is_up && (!up || link.bounce)) {
 		link.is_up = false;
 		forwarder_.drop_held(link);
@@ -601,13 +602,13 @@ void Core::settle(Link &link)
 	if (!up || link.is_up)
 		return;
 	link.is_up = true;
-	port_link_up(*link.port, {link.fsm.peer_mtu_cap, link.fsm.peer_width_en,
-				  link.fsm.peer_speed_en, link.fsm.peer_ext_speed_en});
+	port_link_up(*link.port, {link.session.peer_mtu_cap, link.session.peer_width_en,
+				  link.session.peer_speed_en, link.session.peer_ext_speed_en});
 	log_.info("link up", {{"port", port_name(*link.port)},
 			      {"address", format_address(link.path.remote)},
-			      {"peer", fmt::format("0x{:016x}/{}", link.fsm.peer_node_guid,
-						   link.fsm.peer_port_num)},
-			      {"description", std::string(link.fsm.peer_desc)}});
+			      {"peer", fmt::format("0x{:016x}/{}", link.session.peer_node_guid,
+						   link.session.peer_port_num)},
+			      {"description", std::string(link.session.peer_desc)}});
 }
 
 /// Retrains the port: pulls its cable and, if it may be in, puts it back.
@@ -620,7 +621,7 @@ void Core::bounce(Port &port, std::uint64_t now)
 		settle_cable(port, other);
 	} else if (port.link) {
 		const bool down = port.cable_out() || !pib_port_wants_link(&port.p);
-		act(*port.link, pib_session_reset(&port.link->fsm, nonce(), down, now), now);
+		act(*port.link, pib_session_reset(&port.link->session, nonce(), down, now), now);
 	}
 }
 
@@ -635,13 +636,13 @@ Link &Core::make_link(Port &port, LinkKind kind, const Path &path, const Answere
 	while (!id || links_.contains(id))
 		id = static_cast<std::uint32_t>(random_());
 	if (said)
-		pib_session_init_answered(&link->fsm, id, said->nonce);
+		pib_session_init_answered(&link->session, id, said->nonce);
 	else
-		pib_session_init(&link->fsm, id, nonce());
-	link->fsm.key = port.owner->key_number;
-	link->fsm.second_key = port.owner->second_number;
-	link->fsm.passive = kind == LinkKind::accepted;
-	link->fsm.local_down = port.cable_out() || !pib_port_wants_link(&port.p);
+		pib_session_init(&link->session, id, nonce());
+	link->session.key = port.owner->key_number;
+	link->session.second_key = port.owner->second_number;
+	link->session.passive = kind == LinkKind::accepted;
+	link->session.local_down = port.cable_out() || !pib_port_wants_link(&port.p);
 	link->kind = kind;
 	link->port = &port;
 	link->path = path;
@@ -679,7 +680,7 @@ void Core::forget_answers()
 void Core::drop_link(Link &link, std::uint64_t now)
 {
 	if (link.established()) {
-		pib_session_bye(&link.fsm);
+		pib_session_bye(&link.session);
 		say(link, now);
 	}
 	set_faults(*link.port, {});

@@ -17,9 +17,9 @@ TEST_F(Fabric, PeersGetPortsAndComeUp)
 	start();
 	join();
 	EXPECT_NE(w.port_of(a), w.port_of(b));
-	EXPECT_TRUE(a.fsm.plugged);
-	EXPECT_EQ(a.fsm.peer_node_guid, 0x0200000000000001u);
-	EXPECT_EQ(a.fsm.peer_role, PIB_ROLE_SWITCH);
+	EXPECT_TRUE(a.session.plugged);
+	EXPECT_EQ(a.session.peer_node_guid, 0x0200000000000001u);
+	EXPECT_EQ(a.session.peer_role, PIB_ROLE_SWITCH);
 }
 
 TEST_F(Fabric, ALostPeerRaisesTrap128)
@@ -93,7 +93,7 @@ TEST_F(Fabric, OneTooManyIsRefusedAndToldWhy)
 	Peer c{3, 0xC0};
 	w.add(c);
 	w.run(1000);
-	EXPECT_FALSE(c.fsm.plugged);
+	EXPECT_FALSE(c.session.plugged);
 	EXPECT_EQ(c.refusal, PIB_REFUSED_FULL);
 	EXPECT_GT(w.count(PIB_US_RX_NO_PORT), 0u);
 	EXPECT_TRUE(w.port_of(a) && w.port_of(b));
@@ -276,7 +276,7 @@ TEST_F(Stranger, GetsAPortWhenItShowsThatItHears)
 	start();
 	greet();
 	EXPECT_TRUE(kept_nothing());
-	EXPECT_FALSE(a.fsm.plugged) << "there is no port yet";
+	EXPECT_FALSE(a.session.plugged) << "there is no port yet";
 	w.deliver(address(9), echo);
 	w.deliver(address(1, 18515), echo);
 	EXPECT_TRUE(kept_nothing()) << "it was not said there";
@@ -285,9 +285,9 @@ TEST_F(Stranger, GetsAPortWhenItShowsThatItHears)
 	EXPECT_TRUE(w.port_of(a));
 	w.add(a);
 	w.carry();
-	EXPECT_TRUE(a.fsm.plugged);
-	EXPECT_EQ(a.fsm.restarts, 0u);
-	EXPECT_EQ(a.fsm.peer_port_num, w.port_of(a)->p.num);
+	EXPECT_TRUE(a.session.plugged);
+	EXPECT_EQ(a.session.restarts, 0u);
+	EXPECT_EQ(a.session.peer_port_num, w.port_of(a)->p.num);
 }
 
 TEST_F(Stranger, ThatComesAgainLeavesNoGhost)
@@ -438,7 +438,7 @@ TEST_F(Fabric, WhoWouldGetNoPortDoesNotTakeThatOfAPeerThatIsAway)
 		w.hop_limit = PIB_HOP_LIMIT;
 	};
 	comes(254, 0);
-	comes(254, port.link->fsm.local_id);
+	comes(254, port.link->session.local_id);
 	EXPECT_EQ(w.count(PIB_US_RX_WRONG_ADDR), 2u);
 	EXPECT_EQ(port.link->path.remote, home);
 	comes(255, 0);
@@ -457,11 +457,11 @@ TEST_F(Fabric, AnUnpluggedPortIsDownAtBothEnds)
 	w.core.plug(port, false, w.now);
 	w.run(500);
 	EXPECT_EQ(port.p.state, PIB_PORT_DOWN);
-	EXPECT_FALSE(a.fsm.plugged);
+	EXPECT_FALSE(a.session.plugged);
 	w.core.plug(port, true, w.now);
 	w.run(500);
 	EXPECT_EQ(port.p.state, PIB_PORT_INIT);
-	EXPECT_TRUE(a.fsm.plugged);
+	EXPECT_TRUE(a.session.plugged);
 }
 
 TEST_F(Fabric, ReloadTouchesOnlyWhatChanged)

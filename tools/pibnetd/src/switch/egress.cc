@@ -137,7 +137,7 @@ void Egress::datagrams(Link &link, Packets packets)
 				    .type = PIB_DG_DATA,
 				    .flags = flags_of(link),
 				    .tag = link.tx_tag,
-				    .link_id = link.fsm.remote_id};
+				    .link_id = link.session.remote_id};
 		pib_dg_build(&header, packet.head.data());
 		parts_.push_back({packet.head.data(), packet.head.size()});
 		if (packet.rest_length)
@@ -181,7 +181,7 @@ void Egress::frame(Link &link, Packets packets, std::size_t bytes, std::size_t r
 {
 	pib_segment segment{.flags = flags_of(link),
 			    .tag = link.tx_tag,
-			    .link_id = link.fsm.remote_id,
+			    .link_id = link.session.remote_id,
 			    .frame = ++link.frame,
 			    .index = 0,
 			    .total = static_cast<std::uint8_t>((bytes + room - 1) / room),
@@ -218,7 +218,7 @@ std::size_t Egress::send_next(Link &link, Packets packets, std::size_t room)
 	if (packets[0].size() + PIB_DG_HDR_LEN <= room) {
 		n = count_equal(packets, seal);
 		datagrams(link, packets.first(n));
-	} else if (link.fsm.peer_caps & PIB_CAP_SEGMENTS && room >= kSegmentRoom) {
+	} else if (link.session.peer_caps & PIB_CAP_SEGMENTS && room >= kSegmentRoom) {
 		const std::size_t share = (room - PIB_SEG_HDR_LEN) & ~std::size_t{7};
 		n = count_frame(packets, share, seal, bytes);
 		frame(link, packets.first(n), bytes, share);

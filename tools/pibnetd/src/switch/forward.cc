@@ -253,7 +253,7 @@ void Forwarder::queue(Link &link, const Packet &packet, std::uint8_t vl)
 	// Users may send to QP1, but not from it.
 	out.goes_ahead = packet.h.tp == PIB_TP_CNP ||
 			 (packet.h.tp == PIB_TP_UD && packet.h.dqpn <= 1 && packet.h.sqpn <= 1);
-	out.tos = data_class_.tos(packet.h, link.fsm.peer_caps & PIB_CAP_ECN);
+	out.tos = data_class_.tos(packet.h, link.session.peer_caps & PIB_CAP_ECN);
 }
 
 void Forwarder::resume(Link &link)

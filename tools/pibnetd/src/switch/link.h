@@ -147,7 +147,7 @@ struct Link {
 	LinkKind kind = LinkKind::accepted;
 	Port *port = nullptr;
 	Path path;
-	pib_session fsm{};
+	pib_session session{};
 	/// Accepted links: node and port of the peer.
 	std::uint64_t peer_guid = 0;
 	std::uint8_t peer_port = 0;
@@ -179,10 +179,10 @@ struct Link {
 	/// was none.
 	std::uint64_t claimed_at = 0;
 
-	std::uint32_t id() const { return fsm.local_id; }
-	bool established() const { return fsm.state == PIB_SESSION_UP; }
+	std::uint32_t id() const { return session.local_id; }
+	bool established() const { return session.state == PIB_SESSION_UP; }
 	/// Bytes of a datagram's payload of which nothing says that they get lost on the way.
-	std::size_t room() const { return fsm.pmtu.limit - path.remote.headers(); }
+	std::size_t room() const { return session.pmtu.limit - path.remote.headers(); }
 	/// Accepted links: true if the hello is from the peer.
 	bool is_peer(const pib_hello &h) const
 	{
@@ -192,7 +192,7 @@ struct Link {
 	/// none, or it is too old.
 	const char *refusal(std::uint64_t now) const
 	{
-		if (pib_session_key_unknown(&fsm))
+		if (pib_session_key_unknown(&session))
 			return "the peer does not know this switch's key, but the second one";
 		if (refused && now <= refused_at + kRefusedNs)
 			return pib_hello_refusal_text(refused);

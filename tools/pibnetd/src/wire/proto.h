@@ -16,7 +16,7 @@ extern "C" {
 #include "kernel/proto/hdrs.h"
 #include "kernel/proto/hello.h"
 #include "kernel/proto/icrc.h"
-#include "kernel/proto/link.h"
+#include "kernel/proto/session.h"
 #include "kernel/proto/mad.h"
 #include "kernel/proto/node.h"
 #include "kernel/proto/pma.h"

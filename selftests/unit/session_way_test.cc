@@ -2,9 +2,9 @@
 // Probes show of the way between two ends of a link whether flows' ports get through, and which sizes do.
 #include <gtest/gtest.h>
 
-#include "link_pair.h"
+#include "session_pair.h"
 
-using namespace link_pair;
+using namespace session_pair;
 
 namespace {
 
@@ -25,11 +25,11 @@ protected:
 
 		h.role = PIB_ROLE_SWITCH;
 		h.mtu_cap = 5;
-		pib_session_build_probe(&p.end[0].fsm, &h, bytes.data());
+		pib_session_build_probe(&p.end[0].session, &h, bytes.data());
 		EXPECT_EQ(pib_hello_parse(&seen, &parsed, &id, bytes.data(), bytes.size()), 0);
 		EXPECT_EQ(parsed, PIB_DG_KEEPALIVE);
 		seen.seq -= behind;
-		return pib_session_rx_probe(&p.end[1].fsm, &seen, type, p.now);
+		return pib_session_rx_probe(&p.end[1].session, &seen, type, p.now);
 	}
 	// Looks from now on at all that end 1 says, to any session.
 	void listen() { from = p.sent[1].size(); }
@@ -72,9 +72,9 @@ TEST_F(Flows, ProbesOfOtherSessionsAndOldOnesShowNothing)
 {
 	EXPECT_EQ(probe(0, PIB_DG_HELLO), uint32_t{PIB_SESSION_DO_REJECT});
 	EXPECT_EQ(probe(PIB_PROBE_LAG + 1), uint32_t{PIB_SESSION_DO_REJECT});
-	p.end[0].fsm.nonce += 2;
+	p.end[0].session.nonce += 2;
 	EXPECT_EQ(probe(), uint32_t{PIB_SESSION_DO_REJECT});
-	p.end[0].fsm.nonce -= 2;
+	p.end[0].session.nonce -= 2;
 	listen();
 	p.run(1000 * kMs);
 	EXPECT_EQ(told(), 0u);
@@ -113,22 +113,22 @@ TEST(Way, LargeDatagramsThatGetLostAreNoticed)
 	// At both ends at once: answers of one do not keep the other one from asking.
 	p.run((500 + 2 * PIB_PMTU_PROBES * 2 * (PIB_PMTU_HURRY_MS + 10)) * kMs);
 	for (const Peer &e : p.end) {
-		EXPECT_EQ(pib_pmtu_size(&e.fsm.pmtu), 1280u);
+		EXPECT_EQ(pib_pmtu_size(&e.session.pmtu), 1280u);
 		EXPECT_EQ(e.downs, 0);
 	}
 	EXPECT_EQ(p.refused, 0);
 	EXPECT_LE(p.end[0].sent, 45);
 	p.carries = 1500;
 	p.run(10000 * kMs);
-	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1500u);
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].session.pmtu), 1500u);
 	// The next session begins with the route's MTU.
 	p.carries = 1300;
 	p.run(10000 * kMs);
-	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].session.pmtu), 1280u);
 	p.reset(0, false);
 	ASSERT_TRUE(p.join(1000 * kMs));
-	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 0u);
-	EXPECT_EQ(p.end[0].fsm.pmtu.limit, uint32_t{PIB_PMTU_OPEN});
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].session.pmtu), 0u);
+	EXPECT_EQ(p.end[0].session.pmtu.limit, uint32_t{PIB_PMTU_OPEN});
 }
 
 TEST(Way, NoPaddedProbesForAPeerThatDoesNotKnowThem)
@@ -142,8 +142,8 @@ TEST(Way, NoPaddedProbesForAPeerThatDoesNotKnowThem)
 		ASSERT_TRUE(p.join(1000 * kMs));
 		p.run(60000 * kMs);
 		EXPECT_TRUE(p.joined());
-		EXPECT_EQ(p.end[0].fsm.pmtu.number, 0) << caps;
-		EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1500u);
+		EXPECT_EQ(p.end[0].session.pmtu.number, 0) << caps;
+		EXPECT_EQ(pib_pmtu_size(&p.end[0].session.pmtu), 1500u);
 		EXPECT_LE(p.end[0].sent, 125) << "keepalives only";
 	}
 }
@@ -163,12 +163,12 @@ TEST(Way, PaddedProbesAreNoLargerThanData)
 	for (const pib_hello &h : p.padded)
 		EXPECT_EQ(h.padded, small - 28);
 	for (const Peer &e : p.end)
-		EXPECT_EQ(pib_pmtu_size(&e.fsm.pmtu), 1500u);
+		EXPECT_EQ(pib_pmtu_size(&e.session.pmtu), 1500u);
 	p.carries = 1300;
 	p.end[1].mtu_cap = 5;
 	p.run(10000 * kMs);
 	for (const Peer &e : p.end) {
-		EXPECT_EQ(pib_pmtu_size(&e.fsm.pmtu), 1280u);
+		EXPECT_EQ(pib_pmtu_size(&e.session.pmtu), 1280u);
 		EXPECT_EQ(e.downs, 0);
 	}
 	p.padded.clear();
@@ -191,13 +191,13 @@ TEST(Way, QuestionsDoNotPutPaddedProbesOff)
 		p.ask(1);
 		p.run(400 * kMs);
 	}
-	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].session.pmtu), 1280u);
 	p.carries = 1500;
 	for (int i = 0; i < 40; i++) {
 		p.ask(1);
 		p.run(400 * kMs);
 	}
-	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1500u);
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].session.pmtu), 1500u);
 }
 
 // Large datagrams get lost on the way, and both ends have found that out.
@@ -207,7 +207,7 @@ void find_hole(Pair &p)
 	p.carries = 1300;
 	ASSERT_TRUE(p.join(1000 * kMs));
 	p.run(3000 * kMs);
-	ASSERT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
+	ASSERT_EQ(pib_pmtu_size(&p.end[0].session.pmtu), 1280u);
 }
 
 TEST(Way, WhatWasFoundIsOfOneAddress)
@@ -216,11 +216,11 @@ TEST(Way, WhatWasFoundIsOfOneAddress)
 
 	ASSERT_NO_FATAL_FAILURE(find_hole(p));
 	p.carries = 1500;
-	p.end[0].fsm.flow_at = p.now;
-	pib_session_moved(&p.end[0].fsm, true);
-	EXPECT_EQ(p.end[0].fsm.flow_at, 0u);
+	p.end[0].session.flow_at = p.now;
+	pib_session_moved(&p.end[0].session, true);
+	EXPECT_EQ(p.end[0].session.flow_at, 0u);
 	p.run(600 * kMs);
-	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1500u);
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].session.pmtu), 1500u);
 	EXPECT_TRUE(p.joined());
 }
 
@@ -230,12 +230,12 @@ TEST(Way, TheOtherAddressSaysNothingOfSizes)
 	Pair p;
 
 	ASSERT_NO_FATAL_FAILURE(find_hole(p));
-	p.end[0].fsm.flow_at = p.now;
-	pib_session_moved(&p.end[0].fsm, false);
-	EXPECT_EQ(p.end[0].fsm.flow_at, 0u) << "the peer sends from there";
+	p.end[0].session.flow_at = p.now;
+	pib_session_moved(&p.end[0].session, false);
+	EXPECT_EQ(p.end[0].session.flow_at, 0u) << "the peer sends from there";
 	p.run(100 * kMs);
-	EXPECT_EQ(pib_pmtu_size(&p.end[0].fsm.pmtu), 1280u);
-	EXPECT_EQ(p.end[0].fsm.pmtu.falls, 2u);
+	EXPECT_EQ(pib_pmtu_size(&p.end[0].session.pmtu), 1280u);
+	EXPECT_EQ(p.end[0].session.pmtu.falls, 2u);
 }
 
 TEST(Way, PaddedProbesCostLittle)
@@ -258,7 +258,7 @@ TEST(Way, PaddedProbesCountOnce)
 	ASSERT_TRUE(p.join(1000 * kMs));
 	p.run(12000 * kMs);
 	ASSERT_GE(p.padded.size(), 4u);
-	pib_session f = p.end[0].fsm;
+	pib_session f = p.end[0].session;
 	const pib_hello last =
 		p.padded.back().nonce == f.peer_nonce ? p.padded.back() : *(p.padded.end() - 2);
 	ASSERT_EQ(last.nonce, f.peer_nonce);

@@ -3,26 +3,26 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "link_pair.h"
+#include "session_pair.h"
 
-using namespace link_pair;
+using namespace session_pair;
 
 namespace {
 
-TEST(Link, ComesUp)
+TEST(Session, ComesUp)
 {
 	Pair p;
 
 	EXPECT_TRUE(p.join(100 * kMs));
 	EXPECT_LE(p.end[0].sent + p.end[1].sent, 6);
-	EXPECT_EQ(p.end[0].fsm.peer_node_guid, 0x101u);
-	EXPECT_EQ(p.end[0].fsm.remote_id, 11u);
+	EXPECT_EQ(p.end[0].session.peer_node_guid, 0x101u);
+	EXPECT_EQ(p.end[0].session.remote_id, 11u);
 	p.run(60000 * kMs);
 	EXPECT_EQ(p.end[0].downs + p.end[1].downs, 0);
 	EXPECT_LE(p.end[0].sent, 125) << "keepalives only";
 }
 
-TEST(Link, NeedsBothDirections)
+TEST(Session, NeedsBothDirections)
 {
 	for (int dir : {0, 1}) {
 		Pair p;
@@ -35,7 +35,7 @@ TEST(Link, NeedsBothDirections)
 	}
 }
 
-TEST(Link, OneWayFailureTakesBothEndsDown)
+TEST(Session, OneWayFailureTakesBothEndsDown)
 {
 	for (int dir : {0, 1}) {
 		Pair p;
@@ -48,7 +48,7 @@ TEST(Link, OneWayFailureTakesBothEndsDown)
 	}
 }
 
-TEST(Link, DeadPeerIsNoticedInTime)
+TEST(Session, DeadPeerIsNoticedInTime)
 {
 	Pair p;
 
@@ -59,10 +59,10 @@ TEST(Link, DeadPeerIsNoticedInTime)
 	EXPECT_TRUE(p.end[0].up) << "three keepalives may get lost";
 	p.run((PIB_KEEPALIVE_MS + 100) * kMs);
 	EXPECT_FALSE(p.end[0].up);
-	EXPECT_EQ(p.end[0].fsm.restarts, 1u);
+	EXPECT_EQ(p.end[0].session.restarts, 1u);
 }
 
-TEST(Link, LossesDoNotTakeItDown)
+TEST(Session, LossesDoNotTakeItDown)
 {
 	for (uint64_t seed = 1; seed <= 10; seed++) {
 		Pair p(seed);
@@ -76,7 +76,7 @@ TEST(Link, LossesDoNotTakeItDown)
 }
 
 // The peer's keepalives of that time may be lost; it has not been silent for all that.
-TEST(Link, TimeAsleepIsNoSilence)
+TEST(Session, TimeAsleepIsNoSilence)
 {
 	Pair p;
 
@@ -97,7 +97,7 @@ TEST(Link, TimeAsleepIsNoSilence)
 	EXPECT_EQ(p.end[0].downs + p.end[1].downs, 0);
 }
 
-TEST(Link, SleepersNoticeDeathToo)
+TEST(Session, SleepersNoticeDeathToo)
 {
 	Pair p;
 
@@ -110,7 +110,7 @@ TEST(Link, SleepersNoticeDeathToo)
 	EXPECT_FALSE(p.end[0].up);
 }
 
-TEST(Link, WhatIsDroppedHereIsNoSilence)
+TEST(Session, WhatIsDroppedHereIsNoSilence)
 {
 	Pair p;
 
@@ -127,7 +127,7 @@ TEST(Link, WhatIsDroppedHereIsNoSilence)
 	EXPECT_FALSE(p.end[0].up) << "but not for ever";
 }
 
-TEST(Link, RestartIsACablePulledAndPutBack)
+TEST(Session, RestartIsACablePulledAndPutBack)
 {
 	for (int who : {0, 1}) {
 		Pair p;
@@ -141,7 +141,7 @@ TEST(Link, RestartIsACablePulledAndPutBack)
 	}
 }
 
-TEST(Link, BothRestart)
+TEST(Session, BothRestart)
 {
 	Pair p;
 
@@ -151,7 +151,7 @@ TEST(Link, BothRestart)
 	EXPECT_TRUE(p.join(200 * kMs));
 }
 
-TEST(Link, Bye)
+TEST(Session, Bye)
 {
 	Pair p;
 
@@ -160,12 +160,12 @@ TEST(Link, Bye)
 	p.bye(1);
 	p.run(2 * kStep);
 	EXPECT_FALSE(p.end[0].up);
-	EXPECT_EQ(p.end[0].fsm.state, PIB_SESSION_IDLE);
+	EXPECT_EQ(p.end[0].session.state, PIB_SESSION_IDLE);
 	p.restart(1);
 	EXPECT_TRUE(p.join(1000 * kMs));
 }
 
-TEST(Link, RetrainBouncesBothEnds)
+TEST(Session, RetrainBouncesBothEnds)
 {
 	Pair p;
 
@@ -177,7 +177,7 @@ TEST(Link, RetrainBouncesBothEnds)
 	EXPECT_EQ(p.end[1].downs, 1);
 }
 
-TEST(Link, DisabledPortKeepsTheSession)
+TEST(Session, DisabledPortKeepsTheSession)
 {
 	Pair p;
 
@@ -186,13 +186,13 @@ TEST(Link, DisabledPortKeepsTheSession)
 	p.run(10000 * kMs);
 	EXPECT_FALSE(p.end[0].up);
 	EXPECT_FALSE(p.end[1].up);
-	EXPECT_EQ(p.end[1].fsm.state, PIB_SESSION_UP);
-	EXPECT_TRUE(p.end[1].fsm.peer_down);
+	EXPECT_EQ(p.end[1].session.state, PIB_SESSION_UP);
+	EXPECT_TRUE(p.end[1].session.peer_down);
 	p.reset(0, false);
 	EXPECT_TRUE(p.join(200 * kMs));
 }
 
-TEST(Link, BothDisabledThenOneEnabled)
+TEST(Session, BothDisabledThenOneEnabled)
 {
 	Pair p;
 
@@ -207,7 +207,7 @@ TEST(Link, BothDisabledThenOneEnabled)
 	EXPECT_TRUE(p.join(200 * kMs));
 }
 
-TEST(Link, BounceIsSeenThroughLoss)
+TEST(Session, BounceIsSeenThroughLoss)
 {
 	for (uint64_t seed = 1; seed <= 50; seed++) {
 		Pair p(seed);
@@ -222,7 +222,7 @@ TEST(Link, BounceIsSeenThroughLoss)
 	}
 }
 
-TEST(Link, ReplayedPeerDoesNotRise)
+TEST(Session, ReplayedPeerDoesNotRise)
 {
 	Pair p;
 
@@ -239,7 +239,7 @@ TEST(Link, ReplayedPeerDoesNotRise)
 	EXPECT_TRUE(p.join(5000 * kMs));
 }
 
-TEST(Link, ReplayDoesNotDisturb)
+TEST(Session, ReplayDoesNotDisturb)
 {
 	Pair p;
 
@@ -265,7 +265,7 @@ TEST(Link, ReplayDoesNotDisturb)
 }
 
 // Only a hello that is newer than all before may move a link to another address of the peer.
-TEST(Link, NothingOldIsNext)
+TEST(Session, NothingOldIsNext)
 {
 	Pair p;
 	pib_hello h;
@@ -281,14 +281,14 @@ TEST(Link, NothingOldIsNext)
 	p.sent[1].pop_back(); // may be on its way still
 	for (auto &bytes : p.sent[1]) {
 		ASSERT_EQ(pib_hello_parse(&h, &type, &to, bytes.data(), bytes.size()), 0);
-		EXPECT_FALSE(pib_session_is_next(&p.end[0].fsm, &h));
+		EXPECT_FALSE(pib_session_is_next(&p.end[0].session, &h));
 	}
-	pib_session_build(&p.end[1].fsm, &h, p.now, fresh.data());
+	pib_session_build(&p.end[1].session, &h, p.now, fresh.data());
 	ASSERT_EQ(pib_hello_parse(&h, &type, &to, fresh.data(), fresh.size()), 0);
-	EXPECT_TRUE(pib_session_is_next(&p.end[0].fsm, &h));
+	EXPECT_TRUE(pib_session_is_next(&p.end[0].session, &h));
 }
 
-TEST(Link, NothingIsLearntFromWhatIsOld)
+TEST(Session, NothingIsLearntFromWhatIsOld)
 {
 	Pair p;
 	Bytes fresh;
@@ -305,11 +305,11 @@ TEST(Link, NothingIsLearntFromWhatIsOld)
 	uint32_t to;
 	uint8_t type;
 	ASSERT_EQ(pib_hello_parse(&h, &type, &to, old[0].data(), old[0].size()), 0);
-	pib_session_build(&p.end[1].fsm, &h, p.now, fresh.data());
+	pib_session_build(&p.end[1].session, &h, p.now, fresh.data());
 	EXPECT_TRUE(p.inject(0, fresh) & PIB_SESSION_DO_LEARN);
 }
 
-TEST(Link, FloodDrawsFewAnswers)
+TEST(Session, FloodDrawsFewAnswers)
 {
 	Pair p;
 
@@ -324,7 +324,7 @@ TEST(Link, FloodDrawsFewAnswers)
 	EXPECT_TRUE(p.end[0].up);
 }
 
-TEST(Link, OwnEchoAndDiscoveryAreIgnored)
+TEST(Session, OwnEchoAndDiscoveryAreIgnored)
 {
 	Pair p;
 
@@ -335,11 +335,11 @@ TEST(Link, OwnEchoAndDiscoveryAreIgnored)
 	EXPECT_EQ(p.inject(0, discovery), 0u);
 }
 
-TEST(Link, WhoWasCalledDoesNotCall)
+TEST(Session, WhoWasCalledDoesNotCall)
 {
 	Pair p;
 
-	p.end[1].fsm.passive = true;
+	p.end[1].session.passive = true;
 	ASSERT_TRUE(p.join(1000 * kMs));
 	p.bye(0);
 	p.run(1000 * kMs);
@@ -347,7 +347,7 @@ TEST(Link, WhoWasCalledDoesNotCall)
 	int before = p.end[1].sent;
 	p.run(5000 * kMs);
 	p.reset(1, false);
-	EXPECT_EQ(pib_session_deadline(&p.end[1].fsm), PIB_SESSION_NEVER);
+	EXPECT_EQ(pib_session_deadline(&p.end[1].session), PIB_SESSION_NEVER);
 	EXPECT_EQ(p.end[1].sent, before);
 	p.restart(0);
 	EXPECT_TRUE(p.join(1000 * kMs));
@@ -358,7 +358,7 @@ struct Trunk : Pair {
 	explicit Trunk(uint64_t seed = 1) : Pair(seed)
 	{
 		for (auto &e : end)
-			e.fsm.passive = e.fsm.recalls = true;
+			e.session.passive = e.session.recalls = true;
 	}
 	bool meet()
 	{
@@ -370,7 +370,7 @@ struct Trunk : Pair {
 	}
 };
 
-TEST(Link, ATrunkThatWasUpCallsItsPeerWithoutDiscovery)
+TEST(Session, ATrunkThatWasUpCallsItsPeerWithoutDiscovery)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		Trunk p(seed);
@@ -389,7 +389,7 @@ TEST(Link, ATrunkThatWasUpCallsItsPeerWithoutDiscovery)
 	}
 }
 
-TEST(Link, ATrunkCallsASilentPeerSlowly)
+TEST(Session, ATrunkCallsASilentPeerSlowly)
 {
 	Trunk p;
 
@@ -413,7 +413,7 @@ TEST(Link, ATrunkCallsASilentPeerSlowly)
 	EXPECT_LE(p.end[0].sent - before, 20 + 60000 / PIB_RECALL_MS);
 }
 
-TEST(Link, ATrunkDoesNotCallWhoSaidGoodbye)
+TEST(Session, ATrunkDoesNotCallWhoSaidGoodbye)
 {
 	Trunk p;
 
@@ -423,17 +423,17 @@ TEST(Link, ATrunkDoesNotCallWhoSaidGoodbye)
 	int before = p.end[0].sent;
 	p.run(30000 * kMs);
 	EXPECT_EQ(p.end[0].sent, before);
-	EXPECT_EQ(pib_session_deadline(&p.end[0].fsm), PIB_SESSION_NEVER);
+	EXPECT_EQ(pib_session_deadline(&p.end[0].session), PIB_SESSION_NEVER);
 }
 
 // An attacker who forges another host's address does not have that host flooded.
-TEST(Link, WhoWasCalledSaysNoMoreThanItHears)
+TEST(Session, WhoWasCalledSaysNoMoreThanItHears)
 {
 	Pair caller(2), p;
 	unsigned int said = 0;
 
 	caller.run(2000 * kMs);
-	p.end[1].fsm.passive = true;
+	p.end[1].session.passive = true;
 	p.end[0].alive = false;
 	for (auto &hello : caller.sent[0]) {
 		p.inject(1, hello);
@@ -443,16 +443,16 @@ TEST(Link, WhoWasCalledSaysNoMoreThanItHears)
 	EXPECT_EQ(p.end[1].sent, int(said)) << "each is answered";
 	p.run(5000 * kMs);
 	EXPECT_EQ(p.end[1].sent, int(said));
-	EXPECT_EQ(p.end[1].fsm.state, PIB_SESSION_IDLE);
+	EXPECT_EQ(p.end[1].session.state, PIB_SESSION_IDLE);
 }
 
 // An end that has just been up with its peer tells it at once that it begins again.
-TEST(Link, WhoWasCalledCallsWhomItHasMet)
+TEST(Session, WhoWasCalledCallsWhomItHasMet)
 {
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		Pair p(seed);
 
-		p.end[1].fsm.passive = true;
+		p.end[1].session.passive = true;
 		ASSERT_TRUE(p.join(1000 * kMs));
 		p.run(1000 * kMs);
 		p.net.loss = 0.3;
@@ -468,7 +468,7 @@ uint64_t time_to_join(uint64_t seed, unsigned int rate, int first, bool passive)
 	Pair p(seed);
 	Bytes old[2][2];
 
-	p.end[1].fsm.passive = passive;
+	p.end[1].session.passive = passive;
 	p.new_ids = true;
 	for (int i = 0; i < 2; i++) {
 		const size_t began[2] = {p.sent[0].size(), p.sent[1].size()};
@@ -506,24 +506,24 @@ void joins_in_time(int first, bool passive, uint64_t limit)
 	std::cout << "# ms at most: " << most << ", on average: " << sum / 40 << "\n";
 }
 
-TEST(Link, ReplaysHoldNobodyUp)
+TEST(Session, ReplaysHoldNobodyUp)
 {
 	joins_in_time(0, true, 1000);
 }
 
 // The link ids that replays name are of links that are no more, and each end is told of them only.
-TEST(Link, ReplaysHoldNobodyUpOfTwoWhoCall)
+TEST(Session, ReplaysHoldNobodyUpOfTwoWhoCall)
 {
 	joins_in_time(0, false, 1000);
 }
 
-TEST(Link, ReplaysToOneOfTwoWhoCallHoldNobodyUp)
+TEST(Session, ReplaysToOneOfTwoWhoCallHoldNobodyUp)
 {
 	joins_in_time(1, false, 1000);
 }
 
 // If only the end that waits is flooded, its session and so its allowances stay the same.
-TEST(Link, ReplaysToWhoWaitsHoldNobodyUp)
+TEST(Session, ReplaysToWhoWaitsHoldNobodyUp)
 {
 	joins_in_time(1, true, 5000);
 }
@@ -541,7 +541,7 @@ uint8_t next_out(pib_session &f, pib_hello &h, uint64_t now)
 
 // Two peers of one address, both of which live: somebody carries the datagrams of both to this end,
 // and its own to both.
-TEST(Link, NoPairOfSessionsComesBack)
+TEST(Session, NoPairOfSessionsComesBack)
 {
 	std::mt19937_64 rng(5);
 	pib_session me{}, peer[2]{};
@@ -585,7 +585,7 @@ TEST(Link, NoPairOfSessionsComesBack)
 	EXPECT_GT(pairs.size(), 2U) << "the two do not displace each other";
 }
 
-TEST(Link, LongKeepaliveOfThePeerIsRespected)
+TEST(Session, LongKeepaliveOfThePeerIsRespected)
 {
 	pib_session f;
 	pib_hello h{};
@@ -611,8 +611,8 @@ void storm(uint64_t seed)
 {
 	Pair p(seed);
 
-	p.end[1].fsm.passive = seed & 1;
-	p.end[1].fsm.recalls = seed & 2;
+	p.end[1].session.passive = seed & 1;
+	p.end[1].session.recalls = seed & 2;
 	p.mtu = seed & 4 ? 1500 : 0;
 	p.carries = seed & 8 ? 1300 : 1500;
 	p.net = {.loss = (seed % 5) * 0.1,
@@ -641,7 +641,7 @@ void storm(uint64_t seed)
 	for (int i = 0; i < 2; i++) {
 		if (!p.end[i].alive)
 			p.restart(i);
-		if (p.end[i].fsm.local_down)
+		if (p.end[i].session.local_down)
 			p.reset(i, false);
 	}
 	EXPECT_TRUE(p.join(5000 * kMs)) << "seed " << seed;
@@ -649,7 +649,7 @@ void storm(uint64_t seed)
 	EXPECT_TRUE(p.joined()) << "seed " << seed;
 }
 
-TEST(Link, Storms)
+TEST(Session, Storms)
 {
 	for (uint64_t seed = 1; seed <= 500; seed++) {
 		storm(seed);

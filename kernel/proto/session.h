@@ -2,8 +2,8 @@
 /*
  * A link over UDP: the state machine that finds, watches and loses the other end.
  */
-#ifndef PIB_PROTO_LINK_H
-#define PIB_PROTO_LINK_H
+#ifndef PIB_PROTO_SESSION_H
+#define PIB_PROTO_SESSION_H
 
 #include "hello.h"
 #include "pmtu.h"
@@ -158,18 +158,18 @@ enum pib_session_do {
 
 /*
  * Set up an end that is not passive, does not recall, and has no key. @local_id: not 0; @nonce:
- * random, not 0, never used before by this end. Context: under the lock of what holds @f.
+ * random, not 0, never used before by this end. Context: under the lock of what holds @s.
  */
-void pib_session_init(struct pib_session *f, u32 local_id, u64 nonce);
+void pib_session_init(struct pib_session *s, u32 local_id, u64 nonce);
 
 /* Number of the datagram that was sent in a session before it had a link: proto/cookie.h. */
 #define PIB_SESSION_ANSWERED_SEQ	1
 /* As pib_session_init(), for a session in which that datagram was sent. Context: as there. */
-void pib_session_init_answered(struct pib_session *f, u32 local_id, u64 nonce);
+void pib_session_init_answered(struct pib_session *s, u32 local_id, u64 nonce);
 
 /**
  * pib_session_rx() - take in a control datagram from the peer's address
- * @f: this end
+ * @s: this end
  * @h: the datagram, which is authentic
  * @type: enum pib_dg_type
  * @now: ns
@@ -177,23 +177,23 @@ void pib_session_init_answered(struct pib_session *f, u32 local_id, u64 nonce);
  * A new nonce of a known peer gives DOWN, then UP again (a cable pulled and put back). Discovery
  * hellos (link id 0) are not for a link and have no effect.
  *
- * Context: under the lock of what holds @f.
+ * Context: under the lock of what holds @s.
  * Return: enum pib_session_do.
  */
-u32 pib_session_rx(struct pib_session *f, const struct pib_hello *h, u8 type, u64 now);
+u32 pib_session_rx(struct pib_session *s, const struct pib_hello *h, u8 type, u64 now);
 
 /*
  * Take an allowance for an answer to the session @to, see PIB_REPLY_MS; 0: to nobody in particular.
- * Context: under the lock of what holds @f.
+ * Context: under the lock of what holds @s.
  *
  * Return: true if it may be answered now.
  */
-bool pib_session_may_reply(struct pib_session *f, u64 to, u64 now);
+bool pib_session_may_reply(struct pib_session *s, u64 to, u64 now);
 
 /**
  * pib_session_rx_probe() - take in a datagram with PIB_CAP_FLOW_PROBE from a flow's port of the
  * peer
- * @f: this end
+ * @s: this end
  * @h: the datagram, which is authentic
  * @type: enum pib_dg_type
  * @now: ns
@@ -202,120 +202,120 @@ bool pib_session_may_reply(struct pib_session *f, u64 to, u64 now);
  * PIB_FLOW_PATIENCE_MS, and at once if that is news. A probe was made lately: who has recorded it
  * must not show that for ever.
  *
- * Context: under the lock of what holds @f.
+ * Context: under the lock of what holds @s.
  * Return: enum pib_session_do: 0, DO_SEND, or DO_REJECT.
  */
-u32 pib_session_rx_probe(struct pib_session *f, const struct pib_hello *h, u8 type, u64 now);
+u32 pib_session_rx_probe(struct pib_session *s, const struct pib_hello *h, u8 type, u64 now);
 
 /*
  * Take in @h, a padded probe (proto/pmtu.h) from the peer's address. From now on the peer is told
- * that it came. Context: under the lock of what holds @f.
+ * that it came. Context: under the lock of what holds @s.
  *
  * Return: false: it does not fit: count it.
  */
-bool pib_session_take_padded(struct pib_session *f, const struct pib_hello *h, u8 type);
+bool pib_session_take_padded(struct pib_session *s, const struct pib_hello *h, u8 type);
 
 /*
  * Return: true if @h, by a key that holds, is of the present sessions and newer than all datagrams
- * heard in them. The link is UP. Context: under the lock of what holds @f.
+ * heard in them. The link is UP. Context: under the lock of what holds @s.
  */
-bool pib_session_is_next(const struct pib_session *f, const struct pib_hello *h);
+bool pib_session_is_next(const struct pib_session *s, const struct pib_hello *h);
 
 /*
  * Note that until @now datagrams to this end were dropped unseen, because this end takes them in
- * too slowly. Those of the peer may be among them. Context: under the lock of what holds @f.
+ * too slowly. Those of the peer may be among them. Context: under the lock of what holds @s.
  */
-void pib_session_deaf(struct pib_session *f, u64 now);
+void pib_session_deaf(struct pib_session *s, u64 now);
 
 /*
  * Do what is due at @now, in ns. It does no harm to call this early. Context: under the lock of
- * what holds @f.
+ * what holds @s.
  *
  * Return: enum pib_session_do.
  */
-u32 pib_session_timer(struct pib_session *f, u64 now);
+u32 pib_session_timer(struct pib_session *s, u64 now);
 #define PIB_SESSION_NEVER	(~0ULL)
 /*
  * Return: the time at which env calls pib_session_timer(), ns; 0: at once; PIB_SESSION_NEVER.
- * Context: under the lock of what holds @f.
+ * Context: under the lock of what holds @s.
  */
-u64 pib_session_deadline(const struct pib_session *f);
+u64 pib_session_deadline(const struct pib_session *s);
 
 /**
  * pib_session_build() - write the datagram to send now, after DO_SEND
- * @f: this end
- * @h: env has filled in its part; the fsm's own fields (link_id, nonces, seq, ack, down,
+ * @s: this end
+ * @h: env has filled in its part; the session's own fields (link_id, nonces, seq, ack, down,
  *	keepalive_ms, beside PIB_CAP_FLOWS also PIB_CAP_FLOWS_COME) are put there
  * @now: ns
  * @out: result, not authenticated yet
  *
- * Context: under the lock of what holds @f.
+ * Context: under the lock of what holds @s.
  * Return: the length.
  */
-size_t pib_session_build(struct pib_session *f, struct pib_hello *h, u64 now,
+size_t pib_session_build(struct pib_session *s, struct pib_hello *h, u64 now,
 			 u8 out[PIB_HELLO_WIRE_LEN]);
 
 /**
  * pib_session_build_probe() - write a datagram that shows the peer if flows' UDP ports get through
- * @f: this end, UP
+ * @s: this end, UP
  * @h: as for pib_session_build()
  * @out: result, not authenticated yet
  *
  * The probe is a KEEPALIVE with PIB_CAP_FLOW_PROBE, but has no number of its own: the session stays
  * as it is.
  *
- * Context: under the lock of what holds @f.
+ * Context: under the lock of what holds @s.
  * Return: the length.
  */
-size_t pib_session_build_probe(const struct pib_session *f, struct pib_hello *h,
+size_t pib_session_build_probe(const struct pib_session *s, struct pib_hello *h,
 			       u8 out[PIB_HELLO_WIRE_LEN]);
 
 /*
  * Return: bytes of the largest IP packet that a packet to the peer makes, by the IB MTU of both
  * ports. @mtu_cap: MTU code of this end's port. The link is UP. Context: under the lock of what
- * holds @f.
+ * holds @s.
  */
-u32 pib_session_most(const struct pib_session *f, u8 mtu_cap);
+u32 pib_session_most(const struct pib_session *s, u8 mtu_cap);
 
 /**
  * pib_session_probe_size() - find the size of the padded probe to send before the present datagram
- * @f: this end
+ * @s: this end
  * @bounds: what is known of sizes without probes; its MTU is 0 if there is no route
  * @now: ns
  *
  * To be called when pib_session_timer() has returned DO_SEND, before pib_session_build(), which
  * then makes a datagram that draws an answer.
  *
- * Context: under the lock of what holds @f.
+ * Context: under the lock of what holds @s.
  * Return: bytes of the IP packet; 0: no probe is due.
  */
-u32 pib_session_probe_size(struct pib_session *f, const struct pib_pmtu_bounds *bounds, u64 now);
+u32 pib_session_probe_size(struct pib_session *s, const struct pib_pmtu_bounds *bounds, u64 now);
 
 /*
  * The peer has another address from now on. This end forgets what the peer's probes have told of
  * flows, and if it sends to that address (@in_use), what its own have told of sizes. Context: under
- * the lock of what holds @f.
+ * the lock of what holds @s.
  */
-void pib_session_moved(struct pib_session *f, bool in_use);
+void pib_session_moved(struct pib_session *s, bool in_use);
 
 /**
  * pib_session_build_padded() - write the beginning of a padded probe
- * @f: this end, UP
+ * @s: this end, UP
  * @h: as for pib_session_build()
  * @len: bytes of the whole datagram; what follows the result is zero
  * @out: result, not authenticated yet
  *
  * As a probe of pib_session_build_probe() it has no number of its own among the control datagrams.
  *
- * Context: under the lock of what holds @f.
+ * Context: under the lock of what holds @s.
  * Return: the length of the result.
  */
-size_t pib_session_build_padded(const struct pib_session *f, struct pib_hello *h, u16 len,
+size_t pib_session_build_padded(const struct pib_session *s, struct pib_hello *h, u16 len,
 				u8 out[PIB_HELLO_WIRE_LEN]);
 
 /**
  * pib_session_reset() - pull the cable of this end and begin a new session
- * @f: this end
+ * @s: this end
  * @nonce: random, not 0, never used before by this end
  * @down: the cable stays out until this is called with false
  * @now: ns
@@ -323,14 +323,14 @@ size_t pib_session_build_padded(const struct pib_session *f, struct pib_hello *h
  * The SM has set the physical state, or the user has unplugged the cable. The session is new, so
  * that the peer sees that even if datagrams get lost.
  *
- * Context: under the lock of what holds @f.
+ * Context: under the lock of what holds @s.
  * Return: enum pib_session_do.
  */
-u32 pib_session_reset(struct pib_session *f, u64 nonce, bool down, u64 now);
+u32 pib_session_reset(struct pib_session *s, u64 nonce, bool down, u64 now);
 
 /**
  * pib_session_rekey() - set the keys by which this end and its peer speak from now on
- * @f: this end
+ * @s: this end
  * @key: number of the key by which both ends may speak; 0: the fabric has none
  * @second: number of another key by which the peer may speak, 0: none
  * @nonce: as of pib_session_reset(), for a new session
@@ -340,33 +340,33 @@ u32 pib_session_reset(struct pib_session *f, u64 nonce, bool down, u64 now);
  * end begins a new session, as pib_session_reset() does. A peer whose session has a key that is
  * neither is lost, and may come back with a new session.
  *
- * Context: under the lock of what holds @f.
+ * Context: under the lock of what holds @s.
  * Return: enum pib_session_do.
  */
-u32 pib_session_rekey(struct pib_session *f, u32 key, u32 second, u64 nonce, u64 now);
+u32 pib_session_rekey(struct pib_session *s, u32 key, u32 second, u64 nonce, u64 now);
 
 /*
  * Find the peer's key by which the link is up for ports, or was so within the last PIB_DEAD_MS: a
  * peer that begins a new session is about to come back. @now: ns. Context: under the lock of what
- * holds @f.
+ * holds @s.
  *
  * Return: the key's number; 0: there is none.
  */
-u32 pib_session_used_key(const struct pib_session *f, u64 now);
+u32 pib_session_used_key(const struct pib_session *s, u64 now);
 
 /*
  * Return: true if the peer speaks by the second key, and has not understood this end for long. Then
- * it does not know the first key. Context: under the lock of what holds @f.
+ * it does not know the first key. Context: under the lock of what holds @s.
  */
-bool pib_session_key_unknown(const struct pib_session *f);
+bool pib_session_key_unknown(const struct pib_session *s);
 
 /*
  * Let this end go away: it sends a BYE, by pib_session_build(), and is then IDLE, if it was UP, in
- * a new session. Context: under the lock of what holds @f.
+ * a new session. Context: under the lock of what holds @s.
  *
  * Return: enum pib_session_do.
  */
-u32 pib_session_bye(struct pib_session *f);
+u32 pib_session_bye(struct pib_session *s);
 
 /*
  * Return: the tag of DATA and SEGMENT that go to the session @nonce, where the fabric has no key.

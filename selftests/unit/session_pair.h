@@ -10,10 +10,10 @@
 #include <vector>
 
 extern "C" {
-#include "../../kernel/proto/link.h"
+#include "../../kernel/proto/session.h"
 }
 
-namespace link_pair {
+namespace session_pair {
 
 constexpr uint64_t kMs = 1000000;
 constexpr uint64_t kStep = 5 * kMs;
@@ -38,7 +38,7 @@ struct Network {
 };
 
 struct Peer {
-	pib_session fsm{};
+	pib_session session{};
 	bool alive = true;
 	bool asleep = false; // does not run: its timers are late, what comes is lost
 	bool deaf = false;   // its socket drops what comes, and it knows
@@ -54,7 +54,7 @@ public:
 	explicit Pair(uint64_t seed = 1) : rng(seed)
 	{
 		for (int i = 0; i < 2; i++)
-			pib_session_init(&end[i].fsm, 10 + i, nonce());
+			pib_session_init(&end[i].session, 10 + i, nonce());
 	}
 	virtual ~Pair() = default;
 
@@ -80,29 +80,32 @@ public:
 	bool joined() const { return end[0].up && end[1].up && matched(); }
 	bool matched() const
 	{
-		return end[0].fsm.peer_nonce == end[1].fsm.nonce &&
-		       end[1].fsm.peer_nonce == end[0].fsm.nonce;
+		return end[0].session.peer_nonce == end[1].session.nonce &&
+		       end[1].session.peer_nonce == end[0].session.nonce;
 	}
 	void restart(int i)
 	{
-		bool passive = end[i].fsm.passive, recalls = end[i].fsm.recalls;
+		bool passive = end[i].session.passive, recalls = end[i].session.recalls;
 
 		tell(i, end[i].up ? PIB_SESSION_DO_DOWN : 0);
-		pib_session_init(&end[i].fsm, end[i].fsm.local_id + 2, nonce());
-		end[i].fsm.passive = passive;
-		end[i].fsm.recalls = recalls;
+		pib_session_init(&end[i].session, end[i].session.local_id + 2, nonce());
+		end[i].session.passive = passive;
+		end[i].session.recalls = recalls;
 		end[i].alive = true;
 	}
 	// A question that the end was not to ask yet
 	void ask(int i)
 	{
-		end[i].fsm.out_type = PIB_DG_HELLO;
+		end[i].session.out_type = PIB_DG_HELLO;
 		send(i);
 	}
-	void reset(int i, bool down) { act(i, pib_session_reset(&end[i].fsm, nonce(), down, now)); }
+	void reset(int i, bool down)
+	{
+		act(i, pib_session_reset(&end[i].session, nonce(), down, now));
+	}
 	void bye(int i)
 	{
-		act(i, pib_session_bye(&end[i].fsm));
+		act(i, pib_session_bye(&end[i].session));
 		end[i].alive = false;
 	}
 	// Hands @bytes to end @to now.
@@ -115,7 +118,7 @@ public:
 		EXPECT_EQ(pib_hello_parse(&h, &type, &id, bytes.data(), bytes.size()), 0);
 		if (!takes(to, bytes, h))
 			return PIB_SESSION_DO_REJECT;
-		uint32_t todo = pib_session_rx(&end[to].fsm, &h, type, now);
+		uint32_t todo = pib_session_rx(&end[to].session, &h, type, now);
 		act(to, todo);
 		return todo;
 	}
@@ -193,7 +196,7 @@ private:
 		h.mtu_cap = end[i].mtu_cap;
 		h.node_guid = 0x100 + i;
 		h.caps = PIB_CAP_FLOWS | caps;
-		EXPECT_EQ(pib_session_build(&end[i].fsm, &h, now, bytes.data()), bytes.size());
+		EXPECT_EQ(pib_session_build(&end[i].session, &h, now, bytes.data()), bytes.size());
 		sign(i, bytes);
 		sent[i].push_back(bytes);
 		end[i].sent++;
@@ -210,7 +213,7 @@ private:
 
 			wire.erase(wire.begin());
 			const uint32_t id = link_id(bytes);
-			if (new_ids && id && id != end[to].fsm.local_id)
+			if (new_ids && id && id != end[to].session.local_id)
 				continue; // of a link that is no more
 			if (end[to].alive && !end[to].asleep && !end[to].deaf)
 				inject(to, bytes);
@@ -221,13 +224,13 @@ private:
 		if (end[i].asleep)
 			return;
 		if (end[i].deaf)
-			pib_session_deaf(&end[i].fsm, now);
-		if (end[i].alive && pib_session_deadline(&end[i].fsm) <= now)
+			pib_session_deaf(&end[i].session, now);
+		if (end[i].alive && pib_session_deadline(&end[i].session) <= now)
 			tick(i);
 	}
 	void tick(int i)
 	{
-		const uint32_t todo = pib_session_timer(&end[i].fsm, now);
+		const uint32_t todo = pib_session_timer(&end[i].session, now);
 
 		if (todo & PIB_SESSION_DO_SEND)
 			send_padded(i);
@@ -236,8 +239,8 @@ private:
 	void send_padded(int i)
 	{
 		const pib_pmtu_bounds bounds{mtu, PIB_PMTU_LEAST,
-					     pib_session_most(&end[i].fsm, end[i].mtu_cap)};
-		const uint32_t size = pib_session_probe_size(&end[i].fsm, &bounds, now);
+					     pib_session_most(&end[i].session, end[i].mtu_cap)};
+		const uint32_t size = pib_session_probe_size(&end[i].session, &bounds, now);
 		pib_hello h{};
 		Bytes bytes;
 
@@ -245,7 +248,7 @@ private:
 			return;
 		h.role = PIB_ROLE_SWITCH;
 		h.mtu_cap = end[i].mtu_cap;
-		EXPECT_EQ(pib_session_build_padded(&end[i].fsm, &h, size - 28, bytes.data()),
+		EXPECT_EQ(pib_session_build_padded(&end[i].session, &h, size - 28, bytes.data()),
 			  bytes.size());
 		if (size > carries || net.cut[!i] || !end[!i].alive || chance(net.loss))
 			return;
@@ -261,11 +264,11 @@ private:
 		whole.resize(len);
 		ASSERT_EQ(pib_hello_parse(&h, &type, &id, whole.data(), whole.size()), 0);
 		padded.push_back(h);
-		refused += !pib_session_take_padded(&end[to].fsm, &h, type);
+		refused += !pib_session_take_padded(&end[to].session, &h, type);
 	}
 
 	std::multimap<uint64_t, std::pair<int, Bytes>> wire;
 	std::map<uint64_t, uint64_t> partner, partner_back;
 };
 
-} // namespace link_pair
+} // namespace session_pair
