@@ -160,7 +160,8 @@ static bool turn_receive(struct pib_qp *qp, struct pib_budget *budget, u64 now)
 
 	if (!list_empty(&qp->rx.list) || READ_ONCE(qp->inbox.len))
 		return true;
-	pib_rq_caught_up(qp);
+	if (unlikely(qp->rq.empty_since))
+		pib_rq_caught_up(qp);
 	return false;
 }
 

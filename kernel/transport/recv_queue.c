@@ -167,8 +167,6 @@ void pib_rq_caught_up(struct pib_qp *qp)
 {
 	lockdep_assert_held(&qp->lock);
 
-	if (likely(!qp->rq.empty_since))
-		return;
 	WRITE_ONCE(qp->rq.empty_since, 0);
 	if (qp->state != IB_QPS_ERR)
 		post_rings(qp, false);

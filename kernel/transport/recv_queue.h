@@ -31,7 +31,7 @@ enum pib_res pib_rq_take(struct pib_qp *qp, u32 srqn);
 bool pib_rq_awaits(struct pib_qp *qp, u64 now);
 /**
  * pib_rq_caught_up() - note that no burst that has come waits any more
- * @qp: queue pair
+ * @qp: queue pair that has @rq.empty_since
  *
  * Context: qp->lock held.
  */
